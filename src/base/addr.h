@@ -1,0 +1,80 @@
+/* addr.h: addresses of every family pen speaks: IPv4, IPv6, Unix sockets.
+ *
+ * Two sizes of the same idea: `struct addr` holds any socket address and is
+ * what bind() and connect() take; `struct peer` is who is at the other end in
+ * 24 bytes, small enough to keep one per connection and per remembered client.
+ * No name is ever looked up here: that is net/resolve. */
+#ifndef PEN_BASE_ADDR_H
+#define PEN_BASE_ADDR_H
+
+#include <netinet/in.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+struct addr {
+	socklen_t len; /* of the address below; 0: none */
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in in;
+		struct sockaddr_in6 in6;
+		struct sockaddr_un un;
+	} u;
+};
+
+/* IPv4 is kept as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), so that a
+ * client is the same one through an IPv4 and a dual-stack listener. Clients on
+ * Unix sockets have no address and are all alike: family AF_UNIX, zeroes. */
+struct peer {
+	uint8_t ip[16];
+	uint32_t scope; /* interface of a link-local IPv6 address, else 0 */
+	uint16_t port;  /* host byte order */
+	uint16_t family; /* AF_INET (mapped), AF_INET6 or AF_UNIX; 0: none */
+};
+
+/* Longest text addr_format() makes, with the final NUL. */
+enum { ADDR_TEXT_MAX = 128, PEER_TEXT_MAX = 72 };
+
+/* Parses a numeric IPv4 or IPv6 address (with %scope, without brackets) and
+ * puts `port` into it. Returns 0, or -1 when `text` is no numeric address. */
+int addr_parse_ip(struct addr *a, const char *text, uint16_t port);
+
+/* Makes the address of a Unix socket: a path (anything with a '/'), or an
+ * abstract name "@name" (Linux, unix(7)). Returns 0, or -1 with errno
+ * ENAMETOOLONG when it does not fit into sun_path (never cut short), EINVAL
+ * when it is empty or abstract names do not exist here. */
+int addr_parse_unix(struct addr *a, const char *path);
+
+/* Whether the word names a Unix socket: it begins with '@' or contains '/'. */
+bool addr_is_unix_text(const char *text);
+
+/* Prints "1.2.3.4:80", "[::1]:80", "/path", "@name" into `text`, always
+ * NUL-terminated. Returns `text`. */
+char *addr_format(const struct addr *a, char text[ADDR_TEXT_MAX]);
+
+/* The address alone, without port and brackets. Returns `text`. */
+char *addr_format_host(const struct addr *a, char text[ADDR_TEXT_MAX]);
+
+/* The port in host byte order; 0 for Unix sockets. */
+uint16_t addr_port(const struct addr *a);
+void addr_set_port(struct addr *a, uint16_t port);
+
+/* Same family, address, scope and port (or path). */
+bool addr_equal(const struct addr *a, const struct addr *b);
+
+/* Whether it is the wildcard address of its family (0.0.0.0 or ::). */
+bool addr_is_any(const struct addr *a);
+
+/* Fills `p` from what accept() or recvfrom() gave. */
+void peer_from_addr(struct peer *p, const struct addr *a);
+/* "1.2.3.4:80", "[::1]:80", "unix". Returns `text`. */
+char *peer_format(const struct peer *p, char text[PEER_TEXT_MAX]);
+/* The same without port and brackets. */
+char *peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX]);
+/* Same address, whatever the port. */
+bool peer_same_host(const struct peer *a, const struct peer *b);
+bool peer_is_ip4(const struct peer *p);
+
+#endif

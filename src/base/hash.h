@@ -1,0 +1,33 @@
+/* hash.h: the two hashes of the house.
+ *
+ * hash_keyed() is SipHash-2-4 (Aumasson, Bernstein 2012): for tables that
+ * strangers fill, with a key they cannot know. hash_stable() is FNV-1a, 64 bit,
+ * finished with the splitmix64 mixer: the same on every machine and in every
+ * version, for choices that two balancers must make alike. */
+#ifndef PEN_BASE_HASH_H
+#define PEN_BASE_HASH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct hash_key {
+	uint64_t k0, k1;
+};
+
+/* A key from the system's random numbers. */
+void hash_key_init(struct hash_key *key);
+uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
+uint64_t hash_stable(const void *data, size_t len);
+
+/* The splitmix64 finaliser: spreads every input bit over the result. */
+static inline uint64_t
+hash_mix(uint64_t x)
+{
+	x ^= x >> 30;
+	x *= UINT64_C(0xbf58476d1ce4e5b9);
+	x ^= x >> 27;
+	x *= UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* words.h: cuts a command line into words, as control commands, -O and
+ * configuration files all spell them: blanks separate; '...' and "..." keep
+ * blanks ("..." knows \" and \\); a # at the start of a word begins a comment. */
+#ifndef PEN_BASE_WORDS_H
+#define PEN_BASE_WORDS_H
+
+enum { WORDS_MAX = 64 };
+
+struct words {
+	int count;
+	char *word[WORDS_MAX + 1]; /* word[count] is NULL */
+};
+
+/* Splits `line` in place: the words point into it. Returns 0, or -1 with errno
+ * EINVAL (a quote is not closed) or E2BIG (more than WORDS_MAX words). */
+int words_split(struct words *w, char *line);
+
+#endif

@@ -1,0 +1,6 @@
+/* main.c: options, background, privileges, run. */
+int
+main(void)
+{
+	return 0;
+}

@@ -1,0 +1,123 @@
+/* pool.h: the ordered servers, and who serves the next client.
+ *
+ * The pool keeps a set of the servers that may take a new client (`usable`)
+ * and tells the balancing algorithm whenever a server enters or leaves it, so
+ * that choosing never walks the list: O(1) or O(log n) for every algorithm,
+ * also when most servers are dead. It never blocks, knows no sockets, and is
+ * told the time. */
+#ifndef PEN_POOL_POOL_H
+#define PEN_POOL_POOL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "pool/acl.h"
+#include "pool/server.h"
+
+struct balance; /* an algorithm; see balance.h */
+struct sticky;	/* the memory of clients; see sticky.h */
+
+/* Settings; control/setting fills them. */
+struct pool_options {
+	const struct balance *balance; /* for clients without a remembered server */
+	bool sticky;		/* remember clients (off by -r and -h) */
+	bool stubborn;		/* no second choice: fail instead */
+	bool hash_port;		/* hash address and port, not the address alone */
+	unsigned hash_prefix6;	/* leading bits of an IPv6 address that count */
+	uint64_t tracking_ms;	/* how long a client is remembered; 0: no limit */
+	uint64_t clients_max;	/* remembered at the most */
+	uint64_t blacklist_ms;
+	int client_acl;		/* the list that clients must pass */
+};
+
+/* What one client has tried so far; all zero before its first choice. */
+struct tried {
+	unsigned last;	 /* index of the last server given */
+	unsigned count;	 /* servers given so far */
+	unsigned flags;	 /* TRIED_* */
+};
+enum { TRIED_EMERGENCY = 1, TRIED_ABUSE = 2, TRIED_STUBBORN = 4 };
+
+/* A pool without servers, or NULL with errno ENOMEM. */
+struct pool *pool_new(void);
+void pool_free(struct pool *p);
+
+const struct pool_options *pool_options(const struct pool *p);
+/* Takes new settings: a change of algorithm rebuilds its order. Returns 0, or
+ * -1 with errno ENOMEM and the old settings in force. */
+int pool_set_options(struct pool *p, const struct pool_options *o);
+/* The settings a pool starts with: Pen's defaults. */
+void pool_options_init(struct pool_options *o);
+
+/* ---- servers ---- */
+
+/* What a server is given to be; pool_set_server() copies it. */
+struct server_spec {
+	const char *name;
+	struct server_addrs addrs;
+	uint64_t soft, hard, blacklist_ms;
+	unsigned weight;
+	int prio, acl;
+};
+void server_spec_init(struct server_spec *spec);
+
+/* Makes slot `index` this server; the list grows to hold it, slots between
+ * being empty. Counters, connections and state of a server that was there stay
+ * when the address is the same, else start anew. Returns it, or NULL with errno
+ * ENOMEM. Pointers to servers stay valid for the life of the pool. */
+struct server *pool_set_server(
+    struct pool *p, unsigned index, const struct server_spec *spec);
+/* Empties slot `index`; the other numbers stay. Its open connections go on. */
+void pool_clear_server(struct pool *p, unsigned index);
+/* Slots, empty ones included. */
+unsigned pool_count(const struct pool *p);
+struct server *pool_server(const struct pool *p, unsigned index); /* or NULL */
+
+/* Used when every regular server is unavailable, and for clients the ACL
+ * denies. They are not in the list; NULL spec: none. index is their count() */
+struct server *pool_set_emergency(struct pool *p, const struct server_spec *spec);
+struct server *pool_set_abuse(struct pool *p, const struct server_spec *spec);
+struct server *pool_emergency(const struct pool *p); /* or NULL */
+struct server *pool_abuse(const struct pool *p);     /* or NULL */
+
+void pool_set_weight(struct pool *p, struct server *s, unsigned weight);
+void pool_set_limits(struct pool *p, struct server *s, uint64_t soft, uint64_t hard);
+void pool_set_prio(struct pool *p, struct server *s, int prio);
+void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
+
+/* ---- choosing ---- */
+
+/* Whether the client ACL lets `who` in; a denied client may still be served by
+ * the abuse server, so frontends ask pool_choose() for it too. */
+bool pool_permits(const struct pool *p, const struct peer *who);
+
+/* The server for client `who` at `now` (ms), or NULL when nobody may serve it.
+ * The first call of a client uses its remembered server, else the algorithm;
+ * after a failed connect, called again with the same `tried`, it gives the next
+ * usable server in list order, each once, then the emergency server, then NULL
+ * (at once NULL if stubborn). A denied client gets the abuse server or NULL.
+ * The choice counts nothing: pool_opened() does. */
+struct server *pool_choose(
+    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now);
+
+/* A connection to `s` is being opened for `who`: it counts from here on, and
+ * the client is remembered with it. */
+void pool_opened(
+    struct pool *p, struct server *s, const struct peer *who, uint64_t now);
+/* The connect succeeded: a blacklisting is over. */
+void pool_connected(struct pool *p, struct server *s, uint64_t now);
+/* The connect failed: blacklists `s`. It counts until pool_closed(). */
+void pool_failed(struct pool *p, struct server *s, uint64_t now);
+/* The connection is gone, with the bytes it had moved up to the server and
+ * down to the client; they are added to the server and the client's memory. */
+void pool_closed(struct pool *p, struct server *s, const struct peer *who,
+    uint64_t up, uint64_t down);
+
+/* The access lists 0..ACL_LISTS-1, shared by all who ask. */
+struct acl *pool_acl(struct pool *p, unsigned number);
+/* The memory of clients, for reports; NULL when sticky is off. */
+struct sticky *pool_sticky(const struct pool *p);
+
+#endif

@@ -1,0 +1,65 @@
+/* server.h: one backend: its address, state, weight, limits and counters.
+ *
+ *        UP <-----------------.
+ *        |  connect failed     | blacklist time over, or a connect succeeded
+ *        '---> BLACKLISTED ----'
+ *     administrative, on top of either: drain (no new clients), down (nobody)
+ *
+ * A server knows no sockets. Every change that decides whether it may be
+ * chosen goes through a function of pool.h, which keeps its indexes in step;
+ * outside pool/ the members are for reading. */
+#ifndef PEN_POOL_SERVER_H
+#define PEN_POOL_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+
+struct pool;
+
+enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
+
+enum { SERVER_ADDRS_MAX = 8, SERVER_WEIGHT_MAX = 65535 };
+
+/* What a name resolved to; a connect that fails on one address goes on with
+ * the next before the server counts as failed. */
+struct server_addrs {
+	unsigned count;
+	struct addr addr[SERVER_ADDRS_MAX];
+};
+
+struct server {
+	struct pool *pool;
+	unsigned index; /* the number it has in commands; never shifts */
+	bool present;	/* false: an empty slot, never chosen */
+	char *name;	/* host as the user gave it, or the path; owned */
+	struct server_addrs addrs;
+	unsigned addr_first; /* the address that worked last */
+
+	uint64_t soft, hard; /* connections; 0: no limit */
+	unsigned weight;     /* 0..SERVER_WEIGHT_MAX */
+	int prio;	     /* lower is better */
+	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
+	int acl;	       /* clients it takes: a list's number, -1: all */
+
+	enum server_admin admin;
+	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
+
+	uint64_t connections; /* open now */
+	uint64_t connects;    /* counters since the start */
+	uint64_t failures;
+	uint64_t sent;	   /* bytes to it */
+	uint64_t received; /* bytes from it */
+
+	/* the pool's own; see pool.c and balance_*.c */
+	size_t revive_place, order_place;
+	uint64_t order_key; /* virtual deadline, or when it was last chosen */
+	size_t usable_place;
+};
+
+/* Whether it is blacklisted at `now` (ms). */
+bool server_is_blacklisted(const struct server *s, uint64_t now);
+
+#endif
