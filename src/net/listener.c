@@ -1,0 +1,133 @@
+/* listener.c: the accept loop. Never closes the program's door for good: every
+ * pause it makes by itself ends by its own timer. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "base/log.h"
+#include "net/listener.h"
+
+/* How long to wait for descriptors or memory before trying again. */
+enum { RETRY_MS = 100 };
+
+/* Watches when neither the owner nor a lack of resources forbids it. */
+static int
+apply(struct listener *l)
+{
+	bool go = !l->held && !l->starved;
+
+	if (go && l->watch.fd < 0)
+		return watch_start(l->loop, &l->watch, l->fd,
+		    READY_READ | WATCH_LEVEL, l->watch.on_ready);
+	if (!go && l->watch.fd >= 0)
+		watch_stop(l->loop, &l->watch);
+	return 0;
+}
+
+static void
+wait_for_resources(struct listener *l, int error)
+{
+	char text[ADDR_TEXT_MAX];
+
+	log_warn("accept failed, waiting listener=%s error=\"%s\"",
+	    addr_format(&l->at, text), strerror(error));
+	l->starved = true;
+	apply(l);
+	timer_start(l->loop, &l->retry, RETRY_MS);
+}
+
+static void
+on_retry(struct timer *t)
+{
+	struct listener *l = container_of(t, struct listener, retry);
+
+	l->starved = false;
+	if (apply(l) < 0)
+		wait_for_resources(l, errno);
+}
+
+/* One connection a wake-up while they come singly, so that no accept() is
+ * wasted on an empty queue; twice as many each time the queue outlasts that. */
+static unsigned
+next_burst(struct listener *l)
+{
+	unsigned turn = loop_turn(l->loop);
+
+	if (turn != l->turn + 1)
+		l->burst = 1;
+	else if (l->burst < l->budget)
+		l->burst *= 2;
+	l->turn = turn;
+	return l->burst < l->budget ? l->burst : l->budget;
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct listener *l = container_of(w, struct listener, watch);
+	unsigned i, burst = next_burst(l);
+
+	(void)ready;
+	for (i = 0; i < burst && !l->held && !l->starved; i++) {
+		struct peer who;
+		int fd = sock_accept(l->fd, &who);
+
+		if (fd >= 0) {
+			l->on_accept(l, fd, &who);
+			continue;
+		}
+		l->burst = 1;
+		if (errno != EAGAIN && errno != EWOULDBLOCK)
+			wait_for_resources(l, errno);
+		return;
+	}
+}
+
+int
+listener_open(struct listener *l, struct loop *loop, const struct addr *at,
+    const struct sock_listen_options *o, struct error *e)
+{
+	watch_init(&l->watch);
+	l->watch.on_ready = on_ready;
+	timer_init(&l->retry, on_retry);
+	l->loop = loop;
+	l->at = *at;
+	l->burst = 1;
+	l->turn = 0;
+	l->held = true;
+	l->starved = false;
+	l->fd = sock_listen(at, o, e);
+	if (l->fd < 0)
+		return -1;
+	sock_file_mark(&l->file, at);
+	return 0;
+}
+
+void
+listener_close(struct listener *l)
+{
+	if (l->fd < 0)
+		return;
+	timer_fini(&l->retry);
+	watch_stop(l->loop, &l->watch);
+	sock_file_remove(&l->file, &l->at);
+	close(l->fd);
+	l->fd = -1;
+}
+
+void
+listener_pause(struct listener *l)
+{
+	l->held = true;
+	apply(l);
+}
+
+int
+listener_resume(struct listener *l)
+{
+	l->held = false;
+	return apply(l);
+}

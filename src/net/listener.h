@@ -1,0 +1,42 @@
+/* listener.h: accepts connections in fair portions, from one address.
+ *
+ * Accepts up to `budget` connections a wake-up. When descriptors run out it
+ * pauses by itself and tries again shortly after; connections wait in the
+ * backlog meanwhile, and nothing spins. */
+#ifndef PEN_NET_LISTENER_H
+#define PEN_NET_LISTENER_H
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "net/loop.h"
+#include "net/sock.h"
+
+struct listener {
+	struct watch watch;
+	struct loop *loop;
+	int fd;
+	struct addr at;
+	struct sock_file file; /* of a Unix listener, to remove in the end */
+	unsigned budget;       /* connections a wake-up at the most */
+	unsigned burst;	       /* what it takes this time; adapts to the load */
+	unsigned turn;	       /* the loop's wake-up it accepted in last */
+	bool held;	       /* paused by the owner */
+	bool starved;	       /* paused by a lack of descriptors */
+	struct timer retry;
+	/* A new connection, yours to close. May pause the listener. */
+	void (*on_accept)(struct listener *l, int fd, const struct peer *who);
+	void *arg;
+};
+
+/* Opens; accepts nothing until resumed. Returns 0, or -1 with a sentence. */
+int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
+    const struct sock_listen_options *o, struct error *e);
+/* Closes and removes the socket file; fine on one that is not open. */
+void listener_close(struct listener *l);
+
+/* Stops accepting; connections wait in the backlog. */
+void listener_pause(struct listener *l);
+/* Returns 0, or -1 with errno. */
+int listener_resume(struct listener *l);
+
+#endif

@@ -1,0 +1,108 @@
+/* loop.h: the event loop: descriptors, timers, signals, and what time it is.
+ *
+ * The only room's door to the event library (loop.c includes it, nobody else).
+ * A program has one loop; everything happens in its callbacks.
+ *
+ * Watches are edge-like: a callback says what has become possible, and whoever
+ * owns the descriptor remembers it (stream.h does) and goes on until the
+ * operation itself says EAGAIN. On methods that can, the kernel is told once
+ * per descriptor what to watch, and dropping an interest costs no system call;
+ * on the others (poll, select) the interest is kept exact. Callers write the
+ * same code for both: say what they wait for with watch_want(). */
+#ifndef PEN_NET_LOOP_H
+#define PEN_NET_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/list.h"
+
+struct loop;
+struct event;
+struct watch_event;
+
+/* What a watch waits for, and what it is told. */
+enum {
+	READY_READ = 1,
+	READY_WRITE = 2,
+	READY_EOF = 4, /* told only: the far side has sent its FIN */
+	READY_ERROR =
+	    8, /* told only: error or hang-up; the next call says which */
+	WATCH_LEVEL =
+	    16, /* wanted with READY_READ: tell again while it lasts */
+};
+
+struct watch;
+typedef void watch_fn(struct watch *w, unsigned ready);
+
+/* Embedded in its owner; init with WATCH_INIT or watch_init(). */
+struct watch {
+	int fd;	       /* -1: not watching */
+	uint8_t want;  /* what the owner waits for */
+	uint8_t armed; /* what the kernel was told */
+	bool listed;   /* the kernel knows the descriptor */
+	watch_fn *on_ready;
+	struct watch_event *event; /* with the event library's methods only */
+};
+
+/* Something to do once, after the callbacks of this wake-up. Embedded in its
+ * owner; link is empty while it is not waiting. */
+struct task {
+	struct list link;
+	void (*run)(struct task *t);
+};
+
+/* A one-shot timer; the event library holds it while it runs. */
+struct timer {
+	struct event *event; /* NULL until first started */
+	struct loop *loop;
+	void (*on_time)(struct timer *t);
+};
+
+/* `method` is "epoll", "kqueue", "poll", "select" or NULL for the best one.
+ * Returns NULL with a sentence in `e`. */
+struct loop *loop_new(const char *method, struct error *e);
+void loop_free(struct loop *l);
+/* The method in use, as above. */
+const char *loop_method(const struct loop *l);
+
+/* Runs until loop_stop(). Returns 0, or -1 when the event library failed. */
+int loop_run(struct loop *l);
+void loop_stop(struct loop *l);
+/* Monotonic ms, read once per wake-up. */
+uint64_t loop_now(const struct loop *l);
+/* Counts wake-ups; wraps around. */
+unsigned loop_turn(const struct loop *l);
+
+static inline void
+watch_init(struct watch *w)
+{
+	*w = (struct watch){ .fd = -1 };
+}
+
+/* Starts watching `fd` for `want`. Returns 0, or -1 with errno. */
+int watch_start(
+    struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready);
+/* Changes what is waited for. Returns 0, or -1 with errno. */
+int watch_want(struct loop *l, struct watch *w, unsigned want);
+/* Stops; no callback comes any more, not even for events already fetched. Call
+ * it before close(). The descriptor stays the caller's. The memory of `w` must
+ * stay until this wake-up is over: free it in a task. */
+void watch_stop(struct loop *l, struct watch *w);
+
+/* Runs `t` after the callbacks of this wake-up, before sleeping again. */
+void loop_soon(struct loop *l, struct task *t);
+
+void timer_init(struct timer *t, void (*on_time)(struct timer *t));
+/* (Re)starts; fires once after `ms`. Returns 0, or -1 with errno ENOMEM. */
+int timer_start(struct loop *l, struct timer *t, uint64_t ms);
+void timer_stop(struct timer *t);
+void timer_fini(struct timer *t);
+
+/* Calls `on_signal(arg)` in the loop for each delivery of `signo`. The loop
+ * owns the registration. Returns 0, or -1 with errno. */
+int loop_on_signal(
+    struct loop *l, int signo, void (*on_signal)(void *arg), void *arg);
+
+#endif

@@ -1,0 +1,80 @@
+/* pipe.h: one direction of a connection: bytes from one stream to another.
+ *
+ *     from --read--> scratch --write--> to          short traffic
+ *                       '--> kept --write--> to     what `to` refused
+ *     from --splice--> kernel pipe --splice--> to   long traffic
+ *
+ * The scratch memory is shared by all pipes; a pipe owns a buffer or a kernel
+ * pipe only while bytes are stuck in it, so an idle one owns nothing. After two
+ * full reads in a row the bytes stay in the kernel until the flow pauses.
+ *
+ * A pipe arms nothing and closes nothing: pipe_pump() moves what can be moved
+ * and says why it stopped; the session decides. */
+#ifndef PEN_NET_PIPE_H
+#define PEN_NET_PIPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "net/stream.h"
+
+struct kernel_pipe;
+
+/* What all pipes of a process share; settings may change while it runs. */
+struct pipe_share {
+	char *scratch; /* owned */
+	size_t scratch_size;
+	size_t keep_max; /* bytes a pipe to a client may read ahead; 0: none */
+	bool splice;	 /* the kernel may move long flows */
+	size_t kernel_pipes_max;   /* each costs two descriptors */
+	size_t kernel_pipes;	   /* made so far */
+	struct kernel_pipe *spare; /* empty ones */
+	/* Sees every byte that is read (debugging); splice is off meanwhile. */
+	void (*tap)(
+	    void *arg, const struct stream *from, const char *bytes, size_t n);
+	void *tap_arg;
+};
+
+enum { PIPE_SCRATCH = 64 * 1024, PIPE_KERNEL_SIZE = 256 * 1024 };
+
+/* Returns 0, or -1 with errno ENOMEM. */
+int pipe_share_init(struct pipe_share *share);
+void pipe_share_fini(struct pipe_share *share);
+
+struct pipe {
+	struct buffer *kept;	    /* NULL: nothing is */
+	struct kernel_pipe *kernel; /* NULL: copying */
+	uint64_t bytes;		    /* taken by `to` so far */
+	uint8_t full_reads;	    /* in a row */
+	bool ended;		    /* `from` has said its last byte */
+	bool read_ahead;	    /* may keep up to share->keep_max */
+	bool dropping;	/* `to` is gone: what comes is thrown away */
+	bool copy_only; /* the kernel refused to splice it */
+};
+
+enum pipe_verdict {
+	PIPE_STARVED,	   /* waits for `from` to become readable */
+	PIPE_BLOCKED,	   /* waits for `to` to become writable */
+	PIPE_YIELDED,	   /* moved a fair share; there is more to do at once */
+	PIPE_DONE,	   /* `from` ended and all its bytes are with `to` */
+	PIPE_READ_FAILED,  /* errno says why; what was read is kept */
+	PIPE_WRITE_FAILED, /* errno says why; what was read is kept */
+};
+
+void pipe_init(struct pipe *p, bool read_ahead);
+/* Gives back what it owns, bytes included. */
+void pipe_fini(struct pipe *p, struct pipe_share *share);
+
+/* Moves bytes until something stops it. */
+enum pipe_verdict pipe_pump(struct pipe *p, struct stream *from,
+    struct stream *to, struct pipe_share *share);
+
+/* Bytes read and not yet taken by `to`. */
+size_t pipe_pending(const struct pipe *p);
+
+/* Throws away what waits and, from now on, what comes. */
+void pipe_drop(struct pipe *p, struct pipe_share *share);
+
+#endif

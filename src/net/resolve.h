@@ -1,0 +1,29 @@
+/* resolve.h: names to addresses, at start only: it blocks.
+ *
+ * Numeric addresses never ask the resolver, so they work on hosts without a
+ * configured interface. Service names are looked up as ports. */
+#ifndef PEN_NET_RESOLVE_H
+#define PEN_NET_RESOLVE_H
+
+#include <stdbool.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+
+enum { RESOLVE_MAX = 8 };
+
+struct resolved {
+	unsigned count;
+	struct addr addr[RESOLVE_MAX];
+};
+
+/* A port number 1..65535, or a TCP service name. Returns 0, or -1 with a
+ * phrase such as "port out of range 1..65535". */
+int resolve_port(const char *text, uint16_t *port, struct error *e);
+
+/* All stream addresses of `host` (a name or a numeric address, no brackets) in
+ * the resolver's order, with `port`. Returns 0, or -1 with a phrase. */
+int resolve_host(
+    const char *host, uint16_t port, struct resolved *r, struct error *e);
+
+#endif

@@ -1,0 +1,356 @@
+/* sock.c: socket calls, options and platform differences; owns no descriptor. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef HAVE_LINUX_SOCKIOS_H
+#include <linux/sockios.h>
+#endif
+
+#include "net/sock.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+#ifndef MSG_MORE
+#define MSG_MORE 0
+#endif
+
+static void
+set_int(int fd, int level, int name, int value)
+{
+	(void)setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+#if !defined(SOCK_NONBLOCK) || !defined(HAVE_ACCEPT4) || !defined(HAVE_PIPE2)
+static int
+set_flags(int fd)
+{
+	int flags = fcntl(fd, F_GETFL);
+
+	if (flags < 0 || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
+	    fcntl(fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -1;
+	return 0;
+}
+#endif
+
+/* close() that leaves errno as it was, for the way out after an error. */
+static void
+close_quietly(int fd)
+{
+	int saved = errno;
+
+	close(fd);
+	errno = saved;
+}
+
+static int
+new_socket(int family)
+{
+#ifdef SOCK_NONBLOCK
+	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+#else
+	int fd = socket(family, SOCK_STREAM, 0);
+
+	if (fd >= 0 && set_flags(fd) < 0) {
+		close_quietly(fd);
+		return -1;
+	}
+	return fd;
+#endif
+}
+
+/* ---- listening ---- */
+
+/* Whether somebody accepts connections on this Unix socket. */
+static bool
+unix_is_alive(const struct addr *at)
+{
+	int fd = new_socket(AF_UNIX);
+	bool alive;
+
+	if (fd < 0)
+		return true;
+	alive = connect(fd, &at->u.sa, at->len) == 0 || errno != ECONNREFUSED;
+	close(fd);
+	return alive;
+}
+
+/* Clears a dead socket out of the way of bind(); leaves all else alone. */
+static int
+clear_unix_path(const struct addr *at, const char *text, struct error *e)
+{
+	struct stat st;
+
+	if (at->u.un.sun_path[0] == '\0' || lstat(at->u.un.sun_path, &st) < 0)
+		return 0;
+	if (!S_ISSOCK(st.st_mode))
+		return error_set(e, "\"%s\": exists and is not a socket", text);
+	if (unix_is_alive(at))
+		return error_set(e, "\"%s\": address already in use", text);
+	if (unlink(at->u.un.sun_path) < 0)
+		return error_set(e, "\"%s\": %s", text, strerror(errno));
+	return 0;
+}
+
+static int
+bind_and_listen(
+    int fd, const struct addr *at, const struct sock_listen_options *o)
+{
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (at->u.sa.sa_family == AF_INET6)
+		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
+	if (at->u.sa.sa_family != AF_UNIX) {
+		/* Accepted sockets inherit these: no call per connection. */
+		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+		if (o->nodelay)
+			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	}
+	if (bind(fd, &at->u.sa, at->len) < 0)
+		return -1;
+	if (at->u.sa.sa_family == AF_UNIX && at->u.un.sun_path[0] != '\0' &&
+	    o->unix_mode != 0 && chmod(at->u.un.sun_path, o->unix_mode) < 0)
+		return -1;
+	return listen(fd, o->backlog);
+}
+
+int
+sock_listen(
+    const struct addr *at, const struct sock_listen_options *o, struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	int fd;
+
+	addr_format(at, text);
+	if (at->u.sa.sa_family == AF_UNIX && clear_unix_path(at, text, e) < 0)
+		return -1;
+	fd = new_socket(at->u.sa.sa_family);
+	if (fd < 0)
+		return error_set(e, "\"%s\": %s", text, strerror(errno));
+	if (bind_and_listen(fd, at, o) < 0) {
+		error_set(e, "\"%s\": %s", text,
+		    errno == EADDRINUSE ? "address already in use"
+					: strerror(errno));
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+void
+sock_file_mark(struct sock_file *f, const struct addr *at)
+{
+	struct stat st;
+
+	memset(f, 0, sizeof(*f));
+	if (at->u.sa.sa_family == AF_UNIX && at->u.un.sun_path[0] != '\0' &&
+	    lstat(at->u.un.sun_path, &st) == 0 && S_ISSOCK(st.st_mode)) {
+		f->device = st.st_dev;
+		f->inode = st.st_ino;
+	}
+}
+
+void
+sock_file_remove(const struct sock_file *f, const struct addr *at)
+{
+	struct sock_file now;
+
+	sock_file_mark(&now, at);
+	if (f->inode != 0 && now.inode == f->inode && now.device == f->device)
+		unlink(at->u.un.sun_path);
+}
+
+int
+sock_local_addr(int fd, struct addr *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->len = sizeof(a->u);
+	return getsockname(fd, &a->u.sa, &a->len);
+}
+
+static int
+accept_one(int fd, struct addr *a)
+{
+	a->len = sizeof(a->u);
+#ifdef HAVE_ACCEPT4
+	return accept4(fd, &a->u.sa, &a->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#else
+	int new = accept(fd, &a->u.sa, &a->len);
+
+	if (new >= 0 && set_flags(new) < 0) {
+		close_quietly(new);
+		return -1;
+	}
+	return new;
+#endif
+}
+
+int
+sock_accept(int listen_fd, struct peer *who)
+{
+	struct addr a;
+	int fd;
+
+	do
+		fd = accept_one(listen_fd, &a);
+	while (fd < 0 &&
+	    (errno == EINTR || errno == ECONNABORTED || errno == EPROTO ||
+		errno == EPERM));
+	if (fd < 0)
+		return -1;
+	if (a.len < sizeof(a.u.sa.sa_family)) /* an unnamed Unix client */
+		a.u.sa.sa_family = AF_UNIX;
+	peer_from_addr(who, &a);
+	return fd;
+}
+
+/* ---- connecting ---- */
+
+static bool
+is_under_way(int error, int family)
+{
+	return error == EINPROGRESS || error == EINTR ||
+	    (error == EAGAIN && family != AF_UNIX);
+}
+
+int
+sock_connect(const struct addr *to, const struct sock_connect_options *o)
+{
+	int family = to->u.sa.sa_family;
+	int fd = new_socket(family);
+
+	if (fd < 0)
+		return -1;
+	if (o->keepalive && family != AF_UNIX)
+		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	if (o->source != NULL && o->source->u.sa.sa_family == family &&
+	    bind(fd, &o->source->u.sa, o->source->len) < 0) {
+		close_quietly(fd);
+		return -1;
+	}
+	if (connect(fd, &to->u.sa, to->len) < 0 &&
+	    !is_under_way(errno, family)) {
+		close_quietly(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int
+sock_error(int fd)
+{
+	int error = 0;
+	socklen_t len = sizeof(error);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
+		return errno;
+	return error;
+}
+
+void
+sock_set_nodelay(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+/* ---- moving and closing ---- */
+
+void
+sock_close_reset(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}
+
+size_t
+sock_unsent(int fd)
+{
+#ifdef SIOCOUTQ
+	int n = 0;
+
+	if (ioctl(fd, SIOCOUTQ, &n) == 0 && n > 0)
+		return (size_t)n;
+#elif defined(TIOCOUTQ)
+	int n = 0;
+
+	if (ioctl(fd, TIOCOUTQ, &n) == 0 && n > 0)
+		return (size_t)n;
+#else
+	(void)fd;
+#endif
+	return 0;
+}
+
+ssize_t
+sock_send(int fd, const void *bytes, size_t n, bool more)
+{
+	return send(fd, bytes, n, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+}
+
+/* ---- limits and pipes ---- */
+
+size_t
+sock_raise_fd_limit(void)
+{
+	struct rlimit r;
+
+	if (getrlimit(RLIMIT_NOFILE, &r) < 0)
+		return 256;
+	if (r.rlim_cur < r.rlim_max) {
+		rlim_t soft = r.rlim_cur;
+
+		r.rlim_cur = r.rlim_max;
+		if (setrlimit(RLIMIT_NOFILE, &r) < 0)
+			r.rlim_cur = soft;
+	}
+	return r.rlim_cur == RLIM_INFINITY ? 1u << 20 : (size_t)r.rlim_cur;
+}
+
+int
+sock_pipe(int fd[2], size_t size)
+{
+#ifdef HAVE_PIPE2
+	if (pipe2(fd, O_NONBLOCK | O_CLOEXEC) < 0)
+		return -1;
+#else
+	if (pipe(fd) < 0)
+		return -1;
+	if (set_flags(fd[0]) < 0 || set_flags(fd[1]) < 0) {
+		close_quietly(fd[0]);
+		close_quietly(fd[1]);
+		return -1;
+	}
+#endif
+#ifdef F_SETPIPE_SZ
+	(void)fcntl(fd[1], F_SETPIPE_SZ, (int)size);
+#else
+	(void)size;
+#endif
+	return 0;
+}
+
+ssize_t
+sock_splice(int from, int to, size_t n)
+{
+#ifdef HAVE_SPLICE
+	return splice(
+	    from, NULL, to, NULL, n, SPLICE_F_NONBLOCK | SPLICE_F_MOVE);
+#else
+	(void)from;
+	(void)to;
+	(void)n;
+	errno = ENOSYS;
+	return -1;
+#endif
+}

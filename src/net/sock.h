@@ -1,0 +1,82 @@
+/* sock.h: every socket call, socket option and platform difference in one place.
+ *
+ * All descriptors made here are non-blocking and close-on-exec. Functions
+ * return a descriptor or 0, or -1 with errno. */
+#ifndef PEN_NET_SOCK_H
+#define PEN_NET_SOCK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+
+struct sock_listen_options {
+	int backlog;
+	bool v6_only;	  /* an IPv6 wildcard leaves IPv4 alone */
+	bool nodelay;	  /* handed on to accepted sockets */
+	mode_t unix_mode; /* of the socket file; 0: as the umask says */
+};
+
+/* A listening stream socket. A path on which nobody listens any more is taken
+ * over; anything else in the way (a file, a live socket) is left alone and is
+ * an error. The sentence in `e` names the address. */
+int sock_listen(const struct addr *at, const struct sock_listen_options *o,
+    struct error *e);
+
+/* Which file a Unix listener made, so that only that one is removed in the end
+ * and never a successor's. All zero for other families and abstract names. */
+struct sock_file {
+	dev_t device;
+	ino_t inode;
+};
+void sock_file_mark(struct sock_file *f, const struct addr *at);
+void sock_file_remove(const struct sock_file *f, const struct addr *at);
+
+/* The address a socket is bound to. */
+int sock_local_addr(int fd, struct addr *a);
+
+/* Accepts one connection and says who it is. errno is EAGAIN when none waits,
+ * EMFILE, ENFILE, ENOBUFS or ENOMEM when resources are short; connections that
+ * died in the queue are skipped. */
+int sock_accept(int listen_fd, struct peer *who);
+
+struct sock_connect_options {
+	const struct addr *source; /* local address; NULL: any */
+	bool keepalive;
+};
+
+/* Begins to connect. The descriptor becomes writable when it is done; errors
+ * that are known at once return -1. EAGAIN: the queue of a Unix listener is
+ * full, worth another try soon. */
+int sock_connect(const struct addr *to, const struct sock_connect_options *o);
+
+/* The pending error of a socket (SO_ERROR), cleared by asking; 0: none. */
+int sock_error(int fd);
+
+/* Sends without Nagle's delay from now on. Harmless on Unix sockets. */
+void sock_set_nodelay(int fd);
+
+/* Closes so that the peer sees a reset, not an end: what was not sent yet is
+ * thrown away. */
+void sock_close_reset(int fd);
+
+/* Bytes the peer has not acknowledged yet; 0 where it cannot be known. */
+size_t sock_unsent(int fd);
+
+/* send() that never raises SIGPIPE; with `more`, the last bytes wait for
+ * the next call or shutdown, so that data and FIN share a segment. */
+ssize_t sock_send(int fd, const void *bytes, size_t n, bool more);
+
+/* Raises the soft limit of descriptors to the hard one. Returns the limit. */
+size_t sock_raise_fd_limit(void);
+
+/* Makes a kernel pipe of about `size` bytes (smaller where that is refused). */
+int sock_pipe(int fd[2], size_t size);
+
+/* splice(2): moves up to `n` bytes between a socket and a pipe inside the
+ * kernel. -1 with ENOSYS where there is no such call. */
+ssize_t sock_splice(int from, int to, size_t n);
+
+#endif

@@ -1,0 +1,106 @@
+/* stream.c: plain sockets as streams. */
+#include "config.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/sock.h"
+#include "net/stream.h"
+
+static ssize_t
+plain_read(struct stream *s, void *bytes, size_t room)
+{
+	ssize_t n;
+
+	do
+		n = recv(s->fd, bytes, room, 0);
+	while (n < 0 && errno == EINTR);
+	/* A short read took all there was: the next byte, or the end if it is
+	 * not known to be here, comes with an event of its own. */
+	if (n < 0 || ((size_t)n < room && !(s->flags & STREAM_AT_EOF)))
+		s->flags &= ~(unsigned)STREAM_READABLE;
+	return n;
+}
+
+static ssize_t
+plain_write(struct stream *s, const void *bytes, size_t n, bool last)
+{
+	ssize_t sent;
+
+	if (!(s->flags & STREAM_NODELAY)) {
+		if (s->flags & STREAM_WROTE_ONCE) {
+			sock_set_nodelay(s->fd);
+			s->flags |= STREAM_NODELAY;
+		}
+		s->flags |= STREAM_WROTE_ONCE;
+	}
+	do
+		sent = sock_send(s->fd, bytes, n, last);
+	while (sent < 0 && errno == EINTR);
+	if (sent < 0 || (size_t)sent < n)
+		s->flags &= ~(unsigned)STREAM_WRITABLE;
+	return sent;
+}
+
+static void
+plain_shutdown(struct stream *s)
+{
+	(void)shutdown(s->fd, SHUT_WR);
+}
+
+static void
+plain_close(struct stream *s, bool reset)
+{
+	if (reset)
+		sock_close_reset(s->fd);
+	else
+		close(s->fd);
+}
+
+static const struct stream_ops plain_ops = {
+	.read = plain_read,
+	.write = plain_write,
+	.shutdown = plain_shutdown,
+	.close = plain_close,
+	.in_kernel = true,
+};
+
+void
+stream_init(struct stream *s)
+{
+	watch_init(&s->watch);
+	s->ops = &plain_ops;
+	s->fd = -1;
+	s->flags = 0;
+}
+
+void
+stream_open_plain(struct stream *s, int fd, bool nodelay)
+{
+	stream_init(s);
+	s->fd = fd;
+	s->flags = STREAM_READABLE | STREAM_WRITABLE |
+	    (nodelay ? 0u : (unsigned)STREAM_NODELAY);
+}
+
+void
+stream_note_ready(struct stream *s, unsigned ready)
+{
+	if (ready & READY_READ)
+		s->flags |= STREAM_READABLE;
+	if (ready & READY_WRITE)
+		s->flags |= STREAM_WRITABLE;
+	if (ready & READY_EOF)
+		s->flags |= STREAM_AT_EOF;
+}
+
+void
+stream_close(struct loop *l, struct stream *s, bool reset)
+{
+	if (s->fd < 0)
+		return;
+	watch_stop(l, &s->watch);
+	s->ops->close(s, reset);
+	s->fd = -1;
+}

@@ -1,0 +1,89 @@
+/* stream.h: one end of a connection: a byte stream and what it can do now.
+ *
+ * Plain TCP and Unix sockets, and later TLS, are one thing above the line
+ * drawn by struct stream_ops. The flags remember what the loop reported and
+ * what the operations found out, so nothing is tried in vain:
+ *
+ *     READABLE  a read may give something (cleared by EAGAIN, a short read)
+ *     WRITABLE  a write may take something (cleared by EAGAIN)
+ *     AT_EOF    the far side's FIN is here: after a short read comes the end
+ *
+ * A stream owns its descriptor. Embedded in its owner; no allocation. */
+#ifndef PEN_NET_STREAM_H
+#define PEN_NET_STREAM_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "net/loop.h"
+
+enum {
+	STREAM_READABLE = 1,
+	STREAM_WRITABLE = 2,
+	STREAM_AT_EOF = 4,
+	STREAM_WROTE_ONCE = 8, /* the next write ends Nagle's delay */
+	STREAM_NODELAY = 16,   /* it is off, or may stay */
+};
+
+struct stream;
+
+struct stream_ops {
+	/* Bytes read, 0 at the end, or -1 with errno (EAGAIN: later). Clears
+	 * READABLE when nothing more can be there. */
+	ssize_t (*read)(struct stream *s, void *bytes, size_t room);
+	/* Bytes taken (maybe not all), or -1 with errno (EAGAIN: later). Clears
+	 * WRITABLE when full. With `last`, an end follows at once. */
+	ssize_t (*write)(
+	    struct stream *s, const void *bytes, size_t n, bool last);
+	/* Tells the far side that no more comes. */
+	void (*shutdown)(struct stream *s);
+	/* Frees what is behind it and closes; with `reset`, abortively. */
+	void (*close)(struct stream *s, bool reset);
+	bool in_kernel; /* splice(2) works on the descriptor */
+};
+
+struct stream {
+	struct watch watch; /* watch.fd is the descriptor once watched */
+	const struct stream_ops *ops;
+	int fd; /* -1: closed */
+	unsigned flags;
+};
+
+/* An end without a connection. */
+void stream_init(struct stream *s);
+/* A plain socket, now owned by the stream; nothing is watched yet. With
+ * `nodelay`, Nagle's delay is left on for a first write alone (it never delays
+ * that) and switched off by the second, which saves short connections a call. */
+void stream_open_plain(struct stream *s, int fd, bool nodelay);
+
+static inline bool
+stream_is_open(const struct stream *s)
+{
+	return s->fd >= 0;
+}
+
+/* Takes note of what the loop reported. */
+void stream_note_ready(struct stream *s, unsigned ready);
+
+static inline ssize_t
+stream_read(struct stream *s, void *bytes, size_t room)
+{
+	return s->ops->read(s, bytes, room);
+}
+
+static inline ssize_t
+stream_write(struct stream *s, const void *bytes, size_t n, bool last)
+{
+	return s->ops->write(s, bytes, n, last);
+}
+
+static inline void
+stream_shutdown(struct stream *s)
+{
+	s->ops->shutdown(s);
+}
+
+/* Stops watching and closes; fine on a closed one. */
+void stream_close(struct loop *l, struct stream *s, bool reset);
+
+#endif

@@ -1,0 +1,83 @@
+/* frontend.h: where clients come in: listeners, the pool that serves them, and
+ * the limits: may this client in? It owns its sessions.
+ *
+ *     listener --> frontend --> session --> pool_choose, sock_connect, pipes
+ *                     |
+ *                     '-------> dummy (answers by itself)
+ *
+ * When a limit is reached the listeners pause and connections wait in the
+ * backlog; the end of any session resumes them. */
+#ifndef PEN_PROXY_FRONTEND_H
+#define PEN_PROXY_FRONTEND_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "net/loop.h"
+#include "pool/pool.h"
+#include "proxy/reason.h"
+
+/* Settings; control/setting fills them. */
+struct frontend_options {
+	uint64_t connect_timeout_ms; /* one connect to one server */
+	uint64_t idle_timeout_ms;    /* no byte either way; 0: never */
+	uint64_t half_timeout_ms;    /* half-closed and no byte; 0: never */
+	uint64_t
+	    linger_ms; /* client still sends, its server is gone; 0: never */
+	uint64_t sessions_max;
+	uint64_t pending_max; /* connects under way; 0: no limit */
+	uint64_t buffer;      /* bytes read ahead for a slow client; 0: off */
+	unsigned accept_max;  /* connections accepted at a time */
+	int backlog;
+	bool nodelay;	     /* no Nagle delay */
+	bool keepalive;	     /* SO_KEEPALIVE towards servers */
+	bool fastclose_up;   /* a server's end closes both sides */
+	bool fastclose_down; /* a client's end closes both sides */
+	bool splice;	     /* long flows move in the kernel */
+	bool dummy;	     /* be a web server, need no backend */
+	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
+	struct addr source;  /* local address towards servers; len 0: any */
+};
+
+struct frontend_stats {
+	uint64_t sessions;	   /* open now */
+	uint64_t sessions_peak;	   /* most open at once */
+	uint64_t connecting;	   /* of those, waiting for a server */
+	uint64_t accepted;	   /* since the start, as all below */
+	uint64_t retries;	   /* servers tried after another failed */
+	uint64_t up, down;	   /* bytes of closed sessions */
+	uint64_t reasons[REASONS]; /* how sessions ended */
+};
+
+struct frontend;
+
+void frontend_options_init(struct frontend_options *o);
+
+/* A frontend that listens nowhere yet; loop and pool outlive it. NULL with a
+ * sentence in `e`. */
+struct frontend *frontend_new(struct loop *l, struct pool *p,
+    const struct frontend_options *o, struct error *e);
+/* Closes the listeners, resets what sessions are left, frees all. */
+void frontend_free(struct frontend *f);
+
+const struct frontend_options *frontend_options(const struct frontend *f);
+/* Takes new settings: those of listeners (backlog, nodelay) count for
+ * listeners opened later, the rest for sessions from now on. */
+void frontend_set_options(struct frontend *f, const struct frontend_options *o);
+
+/* Opens one more listener, quiet until frontend_start(). Returns 0, or -1 with
+ * a sentence in `e` that names the address. An IPv6 wildcard takes IPv4 too
+ * unless `v6_only`. */
+int frontend_listen(
+    struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
+/* Accepts from now on. Returns 0, or -1 with errno. */
+int frontend_start(struct frontend *f);
+/* Closes the listeners (their socket files too); sessions go on. */
+void frontend_stop(struct frontend *f);
+
+const struct frontend_stats *frontend_stats(const struct frontend *f);
+
+#endif

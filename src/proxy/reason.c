@@ -1,0 +1,23 @@
+/* reason.c: the names of the reasons. */
+#include "config.h"
+
+#include "proxy/reason.h"
+
+const char *
+reason_name(enum reason r)
+{
+	static const char *const names[REASONS] = {
+		[REASON_DONE] = "done",
+		[REASON_CLIENT_RESET] = "client_reset",
+		[REASON_SERVER_RESET] = "server_reset",
+		[REASON_NO_SERVER] = "no_server",
+		[REASON_IDLE_TIMEOUT] = "idle_timeout",
+		[REASON_HALF_TIMEOUT] = "half_timeout",
+		[REASON_LINGER_TIMEOUT] = "linger_timeout",
+		[REASON_FASTCLOSE] = "fastclose",
+		[REASON_NO_RESOURCES] = "no_resources",
+		[REASON_STOPPED] = "stopped",
+	};
+
+	return (unsigned)r < REASONS ? names[r] : "unknown";
+}

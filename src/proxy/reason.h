@@ -1,0 +1,22 @@
+/* reason.h: why a session ended: one list for log, counters and tests. */
+#ifndef PEN_PROXY_REASON_H
+#define PEN_PROXY_REASON_H
+
+enum reason {
+	REASON_DONE,	       /* both sides said their last word */
+	REASON_CLIENT_RESET,   /* the client broke off */
+	REASON_SERVER_RESET,   /* the server broke off */
+	REASON_NO_SERVER,      /* nobody could or may serve it */
+	REASON_IDLE_TIMEOUT,   /* silent for too long */
+	REASON_HALF_TIMEOUT,   /* half-closed and silent for too long */
+	REASON_LINGER_TIMEOUT, /* the client went on after its server had ended */
+	REASON_FASTCLOSE, /* one side ended and the setting says that is it */
+	REASON_NO_RESOURCES, /* out of memory or descriptors */
+	REASON_STOPPED,	     /* by command, or the program ends */
+	REASONS
+};
+
+/* "done", "client_reset", ...: as in log lines and reports. */
+const char *reason_name(enum reason r);
+
+#endif
