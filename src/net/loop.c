@@ -228,8 +228,8 @@ on_event(evutil_socket_t fd, short what, void *arg)
 	update_now(we->loop);
 	if (what & EV_READ)
 		ready |= READY_READ;
-	if (what & EV_WRITE)
-		ready |= READY_WRITE;
+	if (what & EV_WRITE) /* may be an error: these methods don't say */
+		ready |= READY_WRITE | READY_ERROR;
 	we->watch->on_ready(we->watch, ready);
 }
 

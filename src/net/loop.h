@@ -26,11 +26,9 @@ struct watch_event;
 enum {
 	READY_READ = 1,
 	READY_WRITE = 2,
-	READY_EOF = 4, /* told only: the far side has sent its FIN */
-	READY_ERROR =
-	    8, /* told only: error or hang-up; the next call says which */
-	WATCH_LEVEL =
-	    16, /* wanted with READY_READ: tell again while it lasts */
+	READY_EOF = 4,	  /* told only: the far side has sent its FIN */
+	READY_ERROR = 8,  /* told only: maybe an error: the next call tells */
+	WATCH_LEVEL = 16, /* with READY_READ: tell again while it lasts */
 };
 
 struct watch;

@@ -103,4 +103,5 @@ stream_close(struct loop *l, struct stream *s, bool reset)
 	watch_stop(l, &s->watch);
 	s->ops->close(s, reset);
 	s->fd = -1;
+	s->flags = 0;
 }

@@ -39,7 +39,8 @@ struct frontend_options {
 	bool splice;	     /* long flows move in the kernel */
 	bool dummy;	     /* be a web server, need no backend */
 	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
-	struct addr source;  /* local address towards servers; len 0: any */
+	size_t kernel_pipes_max; /* two descriptors each, for splice */
+	struct addr source;	 /* local address towards servers; len 0: any */
 };
 
 struct frontend_stats {

@@ -1,0 +1,41 @@
+/* frontend_private.h: the frontend's inside, for the files of this room that
+ * serve its clients (frontend.c, session.c, dummy.c) and nobody else. */
+#ifndef PEN_PROXY_FRONTEND_PRIVATE_H
+#define PEN_PROXY_FRONTEND_PRIVATE_H
+
+#include "base/list.h"
+#include "net/listener.h"
+#include "net/pipe.h"
+#include "net/timeouts.h"
+#include "proxy/frontend.h"
+
+struct frontend_listener {
+	struct list link;
+	struct listener listener;
+};
+
+struct frontend {
+	struct loop *loop;
+	struct pool *pool;
+	struct frontend_options options;
+	struct frontend_stats stats;
+	struct pipe_share share;
+	struct list listeners; /* struct frontend_listener */
+	struct list sessions;
+	struct list dummies;
+	bool started;
+	bool full; /* a limit is reached: listeners are paused */
+	struct timeouts connecting; /* each kind of waiting its own queue */
+	struct timeouts busy;	    /* a Unix server's backlog is full */
+	struct timeouts unsent;	    /* last bytes before a reset */
+	struct timeouts idle;
+	struct timeouts half;
+	struct timeouts lingering;
+};
+
+/* A client came in, went; began, ended waiting for its server. */
+void frontend_client_in(struct frontend *f);
+void frontend_client_out(struct frontend *f, enum reason why);
+void frontend_connecting(struct frontend *f, bool begins);
+
+#endif

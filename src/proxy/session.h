@@ -1,0 +1,34 @@
+/* session.h: one client's connection and its server's, joined by two pipes.
+ *
+ *     HELLO -> CONNECTING -> RELAYING -> DRAINING -> CLOSED
+ *       |          |            |                      ^
+ *       '----------'------------'----------------------'
+ *
+ *     HELLO       accepted; no server chosen yet
+ *     CONNECTING  waits for a server; on failure the next one is tried
+ *     RELAYING    bytes flow both ways, or one way when half-closed
+ *     DRAINING    the server is let go, the client is still being served
+ *     CLOSED      gone at the end of this wake-up
+ *
+ * A session owns its two streams and two pipes. Everything below reports and
+ * never closes; only the session_on_ functions here close a session, as the
+ * last thing they do. */
+#ifndef PEN_PROXY_SESSION_H
+#define PEN_PROXY_SESSION_H
+
+#include "base/addr.h"
+#include "proxy/reason.h"
+
+struct frontend;
+
+/* Prepares the frontend's queues for its sessions. */
+void session_init_timeouts(struct frontend *f);
+
+/* Serves the client on `fd`, which it takes over. When memory is short the
+ * client is closed and that is logged. */
+void session_start(struct frontend *f, int fd, const struct peer *who);
+
+/* Ends all sessions of `f` abortively. */
+void session_close_all(struct frontend *f);
+
+#endif

@@ -1,0 +1,188 @@
+/* session_connect.c: the first half of a session: which server, and getting
+ * through to it. A failed connect goes on with the next address of the server,
+ * then the next server; what the client has said meanwhile is kept for it. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "net/sock.h"
+#include "proxy/session_private.h"
+
+/* How soon a Unix listener whose backlog is full is tried again. */
+enum { BUSY_MS = 5 };
+
+/* A shortage of ours that says nothing about the server. */
+static bool
+is_own_shortage(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM ||
+	    error == ENOBUFS || error == ENOSPC || error == EADDRNOTAVAIL;
+}
+
+static void
+session_on_connected(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	struct server *server = s->server;
+
+	if (s->addr_tried > 1)
+		server->addr_first = (server->addr_first + s->addr_tried - 1u) %
+		    server->addrs.count;
+	pool_connected(f->pool, server, loop_now(f->loop));
+	s->up.flags |= STREAM_WRITABLE;
+	session_set_state(s, RELAYING);
+	session_schedule(s);
+}
+
+/* This address did not answer. Returns whether there may be another one to try,
+ * of this server or the next; else the session is closed. */
+static bool
+session_give_up_address(struct session *s, int error)
+{
+	struct frontend *f = s->frontend;
+	struct server *server = s->server;
+
+	stream_close(f->loop, &s->up, false);
+	if (is_own_shortage(error)) {
+		log_warn("connect failed error=\"%s\"", strerror(error));
+		session_close(s, REASON_NO_RESOURCES);
+		return false;
+	}
+	if (s->addr_tried >= server->addrs.count) {
+		log_warn("server failed server=%u name=%s error=\"%s\"",
+		    server->index, server->name, strerror(error));
+		pool_failed(f->pool, server, loop_now(f->loop));
+		pool_closed(f->pool, server, &s->client, 0, 0);
+		s->server = NULL;
+		f->stats.retries++;
+	}
+	return true;
+}
+
+/* Waits for the connect to complete. */
+static int
+session_await_connect(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	s->up.flags &= ~(unsigned)STREAM_WRITABLE;
+	timeouts_add(&f->connecting, &s->expiry,
+	    s->active + f->options.connect_timeout_ms);
+	return watch_start(f->loop, &s->up.watch, s->up.fd,
+	    READY_READ | READY_WRITE, session_on_server);
+}
+
+/* The next address of the chosen server. What the client has said already is
+ * sent right behind the connect: on a fast network that has completed by then,
+ * which spares a turn of the loop; what the server cannot take yet is kept, for
+ * it or for the next one. Returns 0 when the session goes on by itself, -1 with
+ * errno when this address failed at once. */
+static int
+session_connect(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	const struct frontend_options *o = &f->options;
+	struct sock_connect_options co = { .keepalive = o->keepalive,
+		.source = o->source.len > 0 ? &o->source : NULL };
+	struct server *server = s->server;
+	unsigned at =
+	    (server->addr_first + s->addr_tried) % server->addrs.count;
+	int fd = sock_connect(&server->addrs.addr[at], &co);
+	enum pipe_verdict v;
+
+	if (fd < 0 && errno == EAGAIN) {
+		timeouts_add(&f->busy, &s->expiry, loop_now(f->loop) + BUSY_MS);
+		return 0;
+	}
+	s->addr_tried++;
+	if (fd < 0)
+		return -1;
+	stream_open_plain(&s->up, fd, o->nodelay);
+	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
+	v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+	if (v == PIPE_WRITE_FAILED)
+		return -1;
+	if (v == PIPE_READ_FAILED) {
+		session_close(s, REASON_CLIENT_RESET);
+		return 0;
+	}
+	if (s->to_server.bytes == 0)
+		return session_await_connect(s);
+	session_on_connected(s);
+	return watch_start(
+	    f->loop, &s->up.watch, s->up.fd, READY_READ, session_on_server);
+}
+
+/* Goes on to the next address or server until one connect is under way. */
+void
+session_next_server(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	uint64_t now = loop_now(f->loop);
+
+	expiry_cancel(&s->expiry);
+	s->active = now;
+	do {
+		if (s->server == NULL) {
+			s->server =
+			    pool_choose(f->pool, &s->client, &s->tried, now);
+			if (s->server == NULL) {
+				session_close(s, REASON_NO_SERVER);
+				return;
+			}
+			s->addr_tried = 0;
+			pool_opened(f->pool, s->server, &s->client, now);
+		}
+		if (session_connect(s) == 0)
+			return;
+	} while (session_give_up_address(s, errno));
+}
+
+static void
+session_on_connect_failed(struct session *s, int error)
+{
+	if (session_give_up_address(s, error))
+		session_next_server(s);
+}
+
+void
+session_on_connect_ready(struct session *s, unsigned ready)
+{
+	int error = ready & READY_ERROR ? sock_error(s->up.fd) : 0;
+
+	if (error != 0) {
+		session_on_connect_failed(s, error);
+		return;
+	}
+	if (!(ready & READY_WRITE))
+		return;
+	session_on_connected(s);
+	stream_note_ready(&s->up, ready);
+	session_on_io(s);
+}
+
+void
+session_on_connecting_over(struct timeouts *t, struct expiry *x)
+{
+	(void)t;
+	session_on_connect_failed(
+	    list_entry(x, struct session, expiry), ETIMEDOUT);
+}
+
+/* The listener of a Unix server had no room; it may have now. */
+void
+session_on_busy_over(struct timeouts *t, struct expiry *x)
+{
+	struct session *s = list_entry(x, struct session, expiry);
+	struct frontend *f = s->frontend;
+
+	(void)t;
+	if (loop_now(f->loop) - s->active >= f->options.connect_timeout_ms) {
+		s->addr_tried++;
+		session_on_connect_failed(s, ETIMEDOUT);
+	} else if (session_connect(s) < 0) {
+		session_on_connect_failed(s, errno);
+	}
+}

@@ -1,0 +1,56 @@
+/* session_private.h: the inside of a session, shared by the two halves of its
+ * story: session_connect.c (until a server answers) and session.c (from then
+ * on, and its end). */
+#ifndef PEN_PROXY_SESSION_PRIVATE_H
+#define PEN_PROXY_SESSION_PRIVATE_H
+
+#include "net/stream.h"
+#include "proxy/frontend_private.h"
+#include "proxy/session.h"
+
+enum session_state { HELLO, CONNECTING, RELAYING, DRAINING, CLOSED, STATES };
+
+struct session {
+	struct frontend *frontend;
+	struct list link;   /* of the frontend's sessions */
+	struct stream down; /* the client */
+	struct stream up;   /* the server */
+	struct pipe to_server;
+	struct pipe to_client;
+	struct server *server; /* counted with the pool; NULL: none, let go */
+	struct peer client;
+	struct tried tried;
+	struct expiry expiry; /* in one of the frontend's queues, or in none */
+	struct task task;     /* goes on next time, or frees */
+	uint64_t started;     /* ms */
+	uint64_t active;      /* ms: last byte, or the state's beginning */
+	uint8_t state;
+	uint8_t addr_tried;  /* addresses of this server tried so far */
+	bool server_told;    /* the client's end was passed on */
+	bool client_told;    /* the server's end was passed on */
+	bool server_reset;   /* it broke off; so shall we, to the client */
+	bool client_sending; /* it was when the server went */
+};
+
+/* Goes to a new state; an illegal move is a bug and aborts. */
+void session_set_state(struct session *s, enum session_state to);
+/* Puts the session into the one queue that fits what it waits for; called
+ * when that changes, never per byte. */
+void session_schedule(struct session *s);
+/* Ends it; must be the last thing its caller does with it. */
+void session_close(struct session *s, enum reason why);
+/* Moves what can be moved both ways and draws the consequences. */
+void session_on_io(struct session *s);
+/* The loop's word about the server's socket. */
+void session_on_server(struct watch *w, unsigned ready);
+
+/* Goes on to the next address or server until one connect is under way; closes
+ * the session when none is left. */
+void session_next_server(struct session *s);
+/* The loop's word about a connect under way. */
+void session_on_connect_ready(struct session *s, unsigned ready);
+/* Timeouts of the connecting and busy queues. */
+void session_on_connecting_over(struct timeouts *t, struct expiry *x);
+void session_on_busy_over(struct timeouts *t, struct expiry *x);
+
+#endif
