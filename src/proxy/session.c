@@ -44,7 +44,10 @@ session_schedule(struct session *s)
 	bool half = s->state == DRAINING || s->client_told || s->server_told;
 
 	expiry_cancel(&s->expiry);
-	if (s->state == DRAINING && s->client_told && o->linger_ms > 0)
+	if (s->reset_due)
+		timeouts_add(
+		    &f->unsent, &s->expiry, loop_now(f->loop) + UNSENT_MS);
+	else if (s->state == DRAINING && s->client_told && o->linger_ms > 0)
 		timeouts_add(
 		    &f->lingering, &s->expiry, s->active + o->linger_ms);
 	else if (o->idle_timeout_ms > 0)
@@ -199,9 +202,8 @@ session_on_server_done(struct session *s)
 	if (s->server_reset && !s->client_sending) {
 		if (sock_unsent(s->down.fd) > 0 &&
 		    loop_now(f->loop) - s->active < UNSENT_MAX_MS) {
-			expiry_cancel(&s->expiry);
-			timeouts_add(&f->unsent, &s->expiry,
-			    loop_now(f->loop) + UNSENT_MS);
+			s->reset_due = true;
+			session_schedule(s);
 			return;
 		}
 		session_close(s, REASON_SERVER_RESET);

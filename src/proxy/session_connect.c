@@ -102,7 +102,7 @@ session_connect(struct session *s)
 	stream_open_plain(&s->up, fd, o->nodelay);
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
-	if (v == PIPE_WRITE_FAILED)
+	if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0)
 		return -1;
 	if (v == PIPE_READ_FAILED) {
 		session_close(s, REASON_CLIENT_RESET);
@@ -111,8 +111,9 @@ session_connect(struct session *s)
 	if (s->to_server.bytes == 0)
 		return session_await_connect(s);
 	session_on_connected(s);
-	return watch_start(
-	    f->loop, &s->up.watch, s->up.fd, READY_READ, session_on_server);
+	return watch_start(f->loop, &s->up.watch, s->up.fd,
+	    READY_READ | (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u),
+	    session_on_server);
 }
 
 /* Goes on to the next address or server until one connect is under way. */

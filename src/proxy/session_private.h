@@ -29,6 +29,7 @@ struct session {
 	bool server_told;    /* the client's end was passed on */
 	bool client_told;    /* the server's end was passed on */
 	bool server_reset;   /* it broke off; so shall we, to the client */
+	bool reset_due;	     /* the client is reset once it has all bytes */
 	bool client_sending; /* it was when the server went */
 };
 
