@@ -29,8 +29,8 @@ struct addr {
  * Unix sockets have no address and are all alike: family AF_UNIX, zeroes. */
 struct peer {
 	uint8_t ip[16];
-	uint32_t scope; /* interface of a link-local IPv6 address, else 0 */
-	uint16_t port;  /* host byte order */
+	uint32_t scope;	 /* interface of a link-local IPv6 address, else 0 */
+	uint16_t port;	 /* host byte order */
 	uint16_t family; /* AF_INET (mapped), AF_INET6 or AF_UNIX; 0: none */
 };
 

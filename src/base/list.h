@@ -16,12 +16,12 @@ struct list {
 	struct list *next, *prev;
 };
 
-#define LIST_INIT(name)                                                        \
-	{                                                                      \
-		&(name), &(name)                                               \
+#define LIST_INIT(name)          \
+	{                        \
+		&(name), &(name) \
 	}
 
-#define container_of(ptr, type, member)                                        \
+#define container_of(ptr, type, member) \
 	((type *)(void *)((char *)(ptr)-offsetof(type, member)))
 #define list_entry(link, type, member) container_of(link, type, member)
 

@@ -9,34 +9,40 @@
 
 #include <stdint.h>
 
-enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARN, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };
+enum log_level {
+	LOG_LEVEL_ERROR,
+	LOG_LEVEL_WARN,
+	LOG_LEVEL_INFO,
+	LOG_LEVEL_DEBUG
+};
 
 /* One per call site, made by the macros below. */
 struct log_site {
 	uint64_t second;  /* the second being counted */
-	unsigned count;   /* lines in it */
+	unsigned count;	  /* lines in it */
 	unsigned dropped; /* lines not written since the last one that was */
 };
 
-extern enum log_level log_level; /* lines above it are not made; INFO at start */
+extern enum log_level
+    log_level; /* lines above it are not made; INFO at start */
 
 /* From here on lines go to syslog under `ident`, no longer to stderr. */
 void log_use_syslog(const char *ident);
 
-void log_write(struct log_site *site, enum log_level level, const char *fmt, ...)
-    __attribute__((format(printf, 3, 4)));
+void log_write(struct log_site *site, enum log_level level, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
 
-#define LOG_AT(level, ...)                                                     \
-	do {                                                                   \
-		if ((level) <= log_level) {                                    \
-			static struct log_site site_;                          \
-			log_write(&site_, level, __VA_ARGS__);                 \
-		}                                                              \
+#define LOG_AT(level, ...)                                     \
+	do {                                                   \
+		if ((level) <= log_level) {                    \
+			static struct log_site site_;          \
+			log_write(&site_, level, __VA_ARGS__); \
+		}                                              \
 	} while (0)
 
 #define log_error(...) LOG_AT(LOG_LEVEL_ERROR, __VA_ARGS__)
-#define log_warn(...) LOG_AT(LOG_LEVEL_WARN, __VA_ARGS__)
-#define log_info(...) LOG_AT(LOG_LEVEL_INFO, __VA_ARGS__)
+#define log_warn(...)  LOG_AT(LOG_LEVEL_WARN, __VA_ARGS__)
+#define log_info(...)  LOG_AT(LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) LOG_AT(LOG_LEVEL_DEBUG, __VA_ARGS__)
 
 #endif

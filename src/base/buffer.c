@@ -1,0 +1,93 @@
+/* buffer.c: growing and shrinking of byte buffers. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buffer.h"
+
+enum { SIZE_MIN = 256 };
+
+void
+buffer_init(struct buffer *b)
+{
+	*b = (struct buffer){ .data = NULL };
+}
+
+void
+buffer_fini(struct buffer *b)
+{
+	free(b->data);
+	buffer_init(b);
+}
+
+static int
+grow(struct buffer *b, size_t need)
+{
+	size_t size = b->size > 0 ? b->size : SIZE_MIN;
+	char *data;
+
+	while (size < need) {
+		if (size > SIZE_MAX / 2) {
+			errno = ENOMEM;
+			return -1;
+		}
+		size *= 2;
+	}
+	data = realloc(b->data, size);
+	if (data == NULL)
+		return -1;
+	b->data = data;
+	b->size = size;
+	return 0;
+}
+
+char *
+buffer_reserve(struct buffer *b, size_t room)
+{
+	size_t length = buffer_length(b);
+
+	if (b->size - b->end >= room && b->data != NULL)
+		return b->data + b->end;
+	if (room > SIZE_MAX - length) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	/* Moving is cheap when it frees at least as much as it copies. */
+	if (b->start >= length && b->size - length >= room && b->data != NULL) {
+		memmove(b->data, b->data + b->start, length);
+		b->start = 0;
+		b->end = length;
+	} else if (grow(b, b->end + room) < 0) {
+		return NULL;
+	}
+	return b->data + b->end;
+}
+
+void
+buffer_added(struct buffer *b, size_t n)
+{
+	b->end += n;
+}
+
+int
+buffer_append(struct buffer *b, const void *bytes, size_t n)
+{
+	char *at = buffer_reserve(b, n);
+
+	if (at == NULL)
+		return -1;
+	memcpy(at, bytes, n);
+	buffer_added(b, n);
+	return 0;
+}
+
+void
+buffer_consume(struct buffer *b, size_t n)
+{
+	b->start += n;
+	if (b->start == b->end)
+		buffer_fini(b);
+}

@@ -1,0 +1,15 @@
+/* clock.c: the monotonic clock. */
+#include "config.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+
+uint64_t
+clock_monotonic_ms(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
+}

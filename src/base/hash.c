@@ -1,0 +1,103 @@
+/* hash.c: SipHash-2-4 and FNV-1a with a finaliser. */
+#include "config.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+
+/* Without a random device the key still differs from run to run. */
+void
+hash_key_init(struct hash_key *key)
+{
+	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd >= 0 ? read(fd, key, sizeof(*key)) : -1;
+	struct timespec now;
+
+	if (fd >= 0)
+		close(fd);
+	if (n == (ssize_t)sizeof(*key))
+		return;
+	clock_gettime(CLOCK_REALTIME, &now);
+	key->k0 = hash_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32);
+	key->k1 = hash_mix(key->k0 ^ (uint64_t)now.tv_sec);
+}
+
+static uint64_t
+rotl(uint64_t x, int by)
+{
+	return x << by | x >> (64 - by);
+}
+
+static void
+sip_round(uint64_t v[4])
+{
+	v[0] += v[1];
+	v[1] = rotl(v[1], 13) ^ v[0];
+	v[0] = rotl(v[0], 32);
+	v[2] += v[3];
+	v[3] = rotl(v[3], 16) ^ v[2];
+	v[0] += v[3];
+	v[3] = rotl(v[3], 21) ^ v[0];
+	v[2] += v[1];
+	v[1] = rotl(v[1], 17) ^ v[2];
+	v[2] = rotl(v[2], 32);
+}
+
+/* Up to eight bytes, least significant first, whatever the machine. */
+static uint64_t
+load(const uint8_t *bytes, size_t n)
+{
+	uint64_t x = 0;
+
+	while (n-- > 0)
+		x = x << 8 | bytes[n];
+	return x;
+}
+
+uint64_t
+hash_keyed(const struct hash_key *key, const void *data, size_t len)
+{
+	const uint8_t *at = data;
+	uint64_t v[4] = {
+		key->k0 ^ UINT64_C(0x736f6d6570736575),
+		key->k1 ^ UINT64_C(0x646f72616e646f6d),
+		key->k0 ^ UINT64_C(0x6c7967656e657261),
+		key->k1 ^ UINT64_C(0x7465646279746573),
+	};
+	uint64_t last = (uint64_t)len << 56, word;
+	int i;
+
+	for (; len >= 8; at += 8, len -= 8) {
+		word = load(at, 8);
+		v[3] ^= word;
+		sip_round(v);
+		sip_round(v);
+		v[0] ^= word;
+	}
+	last |= load(at, len);
+	v[3] ^= last;
+	sip_round(v);
+	sip_round(v);
+	v[0] ^= last;
+	v[2] ^= 0xff;
+	for (i = 0; i < 4; i++)
+		sip_round(v);
+	return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t
+hash_stable(const void *data, size_t len)
+{
+	const uint8_t *bytes = data;
+	uint64_t h = UINT64_C(0xcbf29ce484222325);
+	size_t i;
+
+	for (i = 0; i < len; i++) {
+		h ^= bytes[i];
+		h *= UINT64_C(0x100000001b3);
+	}
+	return hash_mix(h);
+}

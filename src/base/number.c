@@ -1,0 +1,104 @@
+/* number.c: numbers from words, all or nothing. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/number.h"
+
+/* The digits at the start of `text`; returns how many, 0 with errno EINVAL or
+ * ERANGE. */
+static size_t
+parse_digits(const char *text, uint64_t *value)
+{
+	uint64_t v = 0;
+	size_t n;
+
+	for (n = 0; text[n] >= '0' && text[n] <= '9'; n++) {
+		uint64_t digit = (uint64_t)(text[n] - '0');
+
+		if (v > (UINT64_MAX - digit) / 10) {
+			errno = ERANGE;
+			return 0;
+		}
+		v = v * 10 + digit;
+	}
+	if (n == 0)
+		errno = EINVAL;
+	*value = v;
+	return n;
+}
+
+/* `v` times `unit`, if it is in range and nothing follows it. */
+static int
+finish(const char *rest, uint64_t v, uint64_t unit, uint64_t min, uint64_t max,
+    uint64_t *value)
+{
+	if (*rest != '\0') {
+		errno = EINVAL;
+		return -1;
+	}
+	if (v > UINT64_MAX / unit || v * unit < min || v * unit > max) {
+		errno = ERANGE;
+		return -1;
+	}
+	*value = v * unit;
+	return 0;
+}
+
+int
+number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	uint64_t v = 0;
+	size_t n = parse_digits(text, &v);
+
+	return n == 0 ? -1 : finish(text + n, v, 1, min, max, value);
+}
+
+int
+number_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
+{
+	static const char units[] = "kKmMgG";
+	uint64_t v = 0, unit = 1;
+	size_t n = parse_digits(text, &v);
+	const char *at;
+
+	if (n == 0)
+		return -1;
+	at = text[n] != '\0' ? strchr(units, text[n]) : NULL;
+	if (at != NULL) {
+		unit = UINT64_C(1) << (10 * ((at - units) / 2 + 1));
+		n++;
+	}
+	return finish(text + n, v, unit, min, max, value);
+}
+
+int
+number_parse_ms(
+    const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms)
+{
+	uint64_t v = 0, fraction = 0, unit = 100;
+	size_t n = parse_digits(text, &v);
+
+	if (n == 0)
+		return -1;
+	if (strcmp(text + n, "ms") == 0)
+		return finish("", v, 1, min_ms, max_ms, value_ms);
+	if (text[n] == '.') {
+		n++;
+		do {
+			if (text[n] < '0' || text[n] > '9' || unit == 0) {
+				errno = EINVAL;
+				return -1;
+			}
+			fraction += unit * (uint64_t)(text[n] - '0');
+			unit /= 10;
+		} while (text[++n] != '\0');
+	}
+	if (v > UINT64_MAX / 1000 - 1) {
+		errno = ERANGE;
+		return -1;
+	}
+	return finish(
+	    text + n, v * 1000 + fraction, 1, min_ms, max_ms, value_ms);
+}

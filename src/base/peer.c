@@ -1,0 +1,75 @@
+/* peer.c: who is at the other end, in 24 bytes. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/addr.h"
+
+static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+void
+peer_from_addr(struct peer *p, const struct addr *a)
+{
+	memset(p, 0, sizeof(*p));
+	p->family = a->u.sa.sa_family;
+	if (p->family == AF_INET) {
+		memcpy(p->ip, mapped, sizeof(mapped));
+		memcpy(p->ip + 12, &a->u.in.sin_addr, 4);
+		p->port = ntohs(a->u.in.sin_port);
+	} else if (p->family == AF_INET6) {
+		memcpy(p->ip, &a->u.in6.sin6_addr, 16);
+		p->port = ntohs(a->u.in6.sin6_port);
+		p->scope = a->u.in6.sin6_scope_id;
+		if (peer_is_ip4(p))
+			p->family = AF_INET;
+	}
+}
+
+bool
+peer_is_ip4(const struct peer *p)
+{
+	return memcmp(p->ip, mapped, sizeof(mapped)) == 0;
+}
+
+char *
+peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
+{
+	size_t n;
+
+	if (p->family == AF_INET) {
+		inet_ntop(AF_INET, p->ip + 12, text, PEER_TEXT_MAX);
+	} else if (p->family == AF_INET6) {
+		inet_ntop(AF_INET6, p->ip, text, PEER_TEXT_MAX);
+		n = strlen(text);
+		if (p->scope != 0)
+			snprintf(text + n, PEER_TEXT_MAX - n, "%%%u",
+			    (unsigned)p->scope);
+	} else {
+		strcpy(text, "unix");
+	}
+	return text;
+}
+
+char *
+peer_format(const struct peer *p, char text[PEER_TEXT_MAX])
+{
+	char host[PEER_TEXT_MAX];
+
+	peer_format_host(p, host);
+	if (p->family == AF_INET)
+		snprintf(text, PEER_TEXT_MAX, "%.60s:%u", host, p->port);
+	else if (p->family == AF_INET6)
+		snprintf(text, PEER_TEXT_MAX, "[%.60s]:%u", host, p->port);
+	else
+		strcpy(text, host);
+	return text;
+}
+
+bool
+peer_same_host(const struct peer *a, const struct peer *b)
+{
+	return a->family == b->family && a->scope == b->scope &&
+	    memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
+}

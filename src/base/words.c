@@ -1,0 +1,64 @@
+/* words.c: words, quotes, comments. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/words.h"
+
+static const char blanks[] = " \t\r\n";
+
+/* Copies one word from *from to *to, without its quotes. Returns 0, or -1 when
+ * a quote is not closed. */
+static int
+take_word(char **from, char **to)
+{
+	char quote = '\0', *f = *from, *t = *to;
+
+	for (; *f != '\0'; f++) {
+		if (quote == '\0' && strchr(blanks, *f) != NULL)
+			break;
+		if (quote == '\0' && (*f == '"' || *f == '\'')) {
+			quote = *f;
+		} else if (*f == quote) {
+			quote = '\0';
+		} else {
+			if (quote == '"' && *f == '\\' &&
+			    (f[1] == '"' || f[1] == '\\'))
+				f++;
+			*t++ = *f;
+		}
+	}
+	*from = f;
+	*to = t;
+	return quote == '\0' ? 0 : -1;
+}
+
+int
+words_split(struct words *w, char *line)
+{
+	char *from = line;
+
+	w->count = 0;
+	for (;;) {
+		char *to;
+
+		from += strspn(from, blanks);
+		if (*from == '\0' || *from == '#')
+			break;
+		if (w->count == WORDS_MAX) {
+			errno = E2BIG;
+			return -1;
+		}
+		w->word[w->count++] = to = from;
+		if (take_word(&from, &to) < 0) {
+			errno = EINVAL;
+			return -1;
+		}
+		if (*from != '\0')
+			from++;
+		*to = '\0';
+	}
+	w->word[w->count] = NULL;
+	return 0;
+}
