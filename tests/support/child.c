@@ -1,0 +1,202 @@
+/* child.c: fork, exec, watch and reap. */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "support/child.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static void
+redirect(const char *path, int flags, int to)
+{
+	int fd = open(path, flags, 0644);
+
+	if (fd < 0 || dup2(fd, to) < 0)
+		_exit(126);
+	if (fd != to)
+		close(fd);
+}
+
+static void
+become(struct child *c, const char *const argv[], unsigned long files)
+{
+	char *copy[CHILD_ARGS];
+	struct rlimit limit = { files, files };
+	int i, fd, max = (int)sysconf(_SC_OPEN_MAX);
+
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	redirect("/dev/null", O_RDONLY, 0);
+	redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
+	redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);
+	for (fd = 3; fd < max; fd++)
+		close(fd);
+	signal(SIGPIPE, SIG_DFL);
+	if (files != 0)
+		setrlimit(RLIMIT_NOFILE, &limit);
+	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
+		copy[i] = strdup(argv[i]);
+	copy[i] = NULL;
+	execvp(copy[0], copy);
+	fprintf(stderr, "%s: %s\n", copy[0], strerror(errno));
+	_exit(127);
+}
+
+void
+child_start_limited(
+    struct child *c, const char *const argv[], unsigned long files)
+{
+	static int count;
+
+	memset(c, 0, sizeof(*c));
+	c->out = scratch(text("out%d", ++count));
+	c->err = scratch(text("err%d", count));
+	fflush(NULL);
+	c->pid = fork();
+	ck_assert_int_ge(c->pid, 0);
+	if (c->pid == 0)
+		become(c, argv, files);
+	c->running = true;
+}
+
+void
+child_start(struct child *c, const char *const argv[])
+{
+	child_start_limited(c, argv, 0);
+}
+
+bool
+child_has_ended(struct child *c)
+{
+	int status;
+
+	if (c->running && waitpid(c->pid, &status, WNOHANG) == c->pid) {
+		c->running = false;
+		c->status = WIFEXITED(status) ? WEXITSTATUS(status)
+					      : 1000 + WTERMSIG(status);
+	}
+	return !c->running;
+}
+
+int
+child_wait(struct child *c, int ms)
+{
+	WAIT_FOR(child_has_ended(c), ms);
+	return c->status;
+}
+
+int
+child_stop(struct child *c, int signal)
+{
+	if (!child_has_ended(c))
+		kill(c->pid, signal);
+	return child_wait(c, 10000);
+}
+
+const char *
+child_err(const struct child *c)
+{
+	return contents(c->err);
+}
+
+const char *
+child_out(const struct child *c)
+{
+	return contents(c->out);
+}
+
+bool
+child_has_said(const struct child *c, const char *what)
+{
+	return file_has(c->err, what);
+}
+
+int
+child_fds(pid_t pid)
+{
+	char path[64];
+	DIR *d;
+	struct dirent *e;
+	int n = 0;
+
+	snprintf(path, sizeof(path), "/proc/%ld/fd", (long)pid);
+	d = opendir(path);
+	if (d == NULL)
+		return -1;
+	while ((e = readdir(d)) != NULL)
+		n += e->d_name[0] != '.';
+	closedir(d);
+	return n;
+}
+
+long
+child_cpu_ms(pid_t pid)
+{
+	const char *s = contents(text("/proc/%ld/stat", (long)pid));
+	const char *tail = strrchr(s, ')');
+	unsigned long user, system;
+
+	if (tail == NULL ||
+	    sscanf(tail + 1,
+		" %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
+		&system) != 2)
+		return -1;
+	return (
+	    long)((user + system) * 1000 / (unsigned long)sysconf(_SC_CLK_TCK));
+}
+
+const char *
+child_status_line(pid_t pid, const char *name)
+{
+	const char *s = contents(text("/proc/%ld/status", (long)pid));
+	size_t n = strlen(name);
+
+	for (; s != NULL && *s != '\0'; s = strchr(s, '\n')) {
+		s += *s == '\n';
+		if (strncmp(s, name, n) == 0 && s[n] == ':') {
+			s += n + 1;
+			s += strspn(s, "\t ");
+			return text("%.*s", (int)strcspn(s, "\n"), s);
+		}
+	}
+	return "";
+}
+
+long
+child_rss_kb(pid_t pid)
+{
+	const char *s = child_status_line(pid, "VmRSS");
+
+	return *s != '\0' ? strtol(s, NULL, 10) : -1;
+}
+
+const char *
+child_find(const char *program)
+{
+	const char *dir = getenv("PATH"), *end, *path;
+	const char *dirs =
+	    text("%s:/usr/sbin:/usr/local/sbin:/sbin", dir != NULL ? dir : "");
+
+	for (dir = dirs; *dir != '\0'; dir = *end != '\0' ? end + 1 : end) {
+		end = dir + strcspn(dir, ":");
+		path = text("%.*s/%s", (int)(end - dir), dir, program);
+		if (access(path, X_OK) == 0)
+			return path;
+	}
+	return NULL;
+}

@@ -1,0 +1,161 @@
+/* penrun.c: command lines for pen, and what is expected of its ends. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+struct words {
+	const char *argv[CHILD_ARGS];
+	int n;
+};
+
+static void
+add(struct words *w, const char *word)
+{
+	ck_assert_int_lt(w->n, CHILD_ARGS - 1);
+	w->argv[w->n++] = word;
+	w->argv[w->n] = NULL;
+}
+
+static void
+add_program(struct words *w)
+{
+	const char *wrapper = getenv("PEN_TEST_WRAPPER");
+	const char *pen = getenv("PEN");
+	size_t n;
+
+	w->n = 0;
+	for (; wrapper != NULL && *wrapper != '\0'; wrapper += n) {
+		wrapper += strspn(wrapper, " ");
+		n = strcspn(wrapper, " ");
+		if (n > 0)
+			add(w, text("%.*s", (int)n, wrapper));
+	}
+	add(w, pen != NULL ? pen : "./pen");
+}
+
+static void
+add_list(struct words *w, va_list ap)
+{
+	const char *word;
+
+	while ((word = va_arg(ap, const char *)) != NULL)
+		add(w, word);
+}
+
+bool
+pen_is_plain(void)
+{
+	const char *wrapper = getenv("PEN_TEST_WRAPPER");
+
+#ifdef PEN_SANITIZE
+	return false;
+#endif
+	return wrapper == NULL || *wrapper == '\0';
+}
+
+void
+pen_start_limited(struct pen *p, unsigned long files, ...)
+{
+	struct words w;
+	va_list ap;
+
+	add_program(&w);
+	va_start(ap, files);
+	add_list(&w, ap);
+	va_end(ap);
+	child_start_limited(&p->child, w.argv, files);
+}
+
+void
+pen_up(struct pen *p, const struct spot *front, ...)
+{
+	struct words w;
+	va_list ap;
+
+	add_program(&w);
+	add(&w, "-f");
+	va_start(ap, front);
+	add_list(&w, ap);
+	va_end(ap);
+	child_start(&p->child, w.argv);
+	pen_wait_ready(p, front);
+}
+
+void
+pen_wait_ready(struct pen *p, const struct spot *front)
+{
+	WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(front), 10000);
+	ck_assert_msg(p->child.running, "pen ended with %d: %s",
+	    p->child.status, child_err(&p->child));
+}
+
+void
+pen_down(struct pen *p)
+{
+	int status;
+
+	ck_assert_msg(!child_has_ended(&p->child),
+	    "pen was gone already, with %d: %s", p->child.status,
+	    child_err(&p->child));
+	status = child_stop(&p->child, SIGTERM);
+	ck_assert_msg(
+	    status == 0, "pen ended with %d: %s", status, child_err(&p->child));
+}
+
+void
+pen_expect_failure(const char *says, ...)
+{
+	struct child c;
+	struct words w;
+	va_list ap;
+	const char *err;
+	int status;
+
+	add_program(&w);
+	va_start(ap, says);
+	add_list(&w, ap);
+	va_end(ap);
+	child_start(&c, w.argv);
+	status = child_wait(&c, 10000);
+	err = child_err(&c);
+	ck_assert_msg(status == 1, "exit %d, said: %s", status, err);
+	ck_assert_msg(strncmp(err, "pen: ", 5) == 0 &&
+		strchr(err, '\n') == err + strlen(err) - 1,
+	    "wanted one line, pen: ..., got: %s", err);
+	ck_assert_msg(
+	    strstr(err, says) != NULL, "wanted \"%s\" in: %s", says, err);
+	ck_assert_str_eq(child_out(&c), "");
+}
+
+static size_t
+file_size(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 ? (size_t)st.st_size : 0;
+}
+
+const char *
+pen_stats(struct pen *p)
+{
+	size_t before = strlen(child_err(&p->child)), now = before, last;
+
+	kill(p->child.pid, SIGUSR1);
+	do { /* it may come in several writes: until no more is added */
+		last = now;
+		WAIT_FOR(file_size(p->child.err) > before, 5000);
+		wait_nap();
+		wait_nap();
+		now = file_size(p->child.err);
+	} while (now != last);
+	return child_err(&p->child) + before;
+}

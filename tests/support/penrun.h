@@ -1,0 +1,39 @@
+/* penrun.h: pen itself as a child.
+ *
+ * PEN names the program, PEN_TEST_WRAPPER what is put in front of it, as
+ * "valgrind -q --error-exitcode=99". */
+#ifndef PEN_TEST_PENRUN_H
+#define PEN_TEST_PENRUN_H
+
+#include "support/child.h"
+#include "support/spot.h"
+
+struct pen {
+	struct child child;
+};
+
+/* The argument lists are strings that end with NULL. */
+
+/* Starts it with exactly these arguments. */
+#define pen_start(p, ...) pen_start_limited(p, 0, __VA_ARGS__)
+/* The same with a limit on its descriptors. */
+void pen_start_limited(struct pen *p, unsigned long files, ...)
+    __attribute__((sentinel));
+/* Starts it in the foreground (-f is put in front of the arguments) and
+ * returns when it listens at `front`. */
+void pen_up(struct pen *p, const struct spot *front, ...)
+    __attribute__((sentinel));
+/* Waits until it listens at `front`; the test fails with what pen says when
+ * it ends instead. */
+void pen_wait_ready(struct pen *p, const struct spot *front);
+/* SIGTERM; the test fails, with what pen says, unless it exits with 0. */
+void pen_down(struct pen *p);
+/* Runs it to the end with these arguments; it must exit with 1, having said
+ * one line, "pen: ..." with `says` in it. */
+void pen_expect_failure(const char *says, ...) __attribute__((sentinel));
+/* Sends SIGUSR1 and returns what it says in answer. */
+const char *pen_stats(struct pen *p);
+/* Does it run without anything that changes its sizes and speed? */
+bool pen_is_plain(void);
+
+#endif

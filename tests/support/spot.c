@@ -1,0 +1,371 @@
+/* spot.c: addresses and blocking sockets of the tests. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <errno.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "support/spot.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+static void
+set_reuse(int fd)
+{
+	int on = 1;
+
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+}
+
+void
+spot_at_host(struct spot *s, const struct spot *from, const char *host)
+{
+	struct addrinfo hints = { .ai_flags = AI_NUMERICHOST,
+		.ai_socktype = SOCK_STREAM };
+	struct addrinfo *found;
+	int port = from->port;
+
+	ck_assert_int_eq(getaddrinfo(host, NULL, &hints, &found), 0);
+	memset(s, 0, sizeof(*s));
+	memcpy(&s->addr, found->ai_addr, found->ai_addrlen);
+	s->len = found->ai_addrlen;
+	s->port = port;
+	freeaddrinfo(found);
+	if (s->addr.ss_family == AF_INET6)
+		((struct sockaddr_in6 *)&s->addr)->sin6_port =
+		    htons((uint16_t)port);
+	else
+		((struct sockaddr_in *)&s->addr)->sin_port =
+		    htons((uint16_t)port);
+	snprintf(s->text, sizeof(s->text),
+	    strchr(host, ':') != NULL ? "[%s]:%d" : "%s:%d", host, port);
+}
+
+/* Binds every address at once, so that the port is free on each. The socket
+ * stays open on purpose: it is the reservation. */
+static int
+reserve_port(void)
+{
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6 };
+	struct sockaddr_in four = { .sin_family = AF_INET };
+	struct sockaddr *sa = (struct sockaddr *)&six;
+	socklen_t len = sizeof(six);
+	int off = 0, fd = socket(AF_INET6, SOCK_STREAM, 0);
+
+	if (fd >= 0)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (fd < 0 || bind(fd, sa, len) < 0) {
+		if (fd >= 0)
+			close(fd);
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		sa = (struct sockaddr *)&four;
+		len = sizeof(four);
+		ck_assert_int_ge(fd, 0);
+		ck_assert_int_eq(bind(fd, sa, len), 0);
+	}
+	ck_assert_int_eq(getsockname(fd, sa, &len), 0);
+	set_reuse(fd);
+	return ntohs(
+	    sa == (struct sockaddr *)&six ? six.sin6_port : four.sin_port);
+}
+
+static void
+new_unix(struct spot *s, bool is_abstract)
+{
+	static int count;
+	struct sockaddr_un *un = (struct sockaddr_un *)&s->addr;
+	size_t n;
+
+	count++;
+	un->sun_family = AF_UNIX;
+	if (is_abstract)
+		snprintf(s->text, sizeof(s->text), "@pen-test-%ld-%d",
+		    (long)getpid(), count);
+	else
+		snprintf(s->text, sizeof(s->text), "%s",
+		    scratch(text("s%d", count)));
+	n = strlen(s->text);
+	ck_assert_uint_lt(n, sizeof(un->sun_path));
+	memcpy(un->sun_path, s->text, n);
+	if (is_abstract)
+		un->sun_path[0] = '\0';
+	s->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n +
+	    (is_abstract ? 0 : 1));
+}
+
+void
+spot_new(struct spot *s, enum spot_kind kind)
+{
+	struct spot any = { .port = 0 };
+
+	memset(s, 0, sizeof(*s));
+	if (kind == SPOT_UNIX || kind == SPOT_ABSTRACT) {
+		new_unix(s, kind == SPOT_ABSTRACT);
+		return;
+	}
+	any.port = reserve_port();
+	spot_at_host(s, &any, kind == SPOT_TCP6 ? "::1" : "127.0.0.1");
+}
+
+const char *
+spot_kind_name(enum spot_kind kind)
+{
+	static const char *const names[] = { "tcp4", "tcp6", "unix",
+		"abstract" };
+
+	return names[kind];
+}
+
+bool
+spot_has_kind(enum spot_kind kind)
+{
+	struct sockaddr_in6 six = { .sin6_family = AF_INET6,
+		.sin6_addr = IN6ADDR_LOOPBACK_INIT };
+	int fd;
+	bool has = true;
+
+	if (kind == SPOT_TCP6) {
+		fd = socket(AF_INET6, SOCK_STREAM, 0);
+		has = fd >= 0 &&
+		    bind(fd, (struct sockaddr *)&six, sizeof(six)) == 0;
+		if (fd >= 0)
+			close(fd);
+	}
+#ifndef __linux__
+	if (kind == SPOT_ABSTRACT)
+		has = false;
+#endif
+	return has;
+}
+
+#ifdef __linux__
+/* Listening sockets come first in /proc/net/tcp, so that the thousands of
+ * others need not be read. */
+static bool
+find_listening_port(const char *path, int port)
+{
+	FILE *f = fopen(path, "r");
+	char line[512];
+	unsigned local, state;
+	bool found = false;
+
+	if (f == NULL)
+		return false;
+	while (!found && fgets(line, sizeof(line), f) != NULL) {
+		if (sscanf(line, " %*[^:]: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x",
+			&local, &state) != 2)
+			continue;
+		if (state != 0x0a)
+			break;
+		found = local == (unsigned)port;
+	}
+	fclose(f);
+	return found;
+}
+
+static bool
+find_listening_path(const char *name)
+{
+	FILE *f = fopen("/proc/net/unix", "r");
+	char line[512], path[256];
+	unsigned flags;
+	bool found = false;
+
+	if (f == NULL)
+		return false;
+	while (!found && fgets(line, sizeof(line), f) != NULL)
+		found = sscanf(line, "%*[^:]: %*x %*x %x %*x %*x %*d %255s",
+			    &flags, path) == 2 &&
+		    flags == 0x10000 && strcmp(path, name) == 0;
+	fclose(f);
+	return found;
+}
+#endif
+
+bool
+spot_is_listening(const struct spot *s)
+{
+#ifdef __linux__
+	if (s->port == 0)
+		return find_listening_path(s->text);
+	return find_listening_port("/proc/net/tcp", s->port) ||
+	    find_listening_port("/proc/net/tcp6", s->port);
+#else
+	int fd = spot_try_connect(s);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+#endif
+}
+
+int
+spot_listen(const struct spot *s, int backlog)
+{
+	int fd = socket(s->addr.ss_family, SOCK_STREAM, 0);
+
+	ck_assert_int_ge(fd, 0);
+	if (s->port != 0)
+		set_reuse(fd);
+	ck_assert_msg(bind(fd, (const struct sockaddr *)&s->addr, s->len) == 0,
+	    "bind %s: %s", s->text, strerror(errno));
+	ck_assert_int_eq(listen(fd, backlog), 0);
+	return fd;
+}
+
+void
+spot_set_deadline(int fd, int ms)
+{
+	long long scaled = wait_scaled(ms);
+	struct timeval t = { .tv_sec = (time_t)(scaled / 1000),
+		.tv_usec = (suseconds_t)(scaled % 1000 * 1000) };
+
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &t, sizeof(t));
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
+}
+
+int
+spot_try_connect(const struct spot *s)
+{
+	int fd = socket(s->addr.ss_family, SOCK_STREAM, 0);
+	int error;
+
+	ck_assert_int_ge(fd, 0);
+	spot_set_deadline(fd, 10000);
+	if (connect(fd, (const struct sockaddr *)&s->addr, s->len) == 0)
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
+}
+
+int
+spot_connect(const struct spot *s)
+{
+	int fd = spot_try_connect(s);
+
+	ck_assert_msg(fd >= 0, "connect %s: %s", s->text, strerror(errno));
+	return fd;
+}
+
+void
+spot_send(int fd, const void *bytes, size_t n)
+{
+	const char *p = bytes;
+	ssize_t k;
+
+	for (; n > 0; p += k, n -= (size_t)k) {
+		k = send(fd, p, n, MSG_NOSIGNAL);
+		ck_assert_msg(k > 0, "send: %s", strerror(errno));
+	}
+}
+
+void
+spot_recv(int fd, void *bytes, size_t n)
+{
+	char *p = bytes;
+	ssize_t k;
+
+	for (; n > 0; p += k, n -= (size_t)k) {
+		k = recv(fd, p, n, 0);
+		ck_assert_msg(k >= 0, "recv: %s", strerror(errno));
+		ck_assert_msg(k > 0, "end of stream, %zu bytes missing", n);
+	}
+}
+
+const char *
+spot_recv_all(int fd)
+{
+	char buf[4096];
+	size_t n = 0;
+	ssize_t k;
+
+	while ((k = recv(fd, buf + n, sizeof(buf) - 1 - n, 0)) > 0) {
+		n += (size_t)k;
+		ck_assert_uint_lt(n, sizeof(buf) - 1);
+	}
+	ck_assert_msg(k == 0, "recv: %s", strerror(errno));
+	buf[n] = '\0';
+	return text("%s", buf);
+}
+
+void
+spot_expect_end(int fd)
+{
+	char c;
+	ssize_t k = recv(fd, &c, 1, 0);
+
+	ck_assert_msg(
+	    k == 0, "wanted the end, got %s", k > 0 ? "data" : strerror(errno));
+}
+
+void
+spot_expect_reset(int fd)
+{
+	char c;
+	ssize_t k = recv(fd, &c, 1, 0);
+	int error = errno;
+
+	ck_assert_msg(k < 0 && error == ECONNRESET, "wanted a reset, got %s",
+	    k > 0	 ? "data"
+		: k == 0 ? "the end"
+			 : strerror(error));
+}
+
+void
+spot_expect_echo(int fd, const char *what)
+{
+	char buf[256];
+	size_t n = strlen(what);
+
+	ck_assert_uint_lt(n, sizeof(buf));
+	spot_send(fd, what, n);
+	spot_recv(fd, buf, n);
+	buf[n] = '\0';
+	ck_assert_str_eq(buf, what);
+}
+
+const char *
+spot_hear(const struct spot *s)
+{
+	int fd = spot_connect(s);
+	const char *answer = spot_recv_all(fd);
+
+	close(fd);
+	return answer;
+}
+
+const char *
+spot_ask(const struct spot *s, const char *what)
+{
+	int fd = spot_connect(s);
+	const char *answer;
+
+	spot_send(fd, what, strlen(what));
+	shutdown(fd, SHUT_WR);
+	answer = spot_recv_all(fd);
+	close(fd);
+	return answer;
+}
+
+void
+spot_reset(int fd)
+{
+	struct linger now = { .l_onoff = 1, .l_linger = 0 };
+
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &now, sizeof(now));
+	close(fd);
+}

@@ -1,0 +1,192 @@
+/* suite.c: the runner of the system tests: scratch files and leftovers. */
+#include "config.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { TEXTS_MAX = 4096, CONTENTS_MAX = 1 << 20 };
+
+static char scratch_root[64];
+static char *texts[TEXTS_MAX]; /* freed at exit, so that leaks stay visible */
+static size_t texts_n;
+
+static void
+free_texts(void)
+{
+	while (texts_n > 0)
+		free(texts[--texts_n]);
+}
+
+static const char *
+keep(char *s)
+{
+	ck_assert_ptr_nonnull(s);
+	ck_assert_msg(texts_n < TEXTS_MAX, "too many texts in one test");
+	if (texts_n == 0)
+		atexit(free_texts);
+	texts[texts_n++] = s;
+	return s;
+}
+
+const char *
+text(const char *fmt, ...)
+{
+	char buf[4096];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(buf, sizeof(buf), fmt, ap);
+	va_end(ap);
+	return keep(strdup(buf));
+}
+
+const char *
+scratch(const char *name)
+{
+	const char *dir = text("%s/%ld", scratch_root, (long)getpid());
+
+	/* A test may drop its privileges, or start a program that does. */
+	if (mkdir(dir, 0755) == 0)
+		chmod(dir, 0755);
+	else
+		ck_assert_msg(errno == EEXIST, "%s: %s", dir, strerror(errno));
+	return text("%s/%s", dir, name);
+}
+
+/* The caller frees it. NULL: no such file. */
+static char *
+read_file(const char *path)
+{
+	FILE *f = fopen(path, "r");
+	char *s;
+	size_t n;
+
+	if (f == NULL)
+		return NULL;
+	s = malloc(CONTENTS_MAX + 1);
+	if (s == NULL)
+		abort();
+	n = fread(s, 1, CONTENTS_MAX, f);
+	fclose(f);
+	s[n] = '\0';
+	return s;
+}
+
+const char *
+contents(const char *path)
+{
+	char *s = read_file(path);
+	const char *kept = s != NULL ? keep(strdup(s)) : "";
+
+	free(s);
+	return kept;
+}
+
+bool
+file_has(const char *path, const char *what)
+{
+	char *s = read_file(path);
+	bool has = s != NULL && strstr(s, what) != NULL;
+
+	free(s);
+	return has;
+}
+
+void
+write_file(const char *path, const char *what)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_msg(f != NULL, "%s: %s", path, strerror(errno));
+	ck_assert_int_ge(fputs(what, f), 0);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+bool
+suite_is_light(void)
+{
+	const char *s = getenv("PEN_TEST_LIGHT");
+
+	return s != NULL && *s == '1';
+}
+
+long
+suite_amount(long heavy, long light)
+{
+	return suite_is_light() ? light : heavy;
+}
+
+static int
+remove_one(const char *path, const struct stat *st, int kind, struct FTW *w)
+{
+	(void)st;
+	(void)kind;
+	(void)w;
+	return remove(path);
+}
+
+/* Check has killed each test's process group; what went to the background on
+ * its own was adopted and is a child of ours now. */
+static void
+kill_leftovers(void)
+{
+#ifdef __linux__
+	long long end = wait_now_ms() + 5000;
+	char path[64], *list, *s;
+	long pid;
+
+	snprintf(
+	    path, sizeof(path), "/proc/self/task/%ld/children", (long)getpid());
+	while (wait_now_ms() < end && (list = read_file(path)) != NULL) {
+		for (s = list; (pid = strtol(s, &s, 10)) > 0;)
+			kill((pid_t)pid, SIGKILL);
+		s = *list != '\0' ? list : NULL;
+		free(list);
+		while (waitpid(-1, NULL, WNOHANG) > 0)
+			;
+		if (s == NULL)
+			break;
+		wait_nap();
+	}
+#endif
+}
+
+int
+suite_main(Suite *s)
+{
+	const char *tmp = getenv("TMPDIR");
+	SRunner *runner;
+	int failed;
+
+	if (tmp == NULL || strlen(tmp) > 30)
+		tmp = "/tmp";
+	snprintf(scratch_root, sizeof(scratch_root), "%s/pen-test.XXXXXX", tmp);
+	if (mkdtemp(scratch_root) == NULL || chmod(scratch_root, 0755) < 0) {
+		perror(scratch_root);
+		return 1;
+	}
+#ifdef __linux__
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+#endif
+	signal(SIGPIPE, SIG_IGN);
+	runner = srunner_create(s);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	kill_leftovers();
+	nftw(scratch_root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	return failed == 0 ? 0 : 1;
+}

@@ -1,0 +1,48 @@
+/* suite.h: runs the Check programs that start other programs.
+ *
+ * The program that runs the tests owns a scratch directory and adopts whatever
+ * its tests leave behind; when the last test is over, failed or not, processes
+ * still there are killed and the directory is removed. */
+#ifndef PEN_TEST_SUITE_H
+#define PEN_TEST_SUITE_H
+
+#include <check.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Adds one test with its own time limit in seconds. */
+#define SUITE_ADD(suite, test, seconds)                  \
+	do {                                             \
+		TCase *suite_case = tcase_create(#test); \
+		tcase_set_timeout(suite_case, seconds);  \
+		tcase_add_test(suite_case, test);        \
+		suite_add_tcase(suite, suite_case);      \
+	} while (0)
+
+/* The whole main(): runs the tests, cleans up, returns the exit status. */
+int suite_main(Suite *s);
+
+/* A formatted string that lives until the test ends. */
+const char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* A path in this test's own scratch directory, short enough for a socket. */
+const char *scratch(const char *name);
+/* The contents of a file, at most 1 MiB, as a string that lives until the test
+ * ends; "" when there is none. */
+const char *contents(const char *path);
+/* Does the file contain it? Keeps nothing, for use while waiting. */
+bool file_has(const char *path, const char *what);
+void write_file(const char *path, const char *what);
+
+/* Sanitizer and valgrind runs set PEN_TEST_LIGHT=1: `heavy`, else `light`. */
+long suite_amount(long heavy, long light);
+bool suite_is_light(void);
+
+/* Says why a test does not run; run.sh counts these lines. Then return. */
+#define SKIP(why)                                           \
+	do {                                                \
+		printf("skipped: %s: %s\n", __func__, why); \
+		fflush(stdout);                             \
+		return;                                     \
+	} while (0)
+
+#endif

@@ -1,0 +1,163 @@
+/* test_relay.c: bytes between clients and servers of every kind, in turn. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(round_robin)
+{
+	struct backend a, b, c;
+	struct spot front;
+	struct pen pen;
+	int i, first;
+
+	backend_start(&a, SPOT_TCP4, backend_say, "a");
+	backend_start(&b, SPOT_TCP4, backend_say, "b");
+	backend_start(&c, SPOT_TCP4, backend_say, "c");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", front.text, a.at.text, b.at.text, c.at.text,
+	    NULL);
+	first = *spot_hear(&front) - 'a';
+	for (i = 1; i < 30; i++)
+		ck_assert_int_eq(*spot_hear(&front) - 'a', (first + i) % 3);
+	pen_down(&pen);
+	ck_assert_int_eq(a.accepted, 10);
+	ck_assert_int_eq(b.accepted, 10);
+	ck_assert_int_eq(c.accepted, 10);
+	backend_stop(&a);
+	backend_stop(&b);
+	backend_stop(&c);
+}
+END_TEST
+
+/* One front, one back; `i` says which kinds. */
+static void
+try_pair(enum spot_kind in, enum spot_kind out)
+{
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+	int one, two;
+
+	backend_start(&b, out, backend_echo, NULL);
+	spot_new(&front, in);
+	pen_up(&pen, &front, "-r", front.text, b.at.text, NULL);
+	one = spot_connect(&front);
+	two = spot_connect(&front);
+	spot_expect_echo(one, "first");
+	spot_expect_echo(two, "second");
+	spot_expect_echo(one, "third");
+	shutdown(one, SHUT_WR);
+	spot_expect_end(one);
+	spot_expect_echo(two, "fourth");
+	close(one);
+	close(two);
+	WAIT_FOR(b.open == 0, 5000);
+	pen_down(&pen);
+	if (in == SPOT_UNIX)
+		ck_assert_int_ne(access(front.text, F_OK), 0);
+	backend_stop(&b);
+}
+
+START_TEST(every_kind_in_front_of_every_other)
+{
+	int in, out;
+
+	for (in = 0; in < SPOT_KINDS; in++)
+		for (out = 0; out < SPOT_KINDS; out++)
+			if (spot_has_kind(in) && spot_has_kind(out))
+				try_pair(in, out);
+}
+END_TEST
+
+START_TEST(several_listeners)
+{
+	struct backend b;
+	struct spot four, six, path;
+	struct pen pen;
+	const char *all;
+
+	if (!spot_has_kind(SPOT_TCP6))
+		SKIP("no IPv6 here");
+	backend_start(&b, SPOT_TCP4, backend_say, "here");
+	spot_new(&four, SPOT_TCP4);
+	spot_at_host(&six, &four, "::1");
+	spot_new(&path, SPOT_UNIX);
+	/* the same port for both families, as in 0.0.0.0:80,[::]:80 */
+	all = text("0.0.0.0:%d,[::]:%d,%s", four.port, four.port, path.text);
+	pen_up(&pen, &path, "-r", all, b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&four), "here");
+	ck_assert_str_eq(spot_hear(&six), "here");
+	ck_assert_str_eq(spot_hear(&path), "here");
+	pen_down(&pen);
+	ck_assert_int_ne(access(path.text, F_OK), 0);
+	backend_stop(&b);
+}
+END_TEST
+
+START_TEST(colons_take_both_families)
+{
+	struct backend b;
+	struct spot four, six;
+	struct pen pen;
+
+	if (!spot_has_kind(SPOT_TCP6))
+		SKIP("no IPv6 here");
+	backend_start(&b, SPOT_TCP6, backend_say, "here");
+	spot_new(&four, SPOT_TCP4);
+	spot_at_host(&six, &four, "::1");
+	pen_up(&pen, &four, "-r", text(":::%d", four.port), b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&four), "here");
+	ck_assert_str_eq(spot_hear(&six), "here");
+	pen_down(&pen);
+	pen_up(&pen, &six, "-r", text("::1:%d", six.port), b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&six), "here");
+	ck_assert_int_lt(spot_try_connect(&four), 0);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* A server without a port takes the listening one; a bare port listens on
+ * every address. */
+START_TEST(port_of_the_listener)
+{
+	struct backend b;
+	struct spot front, back;
+	struct pen pen;
+
+	spot_new(&front, SPOT_TCP4);
+	spot_at_host(&back, &front, "127.0.0.9");
+	backend_start_at(&b, &back, backend_say, "same port");
+	pen_up(&pen, &front, "-r", front.text, "127.0.0.9", NULL);
+	ck_assert_str_eq(spot_hear(&front), "same port");
+	pen_down(&pen);
+	backend_stop(&b);
+
+	backend_start(&b, SPOT_TCP4, backend_say, "other port");
+	pen_up(&pen, &front, "-r", text("%d", front.port), b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "other port");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("relay");
+
+	SUITE_ADD(s, round_robin, 10);
+	SUITE_ADD(s, every_kind_in_front_of_every_other, 20);
+	SUITE_ADD(s, several_listeners, 10);
+	SUITE_ADD(s, colons_take_both_families, 10);
+	SUITE_ADD(s, port_of_the_listener, 10);
+	return suite_main(s);
+}
