@@ -1,0 +1,218 @@
+# setup.sh: what a fresh machine needs before pen can be built or tested:
+# packages from the system's package manager, a configure script, a build.
+# Sourced by tests/run.sh and examples/quickstart.sh; plain POSIX sh.
+#
+#     packages_need THING...    installs what is missing, or ends the script
+#     packages_want THING...    the same, but goes on without what it can't get
+#     build_pen SOURCE BUILD [configure options]
+#
+# Nothing happens, and no network is needed, for things already there.
+
+# Names of things by package manager; "-" means it has none or needs none, a
+# comma separates several.
+packages_table() {
+	cat <<'TABLE'
+thing     apt-get           dnf               apk           pacman      zypper              pkg          brew
+cc        gcc,libc6-dev     gcc               gcc,musl-dev  gcc         gcc                 -            gcc
+clang     clang             clang,compiler-rt clang,compiler-rt clang,compiler-rt clang    -            llvm
+make      make              make              make          make        make                gmake        make
+autoconf  autoconf          autoconf          autoconf      autoconf    autoconf            autoconf     autoconf
+automake  automake          automake          automake      automake    automake            automake     automake
+pkgconf   pkg-config        pkgconf-pkg-config pkgconf      pkgconf     pkg-config          pkgconf      pkgconf
+libevent  libevent-dev      libevent-devel    libevent-dev  libevent    libevent-devel      libevent     libevent
+openssl   libssl-dev        openssl-devel     openssl-dev   openssl     libopenssl-devel    -            openssl@3
+check     check             check-devel       check-dev     check       check-devel         check        check
+curl      curl              curl              curl          curl        curl                curl         curl
+nginx     nginx-light       nginx             nginx         nginx       nginx               nginx        nginx
+ab        apache2-utils     httpd-tools       apache2-utils apache      apache2-utils       apache24     httpd
+wrk       wrk               wrk               wrk           wrk         wrk                 wrk          wrk
+ssh       openssh-client    openssh-clients   openssh-client openssh    openssh-clients     -            -
+sshd      openssh-server    openssh-server    openssh-server openssh    openssh-server      -            -
+nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
+valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
+mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
+TABLE
+}
+
+packages_manager() {
+	for manager in apt-get dnf apk pacman zypper pkg brew; do
+		if command -v "$manager" >/dev/null 2>&1; then
+			echo "$manager"
+			return
+		fi
+	done
+}
+
+packages_find_program() (
+	PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+	command -v "$1" >/dev/null 2>&1
+)
+
+packages_has() {
+	case $1 in
+	cc) packages_find_program cc || packages_find_program gcc ||
+		packages_find_program clang ;;
+	make) packages_find_program make || packages_find_program gmake ;;
+	pkgconf) packages_find_program pkg-config ||
+		packages_find_program pkgconf ;;
+	libevent) pkg-config --exists 'libevent_core >= 2.1' 2>/dev/null ;;
+	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
+	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
+	*) packages_find_program "$1" ;;
+	esac
+}
+
+packages_missing() {
+	for thing in "$@"; do
+		packages_has "$thing" || echo "$thing"
+	done
+}
+
+packages_names() {
+	manager=$1
+	shift
+	packages_table | awk -v manager="$manager" -v things="$*" '
+		NR == 1 { for (i = 2; i <= NF; i++) if ($i == manager) col = i }
+		NR > 1 { name[$1] = $col }
+		END {
+			n = split(things, t, " ")
+			for (i = 1; i <= n; i++) {
+				gsub(",", " ", name[t[i]])
+				if (name[t[i]] != "-") print name[t[i]]
+			}
+		}'
+}
+
+packages_as_root() {
+	if [ "$(id -u)" = 0 ]; then
+		"$@"
+	elif command -v sudo >/dev/null 2>&1; then
+		sudo "$@"
+	elif command -v doas >/dev/null 2>&1; then
+		doas "$@"
+	else
+		echo "neither root nor sudo nor doas" >&2
+		return 1
+	fi
+}
+
+# Debian starts the services it installs; a test run must not leave a web or
+# ssh server behind on this machine, so a policy says no for that moment.
+packages_apt() {
+	packages_as_root sh -c '
+		policy=/usr/sbin/policy-rc.d
+		if [ ! -e $policy ]; then
+			trap "rm -f $policy" EXIT
+			printf "#!/bin/sh\nexit 101\n" >$policy
+			chmod 755 $policy
+		fi
+		export DEBIAN_FRONTEND=noninteractive
+		apt-get update -qq
+		apt-get install -y -qq --no-install-recommends "$@"' sh "$@"
+}
+
+packages_install() {
+	manager=$1
+	shift
+	case $manager in
+	apt-get) packages_apt "$@" ;;
+	dnf) packages_as_root dnf install -y -q "$@" ;;
+	apk) packages_as_root apk add --quiet "$@" ;;
+	pacman) packages_as_root pacman -Sy --noconfirm --needed "$@" ;;
+	zypper) packages_as_root zypper --non-interactive install "$@" ;;
+	pkg) packages_as_root pkg install -y "$@" ;;
+	brew) brew install "$@" ;;
+	esac
+}
+
+packages_try() {
+	manager=$(packages_manager)
+	[ -n "$manager" ] || return 0
+	names=$(packages_names "$manager" "$@")
+	[ -n "$names" ] || return 0
+	packages_log=$(mktemp "${TMPDIR:-/tmp}/packages.XXXXXX")
+	# shellcheck disable=SC2086 # a list of words
+	set -- $names
+	echo "installing with $manager: $*"
+	packages_install "$manager" "$@" >"$packages_log" 2>&1 </dev/null ||
+		tail -n 3 "$packages_log" >&2
+	rm -f "$packages_log"
+}
+
+# OpenSSL of Homebrew is kept out of the usual places.
+packages_paths() {
+	if command -v brew >/dev/null 2>&1; then
+		PKG_CONFIG_PATH=$(brew --prefix)/opt/openssl@3/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+		export PKG_CONFIG_PATH
+	fi
+}
+
+packages_need() {
+	packages_paths
+	missing=$(packages_missing "$@")
+	[ -n "$missing" ] || return 0
+	# shellcheck disable=SC2086 # a list of words
+	packages_try $missing
+	# shellcheck disable=SC2086
+	missing=$(packages_missing $missing | tr '\n' ' ')
+	if [ -n "$missing" ]; then
+		echo "$0: please install: $missing(no package manager here could)" >&2
+		exit 1
+	fi
+}
+
+packages_want() {
+	missing=$(packages_missing "$@")
+	[ -n "$missing" ] || return 0
+	# shellcheck disable=SC2086 # a list of words
+	packages_try $missing
+	# One that does not exist here keeps the others from being installed.
+	for thing in $(packages_missing "$@"); do
+		packages_try "$thing"
+	done
+	missing=$(packages_missing "$@" | tr '\n' ' ')
+	[ -z "$missing" ] || echo "going on without: $missing"
+}
+
+packages_need_build() {
+	packages_need cc make pkgconf libevent openssl
+	[ -x "$1/configure" ] || packages_need autoconf automake
+}
+
+processors() {
+	getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2
+}
+
+run_make() {
+	if command -v gmake >/dev/null 2>&1; then
+		gmake "$@"
+	else
+		make "$@"
+	fi
+}
+
+# A clone has no configure script, and one made earlier may be out of date.
+build_configure_script() {
+	newer=$(find "$1/configure.ac" "$1/Makefile.am" "$1/src" "$1/tests" \
+		"$1/man" "$1/examples" \( -name '*.am' -o -name configure.ac \) \
+		-newer "$1/configure" -print 2>/dev/null || echo none)
+	if [ -x "$1/configure" ] && [ -z "$newer" ]; then
+		return 0
+	fi
+	packages_need autoconf automake
+	(cd "$1" && autoreconf -fi) && touch "$1/configure"
+}
+
+# Configures and builds `pen` outside the source tree, doing again only what
+# changed. The options must be the same each time for one build directory.
+build_pen() {
+	source_dir=$1
+	build_dir=$2
+	shift 2
+	build_configure_script "$source_dir" || return 1
+	mkdir -p "$build_dir" || return 1
+	if [ ! -f "$build_dir/config.status" ]; then
+		(cd "$build_dir" && "$source_dir/configure" "$@") || return 1
+	fi
+	run_make -C "$build_dir" -j"$(processors)"
+}
