@@ -12,7 +12,7 @@ enum { ACL_LISTS = 10 };
 
 struct acl_entry {
 	bool permit;
-	uint8_t ip[16];	  /* IPv4 mapped, as in struct peer */
+	uint8_t ip[16]; /* IPv4 mapped, as in struct peer */
 	uint8_t mask[16];
 };
 

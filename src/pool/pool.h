@@ -21,24 +21,26 @@ struct sticky;	/* the memory of clients; see sticky.h */
 
 /* Settings; control/setting fills them. */
 struct pool_options {
-	const struct balance *balance; /* for clients without a remembered server */
-	bool sticky;		/* remember clients (off by -r and -h) */
-	bool stubborn;		/* no second choice: fail instead */
-	bool hash_port;		/* hash address and port, not the address alone */
-	unsigned hash_prefix6;	/* leading bits of an IPv6 address that count */
-	uint64_t tracking_ms;	/* how long a client is remembered; 0: no limit */
-	uint64_t clients_max;	/* remembered at the most */
+	const struct balance
+	    *balance;	/* for clients without a remembered server */
+	bool sticky;	/* remember clients (off by -r and -h) */
+	bool stubborn;	/* no second choice: fail instead */
+	bool hash_port; /* hash address and port, not the address alone */
+	unsigned hash_prefix6; /* leading bits of an IPv6 address that count */
+	uint64_t tracking_ms; /* how long a client is remembered; 0: no limit */
+	uint64_t clients_max; /* remembered at the most */
 	uint64_t blacklist_ms;
-	int client_acl;		/* the list that clients must pass */
+	int client_acl; /* the list that clients must pass */
 };
 
 /* What one client has tried so far; all zero before its first choice. */
 struct tried {
-	unsigned last;	 /* index of the last server given */
-	unsigned count;	 /* servers given so far */
-	unsigned flags;	 /* TRIED_* */
+	unsigned first; /* index of the first server given */
+	unsigned last;	/* index of the last one */
+	unsigned count; /* servers given so far */
+	unsigned flags; /* TRIED_* */
 };
-enum { TRIED_EMERGENCY = 1, TRIED_ABUSE = 2, TRIED_STUBBORN = 4 };
+enum { TRIED_EMERGENCY = 1, TRIED_ABUSE = 2 };
 
 /* A pool without servers, or NULL with errno ENOMEM. */
 struct pool *pool_new(void);
@@ -76,15 +78,14 @@ unsigned pool_count(const struct pool *p);
 struct server *pool_server(const struct pool *p, unsigned index); /* or NULL */
 
 /* Used when every regular server is unavailable, and for clients the ACL
- * denies. They are not in the list; NULL spec: none. index is their count() */
-struct server *pool_set_emergency(struct pool *p, const struct server_spec *spec);
+ * denies. They are not in the list and have numbers of their own. Return NULL
+ * with errno ENOMEM. */
+struct server *pool_set_emergency(
+    struct pool *p, const struct server_spec *spec);
 struct server *pool_set_abuse(struct pool *p, const struct server_spec *spec);
 struct server *pool_emergency(const struct pool *p); /* or NULL */
 struct server *pool_abuse(const struct pool *p);     /* or NULL */
 
-void pool_set_weight(struct pool *p, struct server *s, unsigned weight);
-void pool_set_limits(struct pool *p, struct server *s, uint64_t soft, uint64_t hard);
-void pool_set_prio(struct pool *p, struct server *s, int prio);
 void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
 
 /* ---- choosing ---- */

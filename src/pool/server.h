@@ -23,6 +23,9 @@ enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
 enum { SERVER_ADDRS_MAX = 8, SERVER_WEIGHT_MAX = 65535 };
 
+/* Numbers of the two servers outside the list. */
+enum { SERVER_EMERGENCY = 0x7ffffffe, SERVER_ABUSE = 0x7fffffff };
+
 /* What a name resolved to; a connect that fails on one address goes on with
  * the next before the server counts as failed. */
 struct server_addrs {
@@ -38,9 +41,9 @@ struct server {
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */
 
-	uint64_t soft, hard; /* connections; 0: no limit */
-	unsigned weight;     /* 0..SERVER_WEIGHT_MAX */
-	int prio;	     /* lower is better */
+	uint64_t soft, hard;   /* connections; 0: no limit */
+	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */
+	int prio;	       /* lower is better */
 	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
 	int acl;	       /* clients it takes: a list's number, -1: all */
 
@@ -56,7 +59,6 @@ struct server {
 	/* the pool's own; see pool.c and balance_*.c */
 	size_t revive_place, order_place;
 	uint64_t order_key; /* virtual deadline, or when it was last chosen */
-	size_t usable_place;
 };
 
 /* Whether it is blacklisted at `now` (ms). */

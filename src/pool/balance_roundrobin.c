@@ -1,0 +1,42 @@
+/* balance_roundrobin.c: each usable server in turn, in list order. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pool/balance.h"
+
+struct order {
+	const struct pool *pool;
+	unsigned next;
+};
+
+static void *
+start(const struct pool *p)
+{
+	struct order *o = calloc(1, sizeof(*o));
+
+	if (o != NULL)
+		o->pool = p;
+	return o;
+}
+
+static struct server *
+choose(void *order, const struct peer *who)
+{
+	struct order *o = order;
+	long i = usable_next_around(pool_usable(o->pool), o->next);
+
+	(void)who;
+	if (i == USABLE_NONE)
+		return NULL;
+	o->next = (unsigned)i + 1;
+	return pool_server(o->pool, (unsigned)i);
+}
+
+const struct balance balance_roundrobin = {
+	.name = "roundrobin",
+	.help = "each server in turn",
+	.start = start,
+	.stop = free,
+	.choose = choose,
+};

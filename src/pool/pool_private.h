@@ -1,0 +1,35 @@
+/* pool_private.h: the pool's inside, for pool.c (the list, settings) and
+ * pool_choose.c (who may be chosen, and who is). */
+#ifndef PEN_POOL_POOL_PRIVATE_H
+#define PEN_POOL_POOL_PRIVATE_H
+
+#include "base/heap.h"
+#include "pool/balance.h"
+#include "pool/sticky.h"
+
+struct pool {
+	struct pool_options options;
+	struct server **servers; /* stay where they are for the pool's life */
+	unsigned count, room;
+	unsigned weighted; /* servers with a weight */
+	unsigned with_acl; /* servers with an access list */
+	struct server *emergency, *abuse;
+	struct usable usable;
+	struct heap revive; /* blacklisted servers, who is back first on top */
+	void *order;	    /* of options.balance */
+	struct sticky *sticky;
+	struct acl acls[ACL_LISTS];
+};
+
+/* Whether it is in the list, not the emergency or abuse server. */
+bool pool_is_listed(const struct server *s);
+
+/* Takes all servers out of the usable set and the order; puts those in that
+ * may be chosen. */
+void pool_leave_all(struct pool *p);
+void pool_enter_all(struct pool *p);
+/* The list itself changed: orders depend on its length and weights. Returns 0,
+ * or -1 with errno ENOMEM. */
+int pool_list_changed(struct pool *p);
+
+#endif
