@@ -33,25 +33,30 @@ pattern_fill(uint64_t seed, uint64_t offset, void *buf, size_t n)
 	}
 }
 
-void
-pattern_check(uint64_t seed, uint64_t offset, const void *buf, size_t n)
+size_t
+pattern_differs(uint64_t seed, uint64_t offset, const void *buf, size_t n)
 {
 	const unsigned char *in = buf;
 	unsigned char want[4096];
-	size_t i, step;
+	size_t at, i, step;
 
-	while (n > 0) {
-		step = n < sizeof(want) ? n : sizeof(want);
-		pattern_fill(seed, offset, want, step);
-		if (memcmp(in, want, step) != 0) {
-			for (i = 0; in[i] == want[i]; i++)
-				;
-			ck_abort_msg("stream %llu differs at byte %llu",
-			    (unsigned long long)seed,
-			    (unsigned long long)(offset + i));
-		}
-		in += step;
-		offset += step;
-		n -= step;
+	for (at = 0; at < n; at += step) {
+		step = n - at < sizeof(want) ? n - at : sizeof(want);
+		pattern_fill(seed, offset + at, want, step);
+		if (memcmp(in + at, want, step) == 0)
+			continue;
+		for (i = 0; in[at + i] == want[i]; i++)
+			;
+		return at + i;
 	}
+	return n;
+}
+
+void
+pattern_check(uint64_t seed, uint64_t offset, const void *buf, size_t n)
+{
+	size_t i = pattern_differs(seed, offset, buf, n);
+
+	ck_assert_msg(i == n, "stream %llu differs at byte %llu",
+	    (unsigned long long)seed, (unsigned long long)(offset + i));
 }

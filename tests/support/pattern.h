@@ -10,6 +10,9 @@
 uint64_t pattern_mix(uint64_t x);
 /* Fills `buf` with the bytes at `offset` of stream number `seed`. */
 void pattern_fill(uint64_t seed, uint64_t offset, void *buf, size_t n);
+/* The first index where `buf` differs from them; `n` when none does. */
+size_t pattern_differs(
+    uint64_t seed, uint64_t offset, const void *buf, size_t n);
 /* Fails the test, naming the position, unless `buf` holds those bytes. */
 void pattern_check(uint64_t seed, uint64_t offset, const void *buf, size_t n);
 

@@ -1,0 +1,157 @@
+/* stream.c: one poll loop for the two directions of a socket. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "support/pattern.h"
+#include "support/stream.h"
+#include "support/wait.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+enum { CHUNK = 64 * 1024, SILENCE_MS = 20000 };
+
+struct side {
+	uint64_t at, bytes, seed, dice;
+	long long rest_until; /* pausing until then */
+	bool ended;
+};
+
+struct run {
+	int fd;
+	unsigned pause_ms;
+	struct side out, in;
+	char buf[CHUNK];
+};
+
+static size_t
+roll(struct side *s, size_t limit)
+{
+	s->dice = pattern_mix(s->dice);
+	return 1 + (size_t)(s->dice % limit);
+}
+
+static void
+maybe_rest(struct run *r, struct side *s)
+{
+	if (r->pause_ms > 0 && roll(s, 4) == 1)
+		s->rest_until = wait_now_ms() + (long long)roll(s, r->pause_ms);
+}
+
+static const char *
+send_some(struct run *r)
+{
+	struct side *s = &r->out;
+	size_t n = roll(s, CHUNK);
+	ssize_t k;
+
+	if (s->at == s->bytes) {
+		s->ended = true;
+		return shutdown(r->fd, SHUT_WR) == 0 ? NULL : "shutdown failed";
+	}
+	if (n > s->bytes - s->at)
+		n = (size_t)(s->bytes - s->at);
+	pattern_fill(s->seed, s->at, r->buf, n);
+	k = send(r->fd, r->buf, n, MSG_NOSIGNAL);
+	if (k < 0)
+		return errno == EAGAIN ? NULL : "send failed";
+	s->at += (uint64_t)k;
+	maybe_rest(r, s);
+	return NULL;
+}
+
+static const char *
+receive_some(struct run *r)
+{
+	struct side *s = &r->in;
+	ssize_t k = recv(r->fd, r->buf, roll(s, CHUNK), 0);
+
+	if (k < 0)
+		return errno == EAGAIN ? NULL : "receive failed";
+	if (k == 0) {
+		s->ended = true;
+		return s->at == s->bytes ? NULL : "bytes are missing";
+	}
+	if ((uint64_t)k > s->bytes - s->at)
+		return "more bytes than were sent";
+	if (pattern_differs(s->seed, s->at, r->buf, (size_t)k) < (size_t)k)
+		return "bytes differ";
+	s->at += (uint64_t)k;
+	maybe_rest(r, s);
+	return NULL;
+}
+
+/* Which events matter now, and for how long to wait for them. */
+static short
+wanted(const struct run *r, int *timeout)
+{
+	long long now = wait_now_ms();
+	const struct side *sides[] = { &r->out, &r->in };
+	short events = 0;
+	int i;
+
+	*timeout = (int)wait_scaled(SILENCE_MS);
+	for (i = 0; i < 2; i++) {
+		if (sides[i]->ended)
+			continue;
+		if (sides[i]->rest_until > now)
+			*timeout = (int)(sides[i]->rest_until - now);
+		else
+			events |= i == 0 ? POLLOUT : POLLIN;
+	}
+	return events;
+}
+
+static const char *
+run_all(struct run *r)
+{
+	const char *wrong = NULL;
+	struct pollfd p = { .fd = r->fd };
+	int timeout, n;
+
+	while (wrong == NULL && !(r->out.ended && r->in.ended)) {
+		p.events = wanted(r, &timeout);
+		n = poll(p.events != 0 ? &p : NULL, p.events != 0, timeout);
+		if (n == 0 && timeout == (int)wait_scaled(SILENCE_MS))
+			return "silence";
+		if (n <= 0)
+			continue;
+		if (p.revents & POLLOUT && p.events & POLLOUT)
+			wrong = send_some(r);
+		if (wrong == NULL && p.events & POLLIN &&
+		    p.revents & (POLLIN | POLLHUP | POLLERR))
+			wrong = receive_some(r);
+		else if (p.revents & POLLERR)
+			return "the connection broke";
+	}
+	return wrong;
+}
+
+const char *
+stream_run(int fd, const struct stream_plan *plan)
+{
+	struct run *r = calloc(1, sizeof(*r));
+	const char *wrong;
+
+	if (r == NULL)
+		return "out of memory";
+	r->fd = fd;
+	r->pause_ms = plan->pause_ms;
+	r->out = (struct side){ .bytes = plan->out_bytes,
+		.seed = plan->out_seed,
+		.dice = plan->out_seed };
+	r->in = (struct side){ .bytes = plan->in_bytes,
+		.seed = plan->in_seed,
+		.dice = ~plan->in_seed };
+	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
+	wrong = run_all(r);
+	free(r);
+	return wrong;
+}
