@@ -177,6 +177,17 @@ child_status_line(pid_t pid, const char *name)
 	return "";
 }
 
+const char *
+child_link(pid_t pid, const char *name)
+{
+	char to[512];
+	ssize_t n =
+	    readlink(text("/proc/%ld/%s", (long)pid, name), to, sizeof(to) - 1);
+
+	to[n > 0 ? n : 0] = '\0';
+	return text("%s", to);
+}
+
 long
 child_rss_kb(pid_t pid)
 {

@@ -40,6 +40,8 @@ long child_cpu_ms(pid_t pid);
 long child_rss_kb(pid_t pid);
 /* A line of /proc/PID/status without its name, "" elsewhere. */
 const char *child_status_line(pid_t pid, const char *name);
+/* Where a symbolic link in /proc/PID leads, "" elsewhere. */
+const char *child_link(pid_t pid, const char *name);
 
 /* Path of a program in PATH or the sbin directories, NULL if there is none. */
 const char *child_find(const char *program);

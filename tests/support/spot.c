@@ -236,20 +236,42 @@ spot_set_deadline(int fd, int ms)
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &t, sizeof(t));
 }
 
-int
-spot_try_connect(const struct spot *s)
+static int
+try_connect(const struct spot *s, const char *host)
 {
 	int fd = socket(s->addr.ss_family, SOCK_STREAM, 0);
+	struct spot any = { .port = 0 }, from;
 	int error;
 
 	ck_assert_int_ge(fd, 0);
 	spot_set_deadline(fd, 10000);
+	if (host != NULL) {
+		spot_at_host(&from, &any, host);
+		ck_assert_int_eq(
+		    bind(fd, (struct sockaddr *)&from.addr, from.len), 0);
+	}
 	if (connect(fd, (const struct sockaddr *)&s->addr, s->len) == 0)
 		return fd;
 	error = errno;
 	close(fd);
 	errno = error;
 	return -1;
+}
+
+int
+spot_try_connect(const struct spot *s)
+{
+	return try_connect(s, NULL);
+}
+
+int
+spot_connect_from(const struct spot *s, const char *host)
+{
+	int fd = try_connect(s, host);
+
+	ck_assert_msg(
+	    fd >= 0, "connect %s from %s: %s", s->text, host, strerror(errno));
+	return fd;
 }
 
 int

@@ -37,6 +37,8 @@ int spot_listen(const struct spot *s, int backlog);
 int spot_connect(const struct spot *s);
 /* The same, but returns -1 with errno. */
 int spot_try_connect(const struct spot *s);
+/* Connects from another address of this machine, as another client. */
+int spot_connect_from(const struct spot *s, const char *host);
 /* Sets the deadline of reads and writes. */
 void spot_set_deadline(int fd, int ms);
 

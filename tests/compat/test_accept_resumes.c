@@ -1,0 +1,52 @@
+/* test_accept_resumes.c: after many failed connects pen still accepts, and
+ * costs nothing while nothing happens. */
+#include "config.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(accept_resumes)
+{
+	struct spot front, at;
+	struct backend b;
+	struct pen pen;
+	int i, fd, many = (int)suite_amount(2000, 200);
+	long cpu;
+	long long began;
+
+	spot_new(&at, SPOT_TCP4);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-x", "20", "-b", "0", "-r", front.text, at.text,
+	    NULL);
+	for (i = 0; i < many; i++) {
+		fd = spot_connect(&front);
+		spot_expect_reset(fd);
+		close(fd);
+	}
+	cpu = child_cpu_ms(pen.child.pid);
+	began = wait_now_ms();
+	WAIT_FOR(wait_now_ms() - began > 300, 5000);
+	cpu = child_cpu_ms(pen.child.pid) - cpu;
+	ck_assert_msg(cpu < 60 || !pen_is_plain(),
+	    "%ld ms of processor time while idle", cpu);
+	backend_start_at(&b, &at, backend_say, "back");
+	for (i = 0; i < 50; i++)
+		ck_assert_str_eq(spot_hear(&front), "back");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("accept_resumes");
+
+	SUITE_ADD(s, accept_resumes, 30);
+	return suite_main(s);
+}

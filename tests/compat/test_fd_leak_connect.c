@@ -1,0 +1,45 @@
+/* test_fd_leak_connect.c: a failed connect, of whatever kind and whether known
+ * at once or later, keeps no descriptor. */
+#include "config.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(fd_leak_connect)
+{
+	struct spot front, tcp, path;
+	struct pen pen;
+	int i, fd, fds, many = (int)suite_amount(300, 60);
+
+	spot_new(&tcp, SPOT_TCP4);
+	spot_new(&path, SPOT_UNIX);
+	spot_new(&front, SPOT_TCP4);
+	/* the broadcast address is refused by connect() itself */
+	pen_up(&pen, &front, "-b", "0", "-r", front.text, tcp.text, path.text,
+	    text("255.255.255.255:%d", tcp.port), NULL);
+	fds = child_fds(pen.child.pid);
+	if (fds < 0)
+		SKIP("descriptors cannot be counted here");
+	for (i = 0; i < many; i++) {
+		fd = spot_connect(&front);
+		spot_expect_reset(fd);
+		close(fd);
+	}
+	WAIT_FOR(child_fds(pen.child.pid) <= fds, 5000);
+	pen_down(&pen);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("fd_leak_connect");
+
+	SUITE_ADD(s, fd_leak_connect, 30);
+	return suite_main(s);
+}

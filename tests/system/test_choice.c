@@ -1,0 +1,298 @@
+/* test_choice.c: which server a client gets, as the command line says. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SERVERS = 4 };
+
+static struct backend servers[SERVERS];
+static struct spot front;
+static struct pen pen;
+
+static void
+start_servers(int n)
+{
+	static const char *const names[] = { "0", "1", "2", "3" };
+	int i;
+
+	for (i = 0; i < n; i++)
+		backend_start(&servers[i], SPOT_TCP4, backend_say, names[i]);
+	spot_new(&front, SPOT_TCP4);
+}
+
+static void
+stop_all(int n)
+{
+	pen_down(&pen);
+	while (n-- > 0)
+		backend_stop(&servers[n]);
+}
+
+/* The number of the server that answers a client from `host`. */
+static int
+ask_from(const char *host)
+{
+	int fd = spot_connect_from(&front, host);
+	const char *s = spot_recv_all(fd);
+
+	close(fd);
+	ck_assert_int_eq((int)strlen(s), 1);
+	return *s - '0';
+}
+
+/* Default: back to the server used last; a new client, the next in turn. */
+START_TEST(clients_are_remembered)
+{
+	int i, k, first[8];
+
+	start_servers(4);
+	pen_up(&pen, &front, front.text, servers[0].at.text, servers[1].at.text,
+	    servers[2].at.text, servers[3].at.text, NULL);
+	for (i = 0; i < 8; i++)
+		first[i] = ask_from(text("127.0.1.%d", i + 1));
+	for (i = 1; i < 8; i++)
+		ck_assert_int_eq(first[i], (first[i - 1] + 1) % 4);
+	for (k = 0; k < 3; k++)
+		for (i = 0; i < 8; i++)
+			ck_assert_int_eq(
+			    ask_from(text("127.0.1.%d", i + 1)), first[i]);
+	stop_all(4);
+}
+END_TEST
+
+/* -T 1: forgotten after a second of absence. */
+START_TEST(clients_are_forgotten)
+{
+	int first;
+	long long began;
+
+	start_servers(2);
+	pen_up(&pen, &front, "-T", "1", front.text, servers[0].at.text,
+	    servers[1].at.text, NULL);
+	first = ask_from("127.0.1.1");
+	ck_assert_int_eq(ask_from("127.0.1.1"), first);
+	began = wait_now_ms();
+	WAIT_FOR(wait_now_ms() - began > 1100, 3000);
+	ck_assert_int_ne(ask_from("127.0.1.1"), first);
+	stop_all(2);
+}
+END_TEST
+
+/* A table of two clients keeps the two that came last. */
+START_TEST(oldest_client_is_forgotten)
+{
+	int a, b;
+
+	start_servers(4);
+	pen_up(&pen, &front, "-c", "2", front.text, servers[0].at.text,
+	    servers[1].at.text, servers[2].at.text, servers[3].at.text, NULL);
+	a = ask_from("127.0.1.1");
+	b = ask_from("127.0.1.2");
+	ck_assert_int_eq(b, (a + 1) % 4);
+	ck_assert_int_eq(ask_from("127.0.1.3"), (a + 2) % 4);
+	ck_assert_int_eq(ask_from("127.0.1.2"), b);
+	ck_assert_int_eq(ask_from("127.0.1.1"), (a + 3) % 4);
+	stop_all(4);
+}
+END_TEST
+
+/* A remembered client whose server is gone moves, and stays there. */
+START_TEST(remembered_client_moves)
+{
+	int first, second, i;
+
+	start_servers(3);
+	pen_up(&pen, &front, front.text, servers[0].at.text, servers[1].at.text,
+	    servers[2].at.text, NULL);
+	first = ask_from("127.0.1.1");
+	backend_stop(&servers[first]);
+	second = ask_from("127.0.1.1");
+	ck_assert_int_ne(second, first);
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(ask_from("127.0.1.1"), second);
+	pen_down(&pen);
+	for (i = 0; i < 3; i++)
+		if (i != first)
+			backend_stop(&servers[i]);
+}
+END_TEST
+
+START_TEST(hash_by_address)
+{
+	int i, count[4] = { 0 }, before[64], after, moved = 0;
+
+	start_servers(4);
+	pen_up(&pen, &front, "-h", front.text, servers[0].at.text,
+	    servers[1].at.text, servers[2].at.text, servers[3].at.text, NULL);
+	for (i = 0; i < 64; i++) {
+		before[i] = ask_from(text("127.0.2.%d", i + 1));
+		count[before[i]]++;
+	}
+	for (i = 0; i < 4; i++)
+		ck_assert_int_gt(count[i], 4);
+	pen_down(&pen);
+
+	/* The same after a restart; without server 3, only its clients move. */
+	backend_stop(&servers[3]);
+	pen_up(&pen, &front, "-h", front.text, servers[0].at.text,
+	    servers[1].at.text, servers[2].at.text, servers[3].at.text, NULL);
+	for (i = 0; i < 64; i++) {
+		after = ask_from(text("127.0.2.%d", i + 1));
+		ck_assert_int_ne(after, 3);
+		if (before[i] != 3)
+			moved += after != before[i];
+	}
+	ck_assert_int_le(moved, 3);
+	stop_all(3);
+}
+END_TEST
+
+/* -h with -r takes the port into account: one address reaches all. */
+START_TEST(hash_by_address_and_port)
+{
+	int i, count[4] = { 0 };
+
+	start_servers(4);
+	pen_up(&pen, &front, "-h", "-r", front.text, servers[0].at.text,
+	    servers[1].at.text, servers[2].at.text, servers[3].at.text, NULL);
+	for (i = 0; i < 100; i++)
+		count[ask_from("127.0.0.1")]++;
+	for (i = 0; i < 4; i++)
+		ck_assert_int_gt(count[i], 4);
+	stop_all(4);
+}
+END_TEST
+
+/* host:port:soft:hard:weight:prio; -W by load relative to weight. */
+START_TEST(weights)
+{
+	int i, fds[40];
+
+	start_servers(3);
+	for (i = 0; i < 3; i++)
+		servers[i].serve = backend_echo;
+	pen_up(&pen, &front, "-W", "-r", front.text,
+	    text("%s:0:0:3:0", servers[0].at.text),
+	    text("%s:0:0:1:0", servers[1].at.text),
+	    text("%s:0:0:0:0", servers[2].at.text), NULL);
+	for (i = 0; i < 40; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "x");
+	}
+	ck_assert_int_eq(servers[0].accepted, 30);
+	ck_assert_int_eq(servers[1].accepted, 10);
+	ck_assert_int_eq(servers[2].accepted, 0);
+	for (i = 0; i < 40; i++)
+		close(fds[i]);
+	stop_all(3);
+}
+END_TEST
+
+/* The lowest number that works gets all. */
+START_TEST(priorities)
+{
+	int i;
+
+	start_servers(3);
+	pen_up(&pen, &front, "-r", "-O", "prio", front.text,
+	    text("%s:0:0:1:3", servers[0].at.text),
+	    text("%s:0:0:1:1", servers[1].at.text),
+	    text("%s:0:0:1:2", servers[2].at.text), NULL);
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(ask_from("127.0.0.1"), 1);
+	backend_stop(&servers[1]);
+	/* The one that finds it out goes on in list order. */
+	ask_from("127.0.0.1");
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(ask_from("127.0.0.1"), 2);
+	pen_down(&pen);
+	backend_stop(&servers[0]);
+	backend_stop(&servers[2]);
+}
+END_TEST
+
+/* soft stops new clients, hard known ones too; nobody else: a reset. */
+START_TEST(limits_of_servers)
+{
+	int i, fds[5], fd;
+
+	start_servers(2);
+	servers[0].serve = servers[1].serve = backend_echo;
+	pen_up(&pen, &front, "-r", front.text,
+	    text("%s:2:2", servers[0].at.text),
+	    text("%s:3:3", servers[1].at.text), NULL);
+	for (i = 0; i < 5; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "x");
+	}
+	ck_assert_int_eq(servers[0].accepted, 2);
+	ck_assert_int_eq(servers[1].accepted, 3);
+	fd = spot_connect(&front);
+	spot_expect_reset(fd);
+	close(fd);
+	close(fds[0]);
+	WAIT_FOR(servers[0].open + servers[1].open == 4, 5000);
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "room again");
+	close(fd);
+	for (i = 1; i < 5; i++)
+		close(fds[i]);
+	stop_all(2);
+}
+END_TEST
+
+/* Full for new clients, not for those it knows, until hard. */
+START_TEST(soft_limit_spares_known_clients)
+{
+	int a, b, c, d, known, other;
+
+	start_servers(2);
+	servers[0].serve = servers[1].serve = backend_echo;
+	pen_up(&pen, &front, front.text, text("%s:1:2", servers[0].at.text),
+	    text("%s:1:2", servers[1].at.text), NULL);
+	a = spot_connect_from(&front, "127.0.1.1");
+	spot_expect_echo(a, "x");
+	known = servers[0].accepted == 1 ? 0 : 1;
+	other = 1 - known;
+	b = spot_connect_from(&front, "127.0.1.1");
+	spot_expect_echo(b, "x");
+	ck_assert_int_eq(servers[known].accepted, 2);
+	/* its server is at the hard limit now */
+	c = spot_connect_from(&front, "127.0.1.1");
+	spot_expect_echo(c, "x");
+	ck_assert_int_eq(servers[other].accepted, 1);
+	/* and a new client finds no room at all */
+	d = spot_connect_from(&front, "127.0.1.2");
+	spot_expect_reset(d);
+	close(a);
+	close(b);
+	close(c);
+	close(d);
+	stop_all(2);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("choice");
+
+	SUITE_ADD(s, clients_are_remembered, 10);
+	SUITE_ADD(s, clients_are_forgotten, 10);
+	SUITE_ADD(s, oldest_client_is_forgotten, 10);
+	SUITE_ADD(s, remembered_client_moves, 10);
+	SUITE_ADD(s, hash_by_address, 10);
+	SUITE_ADD(s, hash_by_address_and_port, 10);
+	SUITE_ADD(s, weights, 10);
+	SUITE_ADD(s, priorities, 10);
+	SUITE_ADD(s, limits_of_servers, 10);
+	SUITE_ADD(s, soft_limit_spares_known_clients, 10);
+	return suite_main(s);
+}

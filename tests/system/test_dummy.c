@@ -1,0 +1,106 @@
+/* test_dummy.c: pen as a minimal web server, alone and behind itself. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/nginx.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(answers_for_itself)
+{
+	struct spot at;
+	struct pen pen;
+	const char *answer;
+
+	spot_new(&at, SPOT_TCP4);
+	pen_up(&pen, &at, "-O", "dummy", at.text, NULL);
+	answer = spot_ask(&at, "GET / HTTP/1.0\r\n\r\n");
+	ck_assert_int_eq(strncmp(answer, "HTTP/1.1 200 ", 13), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(answer, text("pen dummy server %s\n", at.text)));
+	/* two requests in one breath, then the end */
+	answer = spot_ask(&at,
+	    "GET / HTTP/1.1\r\nHost: x\r\n\r\n"
+	    "GET /2 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+	answer = strstr(answer + 1, "HTTP/1.1 200 ");
+	ck_assert_ptr_nonnull(answer);
+	/* servers may be named, they are not asked */
+	pen_down(&pen);
+	pen_up(&pen, &at, "-O", "dummy", at.text, "127.0.0.1:9", NULL);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
+	pen_down(&pen);
+}
+END_TEST
+
+static void
+run_ab(const struct spot *at, const char *option, const char *requests)
+{
+	const char *out = run_program(60000, "ab", "-q", "-n", requests, "-c",
+	    "50", option, text("http://%s/", at->text), NULL);
+
+	ck_assert_int_eq(report_number(out, "Complete requests:"),
+	    strtol(requests, NULL, 10));
+	ck_assert_int_eq(report_number(out, "Failed requests:"), 0);
+}
+
+START_TEST(real_clients)
+{
+	struct spot at;
+	struct pen pen;
+	const char *url;
+	const char *n = text("%ld", suite_amount(20000, 1000));
+
+	NEED_PROGRAM("curl");
+	NEED_PROGRAM("ab");
+	spot_new(&at, SPOT_TCP4);
+	pen_up(&pen, &at, "-O", "dummy", at.text, NULL);
+	url = text("http://%s/", at.text);
+	ck_assert_ptr_nonnull(strstr(
+	    run_program(10000, "curl", "-sS", "--noproxy", "*", url, url, NULL),
+	    text("pen dummy server %s", at.text)));
+	run_ab(&at, "-r", n);
+	run_ab(&at, "-k", n);
+	pen_down(&pen);
+}
+END_TEST
+
+/* As in the quickstart: two of them behind a third. */
+START_TEST(behind_itself)
+{
+	struct spot one, two, front;
+	struct pen a, b, pen;
+	int i, ones = 0;
+
+	spot_new(&one, SPOT_TCP4);
+	spot_new(&two, SPOT_UNIX);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&a, &one, "-O", "dummy", one.text, NULL);
+	pen_up(&b, &two, "-O", "dummy", two.text, NULL);
+	pen_up(&pen, &front, "-r", front.text, one.text, two.text, NULL);
+	for (i = 0; i < 10; i++)
+		ones += strstr(spot_ask(&front, "GET / HTTP/1.0\r\n\r\n"),
+			    one.text) != NULL;
+	ck_assert_int_eq(ones, 5);
+	pen_down(&pen);
+	pen_down(&b);
+	pen_down(&a);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dummy");
+
+	SUITE_ADD(s, answers_for_itself, 10);
+	SUITE_ADD(s, real_clients, 120);
+	SUITE_ADD(s, behind_itself, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,365 @@
+/* test_ends.c: how connections end: FIN becomes FIN, RST becomes RST, last
+ * words arrive whole. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/pattern.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+struct chain {
+	struct backend back;
+	struct spot front;
+	struct pen pen;
+};
+
+static void
+chain_up(struct chain *c, enum spot_kind in, enum spot_kind out,
+    backend_fn *serve, const char *setting)
+{
+	backend_start(&c->back, out, serve, NULL);
+	spot_new(&c->front, in);
+	pen_up(&c->pen, &c->front, "-r", "-O",
+	    setting != NULL ? setting : "tcp_nodelay", c->front.text,
+	    c->back.at.text, NULL);
+}
+
+static void
+chain_down(struct chain *c)
+{
+	pen_down(&c->pen);
+	backend_stop(&c->back);
+}
+
+/* What a server saw, for the tests to ask: set by the serving thread. */
+static atomic_int saw;
+enum { NOTHING, SAW_END, SAW_RESET, SAW_DATA };
+
+static int
+see_next(int fd)
+{
+	char c;
+	ssize_t k = recv(fd, &c, 1, 0);
+
+	if (k == 0)
+		return SAW_END;
+	if (k > 0)
+		return SAW_DATA;
+	return errno == ECONNRESET ? SAW_RESET : NOTHING;
+}
+
+/* ---- half-close ---- */
+
+START_TEST(client_ends_first)
+{
+	struct chain c;
+	int fd;
+
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, backend_sink, NULL);
+	ck_assert_str_eq(spot_ask(&c.front, "12345"), "received 5\n");
+	/* long after the answer could have come */
+	fd = spot_connect(&c.front);
+	spot_send(fd, "123", 3);
+	WAIT_FOR(c.back.received == 8, 5000);
+	ck_assert_int_eq(c.back.open, 1);
+	shutdown(fd, SHUT_WR);
+	ck_assert_str_eq(spot_recv_all(fd), "received 3\n");
+	close(fd);
+	/* before pen has even connected */
+	ck_assert_str_eq(spot_ask(&c.front, ""), "received 0\n");
+	chain_down(&c);
+}
+END_TEST
+
+/* Ends at once and then listens. */
+static void
+end_then_listen(struct backend *b, int fd)
+{
+	char buf[4096];
+	ssize_t k;
+
+	backend_send(fd, "hello", 5);
+	shutdown(fd, SHUT_WR);
+	while ((k = recv(fd, buf, sizeof(buf), 0)) > 0)
+		atomic_fetch_add(&b->received, k);
+	saw = k == 0 ? SAW_END : SAW_RESET;
+}
+
+START_TEST(server_ends_first)
+{
+	struct chain c;
+	int fd, kind;
+
+	for (kind = 0; kind < SPOT_KINDS; kind++) {
+		if (!spot_has_kind(kind))
+			continue;
+		saw = NOTHING;
+		chain_up(&c, kind, kind, end_then_listen, NULL);
+		fd = spot_connect(&c.front);
+		ck_assert_str_eq(spot_recv_all(fd), "hello");
+		spot_send(fd, "one", 3);
+		WAIT_FOR(c.back.received == 3, 5000);
+		spot_send(fd, "two", 3);
+		WAIT_FOR(c.back.received == 6, 5000);
+		ck_assert_int_eq(saw, NOTHING);
+		close(fd);
+		WAIT_FOR(saw != NOTHING, 5000);
+		ck_assert_int_eq(saw, SAW_END);
+		chain_down(&c);
+	}
+}
+END_TEST
+
+START_TEST(fastclose_opts_out)
+{
+	struct chain c;
+	int fd;
+
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, backend_sink, "tcp_fastclose both");
+	fd = spot_connect(&c.front);
+	spot_send(fd, "x", 1);
+	WAIT_FOR(c.back.received == 1, 5000);
+	shutdown(fd, SHUT_WR);
+	/* nothing but the end, or a reset: not the sink's answer */
+	ck_assert_int_le(recv(fd, &(char){ 0 }, 1, 0), 0);
+	close(fd);
+	WAIT_FOR(c.back.open == 0, 5000);
+	chain_down(&c);
+}
+END_TEST
+
+/* ---- resets ---- */
+
+static void
+wait_and_see(struct backend *b, int fd)
+{
+	char c;
+
+	if (recv(fd, &c, 1, 0) == 1)
+		atomic_fetch_add(&b->received, 1);
+	saw = see_next(fd);
+}
+
+START_TEST(client_reset_reaches_server)
+{
+	struct chain c;
+	int fd;
+
+	saw = NOTHING;
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, wait_and_see, NULL);
+	fd = spot_connect(&c.front);
+	spot_send(fd, "x", 1);
+	WAIT_FOR(c.back.received == 1, 5000);
+	spot_reset(fd);
+	WAIT_FOR(saw != NOTHING, 5000);
+	ck_assert_int_eq(saw, SAW_RESET);
+	chain_down(&c);
+}
+END_TEST
+
+static void
+hear_and_reset(struct backend *b, int fd)
+{
+	char c;
+
+	if (recv(fd, &c, 1, 0) == 1)
+		backend_reset(b, fd);
+}
+
+START_TEST(server_reset_reaches_client)
+{
+	struct chain c;
+	int fd;
+
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, hear_and_reset, NULL);
+	fd = spot_connect(&c.front);
+	spot_send(fd, "x", 1);
+	spot_expect_reset(fd);
+	close(fd);
+	chain_down(&c);
+}
+END_TEST
+
+/* ---- last words ---- */
+
+static size_t answer_bytes;
+
+static bool
+send_pattern(int fd, uint64_t seed, size_t bytes)
+{
+	char buf[16384];
+	size_t at, n;
+
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < sizeof(buf) ? bytes - at : sizeof(buf);
+		pattern_fill(seed, at, buf, n);
+		if (!backend_send(fd, buf, n))
+			return false;
+	}
+	return true;
+}
+
+/* Reads `bytes` bytes of a stream, beginning with the one at `from`, and
+ * compares; at most `rate` bytes a second,
+ * 0 is as fast as can be. */
+static void
+check_pattern(int fd, uint64_t seed, size_t from, size_t bytes, size_t rate)
+{
+	char buf[16384];
+	size_t at, n, end = from + bytes;
+	long long began = wait_now_ms();
+	ssize_t k;
+
+	for (at = from; at < end; at += (size_t)k) {
+		n = end - at < sizeof(buf) ? end - at : sizeof(buf);
+		while (rate > 0 &&
+		    (long long)((at - from) * 1000 / rate) >
+			wait_now_ms() - began)
+			wait_nap();
+		k = recv(fd, buf, n, 0);
+		ck_assert_msg(k > 0, "after %zu bytes: %s", at,
+		    k == 0 ? "the end" : strerror(errno));
+		pattern_check(seed, at, buf, (size_t)k);
+	}
+}
+
+/* As many bytes as go; a broken connection is no failure. */
+static size_t
+send_as_much(int fd, size_t bytes)
+{
+	static const char zeros[65536];
+	size_t at = 0;
+	ssize_t k;
+
+	while (at < bytes &&
+	    (k = send(fd, zeros, sizeof(zeros), MSG_NOSIGNAL)) > 0)
+		at += (size_t)k;
+	return at;
+}
+
+/* Answers and closes without reading a byte: its kernel resets. */
+static void
+answer_and_close(struct backend *b, int fd)
+{
+	(void)b;
+	send_pattern(fd, 7, answer_bytes);
+}
+
+START_TEST(answer_during_upload_server_closes)
+{
+	struct chain c;
+	int fd, i;
+
+	answer_bytes = 40000;
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, answer_and_close, NULL);
+	for (i = 0; i < 10; i++) {
+		fd = spot_connect(&c.front);
+		send_as_much(fd, (size_t)suite_amount(100, 10) << 20);
+		check_pattern(fd, 7, 0, answer_bytes, 0);
+		spot_expect_end(fd);
+		close(fd);
+		WAIT_FOR(c.back.open == 0, 5000);
+	}
+	chain_down(&c);
+}
+END_TEST
+
+static void
+answer_and_swallow(struct backend *b, int fd)
+{
+	(void)b;
+	send_pattern(fd, 7, answer_bytes);
+	shutdown(fd, SHUT_WR);
+	backend_sink(b, fd);
+}
+
+START_TEST(answer_during_upload_server_reads_on)
+{
+	struct chain c;
+	size_t bytes = (size_t)suite_amount(100, 10) << 20;
+	int fd;
+
+	answer_bytes = 300000;
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, answer_and_swallow, NULL);
+	fd = spot_connect(&c.front);
+	ck_assert_uint_eq(send_as_much(fd, bytes), bytes);
+	check_pattern(fd, 7, 0, answer_bytes, 0);
+	spot_expect_end(fd);
+	close(fd);
+	WAIT_FOR(c.back.open == 0, 5000);
+	ck_assert_int_eq(c.back.received, (long long)bytes);
+	chain_down(&c);
+}
+END_TEST
+
+static atomic_llong server_free_ms;
+
+/* How long after its last byte is this server free? */
+static void
+answer_and_clock(struct backend *b, int fd)
+{
+	long long began;
+	char c;
+
+	(void)b;
+	send_pattern(fd, 9, answer_bytes);
+	shutdown(fd, SHUT_WR);
+	began = wait_now_ms();
+	while (recv(fd, &c, 1, 0) > 0)
+		;
+	server_free_ms = 1 + wait_now_ms() - began;
+}
+
+/* A 3 MB answer to a client that reads 50 kB/s: the server is free within a
+ * second, and the client gets every byte. */
+START_TEST(slow_client_through_a_buffer)
+{
+	struct chain c;
+	size_t tasted = 150000;
+	int fd, small = 32768;
+
+	answer_bytes = 3 << 20;
+	server_free_ms = 0;
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, answer_and_clock, "buffer 4m");
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	spot_set_deadline(fd, 10000);
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&c.front.addr, c.front.len), 0);
+	check_pattern(fd, 9, 0, tasted, 50000);
+	ck_assert_int_gt(server_free_ms, 0);
+	ck_assert_int_lt(server_free_ms, wait_scaled(1000));
+	/* the rest at full speed: the test need not take a minute */
+	check_pattern(fd, 9, tasted, answer_bytes - tasted, 0);
+	spot_expect_end(fd);
+	close(fd);
+	chain_down(&c);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("ends");
+
+	SUITE_ADD(s, client_ends_first, 20);
+	SUITE_ADD(s, server_ends_first, 20);
+	SUITE_ADD(s, fastclose_opts_out, 20);
+	SUITE_ADD(s, client_reset_reaches_server, 20);
+	SUITE_ADD(s, server_reset_reaches_client, 20);
+	SUITE_ADD(s, answer_during_upload_server_closes, 30);
+	SUITE_ADD(s, answer_during_upload_server_reads_on, 30);
+	SUITE_ADD(s, slow_client_through_a_buffer, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,240 @@
+/* test_failover.c: servers that refuse, hang, die and come back. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(next_server_takes_over)
+{
+	struct backend b;
+	struct spot front, dead1, dead2;
+	struct pen pen;
+	int i;
+
+	spot_new(&dead1, SPOT_TCP4);
+	spot_new(&dead2, SPOT_UNIX);
+	backend_start(&b, SPOT_TCP4, backend_say, "alive");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", front.text, dead1.text, dead2.text,
+	    b.at.text, NULL);
+	for (i = 0; i < 10; i++)
+		ck_assert_str_eq(spot_hear(&front), "alive");
+	ck_assert_int_eq(b.accepted, 10);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* Data that came before the second server was found is not lost. */
+START_TEST(first_bytes_survive_the_retry)
+{
+	struct backend b;
+	struct spot front, dead;
+	struct pen pen;
+	int i;
+
+	spot_new(&dead, SPOT_TCP4);
+	backend_start(&b, SPOT_TCP4, backend_sink, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-b", "0", "-r", front.text, dead.text, b.at.text,
+	    NULL);
+	for (i = 0; i < 6; i++)
+		ck_assert_str_eq(spot_ask(&front, "hello"), "received 5\n");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+START_TEST(dead_server_comes_back)
+{
+	struct backend a, b;
+	struct spot front, at;
+	struct pen pen;
+	long long failed;
+
+	spot_new(&at, SPOT_TCP4);
+	backend_start(&b, SPOT_TCP4, backend_say, "b");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-b", "1", "-r", front.text, at.text, b.at.text,
+	    NULL);
+	ck_assert_str_eq(spot_hear(&front), "b");
+	ck_assert_str_eq(spot_hear(&front), "b");
+	failed = wait_now_ms();
+	backend_start_at(&a, &at, backend_say, "a");
+	while (strcmp(spot_hear(&front), "b") == 0) {
+		ck_assert_int_lt(wait_now_ms() - failed, wait_scaled(5000));
+		wait_nap();
+	}
+	/* not before the blacklist time was over */
+	ck_assert_int_ge(wait_now_ms() - failed, 800);
+	pen_down(&pen);
+	backend_stop(&a);
+	backend_stop(&b);
+}
+END_TEST
+
+/* A server whose queue of connections is full neither accepts nor refuses. */
+static int
+fill_queue(const struct spot *at, int fds[], int n)
+{
+	struct pollfd p = { .events = POLLOUT };
+	int i, listener = spot_listen(at, 0);
+
+	for (i = 0; i < n; i++) {
+		fds[i] = socket(at->addr.ss_family, SOCK_STREAM, 0);
+		fcntl(fds[i], F_SETFL, O_NONBLOCK);
+		connect(fds[i], (const struct sockaddr *)&at->addr, at->len);
+		p.fd = fds[i];
+		poll(&p, 1, 50);
+	}
+	return listener;
+}
+
+START_TEST(silent_server_times_out)
+{
+	struct backend b;
+	struct spot front, silent;
+	struct pen pen;
+	long long began, ms;
+	int i, fds[4], listener;
+
+	spot_new(&silent, SPOT_TCP4);
+	listener = fill_queue(&silent, fds, 4);
+	backend_start(&b, SPOT_TCP4, backend_say, "alive");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-t", "1", "-r", front.text, silent.text,
+	    b.at.text, NULL);
+	began = wait_now_ms();
+	for (i = 0; i < 10; i++)
+		ck_assert_str_eq(spot_hear(&front), "alive");
+	ms = wait_now_ms() - began;
+	ck_assert_int_ge(ms, 900);
+	ck_assert_int_lt(ms, wait_scaled(2500));
+	pen_down(&pen);
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	close(listener);
+	backend_stop(&b);
+}
+END_TEST
+
+START_TEST(emergency_server)
+{
+	struct backend a, e;
+	struct spot front, at;
+	struct pen pen;
+
+	spot_new(&at, SPOT_TCP4);
+	backend_start(&e, SPOT_TCP4, backend_say, "sorry");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-b", "1", "-e", e.at.text, "-r", front.text,
+	    at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "sorry");
+	ck_assert_str_eq(spot_hear(&front), "sorry");
+	backend_start_at(&a, &at, backend_say, "regular");
+	WAIT_FOR(strcmp(spot_hear(&front), "regular") == 0, 5000);
+	pen_down(&pen);
+	backend_stop(&a);
+	backend_stop(&e);
+}
+END_TEST
+
+START_TEST(nobody_left_is_a_reset)
+{
+	struct spot front, dead1, dead2;
+	struct pen pen;
+	int fd, i;
+
+	spot_new(&dead1, SPOT_TCP4);
+	spot_new(&dead2, SPOT_TCP4);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", front.text, dead1.text, dead2.text, NULL);
+	for (i = 0; i < 4; i++) {
+		fd = spot_connect(&front);
+		spot_expect_reset(fd);
+		close(fd);
+	}
+	pen_down(&pen);
+}
+END_TEST
+
+/* With -s the first choice is the only one. */
+START_TEST(stubborn_does_not_fail_over)
+{
+	struct backend b;
+	struct spot front, dead;
+	struct pen pen;
+	int i, fd, closed = 0;
+	char c;
+
+	spot_new(&dead, SPOT_TCP4);
+	backend_start(&b, SPOT_TCP4, backend_say, "x");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-b", "0", "-s", "-r", front.text, dead.text,
+	    b.at.text, NULL);
+	for (i = 0; i < 10; i++) {
+		fd = spot_connect(&front);
+		closed += recv(fd, &c, 1, 0) != 1;
+		close(fd);
+	}
+	ck_assert_int_eq(closed, 5);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* A server that accepts and dies breaks only its own connections. */
+START_TEST(death_breaks_only_its_own)
+{
+	struct backend a, b;
+	struct spot front;
+	struct pen pen;
+	int fds[10], i, broken = 0;
+	char c;
+
+	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", front.text, a.at.text, b.at.text, NULL);
+	for (i = 0; i < 10; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "hello");
+	}
+	ck_assert_int_eq(a.open, 5);
+	backend_stop(&a);
+	for (i = 0; i < 10; i++) {
+		spot_send(fds[i], "x", 1);
+		broken += recv(fds[i], &c, 1, 0) != 1;
+	}
+	ck_assert_int_eq(broken, 5);
+	for (i = 0; i < 10; i++)
+		close(fds[i]);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("failover");
+
+	SUITE_ADD(s, next_server_takes_over, 10);
+	SUITE_ADD(s, first_bytes_survive_the_retry, 10);
+	SUITE_ADD(s, dead_server_comes_back, 20);
+	SUITE_ADD(s, silent_server_times_out, 20);
+	SUITE_ADD(s, emergency_server, 20);
+	SUITE_ADD(s, nobody_left_is_a_reset, 10);
+	SUITE_ADD(s, stubborn_does_not_fail_over, 10);
+	SUITE_ADD(s, death_breaks_only_its_own, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,231 @@
+/* test_limits.c: more clients than there is room for; thousands that idle. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { CLIENTS = 20, ROOM = 8 };
+
+/* `ROOM` clients fit; the others wait in the backlog, costing nothing, and are
+ * served as room comes. */
+static void
+expect_waiting(struct pen *pen, const struct spot *front, struct backend *b)
+{
+	struct pollfd p = { .events = POLLIN };
+	int fds[CLIENTS], i;
+	long cpu, began;
+
+	for (i = 0; i < CLIENTS; i++) {
+		fds[i] = spot_connect(front);
+		spot_send(fds[i], "x", 1);
+	}
+	WAIT_FOR(b->received >= ROOM, 5000);
+	cpu = child_cpu_ms(pen->child.pid);
+	began = (long)wait_now_ms();
+	WAIT_FOR((long)wait_now_ms() - began > 500, 5000);
+	cpu = child_cpu_ms(pen->child.pid) - cpu;
+	ck_assert_msg(cpu < 100 || !pen_is_plain(),
+	    "pen used %ld ms of processor time in 500 ms of waiting", cpu);
+	ck_assert_int_eq(b->accepted, ROOM);
+	/* those in front go, those behind get their turn */
+	for (i = 0; i < CLIENTS; i++) {
+		p.fd = fds[i];
+		ck_assert_int_eq(poll(&p, 1, (int)wait_scaled(10000)), 1);
+		spot_recv(fds[i], &(char){ 0 }, 1);
+		close(fds[i]);
+	}
+	WAIT_FOR(b->open == 0, 5000);
+	ck_assert_int_eq(b->accepted, CLIENTS);
+}
+
+START_TEST(connection_limit)
+{
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-x", text("%d", ROOM), "-r", front.text,
+	    b.at.text, NULL);
+	expect_waiting(&pen, &front, &b);
+	expect_waiting(&pen, &front, &b);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* Too many descriptors asked of a small limit: nobody is lost, nothing spins,
+ * and afterwards all is as before. */
+START_TEST(out_of_descriptors)
+{
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+	int fds[60], i, fd, served = 0;
+	long cpu;
+	long long began;
+	char c;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_start_limited(
+	    &pen, 40, "-f", "-x", "1000", "-r", front.text, b.at.text, NULL);
+	pen_wait_ready(&pen, &front);
+	for (i = 0; i < 60; i++) {
+		fds[i] = spot_connect(&front);
+		spot_send(fds[i], "x", 1);
+	}
+	WAIT_FOR(b.received >= 5, 5000);
+	cpu = child_cpu_ms(pen.child.pid);
+	began = wait_now_ms();
+	WAIT_FOR(wait_now_ms() - began > 500, 5000);
+	cpu = child_cpu_ms(pen.child.pid) - cpu;
+	ck_assert_msg(cpu < 150, "pen used %ld ms in 500 ms", cpu);
+	for (i = 0; i < 60; i++) {
+		served += recv(fds[i], &c, 1, 0) == 1;
+		close(fds[i]);
+	}
+	ck_assert_int_ge(served, 5);
+	WAIT_FOR(b.open == 0, 5000);
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "still here");
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* ---- a crowd ---- */
+
+struct crowd {
+	int n;
+	int *clients;
+	struct pollfd *servers;
+};
+
+/* Both ends of every connection are in this process: 0.95 descriptors of the
+ * limit, and pen's are as many. */
+static int
+crowd_size(void)
+{
+	struct rlimit r;
+	long fits, want = suite_amount(9500, 500);
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+	r.rlim_cur = r.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &r);
+	fits = r.rlim_max > 30000 ? 30000 : (long)r.rlim_max;
+	fits = (fits - 500) / 2;
+	return (int)(want < fits ? want : fits);
+}
+
+static void
+crowd_connect(struct crowd *c, const struct spot *front, int listener)
+{
+	int i;
+
+	for (i = 0; i < c->n; i++) {
+		c->clients[i] = spot_connect(front);
+		c->servers[i].fd = accept(listener, NULL, NULL);
+		ck_assert_msg(
+		    c->servers[i].fd >= 0, "accept %d: %s", i, strerror(errno));
+		c->servers[i].events = POLLIN;
+		spot_set_deadline(c->servers[i].fd, 10000);
+	}
+}
+
+/* Everybody speaks, then every server answers, then everybody listens. */
+static void
+crowd_echo(struct crowd *c)
+{
+	char word[32], back[32];
+	int i, left = c->n;
+	ssize_t k;
+
+	for (i = 0; i < c->n; i++) {
+		snprintf(word, sizeof(word), "client %06d", i);
+		spot_send(c->clients[i], word, 13);
+	}
+	while (left > 0) {
+		ck_assert_int_gt(
+		    poll(c->servers, (nfds_t)c->n, (int)wait_scaled(10000)), 0);
+		for (i = 0; i < c->n; i++) {
+			if (c->servers[i].revents == 0)
+				continue;
+			k = recv(c->servers[i].fd, back, sizeof(back), 0);
+			ck_assert_int_eq((int)k, 13);
+			spot_send(c->servers[i].fd, back, 13);
+			left--;
+		}
+	}
+	for (i = 0; i < c->n; i++) {
+		snprintf(word, sizeof(word), "client %06d", i);
+		spot_recv(c->clients[i], back, 13);
+		ck_assert_int_eq(memcmp(back, word, 13), 0);
+	}
+}
+
+START_TEST(thousands_idle_then_speak)
+{
+	struct crowd c = { .n = crowd_size() };
+	struct spot front, back;
+	struct pen pen;
+	int i, listener, fds;
+	long rss;
+
+	c.clients = calloc((size_t)c.n, sizeof(*c.clients));
+	c.servers = calloc((size_t)c.n, sizeof(*c.servers));
+	spot_new(&back, SPOT_TCP4);
+	spot_new(&front, SPOT_TCP4);
+	listener = spot_listen(&back, 1024);
+	pen_up(&pen, &front, "-r", front.text, back.text, NULL);
+	/* one connection first: what is shared by all is not any one's */
+	i = spot_connect(&front);
+	close(accept(listener, NULL, NULL));
+	spot_expect_end(i);
+	close(i);
+	fds = child_fds(pen.child.pid);
+	rss = child_rss_kb(pen.child.pid);
+
+	crowd_connect(&c, &front, listener);
+	rss = child_rss_kb(pen.child.pid) - rss;
+	printf("%d idle connections, %ld bytes each\n", c.n, rss * 1024 / c.n);
+	if (pen_is_plain())
+		ck_assert_int_lt(rss * 1024 / c.n, 800);
+	if (fds > 0 && pen_is_plain())
+		ck_assert_int_eq(child_fds(pen.child.pid), fds + 2 * c.n);
+	crowd_echo(&c);
+	crowd_echo(&c);
+	for (i = 0; i < c.n; i++) {
+		close(c.clients[i]);
+		close(c.servers[i].fd);
+	}
+	WAIT_FOR(child_fds(pen.child.pid) <= fds, 20000);
+	pen_down(&pen);
+	close(listener);
+	free(c.clients);
+	free(c.servers);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("limits");
+
+	SUITE_ADD(s, connection_limit, 30);
+	SUITE_ADD(s, out_of_descriptors, 30);
+	SUITE_ADD(s, thousands_idle_then_speak, 60);
+	return suite_main(s);
+}

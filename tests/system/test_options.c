@@ -1,0 +1,282 @@
+/* test_options.c: what is wrong with a command line is said in one line, exit
+ * status 1, and nothing is left behind. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+/* A free place, and a server that need not exist. */
+static const char *
+free_front(void)
+{
+	struct spot s;
+
+	spot_new(&s, SPOT_TCP4);
+	return text("%s", s.text);
+}
+
+START_TEST(unknown_option)
+{
+	pen_expect_failure("-y", "-f", "-y", free_front(), "127.0.0.1:9", NULL);
+	pen_expect_failure(
+	    "nonsense", "-f", "--nonsense", free_front(), "127.0.0.1:9", NULL);
+	pen_expect_failure("-x", free_front(), "127.0.0.1:9", "-x", NULL);
+}
+END_TEST
+
+START_TEST(missing_operands)
+{
+	pen_expect_failure("server", "-f", free_front(), NULL);
+	pen_expect_failure("", "-f", NULL);
+	pen_expect_failure("", NULL);
+}
+END_TEST
+
+START_TEST(bad_numbers)
+{
+	const char *front = free_front();
+
+	pen_expect_failure(
+	    "-x", "-f", "-x", "many", front, "127.0.0.1:9", NULL);
+	pen_expect_failure("-x", "-f", "-x", "-1", front, "127.0.0.1:9", NULL);
+	pen_expect_failure("-t", "-f", "-t", "3s4", front, "127.0.0.1:9", NULL);
+	pen_expect_failure("-b", "-f", "-b", "", front, "127.0.0.1:9", NULL);
+	pen_expect_failure("-c", "-f", "-c", "99999999999999999999", front,
+	    "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(bad_ports)
+{
+	const char *front = free_front();
+
+	pen_expect_failure(
+	    "\"127.0.0.1:0\"", "-f", "127.0.0.1:0", "127.0.0.1:9", NULL);
+	pen_expect_failure(
+	    "65536", "-f", "127.0.0.1:65536", "127.0.0.1:9", NULL);
+	pen_expect_failure("no-such-service", "-f", "127.0.0.1:no-such-service",
+	    "127.0.0.1:9", NULL);
+	pen_expect_failure("\"127.0.0.1:0\"", "-f", front, "127.0.0.1:0", NULL);
+	pen_expect_failure("1..65535", "-f", front, "127.0.0.1:65536", NULL);
+	pen_expect_failure("99999", "-f", front, "localhost:99999", NULL);
+	pen_expect_failure("127.0.0.1:9:x", "-f", front, "127.0.0.1:9:x", NULL);
+	pen_expect_failure("127.0.0.1:9:1:2:3:4:5", "-f", front,
+	    "127.0.0.1:9:1:2:3:4:5", NULL);
+}
+END_TEST
+
+START_TEST(host_that_does_not_resolve)
+{
+	pen_expect_failure("no-such-host.invalid", "-f", free_front(),
+	    "no-such-host.invalid:80", NULL);
+	pen_expect_failure("no-such-host.invalid", "-f",
+	    "no-such-host.invalid:8080", "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(path_too_long)
+{
+	const char *path = scratch(text("%0120d", 0));
+
+	pen_expect_failure("long", "-f", path, "127.0.0.1:9", NULL);
+	pen_expect_failure("long", "-f", free_front(), path, NULL);
+	ck_assert_int_ne(access(path, F_OK), 0);
+}
+END_TEST
+
+/* What stands in the way of a listening path is never deleted. */
+START_TEST(path_that_is_no_socket)
+{
+	const char *file = scratch("file"), *dir = scratch("dir");
+	struct stat before, after;
+
+	write_file(file, "precious\n");
+	ck_assert_int_eq(stat(file, &before), 0);
+	pen_expect_failure(file, "-f", file, "127.0.0.1:9", NULL);
+	ck_assert_int_eq(stat(file, &after), 0);
+	ck_assert(before.st_ino == after.st_ino);
+	ck_assert_str_eq(contents(file), "precious\n");
+
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	pen_expect_failure(dir, "-f", dir, "127.0.0.1:9", NULL);
+	ck_assert_int_eq(rmdir(dir), 0);
+
+	pen_expect_failure(
+	    "no-such-dir", "-f", scratch("no-such-dir/s"), "127.0.0.1:9", NULL);
+}
+END_TEST
+
+/* When one of several places fails, the others are given back. */
+START_TEST(nothing_left_behind)
+{
+	struct spot path, taken;
+	int fd;
+	const char *pid = scratch("pid");
+
+	spot_new(&path, SPOT_UNIX);
+	spot_new(&taken, SPOT_TCP4);
+	fd = spot_listen(&taken, 1);
+	pen_expect_failure("in use", "-p", pid,
+	    text("%s,%s", path.text, taken.text), "127.0.0.1:9", NULL);
+	ck_assert_int_ne(access(path.text, F_OK), 0);
+	ck_assert_int_ne(access(pid, F_OK), 0);
+	close(fd);
+}
+END_TEST
+
+START_TEST(unreadable_files)
+{
+	const char *front = free_front();
+
+	pen_expect_failure("no-such-file", "-f", "-F", scratch("no-such-file"),
+	    front, "127.0.0.1:9", NULL);
+	pen_expect_failure("no-such-dir", "-f", "-p",
+	    scratch("no-such-dir/pid"), front, "127.0.0.1:9", NULL);
+	pen_expect_failure("no-such-dir", "-f", "-j", scratch("no-such-dir"),
+	    front, "127.0.0.1:9", NULL);
+	pen_expect_failure("no-such-user", "-f", "-u", "no-such-user", front,
+	    "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(bad_commands)
+{
+	const char *front = free_front();
+
+	pen_expect_failure("no-such-command", "-f", "-O", "no-such-command",
+	    front, "127.0.0.1:9", NULL);
+	pen_expect_failure("no-such-algorithm", "-f", "-O",
+	    "balance no-such-algorithm", front, "127.0.0.1:9", NULL);
+	pen_expect_failure(
+	    "buffer", "-f", "-O", "buffer lots", front, "127.0.0.1:9", NULL);
+}
+END_TEST
+
+/* A feature that is to come says so and is never silently left out. */
+START_TEST(certificate_needs_tls)
+{
+	pen_expect_failure("", "-f", "-E", scratch("no-such-cert.pem"),
+	    free_front(), "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(help_and_version)
+{
+	struct pen p;
+
+	pen_start(&p, "--help", NULL);
+	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "--help"));
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "-r"));
+	ck_assert_str_eq(child_err(&p.child), "");
+	pen_start(&p, "--version", NULL);
+	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "pen"));
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "libevent"));
+}
+END_TEST
+
+static int
+count_lines(const char *s)
+{
+	int n = 0;
+
+	for (; *s != '\0'; s++)
+		n += *s == '\n';
+	return n;
+}
+
+/* Accepted, one line each, no effect. */
+START_TEST(obsolete_options)
+{
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+
+	backend_start(&b, SPOT_TCP4, backend_say, "works");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-D", "-n", "-Q", "-S", "5", "-i", "-r",
+	    front.text, b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "works");
+	ck_assert_int_eq(count_lines(child_err(&pen.child)), 5);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* Options may stand together, and settings of -O as well as -o. */
+START_TEST(options_together)
+{
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+
+	backend_start(&b, SPOT_TCP4, backend_say, "works");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-frx100", "-t5", "-m", "10", "-q50", "-o",
+	    "tcp_nodelay", "-O", "timeout 7", front.text, b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "works");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+START_TEST(event_methods)
+{
+	static const char *const methods[] = {
+		"poll",
+		"select",
+#ifdef __linux__
+		"epoll",
+#endif
+	};
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+	size_t i;
+
+	backend_start(&b, SPOT_TCP4, backend_say, "works");
+	for (i = 0; i < sizeof(methods) / sizeof(methods[0]); i++) {
+		spot_new(&front, SPOT_TCP4);
+		pen_up(&pen, &front, "-O", methods[i], "-r", front.text,
+		    b.at.text, NULL);
+		ck_assert_str_eq(spot_hear(&front), "works");
+		pen_down(&pen);
+	}
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-P", "-r", front.text, b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "works");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("options");
+
+	SUITE_ADD(s, unknown_option, 10);
+	SUITE_ADD(s, missing_operands, 10);
+	SUITE_ADD(s, bad_numbers, 10);
+	SUITE_ADD(s, bad_ports, 10);
+	SUITE_ADD(s, host_that_does_not_resolve, 60);
+	SUITE_ADD(s, path_too_long, 10);
+	SUITE_ADD(s, path_that_is_no_socket, 10);
+	SUITE_ADD(s, nothing_left_behind, 10);
+	SUITE_ADD(s, unreadable_files, 10);
+	SUITE_ADD(s, bad_commands, 10);
+	SUITE_ADD(s, certificate_needs_tls, 10);
+	SUITE_ADD(s, help_and_version, 10);
+	SUITE_ADD(s, obsolete_options, 10);
+	SUITE_ADD(s, options_together, 10);
+	SUITE_ADD(s, event_methods, 10);
+	return suite_main(s);
+}
