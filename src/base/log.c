@@ -47,7 +47,7 @@ is_too_much(struct log_site *site, enum log_level level, unsigned *dropped)
 	uint64_t second = (uint64_t)time(NULL);
 
 	*dropped = 0;
-	if (level == LOG_LEVEL_DEBUG)
+	if (site == NULL || level == LOG_LEVEL_DEBUG)
 		return false;
 	if (site->second != second) {
 		site->second = second;

@@ -1,7 +1,7 @@
 /* log.h: messages for the operator: levels, destinations, rate limit.
  *
  * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " (local time); in the
- * background lines go to syslog. A call site that fires more than 10 times a
+ * background lines go to syslog. A call site (but of debug lines) that fires more than 10 times a
  * second is cut short and says how many lines it dropped. The level is the
  * program's only mutable global. */
 #ifndef PEN_BASE_LOG_H
@@ -29,6 +29,7 @@ extern enum log_level
 /* From here on lines go to syslog under `ident`, no longer to stderr. */
 void log_use_syslog(const char *ident);
 
+/* Writes a line; without a site there is no rate limit. */
 void log_write(struct log_site *site, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 

@@ -487,6 +487,12 @@ loop_method(const struct loop *l)
 	return event_base_get_method(l->base);
 }
 
+const char *
+loop_library_version(void)
+{
+	return event_get_version();
+}
+
 int
 loop_run(struct loop *l)
 {

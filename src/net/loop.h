@@ -65,6 +65,9 @@ void loop_free(struct loop *l);
 /* The method in use, as above. */
 const char *loop_method(const struct loop *l);
 
+/* The version of the event library. */
+const char *loop_library_version(void);
+
 /* Runs until loop_stop(). Returns 0, or -1 when the event library failed. */
 int loop_run(struct loop *l);
 void loop_stop(struct loop *l);

@@ -57,7 +57,7 @@ void pool_options_init(struct pool_options *o);
 
 /* What a server is given to be; pool_set_server() copies it. */
 struct server_spec {
-	const char *name;
+	char *name; /* the caller keeps it; copied */
 	struct server_addrs addrs;
 	uint64_t soft, hard, blacklist_ms;
 	unsigned weight;

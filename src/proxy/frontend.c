@@ -18,7 +18,6 @@ frontend_options_init(struct frontend_options *o)
 		.connect_timeout_ms = 3000,
 		.half_timeout_ms = 3600 * 1000,
 		.linger_ms = 30 * 1000,
-		.sessions_max = 500,
 		.accept_max = 64,
 		.backlog = 4096,
 		.nodelay = true,

@@ -1,0 +1,252 @@
+/* options.c: getopt_long over the rows of the command table. */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/command.h"
+#include "control/help.h"
+#include "control/options.h"
+
+/* Long options without a letter are numbered from here on, by their row. */
+enum { LONG_BASE = 1000 };
+
+/* An option as given, carried out once all operands are known. */
+struct given {
+	const struct command *row; /* NULL: -O */
+	char *argument;
+};
+
+struct options {
+	struct option *longs;
+	char *shorts;
+	struct given *given;
+	unsigned count;
+};
+
+static bool
+takes_argument(const struct command *row)
+{
+	return row->args != NULL && !(row->flags & ROW_COUNT);
+}
+
+/* ---- getopt's tables, made from ours ---- */
+
+static int
+build_tables(struct options *o, int argc)
+{
+	static const struct option own[] = {
+		{ "command", required_argument, NULL, 'O' },
+		{ "help", no_argument, NULL, LONG_BASE - 1 },
+		{ "version", no_argument, NULL, LONG_BASE - 2 },
+		{ NULL, 0, NULL, 0 },
+	};
+	size_t rows = 0, n = 0, s = 0, i;
+
+	while (command_table[rows].name != NULL)
+		rows++;
+	o->longs = calloc(rows + 4, sizeof(*o->longs));
+	o->shorts = calloc(2 * rows + 8, 1);
+	o->given = calloc((size_t)argc, sizeof(*o->given));
+	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
+		return -1;
+	o->shorts[s++] = '+';
+	o->shorts[s++] = ':';
+	o->shorts[s++] = 'O';
+	o->shorts[s++] = ':';
+	for (i = 0; i < rows; i++) {
+		const struct command *row = &command_table[i];
+
+		if (row->option == NULL)
+			continue;
+		o->longs[n].name = row->option;
+		o->longs[n].has_arg =
+		    takes_argument(row) ? required_argument : no_argument;
+		o->longs[n++].val = LONG_BASE + (int)i;
+		if (row->letter == '\0')
+			continue;
+		o->shorts[s++] = row->letter;
+		if (takes_argument(row))
+			o->shorts[s++] = ':';
+	}
+	memcpy(&o->longs[n], own, sizeof(own));
+	return 0;
+}
+
+static void
+free_tables(struct options *o)
+{
+	free(o->longs);
+	free(o->shorts);
+	free(o->given);
+}
+
+static const struct command *
+row_of(int option)
+{
+	const struct command *row;
+
+	if (option >= LONG_BASE)
+		return &command_table[option - LONG_BASE];
+	for (row = command_table; row->name != NULL; row++)
+		if (row->letter == option)
+			return row;
+	return NULL;
+}
+
+/* ---- reading ---- */
+
+static int
+bad_option(int found, char **argv, struct error *e)
+{
+	char name[128];
+
+	if (optopt > 0 && optopt < LONG_BASE - 2)
+		snprintf(name, sizeof(name), "-%c", optopt);
+	else
+		snprintf(name, sizeof(name), "%.100s", argv[optind - 1]);
+	if (found == ':')
+		return error_set(e, "option %s: needs an argument", name);
+	return error_set(e, "option %s: unknown (pen --help lists all)", name);
+}
+
+static enum options_result
+read_options(struct options *o, int argc, char **argv, struct error *e)
+{
+	int found;
+
+	opterr = 0;
+	optind = 1;
+	while ((found = getopt_long(argc, argv, o->shorts, o->longs, NULL)) !=
+	    -1) {
+		if (found == '?' || found == ':') {
+			bad_option(found, argv, e);
+			return OPTIONS_BAD;
+		}
+		if (found == LONG_BASE - 1 || found == LONG_BASE - 2) {
+			if (found == LONG_BASE - 1)
+				help_print();
+			else
+				help_print_version();
+			return OPTIONS_DONE;
+		}
+		o->given[o->count].row = found == 'O' ? NULL : row_of(found);
+		o->given[o->count++].argument = optarg;
+	}
+	return OPTIONS_RUN;
+}
+
+/* ---- carrying out ---- */
+
+static int
+run_option(
+    struct pen *p, const struct given *g, struct buffer *reply, struct error *e)
+{
+	const struct command *row = g->row;
+	struct words w = { .count = 0 };
+	char number[24], letter[3] = { '-', row->letter, '\0' };
+	struct error why;
+	int rc;
+
+	if (row->flags & ROW_COUNT) {
+		snprintf(number, sizeof(number), "%llu",
+		    (unsigned long long)p->config.debug + 1);
+		w.word[w.count++] = number;
+	} else if (takes_argument(row)) {
+		w.word[w.count++] = g->argument;
+	}
+	w.word[w.count] = NULL;
+	if (row->kind == KIND_OBSOLETE)
+		fprintf(stderr, "pen: option %s%s is obsolete and ignored\n",
+		    row->letter != '\0' ? letter : "--",
+		    row->letter != '\0' ? "" : row->option);
+	rc = command_run_row(p, row, &w, false, reply, &why);
+	if (rc < 0 && row->letter != '\0')
+		error_set(e, "option %s: %.400s", letter, why.text);
+	else if (rc < 0)
+		error_set(e, "option --%s: %.400s", row->option, why.text);
+	return rc;
+}
+
+/* What a command on the command line answers is printed; options are quiet. */
+static int
+run_given(struct pen *p, const struct given *g, struct error *e)
+{
+	struct buffer reply;
+	int rc;
+
+	buffer_init(&reply);
+	if (g->row != NULL) {
+		rc = run_option(p, g, &reply, e);
+	} else {
+		rc = command_run_line(p, g->argument, &reply, e);
+		if (rc == 0 && buffer_length(&reply) > 0)
+			fwrite(buffer_bytes(&reply), 1, buffer_length(&reply),
+			    stdout);
+	}
+	buffer_fini(&reply);
+	return rc;
+}
+
+static int
+run_servers_of(struct pen *p, char **operands, struct error *e)
+{
+	struct server_spec spec;
+	unsigned i;
+	int rc;
+
+	for (i = 0; operands[i] != NULL; i++) {
+		rc = spec_parse_server(
+		    &spec, operands[i], spec_default_port(&p->listen), e);
+		if (rc == 0 && pool_set_server(p->pool, i, &spec) == NULL)
+			rc = error_set(e, "out of memory");
+		free(spec.name);
+		if (rc < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+run_all(
+    struct pen *p, const struct options *o, char **operands, struct error *e)
+{
+	unsigned i;
+
+	if (operands[0] == NULL)
+		return error_set(e,
+		    "no listening address (usage: pen "
+		    "[options] [address:]port server ...)");
+	if (spec_parse_listen(&p->listen, operands[0], e) < 0 ||
+	    run_servers_of(p, operands + 1, e) < 0)
+		return -1;
+	for (i = 0; i < o->count; i++)
+		if (run_given(p, &o->given[i], e) < 0)
+			return -1;
+	if (pool_count(p->pool) == 0 && !p->config.frontend.dummy)
+		return error_set(e,
+		    "no server (usage: pen [options] "
+		    "[address:]port server ...)");
+	return 0;
+}
+
+enum options_result
+options_parse(struct pen *p, int argc, char **argv, struct error *e)
+{
+	struct options o = { .count = 0 };
+	enum options_result result;
+
+	if (build_tables(&o, argc) < 0) {
+		free_tables(&o);
+		error_set(e, "out of memory");
+		return OPTIONS_BAD;
+	}
+	result = read_options(&o, argc, argv, e);
+	if (result == OPTIONS_RUN && run_all(p, &o, argv + optind, e) < 0)
+		result = OPTIONS_BAD;
+	free_tables(&o);
+	return result;
+}

@@ -1,0 +1,42 @@
+/* process.h: how the process runs: background, pid file, user, chroot.
+ *
+ *     parent  process_background() -> waits -> exit status
+ *     child     ... opens everything ... process_ready() -> parent exits 0
+ *
+ * The parent exits with 0 only when the child is ready, with the child's
+ * status otherwise; all messages until then go to the caller's stderr. */
+#ifndef PEN_CONTROL_PROCESS_H
+#define PEN_CONTROL_PROCESS_H
+
+#include "base/error.h"
+#include "control/pen.h"
+
+struct process {
+	int ready_fd; /* tells the waiting parent; -1: none */
+	int pid_fd;   /* the locked pid file; -1: none */
+	const char *pid_file;
+};
+
+void process_init(struct process *p);
+
+/* Goes on in a child. In the parent it returns the exit status 0..255 to end
+ * with, once the child is ready or has failed; in the child -1. -2 with a
+ * sentence when there can be no child. */
+int process_background(struct process *p, struct error *e);
+
+/* Opens and locks the pid file; the id is written by process_ready(). Returns
+ * 0, or -1 with a sentence, e.g. that another process holds it. */
+int process_lock_pid_file(struct process *p, const char *path, struct error *e);
+
+/* Changes root and user for good, supplementary groups included. Returns 0, or
+ * -1 with a sentence. */
+int process_drop_privileges(const struct process_options *o, struct error *e);
+
+/* Everything is open: writes the pid, lets the parent go, and in the background
+ * leaves the terminal. Returns 0, or -1 with a sentence. */
+int process_ready(struct process *p, struct error *e);
+
+/* Removes the pid file. */
+void process_fini(struct process *p);
+
+#endif

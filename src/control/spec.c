@@ -1,0 +1,262 @@
+/* spec.c: parsing of listening addresses and servers. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/spec.h"
+#include "net/resolve.h"
+
+static int
+parse_unix(struct addr *a, const char *text, struct error *e)
+{
+	if (addr_parse_unix(a, text) == 0)
+		return 0;
+	if (errno == ENAMETOOLONG)
+		return error_set(e,
+		    "path is longer than the %zu bytes of a "
+		    "socket address",
+		    sizeof(a->u.un.sun_path) - 1);
+	return error_set(e, "no path of a Unix socket");
+}
+
+/* ---- listening ---- */
+
+static int
+add_listener(struct listen_list *list, const struct addr *a, struct error *e)
+{
+	if (list->count == LISTEN_MAX)
+		return error_set(e, "more than %d addresses", LISTEN_MAX);
+	list->entry[list->count].at = *a;
+	list->entry[list->count++].v6_only = false;
+	return 0;
+}
+
+/* One address without commas. */
+static int
+parse_one(struct listen_list *list, char *text, struct error *e)
+{
+	char *colon = strrchr(text, ':');
+	const char *host = text;
+	struct resolved r;
+	struct addr a;
+	uint16_t port;
+	unsigned i;
+
+	if (addr_is_unix_text(text))
+		return parse_unix(&a, text, e) < 0 ? -1
+						   : add_listener(list, &a, e);
+	if (colon != NULL) {
+		*colon = '\0';
+		if (text[0] == '[' && colon[-1] == ']') {
+			colon[-1] = '\0';
+			host++;
+		}
+	}
+	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
+		host = "0.0.0.0";
+	if (resolve_port(colon != NULL ? colon + 1 : text, &port, e) < 0 ||
+	    resolve_host(host, port, &r, e) < 0)
+		return -1;
+	for (i = 0; i < r.count; i++)
+		if (add_listener(list, &r.addr[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+/* A wildcard IPv6 listener takes IPv4 too, unless its port has one of IPv4. */
+static void
+part_twins(struct listen_list *list)
+{
+	unsigned i, k;
+
+	for (i = 0; i < list->count; i++)
+		for (k = 0; k < list->count; k++)
+			if (list->entry[i].at.u.sa.sa_family == AF_INET6 &&
+			    list->entry[k].at.u.sa.sa_family == AF_INET &&
+			    addr_is_any(&list->entry[i].at) &&
+			    addr_port(&list->entry[i].at) ==
+				addr_port(&list->entry[k].at))
+				list->entry[i].v6_only = true;
+}
+
+int
+spec_parse_listen(struct listen_list *list, const char *text, struct error *e)
+{
+	char *copy = strdup(text), *rest = copy, *one;
+	struct error why;
+	int rc = 0;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	while (rc == 0 && rest != NULL) {
+		one = rest;
+		rest = strchr(one, ',');
+		if (rest != NULL)
+			*rest++ = '\0';
+		rc = parse_one(list, one, &why);
+	}
+	free(copy);
+	if (rc < 0)
+		return error_set(
+		    e, "listening address \"%.200s\": %.250s", text, why.text);
+	part_twins(list);
+	return 0;
+}
+
+uint16_t
+spec_default_port(const struct listen_list *list)
+{
+	unsigned i;
+
+	for (i = 0; i < list->count; i++)
+		if (addr_port(&list->entry[i].at) != 0)
+			return addr_port(&list->entry[i].at);
+	return 0;
+}
+
+/* ---- servers ---- */
+
+char *
+spec_split_host(const char *text, const char **rest, struct error *e)
+{
+	struct addr a;
+	const char *end;
+	char *host;
+
+	if (text[0] == '[') {
+		end = strchr(++text, ']');
+		if (end == NULL) {
+			error_set(e, "no ] behind the IPv6 address");
+			return NULL;
+		}
+		*rest = end + 1;
+	} else if (addr_parse_ip(&a, text, 0) == 0) {
+		end = *rest = text + strlen(text);
+	} else {
+		end = *rest = text + strcspn(text, ":");
+	}
+	if (end == text || (**rest != ':' && **rest != '\0')) {
+		error_set(e,
+		    "no host (an IPv6 address needs brackets: "
+		    "[::1]:80)");
+		return NULL;
+	}
+	host = strndup(text, (size_t)(end - text));
+	if (host == NULL)
+		error_set(e, "out of memory");
+	return host;
+}
+
+struct field {
+	const char *name;
+	uint64_t max;
+	uint64_t value;
+};
+
+/* The numbers behind the port; empty ones keep their value. */
+static int
+parse_fields(struct field *fields, unsigned count, char *rest, struct error *e)
+{
+	unsigned i;
+	char *next;
+
+	for (i = 0; rest != NULL; i++, rest = next) {
+		next = strchr(rest, ':');
+		if (next != NULL)
+			*next++ = '\0';
+		if (i == count)
+			return error_set(e, "too many fields");
+		if (*rest == '\0' ||
+		    number_parse(rest, 0, fields[i].max, &fields[i].value) == 0)
+			continue;
+		if (errno == ERANGE)
+			return error_set(e, "%s out of range 0..%llu",
+			    fields[i].name, (unsigned long long)fields[i].max);
+		return error_set(
+		    e, "%s \"%s\" is no number", fields[i].name, rest);
+	}
+	return 0;
+}
+
+/* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
+static int
+parse_rest(
+    struct server_spec *spec, char *rest, uint16_t *port, struct error *e)
+{
+	struct field fields[] = {
+		{ "soft limit", UINT32_MAX, 0 },
+		{ "hard limit", UINT32_MAX, 0 },
+		{ "weight", SERVER_WEIGHT_MAX, 0 },
+		{ "priority", INT32_MAX, 0 },
+	};
+	char *next;
+
+	if (*rest == '\0')
+		return 0;
+	next = strchr(++rest, ':');
+	if (next != NULL)
+		*next++ = '\0';
+	if (*rest != '\0' && resolve_port(rest, port, e) < 0)
+		return -1;
+	if (parse_fields(fields, 4, next, e) < 0)
+		return -1;
+	spec->soft = fields[0].value;
+	spec->hard = fields[1].value;
+	spec->weight = (unsigned)fields[2].value;
+	spec->prio = (int)fields[3].value;
+	return 0;
+}
+
+static int
+parse_host_server(
+    struct server_spec *spec, const char *text, uint16_t port, struct error *e)
+{
+	const char *rest;
+	struct resolved r;
+	char *host = spec_split_host(text, &rest, e), *copy;
+	int rc;
+
+	if (host == NULL)
+		return -1;
+	spec->name = host;
+	copy = strdup(rest);
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	rc = parse_rest(spec, copy, &port, e);
+	free(copy);
+	if (rc < 0)
+		return -1;
+	if (port == 0)
+		return error_set(e, "no port, and no listening port to take");
+	if (resolve_host(host, port, &r, e) < 0)
+		return -1;
+	spec->addrs.count = r.count;
+	memcpy(spec->addrs.addr, r.addr, r.count * sizeof(r.addr[0]));
+	return 0;
+}
+
+int
+spec_parse_server(struct server_spec *spec, const char *text,
+    uint16_t default_port, struct error *e)
+{
+	struct error why;
+	int rc;
+
+	server_spec_init(spec);
+	if (addr_is_unix_text(text)) {
+		spec->name = strdup(text);
+		spec->addrs.count = 1;
+		rc = spec->name == NULL
+		    ? error_set(&why, "out of memory")
+		    : parse_unix(&spec->addrs.addr[0], text, &why);
+	} else {
+		rc = parse_host_server(spec, text, default_port, &why);
+	}
+	if (rc < 0)
+		return error_set(
+		    e, "server \"%.200s\": %.250s", text, why.text);
+	return 0;
+}
