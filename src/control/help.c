@@ -74,7 +74,7 @@ help_print(void)
 	for (row = command_table; row->name != NULL; row++)
 		if (row->option != NULL && is_there(row))
 			print_option(row);
-	n = printf("  -O, --command COMMAND");
+	n = printf("  -O, -o, --command COMMAND");
 	print_wrapped("any of the commands below", n);
 	n = printf("      --help");
 	print_wrapped("this text", n);

@@ -44,19 +44,16 @@ build_tables(struct options *o, int argc)
 		{ "version", no_argument, NULL, LONG_BASE - 2 },
 		{ NULL, 0, NULL, 0 },
 	};
-	size_t rows = 0, n = 0, s = 0, i;
+	size_t rows = 0, n = 0, s, i;
 
 	while (command_table[rows].name != NULL)
 		rows++;
 	o->longs = calloc(rows + 4, sizeof(*o->longs));
-	o->shorts = calloc(2 * rows + 8, 1);
+	o->shorts = calloc(2 * rows + sizeof("+:O:o:"), 1);
 	o->given = calloc((size_t)argc, sizeof(*o->given));
 	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
 		return -1;
-	o->shorts[s++] = '+';
-	o->shorts[s++] = ':';
-	o->shorts[s++] = 'O';
-	o->shorts[s++] = ':';
+	s = (size_t)sprintf(o->shorts, "+:O:o:");
 	for (i = 0; i < rows; i++) {
 		const struct command *row = &command_table[i];
 
@@ -133,7 +130,8 @@ read_options(struct options *o, int argc, char **argv, struct error *e)
 				help_print_version();
 			return OPTIONS_DONE;
 		}
-		o->given[o->count].row = found == 'O' ? NULL : row_of(found);
+		o->given[o->count].row =
+		    found == 'O' || found == 'o' ? NULL : row_of(found);
 		o->given[o->count++].argument = optarg;
 	}
 	return OPTIONS_RUN;

@@ -11,9 +11,9 @@
 #include "net/sock.h"
 #include "pool/balance.h"
 
-/* Descriptors kept for all but the sockets of sessions, and of those the ones
- * for kernel pipes. */
-enum { RESERVE_MIN = 64, RESERVE_MAX = 1000, KERNEL_PIPES_MAX = 4096 };
+/* Descriptors of the process itself, those kept back for all but the sockets of
+ * sessions, and kernel pipes. */
+enum { OWN_DESCRIPTORS = 16, RESERVE_MAX = 1000, KERNEL_PIPES_MAX = 4096 };
 
 /* ---- settings to rooms ---- */
 
@@ -52,25 +52,24 @@ pen_apply(struct pen *p, struct error *e)
 
 /* Shares the descriptors out: two a session, the rest for kernel pipes. */
 static void
-share_descriptors(struct frontend_options *o)
+share_descriptors(struct frontend_options *o, unsigned listeners)
 {
-	size_t limit = sock_raise_fd_limit();
-	size_t reserve = limit / 20 + RESERVE_MIN, most, left;
+	size_t limit = sock_raise_fd_limit(), own = OWN_DESCRIPTORS + listeners;
+	size_t reserve = own + limit / 20, most, left;
 
 	if (reserve > RESERVE_MAX)
 		reserve = RESERVE_MAX;
-	most = limit > 2 * RESERVE_MIN ? (limit - RESERVE_MIN) / 2 : 1;
+	most = limit > own + 2 ? (limit - own) / 2 : 1;
 	if (o->sessions_max == 0)
 		o->sessions_max =
 		    limit > reserve + 2 ? (limit - reserve) / 2 : 1;
 	if (o->sessions_max > most) {
-		log_warn("conn_max %llu is more than %zu descriptors allow, "
-			 "using %zu",
-		    (unsigned long long)o->sessions_max, limit, most);
+		log_warn("conn_max lowered from=%llu to=%zu descriptors=%zu",
+		    (unsigned long long)o->sessions_max, most, limit);
 		o->sessions_max = most;
 	}
 	left = limit - 2 * (size_t)o->sessions_max;
-	left = left > RESERVE_MIN ? (left - RESERVE_MIN) / 2 : 0;
+	left = left > own ? (left - own) / 2 : 0;
 	o->kernel_pipes_max = left < KERNEL_PIPES_MAX ? left : KERNEL_PIPES_MAX;
 }
 
@@ -154,7 +153,7 @@ pen_start(struct pen *p, struct error *e)
 {
 	unsigned i;
 
-	share_descriptors(&p->config.frontend);
+	share_descriptors(&p->config.frontend, p->listen.count);
 	if (pen_apply(p, e) < 0)
 		return -1;
 	p->loop = loop_new(p->config.method, e);

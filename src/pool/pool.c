@@ -35,15 +35,19 @@ pool_options(const struct pool *p)
 	return &p->options;
 }
 
-/* The memory of clients that the settings ask for; it only grows. */
+/* The memory of clients that the settings ask for; one that knows clients only
+ * grows. */
 static int
 change_sticky(struct pool *p, const struct pool_options *o)
 {
-	if (!o->sticky || o->clients_max == 0) {
+	bool wanted = o->sticky && o->clients_max > 0;
+
+	if (p->sticky != NULL && (!wanted || sticky_count(p->sticky) == 0)) {
 		sticky_free(p->sticky);
 		p->sticky = NULL;
-		return 0;
 	}
+	if (!wanted)
+		return 0;
 	if (p->sticky != NULL)
 		return sticky_grow(p->sticky, o->clients_max);
 	p->sticky = sticky_new(o->clients_max);

@@ -164,20 +164,31 @@ session_let_go(struct session *s)
 	}
 }
 
+/* Whether this was a request and its answer and no more: the client has said
+ * nothing since the answer began, and says nothing now. Without a request, an
+ * answer that the client is still taking. */
+static bool
+session_is_exchange(const struct session *s)
+{
+	size_t kept = pipe_pending(&s->to_client);
+
+	return s->to_client.bytes + kept > 0 && !s->interleaved &&
+	    (s->to_server.bytes > 0 || kept > 0) &&
+	    pipe_pending(&s->to_server) == 0 &&
+	    !(s->down.flags & STREAM_READABLE);
+}
+
 /* Whether the server may be let go: it has said its last word and either can
  * hear no more, or the operator asked by `buffer` not to keep servers waiting
- * for clients and this client is not in the middle of saying something. */
+ * for clients and nothing more is to be expected of this one. */
 static bool
 session_may_let_go(const struct session *s)
 {
-	const struct frontend_options *o = &s->frontend->options;
-
 	if (s->state != RELAYING || !s->to_client.ended)
 		return false;
 	if (s->to_server.dropping || s->server_told)
 		return true;
-	return o->buffer > 0 && pipe_pending(&s->to_server) == 0 &&
-	    !(s->down.flags & STREAM_READABLE);
+	return s->frontend->options.buffer > 0 && session_is_exchange(s);
 }
 
 /* The server broke off. What it had said before still goes to the client. */
@@ -259,13 +270,18 @@ session_on_io(struct session *s)
 {
 	struct pipe_share *share = &s->frontend->share;
 	enum pipe_verdict down, up;
+	uint64_t said;
 
 	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
 	if (down == PIPE_READ_FAILED) {
 		session_on_server_reset(s);
 		down = pipe_pump(&s->to_client, &s->up, &s->down, share);
 	}
+	said = s->to_server.bytes + pipe_pending(&s->to_server);
 	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	if (s->to_client.bytes > 0 &&
+	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
+		s->interleaved = true;
 	if (up == PIPE_WRITE_FAILED) {
 		s->server_reset = errno == ECONNRESET;
 		s->client_sending = true;

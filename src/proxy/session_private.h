@@ -30,6 +30,7 @@ struct session {
 	bool client_told;    /* the server's end was passed on */
 	bool server_reset;   /* it broke off; so shall we, to the client */
 	bool reset_due;	     /* the client is reset once it has all bytes */
+	bool interleaved;    /* the client spoke after the server began to */
 	bool client_sending; /* it was when the server went */
 };
 
