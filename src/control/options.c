@@ -169,7 +169,7 @@ run_option(
 	return rc;
 }
 
-/* What a command on the command line answers is printed; options are quiet. */
+/* What a command answers is for the control socket; here, silence is success. */
 static int
 run_given(struct pen *p, const struct given *g, struct error *e)
 {
@@ -177,14 +177,10 @@ run_given(struct pen *p, const struct given *g, struct error *e)
 	int rc;
 
 	buffer_init(&reply);
-	if (g->row != NULL) {
+	if (g->row != NULL)
 		rc = run_option(p, g, &reply, e);
-	} else {
+	else
 		rc = command_run_line(p, g->argument, &reply, e);
-		if (rc == 0 && buffer_length(&reply) > 0)
-			fwrite(buffer_bytes(&reply), 1, buffer_length(&reply),
-			    stdout);
-	}
 	buffer_fini(&reply);
 	return rc;
 }

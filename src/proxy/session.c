@@ -173,9 +173,9 @@ session_is_exchange(const struct session *s)
 	size_t kept = pipe_pending(&s->to_client);
 
 	return s->to_client.bytes + kept > 0 && !s->interleaved &&
-	    (s->to_server.bytes > 0 || kept > 0) &&
 	    pipe_pending(&s->to_server) == 0 &&
-	    !(s->down.flags & STREAM_READABLE);
+	    !(s->down.flags & STREAM_READABLE) &&
+	    (s->to_server.bytes > 0 || kept > 0 || sock_unsent(s->down.fd) > 0);
 }
 
 /* Whether the server may be let go: it has said its last word and either can
