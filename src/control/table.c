@@ -25,10 +25,10 @@
 		name, letter, option, args, help, KIND_RUN, flags, 0, 0, 0, \
 		    NULL, run                                               \
 	}
-#define OBSOLETE(name, letter, option, args)                       \
+#define OBSOLETE(name, letter, option, args, flags)                \
 	{                                                          \
 		name, letter, option, args, "obsolete, no effect", \
-		    KIND_OBSOLETE, 0, 0, 0, 0, NULL, NULL          \
+		    KIND_OBSOLETE, flags, 0, 0, 0, NULL, NULL      \
 	}
 #define LATER(name, letter, option, args, help)                           \
 	{                                                                 \
@@ -155,12 +155,12 @@ const struct command command_table[] = {
 	RUN("pid", '\0', NULL, NULL, 0, run_pid, "prints the process id"),
 
 	/* of classic Pen, without effect */
-	OBSOLETE("block", '\0', NULL, NULL),
-	OBSOLETE("delayed_forward", 'D', "delayed-forward", NULL),
-	OBSOLETE("nonblock", 'n', "nonblock", NULL),
-	OBSOLETE("no-getpeername", 'Q', "no-getpeername", NULL),
-	OBSOLETE("servers_max", 'S', "servers-max", "N"),
-	OBSOLETE("ignore", 'i', "ignore", NULL),
+	OBSOLETE("block", '\0', NULL, NULL, ROW_NO),
+	OBSOLETE("delayed_forward", 'D', "delayed-forward", NULL, ROW_NO),
+	OBSOLETE("nonblock", 'n', "nonblock", NULL, ROW_OPTION),
+	OBSOLETE("no-getpeername", 'Q', "no-getpeername", NULL, ROW_OPTION),
+	OBSOLETE("servers-max", 'S', "servers-max", "N", ROW_OPTION),
+	OBSOLETE("ignore", 'i', "ignore", NULL, ROW_OPTION),
 
 	/* not there yet */
 	LATER("control", 'C', "control", "ADDRESS", "control socket"),
