@@ -88,12 +88,12 @@ static void
 session_release_server(struct session *s, bool reset)
 {
 	stream_close(s->frontend->loop, &s->up, reset);
-	if (s->server == NULL)
+	if (!s->counted)
 		return;
+	s->counted = false;
 	pool_closed(s->frontend->pool, s->server, &s->client,
 	    s->to_server.bytes,
 	    s->to_client.bytes + pipe_pending(&s->to_client));
-	s->server = NULL;
 }
 
 void
@@ -273,6 +273,10 @@ session_on_io(struct session *s)
 	uint64_t said;
 
 	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
+	if (down == PIPE_READ_FAILED && errno == ENOMEM) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
 	if (down == PIPE_READ_FAILED) {
 		session_on_server_reset(s);
 		down = pipe_pump(&s->to_client, &s->up, &s->down, share);
@@ -283,13 +287,17 @@ session_on_io(struct session *s)
 	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
 		s->interleaved = true;
 	if (up == PIPE_WRITE_FAILED) {
-		s->server_reset = errno == ECONNRESET;
+		if (errno == ECONNRESET)
+			s->server_reset = true;
 		s->client_sending = true;
 		pipe_drop(&s->to_server, share);
 		up = pipe_pump(&s->to_server, &s->down, &s->up, share);
 	}
 	if (down == PIPE_WRITE_FAILED || up == PIPE_READ_FAILED) {
-		session_close(s, REASON_CLIENT_RESET);
+		session_close(s,
+		    up == PIPE_READ_FAILED && errno == ENOMEM
+			? REASON_NO_RESOURCES
+			: REASON_CLIENT_RESET);
 		return;
 	}
 	if (s->state == CONNECTING) {

@@ -55,6 +55,7 @@ session_give_up_address(struct session *s, int error)
 		    server->index, server->name, strerror(error));
 		pool_failed(f->pool, server, loop_now(f->loop));
 		pool_closed(f->pool, server, &s->client, 0, 0);
+		s->counted = false;
 		s->server = NULL;
 		f->stats.retries++;
 	}
@@ -135,6 +136,7 @@ session_next_server(struct session *s)
 			}
 			s->addr_tried = 0;
 			pool_opened(f->pool, s->server, &s->client, now);
+			s->counted = true;
 		}
 		if (session_connect(s) == 0)
 			return;

@@ -17,7 +17,7 @@ struct session {
 	struct stream up;   /* the server */
 	struct pipe to_server;
 	struct pipe to_client;
-	struct server *server; /* counted with the pool; NULL: none, let go */
+	struct server *server; /* NULL: none chosen yet */
 	struct peer client;
 	struct tried tried;
 	struct expiry expiry; /* in one of the frontend's queues, or in none */
@@ -26,6 +26,7 @@ struct session {
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint8_t state;
 	uint8_t addr_tried;  /* addresses of this server tried so far */
+	bool counted;	     /* the pool counts its connection */
 	bool server_told;    /* the client's end was passed on */
 	bool client_told;    /* the server's end was passed on */
 	bool server_reset;   /* it broke off; so shall we, to the client */
