@@ -36,7 +36,7 @@ takes_argument(const struct command *row)
 /* ---- getopt's tables, made from ours ---- */
 
 static int
-build_tables(struct options *o, int argc)
+build_tables(struct options *o, int argc, char **argv)
 {
 	static const struct option own[] = {
 		{ "command", required_argument, NULL, 'O' },
@@ -44,13 +44,16 @@ build_tables(struct options *o, int argc)
 		{ "version", no_argument, NULL, LONG_BASE - 2 },
 		{ NULL, 0, NULL, 0 },
 	};
-	size_t rows = 0, n = 0, s, i;
+	size_t rows = 0, n = 0, s, i, most = 0;
 
+	/* Letters may stand together: no more options than characters. */
+	while (argc-- > 0)
+		most += strlen(argv[argc]) + 1;
 	while (command_table[rows].name != NULL)
 		rows++;
 	o->longs = calloc(rows + 4, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof("+:O:o:"), 1);
-	o->given = calloc((size_t)argc, sizeof(*o->given));
+	o->given = calloc(most, sizeof(*o->given));
 	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
 		return -1;
 	s = (size_t)sprintf(o->shorts, "+:O:o:");
@@ -233,7 +236,7 @@ options_parse(struct pen *p, int argc, char **argv, struct error *e)
 	struct options o = { .count = 0 };
 	enum options_result result;
 
-	if (build_tables(&o, argc) < 0) {
+	if (build_tables(&o, argc, argv) < 0) {
 		free_tables(&o);
 		error_set(e, "out of memory");
 		return OPTIONS_BAD;
