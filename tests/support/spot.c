@@ -151,25 +151,48 @@ spot_has_kind(enum spot_kind kind)
 }
 
 #ifdef __linux__
-/* Listening sockets come first in /proc/net/tcp, so that the thousands of
- * others need not be read. */
+/* Whether an address as /proc/net/tcp prints it, in words of the machine's
+ * byte order, is this one or a wildcard. */
 static bool
-find_listening_port(const char *path, int port)
+is_or_covers(const char *hex, const struct spot *s)
+{
+	const struct sockaddr_in *four = (const struct sockaddr_in *)&s->addr;
+	const struct sockaddr_in6 *six = (const struct sockaddr_in6 *)&s->addr;
+	char want[33] = "";
+	uint32_t word[4];
+	int i;
+
+	if (strspn(hex, "0") == strlen(hex))
+		return true;
+	if (s->addr.ss_family == AF_INET) {
+		snprintf(want, sizeof(want), "%08X", four->sin_addr.s_addr);
+	} else {
+		memcpy(word, &six->sin6_addr, sizeof(word));
+		for (i = 0; i < 4; i++)
+			snprintf(want + 8 * i, 9, "%08X", word[i]);
+	}
+	return strcmp(hex, want) == 0;
+}
+
+/* Listening sockets come first in the file, so that the thousands of others
+ * need not be read. */
+static bool
+find_listening_port(const char *path, const struct spot *s)
 {
 	FILE *f = fopen(path, "r");
-	char line[512];
-	unsigned local, state;
+	char line[512], host[33];
+	unsigned port, state;
 	bool found = false;
 
 	if (f == NULL)
 		return false;
 	while (!found && fgets(line, sizeof(line), f) != NULL) {
-		if (sscanf(line, " %*[^:]: %*[0-9A-F]:%x %*[0-9A-F]:%*x %x",
-			&local, &state) != 2)
+		if (sscanf(line, " %*[^:]: %32[0-9A-F]:%x %*[0-9A-F]:%*x %x",
+			host, &port, &state) != 3)
 			continue;
 		if (state != 0x0a)
 			break;
-		found = local == (unsigned)port;
+		found = port == (unsigned)s->port && is_or_covers(host, s);
 	}
 	fclose(f);
 	return found;
@@ -200,8 +223,8 @@ spot_is_listening(const struct spot *s)
 #ifdef __linux__
 	if (s->port == 0)
 		return find_listening_path(s->text);
-	return find_listening_port("/proc/net/tcp", s->port) ||
-	    find_listening_port("/proc/net/tcp6", s->port);
+	return find_listening_port("/proc/net/tcp", s) ||
+	    find_listening_port("/proc/net/tcp6", s);
 #else
 	int fd = spot_try_connect(s);
 

@@ -27,6 +27,7 @@ struct side {
 struct run {
 	int fd;
 	unsigned pause_ms;
+	bool end_last;
 	struct side out, in;
 	char buf[CHUNK];
 };
@@ -101,6 +102,9 @@ wanted(const struct run *r, int *timeout)
 	for (i = 0; i < 2; i++) {
 		if (sides[i]->ended)
 			continue;
+		if (i == 0 && r->end_last && !r->in.ended &&
+		    r->out.at == r->out.bytes)
+			continue;
 		if (sides[i]->rest_until > now)
 			*timeout = (int)(sides[i]->rest_until - now);
 		else
@@ -144,6 +148,7 @@ stream_run(int fd, const struct stream_plan *plan)
 		return "out of memory";
 	r->fd = fd;
 	r->pause_ms = plan->pause_ms;
+	r->end_last = plan->end_last;
 	r->out = (struct side){ .bytes = plan->out_bytes,
 		.seed = plan->out_seed,
 		.dice = plan->out_seed };

@@ -9,6 +9,7 @@
 struct stream_plan {
 	uint64_t out_seed, in_seed; /* see pattern.h */
 	uint64_t out_bytes, in_bytes;
+	bool end_last;	   /* hold the FIN until the other's has come */
 	unsigned pause_ms; /* longest pause, at most every 64 KiB; 0: none */
 };
 

@@ -131,12 +131,10 @@ START_TEST(nothing_left_behind)
 }
 END_TEST
 
-START_TEST(unreadable_files)
+START_TEST(unusable_files_and_users)
 {
 	const char *front = free_front();
 
-	pen_expect_failure("no-such-file", "-f", "-F", scratch("no-such-file"),
-	    front, "127.0.0.1:9", NULL);
 	pen_expect_failure("no-such-dir", "-f", "-p",
 	    scratch("no-such-dir/pid"), front, "127.0.0.1:9", NULL);
 	pen_expect_failure("no-such-dir", "-f", "-j", scratch("no-such-dir"),
@@ -214,6 +212,7 @@ END_TEST
 /* Options may stand together, and settings of -O as well as -o. */
 START_TEST(options_together)
 {
+	char many[502] = "-";
 	struct backend b;
 	struct spot front;
 	struct pen pen;
@@ -222,6 +221,11 @@ START_TEST(options_together)
 	spot_new(&front, SPOT_TCP4);
 	pen_up(&pen, &front, "-frx100", "-t5", "-m", "10", "-q50", "-o",
 	    "tcp_nodelay", "-O", "timeout 7", front.text, b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "works");
+	pen_down(&pen);
+	/* more options than words */
+	memset(many + 1, 'r', 500);
+	pen_up(&pen, &front, many, front.text, b.at.text, NULL);
 	ck_assert_str_eq(spot_hear(&front), "works");
 	pen_down(&pen);
 	backend_stop(&b);
@@ -271,7 +275,7 @@ main(void)
 	SUITE_ADD(s, path_too_long, 10);
 	SUITE_ADD(s, path_that_is_no_socket, 10);
 	SUITE_ADD(s, nothing_left_behind, 10);
-	SUITE_ADD(s, unreadable_files, 10);
+	SUITE_ADD(s, unusable_files_and_users, 10);
 	SUITE_ADD(s, bad_commands, 10);
 	SUITE_ADD(s, certificate_needs_tls, 10);
 	SUITE_ADD(s, help_and_version, 10);
