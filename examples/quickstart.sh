@@ -135,6 +135,7 @@ while [ "$page" -le 10 ]; do
 done
 
 say "counters (kill -USR1)"
+nap # the last session ends a moment after its page
 kill -USR1 "$front_pid"
 tenths=30
 while [ ! -s "$work/front.err" ] && [ $((tenths = tenths - 1)) -ge 0 ]; do

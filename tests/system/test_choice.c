@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <netdb.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -279,6 +280,139 @@ START_TEST(soft_limit_spares_known_clients)
 }
 END_TEST
 
+/* Each algorithm by its name gives every client a server. */
+START_TEST(algorithms_by_name)
+{
+	static const char *const names[] = { "roundrobin", "wrr", "leastconn",
+		"wleastconn", "prio", "hash", "p2c" };
+	const char *setting;
+	size_t k;
+	int i, all;
+
+	start_servers(3);
+	for (k = 0; k < sizeof(names) / sizeof(names[0]); k++) {
+		setting = text("balance %s", names[k]);
+		spot_new(&front, SPOT_TCP4);
+		pen_up(&pen, &front, "-r", "-O", setting, front.text,
+		    servers[0].at.text, servers[1].at.text, servers[2].at.text,
+		    NULL);
+		for (i = 0; i < 12; i++)
+			ask_from("127.0.0.1");
+		pen_down(&pen);
+		for (all = 0, i = 0; i < 3; i++)
+			all += servers[i].accepted;
+		ck_assert_int_eq(all, 12 * (int)(k + 1));
+	}
+	for (i = 0; i < 3; i++)
+		backend_stop(&servers[i]);
+}
+END_TEST
+
+/* Weighted turns are interleaved: never three of the same in a row. */
+START_TEST(weighted_turns)
+{
+	int i, count[2] = { 0 }, last = -1, row = 0;
+
+	start_servers(2);
+	pen_up(&pen, &front, "-r", "-O", "balance wrr", front.text,
+	    text("%s:0:0:2:0", servers[0].at.text),
+	    text("%s:0:0:1:0", servers[1].at.text), NULL);
+	for (i = 0; i < 30; i++) {
+		int now = ask_from("127.0.0.1");
+
+		row = now == last ? row + 1 : 1;
+		last = now;
+		ck_assert_int_lt(row, 3);
+		count[now]++;
+	}
+	ck_assert_int_eq(count[0], 20);
+	ck_assert_int_eq(count[1], 10);
+	stop_all(2);
+}
+END_TEST
+
+/* The server with the fewest connections is next. */
+START_TEST(fewest_connections)
+{
+	int i, fds[9];
+
+	start_servers(3);
+	for (i = 0; i < 3; i++)
+		servers[i].serve = backend_echo;
+	pen_up(&pen, &front, "-r", "-O", "balance leastconn", front.text,
+	    servers[0].at.text, servers[1].at.text, servers[2].at.text, NULL);
+	for (i = 0; i < 6; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "x");
+	}
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(servers[i].open, 2);
+	close(fds[0]); /* two of the same server end */
+	close(fds[3]);
+	WAIT_FOR(
+	    servers[0].open + servers[1].open + servers[2].open == 4, 5000);
+	for (i = 6; i < 8; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "x");
+	}
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(servers[i].open, 2);
+	for (i = 0; i < 8; i++)
+		if (i != 0 && i != 3)
+			close(fds[i]);
+	stop_all(3);
+}
+END_TEST
+
+/* Whom the list denies goes to the abuse server, or nowhere. */
+START_TEST(denied_clients)
+{
+	const char *deny = "acl 1 deny 127.0.3.0/24";
+	int fd;
+
+	start_servers(2);
+	pen_up(&pen, &front, "-r", "-O", deny, "-O", "client_acl 1", "-B",
+	    servers[1].at.text, front.text, servers[0].at.text, NULL);
+	ck_assert_int_eq(ask_from("127.0.0.1"), 0);
+	ck_assert_int_eq(ask_from("127.0.3.9"), 1);
+	ck_assert_int_eq(ask_from("127.0.4.9"), 0);
+	pen_down(&pen);
+	pen_up(&pen, &front, "-r", "-O", deny, "-O", "client_acl 1", front.text,
+	    servers[0].at.text, NULL);
+	ck_assert_int_eq(ask_from("127.0.0.1"), 0);
+	fd = spot_connect_from(&front, "127.0.3.9");
+	spot_expect_reset(fd);
+	close(fd);
+	stop_all(2);
+}
+END_TEST
+
+/* Says where the connection came from. */
+static void
+say_peer(struct backend *b, int fd)
+{
+	struct sockaddr_storage peer;
+	socklen_t len = sizeof(peer);
+	char host[64];
+
+	(void)b;
+	if (getpeername(fd, (struct sockaddr *)&peer, &len) == 0 &&
+	    getnameinfo((struct sockaddr *)&peer, len, host, sizeof(host), NULL,
+		0, NI_NUMERICHOST) == 0)
+		backend_send(fd, host, strlen(host));
+}
+
+START_TEST(source_address)
+{
+	start_servers(1);
+	servers[0].serve = say_peer;
+	pen_up(&pen, &front, "-r", "-O", "source 127.0.5.1", front.text,
+	    servers[0].at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "127.0.5.1");
+	stop_all(1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -294,5 +428,10 @@ main(void)
 	SUITE_ADD(s, priorities, 10);
 	SUITE_ADD(s, limits_of_servers, 10);
 	SUITE_ADD(s, soft_limit_spares_known_clients, 10);
+	SUITE_ADD(s, algorithms_by_name, 20);
+	SUITE_ADD(s, weighted_turns, 10);
+	SUITE_ADD(s, fewest_connections, 10);
+	SUITE_ADD(s, denied_clients, 10);
+	SUITE_ADD(s, source_address, 10);
 	return suite_main(s);
 }

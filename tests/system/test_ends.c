@@ -344,6 +344,7 @@ START_TEST(slow_client_through_a_buffer)
 	check_pattern(fd, 9, 0, tasted, 50000);
 	ck_assert_int_gt(server_free_ms, 0);
 	ck_assert_int_lt(server_free_ms, wait_scaled(1000));
+	ck_assert_ptr_nonnull(strstr(pen_stats(&c.pen), " conn 0 "));
 	/* the rest at full speed: the test need not take a minute */
 	check_pattern(fd, 9, tasted, answer_bytes - tasted, 0);
 	spot_expect_end(fd);
