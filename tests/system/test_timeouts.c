@@ -17,7 +17,7 @@ static struct pen pen;
 static void
 up(backend_fn *serve, const char *setting)
 {
-	backend_start(&back, SPOT_TCP4, serve, NULL);
+	backend_start(&back, SPOT_TCP4, serve, "bye");
 	spot_new(&front, SPOT_TCP4);
 	pen_up(&pen, &front, "-d", "-r", "-O", setting, front.text,
 	    back.at.text, NULL);
@@ -71,28 +71,20 @@ START_TEST(half_closed_session_is_closed)
 }
 END_TEST
 
-/* A server that is gone holds its client for so long only. */
-static void
-answer_and_leave(struct backend *b, int fd)
-{
-	char c;
-
-	if (recv(fd, &c, 1, 0) == 1)
-		backend_send(fd, "bye", 3);
-	backend_reset(b, fd);
-}
-
+/* A client that goes on sending to a server that is gone is heard for so long
+ * only. */
 START_TEST(lingering_ends)
 {
+	long long began;
 	int fd;
-	char c;
 
-	up(answer_and_leave, "linger 1");
+	up(backend_say, "linger 1");
 	fd = spot_connect(&front);
-	spot_send(fd, "xxxx", 4);
-	while (recv(fd, &c, 1, 0) > 0)
-		;
-	WAIT_FOR(child_has_said(&pen.child, "session closed"), 5000);
+	ck_assert_str_eq(spot_recv_all(fd), "bye");
+	began = wait_now_ms();
+	spot_send(fd, "more", 4);
+	WAIT_FOR(child_has_said(&pen.child, "reason=linger_timeout"), 5000);
+	ck_assert_int_ge(wait_now_ms() - began, 800);
 	close(fd);
 	down();
 }
