@@ -82,7 +82,7 @@ run_tasks(struct loop *l)
 		list_remove(link);
 		t->run(t);
 	}
-	if (!list_is_empty(&l->tasks))
+	if (!list_is_empty(&l->tasks) && !l->dispatching)
 		event_active(l->task_event, EV_TIMEOUT, 0);
 }
 
@@ -465,6 +465,10 @@ loop_free(struct loop *l)
 
 	if (l == NULL)
 		return;
+	/* What was closed after the last wake-up is still to be freed. */
+	l->dispatching = true;
+	while (!list_is_empty(&l->tasks))
+		run_tasks(l);
 	while ((s = l->signals) != NULL) {
 		l->signals = s->next;
 		event_free(s->event);

@@ -61,6 +61,7 @@ struct timer {
 /* `method` is "epoll", "kqueue", "poll", "select" or NULL for the best one.
  * Returns NULL with a sentence in `e`. */
 struct loop *loop_new(const char *method, struct error *e);
+/* Runs the tasks that are left, then frees; NULL is fine. */
 void loop_free(struct loop *l);
 /* The method in use, as above. */
 const char *loop_method(const struct loop *l);
