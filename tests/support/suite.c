@@ -5,6 +5,7 @@
 #include <ftw.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -127,6 +128,18 @@ long
 suite_amount(long heavy, long light)
 {
 	return suite_is_light() ? light : heavy;
+}
+
+/* Check adds "_fn" to the name of a test's function. */
+void
+suite_skip(const char *test_function, const char *why)
+{
+	size_t n = strlen(test_function);
+
+	if (n > 3 && strcmp(test_function + n - 3, "_fn") == 0)
+		n -= 3;
+	printf("skipped: %.*s: %s\n", (int)n, test_function, why);
+	fflush(stdout);
 }
 
 static int

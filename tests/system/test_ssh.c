@@ -57,6 +57,18 @@ ssh(const char *host, int port, const char *command)
 	    text("%d", port), host, command, NULL);
 }
 
+/* A user without a shell, say, has no use for sshd, with pen or without. */
+static bool
+may_log_in(const struct spot *at)
+{
+	const char *argv[] = { "ssh", "-F", client_config, "-p",
+		text("%d", at->port), "127.0.0.1", "true", NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	return child_wait(&c, 30000) == 0;
+}
+
 START_TEST(ssh_through_a_chain)
 {
 	struct spot sshd_at, path, front;
@@ -69,6 +81,8 @@ START_TEST(ssh_through_a_chain)
 	NEED_PROGRAM("ssh-keygen");
 	spot_new(&sshd_at, SPOT_TCP4);
 	start_sshd(&sshd, &sshd_at);
+	if (!may_log_in(&sshd_at))
+		SKIP("sshd lets this user not in");
 
 	/* a path may be relative */
 	ck_assert_int_eq(chdir(scratch(".")), 0);
