@@ -1,0 +1,269 @@
+/* test_hash.c: the consistent hash: published vectors, and what stays put. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool/balance.h"
+#include "support/suite.h"
+
+enum { CLIENTS = 20000 };
+
+static struct pool *pool;
+
+static void
+add_server(unsigned i, const char *ip, unsigned weight)
+{
+	struct server_spec spec;
+	char name[64];
+
+	server_spec_init(&spec);
+	snprintf(name, sizeof(name), "%s", ip);
+	spec.name = name;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	spec.weight = weight;
+	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+}
+
+static void
+begin(unsigned servers, unsigned prefix6, bool port)
+{
+	struct pool_options o;
+	char ip[32];
+	unsigned i;
+
+	pool = pool_new();
+	pool_options_init(&o);
+	o.balance = balance_find("hash");
+	o.sticky = false;
+	o.hash_prefix6 = prefix6;
+	o.hash_port = port;
+	ck_assert_int_eq(pool_set_options(pool, &o), 0);
+	for (i = 0; i < servers; i++) {
+		snprintf(ip, sizeof(ip), "10.0.0.%u", i + 1);
+		add_server(i, ip, 0);
+	}
+}
+
+static int
+choose(const char *ip, uint16_t port)
+{
+	struct tried tried = { 0 };
+	struct addr a;
+	struct peer who;
+	struct server *s;
+
+	ck_assert_int_eq(addr_parse_ip(&a, ip, port), 0);
+	peer_from_addr(&who, &a);
+	s = pool_choose(pool, &who, &tried, 1000);
+	return s == NULL ? -1 : (int)s->index;
+}
+
+static int
+choose_nth(unsigned n)
+{
+	char ip[32];
+
+	snprintf(
+	    ip, sizeof(ip), "172.%u.%u.%u", n >> 16, n >> 8 & 255, n & 255);
+	return choose(ip, 1000);
+}
+
+static void
+choose_all(int *chosen)
+{
+	unsigned n;
+
+	for (n = 0; n < CLIENTS; n++)
+		chosen[n] = choose_nth(n);
+}
+
+/* Lines "CLIENT PORT -> SERVER" behind headings; the manual shows the file. */
+START_TEST(published_vectors)
+{
+	char line[128], ip[64], wanted[64], got[64];
+	FILE *f = fopen(text("%s/man/hash-vectors.txt", getenv("SRCDIR")), "r");
+	unsigned port, checked = 0;
+
+	ck_assert_ptr_nonnull(f);
+	begin(3, 128, false);
+	while (fgets(line, sizeof(line), f) != NULL) {
+		if (strcmp(line, "weights 2, 1, 1\n") == 0) {
+			add_server(0, "10.0.0.1", 2);
+			add_server(1, "10.0.0.2", 1);
+			add_server(2, "10.0.0.3", 1);
+		} else if (strcmp(line, "address and port (-r -h)\n") == 0) {
+			pool_free(pool);
+			begin(3, 128, true);
+		} else if (strcmp(line, "hash_prefix6 64\n") == 0) {
+			pool_free(pool);
+			begin(3, 64, false);
+		} else if (sscanf(line, " %63s %u -> %63s", ip, &port,
+			       wanted) == 3) {
+			snprintf(got, sizeof(got), "10.0.0.%d:80",
+			    choose(ip, (uint16_t)port) + 1);
+			ck_assert_msg(
+			    strcmp(got, wanted) == 0, "%s got %s", line, got);
+			checked++;
+		}
+	}
+	fclose(f);
+	ck_assert_uint_ge(checked, 20);
+	pool_free(pool);
+}
+END_TEST
+
+/* When one of ten goes, in whatever way, its clients move and no other; when
+ * it is back all is as before. */
+START_TEST(only_its_clients_move)
+{
+	static int before[CLIENTS], after[CLIENTS];
+	unsigned n, way;
+
+	begin(10, 128, false);
+	choose_all(before);
+	for (way = 0; way < 3; way++) {
+		struct server *s = pool_server(pool, 4);
+
+		if (way == 0)
+			pool_failed(pool, s, 1000);
+		else if (way == 1)
+			pool_set_admin(pool, s, SERVER_DISABLED);
+		else
+			pool_clear_server(pool, 4);
+		choose_all(after);
+		for (n = 0; n < CLIENTS; n++)
+			if (before[n] == 4)
+				ck_assert_int_ne(after[n], 4);
+			else
+				ck_assert_int_eq(after[n], before[n]);
+		if (way == 0)
+			pool_connected(pool, s, 1000);
+		else if (way == 1)
+			pool_set_admin(pool, s, SERVER_ENABLED);
+		else
+			add_server(4, "10.0.0.5", 0);
+		choose_all(after);
+		ck_assert_mem_eq(before, after, sizeof(before));
+	}
+	pool_free(pool);
+}
+END_TEST
+
+/* Those of a dead server spread over all others. */
+START_TEST(moved_clients_spread)
+{
+	int got[10] = { 0 };
+	unsigned n;
+
+	begin(10, 128, false);
+	pool_failed(pool, pool_server(pool, 0), 1000);
+	for (n = 0; n < CLIENTS; n++)
+		got[choose_nth(n)]++;
+	ck_assert_int_eq(got[0], 0);
+	for (n = 1; n < 10; n++) {
+		ck_assert_int_gt(got[n], CLIENTS / 9 * 8 / 10);
+		ck_assert_int_lt(got[n], CLIENTS / 9 * 12 / 10);
+	}
+	pool_free(pool);
+}
+END_TEST
+
+/* The list alone decides, not its order, nor how it came about. */
+START_TEST(list_alone_decides)
+{
+	static int one[CLIENTS];
+	/* server n of the one list is this one of the other */
+	static const int there[3] = { 2, 0, 1 };
+	unsigned n;
+
+	begin(3, 128, false);
+	choose_all(one);
+	pool_free(pool);
+	begin(0, 128, false);
+	add_server(0, "10.0.0.9", 5);
+	add_server(1, "10.0.0.3", 0);
+	add_server(2, "10.0.0.1", 3);
+	add_server(0, "10.0.0.2", 0);
+	add_server(2, "10.0.0.1", 0);
+	for (n = 0; n < CLIENTS; n++)
+		ck_assert_int_eq(choose_nth(n), there[one[n]]);
+	pool_free(pool);
+}
+END_TEST
+
+START_TEST(weights_are_shares)
+{
+	int got[4] = { 0 };
+	unsigned n;
+
+	begin(4, 128, false);
+	add_server(0, "10.0.0.1", 1);
+	add_server(1, "10.0.0.2", 2);
+	add_server(2, "10.0.0.3", 7);
+	for (n = 0; n < CLIENTS; n++)
+		got[choose_nth(n)]++;
+	ck_assert_int_eq(got[3], 0);
+	ck_assert_int_lt(abs(got[0] - CLIENTS / 10), CLIENTS / 100);
+	ck_assert_int_lt(abs(got[1] - CLIENTS / 5), CLIENTS / 100);
+	ck_assert_int_lt(abs(got[2] - CLIENTS * 7 / 10), CLIENTS / 100);
+	pool_free(pool);
+}
+END_TEST
+
+START_TEST(port_and_prefix)
+{
+	unsigned i, moved = 0;
+	int first;
+
+	begin(5, 64, false);
+	first = choose("2001:db8:1:2::1", 1);
+	ck_assert_int_eq(choose("2001:db8:1:2:ffff::77", 9), first);
+	for (i = 0; i < 50; i++)
+		moved += choose(text("2001:db8:1:%x::1", i), 1) != first;
+	ck_assert_uint_gt(moved, 25);
+	ck_assert_int_eq(choose("::ffff:192.0.2.1", 5), choose("192.0.2.1", 6));
+	pool_free(pool);
+	begin(5, 128, true);
+	first = choose("192.0.2.1", 1);
+	moved = 0;
+	for (i = 2; i < 52; i++)
+		moved += choose("192.0.2.1", (uint16_t)i) != first;
+	ck_assert_uint_gt(moved, 25);
+	pool_free(pool);
+}
+END_TEST
+
+/* Two servers with one address both serve. */
+START_TEST(twins_are_told_apart)
+{
+	int got[2] = { 0 };
+	unsigned n;
+
+	begin(0, 128, false);
+	add_server(0, "10.0.0.1", 0);
+	add_server(1, "10.0.0.1", 0);
+	for (n = 0; n < CLIENTS; n++)
+		got[choose_nth(n)]++;
+	ck_assert_int_lt(abs(got[0] - got[1]), CLIENTS / 20);
+	pool_free(pool);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("hash");
+
+	SUITE_ADD(s, published_vectors, 10);
+	SUITE_ADD(s, only_its_clients_move, 20);
+	SUITE_ADD(s, moved_clients_spread, 20);
+	SUITE_ADD(s, list_alone_decides, 20);
+	SUITE_ADD(s, weights_are_shares, 20);
+	SUITE_ADD(s, port_and_prefix, 20);
+	SUITE_ADD(s, twins_are_told_apart, 20);
+	return suite_main(s);
+}

@@ -1,0 +1,503 @@
+/* test_pool.c: who serves the next client: order, failover, limits, time. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pool/balance.h"
+#include "pool/sticky.h"
+#include "support/suite.h"
+
+enum { NONE = -1 };
+
+static struct pool *pool;
+static struct pool_options options;
+static uint64_t now;
+
+/* Servers 10.0.0.1:80, 10.0.0.2:80 ... */
+static void
+set_server(unsigned i, unsigned weight, int prio, uint64_t soft, uint64_t hard)
+{
+	char name[32];
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	snprintf(name, sizeof(name), "10.0.%u.%u", i / 250, i % 250 + 1);
+	spec.name = name;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	spec.weight = weight;
+	spec.prio = prio;
+	spec.soft = soft;
+	spec.hard = hard;
+	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+}
+
+static void
+set_balance(const char *name, bool sticky)
+{
+	options.balance = balance_find(name);
+	ck_assert_ptr_nonnull(options.balance);
+	options.sticky = sticky;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+}
+
+static void
+begin(unsigned servers, const char *balance, bool sticky)
+{
+	unsigned i;
+
+	now = 1000;
+	pool = pool_new();
+	ck_assert_ptr_nonnull(pool);
+	pool_options_init(&options);
+	for (i = 0; i < servers; i++)
+		set_server(i, 0, 0, 0, 0);
+	set_balance(balance, sticky);
+}
+
+static void
+end(void)
+{
+	pool_free(pool);
+}
+
+static struct peer
+client(unsigned n)
+{
+	struct addr a;
+	struct peer p;
+	char text[40];
+
+	snprintf(text, sizeof(text), "192.%u.%u.%u", n >> 16 & 255,
+	    n >> 8 & 255, n & 255);
+	ck_assert_int_eq(addr_parse_ip(&a, text, 1024), 0);
+	peer_from_addr(&p, &a);
+	return p;
+}
+
+static int
+try_next(unsigned n, struct tried *tried)
+{
+	struct peer who = client(n);
+	struct server *s = pool_choose(pool, &who, tried, now);
+
+	return s == NULL ? NONE : (int)s->index;
+}
+
+/* The first choice of client n, without a connection. */
+static int
+pick(unsigned n)
+{
+	struct tried tried = { 0 };
+
+	return try_next(n, &tried);
+}
+
+/* The same with a connection that stays open. */
+static int
+open_one(unsigned n)
+{
+	struct tried tried = { 0 };
+	struct peer who = client(n);
+	struct server *s = pool_choose(pool, &who, &tried, now);
+
+	if (s == NULL)
+		return NONE;
+	pool_opened(pool, s, &who, now);
+	pool_connected(pool, s, now);
+	return (int)s->index;
+}
+
+static void
+close_one(unsigned n, int server)
+{
+	struct peer who = client(n);
+
+	pool_closed(pool, pool_server(pool, (unsigned)server), &who, 10, 20);
+}
+
+static void
+blacklist(unsigned server)
+{
+	pool_failed(pool, pool_server(pool, server), now);
+}
+
+/* ---- algorithms ---- */
+
+START_TEST(roundrobin_takes_turns)
+{
+	int i;
+
+	begin(3, "roundrobin", false);
+	for (i = 0; i < 9; i++)
+		ck_assert_int_eq(pick(7), i % 3);
+	pool_clear_server(pool, 1);
+	ck_assert_int_eq(pick(7), 0);
+	ck_assert_int_eq(pick(7), 2);
+	ck_assert_int_eq(pick(7), 0);
+	end();
+}
+END_TEST
+
+/* Weights 5, 1, 1: exact shares, and never more than three in a row. */
+START_TEST(wrr_is_exact_and_smooth)
+{
+	int got[3] = { 0 }, i, run = 0, last = NONE, s;
+
+	begin(3, "wrr", false);
+	set_server(0, 5, 0, 0, 0);
+	set_server(1, 1, 0, 0, 0);
+	set_server(2, 1, 0, 0, 0);
+	for (i = 0; i < 7000; i++) {
+		s = pick(1);
+		run = s == last ? run + 1 : 1;
+		ck_assert_int_le(run, 3);
+		ck_assert(s == 0 || s != last);
+		last = s;
+		got[s]++;
+	}
+	ck_assert_int_eq(got[0], 5000);
+	ck_assert_int_eq(got[1], 1000);
+	ck_assert_int_eq(got[2], 1000);
+	end();
+}
+END_TEST
+
+START_TEST(wrr_weight_zero_gets_nothing)
+{
+	int i;
+
+	begin(2, "wrr", false);
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(pick(1), i % 2);
+	set_server(1, 3, 0, 0, 0);
+	for (i = 0; i < 10; i++)
+		ck_assert_int_eq(pick(1), 1);
+	end();
+}
+END_TEST
+
+START_TEST(leastconn_levels)
+{
+	int got[4] = { 0 }, i;
+
+	begin(4, "leastconn", false);
+	for (i = 0; i < 40; i++)
+		got[open_one((unsigned)i)]++;
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(got[i], 10);
+	close_one(0, 2);
+	close_one(0, 2);
+	ck_assert_int_eq(open_one(1), 2);
+	ck_assert_int_eq(open_one(1), 2);
+	/* one at a time: equals take turns */
+	for (i = 0; i < 4; i++)
+		got[i] = 0;
+	for (i = 0; i < 40; i++) {
+		int s = open_one(9);
+
+		got[s]++;
+		close_one(9, s);
+	}
+	for (i = 0; i < 4; i++)
+		ck_assert_int_eq(got[i], 10);
+	end();
+}
+END_TEST
+
+START_TEST(wleastconn_follows_weights)
+{
+	int got[3] = { 0 }, i;
+
+	begin(3, "wleastconn", false);
+	set_server(0, 1, 0, 0, 0);
+	set_server(1, 2, 0, 0, 0);
+	for (i = 0; i < 300; i++)
+		got[open_one((unsigned)i)]++;
+	ck_assert_int_eq(got[0], 100);
+	ck_assert_int_eq(got[1], 200);
+	ck_assert_int_eq(got[2], 0);
+	end();
+}
+END_TEST
+
+START_TEST(prio_lowest_first)
+{
+	begin(3, "prio", false);
+	set_server(0, 0, 5, 0, 0);
+	set_server(1, 0, 2, 0, 0);
+	set_server(2, 0, 2, 0, 0);
+	ck_assert_int_eq(pick(1), 1);
+	ck_assert_int_eq(pick(1), 1);
+	blacklist(1);
+	ck_assert_int_eq(pick(1), 2);
+	blacklist(2);
+	ck_assert_int_eq(pick(1), 0);
+	end();
+}
+END_TEST
+
+START_TEST(p2c_prefers_the_less_busy)
+{
+	int got[10] = { 0 }, i, most = 0;
+
+	begin(10, "p2c", false);
+	for (i = 0; i < 1000; i++)
+		got[open_one((unsigned)i)]++;
+	for (i = 0; i < 10; i++)
+		most = got[i] > most ? got[i] : most;
+	/* at random alone the fullest would have about 115 */
+	ck_assert_int_le(most, 106);
+	end();
+}
+END_TEST
+
+/* ---- failures ---- */
+
+/* Each usable server once, in list order from the first on, then nobody. */
+START_TEST(failover_visits_each_once)
+{
+	struct tried tried = { 0 };
+	int i;
+
+	begin(5, "roundrobin", false);
+	blacklist(3);
+	ck_assert_int_eq(pick(1), 0);
+	ck_assert_int_eq(pick(1), 1);
+	ck_assert_int_eq(try_next(1, &tried), 2);
+	ck_assert_int_eq(try_next(1, &tried), 4);
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &tried), 1);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(try_next(1, &tried), NONE);
+	end();
+}
+END_TEST
+
+START_TEST(blacklist_ends_on_time)
+{
+	begin(2, "roundrobin", false);
+	blacklist(0);
+	now += options.blacklist_ms - 1;
+	ck_assert_int_eq(pick(1), 1);
+	ck_assert_int_eq(pick(1), 1);
+	now += 1;
+	ck_assert_int_eq(pick(1), 0);
+	blacklist(0);
+	blacklist(1);
+	ck_assert_int_eq(pick(1), NONE);
+	/* a connect that succeeds after all ends it at once */
+	pool_connected(pool, pool_server(pool, 1), now);
+	ck_assert_int_eq(pick(1), 1);
+	end();
+}
+END_TEST
+
+static void
+set_reserves(void)
+{
+	char name[] = "10.9.9.9";
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	spec.name = name;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	ck_assert_ptr_nonnull(pool_set_emergency(pool, &spec));
+	ck_assert_ptr_nonnull(pool_set_abuse(pool, &spec));
+}
+
+START_TEST(emergency_and_abuse)
+{
+	struct tried tried = { 0 };
+
+	begin(2, "roundrobin", false);
+	set_reserves();
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &tried), 1);
+	ck_assert_int_eq(try_next(1, &tried), SERVER_EMERGENCY);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(
+	    acl_add(pool_acl(pool, 0), false, "192.0.0.1", NULL), 0);
+	ck_assert_int_eq(pick(1), SERVER_ABUSE);
+	ck_assert_int_eq(pick(2), 1);
+	pool_failed(pool, pool_emergency(pool), now);
+	blacklist(0);
+	blacklist(1);
+	ck_assert_int_eq(pick(2), NONE);
+	now += options.blacklist_ms;
+	ck_assert_int_ne(pick(2), NONE);
+	end();
+}
+END_TEST
+
+START_TEST(stubborn_has_no_second_choice)
+{
+	struct tried tried = { 0 };
+	int first;
+
+	begin(3, "roundrobin", true);
+	set_reserves();
+	options.stubborn = true;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	first = open_one(5);
+	blacklist((unsigned)first);
+	ck_assert_int_eq(pick(5), NONE);
+	ck_assert_int_ne(pick(6), NONE);
+	end();
+}
+END_TEST
+
+START_TEST(empty_slots_are_never_chosen)
+{
+	int i;
+
+	begin(0, "roundrobin", false);
+	ck_assert_int_eq(pick(1), NONE);
+	set_server(4, 0, 0, 0, 0);
+	ck_assert_uint_eq(pool_count(pool), 5);
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(pick(1), 4);
+	pool_clear_server(pool, 4);
+	ck_assert_int_eq(pick(1), NONE);
+	end();
+}
+END_TEST
+
+/* ---- limits and memory ---- */
+
+/* soft keeps new clients away, hard those that were there before too. */
+START_TEST(soft_and_hard_limits)
+{
+	int s;
+
+	begin(2, "prio", true);
+	set_server(0, 0, 1, 2, 3);
+	set_server(1, 0, 2, 0, 0);
+	ck_assert_int_eq(open_one(1), 0);
+	ck_assert_int_eq(open_one(2), 0);
+	ck_assert_int_eq(open_one(3), 1);
+	ck_assert_int_eq(open_one(1), 0);
+	ck_assert_int_eq(open_one(2), 1);
+	close_one(1, 0);
+	close_one(1, 0);
+	s = open_one(4);
+	ck_assert_int_eq(s, 0);
+	end();
+}
+END_TEST
+
+START_TEST(clients_go_back)
+{
+	unsigned i;
+	int first[50];
+
+	begin(5, "roundrobin", true);
+	for (i = 0; i < 50; i++)
+		first[i] = open_one(i);
+	for (i = 0; i < 50; i++)
+		ck_assert_int_eq(open_one(i), first[i]);
+	/* draining: old clients stay, new ones do not come */
+	pool_set_admin(pool, pool_server(pool, 1), SERVER_DRAINING);
+	for (i = 0; i < 50; i++)
+		ck_assert_int_eq(open_one(i), first[i]);
+	for (i = 100; i < 120; i++)
+		ck_assert_int_ne(open_one(i), 1);
+	pool_set_admin(pool, pool_server(pool, 1), SERVER_DISABLED);
+	for (i = 0; i < 50; i++)
+		ck_assert_int_ne(open_one(i), 1);
+	end();
+}
+END_TEST
+
+START_TEST(server_lists_clients_it_takes)
+{
+	char name[] = "10.0.0.1";
+	struct server_spec spec;
+	unsigned i;
+
+	begin(2, "roundrobin", false);
+	server_spec_init(&spec);
+	spec.name = name;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	spec.acl = 3;
+	ck_assert_ptr_nonnull(pool_set_server(pool, 0, &spec));
+	ck_assert_int_eq(
+	    acl_add(pool_acl(pool, 3), true, "192.0.0.0/31", NULL), 0);
+	for (i = 2; i < 10; i++)
+		ck_assert_int_eq(pick(i), 1);
+	ck_assert(pick(0) != pick(0));
+	blacklist(1);
+	ck_assert_int_eq(pick(5), NONE);
+	ck_assert_int_eq(pick(1), 0);
+	end();
+}
+END_TEST
+
+/* The same address keeps its counters; another one starts anew. */
+START_TEST(counters_follow_the_address)
+{
+	struct server *s;
+
+	begin(1, "roundrobin", false);
+	s = pool_server(pool, 0);
+	open_one(1);
+	close_one(1, 0);
+	ck_assert_uint_eq(s->sent, 10);
+	set_server(0, 7, 0, 0, 0);
+	ck_assert_uint_eq(s->sent, 10);
+	ck_assert_uint_eq(s->received, 20);
+	ck_assert_uint_eq(s->connections, 0);
+	end();
+}
+END_TEST
+
+/* A thousand servers, all but one dead: the one is found, and in order. */
+START_TEST(many_dead_servers)
+{
+	struct tried tried = { 0 };
+	unsigned i;
+
+	begin(1000, "roundrobin", false);
+	for (i = 0; i < 1000; i++)
+		if (i != 777)
+			blacklist(i);
+	ck_assert_int_eq(pick(1), 777);
+	ck_assert_int_eq(try_next(1, &tried), 777);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	now += options.blacklist_ms;
+	for (i = 0; i < 1000; i++)
+		ck_assert_int_eq(pick(1), (int)((778 + i) % 1000));
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("pool");
+
+	SUITE_ADD(s, roundrobin_takes_turns, 10);
+	SUITE_ADD(s, wrr_is_exact_and_smooth, 10);
+	SUITE_ADD(s, wrr_weight_zero_gets_nothing, 10);
+	SUITE_ADD(s, leastconn_levels, 10);
+	SUITE_ADD(s, wleastconn_follows_weights, 10);
+	SUITE_ADD(s, prio_lowest_first, 10);
+	SUITE_ADD(s, p2c_prefers_the_less_busy, 10);
+	SUITE_ADD(s, failover_visits_each_once, 10);
+	SUITE_ADD(s, blacklist_ends_on_time, 10);
+	SUITE_ADD(s, emergency_and_abuse, 10);
+	SUITE_ADD(s, stubborn_has_no_second_choice, 10);
+	SUITE_ADD(s, empty_slots_are_never_chosen, 10);
+	SUITE_ADD(s, soft_and_hard_limits, 10);
+	SUITE_ADD(s, clients_go_back, 10);
+	SUITE_ADD(s, server_lists_clients_it_takes, 10);
+	SUITE_ADD(s, counters_follow_the_address, 10);
+	SUITE_ADD(s, many_dead_servers, 20);
+	return suite_main(s);
+}
