@@ -14,7 +14,7 @@ packages_table() {
 	cat <<'TABLE'
 thing     apt-get           dnf               apk           pacman      zypper              pkg          brew
 cc        gcc,libc6-dev     gcc               gcc,musl-dev  gcc         gcc                 -            gcc
-clang     clang             clang,compiler-rt clang,compiler-rt clang,compiler-rt clang    -            llvm
+clang     clang,libclang-rt-dev clang,compiler-rt clang,compiler-rt clang,compiler-rt clang    -            llvm
 make      make              make              make          make        make                gmake        make
 autoconf  autoconf          autoconf          autoconf      autoconf    autoconf            autoconf     autoconf
 automake  automake          automake          automake      automake    automake            automake     automake
@@ -23,7 +23,7 @@ libevent  libevent-dev      libevent-devel    libevent-dev  libevent    libevent
 openssl   libssl-dev        openssl-devel     openssl-dev   openssl     libopenssl-devel    -            openssl@3
 check     check             check-devel       check-dev     check       check-devel         check        check
 curl      curl              curl              curl          curl        curl                curl         curl
-nginx     nginx-light       nginx             nginx         nginx       nginx               nginx        nginx
+nginx     nginx             nginx             nginx         nginx       nginx               nginx        nginx
 ab        apache2-utils     httpd-tools       apache2-utils apache      apache2-utils       apache24     httpd
 wrk       wrk               wrk               wrk           wrk         wrk                 wrk          wrk
 ssh       openssh-client    openssh-clients   openssh-client openssh    openssh-clients     -            -
