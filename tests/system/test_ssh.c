@@ -16,6 +16,7 @@
 #include "support/wait.h"
 
 static const char *key, *client_config;
+static bool made_dir;
 
 static void
 start_sshd(struct child *c, const struct spot *at)
@@ -44,7 +45,7 @@ start_sshd(struct child *c, const struct spot *at)
 		 "LogLevel ERROR\nConnectTimeout 20\n",
 		key));
 	if (geteuid() == 0) /* what its service would have made */
-		mkdir("/run/sshd", 0755);
+		made_dir = mkdir("/run/sshd", 0755) == 0;
 	child_start(c, argv);
 	WAIT_FOR(child_has_ended(c) || spot_is_listening(at), 10000);
 	ck_assert_msg(c->running, "sshd: %s", child_err(c));
@@ -101,6 +102,8 @@ START_TEST(ssh_through_a_chain)
 	pen_down(&inner);
 	ck_assert_int_ne(access("./ssh", F_OK), 0);
 	child_stop(&sshd, SIGTERM);
+	if (made_dir)
+		rmdir("/run/sshd");
 }
 END_TEST
 
