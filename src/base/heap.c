@@ -1,132 +1,142 @@
-/* heap.c: a binary heap whose items know their place. */
+/* heap.c: a four-way heap: half as deep as a binary one, and the children of
+ * a node share a cache line. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/heap.h"
 
-static void
-set_place(const struct heap *h, void *item, size_t place)
-{
-	memcpy((char *)item + h->place_offset, &place, sizeof(place));
-}
-
-static size_t
-get_place(const struct heap *h, const void *item)
-{
-	size_t place;
-
-	memcpy(&place, (const char *)item + h->place_offset, sizeof(place));
-	return place;
-}
-
-static void
-put(struct heap *h, size_t i, void *item)
-{
-	h->items[i] = item;
-	set_place(h, item, i);
-}
-
-/* Lets `item`, whose place is free, rise from `i` to where it belongs. */
-static void
-rise(struct heap *h, size_t i, void *item)
-{
-	while (i > 0 && h->less(item, h->items[(i - 1) / 2])) {
-		put(h, i, h->items[(i - 1) / 2]);
-		i = (i - 1) / 2;
-	}
-	put(h, i, item);
-}
-
-static void
-sink(struct heap *h, size_t i, void *item)
-{
-	size_t child;
-
-	while ((child = 2 * i + 1) < h->count) {
-		if (child + 1 < h->count &&
-		    h->less(h->items[child + 1], h->items[child]))
-			child++;
-		if (!h->less(h->items[child], item))
-			break;
-		put(h, i, h->items[child]);
-		i = child;
-	}
-	put(h, i, item);
-}
+enum { WAYS = 4 };
 
 void
-heap_init(struct heap *h, heap_less_fn *less, size_t place_offset)
+heap_init(struct heap *h)
 {
-	*h = (struct heap){ .less = less, .place_offset = place_offset };
+	*h = (struct heap){ .items = NULL };
 }
 
 void
 heap_fini(struct heap *h)
 {
 	free(h->items);
-	h->items = NULL;
-	h->count = h->room = 0;
+	free(h->place);
+	heap_init(h);
 }
 
 int
-heap_reserve(struct heap *h, size_t count)
+heap_reserve(struct heap *h, uint32_t room)
 {
-	size_t room = h->room > 0 ? h->room : 16;
-	void **items;
+	uint32_t size = h->room > 0 ? h->room : 16;
+	struct heap_item *items;
+	uint32_t *place;
 
-	if (count <= h->room)
+	if (room <= h->room)
 		return 0;
-	while (room < count)
-		room *= 2;
-	items = realloc(h->items, room * sizeof(*items));
+	while (size < room)
+		size *= 2;
+	items = realloc(h->items, size * sizeof(*items));
 	if (items == NULL)
 		return -1;
 	h->items = items;
-	h->room = room;
-	return 0;
-}
-
-int
-heap_insert(struct heap *h, void *item)
-{
-	if (heap_reserve(h, h->count + 1) < 0)
+	place = realloc(h->place, size * sizeof(*place));
+	if (place == NULL)
 		return -1;
-	rise(h, h->count++, item);
+	memset(place + h->room, 0, (size - h->room) * sizeof(*place));
+	h->place = place;
+	h->room = size;
 	return 0;
 }
 
-void
-heap_remove(struct heap *h, void *item)
+static bool
+less(const struct heap_item *a, const struct heap_item *b)
 {
-	size_t i = get_place(h, item);
-	void *last;
-
-	if (i == HEAP_NOWHERE)
-		return;
-	set_place(h, item, HEAP_NOWHERE);
-	last = h->items[--h->count];
-	if (i == h->count)
-		return;
-	put(h, i, last);
-	heap_update(h, last);
+	return a->key < b->key || (a->key == b->key && a->number < b->number);
 }
 
-void
-heap_update(struct heap *h, void *item)
+static void
+put(struct heap *h, uint32_t i, struct heap_item item)
 {
-	size_t i = get_place(h, item);
+	h->items[i] = item;
+	h->place[item.number] = i + 1;
+}
 
-	if (i > 0 && h->less(item, h->items[(i - 1) / 2]))
+/* Lets `item`, whose place i is free, rise to where it belongs. */
+static void
+rise(struct heap *h, uint32_t i, struct heap_item item)
+{
+	while (i > 0 && less(&item, &h->items[(i - 1) / WAYS])) {
+		put(h, i, h->items[(i - 1) / WAYS]);
+		i = (i - 1) / WAYS;
+	}
+	put(h, i, item);
+}
+
+static void
+sink(struct heap *h, uint32_t i, struct heap_item item)
+{
+	uint32_t child, best, k;
+
+	while ((child = WAYS * i + 1) < h->count) {
+		best = child;
+		for (k = child + 1; k < child + WAYS && k < h->count; k++)
+			if (less(&h->items[k], &h->items[best]))
+				best = k;
+		if (!less(&h->items[best], &item))
+			break;
+		put(h, i, h->items[best]);
+		i = best;
+	}
+	put(h, i, item);
+}
+
+static void
+settle(struct heap *h, uint32_t i, struct heap_item item)
+{
+	if (i > 0 && less(&item, &h->items[(i - 1) / WAYS]))
 		rise(h, i, item);
 	else
 		sink(h, i, item);
 }
 
-void *
+void
+heap_set(struct heap *h, uint32_t number, uint64_t key)
+{
+	struct heap_item item = { .key = key, .number = number };
+
+	if (h->place[number] == 0)
+		rise(h, h->count++, item);
+	else
+		settle(h, h->place[number] - 1, item);
+}
+
+void
+heap_remove(struct heap *h, uint32_t number)
+{
+	uint32_t i;
+
+	if (!heap_has(h, number))
+		return;
+	i = h->place[number] - 1;
+	h->place[number] = 0;
+	h->count--;
+	if (i < h->count)
+		settle(h, i, h->items[h->count]);
+}
+
+bool
+heap_has(const struct heap *h, uint32_t number)
+{
+	return number < h->room && h->place[number] != 0;
+}
+
+int64_t
 heap_top(const struct heap *h)
 {
-	return h->count > 0 ? h->items[0] : NULL;
+	return h->count > 0 ? (int64_t)h->items[0].number : HEAP_EMPTY;
+}
+
+uint64_t
+heap_top_key(const struct heap *h)
+{
+	return h->items[0].key;
 }

@@ -1,39 +1,39 @@
-/* heap.h: a binary heap of pointers, smallest first, each item knowing its
- * place, so that changing or removing any item is O(log n).
+/* heap.h: numbered things in the order of their keys, smallest first.
  *
- * The items stay the caller's; each has a `size_t` place inside it, found by
- * the offset given at heap_init(). HEAP_NOWHERE marks an item not in the heap. */
+ * A four-way heap of (key, number) pairs with the place of each number beside
+ * it: adding, removing and changing any of them is O(log n) and touches nothing
+ * but these two compact arrays. Equal keys come in the order of numbers. */
 #ifndef PEN_BASE_HEAP_H
 #define PEN_BASE_HEAP_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-#define HEAP_NOWHERE SIZE_MAX
-
-typedef bool heap_less_fn(const void *a, const void *b);
-
-struct heap {
-	void **items;
-	size_t count, room;
-	size_t place_offset;
-	heap_less_fn *less;
+struct heap_item {
+	uint64_t key;
+	uint32_t number;
 };
 
-/* `place_offset` is offsetof(struct item, place). */
-void heap_init(struct heap *h, heap_less_fn *less, size_t place_offset);
+struct heap {
+	struct heap_item *items;
+	uint32_t *place; /* of each number in items, plus 1; 0: not in it */
+	uint32_t count;
+	uint32_t room; /* numbers below it fit */
+};
+
+enum { HEAP_EMPTY = -1 };
+
+void heap_init(struct heap *h);
 void heap_fini(struct heap *h);
-/* Room for `count` items, so that heap_insert() cannot fail up to there.
- * Returns 0, or -1 with errno ENOMEM. */
-int heap_reserve(struct heap *h, size_t count);
-/* Returns 0, or -1 with errno ENOMEM. The item must not be in it. */
-int heap_insert(struct heap *h, void *item);
-/* Harmless for an item whose place is HEAP_NOWHERE. */
-void heap_remove(struct heap *h, void *item);
-/* The item's order has changed: puts it where it belongs now. */
-void heap_update(struct heap *h, void *item);
-/* The smallest, or NULL. */
-void *heap_top(const struct heap *h);
+/* Makes numbers below `room` fit. Returns 0, or -1 with errno ENOMEM. */
+int heap_reserve(struct heap *h, uint32_t room);
+/* Puts a number in, or gives it another key. */
+void heap_set(struct heap *h, uint32_t number, uint64_t key);
+/* Takes a number out; harmless when it is not in. */
+void heap_remove(struct heap *h, uint32_t number);
+bool heap_has(const struct heap *h, uint32_t number);
+/* The number with the smallest key, or HEAP_EMPTY; its key. */
+int64_t heap_top(const struct heap *h);
+uint64_t heap_top_key(const struct heap *h);
 
 #endif

@@ -6,14 +6,15 @@
 #include "pool/balance_heap.h"
 
 void *
-heap_order_start(const struct pool *p, heap_less_fn *less)
+heap_order_start(const struct pool *p, uint64_t (*key)(const struct server *s))
 {
 	struct heap_order *o = calloc(1, sizeof(*o));
 
 	if (o == NULL)
 		return NULL;
 	o->pool = p;
-	heap_init(&o->heap, less, offsetof(struct server, order_place));
+	o->key = key;
+	heap_init(&o->heap);
 	return o;
 }
 
@@ -21,10 +22,7 @@ void
 heap_order_stop(void *order)
 {
 	struct heap_order *o = order;
-	struct server *s;
 
-	while ((s = heap_top(&o->heap)) != NULL)
-		heap_remove(&o->heap, s);
 	heap_fini(&o->heap);
 	free(o);
 }
@@ -34,7 +32,10 @@ heap_order_enter(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
-	return heap_insert(&o->heap, s);
+	if (heap_reserve(&o->heap, s->index + 1) < 0)
+		return -1;
+	heap_set(&o->heap, s->index, o->key(s));
+	return 0;
 }
 
 void
@@ -42,7 +43,7 @@ heap_order_leave(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
-	heap_remove(&o->heap, s);
+	heap_remove(&o->heap, s->index);
 }
 
 void
@@ -50,19 +51,21 @@ heap_order_changed(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
-	heap_update(&o->heap, s);
+	heap_set(&o->heap, s->index, o->key(s));
 }
 
+/* The new turn moves it behind its equals when its connection is counted. */
 struct server *
 heap_order_choose(void *order, const struct peer *who)
 {
 	struct heap_order *o = order;
-	struct server *s = heap_top(&o->heap);
+	int64_t i = heap_top(&o->heap);
+	struct server *s;
 
 	(void)who;
-	if (s != NULL) {
-		s->order_key = ++o->turn;
-		heap_update(&o->heap, s);
-	}
+	if (i == HEAP_EMPTY)
+		return NULL;
+	s = pool_server(o->pool, (unsigned)i);
+	s->turn = ++o->turn;
 	return s;
 }

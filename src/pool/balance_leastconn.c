@@ -3,22 +3,16 @@
 
 #include "pool/balance_heap.h"
 
-static bool
-less(const void *a, const void *b)
+static uint64_t
+key(const struct server *s)
 {
-	const struct server *x = a, *y = b;
-
-	if (x->connections != y->connections)
-		return x->connections < y->connections;
-	if (x->order_key != y->order_key)
-		return x->order_key < y->order_key;
-	return x->index < y->index;
+	return s->connections << 32 | (s->turn & UINT32_MAX);
 }
 
 static void *
 start(const struct pool *p)
 {
-	return heap_order_start(p, less);
+	return heap_order_start(p, key);
 }
 
 const struct balance balance_leastconn = {

@@ -3,20 +3,16 @@
 
 #include "pool/balance_heap.h"
 
-static bool
-less(const void *a, const void *b)
+static uint64_t
+key(const struct server *s)
 {
-	const struct server *x = a, *y = b;
-
-	if (x->prio != y->prio)
-		return x->prio < y->prio;
-	return x->index < y->index;
+	return ((uint64_t)((int64_t)s->prio - INT32_MIN) << 32) + s->index;
 }
 
 static void *
 start(const struct pool *p)
 {
-	return heap_order_start(p, less);
+	return heap_order_start(p, key);
 }
 
 const struct balance balance_prio = {

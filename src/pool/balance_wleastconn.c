@@ -1,26 +1,21 @@
-/* balance_wleastconn.c: the fewest connections relative to the weight
- * (compared by cross multiplication); equals take turns. */
+/* balance_wleastconn.c: the fewest connections relative to the weight,
+ * to 20 binary digits; equals take turns. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
 
-static bool
-less(const void *a, const void *b)
+static uint64_t
+key(const struct server *s)
 {
-	const struct server *x = a, *y = b;
-	uint64_t xw = pool_weight(x->pool, x), yw = pool_weight(y->pool, y);
+	uint64_t load = (s->connections << 20) / pool_weight(s->pool, s);
 
-	if (x->connections * yw != y->connections * xw)
-		return x->connections * yw < y->connections * xw;
-	if (x->order_key != y->order_key)
-		return x->order_key < y->order_key;
-	return x->index < y->index;
+	return load << 24 | (s->turn & 0xffffff);
 }
 
 static void *
 start(const struct pool *p)
 {
-	return heap_order_start(p, less);
+	return heap_order_start(p, key);
 }
 
 const struct balance balance_wleastconn = {

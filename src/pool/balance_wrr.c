@@ -3,28 +3,25 @@
  * A server of weight w is due every PERIOD/w of virtual time; the one due
  * first is next, and time goes on to its deadline. Servers start at different
  * phases, in list order, so light ones are spread between the turns of a heavy
- * one instead of following each other. Deadlines wrap around and are compared
- * by their distance. */
+ * one instead of following each other. Time starts again from 0 before it
+ * could overflow. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
 
-#define PERIOD (UINT64_C(1) << 40)
+#define PERIOD	    (UINT64_C(1) << 32)
+#define END_OF_TIME (UINT64_C(1) << 62)
 
-static bool
-less(const void *a, const void *b)
+static uint64_t
+step(const struct heap_order *o, const struct server *s)
 {
-	const struct server *x = a, *y = b;
-
-	if (x->order_key != y->order_key)
-		return (int64_t)(x->order_key - y->order_key) < 0;
-	return x->index < y->index;
+	return PERIOD / pool_weight(o->pool, s);
 }
 
 static void *
 start(const struct pool *p)
 {
-	return heap_order_start(p, less);
+	return heap_order_start(p, NULL);
 }
 
 /* heap_order.turn is the virtual time. */
@@ -32,25 +29,40 @@ static int
 enter(void *order, struct server *s)
 {
 	struct heap_order *o = order;
-	uint64_t step = PERIOD / pool_weight(o->pool, s);
-	unsigned n = pool_count(o->pool);
+	uint64_t phase = step(o, s) / pool_count(o->pool) * s->index;
 
-	s->order_key = o->turn + step / n * s->index;
-	return heap_insert(&o->heap, s);
+	if (heap_reserve(&o->heap, s->index + 1) < 0)
+		return -1;
+	heap_set(&o->heap, s->index, o->turn + phase);
+	return 0;
+}
+
+/* The same distances between deadlines, from 0 on. */
+static void
+restart_time(struct heap_order *o)
+{
+	uint32_t i;
+
+	for (i = 0; i < o->heap.count; i++)
+		o->heap.items[i].key -= o->turn;
+	o->turn = 0;
 }
 
 static struct server *
 choose(void *order, const struct peer *who)
 {
 	struct heap_order *o = order;
-	struct server *s = heap_top(&o->heap);
+	int64_t i = heap_top(&o->heap);
+	struct server *s;
 
 	(void)who;
-	if (s == NULL)
+	if (i == HEAP_EMPTY)
 		return NULL;
-	o->turn = s->order_key;
-	s->order_key += PERIOD / pool_weight(o->pool, s);
-	heap_update(&o->heap, s);
+	s = pool_server(o->pool, (unsigned)i);
+	o->turn = heap_top_key(&o->heap);
+	if (o->turn >= END_OF_TIME)
+		restart_time(o);
+	heap_set(&o->heap, s->index, o->turn + step(o, s));
 	return s;
 }
 

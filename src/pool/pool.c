@@ -7,14 +7,6 @@
 
 #include "pool/pool_private.h"
 
-static bool
-revives_earlier(const void *a, const void *b)
-{
-	const struct server *x = a, *y = b;
-
-	return x->blacklisted_until < y->blacklisted_until;
-}
-
 /* ---- settings ---- */
 
 void
@@ -104,7 +96,6 @@ new_server(struct pool *p, unsigned index)
 	s->pool = p;
 	s->index = index;
 	s->acl = -1;
-	s->revive_place = s->order_place = HEAP_NOWHERE;
 	return s;
 }
 
@@ -171,7 +162,7 @@ become(struct server *s, const struct server_spec *spec)
 		return -1;
 	tally(s, -1);
 	if (!s->present || !same_addresses(&s->addrs, &spec->addrs)) {
-		heap_remove(&s->pool->revive, s);
+		heap_remove(&s->pool->revive, pool_revive_number(s));
 		s->blacklisted_until = 0;
 		s->admin = SERVER_ENABLED;
 		s->connects = s->failures = s->sent = s->received = 0;
@@ -283,8 +274,7 @@ pool_new(void)
 	if (p == NULL)
 		return NULL;
 	usable_init(&p->usable);
-	heap_init(
-	    &p->revive, revives_earlier, offsetof(struct server, revive_place));
+	heap_init(&p->revive);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_init(&p->acls[i]);
 	pool_options_init(&o);

@@ -39,6 +39,7 @@ struct tried {
 	unsigned last;	/* index of the last one */
 	unsigned count; /* servers given so far */
 	unsigned flags; /* TRIED_* */
+	uint32_t hint;	/* where the client is remembered; see sticky.h */
 };
 enum { TRIED_EMERGENCY = 1, TRIED_ABUSE = 2 };
 
@@ -105,8 +106,8 @@ struct server *pool_choose(
 
 /* A connection to `s` is being opened for `who`: it counts from here on, and
  * the client is remembered with it. */
-void pool_opened(
-    struct pool *p, struct server *s, const struct peer *who, uint64_t now);
+void pool_opened(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t now);
 /* The connect succeeded: a blacklisting is over. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* The connect failed: blacklists `s`. It counts until pool_closed(). */
@@ -114,7 +115,7 @@ void pool_failed(struct pool *p, struct server *s, uint64_t now);
 /* The connection is gone, with the bytes it had moved up to the server and
  * down to the client; they are added to the server and the client's memory. */
 void pool_closed(struct pool *p, struct server *s, const struct peer *who,
-    uint64_t up, uint64_t down);
+    struct tried *tried, uint64_t up, uint64_t down);
 
 /* The access lists 0..ACL_LISTS-1, shared by all who ask. */
 struct acl *pool_acl(struct pool *p, unsigned number);

@@ -125,14 +125,33 @@ pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
 	refresh(s);
 }
 
+/* The servers outside the list have the numbers 0 and 1, the others follow. */
+uint32_t
+pool_revive_number(const struct server *s)
+{
+	const struct pool *p = s->pool;
+
+	return s == p->emergency ? 0 : s == p->abuse ? 1 : s->index + 2;
+}
+
+static struct server *
+revive_server(const struct pool *p, uint32_t number)
+{
+	return number == 0 ? p->emergency
+	    : number == 1  ? p->abuse
+			   : p->servers[number - 2];
+}
+
 static void
 revive(struct pool *p, uint64_t now)
 {
-	struct server *s;
+	int64_t number;
 
-	while (
-	    (s = heap_top(&p->revive)) != NULL && s->blacklisted_until <= now) {
-		heap_remove(&p->revive, s);
+	while ((number = heap_top(&p->revive)) != HEAP_EMPTY &&
+	    heap_top_key(&p->revive) <= now) {
+		struct server *s = revive_server(p, (uint32_t)number);
+
+		heap_remove(&p->revive, (uint32_t)number);
 		s->blacklisted_until = 0;
 		refresh(s);
 	}
@@ -155,7 +174,8 @@ server_permits(const struct server *s, const struct peer *who)
 /* The server the client used last, if it still may; `known` tells whether there
  * was one at all. */
 static struct server *
-remembered(struct pool *p, const struct peer *who, uint64_t now, bool *known)
+remembered(struct pool *p, const struct peer *who, struct tried *tried,
+    uint64_t now, bool *known)
 {
 	struct sticky_client *c;
 	struct server *s;
@@ -163,7 +183,8 @@ remembered(struct pool *p, const struct peer *who, uint64_t now, bool *known)
 	*known = false;
 	if (p->sticky == NULL)
 		return NULL;
-	c = sticky_find(p->sticky, who, now, p->options.tracking_ms);
+	c = sticky_find(
+	    p->sticky, who, &tried->hint, now, p->options.tracking_ms);
 	s = c != NULL ? pool_server(p, c->server) : NULL;
 	*known = s != NULL;
 	return s != NULL && is_serving(s) && server_permits(s, who) ? s : NULL;
@@ -187,11 +208,12 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 }
 
 static struct server *
-first_choice(struct pool *p, const struct peer *who, uint64_t now)
+first_choice(
+    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now)
 {
 	const struct balance *b = p->options.balance;
 	bool stubborn = p->options.stubborn, known;
-	struct server *s = remembered(p, who, now, &known), *own;
+	struct server *s = remembered(p, who, tried, now, &known), *own;
 
 	if (s != NULL || (known && stubborn))
 		return s;
@@ -247,7 +269,7 @@ pool_choose(
 	if (tried->flags != 0)
 		return NULL;
 	if (tried->count == 0)
-		s = first_choice(p, who, now);
+		s = first_choice(p, who, tried, now);
 	else if (!p->options.stubborn)
 		s = next_choice(p, who, tried);
 	if (s == NULL)
@@ -261,14 +283,14 @@ pool_choose(
 }
 
 void
-pool_opened(
-    struct pool *p, struct server *s, const struct peer *who, uint64_t now)
+pool_opened(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t now)
 {
 	s->connections++;
 	s->connects++;
 	order_changed(s);
 	if (p->sticky != NULL && pool_is_listed(s))
-		sticky_remember(p->sticky, who, s->index, now);
+		sticky_remember(p->sticky, who, &tried->hint, s->index, now);
 }
 
 void
@@ -277,7 +299,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 	(void)now;
 	if (s->blacklisted_until == 0)
 		return;
-	heap_remove(&p->revive, s);
+	heap_remove(&p->revive, pool_revive_number(s));
 	s->blacklisted_until = 0;
 	refresh(s);
 }
@@ -291,20 +313,19 @@ pool_failed(struct pool *p, struct server *s, uint64_t now)
 	s->failures++;
 	if (ms == 0)
 		return;
-	heap_remove(&p->revive, s);
 	s->blacklisted_until = now + ms;
-	heap_insert(&p->revive, s);
+	heap_set(&p->revive, pool_revive_number(s), s->blacklisted_until);
 	refresh(s);
 }
 
 void
 pool_closed(struct pool *p, struct server *s, const struct peer *who,
-    uint64_t up, uint64_t down)
+    struct tried *tried, uint64_t up, uint64_t down)
 {
 	s->connections--;
 	s->sent += up;
 	s->received += down;
 	order_changed(s);
 	if (p->sticky != NULL)
-		sticky_count_bytes(p->sticky, who, down, up);
+		sticky_count_bytes(p->sticky, who, &tried->hint, down, up);
 }

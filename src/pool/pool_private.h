@@ -15,11 +15,14 @@ struct pool {
 	unsigned with_acl; /* servers with an access list */
 	struct server *emergency, *abuse;
 	struct usable usable;
-	struct heap revive; /* blacklisted servers, who is back first on top */
+	struct heap revive; /* blacklisted servers, by the time they are back */
 	void *order;	    /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_LISTS];
 };
+
+/* Its number in the revive heap: the servers outside the list come first. */
+uint32_t pool_revive_number(const struct server *s);
 
 /* Whether it is in the list, not the emergency or abuse server. */
 bool pool_is_listed(const struct server *s);

@@ -56,9 +56,7 @@ struct server {
 	uint64_t sent;	   /* bytes to it */
 	uint64_t received; /* bytes from it */
 
-	/* the pool's own; see pool.c and balance_*.c */
-	size_t revive_place, order_place;
-	uint64_t order_key; /* virtual deadline, or when it was last chosen */
+	uint64_t turn; /* when its algorithm chose it last; the algorithm's */
 };
 
 /* Whether it is blacklisted at `now` (ms). */

@@ -4,12 +4,16 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/hash.h"
 #include "pool/sticky.h"
 
-/* Entries are made SLAB at a time; number 0 stands for "none". */
-enum { SLAB_BITS = 10, SLAB = 1 << SLAB_BITS };
+/* Entries are made SLAB at a time; number 0 stands for "none". A slab is the
+ * size of a huge page, of which only the touched part takes memory; once the
+ * first is full the next ones ask to be huge, which spares the walk through the
+ * page tables for each far entry. */
+enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS, SLAB_ALIGN = 1 << 21 };
 
 struct sticky {
 	struct hash_key key;
@@ -114,20 +118,25 @@ sticky_count(const struct sticky *s)
 
 /* ---- chains ---- */
 
-static uint32_t
-find(const struct sticky *s, const struct peer *who)
+static bool
+is_of(const struct sticky_client *c, const struct peer *who)
 {
-	uint32_t i = *bucket_of(s, who->ip);
+	return memcmp(c->ip, who->ip, sizeof(c->ip)) == 0 &&
+	    c->scope == (uint16_t)who->scope && c->family == who->family;
+}
 
-	while (i != 0) {
-		const struct sticky_client *c = entry(s, i);
+/* The entry of the client, or 0; the hint follows. */
+static uint32_t
+find(const struct sticky *s, const struct peer *who, sticky_hint *hint)
+{
+	uint32_t i = *hint;
 
-		if (memcmp(c->ip, who->ip, sizeof(c->ip)) == 0 &&
-		    c->scope == (uint16_t)who->scope &&
-		    c->family == who->family)
-			break;
-		i = c->chain;
+	if (i == 0 || i > s->count || !is_of(entry(s, i), who)) {
+		i = *bucket_of(s, who->ip);
+		while (i != 0 && !is_of(entry(s, i), who))
+			i = entry(s, i)->chain;
 	}
+	*hint = i;
 	return i;
 }
 
@@ -174,6 +183,21 @@ link_newest(struct sticky *s, uint32_t i)
 
 /* ---- remembering ---- */
 
+static struct sticky_client *
+new_slab(bool huge)
+{
+	size_t size = SLAB * sizeof(struct sticky_client);
+	struct sticky_client *slab = aligned_alloc(SLAB_ALIGN, size);
+
+#ifdef MADV_HUGEPAGE
+	if (slab != NULL && huge)
+		(void)madvise(slab, size, MADV_HUGEPAGE);
+#else
+	(void)huge;
+#endif
+	return slab;
+}
+
 /* A new entry, or the oldest one, forgotten. 0 with errno ENOMEM. */
 static uint32_t
 take_entry(struct sticky *s)
@@ -183,9 +207,7 @@ take_entry(struct sticky *s)
 	if (s->count < s->max) {
 		struct sticky_client **slab = &s->slabs[s->count >> SLAB_BITS];
 
-		if (*slab == NULL)
-			*slab = aligned_alloc(64, SLAB * sizeof(**slab));
-		if (*slab == NULL)
+		if (*slab == NULL && (*slab = new_slab(s->count > 0)) == NULL)
 			return 0;
 		return ++s->count;
 	}
@@ -195,43 +217,52 @@ take_entry(struct sticky *s)
 }
 
 struct sticky_client *
-sticky_find(
-    struct sticky *s, const struct peer *who, uint64_t now, uint64_t max_age)
+sticky_find(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    uint64_t now, uint64_t max_age)
 {
-	uint32_t i = find(s, who);
+	uint32_t i = find(s, who, hint);
 
 	if (i == 0 || (max_age > 0 && entry(s, i)->seen + max_age < now))
 		return NULL;
 	return entry(s, i);
 }
 
-int
-sticky_remember(
-    struct sticky *s, const struct peer *who, unsigned server, uint64_t now)
+static uint32_t
+new_client(struct sticky *s, const struct peer *who)
 {
-	uint32_t i = find(s, who), *bucket;
+	uint32_t i = take_entry(s), *bucket;
 	struct sticky_client *c;
 
-	if (i != 0) {
-		if (i != s->newest) {
-			unlink_use(s, i);
-			link_newest(s, i);
-		}
-		c = entry(s, i);
-	} else {
-		i = take_entry(s);
+	if (i == 0)
+		return 0;
+	c = entry(s, i);
+	memset(c, 0, sizeof(*c));
+	memcpy(c->ip, who->ip, sizeof(c->ip));
+	c->scope = (uint16_t)who->scope;
+	c->family = who->family;
+	bucket = bucket_of(s, c->ip);
+	c->chain = *bucket;
+	*bucket = i;
+	link_newest(s, i);
+	return i;
+}
+
+int
+sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    unsigned server, uint64_t now)
+{
+	uint32_t i = find(s, who, hint);
+	struct sticky_client *c;
+
+	if (i == 0) {
+		i = *hint = new_client(s, who);
 		if (i == 0)
 			return -1;
-		c = entry(s, i);
-		memset(c, 0, sizeof(*c));
-		memcpy(c->ip, who->ip, sizeof(c->ip));
-		c->scope = (uint16_t)who->scope;
-		c->family = who->family;
-		bucket = bucket_of(s, c->ip);
-		c->chain = *bucket;
-		*bucket = i;
+	} else if (i != s->newest) {
+		unlink_use(s, i);
 		link_newest(s, i);
 	}
+	c = entry(s, i);
 	c->server = server;
 	c->seen = now;
 	c->connects++;
@@ -239,10 +270,10 @@ sticky_remember(
 }
 
 void
-sticky_count_bytes(
-    struct sticky *s, const struct peer *who, uint64_t sent, uint64_t received)
+sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    uint64_t sent, uint64_t received)
 {
-	uint32_t i = find(s, who);
+	uint32_t i = find(s, who, hint);
 
 	if (i == 0)
 		return;

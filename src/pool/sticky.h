@@ -38,17 +38,22 @@ int sticky_grow(struct sticky *s, size_t max);
 size_t sticky_max(const struct sticky *s);
 size_t sticky_count(const struct sticky *s);
 
+/* A guess where a client's entry is, kept by who serves it, so that it is looked
+ * up once a session; 0: none. It is checked before it is believed: entries are
+ * given to other clients when the memory is full. */
+typedef uint32_t sticky_hint;
+
 /* The client, if remembered and seen within `max_age` ms (0: ever), else NULL.
  * Valid until the next call that remembers. */
-struct sticky_client *sticky_find(
-    struct sticky *s, const struct peer *who, uint64_t now, uint64_t max_age);
+struct sticky_client *sticky_find(struct sticky *s, const struct peer *who,
+    sticky_hint *hint, uint64_t now, uint64_t max_age);
 /* Remembers one more connection of `who`, to `server`, as seen now. Forgets
  * the oldest client when full. Returns 0, or -1 with errno ENOMEM. */
-int sticky_remember(
-    struct sticky *s, const struct peer *who, unsigned server, uint64_t now);
+int sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
+    unsigned server, uint64_t now);
 /* Adds traffic to a client; nothing if it has been forgotten meanwhile. */
-void sticky_count_bytes(
-    struct sticky *s, const struct peer *who, uint64_t sent, uint64_t received);
+void sticky_count_bytes(struct sticky *s, const struct peer *who,
+    sticky_hint *hint, uint64_t sent, uint64_t received);
 /* Calls `visit` for each client from the most recent on, until it returns
  * false. */
 void sticky_each(const struct sticky *s,

@@ -91,7 +91,7 @@ session_release_server(struct session *s, bool reset)
 	if (!s->counted)
 		return;
 	s->counted = false;
-	pool_closed(s->frontend->pool, s->server, &s->client,
+	pool_closed(s->frontend->pool, s->server, &s->client, &s->tried,
 	    s->to_server.bytes,
 	    s->to_client.bytes + pipe_pending(&s->to_client));
 }

@@ -54,7 +54,7 @@ session_give_up_address(struct session *s, int error)
 		log_warn("server failed server=%u name=%s error=\"%s\"",
 		    server->index, server->name, strerror(error));
 		pool_failed(f->pool, server, loop_now(f->loop));
-		pool_closed(f->pool, server, &s->client, 0, 0);
+		pool_closed(f->pool, server, &s->client, &s->tried, 0, 0);
 		s->counted = false;
 		s->server = NULL;
 		f->stats.retries++;
@@ -135,7 +135,8 @@ session_next_server(struct session *s)
 				return;
 			}
 			s->addr_tried = 0;
-			pool_opened(f->pool, s->server, &s->client, now);
+			pool_opened(
+			    f->pool, s->server, &s->client, &s->tried, now);
 			s->counted = true;
 		}
 		if (session_connect(s) == 0)

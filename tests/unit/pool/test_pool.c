@@ -105,7 +105,7 @@ open_one(unsigned n)
 
 	if (s == NULL)
 		return NONE;
-	pool_opened(pool, s, &who, now);
+	pool_opened(pool, s, &who, &tried, now);
 	pool_connected(pool, s, now);
 	return (int)s->index;
 }
@@ -113,9 +113,11 @@ open_one(unsigned n)
 static void
 close_one(unsigned n, int server)
 {
+	struct tried tried = { 0 };
 	struct peer who = client(n);
 
-	pool_closed(pool, pool_server(pool, (unsigned)server), &who, 10, 20);
+	pool_closed(
+	    pool, pool_server(pool, (unsigned)server), &who, &tried, 10, 20);
 }
 
 static void

@@ -1,0 +1,140 @@
+/* test_scale.c: the time of a choice with a million clients and a thousand
+ * servers, beside that with ten clients and two. Printed, not judged but for a
+ * bound that only a linear search would break. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/hash.h"
+#include "pool/balance.h"
+#include "pool/sticky.h"
+#include "support/suite.h"
+
+enum { BOUND = 50, OPEN = 64 };
+
+static double
+seconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+static struct pool *
+make_pool(unsigned servers, unsigned clients, const char *balance, bool sticky)
+{
+	struct pool *p = pool_new();
+	struct server_spec spec;
+	struct pool_options o;
+	char name[32];
+	unsigned i;
+
+	for (i = 0; i < servers; i++) {
+		server_spec_init(&spec);
+		snprintf(name, sizeof(name), "10.0.%u.%u", i / 250, i % 250);
+		spec.name = name;
+		spec.addrs.count = 1;
+		spec.weight = 1;
+		addr_parse_ip(&spec.addrs.addr[0], name, 80);
+		ck_assert_ptr_nonnull(pool_set_server(p, i, &spec));
+	}
+	pool_options_init(&o);
+	o.balance = balance_find(balance);
+	o.sticky = sticky;
+	o.clients_max = clients;
+	ck_assert_int_eq(pool_set_options(p, &o), 0);
+	return p;
+}
+
+static struct peer
+client(uint64_t n)
+{
+	struct peer p = { .family = AF_INET6 };
+	uint64_t x = hash_mix(n + 1);
+
+	memcpy(p.ip, &x, sizeof(x));
+	return p;
+}
+
+static struct server *
+open_one(struct pool *p, const struct peer *who, struct tried *tried)
+{
+	struct server *s;
+
+	memset(tried, 0, sizeof(*tried));
+	s = pool_choose(p, who, tried, 1000);
+	pool_opened(p, s, who, tried, 1000);
+	pool_connected(p, s, 1000);
+	return s;
+}
+
+/* Nanoseconds for one session: choose, open, close. Clients come in no order;
+ * some sessions are always open. */
+static double
+measure(struct pool *p, unsigned clients, unsigned sessions)
+{
+	struct server *open[OPEN] = { NULL };
+	struct tried tried[OPEN];
+	struct peer who[OPEN];
+	double began;
+	unsigned i, k;
+
+	if (pool_sticky(p) != NULL)
+		for (i = 0; i < clients; i++) {
+			struct peer c = client(i);
+
+			open[0] = open_one(p, &c, &tried[0]);
+			pool_closed(p, open[0], &c, &tried[0], 1, 1);
+		}
+	open[0] = NULL;
+	began = seconds();
+	for (i = 0; i < sessions; i++) {
+		k = i % OPEN;
+		if (open[k] != NULL)
+			pool_closed(p, open[k], &who[k], &tried[k], 1, 1);
+		who[k] = client(hash_mix(i) % clients);
+		open[k] = open_one(p, &who[k], &tried[k]);
+	}
+	return (seconds() - began) / sessions * 1e9;
+}
+
+static void
+compare(const char *balance, bool sticky)
+{
+	unsigned sessions = (unsigned)suite_amount(1000000, 20000);
+	unsigned many = (unsigned)suite_amount(1000000, 20000);
+	struct pool *small = make_pool(2, 10, balance, sticky);
+	struct pool *large = make_pool(1000, many, balance, sticky);
+	double a = measure(small, 10, sessions);
+	double b = measure(large, many, sessions);
+
+	printf("%-12s%s: %4.0f ns with 10 clients and 2 servers, %4.0f ns "
+	       "with %u and 1000, ratio %.2f\n",
+	    balance, sticky ? " sticky" : "", a, b, many, b / a);
+	ck_assert(b < a * BOUND);
+	pool_free(small);
+	pool_free(large);
+}
+
+START_TEST(choices)
+{
+	int i;
+
+	for (i = 0; balance_table[i] != NULL; i++)
+		compare(balance_table[i]->name, false);
+	compare("roundrobin", true);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("scale");
+
+	SUITE_ADD(s, choices, 120);
+	return suite_main(s);
+}

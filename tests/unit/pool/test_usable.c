@@ -1,0 +1,95 @@
+/* test_usable.c: the set of usable servers against a plain array. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+
+#include "base/hash.h"
+#include "pool/usable.h"
+#include "support/suite.h"
+
+enum { ROOM = 5000 };
+
+static long
+model_next(const bool *in, unsigned from)
+{
+	unsigned i;
+
+	for (i = from; i < ROOM; i++)
+		if (in[i])
+			return (long)i;
+	return USABLE_NONE;
+}
+
+static void
+compare(const struct usable *u, const bool *in, unsigned from)
+{
+	long next = model_next(in, from);
+
+	ck_assert_int_eq(usable_next(u, from), next);
+	if (next == USABLE_NONE)
+		next = model_next(in, 0);
+	ck_assert_int_eq(usable_next_around(u, from), next);
+}
+
+START_TEST(against_a_model)
+{
+	static bool in[ROOM];
+	struct usable u;
+	uint64_t x = 1;
+	unsigned i, k, members = 0;
+
+	usable_init(&u);
+	ck_assert_int_eq(usable_next(&u, 0), USABLE_NONE);
+	ck_assert_int_eq(usable_grow(&u, 100), 0);
+	ck_assert_int_eq(usable_grow(&u, ROOM), 0);
+	for (i = 0; i < 20000; i++) {
+		x = hash_mix(x + i);
+		k = (unsigned)(x % ROOM);
+		/* fill, then empty, so that both ends are seen */
+		if (x >> 32 & 7 ? i < 10000 : i >= 10000) {
+			members += !in[k];
+			in[k] = true;
+			usable_add(&u, k);
+		} else {
+			members -= in[k];
+			in[k] = false;
+			usable_remove(&u, k);
+		}
+		ck_assert_int_eq(usable_has(&u, k), in[k]);
+		ck_assert_uint_eq(u.count, members);
+		if (i % 10 == 0)
+			compare(&u, in, (unsigned)(x >> 40) % (ROOM + 10));
+	}
+	for (k = 0; k < u.count; k++)
+		ck_assert(in[u.dense[k]] && u.place[u.dense[k]] == k);
+	usable_fini(&u);
+}
+END_TEST
+
+START_TEST(growing_keeps_members)
+{
+	struct usable u;
+	unsigned n;
+
+	usable_init(&u);
+	for (n = 1; n < 300000; n *= 3) {
+		ck_assert_int_eq(usable_grow(&u, n), 0);
+		usable_add(&u, n - 1);
+	}
+	for (n = 1; n < 300000; n *= 3)
+		ck_assert_int_eq(usable_next(&u, n / 3), (long)n - 1);
+	ck_assert_int_eq(usable_next(&u, UINT32_MAX), USABLE_NONE);
+	usable_fini(&u);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("usable");
+
+	SUITE_ADD(s, against_a_model, 30);
+	SUITE_ADD(s, growing_keeps_members, 10);
+	return suite_main(s);
+}
