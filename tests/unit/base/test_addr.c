@@ -1,0 +1,132 @@
+/* test_addr.c: addresses and peers: parse, print, compare. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "base/addr.h"
+#include "support/suite.h"
+
+static struct addr
+ip(const char *from, uint16_t port)
+{
+	struct addr a;
+
+	ck_assert_msg(addr_parse_ip(&a, from, port) == 0, "%s", from);
+	return a;
+}
+
+static void
+round_trip(const char *from, uint16_t port, const char *wanted)
+{
+	struct addr a = ip(from, port);
+	char out[ADDR_TEXT_MAX];
+
+	ck_assert_str_eq(addr_format(&a, out), wanted);
+	ck_assert_uint_eq(addr_port(&a), port);
+}
+
+START_TEST(numeric)
+{
+	static const char *const bad[] = { "", "1.2.3", "1.2.3.4.5",
+		"256.1.1.1", "host", "::g", "[::1]", "1.2.3.4 ", ":::", "::1%",
+		"fe80::1%no-such-interface" };
+	struct addr a;
+	size_t i;
+
+	round_trip("192.0.2.1", 80, "192.0.2.1:80");
+	round_trip("::1", 443, "[::1]:443");
+	round_trip("2001:db8:0:0::1", 1, "[2001:db8::1]:1");
+	round_trip("fe80::1%1", 9, "[fe80::1%1]:9");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(
+		    addr_parse_ip(&a, bad[i], 1) == -1, "\"%s\"", bad[i]);
+}
+END_TEST
+
+START_TEST(unix_sockets)
+{
+	char name[sizeof(((struct sockaddr_un *)0)->sun_path) + 2];
+	char out[ADDR_TEXT_MAX];
+	struct addr a, b;
+
+	ck_assert(addr_is_unix_text("/run/x"));
+	ck_assert(addr_is_unix_text("./x"));
+	ck_assert(addr_is_unix_text("@x"));
+	ck_assert(!addr_is_unix_text("host:80"));
+	ck_assert_int_eq(addr_parse_unix(&a, "./ssh"), 0);
+	ck_assert_str_eq(addr_format(&a, out), "./ssh");
+	ck_assert_uint_eq(addr_port(&a), 0);
+	memset(name, 'x', sizeof(name));
+	name[0] = '/';
+	name[sizeof(name) - 3] = '\0';
+	ck_assert_int_eq(addr_parse_unix(&a, name), 0);
+	ck_assert_str_eq(addr_format(&a, out), name);
+	name[sizeof(name) - 3] = 'x';
+	name[sizeof(name) - 2] = '\0';
+	ck_assert_int_eq(addr_parse_unix(&b, name), -1);
+	ck_assert_int_eq(errno, ENAMETOOLONG);
+	ck_assert_int_eq(addr_parse_unix(&b, ""), -1);
+	ck_assert_int_eq(errno, EINVAL);
+#ifdef __linux__
+	name[0] = '@';
+	ck_assert_int_eq(addr_parse_unix(&b, name), 0);
+	ck_assert_str_eq(addr_format(&b, out), name);
+	ck_assert(!addr_equal(&a, &b));
+	ck_assert_int_eq(addr_parse_unix(&b, "@"), -1);
+#endif
+}
+END_TEST
+
+START_TEST(equality)
+{
+	struct addr a = ip("10.0.0.1", 1), b = ip("10.0.0.1", 2);
+	struct addr c = ip("::1", 1), any4 = ip("0.0.0.0", 1);
+	struct addr any6 = ip("::", 1);
+
+	ck_assert(addr_equal(&a, &a));
+	ck_assert(!addr_equal(&a, &b));
+	ck_assert(!addr_equal(&a, &c));
+	addr_set_port(&b, 1);
+	ck_assert(addr_equal(&a, &b));
+	ck_assert(addr_is_any(&any4) && addr_is_any(&any6));
+	ck_assert(!addr_is_any(&a) && !addr_is_any(&c));
+}
+END_TEST
+
+START_TEST(peers)
+{
+	struct addr four = ip("192.0.2.1", 99), six = ip("2001:db8::1", 7);
+	struct addr mapped = ip("::ffff:192.0.2.1", 98), u;
+	char out[PEER_TEXT_MAX];
+	struct peer p, q;
+
+	peer_from_addr(&p, &four);
+	ck_assert_str_eq(peer_format(&p, out), "192.0.2.1:99");
+	ck_assert_str_eq(peer_format_host(&p, out), "192.0.2.1");
+	peer_from_addr(&q, &mapped);
+	ck_assert_str_eq(peer_format(&q, out), "192.0.2.1:98");
+	ck_assert(peer_same_host(&p, &q));
+	peer_from_addr(&q, &six);
+	ck_assert_str_eq(peer_format(&q, out), "[2001:db8::1]:7");
+	ck_assert(!peer_same_host(&p, &q));
+	ck_assert(!peer_is_ip4(&q));
+	ck_assert_int_eq(addr_parse_unix(&u, "/x"), 0);
+	peer_from_addr(&q, &u);
+	ck_assert_str_eq(peer_format(&q, out), "unix");
+	ck_assert_uint_eq(sizeof(struct peer), 24);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("addr");
+
+	SUITE_ADD(s, numeric, 10);
+	SUITE_ADD(s, unix_sockets, 10);
+	SUITE_ADD(s, equality, 10);
+	SUITE_ADD(s, peers, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,70 @@
+/* test_buffer.c: bytes come out as they went in; an empty buffer owns none. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/hash.h"
+#include "support/suite.h"
+
+START_TEST(in_order)
+{
+	struct buffer b;
+	uint64_t x = 3, put = 0, got = 0;
+	size_t n, k, most = 0;
+	char *at;
+	int i;
+
+	buffer_init(&b);
+	for (i = 0; i < 20000; i++) {
+		x = hash_mix(x + (uint64_t)i);
+		n = x % 700;
+		if (x >> 33 & 1) {
+			at = buffer_reserve(&b, n);
+			ck_assert_ptr_nonnull(at);
+			for (k = 0; k < n; k++)
+				at[k] = (char)(put++ % 251);
+			buffer_added(&b, n);
+		} else {
+			n = n < buffer_length(&b) ? n : buffer_length(&b);
+			for (k = 0; k < n; k++)
+				ck_assert_int_eq(
+				    buffer_bytes(&b)[k], (char)(got++ % 251));
+			buffer_consume(&b, n);
+		}
+		ck_assert_uint_eq(buffer_length(&b), put - got);
+		most = buffer_length(&b) > most ? buffer_length(&b) : most;
+		/* what was consumed does not pile up */
+		ck_assert_uint_le(b.size, 8 * (most + 1024));
+	}
+	buffer_fini(&b);
+}
+END_TEST
+
+START_TEST(empty_owns_nothing)
+{
+	struct buffer b;
+
+	buffer_init(&b);
+	ck_assert_int_eq(buffer_append(&b, "hello", 5), 0);
+	buffer_consume(&b, 2);
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), "llo", 3), 0);
+	buffer_consume(&b, 3);
+	ck_assert_ptr_null(b.data);
+	ck_assert_uint_eq(b.size, 0);
+	ck_assert_ptr_null(buffer_reserve(&b, (size_t)-1));
+	ck_assert_uint_eq(buffer_length(&b), 0);
+	buffer_fini(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("buffer");
+
+	SUITE_ADD(s, in_order, 30);
+	SUITE_ADD(s, empty_owns_nothing, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,119 @@
+/* test_number.c: numbers are whole words in range, or errors. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+
+#include "base/number.h"
+#include "support/suite.h"
+
+static void
+expect(const char *word, uint64_t min, uint64_t max, uint64_t wanted)
+{
+	uint64_t v = 99;
+
+	ck_assert_msg(number_parse(word, min, max, &v) == 0, "\"%s\"", word);
+	ck_assert_uint_eq(v, wanted);
+}
+
+static void
+refuse(const char *word, uint64_t min, uint64_t max, int wanted)
+{
+	uint64_t v = 99;
+
+	errno = 0;
+	ck_assert_msg(number_parse(word, min, max, &v) == -1, "\"%s\"", word);
+	ck_assert_int_eq(errno, wanted);
+	ck_assert_uint_eq(v, 99);
+}
+
+START_TEST(plain)
+{
+	expect("0", 0, 10, 0);
+	expect("10", 0, 10, 10);
+	expect("007", 0, 10, 7);
+	expect("18446744073709551615", 0, UINT64_MAX, UINT64_MAX);
+	refuse("18446744073709551616", 0, UINT64_MAX, ERANGE);
+	refuse("99999999999999999999999", 0, UINT64_MAX, ERANGE);
+	refuse("11", 0, 10, ERANGE);
+	refuse("0", 1, 10, ERANGE);
+	refuse("", 0, 10, EINVAL);
+	refuse("-1", 0, 10, EINVAL);
+	refuse("+1", 0, 10, EINVAL);
+	refuse(" 1", 0, 10, EINVAL);
+	refuse("1 ", 0, 10, EINVAL);
+	refuse("0x1", 0, 10, EINVAL);
+	refuse("one", 0, 10, EINVAL);
+}
+END_TEST
+
+static void
+size(const char *word, uint64_t wanted)
+{
+	uint64_t v = 99;
+
+	ck_assert_int_eq(number_parse_size(word, 0, UINT64_MAX, &v), 0);
+	ck_assert_uint_eq(v, wanted);
+}
+
+START_TEST(sizes)
+{
+	uint64_t v = 99;
+
+	size("7", 7);
+	size("4k", 4096);
+	size("4M", 4 << 20);
+	size("2g", UINT64_C(2) << 30);
+	ck_assert_int_eq(number_parse_size("4x", 0, UINT64_MAX, &v), -1);
+	ck_assert_int_eq(number_parse_size("k", 0, UINT64_MAX, &v), -1);
+	ck_assert_int_eq(number_parse_size("4kk", 0, UINT64_MAX, &v), -1);
+	ck_assert_int_eq(
+	    number_parse_size("18446744073709551615g", 0, UINT64_MAX, &v), -1);
+	ck_assert_int_eq(errno, ERANGE);
+	ck_assert_int_eq(number_parse_size("2k", 0, 2047, &v), -1);
+	ck_assert_uint_eq(v, 99);
+}
+END_TEST
+
+static void
+ms(const char *word, uint64_t wanted)
+{
+	uint64_t v = 99;
+
+	ck_assert_msg(
+	    number_parse_ms(word, 0, UINT64_MAX, &v) == 0, "\"%s\"", word);
+	ck_assert_uint_eq(v, wanted);
+}
+
+START_TEST(seconds)
+{
+	static const char *const bad[] = { "", "1.", ".5", "1.2345", "1,5",
+		"1s", "1.5ms", "-1", "1.x", "99999999999999999999" };
+	uint64_t v = 99;
+	size_t i;
+
+	ms("3", 3000);
+	ms("0", 0);
+	ms("0.5", 500);
+	ms("1.25", 1250);
+	ms("0.001", 1);
+	ms("200ms", 200);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(number_parse_ms(bad[i], 0, UINT64_MAX, &v) == -1,
+		    "\"%s\"", bad[i]);
+	ck_assert_int_eq(number_parse_ms("3", 0, 2999, &v), -1);
+	ck_assert_int_eq(errno, ERANGE);
+	ck_assert_uint_eq(v, 99);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("number");
+
+	SUITE_ADD(s, plain, 10);
+	SUITE_ADD(s, sizes, 10);
+	SUITE_ADD(s, seconds, 10);
+	return suite_main(s);
+}
