@@ -1,0 +1,212 @@
+/* test_loop.c: watches, tasks, timers and signals, with each method there is. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/loop.h"
+#include "net/timeouts.h"
+#include "support/suite.h"
+
+static const char *const methods[] = { "epoll", "poll", "select" };
+
+static struct loop *loop;
+static struct watch a, b;
+static struct task task;
+static struct timer timer;
+static int calls, tasks;
+
+static void
+begin(int method)
+{
+	struct error e;
+
+	calls = tasks = 0;
+	loop = loop_new(methods[method], &e);
+	ck_assert_msg(loop != NULL, "%s", e.text);
+	ck_assert_str_eq(loop_method(loop), methods[method]);
+}
+
+static void
+run_task(struct task *t)
+{
+	(void)t;
+	tasks++;
+	if (tasks < 3)
+		loop_soon(loop, t);
+	else
+		loop_stop(loop);
+}
+
+static void
+stop_other(struct watch *w, unsigned ready)
+{
+	ck_assert(ready & READY_READ);
+	calls++;
+	/* both are ready; whoever comes first silences the other */
+	watch_stop(loop, w == &a ? &b : &a);
+	watch_stop(loop, w);
+	loop_soon(loop, &task);
+	loop_soon(loop, &task);
+}
+
+/* A watch stopped in a callback is not called, though its event was there;
+ * a task runs once however often it is asked for, and may ask again. */
+START_TEST(stopped_watches_are_silent)
+{
+	int one[2], two[2];
+
+	begin(_i);
+	task = (struct task){ .run = run_task };
+	list_init(&task.link);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, one), 0);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, two), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, one[0], READY_READ, stop_other), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &b, two[0], READY_READ, stop_other), 0);
+	ck_assert_int_eq(write(one[1], "x", 1), 1);
+	ck_assert_int_eq(write(two[1], "x", 1), 1);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_int_eq(tasks, 3);
+	loop_free(loop);
+}
+END_TEST
+
+static void
+switch_to_write(struct watch *w, unsigned ready)
+{
+	calls++;
+	if (calls == 1) {
+		ck_assert(ready & READY_READ);
+		ck_assert_int_eq(watch_want(loop, w, READY_WRITE), 0);
+	} else {
+		ck_assert(ready & READY_WRITE);
+		watch_stop(loop, w);
+		loop_stop(loop);
+	}
+}
+
+START_TEST(wants_can_change)
+{
+	int fd[2];
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, fd[0], READY_READ, switch_to_write), 0);
+	ck_assert_int_eq(write(fd[1], "x", 1), 1);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 2);
+	loop_free(loop);
+}
+END_TEST
+
+static void
+on_usr2(void *arg)
+{
+	++*(int *)arg;
+	loop_stop(loop);
+}
+
+static void
+raise_usr2(struct timer *t)
+{
+	(void)t;
+	raise(SIGUSR2);
+}
+
+START_TEST(timers_and_signals)
+{
+	uint64_t before;
+
+	begin(_i);
+	before = loop_now(loop);
+	timer_init(&timer, raise_usr2);
+	ck_assert_int_eq(loop_on_signal(loop, SIGUSR2, on_usr2, &calls), 0);
+	ck_assert_int_eq(timer_start(loop, &timer, 30), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_uint_ge(loop_now(loop) - before, 29);
+	timer_fini(&timer);
+	loop_free(loop);
+}
+END_TEST
+
+START_TEST(unknown_method)
+{
+	struct error e;
+
+	ck_assert_ptr_null(loop_new("pigeon", &e));
+	ck_assert_ptr_nonnull(strstr(e.text, "pigeon"));
+}
+END_TEST
+
+/* ---- timeouts ---- */
+
+static struct timeouts queue;
+static struct expiry things[5];
+static char order[8];
+
+static void
+on_expired(struct timeouts *t, struct expiry *x)
+{
+	size_t n = strlen(order);
+
+	order[n] = (char)('0' + (x - things));
+	order[n + 1] = '\0';
+	/* the first one comes a second time */
+	if (x == &things[0] && n == 0)
+		timeouts_add(t, x, loop_now(loop) + 40);
+	if (x == &things[2])
+		loop_stop(loop);
+}
+
+START_TEST(expiries_in_order)
+{
+	uint64_t now;
+	int i;
+
+	begin(_i);
+	order[0] = '\0';
+	timeouts_init(&queue, loop, on_expired);
+	now = loop_now(loop);
+	for (i = 0; i < 5; i++)
+		expiry_init(&things[i]);
+	timeouts_add(&queue, &things[0], now + 10);
+	timeouts_add(&queue, &things[1], now + 20);
+	timeouts_add(&queue, &things[2], now + 90);
+	timeouts_add(&queue, &things[3], now + 15);
+	timeouts_add(&queue, &things[4], now + 5);
+	expiry_cancel(&things[4]);
+	expiry_cancel(&things[4]);
+	ck_assert(!expiry_is_waiting(&things[4]));
+	ck_assert(expiry_is_waiting(&things[3]));
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_str_eq(order, "03102");
+	timeouts_fini(&queue);
+	loop_free(loop);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("loop");
+	TCase *c = tcase_create("loop");
+
+	tcase_set_timeout(c, 10);
+	tcase_add_loop_test(c, stopped_watches_are_silent, 0, 3);
+	tcase_add_loop_test(c, wants_can_change, 0, 3);
+	tcase_add_loop_test(c, timers_and_signals, 0, 3);
+	tcase_add_loop_test(c, expiries_in_order, 0, 3);
+	tcase_add_test(c, unknown_method);
+	suite_add_tcase(s, c);
+	return suite_main(s);
+}

@@ -1,0 +1,355 @@
+/* test_pipe.c: one direction over socket pairs, without a loop. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/hash.h"
+#include "net/pipe.h"
+#include "net/sock.h"
+#include "support/suite.h"
+
+/* The pipe moves bytes from in[1] to out[0]; the test writes in[0] and reads
+ * out[1]. */
+static struct pipe_share share;
+static struct pipe pipe_;
+static struct stream from, to;
+static int in[2], out[2];
+static uint64_t sent, got;
+
+static void
+begin(bool read_ahead, bool splice)
+{
+	ck_assert_int_eq(pipe_share_init(&share), 0);
+	share.splice = splice;
+	share.kernel_pipes_max = 8;
+	ck_assert_int_eq(
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, in), 0);
+	ck_assert_int_eq(
+	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, out), 0);
+	stream_open_plain(&from, in[1], false);
+	stream_open_plain(&to, out[0], false);
+	pipe_init(&pipe_, read_ahead);
+	sent = got = 0;
+}
+
+static void
+end(void)
+{
+	pipe_fini(&pipe_, &share);
+	pipe_share_fini(&share);
+	close(in[0]);
+	close(in[1]);
+	close(out[0]);
+	close(out[1]);
+}
+
+static char
+pattern(uint64_t i)
+{
+	return (char)(hash_mix(i / 8) >> (i % 8 * 8));
+}
+
+/* Sends up to n bytes of the pattern; returns how many were taken. */
+static size_t
+feed(size_t n)
+{
+	static char bytes[1 << 18];
+	ssize_t rc;
+	size_t i;
+
+	n = n < sizeof(bytes) ? n : sizeof(bytes);
+	for (i = 0; i < n; i++)
+		bytes[i] = pattern(sent + i);
+	rc = send(in[0], bytes, n, MSG_NOSIGNAL);
+	n = rc > 0 ? (size_t)rc : 0;
+	sent += n;
+	from.flags |= STREAM_READABLE;
+	return n;
+}
+
+/* Takes up to n bytes and checks them; returns how many came. */
+static size_t
+drain(size_t n)
+{
+	static char bytes[1 << 18];
+	ssize_t rc =
+	    recv(out[1], bytes, n < sizeof(bytes) ? n : sizeof(bytes), 0);
+	ssize_t i;
+
+	for (i = 0; i < rc; i++)
+		ck_assert_int_eq(bytes[i], pattern(got + (uint64_t)i));
+	got += rc > 0 ? (uint64_t)rc : 0;
+	to.flags |= STREAM_WRITABLE;
+	return rc > 0 ? (size_t)rc : 0;
+}
+
+static enum pipe_verdict
+pump(void)
+{
+	return pipe_pump(&pipe_, &from, &to, &share);
+}
+
+START_TEST(small_bytes_pass)
+{
+	begin(false, true);
+	ck_assert_int_eq(pump(), PIPE_STARVED);
+	ck_assert_int_eq(from.flags & STREAM_READABLE, 0);
+	feed(100);
+	ck_assert_int_eq(pump(), PIPE_STARVED);
+	ck_assert_uint_eq(pipe_.bytes, 100);
+	ck_assert_uint_eq(drain(1000), 100);
+	ck_assert_ptr_null(pipe_.kept);
+	ck_assert_ptr_null(pipe_.kernel);
+	end();
+}
+END_TEST
+
+START_TEST(the_end_is_seen)
+{
+	int hint;
+
+	for (hint = 0; hint < 2; hint++) {
+		begin(false, true);
+		feed(10);
+		shutdown(in[0], SHUT_WR);
+		if (hint)
+			from.flags |= STREAM_AT_EOF;
+		if (!hint) {
+			ck_assert_int_eq(pump(), PIPE_STARVED);
+			from.flags |= STREAM_READABLE;
+		}
+		ck_assert_int_eq(pump(), PIPE_DONE);
+		ck_assert_int_eq(pump(), PIPE_DONE);
+		ck_assert_uint_eq(drain(100), 10);
+		end();
+	}
+}
+END_TEST
+
+/* What the far side refuses is kept, in order, and nothing more is read. */
+START_TEST(back_pressure)
+{
+	int i;
+
+	begin(false, false);
+	do {
+		feed(1 << 16);
+	} while (pump() != PIPE_BLOCKED);
+	ck_assert_uint_gt(pipe_pending(&pipe_), 0);
+	ck_assert_uint_le(pipe_pending(&pipe_), PIPE_SCRATCH);
+	for (i = 0; i < 5; i++) {
+		feed(1 << 16);
+		ck_assert_int_eq(pump(), PIPE_BLOCKED);
+	}
+	ck_assert_uint_le(pipe_pending(&pipe_), PIPE_SCRATCH);
+	while (got < sent) {
+		drain(1 << 18);
+		pump();
+	}
+	ck_assert_ptr_null(pipe_.kept);
+	end();
+}
+END_TEST
+
+START_TEST(reading_ahead_has_a_limit)
+{
+	int i;
+
+	begin(true, false);
+	share.keep_max = 1 << 20;
+	for (i = 0; i < 200; i++) {
+		feed(1 << 16);
+		pump();
+	}
+	ck_assert_uint_eq(pipe_pending(&pipe_), 1 << 20);
+	shutdown(in[0], SHUT_WR);
+	while (got < sent || !pipe_.ended) {
+		drain(1 << 18);
+		pump();
+		from.flags |= STREAM_READABLE;
+	}
+	ck_assert_int_eq(pump(), PIPE_DONE);
+	ck_assert_ptr_null(pipe_.kept);
+	end();
+}
+END_TEST
+
+#ifdef HAVE_SPLICE
+/* The kernel takes over after two full reads and leaves a short flow again. */
+START_TEST(splice_comes_and_goes)
+{
+	int size = 1 << 20, i;
+	bool spliced = false;
+
+	begin(false, true);
+	for (i = 0; i < 2; i++) {
+		setsockopt(in[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+		setsockopt(out[i], SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	}
+	for (i = 0; i < 100; i++) {
+		feed(1 << 18);
+		pump();
+		spliced |= pipe_.full_reads >= 2;
+		while (drain(1 << 18) > 0)
+			pump();
+	}
+	ck_assert(spliced);
+	ck_assert_uint_gt(share.kernel_pipes, 0);
+	while (got < sent) {
+		pump();
+		drain(1 << 18);
+	}
+	pump();
+	ck_assert_ptr_null(pipe_.kernel);
+	for (i = 0; i < 3; i++) {
+		feed(10);
+		pump();
+		ck_assert_uint_eq(drain(100), 10);
+	}
+	ck_assert_uint_eq(pipe_.full_reads, 0);
+	end();
+}
+END_TEST
+
+/* Without kernel pipes to have, bytes are copied. */
+START_TEST(no_kernel_pipe_left)
+{
+	int i;
+
+	begin(false, true);
+	share.kernel_pipes_max = 0;
+	for (i = 0; i < 100; i++) {
+		feed(1 << 18);
+		pump();
+		drain(1 << 18);
+	}
+	while (got < sent) {
+		pump();
+		drain(1 << 18);
+	}
+	ck_assert_uint_eq(share.kernel_pipes, 0);
+	end();
+}
+END_TEST
+#endif
+
+/* Random sizes on both sides, every byte compared. */
+START_TEST(random_sizes)
+{
+	uint64_t amount = (uint64_t)suite_amount(50, 5) << 20, x;
+	bool splice;
+	int round;
+
+	for (round = 0; round < 2; round++) {
+		splice = round == 1;
+		begin(false, splice);
+		for (x = 1; got < amount; x = hash_mix(x + 1)) {
+			if (sent < amount)
+				feed((x & 3) == 0 ? x >> 8 & 0x3ffff
+						  : x >> 8 & 0x3ff);
+			pump();
+			if (x & 12)
+				drain(x >> 32 & 0x3ffff);
+		}
+		end();
+	}
+}
+END_TEST
+
+/* A dead far side: what was read is kept for somebody else; dropped, the input
+ * is swallowed to its end. */
+START_TEST(write_failure_and_drop)
+{
+	begin(false, true);
+	close(out[1]);
+	out[1] = socket(AF_UNIX, SOCK_STREAM, 0);
+	feed(1000);
+	ck_assert_int_eq(pump(), PIPE_WRITE_FAILED);
+	ck_assert_int_eq(errno, EPIPE);
+	ck_assert_uint_eq(pipe_pending(&pipe_), 1000);
+	pipe_drop(&pipe_, &share);
+	ck_assert_uint_eq(pipe_pending(&pipe_), 0);
+	feed(1000);
+	ck_assert_int_eq(pump(), PIPE_STARVED);
+	shutdown(in[0], SHUT_WR);
+	from.flags |= STREAM_READABLE;
+	ck_assert_int_eq(pump(), PIPE_DONE);
+	end();
+}
+END_TEST
+
+/* A kernel pipe that still holds bytes is never handed on. */
+START_TEST(next_client_sees_nothing)
+{
+	int i;
+
+	begin(false, true);
+	for (i = 0; i < 100; i++) {
+		feed(1 << 18);
+		pump();
+	}
+	pipe_fini(&pipe_, &share);
+	ck_assert_ptr_null(share.spare);
+	ck_assert_uint_eq(share.kernel_pipes, 0);
+	pipe_init(&pipe_, false);
+	end();
+}
+END_TEST
+
+static void
+count_tap(void *arg, const struct stream *s, const char *bytes, size_t n)
+{
+	(void)s;
+	(void)bytes;
+	*(uint64_t *)arg += n;
+}
+
+START_TEST(tap_sees_every_byte)
+{
+	uint64_t seen = 0;
+	int i;
+
+	begin(true, true);
+	share.tap = count_tap;
+	share.tap_arg = &seen;
+	share.keep_max = 300000;
+	for (i = 0; i < 20; i++) {
+		feed(1 << 17);
+		pump();
+		drain(50000);
+	}
+	while (got < sent) {
+		pump();
+		drain(1 << 18);
+	}
+	ck_assert_uint_eq(seen, sent);
+	ck_assert_uint_eq(share.kernel_pipes, 0);
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("pipe");
+
+	SUITE_ADD(s, small_bytes_pass, 10);
+	SUITE_ADD(s, the_end_is_seen, 10);
+	SUITE_ADD(s, back_pressure, 10);
+	SUITE_ADD(s, reading_ahead_has_a_limit, 10);
+#ifdef HAVE_SPLICE
+	SUITE_ADD(s, splice_comes_and_goes, 20);
+	SUITE_ADD(s, no_kernel_pipe_left, 20);
+#endif
+	SUITE_ADD(s, random_sizes, 60);
+	SUITE_ADD(s, write_failure_and_drop, 10);
+	SUITE_ADD(s, next_client_sees_nothing, 10);
+	SUITE_ADD(s, tap_sees_every_byte, 10);
+	return suite_main(s);
+}
