@@ -1,4 +1,4 @@
-/* process.c: fork, pid file, privileges. Never calls exit(). */
+/* process.c: fork, pid file, privileges. Ends no process itself. */
 #include "config.h"
 
 #include <errno.h>

@@ -73,14 +73,15 @@ parse_network(struct acl_entry *e, const char *address)
 	return 0;
 }
 
+/* A dotted mask, for an IPv4 address. */
 static int
 parse_mask(struct acl_entry *e, const char *mask)
 {
+	struct peer p = { .family = AF_INET };
 	struct in_addr in;
 
-	if (memcmp(e->mask, "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff",
-		12) != 0 ||
-	    inet_pton(AF_INET, mask, &in) != 1)
+	memcpy(p.ip, e->ip, sizeof(p.ip));
+	if (!peer_is_ip4(&p) || inet_pton(AF_INET, mask, &in) != 1)
 		return bad();
 	memcpy(e->mask + 12, &in, 4);
 	return 0;

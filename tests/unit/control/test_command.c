@@ -1,0 +1,238 @@
+/* test_command.c: the command language and its table. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/command.h"
+#include "control/pen.h"
+#include "pool/balance.h"
+#include "support/suite.h"
+
+static struct pen *pen;
+static struct error e;
+static char answer[4096];
+
+static void
+begin(void)
+{
+	pen = pen_new();
+	ck_assert_ptr_nonnull(pen);
+	ck_assert_int_eq(spec_parse_listen(&pen->listen, "8080", &e), 0);
+}
+
+static int
+run(const char *line)
+{
+	struct buffer reply;
+	size_t n;
+	int rc;
+
+	buffer_init(&reply);
+	rc = command_run_line(pen, line, &reply, &e);
+	n = buffer_length(&reply);
+	memcpy(answer, n > 0 ? buffer_bytes(&reply) : "", n);
+	answer[n] = '\0';
+	buffer_fini(&reply);
+	return rc;
+}
+
+static void
+says(const char *line, const char *wanted)
+{
+	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
+	ck_assert_str_eq(answer, wanted);
+}
+
+static void
+fails(const char *line, const char *why)
+{
+	ck_assert_msg(run(line) == -1, "%s: accepted", line);
+	ck_assert_msg(strstr(e.text, why) != NULL, "%s: %s", line, e.text);
+}
+
+START_TEST(table_is_sound)
+{
+	const struct command *r, *o;
+
+	for (r = command_table; r->name != NULL; r++) {
+		ck_assert_ptr_nonnull(r->help);
+		ck_assert_msg(
+		    (r->kind == KIND_RUN) == (r->run != NULL), "%s", r->name);
+		ck_assert_msg(
+		    r->letter == '\0' || r->option != NULL, "%s", r->name);
+		for (o = r + 1; o->name != NULL; o++) {
+			ck_assert_str_ne(r->name, o->name);
+			ck_assert_msg(
+			    r->letter == '\0' || r->letter != o->letter,
+			    "%s and %s: -%c", r->name, o->name, r->letter);
+			ck_assert(r->option == NULL || o->option == NULL ||
+			    strcmp(r->option, o->option) != 0);
+		}
+	}
+}
+END_TEST
+
+START_TEST(settings)
+{
+	begin();
+	says("blacklist", "30\n");
+	says("blacklist 5", "5\n");
+	says("blacklist 0.25", "0.250\n");
+	ck_assert_uint_eq(pool_options(pen->pool)->blacklist_ms, 250);
+	says("idle_timeout", "Idle timeout: 0 seconds\n");
+	says("timeout 7", "7\n");
+	says("tracking", "0\n");
+	says("buffer 4m", "4194304\n");
+	says("client_acl 9", "9\n");
+	says("hash_prefix6 64", "64\n");
+	says("conn_max 1000", "1000\n");
+	says("keepalive", "");
+	ck_assert(pen->config.frontend.keepalive);
+	says("no keepalive", "");
+	ck_assert(!pen->config.frontend.keepalive);
+	fails("blacklist x", "\"x\" is no number of seconds");
+	fails("timeout 99999999999", "out of range");
+	fails("client_acl 10", "10 out of range 0..9");
+	fails("buffer lots", "\"lots\" is no size");
+	fails("blacklist 1 2", "one argument");
+	fails("keepalive on", "takes no argument, got \"on\"");
+	fails("no blacklist", "there is no \"no blacklist\"");
+	says("timeout", "7\n");
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(words_and_typos)
+{
+	begin();
+	says("", "");
+	says("  # a comment", "");
+	says("blacklist 4 # seconds", "4\n");
+	fails("blaklist", "did you mean blacklist?");
+	fails("no stuborn", "did you mean stubborn?");
+	fails("frobnicate", "unknown command \"frobnicate\"");
+	fails("\"server", "quote");
+	fails("foreground", "unknown command");
+	fails("status", "not implemented yet");
+	fails("acl 1 permit country SE", "not implemented yet");
+	says("block", "");
+	says("no delayed_forward", "");
+	pen_free(pen);
+}
+END_TEST
+
+static void
+expect_balance(const char *name, bool sticky)
+{
+	ck_assert_str_eq(pool_options(pen->pool)->balance->name, name);
+	ck_assert_int_eq(pool_options(pen->pool)->sticky, sticky);
+}
+
+/* prio before weight before hash before round robin; memory by default only. */
+START_TEST(modes)
+{
+	begin();
+	expect_balance("roundrobin", true);
+	says("mode", "no hash no roundrobin no stubborn no weight no prio\n");
+	says("roundrobin", "");
+	expect_balance("roundrobin", false);
+	says("hash", "");
+	expect_balance("hash", false);
+	ck_assert(pool_options(pen->pool)->hash_port);
+	says("weight", "");
+	expect_balance("wleastconn", false);
+	says("prio", "");
+	expect_balance("prio", false);
+	says("stubborn", "");
+	ck_assert(pool_options(pen->pool)->stubborn);
+	says("mode", "hash roundrobin stubborn weight prio\n");
+	says("balance leastconn", "");
+	expect_balance("leastconn", false);
+	says("sticky", "");
+	expect_balance("leastconn", true);
+	says("no sticky", "");
+	expect_balance("leastconn", false);
+	fails("balance pigeon", "no algorithm \"pigeon\"");
+	fails("balance", "expects NAME");
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(server_edits)
+{
+	begin();
+	says("server 1 address 10.0.0.2", "");
+	says("server 0 address 10.0.0.1 port 81 max 5 hard 6 weight 7 prio 8 "
+	     "acl 3 blacklist 2",
+	    "");
+	says("servers",
+	    "0 addr 10.0.0.1 port 81 conn 0 max 5 hard 6 weight 7 prio 8 sx 0 "
+	    "rx 0\n"
+	    "1 addr 10.0.0.2 port 8080 conn 0 max 0 hard 0 weight 0 prio 0 "
+	    "sx 0 rx 0\n");
+	says("server 0 weight 1", "");
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 1);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->soft, 5);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->blacklist_ms, 2000);
+	ck_assert_int_eq(pool_server(pen->pool, 0)->acl, 3);
+	fails("server", "expects N");
+	fails("server x", "\"x\" is no number");
+	fails("server 0 weight", "\"weight\" lacks its value");
+	fails("server 0 weight x", "\"x\" is no number");
+	fails("server 0 colour 1", "\"colour\": expected acl");
+	fails("server 0 address no-such-host.invalid", "no-such-host");
+	fails("server 99999999 weight 1", "no number 0..");
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 1);
+	says("server 4 address ./x", "");
+	ck_assert_uint_eq(pool_count(pen->pool), 5);
+	ck_assert(!pool_server(pen->pool, 3)->present);
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(access_and_reserves)
+{
+	begin();
+	says("acl 2 permit 10.0.0.0 255.0.0.0", "");
+	says("acl 2 deny 2001:db8::/32", "");
+	ck_assert_uint_eq(pool_acl(pen->pool, 2)->count, 2);
+	says("no acl 2", "");
+	ck_assert_uint_eq(pool_acl(pen->pool, 2)->count, 0);
+	fails("no acl", "expects N");
+	fails("acl", "expects");
+	fails("acl 10 permit 1.2.3.4", "no number 0..9");
+	fails("acl 1 allow 1.2.3.4", "expected permit or deny");
+	fails("acl 1 permit 1.2.3.4/33", "no address");
+	fails("acl 1 permit ::1 255.0.0.0", "no address");
+	says("emergency 10.0.0.9", "");
+	ck_assert_uint_eq(
+	    addr_port(&pool_emergency(pen->pool)->addrs.addr[0]), 8080);
+	fails("abuse [::1", "no ]");
+	fails("source", "expects IP");
+	fails("source host", "no IP address");
+	says("tcp_fastclose up", "");
+	ck_assert(pen->config.frontend.fastclose_up);
+	fails("tcp_fastclose sideways", "expects up|down|both|off");
+	says("debug 1", "1\n");
+	ck_assert_int_eq(log_level, LOG_LEVEL_DEBUG);
+	says("debug 0", "0\n");
+	pen_free(pen);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("command");
+
+	SUITE_ADD(s, table_is_sound, 10);
+	SUITE_ADD(s, settings, 10);
+	SUITE_ADD(s, words_and_typos, 10);
+	SUITE_ADD(s, modes, 10);
+	SUITE_ADD(s, server_edits, 30);
+	SUITE_ADD(s, access_and_reserves, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,148 @@
+/* test_spec.c: the addresses of the command line, good and bad. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/spec.h"
+#include "support/suite.h"
+
+static struct listen_list list;
+static struct server_spec spec;
+static struct error e;
+
+static void
+listens(const char *from, const char *wanted)
+{
+	char out[ADDR_TEXT_MAX], all[1024] = "";
+	unsigned i;
+
+	list.count = 0;
+	ck_assert_msg(spec_parse_listen(&list, from, &e) == 0, "%s", e.text);
+	for (i = 0; i < list.count; i++) {
+		strcat(all, i > 0 ? " " : "");
+		strcat(all, addr_format(&list.entry[i].at, out));
+		strcat(all, list.entry[i].v6_only ? "!" : "");
+	}
+	ck_assert_str_eq(all, wanted);
+}
+
+static void
+refuses(const char *from, const char *why)
+{
+	list.count = 0;
+	ck_assert_int_eq(spec_parse_listen(&list, from, &e), -1);
+	ck_assert_msg(strstr(e.text, why) != NULL && strstr(e.text, from),
+	    "%s: %s", from, e.text);
+}
+
+START_TEST(listening)
+{
+	listens("80", "0.0.0.0:80");
+	listens("smtp", "0.0.0.0:25");
+	listens("127.0.0.1:81", "127.0.0.1:81");
+	listens("*:81", "0.0.0.0:81");
+	listens(":81", "0.0.0.0:81");
+	listens("::1:2222", "[::1]:2222");
+	listens("[::1]:2222", "[::1]:2222");
+	listens(":::2222", "[::]:2222");
+	listens("[::]:80,0.0.0.0:80,/run/pen.sock",
+	    "[::]:80! 0.0.0.0:80 /run/pen.sock");
+	listens("[::]:80,0.0.0.0:81", "[::]:80 0.0.0.0:81");
+	listens("./ssh", "./ssh");
+	listens("@name,8080", "@name 0.0.0.0:8080");
+}
+END_TEST
+
+START_TEST(bad_listening)
+{
+	refuses("0", "out of range 1..65535");
+	refuses("65536", "out of range");
+	refuses("127.0.0.1:0", "out of range");
+	refuses("", "no port");
+	refuses("80,", "no port");
+	refuses("no-such-service-at-all", "no port and no service");
+	refuses("@", "no path");
+}
+END_TEST
+
+START_TEST(default_port)
+{
+	listens("/x,@y,127.0.0.1:70,80", "/x @y 127.0.0.1:70 0.0.0.0:80");
+	ck_assert_uint_eq(spec_default_port(&list), 70);
+	listens("/x", "/x");
+	ck_assert_uint_eq(spec_default_port(&list), 0);
+}
+END_TEST
+
+static void
+serves(const char *from, const char *at, uint64_t soft, uint64_t hard,
+    unsigned weight, int prio)
+{
+	char out[ADDR_TEXT_MAX];
+
+	ck_assert_msg(
+	    spec_parse_server(&spec, from, 99, &e) == 0, "%s", e.text);
+	ck_assert_str_eq(addr_format(&spec.addrs.addr[0], out), at);
+	ck_assert_uint_eq(spec.soft, soft);
+	ck_assert_uint_eq(spec.hard, hard);
+	ck_assert_uint_eq(spec.weight, weight);
+	ck_assert_int_eq(spec.prio, prio);
+	free(spec.name);
+}
+
+START_TEST(servers)
+{
+	serves("10.0.0.1", "10.0.0.1:99", 0, 0, 0, 0);
+	serves("10.0.0.1:80", "10.0.0.1:80", 0, 0, 0, 0);
+	serves("10.0.0.1:smtp:1:2:3:4", "10.0.0.1:25", 1, 2, 3, 4);
+	serves("10.0.0.1:80:5", "10.0.0.1:80", 5, 0, 0, 0);
+	serves("10.0.0.1:::7", "10.0.0.1:99", 0, 7, 0, 0);
+	serves("[::1]:80:1:2:3:4", "[::1]:80", 1, 2, 3, 4);
+	serves("[::1]", "[::1]:99", 0, 0, 0, 0);
+	serves("::1", "[::1]:99", 0, 0, 0, 0);
+	serves("/run/x", "/run/x", 0, 0, 0, 0);
+	serves("@x", "@x", 0, 0, 0, 0);
+}
+END_TEST
+
+static void
+bad(const char *from, uint16_t port, const char *why)
+{
+	ck_assert_int_eq(spec_parse_server(&spec, from, port, &e), -1);
+	free(spec.name);
+	ck_assert_msg(strstr(e.text, why) != NULL && strstr(e.text, from),
+	    "%s: %s", from, e.text);
+}
+
+START_TEST(bad_servers)
+{
+	bad("hostA:99999", 80,
+	    "server \"hostA:99999\": port out of range "
+	    "1..65535");
+	bad("10.0.0.1:0", 80, "out of range");
+	bad("10.0.0.1:80:x", 80, "soft limit \"x\" is no number");
+	bad("10.0.0.1:80:1:2:65536", 80, "weight out of range");
+	bad("10.0.0.1:80:1:2:3:4:5", 80, "too many fields");
+	bad("10.0.0.1", 0, "no port");
+	bad("[::1", 80, "no ]");
+	bad("[::1]80", 80, "brackets");
+	bad(":80", 80, "no host");
+	bad("", 80, "no host");
+	bad("no-such-host.invalid", 80, "no-such-host.invalid");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("spec");
+
+	SUITE_ADD(s, listening, 10);
+	SUITE_ADD(s, bad_listening, 10);
+	SUITE_ADD(s, default_port, 10);
+	SUITE_ADD(s, servers, 10);
+	SUITE_ADD(s, bad_servers, 30);
+	return suite_main(s);
+}
