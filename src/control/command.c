@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,22 +9,6 @@
 #include "control/command.h"
 #include "control/pen.h"
 #include "control/setting.h"
-
-void
-reply_add(struct buffer *reply, const char *fmt, ...)
-{
-	char text[512];
-	va_list args;
-	int n;
-
-	va_start(args, fmt);
-	n = vsnprintf(text, sizeof(text), fmt, args);
-	va_end(args);
-	if (n >= (int)sizeof(text))
-		n = (int)sizeof(text) - 1;
-	if (n > 0)
-		(void)buffer_append(reply, text, (size_t)n);
-}
 
 const struct command *
 command_find(const char *name)

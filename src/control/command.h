@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/buffer.h"
 #include "base/error.h"
 #include "base/words.h"
+#include "control/reply.h"
 
 struct pen;
 
@@ -76,10 +76,6 @@ int command_run_line(
 int command_run_row(struct pen *p, const struct command *row,
     const struct words *arguments, bool no, struct buffer *reply,
     struct error *e);
-
-/* Appends formatted text to a reply. */
-void reply_add(struct buffer *reply, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
 
 /* ---- handlers of rows, by file ---- */
 

@@ -1,8 +1,8 @@
 /* report.c: servers and counters as text; counters are rows. */
 #include "config.h"
 
-#include "control/command.h"
 #include "control/pen.h"
+#include "control/reply.h"
 #include "control/report.h"
 
 static const struct counter {

@@ -1,0 +1,23 @@
+/* reply.c: text for whoever asked. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "control/reply.h"
+
+void
+reply_add(struct buffer *reply, const char *fmt, ...)
+{
+	char text[512];
+	va_list args;
+	int n;
+
+	va_start(args, fmt);
+	n = vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (n >= (int)sizeof(text))
+		n = (int)sizeof(text) - 1;
+	if (n > 0)
+		(void)buffer_append(reply, text, (size_t)n);
+}
