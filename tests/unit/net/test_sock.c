@@ -1,0 +1,416 @@
+/* test_sock.c: what sockets are made like, and what happens to socket files. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "net/sock.h"
+#include "support/suite.h"
+
+static const struct sock_listen_options plain = { .backlog = 8 };
+static struct error e;
+
+static struct addr
+ip(const char *host, uint16_t port)
+{
+	struct addr a;
+
+	ck_assert_int_eq(addr_parse_ip(&a, host, port), 0);
+	return a;
+}
+
+static struct addr
+path_of(const char *path)
+{
+	struct addr a;
+
+	ck_assert_int_eq(addr_parse_unix(&a, path), 0);
+	return a;
+}
+
+static int
+opens(const struct addr *at)
+{
+	int fd = sock_listen(at, &plain, &e);
+
+	ck_assert_msg(fd >= 0, "%s", e.text);
+	return fd;
+}
+
+static void
+refuses(const struct addr *at, const char *why)
+{
+	char name[ADDR_TEXT_MAX];
+
+	ck_assert_int_eq(sock_listen(at, &plain, &e), -1);
+	ck_assert_msg(strstr(e.text, why) != NULL &&
+		strstr(e.text, addr_format(at, name)) != NULL,
+	    "%s", e.text);
+}
+
+static bool
+becomes(int fd, short events)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+
+	return poll(&p, 1, 10000) == 1 && (p.revents & events) != 0;
+}
+
+static void
+is_ours(int fd)
+{
+	ck_assert(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	ck_assert(fcntl(fd, F_GETFD) & FD_CLOEXEC);
+}
+
+static int
+option(int fd, int level, int name)
+{
+	int value = -1;
+	socklen_t len = sizeof(value);
+
+	ck_assert_int_eq(getsockopt(fd, level, name, &value, &len), 0);
+	return value;
+}
+
+/* A listener, a connected client and the accepted end. */
+struct trio {
+	int listener, client, accepted;
+	struct peer who;
+};
+
+static void
+meet(struct trio *t, const struct addr *at, const struct sock_listen_options *o,
+    const struct sock_connect_options *c)
+{
+	struct addr bound;
+
+	t->listener = sock_listen(at, o, &e);
+	ck_assert_msg(t->listener >= 0, "%s", e.text);
+	is_ours(t->listener);
+	ck_assert_int_eq(sock_accept(t->listener, &t->who), -1);
+	ck_assert(errno == EAGAIN || errno == EWOULDBLOCK);
+	ck_assert_int_eq(sock_local_addr(t->listener, &bound), 0);
+	t->client = sock_connect(&bound, c);
+	ck_assert_int_ge(t->client, 0);
+	is_ours(t->client);
+	ck_assert(becomes(t->client, POLLOUT));
+	ck_assert_int_eq(sock_error(t->client), 0);
+	ck_assert(becomes(t->listener, POLLIN));
+	t->accepted = sock_accept(t->listener, &t->who);
+	ck_assert_int_ge(t->accepted, 0);
+	is_ours(t->accepted);
+}
+
+static void
+part(struct trio *t)
+{
+	close(t->listener);
+	close(t->client);
+	close(t->accepted);
+}
+
+START_TEST(tcp_meets)
+{
+	struct sock_listen_options o = { .backlog = 8, .nodelay = true };
+	struct addr at = ip("127.0.0.1", 0), source = ip("127.0.0.9", 0), own;
+	struct sock_connect_options c = { &source, true };
+	char name[PEER_TEXT_MAX];
+	struct trio t;
+
+	meet(&t, &at, &o, &c);
+	ck_assert_str_eq(peer_format_host(&t.who, name), "127.0.0.9");
+	ck_assert_int_eq(sock_local_addr(t.client, &own), 0);
+	ck_assert_uint_eq(addr_port(&own), t.who.port);
+	ck_assert_int_ne(option(t.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
+	ck_assert_int_ne(option(t.accepted, SOL_SOCKET, SO_KEEPALIVE), 0);
+	ck_assert_int_ne(option(t.client, SOL_SOCKET, SO_KEEPALIVE), 0);
+	ck_assert_int_eq(option(t.client, IPPROTO_TCP, TCP_NODELAY), 0);
+	sock_set_nodelay(t.client);
+	ck_assert_int_ne(option(t.client, IPPROTO_TCP, TCP_NODELAY), 0);
+	part(&t);
+}
+END_TEST
+
+START_TEST(options_are_optional)
+{
+	struct addr at = ip("127.0.0.1", 0), other = ip("::1", 0);
+	/* a source of another family says nothing about this server */
+	struct sock_connect_options c = { &other, false };
+	struct trio t;
+
+	meet(&t, &at, &plain, &c);
+	ck_assert_int_eq(option(t.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
+	ck_assert_int_eq(option(t.client, SOL_SOCKET, SO_KEEPALIVE), 0);
+	part(&t);
+}
+END_TEST
+
+START_TEST(tcp_refusals)
+{
+	struct addr at = ip("127.0.0.1", 0), bound, far = ip("192.0.2.1", 80);
+	struct sock_connect_options c = { NULL, false };
+	int fd = opens(&at), client;
+
+	ck_assert_int_eq(sock_local_addr(fd, &bound), 0);
+	refuses(&bound, "address already in use");
+	refuses(&far, "Cannot assign requested address");
+	close(fd);
+	client = sock_connect(&bound, &c);
+	if (client >= 0) {
+		ck_assert(becomes(client, POLLOUT));
+		ck_assert_int_eq(sock_error(client), ECONNREFUSED);
+		ck_assert_int_eq(sock_error(client), 0);
+		close(client);
+	} else {
+		ck_assert_int_eq(errno, ECONNREFUSED);
+	}
+	c.source = &far;
+	ck_assert_int_eq(sock_connect(&bound, &c), -1);
+	ck_assert_int_eq(errno, EADDRNOTAVAIL);
+}
+END_TEST
+
+/* An IPv6 wildcard takes IPv4 too, unless it was told not to. */
+START_TEST(wildcard_families)
+{
+	struct sock_listen_options only = { .backlog = 8, .v6_only = true };
+	struct addr at = ip("::", 0), bound, four;
+	int both, fd;
+
+	both = sock_listen(&at, &plain, &e);
+	if (both < 0)
+		SKIP("no IPv6");
+	ck_assert_int_eq(sock_local_addr(both, &bound), 0);
+	four = ip("0.0.0.0", addr_port(&bound));
+	refuses(&four, "already in use");
+	close(both);
+	fd = sock_listen(&bound, &only, &e);
+	ck_assert_msg(fd >= 0, "%s", e.text);
+	both = opens(&four);
+	close(both);
+	close(fd);
+}
+END_TEST
+
+START_TEST(unix_meets)
+{
+	struct sock_listen_options o = { .backlog = 8, .unix_mode = 0620 };
+	struct addr at = path_of(scratch("s"));
+	struct sock_connect_options c = { NULL, true };
+	struct stat st;
+	struct trio t;
+
+	meet(&t, &at, &o, &c);
+	ck_assert_int_eq(t.who.family, AF_UNIX);
+	ck_assert_int_eq(lstat(at.u.un.sun_path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0620);
+	sock_set_nodelay(t.client);
+	part(&t);
+}
+END_TEST
+
+/* Nobody listens at a file that was left behind; somebody may at another. */
+START_TEST(stale_socket_is_taken_over)
+{
+	struct addr at = path_of(scratch("s"));
+	int fd = opens(&at);
+
+	refuses(&at, "already in use");
+	close(fd);
+	ck_assert_int_eq(access(at.u.un.sun_path, F_OK), 0);
+	fd = opens(&at);
+	refuses(&at, "already in use");
+	close(fd);
+}
+END_TEST
+
+START_TEST(files_are_left_alone)
+{
+	const char *file = scratch("file"), *link_ = scratch("link");
+	struct addr at = path_of(file), through = path_of(link_);
+	struct sock_file mark;
+
+	write_file(file, "precious");
+	ck_assert_int_eq(symlink(file, link_), 0);
+	refuses(&at, "exists and is not a socket");
+	refuses(&through, "exists and is not a socket");
+	sock_file_mark(&mark, &at);
+	ck_assert_uint_eq(mark.inode, 0);
+	sock_file_remove(&mark, &at);
+	ck_assert_str_eq(contents(file), "precious");
+	ck_assert_int_eq(access(link_, F_OK), 0);
+	at = path_of(scratch("no/such/directory"));
+	refuses(&at, "No such file");
+}
+END_TEST
+
+/* Only the file that the listener made is removed, not its successor's. */
+START_TEST(own_file_is_removed)
+{
+	struct addr at = path_of(scratch("s")), other = path_of(scratch("o"));
+	struct sock_file mark, successor;
+	int fd = opens(&at), next;
+
+	sock_file_mark(&mark, &at);
+	ck_assert_uint_ne(mark.inode, 0);
+	/* the old file keeps its inode busy under another name */
+	ck_assert_int_eq(rename(at.u.un.sun_path, other.u.un.sun_path), 0);
+	next = opens(&at);
+	sock_file_mark(&successor, &at);
+	sock_file_remove(&mark, &at);
+	ck_assert_int_eq(access(at.u.un.sun_path, F_OK), 0);
+	sock_file_remove(&successor, &at);
+	ck_assert_int_eq(access(at.u.un.sun_path, F_OK), -1);
+	sock_file_remove(&successor, &at);
+	ck_assert_int_eq(access(other.u.un.sun_path, F_OK), 0);
+	close(fd);
+	close(next);
+}
+END_TEST
+
+#ifdef __linux__
+START_TEST(abstract_names)
+{
+	struct addr at = path_of(text("@pen-test-%ld", (long)getpid()));
+	struct sock_connect_options c = { NULL, false };
+	struct sock_file mark;
+	struct trio t;
+
+	meet(&t, &at, &plain, &c);
+	refuses(&at, "already in use");
+	sock_file_mark(&mark, &at);
+	ck_assert_uint_eq(mark.inode, 0);
+	sock_file_remove(&mark, &at);
+	part(&t);
+	close(opens(&at));
+}
+END_TEST
+#endif
+
+/* A full queue of a Unix listener is worth another try. */
+START_TEST(full_unix_queue)
+{
+	struct sock_listen_options o = { .backlog = 1 };
+	struct addr at = path_of(scratch("s"));
+	struct sock_connect_options c = { NULL, false };
+	int fd = sock_listen(&at, &o, &e), queued[16], n = 0;
+
+	ck_assert_int_ge(fd, 0);
+	while (n < 16 && (queued[n] = sock_connect(&at, &c)) >= 0)
+		n++;
+	ck_assert_int_gt(n, 0);
+	ck_assert_int_lt(n, 16);
+	ck_assert_int_eq(errno, EAGAIN);
+	while (n > 0)
+		close(queued[--n]);
+	close(fd);
+}
+END_TEST
+
+START_TEST(reset_and_unsent)
+{
+	struct addr at = ip("127.0.0.1", 0);
+	struct sock_connect_options c = { NULL, false };
+	static char bytes[1 << 16];
+	struct trio t;
+
+	meet(&t, &at, &plain, &c);
+	ck_assert_uint_eq(sock_unsent(t.client), 0);
+	while (sock_send(t.client, bytes, sizeof(bytes), false) > 0)
+		continue;
+	ck_assert_int_eq(errno, EAGAIN);
+#ifdef __linux__
+	ck_assert_uint_gt(sock_unsent(t.client), 0);
+#endif
+	sock_close_reset(t.client);
+	ck_assert(becomes(t.accepted, POLLERR | POLLHUP));
+	while (read(t.accepted, bytes, sizeof(bytes)) > 0)
+		continue;
+	ck_assert_int_eq(errno, ECONNRESET);
+	/* and no signal on what is dead */
+	ck_assert_int_eq(sock_send(t.accepted, "x", 1, false), -1);
+	ck_assert_int_eq(errno, EPIPE);
+	close(t.accepted);
+	close(t.listener);
+	ck_assert_uint_eq(sock_unsent(-1), 0);
+}
+END_TEST
+
+/* "more" may wait for its end, but no longer. */
+START_TEST(more_is_not_lost)
+{
+	struct addr at = ip("127.0.0.1", 0);
+	struct sock_connect_options c = { NULL, false };
+	struct trio t;
+	char bytes[8];
+
+	meet(&t, &at, &plain, &c);
+	ck_assert_int_eq(sock_send(t.client, "last", 4, true), 4);
+	ck_assert_int_eq(shutdown(t.client, SHUT_WR), 0);
+	ck_assert(becomes(t.accepted, POLLIN));
+	ck_assert_int_eq(read(t.accepted, bytes, sizeof(bytes)), 4);
+	ck_assert(becomes(t.accepted, POLLIN));
+	ck_assert_int_eq(read(t.accepted, bytes, sizeof(bytes)), 0);
+	part(&t);
+}
+END_TEST
+
+START_TEST(pipes_and_limits)
+{
+	struct rlimit r;
+	size_t limit;
+	int fd[2];
+	char byte;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+	r.rlim_cur = r.rlim_max < 64 ? r.rlim_max : 64;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &r), 0);
+	limit = sock_raise_fd_limit();
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+	ck_assert_uint_eq(r.rlim_cur, r.rlim_max);
+	if (r.rlim_max != RLIM_INFINITY)
+		ck_assert_uint_eq(limit, r.rlim_max);
+	/* a size the kernel refuses still gives a pipe */
+	ck_assert_int_eq(sock_pipe(fd, (size_t)1 << 30), 0);
+	is_ours(fd[0]);
+	is_ours(fd[1]);
+	ck_assert_int_eq(read(fd[0], &byte, 1), -1);
+	ck_assert_int_eq(errno, EAGAIN);
+	ck_assert_int_eq(write(fd[1], "x", 1), 1);
+	ck_assert_int_eq(read(fd[0], &byte, 1), 1);
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("sock");
+
+	SUITE_ADD(s, tcp_meets, 20);
+	SUITE_ADD(s, options_are_optional, 20);
+	SUITE_ADD(s, tcp_refusals, 20);
+	SUITE_ADD(s, wildcard_families, 20);
+	SUITE_ADD(s, unix_meets, 20);
+	SUITE_ADD(s, stale_socket_is_taken_over, 20);
+	SUITE_ADD(s, files_are_left_alone, 20);
+	SUITE_ADD(s, own_file_is_removed, 20);
+#ifdef __linux__
+	SUITE_ADD(s, abstract_names, 20);
+#endif
+	SUITE_ADD(s, full_unix_queue, 20);
+	SUITE_ADD(s, reset_and_unsent, 20);
+	SUITE_ADD(s, more_is_not_lost, 20);
+	SUITE_ADD(s, pipes_and_limits, 20);
+	return suite_main(s);
+}
