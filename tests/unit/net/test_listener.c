@@ -1,0 +1,242 @@
+/* test_listener.c: accepting in portions, pausing, running out of descriptors. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "net/listener.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { CLIENTS = 20 };
+
+static const struct sock_listen_options plain = { .backlog = 64 };
+static struct error e;
+static struct loop *loop;
+static struct listener l;
+static struct timer alarm_;
+static int clients[CLIENTS];
+static int accepted, wanted;	  /* connections so far, before stopping */
+static int in_turn, most_in_turn; /* of one wake-up */
+static unsigned turn;
+static bool pause_each;
+
+static void
+on_accept(struct listener *from, int fd, const struct peer *who)
+{
+	ck_assert_ptr_eq(from, &l);
+	ck_assert_ptr_eq(from->arg, &loop);
+	ck_assert_uint_eq(who->family, AF_INET);
+	close(fd);
+	in_turn = loop_turn(loop) == turn ? in_turn + 1 : 1;
+	turn = loop_turn(loop);
+	if (in_turn > most_in_turn)
+		most_in_turn = in_turn;
+	if (pause_each)
+		listener_pause(from);
+	if (++accepted == wanted)
+		loop_stop(loop);
+}
+
+static void
+on_alarm(struct timer *t)
+{
+	(void)t;
+	if (pause_each && l.held)
+		ck_assert_int_eq(listener_resume(&l), 0);
+	loop_stop(loop);
+}
+
+static void
+begin(const struct addr *at, unsigned budget)
+{
+	loop = loop_new(NULL, &e);
+	ck_assert_ptr_nonnull(loop);
+	memset(&l, 0x5a, sizeof(l));
+	ck_assert_msg(
+	    listener_open(&l, loop, at, &plain, &e) == 0, "%s", e.text);
+	l.budget = budget;
+	l.on_accept = on_accept;
+	l.arg = &loop;
+	accepted = in_turn = most_in_turn = 0;
+	turn = loop_turn(loop);
+	pause_each = false;
+	timer_init(&alarm_, on_alarm);
+}
+
+static void
+begin_tcp(unsigned budget)
+{
+	struct addr at;
+
+	ck_assert_int_eq(addr_parse_ip(&at, "127.0.0.1", 0), 0);
+	begin(&at, budget);
+}
+
+static void
+end(void)
+{
+	timer_fini(&alarm_);
+	listener_close(&l);
+	ck_assert_int_eq(l.fd, -1);
+	listener_close(&l);
+	loop_free(loop);
+}
+
+static void
+connect_clients(int n)
+{
+	struct sock_connect_options c = { NULL, false };
+	struct pollfd p;
+	struct addr at;
+	int i;
+
+	ck_assert_int_eq(sock_local_addr(l.fd, &at), 0);
+	for (i = 0; i < n; i++) {
+		clients[i] = sock_connect(&at, &c);
+		ck_assert_int_ge(clients[i], 0);
+		p = (struct pollfd){ .fd = clients[i], .events = POLLOUT };
+		ck_assert_int_eq(poll(&p, 1, 10000), 1);
+		ck_assert_int_eq(sock_error(clients[i]), 0);
+	}
+}
+
+static void
+close_clients(int n)
+{
+	while (n-- > 0)
+		close(clients[n]);
+}
+
+/* Runs until `n` connections are accepted, or `ms` are over. */
+static void
+run(int n, uint64_t ms)
+{
+	wanted = n;
+	ck_assert_int_eq(
+	    timer_start(loop, &alarm_, (uint64_t)wait_scaled((long)ms)), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	timer_stop(&alarm_);
+}
+
+/* Quiet until resumed; then no wake-up takes more than the budget. */
+START_TEST(portions)
+{
+	static const unsigned budgets[] = { 1, 3, 64 };
+
+	begin_tcp(budgets[_i]);
+	connect_clients(CLIENTS);
+	run(CLIENTS, 20);
+	ck_assert_int_eq(accepted, 0);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	run(CLIENTS, 10000);
+	ck_assert_int_eq(accepted, CLIENTS);
+	ck_assert_int_le(most_in_turn, (int)budgets[_i]);
+	/* a queue that lasts is emptied faster and faster */
+	if (budgets[_i] > 1)
+		ck_assert_int_gt(most_in_turn, 1);
+	close_clients(CLIENTS);
+	end();
+}
+END_TEST
+
+/* The owner may pause it in the callback; the rest waits in the backlog. */
+START_TEST(paused_by_its_owner)
+{
+	int i;
+
+	begin_tcp(64);
+	pause_each = true;
+	connect_clients(5);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	for (i = 1; i <= 5; i++) {
+		run(CLIENTS, 20);
+		ck_assert_int_eq(accepted, i);
+	}
+	listener_pause(&l);
+	listener_pause(&l);
+	connect_clients(1);
+	run(CLIENTS, 0);
+	ck_assert_int_eq(accepted, 5);
+	end();
+}
+END_TEST
+
+/* Without descriptors it waits without spinning, and goes on by itself. */
+START_TEST(out_of_descriptors)
+{
+	struct rlimit r, none;
+	unsigned before;
+
+	begin_tcp(64);
+	connect_clients(3);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+	none = r;
+	none.rlim_cur = 3;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	before = loop_turn(loop);
+	run(3, 50);
+	ck_assert_int_eq(accepted, 0);
+	ck_assert(l.starved);
+	ck_assert_uint_lt(loop_turn(loop) - before, 20);
+	/* the owner's wish does not end it, nor does its end undo the wish */
+	listener_pause(&l);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	ck_assert_int_lt(l.watch.fd, 0);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &r), 0);
+	run(3, 10000);
+	ck_assert_int_eq(accepted, 3);
+	ck_assert(!l.starved);
+	end();
+}
+END_TEST
+
+START_TEST(closed_while_starved)
+{
+	begin_tcp(64);
+	l.starved = true;
+	ck_assert_int_eq(timer_start(loop, &l.retry, 1), 0);
+	listener_close(&l);
+	run(1, 20);
+	end();
+}
+END_TEST
+
+START_TEST(files_and_errors)
+{
+	const char *path = scratch("s");
+	struct listener second;
+	struct addr at;
+
+	ck_assert_int_eq(addr_parse_unix(&at, path), 0);
+	begin(&at, 1);
+	ck_assert_int_eq(listener_open(&second, loop, &at, &plain, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, path));
+	listener_close(&second);
+	ck_assert_int_eq(access(path, F_OK), 0);
+	end();
+	ck_assert_int_eq(access(path, F_OK), -1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("listener");
+	TCase *c = tcase_create("portions");
+
+	tcase_set_timeout(c, 30);
+	tcase_add_loop_test(c, portions, 0, 3);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, paused_by_its_owner, 30);
+	SUITE_ADD(s, out_of_descriptors, 30);
+	SUITE_ADD(s, closed_while_starved, 30);
+	SUITE_ADD(s, files_and_errors, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,149 @@
+/* test_resolve.c: ports, services and hosts. */
+#include "config.h"
+
+#include <check.h>
+#include <netdb.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "net/resolve.h"
+#include "support/suite.h"
+
+static struct error e;
+static struct resolved r;
+
+static void
+is_port(const char *word, unsigned wanted)
+{
+	uint16_t port = 0;
+
+	ck_assert_msg(resolve_port(word, &port, &e) == 0, "%s", e.text);
+	ck_assert_uint_eq(port, wanted);
+}
+
+static void
+no_port(const char *word, const char *why)
+{
+	uint16_t port = 4711;
+
+	ck_assert_int_eq(resolve_port(word, &port, &e), -1);
+	ck_assert_str_eq(e.text, why);
+	ck_assert_uint_eq(port, 4711);
+}
+
+START_TEST(ports)
+{
+	is_port("1", 1);
+	is_port("80", 80);
+	is_port("65535", 65535);
+	if (getservbyname("smtp", "tcp") == NULL)
+		SKIP("no services known here");
+	is_port("smtp", 25);
+	is_port("https", 443);
+}
+END_TEST
+
+START_TEST(bad_ports)
+{
+	static const char *const bad[] = { "0", "65536", "99999",
+		"18446744073709551617", "99999999999999999999999999" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		no_port(bad[i], "port out of range 1..65535");
+	no_port("", "\"\" is no port and no service");
+	no_port("-1", "\"-1\" is no port and no service");
+	no_port("80 ", "\"80 \" is no port and no service");
+	no_port("0x50", "\"0x50\" is no port and no service");
+	no_port("nosuch", "\"nosuch\" is no port and no service");
+}
+END_TEST
+
+static void
+is_host(const char *host, uint16_t port, const char *wanted)
+{
+	char name[ADDR_TEXT_MAX];
+
+	ck_assert_msg(resolve_host(host, port, &r, &e) == 0, "%s", e.text);
+	ck_assert_uint_eq(r.count, 1);
+	ck_assert_str_eq(addr_format(&r.addr[0], name), wanted);
+}
+
+START_TEST(numeric_hosts)
+{
+	is_host("10.1.2.3", 80, "10.1.2.3:80");
+	is_host("0.0.0.0", 1, "0.0.0.0:1");
+	is_host("::1", 443, "[::1]:443");
+	is_host("2001:db8::7", 0, "[2001:db8::7]:0");
+}
+END_TEST
+
+/* The file descriptors a resolver would open cannot be had: numbers need none. */
+START_TEST(numbers_ask_nobody)
+{
+	struct rlimit old, none;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &old), 0);
+	none = old;
+	none.rlim_cur = 0;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	is_host("192.0.2.77", 80, "192.0.2.77:80");
+	is_host("2001:db8::77", 80, "[2001:db8::77]:80");
+	is_port("8080", 8080);
+	ck_assert_int_eq(resolve_host("no-such-host.invalid", 1, &r, &e), -1);
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
+}
+END_TEST
+
+/* However often the resolver says it, each address counts once. */
+START_TEST(local_name)
+{
+	char name[ADDR_TEXT_MAX];
+	unsigned i, k;
+
+	if (resolve_host("localhost", 7, &r, &e) < 0)
+		SKIP("localhost is unknown here");
+	ck_assert_uint_ge(r.count, 1);
+	ck_assert_uint_le(r.count, RESOLVE_MAX);
+	for (i = 0; i < r.count; i++) {
+		ck_assert_uint_eq(addr_port(&r.addr[i]), 7);
+		addr_format_host(&r.addr[i], name);
+		ck_assert(
+		    strcmp(name, "::1") == 0 || strncmp(name, "127.", 4) == 0);
+		for (k = 0; k < i; k++)
+			ck_assert(!addr_equal(&r.addr[i], &r.addr[k]));
+	}
+}
+END_TEST
+
+START_TEST(bad_hosts)
+{
+	static const char *const bad[] = { "", "no-such-host.invalid",
+		"1.2.3.4.5", "a b", "[::1]", ":::" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		e.text[0] = '\0';
+		ck_assert_msg(
+		    resolve_host(bad[i], 80, &r, &e) == -1, "\"%s\"", bad[i]);
+		ck_assert_str_ne(e.text, "");
+		ck_assert_uint_eq(r.count, 0);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("resolve");
+
+	SUITE_ADD(s, ports, 20);
+	SUITE_ADD(s, bad_ports, 20);
+	SUITE_ADD(s, numeric_hosts, 10);
+	SUITE_ADD(s, numbers_ask_nobody, 10);
+	SUITE_ADD(s, local_name, 30);
+	SUITE_ADD(s, bad_hosts, 60);
+	return suite_main(s);
+}
