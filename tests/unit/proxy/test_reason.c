@@ -1,0 +1,38 @@
+/* test_reason.c: every reason has a name of its own. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "proxy/reason.h"
+#include "support/suite.h"
+
+START_TEST(names)
+{
+	int r, o;
+
+	for (r = 0; r < REASONS; r++) {
+		const char *name = reason_name((enum reason)r);
+
+		ck_assert_ptr_nonnull(name);
+		ck_assert_uint_gt(strlen(name), 0);
+		ck_assert_uint_eq(
+		    strspn(name, "abcdefghijklmnopqrstuvwxyz_"), strlen(name));
+		ck_assert_str_ne(name, "unknown");
+		for (o = 0; o < r; o++)
+			ck_assert_str_ne(name, reason_name((enum reason)o));
+	}
+	ck_assert_str_eq(reason_name(REASON_DONE), "done");
+	ck_assert_str_eq(reason_name(REASON_STOPPED), "stopped");
+	ck_assert_str_eq(reason_name(REASONS), "unknown");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("reason");
+
+	SUITE_ADD(s, names, 10);
+	return suite_main(s);
+}
