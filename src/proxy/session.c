@@ -356,7 +356,7 @@ session_on_turn(struct task *t)
 /* ---- time ---- */
 
 /* Nothing was moved to the end of the queue while bytes flowed, so whoever was
- * active meanwhile waits on. */
+ * active meanwhile waits on. A limit that was lifted since ends nobody. */
 static void
 session_on_silence(
     struct timeouts *t, struct expiry *x, uint64_t limit, enum reason why)
@@ -364,7 +364,9 @@ session_on_silence(
 	struct session *s = list_entry(x, struct session, expiry);
 	uint64_t due = s->active + limit;
 
-	if (due > loop_now(s->frontend->loop))
+	if (limit == 0)
+		session_schedule(s);
+	else if (due > loop_now(s->frontend->loop))
 		timeouts_add(t, x, due);
 	else
 		session_close(s, why);
