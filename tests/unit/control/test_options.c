@@ -1,0 +1,259 @@
+/* test_options.c: the command line, made from the rows of the table. */
+#include "config.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/command.h"
+#include "control/options.h"
+#include "pool/balance.h"
+#include "support/suite.h"
+
+static struct pen *pen;
+static struct error e;
+static const char *said; /* on stderr, by the last one */
+
+/* Parses a command line, without the program's name. */
+static enum options_result
+parse(const char *words)
+{
+	char *argv[64] = { (char *)(uintptr_t) "pen" }, *rest = NULL;
+	const char *path = scratch("said");
+	enum options_result result;
+	char *line;
+	int argc = 1, kept = dup(2);
+	int fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	pen_free(pen);
+	pen = pen_new();
+	ck_assert_ptr_nonnull(pen);
+	/* settings, and getopt, keep pointers into it */
+	line = (char *)(uintptr_t)text("%s", words);
+	for (argv[argc] = strtok_r(line, " ", &rest); argv[argc] != NULL;
+	     argv[argc] = strtok_r(NULL, " ", &rest))
+		argc++;
+	ck_assert_int_eq(dup2(fd, 2), 2);
+	e.text[0] = '\0';
+	result = options_parse(pen, argc, argv, &e);
+	ck_assert_int_eq(dup2(kept, 2), 2);
+	close(kept);
+	close(fd);
+	said = contents(path);
+	return result;
+}
+
+static void
+takes(const char *words)
+{
+	ck_assert_msg(parse(words) == OPTIONS_RUN, "pen %s: %s", words, e.text);
+	ck_assert_str_eq(e.text, "");
+}
+
+static void
+refuses(const char *words, const char *why)
+{
+	ck_assert_msg(parse(words) == OPTIONS_BAD, "pen %s: taken", words);
+	ck_assert_msg(strstr(e.text, why) != NULL, "pen %s: %s", words, e.text);
+}
+
+static void
+end(void)
+{
+	pen_free(pen);
+	pen = NULL;
+}
+
+static bool
+works(const struct command *row)
+{
+	return row->kind != KIND_LATER && row->kind != KIND_TLS &&
+	    row->kind != KIND_OBSOLETE;
+}
+
+/* The documented letters are all there, and each means one row. */
+START_TEST(every_letter)
+{
+	const char *letters = "abBcCdeEFGAfhHjKlLmpPqrRstTuUwWxXZDnQSi";
+	const struct command *row;
+	const char *c;
+
+	for (c = letters; *c != '\0'; c++) {
+		int rows = 0;
+
+		for (row = command_table; row->name != NULL; row++)
+			rows += row->letter == *c;
+		ck_assert_msg(rows == 1, "-%c: %d rows", *c, rows);
+	}
+	for (row = command_table; row->name != NULL; row++)
+		ck_assert_msg(
+		    row->letter == '\0' || strchr(letters, row->letter) != NULL,
+		    "-%c is not documented", row->letter);
+}
+END_TEST
+
+static const char *
+sample(const struct command *row)
+{
+	if (row->args == NULL || row->flags & ROW_COUNT)
+		return "";
+	if (strstr(row->args, "HOST") != NULL)
+		return "10.0.0.9:80";
+	if (strcmp(row->args, "IP") == 0)
+		return "10.0.0.9";
+	if (row->run != NULL && strcmp(row->args, "NAME") == 0)
+		return "wrr";
+	return "3";
+}
+
+static void
+try_row(const struct command *row, const char *option)
+{
+	const char *command = text("%s %s 8080 10.0.0.1", option, sample(row));
+
+	if (works(row)) {
+		takes(command);
+		ck_assert_str_eq(said, "");
+	} else if (row->kind == KIND_OBSOLETE) {
+		takes(command);
+		ck_assert_str_eq(said,
+		    text("pen: option %s is obsolete and ignored\n",
+			row->letter != '\0' ? text("-%c", row->letter)
+					    : option));
+	} else {
+		refuses(command, "");
+		ck_assert_msg(strstr(e.text, "not implemented yet") != NULL ||
+			strstr(e.text, "built without TLS") != NULL,
+		    "%s: %s", option, e.text);
+		ck_assert_msg(
+		    strncmp(e.text, "option -", 8) == 0, "%s", e.text);
+	}
+}
+
+/* Each option alone, by letter and by name: it works, or says why not; and
+ * without its argument it says so. */
+START_TEST(every_row)
+{
+	const struct command *row;
+
+	for (row = command_table; row->name != NULL; row++) {
+		if (row->option == NULL)
+			continue;
+		try_row(row, text("--%s", row->option));
+		if (row->letter != '\0')
+			try_row(row, text("-%c", row->letter));
+		if (sample(row)[0] == '\0')
+			continue;
+		refuses(text("--%s", row->option),
+		    text("option --%s: needs an argument", row->option));
+		if (row->letter != '\0')
+			refuses(text("-%c", row->letter),
+			    text("option -%c: needs an argument", row->letter));
+	}
+	end();
+}
+END_TEST
+
+START_TEST(values_arrive)
+{
+	takes("-b 5 -t 7 -T 9 -c 1000 -x 200 -m 3 -q 17 -f -u nobody -j /tmp "
+	      "-p /run/x 127.0.0.1:8080 10.0.0.1 10.0.0.2:81:1:2:3:4");
+	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 5000);
+	ck_assert_uint_eq(pen->config.frontend.connect_timeout_ms, 7000);
+	ck_assert_uint_eq(pen->config.pool.tracking_ms, 9000);
+	ck_assert_uint_eq(pen->config.pool.clients_max, 1000);
+	ck_assert_uint_eq(pen->config.frontend.sessions_max, 200);
+	ck_assert_uint_eq(pen->config.frontend.accept_max, 3);
+	ck_assert_int_eq(pen->config.frontend.backlog, 17);
+	ck_assert(pen->config.process.foreground);
+	ck_assert_str_eq(pen->config.process.user, "nobody");
+	ck_assert_str_eq(pen->config.process.directory, "/tmp");
+	ck_assert_str_eq(pen->config.process.pid_file, "/run/x");
+	ck_assert_uint_eq(pen->listen.count, 1);
+	ck_assert_uint_eq(pool_count(pen->pool), 2);
+	ck_assert_uint_eq(
+	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 8080);
+	ck_assert_int_eq(pool_server(pen->pool, 1)->prio, 4);
+	end();
+}
+END_TEST
+
+START_TEST(ways_to_write_them)
+{
+	takes("-rsb5 8080 10.0.0.1");
+	ck_assert(pen->config.mode.roundrobin && pen->config.mode.stubborn);
+	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 5000);
+	takes("--blacklist=6 --balance leastconn --sticky 8080 10.0.0.1");
+	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 6000);
+	ck_assert_str_eq(pool_options(pen->pool)->balance->name, "leastconn");
+	ck_assert(pool_options(pen->pool)->sticky);
+	takes("-b 1 -b 2 8080 10.0.0.1");
+	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 2000);
+	takes("-- 8080 10.0.0.1");
+	/* options end where the addresses begin */
+	refuses("8080 10.0.0.1 -r", "server \"-r\"");
+	takes("-ddd 8080 10.0.0.1");
+	ck_assert_uint_eq(pen->config.debug, 3);
+	ck_assert_uint_eq(pen->config.frontend.dump, 1);
+	takes("-d -a -d 8080 10.0.0.1");
+	ck_assert_uint_eq(pen->config.frontend.dump, 2);
+	refuses("-dddddddddd 8080 10.0.0.1", "option -d: ");
+	log_level = LOG_LEVEL_INFO;
+	end();
+}
+END_TEST
+
+/* -O and -o are any command, -e may count on the listening port. */
+START_TEST(commands)
+{
+	takes("-O roundrobin -o stubborn --command=weight 8080 10.0.0.1");
+	ck_assert(pen->config.mode.roundrobin && pen->config.mode.stubborn &&
+	    pen->config.mode.weight);
+	takes("-e 10.0.0.9 -B 10.0.0.8 8080 10.0.0.1");
+	ck_assert_uint_eq(
+	    addr_port(&pool_emergency(pen->pool)->addrs.addr[0]), 8080);
+	ck_assert_uint_eq(
+	    addr_port(&pool_abuse(pen->pool)->addrs.addr[0]), 8080);
+	takes("-O # 8080 10.0.0.1");
+	refuses("-O frobnicate 8080 10.0.0.1", "unknown command");
+	refuses("-O mode=1 8080 10.0.0.1", "unknown command \"mode=1\"");
+	end();
+}
+END_TEST
+
+START_TEST(what_is_wrong)
+{
+	refuses("", "no listening address (usage: pen");
+	refuses("8080", "no server (usage: pen");
+	takes("--dummy 8080");
+	refuses("-y 8080 10.0.0.1", "option -y: unknown");
+	refuses("-ry 8080 10.0.0.1", "option -y: unknown");
+	refuses("--no-such 8080 10.0.0.1", "option --no-such: unknown");
+	refuses("--hash=3 8080 10.0.0.1", "option --hash=3: unknown");
+	refuses("-b x 8080 10.0.0.1", "option -b: \"x\" is no number");
+	refuses("-x 0 8080 10.0.0.1", "option -x: 0 out of range 1..");
+	refuses("--buffer x 8080 10.0.0.1", "option --buffer: \"x\" is no");
+	refuses("99999 10.0.0.1", "listening address \"99999\": port out of");
+	refuses("8080 10.0.0.1:99999", "server \"10.0.0.1:99999\": port out");
+	refuses("-O", "option -O: needs an argument");
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("options");
+
+	SUITE_ADD(s, every_letter, 10);
+	SUITE_ADD(s, every_row, 60);
+	SUITE_ADD(s, values_arrive, 10);
+	SUITE_ADD(s, ways_to_write_them, 10);
+	SUITE_ADD(s, commands, 10);
+	SUITE_ADD(s, what_is_wrong, 10);
+	return suite_main(s);
+}
