@@ -1,0 +1,240 @@
+/* test_setting.c: every row that is a value: its range, its reply, and that a
+ * bad value changes nothing. */
+#include "config.h"
+
+#include <check.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control/command.h"
+#include "control/pen.h"
+#include "support/suite.h"
+
+static struct pen *pen;
+static struct error e;
+static char answer[512];
+
+static int
+run(const char *line)
+{
+	struct buffer reply;
+	size_t n;
+	int rc;
+
+	buffer_init(&reply);
+	e.text[0] = '\0';
+	rc = command_run_line(pen, line, &reply, &e);
+	n = buffer_length(&reply);
+	ck_assert_uint_lt(n, sizeof(answer));
+	memcpy(answer, n > 0 ? buffer_bytes(&reply) : "", n);
+	answer[n] = '\0';
+	buffer_fini(&reply);
+	return rc;
+}
+
+static bool
+is_value(const struct command *row)
+{
+	return !(row->flags & ROW_OPTION) &&
+	    (row->kind == KIND_NUMBER || row->kind == KIND_UNSIGNED ||
+		row->kind == KIND_INT || row->kind == KIND_SIZE ||
+		row->kind == KIND_SECONDS);
+}
+
+/* What the row's member of the configuration holds. */
+static uint64_t
+held(const struct command *row)
+{
+	const char *place = (const char *)&pen->config + row->place;
+	unsigned u;
+	uint64_t n;
+	int i;
+
+	if (row->kind == KIND_UNSIGNED) {
+		memcpy(&u, place, sizeof(u));
+		return u;
+	}
+	if (row->kind == KIND_INT) {
+		memcpy(&i, place, sizeof(i));
+		return (uint64_t)i;
+	}
+	memcpy(&n, place, sizeof(n));
+	return n;
+}
+
+/* As somebody types it, and as it is answered. */
+static const char *
+shown(const struct command *row, uint64_t value)
+{
+	if (row->kind != KIND_SECONDS)
+		return text("%" PRIu64, value);
+	if (value % 1000 == 0)
+		return text("%" PRIu64, value / 1000);
+	return text("%" PRIu64 ".%03" PRIu64, value / 1000, value % 1000);
+}
+
+static void
+takes(const struct command *row, uint64_t value)
+{
+	const char *line = text("%s %s", row->name, shown(row, value));
+
+	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
+	ck_assert_msg(held(row) == value, "%s: %" PRIu64, line, held(row));
+	if (row->reply == NULL)
+		ck_assert_str_eq(answer, text("%s\n", shown(row, value)));
+	else
+		ck_assert_ptr_nonnull(strstr(answer, shown(row, value)));
+	ck_assert_int_eq(run(row->name), 0);
+	if (row->reply == NULL)
+		ck_assert_str_eq(answer, text("%s\n", shown(row, value)));
+}
+
+static void
+refuses(const struct command *row, const char *word, const char *why)
+{
+	const char *line = text("%s %s", row->name, word);
+	uint64_t before = held(row);
+
+	ck_assert_msg(run(line) == -1, "%s: taken", line);
+	ck_assert_str_eq(answer, "");
+	ck_assert_msg(strncmp(e.text, row->name, strlen(row->name)) == 0 &&
+		strstr(e.text, why) != NULL,
+	    "%s: %s", line, e.text);
+	ck_assert_msg(held(row) == before, "%s changed it", line);
+}
+
+/* The largest value and the one above it, in what it is given in. */
+static void
+try_limits(const struct command *row)
+{
+	uint64_t unit = row->kind == KIND_SECONDS ? 1000 : 1;
+
+	takes(row, row->min);
+	takes(row, row->max);
+	takes(row, row->min + (row->max - row->min) / 2);
+	refuses(row, text("%" PRIu64, row->max / unit + 1), "out of range");
+	refuses(row, "99999999999999999999999", "out of range");
+	if (row->min > 0)
+		refuses(row, "0", "out of range");
+	refuses(row, "-1", "is no");
+	refuses(row, "\"\"", "is no");
+	refuses(row, "x", "\"x\" is no");
+	refuses(row, "1x", "\"1x\" is no");
+	refuses(row, "0x10", "is no");
+	refuses(row, "1 1", "one argument is enough, got \"1\"");
+	ck_assert_int_eq(run(text("no %s", row->name)), -1);
+	ck_assert_ptr_nonnull(
+	    strstr(e.text, text("there is no \"no %s\"", row->name)));
+}
+
+START_TEST(every_value)
+{
+	const struct command *row;
+	int rows = 0;
+
+	pen = pen_new();
+	for (row = command_table; row->name != NULL; row++) {
+		if (!is_value(row))
+			continue;
+		rows++;
+		/* the default is one that could be given */
+		ck_assert_msg(held(row) <= row->max &&
+			(held(row) >= row->min || held(row) == 0),
+		    "%s", row->name);
+		try_limits(row);
+	}
+	ck_assert_int_gt(rows, 10);
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(every_flag)
+{
+	const struct command *row;
+	int rows = 0;
+
+	pen = pen_new();
+	for (row = command_table; row->name != NULL; row++) {
+		const bool *place =
+		    (const bool *)((char *)&pen->config + row->place);
+		int i;
+
+		if (row->kind != KIND_FLAG || row->flags & ROW_OPTION)
+			continue;
+		rows++;
+		for (i = 0; i < 4; i++) {
+			ck_assert_int_eq(
+			    run(text("%s%s", i & 2 ? "no " : "", row->name)),
+			    0);
+			ck_assert_str_eq(answer, "");
+			ck_assert_msg(*place == !(i & 2), "%s", row->name);
+		}
+		ck_assert_int_eq(run(text("%s 1", row->name)), -1);
+		ck_assert_ptr_nonnull(strstr(e.text, "takes no argument"));
+		ck_assert(!*place);
+	}
+	ck_assert_int_gt(rows, 5);
+	pen_free(pen);
+}
+END_TEST
+
+/* Pen's defaults and the shape of its answers. */
+START_TEST(replies_of_pen)
+{
+	static const char *const pairs[][2] = { { "blacklist", "30\n" },
+		{ "timeout", "3\n" }, { "tracking", "0\n" },
+		{ "idle_timeout", "Idle timeout: 0 seconds\n" },
+		{ "idle_timeout 600", "Idle timeout: 600 seconds\n" },
+		{ "client_acl", "0\n" }, { "debug", "0\n" },
+		{ "pending_max", "0\n" }, { "blacklist 0", "0\n" },
+		{ "timeout 0.001", "0.001\n" }, { "timeout 1.5", "1.500\n" },
+		{ "buffer 64k", "65536\n" }, { "buffer 1g", "1073741824\n" } };
+	unsigned i;
+
+	pen = pen_new();
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
+		ck_assert_msg(run(pairs[i][0]) == 0, "%s", e.text);
+		ck_assert_str_eq(answer, pairs[i][1]);
+	}
+	pen_free(pen);
+}
+END_TEST
+
+/* Some settings are for the start; the rest reach the rooms at once. */
+START_TEST(while_serving)
+{
+	const struct command *row;
+
+	pen = pen_new();
+	ck_assert_int_eq(spec_parse_listen(&pen->listen, scratch("s"), &e), 0);
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	for (row = command_table; row->name != NULL; row++)
+		if (is_value(row) && row->flags & ROW_START)
+			refuses(row, text("%" PRIu64, row->min),
+			    "only at the start");
+	ck_assert_int_eq(run("poll"), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "only at the start"));
+	ck_assert_int_eq(run("dummy"), -1);
+	ck_assert_int_eq(run("idle_timeout 7"), 0);
+	ck_assert_uint_eq(
+	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
+	ck_assert_int_eq(run("no splice"), 0);
+	ck_assert(!frontend_options(pen->frontend)->splice);
+	ck_assert_int_eq(run("tracking 8"), 0);
+	ck_assert_uint_eq(pool_options(pen->pool)->tracking_ms, 8000);
+	pen_free(pen);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("setting");
+
+	SUITE_ADD(s, every_value, 30);
+	SUITE_ADD(s, every_flag, 30);
+	SUITE_ADD(s, replies_of_pen, 10);
+	SUITE_ADD(s, while_serving, 30);
+	return suite_main(s);
+}
