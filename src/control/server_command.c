@@ -61,7 +61,18 @@ static int
 edit_word(
     struct server_edit *s, const char *key, const char *word, struct error *e)
 {
+	static const struct {
+		const char *name;
+		uint64_t max;
+	} keys[] = {
+		{ "acl", ACL_LISTS - 1 },
+		{ "max", UINT32_MAX },
+		{ "hard", UINT32_MAX },
+		{ "weight", SERVER_WEIGHT_MAX },
+		{ "prio", INT32_MAX },
+	};
 	uint64_t n = 0;
+	size_t i;
 
 	if (strcmp(key, "address") == 0)
 		return edit_address(s, word, e);
@@ -73,11 +84,15 @@ edit_word(
 			return 0;
 		return error_set(e, "\"%.100s\" is no number of seconds", word);
 	}
-	if (edit_number(word,
-		strcmp(key, "acl") == 0		 ? ACL_LISTS - 1
-		    : strcmp(key, "weight") == 0 ? SERVER_WEIGHT_MAX
-						 : INT32_MAX,
-		&n, e) < 0)
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strcmp(key, keys[i].name) == 0)
+			break;
+	if (i == sizeof(keys) / sizeof(keys[0]))
+		return error_set(e,
+		    "\"%.100s\": expected acl, address, port, "
+		    "max, hard, blacklist, weight or prio",
+		    key);
+	if (edit_number(word, keys[i].max, &n, e) < 0)
 		return -1;
 	if (strcmp(key, "max") == 0)
 		s->spec.soft = n;
@@ -87,13 +102,8 @@ edit_word(
 		s->spec.weight = (unsigned)n;
 	else if (strcmp(key, "prio") == 0)
 		s->spec.prio = (int)n;
-	else if (strcmp(key, "acl") == 0)
-		s->spec.acl = (int)n;
 	else
-		return error_set(e,
-		    "\"%.100s\": expected acl, address, port, "
-		    "max, hard, blacklist, weight or prio",
-		    key);
+		s->spec.acl = (int)n;
 	return 0;
 }
 
