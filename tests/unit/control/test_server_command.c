@@ -1,0 +1,244 @@
+/* test_server_command.c: editing servers, reserves and access lists. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "control/command.h"
+#include "control/pen.h"
+#include "support/suite.h"
+
+static struct pen *pen;
+static struct error e;
+
+static void
+begin(const char *listening)
+{
+	pen = pen_new();
+	ck_assert_ptr_nonnull(pen);
+	ck_assert_int_eq(spec_parse_listen(&pen->listen, listening, &e), 0);
+}
+
+static int
+run(const char *line)
+{
+	struct buffer reply;
+	int rc;
+
+	buffer_init(&reply);
+	e.text[0] = '\0';
+	rc = command_run_line(pen, line, &reply, &e);
+	buffer_fini(&reply);
+	return rc;
+}
+
+static void
+takes(const char *line)
+{
+	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
+}
+
+static void
+refuses(const char *line, const char *why)
+{
+	ck_assert_msg(run(line) == -1, "%s: taken", line);
+	ck_assert_str_eq(e.text, why);
+}
+
+static const char *
+at(unsigned index)
+{
+	static char name[ADDR_TEXT_MAX];
+
+	return addr_format(&pool_server(pen->pool, index)->addrs.addr[0], name);
+}
+
+START_TEST(addresses_and_ports)
+{
+	begin("8080");
+	takes("server 0 address 10.0.0.1");
+	ck_assert_str_eq(at(0), "10.0.0.1:8080");
+	takes("server 0 port smtp");
+	ck_assert_str_eq(at(0), "10.0.0.1:25");
+	/* the port stays when the address changes, in whichever order */
+	takes("server 0 address ::1");
+	ck_assert_str_eq(at(0), "[::1]:25");
+	takes("server 0 port 81 address 10.0.0.2");
+	ck_assert_str_eq(at(0), "10.0.0.2:81");
+	takes("server 0 address 10.0.0.3 port 82");
+	ck_assert_str_eq(at(0), "10.0.0.3:82");
+	takes("server 0 address /run/x");
+	ck_assert_str_eq(at(0), "/run/x");
+	takes("server 0 address @x");
+	ck_assert_str_eq(at(0), "@x");
+	takes("server 0");
+	ck_assert_str_eq(at(0), "@x");
+	pen_free(pen);
+	/* a socket has no port to lend */
+	begin("/run/pen");
+	refuses("server 0 address 10.0.0.1", "server: no port");
+	takes("server 0 address /run/x");
+	takes("server 1 address 10.0.0.1 port 1");
+	ck_assert_str_eq(at(1), "10.0.0.1:1");
+	pen_free(pen);
+}
+END_TEST
+
+/* What the command line takes, the command takes. */
+START_TEST(numbers)
+{
+	const struct server *s;
+
+	begin("8080");
+	takes("server 0 address 10.0.0.1 max 4294967295 hard 4294967295 "
+	      "weight 65535 prio 2147483647 acl 9 blacklist 0.5");
+	s = pool_server(pen->pool, 0);
+	ck_assert_uint_eq(s->soft, 4294967295u);
+	ck_assert_uint_eq(s->hard, 4294967295u);
+	ck_assert_uint_eq(s->weight, 65535);
+	ck_assert_int_eq(s->prio, 2147483647);
+	ck_assert_int_eq(s->acl, 9);
+	ck_assert_uint_eq(s->blacklist_ms, 500);
+	refuses("server 0 max 4294967296",
+	    "server: \"4294967296\" is no number 0..4294967295");
+	refuses(
+	    "server 0 hard -1", "server: \"-1\" is no number 0..4294967295");
+	refuses(
+	    "server 0 weight 65536", "server: \"65536\" is no number 0..65535");
+	refuses("server 0 prio 2147483648",
+	    "server: \"2147483648\" is no number 0..2147483647");
+	refuses("server 0 acl 10", "server: \"10\" is no number 0..9");
+	refuses("server 0 port 65536", "server: port out of range 1..65535");
+	refuses(
+	    "server 0 blacklist x", "server: \"x\" is no number of seconds");
+	ck_assert_uint_eq(s->weight, 65535);
+	ck_assert_uint_eq(s->blacklist_ms, 500);
+	pen_free(pen);
+}
+END_TEST
+
+/* The misspelt word is named, not its value. */
+START_TEST(misspelt_words)
+{
+	static const char *const lines[] = { "server 0 adress 10.0.0.1",
+		"server 0 weigth 5", "server 0 weight 5 adress x" };
+	unsigned i;
+
+	begin("8080");
+	takes("server 0 address 10.0.0.1");
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(run(lines[i]), -1);
+		ck_assert_msg(strstr(e.text,
+				  i == 1 ? "\"weigth\": expected acl, address"
+					 : "\"adress\": expected acl, address"),
+		    "%s: %s", lines[i], e.text);
+	}
+	/* all of a line or nothing */
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 0);
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(the_table_grows)
+{
+	unsigned i;
+
+	begin("8080");
+	takes("server 30 address 10.0.0.30");
+	ck_assert_uint_eq(pool_count(pen->pool), 31);
+	for (i = 0; i < 30; i++)
+		ck_assert(!pool_server(pen->pool, i)->present);
+	takes("server 7 address 10.0.0.7");
+	ck_assert_uint_eq(pool_count(pen->pool), 31);
+	ck_assert(pool_server(pen->pool, 7)->present);
+	refuses("server 100001 address 10.0.0.1",
+	    "server: \"100001\" is no number 0..100000");
+	refuses("no server 7", "no server: there is no \"no server\"");
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(reserves)
+{
+	begin("8080");
+	takes("emergency 10.0.0.9:1:2:3:4:5");
+	ck_assert_uint_eq(pool_emergency(pen->pool)->soft, 2);
+	ck_assert_ptr_null(pool_abuse(pen->pool));
+	takes("abuse @name");
+	ck_assert_ptr_nonnull(pool_abuse(pen->pool));
+	takes("emergency 10.0.0.8");
+	ck_assert_uint_eq(pool_emergency(pen->pool)->soft, 0);
+	refuses("emergency", "emergency: expects HOST:PORT");
+	refuses("abuse a b", "abuse: expects HOST:PORT");
+	refuses("emergency 10.0.0.1:0",
+	    "emergency: server \"10.0.0.1:0\": port out of range 1..65535");
+	ck_assert_str_eq(pool_emergency(pen->pool)->name, "10.0.0.8");
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(sources)
+{
+	char name[ADDR_TEXT_MAX];
+	const struct addr *source;
+
+	begin("8080");
+	source = &pen->config.frontend.source;
+	takes("source 127.0.0.2");
+	ck_assert_str_eq(addr_format_host(source, name), "127.0.0.2");
+	refuses("source", "source: expects IP");
+	refuses("source x", "source: \"x\" is no IP address");
+	refuses(
+	    "source 127.0.0.2:80", "source: \"127.0.0.2:80\" is no IP address");
+	ck_assert_str_eq(addr_format_host(source, name), "127.0.0.2");
+	ck_assert_uint_gt(source->len, 0);
+	takes("source ::1");
+	ck_assert_str_eq(addr_format_host(source, name), "::1");
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(access_lists)
+{
+	begin("8080");
+	takes("acl 0 permit 10.0.0.0/8");
+	takes("acl 0 permit 10.0.0.0 255.255.0.0");
+	takes("acl 0 deny 10.0.0.1");
+	takes("acl 9 deny ::/0");
+	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 3);
+	ck_assert_uint_eq(pool_acl(pen->pool, 9)->count, 1);
+	refuses("acl 0 permit",
+	    "acl: expects N permit|deny ADDRESS[/LEN] "
+	    "[MASK]");
+	refuses("acl 0 permit 10.0.0.1 255.0.0.0 x",
+	    "acl: expects N permit|deny ADDRESS[/LEN] [MASK]");
+	refuses("acl x permit 10.0.0.1", "acl: \"x\" is no number 0..9");
+	refuses("acl 0 let 10.0.0.1", "acl: \"let\": expected permit or deny");
+	refuses("acl 0 deny ::/129",
+	    "acl: \"::/129\" is no address with an optional /LEN or mask");
+	refuses("no acl", "no acl: expects N");
+	refuses("no acl 0 1", "no acl: expects N");
+	refuses("no acl 10", "no acl: \"10\" is no number 0..9");
+	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 3);
+	takes("no acl 0");
+	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 0);
+	takes("no acl 0");
+	pen_free(pen);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("server_command");
+
+	SUITE_ADD(s, addresses_and_ports, 10);
+	SUITE_ADD(s, numbers, 10);
+	SUITE_ADD(s, misspelt_words, 10);
+	SUITE_ADD(s, the_table_grows, 10);
+	SUITE_ADD(s, reserves, 10);
+	SUITE_ADD(s, sources, 10);
+	SUITE_ADD(s, access_lists, 10);
+	return suite_main(s);
+}
