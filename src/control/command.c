@@ -57,10 +57,13 @@ static int
 unknown(const char *name, struct error *e)
 {
 	const struct command *row, *nearest = NULL;
-	unsigned best = FAR, d;
+	unsigned best = strlen(name) < 5 ? 2 : FAR, d;
 
 	for (row = command_table; row->name != NULL; row++) {
-		d = row->flags & ROW_OPTION ? FAR : distance(name, row->name);
+		if (row->flags & ROW_OPTION || row->kind == KIND_LATER ||
+		    row->kind == KIND_TLS)
+			continue;
+		d = distance(name, row->name);
 		if (d < best) {
 			best = d;
 			nearest = row;

@@ -92,7 +92,10 @@ int run_sticky(struct call *c, struct error *e);
 int run_mode(struct call *c, struct error *e);
 int run_method(struct call *c, struct error *e);
 int run_fastclose(struct call *c, struct error *e);
+/* process_command.c */
 int run_debug(struct call *c, struct error *e);
 int run_pid(struct call *c, struct error *e);
+int run_control(struct call *c, struct error *e);
+int run_exit(struct call *c, struct error *e);
 
 #endif

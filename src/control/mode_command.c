@@ -1,12 +1,8 @@
 /* mode_command.c: commands that pick algorithms and ways of working. */
 #include "config.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
-#include "base/number.h"
 #include "control/command.h"
 #include "control/pen.h"
 #include "pool/balance.h"
@@ -96,28 +92,4 @@ run_fastclose(struct call *c, struct error *e)
 		}
 	return error_set(
 	    e, "expects %s, got \"%.100s\"", c->row->args, c->words->word[0]);
-}
-
-/* As an option each one is a step more; as a command it is set or asked for. */
-int
-run_debug(struct call *c, struct error *e)
-{
-	struct config *f = &c->pen->config;
-
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1 &&
-	    number_parse(c->words->word[0], 0, 9, &f->debug) < 0)
-		return error_set(
-		    e, "\"%.100s\" is no number 0..9", c->words->word[0]);
-	reply_add(c->reply, "%llu\n", (unsigned long long)f->debug);
-	return pen_apply(c->pen, e);
-}
-
-int
-run_pid(struct call *c, struct error *e)
-{
-	(void)e;
-	reply_add(c->reply, "%ld\n", (long)getpid());
-	return 0;
 }

@@ -196,8 +196,8 @@ run_servers_of(struct pen *p, char **operands, struct error *e)
 	int rc;
 
 	for (i = 0; operands[i] != NULL; i++) {
-		rc = spec_parse_server(
-		    &spec, operands[i], spec_default_port(&p->listen), e);
+		rc = spec_parse_server(&spec, operands[i],
+		    spec_default_port(&p->listen), RESOLVE_NAMES, e);
 		if (rc == 0 && pool_set_server(p->pool, i, &spec) == NULL)
 			rc = error_set(e, "out of memory");
 		free(spec.name);

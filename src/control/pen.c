@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "control/pen.h"
@@ -142,10 +143,34 @@ pen_free(struct pen *p)
 {
 	if (p == NULL)
 		return;
+	control_free(p->control);
 	frontend_free(p->frontend);
 	pool_free(p->pool);
 	loop_free(p->loop);
 	free(p);
+}
+
+/* Whoever reaches a TCP port commands the process: not one that is root. */
+static int
+open_control(struct pen *p, struct error *e)
+{
+	unsigned i;
+
+	p->control = control_new(p, p->loop);
+	if (p->control == NULL)
+		return error_set(e, "out of memory");
+	for (i = 0; i < p->control_at.count; i++) {
+		const struct addr *at = &p->control_at.entry[i].at;
+
+		if (at->u.sa.sa_family != AF_UNIX && geteuid() == 0 &&
+		    p->config.process.user == NULL)
+			return error_set(e,
+			    "a TCP control port is refused as "
+			    "root: use -u USER, or a path");
+		if (control_listen(p->control, at, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int
@@ -166,11 +191,15 @@ pen_start(struct pen *p, struct error *e)
 		if (frontend_listen(p->frontend, &p->listen.entry[i].at,
 			p->listen.entry[i].v6_only, e) < 0)
 			return -1;
+	if (open_control(p, e) < 0)
+		return -1;
 	return catch_signals(p, e);
 }
 
 int
 pen_run(struct pen *p)
 {
-	return frontend_start(p->frontend) < 0 ? -1 : loop_run(p->loop);
+	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0)
+		return -1;
+	return loop_run(p->loop);
 }

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "control/socket.h"
 #include "control/spec.h"
 #include "pool/pool.h"
 #include "proxy/frontend.h"
@@ -36,14 +37,18 @@ struct config {
 	uint64_t debug;
 	bool ascii;
 	bool abort_on_error;
+	bool allow_exit;
 };
 
 struct pen {
 	struct config config;
 	struct listen_list listen;
-	struct loop *loop; /* NULL until pen_start() */
+	struct listen_list control_at;	  /* control sockets */
+	char control_text[ADDR_TEXT_MAX]; /* the last one as given */
+	struct loop *loop;		  /* NULL until pen_start() */
 	struct pool *pool;
 	struct frontend *frontend; /* NULL until pen_start() */
+	struct control *control;   /* the same */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */

@@ -9,9 +9,15 @@
 #include "control/command.h"
 #include "control/pen.h"
 #include "control/report.h"
-#include "net/resolve.h"
 
 enum { SERVERS_MAX = 100000 };
+
+/* The loop must not wait for a resolver. */
+static enum resolve_how
+resolve_how(const struct pen *p)
+{
+	return p->loop == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+}
 
 /* ---- server N ... ---- */
 
@@ -20,6 +26,7 @@ struct server_edit {
 	char *name;	/* heap; what spec.name points to */
 	bool addressed; /* an address is known */
 	uint16_t port;
+	enum resolve_how how;
 };
 
 static int
@@ -45,7 +52,7 @@ edit_address(struct server_edit *s, const char *word, struct error *e)
 			    word);
 		s->spec.addrs.count = 1;
 	} else {
-		if (resolve_host(word, s->port, &r, &why) < 0)
+		if (resolve_host(word, s->port, s->how, &r, &why) < 0)
 			return error_set(
 			    e, "\"%.150s\": %.250s", word, why.text);
 		s->spec.addrs.count = r.count;
@@ -167,6 +174,7 @@ run_server(struct call *c, struct error *e)
 	if (edit_begin(&s, pool_server(p->pool, (unsigned)n),
 		spec_default_port(&p->listen), e) < 0)
 		return -1;
+	s.how = resolve_how(p);
 	rc = edit_words(&s, c->words, e);
 	s.spec.name = s.name;
 	if (rc == 0 && pool_set_server(p->pool, (unsigned)n, &s.spec) == NULL)
@@ -194,8 +202,8 @@ set_reserve(struct call *c, struct error *e,
 
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
-	rc = spec_parse_server(
-	    &spec, c->words->word[0], spec_default_port(&c->pen->listen), e);
+	rc = spec_parse_server(&spec, c->words->word[0],
+	    spec_default_port(&c->pen->listen), resolve_how(c->pen), e);
 	if (rc == 0 && set(c->pen->pool, &spec) == NULL)
 		rc = error_set(e, "out of memory");
 	free(spec.name);

@@ -7,7 +7,6 @@
 
 #include "base/number.h"
 #include "control/spec.h"
-#include "net/resolve.h"
 
 static int
 parse_unix(struct addr *a, const char *text, struct error *e)
@@ -58,7 +57,7 @@ parse_one(struct listen_list *list, char *text, struct error *e)
 	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
 		host = "0.0.0.0";
 	if (resolve_port(colon != NULL ? colon + 1 : text, &port, e) < 0 ||
-	    resolve_host(host, port, &r, e) < 0)
+	    resolve_host(host, port, RESOLVE_NAMES, &r, e) < 0)
 		return -1;
 	for (i = 0; i < r.count; i++)
 		if (add_listener(list, &r.addr[i], e) < 0)
@@ -211,8 +210,8 @@ parse_rest(
 }
 
 static int
-parse_host_server(
-    struct server_spec *spec, const char *text, uint16_t port, struct error *e)
+parse_host_server(struct server_spec *spec, const char *text, uint16_t port,
+    enum resolve_how how, struct error *e)
 {
 	const char *rest;
 	struct resolved r;
@@ -231,7 +230,7 @@ parse_host_server(
 		return -1;
 	if (port == 0)
 		return error_set(e, "no port, and no listening port to take");
-	if (resolve_host(host, port, &r, e) < 0)
+	if (resolve_host(host, port, how, &r, e) < 0)
 		return -1;
 	spec->addrs.count = r.count;
 	memcpy(spec->addrs.addr, r.addr, r.count * sizeof(r.addr[0]));
@@ -240,7 +239,7 @@ parse_host_server(
 
 int
 spec_parse_server(struct server_spec *spec, const char *text,
-    uint16_t default_port, struct error *e)
+    uint16_t default_port, enum resolve_how how, struct error *e)
 {
 	struct error why;
 	int rc;
@@ -253,7 +252,7 @@ spec_parse_server(struct server_spec *spec, const char *text,
 		    ? error_set(&why, "out of memory")
 		    : parse_unix(&spec->addrs.addr[0], text, &why);
 	} else {
-		rc = parse_host_server(spec, text, default_port, &why);
+		rc = parse_host_server(spec, text, default_port, how, &why);
 	}
 	if (rc < 0)
 		return error_set(

@@ -5,13 +5,14 @@
  *     server     HOST[:PORT[:SOFT[:HARD[:WEIGHT[:PRIO]]]]] | [V6]:PORT... |
  *                /PATH | @NAME
  *
- * Names are resolved here, so these functions block: start only. Errors name
+ * Names are resolved here, which blocks: at the start only. Errors name
  * the operand and what was expected. */
 #ifndef PEN_CONTROL_SPEC_H
 #define PEN_CONTROL_SPEC_H
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "net/resolve.h"
 #include "pool/pool.h"
 
 enum { LISTEN_MAX = 64 };
@@ -35,7 +36,7 @@ uint16_t spec_default_port(const struct listen_list *list);
 /* Parses a server; spec->name is heap memory, the caller's to free, also
  * after an error (it may be NULL then). Returns 0, or -1 with a sentence. */
 int spec_parse_server(struct server_spec *spec, const char *text,
-    uint16_t default_port, struct error *e);
+    uint16_t default_port, enum resolve_how how, struct error *e);
 
 /* Splits HOST or [V6] or a numeric IPv6 address off the front of `text`: a heap
  * copy of the host without brackets, and *rest at ":..." or the end. NULL with

@@ -130,6 +130,12 @@ const struct command command_table[] = {
 	    ROW_START, AT(frontend.dummy), 0, 0, NULL, NULL },
 
 	/* the process */
+	RUN("control", 'C', "control", "ADDRESS", 0, run_control,
+	    "control socket: [address:]port or /path; may be repeated"),
+	{ "allow-exit", 'X', "allow-exit", NULL, "allow the exit command",
+	    KIND_FLAG, ROW_OPTION, AT(allow_exit), 0, 0, NULL, NULL },
+	RUN("exit", '\0', NULL, NULL, 0, run_exit,
+	    "ends the program, if it was started with -X"),
 	{ "foreground", 'f', "foreground", NULL, "stay in the foreground",
 	    KIND_FLAG, ROW_OPTION, AT(process.foreground), 0, 0, NULL, NULL },
 	{ "user", 'u', "user", "USER", "run as this user", KIND_TEXT,
@@ -163,9 +169,7 @@ const struct command command_table[] = {
 	OBSOLETE("ignore", 'i', "ignore", NULL, ROW_OPTION),
 
 	/* not there yet */
-	LATER("control", 'C', "control", "ADDRESS", "control socket"),
 	LATER("config", 'F', "config", "FILE", "configuration file"),
-	LATER("exit", 'X', "allow-exit", NULL, "allow the exit command"),
 	LATER("log", 'l', "log", "FILE", "log of requests"),
 	LATER("web_stats", 'w', "web-stats", "FILE", "status page"),
 	LATER("http", 'H', "http", NULL, "add X-Forwarded-For"),

@@ -57,8 +57,8 @@ add_address(struct resolved *r, const struct addrinfo *ai, uint16_t port)
 }
 
 int
-resolve_host(
-    const char *host, uint16_t port, struct resolved *r, struct error *e)
+resolve_host(const char *host, uint16_t port, enum resolve_how how,
+    struct resolved *r, struct error *e)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *ai;
 	int rc;
@@ -68,6 +68,10 @@ resolve_host(
 		r->count = 1;
 		return 0;
 	}
+	if (how == RESOLVE_NUMERIC)
+		return error_set(e,
+		    "names are looked up at the start only; "
+		    "use an IP address");
 	rc = getaddrinfo(host, NULL, &hints, &list);
 	if (rc != 0)
 		return error_set(e, "%s",

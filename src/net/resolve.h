@@ -21,9 +21,12 @@ struct resolved {
  * phrase such as "port out of range 1..65535". */
 int resolve_port(const char *text, uint16_t *port, struct error *e);
 
+/* Whether names may be looked up: only while nothing is served yet. */
+enum resolve_how { RESOLVE_NAMES, RESOLVE_NUMERIC };
+
 /* All stream addresses of `host` (a name or a numeric address, no brackets) in
  * the resolver's order, with `port`. Returns 0, or -1 with a phrase. */
-int resolve_host(
-    const char *host, uint16_t port, struct resolved *r, struct error *e);
+int resolve_host(const char *host, uint16_t port, enum resolve_how how,
+    struct resolved *r, struct error *e);
 
 #endif

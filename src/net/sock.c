@@ -102,6 +102,21 @@ clear_unix_path(const struct addr *at, const char *text, struct error *e)
 	return 0;
 }
 
+/* The socket file gets its mode as it is made: nobody can slip in before. */
+static int
+bind_with_mode(int fd, const struct addr *at, mode_t mode)
+{
+	mode_t old;
+	int rc;
+
+	if (at->u.sa.sa_family != AF_UNIX || mode == 0)
+		return bind(fd, &at->u.sa, at->len);
+	old = umask(0777 & ~mode);
+	rc = bind(fd, &at->u.sa, at->len);
+	umask(old);
+	return rc;
+}
+
 static int
 bind_and_listen(
     int fd, const struct addr *at, const struct sock_listen_options *o)
@@ -115,10 +130,7 @@ bind_and_listen(
 		if (o->nodelay)
 			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	}
-	if (bind(fd, &at->u.sa, at->len) < 0)
-		return -1;
-	if (at->u.sa.sa_family == AF_UNIX && at->u.un.sun_path[0] != '\0' &&
-	    o->unix_mode != 0 && chmod(at->u.un.sun_path, o->unix_mode) < 0)
+	if (bind_with_mode(fd, at, o->unix_mode) < 0)
 		return -1;
 	return listen(fd, o->backlog);
 }

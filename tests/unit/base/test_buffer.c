@@ -12,7 +12,7 @@ START_TEST(in_order)
 {
 	struct buffer b;
 	uint64_t x = 3, put = 0, got = 0;
-	size_t n, k, most = 0;
+	size_t n, k, most = 0, wrong = 0;
 	char *at;
 	int i;
 
@@ -29,8 +29,8 @@ START_TEST(in_order)
 		} else {
 			n = n < buffer_length(&b) ? n : buffer_length(&b);
 			for (k = 0; k < n; k++)
-				ck_assert_int_eq(
-				    buffer_bytes(&b)[k], (char)(got++ % 251));
+				wrong +=
+				    buffer_bytes(&b)[k] != (char)(got++ % 251);
 			buffer_consume(&b, n);
 		}
 		ck_assert_uint_eq(buffer_length(&b), put - got);
@@ -38,6 +38,7 @@ START_TEST(in_order)
 		/* what was consumed does not pile up */
 		ck_assert_uint_le(b.size, 8 * (most + 1024));
 	}
+	ck_assert_uint_eq(wrong, 0);
 	buffer_fini(&b);
 }
 END_TEST

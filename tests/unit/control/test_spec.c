@@ -83,7 +83,8 @@ serves(const char *from, const char *at, uint64_t soft, uint64_t hard,
 	char out[ADDR_TEXT_MAX];
 
 	ck_assert_msg(
-	    spec_parse_server(&spec, from, 99, &e) == 0, "%s", e.text);
+	    spec_parse_server(&spec, from, 99, RESOLVE_NAMES, &e) == 0, "%s",
+	    e.text);
 	ck_assert_str_eq(addr_format(&spec.addrs.addr[0], out), at);
 	ck_assert_uint_eq(spec.soft, soft);
 	ck_assert_uint_eq(spec.hard, hard);
@@ -110,7 +111,8 @@ END_TEST
 static void
 bad(const char *from, uint16_t port, const char *why)
 {
-	ck_assert_int_eq(spec_parse_server(&spec, from, port, &e), -1);
+	ck_assert_int_eq(
+	    spec_parse_server(&spec, from, port, RESOLVE_NAMES, &e), -1);
 	free(spec.name);
 	ck_assert_msg(strstr(e.text, why) != NULL && strstr(e.text, from),
 	    "%s: %s", from, e.text);

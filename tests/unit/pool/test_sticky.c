@@ -140,17 +140,23 @@ START_TEST(growing)
 }
 END_TEST
 
+/* Assertions are counted once: each one costs a system call. */
 START_TEST(a_million)
 {
-	uint32_t n, amount = (uint32_t)suite_amount(1000000, 50000);
+	uint32_t n, amount = (uint32_t)suite_amount(1000000, 50000), bad = 0;
 	struct sticky *s = sticky_new(amount);
+	struct peer p;
+	sticky_hint hint;
 
-	for (n = 0; n < amount; n++)
-		remember(s, n * 2654435761u, n % 1000, n);
+	for (n = 0; n < amount; n++) {
+		p = client(n * 2654435761u);
+		hint = 0;
+		bad += sticky_remember(s, &p, &hint, n % 1000, n) != 0;
+	}
 	ck_assert_uint_eq(sticky_count(s), amount);
 	for (n = 0; n < amount; n++)
-		ck_assert_int_eq(
-		    recall(s, n * 2654435761u, n, 0), (int)(n % 1000));
+		bad += recall(s, n * 2654435761u, n, 0) != (int)(n % 1000);
+	ck_assert_uint_eq(bad, 0);
 	remember(s, 12345, 1, amount);
 	ck_assert_uint_eq(sticky_count(s), amount);
 	ck_assert_int_eq(recall(s, 0, 0, 0), -1);

@@ -1,0 +1,233 @@
+/* test_control.c: the control socket and penctl, with silent, slow and rude
+ * clients beside. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/child.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static struct backend server;
+static struct spot front, ctl;
+static struct pen pen;
+
+static void
+up(const char *option)
+{
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	if (option != NULL)
+		pen_up(&pen, &front, "-r", option, "-C", ctl.text, front.text,
+		    server.at.text, NULL);
+	else
+		pen_up(&pen, &front, "-r", "-C", ctl.text, front.text,
+		    server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	backend_stop(&server);
+}
+
+/* One line, one answer, closed by pen. */
+static const char *
+ask(const char *line)
+{
+	const char *answer;
+	int fd = spot_connect(&ctl);
+
+	spot_send(fd, line, strlen(line));
+	answer = spot_recv_all(fd);
+	close(fd);
+	return answer;
+}
+
+START_TEST(one_line_one_answer)
+{
+	up(NULL);
+	ck_assert_str_eq(ask("blacklist\n"), "30\n");
+	ck_assert_str_eq(ask("blacklist 5\n"), "5\n");
+	ck_assert_str_eq(ask("blacklist\r\n"), "5\n");
+	ck_assert_str_eq(ask("mode\nblacklist\n"),
+	    "no hash roundrobin no stubborn no weight no prio\n");
+	ck_assert_str_eq(ask("\n"), "");
+	ck_assert_str_eq(ask("# nothing\n"), "");
+	ck_assert_str_eq(ask("blaklist\n"),
+	    "error: unknown command \"blaklist\" (did you mean blacklist?)\n");
+	ck_assert_str_eq(ask("no acl\n"), "error: no acl: expects N\n");
+	ck_assert_str_eq(ask("source\n"), "error: source: expects IP\n");
+	ck_assert_int_eq(
+	    strncmp(ask("ssl_client_renegotiation_interval\n"), "error: ", 7),
+	    0);
+	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
+	ck_assert_str_eq(ask("pid\n"), text("%d\n", (int)pen.child.pid));
+	ck_assert_str_eq(
+	    ask("exit\n"), "Exit is not enabled; restart with -X flag\n");
+	ck_assert_str_eq(spot_hear(&front), "hello");
+	down();
+}
+END_TEST
+
+/* What the commands change is true for traffic and counters at once. */
+START_TEST(servers_change_while_running)
+{
+	struct backend second;
+	int i;
+
+	up(NULL);
+	backend_start(&second, SPOT_TCP4, backend_say, "second");
+	ck_assert_str_eq(spot_hear(&front), "hello");
+	WAIT_FOR(strstr(ask("servers\n"), "rx 5") != NULL, 5000);
+	ck_assert_str_eq(ask("servers\n"),
+	    text("0 addr 127.0.0.1 port %d conn 0 max 0 hard 0 weight 0 prio 0 "
+		 "sx 0 rx 5\n",
+		server.at.port));
+	ck_assert_str_eq(
+	    ask(text("server 1 address 127.0.0.1 port %d\n", second.at.port)),
+	    "");
+	ck_assert_str_eq(ask("prio\n"), "");
+	ck_assert_str_eq(ask("server 0 prio 9\n"), "");
+	for (i = 0; i < 3; i++)
+		ck_assert_str_eq(spot_hear(&front), "second");
+	/* a name would make the loop wait for a resolver */
+	ck_assert_ptr_nonnull(
+	    strstr(ask("server 1 address localhost\n"), "at the start only"));
+	for (i = 0; i < 3; i++)
+		ck_assert_str_eq(spot_hear(&front), "second");
+	backend_stop(&second);
+	down();
+}
+END_TEST
+
+/* Hundreds that say nothing, one that dribbles, one without an end. */
+START_TEST(rude_clients)
+{
+	enum { SILENT = 400 };
+	static char flood[70000];
+	int fds[SILENT], i, slow, rude;
+	const char *answer;
+
+	up(NULL);
+	for (i = 0; i < SILENT; i++)
+		fds[i] = spot_connect(&ctl);
+	slow = spot_connect(&ctl);
+	spot_send(slow, "mo", 2);
+	ck_assert_str_eq(spot_hear(&front), "hello");
+	ck_assert_str_eq(ask("blacklist\n"), "30\n");
+	memset(flood, 'x', sizeof(flood));
+	rude = spot_connect(&ctl);
+	send(rude, flood, sizeof(flood), MSG_NOSIGNAL);
+	answer = spot_recv_all(rude);
+	ck_assert_str_eq(answer, "error: line longer than 65536 bytes\n");
+	close(rude);
+	spot_send(slow, "de\n", 3);
+	ck_assert_str_eq(spot_recv_all(slow),
+	    "no hash roundrobin no stubborn no weight no prio\n");
+	close(slow);
+	ck_assert_int_lt(child_fds(pen.child.pid), 300);
+	for (i = 0; i < SILENT; i++)
+		close(fds[i]);
+	WAIT_FOR(child_fds(pen.child.pid) < 30, 5000);
+	down();
+}
+END_TEST
+
+/* Only its owner may use it; a TCP port of a root process is refused. */
+START_TEST(who_may_command)
+{
+	struct spot other;
+	struct stat st;
+
+	up(NULL);
+	ck_assert_int_eq(stat(ctl.text, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	down();
+	ck_assert_int_eq(access(ctl.text, F_OK), -1);
+	if (geteuid() != 0)
+		SKIP("needs root");
+	spot_new(&other, SPOT_TCP4);
+	pen_expect_failure("refused as root", "-f", "-C", other.text,
+	    front.text, "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(exit_when_allowed)
+{
+	int fd;
+
+	up("-X");
+	fd = spot_connect(&ctl);
+	spot_send(fd, "exit\n", 5);
+	close(fd);
+	WAIT_FOR(child_has_ended(&pen.child), 5000);
+	ck_assert_int_eq(pen.child.status, 0);
+	ck_assert_int_eq(access(ctl.text, F_OK), -1);
+	backend_stop(&server);
+}
+END_TEST
+
+/* ---- penctl ---- */
+
+static int
+penctl(
+    const char *first, const char *second, const char *third, const char **said)
+{
+	static struct child c;
+	const char *path = text("%sctl", getenv("PEN"));
+	const char *argv[] = { path, first, second, third, NULL };
+	int status;
+
+	child_start(&c, argv);
+	status = child_wait(&c, 10000);
+	*said = status == 0 ? child_out(&c) : child_err(&c);
+	return status;
+}
+
+START_TEST(penctl_asks)
+{
+	const char *said;
+
+	up(NULL);
+	ck_assert_int_eq(penctl(ctl.text, "blacklist", "7", &said), 0);
+	ck_assert_str_eq(said, "7\n");
+	ck_assert_int_eq(penctl(ctl.text, "blacklist", NULL, &said), 0);
+	ck_assert_str_eq(said, "7\n");
+	ck_assert_int_eq(penctl(ctl.text, "blacklist", "a \"b\\", &said), 1);
+	ck_assert_str_eq(
+	    said, "error: blacklist: \"a \"b\\\" is no number of seconds\n");
+	ck_assert_int_eq(penctl(ctl.text, "tarpit", NULL, &said), 1);
+	ck_assert_int_eq(penctl("/no/such/socket", "mode", NULL, &said), 2);
+	ck_assert_int_eq(penctl("@", "mode", NULL, &said), 2);
+	ck_assert_int_eq(setenv("PENCTL", ctl.text, 1), 0);
+	ck_assert_int_eq(penctl("mode", NULL, NULL, &said), 0);
+	ck_assert_str_eq(
+	    said, "no hash roundrobin no stubborn no weight no prio\n");
+	down();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("control");
+
+	SUITE_ADD(s, one_line_one_answer, 20);
+	SUITE_ADD(s, servers_change_while_running, 20);
+	SUITE_ADD(s, rude_clients, 30);
+	SUITE_ADD(s, who_may_command, 20);
+	SUITE_ADD(s, exit_when_allowed, 20);
+	SUITE_ADD(s, penctl_asks, 30);
+	return suite_main(s);
+}
