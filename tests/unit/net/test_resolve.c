@@ -66,7 +66,8 @@ is_host(const char *host, uint16_t port, const char *wanted)
 {
 	char name[ADDR_TEXT_MAX];
 
-	ck_assert_msg(resolve_host(host, port, &r, &e) == 0, "%s", e.text);
+	ck_assert_msg(
+	    resolve_host(host, port, RESOLVE_NAMES, &r, &e) == 0, "%s", e.text);
 	ck_assert_uint_eq(r.count, 1);
 	ck_assert_str_eq(addr_format(&r.addr[0], name), wanted);
 }
@@ -92,7 +93,8 @@ START_TEST(numbers_ask_nobody)
 	is_host("192.0.2.77", 80, "192.0.2.77:80");
 	is_host("2001:db8::77", 80, "[2001:db8::77]:80");
 	is_port("8080", 8080);
-	ck_assert_int_eq(resolve_host("no-such-host.invalid", 1, &r, &e), -1);
+	ck_assert_int_eq(
+	    resolve_host("no-such-host.invalid", 1, RESOLVE_NAMES, &r, &e), -1);
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &old), 0);
 }
 END_TEST
@@ -103,7 +105,7 @@ START_TEST(local_name)
 	char name[ADDR_TEXT_MAX];
 	unsigned i, k;
 
-	if (resolve_host("localhost", 7, &r, &e) < 0)
+	if (resolve_host("localhost", 7, RESOLVE_NAMES, &r, &e) < 0)
 		SKIP("localhost is unknown here");
 	ck_assert_uint_ge(r.count, 1);
 	ck_assert_uint_le(r.count, RESOLVE_MAX);
@@ -127,10 +129,22 @@ START_TEST(bad_hosts)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
 		e.text[0] = '\0';
 		ck_assert_msg(
-		    resolve_host(bad[i], 80, &r, &e) == -1, "\"%s\"", bad[i]);
+		    resolve_host(bad[i], 80, RESOLVE_NAMES, &r, &e) == -1,
+		    "\"%s\"", bad[i]);
 		ck_assert_str_ne(e.text, "");
 		ck_assert_uint_eq(r.count, 0);
 	}
+}
+END_TEST
+
+/* While the loop runs nothing may wait for a resolver. */
+START_TEST(numeric_only)
+{
+	ck_assert_int_eq(
+	    resolve_host("127.0.0.1", 1, RESOLVE_NUMERIC, &r, &e), 0);
+	ck_assert_uint_eq(r.count, 1);
+	ck_assert_int_eq(
+	    resolve_host("localhost", 1, RESOLVE_NUMERIC, &r, &e), -1);
 }
 END_TEST
 
@@ -140,6 +154,7 @@ main(void)
 	Suite *s = suite_create("resolve");
 
 	SUITE_ADD(s, ports, 20);
+	SUITE_ADD(s, numeric_only, 10);
 	SUITE_ADD(s, bad_ports, 20);
 	SUITE_ADD(s, numeric_hosts, 10);
 	SUITE_ADD(s, numbers_ask_nobody, 10);
