@@ -139,6 +139,137 @@ START_TEST(timers_and_signals)
 }
 END_TEST
 
+static void
+on_level(struct watch *w, unsigned ready)
+{
+	ck_assert(ready & READY_READ);
+	if (++calls < 3)
+		return; /* untouched: it is told again */
+	watch_stop(loop, w);
+	loop_stop(loop);
+}
+
+START_TEST(levels_are_told_again)
+{
+	int fd[2];
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, fd[0], READY_READ | WATCH_LEVEL, on_level),
+	    0);
+	ck_assert_int_eq(write(fd[1], "x", 1), 1);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 3);
+	/* a level watch may start again on the same descriptor */
+	ck_assert_int_eq(
+	    watch_start(loop, &a, fd[0], READY_READ | WATCH_LEVEL, on_level),
+	    0);
+	calls = 2;
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 3);
+	loop_free(loop);
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+static void
+on_end(struct watch *w, unsigned ready)
+{
+	char byte;
+
+	ck_assert(ready & READY_READ);
+	/* epoll tells the end; with the others the read does */
+	if (strcmp(loop_method(loop), "epoll") == 0)
+		ck_assert(ready & READY_EOF);
+	ck_assert_int_eq(read(w->fd, &byte, 1), 0);
+	watch_stop(loop, w);
+	loop_stop(loop);
+}
+
+START_TEST(ends_are_told)
+{
+	int fd[2];
+
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fd), 0);
+	ck_assert_int_eq(watch_start(loop, &a, fd[0], READY_READ, on_end), 0);
+	shutdown(fd[1], SHUT_WR);
+	ck_assert_int_eq(loop_run(loop), 0);
+	loop_free(loop);
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+START_TEST(bad_descriptors)
+{
+	begin(_i);
+	/* libevent finds out later, the epoll set at once */
+	if (strcmp(loop_method(loop), "epoll") == 0) {
+		ck_assert_int_eq(
+		    watch_start(loop, &a, 999, READY_READ, on_end), -1);
+		ck_assert_int_eq(errno, EBADF);
+		watch_stop(loop, &a);
+	}
+	watch_init(&b);
+	watch_stop(loop, &b);
+	loop_free(loop);
+}
+END_TEST
+
+static void
+count_task(struct task *t)
+{
+	(void)t;
+	tasks++;
+}
+
+static void
+stop_timer(struct timer *t)
+{
+	(void)t;
+	calls++;
+	loop_stop(loop);
+}
+
+/* A timer started again counts from then; a stopped one is silent; a task that
+ * is left runs before the loop goes. */
+START_TEST(starts_and_stops)
+{
+	static struct timer silent;
+	uint64_t before;
+
+	begin(_i);
+	timer_init(&timer, stop_timer);
+	timer_init(&silent, raise_usr2);
+	ck_assert_int_eq(timer_start(loop, &silent, 1), 0);
+	timer_stop(&silent);
+	timer_stop(&silent);
+	ck_assert_int_eq(timer_start(loop, &timer, 1), 0);
+	before = loop_now(loop);
+	ck_assert_int_eq(timer_start(loop, &timer, 40), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	ck_assert_uint_ge(loop_now(loop) - before, 39);
+	ck_assert_int_eq(timer_start(loop, &timer, 0), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 2);
+	task = (struct task){ .run = count_task };
+	list_init(&task.link);
+	loop_soon(loop, &task);
+	loop_soon(loop, &task);
+	ck_assert_int_eq(tasks, 0);
+	timer_fini(&timer);
+	timer_fini(&silent);
+	timer_fini(&silent);
+	loop_free(loop);
+	ck_assert_int_eq(tasks, 1);
+	loop_free(NULL);
+}
+END_TEST
+
 START_TEST(unknown_method)
 {
 	struct error e;
@@ -205,6 +336,10 @@ main(void)
 	tcase_add_loop_test(c, stopped_watches_are_silent, 0, 3);
 	tcase_add_loop_test(c, wants_can_change, 0, 3);
 	tcase_add_loop_test(c, timers_and_signals, 0, 3);
+	tcase_add_loop_test(c, levels_are_told_again, 0, 3);
+	tcase_add_loop_test(c, ends_are_told, 0, 3);
+	tcase_add_loop_test(c, bad_descriptors, 0, 3);
+	tcase_add_loop_test(c, starts_and_stops, 0, 3);
 	tcase_add_loop_test(c, expiries_in_order, 0, 3);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);

@@ -3,6 +3,8 @@
 
 #include <check.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -303,6 +305,84 @@ START_TEST(next_client_sees_nothing)
 }
 END_TEST
 
+static int
+descriptors(void)
+{
+	int fd, n = 0;
+
+	for (fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Full or empty, copied or spliced: all descriptors are given back (memory is
+ * the leak checker's), and only empty kernel pipes are spared. */
+START_TEST(all_is_given_back)
+{
+	int before = descriptors(), kind, i;
+
+	for (kind = 0; kind < 8; kind++) {
+		begin(kind & 1, kind & 2);
+		share.keep_max = kind & 1 ? 1 << 20 : 0;
+		for (i = 0; i < 50; i++) {
+			feed(1 << 18);
+			pump();
+			if (kind & 4)
+				drain(1 << 18);
+		}
+#ifdef HAVE_SPLICE
+		if (kind == 2)
+			ck_assert_uint_gt(share.kernel_pipes, 0);
+#endif
+		while (kind & 4 && got < sent) {
+			pump();
+			drain(1 << 18);
+		}
+		end();
+		ck_assert_int_eq(descriptors(), before);
+	}
+}
+END_TEST
+
+/* A reset is a failure to read, and what was read before it still arrives. */
+START_TEST(read_failure)
+{
+	struct addr at;
+	struct sock_listen_options o = { .backlog = 1 };
+	struct sock_connect_options c = { NULL, false };
+	struct error e;
+	struct peer who;
+	int server, client;
+	struct pollfd p = { .events = POLLIN };
+
+	begin(false, true);
+	ck_assert_int_eq(addr_parse_ip(&at, "127.0.0.1", 0), 0);
+	server = sock_listen(&at, &o, &e);
+	ck_assert_int_eq(sock_local_addr(server, &at), 0);
+	client = sock_connect(&at, &c);
+	p.fd = server;
+	ck_assert_int_eq(poll(&p, 1, 10000), 1);
+	close(in[1]);
+	in[1] = sock_accept(server, &who);
+	stream_open_plain(&from, in[1], false);
+	close(in[0]);
+	in[0] = client;
+	feed(10);
+	p.fd = in[1];
+	ck_assert_int_eq(poll(&p, 1, 10000), 1);
+	ck_assert_int_eq(pump(), PIPE_STARVED);
+	in[0] = dup(0);
+	sock_close_reset(client);
+	ck_assert_int_eq(poll(&p, 1, 10000), 1);
+	from.flags |= STREAM_READABLE;
+	ck_assert_int_eq(pump(), PIPE_READ_FAILED);
+	ck_assert_int_eq(errno, ECONNRESET);
+	ck_assert_uint_eq(drain(100), 10);
+	close(server);
+	end();
+}
+END_TEST
+
 static void
 count_tap(void *arg, const struct stream *s, const char *bytes, size_t n)
 {
@@ -351,6 +431,8 @@ main(void)
 	SUITE_ADD(s, random_sizes, 60);
 	SUITE_ADD(s, write_failure_and_drop, 10);
 	SUITE_ADD(s, next_client_sees_nothing, 10);
+	SUITE_ADD(s, all_is_given_back, 30);
+	SUITE_ADD(s, read_failure, 20);
 	SUITE_ADD(s, tap_sees_every_byte, 10);
 	return suite_main(s);
 }
