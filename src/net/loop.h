@@ -88,9 +88,10 @@ int watch_start(
     struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready);
 /* Changes what is waited for. Returns 0, or -1 with errno. */
 int watch_want(struct loop *l, struct watch *w, unsigned want);
-/* Stops; no callback comes any more, not even for events already fetched. Call
- * it before close(). The descriptor stays the caller's. The memory of `w` must
- * stay until this wake-up is over: free it in a task. */
+/* Stops; no callback comes any more, not even for events already fetched. The
+ * descriptor stays the caller's, who closes it next: only a WATCH_LEVEL one may
+ * be kept and watched again. The memory of `w` must stay until this wake-up is
+ * over: free it in a task. */
 void watch_stop(struct loop *l, struct watch *w);
 
 /* Runs `t` after the callbacks of this wake-up, before sleeping again. */

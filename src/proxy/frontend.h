@@ -76,7 +76,8 @@ int frontend_listen(
     struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */
 int frontend_start(struct frontend *f);
-/* Closes the listeners (their socket files too); sessions go on. */
+/* Closes the listeners (their socket files too); sessions go on. Not to be
+ * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
