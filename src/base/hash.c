@@ -2,23 +2,42 @@
 #include "config.h"
 
 #include <fcntl.h>
-#include <string.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef HAVE_SYS_RANDOM_H
+#include <sys/random.h>
+#endif
 
 #include "base/hash.h"
 
-/* Without a random device the key still differs from run to run. */
+/* getentropy() needs neither a descriptor nor a /dev in the chroot; the device
+ * is for systems, and kernels older than their library, that lack it. */
+static bool
+key_from_system(struct hash_key *key)
+{
+	ssize_t n;
+	int fd;
+
+#ifdef HAVE_GETENTROPY
+	if (getentropy(key, sizeof(*key)) == 0)
+		return true;
+#endif
+	fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, key, sizeof(*key));
+	close(fd);
+	return n == (ssize_t)sizeof(*key);
+}
+
+/* Without any of these the key still differs from run to run. */
 void
 hash_key_init(struct hash_key *key)
 {
-	int fd = open("/dev/urandom", O_RDONLY | O_CLOEXEC);
-	ssize_t n = fd >= 0 ? read(fd, key, sizeof(*key)) : -1;
 	struct timespec now;
 
-	if (fd >= 0)
-		close(fd);
-	if (n == (ssize_t)sizeof(*key))
+	if (key_from_system(key))
 		return;
 	clock_gettime(CLOCK_REALTIME, &now);
 	key->k0 = hash_mix((uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 32);

@@ -14,7 +14,8 @@ struct hash_key {
 	uint64_t k0, k1;
 };
 
-/* A key from the system's random numbers. */
+/* A key from the system's random numbers; never fails: the time and the process
+ * number make a weaker one where the system has none to give. */
 void hash_key_init(struct hash_key *key);
 uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
 uint64_t hash_stable(const void *data, size_t len);
