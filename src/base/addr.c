@@ -5,23 +5,21 @@
 #include <errno.h>
 #include <net/if.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/number.h"
 
 /* The zone behind '%' (RFC 4007, 11): an interface name or number. */
 static int
 parse_scope(const char *zone, uint32_t *scope)
 {
-	char *end;
-	unsigned long n;
+	uint64_t n;
 
 	*scope = if_nametoindex(zone);
 	if (*scope != 0)
 		return 0;
-	n = strtoul(zone, &end, 10);
-	if (zone[0] < '0' || zone[0] > '9' || *end != '\0' || n > UINT32_MAX)
+	if (number_parse(zone, 0, UINT32_MAX, &n) < 0)
 		return -1;
 	*scope = (uint32_t)n;
 	return 0;

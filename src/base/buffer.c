@@ -51,7 +51,7 @@ buffer_reserve(struct buffer *b, size_t room)
 
 	if (b->size - b->end >= room && b->data != NULL)
 		return b->data + b->end;
-	if (room > SIZE_MAX - length) {
+	if (room > SIZE_MAX - b->end) {
 		errno = ENOMEM;
 		return NULL;
 	}
@@ -75,8 +75,11 @@ buffer_added(struct buffer *b, size_t n)
 int
 buffer_append(struct buffer *b, const void *bytes, size_t n)
 {
-	char *at = buffer_reserve(b, n);
+	char *at;
 
+	if (n == 0) /* an empty buffer stays without memory */
+		return 0;
+	at = buffer_reserve(b, n);
 	if (at == NULL)
 		return -1;
 	memcpy(at, bytes, n);

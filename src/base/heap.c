@@ -2,6 +2,7 @@
  * a node share a cache line. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,6 +33,10 @@ heap_reserve(struct heap *h, uint32_t room)
 
 	if (room <= h->room)
 		return 0;
+	if (room > UINT32_MAX / (2 * sizeof(*items))) {
+		errno = ENOMEM; /* doubling or the size in bytes would wrap */
+		return -1;
+	}
 	while (size < room)
 		size *= 2;
 	items = realloc(h->items, size * sizeof(*items));
