@@ -7,6 +7,7 @@
 #include <syslog.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 
 enum { LINES_A_SECOND = 10 };
@@ -44,7 +45,7 @@ write_line(enum log_level level, const char *line)
 static bool
 is_too_much(struct log_site *site, enum log_level level, unsigned *dropped)
 {
-	uint64_t second = (uint64_t)time(NULL);
+	uint64_t second = clock_monotonic_ms() / 1000;
 
 	*dropped = 0;
 	if (site == NULL || level == LOG_LEVEL_DEBUG)

@@ -1,9 +1,9 @@
 /* log.h: messages for the operator: levels, destinations, rate limit.
  *
  * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " (local time); in the
- * background lines go to syslog. A call site (but of debug lines) that fires more than 10 times a
- * second is cut short and says how many lines it dropped. The level is the
- * program's only mutable global. */
+ * background lines go to syslog. A call site, but of debug lines, is cut short
+ * after ten lines a second and says how many it dropped before its next one.
+ * The level and the destination are the program's only mutable globals. */
 #ifndef PEN_BASE_LOG_H
 #define PEN_BASE_LOG_H
 
@@ -18,18 +18,18 @@ enum log_level {
 
 /* One per call site, made by the macros below. */
 struct log_site {
-	uint64_t second;  /* the second being counted */
+	uint64_t second;  /* the one being counted, of the monotonic clock */
 	unsigned count;	  /* lines in it */
 	unsigned dropped; /* lines not written since the last one that was */
 };
 
-extern enum log_level
-    log_level; /* lines above it are not made; INFO at start */
+/* Lines above it are not made, nor their arguments evaluated; INFO at start. */
+extern enum log_level log_level;
 
 /* From here on lines go to syslog under `ident`, no longer to stderr. */
 void log_use_syslog(const char *ident);
 
-/* Writes a line; without a site there is no rate limit. */
+/* Writes a line, cut at 1023 bytes; without a site there is no rate limit. */
 void log_write(struct log_site *site, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 
