@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
+#include <stdint.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -60,6 +62,34 @@ START_TEST(empty_owns_nothing)
 }
 END_TEST
 
+/* What has been consumed counts too when sizes would wrap around. */
+START_TEST(too_much_room)
+{
+	struct buffer b;
+
+	buffer_init(&b);
+	ck_assert_int_eq(buffer_append(&b, "hello", 5), 0);
+	buffer_consume(&b, 3);
+	errno = 0;
+	ck_assert_ptr_null(buffer_reserve(&b, SIZE_MAX - 3));
+	ck_assert_int_eq(errno, ENOMEM);
+	ck_assert_ptr_null(buffer_reserve(&b, SIZE_MAX / 2));
+	ck_assert_uint_eq(buffer_length(&b), 2);
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), "lo", 2), 0);
+	buffer_fini(&b);
+}
+END_TEST
+
+START_TEST(nothing_appended)
+{
+	struct buffer b;
+
+	buffer_init(&b);
+	ck_assert_int_eq(buffer_append(&b, "", 0), 0);
+	ck_assert_ptr_null(b.data);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -67,5 +97,7 @@ main(void)
 
 	SUITE_ADD(s, in_order, 30);
 	SUITE_ADD(s, empty_owns_nothing, 10);
+	SUITE_ADD(s, too_much_room, 10);
+	SUITE_ADD(s, nothing_appended, 10);
 	return suite_main(s);
 }

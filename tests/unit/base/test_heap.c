@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 
 #include "base/hash.h"
 #include "base/heap.h"
@@ -57,11 +58,27 @@ START_TEST(against_a_model)
 }
 END_TEST
 
+/* More than memory can have is refused, not wrapped around. */
+START_TEST(too_much_room)
+{
+	struct heap h;
+
+	heap_init(&h);
+	ck_assert_int_eq(heap_reserve(&h, 5), 0);
+	heap_set(&h, 3, 30);
+	ck_assert_int_eq(heap_reserve(&h, UINT32_MAX), -1);
+	ck_assert_int_eq(errno, ENOMEM);
+	ck_assert_int_eq(heap_top(&h), 3);
+	heap_fini(&h);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("heap");
 
 	SUITE_ADD(s, against_a_model, 30);
+	SUITE_ADD(s, too_much_room, 10);
 	return suite_main(s);
 }

@@ -1,0 +1,41 @@
+/* test_error.c: one sentence, never longer than its room. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "support/suite.h"
+
+START_TEST(sentence)
+{
+	struct error e;
+
+	ck_assert_int_eq(error_set(&e, "server \"%s\": port %d", "a", 7), -1);
+	ck_assert_str_eq(e.text, "server \"a\": port 7");
+	ck_assert_int_eq(error_set(&e, "again"), -1);
+	ck_assert_str_eq(e.text, "again");
+}
+END_TEST
+
+START_TEST(cut_to_fit)
+{
+	char word[2 * sizeof(((struct error *)0)->text)];
+	struct error e;
+
+	memset(word, 'x', sizeof(word) - 1);
+	word[sizeof(word) - 1] = '\0';
+	ck_assert_int_eq(error_set(&e, "%s", word), -1);
+	ck_assert_uint_eq(strlen(e.text), sizeof(e.text) - 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("error");
+
+	SUITE_ADD(s, sentence, 10);
+	SUITE_ADD(s, cut_to_fit, 10);
+	return suite_main(s);
+}
