@@ -24,6 +24,9 @@ round_trip(const char *from, uint16_t port, const char *wanted)
 	char out[ADDR_TEXT_MAX];
 
 	ck_assert_str_eq(addr_format(&a, out), wanted);
+	ck_assert_uint_eq(a.len,
+	    strchr(from, ':') != NULL ? sizeof(struct sockaddr_in6)
+				      : sizeof(struct sockaddr_in));
 	ck_assert_uint_eq(addr_port(&a), port);
 }
 
@@ -77,6 +80,10 @@ START_TEST(unix_sockets)
 	ck_assert_str_eq(addr_format(&b, out), name);
 	ck_assert(!addr_equal(&a, &b));
 	ck_assert_int_eq(addr_parse_unix(&b, "@"), -1);
+	/* one name that begins like another is another */
+	ck_assert_int_eq(addr_parse_unix(&a, "@x"), 0);
+	ck_assert_int_eq(addr_parse_unix(&b, "@xy"), 0);
+	ck_assert(!addr_equal(&a, &b));
 #endif
 }
 END_TEST
@@ -85,11 +92,18 @@ START_TEST(equality)
 {
 	struct addr a = ip("10.0.0.1", 1), b = ip("10.0.0.1", 2);
 	struct addr c = ip("::1", 1), any4 = ip("0.0.0.0", 1);
-	struct addr any6 = ip("::", 1);
+	struct addr any6 = ip("::", 1), d = ip("::1", 2);
+	struct addr near = ip("fe80::1%1", 1), far = ip("fe80::1%2", 1);
+	struct addr none = { .len = 0 };
 
 	ck_assert(addr_equal(&a, &a));
 	ck_assert(!addr_equal(&a, &b));
 	ck_assert(!addr_equal(&a, &c));
+	ck_assert(addr_equal(&near, &near));
+	ck_assert(!addr_equal(&c, &d));
+	ck_assert(!addr_equal(&near, &far));
+	ck_assert(addr_equal(&none, &none));
+	ck_assert(!addr_equal(&a, &none));
 	addr_set_port(&b, 1);
 	ck_assert(addr_equal(&a, &b));
 	ck_assert(addr_is_any(&any4) && addr_is_any(&any6));

@@ -101,6 +101,10 @@ START_TEST(seconds)
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(number_parse_ms(bad[i], 0, UINT64_MAX, &v) == -1,
 		    "\"%s\"", bad[i]);
+	/* a number of seconds whose milliseconds would wrap around */
+	ck_assert_int_eq(
+	    number_parse_ms("18446744073709552", 0, UINT64_MAX, &v), -1);
+	ck_assert_int_eq(errno, ERANGE);
 	ck_assert_int_eq(number_parse_ms("3", 0, 2999, &v), -1);
 	ck_assert_int_eq(errno, ERANGE);
 	ck_assert_uint_eq(v, 99);

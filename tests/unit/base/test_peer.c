@@ -87,6 +87,8 @@ START_TEST(unix_sockets)
 	ck_assert_int_eq(memcmp(&p, &zero, sizeof(p)), 0);
 	ck_assert(peer_same_host(&p, &q));
 	ck_assert(!peer_is_ip4(&p));
+	q = peer("::", 0); /* as many zeroes, but an address */
+	ck_assert(!peer_same_host(&p, &q));
 	ck_assert_str_eq(peer_format(&p, out), "unix");
 	ck_assert_str_eq(peer_format_host(&p, out), "unix");
 	ck_assert_uint_eq(sizeof(struct peer), 24);

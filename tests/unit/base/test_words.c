@@ -14,6 +14,7 @@ static char line[1024];
 static int
 split(const char *from)
 {
+	memset(&w, 0xaa, sizeof(w)); /* what was there before is no help */
 	strcpy(line, from);
 	return words_split(&w, line);
 }
@@ -43,6 +44,10 @@ START_TEST(quotes)
 	ck_assert_str_eq(w.word[3], "ef gh");
 	ck_assert_str_eq(w.word[4], "");
 	ck_assert_str_eq(w.word[5], "x\"y\\z\\n");
+	/* the backslash means something between double quotes only */
+	ck_assert_int_eq(split("'a\\\\b' c\\\\d"), 0);
+	ck_assert_str_eq(w.word[0], "a\\\\b");
+	ck_assert_str_eq(w.word[1], "c\\\\d");
 	ck_assert_int_eq(split("a 'b"), -1);
 	ck_assert_int_eq(errno, EINVAL);
 	ck_assert_int_eq(split("\"a\\\""), -1);
