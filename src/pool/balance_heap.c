@@ -9,12 +9,15 @@ void *
 heap_order_start(const struct pool *p, uint64_t (*key)(const struct server *s))
 {
 	struct heap_order *o = calloc(1, sizeof(*o));
+	unsigned i;
 
 	if (o == NULL)
 		return NULL;
 	o->pool = p;
 	o->key = key;
 	heap_init(&o->heap);
+	for (i = 0; i < pool_count(p); i++)
+		pool_server(p, i)->turn = 0;
 	return o;
 }
 
@@ -54,6 +57,23 @@ heap_order_changed(void *order, struct server *s)
 	heap_set(&o->heap, s->index, o->key(s));
 }
 
+/* All are equals again, which costs the order of equals once: a turn that went
+ * over would let one server go before its equals until it caught up. */
+static void
+restart_turns(struct heap_order *o)
+{
+	struct server *s;
+	unsigned i;
+
+	o->turn = 0;
+	for (i = 0; i < pool_count(o->pool); i++) {
+		s = pool_server(o->pool, i);
+		s->turn = 0;
+		if (heap_has(&o->heap, i))
+			heap_set(&o->heap, i, o->key(s));
+	}
+}
+
 /* The new turn moves it behind its equals when its connection is counted. */
 struct server *
 heap_order_choose(void *order, const struct peer *who)
@@ -66,6 +86,8 @@ heap_order_choose(void *order, const struct peer *who)
 	if (i == HEAP_EMPTY)
 		return NULL;
 	s = pool_server(o->pool, (unsigned)i);
+	if (o->turn == TURNS - 1)
+		restart_turns(o);
 	s->turn = ++o->turn;
 	return s;
 }

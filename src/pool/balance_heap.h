@@ -11,11 +11,16 @@ struct heap_order {
 	struct heap heap; /* of server numbers */
 	/* What orders an entered server, by its load and last turn. */
 	uint64_t (*key)(const struct server *s);
-	uint64_t
-	    turn; /* counts choices: who was chosen longest ago goes first */
+	/* Counts choices: who was chosen longest ago goes first. Starts again
+	 * from 0 after TURNS of them. */
+	uint64_t turn;
 };
 
-/* Hooks of struct balance over a heap_order. */
+/* Turns are the low digits of a key, below the load. */
+enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
+
+/* Hooks of struct balance over a heap_order. A new order forgets the turns that
+ * an older one gave to the servers. */
 void *heap_order_start(
     const struct pool *p, uint64_t (*key)(const struct server *s));
 void heap_order_stop(void *order);

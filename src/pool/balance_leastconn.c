@@ -6,7 +6,7 @@
 static uint64_t
 key(const struct server *s)
 {
-	return s->connections << 32 | (s->turn & UINT32_MAX);
+	return s->connections << TURN_BITS | s->turn;
 }
 
 static void *

@@ -9,7 +9,7 @@ key(const struct server *s)
 {
 	uint64_t load = (s->connections << 20) / pool_weight(s->pool, s);
 
-	return load << 24 | (s->turn & 0xffffff);
+	return load << TURN_BITS | s->turn;
 }
 
 static void *

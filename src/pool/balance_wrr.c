@@ -3,8 +3,9 @@
  * A server of weight w is due every PERIOD/w of virtual time; the one due
  * first is next, and time goes on to its deadline. Servers start at different
  * phases, in list order, so light ones are spread between the turns of a heavy
- * one instead of following each other. Time starts again from 0 before it
- * could overflow. */
+ * one instead of following each other. A server that was away keeps its
+ * deadline: leaving at a limit and coming back gives no extra turn. Time starts
+ * again from 0 before it could overflow. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
@@ -24,28 +25,50 @@ start(const struct pool *p)
 	return heap_order_start(p, NULL);
 }
 
-/* heap_order.turn is the virtual time. */
+static void
+set_deadline(struct heap_order *o, struct server *s, uint64_t deadline)
+{
+	s->turn = deadline;
+	heap_set(&o->heap, s->index, deadline);
+}
+
+/* heap_order.turn is the virtual time, 0 until the first choice; server.turn a
+ * deadline, 0: none yet. Until the first choice phases follow the list; from
+ * then on one that passed meanwhile is due now, and with a greater weight it is
+ * due earlier. */
 static int
 enter(void *order, struct server *s)
 {
 	struct heap_order *o = order;
-	uint64_t phase = step(o, s) / pool_count(o->pool) * s->index;
+	uint64_t latest = o->turn + step(o, s), due = s->turn;
 
 	if (heap_reserve(&o->heap, s->index + 1) < 0)
 		return -1;
-	heap_set(&o->heap, s->index, o->turn + phase);
+	if (o->turn == 0 || due == 0)
+		due = o->turn + 1 + step(o, s) / pool_count(o->pool) * s->index;
+	else if (due < o->turn)
+		due = o->turn;
+	else if (due > latest)
+		due = latest;
+	set_deadline(o, s, due);
 	return 0;
 }
 
-/* The same distances between deadlines, from 0 on. */
+/* The same distances between deadlines, from 1 on. */
 static void
 restart_time(struct heap_order *o)
 {
-	uint32_t i;
+	uint64_t past = o->turn - 1;
+	struct server *s;
+	unsigned i;
 
-	for (i = 0; i < o->heap.count; i++)
-		o->heap.items[i].key -= o->turn;
-	o->turn = 0;
+	for (i = 0; i < pool_count(o->pool); i++) {
+		s = pool_server(o->pool, i);
+		s->turn = s->turn > past ? s->turn - past : 0;
+		if (heap_has(&o->heap, i))
+			heap_set(&o->heap, i, s->turn);
+	}
+	o->turn = 1;
 }
 
 static struct server *
@@ -62,7 +85,7 @@ choose(void *order, const struct peer *who)
 	o->turn = heap_top_key(&o->heap);
 	if (o->turn >= END_OF_TIME)
 		restart_time(o);
-	heap_set(&o->heap, s->index, o->turn + step(o, s));
+	set_deadline(o, s, o->turn + step(o, s));
 	return s;
 }
 

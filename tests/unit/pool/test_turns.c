@@ -1,0 +1,168 @@
+/* test_turns.c: turns and deadlines stay fair when servers leave and come back,
+ * the list or the algorithm changes, and after very many choices. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "pool/balance.h"
+#include "support/suite.h"
+
+enum { SERVERS = 3 };
+
+static struct pool *pool;
+
+/* Server 10.0.0.1:80, 10.0.0.2:80 or 10.0.0.3:80. */
+static void
+set_server(unsigned i, unsigned weight, uint64_t soft)
+{
+	char name[32];
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
+	spec.name = name;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	spec.weight = weight;
+	spec.soft = soft;
+	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+}
+
+static void
+set_balance(const char *name)
+{
+	struct pool_options o = *pool_options(pool);
+
+	o.balance = balance_find(name);
+	ck_assert_ptr_nonnull(o.balance);
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(pool, &o), 0);
+}
+
+static void
+begin(const char *balance)
+{
+	unsigned i;
+
+	pool = pool_new();
+	ck_assert_ptr_nonnull(pool);
+	for (i = 0; i < SERVERS; i++)
+		set_server(i, 0, 0);
+	set_balance(balance);
+}
+
+/* Opens and closes one at a time; counts who served. */
+static void
+serve(int got[SERVERS], long connections)
+{
+	struct peer who = { .family = AF_INET };
+	struct tried tried;
+	struct server *s;
+	long k;
+
+	memset(got, 0, SERVERS * sizeof(*got));
+	for (k = 0; k < connections; k++) {
+		memset(&tried, 0, sizeof(tried));
+		s = pool_choose(pool, &who, &tried, 1000);
+		if (s == NULL) /* an assertion a choice would take longer */
+			ck_abort_msg("nobody serves");
+		pool_opened(pool, s, &who, &tried, 1000);
+		pool_closed(pool, s, &who, &tried, 0, 0);
+		got[s->index]++;
+	}
+}
+
+/* A server that is out at its limit and back again gets no extra turn. */
+START_TEST(wrr_keeps_shares_at_limits)
+{
+	int got[SERVERS];
+
+	begin("wrr");
+	set_server(0, 1, 1);
+	set_server(1, 8, 0);
+	set_server(2, 1, 1);
+	serve(got, 1000);
+	ck_assert_int_eq(got[0], 100);
+	ck_assert_int_eq(got[1], 800);
+	ck_assert_int_eq(got[2], 100);
+	pool_free(pool);
+}
+END_TEST
+
+/* A change of the list, of whatever server, disturbs nobody's turns. */
+START_TEST(wrr_keeps_shares_through_changes)
+{
+	int got[SERVERS], sum[SERVERS] = { 0 }, i, k;
+
+	begin("wrr");
+	set_server(0, 1, 0);
+	set_server(1, 8, 0);
+	set_server(2, 1, 0);
+	for (i = 0; i < 500; i++) {
+		set_server(1, 8, 0);
+		serve(got, 2);
+		for (k = 0; k < SERVERS; k++)
+			sum[k] += got[k];
+	}
+	ck_assert_int_eq(sum[0], 100);
+	ck_assert_int_eq(sum[1], 800);
+	ck_assert_int_eq(sum[2], 100);
+	pool_free(pool);
+}
+END_TEST
+
+/* An algorithm that comes back starts without the turns of its last time. */
+START_TEST(turns_start_anew_with_the_algorithm)
+{
+	static const char *const names[] = { "leastconn", "wleastconn", "wrr" };
+	unsigned i, k;
+	int got[SERVERS];
+
+	begin("roundrobin");
+	for (i = 0; i < 3; i++)
+		for (k = 0; k < SERVERS; k++) {
+			set_balance(names[i]);
+			serve(got, 300);
+			set_balance(names[k]);
+			serve(got, 30);
+			ck_assert_int_eq(got[0], 10);
+			ck_assert_int_eq(got[1], 10);
+			ck_assert_int_eq(got[2], 10);
+			set_balance("roundrobin");
+		}
+	pool_free(pool);
+}
+END_TEST
+
+/* Equals take turns for ever: more choices than a key has room to count. The
+ * order of equals may be lost once in that time. */
+START_TEST(turns_do_not_run_out)
+{
+	static const char *const names[] = { "leastconn", "wleastconn" };
+	long many = suite_amount(17000000, 1100000);
+	int got[SERVERS];
+	unsigned i, k;
+
+	for (i = 0; i < 2; i++) {
+		begin(names[i]);
+		serve(got, many);
+		for (k = 0; k < SERVERS; k++)
+			ck_assert_int_le(got[k], many / SERVERS + 100);
+		pool_free(pool);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("turns");
+
+	SUITE_ADD(s, wrr_keeps_shares_at_limits, 10);
+	SUITE_ADD(s, wrr_keeps_shares_through_changes, 10);
+	SUITE_ADD(s, turns_start_anew_with_the_algorithm, 10);
+	SUITE_ADD(s, turns_do_not_run_out, 60);
+	return suite_main(s);
+}
