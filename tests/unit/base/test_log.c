@@ -16,6 +16,7 @@ catch_stderr(void)
 {
 	const char *path = scratch("stderr");
 
+	log_level = LOG_LEVEL_INFO; /* tests may share a process */
 	ck_assert_ptr_nonnull(freopen(path, "w", stderr));
 	setvbuf(stderr, NULL, _IONBF, 0);
 	return path;

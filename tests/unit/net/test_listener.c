@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -174,8 +175,6 @@ START_TEST(out_of_descriptors)
 	struct rlimit r, none;
 	unsigned turns;
 	int rc, early, watched;
-	/* valgrind takes a connection off the queue before it says EMFILE */
-	int back = suite_is_light() ? 1 : 3;
 	bool starved;
 
 	begin_tcp(64);
@@ -200,8 +199,8 @@ START_TEST(out_of_descriptors)
 	ck_assert_uint_lt(turns, 20);
 	ck_assert_int_eq(rc, 0);
 	ck_assert_int_lt(watched, 0);
-	run(back, 10000);
-	ck_assert_int_ge(accepted, back);
+	run(3, 10000);
+	ck_assert_int_eq(accepted, 3);
 	ck_assert(!l.starved);
 	end();
 }
@@ -245,7 +244,10 @@ main(void)
 	tcase_add_loop_test(c, portions, 0, 3);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, paused_by_its_owner, 30);
-	SUITE_ADD(s, out_of_descriptors, 30);
+	/* valgrind, where tests share a process, takes a connection off the
+	 * queue before it says EMFILE: nothing is left to wait for */
+	if (getenv("CK_FORK") == NULL)
+		SUITE_ADD(s, out_of_descriptors, 30);
 	SUITE_ADD(s, closed_while_starved, 30);
 	SUITE_ADD(s, files_and_errors, 30);
 	return suite_main(s);
