@@ -99,11 +99,9 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->turn = 0;
 	l->held = true;
 	l->starved = false;
-	l->fd = sock_listen(at, o, e);
-	if (l->fd < 0)
-		return -1;
-	sock_file_mark(&l->file, at);
-	return 0;
+	l->file = (struct sock_file){ .inode = 0 };
+	l->fd = sock_listen(at, o, &l->file, e);
+	return l->fd < 0 ? -1 : 0;
 }
 
 void

@@ -117,47 +117,6 @@ bind_with_mode(int fd, const struct addr *at, mode_t mode)
 	return rc;
 }
 
-static int
-bind_and_listen(
-    int fd, const struct addr *at, const struct sock_listen_options *o)
-{
-	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (at->u.sa.sa_family == AF_INET6)
-		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
-	if (at->u.sa.sa_family != AF_UNIX) {
-		/* Accepted sockets inherit these: no call per connection. */
-		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-		if (o->nodelay)
-			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-	}
-	if (bind_with_mode(fd, at, o->unix_mode) < 0)
-		return -1;
-	return listen(fd, o->backlog);
-}
-
-int
-sock_listen(
-    const struct addr *at, const struct sock_listen_options *o, struct error *e)
-{
-	char text[ADDR_TEXT_MAX];
-	int fd;
-
-	addr_format(at, text);
-	if (at->u.sa.sa_family == AF_UNIX && clear_unix_path(at, text, e) < 0)
-		return -1;
-	fd = new_socket(at->u.sa.sa_family);
-	if (fd < 0)
-		return error_set(e, "\"%s\": %s", text, strerror(errno));
-	if (bind_and_listen(fd, at, o) < 0) {
-		error_set(e, "\"%s\": %s", text,
-		    errno == EADDRINUSE ? "address already in use"
-					: strerror(errno));
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 void
 sock_file_mark(struct sock_file *f, const struct addr *at)
 {
@@ -179,6 +138,63 @@ sock_file_remove(const struct sock_file *f, const struct addr *at)
 	sock_file_mark(&now, at);
 	if (f->inode != 0 && now.inode == f->inode && now.device == f->device)
 		unlink(at->u.un.sun_path);
+}
+
+static int
+bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
+{
+	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (at->u.sa.sa_family == AF_INET6)
+		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
+	if (at->u.sa.sa_family != AF_UNIX) {
+		/* Accepted sockets inherit these: no call per connection. */
+		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+		if (o->nodelay)
+			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	}
+	return bind_with_mode(fd, at, o->unix_mode);
+}
+
+/* The file is marked before anybody can see that the socket listens: who comes
+ * after may put another one in its place from then on. */
+static int
+bind_and_listen(int fd, const struct addr *at,
+    const struct sock_listen_options *o, struct sock_file *file)
+{
+	struct sock_file unwanted;
+
+	if (file == NULL)
+		file = &unwanted;
+	if (bind_socket(fd, at, o) < 0)
+		return -1;
+	sock_file_mark(file, at);
+	if (listen(fd, o->backlog) == 0)
+		return 0;
+	sock_file_remove(file, at);
+	return -1;
+}
+
+int
+sock_listen(const struct addr *at, const struct sock_listen_options *o,
+    struct sock_file *file, struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	int fd;
+
+	addr_format(at, text);
+	if (at->u.sa.sa_family == AF_UNIX && clear_unix_path(at, text, e) < 0)
+		return -1;
+	fd = new_socket(at->u.sa.sa_family);
+	if (fd < 0)
+		return error_set(e, "\"%s\": %s", text, strerror(errno));
+	if (bind_and_listen(fd, at, o, file) < 0) {
+		error_set(e, "\"%s\": %s", text,
+		    errno == EADDRINUSE ? "address already in use"
+					: strerror(errno));
+		close(fd);
+		return -1;
+	}
+	return fd;
 }
 
 int

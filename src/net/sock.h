@@ -19,12 +19,6 @@ struct sock_listen_options {
 	mode_t unix_mode; /* of the socket file; 0: as the umask says */
 };
 
-/* A listening stream socket. A path on which nobody listens any more is taken
- * over; anything else in the way (a file, a live socket) is left alone and is
- * an error. The sentence in `e` names the address. */
-int sock_listen(const struct addr *at, const struct sock_listen_options *o,
-    struct error *e);
-
 /* Which file a Unix listener made, so that only that one is removed in the end
  * and never a successor's. All zero for other families and abstract names. */
 struct sock_file {
@@ -33,6 +27,13 @@ struct sock_file {
 };
 void sock_file_mark(struct sock_file *f, const struct addr *at);
 void sock_file_remove(const struct sock_file *f, const struct addr *at);
+
+/* A listening stream socket. A path on which nobody listens any more is taken
+ * over; anything else in the way (a file, a live socket) is left alone and is
+ * an error. The sentence in `e` names the address. `file` (NULL: not wanted) is
+ * marked before anybody can connect. */
+int sock_listen(const struct addr *at, const struct sock_listen_options *o,
+    struct sock_file *file, struct error *e);
 
 /* The address a socket is bound to. */
 int sock_local_addr(int fd, struct addr *a);

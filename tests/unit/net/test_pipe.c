@@ -357,7 +357,7 @@ START_TEST(read_failure)
 
 	begin(false, true);
 	ck_assert_int_eq(addr_parse_ip(&at, "127.0.0.1", 0), 0);
-	server = sock_listen(&at, &o, &e);
+	server = sock_listen(&at, &o, NULL, &e);
 	ck_assert_int_eq(sock_local_addr(server, &at), 0);
 	client = sock_connect(&at, &c);
 	p.fd = server;

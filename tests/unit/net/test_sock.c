@@ -39,7 +39,7 @@ path_of(const char *path)
 static int
 opens(const struct addr *at)
 {
-	int fd = sock_listen(at, &plain, &e);
+	int fd = sock_listen(at, &plain, NULL, &e);
 
 	ck_assert_msg(fd >= 0, "%s", e.text);
 	return fd;
@@ -50,7 +50,7 @@ refuses(const struct addr *at, const char *why)
 {
 	char name[ADDR_TEXT_MAX];
 
-	ck_assert_int_eq(sock_listen(at, &plain, &e), -1);
+	ck_assert_int_eq(sock_listen(at, &plain, NULL, &e), -1);
 	ck_assert_msg(strstr(e.text, why) != NULL &&
 		strstr(e.text, addr_format(at, name)) != NULL,
 	    "%s", e.text);
@@ -93,7 +93,7 @@ meet(struct trio *t, const struct addr *at, const struct sock_listen_options *o,
 {
 	struct addr bound;
 
-	t->listener = sock_listen(at, o, &e);
+	t->listener = sock_listen(at, o, NULL, &e);
 	ck_assert_msg(t->listener >= 0, "%s", e.text);
 	is_ours(t->listener);
 	ck_assert_int_eq(sock_accept(t->listener, &t->who), -1);
@@ -186,14 +186,14 @@ START_TEST(wildcard_families)
 	struct addr at = ip("::", 0), bound, four;
 	int both, fd;
 
-	both = sock_listen(&at, &plain, &e);
+	both = sock_listen(&at, &plain, NULL, &e);
 	if (both < 0)
 		SKIP("no IPv6");
 	ck_assert_int_eq(sock_local_addr(both, &bound), 0);
 	four = ip("0.0.0.0", addr_port(&bound));
 	refuses(&four, "already in use");
 	close(both);
-	fd = sock_listen(&bound, &only, &e);
+	fd = sock_listen(&bound, &only, NULL, &e);
 	ck_assert_msg(fd >= 0, "%s", e.text);
 	both = opens(&four);
 	close(both);
@@ -302,7 +302,7 @@ START_TEST(full_unix_queue)
 	struct sock_listen_options o = { .backlog = 1 };
 	struct addr at = path_of(scratch("s"));
 	struct sock_connect_options c = { NULL, false };
-	int fd = sock_listen(&at, &o, &e), queued[16], n = 0;
+	int fd = sock_listen(&at, &o, NULL, &e), queued[16], n = 0;
 
 	ck_assert_int_ge(fd, 0);
 	while (n < 16 && (queued[n] = sock_connect(&at, &c)) >= 0)
