@@ -1,32 +1,28 @@
-/* penctl.c: sends commands to a control socket and prints the answers.
- *
- *     penctl [--timeout SEC] ADDRESS command ...
- *     penctl [--timeout SEC] ADDRESS < lines
- *
- * Exit status: 0, 1 when a command was refused, 2 when nobody answers. */
+/* penctl.c: sends commands to a control socket and prints the answers. This
+ * file: the command line, lines from a script, and where answers go. */
 #include "config.h"
 
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/buffer.h"
-#include "base/clock.h"
 #include "base/number.h"
-#include "control/spec.h"
-#include "net/sock.h"
+#include "base/words.h"
+#include "tools/ask.h"
+#include "tools/prompt.h"
 
-enum { REFUSED = 1, UNREACHABLE = 2 };
+enum { REFUSED = 1, UNREACHABLE = 2, TIMEOUT_MS = 10000 };
 
-struct target {
-	struct listen_list at; /* the addresses to try */
-	uint64_t timeout_ms;
+struct penctl {
+	struct target target;
+	bool json;
+	int cannot_write; /* errno of the output, which ends everything; or 0 */
+	char last;	  /* byte of the answer */
 };
 
 static int
@@ -36,112 +32,71 @@ complain(int status, const char *what)
 	return status;
 }
 
-static int
-wait_for(int fd, short events, uint64_t deadline)
-{
-	struct pollfd p = { .fd = fd, .events = events };
-	uint64_t now = clock_monotonic_ms();
+/* ---- answers ---- */
 
-	if (now >= deadline || poll(&p, 1, (int)(deadline - now)) <= 0) {
-		errno = ETIMEDOUT;
-		return -1;
+static int
+write_all(int fd, const char *bytes, size_t n)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	ssize_t done;
+
+	while (n > 0) {
+		done = write(fd, bytes, n);
+		if (done < 0 && errno == EAGAIN)
+			done = poll(&p, 1, -1) < 0 ? -1 : 0;
+		if (done < 0 && errno != EINTR)
+			return -1;
+		if (done > 0) {
+			bytes += done;
+			n -= (size_t)done;
+		}
 	}
 	return 0;
 }
 
-/* The first address that takes the connection; -1 with errno of the last. */
+/* Refusals go to standard error, everything else to standard output. */
 static int
-connect_any(const struct target *t, uint64_t deadline)
+print(void *arg, bool refused, const char *bytes, size_t n)
 {
-	struct sock_connect_options o = { .keepalive = false };
-	unsigned i;
-	int fd;
+	struct penctl *p = arg;
 
-	for (i = 0; i < t->at.count; i++) {
-		fd = sock_connect(&t->at.entry[i].at, &o);
-		if (fd < 0)
-			continue;
-		if (wait_for(fd, POLLOUT, deadline) == 0 &&
-		    (errno = sock_error(fd)) == 0)
-			return fd;
-		close(fd);
-	}
+	p->last = bytes[n - 1];
+	if (write_all(refused ? STDERR_FILENO : STDOUT_FILENO, bytes, n) == 0)
+		return 0;
+	p->cannot_write = errno;
 	return -1;
 }
 
+/* Asks one line and prints the answer. Returns an exit status; one who reads no
+ * further, as head(1), is no error. */
 static int
-send_all(int fd, const char *bytes, size_t n, uint64_t deadline)
+ask_line(struct penctl *p, const char *line, size_t n)
 {
-	ssize_t sent;
+	struct error e;
+	enum ask_status status;
 
-	while (n > 0) {
-		sent = sock_send(fd, bytes, n, false);
-		if (sent < 0 && errno != EAGAIN)
-			return -1;
-		if (sent < 0 && wait_for(fd, POLLOUT, deadline) < 0)
-			return -1;
-		if (sent > 0) {
-			bytes += sent;
-			n -= (size_t)sent;
-		}
-	}
-	return 0;
+	p->last = '\n';
+	status = ask(&p->target, line, n, print, p, &e);
+	if (p->last != '\n' && isatty(STDOUT_FILENO) &&
+	    write_all(STDOUT_FILENO, "\n", 1) < 0)
+		p->cannot_write = errno;
+	if (p->cannot_write != 0 && p->cannot_write != EPIPE)
+		return complain(UNREACHABLE, strerror(p->cannot_write));
+	if (status == ASK_NO_ANSWER)
+		return complain(UNREACHABLE, e.text);
+	return status == ASK_REFUSED ? REFUSED : 0;
 }
 
-/* Prints the answer up to its end; a refusal goes to stderr. */
-static int
-print_answer(int fd, const struct target *t)
-{
-	static const char refusal[] = "error: ";
-	char chunk[4096];
-	bool first = true, refused = false;
-	ssize_t n;
-
-	for (;;) {
-		n = recv(fd, chunk, sizeof(chunk), 0);
-		if (n == 0)
-			return refused ? REFUSED : 0;
-		if (n < 0 && errno != EAGAIN && errno != EINTR)
-			return complain(UNREACHABLE, strerror(errno));
-		if (n < 0) {
-			if (wait_for(fd, POLLIN,
-				clock_monotonic_ms() + t->timeout_ms) < 0)
-				return complain(UNREACHABLE, "no answer");
-			continue;
-		}
-		if (first && (size_t)n >= sizeof(refusal) - 1)
-			refused =
-			    memcmp(chunk, refusal, sizeof(refusal) - 1) == 0;
-		first = false;
-		fwrite(chunk, 1, (size_t)n, refused ? stderr : stdout);
-	}
-}
-
-static int
-ask(const struct target *t, const char *line)
-{
-	uint64_t deadline = clock_monotonic_ms() + t->timeout_ms;
-	int fd = connect_any(t, deadline), status;
-
-	if (fd < 0)
-		return complain(UNREACHABLE, strerror(errno));
-	if (send_all(fd, line, strlen(line), deadline) < 0 ||
-	    send_all(fd, "\n", 1, deadline) < 0)
-		status = complain(UNREACHABLE, strerror(errno));
-	else
-		status = print_answer(fd, t);
-	close(fd);
-	return status;
-}
-
-/* ---- the line ---- */
+/* ---- lines ---- */
 
 /* A word as the other side reads it back: quoted when it has to be. */
 static int
 add_word(struct buffer *line, const char *word)
 {
-	bool quote = word[0] == '\0' || strpbrk(word, " \t\"'#\\") != NULL;
+	bool quote = word[0] == '\0' || strpbrk(word, " \t\r\"'#\\") != NULL;
 
+	if (buffer_length(line) > 0 && buffer_append(line, " ", 1) < 0)
+		return -1;
 	if (quote && buffer_append(line, "\"", 1) < 0)
 		return -1;
 	for (; *word != '\0'; word++)
@@ -153,41 +108,97 @@ add_word(struct buffer *line, const char *word)
 }
 
 static int
-ask_words(const struct target *t, char **words)
+ask_buffer(struct penctl *p, struct buffer *line)
+{
+	return ask_line(p, buffer_bytes(line), buffer_length(line));
+}
+
+/* The words of the command line. One alone may be a whole line, as for ssh. */
+static int
+ask_words(struct penctl *p, char **words)
 {
 	struct buffer line;
-	int status, i;
+	int status = UNREACHABLE, rc = 0, i;
 
 	buffer_init(&line);
-	for (i = 0; words[i] != NULL; i++)
-		if ((i > 0 && buffer_append(&line, " ", 1) < 0) ||
-		    add_word(&line, words[i]) < 0)
-			return complain(UNREACHABLE, "out of memory");
-	if (buffer_append(&line, "", 1) < 0)
-		return complain(UNREACHABLE, "out of memory");
-	status = ask(t, buffer_bytes(&line));
+	for (i = 0; rc == 0 && words[i] != NULL; i++) {
+		if (strchr(words[i], '\n') != NULL) {
+			buffer_fini(&line);
+			return complain(REFUSED, "a command is one line");
+		}
+		rc = i == 0 && words[1] == NULL && words[0][0] != '\0'
+		    ? buffer_append(&line, words[0], strlen(words[0]))
+		    : add_word(&line, words[i]);
+	}
+	if (rc == 0 && p->json)
+		rc = add_word(&line, "json");
+	status = rc == 0 ? ask_buffer(p, &line)
+			 : complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);
 	return status;
 }
 
+/* `json` goes behind the last word, not into a comment. A line that cannot be
+ * cut into words is left for the other side to complain about. */
+static int
+ask_for_json(struct penctl *p, const char *text)
+{
+	char *copy = strdup(text);
+	struct buffer line;
+	struct words w;
+	int status, rc = 0, i;
+
+	buffer_init(&line);
+	if (copy == NULL)
+		rc = -1;
+	else if (words_split(&w, copy) < 0)
+		rc = buffer_append(&line, text, strlen(text));
+	else
+		for (i = 0; rc == 0 && i < w.count; i++)
+			rc = add_word(&line, w.word[i]);
+	if (rc == 0)
+		rc = add_word(&line, "json");
+	status = rc == 0 ? ask_buffer(p, &line)
+			 : complain(UNREACHABLE, "out of memory");
+	buffer_fini(&line);
+	free(copy);
+	return status;
+}
+
+/* A line of a script or of the prompt, without its newline. */
+static int
+run_line(void *arg, const char *line)
+{
+	struct penctl *p = arg;
+
+	line += strspn(line, " \t\r");
+	if (*line == '\0' || *line == '#')
+		return 0;
+	return p->json ? ask_for_json(p, line)
+		       : ask_line(p, line, strlen(line));
+}
+
 /* A command a line; goes on after a refusal, and remembers it. */
 static int
-ask_lines(const struct target *t)
+run_script(struct penctl *p)
 {
 	char *line = NULL;
 	size_t room = 0;
 	ssize_t n;
 	int status = 0, one;
 
-	while ((n = getline(&line, &room, stdin)) > 0) {
+	while (status != UNREACHABLE && p->cannot_write == 0 &&
+	    (n = getline(&line, &room, stdin)) > 0) {
 		if (line[n - 1] == '\n')
-			line[n - 1] = '\0';
-		one = ask(t, line);
+			line[--n] = '\0';
+		one = strlen(line) == (size_t)n
+		    ? run_line(p, line)
+		    : complain(REFUSED, "a line with a NUL byte is not sent");
 		if (one > status)
 			status = one;
-		if (one == UNREACHABLE)
-			break;
 	}
+	if (ferror(stdin))
+		status = complain(UNREACHABLE, strerror(errno));
 	free(line);
 	return status;
 }
@@ -197,48 +208,110 @@ ask_lines(const struct target *t)
 static int
 usage(FILE *to, int status)
 {
-	fputs("usage: penctl [--timeout SEC] [ADDRESS] [command ...]\n"
-	      "       ADDRESS = host:port, [v6]:port, /path or @name; without "
-	      "it PENCTL in the\n"
-	      "       environment. Without a command, lines are read from "
-	      "standard input.\n",
+	fputs("usage: penctl [options] [address] [command ...]\n\n"
+	      "Sends commands to the control socket of pen and prints the "
+	      "answers.\n"
+	      "Without a command, lines are read from standard input.\n\n"
+	      "address = host:port, [v6]:port, v6:port, port, /path or @name;\n"
+	      "without it, PENCTL in the environment.\n\n"
+	      "  -a, --address ADDRESS  the same as an option: all words are "
+	      "the command\n"
+	      "  -j, --json             ask for answers in JSON\n"
+	      "  -t, --timeout SEC      limit of connecting and of each wait; "
+	      "10\n"
+	      "      --help             this text\n"
+	      "      --version          version, features\n",
 	    to);
 	return status;
 }
 
-int
-main(int argc, char **argv)
+static int
+print_version(void)
+{
+	printf("penctl %s\nlibedit: %s\n", PACKAGE_VERSION,
+	    prompt_has_editing() ? "yes" : "no");
+	return 0;
+}
+
+enum { GO_ON = -1 };
+
+/* Options stand before the address and behind it. Returns GO_ON, or the exit
+ * status. */
+static int
+parse_options(struct penctl *p, const char **at, int argc, char **argv)
 {
 	static const struct option longs[] = {
+		{ "address", required_argument, NULL, 'a' },
+		{ "json", no_argument, NULL, 'j' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
 		{ "version", no_argument, NULL, 'v' },
 		{ NULL, 0, NULL, 0 },
 	};
-	struct target t = { .timeout_ms = 10000 };
-	const char *at = getenv("PENCTL");
-	struct error e;
 	int found;
 
-	while ((found = getopt_long(argc, argv, "+", longs, NULL)) != -1) {
+	while ((found = getopt_long(argc, argv, "+a:jt:", longs, NULL)) != -1) {
 		if (found == 'h')
 			return usage(stdout, 0);
 		if (found == 'v')
-			return printf("penctl %s\n", PACKAGE_VERSION) < 0;
-		if (found != 't')
+			return print_version();
+		if (found == 'a')
+			*at = optarg;
+		else if (found == 'j')
+			p->json = true;
+		else if (found != 't')
 			return usage(stderr, UNREACHABLE);
-		if (number_parse_ms(optarg, 1, 86400000, &t.timeout_ms) < 0)
+		else if (number_parse_ms(
+			     optarg, 1, 86400000, &p->target.timeout_ms) < 0)
 			return complain(UNREACHABLE,
-			    "--timeout: no number of "
-			    "seconds");
+			    "--timeout: expects seconds, 0.001 to 86400");
 	}
-	/* PENCTL stands in for the address alone. */
-	if (at == NULL)
-		at = optind < argc ? argv[optind++] : NULL;
+	return GO_ON;
+}
+
+/* The address is that of the option, or the first word when there is no PENCTL
+ * or the word cannot be a command, or PENCTL. NULL: none. */
+static const char *
+take_address(const char *option, char **argv)
+{
+	const char *env = getenv("PENCTL"), *first = argv[optind];
+
+	if (option != NULL)
+		return option;
+	if (env != NULL && env[0] == '\0')
+		env = NULL;
+	if (first != NULL && (env == NULL || target_is_clearly(first))) {
+		optind++;
+		return first;
+	}
+	return env;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct penctl p = { .target = { .timeout_ms = TIMEOUT_MS } };
+	const char *option = NULL, *at;
+	struct error e;
+	int status, before;
+
+	status = parse_options(&p, &option, argc, argv);
+	if (status != GO_ON)
+		return status;
+	before = optind;
+	at = take_address(option, argv);
+	if (optind > before) {
+		status = parse_options(&p, &at, argc, argv);
+		if (status != GO_ON)
+			return status;
+	}
 	if (at == NULL)
 		return usage(stderr, UNREACHABLE);
-	if (spec_parse_listen(&t.at, at, &e) < 0)
+	if (target_parse(&p.target, at, &e) < 0)
 		return complain(UNREACHABLE, e.text);
-	return argv[optind] != NULL ? ask_words(&t, argv + optind)
-				    : ask_lines(&t);
+	if (argv[optind] != NULL)
+		return ask_words(&p, argv + optind);
+	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)
+	    ? prompt(&p.target, run_line, &p)
+	    : run_script(&p);
 }

@@ -1,0 +1,271 @@
+/* ask.c: connects, sends a line, reads the answer; with deadlines. */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/sock.h"
+#include "tools/ask.h"
+
+/* How soon a Unix socket whose queue was full is tried again. */
+enum { RETRY_MS = 10 };
+
+/* ---- the target ---- */
+
+static int
+parse_unix(struct target *t, const char *text, struct error *e)
+{
+	t->at.count = 1;
+	if (addr_parse_unix(&t->at.addr[0], text) == 0)
+		return 0;
+	return error_set(e, "%s",
+	    errno == ENAMETOOLONG ? "path too long for a Unix socket"
+				  : "no path of a Unix socket");
+}
+
+/* `text` is cut at its last colon. */
+static int
+parse_host(struct target *t, char *text, struct error *e)
+{
+	char *colon = strrchr(text, ':'), *host = text;
+	uint16_t port;
+
+	if (colon != NULL) {
+		*colon = '\0';
+		if (host[0] == '[' && colon[-1] == ']') {
+			colon[-1] = '\0';
+			host++;
+		}
+	}
+	if (resolve_port(colon != NULL ? colon + 1 : text, &port, e) < 0)
+		return -1;
+	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
+		return resolve_host(
+		    "localhost", port, RESOLVE_NAMES, &t->at, e);
+	return resolve_host(host, port, RESOLVE_NAMES, &t->at, e);
+}
+
+int
+target_parse(struct target *t, const char *text, struct error *e)
+{
+	char *copy = strdup(text);
+	struct error why;
+	int rc;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	rc = addr_is_unix_text(copy) ? parse_unix(t, copy, &why)
+				     : parse_host(t, copy, &why);
+	free(copy);
+	return rc == 0
+	    ? 0
+	    : error_set(e, "address \"%.200s\": %.250s", text, why.text);
+}
+
+bool
+target_is_clearly(const char *word)
+{
+	if (word[0] == '/' || word[0] == '@' || word[0] == '[')
+		return true;
+	return strpbrk(word, ":/") != NULL && strpbrk(word, " \t") == NULL;
+}
+
+/* ---- connecting ---- */
+
+/* Returns 0, or -1 with errno ETIMEDOUT, or EINTR after a signal. */
+static int
+wait_for(int fd, short events, uint64_t deadline)
+{
+	struct pollfd p = { .fd = fd, .events = events };
+	uint64_t now = clock_monotonic_ms();
+	int n = 0;
+
+	if (now < deadline)
+		n = poll(&p, 1, (int)(deadline - now));
+	if (n == 0)
+		errno = ETIMEDOUT;
+	return n > 0 ? 0 : -1;
+}
+
+static int
+connect_one(const struct addr *to, uint64_t deadline)
+{
+	struct sock_connect_options o = { .keepalive = false };
+	int fd, why;
+
+	while ((fd = sock_connect(to, &o)) < 0)
+		if (errno != EAGAIN || clock_monotonic_ms() >= deadline ||
+		    poll(NULL, 0, RETRY_MS) < 0)
+			return -1;
+	why = wait_for(fd, POLLOUT, deadline) < 0 ? errno : sock_error(fd);
+	if (why == 0)
+		return fd;
+	close(fd);
+	errno = why;
+	return -1;
+}
+
+/* The first address that takes the connection. One that says nothing leaves the
+ * others their share of the time. -1 with a sentence about the last. */
+static int
+connect_any(const struct target *t, struct error *e)
+{
+	uint64_t end = clock_monotonic_ms() + t->timeout_ms, now;
+	char at[ADDR_TEXT_MAX];
+	unsigned i;
+	int fd;
+
+	for (i = 0; i < t->at.count; i++) {
+		now = clock_monotonic_ms();
+		fd = connect_one(&t->at.addr[i],
+		    now + (end > now ? end - now : 0) / (t->at.count - i));
+		if (fd >= 0)
+			return fd;
+		error_set(e, "%s: %s", addr_format(&t->at.addr[i], at),
+		    strerror(errno));
+		if (errno == EINTR)
+			break;
+	}
+	return -1;
+}
+
+/* ---- the line ---- */
+
+static int
+send_all(int fd, const char *bytes, size_t n, const struct target *t)
+{
+	ssize_t sent;
+
+	while (n > 0) {
+		sent = sock_send(fd, bytes, n, false);
+		if (sent < 0 && errno != EAGAIN)
+			return -1;
+		if (sent < 0 &&
+		    wait_for(
+			fd, POLLOUT, clock_monotonic_ms() + t->timeout_ms) < 0)
+			return -1;
+		if (sent > 0) {
+			bytes += sent;
+			n -= (size_t)sent;
+		}
+	}
+	return 0;
+}
+
+/* ---- the answer ---- */
+
+static const char refusal[] = "error: ";
+enum { HEAD = sizeof(refusal) - 1 };
+
+/* While its first bytes could still become a refusal they are kept back. */
+struct answer {
+	ask_take *take;
+	void *arg;
+	bool decided, refused, any;
+	size_t held; /* bytes of `refusal` seen so far */
+};
+
+static enum ask_status
+answer_pass(struct answer *a, const char *bytes, size_t n)
+{
+	if (n > 0 && a->take(a->arg, a->refused, bytes, n) < 0)
+		return ASK_STOPPED;
+	return ASK_ANSWERED;
+}
+
+static enum ask_status
+answer_decide(struct answer *a)
+{
+	if (a->decided)
+		return ASK_ANSWERED;
+	a->decided = true;
+	a->refused = a->held == HEAD;
+	return answer_pass(a, refusal, a->held);
+}
+
+static enum ask_status
+answer_add(struct answer *a, const char *bytes, size_t n)
+{
+	a->any = true;
+	while (!a->decided && a->held < HEAD && n > 0 &&
+	    *bytes == refusal[a->held]) {
+		a->held++;
+		bytes++;
+		n--;
+	}
+	if (a->held < HEAD && n == 0)
+		return ASK_ANSWERED;
+	if (answer_decide(a) == ASK_STOPPED)
+		return ASK_STOPPED;
+	return answer_pass(a, bytes, n);
+}
+
+/* Reads to the end. -1 with errno when there is none in time. */
+static int
+answer_read(
+    struct answer *a, int fd, const struct target *t, enum ask_status *status)
+{
+	char chunk[16384];
+	ssize_t n;
+
+	for (;;) {
+		n = recv(fd, chunk, sizeof(chunk), 0);
+		if (n == 0)
+			return 0;
+		if (n > 0) {
+			*status = answer_add(a, chunk, (size_t)n);
+			if (*status == ASK_STOPPED)
+				return 0;
+		} else if (errno != EAGAIN) {
+			return -1;
+		} else if (wait_for(fd, POLLIN,
+			       clock_monotonic_ms() + t->timeout_ms) < 0) {
+			return -1;
+		}
+	}
+}
+
+static enum ask_status
+no_answer(struct error *e, int why, const struct answer *a)
+{
+	if (why == ETIMEDOUT)
+		error_set(
+		    e, a->any ? "no answer any more" : "no answer in time");
+	else if (why == EPIPE || why == ECONNRESET)
+		error_set(e, "no answer: connection closed");
+	else
+		error_set(e, "no answer: %s", strerror(why));
+	return ASK_NO_ANSWER;
+}
+
+enum ask_status
+ask(const struct target *t, const char *line, size_t n, ask_take *take,
+    void *arg, struct error *e)
+{
+	struct answer a = { .take = take, .arg = arg };
+	enum ask_status status = ASK_ANSWERED;
+	int fd = connect_any(t, e), unsent = 0, why = 0;
+
+	if (fd < 0)
+		return ASK_NO_ANSWER;
+	if (send_all(fd, line, n, t) < 0 || send_all(fd, "\n", 1, t) < 0)
+		unsent = errno;
+	/* One who would not read all of a line may have said why. */
+	if (unsent == 0 || unsent == EPIPE || unsent == ECONNRESET)
+		why = answer_read(&a, fd, t, &status) < 0 ? errno : 0;
+	close(fd);
+	if (status == ASK_ANSWERED)
+		status = answer_decide(&a);
+	if (status == ASK_STOPPED)
+		return status;
+	if (a.refused && why != ETIMEDOUT && why != EINTR)
+		return ASK_REFUSED;
+	if (why != 0 || (unsent != 0 && !a.any))
+		return no_answer(e, why != 0 ? why : unsent, &a);
+	return ASK_ANSWERED;
+}

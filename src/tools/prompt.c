@@ -1,0 +1,79 @@
+/* prompt.c: the loop at a terminal. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tools/edit.h"
+#include "tools/prompt.h"
+
+static const char blanks[] = " \t\r\n";
+
+static bool
+is_only(const char *line, const char *word)
+{
+	size_t n = strlen(word);
+
+	return strncmp(line, word, n) == 0 &&
+	    line[n + strspn(line + n, blanks)] == '\0';
+}
+
+/* Exists to end a wait: the default action would end the program. */
+static void
+on_interrupt(int signal)
+{
+	(void)signal;
+}
+
+/* Ctrl-C throws the line away; while an answer is awaited it ends penctl. */
+static const char *
+read_line(struct edit *x)
+{
+	struct sigaction act = { .sa_handler = on_interrupt }, old;
+	const char *line;
+	int why;
+
+	sigaction(SIGINT, &act, &old);
+	do {
+		line = edit_line(x);
+		why = errno;
+		if (line == NULL)
+			putchar('\n');
+	} while (line == NULL && why == EINTR);
+	fflush(stdout);
+	sigaction(SIGINT, &old, NULL);
+	return line;
+}
+
+int
+prompt(const struct target *t, prompt_run_fn *run, void *arg)
+{
+	struct edit *x = edit_new(t, "pen> ");
+	const char *line;
+	int status = 0;
+
+	if (x == NULL) {
+		perror("penctl");
+		return ASK_NO_ANSWER;
+	}
+	while ((line = read_line(x)) != NULL) {
+		line += strspn(line, blanks);
+		if (*line == '\0')
+			continue;
+		edit_remember(x, line);
+		if (is_only(line, "quit"))
+			break;
+		status = run(arg, line);
+	}
+	edit_free(x);
+	return status;
+}
+
+bool
+prompt_has_editing(void)
+{
+	return edit_is_rich();
+}
