@@ -21,6 +21,8 @@ automake  automake          automake          automake      automake    automake
 pkgconf   pkg-config        pkgconf-pkg-config pkgconf      pkgconf     pkg-config          pkgconf      pkgconf
 libevent  libevent-dev      libevent-devel    libevent-dev  libevent    libevent-devel      libevent     libevent
 openssl   libssl-dev        openssl-devel     openssl-dev   openssl     libopenssl-devel    -            openssl@3
+libedit   libedit-dev       libedit-devel     libedit-dev   libedit     libedit-devel       libedit      -
+jansson   libjansson-dev    jansson-devel     jansson-dev   jansson     libjansson-devel    jansson      jansson
 check     check             check-devel       check-dev     check       check-devel         check        check
 curl      curl              curl              curl          curl        curl                curl         curl
 nginx     nginx             nginx             nginx         nginx       nginx               nginx        nginx
@@ -57,6 +59,7 @@ packages_has() {
 		packages_find_program pkgconf ;;
 	libevent) pkg-config --exists 'libevent_core >= 2.1' 2>/dev/null ;;
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
+	libedit | jansson) pkg-config --exists "$1" 2>/dev/null ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
 	*) packages_find_program "$1" ;;
 	esac

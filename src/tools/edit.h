@@ -11,8 +11,9 @@ struct edit;
 struct edit *edit_new(const struct target *t, const char *prompt);
 void edit_free(struct edit *x);
 
-/* The next line, without its newline; lives until the next call. NULL at the
- * end of the file, or after an error; with errno EINTR after Ctrl-C. */
+/* The next line, without blanks and newline at its end; lives until the next
+ * call. NULL at the end of the file, or after an error; with errno EINTR after
+ * Ctrl-C. */
 const char *edit_line(struct edit *x);
 
 /* Keeps a line in the history. */

@@ -256,7 +256,8 @@ edit_line(struct edit *x)
 		errno = n < 0 ? errno : 0;
 		return NULL;
 	}
-	n -= line[n - 1] == '\n';
+	while (n > 0 && strchr(" \t\r\n", line[n - 1]) != NULL)
+		n--;
 	buffer_consume(&x->line, buffer_length(&x->line));
 	if (buffer_append(&x->line, line, (size_t)n) < 0 ||
 	    buffer_append(&x->line, "", 1) < 0)

@@ -46,8 +46,8 @@ edit_line(struct edit *x)
 	n = getline(&x->line, &x->room, stdin);
 	if (n < 0)
 		return NULL;
-	if (n > 0 && x->line[n - 1] == '\n')
-		x->line[n - 1] = '\0';
+	while (n > 0 && strchr(" \t\r\n", x->line[n - 1]) != NULL)
+		x->line[--n] = '\0';
 	return x->line;
 }
 

@@ -10,17 +10,6 @@
 #include "tools/edit.h"
 #include "tools/prompt.h"
 
-static const char blanks[] = " \t\r\n";
-
-static bool
-is_only(const char *line, const char *word)
-{
-	size_t n = strlen(word);
-
-	return strncmp(line, word, n) == 0 &&
-	    line[n + strspn(line + n, blanks)] == '\0';
-}
-
 /* Exists to end a wait: the default action would end the program. */
 static void
 on_interrupt(int signal)
@@ -60,12 +49,12 @@ prompt(const struct target *t, prompt_run_fn *run, void *arg)
 		return ASK_NO_ANSWER;
 	}
 	while ((line = read_line(x)) != NULL) {
-		line += strspn(line, blanks);
+		line += strspn(line, " \t");
+		if (strcmp(line, "quit") == 0)
+			break;
 		if (*line == '\0')
 			continue;
 		edit_remember(x, line);
-		if (is_only(line, "quit"))
-			break;
 		status = run(arg, line);
 	}
 	edit_free(x);

@@ -1,0 +1,115 @@
+/* terminal.c: pseudo-terminals. */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "support/terminal.h"
+#include "support/wait.h"
+
+static void
+become(const char *name, const char *const argv[])
+{
+	char *copy[CHILD_ARGS];
+	int fd, i, max = (int)sysconf(_SC_OPEN_MAX);
+
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	setsid();
+	fd = open(name, O_RDWR);
+	if (fd < 0)
+		_exit(126);
+#ifdef TIOCSCTTY
+	ioctl(fd, TIOCSCTTY, 0);
+#endif
+	for (i = 0; i < 3; i++)
+		dup2(fd, i);
+	for (fd = 3; fd < max; fd++)
+		close(fd);
+	signal(SIGPIPE, SIG_DFL);
+	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
+		copy[i] = strdup(argv[i]);
+	copy[i] = NULL;
+	execvp(copy[0], copy);
+	_exit(127);
+}
+
+void
+terminal_start(struct terminal *t, const char *const argv[])
+{
+	const char *name;
+
+	memset(t, 0, sizeof(*t));
+	t->fd = posix_openpt(O_RDWR | O_NOCTTY);
+	ck_assert_int_ge(t->fd, 0);
+	ck_assert_int_eq(grantpt(t->fd), 0);
+	ck_assert_int_eq(unlockpt(t->fd), 0);
+	name = ptsname(t->fd);
+	ck_assert_ptr_nonnull(name);
+	ck_assert_int_ge(fcntl(t->fd, F_SETFL, O_NONBLOCK), 0);
+	t->child.pid = fork();
+	ck_assert_int_ge(t->child.pid, 0);
+	if (t->child.pid == 0)
+		become(name, argv);
+	t->child.running = true;
+}
+
+void
+terminal_type(struct terminal *t, const char *keys)
+{
+	ssize_t n = (ssize_t)strlen(keys);
+
+	ck_assert_int_eq(write(t->fd, keys, (size_t)n), n);
+}
+
+/* At the end of the program the terminal answers EIO. */
+static void
+take_what_is_shown(struct terminal *t)
+{
+	ssize_t n;
+
+	while (t->n < TERMINAL_TEXT - 1 &&
+	    (n = read(t->fd, t->text + t->n, TERMINAL_TEXT - 1 - t->n)) > 0)
+		t->n += (size_t)n;
+	t->text[t->n] = '\0';
+}
+
+bool
+terminal_shows(struct terminal *t, const char *what)
+{
+	take_what_is_shown(t);
+	return strstr(t->text, what) != NULL;
+}
+
+void
+terminal_clear(struct terminal *t)
+{
+	t->n = 0;
+	t->text[0] = '\0';
+}
+
+/* Output nobody takes would keep the program from ending. */
+static bool
+has_ended(struct terminal *t)
+{
+	take_what_is_shown(t);
+	return child_has_ended(&t->child);
+}
+
+int
+terminal_wait(struct terminal *t, int ms)
+{
+	WAIT_FOR(has_ended(t), ms);
+	take_what_is_shown(t);
+	close(t->fd);
+	return t->child.status;
+}

@@ -1,0 +1,644 @@
+/* test_penctl.c: penctl against a control server that can be long-winded,
+ * mute or rude, against pen, and at a terminal. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/child.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/terminal.h"
+#include "support/wait.h"
+
+/* ---- the control server ---- */
+
+enum { LINE_SIZE = 1 << 21, BIG = 10 << 20 };
+
+static struct backend server;
+
+static void
+say(int fd, const char *what)
+{
+	backend_send(fd, what, strlen(what));
+}
+
+/* Long enough apart to arrive apart, as a rule. */
+static void
+say_in_pieces(int fd, const char *what)
+{
+	int i;
+
+	for (; *what != '\0'; what++) {
+		backend_send(fd, what, 1);
+		for (i = 0; i < 3; i++)
+			wait_nap();
+	}
+}
+
+static void
+say_much(int fd, const char *beginning)
+{
+	char block[4096];
+	long left = BIG;
+
+	say(fd, beginning);
+	memset(block, 'b', sizeof(block));
+	for (; left > 0; left -= (long)sizeof(block))
+		if (!backend_send(fd, block, sizeof(block)))
+			return;
+}
+
+static void
+wait_for_end(int fd)
+{
+	char c;
+
+	while (recv(fd, &c, 1, 0) > 0)
+		;
+}
+
+/* Returns its length, -1 for none. */
+static long
+read_line(int fd, char *line)
+{
+	long n = 0, k;
+
+	while (n < LINE_SIZE - 1 &&
+	    (k = recv(fd, line + n, (size_t)(LINE_SIZE - 1 - n), 0)) > 0) {
+		n += k;
+		if (line[n - 1] == '\n') {
+			line[n - 1] = '\0';
+			return n - 1;
+		}
+	}
+	return -1;
+}
+
+static void
+answer(struct backend *b, int fd, const char *line, long n)
+{
+	char length[32];
+
+	if (strcmp(line, "refuse") == 0)
+		say(fd, "error: not today\n");
+	else if (strcmp(line, "pieces") == 0)
+		say_in_pieces(fd, "error: piece by piece\n");
+	else if (strcmp(line, "almost") == 0)
+		say_in_pieces(fd, "error:none\n");
+	else if (strcmp(line, "beginning") == 0)
+		say(fd, "err");
+	else if (strcmp(line, "big") == 0)
+		say_much(fd, "");
+	else if (strcmp(line, "refuse much") == 0)
+		say_much(fd, "error: ");
+	else if (strcmp(line, "hang") == 0)
+		wait_for_end(fd);
+	else if (strcmp(line, "half") == 0)
+		say(fd, "half an answer\n"), wait_for_end(fd);
+	else if (strcmp(line, "reset") == 0)
+		backend_reset(b, fd);
+	else if (strcmp(line, "help") == 0)
+		say(fd,
+		    "acl N permit|deny  adds\n  mode  no name here\n"
+		    "server N  sets up\nservers  prints\nstubborn\n");
+	else if (n > 1000 && snprintf(length, sizeof(length), "%ld\n", n) > 0)
+		say(fd, length);
+	else if (strcmp(line, "nothing") != 0)
+		say(fd, "<"), say(fd, line), say(fd, b->arg);
+}
+
+static void
+serve(struct backend *b, int fd)
+{
+	char *line = malloc(LINE_SIZE);
+	long n = line != NULL ? read_line(fd, line) : -1;
+
+	if (n >= 0)
+		answer(b, fd, line, n);
+	free(line);
+}
+
+/* ---- penctl as a child ---- */
+
+static struct child c;
+
+static const char *
+program(void)
+{
+	return text("%sctl", getenv("PEN"));
+}
+
+#define PENCTL(...) run((const char *[]){ program(), __VA_ARGS__, NULL })
+static int
+run(const char *const argv[])
+{
+	child_start(&c, argv);
+	return child_wait(&c, 20000);
+}
+
+/* Runs a line of sh in which $PENCTL_PROGRAM is penctl. */
+static int
+shell(const char *command)
+{
+	const char *argv[] = { "sh", "-c", command, NULL };
+
+	ck_assert_int_eq(setenv("PENCTL_PROGRAM", program(), 1), 0);
+	return run(argv);
+}
+
+/* Gives it lines on standard input. */
+static int
+script(const char *options, const char *lines)
+{
+	const char *file = scratch("script");
+
+	write_file(file, lines);
+	return shell(text("exec \"$PENCTL_PROGRAM\" %s %s <%s", options,
+	    server.at.text, file));
+}
+
+#define SAID(what)	 ck_assert_str_eq(child_out(&c), what)
+#define COMPLAINED(what) ck_assert_str_eq(child_err(&c), what)
+
+static void
+up(enum spot_kind kind)
+{
+	unsetenv("PENCTL");
+	backend_start(&server, kind, serve, ">\n");
+}
+
+/* ---- answers ---- */
+
+START_TEST(statuses)
+{
+	const char *at;
+
+	up(SPOT_UNIX);
+	at = server.at.text;
+	ck_assert_int_eq(PENCTL(at, "a", "b"), 0);
+	SAID("<a b>\n");
+	ck_assert_int_eq(PENCTL(at, "nothing"), 0);
+	SAID("");
+	COMPLAINED("");
+	ck_assert_int_eq(PENCTL(at, "refuse"), 1);
+	SAID("");
+	COMPLAINED("error: not today\n");
+	ck_assert_int_eq(PENCTL("/no/such/socket", "a"), 2);
+	COMPLAINED("penctl: /no/such/socket: No such file or directory\n");
+	ck_assert_int_eq(PENCTL("localhost:0", "a"), 2);
+	ck_assert_int_eq(PENCTL("--timeout", "soon", at, "a"), 2);
+	ck_assert_int_eq(PENCTL("--tomato", at, "a"), 2);
+	ck_assert_int_eq(PENCTL("--help"), 0);
+	ck_assert_int_eq(PENCTL("--version"), 0);
+#ifdef HAVE_LIBEDIT
+	SAID("penctl " PACKAGE_VERSION "\nlibedit: yes\n");
+#else
+	SAID("penctl " PACKAGE_VERSION "\nlibedit: no\n");
+#endif
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(words)
+{
+	const char *at;
+
+	up(SPOT_UNIX);
+	at = server.at.text;
+	ck_assert_int_eq(PENCTL(at, "a", "b c", "", "d\"\\", "#e"), 0);
+	SAID("<a \"b c\" \"\" \"d\\\"\\\\\" \"#e\">\n");
+	ck_assert_int_eq(PENCTL(at, "server 0 max 5"), 0);
+	SAID("<server 0 max 5>\n");
+	ck_assert_int_eq(PENCTL(at, "a\nexit"), 1);
+	SAID("");
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(beginnings)
+{
+	up(SPOT_TCP4);
+	ck_assert_int_eq(PENCTL(server.at.text, "reset"), 2);
+	COMPLAINED("penctl: no answer: connection closed\n");
+	ck_assert_int_eq(PENCTL(server.at.text, "pieces"), 1);
+	SAID("");
+	COMPLAINED("error: piece by piece\n");
+	ck_assert_int_eq(PENCTL(server.at.text, "almost"), 0);
+	SAID("error:none\n");
+	ck_assert_int_eq(PENCTL(server.at.text, "beginning"), 0);
+	SAID("err");
+	COMPLAINED("");
+	backend_stop(&server);
+}
+END_TEST
+
+static long
+size_of(const char *path)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	return (long)st.st_size;
+}
+
+START_TEST(big_answers)
+{
+	up(SPOT_TCP4);
+	ck_assert_int_eq(PENCTL(server.at.text, "big"), 0);
+	ck_assert_int_eq(size_of(c.out), BIG);
+	ck_assert_int_eq(PENCTL(server.at.text, "refuse much"), 1);
+	ck_assert_int_eq(size_of(c.err), BIG + 7);
+	ck_assert_int_eq(size_of(c.out), 0);
+	backend_stop(&server);
+}
+END_TEST
+
+/* Whether the signal is ignored, as under some supervisors, or not. */
+START_TEST(broken_pipes)
+{
+	up(SPOT_TCP4);
+	ck_assert_int_eq(shell(text("\"$PENCTL_PROGRAM\" %s big | head -c 3",
+			     server.at.text)),
+	    0);
+	SAID("bbb");
+	COMPLAINED("");
+	ck_assert_int_eq(
+	    shell(text("trap '' PIPE; { \"$PENCTL_PROGRAM\" %s big; "
+		       "echo $? >%s; } | head -c 3",
+		server.at.text, scratch("status"))),
+	    0);
+	SAID("bbb");
+	COMPLAINED("");
+	ck_assert_str_eq(contents(scratch("status")), "0\n");
+	if (access("/dev/full", W_OK) == 0) {
+		ck_assert_int_eq(
+		    shell(text("\"$PENCTL_PROGRAM\" %s big >/dev/full",
+			server.at.text)),
+		    2);
+		ck_assert_ptr_nonnull(strstr(child_err(&c), "No space"));
+	}
+	backend_stop(&server);
+}
+END_TEST
+
+/* ---- lines ---- */
+
+static const char *
+long_line(size_t n)
+{
+	static char line[LINE_SIZE];
+
+	ck_assert_uint_lt(n, sizeof(line) - 1);
+	memset(line, 'x', n);
+	line[n] = '\n';
+	line[n + 1] = '\0';
+	return line;
+}
+
+/* Breaks off in the middle of the line, with or without a word. */
+static void
+serve_rudely(struct backend *b, int fd)
+{
+	char some[100];
+
+	if (recv(fd, some, sizeof(some), 0) > 0 && b->arg != NULL)
+		say(fd, b->arg);
+}
+
+START_TEST(long_lines)
+{
+	up(SPOT_UNIX);
+	ck_assert_int_eq(script("", long_line(65000)), 0);
+	SAID("65000\n");
+	ck_assert_int_eq(script("", long_line(2000000)), 0);
+	SAID("2000000\n");
+	backend_stop(&server);
+	backend_start(&server, SPOT_UNIX, serve_rudely, NULL);
+	ck_assert_int_eq(script("", long_line(2000000)), 2);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), "no answer"));
+	backend_stop(&server);
+	backend_start(&server, SPOT_UNIX, serve_rudely, "error: too long\n");
+	ck_assert_int_eq(script("", long_line(2000000)), 1);
+	COMPLAINED("error: too long\n");
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(lines_of_scripts)
+{
+	up(SPOT_UNIX);
+	ck_assert_int_eq(script("",
+			     "\n  \n# nothing\n\t# nothing\n"
+			     "a\n  b # c\nrefuse\nquit\nlast"),
+	    1);
+	SAID("<a>\n<b # c>\n<quit>\n<last>\n");
+	COMPLAINED("error: not today\n");
+	ck_assert_int_eq(script("-t 0.2", "a\nrefuse\nhang\nb\n"), 2);
+	SAID("<a>\n");
+	COMPLAINED("error: not today\npenctl: no answer in time\n");
+	ck_assert_int_eq(script("", ""), 0);
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(json_is_the_last_word)
+{
+	const char *at;
+
+	up(SPOT_UNIX);
+	at = server.at.text;
+	ck_assert_int_eq(PENCTL("--json", at, "servers"), 0);
+	SAID("<servers json>\n");
+	ck_assert_int_eq(PENCTL(at, "-j", "server", "a b"), 0);
+	SAID("<server \"a b\" json>\n");
+	ck_assert_int_eq(PENCTL("-j", at, "servers all"), 0);
+	SAID("<servers all json>\n");
+	ck_assert_int_eq(
+	    script("--json", "a # b\r\n# c\n\nd 'e  f'\ng \"h\n"), 0);
+	SAID("<a json>\n<d \"e  f\" json>\n<g \"h json>\n");
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(limits_of_time)
+{
+	long long began = wait_now_ms();
+	struct spot full;
+	int fds[64], n;
+
+	up(SPOT_TCP4);
+	ck_assert_int_eq(PENCTL("-t", "0.2", server.at.text, "hang"), 2);
+	COMPLAINED("penctl: no answer in time\n");
+	ck_assert_int_eq(PENCTL("--timeout=0.2", server.at.text, "half"), 2);
+	SAID("half an answer\n");
+	COMPLAINED("penctl: no answer any more\n");
+	/* accepts nobody */
+	spot_new(&full, SPOT_UNIX);
+	fds[0] = spot_listen(&full, 1);
+	for (n = 1; n < 3; n++)
+		fds[n] = spot_try_connect(&full);
+	ck_assert_int_eq(PENCTL("-t", "0.2", full.text, "a"), 2);
+	while (n > 0)
+		close(fds[--n]);
+	ck_assert_int_lt(wait_now_ms() - began, wait_scaled(8000));
+	backend_stop(&server);
+}
+END_TEST
+
+/* ---- addresses ---- */
+
+static void
+expect_at(const char *at)
+{
+	ck_assert_msg(PENCTL(at, "a") == 0, "%s: %s", at, child_err(&c));
+	SAID("<a>\n");
+}
+
+START_TEST(every_address_is_tried)
+{
+	int port;
+
+	if (!spot_has_kind(SPOT_TCP6))
+		SKIP("no IPv6");
+	up(SPOT_TCP4);
+	port = server.at.port;
+	expect_at(text("localhost:%d", port));
+	expect_at(text("127.0.0.1:%d", port));
+	expect_at(text("%d", port));
+	expect_at(text(":%d", port));
+	ck_assert_int_eq(PENCTL(text("[::1]:%d", port), "a"), 2);
+	backend_stop(&server);
+	up(SPOT_TCP6);
+	port = server.at.port;
+	expect_at(text("[::1]:%d", port));
+	expect_at(text("::1:%d", port));
+	ck_assert_int_eq(PENCTL(text("127.0.0.1:%d", port), "a"), 2);
+	/* both are addresses of this name, if it has both */
+	if (shell("getent ahosts localhost") == 0 &&
+	    strstr(child_out(&c), "::1") != NULL)
+		expect_at(text("localhost:%d", port));
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(whom_to_ask)
+{
+	struct backend other;
+	const char *at;
+
+	up(SPOT_UNIX);
+	at = server.at.text;
+	backend_start(&other, SPOT_TCP4, serve, "> by the other\n");
+	ck_assert_int_eq(PENCTL("a", "b"), 2); /* no address */
+	ck_assert_int_eq(setenv("PENCTL", at, 1), 0);
+	ck_assert_int_eq(PENCTL("a", "b"), 0);
+	SAID("<a b>\n");
+	ck_assert_int_eq(PENCTL("emergency", other.at.text), 0);
+	SAID(text("<emergency %s>\n", other.at.text));
+	ck_assert_int_eq(PENCTL("emergency host:80"), 0);
+	SAID("<emergency host:80>\n");
+	ck_assert_int_eq(PENCTL(other.at.text, "a"), 0);
+	SAID("<a> by the other\n");
+	ck_assert_int_eq(PENCTL("-a", other.at.text, "a"), 0);
+	SAID("<a> by the other\n");
+	ck_assert_int_eq(setenv("PENCTL", other.at.text, 1), 0);
+	ck_assert_int_eq(PENCTL("--address", at, other.at.text), 0);
+	SAID(text("<%s>\n", other.at.text));
+	ck_assert_int_eq(setenv("PENCTL", "", 1), 0);
+	ck_assert_int_eq(PENCTL(at, "a"), 0);
+	SAID("<a>\n");
+	backend_stop(&other);
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(with_pen)
+{
+	struct spot front, ctl;
+	struct pen pen;
+
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	server.at = ctl;
+	pen_up(&pen, &front, "-r", "-X", "-C", ctl.text, front.text,
+	    "127.0.0.1:9", NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	ck_assert_int_eq(
+	    script("", "blacklist 7\n# no\nblaklist\n\nblacklist\n"), 1);
+	SAID("7\n7\n");
+	COMPLAINED("error: unknown command \"blaklist\" (did you mean "
+		   "blacklist?)\n");
+	ck_assert_int_eq(script("", long_line(70000)), 1);
+	COMPLAINED("error: line longer than 65536 bytes\n");
+	ck_assert_int_eq(script("", long_line(2000000)), 1);
+	COMPLAINED("error: line longer than 65536 bytes\n");
+	/* pen ends before or after the end of its answer */
+	PENCTL(ctl.text, "exit");
+	ck_assert_int_eq(child_wait(&pen.child, 5000), 0);
+	ck_assert_int_eq(PENCTL(ctl.text, "mode"), 2);
+}
+END_TEST
+
+/* ---- at a terminal ---- */
+
+static struct terminal t;
+
+#define SHOWS(what) WAIT_FOR(terminal_shows(&t, what), 5000)
+
+static void
+sit_down(void)
+{
+	const char *argv[] = { program(), "-t", "5", server.at.text, NULL };
+
+	ck_assert_int_eq(setenv("TERM", "xterm", 1), 0);
+	terminal_start(&t, argv);
+	SHOWS("pen> ");
+}
+
+/* Types, and waits for what comes of it. */
+static void
+type(const char *keys, const char *what)
+{
+	terminal_clear(&t);
+	terminal_type(&t, keys);
+	SHOWS(what);
+}
+
+static void
+at_home(enum spot_kind kind)
+{
+	up(kind);
+	unsetenv("XDG_STATE_HOME");
+	ck_assert_int_eq(setenv("HOME", scratch(""), 1), 0);
+}
+
+START_TEST(prompts)
+{
+	at_home(SPOT_TCP4);
+	sit_down();
+	type("mode\n", "<mode>\r\npen> ");
+	type("\n", "pen> ");
+	type("beginning\n", "err\r\npen> ");
+	type("exit\n", "<exit>\r\npen> ");
+	type("half a li\003", "pen> ");
+	type("reset\n", "no answer: connection closed\r\npen> ");
+	type("refuse\n", "error: not today\r\npen> ");
+	terminal_type(&t, "quit\n");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 1);
+	sit_down();
+	type("mode\n", "<mode>\r\npen> ");
+	terminal_type(&t, "\004");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	sit_down();
+	terminal_type(&t, "hang\n");
+	WAIT_FOR(atomic_load(&server.open) == 1, 5000);
+	terminal_type(&t, "\003");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 1000 + 2);
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(completes)
+{
+#ifndef HAVE_LIBEDIT
+	SKIP("built without libedit");
+#endif
+	at_home(SPOT_UNIX);
+	sit_down();
+	type("ac\t1\n", "<acl 1>\r\npen> ");
+	type("se\t\t", "servers ");
+	type("s\n", "<servers>\r\npen> ");
+	type("no stu\t\n", "<no stubborn>\r\npen> ");
+	type("help ac\t\n", "<help acl>\r\npen> ");
+	type("acl ac\t\n", "<acl ac>\r\npen> ");
+	type("mo\t\n", "<mo>\r\npen> ");
+	terminal_type(&t, "quit\n");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	/* eight commands, asked once */
+	ck_assert_int_eq(atomic_load(&server.accepted), 7);
+	backend_stop(&server);
+}
+END_TEST
+
+/* Nobody there to say the names: typing goes on. */
+START_TEST(completes_nothing)
+{
+#ifndef HAVE_LIBEDIT
+	SKIP("built without libedit");
+#endif
+	at_home(SPOT_UNIX);
+	backend_stop(&server);
+	backend_start(&server, SPOT_UNIX, backend_say, "error: no help\n");
+	sit_down();
+	type("er\tr\t\n", "error: no help\r\npen> ");
+	terminal_type(&t, "quit\n");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 1);
+	ck_assert_int_eq(atomic_load(&server.accepted), 2);
+	backend_stop(&server);
+}
+END_TEST
+
+START_TEST(remembers)
+{
+#ifndef HAVE_LIBEDIT
+	SKIP("built without libedit");
+#endif
+	const char *file;
+	struct stat st;
+
+	at_home(SPOT_UNIX);
+	file = text("%s/.penctl_history", getenv("HOME"));
+	sit_down();
+	type("first line\n", "<first line>\r\npen> ");
+	type("second\n", "<second>\r\npen> ");
+	type("\020\020\n", "<first line>\r\npen> ");
+	terminal_type(&t, "quit\n");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	ck_assert_int_eq(stat(file, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0600);
+	sit_down();
+	type("\020\020\n", "<second>\r\npen> ");
+	terminal_type(&t, "\004");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	/* elsewhere, where it cannot be written */
+	ck_assert_int_eq(setenv("XDG_STATE_HOME", "/proc/none", 1), 0);
+	sit_down();
+	type("third\n", "<third>\r\npen> ");
+	type("\020\n", "<third>\r\npen> ");
+	terminal_type(&t, "\004");
+	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	ck_assert_ptr_null(strstr(contents(file), "third"));
+	backend_stop(&server);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("penctl");
+
+	SUITE_ADD(s, statuses, 20);
+	SUITE_ADD(s, words, 20);
+	SUITE_ADD(s, beginnings, 20);
+	SUITE_ADD(s, big_answers, 30);
+	SUITE_ADD(s, broken_pipes, 30);
+	SUITE_ADD(s, long_lines, 30);
+	SUITE_ADD(s, lines_of_scripts, 20);
+	SUITE_ADD(s, json_is_the_last_word, 20);
+	SUITE_ADD(s, limits_of_time, 30);
+	SUITE_ADD(s, every_address_is_tried, 20);
+	SUITE_ADD(s, whom_to_ask, 20);
+	SUITE_ADD(s, with_pen, 20);
+	SUITE_ADD(s, prompts, 30);
+	SUITE_ADD(s, completes, 30);
+	SUITE_ADD(s, completes_nothing, 30);
+	SUITE_ADD(s, remembers, 30);
+	return suite_main(s);
+}
