@@ -204,7 +204,8 @@ set_up(struct edit *x)
 	el_set(x->el, EL_SIGNAL, 1);
 	el_set(x->el, EL_HIST, history, x->history);
 	el_set(x->el, EL_EDITOR, "emacs");
-	el_set(x->el, EL_ADDFN, "complete", "complete a command", complete);
+	/* el_set() would copy these strings and forget the copies */
+	el_wset(x->el, EL_ADDFN, L"complete", L"complete a command", complete);
 	el_set(x->el, EL_BIND, "^I", "complete", NULL);
 	el_set(x->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_source(x->el, NULL);

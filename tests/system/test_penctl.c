@@ -1,5 +1,5 @@
-/* test_penctl.c: penctl against a control server that can be long-winded,
- * mute or rude, against pen, and at a terminal. */
+/* test_penctl.c: penctl against a control server that can be long-winded, mute
+ * or rude, and against pen. */
 #include "config.h"
 
 #include <check.h>
@@ -12,130 +12,18 @@
 
 #include "support/backend.h"
 #include "support/child.h"
+#include "support/ctl.h"
 #include "support/penrun.h"
 #include "support/suite.h"
-#include "support/terminal.h"
 #include "support/wait.h"
 
-/* ---- the control server ---- */
-
-enum { LINE_SIZE = 1 << 21, BIG = 10 << 20 };
-
 static struct backend server;
-
-static void
-say(int fd, const char *what)
-{
-	backend_send(fd, what, strlen(what));
-}
-
-/* Long enough apart to arrive apart, as a rule. */
-static void
-say_in_pieces(int fd, const char *what)
-{
-	int i;
-
-	for (; *what != '\0'; what++) {
-		backend_send(fd, what, 1);
-		for (i = 0; i < 3; i++)
-			wait_nap();
-	}
-}
-
-static void
-say_much(int fd, const char *beginning)
-{
-	char block[4096];
-	long left = BIG;
-
-	say(fd, beginning);
-	memset(block, 'b', sizeof(block));
-	for (; left > 0; left -= (long)sizeof(block))
-		if (!backend_send(fd, block, sizeof(block)))
-			return;
-}
-
-static void
-wait_for_end(int fd)
-{
-	char c;
-
-	while (recv(fd, &c, 1, 0) > 0)
-		;
-}
-
-/* Returns its length, -1 for none. */
-static long
-read_line(int fd, char *line)
-{
-	long n = 0, k;
-
-	while (n < LINE_SIZE - 1 &&
-	    (k = recv(fd, line + n, (size_t)(LINE_SIZE - 1 - n), 0)) > 0) {
-		n += k;
-		if (line[n - 1] == '\n') {
-			line[n - 1] = '\0';
-			return n - 1;
-		}
-	}
-	return -1;
-}
-
-static void
-answer(struct backend *b, int fd, const char *line, long n)
-{
-	char length[32];
-
-	if (strcmp(line, "refuse") == 0)
-		say(fd, "error: not today\n");
-	else if (strcmp(line, "pieces") == 0)
-		say_in_pieces(fd, "error: piece by piece\n");
-	else if (strcmp(line, "almost") == 0)
-		say_in_pieces(fd, "error:none\n");
-	else if (strcmp(line, "beginning") == 0)
-		say(fd, "err");
-	else if (strcmp(line, "big") == 0)
-		say_much(fd, "");
-	else if (strcmp(line, "refuse much") == 0)
-		say_much(fd, "error: ");
-	else if (strcmp(line, "hang") == 0)
-		wait_for_end(fd);
-	else if (strcmp(line, "half") == 0)
-		say(fd, "half an answer\n"), wait_for_end(fd);
-	else if (strcmp(line, "reset") == 0)
-		backend_reset(b, fd);
-	else if (strcmp(line, "help") == 0)
-		say(fd,
-		    "acl N permit|deny  adds\n  mode  no name here\n"
-		    "server N  sets up\nservers  prints\nstubborn\n");
-	else if (n > 1000 && snprintf(length, sizeof(length), "%ld\n", n) > 0)
-		say(fd, length);
-	else if (strcmp(line, "nothing") != 0)
-		say(fd, "<"), say(fd, line), say(fd, b->arg);
-}
-
-static void
-serve(struct backend *b, int fd)
-{
-	char *line = malloc(LINE_SIZE);
-	long n = line != NULL ? read_line(fd, line) : -1;
-
-	if (n >= 0)
-		answer(b, fd, line, n);
-	free(line);
-}
 
 /* ---- penctl as a child ---- */
 
 static struct child c;
 
-static const char *
-program(void)
-{
-	return text("%sctl", getenv("PEN"));
-}
-
-#define PENCTL(...) run((const char *[]){ program(), __VA_ARGS__, NULL })
+#define PENCTL(...) run((const char *[]){ ctl_client(), __VA_ARGS__, NULL })
 static int
 run(const char *const argv[])
 {
@@ -149,7 +37,7 @@ shell(const char *command)
 {
 	const char *argv[] = { "sh", "-c", command, NULL };
 
-	ck_assert_int_eq(setenv("PENCTL_PROGRAM", program(), 1), 0);
+	ck_assert_int_eq(setenv("PENCTL_PROGRAM", ctl_client(), 1), 0);
 	return run(argv);
 }
 
@@ -171,7 +59,7 @@ static void
 up(enum spot_kind kind)
 {
 	unsetenv("PENCTL");
-	backend_start(&server, kind, serve, ">\n");
+	backend_start(&server, kind, ctl_serve, ">\n");
 }
 
 /* ---- answers ---- */
@@ -252,9 +140,9 @@ START_TEST(big_answers)
 {
 	up(SPOT_TCP4);
 	ck_assert_int_eq(PENCTL(server.at.text, "big"), 0);
-	ck_assert_int_eq(size_of(c.out), BIG);
+	ck_assert_int_eq(size_of(c.out), CTL_BIG);
 	ck_assert_int_eq(PENCTL(server.at.text, "refuse much"), 1);
-	ck_assert_int_eq(size_of(c.err), BIG + 7);
+	ck_assert_int_eq(size_of(c.err), CTL_BIG + 7);
 	ck_assert_int_eq(size_of(c.out), 0);
 	backend_stop(&server);
 }
@@ -293,7 +181,7 @@ END_TEST
 static const char *
 long_line(size_t n)
 {
-	static char line[LINE_SIZE];
+	static char line[CTL_LINE_SIZE];
 
 	ck_assert_uint_lt(n, sizeof(line) - 1);
 	memset(line, 'x', n);
@@ -309,7 +197,7 @@ serve_rudely(struct backend *b, int fd)
 	char some[100];
 
 	if (recv(fd, some, sizeof(some), 0) > 0 && b->arg != NULL)
-		say(fd, b->arg);
+		backend_say(b, fd);
 }
 
 START_TEST(long_lines)
@@ -435,7 +323,7 @@ START_TEST(whom_to_ask)
 
 	up(SPOT_UNIX);
 	at = server.at.text;
-	backend_start(&other, SPOT_TCP4, serve, "> by the other\n");
+	backend_start(&other, SPOT_TCP4, ctl_serve, "> by the other\n");
 	ck_assert_int_eq(PENCTL("a", "b"), 2); /* no address */
 	ck_assert_int_eq(setenv("PENCTL", at, 1), 0);
 	ck_assert_int_eq(PENCTL("a", "b"), 0);
@@ -486,139 +374,6 @@ START_TEST(with_pen)
 }
 END_TEST
 
-/* ---- at a terminal ---- */
-
-static struct terminal t;
-
-#define SHOWS(what) WAIT_FOR(terminal_shows(&t, what), 5000)
-
-static void
-sit_down(void)
-{
-	const char *argv[] = { program(), "-t", "5", server.at.text, NULL };
-
-	ck_assert_int_eq(setenv("TERM", "xterm", 1), 0);
-	terminal_start(&t, argv);
-	SHOWS("pen> ");
-}
-
-/* Types, and waits for what comes of it. */
-static void
-type(const char *keys, const char *what)
-{
-	terminal_clear(&t);
-	terminal_type(&t, keys);
-	SHOWS(what);
-}
-
-static void
-at_home(enum spot_kind kind)
-{
-	up(kind);
-	unsetenv("XDG_STATE_HOME");
-	ck_assert_int_eq(setenv("HOME", scratch(""), 1), 0);
-}
-
-START_TEST(prompts)
-{
-	at_home(SPOT_TCP4);
-	sit_down();
-	type("mode\n", "<mode>\r\npen> ");
-	type("\n", "pen> ");
-	type("beginning\n", "err\r\npen> ");
-	type("exit\n", "<exit>\r\npen> ");
-	type("half a li\003", "pen> ");
-	type("reset\n", "no answer: connection closed\r\npen> ");
-	type("refuse\n", "error: not today\r\npen> ");
-	terminal_type(&t, "quit\n");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 1);
-	sit_down();
-	type("mode\n", "<mode>\r\npen> ");
-	terminal_type(&t, "\004");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
-	sit_down();
-	terminal_type(&t, "hang\n");
-	WAIT_FOR(atomic_load(&server.open) == 1, 5000);
-	terminal_type(&t, "\003");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 1000 + 2);
-	backend_stop(&server);
-}
-END_TEST
-
-START_TEST(completes)
-{
-#ifndef HAVE_LIBEDIT
-	SKIP("built without libedit");
-#endif
-	at_home(SPOT_UNIX);
-	sit_down();
-	type("ac\t1\n", "<acl 1>\r\npen> ");
-	type("se\t\t", "servers ");
-	type("s\n", "<servers>\r\npen> ");
-	type("no stu\t\n", "<no stubborn>\r\npen> ");
-	type("help ac\t\n", "<help acl>\r\npen> ");
-	type("acl ac\t\n", "<acl ac>\r\npen> ");
-	type("mo\t\n", "<mo>\r\npen> ");
-	terminal_type(&t, "quit\n");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
-	/* eight commands, asked once */
-	ck_assert_int_eq(atomic_load(&server.accepted), 7);
-	backend_stop(&server);
-}
-END_TEST
-
-/* Nobody there to say the names: typing goes on. */
-START_TEST(completes_nothing)
-{
-#ifndef HAVE_LIBEDIT
-	SKIP("built without libedit");
-#endif
-	at_home(SPOT_UNIX);
-	backend_stop(&server);
-	backend_start(&server, SPOT_UNIX, backend_say, "error: no help\n");
-	sit_down();
-	type("er\tr\t\n", "error: no help\r\npen> ");
-	terminal_type(&t, "quit\n");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 1);
-	ck_assert_int_eq(atomic_load(&server.accepted), 2);
-	backend_stop(&server);
-}
-END_TEST
-
-START_TEST(remembers)
-{
-#ifndef HAVE_LIBEDIT
-	SKIP("built without libedit");
-#endif
-	const char *file;
-	struct stat st;
-
-	at_home(SPOT_UNIX);
-	file = text("%s/.penctl_history", getenv("HOME"));
-	sit_down();
-	type("first line\n", "<first line>\r\npen> ");
-	type("second\n", "<second>\r\npen> ");
-	type("\020\020\n", "<first line>\r\npen> ");
-	terminal_type(&t, "quit\n");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
-	ck_assert_int_eq(stat(file, &st), 0);
-	ck_assert_uint_eq(st.st_mode & 0777, 0600);
-	sit_down();
-	type("\020\020\n", "<second>\r\npen> ");
-	terminal_type(&t, "\004");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
-	/* elsewhere, where it cannot be written */
-	ck_assert_int_eq(setenv("XDG_STATE_HOME", "/proc/none", 1), 0);
-	sit_down();
-	type("third\n", "<third>\r\npen> ");
-	type("\020\n", "<third>\r\npen> ");
-	terminal_type(&t, "\004");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
-	ck_assert_ptr_null(strstr(contents(file), "third"));
-	backend_stop(&server);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -636,9 +391,5 @@ main(void)
 	SUITE_ADD(s, every_address_is_tried, 20);
 	SUITE_ADD(s, whom_to_ask, 20);
 	SUITE_ADD(s, with_pen, 20);
-	SUITE_ADD(s, prompts, 30);
-	SUITE_ADD(s, completes, 30);
-	SUITE_ADD(s, completes_nothing, 30);
-	SUITE_ADD(s, remembers, 30);
 	return suite_main(s);
 }
