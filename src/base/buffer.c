@@ -94,3 +94,13 @@ buffer_consume(struct buffer *b, size_t n)
 	if (b->start == b->end)
 		buffer_fini(b);
 }
+
+void
+buffer_cut(struct buffer *b, size_t n)
+{
+	if (n >= buffer_length(b))
+		return;
+	b->end = b->start + n;
+	if (n == 0)
+		buffer_fini(b);
+}

@@ -39,6 +39,9 @@ void buffer_added(struct buffer *b, size_t n);
 /* Copies `n` bytes to the end. Returns 0, or -1 with errno ENOMEM. */
 int buffer_append(struct buffer *b, const void *bytes, size_t n);
 
+/* Drops what was appended last, so that `n` bytes are left. */
+void buffer_cut(struct buffer *b, size_t n);
+
 /* Drops `n` bytes from the start; frees the memory when nothing is left. */
 void buffer_consume(struct buffer *b, size_t n);
 

@@ -86,6 +86,16 @@ on_ready(struct watch *w, unsigned ready)
 	}
 }
 
+void
+listener_drain(struct listener *l)
+{
+	struct peer who;
+	int fd;
+
+	while (!l->held && (fd = sock_accept(l->fd, &who)) >= 0)
+		l->on_accept(l, fd, &who);
+}
+
 int
 listener_open(struct listener *l, struct loop *loop, const struct addr *at,
     const struct sock_listen_options *o, struct error *e)

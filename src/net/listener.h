@@ -34,6 +34,10 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
+/* Hands over at once what waits in the backlog, as far as the owner does not
+ * pause it: before a close, so that no client is lost. */
+void listener_drain(struct listener *l);
+
 /* Stops accepting; connections wait in the backlog. */
 void listener_pause(struct listener *l);
 /* Returns 0, or -1 with errno. */

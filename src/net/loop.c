@@ -19,7 +19,7 @@
 #endif
 
 #include "base/clock.h"
-#include "net/loop.h"
+#include "net/loop_private.h"
 
 /* Events fetched at once, and how often in a row before timers get a turn. */
 enum { BATCH = 256, ROUNDS = 8 };
@@ -48,6 +48,12 @@ update_now(struct loop *l)
 {
 	l->now = clock_monotonic_ms();
 	l->turn++;
+}
+
+struct event_base *
+loop_event_base(struct loop *l)
+{
+	return l->base;
 }
 
 unsigned

@@ -234,7 +234,8 @@ move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
 		p->copy_only = true;
 		return PIPE_YIELDED;
 	}
-	if (k->since_pause < SPLICE_WORTH)
+	if (k->since_pause < SPLICE_WORTH ||
+	    (p->listened && share->listener != NULL))
 		p->full_reads = 0;
 	k->since_pause = 0;
 	if (n == 0) {
@@ -267,6 +268,8 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 	}
 	if (share->tap != NULL)
 		share->tap(share->tap_arg, from, bytes, n);
+	if (p->listened && share->listener != NULL)
+		share->listener(p, bytes, n);
 	if (to->flags & STREAM_WRITABLE) {
 		sent = stream_write(to, bytes, n, p->ended);
 		if (sent < 0) {

@@ -21,6 +21,7 @@
 #include "net/stream.h"
 
 struct kernel_pipe;
+struct pipe;
 
 /* What all pipes of a process share; settings may change while it runs. */
 struct pipe_share {
@@ -35,6 +36,9 @@ struct pipe_share {
 	void (*tap)(
 	    void *arg, const struct stream *from, const char *bytes, size_t n);
 	void *tap_arg;
+	/* Sees what a pipe with `listened` reads, but for the middle of long
+	 * flows, which move in the kernel all the same. */
+	void (*listener)(struct pipe *p, const char *bytes, size_t n);
 };
 
 enum { PIPE_SCRATCH = 64 * 1024, PIPE_KERNEL_SIZE = 256 * 1024 };
@@ -52,6 +56,7 @@ struct pipe {
 	bool read_ahead;	    /* may keep up to share->keep_max */
 	bool dropping;	/* `to` is gone: what comes is thrown away */
 	bool copy_only; /* the kernel refused to splice it */
+	bool listened;	/* share->listener wants to know */
 };
 
 enum pipe_verdict {

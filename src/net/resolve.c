@@ -56,11 +56,22 @@ add_address(struct resolved *r, const struct addrinfo *ai, uint16_t port)
 		r->addr[r->count++] = a;
 }
 
+unsigned
+resolve_take(struct resolved *r, const struct addrinfo *list, uint16_t port)
+{
+	const struct addrinfo *ai;
+
+	r->count = 0;
+	for (ai = list; ai != NULL; ai = ai->ai_next)
+		add_address(r, ai, port);
+	return r->count;
+}
+
 int
 resolve_host(const char *host, uint16_t port, enum resolve_how how,
     struct resolved *r, struct error *e)
 {
-	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list, *ai;
+	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	int rc;
 
 	r->count = 0;
@@ -70,14 +81,13 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	}
 	if (how == RESOLVE_NUMERIC)
 		return error_set(e,
-		    "names are looked up at the start only; "
+		    "names are looked up at the start only here; "
 		    "use an IP address");
 	rc = getaddrinfo(host, NULL, &hints, &list);
 	if (rc != 0)
 		return error_set(e, "%s",
 		    rc == EAI_SYSTEM ? strerror(errno) : gai_strerror(rc));
-	for (ai = list; ai != NULL; ai = ai->ai_next)
-		add_address(r, ai, port);
+	(void)resolve_take(r, list, port);
 	freeaddrinfo(list);
 	return r->count > 0 ? 0 : error_set(e, "no address");
 }

@@ -1,4 +1,5 @@
-/* resolve.h: names to addresses, at start only: it blocks.
+/* resolve.h: names to addresses, at the start only: it blocks. See resolver.h
+ * for later.
  *
  * Numeric addresses never ask the resolver, so they work on hosts without a
  * configured interface. Service names are looked up as ports. */
@@ -23,6 +24,11 @@ int resolve_port(const char *text, uint16_t *port, struct error *e);
 
 /* Whether names may be looked up: only while nothing is served yet. */
 enum resolve_how { RESOLVE_NAMES, RESOLVE_NUMERIC };
+
+/* Fills `r` with the different IP addresses of a list. Returns how many. */
+struct addrinfo;
+unsigned resolve_take(
+    struct resolved *r, const struct addrinfo *list, uint16_t port);
 
 /* All stream addresses of `host` (a name or a numeric address, no brackets) in
  * the resolver's order, with `port`. Returns 0, or -1 with a phrase. */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
@@ -54,12 +55,12 @@ close_quietly(int fd)
 }
 
 static int
-new_socket(int family)
+new_socket_of(int family, int type)
 {
 #ifdef SOCK_NONBLOCK
-	return socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 #else
-	int fd = socket(family, SOCK_STREAM, 0);
+	int fd = socket(family, type, 0);
 
 	if (fd >= 0 && set_flags(fd) < 0) {
 		close_quietly(fd);
@@ -67,6 +68,12 @@ new_socket(int family)
 	}
 	return fd;
 #endif
+}
+
+static int
+new_socket(int family)
+{
+	return new_socket_of(family, SOCK_STREAM);
 }
 
 /* ---- listening ---- */
@@ -241,6 +248,29 @@ sock_accept(int listen_fd, struct peer *who)
 	return fd;
 }
 
+int
+sock_peer_uid(int fd, uid_t *uid)
+{
+#ifdef SO_PEERCRED
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+		return -1;
+	*uid = who.uid;
+	return 0;
+#elif defined(HAVE_GETPEEREID)
+	gid_t gid;
+
+	return getpeereid(fd, uid, &gid);
+#else
+	(void)fd;
+	(void)uid;
+	errno = ENOSYS;
+	return -1;
+#endif
+}
+
 /* ---- connecting ---- */
 
 static bool
@@ -260,6 +290,12 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 		return -1;
 	if (o->keepalive && family != AF_UNIX)
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+#ifdef IP_BIND_ADDRESS_NO_PORT
+	/* The port is chosen by connect(), which knows the other end: there
+	 * are 28,000 ports for each server, not for all of them. */
+	if (o->source != NULL && family != AF_UNIX)
+		set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+#endif
 	if (o->source != NULL && o->source->u.sa.sa_family == family &&
 	    bind(fd, &o->source->u.sa, o->source->len) < 0) {
 		close_quietly(fd);
@@ -267,6 +303,18 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 	}
 	if (connect(fd, &to->u.sa, to->len) < 0 &&
 	    !is_under_way(errno, family)) {
+		close_quietly(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int
+sock_connect_datagram(const struct addr *to)
+{
+	int fd = new_socket_of(to->u.sa.sa_family, SOCK_DGRAM);
+
+	if (fd >= 0 && connect(fd, &to->u.sa, to->len) < 0) {
 		close_quietly(fd);
 		return -1;
 	}
@@ -282,6 +330,26 @@ sock_error(int fd)
 	if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &len) < 0)
 		return errno;
 	return error;
+}
+
+bool
+sock_error_is_ours(int error)
+{
+	return error == EMFILE || error == ENFILE || error == ENOMEM ||
+	    error == ENOBUFS || error == ENOSPC || error == EADDRNOTAVAIL;
+}
+
+bool
+sock_has_ended(int fd)
+{
+	char byte;
+#ifdef POLLRDHUP
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+
+	if (poll(&p, 1, 0) > 0)
+		return true;
+#endif
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
 void

@@ -43,6 +43,10 @@ int sock_local_addr(int fd, struct addr *a);
  * died in the queue are skipped. */
 int sock_accept(int listen_fd, struct peer *who);
 
+/* The user at the other end of a Unix socket. Returns 0, or -1 where that cannot
+ * be known. */
+int sock_peer_uid(int fd, uid_t *uid);
+
 struct sock_connect_options {
 	const struct addr *source; /* local address; NULL: any */
 	bool keepalive;
@@ -53,8 +57,19 @@ struct sock_connect_options {
  * full, worth another try soon. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 
+/* A datagram socket that sends to one address. */
+int sock_connect_datagram(const struct addr *to);
+
 /* The pending error of a socket (SO_ERROR), cleared by asking; 0: none. */
 int sock_error(int fd);
+
+/* Whether an error of connect() is a shortage of ours, which says nothing about
+ * the other end. */
+bool sock_error_is_ours(int error);
+
+/* Whether the far side has ended or reset the connection, be there unread bytes
+ * or not. */
+bool sock_has_ended(int fd);
 
 /* Sends without Nagle's delay from now on. Harmless on Unix sockets. */
 void sock_set_nodelay(int fd);

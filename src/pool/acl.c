@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,6 +27,69 @@ void
 acl_clear(struct acl *l)
 {
 	l->count = 0;
+}
+
+int
+acl_copy(struct acl *to, const struct acl *from)
+{
+	acl_init(to);
+	if (from->count == 0)
+		return 0;
+	to->entries = malloc(from->count * sizeof(*to->entries));
+	if (to->entries == NULL)
+		return -1;
+	memcpy(to->entries, from->entries, from->count * sizeof(*to->entries));
+	to->count = to->room = from->count;
+	return 0;
+}
+
+bool
+acl_equal(const struct acl *a, const struct acl *b)
+{
+	size_t i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++) {
+		const struct acl_entry *x = &a->entries[i], *y = &b->entries[i];
+
+		if (x->permit != y->permit ||
+		    memcmp(x->ip, y->ip, sizeof(x->ip)) != 0 ||
+		    memcmp(x->mask, y->mask, sizeof(x->mask)) != 0)
+			return false;
+	}
+	return true;
+}
+
+/* Masks of IPv6 are always prefixes. */
+static unsigned
+prefix_length(const uint8_t mask[16])
+{
+	unsigned n = 0;
+
+	while (n < 128 && mask[n / 8] & 0x80u >> n % 8)
+		n++;
+	return n;
+}
+
+const char *
+acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
+{
+	const char *verb = e->permit ? "permit" : "deny";
+	struct peer p = { .family = AF_INET6 };
+	char host[INET6_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
+
+	memcpy(p.ip, e->ip, sizeof(p.ip));
+	if (prefix_length(e->mask) >= 96 && peer_is_ip4(&p)) {
+		inet_ntop(AF_INET, e->ip + 12, host, sizeof(host));
+		inet_ntop(AF_INET, e->mask + 12, mask, sizeof(mask));
+		snprintf(text, ACL_TEXT_MAX, "%s %s %s", verb, host, mask);
+	} else {
+		inet_ntop(AF_INET6, e->ip, host, sizeof(host));
+		snprintf(text, ACL_TEXT_MAX, "%s %s/%u", verb, host,
+		    prefix_length(e->mask));
+	}
+	return text;
 }
 
 /* The first `bits` of a mask set, the rest clear. */

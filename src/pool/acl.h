@@ -8,7 +8,7 @@
 
 #include "base/addr.h"
 
-enum { ACL_LISTS = 10 };
+enum { ACL_LISTS = 10, ACL_TEXT_MAX = 80 };
 
 struct acl_entry {
 	bool permit;
@@ -27,6 +27,12 @@ void acl_fini(struct acl *l);
  * a dotted IPv4 mask or NULL. Returns 0, or -1 with errno EINVAL or ENOMEM. */
 int acl_add(struct acl *l, bool permit, const char *address, const char *mask);
 void acl_clear(struct acl *l);
+/* Makes `to`, which is empty, a copy. Returns 0, or -1 with errno ENOMEM. */
+int acl_copy(struct acl *to, const struct acl *from);
+bool acl_equal(const struct acl *a, const struct acl *b);
+/* "permit 10.0.0.0 255.0.0.0" or "deny fe80::/10": what acl_add() takes. */
+const char *acl_format_entry(
+    const struct acl_entry *e, char text[ACL_TEXT_MAX]);
 /* Clients on Unix sockets match no entry. */
 bool acl_permits(const struct acl *l, const struct peer *who);
 

@@ -193,15 +193,27 @@ pool_set_server(struct pool *p, unsigned index, const struct server_spec *spec)
 }
 
 void
-pool_clear_server(struct pool *p, unsigned index)
+pool_forget_server(struct server *s)
 {
-	struct server *s = pool_server(p, index);
+	free(s->name);
+	s->name = NULL;
+	s->addrs.count = 0;
+	s->addr_first = 0;
+}
 
-	if (s == NULL)
+void
+pool_remove_server(struct pool *p, struct server *s)
+{
+	if (s == NULL || !s->present)
 		return;
 	tally(s, -1);
 	s->present = false;
-	pool_list_changed(p);
+	heap_remove(&p->revive, pool_revive_number(s));
+	s->blacklisted_until = 0;
+	if (pool_is_listed(s))
+		pool_list_changed(p);
+	if (s->connections == 0)
+		pool_forget_server(s);
 }
 
 unsigned

@@ -72,8 +72,10 @@ void server_spec_init(struct server_spec *spec);
  * ENOMEM. Pointers to servers stay valid for the life of the pool. */
 struct server *pool_set_server(
     struct pool *p, unsigned index, const struct server_spec *spec);
-/* Empties slot `index`; the other numbers stay. Its open connections go on. */
-void pool_clear_server(struct pool *p, unsigned index);
+/* Takes the server out: no new client comes to it, its open connections go on,
+ * and with the last of them it forgets what it was (addrs.count is 0 then). The
+ * numbers of the others stay. Emergency and abuse servers too; NULL is fine. */
+void pool_remove_server(struct pool *p, struct server *s);
 /* Slots, empty ones included. */
 unsigned pool_count(const struct pool *p);
 struct server *pool_server(const struct pool *p, unsigned index); /* or NULL */

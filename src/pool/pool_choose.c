@@ -328,4 +328,6 @@ pool_closed(struct pool *p, struct server *s, const struct peer *who,
 	order_changed(s);
 	if (p->sticky != NULL)
 		sticky_count_bytes(p->sticky, who, &tried->hint, down, up);
+	if (!s->present && s->connections == 0)
+		pool_forget_server(s);
 }

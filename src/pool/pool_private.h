@@ -27,6 +27,9 @@ uint32_t pool_revive_number(const struct server *s);
 /* Whether it is in the list, not the emergency or abuse server. */
 bool pool_is_listed(const struct server *s);
 
+/* A removed server without connections is an empty slot again. */
+void pool_forget_server(struct server *s);
+
 /* Takes all servers out of the usable set and the order; puts those in that
  * may be chosen. */
 void pool_leave_all(struct pool *p);

@@ -4,7 +4,8 @@
 #include "pool/server.h"
 
 bool
-server_is_blacklisted(const struct server *s, uint64_t now)
+server_is_healthy(const struct server *s)
 {
-	return s->blacklisted_until > now;
+	return s->present && s->admin == SERVER_ENABLED &&
+	    s->blacklisted_until == 0;
 }

@@ -59,7 +59,8 @@ struct server {
 	uint64_t turn; /* when its algorithm chose it last; the algorithm's */
 };
 
-/* Whether it is blacklisted at `now` (ms). */
-bool server_is_blacklisted(const struct server *s, uint64_t now);
+/* Whether clients may be sent to it as far as its health and the operator go;
+ * limits are another matter. */
+bool server_is_healthy(const struct server *s);
 
 #endif

@@ -281,6 +281,12 @@ sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	entry(s, i)->received += received;
 }
 
+const struct sticky_client *
+sticky_at(const struct sticky *s, size_t i)
+{
+	return entry(s, (uint32_t)i + 1);
+}
+
 void
 sticky_each(const struct sticky *s,
     bool (*visit)(const struct sticky_client *c, void *arg), void *arg)

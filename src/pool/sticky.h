@@ -54,6 +54,9 @@ int sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 /* Adds traffic to a client; nothing if it has been forgotten meanwhile. */
 void sticky_count_bytes(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t sent, uint64_t received);
+/* The client with number `i` below sticky_count(), in no order, for walks in
+ * pieces: a client keeps its number until it is forgotten. */
+const struct sticky_client *sticky_at(const struct sticky *s, size_t i);
 /* Calls `visit` for each client from the most recent on, until it returns
  * false. */
 void sticky_each(const struct sticky *s,

@@ -1,15 +1,14 @@
-/* frontend.c: listeners and limits; moves no byte itself. */
+/* frontend.c: limits and settings; moves no byte itself. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/log.h"
 #include "proxy/dummy.h"
 #include "proxy/dump.h"
 #include "proxy/frontend_private.h"
-#include "proxy/session.h"
+#include "proxy/session_private.h"
 
 void
 frontend_options_init(struct frontend_options *o)
@@ -34,21 +33,11 @@ check_limits(struct frontend *f)
 	const struct frontend_options *o = &f->options;
 	bool full = f->stats.sessions >= o->sessions_max ||
 	    (o->pending_max > 0 && f->stats.connecting >= o->pending_max);
-	struct list *link;
 
 	if (full == f->full || !f->started)
 		return;
 	f->full = full;
-	for (link = f->listeners.next; link != &f->listeners;
-	     link = link->next) {
-		struct frontend_listener *fl =
-		    list_entry(link, struct frontend_listener, link);
-
-		if (full)
-			listener_pause(&fl->listener);
-		else
-			listener_resume(&fl->listener);
-	}
+	frontend_hold(f, full);
 }
 
 void
@@ -79,17 +68,6 @@ frontend_connecting(struct frontend *f, bool begins)
 	check_limits(f);
 }
 
-static void
-on_accept(struct listener *l, int fd, const struct peer *who)
-{
-	struct frontend *f = l->arg;
-
-	if (f->options.dummy)
-		dummy_start(f, fd);
-	else
-		session_start(f, fd, who);
-}
-
 /* ---- settings ---- */
 
 static void
@@ -101,6 +79,18 @@ apply_options(struct frontend *f)
 	f->share.tap = f->options.dump > 0 ? dump_bytes : NULL;
 	f->share.tap_arg = &f->options.dump;
 	check_limits(f);
+	spares_adjust(&f->spares);
+}
+
+struct sock_connect_options
+frontend_connect_options(const struct frontend *f)
+{
+	const struct frontend_options *o = &f->options;
+
+	return (struct sock_connect_options){
+		.keepalive = o->keepalive,
+		.source = o->source.len > 0 ? &o->source : NULL,
+	};
 }
 
 const struct frontend_options *
@@ -114,6 +104,13 @@ frontend_set_options(struct frontend *f, const struct frontend_options *o)
 {
 	f->options = *o;
 	apply_options(f);
+}
+
+void
+frontend_set_requestlog(struct frontend *f, struct requestlog *r)
+{
+	f->requestlog = r;
+	f->share.listener = r != NULL ? session_on_said : NULL;
 }
 
 const struct frontend_stats *
@@ -138,9 +135,11 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->loop = l;
 	f->pool = p;
 	list_init(&f->listeners);
+	connections_init(&f->connections);
 	list_init(&f->sessions);
 	list_init(&f->dummies);
 	session_init_timeouts(f);
+	spares_init(&f->spares, f);
 	f->options = *o;
 	apply_options(f);
 	return f;
@@ -153,6 +152,7 @@ frontend_free(struct frontend *f)
 		return;
 	frontend_stop(f);
 	session_close_all(f);
+	spares_fini(&f->spares);
 	dummy_close_all(f);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);
@@ -161,58 +161,6 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->half);
 	timeouts_fini(&f->lingering);
 	pipe_share_fini(&f->share);
+	connections_fini(&f->connections);
 	free(f);
-}
-
-int
-frontend_listen(
-    struct frontend *f, const struct addr *at, bool v6_only, struct error *e)
-{
-	struct frontend_listener *fl = calloc(1, sizeof(*fl));
-	struct sock_listen_options o = {
-		.backlog = f->options.backlog,
-		.v6_only = v6_only,
-		.nodelay = f->options.nodelay,
-	};
-
-	if (fl == NULL)
-		return error_set(e, "out of memory");
-	if (listener_open(&fl->listener, f->loop, at, &o, e) < 0) {
-		free(fl);
-		return -1;
-	}
-	fl->listener.budget = f->options.accept_max;
-	fl->listener.on_accept = on_accept;
-	fl->listener.arg = f;
-	list_append(&f->listeners, &fl->link);
-	return 0;
-}
-
-int
-frontend_start(struct frontend *f)
-{
-	struct list *link;
-
-	f->started = true;
-	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		if (listener_resume(
-			&list_entry(link, struct frontend_listener, link)
-			     ->listener) < 0)
-			return -1;
-	return 0;
-}
-
-void
-frontend_stop(struct frontend *f)
-{
-	struct list *link;
-
-	while ((link = list_first(&f->listeners)) != NULL) {
-		struct frontend_listener *fl =
-		    list_entry(link, struct frontend_listener, link);
-
-		list_remove(link);
-		listener_close(&fl->listener);
-		free(fl);
-	}
 }

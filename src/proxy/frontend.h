@@ -41,7 +41,15 @@ struct frontend_options {
 	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
 	struct addr source;	 /* local address towards servers; len 0: any */
+	uint64_t idlers;	 /* spare connections to servers */
 };
+
+struct frontend_address {
+	struct addr at;
+	bool v6_only; /* an IPv4 twin listens on the same port */
+};
+
+enum { FRONTEND_LISTENERS_MAX = 64 };
 
 struct frontend_stats {
 	uint64_t sessions;	   /* open now */
@@ -74,6 +82,15 @@ void frontend_set_options(struct frontend *f, const struct frontend_options *o);
  * unless `v6_only`. */
 int frontend_listen(
     struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
+/* Listens at exactly these addresses (FRONTEND_LISTENERS_MAX at the most) from
+ * now on. A listener that is wanted and there stays as it is; the others are
+ * closed only when all new ones are open, and who waits in their backlogs is
+ * served first. Where an old one stands in the way of a new one, as 0.0.0.0:80
+ * of 127.0.0.1:80, it is closed before, and opened again should the new one
+ * fail. Returns 0, or -1 with a sentence and the listeners as they were. Not to
+ * be called from a listener's own callback. */
+int frontend_relisten(struct frontend *f, const struct frontend_address *list,
+    unsigned count, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */
 int frontend_start(struct frontend *f);
 /* Closes the listeners (their socket files too); sessions go on. Not to be
@@ -81,5 +98,43 @@ int frontend_start(struct frontend *f);
 void frontend_stop(struct frontend *f);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
+
+/* ---- connections, for reports and commands ---- */
+
+/* A session as it is at the moment. */
+struct connection_info {
+	unsigned number;
+	unsigned phase;	    /* 1.. in the order of a session's life */
+	const char *state;  /* "hello", "connecting", "relaying", "draining" */
+	int down_fd, up_fd; /* of client and server; -1: none */
+	struct peer client;
+	uint32_t client_number;		 /* in the memory of clients; 0: none */
+	const struct server *server;	 /* NULL: none chosen yet */
+	size_t pending_up, pending_down; /* bytes read, not yet taken */
+	uint64_t up, down;		 /* bytes moved */
+	uint64_t age_ms, idle_ms;
+};
+
+/* Each returns false when there is no such connection. */
+bool frontend_connection(
+    const struct frontend *f, uint64_t number, struct connection_info *info);
+/* The first one whose number is not below `from`. */
+bool frontend_connection_next(
+    const struct frontend *f, uint64_t from, struct connection_info *info);
+/* Ends it abortively. */
+bool frontend_close_connection(struct frontend *f, uint64_t number);
+/* The connection that a descriptor belongs to, or -1; a walk. */
+int64_t frontend_connection_of_fd(const struct frontend *f, int fd);
+
+/* ---- spare connections ---- */
+
+/* How many are open. */
+uint64_t frontend_idlers(const struct frontend *f);
+
+/* ---- the log of requests ---- */
+
+struct requestlog;
+/* Sessions log there from now on; NULL: nowhere. It stays the caller's. */
+void frontend_set_requestlog(struct frontend *f, struct requestlog *r);
 
 #endif

@@ -6,12 +6,17 @@
 #include "base/list.h"
 #include "net/listener.h"
 #include "net/pipe.h"
+#include "net/sock.h"
 #include "net/timeouts.h"
+#include "proxy/connections.h"
 #include "proxy/frontend.h"
+#include "proxy/spare.h"
 
 struct frontend_listener {
 	struct list link;
 	struct listener listener;
+	struct frontend_address address;
+	struct task task; /* frees it */
 };
 
 struct frontend {
@@ -20,8 +25,11 @@ struct frontend {
 	struct frontend_options options;
 	struct frontend_stats stats;
 	struct pipe_share share;
-	struct list listeners; /* struct frontend_listener */
+	struct requestlog *requestlog; /* NULL: none; not owned */
+	struct list listeners;	       /* struct frontend_listener */
 	struct list sessions;
+	struct connections connections; /* the same, by number */
+	struct spares spares;
 	struct list dummies;
 	bool started;
 	bool full; /* a limit is reached: listeners are paused */
@@ -32,6 +40,12 @@ struct frontend {
 	struct timeouts half;
 	struct timeouts lingering;
 };
+
+/* How to connect to servers. */
+struct sock_connect_options frontend_connect_options(const struct frontend *f);
+
+/* Pauses or resumes all listeners. */
+void frontend_hold(struct frontend *f, bool hold);
 
 /* A client came in, went; began, ended waiting for its server. */
 void frontend_client_in(struct frontend *f);

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "net/sock.h"
+#include "proxy/requestlog.h"
 #include "proxy/session_private.h"
 
 /* How often, and for how long, to look whether a client has got its last bytes
@@ -115,6 +116,7 @@ session_close(struct session *s, enum reason why)
 	pipe_fini(&s->to_client, &f->share);
 	expiry_cancel(&s->expiry);
 	list_remove(&s->link);
+	connections_remove(&f->connections, s->number);
 	session_set_state(s, CLOSED);
 	list_remove(&s->task.link);
 	s->task.run = session_free_task;
@@ -353,6 +355,22 @@ session_on_turn(struct task *t)
 	session_on_io(list_entry(t, struct session, task));
 }
 
+/* ---- the log of requests ---- */
+
+/* A request is what comes first, and what comes after an answer. */
+void
+session_on_said(struct pipe *p, const char *bytes, size_t n)
+{
+	struct session *s = container_of(p, struct session, to_server);
+	uint32_t answered = (uint32_t)s->to_client.bytes;
+	bool first = p->bytes + pipe_pending(p) == 0;
+
+	if (first || answered != s->heard)
+		requestlog_line(
+		    s->frontend->requestlog, &s->client, s->server, bytes, n);
+	s->heard = answered;
+}
+
 /* ---- time ---- */
 
 /* Nothing was moved to the end of the queue while bytes flowed, so whoever was
@@ -425,10 +443,15 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 
 	if (s == NULL)
 		return NULL;
+	if (connections_add(&f->connections, s, &s->number) < 0) {
+		free(s);
+		return NULL;
+	}
 	s->frontend = f;
 	stream_open_plain(&s->down, fd, false);
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
+	s->to_server.listened = true;
 	pipe_init(&s->to_client, true);
 	s->client = *who;
 	expiry_init(&s->expiry);

@@ -13,14 +13,6 @@
 /* How soon a Unix listener whose backlog is full is tried again. */
 enum { BUSY_MS = 5 };
 
-/* A shortage of ours that says nothing about the server. */
-static bool
-is_own_shortage(int error)
-{
-	return error == EMFILE || error == ENFILE || error == ENOMEM ||
-	    error == ENOBUFS || error == ENOSPC || error == EADDRNOTAVAIL;
-}
-
 static void
 session_on_connected(struct session *s)
 {
@@ -45,7 +37,7 @@ session_give_up_address(struct session *s, int error)
 	struct server *server = s->server;
 
 	stream_close(f->loop, &s->up, false);
-	if (is_own_shortage(error)) {
+	if (sock_error_is_ours(error)) {
 		log_warn("connect failed error=\"%s\"", strerror(error));
 		session_close(s, REASON_NO_RESOURCES);
 		return false;
@@ -54,12 +46,26 @@ session_give_up_address(struct session *s, int error)
 		log_warn("server failed server=%u name=%s error=\"%s\"",
 		    server->index, server->name, strerror(error));
 		pool_failed(f->pool, server, loop_now(f->loop));
+		spares_drop(&f->spares, server);
 		pool_closed(f->pool, server, &s->client, &s->tried, 0, 0);
 		s->counted = false;
 		s->server = NULL;
-		f->stats.retries++;
+		s->failed_once = true;
 	}
 	return true;
+}
+
+/* The server took the client's first bytes, or the connection was there before:
+ * from here on it is the loop's to say what comes. */
+static void
+session_go_on(struct session *s)
+{
+	session_on_connected(s);
+	if (watch_start(s->frontend->loop, &s->up.watch, s->up.fd,
+		READY_READ |
+		    (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u),
+		session_on_server) < 0)
+		session_close(s, REASON_NO_RESOURCES);
 }
 
 /* Waits for the connect to complete. */
@@ -75,6 +81,33 @@ session_await_connect(struct session *s)
 	    READY_READ | READY_WRITE, session_on_server);
 }
 
+/* Goes on over a connection that is there already, sending what the client has
+ * said. Returns whether that is so; one that breaks before it took a byte is as if
+ * it had not been there. */
+static bool
+session_take_spare(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	enum pipe_verdict v;
+	int fd;
+
+	while ((fd = spares_take(&f->spares, s->server)) >= 0) {
+		stream_open_plain(&s->up, fd, f->options.nodelay);
+		v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+		if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0) {
+			stream_close(f->loop, &s->up, false);
+			continue;
+		}
+		s->addr_tried = 1;
+		if (v == PIPE_READ_FAILED)
+			session_close(s, REASON_CLIENT_RESET);
+		else
+			session_go_on(s);
+		return true;
+	}
+	return false;
+}
+
 /* The next address of the chosen server. What the client has said already is
  * sent right behind the connect: on a fast network that has completed by then,
  * which spares a turn of the loop; what the server cannot take yet is kept, for
@@ -85,8 +118,7 @@ session_connect(struct session *s)
 {
 	struct frontend *f = s->frontend;
 	const struct frontend_options *o = &f->options;
-	struct sock_connect_options co = { .keepalive = o->keepalive,
-		.source = o->source.len > 0 ? &o->source : NULL };
+	struct sock_connect_options co = frontend_connect_options(f);
 	struct server *server = s->server;
 	unsigned at =
 	    (server->addr_first + s->addr_tried) % server->addrs.count;
@@ -111,10 +143,8 @@ session_connect(struct session *s)
 	}
 	if (s->to_server.bytes == 0)
 		return session_await_connect(s);
-	session_on_connected(s);
-	return watch_start(f->loop, &s->up.watch, s->up.fd,
-	    READY_READ | (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u),
-	    session_on_server);
+	session_go_on(s);
+	return 0;
 }
 
 /* Goes on to the next address or server until one connect is under way. */
@@ -135,11 +165,14 @@ session_next_server(struct session *s)
 				return;
 			}
 			s->addr_tried = 0;
+			if (s->failed_once)
+				f->stats.retries++;
 			pool_opened(
 			    f->pool, s->server, &s->client, &s->tried, now);
 			s->counted = true;
 		}
-		if (session_connect(s) == 0)
+		if ((s->addr_tried == 0 && session_take_spare(s)) ||
+		    session_connect(s) == 0)
 			return;
 	} while (session_give_up_address(s, errno));
 }

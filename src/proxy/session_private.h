@@ -19,6 +19,8 @@ struct session {
 	struct pipe to_client;
 	struct server *server; /* NULL: none chosen yet */
 	struct peer client;
+	uint32_t number; /* of the connection, for commands */
+	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	struct tried tried;
 	struct expiry expiry; /* in one of the frontend's queues, or in none */
 	struct task task;     /* goes on next time, or frees */
@@ -33,6 +35,7 @@ struct session {
 	bool reset_due;	     /* the client is reset once it has all bytes */
 	bool interleaved;    /* the client spoke after the server began to */
 	bool client_sending; /* it was when the server went */
+	bool failed_once;    /* a server did: the next one is a retry */
 };
 
 /* Goes to a new state; an illegal move is a bug and aborts. */
@@ -44,6 +47,8 @@ void session_schedule(struct session *s);
 void session_close(struct session *s, enum reason why);
 /* Moves what can be moved both ways and draws the consequences. */
 void session_on_io(struct session *s);
+/* Logs the requests in what clients say; for pipe_share.listener. */
+void session_on_said(struct pipe *p, const char *bytes, size_t n);
 /* The loop's word about the server's socket. */
 void session_on_server(struct watch *w, unsigned ready);
 

@@ -133,7 +133,7 @@ START_TEST(only_its_clients_move)
 		else if (way == 1)
 			pool_set_admin(pool, s, SERVER_DISABLED);
 		else
-			pool_clear_server(pool, 4);
+			pool_remove_server(pool, pool_server(pool, 4));
 		choose_all(after);
 		for (n = 0; n < CLIENTS; n++)
 			if (before[n] == 4)

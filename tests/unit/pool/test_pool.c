@@ -135,7 +135,7 @@ START_TEST(roundrobin_takes_turns)
 	begin(3, "roundrobin", false);
 	for (i = 0; i < 9; i++)
 		ck_assert_int_eq(pick(7), i % 3);
-	pool_clear_server(pool, 1);
+	pool_remove_server(pool, pool_server(pool, 1));
 	ck_assert_int_eq(pick(7), 0);
 	ck_assert_int_eq(pick(7), 2);
 	ck_assert_int_eq(pick(7), 0);
@@ -364,7 +364,7 @@ START_TEST(empty_slots_are_never_chosen)
 	ck_assert_uint_eq(pool_count(pool), 5);
 	for (i = 0; i < 5; i++)
 		ck_assert_int_eq(pick(1), 4);
-	pool_clear_server(pool, 4);
+	pool_remove_server(pool, pool_server(pool, 4));
 	ck_assert_int_eq(pick(1), NONE);
 	end();
 }

@@ -1,0 +1,21 @@
+/* file.h: whole files: read at once, replaced at once. They block. */
+#ifndef PEN_BASE_FILE_H
+#define PEN_BASE_FILE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* Appends what the file holds, at most `most` bytes of it, to `text`. Returns
+ * 0, or -1 with a phrase. */
+int file_read(
+    const char *path, size_t most, struct buffer *text, struct error *e);
+
+/* Puts `text` into the file's place: a temporary file beside it is written,
+ * synchronised and renamed, so that a reader sees the old one or the new one
+ * and a crash leaves one of them. It keeps the mode of the old one, else gets
+ * 0644 less the umask. What is no regular file (a terminal, a pipe) is written
+ * to as it is. Returns 0, or -1 with a phrase; then the old file is still
+ * there. */
+int file_replace(const char *path, const struct buffer *text, struct error *e);
+
+#endif

@@ -1,0 +1,42 @@
+/* resolver.h: names to addresses while the loop runs: it never blocks. By
+ * libevent's evdns: /etc/hosts and the name servers of resolv.conf. */
+#ifndef PEN_NET_RESOLVER_H
+#define PEN_NET_RESOLVER_H
+
+#include "net/loop.h"
+#include "net/resolve.h"
+
+struct resolver;
+struct lookup;
+
+/* Embedded in who asks. */
+struct query {
+	struct resolved result; /* once done and not failed */
+	struct error error;	/* a phrase, when it failed */
+	bool failed;
+	/* Comes from the loop, once, and never from inside resolver_ask(). */
+	void (*on_done)(struct query *q);
+	struct task task;      /* private */
+	struct lookup *lookup; /* private: under way */
+};
+
+/* Opens and reads nothing yet. NULL with errno ENOMEM. */
+struct resolver *resolver_new(struct loop *l);
+/* Nothing that is under way is answered any more; NULL is fine. */
+void resolver_free(struct resolver *r);
+
+/* Reads resolv.conf and hosts now, as before a chroot; else on first use.
+ * Returns 0, or -1 when there is nothing to ask. */
+int resolver_prepare(struct resolver *r);
+/* Asks this name server alone, and waits so long; for tests. */
+int resolver_use_server(
+    struct resolver *r, const struct addr *at, uint64_t limit_ms);
+
+void query_init(struct query *q);
+/* Looks `host` (copied) up; the addresses get `port`. */
+void resolver_ask(
+    struct resolver *r, struct query *q, const char *host, uint16_t port);
+/* No answer comes any more; harmless when it came. */
+void query_cancel(struct query *q);
+
+#endif

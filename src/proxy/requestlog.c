@@ -1,0 +1,199 @@
+/* requestlog.c: lines to a file or a socket; owns either. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/buffer.h"
+#include "base/list.h"
+#include "base/log.h"
+#include "net/sock.h"
+#include "proxy/requestlog.h"
+
+enum { LINE_MAX_LENGTH = 1000, GATHER = 64 * 1024, FLUSH_MS = 1000 };
+
+struct requestlog {
+	struct loop *loop;
+	int fd;
+	char *path; /* NULL: a socket */
+	struct buffer lines;
+	struct timer flush;
+	uint64_t lost;
+};
+
+/* ---- writing ---- */
+
+static void
+count_lost(struct requestlog *r, const char *lines, size_t n, int error)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		r->lost += lines[i] == '\n';
+	log_warn("requests not logged lost=%llu error=\"%s\"",
+	    (unsigned long long)r->lost, strerror(error));
+}
+
+static void
+flush(struct requestlog *r)
+{
+	size_t n = buffer_length(&r->lines);
+	ssize_t written;
+
+	timer_stop(&r->flush);
+	if (n == 0)
+		return;
+	written = write(r->fd, buffer_bytes(&r->lines), n);
+	if (written < (ssize_t)n) {
+		size_t done = written > 0 ? (size_t)written : 0;
+
+		count_lost(r, buffer_bytes(&r->lines) + done, n - done,
+		    written < 0 ? errno : ENOSPC);
+	}
+	buffer_fini(&r->lines);
+}
+
+static void
+on_flush(struct timer *t)
+{
+	flush(list_entry(t, struct requestlog, flush));
+}
+
+static void
+gather(struct requestlog *r, const char *line, size_t n)
+{
+	bool first = buffer_length(&r->lines) == 0;
+
+	if (buffer_append(&r->lines, line, n) < 0) {
+		count_lost(r, line, n, ENOMEM);
+		return;
+	}
+	if (buffer_length(&r->lines) >= GATHER)
+		flush(r);
+	else if (first && timer_start(r->loop, &r->flush, FLUSH_MS) < 0)
+		flush(r);
+}
+
+/* ---- life ---- */
+
+static struct requestlog *
+new_log(struct loop *l, int fd, const char *path, struct error *e)
+{
+	struct requestlog *r = fd >= 0 ? calloc(1, sizeof(*r)) : NULL;
+	int saved = fd >= 0 ? ENOMEM : errno;
+
+	if (r != NULL && path != NULL && (r->path = strdup(path)) == NULL) {
+		free(r);
+		r = NULL;
+	}
+	if (r == NULL) {
+		if (fd >= 0)
+			close(fd);
+		error_set(e, "%s", strerror(saved));
+		return NULL;
+	}
+	r->loop = l;
+	r->fd = fd;
+	buffer_init(&r->lines);
+	timer_init(&r->flush, on_flush);
+	return r;
+}
+
+static int
+open_file(const char *path)
+{
+	return open(path,
+	    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
+	    0644);
+}
+
+struct requestlog *
+requestlog_open_file(struct loop *l, const char *path, struct error *e)
+{
+	return new_log(l, open_file(path), path, e);
+}
+
+struct requestlog *
+requestlog_open_udp(struct loop *l, const struct addr *to, struct error *e)
+{
+	return new_log(l, sock_connect_datagram(to), NULL, e);
+}
+
+void
+requestlog_close(struct requestlog *r)
+{
+	if (r == NULL)
+		return;
+	flush(r);
+	timer_fini(&r->flush);
+	close(r->fd);
+	free(r->path);
+	free(r);
+}
+
+int
+requestlog_reopen(struct requestlog *r, struct error *e)
+{
+	int fd;
+
+	if (r->path == NULL)
+		return 0;
+	fd = open_file(r->path);
+	if (fd < 0)
+		return error_set(e, "\"%.300s\": %s", r->path, strerror(errno));
+	flush(r);
+	close(r->fd);
+	r->fd = fd;
+	return 0;
+}
+
+uint64_t
+requestlog_lost(const struct requestlog *r)
+{
+	return r->lost;
+}
+
+/* ---- lines ---- */
+
+static size_t
+take_text(char *to, const char *bytes, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && i < LINE_MAX_LENGTH; i++) {
+		unsigned char c = (unsigned char)bytes[i];
+
+		if (c == '\r' || c == '\n')
+			break;
+		to[i] = (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c;
+	}
+	return i;
+}
+
+void
+requestlog_line(struct requestlog *r, const struct peer *client,
+    const struct server *server, const char *bytes, size_t n)
+{
+	char line[PEER_TEXT_MAX + ADDR_TEXT_MAX + LINE_MAX_LENGTH + 32];
+	char who[PEER_TEXT_MAX], at[ADDR_TEXT_MAX] = "none";
+	size_t length;
+
+	if (server != NULL && server->addrs.count > 0)
+		addr_format_host(&server->addrs.addr[server->addr_first], at);
+	peer_format_host(client, who);
+	length = (size_t)(r->path != NULL
+		? snprintf(line, sizeof(line), "%s %lld %s ", who,
+		      (long long)time(NULL), at)
+		: snprintf(line, sizeof(line), "+ %s %s ", who, at));
+	length += take_text(line + length, bytes, n);
+	line[length++] = '\n';
+	if (r->path != NULL)
+		gather(r, line, length);
+	else if (sock_send(r->fd, line, length, false) < 0)
+		count_lost(r, line, length, errno);
+}

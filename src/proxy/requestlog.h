@@ -1,0 +1,40 @@
+/* requestlog.h: a line for each request of a client, as classic Pen's log:
+ *
+ *     file    CLIENT EPOCH SERVER FIRST-LINE-OF-REQUEST
+ *     UDP     + CLIENT SERVER FIRST-LINE-OF-REQUEST     (to penlogd)
+ *
+ * A request is what a client says first, and what it says after an answer. Lines
+ * for a file are gathered and written after a second at the latest; a datagram
+ * leaves at once. Nothing waits for either: what does not fit or cannot be
+ * written is lost and counted, and the log says so now and then. */
+#ifndef PEN_PROXY_REQUESTLOG_H
+#define PEN_PROXY_REQUESTLOG_H
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "net/loop.h"
+#include "pool/server.h"
+
+struct requestlog;
+
+/* Appends to the file. NULL with a phrase. */
+struct requestlog *requestlog_open_file(
+    struct loop *l, const char *path, struct error *e);
+/* Sends datagrams there. NULL with a phrase. */
+struct requestlog *requestlog_open_udp(
+    struct loop *l, const struct addr *to, struct error *e);
+/* Writes what is left and closes; NULL is fine. */
+void requestlog_close(struct requestlog *r);
+
+/* Opens the file anew, after somebody moved it away. Returns 0, or -1 with a
+ * phrase; then it goes on with the old one. */
+int requestlog_reopen(struct requestlog *r, struct error *e);
+
+/* Adds a line of what a client said: up to the first line's end, or 1,000
+ * bytes. Bytes that are no text become '?'. */
+void requestlog_line(struct requestlog *r, const struct peer *client,
+    const struct server *server, const char *bytes, size_t n);
+/* Lines lost so far. */
+uint64_t requestlog_lost(const struct requestlog *r);
+
+#endif

@@ -1,0 +1,400 @@
+/* spare.c: opens, watches and hands over spare connections; owns them until
+ * then. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "net/sock.h"
+#include "pool/balance.h"
+#include "proxy/frontend_private.h"
+
+enum { TICK_MS = 1000 };
+
+struct spare {
+	struct list link; /* of its server's */
+	struct spares *spares;
+	struct server *server;
+	struct watch watch; /* level-triggered, to be handed over */
+	int fd;
+	struct addr at;
+	unsigned tried; /* addresses of the server */
+	bool connected;
+	bool greeted; /* the server has spoken: only its end is of interest */
+	uint64_t opened;
+	struct expiry expiry;
+	struct task free_task;
+};
+
+struct spare_server {
+	struct list list; /* the longest idle first */
+	unsigned count;
+	uint64_t not_before; /* ms */
+};
+
+static uint64_t
+now(const struct spares *p)
+{
+	return loop_now(p->frontend->loop);
+}
+
+/* ---- the table of servers ---- */
+
+static void
+relink(struct list *to, struct list *from)
+{
+	if (list_is_empty(from)) {
+		list_init(to);
+		return;
+	}
+	list_insert_after(from->prev, to);
+	list_remove(from);
+}
+
+/* The entry of a server, or NULL when memory is short. Lists are circles that
+ * pass through the table, so that growing it means joining them anew. */
+static struct spare_server *
+entry(struct spares *p, unsigned index)
+{
+	unsigned room = p->room > 0 ? p->room : 16, i;
+	struct spare_server *new;
+
+	while (room <= index)
+		room *= 2;
+	if (room == p->room)
+		return &p->servers[index];
+	new = calloc(room, sizeof(*new));
+	if (new == NULL)
+		return NULL;
+	for (i = 0; i < room; i++) {
+		if (i >= p->room) {
+			list_init(&new[i].list);
+			continue;
+		}
+		new[i] = p->servers[i];
+		relink(&new[i].list, &p->servers[i].list);
+	}
+	free(p->servers);
+	p->servers = new;
+	p->room = room;
+	return &p->servers[index];
+}
+
+/* ---- one ---- */
+
+static void
+free_task(struct task *t)
+{
+	free(list_entry(t, struct spare, free_task));
+}
+
+/* Takes it out of everything; the descriptor is left to the caller. */
+static void
+forget(struct spare *x)
+{
+	struct spares *p = x->spares;
+
+	watch_stop(p->frontend->loop, &x->watch);
+	expiry_cancel(&x->expiry);
+	list_remove(&x->link);
+	p->servers[x->server->index].count--;
+	p->count--;
+	if (x->connected)
+		p->idle--;
+	loop_soon(p->frontend->loop, &x->free_task);
+}
+
+static void
+drop(struct spare *x)
+{
+	int fd = x->fd;
+
+	forget(x);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* Whether clients may be sent to where this one leads. */
+static bool
+is_good(const struct spare *x)
+{
+	const struct server *s = x->server;
+	unsigned i;
+
+	if (!server_is_healthy(s))
+		return false;
+	for (i = 0; i < s->addrs.count; i++)
+		if (addr_equal(&s->addrs.addr[i], &x->at))
+			return true;
+	return false;
+}
+
+static void on_ready(struct watch *w, unsigned ready);
+
+/* Begins to connect to the next address. Returns 0, or -1 with errno. */
+static int
+dial(struct spare *x)
+{
+	struct spares *p = x->spares;
+	struct frontend *f = p->frontend;
+	struct sock_connect_options o = frontend_connect_options(f);
+	const struct server *s = x->server;
+
+	x->at = s->addrs.addr[(s->addr_first + x->tried++) % s->addrs.count];
+	x->fd = sock_connect(&x->at, &o);
+	if (x->fd < 0)
+		return -1;
+	timeouts_add(
+	    &p->connecting, &x->expiry, now(p) + f->options.connect_timeout_ms);
+	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,
+		on_ready) == 0)
+		return 0;
+	close(x->fd);
+	x->fd = -1;
+	expiry_cancel(&x->expiry);
+	return -1;
+}
+
+/* Its connect failed; the server too, when that was its last address. */
+static void
+on_failed(struct spare *x, int error)
+{
+	struct spares *p = x->spares;
+	struct server *s = x->server;
+
+	expiry_cancel(&x->expiry);
+	watch_stop(p->frontend->loop, &x->watch);
+	if (x->fd >= 0)
+		close(x->fd);
+	x->fd = -1;
+	if (!sock_error_is_ours(error) && is_good(x) &&
+	    x->tried < s->addrs.count && dial(x) == 0)
+		return;
+	p->servers[s->index].not_before = now(p) + TICK_MS;
+	if (!is_good(x) || sock_error_is_ours(error)) {
+		drop(x);
+		return;
+	}
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	    s->name, strerror(error));
+	drop(x);
+	pool_failed(p->frontend->pool, s, now(p));
+	spares_drop(p, s);
+}
+
+static void
+open_one(struct spares *p, struct server *s)
+{
+	struct spare_server *e = entry(p, s->index);
+	struct spare *x = e != NULL ? calloc(1, sizeof(*x)) : NULL;
+
+	if (x == NULL)
+		return;
+	x->spares = p;
+	x->server = s;
+	x->fd = -1;
+	x->opened = now(p);
+	watch_init(&x->watch);
+	expiry_init(&x->expiry);
+	list_init(&x->free_task.link);
+	x->free_task.run = free_task;
+	list_append(&e->list, &x->link);
+	e->count++;
+	p->count++;
+	if (dial(x) < 0)
+		on_failed(x, errno);
+}
+
+/* Another one instead of one that is gone, at once unless it was gone soon. */
+static void
+replace(struct spares *p, struct server *s, bool lasted)
+{
+	struct spare_server *e = entry(p, s->index);
+
+	if (e == NULL)
+		return;
+	if (!lasted)
+		e->not_before = now(p) + TICK_MS;
+	if (p->count < p->frontend->options.idlers && now(p) >= e->not_before &&
+	    server_is_healthy(s))
+		open_one(p, s);
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct spare *x = list_entry(w, struct spare, watch);
+	struct spares *p = x->spares;
+	struct server *s = x->server;
+	int error = ready & READY_ERROR ? sock_error(x->fd) : 0;
+	bool lasted = now(p) - x->opened >= TICK_MS;
+
+	if (!x->connected) {
+		if (error != 0) {
+			on_failed(x, error);
+		} else if (ready & READY_WRITE) {
+			expiry_cancel(&x->expiry);
+			x->connected = true;
+			p->idle++;
+			watch_want(
+			    p->frontend->loop, w, READY_READ | WATCH_LEVEL);
+		}
+		return;
+	}
+	if (error != 0 || sock_has_ended(x->fd)) {
+		drop(x);
+		replace(p, s, lasted);
+		return;
+	}
+	x->greeted = true; /* it is left for the client to read */
+	watch_want(p->frontend->loop, w, WATCH_LEVEL);
+}
+
+static void
+on_connecting_over(struct timeouts *t, struct expiry *e)
+{
+	(void)t;
+	on_failed(list_entry(e, struct spare, expiry), ETIMEDOUT);
+}
+
+/* ---- all of a server ---- */
+
+void
+spares_drop(struct spares *p, const struct server *s)
+{
+	struct list *link;
+
+	if (s->index >= p->room) /* emergency and abuse servers have none */
+		return;
+	while ((link = list_first(&p->servers[s->index].list)) != NULL)
+		drop(list_entry(link, struct spare, link));
+}
+
+/* Closes those that are of no use any more. */
+static void
+look_after(struct spares *p, struct spare_server *e)
+{
+	struct list *link, *next;
+
+	for (link = e->list.next; link != &e->list; link = next) {
+		struct spare *x = list_entry(link, struct spare, link);
+
+		next = link->next;
+		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd)))
+			drop(x);
+	}
+	(void)p;
+}
+
+int
+spares_take(struct spares *p, struct server *s)
+{
+	struct spare_server *e;
+	struct list *link, *next;
+	int fd = -1;
+
+	if (p->idle == 0 || s->index >= p->room)
+		return -1;
+	e = &p->servers[s->index];
+	for (link = e->list.next; link != &e->list && fd < 0; link = next) {
+		struct spare *x = list_entry(link, struct spare, link);
+
+		next = link->next;
+		if (!x->connected)
+			continue;
+		if (!is_good(x) || sock_has_ended(x->fd)) {
+			drop(x);
+			continue;
+		}
+		fd = x->fd;
+		forget(x);
+		replace(p, s, true);
+		break;
+	}
+	return fd;
+}
+
+/* ---- all of them ---- */
+
+/* Brings one server to its share; the longest idle go first. */
+static void
+bring_to(struct spares *p, struct server *s, uint64_t share)
+{
+	struct spare_server *e = entry(p, s->index);
+
+	if (e == NULL)
+		return;
+	while (e->count > share)
+		drop(list_entry(list_first(&e->list), struct spare, link));
+	while (e->count < share && now(p) >= e->not_before &&
+	    p->count < p->frontend->options.idlers && server_is_healthy(s))
+		open_one(p, s);
+}
+
+static void
+on_tick(struct timer *t)
+{
+	spares_adjust(list_entry(t, struct spares, tick));
+}
+
+void
+spares_adjust(struct spares *p)
+{
+	struct frontend *f = p->frontend;
+	const struct usable *u = pool_usable(f->pool);
+	uint64_t want = f->options.dummy ? 0 : f->options.idlers, share, more;
+	unsigned i;
+	long k;
+
+	if ((want == 0 && p->count == 0) || !f->started)
+		return;
+	for (i = 0; i < p->room; i++)
+		look_after(p, &p->servers[i]);
+	share = u->count > 0 ? want / u->count : 0;
+	more = u->count > 0 ? want % u->count : 0;
+	for (i = 0; (k = usable_next(u, i)) != USABLE_NONE;
+	     i = (unsigned)k + 1) {
+		bring_to(
+		    p, pool_server(f->pool, (unsigned)k), share + (more > 0));
+		more -= more > 0;
+	}
+	for (i = 0; want == 0 && i < p->room; i++)
+		while (p->servers[i].count > 0)
+			drop(list_entry(list_first(&p->servers[i].list),
+			    struct spare, link));
+	if (want > 0)
+		(void)timer_start(f->loop, &p->tick, TICK_MS);
+	else
+		timer_stop(&p->tick);
+}
+
+void
+spares_init(struct spares *p, struct frontend *f)
+{
+	*p = (struct spares){ .frontend = f };
+	timer_init(&p->tick, on_tick);
+	timeouts_init(&p->connecting, f->loop, on_connecting_over);
+}
+
+void
+spares_fini(struct spares *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->room; i++)
+		while (p->servers[i].count > 0)
+			drop(list_entry(list_first(&p->servers[i].list),
+			    struct spare, link));
+	timer_fini(&p->tick);
+	timeouts_fini(&p->connecting);
+	free(p->servers);
+}
+
+uint64_t
+frontend_idlers(const struct frontend *f)
+{
+	return f->spares.idle;
+}

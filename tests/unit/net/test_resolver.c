@@ -1,0 +1,297 @@
+/* test_resolver.c: lookups against a name server in the same loop, which knows a
+ * few names, keeps silent about others and talks rubbish about the rest. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/list.h"
+#include "net/resolver.h"
+#include "net/sock.h"
+#include "support/suite.h"
+
+enum { HEADER = 12, LIMIT_MS = 300, SOON_MS = 20000 };
+
+static struct loop *loop;
+static struct resolver *resolver;
+static struct watch watch;
+static int asked; /* questions the name server got */
+static int done, wanted;
+static struct timer guard, ticking;
+static int ticks;
+static bool inside; /* resolver_ask() has not returned */
+
+/* ---- the name server ---- */
+
+static void
+put16(uint8_t *at, unsigned n)
+{
+	at[0] = (uint8_t)(n >> 8);
+	at[1] = (uint8_t)n;
+}
+
+/* Appends an address record that points back to the question's name. */
+static size_t
+add_record(uint8_t *m, size_t n, unsigned type, const char *address)
+{
+	size_t length = type == 1 ? 4 : 16;
+
+	put16(m + n, 0xc00c);
+	put16(m + n + 2, type);
+	put16(m + n + 4, 1);
+	put16(m + n + 6, 0);
+	put16(m + n + 8, 60);
+	put16(m + n + 10, (unsigned)length);
+	inet_pton(type == 1 ? AF_INET : AF_INET6, address, m + n + 12);
+	return n + 12 + length;
+}
+
+static size_t
+reply_to(uint8_t *m, size_t n)
+{
+	char first = (char)(m[HEADER + 1] | 0x20); /* names come in any case */
+	unsigned type = m[n - 3], code = 0, records = 0;
+
+	if (first == 's') /* silent */
+		return 0;
+	if (first == 'r') { /* rubbish */
+		memset(m + 2, 0xff, n - 2);
+		return n;
+	}
+	if (first == 't') /* two of each, one of them twice */
+		for (; records < 3; records++)
+			n = add_record(m, n, type,
+			    type == 1 ? (records == 1 ? "10.0.0.2" : "10.0.0.1")
+				      : (records == 1 ? "fd00::2" : "fd00::1"));
+	else if (first == 'f') /* four only */
+		n = type == 1 ? add_record(m, n, 1, "10.0.0.4") : n;
+	else
+		code = 3; /* NXDOMAIN */
+	if (first == 'f')
+		records = type == 1;
+	put16(m + 2, 0x8180 | code);
+	put16(m + 6, records);
+	return n;
+}
+
+static void
+on_question(struct watch *w, unsigned ready)
+{
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	uint8_t m[1024];
+	ssize_t n;
+	size_t size;
+
+	(void)ready;
+	while ((n = recvfrom(w->fd, m, 512, MSG_DONTWAIT,
+		    (struct sockaddr *)&from, &len)) > HEADER) {
+		asked++;
+		size = reply_to(m, (size_t)n);
+		if (size > 0)
+			(void)!sendto(
+			    w->fd, m, size, 0, (struct sockaddr *)&from, len);
+	}
+}
+
+/* ---- around ---- */
+
+static void
+on_guard(struct timer *t)
+{
+	(void)t;
+	loop_stop(loop);
+}
+
+static void
+on_tick(struct timer *t)
+{
+	ticks++;
+	timer_start(loop, t, 5);
+}
+
+static void
+on_done(struct query *q)
+{
+	(void)q;
+	ck_assert(!inside);
+	if (++done == wanted)
+		loop_stop(loop);
+}
+
+static void
+begin(void)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	struct error e;
+	struct addr at;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&in, sizeof(in)), 0);
+	ck_assert_int_eq(sock_local_addr(fd, &at), 0);
+	loop = loop_new(NULL, &e);
+	ck_assert_ptr_nonnull(loop);
+	watch_init(&watch);
+	watch_start(loop, &watch, fd, READY_READ | WATCH_LEVEL, on_question);
+	timer_init(&guard, on_guard);
+	timer_init(&ticking, on_tick);
+	timer_start(loop, &guard, SOON_MS);
+	timer_start(loop, &ticking, 5);
+	resolver = resolver_new(loop);
+	ck_assert_ptr_nonnull(resolver);
+	ck_assert_int_eq(resolver_use_server(resolver, &at, LIMIT_MS), 0);
+	asked = done = wanted = ticks = 0;
+}
+
+static void
+end(void)
+{
+	int fd = watch.fd;
+
+	resolver_free(resolver);
+	timer_fini(&guard);
+	timer_fini(&ticking);
+	watch_stop(loop, &watch);
+	close(fd);
+	loop_free(loop);
+}
+
+static void
+ask(struct query *q, const char *host)
+{
+	query_init(q);
+	q->on_done = on_done;
+	inside = true;
+	resolver_ask(resolver, q, host, 80);
+	inside = false;
+	wanted++;
+}
+
+static void
+wait_for_all(void)
+{
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(done, wanted);
+}
+
+static bool
+has(const struct query *q, const char *address)
+{
+	char text_[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < q->result.count; i++)
+		if (strcmp(addr_format(&q->result.addr[i], text_), address) ==
+		    0)
+			return true;
+	return false;
+}
+
+START_TEST(names_are_found)
+{
+	struct query two, four, number, six;
+
+	begin();
+	ask(&two, "two.test");
+	ask(&four, "four.test");
+	ask(&number, "10.0.0.9");
+	ask(&six, "::1");
+	wait_for_all();
+	ck_assert(!two.failed && !four.failed && !number.failed && !six.failed);
+	ck_assert_uint_eq(two.result.count, 4);
+	ck_assert(has(&two, "10.0.0.1:80") && has(&two, "10.0.0.2:80") &&
+	    has(&two, "[fd00::1]:80") && has(&two, "[fd00::2]:80"));
+	ck_assert_uint_eq(four.result.count, 1);
+	ck_assert(has(&four, "10.0.0.4:80"));
+	ck_assert(has(&number, "10.0.0.9:80"));
+	ck_assert(has(&six, "[::1]:80"));
+	end();
+}
+END_TEST
+
+START_TEST(names_are_not_there)
+{
+	struct query q;
+
+	begin();
+	ask(&q, "nobody.test");
+	wait_for_all();
+	ck_assert(q.failed);
+	ck_assert_uint_gt(strlen(q.error.text), 0);
+	ck_assert_int_gt(asked, 0);
+	end();
+}
+END_TEST
+
+/* The loop goes on meanwhile, and the lookup ends. */
+START_TEST(silence_and_rubbish)
+{
+	struct query silent, rubbish;
+
+	begin();
+	ask(&silent, "silent.test");
+	ask(&rubbish, "rubbish.test");
+	wait_for_all();
+	ck_assert(silent.failed && rubbish.failed);
+	ck_assert_str_eq(silent.error.text, "name lookup timed out");
+	ck_assert_int_gt(ticks, 10);
+	end();
+}
+END_TEST
+
+START_TEST(nobody_waits_any_more)
+{
+	struct query gone, answered, left;
+
+	begin();
+	ask(&answered, "four.test");
+	ask(&gone, "silent.test");
+	wanted--;
+	query_cancel(&gone);
+	query_cancel(&gone);
+	wait_for_all();
+	query_cancel(&answered);
+	/* one that was answered at once, but not told yet */
+	ask(&gone, "10.0.0.1");
+	query_cancel(&gone);
+	wanted--;
+	ask(&left, "silent.test");
+	end();
+	ck_assert_int_eq(done, 1);
+}
+END_TEST
+
+START_TEST(hosts_file)
+{
+	struct query q;
+	struct error e;
+
+	begin();
+	resolver_free(resolver);
+	resolver = resolver_new(loop);
+	(void)e;
+	ck_assert_int_eq(resolver_prepare(resolver), 0);
+	ask(&q, "localhost");
+	wait_for_all();
+	ck_assert_msg(!q.failed, "%s", q.error.text);
+	ck_assert(has(&q, "127.0.0.1:80") || has(&q, "[::1]:80"));
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("resolver");
+
+	SUITE_ADD(s, names_are_found, 30);
+	SUITE_ADD(s, names_are_not_there, 30);
+	SUITE_ADD(s, silence_and_rubbish, 30);
+	SUITE_ADD(s, nobody_waits_any_more, 30);
+	SUITE_ADD(s, hosts_file, 30);
+	return suite_main(s);
+}
