@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/config_file.h"
 #include "control/options.h"
 #include "control/pen.h"
 #include "control/process.h"
@@ -20,7 +21,7 @@ fail(const struct error *e)
 static int
 serve(struct pen *p, struct process *proc)
 {
-	const struct process_options *o = &p->config.process;
+	const struct process_options *o = &p->plan->config.process;
 	struct error e;
 
 	if (o->pid_file != NULL &&
@@ -36,13 +37,68 @@ serve(struct pen *p, struct process *proc)
 	return 0;
 }
 
+static void
+print_error(const char *sentence)
+{
+	fprintf(stderr, "pen: %s\n", sentence);
+}
+
+/* Everything the command line and the file say, looked up but not opened. */
+static int
+make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
+{
+	struct plan *draft = config_draft(p, on_error, e);
+	int rc;
+
+	if (draft == NULL)
+		return -1;
+	rc = pen_adopt_now(p, draft, e);
+	if (rc < 0 && on_error != NULL)
+		on_error(e->text);
+	plan_free(draft);
+	return rc;
+}
+
+/* --check: says all that is wrong, or what would be in force. */
+static int
+check(struct pen *p)
+{
+	struct buffer text;
+	struct error e;
+
+	if (make_plan(p, print_error, &e) < 0)
+		return 1;
+	buffer_init(&text);
+	plan_print(p->plan, &text);
+	fwrite(buffer_bytes(&text), 1, buffer_length(&text), stdout);
+	buffer_fini(&text);
+	return 0;
+}
+
+static int
+run(struct pen *p, struct process *proc)
+{
+	struct error e;
+	int status = -1;
+
+	if (p->given->config.check)
+		return check(p);
+	if (make_plan(p, NULL, &e) < 0)
+		return fail(&e);
+	if (!p->plan->config.process.foreground)
+		status = process_background(proc, &e);
+	if (status == -2)
+		return fail(&e);
+	return status == -1 ? serve(p, proc) : status;
+}
+
 int
 main(int argc, char **argv)
 {
 	struct pen *p = pen_new();
 	struct process proc;
 	struct error e;
-	int status = -1;
+	int status = 0;
 
 	if (p == NULL) {
 		error_set(&e, "out of memory");
@@ -51,18 +107,12 @@ main(int argc, char **argv)
 	process_init(&proc);
 	switch (options_parse(p, argc, argv, &e)) {
 	case OPTIONS_DONE:
-		status = 0;
 		break;
 	case OPTIONS_BAD:
 		status = fail(&e);
 		break;
 	case OPTIONS_RUN:
-		if (!p->config.process.foreground)
-			status = process_background(&proc, &e);
-		if (status == -2)
-			status = fail(&e);
-		if (status == -1)
-			status = serve(p, &proc);
+		status = run(p, &proc);
 		break;
 	}
 	pen_free(p);

@@ -16,7 +16,7 @@ take_word(char **from, char **to)
 	char quote = '\0', *f = *from, *t = *to;
 
 	for (; *f != '\0'; f++) {
-		if (quote == '\0' && strchr(blanks, *f) != NULL)
+		if (quote == '\0' && (*f == ';' || strchr(blanks, *f) != NULL))
 			break;
 		if (quote == '\0' && (*f == '"' || *f == '\'')) {
 			quote = *f;
@@ -35,17 +35,21 @@ take_word(char **from, char **to)
 }
 
 int
-words_split(struct words *w, char *line)
+words_split(struct words *w, char *line, char **rest)
 {
-	char *from = line;
+	char *from = line, *to, end = '\0';
 
 	w->count = 0;
-	for (;;) {
-		char *to;
-
+	*rest = NULL;
+	while (end != ';') {
 		from += strspn(from, blanks);
-		if (*from == '\0' || *from == '#')
+		end = *from;
+		if (end == '\0' || end == '#')
 			break;
+		if (end == ';') {
+			from++;
+			break;
+		}
 		if (w->count == WORDS_MAX) {
 			errno = E2BIG;
 			return -1;
@@ -55,10 +59,13 @@ words_split(struct words *w, char *line)
 			errno = EINVAL;
 			return -1;
 		}
-		if (*from != '\0')
+		end = *from;
+		if (end != '\0')
 			from++;
 		*to = '\0';
 	}
+	if (end == ';')
+		*rest = from;
 	w->word[w->count] = NULL;
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* words.h: cuts a command line into words, as control commands, -O and
- * configuration files all spell them: blanks separate; '...' and "..." keep
- * blanks ("..." knows \" and \\); a # at the start of a word begins a comment. */
+ * configuration files all spell them: blanks separate; a ; ends the command;
+ * '...' and "..." keep both ("..." knows \" and \\); a # at the start of a word
+ * begins a comment. */
 #ifndef PEN_BASE_WORDS_H
 #define PEN_BASE_WORDS_H
 
@@ -11,8 +12,9 @@ struct words {
 	char *word[WORDS_MAX + 1]; /* word[count] is NULL */
 };
 
-/* Splits `line` in place: the words point into it. Returns 0, or -1 with errno
- * EINVAL (a quote is not closed) or E2BIG (more than WORDS_MAX words). */
-int words_split(struct words *w, char *line);
+/* Splits `line` in place: the words point into it. *rest is what follows a ;
+ * that ends them, or NULL. Returns 0, or -1 with errno EINVAL (a quote is not
+ * closed) or E2BIG (more than WORDS_MAX words). */
+int words_split(struct words *w, char *line, char **rest);
 
 #endif

@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "control/command.h"
-#include "control/pen.h"
 #include "control/setting.h"
 
 const struct command *
@@ -53,15 +52,14 @@ distance(const char *a, const char *b)
 	return row[n];
 }
 
-static int
-unknown(const char *name, struct error *e)
+int
+command_unknown(const char *name, struct error *e)
 {
 	const struct command *row, *nearest = NULL;
 	unsigned best = strlen(name) < 5 ? 2 : FAR, d;
 
 	for (row = command_table; row->name != NULL; row++) {
-		if (row->flags & ROW_OPTION || row->kind == KIND_LATER ||
-		    row->kind == KIND_TLS)
+		if (row->flags & ROW_OPTION || !command_is_there(row))
 			continue;
 		d = distance(name, row->name);
 		if (d < best) {
@@ -74,6 +72,37 @@ unknown(const char *name, struct error *e)
 		    "unknown command \"%.100s\" (did you mean %s?)", name,
 		    nearest->name);
 	return error_set(e, "unknown command \"%.100s\"", name);
+}
+
+/* ---- what a row is ---- */
+
+bool
+command_is_there(const struct command *row)
+{
+	return row->kind != KIND_LATER && row->kind != KIND_TLS;
+}
+
+/* "NAME" alone, where an argument would set it. */
+static bool
+is_question(const struct command *row, int arguments, bool no)
+{
+	return arguments == 0 && !no && row->args != NULL &&
+	    row->args[0] == '[';
+}
+
+bool
+command_changes(const struct command *row, int arguments, bool no)
+{
+	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
+}
+
+enum access
+command_access(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_LOOK ||
+	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
+		return ACCESS_LOOK;
+	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;
 }
 
 /* ---- carrying out ---- */
@@ -90,63 +119,73 @@ not_there(const struct command *row, struct error *e)
 }
 
 int
-command_run_row(struct pen *p, const struct command *row,
-    const struct words *arguments, bool no, struct buffer *reply,
-    struct error *e)
+command_run(struct call *c, struct error *e)
 {
-	struct call c = { p, row, arguments, no, reply };
+	const struct command *row = c->row;
 
-	if (row->kind == KIND_LATER || row->kind == KIND_TLS)
+	if (!command_is_there(row))
 		return not_there(row, e);
 	if (row->kind == KIND_OBSOLETE)
 		return 0;
-	if (row->flags & ROW_START && p->loop != NULL)
-		return error_set(e, "only at the start");
-	if (no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
+	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
 		return error_set(e, "there is no \"no %s\"", row->name);
-	if (arguments->count > 0 && row->args == NULL)
+	if (c->words->count > 0 && row->args == NULL)
 		return error_set(
-		    e, "takes no argument, got \"%.100s\"", arguments->word[0]);
-	return row->kind == KIND_RUN ? row->run(&c, e) : setting_run(&c, e);
-}
-
-static int
-run_words(struct pen *p, struct words *w, struct buffer *reply, struct error *e)
-{
-	bool no = w->count > 1 && strcmp(w->word[0], "no") == 0;
-	const struct command *row = command_find(w->word[no]);
-	const char *name = w->word[no];
-	struct words arguments;
-	struct error why;
-	int i;
-
-	if (row == NULL)
-		return unknown(name, e);
-	arguments.count = w->count - 1 - no;
-	for (i = 0; i <= arguments.count; i++)
-		arguments.word[i] = w->word[i + 1 + no];
-	if (command_run_row(p, row, &arguments, no, reply, &why) < 0)
-		return error_set(
-		    e, "%s%s: %.400s", no ? "no " : "", name, why.text);
-	return 0;
+		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
+	return row->kind < KIND_CHANGE ? setting_run(c, e) : row->run(c, e);
 }
 
 int
-command_run_line(
-    struct pen *p, const char *line, struct buffer *reply, struct error *e)
+command_parse(char *line, const struct command **row, struct words *arguments,
+    bool *no, char **rest, struct error *e)
 {
-	char *copy = strdup(line);
 	struct words w;
+	int i;
+
+	*row = NULL;
+	if (words_split(&w, line, rest) < 0)
+		return error_set(e, "%s",
+		    errno == EINVAL ? "a quote is not closed"
+				    : "too many words");
+	if (w.count == 0)
+		return 0;
+	*no = w.count > 1 && strcmp(w.word[0], "no") == 0;
+	*row = command_find(w.word[*no]);
+	if (*row == NULL)
+		return command_unknown(w.word[*no], e);
+	arguments->count = w.count - 1 - *no;
+	for (i = 0; i <= arguments->count; i++)
+		arguments->word[i] = w.word[i + 1 + *no];
+	return 0;
+}
+
+static int
+run_one(struct call *c, char *line, char **rest, struct error *e)
+{
+	struct words arguments;
+	struct error why;
+
+	if (command_parse(line, &c->row, &arguments, &c->no, rest, e) < 0)
+		return -1;
+	if (c->row == NULL)
+		return 0;
+	c->words = &arguments;
+	if (command_run(c, &why) == 0)
+		return 0;
+	return error_set(
+	    e, "%s%s: %.400s", c->no ? "no " : "", c->row->name, why.text);
+}
+
+int
+command_run_line(struct call *c, const char *line, struct error *e)
+{
+	char *copy = strdup(line), *next = copy;
 	int rc = 0;
 
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	if (words_split(&w, copy) < 0)
-		rc = error_set(e, "\"%.200s\": %s", line,
-		    errno == EINVAL ? "a quote is not closed"
-				    : "too many words");
-	else if (w.count > 0)
-		rc = run_words(p, &w, reply, e);
+	while (rc == 0 && next != NULL)
+		rc = run_one(c, next, &next, e);
 	free(copy);
 	return rc;
 }

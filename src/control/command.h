@@ -1,8 +1,9 @@
 /* command.h: the one command language, as a table.
  *
  * A row is a setting or a command: its name, its arguments, its option on the
- * command line, where its value lives and in which range, and help. The same
- * rows drive the options, -O, --help and the check of the manual. */
+ * command line, where its value lives and in which range, who may use it, and
+ * help. The same rows drive the options, -O, the configuration file, the
+ * control socket, `write`, help, completion and the check of the manual. */
 #ifndef PEN_CONTROL_COMMAND_H
 #define PEN_CONTROL_COMMAND_H
 
@@ -12,6 +13,8 @@
 
 #include "base/error.h"
 #include "base/words.h"
+#include "control/access.h"
+#include "control/plan.h"
 #include "control/reply.h"
 
 struct pen;
@@ -24,27 +27,43 @@ enum command_kind {
 	KIND_INT,      /* an int in min..max */
 	KIND_SIZE,     /* a uint64_t, with k, m, g */
 	KIND_SECONDS,  /* a uint64_t of ms, given in seconds */
-	KIND_TEXT,     /* a const char *, kept as given */
-	KIND_RUN,      /* the handler does it */
+	KIND_TEXT,     /* a char *, NULL when it is not set */
+	KIND_CHANGE,   /* the handler changes the plan it is given */
+	KIND_REPORT,   /* the handler tells, and changes nothing */
+	KIND_ACTION,   /* the handler does it, at once */
 	KIND_OBSOLETE, /* accepted, does nothing */
 	KIND_LATER,    /* its feature is not there yet */
 	KIND_TLS,      /* the same, and needs a build with TLS */
 };
 
 enum {
-	ROW_START = 1,	/* only before the program serves */
-	ROW_NO = 2,	/* KIND_RUN: "no NAME" is fine too */
-	ROW_OPTION = 4, /* an option only, no command */
-	ROW_COUNT = 8,	/* the option has no argument and is repeated */
+	ROW_START = 1,	  /* only before the program serves */
+	ROW_NO = 2,	  /* "no NAME" is fine too */
+	ROW_OPTION = 4,	  /* an option only, no command */
+	ROW_COUNT = 8,	  /* the option has no argument and is repeated */
+	ROW_LOOK = 16,	  /* ACCESS_LOOK is enough */
+	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
+};
+
+/* Who asks on the control socket. */
+struct asker {
+	enum access access;
+	bool prompt; /* the session stays open; the handler of prompt sets it */
+	bool quit;   /* ends with this answer */
 };
 
 /* One command being carried out. */
 struct call {
 	struct pen *pen;
+	struct plan *plan; /* KIND_CHANGE: a draft; else what is in force */
 	const struct command *row;
 	const struct words *words; /* word[0] is the first argument */
 	bool no;		   /* "no NAME" */
-	struct buffer *reply;	   /* text for who asked */
+	const char *place;	   /* FILE:LINE, or NULL */
+	unsigned depth;		   /* files within files */
+	struct asker *asker;	   /* NULL: not on the control socket */
+	bool fresh;		   /* set it: look all names up again */
+	struct reply *reply;	   /* text for who asked */
 };
 
 struct command {
@@ -58,7 +77,8 @@ struct command {
 	size_t place;	/* of the value in struct config */
 	uint64_t min, max;
 	const char *reply; /* of a setting, # its number; NULL: that alone */
-	/* Returns 0, or -1 with a phrase about the arguments. */
+	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
+	 * answers in place of the value alone. */
 	int (*run)(struct call *c, struct error *e);
 };
 
@@ -67,15 +87,27 @@ extern const struct command command_table[];
 
 /* The row of that name, or NULL. */
 const struct command *command_find(const char *name);
+/* Says that there is no such command, with the nearest name. Returns -1. */
+int command_unknown(const char *name, struct error *e);
 
-/* Carries out one line, as -O gives it. Empty lines and comments do nothing.
- * What it answers is appended to `reply`. Returns 0, or -1 with a sentence. */
-int command_run_line(
-    struct pen *p, const char *line, struct buffer *reply, struct error *e);
-/* Carries out a row with its arguments already split. */
-int command_run_row(struct pen *p, const struct command *row,
-    const struct words *arguments, bool no, struct buffer *reply,
-    struct error *e);
+/* Whether it changes the plan, and so wants a draft; a setting without an
+ * argument only asks. */
+bool command_changes(const struct command *row, int arguments, bool no);
+/* The level it takes. */
+enum access command_access(const struct command *row, int arguments, bool no);
+/* Whether it is there, or only says that it is not. */
+bool command_is_there(const struct command *row);
+
+/* Splits `line`, cut in place, and finds its row and arguments; *row is NULL
+ * for an empty line or a comment. *rest is what follows a ';', or NULL. Returns
+ * 0, or -1 with a sentence. */
+int command_parse(char *line, const struct command **row,
+    struct words *arguments, bool *no, char **rest, struct error *e);
+/* Carries out c->row. Returns 0, or -1 with a phrase. */
+int command_run(struct call *c, struct error *e);
+/* All commands of one line on c->plan, right away: c->row, words and no are its
+ * own. For lines of files and -O. Returns 0, or -1 with a sentence. */
+int command_run_line(struct call *c, const char *line, struct error *e);
 
 /* ---- handlers of rows, by file ---- */
 
@@ -84,8 +116,20 @@ int run_server(struct call *c, struct error *e);
 int run_servers(struct call *c, struct error *e);
 int run_emergency(struct call *c, struct error *e);
 int run_abuse(struct call *c, struct error *e);
+/* access_command.c */
 int run_acl(struct call *c, struct error *e);
 int run_source(struct call *c, struct error *e);
+int run_control(struct call *c, struct error *e);
+int run_control_level(struct call *c, struct error *e);
+int run_control_mode(struct call *c, struct error *e);
+/* connection_command.c */
+int run_listen(struct call *c, struct error *e);
+int run_connection(struct call *c, struct error *e);
+int run_connections(struct call *c, struct error *e);
+int run_close(struct call *c, struct error *e);
+int run_socket(struct call *c, struct error *e);
+int run_recent(struct call *c, struct error *e);
+int run_idlers(struct call *c, struct error *e);
 /* mode_command.c */
 int run_balance(struct call *c, struct error *e);
 int run_sticky(struct call *c, struct error *e);
@@ -95,7 +139,17 @@ int run_fastclose(struct call *c, struct error *e);
 /* process_command.c */
 int run_debug(struct call *c, struct error *e);
 int run_pid(struct call *c, struct error *e);
-int run_control(struct call *c, struct error *e);
 int run_exit(struct call *c, struct error *e);
+int run_prompt(struct call *c, struct error *e);
+int run_quit(struct call *c, struct error *e);
+int run_help(struct call *c, struct error *e);
+int run_show(struct call *c, struct error *e);
+int run_statistics(struct call *c, struct error *e);
+int run_status(struct call *c, struct error *e);
+/* config_command.c */
+int run_include(struct call *c, struct error *e);
+int run_reload(struct call *c, struct error *e);
+int run_write(struct call *c, struct error *e);
+int run_diff(struct call *c, struct error *e);
 
 #endif

@@ -10,21 +10,27 @@
 
 #include "control/command.h"
 #include "control/help.h"
+#include "control/reply.h"
 #include "net/loop.h"
 
 enum { COLUMN = 30, WIDTH = 79 };
 
-/* The help text behind the name, broken at blanks to fit the terminal. */
+/* The help text behind the name, which ends at column `at`, broken at blanks. */
 static void
-print_wrapped(const char *text, int at)
+add_wrapped(struct buffer *out, const char *text, size_t at)
 {
+	if (at > COLUMN - 1) {
+		(void)buffer_append(out, "\n", 1);
+		at = 0;
+	}
 	while (*text != '\0') {
 		size_t n = strlen(text), room = WIDTH - COLUMN;
 
 		if (n > room)
 			for (n = room; n > 0 && text[n] != ' '; n--)
 				;
-		printf("%*s%.*s\n", COLUMN - at, "", (int)n, text);
+		reply_add(
+		    out, "%*s%.*s\n", (int)(COLUMN - at), "", (int)n, text);
 		text += n;
 		text += *text == ' ';
 		at = 0;
@@ -32,66 +38,77 @@ print_wrapped(const char *text, int at)
 }
 
 static void
-print_option(const struct command *row)
+add_line(struct buffer *out, const char *left, const char *text)
 {
-	char left[80];
+	(void)buffer_append(out, left, strlen(left));
+	add_wrapped(out, text, strlen(left));
+}
+
+static void
+add_option(struct buffer *out, const struct command *row)
+{
+	char left[160];
 	const char *args =
 	    row->args != NULL && !(row->flags & ROW_COUNT) ? row->args : "";
-	int n;
 
-	n = snprintf(left, sizeof(left), "  %c%c%c --%s %.*s",
+	snprintf(left, sizeof(left), "  %c%c%c --%s %.*s",
 	    row->letter != '\0' ? '-' : ' ',
 	    row->letter != '\0' ? row->letter : ' ',
 	    row->letter != '\0' ? ',' : ' ', row->option,
 	    (int)strcspn(args + (args[0] == '['), "]"),
 	    args + (args[0] == '['));
-	printf("%s", left);
-	if (n > COLUMN - 1) {
-		printf("\n");
-		n = 0;
-	}
-	print_wrapped(row->help, n);
+	add_line(out, left, row->help);
 }
 
-static bool
-is_there(const struct command *row)
+void
+help_add_command(struct buffer *out, const struct command *row)
 {
-	return row->kind != KIND_LATER && row->kind != KIND_TLS;
+	char left[300];
+
+	snprintf(left, sizeof(left), "%s%s%s", row->name,
+	    row->args != NULL ? " " : "", row->args != NULL ? row->args : "");
+	add_line(out, left, row->help);
+}
+
+static void
+add_help(struct buffer *out)
+{
+	const struct command *row;
+
+	reply_add(out,
+	    "usage: pen [options] [address:]port|/path|@name[,...] server "
+	    "...\n"
+	    "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
+	    "[v6]:port... | /path\n\n"
+	    "Balances TCP and Unix stream connections over the servers.\n\n"
+	    "options:\n");
+	for (row = command_table; row->name != NULL; row++)
+		if (row->option != NULL && command_is_there(row))
+			add_option(out, row);
+	add_line(
+	    out, "  -O, -o, --command COMMAND", "any of the commands below");
+	add_line(out, "      --completion SHELL",
+	    "prints completion for bash, zsh or fish");
+	add_line(out, "      --help", "this text");
+	add_line(out, "      --version", "version, libraries, features");
+	reply_add(out, "\ncommands:\n");
+	for (row = command_table; row->name != NULL; row++) {
+		if (row->flags & ROW_OPTION || !command_is_there(row))
+			continue;
+		(void)buffer_append(out, "  ", 2);
+		help_add_command(out, row);
+	}
 }
 
 void
 help_print(void)
 {
-	const struct command *row;
-	int n;
+	struct buffer out;
 
-	printf("usage: pen [options] [address:]port|/path|@name[,...] server "
-	       "...\n"
-	       "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
-	       "[v6]:port... | /path\n\n"
-	       "Balances TCP and Unix stream connections over the servers.\n\n"
-	       "options:\n");
-	for (row = command_table; row->name != NULL; row++)
-		if (row->option != NULL && is_there(row))
-			print_option(row);
-	n = printf("  -O, -o, --command COMMAND");
-	print_wrapped("any of the commands below", n);
-	n = printf("      --help");
-	print_wrapped("this text", n);
-	n = printf("      --version");
-	print_wrapped("version, libraries, features", n);
-	printf("\ncommands:\n");
-	for (row = command_table; row->name != NULL; row++) {
-		if (row->flags & ROW_OPTION || !is_there(row))
-			continue;
-		n = printf("  %s%s%s", row->name, row->args != NULL ? " " : "",
-		    row->args != NULL ? row->args : "");
-		if (n > COLUMN - 1) {
-			printf("\n");
-			n = 0;
-		}
-		print_wrapped(row->help, n);
-	}
+	buffer_init(&out);
+	add_help(&out);
+	fwrite(buffer_bytes(&out), 1, buffer_length(&out), stdout);
+	buffer_fini(&out);
 }
 
 void
@@ -111,6 +128,9 @@ help_print_version(void)
 #endif
 #ifdef HAVE_ACCEPT4
 	       " accept4"
+#endif
+#ifdef HAVE_JANSSON
+	       " json"
 #endif
 	       "\n");
 }

@@ -1,9 +1,16 @@
-/* help.h: --help and --version, made from the command table. */
+/* help.h: the command table for people: --help, `help`, --version. */
 #ifndef PEN_CONTROL_HELP_H
 #define PEN_CONTROL_HELP_H
 
+#include "base/buffer.h"
+
+struct command;
+
+/* Appends "NAME ARGUMENTS  what it does", broken to fit a terminal. */
+void help_add_command(struct buffer *out, const struct command *row);
+/* --help: usage, options and commands, to stdout. */
 void help_print(void);
-/* Version, libraries and features. */
+/* Version, libraries and features, to stdout. */
 void help_print_version(void);
 
 #endif

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "control/command.h"
+#include "control/facts.h"
 #include "control/pen.h"
 #include "pool/balance.h"
 
@@ -18,48 +19,59 @@ want_one(struct call *c, struct error *e)
 int
 run_balance(struct call *c, struct error *e)
 {
-	struct mode_options *m = &c->pen->config.mode, old = *m;
+	struct mode_options *m = &c->plan->config.mode;
 	const struct balance *b;
 
 	if (want_one(c, e) < 0)
 		return -1;
+	if (strcmp(c->words->word[0], "default") == 0) {
+		m->balance = NULL;
+		m->sticky_set = false;
+		return 0;
+	}
 	b = balance_find(c->words->word[0]);
 	if (b == NULL)
 		return error_set(e,
 		    "no algorithm \"%.100s\"; there are "
 		    "roundrobin, wrr, leastconn, wleastconn, "
-		    "prio, hash and p2c",
+		    "prio, hash, p2c and default",
 		    c->words->word[0]);
 	m->balance = b->name;
-	if (pen_apply(c->pen, e) == 0)
-		return 0;
-	*m = old;
-	return -1;
+	return 0;
 }
 
 int
 run_sticky(struct call *c, struct error *e)
 {
-	struct mode_options *m = &c->pen->config.mode, old = *m;
+	struct mode_options *m = &c->plan->config.mode;
 
+	(void)e;
 	m->sticky_set = true;
 	m->sticky = !c->no;
-	if (pen_apply(c->pen, e) == 0)
-		return 0;
-	*m = old;
-	return -1;
+	return 0;
 }
 
 int
 run_mode(struct call *c, struct error *e)
 {
-	const struct mode_options *m = &c->pen->config.mode;
+	const struct mode_options *m = &c->plan->config.mode;
+	struct facts f;
 
 	(void)e;
-	reply_add(c->reply, "%shash %sroundrobin %sstubborn %sweight %sprio\n",
-	    m->hash ? "" : "no ", m->roundrobin ? "" : "no ",
-	    m->stubborn ? "" : "no ", m->weight ? "" : "no ",
-	    m->prio ? "" : "no ");
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_flag(&f, "hash", m->hash);
+	facts_flag(&f, "roundrobin", m->roundrobin);
+	facts_flag(&f, "stubborn", m->stubborn);
+	facts_flag(&f, "weight", m->weight);
+	facts_flag(&f, "prio", m->prio);
+	facts_json_text(&f, "balance", c->plan->config.pool.balance->name);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out,
+		    "%shash %sroundrobin %sstubborn %sweight %sprio\n",
+		    m->hash ? "" : "no ", m->roundrobin ? "" : "no ",
+		    m->stubborn ? "" : "no ", m->weight ? "" : "no ",
+		    m->prio ? "" : "no ");
 	return 0;
 }
 
@@ -67,14 +79,14 @@ int
 run_method(struct call *c, struct error *e)
 {
 	(void)e;
-	c->pen->config.method = c->row->name;
+	c->plan->config.method = c->row->name;
 	return 0;
 }
 
 int
 run_fastclose(struct call *c, struct error *e)
 {
-	struct frontend_options *o = &c->pen->config.frontend;
+	struct frontend_options *o = &c->plan->config.frontend;
 	static const struct {
 		const char *word;
 		bool up, down;
@@ -88,7 +100,7 @@ run_fastclose(struct call *c, struct error *e)
 		if (strcmp(kinds[i].word, c->words->word[0]) == 0) {
 			o->fastclose_up = kinds[i].up;
 			o->fastclose_down = kinds[i].down;
-			return pen_apply(c->pen, e);
+			return 0;
 		}
 	return error_set(
 	    e, "expects %s, got \"%.100s\"", c->row->args, c->words->word[0]);

@@ -8,11 +8,13 @@
 #include <string.h>
 
 #include "control/command.h"
+#include "control/completion.h"
 #include "control/help.h"
 #include "control/options.h"
+#include "control/pen.h"
 
 /* Long options without a letter are numbered from here on, by their row. */
-enum { LONG_BASE = 1000 };
+enum { OPTION_COMPLETION = 997, OPTION_VERSION, OPTION_HELP, LONG_BASE };
 
 /* An option as given, carried out once all operands are known. */
 struct given {
@@ -40,8 +42,9 @@ build_tables(struct options *o, int argc, char **argv)
 {
 	static const struct option own[] = {
 		{ "command", required_argument, NULL, 'O' },
-		{ "help", no_argument, NULL, LONG_BASE - 1 },
-		{ "version", no_argument, NULL, LONG_BASE - 2 },
+		{ "help", no_argument, NULL, OPTION_HELP },
+		{ "version", no_argument, NULL, OPTION_VERSION },
+		{ "completion", required_argument, NULL, OPTION_COMPLETION },
 		{ NULL, 0, NULL, 0 },
 	};
 	size_t rows = 0, n = 0, s, i, most = 0;
@@ -51,7 +54,7 @@ build_tables(struct options *o, int argc, char **argv)
 		most += strlen(argv[argc]) + 1;
 	while (command_table[rows].name != NULL)
 		rows++;
-	o->longs = calloc(rows + 4, sizeof(*o->longs));
+	o->longs = calloc(rows + 5, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof("+:O:o:"), 1);
 	o->given = calloc(most, sizeof(*o->given));
 	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
@@ -104,13 +107,28 @@ bad_option(int found, char **argv, struct error *e)
 {
 	char name[128];
 
-	if (optopt > 0 && optopt < LONG_BASE - 2)
+	if (optopt > 0 && optopt < OPTION_COMPLETION)
 		snprintf(name, sizeof(name), "-%c", optopt);
 	else
 		snprintf(name, sizeof(name), "%.100s", argv[optind - 1]);
 	if (found == ':')
 		return error_set(e, "option %s: needs an argument", name);
 	return error_set(e, "option %s: unknown (pen --help lists all)", name);
+}
+
+/* Options that print something and are done. */
+static enum options_result
+print(int option, struct error *e)
+{
+	if (option == OPTION_HELP)
+		help_print();
+	else if (option == OPTION_VERSION)
+		help_print_version();
+	else if (completion_print(optarg) < 0) {
+		error_set(e, "option --completion: expected bash, zsh or fish");
+		return OPTIONS_BAD;
+	}
+	return OPTIONS_DONE;
 }
 
 static enum options_result
@@ -126,13 +144,8 @@ read_options(struct options *o, int argc, char **argv, struct error *e)
 			bad_option(found, argv, e);
 			return OPTIONS_BAD;
 		}
-		if (found == LONG_BASE - 1 || found == LONG_BASE - 2) {
-			if (found == LONG_BASE - 1)
-				help_print();
-			else
-				help_print_version();
-			return OPTIONS_DONE;
-		}
+		if (found >= OPTION_COMPLETION && found < LONG_BASE)
+			return print(found, e);
 		o->given[o->count].row =
 		    found == 'O' || found == 'o' ? NULL : row_of(found);
 		o->given[o->count++].argument = optarg;
@@ -143,8 +156,7 @@ read_options(struct options *o, int argc, char **argv, struct error *e)
 /* ---- carrying out ---- */
 
 static int
-run_option(
-    struct pen *p, const struct given *g, struct buffer *reply, struct error *e)
+run_option(struct call *c, const struct given *g, struct error *e)
 {
 	const struct command *row = g->row;
 	struct words w = { .count = 0 };
@@ -154,7 +166,7 @@ run_option(
 
 	if (row->flags & ROW_COUNT) {
 		snprintf(number, sizeof(number), "%llu",
-		    (unsigned long long)p->config.debug + 1);
+		    (unsigned long long)c->plan->config.debug + 1);
 		w.word[w.count++] = number;
 	} else if (takes_argument(row)) {
 		w.word[w.count++] = g->argument;
@@ -164,7 +176,10 @@ run_option(
 		fprintf(stderr, "pen: option %s%s is obsolete and ignored\n",
 		    row->letter != '\0' ? letter : "--",
 		    row->letter != '\0' ? "" : row->option);
-	rc = command_run_row(p, row, &w, false, reply, &why);
+	c->row = row;
+	c->words = &w;
+	c->no = false;
+	rc = command_run(c, &why);
 	if (rc < 0 && row->letter != '\0')
 		error_set(e, "option %s: %.400s", letter, why.text);
 	else if (rc < 0)
@@ -174,37 +189,49 @@ run_option(
 
 /* What a command answers is for the control socket; here, silence is success. */
 static int
-run_given(struct pen *p, const struct given *g, struct error *e)
+run_given(
+    struct pen *p, struct plan *plan, const struct given *g, struct error *e)
 {
-	struct buffer reply;
+	struct reply reply;
+	struct call c = { .pen = p, .plan = plan, .reply = &reply };
 	int rc;
 
-	buffer_init(&reply);
+	reply_init(&reply);
 	if (g->row != NULL)
-		rc = run_option(p, g, &reply, e);
+		rc = run_option(&c, g, e);
 	else
-		rc = command_run_line(p, g->argument, &reply, e);
-	buffer_fini(&reply);
+		rc = command_run_line(&c, g->argument, e);
+	reply_fini(&reply);
 	return rc;
 }
 
 static int
-run_servers_of(struct pen *p, char **operands, struct error *e)
+take_servers(struct plan *plan, char **operands, struct error *e)
 {
-	struct server_spec spec;
+	struct server_plan *s;
 	unsigned i;
-	int rc;
 
 	for (i = 0; operands[i] != NULL; i++) {
-		rc = spec_parse_server(&spec, operands[i],
-		    spec_default_port(&p->listen), RESOLVE_NAMES, e);
-		if (rc == 0 && pool_set_server(p->pool, i, &spec) == NULL)
-			rc = error_set(e, "out of memory");
-		free(spec.name);
-		if (rc < 0)
+		s = i < SERVERS_MAX ? plan_server(plan, i) : NULL;
+		if (s == NULL)
+			return error_set(e, "out of room for servers");
+		if (spec_parse_server(s, operands[i],
+			spec_default_port(&plan->listen), e) < 0)
 			return -1;
 	}
 	return 0;
+}
+
+static int
+take_operands(struct plan *plan, char **operands, struct error *e)
+{
+	if (operands[0] == NULL)
+		return 0;
+	if (spec_parse_listen(&plan->listen, operands[0], RESOLVE_NAMES, e) < 0)
+		return -1;
+	if (plan_set_text(&plan->listen_text, operands[0]) < 0)
+		return error_set(e, "out of memory");
+	return take_servers(plan, operands + 1, e);
 }
 
 static int
@@ -213,20 +240,11 @@ run_all(
 {
 	unsigned i;
 
-	if (operands[0] == NULL)
-		return error_set(e,
-		    "no listening address (usage: pen "
-		    "[options] [address:]port server ...)");
-	if (spec_parse_listen(&p->listen, operands[0], e) < 0 ||
-	    run_servers_of(p, operands + 1, e) < 0)
+	if (take_operands(p->given, operands, e) < 0)
 		return -1;
 	for (i = 0; i < o->count; i++)
-		if (run_given(p, &o->given[i], e) < 0)
+		if (run_given(p, p->given, &o->given[i], e) < 0)
 			return -1;
-	if (pool_count(p->pool) == 0 && !p->config.frontend.dummy)
-		return error_set(e,
-		    "no server (usage: pen [options] "
-		    "[address:]port server ...)");
 	return 0;
 }
 

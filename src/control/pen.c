@@ -7,67 +7,42 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/adopt.h"
 #include "control/pen.h"
 #include "control/report.h"
+#include "control/request.h"
+#include "control/socket.h"
+#include "control/status.h"
 #include "net/sock.h"
-#include "pool/balance.h"
+#include "proxy/requestlog.h"
 
 /* Descriptors of the process itself, those kept back for all but the sockets of
  * sessions, and kernel pipes. */
 enum { OWN_DESCRIPTORS = 16, RESERVE_MAX = 1000, KERNEL_PIPES_MAX = 4096 };
 
-/* ---- settings to rooms ---- */
-
-/* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
- * last server only when no mode was asked for, or `sticky` was. */
+/* Shares the descriptors out: two a session, the rest for kernel pipes. What
+ * the command line left open is settled here, for reloads too. */
 static void
-derive_pool_options(const struct mode_options *m, struct pool_options *o)
+share_descriptors(struct pen *p)
 {
-	bool plain =
-	    !m->roundrobin && !m->hash && !m->weight && !m->prio && !m->balance;
-
-	o->balance = balance_find(m->balance != NULL ? m->balance
-		: m->prio			     ? "prio"
-		: m->weight			     ? "wleastconn"
-		: m->hash			     ? "hash"
-						     : "roundrobin");
-	o->sticky = m->sticky_set ? m->sticky : plain;
-	o->stubborn = m->stubborn;
-	o->hash_port = m->roundrobin;
-}
-
-int
-pen_apply(struct pen *p, struct error *e)
-{
-	struct config *c = &p->config;
-
-	derive_pool_options(&c->mode, &c->pool);
-	if (pool_set_options(p->pool, &c->pool) < 0)
-		return error_set(e, "out of memory");
-	log_level = c->debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
-	c->frontend.dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
-	if (p->frontend != NULL)
-		frontend_set_options(p->frontend, &c->frontend);
-	return 0;
-}
-
-/* Shares the descriptors out: two a session, the rest for kernel pipes. */
-static void
-share_descriptors(struct frontend_options *o, unsigned listeners)
-{
-	size_t limit = sock_raise_fd_limit(), own = OWN_DESCRIPTORS + listeners;
-	size_t reserve = own + limit / 20, most, left;
+	struct frontend_options *o = &p->plan->config.frontend;
+	size_t limit = sock_raise_fd_limit();
+	size_t own = OWN_DESCRIPTORS + p->plan->listen.count;
+	size_t reserve = own + limit / 20, left;
 
 	if (reserve > RESERVE_MAX)
 		reserve = RESERVE_MAX;
-	most = limit > own + 2 ? (limit - own) / 2 : 1;
+	p->sessions_most = limit > own + 2 ? (limit - own) / 2 : 1;
+	p->sessions_usual = limit > reserve + 2 ? (limit - reserve) / 2 : 1;
+	if (p->given->config.frontend.sessions_max == 0)
+		p->given->config.frontend.sessions_max = p->sessions_usual;
 	if (o->sessions_max == 0)
-		o->sessions_max =
-		    limit > reserve + 2 ? (limit - reserve) / 2 : 1;
-	if (o->sessions_max > most) {
-		log_warn("conn_max lowered from=%llu to=%zu descriptors=%zu",
-		    (unsigned long long)o->sessions_max, most, limit);
-		o->sessions_max = most;
+		o->sessions_max = p->sessions_usual;
+	if (o->sessions_max > p->sessions_most) {
+		log_warn("conn_max lowered from=%llu to=%llu descriptors=%zu",
+		    (unsigned long long)o->sessions_max,
+		    (unsigned long long)p->sessions_most, limit);
+		o->sessions_max = p->sessions_most;
 	}
 	left = limit - 2 * (size_t)o->sessions_max;
 	left = left > own ? (left - own) / 2 : 0;
@@ -84,27 +59,77 @@ on_stop(void *arg)
 	loop_stop(p->loop);
 }
 
+/* The end of a reload: done, or refused, which changed nothing. */
+static void
+finish_reload(struct pen *p)
+{
+	struct request *q = p->reload;
+
+	if (q->failed)
+		log_error("not reloaded error=\"%s\"", q->error.text);
+	else
+		log_info("reloaded");
+	p->reload = NULL;
+	request_fini(q);
+	free(q);
+}
+
+static void
+go_on_reloading(struct request *q)
+{
+	enum request_result result;
+
+	while ((result = request_run(q)) == REQUEST_FULL)
+		buffer_fini(&q->reply.out);
+	if (result == REQUEST_DONE)
+		finish_reload(q->pen);
+}
+
+/* One that comes while another waits for names is done by that one, which reads
+ * the file again when it has them. */
+static void
+reload(struct pen *p)
+{
+	if (p->plan->config.file == NULL || p->reload != NULL)
+		return;
+	p->reload = malloc(sizeof(*p->reload));
+	if (p->reload == NULL) {
+		log_error("not reloaded error=\"out of memory\"");
+		return;
+	}
+	request_init(p->reload, p, NULL, go_on_reloading);
+	if (request_begin(p->reload, "reload") == 0)
+		go_on_reloading(p->reload);
+	else
+		finish_reload(p);
+}
+
+void
+pen_hang_up(struct pen *p)
+{
+	struct error e;
+
+	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
+		log_error("log not reopened error=\"%s\"", e.text);
+	reload(p);
+}
+
 static void
 on_hangup(void *arg)
 {
-	(void)arg;
-	log_info("nothing to reload");
+	pen_hang_up(arg);
 }
 
 static void
 on_statistics(void *arg)
 {
-	struct buffer text;
-	char *line, *rest = NULL;
+	struct pen *p = arg;
+	struct error e;
 
-	buffer_init(&text);
-	report_statistics(arg, &text);
-	(void)buffer_append(&text, "", 1);
-	for (line = buffer_length(&text) > 0 ? strtok_r(text.data, "\n", &rest)
-					     : NULL;
-	     line != NULL; line = strtok_r(NULL, "\n", &rest))
-		log_write(NULL, LOG_LEVEL_INFO, "%s", line);
-	buffer_fini(&text);
+	if (p->plan->config.web_stats == NULL)
+		report_log(p);
+	else if (status_write(p, &e) < 0)
+		log_error("status page not written error=\"%s\"", e.text);
 }
 
 static int
@@ -128,14 +153,13 @@ pen_new(void)
 
 	if (p == NULL)
 		return NULL;
-	pool_options_init(&p->config.pool);
-	frontend_options_init(&p->config.frontend);
+	p->plan = plan_new();
+	p->given = plan_new();
 	p->pool = pool_new();
-	if (p->pool == NULL) {
-		free(p);
-		return NULL;
-	}
-	return p;
+	if (p->plan != NULL && p->given != NULL && p->pool != NULL)
+		return p;
+	pen_free(p);
+	return NULL;
 }
 
 void
@@ -143,10 +167,18 @@ pen_free(struct pen *p)
 {
 	if (p == NULL)
 		return;
+	if (p->reload != NULL) {
+		request_fini(p->reload);
+		free(p->reload);
+	}
 	control_free(p->control);
 	frontend_free(p->frontend);
+	requestlog_close(p->log);
+	resolver_free(p->resolver);
 	pool_free(p->pool);
 	loop_free(p->loop);
+	plan_free(p->plan);
+	plan_free(p->given);
 	free(p);
 }
 
@@ -154,44 +186,67 @@ pen_free(struct pen *p)
 static int
 open_control(struct pen *p, struct error *e)
 {
-	unsigned i;
+	unsigned i, k;
 
 	p->control = control_new(p, p->loop);
 	if (p->control == NULL)
 		return error_set(e, "out of memory");
-	for (i = 0; i < p->control_at.count; i++) {
-		const struct addr *at = &p->control_at.entry[i].at;
+	for (i = 0; i < p->plan->control_count; i++) {
+		const struct control_plan *c = &p->plan->controls[i];
 
-		if (at->u.sa.sa_family != AF_UNIX && geteuid() == 0 &&
-		    p->config.process.user == NULL)
-			return error_set(e,
-			    "a TCP control port is refused as "
-			    "root: use -u USER, or a path");
-		if (control_listen(p->control, at, e) < 0)
-			return -1;
+		for (k = 0; k < c->at.count; k++) {
+			const struct addr *at = &c->at.entry[k].at;
+
+			if (at->u.sa.sa_family != AF_UNIX && geteuid() == 0 &&
+			    p->plan->config.process.user == NULL)
+				return error_set(e,
+				    "a TCP control port is refused as root: "
+				    "use -u USER, or a path");
+			if (control_listen(p->control, at, c, e) < 0)
+				return -1;
+		}
 	}
+	return 0;
+}
+
+/* Names are looked up by the loop from here on. In a new root there may be no
+ * resolv.conf: it is read before. */
+static int
+open_resolver(struct pen *p, struct error *e)
+{
+	p->resolver = resolver_new(p->loop);
+	if (p->resolver == NULL)
+		return error_set(e, "out of memory");
+	if (p->plan->config.process.directory != NULL)
+		(void)resolver_prepare(p->resolver);
+	return 0;
+}
+
+static int
+open_frontend(struct pen *p, struct error *e)
+{
+	const struct listen_list *at = &p->plan->listen;
+
+	p->frontend =
+	    frontend_new(p->loop, p->pool, &p->plan->config.frontend, e);
+	if (p->frontend == NULL ||
+	    frontend_relisten(p->frontend, at->entry, at->count, e) < 0)
+		return -1;
+	if (rooms_open_log(p, e) < 0)
+		return -1;
+	frontend_set_requestlog(p->frontend, p->log);
 	return 0;
 }
 
 int
 pen_start(struct pen *p, struct error *e)
 {
-	unsigned i;
-
-	share_descriptors(&p->config.frontend, p->listen.count);
-	if (pen_apply(p, e) < 0)
-		return -1;
-	p->loop = loop_new(p->config.method, e);
+	share_descriptors(p);
+	p->loop = loop_new(p->plan->config.method, e);
 	if (p->loop == NULL)
 		return -1;
-	p->frontend = frontend_new(p->loop, p->pool, &p->config.frontend, e);
-	if (p->frontend == NULL)
-		return -1;
-	for (i = 0; i < p->listen.count; i++)
-		if (frontend_listen(p->frontend, &p->listen.entry[i].at,
-			p->listen.entry[i].v6_only, e) < 0)
-			return -1;
-	if (open_control(p, e) < 0)
+	if (open_resolver(p, e) < 0 || open_frontend(p, e) < 0 ||
+	    open_control(p, e) < 0)
 		return -1;
 	return catch_signals(p, e);
 }

@@ -1,54 +1,34 @@
-/* pen.h: the one context of the program: its settings and the rooms it owns.
+/* pen.h: the one context of the program: what the operator wants, and the rooms
+ * that do it.
  *
- * Life: pen_new() -> options and commands fill it -> pen_start() opens
- * everything -> loop_run() -> pen_free(). */
+ * Life: pen_new() -> options make a draft -> pen_adopt() -> pen_start() opens
+ * everything -> loop_run(), drafts and pen_adopt() -> pen_free(). */
 #ifndef PEN_CONTROL_PEN_H
 #define PEN_CONTROL_PEN_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "control/socket.h"
-#include "control/spec.h"
-#include "pool/pool.h"
-#include "proxy/frontend.h"
+#include "control/names.h"
+#include "control/plan.h"
+#include "control/reply.h"
 
-/* How the process runs; see process.h. Strings belong to argv. */
-struct process_options {
-	bool foreground;
-	const char *user;
-	const char *directory; /* to chroot into */
-	const char *pid_file;
-};
-
-/* Pen's modes; together they pick the algorithm (see pen_apply()). */
-struct mode_options {
-	bool hash, roundrobin, stubborn, weight, prio;
-	const char *balance;	 /* an algorithm by name, or NULL */
-	bool sticky_set, sticky; /* said so explicitly, and what */
-};
-
-struct config {
-	struct pool_options pool;
-	struct frontend_options frontend;
-	struct process_options process;
-	struct mode_options mode;
-	const char *method; /* of the event loop; NULL: the best */
-	uint64_t debug;
-	bool ascii;
-	bool abort_on_error;
-	bool allow_exit;
-};
+struct control;
+struct request;
+struct requestlog;
 
 struct pen {
-	struct config config;
-	struct listen_list listen;
-	struct listen_list control_at;	  /* control sockets */
-	char control_text[ADDR_TEXT_MAX]; /* the last one as given */
-	struct loop *loop;		  /* NULL until pen_start() */
-	struct pool *pool;
-	struct frontend *frontend; /* NULL until pen_start() */
-	struct control *control;   /* the same */
+	struct plan *plan;  /* in force */
+	struct plan *given; /* by the command line; a reload begins here */
+	struct loop *loop;  /* NULL until pen_start(), as those below */
+	struct pool *pool;  /* always there */
+	struct frontend *frontend;
+	struct control *control;
+	struct resolver *resolver;
+	struct requestlog *log;	 /* NULL: none */
+	struct request *reload;	 /* of SIGHUP, while it waits for names */
+	uint64_t sessions_most;	 /* that descriptors allow; 0: not known yet */
+	uint64_t sessions_usual; /* conn_max when nobody sets it */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */
@@ -56,14 +36,27 @@ struct pen *pen_new(void);
 /* Stops and frees everything; NULL is fine. */
 void pen_free(struct pen *p);
 
-/* Hands the settings to the rooms that exist. Returns 0, or -1 with a sentence;
- * then the old ones stay in force. */
-int pen_apply(struct pen *p, struct error *e);
-
 /* Opens the loop and the listeners, catches signals. Nothing is accepted until
  * pen_run(). Returns 0, or -1 with a sentence. */
 int pen_start(struct pen *p, struct error *e);
 /* Serves until told to stop. Returns 0, or -1 when the loop failed. */
 int pen_run(struct pen *p);
+/* Reads the configuration again and reopens the log, as SIGHUP does. */
+void pen_hang_up(struct pen *p);
+
+/* ---- adopt.c: plans become true ---- */
+
+/* Notes the names that `draft` needs and that are not known; all of its names
+ * when they are to be looked up again. Returns 0, or -1 with errno ENOMEM. */
+int pen_want_names(
+    const struct pen *p, const struct plan *draft, bool fresh, struct names *n);
+/* Makes `draft` the plan in force, and everything that runs accordingly:
+ * servers that stay keep connections, counters, clients and health, those that
+ * are gone get no new client. Returns 0, or -1 with a sentence; then nothing has
+ * changed. `draft` stays the caller's. */
+int pen_adopt(struct pen *p, const struct plan *draft, const struct names *n,
+    struct error *e);
+/* Both, looking names up on the way, which blocks: at the start only. */
+int pen_adopt_now(struct pen *p, const struct plan *draft, struct error *e);
 
 #endif

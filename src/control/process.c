@@ -143,8 +143,8 @@ process_lock_pid_file(struct process *p, const char *path, struct error *e)
 		return rc;
 	}
 	p->pid_fd = fd;
-	p->pid_file = path;
-	return 0;
+	p->pid_file = strdup(path);
+	return p->pid_file != NULL ? 0 : error_set(e, "out of memory");
 }
 
 /* ---- privileges ---- */
@@ -197,8 +197,10 @@ process_fini(struct process *p)
 {
 	if (p->pid_fd < 0)
 		return;
-	if (unlink(p->pid_file) < 0)
+	if (p->pid_file == NULL || unlink(p->pid_file) < 0)
 		(void)!ftruncate(p->pid_fd, 0);
 	close(p->pid_fd);
 	p->pid_fd = -1;
+	free(p->pid_file);
+	p->pid_file = NULL;
 }

@@ -12,9 +12,9 @@
 #include "control/pen.h"
 
 struct process {
-	int ready_fd; /* tells the waiting parent; -1: none */
-	int pid_fd;   /* the locked pid file; -1: none */
-	const char *pid_file;
+	int ready_fd;	/* tells the waiting parent; -1: none */
+	int pid_fd;	/* the locked pid file; -1: none */
+	char *pid_file; /* owned */
 };
 
 void process_init(struct process *p);

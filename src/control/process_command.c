@@ -1,4 +1,5 @@
-/* process_command.c: commands about the process itself. */
+/* process_command.c: commands about the process itself, and those that tell
+ * about it. */
 #include "config.h"
 
 #include <stdio.h>
@@ -7,13 +8,20 @@
 
 #include "base/number.h"
 #include "control/command.h"
+#include "control/facts.h"
+#include "control/help.h"
 #include "control/pen.h"
+#include "control/report.h"
+#include "control/setting.h"
+#include "control/status.h"
+#include "pool/balance.h"
 
 /* As an option each one is a step more; as a command it is set or asked for. */
 int
 run_debug(struct call *c, struct error *e)
 {
-	struct config *f = &c->pen->config;
+	struct config *f = &c->plan->config;
+	struct facts facts;
 
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
@@ -21,48 +29,21 @@ run_debug(struct call *c, struct error *e)
 	    number_parse(c->words->word[0], 0, 9, &f->debug) < 0)
 		return error_set(
 		    e, "\"%.100s\" is no number 0..9", c->words->word[0]);
-	reply_add(c->reply, "%llu\n", (unsigned long long)f->debug);
-	return pen_apply(c->pen, e);
+	facts_begin(&facts, c->reply, FACTS_LINE);
+	facts_number(&facts, "debug", f->debug);
+	facts_end(&facts);
+	return 0;
 }
 
 int
 run_pid(struct call *c, struct error *e)
 {
+	struct facts f;
+
 	(void)e;
-	reply_add(c->reply, "%ld\n", (long)getpid());
-	return 0;
-}
-
-/* A bare port is for this host alone: the socket has no password. */
-static int
-add_control(struct pen *p, const char *text, struct error *e)
-{
-	char local[64];
-
-	if (strpbrk(text, ":/@") == NULL) {
-		snprintf(local, sizeof(local), "127.0.0.1:%.40s", text);
-		return spec_parse_listen(&p->control_at, local, e);
-	}
-	return spec_parse_listen(&p->control_at, text, e);
-}
-
-int
-run_control(struct call *c, struct error *e)
-{
-	struct pen *p = c->pen;
-
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 0) {
-		reply_add(c->reply, "%s\n", p->control_text);
-		return 0;
-	}
-	if (p->loop != NULL)
-		return error_set(e, "only at the start");
-	if (add_control(p, c->words->word[0], e) < 0)
-		return -1;
-	snprintf(
-	    p->control_text, sizeof(p->control_text), "%s", c->words->word[0]);
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_integer(&f, "pid", getpid());
+	facts_end(&f);
 	return 0;
 }
 
@@ -70,12 +51,121 @@ int
 run_exit(struct call *c, struct error *e)
 {
 	(void)e;
-	if (!c->pen->config.allow_exit) {
-		reply_add(
-		    c->reply, "Exit is not enabled; restart with -X flag\n");
+	if (!c->plan->config.allow_exit)
+		reply_add(&c->reply->out,
+		    "Exit is not enabled; restart with -X flag\n");
+	else if (c->pen->loop != NULL)
+		loop_stop(c->pen->loop);
+	return 0;
+}
+
+static int
+on_socket_only(struct call *c, struct error *e)
+{
+	return c->asker != NULL ? 0
+				: error_set(e, "only on the control socket");
+}
+
+int
+run_prompt(struct call *c, struct error *e)
+{
+	if (on_socket_only(c, e) < 0)
+		return -1;
+	c->asker->prompt = true;
+	return 0;
+}
+
+int
+run_quit(struct call *c, struct error *e)
+{
+	if (on_socket_only(c, e) < 0)
+		return -1;
+	c->asker->quit = true;
+	return 0;
+}
+
+/* ---- help and settings ---- */
+
+static void
+tell_row(struct reply *r, const struct command *row)
+{
+	struct facts f;
+
+	facts_begin(&f, r, FACTS_SILENT);
+	facts_text(&f, "command", row->name);
+	facts_text(&f, "arguments", row->args);
+	facts_text(&f, "help", row->help);
+	facts_text(&f, "access", access_name(command_access(row, 1, false)));
+	facts_end(&f);
+	if (!r->json)
+		help_add_command(&r->out, row);
+}
+
+int
+run_help(struct call *c, struct error *e)
+{
+	const struct command *row;
+
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->words->count == 1) {
+		row = command_find(c->words->word[0]);
+		if (row == NULL)
+			return command_unknown(c->words->word[0], e);
+		tell_row(c->reply, row);
 		return 0;
 	}
-	if (c->pen->loop != NULL)
-		loop_stop(c->pen->loop);
+	facts_list_begin(c->reply);
+	for (row = command_table; row->name != NULL; row++)
+		if (!(row->flags & ROW_OPTION) && command_is_there(row))
+			tell_row(c->reply, row);
+	facts_list_end(c->reply);
+	return 0;
+}
+
+/* Settings are rows with a value: "NAME VALUE", or as facts. */
+int
+run_show(struct call *c, struct error *e)
+{
+	const struct command *row;
+	struct facts f;
+
+	if (c->words->count != 1 || strcmp(c->words->word[0], "settings") != 0)
+		return error_set(e, "expects %s", c->row->args);
+	if (!c->reply->json) {
+		plan_print_settings(c->plan, &c->reply->out);
+		return 0;
+	}
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	for (row = command_table; row->name != NULL; row++)
+		if (row->kind < KIND_CHANGE && !(row->flags & ROW_OPTION))
+			setting_tell(&f, row->name, c->plan, row);
+	facts_text(&f, "balance", c->plan->config.pool.balance->name);
+	facts_flag(&f, "sticky", c->plan->config.pool.sticky);
+	facts_number(&f, "debug", c->plan->config.debug);
+	facts_end(&f);
+	return 0;
+}
+
+/* ---- counters ---- */
+
+int
+run_statistics(struct call *c, struct error *e)
+{
+	if (c->pen->frontend == NULL)
+		return error_set(e, "only while the program serves");
+	report_counters(c->pen, c->reply);
+	return 0;
+}
+
+int
+run_status(struct call *c, struct error *e)
+{
+	if (c->pen->frontend == NULL)
+		return error_set(e, "only while the program serves");
+	if (c->reply->json)
+		report_counters(c->pen, c->reply);
+	else
+		status_page(c->pen, &c->reply->out);
 	return 0;
 }

@@ -7,7 +7,20 @@
 #include "control/reply.h"
 
 void
-reply_add(struct buffer *reply, const char *fmt, ...)
+reply_init(struct reply *r)
+{
+	*r = (struct reply){ .json = false };
+	buffer_init(&r->out);
+}
+
+void
+reply_fini(struct reply *r)
+{
+	buffer_fini(&r->out);
+}
+
+void
+reply_add(struct buffer *out, const char *fmt, ...)
 {
 	char text[512];
 	va_list args;
@@ -19,5 +32,5 @@ reply_add(struct buffer *reply, const char *fmt, ...)
 	if (n >= (int)sizeof(text))
 		n = (int)sizeof(text) - 1;
 	if (n > 0)
-		(void)buffer_append(reply, text, (size_t)n);
+		(void)buffer_append(out, text, (size_t)n);
 }

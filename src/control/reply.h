@@ -1,12 +1,37 @@
-/* reply.h: answers of commands and reports, as text in a buffer. */
+/* reply.h: the answer of a command: text, or JSON, and how it goes on.
+ *
+ * A short answer is complete when the handler returns. A list of any length is
+ * made in pieces: the handler sets `more`, which is called again whenever what
+ * it had made was taken, until it returns false. */
 #ifndef PEN_CONTROL_REPLY_H
 #define PEN_CONTROL_REPLY_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buffer.h"
+
+struct pen;
+
+struct reply {
+	struct buffer out;
+	bool json;
+	/* Adds the next piece; false: that was the last. */
+	bool (*more)(struct reply *r, struct pen *p);
+	uint64_t at, arg; /* of `more`: where it goes on, what was asked */
+	bool in_list;	  /* of JSON */
+	bool listed;	  /* an item of it is there: a comma before the next */
+};
+
+/* Bytes after which a piece is long enough. */
+enum { REPLY_PIECE = 32 * 1024 };
+
+void reply_init(struct reply *r);
+void reply_fini(struct reply *r);
 
 /* Appends formatted text, up to 511 bytes of it. What memory has no room for is
  * missing. */
-void reply_add(struct buffer *reply, const char *fmt, ...)
+void reply_add(struct buffer *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 #endif

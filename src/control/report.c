@@ -1,8 +1,12 @@
-/* report.c: servers and counters as text; counters are rows. */
+/* report.c: servers and counters; counters are rows. */
 #include "config.h"
 
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
 #include "control/pen.h"
-#include "control/reply.h"
 #include "control/report.h"
 
 static const struct counter {
@@ -18,46 +22,132 @@ static const struct counter {
 	{ "bytes_down", offsetof(struct frontend_stats, down) },
 };
 
+/* ---- servers ---- */
+
+const char *
+report_server_state(const struct server *s)
+{
+	static const char *const admin[] = { "up", "drain", "down" };
+
+	if (!s->present)
+		return s->addrs.count > 0 ? "removed" : "empty";
+	if (s->admin == SERVER_ENABLED && s->blacklisted_until != 0)
+		return "blacklisted";
+	return admin[s->admin];
+}
+
+/* A removed server is shown as long as it has connections. */
 static void
-report_server(const struct server *s, struct buffer *reply)
+tell_server(struct reply *r, const struct server *s)
 {
 	char host[ADDR_TEXT_MAX] = "0.0.0.0";
+	const struct addr *at = &s->addrs.addr[s->addr_first];
+	bool known = s->addrs.count > 0;
+	struct facts f;
 
-	if (s->present)
-		addr_format_host(&s->addrs.addr[s->addr_first], host);
-	reply_add(reply,
-	    "%u addr %s port %u conn %llu max %llu hard %llu "
-	    "weight %u prio %d sx %llu rx %llu\n",
-	    s->index, host,
-	    s->present ? addr_port(&s->addrs.addr[s->addr_first]) : 0,
-	    (unsigned long long)s->connections, (unsigned long long)s->soft,
-	    (unsigned long long)s->hard, s->weight, s->prio,
-	    (unsigned long long)s->sent, (unsigned long long)s->received);
+	if (known)
+		addr_format_host(at, host);
+	facts_begin(&f, r, FACTS_LINE);
+	facts_number(&f, "server", s->index);
+	facts_text(&f, "addr", host);
+	facts_number(&f, "port", known ? addr_port(at) : 0);
+	facts_number(&f, "conn", s->connections);
+	facts_number(&f, "max", s->soft);
+	facts_number(&f, "hard", s->hard);
+	facts_number(&f, "weight", s->weight);
+	facts_integer(&f, "prio", s->prio);
+	facts_number(&f, "sx", s->sent);
+	facts_number(&f, "rx", s->received);
+	facts_json_text(&f, "name", s->name);
+	facts_json_text(&f, "state", report_server_state(s));
+	facts_json_number(&f, "connects", s->connects);
+	facts_json_number(&f, "failures", s->failures);
+	facts_end(&f);
 }
 
-void
-report_servers(const struct pen *p, struct buffer *reply)
+/* Empty slots at the end of the list are not worth a line. */
+static unsigned
+slots_in_use(const struct pool *p)
 {
-	unsigned i;
+	unsigned n = pool_count(p);
 
-	for (i = 0; i < pool_count(p->pool); i++)
-		report_server(pool_server(p->pool, i), reply);
+	while (n > 0 && pool_server(p, n - 1)->addrs.count == 0)
+		n--;
+	return n;
+}
+
+static bool
+more_servers(struct reply *r, struct pen *p)
+{
+	unsigned count = slots_in_use(p->pool);
+
+	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE)
+		tell_server(r, pool_server(p->pool, (unsigned)r->at++));
+	if (r->at < count)
+		return true;
+	facts_list_end(r);
+	return false;
 }
 
 void
-report_statistics(const struct pen *p, struct buffer *reply)
+report_servers(struct reply *r)
+{
+	facts_list_begin(r);
+	r->at = 0;
+	r->more = more_servers;
+}
+
+/* ---- counters ---- */
+
+void
+report_counters(const struct pen *p, struct reply *r)
 {
 	const struct frontend_stats *st = frontend_stats(p->frontend);
+	char name[64];
+	struct facts f;
+	uint64_t value;
 	size_t i;
 
-	report_servers(p, reply);
-	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++)
-		reply_add(reply, "%s %llu\n", counters[i].name,
-		    (unsigned long long)*(
-			const uint64_t *)(const void *)((const char *)st +
-			counters[i].place));
-	for (i = 0; i < REASONS; i++)
-		reply_add(reply, "closed_%s %llu\n",
-		    reason_name((enum reason)i),
-		    (unsigned long long)st->reasons[i]);
+	facts_begin(&f, r, FACTS_LINES);
+	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
+		memcpy(&value, (const char *)st + counters[i].place,
+		    sizeof(value));
+		facts_number(&f, counters[i].name, value);
+	}
+	for (i = 0; i < REASONS; i++) {
+		snprintf(name, sizeof(name), "closed_%s",
+		    reason_name((enum reason)i));
+		facts_number(&f, name, st->reasons[i]);
+	}
+	facts_end(&f);
+}
+
+static void
+log_lines(struct buffer *text)
+{
+	char *line, *rest = NULL;
+
+	if (buffer_append(text, "", 1) < 0)
+		return;
+	for (line = strtok_r(text->data + text->start, "\n", &rest);
+	     line != NULL; line = strtok_r(NULL, "\n", &rest))
+		log_write(NULL, LOG_LEVEL_INFO, "%s", line);
+}
+
+void
+report_log(struct pen *p)
+{
+	struct reply r;
+	bool more = true;
+
+	reply_init(&r);
+	report_servers(&r);
+	while (more) {
+		more = r.more(&r, p);
+		if (!more)
+			report_counters(p, &r);
+		log_lines(&r.out);
+		buffer_fini(&r.out);
+	}
+	reply_fini(&r);
 }

@@ -1,15 +1,20 @@
-/* report.h: what the program says about itself. */
+/* report.h: what the program says about itself: servers and counters. */
 #ifndef PEN_CONTROL_REPORT_H
 #define PEN_CONTROL_REPORT_H
 
-#include "base/buffer.h"
+#include "control/facts.h"
 
 struct pen;
+struct server;
 
-/* One line a server:
+/* Adds the servers in pieces, a line each:
  * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
-void report_servers(const struct pen *p, struct buffer *reply);
-/* The servers, then a line a counter: "NAME VALUE". */
-void report_statistics(const struct pen *p, struct buffer *reply);
+void report_servers(struct reply *r);
+/* "up", "drain", "down", "blacklisted", "removed". */
+const char *report_server_state(const struct server *s);
+/* A line a counter: "NAME VALUE". */
+void report_counters(const struct pen *p, struct reply *r);
+/* Servers and counters to the log, as SIGUSR1 asks. */
+void report_log(struct pen *p);
 
 #endif

@@ -1,36 +1,18 @@
-/* server_command.c: commands about servers and who may use them. */
+/* server_command.c: commands about servers. They change the draft; nothing is
+ * looked up here. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
 #include "control/command.h"
+#include "control/facts.h"
 #include "control/pen.h"
 #include "control/report.h"
 
-enum { SERVERS_MAX = 100000 };
-
-/* The loop must not wait for a resolver. */
-static enum resolve_how
-resolve_how(const struct pen *p)
-{
-	return p->loop == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC;
-}
-
-/* ---- server N ... ---- */
-
-struct server_edit {
-	struct server_spec spec;
-	char *name;	/* heap; what spec.name points to */
-	bool addressed; /* an address is known */
-	uint16_t port;
-	enum resolve_how how;
-};
-
 static int
-edit_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
+parse_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
 {
 	if (number_parse(word, 0, max, value) == 0)
 		return 0;
@@ -38,233 +20,321 @@ edit_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
 	    (unsigned long long)max);
 }
 
-static int
-edit_address(struct server_edit *s, const char *word, struct error *e)
-{
-	struct resolved r;
-	struct error why;
+/* ---- words behind server N ---- */
 
-	if (addr_is_unix_text(word)) {
-		if (addr_parse_unix(&s->spec.addrs.addr[0], word) < 0)
-			return error_set(e,
-			    "\"%.150s\": no path of a Unix "
-			    "socket",
-			    word);
-		s->spec.addrs.count = 1;
-	} else {
-		if (resolve_host(word, s->port, s->how, &r, &why) < 0)
-			return error_set(
-			    e, "\"%.150s\": %.250s", word, why.text);
-		s->spec.addrs.count = r.count;
-		memcpy(s->spec.addrs.addr, r.addr, r.count * sizeof(r.addr[0]));
-	}
-	free(s->name);
-	s->name = strdup(word);
-	s->addressed = true;
-	return s->name != NULL ? 0 : error_set(e, "out of memory");
+/* A key takes the word behind it. */
+struct key {
+	const char *name;
+	uint64_t max;
+	int (*set)(struct call *c, struct server_plan *s, const char *word,
+	    struct error *e);
+	void (*put)(struct server_plan *s, uint64_t n); /* where set is NULL */
+};
+
+static int
+set_address(
+    struct call *c, struct server_plan *s, const char *word, struct error *e)
+{
+	struct addr a;
+
+	if (addr_is_unix_text(word) && addr_parse_unix(&a, word) < 0)
+		return error_set(
+		    e, "\"%.150s\": no path of a Unix socket", word);
+	if (word[0] == '\0')
+		return error_set(e, "no host");
+	if (plan_set_text(&s->host, word) < 0 ||
+	    plan_set_text(&s->place, c->place) < 0)
+		return error_set(e, "out of memory");
+	if (addr_is_unix_text(word))
+		s->port = 0;
+	else if (s->port == 0)
+		s->port = spec_default_port(&c->plan->listen);
+	return 0;
 }
 
 static int
-edit_word(
-    struct server_edit *s, const char *key, const char *word, struct error *e)
+set_port(
+    struct call *c, struct server_plan *s, const char *word, struct error *e)
 {
-	static const struct {
-		const char *name;
-		uint64_t max;
-	} keys[] = {
-		{ "acl", ACL_LISTS - 1 },
-		{ "max", UINT32_MAX },
-		{ "hard", UINT32_MAX },
-		{ "weight", SERVER_WEIGHT_MAX },
-		{ "prio", INT32_MAX },
-	};
-	uint64_t n = 0;
+	(void)c;
+	return resolve_port(word, &s->port, e);
+}
+
+static int
+set_blacklist(
+    struct call *c, struct server_plan *s, const char *word, struct error *e)
+{
+	(void)c;
+	if (number_parse_ms(word, 0, UINT32_MAX, &s->blacklist_ms) == 0)
+		return 0;
+	return error_set(e, "\"%.100s\" is no number of seconds", word);
+}
+
+static void
+put_acl(struct server_plan *s, uint64_t n)
+{
+	s->acl = (int)n;
+}
+
+static void
+put_soft(struct server_plan *s, uint64_t n)
+{
+	s->soft = n;
+}
+
+static void
+put_hard(struct server_plan *s, uint64_t n)
+{
+	s->hard = n;
+}
+
+static void
+put_weight(struct server_plan *s, uint64_t n)
+{
+	s->weight = (unsigned)n;
+}
+
+static void
+put_prio(struct server_plan *s, uint64_t n)
+{
+	s->prio = (int)n;
+}
+
+static const struct key keys[] = {
+	{ "acl", ACL_LISTS - 1, NULL, put_acl },
+	{ "address", 0, set_address, NULL },
+	{ "port", 0, set_port, NULL },
+	{ "max", UINT32_MAX, NULL, put_soft },
+	{ "hard", UINT32_MAX, NULL, put_hard },
+	{ "blacklist", 0, set_blacklist, NULL },
+	{ "weight", SERVER_WEIGHT_MAX, NULL, put_weight },
+	{ "prio", INT32_MAX, NULL, put_prio },
+};
+
+static int
+set_key(struct call *c, struct server_plan *s, const char *name,
+    const char *word, struct error *e)
+{
+	const struct key *key = NULL;
+	uint64_t n;
 	size_t i;
 
-	if (strcmp(key, "address") == 0)
-		return edit_address(s, word, e);
-	if (strcmp(key, "port") == 0)
-		return resolve_port(word, &s->port, e);
-	if (strcmp(key, "blacklist") == 0) {
-		if (number_parse_ms(
-			word, 0, UINT32_MAX, &s->spec.blacklist_ms) == 0)
-			return 0;
-		return error_set(e, "\"%.100s\" is no number of seconds", word);
-	}
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(key, keys[i].name) == 0)
-			break;
-	if (i == sizeof(keys) / sizeof(keys[0]))
+		if (strcmp(name, keys[i].name) == 0)
+			key = &keys[i];
+	if (key == NULL)
 		return error_set(e,
-		    "\"%.100s\": expected acl, address, port, "
-		    "max, hard, blacklist, weight or prio",
-		    key);
-	if (edit_number(word, keys[i].max, &n, e) < 0)
+		    "\"%.100s\": expected acl, address, port, max, hard, "
+		    "blacklist, weight, prio, up, drain, down or remove",
+		    name);
+	if (word == NULL)
+		return error_set(e, "\"%.100s\" lacks its value", name);
+	if (key->set != NULL)
+		return key->set(c, s, word, e);
+	if (parse_number(word, key->max, &n, e) < 0)
 		return -1;
-	if (strcmp(key, "max") == 0)
-		s->spec.soft = n;
-	else if (strcmp(key, "hard") == 0)
-		s->spec.hard = n;
-	else if (strcmp(key, "weight") == 0)
-		s->spec.weight = (unsigned)n;
-	else if (strcmp(key, "prio") == 0)
-		s->spec.prio = (int)n;
-	else
-		s->spec.acl = (int)n;
+	key->put(s, n);
 	return 0;
 }
 
-/* Starts from what the server is now. */
-static int
-edit_begin(struct server_edit *s, const struct server *old, uint16_t port,
-    struct error *e)
+/* ---- words alone ---- */
+
+static const struct {
+	const char *name;
+	enum server_admin admin;
+} admins[] = {
+	{ "up", SERVER_ENABLED },
+	{ "drain", SERVER_DRAINING },
+	{ "down", SERVER_DISABLED },
+};
+
+/* Whether the word was one. */
+static bool
+set_admin(struct server_plan *s, const char *word)
 {
-	memset(s, 0, sizeof(*s));
-	server_spec_init(&s->spec);
-	s->port = port;
-	s->name = strdup(old != NULL && old->present ? old->name : "");
-	if (s->name == NULL)
-		return error_set(e, "out of memory");
-	if (old == NULL || !old->present)
-		return 0;
-	s->spec.addrs = old->addrs;
-	s->spec.soft = old->soft;
-	s->spec.hard = old->hard;
-	s->spec.weight = old->weight;
-	s->spec.prio = old->prio;
-	s->spec.acl = old->acl;
-	s->spec.blacklist_ms = old->blacklist_ms;
-	if (addr_port(&old->addrs.addr[0]) != 0)
-		s->port = addr_port(&old->addrs.addr[0]);
-	return 0;
+	size_t i;
+
+	for (i = 0; i < sizeof(admins) / sizeof(admins[0]); i++)
+		if (strcmp(word, admins[i].name) == 0) {
+			s->admin_set = true;
+			s->admin = admins[i].admin;
+			return true;
+		}
+	return false;
 }
 
+/* All words behind the number, from words->word[1] on. */
 static int
-edit_words(struct server_edit *s, const struct words *w, struct error *e)
+set_words(struct call *c, struct server_plan *s, struct error *e)
 {
-	unsigned i;
+	const struct words *w = c->words;
 	int k;
 
-	if (w->count % 2 == 0)
-		return error_set(
-		    e, "\"%.100s\" lacks its value", w->word[w->count - 1]);
-	for (k = 1; k < w->count; k += 2)
-		if (edit_word(s, w->word[k], w->word[k + 1], e) < 0)
+	for (k = 1; k < w->count; k++) {
+		if (set_admin(s, w->word[k]))
+			continue;
+		if (strcmp(w->word[k], "remove") == 0) {
+			server_plan_clear(s);
+			continue;
+		}
+		if (set_key(c, s, w->word[k], w->word[k + 1], e) < 0)
 			return -1;
-	for (i = 0; i < s->spec.addrs.count; i++)
-		addr_set_port(&s->spec.addrs.addr[i], s->port);
-	if (s->spec.addrs.count > 0 && s->port == 0 &&
-	    s->spec.addrs.addr[0].u.sa.sa_family != AF_UNIX)
-		return error_set(e, "no port");
+		k++;
+	}
+	return 0;
+}
+
+/* ---- server add ---- */
+
+static bool
+is_free(const struct call *c, unsigned index)
+{
+	const struct plan *now = c->pen->plan;
+	const struct server *s = pool_server(c->pen->pool, index);
+
+	return (index >= c->plan->count ||
+		   c->plan->servers[index].host == NULL) &&
+	    (index >= now->count || now->servers[index].host == NULL) &&
+	    (s == NULL || s->connections == 0);
+}
+
+/* The slot of a running server that is the same, which keeps it what it is when
+ * a file is read again; else the first one that nobody uses. */
+static unsigned
+slot_for(const struct call *c, const struct server_plan *new)
+{
+	const struct plan *now = c->pen->plan;
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; i < now->count; i++) {
+		s = &now->servers[i];
+		if (s->host != NULL && strcmp(s->host, new->host) == 0 &&
+		    s->port == new->port &&
+		    (i >= c->plan->count || c->plan->servers[i].host == NULL))
+			return i;
+	}
+	for (i = 0; !is_free(c, i); i++)
+		;
+	return i;
+}
+
+static int
+add_server(struct call *c, struct error *e)
+{
+	struct server_plan new, *s;
+	unsigned i;
+
+	server_plan_init(&new);
+	if (c->words->count != 2)
+		return error_set(
+		    e, "add expects HOST[:PORT[:MAX[:HARD[:WEIGHT[:PRIO]]]]]");
+	if (spec_parse_server(&new, c->words->word[1],
+		spec_default_port(&c->plan->listen), e) < 0 ||
+	    plan_set_text(&new.place, c->place) < 0) {
+		server_plan_clear(&new);
+		return -1;
+	}
+	i = slot_for(c, &new);
+	s = i < SERVERS_MAX ? plan_server(c->plan, i) : NULL;
+	if (s == NULL) {
+		server_plan_clear(&new);
+		return error_set(e, "no room for another server");
+	}
+	server_plan_clear(s);
+	*s = new;
+	reply_add(&c->reply->out, "%u\n", i);
+	return 0;
+}
+
+/* ---- handlers ---- */
+
+static int
+change_all(struct call *c, struct error *e)
+{
+	unsigned i;
+
+	for (i = 0; i < c->plan->count; i++)
+		if (c->plan->servers[i].host != NULL &&
+		    set_words(c, &c->plan->servers[i], e) < 0)
+			return -1;
 	return 0;
 }
 
 int
 run_server(struct call *c, struct error *e)
 {
-	struct pen *p = c->pen;
-	struct server_edit s;
+	struct server_plan *s;
 	uint64_t n;
-	int rc = 0;
 
 	if (c->words->count == 0)
 		return error_set(e, "expects %s", c->row->args);
-	if (edit_number(c->words->word[0], SERVERS_MAX, &n, e) < 0)
+	if (strcmp(c->words->word[0], "add") == 0)
+		return add_server(c, e);
+	if (strcmp(c->words->word[0], "all") == 0)
+		return change_all(c, e);
+	if (parse_number(c->words->word[0], SERVERS_MAX - 1, &n, e) < 0)
 		return -1;
-	if (edit_begin(&s, pool_server(p->pool, (unsigned)n),
-		spec_default_port(&p->listen), e) < 0)
-		return -1;
-	s.how = resolve_how(p);
-	rc = edit_words(&s, c->words, e);
-	s.spec.name = s.name;
-	if (rc == 0 && pool_set_server(p->pool, (unsigned)n, &s.spec) == NULL)
-		rc = error_set(e, "out of memory");
-	free(s.name);
-	return rc;
+	s = plan_server(c->plan, (unsigned)n);
+	if (s == NULL)
+		return error_set(e, "out of memory");
+	return set_words(c, s, e);
 }
 
 int
 run_servers(struct call *c, struct error *e)
 {
 	(void)e;
-	report_servers(c->pen, c->reply);
+	report_servers(c->reply);
 	return 0;
 }
 
-/* ---- reserves ---- */
+/* ---- servers outside the list ---- */
 
 static int
-set_reserve(struct call *c, struct error *e,
-    struct server *(*set)(struct pool *p, const struct server_spec *spec))
+answer_reserve(struct call *c, const struct server_plan *s)
 {
-	struct server_spec spec;
-	int rc;
+	struct facts f;
+	char text[SPEC_TEXT_MAX];
 
+	if (s->host != NULL)
+		spec_format_server(s, text);
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_text(&f, c->row->name, s->host != NULL ? text : NULL);
+	facts_end(&f);
+	return 0;
+}
+
+static int
+set_reserve(struct call *c, struct server_plan *s, struct error *e)
+{
+	struct server_plan new;
+
+	if (c->words->count == 0 && !c->no)
+		return answer_reserve(c, s);
+	server_plan_clear(s);
+	if (c->no)
+		return 0;
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
-	rc = spec_parse_server(&spec, c->words->word[0],
-	    spec_default_port(&c->pen->listen), resolve_how(c->pen), e);
-	if (rc == 0 && set(c->pen->pool, &spec) == NULL)
-		rc = error_set(e, "out of memory");
-	free(spec.name);
-	return rc;
+	if (spec_parse_server(&new, c->words->word[0],
+		spec_default_port(&c->plan->listen), e) < 0 ||
+	    plan_set_text(&new.place, c->place) < 0) {
+		server_plan_clear(&new);
+		return -1;
+	}
+	*s = new;
+	return 0;
 }
 
 int
 run_emergency(struct call *c, struct error *e)
 {
-	return set_reserve(c, e, pool_set_emergency);
+	return set_reserve(c, &c->plan->emergency, e);
 }
 
 int
 run_abuse(struct call *c, struct error *e)
 {
-	return set_reserve(c, e, pool_set_abuse);
-}
-
-/* ---- access ---- */
-
-int
-run_acl(struct call *c, struct error *e)
-{
-	const struct words *w = c->words;
-	struct acl *l;
-	uint64_t n;
-	bool permit;
-
-	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
-		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
-	if (edit_number(w->word[0], ACL_LISTS - 1, &n, e) < 0)
-		return -1;
-	l = pool_acl(c->pen->pool, (unsigned)n);
-	if (c->no) {
-		acl_clear(l);
-		return 0;
-	}
-	permit = strcmp(w->word[1], "permit") == 0;
-	if (!permit && strcmp(w->word[1], "deny") != 0)
-		return error_set(
-		    e, "\"%.100s\": expected permit or deny", w->word[1]);
-	if (strcmp(w->word[2], "country") == 0)
-		return error_set(e, "country: not implemented yet");
-	if (acl_add(l, permit, w->word[2], w->word[3]) == 0)
-		return 0;
-	return error_set(e,
-	    errno == ENOMEM ? "out of memory"
-			    : "\"%.100s\" is no address with "
-			      "an optional /LEN or mask",
-	    w->word[2]);
-}
-
-int
-run_source(struct call *c, struct error *e)
-{
-	struct addr *source = &c->pen->config.frontend.source;
-
-	if (c->words->count != 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (addr_parse_ip(source, c->words->word[0], 0) < 0)
-		return error_set(
-		    e, "\"%.100s\" is no IP address", c->words->word[0]);
-	return pen_apply(c->pen, e);
+	return set_reserve(c, &c->plan->abuse, e);
 }

@@ -2,14 +2,21 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
-#include "control/pen.h"
+#include "control/facts.h"
 #include "control/setting.h"
 
+static const void *
+place_of(const struct plan *p, const struct command *row)
+{
+	return (const char *)&p->config + row->place;
+}
+
 static void *
-place_of(struct pen *p, const struct command *row)
+place_in(struct plan *p, const struct command *row)
 {
 	return (char *)&p->config + row->place;
 }
@@ -67,67 +74,147 @@ parse(const struct command *row, const char *text, uint64_t *value,
 					 : "number");
 }
 
-static void
-answer(struct call *c, uint64_t value)
+bool
+setting_is_number(const struct command *row)
+{
+	return row->kind >= KIND_NUMBER && row->kind <= KIND_SECONDS;
+}
+
+const char *
+setting_text(const struct plan *p, const struct command *row,
+    char text[SETTING_TEXT_MAX])
+{
+	unsigned long long value = get(place_of(p, row), row->kind);
+	unsigned part = (unsigned)(value % 1000);
+
+	if (row->kind == KIND_SECONDS && part != 0)
+		snprintf(
+		    text, SETTING_TEXT_MAX, "%llu.%03u", value / 1000, part);
+	else
+		snprintf(text, SETTING_TEXT_MAX, "%llu",
+		    row->kind == KIND_SECONDS ? value / 1000 : value);
+	return text;
+}
+
+bool
+setting_flag(const struct plan *p, const struct command *row)
+{
+	return *(const bool *)place_of(p, row);
+}
+
+const char *
+setting_string(const struct plan *p, const struct command *row)
+{
+	return *(char *const *)place_of(p, row);
+}
+
+bool
+setting_equal(
+    const struct plan *a, const struct plan *b, const struct command *row)
+{
+	const char *x, *y;
+
+	if (row->kind == KIND_FLAG)
+		return setting_flag(a, row) == setting_flag(b, row);
+	if (setting_is_number(row))
+		return get(place_of(a, row), row->kind) ==
+		    get(place_of(b, row), row->kind);
+	if (row->kind != KIND_TEXT)
+		return true;
+	x = setting_string(a, row);
+	y = setting_string(b, row);
+	return x == y || (x != NULL && y != NULL && strcmp(x, y) == 0);
+}
+
+void
+setting_tell(struct facts *f, const char *key, const struct plan *p,
+    const struct command *row)
+{
+	char text[SETTING_TEXT_MAX];
+
+	if (row->kind == KIND_FLAG)
+		facts_flag(f, key, setting_flag(p, row));
+	else if (row->kind == KIND_TEXT)
+		facts_text(f, key, setting_string(p, row));
+	else if (row->kind == KIND_SECONDS)
+		facts_decimal(f, key, setting_text(p, row, text));
+	else
+		facts_number(f, key, get(place_of(p, row), row->kind));
+}
+
+/* ---- as commands ---- */
+
+/* What is answered: "Idle timeout: # seconds", or the value alone. */
+static int
+answer(struct call *c, struct error *e)
 {
 	const struct command *row = c->row;
-	unsigned long long shown = (unsigned long long)value;
+	char text[SETTING_TEXT_MAX];
+	struct facts f;
 
-	if (row->kind == KIND_SECONDS && row->reply == NULL &&
-	    value % 1000 != 0) {
-		reply_add(
-		    c->reply, "%llu.%03llu\n", shown / 1000, shown % 1000);
-		return;
+	if (row->run != NULL)
+		return row->run(c, e);
+	if (c->reply->json) {
+		facts_begin(&f, c->reply, FACTS_SILENT);
+		setting_tell(&f, row->name, c->plan, row);
+		facts_end(&f);
+		return 0;
 	}
-	if (row->kind == KIND_SECONDS)
-		shown /= 1000;
+	if (row->kind == KIND_TEXT) {
+		if (setting_string(c->plan, row) != NULL)
+			reply_add(&c->reply->out, "%s\n",
+			    setting_string(c->plan, row));
+		return 0;
+	}
+	setting_text(c->plan, row, text);
 	if (row->reply != NULL)
-		reply_add(c->reply, "%.*s%llu%s\n",
-		    (int)strcspn(row->reply, "#"), row->reply, shown,
+		reply_add(&c->reply->out, "%.*s%s%s\n",
+		    (int)strcspn(row->reply, "#"), row->reply, text,
 		    strchr(row->reply, '#') + 1);
 	else
-		reply_add(c->reply, "%llu\n", shown);
+		reply_add(&c->reply->out, "%s\n", text);
+	return 0;
+}
+
+static int
+set_text(struct call *c, struct error *e)
+{
+	char **place = place_in(c->plan, c->row);
+	const char *text = c->no ? NULL : c->words->word[0];
+
+	if (c->no && c->words->count > 0)
+		return error_set(e, "takes no argument");
+	if (plan_set_text(place, text) < 0)
+		return error_set(e, "out of memory");
+	return 0;
 }
 
 static int
 set_number(struct call *c, struct error *e)
 {
-	const struct command *row = c->row;
-	void *place = place_of(c->pen, row);
-	uint64_t old = get(place, row->kind), value;
+	uint64_t value;
 
-	if (c->words->count > 0) {
-		if (parse(row, c->words->word[0], &value, e) < 0)
-			return -1;
-		put(place, row->kind, value);
-		if (pen_apply(c->pen, e) < 0) {
-			put(place, row->kind, old);
-			return -1;
-		}
-	}
-	answer(c, get(place, row->kind));
+	if (parse(c->row, c->words->word[0], &value, e) < 0)
+		return -1;
+	put(place_in(c->plan, c->row), c->row->kind, value);
 	return 0;
 }
 
 int
 setting_run(struct call *c, struct error *e)
 {
-	void *place = place_of(c->pen, c->row);
-	bool old;
+	const struct command *row = c->row;
+	int rc;
 
 	if (c->words->count > 1)
 		return error_set(e, "one argument is enough, got \"%.100s\"",
 		    c->words->word[1]);
-	if (c->row->kind == KIND_TEXT) {
-		*(const char **)place = c->words->word[0];
+	if (row->kind == KIND_FLAG) {
+		*(bool *)place_in(c->plan, row) = !c->no;
 		return 0;
 	}
-	if (c->row->kind != KIND_FLAG)
-		return set_number(c, e);
-	old = *(bool *)place;
-	*(bool *)place = !c->no;
-	if (pen_apply(c->pen, e) == 0)
-		return 0;
-	*(bool *)place = old;
-	return -1;
+	if (!command_changes(row, c->words->count, c->no))
+		return answer(c, e);
+	rc = row->kind == KIND_TEXT ? set_text(c, e) : set_number(c, e);
+	return rc < 0 || row->kind == KIND_TEXT ? rc : answer(c, e);
 }

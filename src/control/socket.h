@@ -1,15 +1,17 @@
 /* socket.h: the control socket: one line in, one answer out, closed.
  *
- * Any number of addresses, TCP or Unix, many clients at once. A client gets a
- * fixed time to say its line and, from its last progress on, the same time to
- * read the answer; a silent or slow one costs a descriptor until then and
- * nothing else; when there are too many the oldest makes room. Errors answer
- * one line beginning "error: ". */
+ * Any number of addresses, TCP or Unix, many clients at once, each with the
+ * access its socket and its user give it. A client gets a fixed time to say its
+ * line and, from its last progress on, the same time to read the answer; a
+ * silent or slow one costs a descriptor until then and nothing else; when there
+ * are too many the one that is silent longest makes room. Errors answer one
+ * line beginning "error: ". */
 #ifndef PEN_CONTROL_SOCKET_H
 #define PEN_CONTROL_SOCKET_H
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "control/plan.h"
 #include "net/loop.h"
 
 struct pen;
@@ -20,9 +22,10 @@ struct control *control_new(struct pen *p, struct loop *l);
 /* Closes everything; NULL is fine. */
 void control_free(struct control *c);
 
-/* Listens at one more address; a Unix socket is made with mode 0600. Returns 0,
- * or -1 with a sentence. */
-int control_listen(struct control *c, const struct addr *at, struct error *e);
+/* Listens at one more address, with the levels and the mode of `plan`. Returns
+ * 0, or -1 with a sentence. */
+int control_listen(struct control *c, const struct addr *at,
+    const struct control_plan *plan, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */
 int control_start(struct control *c);
 

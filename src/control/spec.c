@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +36,8 @@ add_listener(struct listen_list *list, const struct addr *a, struct error *e)
 
 /* One address without commas. */
 static int
-parse_one(struct listen_list *list, char *text, struct error *e)
+parse_one(
+    struct listen_list *list, char *text, enum resolve_how how, struct error *e)
 {
 	char *colon = strrchr(text, ':');
 	const char *host = text;
@@ -57,7 +59,7 @@ parse_one(struct listen_list *list, char *text, struct error *e)
 	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
 		host = "0.0.0.0";
 	if (resolve_port(colon != NULL ? colon + 1 : text, &port, e) < 0 ||
-	    resolve_host(host, port, RESOLVE_NAMES, &r, e) < 0)
+	    resolve_host(host, port, how, &r, e) < 0)
 		return -1;
 	for (i = 0; i < r.count; i++)
 		if (add_listener(list, &r.addr[i], e) < 0)
@@ -82,7 +84,8 @@ part_twins(struct listen_list *list)
 }
 
 int
-spec_parse_listen(struct listen_list *list, const char *text, struct error *e)
+spec_parse_listen(struct listen_list *list, const char *text,
+    enum resolve_how how, struct error *e)
 {
 	char *copy = strdup(text), *rest = copy, *one;
 	struct error why;
@@ -95,7 +98,7 @@ spec_parse_listen(struct listen_list *list, const char *text, struct error *e)
 		rest = strchr(one, ',');
 		if (rest != NULL)
 			*rest++ = '\0';
-		rc = parse_one(list, one, &why);
+		rc = parse_one(list, one, how, &why);
 	}
 	free(copy);
 	if (rc < 0)
@@ -182,8 +185,7 @@ parse_fields(struct field *fields, unsigned count, char *rest, struct error *e)
 
 /* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
 static int
-parse_rest(
-    struct server_spec *spec, char *rest, uint16_t *port, struct error *e)
+parse_rest(struct server_plan *s, char *rest, struct error *e)
 {
 	struct field fields[] = {
 		{ "soft limit", UINT32_MAX, 0 },
@@ -198,64 +200,79 @@ parse_rest(
 	next = strchr(++rest, ':');
 	if (next != NULL)
 		*next++ = '\0';
-	if (*rest != '\0' && resolve_port(rest, port, e) < 0)
+	if (*rest != '\0' && resolve_port(rest, &s->port, e) < 0)
 		return -1;
 	if (parse_fields(fields, 4, next, e) < 0)
 		return -1;
-	spec->soft = fields[0].value;
-	spec->hard = fields[1].value;
-	spec->weight = (unsigned)fields[2].value;
-	spec->prio = (int)fields[3].value;
+	s->soft = fields[0].value;
+	s->hard = fields[1].value;
+	s->weight = (unsigned)fields[2].value;
+	s->prio = (int)fields[3].value;
 	return 0;
 }
 
 static int
-parse_host_server(struct server_spec *spec, const char *text, uint16_t port,
-    enum resolve_how how, struct error *e)
+parse_host_server(struct server_plan *s, const char *text, struct error *e)
 {
 	const char *rest;
-	struct resolved r;
-	char *host = spec_split_host(text, &rest, e), *copy;
+	char *copy;
 	int rc;
 
-	if (host == NULL)
+	s->host = spec_split_host(text, &rest, e);
+	if (s->host == NULL)
 		return -1;
-	spec->name = host;
 	copy = strdup(rest);
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = parse_rest(spec, copy, &port, e);
+	rc = parse_rest(s, copy, e);
 	free(copy);
-	if (rc < 0)
-		return -1;
-	if (port == 0)
+	if (rc == 0 && s->port == 0)
 		return error_set(e, "no port, and no listening port to take");
-	if (resolve_host(host, port, how, &r, e) < 0)
+	return rc;
+}
+
+static int
+parse_unix_server(struct server_plan *s, const char *text, struct error *e)
+{
+	struct addr a;
+
+	if (parse_unix(&a, text, e) < 0)
 		return -1;
-	spec->addrs.count = r.count;
-	memcpy(spec->addrs.addr, r.addr, r.count * sizeof(r.addr[0]));
-	return 0;
+	s->port = 0;
+	s->host = strdup(text);
+	return s->host != NULL ? 0 : error_set(e, "out of memory");
+}
+
+void
+server_plan_init(struct server_plan *s)
+{
+	*s = (struct server_plan){ .acl = -1 };
 }
 
 int
-spec_parse_server(struct server_spec *spec, const char *text,
-    uint16_t default_port, enum resolve_how how, struct error *e)
+spec_parse_server(struct server_plan *s, const char *text,
+    uint16_t default_port, struct error *e)
 {
 	struct error why;
 	int rc;
 
-	server_spec_init(spec);
-	if (addr_is_unix_text(text)) {
-		spec->name = strdup(text);
-		spec->addrs.count = 1;
-		rc = spec->name == NULL
-		    ? error_set(&why, "out of memory")
-		    : parse_unix(&spec->addrs.addr[0], text, &why);
-	} else {
-		rc = parse_host_server(spec, text, default_port, how, &why);
-	}
-	if (rc < 0)
-		return error_set(
-		    e, "server \"%.200s\": %.250s", text, why.text);
-	return 0;
+	server_plan_init(s);
+	s->port = default_port;
+	rc = addr_is_unix_text(text) ? parse_unix_server(s, text, &why)
+				     : parse_host_server(s, text, &why);
+	return rc == 0
+	    ? 0
+	    : error_set(e, "server \"%.200s\": %.250s", text, why.text);
+}
+
+const char *
+spec_format_server(const struct server_plan *s, char text[SPEC_TEXT_MAX])
+{
+	if (s->port == 0)
+		snprintf(text, SPEC_TEXT_MAX, "%.300s", s->host);
+	else if (strchr(s->host, ':') != NULL)
+		snprintf(text, SPEC_TEXT_MAX, "[%.300s]:%u", s->host, s->port);
+	else
+		snprintf(text, SPEC_TEXT_MAX, "%.300s:%u", s->host, s->port);
+	return text;
 }

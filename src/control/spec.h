@@ -5,8 +5,9 @@
  *     server     HOST[:PORT[:SOFT[:HARD[:WEIGHT[:PRIO]]]]] | [V6]:PORT... |
  *                /PATH | @NAME
  *
- * Names are resolved here, which blocks: at the start only. Errors name
- * the operand and what was expected. */
+ * Names of listening addresses are looked up here, which blocks: at the start
+ * only. Those of servers are left alone; see names.h. Errors name the operand
+ * and what was expected. */
 #ifndef PEN_CONTROL_SPEC_H
 #define PEN_CONTROL_SPEC_H
 
@@ -14,29 +15,46 @@
 #include "base/error.h"
 #include "net/resolve.h"
 #include "pool/pool.h"
+#include "proxy/frontend.h"
 
-enum { LISTEN_MAX = 64 };
+enum { LISTEN_MAX = 64, SPEC_TEXT_MAX = 320 };
 
 struct listen_list {
 	unsigned count;
-	struct {
-		struct addr at;
-		bool v6_only; /* an IPv4 twin listens on the same port */
-	} entry[LISTEN_MAX];
+	struct frontend_address entry[LISTEN_MAX];
 };
 
 /* Adds the addresses of one argument. Returns 0, or -1 with a sentence. */
-int spec_parse_listen(
-    struct listen_list *list, const char *text, struct error *e);
+int spec_parse_listen(struct listen_list *list, const char *text,
+    enum resolve_how how, struct error *e);
 
 /* The port servers take that have none of their own: that of the first address
  * that has one, or 0. */
 uint16_t spec_default_port(const struct listen_list *list);
 
-/* Parses a server; spec->name is heap memory, the caller's to free, also
- * after an error (it may be NULL then). Returns 0, or -1 with a sentence. */
-int spec_parse_server(struct server_spec *spec, const char *text,
-    uint16_t default_port, enum resolve_how how, struct error *e);
+/* A server as words and numbers, not looked up. */
+struct server_plan {
+	char *host;  /* name, number or path; NULL: an empty slot */
+	char *place; /* FILE:LINE that named the host; NULL: not a file */
+	uint16_t port;
+	int acl, prio;
+	unsigned weight;
+	uint64_t soft, hard, blacklist_ms;
+	bool admin_set; /* else it stays as it is */
+	enum server_admin admin;
+};
+
+/* Empty, with the defaults of a new one. */
+void server_plan_init(struct server_plan *s);
+/* Parses a server into `s`, which is empty. s->host is heap memory, the
+ * caller's to free, also after an error (it may be NULL then). Returns 0, or -1
+ * with a sentence. */
+int spec_parse_server(struct server_plan *s, const char *text,
+    uint16_t default_port, struct error *e);
+
+/* "host:80", "[::1]:80" or "/path": what names the server. Returns `text`. */
+const char *spec_format_server(
+    const struct server_plan *s, char text[SPEC_TEXT_MAX]);
 
 /* Splits HOST or [V6] or a numeric IPv6 address off the front of `text`: a heap
  * copy of the host without brackets, and *rest at ":..." or the end. NULL with

@@ -20,10 +20,21 @@
 		name, letter, option, args, help, kind, 0, AT(place), min, \
 		    max, NULL, NULL                                        \
 	}
-#define RUN(name, letter, option, args, flags, run, help)                   \
-	{                                                                   \
-		name, letter, option, args, help, KIND_RUN, flags, 0, 0, 0, \
-		    NULL, run                                               \
+#define ROW(name, letter, option, args, kind, flags, run, help)               \
+	{                                                                     \
+		name, letter, option, args, help, kind, flags, 0, 0, 0, NULL, \
+		    run                                                       \
+	}
+#define CHANGE(name, letter, option, args, flags, run, help) \
+	ROW(name, letter, option, args, KIND_CHANGE, flags, run, help)
+#define REPORT(name, args, run, help) \
+	ROW(name, '\0', NULL, args, KIND_REPORT, ROW_LOOK, run, help)
+#define ACTION(name, args, flags, run, help) \
+	ROW(name, '\0', NULL, args, KIND_ACTION, flags, run, help)
+#define TEXT(name, letter, option, args, flags, place, help)                   \
+	{                                                                      \
+		name, letter, option, args, help, KIND_TEXT, flags, AT(place), \
+		    0, 0, NULL, NULL                                           \
 	}
 #define OBSOLETE(name, letter, option, args, flags)                \
 	{                                                          \
@@ -55,10 +66,10 @@ const struct command command_table[] = {
 	FLAG("prio", mode.prio, "the lowest priority number first"),
 	FLAG_OPTION("stubborn", 's', "stubborn", mode.stubborn,
 	    "no second choice: close when the first is unavailable"),
-	RUN("balance", '\0', "balance", "NAME", 0, run_balance,
+	CHANGE("balance", '\0', "balance", "NAME", 0, run_balance,
 	    "algorithm by name: roundrobin wrr leastconn wleastconn prio hash "
-	    "p2c"),
-	RUN("sticky", '\0', "sticky", NULL, ROW_NO, run_sticky,
+	    "p2c; default: as the modes say"),
+	CHANGE("sticky", '\0', "sticky", NULL, ROW_NO, run_sticky,
 	    "remember the server each client used last"),
 	VALUE("tracking", 'T', "tracking", "[SEC]", KIND_SECONDS,
 	    pool.tracking_ms, 0, LONG_MS,
@@ -71,23 +82,27 @@ const struct command command_table[] = {
 	VALUE("blacklist", 'b', "blacklist", "[SEC]", KIND_SECONDS,
 	    pool.blacklist_ms, 0, LONG_MS,
 	    "how long a server that did not answer is left alone"),
-	RUN("mode", '\0', NULL, NULL, 0, run_mode, "prints the modes in force"),
+	REPORT("mode", NULL, run_mode, "prints the modes in force"),
 
 	/* servers and who may use them */
-	RUN("server", '\0', NULL,
-	    "N [acl A] [address IP] [port P] [max S] [hard H] [blacklist SEC] "
-	    "[weight W] [prio P]",
-	    0, run_server, "sets up a server; N may be new"),
-	RUN("servers", '\0', NULL, NULL, 0, run_servers, "prints the servers"),
-	RUN("emergency", 'e', "emergency", "HOST:PORT", 0, run_emergency,
+	CHANGE("server", '\0', NULL,
+	    "N|all [acl A] [address IP] [port P] [max S] [hard H] "
+	    "[blacklist SEC] [weight W] [prio P] [up|drain|down|remove] | add "
+	    "SPEC",
+	    ROW_OPERATE, run_server,
+	    "sets up, adds or removes a server; N may be new"),
+	REPORT("servers", NULL, run_servers, "prints the servers"),
+	CHANGE("emergency", 'e', "emergency", "[HOST:PORT]",
+	    ROW_NO | ROW_OPERATE, run_emergency,
 	    "server for when all others are unavailable"),
-	RUN("abuse", 'B', "abuse", "HOST:PORT", 0, run_abuse,
-	    "server for clients that the client ACL denies"),
-	RUN("acl", '\0', NULL, "N permit|deny ADDRESS[/LEN] [MASK]", ROW_NO,
-	    run_acl, "adds an entry to access list 0..9; no acl N empties it"),
+	CHANGE("abuse", 'B', "abuse", "[HOST:PORT]", ROW_NO | ROW_OPERATE,
+	    run_abuse, "server for clients that the client ACL denies"),
+	CHANGE("acl", '\0', NULL, "N permit|deny ADDRESS[/LEN] [MASK]",
+	    ROW_NO | ROW_OPERATE, run_acl,
+	    "adds an entry to access list 0..9; no acl N empties it"),
 	VALUE("client_acl", '\0', "client-acl", "[N]", KIND_INT,
 	    pool.client_acl, 0, 9, "the access list clients must pass"),
-	RUN("source", '\0', "source", "IP", 0, run_source,
+	CHANGE("source", '\0', "source", "IP", ROW_NO, run_source,
 	    "local address of connections to servers"),
 
 	/* connections */
@@ -109,8 +124,9 @@ const struct command command_table[] = {
 	    "bytes read ahead for a slow client, so that its server is let go "
 	    "early; 0: off"),
 	VALUE("conn_max", 'x', "conn-max", "[N]", KIND_NUMBER,
-	    frontend.sessions_max, 1, 1 << 30,
-	    "simultaneous connections; the others wait"),
+	    frontend.sessions_max, 0, 1 << 30,
+	    "simultaneous connections, the others wait; 0: as many as "
+	    "descriptors allow"),
 	VALUE("pending_max", '\0', "pending-max", "[N]", KIND_NUMBER,
 	    frontend.pending_max, 0, 1 << 30,
 	    "connects under way at most; 0: no limit"),
@@ -120,8 +136,11 @@ const struct command command_table[] = {
 	    "connections that may wait to be accepted", KIND_INT, ROW_START,
 	    AT(frontend.backlog), 1, INT32_MAX, NULL, NULL },
 	FLAG("tcp_nodelay", frontend.nodelay, "no Nagle delay (on by default)"),
-	RUN("tcp_fastclose", '\0', NULL, "up|down|both|off", 0, run_fastclose,
-	    "close both sides when this one closes"),
+	CHANGE("tcp_fastclose", '\0', NULL, "up|down|both|off", 0,
+	    run_fastclose, "close both sides when this one closes"),
+	{ "idlers", '\0', "idlers", "[N]",
+	    "spare connections kept open to the servers", KIND_NUMBER, 0,
+	    AT(frontend.idlers), 0, 1 << 20, NULL, run_idlers },
 	FLAG("keepalive", frontend.keepalive, "SO_KEEPALIVE towards servers"),
 	FLAG("splice", frontend.splice,
 	    "long flows move inside the kernel (on by default)"),
@@ -129,36 +148,80 @@ const struct command command_table[] = {
 	    "be a minimal web server, with no server behind", KIND_FLAG,
 	    ROW_START, AT(frontend.dummy), 0, 0, NULL, NULL },
 
+	CHANGE("listen", '\0', NULL, "[[ADDRESS:]PORT]", 0, run_listen,
+	    "where clients come in; moves the listener"),
+	REPORT("connection", "N", run_connection, "prints a connection"),
+	REPORT("connections", NULL, run_connections, "prints all connections"),
+	ACTION("close", "N", ROW_OPERATE, run_close, "closes a connection"),
+	REPORT("socket", "FD", run_socket,
+	    "prints which connection a descriptor belongs to"),
+	REPORT("recent", "[SEC]", run_recent,
+	    "prints the clients seen in the last 300 or SEC seconds"),
+	REPORT("statistics", NULL, run_statistics, "prints the counters"),
+	REPORT("status", NULL, run_status, "prints the status page, in HTML"),
+	TEXT("web_stats", 'w', "web-stats", "[FILE]", ROW_NO, web_stats,
+	    "file for the status page, written on SIGUSR1"),
+	TEXT("log", 'l', "log", "[FILE|HOST:PORT]", ROW_NO, log,
+	    "log of requests, to a file or by UDP to penlogd"),
+
+	/* configuration */
+	TEXT("config", 'F', "config", "FILE", ROW_OPTION, file,
+	    "configuration: a command a line, read again on SIGHUP"),
+	CHANGE("include", '\0', NULL, "FILE", 0, run_include,
+	    "carries out the commands of a file"),
+	CHANGE("reload", '\0', NULL, NULL, ROW_OPERATE, run_reload,
+	    "reads the configuration again; what stays is not disturbed"),
+	ACTION("write", "[FILE]", 0, run_write,
+	    "saves the running configuration as commands"),
+	REPORT("diff", NULL, run_diff,
+	    "prints what differs: - in the file, + running"),
+	{ "check", '\0', "check", NULL,
+	    "check everything, print the configuration, and end", KIND_FLAG,
+	    ROW_OPTION, AT(check), 0, 0, NULL, NULL },
+	REPORT("show", "settings", run_show, "prints all settings"),
+	REPORT("help", "[COMMAND]", run_help, "prints the commands"),
+
 	/* the process */
-	RUN("control", 'C', "control", "ADDRESS", 0, run_control,
+	CHANGE("control", 'C', "control", "[ADDRESS]", ROW_NO, run_control,
 	    "control socket: [address:]port or /path; may be repeated"),
+	CHANGE("control_level", '\0', "control-level", "LEVEL [OTHERS]", 0,
+	    run_control_level,
+	    "what the next control sockets allow: look, operate or admin; "
+	    "OTHERS: to other users than root and pen's"),
+	CHANGE("control_mode", '\0', "control-mode", "MODE", 0,
+	    run_control_mode, "file mode of the next control sockets"),
+	VALUE("control_acl", '\0', "control-acl", "[N]", KIND_INT, control_acl,
+	    0, 9, "the access list that control clients must pass"),
+	ACTION("prompt", NULL, ROW_LOOK, run_prompt,
+	    "keeps the control session open, with a prompt"),
+	ACTION("quit", NULL, ROW_LOOK, run_quit, "ends such a session"),
 	{ "allow-exit", 'X', "allow-exit", NULL, "allow the exit command",
 	    KIND_FLAG, ROW_OPTION, AT(allow_exit), 0, 0, NULL, NULL },
-	RUN("exit", '\0', NULL, NULL, 0, run_exit,
+	ACTION("exit", NULL, 0, run_exit,
 	    "ends the program, if it was started with -X"),
 	{ "foreground", 'f', "foreground", NULL, "stay in the foreground",
 	    KIND_FLAG, ROW_OPTION, AT(process.foreground), 0, 0, NULL, NULL },
-	{ "user", 'u', "user", "USER", "run as this user", KIND_TEXT,
-	    ROW_OPTION, AT(process.user), 0, 0, NULL, NULL },
-	{ "chroot", 'j', "chroot", "DIR", "change root to this directory",
-	    KIND_TEXT, ROW_OPTION, AT(process.directory), 0, 0, NULL, NULL },
-	{ "pid-file", 'p', "pid-file", "FILE", "write the process id",
-	    KIND_TEXT, ROW_OPTION, AT(process.pid_file), 0, 0, NULL, NULL },
-	RUN("debug", 'd', "debug", "[N]", ROW_COUNT, run_debug,
+	TEXT("user", 'u', "user", "USER", ROW_OPTION, process.user,
+	    "run as this user"),
+	TEXT("chroot", 'j', "chroot", "DIR", ROW_OPTION, process.directory,
+	    "change root to this directory"),
+	TEXT("pid-file", 'p', "pid-file", "FILE", ROW_OPTION, process.pid_file,
+	    "write the process id"),
+	CHANGE("debug", 'd', "debug", "[N]", ROW_COUNT, run_debug,
 	    "debug level; -d again for more, from 2 on data is dumped"),
 	FLAG_OPTION(
 	    "ascii", 'a', "ascii", ascii, "dump data in ASCII instead of hex"),
 	FLAG("abort_on_error", abort_on_error,
 	    "a wrong command ends the program at its start"),
-	RUN("epoll", '\0', NULL, NULL, ROW_START, run_method,
+	CHANGE("epoll", '\0', NULL, NULL, ROW_START, run_method,
 	    "wait for events with epoll"),
-	RUN("kqueue", '\0', NULL, NULL, ROW_START, run_method,
+	CHANGE("kqueue", '\0', NULL, NULL, ROW_START, run_method,
 	    "wait for events with kqueue"),
-	RUN("poll", 'P', "poll", NULL, ROW_START, run_method,
+	CHANGE("poll", 'P', "poll", NULL, ROW_START, run_method,
 	    "wait for events with poll"),
-	RUN("select", '\0', NULL, NULL, ROW_START, run_method,
+	CHANGE("select", '\0', NULL, NULL, ROW_START, run_method,
 	    "wait for events with select"),
-	RUN("pid", '\0', NULL, NULL, 0, run_pid, "prints the process id"),
+	REPORT("pid", NULL, run_pid, "prints the process id"),
 
 	/* of classic Pen, without effect */
 	OBSOLETE("block", '\0', NULL, NULL, ROW_NO),
@@ -169,28 +232,13 @@ const struct command command_table[] = {
 	OBSOLETE("ignore", 'i', "ignore", NULL, ROW_OPTION),
 
 	/* not there yet */
-	LATER("config", 'F', "config", "FILE", "configuration file"),
-	LATER("log", 'l', "log", "FILE", "log of requests"),
-	LATER("web_stats", 'w', "web-stats", "FILE", "status page"),
 	LATER("http", 'H', "http", NULL, "add X-Forwarded-For"),
 	LATER("udp", 'U', "udp", NULL, "balance datagrams"),
-	LATER("close", '\0', NULL, "N", "closes a connection"),
-	LATER("connection", '\0', NULL, "N", "prints a connection"),
-	LATER("control_acl", '\0', NULL, "[N]",
-	    "access list of the control "
-	    "socket"),
 	LATER("dsr_if", '\0', NULL, "IF", "direct server return"),
 	LATER("dsr_ip", '\0', NULL, "IP", "direct server return"),
-	LATER("idlers", '\0', NULL, "[N]", "spare connections"),
-	LATER("include", '\0', NULL, "FILE", "reads commands"),
-	LATER("listen", '\0', NULL, "[[ADDRESS:]PORT]", "moves the listener"),
 	LATER("peek", '\0', NULL, NULL, "choose by the first bytes"),
-	LATER("recent", '\0', NULL, "[SEC]", "prints clients"),
-	LATER("socket", '\0', NULL, "FD", "whose descriptor it is"),
-	LATER("status", '\0', NULL, NULL, "prints the status page"),
 	LATER("tarpit_acl", '\0', NULL, "[N]", "addresses to tarpit"),
 	LATER("transparent", '\0', NULL, NULL, "keep client addresses"),
-	LATER("write", '\0', NULL, "[FILE]", "saves the configuration"),
 	TLS("ssl_cert", 'E', "cert", "FILE", "certificate: TLS to clients"),
 	TLS("ssl_key", 'K', "key", "FILE", "its private key"),
 	TLS("ssl_ca_file", 'G', "ca-file", "FILE", "CA certificates"),
@@ -205,5 +253,5 @@ const struct command command_table[] = {
 	TLS("ssl_ocsp_response", '\0', NULL, "FILE", "OCSP response"),
 	TLS("ssl_client_renegotiation_interval", '\0', NULL, "SEC",
 	    "TLS renegotiation"),
-	{ NULL, '\0', NULL, NULL, NULL, KIND_RUN, 0, 0, 0, 0, NULL, NULL },
+	{ NULL, '\0', NULL, NULL, NULL, KIND_LATER, 0, 0, 0, 0, NULL, NULL },
 };

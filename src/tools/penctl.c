@@ -93,7 +93,7 @@ ask_line(struct penctl *p, const char *line, size_t n)
 static int
 add_word(struct buffer *line, const char *word)
 {
-	bool quote = word[0] == '\0' || strpbrk(word, " \t\r\"'#\\") != NULL;
+	bool quote = word[0] == '\0' || strpbrk(word, " \t\r\"'#\\;") != NULL;
 
 	if (buffer_length(line) > 0 && buffer_append(line, " ", 1) < 0)
 		return -1;
@@ -128,7 +128,8 @@ ask_words(struct penctl *p, char **words)
 		}
 		rc = i == 0 && words[1] == NULL && words[0][0] != '\0'
 		    ? buffer_append(&line, words[0], strlen(words[0]))
-		    : add_word(&line, words[i]);
+		    : strcmp(words[i], ";") == 0 ? buffer_append(&line, ";", 1)
+						 : add_word(&line, words[i]);
 	}
 	if (rc == 0 && p->json)
 		rc = add_word(&line, "json");
@@ -138,26 +139,43 @@ ask_words(struct penctl *p, char **words)
 	return status;
 }
 
-/* `json` goes behind the last word, not into a comment. A line that cannot be
- * cut into words is left for the other side to complain about. */
+/* `json` goes behind the last word of each command, not into a comment. */
+static int
+add_json(struct buffer *line, char *text)
+{
+	struct words w;
+	int rc = 0, i;
+
+	while (rc == 0 && text != NULL) {
+		if (words_split(&w, text, &text) < 0)
+			return 1;
+		for (i = 0; rc == 0 && i < w.count; i++)
+			rc = add_word(line, w.word[i]);
+		if (rc == 0 && w.count > 0)
+			rc = add_word(line, "json");
+		if (rc == 0 && text != NULL)
+			rc = buffer_append(line, ";", 1);
+	}
+	return rc;
+}
+
+/* A line that cannot be cut into words is left for the other side to complain
+ * about. */
 static int
 ask_for_json(struct penctl *p, const char *text)
 {
 	char *copy = strdup(text);
 	struct buffer line;
-	struct words w;
-	int status, rc = 0, i;
+	int status, rc;
 
 	buffer_init(&line);
-	if (copy == NULL)
-		rc = -1;
-	else if (words_split(&w, copy) < 0)
+	rc = copy != NULL ? add_json(&line, copy) : -1;
+	if (rc > 0) {
+		buffer_cut(&line, 0);
 		rc = buffer_append(&line, text, strlen(text));
-	else
-		for (i = 0; rc == 0 && i < w.count; i++)
-			rc = add_word(&line, w.word[i]);
-	if (rc == 0)
-		rc = add_word(&line, "json");
+		if (rc == 0)
+			rc = add_word(&line, "json");
+	}
 	status = rc == 0 ? ask_buffer(p, &line)
 			 : complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);

@@ -24,7 +24,7 @@ sed -n '/^\.Ss Options/,/^\.Sh BALANCING/p' "$page" |
 grep -o -- ' -[a-z0-9-]*' "$dir/page_options" | sed 's/^ -/--/' |
 	sort -u >"$dir/page_long"
 sed 's/Ar .*Fl/Fl/' "$dir/page_options" | grep -oE 'Fl [A-Za-z]( |$)|, [a-z] ,' |
-	tr -d 'Fl ,' | tr -s '\n' | sort -u >"$dir/page_short"
+	sed 's/^Fl //' | tr -d ' ,' | sort -u >"$dir/page_short"
 sed -n '/^\.Sh COMMANDS/,/^\.Sh SIGNALS/p' "$page" |
 	sed -n -e 's/^\.It Xo Ic \([a-z0-9_]*\).*/\1/p' \
 	    -e '/^\.It Xo/d' -e 's/^\.It Ic //p' -e '/^\.Ic block$/s/.* //p' -e '/^\.Ic delayed_forward$/s/.* //p' |

@@ -101,9 +101,7 @@ START_TEST(servers_change_while_running)
 	ck_assert_str_eq(ask("server 0 prio 9\n"), "");
 	for (i = 0; i < 3; i++)
 		ck_assert_str_eq(spot_hear(&front), "second");
-	/* a name would make the loop wait for a resolver */
-	ck_assert_ptr_nonnull(
-	    strstr(ask("server 1 address localhost\n"), "at the start only"));
+	ck_assert_str_eq(ask("server 1 address localhost\n"), "");
 	for (i = 0; i < 3; i++)
 		ck_assert_str_eq(spot_hear(&front), "second");
 	backend_stop(&second);

@@ -9,6 +9,7 @@
 #include "support/suite.h"
 
 static struct words w;
+static char *rest;
 static char line[1024];
 
 static int
@@ -16,7 +17,7 @@ split(const char *from)
 {
 	memset(&w, 0xaa, sizeof(w)); /* what was there before is no help */
 	strcpy(line, from);
-	return words_split(&w, line);
+	return words_split(&w, line, &rest);
 }
 
 START_TEST(plain_words)
@@ -74,13 +75,13 @@ START_TEST(too_many)
 	line[0] = '\0';
 	for (i = 0; i < WORDS_MAX; i++)
 		strcat(line, "x ");
-	ck_assert_int_eq(words_split(&w, line), 0);
+	ck_assert_int_eq(words_split(&w, line, &rest), 0);
 	ck_assert_int_eq(w.count, WORDS_MAX);
 	ck_assert_ptr_null(w.word[WORDS_MAX]);
 	line[0] = '\0';
 	for (i = 0; i <= WORDS_MAX; i++)
 		strcat(line, "x ");
-	ck_assert_int_eq(words_split(&w, line), -1);
+	ck_assert_int_eq(words_split(&w, line, &rest), -1);
 	ck_assert_int_eq(errno, E2BIG);
 }
 END_TEST

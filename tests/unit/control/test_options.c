@@ -12,6 +12,7 @@
 #include "control/command.h"
 #include "control/options.h"
 #include "pool/balance.h"
+#include "support/ask.h"
 #include "support/suite.h"
 
 static struct pen *pen;
@@ -32,7 +33,7 @@ parse(const char *words)
 	pen_free(pen);
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
-	/* settings, and getopt, keep pointers into it */
+	/* getopt keeps pointers into it */
 	line = (char *)(uintptr_t)text("%s", words);
 	for (argv[argc] = strtok_r(line, " ", &rest); argv[argc] != NULL;
 	     argv[argc] = strtok_r(NULL, " ", &rest))
@@ -40,6 +41,8 @@ parse(const char *words)
 	ck_assert_int_eq(dup2(fd, 2), 2);
 	e.text[0] = '\0';
 	result = options_parse(pen, argc, argv, &e);
+	if (result == OPTIONS_RUN && adopt_given(pen, &e) < 0)
+		result = OPTIONS_BAD;
 	ck_assert_int_eq(dup2(kept, 2), 2);
 	close(kept);
 	close(fd);
@@ -103,6 +106,10 @@ sample(const struct command *row)
 		return "";
 	if (strstr(row->args, "HOST") != NULL)
 		return "10.0.0.9:80";
+	if (strstr(row->args, "FILE") != NULL)
+		return "/dev/null";
+	if (strstr(row->args, "LEVEL") != NULL)
+		return "look";
 	if (strcmp(row->args, "IP") == 0)
 		return "10.0.0.9";
 	if (row->run != NULL && strcmp(row->args, "NAME") == 0)
@@ -162,18 +169,18 @@ START_TEST(values_arrive)
 {
 	takes("-b 5 -t 7 -T 9 -c 1000 -x 200 -m 3 -q 17 -f -u nobody -j /tmp "
 	      "-p /run/x 127.0.0.1:8080 10.0.0.1 10.0.0.2:81:1:2:3:4");
-	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 5000);
-	ck_assert_uint_eq(pen->config.frontend.connect_timeout_ms, 7000);
-	ck_assert_uint_eq(pen->config.pool.tracking_ms, 9000);
-	ck_assert_uint_eq(pen->config.pool.clients_max, 1000);
-	ck_assert_uint_eq(pen->config.frontend.sessions_max, 200);
-	ck_assert_uint_eq(pen->config.frontend.accept_max, 3);
-	ck_assert_int_eq(pen->config.frontend.backlog, 17);
-	ck_assert(pen->config.process.foreground);
-	ck_assert_str_eq(pen->config.process.user, "nobody");
-	ck_assert_str_eq(pen->config.process.directory, "/tmp");
-	ck_assert_str_eq(pen->config.process.pid_file, "/run/x");
-	ck_assert_uint_eq(pen->listen.count, 1);
+	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 5000);
+	ck_assert_uint_eq(pen->plan->config.frontend.connect_timeout_ms, 7000);
+	ck_assert_uint_eq(pen->plan->config.pool.tracking_ms, 9000);
+	ck_assert_uint_eq(pen->plan->config.pool.clients_max, 1000);
+	ck_assert_uint_eq(pen->plan->config.frontend.sessions_max, 200);
+	ck_assert_uint_eq(pen->plan->config.frontend.accept_max, 3);
+	ck_assert_int_eq(pen->plan->config.frontend.backlog, 17);
+	ck_assert(pen->plan->config.process.foreground);
+	ck_assert_str_eq(pen->plan->config.process.user, "nobody");
+	ck_assert_str_eq(pen->plan->config.process.directory, "/tmp");
+	ck_assert_str_eq(pen->plan->config.process.pid_file, "/run/x");
+	ck_assert_uint_eq(pen->plan->listen.count, 1);
 	ck_assert_uint_eq(pool_count(pen->pool), 2);
 	ck_assert_uint_eq(
 	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 8080);
@@ -185,22 +192,23 @@ END_TEST
 START_TEST(ways_to_write_them)
 {
 	takes("-rsb5 8080 10.0.0.1");
-	ck_assert(pen->config.mode.roundrobin && pen->config.mode.stubborn);
-	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 5000);
+	ck_assert(pen->plan->config.mode.roundrobin &&
+	    pen->plan->config.mode.stubborn);
+	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 5000);
 	takes("--blacklist=6 --balance leastconn --sticky 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 6000);
+	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 6000);
 	ck_assert_str_eq(pool_options(pen->pool)->balance->name, "leastconn");
 	ck_assert(pool_options(pen->pool)->sticky);
 	takes("-b 1 -b 2 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->config.pool.blacklist_ms, 2000);
+	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 2000);
 	takes("-- 8080 10.0.0.1");
 	/* options end where the addresses begin */
 	refuses("8080 10.0.0.1 -r", "server \"-r\"");
 	takes("-ddd 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->config.debug, 3);
-	ck_assert_uint_eq(pen->config.frontend.dump, 1);
+	ck_assert_uint_eq(pen->plan->config.debug, 3);
+	ck_assert_uint_eq(pen->plan->config.frontend.dump, 1);
 	takes("-d -a -d 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->config.frontend.dump, 2);
+	ck_assert_uint_eq(pen->plan->config.frontend.dump, 2);
 	refuses("-dddddddddd 8080 10.0.0.1", "option -d: ");
 	log_level = LOG_LEVEL_INFO;
 	end();
@@ -211,8 +219,8 @@ END_TEST
 START_TEST(commands)
 {
 	takes("-O roundrobin -o stubborn --command=weight 8080 10.0.0.1");
-	ck_assert(pen->config.mode.roundrobin && pen->config.mode.stubborn &&
-	    pen->config.mode.weight);
+	ck_assert(pen->plan->config.mode.roundrobin &&
+	    pen->plan->config.mode.stubborn && pen->plan->config.mode.weight);
 	takes("-e 10.0.0.9 -B 10.0.0.8 8080 10.0.0.1");
 	ck_assert_uint_eq(
 	    addr_port(&pool_emergency(pen->pool)->addrs.addr[0]), 8080);
@@ -235,7 +243,7 @@ START_TEST(what_is_wrong)
 	refuses("--no-such 8080 10.0.0.1", "option --no-such: unknown");
 	refuses("--hash=3 8080 10.0.0.1", "option --hash=3: unknown");
 	refuses("-b x 8080 10.0.0.1", "option -b: \"x\" is no number");
-	refuses("-x 0 8080 10.0.0.1", "option -x: 0 out of range 1..");
+	refuses("-m 0 8080 10.0.0.1", "option -m: 0 out of range 1..");
 	refuses("--buffer x 8080 10.0.0.1", "option --buffer: \"x\" is no");
 	refuses("99999 10.0.0.1", "listening address \"99999\": port out of");
 	refuses("8080 10.0.0.1:99999", "server \"10.0.0.1:99999\": port out");

@@ -7,6 +7,7 @@
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -168,11 +169,14 @@ END_TEST
 
 START_TEST(bad_privileges)
 {
-	struct process_options o = { .user = "no-such-user" };
+	struct process_options o = { .user =
+					 (char *)(uintptr_t) "no-such-user" };
 
 	ck_assert_int_eq(process_drop_privileges(&o, &e), -1);
 	ck_assert_str_eq(e.text, "user \"no-such-user\": unknown");
-	o = (struct process_options){ .directory = "/no/such/directory" };
+	o = (struct process_options){
+		.directory = (char *)(uintptr_t) "/no/such/directory"
+	};
 	ck_assert_int_eq(process_drop_privileges(&o, &e), -1);
 	ck_assert_ptr_nonnull(
 	    strstr(e.text, "directory \"/no/such/directory\": "));
@@ -185,7 +189,7 @@ END_TEST
 static int
 becomes_nobody(const char *path)
 {
-	struct process_options o = { .user = "nobody" };
+	struct process_options o = { .user = (char *)(uintptr_t) "nobody" };
 	const struct passwd *pw = getpwnam("nobody");
 	gid_t groups[64], extra[] = { 0, 1, 2 };
 	int n, i;
@@ -229,7 +233,7 @@ END_TEST
 static int
 changes_root(const char *path)
 {
-	struct process_options o = { .directory = path };
+	struct process_options o = { .directory = (char *)(uintptr_t)path };
 	char now[16];
 
 	if (process_drop_privileges(&o, &e) < 0)

@@ -1,0 +1,193 @@
+/* access_command.c: commands about who may come in, and from where we go out. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/command.h"
+#include "control/facts.h"
+#include "control/pen.h"
+
+int
+run_acl(struct call *c, struct error *e)
+{
+	const struct words *w = c->words;
+	struct acl *l;
+	uint64_t n;
+	bool permit;
+
+	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
+		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
+	if (number_parse(w->word[0], 0, ACL_LISTS - 1, &n) < 0)
+		return error_set(e, "\"%.100s\" is no number 0..%d", w->word[0],
+		    ACL_LISTS - 1);
+	l = &c->plan->acls[n];
+	if (c->no) {
+		acl_clear(l);
+		return 0;
+	}
+	permit = strcmp(w->word[1], "permit") == 0;
+	if (!permit && strcmp(w->word[1], "deny") != 0)
+		return error_set(
+		    e, "\"%.100s\": expected permit or deny", w->word[1]);
+	if (strcmp(w->word[2], "country") == 0)
+		return error_set(e, "country: not implemented yet");
+	if (acl_add(l, permit, w->word[2], w->word[3]) == 0)
+		return 0;
+	return error_set(e,
+	    errno == ENOMEM ? "out of memory"
+			    : "\"%.100s\" is no address with "
+			      "an optional /LEN or mask",
+	    w->word[2]);
+}
+
+int
+run_source(struct call *c, struct error *e)
+{
+	struct addr *source = &c->plan->config.frontend.source;
+
+	if (c->no && c->words->count == 0) {
+		memset(source, 0, sizeof(*source));
+		return 0;
+	}
+	if (c->no || c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (addr_parse_ip(source, c->words->word[0], 0) < 0)
+		return error_set(
+		    e, "\"%.100s\" is no IP address", c->words->word[0]);
+	return 0;
+}
+
+/* ---- control sockets ---- */
+
+static void
+remove_controls(struct plan *p)
+{
+	while (p->control_count > 0)
+		free(p->controls[--p->control_count].text);
+}
+
+/* A bare port is for this host alone: the socket has no password. */
+static int
+parse_control(
+    struct call *c, const char *text, struct listen_list *at, struct error *e)
+{
+	enum resolve_how how =
+	    c->pen->loop == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+	const struct plan *now = c->pen->plan;
+	char local[64];
+	unsigned i;
+
+	for (i = 0; i < now->control_count; i++)
+		if (strcmp(now->controls[i].text, text) == 0) {
+			*at = now->controls[i].at;
+			return 0;
+		}
+	if (strpbrk(text, ":/@") == NULL) {
+		snprintf(local, sizeof(local), "127.0.0.1:%.40s", text);
+		text = local;
+	}
+	return spec_parse_listen(at, text, how, e);
+}
+
+static int
+add_control(struct call *c, const char *text, struct error *e)
+{
+	struct plan *p = c->plan;
+	struct control_plan *k = &p->controls[p->control_count];
+
+	if (p->control_count == CONTROLS_MAX)
+		return error_set(e, "more than %d", CONTROLS_MAX);
+	*k = p->next_control;
+	if (parse_control(c, text, &k->at, e) < 0)
+		return -1;
+	k->text = strdup(text);
+	if (k->text == NULL)
+		return error_set(e, "out of memory");
+	p->control_count++;
+	return 0;
+}
+
+/* Pen's reply names one address: the last one given. */
+static int
+answer_control(struct call *c)
+{
+	const struct plan *p = c->plan;
+	struct facts f;
+	unsigned i;
+
+	if (!c->reply->json) {
+		if (p->control_count > 0)
+			reply_add(&c->reply->out, "%s\n",
+			    p->controls[p->control_count - 1].text);
+		return 0;
+	}
+	facts_list_begin(c->reply);
+	for (i = 0; i < p->control_count; i++) {
+		facts_begin(&f, c->reply, FACTS_SILENT);
+		facts_text(&f, "control", p->controls[i].text);
+		facts_text(&f, "level", access_name(p->controls[i].level));
+		facts_text(&f, "others", access_name(p->controls[i].others));
+		facts_end(&f);
+	}
+	facts_list_end(c->reply);
+	return 0;
+}
+
+int
+run_control(struct call *c, struct error *e)
+{
+	if (c->no) {
+		remove_controls(c->plan);
+		return c->words->count == 0
+		    ? 0
+		    : error_set(e, "no control takes no argument");
+	}
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	return c->words->count == 0 ? answer_control(c)
+				    : add_control(c, c->words->word[0], e);
+}
+
+static int
+parse_level(const char *word, enum access *level, struct error *e)
+{
+	if (access_find(word, level) == 0)
+		return 0;
+	return error_set(
+	    e, "\"%.100s\": expected look, operate or admin", word);
+}
+
+int
+run_control_level(struct call *c, struct error *e)
+{
+	struct control_plan *k = &c->plan->next_control;
+	const struct words *w = c->words;
+
+	if (w->count < 1 || w->count > 2)
+		return error_set(e, "expects %s", c->row->args);
+	if (parse_level(w->word[0], &k->level, e) < 0)
+		return -1;
+	k->others = k->level < ACCESS_LOOK ? k->level : ACCESS_LOOK;
+	return w->count == 2 ? parse_level(w->word[1], &k->others, e) : 0;
+}
+
+int
+run_control_mode(struct call *c, struct error *e)
+{
+	const char *word = c->words->word[0];
+	unsigned long mode;
+	char *end;
+
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	mode = strtoul(word, &end, 8);
+	if (*end != '\0' || end == word || mode == 0 || mode > 0777)
+		return error_set(
+		    e, "\"%.100s\" is no octal mode such as 0660", word);
+	c->plan->next_control.mode = (mode_t)mode;
+	return 0;
+}

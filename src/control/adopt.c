@@ -1,0 +1,445 @@
+/* adopt.c: a plan becomes true. First everything that may fail is found out,
+ * opened or made; then the rest is changed, which cannot. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/adopt.h"
+#include "control/command.h"
+#include "control/pen.h"
+#include "control/setting.h"
+#include "pool/balance.h"
+
+/* ---- names ---- */
+
+static bool
+is_name(const char *host)
+{
+	struct addr a;
+
+	return host != NULL && !addr_is_unix_text(host) &&
+	    addr_parse_ip(&a, host, 0) < 0;
+}
+
+static bool
+same_host(const struct server_plan *a, const struct server_plan *b)
+{
+	return a != NULL && a->host != NULL && strcmp(a->host, b->host) == 0;
+}
+
+static const struct server_plan *
+planned(const struct plan *p, unsigned index)
+{
+	if (index == SERVER_EMERGENCY)
+		return &p->emergency;
+	if (index == SERVER_ABUSE)
+		return &p->abuse;
+	return index < p->count ? &p->servers[index] : NULL;
+}
+
+int
+pen_want_names(
+    const struct pen *p, const struct plan *draft, bool fresh, struct names *n)
+{
+	unsigned i;
+
+	for (i = 0; i < draft->count + 2; i++) {
+		unsigned index = i < draft->count ? i
+		    : i == draft->count		  ? SERVER_EMERGENCY
+						  : SERVER_ABUSE;
+		const struct server_plan *s = planned(draft, index);
+
+		if (is_name(s->host) &&
+		    (fresh || !same_host(planned(p->plan, index), s)) &&
+		    names_want(n, s->host) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- addresses ---- */
+
+static struct server *
+running(const struct pen *p, unsigned index)
+{
+	if (index == SERVER_EMERGENCY)
+		return pool_emergency(p->pool);
+	if (index == SERVER_ABUSE)
+		return pool_abuse(p->pool);
+	return pool_server(p->pool, index);
+}
+
+static bool
+has_address(const struct server_addrs *list, const struct addr *a)
+{
+	unsigned i;
+
+	for (i = 0; i < list->count; i++)
+		if (addr_equal(&list->addr[i], a))
+			return true;
+	return false;
+}
+
+/* The same ones in another order, as name servers like to give them. */
+static bool
+same_set(const struct server_addrs *a, const struct server_addrs *b)
+{
+	unsigned i;
+
+	for (i = 0; i < a->count; i++)
+		if (!has_address(b, &a->addr[i]))
+			return false;
+	return a->count == b->count;
+}
+
+static int
+bad_host(const struct server_plan *s, const char *why, struct error *e)
+{
+	return error_set(e, "%s%sserver \"%.150s\": %.200s",
+	    s->place != NULL ? s->place : "", s->place != NULL ? ": " : "",
+	    s->host, why);
+}
+
+/* From a name: what was found just now, else what is known from before. */
+static int
+named_addresses(const struct pen *p, unsigned index,
+    const struct server_plan *s, const struct names *n,
+    struct server_addrs *found, struct error *e)
+{
+	const struct name *name = names_find(n, s->host);
+	const struct server *old = running(p, index);
+	unsigned i;
+
+	if (name != NULL && !name->query.failed) {
+		found->count = name->query.result.count;
+		memcpy(found->addr, name->query.result.addr,
+		    found->count * sizeof(found->addr[0]));
+	} else if (old != NULL && old->present &&
+	    same_host(planned(p->plan, index), s)) {
+		if (name != NULL)
+			log_warn(
+			    "name keeps its addresses name=%s error=\"%s\"",
+			    s->host, name->query.error.text);
+		*found = old->addrs;
+	} else {
+		return bad_host(s,
+		    name != NULL ? name->query.error.text : "not looked up", e);
+	}
+	for (i = 0; i < found->count; i++)
+		addr_set_port(&found->addr[i], s->port);
+	if (old != NULL && old->present && same_set(&old->addrs, found))
+		*found = old->addrs;
+	return 0;
+}
+
+static int
+addresses(const struct pen *p, unsigned index, const struct server_plan *s,
+    const struct names *n, struct server_addrs *found, struct error *e)
+{
+	found->count = 1;
+	if (addr_is_unix_text(s->host))
+		return addr_parse_unix(&found->addr[0], s->host) == 0
+		    ? 0
+		    : bad_host(s, "no path of a Unix socket", e);
+	if (s->port == 0)
+		return bad_host(s, "no port", e);
+	if (addr_parse_ip(&found->addr[0], s->host, s->port) == 0)
+		return 0;
+	return named_addresses(p, index, s, n, found, e);
+}
+
+/* ---- servers ---- */
+
+/* Whether the server must be set anew: its plan differs, or its addresses. */
+static bool
+differs(const struct pen *p, unsigned index, const struct server_plan *s,
+    const struct server_addrs *found)
+{
+	const struct server_plan *before = planned(p->plan, index);
+	const struct server *old = running(p, index);
+
+	return before == NULL || !server_plan_equal(before, s) || old == NULL ||
+	    !old->present || !same_set(&old->addrs, found);
+}
+
+static int
+add_change(struct changes *c, unsigned index, const struct server_addrs *found)
+{
+	struct change *new;
+	size_t room;
+
+	if (c->count == c->room) {
+		room = c->room > 0 ? 2 * c->room : 8;
+		new = realloc(c->list, room * sizeof(*new));
+		if (new == NULL)
+			return -1;
+		c->list = new;
+		c->room = room;
+	}
+	c->list[c->count].index = index;
+	c->list[c->count++].addrs = *found;
+	return 0;
+}
+
+static int
+find_change(const struct pen *p, const struct plan *draft, unsigned index,
+    const struct names *n, struct changes *c, struct error *e)
+{
+	const struct server_plan *s = planned(draft, index);
+	const struct server *old = running(p, index);
+	struct server_addrs found = { .count = 0 };
+
+	if (s == NULL || s->host == NULL) {
+		if ((old == NULL || !old->present))
+			return 0;
+	} else if (addresses(p, index, s, n, &found, e) < 0) {
+		return -1;
+	} else if (!differs(p, index, s, &found)) {
+		return 0;
+	}
+	return add_change(c, index, &found) == 0
+	    ? 0
+	    : error_set(e, "out of memory");
+}
+
+/* Servers to be set, and those without an address to be removed. */
+static int
+find_changes(const struct pen *p, const struct plan *draft,
+    const struct names *n, struct changes *c, struct error *e)
+{
+	unsigned i, most = pool_count(p->pool);
+
+	if (most < draft->count)
+		most = draft->count;
+	for (i = 0; i < most; i++)
+		if (find_change(p, draft, i, n, c, e) < 0)
+			return -1;
+	if (find_change(p, draft, SERVER_EMERGENCY, n, c, e) < 0)
+		return -1;
+	return find_change(p, draft, SERVER_ABUSE, n, c, e);
+}
+
+static int
+set_server(struct pen *p, const struct plan *draft, const struct change *c)
+{
+	const struct server_plan *s = planned(draft, c->index);
+	struct server_spec spec;
+	struct server *set;
+
+	if (c->addrs.count == 0) {
+		pool_remove_server(p->pool, running(p, c->index));
+		return 0;
+	}
+	server_spec_init(&spec);
+	spec.name = s->host;
+	spec.addrs = c->addrs;
+	spec.soft = s->soft;
+	spec.hard = s->hard;
+	spec.blacklist_ms = s->blacklist_ms;
+	spec.weight = s->weight;
+	spec.prio = s->prio;
+	spec.acl = s->acl;
+	set = c->index == SERVER_EMERGENCY ? pool_set_emergency(p->pool, &spec)
+	    : c->index == SERVER_ABUSE
+	    ? pool_set_abuse(p->pool, &spec)
+	    : pool_set_server(p->pool, c->index, &spec);
+	if (set == NULL)
+		return -1;
+	if (s->admin_set)
+		pool_set_admin(p->pool, set, s->admin);
+	return 0;
+}
+
+/* ---- settings ---- */
+
+/* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
+ * last server only when no mode was asked for, or `sticky` was. */
+static void
+derive_pool_options(const struct mode_options *m, struct pool_options *o)
+{
+	bool plain =
+	    !m->roundrobin && !m->hash && !m->weight && !m->prio && !m->balance;
+
+	o->balance = balance_find(m->balance != NULL ? m->balance
+		: m->prio			     ? "prio"
+		: m->weight			     ? "wleastconn"
+		: m->hash			     ? "hash"
+						     : "roundrobin");
+	o->sticky = m->sticky_set ? m->sticky : plain;
+	o->stubborn = m->stubborn;
+	o->hash_port = m->roundrobin;
+}
+
+static void
+derive_options(const struct pen *p, struct config *c)
+{
+	struct frontend_options *f = &c->frontend;
+
+	derive_pool_options(&c->mode, &c->pool);
+	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
+	f->kernel_pipes_max = p->plan->config.frontend.kernel_pipes_max;
+	if (p->sessions_most == 0)
+		return;
+	if (f->sessions_max == 0)
+		f->sessions_max = p->sessions_usual;
+	if (f->sessions_max > p->sessions_most) {
+		log_warn("conn_max lowered from=%llu to=%llu",
+		    (unsigned long long)f->sessions_max,
+		    (unsigned long long)p->sessions_most);
+		f->sessions_max = p->sessions_most;
+	}
+}
+
+static bool
+same_controls(const struct plan *a, const struct plan *b)
+{
+	unsigned i;
+
+	if (a->control_count != b->control_count)
+		return false;
+	for (i = 0; i < a->control_count; i++) {
+		const struct control_plan *x = &a->controls[i],
+					  *y = &b->controls[i];
+
+		if (strcmp(x->text, y->text) != 0 || x->level != y->level ||
+		    x->others != y->others || x->mode != y->mode)
+			return false;
+	}
+	return true;
+}
+
+/* Whether nothing changes that only a start can change. */
+static int
+check_start_only(
+    const struct plan *now, const struct plan *draft, struct error *e)
+{
+	const struct command *row;
+
+	for (row = command_table; row->name != NULL; row++)
+		if (row->flags & ROW_START && !setting_equal(now, draft, row))
+			return error_set(e, "%s: only at the start", row->name);
+	if (now->config.method != draft->config.method)
+		return error_set(e, "%s: only at the start",
+		    draft->config.method != NULL ? draft->config.method
+						 : now->config.method);
+	if (!same_controls(now, draft))
+		return error_set(e, "control sockets change only at the start");
+	return 0;
+}
+
+/* ---- access lists ---- */
+
+/* Copies of the lists that differ, to be put in place of the pool's. */
+static int
+copy_acls(const struct pen *p, const struct plan *draft, struct changes *c)
+{
+	int i;
+
+	for (i = 0; i < ACL_LISTS; i++) {
+		acl_init(&c->acls[i]);
+		c->acl_changed[i] =
+		    !acl_equal(pool_acl(p->pool, (unsigned)i), &draft->acls[i]);
+	}
+	for (i = 0; i < ACL_LISTS; i++)
+		if (c->acl_changed[i] &&
+		    acl_copy(&c->acls[i], &draft->acls[i]) < 0)
+			return -1;
+	return 0;
+}
+
+static void
+swap_acls(struct pen *p, struct changes *c)
+{
+	int i;
+
+	for (i = 0; i < ACL_LISTS; i++)
+		if (c->acl_changed[i]) {
+			struct acl *mine = pool_acl(p->pool, (unsigned)i);
+			struct acl old = *mine;
+
+			*mine = c->acls[i];
+			c->acls[i] = old;
+		}
+}
+
+/* ---- all of it ---- */
+
+static void
+free_changes(struct changes *c)
+{
+	int i;
+
+	free(c->list);
+	for (i = 0; i < ACL_LISTS; i++)
+		acl_fini(&c->acls[i]);
+}
+
+/* Everything that may fail. What it opens it closes again when it fails. */
+static int
+prepare(struct pen *p, struct plan *draft, const struct names *n,
+    struct changes *c, struct error *e)
+{
+	if (p->loop != NULL && check_start_only(p->plan, draft, e) < 0)
+		return -1;
+	if (find_changes(p, draft, n, c, e) < 0)
+		return -1;
+	if (copy_acls(p, draft, c) < 0)
+		return error_set(e, "out of memory");
+	return rooms_prepare(p, draft, c, e);
+}
+
+static void
+carry_out(struct pen *p, struct plan *draft, struct changes *c)
+{
+	size_t i;
+
+	swap_acls(p, c);
+	for (i = 0; i < c->count; i++)
+		if (set_server(p, draft, &c->list[i]) < 0)
+			log_error("out of memory server=%u", c->list[i].index);
+	log_level = draft->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+	rooms_commit(p, draft, c);
+}
+
+int
+pen_adopt(struct pen *p, const struct plan *wanted, const struct names *n,
+    struct error *e)
+{
+	struct changes c = { .list = NULL };
+	struct plan *draft = plan_copy(wanted);
+	int rc;
+
+	if (draft == NULL)
+		return error_set(e, "out of memory");
+	derive_options(p, &draft->config);
+	rc = prepare(p, draft, n, &c, e);
+	if (rc == 0) {
+		carry_out(p, draft, &c);
+		plan_free(p->plan);
+		p->plan = draft;
+	} else {
+		plan_free(draft);
+	}
+	free_changes(&c);
+	return rc;
+}
+
+int
+pen_adopt_now(struct pen *p, const struct plan *draft, struct error *e)
+{
+	struct names n;
+	int rc;
+
+	names_init(&n);
+	rc = pen_want_names(p, draft, false, &n);
+	if (rc < 0)
+		error_set(e, "out of memory");
+	names_look_up_now(&n);
+	if (rc == 0)
+		rc = pen_adopt(p, draft, &n, e);
+	names_fini(&n);
+	return rc;
+}

@@ -1,0 +1,35 @@
+/* adopt.h: the inside of pen_adopt(): what a draft changes, and the rooms that
+ * take part; for adopt.c and rooms.c. */
+#ifndef PEN_CONTROL_ADOPT_H
+#define PEN_CONTROL_ADOPT_H
+
+#include "control/pen.h"
+
+/* A server to be set; without an address, to be removed. */
+struct change {
+	unsigned index;
+	struct server_addrs addrs;
+};
+
+struct changes {
+	struct change *list;
+	size_t count, room;
+	struct acl acls[ACL_LISTS]; /* to be put in place of the pool's */
+	bool acl_changed[ACL_LISTS];
+	struct requestlog *log; /* opened for the draft */
+	bool log_changed;
+};
+
+/* ---- rooms.c ---- */
+
+/* Opens the log of the plan in force, at the start. */
+int rooms_open_log(struct pen *p, struct error *e);
+
+/* Does what may fail: opens the log, moves the listeners, gives the pool its
+ * settings. Returns 0, or -1 with a sentence, and then all is as it was. */
+int rooms_prepare(struct pen *p, const struct plan *draft, struct changes *c,
+    struct error *e);
+/* Does the rest. */
+void rooms_commit(struct pen *p, const struct plan *draft, struct changes *c);
+
+#endif

@@ -1,0 +1,287 @@
+/* client.c: one client of the control socket: its line, its answer, its end.
+ *
+ *     reads a line -> carries it out -> answers -> closes
+ *        ^                |  ^             |
+ *        |                '--' names       '-- with a prompt: the next line
+ *
+ * Owns a line while it is incomplete and an answer while it is not taken; an
+ * answer of any size is made in pieces, as it is taken. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/request.h"
+#include "control/socket_private.h"
+#include "net/stream.h"
+
+enum { LINE_MAX_LENGTH = 64 * 1024, CHUNK = 4096, PIECES = 8 };
+
+struct client {
+	struct control *control;
+	struct list link;
+	struct stream stream;
+	struct asker asker;
+	struct request request;
+	struct buffer in; /* lines not carried out yet */
+	bool ended;	  /* it has said its last word */
+	bool busy;	  /* a line is being carried out */
+	bool waits;	  /* for names */
+	bool answered;	  /* and that was all */
+	bool told;	  /* so it was told, by our end */
+	struct expiry expiry;
+	struct task turn; /* goes on next time: others have theirs first */
+	struct task free_task;
+};
+
+static void
+client_free_task(struct task *t)
+{
+	free(list_entry(t, struct client, free_task));
+}
+
+static void
+client_close(struct client *k)
+{
+	struct control *c = k->control;
+
+	stream_close(c->loop, &k->stream, false);
+	request_fini(&k->request);
+	buffer_fini(&k->in);
+	expiry_cancel(&k->expiry);
+	list_remove(&k->link);
+	list_remove(&k->turn.link);
+	loop_soon(c->loop, &k->free_task);
+	c->count--;
+}
+
+void
+client_close_oldest(struct control *c)
+{
+	client_close(list_entry(list_first(&c->clients), struct client, link));
+}
+
+void
+client_on_impatience(struct timeouts *t, struct expiry *x)
+{
+	(void)t;
+	client_close(list_entry(x, struct client, expiry));
+}
+
+/* It did something: its time begins again. */
+static void
+be_patient(struct client *k)
+{
+	struct control *c = k->control;
+
+	expiry_cancel(&k->expiry);
+	timeouts_add(&c->patience, &k->expiry, loop_now(c->loop) + PATIENCE_MS);
+	list_remove(&k->link);
+	list_append(&c->clients, &k->link);
+}
+
+/* ---- lines ---- */
+
+static void
+begin(struct client *k, char *line)
+{
+	be_patient(k);
+	if (request_begin(&k->request, line) == 0)
+		k->busy = true;
+	else
+		reply_add(&k->request.reply.out, "error: out of memory\n");
+}
+
+/* Takes the next line, complete with its newline or with the client's end.
+ * Returns whether there was one. */
+static bool
+take_line(struct client *k)
+{
+	size_t n = buffer_length(&k->in), skip;
+	const char *bytes = n > 0 ? buffer_bytes(&k->in) : "";
+	const char *newline = memchr(bytes, '\n', n);
+	char *line;
+
+	if (newline == NULL && n > LINE_MAX_LENGTH) {
+		reply_add(&k->request.reply.out,
+		    "error: line longer than %d bytes\n", LINE_MAX_LENGTH);
+		k->asker.quit = true;
+		return true;
+	}
+	if (newline == NULL && (!k->ended || n == 0))
+		return false;
+	skip = newline != NULL ? (size_t)(newline - bytes) + 1 : n;
+	line = strndup(bytes, newline != NULL ? skip - 1 : n);
+	if (line == NULL)
+		reply_add(&k->request.reply.out, "error: out of memory\n");
+	else
+		begin(k, line);
+	free(line);
+	buffer_consume(&k->in, skip);
+	return true;
+}
+
+/* Reads what is there. Behind its one line a client without a prompt is read
+ * from only to see it go. Returns 0, or -1 when it is gone. */
+static int
+client_read(struct client *k)
+{
+	bool wanted = !k->answered && (k->asker.prompt || !k->busy);
+	char chunk[CHUNK];
+	ssize_t n;
+
+	while (k->stream.flags & STREAM_READABLE) {
+		if (wanted && buffer_length(&k->in) > LINE_MAX_LENGTH)
+			return 0;
+		n = stream_read(&k->stream, chunk, sizeof(chunk));
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		if (n == 0) {
+			k->ended = true;
+			return k->told ? -1 : 0;
+		}
+		if (wanted && buffer_append(&k->in, chunk, (size_t)n) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- answers ---- */
+
+static int
+client_write(struct client *k)
+{
+	struct buffer *out = &k->request.reply.out;
+	ssize_t n;
+
+	while (buffer_length(out) > 0 && k->stream.flags & STREAM_WRITABLE) {
+		n = stream_write(
+		    &k->stream, buffer_bytes(out), buffer_length(out), false);
+		if (n < 0)
+			return errno == EAGAIN ? 0 : -1;
+		buffer_consume(out, (size_t)n);
+		be_patient(k);
+	}
+	return 0;
+}
+
+/* After an answer: the next line, or the end. */
+static void
+line_is_done(struct client *k)
+{
+	k->busy = false;
+	if (k->asker.prompt && !k->asker.quit)
+		reply_add(&k->request.reply.out, "pen> ");
+	else
+		k->answered = true;
+}
+
+/* Carries out what there is, as far as the client takes the answers; returns
+ * whether there is more to do at once. */
+static bool
+client_work(struct client *k)
+{
+	int i;
+
+	for (i = 0; i < PIECES && !k->waits; i++) {
+		if (buffer_length(&k->request.reply.out) >= REPLY_PIECE)
+			return false;
+		if (k->answered || (!k->busy && !take_line(k)))
+			return false;
+		switch (k->busy ? request_run(&k->request) : REQUEST_DONE) {
+		case REQUEST_WAITS:
+			k->waits = true;
+			break;
+		case REQUEST_DONE:
+			line_is_done(k);
+			break;
+		case REQUEST_FULL:
+			break;
+		}
+		if (client_write(k) < 0)
+			return false;
+	}
+	return !k->waits;
+}
+
+static void
+client_go_on(struct client *k)
+{
+	bool busy, gone, again = false;
+
+	gone = client_read(k) < 0;
+	if (!gone) {
+		again = client_work(k);
+		gone = client_write(k) < 0;
+	}
+	busy = buffer_length(&k->request.reply.out) > 0;
+	if (!gone && !busy && !k->told &&
+	    (k->answered || (k->ended && !k->busy))) {
+		stream_shutdown(&k->stream);
+		k->told = true;
+	}
+	if (gone || (k->told && k->ended)) {
+		client_close(k);
+		return;
+	}
+	if (watch_want(k->control->loop, &k->stream.watch,
+		(k->ended ? 0u : READY_READ) | (busy ? READY_WRITE : 0u)) < 0)
+		client_close(k);
+	else if (again)
+		loop_soon(k->control->loop, &k->turn);
+}
+
+static void
+client_on_ready(struct watch *w, unsigned ready)
+{
+	struct client *k = list_entry(w, struct client, stream.watch);
+
+	stream_note_ready(&k->stream, ready);
+	client_go_on(k);
+}
+
+static void
+client_on_turn(struct task *t)
+{
+	client_go_on(list_entry(t, struct client, turn));
+}
+
+static void
+client_on_names(struct request *q)
+{
+	struct client *k = list_entry(q, struct client, request);
+
+	k->waits = false;
+	client_go_on(k);
+}
+
+/* ---- life ---- */
+
+void
+client_start(struct control *c, int fd, enum access access)
+{
+	struct client *k = calloc(1, sizeof(*k));
+
+	if (k == NULL) {
+		close(fd);
+		return;
+	}
+	k->control = c;
+	k->asker.access = access;
+	k->free_task.run = client_free_task;
+	k->turn.run = client_on_turn;
+	list_init(&k->free_task.link);
+	list_init(&k->turn.link);
+	expiry_init(&k->expiry);
+	buffer_init(&k->in);
+	request_init(&k->request, c->pen, &k->asker, client_on_names);
+	stream_open_plain(&k->stream, fd, false);
+	list_append(&c->clients, &k->link);
+	c->count++;
+	be_patient(k);
+	if (watch_start(
+		c->loop, &k->stream.watch, fd, READY_READ, client_on_ready) < 0)
+		client_close(k);
+}

@@ -1,0 +1,175 @@
+/* config_command.c: commands about the configuration as a whole. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "control/command.h"
+#include "control/config_file.h"
+#include "control/facts.h"
+#include "control/pen.h"
+
+int
+run_include(struct call *c, struct error *e)
+{
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	return config_load(c, c->words->word[0], NULL, e);
+}
+
+/* The draft becomes what a restart would give; what is the same stays as it is
+ * when it is adopted. */
+int
+run_reload(struct call *c, struct error *e)
+{
+	struct plan *new;
+	int rc;
+
+	if (c->depth > 0)
+		return error_set(e, "not from a file");
+	new = config_draft(c->pen, NULL, e);
+	if (new == NULL)
+		return -1;
+	rc = plan_become(c->plan, new);
+	plan_free(new);
+	c->fresh = true;
+	return rc == 0 ? 0 : error_set(e, "out of memory");
+}
+
+int
+run_write(struct call *c, struct error *e)
+{
+	const char *path = c->plan->config.file;
+	struct buffer text;
+	struct error why;
+	int rc;
+
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->words->count == 1)
+		path = c->words->word[0];
+	if (path == NULL)
+		return error_set(e, "no FILE, and no -F at the start");
+	buffer_init(&text);
+	plan_print(c->plan, &text);
+	rc = file_replace(path, &text, &why);
+	buffer_fini(&text);
+	return rc == 0 ? 0 : error_set(e, "\"%.300s\": %.200s", path, why.text);
+}
+
+/* ---- diff ---- */
+
+struct lines {
+	char **line;   /* into the text, in its order */
+	char **sorted; /* the same */
+	size_t count;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+/* Cuts the text into lines, in place. */
+static int
+cut_lines(struct buffer *text, struct lines *l)
+{
+	char *at, *rest = NULL;
+	size_t room = 1, i;
+
+	*l = (struct lines){ .line = NULL };
+	if (buffer_append(text, "", 1) < 0)
+		return -1;
+	for (i = 0; i < buffer_length(text); i++)
+		room += buffer_bytes(text)[i] == '\n';
+	l->line = calloc(room, sizeof(char *));
+	l->sorted = calloc(room, sizeof(char *));
+	if (l->line == NULL || l->sorted == NULL)
+		return -1;
+	for (at = strtok_r(text->data + text->start, "\n", &rest); at != NULL;
+	     at = strtok_r(NULL, "\n", &rest))
+		l->line[l->count++] = at;
+	memcpy(l->sorted, l->line, l->count * sizeof(char *));
+	qsort(l->sorted, l->count, sizeof(char *), compare);
+	return 0;
+}
+
+static void
+free_lines(struct lines *l)
+{
+	free(l->line);
+	free(l->sorted);
+}
+
+static void
+tell_line(struct reply *r, const char *mark, const char *line)
+{
+	struct facts f;
+
+	facts_begin(&f, r, FACTS_SILENT);
+	facts_text(&f, mark[0] == '+' ? "running" : "file", line);
+	facts_end(&f);
+	if (r->json)
+		return;
+	(void)buffer_append(&r->out, mark, 1);
+	(void)buffer_append(&r->out, line, strlen(line));
+	(void)buffer_append(&r->out, "\n", 1);
+}
+
+/* A plan is printed the same way each time, so what differs are lines that only
+ * one of the two texts has. */
+static void
+tell_only_in(struct reply *r, const struct lines *mine,
+    const struct lines *other, const char *mark)
+{
+	size_t i;
+
+	for (i = 0; i < mine->count; i++)
+		if (bsearch(&mine->line[i], other->sorted, other->count,
+			sizeof(char *), compare) == NULL)
+			tell_line(r, mark, mine->line[i]);
+}
+
+static int
+tell_differences(struct reply *r, struct buffer *file, struct buffer *running)
+{
+	struct lines there = { .line = NULL }, now = { .line = NULL };
+	int rc = cut_lines(file, &there);
+
+	if (rc == 0)
+		rc = cut_lines(running, &now);
+	if (rc == 0) {
+		facts_list_begin(r);
+		tell_only_in(r, &there, &now, "-");
+		tell_only_in(r, &now, &there, "+");
+		facts_list_end(r);
+	}
+	free_lines(&there);
+	free_lines(&now);
+	return rc;
+}
+
+int
+run_diff(struct call *c, struct error *e)
+{
+	struct buffer file, running;
+	struct plan *draft;
+	int rc;
+
+	if (c->plan->config.file == NULL)
+		return error_set(e, "no -F at the start");
+	draft = config_draft(c->pen, NULL, e);
+	if (draft == NULL)
+		return -1;
+	buffer_init(&file);
+	buffer_init(&running);
+	plan_print(draft, &file);
+	plan_print(c->plan, &running);
+	plan_free(draft);
+	rc = tell_differences(c->reply, &file, &running);
+	buffer_fini(&file);
+	buffer_fini(&running);
+	return rc == 0 ? 0 : error_set(e, "out of memory");
+}

@@ -1,0 +1,153 @@
+/* config_file.c: lines of a file, with their places. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "control/config_file.h"
+#include "control/pen.h"
+
+enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, PLACE_MAX = 400 };
+
+struct reading {
+	struct call *call;
+	const char *path;
+	void (*on_error)(const char *sentence);
+	struct error first;
+	bool failed;
+};
+
+/* Cuts the next line off *rest, its continuations joined; counts lines. */
+static char *
+next_line(char **rest, unsigned *lines)
+{
+	char *line = *rest, *end = line;
+
+	do {
+		end += strcspn(end, "\n");
+		++*lines;
+		if (*end == '\0') {
+			*rest = NULL;
+			return line;
+		}
+		if (end == line || end[-1] != '\\')
+			break;
+		memmove(line + 2, line, (size_t)(end - 1 - line));
+		line += 2;
+		end++;
+	} while (true);
+	*end = '\0';
+	*rest = end + 1;
+	return line;
+}
+
+static void
+run_line(struct reading *r, const char *line, unsigned number)
+{
+	char place[PLACE_MAX];
+	struct call c = *r->call;
+	struct error why, at;
+
+	snprintf(place, sizeof(place), "%.380s:%u", r->path, number);
+	c.place = place;
+	c.depth++;
+	if (command_run_line(&c, line, &why) == 0)
+		return;
+	error_set(&at, "%.380s: %.500s", place, why.text);
+	if (!r->failed)
+		r->first = at;
+	r->failed = true;
+	if (r->on_error != NULL)
+		r->on_error(at.text);
+}
+
+int
+config_load(struct call *c, const char *path,
+    void (*on_error)(const char *sentence), struct error *e)
+{
+	struct reading r = { .call = c, .path = path, .on_error = on_error };
+	unsigned lines = 0, number;
+	struct buffer text;
+	struct error why;
+	char *rest;
+
+	if (c->depth >= DEPTH_MAX)
+		return error_set(
+		    e, "\"%.200s\": files within files too deep", path);
+	buffer_init(&text);
+	if (file_read(path, FILE_MAX, &text, &why) < 0 ||
+	    buffer_append(&text, "", 1) < 0) {
+		buffer_fini(&text);
+		error_set(e, "\"%.300s\": %.200s", path, why.text);
+		if (on_error != NULL && c->depth == 0)
+			on_error(e->text);
+		return -1;
+	}
+	rest = text.data + text.start;
+	while (rest != NULL && (!r.failed || on_error != NULL)) {
+		number = lines + 1;
+		run_line(&r, next_line(&rest, &lines), number);
+	}
+	buffer_fini(&text);
+	if (r.failed)
+		*e = r.first;
+	return r.failed ? -1 : 0;
+}
+
+/* A plan that cannot serve anybody is a mistake. */
+static int
+check_whole(const struct plan *p, struct error *e)
+{
+	unsigned i;
+
+	if (p->listen.count == 0)
+		return error_set(e,
+		    "no listening address (usage: pen [options] "
+		    "[address:]port server ...)");
+	for (i = 0; i < p->count; i++)
+		if (p->servers[i].host != NULL)
+			return 0;
+	if (p->config.frontend.dummy)
+		return 0;
+	return error_set(
+	    e, "no server (usage: pen [options] [address:]port server ...)");
+}
+
+static int
+load_unheard(struct pen *p, struct plan *draft,
+    void (*on_error)(const char *sentence), struct error *e)
+{
+	struct reply unheard;
+	struct call c = { .pen = p, .plan = draft, .reply = &unheard };
+	int rc = 0;
+
+	reply_init(&unheard);
+	if (p->given->config.file != NULL)
+		rc = config_load(&c, p->given->config.file, on_error, e);
+	reply_fini(&unheard);
+	return rc;
+}
+
+struct plan *
+config_draft(
+    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
+{
+	struct plan *draft = plan_copy(p->given);
+
+	if (draft == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	if (load_unheard(p, draft, on_error, e) < 0) {
+		plan_free(draft);
+		return NULL;
+	}
+	if (check_whole(draft, e) == 0)
+		return draft;
+	if (on_error != NULL)
+		on_error(e->text);
+	plan_free(draft);
+	return NULL;
+}

@@ -1,0 +1,281 @@
+/* connection_command.c: commands about clients, their connections, and where
+ * they come in. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "control/command.h"
+#include "control/facts.h"
+#include "control/pen.h"
+#include "pool/sticky.h"
+
+enum { RECENT_SECONDS = 300, WALK = 2000 };
+
+static int
+parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
+{
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (number_parse(c->words->word[0], 0, max, n) == 0)
+		return 0;
+	return error_set(e, "\"%.100s\" is no number 0..%llu",
+	    c->words->word[0], (unsigned long long)max);
+}
+
+static struct frontend *
+serving(struct call *c, struct error *e)
+{
+	if (c->pen->frontend == NULL)
+		error_set(e, "only while the program serves");
+	return c->pen->frontend;
+}
+
+/* ---- where clients come in ---- */
+
+static int
+answer_listen(struct call *c)
+{
+	struct facts f;
+
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_text(&f, "listen", c->plan->listen_text);
+	facts_end(&f);
+	return 0;
+}
+
+int
+run_listen(struct call *c, struct error *e)
+{
+	enum resolve_how how =
+	    c->pen->loop == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+	const struct plan *now = c->pen->plan;
+	struct listen_list list = { .count = 0 };
+	const char *text = c->words->word[0];
+
+	if (c->words->count == 0)
+		return answer_listen(c);
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (now->listen_text != NULL && strcmp(now->listen_text, text) == 0)
+		list = now->listen;
+	else if (spec_parse_listen(&list, text, how, e) < 0)
+		return -1;
+	if (plan_set_text(&c->plan->listen_text, text) < 0)
+		return error_set(e, "out of memory");
+	c->plan->listen = list;
+	return answer_listen(c);
+}
+
+/* ---- connections ---- */
+
+static void
+tell_connection(struct facts *f, const struct connection_info *i)
+{
+	char client[PEER_TEXT_MAX];
+
+	facts_number(f, "connection", i->number);
+	facts_text(f, "state", i->state);
+	facts_text(f, "client", peer_format(&i->client, client));
+	if (i->server != NULL)
+		facts_number(f, "server", i->server->index);
+	else
+		facts_integer(f, "server", -1);
+	facts_integer(f, "downfd", i->down_fd);
+	facts_integer(f, "upfd", i->up_fd);
+	facts_number(f, "pending_down", i->pending_down);
+	facts_number(f, "pending_up", i->pending_up);
+	facts_number(f, "sx", i->up);
+	facts_number(f, "rx", i->down);
+	facts_number(f, "age_ms", i->age_ms);
+	facts_number(f, "idle_ms", i->idle_ms);
+}
+
+/* Pen's shape: numbers, of a free one zeroes. */
+static void
+print_connection(
+    struct buffer *out, uint64_t number, const struct connection_info *i)
+{
+	reply_add(out,
+	    "Connection %llu:\nstate = %u\ndownfd = %d, upfd = %d\n"
+	    "client = %u, server = %u\npend = %zu\n",
+	    (unsigned long long)number, i->phase, i->down_fd, i->up_fd,
+	    i->client_number, i->server != NULL ? i->server->index : 0,
+	    i->pending_down);
+}
+
+int
+run_connection(struct call *c, struct error *e)
+{
+	struct connection_info info;
+	struct facts f;
+	uint64_t n;
+
+	if (serving(c, e) == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+		return -1;
+	if (!frontend_connection(c->pen->frontend, n, &info)) {
+		if (n >= c->plan->config.frontend.sessions_max)
+			return error_set(
+			    e, "%llu is out of range", (unsigned long long)n);
+		info = (struct connection_info){ .number = (unsigned)n,
+			.state = "free",
+			.down_fd = -1,
+			.up_fd = -1 };
+	}
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	tell_connection(&f, &info);
+	facts_end(&f);
+	if (!c->reply->json)
+		print_connection(&c->reply->out, n, &info);
+	return 0;
+}
+
+static bool
+more_connections(struct reply *r, struct pen *p)
+{
+	struct connection_info info;
+	struct facts f;
+	bool found = true;
+
+	while (buffer_length(&r->out) < REPLY_PIECE &&
+	    (found = frontend_connection_next(p->frontend, r->at, &info))) {
+		facts_begin(&f, r, FACTS_LINE);
+		tell_connection(&f, &info);
+		facts_end(&f);
+		r->at = info.number + UINT64_C(1);
+	}
+	if (!found)
+		facts_list_end(r);
+	return found;
+}
+
+int
+run_connections(struct call *c, struct error *e)
+{
+	if (serving(c, e) == NULL)
+		return -1;
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->more = more_connections;
+	return 0;
+}
+
+int
+run_close(struct call *c, struct error *e)
+{
+	struct frontend *f = serving(c, e);
+	uint64_t n;
+
+	if (f == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+		return -1;
+	reply_add(&c->reply->out,
+	    frontend_close_connection(f, n)
+		? "Forcibly closing connection %llu\n"
+		: "Connection %llu out of range\n",
+	    (unsigned long long)n);
+	return 0;
+}
+
+int
+run_socket(struct call *c, struct error *e)
+{
+	struct frontend *frontend = serving(c, e);
+	struct facts f;
+	int64_t number;
+	uint64_t fd;
+
+	if (frontend == NULL || parse_one(c, INT32_MAX, &fd, e) < 0)
+		return -1;
+	number = frontend_connection_of_fd(frontend, (int)fd);
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_number(&f, "socket", fd);
+	facts_integer(&f, "connection", number);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out,
+		    "Socket %llu belongs to connection %lld\n",
+		    (unsigned long long)fd, (long long)number);
+	return 0;
+}
+
+/* ---- clients ---- */
+
+static void
+tell_client(struct reply *r, const struct sticky_client *client, uint64_t now)
+{
+	struct peer who = { .family = client->family };
+	char text[PEER_TEXT_MAX];
+	struct facts f;
+
+	memcpy(who.ip, client->ip, sizeof(who.ip));
+	facts_begin(&f, r, FACTS_LINE);
+	facts_text(&f, "client", peer_format_host(&who, text));
+	facts_number(&f, "connects", client->connects);
+	facts_number(&f, "sx", client->sent);
+	facts_number(&f, "rx", client->received);
+	facts_json_number(&f, "server", client->server);
+	facts_json_number(&f, "age_ms", now - client->seen);
+	facts_end(&f);
+}
+
+/* A piece ends after some clients looked at too: those passed over cost time. */
+static bool
+more_recent(struct reply *r, struct pen *p)
+{
+	const struct sticky *clients = pool_sticky(p->pool);
+	size_t count = clients != NULL ? sticky_count(clients) : 0, walked;
+	uint64_t now = loop_now(p->loop);
+
+	for (walked = 0; r->at < count && walked < WALK &&
+	     buffer_length(&r->out) < REPLY_PIECE;
+	     walked++) {
+		const struct sticky_client *client =
+		    sticky_at(clients, (size_t)r->at++);
+
+		if (client->seen + r->arg >= now)
+			tell_client(r, client, now);
+	}
+	if (r->at < count)
+		return true;
+	facts_list_end(r);
+	return false;
+}
+
+int
+run_recent(struct call *c, struct error *e)
+{
+	uint64_t ms = RECENT_SECONDS * 1000;
+
+	if (serving(c, e) == NULL)
+		return -1;
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->words->count == 1 &&
+	    number_parse_ms(c->words->word[0], 0, UINT32_MAX, &ms) < 0)
+		return error_set(
+		    e, "\"%.100s\" is no number of seconds", c->words->word[0]);
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->arg = ms;
+	c->reply->more = more_recent;
+	return 0;
+}
+
+int
+run_idlers(struct call *c, struct error *e)
+{
+	uint64_t want = c->plan->config.frontend.idlers;
+	uint64_t have =
+	    c->pen->frontend != NULL ? frontend_idlers(c->pen->frontend) : 0;
+	struct facts f;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_number(&f, "have", have);
+	facts_number(&f, "want", want);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "Idlers: %llu/%llu\n",
+		    (unsigned long long)have, (unsigned long long)want);
+	return 0;
+}

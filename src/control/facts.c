@@ -1,0 +1,216 @@
+/* facts.c: the only file that knows the JSON library. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+#include "control/facts.h"
+
+/* ---- text ---- */
+
+static bool
+tells_text(const struct facts *f)
+{
+	return !f->reply->json && f->style != FACTS_SILENT;
+}
+
+/* What stands before a value. */
+static void
+lead(struct facts *f, const char *key)
+{
+	struct buffer *out = &f->reply->out;
+
+	if (f->style == FACTS_LINES)
+		reply_add(out, "%s%s ", f->count > 0 ? "\n" : "", key);
+	else if (f->count > 0)
+		reply_add(out, " %s ", key);
+	f->count++;
+}
+
+/* ---- JSON ---- */
+
+#ifdef HAVE_JANSSON
+
+bool
+facts_have_json(void)
+{
+	return true;
+}
+
+static void
+put(struct facts *f, const char *key, json_t *value)
+{
+	if (f->object != NULL)
+		(void)json_object_set_new(f->object, key, value);
+	else
+		json_decref(value);
+}
+
+static void
+begin_object(struct facts *f)
+{
+	f->object = json_object();
+}
+
+static int
+append(const char *bytes, size_t n, void *out)
+{
+	return buffer_append(out, bytes, n);
+}
+
+static void
+end_object(struct facts *f)
+{
+	struct reply *r = f->reply;
+
+	if (r->listed)
+		(void)buffer_append(&r->out, ",\n", 2);
+	r->listed = r->in_list;
+	(void)json_dump_callback(
+	    f->object, append, &r->out, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	json_decref(f->object);
+}
+
+#define PUT(f, key, value)                  \
+	do {                                \
+		if ((f)->reply->json)       \
+			put(f, key, value); \
+	} while (0)
+
+#else
+
+bool
+facts_have_json(void)
+{
+	return false;
+}
+
+static void
+begin_object(struct facts *f)
+{
+	(void)f;
+}
+
+static void
+end_object(struct facts *f)
+{
+	(void)f;
+}
+
+#define PUT(f, key, value) (void)0
+
+#endif
+
+/* ---- facts ---- */
+
+void
+facts_begin(struct facts *f, struct reply *r, enum facts_style style)
+{
+	*f = (struct facts){ .reply = r, .style = style };
+	if (r->json)
+		begin_object(f);
+}
+
+void
+facts_end(struct facts *f)
+{
+	struct reply *r = f->reply;
+
+	if (r->json && f->object != NULL) {
+		end_object(f);
+		if (!r->in_list)
+			(void)buffer_append(&r->out, "\n", 1);
+	} else if (tells_text(f) && f->count > 0) {
+		(void)buffer_append(&r->out, "\n", 1);
+	}
+}
+
+void
+facts_text(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_string(value) : json_null());
+	if (!tells_text(f) || value == NULL)
+		return;
+	lead(f, key);
+	(void)buffer_append(&f->reply->out, value, strlen(value));
+}
+
+void
+facts_number(struct facts *f, const char *key, uint64_t value)
+{
+	PUT(f, key, json_integer((json_int_t)value));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%" PRIu64, value);
+}
+
+void
+facts_integer(struct facts *f, const char *key, int64_t value)
+{
+	PUT(f, key, json_integer(value));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%" PRId64, value);
+}
+
+void
+facts_decimal(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key,
+	    strchr(value, '.') != NULL
+		? json_real(strtod(value, NULL))
+		: json_integer(strtoll(value, NULL, 10)));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%s", value);
+}
+
+void
+facts_flag(struct facts *f, const char *key, bool value)
+{
+	PUT(f, key, json_boolean(value));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%s", value ? "yes" : "no");
+}
+
+void
+facts_json_text(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_string(value) : json_null());
+	(void)f, (void)key, (void)value;
+}
+
+void
+facts_json_number(struct facts *f, const char *key, uint64_t value)
+{
+	PUT(f, key, json_integer((json_int_t)value));
+	(void)f, (void)key, (void)value;
+}
+
+void
+facts_list_begin(struct reply *r)
+{
+	if (!r->json)
+		return;
+	(void)buffer_append(&r->out, "[", 1);
+	r->in_list = true;
+	r->listed = false;
+}
+
+void
+facts_list_end(struct reply *r)
+{
+	if (!r->json)
+		return;
+	(void)buffer_append(&r->out, "]\n", 2);
+	r->in_list = r->listed = false;
+}

@@ -1,0 +1,199 @@
+/* plan.c: making, copying and freeing plans; see plan_print.c for their text. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/command.h"
+#include "control/plan.h"
+
+int
+plan_set_text(char **place, const char *text)
+{
+	char *new = NULL;
+
+	if (text != NULL && (new = strdup(text)) == NULL)
+		return -1;
+	free(*place);
+	*place = new;
+	return 0;
+}
+
+/* Gives `place`, a copy of somebody else's pointer, a string of its own. */
+static int
+own_text(char **place)
+{
+	if (*place == NULL)
+		return 0;
+	*place = strdup(*place);
+	return *place != NULL ? 0 : -1;
+}
+
+/* ---- all strings of a plan, in one place ---- */
+
+/* Calls `visit` for each; goes on after a failure, so that own_text() leaves
+ * nothing that belongs to another plan. Returns 0 if all went well. */
+static int
+each_text(struct plan *p, int (*visit)(char **place))
+{
+	const struct command *row;
+	unsigned i;
+	int rc = 0;
+
+	for (row = command_table; row->name != NULL; row++)
+		if (row->kind == KIND_TEXT)
+			rc |= visit(
+			    (char **)(void *)((char *)&p->config + row->place));
+	rc |= visit(&p->listen_text);
+	for (i = 0; i < p->control_count; i++)
+		rc |= visit(&p->controls[i].text);
+	for (i = 0; i < p->count; i++) {
+		rc |= visit(&p->servers[i].host);
+		rc |= visit(&p->servers[i].place);
+	}
+	rc |= visit(&p->emergency.host);
+	rc |= visit(&p->emergency.place);
+	rc |= visit(&p->abuse.host);
+	rc |= visit(&p->abuse.place);
+	return rc;
+}
+
+static int
+free_text(char **place)
+{
+	free(*place);
+	*place = NULL;
+	return 0;
+}
+
+/* ---- life ---- */
+
+static void
+config_init(struct config *c)
+{
+	pool_options_init(&c->pool);
+	frontend_options_init(&c->frontend);
+}
+
+struct plan *
+plan_new(void)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+	int i;
+
+	if (p == NULL)
+		return NULL;
+	config_init(&p->config);
+	server_plan_init(&p->emergency);
+	server_plan_init(&p->abuse);
+	p->next_control = (struct control_plan){
+		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600
+	};
+	for (i = 0; i < ACL_LISTS; i++)
+		acl_init(&p->acls[i]);
+	return p;
+}
+
+static void
+plan_fini(struct plan *p)
+{
+	int i;
+
+	each_text(p, free_text);
+	free(p->servers);
+	for (i = 0; i < ACL_LISTS; i++)
+		acl_fini(&p->acls[i]);
+}
+
+void
+plan_free(struct plan *p)
+{
+	if (p == NULL)
+		return;
+	plan_fini(p);
+	free(p);
+}
+
+struct plan *
+plan_copy(const struct plan *from)
+{
+	struct plan *p = malloc(sizeof(*p));
+	int rc = 0, i;
+
+	if (p == NULL)
+		return NULL;
+	*p = *from;
+	p->room = p->count > 0 ? p->count : 1;
+	p->servers = malloc(p->room * sizeof(*p->servers));
+	if (p->servers == NULL) {
+		free(p);
+		return NULL;
+	}
+	if (p->count > 0)
+		memcpy(
+		    p->servers, from->servers, p->count * sizeof(*p->servers));
+	rc = each_text(p, own_text);
+	for (i = 0; i < ACL_LISTS; i++)
+		rc |= acl_copy(&p->acls[i], &from->acls[i]);
+	if (rc == 0)
+		return p;
+	plan_free(p);
+	errno = ENOMEM;
+	return NULL;
+}
+
+int
+plan_become(struct plan *p, const struct plan *from)
+{
+	struct plan *copy = plan_copy(from);
+
+	if (copy == NULL)
+		return -1;
+	plan_fini(p);
+	*p = *copy;
+	free(copy);
+	return 0;
+}
+
+/* ---- servers ---- */
+
+struct server_plan *
+plan_server(struct plan *p, unsigned index)
+{
+	unsigned room = p->room > 0 ? p->room : 16;
+	struct server_plan *new;
+
+	while (room <= index)
+		room *= 2;
+	if (room > p->room) {
+		new = realloc(p->servers, room * sizeof(*new));
+		if (new == NULL)
+			return NULL;
+		p->servers = new;
+		p->room = room;
+	}
+	for (; p->count <= index; p->count++)
+		server_plan_init(&p->servers[p->count]);
+	return &p->servers[index];
+}
+
+void
+server_plan_clear(struct server_plan *s)
+{
+	free(s->host);
+	free(s->place);
+	server_plan_init(s);
+}
+
+bool
+server_plan_equal(const struct server_plan *a, const struct server_plan *b)
+{
+	if ((a->host == NULL) != (b->host == NULL) ||
+	    (a->host != NULL && strcmp(a->host, b->host) != 0))
+		return false;
+	return a->port == b->port && a->acl == b->acl && a->prio == b->prio &&
+	    a->weight == b->weight && a->soft == b->soft &&
+	    a->hard == b->hard && a->blacklist_ms == b->blacklist_ms &&
+	    a->admin_set == b->admin_set && a->admin == b->admin;
+}

@@ -1,0 +1,105 @@
+/* plan.h: what the operator wants: every setting, address, server and access
+ * list, as words and numbers. Pure data: it owns its strings and nothing else,
+ * opens nothing and looks no name up.
+ *
+ *     options, a file or a command --> draft (a copy) --> pen_adopt() --> running
+ *
+ * Changes are made to a draft; only one that is right as a whole becomes the
+ * running plan, so what is refused changes nothing. */
+#ifndef PEN_CONTROL_PLAN_H
+#define PEN_CONTROL_PLAN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "control/access.h"
+#include "control/spec.h"
+#include "pool/pool.h"
+#include "proxy/frontend.h"
+
+/* How the process runs; see process.h. */
+struct process_options {
+	bool foreground;
+	char *user;
+	char *directory; /* to chroot into */
+	char *pid_file;
+};
+
+/* Pen's modes; together they pick the algorithm (see pen_adopt()). */
+struct mode_options {
+	bool hash, roundrobin, stubborn, weight, prio;
+	const char *balance;	 /* an algorithm by name, or NULL */
+	bool sticky_set, sticky; /* said so explicitly, and what */
+};
+
+/* What rows of the table point into. Strings are the plan's own. */
+struct config {
+	struct pool_options pool;
+	struct frontend_options frontend;
+	struct process_options process;
+	struct mode_options mode;
+	const char *method; /* of the event loop; NULL: the best */
+	uint64_t debug;
+	int control_acl; /* the list that TCP control clients must pass */
+	bool ascii;
+	bool abort_on_error;
+	bool allow_exit;
+	bool check;	 /* --check */
+	char *file;	 /* the configuration file */
+	char *log;	 /* of requests: a path or HOST:PORT */
+	char *web_stats; /* where USR1 writes the status page */
+};
+
+struct control_plan {
+	char *text; /* the address as given */
+	struct listen_list at;
+	enum access level;  /* of root and the user pen runs as */
+	enum access others; /* of other users that the file's mode lets in */
+	mode_t mode;
+};
+
+enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000 };
+
+struct plan {
+	struct config config;
+	char *listen_text; /* as given, or NULL */
+	struct listen_list listen;
+	struct control_plan controls[CONTROLS_MAX];
+	unsigned control_count;
+	struct control_plan next_control; /* levels and mode of the next one */
+	struct server_plan *servers;
+	unsigned count, room;
+	struct server_plan emergency, abuse; /* no host: none */
+	struct acl acls[ACL_LISTS];
+};
+
+/* All defaults, no server. NULL with errno ENOMEM. */
+struct plan *plan_new(void);
+struct plan *plan_copy(const struct plan *p);
+void plan_free(struct plan *p); /* NULL is fine */
+/* Makes `p` the same as `from`. Returns 0, or -1 with errno ENOMEM and `p`
+ * as it was. */
+int plan_become(struct plan *p, const struct plan *from);
+
+/* ---- servers ---- */
+
+/* The server of that number, made if there is none, the slots between being
+ * empty; NULL with errno ENOMEM. Valid until the next one is made. */
+struct server_plan *plan_server(struct plan *p, unsigned index);
+void server_plan_clear(struct server_plan *s);
+/* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
+int plan_set_text(char **place, const char *text);
+bool server_plan_equal(
+    const struct server_plan *a, const struct server_plan *b);
+
+/* ---- as text ---- */
+
+/* All of it as commands, a line each, that give the same plan when read back. */
+void plan_print(const struct plan *p, struct buffer *text);
+/* The settings of it alone. */
+void plan_print_settings(const struct plan *p, struct buffer *text);
+/* One word as the command language reads it back: quoted where it must be. */
+void plan_print_word(struct buffer *text, const char *word);
+
+#endif

@@ -1,0 +1,184 @@
+/* plan_print.c: a plan as the commands that make it. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/command.h"
+#include "control/plan.h"
+#include "control/reply.h"
+#include "control/setting.h"
+
+void
+plan_print_word(struct buffer *text, const char *word)
+{
+	bool quote = word[0] == '\0' || word[0] == '#' ||
+	    strpbrk(word, " \t\r\n\"'\\;") != NULL;
+
+	if (!quote) {
+		(void)buffer_append(text, word, strlen(word));
+		return;
+	}
+	(void)buffer_append(text, "\"", 1);
+	for (; *word != '\0'; word++) {
+		if (*word == '"' || *word == '\\')
+			(void)buffer_append(text, "\\", 1);
+		(void)buffer_append(text, word, 1);
+	}
+	(void)buffer_append(text, "\"", 1);
+}
+
+/* "NAME WORD", or "no NAME" without a word. */
+static void
+print_text(struct buffer *text, const char *name, const char *word)
+{
+	reply_add(text, "%s%s", word == NULL ? "no " : "", name);
+	if (word != NULL) {
+		(void)buffer_append(text, " ", 1);
+		plan_print_word(text, word);
+	}
+	(void)buffer_append(text, "\n", 1);
+}
+
+static void
+print_address(struct buffer *text, const char *name, const struct addr *a)
+{
+	char host[ADDR_TEXT_MAX];
+
+	if (a->len > 0)
+		addr_format_host(a, host);
+	print_text(text, name, a->len > 0 ? host : NULL);
+}
+
+void
+plan_print_settings(const struct plan *p, struct buffer *text)
+{
+	const struct config *c = &p->config;
+	const struct frontend_options *f = &c->frontend;
+	const struct command *row;
+	char value[SETTING_TEXT_MAX];
+
+	for (row = command_table; row->name != NULL; row++) {
+		if (row->flags & (ROW_OPTION | ROW_START))
+			continue;
+		if (row->kind == KIND_FLAG)
+			reply_add(text, "%s%s\n",
+			    setting_flag(p, row) ? "" : "no ", row->name);
+		else if (setting_is_number(row))
+			reply_add(text, "%s %s\n", row->name,
+			    setting_text(p, row, value));
+		else if (row->kind == KIND_TEXT)
+			print_text(text, row->name, setting_string(p, row));
+	}
+	reply_add(text, "balance default\n");
+	if (c->mode.balance != NULL)
+		reply_add(text, "balance %s\n", c->mode.balance);
+	if (c->mode.sticky_set)
+		reply_add(text, "%ssticky\n", c->mode.sticky ? "" : "no ");
+	reply_add(text, "tcp_fastclose %s\n",
+	    f->fastclose_up	    ? (f->fastclose_down ? "both" : "up")
+		: f->fastclose_down ? "down"
+				    : "off");
+	reply_add(text, "debug %llu\n", (unsigned long long)c->debug);
+	print_address(text, "source", &f->source);
+}
+
+static void
+print_listeners(const struct plan *p, struct buffer *text)
+{
+	const struct control_plan *k;
+	unsigned i;
+
+	if (p->listen_text != NULL)
+		print_text(text, "listen", p->listen_text);
+	if (p->control_count > 0)
+		reply_add(text, "no control\n");
+	for (i = 0; i < p->control_count; i++) {
+		k = &p->controls[i];
+		reply_add(text, "control_level %s %s\ncontrol_mode %04o\n",
+		    access_name(k->level), access_name(k->others),
+		    (unsigned)k->mode);
+		print_text(text, "control", k->text);
+	}
+}
+
+static void
+print_acls(const struct plan *p, struct buffer *text)
+{
+	char entry[ACL_TEXT_MAX];
+	size_t k;
+	int i;
+
+	for (i = 0; i < ACL_LISTS; i++) {
+		const struct acl *l = &p->acls[i];
+
+		reply_add(text, "no acl %d\n", i);
+		for (k = 0; k < l->count; k++)
+			reply_add(text, "acl %d %s\n", i,
+			    acl_format_entry(&l->entries[k], entry));
+	}
+}
+
+/* What follows the number or name of a server: all of it but the address. */
+static void
+print_server_words(const struct server_plan *s, struct buffer *text)
+{
+	static const char *const admin[] = { "up", "drain", "down" };
+
+	if (s->port != 0)
+		reply_add(text, " port %u", s->port);
+	reply_add(text, " max %llu hard %llu blacklist %llu",
+	    (unsigned long long)s->soft, (unsigned long long)s->hard,
+	    (unsigned long long)s->blacklist_ms / 1000);
+	if (s->blacklist_ms % 1000 != 0)
+		reply_add(text, ".%03llu",
+		    (unsigned long long)s->blacklist_ms % 1000);
+	reply_add(text, " weight %u prio %d", s->weight, s->prio);
+	if (s->acl >= 0)
+		reply_add(text, " acl %d", s->acl);
+	if (s->admin_set)
+		reply_add(text, " %s", admin[s->admin]);
+	(void)buffer_append(text, "\n", 1);
+}
+
+static void
+print_reserve(
+    const struct server_plan *s, const char *name, struct buffer *text)
+{
+	char at[SPEC_TEXT_MAX];
+
+	print_text(
+	    text, name, s->host != NULL ? spec_format_server(s, at) : NULL);
+}
+
+static void
+print_servers(const struct plan *p, struct buffer *text)
+{
+	const struct server_plan *s;
+	struct server_plan empty;
+	unsigned i;
+
+	server_plan_init(&empty);
+	reply_add(text, "server all remove\n");
+	for (i = 0; i < p->count; i++) {
+		s = &p->servers[i];
+		if (server_plan_equal(s, &empty))
+			continue;
+		reply_add(text, "server %u", i);
+		if (s->host != NULL) {
+			(void)buffer_append(text, " address ", 9);
+			plan_print_word(text, s->host);
+		}
+		print_server_words(s, text);
+	}
+	print_reserve(&p->emergency, "emergency", text);
+	print_reserve(&p->abuse, "abuse", text);
+}
+
+void
+plan_print(const struct plan *p, struct buffer *text)
+{
+	plan_print_settings(p, text);
+	print_listeners(p, text);
+	print_acls(p, text);
+	print_servers(p, text);
+}

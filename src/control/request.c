@@ -1,0 +1,193 @@
+/* request.c: one line of commands: parse, may you, do, wait, answer. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/facts.h"
+#include "control/pen.h"
+#include "control/request.h"
+
+void
+request_init(struct request *q, struct pen *p, struct asker *asker,
+    void (*on_wake)(struct request *q))
+{
+	memset(q, 0, sizeof(*q));
+	q->pen = p;
+	q->asker = asker;
+	q->on_wake = on_wake;
+	reply_init(&q->reply);
+	names_init(&q->names);
+}
+
+void
+request_fini(struct request *q)
+{
+	names_fini(&q->names);
+	reply_fini(&q->reply);
+	free(q->line);
+	q->line = q->next = NULL;
+}
+
+int
+request_begin(struct request *q, const char *line)
+{
+	free(q->line);
+	q->failed = false;
+	q->line = q->next = strdup(line);
+	return q->line != NULL ? 0 : -1;
+}
+
+/* ---- one command ---- */
+
+/* "json" as the last word asks for it; not of what changes something. */
+static int
+take_json(const struct command *row, struct words *w, bool no, bool *json,
+    struct error *e)
+{
+	int n = w->count;
+
+	*json = n > 0 && strcmp(w->word[n - 1], "json") == 0 &&
+	    (row->kind == KIND_REPORT ||
+		(n == 1 && row->kind <= KIND_CHANGE && !no &&
+		    !command_changes(row, 0, no)));
+	if (!*json)
+		return 0;
+	if (!facts_have_json())
+		return error_set(e, "json: built without Jansson");
+	w->word[--w->count] = NULL;
+	return 0;
+}
+
+static void
+on_names(struct names *n)
+{
+	struct request *q = list_entry(n, struct request, names);
+
+	q->on_wake(q);
+}
+
+/* Adopts the draft, or waits for names first. */
+static int
+adopt(struct request *q, struct call *c, bool *waits, struct error *e)
+{
+	struct pen *p = q->pen;
+
+	if (pen_want_names(p, c->plan, c->fresh, &q->names) < 0)
+		return error_set(e, "out of memory");
+	if (q->names.missing > 0 && p->resolver == NULL)
+		names_look_up_now(&q->names);
+	if (q->names.missing > 0) {
+		*waits = true;
+		names_look_up(&q->names, p->resolver, on_names);
+		return 0;
+	}
+	return pen_adopt(p, c->plan, &q->names, e);
+}
+
+static int
+change(struct request *q, struct call *c, bool *waits, struct error *e)
+{
+	size_t said = buffer_length(&q->reply.out);
+	int rc;
+
+	c->plan = plan_copy(q->pen->plan);
+	if (c->plan == NULL)
+		return error_set(e, "out of memory");
+	rc = command_run(c, e);
+	if (rc == 0)
+		rc = adopt(q, c, waits, e);
+	plan_free(c->plan);
+	if (rc < 0 || *waits) /* what it answered is not true (yet) */
+		buffer_cut(&q->reply.out, said);
+	return rc;
+}
+
+/* What the row is allowed to do and takes, then does it. */
+static int
+run_row(struct request *q, const struct command *row, struct words *w, bool no,
+    bool *waits, struct error *e)
+{
+	struct call c = { .pen = q->pen,
+		.plan = q->pen->plan,
+		.row = row,
+		.words = w,
+		.no = no,
+		.asker = q->asker,
+		.reply = &q->reply };
+	enum access needed;
+
+	if (take_json(row, w, no, &q->reply.json, e) < 0)
+		return -1;
+	needed = command_access(row, w->count, no);
+	if (q->asker != NULL && q->asker->access < needed)
+		return error_set(e, "needs the level %s, yours is %s",
+		    access_name(needed), access_name(q->asker->access));
+	if (!command_changes(row, w->count, no) || !command_is_there(row))
+		return command_run(&c, e);
+	if (row->flags & ROW_START && q->pen->loop != NULL)
+		return error_set(e, "only at the start");
+	return change(q, &c, waits, e);
+}
+
+/* The command at q->next. On *waits it is to be done again. */
+static int
+run_next(struct request *q, bool *waits, struct error *e)
+{
+	char *copy = strdup(q->next), *rest;
+	const struct command *row;
+	struct words w;
+	struct error why;
+	bool no = false;
+	int rc;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	rc = command_parse(copy, &row, &w, &no, &rest, e);
+	if (rc == 0 && row != NULL &&
+	    (rc = run_row(q, row, &w, no, waits, &why)) < 0)
+		error_set(
+		    e, "%s%s: %.400s", no ? "no " : "", row->name, why.text);
+	if (!*waits) {
+		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
+		names_forget(&q->names);
+	}
+	free(copy);
+	return rc;
+}
+
+/* ---- the line ---- */
+
+static enum request_result
+refuse(struct request *q)
+{
+	q->failed = true;
+	q->next = NULL;
+	q->reply.more = NULL;
+	reply_add(&q->reply.out, "error: %.500s\n", q->error.text);
+	return REQUEST_DONE;
+}
+
+enum request_result
+request_run(struct request *q)
+{
+	bool waits = false;
+
+	for (;;) {
+		if (buffer_length(&q->reply.out) >= REPLY_PIECE)
+			return REQUEST_FULL;
+		if (q->reply.more != NULL) {
+			if (!q->reply.more(&q->reply, q->pen))
+				q->reply.more = NULL;
+			if (q->reply.more != NULL)
+				return REQUEST_FULL;
+			continue;
+		}
+		if (q->next == NULL || (q->asker != NULL && q->asker->quit))
+			return REQUEST_DONE;
+		if (run_next(q, &waits, &q->error) < 0)
+			return refuse(q);
+		if (waits)
+			return REQUEST_WAITS;
+	}
+}

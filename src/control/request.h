@@ -1,0 +1,45 @@
+/* request.h: a line of commands being carried out while the program serves.
+ *
+ *     request_init() -> request_run() -> REQUEST_DONE
+ *                          ^   |
+ *                          |   |-> REQUEST_FULL   take the answer, run again
+ *                          '---'-> REQUEST_WAITS  on_wake() comes: run again
+ *
+ * The commands of a line (;) are carried out in order until one is refused.
+ * Each changes a draft that is adopted as a whole. One that needs names of hosts
+ * waits for them and is then done again from its beginning, so that what others
+ * changed meanwhile is not lost. */
+#ifndef PEN_CONTROL_REQUEST_H
+#define PEN_CONTROL_REQUEST_H
+
+#include "control/command.h"
+#include "control/names.h"
+
+enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
+
+struct request {
+	struct pen *pen;
+	struct asker *asker; /* NULL: nobody; everything is allowed */
+	struct reply reply;
+	bool failed;
+	struct error error; /* why; also in the reply, behind "error: " */
+	/* Not to be touched from here on. */
+	char *line, *next;
+	struct names names;
+	void (*on_wake)(struct request *q);
+};
+
+/* `asker` stays the caller's. */
+void request_init(struct request *q, struct pen *p, struct asker *asker,
+    void (*on_wake)(struct request *q));
+/* Cancels what waits. */
+void request_fini(struct request *q);
+
+/* Begins a line, which is copied; the one before is done. Returns 0, or -1 with
+ * errno ENOMEM. */
+int request_begin(struct request *q, const char *line);
+/* Goes on. While the answer is REQUEST_FULL, take (some of) reply.out before
+ * calling again. */
+enum request_result request_run(struct request *q);
+
+#endif

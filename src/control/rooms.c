@@ -1,0 +1,136 @@
+/* rooms.c: what a plan means for the rooms that run: log, listeners, pool and
+ * frontend. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/adopt.h"
+#include "net/resolve.h"
+#include "proxy/requestlog.h"
+
+/* ---- the log of requests ---- */
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+/* HOST:PORT, by UDP; all else is a file. */
+static bool
+is_remote(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon != NULL && colon != text && colon[1] != '\0' &&
+	    strchr(text, '/') == NULL;
+}
+
+static struct requestlog *
+open_remote_log(struct pen *p, const char *text, struct error *e)
+{
+	const char *rest;
+	char *host = spec_split_host(text, &rest, e);
+	struct requestlog *log = NULL;
+	struct resolved to;
+	uint16_t port;
+
+	if (host == NULL)
+		return NULL;
+	if (*rest == ':' && resolve_port(rest + 1, &port, e) == 0 &&
+	    resolve_host(host, port,
+		p->frontend == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC, &to,
+		e) == 0)
+		log = requestlog_open_udp(p->loop, &to.addr[0], e);
+	free(host);
+	return log;
+}
+
+static int
+open_log(
+    struct pen *p, const char *text, struct requestlog **log, struct error *e)
+{
+	struct error why;
+
+	*log = NULL;
+	if (text == NULL)
+		return 0;
+	*log = is_remote(text) ? open_remote_log(p, text, &why)
+			       : requestlog_open_file(p->loop, text, &why);
+	if (*log != NULL)
+		return 0;
+	return error_set(e, "log \"%.200s\": %.250s", text, why.text);
+}
+
+int
+rooms_open_log(struct pen *p, struct error *e)
+{
+	return open_log(p, p->plan->config.log, &p->log, e);
+}
+
+/* ---- listeners ---- */
+
+static bool
+same_listeners(const struct listen_list *a, const struct listen_list *b)
+{
+	unsigned i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (!addr_equal(&a->entry[i].at, &b->entry[i].at) ||
+		    a->entry[i].v6_only != b->entry[i].v6_only)
+			return false;
+	return true;
+}
+
+static int
+move_listeners(struct pen *p, const struct listen_list *to, struct error *e)
+{
+	return frontend_relisten(p->frontend, to->entry, to->count, e);
+}
+
+/* ---- all of them ---- */
+
+static int
+prepare_running(
+    struct pen *p, const struct plan *draft, struct changes *c, struct error *e)
+{
+	const char *before = p->plan->config.log, *now = draft->config.log;
+
+	c->log_changed = !same_text(before, now);
+	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
+		return -1;
+	if (same_listeners(&p->plan->listen, &draft->listen) ||
+	    move_listeners(p, &draft->listen, e) == 0)
+		return 0;
+	requestlog_close(c->log);
+	return -1;
+}
+
+int
+rooms_prepare(
+    struct pen *p, const struct plan *draft, struct changes *c, struct error *e)
+{
+	if (pool_set_options(p->pool, &draft->config.pool) < 0)
+		return error_set(e, "out of memory");
+	if (p->frontend == NULL || prepare_running(p, draft, c, e) == 0)
+		return 0;
+	(void)pool_set_options(p->pool, &p->plan->config.pool);
+	return -1;
+}
+
+void
+rooms_commit(struct pen *p, const struct plan *draft, struct changes *c)
+{
+	if (p->frontend == NULL)
+		return;
+	if (c->log_changed) {
+		frontend_set_requestlog(p->frontend, c->log);
+		requestlog_close(p->log);
+		p->log = c->log;
+	}
+	frontend_set_options(p->frontend, &draft->config.frontend);
+}

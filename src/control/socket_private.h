@@ -1,0 +1,31 @@
+/* socket_private.h: the inside of the control socket, for socket.c (addresses,
+ * who may come in) and client.c (lines and answers). */
+#ifndef PEN_CONTROL_SOCKET_PRIVATE_H
+#define PEN_CONTROL_SOCKET_PRIVATE_H
+
+#include "base/list.h"
+#include "control/access.h"
+#include "net/timeouts.h"
+
+struct pen;
+
+struct control {
+	struct pen *pen;
+	struct loop *loop;
+	struct list listeners;
+	struct list clients; /* struct client; the longest silent one first */
+	unsigned count;	     /* clients */
+	struct timeouts patience;
+};
+
+/* Clients at a time; how long one may be silent, or not read. */
+enum { CLIENTS_MAX = 200, PATIENCE_MS = 30000 };
+
+/* Serves the client on `fd`, which it takes over. */
+void client_start(struct control *c, int fd, enum access access);
+/* Closes the one that has been silent longest. */
+void client_close_oldest(struct control *c);
+/* One was silent for too long: for the queue of timeouts. */
+void client_on_impatience(struct timeouts *t, struct expiry *x);
+
+#endif

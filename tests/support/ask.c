@@ -1,0 +1,60 @@
+/* ask.c: a request run to its end. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "control/config_file.h"
+#include "control/request.h"
+#include "support/ask.h"
+
+static void
+on_wake(struct request *q)
+{
+	(void)q;
+	ck_abort_msg("a request waits for names");
+}
+
+int
+ask_pen(
+    struct pen *p, const char *line, char *answer, size_t size, struct error *e)
+{
+	struct resolver *resolver = p->resolver;
+	struct request q;
+	size_t n = 0, more;
+	int rc;
+
+	e->text[0] = '\0';
+	p->resolver = NULL;
+	request_init(&q, p, NULL, on_wake);
+	ck_assert_int_eq(request_begin(&q, line), 0);
+	while (request_run(&q) != REQUEST_DONE || q.reply.more != NULL ||
+	    buffer_length(&q.reply.out) > 0) {
+		more = buffer_length(&q.reply.out);
+		if (more > size - 1 - n)
+			more = size - 1 - n;
+		if (more > 0)
+			memcpy(answer + n, buffer_bytes(&q.reply.out), more);
+		n += more;
+		buffer_fini(&q.reply.out);
+	}
+	answer[n] = '\0';
+	rc = q.failed ? -1 : 0;
+	if (rc < 0) {
+		*e = q.error;
+		*strstr(answer, "error: ") = '\0';
+	}
+	request_fini(&q);
+	p->resolver = resolver;
+	return rc;
+}
+
+int
+adopt_given(struct pen *p, struct error *e)
+{
+	struct plan *draft = config_draft(p, NULL, e);
+	int rc = draft != NULL ? pen_adopt_now(p, draft, e) : -1;
+
+	plan_free(draft);
+	return rc;
+}
