@@ -10,7 +10,7 @@
 #
 #     gcc       warnings are errors; everything
 #     clang     with address and undefined behaviour sanitizers
-#     notls     without OpenSSL and libedit
+#     notls     without OpenSSL, libedit and Jansson
 #     valgrind  the unit tests, and pen itself in the system tests
 #
 # Missing packages are installed first. Builds are kept in build-tests. The
@@ -157,7 +157,8 @@ step_clang() {
 }
 
 step_notls() {
-	build notls --enable-werror --without-openssl --without-libedit || return
+	build notls --enable-werror --without-openssl --without-libedit \
+		--without-jansson || return
 	PEN_TEST_LIGHT=1 check notls
 }
 
@@ -206,7 +207,7 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson clang curl nginx ab wrk ssh sshd nc valgrind mandoc
+packages_want libedit jansson clang curl nginx ab wrk ssh sshd nc valgrind mandoc classic
 mkdir -p "$work" || exit 1
 for step in $steps; do
 	case $step in

@@ -33,6 +33,7 @@ sshd      openssh-server    openssh-server    openssh-server openssh    openssh-
 nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
+classic   pen               -                 -             -           -                   -            -
 TABLE
 }
 
@@ -61,6 +62,7 @@ packages_has() {
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
 	libedit | jansson) pkg-config --exists "$1" 2>/dev/null ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
+	classic) [ -x /usr/bin/pen ] || ! packages_find_program dpkg-query ;;
 	*) packages_find_program "$1" ;;
 	esac
 }

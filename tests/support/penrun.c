@@ -91,6 +91,18 @@ pen_up(struct pen *p, const struct spot *front, ...)
 }
 
 void
+pen_up_words(struct pen *p, const struct spot *front, const char *const argv[])
+{
+	struct words w;
+
+	add_program(&w);
+	while (*argv != NULL)
+		add(&w, *argv++);
+	child_start(&p->child, w.argv);
+	pen_wait_ready(p, front);
+}
+
+void
 pen_wait_ready(struct pen *p, const struct spot *front)
 {
 	WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(front), 10000);

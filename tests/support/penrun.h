@@ -23,6 +23,9 @@ void pen_start_limited(struct pen *p, unsigned long files, ...)
  * returns when it listens at `front`. */
 void pen_up(struct pen *p, const struct spot *front, ...)
     __attribute__((sentinel));
+/* The same with the arguments, -f included, as a list. */
+void pen_up_words(
+    struct pen *p, const struct spot *front, const char *const argv[]);
 /* Waits until it listens at `front`; the test fails with what pen says when
  * it ends instead. */
 void pen_wait_ready(struct pen *p, const struct spot *front);

@@ -334,7 +334,7 @@ spot_recv(int fd, void *bytes, size_t n)
 const char *
 spot_recv_all(int fd)
 {
-	char buf[4096];
+	char buf[64 * 1024];
 	size_t n = 0;
 	ssize_t k;
 

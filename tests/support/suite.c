@@ -18,7 +18,7 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-enum { TEXTS_MAX = 4096, CONTENTS_MAX = 1 << 20 };
+enum { TEXTS_MAX = 16384, CONTENTS_MAX = 1 << 20 };
 
 static char scratch_root[64];
 static char *texts[TEXTS_MAX]; /* freed at exit, so that leaks stay visible */
@@ -45,13 +45,13 @@ keep(char *s)
 const char *
 text(const char *fmt, ...)
 {
-	char buf[4096];
+	char *made = NULL;
 	va_list ap;
 
 	va_start(ap, fmt);
-	vsnprintf(buf, sizeof(buf), fmt, ap);
+	ck_assert_int_ge(vasprintf(&made, fmt, ap), 0);
 	va_end(ap);
-	return keep(strdup(buf));
+	return keep(made);
 }
 
 const char *

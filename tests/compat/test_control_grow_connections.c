@@ -1,0 +1,55 @@
+/* test_control_grow_connections.c: conn_max grows while connections are open,
+ * and all of them, old and new, work. */
+#include "config.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(control_grow_connections)
+{
+	enum { FEW = 5, MANY = 300 };
+	struct spot front, ctl;
+	struct backend b;
+	struct pen pen;
+	int fds[MANY], i;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-x", "5", "-C", ctl.text, front.text,
+	    b.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	for (i = 0; i < FEW; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "old");
+	}
+	ck_assert_str_eq(spot_ask(&ctl, "conn_max\n"), "5\n");
+	ck_assert_str_eq(spot_ask(&ctl, "conn_max 400\n"), "400\n");
+	for (; i < MANY; i++) {
+		fds[i] = spot_connect(&front);
+		spot_expect_echo(fds[i], "new");
+	}
+	/* fewer than there are: nobody is thrown out */
+	ck_assert_str_eq(spot_ask(&ctl, "conn_max 10\n"), "10\n");
+	for (i = 0; i < MANY; i++) {
+		spot_expect_echo(fds[i], "still here");
+		close(fds[i]);
+	}
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("control_grow_connections");
+
+	SUITE_ADD(s, control_grow_connections, 60);
+	return suite_main(s);
+}

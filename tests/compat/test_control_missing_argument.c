@@ -1,0 +1,84 @@
+/* test_control_missing_argument.c: every command without its arguments, with too
+ * many and with odd ones is answered, and pen goes on. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "control/command.h"
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static struct spot ctl;
+
+static void
+is_refused(const char *line)
+{
+	ck_assert_msg(
+	    strncmp(spot_ask(&ctl, text("%s\n", line)), "error: ", 7) == 0,
+	    "%s: not refused", line);
+}
+
+static bool
+ends_it(const struct command *row)
+{
+	return strcmp(row->name, "exit") == 0;
+}
+
+/* Whatever it is answered, somebody is there afterwards. */
+static void
+survives(const char *line)
+{
+	(void)spot_ask(&ctl, line);
+	ck_assert_str_eq(spot_ask(&ctl, "pending_max\n"), "0\n");
+}
+
+START_TEST(control_missing_argument)
+{
+	static const char *const odd[] = { "", " \"\"", " -1", " x",
+		" 99999999999999999999", " 0 0 0 0 0", " '\xff\x01'" };
+	const struct command *row;
+	struct spot front;
+	struct backend b;
+	struct pen pen;
+	size_t i;
+
+	backend_start(&b, SPOT_TCP4, backend_say, "here");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, b.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	is_refused("no acl");
+	is_refused("source");
+	is_refused("ssl_client_renegotiation_interval");
+	is_refused("acl");
+	is_refused("server");
+	is_refused("close");
+	is_refused("connection");
+	is_refused("socket");
+	is_refused("include");
+	is_refused("no");
+	for (row = command_table; row->name != NULL; row++) {
+		if (ends_it(row) || strcmp(row->name, "pending_max") == 0 ||
+		    strcmp(row->name, "listen") == 0)
+			continue;
+		for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+			survives(text("%s%s\n", row->name, odd[i]));
+			survives(text("no %s%s\n", row->name, odd[i]));
+		}
+	}
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("control_missing_argument");
+
+	SUITE_ADD(s, control_missing_argument, 60);
+	return suite_main(s);
+}

@@ -1,0 +1,53 @@
+/* test_idle_timeout_large.c: an idle timeout has nothing to do with the size of
+ * any table: more seconds than connections or clients fit, it is kept as it was
+ * given, and a short one set afterwards fires. */
+#include "config.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+START_TEST(idle_timeout_large)
+{
+	struct spot front, ctl;
+	struct backend b;
+	struct pen pen;
+	int fd;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-x", "2", "-c", "2", "-C", ctl.text, "-O",
+	    "idle_timeout 0.3", front.text, b.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	ck_assert_str_eq(spot_ask(&ctl, "idle_timeout 1000000\n"),
+	    "Idle timeout: 1000000 seconds\n");
+	ck_assert_str_eq(spot_ask(&ctl, "idle_timeout\n"),
+	    "Idle timeout: 1000000 seconds\n");
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "x");
+	close(fd);
+	/* more seconds than the two connections there is room for */
+	ck_assert_str_eq(
+	    spot_ask(&ctl, "idle_timeout 3\n"), "Idle timeout: 3 seconds\n");
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "x");
+	spot_expect_end(fd);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("idle_timeout_large");
+
+	SUITE_ADD(s, idle_timeout_large, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,309 @@
+/* test_same_shape.c: side by side with classic Pen in the same situations: the
+ * replies that scripts parse have the same shape. Needs Debian's package of Pen
+ * 0.34.1. */
+#include "config.h"
+
+#include <check.h>
+#include <ctype.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/child.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static const char classic_path[] = "/usr/bin/pen";
+
+/* Two balancers before the same servers. */
+struct twin {
+	struct child child;
+	struct spot front, ctl;
+};
+
+static struct twin ours, classic;
+static struct backend one;
+static struct spot dead;
+
+/* It does not say its version itself; the package does. */
+static bool
+have_classic(void)
+{
+	struct child c;
+	const char *argv[] = { "dpkg-query", "-W", "-f", "${Version}", "pen",
+		NULL };
+
+	if (access(classic_path, X_OK) != 0 || child_find(argv[0]) == NULL)
+		return false;
+	child_start(&c, argv);
+	child_wait(&c, 10000);
+	return strncmp(child_out(&c), "0.34.1", 6) == 0;
+}
+
+static void
+start_one(struct twin *t, const char *program, const char *const options[],
+    bool with_dead)
+{
+	const char *argv[CHILD_ARGS] = { program, "-f" };
+	int n = 2;
+
+	spot_new(&t->front, SPOT_TCP4);
+	spot_new(&t->ctl, t == &classic ? SPOT_TCP4 : SPOT_UNIX);
+	if (t == &classic && geteuid() == 0) { /* it refuses as root */
+		argv[n++] = "-u";
+		argv[n++] = "nobody";
+	}
+	while (*options != NULL)
+		argv[n++] = *options++;
+	argv[n++] = "-C";
+	argv[n++] = t->ctl.text;
+	argv[n++] = t->front.text;
+	argv[n++] = one.at.text;
+	if (with_dead)
+		argv[n++] = dead.text;
+	child_start(&t->child, argv);
+	WAIT_FOR(child_has_ended(&t->child) ||
+		(spot_is_listening(&t->front) && spot_is_listening(&t->ctl)),
+	    10000);
+	ck_assert_msg(t->child.running, "%s", child_err(&t->child));
+}
+
+static void
+answer(struct backend *b, int fd)
+{
+	char c[8];
+
+	(void)b;
+	if (recv(fd, c, sizeof(c), MSG_WAITALL) == sizeof(c))
+		(void)backend_send(fd, "answer", 6);
+}
+
+/* With another server that is not there, or the one alone. */
+static void
+start_both(const char *const options[], bool with_dead)
+{
+	backend_start(&one, SPOT_TCP4, answer, NULL);
+	spot_new(&dead, SPOT_TCP4);
+	start_one(&ours, getenv("PEN"), options, with_dead);
+	start_one(&classic, classic_path, options, with_dead);
+}
+
+static void
+stop_both(void)
+{
+	child_stop(&ours.child, SIGTERM);
+	child_stop(&classic.child, SIGTERM);
+	backend_stop(&one);
+}
+
+/* ---- shapes ---- */
+
+/* Each number becomes N. */
+static const char *
+shape(const char *from)
+{
+	char *to = strdup(from), *t = to;
+	const char *made;
+
+	while (*from != '\0') {
+		if (!isdigit((unsigned char)*from)) {
+			*t++ = *from++;
+			continue;
+		}
+		*t++ = 'N';
+		from += strspn(from, "0123456789");
+	}
+	*t = '\0';
+	made = text("%s", to);
+	free(to);
+	return made;
+}
+
+static bool
+is_same(const char *command, bool exact)
+{
+	const char *line = text("%s\n", command);
+	const char *a = spot_ask(&ours.ctl, line);
+	const char *b = spot_ask(&classic.ctl, line);
+
+	return strcmp(exact ? a : shape(a), exact ? b : shape(b)) == 0;
+}
+
+/* Counters may lag behind the end of a connection. */
+static void
+compare(const char *command, bool exact)
+{
+	long long end = wait_now_ms() + wait_scaled(3000);
+
+	while (!is_same(command, exact)) {
+		if (wait_now_ms() > end)
+			ck_abort_msg("%s\nours:    %sclassic: %s", command,
+			    spot_ask(&ours.ctl, text("%s\n", command)),
+			    spot_ask(&classic.ctl, text("%s\n", command)));
+		wait_nap();
+	}
+}
+
+/* What can be told apart by its words alone, and what must be the same. */
+static void
+compare_all(void)
+{
+	static const struct {
+		const char *command;
+		bool exact;
+	} rows[] = {
+		{ "servers", true },
+		{ "mode", true },
+		{ "recent", true },
+		{ "recent 300", true },
+		{ "connection 0", false },
+		{ "conn_max 1000", true },
+		{ "clients_max", false },
+		{ "blacklist", true },
+		{ "timeout", true },
+		{ "tracking", true },
+		{ "idle_timeout", true },
+		{ "idlers", true },
+		{ "debug", true },
+		{ "client_acl", true },
+		{ "control_acl", true },
+		{ "pid", false },
+		{ "log", true },
+		{ "web_stats", true },
+		{ "socket 99", true },
+		{ "close 1000000", true },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		compare(rows[i].command, rows[i].exact);
+	ck_assert_str_eq(
+	    spot_ask(&ours.ctl, "control\n"), text("%s\n", ours.ctl.text));
+	ck_assert_str_eq(spot_ask(&classic.ctl, "control\n"),
+	    text("%s\n", classic.ctl.text));
+	ck_assert_str_eq(
+	    spot_ask(&ours.ctl, "listen\n"), text("%s\n", ours.front.text));
+	ck_assert_str_eq(spot_ask(&classic.ctl, "listen\n"),
+	    text("%s\n", classic.front.text));
+}
+
+static void
+tell_both(const char *command)
+{
+	const char *line = text("%s\n", command);
+
+	ck_assert_str_eq(spot_ask(&ours.ctl, line), "");
+	ck_assert_str_eq(spot_ask(&classic.ctl, line), "");
+}
+
+/* A client that leaves its end open: classic Pen may forget the answer else. */
+static void
+visit(const struct twin *t)
+{
+	int fd = spot_connect(&t->front);
+
+	spot_send(fd, "question", 8);
+	ck_assert_str_eq(spot_recv_all(fd), "answer");
+	close(fd);
+}
+
+static void
+visit_both(void)
+{
+	visit(&ours);
+	visit(&classic);
+}
+
+START_TEST(as_time_goes_on)
+{
+	static const char *const none[] = { NULL };
+
+	if (!have_classic())
+		SKIP("classic Pen 0.34.1 is not installed");
+	start_both(none, false);
+	compare_all();
+	visit_both();
+	compare_all();
+	visit_both();
+	compare_all();
+	tell_both("server 0 max 5 hard 6 weight 2 prio 3");
+	compare_all();
+	compare("blacklist 7", true);
+	compare("timeout 8", true);
+	compare("tracking 9", true);
+	compare("idle_timeout 600", true);
+	compare("debug 1", true);
+	compare("debug 0", true);
+	compare("client_acl 2", true);
+	compare("control_acl 0", true);
+	stop_both();
+}
+END_TEST
+
+/* A client that may be unlucky: classic Pen breaks some off whose server is not
+ * there, and begins its turns with the second server. */
+static void
+knock(const struct twin *t)
+{
+	char bytes[16];
+	int fd = spot_connect(&t->front);
+
+	spot_send(fd, "question", 8);
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		;
+	close(fd);
+}
+
+/* The dead server is tried, and left alone for a while. */
+START_TEST(blacklisted)
+{
+	static const char *const turns[] = { "-r", NULL };
+	int i;
+
+	if (!have_classic())
+		SKIP("classic Pen 0.34.1 is not installed");
+	start_both(turns, true);
+	for (i = 0; i < 3; i++) {
+		knock(&ours);
+		knock(&classic);
+	}
+	compare("servers", false);
+	compare("mode", true);
+	compare("blacklist", true);
+	stop_both();
+}
+END_TEST
+
+START_TEST(modes)
+{
+	static const char *const commands[] = { "hash", "roundrobin",
+		"stubborn", "weight", "prio", "no hash", "no roundrobin",
+		"no stubborn", "no weight", "no prio" };
+	static const char *const none[] = { NULL };
+	size_t i;
+
+	if (!have_classic())
+		SKIP("classic Pen 0.34.1 is not installed");
+	start_both(none, false);
+	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
+		tell_both(commands[i]);
+		compare("mode", true);
+	}
+	stop_both();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("same_shape");
+
+	SUITE_ADD(s, as_time_goes_on, 60);
+	SUITE_ADD(s, blacklisted, 60);
+	SUITE_ADD(s, modes, 60);
+	return suite_main(s);
+}

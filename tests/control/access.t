@@ -1,0 +1,45 @@
+# access lists and the control socket itself
+pen -X -r {FRONT} {S0}
+> control
+< {CTL}
+> control json
+< [{"control":"{CTL}","level":"admin","others":"look"}]
+> control /tmp/x
+< error: control: control sockets change only at the start
+> control_level look; control_level operate look
+> control_level king
+< error: control_level: "king": expected look, operate or admin
+> control_mode 0660
+> control_mode 99
+< error: control_mode: "99" is no octal mode such as 0660
+> control_acl
+< 0
+> control_acl 2
+< 2
+> client_acl
+< 0
+> acl 3 permit 192.0.2.0 255.255.255.0
+> acl 3 permit 10.0.0.0/8
+> acl 3 permit 2001:db8::/32
+> acl 3 deny 127.0.0.1
+> acl 3 permit ::1 255.0.0.0
+< error: acl: "::1" is no address with an optional /LEN or mask
+> acl 3 permit country SE
+< error: acl: country: not implemented yet
+> acl 10 permit 1.2.3.4
+< error: acl: "10" is no number 0..9
+> acl 3 allow 1.2.3.4
+< error: acl: "allow": expected permit or deny
+> no acl
+< error: no acl: expects N
+ask x = server 0: x
+> client_acl 3
+< 3
+> statistics
+~ closed_no_server 0
+> no acl 3
+ask x = server 0: x
+> prompt; mode; quit; mode
+< no hash roundrobin no stubborn no weight no prio
+> exit
+ended 0

@@ -1,0 +1,89 @@
+# the configuration file: included, reloaded, written, compared
+file pen.conf
+| # two servers
+| server 0 address 127.0.0.1 port {P0} max 50
+| server 1 address "127.0.0.1" \
+|   port {P1}
+| roundrobin; timeout 4
+file more.conf
+| blacklist 11
+| timeout
+file bad.conf
+| blacklist 12
+|
+| server 0 \
+| weigth 5
+| blacklist 13
+pen -F {DIR}pen.conf {FRONT}
+> timeout
+< 4
+> diff
+> include {DIR}more.conf
+< 11
+< 4
+> blacklist
+< 11
+> include {DIR}bad.conf
+< error: include: {DIR}bad.conf:3: server: "weigth": expected acl, address, port, max, hard, blacklist, weight, prio, up, drain, down or remove
+> blacklist
+< 11
+> include {DIR}nowhere.conf
+< error: include: "{DIR}nowhere.conf": No such file or directory
+> diff
+< -blacklist 30
+< +blacklist 11
+> diff json
+< [{"file":"blacklist 30"},
+< {"running":"blacklist 11"}]
+hold h
+> reload
+> blacklist
+< 30
+> diff
+> servers
+~ 0 addr 127.0.0.1 port {P0} conn 1 max 50
+
+# what is written gives the same again
+> server add {S2}; server 1 drain; acl 1 permit 10.0.0.0/8; acl 1 deny ::/0
+< 2
+> web_stats "{DIR}a b;'c"
+> write {DIR}written.conf
+> write
+> diff
+> timeout 5
+< 5
+> reload
+> timeout
+< 4
+> web_stats
+< {DIR}a b;'c
+> servers
+~ 0 addr 127.0.0.1 port {P0} conn 1 max 50
+~ 2 addr 127.0.0.1 port {P2} conn 0
+
+# a server that is gone from the file keeps its connection until it ends
+file pen.conf
+| server 1 address 127.0.0.1 port {P1}
+signal HUP
+> servers json
+? "state":"removed"
+> servers json
+~ "state":"drain"
+> server 1 up
+ask x = server 1: x
+drop
+> servers
+? 0 addr 0.0.0.0 port 0 conn 0
+
+# a file that is wrong changes nothing
+file pen.conf
+| server 1 address 127.0.0.1 port {P1} max 3
+| frobnicate
+signal HUP
+says pen.conf:2: unknown command "frobnicate"
+> servers
+~ 1 addr 127.0.0.1 port {P1} conn 0 max 0
+ask x = server 1: x
+> reload
+~ error: reload: {DIR}pen.conf:2: unknown command "frobnicate"
+> no web_stats

@@ -1,0 +1,87 @@
+# connections, clients, spare connections, the listener
+pen {FRONT} {S0} {S1}
+> connection 0
+< Connection 0:
+< state = 0
+< downfd = -1, upfd = -1
+< client = 0, server = 0
+< pend = 0
+> connections
+> recent
+hold h
+> connection 0
+~ state = 3
+~ server = 0
+~ pend = 0
+> connection 0 json
+~ {"connection":0,"state":"relaying","client":"127.0.0.1:
+> connections json
+~ "server":0
+> servers
+~ 0 addr 127.0.0.1 port {P0} conn 1
+> socket 99999
+< Socket 99999 belongs to connection -1
+> socket 99999 json
+< {"socket":99999,"connection":-1}
+> close 7
+< Connection 7 out of range
+> close 0
+< Forcibly closing connection 0
+broken
+> connections
+> servers
+~ 0 addr 127.0.0.1 port {P0} conn 0
+> statistics
+~ closed_stopped 1
+> statistics json
+~ "closed_stopped":1
+> close x
+~ error: close: "x" is no number
+ask x = server 0: x
+> recent
+? 127.0.0.1 connects 2 sx 22 rx 2
+> recent 300 json
+~ [{"client":"127.0.0.1","connects":2,"sx":22,"rx":2,"server":0,
+> recent 0 1
+< error: recent: expects [SEC]
+
+# two spare connections: a client uses one, another takes its place
+> idlers
+< Idlers: 0/0
+> idlers 2
+~ /2
+> idlers
+? Idlers: 2/2
+ask x = server 0: x
+> idlers json
+? {"have":2,"want":2}
+> idlers 0
+~ /0
+> idlers
+? Idlers: 0/0
+
+# the listener moves; who is connected stays
+hold h
+> listen
+< {FRONT}
+> listen {OTHER}
+< {OTHER}
+ask OTHER y = server 0: y
+> servers
+~ 0 addr 127.0.0.1 port {P0} conn 1
+> listen {S0}
+~ error: listen: "{S0}": address already in use
+> listen
+< {OTHER}
+ask OTHER y = server 0: y
+> listen {FRONT},{OTHER}
+< {FRONT},{OTHER}
+ask y = server 0: y
+ask OTHER y = server 0: y
+> listen nowhere.invalid:80
+~ error: listen: listening address "nowhere.invalid:80"
+> status
+~ <!DOCTYPE html>
+~ <caption>Servers</caption>
+> status json
+~ "accepted":

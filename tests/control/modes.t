@@ -1,0 +1,36 @@
+# modes and algorithms: what they print and whom they choose
+pen {FRONT} {S0} {S1}
+> mode
+< no hash no roundrobin no stubborn no weight no prio
+ask a = server 0: a
+ask b = server 0: b
+> roundrobin
+ask a = server 1: a
+ask b = server 0: b
+> mode
+< no hash roundrobin no stubborn no weight no prio
+> hash; weight; prio; stubborn
+> mode
+< hash roundrobin stubborn weight prio
+> mode json
+< {"hash":true,"roundrobin":true,"stubborn":true,"weight":true,"prio":true,"balance":"prio"}
+> server 0 prio 2; server 1 prio 1
+ask p = server 1: p
+> no prio; no weight; no hash; no stubborn
+> balance leastconn
+> mode json
+~ "balance":"leastconn"
+hold h
+ask c = server 1: c
+drop
+> balance pigeon
+~ error: balance: no algorithm "pigeon"
+> balance default
+> sticky
+ask a = server 0: a
+ask a = server 0: a
+> no sticky
+> pid
+< {PID}
+> pid json
+< {"pid":{PID}}

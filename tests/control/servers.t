@@ -1,0 +1,81 @@
+# servers: counters, changes, removal, the two outside the list
+pen -r {FRONT} {S0} {S1}
+> servers
+< 0 addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+< 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+ask x = server 0: x
+ask yy = server 1: yy
+> servers
+? 0 addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 1 rx 11
+> servers
+? 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 2 rx 12
+> server 0 max 5 hard 6 weight 7 prio 8 blacklist 9 acl 3
+> servers
+< 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11
+< 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 2 rx 12
+> server 0 weight
+< error: server: "weight" lacks its value
+> server 0 colour red
+< error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, up, drain, down or remove
+> server x
+< error: server: "x" is no number 0..99999
+
+# grown by number: the slots between are empty
+> server 3 address 127.0.0.1 port {P3}
+> servers
+< 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11
+< 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 2 rx 12
+< 2 addr 0.0.0.0 port 0 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+< 3 addr 127.0.0.1 port {P3} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+> server add {S2}
+< 2
+> server 0 down; server 1 down; server 2 drain
+ask z = server 3: z
+> server 3 down; server 2 up
+ask z = server 2: z
+> server all up
+> server 0 down; server 1 remove; server 3 remove
+ask a = server 2: a
+ask b = server 2: b
+
+# removed: nobody new, the one that is there goes on, then the number is free
+> server 0 down
+hold h
+> server 2 remove
+> servers json
+~ "server":2,"addr":"127.0.0.1","port":{P2},"conn":1
+~ "state":"removed"
+drop
+> servers
+? 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11
+> server add {S2}
+? 2
+
+# a name is looked up while others are served
+> server 2 address localhost
+> servers json
+~ "name":"localhost","state":"up"
+> server 2 address no-such-host.invalid
+~ error: server: server "no-such-host.invalid": 
+> servers json
+~ "name":"localhost","state":"up"
+
+# the two outside the list
+> server all down
+> emergency {S1}
+> emergency
+< {S1}
+ask e = server 1: e
+> no emergency
+> emergency
+> abuse {S3}
+> abuse json
+< {"abuse":"{S3}"}
+> server 2 up
+> acl 1 deny 127.0.0.0 255.0.0.0
+> client_acl 1
+< 1
+ask c = server 3: c
+> no acl 1
+ask c = server 2: c
+> no abuse

@@ -1,0 +1,113 @@
+# settings: asked for, set, refused, as JSON
+pen {FRONT} {S0} {S1}
+> blacklist
+< 30
+> blacklist 5
+< 5
+> blacklist json
+< {"blacklist":5}
+> blacklist x
+< error: blacklist: "x" is no number of seconds
+> blacklist 0
+< 0
+> timeout
+< 3
+> timeout 7
+< 7
+> tracking
+< 0
+> tracking 60
+< 60
+> clients_max 3000
+< 3000
+> conn_max 1000
+< 1000
+> pending_max 20
+< 20
+> accept_max 5
+< 5
+> hash_prefix6 64
+< 64
+> idle_timeout
+< Idle timeout: 0 seconds
+> idle_timeout 600
+< Idle timeout: 600 seconds
+> half_timeout 100
+< 100
+> linger 5
+< 5
+> buffer 64k
+< 65536
+> buffer 0
+< 0
+> keepalive; no keepalive
+> splice; no splice; splice
+> tcp_nodelay; no tcp_nodelay
+> tcp_fastclose both; tcp_fastclose off
+> tcp_fastclose sideways
+< error: tcp_fastclose: expects up|down|both|off, got "sideways"
+> source 127.0.0.1
+ask x = server 0: x
+> no source
+> source
+< error: source: expects IP
+> ascii; no ascii
+> abort_on_error; no abort_on_error
+> debug
+< 0
+> debug 1
+< 1
+> debug json
+< {"debug":1}
+> debug 0
+< 0
+> block; no block; delayed_forward; no delayed_forward
+
+# what only a start can change
+> backlog
+< 4096
+> backlog 10
+< error: backlog: only at the start
+> dummy
+< error: dummy: only at the start
+> poll
+< error: poll: only at the start
+> select
+< error: select: only at the start
+> epoll
+< error: epoll: only at the start
+> kqueue
+< error: kqueue: only at the start
+
+> show settings
+~ timeout 7
+~ no keepalive
+~ tcp_nodelay
+> show settings json
+~ "timeout":7
+~ "idle_timeout":600
+> show
+< error: show: expects settings
+> help timeout
+< timeout [SEC]                 how long a connect to a server may take
+> help json
+~ {"command":"timeout","arguments":"[SEC]"
+> help timout
+< error: help: unknown command "timout" (did you mean timeout?)
+> blaklist
+< error: unknown command "blaklist" (did you mean blacklist?)
+> no blacklist
+< error: no blacklist: there is no "no blacklist"
+> "mode
+< error: a quote is not closed
+> # nothing
+
+# several on a line: until one is refused
+> timeout 1; timeout x; timeout 2
+< 1
+< error: timeout: "x" is no number of seconds
+> timeout
+< 1
+> 'mode'; "pid" # and a comment; timeout 9
+< no hash no roundrobin no stubborn no weight no prio
+< {PID}
