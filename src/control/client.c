@@ -17,7 +17,14 @@
 #include "control/socket_private.h"
 #include "net/stream.h"
 
-enum { LINE_MAX_LENGTH = 64 * 1024, CHUNK = 4096, PIECES = 8 };
+/* The longest line; what is read of a client in one turn; what is read, and thrown
+ * away, behind the line of one that will not be heard any more; lines in a turn. */
+enum {
+	LINE_MAX_LENGTH = 64 * 1024,
+	CHUNK = 16 * 1024,
+	DROP_MAX = 256 * 1024,
+	LINES = 8
+};
 
 struct client {
 	struct control *control;
@@ -31,6 +38,7 @@ struct client {
 	bool waits;	  /* for names */
 	bool answered;	  /* and that was all */
 	bool told;	  /* so it was told, by our end */
+	size_t dropped;	  /* bytes that came too late */
 	struct expiry expiry;
 	struct task turn; /* goes on next time: others have theirs first */
 	struct task free_task;
@@ -123,8 +131,9 @@ take_line(struct client *k)
 	return true;
 }
 
-/* Reads what is there. Behind its one line a client without a prompt is read
- * from only to see it go. Returns 0, or -1 when it is gone. */
+/* Reads some of what is there. Behind its one line a client without a prompt is
+ * read from only to see it go. Returns 0, or -1 when it is gone, or talks on and
+ * on. */
 static int
 client_read(struct client *k)
 {
@@ -132,20 +141,20 @@ client_read(struct client *k)
 	char chunk[CHUNK];
 	ssize_t n;
 
-	while (k->stream.flags & STREAM_READABLE) {
-		if (wanted && buffer_length(&k->in) > LINE_MAX_LENGTH)
-			return 0;
-		n = stream_read(&k->stream, chunk, sizeof(chunk));
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -1;
-		if (n == 0) {
-			k->ended = true;
-			return k->told ? -1 : 0;
-		}
-		if (wanted && buffer_append(&k->in, chunk, (size_t)n) < 0)
-			return -1;
+	if (!(k->stream.flags & STREAM_READABLE) ||
+	    (wanted && buffer_length(&k->in) > LINE_MAX_LENGTH))
+		return 0;
+	n = stream_read(&k->stream, chunk, sizeof(chunk));
+	if (n < 0)
+		return errno == EAGAIN ? 0 : -1;
+	if (n == 0) {
+		k->ended = true;
+		return k->told ? -1 : 0;
 	}
-	return 0;
+	if (wanted)
+		return buffer_append(&k->in, chunk, (size_t)n);
+	k->dropped += (size_t)n;
+	return k->dropped < DROP_MAX ? 0 : -1;
 }
 
 /* ---- answers ---- */
@@ -179,31 +188,37 @@ line_is_done(struct client *k)
 }
 
 /* Carries out what there is, as far as the client takes the answers; returns
- * whether there is more to do at once. */
+ * whether there is more to do. A piece of a long answer is a turn's work. */
 static bool
 client_work(struct client *k)
 {
+	enum request_result result;
 	int i;
 
-	for (i = 0; i < PIECES && !k->waits; i++) {
-		if (buffer_length(&k->request.reply.out) >= REPLY_PIECE)
+	for (i = 0; i < LINES; i++) {
+		if (k->waits || k->answered ||
+		    buffer_length(&k->request.reply.out) >= REPLY_PIECE ||
+		    (!k->busy && !take_line(k)))
 			return false;
-		if (k->answered || (!k->busy && !take_line(k)))
-			return false;
-		switch (k->busy ? request_run(&k->request) : REQUEST_DONE) {
-		case REQUEST_WAITS:
-			k->waits = true;
-			break;
-		case REQUEST_DONE:
+		result = k->busy ? request_run(&k->request) : REQUEST_DONE;
+		k->waits = result == REQUEST_WAITS;
+		if (result == REQUEST_DONE)
 			line_is_done(k);
-			break;
-		case REQUEST_FULL:
-			break;
-		}
 		if (client_write(k) < 0)
 			return false;
+		if (result == REQUEST_FULL)
+			return buffer_length(&k->request.reply.out) <
+			    REPLY_PIECE;
 	}
-	return !k->waits;
+	return true;
+}
+
+/* Whether there are bytes it may read at once, not waiting for the loop. */
+static bool
+may_read_on(const struct client *k)
+{
+	return k->stream.flags & STREAM_READABLE && !k->ended &&
+	    buffer_length(&k->in) <= LINE_MAX_LENGTH;
 }
 
 static void
@@ -229,7 +244,7 @@ client_go_on(struct client *k)
 	if (watch_want(k->control->loop, &k->stream.watch,
 		(k->ended ? 0u : READY_READ) | (busy ? READY_WRITE : 0u)) < 0)
 		client_close(k);
-	else if (again)
+	else if (again || may_read_on(k))
 		loop_soon(k->control->loop, &k->turn);
 }
 

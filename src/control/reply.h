@@ -24,7 +24,7 @@ struct reply {
 };
 
 /* Bytes after which a piece is long enough. */
-enum { REPLY_PIECE = 32 * 1024 };
+enum { REPLY_PIECE = 16 * 1024 };
 
 void reply_init(struct reply *r);
 void reply_fini(struct reply *r);
