@@ -22,7 +22,7 @@
 enum {
 	LINE_MAX_LENGTH = 64 * 1024,
 	CHUNK = 16 * 1024,
-	DROP_MAX = 256 * 1024,
+	DROP_MAX = 16 * 1024 * 1024,
 	LINES = 8
 };
 
@@ -112,7 +112,8 @@ take_line(struct client *k)
 	const char *newline = memchr(bytes, '\n', n);
 	char *line;
 
-	if (newline == NULL && n > LINE_MAX_LENGTH) {
+	if ((newline != NULL ? (size_t)(newline - bytes) : n) >
+	    LINE_MAX_LENGTH) {
 		reply_add(&k->request.reply.out,
 		    "error: line longer than %d bytes\n", LINE_MAX_LENGTH);
 		k->asker.quit = true;

@@ -1,0 +1,142 @@
+/* test_file.c: reading whole files and putting new ones in their place. */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "support/suite.h"
+
+static struct error e;
+
+static int
+replace(const char *path, const char *with)
+{
+	struct buffer b;
+	int rc;
+
+	buffer_init(&b);
+	ck_assert_int_eq(buffer_append(&b, with, strlen(with)), 0);
+	rc = file_replace(path, &b, &e);
+	buffer_fini(&b);
+	return rc;
+}
+
+static mode_t
+mode_of(const char *path)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static int
+entries_in(const char *dir)
+{
+	DIR *d = opendir(dir);
+	int n = 0;
+
+	ck_assert_ptr_nonnull(d);
+	while (readdir(d) != NULL)
+		n++;
+	closedir(d);
+	return n - 2;
+}
+
+START_TEST(reads_all)
+{
+	struct buffer b;
+
+	write_file(scratch("f"), "some text");
+	buffer_init(&b);
+	ck_assert_int_eq(file_read(scratch("f"), 9, &b, &e), 0);
+	ck_assert_uint_eq(buffer_length(&b), 9);
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), "some text", 9), 0);
+	buffer_fini(&b);
+	ck_assert_int_eq(file_read(scratch("f"), 8, &b, &e), -1);
+	ck_assert_str_eq(e.text, "File too large");
+	buffer_fini(&b);
+	ck_assert_int_eq(file_read(scratch("none"), 8, &b, &e), -1);
+	ck_assert_str_eq(e.text, "No such file or directory");
+	ck_assert_int_eq(file_read(scratch(""), 8, &b, &e), -1);
+	buffer_fini(&b);
+}
+END_TEST
+
+START_TEST(replaces_all)
+{
+	const char *dir = scratch("dir"), *path = scratch("dir/f");
+	const char *link_ = scratch("link");
+	mode_t old = umask(027);
+
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(replace(path, "one"), 0);
+	ck_assert_str_eq(contents(path), "one");
+	ck_assert_int_eq(mode_of(path), 0640);
+	ck_assert_int_eq(chmod(path, 0604), 0);
+	ck_assert_int_eq(replace(path, "two"), 0);
+	ck_assert_str_eq(contents(path), "two");
+	ck_assert_int_eq(mode_of(path), 0604);
+	/* a link stays one */
+	ck_assert_int_eq(symlink(path, link_), 0);
+	ck_assert_int_eq(replace(link_, "three"), 0);
+	ck_assert_str_eq(contents(path), "three");
+	ck_assert_int_eq(access(link_, F_OK), 0);
+	ck_assert_int_eq(entries_in(dir), 1);
+	umask(old);
+}
+END_TEST
+
+START_TEST(failure_leaves_the_old_one)
+{
+	const char *dir = scratch("closed"), *path = scratch("closed/f");
+
+	ck_assert_int_eq(replace(scratch("no/such/dir"), "x"), -1);
+	ck_assert_str_eq(e.text, "No such file or directory");
+	ck_assert_int_eq(replace("/dev/full", "x"), -1);
+	ck_assert_str_eq(e.text, "No space left on device");
+	if (geteuid() == 0)
+		SKIP("root may write anywhere");
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	write_file(path, "old");
+	ck_assert_int_eq(chmod(dir, 0555), 0);
+	ck_assert_int_eq(replace(path, "new"), -1);
+	ck_assert_str_eq(contents(path), "old");
+	ck_assert_int_eq(entries_in(dir), 1);
+	chmod(dir, 0755);
+}
+END_TEST
+
+/* What is no file is written to as it is. */
+START_TEST(pipes)
+{
+	const char *path = scratch("pipe");
+	char got[8] = "";
+	int fd;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_NONBLOCK);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(replace(path, "through"), 0);
+	ck_assert_int_eq(read(fd, got, 7), 7);
+	ck_assert_str_eq(got, "through");
+	close(fd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("file");
+
+	SUITE_ADD(s, reads_all, 10);
+	SUITE_ADD(s, replaces_all, 10);
+	SUITE_ADD(s, failure_leaves_the_old_one, 10);
+	SUITE_ADD(s, pipes, 10);
+	return suite_main(s);
+}

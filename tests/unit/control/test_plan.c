@@ -1,0 +1,298 @@
+/* test_plan.c: drafts, files and what they leave alone. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control/config_file.h"
+#include "control/request.h"
+#include "support/ask.h"
+#include "support/suite.h"
+
+static struct pen *pen;
+static struct error e;
+static char answer[65536];
+
+/* A context with what `file` says in force, as after a start. */
+static void
+begin(const char *file)
+{
+	const char *path = scratch("pen.conf");
+
+	pen = pen_new();
+	ck_assert_ptr_nonnull(pen);
+	write_file(path, file);
+	ck_assert_int_eq(plan_set_text(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(spec_parse_listen(&pen->given->listen,
+			     "127.0.0.1:8080", RESOLVE_NAMES, &e),
+	    0);
+	ck_assert_msg(adopt_given(pen, &e) == 0, "%s", e.text);
+}
+
+static int
+run(const char *line)
+{
+	return ask_pen(pen, line, answer, sizeof(answer), &e);
+}
+
+static void
+takes(const char *line)
+{
+	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
+}
+
+static const char *
+printed(void)
+{
+	struct buffer text_;
+	const char *kept;
+
+	buffer_init(&text_);
+	plan_print(pen->plan, &text_);
+	ck_assert_int_eq(buffer_append(&text_, "", 1), 0);
+	kept = text("%s", buffer_bytes(&text_));
+	buffer_fini(&text_);
+	return kept;
+}
+
+static const char two[] = "server 0 address 10.0.0.1 port 80\n"
+			  "server 1 address 10.0.0.2 port 81 max 5\n";
+
+START_TEST(written_is_a_fixed_point)
+{
+	static const char *const changes[] = { "server 5 address /run/a\\ b",
+		"server 2 address \"/run/a b;c'd\\\"e\\\\f#g\"",
+		"server 3 address 2001:db8::1 port 443 weight 3 prio -0",
+		"server 3 address 2001:db8::1 port 443 weight 3 prio 7",
+		"server 4 address @name acl 3 blacklist 1.5 drain",
+		"server 6 weight 9", "emergency [::1]:25:1", "abuse /run/abuse",
+		"acl 1 permit 10.0.0.0 255.0.255.0", "acl 1 deny ::/0",
+		"acl 9 permit 192.0.2.1", "client_acl 1", "balance p2c",
+		"no sticky", "hash", "tcp_fastclose up", "source ::1",
+		"log \"/var/log/it's; here.log\"", "web_stats '#page'",
+		"idle_timeout 1.25", "buffer 4m", "debug 1", "no splice",
+		"control_acl 4", "keepalive", "conn_max 17", "tracking 9" };
+	const char *before, *path = scratch("written");
+	unsigned i;
+
+	begin(two);
+	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
+		(void)run(changes[i]);
+	before = printed();
+	ck_assert_ptr_nonnull(
+	    strstr(before, "address \"/run/a b;c'd\\\"e\\\\f#g\""));
+	ck_assert_ptr_nonnull(strstr(before, "server 6 max 0"));
+	takes(text("write %s", path));
+	ck_assert_str_eq(contents(path), before);
+	/* read into one that is different in every way */
+	takes("server all remove; no log; no source; balance default; no hash");
+	takes(
+	    "server 7 address 10.9.9.9 port 1; idle_timeout 3; acl 2 deny ::1");
+	ck_assert_str_ne(printed(), before);
+	takes(text("include %s", path));
+	ck_assert_str_eq(printed(), before);
+	takes("servers");
+	ck_assert_ptr_nonnull(strstr(answer, "3 addr 2001:db8::1 port 443"));
+	ck_assert_ptr_null(strstr(answer, "10.9.9.9"));
+	pen_free(pen);
+	/* and into an empty one, as at a start */
+	begin(before);
+	ck_assert_str_eq(printed(), before);
+	pen_free(pen);
+}
+END_TEST
+
+/* Whatever is refused, nothing of it has happened. */
+START_TEST(refused_changes_nothing)
+{
+	static const char *const lines[] = { "server 0 weight 5 weight x",
+		"server 1 address no-such-host.invalid weight 3",
+		"server add 10.0.0.3:99999", "server all weight x",
+		"acl 1 permit 1.2.3.4 5.6.7.8 9", "blacklist 5 6",
+		"emergency 10.0.0.9:1:x", "balance x", "include /no/such/file",
+		"timeout x; blacklist 7", "tcp_fastclose x", "log a b" };
+	const char *before;
+	unsigned i;
+
+	begin(two);
+	before = printed();
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		ck_assert_msg(run(lines[i]) == -1, "%s: taken", lines[i]);
+		ck_assert_msg(
+		    strcmp(printed(), before) == 0, "%s: changed", lines[i]);
+	}
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 0);
+	ck_assert_ptr_null(pool_emergency(pen->pool));
+	pen_free(pen);
+}
+END_TEST
+
+static void
+file_fails(const char *file, const char *wanted)
+{
+	const char *before = printed(), *path = pen->given->config.file;
+
+	write_file(path, file);
+	ck_assert_msg(run("reload") == -1, "taken: %s", file);
+	ck_assert_msg(
+	    strstr(e.text, text("reload: %s%s", path, wanted)) != NULL,
+	    "%s: %s", file, e.text);
+	ck_assert_str_eq(printed(), before);
+	write_file(path, two);
+}
+
+START_TEST(wrong_lines_have_places)
+{
+	begin(two);
+	file_fails("frobnicate\n", ":1: unknown command");
+	file_fails("timeout 4\n\n# x\nserver 0 weight x", ":4: server: \"x\"");
+	file_fails("timeout \\\n 4\ntimeout \\\n x\n", ":3: timeout: \"x\"");
+	file_fails("timeout 4; blacklist x\n", ":1: blacklist: \"x\"");
+	file_fails("log 'a\n", ":1: a quote is not closed");
+	file_fails(text("%sserver 3 address no-such-host.invalid\n", two),
+	    ":3: server \"no-such-host.invalid\"");
+	file_fails("reload\n", ":1: reload: not from a file");
+	file_fails(
+	    text("include %s\n", pen->given->config.file), ":1: include");
+	ck_assert_int_eq(run("reload"), 0);
+	/* nobody to serve with */
+	write_file(pen->given->config.file, "timeout 4\n");
+	ck_assert_int_eq(run("reload"), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "no server"));
+	pen_free(pen);
+}
+END_TEST
+
+/* Lines joined by a backslash, without a blank between them. */
+START_TEST(lines_are_joined)
+{
+	begin("time\\\nout 4\nserver 0 address 10.0.0.1 \\\nport 80\\\n");
+	takes("timeout");
+	ck_assert_str_eq(answer, "4\n");
+	takes("servers");
+	ck_assert_ptr_nonnull(strstr(answer, "10.0.0.1 port 80 "));
+	pen_free(pen);
+}
+END_TEST
+
+/* Servers that stay are the same ones, whatever line they are in. */
+START_TEST(reload_knows_servers)
+{
+	struct server *a, *b, *c;
+
+	begin("server add 10.0.0.1:80\nserver add 10.0.0.2:80\n"
+	      "server add 10.0.0.3:80\n");
+	a = pool_server(pen->pool, 0);
+	b = pool_server(pen->pool, 1);
+	c = pool_server(pen->pool, 2);
+	a->connections = 3;
+	b->sent = 77;
+	c->connects = 5;
+	takes("server 2 drain");
+	write_file(pen->given->config.file,
+	    "server add 10.0.0.3:80\nserver add 10.0.0.4:80\n"
+	    "server add 10.0.0.2:80:9\n");
+	takes("reload");
+	ck_assert(!a->present);
+	ck_assert_uint_eq(a->connections, 3);
+	ck_assert(b->present);
+	ck_assert_uint_eq(b->sent, 77);
+	ck_assert_uint_eq(b->soft, 9);
+	ck_assert_uint_eq(c->connects, 5);
+	ck_assert_int_eq(c->admin, SERVER_DRAINING);
+	/* the new one did not take the place of one with connections */
+	ck_assert_uint_eq(
+	    addr_port(&pool_server(pen->pool, 3)->addrs.addr[0]), 80);
+	ck_assert(pool_server(pen->pool, 3)->present);
+	a->connections = 0;
+	pen_free(pen);
+}
+END_TEST
+
+START_TEST(diff_and_run_time_changes)
+{
+	begin(two);
+	takes("diff");
+	ck_assert_str_eq(answer, "");
+	takes("timeout 9; server 1 remove");
+	takes("diff");
+	ck_assert_str_eq(answer,
+	    "-timeout 3\n"
+	    "-server 1 address 10.0.0.2 port 81 max 5 hard 0 blacklist 0 "
+	    "weight 0 prio 0\n"
+	    "+timeout 9\n");
+	takes("reload");
+	takes("diff");
+	ck_assert_str_eq(answer, "");
+	takes("timeout");
+	ck_assert_str_eq(answer, "3\n");
+	pen_free(pen);
+}
+END_TEST
+
+/* ---- access ---- */
+
+static int
+run_as(enum access level, const char *line)
+{
+	struct asker who = { .access = level };
+	struct request q;
+	int rc;
+
+	request_init(&q, pen, &who, NULL);
+	ck_assert_int_eq(request_begin(&q, line), 0);
+	ck_assert_int_eq(request_run(&q), REQUEST_DONE);
+	rc = q.failed ? -1 : 0;
+	e = q.error;
+	request_fini(&q);
+	return rc;
+}
+
+START_TEST(levels)
+{
+	static const char *const look[] = { "servers", "blacklist", "mode",
+		"show settings", "log", "help", "quit", "emergency", "debug",
+		"listen", "control" };
+	static const char *const operate[] = { "server 0 drain",
+		"acl 1 permit ::1", "no acl 1", "reload", "no emergency" };
+	static const char *const admin[] = { "blacklist 5", "log x", "no log",
+		"keepalive", "write x", "include x", "exit", "debug 1",
+		"listen 1", "roundrobin", "conn_max 5", "tcp_fastclose off" };
+	size_t i;
+
+	begin(two);
+	for (i = 0; i < sizeof(look) / sizeof(look[0]); i++)
+		ck_assert_msg(run_as(ACCESS_LOOK, look[i]) == 0, "%s: %s",
+		    look[i], e.text);
+	for (i = 0; i < sizeof(operate) / sizeof(operate[0]); i++) {
+		ck_assert_int_eq(run_as(ACCESS_LOOK, operate[i]), -1);
+		ck_assert_msg(run_as(ACCESS_OPERATE, operate[i]) == 0, "%s: %s",
+		    operate[i], e.text);
+	}
+	for (i = 0; i < sizeof(admin) / sizeof(admin[0]); i++) {
+		ck_assert_int_eq(run_as(ACCESS_OPERATE, admin[i]), -1);
+		ck_assert_ptr_nonnull(
+		    strstr(e.text, "needs the level admin, yours is operate"));
+	}
+	ck_assert_int_eq(run_as(ACCESS_ADMIN, "blacklist 5"), 0);
+	pen_free(pen);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("plan");
+
+	SUITE_ADD(s, written_is_a_fixed_point, 20);
+	SUITE_ADD(s, refused_changes_nothing, 60);
+	SUITE_ADD(s, wrong_lines_have_places, 30);
+	SUITE_ADD(s, lines_are_joined, 10);
+	SUITE_ADD(s, reload_knows_servers, 10);
+	SUITE_ADD(s, diff_and_run_time_changes, 10);
+	SUITE_ADD(s, levels, 20);
+	return suite_main(s);
+}
