@@ -117,6 +117,7 @@ take_line(struct client *k)
 		reply_add(&k->request.reply.out,
 		    "error: line longer than %d bytes\n", LINE_MAX_LENGTH);
 		k->asker.quit = true;
+		buffer_cut(&k->in, 0);
 		return true;
 	}
 	if (newline == NULL && (!k->ended || n == 0))
