@@ -13,153 +13,9 @@
 #include "proxy/frontend.h"
 #include "proxy/session.h"
 #include "support/backend.h"
+#include "support/rig.h"
 #include "support/spot.h"
 #include "support/suite.h"
-#include "support/wait.h"
-
-static struct error e;
-static struct loop *loop;
-static struct pool *pool;
-static struct frontend *frontend;
-static struct frontend_options options;
-static struct timer tick;
-static struct backend backend;
-static struct spot front;
-
-static void
-on_tick(struct timer *t)
-{
-	(void)t;
-	loop_stop(loop);
-}
-
-static void
-breathe(void)
-{
-	ck_assert_int_eq(timer_start(loop, &tick, 1), 0);
-	ck_assert_int_eq(loop_run(loop), 0);
-}
-
-/* Runs the loop until it holds. */
-#define RUN_UNTIL(expr)                                                 \
-	do {                                                            \
-		long long run_end = wait_now_ms() + wait_scaled(10000); \
-		while (!(expr)) {                                       \
-			if (wait_now_ms() > run_end)                    \
-				ck_abort_msg("never: %s", #expr);       \
-			breathe();                                      \
-		}                                                       \
-	} while (0)
-
-static const struct frontend_stats *
-stats(void)
-{
-	return frontend_stats(frontend);
-}
-
-static struct addr
-addr_of(const struct spot *s)
-{
-	struct addr a = { .len = s->len };
-
-	memcpy(&a.u, &s->addr, s->len);
-	return a;
-}
-
-static void
-add_server(unsigned index, const struct spot *at)
-{
-	struct server_spec spec;
-
-	server_spec_init(&spec);
-	spec.name = (char *)(uintptr_t)at->text;
-	spec.addrs.count = 1;
-	spec.addrs.addr[0] = addr_of(at);
-	ck_assert_ptr_nonnull(pool_set_server(pool, index, &spec));
-}
-
-/* A frontend without servers; `options` may be changed before begin_front(). */
-static void
-begin(void)
-{
-	loop = loop_new(NULL, &e);
-	ck_assert_ptr_nonnull(loop);
-	pool = pool_new();
-	ck_assert_ptr_nonnull(pool);
-	frontend_options_init(&options);
-	options.sessions_max = 100;
-	options.kernel_pipes_max = 8;
-	timer_init(&tick, on_tick);
-	spot_new(&front, SPOT_TCP4);
-}
-
-static void
-begin_front(void)
-{
-	struct addr at = addr_of(&front);
-
-	frontend = frontend_new(loop, pool, &options, &e);
-	ck_assert_ptr_nonnull(frontend);
-	ck_assert_int_eq(frontend_listen(frontend, &at, false, &e), 0);
-	ck_assert_int_eq(frontend_start(frontend), 0);
-}
-
-static void
-begin_with(backend_fn *serve, const void *arg)
-{
-	backend_start(&backend, SPOT_TCP4, serve, arg);
-	add_server(0, &backend.at);
-	begin_front();
-}
-
-static void
-end(void)
-{
-	frontend_free(frontend);
-	pool_free(pool);
-	timer_fini(&tick);
-	loop_free(loop);
-}
-
-/* Something is to be read, or the end, or a reset. */
-static bool
-tells(int fd)
-{
-	struct pollfd p = { .fd = fd, .events = POLLIN };
-
-	return poll(&p, 1, 0) == 1;
-}
-
-static bool
-holds(int fd, int n)
-{
-	int has = 0;
-
-	return ioctl(fd, FIONREAD, &has) == 0 && has >= n;
-}
-
-static void
-hears(int fd, const char *what)
-{
-	char bytes[64];
-	size_t n = strlen(what);
-
-	ck_assert_uint_lt(n, sizeof(bytes));
-	RUN_UNTIL(holds(fd, (int)n));
-	spot_recv(fd, bytes, n);
-	bytes[n] = '\0';
-	ck_assert_str_eq(bytes, what);
-}
-
-static int
-talks(void)
-{
-	int fd = spot_connect(&front);
-
-	spot_send(fd, "hello", 5);
-	hears(fd, "hello");
-	return fd;
-}
 
 /* All sessions are over, each for one reason, `n` of them for this one. */
 static void
@@ -168,51 +24,52 @@ ended(enum reason why, uint64_t n)
 	uint64_t sum = 0;
 	int r;
 
-	RUN_UNTIL(stats()->accepted >= n && stats()->sessions == 0);
+	RUN_UNTIL(rig_stats()->accepted >= n && rig_stats()->sessions == 0);
 	for (r = 0; r < REASONS; r++)
-		sum += stats()->reasons[r];
-	ck_assert_uint_eq(sum, stats()->accepted);
-	ck_assert_msg(stats()->reasons[why] == n, "%s: %llu instead of %llu",
-	    reason_name(why), (unsigned long long)stats()->reasons[why],
+		sum += rig_stats()->reasons[r];
+	ck_assert_uint_eq(sum, rig_stats()->accepted);
+	ck_assert_msg(rig_stats()->reasons[why] == n,
+	    "%s: %llu instead of %llu", reason_name(why),
+	    (unsigned long long)rig_stats()->reasons[why],
 	    (unsigned long long)n);
-	ck_assert_uint_eq(stats()->connecting, 0);
-	ck_assert_uint_eq(pool_server(pool, 0)->connections, 0);
+	ck_assert_uint_eq(rig_stats()->connecting, 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
 }
 
 START_TEST(done)
 {
 	int fd;
 
-	begin();
-	begin_with(backend_echo, NULL);
-	fd = talks();
-	ck_assert_uint_eq(stats()->sessions, 1);
-	ck_assert_uint_eq(pool_server(pool, 0)->connections, 1);
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	fd = rig_talks();
+	ck_assert_uint_eq(rig_stats()->sessions, 1);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 1);
 	shutdown(fd, SHUT_WR);
-	RUN_UNTIL(tells(fd));
+	RUN_UNTIL(rig_tells(fd));
 	spot_expect_end(fd);
 	ended(REASON_DONE, 1);
-	ck_assert_uint_eq(stats()->up, 5);
-	ck_assert_uint_eq(stats()->down, 5);
-	ck_assert_uint_eq(stats()->accepted, 1);
-	ck_assert_uint_eq(stats()->sessions_peak, 1);
-	ck_assert_uint_eq(pool_server(pool, 0)->sent, 5);
-	ck_assert_uint_eq(pool_server(pool, 0)->received, 5);
+	ck_assert_uint_eq(rig_stats()->up, 5);
+	ck_assert_uint_eq(rig_stats()->down, 5);
+	ck_assert_uint_eq(rig_stats()->accepted, 1);
+	ck_assert_uint_eq(rig_stats()->sessions_peak, 1);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->sent, 5);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->received, 5);
 	close(fd);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
 START_TEST(client_breaks_off)
 {
-	begin();
-	begin_with(backend_echo, NULL);
-	spot_reset(talks());
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	spot_reset(rig_talks());
 	ended(REASON_CLIENT_RESET, 1);
-	RUN_UNTIL(atomic_load(&backend.open) == 0);
-	end();
-	backend_stop(&backend);
+	RUN_UNTIL(atomic_load(&rig.backend.open) == 0);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -220,20 +77,20 @@ START_TEST(server_breaks_off)
 {
 	int fd;
 
-	begin();
-	begin_with(backend_reset, NULL);
-	fd = spot_connect(&front);
-	RUN_UNTIL(tells(fd));
+	rig_begin();
+	rig_with(backend_reset, NULL);
+	fd = spot_connect(&rig.front);
+	RUN_UNTIL(rig_tells(fd));
 	spot_expect_reset(fd);
-	RUN_UNTIL(stats()->sessions == 0);
+	RUN_UNTIL(rig_stats()->sessions == 0);
 	/* a reset that is there before the connect was seen to succeed counts
 	 * as a failed connect */
-	ended(stats()->reasons[REASON_NO_SERVER] == 1 ? REASON_NO_SERVER
-						      : REASON_SERVER_RESET,
+	ended(rig_stats()->reasons[REASON_NO_SERVER] == 1 ? REASON_NO_SERVER
+							  : REASON_SERVER_RESET,
 	    1);
 	close(fd);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -242,17 +99,17 @@ START_TEST(nobody_serves)
 	struct spot dead;
 	int fd;
 
-	begin();
+	rig_begin();
 	spot_new(&dead, SPOT_TCP4);
-	add_server(0, &dead);
-	begin_front();
-	fd = spot_connect(&front);
-	RUN_UNTIL(tells(fd));
+	rig_add_server(0, &dead);
+	rig_front();
+	fd = spot_connect(&rig.front);
+	RUN_UNTIL(rig_tells(fd));
 	spot_expect_reset(fd);
 	ended(REASON_NO_SERVER, 1);
-	ck_assert_uint_eq(pool_server(pool, 0)->failures, 1);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 1);
 	close(fd);
-	end();
+	rig_end();
 }
 END_TEST
 
@@ -262,20 +119,20 @@ START_TEST(second_choice)
 	struct spot dead;
 	int fd;
 
-	begin();
+	rig_begin();
 	spot_new(&dead, SPOT_TCP4);
-	add_server(0, &dead);
-	backend_start(&backend, SPOT_TCP4, backend_echo, NULL);
-	add_server(1, &backend.at);
-	begin_front();
-	fd = talks();
-	ck_assert_uint_eq(stats()->retries, 1);
-	ck_assert_uint_eq(pool_server(pool, 0)->connections, 0);
-	ck_assert_uint_eq(pool_server(pool, 1)->connections, 1);
+	rig_add_server(0, &dead);
+	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
+	rig_add_server(1, &rig.backend.at);
+	rig_front();
+	fd = rig_talks();
+	ck_assert_uint_eq(rig_stats()->retries, 1);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 1)->connections, 1);
 	close(fd);
 	ended(REASON_DONE, 1);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -283,14 +140,14 @@ START_TEST(silence)
 {
 	int fd;
 
-	begin();
-	options.idle_timeout_ms = 30;
-	begin_with(backend_echo, NULL);
-	fd = talks();
+	rig_begin();
+	rig.options.idle_timeout_ms = 30;
+	rig_with(backend_echo, NULL);
+	fd = rig_talks();
 	ended(REASON_IDLE_TIMEOUT, 1);
 	close(fd);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -298,15 +155,15 @@ START_TEST(half_silence)
 {
 	int fd;
 
-	begin();
-	options.half_timeout_ms = 30;
-	begin_with(backend_hang, NULL);
-	fd = spot_connect(&front);
+	rig_begin();
+	rig.options.half_timeout_ms = 30;
+	rig_with(backend_hang, NULL);
+	fd = spot_connect(&rig.front);
 	shutdown(fd, SHUT_WR);
 	ended(REASON_HALF_TIMEOUT, 1);
 	close(fd);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -315,19 +172,19 @@ START_TEST(fast_closes)
 	int fd, up;
 
 	for (up = 0; up < 2; up++) {
-		begin();
-		options.fastclose_up = up;
-		options.fastclose_down = !up;
-		begin_with(up ? backend_say : backend_hang, "bye");
-		fd = spot_connect(&front);
+		rig_begin();
+		rig.options.fastclose_up = up;
+		rig.options.fastclose_down = !up;
+		rig_with(up ? backend_say : backend_hang, "bye");
+		fd = spot_connect(&rig.front);
 		if (up)
-			hears(fd, "bye");
+			rig_hears(fd, "bye");
 		else
 			shutdown(fd, SHUT_WR);
 		ended(REASON_FASTCLOSE, 1);
 		close(fd);
-		end();
-		backend_stop(&backend);
+		rig_end();
+		backend_stop(&rig.backend);
 	}
 }
 END_TEST
@@ -336,18 +193,18 @@ START_TEST(stopped)
 {
 	int one, two;
 
-	begin();
-	begin_with(backend_echo, NULL);
-	one = talks();
-	two = talks();
-	session_close_all(frontend);
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	one = rig_talks();
+	two = rig_talks();
+	session_close_all(rig.frontend);
 	spot_expect_reset(one);
 	spot_expect_reset(two);
 	ended(REASON_STOPPED, 2);
 	close(one);
 	close(two);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -356,36 +213,36 @@ START_TEST(sessions_are_limited)
 {
 	int one, two, three;
 
-	begin();
-	options.sessions_max = 2;
-	begin_with(backend_echo, NULL);
-	one = talks();
-	two = talks();
-	three = spot_connect(&front);
+	rig_begin();
+	rig.options.sessions_max = 2;
+	rig_with(backend_echo, NULL);
+	one = rig_talks();
+	two = rig_talks();
+	three = spot_connect(&rig.front);
 	spot_send(three, "third", 5);
 	/* those inside are served meanwhile */
 	spot_send(two, "again", 5);
-	hears(two, "again");
-	ck_assert_uint_eq(stats()->accepted, 2);
+	rig_hears(two, "again");
+	ck_assert_uint_eq(rig_stats()->accepted, 2);
 	close(one);
-	hears(three, "third");
-	ck_assert_uint_eq(stats()->accepted, 3);
-	ck_assert_uint_eq(stats()->sessions_peak, 2);
+	rig_hears(three, "third");
+	ck_assert_uint_eq(rig_stats()->accepted, 3);
+	ck_assert_uint_eq(rig_stats()->sessions_peak, 2);
 	/* a wider door lets the next one in at once */
-	one = spot_connect(&front);
+	one = spot_connect(&rig.front);
 	spot_send(one, "fourth", 6);
-	breathe();
-	ck_assert_uint_eq(stats()->accepted, 3);
-	options.sessions_max = 3;
-	frontend_set_options(frontend, &options);
-	ck_assert_uint_eq(frontend_options(frontend)->sessions_max, 3);
-	hears(one, "fourth");
+	rig_breathe();
+	ck_assert_uint_eq(rig_stats()->accepted, 3);
+	rig.options.sessions_max = 3;
+	frontend_set_options(rig.frontend, &rig.options);
+	ck_assert_uint_eq(frontend_options(rig.frontend)->sessions_max, 3);
+	rig_hears(one, "fourth");
 	close(one);
 	close(two);
 	close(three);
 	ended(REASON_DONE, 4);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -398,7 +255,7 @@ full_server(struct spot *at)
 
 	spot_new(at, SPOT_UNIX);
 	fd = spot_listen(at, 0);
-	a = addr_of(at);
+	a = rig_addr(at);
 	do {
 		more = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
 		ck_assert_int_ge(more, 0);
@@ -414,26 +271,26 @@ START_TEST(connects_are_limited)
 	struct spot busy;
 	int fd, one, two;
 
-	begin();
-	options.pending_max = 1;
-	options.connect_timeout_ms = 200;
+	rig_begin();
+	rig.options.pending_max = 1;
+	rig.options.connect_timeout_ms = 200;
 	fd = full_server(&busy);
-	add_server(0, &busy);
-	begin_front();
-	one = spot_connect(&front);
-	two = spot_connect(&front);
-	RUN_UNTIL(stats()->connecting == 1);
-	breathe();
-	ck_assert_uint_eq(stats()->accepted, 1);
-	RUN_UNTIL(stats()->accepted == 2);
-	ck_assert_uint_ge(stats()->reasons[REASON_NO_SERVER], 1);
+	rig_add_server(0, &busy);
+	rig_front();
+	one = spot_connect(&rig.front);
+	two = spot_connect(&rig.front);
+	RUN_UNTIL(rig_stats()->connecting == 1);
+	rig_breathe();
+	ck_assert_uint_eq(rig_stats()->accepted, 1);
+	RUN_UNTIL(rig_stats()->accepted == 2);
+	ck_assert_uint_ge(rig_stats()->reasons[REASON_NO_SERVER], 1);
 	spot_expect_reset(one);
 	ended(REASON_NO_SERVER, 2);
 	spot_expect_reset(two);
 	close(one);
 	close(two);
 	close(fd);
-	end();
+	rig_end();
 }
 END_TEST
 
@@ -443,21 +300,21 @@ START_TEST(no_more_idle_timeout)
 	long long until;
 	int fd;
 
-	begin();
-	options.idle_timeout_ms = 50;
-	begin_with(backend_echo, NULL);
-	fd = talks();
-	options.idle_timeout_ms = 0;
-	frontend_set_options(frontend, &options);
+	rig_begin();
+	rig.options.idle_timeout_ms = 50;
+	rig_with(backend_echo, NULL);
+	fd = rig_talks();
+	rig.options.idle_timeout_ms = 0;
+	frontend_set_options(rig.frontend, &rig.options);
 	until = wait_now_ms() + 150;
 	RUN_UNTIL(wait_now_ms() > until);
-	ck_assert_uint_eq(stats()->sessions, 1);
+	ck_assert_uint_eq(rig_stats()->sessions, 1);
 	spot_send(fd, "still", 5);
-	hears(fd, "still");
+	rig_hears(fd, "still");
 	close(fd);
 	ended(REASON_DONE, 1);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -468,24 +325,24 @@ START_TEST(stop_listening)
 	struct addr at;
 	int fd;
 
-	begin();
-	begin_with(backend_echo, NULL);
+	rig_begin();
+	rig_with(backend_echo, NULL);
 	spot_new(&second, SPOT_UNIX);
-	at = addr_of(&second);
-	ck_assert_int_eq(frontend_listen(frontend, &at, false, &e), 0);
-	ck_assert_int_eq(frontend_listen(frontend, &at, false, &e), -1);
-	ck_assert_ptr_nonnull(strstr(e.text, second.text));
+	at = rig_addr(&second);
+	ck_assert_int_eq(frontend_listen(rig.frontend, &at, false, &rig.e), 0);
+	ck_assert_int_eq(frontend_listen(rig.frontend, &at, false, &rig.e), -1);
+	ck_assert_ptr_nonnull(strstr(rig.e.text, second.text));
 	ck_assert_int_eq(access(second.text, F_OK), 0);
-	fd = talks();
-	frontend_stop(frontend);
+	fd = rig_talks();
+	frontend_stop(rig.frontend);
 	ck_assert_int_eq(access(second.text, F_OK), -1);
-	ck_assert_int_eq(spot_try_connect(&front), -1);
+	ck_assert_int_eq(spot_try_connect(&rig.front), -1);
 	spot_send(fd, "more", 4);
-	hears(fd, "more");
+	rig_hears(fd, "more");
 	close(fd);
 	ended(REASON_DONE, 1);
-	end();
-	backend_stop(&backend);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -517,35 +374,36 @@ START_TEST(free_gives_all_back)
 	struct spot busy;
 	int before, fds[6], i, full;
 
-	backend_start(&backend, SPOT_TCP4, backend_hang, NULL);
-	begin();
+	backend_start(&rig.backend, SPOT_TCP4, backend_hang, NULL);
+	rig_begin();
 	full = full_server(&busy);
 	before = descriptors();
-	add_server(0, &backend.at);
-	add_server(1, &busy);
-	options.buffer = _i == 0 ? 0 : 1 << 20;
-	options.splice = _i != 2;
-	begin_front();
+	rig_add_server(0, &rig.backend.at);
+	rig_add_server(1, &busy);
+	rig.options.buffer = _i == 0 ? 0 : 1 << 20;
+	rig.options.splice = _i != 2;
+	rig_front();
 	for (i = 0; i < 6; i++) {
-		fds[i] = spot_connect_from(&front, text("127.0.0.%d", 10 + i));
-		RUN_UNTIL(stats()->accepted == (unsigned)i + 1);
+		fds[i] =
+		    spot_connect_from(&rig.front, text("127.0.0.%d", 10 + i));
+		RUN_UNTIL(rig_stats()->accepted == (unsigned)i + 1);
 		if (i % 3 == 0)
 			stuff(fds[i]);
 		if (i % 3 == 1)
 			shutdown(fds[i], SHUT_WR);
-		breathe();
+		rig_breathe();
 	}
 	for (i = 0; i < 20; i++)
-		breathe();
-	ck_assert_uint_gt(stats()->connecting, 0);
-	ck_assert_uint_gt(stats()->sessions, stats()->connecting);
-	end();
+		rig_breathe();
+	ck_assert_uint_gt(rig_stats()->connecting, 0);
+	ck_assert_uint_gt(rig_stats()->sessions, rig_stats()->connecting);
+	rig_end();
 	for (i = 0; i < 6; i++) {
-		ck_assert(tells(fds[i]));
+		ck_assert(rig_tells(fds[i]));
 		close(fds[i]);
 	}
-	ck_assert_int_eq(atomic_load(&backend.accepted), 3);
-	backend_stop(&backend);
+	ck_assert_int_eq(atomic_load(&rig.backend.accepted), 3);
+	backend_stop(&rig.backend);
 	close(full);
 	ck_assert_int_ge(before, descriptors());
 }
@@ -553,11 +411,11 @@ END_TEST
 
 START_TEST(free_of_little)
 {
-	begin();
+	rig_begin();
 	frontend_free(NULL);
-	frontend = frontend_new(loop, pool, &options, &e);
-	ck_assert_ptr_nonnull(frontend);
-	end();
+	rig.frontend = frontend_new(rig.loop, rig.pool, &rig.options, &rig.e);
+	ck_assert_ptr_nonnull(rig.frontend);
+	rig_end();
 }
 END_TEST
 
@@ -567,15 +425,15 @@ START_TEST(dummy)
 	char bytes[12];
 	int fd;
 
-	begin();
-	options.dummy = true;
-	begin_front();
-	fd = spot_connect(&front);
+	rig_begin();
+	rig.options.dummy = true;
+	rig_front();
+	fd = spot_connect(&rig.front);
 	spot_send(fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", 27);
-	RUN_UNTIL(holds(fd, 12));
+	RUN_UNTIL(rig_holds(fd, 12));
 	spot_recv(fd, bytes, 12);
 	ck_assert_int_eq(memcmp(bytes, "HTTP/1.1 200", 12), 0);
-	end();
+	rig_end();
 	close(fd);
 }
 END_TEST

@@ -1,0 +1,198 @@
+/* test_requestlog.c: lines of requests in a file and as datagrams. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "proxy/requestlog.h"
+#include "support/rig.h"
+#include "support/suite.h"
+
+static struct requestlog *open_log;
+
+static void
+begin(const char *path)
+{
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	open_log = requestlog_open_file(rig.loop, path, &rig.e);
+	ck_assert_msg(open_log != NULL, "%s", rig.e.text);
+	frontend_set_requestlog(rig.frontend, open_log);
+}
+
+static void
+end(void)
+{
+	frontend_set_requestlog(rig.frontend, NULL);
+	requestlog_close(open_log);
+	rig_end();
+	backend_stop(&rig.backend);
+}
+
+/* Says it and waits for the echo, so that it is one read of pen. */
+static void
+says(int fd, const char *what)
+{
+	char bytes[2048];
+	size_t n = strlen(what);
+
+	ck_assert_uint_lt(n, sizeof(bytes));
+	spot_send(fd, what, n);
+	RUN_UNTIL(rig_holds(fd, (int)n));
+	spot_recv(fd, bytes, n);
+}
+
+/* What follows the n-th line's time; lines are CLIENT EPOCH SERVER REST. */
+static const char *
+line(const char *path, int n)
+{
+	const char *at = contents(path);
+	long long when;
+	int used = 0;
+
+	while (n-- > 0 && (at = strchr(at, '\n')) != NULL)
+		at++;
+	if (at == NULL || *at == '\0')
+		return "";
+	ck_assert_msg(
+	    sscanf(at, "127.0.0.1 %lld 127.0.0.1 %n", &when, &used) == 1 &&
+		used > 0 && when > 1000000000,
+	    "%s", at);
+	at += used;
+	return text("%.*s", (int)strcspn(at, "\n"), at);
+}
+
+START_TEST(lines)
+{
+	const char *path = scratch("log");
+	char long_line[1500];
+	int fd;
+
+	begin(path);
+	memset(long_line, 'a', sizeof(long_line));
+	long_line[sizeof(long_line) - 1] = '\0';
+	fd = spot_connect(&rig.front);
+	says(fd, "GET /one HTTP/1.1\r\nHost: x\r\n\r\n");
+	says(fd, "GET /two HTTP/1.1\r\nHost: x\r\n\r\n");
+	says(fd, "\001bad\033[31m\177\ttab");
+	says(fd, long_line);
+	close(fd);
+	fd = spot_connect(&rig.front);
+	says(fd, "another client");
+	close(fd);
+	RUN_UNTIL(file_has(path, "another client")); /* a second at most */
+	ck_assert_str_eq(line(path, 0), "GET /one HTTP/1.1");
+	ck_assert_str_eq(line(path, 1), "GET /two HTTP/1.1");
+	ck_assert_str_eq(line(path, 2), "?bad?[31m?\ttab");
+	ck_assert_uint_eq(strlen(line(path, 3)), 1000);
+	ck_assert_str_eq(line(path, 4), "another client");
+	ck_assert_str_eq(line(path, 5), "");
+	ck_assert_uint_eq(requestlog_lost(open_log), 0);
+	end();
+}
+END_TEST
+
+/* More of the same request is no other one. */
+START_TEST(one_line_a_request)
+{
+	const char *path = scratch("log");
+	int fd;
+
+	rig_begin();
+	rig_with(backend_hang, NULL);
+	open_log = requestlog_open_file(rig.loop, path, &rig.e);
+	frontend_set_requestlog(rig.frontend, open_log);
+	fd = spot_connect(&rig.front);
+	spot_send(fd, "first\n", 6);
+	RUN_UNTIL(pool_server(rig.pool, 0)->connections == 1);
+	rig_breathe();
+	spot_send(fd, "more\n", 5);
+	rig_breathe();
+	RUN_UNTIL(file_has(path, "first"));
+	ck_assert_str_eq(line(path, 1), "");
+	close(fd);
+	end();
+}
+END_TEST
+
+START_TEST(moved_away)
+{
+	const char *path = scratch("log");
+	int fd;
+
+	begin(path);
+	fd = spot_connect(&rig.front);
+	says(fd, "before");
+	ck_assert_int_eq(rename(path, scratch("old")), 0);
+	ck_assert_int_eq(requestlog_reopen(open_log, &rig.e), 0);
+	says(fd, "after");
+	close(fd);
+	RUN_UNTIL(file_has(path, "after"));
+	ck_assert_str_eq(line(scratch("old"), 0), "before");
+	ck_assert_str_eq(line(path, 0), "after");
+	end();
+	rig_begin();
+	ck_assert_ptr_null(
+	    requestlog_open_file(rig.loop, scratch("no/such/file"), &rig.e));
+	ck_assert_str_eq(rig.e.text, "No such file or directory");
+	spot_new(&rig.backend.at, SPOT_TCP4);
+	rig_front();
+	rig_end();
+}
+END_TEST
+
+/* A full disk loses lines and nothing else. */
+START_TEST(no_room)
+{
+	int fd;
+
+	begin("/dev/full");
+	fd = spot_connect(&rig.front);
+	says(fd, "lost");
+	RUN_UNTIL(requestlog_lost(open_log) == 1);
+	says(fd, "still served");
+	close(fd);
+	end();
+}
+END_TEST
+
+START_TEST(datagrams)
+{
+	int sink = socket(AF_INET, SOCK_DGRAM, 0), fd;
+	struct spot at;
+	struct addr to;
+	char got[256] = "";
+
+	spot_new(&at, SPOT_TCP4); /* for its loopback address */
+	ck_assert_int_eq(bind(sink, (struct sockaddr *)&at.addr, at.len), 0);
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	to = rig_addr(&at);
+	open_log = requestlog_open_udp(rig.loop, &to, &rig.e);
+	ck_assert_ptr_nonnull(open_log);
+	frontend_set_requestlog(rig.frontend, open_log);
+	fd = spot_connect(&rig.front);
+	says(fd, "GET / HTTP/1.0\r\n\r\n");
+	ck_assert_int_gt(recv(sink, got, sizeof(got) - 1, 0), 0);
+	ck_assert_str_eq(got, "+ 127.0.0.1 127.0.0.1 GET / HTTP/1.0\n");
+	close(fd);
+	close(sink);
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("requestlog");
+
+	SUITE_ADD(s, lines, 30);
+	SUITE_ADD(s, one_line_a_request, 30);
+	SUITE_ADD(s, moved_away, 30);
+	SUITE_ADD(s, no_room, 30);
+	SUITE_ADD(s, datagrams, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,210 @@
+/* test_spare.c: spare connections: made, used, replaced, and gone with the health
+ * of their server. */
+#include "config.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "support/rig.h"
+#include "support/suite.h"
+
+static struct backend second;
+
+static int
+accepted(void)
+{
+	return atomic_load(&rig.backend.accepted);
+}
+
+/* Two servers of the same kind and so many spare connections. */
+static void
+begin(backend_fn *serve, const void *arg, unsigned idlers)
+{
+	rig_begin();
+	rig.options.idlers = idlers;
+	backend_start(&second, SPOT_TCP4, serve, arg);
+	rig_add_server(1, &second.at);
+	rig_with(serve, arg);
+}
+
+static void
+end(void)
+{
+	rig_end();
+	backend_stop(&rig.backend);
+	backend_stop(&second);
+}
+
+static void
+want(unsigned idlers)
+{
+	rig.options.idlers = idlers;
+	frontend_set_options(rig.frontend, &rig.options);
+}
+
+START_TEST(spread_used_and_replaced)
+{
+	int fds[4], i;
+
+	begin(backend_echo, NULL, 5);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 5);
+	RUN_UNTIL(accepted() == 3 && atomic_load(&second.accepted) == 2);
+	for (i = 0; i < 4; i++)
+		fds[i] = rig_talks();
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 5);
+	/* the clients came over those that were there: four were replaced */
+	RUN_UNTIL(accepted() + atomic_load(&second.accepted) == 9);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections +
+		pool_server(rig.pool, 1)->connections,
+	    4);
+	ck_assert_uint_eq(rig_stats()->sessions, 4);
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	want(2);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	want(0);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 0);
+	RUN_UNTIL(atomic_load(&rig.backend.open) == 0);
+	want(3);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 3);
+	end();
+}
+END_TEST
+
+/* What the server says first waits for the client. */
+static void
+greet(struct backend *b, int fd)
+{
+	if (backend_send(fd, "welcome", 7))
+		backend_echo(b, fd);
+}
+
+START_TEST(greetings_are_kept)
+{
+	int fd;
+
+	begin(greet, NULL, 2);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	fd = spot_connect(&rig.front);
+	rig_hears(fd, "welcome");
+	spot_send(fd, "hello", 5);
+	rig_hears(fd, "hello");
+	close(fd);
+	end();
+}
+END_TEST
+
+static void
+close_at_once(struct backend *b, int fd)
+{
+	(void)b;
+	(void)fd;
+}
+
+/* One that closes soon is not called again and again. */
+START_TEST(no_busy_loop)
+{
+	long long until;
+
+	begin(close_at_once, NULL, 4);
+	until = wait_now_ms() + 300;
+	while (wait_now_ms() < until)
+		rig_breathe();
+	ck_assert_int_ge(accepted(), 2);
+	ck_assert_int_le(accepted() + atomic_load(&second.accepted), 8);
+	end();
+}
+END_TEST
+
+static bool
+has_none(const struct backend *b)
+{
+	return atomic_load(&b->open) == 0;
+}
+
+START_TEST(gone_with_its_health)
+{
+	struct server *s;
+
+	begin(backend_echo, NULL, 4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	s = pool_server(rig.pool, 1);
+	pool_set_admin(rig.pool, s, SERVER_DISABLED);
+	want(4);
+	RUN_UNTIL(has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	pool_set_admin(rig.pool, s, SERVER_ENABLED);
+	want(4);
+	RUN_UNTIL(!has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	/* blacklisted behind its back: the next second finds out */
+	pool_failed(rig.pool, s, loop_now(rig.loop));
+	RUN_UNTIL(has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	pool_connected(rig.pool, s, loop_now(rig.loop));
+	RUN_UNTIL(!has_none(&second));
+	/* another address */
+	rig_add_server(1, &rig.backend.at);
+	want(4);
+	RUN_UNTIL(has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	pool_remove_server(rig.pool, s);
+	want(4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4 &&
+	    atomic_load(&rig.backend.open) == 4);
+	end();
+}
+END_TEST
+
+/* A server that is gone is found out by its spare connections; clients never
+ * meet it. */
+START_TEST(the_dead_are_found_out)
+{
+	int i;
+
+	begin(backend_echo, NULL, 4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	backend_stop(&second);
+	RUN_UNTIL(pool_server(rig.pool, 1)->blacklisted_until != 0);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	for (i = 0; i < 4; i++)
+		close(rig_talks());
+	ck_assert_uint_eq(rig_stats()->retries, 0);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	rig_end();
+	backend_stop(&rig.backend);
+}
+END_TEST
+
+/* With all spare connections broken off at one moment no client is lost. */
+START_TEST(stale_ones_cost_nobody)
+{
+	struct spot at;
+	int i;
+
+	begin(backend_echo, NULL, 6);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 6);
+	at = rig.backend.at;
+	backend_stop(&rig.backend);
+	backend_start_at(&rig.backend, &at, backend_echo, NULL);
+	/* the loop has not seen their ends yet */
+	for (i = 0; i < 6; i++)
+		close(rig_talks());
+	ck_assert_uint_eq(rig_stats()->retries, 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 6);
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("spare");
+
+	SUITE_ADD(s, spread_used_and_replaced, 30);
+	SUITE_ADD(s, greetings_are_kept, 30);
+	SUITE_ADD(s, no_busy_loop, 30);
+	SUITE_ADD(s, gone_with_its_health, 60);
+	SUITE_ADD(s, the_dead_are_found_out, 30);
+	SUITE_ADD(s, stale_ones_cost_nobody, 30);
+	return suite_main(s);
+}
