@@ -126,6 +126,9 @@ take_line(struct client *k)
 	line = strndup(bytes, newline != NULL ? skip - 1 : n);
 	if (line == NULL)
 		reply_add(&k->request.reply.out, "error: out of memory\n");
+	else if (memchr(bytes, '\0', skip) != NULL)
+		reply_add(
+		    &k->request.reply.out, "error: a line with a NUL byte\n");
 	else
 		begin(k, line);
 	free(line);

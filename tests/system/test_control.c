@@ -3,10 +3,13 @@
 #include "config.h"
 
 #include <check.h>
+#include <pwd.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -176,6 +179,218 @@ START_TEST(exit_when_allowed)
 }
 END_TEST
 
+/* ---- levels ---- */
+
+/* Each socket has its own. */
+START_TEST(sockets_have_levels)
+{
+	struct spot look, operate;
+
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&look, SPOT_UNIX);
+	spot_new(&operate, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--control-level", "look",
+	    "-C", look.text, "-O", "control_level operate", "-C", operate.text,
+	    front.text, server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&look) &&
+		spot_is_listening(&operate),
+	    5000);
+	ck_assert_str_eq(spot_ask(&look, "blacklist\n"), "30\n");
+	ck_assert_str_eq(spot_ask(&look, "server 0 drain\n"),
+	    "error: server: needs the level operate, yours is look\n");
+	ck_assert_str_eq(spot_ask(&operate, "server 0 drain\n"), "");
+	ck_assert_str_eq(spot_ask(&operate, "blacklist 5\n"),
+	    "error: blacklist: needs the level admin, yours is operate\n");
+	ck_assert_str_eq(spot_ask(&ctl, "blacklist 5\n"), "5\n");
+	ck_assert_str_eq(
+	    spot_ask(&look, "control\n"), text("%s\n", operate.text));
+	down();
+}
+END_TEST
+
+/* What another user is answered at the socket, into `answer`. */
+static void
+ask_as_nobody(const char *line, char *answer, size_t size)
+{
+	const struct passwd *pw = getpwnam("nobody");
+	int fd[2], status;
+	ssize_t n;
+	pid_t child;
+
+	ck_assert_int_eq(pipe(fd), 0);
+	child = fork();
+	ck_assert_int_ge(child, 0);
+	if (child == 0) {
+		int s = pw != NULL && setgid(pw->pw_gid) == 0 &&
+			setuid(pw->pw_uid) == 0
+		    ? spot_try_connect(&ctl)
+		    : -1;
+
+		if (s < 0 || send(s, line, strlen(line), 0) < 0)
+			_exit(1);
+		while ((n = recv(s, answer, size, 0)) > 0)
+			if (write(fd[1], answer, (size_t)n) != n)
+				_exit(1);
+		_exit(0);
+	}
+	close(fd[1]);
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	n = read(fd[0], answer, size - 1);
+	answer[n > 0 ? n : 0] = '\0';
+	close(fd[0]);
+}
+
+/* Whom only the mode of the file lets in may look. */
+START_TEST(users_have_levels)
+{
+	char answer[256];
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "--control-mode", "0666", "-C", ctl.text,
+	    front.text, server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	ask_as_nobody("blacklist\n", answer, sizeof(answer));
+	ck_assert_str_eq(answer, "30\n");
+	ask_as_nobody("blacklist 5\n", answer, sizeof(answer));
+	ck_assert_str_eq(
+	    answer, "error: blacklist: needs the level admin, yours is look\n");
+	ck_assert_str_eq(ask("blacklist 5\n"), "5\n");
+	down();
+}
+END_TEST
+
+/* On TCP an access list says who may come in. */
+START_TEST(control_over_tcp)
+{
+	int fd;
+	char c;
+
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", text("%d", ctl.port),
+	    "-O", "acl 1 deny 127.0.0.2", "-O", "acl 1 permit 127.0.0.0/8",
+	    "--control-acl", "1", front.text, server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	ck_assert_str_eq(ask("blacklist 4\n"), "4\n");
+	fd = spot_connect_from(&ctl, "127.0.0.2");
+	ck_assert_int_le(recv(fd, &c, 1, 0), 0);
+	close(fd);
+	ck_assert_str_eq(ask("control_acl 0\n"), "0\n");
+	fd = spot_connect_from(&ctl, "127.0.0.2");
+	spot_send(fd, "blacklist\n", 10);
+	ck_assert_str_eq(spot_recv_all(fd), "4\n");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* ---- sessions ---- */
+
+START_TEST(a_session_stays_open)
+{
+	int fd;
+
+	up(NULL);
+	fd = spot_connect(&ctl);
+	spot_send(fd, "prompt\nblacklist 3\nnonsense\n", 28);
+	spot_send(fd, "blacklist; timeout\n# nothing\nqu", 31);
+	spot_send(fd, "it\nblacklist\n", 13);
+	ck_assert_str_eq(spot_recv_all(fd),
+	    "pen> 3\npen> error: unknown command \"nonsense\"\npen> 3\n3\n"
+	    "pen> pen> ");
+	close(fd);
+	/* an end ends it too, and what has no newline is still a line */
+	ck_assert_str_eq(spot_ask(&ctl, "prompt\nblacklist"), "pen> 3\npen> ");
+	/* without a prompt one line is all */
+	ck_assert_str_eq(spot_ask(&ctl, "blacklist\ntimeout\n"), "3\n");
+	fd = spot_connect(&ctl);
+	spot_send(fd, "blacklist\0 5\n", 13);
+	ck_assert_str_eq(spot_recv_all(fd), "error: a line with a NUL byte\n");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* A list that is longer than any buffer, for one who reads it late. */
+START_TEST(long_answers)
+{
+	enum { SERVERS = 20000 };
+	static char chunk[65536];
+	const char *conf = scratch("pen.conf");
+	FILE *f = fopen(conf, "w");
+	size_t lines = 0;
+	ssize_t n, i;
+	int fd, k;
+
+	ck_assert_ptr_nonnull(f);
+	for (k = 0; k < SERVERS; k++)
+		fprintf(f, "server %d address 127.0.0.1 port 9\n", k);
+	fclose(f);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(
+	    &pen, &front, "-r", "-F", conf, "-C", ctl.text, front.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	fd = spot_connect(&ctl);
+	spot_send(fd, "servers; pid\n", 13);
+	for (k = 0; k < 20; k++)
+		ck_assert_str_eq(ask("blacklist\n"), "30\n");
+	while ((n = recv(fd, chunk, sizeof(chunk), 0)) > 0)
+		for (i = 0; i < n; i++)
+			lines += chunk[i] == '\n';
+	ck_assert_int_eq(n, 0);
+	ck_assert_uint_eq(lines, SERVERS + 1);
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
+/* ---- --check ---- */
+
+START_TEST(check_says_all)
+{
+	const char *conf = scratch("pen.conf"), *argv[8];
+	struct child c;
+
+	spot_new(&front, SPOT_TCP4);
+	argv[0] = getenv("PEN");
+	argv[1] = "--check";
+	argv[2] = "-F";
+	argv[3] = conf;
+	argv[4] = front.text;
+	argv[5] = NULL;
+	write_file(
+	    conf, "server 0 address 127.0.0.1 port 9\nfrobnicate\nbalance x\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 1);
+	ck_assert_str_eq(child_out(&c), "");
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("pen: %s:2: unknown command \"frobnicate\"\n", conf)));
+	ck_assert_ptr_nonnull(
+	    strstr(child_err(&c), text("pen: %s:3: balance: ", conf)));
+	write_file(conf, "server 0 address localhost port 9\ntimeout 4\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_str_eq(child_err(&c), "");
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "\ntimeout 4\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(child_out(&c), "\nserver 0 address localhost port 9 "));
+	/* what it prints is right itself, and the same again */
+	write_file(conf, child_out(&c));
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_str_eq(child_out(&c), contents(conf));
+}
+END_TEST
+
 /* ---- penctl ---- */
 
 static int
@@ -226,6 +441,12 @@ main(void)
 	SUITE_ADD(s, rude_clients, 30);
 	SUITE_ADD(s, who_may_command, 20);
 	SUITE_ADD(s, exit_when_allowed, 20);
+	SUITE_ADD(s, sockets_have_levels, 20);
+	SUITE_ADD(s, users_have_levels, 20);
+	SUITE_ADD(s, control_over_tcp, 20);
+	SUITE_ADD(s, a_session_stays_open, 20);
+	SUITE_ADD(s, long_answers, 60);
+	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, penctl_asks, 30);
 	return suite_main(s);
 }
