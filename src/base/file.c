@@ -79,11 +79,12 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 /* Fills the temporary file and makes it the real one. */
 static int
 fill_and_rename(int fd, const char *temporary, const char *path, mode_t mode,
-    const struct buffer *text)
+    const struct buffer *text, bool durable)
 {
 	int rc = 0, saved;
 
-	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 || fsync(fd) < 0)
+	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 ||
+	    (durable && fsync(fd) < 0))
 		rc = -1;
 	saved = errno;
 	if (close(fd) < 0 && rc == 0) {
@@ -110,7 +111,8 @@ usual_mode(void)
 }
 
 int
-file_replace(const char *path, const struct buffer *text, struct error *e)
+file_replace(
+    const char *path, const struct buffer *text, bool durable, struct error *e)
 {
 	size_t size = strlen(path) + sizeof(".XXXXXX");
 	char *real = realpath(path, NULL), *temporary;
@@ -132,9 +134,10 @@ file_replace(const char *path, const struct buffer *text, struct error *e)
 	}
 	snprintf(temporary, size, "%s.XXXXXX", real != NULL ? real : path);
 	fd = mkstemp(temporary);
-	rc = fd < 0 ? -1
-		    : fill_and_rename(fd, temporary, real != NULL ? real : path,
-			  there ? st.st_mode & 07777 : usual_mode(), text);
+	rc = fd < 0
+	    ? -1
+	    : fill_and_rename(fd, temporary, real != NULL ? real : path,
+		  there ? st.st_mode & 07777 : usual_mode(), text, durable);
 	if (rc < 0)
 		why(e);
 	free(temporary);

@@ -2,6 +2,8 @@
 #ifndef PEN_BASE_FILE_H
 #define PEN_BASE_FILE_H
 
+#include <stdbool.h>
+
 #include "base/buffer.h"
 #include "base/error.h"
 
@@ -10,12 +12,13 @@
 int file_read(
     const char *path, size_t most, struct buffer *text, struct error *e);
 
-/* Puts `text` into the file's place: a temporary file beside it is written,
- * synchronised and renamed, so that a reader sees the old one or the new one
- * and a crash leaves one of them. It keeps the mode of the old one, else gets
+/* Puts `text` into the file's place: a temporary file beside it is written and
+ * renamed, so that a reader sees the old one or the new one. With `durable` it
+ * is synchronised before, so that a crash leaves one of them too. It keeps the mode of the old one, else gets
  * 0644 less the umask. What is no regular file (a terminal, a pipe) is written
  * to as it is. Returns 0, or -1 with a phrase; then the old file is still
  * there. */
-int file_replace(const char *path, const struct buffer *text, struct error *e);
+int file_replace(
+    const char *path, const struct buffer *text, bool durable, struct error *e);
 
 #endif

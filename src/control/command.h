@@ -37,11 +37,12 @@ enum command_kind {
 };
 
 enum {
-	ROW_START = 1,	  /* only before the program serves */
-	ROW_NO = 2,	  /* "no NAME" is fine too */
-	ROW_OPTION = 4,	  /* an option only, no command */
-	ROW_COUNT = 8,	  /* the option has no argument and is repeated */
-	ROW_LOOK = 16,	  /* ACCESS_LOOK is enough */
+	ROW_START = 1,	/* only before the program serves */
+	ROW_NO = 2,	/* "no NAME" is fine too */
+	ROW_OPTION = 4, /* an option only, no command */
+	ROW_COUNT = 8,	/* the option has no argument and is repeated */
+	ROW_LOOK = 16,	/* ACCESS_LOOK is enough */
+	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 };
 
@@ -62,6 +63,7 @@ struct call {
 	const char *place;	   /* FILE:LINE, or NULL */
 	unsigned depth;		   /* files within files */
 	struct asker *asker;	   /* NULL: not on the control socket */
+	bool grows;		   /* ROW_GROWS counts: not a whole plan anew */
 	bool fresh;		   /* set it: look all names up again */
 	struct reply *reply;	   /* text for who asked */
 };

@@ -53,7 +53,7 @@ run_write(struct call *c, struct error *e)
 		return error_set(e, "no FILE, and no -F at the start");
 	buffer_init(&text);
 	plan_print(c->plan, &text);
-	rc = file_replace(path, &text, &why);
+	rc = file_replace(path, &text, true, &why);
 	buffer_fini(&text);
 	return rc == 0 ? 0 : error_set(e, "\"%.300s\": %.200s", path, why.text);
 }

@@ -19,6 +19,8 @@
 /* Descriptors of the process itself, those kept back for all but the sockets of
  * sessions, and kernel pipes. */
 enum { OWN_DESCRIPTORS = 16, RESERVE_MAX = 1000, KERNEL_PIPES_MAX = 4096 };
+/* Control clients at a time. */
+enum { CONTROL_MIN = 8, CONTROL_MAX = 200 };
 
 /* Shares the descriptors out: two a session, the rest for kernel pipes. What
  * the command line left open is settled here, for reloads too. */
@@ -32,6 +34,9 @@ share_descriptors(struct pen *p)
 
 	if (reserve > RESERVE_MAX)
 		reserve = RESERVE_MAX;
+	p->control_clients = reserve - own < CONTROL_MIN ? CONTROL_MIN
+	    : reserve - own > CONTROL_MAX		 ? CONTROL_MAX
+							 : reserve - own;
 	p->sessions_most = limit > own + 2 ? (limit - own) / 2 : 1;
 	p->sessions_usual = limit > reserve + 2 ? (limit - reserve) / 2 : 1;
 	if (p->given->config.frontend.sessions_max == 0)
@@ -104,20 +109,15 @@ reload(struct pen *p)
 		finish_reload(p);
 }
 
-void
-pen_hang_up(struct pen *p)
+static void
+on_hangup(void *arg)
 {
+	struct pen *p = arg;
 	struct error e;
 
 	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
 	reload(p);
-}
-
-static void
-on_hangup(void *arg)
-{
-	pen_hang_up(arg);
 }
 
 static void
@@ -188,7 +188,7 @@ open_control(struct pen *p, struct error *e)
 {
 	unsigned i, k;
 
-	p->control = control_new(p, p->loop);
+	p->control = control_new(p, p->loop, (unsigned)p->control_clients);
 	if (p->control == NULL)
 		return error_set(e, "out of memory");
 	for (i = 0; i < p->plan->control_count; i++) {

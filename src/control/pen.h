@@ -25,10 +25,11 @@ struct pen {
 	struct frontend *frontend;
 	struct control *control;
 	struct resolver *resolver;
-	struct requestlog *log;	 /* NULL: none */
-	struct request *reload;	 /* of SIGHUP, while it waits for names */
-	uint64_t sessions_most;	 /* that descriptors allow; 0: not known yet */
-	uint64_t sessions_usual; /* conn_max when nobody sets it */
+	struct requestlog *log;	  /* NULL: none */
+	struct request *reload;	  /* of SIGHUP, while it waits for names */
+	uint64_t sessions_most;	  /* that descriptors allow; 0: not known yet */
+	uint64_t sessions_usual;  /* conn_max when nobody sets it */
+	uint64_t control_clients; /* at a time */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */
@@ -41,8 +42,6 @@ void pen_free(struct pen *p);
 int pen_start(struct pen *p, struct error *e);
 /* Serves until told to stop. Returns 0, or -1 when the loop failed. */
 int pen_run(struct pen *p);
-/* Reads the configuration again and reopens the log, as SIGHUP does. */
-void pen_hang_up(struct pen *p);
 
 /* ---- adopt.c: plans become true ---- */
 

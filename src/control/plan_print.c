@@ -58,7 +58,7 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 	char value[SETTING_TEXT_MAX];
 
 	for (row = command_table; row->name != NULL; row++) {
-		if (row->flags & (ROW_OPTION | ROW_START))
+		if (row->flags & ROW_OPTION)
 			continue;
 		if (row->kind == KIND_FLAG)
 			reply_add(text, "%s%s\n",
@@ -69,6 +69,8 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 		else if (row->kind == KIND_TEXT)
 			print_text(text, row->name, setting_string(p, row));
 	}
+	if (c->method != NULL)
+		reply_add(text, "%s\n", c->method);
 	reply_add(text, "balance default\n");
 	if (c->mode.balance != NULL)
 		reply_add(text, "balance %s\n", c->mode.balance);

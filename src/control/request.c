@@ -114,7 +114,8 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		.words = w,
 		.no = no,
 		.asker = q->asker,
-		.reply = &q->reply };
+		.reply = &q->reply,
+		.grows = q->pen->loop != NULL };
 	enum access needed;
 
 	if (take_json(row, w, no, &q->reply.json, e) < 0)

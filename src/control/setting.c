@@ -196,6 +196,9 @@ set_number(struct call *c, struct error *e)
 
 	if (parse(c->row, c->words->word[0], &value, e) < 0)
 		return -1;
+	if (c->row->flags & ROW_GROWS && c->grows &&
+	    value < get(place_of(c->plan, c->row), c->row->kind))
+		return 0;
 	put(place_in(c->plan, c->row), c->row->kind, value);
 	return 0;
 }

@@ -52,7 +52,7 @@ on_accept(struct listener *l, int fd, const struct peer *who)
 		close(fd);
 		return;
 	}
-	if (c->count == CLIENTS_MAX)
+	if (c->count == c->most)
 		client_close_oldest(c);
 	client_start(c, fd,
 	    who->family != AF_UNIX || is_owner(cl, fd) ? cl->level
@@ -62,7 +62,7 @@ on_accept(struct listener *l, int fd, const struct peer *who)
 /* ---- life ---- */
 
 struct control *
-control_new(struct pen *p, struct loop *l)
+control_new(struct pen *p, struct loop *l, unsigned most)
 {
 	struct control *c = calloc(1, sizeof(*c));
 
@@ -70,6 +70,7 @@ control_new(struct pen *p, struct loop *l)
 		return NULL;
 	c->pen = p;
 	c->loop = l;
+	c->most = most;
 	list_init(&c->listeners);
 	list_init(&c->clients);
 	timeouts_init(&c->patience, l, client_on_impatience);

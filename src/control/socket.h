@@ -17,8 +17,9 @@
 struct pen;
 struct control;
 
-/* No sockets yet; `p` outlives it. NULL with errno ENOMEM. */
-struct control *control_new(struct pen *p, struct loop *l);
+/* No sockets yet, and up to `most` clients at a time; `p` outlives it. NULL with
+ * errno ENOMEM. */
+struct control *control_new(struct pen *p, struct loop *l, unsigned most);
 /* Closes everything; NULL is fine. */
 void control_free(struct control *c);
 

@@ -13,13 +13,13 @@ struct control {
 	struct pen *pen;
 	struct loop *loop;
 	struct list listeners;
-	struct list clients; /* struct client; the longest silent one first */
-	unsigned count;	     /* clients */
+	struct list clients;  /* struct client; the longest silent one first */
+	unsigned count, most; /* clients */
 	struct timeouts patience;
 };
 
-/* Clients at a time; how long one may be silent, or not read. */
-enum { CLIENTS_MAX = 200, PATIENCE_MS = 30000 };
+/* How long one may be silent, or not read. */
+enum { PATIENCE_MS = 30000 };
 
 /* Serves the client on `fd`, which it takes over. */
 void client_start(struct control *c, int fd, enum access access);

@@ -155,7 +155,7 @@ status_write(const struct pen *p, struct error *e)
 		return 0;
 	buffer_init(&page);
 	status_page(p, &page);
-	rc = file_replace(path, &page, &why);
+	rc = file_replace(path, &page, false, &why);
 	buffer_fini(&page);
 	return rc == 0
 	    ? 0

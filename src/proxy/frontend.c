@@ -78,6 +78,7 @@ apply_options(struct frontend *f)
 	f->share.kernel_pipes_max = f->options.kernel_pipes_max;
 	f->share.tap = f->options.dump > 0 ? dump_bytes : NULL;
 	f->share.tap_arg = &f->options.dump;
+	frontend_set_budget(f);
 	check_limits(f);
 	spares_adjust(&f->spares);
 }

@@ -208,6 +208,15 @@ frontend_hold(struct frontend *f, bool hold)
 }
 
 void
+frontend_set_budget(struct frontend *f)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		of(link)->listener.budget = f->options.accept_max;
+}
+
+void
 frontend_stop(struct frontend *f)
 {
 	struct list *link;

@@ -47,6 +47,9 @@ struct sock_connect_options frontend_connect_options(const struct frontend *f);
 /* Pauses or resumes all listeners. */
 void frontend_hold(struct frontend *f, bool hold);
 
+/* Tells them how many connections to accept at a time. */
+void frontend_set_budget(struct frontend *f);
+
 /* A client came in, went; began, ended waiting for its server. */
 void frontend_client_in(struct frontend *f);
 void frontend_client_out(struct frontend *f, enum reason why);

@@ -21,7 +21,7 @@ replace(const char *path, const char *with)
 
 	buffer_init(&b);
 	ck_assert_int_eq(buffer_append(&b, with, strlen(with)), 0);
-	rc = file_replace(path, &b, &e);
+	rc = file_replace(path, &b, true, &e);
 	buffer_fini(&b);
 	return rc;
 }
