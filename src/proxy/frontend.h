@@ -75,9 +75,9 @@ const struct frontend_options *frontend_options(const struct frontend *f);
  * listeners opened later, the rest for sessions from now on. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
-/* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1 with
- * a sentence in `e` that names the address. An IPv6 wildcard takes IPv4 too
- * unless `v6_only`. */
+/* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
+ * with a sentence in `e` that names the address. An IPv6 wildcard takes IPv4
+ * too unless `v6_only`. */
 int frontend_listen(
     struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
 /* Listens at exactly these addresses from now on. A listener that is wanted and
