@@ -12,6 +12,8 @@
 
 /* How long to wait for descriptors or memory before trying again. */
 enum { RETRY_MS = 100 };
+/* No backlog is longer, whatever was asked for. */
+enum { QUEUE_MAX = 1 << 16 };
 
 /* Watches when neither the owner nor a lack of resources forbids it. */
 static int
@@ -89,11 +91,21 @@ on_ready(struct watch *w, unsigned ready)
 void
 listener_drain(struct listener *l)
 {
+	char text[ADDR_TEXT_MAX];
 	struct peer who;
+	unsigned i;
 	int fd;
 
-	while (!l->held && (fd = sock_accept(l->fd, &who)) >= 0)
+	/* The kernel queues one more than the backlog. */
+	for (i = 0; i <= l->backlog; i++) {
+		fd = sock_accept(l->fd, &who);
+		if (fd < 0)
+			break;
 		l->on_accept(l, fd, &who);
+	}
+	if (i <= l->backlog && errno != EAGAIN && errno != EWOULDBLOCK)
+		log_warn("accept failed, clients lost listener=%s error=\"%s\"",
+		    addr_format(&l->at, text), strerror(errno));
 }
 
 int
@@ -105,6 +117,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	timer_init(&l->retry, on_retry);
 	l->loop = loop;
 	l->at = *at;
+	l->backlog = o->backlog < QUEUE_MAX ? (unsigned)o->backlog : QUEUE_MAX;
 	l->burst = 1;
 	l->turn = 0;
 	l->held = true;

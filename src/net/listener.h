@@ -16,6 +16,7 @@ struct listener {
 	struct loop *loop;
 	int fd;
 	struct addr at;
+	unsigned backlog;
 	struct sock_file file; /* of a Unix listener, to remove in the end */
 	unsigned budget;       /* connections a wake-up at the most */
 	unsigned burst;	       /* what it takes this time; adapts to the load */
@@ -34,8 +35,9 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
-/* Hands over at once what waits in the backlog, as far as the owner does not
- * pause it: before a close, so that no client is lost. */
+/* Hands over at once all that waits in the backlog, paused or not: before a
+ * close, so that no client is lost. Who comes meanwhile may be among them, but
+ * a flood of clients does not keep it here. */
 void listener_drain(struct listener *l);
 
 /* Stops accepting; connections wait in the backlog. */

@@ -186,7 +186,7 @@ sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e)
 {
 	char text[ADDR_TEXT_MAX];
-	int fd;
+	int fd, error;
 
 	addr_format(at, text);
 	if (at->u.sa.sa_family == AF_UNIX && clear_unix_path(at, text, e) < 0)
@@ -195,10 +195,12 @@ sock_listen(const struct addr *at, const struct sock_listen_options *o,
 	if (fd < 0)
 		return error_set(e, "\"%s\": %s", text, strerror(errno));
 	if (bind_and_listen(fd, at, o, file) < 0) {
+		error = errno;
 		error_set(e, "\"%s\": %s", text,
-		    errno == EADDRINUSE ? "address already in use"
-					: strerror(errno));
+		    error == EADDRINUSE ? "address already in use"
+					: strerror(error));
 		close(fd);
+		errno = error;
 		return -1;
 	}
 	return fd;

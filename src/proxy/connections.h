@@ -1,5 +1,8 @@
-/* connections.h: numbers for sessions: a table from number to session. A number
- * that became free is the next one given. */
+/* connections.h: numbers for sessions: a table from number to session. The
+ * lowest free number is the next one given.
+ *
+ * Free numbers are bits; above each word of bits is one bit that says whether
+ * any is set in it, and so on up to one word: O(log64 n). */
 #ifndef PEN_PROXY_CONNECTIONS_H
 #define PEN_PROXY_CONNECTIONS_H
 
@@ -7,11 +10,14 @@
 
 struct session;
 
+/* 64 to the power of this are the numbers there can be. */
+enum { CONNECTIONS_LEVELS = 5 };
+
 struct connections {
-	struct session **session; /* by number; NULL: free */
-	uint32_t *next_free;	  /* of a free number, the one free before it */
-	uint32_t free;		  /* the first; `end` when there is none */
-	uint32_t end, room;	  /* numbers are below `end` */
+	struct session **session;	    /* by number; NULL: free */
+	uint64_t *free[CONNECTIONS_LEVELS]; /* [0]: a bit a number */
+	uint32_t end;			    /* numbers ever given are below */
+	uint32_t room;			    /* numbers below it fit */
 };
 
 void connections_init(struct connections *c);

@@ -49,8 +49,6 @@ struct frontend_address {
 	bool v6_only; /* an IPv4 twin listens on the same port */
 };
 
-enum { FRONTEND_LISTENERS_MAX = 64 };
-
 struct frontend_stats {
 	uint64_t sessions;	   /* open now */
 	uint64_t sessions_peak;	   /* most open at once */
@@ -77,18 +75,20 @@ const struct frontend_options *frontend_options(const struct frontend *f);
  * listeners opened later, the rest for sessions from now on. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
-/* Opens one more listener, quiet until frontend_start(). Returns 0, or -1 with
- * a sentence in `e` that names the address. An IPv6 wildcard takes IPv4 too
- * unless `v6_only`. */
+/* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
+ * with a sentence in `e` that names the address. An IPv6 wildcard takes IPv4
+ * too unless `v6_only`. */
 int frontend_listen(
     struct frontend *f, const struct addr *at, bool v6_only, struct error *e);
-/* Listens at exactly these addresses (FRONTEND_LISTENERS_MAX at the most) from
- * now on. A listener that is wanted and there stays as it is; the others are
- * closed only when all new ones are open, and who waits in their backlogs is
- * served first. Where an old one stands in the way of a new one, as 0.0.0.0:80
- * of 127.0.0.1:80, it is closed before, and opened again should the new one
- * fail. Returns 0, or -1 with a sentence and the listeners as they were. Not to
- * be called from a listener's own callback. */
+/* Listens at exactly these addresses from now on. A listener that is wanted and
+ * there stays as it is; the others are closed only when all new ones are open,
+ * and who waits in their backlogs is served first, beyond the limits if need
+ * be. New ones accept if the others do: after frontend_start(), below the
+ * limits. Where an old one stands in the way of a new one, as 0.0.0.0:80 of
+ * 127.0.0.1:80, it must be closed before: that comes last, and it is opened
+ * again should the new one fail (should that fail too, it is logged). Returns
+ * 0, or -1 with a sentence and the listeners as they were. Not to be called
+ * from a listener's own callback. */
 int frontend_relisten(struct frontend *f, const struct frontend_address *list,
     unsigned count, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */
@@ -123,6 +123,8 @@ bool frontend_connection_next(
     const struct frontend *f, uint64_t from, struct connection_info *info);
 /* Ends it abortively. */
 bool frontend_close_connection(struct frontend *f, uint64_t number);
+/* All numbers are below it. */
+uint64_t frontend_connections_end(const struct frontend *f);
 /* The connection that a descriptor belongs to, or -1; a walk. */
 int64_t frontend_connection_of_fd(const struct frontend *f, int fd);
 

@@ -1,9 +1,11 @@
 /* frontend_listen.c: the frontend's listeners: opened, moved, paused, closed. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "proxy/dummy.h"
 #include "proxy/frontend_private.h"
 #include "proxy/session.h"
@@ -28,27 +30,50 @@ of(struct list *link)
 /* ---- one listener ---- */
 
 static int
-open_one(struct frontend *f, const struct frontend_address *a,
-    struct list *into, struct error *e)
+open_listener(struct frontend *f, struct listener *l,
+    const struct frontend_address *a, struct error *e)
 {
-	struct frontend_listener *fl = calloc(1, sizeof(*fl));
 	struct sock_listen_options o = {
 		.backlog = f->options.backlog,
 		.v6_only = a->v6_only,
 		.nodelay = f->options.nodelay,
 	};
+	int error;
+
+	if (listener_open(l, f->loop, &a->at, &o, e) < 0)
+		return -1;
+	l->budget = f->options.accept_max;
+	l->on_accept = on_accept;
+	l->arg = f;
+	if (!f->started || f->full || listener_resume(l) == 0)
+		return 0;
+	error = errno;
+	listener_close(l);
+	error_set(e, "cannot wait for connections: %s", strerror(error));
+	errno = error;
+	return -1;
+}
+
+/* All are in the frontend's list from the first moment on, so that no change of
+ * the limits misses one. Returns 0, or -1 with a sentence and errno. */
+static int
+open_one(struct frontend *f, const struct frontend_address *a, enum fate fate,
+    struct error *e)
+{
+	struct frontend_listener *fl = calloc(1, sizeof(*fl));
+	int error;
 
 	if (fl == NULL)
 		return error_set(e, "out of memory");
-	if (listener_open(&fl->listener, f->loop, &a->at, &o, e) < 0) {
+	if (open_listener(f, &fl->listener, a, e) < 0) {
+		error = errno;
 		free(fl);
+		errno = error;
 		return -1;
 	}
 	fl->address = *a;
-	fl->listener.budget = f->options.accept_max;
-	fl->listener.on_accept = on_accept;
-	fl->listener.arg = f;
-	list_append(into, &fl->link);
+	fl->fate = fate;
+	list_append(&f->listeners, &fl->link);
 	return 0;
 }
 
@@ -58,122 +83,31 @@ free_task(struct task *t)
 	free(list_entry(t, struct frontend_listener, task));
 }
 
-/* Who waits in its backlog is served first. Events already fetched may point to
- * it, so that its memory stays until the wake-up is over. */
+/* Closes a listener and moves it to the list of those that are gone. Who waits
+ * in its backlog is served first: a limit reached meanwhile would lose them. */
 static void
-close_one(struct frontend *f, struct frontend_listener *fl)
+close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {
-	listener_drain(&fl->listener);
+	if (f->started)
+		listener_drain(&fl->listener);
 	listener_close(&fl->listener);
 	list_remove(&fl->link);
-	list_init(&fl->task.link);
-	fl->task.run = free_task;
-	loop_soon(f->loop, &fl->task);
+	list_append(gone, &fl->link);
 }
 
+/* Events already fetched may point to it, so that its memory stays until the
+ * wake-up is over. */
 static void
-close_list(struct frontend *f, struct list *list)
+discard(struct frontend *f, struct list *gone)
 {
 	struct list *link;
 
-	while ((link = list_first(list)) != NULL)
-		close_one(f, of(link));
-}
-
-static int
-resume_list(struct frontend *f, struct list *list)
-{
-	struct list *link;
-
-	if (!f->started || f->full)
-		return 0;
-	for (link = list->next; link != list; link = link->next)
-		if (listener_resume(&of(link)->listener) < 0)
-			return -1;
-	return 0;
-}
-
-/* ---- moving ---- */
-
-static struct list *
-find(struct list *list, const struct frontend_address *a)
-{
-	struct list *link;
-
-	for (link = list->next; link != list; link = link->next)
-		if (addr_equal(&of(link)->address.at, &a->at) &&
-		    of(link)->address.v6_only == a->v6_only)
-			return link;
-	return NULL;
-}
-
-static void
-move_all(struct list *from, struct list *to)
-{
-	struct list *link;
-
-	while ((link = list_first(from)) != NULL) {
+	while ((link = list_first(gone)) != NULL) {
 		list_remove(link);
-		list_append(to, link);
+		list_init(&of(link)->task.link);
+		of(link)->task.run = free_task;
+		loop_soon(f->loop, &of(link)->task);
 	}
-}
-
-/* A listener that is to go anyway and stands in the way of one that is to come:
- * the same port, as of 0.0.0.0:80 and 127.0.0.1:80. It is closed, and its address
- * remembered. */
-static bool
-clear_way(struct frontend *f, struct list *old,
-    const struct frontend_address *a, struct frontend_address *closed,
-    unsigned *n)
-{
-	struct list *link, *next;
-	unsigned before = *n;
-
-	for (link = old->next; link != old; link = next) {
-		next = link->next;
-		if (addr_port(&a->at) == 0 ||
-		    addr_port(&of(link)->address.at) != addr_port(&a->at))
-			continue;
-		closed[(*n)++] = of(link)->address;
-		close_one(f, of(link));
-	}
-	return *n > before;
-}
-
-int
-frontend_relisten(struct frontend *f, const struct frontend_address *list,
-    unsigned count, struct error *e)
-{
-	struct list kept = LIST_INIT(kept), new = LIST_INIT(new), *link;
-	struct frontend_address closed[FRONTEND_LISTENERS_MAX];
-	struct error ignored;
-	unsigned i, n = 0;
-	int rc = 0;
-
-	for (i = 0; i < count; i++)
-		if ((link = find(&f->listeners, &list[i])) != NULL) {
-			list_remove(link);
-			list_append(&kept, link);
-		}
-	for (i = 0; i < count && rc == 0; i++) {
-		if (find(&kept, &list[i]) != NULL ||
-		    find(&new, &list[i]) != NULL)
-			continue;
-		rc = open_one(f, &list[i], &new, e);
-		if (rc < 0 && clear_way(f, &f->listeners, &list[i], closed, &n))
-			rc = open_one(f, &list[i], &new, e);
-	}
-	if (rc == 0 && resume_list(f, &new) < 0)
-		rc = error_set(e, "cannot wait for connections");
-	close_list(f, rc == 0 ? &f->listeners : &new);
-	if (rc < 0)
-		for (i = 0; i < n; i++)
-			(void)open_one(f, &closed[i], &new, &ignored);
-	if (rc < 0)
-		(void)resume_list(f, &new);
-	move_all(&kept, &f->listeners);
-	move_all(&new, &f->listeners);
-	return rc;
 }
 
 int
@@ -182,7 +116,128 @@ frontend_listen(
 {
 	struct frontend_address a = { .at = *at, .v6_only = v6_only };
 
-	return open_one(f, &a, &f->listeners, e);
+	return open_one(f, &a, FATE_STAYS, e);
+}
+
+/* ---- moving ---- */
+
+static bool
+is_at(const struct frontend_listener *fl, const struct frontend_address *a)
+{
+	return addr_equal(&fl->address.at, &a->at) &&
+	    fl->address.v6_only == a->v6_only;
+}
+
+static bool
+is_open(struct frontend *f, const struct frontend_address *a)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (is_at(of(link), a))
+			return true;
+	return false;
+}
+
+static void
+decide_fates(
+    struct frontend *f, const struct frontend_address *list, unsigned count)
+{
+	struct list *link;
+	unsigned i;
+
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		of(link)->fate = FATE_GOES;
+		for (i = 0; i < count; i++)
+			if (is_at(of(link), &list[i]))
+				of(link)->fate = FATE_STAYS;
+	}
+}
+
+static void
+close_all(struct frontend *f, enum fate fate, struct list *gone)
+{
+	struct list *link, *next;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (of(link)->fate == fate)
+			close_one(f, of(link), gone);
+	}
+}
+
+/* Whether listeners that are to go stand in the way: they have the same port,
+ * as 0.0.0.0:80 and 127.0.0.1:80. With a list `gone` they are closed now. */
+static bool
+clear_way(
+    struct frontend *f, const struct frontend_address *a, struct list *gone)
+{
+	struct list *link, *next;
+	uint16_t port = addr_port(&a->at);
+	bool found = false;
+
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (port == 0 || of(link)->fate != FATE_GOES ||
+		    addr_port(&of(link)->address.at) != port)
+			continue;
+		found = true;
+		if (gone != NULL)
+			close_one(f, of(link), gone);
+	}
+	return found;
+}
+
+/* Opens what is wanted and not there. Without a list `gone` nothing is closed
+ * for it, and those that need that are passed over. */
+static int
+open_missing(struct frontend *f, const struct frontend_address *list,
+    unsigned count, struct list *gone, struct error *e)
+{
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		if (is_open(f, &list[i]) ||
+		    open_one(f, &list[i], FATE_COMES, e) == 0)
+			continue;
+		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
+			return -1;
+		if (gone != NULL && open_one(f, &list[i], FATE_COMES, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static void
+open_again(struct frontend *f, struct list *gone)
+{
+	struct list *link;
+	struct error e;
+
+	for (link = gone->next; link != gone; link = link->next)
+		if (open_one(f, &of(link)->address, FATE_STAYS, &e) < 0)
+			log_error("no longer listening: %s", e.text);
+}
+
+int
+frontend_relisten(struct frontend *f, const struct frontend_address *list,
+    unsigned count, struct error *e)
+{
+	struct list gone = LIST_INIT(gone), failed = LIST_INIT(failed);
+
+	decide_fates(f, list, count);
+	if (open_missing(f, list, count, NULL, e) == 0 &&
+	    open_missing(f, list, count, &gone, e) == 0) {
+		close_all(f, FATE_GOES, &gone);
+		discard(f, &gone);
+		return 0;
+	}
+	close_all(f, FATE_COMES, &failed);
+	open_again(f, &gone);
+	discard(f, &failed);
+	discard(f, &gone);
+	return -1;
 }
 
 /* ---- all of them ---- */
@@ -190,9 +245,16 @@ frontend_listen(
 int
 frontend_start(struct frontend *f)
 {
+	struct list *link;
+
 	f->started = true;
 	spares_adjust(&f->spares);
-	return resume_list(f, &f->listeners);
+	if (f->full)
+		return 0;
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (listener_resume(&of(link)->listener) < 0)
+			return -1;
+	return 0;
 }
 
 void
@@ -219,10 +281,12 @@ frontend_set_budget(struct frontend *f)
 void
 frontend_stop(struct frontend *f)
 {
-	struct list *link;
+	struct list gone = LIST_INIT(gone), *link;
 
-	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		listener_pause(
-		    &of(link)->listener); /* who waits is not served */
-	close_list(f, &f->listeners);
+	while ((link = list_first(&f->listeners)) != NULL) {
+		listener_close(&of(link)->listener);
+		list_remove(link);
+		list_append(&gone, link);
+	}
+	discard(f, &gone);
 }

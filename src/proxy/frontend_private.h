@@ -12,10 +12,14 @@
 #include "proxy/frontend.h"
 #include "proxy/spare.h"
 
+/* What is to become of a listener while they are moved. */
+enum fate { FATE_STAYS, FATE_COMES, FATE_GOES };
+
 struct frontend_listener {
 	struct list link;
 	struct listener listener;
 	struct frontend_address address;
+	enum fate fate;
 	struct task task; /* frees it */
 };
 

@@ -161,7 +161,7 @@ compare_all(void)
 		{ "recent", true },
 		{ "recent 300", true },
 		{ "connection 0", false },
-		{ "conn_max 1000", true },
+		{ "conn_max 1000", false },
 		{ "clients_max", false },
 		{ "blacklist", true },
 		{ "timeout", true },

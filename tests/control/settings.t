@@ -1,5 +1,5 @@
 # settings: asked for, set, refused, as JSON
-pen {FRONT} {S0} {S1}
+pen -x 500 {FRONT} {S0} {S1}
 > blacklist
 < 30
 > blacklist 5
@@ -18,9 +18,15 @@ pen {FRONT} {S0} {S1}
 < 0
 > tracking 60
 < 60
+> clients_max 70000
+< 70000
 > clients_max 3000
-< 3000
+< 70000
+> conn_max
+< 500
 > conn_max 1000
+< 1000
+> conn_max 5
 < 1000
 > pending_max 20
 < 20

@@ -52,6 +52,8 @@ bool rig_tells(int fd);
 bool rig_holds(int fd, int n);
 /* Exactly that is read next. */
 void rig_hears(int fd, const char *what);
+/* All sessions are over, each for one reason, `n` of them for this one. */
+void rig_ended(enum reason why, uint64_t n);
 /* A client that has said hello and got it back. */
 int rig_talks(void);
 

@@ -130,6 +130,11 @@ START_TEST(tcp_meets)
 	ck_assert_str_eq(peer_format_host(&t.who, name), "127.0.0.9");
 	ck_assert_int_eq(sock_local_addr(t.client, &own), 0);
 	ck_assert_uint_eq(addr_port(&own), t.who.port);
+#ifdef IP_BIND_ADDRESS_NO_PORT
+	/* the port of a given source is chosen with the other end in mind */
+	ck_assert_int_ne(
+	    option(t.client, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT), 0);
+#endif
 	ck_assert_int_ne(option(t.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
 	ck_assert_int_ne(option(t.accepted, SOL_SOCKET, SO_KEEPALIVE), 0);
 	ck_assert_int_ne(option(t.client, SOL_SOCKET, SO_KEEPALIVE), 0);
