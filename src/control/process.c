@@ -20,7 +20,7 @@ process_init(struct process *p)
 {
 	p->ready_fd = -1;
 	p->pid_fd = -1;
-	p->pid_file = NULL;
+	p->pid_file[0] = '\0';
 }
 
 /* ---- background ---- */
@@ -128,7 +128,9 @@ int
 process_lock_pid_file(struct process *p, const char *path, struct error *e)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+	int fd = strlen(path) >= sizeof(p->pid_file)
+	    ? (errno = ENAMETOOLONG, -1)
+	    : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
 	int rc;
 
 	if (fd < 0)
@@ -143,8 +145,8 @@ process_lock_pid_file(struct process *p, const char *path, struct error *e)
 		return rc;
 	}
 	p->pid_fd = fd;
-	p->pid_file = strdup(path);
-	return p->pid_file != NULL ? 0 : error_set(e, "out of memory");
+	memcpy(p->pid_file, path, strlen(path) + 1);
+	return 0;
 }
 
 /* ---- privileges ---- */
@@ -197,10 +199,8 @@ process_fini(struct process *p)
 {
 	if (p->pid_fd < 0)
 		return;
-	if (p->pid_file == NULL || unlink(p->pid_file) < 0)
+	if (unlink(p->pid_file) < 0)
 		(void)!ftruncate(p->pid_fd, 0);
 	close(p->pid_fd);
 	p->pid_fd = -1;
-	free(p->pid_file);
-	p->pid_file = NULL;
 }

@@ -8,13 +8,15 @@
 #ifndef PEN_CONTROL_PROCESS_H
 #define PEN_CONTROL_PROCESS_H
 
+#include <limits.h>
+
 #include "base/error.h"
 #include "control/pen.h"
 
 struct process {
-	int ready_fd;	/* tells the waiting parent; -1: none */
-	int pid_fd;	/* the locked pid file; -1: none */
-	char *pid_file; /* owned */
+	int ready_fd; /* tells the waiting parent; -1: none */
+	int pid_fd;   /* the locked pid file; -1: none */
+	char pid_file[PATH_MAX];
 };
 
 void process_init(struct process *p);
