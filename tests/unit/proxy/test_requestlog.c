@@ -67,7 +67,7 @@ line(const char *path, int n)
 
 START_TEST(lines)
 {
-	const char *path = scratch("log");
+	const char *path = scratch("lines.log");
 	char long_line[1500];
 	int fd;
 
@@ -98,7 +98,7 @@ END_TEST
 /* More of the same request is no other one. */
 START_TEST(one_line_a_request)
 {
-	const char *path = scratch("log");
+	const char *path = scratch("one.log");
 	int fd;
 
 	rig_begin();
@@ -120,7 +120,7 @@ END_TEST
 
 START_TEST(moved_away)
 {
-	const char *path = scratch("log");
+	const char *path = scratch("moved.log");
 	int fd;
 
 	begin(path);
