@@ -235,7 +235,7 @@ move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
 		return PIPE_YIELDED;
 	}
 	if (k->since_pause < SPLICE_WORTH ||
-	    (p->listened && share->listener != NULL))
+	    (p->reported && share->on_read != NULL))
 		p->full_reads = 0;
 	k->since_pause = 0;
 	if (n == 0) {
@@ -268,8 +268,8 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 	}
 	if (share->tap != NULL)
 		share->tap(share->tap_arg, from, bytes, n);
-	if (p->listened && share->listener != NULL)
-		share->listener(p, bytes, n);
+	if (p->reported && share->on_read != NULL)
+		share->on_read(p, bytes, n);
 	if (to->flags & STREAM_WRITABLE) {
 		sent = stream_write(to, bytes, n, p->ended);
 		if (sent < 0) {

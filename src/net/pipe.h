@@ -36,9 +36,9 @@ struct pipe_share {
 	void (*tap)(
 	    void *arg, const struct stream *from, const char *bytes, size_t n);
 	void *tap_arg;
-	/* Sees what a pipe with `listened` reads, but for the middle of long
+	/* Sees what a pipe with `reported` reads, but for the middle of long
 	 * flows, which move in the kernel all the same. */
-	void (*listener)(struct pipe *p, const char *bytes, size_t n);
+	void (*on_read)(struct pipe *p, const char *bytes, size_t n);
 };
 
 enum { PIPE_SCRATCH = 64 * 1024, PIPE_KERNEL_SIZE = 256 * 1024 };
@@ -56,7 +56,7 @@ struct pipe {
 	bool read_ahead;	    /* may keep up to share->keep_max */
 	bool dropping;	/* `to` is gone: what comes is thrown away */
 	bool copy_only; /* the kernel refused to splice it */
-	bool listened;	/* share->listener wants to know */
+	bool reported;	/* share->on_read wants to know */
 };
 
 enum pipe_verdict {

@@ -111,7 +111,7 @@ void
 frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 {
 	f->requestlog = r;
-	f->share.listener = r != NULL ? session_on_said : NULL;
+	f->share.on_read = r != NULL ? session_on_said : NULL;
 }
 
 const struct frontend_stats *

@@ -451,7 +451,7 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	stream_open_plain(&s->down, fd, false);
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
-	s->to_server.listened = true;
+	s->to_server.reported = true;
 	pipe_init(&s->to_client, true);
 	s->client = *who;
 	expiry_init(&s->expiry);

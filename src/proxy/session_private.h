@@ -47,7 +47,7 @@ void session_schedule(struct session *s);
 void session_close(struct session *s, enum reason why);
 /* Moves what can be moved both ways and draws the consequences. */
 void session_on_io(struct session *s);
-/* Logs the requests in what clients say; for pipe_share.listener. */
+/* Logs the requests in what clients say; for pipe_share.on_read. */
 void session_on_said(struct pipe *p, const char *bytes, size_t n);
 /* The loop's word about the server's socket. */
 void session_on_server(struct watch *w, unsigned ready);
