@@ -33,6 +33,8 @@ sshd      openssh-server    openssh-server    openssh-server openssh    openssh-
 nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
+zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
+fish      fish              fish              fish          fish        fish                fish         fish
 classic   pen               -                 -             -           -                   -            -
 TABLE
 }

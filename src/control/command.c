@@ -123,8 +123,9 @@ command_run(struct call *c, struct error *e)
 {
 	const struct command *row = c->row;
 
+	/* What is not there can be switched off, as files of Pen do. */
 	if (!command_is_there(row))
-		return not_there(row, e);
+		return c->no && row->flags & ROW_NO ? 0 : not_there(row, e);
 	if (row->kind == KIND_OBSOLETE)
 		return 0;
 	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))

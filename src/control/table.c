@@ -46,6 +46,11 @@
 		name, letter, option, args, help, KIND_LATER, 0, 0, 0, 0, \
 		    NULL, NULL                                            \
 	}
+#define LATER_FLAG(name, letter, option, help)                                 \
+	{                                                                      \
+		name, letter, option, NULL, help, KIND_LATER, ROW_NO, 0, 0, 0, \
+		    NULL, NULL                                                 \
+	}
 #define TLS(name, letter, option, args, help)                                 \
 	{                                                                     \
 		name, letter, option, args, help, KIND_TLS, 0, 0, 0, 0, NULL, \
@@ -234,13 +239,13 @@ const struct command command_table[] = {
 	OBSOLETE("ignore", 'i', "ignore", NULL, ROW_OPTION),
 
 	/* not there yet */
-	LATER("http", 'H', "http", NULL, "add X-Forwarded-For"),
+	LATER_FLAG("http", 'H', "http", "add X-Forwarded-For"),
 	LATER("udp", 'U', "udp", NULL, "balance datagrams"),
 	LATER("dsr_if", '\0', NULL, "IF", "direct server return"),
 	LATER("dsr_ip", '\0', NULL, "IP", "direct server return"),
-	LATER("peek", '\0', NULL, NULL, "choose by the first bytes"),
+	LATER_FLAG("peek", '\0', NULL, "choose by the first bytes"),
 	LATER("tarpit_acl", '\0', NULL, "[N]", "addresses to tarpit"),
-	LATER("transparent", '\0', NULL, NULL, "keep client addresses"),
+	LATER_FLAG("transparent", '\0', NULL, "keep client addresses"),
 	TLS("ssl_cert", 'E', "cert", "FILE", "certificate: TLS to clients"),
 	TLS("ssl_key", 'K', "key", "FILE", "its private key"),
 	TLS("ssl_ca_file", 'G', "ca-file", "FILE", "CA certificates"),

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -297,6 +298,37 @@ START_TEST(modes)
 }
 END_TEST
 
+/* What classic Pen writes, ours reads. */
+START_TEST(its_files)
+{
+	static const char *const options[] = { "-b", "7", "-t", "4", NULL };
+	const char *path = scratch("classic.conf");
+	struct child c;
+
+	if (!have_classic())
+		SKIP("classic Pen 0.34.1 is not installed");
+	start_both(options, true);
+	tell_both("acl 1 permit 10.0.0.0 255.0.0.0");
+	tell_both("server 0 max 5 hard 6");
+	write_file(path, "");
+	ck_assert_int_eq(chmod(path, 0666), 0);
+	(void)spot_ask(&classic.ctl, text("write %s\n", path));
+	ck_assert_ptr_nonnull(strstr(contents(path), "server 0 "));
+	child_start(&c,
+	    (const char *[]){
+		getenv("PEN"), "--check", "-F", path, ours.front.text, NULL });
+	ck_assert_msg(child_wait(&c, 10000) == 0, "%s", child_err(&c));
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "\nblacklist 7\n"));
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "\ntimeout 4\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(child_out(&c), "\nacl 1 permit 10.0.0.0 255.0.0.0\n"));
+	ck_assert_ptr_nonnull(strstr(child_out(&c),
+	    text("server 0 address 127.0.0.1 port %d max 5 hard 6 ",
+		one.at.port)));
+	stop_both();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -305,5 +337,6 @@ main(void)
 	SUITE_ADD(s, as_time_goes_on, 60);
 	SUITE_ADD(s, blacklisted, 60);
 	SUITE_ADD(s, modes, 60);
+	SUITE_ADD(s, its_files, 60);
 	return suite_main(s);
 }
