@@ -279,6 +279,7 @@ derive_options(const struct pen *p, struct config *c)
 	struct frontend_options *f = &c->frontend;
 
 	derive_pool_options(&c->mode, &c->pool);
+	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
 	f->kernel_pipes_max = p->plan->config.frontend.kernel_pipes_max;
 	if (p->sessions_most == 0)

@@ -130,6 +130,8 @@ int run_connection(struct call *c, struct error *e);
 int run_connections(struct call *c, struct error *e);
 int run_close(struct call *c, struct error *e);
 int run_socket(struct call *c, struct error *e);
+int run_flow(struct call *c, struct error *e);
+int run_flows(struct call *c, struct error *e);
 int run_recent(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
 /* mode_command.c */

@@ -198,6 +198,70 @@ run_socket(struct call *c, struct error *e)
 	return 0;
 }
 
+/* ---- flows ---- */
+
+static void
+tell_flow(struct reply *r, const struct flow_info *i)
+{
+	char client[PEER_TEXT_MAX];
+	struct facts f;
+
+	facts_begin(&f, r, FACTS_LINE);
+	facts_number(&f, "flow", i->number);
+	facts_text(&f, "client", peer_format(&i->client, client));
+	facts_integer(&f, "server", i->server != NULL ? (int64_t)i->server->index : -1);
+	facts_integer(&f, "fd", i->fd);
+	facts_number(&f, "requests", i->requests);
+	facts_number(&f, "responses", i->responses);
+	facts_number(&f, "sx", i->up);
+	facts_number(&f, "rx", i->down);
+	facts_number(&f, "age_ms", i->age_ms);
+	facts_number(&f, "idle_ms", i->idle_ms);
+	facts_end(&f);
+}
+
+int
+run_flow(struct call *c, struct error *e)
+{
+	struct flow_info info;
+	uint64_t n;
+
+	if (serving(c, e) == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+		return -1;
+	if (!frontend_flow(c->pen->frontend, n, &info))
+		return error_set(
+		    e, "there is no flow %llu", (unsigned long long)n);
+	tell_flow(c->reply, &info);
+	return 0;
+}
+
+static bool
+more_flows(struct reply *r, struct pen *p)
+{
+	struct flow_info info;
+	bool found = true;
+
+	while (buffer_length(&r->out) < REPLY_PIECE &&
+	    (found = frontend_flow_next(p->frontend, r->at, &info))) {
+		tell_flow(r, &info);
+		r->at = info.number + UINT64_C(1);
+	}
+	if (!found)
+		facts_list_end(r);
+	return found;
+}
+
+int
+run_flows(struct call *c, struct error *e)
+{
+	if (serving(c, e) == NULL)
+		return -1;
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->more = more_flows;
+	return 0;
+}
+
 /* ---- clients ---- */
 
 static void

@@ -80,7 +80,7 @@ add_help(struct buffer *out)
 	    "...\n"
 	    "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
 	    "[v6]:port... | /path\n\n"
-	    "Balances TCP and Unix stream connections over the servers.\n\n"
+	    "Balances connections and datagrams over the servers.\n\n"
 	    "options:\n");
 	for (row = command_table; row->name != NULL; row++)
 		if (row->option != NULL && command_is_there(row))

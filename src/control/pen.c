@@ -22,7 +22,8 @@ enum { OWN_DESCRIPTORS = 16, RESERVE_MAX = 1000, KERNEL_PIPES_MAX = 4096 };
 /* Control clients at a time. */
 enum { CONTROL_MIN = 8, CONTROL_MAX = 200 };
 
-/* Shares the descriptors out: two a session, the rest for kernel pipes. What
+/* Shares the descriptors out: two a session or one a flow of datagrams, the rest
+ * for kernel pipes. What
  * the command line left open is settled here, for reloads too. */
 static void
 share_descriptors(struct pen *p)
@@ -30,15 +31,16 @@ share_descriptors(struct pen *p)
 	struct frontend_options *o = &p->plan->config.frontend;
 	size_t limit = sock_raise_fd_limit();
 	size_t own = OWN_DESCRIPTORS + p->plan->listen.count;
-	size_t reserve = own + limit / 20, left;
+	size_t reserve = own + limit / 20, left, each;
 
 	if (reserve > RESERVE_MAX)
 		reserve = RESERVE_MAX;
+	each = o->udp ? 1 : 2;
 	p->control_clients = reserve - own < CONTROL_MIN ? CONTROL_MIN
 	    : reserve - own > CONTROL_MAX		 ? CONTROL_MAX
 							 : reserve - own;
-	p->sessions_most = limit > own + 2 ? (limit - own) / 2 : 1;
-	p->sessions_usual = limit > reserve + 2 ? (limit - reserve) / 2 : 1;
+	p->sessions_most = limit > own + 2 ? (limit - own) / each : 1;
+	p->sessions_usual = limit > reserve + 2 ? (limit - reserve) / each : 1;
 	if (p->given->config.frontend.sessions_max == 0)
 		p->given->config.frontend.sessions_max = p->sessions_usual;
 	if (o->sessions_max == 0)
@@ -49,7 +51,7 @@ share_descriptors(struct pen *p)
 		    (unsigned long long)p->sessions_most, limit);
 		o->sessions_max = p->sessions_most;
 	}
-	left = limit - 2 * (size_t)o->sessions_max;
+	left = limit - each * (size_t)o->sessions_max;
 	left = left > own ? (left - own) / 2 : 0;
 	o->kernel_pipes_max = left < KERNEL_PIPES_MAX ? left : KERNEL_PIPES_MAX;
 }

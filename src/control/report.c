@@ -20,6 +20,17 @@ static const struct counter {
 	{ "retries", offsetof(struct frontend_stats, retries) },
 	{ "bytes_up", offsetof(struct frontend_stats, up) },
 	{ "bytes_down", offsetof(struct frontend_stats, down) },
+	{ "flows", offsetof(struct frontend_stats, flows) },
+	{ "flows_peak", offsetof(struct frontend_stats, flows_peak) },
+	{ "flows_opened", offsetof(struct frontend_stats, flows_opened) },
+	{ "flows_evicted", offsetof(struct frontend_stats, flows_evicted) },
+	{ "datagrams_up", offsetof(struct frontend_stats, datagrams_up) },
+	{ "datagrams_down", offsetof(struct frontend_stats, datagrams_down) },
+	{ "dropped_no_server",
+	    offsetof(struct frontend_stats, dropped_no_server) },
+	{ "dropped_send", offsetof(struct frontend_stats, dropped_send) },
+	{ "dropped_size", offsetof(struct frontend_stats, dropped_size) },
+	{ "dropped_memory", offsetof(struct frontend_stats, dropped_memory) },
 };
 
 /* ---- servers ---- */

@@ -73,6 +73,10 @@ on_ready(struct watch *w, unsigned ready)
 	unsigned i, burst = next_burst(l);
 
 	(void)ready;
+	if (l->datagram) {
+		l->on_datagrams(l);
+		return;
+	}
 	for (i = 0; i < burst && !l->held && !l->starved; i++) {
 		struct peer who;
 		int fd = sock_accept(l->fd, &who);
@@ -96,6 +100,8 @@ listener_drain(struct listener *l)
 	unsigned i;
 	int fd;
 
+	if (l->datagram)
+		return;
 	/* The kernel queues one more than the backlog. */
 	for (i = 0; i <= l->backlog; i++) {
 		fd = sock_accept(l->fd, &who);
@@ -117,6 +123,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	timer_init(&l->retry, on_retry);
 	l->loop = loop;
 	l->at = *at;
+	l->datagram = o->datagram;
 	l->backlog = o->backlog < QUEUE_MAX ? (unsigned)o->backlog : QUEUE_MAX;
 	l->burst = 1;
 	l->turn = 0;

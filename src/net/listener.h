@@ -1,4 +1,5 @@
-/* listener.h: accepts connections in fair portions, from one address.
+/* listener.h: accepts connections in fair portions, from one address; or waits for
+ * datagrams there.
  *
  * Accepts up to `budget` connections a wake-up. When descriptors run out it
  * pauses by itself and tries again shortly after; connections wait in the
@@ -26,6 +27,9 @@ struct listener {
 	struct timer retry;
 	/* A new connection, yours to close. May pause the listener. */
 	void (*on_accept)(struct listener *l, int fd, const struct peer *who);
+	/* Of datagrams instead: some may be read from l->fd. */
+	void (*on_datagrams)(struct listener *l);
+	bool datagram;
 	void *arg;
 };
 

@@ -78,7 +78,8 @@ new_socket(int family)
 
 /* ---- listening ---- */
 
-/* Whether somebody accepts connections on this Unix socket. */
+/* Whether somebody listens on this Unix socket; one for datagrams refuses
+ * connections in another way than one that is dead. */
 static bool
 unix_is_alive(const struct addr *at)
 {
@@ -150,10 +151,12 @@ sock_file_remove(const struct sock_file *f, const struct addr *at)
 static int
 bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 {
-	set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	/* For datagrams it would let two programs share the port. */
+	if (!o->datagram)
+		set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (at->u.sa.sa_family == AF_INET6)
 		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
-	if (at->u.sa.sa_family != AF_UNIX) {
+	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
 		/* Accepted sockets inherit these: no call per connection. */
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 		if (o->nodelay)
@@ -175,7 +178,7 @@ bind_and_listen(int fd, const struct addr *at,
 	if (bind_socket(fd, at, o) < 0)
 		return -1;
 	sock_file_mark(file, at);
-	if (listen(fd, o->backlog) == 0)
+	if (o->datagram || listen(fd, o->backlog) == 0)
 		return 0;
 	sock_file_remove(file, at);
 	return -1;
@@ -191,7 +194,8 @@ sock_listen(const struct addr *at, const struct sock_listen_options *o,
 	addr_format(at, text);
 	if (at->u.sa.sa_family == AF_UNIX && clear_unix_path(at, text, e) < 0)
 		return -1;
-	fd = new_socket(at->u.sa.sa_family);
+	fd = new_socket_of(
+	    at->u.sa.sa_family, o->datagram ? SOCK_DGRAM : SOCK_STREAM);
 	if (fd < 0)
 		return error_set(e, "\"%s\": %s", text, strerror(errno));
 	if (bind_and_listen(fd, at, o, file) < 0) {
@@ -312,9 +316,15 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 }
 
 int
+sock_datagram(int family)
+{
+	return new_socket_of(family, SOCK_DGRAM);
+}
+
+int
 sock_connect_datagram(const struct addr *to)
 {
-	int fd = new_socket_of(to->u.sa.sa_family, SOCK_DGRAM);
+	int fd = sock_datagram(to->u.sa.sa_family);
 
 	if (fd >= 0 && connect(fd, &to->u.sa, to->len) < 0) {
 		close_quietly(fd);

@@ -16,6 +16,7 @@ struct sock_listen_options {
 	int backlog;
 	bool v6_only;	  /* an IPv6 wildcard leaves IPv4 alone */
 	bool nodelay;	  /* handed on to accepted sockets */
+	bool datagram;	  /* no connections: who sends is told each time */
 	mode_t unix_mode; /* of the socket file; 0: as the umask says */
 };
 
@@ -57,7 +58,8 @@ struct sock_connect_options {
  * full, worth another try soon. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 
-/* A datagram socket that sends to one address. */
+/* A datagram socket, and one that sends to one address. */
+int sock_datagram(int family);
 int sock_connect_datagram(const struct addr *to);
 
 /* The pending error of a socket (SO_ERROR), cleared by asking; 0: none. */

@@ -114,6 +114,10 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* The connect failed: blacklists `s`. It counts until pool_closed(). */
 void pool_failed(struct pool *p, struct server *s, uint64_t now);
+/* Bytes of a connection, up to the server and down to the client, are added to
+ * the server and the client's memory: where connections last, before the end. */
+void pool_moved(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t up, uint64_t down);
 /* The connection is gone, with the bytes it had moved up to the server and
  * down to the client; they are added to the server and the client's memory. */
 void pool_closed(struct pool *p, struct server *s, const struct peer *who,

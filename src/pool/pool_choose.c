@@ -319,15 +319,22 @@ pool_failed(struct pool *p, struct server *s, uint64_t now)
 }
 
 void
+pool_moved(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t up, uint64_t down)
+{
+	s->sent += up;
+	s->received += down;
+	if (p->sticky != NULL)
+		sticky_count_bytes(p->sticky, who, &tried->hint, down, up);
+}
+
+void
 pool_closed(struct pool *p, struct server *s, const struct peer *who,
     struct tried *tried, uint64_t up, uint64_t down)
 {
 	s->connections--;
-	s->sent += up;
-	s->received += down;
+	pool_moved(p, s, who, tried, up, down);
 	order_changed(s);
-	if (p->sticky != NULL)
-		sticky_count_bytes(p->sticky, who, &tried->hint, down, up);
 	if (!s->present && s->connections == 0)
 		pool_forget_server(s);
 }

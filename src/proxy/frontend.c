@@ -21,6 +21,8 @@ frontend_options_init(struct frontend_options *o)
 		.backlog = 4096,
 		.nodelay = true,
 		.splice = true,
+		.udp_timeout_ms = 60 * 1000,
+		.udp_fail = 10,
 	};
 }
 
@@ -34,7 +36,7 @@ check_limits(struct frontend *f)
 	bool full = f->stats.sessions >= o->sessions_max ||
 	    (o->pending_max > 0 && f->stats.connecting >= o->pending_max);
 
-	if (full == f->full || !f->started)
+	if (full == f->full || !f->started || o->udp)
 		return;
 	f->full = full;
 	frontend_hold(f, full);
@@ -81,6 +83,7 @@ apply_options(struct frontend *f)
 	frontend_set_budget(f);
 	check_limits(f);
 	spares_adjust(&f->spares);
+	flows_adjust(&f->flows);
 }
 
 struct sock_connect_options
@@ -136,12 +139,17 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->loop = l;
 	f->pool = p;
 	list_init(&f->listeners);
-	connections_init(&f->connections);
+	numbers_init(&f->connections);
 	list_init(&f->sessions);
 	list_init(&f->dummies);
 	session_init_timeouts(f);
 	spares_init(&f->spares, f);
 	f->options = *o;
+	if (flows_init(&f->flows, f) < 0) {
+		error_set(e, "out of memory");
+		frontend_free(f);
+		return NULL;
+	}
 	apply_options(f);
 	return f;
 }
@@ -154,6 +162,7 @@ frontend_free(struct frontend *f)
 	frontend_stop(f);
 	session_close_all(f);
 	spares_fini(&f->spares);
+	flows_fini(&f->flows);
 	dummy_close_all(f);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);
@@ -162,6 +171,6 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->half);
 	timeouts_fini(&f->lingering);
 	pipe_share_fini(&f->share);
-	connections_fini(&f->connections);
+	numbers_fini(&f->connections);
 	free(f);
 }

@@ -42,6 +42,12 @@ struct frontend_options {
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
 	struct addr source;	 /* local address towards servers; len 0: any */
 	uint64_t idlers;	 /* spare connections to servers */
+	bool udp;		 /* datagrams, not connections */
+	bool udp_each;		 /* balance each by itself */
+	uint64_t udp_timeout_ms; /* a flow without a datagram; 0: never ends */
+	uint64_t udp_responses; /* answers that end a flow; 0: no number does */
+	uint64_t udp_requests;	/* the same of questions */
+	uint64_t udp_fail; /* unanswered questions that make a server fail */
 };
 
 struct frontend_address {
@@ -57,6 +63,15 @@ struct frontend_stats {
 	uint64_t retries;	   /* servers tried after another failed */
 	uint64_t up, down;	   /* bytes of closed sessions */
 	uint64_t reasons[REASONS]; /* how sessions ended */
+	uint64_t flows;		   /* of datagrams, now */
+	uint64_t flows_peak;	   /* most at once */
+	uint64_t flows_opened;
+	uint64_t flows_evicted; /* for others, before their time */
+	uint64_t datagrams_up, datagrams_down;
+	uint64_t dropped_no_server; /* datagrams nobody could have */
+	uint64_t dropped_send;	    /* the kernel did not take */
+	uint64_t dropped_size;	    /* too long */
+	uint64_t dropped_memory;
 };
 
 struct frontend;
@@ -127,6 +142,24 @@ bool frontend_close_connection(struct frontend *f, uint64_t number);
 uint64_t frontend_connections_end(const struct frontend *f);
 /* The connection that a descriptor belongs to, or -1; a walk. */
 int64_t frontend_connection_of_fd(const struct frontend *f, int fd);
+
+/* ---- flows of datagrams ---- */
+
+struct flow_info {
+	uint64_t number;
+	struct peer client;
+	const struct server *server; /* NULL: none at the moment */
+	int fd;
+	uint64_t requests, responses, up, down;
+	uint64_t age_ms, idle_ms;
+};
+
+/* Each returns false when there is no such flow. */
+bool frontend_flow(
+    const struct frontend *f, uint64_t number, struct flow_info *info);
+/* The first one whose number is not below `from`. */
+bool frontend_flow_next(
+    const struct frontend *f, uint64_t from, struct flow_info *info);
 
 /* ---- spare connections ---- */
 

@@ -37,6 +37,7 @@ open_listener(struct frontend *f, struct listener *l,
 		.backlog = f->options.backlog,
 		.v6_only = a->v6_only,
 		.nodelay = f->options.nodelay,
+		.datagram = f->options.udp,
 	};
 	int error;
 
@@ -44,6 +45,9 @@ open_listener(struct frontend *f, struct listener *l,
 		return -1;
 	l->budget = f->options.accept_max;
 	l->on_accept = on_accept;
+	l->on_datagrams = flows_on_datagrams;
+	if (f->options.udp)
+		dgram_prepare(l->fd, a->at.u.sa.sa_family);
 	l->arg = f;
 	if (!f->started || f->full || listener_resume(l) == 0)
 		return 0;
@@ -90,6 +94,7 @@ close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {
 	if (f->started)
 		listener_drain(&fl->listener);
+	flows_leave(&f->flows, &fl->listener);
 	listener_close(&fl->listener);
 	list_remove(&fl->link);
 	list_append(gone, &fl->link);
@@ -284,6 +289,7 @@ frontend_stop(struct frontend *f)
 	struct list gone = LIST_INIT(gone), *link;
 
 	while ((link = list_first(&f->listeners)) != NULL) {
+		flows_leave(&f->flows, &of(link)->listener);
 		listener_close(&of(link)->listener);
 		list_remove(link);
 		list_append(&gone, link);

@@ -8,8 +8,9 @@
 #include "net/pipe.h"
 #include "net/sock.h"
 #include "net/timeouts.h"
-#include "proxy/connections.h"
+#include "proxy/flow.h"
 #include "proxy/frontend.h"
+#include "proxy/numbers.h"
 #include "proxy/spare.h"
 
 /* What is to become of a listener while they are moved. */
@@ -32,8 +33,9 @@ struct frontend {
 	struct requestlog *requestlog; /* NULL: none; not owned */
 	struct list listeners;	       /* struct frontend_listener */
 	struct list sessions;
-	struct connections connections; /* the same, by number */
+	struct numbers connections; /* the same, by number */
 	struct spares spares;
+	struct flows flows;
 	struct list dummies;
 	bool started;
 	bool full; /* a limit is reached: listeners are paused */

@@ -9,8 +9,6 @@ pen -r {FRONT} {S0}
 < error: peek: not implemented yet
 > transparent
 < error: transparent: not implemented yet
-> udp
-< error: udp: not implemented yet
 > dsr_if eth0
 < error: dsr_if: not implemented yet
 > dsr_ip 10.0.0.1

@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/connections.h"
+#include "proxy/numbers.h"
 #include "support/rig.h"
 #include "support/suite.h"
 
@@ -23,24 +23,24 @@ session(uint32_t i)
 }
 
 static uint32_t
-add(struct connections *c, uint32_t i)
+add(struct numbers *c, uint32_t i)
 {
 	uint32_t number = UINT32_MAX;
 
-	if (connections_add(c, session(i), &number) < 0)
+	if (numbers_add(c, session(i), &number) < 0)
 		ck_abort_msg("no memory for %u", (unsigned)i);
 	return number;
 }
 
 /* Adds `n` more; they are to get the numbers from `first` on. */
 static void
-fill(struct connections *c, uint32_t first, uint32_t n)
+fill(struct numbers *c, uint32_t first, uint32_t n)
 {
 	uint32_t i, number;
 
 	for (i = first; i < first + n; i++) {
 		number = add(c, i);
-		if (number != i || c->session[i] != session(i))
+		if (number != i || c->thing[i] != session(i))
 			ck_abort_msg(
 			    "%u instead of %u", (unsigned)number, (unsigned)i);
 	}
@@ -49,12 +49,12 @@ fill(struct connections *c, uint32_t first, uint32_t n)
 
 START_TEST(in_order)
 {
-	struct connections c;
+	struct numbers c;
 
-	connections_init(&c);
+	numbers_init(&c);
 	ck_assert_uint_eq(c.end, 0);
 	fill(&c, 0, sizeof(sessions));
-	connections_fini(&c);
+	numbers_fini(&c);
 }
 END_TEST
 
@@ -64,19 +64,19 @@ START_TEST(lowest_first)
 	static const uint32_t gone[] = { 4097, 63, 64, 262, 4096, 0, 65, 4095 };
 	static const uint32_t sorted[] = { 0, 63, 64, 65, 262, 4095, 4096,
 		4097 };
-	struct connections c;
+	struct numbers c;
 	unsigned i, n = sizeof(gone) / sizeof(gone[0]);
 
-	connections_init(&c);
+	numbers_init(&c);
 	fill(&c, 0, 5000);
 	for (i = 0; i < n; i++) {
-		connections_remove(&c, gone[i]);
-		ck_assert_ptr_null(c.session[gone[i]]);
+		numbers_remove(&c, gone[i]);
+		ck_assert_ptr_null(c.thing[gone[i]]);
 	}
 	for (i = 0; i < n; i++)
 		ck_assert_uint_eq(add(&c, sorted[i]), sorted[i]);
 	fill(&c, 5000, 5000);
-	connections_fini(&c);
+	numbers_fini(&c);
 }
 END_TEST
 
@@ -84,18 +84,18 @@ END_TEST
 START_TEST(like_a_search)
 {
 	static bool taken[3000];
-	struct connections c;
+	struct numbers c;
 	uint32_t seed = 1, at, want;
 	int i, turns = (int)suite_amount(20000, 2000);
 
 	memset(taken, 0, sizeof(taken));
-	connections_init(&c);
+	numbers_init(&c);
 	for (i = 0; i < turns; i++) {
 		seed = seed * 1103515245u + 12345u;
 		at = seed >> 8;
 		if (c.end > 0 && taken[at % c.end] && (at >> 16) % 8 < 3) {
 			taken[at % c.end] = false;
-			connections_remove(&c, at % c.end);
+			numbers_remove(&c, at % c.end);
 			continue;
 		}
 		for (want = 0; taken[want]; want++)
@@ -110,25 +110,25 @@ START_TEST(like_a_search)
 			    (unsigned)at, (unsigned)want, i);
 	}
 	ck_assert_uint_gt(c.end, 64);
-	connections_fini(&c);
+	numbers_fini(&c);
 }
 END_TEST
 
 /* A table that grows while low numbers are free does not forget them. */
 START_TEST(grown_and_emptied)
 {
-	struct connections c;
+	struct numbers c;
 	uint32_t i;
 
-	connections_init(&c);
+	numbers_init(&c);
 	fill(&c, 0, 300);
 	for (i = 0; i < 300; i++)
-		connections_remove(&c, i);
+		numbers_remove(&c, i);
 	ck_assert_uint_eq(c.end, 300);
 	for (i = 0; i < 300; i++)
 		ck_assert_uint_eq(add(&c, i), i);
 	fill(&c, 300, 300);
-	connections_fini(&c);
+	numbers_fini(&c);
 }
 END_TEST
 

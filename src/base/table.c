@@ -1,0 +1,134 @@
+/* table.c: chains in buckets; two arrays of them while it grows. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/table.h"
+
+enum { BUCKETS_MIN = 16, STEP = 4 };
+
+int
+table_init(struct table *t)
+{
+	*t = (struct table){ .count = 0 };
+	hash_key_init(&t->key);
+	t->now.buckets = calloc(BUCKETS_MIN, sizeof(struct table_link *));
+	t->now.mask = BUCKETS_MIN - 1;
+	return t->now.buckets != NULL ? 0 : -1;
+}
+
+void
+table_fini(struct table *t)
+{
+	free(t->now.buckets);
+	free(t->before.buckets);
+	*t = (struct table){ .count = 0 };
+}
+
+uint64_t
+table_hash(const struct table *t, const void *key, size_t n)
+{
+	return hash_keyed(&t->key, key, n);
+}
+
+static struct table_link **
+bucket(const struct table_half *h, uint64_t hash)
+{
+	return &h->buckets[hash & h->mask];
+}
+
+static struct table_link *
+find_in(const struct table_half *h, uint64_t hash,
+    bool (*is)(const struct table_link *l, const void *key), const void *key)
+{
+	struct table_link *l;
+
+	for (l = *bucket(h, hash); l != NULL; l = l->next)
+		if (l->hash == hash && is(l, key))
+			return l;
+	return NULL;
+}
+
+struct table_link *
+table_find(const struct table *t, uint64_t hash,
+    bool (*is)(const struct table_link *l, const void *key), const void *key)
+{
+	struct table_link *l = find_in(&t->now, hash, is, key);
+
+	if (l == NULL && t->before.buckets != NULL)
+		l = find_in(&t->before, hash, is, key);
+	return l;
+}
+
+/* Moves some chains over to the larger array. */
+static void
+move_on(struct table *t)
+{
+	size_t end = t->moved + STEP;
+	struct table_link *l, **to;
+
+	if (t->before.buckets == NULL)
+		return;
+	for (; t->moved < end && t->moved <= t->before.mask; t->moved++)
+		while ((l = t->before.buckets[t->moved]) != NULL) {
+			t->before.buckets[t->moved] = l->next;
+			to = bucket(&t->now, l->hash);
+			l->next = *to;
+			*to = l;
+		}
+	if (t->moved <= t->before.mask)
+		return;
+	free(t->before.buckets);
+	t->before.buckets = NULL;
+}
+
+static void
+grow(struct table *t)
+{
+	size_t buckets = 2 * (t->now.mask + 1);
+	struct table_link **new = calloc(buckets, sizeof(*new));
+
+	if (new == NULL)
+		return;
+	t->before = t->now;
+	t->moved = 0;
+	t->now.buckets = new;
+	t->now.mask = buckets - 1;
+}
+
+void
+table_add(struct table *t, struct table_link *l, uint64_t hash)
+{
+	struct table_link **to;
+
+	move_on(t);
+	if (t->count > t->now.mask && t->before.buckets == NULL)
+		grow(t);
+	to = bucket(&t->now, hash);
+	l->hash = hash;
+	l->next = *to;
+	*to = l;
+	t->count++;
+}
+
+static bool
+remove_from(struct table_half *h, struct table_link *l)
+{
+	struct table_link **at;
+
+	if (h->buckets == NULL)
+		return false;
+	for (at = bucket(h, l->hash); *at != NULL; at = &(*at)->next)
+		if (*at == l) {
+			*at = l->next;
+			return true;
+		}
+	return false;
+}
+
+void
+table_remove(struct table *t, struct table_link *l)
+{
+	if (remove_from(&t->now, l) || remove_from(&t->before, l))
+		t->count--;
+}

@@ -1,0 +1,46 @@
+/* table.h: a hash table whose links live inside the things in it, keyed by bytes
+ * that strangers choose: SipHash with a key of its own. Finding, adding and
+ * removing are O(1); it grows by doubling, a few chains with each addition, so
+ * that no single one takes long. It owns only its buckets. */
+#ifndef PEN_BASE_TABLE_H
+#define PEN_BASE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+
+/* Embedded in what is in the table. */
+struct table_link {
+	struct table_link *next;
+	uint64_t hash;
+};
+
+struct table_half {
+	struct table_link **buckets;
+	size_t mask; /* buckets - 1 */
+};
+
+struct table {
+	struct hash_key key;
+	struct table_half now, before; /* before: being emptied, or NULL */
+	size_t moved;		       /* buckets of `before` done */
+	size_t count;
+};
+
+/* Returns 0, or -1 with errno ENOMEM. */
+int table_init(struct table *t);
+void table_fini(struct table *t);
+
+uint64_t table_hash(const struct table *t, const void *key, size_t n);
+/* The first link with that hash for which `is` says so, or NULL. */
+struct table_link *table_find(const struct table *t, uint64_t hash,
+    bool (*is)(const struct table_link *l, const void *key), const void *key);
+/* Adds one that is in no table. When memory for more buckets is short chains
+ * grow longer instead. */
+void table_add(struct table *t, struct table_link *l, uint64_t hash);
+/* Removes one that is in it. */
+void table_remove(struct table *t, struct table_link *l);
+
+#endif

@@ -1,0 +1,285 @@
+/* dgram.c: recvmmsg, sendmmsg and their control messages; owns no descriptor. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "net/dgram.h"
+#include "net/sock.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+#ifndef HAVE_RECVMMSG
+struct mmsghdr {
+	struct msghdr msg_hdr;
+	unsigned msg_len;
+};
+#endif
+
+/* Bytes that may wait to be received. */
+enum { QUEUE = 8 * 1024 * 1024 };
+
+/* Room for one packet information of either family, aligned as it must be. */
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
+};
+
+int
+dgram_batch_init(struct dgram_batch *b)
+{
+	unsigned i;
+
+	memset(b, 0, sizeof(*b));
+	b->memory = malloc((size_t)DGRAM_BATCH * (DGRAM_MAX + 1));
+	if (b->memory == NULL)
+		return -1;
+	for (i = 0; i < DGRAM_BATCH; i++)
+		b->at[i].bytes = b->memory + (size_t)i * (DGRAM_MAX + 1);
+	return 0;
+}
+
+void
+dgram_batch_fini(struct dgram_batch *b)
+{
+	free(b->memory);
+	b->memory = NULL;
+}
+
+/* ---- sockets ---- */
+
+void
+dgram_prepare(int fd, int family)
+{
+	int on = 1, room = QUEUE;
+
+#ifdef SO_RCVBUFFORCE /* beyond the usual limit, where we may */
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &room, sizeof(room)) < 0)
+#endif
+		(void)setsockopt(
+		    fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room));
+
+#ifdef IPV6_RECVPKTINFO
+	if (family == AF_INET6)
+		(void)setsockopt(
+		    fd, IPPROTO_IPV6, IPV6_RECVPKTINFO, &on, sizeof(on));
+#endif
+#ifdef IP_PKTINFO
+	if (family == AF_INET)
+		(void)setsockopt(fd, IPPROTO_IP, IP_PKTINFO, &on, sizeof(on));
+#endif
+	(void)on;
+}
+
+int
+dgram_connect(const struct addr *to, const struct addr *source)
+{
+	struct addr own = { .len = sizeof(own.u.sa.sa_family) };
+	int fd = sock_datagram(to->u.sa.sa_family), saved;
+
+	if (fd < 0)
+		return -1;
+	own.u.sa.sa_family = AF_UNIX; /* alone: the kernel makes a name up */
+	if (to->u.sa.sa_family == AF_UNIX)
+		source = &own;
+	if ((source == NULL || source->u.sa.sa_family != to->u.sa.sa_family ||
+		bind(fd, &source->u.sa, source->len) == 0) &&
+	    connect(fd, &to->u.sa, to->len) == 0)
+		return fd;
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return -1;
+}
+
+/* ---- receiving ---- */
+
+static void
+note_local(struct dgram_local *local, struct msghdr *m)
+{
+	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct cmsghdr *c;
+
+	memset(local, 0, sizeof(*local));
+	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
+#ifdef IP_PKTINFO
+		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
+			struct in_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			local->family = AF_INET;
+			local->interface = (unsigned)info.ipi_ifindex;
+			memcpy(local->ip, mapped, sizeof(mapped));
+			memcpy(local->ip + 12, &info.ipi_spec_dst, 4);
+		}
+#endif
+#ifdef IPV6_RECVPKTINFO
+		if (c->cmsg_level == IPPROTO_IPV6 &&
+		    c->cmsg_type == IPV6_PKTINFO) {
+			struct in6_pktinfo info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			local->family = AF_INET6;
+			local->interface = info.ipi6_ifindex;
+			memcpy(local->ip, &info.ipi6_addr, 16);
+		}
+#endif
+	}
+}
+
+static int
+receive_some(int fd, struct mmsghdr *m, unsigned n)
+{
+	ssize_t got;
+#ifdef HAVE_RECVMMSG
+	int rc = recvmmsg(fd, m, n, MSG_DONTWAIT, NULL);
+
+	(void)got;
+	return rc;
+#else
+	(void)n;
+	got = recvmsg(fd, &m[0].msg_hdr, MSG_DONTWAIT);
+	if (got < 0)
+		return -1;
+	m[0].msg_len = (unsigned)got;
+	return 1;
+#endif
+}
+
+int
+dgram_receive(int fd, struct dgram_batch *b)
+{
+	struct mmsghdr m[DGRAM_BATCH];
+	struct iovec v[DGRAM_BATCH];
+	union control c[DGRAM_BATCH];
+	int i, n;
+
+	memset(m, 0, sizeof(m));
+	for (i = 0; i < DGRAM_BATCH; i++) {
+		struct dgram *d = &b->at[i];
+
+		v[i] = (struct iovec){ d->bytes, DGRAM_MAX };
+		m[i].msg_hdr.msg_iov = &v[i];
+		m[i].msg_hdr.msg_iovlen = 1;
+		m[i].msg_hdr.msg_name = &d->from.u;
+		m[i].msg_hdr.msg_namelen = sizeof(d->from.u);
+		m[i].msg_hdr.msg_control = &c[i];
+		m[i].msg_hdr.msg_controllen = sizeof(c[i]);
+	}
+	do
+		n = receive_some(fd, m, DGRAM_BATCH);
+	while (n < 0 && errno == EINTR);
+	for (i = 0; i < n; i++) {
+		struct dgram *d = &b->at[i];
+
+		d->n = m[i].msg_len;
+		d->cut = (m[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+		d->from.len = m[i].msg_hdr.msg_namelen;
+		if (d->from.len < sizeof(d->from.u.sa.sa_family))
+			d->from.u.sa.sa_family = AF_UNIX;
+		note_local(&d->local, &m[i].msg_hdr);
+	}
+	b->count = n > 0 ? (unsigned)n : 0;
+	return n;
+}
+
+/* ---- sending ---- */
+
+int
+dgram_send(int fd, const void *bytes, size_t n)
+{
+	ssize_t sent;
+
+	do
+		sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -1 : 0;
+}
+
+/* Says from which address to send. */
+static void
+set_local(struct msghdr *m, union control *c, const struct dgram_local *from)
+{
+	struct cmsghdr *h = &c->align;
+
+	memset(c, 0, sizeof(*c));
+	m->msg_control = NULL;
+	m->msg_controllen = 0;
+#ifdef IP_PKTINFO
+	if (from->family == AF_INET) {
+		struct in_pktinfo info = { .ipi_ifindex = 0 };
+
+		memcpy(&info.ipi_spec_dst, from->ip + 12, 4);
+		h->cmsg_level = IPPROTO_IP;
+		h->cmsg_type = IP_PKTINFO;
+		h->cmsg_len = CMSG_LEN(sizeof(info));
+		memcpy(CMSG_DATA(h), &info, sizeof(info));
+		m->msg_control = c;
+		m->msg_controllen = CMSG_SPACE(sizeof(info));
+	}
+#endif
+#ifdef IPV6_RECVPKTINFO
+	if (from->family == AF_INET6) {
+		struct in6_pktinfo info = { .ipi6_ifindex = from->interface };
+
+		memcpy(&info.ipi6_addr, from->ip, 16);
+		h->cmsg_level = IPPROTO_IPV6;
+		h->cmsg_type = IPV6_PKTINFO;
+		h->cmsg_len = CMSG_LEN(sizeof(info));
+		memcpy(CMSG_DATA(h), &info, sizeof(info));
+		m->msg_control = c;
+		m->msg_controllen = CMSG_SPACE(sizeof(info));
+	}
+#endif
+}
+
+static int
+send_some(int fd, struct mmsghdr *m, unsigned n)
+{
+#ifdef HAVE_SENDMMSG
+	return sendmmsg(fd, m, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+#else
+	(void)n;
+	return sendmsg(fd, &m[0].msg_hdr, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1
+									   : 1;
+#endif
+}
+
+int
+dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
+    const struct dgram_local *from)
+{
+	struct mmsghdr m[DGRAM_BATCH];
+	struct iovec v[DGRAM_BATCH];
+	struct sockaddr_storage name;
+	union control c;
+	unsigned i, sent = 0;
+	int n;
+
+	memset(m, 0, sizeof(m));
+	memcpy(&name, &to->u, to->len);
+	for (i = 0; i < b->count; i++) {
+		v[i] = (struct iovec){ b->at[i].bytes, b->at[i].n };
+		m[i].msg_hdr.msg_name = &name;
+		m[i].msg_hdr.msg_namelen = to->len;
+		m[i].msg_hdr.msg_iov = &v[i];
+		m[i].msg_hdr.msg_iovlen = 1;
+		set_local(&m[i].msg_hdr, &c, from);
+	}
+	while (sent < b->count) {
+		n = send_some(fd, m + sent, b->count - sent);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n <= 0)
+			return sent > 0 ? (int)sent : -1;
+		sent += (unsigned)n;
+	}
+	return (int)sent;
+}

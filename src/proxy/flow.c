@@ -1,0 +1,404 @@
+/* flow.c: datagrams come, a server is chosen, answers go back. Keeps no datagram
+ * but the last unanswered one of a flow, for another server to try. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "proxy/flow_private.h"
+
+/* Batches in one turn; bytes of questions kept in all. */
+enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024 };
+
+/* Questions a server has left unanswered. */
+struct flow_server {
+	uint64_t since; /* ms: the first of them */
+	unsigned unanswered;
+};
+
+static struct frontend_stats *
+stats(struct flow *w)
+{
+	return &w->frontend->stats;
+}
+
+/* ---- silent servers ---- */
+
+static struct flow_server *
+entry(struct flows *fs, unsigned index)
+{
+	unsigned room = fs->server_room > 0 ? fs->server_room : 16;
+	struct flow_server *new;
+
+	if (index >= SERVER_EMERGENCY)
+		return NULL;
+	while (room <= index)
+		room *= 2;
+	if (room > fs->server_room) {
+		new = realloc(fs->servers, room * sizeof(*new));
+		if (new == NULL)
+			return NULL;
+		memset(new + fs->server_room, 0,
+		    (room - fs->server_room) * sizeof(*new));
+		fs->servers = new;
+		fs->server_room = room;
+	}
+	return &fs->servers[index];
+}
+
+/* Another question went out. Whether the server has let so many and so old ones
+ * go without any answer that it counts as failed. */
+static bool
+note_question(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+	const struct frontend_options *o = &f->options;
+	struct flow_server *s;
+	uint64_t now = loop_now(f->loop);
+
+	if (o->udp_responses == 0 || o->udp_fail == 0 ||
+	    (s = entry(&f->flows, w->server->index)) == NULL)
+		return false;
+	if (s->unanswered++ == 0)
+		s->since = now;
+	if (s->unanswered <= o->udp_fail ||
+	    now - s->since < o->connect_timeout_ms)
+		return false;
+	s->unanswered = 0;
+	return true;
+}
+
+static void
+note_answer(struct flow *w)
+{
+	struct flows *fs = &w->frontend->flows;
+
+	if (w->server->index < fs->server_room)
+		fs->servers[w->server->index].unanswered = 0;
+	if (w->server->blacklisted_until != 0)
+		pool_connected(
+		    w->frontend->pool, w->server, loop_now(w->frontend->loop));
+}
+
+/* ---- to the server ---- */
+
+static void on_ready(struct watch *watch, unsigned ready);
+
+static void
+mark_failed(struct flow *w, int error)
+{
+	log_warn("server failed server=%u name=%s error=\"%s\"",
+	    w->server->index, w->server->name, strerror(error));
+	pool_failed(w->frontend->pool, w->server, loop_now(w->frontend->loop));
+}
+
+/* Opens the socket to the chosen server. When descriptors are short the idlest
+ * flow gives its own. */
+static int
+open_socket(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+	const struct frontend_options *o = &f->options;
+	const struct server *s = w->server;
+	const struct addr *to = &s->addrs.addr[s->addr_first];
+
+	do
+		w->fd =
+		    dgram_connect(to, o->source.len > 0 ? &o->source : NULL);
+	while (w->fd < 0 && (errno == EMFILE || errno == ENFILE) &&
+	    flow_end_idlest(&f->flows, w));
+	if (w->fd < 0)
+		return -1;
+	return watch_start(
+	    f->loop, &w->watch, w->fd, READY_READ | WATCH_LEVEL, on_ready);
+}
+
+/* Chooses the next server. Returns whether there is one. */
+static bool
+choose(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+	uint64_t now = loop_now(f->loop);
+
+	w->server = pool_choose(f->pool, &w->who, &w->tried, now);
+	if (w->server == NULL)
+		return false;
+	pool_opened(f->pool, w->server, &w->who, &w->tried, now);
+	return true;
+}
+
+/* Sends to the flow's server, or the next ones until one takes it. An error that
+ * says nothing about the server costs the datagram alone. Returns false when
+ * there is no server left, or no way to any. */
+static bool
+send_up(struct flow *w, const char *bytes, size_t n)
+{
+	struct frontend *f = w->frontend;
+
+	for (;;) {
+		if (w->server == NULL && !choose(w))
+			return false;
+		if ((w->fd >= 0 || open_socket(w) == 0) &&
+		    dgram_send(w->fd, bytes, n) == 0)
+			return true;
+		if (errno == EMSGSIZE || errno == EAGAIN || errno == ENOBUFS ||
+		    errno == EPERM) {
+			f->stats.dropped_send++;
+			return true;
+		}
+		if (sock_error_is_ours(errno))
+			return false;
+		mark_failed(w, errno);
+		flow_release(w);
+		f->stats.retries++;
+	}
+}
+
+static void
+keep_question(struct flow *w, const char *bytes, size_t n)
+{
+	struct flows *fs = &w->frontend->flows;
+
+	fs->kept -= buffer_length(&w->question);
+	buffer_fini(&w->question);
+	if (n > 0 && fs->kept + n <= KEPT_MAX &&
+	    buffer_append(&w->question, bytes, n) == 0)
+		fs->kept += n;
+}
+
+/* One datagram of the client. */
+static void
+forward(struct flow *w, const char *bytes, size_t n)
+{
+	struct frontend *f = w->frontend;
+
+	if (w->answered && !w->steady)
+		w->steady = true;
+	w->answered = false;
+	flow_touch(w);
+	if (!send_up(w, bytes, n)) {
+		f->stats.dropped_no_server++;
+		flow_end(w);
+		return;
+	}
+	w->requests++;
+	w->up += n;
+	f->stats.datagrams_up++;
+	f->stats.up += n;
+	pool_moved(f->pool, w->server, &w->who, &w->tried, n, 0);
+	keep_question(w, bytes, n);
+	if (note_question(w)) {
+		mark_failed(w, ETIMEDOUT);
+		flow_release(w);
+	}
+}
+
+/* ---- from the client ---- */
+
+/* With udp_each the server is chosen before the flow is known. */
+static struct flow *
+flow_of_each(struct flows *fs, struct flow_key *key, struct listener *l,
+    const struct dgram *d, const struct peer *who)
+{
+	struct frontend *f = fs->frontend;
+	struct tried tried = { .count = 0 };
+	uint64_t now = loop_now(f->loop);
+	struct server *s = pool_choose(f->pool, who, &tried, now);
+	struct flow *w;
+
+	if (s == NULL) {
+		f->stats.dropped_no_server++;
+		return NULL;
+	}
+	key->server = s->index;
+	w = flow_find(fs, key);
+	if (w != NULL && w->server == s)
+		return w;
+	if (w == NULL)
+		w = flow_new(fs, key, l, d, who);
+	if (w == NULL) {
+		f->stats.dropped_memory++;
+		return NULL;
+	}
+	flow_release(w);
+	w->tried = tried;
+	w->server = s;
+	pool_opened(f->pool, s, who, &w->tried, now);
+	return w;
+}
+
+/* A server that is down gets nothing more; one that drains keeps what it has. */
+static bool
+may_go_on(const struct flow *w)
+{
+	const struct server *s = w->server;
+
+	return s != NULL && s->present && s->admin != SERVER_DISABLED &&
+	    s->blacklisted_until <= loop_now(w->frontend->loop);
+}
+
+static struct flow *
+flow_of(struct flows *fs, struct flow_key *key, struct listener *l,
+    const struct dgram *d, const struct peer *who)
+{
+	struct flow *w = flow_find(fs, key);
+
+	if (w == NULL)
+		w = flow_new(fs, key, l, d, who);
+	if (w == NULL) {
+		fs->frontend->stats.dropped_memory++;
+		return NULL;
+	}
+	if (!may_go_on(w)) {
+		flow_release(w);
+		w->tried = (struct tried){ .count = 0 };
+	}
+	return w;
+}
+
+static void
+make_key(struct flow_key *key, const struct flows *fs, const struct listener *l,
+    const struct dgram *d, const struct peer *who)
+{
+	uint64_t path;
+
+	memset(key, 0, sizeof(*key));
+	if (who->family == AF_UNIX) {
+		path = table_hash(&fs->table, &d->from.u, d->from.len);
+		memcpy(key->client, &path, sizeof(path));
+		path = hash_mix(path ^ fs->table.key.k0);
+		memcpy(key->client + sizeof(path), &path, sizeof(path));
+	} else {
+		memcpy(key->client, who->ip, sizeof(key->client));
+	}
+	memcpy(key->local, d->local.ip, sizeof(key->local));
+	key->listener = (uint64_t)(uintptr_t)l;
+	key->scope = who->scope;
+	key->port = who->port;
+	key->family = who->family;
+	key->server = UINT32_MAX;
+}
+
+static void
+take(struct flows *fs, struct listener *l, const struct dgram *d)
+{
+	struct frontend *f = fs->frontend;
+	struct flow_key key;
+	struct peer who;
+	struct flow *w;
+
+	if (d->cut) {
+		f->stats.dropped_size++;
+		return;
+	}
+	peer_from_addr(&who, &d->from);
+	make_key(&key, fs, l, d, &who);
+	w = f->options.udp_each ? flow_of_each(fs, &key, l, d, &who)
+				: flow_of(fs, &key, l, d, &who);
+	if (w != NULL)
+		forward(w, d->bytes, d->n);
+}
+
+/* The memory of the batch is shared, and nothing is received into it before all
+ * of it was passed on. */
+void
+flows_on_datagrams(struct listener *l)
+{
+	struct frontend *f = l->arg;
+	struct flows *fs = &f->flows;
+	int round, n = DGRAM_BATCH;
+	unsigned i;
+
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dgram_receive(l->fd, &fs->batch);
+		for (i = 0; n > 0 && i < fs->batch.count; i++)
+			take(fs, l, &fs->batch.at[i]);
+	}
+}
+
+/* ---- from the server ---- */
+
+/* Nobody is there: the last question goes to another server. */
+static void
+on_refused(struct flow *w, int error)
+{
+	struct flows *fs = &w->frontend->flows;
+	struct buffer last = w->question;
+
+	mark_failed(w, error);
+	flow_release(w);
+	stats(w)->retries++;
+	if (buffer_length(&last) == 0)
+		return; /* with its next datagram */
+	fs->kept -= buffer_length(&last);
+	buffer_init(&w->question);
+	if (w->key.server != UINT32_MAX) {
+		/* its flow is for that server alone: as if it came anew */
+		struct dgram d = { .bytes = last.data + last.start,
+			.n = buffer_length(&last),
+			.local = w->local };
+		struct listener *l = w->listener;
+
+		memcpy(&d.from, w->client,
+		    offsetof(struct addr, u) + w->client->len);
+		flow_end(w);
+		take(fs, l, &d);
+	} else {
+		forward(w, buffer_bytes(&last), buffer_length(&last));
+	}
+	buffer_fini(&last);
+}
+
+/* Passes a batch back. Returns whether the flow goes on. */
+static bool
+answer(struct flow *w, const struct dgram_batch *b)
+{
+	struct frontend *f = w->frontend;
+	size_t bytes = 0;
+	unsigned i;
+	int sent;
+
+	note_answer(w);
+	keep_question(w, "", 0);
+	sent = dgram_send_batch(w->listener->fd, b, w->client, &w->local);
+	for (i = 0; sent > 0 && i < (unsigned)sent; i++)
+		bytes += b->at[i].n;
+	if (sent < (int)b->count)
+		f->stats.dropped_send +=
+		    b->count - (unsigned)(sent > 0 ? sent : 0);
+	w->answered = true;
+	w->responses += b->count;
+	w->down += bytes;
+	f->stats.datagrams_down += (unsigned)(sent > 0 ? sent : 0);
+	f->stats.down += bytes;
+	pool_moved(f->pool, w->server, &w->who, &w->tried, 0, bytes);
+	flow_touch(w);
+	if ((f->options.udp_responses > 0 &&
+		w->responses >= f->options.udp_responses &&
+		w->responses >= w->requests * f->options.udp_responses) ||
+	    (f->options.udp_requests > 0 &&
+		w->requests >= f->options.udp_requests)) {
+		flow_end(w);
+		return false;
+	}
+	return true;
+}
+
+static void
+on_ready(struct watch *watch, unsigned ready)
+{
+	struct flow *w = list_entry(watch, struct flow, watch);
+	struct dgram_batch *b = &w->frontend->flows.batch;
+	int round, n = DGRAM_BATCH;
+
+	(void)ready;
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dgram_receive(w->fd, b);
+		if (n > 0 && !answer(w, b))
+			return;
+	}
+	if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+		on_refused(w, errno);
+}

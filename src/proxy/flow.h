@@ -1,0 +1,53 @@
+/* flow.h: datagrams between a client and a server: who belongs together.
+ *
+ *     datagram --> flow_find | pool_choose + new flow --> server's socket
+ *     client   <-- the listener it had sent to        <-- server's socket
+ *
+ * A flow is a client's address and port, and the address it had sent to, with
+ * its server and a socket connected to that. It ends after udp_timeout without
+ * a datagram, or after udp_responses answers or udp_requests questions. With
+ * `udp_each` (-r) each datagram is balanced by itself: a client has a flow for
+ * each server it is sent to.
+ *
+ * When there are too many the idlest goes: first of those whose client has not
+ * spoken again after an answer (a flood of made-up senders never does), then of
+ * all. A datagram that a server refuses (ICMP says so) marks it as failed, as a
+ * refused connection does, and is tried on the next one. */
+#ifndef PEN_PROXY_FLOW_H
+#define PEN_PROXY_FLOW_H
+
+#include "base/list.h"
+#include "base/table.h"
+#include "net/dgram.h"
+#include "net/loop.h"
+#include "net/listener.h"
+#include "proxy/numbers.h"
+
+struct frontend;
+struct flow_server;
+
+struct flows {
+	struct frontend *frontend;
+	struct table table;
+	struct list
+	    young; /* the idlest first; no answer was followed by a word */
+	struct list steady; /* the others, in the same order */
+	struct dgram_batch batch;
+	struct timer tick;
+	struct flow_server *servers; /* by number */
+	unsigned server_room;
+	struct numbers numbers;
+	size_t kept; /* bytes of questions kept for another try */
+};
+
+/* Returns 0, or -1 with errno ENOMEM. */
+int flows_init(struct flows *fs, struct frontend *f);
+void flows_fini(struct flows *fs);
+/* A listener has datagrams; for listener.on_datagrams. */
+void flows_on_datagrams(struct listener *l);
+/* Ends the flows that came in through a listener that closes. */
+void flows_leave(struct flows *fs, const struct listener *l);
+/* Ends those beyond the limit, after it was changed. */
+void flows_adjust(struct flows *fs);
+
+#endif

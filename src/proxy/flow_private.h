@@ -1,0 +1,60 @@
+/* flow_private.h: the inside of a flow, for flow.c (datagrams and decisions) and
+ * flow_table.c (which flows there are, and their life). */
+#ifndef PEN_PROXY_FLOW_PRIVATE_H
+#define PEN_PROXY_FLOW_PRIVATE_H
+
+#include "base/buffer.h"
+#include "proxy/flow.h"
+#include "proxy/frontend_private.h"
+
+/* What makes a flow; all bytes count. */
+struct flow_key {
+	uint8_t client[16]; /* address, or a hash of a Unix client's */
+	uint8_t local[16];  /* the address it had sent to */
+	uint64_t listener;
+	uint32_t scope;
+	uint32_t server; /* with udp_each; else UINT32_MAX */
+	uint16_t port;
+	uint16_t family;
+	uint32_t zero;
+};
+
+struct flow {
+	struct table_link link;
+	struct list order; /* of young or steady */
+	struct flow_key key;
+	struct frontend *frontend;
+	struct listener *listener;
+	struct addr *client; /* heap: to answer to */
+	struct dgram_local local;
+	struct peer who;
+	struct server *server;
+	struct tried tried;
+	int fd;
+	struct watch watch;
+	struct buffer question; /* the last one, until it is answered */
+	uint32_t number;
+	uint64_t started, active; /* ms */
+	uint64_t requests, responses;
+	uint64_t up, down; /* bytes */
+	bool answered;	   /* since the client's last word */
+	bool steady;
+	struct task free_task;
+};
+
+/* The flow of a key, or NULL. */
+struct flow *flow_find(struct flows *fs, const struct flow_key *key);
+/* A new one without a server; makes room by ending the idlest when there are
+ * too many. NULL with errno ENOMEM. */
+struct flow *flow_new(struct flows *fs, const struct flow_key *key,
+    struct listener *l, const struct dgram *d, const struct peer *who);
+/* Ends it: the socket is closed, the server's connection counted off. */
+void flow_end(struct flow *w);
+/* Something came or went: it is the least idle now. */
+void flow_touch(struct flow *w);
+/* Lets its server go. */
+void flow_release(struct flow *w);
+/* Ends the idlest but `but`; returns whether there was one. */
+bool flow_end_idlest(struct flows *fs, const struct flow *but);
+
+#endif

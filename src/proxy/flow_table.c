@@ -1,0 +1,283 @@
+/* flow_table.c: which flows there are, in which order they were used, and when
+ * they end. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proxy/flow_private.h"
+
+enum { TICK_MS = 1000 };
+
+/* ---- finding ---- */
+
+static bool
+is_key(const struct table_link *l, const void *key)
+{
+	const struct flow *w =
+	    (const struct flow *)(const void *)((const char *)l -
+		offsetof(struct flow, link));
+
+	return memcmp(&w->key, key, sizeof(w->key)) == 0;
+}
+
+struct flow *
+flow_find(struct flows *fs, const struct flow_key *key)
+{
+	struct table_link *l = table_find(
+	    &fs->table, table_hash(&fs->table, key, sizeof(*key)), is_key, key);
+
+	return l != NULL ? list_entry(l, struct flow, link) : NULL;
+}
+
+/* ---- order ---- */
+
+static struct list *
+order_of(const struct flow *w)
+{
+	struct flows *fs = &w->frontend->flows;
+
+	return w->steady ? &fs->steady : &fs->young;
+}
+
+void
+flow_touch(struct flow *w)
+{
+	w->active = loop_now(w->frontend->loop);
+	list_remove(&w->order);
+	list_append(order_of(w), &w->order);
+}
+
+static struct flow *
+idlest(struct list *order)
+{
+	struct list *link = list_first(order);
+
+	return link != NULL ? list_entry(link, struct flow, order) : NULL;
+}
+
+bool
+flow_end_idlest(struct flows *fs, const struct flow *but)
+{
+	struct list *orders[] = { &fs->young, &fs->steady }, *link;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		link = orders[i]->next;
+		if (link != orders[i] &&
+		    list_entry(link, struct flow, order) == but)
+			link = link->next;
+		if (link == orders[i])
+			continue;
+		flow_end(list_entry(link, struct flow, order));
+		return true;
+	}
+	return false;
+}
+
+/* ---- life ---- */
+
+static void
+free_task(struct task *t)
+{
+	free(list_entry(t, struct flow, free_task));
+}
+
+void
+flow_release(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+
+	if (w->fd >= 0) {
+		watch_stop(f->loop, &w->watch);
+		close(w->fd);
+		w->fd = -1;
+	}
+	if (w->server != NULL)
+		pool_closed(f->pool, w->server, &w->who, &w->tried, 0, 0);
+	w->server = NULL;
+}
+
+void
+flow_end(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+	struct flows *fs = &f->flows;
+
+	flow_release(w);
+	fs->kept -= buffer_length(&w->question);
+	buffer_fini(&w->question);
+	free(w->client);
+	w->client = NULL;
+	list_remove(&w->order);
+	table_remove(&fs->table, &w->link);
+	numbers_remove(&fs->numbers, w->number);
+	f->stats.flows--;
+	list_init(&w->free_task.link);
+	w->free_task.run = free_task;
+	loop_soon(f->loop, &w->free_task);
+}
+
+/* An address is as long as its kind needs, not as the longest. */
+static size_t
+addr_size(const struct addr *a)
+{
+	return offsetof(struct addr, u) + a->len;
+}
+
+struct flow *
+flow_new(struct flows *fs, const struct flow_key *key, struct listener *l,
+    const struct dgram *d, const struct peer *who)
+{
+	struct frontend *f = fs->frontend;
+	struct flow *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	w->client = calloc(1, addr_size(&d->from));
+	if (w->client == NULL || numbers_add(&fs->numbers, w, &w->number) < 0) {
+		free(w->client);
+		free(w);
+		return NULL;
+	}
+	memcpy(w->client, &d->from, addr_size(&d->from));
+	while (f->stats.flows >= f->options.sessions_max &&
+	    flow_end_idlest(fs, NULL))
+		f->stats.flows_evicted++;
+	w->key = *key;
+	w->frontend = f;
+	w->listener = l;
+	w->local = d->local;
+	w->who = *who;
+	w->fd = -1;
+	w->started = w->active = loop_now(f->loop);
+	watch_init(&w->watch);
+	buffer_init(&w->question);
+	list_append(&fs->young, &w->order);
+	table_add(
+	    &fs->table, &w->link, table_hash(&fs->table, key, sizeof(*key)));
+	f->stats.flows_opened++;
+	if (++f->stats.flows > f->stats.flows_peak)
+		f->stats.flows_peak = f->stats.flows;
+	if (f->stats.flows == 1)
+		(void)timer_start(f->loop, &fs->tick, TICK_MS);
+	return w;
+}
+
+/* ---- time ---- */
+
+static void
+end_expired(struct flows *fs, struct list *order, uint64_t limit)
+{
+	uint64_t now = loop_now(fs->frontend->loop);
+	struct flow *w;
+
+	while (limit > 0 && (w = idlest(order)) != NULL &&
+	    now - w->active >= limit)
+		flow_end(w);
+}
+
+static void
+on_tick(struct timer *t)
+{
+	struct flows *fs = list_entry(t, struct flows, tick);
+	struct frontend *f = fs->frontend;
+
+	end_expired(fs, &fs->young, f->options.udp_timeout_ms);
+	end_expired(fs, &fs->steady, f->options.udp_timeout_ms);
+	if (f->stats.flows > 0)
+		(void)timer_start(f->loop, t, TICK_MS);
+}
+
+/* ---- all ---- */
+
+int
+flows_init(struct flows *fs, struct frontend *f)
+{
+	memset(fs, 0, sizeof(*fs));
+	fs->frontend = f;
+	list_init(&fs->young);
+	list_init(&fs->steady);
+	numbers_init(&fs->numbers);
+	timer_init(&fs->tick, on_tick);
+	if (!f->options.udp)
+		return 0;
+	if (table_init(&fs->table) < 0 || dgram_batch_init(&fs->batch) < 0)
+		return -1;
+	return 0;
+}
+
+void
+flows_fini(struct flows *fs)
+{
+	while (flow_end_idlest(fs, NULL))
+		;
+	timer_fini(&fs->tick);
+	table_fini(&fs->table);
+	dgram_batch_fini(&fs->batch);
+	numbers_fini(&fs->numbers);
+	free(fs->servers);
+}
+
+void
+flows_leave(struct flows *fs, const struct listener *l)
+{
+	struct list *orders[] = { &fs->young, &fs->steady }, *link, *next;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		for (link = orders[i]->next; link != orders[i]; link = next) {
+			struct flow *w = list_entry(link, struct flow, order);
+
+			next = link->next;
+			if (w->listener == l)
+				flow_end(w);
+		}
+}
+
+void
+flows_adjust(struct flows *fs)
+{
+	struct frontend *f = fs->frontend;
+
+	while (f->stats.flows > f->options.sessions_max &&
+	    flow_end_idlest(fs, NULL))
+		f->stats.flows_evicted++;
+}
+
+/* ---- what control asks ---- */
+
+bool
+frontend_flow(const struct frontend *f, uint64_t number, struct flow_info *info)
+{
+	const struct numbers *n = &f->flows.numbers;
+	const struct flow *w = number < n->end ? n->thing[number] : NULL;
+	uint64_t now = loop_now(f->loop);
+
+	if (w == NULL)
+		return false;
+	*info = (struct flow_info){
+		.number = w->number,
+		.client = w->who,
+		.server = w->server,
+		.fd = w->fd,
+		.requests = w->requests,
+		.responses = w->responses,
+		.up = w->up,
+		.down = w->down,
+		.age_ms = now - w->started,
+		.idle_ms = now - w->active,
+	};
+	return true;
+}
+
+bool
+frontend_flow_next(
+    const struct frontend *f, uint64_t from, struct flow_info *info)
+{
+	for (; from < f->flows.numbers.end; from++)
+		if (frontend_flow(f, from, info))
+			return true;
+	return false;
+}

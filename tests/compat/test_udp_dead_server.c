@@ -1,0 +1,45 @@
+/* test_udp_dead_server.c: a dead server is noticed, and its clients
+ * go elsewhere. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+START_TEST(udp_dead_server)
+{
+	struct udp_server one, two;
+	struct spot front, ctl;
+	struct pen pen;
+	int fd;
+
+	udp_server_start(&one, SPOT_TCP4, "one:");
+	udp_server_start(&two, SPOT_TCP4, "two:");
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, one.at.text,
+	    two.at.text, NULL);
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", 10000), "one:x");
+	udp_server_stop(&one);
+	ck_assert_str_eq(udp_ask(fd, "y", 10000), "two:y");
+	ck_assert_str_eq(udp_ask(fd, "z", 10000), "two:z");
+	close(fd);
+	pen_down(&pen);
+	udp_server_stop(&two);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("udp_dead_server");
+
+	SUITE_ADD(s, udp_dead_server, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,44 @@
+/* test_udp_unix.c: -U works with Unix sockets. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+START_TEST(udp_unix)
+{
+	struct udp_server one, two;
+	struct spot front, ctl;
+	struct pen pen;
+	int fd;
+
+	udp_server_start(&one, SPOT_UNIX, "one:");
+	udp_server_start(&two, SPOT_UNIX, "two:");
+	udp_spot(&front, SPOT_UNIX);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, one.at.text,
+	    two.at.text, NULL);
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", 10000), "one:x");
+	ck_assert_str_eq(udp_ask(fd, "", 10000), "one:");
+	close(fd);
+	pen_down(&pen);
+	ck_assert_int_ne(access(front.text, F_OK), 0);
+	udp_server_stop(&one);
+	udp_server_stop(&two);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("udp_unix");
+
+	SUITE_ADD(s, udp_unix, 30);
+	return suite_main(s);
+}

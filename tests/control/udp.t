@@ -1,0 +1,30 @@
+# datagrams: settings and flows (tests/system/test_udp has the traffic)
+pen -r {FRONT} {S0}
+> udp
+< error: udp: only at the start
+> udp_timeout
+< 60
+> udp_timeout 1.5
+< 1.500
+> udp_responses
+< 0
+> udp_responses 1
+< 1
+> udp_requests
+< 0
+> udp_requests 5
+< 5
+> udp_fail
+< 10
+> udp_fail 3
+< 3
+> flows
+> flows json
+< []
+> flow 0
+< error: flow: there is no flow 0
+> flow
+< error: flow: expects N
+> statistics
+~ flows 0
+~ datagrams_up 0

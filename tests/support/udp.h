@@ -1,0 +1,39 @@
+/* udp.h: datagrams: servers in threads, clients, and places for them. */
+#ifndef PEN_TEST_UDP_H
+#define PEN_TEST_UDP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "support/spot.h"
+
+/* A place for datagrams: SPOT_TCP4, SPOT_TCP6 and SPOT_UNIX say the family. The
+ * port is the kernel's choice and free at that moment. */
+void udp_spot(struct spot *s, enum spot_kind kind);
+
+struct udp_server {
+	struct spot at;
+	int fd;
+	const char *name;
+	int replies; /* to each datagram; less than 0: as its first byte */
+	atomic_int received;
+	atomic_bool stopping;
+	pthread_t thread;
+};
+
+/* Answers each datagram with its name in front ("" gives it back as it is), at a
+ * fresh place or at `at`. */
+void udp_server_start(
+    struct udp_server *u, enum spot_kind kind, const char *name);
+void udp_server_start_at(
+    struct udp_server *u, const struct spot *at, const char *name);
+/* Its place is empty then. */
+void udp_server_stop(struct udp_server *u);
+
+/* A client's socket that sends there; on Unix it has a name to be answered at.
+ * Reads give up after 10 s. */
+int udp_client(const struct spot *to);
+/* Sends and returns the answer, "" when none comes in `ms`. */
+const char *udp_ask(int fd, const char *what, int ms);
+
+#endif

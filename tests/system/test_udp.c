@@ -1,0 +1,409 @@
+/* test_udp.c: datagrams through pen: who answers whom, from where, how large, for
+ * how long, and what happens when servers go or there are too many clients. */
+#include "config.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+enum { SOON = 10000, BIGGEST = 65507 };
+
+static struct udp_server a, b;
+static struct spot front, ctl;
+static struct pen pen;
+
+static void
+up_at(const char *option, const char *value)
+{
+	spot_new(&ctl, SPOT_UNIX);
+	if (option != NULL)
+		pen_up(&pen, &ctl, "-U", "-C", ctl.text, option, value,
+		    front.text, a.at.text, b.at.text, NULL);
+	else
+		pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, a.at.text,
+		    b.at.text, NULL);
+}
+
+static void
+up(const char *option, const char *value)
+{
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_server_start(&b, SPOT_TCP4, "b:");
+	udp_spot(&front, SPOT_TCP4);
+	up_at(option, value);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	udp_server_stop(&a);
+	udp_server_stop(&b);
+}
+
+static bool
+control_says(const char *command, const char *what)
+{
+	return strstr(spot_ask(&ctl, text("%s\n", command)), what) != NULL;
+}
+
+/* Any family in front, any behind. */
+START_TEST(families)
+{
+	static const enum spot_kind kinds[] = { SPOT_TCP4, SPOT_TCP6,
+		SPOT_UNIX };
+	enum spot_kind in = kinds[_i / 3], out = kinds[_i % 3];
+	int fd, i;
+
+	if (!spot_has_kind(in) || !spot_has_kind(out))
+		SKIP("no IPv6 here");
+	udp_server_start(&a, out, "a:");
+	udp_server_start(&b, out, "b:");
+	udp_spot(&front, in);
+	up_at(NULL, NULL);
+	fd = udp_client(&front);
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(
+		    udp_ask(fd, text("x%d", i), SOON), text("a:x%d", i));
+	close(fd);
+	down();
+}
+END_TEST
+
+/* A client stays with its server; with -r its datagrams are spread. */
+START_TEST(who_serves)
+{
+	int fd, other, i;
+
+	up(NULL, NULL);
+	fd = udp_client(&front);
+	other = udp_client(&front);
+	for (i = 0; i < 4; i++)
+		ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	/* the same host: sticky, as for TCP */
+	ck_assert_str_eq(udp_ask(other, "y", SOON), "a:y");
+	ck_assert(control_says("flows", "requests 4 responses 4 sx 4 rx 12"));
+	ck_assert(control_says("flow 1 json", "\"requests\":1") ||
+	    control_says("flow 1 json", "built without"));
+	ck_assert(control_says("flow 2", "error: flow: there is no flow 2"));
+	ck_assert(control_says("servers",
+	    "conn 2 max 0 hard 0 weight 0 prio 0 "
+	    "sx 5 rx 15"));
+	ck_assert(control_says("statistics", "datagrams_up 5\n"));
+	close(fd);
+	close(other);
+	down();
+	up("-O", "roundrobin");
+	fd = udp_client(&front);
+	for (i = 0; i < 6; i++)
+		ck_assert_str_eq(
+		    udp_ask(fd, "x", SOON), i % 2 == 0 ? "a:x" : "b:x");
+	ck_assert(control_says("statistics", "flows 2\n"));
+	close(fd);
+	down();
+}
+END_TEST
+
+/* Nothing is lost or changed, be it nothing or all that fits. */
+START_TEST(all_sizes)
+{
+	static const size_t sizes[] = { 0, 1, 2, 1472, 1473, 8192, 65000,
+		BIGGEST };
+	static char out[BIGGEST], in[BIGGEST + 100];
+	size_t i;
+	int fd;
+
+	for (i = 0; i < sizeof(out); i++)
+		out[i] = (char)(i * 7 + i / 251);
+	udp_server_start(&a, SPOT_TCP4, "");
+	udp_server_start(&b, SPOT_TCP4, "");
+	udp_spot(&front, SPOT_TCP4);
+	up_at(NULL, NULL);
+	fd = udp_client(&front);
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		ck_assert_int_eq(send(fd, out, sizes[i], 0), (int)sizes[i]);
+		ck_assert_int_eq(recv(fd, in, sizeof(in), 0), (int)sizes[i]);
+		ck_assert_int_eq(memcmp(in, out, sizes[i]), 0);
+	}
+	close(fd);
+	down();
+}
+END_TEST
+
+/* Answers come from the address that was asked, of a host that has several. */
+START_TEST(from_where_it_was_asked)
+{
+	struct spot any, second;
+	int fd;
+
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_server_start(&b, SPOT_TCP4, "b:");
+	udp_spot(&front, SPOT_TCP4);
+	any = front;
+	spot_at_host(&second, &front, "127.0.0.2");
+	snprintf(front.text, sizeof(front.text), "0.0.0.0:%d", front.port);
+	up_at(NULL, NULL);
+	/* connected sockets hear only from where they talk to */
+	fd = udp_client(&second);
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	close(fd);
+	fd = udp_client(&any);
+	ck_assert_str_eq(udp_ask(fd, "y", SOON), "a:y");
+	close(fd);
+	down();
+	if (!spot_has_kind(SPOT_TCP6))
+		return;
+	/* the same through a socket of both families */
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_server_start(&b, SPOT_TCP4, "b:");
+	udp_spot(&front, SPOT_TCP4);
+	spot_at_host(&second, &front, "127.0.0.3");
+	snprintf(front.text, sizeof(front.text), ":::%d", front.port);
+	up_at(NULL, NULL);
+	fd = udp_client(&second);
+	ck_assert_str_eq(udp_ask(fd, "z", SOON), "a:z");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* The server refuses: its clients go to the next one with that very datagram,
+ * and come back when it does. */
+START_TEST(dead_servers)
+{
+	struct spot at;
+	int fds[8], i;
+
+	up("-O", "blacklist 1");
+	for (i = 0; i < 8; i++) {
+		fds[i] = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fds[i], "x", SOON), "a:x");
+	}
+	at = a.at;
+	udp_server_stop(&a);
+	for (i = 0; i < 8; i++)
+		ck_assert_str_eq(udp_ask(fds[i], "y", SOON), "b:y");
+	ck_assert(control_says("servers json", "blacklisted") ||
+	    control_says("servers json", "built without"));
+	ck_assert(!control_says("statistics", "retries 0\n"));
+	udp_server_start_at(&a, &at, "A:");
+	for (i = 0; i < 8; i++) { /* a flow stays where it is now */
+		ck_assert_str_eq(udp_ask(fds[i], "z", SOON), "b:z");
+		close(fds[i]);
+	}
+	udp_server_stop(&b);
+	fds[0] = udp_client(&front);
+	WAIT_FOR(strcmp(udp_ask(fds[0], "w", 500), "A:w") == 0, 10000);
+	close(fds[0]);
+	pen_down(&pen);
+	udp_server_stop(&a);
+}
+END_TEST
+
+/* Drained: old flows stay, new ones go elsewhere. Down: all go. */
+START_TEST(drained_and_down)
+{
+	int fd, other;
+
+	up("-O", "balance roundrobin");
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"), "");
+	other = udp_client(&front);
+	ck_assert_str_eq(udp_ask(other, "y", SOON), "b:y");
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	ck_assert_str_eq(spot_ask(&ctl, "server 0 down\n"), "");
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "b:x");
+	close(fd);
+	close(other);
+	down();
+}
+END_TEST
+
+START_TEST(flows_end)
+{
+	int fd, i;
+
+	up("-O", "udp_timeout 1");
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	ck_assert(control_says("statistics", "flows 1\n"));
+	WAIT_FOR(control_says("statistics", "flows 0\n"), 10000);
+	ck_assert(control_says("servers", "conn 0 "));
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	close(fd);
+	down();
+	up("-O", "udp_responses 1");
+	fd = udp_client(&front);
+	for (i = 0; i < 3; i++)
+		ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	WAIT_FOR(control_says("statistics", "flows 0\n"), 10000);
+	ck_assert(control_says("statistics", "flows_opened 3\n"));
+	close(fd);
+	down();
+}
+END_TEST
+
+/* A server that takes questions and answers none is found out. */
+START_TEST(silent_servers)
+{
+	struct udp_server *silent = &a;
+	int fd = -1, i;
+
+	up("-O",
+	    "udp_responses 1; udp_fail 3; timeout 0.2; balance roundrobin");
+	silent->replies = 0;
+	for (i = 0; i < 100 && control_says("servers", "0 addr"); i++) {
+		if (fd >= 0)
+			close(fd);
+		fd = udp_client(&front);
+		(void)udp_ask(fd, "x", 50);
+		if (child_has_said(&pen.child, "server failed server=0"))
+			break;
+	}
+	ck_assert(child_has_said(&pen.child, "server failed server=0"));
+	for (i = 0; i < 4; i++)
+		ck_assert_str_eq(udp_ask(fd, "y", SOON), "b:y");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* Many clients, several answers each, all sizes: everybody gets its own. */
+START_TEST(everybody_gets_its_own)
+{
+	int clients = (int)suite_amount(2000, 200), *fds, i, k;
+	static char out[BIGGEST], in[BIGGEST + 1];
+
+	udp_server_start(&a, SPOT_TCP4, "");
+	udp_server_start(&b, SPOT_TCP4, "");
+	a.replies = b.replies = -1;
+	udp_spot(&front, SPOT_TCP4);
+	up_at("-O", "balance roundrobin");
+	fds = malloc((size_t)clients * sizeof(*fds));
+	ck_assert_ptr_nonnull(fds);
+	for (i = 0; i < clients; i++)
+		fds[i] = udp_client(&front);
+	for (i = 0; i < clients; i++) {
+		size_t n = i % 50 == 0 ? BIGGEST - (size_t)i % 1000
+				       : 16 + (size_t)(i * 37) % 1400;
+
+		memset(out, 'a' + i % 26, n);
+		n = n < 16 ? 16 : n;
+		/* more of the largest would not fit into a socket's queue */
+		snprintf(
+		    out, 16, "%d from %d", n > 2000 ? 1 : i % 6, i % 100000);
+		ck_assert_int_eq(send(fds[i], out, n, 0), (int)n);
+		for (k = 0; k < out[0] - '0'; k++) {
+			if (recv(fds[i], in, sizeof(in), 0) != (int)n ||
+			    memcmp(in, out, n) != 0)
+				ck_abort_msg("client %d, answer %d", i, k);
+		}
+	}
+	for (i = 0; i < clients; i++) { /* and nothing of others */
+		if (recv(fds[i], in, sizeof(in), MSG_DONTWAIT) >= 0)
+			ck_abort_msg("client %d got too much", i);
+		close(fds[i]);
+	}
+	ck_assert(control_says("statistics", text("flows %d\n", clients)));
+	ck_assert(control_says("statistics", "dropped_send 0\n"));
+	free(fds);
+	down();
+}
+END_TEST
+
+/* Asks again when a queue somewhere was full, as clients do. */
+static void
+insists(int fd)
+{
+	int tries = 0;
+
+	while (strcmp(udp_ask(fd, "3", 300), "a:3") != 0)
+		ck_assert_int_lt(++tries, 20);
+}
+
+/* A flood of senders that never come back throws out its own kind first. */
+START_TEST(steady_clients_survive_a_flood)
+{
+	enum { STEADY = 20 };
+	int flood = (int)suite_amount(20000, 2000), fds[STEADY], fd, i;
+
+	up("-x", "100");
+	for (i = 0; i < STEADY; i++) {
+		fds[i] = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fds[i], "1", SOON), "a:1");
+		ck_assert_str_eq(udp_ask(fds[i], "2", SOON), "a:2");
+	}
+	for (i = 0; i < flood; i++) {
+		fd = udp_client(&front);
+		if (send(fd, "spoof", 5, 0) != 5)
+			ck_abort_msg("cannot send");
+		close(fd);
+		if (i % 500 == 0)
+			insists(fds[i / 500 % STEADY]);
+	}
+	for (i = 0; i < STEADY; i++)
+		insists(fds[i]);
+	ck_assert(control_says("statistics", "flows 100\n"));
+	/* none of theirs was made anew */
+	for (i = 0; i < STEADY; i++) {
+		ck_assert(!control_says(text("flow %d", i), "requests 1 ") &&
+		    !control_says(text("flow %d", i), "error"));
+		close(fds[i]);
+	}
+	down();
+}
+END_TEST
+
+/* The listener moves; and goes, with what came through it. */
+START_TEST(listeners_move)
+{
+	struct spot second;
+	int fd;
+
+	up(NULL, NULL);
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	close(fd);
+	udp_spot(&second, SPOT_TCP4);
+	ck_assert_str_eq(spot_ask(&ctl, text("listen %s\n", second.text)),
+	    text("%s\n", second.text));
+	ck_assert(control_says("statistics", "flows 0\n"));
+	fd = udp_client(&second);
+	ck_assert_str_eq(udp_ask(fd, "y", SOON), "a:y");
+	close(fd);
+	down();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("udp");
+	TCase *matrix = tcase_create("families");
+
+	tcase_set_timeout(matrix, 30);
+	tcase_add_loop_test(matrix, families, 0, 9);
+	suite_add_tcase(s, matrix);
+	SUITE_ADD(s, who_serves, 30);
+	SUITE_ADD(s, all_sizes, 30);
+	SUITE_ADD(s, from_where_it_was_asked, 30);
+	SUITE_ADD(s, dead_servers, 60);
+	SUITE_ADD(s, drained_and_down, 30);
+	SUITE_ADD(s, flows_end, 60);
+	SUITE_ADD(s, silent_servers, 60);
+	SUITE_ADD(s, everybody_gets_its_own, 120);
+	SUITE_ADD(s, steady_clients_survive_a_flood, 120);
+	SUITE_ADD(s, listeners_move, 30);
+	return suite_main(s);
+}

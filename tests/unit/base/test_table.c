@@ -1,0 +1,137 @@
+/* test_table.c: the hash table against a plain model of it, and at a million. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "base/table.h"
+#include "support/suite.h"
+
+struct thing {
+	struct table_link link;
+	uint32_t key;
+	bool in;
+};
+
+static struct table t;
+
+static bool
+is(const struct table_link *l, const void *key)
+{
+	const struct thing *x =
+	    (const struct thing *)(const void *)((const char *)l -
+		offsetof(struct thing, link));
+
+	return memcmp(&x->key, key, sizeof(x->key)) == 0;
+}
+
+static struct thing *
+find(uint32_t key)
+{
+	struct table_link *l =
+	    table_find(&t, table_hash(&t, &key, sizeof(key)), is, &key);
+
+	return l != NULL ? list_entry(l, struct thing, link) : NULL;
+}
+
+static void
+add(struct thing *x)
+{
+	table_add(&t, &x->link, table_hash(&t, &x->key, sizeof(x->key)));
+	x->in = true;
+}
+
+static void
+drop(struct thing *x)
+{
+	table_remove(&t, &x->link);
+	x->in = false;
+}
+
+START_TEST(like_a_plain_array)
+{
+	enum { THINGS = 500, STEPS = 20000 };
+	struct thing *things = calloc(THINGS, sizeof(*things));
+	uint64_t random_ = 1;
+	size_t in = 0, i, k;
+
+	ck_assert_ptr_nonnull(things);
+	ck_assert_int_eq(table_init(&t), 0);
+	for (i = 0; i < THINGS; i++)
+		things[i].key = (uint32_t)i * 3;
+	for (i = 0; i < STEPS; i++) {
+		struct thing *x;
+
+		random_ = hash_mix(random_ + i);
+		x = &things[random_ % THINGS];
+		if (x->in) {
+			drop(x);
+			in--;
+		} else {
+			add(x);
+			in++;
+		}
+		if (t.count != in || find(x->key) != (x->in ? x : NULL) ||
+		    find(x->key + 1) != NULL)
+			ck_abort_msg("step %zu", i);
+	}
+	for (k = 0; k < THINGS; k++)
+		ck_assert_ptr_eq(
+		    find(things[k].key), things[k].in ? &things[k] : NULL);
+	table_fini(&t);
+	free(things);
+}
+END_TEST
+
+START_TEST(a_million)
+{
+	size_t n = (size_t)suite_amount(1000000, 20000), i, wrong = 0;
+	struct thing *things = calloc(n, sizeof(*things));
+
+	ck_assert_ptr_nonnull(things);
+	ck_assert_int_eq(table_init(&t), 0);
+	for (i = 0; i < n; i++) {
+		things[i].key = (uint32_t)i;
+		add(&things[i]);
+		/* also while it grows, those from before are there */
+		wrong += find((uint32_t)(i / 2)) != &things[i / 2];
+	}
+	ck_assert_uint_eq(t.count, n);
+	for (i = 0; i < n; i += 2)
+		drop(&things[i]);
+	for (i = 0; i < n; i++)
+		wrong += find((uint32_t)i) != (i % 2 == 1 ? &things[i] : NULL);
+	ck_assert_uint_eq(wrong, 0);
+	ck_assert_uint_eq(t.count, n / 2);
+	table_fini(&t);
+	free(things);
+}
+END_TEST
+
+/* Two tables do not order the same keys alike: strangers cannot aim. */
+START_TEST(keys_are_secret)
+{
+	struct table other;
+	uint32_t key = 7;
+
+	ck_assert_int_eq(table_init(&t), 0);
+	ck_assert_int_eq(table_init(&other), 0);
+	ck_assert_uint_ne(table_hash(&t, &key, sizeof(key)),
+	    table_hash(&other, &key, sizeof(key)));
+	table_fini(&t);
+	table_fini(&other);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("table");
+
+	SUITE_ADD(s, like_a_plain_array, 30);
+	SUITE_ADD(s, a_million, 60);
+	SUITE_ADD(s, keys_are_secret, 10);
+	return suite_main(s);
+}
