@@ -169,8 +169,17 @@ read_refused(void)
 						       : PIPE_READ_FAILED;
 }
 
+/* Only called when `to` has taken a byte: whoever counts requests wants to know
+ * who got them. */
+static void
+report(struct pipe *p, struct pipe_share *share, const char *bytes, size_t n)
+{
+	if (p->reported && share->on_read != NULL)
+		share->on_read(p, bytes, n);
+}
+
 static enum pipe_verdict
-flush_kept(struct pipe *p, struct stream *to)
+flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 {
 	while (p->kept != NULL) {
 		ssize_t n;
@@ -181,6 +190,9 @@ flush_kept(struct pipe *p, struct stream *to)
 		    buffer_length(p->kept), p->ended);
 		if (n < 0)
 			return write_refused();
+		if (p->bytes == 0 && n > 0)
+			report(p, share, buffer_bytes(p->kept),
+			    buffer_length(p->kept));
 		p->bytes += (uint64_t)n;
 		buffer_consume(p->kept, (size_t)n);
 		if (buffer_length(p->kept) == 0)
@@ -268,8 +280,6 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 	}
 	if (share->tap != NULL)
 		share->tap(share->tap_arg, from, bytes, n);
-	if (p->reported && share->on_read != NULL)
-		share->on_read(p, bytes, n);
 	if (to->flags & STREAM_WRITABLE) {
 		sent = stream_write(to, bytes, n, p->ended);
 		if (sent < 0) {
@@ -278,10 +288,12 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 		}
 		p->bytes += (uint64_t)sent;
 	}
+	if ((size_t)sent < n && keep(p, bytes + sent, n - (size_t)sent) < 0)
+		return PIPE_READ_FAILED;
+	if (p->bytes > 0)
+		report(p, share, bytes, n);
 	if ((size_t)sent == n)
 		return PIPE_YIELDED;
-	if (keep(p, bytes + sent, n - (size_t)sent) < 0)
-		return PIPE_READ_FAILED;
 	errno = saved;
 	return saved == 0 ? PIPE_BLOCKED : write_refused();
 }
@@ -342,7 +354,7 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	enum pipe_verdict v = PIPE_YIELDED;
 
 	if (p->kept != NULL) {
-		v = flush_kept(p, to);
+		v = flush_kept(p, to, share);
 		if (v == PIPE_BLOCKED && can_read_ahead(p, from, share))
 			return read_ahead(p, from, share);
 	} else if (p->kernel != NULL && p->kernel->length > 0) {

@@ -24,6 +24,7 @@ struct requestlog {
 	struct buffer lines;
 	struct timer flush;
 	uint64_t lost;
+	bool torn; /* the file ends within a line */
 };
 
 /* ---- writing ---- */
@@ -42,18 +43,25 @@ count_lost(struct requestlog *r, const char *lines, size_t n, int error)
 static void
 flush(struct requestlog *r)
 {
+	const char *lines;
 	size_t n = buffer_length(&r->lines);
-	ssize_t written;
+	ssize_t written = -1;
 
 	timer_stop(&r->flush);
 	if (n == 0)
 		return;
-	written = write(r->fd, buffer_bytes(&r->lines), n);
+	lines = buffer_bytes(&r->lines);
+	if (!r->torn || write(r->fd, "\n", 1) == 1) {
+		r->torn = false;
+		written = write(r->fd, lines, n);
+	}
 	if (written < (ssize_t)n) {
 		size_t done = written > 0 ? (size_t)written : 0;
+		int error = written < 0 ? errno : ENOSPC;
 
-		count_lost(r, buffer_bytes(&r->lines) + done, n - done,
-		    written < 0 ? errno : ENOSPC);
+		if (done > 0)
+			r->torn = lines[done - 1] != '\n';
+		count_lost(r, lines + done, n - done, error);
 	}
 	buffer_fini(&r->lines);
 }
@@ -149,6 +157,7 @@ requestlog_reopen(struct requestlog *r, struct error *e)
 	flush(r);
 	close(r->fd);
 	r->fd = fd;
+	r->torn = false;
 	return 0;
 }
 
@@ -156,6 +165,20 @@ uint64_t
 requestlog_lost(const struct requestlog *r)
 {
 	return r->lost;
+}
+
+/* A refusal is of a datagram sent before: this one has not been sent yet. */
+static void
+send_datagram(struct requestlog *r, const char *line, size_t n)
+{
+	int tries, error = ECONNREFUSED;
+
+	for (tries = 0; tries < 2 && error == ECONNREFUSED; tries++) {
+		if (sock_send(r->fd, line, n, false) >= 0)
+			return;
+		error = errno;
+		count_lost(r, line, n, error);
+	}
 }
 
 /* ---- lines ---- */
@@ -194,6 +217,6 @@ requestlog_line(struct requestlog *r, const struct peer *client,
 	line[length++] = '\n';
 	if (r->path != NULL)
 		gather(r, line, length);
-	else if (sock_send(r->fd, line, length, false) < 0)
-		count_lost(r, line, length, errno);
+	else
+		send_datagram(r, line, length);
 }

@@ -3,7 +3,8 @@
  *     file    CLIENT EPOCH SERVER FIRST-LINE-OF-REQUEST
  *     UDP     + CLIENT SERVER FIRST-LINE-OF-REQUEST     (to penlogd)
  *
- * A request is what a client says first, and what it says after an answer. Lines
+ * A request is what a client says first, and what it says after an answer; its
+ * line tells the server that got it and not one that failed before. Lines
  * for a file are gathered and written after a second at the latest; a datagram
  * leaves at once. Nothing waits for either: what does not fit or cannot be
  * written is lost and counted, and the log says so now and then. */

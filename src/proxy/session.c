@@ -363,7 +363,7 @@ session_on_said(struct pipe *p, const char *bytes, size_t n)
 {
 	struct session *s = container_of(p, struct session, to_server);
 	uint32_t answered = (uint32_t)s->to_client.bytes;
-	bool first = p->bytes + pipe_pending(p) == 0;
+	bool first = p->bytes + pipe_pending(p) == n;
 
 	if (first || answered != s->heard)
 		requestlog_line(

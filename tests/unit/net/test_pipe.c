@@ -415,6 +415,48 @@ START_TEST(tap_sees_every_byte)
 }
 END_TEST
 
+#ifdef HAVE_SPLICE
+static uint64_t reported;
+
+static void
+count_read(struct pipe *p, const char *bytes, size_t n)
+{
+	(void)p;
+	(void)bytes;
+	reported += n;
+}
+
+/* The middle of a long flow moves unseen; what follows a pause is reported. */
+START_TEST(what_follows_a_pause_is_reported)
+{
+	uint64_t before;
+	int i;
+
+	begin(false, true);
+	reported = 0;
+	share.on_read = count_read;
+	pipe_.reported = true;
+	for (i = 0; i < 4; i++) {
+		before = reported;
+		ck_assert_uint_gt(feed(1 << 18), 2 * PIPE_SCRATCH + (1 << 15));
+		while (got < sent) {
+			pump();
+			drain(1 << 18);
+		}
+		ck_assert_int_eq(pump(), PIPE_STARVED);
+		ck_assert_uint_ge(reported, before + PIPE_SCRATCH);
+		ck_assert_uint_lt(reported, sent);
+		before = reported;
+		feed(10);
+		pump();
+		ck_assert_uint_eq(reported, before + 10);
+		ck_assert_uint_eq(drain(100), 10);
+	}
+	end();
+}
+END_TEST
+#endif
+
 int
 main(void)
 {
@@ -434,5 +476,8 @@ main(void)
 	SUITE_ADD(s, all_is_given_back, 30);
 	SUITE_ADD(s, read_failure, 20);
 	SUITE_ADD(s, tap_sees_every_byte, 10);
+#ifdef HAVE_SPLICE
+	SUITE_ADD(s, what_follows_a_pause_is_reported, 10);
+#endif
 	return suite_main(s);
 }

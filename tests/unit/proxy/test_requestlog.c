@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "proxy/requestlog.h"
@@ -159,18 +161,31 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* A socket for datagrams; with len 0 the kernel chooses its port. */
+static int
+collector(struct addr *at)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	if (at->len == 0) {
+		at->len = sizeof(at->u.in);
+		at->u.in = (struct sockaddr_in){ .sin_family = AF_INET };
+		at->u.in.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	}
+	ck_assert_int_eq(bind(fd, &at->u.sa, at->len), 0);
+	ck_assert_int_eq(getsockname(fd, &at->u.sa, &at->len), 0);
+	spot_set_deadline(fd, 10000);
+	return fd;
+}
+
 START_TEST(datagrams)
 {
-	int sink = socket(AF_INET, SOCK_DGRAM, 0), fd;
-	struct spot at;
-	struct addr to;
+	struct addr to = { .len = 0 };
+	int sink = collector(&to), fd;
 	char got[256] = "";
 
-	spot_new(&at, SPOT_TCP4); /* for its loopback address */
-	ck_assert_int_eq(bind(sink, (struct sockaddr *)&at.addr, at.len), 0);
 	rig_begin();
 	rig_with(backend_echo, NULL);
-	to = rig_addr(&at);
 	open_log = requestlog_open_udp(rig.loop, &to, &rig.e);
 	ck_assert_ptr_nonnull(open_log);
 	frontend_set_requestlog(rig.frontend, open_log);
@@ -180,6 +195,101 @@ START_TEST(datagrams)
 	ck_assert_str_eq(got, "+ 127.0.0.1 127.0.0.1 GET / HTTP/1.0\n");
 	close(fd);
 	close(sink);
+	end();
+}
+END_TEST
+
+/* A line of which only a part could be written does not spoil the next. */
+START_TEST(torn)
+{
+	const char *path = scratch("fifo");
+	char long_line[1000], got[8192] = "", *last;
+	struct peer who = { .family = AF_INET };
+	struct requestlog *r;
+	ssize_t n, kept = 0;
+	int fd, i;
+
+	rig_begin();
+	rig_front();
+	memset(long_line, 'a', sizeof(long_line));
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(fd, 0);
+	r = requestlog_open_file(rig.loop, path, &rig.e);
+	ck_assert_msg(r != NULL, "%s", rig.e.text);
+	for (i = 0; i < 1000 && requestlog_lost(r) == 0; i++)
+		requestlog_line(r, &who, NULL, long_line, sizeof(long_line));
+	ck_assert_uint_gt(requestlog_lost(r), 0);
+	while ((n = read(fd, got, sizeof(got))) > 0)
+		kept = n;
+	ck_assert_int_gt(kept, 0);
+	ck_assert_int_ne(got[kept - 1], '\n'); /* torn indeed */
+	requestlog_line(r, &who, NULL, "next", 4);
+	requestlog_close(r);
+	n = read(fd, got, sizeof(got) - 1);
+	ck_assert_int_gt(n, 2);
+	got[n] = '\0';
+	ck_assert_msg(got[0] == '\n', "%s", got);
+	last = got + 1;
+	ck_assert_msg(strncmp(last, "0.0.0.0 ", 8) == 0, "%s", got);
+	ck_assert_ptr_nonnull(strstr(last, " none next\n"));
+	close(fd);
+	rig_end();
+}
+END_TEST
+
+/* What is lost while nobody listens is counted and costs no later line. */
+START_TEST(collector_comes_back)
+{
+	struct peer who = { .family = AF_INET };
+	struct requestlog *r;
+	struct addr to = { .len = 0 };
+	char got[256] = "";
+	int fd = collector(&to);
+
+	rig_begin();
+	rig_front();
+	r = requestlog_open_udp(rig.loop, &to, &rig.e);
+	ck_assert_msg(r != NULL, "%s", rig.e.text);
+	close(fd);
+	requestlog_line(r, &who, NULL, "lost", 4);
+	fd = collector(&to);
+	requestlog_line(r, &who, NULL, "heard", 5);
+	ck_assert_int_gt(recv(fd, got, sizeof(got) - 1, 0), 0);
+	ck_assert_str_eq(got, "+ 0.0.0.0 none heard\n");
+	ck_assert_uint_eq(requestlog_lost(r), 1);
+	requestlog_close(r);
+	close(fd);
+	rig_end();
+}
+END_TEST
+
+/* A request that goes to the second server because the first refused it has
+ * one line, with the server that got it. */
+START_TEST(the_next_server)
+{
+	const char *path = scratch("log");
+	struct spot refusing;
+	struct spot port;
+	int fd;
+
+	rig_begin();
+	spot_new(&port, SPOT_TCP4);
+	spot_at_host(&refusing, &port, "127.0.0.2");
+	rig_add_server(0, &refusing);
+	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
+	rig_add_server(1, &rig.backend.at);
+	rig_front();
+	open_log = requestlog_open_file(rig.loop, path, &rig.e);
+	ck_assert_msg(open_log != NULL, "%s", rig.e.text);
+	frontend_set_requestlog(rig.frontend, open_log);
+	fd = spot_connect(&rig.front);
+	says(fd, "request");
+	ck_assert_uint_eq(rig_stats()->retries, 1);
+	RUN_UNTIL(file_has(path, "request"));
+	ck_assert_str_eq(line(path, 0), "request"); /* of 127.0.0.1 */
+	ck_assert_str_eq(line(path, 1), "");
+	close(fd);
 	end();
 }
 END_TEST
@@ -194,5 +304,8 @@ main(void)
 	SUITE_ADD(s, moved_away, 30);
 	SUITE_ADD(s, no_room, 30);
 	SUITE_ADD(s, datagrams, 30);
+	SUITE_ADD(s, torn, 30);
+	SUITE_ADD(s, collector_comes_back, 30);
+	SUITE_ADD(s, the_next_server, 30);
 	return suite_main(s);
 }
