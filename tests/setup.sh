@@ -33,6 +33,9 @@ sshd      openssh-server    openssh-server    openssh-server openssh    openssh-
 nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
+unbound   unbound           unbound           unbound       unbound     unbound             unbound      unbound
+dig       bind9-dnsutils    bind-utils        bind-tools    bind        bind-utils          bind-tools   bind
+dnsperf   dnsperf           dnsperf           -             -           -                   dnsperf      dnsperf
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish
 classic   pen               -                 -             -           -                   -            -

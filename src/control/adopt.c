@@ -256,12 +256,14 @@ set_server(struct pen *p, const struct plan *draft, const struct change *c)
 /* ---- settings ---- */
 
 /* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
- * last server only when no mode was asked for, or `sticky` was. */
+ * last server only when no mode was asked for, or `sticky` was; each DNS query is
+ * balanced by itself. */
 static void
-derive_pool_options(const struct mode_options *m, struct pool_options *o)
+derive_pool_options(
+    const struct mode_options *m, bool dns, struct pool_options *o)
 {
-	bool plain =
-	    !m->roundrobin && !m->hash && !m->weight && !m->prio && !m->balance;
+	bool plain = !m->roundrobin && !m->hash && !m->weight && !m->prio &&
+	    !m->balance && !dns;
 
 	o->balance = balance_find(m->balance != NULL ? m->balance
 		: m->prio			     ? "prio"
@@ -278,7 +280,8 @@ derive_options(const struct pen *p, struct config *c)
 {
 	struct frontend_options *f = &c->frontend;
 
-	derive_pool_options(&c->mode, &c->pool);
+	derive_pool_options(&c->mode, f->dns, &c->pool);
+	f->udp = f->udp || f->dns;
 	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
 	f->kernel_pipes_max = p->plan->config.frontend.kernel_pipes_max;

@@ -25,6 +25,8 @@ struct changes {
 /* Opens the log of the plan in force, at the start. */
 int rooms_open_log(struct pen *p, struct error *e);
 
+/* Listens there and nowhere else. Returns 0, or -1 with a sentence. */
+int rooms_listen(struct pen *p, const struct listen_list *at, struct error *e);
 /* Does what may fail: opens the log, moves the listeners, gives the pool its
  * settings. Returns 0, or -1 with a sentence, and then all is as it was. */
 int rooms_prepare(struct pen *p, const struct plan *draft, struct changes *c,

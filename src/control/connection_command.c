@@ -209,7 +209,8 @@ tell_flow(struct reply *r, const struct flow_info *i)
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "flow", i->number);
 	facts_text(&f, "client", peer_format(&i->client, client));
-	facts_integer(&f, "server", i->server != NULL ? (int64_t)i->server->index : -1);
+	facts_integer(
+	    &f, "server", i->server != NULL ? (int64_t)i->server->index : -1);
 	facts_integer(&f, "fd", i->fd);
 	facts_number(&f, "requests", i->requests);
 	facts_number(&f, "responses", i->responses);

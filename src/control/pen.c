@@ -35,7 +35,7 @@ share_descriptors(struct pen *p)
 
 	if (reserve > RESERVE_MAX)
 		reserve = RESERVE_MAX;
-	each = o->udp ? 1 : 2;
+	each = o->udp && !o->dns ? 1 : 2;
 	p->control_clients = reserve - own < CONTROL_MIN ? CONTROL_MIN
 	    : reserve - own > CONTROL_MAX		 ? CONTROL_MAX
 							 : reserve - own;
@@ -227,12 +227,9 @@ open_resolver(struct pen *p, struct error *e)
 static int
 open_frontend(struct pen *p, struct error *e)
 {
-	const struct listen_list *at = &p->plan->listen;
-
 	p->frontend =
 	    frontend_new(p->loop, p->pool, &p->plan->config.frontend, e);
-	if (p->frontend == NULL ||
-	    frontend_relisten(p->frontend, at->entry, at->count, e) < 0)
+	if (p->frontend == NULL || rooms_listen(p, &p->plan->listen, e) < 0)
 		return -1;
 	if (rooms_open_log(p, e) < 0)
 		return -1;

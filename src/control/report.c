@@ -31,6 +31,12 @@ static const struct counter {
 	{ "dropped_send", offsetof(struct frontend_stats, dropped_send) },
 	{ "dropped_size", offsetof(struct frontend_stats, dropped_size) },
 	{ "dropped_memory", offsetof(struct frontend_stats, dropped_memory) },
+	{ "dns_waiting", offsetof(struct frontend_stats, dns_waiting) },
+	{ "dns_peak", offsetof(struct frontend_stats, dns_peak) },
+	{ "dns_queries", offsetof(struct frontend_stats, dns_queries) },
+	{ "dns_failed", offsetof(struct frontend_stats, dns_failed) },
+	{ "dns_malformed", offsetof(struct frontend_stats, dns_malformed) },
+	{ "dns_unasked", offsetof(struct frontend_stats, dns_unasked) },
 };
 
 /* ---- servers ---- */

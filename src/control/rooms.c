@@ -86,10 +86,23 @@ same_listeners(const struct listen_list *a, const struct listen_list *b)
 	return true;
 }
 
-static int
-move_listeners(struct pen *p, const struct listen_list *to, struct error *e)
+/* Connections, datagrams, or both at the same addresses. */
+int
+rooms_listen(struct pen *p, const struct listen_list *at, struct error *e)
 {
-	return frontend_relisten(p->frontend, to->entry, to->count, e);
+	const struct frontend_options *o = frontend_options(p->frontend);
+	struct frontend_address all[2 * LISTEN_MAX];
+	unsigned i, n = 0;
+
+	for (i = 0; i < at->count; i++) {
+		all[n] = at->entry[i];
+		all[n++].datagram = o->udp;
+		if (!o->dns)
+			continue;
+		all[n] = at->entry[i];
+		all[n++].datagram = false;
+	}
+	return frontend_relisten(p->frontend, all, n, e);
 }
 
 /* ---- all of them ---- */
@@ -104,7 +117,7 @@ prepare_running(
 	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
 		return -1;
 	if (same_listeners(&p->plan->listen, &draft->listen) ||
-	    move_listeners(p, &draft->listen, e) == 0)
+	    rooms_listen(p, &draft->listen, e) == 0)
 		return 0;
 	requestlog_close(c->log);
 	return -1;

@@ -23,6 +23,7 @@ frontend_options_init(struct frontend_options *o)
 		.splice = true,
 		.udp_timeout_ms = 60 * 1000,
 		.udp_fail = 10,
+		.dns_retry_ms = 1000,
 	};
 }
 
@@ -36,7 +37,7 @@ check_limits(struct frontend *f)
 	bool full = f->stats.sessions >= o->sessions_max ||
 	    (o->pending_max > 0 && f->stats.connecting >= o->pending_max);
 
-	if (full == f->full || !f->started || o->udp)
+	if (full == f->full || !f->started || (o->udp && !o->dns))
 		return;
 	f->full = full;
 	frontend_hold(f, full);
@@ -145,7 +146,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	session_init_timeouts(f);
 	spares_init(&f->spares, f);
 	f->options = *o;
-	if (flows_init(&f->flows, f) < 0) {
+	if (flows_init(&f->flows, f) < 0 || dns_init(&f->dns, f) < 0) {
 		error_set(e, "out of memory");
 		frontend_free(f);
 		return NULL;
@@ -163,6 +164,7 @@ frontend_free(struct frontend *f)
 	session_close_all(f);
 	spares_fini(&f->spares);
 	flows_fini(&f->flows);
+	dns_fini(&f->dns);
 	dummy_close_all(f);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);

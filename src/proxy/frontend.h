@@ -42,7 +42,9 @@ struct frontend_options {
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
 	struct addr source;	 /* local address towards servers; len 0: any */
 	uint64_t idlers;	 /* spare connections to servers */
-	bool udp;		 /* datagrams, not connections */
+	bool udp; /* datagrams, not connections; or beside them, with dns */
+	bool dns; /* they are DNS queries */
+	uint64_t dns_retry_ms;	 /* without an answer: the next server */
 	bool udp_each;		 /* balance each by itself */
 	uint64_t udp_timeout_ms; /* a flow without a datagram; 0: never ends */
 	uint64_t udp_responses; /* answers that end a flow; 0: no number does */
@@ -53,6 +55,7 @@ struct frontend_options {
 struct frontend_address {
 	struct addr at;
 	bool v6_only; /* an IPv4 twin listens on the same port */
+	bool datagram;
 };
 
 struct frontend_stats {
@@ -72,6 +75,12 @@ struct frontend_stats {
 	uint64_t dropped_send;	    /* the kernel did not take */
 	uint64_t dropped_size;	    /* too long */
 	uint64_t dropped_memory;
+	uint64_t dns_waiting; /* for answers, now */
+	uint64_t dns_peak;    /* most at once */
+	uint64_t dns_queries;
+	uint64_t dns_failed;	/* answered SERVFAIL: no server did */
+	uint64_t dns_malformed; /* no DNS messages */
+	uint64_t dns_unasked;	/* answers to nothing that was asked, or late */
 };
 
 struct frontend;

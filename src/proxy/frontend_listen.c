@@ -37,7 +37,7 @@ open_listener(struct frontend *f, struct listener *l,
 		.backlog = f->options.backlog,
 		.v6_only = a->v6_only,
 		.nodelay = f->options.nodelay,
-		.datagram = f->options.udp,
+		.datagram = a->datagram,
 	};
 	int error;
 
@@ -45,8 +45,9 @@ open_listener(struct frontend *f, struct listener *l,
 		return -1;
 	l->budget = f->options.accept_max;
 	l->on_accept = on_accept;
-	l->on_datagrams = flows_on_datagrams;
-	if (f->options.udp)
+	l->on_datagrams =
+	    f->options.dns ? dns_on_datagrams : flows_on_datagrams;
+	if (a->datagram)
 		dgram_prepare(l->fd, a->at.u.sa.sa_family);
 	l->arg = f;
 	if (!f->started || f->full || listener_resume(l) == 0)
@@ -95,6 +96,7 @@ close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 	if (f->started)
 		listener_drain(&fl->listener);
 	flows_leave(&f->flows, &fl->listener);
+	dns_leave(&f->dns, &fl->listener);
 	listener_close(&fl->listener);
 	list_remove(&fl->link);
 	list_append(gone, &fl->link);
@@ -130,7 +132,8 @@ static bool
 is_at(const struct frontend_listener *fl, const struct frontend_address *a)
 {
 	return addr_equal(&fl->address.at, &a->at) &&
-	    fl->address.v6_only == a->v6_only;
+	    fl->address.v6_only == a->v6_only &&
+	    fl->address.datagram == a->datagram;
 }
 
 static bool
@@ -268,7 +271,9 @@ frontend_hold(struct frontend *f, bool hold)
 	struct list *link;
 
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		if (hold)
+		if (of(link)->address.datagram)
+			continue; /* the idlest flow makes room */
+		else if (hold)
 			listener_pause(&of(link)->listener);
 		else
 			listener_resume(&of(link)->listener);
@@ -290,6 +295,7 @@ frontend_stop(struct frontend *f)
 
 	while ((link = list_first(&f->listeners)) != NULL) {
 		flows_leave(&f->flows, &of(link)->listener);
+		dns_leave(&f->dns, &of(link)->listener);
 		listener_close(&of(link)->listener);
 		list_remove(link);
 		list_append(&gone, link);

@@ -8,6 +8,7 @@
 #include "net/pipe.h"
 #include "net/sock.h"
 #include "net/timeouts.h"
+#include "proxy/dns.h"
 #include "proxy/flow.h"
 #include "proxy/frontend.h"
 #include "proxy/numbers.h"
@@ -36,6 +37,7 @@ struct frontend {
 	struct numbers connections; /* the same, by number */
 	struct spares spares;
 	struct flows flows;
+	struct dns dns;
 	struct list dummies;
 	bool started;
 	bool full; /* a limit is reached: listeners are paused */

@@ -2,6 +2,12 @@
 pen -r {FRONT} {S0}
 > udp
 < error: udp: only at the start
+> dns
+< error: dns: only at the start
+> dns_retry
+< 1
+> dns_retry 0.5
+< 0.500
 > udp_timeout
 < 60
 > udp_timeout 1.5

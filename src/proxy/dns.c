@@ -1,0 +1,545 @@
+/* dns.c: queries to servers and back; owns the queries and their sockets. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "proxy/dns_message.h"
+#include "proxy/frontend_private.h"
+
+/* Sockets to a server at a time; how many queries and ms one serves; batches in
+ * one turn; ids tried before a socket counts as full. */
+enum {
+	SOCKETS = 16,
+	SOCKET_QUERIES = 8192,
+	SOCKET_MS = 10000,
+	FAIR_SHARE = 4,
+	DRAWS = 8
+};
+
+/* One of the sockets to a server. A retired one waits for its last answers. */
+struct dns_socket {
+	struct list link; /* of its server's retired ones */
+	struct dns *dns;
+	struct server *server;
+	struct watch watch;
+	struct addr at;
+	int fd;
+	uint64_t number;
+	uint64_t opened;   /* ms */
+	unsigned sent;	   /* queries so far */
+	unsigned awaiting; /* answers */
+	bool retired;
+	struct task free_task;
+};
+
+struct dns_server {
+	struct dns_socket *socket[SOCKETS];
+	unsigned silent; /* queries in a row without an answer */
+};
+
+struct query_key {
+	uint64_t socket;
+	uint64_t id;
+};
+
+struct dns_query {
+	struct table_link link;
+	struct list order;
+	struct expiry expiry;
+	struct query_key key;
+	struct dns *dns;
+	struct dns_socket *socket; /* NULL: between two servers */
+	struct server *server;	   /* NULL: the same */
+	struct listener *listener;
+	struct dgram_local local;
+	struct peer who;
+	struct tried tried;
+	uint16_t id;	     /* the client's */
+	size_t n, end;	     /* bytes; where the question ends */
+	struct addr *client; /* behind the message, in the same memory */
+	char message[];
+};
+
+static struct frontend_stats *
+stats(struct dns *d)
+{
+	return &d->frontend->stats;
+}
+
+static uint64_t
+now(const struct dns *d)
+{
+	return loop_now(d->frontend->loop);
+}
+
+/* ---- sockets ---- */
+
+static void
+free_socket(struct task *t)
+{
+	free(list_entry(t, struct dns_socket, free_task));
+}
+
+static void
+close_socket(struct dns_socket *s)
+{
+	struct frontend *f = s->dns->frontend;
+
+	watch_stop(f->loop, &s->watch);
+	close(s->fd);
+	list_remove(&s->link);
+	loop_soon(f->loop, &s->free_task);
+}
+
+/* No new query uses it; it goes with its last answer. */
+static void
+retire(struct dns_socket **place)
+{
+	struct dns_socket *s = *place;
+
+	*place = NULL;
+	if (s == NULL)
+		return;
+	s->retired = true;
+	if (s->awaiting == 0)
+		close_socket(s);
+}
+
+static void on_answers(struct watch *w, unsigned ready);
+
+static struct dns_socket *
+open_socket(struct dns *d, struct server *server)
+{
+	struct frontend *f = d->frontend;
+	const struct addr *source = &f->options.source;
+	struct dns_socket *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->dns = d;
+	s->server = server;
+	s->at = server->addrs.addr[server->addr_first];
+	s->number = ++d->next_socket;
+	s->opened = now(d);
+	list_init(&s->link);
+	list_init(&s->free_task.link);
+	s->free_task.run = free_socket;
+	watch_init(&s->watch);
+	s->fd = dgram_connect(&s->at, source->len > 0 ? source : NULL);
+	if (s->fd >= 0 &&
+	    watch_start(f->loop, &s->watch, s->fd, READY_READ | WATCH_LEVEL,
+		on_answers) == 0)
+		return s;
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+	return NULL;
+}
+
+static struct dns_server *
+entry(struct dns *d, unsigned index)
+{
+	unsigned room = d->room > 0 ? d->room : 16;
+	struct dns_server *new;
+
+	index =
+	    index >= SERVER_EMERGENCY ? index - SERVER_EMERGENCY : index + 2;
+	while (room <= index)
+		room *= 2;
+	if (room > d->room) {
+		new = realloc(d->servers, room * sizeof(*new));
+		if (new == NULL)
+			return NULL;
+		memset(new + d->room, 0, (room - d->room) * sizeof(*new));
+		d->servers = new;
+		d->room = room;
+	}
+	return &d->servers[index];
+}
+
+static uint64_t
+draw(struct dns *d)
+{
+	d->drawn++;
+	return hash_keyed(&d->secret, &d->drawn, sizeof(d->drawn));
+}
+
+/* A socket to the server, one of several at random; NULL with errno. */
+static struct dns_socket *
+socket_to(struct dns *d, struct server *server)
+{
+	struct dns_server *e = entry(d, server->index);
+	struct dns_socket **place, *s;
+
+	if (e == NULL)
+		return NULL;
+	place = &e->socket[draw(d) % SOCKETS];
+	s = *place;
+	if (s != NULL &&
+	    (s->sent >= SOCKET_QUERIES || now(d) - s->opened >= SOCKET_MS ||
+		!addr_equal(&s->at, &server->addrs.addr[server->addr_first])))
+		retire(place);
+	if (*place == NULL)
+		*place = open_socket(d, server);
+	return *place;
+}
+
+/* ---- queries ---- */
+
+static bool
+is_key(const struct table_link *l, const void *key)
+{
+	const struct dns_query *q =
+	    (const struct dns_query *)(const void *)((const char *)l -
+		offsetof(struct dns_query, link));
+
+	return memcmp(&q->key, key, sizeof(q->key)) == 0;
+}
+
+static struct dns_query *
+find(struct dns *d, const struct query_key *key)
+{
+	struct table_link *l = table_find(&d->queries,
+	    table_hash(&d->queries, key, sizeof(*key)), is_key, key);
+
+	return l != NULL ? list_entry(l, struct dns_query, link) : NULL;
+}
+
+/* Takes it away from its server, which counts it no longer. */
+static void
+take_back(struct dns_query *q)
+{
+	struct dns *d = q->dns;
+	struct dns_socket *s = q->socket;
+
+	expiry_cancel(&q->expiry);
+	if (s != NULL) {
+		table_remove(&d->queries, &q->link);
+		q->socket = NULL;
+		if (--s->awaiting == 0 && s->retired)
+			close_socket(s);
+	}
+	if (q->server != NULL)
+		pool_closed(
+		    d->frontend->pool, q->server, &q->who, &q->tried, 0, 0);
+	q->server = NULL;
+}
+
+static void
+end(struct dns_query *q)
+{
+	take_back(q);
+	list_remove(&q->order);
+	stats(q->dns)->dns_waiting--;
+	free(q);
+}
+
+static void
+send_back(struct dns_query *q, char *bytes, size_t n)
+{
+	struct dgram_batch one = { .count = 1 };
+
+	one.at[0].bytes = bytes;
+	one.at[0].n = n;
+	if (dgram_send_batch(q->listener->fd, &one, q->client, &q->local) != 1)
+		stats(q->dns)->dropped_send++;
+	else
+		stats(q->dns)->datagrams_down++;
+	stats(q->dns)->down += n;
+}
+
+/* Nobody could answer: that is what the client is told. */
+static void
+give_up(struct dns_query *q)
+{
+	dns_set_id(q->message, q->id);
+	stats(q->dns)->dns_failed++;
+	send_back(q, q->message, dns_fail(q->message, q->end));
+	end(q);
+}
+
+/* An id that is free on this socket. */
+static bool
+draw_id(struct dns_query *q, struct dns_socket *s)
+{
+	struct dns *d = q->dns;
+	int i;
+
+	for (i = 0; i < DRAWS; i++) {
+		q->key = (struct query_key){ s->number, draw(d) & 0xffff };
+		if (find(d, &q->key) == NULL)
+			return true;
+	}
+	return false;
+}
+
+static void
+fail_server(struct dns *d, struct server *s, int error)
+{
+	struct dns_server *e = entry(d, s->index);
+	int i;
+
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	    s->name, strerror(error));
+	pool_failed(d->frontend->pool, s, now(d));
+	if (e == NULL)
+		return;
+	e->silent = 0;
+	for (i = 0; i < SOCKETS; i++)
+		retire(&e->socket[i]);
+}
+
+/* Sends it to the server it has. Returns 0, or -1 with errno. */
+static int
+send_query(struct dns_query *q)
+{
+	struct dns *d = q->dns;
+	struct frontend *f = d->frontend;
+	struct dns_socket *s = socket_to(d, q->server);
+
+	if (s == NULL)
+		return -1;
+	if (!draw_id(q, s)) {
+		errno = ENOBUFS;
+		return -1;
+	}
+	dns_set_id(q->message, (uint16_t)q->key.id);
+	if (dgram_send(s->fd, q->message, q->n) < 0)
+		return -1;
+	q->socket = s;
+	s->sent++;
+	s->awaiting++;
+	table_add(&d->queries, &q->link,
+	    table_hash(&d->queries, &q->key, sizeof(q->key)));
+	timeouts_add(&d->waiting, &q->expiry, now(d) + f->options.dns_retry_ms);
+	f->stats.datagrams_up++;
+	f->stats.up += q->n;
+	pool_moved(f->pool, q->server, &q->who, &q->tried, q->n, 0);
+	return 0;
+}
+
+/* To the next server that takes it; each has its turn, then the client is told. */
+static void
+pass_on(struct dns_query *q)
+{
+	struct dns *d = q->dns;
+	struct frontend *f = d->frontend;
+
+	for (;;) {
+		q->server = pool_choose(f->pool, &q->who, &q->tried, now(d));
+		if (q->server == NULL) {
+			give_up(q);
+			return;
+		}
+		pool_opened(f->pool, q->server, &q->who, &q->tried, now(d));
+		if (send_query(q) == 0)
+			return;
+		if (!sock_error_is_ours(errno) && errno != EAGAIN &&
+		    errno != EMSGSIZE && errno != EPERM)
+			fail_server(d, q->server, errno);
+		f->stats.retries++;
+		take_back(q);
+	}
+}
+
+static void
+on_silence(struct timeouts *t, struct expiry *x)
+{
+	struct dns *d = list_entry(t, struct dns, waiting);
+	struct dns_query *q = list_entry(x, struct dns_query, expiry);
+	struct dns_server *e = entry(d, q->server->index);
+	const struct frontend_options *o = &d->frontend->options;
+
+	stats(d)->retries++;
+	if (e != NULL && o->udp_fail > 0 && ++e->silent >= o->udp_fail)
+		fail_server(d, q->server, ETIMEDOUT);
+	take_back(q);
+	pass_on(q);
+}
+
+/* ---- from clients ---- */
+
+static void
+take(struct dns *d, struct listener *l, const struct dgram *in)
+{
+	struct frontend *f = d->frontend;
+	size_t end_ = in->cut ? 0 : dns_query_end(in->bytes, in->n);
+	size_t room = (in->n + 15) & ~(size_t)15;
+	struct dns_query *q;
+
+	if (end_ == 0) {
+		f->stats.dns_malformed++;
+		return;
+	}
+	if (f->stats.dns_waiting >= f->options.sessions_max) {
+		f->stats.dropped_memory++;
+		return;
+	}
+	q = calloc(1, sizeof(*q) + room + sizeof(*q->client));
+	if (q == NULL) {
+		f->stats.dropped_memory++;
+		return;
+	}
+	q->dns = d;
+	q->listener = l;
+	q->local = in->local;
+	peer_from_addr(&q->who, &in->from);
+	q->n = in->n;
+	q->end = end_;
+	q->id = dns_id(in->bytes);
+	memcpy(q->message, in->bytes, in->n);
+	q->client = (struct addr *)(void *)(q->message + room);
+	memcpy(q->client, &in->from, offsetof(struct addr, u) + in->from.len);
+	expiry_init(&q->expiry);
+	list_append(&d->order, &q->order);
+	if (++f->stats.dns_waiting > f->stats.dns_peak)
+		f->stats.dns_peak = f->stats.dns_waiting;
+	f->stats.dns_queries++;
+	pass_on(q);
+}
+
+void
+dns_on_datagrams(struct listener *l)
+{
+	struct frontend *f = l->arg;
+	struct dns *d = &f->dns;
+	int round, n = DGRAM_BATCH;
+	unsigned i;
+
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dgram_receive(l->fd, &d->batch);
+		for (i = 0; n > 0 && i < d->batch.count; i++)
+			take(d, l, &d->batch.at[i]);
+	}
+}
+
+/* ---- from servers ---- */
+
+static void
+take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
+{
+	struct query_key key = { .socket = s->number };
+	struct frontend *f = d->frontend;
+	struct dns_query *q;
+	struct dns_server *e = entry(d, s->server->index);
+
+	if (in->n < DNS_HEADER) {
+		f->stats.dns_malformed++;
+		return;
+	}
+	key.id = dns_id(in->bytes);
+	q = find(d, &key);
+	if (q == NULL || !dns_answers(in->bytes, in->n, q->message, q->end)) {
+		f->stats.dns_unasked++; /* late, or forged */
+		return;
+	}
+	if (e != NULL)
+		e->silent = 0;
+	if (s->server->blacklisted_until != 0)
+		pool_connected(f->pool, s->server, now(d));
+	pool_moved(f->pool, q->server, &q->who, &q->tried, 0, in->n);
+	dns_set_id(in->bytes, q->id);
+	send_back(q, in->bytes, in->n);
+	end(q);
+}
+
+/* The server's system refuses: all its queries go elsewhere. */
+static void
+on_refused(struct dns *d, struct dns_socket *s, int error)
+{
+	struct server *server = s->server;
+	struct list *link, *next, moved = LIST_INIT(moved);
+
+	s->awaiting++; /* it must not go while we walk */
+	fail_server(d, server, error);
+	for (link = d->order.next; link != &d->order; link = next) {
+		struct dns_query *q = list_entry(link, struct dns_query, order);
+
+		next = link->next;
+		if (q->server != server)
+			continue;
+		stats(d)->retries++;
+		take_back(q);
+		list_remove(&q->order);
+		list_append(&moved, &q->order);
+	}
+	while ((link = list_first(&moved)) != NULL) {
+		list_remove(link);
+		list_append(&d->order, link);
+		pass_on(list_entry(link, struct dns_query, order));
+	}
+	if (--s->awaiting == 0 && s->retired)
+		close_socket(s);
+}
+
+static void
+on_answers(struct watch *w, unsigned ready)
+{
+	struct dns_socket *s = list_entry(w, struct dns_socket, watch);
+	struct dns *d = s->dns;
+	int round, n = DGRAM_BATCH, error = 0;
+	unsigned i;
+
+	(void)ready;
+	s->awaiting++; /* it must not go while it is read */
+	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+		n = dgram_receive(s->fd, &d->batch);
+		error = n < 0 ? errno : 0;
+		for (i = 0; n > 0 && i < d->batch.count; i++)
+			take_answer(d, s, &d->batch.at[i]);
+	}
+	if (error != 0 && error != EAGAIN && error != EWOULDBLOCK)
+		on_refused(d, s, error);
+	if (--s->awaiting == 0 && s->retired)
+		close_socket(s);
+}
+
+/* ---- life ---- */
+
+int
+dns_init(struct dns *d, struct frontend *f)
+{
+	memset(d, 0, sizeof(*d));
+	d->frontend = f;
+	list_init(&d->order);
+	timeouts_init(&d->waiting, f->loop, on_silence);
+	if (!f->options.dns)
+		return 0;
+	hash_key_init(&d->secret);
+	return table_init(&d->queries) < 0 || dgram_batch_init(&d->batch) < 0
+	    ? -1
+	    : 0;
+}
+
+void
+dns_leave(struct dns *d, const struct listener *l)
+{
+	struct list *link, *next;
+
+	for (link = d->order.next; link != &d->order; link = next) {
+		struct dns_query *q = list_entry(link, struct dns_query, order);
+
+		next = link->next;
+		if (l == NULL || q->listener == l)
+			end(q);
+	}
+}
+
+void
+dns_fini(struct dns *d)
+{
+	unsigned i, k;
+
+	dns_leave(d, NULL);
+	for (i = 0; i < d->room; i++)
+		for (k = 0; k < SOCKETS; k++)
+			retire(&d->servers[i].socket[k]);
+	timeouts_fini(&d->waiting);
+	table_fini(&d->queries);
+	dgram_batch_fini(&d->batch);
+	free(d->servers);
+}

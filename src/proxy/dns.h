@@ -1,0 +1,44 @@
+/* dns.h: DNS over datagrams: every query is balanced by itself, over few sockets.
+ *
+ *     query   --> a server, one of its sockets, an id of our own  --> server
+ *     answer  <-- the client's id; only to that very question     <-- server
+ *     none in dns_retry ms --> the next server; after the last: SERVFAIL
+ *
+ * Ids are drawn so that nobody can foretell them and sockets are given up for
+ * new ones after a while, so that who wants to forge an answer has to guess both
+ * id and port, as with a socket for each query (RFC 5452). A query is kept until
+ * it is answered. Malformed messages are counted and dropped. */
+#ifndef PEN_PROXY_DNS_H
+#define PEN_PROXY_DNS_H
+
+#include "base/list.h"
+#include "base/table.h"
+#include "net/dgram.h"
+#include "net/listener.h"
+#include "net/timeouts.h"
+
+struct frontend;
+struct dns_server;
+
+struct dns {
+	struct frontend *frontend;
+	struct table queries;	    /* by socket and id */
+	struct list order;	    /* the same, the oldest first */
+	struct dns_server *servers; /* by number */
+	unsigned room;
+	struct timeouts waiting; /* for answers */
+	struct dgram_batch batch;
+	struct hash_key secret; /* ids are a keyed hash of a counter */
+	uint64_t drawn;
+	uint64_t next_socket;
+};
+
+/* Returns 0, or -1 with errno ENOMEM. */
+int dns_init(struct dns *d, struct frontend *f);
+void dns_fini(struct dns *d);
+/* A listener has queries; for listener.on_datagrams. */
+void dns_on_datagrams(struct listener *l);
+/* Drops the queries that came in through a listener that closes. */
+void dns_leave(struct dns *d, const struct listener *l);
+
+#endif

@@ -1,0 +1,85 @@
+/* dns_message.c: headers and questions; trusts nothing about lengths. */
+#include "config.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#include "proxy/dns_message.h"
+
+enum { QUESTION_TAIL = 4, LABEL_MAX = 63 }; /* type and class */
+enum { ANSWER = 0x80, KEPT_OF_FLAGS = 0x79, AVAILABLE = 0x80 };
+
+static unsigned
+get16(const char *at)
+{
+	return (unsigned)(uint8_t)at[0] << 8 | (uint8_t)at[1];
+}
+
+static void
+put16(char *at, unsigned n)
+{
+	at[0] = (char)(n >> 8);
+	at[1] = (char)n;
+}
+
+uint16_t
+dns_id(const char *message)
+{
+	return (uint16_t)get16(message);
+}
+
+void
+dns_set_id(char *message, uint16_t id)
+{
+	put16(message, id);
+}
+
+/* Where the question behind the header ends, or 0. */
+static size_t
+question_end(const char *m, size_t n)
+{
+	size_t at = DNS_HEADER, label;
+
+	while (at < n && (label = (uint8_t)m[at]) != 0) {
+		if (label > LABEL_MAX) /* no pointer has anything to point at */
+			return 0;
+		at += 1 + label;
+	}
+	at += 1 + QUESTION_TAIL;
+	return at <= n ? at : 0;
+}
+
+size_t
+dns_query_end(const char *m, size_t n)
+{
+	if (n < DNS_HEADER || (uint8_t)m[2] & ANSWER || get16(m + 4) != 1)
+		return 0;
+	return question_end(m, n);
+}
+
+bool
+dns_answers(const char *answer, size_t n, const char *query, size_t end)
+{
+	size_t i;
+
+	if (n < DNS_HEADER || !((uint8_t)answer[2] & ANSWER))
+		return false;
+	if (get16(answer + 4) == 0) /* not even the question was understood */
+		return (answer[3] & 0x0f) != 0;
+	if (get16(answer + 4) != 1 || question_end(answer, n) != end)
+		return false;
+	for (i = DNS_HEADER; i < end; i++)
+		if (tolower((uint8_t)answer[i]) != tolower((uint8_t)query[i]))
+			return false;
+	return true;
+}
+
+size_t
+dns_fail(char *m, size_t end)
+{
+	m[2] = (char)(((uint8_t)m[2] & KEPT_OF_FLAGS) | ANSWER);
+	m[3] = (char)(AVAILABLE | DNS_SERVFAIL);
+	put16(m + 4, 1);
+	memset(m + 6, 0, 6); /* no records */
+	return end;
+}

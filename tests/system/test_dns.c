@@ -1,0 +1,330 @@
+/* test_dns.c: pen --dns before real name servers and before odd ones. */
+#include "config.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/nginx.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+enum { SERVERS = 3 };
+
+static struct child servers[SERVERS];
+static struct spot places[SERVERS], front, ctl;
+static struct pen pen;
+
+/* ---- real ones ---- */
+
+/* A port that is free for datagrams and connections alike. */
+static void
+both_spot(struct spot *s)
+{
+	udp_spot(s, SPOT_TCP4);
+}
+
+/* Each has a name of its own for who.test, and a long list for big.test. */
+static void
+start_server(int i)
+{
+	const char *conf = scratch(text("unbound%d.conf", i)), *big = "";
+	int k;
+
+	for (k = 0; k < 40; k++)
+		big = text("%slocal-data: \"big.test. 60 IN TXT "
+			   "'%02d-0123456789012345678901234567890123456789'"
+			   "\"\n",
+		    big, k);
+	write_file(conf,
+	    text("server:\ninterface: 127.0.0.1@%d\ndo-daemonize: no\n"
+		 "username: \"\"\nchroot: \"\"\npidfile: \"\"\n"
+		 "use-syslog: no\ndirectory: \"%s\"\n"
+		 "access-control: 127.0.0.0/8 allow\n"
+		 "max-udp-size: 4096\nnum-threads: 1\n"
+		 "local-zone: \"test.\" static\n"
+		 "local-data: \"who.test. 60 IN TXT server%d\"\n"
+		 "local-data: \"a.test. 60 IN A 10.0.0.1\"\n%s"
+		 "remote-control:\ncontrol-enable: no\n",
+		places[i].port, scratch(""), i, big));
+	child_start(&servers[i],
+	    (const char *[]){ child_find("unbound"), "-c", conf, NULL });
+	WAIT_FOR(child_has_ended(&servers[i]) || spot_is_listening(&places[i]),
+	    20000);
+	ck_assert_msg(servers[i].running, "%s", child_err(&servers[i]));
+}
+
+static void
+up(const char *option)
+{
+	int i;
+
+	both_spot(&front);
+	spot_new(&ctl, SPOT_UNIX);
+	for (i = 0; i < SERVERS; i++)
+		both_spot(&places[i]);
+	for (i = 0; i < SERVERS; i++)
+		start_server(i);
+	pen_up(&pen, &ctl, option, "-C", ctl.text, "-O", "roundrobin",
+	    front.text, places[0].text, places[1].text, places[2].text, NULL);
+}
+
+static void
+down(void)
+{
+	int i;
+
+	pen_down(&pen);
+	for (i = 0; i < SERVERS; i++)
+		if (servers[i].running)
+			child_stop(&servers[i], SIGTERM);
+}
+
+static long
+counter(const char *name)
+{
+	return report_number(
+	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
+}
+
+static const char *
+dig(const char *a, const char *b, const char *c)
+{
+	return run_program(20000, "dig", "@127.0.0.1", "-p",
+	    text("%d", front.port), "+tries=1", "+short", a, b, c, NULL);
+}
+
+START_TEST(dig_and_its_ways)
+{
+	const char *options[] = { "--dns", "-U", "-rU" };
+	const char *said;
+	int i, k = 0;
+
+	NEED_PROGRAM("unbound");
+	NEED_PROGRAM("dig");
+	up(options[_i]);
+	for (i = 0; i < 6; i++)
+		ck_assert_str_eq(dig("who.test", "TXT", "+noedns"),
+		    text("\"server%d\"\n", i % SERVERS));
+	/* an answer of more than 1,472 bytes, whole */
+	for (said = dig("big.test", "TXT", "+bufsize=4096"); *said != '\0';
+	     said++)
+		k += *said == '\n';
+	ck_assert_int_eq(k, 40);
+	if (_i == 0)
+		ck_assert_str_eq(dig("a.test", "A", "+tcp"), "10.0.0.1\n");
+	down();
+}
+END_TEST
+
+/* Lines that dnsperf may ask. */
+static const char *
+questions(void)
+{
+	const char *path = scratch("questions");
+
+	write_file(path, "a.test A\nwho.test TXT\na.test A\na.test A\n");
+	return path;
+}
+
+static const char *
+dnsperf(long n)
+{
+	return run_program(120000, "dnsperf", "-s", "127.0.0.1", "-p",
+	    text("%d", front.port), "-d", questions(), "-n", text("%ld", n / 4),
+	    "-c", "20", NULL);
+}
+
+static long
+bytes_to(int server)
+{
+	const char *s = strstr(
+	    spot_ask(&ctl, "servers\n"), text("port %d ", places[server].port));
+
+	return report_number(s, " sx ");
+}
+
+START_TEST(nothing_is_lost)
+{
+	long n = suite_amount(100000, 4000), all;
+	const char *said;
+	int i;
+
+	NEED_PROGRAM("unbound");
+	NEED_PROGRAM("dnsperf");
+	up("--dns");
+	said = dnsperf(n);
+	ck_assert_int_eq(report_number(said, "Queries completed:"), n);
+	ck_assert_int_eq(report_number(said, "Queries lost:"), 0);
+	ck_assert_ptr_nonnull(strstr(said, text("NOERROR %ld (100", n)));
+	all = bytes_to(0) + bytes_to(1) + bytes_to(2);
+	for (i = 0; i < SERVERS; i++) /* within 1 % of a third */
+		ck_assert_int_lt(labs(3 * bytes_to(i) - all), all / 100 + 100);
+	ck_assert_int_eq(counter("dns_failed"), 0);
+	down();
+}
+END_TEST
+
+START_TEST(a_server_is_killed)
+{
+	long n = suite_amount(200000, 8000);
+	struct child c;
+	const char *said;
+
+	NEED_PROGRAM("unbound");
+	NEED_PROGRAM("dnsperf");
+	up("--dns");
+	child_start(&c,
+	    (const char *[]){ child_find("dnsperf"), "-s", "127.0.0.1", "-p",
+		text("%d", front.port), "-d", questions(), "-n",
+		text("%ld", n / 4), "-c", "20", NULL });
+	WAIT_FOR(counter("dns_queries") > n / 20, 20000);
+	child_stop(&servers[1], SIGKILL);
+	ck_assert_int_eq(child_wait(&c, 120000), 0);
+	said = child_out(&c);
+	ck_assert_int_eq(report_number(said, "Queries completed:"), n);
+	ck_assert_int_eq(report_number(said, "Queries lost:"), 0);
+	ck_assert_ptr_nonnull(strstr(said, text("NOERROR %ld (100", n)));
+	ck_assert_int_gt(counter("retries"), 0);
+	down();
+}
+END_TEST
+
+/* ---- odd ones ---- */
+
+/* id, flags, one question: a.test A IN */
+static const char query[] = "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+			    "\x01"
+			    "a\x04test\x00\x00\x01\x00\x01";
+enum { QUERY = sizeof(query) - 1 };
+
+static struct udp_server one, two;
+
+static void
+up_odd(const char *option)
+{
+	udp_server_start(&one, SPOT_TCP4, "");
+	udp_server_start(&two, SPOT_TCP4, "");
+	both_spot(&front);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", option, front.text,
+	    one.at.text, two.at.text, NULL);
+}
+
+static void
+down_odd(void)
+{
+	pen_down(&pen);
+	udp_server_stop(&one);
+	udp_server_stop(&two);
+}
+
+/* The servers give the query back as it is: no answer. Both are asked, then the
+ * client is told. */
+START_TEST(no_answer_is_servfail)
+{
+	char got[512];
+	int fd;
+
+	up_odd("dns_retry 0.1");
+	fd = udp_client(&front);
+	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), QUERY);
+	ck_assert_int_eq(memcmp(got, query, 2), 0);
+	ck_assert_int_eq(got[2] & 0x80, 0x80);
+	ck_assert_int_eq(got[3] & 0x0f, 2);
+	ck_assert_int_eq(memcmp(got + 12, query + 12, QUERY - 12), 0);
+	ck_assert_int_eq(atomic_load(&one.received), 1);
+	ck_assert_int_eq(atomic_load(&two.received), 1);
+	ck_assert_int_eq(counter("dns_unasked"), 2);
+	ck_assert_int_eq(counter("dns_failed"), 1);
+	ck_assert_int_eq(counter("dns_waiting"), 0);
+	close(fd);
+	down_odd();
+}
+END_TEST
+
+START_TEST(no_messages)
+{
+	char bytes[512] = { 0 };
+	int fd, n, sent = 0;
+
+	up_odd("dns_retry 0.1");
+	fd = udp_client(&front);
+	memcpy(bytes, query, QUERY);
+	for (n = 0; n < QUERY; n++, sent++)
+		ck_assert_int_eq(send(fd, bytes, (size_t)n, 0), n);
+	bytes[2] |= (char)0x80; /* an answer to nothing */
+	ck_assert_int_eq(send(fd, bytes, QUERY, 0), QUERY);
+	sent++;
+	WAIT_FOR(counter("dns_malformed") == sent, 10000);
+	ck_assert_int_eq(
+	    atomic_load(&one.received) + atomic_load(&two.received), 0);
+	close(fd);
+	down_odd();
+}
+END_TEST
+
+/* Ids and ports of what the servers get cannot be foretold. */
+START_TEST(hard_to_guess)
+{
+	enum { MANY = 400 };
+	int sink = socket(AF_INET, SOCK_DGRAM, 0), fd, i, ports = 0, same = 0;
+	static unsigned char seen[65536];
+	struct sockaddr_in from;
+	socklen_t len = sizeof(from);
+	unsigned id, before = 0;
+	struct spot at;
+	char got[512];
+
+	udp_spot(&at, SPOT_TCP4);
+	ck_assert_int_eq(bind(sink, (struct sockaddr *)&at.addr, at.len), 0);
+	spot_set_deadline(sink, 10000);
+	both_spot(&front);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, front.text, at.text, NULL);
+	fd = udp_client(&front);
+	for (i = 0; i < MANY; i++) {
+		ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+		ck_assert_int_eq(recvfrom(sink, got, sizeof(got), 0,
+				     (struct sockaddr *)&from, &len),
+		    QUERY);
+		id = (unsigned)(unsigned char)got[0] << 8 |
+		    (unsigned char)got[1];
+		same += id == before || id == before + 1 || id == 0x1234;
+		before = id;
+		ports += seen[from.sin_port] == 0;
+		seen[from.sin_port] = 1;
+	}
+	ck_assert_int_le(same, 5);
+	ck_assert_int_ge(ports, 10);
+	close(fd);
+	close(sink);
+	pen_down(&pen);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dns");
+	TCase *ways = tcase_create("dig");
+
+	tcase_set_timeout(ways, 60);
+	tcase_add_loop_test(ways, dig_and_its_ways, 0, 3);
+	suite_add_tcase(s, ways);
+	SUITE_ADD(s, nothing_is_lost, 120);
+	SUITE_ADD(s, a_server_is_killed, 120);
+	SUITE_ADD(s, no_answer_is_servfail, 30);
+	SUITE_ADD(s, no_messages, 30);
+	SUITE_ADD(s, hard_to_guess, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,131 @@
+/* test_dns_message.c: what counts as a query and as its answer. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "proxy/dns_message.h"
+#include "support/suite.h"
+
+/* id 0x1234, recursion desired, one question: a.test A IN */
+static const char query[] = "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+			    "\x01"
+			    "a\x04test\x00\x00\x01\x00\x01";
+enum { QUERY = sizeof(query) - 1 };
+
+static char message[512];
+
+static size_t
+end_of(const char *bytes, size_t n)
+{
+	memcpy(message, bytes, n);
+	return dns_query_end(message, n);
+}
+
+START_TEST(queries)
+{
+	size_t n;
+
+	ck_assert_uint_eq(end_of(query, QUERY), QUERY);
+	ck_assert_uint_eq(dns_id(message), 0x1234);
+	dns_set_id(message, 0xfedc);
+	ck_assert_uint_eq(dns_id(message), 0xfedc);
+	ck_assert_int_eq(memcmp(message + 2, query + 2, QUERY - 2), 0);
+	/* what follows (EDNS) is not looked at */
+	memcpy(message, query, QUERY);
+	memset(message + QUERY, 7, 11);
+	ck_assert_uint_eq(dns_query_end(message, QUERY + 11), QUERY);
+	/* cut anywhere it is none */
+	for (n = 0; n < QUERY; n++)
+		ck_assert_uint_eq(end_of(query, n), 0);
+	/* an answer is none, nor are two questions, nor a pointer */
+	memcpy(message, query, QUERY);
+	message[2] |= (char)0x80;
+	ck_assert_uint_eq(dns_query_end(message, QUERY), 0);
+	memcpy(message, query, QUERY);
+	message[5] = 2;
+	ck_assert_uint_eq(dns_query_end(message, QUERY), 0);
+	memcpy(message, query, QUERY);
+	message[12] = (char)0xc0;
+	ck_assert_uint_eq(dns_query_end(message, QUERY), 0);
+}
+END_TEST
+
+START_TEST(answers)
+{
+	memcpy(message, query, QUERY);
+	ck_assert(!dns_answers(message, QUERY, query, QUERY));
+	message[2] |= (char)0x80;
+	ck_assert(dns_answers(message, QUERY, query, QUERY));
+	ck_assert(dns_answers(message, QUERY + 100, query, QUERY));
+	/* the name in another case, but no other name */
+	message[13] = 'A';
+	ck_assert(dns_answers(message, QUERY, query, QUERY));
+	message[13] = 'b';
+	ck_assert(!dns_answers(message, QUERY, query, QUERY));
+	message[13] = 'a';
+	message[QUERY - 3] = 2; /* another type */
+	ck_assert(!dns_answers(message, QUERY, query, QUERY));
+	message[QUERY - 3] = 1;
+	ck_assert(!dns_answers(message, QUERY - 1, query, QUERY));
+	/* without a question only as an error */
+	message[5] = 0;
+	ck_assert(!dns_answers(message, QUERY, query, QUERY));
+	message[3] = 1;
+	ck_assert(dns_answers(message, DNS_HEADER, query, QUERY));
+	ck_assert(!dns_answers(message, DNS_HEADER - 1, query, QUERY));
+}
+END_TEST
+
+START_TEST(failures)
+{
+	memcpy(message, query, QUERY);
+	message[11] = 1; /* EDNS behind it */
+	ck_assert_uint_eq(dns_fail(message, QUERY), QUERY);
+	ck_assert(dns_answers(message, QUERY, query, QUERY));
+	ck_assert_int_eq(message[3] & 0x0f, DNS_SERVFAIL);
+	ck_assert_int_eq(message[2] & 1, 1); /* recursion was desired */
+	ck_assert_int_eq(message[11], 0);
+}
+END_TEST
+
+/* No message leads anywhere outside itself; sanitizers watch. */
+START_TEST(rubbish)
+{
+	uint64_t seed = 1;
+	int i, k;
+
+	for (i = 0; i < 20000; i++) {
+		size_t n;
+		char *copy;
+
+		memcpy(message, query, QUERY);
+		for (k = 0; k < 3; k++) {
+			seed = hash_mix(seed + 1);
+			message[seed % QUERY] = (char)(seed >> 32);
+		}
+		n = (seed >> 8) % (QUERY + 1);
+		copy = malloc(n + 1);
+		memcpy(copy, message, n);
+		k = (int)dns_query_end(copy, n);
+		if (k > (int)n)
+			ck_abort_msg("beyond the end");
+		(void)dns_answers(copy, n, query, QUERY);
+		free(copy);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dns_message");
+
+	SUITE_ADD(s, queries, 10);
+	SUITE_ADD(s, answers, 10);
+	SUITE_ADD(s, failures, 10);
+	SUITE_ADD(s, rubbish, 30);
+	return suite_main(s);
+}
