@@ -139,6 +139,7 @@ int run_balance(struct call *c, struct error *e);
 int run_sticky(struct call *c, struct error *e);
 int run_mode(struct call *c, struct error *e);
 int run_method(struct call *c, struct error *e);
+int run_udp_proxy(struct call *c, struct error *e);
 int run_fastclose(struct call *c, struct error *e);
 /* process_command.c */
 int run_debug(struct call *c, struct error *e);

@@ -105,3 +105,27 @@ run_fastclose(struct call *c, struct error *e)
 	return error_set(
 	    e, "expects %s, got \"%.100s\"", c->row->args, c->words->word[0]);
 }
+
+static const char *const proxies[] = { "off", "first", "every" };
+
+const char *
+mode_udp_proxy_name(enum udp_proxy when)
+{
+	return proxies[when];
+}
+
+int
+run_udp_proxy(struct call *c, struct error *e)
+{
+	int i;
+
+	if (want_one(c, e) < 0)
+		return -1;
+	for (i = 0; i < 3; i++)
+		if (strcmp(proxies[i], c->words->word[0]) == 0) {
+			c->plan->config.frontend.udp_proxy = (enum udp_proxy)i;
+			return 0;
+		}
+	return error_set(
+	    e, "expects %s, got \"%.100s\"", c->row->args, c->words->word[0]);
+}

@@ -97,6 +97,8 @@ bool server_plan_equal(
 
 /* All of it as commands, a line each, that give the same plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
+/* "off", "first", "every". */
+const char *mode_udp_proxy_name(enum udp_proxy when);
 /* The settings of it alone. */
 void plan_print_settings(const struct plan *p, struct buffer *text);
 /* One word as the command language reads it back: quoted where it must be. */

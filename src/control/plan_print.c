@@ -80,6 +80,7 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 	    f->fastclose_up	    ? (f->fastclose_down ? "both" : "up")
 		: f->fastclose_down ? "down"
 				    : "off");
+	reply_add(text, "udp_proxy %s\n", mode_udp_proxy_name(f->udp_proxy));
 	reply_add(text, "debug %llu\n", (unsigned long long)c->debug);
 	print_address(text, "source", &f->source);
 }

@@ -163,6 +163,9 @@ const struct command command_table[] = {
 	VALUE("udp_timeout", '\0', "udp-timeout", "[SEC]", KIND_SECONDS,
 	    frontend.udp_timeout_ms, 0, LONG_MS,
 	    "end flows of datagrams idle for so long; 0: never"),
+	CHANGE("udp_proxy", '\0', "udp-proxy", "off|first|every", 0,
+	    run_udp_proxy,
+	    "which datagrams to a server begin with a PROXY header, version 2"),
 	VALUE("udp_responses", '\0', "udp-responses", "[N]", KIND_NUMBER,
 	    frontend.udp_responses, 0, 1 << 30,
 	    "answers to a question; a flow ends when it has all; 0: any "

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -193,12 +194,17 @@ dgram_receive(int fd, struct dgram_batch *b)
 /* ---- sending ---- */
 
 int
-dgram_send(int fd, const void *bytes, size_t n)
+dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
 {
+	struct iovec v[2] = { { (void *)(uintptr_t)header, head },
+		{ (void *)(uintptr_t)bytes, n } };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
 	ssize_t sent;
 
 	do
-		sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		sent = head == 0
+		    ? send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT)
+		    : sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (sent < 0 && errno == EINTR);
 	return sent < 0 ? -1 : 0;
 }

@@ -51,8 +51,10 @@ int dgram_connect(const struct addr *to, const struct addr *source);
  * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the other end said
  * that nobody is there. */
 int dgram_receive(int fd, struct dgram_batch *b);
-/* Sends one to where the socket is connected to. Returns 0, or -1 with errno. */
-int dgram_send(int fd, const void *bytes, size_t n);
+/* Sends one to where the socket is connected to, `head` bytes of a header in
+ * front (0: none). Returns 0, or -1 with errno. */
+int dgram_send(
+    int fd, const void *header, size_t head, const void *bytes, size_t n);
 /* Sends all of a batch to one address, from one of this host. Returns how many
  * were taken, or -1 with errno. */
 int dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,

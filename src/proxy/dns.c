@@ -308,7 +308,7 @@ send_query(struct dns_query *q)
 		return -1;
 	}
 	dns_set_id(q->message, (uint16_t)q->key.id);
-	if (dgram_send(s->fd, q->message, q->n) < 0)
+	if (dgram_send(s->fd, NULL, 0, q->message, q->n) < 0)
 		return -1;
 	q->socket = s;
 	s->sent++;

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "proxy/flow_private.h"
+#include "proxy/proxy_header.h"
 
 /* Batches in one turn; bytes of questions kept in all. */
 enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024 };
@@ -129,6 +130,33 @@ choose(struct flow *w)
 	return true;
 }
 
+/* The header that the datagram needs, if any. Returns its bytes. */
+static size_t
+make_header(const struct flow *w, char header[PROXY_HEADER_MAX])
+{
+	enum udp_proxy when = w->frontend->options.udp_proxy;
+	struct peer local;
+
+	if (when == UDP_PROXY_OFF || (when == UDP_PROXY_FIRST && w->introduced))
+		return 0;
+	peer_from_addr(&local, &w->listener->at);
+	if (w->local.family != 0)
+		memcpy(local.ip, w->local.ip, sizeof(local.ip));
+	return proxy_header_datagram(header, &w->who, &local);
+}
+
+static int
+send_one(struct flow *w, const char *bytes, size_t n)
+{
+	char header[PROXY_HEADER_MAX];
+	size_t head = make_header(w, header);
+
+	if (dgram_send(w->fd, header, head, bytes, n) < 0)
+		return -1;
+	w->introduced = true;
+	return 0;
+}
+
 /* Sends to the flow's server, or the next ones until one takes it. An error that
  * says nothing about the server costs the datagram alone. Returns false when
  * there is no server left, or no way to any. */
@@ -141,7 +169,7 @@ send_up(struct flow *w, const char *bytes, size_t n)
 		if (w->server == NULL && !choose(w))
 			return false;
 		if ((w->fd >= 0 || open_socket(w) == 0) &&
-		    dgram_send(w->fd, bytes, n) == 0)
+		    send_one(w, bytes, n) == 0)
 			return true;
 		if (errno == EMSGSIZE || errno == EAGAIN || errno == ENOBUFS ||
 		    errno == EPERM) {

@@ -39,6 +39,7 @@ struct flow {
 	uint64_t up, down; /* bytes */
 	bool answered;	   /* since the client's last word */
 	bool steady;
+	bool introduced; /* the server has had a header */
 	struct task free_task;
 };
 

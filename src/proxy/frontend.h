@@ -20,6 +20,9 @@
 #include "pool/pool.h"
 #include "proxy/reason.h"
 
+/* Which datagrams to a server begin with a PROXY header. */
+enum udp_proxy { UDP_PROXY_OFF, UDP_PROXY_FIRST, UDP_PROXY_EVERY };
+
 /* Settings; control/setting fills them. */
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
@@ -44,9 +47,10 @@ struct frontend_options {
 	uint64_t idlers;	 /* spare connections to servers */
 	bool udp; /* datagrams, not connections; or beside them, with dns */
 	bool dns; /* they are DNS queries */
-	uint64_t dns_retry_ms;	 /* without an answer: the next server */
-	bool udp_each;		 /* balance each by itself */
-	uint64_t udp_timeout_ms; /* a flow without a datagram; 0: never ends */
+	uint64_t dns_retry_ms;	  /* without an answer: the next server */
+	bool udp_each;		  /* balance each by itself */
+	enum udp_proxy udp_proxy; /* tell servers who their clients are */
+	uint64_t udp_timeout_ms;  /* a flow without a datagram; 0: never ends */
 	uint64_t udp_responses; /* answers that end a flow; 0: no number does */
 	uint64_t udp_requests;	/* the same of questions */
 	uint64_t udp_fail; /* unanswered questions that make a server fail */

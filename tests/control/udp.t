@@ -24,6 +24,9 @@ pen -r {FRONT} {S0}
 < 10
 > udp_fail 3
 < 3
+> udp_proxy first; udp_proxy every; udp_proxy off
+> udp_proxy often
+< error: udp_proxy: expects off|first|every, got "often"
 > flows
 > flows json
 < []

@@ -365,6 +365,42 @@ START_TEST(steady_clients_survive_a_flood)
 }
 END_TEST
 
+/* The header says who the client is and whom it asked; the server gives it back
+ * with the datagram. */
+START_TEST(proxy_headers)
+{
+	static const char signature[] = "\r\n\r\n\0\r\nQUIT\n\x21\x12\0\x0c"
+					"\x7f\0\0\x01\x7f\0\0\x01";
+	struct sockaddr_in own;
+	socklen_t len = sizeof(own);
+	unsigned char got[256];
+	int fd, i;
+
+	udp_server_start(&a, SPOT_TCP4, "");
+	udp_server_start(&b, SPOT_TCP4, "");
+	udp_spot(&front, SPOT_TCP4);
+	up_at("--udp-proxy", _i == 0 ? "first" : "every");
+	fd = udp_client(&front);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&own, &len), 0);
+	for (i = 0; i < 3; i++) {
+		bool headed = i == 0 || _i == 1;
+		size_t head = headed ? 28 : 0;
+
+		ck_assert_int_eq(send(fd, "hello", 5, 0), 5);
+		ck_assert_int_eq(
+		    recv(fd, got, sizeof(got), 0), (int)(head + 5));
+		ck_assert_int_eq(memcmp(got + head, "hello", 5), 0);
+		if (!headed)
+			continue;
+		ck_assert_int_eq(memcmp(got, signature, 24), 0);
+		ck_assert_int_eq(memcmp(got + 24, &own.sin_port, 2), 0);
+		ck_assert_int_eq(got[26] << 8 | got[27], front.port);
+	}
+	close(fd);
+	down();
+}
+END_TEST
+
 /* The listener moves; and goes, with what came through it. */
 START_TEST(listeners_move)
 {
@@ -405,5 +441,6 @@ main(void)
 	SUITE_ADD(s, everybody_gets_its_own, 120);
 	SUITE_ADD(s, steady_clients_survive_a_flood, 120);
 	SUITE_ADD(s, listeners_move, 30);
+	tcase_add_loop_test(matrix, proxy_headers, 0, 2);
 	return suite_main(s);
 }

@@ -108,6 +108,8 @@ sample(const struct command *row)
 		return "10.0.0.9:80";
 	if (strstr(row->args, "FILE") != NULL)
 		return "/dev/null";
+	if (strstr(row->args, "off|") != NULL)
+		return "off";
 	if (strstr(row->args, "LEVEL") != NULL)
 		return "look";
 	if (strcmp(row->args, "IP") == 0)
