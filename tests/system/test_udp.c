@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -279,12 +280,26 @@ START_TEST(silent_servers)
 }
 END_TEST
 
+/* As many descriptors as the system lets us have, less some. */
+static int
+descriptors(void)
+{
+	struct rlimit r;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &r), 0);
+	r.rlim_cur = r.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &r), 0);
+	return r.rlim_cur > 1000000 ? 1000000 : (int)r.rlim_cur - 100;
+}
+
 /* Many clients, several answers each, all sizes: everybody gets its own. */
 START_TEST(everybody_gets_its_own)
 {
-	int clients = (int)suite_amount(2000, 200), *fds, i, k;
+	int clients = (int)suite_amount(10000, 200), *fds, i, k;
 	static char out[BIGGEST], in[BIGGEST + 1];
 
+	if (clients > descriptors() / 2)
+		clients = descriptors() / 2;
 	udp_server_start(&a, SPOT_TCP4, "");
 	udp_server_start(&b, SPOT_TCP4, "");
 	a.replies = b.replies = -1;
@@ -295,7 +310,7 @@ START_TEST(everybody_gets_its_own)
 	for (i = 0; i < clients; i++)
 		fds[i] = udp_client(&front);
 	for (i = 0; i < clients; i++) {
-		size_t n = i % 50 == 0 ? BIGGEST - (size_t)i % 1000
+		size_t n = i % 50 == 0 ? (size_t)(i * 7919) % BIGGEST
 				       : 16 + (size_t)(i * 37) % 1400;
 
 		memset(out, 'a' + i % 26, n);
@@ -361,6 +376,38 @@ START_TEST(steady_clients_survive_a_flood)
 		    !control_says(text("flow %d", i), "error"));
 		close(fds[i]);
 	}
+	down();
+}
+END_TEST
+
+/* Out of descriptors the idlest flow gives its own; nobody waits, nothing spins. */
+START_TEST(few_descriptors)
+{
+	enum { CLIENTS = 300 };
+	int fds[CLIENTS], i;
+	long cpu;
+
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_server_start(&b, SPOT_TCP4, "b:");
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_start_limited(&pen, 64, "-f", "-U", "-x", "1000", "-C", ctl.text,
+	    front.text, a.at.text, b.at.text, NULL);
+	pen_wait_ready(&pen, &ctl);
+	for (i = 0; i < CLIENTS; i++) {
+		fds[i] = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fds[i], "x", SOON), "a:x");
+	}
+	/* the first ones are served anew */
+	for (i = 0; i < CLIENTS; i += 30)
+		ck_assert_str_eq(udp_ask(fds[i], "y", SOON), "a:y");
+	cpu = child_cpu_ms(pen.child.pid);
+	for (i = 0; i < 20; i++)
+		wait_nap();
+	if (cpu >= 0)
+		ck_assert_int_le(child_cpu_ms(pen.child.pid) - cpu, 50);
+	for (i = 0; i < CLIENTS; i++)
+		close(fds[i]);
 	down();
 }
 END_TEST
@@ -440,6 +487,7 @@ main(void)
 	SUITE_ADD(s, silent_servers, 60);
 	SUITE_ADD(s, everybody_gets_its_own, 120);
 	SUITE_ADD(s, steady_clients_survive_a_flood, 120);
+	SUITE_ADD(s, few_descriptors, 60);
 	SUITE_ADD(s, listeners_move, 30);
 	tcase_add_loop_test(matrix, proxy_headers, 0, 2);
 	return suite_main(s);
