@@ -36,6 +36,8 @@ mandoc    mandoc            mandoc            mandoc        mandoc      mandoc  
 unbound   unbound           unbound           unbound       unbound     unbound             unbound      unbound
 dig       bind9-dnsutils    bind-utils        bind-tools    bind        bind-utils          bind-tools   bind
 dnsperf   dnsperf           dnsperf           -             -           -                   dnsperf      dnsperf
+gtlsclient ngtcp2-client    -                 -             -           -                   -            -
+gtlsserver ngtcp2-server    -                 -             -           -                   -            -
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish
 classic   pen               -                 -             -           -                   -            -
