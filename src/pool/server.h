@@ -40,6 +40,7 @@ struct server {
 	char *name;	/* host as the user gave it, or the path; owned */
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */
+	unsigned generation; /* changes with its addresses */
 
 	uint64_t soft, hard;   /* connections; 0: no limit */
 	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */

@@ -126,6 +126,7 @@ choose(struct flow *w)
 	w->server = pool_choose(f->pool, &w->who, &w->tried, now);
 	if (w->server == NULL)
 		return false;
+	w->generation = w->server->generation;
 	pool_opened(f->pool, w->server, &w->who, &w->tried, now);
 	return true;
 }
@@ -225,6 +226,18 @@ forward(struct flow *w, const char *bytes, size_t n)
 
 /* ---- from the client ---- */
 
+/* A server that is down or another one by now gets nothing more; one that drains
+ * keeps what it has. */
+static bool
+may_go_on(const struct flow *w)
+{
+	const struct server *s = w->server;
+
+	return s != NULL && s->present && s->generation == w->generation &&
+	    s->admin != SERVER_DISABLED &&
+	    s->blacklisted_until <= loop_now(w->frontend->loop);
+}
+
 /* With udp_each the server is chosen before the flow is known. */
 static struct flow *
 flow_of_each(struct flows *fs, struct flow_key *key, struct listener *l,
@@ -242,7 +255,7 @@ flow_of_each(struct flows *fs, struct flow_key *key, struct listener *l,
 	}
 	key->server = s->index;
 	w = flow_find(fs, key);
-	if (w != NULL && w->server == s)
+	if (w != NULL && w->server == s && may_go_on(w))
 		return w;
 	if (w == NULL)
 		w = flow_new(fs, key, l, d, who);
@@ -253,18 +266,9 @@ flow_of_each(struct flows *fs, struct flow_key *key, struct listener *l,
 	flow_release(w);
 	w->tried = tried;
 	w->server = s;
+	w->generation = s->generation;
 	pool_opened(f->pool, s, who, &w->tried, now);
 	return w;
-}
-
-/* A server that is down gets nothing more; one that drains keeps what it has. */
-static bool
-may_go_on(const struct flow *w)
-{
-	const struct server *s = w->server;
-
-	return s != NULL && s->present && s->admin != SERVER_DISABLED &&
-	    s->blacklisted_until <= loop_now(w->frontend->loop);
 }
 
 static struct flow *

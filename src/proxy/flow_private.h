@@ -29,6 +29,7 @@ struct flow {
 	struct dgram_local local;
 	struct peer who;
 	struct server *server;
+	unsigned generation; /* of the server, when it was chosen */
 	struct tried tried;
 	int fd;
 	struct watch watch;

@@ -1,8 +1,10 @@
 /* udp.c: blocking sockets with deadlines. */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,16 +30,64 @@ open_at(struct spot *s)
 	return fd;
 }
 
+/* The kernel's choice of a port; TCP's of that number is free, too. Returns false
+ * when it is not. */
+static bool
+choose_port(struct spot *s)
+{
+	int fd = open_at(s), tcp = socket(s->addr.ss_family, SOCK_STREAM, 0);
+	bool good;
+
+	ck_assert_int_ge(tcp, 0);
+	s->len = sizeof(s->addr);
+	ck_assert_int_eq(
+	    getsockname(fd, (struct sockaddr *)&s->addr, &s->len), 0);
+	good = bind(tcp, (struct sockaddr *)&s->addr, s->len) == 0;
+	close(tcp);
+	close(fd);
+	return good;
+}
+
+/* Datagram sockets without an address of their own take ports of all addresses of
+ * this machine for a moment: on 127.0.0.1, where tests have thousands of them, a
+ * port that was free may not be any more. Each process has an address of its own. */
 void
 udp_spot(struct spot *s, enum spot_kind kind)
 {
-	int fd;
+	struct sockaddr_in *in = (struct sockaddr_in *)&s->addr;
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)&s->addr;
+	unsigned pid = (unsigned)getpid();
+	char host[INET_ADDRSTRLEN];
 
-	spot_new(s, kind); /* for the address; its port is TCP's */
-	if (kind == SPOT_UNIX)
+	if (kind != SPOT_TCP4 && kind != SPOT_TCP6) {
+		spot_new(s, kind);
 		return;
-	fd = open_at(s);
-	close(fd);
+	}
+	do {
+		memset(s, 0, sizeof(*s));
+		if (kind == SPOT_TCP4) {
+			in->sin_family = AF_INET;
+			in->sin_addr.s_addr = htonl(
+			    0x7f010001u + (pid / 250 % 65000 << 8) + pid % 250);
+			s->len = sizeof(*in);
+		} else {
+			in6->sin6_family = AF_INET6;
+			in6->sin6_addr = in6addr_loopback;
+			s->len = sizeof(*in6);
+		}
+	} while (!choose_port(s));
+	s->port = ntohs(kind == SPOT_TCP4 ? in->sin_port : in6->sin6_port);
+	inet_ntop(AF_INET, &in->sin_addr, host, sizeof(host));
+	if (kind == SPOT_TCP4)
+		snprintf(s->text, sizeof(s->text), "%s:%d", host, s->port);
+	else
+		snprintf(s->text, sizeof(s->text), "[::1]:%d", s->port);
+}
+
+const char *
+udp_host(const struct spot *s)
+{
+	return text("%.*s", (int)strcspn(s->text, ":"), s->text);
 }
 
 /* ---- servers ---- */

@@ -8,8 +8,12 @@
 #include "support/spot.h"
 
 /* A place for datagrams: SPOT_TCP4, SPOT_TCP6 and SPOT_UNIX say the family. The
- * port is the kernel's choice and free at that moment. */
+ * port is the kernel's choice, free for TCP as well; with SPOT_TCP4 the address
+ * is one of 127.0.0.0/8 that only this process uses. */
 void udp_spot(struct spot *s, enum spot_kind kind);
+
+/* Its address without the port. */
+const char *udp_host(const struct spot *s);
 
 struct udp_server {
 	struct spot at;

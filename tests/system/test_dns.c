@@ -25,13 +25,6 @@ static struct pen pen;
 
 /* ---- real ones ---- */
 
-/* A port that is free for datagrams and connections alike. */
-static void
-both_spot(struct spot *s)
-{
-	udp_spot(s, SPOT_TCP4);
-}
-
 /* Each has a name of its own for who.test, and a long list for big.test. */
 static void
 start_server(int i)
@@ -45,7 +38,7 @@ start_server(int i)
 			   "\"\n",
 		    big, k);
 	write_file(conf,
-	    text("server:\ninterface: 127.0.0.1@%d\ndo-daemonize: no\n"
+	    text("server:\ninterface: %s@%d\ndo-daemonize: no\n"
 		 "username: \"\"\nchroot: \"\"\npidfile: \"\"\n"
 		 "use-syslog: no\ndirectory: \"%s\"\n"
 		 "access-control: 127.0.0.0/8 allow\n"
@@ -54,7 +47,7 @@ start_server(int i)
 		 "local-data: \"who.test. 60 IN TXT server%d\"\n"
 		 "local-data: \"a.test. 60 IN A 10.0.0.1\"\n%s"
 		 "remote-control:\ncontrol-enable: no\n",
-		places[i].port, scratch(""), i, big));
+		udp_host(&places[i]), places[i].port, scratch(""), i, big));
 	child_start(&servers[i],
 	    (const char *[]){ child_find("unbound"), "-c", conf, NULL });
 	WAIT_FOR(child_has_ended(&servers[i]) || spot_is_listening(&places[i]),
@@ -67,10 +60,10 @@ up(const char *option)
 {
 	int i;
 
-	both_spot(&front);
+	udp_spot(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
 	for (i = 0; i < SERVERS; i++)
-		both_spot(&places[i]);
+		udp_spot(&places[i], SPOT_TCP4);
 	for (i = 0; i < SERVERS; i++)
 		start_server(i);
 	pen_up(&pen, &ctl, option, "-C", ctl.text, "-O", "roundrobin",
@@ -98,7 +91,7 @@ counter(const char *name)
 static const char *
 dig(const char *a, const char *b, const char *c)
 {
-	return run_program(20000, "dig", "@127.0.0.1", "-p",
+	return run_program(20000, "dig", text("@%s", udp_host(&front)), "-p",
 	    text("%d", front.port), "+tries=1", "+short", a, b, c, NULL);
 }
 
@@ -138,7 +131,7 @@ questions(void)
 static const char *
 dnsperf(long n)
 {
-	return run_program(120000, "dnsperf", "-s", "127.0.0.1", "-p",
+	return run_program(120000, "dnsperf", "-s", udp_host(&front), "-p",
 	    text("%d", front.port), "-d", questions(), "-n", text("%ld", n / 4),
 	    "-c", "20", NULL);
 }
@@ -183,8 +176,8 @@ START_TEST(a_server_is_killed)
 	NEED_PROGRAM("dnsperf");
 	up("--dns");
 	child_start(&c,
-	    (const char *[]){ child_find("dnsperf"), "-s", "127.0.0.1", "-p",
-		text("%d", front.port), "-d", questions(), "-n",
+	    (const char *[]){ child_find("dnsperf"), "-s", udp_host(&front),
+		"-p", text("%d", front.port), "-d", questions(), "-n",
 		text("%ld", n / 4), "-c", "20", NULL });
 	WAIT_FOR(counter("dns_queries") > n / 20, 20000);
 	child_stop(&servers[1], SIGKILL);
@@ -213,7 +206,7 @@ up_odd(const char *option)
 {
 	udp_server_start(&one, SPOT_TCP4, "");
 	udp_server_start(&two, SPOT_TCP4, "");
-	both_spot(&front);
+	udp_spot(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", option, front.text,
 	    one.at.text, two.at.text, NULL);
@@ -288,7 +281,7 @@ START_TEST(hard_to_guess)
 	udp_spot(&at, SPOT_TCP4);
 	ck_assert_int_eq(bind(sink, (struct sockaddr *)&at.addr, at.len), 0);
 	spot_set_deadline(sink, 10000);
-	both_spot(&front);
+	udp_spot(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, front.text, at.text, NULL);
 	fd = udp_client(&front);

@@ -66,15 +66,15 @@ START_TEST(downloads)
 	spot_new(&ctl, SPOT_UNIX);
 	child_start(&server,
 	    (const char *[]){ child_find("gtlsserver"), "--quiet", "-d", root,
-		"127.0.0.1", text("%d", at.port), key, cert, NULL });
+		udp_host(&at), text("%d", at.port), key, cert, NULL });
 	WAIT_FOR(child_has_ended(&server) || somebody_is_at(&at), 10000);
 	ck_assert_msg(server.running, "%s", child_err(&server));
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, front.text, at.text, NULL);
 	child_start(&client,
 	    (const char *[]){ child_find("gtlsclient"), "--quiet", moves,
 		text("--download=%s", got), "--exit-on-all-streams-close",
-		"127.0.0.1", text("%d", front.port), "https://localhost/page",
-		NULL });
+		udp_host(&front), text("%d", front.port),
+		"https://localhost/page", NULL });
 	ck_assert_msg(
 	    child_wait(&client, 40000) == 0, "%s", child_err(&client));
 	(void)run_program(

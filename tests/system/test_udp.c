@@ -214,6 +214,7 @@ END_TEST
 /* Drained: old flows stay, new ones go elsewhere. Down: all go. */
 START_TEST(drained_and_down)
 {
+	struct udp_server third;
 	int fd, other;
 
 	up("-O", "balance roundrobin");
@@ -225,6 +226,14 @@ START_TEST(drained_and_down)
 	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
 	ck_assert_str_eq(spot_ask(&ctl, "server 0 down\n"), "");
 	ck_assert_str_eq(udp_ask(fd, "x", SOON), "b:x");
+	/* another address is another server */
+	udp_server_start(&third, SPOT_TCP4, "c:");
+	ck_assert_str_eq(spot_ask(&ctl,
+			     text("server 1 address %s port %d\n",
+				 udp_host(&third.at), third.at.port)),
+	    "");
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "c:x");
+	udp_server_stop(&third);
 	close(fd);
 	close(other);
 	down();
@@ -416,8 +425,9 @@ END_TEST
  * with the datagram. */
 START_TEST(proxy_headers)
 {
-	static const char signature[] = "\r\n\r\n\0\r\nQUIT\n\x21\x12\0\x0c"
-					"\x7f\0\0\x01\x7f\0\0\x01";
+	static const char signature[] = "\r\n\r\n\0\r\nQUIT\n\x21\x12\0\x0c";
+	const struct sockaddr_in *asked =
+	    (const struct sockaddr_in *)(const void *)&front.addr;
 	struct sockaddr_in own;
 	socklen_t len = sizeof(own);
 	unsigned char got[256];
@@ -439,7 +449,9 @@ START_TEST(proxy_headers)
 		ck_assert_int_eq(memcmp(got + head, "hello", 5), 0);
 		if (!headed)
 			continue;
-		ck_assert_int_eq(memcmp(got, signature, 24), 0);
+		ck_assert_int_eq(memcmp(got, signature, 16), 0);
+		ck_assert_int_eq(memcmp(got + 16, &own.sin_addr, 4), 0);
+		ck_assert_int_eq(memcmp(got + 20, &asked->sin_addr, 4), 0);
 		ck_assert_int_eq(memcmp(got + 24, &own.sin_port, 2), 0);
 		ck_assert_int_eq(got[26] << 8 | got[27], front.port);
 	}
