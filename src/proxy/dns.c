@@ -17,7 +17,8 @@ enum {
 	SOCKET_QUERIES = 8192,
 	SOCKET_MS = 10000,
 	FAIR_SHARE = 4,
-	DRAWS = 8
+	DRAWS = 8,
+	RESERVES = 2 /* entries of the servers outside the list, in front */
 };
 
 /* One of the sockets to a server. A retired one waits for its last answers. */
@@ -109,6 +110,15 @@ retire(struct dns_socket **place)
 		close_socket(s);
 }
 
+static void
+retire_all(struct dns_server *e)
+{
+	int i;
+
+	for (i = 0; i < SOCKETS; i++)
+		retire(&e->socket[i]);
+}
+
 static void on_answers(struct watch *w, unsigned ready);
 
 static struct dns_socket *
@@ -146,8 +156,8 @@ entry(struct dns *d, unsigned index)
 	unsigned room = d->room > 0 ? d->room : 16;
 	struct dns_server *new;
 
-	index =
-	    index >= SERVER_EMERGENCY ? index - SERVER_EMERGENCY : index + 2;
+	index = index >= SERVER_EMERGENCY ? index - SERVER_EMERGENCY
+					  : index + RESERVES;
 	while (room <= index)
 		room *= 2;
 	if (room > d->room) {
@@ -281,7 +291,6 @@ static void
 fail_server(struct dns *d, struct server *s, int error)
 {
 	struct dns_server *e = entry(d, s->index);
-	int i;
 
 	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
 	    s->name, strerror(error));
@@ -289,8 +298,7 @@ fail_server(struct dns *d, struct server *s, int error)
 	if (e == NULL)
 		return;
 	e->silent = 0;
-	for (i = 0; i < SOCKETS; i++)
-		retire(&e->socket[i]);
+	retire_all(e);
 }
 
 /* Sends it to the server it has. Returns 0, or -1 with errno. */
@@ -530,14 +538,26 @@ dns_leave(struct dns *d, const struct listener *l)
 }
 
 void
+dns_adjust(struct dns *d)
+{
+	const struct server *s;
+	unsigned i;
+
+	for (i = RESERVES; i < d->room; i++) {
+		s = pool_server(d->frontend->pool, i - RESERVES);
+		if (s == NULL || !s->present)
+			retire_all(&d->servers[i]);
+	}
+}
+
+void
 dns_fini(struct dns *d)
 {
-	unsigned i, k;
+	unsigned i;
 
 	dns_leave(d, NULL);
 	for (i = 0; i < d->room; i++)
-		for (k = 0; k < SOCKETS; k++)
-			retire(&d->servers[i].socket[k]);
+		retire_all(&d->servers[i]);
 	timeouts_fini(&d->waiting);
 	table_fini(&d->queries);
 	dgram_batch_fini(&d->batch);

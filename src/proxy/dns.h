@@ -36,6 +36,8 @@ struct dns {
 /* Returns 0, or -1 with errno ENOMEM. */
 int dns_init(struct dns *d, struct frontend *f);
 void dns_fini(struct dns *d);
+/* Gives up the sockets to servers that are gone, after a change. */
+void dns_adjust(struct dns *d);
 /* A listener has queries; for listener.on_datagrams. */
 void dns_on_datagrams(struct listener *l);
 /* Drops the queries that came in through a listener that closes. */

@@ -85,6 +85,7 @@ apply_options(struct frontend *f)
 	check_limits(f);
 	spares_adjust(&f->spares);
 	flows_adjust(&f->flows);
+	dns_adjust(&f->dns);
 }
 
 struct sock_connect_options

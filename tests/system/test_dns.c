@@ -149,7 +149,7 @@ START_TEST(nothing_is_lost)
 {
 	long n = suite_amount(100000, 4000), all;
 	const char *said;
-	int i;
+	int i, fds;
 
 	NEED_PROGRAM("unbound");
 	NEED_PROGRAM("dnsperf");
@@ -162,6 +162,11 @@ START_TEST(nothing_is_lost)
 	for (i = 0; i < SERVERS; i++) /* within 1 % of a third */
 		ck_assert_int_lt(labs(3 * bytes_to(i) - all), all / 100 + 100);
 	ck_assert_int_eq(counter("dns_failed"), 0);
+	/* the sockets to a server that is removed go with it */
+	fds = child_fds(pen.child.pid);
+	ck_assert_str_eq(spot_ask(&ctl, "server 1 remove\n"), "");
+	if (fds >= 0 && pen_is_plain())
+		WAIT_FOR(child_fds(pen.child.pid) <= fds - 10, 10000);
 	down();
 }
 END_TEST
