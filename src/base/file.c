@@ -64,14 +64,15 @@ write_all(int fd, const struct buffer *text)
 	return 0;
 }
 
+/* To a pipe that nobody reads it fails, where opening it alone would wait. */
 static int
 write_through(const char *path, const struct buffer *text, struct error *e)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY), rc;
+	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
 
 	if (fd < 0)
 		return why(e);
-	rc = write_all(fd, text) < 0 ? why(e) : 0;
+	rc = fcntl(fd, F_SETFL, 0) < 0 || write_all(fd, text) < 0 ? why(e) : 0;
 	close(fd);
 	return rc;
 }
@@ -110,37 +111,63 @@ usual_mode(void)
 	return 0644 & ~mask;
 }
 
+/* The name that a file is renamed to: a link stays one, its target is replaced,
+ * or made if the link leads to nothing. NULL with errno. */
+static char *
+real_name(const char *path)
+{
+	char *real = realpath(path, NULL);
+	struct stat st;
+	int fd;
+
+	if (real != NULL || errno != ENOENT)
+		return real;
+	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
+		return strdup(path);
+	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
+	if (fd < 0)
+		return NULL;
+	close(fd);
+	return realpath(path, NULL);
+}
+
+static int
+replace(const char *real, mode_t mode, const struct buffer *text, bool durable)
+{
+	size_t size = strlen(real) + sizeof(".XXXXXX");
+	char *temporary = malloc(size);
+	int fd, rc, saved;
+
+	if (temporary == NULL)
+		return -1;
+	snprintf(temporary, size, "%s.XXXXXX", real);
+	fd = mkstemp(temporary);
+	rc = fd < 0 ? -1
+		    : fill_and_rename(fd, temporary, real, mode, text, durable);
+	saved = errno;
+	free(temporary);
+	errno = saved;
+	return rc;
+}
+
 int
 file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e)
 {
-	size_t size = strlen(path) + sizeof(".XXXXXX");
-	char *real = realpath(path, NULL), *temporary;
-	bool there;
 	struct stat st;
-	int fd, rc;
+	bool there = stat(path, &st) == 0;
+	char *real;
+	int rc;
 
-	there = stat(path, &st) == 0;
-	if (there && !S_ISREG(st.st_mode)) {
-		free(real);
+	if (there && !S_ISREG(st.st_mode))
 		return write_through(path, text, e);
-	}
-	if (real != NULL) /* a link stays one: its target is replaced */
-		size = strlen(real) + sizeof(".XXXXXX");
-	temporary = malloc(size);
-	if (temporary == NULL) {
-		free(real);
+	real = real_name(path);
+	if (real == NULL)
 		return why(e);
-	}
-	snprintf(temporary, size, "%s.XXXXXX", real != NULL ? real : path);
-	fd = mkstemp(temporary);
-	rc = fd < 0
-	    ? -1
-	    : fill_and_rename(fd, temporary, real != NULL ? real : path,
-		  there ? st.st_mode & 07777 : usual_mode(), text, durable);
+	rc = replace(
+	    real, there ? st.st_mode & 07777 : usual_mode(), text, durable);
 	if (rc < 0)
 		why(e);
-	free(temporary);
 	free(real);
 	return rc;
 }

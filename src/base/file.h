@@ -14,10 +14,10 @@ int file_read(
 
 /* Puts `text` into the file's place: a temporary file beside it is written and
  * renamed, so that a reader sees the old one or the new one. With `durable` it
- * is synchronised before, so that a crash leaves one of them too. It keeps the mode of the old one, else gets
- * 0644 less the umask. What is no regular file (a terminal, a pipe) is written
- * to as it is. Returns 0, or -1 with a phrase; then the old file is still
- * there. */
+ * is synchronised before, so that a crash leaves one of them too. It keeps the
+ * mode of the old one, else gets 0644 less the umask. A symbolic link stays one.
+ * What is no regular file (a terminal, a pipe that somebody reads) is written to
+ * as it is. Returns 0, or -1 with a phrase; then the old file is still there. */
 int file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e);
 

@@ -90,6 +90,33 @@ START_TEST(nothing_appended)
 }
 END_TEST
 
+/* What was appended last goes; what was consumed before does not count. */
+START_TEST(cut_at_the_end)
+{
+	struct buffer b;
+
+	buffer_init(&b);
+	buffer_cut(&b, 0);
+	ck_assert_ptr_null(b.data);
+	ck_assert_int_eq(buffer_append(&b, "hello world", 11), 0);
+	buffer_consume(&b, 3);
+	buffer_cut(&b, 9);
+	buffer_cut(&b, 8);
+	ck_assert_uint_eq(buffer_length(&b), 8);
+	buffer_cut(&b, 2);
+	ck_assert_uint_eq(buffer_length(&b), 2);
+	ck_assert_int_eq(buffer_append(&b, "!", 1), 0);
+	ck_assert_uint_eq(buffer_length(&b), 3);
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), "lo!", 3), 0);
+	buffer_cut(&b, 0);
+	ck_assert_uint_eq(buffer_length(&b), 0);
+	ck_assert_ptr_null(b.data);
+	ck_assert_int_eq(buffer_append(&b, "x", 1), 0);
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), "x", 1), 0);
+	buffer_fini(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -99,5 +126,6 @@ main(void)
 	SUITE_ADD(s, empty_owns_nothing, 10);
 	SUITE_ADD(s, too_much_room, 10);
 	SUITE_ADD(s, nothing_appended, 10);
+	SUITE_ADD(s, cut_at_the_end, 10);
 	return suite_main(s);
 }

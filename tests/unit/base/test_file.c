@@ -4,7 +4,9 @@
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -72,6 +74,7 @@ START_TEST(replaces_all)
 {
 	const char *dir = scratch("dir"), *path = scratch("dir/f");
 	const char *link_ = scratch("link");
+	char to[256];
 	mode_t old = umask(027);
 
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
@@ -86,7 +89,8 @@ START_TEST(replaces_all)
 	ck_assert_int_eq(symlink(path, link_), 0);
 	ck_assert_int_eq(replace(link_, "three"), 0);
 	ck_assert_str_eq(contents(path), "three");
-	ck_assert_int_eq(access(link_, F_OK), 0);
+	ck_assert_int_eq(readlink(link_, to, sizeof(to)), (int)strlen(path));
+	ck_assert_int_eq(mode_of(path), 0604);
 	ck_assert_int_eq(entries_in(dir), 1);
 	umask(old);
 }
@@ -112,6 +116,60 @@ START_TEST(failure_leaves_the_old_one)
 }
 END_TEST
 
+/* A link to a file that is not there yet stays one too. */
+START_TEST(link_to_nothing)
+{
+	const char *dir = scratch("links"), *path = scratch("links/f");
+	const char *link_ = scratch("dangling");
+	char to[256];
+
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(symlink(path, link_), 0);
+	ck_assert_msg(replace(link_, "new") == 0, "%s", e.text);
+	ck_assert_int_eq(readlink(link_, to, sizeof(to)), (int)strlen(path));
+	ck_assert_str_eq(contents(path), "new");
+	ck_assert_int_eq(entries_in(dir), 1);
+	/* not one that leads to itself */
+	ck_assert_int_eq(unlink(link_), 0);
+	ck_assert_int_eq(symlink(link_, link_), 0);
+	ck_assert_int_eq(replace(link_, "new"), -1);
+	ck_assert_int_eq(readlink(link_, to, sizeof(to)), (int)strlen(link_));
+}
+END_TEST
+
+/* A file that cannot be filled leaves nothing beside the old one. */
+START_TEST(half_written)
+{
+	const char *dir = scratch("half"), *path = scratch("half/f");
+	struct rlimit old, small = { .rlim_cur = 4096 };
+	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+	char big[10000];
+	int rc;
+
+	memset(big, 'x', sizeof(big) - 1);
+	big[sizeof(big) - 1] = '\0';
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	write_file(path, "old");
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &old), 0);
+	small.rlim_max = old.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+	rc = replace(path, big);
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &old), 0);
+	signal(SIGXFSZ, before);
+	ck_assert_int_eq(rc, -1);
+	ck_assert_str_eq(e.text, "File too large");
+	ck_assert_str_eq(contents(path), "old");
+	ck_assert_int_eq(entries_in(dir), 1);
+	ck_assert_int_eq(replace(path, big), 0);
+	ck_assert_str_eq(contents(path), big);
+	ck_assert_int_eq(entries_in(dir), 1);
+	/* a directory is not replaced */
+	ck_assert_int_eq(replace(dir, "x"), -1);
+	ck_assert_str_eq(e.text, "Is a directory");
+	ck_assert_int_eq(entries_in(dir), 1);
+}
+END_TEST
+
 /* What is no file is written to as it is. */
 START_TEST(pipes)
 {
@@ -126,6 +184,9 @@ START_TEST(pipes)
 	ck_assert_int_eq(read(fd, got, 7), 7);
 	ck_assert_str_eq(got, "through");
 	close(fd);
+	/* nobody reads: an error, not a process that hangs */
+	ck_assert_int_eq(replace(path, "x"), -1);
+	ck_assert_str_eq(e.text, "No such device or address");
 }
 END_TEST
 
@@ -137,6 +198,8 @@ main(void)
 	SUITE_ADD(s, reads_all, 10);
 	SUITE_ADD(s, replaces_all, 10);
 	SUITE_ADD(s, failure_leaves_the_old_one, 10);
+	SUITE_ADD(s, link_to_nothing, 10);
+	SUITE_ADD(s, half_written, 10);
 	SUITE_ADD(s, pipes, 10);
 	return suite_main(s);
 }

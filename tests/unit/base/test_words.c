@@ -68,6 +68,47 @@ START_TEST(comments)
 }
 END_TEST
 
+/* All commands of a line, one after another: the words of each in brackets. */
+static void
+commands(const char *from, const char *wanted)
+{
+	char got[256] = "", *next = line;
+	int i;
+
+	strcpy(line, from);
+	while (next != NULL) {
+		ck_assert_int_eq(words_split(&w, next, &rest), 0);
+		strcat(got, "[");
+		for (i = 0; i < w.count; i++) {
+			strcat(got, i > 0 ? "," : "");
+			strcat(got, w.word[i]);
+		}
+		strcat(got, "]");
+		ck_assert_ptr_null(w.word[w.count]);
+		next = rest;
+	}
+	ck_assert_str_eq(got, wanted);
+}
+
+/* A ; ends a command unless it is quoted or in a comment. */
+START_TEST(several_commands)
+{
+	commands("a b;c d", "[a,b][c,d]");
+	commands("a ; b ;c; d", "[a][b][c][d]");
+	commands(";", "[][]");
+	commands("a;", "[a][]");
+	commands(" ;; a", "[][][a]");
+	commands("a 'b;c' \"d;e\";f", "[a,b;c,d;e][f]");
+	commands("a \"b\\\";c\" d;e", "[a,b\";c,d][e]");
+	commands("a'b;c'd;e", "[ab;cd][e]");
+	commands("a # b; c", "[a]");
+	commands("a; # b; c", "[a][]");
+	commands("a;#b", "[a][]");
+	commands("a#;b", "[a#][b]");
+	commands("a\\;b", "[a\\][b]");
+}
+END_TEST
+
 START_TEST(too_many)
 {
 	int i;
@@ -83,6 +124,13 @@ START_TEST(too_many)
 		strcat(line, "x ");
 	ck_assert_int_eq(words_split(&w, line, &rest), -1);
 	ck_assert_int_eq(errno, E2BIG);
+	/* each command by itself */
+	line[0] = '\0';
+	for (i = 0; i <= WORDS_MAX; i++)
+		strcat(line, i == WORDS_MAX ? "; y" : "x ");
+	ck_assert_int_eq(words_split(&w, line, &rest), 0);
+	ck_assert_int_eq(w.count, WORDS_MAX);
+	ck_assert_str_eq(rest, " y");
 }
 END_TEST
 
@@ -94,6 +142,7 @@ main(void)
 	SUITE_ADD(s, plain_words, 10);
 	SUITE_ADD(s, quotes, 10);
 	SUITE_ADD(s, comments, 10);
+	SUITE_ADD(s, several_commands, 10);
 	SUITE_ADD(s, too_many, 10);
 	return suite_main(s);
 }
