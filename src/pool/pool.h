@@ -114,6 +114,8 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* The connect failed: blacklists `s`. It counts until pool_closed(). */
 void pool_failed(struct pool *p, struct server *s, uint64_t now);
+/* Ends the blacklistings whose time is over, as pool_choose() does too. */
+void pool_revive(struct pool *p, uint64_t now);
 /* Bytes of a connection, up to the server and down to the client, are added to
  * the server and the client's memory: where connections last, before the end. */
 void pool_moved(struct pool *p, struct server *s, const struct peer *who,

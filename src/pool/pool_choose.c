@@ -142,8 +142,8 @@ revive_server(const struct pool *p, uint32_t number)
 			   : p->servers[number - 2];
 }
 
-static void
-revive(struct pool *p, uint64_t now)
+void
+pool_revive(struct pool *p, uint64_t now)
 {
 	int64_t number;
 
@@ -263,7 +263,7 @@ pool_choose(
 {
 	struct server *s = NULL;
 
-	revive(p, now);
+	pool_revive(p, now);
 	if (!pool_permits(p, who))
 		return reserve_choice(p->abuse, tried, TRIED_ABUSE);
 	if (tried->flags != 0)

@@ -88,10 +88,11 @@ static bool
 session_take_spare(struct session *s)
 {
 	struct frontend *f = s->frontend;
+	struct server *server = s->server;
 	enum pipe_verdict v;
 	int fd;
 
-	while ((fd = spares_take(&f->spares, s->server)) >= 0) {
+	while ((fd = spares_take(&f->spares, server)) >= 0) {
 		stream_open_plain(&s->up, fd, f->options.nodelay);
 		v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
 		if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0) {
@@ -103,6 +104,7 @@ session_take_spare(struct session *s)
 			session_close(s, REASON_CLIENT_RESET);
 		else
 			session_go_on(s);
+		spares_refill(&f->spares, server);
 		return true;
 	}
 	return false;

@@ -21,7 +21,8 @@ struct spare {
 	struct watch watch; /* level-triggered, to be handed over */
 	int fd;
 	struct addr at;
-	unsigned tried; /* addresses of the server */
+	unsigned first; /* address of the server it began with */
+	unsigned tried; /* addresses so far */
 	bool connected;
 	bool greeted; /* the server has spoken: only its end is of interest */
 	uint64_t opened;
@@ -32,6 +33,7 @@ struct spare {
 struct spare_server {
 	struct list list; /* the longest idle first */
 	unsigned count;
+	unsigned share;	     /* how many it should have */
 	uint64_t not_before; /* ms */
 };
 
@@ -39,6 +41,15 @@ static uint64_t
 now(const struct spares *p)
 {
 	return loop_now(p->frontend->loop);
+}
+
+/* In all. Servers of datagrams know no connections. */
+static uint64_t
+wanted(const struct spares *p)
+{
+	const struct frontend_options *o = &p->frontend->options;
+
+	return o->dummy || (o->udp && !o->dns) ? 0 : o->idlers;
 }
 
 /* ---- the table of servers ---- */
@@ -117,19 +128,32 @@ drop(struct spare *x)
 		close(fd);
 }
 
+/* Which address of its server it leads to; -1: none that it has now. */
+static int
+place_of(const struct spare *x)
+{
+	const struct server_addrs *a = &x->server->addrs;
+	unsigned i;
+
+	for (i = 0; i < a->count; i++)
+		if (addr_equal(&a->addr[i], &x->at))
+			return (int)i;
+	return -1;
+}
+
 /* Whether clients may be sent to where this one leads. */
 static bool
 is_good(const struct spare *x)
 {
-	const struct server *s = x->server;
-	unsigned i;
+	return server_is_healthy(x->server) && place_of(x) >= 0;
+}
 
-	if (!server_is_healthy(s))
-		return false;
-	for (i = 0; i < s->addrs.count; i++)
-		if (addr_equal(&s->addrs.addr[i], &x->at))
-			return true;
-	return false;
+/* Whether a failed connect says something about the server: it does not when we
+ * are short of something, or its queue is full for the moment. */
+static bool
+is_telling(int error)
+{
+	return !sock_error_is_ours(error) && error != EAGAIN;
 }
 
 static void on_ready(struct watch *w, unsigned ready);
@@ -143,7 +167,7 @@ dial(struct spare *x)
 	struct sock_connect_options o = frontend_connect_options(f);
 	const struct server *s = x->server;
 
-	x->at = s->addrs.addr[(s->addr_first + x->tried++) % s->addrs.count];
+	x->at = s->addrs.addr[(x->first + x->tried++) % s->addrs.count];
 	x->fd = sock_connect(&x->at, &o);
 	if (x->fd < 0)
 		return -1;
@@ -170,11 +194,13 @@ on_failed(struct spare *x, int error)
 	if (x->fd >= 0)
 		close(x->fd);
 	x->fd = -1;
-	if (!sock_error_is_ours(error) && is_good(x) &&
-	    x->tried < s->addrs.count && dial(x) == 0)
-		return;
+	while (is_telling(error) && is_good(x) && x->tried < s->addrs.count) {
+		if (dial(x) == 0)
+			return;
+		error = errno;
+	}
 	p->servers[s->index].not_before = now(p) + TICK_MS;
-	if (!is_good(x) || sock_error_is_ours(error)) {
+	if (!is_good(x) || !is_telling(error)) {
 		drop(x);
 		return;
 	}
@@ -186,15 +212,17 @@ on_failed(struct spare *x, int error)
 }
 
 static void
-open_one(struct spares *p, struct server *s)
+open_one(struct spares *p, struct server *s, struct spare_server *e)
 {
-	struct spare_server *e = entry(p, s->index);
-	struct spare *x = e != NULL ? calloc(1, sizeof(*x)) : NULL;
+	struct spare *x = calloc(1, sizeof(*x));
 
-	if (x == NULL)
+	if (x == NULL) {
+		e->not_before = now(p) + TICK_MS;
 		return;
+	}
 	x->spares = p;
 	x->server = s;
+	x->first = s->addr_first;
 	x->fd = -1;
 	x->opened = now(p);
 	watch_init(&x->watch);
@@ -208,19 +236,32 @@ open_one(struct spares *p, struct server *s)
 		on_failed(x, errno);
 }
 
-/* Another one instead of one that is gone, at once unless it was gone soon. */
-static void
-replace(struct spares *p, struct server *s, bool lasted)
+/* Opens what the server's share lacks, unless it has to wait. */
+void
+spares_refill(struct spares *p, struct server *s)
 {
-	struct spare_server *e = entry(p, s->index);
+	struct spare_server *e;
 
-	if (e == NULL)
+	if (s->index >= p->room)
 		return;
-	if (!lasted)
-		e->not_before = now(p) + TICK_MS;
-	if (p->count < p->frontend->options.idlers && now(p) >= e->not_before &&
-	    server_is_healthy(s))
-		open_one(p, s);
+	e = &p->servers[s->index];
+	while (e->count < e->share && p->count < wanted(p) &&
+	    now(p) >= e->not_before && server_is_healthy(s))
+		open_one(p, s, e);
+}
+
+static void
+on_connected(struct spare *x)
+{
+	struct spares *p = x->spares;
+	int place = place_of(x);
+
+	expiry_cancel(&x->expiry);
+	x->connected = true;
+	p->idle++;
+	if (place >= 0)
+		x->server->addr_first = (unsigned)place;
+	watch_want(p->frontend->loop, &x->watch, READY_READ | WATCH_LEVEL);
 }
 
 static void
@@ -233,20 +274,17 @@ on_ready(struct watch *w, unsigned ready)
 	bool lasted = now(p) - x->opened >= TICK_MS;
 
 	if (!x->connected) {
-		if (error != 0) {
+		if (error != 0)
 			on_failed(x, error);
-		} else if (ready & READY_WRITE) {
-			expiry_cancel(&x->expiry);
-			x->connected = true;
-			p->idle++;
-			watch_want(
-			    p->frontend->loop, w, READY_READ | WATCH_LEVEL);
-		}
+		else if (ready & READY_WRITE)
+			on_connected(x);
 		return;
 	}
 	if (error != 0 || sock_has_ended(x->fd)) {
 		drop(x);
-		replace(p, s, lasted);
+		if (!lasted)
+			p->servers[s->index].not_before = now(p) + TICK_MS;
+		spares_refill(p, s);
 		return;
 	}
 	x->greeted = true; /* it is left for the client to read */
@@ -273,9 +311,20 @@ spares_drop(struct spares *p, const struct server *s)
 		drop(list_entry(link, struct spare, link));
 }
 
+static void
+drop_all(struct spares *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->room; i++)
+		while (p->servers[i].count > 0)
+			drop(list_entry(list_first(&p->servers[i].list),
+			    struct spare, link));
+}
+
 /* Closes those that are of no use any more. */
 static void
-look_after(struct spares *p, struct spare_server *e)
+look_after(struct spare_server *e)
 {
 	struct list *link, *next;
 
@@ -286,7 +335,6 @@ look_after(struct spares *p, struct spare_server *e)
 		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd)))
 			drop(x);
 	}
-	(void)p;
 }
 
 int
@@ -311,8 +359,6 @@ spares_take(struct spares *p, struct server *s)
 		}
 		fd = x->fd;
 		forget(x);
-		replace(p, s, true);
-		break;
 	}
 	return fd;
 }
@@ -329,9 +375,35 @@ bring_to(struct spares *p, struct server *s, uint64_t share)
 		return;
 	while (e->count > share)
 		drop(list_entry(list_first(&e->list), struct spare, link));
-	while (e->count < share && now(p) >= e->not_before &&
-	    p->count < p->frontend->options.idlers && server_is_healthy(s))
-		open_one(p, s);
+	e->share = (unsigned)share;
+	spares_refill(p, s);
+}
+
+/* How they are opened has changed: those there are no good for the next clients.
+ */
+static void
+follow_settings(struct spares *p)
+{
+	const struct frontend_options *o = &p->frontend->options;
+
+	if (p->keepalive == o->keepalive && addr_equal(&p->source, &o->source))
+		return;
+	drop_all(p);
+	p->keepalive = o->keepalive;
+	p->source = o->source;
+}
+
+/* Servers that reached a limit keep theirs, but no more than are wanted in all. */
+static void
+drop_surplus(struct spares *p, const struct usable *u, uint64_t want)
+{
+	unsigned i;
+
+	for (i = 0; p->count > want && i < p->room; i++)
+		while (p->count > want && p->servers[i].count > 0 &&
+		    !usable_has(u, i))
+			drop(list_entry(list_first(&p->servers[i].list),
+			    struct spare, link));
 }
 
 static void
@@ -345,14 +417,16 @@ spares_adjust(struct spares *p)
 {
 	struct frontend *f = p->frontend;
 	const struct usable *u = pool_usable(f->pool);
-	uint64_t want = f->options.dummy ? 0 : f->options.idlers, share, more;
+	uint64_t want = wanted(p), share, more;
 	unsigned i;
 	long k;
 
 	if ((want == 0 && p->count == 0) || !f->started)
 		return;
+	pool_revive(f->pool, now(p));
+	follow_settings(p);
 	for (i = 0; i < p->room; i++)
-		look_after(p, &p->servers[i]);
+		look_after(&p->servers[i]);
 	share = u->count > 0 ? want / u->count : 0;
 	more = u->count > 0 ? want % u->count : 0;
 	for (i = 0; (k = usable_next(u, i)) != USABLE_NONE;
@@ -361,10 +435,7 @@ spares_adjust(struct spares *p)
 		    p, pool_server(f->pool, (unsigned)k), share + (more > 0));
 		more -= more > 0;
 	}
-	for (i = 0; want == 0 && i < p->room; i++)
-		while (p->servers[i].count > 0)
-			drop(list_entry(list_first(&p->servers[i].list),
-			    struct spare, link));
+	drop_surplus(p, u, want);
 	if (want > 0)
 		(void)timer_start(f->loop, &p->tick, TICK_MS);
 	else
@@ -382,12 +453,7 @@ spares_init(struct spares *p, struct frontend *f)
 void
 spares_fini(struct spares *p)
 {
-	unsigned i;
-
-	for (i = 0; i < p->room; i++)
-		while (p->servers[i].count > 0)
-			drop(list_entry(list_first(&p->servers[i].list),
-			    struct spare, link));
+	drop_all(p);
 	timer_fini(&p->tick);
 	timeouts_fini(&p->connecting);
 	free(p->servers);

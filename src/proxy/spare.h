@@ -12,6 +12,7 @@
 #ifndef PEN_PROXY_SPARE_H
 #define PEN_PROXY_SPARE_H
 
+#include "base/addr.h"
 #include "base/list.h"
 #include "net/timeouts.h"
 
@@ -26,7 +27,9 @@ struct spares {
 	uint64_t count; /* connecting and idle */
 	uint64_t idle;	/* connected */
 	struct timeouts connecting;
-	struct timer tick; /* looks after them every second */
+	struct timer tick;  /* looks after them every second */
+	struct addr source; /* what they were opened with */
+	bool keepalive;
 };
 
 void spares_init(struct spares *p, struct frontend *f);
@@ -40,5 +43,8 @@ void spares_drop(struct spares *p, const struct server *s);
 /* A connected descriptor to the server, now the caller's, or -1. Bytes that the
  * server has sent already are still in it. */
 int spares_take(struct spares *p, struct server *s);
+/* Opens others for those taken: to be called when the pool knows what became of
+ * the client, because it may blacklist the server. */
+void spares_refill(struct spares *p, struct server *s);
 
 #endif

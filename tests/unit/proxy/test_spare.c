@@ -195,6 +195,182 @@ START_TEST(stale_ones_cost_nobody)
 }
 END_TEST
 
+/* Nobody has to come to learn that a blacklisting is over. */
+START_TEST(back_with_their_server)
+{
+	struct pool_options o;
+	struct server *s;
+
+	begin(backend_echo, NULL, 4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	o = *pool_options(rig.pool);
+	o.blacklist_ms = 200;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	s = pool_server(rig.pool, 1);
+	pool_failed(rig.pool, s, loop_now(rig.loop));
+	want(4);
+	RUN_UNTIL(has_none(&second));
+	RUN_UNTIL(atomic_load(&second.open) == 2);
+	ck_assert_uint_eq(rig_stats()->accepted, 0);
+	end();
+}
+END_TEST
+
+/* One that reached its limit keeps its own, until fewer are wanted. */
+START_TEST(a_full_server_keeps_them)
+{
+	struct tried tried = { 0 };
+	struct server_spec spec;
+	struct server *s;
+	struct peer who = { 0 };
+
+	begin(backend_echo, NULL, 4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	s = pool_server(rig.pool, 1);
+	server_spec_init(&spec);
+	spec.name = s->name;
+	spec.addrs = s->addrs;
+	spec.hard = 1;
+	s = pool_set_server(rig.pool, 1, &spec);
+	ck_assert_ptr_nonnull(s);
+	pool_opened(rig.pool, s, &who, &tried, loop_now(rig.loop));
+	want(4);
+	ck_assert_uint_eq(frontend_idlers(rig.frontend), 4);
+	want(1);
+	ck_assert_uint_eq(frontend_idlers(rig.frontend), 1);
+	RUN_UNTIL(has_none(&second));
+	pool_closed(rig.pool, s, &who, &tried, 0, 0);
+	end();
+}
+END_TEST
+
+/* Those of before do not know what was changed. */
+START_TEST(made_as_the_settings_say)
+{
+	begin(backend_echo, NULL, 2);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(accepted() == 1);
+	rig.options.keepalive = true;
+	want(2);
+	RUN_UNTIL(accepted() == 2 && frontend_idlers(rig.frontend) == 2);
+	rig.options.source = rig_addr(&rig.front);
+	rig.options.source.u.in.sin_port = 0;
+	want(2);
+	RUN_UNTIL(accepted() == 3 && frontend_idlers(rig.frontend) == 2);
+	want(2);
+	ck_assert_uint_eq(frontend_idlers(rig.frontend), 2);
+	end();
+}
+END_TEST
+
+/* Servers of datagrams know no connections. */
+START_TEST(datagrams_have_none)
+{
+	begin(backend_echo, NULL, 4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	rig.options.udp = true;
+	want(4);
+	ck_assert_uint_eq(frontend_idlers(rig.frontend), 0);
+	rig.options.dns = true; /* which may come either way */
+	want(4);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	end();
+}
+END_TEST
+
+/* All addresses are tried before the server counts as failed, and the next one
+ * begins with the one that worked. */
+START_TEST(every_address_is_tried)
+{
+	struct server_spec spec;
+	struct spot dead, gone;
+	struct server *s;
+
+	rig_begin();
+	rig.options.idlers = 2;
+	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&dead, SPOT_TCP4); /* refuses late, */
+	spot_new(&gone, SPOT_UNIX); /* and at once */
+	server_spec_init(&spec);
+	spec.name = dead.text;
+	spec.addrs.count = 3;
+	spec.addrs.addr[0] = rig_addr(&dead);
+	spec.addrs.addr[1] = rig_addr(&gone);
+	spec.addrs.addr[2] = rig_addr(&rig.backend.at);
+	s = pool_set_server(rig.pool, 0, &spec);
+	ck_assert_ptr_nonnull(s);
+	rig_front();
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	ck_assert_uint_eq(s->failures, 0);
+	ck_assert_uint_eq(s->addr_first, 2);
+	rig_end();
+	backend_stop(&rig.backend);
+}
+END_TEST
+
+/* A Unix server with a full queue is busy, not dead. */
+START_TEST(a_full_queue_is_no_failure)
+{
+	struct spot at;
+	int listening, fds[4], i;
+
+	rig_begin();
+	rig.options.idlers = 4;
+	spot_new(&at, SPOT_UNIX);
+	listening = spot_listen(&at, 0);
+	rig_add_server(0, &at);
+	rig_front();
+	RUN_UNTIL(frontend_idlers(rig.frontend) >= 1);
+	ck_assert_uint_lt(frontend_idlers(rig.frontend), 4);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	for (i = 0; i < 4; i++) {
+		RUN_UNTIL(rig_tells(listening));
+		fds[i] = accept(listening, NULL, NULL);
+		ck_assert_int_ge(fds[i], 0);
+	}
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	rig_end();
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	close(listening);
+}
+END_TEST
+
+/* A connection that was there before says nothing about the server of today:
+ * one that takes no new ones stays blacklisted. */
+START_TEST(a_spare_revives_nobody)
+{
+	struct server *s;
+	struct spot at;
+	int listening, fds[2], client, i;
+
+	rig_begin();
+	rig.options.idlers = 2;
+	spot_new(&at, SPOT_UNIX);
+	listening = spot_listen(&at, 8);
+	rig_add_server(0, &at);
+	rig_front();
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	for (i = 0; i < 2; i++) {
+		fds[i] = accept(listening, NULL, NULL);
+		ck_assert_int_ge(fds[i], 0);
+	}
+	close(listening);
+	client = spot_connect(&rig.front);
+	spot_send(client, "hello", 5);
+	s = pool_server(rig.pool, 0);
+	RUN_UNTIL(rig_holds(fds[0], 5) || rig_holds(fds[1], 5));
+	RUN_UNTIL(s->failures > 0);
+	ck_assert_uint_ne(s->blacklisted_until, 0);
+	ck_assert_uint_eq(rig_stats()->sessions, 1);
+	RUN_UNTIL(frontend_idlers(rig.frontend) == 0);
+	close(client);
+	for (i = 0; i < 2; i++)
+		close(fds[i]);
+	rig_end();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -206,5 +382,12 @@ main(void)
 	SUITE_ADD(s, gone_with_its_health, 60);
 	SUITE_ADD(s, the_dead_are_found_out, 30);
 	SUITE_ADD(s, stale_ones_cost_nobody, 30);
+	SUITE_ADD(s, back_with_their_server, 30);
+	SUITE_ADD(s, a_full_server_keeps_them, 30);
+	SUITE_ADD(s, made_as_the_settings_say, 30);
+	SUITE_ADD(s, datagrams_have_none, 30);
+	SUITE_ADD(s, every_address_is_tried, 30);
+	SUITE_ADD(s, a_full_queue_is_no_failure, 30);
+	SUITE_ADD(s, a_spare_revives_nobody, 30);
 	return suite_main(s);
 }
