@@ -401,9 +401,12 @@ carry_out(struct pen *p, struct plan *draft, struct changes *c)
 	size_t i;
 
 	swap_acls(p, c);
+	pool_begin_changes(p->pool);
 	for (i = 0; i < c->count; i++)
 		if (set_server(p, draft, &c->list[i]) < 0)
 			log_error("out of memory server=%u", c->list[i].index);
+	if (pool_end_changes(p->pool) < 0)
+		log_error("out of memory");
 	log_level = draft->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 	rooms_commit(p, draft, c);
 }

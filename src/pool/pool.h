@@ -76,6 +76,10 @@ struct server *pool_set_server(
  * and with the last of them it forgets what it was (addrs.count is 0 then). The
  * numbers of the others stay. Emergency and abuse servers too; NULL is fine. */
 void pool_remove_server(struct pool *p, struct server *s);
+/* Between the two, many servers can be set and removed at the cost of one: nobody
+ * can be chosen meanwhile. The end returns 0, or -1 with errno ENOMEM. */
+void pool_begin_changes(struct pool *p);
+int pool_end_changes(struct pool *p);
 /* Slots, empty ones included. */
 unsigned pool_count(const struct pool *p);
 struct server *pool_server(const struct pool *p, unsigned index); /* or NULL */

@@ -60,7 +60,7 @@ refresh(struct server *s)
 	const struct balance *b = p->options.balance;
 	bool was = usable_has(&p->usable, s->index);
 
-	if (!pool_is_listed(s) || was == is_usable(s))
+	if (p->changing || !pool_is_listed(s) || was == is_usable(s))
 		return;
 	if (was) {
 		usable_remove(&p->usable, s->index);
@@ -105,11 +105,27 @@ pool_enter_all(struct pool *p)
 		refresh(p->servers[i]);
 }
 
+void
+pool_begin_changes(struct pool *p)
+{
+	pool_leave_all(p);
+	p->changing = true;
+}
+
+int
+pool_end_changes(struct pool *p)
+{
+	p->changing = false;
+	return pool_list_changed(p);
+}
+
 int
 pool_list_changed(struct pool *p)
 {
 	int rc = 0;
 
+	if (p->changing)
+		return 0;
 	pool_leave_all(p);
 	if (p->options.balance->listed != NULL)
 		rc = p->options.balance->listed(p->order);

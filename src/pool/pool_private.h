@@ -16,6 +16,7 @@ struct pool {
 	struct server *emergency, *abuse;
 	struct usable usable;
 	struct heap revive; /* blacklisted servers, by the time they are back */
+	bool changing;	    /* nobody is in the set and the order meanwhile */
 	void *order;	    /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_LISTS];

@@ -20,8 +20,8 @@ session_on_connected(struct session *s)
 	struct server *server = s->server;
 
 	if (s->addr_tried > 1)
-		server->addr_first = (server->addr_first + s->addr_tried - 1u) %
-		    server->addrs.count;
+		server->addr_first =
+		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
 	pool_connected(f->pool, server, loop_now(f->loop));
 	s->up.flags |= STREAM_WRITABLE;
 	session_set_state(s, RELAYING);
@@ -122,8 +122,7 @@ session_connect(struct session *s)
 	const struct frontend_options *o = &f->options;
 	struct sock_connect_options co = frontend_connect_options(f);
 	struct server *server = s->server;
-	unsigned at =
-	    (server->addr_first + s->addr_tried) % server->addrs.count;
+	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
 	int fd = sock_connect(&server->addrs.addr[at], &co);
 	enum pipe_verdict v;
 
@@ -167,6 +166,7 @@ session_next_server(struct session *s)
 				return;
 			}
 			s->addr_tried = 0;
+			s->addr_start = (uint8_t)s->server->addr_first;
 			if (s->failed_once)
 				f->stats.retries++;
 			pool_opened(

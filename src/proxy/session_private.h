@@ -28,6 +28,7 @@ struct session {
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint8_t state;
 	uint8_t addr_tried;  /* addresses of this server tried so far */
+	uint8_t addr_start;  /* the one it began with */
 	bool counted;	     /* the pool counts its connection */
 	bool server_told;    /* the client's end was passed on */
 	bool client_told;    /* the server's end was passed on */
