@@ -5,7 +5,13 @@
 
 #include "base/table.h"
 
-enum { BUCKETS_MIN = 16, STEP = 4 };
+enum { BUCKETS_MIN = 16, STEP = 4, LINE = 64 };
+
+#if defined(__GNUC__)
+#define PREFETCH(at) __builtin_prefetch(at)
+#else
+#define PREFETCH(at) ((void)(at))
+#endif
 
 int
 table_init(struct table *t)
@@ -58,6 +64,24 @@ table_find(const struct table *t, uint64_t hash,
 	if (l == NULL && t->before.buckets != NULL)
 		l = find_in(&t->before, hash, is, key);
 	return l;
+}
+
+void
+table_expect(const struct table *t, uint64_t hash)
+{
+	PREFETCH(bucket(&t->now, hash));
+}
+
+/* A link and its key are rarely in one cache line. */
+void
+table_expect_link(const struct table *t, uint64_t hash)
+{
+	const struct table_link *l = *bucket(&t->now, hash);
+
+	if (l == NULL)
+		return;
+	PREFETCH(l);
+	PREFETCH((const char *)l + LINE);
 }
 
 /* Moves some chains over to the larger array. */

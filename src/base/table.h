@@ -37,6 +37,11 @@ uint64_t table_hash(const struct table *t, const void *key, size_t n);
 /* The first link with that hash for which `is` says so, or NULL. */
 struct table_link *table_find(const struct table *t, uint64_t hash,
     bool (*is)(const struct table_link *l, const void *key), const void *key);
+/* Look-ups that are to come can overlap their waits for memory: table_expect()
+ * fetches the bucket of a hash ahead, table_expect_link(), called for some of
+ * them a little later, what its first link lies in. Both change nothing. */
+void table_expect(const struct table *t, uint64_t hash);
+void table_expect_link(const struct table *t, uint64_t hash);
 /* Adds one that is in no table. When memory for more buckets is short chains
  * grow longer instead. */
 void table_add(struct table *t, struct table_link *l, uint64_t hash);

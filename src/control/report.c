@@ -31,6 +31,7 @@ static const struct counter {
 	{ "dropped_send", offsetof(struct frontend_stats, dropped_send) },
 	{ "dropped_size", offsetof(struct frontend_stats, dropped_size) },
 	{ "dropped_memory", offsetof(struct frontend_stats, dropped_memory) },
+	{ "dropped_flood", offsetof(struct frontend_stats, dropped_flood) },
 	{ "dns_waiting", offsetof(struct frontend_stats, dns_waiting) },
 	{ "dns_peak", offsetof(struct frontend_stats, dns_peak) },
 	{ "dns_queries", offsetof(struct frontend_stats, dns_queries) },

@@ -238,52 +238,51 @@ may_go_on(const struct flow *w)
 	    s->blacklisted_until <= loop_now(w->frontend->loop);
 }
 
+static void
+hash_key(const struct flows *fs, struct arrival *a)
+{
+	a->hash = table_hash(&fs->table, &a->key, sizeof(a->key));
+}
+
 /* With udp_each the server is chosen before the flow is known. */
 static struct flow *
-flow_of_each(struct flows *fs, struct flow_key *key, struct listener *l,
-    const struct dgram *d, const struct peer *who)
+flow_of_each(struct flows *fs, struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
 	struct tried tried = { .count = 0 };
 	uint64_t now = loop_now(f->loop);
-	struct server *s = pool_choose(f->pool, who, &tried, now);
+	struct server *s = pool_choose(f->pool, &a->who, &tried, now);
 	struct flow *w;
 
 	if (s == NULL) {
-		f->stats.dropped_no_server++;
+		errno = EHOSTUNREACH;
 		return NULL;
 	}
-	key->server = s->index;
-	w = flow_find(fs, key);
+	a->key.server = s->index;
+	hash_key(fs, a);
+	w = flow_find(fs, a);
 	if (w != NULL && w->server == s && may_go_on(w))
 		return w;
 	if (w == NULL)
-		w = flow_new(fs, key, l, d, who);
-	if (w == NULL) {
-		f->stats.dropped_memory++;
+		w = flow_new(fs, a);
+	if (w == NULL)
 		return NULL;
-	}
 	flow_release(w);
 	w->tried = tried;
 	w->server = s;
 	w->generation = s->generation;
-	pool_opened(f->pool, s, who, &w->tried, now);
+	pool_opened(f->pool, s, &a->who, &w->tried, now);
 	return w;
 }
 
 static struct flow *
-flow_of(struct flows *fs, struct flow_key *key, struct listener *l,
-    const struct dgram *d, const struct peer *who)
+flow_of(struct flows *fs, struct arrival *a)
 {
-	struct flow *w = flow_find(fs, key);
+	struct flow *w = flow_find(fs, a);
 
 	if (w == NULL)
-		w = flow_new(fs, key, l, d, who);
-	if (w == NULL) {
-		fs->frontend->stats.dropped_memory++;
-		return NULL;
-	}
-	if (!may_go_on(w)) {
+		w = flow_new(fs, a);
+	if (w != NULL && !may_go_on(w)) {
 		flow_release(w);
 		w->tried = (struct tried){ .count = 0 };
 	}
@@ -291,46 +290,86 @@ flow_of(struct flows *fs, struct flow_key *key, struct listener *l,
 }
 
 static void
-make_key(struct flow_key *key, const struct flows *fs, const struct listener *l,
-    const struct dgram *d, const struct peer *who)
+make_key(const struct flows *fs, struct arrival *a)
 {
+	const struct dgram *d = a->dgram;
+	struct flow_key *key = &a->key;
 	uint64_t path;
 
 	memset(key, 0, sizeof(*key));
-	if (who->family == AF_UNIX) {
+	if (a->who.family == AF_UNIX) {
 		path = table_hash(&fs->table, &d->from.u, d->from.len);
 		memcpy(key->client, &path, sizeof(path));
 		path = hash_mix(path ^ fs->table.key.k0);
 		memcpy(key->client + sizeof(path), &path, sizeof(path));
 	} else {
-		memcpy(key->client, who->ip, sizeof(key->client));
+		memcpy(key->client, a->who.ip, sizeof(key->client));
 	}
 	memcpy(key->local, d->local.ip, sizeof(key->local));
-	key->listener = (uint64_t)(uintptr_t)l;
-	key->scope = who->scope;
-	key->port = who->port;
-	key->family = who->family;
+	key->listener = (uint64_t)(uintptr_t)a->listener;
+	key->scope = a->who.scope;
+	key->port = a->who.port;
+	key->family = a->who.family;
 	key->server = UINT32_MAX;
 }
 
+/* The first look at a datagram: what finds its flow. */
 static void
-take(struct flows *fs, struct listener *l, const struct dgram *d)
+meet(struct flows *fs, struct arrival *a, struct listener *l,
+    const struct dgram *d)
+{
+	a->listener = l;
+	a->dgram = d;
+	peer_from_addr(&a->who, &d->from);
+	make_key(fs, a);
+	if (fs->frontend->options.udp_each)
+		return; /* the key is not whole yet */
+	hash_key(fs, a);
+	table_expect(&fs->table, a->hash);
+}
+
+static void
+count_dropped(struct frontend_stats *stats_, int error)
+{
+	if (error == EHOSTUNREACH)
+		stats_->dropped_no_server++;
+	else if (error == EBUSY)
+		stats_->dropped_flood++;
+	else
+		stats_->dropped_memory++;
+}
+
+static void
+take(struct flows *fs, struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
-	struct flow_key key;
-	struct peer who;
 	struct flow *w;
 
-	if (d->cut) {
+	if (a->dgram->cut) {
 		f->stats.dropped_size++;
 		return;
 	}
-	peer_from_addr(&who, &d->from);
-	make_key(&key, fs, l, d, &who);
-	w = f->options.udp_each ? flow_of_each(fs, &key, l, d, &who)
-				: flow_of(fs, &key, l, d, &who);
+	w = f->options.udp_each ? flow_of_each(fs, a) : flow_of(fs, a);
 	if (w != NULL)
-		forward(w, d->bytes, d->n);
+		forward(w, a->dgram->bytes, a->dgram->n);
+	else
+		count_dropped(&f->stats, errno);
+}
+
+/* Three looks at a batch, so that its flows come out of memory together and not
+ * one after the other. */
+static void
+take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
+{
+	struct arrival a[DGRAM_BATCH];
+	unsigned i;
+
+	for (i = 0; i < b->count; i++)
+		meet(fs, &a[i], l, &b->at[i]);
+	for (i = 0; i < b->count && !fs->frontend->options.udp_each; i++)
+		table_expect_link(&fs->table, a[i].hash);
+	for (i = 0; i < b->count; i++)
+		take(fs, &a[i]);
 }
 
 /* The memory of the batch is shared, and nothing is received into it before all
@@ -341,13 +380,14 @@ flows_on_datagrams(struct listener *l)
 	struct frontend *f = l->arg;
 	struct flows *fs = &f->flows;
 	int round, n = DGRAM_BATCH;
-	unsigned i;
 
+	fs->newcomers = 0;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dgram_receive(l->fd, &fs->batch);
-		for (i = 0; n > 0 && i < fs->batch.count; i++)
-			take(fs, l, &fs->batch.at[i]);
+		if (n > 0)
+			take_batch(fs, l, &fs->batch);
 	}
+	fs->behind = n == DGRAM_BATCH ? fs->behind + 1 : 0;
 }
 
 /* ---- from the server ---- */
@@ -371,12 +411,13 @@ on_refused(struct flow *w, int error)
 		struct dgram d = { .bytes = last.data + last.start,
 			.n = buffer_length(&last),
 			.local = w->local };
-		struct listener *l = w->listener;
+		struct arrival again;
 
 		memcpy(&d.from, w->client,
 		    offsetof(struct addr, u) + w->client->len);
+		meet(fs, &again, w->listener, &d);
 		flow_end(w);
-		take(fs, l, &d);
+		take(fs, &again);
 	} else {
 		forward(w, buffer_bytes(&last), buffer_length(&last));
 	}

@@ -11,7 +11,9 @@
  *
  * When there are too many the idlest goes: first of those whose client has not
  * spoken again after an answer (a flood of made-up senders never does), then of
- * all. A datagram that a server refuses (ICMP says so) marks it as failed, as a
+ * all. While datagrams come faster than they can be passed on and new flows keep
+ * ending others, only some new ones are let in, so that those known are served.
+ * A datagram that a server refuses (ICMP says so) marks it as failed, as a
  * refused connection does, and is tried on the next one. */
 #ifndef PEN_PROXY_FLOW_H
 #define PEN_PROXY_FLOW_H
@@ -37,7 +39,10 @@ struct flows {
 	struct flow_server *servers; /* by number */
 	unsigned server_room;
 	struct numbers numbers;
-	size_t kept; /* bytes of questions kept for another try */
+	size_t kept;	    /* bytes of questions kept for another try */
+	unsigned behind;    /* turns in a row that left datagrams unread */
+	bool crowded;	    /* of late a flow ended to make room */
+	unsigned newcomers; /* of this turn, while we are behind */
 };
 
 /* Returns 0, or -1 with errno ENOMEM. */

@@ -21,8 +21,8 @@ struct flow_key {
 
 struct flow {
 	struct table_link link;
-	struct list order; /* of young or steady */
-	struct flow_key key;
+	struct flow_key key; /* near the link: looked at together */
+	struct list order;   /* of young or steady */
 	struct frontend *frontend;
 	struct listener *listener;
 	struct addr *client; /* heap: to answer to */
@@ -44,12 +44,21 @@ struct flow {
 	struct task free_task;
 };
 
-/* The flow of a key, or NULL. */
-struct flow *flow_find(struct flows *fs, const struct flow_key *key);
+/* Who sent a datagram, and what finds its flow. */
+struct arrival {
+	struct listener *listener;
+	const struct dgram *dgram;
+	struct peer who;
+	struct flow_key key;
+	uint64_t hash; /* of the key */
+};
+
+/* The flow of an arrival, or NULL. */
+struct flow *flow_find(const struct flows *fs, const struct arrival *a);
 /* A new one without a server; makes room by ending the idlest when there are
- * too many. NULL with errno ENOMEM. */
-struct flow *flow_new(struct flows *fs, const struct flow_key *key,
-    struct listener *l, const struct dgram *d, const struct peer *who);
+ * too many. NULL with errno ENOMEM, or EBUSY when newcomers crowd and have had
+ * their share of this turn. */
+struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends it: the socket is closed, the server's connection counted off. */
 void flow_end(struct flow *w);
 /* Something came or went: it is the least idle now. */

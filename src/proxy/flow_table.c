@@ -2,13 +2,16 @@
  * they end. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "proxy/flow_private.h"
 
-enum { TICK_MS = 1000 };
+/* While BEHIND turns in a row could not empty the queue and new flows end others,
+ * NEWCOMERS may come in a turn: what is known goes first. */
+enum { TICK_MS = 1000, BEHIND = 32, NEWCOMERS = 4 };
 
 /* ---- finding ---- */
 
@@ -23,10 +26,9 @@ is_key(const struct table_link *l, const void *key)
 }
 
 struct flow *
-flow_find(struct flows *fs, const struct flow_key *key)
+flow_find(const struct flows *fs, const struct arrival *a)
 {
-	struct table_link *l = table_find(
-	    &fs->table, table_hash(&fs->table, key, sizeof(*key)), is_key, key);
+	struct table_link *l = table_find(&fs->table, a->hash, is_key, &a->key);
 
 	return l != NULL ? list_entry(l, struct flow, link) : NULL;
 }
@@ -71,6 +73,8 @@ flow_end_idlest(struct flows *fs, const struct flow *but)
 		if (link == orders[i])
 			continue;
 		flow_end(list_entry(link, struct flow, order));
+		fs->frontend->stats.flows_evicted++;
+		fs->crowded = true;
 		return true;
 	}
 	return false;
@@ -128,12 +132,18 @@ addr_size(const struct addr *a)
 }
 
 struct flow *
-flow_new(struct flows *fs, const struct flow_key *key, struct listener *l,
-    const struct dgram *d, const struct peer *who)
+flow_new(struct flows *fs, const struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
-	struct flow *w = calloc(1, sizeof(*w));
+	const struct dgram *d = a->dgram;
+	struct flow *w;
 
+	if (fs->behind >= BEHIND && fs->crowded &&
+	    ++fs->newcomers > NEWCOMERS) {
+		errno = EBUSY;
+		return NULL;
+	}
+	w = calloc(1, sizeof(*w));
 	if (w == NULL)
 		return NULL;
 	w->client = calloc(1, addr_size(&d->from));
@@ -145,19 +155,18 @@ flow_new(struct flows *fs, const struct flow_key *key, struct listener *l,
 	memcpy(w->client, &d->from, addr_size(&d->from));
 	while (f->stats.flows >= f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
-		f->stats.flows_evicted++;
-	w->key = *key;
+		;
+	w->key = a->key;
 	w->frontend = f;
-	w->listener = l;
+	w->listener = a->listener;
 	w->local = d->local;
-	w->who = *who;
+	w->who = a->who;
 	w->fd = -1;
 	w->started = w->active = loop_now(f->loop);
 	watch_init(&w->watch);
 	buffer_init(&w->question);
 	list_append(&fs->young, &w->order);
-	table_add(
-	    &fs->table, &w->link, table_hash(&fs->table, key, sizeof(*key)));
+	table_add(&fs->table, &w->link, a->hash);
 	f->stats.flows_opened++;
 	if (++f->stats.flows > f->stats.flows_peak)
 		f->stats.flows_peak = f->stats.flows;
@@ -185,6 +194,7 @@ on_tick(struct timer *t)
 	struct flows *fs = list_entry(t, struct flows, tick);
 	struct frontend *f = fs->frontend;
 
+	fs->crowded = false;
 	end_expired(fs, &fs->young, f->options.udp_timeout_ms);
 	end_expired(fs, &fs->steady, f->options.udp_timeout_ms);
 	if (f->stats.flows > 0)
@@ -244,7 +254,7 @@ flows_adjust(struct flows *fs)
 
 	while (f->stats.flows > f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
-		f->stats.flows_evicted++;
+		;
 }
 
 /* ---- what control asks ---- */

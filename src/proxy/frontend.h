@@ -79,6 +79,7 @@ struct frontend_stats {
 	uint64_t dropped_send;	    /* the kernel did not take */
 	uint64_t dropped_size;	    /* too long */
 	uint64_t dropped_memory;
+	uint64_t dropped_flood; /* of newcomers, while they crowd */
 	uint64_t dns_waiting; /* for answers, now */
 	uint64_t dns_peak;    /* most at once */
 	uint64_t dns_queries;

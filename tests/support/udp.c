@@ -205,3 +205,79 @@ udp_ask(int fd, const char *what, int ms)
 	got[n > 0 ? n : 0] = '\0';
 	return text("%s", got);
 }
+
+/* ---- floods ---- */
+
+enum { AT_ONCE = 32, MADE_UP = 0x7f400000 /* 127.64.0.0 and on */ };
+
+static struct iovec spoof = { (char[]){ "spoof" }, 5 };
+
+/* One of them: where to, and from which address. */
+struct made_up {
+	struct in_pktinfo from;
+	union {
+		struct cmsghdr header;
+		char room[CMSG_SPACE(sizeof(struct in_pktinfo))];
+	} control;
+};
+
+static void
+make_up(struct made_up *u, struct msghdr *m, struct spot *to, int number)
+{
+	memset(u, 0, sizeof(*u));
+	u->from.ipi_spec_dst.s_addr = htonl((uint32_t)(MADE_UP + number));
+	u->control.header.cmsg_level = IPPROTO_IP;
+	u->control.header.cmsg_type = IP_PKTINFO;
+	u->control.header.cmsg_len = CMSG_LEN(sizeof(u->from));
+	memcpy(CMSG_DATA(&u->control.header), &u->from, sizeof(u->from));
+	m->msg_name = &to->addr;
+	m->msg_namelen = to->len;
+	m->msg_iov = &spoof;
+	m->msg_iovlen = 1;
+	m->msg_control = &u->control;
+	m->msg_controllen = sizeof(u->control);
+}
+
+static void *
+pour(void *arg)
+{
+	struct udp_flood *f = arg;
+	struct mmsghdr m[AT_ONCE];
+	struct made_up u[AT_ONCE];
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), sent = 0, n = 0, i;
+
+	memset(m, 0, sizeof(m));
+	for (; sent < f->amount && n >= 0; sent += n) {
+		for (i = 0; i < AT_ONCE; i++)
+			make_up(
+			    &u[i], &m[i].msg_hdr, &f->to, f->first + sent + i);
+		n = sendmmsg(fd, m,
+		    (unsigned)(f->amount - sent < AT_ONCE ? f->amount - sent
+							  : AT_ONCE),
+		    0);
+	}
+	close(fd);
+	f->amount = n >= 0 ? sent : -errno;
+	f->over = true;
+	return NULL;
+}
+
+void
+udp_flood_start(
+    struct udp_flood *f, const struct spot *to, int first, int amount)
+{
+	f->to = *to;
+	f->first = first;
+	f->amount = amount;
+	f->over = false;
+	f->ms = (int)wait_now_ms();
+	ck_assert_int_eq(pthread_create(&f->thread, NULL, pour, f), 0);
+}
+
+void
+udp_flood_stop(struct udp_flood *f)
+{
+	pthread_join(f->thread, NULL);
+	f->ms = (int)wait_now_ms() - f->ms;
+	ck_assert_msg(f->amount > 0, "flood: %s", strerror(-f->amount));
+}

@@ -40,4 +40,19 @@ int udp_client(const struct spot *to);
 /* Sends and returns the answer, "" when none comes in `ms`. */
 const char *udp_ask(int fd, const char *what, int ms);
 
+/* Clients that are made up: a datagram from each of many addresses of 127/8, as
+ * fast as they can be sent. */
+struct udp_flood {
+	struct spot to;
+	int first, amount, ms;
+	atomic_bool over;
+	pthread_t thread;
+};
+
+/* Begins one to an IPv4 place; clients are numbered from `first` on. */
+void udp_flood_start(
+    struct udp_flood *f, const struct spot *to, int first, int amount);
+/* Waits for its end; the test fails when not all was sent. `ms`: how long. */
+void udp_flood_stop(struct udp_flood *f);
+
 #endif

@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/list.h"
 #include "base/table.h"
@@ -110,6 +112,98 @@ START_TEST(a_million)
 }
 END_TEST
 
+/* ---- speed ---- */
+
+enum { BATCH = 16, KEY = 72 };
+
+/* As large as a flow and its key, spread over the heap as flows are. */
+struct big {
+	struct table_link link;
+	uint8_t key[KEY];
+	char rest[300];
+};
+
+static bool
+is_big(const struct table_link *l, const void *key)
+{
+	const struct big *x =
+	    (const struct big *)(const void *)((const char *)l -
+		offsetof(struct big, link));
+
+	return memcmp(x->key, key, KEY) == 0;
+}
+
+static void
+big_key(uint8_t key[KEY], size_t i)
+{
+	memset(key, 0, KEY);
+	memcpy(key + 8, &i, sizeof(i));
+}
+
+static double
+seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Nanoseconds of a look-up among n, in batches as datagrams come. */
+static double
+measure(size_t n, size_t amount, size_t *wrong)
+{
+	struct big **things = calloc(n, sizeof(*things));
+	uint8_t key[BATCH][KEY];
+	uint64_t hash[BATCH], random_ = 1;
+	double began, took;
+	size_t i, k;
+
+	ck_assert_ptr_nonnull(things);
+	ck_assert_int_eq(table_init(&t), 0);
+	for (i = 0; i < n; i++) {
+		things[i] = calloc(1, sizeof(struct big));
+		if (things[i] == NULL)
+			ck_abort_msg("no memory");
+		big_key(things[i]->key, i);
+		table_add(
+		    &t, &things[i]->link, table_hash(&t, things[i]->key, KEY));
+	}
+	began = seconds();
+	for (i = 0; i < amount; i += BATCH) {
+		for (k = 0; k < BATCH; k++) {
+			random_ = hash_mix(random_);
+			big_key(key[k], random_ % n);
+			hash[k] = table_hash(&t, key[k], KEY);
+			table_expect(&t, hash[k]);
+		}
+		for (k = 0; k < BATCH; k++)
+			table_expect_link(&t, hash[k]);
+		for (k = 0; k < BATCH; k++)
+			*wrong +=
+			    table_find(&t, hash[k], is_big, key[k]) == NULL;
+	}
+	took = seconds() - began;
+	for (i = 0; i < n; i++)
+		free(things[i]);
+	free(things);
+	table_fini(&t);
+	return took / (double)amount * 1e9;
+}
+
+START_TEST(look_ups)
+{
+	size_t many = (size_t)suite_amount(1000000, 20000), wrong = 0;
+	size_t amount = (size_t)suite_amount(4000000, 20000);
+	double few = measure(100, amount, &wrong);
+	double all = measure(many, amount, &wrong);
+
+	printf("look-up: %.0f ns among 100, %.0f ns among %zu, ratio %.2f\n",
+	    few, all, many, all / few);
+	ck_assert_uint_eq(wrong, 0);
+}
+END_TEST
+
 /* Two tables do not order the same keys alike: strangers cannot aim. */
 START_TEST(keys_are_secret)
 {
@@ -132,6 +226,7 @@ main(void)
 
 	SUITE_ADD(s, like_a_plain_array, 30);
 	SUITE_ADD(s, a_million, 60);
+	SUITE_ADD(s, look_ups, 60);
 	SUITE_ADD(s, keys_are_secret, 10);
 	return suite_main(s);
 }
