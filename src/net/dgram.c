@@ -1,4 +1,4 @@
-/* dgram.c: recvmmsg, sendmmsg and their control messages; owns no descriptor. */
+/* dgram.c: sockets for datagrams, and what comes in; owns no descriptor. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,28 +10,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "net/dgram.h"
+#include "net/dgram_private.h"
 #include "net/sock.h"
-
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
-
-#ifndef HAVE_RECVMMSG
-struct mmsghdr {
-	struct msghdr msg_hdr;
-	unsigned msg_len;
-};
-#endif
 
 /* Bytes that may wait to be received. */
 enum { QUEUE = 8 * 1024 * 1024 };
-
-/* Room for one packet information of either family, aligned as it must be. */
-union control {
-	struct cmsghdr align;
-	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo))];
-};
 
 int
 dgram_batch_init(struct dgram_batch *b)
@@ -79,6 +62,18 @@ dgram_prepare(int fd, int family)
 	(void)on;
 }
 
+void
+dgram_coalesce(int fd)
+{
+#ifdef UDP_GRO
+	int on = 1;
+
+	(void)setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
+#else
+	(void)fd;
+#endif
+}
+
 int
 dgram_connect(const struct addr *to, const struct addr *source)
 {
@@ -103,12 +98,14 @@ dgram_connect(const struct addr *to, const struct addr *source)
 /* ---- receiving ---- */
 
 static void
-note_local(struct dgram_local *local, struct msghdr *m)
+note_control(struct dgram *d, struct msghdr *m)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+	struct dgram_local *local = &d->local;
 	struct cmsghdr *c;
 
 	memset(local, 0, sizeof(*local));
+	d->segment = 0;
 	for (c = CMSG_FIRSTHDR(m); c != NULL; c = CMSG_NXTHDR(m, c)) {
 #ifdef IP_PKTINFO
 		if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_PKTINFO) {
@@ -130,6 +127,15 @@ note_local(struct dgram_local *local, struct msghdr *m)
 			local->family = AF_INET6;
 			local->interface = info.ipi6_ifindex;
 			memcpy(local->ip, &info.ipi6_addr, 16);
+		}
+#endif
+#ifdef UDP_GRO
+		if (c->cmsg_level == IPPROTO_UDP && c->cmsg_type == UDP_GRO) {
+			int each;
+
+			memcpy(&each, CMSG_DATA(c), sizeof(each));
+			if (each > 0 && (size_t)each < d->n)
+				d->segment = (unsigned)each;
 		}
 #endif
 	}
@@ -159,7 +165,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 {
 	struct mmsghdr m[DGRAM_BATCH];
 	struct iovec v[DGRAM_BATCH];
-	union control c[DGRAM_BATCH];
+	union dgram_control c[DGRAM_BATCH];
 	int i, n;
 
 	memset(m, 0, sizeof(m));
@@ -185,107 +191,8 @@ dgram_receive(int fd, struct dgram_batch *b)
 		d->from.len = m[i].msg_hdr.msg_namelen;
 		if (d->from.len < sizeof(d->from.u.sa.sa_family))
 			d->from.u.sa.sa_family = AF_UNIX;
-		note_local(&d->local, &m[i].msg_hdr);
+		note_control(d, &m[i].msg_hdr);
 	}
 	b->count = n > 0 ? (unsigned)n : 0;
 	return n;
-}
-
-/* ---- sending ---- */
-
-int
-dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
-{
-	struct iovec v[2] = { { (void *)(uintptr_t)header, head },
-		{ (void *)(uintptr_t)bytes, n } };
-	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
-	ssize_t sent;
-
-	do
-		sent = head == 0
-		    ? send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT)
-		    : sendmsg(fd, &m, MSG_NOSIGNAL | MSG_DONTWAIT);
-	while (sent < 0 && errno == EINTR);
-	return sent < 0 ? -1 : 0;
-}
-
-/* Says from which address to send. */
-static void
-set_local(struct msghdr *m, union control *c, const struct dgram_local *from)
-{
-	struct cmsghdr *h = &c->align;
-
-	memset(c, 0, sizeof(*c));
-	m->msg_control = NULL;
-	m->msg_controllen = 0;
-#ifdef IP_PKTINFO
-	if (from->family == AF_INET) {
-		struct in_pktinfo info = { .ipi_ifindex = 0 };
-
-		memcpy(&info.ipi_spec_dst, from->ip + 12, 4);
-		h->cmsg_level = IPPROTO_IP;
-		h->cmsg_type = IP_PKTINFO;
-		h->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(h), &info, sizeof(info));
-		m->msg_control = c;
-		m->msg_controllen = CMSG_SPACE(sizeof(info));
-	}
-#endif
-#ifdef IPV6_RECVPKTINFO
-	if (from->family == AF_INET6) {
-		struct in6_pktinfo info = { .ipi6_ifindex = from->interface };
-
-		memcpy(&info.ipi6_addr, from->ip, 16);
-		h->cmsg_level = IPPROTO_IPV6;
-		h->cmsg_type = IPV6_PKTINFO;
-		h->cmsg_len = CMSG_LEN(sizeof(info));
-		memcpy(CMSG_DATA(h), &info, sizeof(info));
-		m->msg_control = c;
-		m->msg_controllen = CMSG_SPACE(sizeof(info));
-	}
-#endif
-}
-
-static int
-send_some(int fd, struct mmsghdr *m, unsigned n)
-{
-#ifdef HAVE_SENDMMSG
-	return sendmmsg(fd, m, n, MSG_NOSIGNAL | MSG_DONTWAIT);
-#else
-	(void)n;
-	return sendmsg(fd, &m[0].msg_hdr, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -1
-									   : 1;
-#endif
-}
-
-int
-dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
-    const struct dgram_local *from)
-{
-	struct mmsghdr m[DGRAM_BATCH];
-	struct iovec v[DGRAM_BATCH];
-	struct sockaddr_storage name;
-	union control c;
-	unsigned i, sent = 0;
-	int n;
-
-	memset(m, 0, sizeof(m));
-	memcpy(&name, &to->u, to->len);
-	for (i = 0; i < b->count; i++) {
-		v[i] = (struct iovec){ b->at[i].bytes, b->at[i].n };
-		m[i].msg_hdr.msg_name = &name;
-		m[i].msg_hdr.msg_namelen = to->len;
-		m[i].msg_hdr.msg_iov = &v[i];
-		m[i].msg_hdr.msg_iovlen = 1;
-		set_local(&m[i].msg_hdr, &c, from);
-	}
-	while (sent < b->count) {
-		n = send_some(fd, m + sent, b->count - sent);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return sent > 0 ? (int)sent : -1;
-		sent += (unsigned)n;
-	}
-	return (int)sent;
 }

@@ -25,7 +25,9 @@ struct dgram_local {
 struct dgram {
 	char *bytes;
 	size_t n;
-	bool cut; /* it was longer than DGRAM_MAX */
+	bool cut;	  /* it was longer than DGRAM_MAX */
+	unsigned segment; /* several came as one, of that size each but the
+			     last; 0: one alone */
 	struct addr from;
 	struct dgram_local local;
 };
@@ -43,9 +45,21 @@ void dgram_batch_fini(struct dgram_batch *b);
 /* Prepares a socket that everybody sends to: the kernel shall say which address
  * each datagram came to, and hold as many as it lets us while we are busy. */
 void dgram_prepare(int fd, int family);
+/* From now on several datagrams of one sender may come as one, `segment` bytes
+ * each (UDP_GRO, udp(7)), where the system can do that. */
+void dgram_coalesce(int fd);
 /* A socket that exchanges datagrams with one address; a Unix one gets a name of
  * its own, to be answered at. Returns -1 with errno. */
 int dgram_connect(const struct addr *to, const struct addr *source);
+
+/* How many datagrams an entry of a batch is. */
+static inline unsigned
+dgram_pieces(const struct dgram *d)
+{
+	return d->segment == 0
+	    ? 1
+	    : (unsigned)((d->n + d->segment - 1) / d->segment);
+}
 
 /* Receives what is there, up to a batch. Returns how many (they are in `b`), or
  * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the other end said
@@ -55,8 +69,10 @@ int dgram_receive(int fd, struct dgram_batch *b);
  * front (0: none). Returns 0, or -1 with errno. */
 int dgram_send(
     int fd, const void *header, size_t head, const void *bytes, size_t n);
-/* Sends all of a batch to one address, from one of this host. Returns how many
- * were taken, or -1 with errno. */
+/* Sends what came as one, as several again. */
+int dgram_send_pieces(int fd, const char *bytes, size_t n, unsigned segment);
+/* Sends all of a batch to one address, from one of this host. Returns how many of
+ * its entries were taken, or -1 with errno. */
 int dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from);
 

@@ -10,8 +10,9 @@
 #include "proxy/flow_private.h"
 #include "proxy/proxy_header.h"
 
-/* Batches in one turn; bytes of questions kept in all. */
-enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024 };
+/* Batches in one turn; bytes of questions kept in all; answers at a time from
+ * which on a server is one that sends many. */
+enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4 };
 
 /* Questions a server has left unanswered. */
 struct flow_server {
@@ -147,12 +148,13 @@ make_header(const struct flow *w, char header[PROXY_HEADER_MAX])
 }
 
 static int
-send_one(struct flow *w, const char *bytes, size_t n)
+send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
 	char header[PROXY_HEADER_MAX];
 	size_t head = make_header(w, header);
 
-	if (dgram_send(w->fd, header, head, bytes, n) < 0)
+	if (segment > 0 ? dgram_send_pieces(w->fd, bytes, n, segment) < 0
+			: dgram_send(w->fd, header, head, bytes, n) < 0)
 		return -1;
 	w->introduced = true;
 	return 0;
@@ -162,7 +164,7 @@ send_one(struct flow *w, const char *bytes, size_t n)
  * says nothing about the server costs the datagram alone. Returns false when
  * there is no server left, or no way to any. */
 static bool
-send_up(struct flow *w, const char *bytes, size_t n)
+send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
 	struct frontend *f = w->frontend;
 
@@ -170,7 +172,7 @@ send_up(struct flow *w, const char *bytes, size_t n)
 		if (w->server == NULL && !choose(w))
 			return false;
 		if ((w->fd >= 0 || open_socket(w) == 0) &&
-		    send_one(w, bytes, n) == 0)
+		    send_one(w, bytes, n, segment) == 0)
 			return true;
 		if (errno == EMSGSIZE || errno == EAGAIN || errno == ENOBUFS ||
 		    errno == EPERM) {
@@ -197,27 +199,29 @@ keep_question(struct flow *w, const char *bytes, size_t n)
 		fs->kept += n;
 }
 
-/* One datagram of the client. */
+/* One datagram of the client, or several of one size that came as one. */
 static void
-forward(struct flow *w, const char *bytes, size_t n)
+forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
 	struct frontend *f = w->frontend;
+	size_t count = segment > 0 ? (n + segment - 1) / segment : 1;
+	size_t last = count > 1 ? (count - 1) * segment : 0;
 
 	if (w->answered && !w->steady)
 		w->steady = true;
 	w->answered = false;
 	flow_touch(w);
-	if (!send_up(w, bytes, n)) {
-		f->stats.dropped_no_server++;
+	if (!send_up(w, bytes, n, segment)) {
+		f->stats.dropped_no_server += count;
 		flow_end(w);
 		return;
 	}
-	w->requests++;
+	w->requests += count;
 	w->up += n;
-	f->stats.datagrams_up++;
+	f->stats.datagrams_up += count;
 	f->stats.up += n;
 	pool_moved(f->pool, w->server, &w->who, &w->tried, n, 0);
-	keep_question(w, bytes, n);
+	keep_question(w, bytes + last, n - last);
 	if (note_question(w)) {
 		mark_failed(w, ETIMEDOUT);
 		flow_release(w);
@@ -339,6 +343,32 @@ count_dropped(struct frontend_stats *stats_, int error)
 		stats_->dropped_memory++;
 }
 
+static void take(struct flows *fs, struct arrival *a);
+
+/* Whether each datagram must go by itself. */
+static bool
+each_by_itself(const struct frontend *f)
+{
+	return f->options.udp_each || f->options.udp_proxy != UDP_PROXY_OFF;
+}
+
+static void
+take_pieces(struct flows *fs, struct arrival *a)
+{
+	const struct dgram *d = a->dgram;
+	struct dgram piece = *d;
+	struct arrival one = *a;
+
+	piece.segment = 0;
+	one.dgram = &piece;
+	for (; piece.bytes < d->bytes + d->n; piece.bytes += piece.n) {
+		piece.n = (size_t)(d->bytes + d->n - piece.bytes);
+		if (piece.n > d->segment)
+			piece.n = d->segment;
+		take(fs, &one);
+	}
+}
+
 static void
 take(struct flows *fs, struct arrival *a)
 {
@@ -349,9 +379,13 @@ take(struct flows *fs, struct arrival *a)
 		f->stats.dropped_size++;
 		return;
 	}
+	if (a->dgram->segment > 0 && each_by_itself(f)) {
+		take_pieces(fs, a);
+		return;
+	}
 	w = f->options.udp_each ? flow_of_each(fs, a) : flow_of(fs, a);
 	if (w != NULL)
-		forward(w, a->dgram->bytes, a->dgram->n);
+		forward(w, a->dgram->bytes, a->dgram->n, a->dgram->segment);
 	else
 		count_dropped(&f->stats, errno);
 }
@@ -419,7 +453,7 @@ on_refused(struct flow *w, int error)
 		flow_end(w);
 		take(fs, &again);
 	} else {
-		forward(w, buffer_bytes(&last), buffer_length(&last));
+		forward(w, buffer_bytes(&last), buffer_length(&last), 0);
 	}
 	buffer_fini(&last);
 }
@@ -430,21 +464,28 @@ answer(struct flow *w, const struct dgram_batch *b)
 {
 	struct frontend *f = w->frontend;
 	size_t bytes = 0;
-	unsigned i;
+	unsigned i, came = 0, gone = 0;
 	int sent;
 
 	note_answer(w);
 	keep_question(w, "", 0);
 	sent = dgram_send_batch(w->listener->fd, b, w->client, &w->local);
-	for (i = 0; sent > 0 && i < (unsigned)sent; i++)
+	for (i = 0; i < b->count; i++) {
+		came += dgram_pieces(&b->at[i]);
+		if ((int)i >= sent)
+			continue;
+		gone += dgram_pieces(&b->at[i]);
 		bytes += b->at[i].n;
-	if (sent < (int)b->count)
-		f->stats.dropped_send +=
-		    b->count - (unsigned)(sent > 0 ? sent : 0);
+	}
+	if (b->count >= STREAM && !w->coalescing) {
+		dgram_coalesce(w->fd);
+		w->coalescing = true;
+	}
+	f->stats.dropped_send += came - gone;
 	w->answered = true;
-	w->responses += b->count;
+	w->responses += came;
 	w->down += bytes;
-	f->stats.datagrams_down += (unsigned)(sent > 0 ? sent : 0);
+	f->stats.datagrams_down += gone;
 	f->stats.down += bytes;
 	pool_moved(f->pool, w->server, &w->who, &w->tried, 0, bytes);
 	flow_touch(w);

@@ -41,6 +41,7 @@ struct flow {
 	bool answered;	   /* since the client's last word */
 	bool steady;
 	bool introduced; /* the server has had a header */
+	bool coalescing; /* its socket may give several datagrams as one */
 	struct task free_task;
 };
 

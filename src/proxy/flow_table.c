@@ -101,7 +101,7 @@ flow_release(struct flow *w)
 	if (w->server != NULL)
 		pool_closed(f->pool, w->server, &w->who, &w->tried, 0, 0);
 	w->server = NULL;
-	w->introduced = false;
+	w->introduced = w->coalescing = false;
 }
 
 void

@@ -49,6 +49,8 @@ open_listener(struct frontend *f, struct listener *l,
 	    f->options.dns ? dns_on_datagrams : flows_on_datagrams;
 	if (a->datagram)
 		dgram_prepare(l->fd, a->at.u.sa.sa_family);
+	if (a->datagram && !f->options.dns)
+		dgram_coalesce(l->fd);
 	l->arg = f;
 	if (!f->started || f->full || listener_resume(l) == 0)
 		return 0;

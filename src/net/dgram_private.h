@@ -1,0 +1,30 @@
+/* dgram_private.h: what receiving and sending of datagrams share. */
+#ifndef PEN_NET_DGRAM_PRIVATE_H
+#define PEN_NET_DGRAM_PRIVATE_H
+
+#include <netinet/in.h>
+#include <netinet/udp.h>
+#include <sys/socket.h>
+
+#include "net/dgram.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+#ifndef HAVE_RECVMMSG
+struct mmsghdr {
+	struct msghdr msg_hdr;
+	unsigned msg_len;
+};
+#endif
+
+/* Room for the packet information of either family and the size of the pieces,
+ * aligned as it must be. */
+union dgram_control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +
+	    CMSG_SPACE(sizeof(int))];
+};
+
+#endif

@@ -1,0 +1,287 @@
+/* dgram_send.c: datagrams out, as few calls as the system can do with. Several of
+ * one size for one address go as one (UDP_SEGMENT, udp(7)): the system takes its
+ * way to the device once. What it will not take so, because a piece is larger
+ * than the path allows unfragmented, goes piece by piece. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "net/dgram_private.h"
+
+/* What is worth joining: pieces that fit into an Ethernet frame, as many as all
+ * systems with UDP_SEGMENT take, and no more than a datagram can be in all. */
+enum { PIECE_MAX = 1452, PIECES_MAX = 64, JOINED_MAX = 65000 };
+
+/* ---- what a message says besides its bytes ---- */
+
+static void
+add_control(struct msghdr *m, union dgram_control *c, int level, int type,
+    const void *what, size_t n)
+{
+	struct cmsghdr *h;
+
+	if (m->msg_control == NULL)
+		memset(c, 0, sizeof(*c));
+	m->msg_control = c;
+	h = (struct cmsghdr *)(void *)(c->bytes + m->msg_controllen);
+	h->cmsg_level = level;
+	h->cmsg_type = type;
+	h->cmsg_len = CMSG_LEN(n);
+	memcpy(CMSG_DATA(h), what, n);
+	m->msg_controllen += CMSG_SPACE(n);
+}
+
+/* From which address to send. */
+static void
+add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
+{
+#ifdef IP_PKTINFO
+	if (l->family == AF_INET) {
+		struct in_pktinfo info = { .ipi_ifindex = 0 };
+
+		memcpy(&info.ipi_spec_dst, l->ip + 12, 4);
+		add_control(m, c, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
+	}
+#endif
+#ifdef IPV6_RECVPKTINFO
+	if (l->family == AF_INET6) {
+		struct in6_pktinfo info = { .ipi6_ifindex = l->interface };
+
+		memcpy(&info.ipi6_addr, l->ip, 16);
+		add_control(
+		    m, c, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
+	}
+#endif
+}
+
+/* Where to cut it into datagrams. */
+static void
+add_segment(struct msghdr *m, union dgram_control *c, unsigned segment)
+{
+#ifdef UDP_SEGMENT
+	uint16_t each = (uint16_t)segment;
+
+	if (segment > 0)
+		add_control(
+		    m, c, IPPROTO_UDP, UDP_SEGMENT, &each, sizeof(each));
+#else
+	(void)m;
+	(void)c;
+	(void)segment;
+#endif
+}
+
+/* Errors that say that it cannot be cut, not that it cannot be sent. */
+static bool
+is_about_segments(int error)
+{
+	return error == EINVAL || error == EMSGSIZE || error == EIO ||
+	    error == EOPNOTSUPP;
+}
+
+/* ---- to where the socket is connected ---- */
+
+static int
+send_message(int fd, const struct msghdr *m)
+{
+	ssize_t sent;
+
+	do
+		sent = sendmsg(fd, m, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -1 : 0;
+}
+
+int
+dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
+{
+	struct iovec v[2] = { { (void *)(uintptr_t)header, head },
+		{ (void *)(uintptr_t)bytes, n } };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2 };
+	ssize_t sent;
+
+	if (head > 0)
+		return send_message(fd, &m);
+	do
+		sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	return sent < 0 ? -1 : 0;
+}
+
+int
+dgram_send_pieces(int fd, const char *bytes, size_t n, unsigned segment)
+{
+	struct iovec v = { (void *)(uintptr_t)bytes, n };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
+	union dgram_control c;
+	size_t piece;
+
+#ifdef UDP_SEGMENT
+	add_segment(&m, &c, segment);
+	if (send_message(fd, &m) == 0)
+		return 0;
+	if (!is_about_segments(errno))
+		return -1;
+#else
+	(void)m;
+	(void)c;
+#endif
+	for (; n > 0; bytes += piece, n -= piece) {
+		piece = n < segment ? n : segment;
+		if (dgram_send(fd, NULL, 0, bytes, piece) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- a batch to one address ---- */
+
+struct outgoing {
+	int fd;
+	const struct dgram_batch *batch;
+	struct sockaddr_storage to;
+	socklen_t to_len;
+	const struct dgram_local *from;
+	unsigned count; /* messages */
+	struct mmsghdr m[DGRAM_BATCH];
+	struct iovec v[DGRAM_BATCH];
+	union dgram_control c[DGRAM_BATCH];
+	unsigned segment[DGRAM_BATCH];	 /* of a message; 0: one datagram */
+	unsigned first[DGRAM_BATCH + 1]; /* of a message, in the batch */
+};
+
+/* How many datagrams from `i` on can go as one: of one size, the last one may be
+ * shorter. */
+static unsigned
+joinable(const struct outgoing *o, unsigned i)
+{
+	const struct dgram *d = &o->batch->at[i];
+	size_t size = d->n, all = d->n;
+	unsigned n = 1;
+
+#ifdef UDP_SEGMENT
+	if (d->segment > 0 || size == 0 || size > PIECE_MAX ||
+	    o->to.ss_family == AF_UNIX)
+		return 1;
+	while (i + n < o->batch->count && n < PIECES_MAX) {
+		const struct dgram *next = &o->batch->at[i + n];
+
+		if (next->segment > 0 || next->n == 0 || next->n > size ||
+		    all + next->n > JOINED_MAX)
+			break;
+		all += next->n;
+		n++;
+		if (next->n < size)
+			break;
+	}
+#else
+	(void)all;
+	(void)size;
+#endif
+	return n;
+}
+
+static void
+fill_message(struct outgoing *o, unsigned k, unsigned first, unsigned n)
+{
+	struct msghdr *m = &o->m[k].msg_hdr;
+	const struct dgram *d = &o->batch->at[first];
+
+	memset(m, 0, sizeof(*m));
+	m->msg_name = &o->to;
+	m->msg_namelen = o->to_len;
+	m->msg_iov = &o->v[first];
+	m->msg_iovlen = n;
+	o->segment[k] = n > 1 ? (unsigned)d->n : d->segment;
+	o->first[k] = first;
+	add_local(m, &o->c[k], o->from);
+	add_segment(m, &o->c[k], o->segment[k]);
+}
+
+static void
+prepare(struct outgoing *o)
+{
+	unsigned i, n;
+
+	o->count = 0;
+	for (i = 0; i < o->batch->count; i += n, o->count++) {
+		n = joinable(o, i);
+		fill_message(o, o->count, i, n);
+	}
+	for (i = 0; i < o->batch->count; i++)
+		o->v[i] =
+		    (struct iovec){ o->batch->at[i].bytes, o->batch->at[i].n };
+	o->first[o->count] = o->batch->count;
+}
+
+/* A message that will not be cut, as datagrams of their own. */
+static int
+send_apart(struct outgoing *o, unsigned k)
+{
+	struct iovec v;
+	struct msghdr m = o->m[k].msg_hdr;
+	union dgram_control c;
+	unsigned i, each = o->segment[k];
+	size_t at;
+
+	m.msg_control = NULL;
+	m.msg_controllen = 0;
+	m.msg_iov = &v;
+	m.msg_iovlen = 1;
+	add_local(&m, &c, o->from);
+	for (i = o->first[k]; i < o->first[k + 1]; i++)
+		for (at = 0; at < o->batch->at[i].n; at += v.iov_len) {
+			v.iov_base = o->batch->at[i].bytes + at;
+			v.iov_len = o->batch->at[i].n - at;
+			if (v.iov_len > each)
+				v.iov_len = each;
+			if (send_message(o->fd, &m) < 0)
+				return -1;
+		}
+	return 0;
+}
+
+static int
+send_some(int fd, struct mmsghdr *m, unsigned n)
+{
+#ifdef HAVE_SENDMMSG
+	int sent;
+
+	do
+		sent = sendmmsg(fd, m, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+	while (sent < 0 && errno == EINTR);
+	return sent;
+#else
+	(void)n;
+	return send_message(fd, &m[0].msg_hdr) < 0 ? -1 : 1;
+#endif
+}
+
+int
+dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
+    const struct dgram_local *from)
+{
+	struct outgoing o;
+	unsigned sent = 0;
+	int n;
+
+	o.fd = fd;
+	o.batch = b;
+	memcpy(&o.to, &to->u, to->len);
+	o.to_len = to->len;
+	o.from = from;
+	prepare(&o);
+	while (sent < o.count) {
+		n = send_some(fd, o.m + sent, o.count - sent);
+		if (n < 0 && o.segment[sent] > 0 && is_about_segments(errno) &&
+		    send_apart(&o, sent) == 0)
+			n = 1;
+		if (n <= 0)
+			break;
+		sent += (unsigned)n;
+	}
+	return sent > 0 ? (int)o.first[sent] : -1;
+}

@@ -1,0 +1,178 @@
+/* test_dgram.c: batches of datagrams: together or one by one, all arrive as they
+ * were, in order. */
+#include "config.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "net/dgram.h"
+#include "support/suite.h"
+
+static struct dgram_batch out, in;
+static struct addr here, sender_at;
+static int from, to;
+
+static int
+open_one(struct addr *at)
+{
+	struct sockaddr_in *in4 = &at->u.in;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	memset(at, 0, sizeof(*at));
+	at->len = sizeof(*in4);
+	in4->sin_family = AF_INET;
+	in4->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, &at->u.sa, at->len), 0);
+	ck_assert_int_eq(getsockname(fd, &at->u.sa, &at->len), 0);
+	return fd;
+}
+
+static void
+up(void)
+{
+	ck_assert_int_eq(dgram_batch_init(&out), 0);
+	ck_assert_int_eq(dgram_batch_init(&in), 0);
+	to = open_one(&here);
+	from = open_one(&sender_at);
+	dgram_prepare(to, AF_INET);
+}
+
+static void
+down(void)
+{
+	close(from);
+	close(to);
+	dgram_batch_fini(&out);
+	dgram_batch_fini(&in);
+}
+
+static void
+put(unsigned i, size_t n, unsigned segment)
+{
+	out.at[i].n = n;
+	out.at[i].segment = segment;
+	memset(out.at[i].bytes, 'a' + (int)i, n);
+	out.count = i + 1;
+}
+
+/* The next one as any program receives it. */
+static void
+expect(char what, size_t n)
+{
+	static char bytes[DGRAM_MAX];
+	struct pollfd p = { .fd = to, .events = POLLIN };
+
+	ck_assert_int_eq(poll(&p, 1, 5000), 1);
+	ck_assert_int_eq(recv(to, bytes, sizeof(bytes), 0), (int)n);
+	if (n > 0) {
+		ck_assert_int_eq(bytes[0], what);
+		ck_assert_int_eq(bytes[n - 1], what);
+	}
+}
+
+static void
+expect_nothing(void)
+{
+	char byte;
+
+	ck_assert_int_lt(recv(to, &byte, 1, MSG_DONTWAIT), 0);
+}
+
+START_TEST(all_sizes_in_order)
+{
+	static const size_t sizes[] = { 100, 100, 100, 99, 100, 0, 0, 1452,
+		1452, 7, 7, 1453, 1453, 60000, 1, 2 };
+	static const struct dgram_local nowhere;
+	unsigned i;
+
+	up();
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
+		put(i, sizes[i], 0);
+	ck_assert_int_eq(
+	    dgram_send_batch(from, &out, &here, &nowhere), (int)out.count);
+	for (i = 0; i < out.count; i++)
+		expect((char)('a' + (int)i), sizes[i]);
+	expect_nothing();
+	down();
+}
+END_TEST
+
+/* What came as several goes as several, also when the system will not cut it (no
+ * system cuts one into 500). */
+START_TEST(pieces_stay_pieces)
+{
+	struct dgram_local local = { .ip = { [10] = 0xff, 0xff, 127, 0, 0, 1 },
+		.family = AF_INET };
+	static const unsigned segments[] = { 1000, 10, 4999 };
+	unsigned segment = segments[_i];
+	size_t left;
+
+	up();
+	put(0, 300, 0);
+	put(1, 5000, segment);
+	put(2, 300, 0);
+	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &local), 3);
+	expect('a', 300);
+	for (left = 5000; left > 0; left -= left < segment ? left : segment)
+		expect('b', left < segment ? left : segment);
+	expect('c', 300);
+	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
+	ck_assert_int_eq(
+	    dgram_send_pieces(from, out.at[1].bytes, 5000, segment), 0);
+	for (left = 5000; left > 0; left -= left < segment ? left : segment)
+		expect('b', left < segment ? left : segment);
+	expect_nothing();
+	down();
+}
+END_TEST
+
+/* Whether they come as one or one by one: the bytes and the pieces are the same,
+ * and so are the sender and the address it had sent to. */
+START_TEST(coalesced)
+{
+	static const struct dgram_local nowhere;
+	size_t bytes = 0;
+	unsigned i, pieces = 0;
+	int n;
+
+	up();
+	dgram_coalesce(to);
+	for (i = 0; i < 10; i++)
+		put(i, i < 9 ? 1200 : 5, 0);
+	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &nowhere), 10);
+	while (pieces < 10) {
+		n = dgram_receive(to, &in);
+		ck_assert_int_gt(n, 0);
+		for (i = 0; i < in.count; i++) {
+			pieces += dgram_pieces(&in.at[i]);
+			bytes += in.at[i].n;
+			ck_assert_mem_eq(&in.at[i].from.u, &sender_at.u,
+			    sizeof(struct sockaddr_in));
+#ifdef IP_PKTINFO
+			ck_assert_int_eq(in.at[i].local.family, AF_INET);
+#endif
+		}
+	}
+	ck_assert_uint_eq(pieces, 10);
+	ck_assert_uint_eq(bytes, 9 * 1200 + 5);
+	ck_assert_int_lt(dgram_receive(to, &in), 0);
+	down();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dgram");
+	TCase *pieces = tcase_create("pieces");
+
+	SUITE_ADD(s, all_sizes_in_order, 10);
+	tcase_add_loop_test(pieces, pieces_stay_pieces, 0, 3);
+	suite_add_tcase(s, pieces);
+	SUITE_ADD(s, coalesced, 10);
+	return suite_main(s);
+}
