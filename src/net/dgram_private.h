@@ -12,7 +12,7 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-#ifndef HAVE_RECVMMSG
+#ifndef HAVE_STRUCT_MMSGHDR
 struct mmsghdr {
 	struct msghdr msg_hdr;
 	unsigned msg_len;
