@@ -142,11 +142,12 @@ note_control(struct dgram *d, struct msghdr *m)
 }
 
 static int
-receive_some(int fd, struct mmsghdr *m, unsigned n)
+receive_some(int fd, struct dgram_message *m, unsigned n)
 {
 	ssize_t got;
 #ifdef HAVE_RECVMMSG
-	int rc = recvmmsg(fd, m, n, MSG_DONTWAIT, NULL);
+	int rc =
+	    recvmmsg(fd, (struct mmsghdr *)(void *)m, n, MSG_DONTWAIT, NULL);
 
 	(void)got;
 	return rc;
@@ -163,7 +164,7 @@ receive_some(int fd, struct mmsghdr *m, unsigned n)
 int
 dgram_receive(int fd, struct dgram_batch *b)
 {
-	struct mmsghdr m[DGRAM_BATCH];
+	struct dgram_message m[DGRAM_BATCH];
 	struct iovec v[DGRAM_BATCH];
 	union dgram_control c[DGRAM_BATCH];
 	int i, n;

@@ -12,12 +12,11 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-#ifndef HAVE_STRUCT_MMSGHDR
-struct mmsghdr {
+/* Laid out as the struct mmsghdr of systems that have one. */
+struct dgram_message {
 	struct msghdr msg_hdr;
 	unsigned msg_len;
 };
-#endif
 
 /* Room for the packet information of either family and the size of the pieces,
  * aligned as it must be. */

@@ -146,7 +146,7 @@ struct outgoing {
 	socklen_t to_len;
 	const struct dgram_local *from;
 	unsigned count; /* messages */
-	struct mmsghdr m[DGRAM_BATCH];
+	struct dgram_message m[DGRAM_BATCH];
 	struct iovec v[DGRAM_BATCH];
 	union dgram_control c[DGRAM_BATCH];
 	unsigned segment[DGRAM_BATCH];	 /* of a message; 0: one datagram */
@@ -245,13 +245,14 @@ send_apart(struct outgoing *o, unsigned k)
 }
 
 static int
-send_some(int fd, struct mmsghdr *m, unsigned n)
+send_some(int fd, struct dgram_message *m, unsigned n)
 {
 #ifdef HAVE_SENDMMSG
 	int sent;
 
 	do
-		sent = sendmmsg(fd, m, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+		sent = sendmmsg(fd, (struct mmsghdr *)(void *)m, n,
+		    MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (sent < 0 && errno == EINTR);
 	return sent;
 #else
