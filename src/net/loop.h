@@ -98,7 +98,8 @@ void watch_stop(struct loop *l, struct watch *w);
 void loop_soon(struct loop *l, struct task *t);
 
 void timer_init(struct timer *t, void (*on_time)(struct timer *t));
-/* (Re)starts; fires once after `ms`. Returns 0, or -1 with errno ENOMEM. */
+/* (Re)starts; fires once after `ms`, give or take a tick of the system's coarse
+ * clock (4 or 10 ms). Returns 0, or -1 with errno ENOMEM. */
 int timer_start(struct loop *l, struct timer *t, uint64_t ms);
 void timer_stop(struct timer *t);
 void timer_fini(struct timer *t);
