@@ -63,11 +63,17 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 static int
 check(struct pen *p)
 {
+	struct secure_change files;
 	struct buffer text;
 	struct error e;
 
 	if (make_plan(p, print_error, &e) < 0)
 		return 1;
+	if (secure_prepare(p, p->plan, &files, &e) < 0) {
+		print_error(e.text);
+		return 1;
+	}
+	secure_cancel(&files);
 	buffer_init(&text);
 	plan_print(p->plan, &text);
 	fwrite(buffer_bytes(&text), 1, buffer_length(&text), stdout);

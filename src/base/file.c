@@ -24,11 +24,16 @@ int
 file_read(const char *path, size_t most, struct buffer *text, struct error *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	return fd < 0 ? why(e) : file_read_fd(fd, most, text, e);
+}
+
+int
+file_read_fd(int fd, size_t most, struct buffer *text, struct error *e)
+{
 	ssize_t n = 1;
 	char *at;
 
-	if (fd < 0)
-		return why(e);
 	while (n > 0 && (at = buffer_reserve(text, CHUNK)) != NULL) {
 		n = read(fd, at, CHUNK);
 		if (n < 0 && errno == EINTR) {

@@ -11,6 +11,8 @@
  * 0, or -1 with a phrase. */
 int file_read(
     const char *path, size_t most, struct buffer *text, struct error *e);
+/* The same of an open one, which it closes. */
+int file_read_fd(int fd, size_t most, struct buffer *text, struct error *e);
 
 /* Puts `text` into the file's place: a temporary file beside it is written and
  * renamed, so that a reader sees the old one or the new one. With `durable` it

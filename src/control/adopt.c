@@ -242,6 +242,7 @@ set_server(struct pen *p, const struct plan *draft, const struct change *c)
 	spec.weight = s->weight;
 	spec.prio = s->prio;
 	spec.acl = s->acl;
+	spec.tls = s->tls;
 	set = c->index == SERVER_EMERGENCY ? pool_set_emergency(p->pool, &spec)
 	    : c->index == SERVER_ABUSE
 	    ? pool_set_abuse(p->pool, &spec)
@@ -388,7 +389,7 @@ prepare(struct pen *p, struct plan *draft, const struct names *n,
 {
 	if (p->loop != NULL && check_start_only(p->plan, draft, e) < 0)
 		return -1;
-	if (find_changes(p, draft, n, c, e) < 0)
+	if (secure_check(draft, e) < 0 || find_changes(p, draft, n, c, e) < 0)
 		return -1;
 	if (copy_acls(p, draft, c) < 0)
 		return error_set(e, "out of memory");

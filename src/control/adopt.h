@@ -16,6 +16,7 @@ struct changes {
 	size_t count, room;
 	struct acl acls[ACL_LISTS]; /* to be put in place of the pool's */
 	bool acl_changed[ACL_LISTS];
+	struct secure_change secure;
 	struct requestlog *log; /* opened for the draft */
 	bool log_changed;
 };

@@ -33,7 +33,7 @@ enum command_kind {
 	KIND_ACTION,   /* the handler does it, at once */
 	KIND_OBSOLETE, /* accepted, does nothing */
 	KIND_LATER,    /* its feature is not there yet */
-	KIND_TLS,      /* the same, and needs a build with TLS */
+	KIND_TLS,      /* of TLS, which this build has not */
 };
 
 enum {
@@ -151,6 +151,13 @@ int run_help(struct call *c, struct error *e);
 int run_show(struct call *c, struct error *e);
 int run_statistics(struct call *c, struct error *e);
 int run_status(struct call *c, struct error *e);
+/* tls_command.c */
+int run_ssl_cert(struct call *c, struct error *e);
+int run_ssl_key(struct call *c, struct error *e);
+int run_ssl_min(struct call *c, struct error *e);
+int run_ssl_option(struct call *c, struct error *e);
+int run_ssl_protocol(struct call *c, struct error *e);
+int run_certs(struct call *c, struct error *e);
 /* config_command.c */
 int run_include(struct call *c, struct error *e);
 int run_reload(struct call *c, struct error *e);

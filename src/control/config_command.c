@@ -34,6 +34,7 @@ run_reload(struct call *c, struct error *e)
 	rc = plan_become(c->plan, new);
 	plan_free(new);
 	c->fresh = true;
+	secure_look(c->pen);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
 

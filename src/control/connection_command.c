@@ -69,6 +69,29 @@ run_listen(struct call *c, struct error *e)
 
 /* ---- connections ---- */
 
+/* What a client that talks TLS has shown of itself. */
+static void
+tell_tls(struct facts *f, const struct stream *s)
+{
+	struct tls_facts t;
+
+	if (s == NULL || !stream_is_open(s) || !stream_is_tls(s))
+		return;
+	tls_facts(s, &t);
+	facts_text(f, "tls", t.version);
+	facts_text(f, "cipher", t.cipher);
+	facts_flag(f, "resumed", t.resumed);
+	if (t.name[0] != '\0')
+		facts_text(f, "name", t.name);
+	if (t.alpn[0] != '\0')
+		facts_text(f, "alpn", t.alpn);
+	if (!t.certificate)
+		return;
+	facts_text(f, "subject", t.subject);
+	facts_text(f, "serial", t.serial);
+	facts_text(f, "verified", t.verified);
+}
+
 static void
 tell_connection(struct facts *f, const struct connection_info *i)
 {
@@ -89,6 +112,7 @@ tell_connection(struct facts *f, const struct connection_info *i)
 	facts_number(f, "rx", i->down);
 	facts_number(f, "age_ms", i->age_ms);
 	facts_number(f, "idle_ms", i->idle_ms);
+	tell_tls(f, i->stream);
 }
 
 /* Pen's shape: numbers, of a free one zeroes. */

@@ -119,6 +119,7 @@ on_hangup(void *arg)
 
 	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
+	secure_look(p);
 	reload(p);
 }
 
@@ -175,6 +176,7 @@ pen_free(struct pen *p)
 	}
 	control_free(p->control);
 	frontend_free(p->frontend);
+	secure_free(p);
 	requestlog_close(p->log);
 	resolver_free(p->resolver);
 	pool_free(p->pool);
@@ -225,6 +227,17 @@ open_resolver(struct pen *p, struct error *e)
 }
 
 static int
+open_secure(struct pen *p, struct error *e)
+{
+	struct secure_change c;
+
+	if (secure_prepare(p, p->plan, &c, e) < 0)
+		return -1;
+	secure_commit(p, p->plan, &c);
+	return 0;
+}
+
+static int
 open_frontend(struct pen *p, struct error *e)
 {
 	p->frontend =
@@ -234,7 +247,7 @@ open_frontend(struct pen *p, struct error *e)
 	if (rooms_open_log(p, e) < 0)
 		return -1;
 	frontend_set_requestlog(p->frontend, p->log);
-	return 0;
+	return open_secure(p, e);
 }
 
 int

@@ -12,6 +12,7 @@
 #include "control/names.h"
 #include "control/plan.h"
 #include "control/reply.h"
+#include "control/secure.h"
 
 struct control;
 struct request;
@@ -23,6 +24,7 @@ struct pen {
 	struct loop *loop;  /* NULL until pen_start(), as those below */
 	struct pool *pool;  /* always there */
 	struct frontend *frontend;
+	struct secure secure;
 	struct control *control;
 	struct resolver *resolver;
 	struct requestlog *log;	  /* NULL: none */

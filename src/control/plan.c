@@ -45,6 +45,10 @@ each_text(struct plan *p, int (*visit)(char **place))
 		if (row->kind == KIND_TEXT)
 			rc |= visit(
 			    (char **)(void *)((char *)&p->config + row->place));
+	for (i = 0; i < TLS_PAIRS_MAX; i++) {
+		rc |= visit(&p->config.tls.pair[i].cert);
+		rc |= visit(&p->config.tls.pair[i].key);
+	}
 	rc |= visit(&p->listen_text);
 	for (i = 0; i < p->control_count; i++)
 		rc |= visit(&p->controls[i].text);
@@ -74,6 +78,7 @@ config_init(struct config *c)
 {
 	pool_options_init(&c->pool);
 	frontend_options_init(&c->frontend);
+	tls_settings_init(&c->tls);
 }
 
 struct plan *
@@ -195,5 +200,6 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 	return a->port == b->port && a->acl == b->acl && a->prio == b->prio &&
 	    a->weight == b->weight && a->soft == b->soft &&
 	    a->hard == b->hard && a->blacklist_ms == b->blacklist_ms &&
-	    a->admin_set == b->admin_set && a->admin == b->admin;
+	    a->admin_set == b->admin_set && a->admin == b->admin &&
+	    a->tls == b->tls;
 }

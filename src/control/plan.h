@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "control/access.h"
 #include "control/spec.h"
+#include "net/tls_settings.h"
 #include "pool/pool.h"
 #include "proxy/frontend.h"
 
@@ -39,6 +40,7 @@ struct config {
 	struct frontend_options frontend;
 	struct process_options process;
 	struct mode_options mode;
+	struct tls_settings tls;
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	int control_acl; /* the list that TCP control clients must pass */
@@ -99,6 +101,11 @@ bool server_plan_equal(
 void plan_print(const struct plan *p, struct buffer *text);
 /* "off", "first", "every". */
 const char *mode_udp_proxy_name(enum udp_proxy when);
+/* "default", "on", "off". */
+const char *server_tls_name(enum server_tls tls);
+/* "tls1.2" of 12; of one bit. */
+const char *tls_min_name(unsigned min);
+const char *tls_option_name(unsigned bit);
 /* The settings of it alone. */
 void plan_print_settings(const struct plan *p, struct buffer *text);
 /* One word as the command language reads it back: quoted where it must be. */

@@ -86,6 +86,33 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 }
 
 static void
+print_pairs(const struct tls_settings *s, struct buffer *text)
+{
+	unsigned i;
+
+	reply_add(text, "no ssl_cert\n");
+	for (i = 0; i < s->pairs; i++) {
+		print_text(text, "ssl_cert", s->pair[i].cert);
+		if (s->pair[i].key != NULL)
+			print_text(text, "ssl_key", s->pair[i].key);
+	}
+}
+
+static void
+print_tls(const struct tls_settings *s, struct buffer *text)
+{
+	unsigned bit;
+
+	if (!command_is_there(command_find("ssl_cert")))
+		return;
+	print_pairs(s, text);
+	reply_add(text, "ssl_min %s\n", tls_min_name(s->min));
+	for (bit = 1; bit <= TLS_SERVER_PREFERENCE; bit *= 2)
+		reply_add(text, "%sssl_option %s\n",
+		    s->options & bit ? "" : "no ", tls_option_name(bit));
+}
+
+static void
 print_listeners(const struct plan *p, struct buffer *text)
 {
 	const struct control_plan *k;
@@ -138,6 +165,8 @@ print_server_words(const struct server_plan *s, struct buffer *text)
 	reply_add(text, " weight %u prio %d", s->weight, s->prio);
 	if (s->acl >= 0)
 		reply_add(text, " acl %d", s->acl);
+	if (s->tls != SERVER_TLS_AS_SET)
+		reply_add(text, " tls %s", server_tls_name(s->tls));
 	if (s->admin_set)
 		reply_add(text, " %s", admin[s->admin]);
 	(void)buffer_append(text, "\n", 1);
@@ -181,6 +210,7 @@ void
 plan_print(const struct plan *p, struct buffer *text)
 {
 	plan_print_settings(p, text);
+	print_tls(&p->config.tls, text);
 	print_listeners(p, text);
 	print_acls(p, text);
 	print_servers(p, text);

@@ -38,6 +38,11 @@ static const struct counter {
 	{ "dns_failed", offsetof(struct frontend_stats, dns_failed) },
 	{ "dns_malformed", offsetof(struct frontend_stats, dns_malformed) },
 	{ "dns_unasked", offsetof(struct frontend_stats, dns_unasked) },
+	{ "tls_handshakes", offsetof(struct frontend_stats, tls_handshakes) },
+	{ "tls_resumed", offsetof(struct frontend_stats, tls_resumed) },
+	{ "tls_up_handshakes",
+	    offsetof(struct frontend_stats, tls_up_handshakes) },
+	{ "tls_up_resumed", offsetof(struct frontend_stats, tls_up_resumed) },
 };
 
 /* ---- servers ---- */
@@ -80,6 +85,7 @@ tell_server(struct reply *r, const struct server *s)
 	facts_json_text(&f, "state", report_server_state(s));
 	facts_json_number(&f, "connects", s->connects);
 	facts_json_number(&f, "failures", s->failures);
+	facts_json_text(&f, "tls", server_tls_name(s->tls));
 	facts_end(&f);
 }
 

@@ -116,9 +116,12 @@ prepare_running(
 	c->log_changed = !same_text(before, now);
 	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
 		return -1;
-	if (same_listeners(&p->plan->listen, &draft->listen) ||
-	    rooms_listen(p, &draft->listen, e) == 0)
-		return 0;
+	if (secure_prepare(p, draft, &c->secure, e) == 0) {
+		if (same_listeners(&p->plan->listen, &draft->listen) ||
+		    rooms_listen(p, &draft->listen, e) == 0)
+			return 0;
+		secure_cancel(&c->secure);
+	}
 	requestlog_close(c->log);
 	return -1;
 }
@@ -146,4 +149,5 @@ rooms_commit(struct pen *p, const struct plan *draft, struct changes *c)
 		p->log = c->log;
 	}
 	frontend_set_options(p->frontend, &draft->config.frontend);
+	secure_commit(p, draft, &c->secure);
 }

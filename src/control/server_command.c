@@ -70,6 +70,30 @@ set_blacklist(
 	return error_set(e, "\"%.100s\" is no number of seconds", word);
 }
 
+static const char *const tls_words[] = { "default", "on", "off" };
+
+const char *
+server_tls_name(enum server_tls tls)
+{
+	return tls_words[tls];
+}
+
+static int
+set_tls(
+    struct call *c, struct server_plan *s, const char *word, struct error *e)
+{
+	int i;
+
+	(void)c;
+	for (i = 0; i < 3; i++)
+		if (strcmp(tls_words[i], word) == 0) {
+			s->tls = (enum server_tls)i;
+			return 0;
+		}
+	return error_set(
+	    e, "tls expects on, off or default, got \"%.100s\"", word);
+}
+
 static void
 put_acl(struct server_plan *s, uint64_t n)
 {
@@ -109,6 +133,7 @@ static const struct key keys[] = {
 	{ "blacklist", 0, set_blacklist, NULL },
 	{ "weight", SERVER_WEIGHT_MAX, NULL, put_weight },
 	{ "prio", INT32_MAX, NULL, put_prio },
+	{ "tls", 0, set_tls, NULL },
 };
 
 static int
@@ -125,7 +150,7 @@ set_key(struct call *c, struct server_plan *s, const char *name,
 	if (key == NULL)
 		return error_set(e,
 		    "\"%.100s\": expected acl, address, port, max, hard, "
-		    "blacklist, weight, prio, up, drain, down or remove",
+		    "blacklist, weight, prio, tls, up, drain, down or remove",
 		    name);
 	if (word == NULL)
 		return error_set(e, "\"%.100s\" lacks its value", name);

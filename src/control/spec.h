@@ -42,6 +42,7 @@ struct server_plan {
 	uint64_t soft, hard, blacklist_ms;
 	bool admin_set; /* else it stays as it is */
 	enum server_admin admin;
+	enum server_tls tls;
 };
 
 /* Empty, with the defaults of a new one. */

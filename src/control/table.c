@@ -51,11 +51,29 @@
 		name, letter, option, NULL, help, KIND_LATER, ROW_NO, 0, 0, 0, \
 		    NULL, NULL                                                 \
 	}
-#define TLS(name, letter, option, args, help)                                 \
-	{                                                                     \
-		name, letter, option, args, help, KIND_TLS, 0, 0, 0, 0, NULL, \
-		    NULL                                                      \
+#ifdef HAVE_OPENSSL
+#define TLS_TEXT   TEXT
+#define TLS_CHANGE CHANGE
+#define TLS_VALUE  VALUE
+#define TLS_FLAG   FLAG_OPTION
+#define TLS_REPORT REPORT
+#else
+#define TLS_ABSENT(name, letter, option, args, flags, help)                 \
+	{                                                                   \
+		name, letter, option, args, help, KIND_TLS, flags, 0, 0, 0, \
+		    NULL, NULL                                              \
 	}
+#define TLS_TEXT(name, letter, option, args, flags, place, help) \
+	TLS_ABSENT(name, letter, option, args, flags, help)
+#define TLS_CHANGE(name, letter, option, args, flags, run, help) \
+	TLS_ABSENT(name, letter, option, args, flags, help)
+#define TLS_VALUE(name, letter, option, args, kind, place, min, max, help) \
+	TLS_ABSENT(name, letter, option, args, 0, help)
+#define TLS_FLAG(name, letter, option, place, help) \
+	TLS_ABSENT(name, letter, option, NULL, ROW_NO, help)
+#define TLS_REPORT(name, args, run, help) \
+	TLS_ABSENT(name, '\0', NULL, args, 0, help)
+#endif
 
 /* A year; longer than anybody waits, and safe to add to any time. */
 #define LONG_MS (UINT64_C(366) * 24 * 3600 * 1000)
@@ -93,7 +111,8 @@ const struct command command_table[] = {
 	/* servers and who may use them */
 	CHANGE("server", '\0', NULL,
 	    "N|all [acl A] [address IP] [port P] [max S] [hard H] "
-	    "[blacklist SEC] [weight W] [prio P] [up|drain|down|remove] | add "
+	    "[blacklist SEC] [weight W] [prio P] [tls on|off] "
+	    "[up|drain|down|remove] | add "
 	    "SPEC",
 	    ROW_OPERATE, run_server,
 	    "sets up, adds or removes a server; N may be new"),
@@ -199,6 +218,87 @@ const struct command command_table[] = {
 	TEXT("log", 'l', "log", "[FILE|HOST:PORT]", ROW_NO, log,
 	    "log of requests, to a file or by UDP to penlogd"),
 
+	/* TLS */
+	TLS_CHANGE("ssl_cert", 'E', "cert", "[FILE] [KEY]", ROW_NO,
+	    run_ssl_cert,
+	    "certificate and its chain: TLS towards clients; may be repeated"),
+	TLS_CHANGE("ssl_key", 'K', "key", "[FILE]", 0, run_ssl_key,
+	    "the key of that certificate, if it is in another file"),
+	TLS_TEXT("ssl_sni_path", '\0', "sni-path", "[DIR]", ROW_NO,
+	    tls.sni_path,
+	    "certificates by the name a client asks for: NAME.pem, or "
+	    "NAME.crt and NAME.key"),
+	TLS_FLAG("ssl_strict_sni", '\0', "strict-sni", tls.strict_sni,
+	    "refuse clients that ask for an unknown name, or for none"),
+	TLS_TEXT("ssl_ca_file", 'G', "ca-file", "[FILE]", ROW_NO, tls.ca_file,
+	    "authorities that clients' certificates are checked with"),
+	TLS_TEXT("ssl_ca_dir", 'A', "ca-dir", "[DIR]", ROW_NO, tls.ca_dir,
+	    "the same, a directory of files"),
+	TLS_TEXT("ssl_crl", '\0', "crl", "[FILE]", ROW_NO, tls.crl,
+	    "certificates of clients that are revoked"),
+	TLS_FLAG("ssl_require", 'R', "require-cert", tls.require,
+	    "clients must have a certificate"),
+	TLS_FLAG("ssl_request", '\0', "request-cert", tls.request,
+	    "clients may have a certificate"),
+	TLS_CHANGE("ssl_min", '\0', "tls-min", "[tls1.2|tls1.3]", 0,
+	    run_ssl_min, "the oldest protocol that is spoken"),
+	TLS_CHANGE("ssl_protocol", 'L', "tls-protocol", "PROTO", 0,
+	    run_ssl_protocol,
+	    "ssl23: all that is safe (the default); older ones are refused"),
+	TLS_CHANGE("ssl_option", '\0', "tls-option", "OPTION", ROW_NO,
+	    run_ssl_option, "no_tlsv1.2, no_tlsv1.3, cipher_server_preference"),
+	TLS_TEXT("ssl_ciphers", '\0', "ciphers", "[LIST]", ROW_NO, tls.ciphers,
+	    "ciphers of TLS 1.2, as OpenSSL writes them"),
+	TLS_TEXT("ssl_ciphersuites", '\0', "ciphersuites", "[LIST]", ROW_NO,
+	    tls.suites, "those of TLS 1.3"),
+	TLS_TEXT("ssl_groups", '\0', "groups", "[LIST]", ROW_NO, tls.groups,
+	    "groups of the key exchange"),
+	TLS_TEXT("ssl_alpn", '\0', "alpn", "[LIST]", ROW_NO, tls.alpn,
+	    "protocols offered to clients, as h2,http/1.1"),
+	TLS_FLAG("ssl_tickets", '\0', "tickets", tls.tickets,
+	    "sessions are resumed by tickets (on by default)"),
+	TLS_TEXT("ssl_ticket_key", '\0', "ticket-key", "[FILE]", ROW_NO,
+	    tls.ticket_key,
+	    "keys of tickets, for several balancers: 80 bytes each"),
+	TLS_VALUE("ssl_session_cache", '\0', "session-cache", "[N]",
+	    KIND_NUMBER, tls.session_cache, 0, 1 << 24,
+	    "sessions kept without tickets; 0: none"),
+	TLS_TEXT("ssl_ocsp_response", '\0', "ocsp-response", "[FILE]", ROW_NO,
+	    tls.ocsp, "OCSP response for the first certificate, in DER"),
+	TLS_VALUE("ssl_client_renegotiation_interval", '\0',
+	    "renegotiation-interval", "[SEC]", KIND_SECONDS,
+	    tls.renegotiation_ms, 0, LONG_MS,
+	    "how often a client of TLS 1.2 may begin anew; 0: never"),
+	TLS_VALUE("ssl_handshake_timeout", '\0', "handshake-timeout", "[SEC]",
+	    KIND_SECONDS, tls.handshake_ms, 1, LONG_MS,
+	    "how long a client's handshake may take"),
+	TLS_VALUE("ssl_watch", '\0', "tls-watch", "[SEC]", KIND_SECONDS,
+	    tls.watch_ms, 0, LONG_MS,
+	    "how often to look for changed files; 0: only on HUP and reload"),
+	TLS_VALUE("ssl_warn", '\0', "tls-warn", "[DAYS]", KIND_NUMBER,
+	    tls.warn_days, 0, 3650,
+	    "warn so many days before a certificate ends; 0: never"),
+	TLS_FLAG("ssl_upstream", '\0', "upstream-tls", tls.upstream,
+	    "TLS towards servers"),
+	TLS_FLAG("ssl_upstream_verify", '\0', "upstream-verify",
+	    tls.upstream_verify,
+	    "servers must prove who they are (on by default)"),
+	TLS_TEXT("ssl_upstream_ca", '\0', "upstream-ca", "[FILE]", ROW_NO,
+	    tls.upstream_ca,
+	    "authorities that servers' certificates are checked with; else "
+	    "the system's"),
+	TLS_TEXT("ssl_upstream_name", '\0', "upstream-name", "[NAME]", ROW_NO,
+	    tls.upstream_name,
+	    "the name servers must have; else the host as given"),
+	TLS_TEXT("ssl_upstream_cert", '\0', "upstream-cert", "[FILE]", ROW_NO,
+	    tls.upstream_cert, "our certificate for servers"),
+	TLS_TEXT("ssl_upstream_key", '\0', "upstream-key", "[FILE]", ROW_NO,
+	    tls.upstream_key, "its key, if it is in another file"),
+	TLS_TEXT("ssl_upstream_alpn", '\0', "upstream-alpn", "[LIST]", ROW_NO,
+	    tls.upstream_alpn,
+	    "protocols offered to servers; else what the client talks"),
+	TLS_REPORT("certs", NULL, run_certs, "prints the certificates"),
+
 	/* configuration */
 	TEXT("config", 'F', "config", "FILE", ROW_OPTION, file,
 	    "configuration: a command a line, read again on SIGHUP"),
@@ -265,6 +365,7 @@ const struct command command_table[] = {
 	OBSOLETE("no-getpeername", 'Q', "no-getpeername", NULL, ROW_OPTION),
 	OBSOLETE("servers-max", 'S', "servers-max", "N", ROW_OPTION),
 	OBSOLETE("ignore", 'i', "ignore", NULL, ROW_OPTION),
+	OBSOLETE("ssl_compat", 'Z', "tls-compat", NULL, ROW_NO),
 
 	/* not there yet */
 	LATER_FLAG("http", 'H', "http", "add X-Forwarded-For"),
@@ -273,19 +374,5 @@ const struct command command_table[] = {
 	LATER_FLAG("peek", '\0', NULL, "choose by the first bytes"),
 	LATER("tarpit_acl", '\0', NULL, "[N]", "addresses to tarpit"),
 	LATER_FLAG("transparent", '\0', NULL, "keep client addresses"),
-	TLS("ssl_cert", 'E', "cert", "FILE", "certificate: TLS to clients"),
-	TLS("ssl_key", 'K', "key", "FILE", "its private key"),
-	TLS("ssl_ca_file", 'G', "ca-file", "FILE", "CA certificates"),
-	TLS("ssl_ca_dir", 'A', "ca-dir", "DIR", "CA certificates"),
-	TLS("ssl_require", 'R', "require-cert", NULL,
-	    "clients must have a certificate"),
-	TLS("ssl_compat", 'Z', "tls-compat", NULL, "TLS bug compatibility"),
-	TLS("ssl_protocol", 'L', "tls-protocol", "PROTO", "TLS protocol"),
-	TLS("ssl_ciphers", '\0', NULL, "LIST", "TLS ciphers"),
-	TLS("ssl_option", '\0', NULL, "NAME", "TLS option"),
-	TLS("ssl_sni_path", '\0', NULL, "DIR", "certificates by name"),
-	TLS("ssl_ocsp_response", '\0', NULL, "FILE", "OCSP response"),
-	TLS("ssl_client_renegotiation_interval", '\0', NULL, "SEC",
-	    "TLS renegotiation"),
 	{ NULL, '\0', NULL, NULL, NULL, KIND_LATER, 0, 0, 0, 0, NULL, NULL },
 };

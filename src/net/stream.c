@@ -64,6 +64,7 @@ static const struct stream_ops plain_ops = {
 	.shutdown = plain_shutdown,
 	.close = plain_close,
 	.in_kernel = true,
+	.fin_is_end = true,
 };
 
 void
@@ -71,6 +72,7 @@ stream_init(struct stream *s)
 {
 	watch_init(&s->watch);
 	s->ops = &plain_ops;
+	s->inside = NULL;
 	s->fd = -1;
 	s->flags = 0;
 }
@@ -89,10 +91,13 @@ stream_note_ready(struct stream *s, unsigned ready)
 {
 	if (ready & READY_READ)
 		s->flags |= STREAM_READABLE;
-	if (ready & READY_WRITE)
-		s->flags |= STREAM_WRITABLE;
 	if (ready & READY_EOF)
-		s->flags |= STREAM_AT_EOF;
+		s->flags |= s->ops->fin_is_end ? STREAM_AT_EOF : STREAM_FIN;
+	if (ready & READY_WRITE) {
+		s->flags |= STREAM_WRITABLE;
+		if (s->flags & STREAM_UNSENT)
+			s->ops->flush(s);
+	}
 }
 
 void

@@ -1,12 +1,14 @@
 /* stream.h: one end of a connection: a byte stream and what it can do now.
  *
- * Plain TCP and Unix sockets, and later TLS, are one thing above the line
- * drawn by struct stream_ops. The flags remember what the loop reported and
+ * Plain TCP and Unix sockets, and TLS over them (tls.h), are one thing above the
+ * line drawn by struct stream_ops. The flags remember what the loop reported and
  * what the operations found out, so nothing is tried in vain:
  *
  *     READABLE  a read may give something (cleared by EAGAIN, a short read)
  *     WRITABLE  a write may take something (cleared by EAGAIN)
  *     AT_EOF    the far side's FIN is here: after a short read comes the end
+ *     FIN       it is here, but the end is something else (TLS)
+ *     UNSENT    bytes that were taken wait inside the stream to be sent
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H
@@ -23,6 +25,8 @@ enum {
 	STREAM_AT_EOF = 4,
 	STREAM_WROTE_ONCE = 8, /* the next write ends Nagle's delay */
 	STREAM_NODELAY = 16,   /* it is off, or may stay */
+	STREAM_FIN = 32,
+	STREAM_UNSENT = 64,
 };
 
 struct stream;
@@ -37,15 +41,19 @@ struct stream_ops {
 	    struct stream *s, const void *bytes, size_t n, bool last);
 	/* Tells the far side that no more comes. */
 	void (*shutdown)(struct stream *s);
+	/* Sends what is UNSENT, as far as possible; NULL: nothing ever is. */
+	void (*flush)(struct stream *s);
 	/* Frees what is behind it and closes; with `reset`, abortively. */
 	void (*close)(struct stream *s, bool reset);
-	bool in_kernel; /* splice(2) works on the descriptor */
+	bool in_kernel;	 /* splice(2) works on the descriptor */
+	bool fin_is_end; /* the end of the bytes is that of the connection */
 };
 
 struct stream {
 	struct watch watch; /* watch.fd is the descriptor once watched */
 	const struct stream_ops *ops;
-	int fd; /* -1: closed */
+	void *inside; /* of the operations; NULL: a plain socket */
+	int fd;	      /* -1: closed */
 	unsigned flags;
 };
 
@@ -62,7 +70,21 @@ stream_is_open(const struct stream *s)
 	return s->fd >= 0;
 }
 
-/* Takes note of what the loop reported. */
+/* What the stream itself waits for, besides what its owner does: READY_WRITE to
+ * send what is UNSENT. */
+static inline unsigned
+stream_wants(const struct stream *s)
+{
+	return s->flags & STREAM_UNSENT ? READY_WRITE : 0;
+}
+
+static inline bool
+stream_is_unsent(const struct stream *s)
+{
+	return (s->flags & STREAM_UNSENT) != 0;
+}
+
+/* Takes note of what the loop reported, and sends what waited for that. */
 void stream_note_ready(struct stream *s, unsigned ready);
 
 static inline ssize_t

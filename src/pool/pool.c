@@ -179,6 +179,7 @@ become(struct server *s, const struct server_spec *spec)
 	s->prio = spec->prio;
 	s->blacklist_ms = spec->blacklist_ms;
 	s->acl = spec->acl;
+	s->tls = spec->tls;
 	tally(s, 1);
 	return 0;
 }

@@ -63,6 +63,7 @@ struct server_spec {
 	uint64_t soft, hard, blacklist_ms;
 	unsigned weight;
 	int prio, acl;
+	enum server_tls tls;
 };
 void server_spec_init(struct server_spec *spec);
 

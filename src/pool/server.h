@@ -19,6 +19,9 @@
 
 struct pool;
 
+/* Whether it is talked to in TLS; the pool only carries that. */
+enum server_tls { SERVER_TLS_AS_SET, SERVER_TLS_ON, SERVER_TLS_OFF };
+
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
 enum { SERVER_ADDRS_MAX = 8, SERVER_WEIGHT_MAX = 65535 };
@@ -46,6 +49,7 @@ struct server {
 	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */
 	int prio;	       /* lower is better */
 	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
+	enum server_tls tls;   /* towards it */
 	int acl;	       /* clients it takes: a list's number, -1: all */
 
 	enum server_admin admin;

@@ -27,6 +27,7 @@ tell(const struct session *s, struct connection_info *info)
 		.client = s->client,
 		.client_number = s->tried.hint,
 		.server = s->server,
+		.stream = &s->down,
 		.pending_up = pipe_pending(&s->to_server),
 		.pending_down = pipe_pending(&s->to_client),
 		.up = s->to_server.bytes,

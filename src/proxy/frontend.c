@@ -119,6 +119,20 @@ frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 	f->share.on_read = r != NULL ? session_on_said : NULL;
 }
 
+void
+frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
+{
+	f->tls = *tls;
+}
+
+bool
+frontend_server_is_tls(const struct frontend *f, const struct server *s)
+{
+	return f->tls.client != NULL &&
+	    (s->tls == SERVER_TLS_ON ||
+		(s->tls == SERVER_TLS_AS_SET && f->tls.upstream));
+}
+
 const struct frontend_stats *
 frontend_stats(const struct frontend *f)
 {
@@ -167,6 +181,7 @@ frontend_free(struct frontend *f)
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
 	dummy_close_all(f);
+	timeouts_fini(&f->shaking);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);
 	timeouts_fini(&f->unsent);

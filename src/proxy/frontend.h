@@ -56,6 +56,9 @@ struct frontend_options {
 	uint64_t udp_fail; /* unanswered questions that make a server fail */
 };
 
+struct tls_server;
+struct tls_client;
+
 struct frontend_address {
 	struct addr at;
 	bool v6_only; /* an IPv4 twin listens on the same port */
@@ -80,12 +83,23 @@ struct frontend_stats {
 	uint64_t dropped_size;	    /* too long */
 	uint64_t dropped_memory;
 	uint64_t dropped_flood; /* of newcomers, while they crowd */
-	uint64_t dns_waiting; /* for answers, now */
-	uint64_t dns_peak;    /* most at once */
+	uint64_t dns_waiting;	/* for answers, now */
+	uint64_t dns_peak;	/* most at once */
 	uint64_t dns_queries;
 	uint64_t dns_failed;	/* answered SERVFAIL: no server did */
 	uint64_t dns_malformed; /* no DNS messages */
 	uint64_t dns_unasked;	/* answers to nothing that was asked, or late */
+	uint64_t tls_handshakes; /* with clients, that succeeded */
+	uint64_t tls_resumed;	 /* of those, without a new key exchange */
+	uint64_t tls_up_handshakes, tls_up_resumed; /* the same with servers */
+};
+
+/* TLS; all of it outlives the frontend, or is replaced before it goes. */
+struct frontend_tls {
+	struct tls_server *server; /* towards clients; NULL: none */
+	struct tls_client *client; /* towards servers; NULL: none */
+	uint64_t handshake_ms;	   /* how long a client's may take */
+	bool upstream; /* servers talk it that say nothing of their own */
 };
 
 struct frontend;
@@ -126,6 +140,9 @@ int frontend_start(struct frontend *f);
  * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);
 
+/* Clients and servers talk so from now on; those that are there go on as they are. */
+void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
+
 const struct frontend_stats *frontend_stats(const struct frontend *f);
 
 /* ---- connections, for reports and commands ---- */
@@ -137,8 +154,9 @@ struct connection_info {
 	const char *state;  /* "hello", "connecting", "relaying", "draining" */
 	int down_fd, up_fd; /* of client and server; -1: none */
 	struct peer client;
-	uint32_t client_number;		 /* in the memory of clients; 0: none */
-	const struct server *server;	 /* NULL: none chosen yet */
+	uint32_t client_number;	     /* in the memory of clients; 0: none */
+	const struct server *server; /* NULL: none chosen yet */
+	const struct stream *stream; /* the client's; until the loop goes on */
 	size_t pending_up, pending_down; /* bytes read, not yet taken */
 	uint64_t up, down;		 /* bytes moved */
 	uint64_t age_ms, idle_ms;

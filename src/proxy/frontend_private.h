@@ -8,6 +8,8 @@
 #include "net/pipe.h"
 #include "net/sock.h"
 #include "net/timeouts.h"
+#include "net/tls_client.h"
+#include "net/tls_server.h"
 #include "proxy/dns.h"
 #include "proxy/flow.h"
 #include "proxy/frontend.h"
@@ -30,6 +32,7 @@ struct frontend {
 	struct pool *pool;
 	struct frontend_options options;
 	struct frontend_stats stats;
+	struct frontend_tls tls;
 	struct pipe_share share;
 	struct requestlog *requestlog; /* NULL: none; not owned */
 	struct list listeners;	       /* struct frontend_listener */
@@ -40,10 +43,11 @@ struct frontend {
 	struct dns dns;
 	struct list dummies;
 	bool started;
-	bool full; /* a limit is reached: listeners are paused */
-	struct timeouts connecting; /* each kind of waiting its own queue */
-	struct timeouts busy;	    /* a Unix server's backlog is full */
-	struct timeouts unsent;	    /* last bytes before a reset */
+	bool full;		 /* a limit is reached: listeners are paused */
+	struct timeouts shaking; /* each kind of waiting its own queue */
+	struct timeouts connecting;
+	struct timeouts busy;	/* a Unix server's backlog is full */
+	struct timeouts unsent; /* last bytes before a reset */
 	struct timeouts idle;
 	struct timeouts half;
 	struct timeouts lingering;
@@ -51,6 +55,9 @@ struct frontend {
 
 /* How to connect to servers. */
 struct sock_connect_options frontend_connect_options(const struct frontend *f);
+
+/* Whether this server talks TLS. */
+bool frontend_server_is_tls(const struct frontend *f, const struct server *s);
 
 /* Pauses or resumes all listeners. */
 void frontend_hold(struct frontend *f, bool hold);

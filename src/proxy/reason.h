@@ -13,6 +13,9 @@ enum reason {
 	REASON_FASTCLOSE, /* one side ended and the setting says that is it */
 	REASON_NO_RESOURCES, /* out of memory or descriptors */
 	REASON_STOPPED,	     /* by command, or the program ends */
+	REASON_TLS_FAILED,   /* the client's handshake, or what came later */
+	REASON_TLS_TIMEOUT,  /* the client's handshake took too long */
+	REASON_TRUNCATED,    /* TLS that ended without its close_notify */
 	REASONS
 };
 

@@ -35,6 +35,9 @@ session_give_up_address(struct session *s, int error)
 {
 	struct frontend *f = s->frontend;
 	struct server *server = s->server;
+	bool tls = stream_is_open(&s->up) && stream_is_tls(&s->up);
+	const char *why = tls && *tls_error(&s->up) != '\0' ? tls_error(&s->up)
+							    : strerror(error);
 
 	stream_close(f->loop, &s->up, false);
 	if (sock_error_is_ours(error)) {
@@ -44,7 +47,7 @@ session_give_up_address(struct session *s, int error)
 	}
 	if (s->addr_tried >= server->addrs.count) {
 		log_warn("server failed server=%u name=%s error=\"%s\"",
-		    server->index, server->name, strerror(error));
+		    server->index, server->name, why);
 		pool_failed(f->pool, server, loop_now(f->loop));
 		spares_drop(&f->spares, server);
 		pool_closed(f->pool, server, &s->client, &s->tried, 0, 0);
@@ -94,6 +97,15 @@ session_take_spare(struct session *s)
 
 	while ((fd = spares_take(&f->spares, server)) >= 0) {
 		stream_open_plain(&s->up, fd, f->options.nodelay);
+		if (frontend_server_is_tls(f, server)) {
+			spares_refill(&f->spares, server);
+			if (session_hello_server(s,
+				&server->addrs.addr[server->addr_first]) == 0 &&
+			    session_await_connect(s) == 0)
+				return true;
+			stream_close(f->loop, &s->up, false);
+			continue;
+		}
 		v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
 		if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0) {
 			stream_close(f->loop, &s->up, false);
@@ -135,6 +147,10 @@ session_connect(struct session *s)
 		return -1;
 	stream_open_plain(&s->up, fd, o->nodelay);
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
+	if (frontend_server_is_tls(f, server))
+		return session_hello_server(s, &server->addrs.addr[at]) == 0
+		    ? session_await_connect(s)
+		    : -1;
 	v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
 	if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0)
 		return -1;
@@ -186,6 +202,25 @@ session_on_connect_failed(struct session *s, int error)
 		session_next_server(s);
 }
 
+static void
+session_shake_server(struct session *s, unsigned ready)
+{
+	switch (session_on_server_hello(s, ready)) {
+	case TLS_DONE:
+		session_on_connected(s);
+		session_on_io(s);
+		break;
+	case TLS_FAILED:
+		session_on_connect_failed(s, EPROTO);
+		break;
+	case TLS_WAITS:
+		if (watch_want(s->frontend->loop, &s->up.watch,
+			READY_READ | stream_wants(&s->up)) < 0)
+			session_close(s, REASON_NO_RESOURCES);
+		break;
+	}
+}
+
 void
 session_on_connect_ready(struct session *s, unsigned ready)
 {
@@ -193,6 +228,10 @@ session_on_connect_ready(struct session *s, unsigned ready)
 
 	if (error != 0) {
 		session_on_connect_failed(s, error);
+		return;
+	}
+	if (stream_is_tls(&s->up)) {
+		session_shake_server(s, ready);
 		return;
 	}
 	if (!(ready & READY_WRITE))

@@ -1,6 +1,6 @@
-/* session_private.h: the inside of a session, shared by the two halves of its
- * story: session_connect.c (until a server answers) and session.c (from then
- * on, and its end). */
+/* session_private.h: the inside of a session, shared by the parts of its story:
+ * session_tls.c (handshakes), session_connect.c (until a server answers),
+ * session_relay.c (from then on) and session.c (its beginning and end). */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
 #define PEN_PROXY_SESSION_PRIVATE_H
 
@@ -33,6 +33,7 @@ struct session {
 	bool server_told;    /* the client's end was passed on */
 	bool client_told;    /* the server's end was passed on */
 	bool server_reset;   /* it broke off; so shall we, to the client */
+	bool server_cut;     /* it did, in TLS, as if it had ended */
 	bool reset_due;	     /* the client is reset once it has all bytes */
 	bool interleaved;    /* the client spoke after the server began to */
 	bool client_sending; /* it was when the server went */
@@ -44,14 +45,35 @@ void session_set_state(struct session *s, enum session_state to);
 /* Puts the session into the one queue that fits what it waits for; called
  * when that changes, never per byte. */
 void session_schedule(struct session *s);
+/* The server's connection ends and no longer counts; what it sent and the client has
+ * not taken yet stays in the pipe. */
+void session_release_server(struct session *s, bool reset);
 /* Ends it; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
 /* Moves what can be moved both ways and draws the consequences. */
 void session_on_io(struct session *s);
+void session_on_turn(struct task *t); /* the same, as a task */
 /* Logs the requests in what clients say; for pipe_share.on_read. */
 void session_on_said(struct pipe *p, const char *bytes, size_t n);
-/* The loop's word about the server's socket. */
+/* The loop's word about the client's socket, the server's. */
+void session_on_client(struct watch *w, unsigned ready);
 void session_on_server(struct watch *w, unsigned ready);
+
+/* Chooses a server for a client that has said hello. */
+void session_begin(struct session *s);
+/* TLS, session_tls.c: a client's handshake begins; the loop's word about it. */
+void session_hello(struct session *s);
+void session_on_hello(struct session *s, unsigned ready);
+void session_on_hello_over(struct timeouts *t, struct expiry *x);
+/* The server's: TLS over a connection to `at` that is being made or is there. Returns
+ * 0, or -1 with errno. */
+int session_hello_server(struct session *s, const struct addr *at);
+enum tls_step session_on_server_hello(struct session *s, unsigned ready);
+/* What is known of a side that talks TLS, for the log; "" otherwise. Returns
+ * `text`. */
+enum { SESSION_TLS_TEXT = 900 };
+const char *session_tls_text(
+    const struct stream *s, const char *side, char text[SESSION_TLS_TEXT]);
 
 /* Goes on to the next address or server until one connect is under way; closes
  * the session when none is left. */

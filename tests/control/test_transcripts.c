@@ -14,6 +14,9 @@
 
 #include "control/command.h"
 #include "support/backend.h"
+#ifdef HAVE_OPENSSL
+#include "support/certs.h"
+#endif
 #include "support/child.h"
 #include "support/penrun.h"
 #include "support/suite.h"
@@ -267,6 +270,32 @@ run_client(const char *words)
 	EXPECT(strcmp(answer, equals + 3) == 0, "%s: got %s", what, answer);
 }
 
+/* NAME.pem: a certificate that signed itself, and its key. */
+static void
+make_certificate(const char *name)
+{
+#ifdef HAVE_OPENSSL
+	const struct cert_wish wish = { .name = name };
+	struct cert *c = cert_new(&wish);
+
+	(void)cert_write_all(c, text("%s.pem", name));
+	cert_free(c);
+#else
+	ck_abort_msg("%s: built without OpenSSL", name);
+#endif
+}
+
+/* Whether a script that is "only" for builds with or without TLS is for this. */
+static bool
+is_for_us(const char *build)
+{
+#ifdef HAVE_OPENSSL
+	return strcmp(build, "tls") == 0;
+#else
+	return strcmp(build, "notls") == 0;
+#endif
+}
+
 static void
 run_line(struct script *s, const char *verb, const char *rest)
 {
@@ -274,6 +303,10 @@ run_line(struct script *s, const char *verb, const char *rest)
 
 	if (strcmp(verb, "pen") == 0) {
 		start_pen(rest);
+	} else if (strcmp(verb, "only") == 0) {
+		return;
+	} else if (strcmp(verb, "cert") == 0) {
+		make_certificate(rest);
 	} else if (strcmp(verb, "ask") == 0) {
 		run_client(rest);
 	} else if (strcmp(verb, "hold") == 0) {
@@ -323,6 +356,8 @@ play(struct script *s)
 
 	next(s);
 	while (s->there) {
+		if (begins(s, "only ") && !is_for_us(s->line + 5))
+			return;
 		if (s->line[0] == '#' || s->line[0] == '\0') {
 			next(s);
 			continue;

@@ -40,13 +40,13 @@ tls_explain(const SSL *ssl, int result, char why[TLS_WHY_MAX])
 }
 
 size_t
-tls_put_alpn(char wire[TLS_ALPN_MAX], const char *list)
+tls_put_alpn(char wire[TLS_ALPN_TEXT], const char *list)
 {
 	size_t at = 0, n;
 
 	for (; *list != '\0'; list += n + (list[n] == ',')) {
 		n = strcspn(list, ",");
-		ck_assert_uint_lt(at + n + 1, TLS_ALPN_MAX);
+		ck_assert_uint_lt(at + n + 1, TLS_ALPN_TEXT);
 		wire[at++] = (char)n;
 		memcpy(wire + at, list, n);
 		at += n;

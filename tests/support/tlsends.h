@@ -7,14 +7,14 @@
 
 #include "support/certs.h"
 
-enum { TLS_WHY_MAX = 256, TLS_ALPN_MAX = 256, TLS_DEADLINE_MS = 10000 };
+enum { TLS_WHY_MAX = 256, TLS_ALPN_TEXT = 256, TLS_DEADLINE_MS = 10000 };
 
 /* What OpenSSL says of a call on `ssl` that returned `result`, or, without
  * them, of the last call. Call it at once: errno, which it keeps, is part of
  * it. */
 void tls_explain(const SSL *ssl, int result, char why[TLS_WHY_MAX]);
 /* "h2,http/1.1" to what is on the wire; its length. */
-size_t tls_put_alpn(char wire[TLS_ALPN_MAX], const char *list);
+size_t tls_put_alpn(char wire[TLS_ALPN_TEXT], const char *list);
 /* What was agreed on; "": nothing. */
 void tls_get_alpn(const SSL *ssl, char *name, size_t size);
 /* Whom the other end's certificate is for; "": it has none. */

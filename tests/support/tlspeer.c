@@ -17,7 +17,7 @@ struct tls_peer {
 	int fd;
 	SSL_CTX *ctx;
 	SSL *ssl;
-	char alpn[TLS_ALPN_MAX], subject[CERT_SUBJECT_MAX];
+	char alpn[TLS_ALPN_TEXT], subject[CERT_SUBJECT_MAX];
 };
 
 static _Thread_local char last_error[TLS_WHY_MAX];
@@ -39,7 +39,7 @@ set_ciphers(SSL_CTX *ctx, const char *names)
 static bool
 set_client(SSL_CTX *ctx, const struct tls_wish *w)
 {
-	char wire[TLS_ALPN_MAX];
+	char wire[TLS_ALPN_TEXT];
 	size_t n = w->alpn != NULL ? tls_put_alpn(wire, w->alpn) : 0;
 
 	if (w->ca != NULL)

@@ -66,7 +66,7 @@ const unsigned char *tls_peer_ocsp(const struct tls_peer *p, size_t *n);
 /* For what is not here. */
 SSL *tls_peer_ssl(struct tls_peer *p);
 
-struct tls_server_options {
+struct tls_echo_options {
 	const char *client_ca; /* file; a client must have a certificate */
 	const char *alpn; /* "h2,http/1.1", best first; no match: an alert */
 	int min, max;	  /* TLS1_2_VERSION ..; 0: OpenSSL's own */
@@ -81,7 +81,7 @@ struct tls_seen {
 	char error[256]; /* why the last one that failed did */
 };
 
-struct tls_server {
+struct tls_echo {
 	struct backend backend; /* first; its `at` says where */
 	SSL_CTX *ctx;
 	char alpn[256]; /* as on the wire */
@@ -92,9 +92,9 @@ struct tls_server {
 
 /* Serves at a fresh port of 127.0.0.1 with these files until the stop. It
  * echoes, goodbye for goodbye; `o` may be NULL. */
-void tls_server_start(struct tls_server *s, const char *cert, const char *key,
-    const struct tls_server_options *o);
-void tls_server_stop(struct tls_server *s);
-void tls_server_look(struct tls_server *s, struct tls_seen *seen);
+void tls_echo_start(struct tls_echo *s, const char *cert, const char *key,
+    const struct tls_echo_options *o);
+void tls_echo_stop(struct tls_echo *s);
+void tls_echo_look(struct tls_echo *s, struct tls_seen *seen);
 
 #endif

@@ -17,7 +17,7 @@ static int
 choose_alpn(SSL *ssl, const unsigned char **out, unsigned char *out_len,
     const unsigned char *in, unsigned in_len, void *arg)
 {
-	const struct tls_server *s = arg;
+	const struct tls_echo *s = arg;
 	unsigned char *chosen;
 
 	(void)ssl;
@@ -40,7 +40,7 @@ take_name(SSL *ssl, int *alert, void *arg)
 }
 
 static void
-note_handshake(struct tls_server *s, const SSL *ssl, const char *error)
+note_handshake(struct tls_echo *s, const SSL *ssl, const char *error)
 {
 	const char *sni = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
 	struct tls_seen *seen = &s->seen;
@@ -89,7 +89,7 @@ echo(struct backend *b, SSL *ssl)
 }
 
 static void
-converse(struct tls_server *s, SSL *ssl)
+converse(struct tls_echo *s, SSL *ssl)
 {
 	bool goodbye = echo(&s->backend, ssl);
 
@@ -104,7 +104,7 @@ converse(struct tls_server *s, SSL *ssl)
 static void
 serve_tls(struct backend *b, int fd)
 {
-	struct tls_server *s = (struct tls_server *)b; /* its first member */
+	struct tls_echo *s = (struct tls_echo *)b; /* its first member */
 	SSL *ssl = SSL_new(s->ctx);
 	char why[TLS_WHY_MAX];
 	int result;
@@ -128,8 +128,8 @@ serve_tls(struct backend *b, int fd)
 }
 
 static bool
-set_server(struct tls_server *s, const char *cert, const char *key,
-    const struct tls_server_options *o)
+set_server(struct tls_echo *s, const char *cert, const char *key,
+    const struct tls_echo_options *o)
 {
 	SSL_CTX *ctx = s->ctx;
 
@@ -156,10 +156,10 @@ set_server(struct tls_server *s, const char *cert, const char *key,
 }
 
 void
-tls_server_start(struct tls_server *s, const char *cert, const char *key,
-    const struct tls_server_options *o)
+tls_echo_start(struct tls_echo *s, const char *cert, const char *key,
+    const struct tls_echo_options *o)
 {
-	static const struct tls_server_options plain;
+	static const struct tls_echo_options plain;
 	char why[TLS_WHY_MAX];
 
 	memset(s, 0, sizeof(*s));
@@ -175,7 +175,7 @@ tls_server_start(struct tls_server *s, const char *cert, const char *key,
 }
 
 void
-tls_server_stop(struct tls_server *s)
+tls_echo_stop(struct tls_echo *s)
 {
 	backend_stop(&s->backend);
 	SSL_CTX_free(s->ctx);
@@ -183,7 +183,7 @@ tls_server_stop(struct tls_server *s)
 }
 
 void
-tls_server_look(struct tls_server *s, struct tls_seen *seen)
+tls_echo_look(struct tls_echo *s, struct tls_seen *seen)
 {
 	pthread_mutex_lock(&s->lock);
 	*seen = s->seen;

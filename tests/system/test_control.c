@@ -71,9 +71,6 @@ START_TEST(one_line_one_answer)
 	    "error: unknown command \"blaklist\" (did you mean blacklist?)\n");
 	ck_assert_str_eq(ask("no acl\n"), "error: no acl: expects N\n");
 	ck_assert_str_eq(ask("source\n"), "error: source: expects IP\n");
-	ck_assert_int_eq(
-	    strncmp(ask("ssl_client_renegotiation_interval\n"), "error: ", 7),
-	    0);
 	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
 	ck_assert_str_eq(ask("pid\n"), text("%d\n", (int)pen.child.pid));
 	ck_assert_str_eq(

@@ -112,6 +112,12 @@ sample(const struct command *row)
 		return "off";
 	if (strstr(row->args, "LEVEL") != NULL)
 		return "look";
+	if (strstr(row->args, "tls1.3") != NULL)
+		return "tls1.3";
+	if (strcmp(row->args, "PROTO") == 0)
+		return "ssl23";
+	if (strcmp(row->args, "OPTION") == 0)
+		return "no_tlsv1.3";
 	if (strcmp(row->args, "IP") == 0)
 		return "10.0.0.9";
 	if (row->run != NULL && strcmp(row->args, "NAME") == 0)
@@ -122,7 +128,11 @@ sample(const struct command *row)
 static void
 try_row(const struct command *row, const char *option)
 {
-	const char *command = text("%s %s 8080 10.0.0.1", option, sample(row));
+	/* a key is some certificate's */
+	const char *before =
+	    strcmp(row->name, "ssl_key") == 0 ? "-E /dev/null " : "";
+	const char *command =
+	    text("%s%s %s 8080 10.0.0.1", before, option, sample(row));
 
 	if (works(row)) {
 		takes(command);

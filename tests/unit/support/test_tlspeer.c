@@ -19,12 +19,11 @@
 struct scene {
 	struct cert *root, *cert;
 	const char *root_file, *cert_file;
-	struct tls_server server;
+	struct tls_echo server;
 };
 
 static void
-begin_as(
-    struct scene *s, struct cert_wish w, const struct tls_server_options *o)
+begin_as(struct scene *s, struct cert_wish w, const struct tls_echo_options *o)
 {
 	struct cert_wish root = { .name = "root", .is_ca = true };
 
@@ -33,11 +32,11 @@ begin_as(
 	s->cert = cert_new(&w);
 	s->root_file = cert_write(s->root, "root.pem");
 	s->cert_file = cert_write_all(s->cert, "server.pem");
-	tls_server_start(&s->server, s->cert_file, s->cert_file, o);
+	tls_echo_start(&s->server, s->cert_file, s->cert_file, o);
 }
 
 static void
-begin(struct scene *s, const struct tls_server_options *o)
+begin(struct scene *s, const struct tls_echo_options *o)
 {
 	begin_as(s, (struct cert_wish){ .name = "a.test,IP:127.0.0.1" }, o);
 }
@@ -45,7 +44,7 @@ begin(struct scene *s, const struct tls_server_options *o)
 static void
 end(struct scene *s)
 {
-	tls_server_stop(&s->server);
+	tls_echo_stop(&s->server);
 	cert_free(s->cert);
 	cert_free(s->root);
 }
@@ -88,7 +87,7 @@ look(struct scene *s)
 {
 	struct tls_seen seen;
 
-	tls_server_look(&s->server, &seen);
+	tls_echo_look(&s->server, &seen);
 	return seen;
 }
 
@@ -109,7 +108,7 @@ become(struct scene *s, struct tls_wish *w, const char *name)
 START_TEST(versions)
 {
 	static const int all[] = { TLS1_2_VERSION, TLS1_3_VERSION };
-	struct tls_server_options old = { .max = TLS1_2_VERSION };
+	struct tls_echo_options old = { .max = TLS1_2_VERSION };
 	struct tls_wish w = { .ciphers = NULL };
 	struct tls_peer *p;
 	struct scene s;
@@ -149,7 +148,7 @@ END_TEST
 
 START_TEST(alpn)
 {
-	struct tls_server_options o = { .alpn = "h2,http/1.1" };
+	struct tls_echo_options o = { .alpn = "h2,http/1.1" };
 	struct tls_wish w = { .alpn = "http/1.1,h2" };
 	struct tls_peer *p;
 	struct scene s;
@@ -239,7 +238,7 @@ START_TEST(issuers)
 	struct cert_wish ca = { .name = "between", .is_ca = true };
 	struct cert_wish leaf = { .name = "a.test", .rsa = true };
 	struct tls_wish w = { .verify = "a.test" };
-	struct tls_server server;
+	struct tls_echo server;
 	struct scene s;
 	struct cert *between, *c, *other;
 	const char *file;
@@ -249,7 +248,7 @@ START_TEST(issuers)
 	leaf.issuer = between = cert_new(&ca);
 	c = cert_new(&leaf);
 	file = cert_write_all(c, "leaf.pem");
-	tls_server_start(&server, file, file, NULL);
+	tls_echo_start(&server, file, file, NULL);
 	w.ca = s.root_file;
 	talks(tls_peer_open(spot_connect(&server.backend.at), &w));
 	ca.issuer = NULL;
@@ -257,7 +256,7 @@ START_TEST(issuers)
 	w.ca = cert_write(other, "other.pem");
 	ck_assert_ptr_null(tls_peer_open(spot_connect(&server.backend.at), &w));
 	refused(&s, &w, "unable to get local issuer");
-	tls_server_stop(&server);
+	tls_echo_stop(&server);
 	cert_free(other);
 	cert_free(between);
 	cert_free(c);
@@ -269,7 +268,7 @@ END_TEST
 START_TEST(clients)
 {
 	static const int all[] = { TLS1_2_VERSION, TLS1_3_VERSION };
-	struct tls_server_options o = { .client_ca = NULL };
+	struct tls_echo_options o = { .client_ca = NULL };
 	struct cert_wish root = { .name = "guests", .is_ca = true };
 	struct cert *guests = cert_new(&root);
 	struct tls_wish known = { .sni = "a.test" }, nobody = known;

@@ -1,0 +1,129 @@
+/* watched.c: stamps of files, and reading them by way of their directory. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/watched.h"
+
+bool
+stamp_equal(const struct stamp *a, const struct stamp *b)
+{
+	return a->device == b->device && a->inode == b->inode &&
+	    a->size == b->size && a->seconds == b->seconds &&
+	    a->nanoseconds == b->nanoseconds;
+}
+
+void
+stamp_take(struct stamp *s, int dir, const char *name)
+{
+	struct stat st;
+
+	*s = (struct stamp){ .size = 0 };
+	if ((name != NULL ? fstatat(dir, name, &st, 0) : fstat(dir, &st)) < 0)
+		return;
+	s->device = (uint64_t)st.st_dev;
+	s->inode = (uint64_t)st.st_ino;
+	s->size = (uint64_t)st.st_size;
+	s->seconds = (int64_t)st.st_ctime;
+#ifdef __linux__
+	s->nanoseconds = (int64_t)st.st_ctim.tv_nsec;
+#endif
+}
+
+int
+watched_read_in(int dir, const char *name, size_t most, struct buffer *text,
+    struct error *e)
+{
+	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return error_set(e, "%s", strerror(errno));
+	return file_read_fd(fd, most, text, e);
+}
+
+void
+watched_none(struct watched *w)
+{
+	*w = (struct watched){ .dir = -1 };
+}
+
+int
+watched_bad(const struct watched *w, const char *why, struct error *e)
+{
+	return error_set(e, "\"%.200s\": %.250s", w->path, why);
+}
+
+int
+watched_init(struct watched *w, const char *path, struct error *e)
+{
+	char *slash;
+
+	watched_none(w);
+	if (path == NULL)
+		return 0;
+	w->path = strdup(path);
+	if (w->path == NULL)
+		return error_set(e, "out of memory");
+	slash = strrchr(w->path, '/');
+	w->name = slash != NULL ? slash + 1 : w->path;
+	if (slash != NULL && slash != w->path)
+		*slash = '\0';
+	w->dir = open(slash == NULL ? "."
+		: slash == w->path  ? "/"
+				    : w->path,
+	    O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	if (slash != NULL)
+		*slash = '/';
+	if (w->dir >= 0)
+		return 0;
+	(void)watched_bad(w, strerror(errno), e);
+	watched_fini(w);
+	return -1;
+}
+
+void
+watched_fini(struct watched *w)
+{
+	if (w->dir >= 0)
+		close(w->dir);
+	free(w->path);
+	watched_none(w);
+}
+
+void
+watched_note(struct watched *w)
+{
+	if (w->path != NULL)
+		stamp_take(&w->seen, w->dir, w->name);
+}
+
+int
+watched_read(
+    struct watched *w, size_t most, struct buffer *text, struct error *e)
+{
+	struct error why;
+
+	if (w->path == NULL)
+		return 0;
+	watched_note(w);
+	if (watched_read_in(w->dir, w->name, most, text, &why) == 0)
+		return 0;
+	return watched_bad(w, why.text, e);
+}
+
+bool
+watched_has_changed(const struct watched *w)
+{
+	struct stamp now;
+
+	if (w->path == NULL)
+		return false;
+	stamp_take(&now, w->dir, w->name);
+	return !stamp_equal(&now, &w->seen);
+}

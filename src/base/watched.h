@@ -1,0 +1,52 @@
+/* watched.h: a file that is read again when it has changed.
+ *
+ * The directory it lies in is kept open, so that it can be found from a new root
+ * (chroot) as well; whether it may still be read is the system's to say. */
+#ifndef PEN_BASE_WATCHED_H
+#define PEN_BASE_WATCHED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+/* What tells a file from the one that was there before; all zero: none. */
+struct stamp {
+	uint64_t device, inode, size;
+	int64_t seconds, nanoseconds; /* of its last change */
+};
+
+bool stamp_equal(const struct stamp *a, const struct stamp *b);
+/* Of a name in an open directory, or of the directory itself (NULL). */
+void stamp_take(struct stamp *s, int dir, const char *name);
+/* Appends what the file holds, at most `most` bytes. Returns 0, or -1 with a
+ * phrase. */
+int watched_read_in(int dir, const char *name, size_t most, struct buffer *text,
+    struct error *e);
+
+struct watched {
+	char *path;	  /* owned; as given */
+	const char *name; /* its last part */
+	int dir;	  /* owned; -1: none */
+	struct stamp seen;
+};
+
+/* No file. */
+void watched_none(struct watched *w);
+/* Takes the path, NULL: none; reads nothing. Returns 0, or -1 with a sentence. */
+int watched_init(struct watched *w, const char *path, struct error *e);
+void watched_fini(struct watched *w);
+/* Says what is wrong with it, and returns -1. */
+int watched_bad(const struct watched *w, const char *why, struct error *e);
+/* Appends its content, and remembers which file that was. Returns 0, or -1 with a
+ * sentence. */
+int watched_read(
+    struct watched *w, size_t most, struct buffer *text, struct error *e);
+/* Remembers which file is there now, unread. */
+void watched_note(struct watched *w);
+/* Whether another one is there now. */
+bool watched_has_changed(const struct watched *w);
+
+#endif

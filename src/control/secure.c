@@ -1,0 +1,285 @@
+/* secure.c: TLS of the plan in force. */
+#include "config.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/log.h"
+#include "control/pen.h"
+
+/* Names of a directory looked at each time, and how often to warn. */
+enum { LOOK_AT = 2000, DAY_S = 24 * 3600 };
+
+/* ---- is it right? ---- */
+
+/* Whether this server is to be talked to in TLS. */
+static bool
+is_upstream(const struct plan *p, const struct server_plan *s)
+{
+	return s->host != NULL &&
+	    (s->tls == SERVER_TLS_ON ||
+		(s->tls == SERVER_TLS_AS_SET && p->config.tls.upstream));
+}
+
+static const struct server_plan *
+server_at(const struct plan *p, unsigned i)
+{
+	return i < p->count	 ? &p->servers[i]
+	    : i == p->count	 ? &p->emergency
+	    : i == p->count + 1u ? &p->abuse
+				 : NULL;
+}
+
+static bool
+needs_client(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = server_at(p, i)) != NULL; i++)
+		if (is_upstream(p, s))
+			return true;
+	return p->config.tls.upstream;
+}
+
+static int
+check_names(const struct plan *p, struct error *e)
+{
+	const struct tls_settings *t = &p->config.tls;
+	const struct server_plan *s;
+	unsigned i;
+
+	if (!t->upstream_verify || t->upstream_name != NULL)
+		return 0;
+	for (i = 0; (s = server_at(p, i)) != NULL; i++)
+		if (is_upstream(p, s) && addr_is_unix_text(s->host))
+			return error_set(e,
+			    "%.200s has no name to be verified: set "
+			    "ssl_upstream_name",
+			    s->host);
+	return 0;
+}
+
+int
+secure_check(const struct plan *p, struct error *e)
+{
+	const struct tls_settings *t = &p->config.tls;
+	bool serve = tls_settings_serve(t);
+
+	if (t->pairs == 0 && t->pair[0].key != NULL)
+		return error_set(e, "ssl_key without ssl_cert");
+	if (serve && p->config.frontend.udp && !p->config.frontend.dns)
+		return error_set(e, "TLS is for connections, not for udp");
+	if (serve && p->config.frontend.dummy)
+		return error_set(e, "dummy speaks no TLS");
+	if (serve && (t->require || t->request) && t->ca_file == NULL &&
+	    t->ca_dir == NULL)
+		return error_set(e,
+		    "ssl_require and ssl_request need ssl_ca_file or "
+		    "ssl_ca_dir");
+	return check_names(p, e);
+}
+
+/* ---- opening ---- */
+
+void
+secure_cancel(struct secure_change *c)
+{
+	tls_server_free(c->server);
+	tls_client_free(c->client);
+	tls_memory_free(c->memory);
+	*c = (struct secure_change){ .changed = false };
+}
+
+static int
+open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
+    struct error *e)
+{
+	const struct tls_settings *t = &draft->config.tls;
+	struct tls_memory *m = p->secure.memory;
+
+	if (m == NULL)
+		m = c->memory = tls_memory_new();
+	if (m == NULL)
+		return error_set(e, "out of memory");
+	if (tls_settings_serve(t) &&
+	    (c->server = tls_server_new(t, m, p->secure.server, e)) == NULL)
+		return -1;
+	if (needs_client(draft) &&
+	    (c->client = tls_client_new(t, m, e)) == NULL)
+		return -1;
+	return 0;
+}
+
+int
+secure_prepare(struct pen *p, const struct plan *draft, struct secure_change *c,
+    struct error *e)
+{
+	bool serve = tls_settings_serve(&draft->config.tls);
+	bool call = needs_client(draft);
+	bool same = serve == (p->secure.server != NULL) &&
+	    call == (p->secure.client != NULL) &&
+	    tls_settings_equal(&draft->config.tls, &p->plan->config.tls);
+
+	*c = (struct secure_change){ .changed = !same };
+	if (same || (!serve && !call) || open_both(p, draft, c, e) == 0)
+		return 0;
+	secure_cancel(c);
+	return -1;
+}
+
+/* ---- warnings ---- */
+
+int64_t
+secure_days_left(time_t ends)
+{
+	int64_t left = (int64_t)ends - (int64_t)time(NULL);
+
+	return (left < 0 ? left - DAY_S + 1 : left) / DAY_S;
+}
+
+bool
+secure_certificate(struct pen *p, unsigned at, struct tls_certificate *c)
+{
+	unsigned own = 0;
+
+	if (p->secure.client != NULL &&
+	    tls_client_certificate(p->secure.client, c)) {
+		c->to_servers = true;
+		if (at == 0)
+			return true;
+		own = 1;
+	}
+	return p->secure.server != NULL &&
+	    tls_server_certificate(p->secure.server, at - own, c);
+}
+
+static void
+warn_of_ends(struct pen *p)
+{
+	int64_t most = (int64_t)p->plan->config.tls.warn_days, left;
+	struct tls_certificate c;
+	unsigned i;
+
+	for (i = 0; most > 0 && secure_certificate(p, i, &c); i++) {
+		left = secure_days_left(c.ends);
+		if (left < 0)
+			log_warn("certificate has ended name=%s file=%s",
+			    c.name, c.file);
+		else if (left < most)
+			log_warn("certificate ends name=%s file=%s days=%lld",
+			    c.name, c.file, (long long)left);
+	}
+}
+
+static void
+on_warn(struct timer *t)
+{
+	struct pen *p = container_of(t, struct pen, secure.warn);
+
+	warn_of_ends(p);
+	(void)timer_start(p->loop, t, UINT64_C(1000) * DAY_S);
+}
+
+/* ---- files that change ---- */
+
+static void
+look(struct pen *p, unsigned most)
+{
+	if (p->secure.server != NULL)
+		tls_server_look(p->secure.server, most);
+	if (p->secure.client != NULL)
+		tls_client_look(p->secure.client);
+}
+
+void
+secure_look(struct pen *p)
+{
+	look(p, UINT_MAX);
+}
+
+static void
+on_look(struct timer *t)
+{
+	struct pen *p = container_of(t, struct pen, secure.look);
+	uint64_t ms = p->plan->config.tls.watch_ms;
+
+	look(p, LOOK_AT);
+	if (ms > 0)
+		(void)timer_start(p->loop, t, ms);
+}
+
+/* ---- in force ---- */
+
+/* A core file would hold the keys. */
+static void
+forbid_core(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	(void)setrlimit(RLIMIT_CORE, &none);
+}
+
+static void
+replace(struct pen *p, struct secure_change *c)
+{
+	tls_server_free(p->secure.server);
+	tls_client_free(p->secure.client);
+	p->secure.server = c->server;
+	p->secure.client = c->client;
+	if (c->memory != NULL)
+		p->secure.memory = c->memory;
+	*c = (struct secure_change){ .changed = false };
+}
+
+static void
+set_timers(struct pen *p, uint64_t watch_ms)
+{
+	struct secure *s = &p->secure;
+
+	if (s->look.on_time == NULL) {
+		timer_init(&s->look, on_look);
+		timer_init(&s->warn, on_warn);
+	}
+	timer_stop(&s->look);
+	timer_stop(&s->warn);
+	if (s->server == NULL && s->client == NULL)
+		return;
+	if (watch_ms > 0)
+		(void)timer_start(p->loop, &s->look, watch_ms);
+	(void)timer_start(p->loop, &s->warn, 0);
+}
+
+void
+secure_commit(struct pen *p, const struct plan *draft, struct secure_change *c)
+{
+	const struct tls_settings *t = &draft->config.tls;
+	bool changed = c->changed;
+	struct frontend_tls tls;
+
+	if (changed) {
+		replace(p, c);
+		if (p->secure.server != NULL || p->secure.client != NULL)
+			forbid_core();
+	}
+	tls = (struct frontend_tls){ .server = p->secure.server,
+		.client = p->secure.client,
+		.handshake_ms = t->handshake_ms,
+		.upstream = t->upstream };
+	frontend_set_tls(p->frontend, &tls);
+	if (changed || t->watch_ms != p->plan->config.tls.watch_ms)
+		set_timers(p, t->watch_ms);
+}
+
+void
+secure_free(struct pen *p)
+{
+	struct secure *s = &p->secure;
+
+	timer_fini(&s->look);
+	timer_fini(&s->warn);
+	tls_server_free(s->server);
+	tls_client_free(s->client);
+	tls_memory_free(s->memory);
+}

@@ -1,0 +1,52 @@
+/* secure.h: what a plan means for TLS: certificates opened, looked at and replaced.
+ *
+ *     a plan -> secure_prepare() -> secure_commit()     when settings change
+ *     a timer, HUP, reload -> secure_look()             when files do */
+#ifndef PEN_CONTROL_SECURE_H
+#define PEN_CONTROL_SECURE_H
+
+#include <time.h>
+
+#include "control/plan.h"
+#include "net/loop.h"
+#include "net/tls_client.h"
+#include "net/tls_server.h"
+
+struct pen;
+
+struct secure {
+	struct tls_memory *memory; /* NULL: no TLS yet */
+	struct tls_server *server; /* towards clients; NULL: plain */
+	struct tls_client *client; /* towards servers; NULL: plain */
+	struct timer look;
+	struct timer warn;
+};
+
+/* What was opened for a draft. */
+struct secure_change {
+	bool changed;
+	struct tls_memory *memory; /* NULL: there was some */
+	struct tls_server *server;
+	struct tls_client *client;
+};
+
+/* Checks what the draft wants of TLS, without opening anything. Returns 0, or -1
+ * with a sentence. */
+int secure_check(const struct plan *draft, struct error *e);
+/* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing opened. */
+int secure_prepare(struct pen *p, const struct plan *draft,
+    struct secure_change *c, struct error *e);
+void secure_cancel(struct secure_change *c);
+/* The draft is in force: clients and servers meet it from now on. */
+void secure_commit(
+    struct pen *p, const struct plan *draft, struct secure_change *c);
+/* Looks at all files: of HUP and reload. */
+void secure_look(struct pen *p);
+void secure_free(struct pen *p);
+
+/* The `at`th certificate that is in use; false at the end. */
+bool secure_certificate(struct pen *p, unsigned at, struct tls_certificate *c);
+/* Whole days until then; below 0: it is over. */
+int64_t secure_days_left(time_t ends);
+
+#endif

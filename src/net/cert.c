@@ -1,0 +1,208 @@
+/* cert.c: PEM and DER into certificates. Reads no file. */
+#include "config.h"
+
+#include <limits.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/cert.h"
+
+const char *
+cert_reason(void)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_error());
+
+	ERR_clear_error();
+	return reason != NULL ? reason : "no reason given";
+}
+
+/* ---- texts ---- */
+
+void
+cert_texts_init(struct cert_texts *t)
+{
+	buffer_init(&t->cert);
+	buffer_init(&t->key);
+	buffer_init(&t->chain);
+	buffer_init(&t->ocsp);
+}
+
+static void
+wipe(struct buffer *b)
+{
+	if (b->data != NULL)
+		OPENSSL_cleanse(b->data, b->size);
+	buffer_fini(b);
+}
+
+void
+cert_texts_fini(struct cert_texts *t)
+{
+	wipe(&t->cert);
+	wipe(&t->key);
+	wipe(&t->chain);
+	wipe(&t->ocsp);
+}
+
+static BIO *
+open_text(const struct buffer *b)
+{
+	return buffer_length(b) > INT_MAX
+	    ? NULL
+	    : BIO_new_mem_buf(buffer_bytes(b), (int)buffer_length(b));
+}
+
+/* ---- parts ---- */
+
+/* A key with a password would make the program ask for it. */
+static int
+no_password(char *buf, int size, int writing, void *arg)
+{
+	(void)buf;
+	(void)size;
+	(void)writing;
+	(void)arg;
+	return -1;
+}
+
+/* All certificates of a text; the first one of the first text is the leaf. */
+static int
+read_certificates(
+    struct certificate *c, const struct buffer *text, struct error *e)
+{
+	BIO *b = open_text(text);
+	X509 *x;
+
+	if (b == NULL)
+		return error_set(e, "out of memory");
+	while ((x = PEM_read_bio_X509(b, NULL, no_password, NULL)) != NULL) {
+		if (c->leaf == NULL) {
+			c->leaf = x;
+		} else if (sk_X509_push(c->chain, x) <= 0) {
+			X509_free(x);
+			break;
+		}
+	}
+	BIO_free(b);
+	if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
+		return error_set(e, "no certificate: %s", cert_reason());
+	ERR_clear_error();
+	return c->leaf != NULL ? 0 : error_set(e, "no certificate in it");
+}
+
+static int
+read_key(struct certificate *c, const struct buffer *text, struct error *e)
+{
+	BIO *b = open_text(text);
+
+	if (b == NULL)
+		return error_set(e, "out of memory");
+	c->key = PEM_read_bio_PrivateKey(b, NULL, no_password, NULL);
+	BIO_free(b);
+	if (c->key == NULL)
+		return error_set(e, "no usable private key: %s", cert_reason());
+	if (X509_check_private_key(c->leaf, c->key) != 1)
+		return error_set(
+		    e, "key and certificate differ: %s", cert_reason());
+	return 0;
+}
+
+static int
+copy_ocsp(struct certificate *c, const struct buffer *text, struct error *e)
+{
+	if (buffer_length(text) == 0)
+		return 0;
+	c->ocsp_length = buffer_length(text);
+	c->ocsp = malloc(c->ocsp_length);
+	if (c->ocsp == NULL)
+		return error_set(e, "out of memory");
+	memcpy(c->ocsp, buffer_bytes(text), c->ocsp_length);
+	return 0;
+}
+
+/* ---- facts ---- */
+
+time_t
+certificate_end_of(const X509 *x)
+{
+	ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);
+	int days = 0, seconds = 0;
+
+	if (epoch != NULL)
+		(void)ASN1_TIME_diff(
+		    &days, &seconds, epoch, X509_get0_notAfter(x));
+	ASN1_TIME_free(epoch);
+	return (time_t)days * 24 * 3600 + seconds;
+}
+
+static void
+find_name(struct certificate *c)
+{
+	GENERAL_NAMES *names =
+	    X509_get_ext_d2i(c->leaf, NID_subject_alt_name, NULL, NULL);
+	int i, n = names != NULL ? sk_GENERAL_NAME_num(names) : 0;
+
+	for (i = 0; i < n && c->name[0] == '\0'; i++) {
+		const GENERAL_NAME *g = sk_GENERAL_NAME_value(names, i);
+
+		if (g->type == GEN_DNS)
+			snprintf(c->name, sizeof(c->name), "%.*s",
+			    ASN1_STRING_length(g->d.dNSName),
+			    (const char *)ASN1_STRING_get0_data(g->d.dNSName));
+	}
+	GENERAL_NAMES_free(names);
+	if (c->name[0] == '\0' &&
+	    X509_NAME_get_text_by_NID(X509_get_subject_name(c->leaf),
+		NID_commonName, c->name, sizeof(c->name)) < 0)
+		c->name[0] = '\0';
+}
+
+/* ---- life ---- */
+
+struct certificate *
+certificate_parse(const struct cert_texts *t, struct error *e)
+{
+	struct certificate *c = calloc(1, sizeof(*c));
+	const struct buffer *key =
+	    buffer_length(&t->key) > 0 ? &t->key : &t->cert;
+
+	if (c == NULL || (c->chain = sk_X509_new_null()) == NULL) {
+		free(c);
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	c->refs = 1;
+	ERR_clear_error();
+	if (read_certificates(c, &t->cert, e) < 0 ||
+	    (buffer_length(&t->chain) > 0 &&
+		read_certificates(c, &t->chain, e) < 0) ||
+	    read_key(c, key, e) < 0 || copy_ocsp(c, &t->ocsp, e) < 0) {
+		certificate_drop(c);
+		return NULL;
+	}
+	c->ends = certificate_end_of(c->leaf);
+	find_name(c);
+	return c;
+}
+
+struct certificate *
+certificate_hold(struct certificate *c)
+{
+	c->refs++;
+	return c;
+}
+
+void
+certificate_drop(struct certificate *c)
+{
+	if (c == NULL || --c->refs > 0)
+		return;
+	X509_free(c->leaf);
+	sk_X509_pop_free(c->chain, X509_free);
+	EVP_PKEY_free(c->key);
+	free(c->ocsp);
+	free(c);
+}

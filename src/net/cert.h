@@ -1,0 +1,46 @@
+/* cert.h: a certificate with its chain, key and OCSP response, from the text of
+ * its files. Counted: whoever holds one drops it. */
+#ifndef PEN_NET_CERT_H
+#define PEN_NET_CERT_H
+
+#include <openssl/ssl.h>
+#include <time.h>
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum { CERT_FILE_MAX = 1 << 20 };
+
+/* PEM, but the OCSP response, which is DER. Empty ones are not there: the key may
+ * be in `cert`, as may be the chain. */
+struct cert_texts {
+	struct buffer cert, key, chain, ocsp;
+};
+
+struct certificate {
+	unsigned refs;
+	X509 *leaf;
+	STACK_OF(X509) * chain;
+	EVP_PKEY *key;
+	unsigned char *ocsp;
+	size_t ocsp_length;
+	time_t ends;
+	char name[256]; /* its first DNS name, or its common name */
+};
+
+void cert_texts_init(struct cert_texts *t);
+/* Wipes them. */
+void cert_texts_fini(struct cert_texts *t);
+
+/* NULL with a phrase. */
+struct certificate *certificate_parse(
+    const struct cert_texts *t, struct error *e);
+struct certificate *certificate_hold(struct certificate *c);
+void certificate_drop(struct certificate *c); /* NULL is fine */
+
+/* When it ends, as seconds since 1970. */
+time_t certificate_end_of(const X509 *x);
+/* The first reason in OpenSSL's queue, which it empties. Never NULL. */
+const char *cert_reason(void);
+
+#endif

@@ -1,0 +1,46 @@
+/* cert_store.h: certificates by the names that clients ask for (SNI, RFC 6066),
+ * from the files of a directory:
+ *
+ *     NAME.pem                  certificate, chain and key, in any order
+ *     NAME.crt + NAME.key       the same apart; NAME.ca: the chain
+ *     NAME.ocsp                 an OCSP response, to be stapled
+ *
+ * NAME is the host name in small letters; "*.example.com" or "_.example.com" is
+ * for all names one label longer. All files are read when the store is made and
+ * when cert_store_look() finds them changed, never for a client; what a client
+ * sends is looked up in a table and is part of no path. Their text stays in
+ * memory; of what OpenSSL makes of it only the most used is kept. */
+#ifndef PEN_NET_CERT_STORE_H
+#define PEN_NET_CERT_STORE_H
+
+#include <stdbool.h>
+
+#include "net/cert.h"
+
+struct cert_store;
+
+/* Reads the directory. A broken file is logged and left out. NULL with a phrase
+ * when the directory cannot be read. */
+struct cert_store *cert_store_new(const char *path, struct error *e);
+struct cert_store *cert_store_hold(struct cert_store *s);
+void cert_store_drop(struct cert_store *s); /* NULL is fine */
+const char *cert_store_path(const struct cert_store *s);
+
+/* The certificate for a name, with a reference, or NULL. */
+struct certificate *cert_store_find(struct cert_store *s, const char *name);
+
+/* Looks whether files have changed, come or gone, at up to `most` of them; reads
+ * what has. A broken one leaves the old certificate in force and is logged. */
+void cert_store_look(struct cert_store *s, unsigned most);
+
+/* Those there are, in the order of their coming. Returns false at the end. */
+struct cert_store_info {
+	const char *name;
+	time_t ends;
+	uint64_t used; /* for how many handshakes */
+};
+bool cert_store_next(
+    struct cert_store *s, unsigned *at, struct cert_store_info *info);
+unsigned cert_store_count(const struct cert_store *s);
+
+#endif

@@ -1,0 +1,470 @@
+/* tls.c: OpenSSL between two pieces of memory, as a stream. */
+#include "config.h"
+
+#include <errno.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "net/sock.h"
+#include "net/tls_context.h"
+
+/* Bytes taken to be sent in one go. */
+enum { OUT_MAX = 64 * 1024 };
+/* A record that fits into a segment, and how many bytes of a flow go in such; a
+ * shorter read than ASKED is a question, and what follows a new flow. */
+enum {
+	SMALL_RECORD = 1369,
+	LARGE_RECORD = 16384,
+	BEGINNING = 8 * SMALL_RECORD
+};
+enum { ASKED = 4096 };
+
+struct tls {
+	struct tls_end end; /* first: what OpenSSL reads */
+	struct tls_context *context;
+	struct stream *stream;
+	SSL *ssl;
+	struct buffer unsent;
+	uint32_t begun; /* bytes of this flow sent so far, up to BEGINNING */
+	uint32_t handshakes;
+	uint64_t shaken_ms; /* when the last one began */
+	uint64_t key;	    /* of tls_set_key() */
+	const char *error;
+	bool done;    /* the handshake */
+	bool refused; /* a handshake too many */
+	bool fin_due; /* after what is unsent */
+};
+
+static struct tls *
+inside(const struct stream *s)
+{
+	return s->inside;
+}
+
+/* ---- from and to the socket ---- */
+
+static void
+note_error(struct tls *t)
+{
+	const char *reason = ERR_reason_error_string(ERR_peek_error());
+	long verified = SSL_get_verify_result(t->ssl);
+
+	if (t->error == NULL)
+		t->error = t->refused ? "renegotiation refused"
+		    : t->end.cut      ? "connection cut"
+		    : verified != X509_V_OK
+		    ? X509_verify_cert_error_string(verified)
+		    : reason != NULL ? reason
+				     : "protocol error";
+}
+
+/* Receives up to `room` bytes, when there may be some. Returns whether OpenSSL
+ * has something new to look at: bytes, or the end. Errors of the socket are in
+ * errno, with false. */
+static bool
+receive(struct tls *t, size_t room)
+{
+	struct tls_memory *m = t->end.memory;
+	struct stream *s = t->stream;
+	ssize_t n;
+
+	errno = EAGAIN;
+	if (!(s->flags & STREAM_READABLE) || t->end.cut)
+		return false;
+	if (room > TLS_IN_MAX)
+		room = TLS_IN_MAX;
+	do
+		n = recv(s->fd, m->in, room, 0);
+	while (n < 0 && errno == EINTR);
+	if (n < 0 || ((size_t)n < room && !(s->flags & STREAM_FIN)))
+		s->flags &= ~(unsigned)STREAM_READABLE;
+	if (n < 0)
+		return false;
+	m->at = 0;
+	m->end = (size_t)n;
+	t->end.cut = n == 0;
+	return true;
+}
+
+/* What was received and not looked at is this stream's alone. */
+static int
+keep_received(struct tls *t)
+{
+	struct tls_memory *m = t->end.memory;
+	size_t n = m->end - m->at;
+	int rc = 0;
+
+	if (n > 0)
+		rc = buffer_append(&t->end.early, m->in + m->at, n);
+	m->at = m->end = 0;
+	return rc;
+}
+
+static void
+send_kept(struct tls *t)
+{
+	struct stream *s = t->stream;
+	ssize_t n;
+
+	while (buffer_length(&t->unsent) > 0) {
+		n = sock_send(s->fd, buffer_bytes(&t->unsent),
+		    buffer_length(&t->unsent), false);
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
+			s->flags &= ~(unsigned)STREAM_WRITABLE;
+			s->flags |= STREAM_UNSENT;
+			return;
+		}
+		if (n < 0) { /* nobody will ever get it; a read tells why */
+			buffer_fini(&t->unsent);
+			break;
+		}
+		buffer_consume(&t->unsent, (size_t)n);
+	}
+	s->flags &= ~(unsigned)STREAM_UNSENT;
+	if (t->fin_due)
+		(void)shutdown(s->fd, SHUT_WR);
+	t->fin_due = false;
+}
+
+/* Sends what OpenSSL wants sent; what the socket refuses is kept. Returns 0, or
+ * -1 with errno. */
+static int
+send_out(struct tls *t, bool last)
+{
+	struct buffer *out = &t->end.memory->out;
+	struct stream *s = t->stream;
+	size_t n = buffer_length(out);
+	ssize_t sent = 0;
+	int error = 0;
+
+	if (n == 0)
+		return 0;
+	if (buffer_length(&t->unsent) == 0) {
+		do
+			sent = sock_send(s->fd, buffer_bytes(out), n, last);
+		while (sent < 0 && errno == EINTR);
+		if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK &&
+		    errno != ENOTCONN)
+			error = errno;
+		if (sent < 0)
+			sent = 0;
+	}
+	if ((size_t)sent < n && error == 0) {
+		if (buffer_append(&t->unsent, buffer_bytes(out) + sent,
+			n - (size_t)sent) < 0)
+			error = ENOMEM;
+		s->flags &= ~(unsigned)STREAM_WRITABLE;
+		s->flags |= STREAM_UNSENT;
+	}
+	buffer_cut(out, 0);
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
+
+/* ---- the operations ---- */
+
+/* Why OpenSSL does not go on. Returns 0 when it only lacks bytes. */
+static int
+refusal(struct tls *t, int rc)
+{
+	int why = SSL_get_error(t->ssl, rc);
+
+	if (t->refused)
+		why = SSL_ERROR_SSL;
+	if (why == SSL_ERROR_WANT_READ)
+		return 0;
+	note_error(t);
+	return t->end.cut ? ECONNABORTED : EPROTO;
+}
+
+static bool
+has_ended(const struct tls *t)
+{
+	return (SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+/* Reads records until `room` is full or nothing more is there. Returns how much
+ * it was; *error is 0, or what came instead of more. */
+static size_t
+read_records(struct tls *t, char *bytes, size_t room, int *error)
+{
+	size_t got = 0, n;
+	int rc;
+
+	*error = 0;
+	while (got < room && *error == 0) {
+		ERR_clear_error();
+		rc = SSL_read_ex(t->ssl, bytes + got, room - got, &n);
+		if (rc > 0) {
+			got += n;
+			continue;
+		}
+		if (has_ended(t))
+			break;
+		*error = refusal(t, rc);
+		if (*error == 0 && !receive(t, room - got))
+			*error = errno;
+	}
+	return got;
+}
+
+static ssize_t
+tls_read(struct stream *s, void *bytes, size_t room)
+{
+	struct tls *t = inside(s);
+	size_t got;
+	int error;
+
+	got = read_records(t, bytes, room, &error);
+	if (keep_received(t) < 0)
+		error = ENOMEM;
+	if (SSL_has_pending(t->ssl) || buffer_length(&t->end.early) > 0)
+		s->flags |= STREAM_READABLE;
+	if (got > 0 && got < ASKED)
+		t->begun = 0;
+	(void)send_out(t, false);
+	if (got > 0) {
+		if (error != 0 && error != EAGAIN && error != EWOULDBLOCK)
+			s->flags |= STREAM_READABLE; /* to be told of it */
+		return (ssize_t)got;
+	}
+	errno = error;
+	return error == 0 ? 0 : -1;
+}
+
+static size_t
+record_size(struct tls *t, size_t n)
+{
+	bool small = t->begun < BEGINNING;
+
+	SSL_set_max_send_fragment(t->ssl, small ? SMALL_RECORD : LARGE_RECORD);
+	if (!small)
+		return n;
+	if (n > BEGINNING - t->begun)
+		n = BEGINNING - t->begun;
+	t->begun += (uint32_t)n;
+	return n;
+}
+
+static ssize_t
+tls_write(struct stream *s, const void *bytes, size_t n, bool last)
+{
+	struct tls *t = inside(s);
+	size_t done = 0, part, taken;
+
+	if (buffer_length(&t->unsent) > 0) {
+		errno = EAGAIN;
+		s->flags &= ~(unsigned)STREAM_WRITABLE;
+		return -1;
+	}
+	if (n > OUT_MAX)
+		n = OUT_MAX;
+	while (done < n) {
+		part = record_size(t, n - done);
+		ERR_clear_error();
+		if (SSL_write_ex(t->ssl, (const char *)bytes + done, part,
+			&taken) <= 0) {
+			note_error(t);
+			buffer_cut(&t->end.memory->out, 0);
+			errno = EPIPE;
+			return -1;
+		}
+		done += taken;
+	}
+	return send_out(t, last) == 0 ? (ssize_t)done : -1;
+}
+
+static void
+tls_shutdown(struct stream *s)
+{
+	struct tls *t = inside(s);
+
+	if (t->done && t->error == NULL) {
+		ERR_clear_error();
+		(void)SSL_shutdown(t->ssl);
+		(void)send_out(t, true);
+	}
+	t->fin_due = true;
+	if (buffer_length(&t->unsent) == 0)
+		send_kept(t);
+}
+
+static void
+tls_flush(struct stream *s)
+{
+	send_kept(inside(s));
+}
+
+/* A session that ended well may be resumed. */
+static void
+tls_close(struct stream *s, bool reset)
+{
+	struct tls *t = inside(s);
+
+	if (!reset && t->done &&
+	    !(SSL_get_shutdown(t->ssl) & SSL_SENT_SHUTDOWN))
+		tls_shutdown(s);
+	if (t->error == NULL)
+		SSL_set_shutdown(
+		    t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
+	SSL_free(t->ssl);
+	buffer_fini(&t->end.early);
+	buffer_fini(&t->unsent);
+	tls_context_drop(t->context);
+	free(t);
+	s->inside = NULL;
+	if (reset)
+		sock_close_reset(s->fd);
+	else
+		close(s->fd);
+}
+
+static const struct stream_ops tls_ops = {
+	.read = tls_read,
+	.write = tls_write,
+	.shutdown = tls_shutdown,
+	.flush = tls_flush,
+	.close = tls_close,
+};
+
+/* ---- life and handshake ---- */
+
+bool
+stream_is_tls(const struct stream *s)
+{
+	return s->ops == &tls_ops;
+}
+
+SSL *
+tls_ssl(const struct stream *s)
+{
+	return inside(s)->ssl;
+}
+
+void
+tls_set_key(struct stream *s, uint64_t key)
+{
+	inside(s)->key = key;
+}
+
+uint64_t
+tls_key(const SSL *ssl)
+{
+	return ((const struct tls *)SSL_get_app_data(ssl))->key;
+}
+
+const char *
+tls_error(const struct stream *s)
+{
+	const char *error = inside(s)->error;
+
+	return error != NULL ? error : "";
+}
+
+static int
+set_bio(struct tls *t)
+{
+	BIO *b = BIO_new(t->end.memory->method);
+
+	if (b == NULL)
+		return -1;
+	BIO_set_data(b, &t->end);
+	BIO_set_init(b, 1);
+	SSL_set_bio(t->ssl, b, b);
+	return 0;
+}
+
+int
+tls_open(struct stream *s, struct tls_context *c, bool client)
+{
+	struct tls *t = calloc(1, sizeof(*t));
+
+	if (t == NULL)
+		return -1;
+	t->context = c;
+	t->ssl = SSL_new(c->ctx);
+	if (t->ssl == NULL || set_bio(t) < 0) {
+		SSL_free(t->ssl);
+		free(t);
+		errno = ENOMEM;
+		return -1;
+	}
+	c->refs++;
+	t->stream = s;
+	buffer_init(&t->end.early);
+	t->end.memory = c->memory;
+	buffer_init(&t->unsent);
+	SSL_set_app_data(t->ssl, t);
+	if (client)
+		SSL_set_connect_state(t->ssl);
+	else
+		SSL_set_accept_state(t->ssl);
+	if (!(s->flags & STREAM_NODELAY))
+		sock_set_nodelay(s->fd);
+	s->flags |= STREAM_NODELAY;
+	s->ops = &tls_ops;
+	s->inside = t;
+	if (s->flags & STREAM_AT_EOF)
+		s->flags |= STREAM_FIN;
+	s->flags &= ~(unsigned)STREAM_AT_EOF;
+	return 0;
+}
+
+/* Counts the handshakes of a connection: in TLS 1.2 a client may ask for more. */
+void
+tls_on_info(const SSL *ssl, int where, int ret)
+{
+	struct tls *t = SSL_get_app_data(ssl);
+	uint64_t now;
+
+	(void)ret;
+	if (t == NULL || !(where & SSL_CB_HANDSHAKE_START) ||
+	    SSL_version(ssl) >= TLS1_3_VERSION || !SSL_is_server(ssl))
+		return;
+	now = clock_monotonic_ms();
+	if (t->done && now - t->shaken_ms < t->context->renegotiation_ms)
+		t->refused = true;
+	t->shaken_ms = now;
+}
+
+enum tls_step
+tls_handshake(struct stream *s)
+{
+	struct tls *t = inside(s);
+	int rc, error;
+
+	if (t->error != NULL)
+		return TLS_FAILED;
+	do {
+		ERR_clear_error();
+		rc = SSL_do_handshake(t->ssl);
+		error = rc > 0 ? 0 : refusal(t, rc);
+	} while (rc <= 0 && error == 0 && receive(t, TLS_IN_MAX));
+	if (rc <= 0 && error == 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
+		t->error = strerror(errno);
+		error = errno;
+	}
+	if (keep_received(t) < 0)
+		error = ENOMEM;
+	if (send_out(t, false) < 0 && error == 0) {
+		t->error = strerror(errno);
+		error = errno;
+	}
+	if (error != 0) {
+		if (t->error == NULL)
+			t->error = strerror(error);
+		return TLS_FAILED;
+	}
+	if (rc <= 0)
+		return TLS_WAITS;
+	t->done = true;
+	if (SSL_has_pending(t->ssl) || buffer_length(&t->end.early) > 0)
+		s->flags |= STREAM_READABLE;
+	return TLS_DONE;
+}

@@ -1,0 +1,344 @@
+/* tls_client.c: SSL_CTX of the client's side, and the sessions of servers. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <openssl/err.h>
+#include <openssl/x509v3.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/watched.h"
+#include "net/cert.h"
+#include "net/tls_client.h"
+#include "net/tls_context.h"
+#include "net/tls_server.h"
+#include "net/tls_trust.h"
+
+/* Sessions that are kept, each in the one place its key gives it. */
+enum { SESSIONS = 4096 };
+
+enum file { FILE_CERT, FILE_KEY, FILE_CA, FILES };
+
+/* Of one context; freed with its last stream. */
+struct calling {
+	struct hash_key secret;
+	struct {
+		uint64_t key;
+		SSL_SESSION *session; /* NULL: none */
+	} known[SESSIONS];
+	struct certificate *own; /* NULL: none */
+	unsigned char alpn[TLS_ALPN_MAX];
+	int alpn_length;
+};
+
+struct tls_client {
+	struct tls_settings settings; /* a copy */
+	struct tls_memory *memory;
+	struct tls_context *context;
+	struct watched file[FILES];
+};
+
+/* ---- sessions ---- */
+
+/* A server hands one out: it is kept until it gives another. */
+static int
+on_session(SSL *ssl, SSL_SESSION *session)
+{
+	struct calling *v = tls_context_of(ssl)->arg;
+	uint64_t key = tls_key(ssl);
+	size_t at = key % SESSIONS;
+
+	SSL_SESSION_free(v->known[at].session);
+	v->known[at].session = session;
+	v->known[at].key = key;
+	return 1;
+}
+
+static void
+calling_free(void *arg)
+{
+	struct calling *v = arg;
+	size_t i;
+
+	for (i = 0; i < SESSIONS; i++)
+		SSL_SESSION_free(v->known[i].session);
+	certificate_drop(v->own);
+	free(v);
+}
+
+/* ---- contexts ---- */
+
+static int
+set_certificate(
+    SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
+{
+	struct cert_texts texts;
+	struct error why;
+	int rc = -1;
+
+	if (t->settings.upstream_cert == NULL)
+		return 0;
+	cert_texts_init(&texts);
+	if (watched_read(&t->file[FILE_CERT], CERT_FILE_MAX, &texts.cert, e) ==
+		0 &&
+	    watched_read(&t->file[FILE_KEY], CERT_FILE_MAX, &texts.key, e) ==
+		0) {
+		v->own = certificate_parse(&texts, &why);
+		if (v->own == NULL)
+			watched_bad(&t->file[FILE_CERT], why.text, e);
+		else if (SSL_CTX_use_cert_and_key(ctx, v->own->leaf,
+			     v->own->key, v->own->chain, 1) != 1)
+			watched_bad(&t->file[FILE_CERT], cert_reason(), e);
+		else
+			rc = 0;
+	}
+	cert_texts_fini(&texts);
+	return rc;
+}
+
+static int
+set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
+{
+	struct buffer text;
+	struct error why;
+	int rc;
+
+	if (!t->settings.upstream_verify)
+		return 0;
+	SSL_CTX_set_verify(ctx, SSL_VERIFY_PEER, NULL);
+	if (t->settings.upstream_ca == NULL)
+		return tls_trust_system(ctx, e);
+	buffer_init(&text);
+	rc = watched_read(&t->file[FILE_CA], CERT_FILE_MAX, &text, e);
+	if (rc == 0 && tls_trust_text(ctx, &text, false, &why) < 0)
+		rc = watched_bad(&t->file[FILE_CA], why.text, e);
+	buffer_fini(&text);
+	return rc;
+}
+
+static int
+set_up(SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
+{
+	SSL_CTX_set_options(
+	    ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	SSL_CTX_set_session_cache_mode(
+	    ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
+	SSL_CTX_sess_set_new_cb(ctx, on_session);
+	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1)
+		return error_set(e, "TLS: %s", cert_reason());
+	v->alpn_length = tls_alpn_wire(t->settings.upstream_alpn, v->alpn);
+	return set_certificate(ctx, t, v, e) < 0 || set_trust(ctx, t, e) < 0
+	    ? -1
+	    : 0;
+}
+
+static struct tls_context *
+build(struct tls_client *t, struct error *e)
+{
+	struct calling *v = calloc(1, sizeof(*v));
+	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
+	struct tls_context *c;
+
+	if (v == NULL || ctx == NULL) {
+		free(v);
+		SSL_CTX_free(ctx);
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	ERR_clear_error();
+	hash_key_init(&v->secret);
+	if (set_up(ctx, t, v, e) < 0) {
+		SSL_CTX_free(ctx);
+		calling_free(v);
+		return NULL;
+	}
+	c = tls_context_new(ctx, t->memory);
+	if (c == NULL) {
+		calling_free(v);
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	c->on_free = calling_free;
+	c->arg = v;
+	return c;
+}
+
+void
+tls_client_look(struct tls_client *t)
+{
+	bool changed = false;
+	struct tls_context *c;
+	struct error e;
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		changed = changed || watched_has_changed(&t->file[i]);
+	if (!changed)
+		return;
+	c = build(t, &e);
+	if (c == NULL) {
+		for (i = 0; i < FILES; i++)
+			watched_note(&t->file[i]);
+		log_error("certificates not replaced error=\"%s\"", e.text);
+		return;
+	}
+	tls_context_drop(t->context);
+	t->context = c;
+	log_info("certificates replaced towards=servers");
+}
+
+/* ---- life ---- */
+
+static int
+open_all(struct tls_client *t, const struct tls_settings *s, struct error *e)
+{
+	const char *path[FILES] = { s->upstream_cert, s->upstream_key,
+		s->upstream_ca };
+	unsigned char wire[TLS_ALPN_MAX];
+	int i;
+
+	if (tls_alpn_wire(s->upstream_alpn, wire) < 0)
+		return error_set(e,
+		    "ssl_upstream_alpn \"%.200s\": expects names with commas "
+		    "between",
+		    s->upstream_alpn);
+	if (tls_settings_copy(&t->settings, s) < 0)
+		return error_set(e, "out of memory");
+	for (i = 0; i < FILES; i++)
+		if (watched_init(&t->file[i], path[i], e) < 0)
+			return -1;
+	t->context = build(t, e);
+	return t->context != NULL ? 0 : -1;
+}
+
+struct tls_client *
+tls_client_new(
+    const struct tls_settings *s, struct tls_memory *m, struct error *e)
+{
+	struct tls_client *t = calloc(1, sizeof(*t));
+	struct error why;
+	int i;
+
+	if (t == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	t->memory = m;
+	for (i = 0; i < FILES; i++)
+		watched_none(&t->file[i]);
+	if (open_all(t, s, &why) == 0)
+		return t;
+	tls_client_free(t);
+	error_set(e, "%s", why.text);
+	return NULL;
+}
+
+void
+tls_client_free(struct tls_client *t)
+{
+	int i;
+
+	if (t == NULL)
+		return;
+	tls_context_drop(t->context);
+	for (i = 0; i < FILES; i++)
+		watched_fini(&t->file[i]);
+	tls_settings_fini(&t->settings);
+	free(t);
+}
+
+/* ---- streams ---- */
+
+/* Whom the far side must be, and what it is told that we want (RFC 6066, 3: names,
+ * never addresses). */
+static int
+set_name(SSL *ssl, const char *name, bool verify)
+{
+	unsigned char number[16];
+	bool numeric = inet_pton(AF_INET, name, number) == 1 ||
+	    inet_pton(AF_INET6, name, number) == 1;
+	bool path = name[0] == '/' || name[0] == '@';
+
+	if (verify && path) {
+		errno = EDESTADDRREQ;
+		return -1;
+	}
+	errno = ENOMEM;
+	if (!path && !numeric && SSL_set_tlsext_host_name(ssl, name) != 1)
+		return -1;
+	if (!verify)
+		return 0;
+	SSL_set_hostflags(ssl, X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+	if (numeric)
+		return X509_VERIFY_PARAM_set1_ip_asc(
+			   SSL_get0_param(ssl), name) == 1
+		    ? 0
+		    : -1;
+	return SSL_set1_host(ssl, name) == 1 ? 0 : -1;
+}
+
+/* What is offered: what the setting says, else what the client talks. */
+static void
+set_alpn(SSL *ssl, const struct calling *v, const char *alpn)
+{
+	unsigned char wire[TLS_ALPN_MAX];
+	int n = v->alpn_length;
+
+	if (n > 0)
+		memcpy(wire, v->alpn, (size_t)n);
+	else
+		n = tls_alpn_wire(alpn, wire);
+	if (n > 0)
+		(void)SSL_set_alpn_protos(ssl, wire, (unsigned)n);
+}
+
+/* Sessions are those of a name at an address. */
+static uint64_t
+session_key(const struct calling *v, const char *name, const struct addr *at)
+{
+	uint64_t h = hash_keyed(&v->secret, name, strlen(name));
+
+	return h ^
+	    hash_keyed(&v->secret, &at->u, at->len) *
+	    UINT64_C(0x9e3779b97f4a7c15);
+}
+
+int
+tls_connect(struct stream *s, struct tls_client *t, const char *host,
+    const struct addr *at, const char *alpn)
+{
+	const struct tls_settings *o = &t->settings;
+	const char *name = o->upstream_name != NULL ? o->upstream_name : host;
+	struct calling *v = t->context->arg;
+	uint64_t key = session_key(v, name, at);
+	SSL *ssl;
+
+	if (tls_open(s, t->context, true) < 0)
+		return -1;
+	ssl = tls_ssl(s);
+	tls_set_key(s, key);
+	if (set_name(ssl, name, o->upstream_verify) < 0)
+		return -1;
+	set_alpn(ssl, v, alpn);
+	if (v->known[key % SESSIONS].session != NULL &&
+	    v->known[key % SESSIONS].key == key)
+		(void)SSL_set_session(ssl, v->known[key % SESSIONS].session);
+	return 0;
+}
+
+bool
+tls_client_certificate(const struct tls_client *t, struct tls_certificate *c)
+{
+	const struct calling *v = t->context->arg;
+
+	if (v->own == NULL)
+		return false;
+	*c = (struct tls_certificate){ .name = v->own->name,
+		.file = t->file[FILE_CERT].path,
+		.ends = v->own->ends };
+	return true;
+}

@@ -1,0 +1,71 @@
+/* tls_facts.c: what a handshake has told. */
+#include "config.h"
+
+#include <openssl/x509v3.h>
+#include <string.h>
+
+#include "net/tls_context.h"
+
+static void
+certificate_facts(const X509 *x, struct tls_facts *f)
+{
+	BIO *b = BIO_new(BIO_s_mem());
+	const ASN1_INTEGER *serial = X509_get0_serialNumber(x);
+	char *text;
+	long n;
+
+	f->certificate = true;
+	if (b == NULL)
+		return;
+	if (X509_NAME_print_ex(
+		b, X509_get_subject_name(x), 0, XN_FLAG_RFC2253) >= 0) {
+		n = BIO_get_mem_data(b, &text);
+		if (n > (long)sizeof(f->subject) - 1)
+			n = (long)sizeof(f->subject) - 1;
+		memcpy(f->subject, text, (size_t)n);
+	}
+	(void)BIO_reset(b);
+	if (i2a_ASN1_INTEGER(b, serial) > 0) {
+		n = BIO_get_mem_data(b, &text);
+		if (n > (long)sizeof(f->serial) - 1)
+			n = (long)sizeof(f->serial) - 1;
+		memcpy(f->serial, text, (size_t)n);
+	}
+	BIO_free(b);
+}
+
+void
+tls_facts(const struct stream *s, struct tls_facts *f)
+{
+	SSL *ssl = tls_ssl(s);
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	const unsigned char *alpn;
+	unsigned n;
+	size_t i;
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+	X509 *x = SSL_get0_peer_certificate(ssl);
+#else
+	X509 *x = SSL_get_peer_certificate(ssl);
+#endif
+
+	memset(f, 0, sizeof(*f));
+	f->version = SSL_get_version(ssl);
+	f->cipher = SSL_get_cipher_name(ssl);
+	f->resumed = SSL_session_reused(ssl);
+	for (i = 0; name != NULL && name[i] != '\0' && i + 1 < sizeof(f->name);
+	     i++)
+		f->name[i] = name[i] > ' ' && name[i] < 127 && name[i] != '"'
+		    ? name[i]
+		    : '?';
+	SSL_get0_alpn_selected(ssl, &alpn, &n);
+	if (n > 0 && n < sizeof(f->alpn))
+		memcpy(f->alpn, alpn, n);
+	f->verified = "none";
+	if (x == NULL)
+		return;
+	certificate_facts(x, f);
+	f->verified = X509_verify_cert_error_string(SSL_get_verify_result(ssl));
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+	X509_free(x);
+#endif
+}

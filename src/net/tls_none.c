@@ -1,0 +1,137 @@
+/* tls_none.c: a build without TLS: nothing can be made, so nothing else is asked. */
+#include "config.h"
+
+#include <errno.h>
+#include <stddef.h>
+
+#include "net/tls_client.h"
+#include "net/tls_server.h"
+
+static const char *const absent = "built without TLS";
+
+struct tls_memory *
+tls_memory_new(void)
+{
+	errno = ENOSYS;
+	return NULL;
+}
+
+void
+tls_memory_free(struct tls_memory *m)
+{
+	(void)m;
+}
+
+bool
+stream_is_tls(const struct stream *s)
+{
+	(void)s;
+	return false;
+}
+
+enum tls_step
+tls_handshake(struct stream *s)
+{
+	(void)s;
+	return TLS_FAILED;
+}
+
+const char *
+tls_error(const struct stream *s)
+{
+	(void)s;
+	return absent;
+}
+
+void
+tls_facts(const struct stream *s, struct tls_facts *facts)
+{
+	(void)s;
+	*facts = (struct tls_facts){ .version = "", .cipher = "" };
+}
+
+struct tls_server *
+tls_server_new(const struct tls_settings *s, struct tls_memory *m,
+    const struct tls_server *before, struct error *e)
+{
+	(void)s;
+	(void)m;
+	(void)before;
+	error_set(e, "%s", absent);
+	return NULL;
+}
+
+void
+tls_server_free(struct tls_server *t)
+{
+	(void)t;
+}
+
+int
+tls_accept(struct stream *s, struct tls_server *t)
+{
+	(void)s;
+	(void)t;
+	errno = ENOSYS;
+	return -1;
+}
+
+void
+tls_server_look(struct tls_server *t, unsigned most)
+{
+	(void)t;
+	(void)most;
+}
+
+bool
+tls_server_certificate(
+    struct tls_server *t, unsigned at, struct tls_certificate *c)
+{
+	(void)t;
+	(void)at;
+	(void)c;
+	return false;
+}
+
+struct tls_client *
+tls_client_new(
+    const struct tls_settings *s, struct tls_memory *m, struct error *e)
+{
+	(void)s;
+	(void)m;
+	error_set(e, "%s", absent);
+	return NULL;
+}
+
+void
+tls_client_free(struct tls_client *t)
+{
+	(void)t;
+}
+
+int
+tls_connect(struct stream *s, struct tls_client *t, const char *host,
+    const struct addr *at, const char *alpn)
+{
+	(void)s;
+	(void)t;
+	(void)host;
+	(void)at;
+	(void)alpn;
+	errno = ENOSYS;
+	return -1;
+}
+
+void
+tls_client_look(struct tls_client *t)
+{
+	(void)t;
+}
+
+bool
+tls_client_certificate(const struct tls_client *t, struct tls_certificate *c)
+{
+	(void)t;
+	(void)c;
+	return false;
+}

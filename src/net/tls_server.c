@@ -1,0 +1,331 @@
+/* tls_server.c: the files of TLS towards clients: read, looked at, read again. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "net/tls_server_private.h"
+
+/* ---- what a context serves ---- */
+
+static void
+serving_free(void *arg)
+{
+	struct tls_serving *v = arg;
+	int i;
+
+	cert_store_drop(v->store);
+	tls_tickets_drop(v->tickets);
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		certificate_drop(v->pair[i]);
+	buffer_fini(&v->ocsp);
+	free(v);
+}
+
+static int
+read_pair(
+    struct tls_server *t, struct tls_serving *v, unsigned i, struct error *e)
+{
+	struct cert_texts texts;
+	struct error why;
+	int rc = -1;
+
+	cert_texts_init(&texts);
+	if (watched_read(&t->file[SERVER_CERT + i], CERT_FILE_MAX, &texts.cert,
+		e) == 0 &&
+	    watched_read(
+		&t->file[SERVER_KEY + i], CERT_FILE_MAX, &texts.key, e) == 0) {
+		v->pair[i] = certificate_parse(&texts, &why);
+		rc = v->pair[i] != NULL
+		    ? 0
+		    : watched_bad(&t->file[SERVER_CERT + i], why.text, e);
+	}
+	cert_texts_fini(&texts);
+	return rc;
+}
+
+static int
+read_tickets(struct tls_server *t, struct error *e)
+{
+	struct buffer text;
+	struct error why;
+	int rc;
+
+	if (t->file[SERVER_TICKETS].path == NULL)
+		return 0;
+	buffer_init(&text);
+	rc = watched_read(&t->file[SERVER_TICKETS], CERT_FILE_MAX, &text, e);
+	if (rc == 0 && tls_tickets_read(t->tickets, &text, &why) < 0)
+		rc = watched_bad(&t->file[SERVER_TICKETS], why.text, e);
+	if (buffer_length(&text) > 0)
+		OPENSSL_cleanse((char *)(uintptr_t)buffer_bytes(&text),
+		    buffer_length(&text));
+	buffer_fini(&text);
+	return rc;
+}
+
+static struct tls_serving *
+serving_new(struct tls_server *t, struct error *e)
+{
+	struct tls_serving *v = calloc(1, sizeof(*v));
+	unsigned i;
+
+	if (v == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	buffer_init(&v->ocsp);
+	v->store = cert_store_hold(t->store);
+	v->tickets = tls_tickets_hold(t->tickets);
+	v->strict = t->settings.strict_sni;
+	v->alpn_length = tls_alpn_wire(t->settings.alpn, v->alpn);
+	for (i = 0; i < t->settings.pairs; i++)
+		if (read_pair(t, v, i, e) < 0) {
+			serving_free(v);
+			return NULL;
+		}
+	if (watched_read(&t->file[SERVER_OCSP], CERT_FILE_MAX, &v->ocsp, e) <
+	    0) {
+		serving_free(v);
+		return NULL;
+	}
+	return v;
+}
+
+/* A context of what the files hold now. NULL with a sentence. */
+static struct tls_context *
+build(struct tls_server *t, struct error *e)
+{
+	struct tls_serving *v = serving_new(t, e);
+	struct tls_context *c;
+	SSL_CTX *ctx;
+
+	if (v == NULL)
+		return NULL;
+	ERR_clear_error();
+	ctx = SSL_CTX_new(TLS_server_method());
+	if (ctx == NULL || tls_serving_set_up(ctx, t, v, e) < 0) {
+		if (ctx == NULL)
+			error_set(e, "TLS: %s", cert_reason());
+		SSL_CTX_free(ctx);
+		serving_free(v);
+		return NULL;
+	}
+	c = tls_context_new(ctx, t->memory);
+	if (c == NULL) {
+		serving_free(v);
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	c->renegotiation_ms = t->settings.renegotiation_ms;
+	c->on_free = serving_free;
+	c->arg = v;
+	return c;
+}
+
+/* ---- files that change ---- */
+
+static bool
+has_changed(const struct tls_server *t)
+{
+	struct stamp now;
+	int i;
+
+	for (i = 0; i < SERVER_FILES; i++)
+		if (watched_has_changed(&t->file[i]))
+			return true;
+	if (t->ca_dir < 0)
+		return false;
+	stamp_take(&now, t->ca_dir, NULL);
+	return !stamp_equal(&now, &t->ca_dir_seen);
+}
+
+/* What is there now has been looked at, whatever came of it. */
+static void
+note_all(struct tls_server *t)
+{
+	int i;
+
+	for (i = 0; i < SERVER_FILES; i++)
+		watched_note(&t->file[i]);
+	if (t->ca_dir >= 0)
+		stamp_take(&t->ca_dir_seen, t->ca_dir, NULL);
+}
+
+void
+tls_server_look(struct tls_server *t, unsigned most)
+{
+	struct tls_context *c;
+	struct error e;
+
+	if (t->store != NULL)
+		cert_store_look(t->store, most);
+	if (!has_changed(t))
+		return;
+	c = read_tickets(t, &e) == 0 ? build(t, &e) : NULL;
+	if (c == NULL) {
+		note_all(t);
+		log_error("certificates not replaced error=\"%s\"", e.text);
+		return;
+	}
+	tls_context_drop(t->context);
+	t->context = c;
+	log_info("certificates replaced");
+}
+
+/* ---- life ---- */
+
+static int
+watch_files(struct tls_server *t, struct error *e)
+{
+	const struct tls_settings *s = &t->settings;
+	const char *path[SERVER_FILES] = { [SERVER_CA] = s->ca_file,
+		[SERVER_CRL] = s->crl,
+		[SERVER_OCSP] = s->ocsp,
+		[SERVER_TICKETS] = s->ticket_key };
+	unsigned i;
+
+	for (i = 0; i < s->pairs; i++) {
+		path[SERVER_CERT + i] = s->pair[i].cert;
+		path[SERVER_KEY + i] = s->pair[i].key;
+	}
+	for (i = 0; i < SERVER_FILES; i++)
+		if (watched_init(&t->file[i], path[i], e) < 0)
+			return -1;
+	if (s->ca_dir == NULL)
+		return 0;
+	t->ca_dir = open(s->ca_dir, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	return t->ca_dir >= 0
+	    ? 0
+	    : error_set(e, "\"%.200s\": %s", s->ca_dir, strerror(errno));
+}
+
+static int
+open_store(
+    struct tls_server *t, const struct tls_server *before, struct error *e)
+{
+	const char *path = t->settings.sni_path;
+	struct error why;
+
+	if (path == NULL)
+		return 0;
+	if (before != NULL && before->store != NULL &&
+	    strcmp(cert_store_path(before->store), path) == 0)
+		t->store = cert_store_hold(before->store);
+	else
+		t->store = cert_store_new(path, &why);
+	return t->store != NULL
+	    ? 0
+	    : error_set(e, "\"%.200s\": %.250s", path, why.text);
+}
+
+/* Keys of memory go on; those of a file are for those who have it. */
+static int
+open_tickets(struct tls_server *t, const struct tls_server *before)
+{
+	bool file = t->settings.ticket_key != NULL;
+
+	t->tickets =
+	    before != NULL && !file && before->settings.ticket_key == NULL
+	    ? tls_tickets_hold(before->tickets)
+	    : tls_tickets_new();
+	return t->tickets != NULL ? 0 : -1;
+}
+
+static int
+open_all(struct tls_server *t, const struct tls_settings *s,
+    const struct tls_server *before, struct error *e)
+{
+	unsigned char wire[TLS_ALPN_MAX];
+
+	if (tls_alpn_wire(s->alpn, wire) < 0)
+		return error_set(e,
+		    "ssl_alpn \"%.200s\": expects names with commas between",
+		    s->alpn);
+	if (tls_settings_copy(&t->settings, s) < 0 ||
+	    open_tickets(t, before) < 0)
+		return error_set(e, "out of memory");
+	if (watch_files(t, e) < 0 || open_store(t, before, e) < 0 ||
+	    read_tickets(t, e) < 0)
+		return -1;
+	t->context = build(t, e);
+	return t->context != NULL ? 0 : -1;
+}
+
+struct tls_server *
+tls_server_new(const struct tls_settings *s, struct tls_memory *m,
+    const struct tls_server *before, struct error *e)
+{
+	struct tls_server *t = calloc(1, sizeof(*t));
+	struct error why;
+	int i;
+
+	if (t == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	t->memory = m;
+	t->ca_dir = -1;
+	for (i = 0; i < SERVER_FILES; i++)
+		watched_none(&t->file[i]);
+	if (open_all(t, s, before, &why) == 0)
+		return t;
+	tls_server_free(t);
+	error_set(e, "%s", why.text);
+	return NULL;
+}
+
+void
+tls_server_free(struct tls_server *t)
+{
+	int i;
+
+	if (t == NULL)
+		return;
+	tls_context_drop(t->context);
+	cert_store_drop(t->store);
+	tls_tickets_drop(t->tickets);
+	for (i = 0; i < SERVER_FILES; i++)
+		watched_fini(&t->file[i]);
+	if (t->ca_dir >= 0)
+		close(t->ca_dir);
+	tls_settings_fini(&t->settings);
+	free(t);
+}
+
+int
+tls_accept(struct stream *s, struct tls_server *t)
+{
+	return tls_open(s, t->context, false);
+}
+
+/* ---- what control asks ---- */
+
+bool
+tls_server_certificate(
+    struct tls_server *t, unsigned at, struct tls_certificate *c)
+{
+	const struct tls_serving *v = t->context->arg;
+	struct cert_store_info info;
+
+	if (at < t->settings.pairs) {
+		*c = (struct tls_certificate){ .name = v->pair[at]->name,
+			.file = t->file[SERVER_CERT + at].path,
+			.ends = v->pair[at]->ends };
+		return true;
+	}
+	at -= t->settings.pairs;
+	if (t->store == NULL || !cert_store_next(t->store, &at, &info))
+		return false;
+	*c = (struct tls_certificate){ .name = info.name,
+		.file = t->settings.sni_path,
+		.ends = info.ends,
+		.used = info.used,
+		.by_name = true };
+	return true;
+}

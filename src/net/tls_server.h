@@ -1,0 +1,46 @@
+/* tls_server.h: what clients meet: our certificates and what we ask of theirs.
+ *
+ *     settings, files -> tls_server -> tls_accept() -> a stream
+ *     a file changes -> tls_server_look(): the next streams have the new one
+ *
+ * All files are read by tls_server_new() and tls_server_look(), through directories
+ * kept open, never for a client. A new file that is broken leaves all as it was and
+ * is logged once. */
+#ifndef PEN_NET_TLS_SERVER_H
+#define PEN_NET_TLS_SERVER_H
+
+#include <time.h>
+
+#include "base/error.h"
+#include "net/tls.h"
+#include "net/tls_settings.h"
+
+struct tls_server;
+
+/* Reads all files. What `before` (NULL: nothing) has learnt goes over: ticket keys,
+ * and the certificates of a directory that stays. NULL with a sentence. */
+struct tls_server *tls_server_new(const struct tls_settings *s,
+    struct tls_memory *m, const struct tls_server *before, struct error *e);
+void tls_server_free(struct tls_server *t); /* streams live on; NULL is fine */
+
+/* Puts TLS over a client's stream. Returns 0, or -1 with errno ENOMEM. */
+int tls_accept(struct stream *s, struct tls_server *t);
+
+/* Looks whether files have changed, at up to `most` of the names of a directory. */
+void tls_server_look(struct tls_server *t, unsigned most);
+
+/* A certificate, for reports. */
+struct tls_certificate {
+	const char *name; /* of its host */
+	const char *file; /* or the directory it is of */
+	time_t ends;
+	uint64_t used;	 /* handshakes by name; 0 for those of -E */
+	bool to_servers; /* ours, towards servers */
+	bool by_name;	 /* only for clients that ask for it */
+};
+
+/* The `at`th certificate; false at the end. */
+bool tls_server_certificate(
+    struct tls_server *t, unsigned at, struct tls_certificate *c);
+
+#endif

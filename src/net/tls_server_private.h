@@ -1,0 +1,49 @@
+/* tls_server_private.h: the inside of TLS towards clients, for tls_server.c (files and
+ * life) and tls_serving.c (what OpenSSL is told). */
+#ifndef PEN_NET_TLS_SERVER_PRIVATE_H
+#define PEN_NET_TLS_SERVER_PRIVATE_H
+
+#include "base/watched.h"
+#include "net/cert_store.h"
+#include "net/tls_context.h"
+#include "net/tls_server.h"
+#include "net/tls_tickets.h"
+
+enum server_file {
+	SERVER_CERT,
+	SERVER_KEY = SERVER_CERT + TLS_PAIRS_MAX,
+	SERVER_CA = SERVER_KEY + TLS_PAIRS_MAX,
+	SERVER_CRL,
+	SERVER_OCSP,
+	SERVER_TICKETS,
+	SERVER_FILES
+};
+
+/* What the callbacks of one context need; freed with its last stream. */
+struct tls_serving {
+	struct cert_store *store; /* NULL: none */
+	struct tls_tickets *tickets;
+	struct certificate *pair[TLS_PAIRS_MAX];
+	struct buffer ocsp; /* for the first pair */
+	unsigned char alpn[TLS_ALPN_MAX];
+	int alpn_length;
+	bool strict;
+};
+
+struct tls_server {
+	struct tls_settings settings; /* a copy */
+	struct tls_memory *memory;
+	struct tls_context *context;
+	struct cert_store *store;
+	struct tls_tickets *tickets;
+	struct watched file[SERVER_FILES];
+	int ca_dir; /* -1: none */
+	struct stamp ca_dir_seen;
+};
+
+/* Sets a new context up to serve `v`, as t's settings and files say. Returns 0, or -1
+ * with a sentence. */
+int tls_serving_set_up(SSL_CTX *ctx, struct tls_server *t,
+    const struct tls_serving *v, struct error *e);
+
+#endif

@@ -1,0 +1,271 @@
+/* tls_serving.c: what OpenSSL is told of the server's side: protocols, certificates, whom
+ * to believe, and what it asks for each client. */
+#include "config.h"
+
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <string.h>
+
+#include "net/tls_server_private.h"
+#include "net/tls_trust.h"
+
+/* Mozilla's intermediate profile, version 5.7, without the costly finite fields. */
+#define CIPHERS                                                      \
+	"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:" \
+	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:" \
+	"ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305"
+#define GROUPS "X25519:P-256:P-384"
+
+/* ---- callbacks of OpenSSL ---- */
+
+static struct tls_serving *
+serving_of(SSL *ssl)
+{
+	return tls_context_of(ssl)->arg;
+}
+
+struct tls_tickets *
+tls_tickets_of(SSL *ssl)
+{
+	return serving_of(ssl)->tickets;
+}
+
+/* The certificate for the name that the client asks for, or NULL. */
+static struct certificate *
+named(SSL *ssl)
+{
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	struct tls_serving *v = serving_of(ssl);
+
+	return v->store != NULL && name != NULL
+	    ? cert_store_find(v->store, name)
+	    : NULL;
+}
+
+/* An unknown name, or none: the default certificate, unless there is none or that is
+ * not wanted (RFC 6066, 3). */
+static int
+on_name(SSL *ssl, int *alert, void *arg)
+{
+	struct tls_serving *v = serving_of(ssl);
+	struct certificate *c = named(ssl);
+
+	(void)arg;
+	if (c != NULL) {
+		certificate_drop(c);
+		return SSL_TLSEXT_ERR_OK;
+	}
+	if (v->pair[0] != NULL && !v->strict)
+		return SSL_TLSEXT_ERR_NOACK;
+	*alert = SSL_AD_UNRECOGNIZED_NAME;
+	return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
+static int
+on_certificate(SSL *ssl, void *arg)
+{
+	struct certificate *c = named(ssl);
+	int rc = 1;
+
+	(void)arg;
+	if (c == NULL)
+		return 1;
+	SSL_certs_clear(ssl);
+	rc = SSL_use_cert_and_key(ssl, c->leaf, c->key, c->chain, 1);
+	certificate_drop(c);
+	return rc;
+}
+
+/* "http/1.1" and the like: the first of ours that the client has too. */
+static int
+on_alpn(SSL *ssl, const unsigned char **chosen, unsigned char *length,
+    const unsigned char *offered, unsigned n, void *arg)
+{
+	const struct tls_serving *v = serving_of(ssl);
+	unsigned char *found;
+
+	(void)arg;
+	if (SSL_select_next_proto(&found, length, v->alpn,
+		(unsigned)v->alpn_length, offered, n) != OPENSSL_NPN_NEGOTIATED)
+		return SSL_TLSEXT_ERR_ALERT_FATAL;
+	*chosen = found;
+	return SSL_TLSEXT_ERR_OK;
+}
+
+static int
+staple(SSL *ssl, const void *response, size_t n)
+{
+	unsigned char *copy;
+
+	if (n == 0 || (copy = OPENSSL_memdup(response, n)) == NULL)
+		return SSL_TLSEXT_ERR_NOACK;
+	if (SSL_set_tlsext_status_ocsp_resp(ssl, copy, (long)n) != 1) {
+		OPENSSL_free(copy);
+		return SSL_TLSEXT_ERR_NOACK;
+	}
+	return SSL_TLSEXT_ERR_OK;
+}
+
+/* The response for the certificate that this client gets (RFC 6066, 8). */
+static int
+on_status(SSL *ssl, void *arg)
+{
+	struct tls_serving *v = serving_of(ssl);
+	struct certificate *c = named(ssl);
+	X509 *mine = SSL_get_certificate(ssl);
+	int rc = SSL_TLSEXT_ERR_NOACK;
+
+	(void)arg;
+	if (c != NULL)
+		rc = staple(ssl, c->ocsp, c->ocsp_length);
+	else if (mine != NULL && v->pair[0] != NULL &&
+	    X509_cmp(mine, v->pair[0]->leaf) == 0)
+		rc = staple(
+		    ssl, buffer_bytes(&v->ocsp), buffer_length(&v->ocsp));
+	certificate_drop(c);
+	return rc;
+}
+
+/* ---- setting up ---- */
+
+static int
+bad_setting(const char *name, const char *value, struct error *e)
+{
+	return error_set(e, "%s \"%.200s\": %s", name, value, cert_reason());
+}
+
+static int
+set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
+{
+	const char *groups = s->groups != NULL ? s->groups : GROUPS;
+	const char *ciphers = s->ciphers != NULL ? s->ciphers : CIPHERS;
+	uint64_t options = SSL_OP_NO_COMPRESSION |
+	    (s->options & TLS_NO_1_2 ? SSL_OP_NO_TLSv1_2 : 0) |
+	    (s->options & TLS_NO_1_3 ? SSL_OP_NO_TLSv1_3 : 0) |
+	    (s->options & TLS_SERVER_PREFERENCE
+		    ? SSL_OP_CIPHER_SERVER_PREFERENCE
+		    : 0) |
+	    (s->tickets ? 0 : SSL_OP_NO_TICKET);
+
+#ifdef SSL_OP_ALLOW_CLIENT_RENEGOTIATION
+	if (s->renegotiation_ms > 0)
+		options |= SSL_OP_ALLOW_CLIENT_RENEGOTIATION;
+#endif
+	if (s->renegotiation_ms == 0)
+		options |= SSL_OP_NO_RENEGOTIATION;
+	SSL_CTX_set_options(ctx, options);
+	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
+	if (SSL_CTX_set_min_proto_version(
+		ctx, s->min == 13 ? TLS1_3_VERSION : TLS1_2_VERSION) != 1)
+		return error_set(e, "TLS: %s", cert_reason());
+	if (SSL_CTX_set_cipher_list(ctx, ciphers) != 1)
+		return bad_setting("ssl_ciphers", ciphers, e);
+	if (s->suites != NULL && SSL_CTX_set_ciphersuites(ctx, s->suites) != 1)
+		return bad_setting("ssl_ciphersuites", s->suites, e);
+	if (SSL_CTX_set1_groups_list(ctx, groups) != 1)
+		return bad_setting("ssl_groups", groups, e);
+	return 0;
+}
+
+static int
+set_certificates(SSL_CTX *ctx, const struct tls_server *t,
+    const struct tls_serving *v, struct error *e)
+{
+	unsigned i;
+
+	for (i = 0; i < t->settings.pairs; i++)
+		if (SSL_CTX_use_cert_and_key(ctx, v->pair[i]->leaf,
+			v->pair[i]->key, v->pair[i]->chain, 1) != 1)
+			return watched_bad(
+			    &t->file[SERVER_CERT + i], cert_reason(), e);
+	return 0;
+}
+
+/* Whose certificates clients may have, and whether they must. */
+static int
+set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
+{
+	const struct tls_settings *s = &t->settings;
+	struct buffer text;
+	struct error why;
+	int rc = 0;
+
+	buffer_init(&text);
+	if (s->ca_file != NULL) {
+		rc = watched_read(&t->file[SERVER_CA], CERT_FILE_MAX, &text, e);
+		if (rc == 0 && tls_trust_text(ctx, &text, true, &why) < 0)
+			rc = watched_bad(&t->file[SERVER_CA], why.text, e);
+	}
+	if (rc == 0 && t->ca_dir >= 0) {
+		stamp_take(&t->ca_dir_seen, t->ca_dir, NULL);
+		if (tls_trust_dir(ctx, t->ca_dir, true, &why) < 0)
+			rc = error_set(
+			    e, "\"%.200s\": %.250s", s->ca_dir, why.text);
+	}
+	buffer_cut(&text, 0);
+	if (rc == 0 && s->crl != NULL) {
+		rc =
+		    watched_read(&t->file[SERVER_CRL], CERT_FILE_MAX, &text, e);
+		if (rc == 0 && tls_trust_revoked(ctx, &text, &why) < 0)
+			rc = watched_bad(&t->file[SERVER_CRL], why.text, e);
+	}
+	buffer_fini(&text);
+	if (s->require || s->request)
+		SSL_CTX_set_verify(ctx,
+		    SSL_VERIFY_PEER |
+			(s->require ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
+		    NULL);
+	return rc;
+}
+
+/* A session may be resumed only where the same is asked of clients. */
+static void
+set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
+{
+	const char *text[] = { s->ca_file, s->ca_dir, s->crl,
+		s->require	 ? "require"
+		    : s->request ? "request"
+				 : "" };
+	unsigned char id[EVP_MAX_MD_SIZE];
+	EVP_MD_CTX *md = EVP_MD_CTX_new();
+	unsigned i, n = 0;
+
+	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {
+		for (i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+			if (text[i] != NULL)
+				(void)EVP_DigestUpdate(
+				    md, text[i], strlen(text[i]) + 1);
+		(void)EVP_DigestFinal_ex(md, id, &n);
+	}
+	EVP_MD_CTX_free(md);
+	SSL_CTX_set_session_id_context(ctx, id, n);
+	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
+	if (s->tickets) {
+		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+		tls_tickets_serve(ctx);
+	} else if (s->session_cache > 0) {
+		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_SERVER);
+		SSL_CTX_sess_set_cache_size(ctx, (long)s->session_cache);
+	} else {
+		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);
+		SSL_CTX_set_num_tickets(ctx, 0);
+	}
+}
+
+int
+tls_serving_set_up(SSL_CTX *ctx, struct tls_server *t,
+    const struct tls_serving *v, struct error *e)
+{
+	if (set_protocols(ctx, &t->settings, e) < 0 ||
+	    set_certificates(ctx, t, v, e) < 0 ||
+	    set_verification(ctx, t, e) < 0)
+		return -1;
+	set_sessions(ctx, &t->settings);
+	SSL_CTX_set_tlsext_servername_callback(ctx, on_name);
+	if (v->store != NULL)
+		SSL_CTX_set_cert_cb(ctx, on_certificate, NULL);
+	if (v->alpn_length > 0)
+		SSL_CTX_set_alpn_select_cb(ctx, on_alpn, NULL);
+	SSL_CTX_set_tlsext_status_cb(ctx, on_status);
+	return 0;
+}

@@ -1,0 +1,130 @@
+/* tls_settings.c: defaults: Mozilla's intermediate profile. */
+#include "config.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/tls_settings.h"
+
+void
+tls_settings_init(struct tls_settings *s)
+{
+	*s = (struct tls_settings){
+		.min = 12,
+		.tickets = true,
+		.session_cache = 20000,
+		.handshake_ms = 10 * 1000,
+		.watch_ms = 5 * 1000,
+		.warn_days = 14,
+		.upstream_verify = true,
+	};
+}
+
+/* ---- strings ---- */
+
+enum { TEXTS = 2 * TLS_PAIRS_MAX + 15 };
+
+/* The places of all strings. */
+static void
+list_texts(struct tls_settings *s, char **place[TEXTS])
+{
+	char **single[] = { &s->ca_file, &s->ca_dir, &s->crl, &s->ciphers,
+		&s->suites, &s->groups, &s->alpn, &s->sni_path, &s->ticket_key,
+		&s->ocsp, &s->upstream_ca, &s->upstream_name, &s->upstream_cert,
+		&s->upstream_key, &s->upstream_alpn };
+	size_t i, n = 0;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++) {
+		place[n++] = &s->pair[i].cert;
+		place[n++] = &s->pair[i].key;
+	}
+	for (i = 0; i < sizeof(single) / sizeof(single[0]); i++)
+		place[n++] = single[i];
+}
+
+int
+tls_settings_copy(struct tls_settings *s, const struct tls_settings *from)
+{
+	char **place[TEXTS];
+	int i, rc = 0;
+
+	*s = *from;
+	list_texts(s, place);
+	for (i = 0; i < TEXTS; i++)
+		if (*place[i] != NULL &&
+		    (*place[i] = strdup(*place[i])) == NULL)
+			rc = -1;
+	if (rc == 0)
+		return 0;
+	tls_settings_fini(s);
+	errno = ENOMEM;
+	return -1;
+}
+
+void
+tls_settings_fini(struct tls_settings *s)
+{
+	char **place[TEXTS];
+	int i;
+
+	list_texts(s, place);
+	for (i = 0; i < TEXTS; i++) {
+		free(*place[i]);
+		*place[i] = NULL;
+	}
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}
+
+bool
+tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
+{
+	struct tls_settings x = *a, y = *b;
+	char **p[TEXTS], **q[TEXTS];
+	int i;
+
+	list_texts(&x, p);
+	list_texts(&y, q);
+	for (i = 0; i < TEXTS; i++)
+		if (!same_text(*p[i], *q[i]))
+			return false;
+	return a->pairs == b->pairs && a->require == b->require &&
+	    a->request == b->request && a->min == b->min &&
+	    a->options == b->options && a->strict_sni == b->strict_sni &&
+	    a->tickets == b->tickets && a->session_cache == b->session_cache &&
+	    a->renegotiation_ms == b->renegotiation_ms &&
+	    a->upstream_verify == b->upstream_verify;
+}
+
+/* ---- words ---- */
+
+bool
+tls_settings_serve(const struct tls_settings *s)
+{
+	return s->pairs > 0 || s->sni_path != NULL;
+}
+
+int
+tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX])
+{
+	size_t at = 0, n;
+
+	while (list != NULL && *list != '\0') {
+		n = strcspn(list, ",");
+		if (n == 0 || n > 255 || at + 1 + n > TLS_ALPN_MAX)
+			return -1;
+		wire[at++] = (unsigned char)n;
+		memcpy(wire + at, list, n);
+		at += n;
+		list += n;
+		if (*list == ',' && *++list == '\0')
+			return -1;
+	}
+	return (int)at;
+}

@@ -1,0 +1,179 @@
+/* tls_tickets.c: AES-256-CBC and HMAC-SHA-256, as RFC 5077, 4 recommends. */
+#include "config.h"
+
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/rand.h>
+#include <stdlib.h>
+#include <string.h>
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+#include <openssl/core_names.h>
+#endif
+
+#include "base/clock.h"
+#include "net/tls_tickets.h"
+
+/* A key makes tickets so long, and reads them TICKET_GOOD_S longer. */
+enum { RENEW_MS = 3600 * 1000, KEPT = 2 + TICKET_GOOD_S * 1000 / RENEW_MS };
+
+struct tls_tickets *
+tls_tickets_new(void)
+{
+	struct tls_tickets *t = calloc(1, sizeof(*t));
+
+	if (t != NULL)
+		t->refs = 1;
+	return t;
+}
+
+struct tls_tickets *
+tls_tickets_hold(struct tls_tickets *t)
+{
+	t->refs++;
+	return t;
+}
+
+void
+tls_tickets_drop(struct tls_tickets *t)
+{
+	if (t == NULL || --t->refs > 0)
+		return;
+	OPENSSL_cleanse(t, sizeof(*t));
+	free(t);
+}
+
+int
+tls_tickets_read(
+    struct tls_tickets *t, const struct buffer *text, struct error *e)
+{
+	size_t n = buffer_length(text), i;
+	const char *at = buffer_bytes(text);
+
+	if (n == 0 || n % TICKET_KEY_BYTES != 0 ||
+	    n / TICKET_KEY_BYTES > TICKET_KEYS)
+		return error_set(e, "not 1 to %d keys of %d bytes", TICKET_KEYS,
+		    TICKET_KEY_BYTES);
+	t->count = (unsigned)(n / TICKET_KEY_BYTES);
+	t->fixed = true;
+	for (i = 0; i < t->count; i++, at += TICKET_KEY_BYTES) {
+		memcpy(t->key[i].name, at, 16);
+		memcpy(t->key[i].mac, at + 16, 32);
+		memcpy(t->key[i].cipher, at + 48, 32);
+	}
+	return 0;
+}
+
+/* A new key comes first; what is too old for any good ticket is dropped. */
+static bool
+renew(struct tls_tickets *t)
+{
+	uint64_t now = clock_monotonic_ms();
+
+	if (t->fixed || (t->count > 0 && now - t->renewed_ms < RENEW_MS))
+		return t->count > 0;
+	if (now - t->renewed_ms >= (uint64_t)KEPT * RENEW_MS)
+		t->count = 0;
+	memmove(&t->key[1], &t->key[0], (KEPT - 1) * sizeof(t->key[0]));
+	if (RAND_bytes((unsigned char *)&t->key[0], sizeof(t->key[0])) != 1)
+		return false;
+	if (t->count < KEPT)
+		t->count++;
+	t->renewed_ms = now;
+	return true;
+}
+
+/* The key of a ticket, or NULL. */
+static struct ticket_key *
+key_of(struct tls_tickets *t, const unsigned char name[16], unsigned *at)
+{
+	for (*at = 0; *at < t->count; ++*at)
+		if (memcmp(t->key[*at].name, name, 16) == 0)
+			return &t->key[*at];
+	return NULL;
+}
+
+/* The key to go on with; *result is what OpenSSL wants to hear: 0: no such key, a
+ * whole handshake; 2: fine, but make a new ticket, as for each connection of TLS 1.3,
+ * whose tickets are used once (RFC 8446, C.4). */
+static struct ticket_key *
+prepare(SSL *ssl, unsigned char name[16], unsigned char *iv,
+    EVP_CIPHER_CTX *cipher, int making, int *result)
+{
+	struct tls_tickets *t = tls_tickets_of(ssl);
+	struct ticket_key *k;
+	unsigned at = 0;
+
+	*result = -1;
+	if (t == NULL || !renew(t))
+		return NULL;
+	if (making) {
+		k = &t->key[0];
+		memcpy(name, k->name, sizeof(k->name));
+		if (RAND_bytes(iv, 16) != 1 ||
+		    EVP_EncryptInit_ex(
+			cipher, EVP_aes_256_cbc(), NULL, k->cipher, iv) != 1)
+			return NULL;
+		*result = 1;
+		return k;
+	}
+	k = key_of(t, name, &at);
+	*result = k == NULL				   ? 0
+	    : at == 0 && SSL_version(ssl) < TLS1_3_VERSION ? 1
+							   : 2;
+	if (k != NULL &&
+	    EVP_DecryptInit_ex(
+		cipher, EVP_aes_256_cbc(), NULL, k->cipher, iv) != 1) {
+		*result = -1;
+		return NULL;
+	}
+	return k;
+}
+
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+static int
+on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
+    EVP_CIPHER_CTX *cipher, EVP_MAC_CTX *mac, int making)
+{
+	char digest[] = "SHA256";
+	OSSL_PARAM params[3];
+	struct ticket_key *k;
+	int result;
+
+	k = prepare(ssl, name, iv, cipher, making, &result);
+	if (k == NULL)
+		return result;
+	params[0] = OSSL_PARAM_construct_octet_string(
+	    OSSL_MAC_PARAM_KEY, k->mac, sizeof(k->mac));
+	params[1] =
+	    OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0);
+	params[2] = OSSL_PARAM_construct_end();
+	return EVP_MAC_CTX_set_params(mac, params) == 1 ? result : -1;
+}
+#else
+static int
+on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
+    EVP_CIPHER_CTX *cipher, HMAC_CTX *mac, int making)
+{
+	struct ticket_key *k;
+	int result;
+
+	k = prepare(ssl, name, iv, cipher, making, &result);
+	if (k == NULL)
+		return result;
+	return HMAC_Init_ex(mac, k->mac, sizeof(k->mac), EVP_sha256(), NULL) ==
+		1
+	    ? result
+	    : -1;
+}
+#endif
+
+void
+tls_tickets_serve(SSL_CTX *ctx)
+{
+	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+	SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
+#else
+	SSL_CTX_set_tlsext_ticket_key_cb(ctx, on_ticket);
+#endif
+}

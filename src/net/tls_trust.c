@@ -1,0 +1,201 @@
+/* tls_trust.c: authorities and revocation lists into OpenSSL's store. */
+#include "config.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <openssl/err.h>
+#include <openssl/pem.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/watched.h"
+#include "net/cert.h"
+#include "net/tls_trust.h"
+
+/* A system's bundle has 150 authorities in some 250 KiB. */
+enum { TRUST_FILE_MAX = 16 << 20 };
+
+static BIO *
+open_text(const struct buffer *text)
+{
+	return BIO_new_mem_buf(buffer_bytes(text), (int)buffer_length(text));
+}
+
+/* Adds all certificates. Returns how many there were, or -1. */
+static int
+add_certificates(SSL_CTX *ctx, const struct buffer *pem, bool ask)
+{
+	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+	BIO *b = open_text(pem);
+	int n = 0, rc = 0;
+	X509 *x;
+
+	if (b == NULL)
+		return -1;
+	ERR_clear_error();
+	while (rc == 0 &&
+	    (x = PEM_read_bio_X509_AUX(b, NULL, NULL, NULL)) != NULL) {
+		if (X509_STORE_add_cert(store, x) != 1 ||
+		    (ask && SSL_CTX_add_client_CA(ctx, x) != 1))
+			rc = -1;
+		X509_free(x);
+		n++;
+	}
+	BIO_free(b);
+	return rc < 0 ? -1 : n;
+}
+
+static int
+add_lists(SSL_CTX *ctx, const struct buffer *pem)
+{
+	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
+	BIO *b = open_text(pem);
+	int n = 0, rc = 0;
+	X509_CRL *list;
+
+	if (b == NULL)
+		return -1;
+	ERR_clear_error();
+	while (rc == 0 &&
+	    (list = PEM_read_bio_X509_CRL(b, NULL, NULL, NULL)) != NULL) {
+		rc = X509_STORE_add_crl(store, list) == 1 ? 0 : -1;
+		X509_CRL_free(list);
+		n++;
+	}
+	BIO_free(b);
+	return rc < 0 ? -1 : n;
+}
+
+static void
+check_lists(SSL_CTX *ctx)
+{
+	X509_STORE_set_flags(
+	    SSL_CTX_get_cert_store(ctx), X509_V_FLAG_CRL_CHECK);
+}
+
+int
+tls_trust_text(
+    SSL_CTX *ctx, const struct buffer *pem, bool ask, struct error *e)
+{
+	if (add_certificates(ctx, pem, ask) > 0)
+		return 0;
+	return error_set(
+	    e, "no certificate of an authority: %s", cert_reason());
+}
+
+int
+tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e)
+{
+	if (add_lists(ctx, pem) > 0) {
+		check_lists(ctx);
+		return 0;
+	}
+	return error_set(e, "no revocation list: %s", cert_reason());
+}
+
+/* ---- directories ---- */
+
+/* "1a2b3c4d.0" and "1a2b3c4d.r0" are what c_rehash and OpenSSL call them. */
+static bool
+is_hashed(const char *name)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (!isxdigit((unsigned char)name[i]))
+			return false;
+	if (name[8] != '.')
+		return false;
+	name += name[9] == 'r' ? 10 : 9;
+	return isdigit((unsigned char)name[0]) != 0;
+}
+
+static int
+add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
+{
+	struct buffer text;
+	struct error e;
+	int n = 0;
+
+	buffer_init(&text);
+	if (watched_read_in(dir, name, TRUST_FILE_MAX, &text, &e) == 0 &&
+	    buffer_length(&text) > 0) {
+		n = add_certificates(ctx, &text, ask);
+		if (n == 0 && (n = add_lists(ctx, &text)) > 0 && ask)
+			check_lists(ctx);
+	}
+	buffer_fini(&text);
+	return n;
+}
+
+/* Adds what the files hold, `hashed` ones or the others. Returns how many had
+ * something. */
+static int
+add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask)
+{
+	struct dirent *file;
+	int n = 0;
+
+	rewinddir(d);
+	while ((file = readdir(d)) != NULL)
+		if (file->d_name[0] != '.' &&
+		    is_hashed(file->d_name) == hashed &&
+		    add_file(ctx, dir, file->d_name, ask) > 0)
+			n++;
+	return n;
+}
+
+int
+tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	int n;
+
+	if (d == NULL) {
+		error_set(e, "%s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	n = add_files(ctx, d, dir, true, ask);
+	if (n == 0)
+		n = add_files(ctx, d, dir, false, ask);
+	closedir(d);
+	ERR_clear_error();
+	return n > 0 ? 0 : error_set(e, "no certificate of an authority in it");
+}
+
+/* The places OpenSSL was built with, or that the environment says. */
+int
+tls_trust_system(SSL_CTX *ctx, struct error *e)
+{
+	const char *file = getenv(X509_get_default_cert_file_env());
+	const char *dir = getenv(X509_get_default_cert_dir_env());
+	struct buffer text;
+	struct error why;
+	int fd, n = 0;
+
+	buffer_init(&text);
+	if (file == NULL)
+		file = X509_get_default_cert_file();
+	if (file_read(file, TRUST_FILE_MAX, &text, &why) == 0)
+		n = add_certificates(ctx, &text, false);
+	buffer_fini(&text);
+	fd = n > 0 ? -1
+		   : open(dir != NULL ? dir : X509_get_default_cert_dir(),
+			 O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	if (fd >= 0) {
+		n = tls_trust_dir(ctx, fd, false, &why) == 0;
+		close(fd);
+	}
+	ERR_clear_error();
+	return n > 0 ? 0
+		     : error_set(e,
+			   "the system has no certificates of authorities: "
+			   "set ssl_upstream_ca");
+}

@@ -1,0 +1,305 @@
+/* session_relay.c: the second half of a session's story: bytes, and the ends of
+ * either side. */
+#include "config.h"
+
+#include <errno.h>
+
+#include "net/sock.h"
+#include "proxy/requestlog.h"
+#include "proxy/session_private.h"
+
+/* How long to look whether a client has got its last bytes before it is reset. */
+enum { UNSENT_MAX_MS = 30 * 1000 };
+
+/* ---- waiting ---- */
+
+/* Whether bytes of either side wait in its stream: the session may not end, nor a
+ * side be closed, before they are gone. */
+static bool
+session_is_unsent(const struct session *s)
+{
+	return stream_is_unsent(&s->down) || stream_is_unsent(&s->up);
+}
+
+/* Whether the client's kernel, or its stream, has bytes that it has not taken. */
+static bool
+session_client_lags(const struct session *s)
+{
+	return stream_is_unsent(&s->down) || sock_unsent(s->down.fd) > 0;
+}
+
+/* Tells the loop what each side waits for. */
+static void
+session_arm(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	size_t up = pipe_pending(&s->to_server);
+	size_t down = pipe_pending(&s->to_client);
+	bool ahead = down < f->share.keep_max;
+	int rc = 0;
+
+	if (s->down.fd >= 0)
+		rc |= watch_want(f->loop, &s->down.watch,
+		    (!s->to_server.ended && up == 0 ? READY_READ : 0u) |
+			(down > 0 ? READY_WRITE : 0u) | stream_wants(&s->down));
+	if (s->up.fd >= 0 && s->state != CONNECTING)
+		rc |= watch_want(f->loop, &s->up.watch,
+		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
+								 : 0u) |
+			(up > 0 ? READY_WRITE : 0u) | stream_wants(&s->up));
+	if (rc < 0)
+		session_close(s, REASON_NO_RESOURCES);
+}
+
+/* The server has nothing more to do for this client: its connection is closed
+ * and no longer counts while the client takes the rest. What the client still
+ * sends is read and dropped, so that unread input never turns the end of the
+ * answer into a reset. */
+static void
+session_let_go(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	session_release_server(s, false);
+	pipe_drop(&s->to_server, &f->share);
+	if (s->state == RELAYING) {
+		session_set_state(s, DRAINING);
+		session_schedule(s);
+	}
+}
+
+/* Whether this was a request and its answer and no more: the client has said
+ * nothing since the answer began, and says nothing now. Without a request, an
+ * answer that the client is still taking. */
+static bool
+session_is_exchange(const struct session *s)
+{
+	size_t kept = pipe_pending(&s->to_client);
+
+	return s->to_client.bytes + kept > 0 && !s->interleaved &&
+	    pipe_pending(&s->to_server) == 0 &&
+	    !(s->down.flags & STREAM_READABLE) &&
+	    (s->to_server.bytes > 0 || kept > 0 || session_client_lags(s));
+}
+
+/* Whether the server may be let go: it has said its last word and either can
+ * hear no more, or the operator asked by `buffer` not to keep servers waiting
+ * for clients and nothing more is to be expected of this one. */
+static bool
+session_may_let_go(const struct session *s)
+{
+	if (s->state != RELAYING || !s->to_client.ended)
+		return false;
+	if (s->to_server.dropping)
+		return true;
+	if (stream_is_unsent(&s->up))
+		return false;
+	if (s->server_told)
+		return true;
+	return s->frontend->options.buffer > 0 && session_is_exchange(s);
+}
+
+/* The server broke off. What it had said before still goes to the client. */
+static void
+session_on_server_reset(struct session *s)
+{
+	s->server_reset = true;
+	s->server_cut = errno == ECONNABORTED;
+	s->client_sending = s->to_server.dropping ||
+	    pipe_pending(&s->to_server) > 0 || s->down.flags & STREAM_READABLE;
+	s->to_client.ended = true;
+	session_let_go(s);
+}
+
+static enum reason
+session_reset_reason(const struct session *s)
+{
+	return s->server_cut ? REASON_TRUNCATED : REASON_SERVER_RESET;
+}
+
+/* All the server said is with the client, whose end is yet to come. A reset is
+ * passed on as one, once the client's kernel has all bytes; but a client that
+ * is still sending would lose the answer to it, and gets an end. */
+static void
+session_on_server_done(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	if (s->server_reset && !s->client_sending) {
+		if (session_client_lags(s) &&
+		    loop_now(f->loop) - s->active < UNSENT_MAX_MS) {
+			s->reset_due = true;
+			session_schedule(s);
+			return;
+		}
+		session_close(s, session_reset_reason(s));
+		return;
+	}
+	if (f->options.fastclose_up) {
+		if (!stream_is_unsent(&s->down))
+			session_close(s, REASON_FASTCLOSE);
+		return;
+	}
+	stream_shutdown(&s->down);
+	s->client_told = true;
+	s->active = loop_now(f->loop);
+	session_schedule(s);
+}
+
+/* All the client said is with the server. */
+static void
+session_on_client_done(struct session *s)
+{
+	if (s->frontend->options.fastclose_down) {
+		if (!stream_is_unsent(&s->up))
+			session_close(s, REASON_FASTCLOSE);
+		return;
+	}
+	s->server_told = true;
+	if (stream_is_open(&s->up))
+		stream_shutdown(&s->up);
+	session_schedule(s);
+}
+
+/* Passes on the ends that have come, lets the server go when it may, and waits
+ * for the rest. */
+static void
+session_conclude(struct session *s, bool server_done, bool client_done)
+{
+	if (server_done && !s->client_told)
+		session_on_server_done(s);
+	if (client_done && !s->server_told && s->state != CLOSED)
+		session_on_client_done(s);
+	if (s->state == CLOSED)
+		return;
+	if (s->client_told && s->server_told && !session_is_unsent(s)) {
+		session_close(
+		    s, s->server_reset ? session_reset_reason(s) : REASON_DONE);
+		return;
+	}
+	if (session_may_let_go(s))
+		session_let_go(s);
+	session_arm(s);
+}
+
+/* Why a session ends whose client could not be read, or written to. One that was
+ * told the end need not say its own in TLS. */
+static enum reason
+session_client_reason(const struct session *s, bool read)
+{
+	if (read && errno == ENOMEM)
+		return REASON_NO_RESOURCES;
+	if (read && errno == EPROTO)
+		return REASON_TLS_FAILED;
+	if (read && errno == ECONNABORTED)
+		return s->client_told ? REASON_DONE : REASON_TRUNCATED;
+	return REASON_CLIENT_RESET;
+}
+
+void
+session_on_io(struct session *s)
+{
+	struct pipe_share *share = &s->frontend->share;
+	enum pipe_verdict down, up;
+	uint64_t said;
+
+	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
+	if (down == PIPE_READ_FAILED && errno == ENOMEM) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
+	if (down == PIPE_READ_FAILED) {
+		session_on_server_reset(s);
+		down = pipe_pump(&s->to_client, &s->up, &s->down, share);
+	}
+	said = s->to_server.bytes + pipe_pending(&s->to_server);
+	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	if (s->to_client.bytes > 0 &&
+	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
+		s->interleaved = true;
+	if (up == PIPE_WRITE_FAILED) {
+		if (errno == ECONNRESET)
+			s->server_reset = true;
+		s->client_sending = true;
+		pipe_drop(&s->to_server, share);
+		up = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	}
+	if (down == PIPE_WRITE_FAILED || up == PIPE_READ_FAILED) {
+		session_close(
+		    s, session_client_reason(s, up == PIPE_READ_FAILED));
+		return;
+	}
+	if (s->state == CONNECTING) {
+		session_arm(s);
+		return;
+	}
+	if (down == PIPE_DONE && up == PIPE_DONE && !s->server_reset &&
+	    !session_is_unsent(s)) {
+		session_close(s, REASON_DONE);
+		return;
+	}
+	if (down == PIPE_YIELDED || up == PIPE_YIELDED)
+		loop_soon(s->frontend->loop, &s->task);
+	session_conclude(s, down == PIPE_DONE, up == PIPE_DONE);
+}
+
+void
+session_on_client(struct watch *w, unsigned ready)
+{
+	struct session *s = list_entry(w, struct session, down.watch);
+
+	if (s->state == HELLO) {
+		session_on_hello(s, ready);
+		return;
+	}
+
+	/* A client that had ended and now breaks off wants no answer. */
+	if (ready & READY_ERROR && s->to_server.ended &&
+	    sock_error(s->down.fd) != 0) {
+		session_close(s, REASON_CLIENT_RESET);
+		return;
+	}
+	stream_note_ready(&s->down, ready);
+	s->active = loop_now(s->frontend->loop);
+	session_on_io(s);
+}
+
+void
+session_on_server(struct watch *w, unsigned ready)
+{
+	struct session *s = list_entry(w, struct session, up.watch);
+
+	if (s->state == CONNECTING) {
+		session_on_connect_ready(s, ready);
+		return;
+	}
+	/* A server that had ended and now breaks off hears no more. */
+	if (ready & READY_ERROR && s->to_client.ended &&
+	    sock_error(s->up.fd) != 0)
+		pipe_drop(&s->to_server, &s->frontend->share);
+	stream_note_ready(&s->up, ready);
+	s->active = loop_now(s->frontend->loop);
+	session_on_io(s);
+}
+
+void
+session_on_turn(struct task *t)
+{
+	session_on_io(list_entry(t, struct session, task));
+}
+
+/* ---- the log of requests ---- */
+
+/* A request is what comes first, and what comes after an answer. */
+void
+session_on_said(struct pipe *p, const char *bytes, size_t n)
+{
+	struct session *s = container_of(p, struct session, to_server);
+	uint32_t answered = (uint32_t)s->to_client.bytes;
+	bool first = p->bytes + pipe_pending(p) == n;
+
+	if (first || answered != s->heard)
+		requestlog_line(
+		    s->frontend->requestlog, &s->client, s->server, bytes, n);
+	s->heard = answered;
+}

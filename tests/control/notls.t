@@ -1,0 +1,12 @@
+# a build without TLS says so
+only notls
+pen -r {FRONT} {S0}
+> ssl_cert x
+~ error: ssl_cert: 
+> ssl_require
+~ error: ssl_require: 
+> certs
+~ error: certs: 
+> ssl_client_renegotiation_interval
+~ error: ssl_client_renegotiation_interval: 
+ask x = server 0: x

@@ -1,0 +1,117 @@
+# TLS: certificates come, change and go while it runs
+only tls
+pen -r {FRONT} {S0}
+> certs
+> certs json
+< []
+> ssl_cert {DIR}none.pem
+~ error: ssl_cert: "{DIR}none.pem": No such file
+> ssl_key {DIR}none.key
+< error: ssl_key: ssl_key without ssl_cert
+ask x = server 0: x
+cert a.test
+cert b.test
+> ssl_cert {DIR}a.test.pem
+> ssl_cert
+< {DIR}a.test.pem
+> ssl_cert {DIR}a.test.pem; ssl_key {DIR}b.test.pem
+~ key and certificate differ
+> ssl_key
+> certs
+~ a.test file {DIR}a.test.pem ends
+~ for default used 0
+> ssl_cert {DIR}b.test.pem
+> certs
+~ b.test file
+> write {DIR}conf
+has conf ssl_cert {DIR}a.test.pem
+has conf ssl_cert {DIR}b.test.pem
+has conf ssl_min
+> no ssl_cert
+> certs
+ask x = server 0: x
+> ssl_sni_path {DIR}nowhere
+~ error: ssl_sni_path: "{DIR}nowhere": No such file
+> ssl_sni_path {DIR}
+> certs
+~ for name used 0
+> ssl_strict_sni; no ssl_strict_sni
+> no ssl_sni_path
+> ssl_cert {DIR}a.test.pem; ssl_require
+< error: ssl_require: ssl_require and ssl_request need ssl_ca_file or ssl_ca_dir
+> ssl_request
+< error: ssl_request: ssl_require and ssl_request need ssl_ca_file or ssl_ca_dir
+> ssl_cert {DIR}a.test.pem; ssl_ca_file {DIR}a.test.pem; ssl_require
+> ssl_ca_file
+< {DIR}a.test.pem
+> no ssl_require; no ssl_ca_file; ssl_ca_dir {DIR}; ssl_request
+> no ssl_request; no ssl_ca_dir
+> ssl_crl {DIR}a.test.pem
+~ no revocation list
+> ssl_min
+< tls1.2
+> ssl_min tls1.3
+> ssl_min
+< tls1.3
+> ssl_min tls1.1
+< error: ssl_min: expects tls1.2 or tls1.3, got "tls1.1"
+> ssl_protocol ssl3
+< error: ssl_protocol: SSL 3 is broken and refused (RFC 7568)
+> ssl_protocol tls1
+< error: ssl_protocol: TLS 1.0 is obsolete and refused (RFC 8996)
+> ssl_protocol ssl23
+> ssl_option no_sslv2; ssl_option no_tlsv1.1; ssl_option cipher_server_preference
+> no ssl_option cipher_server_preference
+> ssl_option
+~ error: ssl_option: expects
+> ssl_compat
+> ssl_ciphers NONSENSE
+~ error: ssl_ciphers: ssl_ciphers "NONSENSE": 
+> ssl_ciphers ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256
+> no ssl_ciphers
+> ssl_ciphersuites TLS_AES_128_GCM_SHA256
+> no ssl_ciphersuites
+> ssl_groups nonsense
+~ error: ssl_groups: ssl_groups "nonsense": 
+> ssl_groups P-256
+> no ssl_groups
+> ssl_alpn h2,,
+< error: ssl_alpn: ssl_alpn "h2,,": expects names with commas between
+> ssl_alpn h2,http/1.1
+> ssl_alpn
+< h2,http/1.1
+> no ssl_alpn
+> ssl_ticket_key {DIR}a.test.pem
+~ not 1 to 8 keys of 80 bytes
+> no ssl_tickets; ssl_session_cache 100; ssl_tickets
+< 100
+> ssl_ocsp_response {DIR}none
+~ No such file
+> ssl_client_renegotiation_interval
+< 0
+> ssl_client_renegotiation_interval 60
+< 60
+> ssl_handshake_timeout
+< 10
+> ssl_watch 1
+< 1
+> ssl_warn 60
+< 60
+> ssl_upstream; no ssl_upstream; ssl_upstream_verify
+> ssl_upstream_ca {DIR}a.test.pem; ssl_upstream_name a.test
+> ssl_upstream_name
+< a.test
+> ssl_upstream_cert {DIR}a.test.pem
+> ssl_upstream_key {DIR}b.test.pem; server 0 tls on
+~ key and certificate differ
+> no ssl_upstream_key; ssl_upstream_alpn http/1.1; server 0 tls on
+> servers json
+~ "tls":"on"
+> certs
+~ for servers
+> server 0 tls sideways
+~ tls expects on, off or default
+> server 0 tls default; no ssl_cert; no ssl_upstream_cert
+ask x = server 0: x
+> dummy
+~ error: dummy
