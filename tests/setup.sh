@@ -34,6 +34,9 @@ nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netc
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
 unbound   unbound           unbound           unbound       unbound     unbound             unbound      unbound
+nsd       nsd               nsd               nsd           nsd         nsd                 nsd          nsd
+knotd     knot              knot              knot          knot        knot                knot3        knot
+dnsmasq   dnsmasq-base      dnsmasq           dnsmasq       dnsmasq     dnsmasq             dnsmasq      dnsmasq
 dig       bind9-dnsutils    bind-utils        bind-tools    bind        bind-utils          bind-tools   bind
 dnsperf   dnsperf           dnsperf           -             -           -                   dnsperf      dnsperf
 gtlsclient ngtcp2-client    -                 -             -           -                   -            -

@@ -47,10 +47,10 @@ const char *child_link(pid_t pid, const char *name);
 const char *child_find(const char *program);
 
 /* Skips the test when a program is missing. */
-#define NEED_PROGRAM(name)                              \
-	do {                                            \
-		if (child_find(name) == NULL)           \
-			SKIP(name " is not installed"); \
+#define NEED_PROGRAM(name)                                         \
+	do {                                                       \
+		if (child_find(name) == NULL)                      \
+			SKIP(text("%s is not installed", (name))); \
 	} while (0)
 
 #endif

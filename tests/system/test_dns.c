@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
+#include "support/nameserver.h"
 #include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
@@ -25,49 +26,26 @@ static struct pen pen;
 
 /* ---- real ones ---- */
 
-/* Each has a name of its own for who.test, and a long list for big.test. */
+/* Each place is chosen just before its use: a free port may not stay so. */
 static void
-start_server(int i)
-{
-	const char *conf = scratch(text("unbound%d.conf", i)), *big = "";
-	int k;
-
-	for (k = 0; k < 40; k++)
-		big = text("%slocal-data: \"big.test. 60 IN TXT "
-			   "'%02d-0123456789012345678901234567890123456789'"
-			   "\"\n",
-		    big, k);
-	write_file(conf,
-	    text("server:\ninterface: %s@%d\ndo-daemonize: no\n"
-		 "username: \"\"\nchroot: \"\"\npidfile: \"\"\n"
-		 "use-syslog: no\ndirectory: \"%s\"\n"
-		 "access-control: 127.0.0.0/8 allow\n"
-		 "max-udp-size: 4096\nnum-threads: 1\n"
-		 "local-zone: \"test.\" static\n"
-		 "local-data: \"who.test. 60 IN TXT server%d\"\n"
-		 "local-data: \"a.test. 60 IN A 10.0.0.1\"\n%s"
-		 "remote-control:\ncontrol-enable: no\n",
-		udp_host(&places[i]), places[i].port, scratch(""), i, big));
-	child_start(&servers[i],
-	    (const char *[]){ child_find("unbound"), "-c", conf, NULL });
-	WAIT_FOR(child_has_ended(&servers[i]) || spot_is_listening(&places[i]),
-	    20000);
-	ck_assert_msg(servers[i].running, "%s", child_err(&servers[i]));
-}
-
-static void
-up(const char *option)
+up_each(const char *option, const enum nameserver kinds[SERVERS])
 {
 	int i;
 
+	for (i = 0; i < SERVERS; i++) {
+		udp_spot(&places[i], SPOT_TCP4);
+		nameserver_up(&servers[i], kinds[i], &places[i], i);
+	}
 	udp_spot(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
-	for (i = 0; i < SERVERS; i++)
-		udp_spot(&places[i], SPOT_TCP4);
-	for (i = 0; i < SERVERS; i++)
-		start_server(i);
 	pen_up(&pen, &ctl, option, "-C", ctl.text, "-O", "roundrobin",
 	    front.text, places[0].text, places[1].text, places[2].text, NULL);
+}
+
+static void
+up(const char *option, enum nameserver kind)
+{
+	up_each(option, (enum nameserver[SERVERS]){ kind, kind, kind });
 }
 
 static void
@@ -78,7 +56,7 @@ down(void)
 	pen_down(&pen);
 	for (i = 0; i < SERVERS; i++)
 		if (servers[i].running)
-			child_stop(&servers[i], SIGTERM);
+			ck_assert_int_eq(child_stop(&servers[i], SIGTERM), 0);
 }
 
 static long
@@ -95,15 +73,18 @@ dig(const char *a, const char *b, const char *c)
 	    text("%d", front.port), "+tries=1", "+short", a, b, c, NULL);
 }
 
+static const char *const ways[] = { "--dns", "-U", "-rU" };
+enum { WAYS = 3 };
+
 START_TEST(dig_and_its_ways)
 {
-	const char *options[] = { "--dns", "-U", "-rU" };
-	const char *said;
+	enum nameserver kind = (enum nameserver)(_i / WAYS);
+	const char *said, *way = ways[_i % WAYS];
 	int i, k = 0;
 
-	NEED_PROGRAM("unbound");
+	NEED_PROGRAM(nameserver_program(kind));
 	NEED_PROGRAM("dig");
-	up(options[_i]);
+	up(way, kind);
 	for (i = 0; i < 6; i++)
 		ck_assert_str_eq(dig("who.test", "TXT", "+noedns"),
 		    text("\"server%d\"\n", i % SERVERS));
@@ -111,9 +92,33 @@ START_TEST(dig_and_its_ways)
 	for (said = dig("big.test", "TXT", "+bufsize=4096"); *said != '\0';
 	     said++)
 		k += *said == '\n';
-	ck_assert_int_eq(k, 40);
-	if (_i == 0)
+	ck_assert_int_eq(k, NAMESERVER_BIG);
+	if (strcmp(way, "--dns") == 0)
 		ck_assert_str_eq(dig("a.test", "A", "+tcp"), "10.0.0.1\n");
+	down();
+}
+END_TEST
+
+/* A client that takes no more gets a sign that there is more, and asks again by
+ * TCP. */
+START_TEST(small_buffer_goes_to_tcp)
+{
+	enum nameserver kind = (enum nameserver)_i;
+	const char *said;
+
+	NEED_PROGRAM(nameserver_program(kind));
+	NEED_PROGRAM("dig");
+	up("--dns", kind);
+	said = run_program(20000, "dig", text("@%s", udp_host(&front)), "-p",
+	    text("%d", front.port), "+tries=1", "+bufsize=512", "big.test",
+	    "TXT", NULL);
+	ck_assert_msg(
+	    strstr(said, "Truncated, retrying in TCP") != NULL, "%s", said);
+	ck_assert_msg(
+	    strstr(said, text(" ANSWER: %d,", NAMESERVER_BIG)) != NULL, "%s",
+	    said);
+	ck_assert_int_eq(counter("dns_queries"), 1);
+	ck_assert_int_eq(counter("dns_failed"), 0);
 	down();
 }
 END_TEST
@@ -145,22 +150,36 @@ bytes_to(int server)
 	return report_number(s, " sx ");
 }
 
-START_TEST(nothing_is_lost)
+/* What dnsperf says when each question got its answer. */
+static void
+expect_no_loss(const char *said, long n)
 {
-	long n = suite_amount(100000, 4000), all;
-	const char *said;
-	int i, fds;
-
-	NEED_PROGRAM("unbound");
-	NEED_PROGRAM("dnsperf");
-	up("--dns");
-	said = dnsperf(n);
 	ck_assert_int_eq(report_number(said, "Queries completed:"), n);
 	ck_assert_int_eq(report_number(said, "Queries lost:"), 0);
 	ck_assert_ptr_nonnull(strstr(said, text("NOERROR %ld (100", n)));
-	all = bytes_to(0) + bytes_to(1) + bytes_to(2);
-	for (i = 0; i < SERVERS; i++) /* within 1 % of a third */
+}
+
+/* Each within 1 %. */
+static void
+expect_thirds(void)
+{
+	long all = bytes_to(0) + bytes_to(1) + bytes_to(2);
+	int i;
+
+	for (i = 0; i < SERVERS; i++)
 		ck_assert_int_lt(labs(3 * bytes_to(i) - all), all / 100 + 100);
+}
+
+START_TEST(nothing_is_lost)
+{
+	long n = suite_amount(100000, 4000);
+	int fds;
+
+	NEED_PROGRAM("unbound");
+	NEED_PROGRAM("dnsperf");
+	up("--dns", NAMESERVER_UNBOUND);
+	expect_no_loss(dnsperf(n), n);
+	expect_thirds();
 	ck_assert_int_eq(counter("dns_failed"), 0);
 	/* the sockets to a server that is removed go with it */
 	fds = child_fds(pen.child.pid);
@@ -171,15 +190,34 @@ START_TEST(nothing_is_lost)
 }
 END_TEST
 
+/* Their speeds differ, their shares do not. */
+START_TEST(mixed_servers)
+{
+	static const enum nameserver kinds[SERVERS] = { NAMESERVER_UNBOUND,
+		NAMESERVER_NSD, NAMESERVER_KNOTD };
+	long n = suite_amount(20000, 4000);
+	int i;
+
+	for (i = 0; i < SERVERS; i++)
+		NEED_PROGRAM(nameserver_program(kinds[i]));
+	NEED_PROGRAM("dnsperf");
+	up_each("--dns", kinds);
+	expect_no_loss(dnsperf(n), n);
+	expect_thirds();
+	ck_assert_int_eq(counter("dns_queries"), n);
+	ck_assert_int_eq(counter("dns_failed"), 0);
+	down();
+}
+END_TEST
+
 START_TEST(a_server_is_killed)
 {
 	long n = suite_amount(200000, 8000);
 	struct child c;
-	const char *said;
 
 	NEED_PROGRAM("unbound");
 	NEED_PROGRAM("dnsperf");
-	up("--dns");
+	up("--dns", NAMESERVER_UNBOUND);
 	child_start(&c,
 	    (const char *[]){ child_find("dnsperf"), "-s", udp_host(&front),
 		"-p", text("%d", front.port), "-d", questions(), "-n",
@@ -187,10 +225,7 @@ START_TEST(a_server_is_killed)
 	WAIT_FOR(counter("dns_queries") > n / 20, 20000);
 	child_stop(&servers[1], SIGKILL);
 	ck_assert_int_eq(child_wait(&c, 120000), 0);
-	said = child_out(&c);
-	ck_assert_int_eq(report_number(said, "Queries completed:"), n);
-	ck_assert_int_eq(report_number(said, "Queries lost:"), 0);
-	ck_assert_ptr_nonnull(strstr(said, text("NOERROR %ld (100", n)));
+	expect_no_loss(child_out(&c), n);
 	ck_assert_int_gt(counter("retries"), 0);
 	down();
 }
@@ -314,12 +349,16 @@ int
 main(void)
 {
 	Suite *s = suite_create("dns");
-	TCase *ways = tcase_create("dig");
+	TCase *dig_case = tcase_create("dig");
 
-	tcase_set_timeout(ways, 60);
-	tcase_add_loop_test(ways, dig_and_its_ways, 0, 3);
-	suite_add_tcase(s, ways);
+	tcase_set_timeout(dig_case, 60);
+	tcase_add_loop_test(
+	    dig_case, dig_and_its_ways, 0, NAMESERVER_KINDS * WAYS);
+	tcase_add_loop_test(
+	    dig_case, small_buffer_goes_to_tcp, 0, NAMESERVER_KINDS);
+	suite_add_tcase(s, dig_case);
 	SUITE_ADD(s, nothing_is_lost, 120);
+	SUITE_ADD(s, mixed_servers, 60);
 	SUITE_ADD(s, a_server_is_killed, 120);
 	SUITE_ADD(s, no_answer_is_servfail, 30);
 	SUITE_ADD(s, no_messages, 30);
