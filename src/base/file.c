@@ -20,20 +20,39 @@ why(struct error *e)
 	return error_set(e, "%s", strerror(errno));
 }
 
-int
-file_read(const char *path, size_t most, struct buffer *text, struct error *e)
+/* A pipe opened without waiting looks like an empty file while nobody writes. */
+static int
+open_to_read(int dir, const char *path, bool wait, struct error *e)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	int fd = openat(dir, path,
+	    O_RDONLY | O_CLOEXEC | O_NOCTTY | (wait ? 0 : O_NONBLOCK));
+	struct stat st;
 
-	return fd < 0 ? why(e) : file_read_fd(fd, most, text, e);
+	if (fd < 0)
+		return why(e);
+	if (wait || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
+		return fd;
+	close(fd);
+	return error_set(e, "is a pipe");
 }
 
 int
-file_read_fd(int fd, size_t most, struct buffer *text, struct error *e)
+file_read(const char *path, size_t most, bool wait, struct buffer *text,
+    struct error *e)
 {
+	return file_read_at(AT_FDCWD, path, most, wait, text, e);
+}
+
+int
+file_read_at(int dir, const char *path, size_t most, bool wait,
+    struct buffer *text, struct error *e)
+{
+	int fd = open_to_read(dir, path, wait, e);
 	ssize_t n = 1;
 	char *at;
 
+	if (fd < 0)
+		return -1;
 	while (n > 0 && (at = buffer_reserve(text, CHUNK)) != NULL) {
 		n = read(fd, at, CHUNK);
 		if (n < 0 && errno == EINTR) {

@@ -7,12 +7,14 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Appends what the file holds, at most `most` bytes of it, to `text`. Returns
+/* Appends what the file holds, at most `most` bytes of it, to `text`. Where it
+ * may not `wait`, a pipe is refused, and a terminal nobody has typed at. Returns
  * 0, or -1 with a phrase. */
-int file_read(
-    const char *path, size_t most, struct buffer *text, struct error *e);
-/* The same of an open one, which it closes. */
-int file_read_fd(int fd, size_t most, struct buffer *text, struct error *e);
+int file_read(const char *path, size_t most, bool wait, struct buffer *text,
+    struct error *e);
+/* The same of a name in an open directory. */
+int file_read_at(int dir, const char *path, size_t most, bool wait,
+    struct buffer *text, struct error *e);
 
 /* Puts `text` into the file's place: a temporary file beside it is written and
  * renamed, so that a reader sees the old one or the new one. With `durable` it

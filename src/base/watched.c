@@ -36,17 +36,6 @@ stamp_take(struct stamp *s, int dir, const char *name)
 #endif
 }
 
-int
-watched_read_in(int dir, const char *name, size_t most, struct buffer *text,
-    struct error *e)
-{
-	int fd = openat(dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
-	if (fd < 0)
-		return error_set(e, "%s", strerror(errno));
-	return file_read_fd(fd, most, text, e);
-}
-
 void
 watched_none(struct watched *w)
 {
@@ -112,7 +101,7 @@ watched_read(
 	if (w->path == NULL)
 		return 0;
 	watched_note(w);
-	if (watched_read_in(w->dir, w->name, most, text, &why) == 0)
+	if (file_read_at(w->dir, w->name, most, false, text, &why) == 0)
 		return 0;
 	return watched_bad(w, why.text, e);
 }

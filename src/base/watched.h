@@ -21,10 +21,6 @@ struct stamp {
 bool stamp_equal(const struct stamp *a, const struct stamp *b);
 /* Of a name in an open directory, or of the directory itself (NULL). */
 void stamp_take(struct stamp *s, int dir, const char *name);
-/* Appends what the file holds, at most `most` bytes. Returns 0, or -1 with a
- * phrase. */
-int watched_read_in(int dir, const char *name, size_t most, struct buffer *text,
-    struct error *e);
 
 struct watched {
 	char *path;	  /* owned; as given */

@@ -121,7 +121,7 @@ answer_control(struct call *c)
 
 	if (!c->reply->json) {
 		if (p->control_count > 0)
-			reply_add(&c->reply->out, "%s\n",
+			reply_line(&c->reply->out,
 			    p->controls[p->control_count - 1].text);
 		return 0;
 	}

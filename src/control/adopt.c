@@ -222,8 +222,22 @@ find_changes(const struct pen *p, const struct plan *draft,
 	return find_change(p, draft, SERVER_ABUSE, n, c, e);
 }
 
+/* A server that is the same stays drained or down where the draft does not say:
+ * then the plan says so, or it would be lost when that is written. */
+static void
+note_admin(struct plan *draft, unsigned index, const struct server *set)
+{
+	struct server_plan *s;
+
+	if (index >= draft->count || set->admin == SERVER_ENABLED)
+		return;
+	s = &draft->servers[index];
+	s->admin_set = true;
+	s->admin = set->admin;
+}
+
 static int
-set_server(struct pen *p, const struct plan *draft, const struct change *c)
+set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = planned(draft, c->index);
 	struct server_spec spec;
@@ -251,6 +265,7 @@ set_server(struct pen *p, const struct plan *draft, const struct change *c)
 		return -1;
 	if (s->admin_set)
 		pool_set_admin(p->pool, set, s->admin);
+	note_admin(draft, c->index, set);
 	return 0;
 }
 

@@ -193,13 +193,17 @@ line_is_done(struct client *k)
 }
 
 /* Carries out what there is, as far as the client takes the answers; returns
- * whether there is more to do. A piece of a long answer is a turn's work. */
+ * whether there is more to do. A piece of a long answer is a turn's work. It
+ * writes first and last, so that an answer left over means a full socket, and the
+ * loop says when to go on. */
 static bool
 client_work(struct client *k)
 {
 	enum request_result result;
 	int i;
 
+	if (client_write(k) < 0)
+		return false;
 	for (i = 0; i < LINES; i++) {
 		if (k->waits || k->answered ||
 		    buffer_length(&k->request.reply.out) >= REPLY_PIECE ||
@@ -237,7 +241,7 @@ client_go_on(struct client *k)
 		gone = client_write(k) < 0;
 	}
 	busy = buffer_length(&k->request.reply.out) > 0;
-	if (!gone && !busy && !k->told &&
+	if (!gone && !busy && !again && !k->told &&
 	    (k->answered || (k->ended && !k->busy))) {
 		stream_shutdown(&k->stream);
 		k->told = true;

@@ -61,8 +61,11 @@ run_write(struct call *c, struct error *e)
 
 /* ---- diff ---- */
 
-struct lines {
-	char **line;   /* into the text, in its order */
+/* What is compared: lines alone, and those that mean nothing by themselves
+ * together, as the entries of an access list, of which the first that fits
+ * counts. */
+struct parts {
+	char **part;   /* into the text, in its order */
 	char **sorted; /* the same */
 	size_t count;
 };
@@ -73,34 +76,60 @@ compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Cuts the text into lines, in place. */
-static int
-cut_lines(struct buffer *text, struct lines *l)
+/* Whether the next line belongs to the part that this one is in. */
+static bool
+goes_on(const char *line, const char *next)
 {
-	char *at, *rest = NULL;
+	if (strncmp(line, "acl ", 4) == 0)
+		return strncmp(line, next, strlen("acl N ")) == 0;
+	return strncmp(line, "control_level ", 14) == 0 ||
+	    strncmp(line, "control_mode ", 13) == 0;
+}
+
+/* The end of the part that begins there. */
+static char *
+end_of(char *line)
+{
+	char *end = line + strcspn(line, "\n");
+
+	while (*end != '\0' && goes_on(line, end + 1)) {
+		line = end + 1;
+		end = line + strcspn(line, "\n");
+	}
+	return end;
+}
+
+/* Cuts the text into its parts, in place. */
+static int
+cut_parts(struct buffer *text, struct parts *l)
+{
+	char *at, *end;
 	size_t room = 1, i;
 
-	*l = (struct lines){ .line = NULL };
+	*l = (struct parts){ .part = NULL };
 	if (buffer_append(text, "", 1) < 0)
 		return -1;
 	for (i = 0; i < buffer_length(text); i++)
 		room += buffer_bytes(text)[i] == '\n';
-	l->line = calloc(room, sizeof(char *));
+	l->part = calloc(room, sizeof(char *));
 	l->sorted = calloc(room, sizeof(char *));
-	if (l->line == NULL || l->sorted == NULL)
+	if (l->part == NULL || l->sorted == NULL)
 		return -1;
-	for (at = strtok_r(text->data + text->start, "\n", &rest); at != NULL;
-	     at = strtok_r(NULL, "\n", &rest))
-		l->line[l->count++] = at;
-	memcpy(l->sorted, l->line, l->count * sizeof(char *));
+	for (at = text->data + text->start; *at != '\0'; at = end) {
+		l->part[l->count++] = at;
+		end = end_of(at);
+		if (*end != '\0')
+			*end++ = '\0';
+	}
+	memcpy(l->sorted, l->part, l->count * sizeof(char *));
 	qsort(l->sorted, l->count, sizeof(char *), compare);
 	return 0;
 }
 
 static void
-free_lines(struct lines *l)
+free_parts(struct parts *l)
 {
-	free(l->line);
+	free(l->part);
 	free(l->sorted);
 }
 
@@ -115,40 +144,54 @@ tell_line(struct reply *r, const char *mark, const char *line)
 	if (r->json)
 		return;
 	(void)buffer_append(&r->out, mark, 1);
-	(void)buffer_append(&r->out, line, strlen(line));
-	(void)buffer_append(&r->out, "\n", 1);
+	reply_line(&r->out, line);
 }
 
-/* A plan is printed the same way each time, so what differs are lines that only
+/* Its lines, one by one. */
+static void
+tell_part(struct reply *r, const char *mark, char *part)
+{
+	char *end;
+
+	while ((end = strchr(part, '\n')) != NULL) {
+		*end = '\0';
+		tell_line(r, mark, part);
+		*end = '\n';
+		part = end + 1;
+	}
+	tell_line(r, mark, part);
+}
+
+/* A plan is printed the same way each time, so what differs are parts that only
  * one of the two texts has. */
 static void
-tell_only_in(struct reply *r, const struct lines *mine,
-    const struct lines *other, const char *mark)
+tell_only_in(struct reply *r, const struct parts *mine,
+    const struct parts *other, const char *mark)
 {
 	size_t i;
 
 	for (i = 0; i < mine->count; i++)
-		if (bsearch(&mine->line[i], other->sorted, other->count,
+		if (bsearch(&mine->part[i], other->sorted, other->count,
 			sizeof(char *), compare) == NULL)
-			tell_line(r, mark, mine->line[i]);
+			tell_part(r, mark, mine->part[i]);
 }
 
 static int
 tell_differences(struct reply *r, struct buffer *file, struct buffer *running)
 {
-	struct lines there = { .line = NULL }, now = { .line = NULL };
-	int rc = cut_lines(file, &there);
+	struct parts there = { .part = NULL }, now = { .part = NULL };
+	int rc = cut_parts(file, &there);
 
 	if (rc == 0)
-		rc = cut_lines(running, &now);
+		rc = cut_parts(running, &now);
 	if (rc == 0) {
 		facts_list_begin(r);
 		tell_only_in(r, &there, &now, "-");
 		tell_only_in(r, &now, &there, "+");
 		facts_list_end(r);
 	}
-	free_lines(&there);
-	free_lines(&now);
+	free_parts(&there);
+	free_parts(&now);
 	return rc;
 }
 
@@ -159,6 +202,8 @@ run_diff(struct call *c, struct error *e)
 	struct plan *draft;
 	int rc;
 
+	if (c->depth > 0) /* it would read that file again, and again */
+		return error_set(e, "not from a file");
 	if (c->plan->config.file == NULL)
 		return error_set(e, "no -F at the start");
 	draft = config_draft(c->pen, NULL, e);

@@ -63,6 +63,19 @@ run_line(struct reading *r, const char *line, unsigned number)
 		r->on_error(at.text);
 }
 
+/* All of it, as a string. Only before anybody is served may it wait for more. */
+static int
+read_text(const char *path, bool wait, struct buffer *text, struct error *e)
+{
+	if (file_read(path, FILE_MAX, wait, text, e) < 0)
+		return -1;
+	if (buffer_length(text) > 0 &&
+	    memchr(buffer_bytes(text), '\0', buffer_length(text)) != NULL)
+		return error_set(e, "holds a NUL byte");
+	return buffer_append(text, "", 1) == 0 ? 0
+					       : error_set(e, "out of memory");
+}
+
 int
 config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e)
@@ -77,8 +90,7 @@ config_load(struct call *c, const char *path,
 		return error_set(
 		    e, "\"%.200s\": files within files too deep", path);
 	buffer_init(&text);
-	if (file_read(path, FILE_MAX, &text, &why) < 0 ||
-	    buffer_append(&text, "", 1) < 0) {
+	if (read_text(path, c->pen->loop == NULL, &text, &why) < 0) {
 		buffer_fini(&text);
 		error_set(e, "\"%.300s\": %.200s", path, why.text);
 		if (on_error != NULL && c->depth == 0)

@@ -50,6 +50,29 @@ put(struct facts *f, const char *key, json_t *value)
 		json_decref(value);
 }
 
+/* Not all that is text is UTF-8, as JSON must be: what is not is taken for
+ * Latin-1, byte by byte, so that it is told at all. */
+static json_t *
+json_of(const char *text)
+{
+	json_t *value = json_string(text);
+	char *copy, *to;
+
+	if (value != NULL || (copy = malloc(2 * strlen(text) + 1)) == NULL)
+		return value;
+	for (to = copy; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= 0x80)
+			*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+	}
+	*to = '\0';
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
 static void
 begin_object(struct facts *f)
 {
@@ -132,7 +155,7 @@ facts_end(struct facts *f)
 void
 facts_text(struct facts *f, const char *key, const char *value)
 {
-	PUT(f, key, value != NULL ? json_string(value) : json_null());
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
 	if (!tells_text(f) || value == NULL)
 		return;
 	lead(f, key);
@@ -185,7 +208,7 @@ facts_flag(struct facts *f, const char *key, bool value)
 void
 facts_json_text(struct facts *f, const char *key, const char *value)
 {
-	PUT(f, key, value != NULL ? json_string(value) : json_null());
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
 	(void)f, (void)key, (void)value;
 }
 

@@ -179,7 +179,7 @@ print_reserve(
 	char at[SPEC_TEXT_MAX];
 
 	print_text(
-	    text, name, s->host != NULL ? spec_format_server(s, at) : NULL);
+	    text, name, s->host != NULL ? spec_format_limits(s, at) : NULL);
 }
 
 static void

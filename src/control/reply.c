@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "control/reply.h"
 
@@ -33,4 +34,11 @@ reply_add(struct buffer *out, const char *fmt, ...)
 		n = (int)sizeof(text) - 1;
 	if (n > 0)
 		(void)buffer_append(out, text, (size_t)n);
+}
+
+void
+reply_line(struct buffer *out, const char *line)
+{
+	(void)buffer_append(out, line, strlen(line));
+	(void)buffer_append(out, "\n", 1);
 }

@@ -33,5 +33,7 @@ void reply_fini(struct reply *r);
  * missing. */
 void reply_add(struct buffer *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
+/* Appends a line of any length. */
+void reply_line(struct buffer *out, const char *line);
 
 #endif

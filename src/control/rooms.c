@@ -126,11 +126,22 @@ prepare_running(
 	return -1;
 }
 
+/* The draft's, with all clients still known: they are forgotten when nothing can
+ * fail any more. */
+static int
+set_pool(struct pen *p, const struct plan *draft)
+{
+	struct pool_options o = draft->config.pool;
+
+	o.sticky = o.sticky || pool_options(p->pool)->sticky;
+	return pool_set_options(p->pool, &o);
+}
+
 int
 rooms_prepare(
     struct pen *p, const struct plan *draft, struct changes *c, struct error *e)
 {
-	if (pool_set_options(p->pool, &draft->config.pool) < 0)
+	if (set_pool(p, draft) < 0)
 		return error_set(e, "out of memory");
 	if (p->frontend == NULL || prepare_running(p, draft, c, e) == 0)
 		return 0;
@@ -138,9 +149,18 @@ rooms_prepare(
 	return -1;
 }
 
+/* Without their memory if that is not wanted: giving it up cannot fail. */
+static void
+forget_clients(struct pen *p, const struct pool_options *wanted)
+{
+	if (pool_options(p->pool)->sticky != wanted->sticky)
+		(void)pool_set_options(p->pool, wanted);
+}
+
 void
 rooms_commit(struct pen *p, const struct plan *draft, struct changes *c)
 {
+	forget_clients(p, &draft->config.pool);
 	if (p->frontend == NULL)
 		return;
 	if (c->log_changed) {

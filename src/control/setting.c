@@ -162,8 +162,8 @@ answer(struct call *c, struct error *e)
 	}
 	if (row->kind == KIND_TEXT) {
 		if (setting_string(c->plan, row) != NULL)
-			reply_add(&c->reply->out, "%s\n",
-			    setting_string(c->plan, row));
+			reply_line(
+			    &c->reply->out, setting_string(c->plan, row));
 		return 0;
 	}
 	setting_text(c->plan, row, text);

@@ -276,3 +276,17 @@ spec_format_server(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 		snprintf(text, SPEC_TEXT_MAX, "%.300s:%u", s->host, s->port);
 	return text;
 }
+
+const char *
+spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
+{
+	size_t n = strlen(spec_format_server(s, text));
+
+	/* a path takes all that follows for itself, so it has none */
+	if (s->port != 0 &&
+	    (s->soft > 0 || s->hard > 0 || s->weight > 0 || s->prio > 0))
+		snprintf(text + n, SPEC_TEXT_MAX - n, ":%llu:%llu:%u:%d",
+		    (unsigned long long)s->soft, (unsigned long long)s->hard,
+		    s->weight, s->prio);
+	return text;
+}

@@ -17,7 +17,7 @@
 #include "pool/pool.h"
 #include "proxy/frontend.h"
 
-enum { LISTEN_MAX = 64, SPEC_TEXT_MAX = 320 };
+enum { LISTEN_MAX = 64, SPEC_TEXT_MAX = 400 };
 
 struct listen_list {
 	unsigned count;
@@ -55,6 +55,10 @@ int spec_parse_server(struct server_plan *s, const char *text,
 
 /* "host:80", "[::1]:80" or "/path": what names the server. Returns `text`. */
 const char *spec_format_server(
+    const struct server_plan *s, char text[SPEC_TEXT_MAX]);
+/* The same with SOFT:HARD:WEIGHT:PRIO where one of them is not 0: what
+ * spec_parse_server() reads back. Returns `text`. */
+const char *spec_format_limits(
     const struct server_plan *s, char text[SPEC_TEXT_MAX]);
 
 /* Splits HOST or [V6] or a numeric IPv6 address off the front of `text`: a heap

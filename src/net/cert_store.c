@@ -13,6 +13,7 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "base/file.h"
 #include "base/watched.h"
 #include "net/cert_store.h"
 
@@ -166,7 +167,7 @@ read_part(const struct cert_store *s, const struct entry *n, enum part part,
 	if (stamps[part].inode == 0)
 		return 0;
 	file_of(s, n, part, file);
-	if (watched_read_in(s->dir, file, CERT_FILE_MAX, text, &why) == 0)
+	if (file_read_at(s->dir, file, CERT_FILE_MAX, false, text, &why) == 0)
 		return 0;
 	return error_set(e, "%.300s: %.150s", file, why.text);
 }

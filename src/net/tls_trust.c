@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/watched.h"
+
 #include "net/cert.h"
 #include "net/tls_trust.h"
 
@@ -122,7 +122,7 @@ add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
 	int n = 0;
 
 	buffer_init(&text);
-	if (watched_read_in(dir, name, TRUST_FILE_MAX, &text, &e) == 0 &&
+	if (file_read_at(dir, name, TRUST_FILE_MAX, false, &text, &e) == 0 &&
 	    buffer_length(&text) > 0) {
 		n = add_certificates(ctx, &text, ask);
 		if (n == 0 && (n = add_lists(ctx, &text)) > 0 && ask)
@@ -183,7 +183,7 @@ tls_trust_system(SSL_CTX *ctx, struct error *e)
 	buffer_init(&text);
 	if (file == NULL)
 		file = X509_get_default_cert_file();
-	if (file_read(file, TRUST_FILE_MAX, &text, &why) == 0)
+	if (file_read(file, TRUST_FILE_MAX, false, &text, &why) == 0)
 		n = add_certificates(ctx, &text, false);
 	buffer_fini(&text);
 	fd = n > 0 ? -1

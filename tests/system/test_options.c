@@ -3,11 +3,13 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/child.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -262,6 +264,42 @@ START_TEST(event_methods)
 }
 END_TEST
 
+/* --check names all mistakes of a file, and prints what is right. */
+START_TEST(check_says_all)
+{
+	const char *conf = scratch("check.conf"), *argv[8];
+	struct child c;
+
+	argv[0] = getenv("PEN");
+	argv[1] = "--check";
+	argv[2] = "-F";
+	argv[3] = conf;
+	argv[4] = free_front();
+	argv[5] = NULL;
+	write_file(
+	    conf, "server 0 address 127.0.0.1 port 9\nfrobnicate\nbalance x\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 1);
+	ck_assert_str_eq(child_out(&c), "");
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("pen: %s:2: unknown command \"frobnicate\"\n", conf)));
+	ck_assert_ptr_nonnull(
+	    strstr(child_err(&c), text("pen: %s:3: balance: ", conf)));
+	write_file(conf, "server 0 address localhost port 9\ntimeout 4\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_str_eq(child_err(&c), "");
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "\ntimeout 4\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(child_out(&c), "\nserver 0 address localhost port 9 "));
+	/* what it prints is right itself, and the same again */
+	write_file(conf, child_out(&c));
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_str_eq(child_out(&c), contents(conf));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -282,5 +320,6 @@ main(void)
 	SUITE_ADD(s, obsolete_options, 10);
 	SUITE_ADD(s, options_together, 10);
 	SUITE_ADD(s, event_methods, 10);
+	SUITE_ADD(s, check_says_all, 40);
 	return suite_main(s);
 }

@@ -56,16 +56,16 @@ START_TEST(reads_all)
 
 	write_file(scratch("f"), "some text");
 	buffer_init(&b);
-	ck_assert_int_eq(file_read(scratch("f"), 9, &b, &e), 0);
+	ck_assert_int_eq(file_read(scratch("f"), 9, true, &b, &e), 0);
 	ck_assert_uint_eq(buffer_length(&b), 9);
 	ck_assert_int_eq(memcmp(buffer_bytes(&b), "some text", 9), 0);
 	buffer_fini(&b);
-	ck_assert_int_eq(file_read(scratch("f"), 8, &b, &e), -1);
+	ck_assert_int_eq(file_read(scratch("f"), 8, true, &b, &e), -1);
 	ck_assert_str_eq(e.text, "File too large");
 	buffer_fini(&b);
-	ck_assert_int_eq(file_read(scratch("none"), 8, &b, &e), -1);
+	ck_assert_int_eq(file_read(scratch("none"), 8, true, &b, &e), -1);
 	ck_assert_str_eq(e.text, "No such file or directory");
-	ck_assert_int_eq(file_read(scratch(""), 8, &b, &e), -1);
+	ck_assert_int_eq(file_read(scratch(""), 8, true, &b, &e), -1);
 	buffer_fini(&b);
 }
 END_TEST
@@ -190,6 +190,32 @@ START_TEST(pipes)
 }
 END_TEST
 
+/* One is waited for only where that does no harm. */
+START_TEST(reads_pipes)
+{
+	const char *path = scratch("quiet_pipe");
+	struct buffer b;
+	int fd;
+
+	buffer_init(&b);
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	ck_assert_int_eq(file_read(path, 8, false, &b, &e), -1);
+	ck_assert_str_eq(e.text, "is a pipe");
+	fd = open(path, O_RDWR | O_NONBLOCK);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, "some more", 9), 9);
+	ck_assert_int_eq(file_read(path, 8, false, &b, &e), -1);
+	ck_assert_str_eq(e.text, "is a pipe");
+	ck_assert_int_eq(file_read(path, 8, true, &b, &e), -1);
+	ck_assert_str_eq(e.text, "File too large");
+	close(fd);
+	buffer_fini(&b);
+	ck_assert_int_eq(file_read("/dev/null", 8, false, &b, &e), 0);
+	ck_assert_uint_eq(buffer_length(&b), 0);
+	buffer_fini(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -201,5 +227,6 @@ main(void)
 	SUITE_ADD(s, link_to_nothing, 10);
 	SUITE_ADD(s, half_written, 10);
 	SUITE_ADD(s, pipes, 10);
+	SUITE_ADD(s, reads_pipes, 10);
 	return suite_main(s);
 }

@@ -68,7 +68,8 @@ START_TEST(written_is_a_fixed_point)
 		"server 3 address 2001:db8::1 port 443 weight 3 prio -0",
 		"server 3 address 2001:db8::1 port 443 weight 3 prio 7",
 		"server 4 address @name acl 3 blacklist 1.5 drain",
-		"server 6 weight 9", "emergency [::1]:25:1", "abuse /run/abuse",
+		"server 6 weight 9", "emergency [::1]:25:1",
+		"abuse 10.0.0.7:26:2:3:4:5",
 		"acl 1 permit 10.0.0.0 255.0.255.0", "acl 1 deny ::/0",
 		"acl 9 permit 192.0.2.1", "client_acl 1", "balance p2c",
 		"no sticky", "hash", "tcp_fastclose up", "source ::1",
@@ -85,6 +86,8 @@ START_TEST(written_is_a_fixed_point)
 	ck_assert_ptr_nonnull(
 	    strstr(before, "address \"/run/a b;c'd\\\"e\\\\f#g\""));
 	ck_assert_ptr_nonnull(strstr(before, "server 6 max 0"));
+	ck_assert_ptr_nonnull(strstr(before, "emergency [::1]:25:1:0:0:0\n"));
+	ck_assert_ptr_nonnull(strstr(before, "abuse 10.0.0.7:26:2:3:4:5\n"));
 	takes(text("write %s", path));
 	ck_assert_str_eq(contents(path), before);
 	/* read into one that is different in every way */
@@ -101,6 +104,18 @@ START_TEST(written_is_a_fixed_point)
 	/* and into an empty one, as at a start */
 	begin(before);
 	ck_assert_str_eq(printed(), before);
+	pen_free(pen);
+}
+END_TEST
+
+/* One of the two outside the list may be a path, which takes no numbers. */
+START_TEST(reserve_at_a_path)
+{
+	begin(two);
+	takes("abuse /run/abuse");
+	ck_assert_ptr_nonnull(strstr(printed(), "\nabuse /run/abuse\n"));
+	takes("abuse 10.0.0.7:26");
+	ck_assert_ptr_nonnull(strstr(printed(), "\nabuse 10.0.0.7:26\n"));
 	pen_free(pen);
 }
 END_TEST
@@ -155,6 +170,7 @@ START_TEST(wrong_lines_have_places)
 	file_fails(text("%sserver 3 address no-such-host.invalid\n", two),
 	    ":3: server \"no-such-host.invalid\"");
 	file_fails("reload\n", ":1: reload: not from a file");
+	file_fails("diff\n", ":1: diff: not from a file");
 	file_fails(
 	    text("include %s\n", pen->given->config.file), ":1: include");
 	ck_assert_int_eq(run("reload"), 0);
@@ -212,6 +228,36 @@ START_TEST(reload_knows_servers)
 }
 END_TEST
 
+/* What was drained stays so until it is said otherwise: a file that says nothing
+ * does not, so it is a difference, and can be saved. */
+START_TEST(drained_until_up)
+{
+	const struct server *s;
+
+	begin(two);
+	s = pool_server(pen->pool, 1);
+	takes("server 1 drain; reload; reload");
+	ck_assert_int_eq(s->admin, SERVER_DRAINING);
+	takes("diff");
+	ck_assert_ptr_nonnull(strstr(answer, "+server 1 "));
+	ck_assert_ptr_nonnull(strstr(answer, " prio 0 drain\n"));
+	takes("write; diff");
+	ck_assert_str_eq(answer, "");
+	takes("server 1 up; write; reload");
+	ck_assert_int_eq(s->admin, SERVER_ENABLED);
+	ck_assert_ptr_nonnull(strstr(printed(), " prio 0 up\n"));
+	/* at another address it is another one */
+	write_file(pen->given->config.file, two);
+	takes("reload; server 1 down; server 1 port 82");
+	ck_assert_int_eq(s->admin, SERVER_DISABLED);
+	takes("reload");
+	ck_assert_int_eq(s->admin, SERVER_ENABLED);
+	takes("diff");
+	ck_assert_str_eq(answer, "");
+	pen_free(pen);
+}
+END_TEST
+
 START_TEST(diff_and_run_time_changes)
 {
 	begin(two);
@@ -229,6 +275,42 @@ START_TEST(diff_and_run_time_changes)
 	ck_assert_str_eq(answer, "");
 	takes("timeout");
 	ck_assert_str_eq(answer, "3\n");
+	pen_free(pen);
+}
+END_TEST
+
+/* Of an access list the first entry that fits counts: their order is told, and
+ * what is there twice; and which control socket a level belongs to. */
+START_TEST(diff_and_order)
+{
+	begin(text("%sacl 1 deny 10.0.0.1\nacl 1 permit 0.0.0.0/0\n"
+		   "acl 2 permit ::1\n"
+		   "control_level admin; control /run/a\n"
+		   "control_level look; control /run/b\n",
+	    two));
+	takes("diff");
+	ck_assert_str_eq(answer, "");
+	takes("no acl 1; acl 1 permit 0.0.0.0/0; acl 1 deny 10.0.0.1");
+	takes("diff");
+	ck_assert_str_eq(answer,
+	    "-acl 1 deny 10.0.0.1 255.255.255.255\n"
+	    "-acl 1 permit 0.0.0.0 0.0.0.0\n"
+	    "+acl 1 permit 0.0.0.0 0.0.0.0\n"
+	    "+acl 1 deny 10.0.0.1 255.255.255.255\n");
+	takes("reload; acl 2 permit ::1");
+	takes("diff");
+	ck_assert_str_eq(answer,
+	    "-acl 2 permit ::1/128\n"
+	    "+acl 2 permit ::1/128\n+acl 2 permit ::1/128\n");
+	takes("reload; no control; control_level look; control /run/a;"
+	      "control_level admin; control /run/b");
+	takes("diff");
+	ck_assert_ptr_nonnull(strstr(answer,
+	    "-control_level admin look\n-control_mode 0600\n"
+	    "-control /run/a\n"));
+	ck_assert_ptr_nonnull(strstr(answer,
+	    "+control_level admin look\n+control_mode 0600\n"
+	    "+control /run/b\n"));
 	pen_free(pen);
 }
 END_TEST
@@ -288,11 +370,14 @@ main(void)
 	Suite *s = suite_create("plan");
 
 	SUITE_ADD(s, written_is_a_fixed_point, 20);
+	SUITE_ADD(s, reserve_at_a_path, 10);
 	SUITE_ADD(s, refused_changes_nothing, 60);
 	SUITE_ADD(s, wrong_lines_have_places, 30);
 	SUITE_ADD(s, lines_are_joined, 10);
 	SUITE_ADD(s, reload_knows_servers, 10);
+	SUITE_ADD(s, drained_until_up, 10);
 	SUITE_ADD(s, diff_and_run_time_changes, 10);
+	SUITE_ADD(s, diff_and_order, 10);
 	SUITE_ADD(s, levels, 20);
 	return suite_main(s);
 }

@@ -15,7 +15,7 @@
 
 static struct pen *pen;
 static struct error e;
-static char answer[512];
+static char answer[2048];
 
 static int
 run(const char *line)
@@ -190,6 +190,40 @@ START_TEST(replies_of_pen)
 }
 END_TEST
 
+/* A text is answered whole, however long. */
+START_TEST(long_text)
+{
+	char path[1001];
+
+	memset(path, 'x', 1000);
+	path[1000] = '\0';
+	pen = pen_new();
+	ck_assert_int_eq(run(text("web_stats %s", path)), 0);
+	ck_assert_int_eq(run("web_stats"), 0);
+	ck_assert_str_eq(answer, text("%s\n", path));
+	pen_free(pen);
+}
+END_TEST
+
+/* JSON must be UTF-8; what is something else is told nevertheless. */
+START_TEST(json_of_any_bytes)
+{
+#ifdef HAVE_JANSSON
+	pen = pen_new();
+	ck_assert_int_eq(run("web_stats /\xc3\xa9"), 0);
+	ck_assert_int_eq(run("web_stats json"), 0);
+	ck_assert_str_eq(answer, "{\"web_stats\":\"/\xc3\xa9\"}\n");
+	ck_assert_int_eq(run("web_stats /a\xe9\xff\x80z"), 0);
+	ck_assert_int_eq(run("web_stats json"), 0);
+	ck_assert_str_eq(
+	    answer, "{\"web_stats\":\"/a\xc3\xa9\xc3\xbf\xc2\x80z\"}\n");
+	pen_free(pen);
+#else
+	SKIP("built without Jansson");
+#endif
+}
+END_TEST
+
 /* Some settings are for the start; the rest reach the rooms at once. */
 START_TEST(while_serving)
 {
@@ -226,6 +260,8 @@ main(void)
 	SUITE_ADD(s, every_value, 30);
 	SUITE_ADD(s, every_flag, 30);
 	SUITE_ADD(s, replies_of_pen, 10);
+	SUITE_ADD(s, long_text, 10);
+	SUITE_ADD(s, json_of_any_bytes, 10);
 	SUITE_ADD(s, while_serving, 30);
 	return suite_main(s);
 }
