@@ -95,6 +95,14 @@ dgram_connect(const struct addr *to, const struct addr *source)
 	return -1;
 }
 
+bool
+dgram_error_blames(int error)
+{
+	return !sock_error_is_ours(error) && error != EAGAIN &&
+	    error != EWOULDBLOCK && error != EMSGSIZE && error != EPERM &&
+	    error != EADDRINUSE;
+}
+
 /* ---- receiving ---- */
 
 static void
@@ -196,4 +204,25 @@ dgram_receive(int fd, struct dgram_batch *b)
 	}
 	b->count = n > 0 ? (unsigned)n : 0;
 	return n;
+}
+
+/* An entry that goes keeps its memory, behind the others. */
+unsigned
+dgram_drop_cut(struct dgram_batch *b)
+{
+	unsigned i, whole = 0, all = b->count;
+
+	for (i = 0; i < all; i++) {
+		struct dgram d = b->at[i];
+
+		if (d.cut)
+			continue;
+		if (i != whole) {
+			b->at[i] = b->at[whole];
+			b->at[whole] = d;
+		}
+		whole++;
+	}
+	b->count = whole;
+	return all - whole;
 }

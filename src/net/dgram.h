@@ -61,16 +61,24 @@ dgram_pieces(const struct dgram *d)
 	    : (unsigned)((d->n + d->segment - 1) / d->segment);
 }
 
+/* Whether an error of a connected socket says something about its other end. The
+ * others are shortages of ours, or concern one datagram: EMSGSIZE comes from
+ * recvmsg(), too, after a router said that one was too long for its way. */
+bool dgram_error_blames(int error);
+
 /* Receives what is there, up to a batch. Returns how many (they are in `b`), or
  * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the other end said
  * that nobody is there. */
 int dgram_receive(int fd, struct dgram_batch *b);
+/* Takes those that were cut out of the batch. Returns how many. */
+unsigned dgram_drop_cut(struct dgram_batch *b);
 /* Sends one to where the socket is connected to, `head` bytes of a header in
  * front (0: none). Returns 0, or -1 with errno. */
 int dgram_send(
     int fd, const void *header, size_t head, const void *bytes, size_t n);
-/* Sends what came as one, as several again. */
-int dgram_send_pieces(int fd, const char *bytes, size_t n, unsigned segment);
+/* Sends what came as one, as several again; `family` is the socket's. */
+int dgram_send_pieces(
+    int fd, int family, const char *bytes, size_t n, unsigned segment);
 /* Sends all of a batch to one address, from one of this host. Returns how many of
  * its entries were taken, or -1 with errno. */
 int dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,

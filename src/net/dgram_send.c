@@ -74,6 +74,19 @@ add_segment(struct msghdr *m, union dgram_control *c, unsigned segment)
 #endif
 }
 
+/* Whether sockets of that family cut at all. A Unix one does not say that it
+ * cannot: it sends the whole as one. */
+static bool
+can_cut(int family)
+{
+#ifdef UDP_SEGMENT
+	return family != AF_UNIX;
+#else
+	(void)family;
+	return false;
+#endif
+}
+
 /* Errors that say that it cannot be cut, not that it cannot be sent. */
 static bool
 is_about_segments(int error)
@@ -112,23 +125,21 @@ dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
 }
 
 int
-dgram_send_pieces(int fd, const char *bytes, size_t n, unsigned segment)
+dgram_send_pieces(
+    int fd, int family, const char *bytes, size_t n, unsigned segment)
 {
 	struct iovec v = { (void *)(uintptr_t)bytes, n };
 	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1 };
 	union dgram_control c;
 	size_t piece;
 
-#ifdef UDP_SEGMENT
-	add_segment(&m, &c, segment);
-	if (send_message(fd, &m) == 0)
-		return 0;
-	if (!is_about_segments(errno))
-		return -1;
-#else
-	(void)m;
-	(void)c;
-#endif
+	if (can_cut(family)) {
+		add_segment(&m, &c, segment);
+		if (send_message(fd, &m) == 0)
+			return 0;
+		if (!is_about_segments(errno))
+			return -1;
+	}
 	for (; n > 0; bytes += piece, n -= piece) {
 		piece = n < segment ? n : segment;
 		if (dgram_send(fd, NULL, 0, bytes, piece) < 0)
@@ -162,9 +173,8 @@ joinable(const struct outgoing *o, unsigned i)
 	size_t size = d->n, all = d->n;
 	unsigned n = 1;
 
-#ifdef UDP_SEGMENT
-	if (d->segment > 0 || size == 0 || size > PIECE_MAX ||
-	    o->to.ss_family == AF_UNIX)
+	if (!can_cut(o->to.ss_family) || d->segment > 0 || size == 0 ||
+	    size > PIECE_MAX)
 		return 1;
 	while (i + n < o->batch->count && n < PIECES_MAX) {
 		const struct dgram *next = &o->batch->at[i + n];
@@ -177,10 +187,6 @@ joinable(const struct outgoing *o, unsigned i)
 		if (next->n < size)
 			break;
 	}
-#else
-	(void)all;
-	(void)size;
-#endif
 	return n;
 }
 
@@ -261,6 +267,31 @@ send_some(int fd, struct dgram_message *m, unsigned n)
 #endif
 }
 
+/* Whether a message is to be cut, and the socket would not. */
+static bool
+goes_apart(const struct outgoing *o, unsigned k)
+{
+	return o->segment[k] > 0 && !can_cut(o->to.ss_family);
+}
+
+/* Sends from message `k` on. Returns how many were taken, or -1 with errno. */
+static int
+send_from(struct outgoing *o, unsigned k)
+{
+	unsigned n = 0;
+	int sent;
+
+	if (goes_apart(o, k))
+		return send_apart(o, k) < 0 ? -1 : 1;
+	while (k + n < o->count && !goes_apart(o, k + n))
+		n++;
+	sent = send_some(o->fd, o->m + k, n);
+	if (sent < 0 && o->segment[k] > 0 && is_about_segments(errno) &&
+	    send_apart(o, k) == 0)
+		return 1;
+	return sent;
+}
+
 int
 dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from)
@@ -276,10 +307,7 @@ dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
 	o.from = from;
 	prepare(&o);
 	while (sent < o.count) {
-		n = send_some(fd, o.m + sent, o.count - sent);
-		if (n < 0 && o.segment[sent] > 0 && is_about_segments(errno) &&
-		    send_apart(&o, sent) == 0)
-			n = 1;
+		n = send_from(&o, sent);
 		if (n <= 0)
 			break;
 		sent += (unsigned)n;

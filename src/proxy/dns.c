@@ -1,46 +1,15 @@
-/* dns.c: queries to servers and back; owns the queries and their sockets. */
+/* dns.c: queries to servers and back; owns the queries. */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "base/log.h"
 #include "proxy/dns_message.h"
-#include "proxy/frontend_private.h"
+#include "proxy/dns_private.h"
 
-/* Sockets to a server at a time; how many queries and ms one serves; batches in
- * one turn; ids tried before a socket counts as full. */
-enum {
-	SOCKETS = 16,
-	SOCKET_QUERIES = 8192,
-	SOCKET_MS = 10000,
-	FAIR_SHARE = 4,
-	DRAWS = 8,
-	RESERVES = 2 /* entries of the servers outside the list, in front */
-};
-
-/* One of the sockets to a server. A retired one waits for its last answers. */
-struct dns_socket {
-	struct list link; /* of its server's retired ones */
-	struct dns *dns;
-	struct server *server;
-	struct watch watch;
-	struct addr at;
-	int fd;
-	uint64_t number;
-	uint64_t opened;   /* ms */
-	unsigned sent;	   /* queries so far */
-	unsigned awaiting; /* answers */
-	bool retired;
-	struct task free_task;
-};
-
-struct dns_server {
-	struct dns_socket *socket[SOCKETS];
-	unsigned silent; /* queries in a row without an answer */
-};
+/* Batches in one turn; ids tried before a socket counts as full. */
+enum { FAIR_SHARE = 4, DRAWS = 8 };
 
 struct query_key {
 	uint64_t socket;
@@ -77,127 +46,6 @@ now(const struct dns *d)
 	return loop_now(d->frontend->loop);
 }
 
-/* ---- sockets ---- */
-
-static void
-free_socket(struct task *t)
-{
-	free(list_entry(t, struct dns_socket, free_task));
-}
-
-static void
-close_socket(struct dns_socket *s)
-{
-	struct frontend *f = s->dns->frontend;
-
-	watch_stop(f->loop, &s->watch);
-	close(s->fd);
-	list_remove(&s->link);
-	loop_soon(f->loop, &s->free_task);
-}
-
-/* No new query uses it; it goes with its last answer. */
-static void
-retire(struct dns_socket **place)
-{
-	struct dns_socket *s = *place;
-
-	*place = NULL;
-	if (s == NULL)
-		return;
-	s->retired = true;
-	if (s->awaiting == 0)
-		close_socket(s);
-}
-
-static void
-retire_all(struct dns_server *e)
-{
-	int i;
-
-	for (i = 0; i < SOCKETS; i++)
-		retire(&e->socket[i]);
-}
-
-static void on_answers(struct watch *w, unsigned ready);
-
-static struct dns_socket *
-open_socket(struct dns *d, struct server *server)
-{
-	struct frontend *f = d->frontend;
-	const struct addr *source = &f->options.source;
-	struct dns_socket *s = calloc(1, sizeof(*s));
-
-	if (s == NULL)
-		return NULL;
-	s->dns = d;
-	s->server = server;
-	s->at = server->addrs.addr[server->addr_first];
-	s->number = ++d->next_socket;
-	s->opened = now(d);
-	list_init(&s->link);
-	list_init(&s->free_task.link);
-	s->free_task.run = free_socket;
-	watch_init(&s->watch);
-	s->fd = dgram_connect(&s->at, source->len > 0 ? source : NULL);
-	if (s->fd >= 0 &&
-	    watch_start(f->loop, &s->watch, s->fd, READY_READ | WATCH_LEVEL,
-		on_answers) == 0)
-		return s;
-	if (s->fd >= 0)
-		close(s->fd);
-	free(s);
-	return NULL;
-}
-
-static struct dns_server *
-entry(struct dns *d, unsigned index)
-{
-	unsigned room = d->room > 0 ? d->room : 16;
-	struct dns_server *new;
-
-	index = index >= SERVER_EMERGENCY ? index - SERVER_EMERGENCY
-					  : index + RESERVES;
-	while (room <= index)
-		room *= 2;
-	if (room > d->room) {
-		new = realloc(d->servers, room * sizeof(*new));
-		if (new == NULL)
-			return NULL;
-		memset(new + d->room, 0, (room - d->room) * sizeof(*new));
-		d->servers = new;
-		d->room = room;
-	}
-	return &d->servers[index];
-}
-
-static uint64_t
-draw(struct dns *d)
-{
-	d->drawn++;
-	return hash_keyed(&d->secret, &d->drawn, sizeof(d->drawn));
-}
-
-/* A socket to the server, one of several at random; NULL with errno. */
-static struct dns_socket *
-socket_to(struct dns *d, struct server *server)
-{
-	struct dns_server *e = entry(d, server->index);
-	struct dns_socket **place, *s;
-
-	if (e == NULL)
-		return NULL;
-	place = &e->socket[draw(d) % SOCKETS];
-	s = *place;
-	if (s != NULL &&
-	    (s->sent >= SOCKET_QUERIES || now(d) - s->opened >= SOCKET_MS ||
-		!addr_equal(&s->at, &server->addrs.addr[server->addr_first])))
-		retire(place);
-	if (*place == NULL)
-		*place = open_socket(d, server);
-	return *place;
-}
-
 /* ---- queries ---- */
 
 static bool
@@ -230,8 +78,7 @@ take_back(struct dns_query *q)
 	if (s != NULL) {
 		table_remove(&d->queries, &q->link);
 		q->socket = NULL;
-		if (--s->awaiting == 0 && s->retired)
-			close_socket(s);
+		dns_socket_let_go(s);
 	}
 	if (q->server != NULL)
 		pool_closed(
@@ -257,15 +104,22 @@ send_back(struct dns_query *q, char *bytes, size_t n)
 	one.at[0].n = n;
 	if (dgram_send_batch(q->listener->fd, &one, q->client, &q->local) != 1)
 		stats(q->dns)->dropped_send++;
-	else
+	else {
 		stats(q->dns)->datagrams_down++;
-	stats(q->dns)->down += n;
+		stats(q->dns)->down += n;
+	}
 }
 
-/* Nobody could answer: that is what the client is told. */
+/* Nobody could answer: that is what the client is told, unless it is one to be
+ * kept out: its address may be made up. */
 static void
 give_up(struct dns_query *q)
 {
+	if (!pool_permits(q->dns->frontend->pool, &q->who)) {
+		stats(q->dns)->dropped_no_server++;
+		end(q);
+		return;
+	}
 	dns_set_id(q->message, q->id);
 	stats(q->dns)->dns_failed++;
 	send_back(q, q->message, dns_fail(q->message, q->end));
@@ -280,25 +134,11 @@ draw_id(struct dns_query *q, struct dns_socket *s)
 	int i;
 
 	for (i = 0; i < DRAWS; i++) {
-		q->key = (struct query_key){ s->number, draw(d) & 0xffff };
+		q->key = (struct query_key){ s->number, dns_draw(d) & 0xffff };
 		if (find(d, &q->key) == NULL)
 			return true;
 	}
 	return false;
-}
-
-static void
-fail_server(struct dns *d, struct server *s, int error)
-{
-	struct dns_server *e = entry(d, s->index);
-
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
-	    s->name, strerror(error));
-	pool_failed(d->frontend->pool, s, now(d));
-	if (e == NULL)
-		return;
-	e->silent = 0;
-	retire_all(e);
 }
 
 /* Sends it to the server it has. Returns 0, or -1 with errno. */
@@ -307,7 +147,7 @@ send_query(struct dns_query *q)
 {
 	struct dns *d = q->dns;
 	struct frontend *f = d->frontend;
-	struct dns_socket *s = socket_to(d, q->server);
+	struct dns_socket *s = dns_socket_to(d, q->server);
 
 	if (s == NULL)
 		return -1;
@@ -320,7 +160,7 @@ send_query(struct dns_query *q)
 		return -1;
 	q->socket = s;
 	s->sent++;
-	s->awaiting++;
+	dns_socket_hold(s);
 	table_add(&d->queries, &q->link,
 	    table_hash(&d->queries, &q->key, sizeof(q->key)));
 	timeouts_add(&d->waiting, &q->expiry, now(d) + f->options.dns_retry_ms);
@@ -346,9 +186,8 @@ pass_on(struct dns_query *q)
 		pool_opened(f->pool, q->server, &q->who, &q->tried, now(d));
 		if (send_query(q) == 0)
 			return;
-		if (!sock_error_is_ours(errno) && errno != EAGAIN &&
-		    errno != EMSGSIZE && errno != EPERM)
-			fail_server(d, q->server, errno);
+		if (dgram_error_blames(errno))
+			dns_server_failed(d, q->server, errno);
 		f->stats.retries++;
 		take_back(q);
 	}
@@ -359,12 +198,9 @@ on_silence(struct timeouts *t, struct expiry *x)
 {
 	struct dns *d = list_entry(t, struct dns, waiting);
 	struct dns_query *q = list_entry(x, struct dns_query, expiry);
-	struct dns_server *e = entry(d, q->server->index);
-	const struct frontend_options *o = &d->frontend->options;
 
 	stats(d)->retries++;
-	if (e != NULL && o->udp_fail > 0 && ++e->silent >= o->udp_fail)
-		fail_server(d, q->server, ETIMEDOUT);
+	dns_server_silent(q->socket);
 	take_back(q);
 	pass_on(q);
 }
@@ -433,9 +269,8 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	struct query_key key = { .socket = s->number };
 	struct frontend *f = d->frontend;
 	struct dns_query *q;
-	struct dns_server *e = entry(d, s->server->index);
 
-	if (in->n < DNS_HEADER) {
+	if (in->n < DNS_HEADER || in->cut) {
 		f->stats.dns_malformed++;
 		return;
 	}
@@ -445,33 +280,33 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 		f->stats.dns_unasked++; /* late, or forged */
 		return;
 	}
-	if (e != NULL)
-		e->silent = 0;
-	if (s->server->blacklisted_until != 0)
-		pool_connected(f->pool, s->server, now(d));
+	dns_server_answered(s);
 	pool_moved(f->pool, q->server, &q->who, &q->tried, 0, in->n);
 	dns_set_id(in->bytes, q->id);
 	send_back(q, in->bytes, in->n);
 	end(q);
 }
 
-/* The server's system refuses: all its queries go elsewhere. */
+/* The server's system refuses: all its queries go elsewhere, or to another address
+ * of it. */
 static void
 on_refused(struct dns *d, struct dns_socket *s, int error)
 {
-	struct server *server = s->server;
 	struct list *link, *next, moved = LIST_INIT(moved);
+	bool again;
 
-	s->awaiting++; /* it must not go while we walk */
-	fail_server(d, server, error);
+	dns_socket_hold(s); /* it must not go while we walk */
+	again = dns_server_refused(s, error);
 	for (link = d->order.next; link != &d->order; link = next) {
 		struct dns_query *q = list_entry(link, struct dns_query, order);
 
 		next = link->next;
-		if (q->server != server)
+		if (again ? q->socket != s : q->server != s->server)
 			continue;
 		stats(d)->retries++;
 		take_back(q);
+		if (again)
+			q->tried = (struct tried){ .count = 0 };
 		list_remove(&q->order);
 		list_append(&moved, &q->order);
 	}
@@ -480,12 +315,11 @@ on_refused(struct dns *d, struct dns_socket *s, int error)
 		list_append(&d->order, link);
 		pass_on(list_entry(link, struct dns_query, order));
 	}
-	if (--s->awaiting == 0 && s->retired)
-		close_socket(s);
+	dns_socket_let_go(s);
 }
 
-static void
-on_answers(struct watch *w, unsigned ready)
+void
+dns_on_answers(struct watch *w, unsigned ready)
 {
 	struct dns_socket *s = list_entry(w, struct dns_socket, watch);
 	struct dns *d = s->dns;
@@ -493,17 +327,16 @@ on_answers(struct watch *w, unsigned ready)
 	unsigned i;
 
 	(void)ready;
-	s->awaiting++; /* it must not go while it is read */
+	dns_socket_hold(s); /* it must not go while it is read */
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dgram_receive(s->fd, &d->batch);
 		error = n < 0 ? errno : 0;
 		for (i = 0; n > 0 && i < d->batch.count; i++)
 			take_answer(d, s, &d->batch.at[i]);
 	}
-	if (error != 0 && error != EAGAIN && error != EWOULDBLOCK)
+	if (error != 0 && dgram_error_blames(error))
 		on_refused(d, s, error);
-	if (--s->awaiting == 0 && s->retired)
-		close_socket(s);
+	dns_socket_let_go(s);
 }
 
 /* ---- life ---- */
@@ -538,26 +371,10 @@ dns_leave(struct dns *d, const struct listener *l)
 }
 
 void
-dns_adjust(struct dns *d)
-{
-	const struct server *s;
-	unsigned i;
-
-	for (i = RESERVES; i < d->room; i++) {
-		s = pool_server(d->frontend->pool, i - RESERVES);
-		if (s == NULL || !s->present)
-			retire_all(&d->servers[i]);
-	}
-}
-
-void
 dns_fini(struct dns *d)
 {
-	unsigned i;
-
 	dns_leave(d, NULL);
-	for (i = 0; i < d->room; i++)
-		retire_all(&d->servers[i]);
+	dns_sockets_retire(d);
 	timeouts_fini(&d->waiting);
 	table_fini(&d->queries);
 	dgram_batch_fini(&d->batch);

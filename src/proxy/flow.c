@@ -3,101 +3,32 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "proxy/flow_private.h"
 #include "proxy/proxy_header.h"
 
 /* Batches in one turn; bytes of questions kept in all; answers at a time from
- * which on a server is one that sends many. */
-enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4 };
+ * which on a server is one that sends many; flows that go for a socket. */
+enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4, EVICTIONS = 4 };
 
-/* Questions a server has left unanswered. */
-struct flow_server {
-	uint64_t since; /* ms: the first of them */
-	unsigned unanswered;
-};
-
-static struct frontend_stats *
-stats(struct flow *w)
-{
-	return &w->frontend->stats;
-}
-
-/* ---- silent servers ---- */
-
-static struct flow_server *
-entry(struct flows *fs, unsigned index)
-{
-	unsigned room = fs->server_room > 0 ? fs->server_room : 16;
-	struct flow_server *new;
-
-	if (index >= SERVER_EMERGENCY)
-		return NULL;
-	while (room <= index)
-		room *= 2;
-	if (room > fs->server_room) {
-		new = realloc(fs->servers, room * sizeof(*new));
-		if (new == NULL)
-			return NULL;
-		memset(new + fs->server_room, 0,
-		    (room - fs->server_room) * sizeof(*new));
-		fs->servers = new;
-		fs->server_room = room;
-	}
-	return &fs->servers[index];
-}
-
-/* Another question went out. Whether the server has let so many and so old ones
- * go without any answer that it counts as failed. */
-static bool
-note_question(struct flow *w)
-{
-	struct frontend *f = w->frontend;
-	const struct frontend_options *o = &f->options;
-	struct flow_server *s;
-	uint64_t now = loop_now(f->loop);
-
-	if (o->udp_responses == 0 || o->udp_fail == 0 ||
-	    (s = entry(&f->flows, w->server->index)) == NULL)
-		return false;
-	if (s->unanswered++ == 0)
-		s->since = now;
-	if (s->unanswered <= o->udp_fail ||
-	    now - s->since < o->connect_timeout_ms)
-		return false;
-	s->unanswered = 0;
-	return true;
-}
-
-static void
-note_answer(struct flow *w)
-{
-	struct flows *fs = &w->frontend->flows;
-
-	if (w->server->index < fs->server_room)
-		fs->servers[w->server->index].unanswered = 0;
-	if (w->server->blacklisted_until != 0)
-		pool_connected(
-		    w->frontend->pool, w->server, loop_now(w->frontend->loop));
-}
+/* What became of a datagram. */
+enum outcome { SENT, DROPPED, NOWHERE };
 
 /* ---- to the server ---- */
 
 static void on_ready(struct watch *watch, unsigned ready);
 
-static void
-mark_failed(struct flow *w, int error)
+/* Of descriptors; of ports, as connect() and bind() say it. */
+static bool
+is_short(int error)
 {
-	log_warn("server failed server=%u name=%s error=\"%s\"",
-	    w->server->index, w->server->name, strerror(error));
-	pool_failed(w->frontend->pool, w->server, loop_now(w->frontend->loop));
+	return error == EMFILE || error == ENFILE || error == EAGAIN ||
+	    error == EADDRINUSE;
 }
 
-/* Opens the socket to the chosen server. When descriptors are short the idlest
- * flow gives its own. */
+/* Opens the socket to the chosen server. When descriptors or ports are short the
+ * idlest flows give theirs. */
 static int
 open_socket(struct flow *w)
 {
@@ -105,11 +36,14 @@ open_socket(struct flow *w)
 	const struct frontend_options *o = &f->options;
 	const struct server *s = w->server;
 	const struct addr *to = &s->addrs.addr[s->addr_first];
+	int tries = 0;
 
+	w->address = s->addr_first;
+	w->family = to->u.sa.sa_family;
 	do
 		w->fd =
 		    dgram_connect(to, o->source.len > 0 ? &o->source : NULL);
-	while (w->fd < 0 && (errno == EMFILE || errno == ENFILE) &&
+	while (w->fd < 0 && is_short(errno) && tries++ < EVICTIONS &&
 	    flow_end_idlest(&f->flows, w));
 	if (w->fd < 0)
 		return -1;
@@ -117,18 +51,28 @@ open_socket(struct flow *w)
 	    f->loop, &w->watch, w->fd, READY_READ | WATCH_LEVEL, on_ready);
 }
 
+static void
+engage(struct flow *w, struct server *s)
+{
+	struct frontend *f = w->frontend;
+
+	w->server = s;
+	w->generation = s->generation;
+	w->addresses_tried = 0;
+	pool_opened(f->pool, s, &w->who, &w->tried, loop_now(f->loop));
+}
+
 /* Chooses the next server. Returns whether there is one. */
 static bool
 choose(struct flow *w)
 {
 	struct frontend *f = w->frontend;
-	uint64_t now = loop_now(f->loop);
+	struct server *s =
+	    pool_choose(f->pool, &w->who, &w->tried, loop_now(f->loop));
 
-	w->server = pool_choose(f->pool, &w->who, &w->tried, now);
-	if (w->server == NULL)
+	if (s == NULL)
 		return false;
-	w->generation = w->server->generation;
-	pool_opened(f->pool, w->server, &w->who, &w->tried, now);
+	engage(w, s);
 	return true;
 }
 
@@ -153,36 +97,34 @@ send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	char header[PROXY_HEADER_MAX];
 	size_t head = make_header(w, header);
 
-	if (segment > 0 ? dgram_send_pieces(w->fd, bytes, n, segment) < 0
-			: dgram_send(w->fd, header, head, bytes, n) < 0)
+	if (segment > 0
+		? dgram_send_pieces(w->fd, w->family, bytes, n, segment) < 0
+		: dgram_send(w->fd, header, head, bytes, n) < 0)
 		return -1;
 	w->introduced = true;
 	return 0;
 }
 
 /* Sends to the flow's server, or the next ones until one takes it. An error that
- * says nothing about the server costs the datagram alone. Returns false when
- * there is no server left, or no way to any. */
-static bool
+ * says nothing about the server costs the datagram alone. NOWHERE: there is no
+ * server left, or no socket. */
+static enum outcome
 send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
 	struct frontend *f = w->frontend;
 
 	for (;;) {
 		if (w->server == NULL && !choose(w))
-			return false;
-		if ((w->fd >= 0 || open_socket(w) == 0) &&
-		    send_one(w, bytes, n, segment) == 0)
-			return true;
-		if (errno == EMSGSIZE || errno == EAGAIN || errno == ENOBUFS ||
-		    errno == EPERM) {
-			f->stats.dropped_send++;
-			return true;
+			return NOWHERE;
+		if (w->fd < 0 && open_socket(w) < 0) {
+			if (!dgram_error_blames(errno))
+				return NOWHERE;
+		} else if (send_one(w, bytes, n, segment) == 0) {
+			return SENT;
+		} else if (!dgram_error_blames(errno)) {
+			return DROPPED;
 		}
-		if (sock_error_is_ours(errno))
-			return false;
-		mark_failed(w, errno);
-		flow_release(w);
+		flow_refused(w, errno);
 		f->stats.retries++;
 	}
 }
@@ -211,10 +153,16 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 		w->steady = true;
 	w->answered = false;
 	flow_touch(w);
-	if (!send_up(w, bytes, n, segment)) {
+	switch (send_up(w, bytes, n, segment)) {
+	case NOWHERE:
 		f->stats.dropped_no_server += count;
 		flow_end(w);
 		return;
+	case DROPPED:
+		f->stats.dropped_send += count;
+		return;
+	case SENT:
+		break;
 	}
 	w->requests += count;
 	w->up += n;
@@ -222,8 +170,8 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	f->stats.up += n;
 	pool_moved(f->pool, w->server, &w->who, &w->tried, n, 0);
 	keep_question(w, bytes + last, n - last);
-	if (note_question(w)) {
-		mark_failed(w, ETIMEDOUT);
+	if (flow_note_question(w)) {
+		flow_server_failed(w, ETIMEDOUT);
 		flow_release(w);
 	}
 }
@@ -237,8 +185,7 @@ may_go_on(const struct flow *w)
 {
 	const struct server *s = w->server;
 
-	return s != NULL && s->present && s->generation == w->generation &&
-	    s->admin != SERVER_DISABLED &&
+	return s != NULL && flow_is_current(w) && s->admin != SERVER_DISABLED &&
 	    s->blacklisted_until <= loop_now(w->frontend->loop);
 }
 
@@ -248,14 +195,30 @@ hash_key(const struct flows *fs, struct arrival *a)
 	a->hash = table_hash(&fs->table, &a->key, sizeof(a->key));
 }
 
+/* The flow of an arrival, `w` or a new one, gets a server that was chosen for it:
+ * only then may it take the place of another. */
+static struct flow *
+begin(struct flows *fs, const struct arrival *a, struct flow *w,
+    struct server *s, const struct tried *tried)
+{
+	if (w == NULL)
+		w = flow_new(fs, a);
+	if (w == NULL)
+		return NULL;
+	flow_release(w);
+	w->tried = *tried;
+	engage(w, s);
+	return w;
+}
+
 /* With udp_each the server is chosen before the flow is known. */
 static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
 	struct tried tried = { .count = 0 };
-	uint64_t now = loop_now(f->loop);
-	struct server *s = pool_choose(f->pool, &a->who, &tried, now);
+	struct server *s =
+	    pool_choose(f->pool, &a->who, &tried, loop_now(f->loop));
 	struct flow *w;
 
 	if (s == NULL) {
@@ -265,32 +228,46 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	a->key.server = s->index;
 	hash_key(fs, a);
 	w = flow_find(fs, a);
-	if (w != NULL && w->server == s && may_go_on(w))
-		return w;
-	if (w == NULL)
-		w = flow_new(fs, a);
-	if (w == NULL)
-		return NULL;
-	flow_release(w);
+	if (w == NULL || w->server != s || !may_go_on(w))
+		return begin(fs, a, w, s, &tried);
 	w->tried = tried;
-	w->server = s;
-	w->generation = s->generation;
-	pool_opened(f->pool, s, &a->who, &w->tried, now);
 	return w;
+}
+
+/* Each datagram may try all servers, whatever the ones before it went through. */
+static void
+begin_round(struct tried *tried)
+{
+	if (tried->flags != 0)
+		tried->count = tried->flags = 0;
+	tried->first = tried->last;
+	if (tried->count > 1)
+		tried->count = 1;
 }
 
 static struct flow *
 flow_of(struct flows *fs, struct arrival *a)
 {
+	struct frontend *f = fs->frontend;
 	struct flow *w = flow_find(fs, a);
+	struct tried tried = { .count = 0 };
+	struct server *s;
 
-	if (w == NULL)
-		w = flow_new(fs, a);
-	if (w != NULL && !may_go_on(w)) {
-		flow_release(w);
-		w->tried = (struct tried){ .count = 0 };
+	if (w != NULL && may_go_on(w)) {
+		begin_round(&w->tried);
+		return w;
 	}
-	return w;
+	if (w != NULL)
+		flow_release(w);
+	else if (!flow_may_come(fs))
+		return NULL;
+	s = pool_choose(f->pool, &a->who, &tried, loop_now(f->loop));
+	if (s != NULL)
+		return begin(fs, a, w, s, &tried);
+	if (w != NULL)
+		flow_end(w);
+	errno = EHOSTUNREACH;
+	return NULL;
 }
 
 static void
@@ -432,15 +409,14 @@ on_refused(struct flow *w, int error)
 {
 	struct flows *fs = &w->frontend->flows;
 	struct buffer last = w->question;
+	bool goes_on = flow_refused(w, error);
 
-	mark_failed(w, error);
-	flow_release(w);
-	stats(w)->retries++;
+	w->frontend->stats.retries++;
 	if (buffer_length(&last) == 0)
 		return; /* with its next datagram */
 	fs->kept -= buffer_length(&last);
 	buffer_init(&w->question);
-	if (w->key.server != UINT32_MAX) {
+	if (!goes_on && w->key.server != UINT32_MAX) {
 		/* its flow is for that server alone: as if it came anew */
 		struct dgram d = { .bytes = last.data + last.start,
 			.n = buffer_length(&last),
@@ -460,14 +436,14 @@ on_refused(struct flow *w, int error)
 
 /* Passes a batch back. Returns whether the flow goes on. */
 static bool
-answer(struct flow *w, const struct dgram_batch *b)
+answer(struct flow *w, struct dgram_batch *b)
 {
 	struct frontend *f = w->frontend;
 	size_t bytes = 0;
-	unsigned i, came = 0, gone = 0;
+	unsigned i, cut = dgram_drop_cut(b), came = 0, gone = 0;
 	int sent;
 
-	note_answer(w);
+	flow_note_answer(w);
 	keep_question(w, "", 0);
 	sent = dgram_send_batch(w->listener->fd, b, w->client, &w->local);
 	for (i = 0; i < b->count; i++) {
@@ -481,9 +457,10 @@ answer(struct flow *w, const struct dgram_batch *b)
 		dgram_coalesce(w->fd);
 		w->coalescing = true;
 	}
+	f->stats.dropped_size += cut;
 	f->stats.dropped_send += came - gone;
 	w->answered = true;
-	w->responses += came;
+	w->responses += came + cut;
 	w->down += bytes;
 	f->stats.datagrams_down += gone;
 	f->stats.down += bytes;
@@ -513,6 +490,6 @@ on_ready(struct watch *watch, unsigned ready)
 		if (n > 0 && !answer(w, b))
 			return;
 	}
-	if (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK)
+	if (n < 0 && dgram_error_blames(errno))
 		on_refused(w, errno);
 }

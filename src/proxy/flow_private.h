@@ -1,5 +1,6 @@
-/* flow_private.h: the inside of a flow, for flow.c (datagrams and decisions) and
- * flow_table.c (which flows there are, and their life). */
+/* flow_private.h: the inside of a flow, for flow.c (datagrams and decisions),
+ * flow_health.c (who fails) and flow_table.c (which flows there are, and their
+ * life). */
 #ifndef PEN_PROXY_FLOW_PRIVATE_H
 #define PEN_PROXY_FLOW_PRIVATE_H
 
@@ -29,9 +30,12 @@ struct flow {
 	struct dgram_local local;
 	struct peer who;
 	struct server *server;
-	unsigned generation; /* of the server, when it was chosen */
+	unsigned generation;	  /* of the server, when it was chosen */
+	unsigned address;	  /* of the server's, where fd goes */
+	unsigned addresses_tried; /* without an answer */
 	struct tried tried;
 	int fd;
+	int family; /* of fd */
 	struct watch watch;
 	struct buffer question; /* the last one, until it is answered */
 	uint32_t number;
@@ -56,9 +60,11 @@ struct arrival {
 
 /* The flow of an arrival, or NULL. */
 struct flow *flow_find(const struct flows *fs, const struct arrival *a);
+/* Whether there may be a new one in this turn; false with errno EBUSY when
+ * newcomers crowd and have had their share. */
+bool flow_may_come(const struct flows *fs);
 /* A new one without a server; makes room by ending the idlest when there are
- * too many. NULL with errno ENOMEM, or EBUSY when newcomers crowd and have had
- * their share of this turn. */
+ * too many. NULL with errno ENOMEM or EBUSY. */
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends it: the socket is closed, the server's connection counted off. */
 void flow_end(struct flow *w);
@@ -66,7 +72,20 @@ void flow_end(struct flow *w);
 void flow_touch(struct flow *w);
 /* Lets its server go. */
 void flow_release(struct flow *w);
+/* Closes its socket; the server stays its own. */
+void flow_hang_up(struct flow *w);
 /* Ends the idlest but `but`; returns whether there was one. */
 bool flow_end_idlest(struct flows *fs, const struct flow *but);
+
+/* Whether its server is still there, and the one that was chosen. */
+bool flow_is_current(const struct flow *w);
+/* Another question went out. Returns whether the server has let so many and so old
+ * ones go without any answer that it counts as failed. */
+bool flow_note_question(struct flow *w);
+void flow_note_answer(struct flow *w);
+void flow_server_failed(struct flow *w, int error);
+/* Nobody is there: returns true when the server has another address to try, else it
+ * has failed and is let go. The socket is closed in any case. */
+bool flow_refused(struct flow *w, int error);
 
 #endif

@@ -89,19 +89,25 @@ free_task(struct task *t)
 }
 
 void
+flow_hang_up(struct flow *w)
+{
+	if (w->fd >= 0) {
+		watch_stop(w->frontend->loop, &w->watch);
+		close(w->fd);
+		w->fd = -1;
+	}
+	w->introduced = w->coalescing = false;
+}
+
+void
 flow_release(struct flow *w)
 {
 	struct frontend *f = w->frontend;
 
-	if (w->fd >= 0) {
-		watch_stop(f->loop, &w->watch);
-		close(w->fd);
-		w->fd = -1;
-	}
+	flow_hang_up(w);
 	if (w->server != NULL)
 		pool_closed(f->pool, w->server, &w->who, &w->tried, 0, 0);
 	w->server = NULL;
-	w->introduced = w->coalescing = false;
 }
 
 void
@@ -131,6 +137,15 @@ addr_size(const struct addr *a)
 	return offsetof(struct addr, u) + a->len;
 }
 
+bool
+flow_may_come(const struct flows *fs)
+{
+	if (fs->behind < BEHIND || !fs->crowded || fs->newcomers < NEWCOMERS)
+		return true;
+	errno = EBUSY;
+	return false;
+}
+
 struct flow *
 flow_new(struct flows *fs, const struct arrival *a)
 {
@@ -138,11 +153,9 @@ flow_new(struct flows *fs, const struct arrival *a)
 	const struct dgram *d = a->dgram;
 	struct flow *w;
 
-	if (fs->behind >= BEHIND && fs->crowded &&
-	    ++fs->newcomers > NEWCOMERS) {
-		errno = EBUSY;
+	if (!flow_may_come(fs))
 		return NULL;
-	}
+	fs->newcomers++;
 	w = calloc(1, sizeof(*w));
 	if (w == NULL)
 		return NULL;

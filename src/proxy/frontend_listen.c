@@ -52,7 +52,8 @@ open_listener(struct frontend *f, struct listener *l,
 	if (a->datagram && !f->options.dns)
 		dgram_coalesce(l->fd);
 	l->arg = f;
-	if (!f->started || f->full || listener_resume(l) == 0)
+	/* no limit of connections holds back datagrams */
+	if (!f->started || (f->full && !a->datagram) || listener_resume(l) == 0)
 		return 0;
 	error = errno;
 	listener_close(l);

@@ -122,9 +122,44 @@ START_TEST(pieces_stay_pieces)
 	expect('c', 300);
 	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
 	ck_assert_int_eq(
-	    dgram_send_pieces(from, out.at[1].bytes, 5000, segment), 0);
+	    dgram_send_pieces(from, AF_INET, out.at[1].bytes, 5000, segment),
+	    0);
 	for (left = 5000; left > 0; left -= left < segment ? left : segment)
 		expect('b', left < segment ? left : segment);
+	expect_nothing();
+	down();
+}
+END_TEST
+
+/* A Unix socket takes what it shall cut without a word, and cuts nothing. */
+START_TEST(pieces_on_unix_sockets)
+{
+	static const struct dgram_local nowhere;
+	struct addr at;
+	int i;
+
+	up();
+	close(from);
+	close(to);
+	from = socket(AF_UNIX, SOCK_DGRAM, 0);
+	to = socket(AF_UNIX, SOCK_DGRAM, 0);
+	ck_assert_int_eq(addr_parse_unix(&at, scratch("pieces")), 0);
+	ck_assert_int_eq(bind(to, &at.u.sa, at.len), 0);
+	put(0, 300, 0);
+	put(1, 300, 0);
+	put(2, 2500, 1000);
+	put(3, 200, 0);
+	ck_assert_int_eq(dgram_send_batch(from, &out, &at, &nowhere), 4);
+	expect('a', 300);
+	expect('b', 300);
+	for (i = 0; i < 3; i++)
+		expect('c', i < 2 ? 1000 : 500);
+	expect('d', 200);
+	ck_assert_int_eq(connect(from, &at.u.sa, at.len), 0);
+	ck_assert_int_eq(
+	    dgram_send_pieces(from, AF_UNIX, out.at[2].bytes, 2500, 1000), 0);
+	for (i = 0; i < 3; i++)
+		expect('c', i < 2 ? 1000 : 500);
 	expect_nothing();
 	down();
 }
@@ -173,6 +208,7 @@ main(void)
 	SUITE_ADD(s, all_sizes_in_order, 10);
 	tcase_add_loop_test(pieces, pieces_stay_pieces, 0, 3);
 	suite_add_tcase(s, pieces);
+	SUITE_ADD(s, pieces_on_unix_sockets, 10);
 	SUITE_ADD(s, coalesced, 10);
 	return suite_main(s);
 }

@@ -1,0 +1,294 @@
+/* dns_socket.c: the sockets to servers, and how those fare; owns the sockets. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "proxy/dns_private.h"
+
+/* Sockets to a server at a time; how many queries and ms one serves. */
+enum {
+	SOCKETS = 16,
+	SOCKET_QUERIES = 8192,
+	SOCKET_MS = 10000,
+	RESERVES = 2 /* entries of the servers outside the list, in front */
+};
+
+struct dns_server {
+	struct dns_socket *socket[SOCKETS];
+	unsigned silent;  /* queries in a row without an answer */
+	unsigned refused; /* addresses in a row */
+};
+
+static uint64_t
+now(const struct dns *d)
+{
+	return loop_now(d->frontend->loop);
+}
+
+/* ---- a socket ---- */
+
+static void
+free_socket(struct task *t)
+{
+	free(list_entry(t, struct dns_socket, free_task));
+}
+
+static void
+close_socket(struct dns_socket *s)
+{
+	struct frontend *f = s->dns->frontend;
+
+	watch_stop(f->loop, &s->watch);
+	close(s->fd);
+	list_remove(&s->link);
+	loop_soon(f->loop, &s->free_task);
+}
+
+/* No new query uses it; it goes with its last answer. */
+static void
+retire(struct dns_socket **place)
+{
+	struct dns_socket *s = *place;
+
+	*place = NULL;
+	if (s == NULL)
+		return;
+	s->retired = true;
+	if (s->awaiting == 0)
+		close_socket(s);
+}
+
+static void
+retire_all(struct dns_server *e)
+{
+	int i;
+
+	for (i = 0; i < SOCKETS; i++)
+		retire(&e->socket[i]);
+}
+
+static struct dns_socket *
+open_socket(struct dns *d, struct server *server)
+{
+	struct frontend *f = d->frontend;
+	const struct addr *source = &f->options.source;
+	struct dns_socket *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->dns = d;
+	s->server = server;
+	s->generation = server->generation;
+	s->at = server->addrs.addr[server->addr_first];
+	s->number = ++d->next_socket;
+	s->opened = now(d);
+	list_init(&s->link);
+	list_init(&s->free_task.link);
+	s->free_task.run = free_socket;
+	watch_init(&s->watch);
+	s->fd = dgram_connect(&s->at, source->len > 0 ? source : NULL);
+	if (s->fd >= 0 &&
+	    watch_start(f->loop, &s->watch, s->fd, READY_READ | WATCH_LEVEL,
+		dns_on_answers) == 0)
+		return s;
+	if (s->fd >= 0)
+		close(s->fd);
+	free(s);
+	return NULL;
+}
+
+void
+dns_socket_hold(struct dns_socket *s)
+{
+	s->awaiting++;
+}
+
+void
+dns_socket_let_go(struct dns_socket *s)
+{
+	if (--s->awaiting == 0 && s->retired)
+		close_socket(s);
+}
+
+/* ---- a server's sockets ---- */
+
+static struct dns_server *
+entry(struct dns *d, unsigned index)
+{
+	unsigned room = d->room > 0 ? d->room : 16;
+	struct dns_server *new;
+
+	index = index >= SERVER_EMERGENCY ? index - SERVER_EMERGENCY
+					  : index + RESERVES;
+	while (room <= index)
+		room *= 2;
+	if (room > d->room) {
+		new = realloc(d->servers, room * sizeof(*new));
+		if (new == NULL)
+			return NULL;
+		memset(new + d->room, 0, (room - d->room) * sizeof(*new));
+		d->servers = new;
+		d->room = room;
+	}
+	return &d->servers[index];
+}
+
+uint64_t
+dns_draw(struct dns *d)
+{
+	d->drawn++;
+	return hash_keyed(&d->secret, &d->drawn, sizeof(d->drawn));
+}
+
+/* Whether its server is still there, and the one that it was opened to. */
+static bool
+is_current(const struct dns_socket *s)
+{
+	return s->server->present && s->server->generation == s->generation;
+}
+
+/* May it take another query? One that may not, but goes to the right place, still
+ * can when there is no other. */
+static bool
+is_fresh(const struct dns *d, const struct dns_socket *s)
+{
+	return s->sent < SOCKET_QUERIES && now(d) - s->opened < SOCKET_MS;
+}
+
+static bool
+is_right(const struct dns_socket *s)
+{
+	const struct server *to = s->server;
+
+	return is_current(s) &&
+	    addr_equal(&s->at, &to->addrs.addr[to->addr_first]);
+}
+
+/* Without descriptors for a new one, any that is there. */
+static struct dns_socket *
+any_socket(struct dns_server *e, unsigned from)
+{
+	unsigned i;
+
+	for (i = 0; i < SOCKETS; i++) {
+		struct dns_socket *s = e->socket[(from + i) % SOCKETS];
+
+		if (s != NULL && is_right(s))
+			return s;
+	}
+	return NULL;
+}
+
+struct dns_socket *
+dns_socket_to(struct dns *d, struct server *server)
+{
+	struct dns_server *e = entry(d, server->index);
+	unsigned place;
+	struct dns_socket *s;
+	int error;
+
+	if (e == NULL)
+		return NULL;
+	place = (unsigned)(dns_draw(d) % SOCKETS);
+	s = e->socket[place];
+	if (s != NULL && is_right(s) && is_fresh(d, s))
+		return s;
+	s = open_socket(d, server);
+	if (s == NULL) {
+		error = errno;
+		s = any_socket(e, place);
+		errno = error;
+		return s;
+	}
+	retire(&e->socket[place]);
+	e->socket[place] = s;
+	return s;
+}
+
+/* ---- how servers fare ---- */
+
+void
+dns_server_failed(struct dns *d, struct server *s, int error)
+{
+	struct dns_server *e = entry(d, s->index);
+
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	    s->name, strerror(error));
+	pool_failed(d->frontend->pool, s, now(d));
+	if (e == NULL)
+		return;
+	e->silent = e->refused = 0;
+	retire_all(e);
+}
+
+bool
+dns_server_refused(const struct dns_socket *s, int error)
+{
+	struct server *server = s->server;
+	struct dns_server *e = entry(s->dns, server->index);
+
+	if (!is_right(s))
+		return true;
+	server->addr_first = (server->addr_first + 1) % server->addrs.count;
+	if (e != NULL && ++e->refused < server->addrs.count) {
+		retire_all(e);
+		return true;
+	}
+	dns_server_failed(s->dns, server, error);
+	return false;
+}
+
+void
+dns_server_answered(const struct dns_socket *s)
+{
+	struct dns *d = s->dns;
+	struct dns_server *e = entry(d, s->server->index);
+
+	if (!is_current(s))
+		return;
+	if (e != NULL)
+		e->silent = e->refused = 0;
+	if (s->server->blacklisted_until != 0)
+		pool_connected(d->frontend->pool, s->server, now(d));
+}
+
+void
+dns_server_silent(const struct dns_socket *s)
+{
+	struct dns *d = s->dns;
+	const struct frontend_options *o = &d->frontend->options;
+	struct dns_server *e = entry(d, s->server->index);
+
+	if (e == NULL || o->udp_fail == 0 || !is_current(s))
+		return;
+	if (++e->silent >= o->udp_fail)
+		dns_server_failed(d, s->server, ETIMEDOUT);
+}
+
+/* ---- all ---- */
+
+void
+dns_adjust(struct dns *d)
+{
+	const struct server *s;
+	unsigned i;
+
+	for (i = RESERVES; i < d->room; i++) {
+		s = pool_server(d->frontend->pool, i - RESERVES);
+		if (s == NULL || !s->present)
+			retire_all(&d->servers[i]);
+	}
+}
+
+void
+dns_sockets_retire(struct dns *d)
+{
+	unsigned i;
+
+	for (i = 0; i < d->room; i++)
+		retire_all(&d->servers[i]);
+}

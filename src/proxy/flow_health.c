@@ -1,0 +1,130 @@
+/* flow_health.c: what flows tell about their servers: who refuses, who is silent. A
+ * flow speaks of the server it was given: one that took its place since is neither
+ * blamed nor praised for it. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "proxy/flow_private.h"
+
+/* Questions a server has left unanswered. */
+struct flow_server {
+	uint64_t since; /* ms: the first of them */
+	unsigned unanswered;
+	unsigned generation; /* of the server */
+};
+
+bool
+flow_is_current(const struct flow *w)
+{
+	return w->server->present && w->server->generation == w->generation;
+}
+
+static struct flow_server *
+entry(struct flows *fs, const struct server *s)
+{
+	unsigned room = fs->server_room > 0 ? fs->server_room : 16;
+	struct flow_server *new;
+
+	if (s->index >= SERVER_EMERGENCY)
+		return NULL;
+	while (room <= s->index)
+		room *= 2;
+	if (room > fs->server_room) {
+		new = realloc(fs->servers, room * sizeof(*new));
+		if (new == NULL)
+			return NULL;
+		memset(new + fs->server_room, 0,
+		    (room - fs->server_room) * sizeof(*new));
+		fs->servers = new;
+		fs->server_room = room;
+	}
+	new = &fs->servers[s->index];
+	if (new->generation != s->generation)
+		*new = (struct flow_server){ .generation = s->generation };
+	return new;
+}
+
+bool
+flow_note_question(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+	const struct frontend_options *o = &f->options;
+	struct flow_server *s;
+	uint64_t now = loop_now(f->loop);
+
+	if (o->udp_responses == 0 || o->udp_fail == 0 ||
+	    (s = entry(&f->flows, w->server)) == NULL)
+		return false;
+	if (s->unanswered++ == 0)
+		s->since = now;
+	return s->unanswered > o->udp_fail &&
+	    now - s->since >= o->connect_timeout_ms;
+}
+
+static void
+forget_questions(struct flow *w)
+{
+	struct flows *fs = &w->frontend->flows;
+
+	if (w->server->index < fs->server_room)
+		fs->servers[w->server->index].unanswered = 0;
+}
+
+void
+flow_note_answer(struct flow *w)
+{
+	struct frontend *f = w->frontend;
+	struct server *s = w->server;
+
+	if (!flow_is_current(w))
+		return;
+	forget_questions(w);
+	w->addresses_tried = 0;
+	if (s->blacklisted_until != 0)
+		pool_connected(f->pool, s, loop_now(f->loop));
+}
+
+/* When it is back it has as many questions to answer as any other. */
+void
+flow_server_failed(struct flow *w, int error)
+{
+	struct frontend *f = w->frontend;
+	struct server *s = w->server;
+
+	if (!flow_is_current(w))
+		return;
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	    s->name, strerror(error));
+	forget_questions(w);
+	pool_failed(f->pool, s, loop_now(f->loop));
+}
+
+/* The next address of its server, if there is one that the flow has not tried. */
+static bool
+try_address(struct flow *w)
+{
+	struct server *s = w->server;
+
+	if (!flow_is_current(w))
+		return false;
+	if (s->addr_first == w->address)
+		s->addr_first = (w->address + 1) % s->addrs.count;
+	return ++w->addresses_tried < s->addrs.count;
+}
+
+bool
+flow_refused(struct flow *w, int error)
+{
+	if (try_address(w)) {
+		flow_hang_up(w);
+		return true;
+	}
+	if (!flow_is_current(w)) /* nobody of now was asked yet */
+		w->tried = (struct tried){ .count = 0 };
+	flow_server_failed(w, error);
+	flow_release(w);
+	return false;
+}

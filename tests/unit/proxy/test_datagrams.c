@@ -1,0 +1,292 @@
+/* test_datagrams.c: flows and DNS queries in a real loop when servers fail or
+ * clients are kept out: who is blamed, and that nobody else pays for it. */
+#include "config.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/udprig.h"
+
+enum { FLOWS, DNS, KINDS };
+
+static struct spot one, two;
+
+/* ---- what routers and hosts say ---- */
+
+static void
+put16(uint8_t *at, unsigned n)
+{
+	at[0] = (uint8_t)(n >> 8);
+	at[1] = (uint8_t)n;
+}
+
+/* "Destination unreachable" with that code, about what came last, which had gone
+ * to `to`. Returns false when we may not say so. */
+static bool
+unreachable(const struct spot *to, uint8_t code)
+{
+	const struct sockaddr_in *server_at =
+	    (const struct sockaddr_in *)(const void *)&to->addr;
+	struct sockaddr_in at = udprig_from.u.in;
+	uint8_t m[36] = { 3, code, [8] = 0x45, [16] = 64, [17] = 17 };
+	int fd = socket(AF_INET, SOCK_RAW, IPPROTO_ICMP), i;
+	unsigned sum = 0;
+
+	if (fd < 0)
+		return false;
+	put16(m + 6, code == 4 ? 1400 : 0); /* the next hop's MTU */
+	put16(m + 10, 28 + UDPRIG_QUERY);
+	memcpy(m + 20, &udprig_from.u.in.sin_addr, 4);
+	memcpy(m + 24, &server_at->sin_addr, 4);
+	memcpy(m + 28, &udprig_from.u.in.sin_port, 2);
+	memcpy(m + 30, &server_at->sin_port, 2);
+	put16(m + 32, 8 + UDPRIG_QUERY);
+	for (i = 0; i < 36; i += 2)
+		sum += (unsigned)m[i] << 8 | m[i + 1];
+	put16(m + 2, ~(sum + (sum >> 16)) & 0xffff);
+	at.sin_port = 0;
+	ck_assert_int_eq(
+	    sendto(fd, m, 36, 0, (struct sockaddr *)&at, sizeof(at)), 36);
+	close(fd);
+	return true;
+}
+
+/* A datagram was too long for a link on the way: no server's fault. */
+START_TEST(path_mtu_fails_nobody)
+{
+	int a, client;
+	bool said;
+
+	udprig_begin(_i == DNS);
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	said = unreachable(&one, 4);
+	udprig_answer(a, client);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	close(client);
+	close(a);
+	rig_end();
+	if (!said)
+		SKIP("no raw sockets here");
+}
+END_TEST
+
+/* A server was replaced when news of the old one come: the new one gets what that
+ * did not take. */
+START_TEST(news_of_one_that_is_replaced)
+{
+	int a, b, client;
+	bool said;
+
+	udprig_begin(_i == DNS);
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	b = udprig_server(0, &two);
+	said = unreachable(&one, 3);
+	if (said) {
+		udprig_arrives(b);
+		udprig_answer(b, client);
+	}
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	close(client);
+	close(a);
+	close(b);
+	rig_end();
+	if (!said)
+		SKIP("no raw sockets here");
+}
+END_TEST
+
+/* ---- servers ---- */
+
+/* Questions that went unanswered before a server failed are not held against it
+ * when it is back. */
+START_TEST(revived_server_is_asked)
+{
+	struct pool_options o;
+	int a, clients[5], i;
+
+	udprig_begin(false);
+	rig.options.udp_responses = 1;
+	rig.options.udp_fail = 3;
+	rig.options.connect_timeout_ms = 200;
+	o = *pool_options(rig.pool);
+	o.blacklist_ms = 300;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	a = udprig_server(0, &one);
+	udprig_front();
+	for (i = 0; i < 5; i++)
+		clients[i] = udp_client(&rig.front);
+	for (i = 0; i < 3; i++) {
+		udprig_ask(clients[i]);
+		udprig_arrives(a);
+	}
+	close(a);
+	udprig_ask(clients[3]);
+	RUN_UNTIL(pool_server(rig.pool, 0)->failures == 1);
+	a = udprig_serve(&one);
+	RUN_UNTIL(
+	    pool_server(rig.pool, 0)->blacklisted_until <= loop_now(rig.loop));
+	udprig_ask(clients[4]);
+	udprig_arrives(a);
+	udprig_answer(a, clients[4]);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 1);
+	for (i = 0; i < 5; i++)
+		close(clients[i]);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* A flow goes from a to b and, much later, back to a: that it had left a once is no
+ * reason to drop a datagram. */
+START_TEST(each_datagram_has_its_round)
+{
+	struct pool_options o;
+	int a, b, client;
+
+	udprig_begin(false);
+	o = *pool_options(rig.pool);
+	o.blacklist_ms = 1;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	a = udprig_server(0, &one);
+	b = udprig_server(1, &two);
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	udprig_answer(a, client);
+	close(a);
+	udprig_ask(client);
+	udprig_arrives(b);
+	udprig_answer(b, client);
+	a = udprig_serve(&one);
+	udprig_ask(client);
+	udprig_arrives(b);
+	udprig_answer(b, client);
+	close(b);
+	udprig_ask(client);
+	udprig_arrives(a);
+	udprig_answer(a, client);
+	ck_assert_uint_eq(rig_stats()->dropped_no_server, 0);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+static void
+add_with_two_addresses(void)
+{
+	struct server_spec spec;
+
+	udp_spot(&one, SPOT_TCP4);
+	udp_spot(&two, SPOT_TCP4);
+	server_spec_init(&spec);
+	spec.name = one.text;
+	spec.addrs.count = 2;
+	spec.addrs.addr[0] = rig_addr(&one);
+	spec.addrs.addr[1] = rig_addr(&two);
+	ck_assert_ptr_nonnull(pool_set_server(rig.pool, 0, &spec));
+}
+
+/* Nobody is at the first address of its name; somebody is at the second. */
+START_TEST(second_address)
+{
+	int b, client, i;
+
+	udprig_begin(_i == DNS);
+	add_with_two_addresses();
+	b = udprig_serve(&two);
+	udprig_front();
+	client = udp_client(&rig.front);
+	for (i = 0; i < 3; i++) {
+		udprig_ask(client);
+		udprig_arrives(b);
+		udprig_answer(b, client);
+	}
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->addr_first, 1);
+	close(b);
+	udprig_ask(client);
+	RUN_UNTIL(pool_server(rig.pool, 0)->failures == 1);
+	close(client);
+	rig_end();
+}
+END_TEST
+
+/* ---- clients ---- */
+
+/* Those that are kept out take nobody's place, and hear nothing. */
+START_TEST(kept_out)
+{
+	struct pool_options o;
+	struct spot outside;
+	struct acl *acl;
+	int a, in[2], out, i;
+
+	udprig_begin(_i == DNS);
+	rig.options.sessions_max = 2;
+	o = *pool_options(rig.pool);
+	o.client_acl = 1;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	acl = pool_acl(rig.pool, 1);
+	ck_assert_int_eq(acl_add(acl, false, "127.0.0.9", NULL), 0);
+	ck_assert_int_eq(acl_add(acl, true, "127.0.0.0/8", NULL), 0);
+	a = udprig_server(0, &one);
+	udprig_front();
+	udp_spot(&outside, SPOT_TCP4);
+	for (i = 0; i < 2; i++) {
+		in[i] = udp_client(&rig.front);
+		udprig_ask(in[i]);
+		udprig_arrives(a);
+		udprig_answer(a, in[i]);
+	}
+	out = socket(AF_INET, SOCK_DGRAM, 0);
+	spot_at_host(&outside, &outside, "127.0.0.9");
+	ck_assert_int_eq(
+	    bind(out, (struct sockaddr *)&outside.addr, outside.len), 0);
+	ck_assert_int_eq(
+	    connect(out, (struct sockaddr *)&rig.front.addr, rig.front.len), 0);
+	for (i = 0; i < 3; i++)
+		udprig_ask(out);
+	RUN_UNTIL(rig_stats()->dropped_no_server == 3);
+	ck_assert(!rig_tells(out));
+	ck_assert_uint_eq(rig_stats()->flows, _i == FLOWS ? 2 : 0);
+	ck_assert_uint_eq(rig_stats()->flows_evicted, 0);
+	ck_assert_uint_eq(rig_stats()->dns_waiting, 0);
+	close(out);
+	for (i = 0; i < 2; i++)
+		close(in[i]);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("datagrams");
+	TCase *both = tcase_create("flows and DNS");
+
+	tcase_set_timeout(both, 30);
+	tcase_add_loop_test(both, path_mtu_fails_nobody, 0, KINDS);
+	tcase_add_loop_test(both, news_of_one_that_is_replaced, 0, KINDS);
+	tcase_add_loop_test(both, second_address, 0, KINDS);
+	tcase_add_loop_test(both, kept_out, 0, KINDS);
+	suite_add_tcase(s, both);
+	SUITE_ADD(s, revived_server_is_asked, 30);
+	SUITE_ADD(s, each_datagram_has_its_round, 30);
+	return suite_main(s);
+}

@@ -1,0 +1,232 @@
+/* test_shortages.c: flows and DNS queries in a real loop when something does not fit
+ * or is short: descriptors, ports, queues. */
+#include "config.h"
+
+#include <check.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
+#include <fcntl.h>
+#include <net/if.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/udprig.h"
+
+static struct spot one;
+
+/* ---- what does not fit ---- */
+
+/* A Unix server's answer that is longer than a datagram of ours can be does not
+ * arrive cut; the next one arrives. */
+START_TEST(no_half_answers)
+{
+	static char bytes[100000];
+	int a, client, room = 400000;
+
+	udprig_begin(false);
+	udp_spot(&rig.front, SPOT_UNIX);
+	udp_spot(&one, SPOT_UNIX);
+	rig_add_server(0, &one);
+	a = udprig_serve(&one);
+	setsockopt(a, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	ck_assert_int_eq(sendto(a, bytes, sizeof(bytes), 0, &udprig_from.u.sa,
+			     udprig_from.len),
+	    sizeof(bytes));
+	udprig_answer(a, client);
+	ck_assert_uint_eq(rig_stats()->dropped_size, 1);
+	ck_assert_uint_eq(rig_stats()->datagrams_down, 1);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* The queue of a Unix server is full: what it does not take counts as dropped and
+ * nothing else. */
+START_TEST(dropped_is_not_sent)
+{
+	enum { MOST = 5000 };
+	int a, client, sent = 0;
+
+	udprig_begin(false);
+	udp_spot(&one, SPOT_UNIX);
+	rig_add_server(0, &one);
+	a = udprig_serve(&one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	while (rig_stats()->dropped_send == 0 && sent < MOST) {
+		udprig_ask(client);
+		sent++;
+		RUN_UNTIL(
+		    rig_stats()->datagrams_up + rig_stats()->dropped_send >=
+		    (uint64_t)sent);
+	}
+	if (sent < MOST)
+		ck_assert_uint_eq(
+		    rig_stats()->datagrams_up, (uint64_t)sent - 1);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->sent,
+	    rig_stats()->datagrams_up * UDPRIG_QUERY);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* ---- shortages ---- */
+
+/* Connections are at their limit: a new place for datagrams listens all the same. */
+START_TEST(new_place_beside_full_one)
+{
+	struct frontend_address at[2] = { { .datagram = true } };
+	struct spot elsewhere;
+	int a, tcp, busy, client;
+
+	udprig_begin(true);
+	rig.options.sessions_max = 1;
+	a = udprig_server(0, &one);
+	tcp = spot_listen(&one, 5);
+	udprig_front();
+	at[0].at = at[1].at = rig_addr(&rig.front);
+	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	busy = spot_connect(&rig.front);
+	RUN_UNTIL(rig_stats()->sessions == 1);
+	udp_spot(&elsewhere, SPOT_TCP4);
+	at[0].at = at[1].at = rig_addr(&elsewhere);
+	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	client = udp_client(&elsewhere);
+	udprig_ask(client);
+	udprig_arrives(a);
+	udprig_answer(a, client);
+	close(busy);
+	close(client);
+	close(tcp);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* Without descriptors for new sockets queries take those that are there. */
+START_TEST(dns_without_descriptors)
+{
+	struct rlimit before, few;
+	int a, client, i;
+
+	udprig_begin(true);
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	udprig_answer(a, client);
+	ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	few.rlim_cur = 3;
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+	for (i = 0; i < 40; i++) {
+		udprig_ask(client);
+		udprig_arrives(a);
+		udprig_answer(a, client);
+	}
+	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
+	ck_assert_uint_eq(rig_stats()->dns_failed, 0);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+#ifdef CLONE_NEWNET
+enum { PORTS = 30 };
+
+/* A network of our own. */
+static bool
+leave_network(void)
+{
+	struct ifreq lo = { .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		return false;
+	strcpy(lo.ifr_name, "lo");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
+	close(fd);
+	return true;
+}
+
+/* Sockets that are bound to no port get one of these from now on. */
+static bool
+few_ports(void)
+{
+	static const char range[] = "30000 30029";
+	int fd = open(
+	    "/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = write(fd, range, sizeof(range) - 1);
+	close(fd);
+	return n == (ssize_t)sizeof(range) - 1;
+}
+
+/* The last port is taken: the idlest flow gives its own. It comes last, because the
+ * process stays in that network. */
+START_TEST(out_of_ports)
+{
+	struct spot own;
+	int a, client, i;
+	bool few;
+
+	if (!leave_network())
+		SKIP("no network of our own here");
+	udprig_begin(false);
+	a = udprig_server(0, &one);
+	udprig_front();
+	few = few_ports();
+	for (i = 0; i < 2 * PORTS && few; i++) {
+		spot_at_host(&own, &one, text("127.0.5.%d", i + 1));
+		client = udprig_serve(&own);
+		ck_assert_int_eq(
+		    connect(client, (struct sockaddr *)&rig.front.addr,
+			rig.front.len),
+		    0);
+		udprig_ask(client);
+		udprig_arrives(a);
+		udprig_answer(a, client);
+		close(client);
+	}
+	ck_assert(!few || rig_stats()->flows_evicted > PORTS / 2);
+	ck_assert_uint_eq(rig_stats()->dropped_send, 0);
+	close(a);
+	rig_end();
+	if (!few)
+		SKIP("the range of ports cannot be set here");
+}
+END_TEST
+#endif
+
+int
+main(void)
+{
+	Suite *s = suite_create("shortages");
+
+	SUITE_ADD(s, no_half_answers, 30);
+	SUITE_ADD(s, dropped_is_not_sent, 60);
+	SUITE_ADD(s, new_place_beside_full_one, 30);
+	SUITE_ADD(s, dns_without_descriptors, 30);
+#ifdef CLONE_NEWNET
+	SUITE_ADD(s, out_of_ports, 30);
+#endif
+	return suite_main(s);
+}
