@@ -398,7 +398,7 @@ flows_on_datagrams(struct listener *l)
 		if (n > 0)
 			take_batch(fs, l, &fs->batch);
 	}
-	fs->behind = n == DGRAM_BATCH ? fs->behind + 1 : 0;
+	flow_turn_over(fs, l, n < DGRAM_BATCH);
 }
 
 /* ---- from the server ---- */

@@ -39,8 +39,9 @@ struct flows {
 	struct flow_server *servers; /* by number */
 	unsigned server_room;
 	struct numbers numbers;
-	size_t kept;	    /* bytes of questions kept for another try */
-	unsigned behind;    /* turns in a row that left datagrams unread */
+	size_t kept;	 /* bytes of questions kept for another try */
+	unsigned behind; /* turns in a row that left datagrams unread, */
+	const struct listener *behind_at; /* at that one */
 	bool crowded;	    /* of late a flow ended to make room */
 	unsigned newcomers; /* of this turn, while we are behind */
 };

@@ -60,6 +60,8 @@ struct arrival {
 
 /* The flow of an arrival, or NULL. */
 struct flow *flow_find(const struct flows *fs, const struct arrival *a);
+/* A listener has had its turn; whether it has read all that was there. */
+void flow_turn_over(struct flows *fs, const struct listener *l, bool all);
 /* Whether there may be a new one in this turn; false with errno EBUSY when
  * newcomers crowd and have had their share. */
 bool flow_may_come(const struct flows *fs);

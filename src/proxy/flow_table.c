@@ -137,6 +137,18 @@ addr_size(const struct addr *a)
 	return offsetof(struct addr, u) + a->len;
 }
 
+/* That another one has little to do does not help the one that is behind. */
+void
+flow_turn_over(struct flows *fs, const struct listener *l, bool all)
+{
+	if (!all) {
+		fs->behind++;
+		fs->behind_at = l;
+	} else if (fs->behind_at == l) {
+		fs->behind = 0;
+	}
+}
+
 bool
 flow_may_come(const struct flows *fs)
 {
@@ -250,6 +262,7 @@ flows_leave(struct flows *fs, const struct listener *l)
 	struct list *orders[] = { &fs->young, &fs->steady }, *link, *next;
 	int i;
 
+	flow_turn_over(fs, l, true);
 	for (i = 0; i < 2; i++)
 		for (link = orders[i]->next; link != orders[i]; link = next) {
 			struct flow *w = list_entry(link, struct flow, order);

@@ -145,6 +145,53 @@ START_TEST(dns_without_descriptors)
 }
 END_TEST
 
+/* ---- time ---- */
+
+static int chatterer;
+
+/* One datagram in each turn. */
+static void
+chatter(struct timer *t)
+{
+	udprig_ask(chatterer);
+	ck_assert_int_eq(timer_start(rig.loop, t, 0), 0);
+}
+
+/* A flood at one address is held back, although there is little to do at the
+ * other. */
+START_TEST(flood_beside_a_calm_place)
+{
+	struct frontend_address at[2] = { { .datagram = true },
+		{ .datagram = true } };
+	static struct udp_flood flood;
+	struct timer t;
+	struct spot calm;
+	int a;
+
+	if (geteuid() != 0)
+		SKIP("no long queue without being root");
+	udprig_begin(false);
+	rig.options.sessions_max = 10;
+	a = udprig_server(0, &one);
+	udprig_front();
+	udp_spot(&calm, SPOT_TCP4);
+	at[0].at = rig_addr(&rig.front);
+	at[1].at = rig_addr(&calm);
+	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	chatterer = udp_client(&calm);
+	timer_init(&t, chatter);
+	chatter(&t);
+	udp_flood_start(
+	    &flood, &rig.front, 0, (int)suite_amount(200000, 50000));
+	RUN_UNTIL(rig_stats()->dropped_flood > 500);
+	udp_flood_stop(&flood);
+	timer_fini(&t);
+	close(chatterer);
+	close(a);
+	rig_end();
+}
+END_TEST
+
 #ifdef CLONE_NEWNET
 enum { PORTS = 30 };
 
@@ -225,6 +272,7 @@ main(void)
 	SUITE_ADD(s, dropped_is_not_sent, 60);
 	SUITE_ADD(s, new_place_beside_full_one, 30);
 	SUITE_ADD(s, dns_without_descriptors, 30);
+	SUITE_ADD(s, flood_beside_a_calm_place, 60);
 #ifdef CLONE_NEWNET
 	SUITE_ADD(s, out_of_ports, 30);
 #endif
