@@ -70,6 +70,16 @@ loop_now(const struct loop *l)
 
 /* ---- tasks ---- */
 
+/* At once, but after descriptors and timers: an event made active here would come
+ * before them, and a task that goes on for ever before all of them. */
+static void
+wake_for_tasks(struct loop *l)
+{
+	static const struct timeval now = { 0, 0 };
+
+	(void)event_add(l->task_event, &now);
+}
+
 /* Runs what waits now; what those tasks add waits for the next wake-up, so a
  * task that keeps itself busy cannot starve the descriptors. */
 static void
@@ -89,7 +99,7 @@ run_tasks(struct loop *l)
 		t->run(t);
 	}
 	if (!list_is_empty(&l->tasks) && !l->dispatching)
-		event_active(l->task_event, EV_TIMEOUT, 0);
+		wake_for_tasks(l);
 }
 
 static void
@@ -109,7 +119,7 @@ loop_soon(struct loop *l, struct task *t)
 	if (t->link.next != NULL && !list_is_empty(&t->link))
 		return;
 	if (list_is_empty(&l->tasks) && !l->dispatching)
-		event_active(l->task_event, EV_TIMEOUT, 0);
+		wake_for_tasks(l);
 	list_append(&l->tasks, &t->link);
 }
 

@@ -388,6 +388,7 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	if (t == NULL)
 		return -1;
 	t->context = c;
+	t->end.memory = c->memory;
 	t->ssl = SSL_new(c->ctx);
 	if (t->ssl == NULL || set_bio(t) < 0) {
 		SSL_free(t->ssl);
@@ -398,7 +399,6 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	c->refs++;
 	t->stream = s;
 	buffer_init(&t->end.early);
-	t->end.memory = c->memory;
 	buffer_init(&t->unsent);
 	SSL_set_app_data(t->ssl, t);
 	if (client)

@@ -20,6 +20,7 @@ static struct watch a, b;
 static struct task task;
 static struct timer timer;
 static int calls, tasks;
+static int ends[2]; /* of tasks_starve_nobody */
 
 static void
 begin(int method)
@@ -104,6 +105,55 @@ START_TEST(wants_can_change)
 	ck_assert_int_eq(write(fd[1], "x", 1), 1);
 	ck_assert_int_eq(loop_run(loop), 0);
 	ck_assert_int_eq(calls, 2);
+	loop_free(loop);
+}
+END_TEST
+
+static void
+go_on(struct task *t)
+{
+	if (++tasks < 1000000)
+		loop_soon(loop, t);
+	else
+		loop_stop(loop);
+}
+
+static void
+end_it(struct watch *w, unsigned ready)
+{
+	(void)ready;
+	calls++;
+	watch_stop(loop, w);
+	timer_stop(&timer);
+	loop_stop(loop);
+}
+
+static void
+write_a_byte(struct timer *t)
+{
+	(void)t;
+	calls++;
+	ck_assert_int_eq(write(ends[1], "x", 1), 1);
+}
+
+/* A task that asks for itself again and again starves neither timers nor
+ * descriptors. */
+START_TEST(tasks_starve_nobody)
+{
+	begin(_i);
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	ck_assert_int_eq(watch_start(loop, &a, ends[0], READY_READ, end_it), 0);
+	timer_init(&timer, write_a_byte);
+	ck_assert_int_eq(timer_start(loop, &timer, 1), 0);
+	task = (struct task){ .run = go_on };
+	list_init(&task.link);
+	loop_soon(loop, &task);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 2);
+	ck_assert_int_lt(tasks, 1000000);
+	timer_fini(&timer);
+	close(ends[0]);
+	close(ends[1]);
 	loop_free(loop);
 }
 END_TEST
@@ -340,6 +390,7 @@ main(void)
 	tcase_add_loop_test(c, ends_are_told, 0, 3);
 	tcase_add_loop_test(c, bad_descriptors, 0, 3);
 	tcase_add_loop_test(c, starts_and_stops, 0, 3);
+	tcase_add_loop_test(c, tasks_starve_nobody, 0, 3);
 	tcase_add_loop_test(c, expiries_in_order, 0, 3);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);
