@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -17,6 +18,15 @@ stamp_equal(const struct stamp *a, const struct stamp *b)
 	return a->device == b->device && a->inode == b->inode &&
 	    a->size == b->size && a->seconds == b->seconds &&
 	    a->nanoseconds == b->nanoseconds;
+}
+
+/* Some file systems, and some builds, know whole seconds only. */
+bool
+stamp_is_young(const struct stamp *s)
+{
+	int64_t age = (int64_t)time(NULL) - s->seconds;
+
+	return age >= -1 && age <= 1;
 }
 
 void

@@ -19,6 +19,8 @@ struct stamp {
 };
 
 bool stamp_equal(const struct stamp *a, const struct stamp *b);
+/* Whether the change was so lately that a next one may bear the same time. */
+bool stamp_is_young(const struct stamp *s);
 /* Of a name in an open directory, or of the directory itself (NULL). */
 void stamp_take(struct stamp *s, int dir, const char *name);
 

@@ -36,6 +36,7 @@ struct entry {
 	time_t ends;
 	uint64_t used;
 	bool wanted; /* its file was there at the last reading */
+	bool good;   /* else none of its files could be used so far */
 	char name[]; /* as clients send it */
 };
 
@@ -46,9 +47,10 @@ struct cert_store {
 	struct stamp seen;
 	struct table table;
 	struct list all, parsed;
-	unsigned count, parsed_count;
+	unsigned count, good_count, parsed_count;
+	bool unsure;	   /* more may have come since, and `seen` not tell */
 	struct list *next; /* of all, to be looked at */
-	struct list *walk; /* of all, where cert_store_next() was; NULL: lost */
+	struct list *walk; /* where cert_store_next() was; NULL: lost */
 	unsigned walk_at;
 };
 
@@ -107,6 +109,7 @@ remove_entry(struct cert_store *s, struct entry *n)
 	list_remove(&n->order);
 	cert_texts_fini(&n->texts);
 	s->count--;
+	s->good_count -= n->good;
 	free(n);
 }
 
@@ -178,6 +181,8 @@ read_parts(const struct cert_store *s, const struct entry *n,
 {
 	enum part cert = stamps[PART_PEM].inode != 0 ? PART_PEM : PART_CRT;
 
+	if (stamps[cert].inode == 0)
+		return error_set(e, "no file of that name in small letters");
 	return read_part(s, n, cert, stamps, &t->cert, e) < 0 ||
 		read_part(s, n, PART_KEY, stamps, &t->key, e) < 0 ||
 		read_part(s, n, PART_CA, stamps, &t->chain, e) < 0 ||
@@ -186,9 +191,10 @@ read_parts(const struct cert_store *s, const struct entry *n,
 	    : 0;
 }
 
-/* Reads the files of a name anew. Returns 0, or -1: then it is as it was. */
-static int
-read_entry(struct cert_store *s, struct entry *n, bool known)
+/* Reads the files of a name anew. If they are broken it stays as it was, and they
+ * are read again when they change. */
+static void
+read_entry(struct cert_store *s, struct entry *n)
 {
 	struct cert_texts new;
 	struct certificate *c = NULL;
@@ -202,15 +208,19 @@ read_entry(struct cert_store *s, struct entry *n, bool known)
 		c = certificate_parse(&new, &e);
 	if (c == NULL) {
 		log_error("certificate %s path=%s name=%s error=\"%s\"",
-		    known ? "not replaced" : "left out", s->path, n->name,
+		    n->good ? "not replaced" : "left out", s->path, n->name,
 		    e.text);
 		cert_texts_fini(&new);
-		return -1;
+		return;
 	}
 	cert_texts_fini(&n->texts);
 	n->texts = new;
 	keep_certificate(s, n, c);
-	return 0;
+	if (n->good)
+		return;
+	n->good = true;
+	s->good_count++;
+	s->walk = NULL;
 }
 
 /* The name that a file is for. Returns false when it is for none. */
@@ -248,10 +258,7 @@ read_file(struct cert_store *s, const char *file)
 			    "out of memory path=%s name=%s", s->path, name);
 			return;
 		}
-		if (read_entry(s, n, false) < 0) {
-			remove_entry(s, n);
-			return;
-		}
+		read_entry(s, n);
 	}
 	n->wanted = true;
 }
@@ -272,6 +279,7 @@ read_directory(struct cert_store *s, struct error *e)
 		return -1;
 	}
 	stamp_take(&s->seen, s->dir, NULL);
+	s->unsure = stamp_is_young(&s->seen);
 	while ((file = readdir(d)) != NULL)
 		read_file(s, file->d_name);
 	closedir(d);
@@ -299,7 +307,7 @@ look_at(struct cert_store *s, struct entry *n)
 			if (now[PART_PEM].inode == 0 &&
 			    now[PART_CRT].inode == 0)
 				return; /* gone: the directory tells */
-			(void)read_entry(s, n, true);
+			read_entry(s, n);
 			return;
 		}
 }
@@ -311,7 +319,8 @@ cert_store_look(struct cert_store *s, unsigned most)
 	struct error e;
 
 	stamp_take(&now, s->dir, NULL);
-	if (!stamp_equal(&now, &s->seen) && read_directory(s, &e) < 0)
+	if ((s->unsure || !stamp_equal(&now, &s->seen)) &&
+	    read_directory(s, &e) < 0)
 		log_error("certificates not read path=%s error=\"%s\"", s->path,
 		    e.text);
 	if (most > s->count)
@@ -327,6 +336,14 @@ cert_store_look(struct cert_store *s, unsigned most)
 }
 
 /* ---- for clients ---- */
+
+static struct entry *
+find_good(const struct cert_store *s, const char *name)
+{
+	struct entry *n = find(s, name);
+
+	return n != NULL && n->good ? n : NULL;
+}
 
 static struct certificate *
 use(struct cert_store *s, struct entry *n)
@@ -362,13 +379,13 @@ cert_store_find(struct cert_store *s, const char *asked)
 		name[i] = (char)tolower((unsigned char)asked[i]);
 	if (name[n - 1] == '.')
 		name[n - 1] = '\0';
-	found = find(s, name);
+	found = find_good(s, name);
 	dot = strchr(name, '.');
 	if (found == NULL && dot != NULL && dot != name) {
 		size_t skip = (size_t)(dot - name) - 1;
 
 		name[skip] = '*';
-		found = find(s, name + skip);
+		found = find_good(s, name + skip);
 	}
 	return use(s, found);
 }
@@ -433,7 +450,16 @@ cert_store_path(const struct cert_store *s)
 
 /* ---- what control asks ---- */
 
-/* `at` counts; where that was in the list is remembered while nobody leaves it. */
+static struct list *
+next_good(struct cert_store *s, struct list *link)
+{
+	while (link != &s->all && !list_entry(link, struct entry, order)->good)
+		link = link->next;
+	return link;
+}
+
+/* `at` counts; where that was in the list is remembered until somebody leaves it, or
+ * becomes good; the end is not remembered, as others may come after it. */
 bool
 cert_store_next(
     struct cert_store *s, unsigned *at, struct cert_store_info *info)
@@ -441,13 +467,15 @@ cert_store_next(
 	const struct entry *n;
 
 	if (s->walk == NULL || s->walk_at > *at) {
-		s->walk = s->all.next;
+		s->walk = next_good(s, s->all.next);
 		s->walk_at = 0;
 	}
 	for (; s->walk_at < *at && s->walk != &s->all; s->walk_at++)
-		s->walk = s->walk->next;
-	if (s->walk == &s->all)
+		s->walk = next_good(s, s->walk->next);
+	if (s->walk == &s->all) {
+		s->walk = NULL;
 		return false;
+	}
 	n = list_entry(s->walk, struct entry, order);
 	*info = (struct cert_store_info){ n->name, n->ends, n->used };
 	++*at;
@@ -457,5 +485,5 @@ cert_store_next(
 unsigned
 cert_store_count(const struct cert_store *s)
 {
-	return s->count;
+	return s->good_count;
 }

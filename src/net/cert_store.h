@@ -19,8 +19,8 @@
 
 struct cert_store;
 
-/* Reads the directory. A broken file is logged and left out. NULL with a phrase
- * when the directory cannot be read. */
+/* Reads the directory. A broken file is logged and left out until it changes. NULL
+ * with a phrase when the directory cannot be read. */
 struct cert_store *cert_store_new(const char *path, struct error *e);
 struct cert_store *cert_store_hold(struct cert_store *s);
 void cert_store_drop(struct cert_store *s); /* NULL is fine */

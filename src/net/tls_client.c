@@ -179,10 +179,11 @@ tls_client_look(struct tls_client *t)
 		changed = changed || watched_has_changed(&t->file[i]);
 	if (!changed)
 		return;
+	/* before they are read: what changes meanwhile has changed since */
+	for (i = 0; i < FILES; i++)
+		watched_note(&t->file[i]);
 	c = build(t, &e);
 	if (c == NULL) {
-		for (i = 0; i < FILES; i++)
-			watched_note(&t->file[i]);
 		log_error("certificates not replaced error=\"%s\"", e.text);
 		return;
 	}

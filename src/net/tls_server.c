@@ -145,7 +145,8 @@ has_changed(const struct tls_server *t)
 	return !stamp_equal(&now, &t->ca_dir_seen);
 }
 
-/* What is there now has been looked at, whatever came of it. */
+/* What is there now is being looked at, whatever comes of it. Before it is read: what
+ * changes meanwhile has changed since. */
 static void
 note_all(struct tls_server *t)
 {
@@ -167,9 +168,9 @@ tls_server_look(struct tls_server *t, unsigned most)
 		cert_store_look(t->store, most);
 	if (!has_changed(t))
 		return;
+	note_all(t);
 	c = read_tickets(t, &e) == 0 ? build(t, &e) : NULL;
 	if (c == NULL) {
-		note_all(t);
 		log_error("certificates not replaced error=\"%s\"", e.text);
 		return;
 	}

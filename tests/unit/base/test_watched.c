@@ -1,0 +1,208 @@
+/* test_watched.c: stamps of files, and files that are read again. */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/watched.h"
+#include "support/suite.h"
+
+static struct error e;
+static struct watched w;
+
+static void
+opens(const char *path)
+{
+	ck_assert_msg(watched_init(&w, path, &e) == 0, "%s", e.text);
+	ck_assert_str_eq(w.path, path);
+}
+
+static void
+holds(const char *what)
+{
+	struct buffer b;
+
+	buffer_init(&b);
+	ck_assert_msg(watched_read(&w, 100, &b, &e) == 0, "%s", e.text);
+	ck_assert_uint_eq(buffer_length(&b), strlen(what));
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), what, strlen(what)), 0);
+	buffer_fini(&b);
+	ck_assert(!watched_has_changed(&w));
+}
+
+static void
+lacks(const char *why)
+{
+	struct buffer b;
+
+	buffer_init(&b);
+	ck_assert_int_eq(watched_read(&w, 100, &b, &e), -1);
+	ck_assert_str_eq(e.text, why);
+	buffer_fini(&b);
+	ck_assert(!watched_has_changed(&w));
+}
+
+/* A file is another one when it was renamed over, grew, went or came. */
+START_TEST(changes)
+{
+	const char *path = scratch("f"), *new = scratch("new");
+
+	write_file(path, "one");
+	opens(path);
+	ck_assert(watched_has_changed(&w)); /* from never read */
+	holds("one");
+	write_file(new, "two");
+	ck_assert_int_eq(rename(new, path), 0);
+	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_has_changed(&w));
+	holds("two");
+	write_file(path, "three");
+	ck_assert(watched_has_changed(&w));
+	watched_note(&w);
+	ck_assert(!watched_has_changed(&w));
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert(watched_has_changed(&w));
+	lacks("No such file or directory");
+	write_file(path, "");
+	ck_assert(watched_has_changed(&w));
+	holds("");
+	/* as long as it may be, and longer */
+	write_file(path, text("%0100d", 1));
+	holds(text("%0100d", 1));
+	write_file(path, text("%0101d", 1));
+	lacks("File too large");
+	watched_fini(&w);
+}
+END_TEST
+
+/* What a link leads to counts, and where it leads. */
+START_TEST(links)
+{
+	const char *path = scratch("link"), *a = scratch("la");
+	const char *b = scratch("lb"), *new = scratch("newlink");
+
+	write_file(a, "aa");
+	write_file(b, "bb");
+	ck_assert_int_eq(symlink("la", path), 0);
+	opens(path);
+	holds("aa");
+	write_file(a, "aaa");
+	ck_assert(watched_has_changed(&w));
+	holds("aaa");
+	ck_assert_int_eq(symlink(b, new), 0);
+	ck_assert_int_eq(rename(new, path), 0);
+	ck_assert(watched_has_changed(&w));
+	holds("bb");
+	watched_fini(&w);
+}
+END_TEST
+
+/* Found by its directory, wherever the process has gone since. */
+START_TEST(other_directories)
+{
+	const char *path = scratch("o");
+	char here[1024];
+
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	write_file(path, "one");
+	ck_assert_int_eq(chdir(scratch("")), 0);
+	opens("o");
+	ck_assert_int_eq(chdir("/"), 0);
+	holds("one");
+	watched_fini(&w);
+	opens("/no-such-file");
+	lacks("No such file or directory");
+	watched_fini(&w);
+	ck_assert_int_eq(chdir(here), 0);
+	ck_assert_int_eq(watched_init(&w, scratch("no/such"), &e), -1);
+	ck_assert_str_eq(e.text, "No such file or directory");
+	ck_assert_int_eq(w.dir, -1);
+	watched_fini(&w);
+	/* what is no file is not read */
+	opens(scratch(""));
+	lacks("No such file or directory");
+	watched_fini(&w);
+}
+END_TEST
+
+static struct stamp
+stamp(const char *name)
+{
+	int dir = open(scratch(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	struct stamp s;
+
+	ck_assert_int_ge(dir, 0);
+	memset(&s, 0x5a, sizeof(s));
+	stamp_take(&s, dir, name);
+	close(dir);
+	return s;
+}
+
+START_TEST(stamps)
+{
+	const struct stamp none = { .size = 0 };
+	struct stamp a, b;
+
+	write_file(scratch("s"), "one");
+	a = stamp("s");
+	b = stamp("no");
+	ck_assert(stamp_equal(&b, &none));
+	ck_assert(!stamp_equal(&a, &b));
+	ck_assert_uint_eq(a.size, 3);
+	b = stamp("s");
+	ck_assert(stamp_equal(&a, &b));
+	/* each part tells */
+	b.device++;
+	ck_assert(!stamp_equal(&a, &b));
+	b = a;
+	b.inode++;
+	ck_assert(!stamp_equal(&a, &b));
+	b = a;
+	b.size++;
+	ck_assert(!stamp_equal(&a, &b));
+	b = a;
+	b.seconds++;
+	ck_assert(!stamp_equal(&a, &b));
+	b = a;
+	b.nanoseconds++;
+	ck_assert(!stamp_equal(&a, &b));
+	/* of the directory itself */
+	a = stamp(NULL);
+	b = stamp(".");
+	ck_assert(stamp_equal(&a, &b));
+}
+END_TEST
+
+START_TEST(young)
+{
+	struct stamp s;
+
+	write_file(scratch("y"), "one");
+	s = stamp("y");
+	ck_assert(stamp_is_young(&s));
+	s.seconds = time(NULL) - 10;
+	ck_assert(!stamp_is_young(&s));
+	s.seconds = time(NULL) + 10; /* a clock that goes wrong */
+	ck_assert(!stamp_is_young(&s));
+	s = stamp("no");
+	ck_assert(!stamp_is_young(&s));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("watched");
+
+	SUITE_ADD(s, changes, 10);
+	SUITE_ADD(s, links, 10);
+	SUITE_ADD(s, other_directories, 10);
+	SUITE_ADD(s, stamps, 10);
+	SUITE_ADD(s, young, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,429 @@
+/* test_cert_changes.c: files of certificates that are broken, come, change and go. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "net/cert_store.h"
+#include "support/certdir.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static struct error e;
+static struct cert_store *store;
+static struct certdir dir;
+
+static void
+put(const char *file, const char *name)
+{
+	certdir_put(&dir, file, name);
+}
+
+static const char *
+in_dir(const char *file)
+{
+	return certdir_file(&dir, file);
+}
+
+static void
+begin(void)
+{
+	certdir_make(&dir, "d");
+}
+
+static void
+opens(void)
+{
+	store = cert_store_new(dir.path, &e);
+	ck_assert_msg(store != NULL, "%s", e.text);
+}
+
+static void
+end(void)
+{
+	cert_store_drop(store);
+	store = NULL;
+	certdir_forget(&dir);
+}
+
+/* A client that asks for `name` gets the certificate of `whose`. */
+static void
+gets(const char *name, const char *whose)
+{
+	struct certificate *c = cert_store_find(store, name);
+
+	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
+	ck_assert_str_eq(c->name, whose);
+	certificate_drop(c);
+}
+
+static void
+gets_none(const char *name)
+{
+	struct certificate *c = cert_store_find(store, name);
+
+	ck_assert_msg(
+	    c == NULL, "\"%s\" got \"%s\"", name, c != NULL ? c->name : "");
+}
+
+static void
+look(void)
+{
+	cert_store_look(store, 1000);
+}
+
+/* From here on stderr is this file. */
+static const char *
+catch_stderr(void)
+{
+	const char *path = scratch("stderr");
+
+	log_level = LOG_LEVEL_INFO;
+	ck_assert_ptr_nonnull(freopen(path, "w", stderr));
+	setvbuf(stderr, NULL, _IONBF, 0);
+	return path;
+}
+
+static unsigned
+lines(const char *path)
+{
+	const char *s = contents(path);
+	unsigned n = 0;
+
+	while ((s = strchr(s, '\n')) != NULL) {
+		s++;
+		n++;
+	}
+	return n;
+}
+
+static struct certificate *
+found(const char *name)
+{
+	struct certificate *c = cert_store_find(store, name);
+
+	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
+	return c;
+}
+
+/* ---- broken files ---- */
+
+/* Logged once each; a name of no use is as one that is not there. */
+START_TEST(left_out)
+{
+	struct cert *other;
+	const char *said;
+	int i;
+
+	begin();
+	said = catch_stderr();
+	other = cert_new(&(struct cert_wish){ .name = "other.test" });
+	put("*.test.pem", "star.test");
+	write_file(in_dir("empty.test.pem"), "");
+	write_file(in_dir("words.test.pem"), "no certificate\n");
+	cert_write_key(dir.first, in_dir("key.test.pem"));
+	cert_write(dir.first, in_dir("nokey.test.crt"));
+	cert_write(dir.first, in_dir("differ.test.crt"));
+	cert_write_key(other, in_dir("differ.test.key"));
+	ck_assert_int_eq(mkdir(in_dir("dir.test.pem"), 0755), 0);
+	ck_assert_int_eq(symlink("nowhere", in_dir("link.test.pem")), 0);
+	opens();
+	for (i = 0; i < 3; i++)
+		look();
+	ck_assert_uint_eq(cert_store_count(store), 1);
+	gets("empty.test", "star.test");
+	gets("differ.test", "star.test");
+	gets("dir.test", "star.test");
+	ck_assert_uint_eq(lines(said), 7);
+	ck_assert(file_has(said, "left out"));
+	ck_assert(file_has(said, "key and certificate differ"));
+	ck_assert(!file_has(said, "not replaced"));
+	/* mended in its place, which the directory does not tell */
+	cert_write_all(other, in_dir("empty.test.pem"));
+	look();
+	gets("empty.test", "other.test");
+	cert_write_key(dir.first, in_dir("differ.test.key"));
+	look();
+	gets("differ.test", "first.test");
+	ck_assert_uint_eq(cert_store_count(store), 3);
+	ck_assert_uint_eq(lines(said), 7);
+	cert_free(other);
+	end();
+}
+END_TEST
+
+START_TEST(not_replaced)
+{
+	const char *said;
+	struct cert *other;
+	int i;
+
+	begin();
+	said = catch_stderr();
+	put("a.test.pem", "a.test");
+	certdir_put_parts(&dir, "b.test");
+	opens();
+	write_file(in_dir("a.test.pem"), "broken\n");
+	for (i = 0; i < 3; i++)
+		look();
+	gets("a.test", "a.test");
+	ck_assert_uint_eq(lines(said), 1);
+	ck_assert(file_has(said, "not replaced"));
+	put("a.test.pem", "a2.test");
+	look();
+	gets("a.test", "a2.test");
+	/* one after the other: in between they differ */
+	other = cert_new(&(struct cert_wish){ .name = "b2.test" });
+	cert_write(other, in_dir("b.test.crt"));
+	look();
+	gets("b.test", "b.test");
+	ck_assert_uint_eq(lines(said), 2);
+	cert_write_key(other, in_dir("b.test.key"));
+	look();
+	gets("b.test", "b2.test");
+	certdir_remove(&dir, "b.test.key");
+	look();
+	gets("b.test", "b2.test");
+	ck_assert_uint_eq(lines(said), 3);
+	cert_free(other);
+	end();
+}
+END_TEST
+
+/* ---- come and go ---- */
+
+START_TEST(come_and_go)
+{
+	struct certificate *kept;
+
+	begin();
+	put("a.test.pem", "a.test");
+	opens();
+	gets_none("b.test");
+	kept = found("a.test");
+	put("b.test.pem", "b.test");
+	put("a.test.pem", "a2.test");
+	look();
+	gets("b.test", "b.test");
+	gets("a.test", "a2.test");
+	certdir_remove(&dir, "a.test.pem");
+	look();
+	gets_none("a.test");
+	ck_assert_uint_eq(cert_store_count(store), 1);
+	/* whoever has it keeps it */
+	ck_assert_str_eq(kept->name, "a.test");
+	certificate_drop(kept);
+	put("*.b.test.pem", "star");
+	look();
+	gets("x.b.test", "star");
+	end();
+}
+END_TEST
+
+/* Changes of a directory in one tick of its file system's clock leave the same
+ * time; none is missed. */
+START_TEST(change_in_a_row)
+{
+	char from[256], to[256], name[32];
+	int i, n = (int)suite_amount(300, 30);
+	struct certificate *c;
+
+	begin();
+	put("0.test.pem", "a.test");
+	opens();
+	snprintf(from, sizeof(from), "%s", in_dir("0.test.pem"));
+	for (i = 1; i < n; i++) {
+		snprintf(name, sizeof(name), "%d.test", i);
+		snprintf(
+		    to, sizeof(to), "%s/%s.pem", cert_store_path(store), name);
+		ck_assert_int_eq(rename(from, to), 0);
+		cert_store_look(store, 0);
+		c = cert_store_find(store, name);
+		ck_assert_msg(c != NULL, "%s was missed", name);
+		certificate_drop(c);
+		memcpy(from, to, sizeof(from));
+	}
+	ck_assert_uint_eq(cert_store_count(store), 1);
+	end();
+}
+END_TEST
+
+/* Only so many are looked at each time, in turn. */
+START_TEST(in_turn)
+{
+	static const char *const name[] = { "a.test", "b.test", "c.test" };
+	struct cert *c;
+	unsigned i, n, changed;
+
+	begin();
+	for (i = 0; i < 3; i++)
+		put(text("%s.pem", name[i]), name[i]);
+	opens();
+	look();
+	c = certdir_cert(&dir, "new.test");
+	for (i = 0; i < 3; i++)
+		cert_write_all(c, in_dir(text("%s.pem", name[i])));
+	cert_free(c);
+	for (n = 1; n <= 3; n++) {
+		cert_store_look(store, 1);
+		for (changed = i = 0; i < 3; i++) {
+			struct certificate *x = found(name[i]);
+
+			changed += strcmp(x->name, "new.test") == 0;
+			certificate_drop(x);
+		}
+		ck_assert_uint_eq(changed, n);
+	}
+	end();
+}
+END_TEST
+
+/* More than are kept ready: the rest is made again when asked for. */
+START_TEST(many)
+{
+	int i, n = (int)suite_amount(1100, 50), round;
+	struct certificate *x;
+	char name[32], file[40];
+
+	begin();
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "%d.test", i);
+		snprintf(file, sizeof(file), "%s.pem", name);
+		put(file, name);
+	}
+	opens();
+	ck_assert_uint_eq(cert_store_count(store), (unsigned)n);
+	for (round = 0; round < 2; round++)
+		for (i = 0; i < n; i++) {
+			snprintf(name, sizeof(name), "%d.test", i);
+			x = cert_store_find(store, name);
+			if (x == NULL || strcmp(x->name, name) != 0)
+				ck_abort_msg("%s", name);
+			certificate_drop(x);
+		}
+	end();
+}
+END_TEST
+
+/* ---- the walk ---- */
+
+static unsigned
+walk(char *all, size_t size)
+{
+	struct cert_store_info info;
+	unsigned at = 0, n = 0, had = 0;
+	size_t k = 0;
+
+	*all = '\0';
+	while (cert_store_next(store, &at, &info)) {
+		ck_assert_uint_eq(at, ++had);
+		k += (size_t)snprintf(all + k, size - k, "%s ", info.name);
+		ck_assert_uint_lt(k, size);
+		ck_assert_int_gt(info.ends, time(NULL));
+		n++;
+	}
+	ck_assert_uint_eq(at, n);
+	ck_assert_uint_eq(n, cert_store_count(store));
+	return n;
+}
+
+START_TEST(walks)
+{
+	struct cert_store_info info;
+	char all[256];
+	unsigned at = 0, other = 0;
+
+	begin();
+	opens();
+	write_file(in_dir("a.test.pem"), "broken");
+	look();
+	ck_assert_uint_eq(walk(all, sizeof(all)), 0);
+	put("b.test.pem", "b.test");
+	look();
+	ck_assert_uint_eq(walk(all, sizeof(all)), 1);
+	put("*.c.test.pem", "c.test");
+	look();
+	put("d.test.pem", "d.test");
+	look();
+	walk(all, sizeof(all));
+	ck_assert_str_eq(all, "b.test *.c.test d.test ");
+	put("a.test.pem", "a.test");
+	look();
+	walk(all, sizeof(all));
+	ck_assert_str_eq(all, "a.test b.test *.c.test d.test ");
+	/* two at a time, and one that leaves in between */
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert(cert_store_next(store, &other, &info));
+	ck_assert_str_eq(info.name, "a.test");
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_str_eq(info.name, "*.c.test");
+	certdir_remove(&dir, "d.test.pem");
+	look();
+	ck_assert(!cert_store_next(store, &at, &info));
+	put("e.test.pem", "e.test");
+	look();
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_str_eq(info.name, "e.test");
+	ck_assert(!cert_store_next(store, &at, &info));
+	end();
+}
+END_TEST
+
+/* The end of an empty one is not the end for ever. */
+START_TEST(walks_from_nothing)
+{
+	struct cert_store_info info;
+	unsigned at = 0;
+
+	begin();
+	opens();
+	ck_assert(!cert_store_next(store, &at, &info));
+	put("a.test.pem", "a.test");
+	look();
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_str_eq(info.name, "a.test");
+	end();
+}
+END_TEST
+
+START_TEST(counts_use)
+{
+	struct cert_store_info info;
+	unsigned at = 0;
+
+	begin();
+	put("a.test.pem", "a.test");
+	opens();
+	gets("a.test", "a.test");
+	gets("A.TEST.", "a.test");
+	gets_none("b.test");
+	put("a.test.pem", "a2.test");
+	look();
+	gets("a.test", "a2.test");
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_uint_eq(info.used, 3);
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("cert_changes");
+
+	SUITE_ADD(s, left_out, 30);
+	SUITE_ADD(s, not_replaced, 30);
+	SUITE_ADD(s, come_and_go, 30);
+	SUITE_ADD(s, change_in_a_row, 60);
+	SUITE_ADD(s, in_turn, 30);
+	SUITE_ADD(s, many, 60);
+	SUITE_ADD(s, walks, 30);
+	SUITE_ADD(s, walks_from_nothing, 30);
+	SUITE_ADD(s, counts_use, 30);
+	return suite_main(s);
+}
