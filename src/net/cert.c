@@ -47,6 +47,29 @@ cert_texts_fini(struct cert_texts *t)
 	wipe(&t->ocsp);
 }
 
+static void
+tighten(struct buffer *b)
+{
+	size_t n = buffer_length(b);
+	char *exact = n > 0 ? malloc(n) : NULL;
+
+	if (exact == NULL && n > 0)
+		return;
+	if (n > 0)
+		memcpy(exact, buffer_bytes(b), n);
+	wipe(b);
+	*b = (struct buffer){ .data = exact, .end = n, .size = n };
+}
+
+void
+cert_texts_tighten(struct cert_texts *t)
+{
+	tighten(&t->cert);
+	tighten(&t->key);
+	tighten(&t->chain);
+	tighten(&t->ocsp);
+}
+
 static BIO *
 open_text(const struct buffer *b)
 {

@@ -29,6 +29,8 @@ struct certificate {
 };
 
 void cert_texts_init(struct cert_texts *t);
+/* Gives back the room they do not need, to be kept. */
+void cert_texts_tighten(struct cert_texts *t);
 /* Wipes them. */
 void cert_texts_fini(struct cert_texts *t);
 

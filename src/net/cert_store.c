@@ -214,6 +214,7 @@ read_entry(struct cert_store *s, struct entry *n)
 		return;
 	}
 	cert_texts_fini(&n->texts);
+	cert_texts_tighten(&new);
 	n->texts = new;
 	keep_certificate(s, n, c);
 	if (n->good)

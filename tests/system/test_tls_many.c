@@ -1,0 +1,170 @@
+/* test_tls_many.c: many names: those that have a certificate, and those that have
+ * none. What a client asks for costs no memory. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/backend.h"
+#include "support/certdir.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/tlshello.h"
+#include "support/tlspeer.h"
+#include "support/wait.h"
+
+enum { UNRECOGNIZED_NAME = 112 };
+
+static struct certdir dir;
+static struct backend server;
+static struct spot front;
+static struct pen pen;
+
+static void
+begin(void)
+{
+	certdir_make(&dir, "d");
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+}
+
+static void
+up(const char *more)
+{
+	pen_up(&pen, &front, "-r", "-E", cert_write_all(dir.first, "first.pem"),
+	    "-O", text("ssl_sni_path %s", dir.path), "-O", more, front.text,
+	    server.at.text, NULL);
+}
+
+static void
+end(void)
+{
+	pen_down(&pen);
+	backend_stop(&server);
+	certdir_forget(&dir);
+}
+
+/* How many there are to be: all of them only when asked for. */
+static long
+amount(long full, long heavy, long light)
+{
+	const char *s = getenv("PEN_TEST_FULL");
+
+	return s != NULL && *s == '1' ? full : suite_amount(heavy, light);
+}
+
+/* Why it did not get its certificate, or NULL. */
+static const char *
+asks(const char *name)
+{
+	struct tls_wish w = { .sni = name };
+	struct tls_peer *p;
+	const char *why = NULL;
+	int fd = spot_try_connect(&front);
+
+	if (fd < 0)
+		return "no connection";
+	p = tls_peer_open(fd, &w);
+	if (p == NULL)
+		return tls_peer_error();
+	if (strncmp(tls_peer_subject(p), "CN=", 3) != 0 ||
+	    strcmp(tls_peer_subject(p) + 3, name) != 0)
+		why = text("got %s", tls_peer_subject(p));
+	tls_peer_close(p);
+	return why;
+}
+
+START_TEST(known)
+{
+	long i, n = suite_amount(10000, 500), began, before;
+	char name[32], file[40];
+	unsigned x = 1;
+	const char *why;
+
+	begin();
+	for (i = 0; i < n; i++) {
+		snprintf(name, sizeof(name), "n%ld.test", i);
+		snprintf(file, sizeof(file), "%s.pem", name);
+		certdir_put(&dir, file, name);
+	}
+	began = wait_now_ms();
+	up("ssl_strict_sni");
+	why = asks("n0.test");
+	if (why != NULL)
+		ck_abort_msg("%s", why);
+	before = child_rss_kb(pen.child.pid);
+	printf("%ld certificates: %ld ms to read, %ld kB resident, ", n,
+	    (long)wait_now_ms() - began, before);
+	for (i = 0; i < n; i++) {
+		x = x * 1103515245 + 12345;
+		snprintf(name, sizeof(name), "n%ld.test", (long)(x >> 8) % n);
+		why = asks(name);
+		if (why != NULL)
+			ck_abort_msg("%s: %s", name, why);
+	}
+	printf(
+	    "%ld kB after as many handshakes\n", child_rss_kb(pen.child.pid));
+	end();
+}
+END_TEST
+
+/* `n` different names, from the one numbered `from`. */
+static void
+say(struct tls_hello *h, long from, long n, int expected)
+{
+	char name[32];
+	long i;
+	int got;
+
+	for (i = from; i < from + n; i++) {
+		snprintf(name, sizeof(name), "u%09ld.test", i);
+		tls_hello_ask(h, name);
+		got = tls_hello_say(h, &front);
+		if (got != expected)
+			ck_abort_msg("%s: %d", name, got);
+	}
+}
+
+/* Answered with the certificate of all, or with an alert. */
+START_TEST(unknown)
+{
+	static const char *const setting[] = { "no ssl_strict_sni",
+		"ssl_strict_sni" };
+	long n = amount(1000000, 20000, 500), warm = n < 5000 ? n : 5000;
+	int expected = _i == 0 ? TLS_HELLO_ANSWERED : UNRECOGNIZED_NAME;
+	struct tls_hello h;
+	long before, after;
+
+	begin();
+	certdir_put(&dir, "a.test.pem", "a.test");
+	up(setting[_i]);
+	tls_hello_make(&h, "u000000000.test");
+	say(&h, n, warm, expected);
+	before = child_rss_kb(pen.child.pid);
+	say(&h, 0, n, expected);
+	after = child_rss_kb(pen.child.pid);
+	printf("%ld unknown names, %s: %ld kB before, %ld kB after\n", n,
+	    setting[_i], before, after);
+	if (pen_is_plain())
+		ck_assert_int_le(after, before + 1024);
+	ck_assert_ptr_null(asks("a.test"));
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	const char *full = getenv("PEN_TEST_FULL");
+	int seconds = full != NULL ? 3600 : 100;
+	Suite *s = suite_create("tls_many");
+	TCase *c = tcase_create("unknown");
+
+	SUITE_ADD(s, known, 100);
+	tcase_set_timeout(c, seconds);
+	tcase_add_loop_test(c, unknown, 0, 2);
+	suite_add_tcase(s, c);
+	return suite_main(s);
+}

@@ -1,0 +1,284 @@
+/* test_tls_sni.c: a certificate for each name that clients ask for. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/certdir.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/tlshello.h"
+#include "support/tlspeer.h"
+#include "support/wait.h"
+
+/* RFC 6066, 3 */
+enum { UNRECOGNIZED_NAME = 112 };
+
+static struct certdir dir;
+static struct backend server;
+static struct spot front, ctl;
+static struct pen pen;
+
+static void
+begin(void)
+{
+	certdir_make(&dir, "d");
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+}
+
+static const char *
+sni_path(void)
+{
+	return text("ssl_sni_path %s", dir.path);
+}
+
+/* A certificate for those who ask for no name of the directory. */
+static const char *
+ordinary(void)
+{
+	return cert_write_all(dir.first, "first.pem");
+}
+
+/* pen with the directory, `more` and `cert` (NULL: without). */
+static void
+up(const char *cert, const char *more)
+{
+	if (cert != NULL)
+		pen_up(&pen, &front, "-r", "-C", ctl.text, "-E", cert, "-O",
+		    sni_path(), "-O", more, front.text, server.at.text, NULL);
+	else
+		pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", sni_path(),
+		    "-O", more, front.text, server.at.text, NULL);
+}
+
+static void
+end(void)
+{
+	pen_down(&pen);
+	backend_stop(&server);
+	certdir_forget(&dir);
+}
+
+static struct tls_peer *
+opens(const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_peer_open(spot_connect(&front), w);
+
+	ck_assert_msg(p != NULL, "%s: %s", w->sni != NULL ? w->sni : "-",
+	    tls_peer_error());
+	return p;
+}
+
+static void
+gets(const char *name, const char *whose)
+{
+	static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	struct tls_wish w = { .sni = name };
+	struct tls_peer *p;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		w.min = w.max = versions[i];
+		p = opens(&w);
+		ck_assert_str_eq(tls_peer_subject(p), text("CN=%s", whose));
+		tls_peer_expect_echo(p, "hello");
+		tls_peer_close(p);
+	}
+}
+
+static void
+refused(const char *name)
+{
+	struct tls_wish w = { .sni = name, .max = TLS1_2_VERSION };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		ck_assert_ptr_null(tls_peer_open(spot_connect(&front), &w));
+		ck_assert_msg(
+		    strstr(tls_peer_error(), "unrecognized name") != NULL, "%s",
+		    tls_peer_error());
+		w.max = 0;
+	}
+}
+
+static void
+put_some(void)
+{
+	certdir_put(&dir, "a.test.pem", "a.test");
+	certdir_put_parts(&dir, "parts.test");
+	certdir_put(&dir, "*.b.test.pem", "star.b.test");
+	certdir_put(&dir, "_.c.test.pem", "low.c.test");
+	certdir_put(&dir, "x.b.test.pem", "x.b.test");
+}
+
+static void
+gets_some(void)
+{
+	gets("a.test", "a.test");
+	gets("parts.test", "parts.test");
+	gets("A.Test.", "a.test");
+	gets("y.b.test", "star.b.test");
+	gets("x.b.test", "x.b.test");
+	gets("y.c.test", "low.c.test");
+}
+
+START_TEST(by_name)
+{
+	char longest[256];
+
+	begin();
+	put_some();
+	up(ordinary(), "no ssl_strict_sni");
+	gets_some();
+	gets(NULL, "first.test");
+	gets("first.test", "first.test");
+	gets("unknown.test", "first.test");
+	gets("y.x.b.test", "first.test");
+	gets("b.test", "first.test");
+	gets("../d/a.test", "first.test");
+	memset(longest, 'a', 255);
+	longest[255] = '\0';
+	gets(longest, "first.test");
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "certs\n"), "for name used 4"));
+	end();
+}
+END_TEST
+
+START_TEST(strict)
+{
+	struct tls_hello h;
+
+	begin();
+	put_some();
+	up(ordinary(), "ssl_strict_sni");
+	gets_some();
+	refused("unknown.test");
+	refused("first.test");
+	refused(NULL);
+	refused("../d/a.test");
+	tls_hello_make(&h, "unknown.test");
+	ck_assert_int_eq(tls_hello_say(&h, &front), UNRECOGNIZED_NAME);
+	gets("a.test", "a.test");
+	/* while it runs */
+	spot_ask(&ctl, "no ssl_strict_sni\n");
+	gets("unknown.test", "first.test");
+	gets(NULL, "first.test");
+	gets("a.test", "a.test");
+	ck_assert_int_eq(tls_hello_say(&h, &front), TLS_HELLO_ANSWERED);
+	end();
+}
+END_TEST
+
+START_TEST(no_default)
+{
+	begin();
+	put_some();
+	up(NULL, "no ssl_strict_sni");
+	gets_some();
+	refused("unknown.test");
+	refused(NULL);
+	/* even an empty directory is enough to begin with */
+	spot_ask(&ctl, text("ssl_sni_path %s\n", scratch("")));
+	refused("a.test");
+	spot_ask(&ctl, text("%s\n", sni_path()));
+	gets_some();
+	end();
+}
+END_TEST
+
+/* ---- stapled responses ---- */
+
+static void
+staples(const char *name, const char *file)
+{
+	static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	struct tls_wish w = { .sni = name, .ocsp = true };
+	const unsigned char *got;
+	struct tls_peer *p;
+	size_t n;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		w.min = w.max = versions[i];
+		p = opens(&w);
+		got = tls_peer_ocsp(p, &n);
+		if (file == NULL)
+			ck_assert_ptr_null(got);
+		else {
+			const char *want = contents(file);
+
+			/* a string, so as far as its first 0 */
+			ck_assert_ptr_nonnull(got);
+			ck_assert_uint_gt(strlen(want), 1);
+			ck_assert_uint_ge(n, strlen(want));
+			ck_assert_int_eq(memcmp(got, want, strlen(want)), 0);
+		}
+		tls_peer_expect_echo(p, "hello");
+		tls_peer_close(p);
+	}
+}
+
+static const char *
+put_response(const char *file, const char *what)
+{
+	const char *path = certdir_file(&dir, file);
+
+	write_file(path, what);
+	return path;
+}
+
+START_TEST(stapled)
+{
+	const char *a, *all = scratch("ordinary.ocsp");
+	struct tls_wish w = { .sni = "a.test" };
+	struct tls_peer *p;
+	size_t n;
+
+	begin();
+	put_some();
+	a = put_response("a.test.ocsp", "response for a");
+	cert_write_ocsp(dir.first, all);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-E", ordinary(), "-O",
+	    sni_path(), "-O", text("ssl_ocsp_response %s", all), "-O",
+	    "ssl_watch 0.01", front.text, server.at.text, NULL);
+	staples("a.test", a);
+	staples("unknown.test", all);
+	staples(NULL, all);
+	staples("x.b.test", NULL);
+	staples("y.b.test", NULL);
+	/* nobody gets one who has not asked */
+	p = opens(&w);
+	ck_assert_ptr_null(tls_peer_ocsp(p, &n));
+	tls_peer_close(p);
+	/* of the file, and when it changes */
+	write_file(all, "another response");
+	WAIT_FOR(child_has_said(&pen.child, "certificates replaced"), 10000);
+	staples("unknown.test", all);
+	staples("a.test", a);
+	put_response("*.b.test.ocsp", "response for b");
+	a = put_response("a.test.ocsp", "another response for a");
+	spot_ask(&ctl, "reload\n");
+	staples("a.test", a);
+	staples("y.b.test", certdir_file(&dir, "*.b.test.ocsp"));
+	staples("x.b.test", NULL);
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("tls_sni");
+
+	SUITE_ADD(s, by_name, 30);
+	SUITE_ADD(s, strict, 30);
+	SUITE_ADD(s, no_default, 30);
+	SUITE_ADD(s, stapled, 30);
+	return suite_main(s);
+}
