@@ -41,6 +41,15 @@ dig       bind9-dnsutils    bind-utils        bind-tools    bind        bind-uti
 dnsperf   dnsperf           dnsperf           -             -           -                   dnsperf      dnsperf
 gtlsclient ngtcp2-client    -                 -             -           -                   -            -
 gtlsserver ngtcp2-server    -                 -             -           -                   -            -
+opensslcmd openssl          openssl           openssl       openssl     openssl             -            openssl@3
+gnutls-cli gnutls-bin       gnutls-utils      gnutls-utils  gnutls      gnutls              gnutls       gnutls
+nghttp    nghttp2-client    nghttp2           nghttp2       nghttp2     nghttp2             nghttp2      nghttp2
+h2load    nghttp2-client    nghttp2           nghttp2       nghttp2     nghttp2             nghttp2      nghttp2
+nghttpd   nghttp2-server    nghttp2           nghttp2       nghttp2     nghttp2             nghttp2      nghttp2
+initdb    postgresql        postgresql-server postgresql    postgresql  postgresql-server   postgresql16-server postgresql
+sslscan   sslscan           sslscan           sslscan       sslscan     -                   sslscan      sslscan
+testssl   testssl.sh        testssl           testssl.sh    testssl.sh  -                   testssl.sh   testssl
+psql      postgresql-client postgresql        postgresql-client postgresql postgresql       postgresql16-client postgresql
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish
 classic   pen               -                 -             -           -                   -            -
@@ -72,6 +81,12 @@ packages_has() {
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
 	libedit | jansson) pkg-config --exists "$1" 2>/dev/null ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
+	opensslcmd) packages_find_program openssl ;;
+	testssl) packages_find_program testssl ||
+		packages_find_program testssl.sh ;;
+	# Debian keeps it out of the usual places.
+	initdb) packages_find_program initdb ||
+		ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 ;;
 	classic) [ -x /usr/bin/pen ] || ! packages_find_program dpkg-query ;;
 	*) packages_find_program "$1" ;;
 	esac

@@ -25,7 +25,8 @@ static const char config[] =
     "  fastcgi_temp_path %s/t3; uwsgi_temp_path %s/t4;\n"
     "  scgi_temp_path %s/t5;\n"
     "  server {\n"
-    "    listen %s backlog=4096; root %s; default_type text/plain;\n"
+    "    listen %s backlog=4096 %s; %s\n"
+    "    root %s; default_type text/plain;\n"
     "    location = / { return 200 '%s'; }\n"
     "    location = /status { stub_status; }\n"
     "    location /files/ { dav_methods PUT; create_full_put_path on; }\n"
@@ -42,7 +43,7 @@ nginx_again(struct nginx *n, const char *page)
 	/* Files in the scratch directory are ours, nginx's user must be us. */
 	write_file(file,
 	    text(config, d, geteuid() == 0 ? "user root;" : "", d, d, d, d, d,
-		n->at.text, d, page));
+		n->at.text, n->listen, n->lines, d, page));
 	child_start(&n->child, argv);
 	WAIT_FOR(
 	    child_has_ended(&n->child) || spot_is_listening(&n->at), 10000);
@@ -50,15 +51,24 @@ nginx_again(struct nginx *n, const char *page)
 }
 
 void
-nginx_up(struct nginx *n, const char *page)
+nginx_up_with(
+    struct nginx *n, const char *page, const char *listen, const char *lines)
 {
 	static int count;
 
 	memset(n, 0, sizeof(*n));
+	n->listen = listen;
+	n->lines = lines;
 	n->root = scratch(text("nginx%d", ++count));
 	ck_assert_int_eq(mkdir(n->root, 0755), 0);
 	spot_new(&n->at, SPOT_TCP4);
 	nginx_again(n, page);
+}
+
+void
+nginx_up(struct nginx *n, const char *page)
+{
+	nginx_up_with(n, page, "", "");
 }
 
 void

@@ -9,12 +9,17 @@ struct nginx {
 	struct child child;
 	struct spot at;
 	const char *root; /* its files; "/" answers `page` */
+	const char *listen, *lines;
 };
 
 /* Starts one of a single process (so that a kill is its whole end) at a fresh
  * port, and waits until it listens. "/" answers with `page`; files under
  * /files/ can be put and got; "/status" is nginx's own count of requests. */
 void nginx_up(struct nginx *n, const char *page);
+/* The same with more words at its "listen" and more lines for its server, which
+ * live as long as it. */
+void nginx_up_with(
+    struct nginx *n, const char *page, const char *listen, const char *lines);
 /* Starts it again where it was, after a kill. */
 void nginx_again(struct nginx *n, const char *page);
 void nginx_down(struct nginx *n);
