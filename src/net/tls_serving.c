@@ -118,8 +118,8 @@ on_status(SSL *ssl, void *arg)
 	(void)arg;
 	if (c != NULL)
 		rc = staple(ssl, c->ocsp, c->ocsp_length);
-	else if (mine != NULL && v->pair[0] != NULL &&
-	    X509_cmp(mine, v->pair[0]->leaf) == 0)
+	else if (buffer_length(&v->ocsp) > 0 && mine != NULL &&
+	    v->pair[0] != NULL && X509_cmp(mine, v->pair[0]->leaf) == 0)
 		rc = staple(
 		    ssl, buffer_bytes(&v->ocsp), buffer_length(&v->ocsp));
 	certificate_drop(c);
