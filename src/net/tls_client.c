@@ -269,7 +269,9 @@ set_name(SSL *ssl, const char *name, bool verify)
 		return -1;
 	}
 	errno = ENOMEM;
-	if (!path && !numeric && SSL_set_tlsext_host_name(ssl, name) != 1)
+	/* the macro would cast const away, and clang complain */
+	if (!path && !numeric &&
+	    SSL_set_tlsext_host_name(ssl, (char *)(uintptr_t)name) != 1)
 		return -1;
 	if (!verify)
 		return 0;

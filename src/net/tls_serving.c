@@ -162,7 +162,8 @@ set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
 		return bad_setting("ssl_ciphers", ciphers, e);
 	if (s->suites != NULL && SSL_CTX_set_ciphersuites(ctx, s->suites) != 1)
 		return bad_setting("ssl_ciphersuites", s->suites, e);
-	if (SSL_CTX_set1_groups_list(ctx, groups) != 1)
+	/* the macro would cast const away, and clang complain */
+	if (SSL_CTX_set1_groups_list(ctx, (char *)(uintptr_t)groups) != 1)
 		return bad_setting("ssl_groups", groups, e);
 	return 0;
 }

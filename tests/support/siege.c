@@ -203,6 +203,7 @@ void
 tls_end_open(struct tls_end *e, SSL_CTX *ctx, bool server)
 {
 	BIO *in = BIO_new(BIO_s_mem()), *out = BIO_new(BIO_s_mem());
+	char name[] = "a.test";
 
 	e->ssl = SSL_new(ctx);
 	if (e->ssl == NULL || in == NULL || out == NULL)
@@ -213,7 +214,7 @@ tls_end_open(struct tls_end *e, SSL_CTX *ctx, bool server)
 		SSL_set_accept_state(e->ssl);
 	else
 		SSL_set_connect_state(e->ssl);
-	if (!server && SSL_set_tlsext_host_name(e->ssl, "a.test") != 1)
+	if (!server && SSL_set_tlsext_host_name(e->ssl, name) != 1)
 		abort();
 	ERR_clear_error();
 }
