@@ -81,3 +81,24 @@ tls_forget(SSL *ssl)
 		    ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
 	SSL_free(ssl);
 }
+
+int
+tls_read_errno(const SSL *ssl, int result)
+{
+	int error = errno;
+
+	switch (SSL_get_error(ssl, result)) {
+	case SSL_ERROR_WANT_READ:
+	case SSL_ERROR_WANT_WRITE:
+		return EAGAIN;
+	case SSL_ERROR_SYSCALL:
+		return error != 0 ? error : EPIPE;
+	default:
+#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
+		if (ERR_GET_REASON(ERR_peek_last_error()) ==
+		    SSL_R_UNEXPECTED_EOF_WHILE_READING)
+			return EPIPE;
+#endif
+		return EPROTO;
+	}
+}

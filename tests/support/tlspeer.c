@@ -141,28 +141,6 @@ tls_peer_write(struct tls_peer *p, const void *bytes, size_t n)
 	return result == 1 && written == n;
 }
 
-/* The errno for a read that failed. */
-static int
-read_errno(const SSL *ssl, int result)
-{
-	int error = errno;
-
-	switch (SSL_get_error(ssl, result)) {
-	case SSL_ERROR_WANT_READ:
-	case SSL_ERROR_WANT_WRITE:
-		return EAGAIN;
-	case SSL_ERROR_SYSCALL:
-		return error != 0 ? error : EPIPE;
-	default:
-#ifdef SSL_R_UNEXPECTED_EOF_WHILE_READING
-		if (ERR_GET_REASON(ERR_peek_last_error()) ==
-		    SSL_R_UNEXPECTED_EOF_WHILE_READING)
-			return EPIPE;
-#endif
-		return EPROTO;
-	}
-}
-
 ssize_t
 tls_peer_read(struct tls_peer *p, void *bytes, size_t n)
 {
@@ -177,7 +155,7 @@ tls_peer_read(struct tls_peer *p, void *bytes, size_t n)
 	tls_explain(p->ssl, result, last_error);
 	if (SSL_get_error(p->ssl, result) == SSL_ERROR_ZERO_RETURN)
 		return 0;
-	errno = read_errno(p->ssl, result);
+	errno = tls_read_errno(p->ssl, result);
 	return -1;
 }
 

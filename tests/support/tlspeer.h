@@ -66,10 +66,15 @@ const unsigned char *tls_peer_ocsp(const struct tls_peer *p, size_t *n);
 /* For what is not here. */
 SSL *tls_peer_ssl(struct tls_peer *p);
 
+struct tls_echo;
+/* A conversation after the handshake. Was there a goodbye? Then it is answered. */
+typedef bool tls_talk_fn(struct tls_echo *s, SSL *ssl);
+
 struct tls_echo_options {
 	const char *client_ca; /* file; a client must have a certificate */
-	const char *alpn; /* "h2,http/1.1", best first; no match: an alert */
-	int min, max;	  /* TLS1_2_VERSION ..; 0: OpenSSL's own */
+	const char *alpn;  /* "h2,http/1.1", best first; no match: an alert */
+	int min, max;	   /* TLS1_2_VERSION ..; 0: OpenSSL's own */
+	tls_talk_fn *talk; /* NULL: echoes */
 };
 
 /* What the server has seen so far; the words are the last client's. */
@@ -84,6 +89,7 @@ struct tls_seen {
 struct tls_echo {
 	struct backend backend; /* first; its `at` says where */
 	SSL_CTX *ctx;
+	tls_talk_fn *talk;
 	char alpn[256]; /* as on the wire */
 	size_t alpn_len;
 	pthread_mutex_t lock;

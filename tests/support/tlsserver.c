@@ -75,13 +75,13 @@ drain(int fd)
 
 /* Was there a goodbye? */
 static bool
-echo(struct backend *b, SSL *ssl)
+echo(struct tls_echo *s, SSL *ssl)
 {
 	char buf[16384];
 	size_t n, written;
 
 	while (SSL_read_ex(ssl, buf, sizeof(buf), &n) == 1) {
-		atomic_fetch_add(&b->received, (long long)n);
+		atomic_fetch_add(&s->backend.received, (long long)n);
 		if (SSL_write_ex(ssl, buf, n, &written) != 1)
 			return false;
 	}
@@ -91,7 +91,7 @@ echo(struct backend *b, SSL *ssl)
 static void
 converse(struct tls_echo *s, SSL *ssl)
 {
-	bool goodbye = echo(&s->backend, ssl);
+	bool goodbye = s->talk(s, ssl);
 
 	pthread_mutex_lock(&s->lock);
 	s->seen.goodbyes += goodbye;
@@ -164,6 +164,7 @@ tls_echo_start(struct tls_echo *s, const char *cert, const char *key,
 
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
+	s->talk = o != NULL && o->talk != NULL ? o->talk : echo;
 	ERR_clear_error();
 	s->ctx = SSL_CTX_new(TLS_server_method());
 	if (s->ctx == NULL ||

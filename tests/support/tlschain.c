@@ -1,0 +1,142 @@
+/* tlschain.c: pen started and asked, certificates at hand. */
+#include "config.h"
+
+#include <check.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/suite.h"
+#include "support/tlschain.h"
+#include "support/wait.h"
+
+void
+tls_chain_begin(struct tls_chain *c)
+{
+	struct cert_wish ca = { .name = "authority", .is_ca = true };
+
+	memset(c, 0, sizeof(*c));
+	c->ca = cert_new(&ca);
+	c->ca_file = cert_write(c->ca, "ca.pem");
+	c->site = tls_chain_cert(
+	    c, "site.pem", (struct cert_wish){ .name = "a.test,IP:127.0.0.1" });
+	spot_new(&c->front, SPOT_TCP4);
+	spot_new(&c->ctl, SPOT_UNIX);
+}
+
+void
+tls_chain_end(struct tls_chain *c)
+{
+	cert_free(c->ca);
+}
+
+const char *
+tls_chain_cert(const struct tls_chain *c, const char *file, struct cert_wish w)
+{
+	struct cert *made;
+	const char *path;
+
+	if (w.issuer == NULL)
+		w.issuer = c->ca;
+	made = cert_new(&w);
+	path = cert_write_all(made, file);
+	cert_free(made);
+	return path;
+}
+
+void
+tls_chain_up(struct tls_chain *c, const char *commands, ...)
+{
+	const char *argv[CHILD_ARGS] = { "-f", "-r", "-C", c->ctl.text };
+	const char *server;
+	size_t n = 4, k;
+	va_list ap;
+
+	for (; *commands != '\0'; commands += k + (commands[k] == ';')) {
+		commands += strspn(commands, " ");
+		k = strcspn(commands, ";");
+		if (k == 0)
+			continue;
+		ck_assert_uint_lt(n, CHILD_ARGS - 10);
+		argv[n++] = "-O";
+		argv[n++] = text("%.*s", (int)k, commands);
+	}
+	argv[n++] = c->front.text;
+	va_start(ap, commands);
+	while ((server = va_arg(ap, const char *)) != NULL) {
+		ck_assert_uint_lt(n, CHILD_ARGS - 1);
+		argv[n++] = server;
+	}
+	va_end(ap);
+	argv[n] = NULL;
+	pen_up_words(&c->pen, &c->front, argv);
+	WAIT_FOR(spot_is_listening(&c->ctl), 5000);
+}
+
+void
+tls_chain_down(struct tls_chain *c)
+{
+	pen_down(&c->pen);
+}
+
+/* ---- control ---- */
+
+const char *
+tls_chain_ask(const struct tls_chain *c, const char *line)
+{
+	return spot_ask(&c->ctl, text("%s\n", line));
+}
+
+void
+tls_chain_tell(const struct tls_chain *c, const char *line)
+{
+	const char *answer = tls_chain_ask(c, line);
+
+	ck_assert_msg(*answer == '\0', "%s: %s", line, answer);
+}
+
+long
+tls_chain_count(const struct tls_chain *c, const char *name)
+{
+	const char *at =
+	    strstr(tls_chain_ask(c, "statistics"), text("%s ", name));
+
+	ck_assert_msg(at != NULL, "no %s", name);
+	return strtol(at + strlen(name) + 1, NULL, 10);
+}
+
+/* ---- clients ---- */
+
+struct tls_peer *
+tls_chain_opens(const struct tls_chain *c, const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_peer_open(spot_connect(&c->front), w);
+
+	ck_assert_msg(p != NULL, "%s", tls_peer_error());
+	return p;
+}
+
+const char *
+tls_chain_refused(const struct tls_chain *c, const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_peer_open(spot_connect(&c->front), w);
+	ssize_t n = -1;
+	char byte;
+
+	if (p != NULL && tls_peer_write(p, "x", 1))
+		n = tls_peer_read(p, &byte, 1);
+	ck_assert_msg(n < 0, "not refused: read %d", (int)n);
+	tls_peer_close(p);
+	return text("%s", tls_peer_error());
+}
+
+void
+tls_chain_talks(const struct tls_chain *c, const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_chain_opens(c, w);
+
+	tls_peer_expect_echo(p, "hello");
+	ck_assert_msg(tls_peer_half_close(p), "%s", tls_peer_error());
+	tls_peer_expect_end(p);
+	tls_peer_close(p);
+}
