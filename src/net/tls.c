@@ -229,9 +229,10 @@ tls_read(struct stream *s, void *bytes, size_t room)
 	if (got > 0 && got < ASKED)
 		t->begun = 0;
 	(void)send_out(t, false);
-	if (got > 0) {
-		if (error != 0 && error != EAGAIN && error != EWOULDBLOCK)
-			s->flags |= STREAM_READABLE; /* to be told of it */
+	if (got > 0) { /* what comes next has been seen, and no event tells */
+		if (has_ended(t) ||
+		    (error != 0 && error != EAGAIN && error != EWOULDBLOCK))
+			s->flags |= STREAM_READABLE;
 		return (ssize_t)got;
 	}
 	errno = error;
