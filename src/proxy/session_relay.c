@@ -105,8 +105,9 @@ session_on_server_reset(struct session *s)
 {
 	s->server_reset = true;
 	s->server_cut = errno == ECONNABORTED;
-	s->client_sending = s->to_server.dropping ||
-	    pipe_pending(&s->to_server) > 0 || s->down.flags & STREAM_READABLE;
+	s->client_sending = !s->to_server.ended &&
+	    (s->to_server.dropping || pipe_pending(&s->to_server) > 0 ||
+		s->down.flags & STREAM_READABLE);
 	s->to_client.ended = true;
 	session_let_go(s);
 }
