@@ -146,7 +146,9 @@ from_epoll(uint32_t events)
 		ready |= READY_WRITE;
 	if (events & EPOLLRDHUP)
 		ready |= READY_READ | READY_EOF;
-	if (events & (EPOLLERR | EPOLLHUP))
+	if (events & EPOLLHUP)
+		ready |= READY_READ | READY_WRITE;
+	if (events & EPOLLERR)
 		ready |= READY_READ | READY_WRITE | READY_ERROR;
 	return ready;
 }

@@ -18,7 +18,8 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	while (n < 0 && errno == EINTR);
 	/* A short read took all there was: the next byte, or the end if it is
 	 * not known to be here, comes with an event of its own. */
-	if (n < 0 || ((size_t)n < room && !(s->flags & STREAM_AT_EOF)))
+	if (n < 0 ||
+	    ((size_t)n < room && !(s->flags & (STREAM_AT_EOF | STREAM_FIN))))
 		s->flags &= ~(unsigned)STREAM_READABLE;
 	return n;
 }
@@ -92,7 +93,9 @@ stream_note_ready(struct stream *s, unsigned ready)
 	if (ready & READY_READ)
 		s->flags |= STREAM_READABLE;
 	if (ready & READY_EOF)
-		s->flags |= s->ops->fin_is_end ? STREAM_AT_EOF : STREAM_FIN;
+		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR)
+		    ? STREAM_AT_EOF
+		    : STREAM_FIN;
 	if (ready & READY_WRITE) {
 		s->flags |= STREAM_WRITABLE;
 		if (s->flags & STREAM_UNSENT)

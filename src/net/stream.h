@@ -7,7 +7,7 @@
  *     READABLE  a read may give something (cleared by EAGAIN, a short read)
  *     WRITABLE  a write may take something (cleared by EAGAIN)
  *     AT_EOF    the far side's FIN is here: after a short read comes the end
- *     FIN       it is here, but the end is something else (TLS)
+ *     FIN       it is here, but the end is something else: in TLS, or a reset
  *     UNSENT    bytes that were taken wait inside the stream to be sent
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
@@ -27,6 +27,7 @@ enum {
 	STREAM_NODELAY = 16,   /* it is off, or may stay */
 	STREAM_FIN = 32,
 	STREAM_UNSENT = 64,
+	STREAM_NO_GOODBYE = 128, /* set by its owner: see shutdown */
 };
 
 struct stream;
@@ -39,7 +40,8 @@ struct stream_ops {
 	 * WRITABLE when full. With `last`, an end follows at once. */
 	ssize_t (*write)(
 	    struct stream *s, const void *bytes, size_t n, bool last);
-	/* Tells the far side that no more comes. */
+	/* Tells the far side that no more comes. With NO_GOODBYE more should
+	 * have come: where it can (TLS), the end shows it. */
 	void (*shutdown)(struct stream *s);
 	/* Sends what is UNSENT, as far as possible; NULL: nothing ever is. */
 	void (*flush)(struct stream *s);

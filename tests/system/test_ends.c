@@ -191,6 +191,37 @@ START_TEST(server_reset_reaches_client)
 }
 END_TEST
 
+/* The client has ended; what it is told and the reset come together. */
+static void
+say_and_reset(struct backend *b, int fd)
+{
+	char c;
+
+	while (recv(fd, &c, 1, 0) > 0)
+		;
+	backend_send(fd, "part", 4);
+	backend_reset(b, fd);
+}
+
+START_TEST(server_reset_with_last_words)
+{
+	struct chain c;
+	char part[4];
+	int fd, i;
+
+	chain_up(&c, SPOT_TCP4, SPOT_TCP4, say_and_reset, NULL);
+	for (i = 0; i < 20; i++) {
+		fd = spot_connect(&c.front);
+		spot_send(fd, "x", 1);
+		shutdown(fd, SHUT_WR);
+		spot_recv(fd, part, sizeof(part));
+		spot_expect_reset(fd);
+		close(fd);
+	}
+	chain_down(&c);
+}
+END_TEST
+
 /* ---- last words ---- */
 
 static size_t answer_bytes;
@@ -363,6 +394,7 @@ main(void)
 	SUITE_ADD(s, fastclose_opts_out, 20);
 	SUITE_ADD(s, client_reset_reaches_server, 20);
 	SUITE_ADD(s, server_reset_reaches_client, 20);
+	SUITE_ADD(s, server_reset_with_last_words, 20);
 	SUITE_ADD(s, answer_during_upload_server_closes, 30);
 	SUITE_ADD(s, answer_during_upload_server_reads_on, 30);
 	SUITE_ADD(s, slow_client_through_a_buffer, 30);

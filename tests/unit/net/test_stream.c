@@ -94,6 +94,19 @@ START_TEST(end_after_a_short_read)
 }
 END_TEST
 
+/* A reset looks like an end too, until it is read. */
+START_TEST(no_end_before_a_reset)
+{
+	begin();
+	ck_assert_int_eq(write(far, "last", 4), 4);
+	stream_note_ready(&s, READY_READ | READY_EOF | READY_ERROR);
+	ck_assert_int_eq(stream_read(&s, bytes, 50), 4);
+	ck_assert_uint_ne(s.flags & STREAM_READABLE, 0);
+	ck_assert_uint_eq(s.flags & STREAM_AT_EOF, 0);
+	end();
+}
+END_TEST
+
 START_TEST(writable_until_it_is_not)
 {
 	ssize_t n;
@@ -184,6 +197,7 @@ main(void)
 	SUITE_ADD(suite, closed_ones, 10);
 	SUITE_ADD(suite, readable_until_it_is_not, 10);
 	SUITE_ADD(suite, end_after_a_short_read, 10);
+	SUITE_ADD(suite, no_end_before_a_reset, 10);
 	SUITE_ADD(suite, writable_until_it_is_not, 10);
 	SUITE_ADD(suite, nodelay, 20);
 	SUITE_ADD(suite, ways_to_close, 20);
