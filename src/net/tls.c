@@ -286,7 +286,7 @@ tls_shutdown(struct stream *s)
 {
 	struct tls *t = inside(s);
 
-	if (t->done && t->error == NULL) {
+	if (t->done && t->error == NULL && !(s->flags & STREAM_NO_GOODBYE)) {
 		ERR_clear_error();
 		(void)SSL_shutdown(t->ssl);
 		(void)send_out(t, true);

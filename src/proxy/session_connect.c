@@ -59,10 +59,13 @@ session_give_up_address(struct session *s, int error)
 }
 
 /* The server took the client's first bytes, or the connection was there before:
- * from here on it is the loop's to say what comes. */
+ * from here on it is the loop's to say what comes. That the server broke off behind
+ * the first of them, with the verdict on the others, is told once. */
 static void
-session_go_on(struct session *s)
+session_go_on(struct session *s, enum pipe_verdict v)
 {
+	if (v == PIPE_WRITE_FAILED && errno == ECONNRESET)
+		s->server_reset = true;
 	session_on_connected(s);
 	if (watch_start(s->frontend->loop, &s->up.watch, s->up.fd,
 		READY_READ |
@@ -115,7 +118,7 @@ session_take_spare(struct session *s)
 		if (v == PIPE_READ_FAILED)
 			session_close(s, REASON_CLIENT_RESET);
 		else
-			session_go_on(s);
+			session_go_on(s, v);
 		spares_refill(&f->spares, server);
 		return true;
 	}
@@ -160,7 +163,7 @@ session_connect(struct session *s)
 	}
 	if (s->to_server.bytes == 0)
 		return session_await_connect(s);
-	session_go_on(s);
+	session_go_on(s, v);
 	return 0;
 }
 

@@ -120,7 +120,8 @@ session_reset_reason(const struct session *s)
 
 /* All the server said is with the client, whose end is yet to come. A reset is
  * passed on as one, once the client's kernel has all bytes; but a client that
- * is still sending would lose the answer to it, and gets an end. */
+ * is still sending would lose the answer to it, and gets an end; in TLS one that it
+ * can tell from a good one. */
 static void
 session_on_server_done(struct session *s)
 {
@@ -141,6 +142,8 @@ session_on_server_done(struct session *s)
 			session_close(s, REASON_FASTCLOSE);
 		return;
 	}
+	if (s->server_reset)
+		s->down.flags |= STREAM_NO_GOODBYE;
 	stream_shutdown(&s->down);
 	s->client_told = true;
 	s->active = loop_now(f->loop);
