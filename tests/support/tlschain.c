@@ -5,10 +5,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
+
+enum { STATISTICS = 4096 };
 
 void
 tls_chain_begin(struct tls_chain *c)
@@ -95,14 +99,59 @@ tls_chain_tell(const struct tls_chain *c, const char *line)
 	ck_assert_msg(*answer == '\0', "%s: %s", line, answer);
 }
 
+/* Keeps nothing, for use while waiting. */
+static void
+statistics(const struct tls_chain *c, char *to, size_t room)
+{
+	int fd = spot_connect(&c->ctl);
+	size_t n = 0;
+	ssize_t k;
+
+	spot_send(fd, "statistics\n", 11);
+	shutdown(fd, SHUT_WR);
+	while (n < room - 1 && (k = recv(fd, to + n, room - 1 - n, 0)) > 0)
+		n += (size_t)k;
+	to[n] = '\0';
+	close(fd);
+}
+
+/* "NAME 12": 12. */
+static long
+number_of(const char *all, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at;
+
+	for (at = all; at != NULL; at = strchr(at, '\n')) {
+		at += *at == '\n';
+		if (strncmp(at, name, n) == 0 && at[n] == ' ')
+			return strtol(at + n, NULL, 10);
+	}
+	ck_abort_msg("no %s in %s", name, all);
+	return -1;
+}
+
 long
 tls_chain_count(const struct tls_chain *c, const char *name)
 {
-	const char *at =
-	    strstr(tls_chain_ask(c, "statistics"), text("%s ", name));
+	char all[STATISTICS];
 
-	ck_assert_msg(at != NULL, "no %s", name);
-	return strtol(at + strlen(name) + 1, NULL, 10);
+	statistics(c, all, sizeof(all));
+	return number_of(all, name);
+}
+
+void
+tls_chain_counts(const struct tls_chain *c, const char *name, long n)
+{
+	long long end = wait_now_ms() + wait_scaled(10000);
+	char all[STATISTICS];
+
+	for (statistics(c, all, sizeof(all)); number_of(all, name) != n;
+	     statistics(c, all, sizeof(all))) {
+		if (wait_now_ms() > end)
+			ck_abort_msg("not %s %ld: %s", name, n, all);
+		wait_nap();
+	}
 }
 
 /* ---- clients ---- */

@@ -35,9 +35,8 @@ const char *tls_chain_ask(const struct tls_chain *c, const char *line);
 void tls_chain_tell(const struct tls_chain *c, const char *line);
 /* A number of `statistics`. */
 long tls_chain_count(const struct tls_chain *c, const char *name);
-/* Waits until a number of `statistics` is that. */
-#define TLS_CHAIN_COUNTS(c, name, n) \
-	WAIT_FOR(tls_chain_count(c, name) == (n), 10000)
+/* Waits until it is that; the test fails, with all numbers, when it is not soon. */
+void tls_chain_counts(const struct tls_chain *c, const char *name, long n);
 
 /* A client of pen's that must get through, or must not. */
 struct tls_peer *tls_chain_opens(
