@@ -111,6 +111,73 @@ either_expect_end(struct either *e)
 	    k == 0, "wanted the end, got %s", k > 0 ? "data" : strerror(errno));
 }
 
+/* ---- streams ---- */
+
+static int
+error_of(SSL *ssl, int result)
+{
+	int why = SSL_get_error(ssl, result);
+
+	return why == SSL_ERROR_WANT_WRITE || why == SSL_ERROR_WANT_READ
+	    ? EAGAIN
+	    : EPROTO;
+}
+
+static ssize_t
+tls_read(void *arg, void *bytes, size_t n)
+{
+	return either_read(arg, bytes, n);
+}
+
+static ssize_t
+tls_write(void *arg, const void *bytes, size_t n)
+{
+	const struct either *e = arg;
+	size_t written;
+	int result;
+
+	ERR_clear_error();
+	result = SSL_write_ex(e->ssl, bytes, n, &written);
+	if (result == 1)
+		return (ssize_t)written;
+	errno = error_of(e->ssl, result);
+	return -1;
+}
+
+static int
+tls_finish(void *arg)
+{
+	const struct either *e = arg;
+	int result;
+
+	ERR_clear_error();
+	result = SSL_shutdown(e->ssl);
+	if (result >= 0)
+		return 0;
+	errno = error_of(e->ssl, result);
+	return -1;
+}
+
+static bool
+tls_has_more(void *arg)
+{
+	return SSL_pending(((const struct either *)arg)->ssl) > 0;
+}
+
+const char *
+either_stream(struct either *e, const struct stream_plan *plan)
+{
+	static const struct stream_io io = { tls_read, tls_write, tls_finish,
+		tls_has_more };
+
+	if (e->ssl == NULL)
+		return stream_run(e->fd, plan);
+	SSL_set_mode(e->ssl,
+	    SSL_MODE_ENABLE_PARTIAL_WRITE |
+		SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+	return stream_run_by(&io, e, e->fd, plan);
+}
+
 /* ---- the server ---- */
 
 static void

@@ -4,6 +4,7 @@
 #ifndef PEN_TEST_EITHER_H
 #define PEN_TEST_EITHER_H
 
+#include "support/stream.h"
 #include "support/tlspeer.h"
 
 struct either {
@@ -24,6 +25,8 @@ void either_finish(struct either *e);
 /* A client's end: without a word in TLS, else with a reset. */
 void either_cut(struct either *e);
 void either_close(struct either *e);
+/* stream_run() over it. */
+const char *either_stream(struct either *e, const struct stream_plan *plan);
 /* These fail the test. */
 void either_expect(struct either *e, const char *what);
 void either_expect_end(struct either *e);

@@ -25,8 +25,11 @@ struct side {
 };
 
 struct run {
+	const struct stream_io *io;
+	void *arg;
 	int fd;
-	unsigned pause_ms;
+	size_t refused; /* bytes that are to be offered again */
+	unsigned pause_ms, pause_of;
 	bool end_last;
 	struct side out, in;
 	char buf[CHUNK];
@@ -42,7 +45,7 @@ roll(struct side *s, size_t limit)
 static void
 maybe_rest(struct run *r, struct side *s)
 {
-	if (r->pause_ms > 0 && roll(s, 4) == 1)
+	if (r->pause_ms > 0 && roll(s, r->pause_of) == 1)
 		s->rest_until = wait_now_ms() + (long long)roll(s, r->pause_ms);
 }
 
@@ -50,17 +53,18 @@ static const char *
 send_some(struct run *r)
 {
 	struct side *s = &r->out;
-	size_t n = roll(s, CHUNK);
+	size_t n = r->refused > 0 ? r->refused : roll(s, CHUNK);
 	ssize_t k;
 
 	if (s->at == s->bytes) {
-		s->ended = true;
-		return shutdown(r->fd, SHUT_WR) == 0 ? NULL : "shutdown failed";
+		s->ended = r->io->finish(r->arg) == 0;
+		return s->ended || errno == EAGAIN ? NULL : "shutdown failed";
 	}
 	if (n > s->bytes - s->at)
 		n = (size_t)(s->bytes - s->at);
 	pattern_fill(s->seed, s->at, r->buf, n);
-	k = send(r->fd, r->buf, n, MSG_NOSIGNAL);
+	k = r->io->write(r->arg, r->buf, n);
+	r->refused = k < 0 ? n : 0;
 	if (k < 0)
 		return errno == EAGAIN ? NULL : "send failed";
 	s->at += (uint64_t)k;
@@ -72,7 +76,7 @@ static const char *
 receive_some(struct run *r)
 {
 	struct side *s = &r->in;
-	ssize_t k = recv(r->fd, r->buf, roll(s, CHUNK), 0);
+	ssize_t k = r->io->read(r->arg, r->buf, roll(s, CHUNK));
 
 	if (k < 0)
 		return errno == EAGAIN ? NULL : "receive failed";
@@ -118,19 +122,23 @@ run_all(struct run *r)
 {
 	const char *wrong = NULL;
 	struct pollfd p = { .fd = r->fd };
+	bool more;
 	int timeout, n;
 
 	while (wrong == NULL && !(r->out.ended && r->in.ended)) {
 		p.events = wanted(r, &timeout);
-		n = poll(p.events != 0 ? &p : NULL, p.events != 0, timeout);
-		if (n == 0 && timeout == (int)wait_scaled(SILENCE_MS))
+		p.revents = 0;
+		more = p.events & POLLIN && r->io->has_more(r->arg);
+		n = poll(p.events != 0 ? &p : NULL, p.events != 0,
+		    more ? 0 : timeout);
+		if (n == 0 && !more && timeout == (int)wait_scaled(SILENCE_MS))
 			return "silence";
-		if (n <= 0)
+		if (n < 0 || (n == 0 && !more))
 			continue;
 		if (p.revents & POLLOUT && p.events & POLLOUT)
 			wrong = send_some(r);
 		if (wrong == NULL && p.events & POLLIN &&
-		    p.revents & (POLLIN | POLLHUP | POLLERR))
+		    (more || p.revents & (POLLIN | POLLHUP | POLLERR)))
 			wrong = receive_some(r);
 		else if (p.revents & POLLERR)
 			return "the connection broke";
@@ -139,15 +147,19 @@ run_all(struct run *r)
 }
 
 const char *
-stream_run(int fd, const struct stream_plan *plan)
+stream_run_by(const struct stream_io *io, void *arg, int fd,
+    const struct stream_plan *plan)
 {
 	struct run *r = calloc(1, sizeof(*r));
 	const char *wrong;
 
 	if (r == NULL)
 		return "out of memory";
+	r->io = io;
+	r->arg = arg;
 	r->fd = fd;
 	r->pause_ms = plan->pause_ms;
+	r->pause_of = plan->pause_of > 0 ? plan->pause_of : 4;
 	r->end_last = plan->end_last;
 	r->out = (struct side){ .bytes = plan->out_bytes,
 		.seed = plan->out_seed,
@@ -159,4 +171,40 @@ stream_run(int fd, const struct stream_plan *plan)
 	wrong = run_all(r);
 	free(r);
 	return wrong;
+}
+
+/* ---- a plain socket ---- */
+
+static ssize_t
+plain_read(void *arg, void *bytes, size_t n)
+{
+	return recv(*(const int *)arg, bytes, n, 0);
+}
+
+static ssize_t
+plain_write(void *arg, const void *bytes, size_t n)
+{
+	return send(*(const int *)arg, bytes, n, MSG_NOSIGNAL);
+}
+
+static int
+plain_finish(void *arg)
+{
+	return shutdown(*(const int *)arg, SHUT_WR);
+}
+
+static bool
+plain_has_more(void *arg)
+{
+	(void)arg;
+	return false;
+}
+
+const char *
+stream_run(int fd, const struct stream_plan *plan)
+{
+	static const struct stream_io io = { plain_read, plain_write,
+		plain_finish, plain_has_more };
+
+	return stream_run_by(&io, &fd, fd, plan);
 }
