@@ -19,6 +19,7 @@ enum { OUT_MAX = 64 * 1024 };
 enum {
 	SMALL_RECORD = 1369,
 	LARGE_RECORD = 16384,
+	RECORD_MAX = 5 + LARGE_RECORD + 256, /* as on the wire, RFC 8446, 5.2 */
 	BEGINNING = 8 * SMALL_RECORD
 };
 enum { ASKED = 4096 };
@@ -62,7 +63,7 @@ note_error(struct tls *t)
 				     : "protocol error";
 }
 
-/* Receives up to `room` bytes, when there may be some. Returns whether OpenSSL
+/* Receives up to `room` bytes, or a record, when there may be some. Returns whether OpenSSL
  * has something new to look at: bytes, or the end. Errors of the socket are in
  * errno, with false. */
 static bool
@@ -75,6 +76,8 @@ receive(struct tls *t, size_t room)
 	errno = EAGAIN;
 	if (!(s->flags & STREAM_READABLE) || t->end.cut)
 		return false;
+	if (room < RECORD_MAX)
+		room = RECORD_MAX;
 	if (room > TLS_IN_MAX)
 		room = TLS_IN_MAX;
 	do
@@ -189,8 +192,8 @@ has_ended(const struct tls *t)
 	return (SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
-/* Reads records until `room` is full or nothing more is there. Returns how much
- * it was; *error is 0, or what came instead of more. */
+/* Reads records until `room` may be too small for the next or nothing more is
+ * there. Returns how much it was; *error is 0, or what came instead of more. */
 static size_t
 read_records(struct tls *t, char *bytes, size_t room, int *error)
 {
@@ -208,6 +211,8 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 		if (has_ended(t))
 			break;
 		*error = refusal(t, rc);
+		if (*error == 0 && got > 0 && room - got < LARGE_RECORD)
+			break;
 		if (*error == 0 && !receive(t, room - got))
 			*error = errno;
 	}

@@ -48,7 +48,7 @@ bytes(int where, int version)
 		.out_bytes = n + 1,
 		.in_bytes = n,
 		.pause_ms = 20,
-		.pause_of = 64 };
+		.pause_of = 4 * (unsigned)amount() };
 	struct either_server server;
 	struct tls_chain c;
 	struct either client;
@@ -59,7 +59,7 @@ bytes(int where, int version)
 		.out_bytes = n,
 		.in_bytes = n + 1,
 		.pause_ms = 20,
-		.pause_of = 64 };
+		.pause_of = 4 * (unsigned)amount() };
 	tls_chain_begin(&c);
 	either_serve(
 	    &server, run_server, where & BEHIND ? c.site : NULL, version);
