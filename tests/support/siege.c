@@ -66,12 +66,12 @@ has_closed_all(struct siege *s)
 static void
 expect_no_complaint(struct siege *s)
 {
-	static const char *const bad[] = { "ERROR", "rror=", "anitizer",
-		"runtime error", "assert", "illegal" };
+	static const char *const bad[] = { "ERROR", "anitizer", "runtime error",
+		"assert", "illegal", "error=" };
 	const char *said = child_err(&s->pen.child);
 	size_t i;
 
-	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]) - s->may_complain; i++)
 		ck_assert_msg(
 		    strstr(said, bad[i]) == NULL, "pen complains: %s", said);
 }

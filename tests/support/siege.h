@@ -18,7 +18,8 @@ struct siege {
 	/* files: the authority, the server's, a client's; of the last two, the
 	 * key too */
 	const char *root_file, *cert_file, *client_file;
-	int fds; /* as siege_begin() found them */
+	int fds;	   /* as siege_begin() found them */
+	bool may_complain; /* of servers: with error=.. */
 };
 
 /* Makes certificates: a.test,b.test,127.0.0.1 and a client's. */
