@@ -249,7 +249,10 @@ record_size(struct tls *t, size_t n)
 {
 	bool small = t->begun < BEGINNING;
 
+	/* lowering the first lowers the second, raising it does not */
 	SSL_set_max_send_fragment(t->ssl, small ? SMALL_RECORD : LARGE_RECORD);
+	SSL_set_split_send_fragment(
+	    t->ssl, small ? SMALL_RECORD : LARGE_RECORD);
 	if (!small)
 		return n;
 	if (n > BEGINNING - t->begun)
