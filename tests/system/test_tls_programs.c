@@ -281,7 +281,8 @@ START_TEST(gnutls_believes_and_resumes)
 	NEED_PROGRAM("nginx");
 	web_up();
 	out = run_program(20000, "sh", "-c",
-	    text("printf 'GET / HTTP/1.0\\r\\n\\r\\n' | gnutls-cli -r"
+	    text("printf 'GET / HTTP/1.0\\r\\n\\r\\n' | gnutls-cli -r "
+		 "--waitresumption"
 		 " --x509cafile %s --priority %s -p %d localhost",
 		id.ca, priority, front.port),
 	    NULL);
