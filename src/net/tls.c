@@ -23,6 +23,10 @@ enum {
 	BEGINNING = 8 * SMALL_RECORD
 };
 enum { ASKED = 4096 };
+/* What far sides may say that is no data (new keys, tickets, handshakes that are
+ * refused), in steps of OpenSSL, about five a message, a second; how much may wait
+ * for one that does not read our answers. */
+enum { ASIDES = 1000, ASIDES_MS = 1000, UNREAD_MAX = 2 * OUT_MAX };
 
 struct tls {
 	struct tls_end end; /* first: what OpenSSL reads */
@@ -30,13 +34,13 @@ struct tls {
 	struct stream *stream;
 	SSL *ssl;
 	struct buffer unsent;
-	uint32_t begun; /* bytes of this flow sent so far, up to BEGINNING */
-	uint32_t handshakes;
-	uint64_t shaken_ms; /* when the last one began */
+	uint32_t begun;	 /* bytes of this flow sent so far, up to BEGINNING */
+	uint32_t asides; /* messages that were no data */
+	uint64_t asides_ms; /* since then */
+	uint64_t shaken_ms; /* when the last handshake began */
 	uint64_t key;	    /* of tls_set_key() */
 	const char *error;
 	bool done;    /* the handshake */
-	bool refused; /* a handshake too many */
 	bool fin_due; /* after what is unsent */
 };
 
@@ -55,8 +59,8 @@ note_error(struct tls *t)
 	long verified = SSL_get_verify_result(t->ssl);
 
 	if (t->error == NULL)
-		t->error = t->refused ? "renegotiation refused"
-		    : t->end.cut      ? "connection cut"
+		t->error = t->end.refused != NULL ? t->end.refused
+		    : t->end.cut		  ? "connection cut"
 		    : verified != X509_V_OK
 		    ? X509_verify_cert_error_string(verified)
 		    : reason != NULL ? reason
@@ -178,7 +182,7 @@ refusal(struct tls *t, int rc)
 {
 	int why = SSL_get_error(t->ssl, rc);
 
-	if (t->refused)
+	if (t->end.refused != NULL)
 		why = SSL_ERROR_SSL;
 	if (why == SSL_ERROR_WANT_READ)
 		return 0;
@@ -192,12 +196,13 @@ has_ended(const struct tls *t)
 	return (SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
-/* Reads records until `room` may be too small for the next or nothing more is
- * there. Returns how much it was; *error is 0, or what came instead of more. */
+/* Reads records until `room` may be too small for the next, nothing more is there,
+ * or as much was received as others can wait for: records may hold next to nothing.
+ * Returns how much it was; *error is 0, or what came instead of more. */
 static size_t
 read_records(struct tls *t, char *bytes, size_t room, int *error)
 {
-	size_t got = 0, n;
+	size_t got = 0, received = 0, n;
 	int rc;
 
 	*error = 0;
@@ -211,10 +216,12 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 		if (has_ended(t))
 			break;
 		*error = refusal(t, rc);
-		if (*error == 0 && got > 0 && room - got < LARGE_RECORD)
+		if (*error == 0 && got > 0 &&
+		    (room - got < LARGE_RECORD || received >= TLS_IN_MAX / 2))
 			break;
 		if (*error == 0 && !receive(t, room - got))
 			*error = errno;
+		received += t->end.memory->end;
 	}
 	return got;
 }
@@ -234,6 +241,11 @@ tls_read(struct stream *s, void *bytes, size_t room)
 	if (got > 0 && got < ASKED)
 		t->begun = 0;
 	(void)send_out(t, false);
+	if (buffer_length(&t->unsent) > UNREAD_MAX) {
+		t->error = "answers not read";
+		errno = EPROTO;
+		return -1;
+	}
 	if (got > 0) { /* what comes next has been seen, and no event tells */
 		if (has_ended(t) ||
 		    (error != 0 && error != EAGAIN && error != EWOULDBLOCK))
@@ -425,21 +437,44 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	return 0;
 }
 
-/* Counts the handshakes of a connection: in TLS 1.2 a client may ask for more. */
+/* In TLS 1.2 a client may ask for more handshakes. */
+static void
+on_handshake(struct tls *t, const SSL *ssl)
+{
+	uint64_t now = clock_monotonic_ms();
+
+	if (t->done && SSL_is_server(ssl) &&
+	    now - t->shaken_ms < t->context->renegotiation_ms)
+		t->end.refused = "renegotiation refused";
+	t->shaken_ms = now;
+}
+
+static void
+on_aside(struct tls *t)
+{
+	uint64_t now = clock_monotonic_ms();
+
+	if (now - t->asides_ms >= ASIDES_MS) {
+		t->asides_ms = now;
+		t->asides = 0;
+	}
+	if (++t->asides > ASIDES)
+		t->end.refused = "too much that is no data";
+}
+
 void
 tls_on_info(const SSL *ssl, int where, int ret)
 {
 	struct tls *t = SSL_get_app_data(ssl);
-	uint64_t now;
 
 	(void)ret;
-	if (t == NULL || !(where & SSL_CB_HANDSHAKE_START) ||
-	    SSL_version(ssl) >= TLS1_3_VERSION || !SSL_is_server(ssl))
+	if (t == NULL)
 		return;
-	now = clock_monotonic_ms();
-	if (t->done && now - t->shaken_ms < t->context->renegotiation_ms)
-		t->refused = true;
-	t->shaken_ms = now;
+	if (where & SSL_CB_HANDSHAKE_START)
+		on_handshake(t, ssl);
+	else if (t->done &&
+	    (where & SSL_CB_LOOP || where == SSL_CB_WRITE_ALERT))
+		on_aside(t);
 }
 
 enum tls_step

@@ -17,6 +17,10 @@ bio_read(BIO *b, char *to, int room)
 	size_t n = m->end - m->at;
 
 	BIO_clear_retry_flags(b);
+	if (t->refused != NULL) {
+		BIO_set_retry_read(b);
+		return -1;
+	}
 	if (buffer_length(&t->early) > 0) {
 		n = buffer_length(&t->early);
 		if (n > (size_t)room)

@@ -23,6 +23,7 @@ struct tls_end {
 	struct tls_memory *memory;
 	struct buffer early; /* received with the end of the handshake */
 	bool cut;	     /* the connection has ended */
+	const char *refused; /* why no more is heard; NULL: it is */
 };
 
 /* Counted: its maker has one reference, each stream another. */

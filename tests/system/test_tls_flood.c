@@ -1,0 +1,427 @@
+/* test_tls_flood.c: ends that shake hands well and then say, over and over, what
+ * costs the other end work or memory: new keys, tickets, new handshakes. Pen
+ * stays small, goes on with the others, and has nothing to do afterwards. */
+#include "config.h"
+
+#include "support/suite.h"
+
+#ifdef HAVE_OPENSSL
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <openssl/crypto.h>
+#include <openssl/err.h>
+
+#include "support/backend.h"
+#include "support/siege.h"
+#include "support/tlsseal.h"
+#include "support/wait.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+/* What memory may grow by; what another client may have to wait. */
+enum { GROWTH_KB = 1024, LATENCY_MS = 1000 };
+
+/* A client, or the server, that floods. */
+struct flood {
+	struct backend server; /* first */
+	struct siege siege;
+	SSL_CTX *ctx, *server_ctx;
+	int fd;
+	struct tls_end end;
+	unsigned char *at; /* to be sent, made before */
+	size_t n, room;
+	size_t sent;
+	atomic_bool over;
+	pthread_t thread;
+};
+
+static void
+add(struct flood *f, const void *bytes, size_t n)
+{
+	if (f->n + n > f->room) {
+		f->room = 2 * (f->n + n);
+		f->at = realloc(f->at, f->room);
+		if (f->at == NULL)
+			abort();
+	}
+	memcpy(f->at + f->n, bytes, n);
+	f->n += n;
+}
+
+/* What OpenSSL wants sent. */
+static void
+add_said(struct flood *f)
+{
+	char some[16384];
+	int n;
+
+	while ((n = BIO_read(SSL_get_wbio(f->end.ssl), some, sizeof(some))) > 0)
+		add(f, some, (size_t)n);
+}
+
+static void *
+send_all(void *arg)
+{
+	struct flood *f = arg;
+	ssize_t k;
+
+	for (f->sent = 0; f->sent < f->n; f->sent += (size_t)k) {
+		k = send(f->fd, f->at + f->sent, f->n - f->sent, MSG_NOSIGNAL);
+		if (k <= 0)
+			break;
+	}
+	atomic_store(&f->over, true);
+	return NULL;
+}
+
+/* Sends it from a thread while others are served; returns their worst wait. */
+static long long
+send_beside_others(struct flood *f)
+{
+	struct tls_wish w = { .sni = "a.test", .max = TLS1_2_VERSION };
+	long long began, worst = 0;
+	struct tls_peer *p;
+
+	atomic_store(&f->over, false);
+	ck_assert_int_eq(pthread_create(&f->thread, NULL, send_all, f), 0);
+	do {
+		began = wait_now_ms();
+		p = tls_peer_open(spot_connect(&f->siege.front), &w);
+		ck_assert_msg(p != NULL, "%s", tls_peer_error());
+		tls_peer_expect_echo(p, "me too");
+		tls_peer_close(p);
+		if (wait_now_ms() - began > worst)
+			worst = wait_now_ms() - began;
+	} while (!atomic_load(&f->over));
+	ck_assert_int_eq(pthread_join(f->thread, NULL), 0);
+	return worst;
+}
+
+static void
+call(struct flood *f)
+{
+	f->fd = spot_connect(&f->siege.front);
+	tls_end_open(&f->end, f->ctx, false);
+	ck_assert_msg(tls_end_shake(&f->end, f->fd), "no handshake");
+	f->n = 0;
+}
+
+static void
+hang_up(struct flood *f)
+{
+	tls_end_close(&f->end);
+	close(f->fd);
+}
+
+static struct flood *
+begin(int version, const char *const more[])
+{
+	struct flood *f = calloc(1, sizeof(*f));
+	struct siege *s = &f->siege;
+	const char *options[16] = { "-x", "100", "-E", NULL };
+	int n = 4, i;
+
+	backend_start(&f->server, SPOT_TCP4, backend_echo, NULL);
+	siege_prepare(s);
+	options[3] = s->cert_file;
+	for (i = 0; more[i] != NULL; i++)
+		options[n++] = more[i];
+	siege_begin(
+	    s, options, (const char *const[]){ f->server.at.text, NULL });
+	f->ctx = siege_client(s, version, false);
+	SSL_CTX_set_cipher_list(f->ctx, "ECDHE-ECDSA-AES128-GCM-SHA256");
+	/* until all sizes of blocks have been asked for */
+	for (i = 0; i < 100; i++)
+		siege_serves(s, true);
+	return f;
+}
+
+/* What is left of it. */
+static void
+expect_small(struct flood *f, const char *what, long rss, long long worst)
+{
+	long now = siege_rss_kb(&f->siege);
+
+	printf("%s: %zu of %zu bytes taken, %ld kB more, others waited %lld "
+	       "ms at most\n",
+	    what, f->sent, f->n, now - rss, worst);
+	fflush(stdout);
+	ck_assert_msg(
+	    now - rss < GROWTH_KB, "resident %ld kB, then %ld kB", rss, now);
+	ck_assert_int_lt(worst, wait_scaled(LATENCY_MS));
+}
+
+static void
+end(struct flood *f)
+{
+	WAIT_FOR(f->server.open == 0, 10000);
+	siege_serves(&f->siege, true);
+	siege_expect_peace(&f->siege);
+	siege_end(&f->siege);
+	backend_stop(&f->server);
+	SSL_CTX_free(f->ctx);
+	free(f->at);
+	free(f);
+}
+
+/* ---- TLS 1.3: new keys ---- */
+
+static void
+make_key_updates(struct flood *f, long n, int how, long data_every)
+{
+	long i;
+
+	for (i = 1; i <= n; i++) {
+		ck_assert(SSL_key_update(f->end.ssl, how) == 1 &&
+		    SSL_do_handshake(f->end.ssl) == 1);
+		if (data_every > 0 && i % data_every == 0)
+			ck_assert_int_eq(SSL_write(f->end.ssl, "x", 1), 1);
+		if (i % 100 == 0)
+			add_said(f);
+	}
+	add_said(f);
+}
+
+/* Either is fine: that it goes on, or that it has been sent away. */
+static void
+expect_served_or_ended(struct flood *f)
+{
+	char some[65536];
+	ssize_t k;
+
+	shutdown(f->fd, SHUT_WR);
+	do
+		k = recv(f->fd, some, sizeof(some), 0);
+	while (k > 0);
+	ck_assert_msg(k == 0 || errno != EAGAIN, "pen hangs");
+}
+
+START_TEST(key_updates)
+{
+	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	long rss = siege_rss_kb(&f->siege);
+	long long worst;
+
+	call(f);
+	make_key_updates(
+	    f, suite_amount(10000, 1000), SSL_KEY_UPDATE_REQUESTED, 0);
+	worst = send_beside_others(f);
+	expect_small(f, "key updates with requests", rss, worst);
+	expect_served_or_ended(f);
+	hang_up(f);
+	call(f);
+	make_key_updates(
+	    f, suite_amount(200000, 5000), SSL_KEY_UPDATE_NOT_REQUESTED, 0);
+	worst = send_beside_others(f);
+	expect_small(f, "key updates", rss, worst);
+	expect_served_or_ended(f);
+	hang_up(f);
+	end(f);
+}
+END_TEST
+
+/* Nobody reads the answers; data between them makes it look like work. */
+START_TEST(unread_answers)
+{
+	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	long rss = siege_rss_kb(&f->siege);
+	long long worst;
+
+	call(f);
+	ck_assert_int_eq(setsockopt(f->fd, SOL_SOCKET, SO_RCVBUF,
+			     &(int){ 4096 }, sizeof(int)),
+	    0);
+	make_key_updates(
+	    f, suite_amount(400000, 10000), SSL_KEY_UPDATE_REQUESTED, 10);
+	worst = send_beside_others(f);
+	expect_small(f, "key updates whose answers nobody reads", rss, worst);
+	hang_up(f);
+	end(f);
+}
+END_TEST
+
+/* A few are what RFC 8446, 4.6.3 is about. */
+START_TEST(some_key_updates)
+{
+	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	char c = 0;
+	int i, n;
+
+	call(f);
+	for (i = 0; i < 100; i++) {
+		ck_assert_int_eq(
+		    SSL_key_update(f->end.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
+		ck_assert_int_eq(SSL_write(f->end.ssl, "x", 1), 1);
+		ck_assert(tls_end_send(&f->end, f->fd));
+		while ((n = SSL_read(f->end.ssl, &c, 1)) <= 0)
+			ck_assert_msg(SSL_get_error(f->end.ssl, n) ==
+				    SSL_ERROR_WANT_READ &&
+				tls_end_receive(&f->end, f->fd),
+			    "ended after %d", i);
+		ck_assert_int_eq(c, 'x');
+	}
+	hang_up(f);
+	end(f);
+}
+END_TEST
+
+/* ---- TLS 1.3: tickets of a server ---- */
+
+static void
+serve_tickets(struct backend *b, int fd)
+{
+	struct flood *f = (struct flood *)b; /* its first member */
+	long n = suite_amount(10000, 1000);
+	struct tls_end e;
+
+	tls_end_open(&e, f->server_ctx, true);
+	if (tls_end_shake(&e, fd))
+		while (n-- > 0 && SSL_new_session_ticket(e.ssl) == 1 &&
+		    SSL_do_handshake(e.ssl) == 1 && tls_end_send(&e, fd))
+			;
+	while (tls_end_receive(&e, fd)) /* until pen has gone */
+		;
+	tls_end_close(&e);
+	OPENSSL_thread_stop();
+}
+
+/* Either is fine here too, but the end must come with the client's. */
+START_TEST(tickets)
+{
+	struct flood *f = calloc(1, sizeof(*f));
+	struct siege *s = &f->siege;
+	long rss = 0;
+	int i, fd;
+
+	siege_prepare(s);
+	f->server_ctx = SSL_CTX_new(TLS_server_method());
+	ck_assert(f->server_ctx != NULL &&
+	    SSL_CTX_use_certificate_chain_file(f->server_ctx, s->cert_file) ==
+		1 &&
+	    SSL_CTX_use_PrivateKey_file(
+		f->server_ctx, s->cert_file, SSL_FILETYPE_PEM) == 1);
+	backend_start(&f->server, SPOT_TCP4, serve_tickets, NULL);
+	s->may_complain = true;
+	siege_begin(s,
+	    (const char *const[]){ "--upstream-tls", "--upstream-ca",
+		s->root_file, "--upstream-name", "a.test", NULL },
+	    (const char *const[]){ f->server.at.text, NULL });
+	for (i = 0; i < 20; i++) {
+		fd = spot_connect(&s->front);
+		spot_send(fd, "x", 1);
+		WAIT_FOR(siege_count(s, "tls_up_handshakes") > i, 10000);
+		WAIT_FOR(f->server.accepted > i, 10000);
+		shutdown(fd, SHUT_WR);
+		if (i % 2 == 0)
+			(void)recv(fd, &(char){ 0 }, 1, 0);
+		close(fd);
+		siege_rest(s);
+		if (i == 4)
+			rss = siege_rss_kb(s);
+	}
+	WAIT_FOR(f->server.open == 0, 10000);
+	expect_small(f, "tickets", rss, 0);
+	siege_expect_peace(s);
+	siege_end(s);
+	backend_stop(&f->server);
+	SSL_CTX_free(f->server_ctx);
+	free(f);
+}
+END_TEST
+
+/* ---- TLS 1.2: new handshakes ---- */
+
+static void
+renegotiate_once(struct flood *f)
+{
+	call(f);
+	ck_assert_int_eq(SSL_renegotiate(f->end.ssl), 1);
+	ck_assert_msg(!tls_end_shake(&f->end, f->fd), "renegotiated");
+	hang_up(f);
+}
+
+START_TEST(renegotiation)
+{
+	struct flood *f = begin(TLS1_2_VERSION, (const char *const[]){ NULL });
+	long rss = siege_rss_kb(&f->siege), i;
+
+	for (i = suite_amount(500, 50); i > 0; i--)
+		renegotiate_once(f);
+	expect_small(f, "renegotiation", rss, 0);
+	end(f);
+}
+END_TEST
+
+/* Allowed, but not so soon. */
+START_TEST(renegotiation_too_soon)
+{
+	struct flood *f = begin(TLS1_2_VERSION,
+	    (const char *const[]){ "--renegotiation-interval", "60", NULL });
+	long rss = siege_rss_kb(&f->siege), n = suite_amount(500, 50), i;
+
+	for (i = 0; i < n; i++)
+		renegotiate_once(f);
+	WAIT_FOR(siege_count(&f->siege, "closed_tls_failed") == n, 10000);
+	expect_small(f, "renegotiation too soon", rss, 0);
+	end(f);
+}
+END_TEST
+
+/* OpenSSL's client waits for an answer to its hello; this one does not. */
+START_TEST(hellos)
+{
+	struct flood *f = begin(TLS1_2_VERSION, (const char *const[]){ NULL });
+	long rss = siege_rss_kb(&f->siege), n = suite_amount(200000, 5000), i;
+	unsigned char hello[64] = { 1, 0, 0, 60, 3, 3 };
+	struct bytes *one = calloc(1, sizeof(*one));
+	struct tls_seal seal;
+	long long worst;
+
+	ck_assert_ptr_nonnull(one);
+	call(f);
+	if (!tls_seal_begin(&seal, f->end.ssl)) {
+		suite_skip(__func__, "OpenSSL is older than 3.0");
+		n = 0;
+	}
+	for (i = 0; i < n; i++) {
+		one->n = 0;
+		tls_seal_record(
+		    &seal, RECORD_HANDSHAKE, hello, sizeof(hello), one);
+		add(f, one->at, one->n);
+	}
+	worst = send_beside_others(f);
+	expect_small(f, "hellos whose answers nobody reads", rss, worst);
+	expect_served_or_ended(f);
+	hang_up(f);
+	free(one);
+	end(f);
+}
+END_TEST
+
+#endif
+
+int
+main(void)
+{
+	Suite *s = suite_create("tls_flood");
+
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, key_updates, 60);
+	SUITE_ADD(s, unread_answers, 60);
+	SUITE_ADD(s, some_key_updates, 30);
+	SUITE_ADD(s, tickets, 60);
+	SUITE_ADD(s, renegotiation, 60);
+	SUITE_ADD(s, renegotiation_too_soon, 60);
+	SUITE_ADD(s, hellos, 60);
+#endif
+	return suite_main(s);
+}
