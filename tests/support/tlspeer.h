@@ -72,9 +72,10 @@ typedef bool tls_talk_fn(struct tls_echo *s, SSL *ssl);
 
 struct tls_echo_options {
 	const char *client_ca; /* file; a client must have a certificate */
-	const char *alpn;  /* "h2,http/1.1", best first; no match: an alert */
-	int min, max;	   /* TLS1_2_VERSION ..; 0: OpenSSL's own */
-	tls_talk_fn *talk; /* NULL: echoes */
+	const char *alpn;    /* "h2,http/1.1", best first; no match: an alert */
+	int min, max;	     /* TLS1_2_VERSION ..; 0: OpenSSL's own */
+	tls_talk_fn *talk;   /* NULL: echoes */
+	enum spot_kind kind; /* of place; 0: IPv4 */
 };
 
 /* What the server has seen so far; the words are the last client's. */
@@ -96,7 +97,7 @@ struct tls_echo {
 	struct tls_seen seen; /* under lock */
 };
 
-/* Serves at a fresh port of 127.0.0.1 with these files until the stop. It
+/* Serves at a fresh place with these files until the stop. It
  * echoes, goodbye for goodbye; `o` may be NULL. */
 void tls_echo_start(struct tls_echo *s, const char *cert, const char *key,
     const struct tls_echo_options *o);

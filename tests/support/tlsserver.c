@@ -172,7 +172,8 @@ tls_echo_start(struct tls_echo *s, const char *cert, const char *key,
 		tls_explain(NULL, 0, why);
 		ck_abort_msg("TLS server: %s", why);
 	}
-	backend_start(&s->backend, SPOT_TCP4, serve_tls, NULL);
+	backend_start(
+	    &s->backend, o != NULL ? o->kind : SPOT_TCP4, serve_tls, NULL);
 }
 
 void

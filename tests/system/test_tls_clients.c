@@ -1,0 +1,355 @@
+/* test_tls_clients.c: clients of TLS: who they must be, and what is agreed on with
+ * them. */
+#include "config.h"
+
+#include "support/suite.h"
+
+#ifdef HAVE_OPENSSL
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/tlschain.h"
+#include "support/wait.h"
+
+static const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+
+static struct tls_chain c;
+static struct backend server;
+
+static void
+up(const char *commands)
+{
+	tls_chain_begin(&c);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(
+	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
+}
+
+static void
+down(void)
+{
+	tls_chain_down(&c);
+	backend_stop(&server);
+	tls_chain_end(&c);
+}
+
+static void
+refused(const struct tls_wish *w, const char *why)
+{
+	const char *told = tls_chain_refused(&c, w);
+
+	ck_assert_msg(
+	    strstr(told, why) != NULL, "wanted \"%s\", got \"%s\"", why, told);
+}
+
+/* ---- certificates of clients ---- */
+
+/* The client's in one file, with its key. */
+static struct tls_wish
+with(const char *cert, int version)
+{
+	return (struct tls_wish){
+		.cert = cert, .key = cert, .min = version, .max = version
+	};
+}
+
+static const char *
+client_cert(const char *file, const struct cert *issuer, int days)
+{
+	return tls_chain_cert(&c, file,
+	    (struct cert_wish){ .name = text("%s of us", file),
+		.issuer = issuer,
+		.for_client = true,
+		.days = days });
+}
+
+START_TEST(certificates_required)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert_wish lost = { .name = "lost", .for_client = true };
+	struct cert *foreign, *revoked;
+	const char *good, *old, *strange, *bad;
+	struct tls_wish w;
+	int i, v;
+
+	tls_chain_begin(&c);
+	foreign = cert_new(&other);
+	lost.issuer = c.ca;
+	revoked = cert_new(&lost);
+	bad = cert_write_all(revoked, "revoked.pem");
+	good = client_cert("good.pem", NULL, 30);
+	old = client_cert("old.pem", NULL, -1);
+	strange = client_cert("strange.pem", foreign, 30);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_file %s;ssl_crl %s;ssl_require", c.site,
+		c.ca_file, cert_write_crl(c.ca, revoked, "crl.pem")),
+	    server.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		v = versions[i];
+		w = (struct tls_wish){ .min = v, .max = v };
+		refused(&w,
+		    v == TLS1_3_VERSION ? "certificate required"
+					: "handshake failure");
+		w = with(strange, v);
+		refused(&w, "unknown ca");
+		w = with(old, v);
+		refused(&w, "certificate expired");
+		w = with(bad, v);
+		refused(&w, "certificate revoked");
+		w = with(c.site, v); /* a server's */
+		refused(&w, "unsupported certificate");
+		w = with(good, v);
+		tls_chain_talks(&c, &w);
+	}
+	tls_chain_counts(&c, "sessions", 0);
+	ck_assert_int_eq(tls_chain_count(&c, "closed_tls_failed"), 10);
+	ck_assert_int_eq(tls_chain_count(&c, "tls_handshakes"), 2);
+	ck_assert_int_eq(server.accepted, 2);
+	down();
+	cert_free(revoked);
+	cert_free(foreign);
+}
+END_TEST
+
+START_TEST(certificates_requested)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert *foreign = cert_new(&other);
+	const char *good, *strange;
+	struct tls_wish w;
+	int i;
+
+	tls_chain_begin(&c);
+	good = client_cert("good.pem", NULL, 30);
+	strange = client_cert("strange.pem", foreign, 30);
+	cert_free(foreign);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_file %s;ssl_request", c.site, c.ca_file),
+	    server.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		w = (struct tls_wish){ .min = versions[i], .max = versions[i] };
+		tls_chain_talks(&c, &w);
+		w = with(good, versions[i]);
+		tls_chain_talks(&c, &w);
+		w = with(strange, versions[i]);
+		refused(&w, "unknown ca");
+	}
+	down();
+}
+END_TEST
+
+/* A directory of authorities; the client's comes by way of another. */
+START_TEST(authorities_in_a_directory)
+{
+	struct cert_wish below = { .name = "below", .is_ca = true };
+	const char *dir = scratch("authorities"), *good;
+	struct cert *between;
+	struct tls_wish w;
+
+	tls_chain_begin(&c);
+	below.issuer = c.ca;
+	between = cert_new(&below);
+	good = client_cert("good.pem", between, 30);
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	cert_write(c.ca, text("%s/root.pem", dir));
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_dir %s;ssl_require", c.site, dir),
+	    server.at.text, NULL);
+	w = with(good, 0);
+	tls_chain_talks(&c, &w);
+	w = (struct tls_wish){ .sni = NULL };
+	refused(&w, "certificate required");
+	down();
+	cert_free(between);
+}
+END_TEST
+
+static const char *
+serial_of(const struct cert *x)
+{
+	const ASN1_INTEGER *n = X509_get0_serialNumber(cert_x509(x));
+	BIGNUM *b = ASN1_INTEGER_to_BN(n, NULL);
+	char *hex = BN_bn2hex(b);
+	const char *kept = text("\"serial\":\"%s\"", hex);
+
+	OPENSSL_free(hex);
+	BN_free(b);
+	return kept;
+}
+
+/* The only connection there is, by its number. */
+static const char *
+connection(void)
+{
+	const char *all = tls_chain_ask(&c, "connections json");
+	const char *at = strstr(all, "\"connection\":");
+
+	ck_assert_msg(at != NULL, "%s", all);
+	return tls_chain_ask(
+	    &c, text("connection %ld json", strtol(at + 13, NULL, 10)));
+}
+
+#define HAS(answer, what)                                          \
+	ck_assert_msg(strstr(answer, what) != NULL, "no %s in %s", \
+	    (const char *)(what), answer)
+
+START_TEST(control_shows_who_it_is)
+{
+	struct cert_wish me = { .name = "me \"myself\"", .for_client = true };
+	const char *file, *answer;
+	struct tls_peer *p;
+	struct tls_wish w;
+	struct cert *mine;
+
+	tls_chain_begin(&c);
+	me.issuer = c.ca;
+	mine = cert_new(&me);
+	file = cert_write_all(mine, "me.pem");
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_ca_file %s;ssl_request;ssl_alpn h2", c.site,
+		c.ca_file),
+	    server.at.text, NULL);
+	w = with(file, TLS1_3_VERSION);
+	w.sni = "a.test";
+	w.alpn = "h2";
+	p = tls_chain_opens(&c, &w);
+	tls_peer_expect_echo(p, "hello");
+	answer = connection();
+	HAS(answer, "\"tls\":\"TLSv1.3\"");
+	HAS(answer, text("\"cipher\":\"%s\"", tls_peer_cipher(p)));
+	HAS(answer, "\"name\":\"a.test\"");
+	HAS(answer, "\"alpn\":\"h2\"");
+	HAS(answer, "\"resumed\":false");
+	HAS(answer, "\"subject\":\"CN=me \\\\\\\"myself\\\\\\\"\"");
+	HAS(answer, serial_of(mine));
+	HAS(answer, "\"verified\":\"ok\"");
+	tls_peer_close(p);
+	tls_chain_counts(&c, "sessions", 0);
+	w = (struct tls_wish){ .max = TLS1_2_VERSION };
+	p = tls_chain_opens(&c, &w);
+	tls_peer_expect_echo(p, "hello");
+	answer = connection();
+	HAS(answer, "\"tls\":\"TLSv1.2\"");
+	ck_assert_ptr_null(strstr(answer, "subject"));
+	ck_assert_ptr_null(strstr(answer, "serial"));
+	tls_peer_close(p);
+	down();
+	cert_free(mine);
+}
+END_TEST
+
+/* ---- ALPN ---- */
+
+static void
+agree(const char *offer, const char *wanted)
+{
+	struct tls_wish w = { .alpn = offer };
+	struct tls_peer *p = tls_chain_opens(&c, &w);
+
+	tls_peer_expect_echo(p, "hello");
+	ck_assert_str_eq(tls_peer_alpn(p), wanted);
+	tls_peer_close(p);
+}
+
+START_TEST(alpn)
+{
+	struct tls_wish w = { .alpn = "spdy/3" };
+
+	up("ssl_alpn h2,http/1.1");
+	agree("http/1.1,h2", "h2");
+	agree("spdy/3,http/1.1", "http/1.1");
+	agree(NULL, "");
+	refused(&w, "no application protocol");
+	tls_chain_counts(&c, "closed_tls_failed", 1);
+	tls_chain_tell(&c, "ssl_alpn spdy/3");
+	agree("h2,spdy/3", "spdy/3");
+	tls_chain_tell(&c, "no ssl_alpn");
+	agree("h2,spdy/3", "");
+	down();
+}
+END_TEST
+
+static struct tls_seen
+look(struct tls_echo *s)
+{
+	struct tls_seen seen;
+
+	tls_echo_look(s, &seen);
+	return seen;
+}
+
+/* The server is offered what its client talks, or what the setting says. */
+START_TEST(alpn_is_passed_on)
+{
+	struct tls_echo_options o = { .alpn = "h2,http/1.1" };
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	tls_echo_start(&s, c.site, c.site, &o);
+	tls_chain_up(&c,
+	    text("ssl_cert %s;ssl_alpn http/1.1,h2;ssl_upstream;"
+		 "ssl_upstream_ca %s",
+		c.site, c.ca_file),
+	    s.backend.at.text, NULL);
+	agree("h2", "h2");
+	ck_assert_str_eq(look(&s).alpn, "h2");
+	agree("h2,http/1.1", "http/1.1");
+	ck_assert_str_eq(look(&s).alpn, "http/1.1");
+	agree(NULL, "");
+	ck_assert_str_eq(look(&s).alpn, "");
+	tls_chain_tell(&c, "ssl_upstream_alpn http/1.1");
+	agree("h2", "h2");
+	ck_assert_str_eq(look(&s).alpn, "http/1.1");
+	agree(NULL, "");
+	ck_assert_str_eq(look(&s).alpn, "http/1.1");
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_clients");
+
+	SUITE_ADD(s, certificates_required, 30);
+	SUITE_ADD(s, certificates_requested, 30);
+	SUITE_ADD(s, authorities_in_a_directory, 30);
+	SUITE_ADD(s, control_shows_who_it_is, 30);
+	SUITE_ADD(s, alpn, 30);
+	SUITE_ADD(s, alpn_is_passed_on, 30);
+	return s;
+}
+
+#else
+
+START_TEST(tls)
+{
+	SKIP("built without OpenSSL");
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_clients");
+
+	SUITE_ADD(s, tls, 10);
+	return s;
+}
+
+#endif
+
+int
+main(void)
+{
+	return suite_main(all_tests());
+}

@@ -1,0 +1,440 @@
+/* test_tls_upstream.c: TLS towards servers: whom pen trusts, by which name, and what
+ * it does when it must not. */
+#include "config.h"
+
+#include "support/suite.h"
+
+#ifdef HAVE_OPENSSL
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/tlschain.h"
+#include "support/wait.h"
+
+static struct tls_chain c;
+
+/* A plain client is served. */
+static void
+served(void)
+{
+	int fd = spot_connect(&c.front);
+
+	spot_expect_echo(fd, "hello");
+	shutdown(fd, SHUT_WR);
+	spot_expect_end(fd);
+	close(fd);
+}
+
+/* It is not: nothing comes but a reset, or an end. */
+static void
+not_served(void)
+{
+	int fd = spot_connect(&c.front);
+	char byte;
+
+	spot_send(fd, "x", 1);
+	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+}
+
+static struct tls_seen
+look(struct tls_echo *s)
+{
+	struct tls_seen seen;
+
+	tls_echo_look(s, &seen);
+	return seen;
+}
+
+static void
+serve(struct tls_echo *s, const char *cert, const struct tls_echo_options *o)
+{
+	tls_echo_start(s, cert, cert, o);
+}
+
+static const char *
+trusting(void)
+{
+	return text("ssl_upstream;ssl_upstream_ca %s", c.ca_file);
+}
+
+/* Files of certificates that are no good for 127.0.0.1. */
+static const char *
+foreign_cert(void)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert *ca = cert_new(&other);
+	const char *file = tls_chain_cert(&c, "foreign.pem",
+	    (struct cert_wish){ .name = "a.test,IP:127.0.0.1", .issuer = ca });
+
+	cert_free(ca);
+	return file;
+}
+
+static const char *
+old_cert(void)
+{
+	return tls_chain_cert(&c, "old.pem",
+	    (struct cert_wish){ .name = "a.test,IP:127.0.0.1", .days = -1 });
+}
+
+static const char *
+named_cert(const char *name)
+{
+	return tls_chain_cert(
+	    &c, text("%s.pem", name), (struct cert_wish){ .name = name });
+}
+
+/* ---- trust ---- */
+
+static void
+breaks_off(struct backend *b, int fd)
+{
+	char hello[1024];
+
+	(void)b;
+	(void)recv(fd, hello, sizeof(hello), 0);
+}
+
+/* Each server in turn is not what it should be; the last one is. */
+START_TEST(bad_servers_are_passed_over)
+{
+	struct tls_echo s[4];
+	struct backend plain, cut, silent;
+	int i;
+
+	tls_chain_begin(&c);
+	serve(&s[0], foreign_cert(), NULL);
+	serve(&s[1], named_cert("other.test"), NULL);
+	serve(&s[2], old_cert(), NULL);
+	serve(&s[3], c.site, NULL);
+	backend_start(&plain, SPOT_TCP4, backend_say, "220 hello, I am plain");
+	backend_start(&cut, SPOT_TCP4, breaks_off, NULL);
+	backend_start(&silent, SPOT_TCP4, backend_hang, NULL);
+	tls_chain_up(&c, text("%s;timeout 1", trusting()), s[0].backend.at.text,
+	    s[1].backend.at.text, s[2].backend.at.text, plain.at.text,
+	    cut.at.text, silent.at.text, s[3].backend.at.text, NULL);
+	served();
+	ck_assert_int_eq(tls_chain_count(&c, "retries"), 6);
+	ck_assert_int_eq(tls_chain_count(&c, "tls_up_handshakes"), 1);
+	served(); /* who has failed is left alone */
+	ck_assert_int_eq(tls_chain_count(&c, "retries"), 6);
+	ck_assert_uint_eq(look(&s[3]).handshakes, 2);
+	/* refused by alert, before a byte of the client's went there */
+	WAIT_FOR(look(&s[0]).failed == 1 && look(&s[1]).failed == 1 &&
+		look(&s[2]).failed == 1,
+	    5000);
+	ck_assert_str_eq(
+	    strstr(look(&s[0]).error, "alert"), "alert unknown ca");
+	ck_assert_str_eq(
+	    strstr(look(&s[2]).error, "alert"), "alert certificate expired");
+	ck_assert(child_has_said(&c.pen.child, "server failed server=0"));
+	ck_assert(child_has_said(&c.pen.child, "hostname mismatch"));
+	ck_assert(child_has_said(&c.pen.child, "certificate has expired"));
+	tls_chain_down(&c);
+	backend_stop(&plain);
+	backend_stop(&cut);
+	backend_stop(&silent);
+	for (i = 0; i < 4; i++)
+		tls_echo_stop(&s[i]);
+	tls_chain_end(&c);
+}
+END_TEST
+
+START_TEST(nobody_is_to_be_trusted)
+{
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	serve(&s, foreign_cert(), NULL);
+	tls_chain_up(&c, trusting(), s.backend.at.text, NULL);
+	not_served();
+	tls_chain_counts(&c, "closed_no_server", 1);
+	ck_assert_int_eq(s.backend.received, 0);
+	/* unless the operator says so */
+	tls_chain_tell(&c, "no ssl_upstream_verify; server 0 blacklist 0");
+	served();
+	tls_chain_tell(&c, "ssl_upstream_verify");
+	/* that session must not be resumed */
+	not_served();
+	tls_chain_counts(&c, "closed_no_server", 2);
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+START_TEST(names)
+{
+	struct tls_echo s;
+	int port;
+
+	tls_chain_begin(&c);
+	serve(&s, named_cert("localhost"), NULL);
+	port = s.backend.at.port;
+	/* the host as given */
+	tls_chain_up(&c, trusting(), text("localhost:%d", port), NULL);
+	served();
+	ck_assert_str_eq(look(&s).sni, "localhost");
+	/* the address is not in the certificate */
+	tls_chain_tell(&c, text("server 0 address 127.0.0.1 port %d", port));
+	not_served();
+	ck_assert_str_eq(look(&s).sni, "");
+	/* another name than the host's */
+	tls_chain_tell(&c, "ssl_upstream_name localhost; server 0 blacklist 0");
+	served();
+	ck_assert_str_eq(look(&s).sni, "localhost");
+	tls_chain_tell(&c, "ssl_upstream_name a.test");
+	not_served();
+	ck_assert_str_eq(look(&s).sni, "a.test");
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+
+	/* an address that is, and is never said (RFC 6066, 3) */
+	serve(&s, c.site, NULL);
+	tls_chain_up(&c, trusting(), s.backend.at.text, NULL);
+	served();
+	ck_assert_str_eq(look(&s).sni, "");
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+START_TEST(unix_servers)
+{
+	struct tls_echo_options o = { .kind = SPOT_UNIX };
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	serve(&s, c.site, &o);
+	pen_expect_failure("no name to be verified", "-f", "-O", "ssl_upstream",
+	    "-O", text("ssl_upstream_ca %s", c.ca_file), c.front.text,
+	    s.backend.at.text, NULL);
+	tls_chain_up(&c, text("%s;ssl_upstream_name a.test", trusting()),
+	    s.backend.at.text, NULL);
+	served();
+	ck_assert_str_eq(look(&s).sni, "a.test");
+	tls_chain_tell(&c, "ssl_upstream_name b.test");
+	not_served();
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+/* Without a file, those OpenSSL trusts. */
+START_TEST(authorities_of_the_system)
+{
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	serve(&s, c.site, NULL);
+	ck_assert_int_eq(setenv("SSL_CERT_FILE", c.ca_file, 1), 0);
+	tls_chain_up(&c, "ssl_upstream", s.backend.at.text, NULL);
+	served();
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	serve(&s, foreign_cert(), NULL);
+	tls_chain_up(&c, "ssl_upstream", s.backend.at.text, NULL);
+	not_served();
+	tls_chain_down(&c);
+	unsetenv("SSL_CERT_FILE");
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+/* ---- our own certificate ---- */
+
+START_TEST(certificate_for_servers)
+{
+	struct tls_echo_options o = { .client_ca = NULL };
+	struct cert_wish us = { .name = "balancer", .for_client = true };
+	const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	const char *cert, *key;
+	struct cert *ours;
+	struct tls_echo s;
+	int i;
+
+	tls_chain_begin(&c);
+	us.issuer = c.ca;
+	ours = cert_new(&us);
+	cert = cert_write(ours, "ours.pem");
+	key = cert_write_key(ours, "ours.key");
+	cert_free(ours);
+	o.client_ca = c.ca_file;
+	for (i = 0; i < 2; i++) {
+		o.min = o.max = versions[i];
+		serve(&s, c.site, &o);
+		tls_chain_up(&c,
+		    text("%s;ssl_upstream_cert %s;ssl_upstream_key %s",
+			trusting(), cert, key),
+		    s.backend.at.text, NULL);
+		served();
+		ck_assert_str_eq(look(&s).client, "CN=balancer");
+		tls_chain_tell(&c, "no ssl_upstream_cert; no ssl_upstream_key");
+		not_served();
+		WAIT_FOR(look(&s).failed == 1, 5000);
+		tls_chain_down(&c);
+		tls_echo_stop(&s);
+	}
+	tls_chain_end(&c);
+}
+END_TEST
+
+/* ---- sessions, spares, mixtures ---- */
+
+START_TEST(sessions_are_resumed)
+{
+	const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	struct tls_echo_options o = { .min = 0 };
+	struct tls_echo s;
+	int i;
+
+	tls_chain_begin(&c);
+	for (i = 0; i < 2; i++) {
+		o.min = o.max = versions[i];
+		serve(&s, c.site, &o);
+		tls_chain_up(&c, trusting(), s.backend.at.text, NULL);
+		served();
+		ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 0);
+		served();
+		served();
+		ck_assert_int_eq(tls_chain_count(&c, "tls_up_handshakes"), 3);
+		ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 2);
+		ck_assert_uint_eq(look(&s).resumed, 2);
+		/* not by another name, which would have to be verified */
+		tls_chain_tell(&c, "ssl_upstream_name b.test");
+		not_served();
+		ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 2);
+		tls_chain_down(&c);
+		tls_echo_stop(&s);
+	}
+	tls_chain_end(&c);
+}
+END_TEST
+
+START_TEST(plain_and_tls_side_by_side)
+{
+	struct backend plain;
+	struct tls_echo s;
+	int i;
+
+	tls_chain_begin(&c);
+	serve(&s, c.site, NULL);
+	backend_start(&plain, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c, text("ssl_upstream_ca %s", c.ca_file),
+	    s.backend.at.text, plain.at.text, NULL);
+	tls_chain_tell(&c, "server 0 tls on");
+	for (i = 0; i < 4; i++)
+		served();
+	ck_assert_uint_eq(look(&s).handshakes, 2);
+	ck_assert_int_eq(plain.accepted, 2);
+	tls_chain_tell(
+	    &c, "ssl_upstream; server 0 tls default; server 1 tls off");
+	for (i = 0; i < 4; i++)
+		served();
+	ck_assert_uint_eq(look(&s).handshakes, 4);
+	ck_assert_int_eq(plain.accepted, 4);
+	ck_assert_int_eq(tls_chain_count(&c, "retries"), 0);
+	tls_chain_down(&c);
+	backend_stop(&plain);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+/* Spare connections are plain until a client needs one. */
+START_TEST(spares)
+{
+	struct tls_echo s;
+	int i;
+
+	tls_chain_begin(&c);
+	serve(&s, c.site, NULL);
+	tls_chain_up(
+	    &c, text("%s;idlers 3", trusting()), s.backend.at.text, NULL);
+	WAIT_FOR(s.backend.accepted == 3, 5000);
+	for (i = 1; i <= 5; i++) {
+		served();
+		WAIT_FOR(s.backend.accepted == 3 + i, 5000);
+	}
+	ck_assert_uint_eq(look(&s).handshakes, 5);
+	ck_assert_int_eq(tls_chain_count(&c, "retries"), 0);
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+/* Those of a server that must not be trusted help nobody, and come to an end. */
+START_TEST(spares_of_a_bad_server)
+{
+	struct tls_echo s, good;
+
+	tls_chain_begin(&c);
+	serve(&s, foreign_cert(), NULL);
+	serve(&good, c.site, NULL);
+	tls_chain_up(&c, text("%s;idlers 8;blacklist 60", trusting()),
+	    s.backend.at.text, NULL);
+	WAIT_FOR(s.backend.accepted == 8, 5000);
+	not_served();
+	tls_chain_counts(&c, "closed_no_server", 1);
+	ck_assert_int_le(s.backend.accepted, 30);
+	tls_chain_down(&c);
+	tls_chain_up(&c, text("%s;idlers 8;blacklist 60", trusting()),
+	    s.backend.at.text, good.backend.at.text, NULL);
+	served();
+	tls_chain_down(&c);
+	tls_echo_stop(&good);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_upstream");
+
+	SUITE_ADD(s, bad_servers_are_passed_over, 30);
+	SUITE_ADD(s, nobody_is_to_be_trusted, 30);
+	SUITE_ADD(s, names, 30);
+	SUITE_ADD(s, unix_servers, 30);
+	SUITE_ADD(s, authorities_of_the_system, 30);
+	SUITE_ADD(s, certificate_for_servers, 30);
+	SUITE_ADD(s, sessions_are_resumed, 30);
+	SUITE_ADD(s, plain_and_tls_side_by_side, 30);
+	SUITE_ADD(s, spares, 30);
+	SUITE_ADD(s, spares_of_a_bad_server, 30);
+	return s;
+}
+
+#else
+
+START_TEST(tls)
+{
+	SKIP("built without OpenSSL");
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_upstream");
+
+	SUITE_ADD(s, tls, 10);
+	return s;
+}
+
+#endif
+
+int
+main(void)
+{
+	return suite_main(all_tests());
+}
