@@ -89,7 +89,8 @@ session_await_connect(struct session *s)
 
 /* Goes on over a connection that is there already, sending what the client has
  * said. Returns whether that is so; one that breaks before it took a byte is as if
- * it had not been there. */
+ * it had not been there. So is one whose handshake fails, which may have been the
+ * connection's fault; but the next is not a spare, or a bad server would get all. */
 static bool
 session_take_spare(struct session *s)
 {
@@ -101,13 +102,14 @@ session_take_spare(struct session *s)
 	while ((fd = spares_take(&f->spares, server)) >= 0) {
 		stream_open_plain(&s->up, fd, f->options.nodelay);
 		if (frontend_server_is_tls(f, server)) {
+			s->spare_tried = true;
 			spares_refill(&f->spares, server);
 			if (session_hello_server(s,
 				&server->addrs.addr[server->addr_first]) == 0 &&
 			    session_await_connect(s) == 0)
 				return true;
 			stream_close(f->loop, &s->up, false);
-			continue;
+			return false;
 		}
 		v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
 		if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0) {
@@ -185,6 +187,7 @@ session_next_server(struct session *s)
 				return;
 			}
 			s->addr_tried = 0;
+			s->spare_tried = false;
 			s->addr_start = (uint8_t)s->server->addr_first;
 			if (s->failed_once)
 				f->stats.retries++;
@@ -192,7 +195,8 @@ session_next_server(struct session *s)
 			    f->pool, s->server, &s->client, &s->tried, now);
 			s->counted = true;
 		}
-		if ((s->addr_tried == 0 && session_take_spare(s)) ||
+		if ((s->addr_tried == 0 && !s->spare_tried &&
+			session_take_spare(s)) ||
 		    session_connect(s) == 0)
 			return;
 	} while (session_give_up_address(s, errno));

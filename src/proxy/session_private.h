@@ -38,6 +38,7 @@ struct session {
 	bool interleaved;    /* the client spoke after the server began to */
 	bool client_sending; /* it was when the server went */
 	bool failed_once;    /* a server did: the next one is a retry */
+	bool spare_tried;    /* of this server: now a connection of its own */
 };
 
 /* Goes to a new state; an illegal move is a bug and aborts. */
