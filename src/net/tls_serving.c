@@ -219,27 +219,55 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 	return rc;
 }
 
-/* A session may be resumed only where the same is asked of clients. */
+/* Adds the authorities and revocations that clients' certificates are checked with,
+ * whatever files they came from. */
 static void
-set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
+digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
 {
-	const char *text[] = { s->ca_file, s->ca_dir, s->crl,
-		s->require	 ? "require"
-		    : s->request ? "request"
-				 : "" };
+	STACK_OF(X509_OBJECT) *all =
+	    X509_STORE_get0_objects(SSL_CTX_get_cert_store(ctx));
+	unsigned char one[EVP_MAX_MD_SIZE];
+	int i;
+
+	for (i = 0; i < sk_X509_OBJECT_num(all); i++) {
+		X509_OBJECT *o = sk_X509_OBJECT_value(all, i);
+		X509_CRL *list = X509_OBJECT_get0_X509_CRL(o);
+		X509 *x = X509_OBJECT_get0_X509(o);
+		unsigned n = 0;
+
+		if ((x != NULL && X509_digest(x, EVP_sha256(), one, &n) == 1) ||
+		    (list != NULL &&
+			X509_CRL_digest(list, EVP_sha256(), one, &n) == 1))
+			(void)EVP_DigestUpdate(md, one, n);
+	}
+}
+
+/* A session may be resumed only where the same is asked of clients: who would be
+ * refused now, has been revoked say, has no use of an old one. */
+static void
+set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
+{
+	const char *asked = s->require ? "require"
+	    : s->request	       ? "request"
+				       : "";
 	unsigned char id[EVP_MAX_MD_SIZE];
 	EVP_MD_CTX *md = EVP_MD_CTX_new();
-	unsigned i, n = 0;
+	unsigned n = 0;
 
 	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {
-		for (i = 0; i < sizeof(text) / sizeof(text[0]); i++)
-			if (text[i] != NULL)
-				(void)EVP_DigestUpdate(
-				    md, text[i], strlen(text[i]) + 1);
+		(void)EVP_DigestUpdate(md, asked, strlen(asked));
+		if (*asked != '\0')
+			digest_trust(md, ctx);
 		(void)EVP_DigestFinal_ex(md, id, &n);
 	}
 	EVP_MD_CTX_free(md);
 	SSL_CTX_set_session_id_context(ctx, id, n);
+}
+
+static void
+set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
+{
+	set_session_context(ctx, s);
 	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
 	if (s->tickets) {
 		SSL_CTX_set_session_cache_mode(ctx, SSL_SESS_CACHE_OFF);

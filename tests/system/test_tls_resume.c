@@ -1,6 +1,424 @@
-int main(void);
+/* test_tls_resume.c: sessions of clients that are resumed, and those that must not
+ * be: nobody comes in with a session who would be refused without. */
+#include "config.h"
+
+#include "support/suite.h"
+
+#ifdef HAVE_OPENSSL
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/tlschain.h"
+#include "support/wait.h"
+
+static struct tls_chain c;
+static struct backend server;
+
+static void
+begin(void)
+{
+	tls_chain_begin(&c);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+}
+
+static void
+up(const char *commands)
+{
+	tls_chain_up(
+	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
+}
+
+static void
+end(void)
+{
+	backend_stop(&server);
+	tls_chain_end(&c);
+}
+
+/* Both versions, one after the other. */
+static void
+both(void (*story)(int version))
+{
+	story(TLS1_2_VERSION);
+	story(TLS1_3_VERSION);
+}
+
+static struct tls_wish
+wish(int version)
+{
+	return (struct tls_wish){ .min = version, .max = version };
+}
+
+static struct tls_wish
+wish_with(const char *cert, int version)
+{
+	return (struct tls_wish){
+		.cert = cert, .key = cert, .min = version, .max = version
+	};
+}
+
+/* Talks, resuming `*s` if it can; whether it could. `*s` is replaced by the
+ * session of this time. */
+static bool
+resumes_at(const struct tls_chain *chain, struct tls_wish w, SSL_SESSION **s)
+{
+	struct tls_peer *p;
+	bool resumed;
+
+	w.resume = *s;
+	p = tls_chain_opens(chain, &w);
+	tls_peer_expect_echo(p, "hello");
+	resumed = tls_peer_is_resumed(p);
+	SSL_SESSION_free(*s);
+	*s = tls_peer_session(p);
+	ck_assert(tls_peer_half_close(p));
+	tls_peer_expect_end(p);
+	tls_peer_close(p);
+	return resumed;
+}
+
+static bool
+resumes(struct tls_wish w, SSL_SESSION **s)
+{
+	return resumes_at(&c, w, s);
+}
+
+static void
+refused(struct tls_wish w, SSL_SESSION *s)
+{
+	w.resume = s;
+	(void)tls_chain_refused(&c, &w);
+}
+
+/* The files are read again; that it has been done shows in the log. */
+static void
+reread(void)
+{
+	kill(c.pen.child.pid, SIGHUP);
+	WAIT_FOR(child_has_said(&c.pen.child, "certificates replaced"), 10000);
+}
+
+/* ---- tickets ---- */
+
+static void
+tell_tickets(int version)
+{
+	SSL_SESSION *s = NULL;
+
+	begin();
+	up("");
+	ck_assert(!resumes(wish(version), &s));
+	ck_assert(resumes(wish(version), &s));
+	ck_assert(resumes(wish(version), &s));
+	ck_assert_int_eq(tls_chain_count(&c, "tls_handshakes"), 3);
+	ck_assert_int_eq(tls_chain_count(&c, "tls_resumed"), 2);
+	/* settings that nobody's session depends on, and all of them again */
+	tls_chain_tell(&c, "ssl_alpn h2,http/1.1");
+	ck_assert(resumes(wish(version), &s));
+	tls_chain_ask(&c, "reload");
+	ck_assert(resumes(wish(version), &s));
+	/* a new certificate */
+	tls_chain_cert(&c, "site.pem",
+	    (struct cert_wish){ .name = "a.test,IP:127.0.0.1" });
+	reread();
+	ck_assert(resumes(wish(version), &s));
+	/* the keys were in the memory of that one */
+	tls_chain_down(&c);
+	up("");
+	ck_assert(!resumes(wish(version), &s));
+	tls_chain_tell(&c, "no ssl_tickets");
+	ck_assert(!resumes(wish(version), &s));
+	tls_chain_down(&c);
+	SSL_SESSION_free(s);
+	end();
+}
+
+START_TEST(tickets)
+{
+	both(tell_tickets);
+}
+END_TEST
+
+/* `n` keys, each of bytes of one kind. */
+static const char *
+key_file(const char *name, const char *kinds)
+{
+	const char *path = scratch(name);
+	FILE *f = fopen(path, "w");
+	int i;
+
+	ck_assert_ptr_nonnull(f);
+	for (; *kinds != '\0'; kinds++)
+		for (i = 0; i < 80; i++)
+			fputc(*kinds, f);
+	ck_assert_int_eq(fclose(f), 0);
+	return path;
+}
+
+static void
+tell_shared_keys(int version)
+{
+	SSL_SESSION *s = NULL, *old;
+	struct tls_chain other;
+	const char *keys;
+
+	begin();
+	keys = key_file("keys", "a");
+	up(text("ssl_ticket_key %s", keys));
+	other = c;
+	spot_new(&other.front, SPOT_TCP4);
+	spot_new(&other.ctl, SPOT_UNIX);
+	tls_chain_up(&other,
+	    text("ssl_cert %s;ssl_ticket_key %s", c.site, keys), server.at.text,
+	    NULL);
+	ck_assert(!resumes(wish(version), &s));
+	ck_assert(resumes_at(&other, wish(version), &s));
+	ck_assert(resumes(wish(version), &s));
+	/* a new key comes first at one of them; the old one still opens */
+	old = SSL_SESSION_dup(s);
+	key_file("keys", "ba");
+	reread();
+	ck_assert(resumes(wish(version), &old));
+	ck_assert(resumes(wish(version), &s));
+	SSL_SESSION_free(old);
+	/* then it goes: what was renewed with the new key is good */
+	old = SSL_SESSION_dup(s);
+	tls_chain_tell(
+	    &c, text("ssl_ticket_key %s", key_file("new-keys", "b")));
+	ck_assert(resumes(wish(version), &s));
+	/* other keys, nothing to open it with */
+	tls_chain_tell(
+	    &c, text("ssl_ticket_key %s", key_file("other-keys", "cd")));
+	ck_assert(!resumes(wish(version), &s));
+	SSL_SESSION_free(old);
+	SSL_SESSION_free(s);
+	tls_chain_down(&other);
+	tls_chain_down(&c);
+	end();
+}
+
+START_TEST(keys_of_a_file)
+{
+	both(tell_shared_keys);
+}
+END_TEST
+
+/* ---- without tickets ---- */
+
+static void
+tell_cache(int version)
+{
+	SSL_SESSION *s = NULL;
+
+	begin();
+	up("no ssl_tickets;ssl_session_cache 100");
+	ck_assert(!resumes(wish(version), &s));
+	ck_assert(resumes(wish(version), &s));
+	ck_assert(resumes(wish(version), &s));
+	ck_assert_int_eq(tls_chain_count(&c, "tls_resumed"), 2);
+	tls_chain_tell(&c, "ssl_session_cache 0");
+	ck_assert(!resumes(wish(version), &s));
+	ck_assert(!resumes(wish(version), &s));
+	tls_chain_down(&c);
+	SSL_SESSION_free(s);
+	end();
+}
+
+START_TEST(session_cache)
+{
+	both(tell_cache);
+}
+END_TEST
+
+/* ---- who must not come in ---- */
+
+/* From one who needed no certificate to a pen that wants one. */
+static void
+tell_require(int version)
+{
+	const char *settings[] = { "", "no ssl_tickets;ssl_session_cache 9;" };
+	SSL_SESSION *s, *t;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		s = t = NULL;
+		begin();
+		up(text("%sssl_ca_file %s", settings[i], c.ca_file));
+		ck_assert(!resumes(wish(version), &s));
+		ck_assert(resumes(wish(version), &s));
+		tls_chain_tell(&c, "ssl_request");
+		ck_assert(!resumes(wish(version), &t));
+		ck_assert(resumes(wish(version), &t));
+		tls_chain_tell(&c, "no ssl_request; ssl_require");
+		refused(wish(version), s);
+		refused(wish(version), t);
+		ck_assert_int_eq(tls_chain_count(&c, "closed_tls_failed"), 2);
+		SSL_SESSION_free(s);
+		SSL_SESSION_free(t);
+		tls_chain_down(&c);
+		end();
+	}
+}
+
+START_TEST(nobody_without_a_certificate)
+{
+	both(tell_require);
+}
+END_TEST
+
+/* The same with two that share their keys. */
+static void
+tell_stricter_twin(int version)
+{
+	struct tls_chain twin;
+	SSL_SESSION *s = NULL;
+	const char *keys;
+
+	begin();
+	keys = key_file("keys", "a");
+	up(text(
+	    "ssl_ticket_key %s;ssl_ca_file %s;ssl_request", keys, c.ca_file));
+	ck_assert(!resumes(wish(version), &s));
+	twin = c;
+	spot_new(&twin.front, SPOT_TCP4);
+	spot_new(&twin.ctl, SPOT_UNIX);
+	tls_chain_up(&twin,
+	    text("ssl_cert %s;ssl_ticket_key %s;ssl_ca_file %s;ssl_require",
+		c.site, keys, c.ca_file),
+	    server.at.text, NULL);
+	tls_chain_down(&c);
+	c = twin;
+	refused(wish(version), s);
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+	end();
+}
+
+START_TEST(nobody_from_a_twin)
+{
+	both(tell_stricter_twin);
+}
+END_TEST
+
+static void
+tell_with_certificate(int version)
+{
+	SSL_SESSION *s = NULL;
+	struct tls_peer *p;
+	struct tls_wish w;
+	const char *me;
+
+	begin();
+	me = tls_chain_cert(&c, "me.pem",
+	    (struct cert_wish){ .name = "me", .for_client = true });
+	up(text("ssl_ca_file %s;ssl_require", c.ca_file));
+	w = wish_with(me, version);
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	/* who it is, is known from the session */
+	w.resume = s;
+	p = tls_chain_opens(&c, &w);
+	tls_peer_expect_echo(p, "hello");
+	ck_assert(tls_peer_is_resumed(p));
+	ck_assert_ptr_nonnull(strstr(tls_chain_ask(&c, "connections json"),
+	    "\"resumed\":true,\"subject\":\"CN=me\""));
+	tls_peer_close(p);
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+	end();
+}
+
+START_TEST(with_a_certificate)
+{
+	both(tell_with_certificate);
+}
+END_TEST
+
+/* A certificate is revoked, or an authority goes, in the same files as before. */
+static void
+tell_revoked(int version)
+{
+	struct cert_wish mine = { .name = "me", .for_client = true };
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert *me, *successor;
+	SSL_SESSION *s = NULL;
+	struct tls_wish w;
+	const char *file, *crl;
+
+	begin();
+	mine.issuer = c.ca;
+	me = cert_new(&mine);
+	file = cert_write_all(me, "me.pem");
+	crl = cert_write_crl(c.ca, NULL, "crl.pem");
+	up(text("ssl_ca_file %s;ssl_crl %s;ssl_require", c.ca_file, crl));
+	w = wish_with(file, version);
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	cert_write_crl(c.ca, me, "crl.pem");
+	reread();
+	refused(w, s);
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+
+	s = NULL;
+	up(text("ssl_ca_file %s;ssl_require", c.ca_file));
+	ck_assert(!resumes(w, &s));
+	ck_assert(resumes(w, &s));
+	successor = cert_new(&other);
+	cert_write(successor, "ca.pem");
+	reread();
+	refused(w, s);
+	SSL_SESSION_free(s);
+	tls_chain_down(&c);
+	cert_free(successor);
+	cert_free(me);
+	end();
+}
+
+START_TEST(nobody_who_was_revoked)
+{
+	both(tell_revoked);
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_resume");
+
+	SUITE_ADD(s, tickets, 30);
+	SUITE_ADD(s, keys_of_a_file, 30);
+	SUITE_ADD(s, session_cache, 30);
+	SUITE_ADD(s, nobody_without_a_certificate, 30);
+	SUITE_ADD(s, nobody_from_a_twin, 30);
+	SUITE_ADD(s, with_a_certificate, 30);
+	SUITE_ADD(s, nobody_who_was_revoked, 30);
+	return s;
+}
+
+#else
+
+START_TEST(tls)
+{
+	SKIP("built without OpenSSL");
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_resume");
+
+	SUITE_ADD(s, tls, 10);
+	return s;
+}
+
+#endif
+
 int
 main(void)
 {
-	return 0;
+	return suite_main(all_tests());
 }
