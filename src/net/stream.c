@@ -97,7 +97,8 @@ stream_note_ready(struct stream *s, unsigned ready)
 		    ? STREAM_AT_EOF
 		    : STREAM_FIN;
 	if (ready & READY_WRITE) {
-		s->flags |= STREAM_WRITABLE;
+		if (!(s->flags & STREAM_STALLED))
+			s->flags |= STREAM_WRITABLE;
 		if (s->flags & STREAM_UNSENT)
 			s->ops->flush(s);
 	}

@@ -9,6 +9,7 @@
  *     AT_EOF    the far side's FIN is here: after a short read comes the end
  *     FIN       it is here, but the end is something else: in TLS, or a reset
  *     UNSENT    bytes that were taken wait inside the stream to be sent
+ *     STALLED   a read has to make it WRITABLE, not the loop (TLS)
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H
@@ -27,7 +28,8 @@ enum {
 	STREAM_NODELAY = 16,   /* it is off, or may stay */
 	STREAM_FIN = 32,
 	STREAM_UNSENT = 64,
-	STREAM_NO_GOODBYE = 128, /* set by its owner: see shutdown */
+	STREAM_STALLED = 128,
+	STREAM_NO_GOODBYE = 256, /* set by its owner: see shutdown */
 };
 
 struct stream;

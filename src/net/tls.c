@@ -37,7 +37,7 @@ struct tls {
 	uint32_t begun;	 /* bytes of this flow sent so far, up to BEGINNING */
 	uint32_t asides; /* messages that were no data */
 	uint64_t asides_ms; /* since then */
-	uint64_t shaken_ms; /* when the last handshake began */
+	uint64_t shaken_ms; /* the first one was done, or the last began */
 	uint64_t key;	    /* of tls_set_key() */
 	const char *error;
 	bool done;    /* the handshake */
@@ -240,6 +240,10 @@ tls_read(struct stream *s, void *bytes, size_t room)
 		s->flags |= STREAM_READABLE;
 	if (got > 0 && got < ASKED)
 		t->begun = 0;
+	if (s->flags & STREAM_STALLED && !SSL_in_init(t->ssl)) {
+		s->flags &= ~(unsigned)STREAM_STALLED;
+		s->flags |= STREAM_WRITABLE;
+	}
 	(void)send_out(t, false);
 	if (buffer_length(&t->unsent) > UNREAD_MAX) {
 		t->error = "answers not read";
@@ -278,6 +282,7 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 {
 	struct tls *t = inside(s);
 	size_t done = 0, part, taken;
+	int rc;
 
 	if (buffer_length(&t->unsent) > 0) {
 		errno = EAGAIN;
@@ -289,8 +294,11 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 	while (done < n) {
 		part = record_size(t, n - done);
 		ERR_clear_error();
-		if (SSL_write_ex(t->ssl, (const char *)bytes + done, part,
-			&taken) <= 0) {
+		rc = SSL_write_ex(
+		    t->ssl, (const char *)bytes + done, part, &taken);
+		if (rc <= 0 && SSL_get_error(t->ssl, rc) == SSL_ERROR_WANT_READ)
+			break;
+		if (rc <= 0) {
 			note_error(t);
 			buffer_cut(&t->end.memory->out, 0);
 			errno = EPIPE;
@@ -298,7 +306,14 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 		}
 		done += taken;
 	}
-	return send_out(t, last) == 0 ? (ssize_t)done : -1;
+	if (done < n) { /* a client of TLS 1.2 shakes hands again */
+		s->flags &= ~(unsigned)STREAM_WRITABLE;
+		s->flags |= STREAM_STALLED;
+	}
+	if (send_out(t, last && done == n) < 0)
+		return -1;
+	errno = EAGAIN;
+	return done > 0 ? (ssize_t)done : -1;
 }
 
 static void
@@ -508,6 +523,7 @@ tls_handshake(struct stream *s)
 	if (rc <= 0)
 		return TLS_WAITS;
 	t->done = true;
+	t->shaken_ms = clock_monotonic_ms();
 	if (SSL_has_pending(t->ssl) || buffer_length(&t->end.early) > 0)
 		s->flags |= STREAM_READABLE;
 	return TLS_DONE;

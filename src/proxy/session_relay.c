@@ -41,7 +41,10 @@ session_arm(struct session *s)
 	if (s->down.fd >= 0)
 		rc |= watch_want(f->loop, &s->down.watch,
 		    (!s->to_server.ended && up == 0 ? READY_READ : 0u) |
-			(down > 0 ? READY_WRITE : 0u) | stream_wants(&s->down));
+			(down > 0 && !(s->down.flags & STREAM_STALLED)
+				? READY_WRITE
+				: 0u) |
+			stream_wants(&s->down));
 	if (s->up.fd >= 0 && s->state != CONNECTING)
 		rc |= watch_want(f->loop, &s->up.watch,
 		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
@@ -206,6 +209,7 @@ session_on_io(struct session *s)
 	struct pipe_share *share = &s->frontend->share;
 	enum pipe_verdict down, up;
 	uint64_t said;
+	bool stalled;
 
 	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
 	if (down == PIPE_READ_FAILED && errno == ENOMEM) {
@@ -217,7 +221,10 @@ session_on_io(struct session *s)
 		down = pipe_pump(&s->to_client, &s->up, &s->down, share);
 	}
 	said = s->to_server.bytes + pipe_pending(&s->to_server);
+	stalled = (s->down.flags & STREAM_STALLED) != 0;
 	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	if (stalled && !(s->down.flags & STREAM_STALLED))
+		loop_soon(s->frontend->loop, &s->task);
 	if (s->to_client.bytes > 0 &&
 	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
 		s->interleaved = true;

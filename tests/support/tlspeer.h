@@ -27,6 +27,7 @@ struct tls_wish {
 	const char *cert, *key; /* files: the client's, with its issuers */
 	int min, max;		/* TLS1_2_VERSION ..; 0: OpenSSL's own */
 	const char *ciphers;	/* "TLS_..": those of TLS 1.3, else of before */
+	const char *sigalgs;	/* "RSA-PSS+SHA256", ..; NULL: OpenSSL's own */
 	SSL_SESSION *resume;
 	bool ocsp; /* asks for a stapled response */
 };
