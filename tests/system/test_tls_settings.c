@@ -1,6 +1,304 @@
-int main(void);
+/* test_tls_settings.c: what is spoken, and with which certificate; changed while it
+ * runs. */
+#include "config.h"
+
+#include "support/suite.h"
+
+#ifdef HAVE_OPENSSL
+
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/tlschain.h"
+
+static struct tls_chain c;
+static struct backend server;
+
+static void
+up(const char *commands)
+{
+	tls_chain_begin(&c);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(
+	    &c, text("ssl_cert %s;%s", c.site, commands), server.at.text, NULL);
+}
+
+static void
+down(void)
+{
+	tls_chain_down(&c);
+	backend_stop(&server);
+	tls_chain_end(&c);
+}
+
+static void
+refused(const struct tls_wish *w, const char *why)
+{
+	const char *told = tls_chain_refused(&c, w);
+
+	ck_assert_msg(
+	    strstr(told, why) != NULL, "wanted \"%s\", got \"%s\"", why, told);
+}
+
+/* What was agreed on with a client; the answers live until the test ends. */
+static const char *
+cipher_with(const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_chain_opens(&c, w);
+	const char *cipher;
+
+	tls_peer_expect_echo(p, "hello");
+	cipher = text("%s", tls_peer_cipher(p));
+	tls_peer_close(p);
+	return cipher;
+}
+
+static const char *
+subject_with(const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_chain_opens(&c, w);
+	const char *subject;
+
+	tls_peer_expect_echo(p, "hello");
+	subject = text("%s", tls_peer_subject(p));
+	tls_peer_close(p);
+	return subject;
+}
+
+static const struct tls_wish any;
+
+/* ---- on and off while it runs ---- */
+
+START_TEST(tls_comes_and_goes)
+{
+	struct tls_peer *p;
+	int plain, fd;
+
+	tls_chain_begin(&c);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c, "", server.at.text, NULL);
+	plain = spot_connect(&c.front);
+	spot_expect_echo(plain, "hello");
+	tls_chain_tell(&c, text("ssl_cert %s", c.site));
+	tls_chain_talks(&c, &any);
+	p = tls_chain_opens(&c, &any);
+	tls_peer_expect_echo(p, "hello");
+	fd = spot_connect(&c.front);
+	spot_send(fd, "GET / HTTP/1.0\r\n\r\n", 18);
+	shutdown(fd, SHUT_WR);
+	while (recv(fd, &(char){ 0 }, 1, 0) > 0)
+		;
+	close(fd);
+	tls_chain_counts(&c, "closed_tls_failed", 1);
+	spot_expect_echo(plain, "still plain");
+	tls_chain_tell(&c, "no ssl_cert");
+	fd = spot_connect(&c.front);
+	spot_expect_echo(fd, "plain again");
+	close(fd);
+	tls_peer_expect_echo(p, "still TLS");
+	ck_assert(tls_peer_half_close(p));
+	tls_peer_expect_end(p);
+	tls_peer_close(p);
+	close(plain);
+	down();
+}
+END_TEST
+
+/* What is wrong changes nothing. */
+START_TEST(bad_settings_change_nothing)
+{
+	struct tls_wish w = { .ca = NULL, .verify = "a.test" };
+
+	up("");
+	w.ca = c.ca_file;
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_ask(&c, text("ssl_cert %s", c.ca_file)), "error"));
+	ck_assert_ptr_nonnull(strstr(
+	    tls_chain_ask(&c, "ssl_cert /nowhere/x.pem"), "No such file"));
+	ck_assert_ptr_nonnull(
+	    strstr(tls_chain_ask(&c, "ssl_ciphers nonsense"), "error"));
+	tls_chain_talks(&c, &w);
+	ck_assert_str_eq(tls_chain_ask(&c, "ssl_cert"), text("%s\n", c.site));
+	down();
+}
+END_TEST
+
+/* ---- versions and ciphers ---- */
+
+START_TEST(versions)
+{
+	struct tls_wish old = { .max = TLS1_2_VERSION };
+	struct tls_wish new = { .min = TLS1_3_VERSION };
+	struct tls_wish ancient = { .min = TLS1_1_VERSION,
+		.max = TLS1_1_VERSION,
+		.ciphers = "ALL:@SECLEVEL=0" };
+
+	up("");
+	tls_chain_talks(&c, &old);
+	tls_chain_talks(&c, &new);
+	refused(&ancient, "protocol version");
+	tls_chain_tell(&c, "ssl_min tls1.3");
+	refused(&old, "protocol version");
+	tls_chain_talks(&c, &new);
+	tls_chain_tell(&c, "ssl_min tls1.2; ssl_option no_tlsv1.3");
+	tls_chain_talks(&c, &old);
+	refused(&new, "protocol version");
+	tls_chain_tell(&c, "no ssl_option no_tlsv1.3");
+	tls_chain_talks(&c, &new);
+	down();
+}
+END_TEST
+
+#define GCM128 "ECDHE-ECDSA-AES128-GCM-SHA256"
+#define GCM256 "ECDHE-ECDSA-AES256-GCM-SHA384"
+
+START_TEST(ciphers)
+{
+	struct tls_wish w = { .max = TLS1_2_VERSION };
+
+	up("ssl_ciphers " GCM128 ":" GCM256);
+	w.ciphers = GCM256 ":" GCM128;
+	ck_assert_str_eq(cipher_with(&w), GCM256);
+	tls_chain_tell(&c, "ssl_option cipher_server_preference");
+	ck_assert_str_eq(cipher_with(&w), GCM128);
+	tls_chain_tell(&c, "ssl_ciphers " GCM256);
+	ck_assert_str_eq(cipher_with(&w), GCM256);
+	w.ciphers = GCM128;
+	refused(&w, "handshake failure");
+	/* by default nothing without forward secrecy or authentication */
+	tls_chain_tell(&c, "no ssl_ciphers");
+	ck_assert_str_eq(cipher_with(&w), GCM128);
+	w.ciphers = "ECDHE-ECDSA-AES128-SHA:ECDHE-ECDSA-AES128-SHA256";
+	refused(&w, "handshake failure");
+
+	w = (struct tls_wish){ .min = TLS1_3_VERSION };
+	tls_chain_tell(&c, "ssl_ciphersuites TLS_CHACHA20_POLY1305_SHA256");
+	ck_assert_str_eq(cipher_with(&w), "TLS_CHACHA20_POLY1305_SHA256");
+	w.ciphers = "TLS_AES_128_GCM_SHA256";
+	refused(&w, "handshake failure");
+	tls_chain_tell(&c, "no ssl_ciphersuites");
+	ck_assert_str_eq(cipher_with(&w), "TLS_AES_128_GCM_SHA256");
+	down();
+}
+END_TEST
+
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+static long
+group_with(const struct tls_wish *w)
+{
+	struct tls_peer *p = tls_chain_opens(&c, w);
+	long group = SSL_get_negotiated_group(tls_peer_ssl(p));
+
+	tls_peer_expect_echo(p, "hello");
+	tls_peer_close(p);
+	return group;
+}
+
+START_TEST(groups)
+{
+	up("");
+	ck_assert_int_eq(group_with(&any), NID_X25519);
+	/* the client has not guessed it: it is asked again */
+	tls_chain_tell(&c, "ssl_groups P-384");
+	ck_assert_int_eq(group_with(&any), NID_secp384r1);
+	down();
+}
+END_TEST
+#endif
+
+/* ---- two certificates side by side ---- */
+
+static void
+each_gets_its_own(void)
+{
+	struct tls_wish w = { .max = TLS1_2_VERSION };
+
+	w.ciphers = "ECDHE-RSA-AES128-GCM-SHA256";
+	ck_assert_str_eq(subject_with(&w), "CN=rsa.test");
+	w.ciphers = GCM128;
+	ck_assert_str_eq(subject_with(&w), "CN=ecdsa.test");
+	w = (struct tls_wish){ .min = TLS1_3_VERSION };
+	w.sigalgs = "RSA-PSS+SHA256";
+	ck_assert_str_eq(subject_with(&w), "CN=rsa.test");
+	w.sigalgs = "ECDSA+SHA256";
+	ck_assert_str_eq(subject_with(&w), "CN=ecdsa.test");
+}
+
+START_TEST(rsa_and_ecdsa)
+{
+	struct cert_wish rsa = { .name = "rsa.test", .rsa = true };
+	struct cert_wish ecdsa = { .name = "ecdsa.test" };
+	const char *cert[2], *key[2], *all;
+	struct cert *x;
+	int i;
+
+	tls_chain_begin(&c);
+	for (i = 0; i < 2; i++) {
+		struct cert_wish *w = i == 0 ? &rsa : &ecdsa;
+
+		w->issuer = c.ca;
+		x = cert_new(w);
+		cert[i] = cert_write(x, text("%d.pem", i));
+		key[i] = cert_write_key(x, text("%d.key", i));
+		all = cert_write_all(x, text("%d-all.pem", i));
+		cert_free(x);
+	}
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	for (i = 0; i < 2; i++) { /* in either order */
+		pen_up(&c.pen, &c.front, "-r", "-C", c.ctl.text, "-E", cert[i],
+		    "-K", key[i], "-E", cert[!i], "-K", key[!i], c.front.text,
+		    server.at.text, NULL);
+		each_gets_its_own();
+		tls_chain_down(&c);
+	}
+	/* one after the other, while it runs; keys in the same files */
+	tls_chain_up(&c, text("ssl_cert %s", scratch("0-all.pem")),
+	    server.at.text, NULL);
+	ck_assert_str_eq(subject_with(&any), "CN=rsa.test");
+	tls_chain_tell(&c, text("ssl_cert %s", all));
+	each_gets_its_own();
+	down();
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_settings");
+
+	SUITE_ADD(s, tls_comes_and_goes, 20);
+	SUITE_ADD(s, bad_settings_change_nothing, 20);
+	SUITE_ADD(s, versions, 20);
+	SUITE_ADD(s, ciphers, 30);
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+	SUITE_ADD(s, groups, 20);
+#endif
+	SUITE_ADD(s, rsa_and_ecdsa, 30);
+	return s;
+}
+
+#else
+
+START_TEST(tls)
+{
+	SKIP("built without OpenSSL");
+}
+END_TEST
+
+static Suite *
+all_tests(void)
+{
+	Suite *s = suite_create("tls_settings");
+
+	SUITE_ADD(s, tls, 10);
+	return s;
+}
+
+#endif
+
 int
 main(void)
 {
-	return 0;
+	return suite_main(all_tests());
 }
