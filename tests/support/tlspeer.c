@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,7 +49,8 @@ set_client(SSL_CTX *ctx, const struct tls_wish *w)
 	    SSL_CTX_set_max_proto_version(ctx, w->max) == 1 &&
 	    (w->ciphers == NULL || set_ciphers(ctx, w->ciphers)) &&
 	    (w->sigalgs == NULL ||
-		SSL_CTX_set1_sigalgs_list(ctx, w->sigalgs) == 1) &&
+		SSL_CTX_set1_sigalgs_list(ctx, (char *)(uintptr_t)w->sigalgs) ==
+		    1) &&
 	    (w->ca == NULL ||
 		SSL_CTX_load_verify_locations(ctx, w->ca, NULL) == 1) &&
 	    (w->cert == NULL ||
