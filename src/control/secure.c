@@ -9,7 +9,7 @@
 #include "control/pen.h"
 
 /* Names of a directory looked at each time, and how often to warn. */
-enum { LOOK_AT = 2000, DAY_S = 24 * 3600 };
+enum { LOOK_AT = 2000, GO_ON_MS = 2, DAY_S = 24 * 3600 };
 
 /* ---- is it right? ---- */
 
@@ -185,29 +185,41 @@ on_warn(struct timer *t)
 /* ---- files that change ---- */
 
 static void
+set_look(struct pen *p, uint64_t watch_ms)
+{
+	struct secure *s = &p->secure;
+	uint64_t ms = s->looking ? GO_ON_MS : watch_ms;
+
+	timer_stop(&s->look);
+	if ((s->server != NULL || s->client != NULL) && ms > 0)
+		(void)timer_start(p->loop, &s->look, ms);
+}
+
+static void
 look(struct pen *p, unsigned most)
 {
-	if (p->secure.server != NULL)
-		tls_server_look(p->secure.server, most);
-	if (p->secure.client != NULL)
-		tls_client_look(p->secure.client);
+	struct secure *s = &p->secure;
+
+	s->looking = s->server != NULL && tls_server_look(s->server, most);
+	if (most > 0 && s->client != NULL)
+		tls_client_look(s->client);
 }
 
 void
 secure_look(struct pen *p)
 {
 	look(p, UINT_MAX);
+	if (p->secure.looking)
+		set_look(p, p->plan->config.tls.watch_ms);
 }
 
 static void
 on_look(struct timer *t)
 {
 	struct pen *p = container_of(t, struct pen, secure.look);
-	uint64_t ms = p->plan->config.tls.watch_ms;
 
-	look(p, LOOK_AT);
-	if (ms > 0)
-		(void)timer_start(p->loop, t, ms);
+	look(p, p->secure.looking ? 0 : LOOK_AT);
+	set_look(p, p->plan->config.tls.watch_ms);
 }
 
 /* ---- in force ---- */
@@ -242,12 +254,10 @@ set_timers(struct pen *p, uint64_t watch_ms)
 		timer_init(&s->look, on_look);
 		timer_init(&s->warn, on_warn);
 	}
-	timer_stop(&s->look);
 	timer_stop(&s->warn);
+	set_look(p, watch_ms);
 	if (s->server == NULL && s->client == NULL)
 		return;
-	if (watch_ms > 0)
-		(void)timer_start(p->loop, &s->look, watch_ms);
 	(void)timer_start(p->loop, &s->warn, 0);
 }
 

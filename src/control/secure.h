@@ -19,6 +19,7 @@ struct secure {
 	struct tls_server *server; /* towards clients; NULL: plain */
 	struct tls_client *client; /* towards servers; NULL: plain */
 	struct timer look;
+	bool looking; /* not done yet: it goes on when the timer comes */
 	struct timer warn;
 };
 
@@ -40,7 +41,8 @@ void secure_cancel(struct secure_change *c);
 /* The draft is in force: clients and servers meet it from now on. */
 void secure_commit(
     struct pen *p, const struct plan *draft, struct secure_change *c);
-/* Looks at all files: of HUP and reload. */
+/* Looks at all files: of HUP and reload. With many that have changed it goes on in
+ * the loop, between clients. */
 void secure_look(struct pen *p);
 void secure_free(struct pen *p);
 

@@ -13,26 +13,25 @@
 #include "base/list.h"
 #include "base/log.h"
 #include "base/table.h"
-#include "base/file.h"
 #include "base/watched.h"
+#include "net/cert_files.h"
 #include "net/cert_store.h"
 
-/* Longer names are none (RFC 1035); certificates kept as OpenSSL has them. */
-enum { NAME_LENGTH = 255, PARSED_MAX = 1000 };
-
-enum part { PART_PEM, PART_CRT, PART_KEY, PART_CA, PART_OCSP, PARTS };
-
-static const char *const suffix[PARTS] = { ".pem", ".crt", ".key", ".ca",
-	".ocsp" };
+/* Certificates kept as OpenSSL has them. */
+enum { PARSED_MAX = 1000 };
+/* What is done in one go, not to hold up clients: names looked at, and read, which
+ * takes half a millisecond each. */
+enum { LOOKS_AT_ONCE = 500, READS_AT_ONCE = 10 };
 
 struct entry {
 	struct table_link link;
 	struct list order; /* of all */
 	struct list
-	    parsed; /* of those with a certificate, the last used last */
+	    parsed; /* of those with a certificate, the last used last; or of
+		     * those never read */
 	struct cert_texts texts;
 	struct certificate *certificate; /* NULL: to be made from the texts */
-	struct stamp seen[PARTS];
+	struct cert_stamps seen;
 	time_t ends;
 	uint64_t used;
 	bool wanted; /* its file was there at the last reading */
@@ -46,7 +45,8 @@ struct cert_store {
 	int dir;
 	struct stamp seen;
 	struct table table;
-	struct list all, parsed;
+	struct list all, parsed, fresh;
+	unsigned due; /* of all, still to be looked at */
 	unsigned count, good_count, parsed_count;
 	bool unsure;	   /* more may have come since, and `seen` not tell */
 	struct list *next; /* of all, to be looked at */
@@ -105,6 +105,7 @@ remove_entry(struct cert_store *s, struct entry *n)
 		s->next = n->order.next;
 	s->walk = NULL;
 	forget_certificate(s, n);
+	list_remove(&n->parsed); /* of the fresh */
 	table_remove(&s->table, &n->link);
 	list_remove(&n->order);
 	cert_texts_fini(&n->texts);
@@ -123,7 +124,7 @@ add_entry(struct cert_store *s, const char *name)
 		return NULL;
 	memcpy(new->name, name, n + 1);
 	cert_texts_init(&new->texts);
-	list_init(&new->parsed);
+	list_append(&s->fresh, &new->parsed);
 	list_append(&s->all, &new->order);
 	table_add(&s->table, &new->link, table_hash(&s->table, name, n));
 	s->count++;
@@ -132,65 +133,6 @@ add_entry(struct cert_store *s, const char *name)
 
 /* ---- files ---- */
 
-/* The file of a name; a wildcard's may begin with '_' as well as with '*'. */
-static void
-file_of(const struct cert_store *s, const struct entry *n, enum part part,
-    char file[NAME_LENGTH + 16])
-{
-	struct stamp there;
-
-	snprintf(file, NAME_LENGTH + 16, "%s%s", n->name, suffix[part]);
-	if (n->name[0] != '*')
-		return;
-	stamp_take(&there, s->dir, file);
-	if (there.inode == 0)
-		file[0] = '_';
-}
-
-static void
-take_stamps(const struct cert_store *s, const struct entry *n,
-    struct stamp stamps[PARTS])
-{
-	char file[NAME_LENGTH + 16];
-	int i;
-
-	for (i = 0; i < PARTS; i++) {
-		file_of(s, n, (enum part)i, file);
-		stamp_take(&stamps[i], s->dir, file);
-	}
-}
-
-static int
-read_part(const struct cert_store *s, const struct entry *n, enum part part,
-    const struct stamp stamps[PARTS], struct buffer *text, struct error *e)
-{
-	char file[NAME_LENGTH + 16];
-	struct error why;
-
-	if (stamps[part].inode == 0)
-		return 0;
-	file_of(s, n, part, file);
-	if (file_read_at(s->dir, file, CERT_FILE_MAX, false, text, &why) == 0)
-		return 0;
-	return error_set(e, "%.300s: %.150s", file, why.text);
-}
-
-static int
-read_parts(const struct cert_store *s, const struct entry *n,
-    const struct stamp stamps[PARTS], struct cert_texts *t, struct error *e)
-{
-	enum part cert = stamps[PART_PEM].inode != 0 ? PART_PEM : PART_CRT;
-
-	if (stamps[cert].inode == 0)
-		return error_set(e, "no file of that name in small letters");
-	return read_part(s, n, cert, stamps, &t->cert, e) < 0 ||
-		read_part(s, n, PART_KEY, stamps, &t->key, e) < 0 ||
-		read_part(s, n, PART_CA, stamps, &t->chain, e) < 0 ||
-		read_part(s, n, PART_OCSP, stamps, &t->ocsp, e) < 0
-	    ? -1
-	    : 0;
-}
-
 /* Reads the files of a name anew. If they are broken it stays as it was, and they
  * are read again when they change. */
 static void
@@ -198,13 +140,13 @@ read_entry(struct cert_store *s, struct entry *n)
 {
 	struct cert_texts new;
 	struct certificate *c = NULL;
-	struct stamp stamps[PARTS];
 	struct error e;
 
-	take_stamps(s, n, stamps);
-	memcpy(n->seen, stamps, sizeof(n->seen));
+	if (n->certificate == NULL)
+		list_remove(&n->parsed); /* of the fresh */
+	cert_stamps_take(&n->seen, s->dir, n->name);
 	cert_texts_init(&new);
-	if (read_parts(s, n, stamps, &new, &e) == 0)
+	if (cert_files_read(s->dir, n->name, &n->seen, &new, &e) == 0)
 		c = certificate_parse(&new, &e);
 	if (c == NULL) {
 		log_error("certificate %s path=%s name=%s error=\"%s\"",
@@ -224,47 +166,24 @@ read_entry(struct cert_store *s, struct entry *n)
 	s->walk = NULL;
 }
 
-/* The name that a file is for. Returns false when it is for none. */
-static bool
-name_of(const char *file, char name[NAME_LENGTH + 1])
-{
-	size_t n = strlen(file), i;
-
-	if (n < 5 || n - 4 > NAME_LENGTH || file[0] == '.' ||
-	    (strcmp(file + n - 4, ".pem") != 0 &&
-		strcmp(file + n - 4, ".crt") != 0))
-		return false;
-	n -= 4;
-	for (i = 0; i < n; i++)
-		name[i] = (char)tolower((unsigned char)file[i]);
-	name[n] = '\0';
-	if (name[0] == '_' && name[1] == '.')
-		name[0] = '*';
-	return true;
-}
-
 static void
-read_file(struct cert_store *s, const char *file)
+note_file(struct cert_store *s, const char *file)
 {
-	char name[NAME_LENGTH + 1];
+	char name[CERT_NAME_MAX + 1];
 	struct entry *n;
 
-	if (!name_of(file, name))
+	if (!cert_files_name(file, name))
 		return;
 	n = find(s, name);
-	if (n == NULL) {
+	if (n == NULL)
 		n = add_entry(s, name);
-		if (n == NULL) {
-			log_error(
-			    "out of memory path=%s name=%s", s->path, name);
-			return;
-		}
-		read_entry(s, n);
-	}
-	n->wanted = true;
+	if (n == NULL)
+		log_error("out of memory path=%s name=%s", s->path, name);
+	else
+		n->wanted = true;
 }
 
-/* All names of the directory: new ones are read, those gone forgotten. */
+/* All names of the directory: new ones are to be read, those gone forgotten. */
 static int
 read_directory(struct cert_store *s, struct error *e)
 {
@@ -282,7 +201,7 @@ read_directory(struct cert_store *s, struct error *e)
 	stamp_take(&s->seen, s->dir, NULL);
 	s->unsure = stamp_is_young(&s->seen);
 	while ((file = readdir(d)) != NULL)
-		read_file(s, file->d_name);
+		note_file(s, file->d_name);
 	closedir(d);
 	for (link = s->all.next; link != &s->all; link = next) {
 		struct entry *n = list_entry(link, struct entry, order);
@@ -296,25 +215,48 @@ read_directory(struct cert_store *s, struct error *e)
 	return 0;
 }
 
-static void
+/* Returns whether it has read something. */
+static bool
 look_at(struct cert_store *s, struct entry *n)
 {
-	struct stamp now[PARTS];
-	int i;
+	struct cert_stamps now;
 
-	take_stamps(s, n, now);
-	for (i = 0; i < PARTS; i++)
-		if (!stamp_equal(&now[i], &n->seen[i])) {
-			if (now[PART_PEM].inode == 0 &&
-			    now[PART_CRT].inode == 0)
-				return; /* gone: the directory tells */
-			read_entry(s, n);
-			return;
-		}
+	cert_stamps_take(&now, s->dir, n->name);
+	if (cert_stamps_equal(&now, &n->seen) || !cert_stamps_suffice(&now))
+		return false; /* of those gone the directory tells */
+	read_entry(s, n);
+	return true;
 }
 
-void
-cert_store_look(struct cert_store *s, unsigned most)
+/* Returns whether there was one. */
+static bool
+read_fresh(struct cert_store *s)
+{
+	struct list *link = list_first(&s->fresh);
+
+	if (link == NULL)
+		return false;
+	read_entry(s, list_entry(link, struct entry, parsed));
+	return true;
+}
+
+static bool
+look_at_next(struct cert_store *s)
+{
+	struct entry *n;
+
+	s->due--;
+	if (s->next == NULL || s->next == &s->all)
+		s->next = s->all.next;
+	if (s->next == &s->all)
+		return false;
+	n = list_entry(s->next, struct entry, order);
+	s->next = s->next->next;
+	return look_at(s, n);
+}
+
+static void
+look_at_directory(struct cert_store *s)
 {
 	struct stamp now;
 	struct error e;
@@ -324,16 +266,24 @@ cert_store_look(struct cert_store *s, unsigned most)
 	    read_directory(s, &e) < 0)
 		log_error("certificates not read path=%s error=\"%s\"", s->path,
 		    e.text);
-	if (most > s->count)
-		most = s->count;
-	while (most-- > 0) {
-		if (s->next == NULL || s->next == &s->all)
-			s->next = s->all.next;
-		if (s->next == &s->all)
-			return;
-		look_at(s, list_entry(s->next, struct entry, order));
-		s->next = s->next->next;
-	}
+}
+
+bool
+cert_store_look(struct cert_store *s, unsigned most)
+{
+	unsigned looks = LOOKS_AT_ONCE, reads = READS_AT_ONCE;
+
+	if (most > 0)
+		look_at_directory(s);
+	if (s->due < most)
+		s->due = most;
+	if (s->due > s->count)
+		s->due = s->count;
+	while (reads > 0 && read_fresh(s))
+		reads--;
+	while (looks-- > 0 && reads > 0 && s->due > 0)
+		reads -= look_at_next(s);
+	return s->due > 0 || !list_is_empty(&s->fresh);
 }
 
 /* ---- for clients ---- */
@@ -369,12 +319,12 @@ use(struct cert_store *s, struct entry *n)
 struct certificate *
 cert_store_find(struct cert_store *s, const char *asked)
 {
-	char name[NAME_LENGTH + 2];
+	char name[CERT_NAME_MAX + 2];
 	size_t n = strlen(asked), i;
 	const char *dot;
 	struct entry *found;
 
-	if (n == 0 || n > NAME_LENGTH)
+	if (n == 0 || n > CERT_NAME_MAX)
 		return NULL;
 	for (i = 0; i <= n; i++)
 		name[i] = (char)tolower((unsigned char)asked[i]);
@@ -409,6 +359,7 @@ cert_store_new(const char *path, struct error *e)
 	s->refs = 1;
 	list_init(&s->all);
 	list_init(&s->parsed);
+	list_init(&s->fresh);
 	s->dir = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 	if (s->dir < 0)
 		error_set(e, "%s", strerror(errno));
@@ -416,6 +367,8 @@ cert_store_new(const char *path, struct error *e)
 		cert_store_drop(s);
 		return NULL;
 	}
+	while (read_fresh(s))
+		;
 	return s;
 }
 

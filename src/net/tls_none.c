@@ -76,11 +76,12 @@ tls_accept(struct stream *s, struct tls_server *t)
 	return -1;
 }
 
-void
+bool
 tls_server_look(struct tls_server *t, unsigned most)
 {
 	(void)t;
 	(void)most;
+	return false;
 }
 
 bool

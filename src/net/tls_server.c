@@ -158,14 +158,12 @@ note_all(struct tls_server *t)
 		stamp_take(&t->ca_dir_seen, t->ca_dir, NULL);
 }
 
-void
-tls_server_look(struct tls_server *t, unsigned most)
+static void
+look_at_files(struct tls_server *t)
 {
 	struct tls_context *c;
 	struct error e;
 
-	if (t->store != NULL)
-		cert_store_look(t->store, most);
 	if (!has_changed(t))
 		return;
 	note_all(t);
@@ -177,6 +175,14 @@ tls_server_look(struct tls_server *t, unsigned most)
 	tls_context_drop(t->context);
 	t->context = c;
 	log_info("certificates replaced");
+}
+
+bool
+tls_server_look(struct tls_server *t, unsigned most)
+{
+	if (most > 0)
+		look_at_files(t);
+	return t->store != NULL && cert_store_look(t->store, most);
 }
 
 /* ---- life ---- */

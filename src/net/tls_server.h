@@ -26,8 +26,9 @@ void tls_server_free(struct tls_server *t); /* streams live on; NULL is fine */
 /* Puts TLS over a client's stream. Returns 0, or -1 with errno ENOMEM. */
 int tls_accept(struct stream *s, struct tls_server *t);
 
-/* Looks whether files have changed, at up to `most` of the names of a directory. */
-void tls_server_look(struct tls_server *t, unsigned most);
+/* Looks whether files have changed, at up to `most` of the names of a directory.
+ * Returns whether there is more to do soon, with `most` 0, as cert_store_look(). */
+bool tls_server_look(struct tls_server *t, unsigned most);
 
 /* A certificate, for reports. */
 struct tls_certificate {

@@ -73,7 +73,10 @@ gets_none(const char *name)
 static void
 look(void)
 {
-	cert_store_look(store, 1000);
+	bool more = cert_store_look(store, 1000);
+
+	while (more)
+		more = cert_store_look(store, 0);
 }
 
 /* From here on stderr is this file. */
@@ -241,7 +244,7 @@ START_TEST(change_in_a_row)
 		snprintf(
 		    to, sizeof(to), "%s/%s.pem", cert_store_path(store), name);
 		ck_assert_int_eq(rename(from, to), 0);
-		cert_store_look(store, 0);
+		(void)cert_store_look(store, 1);
 		c = cert_store_find(store, name);
 		ck_assert_msg(c != NULL, "%s was missed", name);
 		certificate_drop(c);
@@ -269,7 +272,7 @@ START_TEST(in_turn)
 		cert_write_all(c, in_dir(text("%s.pem", name[i])));
 	cert_free(c);
 	for (n = 1; n <= 3; n++) {
-		cert_store_look(store, 1);
+		ck_assert(!cert_store_look(store, 1));
 		for (changed = i = 0; i < 3; i++) {
 			struct certificate *x = found(name[i]);
 
@@ -278,6 +281,66 @@ START_TEST(in_turn)
 		}
 		ck_assert_uint_eq(changed, n);
 	}
+	end();
+}
+END_TEST
+
+static unsigned
+readable(const char *const name[], unsigned n)
+{
+	struct certificate *c;
+	unsigned i, found_n = 0;
+
+	for (i = 0; i < n; i++) {
+		c = cert_store_find(store, name[i]);
+		found_n += c != NULL;
+		certificate_drop(c);
+	}
+	return found_n;
+}
+
+/* Of many that come or change at once a few are read each time. */
+START_TEST(a_few_at_a_time)
+{
+	enum { MANY = 35 };
+	const char *name[MANY];
+	unsigned i, n, had = 0, calls = 0;
+	bool more;
+
+	begin();
+	opens();
+	for (i = 0; i < MANY; i++) {
+		name[i] = text("%u.test", i);
+		certdir_put(&dir, text("%u.test.pem", i), name[i]);
+	}
+	for (more = cert_store_look(store, 1000); more;
+	     more = cert_store_look(store, 0)) {
+		n = readable(name, MANY);
+		ck_assert_uint_gt(n, had);
+		ck_assert_uint_le(n, had + 10);
+		ck_assert_uint_eq(cert_store_count(store), n);
+		had = n;
+		calls++;
+	}
+	ck_assert_uint_ge(calls, 3);
+	ck_assert_uint_eq(readable(name, MANY), MANY);
+	/* and while some wait, others change and go */
+	for (i = 0; i < MANY; i++)
+		certdir_put(&dir, text("%u.test.pem", i), "changed");
+	put("new.test.pem", "new.test");
+	ck_assert(cert_store_look(store, 1000));
+	for (i = 0; i < MANY; i += 2)
+		certdir_remove(&dir, text("%u.test.pem", i));
+	put("newer.test.pem", "newer.test");
+	look();
+	ck_assert_uint_eq(cert_store_count(store), MANY / 2 + 2);
+	for (i = 1; i < MANY; i += 2)
+		gets(name[i], "changed");
+	gets("newer.test", "newer.test");
+	/* closed with some unread */
+	for (i = 0; i < MANY; i += 2)
+		put(text("%u.test.pem", i), "again");
+	ck_assert(cert_store_look(store, 1));
 	end();
 }
 END_TEST
@@ -421,6 +484,7 @@ main(void)
 	SUITE_ADD(s, come_and_go, 30);
 	SUITE_ADD(s, change_in_a_row, 60);
 	SUITE_ADD(s, in_turn, 30);
+	SUITE_ADD(s, a_few_at_a_time, 30);
 	SUITE_ADD(s, many, 60);
 	SUITE_ADD(s, walks, 30);
 	SUITE_ADD(s, walks_from_nothing, 30);

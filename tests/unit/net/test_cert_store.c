@@ -73,7 +73,10 @@ gets_none(const char *name)
 static void
 look(void)
 {
-	cert_store_look(store, 1000);
+	bool more = cert_store_look(store, 1000);
+
+	while (more)
+		more = cert_store_look(store, 0);
 }
 
 /* From here on stderr is this file. */
