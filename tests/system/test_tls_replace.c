@@ -56,10 +56,9 @@ struct one {
 static const char *
 talk(SSL *ssl)
 {
-	char c = 'x';
+	char c = 'x', name[] = "a.test";
 
-	if (SSL_set_tlsext_host_name(ssl, "a.test") != 1 ||
-	    SSL_connect(ssl) != 1)
+	if (SSL_set_tlsext_host_name(ssl, name) != 1 || SSL_connect(ssl) != 1)
 		return "handshake";
 	if (SSL_write(ssl, &c, 1) != 1 || SSL_read(ssl, &c, 1) != 1)
 		return "echo";
