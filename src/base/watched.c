@@ -58,6 +58,30 @@ watched_bad(const struct watched *w, const char *why, struct error *e)
 	return error_set(e, "\"%.200s\": %.250s", w->path, why);
 }
 
+static int
+open_dir(const char *path)
+{
+	return open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+}
+
+bool
+dir_follow(int *dir, const char *path)
+{
+	struct stat now, before;
+	int fd;
+
+	if (path[0] != '/' || stat(path, &now) < 0 || fstat(*dir, &before) < 0)
+		return false;
+	if (now.st_dev == before.st_dev && now.st_ino == before.st_ino)
+		return false;
+	fd = open_dir(path);
+	if (fd < 0)
+		return false;
+	close(*dir);
+	*dir = fd;
+	return true;
+}
+
 int
 watched_init(struct watched *w, const char *path, struct error *e)
 {
@@ -67,18 +91,16 @@ watched_init(struct watched *w, const char *path, struct error *e)
 	if (path == NULL)
 		return 0;
 	w->path = strdup(path);
-	if (w->path == NULL)
+	w->folder = w->path != NULL ? strdup(path) : NULL;
+	if (w->folder == NULL) {
+		watched_fini(w);
 		return error_set(e, "out of memory");
-	slash = strrchr(w->path, '/');
-	w->name = slash != NULL ? slash + 1 : w->path;
-	if (slash != NULL && slash != w->path)
-		*slash = '\0';
-	w->dir = open(slash == NULL ? "."
-		: slash == w->path  ? "/"
-				    : w->path,
-	    O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	}
+	slash = strrchr(w->folder, '/');
+	w->name = w->path + (slash != NULL ? slash + 1 - w->folder : 0);
 	if (slash != NULL)
-		*slash = '/';
+		slash[slash == w->folder] = '\0';
+	w->dir = open_dir(slash != NULL ? w->folder : ".");
 	if (w->dir >= 0)
 		return 0;
 	(void)watched_bad(w, strerror(errno), e);
@@ -92,6 +114,7 @@ watched_fini(struct watched *w)
 	if (w->dir >= 0)
 		close(w->dir);
 	free(w->path);
+	free(w->folder);
 	watched_none(w);
 }
 
@@ -117,12 +140,13 @@ watched_read(
 }
 
 bool
-watched_has_changed(const struct watched *w)
+watched_has_changed(struct watched *w)
 {
 	struct stamp now;
 
 	if (w->path == NULL)
 		return false;
+	(void)dir_follow(&w->dir, w->folder);
 	stamp_take(&now, w->dir, w->name);
 	return !stamp_equal(&now, &w->seen);
 }

@@ -1,7 +1,9 @@
 /* watched.h: a file that is read again when it has changed.
  *
  * The directory it lies in is kept open, so that it can be found from a new root
- * (chroot) as well; whether it may still be read is the system's to say. */
+ * (chroot) as well; whether it may still be read is the system's to say. Should an
+ * absolute path lead to another directory one day, as when a symbolic link is
+ * switched, that one takes its place. */
 #ifndef PEN_BASE_WATCHED_H
 #define PEN_BASE_WATCHED_H
 
@@ -24,8 +26,13 @@ bool stamp_is_young(const struct stamp *s);
 /* Of a name in an open directory, or of the directory itself (NULL). */
 void stamp_take(struct stamp *s, int dir, const char *name);
 
+/* Opens the directory that `path` leads to now, in the place of *dir, should it be
+ * another; not for a relative path. Returns whether it was. */
+bool dir_follow(int *dir, const char *path);
+
 struct watched {
-	char *path;	  /* owned; as given */
+	char *path;   /* owned; as given */
+	char *folder; /* owned; all but its last part, if there is a slash */
 	const char *name; /* its last part */
 	int dir;	  /* owned; -1: none */
 	struct stamp seen;
@@ -44,7 +51,7 @@ int watched_read(
     struct watched *w, size_t most, struct buffer *text, struct error *e);
 /* Remembers which file is there now, unread. */
 void watched_note(struct watched *w);
-/* Whether another one is there now. */
-bool watched_has_changed(const struct watched *w);
+/* Whether another one is there now; follows its path. */
+bool watched_has_changed(struct watched *w);
 
 #endif

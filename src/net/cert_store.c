@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -261,6 +262,8 @@ look_at_directory(struct cert_store *s)
 	struct stamp now;
 	struct error e;
 
+	if (dir_follow(&s->dir, s->path))
+		s->due = UINT_MAX; /* all of them are others */
 	stamp_take(&now, s->dir, NULL);
 	if ((s->unsure || !stamp_equal(&now, &s->seen)) &&
 	    read_directory(s, &e) < 0)

@@ -131,7 +131,7 @@ build(struct tls_server *t, struct error *e)
 /* ---- files that change ---- */
 
 static bool
-has_changed(const struct tls_server *t)
+has_changed(struct tls_server *t)
 {
 	struct stamp now;
 	int i;
@@ -141,6 +141,7 @@ has_changed(const struct tls_server *t)
 			return true;
 	if (t->ca_dir < 0)
 		return false;
+	(void)dir_follow(&t->ca_dir, t->settings.ca_dir);
 	stamp_take(&now, t->ca_dir, NULL);
 	return !stamp_equal(&now, &t->ca_dir_seen);
 }

@@ -210,7 +210,7 @@ main(void)
 	Suite *s = suite_create("tls_many");
 	TCase *c = tcase_create("unknown");
 
-	SUITE_ADD(s, known, 100);
+	SUITE_ADD(s, known, 300);
 	SUITE_ADD(s, put_at_once, 100);
 	tcase_set_timeout(c, seconds);
 	tcase_add_loop_test(c, unknown, 0, 2);

@@ -130,6 +130,56 @@ START_TEST(other_directories)
 }
 END_TEST
 
+/* A path may come to lead elsewhere: a directory is another, or a link switched. */
+START_TEST(moved_directories)
+{
+	const char *path = scratch("m/f");
+
+	ck_assert_int_eq(mkdir(scratch("m"), 0755), 0);
+	write_file(path, "one");
+	opens(path);
+	holds("one");
+	ck_assert_int_eq(rename(scratch("m"), scratch("m1")), 0);
+	ck_assert(!watched_has_changed(&w)); /* it is still at hand */
+	ck_assert_int_eq(mkdir(scratch("m2"), 0755), 0);
+	write_file(scratch("m2/f"), "two");
+	ck_assert_int_eq(symlink("m2", scratch("m")), 0);
+	ck_assert(watched_has_changed(&w));
+	holds("two");
+	ck_assert_int_eq(symlink("m1", scratch("m3")), 0);
+	ck_assert_int_eq(rename(scratch("m3"), scratch("m")), 0);
+	ck_assert(watched_has_changed(&w));
+	holds("one");
+	/* not into what is no directory */
+	write_file(scratch("m3"), "");
+	ck_assert_int_eq(rename(scratch("m3"), scratch("m")), 0);
+	ck_assert(!watched_has_changed(&w));
+	holds("one");
+	watched_fini(&w);
+}
+END_TEST
+
+/* One that was given from where the process was then is not looked for anew. */
+START_TEST(relative_path)
+{
+	char here[1024];
+
+	ck_assert_ptr_nonnull(getcwd(here, sizeof(here)));
+	ck_assert_int_eq(mkdir(scratch("r1"), 0755), 0);
+	ck_assert_int_eq(mkdir(scratch("r1/d"), 0755), 0);
+	ck_assert_int_eq(mkdir(scratch("r2"), 0755), 0);
+	ck_assert_int_eq(mkdir(scratch("r2/d"), 0755), 0);
+	write_file(scratch("r1/d/f"), "one");
+	write_file(scratch("r2/d/f"), "two");
+	ck_assert_int_eq(chdir(scratch("r1")), 0);
+	opens("d/f");
+	ck_assert_int_eq(chdir(scratch("r2")), 0);
+	holds("one");
+	ck_assert_int_eq(chdir(here), 0);
+	watched_fini(&w);
+}
+END_TEST
+
 static struct stamp
 stamp(const char *name)
 {
@@ -202,6 +252,8 @@ main(void)
 	SUITE_ADD(s, changes, 10);
 	SUITE_ADD(s, links, 10);
 	SUITE_ADD(s, other_directories, 10);
+	SUITE_ADD(s, moved_directories, 10);
+	SUITE_ADD(s, relative_path, 10);
 	SUITE_ADD(s, stamps, 10);
 	SUITE_ADD(s, young, 10);
 	return suite_main(s);

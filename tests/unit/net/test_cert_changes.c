@@ -285,6 +285,38 @@ START_TEST(in_turn)
 }
 END_TEST
 
+/* A directory that is put in the place of the old one, as a whole. */
+START_TEST(another_directory)
+{
+	const char *old = scratch("old"), *new = scratch("new");
+	const char *link = scratch("link");
+
+	begin();
+	put("a.test.pem", "a.test");
+	put("b.test.pem", "b.test");
+	opens();
+	ck_assert_int_eq(mkdir(new, 0755), 0);
+	certdir_put(&dir, "../new/a.test.pem", "a2.test");
+	certdir_put(&dir, "../new/c.test.pem", "c.test");
+	ck_assert_int_eq(rename(dir.path, old), 0);
+	look();
+	gets("a.test", "a.test");
+	ck_assert_int_eq(symlink("new", dir.path), 0);
+	cert_store_look(store, 1);
+	look();
+	gets("a.test", "a2.test");
+	gets("c.test", "c.test");
+	gets_none("b.test");
+	ck_assert_int_eq(symlink("old", link), 0);
+	ck_assert_int_eq(rename(link, dir.path), 0);
+	look();
+	gets("a.test", "a.test");
+	gets("b.test", "b.test");
+	gets_none("c.test");
+	end();
+}
+END_TEST
+
 static unsigned
 readable(const char *const name[], unsigned n)
 {
@@ -372,108 +404,6 @@ START_TEST(many)
 }
 END_TEST
 
-/* ---- the walk ---- */
-
-static unsigned
-walk(char *all, size_t size)
-{
-	struct cert_store_info info;
-	unsigned at = 0, n = 0, had = 0;
-	size_t k = 0;
-
-	*all = '\0';
-	while (cert_store_next(store, &at, &info)) {
-		ck_assert_uint_eq(at, ++had);
-		k += (size_t)snprintf(all + k, size - k, "%s ", info.name);
-		ck_assert_uint_lt(k, size);
-		ck_assert_int_gt(info.ends, time(NULL));
-		n++;
-	}
-	ck_assert_uint_eq(at, n);
-	ck_assert_uint_eq(n, cert_store_count(store));
-	return n;
-}
-
-START_TEST(walks)
-{
-	struct cert_store_info info;
-	char all[256];
-	unsigned at = 0, other = 0;
-
-	begin();
-	opens();
-	write_file(in_dir("a.test.pem"), "broken");
-	look();
-	ck_assert_uint_eq(walk(all, sizeof(all)), 0);
-	put("b.test.pem", "b.test");
-	look();
-	ck_assert_uint_eq(walk(all, sizeof(all)), 1);
-	put("*.c.test.pem", "c.test");
-	look();
-	put("d.test.pem", "d.test");
-	look();
-	walk(all, sizeof(all));
-	ck_assert_str_eq(all, "b.test *.c.test d.test ");
-	put("a.test.pem", "a.test");
-	look();
-	walk(all, sizeof(all));
-	ck_assert_str_eq(all, "a.test b.test *.c.test d.test ");
-	/* two at a time, and one that leaves in between */
-	ck_assert(cert_store_next(store, &at, &info));
-	ck_assert(cert_store_next(store, &at, &info));
-	ck_assert(cert_store_next(store, &other, &info));
-	ck_assert_str_eq(info.name, "a.test");
-	ck_assert(cert_store_next(store, &at, &info));
-	ck_assert_str_eq(info.name, "*.c.test");
-	certdir_remove(&dir, "d.test.pem");
-	look();
-	ck_assert(!cert_store_next(store, &at, &info));
-	put("e.test.pem", "e.test");
-	look();
-	ck_assert(cert_store_next(store, &at, &info));
-	ck_assert_str_eq(info.name, "e.test");
-	ck_assert(!cert_store_next(store, &at, &info));
-	end();
-}
-END_TEST
-
-/* The end of an empty one is not the end for ever. */
-START_TEST(walks_from_nothing)
-{
-	struct cert_store_info info;
-	unsigned at = 0;
-
-	begin();
-	opens();
-	ck_assert(!cert_store_next(store, &at, &info));
-	put("a.test.pem", "a.test");
-	look();
-	ck_assert(cert_store_next(store, &at, &info));
-	ck_assert_str_eq(info.name, "a.test");
-	end();
-}
-END_TEST
-
-START_TEST(counts_use)
-{
-	struct cert_store_info info;
-	unsigned at = 0;
-
-	begin();
-	put("a.test.pem", "a.test");
-	opens();
-	gets("a.test", "a.test");
-	gets("A.TEST.", "a.test");
-	gets_none("b.test");
-	put("a.test.pem", "a2.test");
-	look();
-	gets("a.test", "a2.test");
-	ck_assert(cert_store_next(store, &at, &info));
-	ck_assert_uint_eq(info.used, 3);
-	end();
-}
-END_TEST
-
 int
 main(void)
 {
@@ -484,10 +414,8 @@ main(void)
 	SUITE_ADD(s, come_and_go, 30);
 	SUITE_ADD(s, change_in_a_row, 60);
 	SUITE_ADD(s, in_turn, 30);
+	SUITE_ADD(s, another_directory, 30);
 	SUITE_ADD(s, a_few_at_a_time, 30);
 	SUITE_ADD(s, many, 60);
-	SUITE_ADD(s, walks, 30);
-	SUITE_ADD(s, walks_from_nothing, 30);
-	SUITE_ADD(s, counts_use, 30);
 	return suite_main(s);
 }

@@ -316,6 +316,109 @@ START_TEST(which_file)
 }
 END_TEST
 
+/* ---- the walk ---- */
+
+static unsigned
+walk(char *all, size_t size)
+{
+	struct cert_store_info info;
+	unsigned at = 0, n = 0, had = 0;
+	size_t k = 0;
+
+	*all = '\0';
+	while (cert_store_next(store, &at, &info)) {
+		ck_assert_uint_eq(at, ++had);
+		k += (size_t)snprintf(all + k, size - k, "%s ", info.name);
+		ck_assert_uint_lt(k, size);
+		ck_assert_int_gt(info.ends, time(NULL));
+		n++;
+	}
+	ck_assert_uint_eq(at, n);
+	ck_assert_uint_eq(n, cert_store_count(store));
+	return n;
+}
+
+START_TEST(walks)
+{
+	struct cert_store_info info;
+	char all[256];
+	unsigned at = 0, other = 0;
+
+	begin();
+	catch_stderr();
+	opens();
+	write_file(in_dir("a.test.pem"), "broken");
+	look();
+	ck_assert_uint_eq(walk(all, sizeof(all)), 0);
+	put("b.test.pem", "b.test");
+	look();
+	ck_assert_uint_eq(walk(all, sizeof(all)), 1);
+	put("*.c.test.pem", "c.test");
+	look();
+	put("d.test.pem", "d.test");
+	look();
+	walk(all, sizeof(all));
+	ck_assert_str_eq(all, "b.test *.c.test d.test ");
+	put("a.test.pem", "a.test");
+	look();
+	walk(all, sizeof(all));
+	ck_assert_str_eq(all, "a.test b.test *.c.test d.test ");
+	/* two at a time, and one that leaves in between */
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert(cert_store_next(store, &other, &info));
+	ck_assert_str_eq(info.name, "a.test");
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_str_eq(info.name, "*.c.test");
+	certdir_remove(&dir, "d.test.pem");
+	look();
+	ck_assert(!cert_store_next(store, &at, &info));
+	put("e.test.pem", "e.test");
+	look();
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_str_eq(info.name, "e.test");
+	ck_assert(!cert_store_next(store, &at, &info));
+	end();
+}
+END_TEST
+
+/* The end of an empty one is not the end for ever. */
+START_TEST(walks_from_nothing)
+{
+	struct cert_store_info info;
+	unsigned at = 0;
+
+	begin();
+	opens();
+	ck_assert(!cert_store_next(store, &at, &info));
+	put("a.test.pem", "a.test");
+	look();
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_str_eq(info.name, "a.test");
+	end();
+}
+END_TEST
+
+START_TEST(counts_use)
+{
+	struct cert_store_info info;
+	unsigned at = 0;
+
+	begin();
+	put("a.test.pem", "a.test");
+	opens();
+	gets("a.test", "a.test");
+	gets("A.TEST.", "a.test");
+	gets_none("b.test");
+	put("a.test.pem", "a2.test");
+	look();
+	gets("a.test", "a2.test");
+	ck_assert(cert_store_next(store, &at, &info));
+	ck_assert_uint_eq(info.used, 3);
+	end();
+}
+END_TEST
+
 /* ---- life ---- */
 
 START_TEST(directories)
@@ -350,6 +453,9 @@ main(void)
 	SUITE_ADD(s, other_files, 30);
 	SUITE_ADD(s, parts, 30);
 	SUITE_ADD(s, which_file, 30);
+	SUITE_ADD(s, walks, 30);
+	SUITE_ADD(s, walks_from_nothing, 30);
+	SUITE_ADD(s, counts_use, 30);
 	SUITE_ADD(s, directories, 30);
 	return suite_main(s);
 }
