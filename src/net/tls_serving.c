@@ -143,7 +143,7 @@ set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
 	    (s->options & TLS_NO_1_2 ? SSL_OP_NO_TLSv1_2 : 0) |
 	    (s->options & TLS_NO_1_3 ? SSL_OP_NO_TLSv1_3 : 0) |
 	    (s->options & TLS_SERVER_PREFERENCE
-		    ? SSL_OP_CIPHER_SERVER_PREFERENCE
+		    ? SSL_OP_CIPHER_SERVER_PREFERENCE | SSL_OP_PRIORITIZE_CHACHA
 		    : 0) |
 	    (s->tickets ? 0 : SSL_OP_NO_TICKET);
 

@@ -13,6 +13,7 @@ tls_settings_init(struct tls_settings *s)
 {
 	*s = (struct tls_settings){
 		.min = 12,
+		.options = TLS_SERVER_PREFERENCE,
 		.tickets = true,
 		.session_cache = 20000,
 		.handshake_ms = 10 * 1000,

@@ -159,9 +159,10 @@ START_TEST(ciphers)
 
 	up("ssl_ciphers " GCM128 ":" GCM256);
 	w.ciphers = GCM256 ":" GCM128;
+	ck_assert_str_eq(cipher_with(&w), GCM128);
+	tls_chain_tell(&c, "no ssl_option cipher_server_preference");
 	ck_assert_str_eq(cipher_with(&w), GCM256);
 	tls_chain_tell(&c, "ssl_option cipher_server_preference");
-	ck_assert_str_eq(cipher_with(&w), GCM128);
 	tls_chain_tell(&c, "ssl_ciphers " GCM256);
 	ck_assert_str_eq(cipher_with(&w), GCM256);
 	w.ciphers = GCM128;
