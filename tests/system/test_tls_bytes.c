@@ -39,7 +39,7 @@ amount(void)
 
 /* The pieces differ in size: neither end may be the last to go by chance. */
 static void
-bytes(int where, int version)
+bytes(int where, int version, const char *setting)
 {
 	struct tls_wish wish = { .min = version, .max = version };
 	uint64_t n = (uint64_t)amount() << 20;
@@ -54,7 +54,8 @@ bytes(int where, int version)
 	struct either client;
 	const char *wrong;
 
-	servers_plan = (struct stream_plan){ .out_seed = 2,
+	servers_plan = (struct stream_plan){ .end_last = servers_plan.end_last,
+		.out_seed = 2,
 		.in_seed = 1,
 		.out_bytes = n,
 		.in_bytes = n + 1,
@@ -64,10 +65,10 @@ bytes(int where, int version)
 	either_serve(
 	    &server, run_server, where & BEHIND ? c.site : NULL, version);
 	tls_chain_up(&c,
-	    text("%s%s;%s%s", where & FRONT ? "ssl_cert " : "",
+	    text("%s%s;%s%s;%s", where & FRONT ? "ssl_cert " : "",
 		where & FRONT ? c.site : "",
 		where & BEHIND ? "ssl_upstream;ssl_upstream_ca " : "",
-		where & BEHIND ? c.ca_file : ""),
+		where & BEHIND ? c.ca_file : "", setting),
 	    server.tls.backend.at.text, NULL);
 	client = either_connect(&c.front, where & FRONT ? &wish : NULL);
 	wrong = either_stream(&client, &plan);
@@ -83,37 +84,53 @@ bytes(int where, int version)
 
 START_TEST(tls12_in_front)
 {
-	bytes(FRONT, TLS1_2_VERSION);
+	bytes(FRONT, TLS1_2_VERSION, "");
 }
 END_TEST
 
 START_TEST(tls12_behind)
 {
-	bytes(BEHIND, TLS1_2_VERSION);
+	bytes(BEHIND, TLS1_2_VERSION, "");
 }
 END_TEST
 
 START_TEST(tls12_both)
 {
-	bytes(FRONT | BEHIND, TLS1_2_VERSION);
+	bytes(FRONT | BEHIND, TLS1_2_VERSION, "");
 }
 END_TEST
 
 START_TEST(tls13_in_front)
 {
-	bytes(FRONT, TLS1_3_VERSION);
+	bytes(FRONT, TLS1_3_VERSION, "");
 }
 END_TEST
 
 START_TEST(tls13_behind)
 {
-	bytes(BEHIND, TLS1_3_VERSION);
+	bytes(BEHIND, TLS1_3_VERSION, "");
 }
 END_TEST
 
 START_TEST(tls13_both)
 {
-	bytes(FRONT | BEHIND, TLS1_3_VERSION);
+	bytes(FRONT | BEHIND, TLS1_3_VERSION, "");
+}
+END_TEST
+
+/* Where the loop tells of what is there as long as it is there. */
+START_TEST(without_epoll)
+{
+	bytes(FRONT | BEHIND, TLS1_3_VERSION, "poll");
+}
+END_TEST
+
+/* With a buffer a server that has ended may be let go before its client has, so
+ * here the server ends last. */
+START_TEST(through_a_buffer)
+{
+	servers_plan.end_last = true;
+	bytes(FRONT | BEHIND, TLS1_3_VERSION, "buffer 1m");
 }
 END_TEST
 
@@ -129,6 +146,8 @@ all_tests(void)
 	SUITE_ADD(s, tls13_in_front, seconds);
 	SUITE_ADD(s, tls13_behind, seconds);
 	SUITE_ADD(s, tls13_both, seconds);
+	SUITE_ADD(s, without_epoll, seconds);
+	SUITE_ADD(s, through_a_buffer, seconds);
 	return s;
 }
 

@@ -322,6 +322,30 @@ START_TEST(renegotiation_with_an_answer_under_way)
 }
 END_TEST
 
+/* TLS 1.3 has new keys instead, for one side or both. */
+START_TEST(new_keys)
+{
+	struct tls_wish tls13 = { .min = TLS1_3_VERSION };
+	struct tls_peer *p;
+	int i;
+
+	up("");
+	p = tls_chain_opens(&c, &tls13);
+	for (i = 0; i < 20; i++) {
+		ck_assert_int_eq(SSL_key_update(tls_peer_ssl(p),
+				     i % 2 == 0 ? SSL_KEY_UPDATE_REQUESTED
+						: SSL_KEY_UPDATE_NOT_REQUESTED),
+		    1);
+		tls_peer_expect_echo(p, "hello");
+	}
+	ck_assert(tls_peer_half_close(p));
+	tls_peer_expect_end(p);
+	tls_peer_close(p);
+	tls_chain_counts(&c, "closed_done", 1);
+	down();
+}
+END_TEST
+
 static Suite *
 all_tests(void)
 {
@@ -333,6 +357,7 @@ all_tests(void)
 	SUITE_ADD(s, renegotiation_is_refused, 20);
 	SUITE_ADD(s, renegotiation_now_and_then, 20);
 	SUITE_ADD(s, renegotiation_with_an_answer_under_way, 20);
+	SUITE_ADD(s, new_keys, 20);
 	return s;
 }
 
