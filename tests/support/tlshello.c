@@ -44,6 +44,21 @@ tls_hello_ask(struct tls_hello *h, const char *name)
 	memcpy(h->bytes + h->name_at, name, h->name_n);
 }
 
+/* One at a time: what is left over of clients that have gone would be memory in
+ * use. It does not say the end first, which would keep its port for a minute. */
+static void
+wait_for_end(int fd)
+{
+	static const unsigned char give_up[] = { RECORD_ALERT, 3, 3, 0, 2, 2,
+		40 };
+	char rest[4096];
+
+	if (send(fd, give_up, sizeof(give_up), MSG_NOSIGNAL) < 0)
+		return;
+	while (recv(fd, rest, sizeof(rest), 0) > 0)
+		;
+}
+
 int
 tls_hello_say(const struct tls_hello *h, const struct spot *to)
 {
@@ -56,6 +71,7 @@ tls_hello_say(const struct tls_hello *h, const struct spot *to)
 	    recv(fd, got, sizeof(got), MSG_WAITALL) == (ssize_t)sizeof(got))
 		result = got[0] == RECORD_ALERT ? got[RECORD_HEAD + 1]
 						: TLS_HELLO_ANSWERED;
+	wait_for_end(fd);
 	spot_reset(fd);
 	return result;
 }

@@ -19,7 +19,7 @@ void tls_hello_make(struct tls_hello *h, const char *name);
 void tls_hello_ask(struct tls_hello *h, const char *name);
 
 enum { TLS_HELLO_ANSWERED = 0, TLS_HELLO_CUT = -1 };
-/* Connects, says it, hears what comes, and resets. Returns the number of the
+/* Connects, says it, hears what comes, gives up and waits for the end. Returns the number of the
  * alert that came, or one of these. No assertion fails. */
 int tls_hello_say(const struct tls_hello *h, const struct spot *to);
 

@@ -196,7 +196,7 @@ START_TEST(unknown)
 	printf("%ld unknown names, %s: %ld kB before, %ld kB after\n", n,
 	    setting[_i], before, after);
 	if (pen_is_plain())
-		ck_assert_int_le(after, before + 1024);
+		ck_assert_int_le(after, before + 256);
 	ck_assert_ptr_null(asks("a.test"));
 	end();
 }
