@@ -19,6 +19,7 @@
 #include <openssl/err.h>
 
 #include "support/backend.h"
+#include "support/pattern.h"
 #include "support/siege.h"
 #include "support/tlsseal.h"
 #include "support/wait.h"
@@ -122,6 +123,20 @@ hang_up(struct flood *f)
 	close(f->fd);
 }
 
+/* Echoes, but x's, which it counts. */
+static void
+serve(struct backend *b, int fd)
+{
+	char some[16384];
+	ssize_t k;
+
+	while ((k = recv(fd, some, sizeof(some), 0)) > 0)
+		if (some[0] == 'x')
+			atomic_fetch_add(&b->received, k);
+		else if (!backend_send(fd, some, (size_t)k))
+			break;
+}
+
 static struct flood *
 begin(int version, const char *const more[])
 {
@@ -130,7 +145,7 @@ begin(int version, const char *const more[])
 	const char *options[16] = { "-x", "100", "-E", NULL };
 	int n = 4, i;
 
-	backend_start(&f->server, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&f->server, SPOT_TCP4, serve, NULL);
 	siege_prepare(s);
 	options[3] = s->cert_file;
 	for (i = 0; more[i] != NULL; i++)
@@ -184,7 +199,7 @@ make_key_updates(struct flood *f, long n, int how, long data_every)
 		ck_assert(SSL_key_update(f->end.ssl, how) == 1 &&
 		    SSL_do_handshake(f->end.ssl) == 1);
 		if (data_every > 0 && i % data_every == 0)
-			ck_assert_int_eq(SSL_write(f->end.ssl, "x", 1), 1);
+			ck_assert_int_eq(SSL_write(f->end.ssl, "y", 1), 1);
 		if (i % 100 == 0)
 			add_said(f);
 	}
@@ -260,17 +275,54 @@ START_TEST(some_key_updates)
 	for (i = 0; i < 100; i++) {
 		ck_assert_int_eq(
 		    SSL_key_update(f->end.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
-		ck_assert_int_eq(SSL_write(f->end.ssl, "x", 1), 1);
+		ck_assert_int_eq(SSL_write(f->end.ssl, "y", 1), 1);
 		ck_assert(tls_end_send(&f->end, f->fd));
 		while ((n = SSL_read(f->end.ssl, &c, 1)) <= 0)
 			ck_assert_msg(SSL_get_error(f->end.ssl, n) ==
 				    SSL_ERROR_WANT_READ &&
 				tls_end_receive(&f->end, f->fd),
 			    "ended after %d", i);
-		ck_assert_int_eq(c, 'x');
+		ck_assert_int_eq(c, 'y');
 	}
 	hang_up(f);
 	end(f);
+}
+END_TEST
+
+/* ---- records of next to nothing ---- */
+
+static void
+send_crumbs(const char *what, long n, size_t padded)
+{
+	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	long rss = siege_rss_kb(&f->siege), i;
+	long long worst, before = f->server.received;
+
+	if (padded > 0)
+		ck_assert_int_eq(SSL_CTX_set_block_padding(f->ctx, padded), 1);
+	call(f);
+	for (i = 0; i < n; i++) {
+		ck_assert_int_eq(SSL_write(f->end.ssl, "x", 1), 1);
+		if (i % 100 == 99)
+			add_said(f);
+	}
+	add_said(f);
+	worst = send_beside_others(f);
+	expect_small(f, what, rss, worst);
+	WAIT_FOR(f->server.received >= before + n, 10000);
+	hang_up(f);
+	end(f);
+}
+
+START_TEST(crumbs)
+{
+	send_crumbs("records of a byte", suite_amount(300000, 10000), 0);
+}
+END_TEST
+
+START_TEST(padded_crumbs)
+{
+	send_crumbs("padded records of a byte", suite_amount(2000, 200), 16000);
 }
 END_TEST
 
@@ -376,6 +428,77 @@ START_TEST(renegotiation_too_soon)
 }
 END_TEST
 
+/* Sends numbered bytes until nobody wants more. */
+static void
+serve_pattern(struct backend *b, int fd)
+{
+	unsigned char some[16384];
+	uint64_t at = 0;
+
+	(void)b;
+	do {
+		pattern_fill(1, at, some, sizeof(some));
+		at += sizeof(some);
+	} while (backend_send(fd, some, sizeof(some)));
+}
+
+/* Reads the server's bytes for so long. Returns how many there were. */
+static uint64_t
+read_pattern(struct flood *f, uint64_t at, long long ms)
+{
+	long long until = wait_now_ms() + ms;
+	unsigned char some[16384];
+	uint64_t first = at;
+	int n;
+
+	while (wait_now_ms() < until) {
+		ERR_clear_error();
+		n = SSL_read(f->end.ssl, some, sizeof(some));
+		ck_assert(tls_end_send(&f->end, f->fd));
+		if (n > 0) {
+			pattern_check(1, at, some, (size_t)n);
+			at += (uint64_t)n;
+			continue;
+		}
+		ck_assert_msg(
+		    SSL_get_error(f->end.ssl, n) == SSL_ERROR_WANT_READ &&
+			tls_end_receive(&f->end, f->fd),
+		    "ended after %llu bytes: %s", (unsigned long long)at,
+		    ERR_error_string(ERR_peek_error(), NULL));
+	}
+	return at - first;
+}
+
+/* When it is allowed, it does not disturb what flows meanwhile. */
+START_TEST(renegotiation_between)
+{
+	struct flood *f = begin(TLS1_2_VERSION,
+	    (const char *const[]){ "--renegotiation-interval", "1", NULL });
+	struct spot at_server;
+	uint64_t at = 0;
+	int i;
+
+	WAIT_FOR(f->server.open == 0, 10000);
+	backend_stop(&f->server);
+	at_server = f->server.at;
+	backend_start_at(&f->server, &at_server, serve_pattern, NULL);
+	call(f);
+	for (i = 0; i < 3; i++) {
+		at += read_pattern(f, at, 1100);
+		ck_assert_int_eq(SSL_renegotiate(f->end.ssl), 1);
+	}
+	ck_assert_uint_gt(read_pattern(f, at, 500), 0);
+	ck_assert_int_eq(SSL_renegotiate_pending(f->end.ssl), 0);
+	ck_assert_int_eq(SSL_num_renegotiations(f->end.ssl), 3);
+	hang_up(f);
+	siege_expect_peace(&f->siege);
+	siege_end(&f->siege);
+	backend_stop(&f->server);
+	SSL_CTX_free(f->ctx);
+	free(f);
+}
+END_TEST
+
 /* OpenSSL's client waits for an answer to its hello; this one does not. */
 START_TEST(hellos)
 {
@@ -418,9 +541,12 @@ main(void)
 	SUITE_ADD(s, key_updates, 60);
 	SUITE_ADD(s, unread_answers, 60);
 	SUITE_ADD(s, some_key_updates, 30);
+	SUITE_ADD(s, crumbs, 60);
+	SUITE_ADD(s, padded_crumbs, 60);
 	SUITE_ADD(s, tickets, 60);
 	SUITE_ADD(s, renegotiation, 60);
 	SUITE_ADD(s, renegotiation_too_soon, 60);
+	SUITE_ADD(s, renegotiation_between, 60);
 	SUITE_ADD(s, hellos, 60);
 #endif
 	return suite_main(s);
