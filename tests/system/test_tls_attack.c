@@ -482,9 +482,11 @@ START_TEST(spoilt_clients)
 		ck_assert_msg(siege_rss_kb(&a->siege) - rss < GROWTH_KB,
 		    "seed %llu: resident %ld kB, then %ld kB", a->seed, rss,
 		    siege_rss_kb(&a->siege));
-	ck_assert(
-	    only > 0 || siege_count(&a->siege, "closed_tls_failed") > n / 4);
-	ck_assert(only > 0 || siege_count(&a->siege, "closed_tls_timeout") > 0);
+	if (only == 0) {
+		ck_assert(siege_count(&a->siege, "closed_tls_failed") > n / 4);
+		ck_assert(n < 500 ||
+		    siege_count(&a->siege, "closed_tls_timeout") > 0);
+	}
 	forget_stays(a);
 	siege_serves(&a->siege, true);
 	WAIT_FOR(a->server.open == 0, 10000);

@@ -8,9 +8,6 @@
 #ifdef HAVE_OPENSSL
 
 #include <errno.h>
-#include <pthread.h>
-#include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -18,175 +15,10 @@
 #include <openssl/crypto.h>
 #include <openssl/err.h>
 
-#include "support/backend.h"
+#include "support/flood.h"
 #include "support/pattern.h"
-#include "support/siege.h"
 #include "support/tlsseal.h"
 #include "support/wait.h"
-
-#ifndef MSG_NOSIGNAL
-#define MSG_NOSIGNAL 0
-#endif
-
-/* What memory may grow by; what another client may have to wait. */
-enum { GROWTH_KB = 1024, LATENCY_MS = 1000 };
-
-/* A client, or the server, that floods. */
-struct flood {
-	struct backend server; /* first */
-	struct siege siege;
-	SSL_CTX *ctx, *server_ctx;
-	int fd;
-	struct tls_end end;
-	unsigned char *at; /* to be sent, made before */
-	size_t n, room;
-	size_t sent;
-	atomic_bool over;
-	pthread_t thread;
-};
-
-static void
-add(struct flood *f, const void *bytes, size_t n)
-{
-	if (f->n + n > f->room) {
-		f->room = 2 * (f->n + n);
-		f->at = realloc(f->at, f->room);
-		if (f->at == NULL)
-			abort();
-	}
-	memcpy(f->at + f->n, bytes, n);
-	f->n += n;
-}
-
-/* What OpenSSL wants sent. */
-static void
-add_said(struct flood *f)
-{
-	char some[16384];
-	int n;
-
-	while ((n = BIO_read(SSL_get_wbio(f->end.ssl), some, sizeof(some))) > 0)
-		add(f, some, (size_t)n);
-}
-
-static void *
-send_all(void *arg)
-{
-	struct flood *f = arg;
-	ssize_t k;
-
-	for (f->sent = 0; f->sent < f->n; f->sent += (size_t)k) {
-		k = send(f->fd, f->at + f->sent, f->n - f->sent, MSG_NOSIGNAL);
-		if (k <= 0)
-			break;
-	}
-	atomic_store(&f->over, true);
-	return NULL;
-}
-
-/* Sends it from a thread while others are served; returns their worst wait. */
-static long long
-send_beside_others(struct flood *f)
-{
-	struct tls_wish w = { .sni = "a.test", .max = TLS1_2_VERSION };
-	long long began, worst = 0;
-	struct tls_peer *p;
-
-	atomic_store(&f->over, false);
-	ck_assert_int_eq(pthread_create(&f->thread, NULL, send_all, f), 0);
-	do {
-		began = wait_now_ms();
-		p = tls_peer_open(spot_connect(&f->siege.front), &w);
-		ck_assert_msg(p != NULL, "%s", tls_peer_error());
-		tls_peer_expect_echo(p, "me too");
-		tls_peer_close(p);
-		if (wait_now_ms() - began > worst)
-			worst = wait_now_ms() - began;
-	} while (!atomic_load(&f->over));
-	ck_assert_int_eq(pthread_join(f->thread, NULL), 0);
-	return worst;
-}
-
-static void
-call(struct flood *f)
-{
-	f->fd = spot_connect(&f->siege.front);
-	tls_end_open(&f->end, f->ctx, false);
-	ck_assert_msg(tls_end_shake(&f->end, f->fd), "no handshake");
-	f->n = 0;
-}
-
-static void
-hang_up(struct flood *f)
-{
-	tls_end_close(&f->end);
-	close(f->fd);
-}
-
-/* Echoes, but x's, which it counts. */
-static void
-serve(struct backend *b, int fd)
-{
-	char some[16384];
-	ssize_t k;
-
-	while ((k = recv(fd, some, sizeof(some), 0)) > 0)
-		if (some[0] == 'x')
-			atomic_fetch_add(&b->received, k);
-		else if (!backend_send(fd, some, (size_t)k))
-			break;
-}
-
-static struct flood *
-begin(int version, const char *const more[])
-{
-	struct flood *f = calloc(1, sizeof(*f));
-	struct siege *s = &f->siege;
-	const char *options[16] = { "-x", "100", "-E", NULL };
-	int n = 4, i;
-
-	backend_start(&f->server, SPOT_TCP4, serve, NULL);
-	siege_prepare(s);
-	options[3] = s->cert_file;
-	for (i = 0; more[i] != NULL; i++)
-		options[n++] = more[i];
-	siege_begin(
-	    s, options, (const char *const[]){ f->server.at.text, NULL });
-	f->ctx = siege_client(s, version, false);
-	SSL_CTX_set_cipher_list(f->ctx, "ECDHE-ECDSA-AES128-GCM-SHA256");
-	/* until all sizes of blocks have been asked for */
-	for (i = 0; i < 100; i++)
-		siege_serves(s, true);
-	return f;
-}
-
-/* What is left of it. */
-static void
-expect_small(struct flood *f, const char *what, long rss, long long worst)
-{
-	long now = siege_rss_kb(&f->siege);
-
-	printf("%s: %zu of %zu bytes taken, %ld kB more, others waited %lld "
-	       "ms at most\n",
-	    what, f->sent, f->n, now - rss, worst);
-	fflush(stdout);
-	ck_assert_msg(
-	    now - rss < GROWTH_KB, "resident %ld kB, then %ld kB", rss, now);
-	ck_assert_int_lt(worst, wait_scaled(LATENCY_MS));
-}
-
-static void
-end(struct flood *f)
-{
-	WAIT_FOR(f->server.open == 0, 10000);
-	siege_serves(&f->siege, true);
-	siege_expect_peace(&f->siege);
-	siege_end(&f->siege);
-	backend_stop(&f->server);
-	SSL_CTX_free(f->ctx);
-	free(f->at);
-	free(f);
-}
 
 /* ---- TLS 1.3: new keys ---- */
 
@@ -201,9 +33,9 @@ make_key_updates(struct flood *f, long n, int how, long data_every)
 		if (data_every > 0 && i % data_every == 0)
 			ck_assert_int_eq(SSL_write(f->end.ssl, "y", 1), 1);
 		if (i % 100 == 0)
-			add_said(f);
+			flood_add_said(f);
 	}
-	add_said(f);
+	flood_add_said(f);
 }
 
 /* Either is fine: that it goes on, or that it has been sent away. */
@@ -222,56 +54,60 @@ expect_served_or_ended(struct flood *f)
 
 START_TEST(key_updates)
 {
-	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	struct flood *f =
+	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
 	long rss = siege_rss_kb(&f->siege);
 	long long worst;
 
-	call(f);
+	flood_call(f);
 	make_key_updates(
 	    f, suite_amount(10000, 1000), SSL_KEY_UPDATE_REQUESTED, 0);
-	worst = send_beside_others(f);
-	expect_small(f, "key updates with requests", rss, worst);
+	worst = flood_send_beside_others(f);
+	flood_expect_small(f, "key updates with requests", rss, worst);
 	expect_served_or_ended(f);
-	hang_up(f);
-	call(f);
+	flood_hang_up(f);
+	flood_call(f);
 	make_key_updates(
 	    f, suite_amount(200000, 5000), SSL_KEY_UPDATE_NOT_REQUESTED, 0);
-	worst = send_beside_others(f);
-	expect_small(f, "key updates", rss, worst);
+	worst = flood_send_beside_others(f);
+	flood_expect_small(f, "key updates", rss, worst);
 	expect_served_or_ended(f);
-	hang_up(f);
-	end(f);
+	flood_hang_up(f);
+	flood_end(f);
 }
 END_TEST
 
 /* Nobody reads the answers; data between them makes it look like work. */
 START_TEST(unread_answers)
 {
-	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	struct flood *f =
+	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
 	long rss = siege_rss_kb(&f->siege);
 	long long worst;
 
-	call(f);
+	flood_call(f);
 	ck_assert_int_eq(setsockopt(f->fd, SOL_SOCKET, SO_RCVBUF,
 			     &(int){ 4096 }, sizeof(int)),
 	    0);
 	make_key_updates(
 	    f, suite_amount(400000, 10000), SSL_KEY_UPDATE_REQUESTED, 10);
-	worst = send_beside_others(f);
-	expect_small(f, "key updates whose answers nobody reads", rss, worst);
-	hang_up(f);
-	end(f);
+	worst = flood_send_beside_others(f);
+	flood_expect_small(
+	    f, "key updates whose answers nobody reads", rss, worst);
+	flood_hang_up(f);
+	flood_end(f);
 }
 END_TEST
 
 /* A few are what RFC 8446, 4.6.3 is about. */
 START_TEST(some_key_updates)
 {
-	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	struct flood *f =
+	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
 	char c = 0;
 	int i, n;
 
-	call(f);
+	flood_call(f);
 	for (i = 0; i < 100; i++) {
 		ck_assert_int_eq(
 		    SSL_key_update(f->end.ssl, SSL_KEY_UPDATE_REQUESTED), 1);
@@ -284,8 +120,8 @@ START_TEST(some_key_updates)
 			    "ended after %d", i);
 		ck_assert_int_eq(c, 'y');
 	}
-	hang_up(f);
-	end(f);
+	flood_hang_up(f);
+	flood_end(f);
 }
 END_TEST
 
@@ -294,24 +130,25 @@ END_TEST
 static void
 send_crumbs(const char *what, long n, size_t padded)
 {
-	struct flood *f = begin(TLS1_3_VERSION, (const char *const[]){ NULL });
+	struct flood *f =
+	    flood_begin(TLS1_3_VERSION, (const char *const[]){ NULL });
 	long rss = siege_rss_kb(&f->siege), i;
 	long long worst, before = f->server.received;
 
 	if (padded > 0)
 		ck_assert_int_eq(SSL_CTX_set_block_padding(f->ctx, padded), 1);
-	call(f);
+	flood_call(f);
 	for (i = 0; i < n; i++) {
 		ck_assert_int_eq(SSL_write(f->end.ssl, "x", 1), 1);
 		if (i % 100 == 99)
-			add_said(f);
+			flood_add_said(f);
 	}
-	add_said(f);
-	worst = send_beside_others(f);
-	expect_small(f, what, rss, worst);
+	flood_add_said(f);
+	worst = flood_send_beside_others(f);
+	flood_expect_small(f, what, rss, worst);
 	WAIT_FOR(f->server.received >= before + n, 10000);
-	hang_up(f);
-	end(f);
+	flood_hang_up(f);
+	flood_end(f);
 }
 
 START_TEST(crumbs)
@@ -381,7 +218,7 @@ START_TEST(tickets)
 			rss = siege_rss_kb(s);
 	}
 	WAIT_FOR(f->server.open == 0, 10000);
-	expect_small(f, "tickets", rss, 0);
+	flood_expect_small(f, "tickets", rss, 0);
 	siege_expect_peace(s);
 	siege_end(s);
 	backend_stop(&f->server);
@@ -395,36 +232,37 @@ END_TEST
 static void
 renegotiate_once(struct flood *f)
 {
-	call(f);
+	flood_call(f);
 	ck_assert_int_eq(SSL_renegotiate(f->end.ssl), 1);
 	ck_assert_msg(!tls_end_shake(&f->end, f->fd), "renegotiated");
-	hang_up(f);
+	flood_hang_up(f);
 }
 
 START_TEST(renegotiation)
 {
-	struct flood *f = begin(TLS1_2_VERSION, (const char *const[]){ NULL });
+	struct flood *f =
+	    flood_begin(TLS1_2_VERSION, (const char *const[]){ NULL });
 	long rss = siege_rss_kb(&f->siege), i;
 
 	for (i = suite_amount(500, 50); i > 0; i--)
 		renegotiate_once(f);
-	expect_small(f, "renegotiation", rss, 0);
-	end(f);
+	flood_expect_small(f, "renegotiation", rss, 0);
+	flood_end(f);
 }
 END_TEST
 
 /* Allowed, but not so soon. */
 START_TEST(renegotiation_too_soon)
 {
-	struct flood *f = begin(TLS1_2_VERSION,
+	struct flood *f = flood_begin(TLS1_2_VERSION,
 	    (const char *const[]){ "--renegotiation-interval", "60", NULL });
 	long rss = siege_rss_kb(&f->siege), n = suite_amount(500, 50), i;
 
 	for (i = 0; i < n; i++)
 		renegotiate_once(f);
 	WAIT_FOR(siege_count(&f->siege, "closed_tls_failed") == n, 10000);
-	expect_small(f, "renegotiation too soon", rss, 0);
-	end(f);
+	flood_expect_small(f, "renegotiation too soon", rss, 0);
+	flood_end(f);
 }
 END_TEST
 
@@ -472,7 +310,7 @@ read_pattern(struct flood *f, uint64_t at, long long ms)
 /* When it is allowed, it does not disturb what flows meanwhile. */
 START_TEST(renegotiation_between)
 {
-	struct flood *f = begin(TLS1_2_VERSION,
+	struct flood *f = flood_begin(TLS1_2_VERSION,
 	    (const char *const[]){ "--renegotiation-interval", "1", NULL });
 	struct spot at_server;
 	uint64_t at = 0;
@@ -482,7 +320,7 @@ START_TEST(renegotiation_between)
 	backend_stop(&f->server);
 	at_server = f->server.at;
 	backend_start_at(&f->server, &at_server, serve_pattern, NULL);
-	call(f);
+	flood_call(f);
 	for (i = 0; i < 3; i++) {
 		at += read_pattern(f, at, 1100);
 		ck_assert_int_eq(SSL_renegotiate(f->end.ssl), 1);
@@ -490,7 +328,7 @@ START_TEST(renegotiation_between)
 	ck_assert_uint_gt(read_pattern(f, at, 500), 0);
 	ck_assert_int_eq(SSL_renegotiate_pending(f->end.ssl), 0);
 	ck_assert_int_eq(SSL_num_renegotiations(f->end.ssl), 3);
-	hang_up(f);
+	flood_hang_up(f);
 	siege_expect_peace(&f->siege);
 	siege_end(&f->siege);
 	backend_stop(&f->server);
@@ -502,7 +340,8 @@ END_TEST
 /* OpenSSL's client waits for an answer to its hello; this one does not. */
 START_TEST(hellos)
 {
-	struct flood *f = begin(TLS1_2_VERSION, (const char *const[]){ NULL });
+	struct flood *f =
+	    flood_begin(TLS1_2_VERSION, (const char *const[]){ NULL });
 	long rss = siege_rss_kb(&f->siege), n = suite_amount(200000, 5000), i;
 	unsigned char hello[64] = { 1, 0, 0, 60, 3, 3 };
 	struct bytes *one = calloc(1, sizeof(*one));
@@ -510,7 +349,7 @@ START_TEST(hellos)
 	long long worst;
 
 	ck_assert_ptr_nonnull(one);
-	call(f);
+	flood_call(f);
 	if (!tls_seal_begin(&seal, f->end.ssl)) {
 		suite_skip(__func__, "OpenSSL is older than 3.0");
 		n = 0;
@@ -519,14 +358,14 @@ START_TEST(hellos)
 		one->n = 0;
 		tls_seal_record(
 		    &seal, RECORD_HANDSHAKE, hello, sizeof(hello), one);
-		add(f, one->at, one->n);
+		flood_add(f, one->at, one->n);
 	}
-	worst = send_beside_others(f);
-	expect_small(f, "hellos whose answers nobody reads", rss, worst);
+	worst = flood_send_beside_others(f);
+	flood_expect_small(f, "hellos whose answers nobody reads", rss, worst);
 	expect_served_or_ended(f);
-	hang_up(f);
+	flood_hang_up(f);
 	free(one);
-	end(f);
+	flood_end(f);
 }
 END_TEST
 
