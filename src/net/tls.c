@@ -8,8 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "net/sock.h"
+#include "net/tls_asides.h"
 #include "net/tls_context.h"
 
 /* Bytes taken to be sent in one go. */
@@ -23,10 +23,10 @@ enum {
 	BEGINNING = 8 * SMALL_RECORD
 };
 enum { ASKED = 4096 };
-/* What far sides may say that is no data (new keys, tickets, handshakes that are
- * refused), in steps of OpenSSL, about five a message, a second; how much may wait
- * for one that does not read our answers. */
-enum { ASIDES = 1000, ASIDES_MS = 1000, UNREAD_MAX = 2 * OUT_MAX };
+/* Records read in one go at most: those of a flow fill the room before. */
+enum { RECORDS = 64 };
+/* How much may wait for a far side that does not read our answers. */
+enum { UNREAD_MAX = 2 * OUT_MAX };
 
 struct tls {
 	struct tls_end end; /* first: what OpenSSL reads */
@@ -34,11 +34,9 @@ struct tls {
 	struct stream *stream;
 	SSL *ssl;
 	struct buffer unsent;
-	uint32_t begun;	 /* bytes of this flow sent so far, up to BEGINNING */
-	uint32_t asides; /* messages that were no data */
-	uint64_t asides_ms; /* since then */
-	uint64_t shaken_ms; /* the first one was done, or the last began */
-	uint64_t key;	    /* of tls_set_key() */
+	uint32_t begun; /* bytes of this flow sent so far, up to BEGINNING */
+	struct tls_asides asides;
+	uint64_t key; /* of tls_set_key() */
 	const char *error;
 	bool done;    /* the handshake */
 	bool fin_due; /* after what is unsent */
@@ -196,32 +194,31 @@ has_ended(const struct tls *t)
 	return (SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
-/* Reads records until `room` may be too small for the next, nothing more is there,
- * or as much was received as others can wait for: records may hold next to nothing.
- * Returns how much it was; *error is 0, or what came instead of more. */
+/* Reads records until `room` may be too small for the next or nothing more is
+ * there, but not so many that others wait: they may hold a byte each. Returns how
+ * much it was; *error is 0, or what came instead of more. */
 static size_t
 read_records(struct tls *t, char *bytes, size_t room, int *error)
 {
-	size_t got = 0, received = 0, n;
-	int rc;
+	size_t got = 0, n;
+	int rc, records = 0;
 
 	*error = 0;
-	while (got < room && *error == 0) {
+	while (got < room && records < RECORDS && *error == 0) {
 		ERR_clear_error();
 		rc = SSL_read_ex(t->ssl, bytes + got, room - got, &n);
 		if (rc > 0) {
 			got += n;
+			records++;
 			continue;
 		}
 		if (has_ended(t))
 			break;
 		*error = refusal(t, rc);
-		if (*error == 0 && got > 0 &&
-		    (room - got < LARGE_RECORD || received >= TLS_IN_MAX / 2))
+		if (*error == 0 && got > 0 && room - got < LARGE_RECORD)
 			break;
 		if (*error == 0 && !receive(t, room - got))
 			*error = errno;
-		received += t->end.memory->end;
 	}
 	return got;
 }
@@ -452,44 +449,19 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	return 0;
 }
 
-/* In TLS 1.2 a client may ask for more handshakes. */
-static void
-on_handshake(struct tls *t, const SSL *ssl)
-{
-	uint64_t now = clock_monotonic_ms();
-
-	if (t->done && SSL_is_server(ssl) &&
-	    now - t->shaken_ms < t->context->renegotiation_ms)
-		t->end.refused = "renegotiation refused";
-	t->shaken_ms = now;
-}
-
-static void
-on_aside(struct tls *t)
-{
-	uint64_t now = clock_monotonic_ms();
-
-	if (now - t->asides_ms >= ASIDES_MS) {
-		t->asides_ms = now;
-		t->asides = 0;
-	}
-	if (++t->asides > ASIDES)
-		t->end.refused = "too much that is no data";
-}
-
 void
 tls_on_info(const SSL *ssl, int where, int ret)
 {
 	struct tls *t = SSL_get_app_data(ssl);
+	const char *why;
 
 	(void)ret;
 	if (t == NULL)
 		return;
-	if (where & SSL_CB_HANDSHAKE_START)
-		on_handshake(t, ssl);
-	else if (t->done &&
-	    (where & SSL_CB_LOOP || where == SSL_CB_WRITE_ALERT))
-		on_aside(t);
+	why = tls_asides_note(
+	    &t->asides, ssl, where, t->done, t->context->renegotiation_ms);
+	if (why != NULL)
+		t->end.refused = why;
 }
 
 enum tls_step
@@ -523,7 +495,6 @@ tls_handshake(struct stream *s)
 	if (rc <= 0)
 		return TLS_WAITS;
 	t->done = true;
-	t->shaken_ms = clock_monotonic_ms();
 	if (SSL_has_pending(t->ssl) || buffer_length(&t->end.early) > 0)
 		s->flags |= STREAM_READABLE;
 	return TLS_DONE;
