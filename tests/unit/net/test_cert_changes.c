@@ -9,100 +9,9 @@
 
 #include "base/log.h"
 #include "net/cert_store.h"
-#include "support/certdir.h"
+#include "support/storerig.h"
 #include "support/suite.h"
 #include "support/wait.h"
-
-static struct error e;
-static struct cert_store *store;
-static struct certdir dir;
-
-static void
-put(const char *file, const char *name)
-{
-	certdir_put(&dir, file, name);
-}
-
-static const char *
-in_dir(const char *file)
-{
-	return certdir_file(&dir, file);
-}
-
-static void
-begin(void)
-{
-	certdir_make(&dir, "d");
-}
-
-static void
-opens(void)
-{
-	store = cert_store_new(dir.path, &e);
-	ck_assert_msg(store != NULL, "%s", e.text);
-}
-
-static void
-end(void)
-{
-	cert_store_drop(store);
-	store = NULL;
-	certdir_forget(&dir);
-}
-
-/* A client that asks for `name` gets the certificate of `whose`. */
-static void
-gets(const char *name, const char *whose)
-{
-	struct certificate *c = cert_store_find(store, name);
-
-	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
-	ck_assert_str_eq(c->name, whose);
-	certificate_drop(c);
-}
-
-static void
-gets_none(const char *name)
-{
-	struct certificate *c = cert_store_find(store, name);
-
-	ck_assert_msg(
-	    c == NULL, "\"%s\" got \"%s\"", name, c != NULL ? c->name : "");
-}
-
-static void
-look(void)
-{
-	bool more = cert_store_look(store, 1000);
-
-	while (more)
-		more = cert_store_look(store, 0);
-}
-
-/* From here on stderr is this file. */
-static const char *
-catch_stderr(void)
-{
-	const char *path = scratch("stderr");
-
-	log_level = LOG_LEVEL_INFO;
-	ck_assert_ptr_nonnull(freopen(path, "w", stderr));
-	setvbuf(stderr, NULL, _IONBF, 0);
-	return path;
-}
-
-static unsigned
-lines(const char *path)
-{
-	const char *s = contents(path);
-	unsigned n = 0;
-
-	while ((s = strchr(s, '\n')) != NULL) {
-		s++;
-		n++;
-	}
-	return n;
-}
 
 static struct certificate *
 found(const char *name)
@@ -122,40 +31,40 @@ START_TEST(left_out)
 	const char *said;
 	int i;
 
-	begin();
-	said = catch_stderr();
+	store_begin();
+	said = stderr_to_file();
 	other = cert_new(&(struct cert_wish){ .name = "other.test" });
-	put("*.test.pem", "star.test");
-	write_file(in_dir("empty.test.pem"), "");
-	write_file(in_dir("words.test.pem"), "no certificate\n");
-	cert_write_key(dir.first, in_dir("key.test.pem"));
-	cert_write(dir.first, in_dir("nokey.test.crt"));
-	cert_write(dir.first, in_dir("differ.test.crt"));
-	cert_write_key(other, in_dir("differ.test.key"));
-	ck_assert_int_eq(mkdir(in_dir("dir.test.pem"), 0755), 0);
-	ck_assert_int_eq(symlink("nowhere", in_dir("link.test.pem")), 0);
-	opens();
+	store_put("*.test.pem", "star.test");
+	write_file(store_file("empty.test.pem"), "");
+	write_file(store_file("words.test.pem"), "no certificate\n");
+	cert_write_key(store_dir.first, store_file("key.test.pem"));
+	cert_write(store_dir.first, store_file("nokey.test.crt"));
+	cert_write(store_dir.first, store_file("differ.test.crt"));
+	cert_write_key(other, store_file("differ.test.key"));
+	ck_assert_int_eq(mkdir(store_file("dir.test.pem"), 0755), 0);
+	ck_assert_int_eq(symlink("nowhere", store_file("link.test.pem")), 0);
+	store_opens();
 	for (i = 0; i < 3; i++)
-		look();
+		store_look();
 	ck_assert_uint_eq(cert_store_count(store), 1);
-	gets("empty.test", "star.test");
-	gets("differ.test", "star.test");
-	gets("dir.test", "star.test");
-	ck_assert_uint_eq(lines(said), 7);
+	store_gives("empty.test", "star.test");
+	store_gives("differ.test", "star.test");
+	store_gives("dir.test", "star.test");
+	ck_assert_uint_eq(file_lines(said), 7);
 	ck_assert(file_has(said, "left out"));
 	ck_assert(file_has(said, "key and certificate differ"));
 	ck_assert(!file_has(said, "not replaced"));
 	/* mended in its place, which the directory does not tell */
-	cert_write_all(other, in_dir("empty.test.pem"));
-	look();
-	gets("empty.test", "other.test");
-	cert_write_key(dir.first, in_dir("differ.test.key"));
-	look();
-	gets("differ.test", "first.test");
+	cert_write_all(other, store_file("empty.test.pem"));
+	store_look();
+	store_gives("empty.test", "other.test");
+	cert_write_key(store_dir.first, store_file("differ.test.key"));
+	store_look();
+	store_gives("differ.test", "first.test");
 	ck_assert_uint_eq(cert_store_count(store), 3);
-	ck_assert_uint_eq(lines(said), 7);
+	ck_assert_uint_eq(file_lines(said), 7);
 	cert_free(other);
-	end();
+	store_end();
 }
 END_TEST
 
@@ -165,35 +74,35 @@ START_TEST(not_replaced)
 	struct cert *other;
 	int i;
 
-	begin();
-	said = catch_stderr();
-	put("a.test.pem", "a.test");
-	certdir_put_parts(&dir, "b.test");
-	opens();
-	write_file(in_dir("a.test.pem"), "broken\n");
+	store_begin();
+	said = stderr_to_file();
+	store_put("a.test.pem", "a.test");
+	certdir_put_parts(&store_dir, "b.test");
+	store_opens();
+	write_file(store_file("a.test.pem"), "broken\n");
 	for (i = 0; i < 3; i++)
-		look();
-	gets("a.test", "a.test");
-	ck_assert_uint_eq(lines(said), 1);
+		store_look();
+	store_gives("a.test", "a.test");
+	ck_assert_uint_eq(file_lines(said), 1);
 	ck_assert(file_has(said, "not replaced"));
-	put("a.test.pem", "a2.test");
-	look();
-	gets("a.test", "a2.test");
+	store_put("a.test.pem", "a2.test");
+	store_look();
+	store_gives("a.test", "a2.test");
 	/* one after the other: in between they differ */
 	other = cert_new(&(struct cert_wish){ .name = "b2.test" });
-	cert_write(other, in_dir("b.test.crt"));
-	look();
-	gets("b.test", "b.test");
-	ck_assert_uint_eq(lines(said), 2);
-	cert_write_key(other, in_dir("b.test.key"));
-	look();
-	gets("b.test", "b2.test");
-	certdir_remove(&dir, "b.test.key");
-	look();
-	gets("b.test", "b2.test");
-	ck_assert_uint_eq(lines(said), 3);
+	cert_write(other, store_file("b.test.crt"));
+	store_look();
+	store_gives("b.test", "b.test");
+	ck_assert_uint_eq(file_lines(said), 2);
+	cert_write_key(other, store_file("b.test.key"));
+	store_look();
+	store_gives("b.test", "b2.test");
+	certdir_remove(&store_dir, "b.test.key");
+	store_look();
+	store_gives("b.test", "b2.test");
+	ck_assert_uint_eq(file_lines(said), 3);
 	cert_free(other);
-	end();
+	store_end();
 }
 END_TEST
 
@@ -203,27 +112,27 @@ START_TEST(come_and_go)
 {
 	struct certificate *kept;
 
-	begin();
-	put("a.test.pem", "a.test");
-	opens();
-	gets_none("b.test");
+	store_begin();
+	store_put("a.test.pem", "a.test");
+	store_opens();
+	store_gives_none("b.test");
 	kept = found("a.test");
-	put("b.test.pem", "b.test");
-	put("a.test.pem", "a2.test");
-	look();
-	gets("b.test", "b.test");
-	gets("a.test", "a2.test");
-	certdir_remove(&dir, "a.test.pem");
-	look();
-	gets_none("a.test");
+	store_put("b.test.pem", "b.test");
+	store_put("a.test.pem", "a2.test");
+	store_look();
+	store_gives("b.test", "b.test");
+	store_gives("a.test", "a2.test");
+	certdir_remove(&store_dir, "a.test.pem");
+	store_look();
+	store_gives_none("a.test");
 	ck_assert_uint_eq(cert_store_count(store), 1);
 	/* whoever has it keeps it */
 	ck_assert_str_eq(kept->name, "a.test");
 	certificate_drop(kept);
-	put("*.b.test.pem", "star");
-	look();
-	gets("x.b.test", "star");
-	end();
+	store_put("*.b.test.pem", "star");
+	store_look();
+	store_gives("x.b.test", "star");
+	store_end();
 }
 END_TEST
 
@@ -235,10 +144,10 @@ START_TEST(change_in_a_row)
 	int i, n = (int)suite_amount(300, 30);
 	struct certificate *c;
 
-	begin();
-	put("0.test.pem", "a.test");
-	opens();
-	snprintf(from, sizeof(from), "%s", in_dir("0.test.pem"));
+	store_begin();
+	store_put("0.test.pem", "a.test");
+	store_opens();
+	snprintf(from, sizeof(from), "%s", store_file("0.test.pem"));
 	for (i = 1; i < n; i++) {
 		snprintf(name, sizeof(name), "%d.test", i);
 		snprintf(
@@ -251,7 +160,7 @@ START_TEST(change_in_a_row)
 		memcpy(from, to, sizeof(from));
 	}
 	ck_assert_uint_eq(cert_store_count(store), 1);
-	end();
+	store_end();
 }
 END_TEST
 
@@ -262,14 +171,14 @@ START_TEST(in_turn)
 	struct cert *c;
 	unsigned i, n, changed;
 
-	begin();
+	store_begin();
 	for (i = 0; i < 3; i++)
-		put(text("%s.pem", name[i]), name[i]);
-	opens();
-	look();
-	c = certdir_cert(&dir, "new.test");
+		store_put(text("%s.pem", name[i]), name[i]);
+	store_opens();
+	store_look();
+	c = certdir_cert(&store_dir, "new.test");
 	for (i = 0; i < 3; i++)
-		cert_write_all(c, in_dir(text("%s.pem", name[i])));
+		cert_write_all(c, store_file(text("%s.pem", name[i])));
 	cert_free(c);
 	for (n = 1; n <= 3; n++) {
 		ck_assert(!cert_store_look(store, 1));
@@ -281,7 +190,7 @@ START_TEST(in_turn)
 		}
 		ck_assert_uint_eq(changed, n);
 	}
-	end();
+	store_end();
 }
 END_TEST
 
@@ -291,29 +200,29 @@ START_TEST(another_directory)
 	const char *old = scratch("old"), *new = scratch("new");
 	const char *link = scratch("link");
 
-	begin();
-	put("a.test.pem", "a.test");
-	put("b.test.pem", "b.test");
-	opens();
+	store_begin();
+	store_put("a.test.pem", "a.test");
+	store_put("b.test.pem", "b.test");
+	store_opens();
 	ck_assert_int_eq(mkdir(new, 0755), 0);
-	certdir_put(&dir, "../new/a.test.pem", "a2.test");
-	certdir_put(&dir, "../new/c.test.pem", "c.test");
-	ck_assert_int_eq(rename(dir.path, old), 0);
-	look();
-	gets("a.test", "a.test");
-	ck_assert_int_eq(symlink("new", dir.path), 0);
+	certdir_put(&store_dir, "../new/a.test.pem", "a2.test");
+	certdir_put(&store_dir, "../new/c.test.pem", "c.test");
+	ck_assert_int_eq(rename(store_dir.path, old), 0);
+	store_look();
+	store_gives("a.test", "a.test");
+	ck_assert_int_eq(symlink("new", store_dir.path), 0);
 	cert_store_look(store, 1);
-	look();
-	gets("a.test", "a2.test");
-	gets("c.test", "c.test");
-	gets_none("b.test");
+	store_look();
+	store_gives("a.test", "a2.test");
+	store_gives("c.test", "c.test");
+	store_gives_none("b.test");
 	ck_assert_int_eq(symlink("old", link), 0);
-	ck_assert_int_eq(rename(link, dir.path), 0);
-	look();
-	gets("a.test", "a.test");
-	gets("b.test", "b.test");
-	gets_none("c.test");
-	end();
+	ck_assert_int_eq(rename(link, store_dir.path), 0);
+	store_look();
+	store_gives("a.test", "a.test");
+	store_gives("b.test", "b.test");
+	store_gives_none("c.test");
+	store_end();
 }
 END_TEST
 
@@ -339,11 +248,11 @@ START_TEST(a_few_at_a_time)
 	unsigned i, n, had = 0, calls = 0;
 	bool more;
 
-	begin();
-	opens();
+	store_begin();
+	store_opens();
 	for (i = 0; i < MANY; i++) {
 		name[i] = text("%u.test", i);
-		certdir_put(&dir, text("%u.test.pem", i), name[i]);
+		certdir_put(&store_dir, text("%u.test.pem", i), name[i]);
 	}
 	for (more = cert_store_look(store, 1000); more;
 	     more = cert_store_look(store, 0)) {
@@ -358,22 +267,22 @@ START_TEST(a_few_at_a_time)
 	ck_assert_uint_eq(readable(name, MANY), MANY);
 	/* and while some wait, others change and go */
 	for (i = 0; i < MANY; i++)
-		certdir_put(&dir, text("%u.test.pem", i), "changed");
-	put("new.test.pem", "new.test");
+		certdir_put(&store_dir, text("%u.test.pem", i), "changed");
+	store_put("new.test.pem", "new.test");
 	ck_assert(cert_store_look(store, 1000));
 	for (i = 0; i < MANY; i += 2)
-		certdir_remove(&dir, text("%u.test.pem", i));
-	put("newer.test.pem", "newer.test");
-	look();
+		certdir_remove(&store_dir, text("%u.test.pem", i));
+	store_put("newer.test.pem", "newer.test");
+	store_look();
 	ck_assert_uint_eq(cert_store_count(store), MANY / 2 + 2);
 	for (i = 1; i < MANY; i += 2)
-		gets(name[i], "changed");
-	gets("newer.test", "newer.test");
+		store_gives(name[i], "changed");
+	store_gives("newer.test", "newer.test");
 	/* closed with some unread */
 	for (i = 0; i < MANY; i += 2)
-		put(text("%u.test.pem", i), "again");
+		store_put(text("%u.test.pem", i), "again");
 	ck_assert(cert_store_look(store, 1));
-	end();
+	store_end();
 }
 END_TEST
 
@@ -384,13 +293,13 @@ START_TEST(many)
 	struct certificate *x;
 	char name[32], file[40];
 
-	begin();
+	store_begin();
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "%d.test", i);
 		snprintf(file, sizeof(file), "%s.pem", name);
-		put(file, name);
+		store_put(file, name);
 	}
-	opens();
+	store_opens();
 	ck_assert_uint_eq(cert_store_count(store), (unsigned)n);
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < n; i++) {
@@ -400,7 +309,7 @@ START_TEST(many)
 				ck_abort_msg("%s", name);
 			certificate_drop(x);
 		}
-	end();
+	store_end();
 }
 END_TEST
 

@@ -9,133 +9,44 @@
 
 #include "base/log.h"
 #include "net/cert_store.h"
-#include "support/certdir.h"
+#include "support/storerig.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 static struct error e;
-static struct cert_store *store;
-static struct certdir dir;
-
-static void
-put(const char *file, const char *name)
-{
-	certdir_put(&dir, file, name);
-}
-
-static const char *
-in_dir(const char *file)
-{
-	return certdir_file(&dir, file);
-}
-
-static void
-begin(void)
-{
-	certdir_make(&dir, "d");
-}
-
-static void
-opens(void)
-{
-	store = cert_store_new(dir.path, &e);
-	ck_assert_msg(store != NULL, "%s", e.text);
-}
-
-static void
-end(void)
-{
-	cert_store_drop(store);
-	store = NULL;
-	certdir_forget(&dir);
-}
-
-/* A client that asks for `name` gets the certificate of `whose`. */
-static void
-gets(const char *name, const char *whose)
-{
-	struct certificate *c = cert_store_find(store, name);
-
-	ck_assert_msg(c != NULL, "nothing for \"%s\"", name);
-	ck_assert_str_eq(c->name, whose);
-	certificate_drop(c);
-}
-
-static void
-gets_none(const char *name)
-{
-	struct certificate *c = cert_store_find(store, name);
-
-	ck_assert_msg(
-	    c == NULL, "\"%s\" got \"%s\"", name, c != NULL ? c->name : "");
-}
-
-static void
-look(void)
-{
-	bool more = cert_store_look(store, 1000);
-
-	while (more)
-		more = cert_store_look(store, 0);
-}
-
-/* From here on stderr is this file. */
-static const char *
-catch_stderr(void)
-{
-	const char *path = scratch("stderr");
-
-	log_level = LOG_LEVEL_INFO;
-	ck_assert_ptr_nonnull(freopen(path, "w", stderr));
-	setvbuf(stderr, NULL, _IONBF, 0);
-	return path;
-}
-
-static unsigned
-lines(const char *path)
-{
-	const char *s = contents(path);
-	unsigned n = 0;
-
-	while ((s = strchr(s, '\n')) != NULL) {
-		s++;
-		n++;
-	}
-	return n;
-}
 
 /* ---- names ---- */
 
 START_TEST(names)
 {
-	begin();
-	put("a.test.pem", "a.test");
-	put("*.b.test.pem", "star.b.test");
-	put("_.c.test.pem", "star.c.test");
-	put("x.b.test.pem", "x.b.test");
-	put("single.pem", "single");
-	opens();
+	store_begin();
+	store_put("a.test.pem", "a.test");
+	store_put("*.b.test.pem", "star.b.test");
+	store_put("_.c.test.pem", "star.c.test");
+	store_put("x.b.test.pem", "x.b.test");
+	store_put("single.pem", "single");
+	store_opens();
 	ck_assert_uint_eq(cert_store_count(store), 5);
-	gets("a.test", "a.test");
-	gets("A.tEsT", "a.test");
-	gets("a.test.", "a.test");
-	gets("single", "single");
+	store_gives("a.test", "a.test");
+	store_gives("A.tEsT", "a.test");
+	store_gives("a.test.", "a.test");
+	store_gives("single", "single");
 	/* exactly one label for the star, and the better match wins */
-	gets("y.b.test", "star.b.test");
-	gets("Y.B.Test.", "star.b.test");
-	gets("x.b.test", "x.b.test");
-	gets("z.c.test", "star.c.test");
-	gets("-.c.test", "star.c.test");
-	gets_none("b.test");
-	gets_none("c.test");
-	gets_none("y.x.b.test");
-	gets_none("x.a.test");
-	gets_none(".b.test");
-	gets_none("other.test");
-	gets_none("a.test..");
-	gets_none(".a.test");
-	gets_none("a.test.pem");
-	end();
+	store_gives("y.b.test", "star.b.test");
+	store_gives("Y.B.Test.", "star.b.test");
+	store_gives("x.b.test", "x.b.test");
+	store_gives("z.c.test", "star.c.test");
+	store_gives("-.c.test", "star.c.test");
+	store_gives_none("b.test");
+	store_gives_none("c.test");
+	store_gives_none("y.x.b.test");
+	store_gives_none("x.a.test");
+	store_gives_none(".b.test");
+	store_gives_none("other.test");
+	store_gives_none("a.test..");
+	store_gives_none(".a.test");
+	store_gives_none("a.test.pem");
+	store_end();
 }
 END_TEST
 
@@ -149,27 +60,27 @@ START_TEST(names_that_are_none)
 	char longest[600];
 	size_t i;
 
-	begin();
-	put("a.test.pem", "a.test");
-	put("../evil.pem", "evil");
-	ck_assert_int_eq(mkdir(in_dir("sub"), 0755), 0);
-	put("sub/a.test.pem", "sub.test");
-	opens();
+	store_begin();
+	store_put("a.test.pem", "a.test");
+	store_put("../evil.pem", "evil");
+	ck_assert_int_eq(mkdir(store_file("sub"), 0755), 0);
+	store_put("sub/a.test.pem", "sub.test");
+	store_opens();
 	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
-		gets_none(none[i]);
-	gets_none(text("%s/a.test", dir.path));
+		store_gives_none(none[i]);
+	store_gives_none(text("%s/a.test", store_dir.path));
 	memset(longest, 'a', sizeof(longest));
 	for (i = 250; i < sizeof(longest); i++) {
 		longest[i] = '\0';
-		gets_none(longest);
+		store_gives_none(longest);
 		longest[i] = 'a';
 	}
 	for (i = 1; i < sizeof(longest); i += 2)
 		longest[i] = '.';
 	longest[sizeof(longest) - 1] = '\0';
-	gets_none(longest);
-	gets("a.test", "a.test");
-	end();
+	store_gives_none(longest);
+	store_gives("a.test", "a.test");
+	store_end();
 }
 END_TEST
 
@@ -179,16 +90,16 @@ START_TEST(longest_name)
 	char name[256] = "", file[300];
 	size_t i;
 
-	begin();
+	store_begin();
 	for (i = 0; i < 251; i++)
 		name[i] = i % 50 == 49 ? '.' : 'a';
 	snprintf(file, sizeof(file), "%s.pem", name);
-	put(file, "long.test");
-	opens();
-	gets(name, "long.test");
+	store_put(file, "long.test");
+	store_opens();
+	store_gives(name, "long.test");
 	name[250] = '\0';
-	gets_none(name);
-	end();
+	store_gives_none(name);
+	store_end();
 }
 END_TEST
 
@@ -197,30 +108,30 @@ START_TEST(other_files)
 {
 	const char *said;
 
-	begin();
-	said = catch_stderr();
-	put("a.test.pem", "a.test");
-	put(".hidden.test.pem", "hidden.test");
-	put("b.test.PEM", "b.test");
-	put("c.test.pem.old", "c.test");
-	put("pem", "pem");
-	put(".pem", "nothing");
-	put(".crt", "nothing");
-	write_file(in_dir("README"), "words\n");
-	write_file(in_dir("d.test.key"), "no key\n");
-	opens();
+	store_begin();
+	said = stderr_to_file();
+	store_put("a.test.pem", "a.test");
+	store_put(".hidden.test.pem", "hidden.test");
+	store_put("b.test.PEM", "b.test");
+	store_put("c.test.pem.old", "c.test");
+	store_put("pem", "pem");
+	store_put(".pem", "nothing");
+	store_put(".crt", "nothing");
+	write_file(store_file("README"), "words\n");
+	write_file(store_file("d.test.key"), "no key\n");
+	store_opens();
 	ck_assert_uint_eq(cert_store_count(store), 1);
-	gets("a.test", "a.test");
+	store_gives("a.test", "a.test");
 	ck_assert_str_eq(contents(said), "");
 	/* the name of a file has small letters */
-	put("Upper.test.pem", "upper.test");
-	look();
-	look();
-	gets_none("upper.test");
-	ck_assert_uint_eq(lines(said), 1);
+	store_put("Upper.test.pem", "upper.test");
+	store_look();
+	store_look();
+	store_gives_none("upper.test");
+	ck_assert_uint_eq(file_lines(said), 1);
 	ck_assert(file_has(said, "name=upper.test"));
 	ck_assert(file_has(said, "small letters"));
-	end();
+	store_end();
 }
 END_TEST
 
@@ -240,20 +151,20 @@ START_TEST(parts)
 	struct cert *root, *between, *leaf;
 	struct certificate *c;
 
-	begin();
+	store_begin();
 	root = cert_new(&(struct cert_wish){ .name = "root", .is_ca = true });
 	between = cert_new(&(struct cert_wish){
 	    .name = "between", .is_ca = true, .issuer = root });
 	leaf = cert_new(
 	    &(struct cert_wish){ .name = "a.test", .issuer = between });
-	cert_write(leaf, in_dir("a.test.crt"));
-	cert_write_key(leaf, in_dir("a.test.key"));
-	cert_write(between, in_dir("a.test.ca"));
-	cert_write_ocsp(leaf, in_dir("a.test.ocsp"));
-	cert_write_all(leaf, in_dir("all.test.pem"));
-	cert_write_all(leaf, in_dir("_.w.test.crt"));
-	cert_write_ocsp(leaf, in_dir("_.w.test.ocsp"));
-	opens();
+	cert_write(leaf, store_file("a.test.crt"));
+	cert_write_key(leaf, store_file("a.test.key"));
+	cert_write(between, store_file("a.test.ca"));
+	cert_write_ocsp(leaf, store_file("a.test.ocsp"));
+	cert_write_all(leaf, store_file("all.test.pem"));
+	cert_write_all(leaf, store_file("_.w.test.crt"));
+	cert_write_ocsp(leaf, store_file("_.w.test.ocsp"));
+	store_opens();
 	c = found("a.test");
 	ck_assert_int_eq(sk_X509_num(c->chain), 1);
 	ck_assert_int_eq(
@@ -261,7 +172,7 @@ START_TEST(parts)
 	ck_assert_int_eq(X509_cmp(c->leaf, cert_x509(leaf)), 0);
 	ck_assert_str_eq(
 	    text("%.*s", (int)c->ocsp_length, (const char *)c->ocsp),
-	    contents(in_dir("a.test.ocsp")));
+	    contents(store_file("a.test.ocsp")));
 	certificate_drop(c);
 	c = found("all.test");
 	ck_assert_int_eq(sk_X509_num(c->chain), 1);
@@ -272,9 +183,9 @@ START_TEST(parts)
 	ck_assert_uint_gt(c->ocsp_length, 0);
 	certificate_drop(c);
 	/* the response alone comes, changes and goes */
-	certdir_remove(&dir, "a.test.ocsp");
-	write_file(in_dir("all.test.ocsp"), "response");
-	look();
+	certdir_remove(&store_dir, "a.test.ocsp");
+	write_file(store_file("all.test.ocsp"), "response");
+	store_look();
 	c = found("a.test");
 	ck_assert_uint_eq(c->ocsp_length, 0);
 	certificate_drop(c);
@@ -284,35 +195,35 @@ START_TEST(parts)
 	cert_free(leaf);
 	cert_free(between);
 	cert_free(root);
-	end();
+	store_end();
 }
 END_TEST
 
 /* .pem goes before .crt, a key apart before one in the same file. */
 START_TEST(which_file)
 {
-	begin();
-	certdir_put_parts(&dir, "a.test");
-	opens();
-	gets("a.test", "a.test");
-	put("a.test.pem", "pem.test");
-	look();
-	gets("a.test", "pem.test");
-	certdir_remove(&dir, "a.test.pem");
-	look();
-	gets("a.test", "a.test");
-	certdir_remove(&dir, "a.test.crt");
-	look();
-	gets_none("a.test");
+	store_begin();
+	certdir_put_parts(&store_dir, "a.test");
+	store_opens();
+	store_gives("a.test", "a.test");
+	store_put("a.test.pem", "pem.test");
+	store_look();
+	store_gives("a.test", "pem.test");
+	certdir_remove(&store_dir, "a.test.pem");
+	store_look();
+	store_gives("a.test", "a.test");
+	certdir_remove(&store_dir, "a.test.crt");
+	store_look();
+	store_gives_none("a.test");
 	ck_assert_uint_eq(cert_store_count(store), 0);
-	put("*.b.test.pem", "star");
-	put("_.b.test.pem", "low");
-	look();
-	gets("x.b.test", "star");
-	certdir_remove(&dir, "*.b.test.pem");
-	look();
-	gets("x.b.test", "low");
-	end();
+	store_put("*.b.test.pem", "star");
+	store_put("_.b.test.pem", "low");
+	store_look();
+	store_gives("x.b.test", "star");
+	certdir_remove(&store_dir, "*.b.test.pem");
+	store_look();
+	store_gives("x.b.test", "low");
+	store_end();
 }
 END_TEST
 
@@ -344,23 +255,23 @@ START_TEST(walks)
 	char all[256];
 	unsigned at = 0, other = 0;
 
-	begin();
-	catch_stderr();
-	opens();
-	write_file(in_dir("a.test.pem"), "broken");
-	look();
+	store_begin();
+	stderr_to_file();
+	store_opens();
+	write_file(store_file("a.test.pem"), "broken");
+	store_look();
 	ck_assert_uint_eq(walk(all, sizeof(all)), 0);
-	put("b.test.pem", "b.test");
-	look();
+	store_put("b.test.pem", "b.test");
+	store_look();
 	ck_assert_uint_eq(walk(all, sizeof(all)), 1);
-	put("*.c.test.pem", "c.test");
-	look();
-	put("d.test.pem", "d.test");
-	look();
+	store_put("*.c.test.pem", "c.test");
+	store_look();
+	store_put("d.test.pem", "d.test");
+	store_look();
 	walk(all, sizeof(all));
 	ck_assert_str_eq(all, "b.test *.c.test d.test ");
-	put("a.test.pem", "a.test");
-	look();
+	store_put("a.test.pem", "a.test");
+	store_look();
 	walk(all, sizeof(all));
 	ck_assert_str_eq(all, "a.test b.test *.c.test d.test ");
 	/* two at a time, and one that leaves in between */
@@ -370,15 +281,15 @@ START_TEST(walks)
 	ck_assert_str_eq(info.name, "a.test");
 	ck_assert(cert_store_next(store, &at, &info));
 	ck_assert_str_eq(info.name, "*.c.test");
-	certdir_remove(&dir, "d.test.pem");
-	look();
+	certdir_remove(&store_dir, "d.test.pem");
+	store_look();
 	ck_assert(!cert_store_next(store, &at, &info));
-	put("e.test.pem", "e.test");
-	look();
+	store_put("e.test.pem", "e.test");
+	store_look();
 	ck_assert(cert_store_next(store, &at, &info));
 	ck_assert_str_eq(info.name, "e.test");
 	ck_assert(!cert_store_next(store, &at, &info));
-	end();
+	store_end();
 }
 END_TEST
 
@@ -388,14 +299,14 @@ START_TEST(walks_from_nothing)
 	struct cert_store_info info;
 	unsigned at = 0;
 
-	begin();
-	opens();
+	store_begin();
+	store_opens();
 	ck_assert(!cert_store_next(store, &at, &info));
-	put("a.test.pem", "a.test");
-	look();
+	store_put("a.test.pem", "a.test");
+	store_look();
 	ck_assert(cert_store_next(store, &at, &info));
 	ck_assert_str_eq(info.name, "a.test");
-	end();
+	store_end();
 }
 END_TEST
 
@@ -404,18 +315,18 @@ START_TEST(counts_use)
 	struct cert_store_info info;
 	unsigned at = 0;
 
-	begin();
-	put("a.test.pem", "a.test");
-	opens();
-	gets("a.test", "a.test");
-	gets("A.TEST.", "a.test");
-	gets_none("b.test");
-	put("a.test.pem", "a2.test");
-	look();
-	gets("a.test", "a2.test");
+	store_begin();
+	store_put("a.test.pem", "a.test");
+	store_opens();
+	store_gives("a.test", "a.test");
+	store_gives("A.TEST.", "a.test");
+	store_gives_none("b.test");
+	store_put("a.test.pem", "a2.test");
+	store_look();
+	store_gives("a.test", "a2.test");
 	ck_assert(cert_store_next(store, &at, &info));
 	ck_assert_uint_eq(info.used, 3);
-	end();
+	store_end();
 }
 END_TEST
 
@@ -423,22 +334,22 @@ END_TEST
 
 START_TEST(directories)
 {
-	begin();
+	store_begin();
 	store = NULL;
 	ck_assert_ptr_null(cert_store_new(scratch("none"), &e));
 	ck_assert_str_eq(e.text, "No such file or directory");
 	write_file(scratch("file"), "");
 	ck_assert_ptr_null(cert_store_new(scratch("file"), &e));
 	ck_assert_str_eq(e.text, "Not a directory");
-	opens();
-	ck_assert_str_eq(cert_store_path(store), dir.path);
+	store_opens();
+	ck_assert_str_eq(cert_store_path(store), store_dir.path);
 	ck_assert_ptr_eq(cert_store_hold(store), store);
 	cert_store_drop(store);
-	gets_none("a.test");
-	look();
+	store_gives_none("a.test");
+	store_look();
 	ck_assert_ptr_null(cert_store_hold(NULL));
 	cert_store_drop(NULL);
-	end();
+	store_end();
 }
 END_TEST
 
