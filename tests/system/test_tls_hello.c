@@ -347,6 +347,73 @@ START_TEST(new_keys)
 }
 END_TEST
 
+/* ---- sizes of records ---- */
+
+enum { MUCH = 150000, BEGIN_SMALL = 8, SMALL_MOST = 1369 + 24 };
+
+struct records {
+	int count, small; /* small: of the first BEGIN_SMALL */
+	size_t largest;
+};
+
+/* OpenSSL tells of each header that comes: type, version, length. */
+static void
+note_record(int sent, int version, int type, const void *bytes, size_t n,
+    SSL *ssl, void *arg)
+{
+	const unsigned char *h = bytes;
+	struct records *r = arg;
+	size_t length;
+
+	(void)version;
+	(void)ssl;
+	if (sent || type != SSL3_RT_HEADER || n < 5 ||
+	    h[0] != SSL3_RT_APPLICATION_DATA)
+		return;
+	length = (size_t)h[3] << 8 | h[4];
+	if (r->count++ < BEGIN_SMALL)
+		r->small += length <= SMALL_MOST;
+	if (length > r->largest)
+		r->largest = length;
+}
+
+static void
+says_much(struct backend *b, int fd)
+{
+	static const char much[MUCH];
+	char one;
+
+	(void)b;
+	if (recv(fd, &one, 1, 0) == 1)
+		(void)backend_send(fd, much, sizeof(much));
+}
+
+/* The first ones fit into a segment, to be read as soon as it is there; later ones
+ * are as large as they may be. */
+START_TEST(records_grow)
+{
+	struct records r = { .count = 0 };
+	struct tls_peer *p;
+	size_t got = 0;
+	char buf[4096];
+	ssize_t n;
+
+	up_with("", says_much);
+	p = tls_chain_opens(&c, &tls12);
+	SSL_set_msg_callback(tls_peer_ssl(p), note_record);
+	SSL_set_msg_callback_arg(tls_peer_ssl(p), &r);
+	ck_assert(tls_peer_write(p, "?", 1));
+	while ((n = tls_peer_read(p, buf, sizeof(buf))) > 0)
+		got += (size_t)n;
+	ck_assert_uint_eq(got, MUCH);
+	ck_assert_int_eq(r.small, BEGIN_SMALL);
+	ck_assert_uint_ge(r.largest, 16384);
+	ck_assert_int_le(r.count, BEGIN_SMALL + 2 * MUCH / 16384);
+	tls_peer_close(p);
+	down();
+}
+END_TEST
+
 static Suite *
 all_tests(void)
 {
@@ -359,6 +426,7 @@ all_tests(void)
 	SUITE_ADD(s, renegotiation_now_and_then, 20);
 	SUITE_ADD(s, renegotiation_with_an_answer_under_way, 20);
 	SUITE_ADD(s, new_keys, 20);
+	SUITE_ADD(s, records_grow, 20);
 	return s;
 }
 
