@@ -107,6 +107,10 @@ session_close(struct session *s, enum reason why)
 
 	if (log_level >= LOG_LEVEL_DEBUG)
 		session_log(s, why);
+	if (why != REASON_DONE && why != REASON_FASTCLOSE) {
+		s->down.flags |= STREAM_NO_GOODBYE;
+		s->up.flags |= STREAM_NO_GOODBYE;
+	}
 	session_release_server(s, reset_server);
 	stream_close(f->loop, &s->down, reset_client);
 	f->stats.up += s->to_server.bytes;

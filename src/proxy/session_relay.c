@@ -21,6 +21,14 @@ session_is_unsent(const struct session *s)
 	return stream_is_unsent(&s->down) || stream_is_unsent(&s->up);
 }
 
+/* Whether a close is all it takes to end both: TLS has a goodbye to say first, which
+ * may have to wait. */
+static bool
+session_is_plain(const struct session *s)
+{
+	return s->down.ops->fin_is_end && s->up.ops->fin_is_end;
+}
+
 /* Whether the client's kernel, or its stream, has bytes that it has not taken. */
 static bool
 session_client_lags(const struct session *s)
@@ -245,7 +253,7 @@ session_on_io(struct session *s)
 		return;
 	}
 	if (down == PIPE_DONE && up == PIPE_DONE && !s->server_reset &&
-	    !session_is_unsent(s)) {
+	    session_is_plain(s)) {
 		session_close(s, REASON_DONE);
 		return;
 	}
