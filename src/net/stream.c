@@ -90,8 +90,10 @@ stream_open_plain(struct stream *s, int fd, bool nodelay)
 void
 stream_note_ready(struct stream *s, unsigned ready)
 {
-	if (ready & READY_READ)
+	if (ready & READY_READ) {
 		s->flags |= STREAM_READABLE;
+		s->flags &= ~(unsigned)STREAM_INSIDE;
+	}
 	if (ready & READY_EOF)
 		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR)
 		    ? STREAM_AT_EOF

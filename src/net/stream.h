@@ -10,6 +10,7 @@
  *     FIN       it is here, but the end is something else: in TLS, or a reset
  *     UNSENT    bytes that were taken wait inside the stream to be sent
  *     STALLED   a read has to make it WRITABLE, not the loop (TLS)
+ *     INSIDE    it is READABLE for what the stream holds, not the socket (TLS)
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H
@@ -30,6 +31,7 @@ enum {
 	STREAM_UNSENT = 64,
 	STREAM_STALLED = 128,
 	STREAM_NO_GOODBYE = 256, /* set by its owner: see shutdown */
+	STREAM_INSIDE = 512,
 };
 
 struct stream;

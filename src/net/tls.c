@@ -76,6 +76,8 @@ receive(struct tls *t, size_t room)
 	ssize_t n;
 
 	errno = EAGAIN;
+	if (s->flags & STREAM_INSIDE)
+		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_INSIDE);
 	if (!(s->flags & STREAM_READABLE) || t->end.cut)
 		return false;
 	if (room < RECORD_MAX)
@@ -223,6 +225,18 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 	return got;
 }
 
+/* What the stream holds is to be read, and no event will tell. */
+static void
+note_inside(struct tls *t)
+{
+	struct stream *s = t->stream;
+
+	if (s->flags & STREAM_READABLE ||
+	    (!SSL_has_pending(t->ssl) && buffer_length(&t->end.early) == 0))
+		return;
+	s->flags |= STREAM_READABLE | STREAM_INSIDE;
+}
+
 static ssize_t
 tls_read(struct stream *s, void *bytes, size_t room)
 {
@@ -233,14 +247,15 @@ tls_read(struct stream *s, void *bytes, size_t room)
 	got = read_records(t, bytes, room, &error);
 	if (keep_received(t) < 0)
 		error = ENOMEM;
-	if (SSL_has_pending(t->ssl) || buffer_length(&t->end.early) > 0)
-		s->flags |= STREAM_READABLE;
+	note_inside(t);
 	if (got > 0 && got < ASKED)
 		t->begun = 0;
 	if (s->flags & STREAM_STALLED && !SSL_in_init(t->ssl)) {
 		s->flags &= ~(unsigned)STREAM_STALLED;
 		s->flags |= STREAM_WRITABLE;
 	}
+	if (t->end.cut) /* nobody listens to an alert */
+		buffer_cut(&t->end.memory->out, 0);
 	(void)send_out(t, false);
 	if (buffer_length(&t->unsent) > UNREAD_MAX) {
 		t->error = "answers not read";
@@ -495,7 +510,6 @@ tls_handshake(struct stream *s)
 	if (rc <= 0)
 		return TLS_WAITS;
 	t->done = true;
-	if (SSL_has_pending(t->ssl) || buffer_length(&t->end.early) > 0)
-		s->flags |= STREAM_READABLE;
+	note_inside(t);
 	return TLS_DONE;
 }

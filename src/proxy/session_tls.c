@@ -67,9 +67,10 @@ session_hello(struct session *s)
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
+	/* its hello is hardly ever here yet: the loop will say */
+	s->down.flags &= ~(unsigned)STREAM_READABLE;
 	timeouts_add(
 	    &f->shaking, &s->expiry, loop_now(f->loop) + f->tls.handshake_ms);
-	session_shake(s);
 }
 
 void
