@@ -182,7 +182,7 @@ START_TEST(flood_beside_a_calm_place)
 	timer_init(&t, chatter);
 	chatter(&t);
 	udp_flood_start(
-	    &flood, &rig.front, 0, (int)suite_amount(200000, 50000));
+	    &flood, &rig.front, 0, (int)suite_amount(2000000, 200000));
 	RUN_UNTIL(rig_stats()->dropped_flood > 500);
 	udp_flood_stop(&flood);
 	timer_fini(&t);
