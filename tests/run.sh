@@ -4,7 +4,7 @@
 #     sh tests/run.sh [--quick] [--distcheck] [--only NAME] [--clean]
 #
 #     --quick      only the first of the builds below
-#     --only NAME  only that one: gcc, clang, notls, valgrind or distcheck
+#     --only NAME  only that one: gcc, clang, notls, valgrind, cross or distcheck
 #     --distcheck  also make a release archive and try it
 #     --clean      forget earlier builds
 #
@@ -13,6 +13,7 @@
 #     notls     without OpenSSL, libedit and Jansson, and without what only
 #               some systems have: the portable paths
 #     valgrind  the unit tests, and pen itself in the system tests
+#     cross     pure code on other machines, under qemu: tests/cross.sh
 #
 # Missing packages are installed first. Builds are kept in build-tests. The
 # last line is "N passed, N failed", with ", N skipped" when a test could not
@@ -23,7 +24,7 @@ top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top/tests/setup.sh"
 
 work=$top/build-tests
-steps='gcc clang notls valgrind'
+steps='gcc clang notls valgrind cross'
 jobs=$(processors)
 passed=0 failed=0 skipped=0
 
@@ -193,8 +194,23 @@ step_valgrind() {
 	[ -z "$units" ] ||
 		CK_FORK=no check valgrind LOG_COMPILER="$grind" TESTS="$units"
 	PEN_TEST_WRAPPER=$grind check valgrind \
-		TESTS="$(programs_in system compat)"
+		TESTS="$(programs_in system net compat)"
 	unset PEN_TEST_LIGHT CK_TIMEOUT_MULTIPLIER
+}
+
+# Its last line has the numbers.
+step_cross() {
+	sh "$top/tests/cross.sh" >"$work/cross.log" 2>&1
+	# shellcheck disable=SC2046 # three words
+	set -- $(tail -n 1 "$work/cross.log" | tr -dc '0-9 ')
+	if [ $# -ne 3 ]; then
+		step_failed cross "$work/cross.log"
+		return
+	fi
+	echo "cross: $1 passed, $2 failed, $3 skipped, $(($(date +%s) - began)) s"
+	passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
+	[ "$2" -eq 0 ] || cat "$work/cross.log"
+	grep '^skipped: ' "$work/cross.log"
 }
 
 step_distcheck() {
@@ -211,11 +227,11 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson clang curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish classic
+packages_want libedit jansson clang curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x classic
 mkdir -p "$work" || exit 1
 for step in $steps; do
 	case $step in
-	gcc | clang | notls | valgrind | distcheck) ;;
+	gcc | clang | notls | valgrind | cross | distcheck) ;;
 	*) usage 1 >&2 ;;
 	esac
 	began=$(date +%s)

@@ -52,7 +52,12 @@ testssl   testssl.sh        testssl           testssl.sh    testssl.sh  -       
 psql      postgresql-client postgresql        postgresql-client postgresql postgresql       postgresql16-client postgresql
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish
+ip        iproute2      iproute           iproute2      iproute2    iproute2            -            -
 classic   pen               -                 -             -           -                   -            -
+arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross - - - - - -
+s390x-linux-gnu-gcc gcc-s390x-linux-gnu,libc6-dev-s390x-cross - - - - - -
+qemu-arm  qemu-user         -                 -             -           -                   -            -
+qemu-s390x qemu-user        -                 -             -           -                   -            -
 TABLE
 }
 

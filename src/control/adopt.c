@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "control/adopt.h"
+#include "control/direct.h"
 #include "control/command.h"
 #include "control/pen.h"
 #include "control/setting.h"
@@ -136,15 +137,16 @@ named_addresses(const struct pen *p, unsigned index,
 }
 
 static int
-addresses(const struct pen *p, unsigned index, const struct server_plan *s,
-    const struct names *n, struct server_addrs *found, struct error *e)
+addresses(const struct pen *p, const struct plan *draft, unsigned index,
+    const struct server_plan *s, const struct names *n,
+    struct server_addrs *found, struct error *e)
 {
 	found->count = 1;
 	if (addr_is_unix_text(s->host))
 		return addr_parse_unix(&found->addr[0], s->host) == 0
 		    ? 0
 		    : bad_host(s, "no path of a Unix socket", e);
-	if (s->port == 0)
+	if (s->port == 0 && !direct_is_wanted(draft))
 		return bad_host(s, "no port", e);
 	if (addr_parse_ip(&found->addr[0], s->host, s->port) == 0)
 		return 0;
@@ -195,7 +197,7 @@ find_change(const struct pen *p, const struct plan *draft, unsigned index,
 	if (s == NULL || s->host == NULL) {
 		if ((old == NULL || !old->present))
 			return 0;
-	} else if (addresses(p, index, s, n, &found, e) < 0) {
+	} else if (addresses(p, draft, index, s, n, &found, e) < 0) {
 		return -1;
 	} else if (!differs(p, index, s, &found)) {
 		return 0;
@@ -404,7 +406,8 @@ prepare(struct pen *p, struct plan *draft, const struct names *n,
 {
 	if (p->loop != NULL && check_start_only(p->plan, draft, e) < 0)
 		return -1;
-	if (secure_check(draft, e) < 0 || find_changes(p, draft, n, c, e) < 0)
+	if (direct_check(draft, e) < 0 || secure_check(draft, e) < 0 ||
+	    find_changes(p, draft, n, c, e) < 0)
 		return -1;
 	if (copy_acls(p, draft, c) < 0)
 		return error_set(e, "out of memory");

@@ -8,11 +8,13 @@
 
 #include "base/log.h"
 #include "control/adopt.h"
+#include "control/direct.h"
 #include "control/pen.h"
 #include "control/report.h"
 #include "control/request.h"
 #include "control/socket.h"
 #include "control/status.h"
+#include "dsr/director.h"
 #include "net/sock.h"
 #include "proxy/requestlog.h"
 
@@ -176,6 +178,7 @@ pen_free(struct pen *p)
 	}
 	control_free(p->control);
 	frontend_free(p->frontend);
+	director_free(p->director);
 	secure_free(p);
 	requestlog_close(p->log);
 	resolver_free(p->resolver);
@@ -242,7 +245,10 @@ open_frontend(struct pen *p, struct error *e)
 {
 	p->frontend =
 	    frontend_new(p->loop, p->pool, &p->plan->config.frontend, e);
-	if (p->frontend == NULL || rooms_listen(p, &p->plan->listen, e) < 0)
+	if (p->frontend == NULL ||
+	    (direct_is_wanted(p->plan)
+		    ? direct_open(p, e)
+		    : rooms_listen(p, &p->plan->listen, e)) < 0)
 		return -1;
 	if (rooms_open_log(p, e) < 0)
 		return -1;
@@ -266,7 +272,8 @@ pen_start(struct pen *p, struct error *e)
 int
 pen_run(struct pen *p)
 {
-	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0)
+	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0 ||
+	    (p->director != NULL && director_start(p->director) < 0))
 		return -1;
 	return loop_run(p->loop);
 }

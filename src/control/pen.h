@@ -15,6 +15,7 @@
 #include "control/secure.h"
 
 struct control;
+struct director;
 struct request;
 struct requestlog;
 
@@ -25,6 +26,7 @@ struct pen {
 	struct pool *pool;  /* always there */
 	struct frontend *frontend;
 	struct secure secure;
+	struct director *director; /* NULL: no direct return */
 	struct control *control;
 	struct resolver *resolver;
 	struct requestlog *log;	  /* NULL: none */

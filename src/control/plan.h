@@ -34,6 +34,15 @@ struct mode_options {
 	bool sticky_set, sticky; /* said so explicitly, and what */
 };
 
+/* Direct server return; see dsr/director.h. */
+struct dsr_settings {
+	char *interface; /* NULL: off */
+	char *link;	 /* kind; NULL: the best */
+	struct addr ip[2];
+	uint64_t flows;
+	bool announce;
+};
+
 /* What rows of the table point into. Strings are the plan's own. */
 struct config {
 	struct pool_options pool;
@@ -41,6 +50,7 @@ struct config {
 	struct process_options process;
 	struct mode_options mode;
 	struct tls_settings tls;
+	struct dsr_settings dsr;
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	int control_acl; /* the list that TCP control clients must pass */

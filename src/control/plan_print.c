@@ -49,6 +49,17 @@ print_address(struct buffer *text, const char *name, const struct addr *a)
 	print_text(text, name, a->len > 0 ? host : NULL);
 }
 
+static void
+print_dsr_ips(const struct dsr_settings *s, struct buffer *text)
+{
+	int i;
+
+	print_text(text, "dsr_ip", NULL);
+	for (i = 0; i < 2; i++)
+		if (s->ip[i].len > 0)
+			print_address(text, "dsr_ip", &s->ip[i]);
+}
+
 void
 plan_print_settings(const struct plan *p, struct buffer *text)
 {
@@ -83,6 +94,7 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 	reply_add(text, "udp_proxy %s\n", mode_udp_proxy_name(f->udp_proxy));
 	reply_add(text, "debug %llu\n", (unsigned long long)c->debug);
 	print_address(text, "source", &f->source);
+	print_dsr_ips(&c->dsr, text);
 }
 
 static void

@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "control/adopt.h"
+#include "control/direct.h"
 #include "net/resolve.h"
 #include "proxy/requestlog.h"
 
@@ -94,6 +95,8 @@ rooms_listen(struct pen *p, const struct listen_list *at, struct error *e)
 	struct frontend_address all[2 * LISTEN_MAX];
 	unsigned i, n = 0;
 
+	if (p->director != NULL)
+		return direct_listen(p, at, e);
 	for (i = 0; i < at->count; i++) {
 		all[n] = at->entry[i];
 		all[n++].datagram = o->udp;

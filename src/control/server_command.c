@@ -31,6 +31,14 @@ struct key {
 	void (*put)(struct server_plan *s, uint64_t n); /* where set is NULL */
 };
 
+static void
+set_default_port(const struct call *c, struct server_plan *s)
+{
+	int port = spec_default_port(&c->plan->listen);
+
+	s->port = port > 0 ? (uint16_t)port : 0;
+}
+
 static int
 set_address(
     struct call *c, struct server_plan *s, const char *word, struct error *e)
@@ -48,7 +56,7 @@ set_address(
 	if (addr_is_unix_text(word))
 		s->port = 0;
 	else if (s->port == 0)
-		s->port = spec_default_port(&c->plan->listen);
+		set_default_port(c, s);
 	return 0;
 }
 

@@ -34,6 +34,14 @@ add_listener(struct listen_list *list, const struct addr *a, struct error *e)
 	return 0;
 }
 
+/* Port 0 is all of them, of direct return. */
+static int
+parse_listen_port(const char *text, uint16_t *port, struct error *e)
+{
+	*port = 0;
+	return strcmp(text, "0") == 0 ? 0 : resolve_port(text, port, e);
+}
+
 /* One address without commas. */
 static int
 parse_one(
@@ -58,7 +66,7 @@ parse_one(
 	}
 	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
 		host = "0.0.0.0";
-	if (resolve_port(colon != NULL ? colon + 1 : text, &port, e) < 0 ||
+	if (parse_listen_port(colon != NULL ? colon + 1 : text, &port, e) < 0 ||
 	    resolve_host(host, port, how, &r, e) < 0)
 		return -1;
 	for (i = 0; i < r.count; i++)
@@ -108,7 +116,7 @@ spec_parse_listen(struct listen_list *list, const char *text,
 	return 0;
 }
 
-uint16_t
+int
 spec_default_port(const struct listen_list *list)
 {
 	unsigned i;
@@ -116,6 +124,9 @@ spec_default_port(const struct listen_list *list)
 	for (i = 0; i < list->count; i++)
 		if (addr_port(&list->entry[i].at) != 0)
 			return addr_port(&list->entry[i].at);
+	for (i = 0; i < list->count; i++)
+		if (list->entry[i].at.u.sa.sa_family != AF_UNIX)
+			return SPEC_ANY_PORT;
 	return 0;
 }
 
@@ -212,7 +223,8 @@ parse_rest(struct server_plan *s, char *rest, struct error *e)
 }
 
 static int
-parse_host_server(struct server_plan *s, const char *text, struct error *e)
+parse_host_server(
+    struct server_plan *s, const char *text, bool any_port, struct error *e)
 {
 	const char *rest;
 	char *copy;
@@ -226,7 +238,7 @@ parse_host_server(struct server_plan *s, const char *text, struct error *e)
 		return error_set(e, "out of memory");
 	rc = parse_rest(s, copy, e);
 	free(copy);
-	if (rc == 0 && s->port == 0)
+	if (rc == 0 && s->port == 0 && !any_port)
 		return error_set(e, "no port, and no listening port to take");
 	return rc;
 }
@@ -250,16 +262,17 @@ server_plan_init(struct server_plan *s)
 }
 
 int
-spec_parse_server(struct server_plan *s, const char *text,
-    uint16_t default_port, struct error *e)
+spec_parse_server(
+    struct server_plan *s, const char *text, int default_port, struct error *e)
 {
 	struct error why;
 	int rc;
 
 	server_plan_init(s);
-	s->port = default_port;
-	rc = addr_is_unix_text(text) ? parse_unix_server(s, text, &why)
-				     : parse_host_server(s, text, &why);
+	s->port = default_port > 0 ? (uint16_t)default_port : 0;
+	rc = addr_is_unix_text(text)
+	    ? parse_unix_server(s, text, &why)
+	    : parse_host_server(s, text, default_port == SPEC_ANY_PORT, &why);
 	return rc == 0
 	    ? 0
 	    : error_set(e, "server \"%.200s\": %.250s", text, why.text);

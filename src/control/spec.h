@@ -17,7 +17,7 @@
 #include "pool/pool.h"
 #include "proxy/frontend.h"
 
-enum { LISTEN_MAX = 64, SPEC_TEXT_MAX = 400 };
+enum { SPEC_ANY_PORT = -1, LISTEN_MAX = 64, SPEC_TEXT_MAX = 400 };
 
 struct listen_list {
 	unsigned count;
@@ -29,8 +29,8 @@ int spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e);
 
 /* The port servers take that have none of their own: that of the first address
- * that has one, or 0. */
-uint16_t spec_default_port(const struct listen_list *list);
+ * that has one, SPEC_ANY_PORT when they are for all ports, or 0. */
+int spec_default_port(const struct listen_list *list);
 
 /* A server as words and numbers, not looked up. */
 struct server_plan {
@@ -50,8 +50,8 @@ void server_plan_init(struct server_plan *s);
 /* Parses a server into `s`, which is empty. s->host is heap memory, the
  * caller's to free, also after an error (it may be NULL then). Returns 0, or -1
  * with a sentence. */
-int spec_parse_server(struct server_plan *s, const char *text,
-    uint16_t default_port, struct error *e);
+int spec_parse_server(
+    struct server_plan *s, const char *text, int default_port, struct error *e);
 
 /* "host:80", "[::1]:80" or "/path": what names the server. Returns `text`. */
 const char *spec_format_server(

@@ -300,6 +300,25 @@ const struct command command_table[] = {
 	    "protocols offered to servers; else what the client talks"),
 	TLS_REPORT("certs", NULL, run_certs, "prints the certificates"),
 
+	/* direct server return */
+	TEXT("dsr_if", '\0', "dsr-if", "[IF]", ROW_NO | ROW_START,
+	    dsr.interface,
+	    "forward what clients send through this interface; servers answer "
+	    "them directly"),
+	CHANGE("dsr_ip", '\0', "dsr-ip", "IP", ROW_NO | ROW_START, run_dsr_ip,
+	    "own address on that interface's segment, to ask servers from; one "
+	    "of each family"),
+	TEXT("dsr_link", '\0', "dsr-link", "[KIND]", ROW_NO | ROW_START,
+	    dsr.link, "how frames are moved: packet or pcap; else the best"),
+	{ "dsr_flows", '\0', "dsr-flows", "[N]",
+	    "flows remembered; 0: servers are chosen by a hash alone",
+	    KIND_NUMBER, ROW_START, AT(dsr.flows), 0, 1 << 30, NULL, NULL },
+	{ "dsr_announce", '\0', "dsr-announce", NULL,
+	    "tell the segment at the start that the addresses are here (on by "
+	    "default)",
+	    KIND_FLAG, ROW_START, AT(dsr.announce), 0, 0, NULL, NULL },
+	REPORT("dsr", NULL, run_dsr, "prints the state of direct return"),
+
 	/* configuration */
 	TEXT("config", 'F', "config", "FILE", ROW_OPTION, file,
 	    "configuration: a command a line, read again on SIGHUP"),
@@ -370,8 +389,6 @@ const struct command command_table[] = {
 
 	/* not there yet */
 	LATER_FLAG("http", 'H', "http", "add X-Forwarded-For"),
-	LATER("dsr_if", '\0', NULL, "IF", "direct server return"),
-	LATER("dsr_ip", '\0', NULL, "IP", "direct server return"),
 	LATER_FLAG("peek", '\0', NULL, "choose by the first bytes"),
 	LATER("tarpit_acl", '\0', NULL, "[N]", "addresses to tarpit"),
 	LATER_FLAG("transparent", '\0', NULL, "keep client addresses"),

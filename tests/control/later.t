@@ -9,9 +9,5 @@ pen -r {FRONT} {S0}
 < error: peek: not implemented yet
 > transparent
 < error: transparent: not implemented yet
-> dsr_if eth0
-< error: dsr_if: not implemented yet
-> dsr_ip 10.0.0.1
-< error: dsr_ip: not implemented yet
 > tarpit_acl 3
 < error: tarpit_acl: not implemented yet

@@ -131,8 +131,11 @@ try_row(const struct command *row, const char *option)
 	/* a key is some certificate's */
 	const char *before =
 	    strcmp(row->name, "ssl_key") == 0 ? "-E /dev/null " : "";
+	/* direct return wants the address that clients use */
+	const char *where =
+	    strcmp(row->name, "dsr_if") == 0 ? "10.0.0.9:0" : "8080";
 	const char *command =
-	    text("%s%s %s 8080 10.0.0.1", before, option, sample(row));
+	    text("%s%s %s %s 10.0.0.1", before, option, sample(row), where);
 
 	if (works(row)) {
 		takes(command);

@@ -53,14 +53,13 @@ START_TEST(listening)
 	listens("[::]:80,0.0.0.0:81", "[::]:80 0.0.0.0:81");
 	listens("./ssh", "./ssh");
 	listens("@name,8080", "@name 0.0.0.0:8080");
+	listens("10.0.0.10:0", "10.0.0.10:0"); /* all ports */
 }
 END_TEST
 
 START_TEST(bad_listening)
 {
-	refuses("0", "out of range 1..65535");
 	refuses("65536", "out of range");
-	refuses("127.0.0.1:0", "out of range");
 	refuses("", "no port");
 	refuses("80,", "no port");
 	refuses("no-such-service-at-all", "no port and no service");
@@ -71,9 +70,11 @@ END_TEST
 START_TEST(default_port)
 {
 	listens("/x,@y,127.0.0.1:70,80", "/x @y 127.0.0.1:70 0.0.0.0:80");
-	ck_assert_uint_eq(spec_default_port(&list), 70);
+	ck_assert_int_eq(spec_default_port(&list), 70);
 	listens("/x", "/x");
-	ck_assert_uint_eq(spec_default_port(&list), 0);
+	ck_assert_int_eq(spec_default_port(&list), 0);
+	listens("/x,10.0.0.10:0", "/x 10.0.0.10:0");
+	ck_assert_int_eq(spec_default_port(&list), SPEC_ANY_PORT);
 }
 END_TEST
 

@@ -1,0 +1,490 @@
+/* director.c: a frame comes in, a server is chosen, the frame goes out. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dsr/director_private.h"
+
+/* Frames in a batch, and batches before others get a turn. */
+enum { ROUNDS = 16 };
+/* What time does: how often, and flows that end at once. */
+enum { TICK_MS = 250, EXPIRE = 1000, FRAGMENTS = 4096 };
+
+/* A frame of a batch, and what is looked up for it. */
+struct arrival {
+	struct frame frame;
+	struct dsr_key key;
+	uint64_t hash;
+};
+
+/* ---- servers ---- */
+
+/* Numbers of servers as flows have them: the two outside the list come first. */
+static uint32_t
+number_of(const struct server *s)
+{
+	return s->index == SERVER_EMERGENCY ? 0
+	    : s->index == SERVER_ABUSE	    ? 1
+					    : s->index + 2;
+}
+
+static struct server *
+server_of(const struct director *d, uint32_t number)
+{
+	return number == 0 ? pool_emergency(d->pool)
+	    : number == 1  ? pool_abuse(d->pool)
+			   : pool_server(d->pool, number - 2);
+}
+
+/* Whether a flow that has begun may stay: it drains, or is up. */
+static bool
+may_go_on(const struct director *d, const struct server *s)
+{
+	return s != NULL && s->present && s->admin != SERVER_DISABLED &&
+	    s->blacklisted_until <= loop_now(d->loop);
+}
+
+/* The flow has ended: the server has one less. */
+static void
+on_flow_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
+{
+	struct director *d = arg;
+	struct server *s = server_of(d, w->server);
+	struct tried none = { .count = 0 };
+	struct peer who = { .family = w->key.family };
+
+	(void)why;
+	if (s == NULL)
+		return;
+	memcpy(who.ip, w->key.client, sizeof(who.ip));
+	who.port = w->key.client_port;
+	pool_closed(d->pool, s, &who, &none, w->bytes, 0);
+}
+
+/* ---- out ---- */
+
+static void
+flush(struct director *d)
+{
+	int sent;
+
+	if (d->out_n == 0)
+		return;
+	sent = link_send(&d->link, d->out, d->out_n);
+	if (sent < 0)
+		sent = 0;
+	d->stats.dropped_send += d->out_n - (unsigned)sent;
+	d->out_n = 0;
+}
+
+/* Sends the frame to the server, the same but for its MACs. Returns false when the
+ * server's is not known. */
+static bool
+forward(struct director *d, struct frame *f, const struct link_frame *l,
+    const struct server *s)
+{
+	struct mac to;
+
+	if (!director_server_mac(d, s, &to))
+		return false;
+	frame_set_macs(f, &to, &d->link.mac);
+	d->out[d->out_n] = *l;
+	d->out[d->out_n++].bytes = f->bytes;
+	d->stats.forwarded++;
+	d->stats.forwarded_bytes += l->length;
+	return true;
+}
+
+/* ---- choosing ---- */
+
+/* Chooses servers until one has an address that is known; those without have
+ * failed, or are being asked for theirs. */
+static struct server *
+choose(struct director *d, const struct peer *who, struct tried *tried)
+{
+	uint64_t now = loop_now(d->loop);
+	struct server *s;
+
+	*tried = (struct tried){ .count = 0 };
+	while ((s = pool_choose(d->pool, who, tried, now)) != NULL &&
+	    director_server_is_gone(d, s))
+		pool_failed(d->pool, s, now);
+	return s;
+}
+
+/* The server of a flow that begins, or of one whose server is no more. */
+static struct server *
+begin(struct director *d, struct arrival *a, unsigned bytes)
+{
+	uint64_t now = loop_now(d->loop);
+	const struct frame *f = &a->frame;
+	struct tried tried;
+	struct server *s = choose(d, &f->from, &tried);
+
+	if (s == NULL)
+		return NULL;
+	if (dsr_flows_add(&d->flows, &a->key, a->hash, number_of(s),
+		f->tcp_flags, bytes, now) != NULL)
+		pool_opened(d->pool, s, &f->from, &tried, now);
+	return s;
+}
+
+/* The server that the flow of a frame has, or gets. */
+static struct server *
+server_for(struct director *d, struct arrival *a, unsigned bytes)
+{
+	struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
+	struct server *s;
+
+	if (w == NULL)
+		return begin(d, a, bytes);
+	s = server_of(d, w->server);
+	if (!may_go_on(d, s) || dsr_flow_begins_again(w, a->frame.tcp_flags)) {
+		dsr_flows_remove(&d->flows, w);
+		return begin(d, a, bytes);
+	}
+	dsr_flows_on_frame(
+	    &d->flows, w, a->frame.tcp_flags, bytes, loop_now(d->loop));
+	return s;
+}
+
+/* ---- kinds of frames ---- */
+
+static void
+send_to(struct director *d, struct frame *f, const struct link_frame *l,
+    const struct server *s)
+{
+	if (s == NULL)
+		d->stats.dropped_no_server++;
+	else if (!forward(d, f, l, s))
+		d->stats.dropped_neighbor++;
+}
+
+static void
+on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
+{
+	struct frame *f = &a->frame;
+	struct dsr_fragment_key key;
+	struct server *s;
+
+	if (!director_serves(d, f)) {
+		d->stats.dropped_other++;
+		return;
+	}
+	director_note_vlan(d, f);
+	s = server_for(d, a, l->length);
+	if (s != NULL && f->first_fragment) {
+		dsr_fragment_key_make(
+		    &key, &f->from, &f->to, f->protocol, f->fragment_id);
+		dsr_flows_first_fragment(
+		    &d->flows, &key, number_of(s), loop_now(d->loop));
+	}
+	send_to(d, f, l, s);
+}
+
+static void
+on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
+{
+	struct dsr_fragment_key key;
+	uint32_t number;
+
+	dsr_fragment_key_make(
+	    &key, &f->from, &f->to, f->protocol, f->fragment_id);
+	if (dsr_flows_fragment(&d->flows, &key, &number, loop_now(d->loop)))
+		send_to(d, f, l, server_of(d, number));
+	else
+		d->stats.dropped_fragment++;
+}
+
+/* News about a flow go to its server; without a memory of flows the choice is the
+ * same again. */
+static void
+on_error_frame(
+    struct director *d, struct arrival *a, const struct link_frame *l)
+{
+	const struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
+	struct tried tried;
+
+	if (!director_serves(d, &a->frame))
+		d->stats.dropped_other++;
+	else
+		send_to(d, &a->frame, l,
+		    w != NULL ? server_of(d, w->server)
+			      : choose(d, &a->frame.from, &tried));
+}
+
+static void
+on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
+{
+	struct tried tried;
+
+	if (director_has_address(d, &f->to))
+		send_to(d, f, l, choose(d, &f->from, &tried));
+	else
+		d->stats.dropped_other++;
+}
+
+static void
+on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
+{
+	switch (a->frame.kind) {
+	case FRAME_FLOW:
+		on_flow_frame(d, a, l);
+		break;
+	case FRAME_FRAGMENT:
+		on_fragment(d, &a->frame, l);
+		break;
+	case FRAME_ERROR:
+		on_error_frame(d, a, l);
+		break;
+	case FRAME_ICMP:
+		on_icmp(d, &a->frame, l);
+		break;
+	case FRAME_ARP:
+	case FRAME_NDP:
+		director_on_neighbor(d, &a->frame);
+		break;
+	case FRAME_BAD:
+		d->stats.dropped_bad++;
+		break;
+	case FRAME_OTHER:
+		d->stats.dropped_other++;
+		break;
+	}
+}
+
+/* ---- batches ---- */
+
+/* All are parsed and their flows fetched before the first is looked at, so that
+ * waits for memory overlap. */
+static void
+on_batch(struct director *d, const struct link_frame *list, unsigned n)
+{
+	struct arrival a[DIRECTOR_BATCH];
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		frame_parse(&a[i].frame, list[i].bytes, list[i].length);
+		d->stats.received_bytes += list[i].length;
+		if (a[i].frame.kind != FRAME_FLOW &&
+		    a[i].frame.kind != FRAME_ERROR)
+			continue;
+		dsr_key_make(&a[i].key, &a[i].frame.from, &a[i].frame.to,
+		    a[i].frame.protocol);
+		a[i].hash = dsr_flows_hash(&d->flows, &a[i].key);
+		dsr_flows_expect(&d->flows, a[i].hash);
+	}
+	d->stats.received += n;
+	for (i = 0; i < n; i++)
+		on_frame(d, &a[i], &list[i]);
+	flush(d);
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct director *d = container_of(w, struct director, watch);
+	struct link_frame list[DIRECTOR_BATCH];
+	int n, round = 0;
+
+	(void)ready;
+	do {
+		n = link_receive(&d->link, list, DIRECTOR_BATCH);
+		if (n > 0)
+			on_batch(d, list, (unsigned)n);
+		link_release(&d->link);
+	} while (n == DIRECTOR_BATCH && ++round < ROUNDS);
+	if (n >= 0 || errno == EAGAIN || errno == EINTR)
+		return;
+	log_error("link lost interface=%s error=\"%s\"", d->link.name,
+	    strerror(errno));
+	if (errno == ENODEV)
+		watch_stop(d->loop, &d->watch);
+}
+
+static void
+on_tick(struct timer *t)
+{
+	struct director *d = container_of(t, struct director, tick);
+	uint64_t now = loop_now(d->loop);
+	bool more;
+
+	director_tick_neighbors(d, now);
+	flush(d);
+	link_look(&d->link);
+	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
+	(void)timer_start(d->loop, t, more ? 1 : TICK_MS);
+}
+
+/* ---- places ---- */
+
+bool
+director_has_address(const struct director *d, const struct peer *at)
+{
+	unsigned i;
+
+	for (i = 0; i < d->count; i++)
+		if (memcmp(d->places[i].ip, at->ip, sizeof(at->ip)) == 0)
+			return true;
+	return false;
+}
+
+bool
+director_serves(const struct director *d, const struct frame *f)
+{
+	unsigned i;
+
+	if (d->options.udp_only && f->protocol != IPPROTO_UDP)
+		return false;
+	for (i = 0; i < d->count; i++)
+		if ((d->places[i].port == 0 ||
+			d->places[i].port == f->to.port) &&
+		    memcmp(d->places[i].ip, f->to.ip, sizeof(f->to.ip)) == 0)
+			return true;
+	return false;
+}
+
+/* Addresses as peers: all but Unix sockets. */
+static int
+take_places(struct peer *to, const struct director_place *list, unsigned count,
+    struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		if (list[i].at.u.sa.sa_family == AF_UNIX ||
+		    addr_is_any(&list[i].at)) {
+			addr_format(&list[i].at, text);
+			return error_set(e,
+			    "\"%s\": direct return needs the address that "
+			    "clients use",
+			    text);
+		}
+		peer_from_addr(&to[i], &list[i].at);
+	}
+	return 0;
+}
+
+int
+director_set_places(struct director *d, const struct director_place *list,
+    unsigned count, struct error *e)
+{
+	struct peer *new = calloc(count > 0 ? count : 1, sizeof(*new));
+	struct link_filter filter = { .address = new, .count = count };
+	struct peer *old;
+	unsigned olds;
+
+	if (new == NULL)
+		return error_set(e, "out of memory");
+	if (take_places(new, list, count, e) < 0 ||
+	    (d->open && link_set_filter(&d->link, &filter, e) < 0)) {
+		free(new);
+		return -1;
+	}
+	old = d->places;
+	olds = d->count;
+	d->places = new;
+	d->count = count;
+	if (d->open)
+		director_set_vips(d, old, olds);
+	free(old);
+	return 0;
+}
+
+/* ---- life ---- */
+
+static int
+open_all(struct director *d, const struct director_options *o, struct error *e)
+{
+	struct link_filter filter = { .address = d->places, .count = d->count };
+
+	if (dsr_flows_init(&d->flows, (uint32_t)o->flows, FRAGMENTS) < 0)
+		return error_set(e, "out of memory");
+	d->flows.on_end = on_flow_end;
+	d->flows.arg = d;
+	if (link_open(&d->link, o->link, o->interface, &filter, e) < 0)
+		return -1;
+	d->open = true;
+	return director_open_neighbors(d, e);
+}
+
+struct director *
+director_new(struct loop *l, struct pool *p, const struct director_options *o,
+    const struct director_place *list, unsigned count, struct error *e)
+{
+	struct director *d = calloc(1, sizeof(*d));
+
+	if (d == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	d->loop = l;
+	d->pool = p;
+	d->options = *o;
+	watch_init(&d->watch);
+	timer_init(&d->tick, on_tick);
+	if (director_set_places(d, list, count, e) == 0 &&
+	    open_all(d, o, e) == 0)
+		return d;
+	director_free(d);
+	return NULL;
+}
+
+int
+director_start(struct director *d)
+{
+	director_set_vips(d, NULL, 0);
+	if (d->options.announce)
+		neighbors_announce(&d->neighbors, loop_now(d->loop));
+	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)
+		return -1;
+	return watch_start(
+	    d->loop, &d->watch, d->link.fd, READY_READ | WATCH_LEVEL, on_ready);
+}
+
+void
+director_free(struct director *d)
+{
+	if (d == NULL)
+		return;
+	timer_fini(&d->tick);
+	if (d->open) {
+		watch_stop(d->loop, &d->watch);
+		director_close_neighbors(d);
+		link_close(&d->link);
+	}
+	dsr_flows_fini(&d->flows);
+	free(d->places);
+	free(d);
+}
+
+/* ---- what control asks ---- */
+
+const struct director_stats *
+director_stats(const struct director *d)
+{
+	return &d->stats;
+}
+
+const struct dsr_flows *
+director_flows(const struct director *d)
+{
+	return &d->flows;
+}
+
+const char *
+director_link(const struct director *d)
+{
+	return d->link.ops->name;
+}
+
+struct mac
+director_mac(const struct director *d)
+{
+	return d->link.mac;
+}

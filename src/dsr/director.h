@@ -1,0 +1,74 @@
+/* director.h: direct server return: frames for a VIP go to a server's hardware
+ * address, and the server answers the client itself.
+ *
+ *     link --batch--> frame_parse --> ARP, NDP: neighbours
+ *                         |---------> a flow's server, or pool_choose
+ *                         '--batch--> link: the same frames, with other MACs
+ *
+ * It owns the interface's frames, not its settings: the interface is up and has no
+ * address, so that the host's own stack has nothing to say to them. */
+#ifndef PEN_DSR_DIRECTOR_H
+#define PEN_DSR_DIRECTOR_H
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "dsr/dsr_flows.h"
+#include "dsr/mac.h"
+#include "net/loop.h"
+#include "pool/pool.h"
+
+struct director_options {
+	const char *interface;
+	const char *link;  /* kind of it; NULL: the best there is */
+	struct addr ip[2]; /* own addresses, IPv4 and IPv6; len 0: none */
+	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
+	bool announce;	/* VIPs, at the start */
+	bool udp_only;	/* else TCP and UDP */
+	int tarpit;	/* access list of addresses that are answered and
+				 held; -1: none */
+};
+
+/* Where clients come to; port 0: any. */
+struct director_place {
+	struct addr at;
+};
+
+struct director_stats {
+	uint64_t received, received_bytes;   /* frames */
+	uint64_t forwarded, forwarded_bytes; /* to servers */
+	uint64_t answered;		     /* ARP, NDP, tarpit: ours */
+	uint64_t dropped_bad;		     /* malformed */
+	uint64_t dropped_other;		     /* not for us */
+	uint64_t dropped_no_server;
+	uint64_t dropped_neighbor; /* its hardware address is not known yet */
+	uint64_t dropped_fragment; /* whose first one was not seen */
+	uint64_t dropped_send;	   /* the link did not take */
+};
+
+struct director;
+
+/* Opens the link and asks for the servers' addresses; nothing is forwarded before
+ * director_start(). Needs the right to raw sockets (CAP_NET_RAW), which is needed no
+ * more afterwards. loop and pool outlive it. NULL with a sentence. */
+struct director *director_new(struct loop *l, struct pool *p,
+    const struct director_options *o, const struct director_place *list,
+    unsigned count, struct error *e);
+void director_free(struct director *d); /* NULL is fine */
+/* Returns 0, or -1 with errno. */
+int director_start(struct director *d);
+
+/* Serves these places from now on; flows that have begun go on. Returns 0, or -1
+ * with a sentence and all as it was. */
+int director_set_places(struct director *d, const struct director_place *list,
+    unsigned count, struct error *e);
+
+const struct director_stats *director_stats(const struct director *d);
+const struct dsr_flows *director_flows(const struct director *d);
+const char *director_link(const struct director *d); /* its kind */
+struct mac director_mac(const struct director *d);
+
+/* The server's hardware address; false while it is not known. */
+bool director_server_mac(
+    const struct director *d, const struct server *s, struct mac *mac);
+
+#endif

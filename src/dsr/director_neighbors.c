@@ -1,0 +1,264 @@
+/* director_neighbors.c: where servers are on the segment, and what the segment is told
+ * of the VIPs. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dsr/director_private.h"
+
+/* ---- servers and their neighbours ---- */
+
+static uint32_t
+place_of(const struct server *s)
+{
+	return s->index == SERVER_EMERGENCY ? 0
+	    : s->index == SERVER_ABUSE	    ? 1
+					    : s->index + 2;
+}
+
+static struct target *
+grow(struct director *d, uint32_t at)
+{
+	uint32_t room = d->targets_n > 0 ? d->targets_n : 16;
+	struct target *new;
+
+	while (room <= at)
+		room *= 2;
+	if (room > d->targets_n) {
+		new = realloc(d->targets, room * sizeof(*new));
+		if (new == NULL)
+			return NULL;
+		memset(new + d->targets_n, 0,
+		    (room - d->targets_n) * sizeof(*new));
+		d->targets = new;
+		d->targets_n = room;
+	}
+	return &d->targets[at];
+}
+
+/* The neighbour of a server, asked for if it is new or has moved. */
+static struct neighbor *
+neighbor_of(struct director *d, const struct server *s)
+{
+	struct target *t = grow(d, place_of(s));
+	struct peer ip;
+
+	if (t == NULL || s->addrs.count == 0)
+		return NULL;
+	if (t->neighbor != NULL && t->generation == s->generation)
+		return t->neighbor;
+	if (t->neighbor != NULL)
+		neighbors_drop(&d->neighbors, t->neighbor);
+	peer_from_addr(&ip, &s->addrs.addr[s->addr_first]);
+	ip.port = 0;
+	t->neighbor = neighbors_add(&d->neighbors, &ip, loop_now(d->loop));
+	t->generation = s->generation;
+	return t->neighbor;
+}
+
+bool
+director_server_mac(
+    const struct director *d, const struct server *s, struct mac *mac)
+{
+	uint32_t at = place_of(s);
+	const struct mac *known = at < d->targets_n &&
+		d->targets[at].neighbor != NULL &&
+		d->targets[at].generation == s->generation
+	    ? neighbor_mac(d->targets[at].neighbor)
+	    : NULL;
+
+	if (known != NULL)
+		*mac = *known;
+	return known != NULL;
+}
+
+bool
+director_server_is_gone(struct director *d, const struct server *s)
+{
+	const struct neighbor *w = neighbor_of(d, s);
+
+	return w != NULL && w->state == NEIGHBOR_FAILED;
+}
+
+static void
+each_server(struct director *d,
+    void (*visit)(struct director *d, struct server *s, void *arg), void *arg)
+{
+	struct server *s;
+	unsigned i;
+
+	for (i = 0; i < pool_count(d->pool); i++) {
+		s = pool_server(d->pool, i);
+		if (s->present)
+			visit(d, s, arg);
+	}
+	if ((s = pool_emergency(d->pool)) != NULL && s->present)
+		visit(d, s, arg);
+	if ((s = pool_abuse(d->pool)) != NULL && s->present)
+		visit(d, s, arg);
+}
+
+static void
+ask_for(struct director *d, struct server *s, void *arg)
+{
+	(void)arg;
+	(void)neighbor_of(d, s);
+}
+
+/* ---- what the segment says ---- */
+
+static void
+send_frame(void *arg, const unsigned char *bytes, size_t length)
+{
+	struct director *d = arg;
+	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
+		.length = (unsigned)length };
+
+	if (link_send(&d->link, &l, 1) == 1)
+		d->stats.answered++;
+	else
+		d->stats.dropped_send++;
+}
+
+struct news {
+	const struct neighbor *who;
+	bool reachable;
+};
+
+static void
+pass_on(struct director *d, struct server *s, void *arg)
+{
+	const struct news *n = arg;
+	uint32_t at = place_of(s);
+	uint64_t now = loop_now(d->loop);
+
+	if (at >= d->targets_n || d->targets[at].neighbor != n->who)
+		return;
+	if (n->reachable) {
+		pool_connected(d->pool, s, now);
+		return;
+	}
+	log_warn("server failed server=%u name=%s error=\"no answer to ARP or "
+		 "NDP\"",
+	    s->index, s->name);
+	pool_failed(d->pool, s, now);
+}
+
+static void
+on_change(void *arg, struct neighbor *w, bool reachable)
+{
+	struct news n = { w, reachable };
+
+	each_server(arg, pass_on, &n);
+}
+
+static bool
+on_conflict(void *arg, const struct peer *vip, const struct mac *who)
+{
+	char ip[PEER_TEXT_MAX], mac[MAC_TEXT_MAX];
+
+	(void)arg;
+	log_warn("address conflict address=%s mac=%s",
+	    peer_format_host(vip, ip), mac_format(who, mac));
+	return true;
+}
+
+/* How long nothing may come with the tag we know before another one is. */
+enum { VLAN_ID = 0xfff, VLAN_MS = 5000 };
+
+void
+director_note_vlan(struct director *d, const struct frame *f)
+{
+	uint16_t vlan = f->vlan & VLAN_ID;
+	uint64_t now = loop_now(d->loop);
+
+	if (vlan != d->vlan && d->vlan_heard != 0 &&
+	    now - d->vlan_heard < VLAN_MS)
+		return;
+	d->vlan_heard = now;
+	if (vlan == d->vlan)
+		return;
+	log_info("segment has tag vlan=%u", vlan);
+	d->vlan = vlan;
+	neighbors_set_vlan(&d->neighbors, vlan);
+	if (d->options.announce)
+		neighbors_announce(&d->neighbors, now);
+}
+
+/* Whether it asks for a VIP. */
+static bool
+asks_for_us(const struct director *d, const struct frame *f)
+{
+	struct peer target = { .family = AF_INET6 };
+	struct ndp ndp;
+
+	if (f->kind == FRAME_ARP)
+		return director_has_address(d, &f->to);
+	if (!frame_read_ndp(f, &ndp))
+		return false;
+	memcpy(target.ip, ndp.target, sizeof(target.ip));
+	return director_has_address(d, &target);
+}
+
+void
+director_on_neighbor(struct director *d, const struct frame *f)
+{
+	if (asks_for_us(d, f))
+		director_note_vlan(d, f);
+	if (!neighbors_on_frame(&d->neighbors, f, loop_now(d->loop)))
+		d->stats.dropped_other++;
+}
+
+void
+director_tick_neighbors(struct director *d, uint64_t now)
+{
+	each_server(d, ask_for, NULL);
+	(void)neighbors_tick(&d->neighbors, now);
+}
+
+/* ---- VIPs ---- */
+
+void
+director_set_vips(struct director *d, const struct peer *old, unsigned olds)
+{
+	uint64_t now = loop_now(d->loop);
+	unsigned i;
+
+	for (i = 0; i < d->count; i++)
+		if (neighbors_add_vip(&d->neighbors, &d->places[i], now) < 0)
+			log_error("out of memory");
+	for (i = 0; i < olds; i++)
+		if (!director_has_address(d, &old[i]))
+			neighbors_remove_vip(&d->neighbors, &old[i]);
+}
+
+/* ---- life ---- */
+
+int
+director_open_neighbors(struct director *d, struct error *e)
+{
+	struct neighbors_options o = { .mac = d->link.mac,
+		.send = send_frame,
+		.on_change = on_change,
+		.on_conflict = on_conflict,
+		.arg = d };
+
+	if (d->options.ip[0].len > 0)
+		peer_from_addr(&o.ip4, &d->options.ip[0]);
+	if (d->options.ip[1].len > 0)
+		peer_from_addr(&o.ip6, &d->options.ip[1]);
+	if (neighbors_init(&d->neighbors, &o, loop_now(d->loop)) < 0)
+		return error_set(e, "out of memory");
+	each_server(d, ask_for, NULL);
+	return 0;
+}
+
+void
+director_close_neighbors(struct director *d)
+{
+	neighbors_fini(&d->neighbors);
+	free(d->targets);
+}

@@ -1,0 +1,59 @@
+/* director_private.h: the inside of a director, for director.c (frames) and
+ * director_neighbors.c (hardware addresses). */
+#ifndef PEN_DSR_DIRECTOR_PRIVATE_H
+#define PEN_DSR_DIRECTOR_PRIVATE_H
+
+#include "dsr/director.h"
+#include "dsr/frame.h"
+#include "dsr/link.h"
+#include "dsr/neighbor.h"
+
+enum { DIRECTOR_BATCH = 64 };
+
+/* Where a server is. */
+struct target {
+	struct neighbor *neighbor; /* NULL: none yet */
+	uint32_t generation;	   /* of the server's addresses */
+};
+
+struct director {
+	struct loop *loop;
+	struct pool *pool;
+	struct director_options options; /* strings: while it is opened only */
+	struct peer *places;		 /* addresses and ports of clients' */
+	unsigned count;
+	struct link link;
+	bool open;
+	struct watch watch;
+	struct timer tick;
+	struct neighbors neighbors;
+	struct target *targets; /* by number of server */
+	uint32_t targets_n;
+	uint16_t vlan;	     /* of the segment; 0: none */
+	uint64_t vlan_heard; /* ms: the last frame with it that was for us */
+	struct dsr_flows flows;
+	struct director_stats stats;
+	struct link_frame out[DIRECTOR_BATCH];
+	unsigned out_n;
+};
+
+/* Whether clients come to this address, to this port of it. */
+bool director_has_address(const struct director *d, const struct peer *at);
+bool director_serves(const struct director *d, const struct frame *f);
+
+/* ---- director_neighbors.c ---- */
+
+int director_open_neighbors(struct director *d, struct error *e);
+void director_close_neighbors(struct director *d);
+/* The places are others now: these were the old ones. */
+void director_set_vips(
+    struct director *d, const struct peer *old, unsigned olds);
+void director_on_neighbor(struct director *d, const struct frame *f);
+/* A frame for a VIP came: its tag is the segment's, if nothing with the one we know has
+ * come for a while. */
+void director_note_vlan(struct director *d, const struct frame *f);
+void director_tick_neighbors(struct director *d, uint64_t now);
+/* Whether nobody has answered for the server's address. */
+bool director_server_is_gone(struct director *d, const struct server *s);
+
+#endif

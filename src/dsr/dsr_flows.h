@@ -1,0 +1,204 @@
+/* dsr_flows.h: which server each flow goes to, learnt from its inbound half.
+ *
+ * Servers answer clients directly, so only what clients send is seen, and states
+ * are those of LVS's input-only table (Linux, ip_vs_proto_tcp.c):
+ *
+ *                 SYN            ACK, or more frames
+ *     new TCP ---------> SYN -------------------------> ESTABLISHED
+ *             ---------> MIDDLE (begun without a SYN) --^     |
+ *                 ACK                                         | FIN
+ *     new UDP ---------> UDP_NEW ---> UDP                     v
+ *                               more frames                  FIN
+ *     any TCP ---------> CLOSE
+ *                 RST
+ *
+ * Where it differs: a RST ends SYN too (who never asked for a connection says so),
+ * and an ACK after a RST leads back to MIDDLE, for who has reset sends none: a
+ * forged RST does not take the server from a client that goes on.
+ *
+ * Each state is a list in the order of last use, to the second, and all things
+ * in it expire after the same time; finding, adding, each frame and each expiry
+ * are O(1). A flow is 96 bytes, with all links, in slabs; they are given back
+ * only by dsr_flows_fini().
+ *
+ * When the table is full the idlest goes of SYN, MIDDLE, UDP_NEW and CLOSE
+ * together, which have proved nothing or are over; then of FIN; then of
+ * UDP and ESTABLISHED. So a flood of first frames, SYN or other, pushes out
+ * itself. Only while the first four have less than 1/64 of the table another
+ * goes in their place, so that newcomers live long enough to prove themselves
+ * where all others are established. Who forges two fitting frames for each
+ * flow (SYN, ACK) is not told from a client here: the idlest goes then.
+ *
+ * Pure: the clock is passed in, in ms. Time is counted in whole seconds: what
+ * shall last n seconds lasts n to n + 1 seconds. */
+#ifndef PEN_DSR_DSR_FLOWS_H
+#define PEN_DSR_DSR_FLOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/table.h"
+#include "dsr/dsr_fragments.h"
+
+enum dsr_state {
+	DSR_SYN,
+	DSR_MIDDLE,
+	DSR_UDP_NEW,
+	DSR_CLOSE,
+	DSR_FIN,
+	DSR_UDP,
+	DSR_ESTABLISHED,
+	DSR_STATES
+};
+
+/* Frames after which MIDDLE is ESTABLISHED and UDP_NEW is UDP. */
+enum { DSR_PROVED = 4 };
+
+/* Seconds without a frame. MIDDLE counts as established, UDP_NEW as UDP. */
+struct dsr_timeouts {
+	uint32_t syn_s, established_s, fin_s, close_s, udp_s;
+};
+/* What the kernel has: 60, 900, 120, 10, 300. */
+extern const struct dsr_timeouts dsr_timeouts_default;
+
+/* Who talks to which VIP; compared and hashed as bytes. */
+struct dsr_key {
+	uint8_t client[16], vip[16];
+	uint16_t client_port, vip_port;
+	uint8_t protocol, family;
+};
+
+struct dsr_flow {
+	struct table_link link; /* private */
+	struct dsr_key key;
+	uint16_t generation; /* of the server; private */
+	uint32_t seen;	     /* seconds of the clock */
+	uint32_t server;
+	uint64_t frames, bytes; /* the first frame included */
+	uint32_t number;	/* its own, from 1 on */
+	uint32_t newer, older;	/* private: numbers in the same state */
+	uint32_t state : 8;	/* enum dsr_state */
+	uint32_t began : 24;	/* seconds of the clock, the low 24 bits */
+};
+
+enum dsr_end { DSR_EXPIRED, DSR_EVICTED, DSR_REMOVED, DSR_FORGOTTEN };
+
+struct dsr_list {
+	uint32_t newest, oldest, count;
+};
+
+struct dsr_server {
+	uint16_t generation;
+	/* Those of this generation; active: in UDP or ESTABLISHED. */
+	uint32_t flows, active;
+};
+
+struct dsr_flows_stats {
+	uint64_t opened;
+	uint64_t ended[DSR_FORGOTTEN + 1]; /* by enum dsr_end */
+	uint64_t pushed_out; /* evicted, though UDP or ESTABLISHED */
+	uint64_t no_memory;
+	uint32_t peak;
+};
+
+struct dsr_flows {
+	/* Readable. */
+	uint32_t count, max;
+	struct dsr_timeouts timeouts; /* may be set at any time */
+	struct dsr_flows_stats stats;
+	struct dsr_list lists[DSR_STATES];
+
+	/* Set after dsr_flows_init(), or NULL. A flow is about to leave; nothing
+	 * may be called here that adds or removes. DSR_FORGOTTEN comes late, if
+	 * ever: the caller has let go of all of them in dsr_flows_forget(). */
+	void (*on_end)(void *arg, const struct dsr_flow *w, enum dsr_end why);
+	void *arg;
+
+	/* Private. */
+	struct table table;
+	struct dsr_flow **slabs;
+	size_t slabs_n;
+	uint32_t made, unused; /* flows 1..made exist; a chain by `older` */
+	struct dsr_server *servers;
+	uint32_t servers_n;
+	struct dsr_fragments fragments;
+};
+
+/* A table for up to `max` flows (0: it remembers none; at most 2^30) and for up
+ * to `fragments` packets in fragments at a time (at least 1). Memory is taken as
+ * flows come. Returns 0, or -1 with errno ENOMEM. */
+int dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments);
+/* Without on_end(). Harmless on zeroes. */
+void dsr_flows_fini(struct dsr_flows *fs);
+/* Another limit. What is too many goes in dsr_flows_expire(), in portions, by
+ * the order of eviction. Returns 0, or -1 with errno ENOMEM, nothing changed. */
+int dsr_flows_resize(struct dsr_flows *fs, uint32_t max);
+
+/* ---- each frame ---- */
+
+/* client and VIP with their ports, as frame_parse() has them. */
+void dsr_key_make(struct dsr_key *key, const struct peer *client,
+    const struct peer *vip, uint8_t protocol);
+uint64_t dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key);
+/* As table_expect() and table_expect_link(): a batch of frames is best served in
+ * four rounds, these two, dsr_flows_find() and dsr_flows_on_frame(). */
+void dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash);
+void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
+
+/* The flow, or NULL. One whose server was forgotten ends here. It changes
+ * nothing else: for ICMP errors about a flow this is all there is to call.
+ * Valid until the next call that adds, removes or expires. */
+struct dsr_flow *dsr_flows_find(
+    struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash);
+/* Adds a flow that is not there, from its first frame of `bytes` bytes, which
+ * the caller counts as it likes; tcp_flags as FRAME_SYN etc, 0 for UDP. When the
+ * table is full another one ends. NULL when max is 0, or without memory. */
+struct dsr_flow *dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key,
+    uint64_t hash, uint32_t server, uint8_t tcp_flags, uint32_t bytes,
+    uint64_t now);
+/* One more frame of a flow that was found. */
+void dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w,
+    uint8_t tcp_flags, uint32_t bytes, uint64_t now);
+/* Whether this frame begins another connection with the ports of one that is
+ * over: it may get another server, by dsr_flows_remove() and dsr_flows_add(). */
+bool dsr_flow_begins_again(const struct dsr_flow *w, uint8_t tcp_flags);
+void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
+
+/* ---- time ---- */
+
+/* Ends what is due, at most `most` of them. Returns how many it were: `most`
+ * means that there may be more, call again soon. Each second or so otherwise. */
+unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
+
+/* ---- servers ---- */
+
+/* Lets no flow and no fragment that the server has now find it again; O(1). They
+ * leave when their next frame comes, or with their time; not more than 65,535
+ * times for a server within that time. */
+void dsr_flows_forget(struct dsr_flows *fs, uint32_t server);
+/* How many flows a server has; zeroes for one never used. */
+struct dsr_server dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
+
+/* ---- fragments ---- */
+
+/* Later fragments name no ports: they go where the first one went, if it came
+ * before them. Keys are made of the frame's from, to, protocol and fragment_id. */
+void dsr_flows_first_fragment(struct dsr_flows *fs,
+    const struct dsr_fragment_key *key, uint32_t server, uint64_t now);
+/* Returns whether it is known, and sets *server. */
+bool dsr_flows_fragment(struct dsr_flows *fs,
+    const struct dsr_fragment_key *key, uint32_t *server, uint64_t now);
+
+/* ---- what control asks ---- */
+
+const char *dsr_state_name(enum dsr_state state);
+/* The flow with number i, 1 to fs->made, or NULL: for walks in pieces. A flow
+ * keeps its number. NULL also for those of forgotten servers. */
+const struct dsr_flow *dsr_flows_at(const struct dsr_flows *fs, uint32_t i);
+/* Seconds since it began (up to 2^24, half a year), and since its last frame. */
+uint32_t dsr_flow_age_s(const struct dsr_flow *w, uint64_t now);
+uint32_t dsr_flow_idle_s(const struct dsr_flow *w, uint64_t now);
+
+#endif

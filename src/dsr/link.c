@@ -1,0 +1,100 @@
+/* link.c: the kinds of links this build has, in the order they are tried. */
+#include "config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "dsr/link.h"
+#include "dsr/link_private.h"
+
+static const struct link_ops *const kinds[] = {
+#ifdef HAVE_LINK_PACKET
+	&link_packet,
+#endif
+#ifdef HAVE_LINK_PCAP
+	&link_pcap,
+#endif
+	NULL
+};
+
+const char *
+link_kind(unsigned i)
+{
+	unsigned k = 0;
+
+	while (k < i && kinds[k] != NULL)
+		k++;
+	return kinds[k] != NULL ? kinds[k]->name : NULL;
+}
+
+static int
+open_as(struct link *l, const struct link_ops *ops, const char *ifname,
+    const struct link_filter *f, struct error *e)
+{
+	memset(l, 0, sizeof(*l));
+	l->fd = -1;
+	l->ops = ops;
+	memcpy(l->name, ifname, strlen(ifname) + 1);
+	return ops->open(l, f, e);
+}
+
+int
+link_open(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e)
+{
+	struct error later;
+	unsigned tried = 0;
+
+	if (ifname[0] == '\0' || strlen(ifname) >= sizeof(l->name))
+		return error_set(e, "no interface \"%s\"", ifname);
+	for (unsigned i = 0; kinds[i] != NULL; i++) {
+		if (kind != NULL && strcmp(kind, kinds[i]->name) != 0)
+			continue;
+		/* the best kind's sentence is the one that is told */
+		if (open_as(l, kinds[i], ifname, f, tried++ ? &later : e) == 0)
+			return 0;
+	}
+	if (tried > 0)
+		return -1;
+	if (kind == NULL)
+		return error_set(e, "built without a way to open interfaces");
+	return error_set(e, "no kind of link \"%s\" in this build", kind);
+}
+
+void
+link_close(struct link *l)
+{
+	l->ops->close(l);
+	l->inside = NULL;
+	l->fd = -1;
+}
+
+int
+link_set_filter(struct link *l, const struct link_filter *f, struct error *e)
+{
+	return l->ops->set_filter(l, f, e);
+}
+
+int
+link_receive(struct link *l, struct link_frame *list, unsigned most)
+{
+	return l->ops->receive(l, list, most);
+}
+
+void
+link_release(struct link *l)
+{
+	l->ops->release(l);
+}
+
+int
+link_send(struct link *l, const struct link_frame *list, unsigned n)
+{
+	return l->ops->send(l, list, n);
+}
+
+void
+link_look(struct link *l)
+{
+	l->ops->look(l);
+}

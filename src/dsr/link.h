@@ -1,0 +1,138 @@
+/* link.h: whole Ethernet frames of one network interface, in batches.
+ *
+ *     receive -> look, change bytes in place -> send -> release
+ *
+ * A kind of link is a way the system has to do this; link.c knows which ones
+ * this build has. Only what concerns us comes up: ARP, NDP, and IP packets to the
+ * addresses of the filter, in frames to this interface or to a group, with one
+ * 802.1Q tag or without. What this machine sends itself does not.
+ *
+ * Frames may be longer than the MTU: several TCP segments (or datagrams) merged
+ * by the network card, the kernel (GRO) or a sender on the same machine (TSO),
+ * and their checksums may be left to whoever puts them on a wire. `offload` says
+ * so. A frame sent on with the offload it came with, and nothing but its MAC
+ * addresses changed, is split and summed by kernel or card when that must be;
+ * offload.h does it for frames that become others. */
+#ifndef PEN_DSR_LINK_H
+#define PEN_DSR_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "dsr/mac.h"
+
+/* Laid out as struct virtio_net_hdr (OASIS Virtual I/O Device, 5.1.6), in host
+ * byte order; all zero: one packet with its checksums done. */
+struct link_offload {
+	uint8_t flags;	     /* LINK_CHECKSUM: see the last two */
+	uint8_t type;	     /* of what was merged; 0: nothing was */
+	uint16_t header;     /* bytes all pieces have in common; a hint */
+	uint16_t piece;	     /* payload of each but the last */
+	uint16_t sum_start;  /* the checksum from here to the end is missing */
+	uint16_t sum_offset; /* where it belongs, counted from there; that
+				* place holds the pseudo header's sum */
+};
+
+enum {
+	LINK_CHECKSUM = 1,
+	/* types; the last is a flag: the CWR of the first piece is set */
+	LINK_MERGED_TCP4 = 1,
+	LINK_MERGED_TCP6 = 4,
+	LINK_MERGED_UDP = 5,
+	LINK_MERGED_ECN = 0x80
+};
+
+struct link_frame {
+	unsigned char *bytes; /* Ethernet header first, without its checksum */
+	unsigned length;
+	struct link_offload offload;
+};
+
+/* What comes up. */
+struct link_filter {
+	const struct peer *address; /* their ports do not count */
+	unsigned count;
+	/* Also what is for other machines' MACs: the interface is promiscuous
+	 * while the link is open. */
+	bool promiscuous;
+};
+
+struct link_counters {
+	uint64_t received, sent;
+	uint64_t merged; /* of those received, longer than a packet */
+	uint64_t missed; /* the kernel had no room; as of link_look() */
+	uint64_t cut;	 /* not whole, so not handed up */
+	uint64_t
+	    refused; /* the interface's queue was full, or a frame was none */
+	uint64_t too_long; /* for the MTU, so not sent */
+};
+
+struct link_ops;
+
+/* Between link_open() and link_close(). Read only but for ops and inside, which
+ * are the kind's. */
+struct link {
+	const struct link_ops *ops;
+	int fd; /* readable: link_receive(); close-on-exec */
+	struct mac mac;
+	unsigned mtu; /* of IP packets; as of link_look() */
+	int ifindex;
+	bool up; /* has a carrier and may send */
+	char name[16];
+	struct link_counters count;
+	void *inside;
+};
+
+struct link_ops {
+	const char *name;
+	int (*open)(struct link *l, const struct link_filter *f,
+	    struct error *e); /* name is set; leaves nothing behind on -1 */
+	int (*set_filter)(
+	    struct link *l, const struct link_filter *f, struct error *e);
+	int (*receive)(struct link *l, struct link_frame *list, unsigned most);
+	int (*send)(
+	    struct link *l, const struct link_frame *list, unsigned count);
+	void (*release)(struct link *l);
+	void (*look)(struct link *l);
+	void (*close)(struct link *l);
+};
+
+/* Opens the interface with the kind of that name; NULL: with the first one of
+ * the table that works. Needs what packet(7) needs (CAP_NET_RAW); afterwards no
+ * privileges are needed. Nothing of `f` is kept. Returns 0, or -1 with a
+ * sentence in `e` and nothing open. */
+int link_open(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e);
+/* Frees all; the interface is as it was before. */
+void link_close(struct link *l);
+
+/* The name of the i-th kind of this build; NULL: there are no more. */
+const char *link_kind(unsigned i);
+
+/* From now on, this comes up; frames already received by the kernel may still be
+ * others. Returns 0, or -1 with a sentence in `e`: the old filter remains. */
+int link_set_filter(
+    struct link *l, const struct link_filter *f, struct error *e);
+
+/* Fills `list` with what has come. The bytes belong to the link; they may be
+ * changed, and sent, until link_release(). Returns how many; when fewer than
+ * `most`, there are no more for now, or there is no room before a release.
+ * -1 with errno: ENETDOWN: the interface went down (told once; frames come again
+ * when it is up); ENODEV: it is gone for good, only link_close() makes sense. */
+int link_receive(struct link *l, struct link_frame *list, unsigned most);
+/* Everything received is given back. */
+void link_release(struct link *l);
+
+/* Sends frames received, or of the caller's own memory, which is not needed
+ * afterwards. Returns how many were taken, in order: what is refused for good is
+ * counted as taken, and in `count`; fewer than `n`: no room, nothing says when
+ * there will be. -1 with errno when the interface is down (ENETDOWN) or gone
+ * (ENXIO, ENODEV) and nothing was taken. */
+int link_send(struct link *l, const struct link_frame *list, unsigned n);
+
+/* Looks again at what changes without being told: mtu, up, count.missed. */
+void link_look(struct link *l);
+
+#endif

@@ -1,0 +1,441 @@
+/* link_packet.c: links on Linux: packet(7), the kernel's
+ * Documentation/networking/packet_mmap.rst.
+ *
+ *     ring:  | header  offload  frame | header ...     slots of one size,
+ *              ^ tail: held by us       ^ head: next    in blocks of pages
+ *
+ * Version 2 of the ring: version 3 costs less for each frame when there are very
+ * many, but wakes us only when a block is full or its timer, of a millisecond or
+ * a tick of the kernel, has run out; every packet of every connection would wait
+ * for that. Frames are sent from where they are by sendmmsg(): a ring for sending
+ * was never faster, as frames would have to be copied into it. The queueing
+ * discipline is not bypassed: what bursts must find a queue.
+ *
+ * Frames too long for a slot (merged ones) come through the socket's ordinary
+ * queue into memory of their own. */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "dsr/link_packet.h"
+#include "dsr/link_private.h"
+
+enum {
+	/* The IP header then begins at a multiple of 16 behind the offload, and
+	 * there is room in front of the frame for a tag to be put back. */
+	RESERVE = 6,
+	FRONT = 128, /* more than all that is in front of a frame in a slot */
+	BLOCK = 256 << 10,
+	RING = 16 << 20,      /* of memory that is never swapped */
+	RING_LEAST = 1 << 20, /* when the kernel does not give that much */
+	QUEUE = 8 << 20,      /* long frames, and frames on their way out */
+	LARGE = 65536 + 64,
+	LARGE_FRONT = 16,
+	LARGE_COUNT = 16, /* between two releases */
+	TAG = 4
+};
+
+_Static_assert(sizeof(struct link_offload) == sizeof(struct virtio_net_hdr) &&
+	offsetof(struct link_offload, type) ==
+	    offsetof(struct virtio_net_hdr, gso_type) &&
+	offsetof(struct link_offload, header) ==
+	    offsetof(struct virtio_net_hdr, hdr_len) &&
+	offsetof(struct link_offload, piece) ==
+	    offsetof(struct virtio_net_hdr, gso_size) &&
+	offsetof(struct link_offload, sum_start) ==
+	    offsetof(struct virtio_net_hdr, csum_start) &&
+	LINK_CHECKSUM == VIRTIO_NET_HDR_F_NEEDS_CSUM,
+    "the offload is what PACKET_VNET_HDR speaks");
+
+static unsigned char *
+slot_at(const struct packet_ring *p, const struct packet_place *at)
+{
+	return p->ring + (size_t)at->block * BLOCK +
+	    (size_t)at->index * p->slot;
+}
+
+static void
+slot_next(const struct packet_ring *p, struct packet_place *at)
+{
+	if (++at->index < p->in_block)
+		return;
+	at->index = 0;
+	if (++at->block == p->blocks)
+		at->block = 0;
+}
+
+/* The kernel has told the tag apart from the frame. */
+static void
+put_tag_back(struct link_frame *f, uint16_t type, uint16_t tag)
+{
+	unsigned char *to = f->bytes - TAG;
+
+	memmove(to, f->bytes, (size_t)2 * ETH_ALEN);
+	to[12] = (unsigned char)(type >> 8);
+	to[13] = (unsigned char)type;
+	to[14] = (unsigned char)(tag >> 8);
+	to[15] = (unsigned char)tag;
+	f->bytes = to;
+	f->length += TAG;
+	if (f->offload.flags & LINK_CHECKSUM)
+		f->offload.sum_start += TAG;
+	if (f->offload.header != 0)
+		f->offload.header += TAG;
+}
+
+/* The next long frame: they come in the order in which the ring tells of them. */
+static bool
+take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
+{
+	unsigned char *to = p->large + (size_t)p->large_used * LARGE;
+	struct iovec part[2] = { { &f->offload, sizeof(f->offload) },
+		{ to + LARGE_FRONT, LARGE - LARGE_FRONT } };
+	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
+	ssize_t n = recvmsg(l->fd, &m, MSG_DONTWAIT);
+
+	if (n <= (ssize_t)sizeof(f->offload) || (m.msg_flags & MSG_TRUNC))
+		return false;
+	p->large_used++;
+	f->bytes = to + LARGE_FRONT;
+	f->length = (unsigned)n - sizeof(f->offload);
+	return true;
+}
+
+/* Whether what is in the slot is for us. */
+static bool
+take(struct link *l, struct packet_ring *p, unsigned char *slot, unsigned status,
+    struct link_frame *f)
+{
+	const struct tpacket2_hdr *h = (const void *)slot;
+	const struct sockaddr_ll *from =
+	    (const void *)(slot + TPACKET_ALIGN(sizeof(*h)));
+
+	if (status & TP_STATUS_COPY) {
+		if (!take_large(l, p, f)) {
+			l->count.cut++;
+			return false;
+		}
+	} else if (h->tp_snaplen < h->tp_len) {
+		l->count.cut++;
+		return false;
+	} else {
+		f->bytes = slot + h->tp_mac;
+		f->length = h->tp_snaplen;
+		memcpy(&f->offload, f->bytes - sizeof(f->offload),
+		    sizeof(f->offload));
+	}
+	/* kernels before 4.20 cannot keep it to themselves */
+	if (from->sll_pkttype == PACKET_OUTGOING)
+		return false;
+	if (status & TP_STATUS_VLAN_VALID)
+		put_tag_back(f,
+		    status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid
+						       : ETH_P_8021Q,
+		    h->tp_vlan_tci);
+	if (f->offload.type != 0)
+		l->count.merged++;
+	return true;
+}
+
+/* Says what the kernel has to say when it wakes us for no frame. */
+static int
+trouble(struct link *l)
+{
+	int error = 0;
+	socklen_t len = sizeof(error);
+	char name[IF_NAMESIZE];
+
+	getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	if (error == 0)
+		return 0;
+	l->up = false;
+	errno = if_indextoname((unsigned)l->ifindex, name) != NULL ? ENETDOWN
+								   : ENODEV;
+	return -1;
+}
+
+static void
+packet_release(struct link *l)
+{
+	struct packet_ring *p = l->inside;
+
+	for (; p->held > 0; p->held--) {
+		struct tpacket2_hdr *h = (void *)slot_at(p, &p->tail);
+
+		__atomic_store_n(
+		    &h->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+		slot_next(p, &p->tail);
+	}
+	p->large_used = 0;
+}
+
+static int
+packet_receive(struct link *l, struct link_frame *list, unsigned most)
+{
+	struct packet_ring *p = l->inside;
+	unsigned n = 0, held = p->held;
+
+	while (n < most && p->held < p->slots) {
+		unsigned char *slot = slot_at(p, &p->head);
+		const struct tpacket2_hdr *h = (const void *)slot;
+		unsigned status =
+		    __atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE);
+
+		if (!(status & TP_STATUS_USER))
+			break;
+		if ((status & TP_STATUS_COPY) && p->large_used == LARGE_COUNT)
+			break;
+		if (take(l, p, slot, status, &list[n]))
+			n++;
+		slot_next(p, &p->head);
+		p->held++;
+	}
+	if (n == 0) {
+		/* the caller has nothing to release */
+		if (held == 0)
+			packet_release(l);
+		return trouble(l);
+	}
+	l->count.received += n;
+	l->up = true;
+	return (int)n;
+}
+
+/* What becomes of a frame the kernel did not take: true, it is done with. */
+static bool
+send_refused(struct link *l, int error)
+{
+	switch (error) {
+	case EMSGSIZE:
+		l->count.too_long++;
+		return true;
+	case EINTR:
+	case EAGAIN:
+	case ENETDOWN:
+	case ENXIO:
+	case ENODEV:
+		return false;
+	default:
+		l->count.refused++;
+		return true;
+	}
+}
+
+/* Up to PACKET_BATCH of them; how many were taken, or -1. */
+static int
+send_some(struct link *l, const struct link_frame *list, unsigned n)
+{
+	struct packet_ring *p = l->inside;
+	unsigned done = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct iovec *part = p->part[i];
+
+		/* sendmmsg() does not write to it */
+		part[0].iov_base = (void *)(uintptr_t)&list[i].offload;
+		part[1].iov_base = list[i].bytes;
+		part[1].iov_len = list[i].length;
+	}
+	while (done < n) {
+		int got =
+		    sendmmsg(l->fd, p->message + done, n - done, MSG_DONTWAIT);
+
+		if (got > 0) {
+			l->count.sent += (unsigned)got;
+			done += (unsigned)got;
+		} else if (send_refused(l, errno)) {
+			done++;
+		} else if (errno != EINTR) {
+			break;
+		}
+	}
+	if (done > 0 || n == 0 || errno == EAGAIN)
+		return (int)done;
+	l->up = false;
+	return -1;
+}
+
+static int
+packet_send(struct link *l, const struct link_frame *list, unsigned n)
+{
+	unsigned done = 0;
+
+	while (done < n) {
+		unsigned some =
+		    n - done < PACKET_BATCH ? n - done : PACKET_BATCH;
+		int got = send_some(l, list + done, some);
+
+		if (got < 0 && done == 0)
+			return -1;
+		if (got > 0)
+			done += (unsigned)got;
+		if (got < (int)some)
+			break;
+	}
+	return (int)done;
+}
+
+static void
+packet_close(struct link *l)
+{
+	struct packet_ring *p = l->inside;
+
+	if (p != NULL) {
+		packet_merging_restore(l);
+		if (p->ring != NULL)
+			munmap(p->ring, (size_t)p->blocks * BLOCK);
+		free(p->large);
+		free(p->group);
+		free(p);
+	}
+	/* this also ends what the socket wanted of the interface */
+	if (l->fd >= 0)
+		close(l->fd);
+	l->inside = NULL;
+	l->fd = -1;
+}
+
+/* Takes as much memory as there is. */
+static int
+open_ring(struct link *l, struct packet_ring *p)
+{
+	size_t size = RING;
+	struct tpacket_req r = { .tp_block_size = BLOCK };
+	void *map;
+
+	p->slot = (FRONT + l->mtu + ETH_HLEN + TAG + TPACKET_ALIGNMENT - 1) /
+	    TPACKET_ALIGNMENT * TPACKET_ALIGNMENT;
+	if (p->slot > BLOCK)
+		p->slot = BLOCK;
+	p->in_block = BLOCK / p->slot;
+	for (;; size /= 2) {
+		r.tp_block_nr = (unsigned)(size / BLOCK);
+		r.tp_frame_size = p->slot;
+		r.tp_frame_nr = r.tp_block_nr * p->in_block;
+		if (setsockopt(
+			l->fd, SOL_PACKET, PACKET_RX_RING, &r, sizeof(r)) == 0)
+			break;
+		if (errno != ENOMEM || size <= RING_LEAST)
+			return -1;
+	}
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_POPULATE, l->fd, 0);
+	if (map == MAP_FAILED)
+		return -1;
+	p->ring = map;
+	p->blocks = r.tp_block_nr;
+	p->slots = r.tp_frame_nr;
+	return 0;
+}
+
+static int
+open_options(struct link *l)
+{
+	static const struct {
+		int level, name, value;
+		bool must;
+	} row[] = {
+		{ SOL_PACKET, PACKET_VERSION, TPACKET_V2, true },
+		{ SOL_PACKET, PACKET_VNET_HDR, 1, true },
+		{ SOL_PACKET, PACKET_RESERVE, RESERVE, true },
+		{ SOL_PACKET, PACKET_COPY_THRESH, 1, true },
+#ifdef PACKET_IGNORE_OUTGOING
+		{ SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, false },
+#endif
+		{ SOL_SOCKET, SO_RCVBUF, QUEUE, false },
+		{ SOL_SOCKET, SO_SNDBUF, QUEUE, false },
+		{ SOL_SOCKET, SO_RCVBUFFORCE, QUEUE, false },
+		{ SOL_SOCKET, SO_SNDBUFFORCE, QUEUE, false },
+	};
+
+	int room = 0;
+	socklen_t len = sizeof(room);
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (setsockopt(l->fd, row[i].level, row[i].name, &row[i].value,
+			sizeof(int)) != 0 &&
+		    row[i].must)
+			return -1;
+	}
+	getsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &room, &len);
+	if (room < QUEUE)
+		log_info("little room for merged frames, net.core.rmem_max "
+			 "bounds it interface=%s bytes=%d",
+		    l->name, room);
+	return 0;
+}
+
+static void
+open_messages(struct packet_ring *p)
+{
+	for (unsigned i = 0; i < PACKET_BATCH; i++) {
+		p->part[i][0].iov_len = sizeof(struct link_offload);
+		p->message[i].msg_hdr.msg_iov = p->part[i];
+		p->message[i].msg_hdr.msg_iovlen = 2;
+	}
+}
+
+static int
+open_memory(struct link *l, struct error *e)
+{
+	struct packet_ring *p = calloc(1, sizeof(*p));
+
+	if (p == NULL ||
+	    (p->large = malloc((size_t)LARGE * LARGE_COUNT)) == NULL) {
+		free(p);
+		return error_set(e, "interface %s: out of memory", l->name);
+	}
+	l->inside = p;
+	open_messages(p);
+	if (open_options(l) != 0 || open_ring(l, p) != 0)
+		return error_set(e, "interface %s: no ring for frames: %s",
+		    l->name, strerror(errno));
+	return 0;
+}
+
+static int
+packet_open(struct link *l, const struct link_filter *f, struct error *e)
+{
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL) };
+
+	/* of no protocol: nothing comes before the filter is there */
+	l->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->fd < 0)
+		return error_set(e, "interface %s: no packet socket: %s",
+		    l->name, strerror(errno));
+	if (packet_identify(l, e) != 0 || open_memory(l, e) != 0 ||
+	    packet_set_filter(l, f, e) != 0)
+		goto failed;
+	at.sll_ifindex = l->ifindex;
+	if (bind(l->fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
+		error_set(e, "interface %s: %s", l->name, strerror(errno));
+		goto failed;
+	}
+	packet_merging_exact(l);
+	return 0;
+failed:
+	packet_close(l);
+	return -1;
+}
+
+const struct link_ops link_packet = { .name = "packet",
+	.open = packet_open,
+	.set_filter = packet_set_filter,
+	.receive = packet_receive,
+	.send = packet_send,
+	.release = packet_release,
+	.look = packet_look,
+	.close = packet_close };

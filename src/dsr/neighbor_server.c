@@ -1,0 +1,304 @@
+/* neighbor_server.c: servers: asked, believed, given up. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsr/neighbor_private.h"
+
+enum { COST_US = 1000000 / NEIGHBOR_RATE };
+
+const char *
+neighbor_state_name(enum neighbor_state state)
+{
+	static const char *const names[] = { "new", "fresh", "doubted",
+		"failed" };
+
+	return names[state];
+}
+
+const struct mac *
+neighbor_mac(const struct neighbor *w)
+{
+	return w->state == NEIGHBOR_FRESH || w->state == NEIGHBOR_DOUBTED
+	    ? &w->mac
+	    : NULL;
+}
+
+/* ---- finding ---- */
+
+static bool
+is_key(const struct table_link *l, const void *key)
+{
+	const struct neighbor *w =
+	    (const struct neighbor *)(const void *)((const char *)l -
+		offsetof(struct neighbor, link));
+
+	return neighbor_is(key, &w->ip);
+}
+
+struct neighbor *
+neighbors_find(struct neighbors *n, const struct peer *ip)
+{
+	struct neighbor_key key;
+	uint64_t hash = neighbor_hash(&n->servers, ip, &key);
+	struct table_link *l = table_find(&n->servers, hash, is_key, &key);
+
+	return l != NULL ? list_entry(l, struct neighbor, link) : NULL;
+}
+
+static struct neighbor *
+first_of(struct list *head)
+{
+	struct list *link = list_first(head);
+
+	return link != NULL ? list_entry(link, struct neighbor, order) : NULL;
+}
+
+static void
+move_to(struct list *head, struct neighbor *w, uint64_t due)
+{
+	list_remove(&w->order);
+	list_append(head, &w->order);
+	w->due = due;
+}
+
+/* ---- asking ---- */
+
+static void
+ask_arp(struct neighbors *n, const struct neighbor *w, const struct mac *to)
+{
+	struct arp a = { .sender_mac = n->options.mac, .request = true };
+
+	if (n->options.ip4.family != 0)
+		memcpy(a.sender, n->options.ip4.ip + 12, 4);
+	memcpy(a.target, w->ip.ip + 12, 4);
+	neighbors_send_arp(n, to, &a);
+}
+
+static void
+ask_ndp(struct neighbors *n, const struct neighbor *w, const struct mac *to)
+{
+	struct ndp d = { .has_mac = true, .mac = n->options.mac };
+
+	memcpy(d.from, n->own6.ip, 16);
+	memcpy(d.target, w->ip.ip, 16);
+	if (mac_equal(to, &mac_broadcast))
+		ndp_group(d.to, w->ip.ip);
+	else
+		memcpy(d.to, w->ip.ip, 16);
+	neighbors_send_ndp(n, to, &d);
+}
+
+static void
+ask(struct neighbors *n, struct neighbor *w, uint64_t now)
+{
+	bool alone = w->state == NEIGHBOR_DOUBTED && w->tries == 0;
+	const struct mac *to = alone ? &w->mac : &mac_broadcast;
+
+	w->all_asked = !alone;
+	w->asked = now;
+	w->tries++;
+	n->stats.questions++;
+	if (w->state == NEIGHBOR_FAILED)
+		move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
+	else
+		move_to(&n->asked, w, now + NEIGHBOR_ANSWER_MS);
+	if (w->ip.family == AF_INET)
+		ask_arp(n, w, to);
+	else
+		ask_ndp(n, w, to);
+}
+
+/* Takes what one question costs, if there is as much. */
+static bool
+pay(struct neighbors *n, uint64_t now)
+{
+	uint64_t most = (uint64_t)NEIGHBOR_BURST * COST_US;
+	uint64_t passed = now - n->credit_at;
+
+	n->credit_at = now;
+	/* so that nothing overflows */
+	n->credit += (passed < most ? passed : most) * 1000;
+	if (n->credit > most)
+		n->credit = most;
+	if (n->credit < COST_US)
+		return false;
+	n->credit -= COST_US;
+	return true;
+}
+
+/* Servers that have failed take what the others leave. */
+static void
+ask_due(struct neighbors *n, uint64_t now)
+{
+	struct neighbor *w;
+
+	while ((w = first_of(&n->ready)) != NULL && pay(n, now))
+		ask(n, w, now);
+	while (
+	    (w = first_of(&n->failed)) != NULL && w->due <= now && pay(n, now))
+		ask(n, w, now);
+}
+
+/* ---- learning ---- */
+
+/* The callback is the last thing: it may drop w. */
+static void
+change(struct neighbors *n, struct neighbor *w, bool reachable)
+{
+	if (n->options.on_change != NULL)
+		n->options.on_change(n->options.arg, w, reachable);
+}
+
+static void
+believe(
+    struct neighbors *n, struct neighbor *w, const struct mac *m, uint64_t now)
+{
+	bool known = neighbor_mac(w) != NULL;
+	bool same = known && mac_equal(&w->mac, m);
+
+	n->stats.moves += known && !same;
+	w->mac = *m;
+	w->state = NEIGHBOR_FRESH;
+	w->tries = 0;
+	w->answered = now;
+	move_to(&n->fresh, w, now + NEIGHBOR_REFRESH_MS);
+	if (!same)
+		change(n, w, true);
+}
+
+static void
+give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
+{
+	w->state = NEIGHBOR_FAILED;
+	n->stats.failures++;
+	move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
+	change(n, w, false);
+}
+
+/* Something speaks for asking now: once a second at most. */
+static void
+ask_early(struct neighbors *n, struct neighbor *w, uint64_t now)
+{
+	if (now - w->asked < NEIGHBOR_ANSWER_MS)
+		return;
+	if (w->state == NEIGHBOR_FRESH) {
+		w->state = NEIGHBOR_DOUBTED;
+		w->tries = 0;
+		move_to(&n->ready, w, now);
+	} else if (w->state == NEIGHBOR_FAILED) {
+		w->due = now;
+		list_remove(&w->order);
+		list_prepend(&n->failed, &w->order);
+	}
+	ask_due(n, now);
+}
+
+/* Whether a question that waits for its answer can have been this one's. */
+static bool
+was_asked(const struct neighbor *w, const struct mac *m)
+{
+	return w->tries > 0 && (w->all_asked || mac_equal(&w->mac, m));
+}
+
+void
+neighbors_learn(struct neighbors *n, const struct claim *c, uint64_t now)
+{
+	struct neighbor *w;
+
+	if (c->ip.family == 0 || mac_equal(&c->mac, &n->options.mac) ||
+	    (w = neighbors_find(n, &c->ip)) == NULL)
+		return;
+	if (neighbor_mac(w) == NULL) {
+		if (c->to_us)
+			believe(n, w, &c->mac, now);
+		else
+			ask_early(n, w, now);
+	} else if (c->to_us && c->answer && was_asked(w, &c->mac)) {
+		believe(n, w, &c->mac, now);
+	} else if (!mac_equal(&c->mac, &w->mac)) {
+		n->stats.claims++;
+		ask_early(n, w, now);
+	}
+}
+
+/* ---- time ---- */
+
+static void
+check_answers(struct neighbors *n, uint64_t now)
+{
+	struct neighbor *w;
+
+	while ((w = first_of(&n->asked)) != NULL && w->due <= now)
+		if (w->tries >= NEIGHBOR_TRIES)
+			give_up(n, w, now);
+		else
+			move_to(&n->ready, w, now);
+	while ((w = first_of(&n->fresh)) != NULL && w->due <= now) {
+		w->state = NEIGHBOR_DOUBTED;
+		w->tries = 0;
+		move_to(&n->ready, w, now);
+	}
+}
+
+static uint64_t
+until(struct list *head, uint64_t now, uint64_t most)
+{
+	const struct neighbor *w = first_of(head);
+
+	if (w == NULL || w->due >= now + most)
+		return most;
+	return w->due > now ? w->due - now : 0;
+}
+
+uint64_t
+neighbors_tick_servers(struct neighbors *n, uint64_t now)
+{
+	uint64_t wait = NEIGHBOR_ANSWER_MS;
+
+	check_answers(n, now);
+	ask_due(n, now);
+	wait = until(&n->asked, now, wait);
+	wait = until(&n->fresh, now, wait);
+	wait = until(&n->failed, now, wait);
+	wait = until(&n->ready, now, wait);
+	/* What waits for credit need not be asked one by one. */
+	return wait > 0 ? wait : 10;
+}
+
+/* ---- life ---- */
+
+struct neighbor *
+neighbors_add(struct neighbors *n, const struct peer *ip, uint64_t now)
+{
+	struct neighbor *w = neighbors_find(n, ip);
+	struct neighbor_key key;
+
+	if (w != NULL) {
+		w->uses++;
+		return w;
+	}
+	w = calloc(1, sizeof(*w));
+	if (w == NULL)
+		return NULL;
+	w->ip = *ip;
+	w->ip.port = 0;
+	w->uses = 1;
+	list_init(&w->order);
+	table_add(&n->servers, &w->link, neighbor_hash(&n->servers, ip, &key));
+	move_to(&n->ready, w, now);
+	ask_due(n, now);
+	return w;
+}
+
+void
+neighbors_drop(struct neighbors *n, struct neighbor *w)
+{
+	if (--w->uses > 0)
+		return;
+	list_remove(&w->order);
+	table_remove(&n->servers, &w->link);
+	free(w);
+}

@@ -1,0 +1,106 @@
+#!/bin/sh
+# cross.sh: builds the tests of pure code for other machines and runs them under
+# qemu: one with 32 bits, one with the bytes the other way round.
+#
+#     sh tests/cross.sh [MACHINE...]
+#
+# Check is not there for them: support/plain stands in for it, and a test program
+# that includes no more than that and pure code can be listed below. The last line
+# is "cross: N passed, N failed, N skipped".
+set -u
+
+top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+passed=0 failed=0 skipped=0
+
+# machine  compiler                 emulator
+machines='
+arm        arm-linux-gnueabihf-gcc  qemu-arm
+s390x      s390x-linux-gnu-gcc      qemu-s390x
+'
+programs='
+dsr/test_dsr_flows
+dsr/test_dsr_fragments
+dsr/test_dsr_full
+dsr/test_frame
+dsr/test_frame_make
+dsr/test_frame_random
+dsr/test_frame_tunnel
+dsr/test_neighbor
+dsr/test_neighbor_claims
+dsr/test_neighbor_vip
+'
+# The code under test, and what these programs share.
+sources='
+src/base/addr.c src/base/hash.c src/base/number.c src/base/peer.c
+src/base/table.c
+src/dsr/dsr_flows.c src/dsr/dsr_flows_memory.c src/dsr/dsr_fragments.c
+src/dsr/frame.c src/dsr/frame_arp.c src/dsr/frame_ip.c src/dsr/frame_make.c
+src/dsr/frame_ndp.c src/dsr/frame_sum.c src/dsr/frame_tcp.c src/dsr/mac.c
+src/dsr/neighbor.c src/dsr/neighbor_server.c src/dsr/neighbor_vip.c
+tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
+tests/unit/dsr/mold.c tests/unit/dsr/samples.c
+tests/support/plain/plain.c
+'
+flags="-std=gnu11 -O2 -g -static -Wall -Wextra -Werror -Wcast-align=strict
+	-I$top/tests/support/plain -I$work -I$top/src -I$top/tests"
+
+# compile COMPILER DIR: the shared part, once
+compile() {
+	mkdir -p "$2" || return
+	for source in $sources; do
+		object=$2/$(echo "${source%.c}" | tr / _).o
+		# shellcheck disable=SC2086 # words
+		"$1" $flags -c -o "$object" "$top/$source" || return
+	done
+}
+
+# run COMPILER DIR EMULATOR PROGRAM
+run() {
+	# shellcheck disable=SC2086 # words
+	"$1" $flags -o "$2/program" "$top/tests/unit/$4.c" "$2"/*.o || return
+	timeout 300 "$3" "$2/program"
+}
+
+# try MACHINE COMPILER EMULATOR
+try() {
+	for tool in "$2" "$3"; do
+		if ! command -v "$tool" >/dev/null 2>&1; then
+			echo "skipped: $1: no $tool"
+			skipped=$((skipped + 1))
+			return
+		fi
+	done
+	if ! compile "$2" "$work/$1" >"$work/log" 2>&1; then
+		echo "$1: does not compile"
+		tail -n 40 "$work/log"
+		failed=$((failed + 1))
+		return
+	fi
+	for program in $programs; do
+		if run "$2" "$work/$1" "$3" "$program" >"$work/log" 2>&1; then
+			echo "$1: $program: $(tail -n 1 "$work/log")"
+			passed=$((passed + 1))
+		else
+			echo "$1: $program: failed"
+			tail -n 40 "$work/log"
+			failed=$((failed + 1))
+		fi
+	done
+}
+
+wanted() {
+	[ -z "$only" ] || case " $only " in *" $1 "*) ;; *) return 1 ;; esac
+}
+
+only=$*
+echo '#define _GNU_SOURCE 1' >"$work/config.h"
+while read -r machine compiler emulator; do
+	[ -z "$machine" ] || ! wanted "$machine" ||
+		try "$machine" "$compiler" "$emulator" </dev/null
+done <<LIST
+$machines
+LIST
+echo "cross: $passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

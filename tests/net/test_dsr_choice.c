@@ -1,0 +1,110 @@
+/* test_dsr_choice.c: which server a client gets from a director: in turn, the
+ * same for all of a connection, over TCP and UDP, IPv4 and IPv6. */
+#include "config.h"
+
+#include <check.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/dsrnet.h"
+#include "support/netrig.h"
+#include "support/suite.h"
+
+enum { SERVERS = 3, ROUNDS = 8 };
+
+static const struct netrig_options three = { .servers = SERVERS };
+static struct netrig rig;
+static struct dsrnet net;
+
+/* One connection with a word each way; returns its server. */
+static unsigned
+talk_tcp(void)
+{
+	int near, far;
+	unsigned i = dsrnet_connect(&net, &near, &far);
+
+	dsrnet_pass(near, far, 4);
+	dsrnet_pass(far, near, 4);
+	close(near);
+	close(far);
+	return i;
+}
+
+/* Datagrams of one client's port; all at one server. */
+static unsigned
+talk_udp(void)
+{
+	int near = dsrnet_dial(&net);
+	unsigned i = dsrnet_echo(&net, near, 4, 4), k;
+
+	for (k = 0; k < 4; k++)
+		ck_assert_uint_eq(dsrnet_echo(&net, near, 4, 4), i);
+	close(near);
+	return i;
+}
+
+/* A classic pen goes by a hash of the client's address and port there. */
+static void
+expect_in_turn(const char *vip, int type)
+{
+	unsigned got[SERVERS] = { 0 }, last = SERVERS, now, i;
+
+	dsrnet_begin(&net, &rig, vip, type);
+	for (i = 0; i < SERVERS * ROUNDS; i++) {
+		now = type == SOCK_STREAM ? talk_tcp() : talk_udp();
+		if (last != SERVERS && !dsrpen_is_classic())
+			ck_assert_uint_eq(now, (last + 1) % SERVERS);
+		got[now]++;
+		last = now;
+	}
+	for (i = 0; i < SERVERS; i++)
+		if (dsrpen_is_classic())
+			ck_assert_uint_gt(got[i], 0);
+		else
+			ck_assert_uint_eq(got[i], ROUNDS);
+	dsrnet_end(&net);
+}
+
+START_TEST(tcp4_in_turn)
+{
+	NEED_DSR();
+	NEED_NETRIG(&rig, &three);
+	expect_in_turn(NETRIG_VIP4, SOCK_STREAM);
+}
+END_TEST
+
+START_TEST(udp4_in_turn)
+{
+	NEED_DSR();
+	NEED_NETRIG(&rig, &three);
+	expect_in_turn(NETRIG_VIP4, SOCK_DGRAM);
+}
+END_TEST
+
+START_TEST(tcp6_in_turn)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	NEED_NETRIG(&rig, &three);
+	expect_in_turn(NETRIG_VIP6, SOCK_STREAM);
+}
+END_TEST
+
+START_TEST(udp6_in_turn)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	NEED_NETRIG(&rig, &three);
+	expect_in_turn(NETRIG_VIP6, SOCK_DGRAM);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_choice");
+
+	SUITE_ADD(s, tcp4_in_turn, 60);
+	SUITE_ADD(s, udp4_in_turn, 60);
+	SUITE_ADD(s, tcp6_in_turn, 60);
+	SUITE_ADD(s, udp6_in_turn, 60);
+	return suite_main(s);
+}

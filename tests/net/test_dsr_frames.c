@@ -1,0 +1,167 @@
+/* test_dsr_frames.c: frames that are not the plain ones: of the MTU and above,
+ * with checksums still to come, with VLAN tags, fragments, and what routers say
+ * about answers that are too big for a link. */
+#include "config.h"
+
+#include <check.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/dsrnet.h"
+#include "support/netrig.h"
+#include "support/suite.h"
+
+static struct netrig rig;
+static struct dsrnet net;
+
+/* Streams both ways, through both servers. */
+static void
+expect_streams(const char *vip)
+{
+	size_t n = (size_t)suite_amount(8 << 20, 1 << 20);
+	unsigned i;
+	int near, far;
+
+	dsrnet_begin(&net, &rig, vip, SOCK_STREAM);
+	for (i = 0; i < 2; i++) {
+		dsrnet_connect(&net, &near, &far);
+		dsrnet_pass(near, far, n);
+		dsrnet_pass(far, near, n);
+		close(near);
+		close(far);
+	}
+	dsrnet_end(&net);
+}
+
+START_TEST(uploads4)
+{
+	static const struct netrig_options two = { .servers = 2 };
+
+	NEED_DSR();
+	NEED_NETRIG(&rig, &two);
+	expect_streams(NETRIG_VIP4);
+}
+END_TEST
+
+START_TEST(uploads6)
+{
+	static const struct netrig_options two = { .servers = 2 };
+
+	NEED_DSR_OF_OURS("IPv6");
+	NEED_NETRIG(&rig, &two);
+	expect_streams(NETRIG_VIP6);
+}
+END_TEST
+
+/* As between virtual machines of one host: what the client sends in one piece
+ * of up to 64 KiB, without a checksum, reaches the director so. */
+static const struct netrig_options offloads = { .servers = 2, .offload = true };
+
+START_TEST(offloads4)
+{
+	NEED_DSR_OF_OURS("offloads");
+	NEED_NETRIG(&rig, &offloads);
+	expect_streams(NETRIG_VIP4);
+}
+END_TEST
+
+START_TEST(offloads6)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	NEED_NETRIG(&rig, &offloads);
+	expect_streams(NETRIG_VIP6);
+}
+END_TEST
+
+static const struct netrig_options tags = { .servers = 2, .vlan = 42 };
+
+START_TEST(tags4)
+{
+	NEED_DSR_OF_OURS("VLANs");
+	NEED_NETRIG(&rig, &tags);
+	expect_streams(NETRIG_VIP4);
+}
+END_TEST
+
+START_TEST(tags6)
+{
+	NEED_DSR_OF_OURS("VLANs");
+	NEED_NETRIG(&rig, &tags);
+	expect_streams(NETRIG_VIP6);
+}
+END_TEST
+
+/* The router's "too big" goes to the VIP, and must find the server that has
+ * sent what was. */
+static const struct netrig_options narrow = { .servers = 2, .router = true };
+
+START_TEST(narrow_link4)
+{
+	NEED_DSR_OF_OURS("path MTU discovery");
+	NEED_NETRIG(&rig, &narrow);
+	expect_streams(NETRIG_VIP4);
+}
+END_TEST
+
+START_TEST(narrow_link6)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	NEED_NETRIG(&rig, &narrow);
+	expect_streams(NETRIG_VIP6);
+}
+END_TEST
+
+/* All pieces of a datagram must be at one server, and at the one that the
+ * client has already. */
+static void
+expect_fragments(const char *vip)
+{
+	static const struct netrig_options three = { .servers = 3 };
+	unsigned i, k, server;
+	int near;
+
+	NEED_NETRIG(&rig, &three);
+	dsrnet_begin(&net, &rig, vip, SOCK_DGRAM);
+	for (i = 0; i < 6; i++) {
+		near = dsrnet_dial(&net);
+		server = dsrnet_echo(&net, near, 4000, 4000);
+		for (k = 0; k < 3; k++)
+			ck_assert_uint_eq(
+			    dsrnet_echo(&net, near, k == 1 ? 10 : 9000, 4000),
+			    server);
+		close(near);
+	}
+	dsrnet_end(&net);
+}
+
+START_TEST(fragments4)
+{
+	NEED_DSR_OF_OURS("fragments");
+	expect_fragments(NETRIG_VIP4);
+}
+END_TEST
+
+START_TEST(fragments6)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	expect_fragments(NETRIG_VIP6);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_frames");
+
+	SUITE_ADD(s, uploads4, 90);
+	SUITE_ADD(s, uploads6, 90);
+	SUITE_ADD(s, offloads4, 90);
+	SUITE_ADD(s, offloads6, 90);
+	SUITE_ADD(s, tags4, 90);
+	SUITE_ADD(s, tags6, 90);
+	SUITE_ADD(s, narrow_link4, 90);
+	SUITE_ADD(s, narrow_link6, 90);
+	SUITE_ADD(s, fragments4, 90);
+	SUITE_ADD(s, fragments6, 90);
+	return suite_main(s);
+}

@@ -1,0 +1,139 @@
+/* dsrnet.c: sockets of servers and their clients, around a director. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/dsrnet.h"
+#include "support/pattern.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { DATAGRAM = 65536, PIECE = 65536 };
+
+void
+dsrnet_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
+{
+	bool v6 = strchr(vip, ':') != NULL;
+	const char *where = v6 ? text("[%s]:0", vip) : text("%s:0", vip);
+	const char *s[NETRIG_SERVERS] = { NULL };
+	unsigned i;
+
+	memset(n, 0, sizeof(*n));
+	n->rig = rig;
+	n->vip = vip;
+	n->type = type;
+	for (i = 0; i < rig->is.servers; i++) {
+		s[i] = v6 ? netrig_server6(i) : netrig_server4(i);
+		n->at[i] = netrig_listen(
+		    rig, NETRIG_SERVER + i, type, vip, DSRNET_PORT);
+	}
+	/* The first NULL among the servers ends the words. */
+	dsrpen_up(&n->pen, rig, NETRIG_DIRECTOR, vip,
+	    type == SOCK_DGRAM ? "-rU" : "-r", where, s[0], s[1], s[2], s[3],
+	    NULL);
+}
+
+void
+dsrnet_end(struct dsrnet *n)
+{
+	unsigned i;
+
+	dsrpen_down(&n->pen);
+	for (i = 0; i < n->rig->is.servers; i++)
+		close(n->at[i]);
+	netrig_down(n->rig);
+}
+
+int
+dsrnet_dial(const struct dsrnet *n)
+{
+	return netrig_dial(n->rig, NETRIG_CLIENT, n->type, n->vip, DSRNET_PORT);
+}
+
+static unsigned
+who_has_got(const struct dsrnet *n)
+{
+	unsigned i = 0;
+
+	while (i < n->rig->is.servers && !netrig_is_readable(n->at[i]))
+		i++;
+	return i;
+}
+
+unsigned
+dsrnet_wait(const struct dsrnet *n)
+{
+	WAIT_FOR(who_has_got(n) < n->rig->is.servers, 10000);
+	return who_has_got(n);
+}
+
+unsigned
+dsrnet_connect(const struct dsrnet *n, int *near, int *far)
+{
+	unsigned i;
+
+	*near = dsrnet_dial(n);
+	WAIT_FOR(netrig_is_connected(*near), 10000);
+	i = dsrnet_wait(n);
+	*far = accept4(n->at[i], NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+	ck_assert_int_ge(*far, 0);
+	return i;
+}
+
+void
+dsrnet_pass(int from, int to, size_t bytes)
+{
+	static char piece[PIECE];
+	size_t sent = 0, got = 0, k;
+	long long end = wait_now_ms() + wait_scaled(30000);
+	ssize_t n = 0;
+
+	while (got < bytes) {
+		k = bytes - sent < PIECE ? bytes - sent : PIECE;
+		if (k > 0) {
+			pattern_fill(1, sent, piece, k);
+			n = send(from, piece, k, 0);
+			sent += n > 0 ? (size_t)n : 0;
+		}
+		n = recv(to, piece, PIECE, 0);
+		if (n > 0) {
+			pattern_check(1, got, piece, (size_t)n);
+			got += (size_t)n;
+			continue;
+		}
+		if (n == 0 || errno != EAGAIN || wait_now_ms() > end)
+			ck_abort_msg("%zu of %zu bytes arrived: %s", got, bytes,
+			    n == 0 ? "the end" : strerror(errno));
+		wait_nap();
+	}
+}
+
+unsigned
+dsrnet_echo(const struct dsrnet *n, int near, size_t ask, size_t answer)
+{
+	static char bytes[DATAGRAM];
+	struct sockaddr_storage from;
+	socklen_t len = sizeof(from);
+	unsigned i;
+
+	pattern_fill(2, 0, bytes, ask);
+	ck_assert_int_eq(send(near, bytes, ask, 0), (int)ask);
+	i = dsrnet_wait(n);
+	ck_assert_int_eq(recvfrom(n->at[i], bytes, DATAGRAM, 0,
+			     (struct sockaddr *)&from, &len),
+	    (int)ask);
+	pattern_check(2, 0, bytes, ask);
+	pattern_fill(3, 0, bytes, answer);
+	ck_assert_int_eq(
+	    sendto(n->at[i], bytes, answer, 0, (struct sockaddr *)&from, len),
+	    (int)answer);
+	/* A connected socket hears nobody but the VIP. */
+	WAIT_FOR(netrig_is_readable(near), 10000);
+	ck_assert_int_eq(recv(near, bytes, DATAGRAM, 0), (int)answer);
+	pattern_check(3, 0, bytes, answer);
+	return i;
+}

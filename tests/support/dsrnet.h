@@ -1,0 +1,40 @@
+/* dsrnet.h: a director in a rig whose servers' sockets are the test's own,
+ * bound to the VIP as those of real servers are, so that it is the test that
+ * sees where something arrives, and says what is answered. */
+#ifndef PEN_TEST_DSRNET_H
+#define PEN_TEST_DSRNET_H
+
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+
+enum { DSRNET_PORT = 7007 };
+
+struct dsrnet {
+	struct netrig *rig;
+	const char *vip;
+	int type;
+	struct dsrpen pen;
+	int at[NETRIG_SERVERS]; /* the servers' sockets, rig->is.servers */
+};
+
+/* Opens the sockets (SOCK_STREAM or SOCK_DGRAM) and starts pen for all ports of
+ * the VIP with all servers of the rig, round robin; dsrnet_end() is the end of
+ * the rig, too. */
+void dsrnet_begin(
+    struct dsrnet *n, struct netrig *rig, const char *vip, int type);
+void dsrnet_end(struct dsrnet *n);
+
+/* A client's socket that begins to connect to the VIP. */
+int dsrnet_dial(const struct dsrnet *n);
+/* Waits until something is at a server; returns its index. */
+unsigned dsrnet_wait(const struct dsrnet *n);
+/* The client's end of a connection; *far and the result are the server's. */
+unsigned dsrnet_connect(const struct dsrnet *n, int *near, int *far);
+/* Sends `bytes` from the one and reads them at the other. */
+void dsrnet_pass(int from, int to, size_t bytes);
+/* Sends a datagram of that size; the server that has got it answers with
+ * another. Returns that server. */
+unsigned dsrnet_echo(
+    const struct dsrnet *n, int near, size_t ask, size_t answer);
+
+#endif

@@ -1,0 +1,131 @@
+/* dsrpen.c: its command line, and when it is ready. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/ctl.h"
+#include "support/dsrpen.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static struct netrig_tap tap;
+
+bool
+dsrpen_is_classic(void)
+{
+	const char *other = getenv("DSR_PEN"), *pen = getenv("PEN");
+
+	return other != NULL && *other != '\0' &&
+	    (pen == NULL || strcmp(other, pen) != 0);
+}
+
+bool
+dsrpen_is_there(void)
+{
+	const char *pen = getenv("PEN");
+
+	if (dsrpen_is_classic())
+		return access(getenv("DSR_PEN"), X_OK) == 0;
+	return strstr(run_program(
+			  10000, pen != NULL ? pen : "./pen", "--help", NULL),
+		   "dsr_if") != NULL;
+}
+
+static int
+first_words(struct dsrpen *p, const char *argv[])
+{
+	const char *wrapper = getenv("PEN_TEST_WRAPPER");
+	const char *pen = getenv("PEN");
+	size_t n;
+	int i = 0;
+
+	if (dsrpen_is_classic()) {
+		argv[i++] = getenv("DSR_PEN");
+	} else {
+		for (; wrapper != NULL && *wrapper != '\0'; wrapper += n) {
+			wrapper += strspn(wrapper, " ");
+			n = strcspn(wrapper, " ");
+			if (n > 0 && i < 16)
+				argv[i++] = text("%.*s", (int)n, wrapper);
+		}
+		argv[i++] = pen != NULL ? pen : "./pen";
+		p->control = scratch(text("ctl%d", (int)p->where));
+		argv[i++] = "-C";
+		argv[i++] = p->control;
+	}
+	argv[i++] = "-f";
+	argv[i++] = "-O";
+	argv[i++] = "dsr_if eth0";
+	return i;
+}
+
+/* One question in a while: its answer takes a moment, more questions do not
+ * make it come sooner. */
+static bool
+is_ready(struct dsrpen *p, enum netrig_place from)
+{
+	static int looks;
+	uint8_t mac[6], own[6];
+
+	if (child_has_ended(&p->child))
+		return true;
+	if (looks++ % 16 != 0 && !netrig_is_readable(tap.fd))
+		return false;
+	netrig_mac(p->where, own);
+	return netrig_who_has(&tap, from, p->vip, mac) &&
+	    memcmp(mac, own, 6) == 0;
+}
+
+void
+dsrpen_up(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
+    const char *vip, ...)
+{
+	enum netrig_place from = r->is.router ? NETRIG_ROUTER : NETRIG_CLIENT;
+	const char *argv[CHILD_ARGS];
+	va_list ap;
+	int i;
+
+	memset(p, 0, sizeof(*p));
+	p->where = where;
+	p->vip = vip;
+	i = first_words(p, argv);
+	va_start(ap, vip);
+	while (
+	    i < CHILD_ARGS - 1 && (argv[i] = va_arg(ap, const char *)) != NULL)
+		i++;
+	va_end(ap);
+	argv[i] = NULL;
+	netrig_tap(&tap, r, from, "eth0");
+	netrig_start(r, where, &p->child, argv);
+	WAIT_FOR(is_ready(p, from), 10000);
+	netrig_tap_close(&tap);
+	ck_assert_msg(p->child.running, "pen ended with %d: %s",
+	    p->child.status, child_err(&p->child));
+}
+
+const char *
+dsrpen_ask(const struct dsrpen *p, const struct netrig *r, const char *line)
+{
+	ck_assert_ptr_nonnull(p->control);
+	return netrig_run(
+	    r, p->where, 10000, ctl_client(), p->control, line, NULL);
+}
+
+void
+dsrpen_down(struct dsrpen *p)
+{
+	int status;
+
+	ck_assert_msg(!child_has_ended(&p->child),
+	    "pen was gone already, with %d: %s", p->child.status,
+	    child_err(&p->child));
+	status = child_stop(&p->child, SIGTERM);
+	ck_assert_msg(status == 0 || dsrpen_is_classic(),
+	    "pen ended with %d: %s", status, child_err(&p->child));
+}

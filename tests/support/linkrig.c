@@ -1,0 +1,114 @@
+/* linkrig.c: a link at the near end of a cable. */
+#include "config.h"
+
+#include "support/linkrig.h"
+
+#include <check.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/addr.h"
+#include "support/veth.h"
+#include "support/wait.h"
+
+enum { HEAD = 14, NUMBER = HEAD + 28 };
+
+void
+linkrig_up(struct linkrig *r, const char *kind)
+{
+	struct error e;
+
+	r->missing = veth_up();
+	if (r->missing != NULL)
+		return;
+	r->filter = (struct link_filter){ .address = r->vip };
+	linkrig_add(r, "192.168.100.10");
+	linkrig_add(r, "2001:db8::10");
+	r->far = veth_open("far", false);
+	veth_mac("far", r->far_mac);
+	if (link_open(&r->near, kind, "near", &r->filter, &e) != 0)
+		ck_abort_msg("%s", e.text);
+}
+
+void
+linkrig_down(struct linkrig *r)
+{
+	if (r->missing != NULL)
+		return;
+	link_close(&r->near);
+	close(r->far);
+}
+
+bool
+linkrig_is_pcap(const struct linkrig *r)
+{
+	return strcmp(r->near.ops->name, "pcap") == 0;
+}
+
+void
+linkrig_add(struct linkrig *r, const char *address)
+{
+	struct addr a;
+
+	ck_assert_int_eq(addr_parse_ip(&a, address, 0), 0);
+	peer_from_addr(&r->vip[r->filter.count++], &a);
+}
+
+unsigned
+linkrig_make(const struct linkrig *r, unsigned char *f, const char *to,
+    unsigned number, unsigned size)
+{
+	struct addr a;
+
+	memset(f, 0, size);
+	memcpy(f, r->near.mac.byte, 6);
+	memcpy(f + 6, r->far_mac, 6);
+	f[12] = 8;
+	f[HEAD] = 0x45;
+	f[HEAD + 2] = (unsigned char)((size - HEAD) >> 8);
+	f[HEAD + 3] = (unsigned char)(size - HEAD);
+	f[HEAD + 8] = 64;
+	f[HEAD + 9] = 17;
+	if (addr_parse_ip(&a, to, 0) != 0)
+		ck_abort_msg("no address: %s", to);
+	memcpy(f + HEAD + 16, &a.u.in.sin_addr, 4);
+	memcpy(f + NUMBER, &number, sizeof(number));
+	return size;
+}
+
+unsigned
+linkrig_number(const unsigned char *f)
+{
+	unsigned n;
+
+	memcpy(&n, f + NUMBER, sizeof(n));
+	return n;
+}
+
+void
+linkrig_far_sends(
+    struct linkrig *r, const char *to, unsigned number, unsigned size)
+{
+	unsigned char f[9100];
+
+	veth_send(r->far, f, linkrig_make(r, f, to, number, size));
+}
+
+int
+linkrig_receive(struct linkrig *r)
+{
+	struct pollfd p = { .fd = r->near.fd, .events = POLLIN };
+
+	if (poll(&p, 1, (int)wait_scaled(5000)) != 1)
+		ck_abort_msg("nothing comes");
+	return link_receive(&r->near, r->list, LINKRIG_BATCH);
+}
+
+void
+linkrig_expect(struct linkrig *r, unsigned number)
+{
+	ck_assert_int_eq(linkrig_receive(r), 1);
+	ck_assert_uint_eq(linkrig_number(r->list[0].bytes), number);
+	link_release(&r->near);
+}

@@ -1,0 +1,353 @@
+/* netrig.c: namespaces, the cables between them, and what hosts must be told
+ * so that they behave as a DSR set-up asks of them. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/nethub.h"
+#include "support/netrig.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+/* What is the same for each host of a kind. */
+struct host {
+	const char *port; /* the switch's end of its cable; NULL: no host */
+	int number;	  /* the last of its addresses; 0: it has none */
+	unsigned char mac;
+};
+
+static struct host
+host_of(const struct netrig *r, enum netrig_place where)
+{
+	static const char *const ports[] = { "s1", "s2", "s3", "s4" };
+	struct host h = { NULL, 0, 0 };
+
+	if (where == NETRIG_CLIENT && !r->is.router)
+		h = (struct host){ "client", 1, 1 };
+	else if (where == NETRIG_ROUTER && r->is.router)
+		h = (struct host){ "router", 1, 1 };
+	else if (where == NETRIG_DIRECTOR)
+		h = (struct host){ "d1", 0, 2 };
+	else if (where == NETRIG_DIRECTOR2 && r->is.two_directors)
+		h = (struct host){ "d2", 0, 7 };
+	else if (where >= NETRIG_SERVER &&
+	    (unsigned)(where - NETRIG_SERVER) < r->is.servers)
+		h = (struct host){ ports[where - NETRIG_SERVER],
+			where - NETRIG_SERVER + 3,
+			(unsigned char)(where - NETRIG_SERVER + 3) };
+	return h;
+}
+
+static bool
+is_there(const struct netrig *r, enum netrig_place where)
+{
+	return where == NETRIG_HOME || where == NETRIG_SWITCH ||
+	    where == NETRIG_CLIENT || host_of(r, where).port != NULL;
+}
+
+/* A file of /proc or /sys that takes its words in one write. */
+static int
+tell(const char *path, const char *words)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return -1;
+	n = write(fd, words, strlen(words));
+	close(fd);
+	return n < 0 ? -1 : 0;
+}
+
+/* Away from the machine's network; as root of a user namespace if need be. */
+static int
+leave_machine(void)
+{
+	unsigned uid = geteuid(), gid = getegid();
+
+	if (unshare(CLONE_NEWNET) < 0) {
+		if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+			return -1;
+		tell("/proc/self/setgroups", "deny");
+		if (tell("/proc/self/uid_map", text("0 %u 1", uid)) < 0 ||
+		    tell("/proc/self/gid_map", text("0 %u 1", gid)) < 0)
+			return -1;
+	}
+	/* Check's runner may be killed, and it is what ends a test. */
+	return prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+static int
+hold(void)
+{
+	int fd = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+
+	ck_assert_msg(fd >= 0, "a namespace: %s", strerror(errno));
+	return fd;
+}
+
+/* Tried where it leaves no trace: can the kernel do this kind of interface? */
+static bool
+has_kind(const char *kind)
+{
+	const char *argv[] = { "ip", "link", "add", "try0", "type", kind,
+		NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	if (child_wait(&c, 10000) != 0)
+		return false;
+	run_program(10000, "ip", "link", "del", "try0", NULL);
+	return true;
+}
+
+static const char *
+what_lacks(struct netrig *r)
+{
+	if (child_find("ip") == NULL)
+		return "no ip (iproute2)";
+	if (leave_machine() < 0)
+		return text("no network namespaces: %s", strerror(errno));
+	if (!has_kind("veth"))
+		return "the kernel has no veth";
+	if (r->is.vlan != 0 || !has_kind("bridge"))
+		r->is.own_switch = true;
+	return NULL;
+}
+
+void
+netrig_enter(const struct netrig *r, enum netrig_place where)
+{
+	ck_assert_msg(r->ns[where] >= 0, "the rig has no place %d", where);
+	ck_assert_msg(setns(r->ns[where], CLONE_NEWNET) == 0, "setns: %s",
+	    strerror(errno));
+}
+
+static void
+make_place(struct netrig *r, enum netrig_place where)
+{
+	ck_assert_int_eq(unshare(CLONE_NEWNET), 0);
+	r->ns[where] = hold();
+	/* Before there is an interface, so that each inherits it. */
+	netrig_set(r, where, "ipv4/conf/all/rp_filter", "0");
+	netrig_set(r, where, "ipv4/conf/default/rp_filter", "0");
+	netrig_set(r, where, "ipv6/conf/default/accept_dad", "0");
+	netrig_set(r, where, "ipv6/conf/default/accept_ra", "0");
+	netrig_set(r, where, "ipv6/conf/default/router_solicitations", "0");
+	if (where == NETRIG_SWITCH)
+		netrig_set(r, where, "ipv6/conf/default/disable_ipv6", "1");
+	netrig_ip(r, where, "link set lo up\n");
+	netrig_enter(r, NETRIG_HOME);
+}
+
+/* On by default, and a frame with a late checksum that is passed on by a
+ * program arrives without any. */
+static void
+be_a_cable(const struct netrig *r, enum netrig_place where, const char *ifname)
+{
+	static const unsigned off[] = { ETHTOOL_STXCSUM, ETHTOOL_STSO };
+	struct ethtool_value v = { 0, 0 };
+	struct ifreq req;
+	int fd = netrig_listen(r, where, SOCK_DGRAM, "0.0.0.0", 0);
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		memset(&req, 0, sizeof(req));
+		snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", ifname);
+		v.cmd = off[i];
+		req.ifr_data = (char *)&v;
+		ck_assert_msg(ioctl(fd, SIOCETHTOOL, &req) == 0,
+		    "offloads of %s: %s", ifname, strerror(errno));
+	}
+	close(fd);
+}
+
+static const char *
+plug(const struct netrig *r, const struct host *h)
+{
+	return text("link add eth0 address 02:00:00:64:00:%02x type veth"
+		    " peer name %s netns /proc/%ld/fd/%d\n"
+		    "link set eth0 %s up\n",
+	    h->mac, h->port, (long)getpid(), r->ns[NETRIG_SWITCH],
+	    h->number == 0 ? "addrgenmode none" : "");
+}
+
+static void
+make_host(const struct netrig *r, enum netrig_place where)
+{
+	struct host h = host_of(r, where);
+	bool server = where >= NETRIG_SERVER;
+
+	netrig_ip(r, where, plug(r, &h));
+	if (h.number != 0)
+		netrig_ip(r, where,
+		    text("addr add 192.168.100.%d/24 dev eth0\n"
+			 "addr add fd00:64::%d/64 dev eth0 nodad\n",
+			h.number, h.number));
+	if (server)
+		netrig_ip(r, where,
+		    "addr add " NETRIG_VIP4 "/32 dev lo\n"
+		    "addr add " NETRIG_VIP4_B "/32 dev lo\n"
+		    "addr add " NETRIG_VIP6 "/128 dev lo nodad\n"
+		    "addr add " NETRIG_VIP6_B "/128 dev lo nodad\n");
+	if (server && r->is.router)
+		netrig_ip(r, where,
+		    "route add default via 192.168.100.1\n"
+		    "route add default via fd00:64::1\n");
+	if (server) {
+		netrig_set(r, where, "ipv4/conf/all/arp_ignore", "1");
+		netrig_set(r, where, "ipv4/conf/all/arp_announce", "2");
+	}
+	if (!r->is.offload && (!server || r->is.own_switch))
+		be_a_cable(r, where, "eth0");
+}
+
+/* The client's TCP announces what fits into Ethernet, so that servers learn of
+ * the narrow link from the router, not from the client. */
+static void
+make_far_client(const struct netrig *r)
+{
+	netrig_ip(r, NETRIG_ROUTER,
+	    text("link add eth1 mtu 1280 address 02:00:00:c8:00:01 type veth"
+		 " peer name eth0 mtu 1280 address 02:00:00:c8:00:02"
+		 " netns /proc/%ld/fd/%d\n"
+		 "link set eth1 up\n"
+		 "addr add 192.168.200.1/24 dev eth1\n"
+		 "addr add fd00:c8::1/64 dev eth1 nodad\n",
+		(long)getpid(), r->ns[NETRIG_CLIENT]));
+	netrig_ip(r, NETRIG_CLIENT,
+	    "link set eth0 up\n"
+	    "addr add 192.168.200.2/24 dev eth0\n"
+	    "addr add fd00:c8::2/64 dev eth0 nodad\n"
+	    "route add default via 192.168.200.1 advmss 1460\n"
+	    "route add default via fd00:c8::1 advmss 1440\n");
+	netrig_set(r, NETRIG_ROUTER, "ipv4/ip_forward", "1");
+	netrig_set(r, NETRIG_ROUTER, "ipv6/conf/all/forwarding", "1");
+	if (!r->is.offload) {
+		be_a_cable(r, NETRIG_CLIENT, "eth0");
+		be_a_cable(r, NETRIG_ROUTER, "eth1");
+	}
+}
+
+/* A port of a bridge passes nothing until the kernel has heard of its carrier,
+ * which can take a second. */
+static bool
+is_forwarding(const struct netrig *r, unsigned ports)
+{
+	const char *s =
+	    netrig_run(r, NETRIG_SWITCH, 10000, "ip", "-d", "link", NULL);
+
+	while ((s = strstr(s, "state forwarding")) != NULL) {
+		ports--;
+		s++;
+	}
+	return ports == 0;
+}
+
+static void
+make_switch(struct netrig *r)
+{
+	struct nethub_port ports[NETRIG_PLACES + 1];
+	const char *lines = "link add br0 type bridge forward_delay 0"
+			    " mcast_snooping 0\nlink set br0 up\n";
+	struct host h;
+	unsigned i, n = 0;
+
+	if (r->is.own_switch)
+		lines = "";
+	for (i = 0; i < NETRIG_PLACES; i++) {
+		h = host_of(r, (enum netrig_place)i);
+		if (h.port == NULL)
+			continue;
+		lines = text("%slink set %s up %s\n", lines, h.port,
+		    r->is.own_switch ? "" : "master br0");
+		ports[n].interface = h.port;
+		ports[n++].tag = h.number == 0 ? r->is.vlan : 0;
+	}
+	ports[n].interface = NULL;
+	netrig_ip(r, NETRIG_SWITCH, lines);
+	if (!r->is.own_switch) {
+		WAIT_FOR(is_forwarding(r, n), 10000);
+		return;
+	}
+	netrig_enter(r, NETRIG_SWITCH);
+	r->hub = nethub_start(ports);
+	netrig_leave(r);
+}
+
+const char *
+netrig_up(struct netrig *r, const struct netrig_options *o)
+{
+	const char *why;
+	unsigned i;
+
+	memset(r, 0, sizeof(*r));
+	r->is = *o;
+	if (r->is.servers == 0)
+		r->is.servers = 2;
+	ck_assert_uint_le(r->is.servers, NETRIG_SERVERS);
+	for (i = 0; i < NETRIG_PLACES; i++)
+		r->ns[i] = -1;
+	why = what_lacks(r);
+	if (why != NULL)
+		return why;
+	r->ns[NETRIG_HOME] = hold();
+	netrig_ip(r, NETRIG_HOME, "link set lo up\n");
+	for (i = NETRIG_HOME + 1; i < NETRIG_PLACES; i++)
+		if (is_there(r, (enum netrig_place)i))
+			make_place(r, (enum netrig_place)i);
+	for (i = 0; i < NETRIG_PLACES; i++)
+		if (host_of(r, (enum netrig_place)i).port != NULL)
+			make_host(r, (enum netrig_place)i);
+	if (r->is.router)
+		make_far_client(r);
+	make_switch(r);
+	return NULL;
+}
+
+void
+netrig_down(struct netrig *r)
+{
+	unsigned i;
+
+	if (r->hub > 0) {
+		kill(r->hub, SIGKILL);
+		waitpid(r->hub, NULL, 0);
+	}
+	for (i = NETRIG_HOME + 1; i < NETRIG_PLACES; i++)
+		if (r->ns[i] >= 0)
+			close(r->ns[i]);
+	close(r->ns[NETRIG_HOME]);
+}
+
+void
+netrig_set(const struct netrig *r, enum netrig_place where, const char *name,
+    const char *value)
+{
+	const char *path = text("/proc/sys/net/%s", name);
+
+	netrig_enter(r, where);
+	ck_assert_msg(tell(path, value) == 0 || errno == ENOENT, "%s: %s", path,
+	    strerror(errno));
+	netrig_leave(r);
+}
+
+void
+netrig_leave(const struct netrig *r)
+{
+	netrig_enter(r, NETRIG_HOME);
+}

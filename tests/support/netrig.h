@@ -1,0 +1,125 @@
+/* netrig.h: an Ethernet segment of network namespaces, for what pen does to
+ * frames: a client, a switch, a director, servers.
+ *
+ *     client ---------------- switch --- director      eth0 without an address
+ *      .1                     |    | `-- director2
+ *                      server .3  .4 ...               VIPs on lo
+ *     client - router - switch ...                     with `router`
+ *
+ * The segment is 192.168.100.0/24 and fd00:64::/64, a host has the same last
+ * number in both and in its MAC, and each but the switch has one interface,
+ * eth0 (the router also has eth1). Servers neither answer ARP for VIPs nor use
+ * them as its source; NDP is quiet about addresses on lo by itself. Frames that
+ * leave clients, routers and directors are such as a cable carries: checksums
+ * are in them and none is longer than the MTU, unless `offload` is asked for.
+ *
+ * Needs root, or a system that gives users namespaces. The namespaces have no
+ * names and no processes: descriptors of the test hold them, so they vanish
+ * with it, however it ends. After netrig_up() the test's own place is an empty
+ * namespace, not the machine's network, until the process ends. */
+#ifndef PEN_TEST_NETRIG_H
+#define PEN_TEST_NETRIG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "support/child.h"
+
+enum { NETRIG_SERVERS = 4, NETRIG_FRAME = 65536 + 64 };
+
+enum netrig_place {
+	NETRIG_HOME, /* where the test itself is */
+	NETRIG_CLIENT,
+	NETRIG_ROUTER,
+	NETRIG_SWITCH,
+	NETRIG_DIRECTOR,
+	NETRIG_DIRECTOR2,
+	NETRIG_SERVER, /* the first; NETRIG_SERVER + 1 is the second */
+	NETRIG_PLACES = NETRIG_SERVER + NETRIG_SERVERS
+};
+
+#define NETRIG_VIP4	 "192.168.100.10"
+#define NETRIG_VIP6	 "fd00:64::10"
+#define NETRIG_VIP4_B	 "192.168.100.11"
+#define NETRIG_VIP6_B	 "fd00:64::11"
+#define NETRIG_DSR_IP4	 "192.168.100.2" /* free, for dsr_ip */
+#define NETRIG_DSR_IP6	 "fd00:64::2"
+#define NETRIG_DSR_IP4_B "192.168.100.7" /* of the second director */
+#define NETRIG_DSR_IP6_B "fd00:64::7"
+
+struct netrig_options {
+	unsigned servers;   /* 0: 2 */
+	bool two_directors; /* NETRIG_DIRECTOR2 exists */
+	bool router;	    /* the client is 192.168.200.2, fd00:c8::2, behind a
+			     * link of MTU 1280 that its TCP denies: answers of
+			     * servers meet the MTU in the router */
+	bool own_switch;    /* a program instead of the kernel's bridge */
+	uint16_t vlan;	    /* directors get and send frames with this tag, the
+			     * others untagged ones; implies own_switch */
+	bool offload;	    /* leave TSO and late checksums on */
+};
+
+struct netrig {
+	struct netrig_options is;
+	int ns[NETRIG_PLACES]; /* -1: not there */
+	pid_t hub;	       /* with own_switch */
+};
+
+struct netrig_counters {
+	unsigned long long rx_bytes, rx_packets, rx_dropped;
+	unsigned long long tx_bytes, tx_packets, tx_dropped;
+};
+
+/* Builds it. Returns NULL, or why this machine cannot. */
+const char *netrig_up(struct netrig *r, const struct netrig_options *o);
+void netrig_down(struct netrig *r);
+#define NEED_NETRIG(rig, options)                              \
+	do {                                                   \
+		const char *why = netrig_up((rig), (options)); \
+		if (why != NULL)                               \
+			SKIP(why);                             \
+	} while (0)
+
+/* What the calling thread opens and starts from now on is there: sockets,
+ * programs, whatever else tests/support has. netrig_leave() goes home. */
+void netrig_enter(const struct netrig *r, enum netrig_place where);
+void netrig_leave(const struct netrig *r);
+
+/* Addresses as text; `i` counts servers from 0. */
+const char *netrig_server4(unsigned i);
+const char *netrig_server6(unsigned i);
+const char *netrig_client4(const struct netrig *r);
+const char *netrig_client6(const struct netrig *r);
+/* The MAC of a host's eth0 (of a router: on the segment). */
+void netrig_mac(enum netrig_place where, uint8_t mac[6]);
+
+/* Runs a program there to its end, which must be good; returns what it
+ * printed. netrig_start() leaves it running. Arguments end with NULL. */
+const char *netrig_run(const struct netrig *r, enum netrig_place where, int ms,
+    ...) __attribute__((sentinel));
+void netrig_start(const struct netrig *r, enum netrig_place where,
+    struct child *c, const char *const argv[]);
+/* Lines for `ip -batch` there. */
+void netrig_ip(
+    const struct netrig *r, enum netrig_place where, const char *lines);
+/* Writes a setting below /proc/sys/net there. */
+void netrig_set(const struct netrig *r, enum netrig_place where,
+    const char *name, const char *value);
+
+/* What an interface has counted so far. */
+struct netrig_counters netrig_counters(
+    const struct netrig *r, enum netrig_place where, const char *interface);
+
+/* Sockets there; type is SOCK_STREAM or SOCK_DGRAM, none of them blocks.
+ * netrig_listen() binds it, netrig_dial() begins to connect it. */
+int netrig_listen(const struct netrig *r, enum netrig_place where, int type,
+    const char *ip, int port);
+int netrig_dial(const struct netrig *r, enum netrig_place where, int type,
+    const char *ip, int port);
+/* Is something to be read (a client to be accepted), or is it over? */
+bool netrig_is_readable(int fd);
+/* Has netrig_dial() reached its server? The test fails if it was refused. */
+bool netrig_is_connected(int fd);
+
+#endif

@@ -1,0 +1,325 @@
+/* test_dsr_flows.c: states of flows, time, and servers that are forgotten. */
+#include "config.h"
+
+#include "unit/dsr/flowrig.h"
+
+/* ---- states ---- */
+
+/* From a first frame on: the frames, each with the state that follows. */
+struct step {
+	uint8_t flags;
+	enum dsr_state state;
+};
+
+enum { STEPS = 8 };
+
+static const struct story {
+	const char *name;
+	size_t n;
+	struct step step[STEPS];
+} stories[] = {
+	{ "a connection", 7,
+	    { { SYN, DSR_SYN }, { SYN, DSR_SYN }, { ACK, DSR_ESTABLISHED },
+		{ ACK, DSR_ESTABLISHED }, { SYN, DSR_ESTABLISHED },
+		{ FIN | ACK, DSR_FIN }, { ACK, DSR_FIN } } },
+	{ "the client resets", 4,
+	    { { SYN, DSR_SYN }, { ACK, DSR_ESTABLISHED },
+		{ RST | ACK, DSR_CLOSE }, { RST, DSR_CLOSE } } },
+	{ "who never asked", 3,
+	    { { SYN, DSR_SYN }, { RST, DSR_CLOSE }, { ACK, DSR_CLOSE } } },
+	{ "a forged reset", 6,
+	    { { SYN, DSR_SYN }, { ACK, DSR_ESTABLISHED },
+		{ ACK, DSR_ESTABLISHED }, { RST, DSR_CLOSE },
+		{ ACK, DSR_MIDDLE }, { ACK, DSR_ESTABLISHED } } },
+	{ "begun before we came", 5,
+	    { { ACK, DSR_MIDDLE }, { ACK, DSR_MIDDLE }, { ACK, DSR_MIDDLE },
+		{ ACK, DSR_ESTABLISHED }, { FIN | ACK, DSR_FIN } } },
+	{ "ended before we came", 3,
+	    { { FIN | ACK, DSR_CLOSE }, { ACK, DSR_CLOSE },
+		{ SYN, DSR_SYN } } },
+	{ "begun before, ends at once", 2,
+	    { { ACK, DSR_MIDDLE }, { FIN | ACK, DSR_CLOSE } } },
+	{ "reset first", 2, { { RST, DSR_CLOSE }, { SYN, DSR_SYN } } },
+	{ "the same ports again", 4,
+	    { { SYN, DSR_SYN }, { FIN | ACK, DSR_FIN }, { SYN, DSR_SYN },
+		{ ACK, DSR_ESTABLISHED } } },
+	{ "no flags at all", 3,
+	    { { 0, DSR_MIDDLE }, { SYN, DSR_SYN }, { 0, DSR_SYN } } },
+};
+
+START_TEST(states)
+{
+	const struct story *s;
+	size_t i, k;
+
+	setup(100);
+	for (i = 0; i < sizeof(stories) / sizeof(*stories); i++) {
+		s = &stories[i];
+		for (k = 0; k < s->n; k++) {
+			if (k == 0)
+				add((uint32_t)i, 3, s->step[k].flags);
+			else
+				frame((uint32_t)i, s->step[k].flags);
+			if (find((uint32_t)i)->state != s->step[k].state)
+				ck_abort_msg("%s: step %zu is %s", s->name, k,
+				    dsr_state_name(find((uint32_t)i)->state));
+		}
+	}
+	ck_assert_uint_eq(listed(), fs.count);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+START_TEST(datagrams)
+{
+	struct dsr_flow *w;
+	int i;
+
+	setup(10);
+	w = add_of(1, IPPROTO_UDP, 5, 0);
+	ck_assert_uint_eq(w->state, DSR_UDP_NEW);
+	for (i = 2; i <= DSR_PROVED; i++) {
+		ck_assert_uint_eq(w->state, DSR_UDP_NEW);
+		dsr_flows_on_frame(&fs, w, 0, 100, now);
+	}
+	ck_assert_uint_eq(w->state, DSR_UDP);
+	ck_assert_uint_eq(w->server, 5);
+	ck_assert_uint_eq(w->frames, DSR_PROVED);
+	ck_assert_uint_eq(w->bytes, 60 + 100 * (DSR_PROVED - 1));
+	/* the same ports of another protocol are another flow */
+	ck_assert_ptr_null(find(1));
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+START_TEST(begins_again)
+{
+	setup(10);
+	establish(1);
+	ck_assert(!dsr_flow_begins_again(find(1), SYN));
+	frame(1, FIN | ACK);
+	ck_assert(dsr_flow_begins_again(find(1), SYN));
+	ck_assert(!dsr_flow_begins_again(find(1), ACK));
+	ck_assert(!dsr_flow_begins_again(find(1), SYN | ACK));
+	dsr_flows_remove(&fs, find(1));
+	ck_assert_ptr_null(find(1));
+	ck_assert_uint_eq(fs.stats.ended[DSR_REMOVED], 1);
+	ck_assert_uint_eq(fs.count, 0);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+/* Whatever of a key differs makes another flow. */
+START_TEST(keys)
+{
+	struct peer client[] = { peer(AF_INET, 1, 1), peer(AF_INET, 2, 1),
+		peer(AF_INET, 1, 2), peer(AF_INET6, 1, 1) },
+		    vip[] = { peer(AF_INET, 9, 80), peer(AF_INET, 9, 81),
+			    peer(AF_INET, 8, 80) };
+	uint8_t protocol[] = { IPPROTO_TCP, IPPROTO_UDP };
+	uint32_t i, all = 4 * 3 * 2;
+	struct dsr_key k;
+	struct dsr_flow *w;
+	bool again;
+
+	setup(100);
+	/* mapped in IPv6 is none of IPv4 */
+	memset(client[3].ip + 10, 0xff, 2);
+	for (again = false;; again = true) {
+		for (i = 0; i < all; i++) {
+			dsr_key_make(&k, &client[i % 4], &vip[i / 4 % 3],
+			    protocol[i / 12]);
+			w = dsr_flows_find(&fs, &k, dsr_flows_hash(&fs, &k));
+			ck_assert_int_eq(w != NULL, again);
+			if (again)
+				ck_assert_uint_eq(w->server, i);
+			else
+				dsr_flows_add(&fs, &k, dsr_flows_hash(&fs, &k),
+				    i, SYN, 60, now);
+		}
+		if (again)
+			break;
+	}
+	ck_assert_uint_eq(fs.count, all);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+/* ---- time ---- */
+
+START_TEST(timeouts)
+{
+	static const struct {
+		uint8_t protocol, flags[6];
+		uint32_t seconds;
+	} kind[] = {
+		{ IPPROTO_TCP, { SYN }, 60 },
+		{ IPPROTO_TCP, { SYN, ACK }, 900 },
+		{ IPPROTO_TCP, { ACK }, 900 },
+		{ IPPROTO_TCP, { SYN, ACK, FIN }, 120 },
+		{ IPPROTO_TCP, { SYN, ACK, RST }, 10 },
+		{ IPPROTO_UDP, { ACK }, 300 },
+		{ IPPROTO_UDP, { ACK, ACK, ACK, ACK, ACK }, 300 },
+	};
+	uint32_t i, k, n = sizeof(kind) / sizeof(*kind);
+
+	for (i = 0; i < n; i++) {
+		setup(10);
+		add_of(1, kind[i].protocol, 0, kind[i].flags[0]);
+		for (k = 1; kind[i].flags[k] != 0; k++)
+			dsr_flows_on_frame(&fs, find_of(1, kind[i].protocol),
+			    kind[i].flags[k], 60, now);
+		now += 1000 * (uint64_t)kind[i].seconds;
+		ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 0);
+		now += 1000;
+		ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1);
+		ck_assert_ptr_null(find_of(1, kind[i].protocol));
+		ck_assert_uint_eq(fs.stats.ended[DSR_EXPIRED], 1);
+		ck_assert_uint_eq(fs.count, 0);
+		dsr_flows_fini(&fs);
+	}
+}
+END_TEST
+
+/* A frame makes time begin anew, also for the order of those that wait. */
+START_TEST(frames_keep_it)
+{
+	setup(10);
+	establish(1);
+	establish(2);
+	fs.timeouts.established_s = 5;
+	now += 5000;
+	frame(1, ACK);
+	now += 1000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1);
+	ck_assert_ptr_nonnull(find(1));
+	ck_assert_ptr_null(find(2));
+	ck_assert_uint_eq(dsr_flow_idle_s(find(1), now), 1);
+	ck_assert_uint_eq(dsr_flow_age_s(find(1), now), 6);
+	/* settable while they wait */
+	fs.timeouts.established_s = 0;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 1);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+START_TEST(portions)
+{
+	uint32_t i;
+
+	setup(1000);
+	for (i = 0; i < 1000; i++)
+		add(i, 0, i % 2 ? SYN : ACK);
+	now += 901000;
+	for (i = 0; i < 14; i++) {
+		ck_assert_uint_eq(dsr_flows_expire(&fs, now, 70), 70);
+		ck_assert_uint_eq(listed(), fs.count);
+	}
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, 70), 20);
+	ck_assert_uint_eq(fs.count, 0);
+	/* what they lived in is used again */
+	for (i = 0; i < 1000; i++)
+		add(i, 0, SYN);
+	ck_assert_uint_eq(fs.made, 1000);
+	ck_assert_uint_eq(fs.stats.peak, 1000);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+/* ---- servers ---- */
+
+static unsigned ends[DSR_FORGOTTEN + 1], ends_server;
+
+static void
+on_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
+{
+	ck_assert_ptr_eq(arg, &fs);
+	ends[why]++;
+	ends_server = w->server;
+}
+
+START_TEST(forgotten_servers)
+{
+	uint32_t i;
+
+	setup(100);
+	memset(ends, 0, sizeof(ends));
+	fs.on_end = on_end;
+	fs.arg = &fs;
+	for (i = 0; i < 70; i++)
+		establish(i); /* server i % 7 */
+	add(70, 3, SYN);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).flows, 11);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).active, 10);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 1000000).flows, 0);
+	dsr_flows_forget(&fs, 3);
+	dsr_flows_forget(&fs, 1000000);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).flows, 0);
+	ck_assert_uint_eq(fs.count, 71); /* nothing was walked through */
+	for (i = 0; i <= 70; i++)
+		ck_assert_int_eq(find(i) == NULL, i % 7 == 3 || i == 70);
+	ck_assert_uint_eq(ends[DSR_FORGOTTEN], 11);
+	ck_assert_uint_eq(ends_server, 3);
+	ck_assert_uint_eq(fs.count, 60);
+	/* its new flows are its own again */
+	ck_assert_ptr_nonnull(add(3, 3, SYN));
+	ck_assert_ptr_nonnull(find(3));
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).flows, 1);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).active, 0);
+	frame(3, ACK);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).active, 1);
+	frame(3, RST);
+	ck_assert_uint_eq(dsr_flows_of(&fs, 3).active, 0);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+/* Flows that nobody asks for any more are gone with their time, once counted. */
+START_TEST(forgotten_and_silent)
+{
+	const struct dsr_flow *w;
+	uint32_t i;
+
+	setup(100);
+	memset(ends, 0, sizeof(ends));
+	fs.on_end = on_end;
+	fs.arg = &fs;
+	for (i = 0; i < 70; i++)
+		establish(i);
+	dsr_flows_forget(&fs, 2);
+	add(2 + 700, 2, SYN);
+	for (i = 1; i <= fs.made; i++) {
+		w = dsr_flows_at(&fs, i);
+		ck_assert_int_eq(w == NULL, i <= 70 && (i - 1) % 7 == 2);
+	}
+	ck_assert_ptr_null(dsr_flows_at(&fs, 0));
+	ck_assert_ptr_null(dsr_flows_at(&fs, i));
+	now += 901000;
+	ck_assert_uint_eq(dsr_flows_expire(&fs, now, MOST), 71);
+	ck_assert_uint_eq(ends[DSR_FORGOTTEN], 10);
+	ck_assert_uint_eq(ends[DSR_EXPIRED], 61);
+	for (i = 0; i < 7; i++) {
+		ck_assert_uint_eq(dsr_flows_of(&fs, i).flows, 0);
+		ck_assert_uint_eq(dsr_flows_of(&fs, i).active, 0);
+	}
+	ck_assert_ptr_null(dsr_flows_at(&fs, 1));
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_flows");
+
+	SUITE_ADD(s, states, 10);
+	SUITE_ADD(s, datagrams, 10);
+	SUITE_ADD(s, begins_again, 10);
+	SUITE_ADD(s, keys, 10);
+	SUITE_ADD(s, timeouts, 10);
+	SUITE_ADD(s, frames_keep_it, 10);
+	SUITE_ADD(s, portions, 10);
+	SUITE_ADD(s, forgotten_servers, 10);
+	SUITE_ADD(s, forgotten_and_silent, 10);
+	return suite_main(s);
+}

@@ -1,0 +1,301 @@
+/* test_frame_make.c: frames of our own are what they should be, byte by byte where
+ * a kernel sent the same, and the parser knows them again. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "dsr/frame_private.h"
+#include "support/suite.h"
+#include "unit/dsr/forge.h"
+
+static void
+same_as_sample(size_t n, const char *name)
+{
+	unsigned char want[SAMPLE_MAX];
+
+	ck_assert_uint_eq(n, sample_bytes(sample_named(name), want));
+	ck_assert_mem_eq(out, want, n);
+}
+
+/* RFC 1071, 3; a header that is an example everywhere */
+START_TEST(sums)
+{
+	static const unsigned char rfc[] = { 0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5,
+		0xf6, 0xf7 };
+	static const unsigned char head[] = { 0x45, 0, 0, 0x73, 0, 0, 0x40, 0,
+		0x40, 0x11, 0, 0, 0xc0, 0xa8, 0, 1, 0xc0, 0xa8, 0, 0xc7 };
+	static const unsigned char odd[] = { 0x12, 0x34, 0x56 };
+	static unsigned char ones[65534];
+
+	ck_assert_uint_eq(sum_end(sum_of(0, rfc, sizeof(rfc))), 0x220d);
+	ck_assert_uint_eq(
+	    sum_end(sum_of(sum_of(0, rfc, 4), rfc + 4, 4)), 0x220d);
+	ck_assert_uint_eq(sum_end(sum_of(0, head, sizeof(head))), 0xb861);
+	ck_assert_uint_eq(sum_end(sum_of(0, odd, sizeof(odd))), 0x97cb);
+	ck_assert_uint_eq(sum_end(sum_of(0, odd, 0)), 0xffff);
+	memset(ones, 0xff, sizeof(ones));
+	ck_assert_uint_eq(sum_end(sum_of(0, ones, sizeof(ones))), 0);
+	ck_assert_uint_eq(sum_end(sum_of(0xffffffff, ones, 2)), 0);
+}
+END_TEST
+
+START_TEST(arps)
+{
+	struct frame_head head = { mac_broadcast, one, 0 };
+	struct frame f = sample("arp request");
+	struct arp a, again;
+	size_t n;
+
+	ck_assert(frame_read_arp(&f, &a));
+	ck_assert(a.request && mac_equal(&a.sender_mac, &one));
+	ck_assert_mem_eq(a.sender, "\300\0\2\1", 4);
+	ck_assert_mem_eq(a.target, "\300\0\2\2", 4);
+	n = frame_make_arp(out, sizeof(out), &head, &a);
+	same_as_sample(n, "arp request");
+
+	f = sample("arp reply");
+	ck_assert(frame_read_arp(&f, &a));
+	ck_assert(!a.request && mac_equal(&a.target_mac, &one));
+	head = frame_answer_head(&f);
+	head.to = one;
+	head.from = two;
+	n = frame_make_arp(out, sizeof(out), &head, &a);
+	same_as_sample(n, "arp reply");
+	ck_assert_uint_eq(frame_make_arp(out, n, &head, &a), n);
+	ck_assert_uint_eq(frame_make_arp(out, n - 1, &head, &a), 0);
+
+	head.vlan = TAG;
+	n = frame_make_arp(out, sizeof(out), &head, &a);
+	f = made(n, FRAME_ARP);
+	ck_assert_uint_eq(f.vlan, TAG);
+	ck_assert(frame_read_arp(&f, &again));
+	ck_assert_mem_eq(&a, &again, sizeof(a));
+	ck_assert_uint_eq(frame_make_arp(out, n - 1, &head, &a), 0);
+	f = sample("udp");
+	ck_assert(!frame_read_arp(&f, &a));
+}
+END_TEST
+
+START_TEST(ndp_frames)
+{
+	struct frame_head head = { two, one, 0 };
+	struct frame f = sample("solicitation");
+	struct ndp d;
+	uint8_t group[16];
+	size_t n;
+
+	ck_assert(frame_read_ndp(&f, &d));
+	ck_assert(!d.advertisement && d.has_mac && mac_equal(&d.mac, &one));
+	ck_assert_mem_eq(d.from, f.from.ip, 16);
+	ndp_group(group, d.target);
+	ck_assert_mem_eq(d.to, group, 16);
+	n = frame_make_ndp(out, sizeof(out), &head, &d);
+	same_as_sample(n, "solicitation");
+	ck_assert_uint_eq(frame_make_ndp(out, n - 1, &head, &d), 0);
+
+	/* not with an address of its own for nobody, nor to anyone but a
+	 * group: RFC 4861, 7.1.1 */
+	memset(d.from, 0, 16);
+	n = frame_make_ndp(out, sizeof(out), &head, &d);
+	f = made(n, FRAME_NDP);
+	ck_assert(!frame_read_ndp(&f, &d));
+	f = sample("solicitation of nobody");
+	ck_assert(frame_read_ndp(&f, &d) && !d.has_mac);
+	memcpy(d.to, d.target, 16);
+	f = made(frame_make_ndp(out, sizeof(out), &head, &d), FRAME_NDP);
+	ck_assert(!frame_read_ndp(&f, &d));
+
+	head = (struct frame_head){ one, two, 0 };
+	f = sample("advertisement");
+	ck_assert(frame_read_ndp(&f, &d));
+	ck_assert(d.advertisement && d.solicited && d.override && !d.router);
+	ck_assert(d.has_mac && mac_equal(&d.mac, &two));
+	n = frame_make_ndp(out, sizeof(out), &head, &d);
+	ck_assert_uint_eq(n, 86);
+	ck_assert_mem_eq(out + 14, bytes + 14, n - 14);
+	/* to all: must not be called solicited */
+	memcpy(d.to, ndp_all_nodes, 16);
+	head.vlan = TAG;
+	f = made(frame_make_ndp(out, sizeof(out), &head, &d), FRAME_NDP);
+	ck_assert(!frame_read_ndp(&f, &d));
+	d.solicited = false;
+	d.router = true;
+	f = made(frame_make_ndp(out, sizeof(out), &head, &d), FRAME_NDP);
+	ck_assert_mem_eq(out, "\x33\x33\0\0\0\1\2\0\0\0\0\2\x81\0", 14);
+	ck_assert(frame_read_ndp(&f, &d));
+	ck_assert(d.router && !d.solicited && d.override);
+	f = sample("router solicitation");
+	ck_assert(!frame_read_ndp(&f, &d));
+	f = sample("echo6");
+	ck_assert(!frame_read_ndp(&f, &d));
+}
+END_TEST
+
+/* Replaces a byte of a valid one and makes its sum right again. */
+static bool
+valid_with(const char *name, size_t at, unsigned char byte)
+{
+	struct frame f = sample(name);
+	unsigned char *p = bytes + f.transport;
+	size_t n = f.packet - 40;
+	struct ndp d;
+
+	bytes[at] = byte;
+	put16(p + 2, 0);
+	put16(p + 2,
+	    sum_end(
+		sum_of(sum_icmp(AF_INET6, bytes + 22, bytes + 38, n), p, n)));
+	frame_parse(&f, bytes, f.length);
+	return frame_read_ndp(&f, &d);
+}
+
+START_TEST(ndp_validity)
+{
+	struct frame f = sample("solicitation");
+	struct ndp d;
+
+	ck_assert(valid_with("solicitation", 60, 1));	  /* reserved */
+	ck_assert(!valid_with("solicitation", 55, 1));	  /* code */
+	ck_assert(!valid_with("solicitation", 62, 0xff)); /* group */
+	ck_assert(!valid_with("solicitation", 79, 0));	  /* no length */
+	ck_assert(!valid_with("solicitation", 79, 2));	  /* too long */
+	ck_assert(valid_with("solicitation", 78, 9)); /* unknown: passed over */
+	ck_assert(!valid_with("advertisement", 62, 0xff));
+	ck_assert(!valid_with("advertisement", 79, 0));
+	sample("solicitation");
+	bytes[80] ^= 1;
+	frame_parse(&f, bytes, f.length);
+	ck_assert(!frame_read_ndp(&f, &d)); /* sum */
+}
+END_TEST
+
+static void
+check_syn(const char *from_ip, const char *to_ip, uint16_t vlan)
+{
+	struct frame_head head = { two, one, vlan };
+	struct peer from = peer(from_ip, 40000), to = peer(to_ip, 80);
+	struct segment s;
+	struct mac m;
+	size_t n =
+	    frame_make_syn(out, sizeof(out), &head, &from, &to, 0xfedcba98);
+	struct frame f = made(n, FRAME_FLOW);
+
+	ck_assert(same_peer(&f.from, &from) && same_peer(&f.to, &to));
+	ck_assert_uint_eq(f.vlan, vlan);
+	ck_assert_uint_eq(f.tcp_flags, FRAME_SYN);
+	ck_assert(frame_read_tcp(&f, &s));
+	ck_assert_uint_eq(s.seq, 0xfedcba98);
+	ck_assert_uint_eq(s.ack, 0);
+	ck_assert_uint_gt(s.window, 0);
+	m = frame_mac_to(&f);
+	ck_assert(mac_equal(&m, &two));
+	ck_assert_uint_eq(frame_make_syn(out, n - 1, &head, &from, &to, 1), 0);
+	ck_assert_uint_eq(frame_make_syn(out, n, &head, &from, &to, 1), n);
+}
+
+START_TEST(syns)
+{
+	struct frame_head head = { two, one, 0 };
+	struct peer four = peer("192.0.2.1", 1), six = peer("2001:db8::1", 2),
+		    nobody = { .port = 3 };
+
+	check_syn("192.0.2.1", "192.0.2.2", 0);
+	check_syn("192.0.2.1", "255.1.2.255", TAG);
+	check_syn("2001:db8::1", "2001:db8:ffff::ffff", 0);
+	check_syn("2001:db8::1", "fe80::1", TAG);
+	ck_assert_uint_eq(
+	    frame_make_syn(out, sizeof(out), &head, &four, &six, 1), 0);
+	ck_assert_uint_eq(
+	    frame_make_syn(out, sizeof(out), &head, &six, &four, 1), 0);
+	ck_assert_uint_eq(
+	    frame_make_syn(out, sizeof(out), &head, &nobody, &nobody, 1), 0);
+}
+END_TEST
+
+static void
+check_synack(const char *name, bool tagged)
+{
+	struct frame f = sample(name), a;
+	struct segment syn, s;
+
+	if (tagged)
+		frame_parse(&f, bytes, put_tag(bytes, f.length, TAG));
+	ck_assert(frame_read_tcp(&f, &syn));
+	a = answer(frame_make_synack(out, sizeof(out), &f, 77), &f, FRAME_FLOW);
+	ck_assert(same_peer(&a.from, &f.to) && same_peer(&a.to, &f.from));
+	ck_assert(frame_read_tcp(&a, &s));
+	ck_assert_uint_eq(s.flags, FRAME_SYN | FRAME_ACK);
+	ck_assert_uint_eq(s.window, 0);
+	ck_assert_uint_eq(s.seq, 77);
+	ck_assert_uint_eq(s.ack, syn.seq + 1);
+	/* who gets it must not answer with another of the kind */
+	memcpy(bytes, out, a.length);
+	frame_parse(&f, bytes, a.length);
+	ck_assert_uint_eq(frame_make_synack(out, sizeof(out), &f, 1), 0);
+}
+
+START_TEST(synacks)
+{
+	static const char *const none[] = { "tcp behind options", "udp", "echo",
+		"tcp, first fragment", "arp request", "lldp", "too big" };
+	struct frame f;
+	size_t i;
+
+	check_synack("syn", false);
+	check_synack("syn6", false);
+	check_synack("syn", true);
+	check_synack("syn6", true);
+	for (i = 0; i < sizeof(none) / sizeof(*none); i++) {
+		f = sample(none[i]);
+		ck_assert_msg(frame_make_synack(out, sizeof(out), &f, 1) == 0,
+		    "%s", none[i]);
+	}
+}
+END_TEST
+
+START_TEST(resets)
+{
+	struct frame f = sample("syn"), a;
+	struct segment s, theirs;
+
+	ck_assert(frame_read_tcp(&f, &theirs));
+	a = answer(frame_make_reset(out, sizeof(out), &f), &f, FRAME_FLOW);
+	ck_assert(frame_read_tcp(&a, &s));
+	ck_assert_uint_eq(s.flags, FRAME_RST | FRAME_ACK);
+	ck_assert_uint_eq(s.seq, 0);
+	ck_assert_uint_eq(s.ack, theirs.seq + 1);
+	/* four bytes of data, with and without ACK */
+	f = sample("tcp behind options");
+	ck_assert(frame_read_tcp(&f, &theirs));
+	a = answer(frame_make_reset(out, sizeof(out), &f), &f, FRAME_FLOW);
+	ck_assert(frame_read_tcp(&a, &s));
+	ck_assert_uint_eq(s.flags, FRAME_RST);
+	ck_assert_uint_eq(s.seq, theirs.ack);
+	bytes[f.transport + 13] = FRAME_FIN;
+	frame_parse(&f, bytes, f.length);
+	a = answer(frame_make_reset(out, sizeof(out), &f), &f, FRAME_FLOW);
+	ck_assert(frame_read_tcp(&a, &s));
+	ck_assert_uint_eq(s.ack, theirs.seq + 5);
+	/* never in answer to one */
+	f = sample("tcp6 behind all");
+	ck_assert_uint_eq(frame_make_reset(out, sizeof(out), &f), 0);
+	f = sample("udp");
+	ck_assert_uint_eq(frame_make_reset(out, sizeof(out), &f), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("frame_make");
+
+	SUITE_ADD(s, sums, 10);
+	SUITE_ADD(s, arps, 10);
+	SUITE_ADD(s, ndp_frames, 10);
+	SUITE_ADD(s, ndp_validity, 10);
+	SUITE_ADD(s, syns, 10);
+	SUITE_ADD(s, synacks, 10);
+	SUITE_ADD(s, resets, 10);
+	return suite_main(s);
+}

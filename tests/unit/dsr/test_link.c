@@ -1,0 +1,291 @@
+/* test_link.c: frames through a cable between two interfaces: the link is at the
+ * near end, a plain packet socket at the far one. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dsr/frame.h"
+#include "dsr/link.h"
+#include "support/linkrig.h"
+#include "support/suite.h"
+#include "support/veth.h"
+#include "support/wait.h"
+
+static struct linkrig rig;
+
+static void
+up(void)
+{
+	linkrig_up(&rig, NULL);
+}
+
+#ifdef HAVE_LINK_PCAP
+static void
+up_pcap(void)
+{
+	linkrig_up(&rig, "pcap");
+}
+#endif
+
+static void
+down(void)
+{
+	linkrig_down(&rig);
+}
+
+START_TEST(frames_for_our_addresses_come_up)
+{
+	unsigned next = 2;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	linkrig_far_sends(&rig, "192.168.100.11", 1, 100);
+	linkrig_far_sends(&rig, "192.168.100.10", 2, 100);
+	linkrig_far_sends(&rig, "192.168.200.10", 3, 100);
+	linkrig_far_sends(&rig, "192.168.100.10", 4, 100);
+	while (rig.near.count.received < 2) {
+		int n = linkrig_receive(&rig);
+
+		for (int i = 0; i < n; i++, next += 2) {
+			const struct link_frame *f = &rig.list[i];
+
+			ck_assert_uint_eq(linkrig_number(f->bytes), next);
+			ck_assert_uint_eq(f->length, 100);
+			ck_assert_int_eq(f->offload.flags & LINK_CHECKSUM, 0);
+			ck_assert_int_eq(f->offload.type, 0);
+		}
+		link_release(&rig.near);
+	}
+	ck_assert_int_eq(link_receive(&rig.near, rig.list, LINKRIG_BATCH), 0);
+	ck_assert_uint_eq(rig.near.count.received, 2);
+}
+END_TEST
+
+START_TEST(questions_for_addresses_come_up)
+{
+	unsigned char f[120];
+	struct link_frame back;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	/* ARP, to all */
+	memset(f, 0, sizeof(f));
+	memset(f, 0xff, 6);
+	f[12] = 8;
+	f[13] = 6;
+	f[FRAME_HEAD + 7] = 1;
+	veth_send(rig.far, f, 42);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	ck_assert_uint_eq(rig.list[0].length, 42);
+	ck_assert_mem_eq(rig.list[0].bytes, f, 42);
+	/* and the answer goes back */
+	back = rig.list[0];
+	memcpy(back.bytes, rig.far_mac, 6);
+	ck_assert_int_eq(link_send(&rig.near, &back, 1), 1);
+	link_release(&rig.near);
+	ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 42);
+	ck_assert_mem_eq(f, rig.far_mac, 6);
+	/* a solicitation, to the group of the address */
+	memset(f, 0, sizeof(f));
+	memcpy(f, "\x33\x33\xff\0\0\x10", 6);
+	f[12] = 0x86;
+	f[13] = 0xdd;
+	f[FRAME_HEAD] = 0x60;
+	f[FRAME_HEAD + 6] = 58;
+	f[FRAME_HEAD + 40] = 135;
+	veth_send(rig.far, f, 86);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	ck_assert_mem_eq(rig.list[0].bytes, f, 86);
+	link_release(&rig.near);
+}
+END_TEST
+
+START_TEST(what_this_machine_sends_does_not_come_up)
+{
+	unsigned char f[100];
+	struct link_frame own = { .bytes = f };
+	int other;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	own.length = linkrig_make(&rig, f, "192.168.100.10", 1, 100);
+	ck_assert_int_eq(link_send(&rig.near, &own, 1), 1);
+	other = veth_open("near", false);
+	veth_send(other, f, 100);
+	close(other);
+	ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 100);
+	ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 100);
+	linkrig_far_sends(&rig, "192.168.100.10", 2, 100);
+	linkrig_expect(&rig, 2);
+	ck_assert_uint_eq(rig.near.count.sent, 1);
+}
+END_TEST
+
+START_TEST(a_tag_is_where_it_was)
+{
+	unsigned char plain[200], f[204], other[204];
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	linkrig_make(&rig, plain, "192.168.100.10", 7, 200);
+	memcpy(f, plain, 12);
+	memcpy(f + 12, "\x81\0\x60\x05", 4);
+	memcpy(f + 16, plain + 12, 188);
+	veth_send(rig.far, f, 204);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	ck_assert_uint_eq(rig.list[0].length, 204);
+	ck_assert_mem_eq(rig.list[0].bytes, f, 204);
+	/* the far end is a link, too, to see the tag of what is sent on */
+	{
+		struct link end;
+		struct error e;
+
+		ck_assert_int_eq(
+		    link_open(&end, "packet", "far", &rig.filter, &e), 0);
+		memcpy(rig.list[0].bytes, rig.far_mac, 6);
+		memcpy(other, rig.list[0].bytes, 204);
+		ck_assert_int_eq(link_send(&rig.near, rig.list, 1), 1);
+		link_release(&rig.near);
+		WAIT_FOR(
+		    link_receive(&end, rig.list, LINKRIG_BATCH) == 1, 5000);
+		ck_assert_uint_eq(rig.list[0].length, 204);
+		ck_assert_mem_eq(rig.list[0].bytes, other, 204);
+		link_close(&end);
+	}
+}
+END_TEST
+
+/* All of a batch goes back to where it came from. */
+static unsigned
+send_back(unsigned n, unsigned *next)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (linkrig_number(rig.list[i].bytes) != (*next)++)
+			ck_abort_msg("number %u after %u",
+			    linkrig_number(rig.list[i].bytes), *next - 2);
+		memcpy(rig.list[i].bytes, rig.far_mac, 6);
+	}
+	if (link_send(&rig.near, rig.list, n) != (int)n)
+		ck_abort_msg("not all of %u were sent", n);
+	link_release(&rig.near);
+	return n;
+}
+
+START_TEST(ten_thousand_both_ways_in_order)
+{
+	/* as many as the plain socket at the far end holds without privileges */
+	enum { ALL = 10000, PORTION = 50 };
+	unsigned next = 0, back = 0;
+	unsigned char f[1600];
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	for (unsigned sent = 0; sent < ALL;) {
+		unsigned n = 0;
+
+		for (unsigned end = sent + PORTION; sent < end; sent++)
+			linkrig_far_sends(
+			    &rig, "192.168.100.10", sent, 60 + sent % 1454);
+		while (n < PORTION)
+			n += send_back((unsigned)linkrig_receive(&rig), &next);
+		for (unsigned end = back + PORTION; back < end; back++) {
+			size_t size = veth_receive(rig.far, f, sizeof(f));
+
+			if (size != 60 + back % 1454 ||
+			    linkrig_number(f) != back)
+				ck_abort_msg("%zu bytes of number %u, not %u",
+				    size, linkrig_number(f), back);
+		}
+	}
+	ck_assert_uint_eq(rig.near.count.received, ALL);
+	ck_assert_uint_eq(rig.near.count.sent, ALL);
+	link_look(&rig.near);
+	ck_assert_uint_eq(rig.near.count.missed, 0);
+}
+END_TEST
+
+START_TEST(a_burst_waits_and_what_is_too_much_is_counted)
+{
+	enum { ALL = 20000 };
+	unsigned n = 0;
+	int got;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	for (unsigned i = 0; i < ALL; i++)
+		linkrig_far_sends(&rig, "192.168.100.10", i, 60);
+	while ((got = linkrig_receive(&rig)) > 0) {
+		for (int i = 0; i < got; i++) {
+			if (linkrig_number(rig.list[i].bytes) != n++)
+				ck_abort_msg("number %u is rig.missing", n - 1);
+		}
+		link_release(&rig.near);
+		if (got < LINKRIG_BATCH)
+			break;
+	}
+	ck_assert_uint_gt(n, 5000);
+	link_look(&rig.near);
+	ck_assert_uint_eq(n + rig.near.count.missed, ALL);
+	linkrig_far_sends(&rig, "192.168.100.10", 77, 60);
+	linkrig_expect(&rig, 77);
+}
+END_TEST
+
+START_TEST(what_cannot_be_sent_is_counted)
+{
+	unsigned char f[3][2000];
+	struct link_frame some[3];
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	for (unsigned i = 0; i < 3; i++)
+		some[i] = (struct link_frame){ .bytes = f[i],
+			.length = linkrig_make(
+			    &rig, f[i], "10.0.0.1", i, i == 1 ? 2000 : 100) };
+	ck_assert_int_eq(link_send(&rig.near, some, 3), 3);
+	ck_assert_uint_eq(rig.near.count.sent, 2);
+	ck_assert_uint_eq(rig.near.count.too_long, 1);
+	ck_assert_uint_eq(veth_receive(rig.far, f[1], 2000), 100);
+	ck_assert_uint_eq(linkrig_number(f[1]), 0);
+	ck_assert_uint_eq(veth_receive(rig.far, f[1], 2000), 100);
+	ck_assert_uint_eq(linkrig_number(f[1]), 2);
+	some[0].length = 3;
+	ck_assert_int_eq(link_send(&rig.near, some, 1), 1);
+	ck_assert_uint_eq(rig.near.count.refused, 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("link");
+	TCase *t = tcase_create("packet");
+
+	tcase_add_checked_fixture(t, up, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, frames_for_our_addresses_come_up);
+	tcase_add_test(t, questions_for_addresses_come_up);
+	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
+	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, ten_thousand_both_ways_in_order);
+	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
+	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	suite_add_tcase(s, t);
+#ifdef HAVE_LINK_PCAP
+	t = tcase_create("pcap");
+	tcase_add_checked_fixture(t, up_pcap, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, frames_for_our_addresses_come_up);
+	tcase_add_test(t, questions_for_addresses_come_up);
+	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
+	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, ten_thousand_both_ways_in_order);
+	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	suite_add_tcase(s, t);
+#endif
+	return suite_main(s);
+}

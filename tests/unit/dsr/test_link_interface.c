@@ -1,0 +1,246 @@
+/* test_link_interface.c: what a link wants of its interface, and what becomes of
+ * the link when that changes. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dsr/link.h"
+#include "support/linkrig.h"
+#include "support/suite.h"
+#include "support/veth.h"
+#include "support/wait.h"
+
+static struct linkrig rig;
+
+static void
+up(void)
+{
+	linkrig_up(&rig, NULL);
+}
+
+#ifdef HAVE_LINK_PCAP
+static void
+up_pcap(void)
+{
+	linkrig_up(&rig, "pcap");
+}
+#endif
+
+static void
+down(void)
+{
+	linkrig_down(&rig);
+}
+
+START_TEST(what_is_known_about_the_interface)
+{
+	uint8_t mac[6];
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	veth_mac("near", mac);
+	ck_assert_mem_eq(rig.near.mac.byte, mac, 6);
+	ck_assert_uint_eq(rig.near.mtu, 1500);
+	ck_assert(rig.near.up);
+	ck_assert(
+	    linkrig_is_pcap(&rig) || strcmp(rig.near.ops->name, "packet") == 0);
+	veth_ip("link set near mtu 1400");
+	link_look(&rig.near);
+	ck_assert_uint_eq(rig.near.mtu, 1400);
+}
+END_TEST
+
+START_TEST(addresses_change_while_it_is_open)
+{
+	struct error e;
+	const char *said;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	linkrig_far_sends(&rig, "192.168.100.11", 1, 100);
+	rig.filter.count = 0;
+	linkrig_add(&rig, "192.168.100.11");
+	linkrig_add(&rig, "2001:db8::beef");
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	linkrig_far_sends(&rig, "192.168.100.10", 2, 100);
+	linkrig_far_sends(&rig, "192.168.100.11", 3, 100);
+	linkrig_expect(&rig, 3);
+	said = veth_ip_says("maddr show dev near");
+	ck_assert_ptr_nonnull(strstr(said, "33:33:ff:00:be:ef"));
+	ck_assert_ptr_null(strstr(said, "33:33:ff:00:00:10"));
+}
+END_TEST
+
+/* The kernel may take its time to let frames through. */
+static bool
+comes_again(void)
+{
+	unsigned char f[60];
+	int n;
+
+	linkrig_make(&rig, f, "192.168.100.10", 5, 60);
+	(void)!send(rig.far, f, sizeof(f), 0);
+	n = link_receive(&rig.near, rig.list, LINKRIG_BATCH);
+	link_release(&rig.near);
+	return n > 0;
+}
+
+START_TEST(an_interface_that_goes_down_is_told)
+{
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	veth_ip("link set near down");
+	ck_assert_int_eq(linkrig_receive(&rig), -1);
+	ck_assert_int_eq(errno, ENETDOWN);
+	ck_assert(!rig.near.up);
+	ck_assert_int_eq(link_receive(&rig.near, rig.list, LINKRIG_BATCH), 0);
+	{
+		unsigned char f[60];
+
+		rig.list[0] = (struct link_frame){ .bytes = f,
+			.length = linkrig_make(&rig, f, "10.0.0.1", 1, 60) };
+		ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
+		ck_assert_int_eq(errno, ENETDOWN);
+	}
+	veth_ip("link set near up");
+	WAIT_FOR(comes_again(), 5000);
+	ck_assert(rig.near.up);
+	veth_ip("link set far down");
+	link_look(&rig.near);
+	ck_assert(!rig.near.up);
+	veth_ip("link del near");
+	ck_assert_int_eq(linkrig_receive(&rig), -1);
+	ck_assert_int_eq(errno, ENODEV);
+	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
+}
+END_TEST
+
+START_TEST(closing_leaves_the_interface_as_it_was)
+{
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	if (linkrig_is_pcap(&rig)) {
+		link_close(&rig.near);
+		ck_assert_int_eq(
+		    link_open(&rig.near, "packet", "near", &rig.filter, &e), 0);
+	}
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("-d link show near"), "promiscuity 0"));
+	rig.filter.promiscuous = true;
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("-d link show near"), "promiscuity 1"));
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("maddr show dev near"), "33:33:ff:00:00:10"));
+	rig.filter.promiscuous = false;
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("-d link show near"), "promiscuity 0"));
+	rig.filter.promiscuous = true;
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	link_close(&rig.near);
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("-d link show near"), "promiscuity 0"));
+	ck_assert_ptr_null(
+	    strstr(veth_ip_says("maddr show dev near"), "33:33:ff:00:00:10"));
+	ck_assert_int_eq(
+	    link_open(&rig.near, "packet", "near", &rig.filter, &e), 0);
+}
+END_TEST
+
+START_TEST(what_cannot_be_opened_says_why)
+{
+	struct link l;
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_int_eq(link_open(&l, NULL, "nowhere0", &rig.filter, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "nowhere0"));
+	ck_assert_int_eq(
+	    link_open(&l, NULL, "an-interface-of-long-name", &rig.filter, &e),
+	    -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "an-interface-of-long-name"));
+	ck_assert_int_eq(link_open(&l, "string", "near", &rig.filter, &e), -1);
+	ck_assert_str_eq(e.text, "no kind of link \"string\" in this build");
+	ck_assert_int_eq(link_open(&l, "packet", "lo", &rig.filter, &e), -1);
+	ck_assert_str_eq(e.text, "interface lo is no Ethernet");
+	ck_assert_str_eq(link_kind(0), "packet");
+	ck_assert_ptr_null(link_kind(99));
+}
+END_TEST
+
+/* What a program does with a link after it has become nobody. */
+static int
+as_nobody(void)
+{
+	unsigned char f[100];
+	struct link_frame own = { .bytes = f };
+	struct error e;
+	uint64_t sent = rig.near.count.sent;
+
+	if (setresgid(65534, 65534, 65534) != 0 ||
+	    setresuid(65534, 65534, 65534) != 0)
+		return 2;
+	linkrig_add(&rig, "2001:db8::77");
+	rig.filter.promiscuous = true;
+	own.length = linkrig_make(&rig, f, "10.0.0.1", 1, 100);
+	return link_set_filter(&rig.near, &rig.filter, &e) != 0 ||
+	    link_send(&rig.near, &own, 1) != 1 ||
+	    rig.near.count.sent != sent + 1 ||
+	    link_receive(&rig.near, rig.list, LINKRIG_BATCH) != 1;
+}
+
+START_TEST(no_privileges_are_needed_once_it_is_open)
+{
+	int status;
+	pid_t pid;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	linkrig_far_sends(&rig, "192.168.100.10", 1, 100);
+	pid = fork();
+	if (pid == 0)
+		_exit(as_nobody());
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 2)
+		SKIP("nobody else to become");
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("link_interface");
+	TCase *t = tcase_create("packet");
+
+	tcase_add_checked_fixture(t, up, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, what_is_known_about_the_interface);
+	tcase_add_test(t, addresses_change_while_it_is_open);
+	tcase_add_test(t, an_interface_that_goes_down_is_told);
+	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
+	tcase_add_test(t, what_cannot_be_opened_says_why);
+	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
+	suite_add_tcase(s, t);
+#ifdef HAVE_LINK_PCAP
+	t = tcase_create("pcap");
+	tcase_add_checked_fixture(t, up_pcap, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, what_is_known_about_the_interface);
+	tcase_add_test(t, an_interface_that_goes_down_is_told);
+	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
+	suite_add_tcase(s, t);
+#endif
+	return suite_main(s);
+}
