@@ -40,11 +40,12 @@ server_of(const struct director *d, uint32_t number)
 			   : pool_server(d->pool, number - 2);
 }
 
-/* Whether a flow that has begun may stay: it drains, or is up. */
+/* Whether a flow that has begun may stay: it is up, drains, or was removed, which
+ * lets what it has go on. */
 static bool
 may_go_on(const struct director *d, const struct server *s)
 {
-	return s != NULL && s->present && s->admin != SERVER_DISABLED &&
+	return s != NULL && s->addrs.count > 0 && s->admin != SERVER_DISABLED &&
 	    s->blacklisted_until <= loop_now(d->loop);
 }
 

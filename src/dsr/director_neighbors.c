@@ -39,22 +39,25 @@ grow(struct director *d, uint32_t at)
 	return &d->targets[at];
 }
 
-/* The neighbour of a server, asked for if it is new or has moved. */
+/* The neighbour of a server, asked for if it is new or has moved. One that came
+ * back to the same address is known still. */
 static struct neighbor *
 neighbor_of(struct director *d, const struct server *s)
 {
 	struct target *t = grow(d, place_of(s));
+	struct neighbor *old;
 	struct peer ip;
 
 	if (t == NULL || s->addrs.count == 0)
 		return NULL;
 	if (t->neighbor != NULL && t->generation == s->generation)
 		return t->neighbor;
-	if (t->neighbor != NULL)
-		neighbors_drop(&d->neighbors, t->neighbor);
+	old = t->neighbor;
 	peer_from_addr(&ip, &s->addrs.addr[s->addr_first]);
 	ip.port = 0;
 	t->neighbor = neighbors_add(&d->neighbors, &ip, loop_now(d->loop));
+	if (old != NULL)
+		neighbors_drop(&d->neighbors, old);
 	t->generation = s->generation;
 	return t->neighbor;
 }
@@ -106,6 +109,24 @@ ask_for(struct director *d, struct server *s, void *arg)
 {
 	(void)arg;
 	(void)neighbor_of(d, s);
+}
+
+/* Servers that were removed are asked as long as they have flows. */
+static void
+let_go(struct director *d)
+{
+	struct target *t;
+	struct server *s;
+	unsigned i;
+
+	for (i = 0; i < pool_count(d->pool) && i + 2 < d->targets_n; i++) {
+		s = pool_server(d->pool, i);
+		t = &d->targets[i + 2];
+		if (t->neighbor == NULL || s->present || s->addrs.count > 0)
+			continue;
+		neighbors_drop(&d->neighbors, t->neighbor);
+		t->neighbor = NULL;
+	}
 }
 
 /* ---- what the segment says ---- */
@@ -216,6 +237,7 @@ void
 director_tick_neighbors(struct director *d, uint64_t now)
 {
 	each_server(d, ask_for, NULL);
+	let_go(d);
 	(void)neighbors_tick(&d->neighbors, now);
 }
 
