@@ -112,11 +112,14 @@ struct netrig_counters netrig_counters(
     const struct netrig *r, enum netrig_place where, const char *interface);
 
 /* Sockets there; type is SOCK_STREAM or SOCK_DGRAM, none of them blocks.
- * netrig_listen() binds it, netrig_dial() begins to connect it. */
+ * netrig_listen() binds it, netrig_dial() begins to connect it; `from` is an
+ * address of that place (NULL: any). */
 int netrig_listen(const struct netrig *r, enum netrig_place where, int type,
     const char *ip, int port);
 int netrig_dial(const struct netrig *r, enum netrig_place where, int type,
     const char *ip, int port);
+int netrig_dial_from(const struct netrig *r, enum netrig_place where, int type,
+    const char *from, const char *ip, int port);
 /* Is something to be read (a client to be accepted), or is it over? */
 bool netrig_is_readable(int fd);
 /* Has netrig_dial() reached its server? The test fails if it was refused. */

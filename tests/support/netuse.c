@@ -167,17 +167,29 @@ netrig_listen(const struct netrig *r, enum netrig_place where, int type,
 }
 
 int
-netrig_dial(const struct netrig *r, enum netrig_place where, int type,
-    const char *ip, int port)
+netrig_dial_from(const struct netrig *r, enum netrig_place where, int type,
+    const char *from, const char *ip, int port)
 {
-	struct sockaddr_storage a;
-	socklen_t len = make_address(&a, ip, port);
+	struct sockaddr_storage a, own;
+	socklen_t len = make_address(&a, ip, port), own_len;
 	int fd = make_socket(r, where, a.ss_family, type);
 
+	if (from != NULL) {
+		own_len = make_address(&own, from, 0);
+		ck_assert_msg(bind(fd, (struct sockaddr *)&own, own_len) == 0,
+		    "%s: %s", from, strerror(errno));
+	}
 	ck_assert_msg(connect(fd, (struct sockaddr *)&a, len) == 0 ||
 		errno == EINPROGRESS,
 	    "%s port %d: %s", ip, port, strerror(errno));
 	return fd;
+}
+
+int
+netrig_dial(const struct netrig *r, enum netrig_place where, int type,
+    const char *ip, int port)
+{
+	return netrig_dial_from(r, where, type, NULL, ip, port);
 }
 
 bool

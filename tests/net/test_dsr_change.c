@@ -1,0 +1,227 @@
+/* test_dsr_change.c: long downloads go on while a director's list of servers
+ * changes, and those that begin later follow the list. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "support/dsrmany.h"
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { PAGE = 1500000, SERVERS = 4, LISTED = 3, LONG = 200, SHORT = 12 };
+
+static const struct netrig_options four = { .servers = SERVERS };
+static struct netrig rig;
+static struct dsrpen pen;
+static struct nginx web[SERVERS];
+static struct dsrmany many, few;
+
+static const char *
+server(bool v6, unsigned i)
+{
+	return v6 ? netrig_server6(i) : netrig_server4(i);
+}
+
+/* A page of the server's number, at a rate that makes it last. */
+static void
+web_up(unsigned i)
+{
+	static char page[PAGE + 1];
+
+	netrig_enter(&rig, NETRIG_SERVER + i);
+	nginx_up_with(&web[i], "", "",
+	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;"
+	    " location = /page { limit_rate 150k; }");
+	netrig_leave(&rig);
+	memset(page, '0' + (int)i, PAGE);
+	write_file(text("%s/page", web[i].root), page);
+	page[10] = '\0';
+	write_file(text("%s/short", web[i].root), page);
+}
+
+static bool
+macs_are_known(void)
+{
+	return strstr(dsrpen_ask(&pen, &rig, "dsr"), "unknown") == NULL;
+}
+
+/* Of new clients each of `servers` (their digits) gets the same share, others
+ * get none. */
+static void
+expect_new_at(const char *vip, const char *servers)
+{
+	unsigned i, got;
+
+	WAIT_FOR(macs_are_known(), 5000);
+	dsrmany_init(&few, &rig, "GET /short\r\n");
+	for (i = 0; i < SHORT; i++)
+		dsrmany_add(&few, SOCK_STREAM, NULL, vip, 80);
+	dsrmany_wait_known(&few, 10000);
+	for (i = 0; i < SERVERS; i++) {
+		unsigned k;
+
+		for (got = 0, k = 0; k < few.count; k++)
+			got += few.one[k].server == (int)i;
+		ck_assert_uint_eq(got,
+		    strchr(servers, '0' + (int)i) != NULL
+			? SHORT / strlen(servers)
+			: 0);
+	}
+	dsrmany_close_all(&few);
+	dsrmany_turn(&many, 0);
+}
+
+static unsigned
+waiting(const size_t had[])
+{
+	unsigned i, n = 0;
+
+	dsrmany_turn(&many, 10);
+	for (i = 0; i < many.count; i++)
+		n += many.fd[i].fd >= 0 && many.one[i].got == had[i];
+	return n;
+}
+
+/* This many downloads still go on, and get something more from now on: what
+ * has come so far may be from before a change. */
+static void
+expect_progress(unsigned downloads)
+{
+	static size_t had[LONG];
+	unsigned i;
+
+	for (i = 0; i < many.count; i++)
+		had[i] = many.one[i].got;
+	WAIT_FOR(waiting(had) == 0, 10000);
+	for (i = 0; i < many.count; i++)
+		had[i] = many.one[i].got;
+	WAIT_FOR(waiting(had) == 0, 10000);
+	ck_assert_uint_eq(dsrmany_open(&many), downloads);
+}
+
+static void
+tell(const char *line)
+{
+	const char *answer = dsrpen_ask(&pen, &rig, line);
+
+	ck_assert_msg(strstr(answer, "error") == NULL, "%s: %s", line, answer);
+}
+
+/* All but those of the server that went down end with all of their page. */
+static void
+expect_whole(int down)
+{
+	unsigned i, broken = 0;
+
+	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_open(&many) == 0), 30000);
+	for (i = 0; i < many.count; i++) {
+		const struct dsrmany_one *o = &many.one[i];
+
+		ck_assert(!o->moved);
+		broken += o->fate == DSRMANY_BROKEN;
+		if (o->server != down) {
+			ck_assert_int_eq(o->fate, DSRMANY_ENDED);
+			ck_assert_uint_eq(o->got, PAGE);
+		} else {
+			ck_assert_int_eq(o->fate, DSRMANY_BROKEN);
+		}
+	}
+	printf(
+	    "%u of %u downloads ended with their server\n", broken, many.count);
+}
+
+static void
+begin(const char *vip, bool v6)
+{
+	unsigned i;
+
+	for (i = 0; i < SERVERS; i++)
+		web_up(i);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, vip, "-r",
+	    v6 ? text("[%s]:0", vip) : text("%s:0", vip), server(v6, 0),
+	    server(v6, 1), server(v6, 2), NULL);
+	WAIT_FOR(macs_are_known(), 5000);
+	dsrmany_init(&many, &rig, "GET /page\r\n");
+	for (i = 0; i < LONG; i++)
+		dsrmany_add(&many, SOCK_STREAM, NULL, vip, 80);
+	dsrmany_wait_known(&many, 10000);
+	for (i = 0; i < LISTED; i++)
+		ck_assert_uint_ge(dsrmany_count(&many, (int)i), LONG / LISTED);
+}
+
+static void
+end(void)
+{
+	unsigned i;
+
+	dsrpen_down(&pen);
+	for (i = 0; i < SERVERS; i++)
+		nginx_down(&web[i]);
+	netrig_down(&rig);
+}
+
+static void
+expect_to_follow(const char *vip, bool v6)
+{
+	unsigned ones;
+
+	begin(vip, v6);
+	ones = dsrmany_count(&many, 1);
+	expect_new_at(vip, "012");
+	tell("server 0 drain");
+	expect_new_at(vip, "12");
+	tell(text("server 3 address %s", server(v6, 3)));
+	expect_new_at(vip, "123");
+	tell("server 2 remove");
+	expect_new_at(vip, "13");
+	expect_progress(LONG);
+	tell("server 1 down");
+	expect_new_at(vip, "3");
+	tell("server 0 up");
+	tell(text("server 2 address %s", server(v6, 2)));
+	expect_new_at(vip, "023");
+	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_count(&many, 1) == 0), 5000);
+	tell("server 1 up");
+	expect_new_at(vip, "0123");
+	expect_progress(LONG - ones);
+	expect_whole(1);
+	end();
+}
+
+START_TEST(downloads_go_on)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no control socket here");
+	NEED_PROGRAM("nginx");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &four);
+	expect_to_follow(NETRIG_VIP4, false);
+}
+END_TEST
+
+START_TEST(downloads_go_on_over_ipv6)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no control socket here");
+	NEED_PROGRAM("nginx");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &four);
+	expect_to_follow(NETRIG_VIP6, true);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_change");
+
+	SUITE_ADD(s, downloads_go_on, 60);
+	SUITE_ADD(s, downloads_go_on_over_ipv6, 60);
+	return suite_main(s);
+}
