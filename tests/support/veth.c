@@ -49,6 +49,28 @@ enter(void)
 	    put("/proc/self/uid_map", map);
 }
 
+static int
+ask(const char *end, unsigned long request, struct ifreq *r)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	int got;
+
+	snprintf(r->ifr_name, sizeof(r->ifr_name), "%s", end);
+	got = ioctl(fd, request, r);
+	close(fd);
+	return got;
+}
+
+static bool
+runs(const char *end)
+{
+	struct ifreq r;
+
+	memset(&r, 0, sizeof(r));
+	return ask(end, SIOCGIFFLAGS, &r) == 0 &&
+	    (r.ifr_flags & IFF_RUNNING) != 0;
+}
+
 const char *
 veth_up(void)
 {
@@ -60,6 +82,8 @@ veth_up(void)
 	/* no address, so no solicitations of the kernel's own */
 	veth_ip("link set near addrgenmode none up");
 	veth_ip("link set far addrgenmode none up");
+	/* which the kernel sees a little later */
+	WAIT_FOR(runs("near") && runs("far"), 5000);
 	return NULL;
 }
 
@@ -111,18 +135,6 @@ veth_open(const char *end, bool offload)
 		    0);
 	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
 	return fd;
-}
-
-static int
-ask(const char *end, unsigned long request, struct ifreq *r)
-{
-	int fd = socket(AF_INET, SOCK_DGRAM, 0);
-	int got;
-
-	snprintf(r->ifr_name, sizeof(r->ifr_name), "%s", end);
-	got = ioctl(fd, request, r);
-	close(fd);
-	return got;
 }
 
 void

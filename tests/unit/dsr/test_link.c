@@ -221,7 +221,7 @@ START_TEST(a_burst_waits_and_what_is_too_much_is_counted)
 	while ((got = linkrig_receive(&rig)) > 0) {
 		for (int i = 0; i < got; i++) {
 			if (linkrig_number(rig.list[i].bytes) != n++)
-				ck_abort_msg("number %u is rig.missing", n - 1);
+				ck_abort_msg("number %u is missing", n - 1);
 		}
 		link_release(&rig.near);
 		if (got < LINKRIG_BATCH)

@@ -92,6 +92,8 @@ comes_again(void)
 
 START_TEST(an_interface_that_goes_down_is_told)
 {
+	unsigned char f[60];
+
 	if (rig.missing != NULL)
 		SKIP(rig.missing);
 	veth_ip("link set near down");
@@ -99,23 +101,19 @@ START_TEST(an_interface_that_goes_down_is_told)
 	ck_assert_int_eq(errno, ENETDOWN);
 	ck_assert(!rig.near.up);
 	ck_assert_int_eq(link_receive(&rig.near, rig.list, LINKRIG_BATCH), 0);
-	{
-		unsigned char f[60];
-
-		rig.list[0] = (struct link_frame){ .bytes = f,
-			.length = linkrig_make(&rig, f, "10.0.0.1", 1, 60) };
-		ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
-		ck_assert_int_eq(errno, ENETDOWN);
-	}
+	rig.list[0] = (struct link_frame){ .bytes = f,
+		.length = linkrig_make(&rig, f, "10.0.0.1", 1, 60) };
+	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
+	ck_assert_int_eq(errno, ENETDOWN);
 	veth_ip("link set near up");
 	WAIT_FOR(comes_again(), 5000);
 	ck_assert(rig.near.up);
 	veth_ip("link set far down");
-	link_look(&rig.near);
-	ck_assert(!rig.near.up);
+	WAIT_FOR((link_look(&rig.near), !rig.near.up), 5000);
 	veth_ip("link del near");
 	ck_assert_int_eq(linkrig_receive(&rig), -1);
 	ck_assert_int_eq(errno, ENODEV);
+	rig.list[0] = (struct link_frame){ .bytes = f, .length = 60 };
 	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), -1);
 }
 END_TEST
