@@ -1,0 +1,317 @@
+#!/usr/bin/env python3
+"""Frames a director forwards: pen, a classic pen, and the kernel as a router.
+
+    dsr_rate.py [--rounds N] [--seconds S] [--pings N] [--classic PROGRAM] PEN...
+
+    rate:     sender eth0 --- eth0 director          director: pen, answers to
+                                                     the same cable
+              sender eth0 --- eth0 router eth1 --- eth0 sink
+    latency:  client, director, server at a bridge
+
+Needs root and iproute2. The sender has the first core, the director the second;
+the frames have 60 bytes and come as fast as they go. Those that leave are for a
+MAC that is not there, so the other end's kernel drops them at once. What softirqs do
+is charged to who sends in these cables: what receives (the packet socket's ring,
+or all of the kernel's routing) is done on the sender's core. So there are three
+figures: frames/s as seen; CPU time of the director for each frame sent on; and all
+CPU time for each, the sender's included, less what the sender needs when nobody
+listens: that is what one core that does everything would need.
+
+All programs take turns in each round; the figures are medians of rounds. Then
+system calls (strace -c) of a short run, then round trips of a UDP echo directly
+and through the director. Not part of make check."""
+
+import argparse
+import collections
+import json
+import os
+import re
+import signal
+import statistics
+import subprocess
+import tempfile
+import time
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+VIP = "192.168.100.10"
+MAC = "02:00:00:64:00:02"
+OPTIONS = {
+    "tcp": ["-f", "-O", "dsr_if eth0", "-r"],
+    # a classic pen forwards one of the two
+    "udp": ["-f", "-O", "dsr_if eth0", "-rU"],
+}
+WORKLOADS = [("udp", 1), ("udp", 10000), ("tcp", 1), ("tcp", 10000)]
+
+
+def run(*words):
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE,
+                          universal_newlines=True).stdout
+
+
+class Net:
+    """Namespaces with names of this process, gone at the end."""
+
+    def __init__(self):
+        self.names = []
+        self.children = []
+
+    def add(self, name):
+        name = "dsr%d-%s" % (os.getpid(), name)
+        run("ip", "netns", "add", name)
+        self.names.append(name)
+        for family in "conf/all", "conf/default":
+            self.set(name, "ipv6/%s/disable_ipv6" % family, "1")
+            self.set(name, "ipv4/%s/rp_filter" % family, "0")
+        self.ip(name, "link set lo up")
+        return name
+
+    def ip(self, where, *lines):
+        for line in lines:
+            run("ip", "-n", where, *line.split())
+
+    def set(self, where, name, value):
+        run("ip", "netns", "exec", where, "sh", "-c",
+            "echo %s > /proc/sys/net/%s" % (value, name))
+
+    def cable(self, a, a_if, a_mac, b, b_if, b_mac=None):
+        self.ip(a, "link add %s address %s type veth peer name %s %s netns %s"
+                % (a_if, a_mac, b_if,
+                   "address " + b_mac if b_mac else "", b),
+                "link set %s up" % a_if)
+        self.ip(b, "link set %s up" % b_if)
+
+    def start(self, where, core, *words, **how):
+        child = subprocess.Popen(
+            ["ip", "netns", "exec", where, "taskset", "-c", str(core)]
+            + list(words), **how)
+        self.children.append(child)
+        return child
+
+    def stop(self, child, sig=signal.SIGTERM):
+        child.send_signal(sig)
+        child.wait()
+        self.children.remove(child)
+
+    def close(self):
+        for child in self.children:
+            child.kill()
+            child.wait()
+        for name in self.names:
+            subprocess.call(["ip", "netns", "del", name])
+
+
+def cpu_of(pid):
+    with open("/proc/%d/schedstat" % pid) as f:
+        return int(f.read().split()[0]) / 1e9
+
+
+def softirqd():
+    """CPU time of the kernel's threads that help when there is much to do."""
+    pids = subprocess.run(["pgrep", "^ksoftirqd/"], stdout=subprocess.PIPE)
+    return sum(cpu_of(int(pid)) for pid in pids.stdout.split())
+
+
+def sent_by(where, interface):
+    out = run("ip", "-n", where, "-s", "-j", "link", "show", interface)
+    return json.loads(out)[0]["stats64"]["tx"]["packets"]
+
+
+class Rate:
+    def __init__(self, net, load):
+        self.net, self.load = net, load
+        self.sender = net.add("sender")
+        self.director = net.add("director")
+        net.cable(self.sender, "eth0", "02:00:00:64:00:01",
+                  self.director, "eth0", MAC)
+        net.start(self.sender, 0, load, "arp", "eth0")
+        self.sender2 = net.add("sender2")
+        self.router = net.add("router")
+        self.sink = net.add("sink")
+        net.cable(self.sender2, "eth0", "02:00:00:64:00:01",
+                  self.router, "eth0", MAC)
+        net.cable(self.router, "eth1", "02:00:00:65:00:01",
+                  self.sink, "eth0", "02:00:00:65:00:02")
+        net.ip(self.router, "addr add 10.255.255.1/8 dev eth0",
+               "addr add 192.168.100.1/24 dev eth1",
+               "neigh replace %s dev eth1 lladdr 02:00:00:65:00:03" % VIP)
+        net.set(self.router, "ipv4/ip_forward", "1")
+
+    def start_pen(self, program, work):
+        return self.net.start(
+            self.director, 1, program, *OPTIONS[work[0]], VIP + ":0",
+            "192.168.100.3", "192.168.100.4", stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+
+    def send(self, where, work, seconds, mac=MAC):
+        """How many went, and the CPU time of that, without the director."""
+        helped = softirqd()
+        out = run("ip", "netns", "exec", where, "taskset", "-c", "0",
+                  self.load, "send", "eth0", work[0], str(work[1]),
+                  str(seconds), mac).split()
+        return int(out[0]), float(out[2]) + softirqd() - helped
+
+    def wait_ready(self, work):
+        """Until frames come out again."""
+        end = time.monotonic() + 10
+        while time.monotonic() < end:
+            before = sent_by(self.director, "eth0")
+            self.send(self.sender, work, 0.01)
+            time.sleep(0.05)
+            if sent_by(self.director, "eth0") - before > 50:
+                return
+        raise SystemExit("the director forwards nothing")
+
+    def measure(self, program, work, seconds):
+        """(frames/s, director's CPU, sender's CPU) a frame that left."""
+        if program == "kernel":
+            before = sent_by(self.router, "eth1")
+            sent, cpu = self.send(self.sender2, work, seconds)
+            n = sent_by(self.router, "eth1") - before
+            return n / seconds, 0, cpu / n
+        child = self.start_pen(program, work)
+        try:
+            self.wait_ready(work)
+            self.send(self.sender, work, 0.1)
+            before, used = sent_by(self.director, "eth0"), cpu_of(child.pid)
+            sent, cpu = self.send(self.sender, work, seconds)
+            time.sleep(0.02)
+            n = sent_by(self.director, "eth0") - before
+            used = cpu_of(child.pid) - used
+        finally:
+            self.net.stop(child)
+        return n / seconds, used / n, cpu / n
+
+    def idle_sender(self, work, seconds):
+        """What sending costs when nobody listens."""
+        sent, cpu = self.send(self.sender, work, seconds,
+                              "02:00:00:64:00:99")
+        return cpu / sent
+
+    def calls(self, program, work):
+        child = self.start_pen(program, work)
+        self.wait_ready(work)
+        with tempfile.NamedTemporaryFile("r") as out:
+            trace = subprocess.Popen(
+                ["strace", "-c", "-U", "name,calls", "-o", out.name, "-p",
+                 str(child.pid)], stderr=subprocess.DEVNULL)
+            time.sleep(0.3)
+            before = sent_by(self.director, "eth0")
+            self.send(self.sender, work, 1)
+            time.sleep(0.1)
+            n = sent_by(self.director, "eth0") - before
+            trace.send_signal(signal.SIGINT)
+            trace.wait()
+            counts = re.findall(r"^ *(\w+) +(\d+)$", out.read(), re.M)
+        self.net.stop(child)
+        counts = {k: int(v) for k, v in counts if k != "total"}
+        top = sorted(counts.items(), key=lambda c: -c[1])[:3]
+        return sum(counts.values()) / max(n, 1), ", ".join(
+            "%s %d" % c for c in top), n
+
+
+class Latency:
+    def __init__(self, net, load):
+        self.net, self.load = net, load
+        switch = net.add("switch")
+        net.ip(switch, "link add br0 type bridge forward_delay 0",
+               "link set br0 up")
+        self.at = {}
+        for number, name in (1, "client"), (2, "director2"), (3, "server"):
+            self.at[name] = net.add(name)
+            net.cable(self.at[name], "eth0", "02:00:00:64:00:0%d" % number,
+                      switch, "p%d" % number)
+            net.ip(switch, "link set p%d master br0" % number)
+            if name != "director2":
+                net.ip(self.at[name],
+                       "addr add 192.168.100.%d/24 dev eth0" % number)
+        server = self.at["server"]
+        net.set(server, "ipv4/conf/all/arp_ignore", "1")
+        net.set(server, "ipv4/conf/all/arp_announce", "2")
+        net.ip(server, "addr add %s/32 dev lo" % VIP)
+        for ip in VIP, "192.168.100.3":
+            net.start(server, 1, load, "echo", ip)
+
+    def start(self, program):
+        return self.net.start(
+            self.at["director2"], 1, program, *OPTIONS["udp"], VIP + ":0",
+            "192.168.100.3", stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL)
+
+    def ping(self, ip, count):
+        out = run("ip", "netns", "exec", self.at["client"], "taskset", "-c",
+                  "0", self.load, "ping", ip, str(count))
+        return sorted(int(n) / 1e3 for n in out.split())
+
+    def measure(self, program, count):
+        self.net.ip(self.at["client"], "neigh flush dev eth0")
+        child = self.start(program)
+        for _ in range(20):
+            if self.ping(VIP, 1):
+                break
+        got = self.ping(VIP, count)
+        self.net.stop(child)
+        return got
+
+
+def percentiles(list_of_rounds):
+    def at(p):
+        return statistics.median(r[int(len(r) * p)] for r in list_of_rounds)
+    return at(0.5), at(0.99)
+
+
+def rates(rate, programs, args):
+    print("%-5s %6s %-24s %10s %12s %12s" % (
+        "kind", "flows", "program", "frames/s", "director ns", "all ns"))
+    for work in WORKLOADS:
+        got = collections.defaultdict(list)
+        for _ in range(args.rounds):
+            idle = rate.idle_sender(work, args.seconds / 2)
+            for program in programs:
+                n, own, sender = rate.measure(program, work, args.seconds)
+                got[program].append((n, own, own + sender - idle))
+        for program in programs:
+            n, own, both = (statistics.median(c) for c in zip(*got[program]))
+            print("%-5s %6d %-24s %10.0f %12.0f %12.0f" % (
+                work + (program[-24:], n, own * 1e9, both * 1e9)), flush=True)
+
+
+def latencies(latency, programs, args):
+    got = collections.defaultdict(list)
+    for _ in range(args.rounds):
+        got["direct"].append(latency.ping("192.168.100.3", args.pings))
+        for program in programs:
+            got[program].append(latency.measure(program, args.pings))
+    for name, rounds in got.items():
+        print("round trip %-24s p50 %7.1f us  p99 %7.1f us"
+              % ((name[-24:],) + percentiles(rounds)), flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--rounds", type=int, default=5)
+    p.add_argument("--seconds", type=float, default=1)
+    p.add_argument("--pings", type=int, default=5000)
+    p.add_argument("--classic", default="/usr/bin/pen")
+    p.add_argument("pen", nargs="+")
+    args = p.parse_args()
+    programs = [os.path.abspath(x) for x in args.pen]
+    if os.access(args.classic, os.X_OK):
+        programs.append(args.classic)
+    net = Net()
+    try:
+        with tempfile.TemporaryDirectory() as d:
+            load = os.path.join(d, "load")
+            run("cc", "-O2", "-o", load, os.path.join(HERE, "dsr_load.c"))
+            rate = Rate(net, load)
+            rates(rate, programs + ["kernel"], args)
+            for program in programs:
+                print("system calls a frame %-24s %.3f (%s; %d frames)" % (
+                    (program[-24:],) + rate.calls(program, ("udp", 10000))),
+                    flush=True)
+            latencies(Latency(net, load), programs, args)
+    finally:
+        net.close()
+
+
+if __name__ == "__main__":
+    main()
