@@ -194,9 +194,10 @@ parse_fields(struct field *fields, unsigned count, char *rest, struct error *e)
 	return 0;
 }
 
-/* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
+/* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. Where
+ * all ports are meant 0 says so, as it does for listeners. */
 static int
-parse_rest(struct server_plan *s, char *rest, struct error *e)
+parse_rest(struct server_plan *s, char *rest, bool any_port, struct error *e)
 {
 	struct field fields[] = {
 		{ "soft limit", UINT32_MAX, 0 },
@@ -211,7 +212,9 @@ parse_rest(struct server_plan *s, char *rest, struct error *e)
 	next = strchr(++rest, ':');
 	if (next != NULL)
 		*next++ = '\0';
-	if (*rest != '\0' && resolve_port(rest, &s->port, e) < 0)
+	if (any_port && strcmp(rest, "0") == 0)
+		s->port = 0;
+	else if (*rest != '\0' && resolve_port(rest, &s->port, e) < 0)
 		return -1;
 	if (parse_fields(fields, 4, next, e) < 0)
 		return -1;
@@ -236,7 +239,7 @@ parse_host_server(
 	copy = strdup(rest);
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = parse_rest(s, copy, e);
+	rc = parse_rest(s, copy, any_port, e);
 	free(copy);
 	if (rc == 0 && s->port == 0 && !any_port)
 		return error_set(e, "no port, and no listening port to take");
@@ -294,12 +297,17 @@ const char *
 spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 {
 	size_t n = strlen(spec_format_server(s, text));
+	bool brackets = strchr(s->host, ':') != NULL;
 
 	/* a path takes all that follows for itself, so it has none */
-	if (s->port != 0 &&
-	    (s->soft > 0 || s->hard > 0 || s->weight > 0 || s->prio > 0))
-		snprintf(text + n, SPEC_TEXT_MAX - n, ":%llu:%llu:%u:%d",
-		    (unsigned long long)s->soft, (unsigned long long)s->hard,
-		    s->weight, s->prio);
+	if (addr_is_unix_text(s->host) ||
+	    (s->soft == 0 && s->hard == 0 && s->weight == 0 && s->prio == 0))
+		return text;
+	if (s->port == 0)
+		n = (size_t)snprintf(text, SPEC_TEXT_MAX,
+		    brackets ? "[%.300s]:0" : "%.300s:0", s->host);
+	snprintf(text + n, SPEC_TEXT_MAX - n, ":%llu:%llu:%u:%d",
+	    (unsigned long long)s->soft, (unsigned long long)s->hard, s->weight,
+	    s->prio);
 	return text;
 }

@@ -110,6 +110,29 @@ START_TEST(servers)
 END_TEST
 
 static void
+limits(const char *from, const char *out)
+{
+	char at[SPEC_TEXT_MAX];
+
+	ck_assert_msg(spec_parse_server(&spec, from, SPEC_ANY_PORT, &e) == 0,
+	    "%s", e.text);
+	ck_assert_uint_eq(spec.port, 0);
+	ck_assert_str_eq(spec_format_limits(&spec, at), out);
+	free(spec.host);
+}
+
+START_TEST(servers_of_all_ports)
+{
+	limits("10.0.0.1", "10.0.0.1");
+	limits("10.0.0.1:0", "10.0.0.1");
+	limits("10.0.0.1:0:1:2:3:4", "10.0.0.1:0:1:2:3:4");
+	limits("10.0.0.1::::3", "10.0.0.1:0:0:0:3:0");
+	limits("[::1]:0:0:0:3", "[::1]:0:0:0:3:0");
+	limits("/run/x", "/run/x");
+}
+END_TEST
+
+static void
 bad(const char *from, uint16_t port, const char *why)
 {
 	ck_assert_int_eq(spec_parse_server(&spec, from, port, &e), -1);
@@ -144,6 +167,7 @@ main(void)
 	SUITE_ADD(s, bad_listening, 10);
 	SUITE_ADD(s, default_port, 10);
 	SUITE_ADD(s, servers, 10);
+	SUITE_ADD(s, servers_of_all_ports, 30);
 	SUITE_ADD(s, bad_servers, 30);
 	return suite_main(s);
 }
