@@ -14,58 +14,6 @@ enum { ROUNDS = 16 };
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, EXPIRE = 1000, FRAGMENTS = 4096 };
 
-/* A frame of a batch, and what is looked up for it. */
-struct arrival {
-	struct frame frame;
-	struct dsr_key key;
-	uint64_t hash;
-};
-
-/* ---- servers ---- */
-
-/* Numbers of servers as flows have them: the two outside the list come first. */
-static uint32_t
-number_of(const struct server *s)
-{
-	return s->index == SERVER_EMERGENCY ? 0
-	    : s->index == SERVER_ABUSE	    ? 1
-					    : s->index + 2;
-}
-
-static struct server *
-server_of(const struct director *d, uint32_t number)
-{
-	return number == 0 ? pool_emergency(d->pool)
-	    : number == 1  ? pool_abuse(d->pool)
-			   : pool_server(d->pool, number - 2);
-}
-
-/* Whether a flow that has begun may stay: it is up, drains, or was removed, which
- * lets what it has go on. */
-static bool
-may_go_on(const struct director *d, const struct server *s)
-{
-	return s != NULL && s->addrs.count > 0 && s->admin != SERVER_DISABLED &&
-	    s->blacklisted_until <= loop_now(d->loop);
-}
-
-/* The flow has ended: the server has one less. */
-static void
-on_flow_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
-{
-	struct director *d = arg;
-	struct server *s = server_of(d, w->server);
-	struct tried none = { .count = 0 };
-	struct peer who = { .family = w->key.family };
-
-	(void)why;
-	if (s == NULL)
-		return;
-	memcpy(who.ip, w->key.client, sizeof(who.ip));
-	who.port = w->key.client_port;
-	pool_closed(d->pool, s, &who, &none, w->bytes, 0);
-}
-
 /* ---- out ---- */
 
 static void
@@ -100,59 +48,6 @@ forward(struct director *d, struct frame *f, const struct link_frame *l,
 	return true;
 }
 
-/* ---- choosing ---- */
-
-/* Chooses servers until one has an address that is known; those without have
- * failed, or are being asked for theirs. */
-static struct server *
-choose(struct director *d, const struct peer *who, struct tried *tried)
-{
-	uint64_t now = loop_now(d->loop);
-	struct server *s;
-
-	*tried = (struct tried){ .count = 0 };
-	while ((s = pool_choose(d->pool, who, tried, now)) != NULL &&
-	    director_server_is_gone(d, s))
-		pool_failed(d->pool, s, now);
-	return s;
-}
-
-/* The server of a flow that begins, or of one whose server is no more. */
-static struct server *
-begin(struct director *d, struct arrival *a, unsigned bytes)
-{
-	uint64_t now = loop_now(d->loop);
-	const struct frame *f = &a->frame;
-	struct tried tried;
-	struct server *s = choose(d, &f->from, &tried);
-
-	if (s == NULL)
-		return NULL;
-	if (dsr_flows_add(&d->flows, &a->key, a->hash, number_of(s),
-		f->tcp_flags, bytes, now) != NULL)
-		pool_opened(d->pool, s, &f->from, &tried, now);
-	return s;
-}
-
-/* The server that the flow of a frame has, or gets. */
-static struct server *
-server_for(struct director *d, struct arrival *a, unsigned bytes)
-{
-	struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
-	struct server *s;
-
-	if (w == NULL)
-		return begin(d, a, bytes);
-	s = server_of(d, w->server);
-	if (!may_go_on(d, s) || dsr_flow_begins_again(w, a->frame.tcp_flags)) {
-		dsr_flows_remove(&d->flows, w);
-		return begin(d, a, bytes);
-	}
-	dsr_flows_on_frame(
-	    &d->flows, w, a->frame.tcp_flags, bytes, loop_now(d->loop));
-	return s;
-}
-
 /* ---- kinds of frames ---- */
 
 static void
@@ -177,12 +72,12 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		return;
 	}
 	director_note_vlan(d, f);
-	s = server_for(d, a, l->length);
+	s = director_server_for(d, a, l->length);
 	if (s != NULL && f->first_fragment) {
 		dsr_fragment_key_make(
 		    &key, &f->from, &f->to, f->protocol, f->fragment_id);
 		dsr_flows_first_fragment(
-		    &d->flows, &key, number_of(s), loop_now(d->loop));
+		    &d->flows, &key, director_number_of(s), loop_now(d->loop));
 	}
 	send_to(d, f, l, s);
 }
@@ -196,7 +91,7 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 	dsr_fragment_key_make(
 	    &key, &f->from, &f->to, f->protocol, f->fragment_id);
 	if (dsr_flows_fragment(&d->flows, &key, &number, loop_now(d->loop)))
-		send_to(d, f, l, server_of(d, number));
+		send_to(d, f, l, director_server_of(d, number));
 	else
 		d->stats.dropped_fragment++;
 }
@@ -208,23 +103,20 @@ on_error_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	const struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
-	struct tried tried;
 
 	if (!director_serves(d, &a->frame))
 		d->stats.dropped_other++;
 	else
 		send_to(d, &a->frame, l,
-		    w != NULL ? server_of(d, w->server)
-			      : choose(d, &a->frame.from, &tried));
+		    w != NULL ? director_server_of(d, w->server)
+			      : director_choose(d, &a->frame.from));
 }
 
 static void
 on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 {
-	struct tried tried;
-
 	if (director_has_address(d, &f->to))
-		send_to(d, f, l, choose(d, &f->from, &tried));
+		send_to(d, f, l, director_choose(d, &f->from));
 	else
 		d->stats.dropped_other++;
 }
@@ -406,8 +298,7 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 
 	if (dsr_flows_init(&d->flows, (uint32_t)o->flows, FRAGMENTS) < 0)
 		return error_set(e, "out of memory");
-	d->flows.on_end = on_flow_end;
-	d->flows.arg = d;
+	director_open_flows(d);
 	if (link_open(&d->link, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;

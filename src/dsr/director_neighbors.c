@@ -11,14 +11,6 @@
 
 /* ---- servers and their neighbours ---- */
 
-static uint32_t
-place_of(const struct server *s)
-{
-	return s->index == SERVER_EMERGENCY ? 0
-	    : s->index == SERVER_ABUSE	    ? 1
-					    : s->index + 2;
-}
-
 static struct target *
 grow(struct director *d, uint32_t at)
 {
@@ -44,7 +36,7 @@ grow(struct director *d, uint32_t at)
 static struct neighbor *
 neighbor_of(struct director *d, const struct server *s)
 {
-	struct target *t = grow(d, place_of(s));
+	struct target *t = grow(d, director_number_of(s));
 	struct neighbor *old;
 	struct peer ip;
 
@@ -66,7 +58,7 @@ bool
 director_server_mac(
     const struct director *d, const struct server *s, struct mac *mac)
 {
-	uint32_t at = place_of(s);
+	uint32_t at = director_number_of(s);
 	const struct mac *known = at < d->targets_n &&
 		d->targets[at].neighbor != NULL &&
 		d->targets[at].generation == s->generation
@@ -122,7 +114,8 @@ let_go(struct director *d)
 	for (i = 0; i < pool_count(d->pool) && i + 2 < d->targets_n; i++) {
 		s = pool_server(d->pool, i);
 		t = &d->targets[i + 2];
-		if (t->neighbor == NULL || s->present || s->addrs.count > 0)
+		if (t->neighbor == NULL || s->present ||
+		    dsr_flows_of(&d->flows, i + 2).flows > 0)
 			continue;
 		neighbors_drop(&d->neighbors, t->neighbor);
 		t->neighbor = NULL;
@@ -153,7 +146,7 @@ static void
 pass_on(struct director *d, struct server *s, void *arg)
 {
 	const struct news *n = arg;
-	uint32_t at = place_of(s);
+	uint32_t at = director_number_of(s);
 	uint64_t now = loop_now(d->loop);
 
 	if (at >= d->targets_n || d->targets[at].neighbor != n->who)

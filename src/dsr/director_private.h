@@ -1,5 +1,6 @@
-/* director_private.h: the inside of a director, for director.c (frames) and
- * director_neighbors.c (hardware addresses). */
+/* director_private.h: the inside of a director, for director.c (frames),
+ * director_flows.c (servers of flows) and director_neighbors.c (hardware
+ * addresses). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -37,9 +38,28 @@ struct director {
 	unsigned out_n;
 };
 
+/* A frame of a batch, and what is looked up for it. */
+struct arrival {
+	struct frame frame;
+	struct dsr_key key;
+	uint64_t hash;
+};
+
 /* Whether clients come to this address, to this port of it. */
 bool director_has_address(const struct director *d, const struct peer *at);
 bool director_serves(const struct director *d, const struct frame *f);
+
+/* ---- director_flows.c ---- */
+
+/* Numbers of servers as flows have them: the two outside the list come first. */
+uint32_t director_number_of(const struct server *s);
+struct server *director_server_of(const struct director *d, uint32_t number);
+/* The server that the flow of a frame of `bytes` has, or gets; NULL: none. */
+struct server *director_server_for(
+    struct director *d, struct arrival *a, unsigned bytes);
+/* The server of what has no flow, or none that is remembered; or NULL. */
+struct server *director_choose(struct director *d, const struct peer *who);
+void director_open_flows(struct director *d);
 
 /* ---- director_neighbors.c ---- */
 

@@ -1,0 +1,158 @@
+/* director_flows.c: which server a flow gets, and what servers count of it. */
+#include "config.h"
+
+#include <string.h>
+
+#include "dsr/director_private.h"
+
+/* ---- servers ---- */
+
+uint32_t
+director_number_of(const struct server *s)
+{
+	return s->index == SERVER_EMERGENCY ? 0
+	    : s->index == SERVER_ABUSE	    ? 1
+					    : s->index + 2;
+}
+
+struct server *
+director_server_of(const struct director *d, uint32_t number)
+{
+	return number == 0 ? pool_emergency(d->pool)
+	    : number == 1  ? pool_abuse(d->pool)
+			   : pool_server(d->pool, number - 2);
+}
+
+/* Whether a flow that has begun may stay: its server is up, drains, or was removed,
+ * which lets what it has go on. */
+static bool
+may_go_on(const struct director *d, const struct server *s)
+{
+	return s != NULL && s->admin != SERVER_DISABLED &&
+	    s->blacklisted_until <= loop_now(d->loop);
+}
+
+/* Flows that have said goodbye are remembered for their last frames; they are no
+ * load, and the server does not have them in its count. */
+static bool
+is_over(const struct dsr_flow *w)
+{
+	return w->state == DSR_FIN || w->state == DSR_CLOSE;
+}
+
+static struct peer
+client_of(const struct dsr_flow *w)
+{
+	struct peer who = { .family = w->key.family,
+		.port = w->key.client_port };
+
+	memcpy(who.ip, w->key.client, sizeof(who.ip));
+	return who;
+}
+
+/* The server has one less, if it still had it. */
+static void
+on_flow_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
+{
+	struct director *d = arg;
+	struct server *s = director_server_of(d, w->server);
+	struct tried none = { .count = 0 };
+	struct peer who = client_of(w);
+
+	(void)why;
+	if (s == NULL)
+		return;
+	if (is_over(w))
+		pool_moved(d->pool, s, &who, &none, w->bytes, 0);
+	else
+		pool_closed(d->pool, s, &who, &none, w->bytes, 0);
+}
+
+/* A frame of a flow, which it may end, or begin again. */
+static void
+go_on(struct director *d, struct dsr_flow *w, struct server *s,
+    uint8_t tcp_flags, unsigned bytes)
+{
+	uint64_t now = loop_now(d->loop);
+	bool was_over = is_over(w);
+	struct tried none = { .count = 0 };
+	struct peer who;
+
+	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
+	if (is_over(w) == was_over)
+		return;
+	who = client_of(w);
+	if (was_over)
+		pool_opened(d->pool, s, &who, &none, now);
+	else
+		pool_closed(d->pool, s, &who, &none, 0, 0);
+}
+
+/* ---- choosing ---- */
+
+/* Chooses servers until one has an address that is known; those without have
+ * failed, or are being asked for theirs. */
+static struct server *
+choose(struct director *d, const struct peer *who, struct tried *tried)
+{
+	uint64_t now = loop_now(d->loop);
+	struct server *s;
+
+	*tried = (struct tried){ .count = 0 };
+	while ((s = pool_choose(d->pool, who, tried, now)) != NULL &&
+	    director_server_is_gone(d, s))
+		pool_failed(d->pool, s, now);
+	return s;
+}
+
+/* The server of a flow that begins, or of one whose server is no more. */
+static struct server *
+begin(struct director *d, struct arrival *a, unsigned bytes)
+{
+	uint64_t now = loop_now(d->loop);
+	const struct frame *f = &a->frame;
+	struct tried tried;
+	struct server *s = choose(d, &f->from, &tried);
+	const struct dsr_flow *w;
+
+	if (s == NULL)
+		return NULL;
+	w = dsr_flows_add(&d->flows, &a->key, a->hash, director_number_of(s),
+	    f->tcp_flags, bytes, now);
+	if (w != NULL && !is_over(w))
+		pool_opened(d->pool, s, &f->from, &tried, now);
+	return s;
+}
+
+/* The server that the flow of a frame has, or gets. */
+struct server *
+director_server_for(struct director *d, struct arrival *a, unsigned bytes)
+{
+	struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
+	struct server *s;
+
+	if (w == NULL)
+		return begin(d, a, bytes);
+	s = director_server_of(d, w->server);
+	if (!may_go_on(d, s) || dsr_flow_begins_again(w, a->frame.tcp_flags)) {
+		dsr_flows_remove(&d->flows, w);
+		return begin(d, a, bytes);
+	}
+	go_on(d, w, s, a->frame.tcp_flags, bytes);
+	return s;
+}
+
+struct server *
+director_choose(struct director *d, const struct peer *who)
+{
+	struct tried tried;
+
+	return choose(d, who, &tried);
+}
+
+void
+director_open_flows(struct director *d)
+{
+	d->flows.on_end = on_flow_end;
+	d->flows.arg = d;
+}
