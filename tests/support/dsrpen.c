@@ -82,27 +82,46 @@ is_ready(struct dsrpen *p, enum netrig_place from)
 	    memcmp(mac, own, 6) == 0;
 }
 
-void
-dsrpen_up(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
-    const char *vip, ...)
+static void
+start(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
+    const char *vip, va_list words)
 {
-	enum netrig_place from = r->is.router ? NETRIG_ROUTER : NETRIG_CLIENT;
 	const char *argv[CHILD_ARGS];
-	va_list ap;
 	int i;
 
 	memset(p, 0, sizeof(*p));
 	p->where = where;
 	p->vip = vip;
 	i = first_words(p, argv);
-	va_start(ap, vip);
-	while (
-	    i < CHILD_ARGS - 1 && (argv[i] = va_arg(ap, const char *)) != NULL)
+	while (i < CHILD_ARGS - 1 &&
+	    (argv[i] = va_arg(words, const char *)) != NULL)
 		i++;
-	va_end(ap);
 	argv[i] = NULL;
-	netrig_tap(&tap, r, from, "eth0");
 	netrig_start(r, where, &p->child, argv);
+}
+
+void
+dsrpen_start(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
+    const char *vip, ...)
+{
+	va_list ap;
+
+	va_start(ap, vip);
+	start(p, r, where, vip, ap);
+	va_end(ap);
+}
+
+void
+dsrpen_up(struct dsrpen *p, const struct netrig *r, enum netrig_place where,
+    const char *vip, ...)
+{
+	enum netrig_place from = r->is.router ? NETRIG_ROUTER : NETRIG_CLIENT;
+	va_list ap;
+
+	netrig_tap(&tap, r, from, "eth0");
+	va_start(ap, vip);
+	start(p, r, where, vip, ap);
+	va_end(ap);
 	WAIT_FOR(is_ready(p, from), 10000);
 	netrig_tap_close(&tap);
 	ck_assert_msg(p->child.running, "pen ended with %d: %s",

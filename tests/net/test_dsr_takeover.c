@@ -1,0 +1,185 @@
+/* test_dsr_takeover.c: a director dies, another one takes its VIP, and connections
+ * that are open go on, for both choose servers by the same hash. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "support/dsrmany.h"
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SERVERS = 3, FLOWS = 1000, HOSTS = 50 };
+
+static const struct netrig_options pair = { .servers = SERVERS,
+	.two_directors = true };
+static struct netrig rig;
+static struct dsrpen first, second;
+static struct dsrmany many;
+
+static void
+make_hosts(void)
+{
+	const char *lines = "";
+	unsigned i;
+
+	for (i = 0; i < HOSTS; i++)
+		lines = text(
+		    "%saddr add 192.168.100.%u/24 dev eth0\n", lines, 100 + i);
+	netrig_ip(&rig, NETRIG_CLIENT, lines);
+}
+
+/* IPv4 clients have addresses of their own, IPv6 ones ports. */
+static void
+open_flows(const char *vip, bool v6)
+{
+	unsigned i;
+
+	dsrmany_init(&many, &rig, NULL);
+	for (i = 0; i < FLOWS; i++)
+		dsrmany_add(&many, SOCK_STREAM,
+		    v6 ? NULL : text("192.168.100.%u", 100 + i % HOSTS), vip,
+		    DSRMANY_PORT);
+	dsrmany_wait_known(&many, 20000);
+	for (i = 0; i < SERVERS; i++)
+		ck_assert_uint_ge(dsrmany_count(&many, (int)i), FLOWS / 6);
+}
+
+static void
+ask_all(void)
+{
+	unsigned i;
+
+	for (i = 0; i < many.count; i++)
+		dsrmany_ask(&many, i);
+	ck_assert_uint_eq(dsrmany_wait_answers(&many, 30000), 0);
+}
+
+static unsigned long long
+answers(void)
+{
+	unsigned long long n = 0;
+	unsigned i;
+
+	for (i = 0; i < many.count; i++)
+		n += many.one[i].got;
+	return n;
+}
+
+/* One after the other asks, so that the time is not that of a client's TCP,
+ * which waits ever longer between its tries. */
+static long long
+wait_for_an_answer(long long since)
+{
+	unsigned long long had = answers();
+	unsigned next = 0;
+
+	while (answers() == had) {
+		ck_assert_msg(wait_now_ms() < since + wait_scaled(10000),
+		    "no answer: %s", child_err(&second.child));
+		dsrmany_ask(&many, next++ % FLOWS);
+		dsrmany_turn(&many, 2);
+	}
+	return wait_now_ms() - since;
+}
+
+static unsigned
+lost(void)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < many.count; i++)
+		n += many.one[i].fate != DSRMANY_GOES_ON || many.one[i].moved;
+	return n;
+}
+
+static void
+expect_takeover(const char *vip, bool v6, const char *flows)
+{
+	const char *where = v6 ? text("[%s]:0", vip) : text("%s:0", vip);
+	const char *mode = v6 ? "-rh" : "-h", *at[SERVERS];
+	long long killed, ms;
+	unsigned i;
+
+	for (i = 0; i < SERVERS; i++) {
+		dsrmany_serve(&rig, i);
+		at[i] = v6 ? netrig_server6(i) : netrig_server4(i);
+	}
+	dsrpen_up(&first, &rig, NETRIG_DIRECTOR, vip, mode, "-O", flows, where,
+	    at[0], at[1], at[2], NULL);
+	open_flows(vip, v6);
+	ask_all();
+	killed = wait_now_ms();
+	child_stop(&first.child, SIGKILL);
+	dsrpen_start(&second, &rig, NETRIG_DIRECTOR2, vip, mode, "-O", flows,
+	    where, at[0], at[1], at[2], NULL);
+	ms = wait_for_an_answer(killed);
+	ask_all();
+	ask_all();
+	printf("%s, %s: first answer %lld ms after the kill, all %lld ms;"
+	       " %u of %u moved or broken\n",
+	    where, flows, ms, wait_now_ms() - killed, lost(), many.count);
+	ck_assert_uint_lt(lost(), FLOWS / 100);
+	dsrmany_close_all(&many);
+	dsrpen_down(&second);
+	netrig_down(&rig);
+}
+
+START_TEST(hash_alone)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no dsr_flows");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &pair);
+	make_hosts();
+	expect_takeover(NETRIG_VIP4, false, "dsr_flows 0");
+}
+END_TEST
+
+START_TEST(hash_and_flows)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no dsr_flows");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &pair);
+	make_hosts();
+	expect_takeover(NETRIG_VIP4, false, "dsr_flows 10000");
+}
+END_TEST
+
+START_TEST(hash_alone_over_ipv6)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no dsr_flows");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &pair);
+	expect_takeover(NETRIG_VIP6, true, "dsr_flows 0");
+}
+END_TEST
+
+START_TEST(hash_and_flows_over_ipv6)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no dsr_flows");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &pair);
+	expect_takeover(NETRIG_VIP6, true, "dsr_flows 10000");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_takeover");
+
+	SUITE_ADD(s, hash_alone, 90);
+	SUITE_ADD(s, hash_and_flows, 90);
+	SUITE_ADD(s, hash_alone_over_ipv6, 90);
+	SUITE_ADD(s, hash_and_flows_over_ipv6, 90);
+	return suite_main(s);
+}
