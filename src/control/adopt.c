@@ -293,12 +293,23 @@ derive_pool_options(
 	o->hash_port = m->roundrobin;
 }
 
+/* A director without a memory of flows must choose alike for each frame. */
+static void
+derive_alone(const struct dsr_settings *s, struct pool_options *o)
+{
+	if (s->interface == NULL || s->flows > 0)
+		return;
+	o->balance = balance_find("hash");
+	o->sticky = false;
+}
+
 static void
 derive_options(const struct pen *p, struct config *c)
 {
 	struct frontend_options *f = &c->frontend;
 
 	derive_pool_options(&c->mode, f->dns, &c->pool);
+	derive_alone(&c->dsr, &c->pool);
 	f->udp = f->udp || f->dns;
 	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
