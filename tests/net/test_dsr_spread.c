@@ -197,6 +197,23 @@ hash_of_ports(const struct way *w)
 	end();
 }
 
+/* Without a memory of flows there is nothing else, whatever was asked for. */
+static void
+hash_alone(const struct way *w)
+{
+	unsigned i;
+
+	begin(w, "-r", "-Odsr_flows 0", alike);
+	add(w, 600, NULL);
+	for (i = 0; i < many.count; i++)
+		dsrmany_ask(&many, i);
+	ck_assert_uint_eq(dsrmany_wait_answers(&many, 10000), 0);
+	for (i = 0; i < many.count; i++)
+		ck_assert(!many.one[i].moved);
+	expect(w, "hash alone", 200, 200, 200, 58);
+	end();
+}
+
 static void
 make_hosts(void)
 {
@@ -238,6 +255,7 @@ SPREAD(weights)
 SPREAD(prio)
 SPREAD(hash_of_addresses)
 SPREAD(hash_of_ports)
+SPREAD(hash_alone)
 
 int
 main(void)
@@ -249,5 +267,6 @@ main(void)
 	SUITE_ADD(s, by_prio, 60);
 	SUITE_ADD(s, by_hash_of_addresses, 60);
 	SUITE_ADD(s, by_hash_of_ports, 60);
+	SUITE_ADD(s, by_hash_alone, 60);
 	return suite_main(s);
 }
