@@ -149,7 +149,7 @@ is_icmp_error(const struct frame *f)
 	unsigned type = f->bytes[f->transport];
 
 	if (f->family == AF_INET6)
-		return type < 128 || type == ND_LAST;
+		return type < 128;
 	return type == IP4_UNREACHABLE || type == 4 || type == 5 ||
 	    type == IP4_TIME || type == IP4_PARAMETER;
 }

@@ -32,7 +32,7 @@ sum_pseudo(unsigned family, const unsigned char *from, const unsigned char *to,
 
 	sum = sum_of(0, from, width);
 	sum = sum_of(sum, to, width);
-	return sum + protocol + (uint32_t)(n >> 16) + (uint32_t)(n & 0xffff);
+	return sum + protocol + (uint32_t)n;
 }
 
 uint32_t

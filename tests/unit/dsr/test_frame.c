@@ -170,6 +170,9 @@ static const struct spoiled spoiled[] = {
 	    "fragment" }, /* not of eights */
 	{ "tcp, the last fragment", 20, "0001", "fragment" }, /* over flags */
 	{ "tcp, the last fragment", 20, "1fff", "fragment" }, /* too far */
+	{ "tcp, the last fragment", 20, "0002", "" },
+	{ "tcp, the last fragment", 16, "001712341ffd", "" }, /* 65535 */
+	{ "tcp, the last fragment", 16, "001812341ffd", "fragment" },
 	{ "tcp, first fragment", 16, "0024", "fragment" }, /* half a header */
 	{ "syn", 46, "40", "transport" },
 	{ "syn", 46, "b0", "transport" },
@@ -179,6 +182,7 @@ static const struct spoiled spoiled[] = {
 	{ "tcp behind options", 48, "0144", "header" },
 	{ "tcp behind options", 36, "8307", "routing" },
 	{ "tcp behind options", 36, "890c", "routing" },
+	{ "tcp behind options", 48, "4402", "" }, /* to the last byte */
 	{ "tcp behind ah", 35, "00", "header" },
 	{ "tcp behind ah", 35, "ff", "header" },
 	{ "syn6", 14, "4000", "header" },
@@ -196,6 +200,7 @@ static const struct spoiled spoiled[] = {
 	{ "udp6, a middle fragment", 64, "fff9", "fragment" },
 	{ "udp6, first fragment", 18, "0018", "header" }, /* chain is cut */
 	{ "tcp6, the last fragment", 56, "0008", "fragment" },
+	{ "tcp6, the last fragment", 56, "fff8", "" },
 	{ "solicitation", 21, "fe", "hops" },
 	{ "port unreachable", 42, "65", "quote" },
 	{ "port unreachable", 42, "44", "quote" },
@@ -314,6 +319,7 @@ START_TEST(macs)
 
 	check_mac("02:00:5e:10:00:01", "02:00:5e:10:00:01");
 	check_mac("2-0-5E-AF-0-fF", "02:00:5e:af:00:ff");
+	check_mac("02:00:5e:10:00:1", "02:00:5e:10:00:01");
 	check_mac("02:00:5e:10:00", NULL);
 	check_mac("02:00:5e:10:00:", NULL);
 	check_mac("02:00:5e:10:00:01:", NULL);

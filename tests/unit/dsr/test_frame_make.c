@@ -37,6 +37,7 @@ START_TEST(sums)
 	memset(ones, 0xff, sizeof(ones));
 	ck_assert_uint_eq(sum_end(sum_of(0, ones, sizeof(ones))), 0);
 	ck_assert_uint_eq(sum_end(sum_of(0xffffffff, ones, 2)), 0);
+	ck_assert_uint_eq(sum_end(0x1ffff), 0xfffe);
 }
 END_TEST
 
@@ -81,8 +82,9 @@ START_TEST(ndp_frames)
 {
 	struct frame_head head = { two, one, 0 };
 	struct frame f = sample("solicitation");
-	struct ndp d;
+	struct ndp d, again;
 	uint8_t group[16];
+	unsigned i;
 	size_t n;
 
 	ck_assert(frame_read_ndp(&f, &d));
@@ -125,6 +127,16 @@ START_TEST(ndp_frames)
 	ck_assert_mem_eq(out, "\x33\x33\0\0\0\1\2\0\0\0\0\2\x81\0", 14);
 	ck_assert(frame_read_ndp(&f, &d));
 	ck_assert(d.router && !d.solicited && d.override);
+	for (i = 0; i < 8; i++) {
+		d.router = (i & 1) != 0;
+		d.override = (i & 2) != 0;
+		d.has_mac = (i & 4) != 0;
+		n = frame_make_ndp(out, sizeof(out), &head, &d);
+		f = made(n, FRAME_NDP);
+		ck_assert(frame_read_ndp(&f, &again));
+		ck_assert(again.router == d.router && !again.solicited &&
+		    again.override == d.override && again.has_mac == d.has_mac);
+	}
 	f = sample("router solicitation");
 	ck_assert(!frame_read_ndp(&f, &d));
 	f = sample("echo6");
@@ -155,11 +167,12 @@ START_TEST(ndp_validity)
 	struct frame f = sample("solicitation");
 	struct ndp d;
 
-	ck_assert(valid_with("solicitation", 60, 1));	  /* reserved */
-	ck_assert(!valid_with("solicitation", 55, 1));	  /* code */
-	ck_assert(!valid_with("solicitation", 62, 0xff)); /* group */
-	ck_assert(!valid_with("solicitation", 79, 0));	  /* no length */
-	ck_assert(!valid_with("solicitation", 79, 2));	  /* too long */
+	ck_assert(valid_with("solicitation", 60, 1));	     /* reserved */
+	ck_assert(!valid_with("solicitation", 54, ND_LAST)); /* redirect */
+	ck_assert(!valid_with("solicitation", 55, 1));	     /* code */
+	ck_assert(!valid_with("solicitation", 62, 0xff));    /* group */
+	ck_assert(!valid_with("solicitation", 79, 0));	     /* no length */
+	ck_assert(!valid_with("solicitation", 79, 2));	     /* too long */
 	ck_assert(valid_with("solicitation", 78, 9)); /* unknown: passed over */
 	ck_assert(!valid_with("advertisement", 62, 0xff));
 	ck_assert(!valid_with("advertisement", 79, 0));
@@ -167,6 +180,18 @@ START_TEST(ndp_validity)
 	bytes[80] ^= 1;
 	frame_parse(&f, bytes, f.length);
 	ck_assert(!frame_read_ndp(&f, &d)); /* sum */
+	/* an option nobody knows comes first */
+	f = sample("solicitation");
+	memmove(bytes + 94, bytes + 78, 8);
+	memcpy(bytes + 78, "\016\2\1\2\3\4\5\6\1\1\3\4\5\6\7\010", 16);
+	put16(bytes + 18, 48);
+	put16(bytes + 56, 0);
+	put16(bytes + 56,
+	    sum_end(sum_of(sum_icmp(AF_INET6, bytes + 22, bytes + 38, 48),
+		bytes + 54, 48)));
+	frame_parse(&f, bytes, f.length + 16);
+	ck_assert(frame_read_ndp(&f, &d));
+	ck_assert(d.has_mac && mac_equal(&d.mac, &one));
 }
 END_TEST
 
@@ -188,6 +213,12 @@ check_syn(const char *from_ip, const char *to_ip, uint16_t vlan)
 	ck_assert_uint_eq(s.seq, 0xfedcba98);
 	ck_assert_uint_eq(s.ack, 0);
 	ck_assert_uint_gt(s.window, 0);
+	/* data offset 6, and the one option */
+	ck_assert_uint_eq(n, f.transport + 24U);
+	ck_assert_uint_eq(out[f.transport + 12], 0x60);
+	ck_assert_uint_eq(get32(out + f.transport + 20),
+	    0x02040000U + (f.family == AF_INET ? 1460 : 1440));
+	ck_assert_uint_eq(out[f.net + (f.family == AF_INET ? 8 : 7)], 64);
 	m = frame_mac_to(&f);
 	ck_assert(mac_equal(&m, &two));
 	ck_assert_uint_eq(frame_make_syn(out, n - 1, &head, &from, &to, 1), 0);
@@ -227,6 +258,7 @@ check_synack(const char *name, bool tagged)
 	ck_assert(frame_read_tcp(&a, &s));
 	ck_assert_uint_eq(s.flags, FRAME_SYN | FRAME_ACK);
 	ck_assert_uint_eq(s.window, 0);
+	ck_assert_uint_eq(a.length, a.transport + 20U);
 	ck_assert_uint_eq(s.seq, 77);
 	ck_assert_uint_eq(s.ack, syn.seq + 1);
 	/* who gets it must not answer with another of the kind */
@@ -251,6 +283,10 @@ START_TEST(synacks)
 		ck_assert_msg(frame_make_synack(out, sizeof(out), &f, 1) == 0,
 		    "%s", none[i]);
 	}
+	f = sample("tcp, first fragment");
+	f.tcp_flags = bytes[f.transport + 13] = FRAME_SYN;
+	ck_assert_uint_eq(frame_make_synack(out, sizeof(out), &f, 1), 0);
+	ck_assert_uint_eq(frame_make_reset(out, sizeof(out), &f), 0);
 }
 END_TEST
 

@@ -37,6 +37,35 @@ check_too_big(const char *name, bool tagged, const struct peer *who)
 	ck_assert_uint_eq(frame_make_too_big(out, n - 1, &f, who, 1400), 0);
 }
 
+static size_t
+too_big_with(const char *name, size_t at, unsigned char byte)
+{
+	struct frame f = sample(name);
+
+	bytes[at] = byte;
+	heal_ip4(bytes, f.length);
+	frame_parse(&f, bytes, f.length);
+	ck_assert(f.kind == FRAME_ICMP || f.kind == FRAME_FRAGMENT);
+	return frame_make_too_big(out, sizeof(out), &f, NULL, 1400);
+}
+
+/* Errors and questions among ICMP; later fragments. */
+static void
+too_big_kinds(void)
+{
+	ck_assert_uint_gt(too_big_with("echo", 34, 8), 0);
+	ck_assert_uint_gt(too_big_with("echo", 34, 13), 0);
+	ck_assert_uint_eq(too_big_with("echo", 34, 4), 0);
+	ck_assert_uint_eq(too_big_with("echo", 34, 5), 0);
+	ck_assert_uint_eq(too_big_with("quote of an echo", 34, 3), 0);
+	ck_assert_uint_eq(too_big_with("quote of an echo", 34, 11), 0);
+	ck_assert_uint_eq(too_big_with("quote of an echo", 34, 12), 0);
+	ck_assert_uint_gt(too_big_with("echo6", 54, 128), 0);
+	ck_assert_uint_eq(too_big_with("echo6", 54, 127), 0);
+	ck_assert_uint_gt(too_big_with("tcp6, the last fragment", 21, 9), 0);
+	ck_assert_uint_eq(too_big_with("tcp, the last fragment", 20, 0x40), 0);
+}
+
 START_TEST(too_big)
 {
 	static const char *const none[] = { "udp, first fragment",
@@ -60,6 +89,7 @@ START_TEST(too_big)
 		    frame_make_too_big(out, sizeof(out), &f, NULL, 1400) == 0,
 		    "%s", none[i]);
 	}
+	too_big_kinds();
 	f = sample("syn");
 	ck_assert_uint_eq(
 	    frame_make_too_big(out, sizeof(out), &f, &own6, 1400), 0);
@@ -208,6 +238,37 @@ START_TEST(tunnels)
 }
 END_TEST
 
+/* The longest packets. */
+START_TEST(tunnels_full)
+{
+	static unsigned char long_bytes[65600], long_out[65700];
+	struct frame_head head = { two, one, 0 };
+	struct peer four = peer("192.0.2.1", 0), six = peer("2001:db8::1", 0);
+	struct frame f = { .bytes = long_bytes,
+		.length = sizeof(long_bytes),
+		.kind = FRAME_OTHER,
+		.net = FRAME_HEAD,
+		.family = AF_INET };
+
+	f.packet = 65515;
+	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
+			      &f, &four, &four),
+	    65549);
+	f.packet++;
+	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
+			      &f, &four, &four),
+	    0);
+	f.packet = 65535;
+	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
+			      &f, &six, &six),
+	    65589);
+	f.packet++;
+	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
+			      &f, &six, &six),
+	    0);
+}
+END_TEST
+
 /* What is made of any frame fits into the room it is given, to the byte, and is
  * no bad frame; no answer is given to an answer. */
 static void
@@ -268,6 +329,7 @@ main(void)
 	SUITE_ADD(s, too_big, 10);
 	SUITE_ADD(s, too_big_long, 10);
 	SUITE_ADD(s, tunnels, 10);
+	SUITE_ADD(s, tunnels_full, 10);
 	SUITE_ADD(s, of_any_frame, 60);
 	return suite_main(s);
 }
