@@ -325,6 +325,7 @@ START_TEST(macs)
 	check_mac("02:00:5e:10:00:01:", NULL);
 	check_mac("02:00:5e:10:00:011", NULL);
 	check_mac("02005e100001", NULL);
+	check_mac("02x00:5e:10:00:01", NULL);
 	check_mac("02:00:5e:10:00:0g", NULL);
 	check_mac("02::5e:10:00:01", NULL);
 	check_mac("", NULL);
