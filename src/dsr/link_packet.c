@@ -115,8 +115,8 @@ take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
 
 /* Whether what is in the slot is for us. */
 static bool
-take(struct link *l, struct packet_ring *p, unsigned char *slot, unsigned status,
-    struct link_frame *f)
+take(struct link *l, struct packet_ring *p, unsigned char *slot,
+    unsigned status, struct link_frame *f)
 {
 	const struct tpacket2_hdr *h = (const void *)slot;
 	const struct sockaddr_ll *from =
@@ -233,24 +233,51 @@ send_refused(struct link *l, int error)
 	}
 }
 
-/* Up to PACKET_BATCH of them; how many were taken, or -1. */
-static int
-send_some(struct link *l, const struct link_frame *list, unsigned n)
+/* Whether one packet, with its checksums done. */
+static bool
+is_plain(const struct link_frame *f)
 {
-	struct packet_ring *p = l->inside;
-	unsigned done = 0;
+	return f->offload.flags == 0 && f->offload.type == 0;
+}
 
-	for (unsigned i = 0; i < n; i++) {
+/* The first frames of the list, up to PACKET_BATCH, that one socket can send;
+ * returns how many. sendmmsg() does not write to them. */
+static unsigned
+prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
+    bool plain)
+{
+	unsigned i;
+
+	if (n > PACKET_BATCH)
+		n = PACKET_BATCH;
+	for (i = 0; i < n && is_plain(&list[i]) == plain; i++) {
 		struct iovec *part = p->part[i];
+		struct msghdr *m = &p->message[i].msg_hdr;
 
-		/* sendmmsg() does not write to it */
+		m->msg_iov = plain ? &part[1] : part;
+		m->msg_iovlen = plain ? 1 : 2;
 		part[0].iov_base = (void *)(uintptr_t)&list[i].offload;
 		part[1].iov_base = list[i].bytes;
 		part[1].iov_len = list[i].length;
 	}
+	return i;
+}
+
+/* Those in front that one socket can send, `*some` of them; how many were taken,
+ * or -1. */
+static int
+send_some(
+    struct link *l, const struct link_frame *list, unsigned n, unsigned *some)
+{
+	struct packet_ring *p = l->inside;
+	bool plain = is_plain(list);
+	unsigned done = 0;
+	int fd = plain ? p->out : l->fd;
+
+	n = *some = prepare(p, list, n, plain);
 	while (done < n) {
 		int got =
-		    sendmmsg(l->fd, p->message + done, n - done, MSG_DONTWAIT);
+		    sendmmsg(fd, p->message + done, n - done, MSG_DONTWAIT);
 
 		if (got > 0) {
 			l->count.sent += (unsigned)got;
@@ -261,7 +288,7 @@ send_some(struct link *l, const struct link_frame *list, unsigned n)
 			break;
 		}
 	}
-	if (done > 0 || n == 0 || errno == EAGAIN)
+	if (done > 0 || errno == EAGAIN)
 		return (int)done;
 	l->up = false;
 	return -1;
@@ -270,12 +297,10 @@ send_some(struct link *l, const struct link_frame *list, unsigned n)
 static int
 packet_send(struct link *l, const struct link_frame *list, unsigned n)
 {
-	unsigned done = 0;
+	unsigned done = 0, some;
 
 	while (done < n) {
-		unsigned some =
-		    n - done < PACKET_BATCH ? n - done : PACKET_BATCH;
-		int got = send_some(l, list + done, some);
+		int got = send_some(l, list + done, n - done, &some);
 
 		if (got < 0 && done == 0)
 			return -1;
@@ -298,6 +323,8 @@ packet_close(struct link *l)
 			munmap(p->ring, (size_t)p->blocks * BLOCK);
 		free(p->large);
 		free(p->group);
+		if (p->out >= 0)
+			close(p->out);
 		free(p);
 	}
 	/* this also ends what the socket wanted of the interface */
@@ -377,14 +404,22 @@ open_options(struct link *l)
 	return 0;
 }
 
-static void
-open_messages(struct packet_ring *p)
+/* The socket that plain frames leave by. Each frame that has left wakes whoever
+ * waits for its socket, if only to read: nobody waits for this one. It hears
+ * nothing, as it is of no protocol. */
+static int
+open_out(const struct link *l, struct packet_ring *p)
 {
-	for (unsigned i = 0; i < PACKET_BATCH; i++) {
-		p->part[i][0].iov_len = sizeof(struct link_offload);
-		p->message[i].msg_hdr.msg_iov = p->part[i];
-		p->message[i].msg_hdr.msg_iovlen = 2;
-	}
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+		.sll_ifindex = l->ifindex };
+	int room = QUEUE;
+
+	p->out = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->out < 0)
+		return -1;
+	setsockopt(p->out, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	setsockopt(p->out, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	return bind(p->out, (struct sockaddr *)&at, sizeof(at));
 }
 
 static int
@@ -398,8 +433,10 @@ open_memory(struct link *l, struct error *e)
 		return error_set(e, "interface %s: out of memory", l->name);
 	}
 	l->inside = p;
-	open_messages(p);
-	if (open_options(l) != 0 || open_ring(l, p) != 0)
+	p->out = -1;
+	for (unsigned i = 0; i < PACKET_BATCH; i++)
+		p->part[i][0].iov_len = sizeof(struct link_offload);
+	if (open_options(l) != 0 || open_ring(l, p) != 0 || open_out(l, p) != 0)
 		return error_set(e, "interface %s: no ring for frames: %s",
 		    l->name, strerror(errno));
 	return 0;

@@ -17,6 +17,7 @@ struct packet_place {
 };
 
 struct packet_ring {
+	int out; /* sends; link.fd does what this cannot, frames with offloads */
 	unsigned char *ring;
 	unsigned slot; /* bytes of one, and how many there are */
 	unsigned in_block, blocks, slots;
