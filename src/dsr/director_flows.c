@@ -74,11 +74,14 @@ go_on(struct director *d, struct dsr_flow *w, struct server *s,
     uint8_t tcp_flags, unsigned bytes)
 {
 	uint64_t now = loop_now(d->loop);
-	bool was_over = is_over(w);
+	bool was_over = is_over(w), waits = w->state == DSR_SYN;
 	struct tried none = { .count = 0 };
 	struct peer who;
 
 	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
+	/* A client that asks again has had no answer. */
+	if (waits && w->state == DSR_SYN)
+		director_doubt_server(d, s);
 	if (is_over(w) == was_over)
 		return;
 	who = client_of(w);

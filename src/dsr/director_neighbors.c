@@ -78,6 +78,16 @@ director_server_is_gone(struct director *d, const struct server *s)
 	return w != NULL && w->state == NEIGHBOR_FAILED;
 }
 
+void
+director_doubt_server(struct director *d, const struct server *s)
+{
+	uint32_t at = director_number_of(s);
+
+	if (at < d->targets_n && d->targets[at].neighbor != NULL)
+		neighbors_doubt(
+		    &d->neighbors, d->targets[at].neighbor, loop_now(d->loop));
+}
+
 static void
 each_server(struct director *d,
     void (*visit)(struct director *d, struct server *s, void *arg), void *arg)

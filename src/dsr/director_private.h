@@ -73,6 +73,8 @@ void director_on_neighbor(struct director *d, const struct frame *f);
  * come for a while. */
 void director_note_vlan(struct director *d, const struct frame *f);
 void director_tick_neighbors(struct director *d, uint64_t now);
+/* Asks early whether the server is still there. */
+void director_doubt_server(struct director *d, const struct server *s);
 /* Whether nobody has answered for the server's address. */
 bool director_server_is_gone(struct director *d, const struct server *s);
 

@@ -11,8 +11,9 @@
  * The address of a server that is DOUBTED goes on being used. Each question has
  * a second for its answer; after three the server is FAILED, and asked every five
  * seconds. A DOUBTED one is asked first alone, at the address it had, then in
- * front of all. Over all, questions go out at a limited rate; those to servers
- * that have failed come last. All is O(1), for any number of servers.
+ * front of all; whoever has a reason may doubt a FRESH one early. Over all,
+ * questions go out at a limited rate; those to servers that have failed come last.
+ * All is O(1), for any number of servers.
  *
  * Neither protocol proves anything; who sits on the segment can answer for a
  * server that is down, or drown one. What is done:
@@ -141,6 +142,8 @@ struct neighbor *neighbors_add(
 void neighbors_drop(struct neighbors *n, struct neighbor *w);
 /* The neighbour with that address, or NULL. */
 struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
+/* Clients get no answers from it, it seems: asks it now, once a second at most. */
+void neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
 const struct mac *neighbor_mac(const struct neighbor *w);
 const char *neighbor_state_name(enum neighbor_state state);

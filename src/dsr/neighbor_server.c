@@ -196,6 +196,12 @@ ask_early(struct neighbors *n, struct neighbor *w, uint64_t now)
 	ask_due(n, now);
 }
 
+void
+neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now)
+{
+	ask_early(n, w, now);
+}
+
 /* Whether a question that waits for its answer can have been this one's. */
 static bool
 was_asked(const struct neighbor *w, const struct mac *m)
