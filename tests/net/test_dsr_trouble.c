@@ -1,0 +1,247 @@
+/* test_dsr_trouble.c: a director's server that is cut off, and a client behind a
+ * link that is narrower than the servers know. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "support/dsrmany.h"
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SERVERS = 3, CLIENTS = 30, PAGE = 1024000 };
+
+static const struct netrig_options three = { .servers = SERVERS };
+static const struct netrig_options narrow = { .servers = SERVERS,
+	.router = true };
+static struct netrig rig;
+static struct dsrpen pen;
+static struct dsrmany many, later;
+static struct nginx web[SERVERS];
+
+static const char *
+server(bool v6, unsigned i)
+{
+	return v6 ? netrig_server6(i) : netrig_server4(i);
+}
+
+static unsigned
+unknown_macs(void)
+{
+	const char *s = dsrpen_ask(&pen, &rig, "dsr");
+	unsigned n = 0;
+
+	while ((s = strstr(s, "mac unknown")) != NULL) {
+		n++;
+		s++;
+	}
+	return n;
+}
+
+static void
+begin(const char *vip, bool v6, const char *mode, const char *flows)
+{
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, vip, mode, "-O", flows,
+	    v6 ? text("[%s]:0", vip) : text("%s:0", vip), server(v6, 0),
+	    server(v6, 1), server(v6, 2), NULL);
+	WAIT_FOR(unknown_macs() == 0, 5000);
+}
+
+static void
+end(void)
+{
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+
+/* ---- a server that is cut off ---- */
+
+static void
+add(struct dsrmany *m, unsigned n, const char *vip)
+{
+	for (; n > 0; n--)
+		dsrmany_add(m, SOCK_STREAM, NULL, vip, DSRMANY_PORT);
+	dsrmany_wait_known(m, 20000);
+}
+
+static void
+ask_all(struct dsrmany *m)
+{
+	unsigned i;
+
+	for (i = 0; i < m->count; i++)
+		dsrmany_ask(m, i);
+	ck_assert_uint_eq(dsrmany_wait_answers(m, 20000), 0);
+}
+
+/* Its addresses stay while it is down, IPv6's only if asked for. */
+static void
+cut_off(bool v6)
+{
+	if (v6)
+		netrig_set(&rig, NETRIG_SERVER + 1,
+		    "ipv6/conf/all/keep_addr_on_down", "1");
+	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 down\n");
+}
+
+/* New ones go to the other two; `go_on` of the old ones live. */
+static void
+expect_others(const char *vip, unsigned go_on)
+{
+	dsrmany_init(&later, &rig, NULL);
+	add(&later, CLIENTS, vip);
+	ck_assert_uint_eq(dsrmany_count(&later, 0), CLIENTS / 2);
+	ck_assert_uint_eq(dsrmany_count(&later, 2), CLIENTS / 2);
+	ask_all(&many);
+	ck_assert_uint_eq(dsrmany_open(&many), go_on);
+}
+
+static void
+expect_failover(const char *vip, bool v6)
+{
+	long long down, noticed;
+	unsigned i, its;
+
+	for (i = 0; i < SERVERS; i++)
+		dsrmany_serve(&rig, i);
+	begin(vip, v6, "-r", "dsr_flows 1000");
+	dsrmany_init(&many, &rig, NULL);
+	add(&many, CLIENTS, vip);
+	its = dsrmany_count(&many, 1);
+	ck_assert_uint_eq(its, CLIENTS / SERVERS);
+	cut_off(v6);
+	down = wait_now_ms();
+	/* Those that come now wait, if it is their server, until it is known. */
+	add(&many, 3, vip);
+	noticed = wait_now_ms() - down;
+	ck_assert_uint_eq(dsrmany_count(&many, 1), its);
+	WAIT_FOR(child_has_said(&pen.child, "server failed server=1"), 40000);
+	printf("%s: failure noticed after %lld ms, the last of three clients"
+	       " served after %lld ms\n",
+	    vip, wait_now_ms() - down, noticed);
+	for (i = 0; i < many.count; i++)
+		if (many.one[i].server == 1)
+			dsrmany_close(&many, i);
+	expect_others(vip, CLIENTS + 3 - its);
+	down = wait_now_ms();
+	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 up\n");
+	WAIT_FOR(unknown_macs() == 0, 15000);
+	printf("%s: back after %lld ms\n", vip, wait_now_ms() - down);
+	add(&later, CLIENTS, vip);
+	ck_assert_uint_eq(dsrmany_count(&later, 1), CLIENTS / SERVERS);
+	ask_all(&later);
+	ck_assert_uint_eq(dsrmany_open(&later), 2 * CLIENTS);
+	end();
+}
+
+START_TEST(server_is_cut_off)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no control socket here");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &three);
+	expect_failover(NETRIG_VIP4, false);
+}
+END_TEST
+
+START_TEST(server_is_cut_off_over_ipv6)
+{
+	if (dsrpen_is_classic())
+		SKIP("a classic pen has no control socket here");
+	NEED_DSR();
+	NEED_NETRIG(&rig, &three);
+	expect_failover(NETRIG_VIP6, true);
+}
+END_TEST
+
+/* ---- a narrow link ---- */
+
+static void
+web_up(unsigned i)
+{
+	static char page[PAGE + 1];
+
+	netrig_enter(&rig, NETRIG_SERVER + i);
+	nginx_up_with(&web[i], "", "",
+	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;");
+	netrig_leave(&rig);
+	memset(page, '0' + (int)i, PAGE);
+	write_file(text("%s/page", web[i].root), page);
+}
+
+/* Many at once, so that a server meets the link while others do too. */
+static void
+expect_pages(const char *vip)
+{
+	unsigned i;
+
+	dsrmany_init(&many, &rig, "GET /page\r\n");
+	for (i = 0; i < CLIENTS; i++)
+		dsrmany_add(&many, SOCK_STREAM, NULL, vip, 80);
+	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_open(&many) == 0), 20000);
+	for (i = 0; i < CLIENTS; i++) {
+		ck_assert_int_eq(many.one[i].fate, DSRMANY_ENDED);
+		ck_assert_uint_eq(many.one[i].got, PAGE);
+		ck_assert(!many.one[i].moved);
+	}
+}
+
+/* Each server has been told of the link, which only the director can have done. */
+static void
+expect_narrow_route(unsigned i, const char *to)
+{
+	ck_assert_ptr_nonnull(strstr(netrig_run(&rig, NETRIG_SERVER + i, 10000,
+					 "ip", "route", "get", to, NULL),
+	    "mtu 1280"));
+}
+
+static void
+expect_errors_at_servers(const char *vip, bool v6, const char *flows)
+{
+	unsigned i;
+
+	for (i = 0; i < SERVERS; i++)
+		web_up(i);
+	begin(vip, v6, strstr(flows, " 0") != NULL ? "-rh" : "-r", flows);
+	expect_pages(vip);
+	for (i = 0; i < SERVERS; i++)
+		expect_narrow_route(
+		    i, v6 ? netrig_client6(&rig) : netrig_client4(&rig));
+	end();
+}
+
+#define NARROW(name, vip, v6, flows)                                      \
+	START_TEST(name)                                                  \
+	{                                                                 \
+		if (dsrpen_is_classic())                                  \
+			SKIP("a classic pen has no control socket here"); \
+		NEED_PROGRAM("nginx");                                    \
+		NEED_DSR();                                               \
+		NEED_NETRIG(&rig, &narrow);                               \
+		expect_errors_at_servers(vip, v6, flows);                 \
+	}                                                                 \
+	END_TEST
+
+NARROW(narrow_link, NETRIG_VIP4, false, "dsr_flows 1000")
+NARROW(narrow_link_and_hash, NETRIG_VIP4, false, "dsr_flows 0")
+NARROW(narrow_link_over_ipv6, NETRIG_VIP6, true, "dsr_flows 1000")
+NARROW(narrow_link_and_hash_over_ipv6, NETRIG_VIP6, true, "dsr_flows 0")
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_trouble");
+
+	SUITE_ADD(s, server_is_cut_off, 120);
+	SUITE_ADD(s, server_is_cut_off_over_ipv6, 120);
+	SUITE_ADD(s, narrow_link, 60);
+	SUITE_ADD(s, narrow_link_and_hash, 60);
+	SUITE_ADD(s, narrow_link_over_ipv6, 60);
+	SUITE_ADD(s, narrow_link_and_hash_over_ipv6, 60);
+	return suite_main(s);
+}
