@@ -281,6 +281,11 @@ make_switch(struct netrig *r)
 	ports[n].interface = NULL;
 	netrig_ip(r, NETRIG_SWITCH, lines);
 	if (!r->is.own_switch) {
+		/* else it drops, and shortens, what it takes for malformed */
+		netrig_set(
+		    r, NETRIG_SWITCH, "bridge/bridge-nf-call-iptables", "0");
+		netrig_set(
+		    r, NETRIG_SWITCH, "bridge/bridge-nf-call-ip6tables", "0");
 		WAIT_FOR(is_forwarding(r, n), 10000);
 		return;
 	}
