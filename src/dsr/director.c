@@ -121,9 +121,23 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 		d->stats.dropped_other++;
 }
 
+/* Sent to all, or to a group, while an address of IP is one machine's: not for
+ * hosts to take (RFC 1122, 3.3.6), least of all where several directors hear it.
+ * Neighbours do ask that way. */
+static bool
+is_out_of_place(const struct frame *f)
+{
+	return (f->bytes[0] & 1) && f->kind != FRAME_ARP &&
+	    f->kind != FRAME_NDP;
+}
+
 static void
 on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
+	if (a->frame.kind != FRAME_BAD && is_out_of_place(&a->frame)) {
+		d->stats.dropped_other++;
+		return;
+	}
 	switch (a->frame.kind) {
 	case FRAME_FLOW:
 		on_flow_frame(d, a, l);
