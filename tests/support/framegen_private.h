@@ -1,0 +1,59 @@
+/* framegen_private.h: frames that are right (framegen.c), for those that do
+ * something to them (framegen_kinds.c). */
+#ifndef PEN_TEST_FRAMEGEN_PRIVATE_H
+#define PEN_TEST_FRAMEGEN_PRIVATE_H
+
+#include "support/framegen.h"
+
+enum { HEAD = 14, IP4 = 20, IP6 = 40, TCP = 20, UDP = 8, ICMP = 8 };
+enum {
+	P_HOPS = 0,
+	P_ICMP = 1,
+	P_TCP = 6,
+	P_UDP = 17,
+	P_ROUTING = 43,
+	P_FRAGMENT = 44,
+	P_AH = 51,
+	P_ICMP6 = 58,
+	P_DST = 60
+};
+
+/* What is not as in the plainest frame. */
+struct shape {
+	uint16_t tag_type, tag;	    /* type 0: none */
+	unsigned char between[200]; /* options, or extension headers */
+	size_t between_n;
+	uint8_t first;	/* IPv6: what kind the first extension is, */
+	size_t last_at; /* and where the last one begins */
+	bool cut;	/* a fragment: */
+	bool more;
+	unsigned offset; /* in eights */
+	uint32_t id;
+	unsigned char content[1500]; /* behind TCP's or UDP's header; all of it
+				      * when `bare` */
+	size_t content_n;
+	bool bare;
+};
+
+typedef void kind_fn(
+    struct framegen *g, struct framegen_frame *m, struct shape *s);
+struct kind {
+	const char *what;
+	kind_fn *make;
+};
+extern const struct kind framegen_kinds[];
+extern const unsigned framegen_kinds_n;
+
+uint32_t random_below(struct framegen *g, uint32_t n);
+void random_bytes(struct framegen *g, unsigned char *p, size_t n);
+void set16(unsigned char *p, unsigned n);
+/* Writes m as the shape says, for m->v6, protocol, client and port. */
+void build(struct framegen *g, struct framegen_frame *m, const struct shape *s);
+/* Makes the header's checksum right again (IPv4), or TCP's, UDP's, ICMP's. */
+void sum_header(struct framegen_frame *m);
+void sum_transport(struct framegen_frame *m);
+/* The addresses on the wire; returns how many bytes. */
+size_t client_ip(bool v6, unsigned client, unsigned char *ip);
+size_t vip(bool v6, unsigned char *ip);
+
+#endif
