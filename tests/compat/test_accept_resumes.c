@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -24,7 +25,10 @@ START_TEST(accept_resumes)
 	pen_up(&pen, &front, "-x", "20", "-b", "0", "-r", front.text, at.text,
 	    NULL);
 	for (i = 0; i < many; i++) {
-		fd = spot_connect(&front);
+		fd = spot_try_connect(&front);
+		ck_assert(fd >= 0 || errno == ECONNRESET); /* already */
+		if (fd < 0)
+			continue;
 		spot_expect_reset(fd);
 		close(fd);
 	}

@@ -274,7 +274,8 @@ ask_some(struct bad *b)
 
 	for (i = 0; i < AT_ONCE; i++) {
 		fd[i] = spot_connect(&b->siege.front);
-		spot_send(fd[i], &c, 1);
+		/* it may have been sent away already */
+		(void)send(fd[i], &c, 1, MSG_NOSIGNAL);
 	}
 	for (i = 0; i < AT_ONCE; i++) {
 		k = recv(fd[i], &c, 1, 0);
