@@ -149,25 +149,29 @@ note_control(struct dgram *d, struct msghdr *m)
 	}
 }
 
+#ifdef HAVE_RECVMMSG
 static int
 receive_some(int fd, struct dgram_message *m, unsigned n)
 {
-	ssize_t got;
-#ifdef HAVE_RECVMMSG
-	int rc =
-	    recvmmsg(fd, (struct mmsghdr *)(void *)m, n, MSG_DONTWAIT, NULL);
-
-	(void)got;
-	return rc;
-#else
-	(void)n;
-	got = recvmsg(fd, &m[0].msg_hdr, MSG_DONTWAIT);
-	if (got < 0)
-		return -1;
-	m[0].msg_len = (unsigned)got;
-	return 1;
-#endif
+	return recvmmsg(fd, (struct mmsghdr *)(void *)m, n, MSG_DONTWAIT, NULL);
 }
+#else
+/* An error behind datagrams is lost: the next question meets it again. */
+static int
+receive_some(int fd, struct dgram_message *m, unsigned n)
+{
+	unsigned i;
+	ssize_t got;
+
+	for (i = 0; i < n; i++) {
+		got = recvmsg(fd, &m[i].msg_hdr, MSG_DONTWAIT);
+		if (got < 0)
+			break;
+		m[i].msg_len = (unsigned)got;
+	}
+	return i > 0 ? (int)i : -1;
+}
+#endif
 
 int
 dgram_receive(int fd, struct dgram_batch *b)
