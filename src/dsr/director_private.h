@@ -1,6 +1,6 @@
 /* director_private.h: the inside of a director, for director.c (frames),
- * director_flows.c (servers of flows) and director_neighbors.c (hardware
- * addresses). */
+ * director_flows.c (servers of flows), director_places.c (addresses of clients') and
+ * director_neighbors.c (hardware addresses). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -44,6 +44,8 @@ struct arrival {
 	struct dsr_key key;
 	uint64_t hash;
 };
+
+/* ---- director_places.c ---- */
 
 /* Whether clients come to this address, to this port of it. */
 bool director_has_address(const struct director *d, const struct peer *at);

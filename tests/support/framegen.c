@@ -1,4 +1,4 @@
-/* framegen.c: frames that are right. */
+/* framegen.c: how a frame is built, and which comes next. */
 #include "config.h"
 
 #include <string.h>
@@ -204,6 +204,13 @@ build(struct framegen *g, struct framegen_frame *m, const struct shape *s)
 		sum_transport(m);
 }
 
+void
+drop(struct framegen *g, struct framegen_frame *m, const struct shape *s)
+{
+	build(g, m, s);
+	m->passes = false;
+}
+
 static void
 begin(struct framegen *g, struct framegen_frame *m, struct shape *s, bool v6)
 {
@@ -230,11 +237,29 @@ set_flow(const struct framegen *g, struct framegen_frame *m)
 		m->flow = FRAMEGEN_FLOWS;
 }
 
+static const struct kind *
+choose(struct framegen *g)
+{
+	const struct kind *const lists[] = { framegen_kinds, framegen_wrong };
+	const struct kind *k;
+	unsigned all = 0, at, i;
+
+	for (i = 0; i < 2; i++)
+		for (k = lists[i]; k->what != NULL; k++)
+			all += k->often;
+	at = random_below(g, all);
+	for (i = 0;; i++)
+		for (k = lists[i]; k->what != NULL; k++) {
+			if (at < k->often)
+				return k;
+			at -= k->often;
+		}
+}
+
 void
 framegen_next(struct framegen *g, struct framegen_frame *m)
 {
-	const struct kind *k =
-	    &framegen_kinds[random_below(g, framegen_kinds_n)];
+	const struct kind *k = choose(g);
 	struct shape s;
 
 	begin(g, m, &s, random_below(g, 3) == 0 ? !g->v6 : g->v6);

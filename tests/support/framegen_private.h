@@ -1,5 +1,5 @@
-/* framegen_private.h: frames that are right (framegen.c), for those that do
- * something to them (framegen_kinds.c). */
+/* framegen_private.h: how frames are built (framegen.c), for kinds of them
+ * (framegen_kinds.c, framegen_wrong.c). */
 #ifndef PEN_TEST_FRAMEGEN_PRIVATE_H
 #define PEN_TEST_FRAMEGEN_PRIVATE_H
 
@@ -38,17 +38,19 @@ struct shape {
 typedef void kind_fn(
     struct framegen *g, struct framegen_frame *m, struct shape *s);
 struct kind {
-	const char *what;
+	const char *what; /* NULL: the end of the list */
 	kind_fn *make;
+	unsigned often;
 };
-extern const struct kind framegen_kinds[];
-extern const unsigned framegen_kinds_n;
+extern const struct kind framegen_kinds[], framegen_wrong[];
 
 uint32_t random_below(struct framegen *g, uint32_t n);
 void random_bytes(struct framegen *g, unsigned char *p, size_t n);
 void set16(unsigned char *p, unsigned n);
 /* Writes m as the shape says, for m->v6, protocol, client and port. */
 void build(struct framegen *g, struct framegen_frame *m, const struct shape *s);
+/* The same; what comes of it must be dropped. */
+void drop(struct framegen *g, struct framegen_frame *m, const struct shape *s);
 /* Makes the header's checksum right again (IPv4), or TCP's, UDP's, ICMP's. */
 void sum_header(struct framegen_frame *m);
 void sum_transport(struct framegen_frame *m);

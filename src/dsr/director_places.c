@@ -1,0 +1,83 @@
+/* director_places.c: where clients come to: addresses and ports. */
+#include "config.h"
+
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "dsr/director_private.h"
+
+bool
+director_has_address(const struct director *d, const struct peer *at)
+{
+	unsigned i;
+
+	for (i = 0; i < d->count; i++)
+		if (memcmp(d->places[i].ip, at->ip, sizeof(at->ip)) == 0)
+			return true;
+	return false;
+}
+
+bool
+director_serves(const struct director *d, const struct frame *f)
+{
+	unsigned i;
+
+	if (d->options.udp_only && f->protocol != IPPROTO_UDP)
+		return false;
+	for (i = 0; i < d->count; i++)
+		if ((d->places[i].port == 0 ||
+			d->places[i].port == f->to.port) &&
+		    memcmp(d->places[i].ip, f->to.ip, sizeof(f->to.ip)) == 0)
+			return true;
+	return false;
+}
+
+/* Addresses as peers: all but Unix sockets. */
+static int
+take_places(struct peer *to, const struct director_place *list, unsigned count,
+    struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < count; i++) {
+		if (list[i].at.u.sa.sa_family == AF_UNIX ||
+		    addr_is_any(&list[i].at)) {
+			addr_format(&list[i].at, text);
+			return error_set(e,
+			    "\"%s\": direct return needs the address that "
+			    "clients use",
+			    text);
+		}
+		peer_from_addr(&to[i], &list[i].at);
+	}
+	return 0;
+}
+
+int
+director_set_places(struct director *d, const struct director_place *list,
+    unsigned count, struct error *e)
+{
+	struct peer *new = calloc(count > 0 ? count : 1, sizeof(*new));
+	struct link_filter filter = { .address = new, .count = count };
+	struct peer *old;
+	unsigned olds;
+
+	if (new == NULL)
+		return error_set(e, "out of memory");
+	if (take_places(new, list, count, e) < 0 ||
+	    (d->open && link_set_filter(&d->link, &filter, e) < 0)) {
+		free(new);
+		return -1;
+	}
+	old = d->places;
+	olds = d->count;
+	d->places = new;
+	d->count = count;
+	if (d->open)
+		director_set_vips(d, old, olds);
+	free(old);
+	return 0;
+}
