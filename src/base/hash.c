@@ -50,7 +50,7 @@ rotl(uint64_t x, int by)
 	return x << by | x >> (64 - by);
 }
 
-static void
+static inline void
 sip_round(uint64_t v[4])
 {
 	v[0] += v[1];
