@@ -166,6 +166,12 @@ on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 
 /* ---- batches ---- */
 
+static bool
+has_flow(const struct frame *f)
+{
+	return f->kind == FRAME_FLOW || f->kind == FRAME_ERROR;
+}
+
 /* All are parsed and their flows fetched before the first is looked at, so that
  * waits for memory overlap. */
 static void
@@ -177,8 +183,7 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 	for (i = 0; i < n; i++) {
 		frame_parse(&a[i].frame, list[i].bytes, list[i].length);
 		d->stats.received_bytes += list[i].length;
-		if (a[i].frame.kind != FRAME_FLOW &&
-		    a[i].frame.kind != FRAME_ERROR)
+		if (!has_flow(&a[i].frame))
 			continue;
 		dsr_key_make(&a[i].key, &a[i].frame.from, &a[i].frame.to,
 		    a[i].frame.protocol);
@@ -186,6 +191,9 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 		dsr_flows_expect(&d->flows, a[i].hash);
 	}
 	d->stats.received += n;
+	for (i = 0; i < n; i++)
+		if (has_flow(&a[i].frame))
+			dsr_flows_expect_flow(&d->flows, a[i].hash);
 	for (i = 0; i < n; i++)
 		on_frame(d, &a[i], &list[i]);
 	flush(d);
