@@ -166,7 +166,7 @@ expect_model(bool v6, uint16_t port)
 		SKIP("a classic pen judges no frames");
 	NEED_DSR();
 	NEED_NETRIG(&rig, &two);
-	gen = (struct framegen){ .v6 = v6, .port = port, .random = 993 + port };
+	gen = (struct framegen){ .v6 = v6, .port = port, .random = 7 + port };
 	netrig_mac(NETRIG_DIRECTOR, gen.mac);
 	netrig_mac(NETRIG_CLIENT, gen.from);
 	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, ip, "-r",
