@@ -175,8 +175,8 @@ run_echo(char **v)
 		ssize_t n = recvfrom(
 		    fd, b, sizeof(b), 0, (struct sockaddr *)&from, &len);
 		if (n > 0)
-			sendto(fd, b, (size_t)n, 0, (struct sockaddr *)&from,
-			    len);
+			sendto(
+			    fd, b, (size_t)n, 0, (struct sockaddr *)&from, len);
 	}
 }
 
@@ -184,16 +184,21 @@ static int
 run_ping(char **v)
 {
 	int fd = open_udp(v[0], connect);
-	struct timeval wait = { 1, 0 };
+	struct timeval wait = { 0, 100000 };
 	unsigned i, n = (unsigned)atoi(v[1]), got;
 	uint64_t start;
+	ssize_t len;
 
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
 	for (i = 0; i < n; i++) {
 		start = now_ns();
 		send(fd, &i, sizeof(i), 0);
-		if (recv(fd, &got, sizeof(got), 0) == sizeof(got) && got == i)
-			printf("%llu\n", (unsigned long long)(now_ns() - start));
+		/* an answer that comes too late is none */
+		while ((len = recv(fd, &got, sizeof(got), 0)) > 0 && got != i)
+			;
+		if (len > 0)
+			printf(
+			    "%llu\n", (unsigned long long)(now_ns() - start));
 	}
 	return 0;
 }
