@@ -120,6 +120,20 @@ first_part(struct framegen *g, struct framegen_frame *m, struct shape *s)
 		remember(g, m, s->id);
 }
 
+/* Makes it part of a packet whose first fragment was there. */
+static void
+join(struct framegen_frame *m, struct shape *s, const struct framegen_train *t)
+{
+	if (t->id == 0)
+		return;
+	s->id = t->id;
+	m->v6 = t->v6;
+	m->protocol = t->protocol;
+	m->client = t->client;
+	/* a connection may have begun again elsewhere since */
+	m->flow = t->protocol == P_TCP ? FRAMEGEN_FLOWS : t->flow;
+}
+
 static void
 later_part(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
@@ -132,14 +146,7 @@ later_part(struct framegen *g, struct framegen_frame *m, struct shape *s)
 	s->content_n =
 	    s->more ? 8 * (1 + random_below(g, 100)) : 1 + random_below(g, 800);
 	m->passes = t->passes;
-	if (t->id != 0) {
-		s->id = t->id;
-		m->v6 = t->v6;
-		m->protocol = t->protocol;
-		m->client = t->client;
-		/* a connection may have begun again elsewhere since */
-		m->flow = t->protocol == P_TCP ? FRAMEGEN_FLOWS : t->flow;
-	}
+	join(m, s, t);
 	build(g, m, s);
 }
 
@@ -163,7 +170,11 @@ atomic(struct framegen *g, struct framegen_frame *m, struct shape *s)
 static void
 overlapping(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
+	unsigned i = random_below(g, FRAMEGEN_TRAINS);
+
 	m->protocol = P_TCP;
+	if (g->train[i].protocol == P_TCP)
+		join(m, s, &g->train[i]);
 	s->cut = s->bare = true;
 	s->offset = 1;
 	s->content_n = 8;
@@ -190,6 +201,7 @@ uneven(struct framegen *g, struct framegen_frame *m, struct shape *s)
 static void
 too_far(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
+	join(m, s, &g->train[random_below(g, FRAMEGEN_TRAINS)]);
 	s->cut = s->bare = true;
 	s->offset = 8191;
 	s->content_n = 9;
