@@ -68,10 +68,13 @@ expect_new_at(const char *vip, const char *servers)
 
 		for (got = 0, k = 0; k < few.count; k++)
 			got += few.one[k].server == (int)i;
-		ck_assert_uint_eq(got,
-		    strchr(servers, '0' + (int)i) != NULL
-			? SHORT / strlen(servers)
-			: 0);
+		if (strchr(servers, '0' + (int)i) == NULL) {
+			ck_assert_uint_eq(got, 0);
+			continue;
+		}
+		/* a port used before may lead back to its server */
+		ck_assert_uint_ge(got + 2, SHORT / strlen(servers));
+		ck_assert_uint_le(got, SHORT / strlen(servers) + 2);
 	}
 	dsrmany_close_all(&few);
 	dsrmany_turn(&many, 0);

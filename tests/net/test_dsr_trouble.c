@@ -89,14 +89,22 @@ cut_off(bool v6)
 	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 down\n");
 }
 
+/* A client may get a port that another one had, and with it that one's server. */
+static void
+is_about(unsigned got, unsigned n)
+{
+	ck_assert_uint_ge(got + 2, n);
+	ck_assert_uint_le(got, n + 2);
+}
+
 /* New ones go to the other two; `go_on` of the old ones live. */
 static void
 expect_others(const char *vip, unsigned go_on)
 {
 	dsrmany_init(&later, &rig, NULL);
 	add(&later, CLIENTS, vip);
-	ck_assert_uint_eq(dsrmany_count(&later, 0), CLIENTS / 2);
-	ck_assert_uint_eq(dsrmany_count(&later, 2), CLIENTS / 2);
+	is_about(dsrmany_count(&later, 0), CLIENTS / 2);
+	is_about(dsrmany_count(&later, 2), CLIENTS / 2);
 	ask_all(&many);
 	ck_assert_uint_eq(dsrmany_open(&many), go_on);
 }
@@ -133,7 +141,7 @@ expect_failover(const char *vip, bool v6)
 	WAIT_FOR(unknown_macs() == 0, 15000);
 	printf("%s: back after %lld ms\n", vip, wait_now_ms() - down);
 	add(&later, CLIENTS, vip);
-	ck_assert_uint_eq(dsrmany_count(&later, 1), CLIENTS / SERVERS);
+	is_about(dsrmany_count(&later, 1), CLIENTS / SERVERS);
 	ask_all(&later);
 	ck_assert_uint_eq(dsrmany_open(&later), 2 * CLIENTS);
 	end();
