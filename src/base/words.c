@@ -69,3 +69,9 @@ words_split(struct words *w, char *line, char **rest)
 	w->word[w->count] = NULL;
 	return 0;
 }
+
+bool
+text_equal(const char *a, const char *b)
+{
+	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
+}

@@ -5,6 +5,8 @@
 #ifndef PEN_BASE_WORDS_H
 #define PEN_BASE_WORDS_H
 
+#include <stdbool.h>
+
 enum { WORDS_MAX = 64 };
 
 struct words {
@@ -16,5 +18,8 @@ struct words {
  * that ends them, or NULL. Returns 0, or -1 with errno EINVAL (a quote is not
  * closed) or E2BIG (more than WORDS_MAX words). */
 int words_split(struct words *w, char *line, char **rest);
+
+/* Whether two texts are the same; NULL is one that is not there. */
+bool text_equal(const char *a, const char *b);
 
 #endif

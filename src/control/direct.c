@@ -49,12 +49,12 @@ direct_check(const struct plan *p, struct error *e)
 }
 
 static unsigned
-places(const struct listen_list *at, struct director_place list[LISTEN_MAX])
+places(const struct listen_list *at, struct peer list[LISTEN_MAX])
 {
 	unsigned i;
 
 	for (i = 0; i < at->count; i++)
-		list[i].at = at->entry[i].at;
+		peer_from_addr(&list[i], &at->entry[i].at);
 	return at->count;
 }
 
@@ -62,7 +62,7 @@ int
 direct_open(struct pen *p, struct error *e)
 {
 	const struct config *c = &p->plan->config;
-	struct director_place list[LISTEN_MAX];
+	struct peer list[LISTEN_MAX];
 	struct director_options o = { .interface = c->dsr.interface,
 		.link = c->dsr.link,
 		.ip = { c->dsr.ip[0], c->dsr.ip[1] },
@@ -78,7 +78,7 @@ direct_open(struct pen *p, struct error *e)
 int
 direct_listen(struct pen *p, const struct listen_list *at, struct error *e)
 {
-	struct director_place list[LISTEN_MAX];
+	struct peer list[LISTEN_MAX];
 	unsigned n = places(at, list);
 
 	return director_set_places(p->director, list, n, e);

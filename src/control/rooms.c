@@ -6,18 +6,13 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/words.h"
 #include "control/adopt.h"
 #include "control/direct.h"
 #include "net/resolve.h"
 #include "proxy/requestlog.h"
 
 /* ---- the log of requests ---- */
-
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
 
 /* HOST:PORT, by UDP; all else is a file. */
 static bool
@@ -116,7 +111,7 @@ prepare_running(
 {
 	const char *before = p->plan->config.log, *now = draft->config.log;
 
-	c->log_changed = !same_text(before, now);
+	c->log_changed = !text_equal(before, now);
 	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
 		return -1;
 	if (secure_prepare(p, draft, &c->secure, e) == 0) {

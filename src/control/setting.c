@@ -112,8 +112,6 @@ bool
 setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row)
 {
-	const char *x, *y;
-
 	if (row->kind == KIND_FLAG)
 		return setting_flag(a, row) == setting_flag(b, row);
 	if (setting_is_number(row))
@@ -121,9 +119,7 @@ setting_equal(
 		    get(place_of(b, row), row->kind);
 	if (row->kind != KIND_TEXT)
 		return true;
-	x = setting_string(a, row);
-	y = setting_string(b, row);
-	return x == y || (x != NULL && y != NULL && strcmp(x, y) == 0);
+	return text_equal(setting_string(a, row), setting_string(b, row));
 }
 
 void

@@ -229,7 +229,6 @@ on_tick(struct timer *t)
 	bool more;
 
 	director_tick_neighbors(d, now);
-	flush(d);
 	link_look(&d->link);
 	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
 	(void)timer_start(d->loop, t, more ? 1 : TICK_MS);
@@ -253,7 +252,7 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 
 struct director *
 director_new(struct loop *l, struct pool *p, const struct director_options *o,
-    const struct director_place *list, unsigned count, struct error *e)
+    const struct peer *list, unsigned count, struct error *e)
 {
 	struct director *d = calloc(1, sizeof(*d));
 

@@ -28,11 +28,6 @@ struct director_options {
 				 held; -1: none */
 };
 
-/* Where clients come to; port 0: any. */
-struct director_place {
-	struct addr at;
-};
-
 struct director_stats {
 	uint64_t received, received_bytes;   /* frames */
 	uint64_t forwarded, forwarded_bytes; /* to servers */
@@ -47,19 +42,19 @@ struct director_stats {
 
 struct director;
 
-/* Opens the link and asks for the servers' addresses; nothing is forwarded before
+/* Opens the link for the places that clients come to (port 0: any) and asks for the servers' addresses; nothing is forwarded before
  * director_start(). Needs the right to raw sockets (CAP_NET_RAW), which is needed no
  * more afterwards. loop and pool outlive it. NULL with a sentence. */
 struct director *director_new(struct loop *l, struct pool *p,
-    const struct director_options *o, const struct director_place *list,
-    unsigned count, struct error *e);
+    const struct director_options *o, const struct peer *list, unsigned count,
+    struct error *e);
 void director_free(struct director *d); /* NULL is fine */
 /* Returns 0, or -1 with errno. */
 int director_start(struct director *d);
 
 /* Serves these places from now on; flows that have begun go on. Returns 0, or -1
  * with a sentence and all as it was. */
-int director_set_places(struct director *d, const struct director_place *list,
+int director_set_places(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
 const struct director_stats *director_stats(const struct director *d);

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "dsr/director_private.h"
 
@@ -34,31 +33,9 @@ director_serves(const struct director *d, const struct frame *f)
 	return false;
 }
 
-/* Addresses as peers: all but Unix sockets. */
-static int
-take_places(struct peer *to, const struct director_place *list, unsigned count,
-    struct error *e)
-{
-	char text[ADDR_TEXT_MAX];
-	unsigned i;
-
-	for (i = 0; i < count; i++) {
-		if (list[i].at.u.sa.sa_family == AF_UNIX ||
-		    addr_is_any(&list[i].at)) {
-			addr_format(&list[i].at, text);
-			return error_set(e,
-			    "\"%s\": direct return needs the address that "
-			    "clients use",
-			    text);
-		}
-		peer_from_addr(&to[i], &list[i].at);
-	}
-	return 0;
-}
-
 int
-director_set_places(struct director *d, const struct director_place *list,
-    unsigned count, struct error *e)
+director_set_places(struct director *d, const struct peer *list, unsigned count,
+    struct error *e)
 {
 	struct peer *new = calloc(count > 0 ? count : 1, sizeof(*new));
 	struct link_filter filter = { .address = new, .count = count };
@@ -67,8 +44,8 @@ director_set_places(struct director *d, const struct director_place *list,
 
 	if (new == NULL)
 		return error_set(e, "out of memory");
-	if (take_places(new, list, count, e) < 0 ||
-	    (d->open && link_set_filter(&d->link, &filter, e) < 0)) {
+	memcpy(new, list, count * sizeof(*new));
+	if (d->open && link_set_filter(&d->link, &filter, e) < 0) {
 		free(new);
 		return -1;
 	}

@@ -39,12 +39,19 @@ enum tls_step tls_handshake(struct stream *s);
 /* The phrase of what went wrong; "" when nothing did. */
 const char *tls_error(const struct stream *s);
 
-/* What is known of the far side after a handshake. */
+enum { TLS_ALPN_NAME = 32 };
+
+/* After a handshake, cheaply: whether it was spared a key exchange; the protocol
+ * that was agreed on, "" if none. */
+bool tls_is_resumed(const struct stream *s);
+void tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME]);
+
+/* All that is known of the far side then; makes text of its certificate. */
 struct tls_facts {
 	const char *version, *cipher;
 	bool resumed;
 	char name[256]; /* SNI, what is not printable as '?'; "" if none */
-	char alpn[32];	/* "" if none */
+	char alpn[TLS_ALPN_NAME];
 	bool certificate;
 	char subject[256];    /* of its certificate, RFC 2253; "" if none */
 	char serial[64];      /* hexadecimal */

@@ -34,13 +34,29 @@ certificate_facts(const X509 *x, struct tls_facts *f)
 	BIO_free(b);
 }
 
+bool
+tls_is_resumed(const struct stream *s)
+{
+	return SSL_session_reused(tls_ssl(s)) == 1;
+}
+
+void
+tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME])
+{
+	const unsigned char *alpn;
+	unsigned n;
+
+	memset(name, 0, TLS_ALPN_NAME);
+	SSL_get0_alpn_selected(tls_ssl(s), &alpn, &n);
+	if (n > 0 && n < TLS_ALPN_NAME)
+		memcpy(name, alpn, n);
+}
+
 void
 tls_facts(const struct stream *s, struct tls_facts *f)
 {
 	SSL *ssl = tls_ssl(s);
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-	const unsigned char *alpn;
-	unsigned n;
 	size_t i;
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 	X509 *x = SSL_get0_peer_certificate(ssl);
@@ -51,15 +67,13 @@ tls_facts(const struct stream *s, struct tls_facts *f)
 	memset(f, 0, sizeof(*f));
 	f->version = SSL_get_version(ssl);
 	f->cipher = SSL_get_cipher_name(ssl);
-	f->resumed = SSL_session_reused(ssl);
+	f->resumed = tls_is_resumed(s);
 	for (i = 0; name != NULL && name[i] != '\0' && i + 1 < sizeof(f->name);
 	     i++)
 		f->name[i] = name[i] > ' ' && name[i] < 127 && name[i] != '"'
 		    ? name[i]
 		    : '?';
-	SSL_get0_alpn_selected(ssl, &alpn, &n);
-	if (n > 0 && n < sizeof(f->alpn))
-		memcpy(f->alpn, alpn, n);
+	tls_alpn(s, f->alpn);
 	f->verified = "none";
 	if (x == NULL)
 		return;

@@ -43,6 +43,20 @@ tls_error(const struct stream *s)
 	return absent;
 }
 
+bool
+tls_is_resumed(const struct stream *s)
+{
+	(void)s;
+	return false;
+}
+
+void
+tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME])
+{
+	(void)s;
+	name[0] = '\0';
+}
+
 void
 tls_facts(const struct stream *s, struct tls_facts *facts)
 {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "net/tls_settings.h"
 
 void
@@ -77,12 +78,6 @@ tls_settings_fini(struct tls_settings *s)
 	}
 }
 
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
 bool
 tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
 {
@@ -93,7 +88,7 @@ tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
 	list_texts(&x, p);
 	list_texts(&y, q);
 	for (i = 0; i < TEXTS; i++)
-		if (!same_text(*p[i], *q[i]))
+		if (!text_equal(*p[i], *q[i]))
 			return false;
 	return a->pairs == b->pairs && a->require == b->require &&
 	    a->request == b->request && a->min == b->min &&

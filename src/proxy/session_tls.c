@@ -26,11 +26,9 @@ static void
 session_hello_done(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	struct tls_facts facts;
 
-	tls_facts(&s->down, &facts);
 	f->stats.tls_handshakes++;
-	f->stats.tls_resumed += facts.resumed;
+	f->stats.tls_resumed += tls_is_resumed(&s->down);
 	expiry_cancel(&s->expiry);
 	session_begin(s);
 	/* What came with the handshake waits in the stream: no event tells. */
@@ -95,12 +93,11 @@ int
 session_hello_server(struct session *s, const struct addr *at)
 {
 	struct frontend *f = s->frontend;
-	struct tls_facts facts = { .alpn = "" };
+	char alpn[TLS_ALPN_NAME] = "";
 
 	if (stream_is_tls(&s->down))
-		tls_facts(&s->down, &facts);
-	if (tls_connect(
-		&s->up, f->tls.client, s->server->name, at, facts.alpn) < 0)
+		tls_alpn(&s->down, alpn);
+	if (tls_connect(&s->up, f->tls.client, s->server->name, at, alpn) < 0)
 		return -1;
 	if (tls_handshake(&s->up) == TLS_FAILED) {
 		errno = EPROTO;
@@ -114,7 +111,6 @@ enum tls_step
 session_on_server_hello(struct session *s, unsigned ready)
 {
 	struct frontend *f = s->frontend;
-	struct tls_facts facts;
 	enum tls_step step;
 
 	stream_note_ready(&s->up, ready);
@@ -122,9 +118,8 @@ session_on_server_hello(struct session *s, unsigned ready)
 	if (step == TLS_WAITS) {
 		s->up.flags &= ~(unsigned)STREAM_WRITABLE;
 	} else if (step == TLS_DONE) {
-		tls_facts(&s->up, &facts);
 		f->stats.tls_up_handshakes++;
-		f->stats.tls_up_resumed += facts.resumed;
+		f->stats.tls_up_resumed += tls_is_resumed(&s->up);
 	}
 	return step;
 }
