@@ -54,15 +54,23 @@ neighbor_of(struct director *d, const struct server *s)
 	return t->neighbor;
 }
 
+/* The one we have for it, which may be of an address it had before; or NULL. */
+static struct neighbor *
+known_neighbor(const struct director *d, const struct server *s)
+{
+	uint32_t at = director_number_of(s);
+
+	return at < d->targets_n ? d->targets[at].neighbor : NULL;
+}
+
 bool
 director_server_mac(
     const struct director *d, const struct server *s, struct mac *mac)
 {
-	uint32_t at = director_number_of(s);
-	const struct mac *known = at < d->targets_n &&
-		d->targets[at].neighbor != NULL &&
-		d->targets[at].generation == s->generation
-	    ? neighbor_mac(d->targets[at].neighbor)
+	const struct neighbor *w = known_neighbor(d, s);
+	const struct mac *known = w != NULL &&
+		d->targets[director_number_of(s)].generation == s->generation
+	    ? neighbor_mac(w)
 	    : NULL;
 
 	if (known != NULL)
@@ -81,11 +89,10 @@ director_server_is_gone(struct director *d, const struct server *s)
 void
 director_doubt_server(struct director *d, const struct server *s)
 {
-	uint32_t at = director_number_of(s);
+	struct neighbor *w = known_neighbor(d, s);
 
-	if (at < d->targets_n && d->targets[at].neighbor != NULL)
-		neighbors_doubt(
-		    &d->neighbors, d->targets[at].neighbor, loop_now(d->loop));
+	if (w != NULL)
+		neighbors_doubt(&d->neighbors, w, loop_now(d->loop));
 }
 
 static void
@@ -156,10 +163,9 @@ static void
 pass_on(struct director *d, struct server *s, void *arg)
 {
 	const struct news *n = arg;
-	uint32_t at = director_number_of(s);
 	uint64_t now = loop_now(d->loop);
 
-	if (at >= d->targets_n || d->targets[at].neighbor != n->who)
+	if (known_neighbor(d, s) != n->who)
 		return;
 	if (n->reachable) {
 		pool_connected(d->pool, s, now);

@@ -212,6 +212,24 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 }
 
 struct certificate *
+certificate_read(struct watched *cert, struct watched *key, struct error *e)
+{
+	struct certificate *c = NULL;
+	struct cert_texts texts;
+	struct error why;
+
+	cert_texts_init(&texts);
+	if (watched_read(cert, CERT_FILE_MAX, &texts.cert, e) == 0 &&
+	    watched_read(key, CERT_FILE_MAX, &texts.key, e) == 0) {
+		c = certificate_parse(&texts, &why);
+		if (c == NULL)
+			watched_bad(cert, why.text, e);
+	}
+	cert_texts_fini(&texts);
+	return c;
+}
+
+struct certificate *
 certificate_hold(struct certificate *c)
 {
 	c->refs++;

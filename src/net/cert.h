@@ -8,6 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/watched.h"
 
 enum { CERT_FILE_MAX = 1 << 20 };
 
@@ -37,6 +38,10 @@ void cert_texts_fini(struct cert_texts *t);
 /* NULL with a phrase. */
 struct certificate *certificate_parse(
     const struct cert_texts *t, struct error *e);
+/* The same of files; no path of the key: it is with the certificate. NULL with a
+ * sentence. */
+struct certificate *certificate_read(
+    struct watched *cert, struct watched *key, struct error *e);
 struct certificate *certificate_hold(struct certificate *c);
 void certificate_drop(struct certificate *c); /* NULL is fine */
 

@@ -75,28 +75,17 @@ static int
 set_certificate(
     SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
 {
-	struct cert_texts texts;
-	struct error why;
-	int rc = -1;
+	struct watched *file = &t->file[FILE_CERT];
 
 	if (t->settings.upstream_cert == NULL)
 		return 0;
-	cert_texts_init(&texts);
-	if (watched_read(&t->file[FILE_CERT], CERT_FILE_MAX, &texts.cert, e) ==
-		0 &&
-	    watched_read(&t->file[FILE_KEY], CERT_FILE_MAX, &texts.key, e) ==
-		0) {
-		v->own = certificate_parse(&texts, &why);
-		if (v->own == NULL)
-			watched_bad(&t->file[FILE_CERT], why.text, e);
-		else if (SSL_CTX_use_cert_and_key(ctx, v->own->leaf,
-			     v->own->key, v->own->chain, 1) != 1)
-			watched_bad(&t->file[FILE_CERT], cert_reason(), e);
-		else
-			rc = 0;
-	}
-	cert_texts_fini(&texts);
-	return rc;
+	v->own = certificate_read(file, &t->file[FILE_KEY], e);
+	if (v->own == NULL)
+		return -1;
+	return SSL_CTX_use_cert_and_key(
+		   ctx, v->own->leaf, v->own->key, v->own->chain, 1) == 1
+	    ? 0
+	    : watched_bad(file, cert_reason(), e);
 }
 
 static int

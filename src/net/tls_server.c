@@ -28,28 +28,6 @@ serving_free(void *arg)
 }
 
 static int
-read_pair(
-    struct tls_server *t, struct tls_serving *v, unsigned i, struct error *e)
-{
-	struct cert_texts texts;
-	struct error why;
-	int rc = -1;
-
-	cert_texts_init(&texts);
-	if (watched_read(&t->file[SERVER_CERT + i], CERT_FILE_MAX, &texts.cert,
-		e) == 0 &&
-	    watched_read(
-		&t->file[SERVER_KEY + i], CERT_FILE_MAX, &texts.key, e) == 0) {
-		v->pair[i] = certificate_parse(&texts, &why);
-		rc = v->pair[i] != NULL
-		    ? 0
-		    : watched_bad(&t->file[SERVER_CERT + i], why.text, e);
-	}
-	cert_texts_fini(&texts);
-	return rc;
-}
-
-static int
 read_tickets(struct tls_server *t, struct error *e)
 {
 	struct buffer text;
@@ -84,11 +62,14 @@ serving_new(struct tls_server *t, struct error *e)
 	v->tickets = tls_tickets_hold(t->tickets);
 	v->strict = t->settings.strict_sni;
 	v->alpn_length = tls_alpn_wire(t->settings.alpn, v->alpn);
-	for (i = 0; i < t->settings.pairs; i++)
-		if (read_pair(t, v, i, e) < 0) {
+	for (i = 0; i < t->settings.pairs; i++) {
+		v->pair[i] = certificate_read(&t->file[SERVER_CERT + i],
+		    &t->file[SERVER_KEY + i], e);
+		if (v->pair[i] == NULL) {
 			serving_free(v);
 			return NULL;
 		}
+	}
 	if (watched_read(&t->file[SERVER_OCSP], CERT_FILE_MAX, &v->ocsp, e) <
 	    0) {
 		serving_free(v);
