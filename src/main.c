@@ -6,15 +6,25 @@
 #include <string.h>
 
 #include "control/config_file.h"
+#include "control/direct.h"
 #include "control/options.h"
 #include "control/pen.h"
 #include "control/process.h"
+#include "control/rights.h"
 
 static int
 fail(const struct error *e)
 {
 	fprintf(stderr, "pen: %s\n", e->text);
 	return 1;
+}
+
+/* A director has its sockets and needs no more; a proxy may have to open ports, and
+ * root's files, later. */
+static int
+drop_rights(const struct pen *p, struct error *e)
+{
+	return direct_is_wanted(p->plan) ? rights_give_up(e) : 0;
 }
 
 /* Opens everything, gives up what is not needed any more, and serves. */
@@ -28,7 +38,7 @@ serve(struct pen *p, struct process *proc)
 	    process_lock_pid_file(proc, o->pid_file, &e) < 0)
 		return fail(&e);
 	if (pen_start(p, &e) < 0 || process_drop_privileges(o, &e) < 0 ||
-	    process_ready(proc, &e) < 0)
+	    drop_rights(p, &e) < 0 || process_ready(proc, &e) < 0)
 		return fail(&e);
 	if (pen_run(p) < 0) {
 		error_set(&e, "the event loop failed");
