@@ -6,7 +6,7 @@
  *      |                        ^                           |
  *      | an answer              | asked in vain              v
  *      '----------> FRESH ----> DOUBTED --- an answer ---> FRESH
- *                        30 s, or another claims it
+ *                         5 s, or another claims it
  *
  * The address of a server that is DOUBTED goes on being used. Each question has
  * a second for its answer; after three the server is FAILED, and asked every five
@@ -48,7 +48,7 @@
 #include "dsr/frame.h"
 
 enum {
-	NEIGHBOR_REFRESH_MS = 30000,
+	NEIGHBOR_REFRESH_MS = 5000,
 	NEIGHBOR_ANSWER_MS = 1000, /* for each question */
 	NEIGHBOR_TRIES = 3,
 	NEIGHBOR_FAILED_MS = 5000, /* between questions then */

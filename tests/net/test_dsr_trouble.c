@@ -167,6 +167,18 @@ START_TEST(server_is_cut_off_over_ipv6)
 }
 END_TEST
 
+/* No flow remembered, no client that asks again: its silence alone tells. */
+START_TEST(silence_is_noticed_without_clients)
+{
+	NEED_DSR_OF_OURS("this");
+	NEED_NETRIG(&rig, &three);
+	begin(NETRIG_VIP4, false, "-rh", "dsr_flows 0");
+	cut_off(false);
+	WAIT_FOR(child_has_said(&pen.child, "server failed server=1"), 12000);
+	end();
+}
+END_TEST
+
 /* ---- a narrow link ---- */
 
 static void
@@ -253,6 +265,7 @@ main(void)
 	Suite *s = suite_create("dsr_trouble");
 
 	SUITE_ADD(s, server_is_cut_off, 120);
+	SUITE_ADD(s, silence_is_noticed_without_clients, 60);
 	SUITE_ADD(s, server_is_cut_off_over_ipv6, 120);
 	SUITE_ADD(s, narrow_link, 60);
 	SUITE_ADD(s, narrow_link_and_hash, 60);

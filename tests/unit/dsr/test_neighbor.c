@@ -305,7 +305,7 @@ START_TEST(not_too_much_at_once)
 	}
 	ck_assert_uint_le(seconds, 2);
 	ck_assert_uint_eq(asked, HOSTS);
-	/* Minutes later as well: each once in 30 s. */
+	/* Minutes later as well: each once in that time. */
 	asked = segment_run(10 * NEIGHBOR_REFRESH_MS);
 	ck_assert_uint_ge(asked, 9 * HOSTS);
 	ck_assert_uint_le(asked, 10 * HOSTS);
