@@ -1,5 +1,6 @@
 /* test_dsr_takeover.c: a director dies, another one takes its VIP, and connections
- * that are open go on, for both choose servers by the same hash. */
+ * that are open go on, for both choose servers by the same hash; and two that share
+ * a VIP, behind a route with both as next hops. */
 #include "config.h"
 
 #include <check.h>
@@ -11,6 +12,7 @@
 #include "support/dsrmany.h"
 #include "support/dsrpen.h"
 #include "support/netrig.h"
+#include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -172,6 +174,84 @@ START_TEST(hash_and_flows_over_ipv6)
 }
 END_TEST
 
+/* ---- two at a time ---- */
+
+static void
+share_up(struct dsrpen *p, enum netrig_place where, bool v6, const char *own)
+{
+	const char *vip = v6 ? NETRIG_VIP6 : NETRIG_VIP4;
+
+	dsrpen_up(p, &rig, where, vip, v6 ? "-rh" : "-h", "-O", "dsr_flows 0",
+	    "-O", "no dsr_announce", "-O", text("dsr_ip %s", own),
+	    v6 ? text("[%s]:0", vip) : text("%s:0", vip),
+	    v6 ? netrig_server6(0) : netrig_server4(0),
+	    v6 ? netrig_server6(1) : netrig_server4(1),
+	    v6 ? netrig_server6(2) : netrig_server4(2), NULL);
+}
+
+static void
+route(bool v6, const char *hops)
+{
+	netrig_ip(&rig, NETRIG_CLIENT,
+	    text("route replace %s %s\n",
+		v6 ? NETRIG_VIP6 "/128" : NETRIG_VIP4 "/32", hops));
+}
+
+static long
+forwarded(const struct dsrpen *p)
+{
+	return report_number(dsrpen_ask(p, &rig, "dsr"), "forwarded");
+}
+
+/* Flows that change from one to the other meet the same servers. */
+static void
+expect_sharing(bool v6)
+{
+	const char *one = v6 ? NETRIG_DSR_IP6 : NETRIG_DSR_IP4;
+	const char *other = v6 ? NETRIG_DSR_IP6_B : NETRIG_DSR_IP4_B;
+	unsigned i;
+
+	for (i = 0; i < SERVERS; i++)
+		dsrmany_serve(&rig, i);
+	share_up(&first, NETRIG_DIRECTOR, v6, one);
+	share_up(&second, NETRIG_DIRECTOR2, v6, other);
+	netrig_set(&rig, NETRIG_CLIENT,
+	    v6 ? "ipv6/fib_multipath_hash_policy"
+	       : "ipv4/fib_multipath_hash_policy",
+	    "1");
+	route(v6, text("nexthop via %s nexthop via %s", one, other));
+	open_flows(v6 ? NETRIG_VIP6 : NETRIG_VIP4, v6);
+	ask_all();
+	ck_assert_int_ge(forwarded(&first), FLOWS);
+	ck_assert_int_ge(forwarded(&second), FLOWS);
+	route(v6, text("via %s", one));
+	ask_all();
+	route(v6, text("via %s", other));
+	ask_all();
+	ck_assert_uint_eq(lost(), 0);
+	dsrmany_close_all(&many);
+	dsrpen_down(&first);
+	dsrpen_down(&second);
+	netrig_down(&rig);
+}
+
+START_TEST(two_share_a_vip)
+{
+	NEED_DSR_OF_OURS("several directors");
+	NEED_NETRIG(&rig, &pair);
+	make_hosts();
+	expect_sharing(false);
+}
+END_TEST
+
+START_TEST(two_share_a_vip_over_ipv6)
+{
+	NEED_DSR_OF_OURS("several directors");
+	NEED_NETRIG(&rig, &pair);
+	expect_sharing(true);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -181,5 +261,7 @@ main(void)
 	SUITE_ADD(s, hash_and_flows, 90);
 	SUITE_ADD(s, hash_alone_over_ipv6, 90);
 	SUITE_ADD(s, hash_and_flows_over_ipv6, 90);
+	SUITE_ADD(s, two_share_a_vip, 90);
+	SUITE_ADD(s, two_share_a_vip_over_ipv6, 90);
 	return suite_main(s);
 }
