@@ -69,13 +69,15 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 	return rc;
 }
 
-/* --check: says all that is wrong, or what would be in force. */
+/* --check: says all that is wrong, or what would be in force, and then what direct
+ * return finds wrong around it. */
 static int
 check(struct pen *p)
 {
 	struct secure_change files;
 	struct buffer text;
 	struct error e;
+	int rc;
 
 	if (make_plan(p, print_error, &e) < 0)
 		return 1;
@@ -88,7 +90,11 @@ check(struct pen *p)
 	plan_print(p->plan, &text);
 	fwrite(buffer_bytes(&text), 1, buffer_length(&text), stdout);
 	buffer_fini(&text);
-	return 0;
+	fflush(stdout);
+	rc = direct_inspect(p, &e);
+	if (rc < 0)
+		print_error(e.text);
+	return rc != 0;
 }
 
 static int

@@ -1,0 +1,157 @@
+/* direct_inspect.c: asks dsr/inspect about the plan in force, for --check and
+ * for the log of a director that starts. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/direct.h"
+#include "dsr/inspect.h"
+
+/* What is wanted, and the memory behind it. */
+struct wish {
+	struct inspect_wish is;
+	struct peer vip[LISTEN_MAX];
+	struct inspect_server *server;
+};
+
+static void
+add_vip(struct wish *w, const struct addr *at)
+{
+	struct peer *new = &w->vip[w->is.vips];
+	unsigned i;
+
+	peer_from_addr(new, at);
+	new->port = 0;
+	for (i = 0; i < w->is.vips; i++)
+		if (peer_same_host(&w->vip[i], new))
+			return;
+	w->is.vips++;
+}
+
+static void
+add_server(struct wish *w, const struct server *s)
+{
+	struct inspect_server *new = &w->server[w->is.servers];
+
+	if (s == NULL || !s->present || s->addrs.count == 0)
+		return;
+	peer_from_addr(&new->ip, &s->addrs.addr[s->addr_first]);
+	new->number = s->index;
+	new->name = s->name;
+	w->is.servers++;
+}
+
+static int
+make_wish(struct wish *w, const struct pen *p)
+{
+	const struct plan *plan = p->plan;
+	const struct dsr_settings *d = &plan->config.dsr;
+	unsigned i, n = pool_count(p->pool);
+
+	memset(w, 0, sizeof(*w));
+	w->is.interface = d->interface;
+	w->is.link = d->link;
+	w->is.vip = w->vip;
+	for (i = 0; i < plan->listen.count; i++)
+		add_vip(w, &plan->listen.entry[i].at);
+	for (i = 0; i < 2; i++)
+		if (d->ip[i].len > 0)
+			peer_from_addr(&w->is.own[i], &d->ip[i]);
+	w->server = calloc((size_t)n + 2, sizeof(*w->server));
+	if (w->server == NULL)
+		return -1;
+	w->is.server = w->server;
+	for (i = 0; i < n; i++)
+		add_server(w, pool_server(p->pool, i));
+	add_server(w, pool_emergency(p->pool));
+	add_server(w, pool_abuse(p->pool));
+	return 0;
+}
+
+/* ---- --check ---- */
+
+static void
+print(void *arg, const struct inspect_finding *f)
+{
+	static const char *const levels[] = { "note", "warning", "error" };
+	bool *wrong = arg;
+
+	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
+	    f->mend[0] != '\0' ? "; mend: " : "", f->mend);
+	*wrong = *wrong || f->level == INSPECT_ERROR;
+}
+
+/* What is plainly wrong with the interface needs no second sentence from the
+ * link. */
+static bool
+may_ask(const struct inspect_machine *m)
+{
+	return m->exists && !m->no_ethernet && !m->down &&
+	    !(m->lacks & INSPECT_RAW);
+}
+
+static int
+inspect(const struct wish *w, bool *wrong)
+{
+	struct inspect_machine m;
+	struct inspect_segment s;
+	int rc = inspect_look(&m, &w->is);
+
+	if (rc == 0)
+		inspect_judge_machine(&m, &w->is, print, wrong);
+	if (rc == 0 && may_ask(&m) &&
+	    (rc = inspect_segment_init(&s, &w->is)) == 0) {
+		inspect_ask(&s, &w->is);
+		inspect_judge_segment(&s, &w->is, print, wrong);
+		inspect_segment_fini(&s);
+	}
+	inspect_forget(&m);
+	return rc;
+}
+
+int
+direct_inspect(const struct pen *p, struct error *e)
+{
+	struct wish w;
+	bool wrong = false;
+	int rc;
+
+	if (!direct_is_wanted(p->plan))
+		return 0;
+	rc = make_wish(&w, p);
+	if (rc == 0)
+		rc = inspect(&w, &wrong);
+	if (rc < 0)
+		error_set(e, "interface %s: %s", p->plan->config.dsr.interface,
+		    strerror(errno));
+	free(w.server);
+	return rc < 0 ? -1 : wrong;
+}
+
+/* ---- at the start ---- */
+
+static void
+log_finding(void *arg, const struct inspect_finding *f)
+{
+	(void)arg;
+	if (f->at_start)
+		log_warn("%s mend=\"%s\"", f->what, f->mend);
+}
+
+void
+direct_warn(const struct pen *p)
+{
+	struct inspect_machine m;
+	struct wish w;
+
+	if (make_wish(&w, p) == 0) {
+		if (inspect_look(&m, &w.is) == 0)
+			inspect_judge_machine(&m, &w.is, log_finding, NULL);
+		inspect_forget(&m);
+	}
+	free(w.server);
+}

@@ -1,0 +1,169 @@
+/* inspect_ask.c: asks the segment who has which address, all at once. */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "dsr/inspect_private.h"
+#include "dsr/link.h"
+
+/* Each question is asked again after a second. Those who should not answer have
+ * as long as a host waits that wants an address (RFC 5227, 1.1: some 2 s). */
+enum { ROUNDS = 3, ROUND_MS = 1000, LEAST_MS = 1500, BATCH = 64 };
+
+/* ---- the link ---- */
+
+/* Neighbours that are sent to in groups are heard where an address of IPv6 is
+ * among those of the filter. */
+static struct link_filter
+filter_of(const struct inspect_segment *s, struct peer *list)
+{
+	struct link_filter f = { .address = list };
+	bool v6 = false;
+	unsigned i;
+
+	for (i = 0; i < s->questions; i++) {
+		const struct inspect_question *q = &s->question[i];
+
+		if (q->role == INSPECT_SERVER &&
+		    (v6 || q->ip.family != AF_INET6))
+			continue;
+		v6 = v6 || q->ip.family == AF_INET6;
+		list[f.count++] = q->ip;
+	}
+	return f;
+}
+
+/* As a director does, but with a word about the kinds that did not open. */
+static int
+open_link(struct link *l, struct inspect_segment *s,
+    const struct inspect_wish *w, const struct link_filter *f)
+{
+	const char *kind;
+	struct error e;
+	unsigned i;
+
+	if (w->link != NULL)
+		return link_open(l, w->link, w->interface, f, &s->error);
+	if (link_kind(0) == NULL)
+		return link_open(l, NULL, w->interface, f, &s->error);
+	for (i = 0; (kind = link_kind(i)) != NULL; i++) {
+		if (link_open(l, kind, w->interface, f, &e) == 0)
+			return 0;
+		if (i > 0)
+			continue;
+		s->better = kind;
+		s->error = s->why = e;
+	}
+	return -1;
+}
+
+/* ---- asking ---- */
+
+/* The address to ask from: ours, if nobody else has it. */
+static const struct peer *
+own_of(const struct inspect_segment *s, unsigned family)
+{
+	unsigned i;
+
+	for (i = 0; i < s->questions; i++)
+		if (s->question[i].role == INSPECT_OWN &&
+		    s->question[i].macs == 0 &&
+		    s->question[i].ip.family == family)
+			return &s->question[i].ip;
+	return NULL;
+}
+
+static void
+ask(struct link *l, const struct inspect_segment *s, unsigned round)
+{
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct link_frame f = { .bytes = bytes };
+	unsigned i;
+
+	for (i = 0; i < s->questions; i++) {
+		const struct inspect_question *q = &s->question[i];
+
+		if (q->macs > 0)
+			continue;
+		f.length = (unsigned)inspect_make(bytes, sizeof(bytes), s, q,
+		    q->role == INSPECT_SERVER && round > 0
+			? own_of(s, q->ip.family)
+			: NULL);
+		if (f.length > 0)
+			(void)link_send(l, &f, 1);
+	}
+}
+
+/* Returns false when the link has ended. */
+static bool
+hear(struct link *l, struct inspect_segment *s)
+{
+	struct link_frame list[BATCH];
+	struct frame f;
+	int i, n;
+
+	do {
+		n = link_receive(l, list, BATCH);
+		for (i = 0; i < n; i++) {
+			frame_parse(&f, list[i].bytes, list[i].length);
+			inspect_hear(s, &f);
+		}
+		link_release(l);
+	} while (n == BATCH);
+	return n >= 0 || errno == EAGAIN || errno == EINTR;
+}
+
+static bool
+is_done(const struct inspect_segment *s, uint64_t passed)
+{
+	unsigned i;
+
+	for (i = 0; i < s->questions; i++)
+		if (s->question[i].role == INSPECT_SERVER &&
+		    s->question[i].macs == 0)
+			return false;
+	return passed >= LEAST_MS;
+}
+
+static void
+ask_all(struct link *l, struct inspect_segment *s)
+{
+	struct pollfd p = { .fd = l->fd, .events = POLLIN };
+	uint64_t start = clock_monotonic_ms(), passed = 0;
+	unsigned round = 0;
+
+	while (passed < ROUNDS * ROUND_MS && !is_done(s, passed)) {
+		if (passed >= (uint64_t)round * ROUND_MS)
+			ask(l, s, round++);
+		(void)poll(&p, 1, 50);
+		if (!hear(l, s))
+			return;
+		passed = clock_monotonic_ms() - start;
+	}
+	s->asked = true;
+}
+
+void
+inspect_ask(struct inspect_segment *s, const struct inspect_wish *w)
+{
+	struct peer *list = calloc((size_t)s->questions + 1, sizeof(*list));
+	struct link_filter f;
+	struct link l;
+
+	if (list == NULL) {
+		error_set(&s->error, "out of memory");
+		return;
+	}
+	f = filter_of(s, list);
+	if (open_link(&l, s, w, &f) == 0) {
+		s->link = l.ops->name;
+		s->mac = l.mac;
+		ask_all(&l, s);
+		link_close(&l);
+	}
+	free(list);
+}

@@ -1,0 +1,182 @@
+/* inspect_linux.c: what only Linux says: ethtool's ioctl(), capabilities(7),
+ * settings below /proc/sys/net, routes by rtnetlink(7). */
+#include "config.h"
+
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dsr/inspect_private.h"
+
+/* ---- the interface ---- */
+
+static bool
+asks(int fd, const char *name, unsigned command, unsigned *value)
+{
+	struct ethtool_value v = { .cmd = command };
+	struct ifreq r;
+
+	memset(&r, 0, sizeof(r));
+	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+	r.ifr_data = (void *)&v;
+	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
+		return false;
+	*value = v.data;
+	return true;
+}
+
+static void
+look_offloads(struct inspect_machine *m, int fd, const char *name)
+{
+	static const struct {
+		unsigned command, mask, offload;
+	} row[] = {
+		{ ETHTOOL_GFLAGS, ETH_FLAG_LRO, INSPECT_LRO },
+		{ ETHTOOL_GFLAGS, ETH_FLAG_RXVLAN, INSPECT_RXVLAN },
+		{ ETHTOOL_GGRO, ~0u, INSPECT_GRO },
+		{ ETHTOOL_GTSO, ~0u, INSPECT_TSO },
+		{ ETHTOOL_GGSO, ~0u, INSPECT_GSO },
+	};
+	unsigned value, i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		if (asks(fd, name, row[i].command, &value) &&
+		    (value & row[i].mask) != 0)
+			m->offloads |= row[i].offload;
+}
+
+static void
+look_interface(struct inspect_machine *m, const char *name)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r;
+
+	if (fd < 0)
+		return;
+	memset(&r, 0, sizeof(r));
+	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0)
+		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
+	look_offloads(m, fd, name);
+	close(fd);
+}
+
+/* ---- settings and rights ---- */
+
+static bool
+is_on(const char *family, const char *interface, const char *name)
+{
+	char path[128], text[16];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%.15s/%s", family,
+	    interface, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strtol(text, NULL, 10) != 0;
+}
+
+static void
+look_rights(struct inspect_machine *m)
+{
+	enum { SYS_ADMIN = 21, NET_ADMIN = 12, NET_RAW = 13, BPF = 39 };
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long has;
+	char line[256];
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "CapEff:", 7) != 0)
+			continue;
+		has = strtoull(line + 7, NULL, 16);
+		if (!(has >> NET_RAW & 1))
+			m->lacks |= INSPECT_RAW;
+		if (!(has >> NET_ADMIN & 1))
+			m->lacks |= INSPECT_ADMIN;
+		if (!(has >> BPF & 1) && !(has >> SYS_ADMIN & 1))
+			m->lacks |= INSPECT_BPF;
+	}
+	if (f != NULL)
+		fclose(f);
+}
+
+/* ---- routes ---- */
+
+struct route_request {
+	struct nlmsghdr head;
+	struct rtmsg route;
+	struct rtattr to;
+	uint8_t ip[16];
+};
+
+/* Where the system would send what is for `ip`. */
+static enum inspect_route
+ask_route(int fd, const struct peer *ip)
+{
+	bool v4 = ip->family == AF_INET;
+	unsigned size = v4 ? 4 : 16;
+	struct route_request q = { .head = { .nlmsg_type = RTM_GETROUTE,
+				       .nlmsg_flags = NLM_F_REQUEST },
+		.route = { .rtm_family = (unsigned char)ip->family,
+		    .rtm_dst_len = (unsigned char)(8 * size) },
+		.to = { .rta_type = RTA_DST,
+		    .rta_len = (unsigned short)RTA_LENGTH(size) } };
+	union {
+		struct nlmsghdr head;
+		char bytes[4096];
+	} answer;
+	const struct rtmsg *route = NLMSG_DATA(&answer.head);
+	ssize_t n;
+
+	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
+	memcpy(q.ip, ip->ip + 16 - size, size);
+	if (send(fd, &q, q.head.nlmsg_len, 0) < 0)
+		return INSPECT_NO_ROUTE;
+	n = recv(fd, &answer, sizeof(answer), 0);
+	if (n < (ssize_t)NLMSG_LENGTH(sizeof(*route)) ||
+	    answer.head.nlmsg_type != RTM_NEWROUTE)
+		return INSPECT_NO_ROUTE;
+	if (route->rtm_type == RTN_LOCAL)
+		return INSPECT_LOCAL;
+	return route->rtm_type == RTN_UNICAST ? INSPECT_ROUTE
+					      : INSPECT_NO_ROUTE;
+}
+
+static void
+look_routes(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	unsigned i;
+
+	for (i = 0; fd >= 0 && i < w->vips; i++)
+		m->route[i] = ask_route(fd, &w->vip[i]);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* IPv6 has one switch for all interfaces. */
+void
+inspect_look_linux(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	look_rights(m);
+	look_routes(m, w);
+	if (!m->exists)
+		return;
+	look_interface(m, w->interface);
+	m->forwards[0] = is_on("ipv4", w->interface, "forwarding");
+	m->forwards[1] = is_on("ipv6", "all", "forwarding");
+	m->ip6_off = is_on("ipv6", w->interface, "disable_ipv6");
+}
