@@ -10,9 +10,15 @@
 #include "dsr/inspect_private.h"
 #include "dsr/link.h"
 
-/* Each question is asked again after a second. Those who should not answer have
- * as long as a host waits that wants an address (RFC 5227, 1.1: some 2 s). */
-enum { ROUNDS = 3, ROUND_MS = 1000, LEAST_MS = 1500, BATCH = 64 };
+/* Who is silent is asked every half second, after a second in our own
+ * name. Those who should not answer get a second, as servers do of a director. */
+enum {
+	ROUNDS = 6,
+	ROUND_MS = 500,
+	LEAST_MS = 1200,
+	OPEN_ROUND = 2, /* the first one that names us */
+	BATCH = 64
+};
 
 /* ---- the link ---- */
 
@@ -90,7 +96,7 @@ ask(struct link *l, const struct inspect_segment *s, unsigned round)
 		if (q->macs > 0)
 			continue;
 		f.length = (unsigned)inspect_make(bytes, sizeof(bytes), s, q,
-		    q->role == INSPECT_SERVER && round > 0
+		    q->role == INSPECT_SERVER && round >= OPEN_ROUND
 			? own_of(s, q->ip.family)
 			: NULL);
 		if (f.length > 0)

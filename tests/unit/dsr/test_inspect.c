@@ -1,0 +1,304 @@
+/* test_inspect.c: what is said of a machine, and with which command. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsr/inspect_private.h"
+#include "support/suite.h"
+
+enum { FOUND = 32 };
+
+static struct inspect_finding found[FOUND];
+static unsigned found_n;
+static struct inspect_machine m;
+static struct inspect_wish w;
+static struct peer vip[2];
+static struct inspect_server server[2];
+static struct inspect_address address[4];
+static enum inspect_route route[2];
+
+static struct peer
+ip(const char *words)
+{
+	struct addr a;
+	struct peer p;
+
+	ck_assert_int_eq(addr_parse_ip(&a, words, 0), 0);
+	peer_from_addr(&p, &a);
+	return p;
+}
+
+/* All is well: one VIP of each family, two servers. */
+static void
+setup(void)
+{
+	memset(&m, 0, sizeof(m));
+	memset(&w, 0, sizeof(w));
+	memset(address, 0, sizeof(address));
+	memset(route, 0, sizeof(route));
+	m.exists = true;
+	m.mtu = 1500;
+	m.address = address;
+	m.route = route;
+	vip[0] = ip("192.0.2.10");
+	vip[1] = ip("2001:db8::10");
+	server[0] = (struct inspect_server){ ip("192.0.2.3"), 0, "a" };
+	server[1] = (struct inspect_server){ ip("192.0.2.4"), 1, "b" };
+	w.interface = "eth0";
+	w.vip = vip;
+	w.vips = 2;
+	w.server = server;
+	w.servers = 2;
+}
+
+static void
+hear(void *arg, const struct inspect_finding *f)
+{
+	ck_assert_ptr_eq(arg, found);
+	ck_assert_uint_lt(found_n, FOUND);
+	found[found_n++] = *f;
+}
+
+/* How many findings there are. */
+static unsigned
+judge(void)
+{
+	found_n = 0;
+	inspect_judge_machine(&m, &w, hear, found);
+	return found_n;
+}
+
+/* The one finding, and the command for it. */
+static void
+expect(
+    enum inspect_level level, bool at_start, const char *what, const char *mend)
+{
+	ck_assert_uint_eq(judge(), 1);
+	ck_assert_int_eq(found[0].level, level);
+	ck_assert_int_eq(found[0].at_start, at_start);
+	ck_assert_msg(strncmp(found[0].what, what, strlen(what)) == 0, "%s",
+	    found[0].what);
+	ck_assert_str_eq(found[0].mend, mend);
+}
+
+static void
+add(const char *interface, const char *words, unsigned prefix)
+{
+	struct inspect_address *a = &address[m.addresses++];
+
+	strcpy(a->interface, interface);
+	a->ip = ip(words);
+	a->prefix = prefix;
+}
+
+START_TEST(a_machine_that_is_right)
+{
+	ck_assert_uint_eq(judge(), 0);
+	add("lo", "127.0.0.1", 8);
+	add("lo", "::1", 128);
+	add("eth1", "192.0.2.99", 24);
+	m.offloads = INSPECT_GRO | INSPECT_TSO | INSPECT_GSO | INSPECT_RXVLAN;
+	m.lacks = INSPECT_ADMIN | INSPECT_BPF;
+	route[0] = route[1] = INSPECT_ROUTE;
+	w.link = "packet";
+	ck_assert_uint_eq(judge(), 0);
+}
+END_TEST
+
+START_TEST(an_interface)
+{
+	m.down = true;
+	expect(INSPECT_ERROR, true, "interface eth0 is down",
+	    "ip link set eth0 up");
+	m.down = false;
+	m.no_carrier = true;
+	expect(INSPECT_ERROR, true, "interface eth0 has no carrier", "");
+	m.promiscuous = m.no_ethernet = true;
+	expect(INSPECT_ERROR, false, "interface eth0 is no Ethernet", "");
+	m.exists = false;
+	expect(INSPECT_ERROR, false, "no interface eth0", "ip link");
+}
+END_TEST
+
+START_TEST(an_mtu)
+{
+	m.mtu = 1499;
+	expect(INSPECT_WARNING, false, "interface eth0 has an MTU of 1499",
+	    "ip link set eth0 mtu 1500");
+	m.mtu = 1279;
+	expect(INSPECT_ERROR, true, "interface eth0 has an MTU of 1279",
+	    "ip link set eth0 mtu 1500");
+	w.vips = 1;
+	expect(INSPECT_WARNING, false, "interface eth0 has an MTU of 1279",
+	    "ip link set eth0 mtu 1500");
+	m.mtu = 9000;
+	ck_assert_uint_eq(judge(), 0);
+	m.mtu = 0; /* not known */
+	ck_assert_uint_eq(judge(), 0);
+}
+END_TEST
+
+START_TEST(modes_of_an_interface)
+{
+	m.promiscuous = true;
+	expect(INSPECT_WARNING, false, "interface eth0 is promiscuous",
+	    "ip link set eth0 promisc off");
+	m.promiscuous = false;
+	m.offloads = INSPECT_LRO;
+	expect(INSPECT_WARNING, false, "large receive offload of eth0",
+	    "ethtool -K eth0 lro off");
+	m.offloads = INSPECT_GRO | INSPECT_RXVLAN;
+	w.link = "pcap";
+	expect(INSPECT_WARNING, false, "generic receive offload of eth0",
+	    "ethtool -K eth0 gro off");
+	w.link = "xdp";
+	expect(INSPECT_WARNING, false, "eth0 takes tags out",
+	    "ethtool -K eth0 rxvlan off");
+}
+END_TEST
+
+START_TEST(addresses_of_the_interface)
+{
+	add("eth0", "192.0.2.99", 24);
+	expect(INSPECT_WARNING, true,
+	    "interface eth0 has an IPv4 address, 192.0.2.99:",
+	    "ip -4 addr flush dev eth0");
+	add("eth0", "192.0.2.98", 24);
+	expect(INSPECT_WARNING, true,
+	    "interface eth0 has an IPv4 address, 192.0.2.99 and others:",
+	    "ip -4 addr flush dev eth0");
+	/* none of that family is served */
+	w.vip = vip + 1;
+	w.vips = 1;
+	ck_assert_uint_eq(judge(), 0);
+	add("eth0", "fe80::1", 64);
+	expect(INSPECT_WARNING, true,
+	    "interface eth0 has an IPv6 address, fe80::1:",
+	    "sysctl -w net.ipv6.conf.eth0.disable_ipv6=1");
+	w.interface = "eth0.7";
+	strcpy(address[2].interface, w.interface);
+	expect(INSPECT_WARNING, true,
+	    "interface eth0.7 has an IPv6 address, fe80::1:",
+	    "sysctl -w net/ipv6/conf/eth0.7/disable_ipv6=1");
+}
+END_TEST
+
+START_TEST(addresses_that_should_be_elsewhere)
+{
+	add("lo", "192.0.2.10", 32);
+	route[0] = INSPECT_LOCAL;
+	expect(INSPECT_ERROR, true,
+	    "VIP 192.0.2.10 is an address of this machine's lo",
+	    "ip addr del 192.0.2.10/32 dev lo");
+	m.addresses = 0;
+	expect(INSPECT_ERROR, true, "a local route makes 192.0.2.10",
+	    "ip route del local 192.0.2.10");
+	route[0] = INSPECT_NO_ROUTE;
+	add("eth1", "2001:db8::10", 64);
+	expect(INSPECT_ERROR, true,
+	    "VIP 2001:db8::10 is an address of this machine's eth1",
+	    "ip addr del 2001:db8::10/64 dev eth1");
+	m.addresses = 0;
+	w.own[0] = ip("192.0.2.2");
+	ck_assert_uint_eq(judge(), 0);
+	add("eth1", "192.0.2.2", 24);
+	expect(INSPECT_ERROR, true,
+	    "dsr_ip 192.0.2.2 is an address of this machine's eth1",
+	    "ip addr del 192.0.2.2/24 dev eth1");
+	m.addresses = 0;
+	add("eth1", "192.0.2.4", 24);
+	expect(INSPECT_ERROR, false, "server 1 (b) is this machine", "");
+}
+END_TEST
+
+START_TEST(forwarding)
+{
+	m.forwards[0] = true;
+	expect(INSPECT_WARNING, true,
+	    "the system forwards IPv4 that comes through eth0: clients",
+	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
+	route[1] = INSPECT_ROUTE; /* of the other family */
+	expect(INSPECT_WARNING, true,
+	    "the system forwards IPv4 that comes through eth0: clients",
+	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
+	route[0] = INSPECT_ROUTE;
+	expect(INSPECT_ERROR, true,
+	    "the system forwards IPv4 that comes through eth0: frames",
+	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
+	m.forwards[0] = false;
+	m.forwards[1] = true;
+	expect(INSPECT_ERROR, true,
+	    "the system forwards IPv6 that comes through eth0: frames",
+	    "sysctl -w net.ipv6.conf.eth0.disable_ipv6=1");
+	m.ip6_off = true;
+	ck_assert_uint_eq(judge(), 0);
+	m.ip6_off = false;
+	w.vips = 1;
+	ck_assert_uint_eq(judge(), 0);
+}
+END_TEST
+
+START_TEST(rights)
+{
+	m.lacks = INSPECT_RAW | INSPECT_ADMIN | INSPECT_BPF;
+	expect(INSPECT_ERROR, false, "no right to raw sockets",
+	    "setcap cap_net_raw+ep $(command -v pen)");
+	m.lacks = INSPECT_BPF;
+	ck_assert_uint_eq(judge(), 0);
+	w.link = "xdp";
+	expect(INSPECT_ERROR, false,
+	    "no right to load an XDP program (CAP_BPF)",
+	    "setcap cap_net_raw,cap_net_admin,cap_bpf+ep $(command -v pen)");
+}
+END_TEST
+
+/* This machine, whatever it is, can be looked at without rights. */
+START_TEST(looking)
+{
+	struct inspect_machine here;
+	unsigned i, own = 0;
+
+	w.interface = "lo";
+	vip[0] = ip("127.0.0.1");
+	ck_assert_int_eq(inspect_look(&here, &w), 0);
+	ck_assert(here.exists);
+	ck_assert(here.no_ethernet);
+	for (i = 0; i < here.addresses; i++)
+		own += strcmp(here.address[i].interface, "lo") == 0 &&
+		    here.address[i].prefix == 8 &&
+		    inspect_same_ip(&here.address[i].ip, &vip[0]);
+	if (!here.down) {
+		ck_assert_uint_eq(own, 1);
+#ifdef HAVE_LINK_PACKET
+		ck_assert_int_eq(here.route[0], INSPECT_LOCAL);
+#endif
+	}
+	inspect_forget(&here);
+	w.interface = "none";
+	ck_assert_int_eq(inspect_look(&here, &w), 0);
+	ck_assert(!here.exists);
+	inspect_forget(&here);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("inspect");
+	TCase *c = tcase_create("machine");
+
+	tcase_add_checked_fixture(c, setup, NULL);
+	tcase_add_test(c, a_machine_that_is_right);
+	tcase_add_test(c, an_interface);
+	tcase_add_test(c, an_mtu);
+	tcase_add_test(c, modes_of_an_interface);
+	tcase_add_test(c, addresses_of_the_interface);
+	tcase_add_test(c, addresses_that_should_be_elsewhere);
+	tcase_add_test(c, forwarding);
+	tcase_add_test(c, rights);
+	tcase_add_test(c, looking);
+	suite_add_tcase(s, c);
+	return suite_main(s);
+}
