@@ -69,7 +69,7 @@ note_interface(struct inspect_machine *m, const struct ifaddrs *i)
 static void
 note_mtu(struct inspect_machine *m, const char *name)
 {
-	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
 	struct ifreq r;
 
 	if (fd < 0)

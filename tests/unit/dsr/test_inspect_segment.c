@@ -285,6 +285,7 @@ START_TEST(what_is_no_claim)
 	says("0.0.0.0", mac(77), false, "192.0.2.10", 0);
 	/* elsewhere */
 	says("192.0.2.10", mac(77), true, "192.0.2.2", VLAN);
+	says("2001:db8::10", mac(77), true, "2001:db8::2", VLAN);
 	ck_assert_uint_eq(judge(), 1);
 }
 END_TEST
