@@ -90,7 +90,7 @@ print(void *arg, const struct inspect_finding *f)
 static bool
 may_ask(const struct inspect_machine *m)
 {
-	return m->exists && !m->no_ethernet && !m->down &&
+	return m->exists && !m->no_ethernet && !m->down && !m->no_carrier &&
 	    !(m->lacks & INSPECT_RAW);
 }
 
