@@ -55,6 +55,7 @@ make_wish(struct wish *w, const struct pen *p)
 	memset(w, 0, sizeof(*w));
 	w->is.interface = d->interface;
 	w->is.link = d->link;
+	w->is.shared = !d->announce;
 	w->is.vip = w->vip;
 	for (i = 0; i < plan->listen.count; i++)
 		add_vip(w, &plan->listen.entry[i].at);
@@ -86,7 +87,7 @@ print(void *arg, const struct inspect_finding *f)
 }
 
 /* What is plainly wrong with the interface needs no second sentence from the
- * link. */
+ * link, and what another program takes is not heard. */
 static bool
 may_ask(const struct inspect_machine *m)
 {

@@ -137,6 +137,14 @@ judge_mode(const struct look *l)
 	struct inspect_finding f;
 	const char *kind = l->w->link;
 
+	if (l->m->xdp) {
+		inspect_say(&f, INSPECT_WARNING,
+		    "an XDP program takes frames of %s, perhaps of a director "
+		    "that runs: the segment was not asked",
+		    l->name);
+		f.at_start = true;
+		inspect_tell(&l->ear, &f);
+	}
 	if (l->m->promiscuous) {
 		inspect_say(&f, INSPECT_WARNING,
 		    "interface %s is promiscuous, which is not needed: frames "

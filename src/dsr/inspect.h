@@ -47,6 +47,7 @@ struct inspect_wish {
 	const struct peer *vip;
 	unsigned vips;
 	struct peer own[2]; /* dsr_ip, IPv4 and IPv6; family 0: none */
+	bool shared;	    /* other directors may have the VIPs, too */
 	const struct inspect_server *server;
 	unsigned servers;
 };
@@ -84,11 +85,12 @@ struct inspect_address {
 struct inspect_machine {
 	bool exists;
 	bool no_ethernet, down, no_carrier, promiscuous;
-	unsigned mtu;			 /* 0: not known */
-	unsigned offloads;		 /* that are on */
-	unsigned lacks;			 /* rights */
-	bool forwards[2];		 /* frames of this interface */
-	bool ip6_off;			 /* on this interface */
+	unsigned mtu;	   /* 0: not known */
+	unsigned offloads; /* that are on */
+	unsigned lacks;	   /* rights */
+	bool forwards[2];  /* frames of this interface */
+	bool ip6_off;	   /* on this interface */
+	bool xdp;	   /* a program takes its frames before all others */
 	struct inspect_address *address; /* owned */
 	unsigned addresses;
 	enum inspect_route *route; /* to each VIP; owned; NULL: not known */
@@ -125,10 +127,8 @@ struct inspect_segment {
 	uint16_t vlan;	    /* tag of the segment, as far as it was heard */
 	struct mac mac;	    /* of the interface */
 	const char *link;   /* the kind that opened; NULL: none */
-	struct error error; /* then: why */
-	/* The best kind, when another one opened: its name, and why not. */
-	const char *better;
-	struct error why;
+	const char *better; /* the best kind, when another one opened */
+	struct error error; /* why that, or any, did not open */
 };
 
 /* The questions for what is wanted. Returns 0, or -1 with errno ENOMEM. */

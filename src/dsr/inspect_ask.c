@@ -43,28 +43,19 @@ filter_of(const struct inspect_segment *s, struct peer *list)
 	return f;
 }
 
-/* As a director does, but with a word about the kinds that did not open. */
+/* As a director does. */
 static int
 open_link(struct link *l, struct inspect_segment *s,
     const struct inspect_wish *w, const struct link_filter *f)
 {
-	const char *kind;
-	struct error e;
-	unsigned i;
+	const char *best = w->link == NULL ? link_kind(0) : w->link;
 
-	if (w->link != NULL)
-		return link_open(l, w->link, w->interface, f, &s->error);
-	if (link_kind(0) == NULL)
-		return link_open(l, NULL, w->interface, f, &s->error);
-	for (i = 0; (kind = link_kind(i)) != NULL; i++) {
-		if (link_open(l, kind, w->interface, f, &e) == 0)
-			return 0;
-		if (i > 0)
-			continue;
-		s->better = kind;
-		s->error = s->why = e;
-	}
-	return -1;
+	s->error.text[0] = '\0';
+	if (link_open(l, w->link, w->interface, f, &s->error) < 0)
+		return -1;
+	if (best != NULL && strcmp(best, l->ops->name) != 0)
+		s->better = best;
+	return 0;
 }
 
 /* ---- asking ---- */

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/ethtool.h>
+#include <linux/if_link.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
@@ -113,7 +114,27 @@ look_rights(struct inspect_machine *m)
 		fclose(f);
 }
 
-/* ---- routes ---- */
+/* ---- what netlink tells ---- */
+
+union answer {
+	struct nlmsghdr head;
+	char bytes[16384];
+};
+
+/* Returns the bytes of an answer of that type, or 0. */
+static size_t
+ask_netlink(int fd, const struct nlmsghdr *question, union answer *a,
+    unsigned short type)
+{
+	ssize_t n;
+
+	if (send(fd, question, question->nlmsg_len, 0) < 0)
+		return 0;
+	n = recv(fd, a, sizeof(*a), 0);
+	return n >= (ssize_t)sizeof(a->head) && a->head.nlmsg_type == type
+	    ? (size_t)n
+	    : 0;
+}
 
 struct route_request {
 	struct nlmsghdr head;
@@ -134,20 +155,13 @@ ask_route(int fd, const struct peer *ip)
 		    .rtm_dst_len = (unsigned char)(8 * size) },
 		.to = { .rta_type = RTA_DST,
 		    .rta_len = (unsigned short)RTA_LENGTH(size) } };
-	union {
-		struct nlmsghdr head;
-		char bytes[4096];
-	} answer;
+	union answer answer;
 	const struct rtmsg *route = NLMSG_DATA(&answer.head);
-	ssize_t n;
 
 	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
 	memcpy(q.ip, ip->ip + 16 - size, size);
-	if (send(fd, &q, q.head.nlmsg_len, 0) < 0)
-		return INSPECT_NO_ROUTE;
-	n = recv(fd, &answer, sizeof(answer), 0);
-	if (n < (ssize_t)NLMSG_LENGTH(sizeof(*route)) ||
-	    answer.head.nlmsg_type != RTM_NEWROUTE)
+	if (ask_netlink(fd, &q.head, &answer, RTM_NEWROUTE) <
+	    NLMSG_LENGTH(sizeof(*route)))
 		return INSPECT_NO_ROUTE;
 	if (route->rtm_type == RTN_LOCAL)
 		return INSPECT_LOCAL;
@@ -155,16 +169,54 @@ ask_route(int fd, const struct peer *ip)
 					      : INSPECT_NO_ROUTE;
 }
 
+/* The value of an attribute of one byte among those within `bytes`, or those of
+ * the one named `in`; 0: there is none. */
+static unsigned
+find_attribute(const struct rtattr *at, size_t bytes, unsigned short in,
+    unsigned short name)
+{
+	for (; RTA_OK(at, bytes); at = RTA_NEXT(at, bytes)) {
+		if ((at->rta_type & NLA_TYPE_MASK) == in)
+			return find_attribute(RTA_DATA(at), RTA_PAYLOAD(at),
+			    (unsigned short)~0, name);
+		if (at->rta_type == name && in == (unsigned short)~0)
+			return *(const unsigned char *)RTA_DATA(at);
+	}
+	return 0;
+}
+
+/* Whether an XDP program is attached to the interface. */
+static bool
+ask_xdp(int fd, const char *name)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg link;
+	} q = { .head = { .nlmsg_len = sizeof(q),
+		    .nlmsg_type = RTM_GETLINK,
+		    .nlmsg_flags = NLM_F_REQUEST },
+		.link = { .ifi_index = (int)if_nametoindex(name) } };
+	const size_t front = NLMSG_SPACE(sizeof(q.link));
+	union answer a;
+	size_t n = ask_netlink(fd, &q.head, &a, RTM_NEWLINK);
+
+	return n > front &&
+	    find_attribute((const void *)(a.bytes + front), n - front, IFLA_XDP,
+		IFLA_XDP_ATTACHED) != XDP_ATTACHED_NONE;
+}
+
 static void
-look_routes(struct inspect_machine *m, const struct inspect_wish *w)
+look_netlink(struct inspect_machine *m, const struct inspect_wish *w)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	unsigned i;
 
-	for (i = 0; fd >= 0 && i < w->vips; i++)
+	if (fd < 0)
+		return;
+	for (i = 0; i < w->vips; i++)
 		m->route[i] = ask_route(fd, &w->vip[i]);
-	if (fd >= 0)
-		close(fd);
+	m->xdp = m->exists && ask_xdp(fd, w->interface);
+	close(fd);
 }
 
 /* IPv6 has one switch for all interfaces. */
@@ -172,7 +224,7 @@ void
 inspect_look_linux(struct inspect_machine *m, const struct inspect_wish *w)
 {
 	look_rights(m);
-	look_routes(m, w);
+	look_netlink(m, w);
 	if (!m->exists)
 		return;
 	look_interface(m, w->interface);

@@ -213,17 +213,16 @@ judge_claim(const struct look *l, const struct inspect_question *q,
 		judge_thief(l, q, server, ip, mac);
 		return;
 	}
-	if (q->role == INSPECT_VIP) {
-		inspect_say(&f, INSPECT_ERROR,
+	if (q->role == INSPECT_VIP)
+		inspect_say(&f, l->w->shared ? INSPECT_WARNING : INSPECT_ERROR,
 		    "VIP %s is taken: %s answers for it; to run there, unless "
-		    "it is a director to be replaced",
+		    "it is a director",
 		    ip, mac);
-	} else {
+	else
 		inspect_say(&f, INSPECT_ERROR,
 		    "dsr_ip %s is taken: %s answers for it; to run there, or "
 		    "choose another",
 		    ip, mac);
-	}
 	inspect_mend(&l->ear, &f, "ip addr flush to %s", ip);
 }
 
@@ -307,7 +306,7 @@ judge_link(const struct look *l)
 	    l->s->link, l->s->better != NULL ? "; not by " : "",
 	    l->s->better != NULL ? l->s->better : "",
 	    l->s->better != NULL ? ": " : "",
-	    l->s->better != NULL ? l->s->why.text : "");
+	    l->s->better != NULL ? l->s->error.text : "");
 	inspect_tell(&l->ear, &f);
 }
 

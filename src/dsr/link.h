@@ -102,7 +102,8 @@ struct link_ops {
 /* Opens the interface with the kind of that name; NULL: with the first one of
  * the table that works. Needs what packet(7) needs (CAP_NET_RAW); afterwards no
  * privileges are needed. Nothing of `f` is kept. Returns 0, or -1 with a
- * sentence in `e` and nothing open. */
+ * sentence in `e` and nothing open. When another kind than the first one opens,
+ * the sentence is why not that. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
 /* Frees all; the interface is as it was before. */

@@ -146,6 +146,10 @@ START_TEST(modes_of_an_interface)
 	expect(INSPECT_WARNING, false, "interface eth0 is promiscuous",
 	    "ip link set eth0 promisc off");
 	m.promiscuous = false;
+	m.xdp = true;
+	expect(
+	    INSPECT_WARNING, true, "an XDP program takes frames of eth0", "");
+	m.xdp = false;
 	m.offloads = INSPECT_LRO;
 	expect(INSPECT_WARNING, false, "large receive offload of eth0",
 	    "ethtool -K eth0 lro off");

@@ -170,7 +170,7 @@ START_TEST(a_segment_that_is_right)
 	ck_assert_int_eq(found[0].level, INSPECT_NOTE);
 	ck_assert_str_eq(found[0].what, "frames are moved by packet");
 	s.better = "xdp";
-	error_set(&s.why, "interface eth0: busy");
+	error_set(&s.error, "interface eth0: busy");
 	expect(INSPECT_NOTE,
 	    "frames are moved by packet; not by xdp: interface eth0: busy", "");
 	/* others may talk as they like */
@@ -253,6 +253,9 @@ START_TEST(vips_that_are_taken)
 	    "VIP 192.0.2.10 is taken: 02:00:00:00:00:4d answers for it",
 	    "ip addr flush to 192.0.2.10");
 	ck_assert_uint_eq(found_n, 4);
+	w.shared = true;
+	expect(INSPECT_WARNING, "VIP 192.0.2.10 is taken",
+	    "ip addr flush to 192.0.2.10");
 }
 END_TEST
 
