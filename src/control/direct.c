@@ -71,11 +71,9 @@ direct_open(struct pen *p, struct error *e)
 		.udp_only = c->frontend.udp };
 	unsigned n = places(&p->plan->listen, list);
 
-	p->director = director_new(p->loop, p->pool, &o, list, n, e);
-	if (p->director == NULL)
-		return -1;
 	direct_warn(p);
-	return 0;
+	p->director = director_new(p->loop, p->pool, &o, list, n, e);
+	return p->director != NULL ? 0 : -1;
 }
 
 int

@@ -92,7 +92,7 @@ static bool
 may_ask(const struct inspect_machine *m)
 {
 	return m->exists && !m->no_ethernet && !m->down && !m->no_carrier &&
-	    !(m->lacks & INSPECT_RAW);
+	    !m->xdp && !(m->lacks & INSPECT_RAW);
 }
 
 static int

@@ -404,8 +404,9 @@ other_director(bool six)
 	ck_assert_int_eq(run.status, 0);
 	more = NULL;
 	dsrpen_down(&other);
-	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, vip(), at, server(0),
-	    server(1), NULL);
+	/* XDP would take the answers */
+	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, vip(), "-O", "dsr_link packet",
+	    at, server(0), server(1), NULL);
 	expect_fine();
 	dsrpen_down(&other);
 }
