@@ -169,20 +169,13 @@ ask_route(int fd, const struct peer *ip)
 					      : INSPECT_NO_ROUTE;
 }
 
-/* The value of an attribute of one byte among those within `bytes`, or those of
- * the one named `in`; 0: there is none. */
-static unsigned
-find_attribute(const struct rtattr *at, size_t bytes, unsigned short in,
-    unsigned short name)
+static struct rtattr *
+find_attribute(struct rtattr *at, int bytes, unsigned short name)
 {
-	for (; RTA_OK(at, bytes); at = RTA_NEXT(at, bytes)) {
-		if ((at->rta_type & NLA_TYPE_MASK) == in)
-			return find_attribute(RTA_DATA(at), RTA_PAYLOAD(at),
-			    (unsigned short)~0, name);
-		if (at->rta_type == name && in == (unsigned short)~0)
-			return *(const unsigned char *)RTA_DATA(at);
-	}
-	return 0;
+	for (; RTA_OK(at, bytes); at = RTA_NEXT(at, bytes))
+		if ((at->rta_type & NLA_TYPE_MASK) == name)
+			return at;
+	return NULL;
 }
 
 /* Whether an XDP program is attached to the interface. */
@@ -197,12 +190,18 @@ ask_xdp(int fd, const char *name)
 		    .nlmsg_flags = NLM_F_REQUEST },
 		.link = { .ifi_index = (int)if_nametoindex(name) } };
 	const size_t front = NLMSG_SPACE(sizeof(q.link));
+	struct rtattr *at = NULL;
 	union answer a;
 	size_t n = ask_netlink(fd, &q.head, &a, RTM_NEWLINK);
 
-	return n > front &&
-	    find_attribute((const void *)(a.bytes + front), n - front, IFLA_XDP,
-		IFLA_XDP_ATTACHED) != XDP_ATTACHED_NONE;
+	if (n > front)
+		at = find_attribute(
+		    (void *)(a.bytes + front), (int)(n - front), IFLA_XDP);
+	if (at != NULL)
+		at = find_attribute(
+		    RTA_DATA(at), (int)RTA_PAYLOAD(at), IFLA_XDP_ATTACHED);
+	return at != NULL &&
+	    *(const uint8_t *)RTA_DATA(at) != XDP_ATTACHED_NONE;
 }
 
 static void
