@@ -50,10 +50,18 @@ struct link_frame {
 	struct link_offload offload;
 };
 
+/* All addresses of one family that begin like this one. */
+struct link_net {
+	struct peer ip; /* zero behind the prefix */
+	uint8_t bits;	/* 0 to 32 of IPv4, to 128 of IPv6 */
+};
+
 /* What comes up. */
 struct link_filter {
 	const struct peer *address; /* their ports do not count */
 	unsigned count;
+	const struct link_net *net; /* and all of these */
+	unsigned nets;
 	/* Also what is for other machines' MACs: the interface is promiscuous
 	 * while the link is open. */
 	bool promiscuous;

@@ -2,8 +2,8 @@
  *
  *     to this MAC or a group?  x = 4 behind a tag, else 0
  *     ARP:  request or reply?
- *     IPv6: NDP?  one of the addresses?
- *     IPv4: one of the addresses?
+ *     IPv6: NDP?  one of the addresses?  of the nets?
+ *     IPv4: one of the addresses?  of the nets?
  *
  * A load beyond the frame's end refuses the frame. Jumps are short, so that each
  * question returns by itself. */
@@ -35,7 +35,9 @@ enum {
 	ACCEPT = 0x40000, /* bytes: all of any frame */
 	FIXED = 64,	  /* more than all that is not addresses */
 	EACH_IP4 = 2,
-	EACH_IP6 = 9
+	EACH_IP6 = 9,
+	EACH_NET4 = 3,
+	EACH_NET6 = 10
 };
 
 static void
@@ -108,6 +110,58 @@ put_ip6(struct link_program *p, const struct peer *a)
 	put(p, RETURN, ACCEPT, 0, 0);
 }
 
+/* The last of the words that begin with the first `bits` of this one. */
+static uint32_t
+last_of(uint32_t first, unsigned bits)
+{
+	return bits == 0 ? UINT32_MAX : first | (UINT32_MAX >> 1 >> (bits - 1));
+}
+
+/* The word that is loaded stays there for the next question. */
+static void
+put_net4(struct link_program *p, const struct link_net *t)
+{
+	uint32_t first = word(t->ip.ip + 12);
+
+	put(p, AT_LEAST, first, 0, 2);
+	put(p, GREATER, last_of(first, t->bits), 1, 0);
+	put(p, RETURN, ACCEPT, 0, 0);
+}
+
+static void
+put_net6(struct link_program *p, const struct link_net *t)
+{
+	unsigned whole = t->bits / 32, rest = t->bits % 32;
+	unsigned over = 2 * whole + (rest > 0 ? 3 : 0); /* to behind RETURN */
+	uint32_t first;
+
+	for (unsigned w = 0; w < whole; w++) {
+		put(p, LD_WORD_X, 38 + 4 * w, 0, 0);
+		over -= 2;
+		put(p, EQUAL, word(t->ip.ip + 4 * w), 0, (uint8_t)(over + 1));
+	}
+	if (rest > 0) {
+		first = word(t->ip.ip + 4 * whole);
+		put(p, LD_WORD_X, 38 + 4 * whole, 0, 0);
+		put(p, AT_LEAST, first, 0, 2);
+		put(p, GREATER, last_of(first, rest), 1, 0);
+	}
+	put(p, RETURN, ACCEPT, 0, 0);
+}
+
+static void
+put_nets(struct link_program *p, const struct link_filter *f, unsigned family)
+{
+	for (unsigned i = 0; i < f->nets; i++) {
+		if (f->net[i].ip.family != family)
+			continue;
+		if (family == AF_INET6)
+			put_net6(p, &f->net[i]);
+		else
+			put_net4(p, &f->net[i]);
+	}
+}
+
 static void
 write_with(struct link_program *p, const struct link_filter *f,
     const struct mac *mac, bool any)
@@ -127,6 +181,8 @@ write_with(struct link_program *p, const struct link_filter *f,
 		if (f->address[i].family == AF_INET6)
 			put_ip6(p, &f->address[i]);
 	}
+	if (!any)
+		put_nets(p, f, AF_INET6);
 	put(p, RETURN, any ? ACCEPT : REFUSE, 0, 0);
 	p->at[over].k = p->count - over - 1;
 	put(p, EQUAL, 0x0800, 1, 0);
@@ -138,6 +194,8 @@ write_with(struct link_program *p, const struct link_filter *f,
 		put(p, EQUAL, word(f->address[i].ip + 12), 0, 1);
 		put(p, RETURN, ACCEPT, 0, 0);
 	}
+	if (!any)
+		put_nets(p, f, AF_INET);
 	put(p, RETURN, any ? ACCEPT : REFUSE, 0, 0);
 }
 
@@ -149,6 +207,8 @@ link_filter_write(
 
 	for (unsigned i = 0; i < f->count; i++)
 		size += f->address[i].family == AF_INET6 ? EACH_IP6 : EACH_IP4;
+	for (unsigned i = 0; i < f->nets; i++)
+		size += f->net[i].ip.family == AF_INET6 ? EACH_NET6 : EACH_NET4;
 	write_with(p, f, mac, size > LINK_PROGRAM_MAX);
 	return size <= LINK_PROGRAM_MAX;
 }

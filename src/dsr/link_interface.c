@@ -121,19 +121,31 @@ join_groups(struct link *l, const struct mac *list, unsigned n)
 }
 
 static void
-change_promiscuous(struct link *l, bool on)
+change_mode(
+    struct link *l, unsigned short type, bool *is, bool on, const char *name)
+{
+	if (on == *is)
+		return;
+	if (want(l, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP, type,
+		NULL) == 0)
+		*is = on;
+	else
+		log_warn("interface does not change: %s interface=%s mode=%s",
+		    strerror(errno), l->name, name);
+}
+
+/* Each address of a net has a group: too many to join. */
+static void
+change_modes(struct link *l, const struct link_filter *f)
 {
 	struct packet_ring *p = l->inside;
+	bool groups = false;
 
-	if (on == p->promiscuous)
-		return;
-	if (want(l, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP,
-		PACKET_MR_PROMISC, NULL) == 0)
-		p->promiscuous = on;
-	else
-		log_warn("interface does not become promiscuous: %s "
-			 "interface=%s",
-		    strerror(errno), l->name);
+	for (unsigned i = 0; i < f->nets; i++)
+		groups = groups || f->net[i].ip.family == AF_INET6;
+	change_mode(l, PACKET_MR_ALLMULTI, &p->all_groups, groups, "allmulti");
+	change_mode(l, PACKET_MR_PROMISC, &p->promiscuous, f->promiscuous,
+	    "promiscuous");
 }
 
 static int
@@ -160,8 +172,9 @@ attach(struct link *l, const struct link_filter *f)
 	}
 	if (got == 0 && !all)
 		log_warn("too many addresses for the filter of the kernel, "
-			 "all of IP is looked at interface=%s addresses=%u",
-		    l->name, f->count);
+			 "all of IP is looked at interface=%s addresses=%u "
+			 "nets=%u",
+		    l->name, f->count, f->nets);
 	return got;
 }
 
@@ -187,7 +200,7 @@ packet_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 		free(list);
 		return -1;
 	}
-	change_promiscuous(l, f->promiscuous);
+	change_modes(l, f);
 	drop_groups(l, p->group, p->groups);
 	free(p->group);
 	p->group = list;

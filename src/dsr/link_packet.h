@@ -27,7 +27,7 @@ struct packet_ring {
 	unsigned large_used;
 	bool merging_changed; /* large receive offload was on */
 	/* What is wanted of the interface. */
-	bool promiscuous;
+	bool promiscuous, all_groups;
 	struct mac *group; /* owned */
 	unsigned groups;
 	struct mmsghdr message[PACKET_BATCH];

@@ -167,8 +167,9 @@ capture_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 
 	if (!link_filter_write(&program, f, &l->mac))
 		log_warn("too many addresses for the filter of the kernel, "
-			 "all of IP is looked at interface=%s addresses=%u",
-		    l->name, f->count);
+			 "all of IP is looked at interface=%s addresses=%u "
+			 "nets=%u",
+		    l->name, f->count, f->nets);
 	s.bf_len = program.count;
 	s.bf_insns = (void *)program.at;
 	if (pcap_setfilter(c->pcap, &s) != 0)

@@ -17,7 +17,8 @@ static const struct mac ours = { { 2, 0, 0, 0xaa, 0xbb, 0xcc } };
 static int ends[2];
 static struct link_program program;
 static struct peer vip[3000];
-static struct link_filter filter = { .address = vip };
+static struct link_net net[2000];
+static struct link_filter filter = { .address = vip, .net = net };
 static unsigned char frame[128];
 
 static void
@@ -27,6 +28,16 @@ add(const char *address)
 
 	ck_assert_int_eq(addr_parse_ip(&a, address, 80), 0);
 	peer_from_addr(&vip[filter.count++], &a);
+}
+
+static void
+add_net(const char *address, unsigned bits)
+{
+	struct addr a;
+
+	ck_assert_int_eq(addr_parse_ip(&a, address, 0), 0);
+	peer_from_addr(&net[filter.nets].ip, &a);
+	net[filter.nets++].bits = (uint8_t)bits;
 }
 
 static void
@@ -44,7 +55,7 @@ static void
 up(void)
 {
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_DGRAM, 0, ends), 0);
-	filter.count = 0;
+	filter.count = filter.nets = 0;
 	filter.promiscuous = false;
 	add("192.168.100.10");
 	add("2001:db8::10");
@@ -160,6 +171,88 @@ START_TEST(addresses_of_ours_and_no_others)
 			    row[i].to, tagged);
 		}
 	}
+}
+END_TEST
+
+/* With the addresses of up(). */
+static void
+check_nets(const char *const *in, const char *const *out)
+{
+	ck_assert(link_filter_write(&program, &filter, &ours));
+	attach();
+	for (int wanted = 0; wanted < 2; wanted++) {
+		const char *const *at = wanted ? in : out;
+
+		for (; *at != NULL; at++) {
+			for (int tagged = 0; tagged < 2; tagged++) {
+				if (strchr(*at, ':') != NULL)
+					ip6(*at, tagged, 6, 0);
+				else
+					ip4(*at, tagged);
+				ck_assert_msg(passes() == (wanted != 0),
+				    "%s tagged=%d", *at, tagged);
+			}
+		}
+	}
+}
+
+START_TEST(nets_of_any_length)
+{
+	static const char *const in[] = { "192.168.100.10", "10.1.2.3",
+		"10.0.0.0", "10.255.255.255", "172.16.4.0", "172.16.7.255",
+		"1.2.3.4", "2001:db8::10", "fd00::1",
+		"fd00:0:0:0:ffff:ffff:ffff:ffff",
+		"fd01:2:3:4:5::", "fd01:2:3:4:5:1fff:ffff:ffff", "fd02::1",
+		"fd03::7ff", NULL };
+	static const char *const out[] = { "192.168.100.12", "9.255.255.255",
+		"11.0.0.0", "172.16.3.255", "172.16.8.0", "1.2.3.5", "1.2.3.3",
+		"2001:db8::12", "fd00:0:0:1::", "fcff::1",
+		"fd01:2:3:4:5:2000::", "fd01:2:3:4:4:1fff::",
+		"fd01:2:3:5:5:1fff::", "fd02::2", "fd02:1::1", "fd03::800",
+		"fd03::1:0:0", NULL };
+
+	add_net("10.0.0.0", 8);
+	add_net("172.16.4.0", 22);
+	add_net("1.2.3.4", 32);
+	add_net("fd00::", 64);
+	add_net("fd01:2:3:4:5::", 83);
+	add_net("fd02::1", 128);
+	add_net("fd03::", 117);
+	check_nets(in, out);
+}
+END_TEST
+
+START_TEST(all_of_one_family)
+{
+	static const char *const in[] = { "0.0.0.0", "255.255.255.255",
+		"128.0.0.1", "2001:db8::10", NULL };
+	static const char *const out[] = { "::", "2001:db8::12",
+		"ffff::", NULL };
+	static const char *const in6[] = { "::", "2001:db8::12", "fd00::1",
+		"ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "192.168.100.10",
+		NULL };
+	static const char *const out6[] = { "10.0.0.0", "192.168.100.12",
+		NULL };
+
+	add_net("0.0.0.0", 0);
+	check_nets(in, out);
+	filter.nets = 0;
+	add_net("::", 0);
+	check_nets(in6, out6);
+}
+END_TEST
+
+START_TEST(too_many_nets_let_all_of_ip_in)
+{
+	filter.count = 0;
+	while (filter.nets < 400)
+		add_net(text("2001:db8:%x::", filter.nets), 48);
+	ck_assert(link_filter_write(&program, &filter, &ours));
+	ck_assert_uint_le(program.count, LINK_PROGRAM_MAX);
+	while (filter.nets < 420)
+		add_net(text("10.%u.0.0", filter.nets - 400), 16);
+	ck_assert(!link_filter_write(&program, &filter, &ours));
+	ck_assert_uint_le(program.count, 64);
 }
 END_TEST
 
@@ -289,6 +382,9 @@ main(void)
 	tcase_add_checked_fixture(t, up, down);
 	tcase_set_timeout(t, 20);
 	tcase_add_test(t, addresses_of_ours_and_no_others);
+	tcase_add_test(t, nets_of_any_length);
+	tcase_add_test(t, all_of_one_family);
+	tcase_add_test(t, too_many_nets_let_all_of_ip_in);
 	tcase_add_test(t, requests_and_replies_of_arp);
 	tcase_add_test(t, discovery_of_neighbours);
 	tcase_add_test(t, only_frames_to_us_or_to_groups);
