@@ -68,7 +68,9 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	struct server *s;
 
 	if (!director_serves(d, f)) {
-		d->stats.dropped_other++;
+		if (!director_tarpit_on_flow(
+			d, f, (l->offload.flags & LINK_CHECKSUM) != 0))
+			d->stats.dropped_other++;
 		return;
 	}
 	director_note_vlan(d, f);
@@ -293,6 +295,7 @@ director_free(struct director *d)
 	if (d->open) {
 		watch_stop(d->loop, &d->watch);
 		director_close_neighbors(d);
+		director_tarpit_close(d);
 		link_close(&d->link);
 	}
 	dsr_flows_fini(&d->flows);

@@ -14,7 +14,9 @@
 #include "base/error.h"
 #include "dsr/dsr_flows.h"
 #include "dsr/mac.h"
+#include "dsr/tarpit.h"
 #include "net/loop.h"
+#include "pool/acl.h"
 #include "pool/pool.h"
 
 struct director_options {
@@ -24,8 +26,6 @@ struct director_options {
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
 	bool announce;	/* VIPs, at the start */
 	bool udp_only;	/* else TCP and UDP */
-	int tarpit;	/* access list of addresses that are answered and
-				 held; -1: none */
 };
 
 struct director_stats {
@@ -57,6 +57,13 @@ int director_start(struct director *d);
 int director_set_places(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
+/* Holds up who connects to addresses that this list permits and nobody has; NULL
+ * or an empty list: none. The list is copied. Returns 0, or -1 with a sentence
+ * and all as it was. */
+int director_set_tarpit(
+    struct director *d, const struct acl *list, struct error *e);
+
+const struct tarpit_stats *director_tarpit_stats(const struct director *d);
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
 const char *director_link(const struct director *d); /* its kind */

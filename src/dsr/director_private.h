@@ -1,6 +1,7 @@
 /* director_private.h: the inside of a director, for director.c (frames),
- * director_flows.c (servers of flows), director_places.c (addresses of clients') and
- * director_neighbors.c (hardware addresses). */
+ * director_flows.c (servers of flows), director_places.c (addresses of clients'),
+ * director_tarpit.c (addresses of nobody) and director_neighbors.c (hardware
+ * addresses). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -33,6 +34,10 @@ struct director {
 	uint16_t vlan;	     /* of the segment; 0: none */
 	uint64_t vlan_heard; /* ms: the last frame with it that was for us */
 	struct dsr_flows flows;
+	struct tarpit tarpit;
+	struct acl tarpit_list;	      /* empty: no tarpit */
+	struct link_net *tarpit_nets; /* all it permits is in them */
+	unsigned tarpit_nets_n;
 	struct director_stats stats;
 	struct link_frame out[DIRECTOR_BATCH];
 	unsigned out_n;
@@ -50,6 +55,20 @@ struct arrival {
 /* Whether clients come to this address, to this port of it. */
 bool director_has_address(const struct director *d, const struct peer *at);
 bool director_serves(const struct director *d, const struct frame *f);
+
+/* Lets the frames of these places come up, and those of the tarpit's nets. Returns
+ * 0, or -1 with a sentence and all as it was. */
+int director_filter(struct director *d, const struct peer *list, unsigned count,
+    const struct link_net *nets, unsigned nets_n, struct error *e);
+
+/* ---- director_tarpit.c ---- */
+
+void director_tarpit_on_neighbor(struct director *d, const struct frame *f);
+/* A frame that is for no place: whether it was the tarpit's. `unsummed`: its
+ * checksum was left to a network card. */
+bool director_tarpit_on_flow(
+    struct director *d, const struct frame *f, bool unsummed);
+void director_tarpit_close(struct director *d);
 
 /* ---- director_flows.c ---- */
 

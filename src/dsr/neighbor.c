@@ -226,6 +226,18 @@ neighbors_set_vlan(struct neighbors *n, uint16_t vlan)
 	n->options.vlan = vlan;
 }
 
+struct peer
+neighbors_own6(const struct neighbors *n)
+{
+	return n->own6;
+}
+
+bool
+neighbors_know(struct neighbors *n, const struct peer *ip)
+{
+	return neighbors_have_vip(n, ip) || neighbors_find(n, ip) != NULL;
+}
+
 int
 neighbors_init(
     struct neighbors *n, const struct neighbors_options *options, uint64_t now)
@@ -240,8 +252,7 @@ neighbors_init(
 	n->options = *options;
 	n->own6 =
 	    options->ip6.family != 0 ? options->ip6 : link_local(&options->mac);
-	n->credit_at = now;
-	n->credit = NEIGHBOR_BURST * UINT64_C(1000000) / NEIGHBOR_RATE;
+	rate_init(&n->rate, NEIGHBOR_RATE, NEIGHBOR_BURST, now);
 	if (table_init(&n->servers) < 0 || table_init(&n->vips) < 0 ||
 	    take_own6(n, now) < 0 ||
 	    (options->ip4.family != 0 &&

@@ -46,6 +46,7 @@
 #include "base/list.h"
 #include "base/table.h"
 #include "dsr/frame.h"
+#include "dsr/rate.h"
 
 enum {
 	NEIGHBOR_REFRESH_MS = 5000,
@@ -120,7 +121,7 @@ struct neighbors {
 	/* Each in the order of `due`. ready: as soon as the rate allows. */
 	struct list ready, asked, fresh, failed;
 	struct list announcing, silent; /* VIPs */
-	uint64_t credit, credit_at;	/* microseconds; ms */
+	struct rate rate;		/* of questions */
 };
 
 /* Answers for own addresses, and announces them, from now on. Returns 0, or -1
@@ -132,6 +133,10 @@ void neighbors_fini(struct neighbors *n);
 
 /* The segment's frames have another tag from now on. */
 void neighbors_set_vlan(struct neighbors *n, uint16_t vlan);
+/* What it asks for IPv6 addresses from. */
+struct peer neighbors_own6(const struct neighbors *n);
+/* Whether an address is ours, or is asked for. */
+bool neighbors_know(struct neighbors *n, const struct peer *ip);
 
 /* ---- servers ---- */
 

@@ -1,4 +1,5 @@
-/* neighbor_private.h: what servers and VIPs have in common. */
+/* neighbor_private.h: what servers, VIPs and a tarpit have in
+ * common. */
 #ifndef PEN_DSR_NEIGHBOR_PRIVATE_H
 #define PEN_DSR_NEIGHBOR_PRIVATE_H
 

@@ -7,8 +7,6 @@
 
 #include "dsr/neighbor_private.h"
 
-enum { COST_US = 1000000 / NEIGHBOR_RATE };
-
 const char *
 neighbor_state_name(enum neighbor_state state)
 {
@@ -111,34 +109,16 @@ ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 		ask_ndp(n, w, to);
 }
 
-/* Takes what one question costs, if there is as much. */
-static bool
-pay(struct neighbors *n, uint64_t now)
-{
-	uint64_t most = (uint64_t)NEIGHBOR_BURST * COST_US;
-	uint64_t passed = now - n->credit_at;
-
-	n->credit_at = now;
-	/* so that nothing overflows */
-	n->credit += (passed < most ? passed : most) * 1000;
-	if (n->credit > most)
-		n->credit = most;
-	if (n->credit < COST_US)
-		return false;
-	n->credit -= COST_US;
-	return true;
-}
-
 /* Servers that have failed take what the others leave. */
 static void
 ask_due(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(&n->ready)) != NULL && pay(n, now))
+	while ((w = first_of(&n->ready)) != NULL && rate_pay(&n->rate, now))
 		ask(n, w, now);
-	while (
-	    (w = first_of(&n->failed)) != NULL && w->due <= now && pay(n, now))
+	while ((w = first_of(&n->failed)) != NULL && w->due <= now &&
+	    rate_pay(&n->rate, now))
 		ask(n, w, now);
 }
 

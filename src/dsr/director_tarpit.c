@@ -1,0 +1,189 @@
+/* director_tarpit.c: addresses that a list permits and nobody has. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsr/director_private.h"
+
+enum { BEFORE_IP4 = 96 }; /* bits of a mask that are not of an IPv4 address */
+
+/* ---- what may come up ---- */
+
+static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
+
+/* How many bits at the front of a mask are set; what is behind a gap only makes
+ * the net larger than need be. */
+static unsigned
+leading(const uint8_t mask[16])
+{
+	unsigned n = 0;
+
+	while (n < 128 && (mask[n / 8] & 0x80u >> n % 8) != 0)
+		n++;
+	return n;
+}
+
+static bool
+same_bits(const uint8_t *a, const uint8_t *b, unsigned bits)
+{
+	unsigned whole = bits / 8, rest = bits % 8;
+
+	return memcmp(a, b, whole) == 0 &&
+	    (rest == 0 ||
+		((a[whole] ^ b[whole]) & (0xff00u >> rest) & 0xff) == 0);
+}
+
+static void
+add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
+    unsigned bits)
+{
+	unsigned all = family == AF_INET ? bits + BEFORE_IP4 : bits, i;
+	struct link_net *t = &list[(*n)++];
+
+	*t = (struct link_net){ .ip.family = (uint16_t)family,
+		.bits = (uint8_t)bits };
+	for (i = 0; i < all; i++)
+		t->ip.ip[i / 8] |= ip[i / 8] & 0x80u >> i % 8;
+}
+
+/* Entries of IPv6 may be about all of IPv4, too, which is part of it here. */
+static void
+add_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
+{
+	unsigned bits = leading(e->mask);
+
+	if (bits >= BEFORE_IP4 && memcmp(e->ip, mapped, sizeof(mapped)) == 0) {
+		add(list, n, AF_INET, e->ip, bits - BEFORE_IP4);
+		return;
+	}
+	add(list, n, AF_INET6, e->ip, bits);
+	if (bits < BEFORE_IP4 && same_bits(e->ip, mapped, bits)) {
+		uint8_t any[16] = { 0 };
+
+		memcpy(any, mapped, sizeof(mapped));
+		add(list, n, AF_INET, any, 0);
+	}
+}
+
+/* The nets that all a list permits is in; freed by the caller. */
+static struct link_net *
+nets_of(const struct acl *list, unsigned *n)
+{
+	struct link_net *nets = calloc(2 * list->count + 1, sizeof(*nets));
+	static const struct acl_entry all;
+	size_t i;
+
+	*n = 0;
+	if (nets == NULL || list->count == 0)
+		return nets;
+	if (!list->entries[list->count - 1].permit) {
+		add_entry(nets, n, &all);
+		return nets;
+	}
+	for (i = 0; i < list->count; i++)
+		if (list->entries[i].permit)
+			add_entry(nets, n, &list->entries[i]);
+	return nets;
+}
+
+/* ---- what the tarpit asks ---- */
+
+static bool
+is_wanted(void *arg, const struct peer *ip)
+{
+	struct director *d = arg;
+
+	return d->tarpit_list.count > 0 && acl_permits(&d->tarpit_list, ip) &&
+	    !director_has_address(d, ip) && !neighbors_know(&d->neighbors, ip);
+}
+
+static void
+send_frame(void *arg, const unsigned char *bytes, size_t length)
+{
+	struct director *d = arg;
+	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
+		.length = (unsigned)length };
+
+	if (link_send(&d->link, &l, 1) == 1)
+		d->stats.answered++;
+	else
+		d->stats.dropped_send++;
+}
+
+static int
+open_tarpit(struct director *d)
+{
+	struct tarpit_options o = { .mac = d->link.mac,
+		.ip6 = neighbors_own6(&d->neighbors),
+		.is_wanted = is_wanted,
+		.send = send_frame,
+		.arg = d };
+
+	if (d->tarpit.traps != NULL)
+		return 0;
+	if (d->options.ip[0].len > 0)
+		peer_from_addr(&o.ip4, &d->options.ip[0]);
+	return tarpit_init(&d->tarpit, &o, loop_now(d->loop));
+}
+
+/* ---- the list ---- */
+
+int
+director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
+{
+	static const struct acl none;
+	const struct acl *from = list != NULL ? list : &none;
+	struct link_net *nets = NULL;
+	struct acl copy;
+	unsigned n;
+
+	if (acl_equal(&d->tarpit_list, from))
+		return 0;
+	nets = nets_of(from, &n);
+	acl_init(&copy);
+	if (nets == NULL || acl_copy(&copy, from) < 0 || open_tarpit(d) < 0)
+		error_set(e, "out of memory");
+	else if (director_filter(d, d->places, d->count, nets, n, e) == 0) {
+		acl_fini(&d->tarpit_list);
+		free(d->tarpit_nets);
+		d->tarpit_list = copy;
+		d->tarpit_nets = nets;
+		d->tarpit_nets_n = n;
+		return 0;
+	}
+	acl_fini(&copy);
+	free(nets);
+	return -1;
+}
+
+void
+director_tarpit_close(struct director *d)
+{
+	tarpit_fini(&d->tarpit);
+	acl_fini(&d->tarpit_list);
+	free(d->tarpit_nets);
+}
+
+const struct tarpit_stats *
+director_tarpit_stats(const struct director *d)
+{
+	return &d->tarpit.stats;
+}
+
+/* ---- frames ---- */
+
+void
+director_tarpit_on_neighbor(struct director *d, const struct frame *f)
+{
+	if (d->tarpit_list.count > 0)
+		tarpit_on_neighbor(&d->tarpit, f, loop_now(d->loop));
+}
+
+bool
+director_tarpit_on_flow(
+    struct director *d, const struct frame *f, bool unsummed)
+{
+	return d->tarpit_list.count > 0 && (unsummed || frame_checksum_ok(f)) &&
+	    tarpit_on_flow(&d->tarpit, f, loop_now(d->loop));
+}
