@@ -154,6 +154,7 @@ int run_status(struct call *c, struct error *e);
 /* dsr_command.c */
 int run_dsr(struct call *c, struct error *e);
 int run_dsr_ip(struct call *c, struct error *e);
+int run_tarpit_acl(struct call *c, struct error *e);
 /* tls_command.c */
 int run_ssl_cert(struct call *c, struct error *e);
 int run_ssl_key(struct call *c, struct error *e);

@@ -1,6 +1,7 @@
 /* direct.c: a plan's words as a director's. */
 #include "config.h"
 
+#include "base/log.h"
 #include "control/direct.h"
 #include "dsr/director.h"
 
@@ -73,7 +74,32 @@ direct_open(struct pen *p, struct error *e)
 
 	direct_warn(p);
 	p->director = director_new(p->loop, p->pool, &o, list, n, e);
-	return p->director != NULL ? 0 : -1;
+	return p->director != NULL ? direct_set_tarpit(p, p->plan, e) : -1;
+}
+
+static const struct acl *
+tarpit_list(const struct plan *p)
+{
+	int n = p->config.dsr.tarpit_acl;
+
+	return n >= 0 ? &p->acls[n] : NULL;
+}
+
+/* An empty list permits all, elsewhere; nobody wants that here. */
+int
+direct_set_tarpit(struct pen *p, const struct plan *draft, struct error *e)
+{
+	const struct acl *list = tarpit_list(draft),
+			 *before = tarpit_list(p->plan);
+	bool is_empty = list != NULL && list->count == 0;
+
+	if (p->director == NULL)
+		return 0;
+	if (is_empty &&
+	    (draft == p->plan || before == NULL || before->count > 0))
+		log_warn("tarpit has no addresses: its list is empty acl=%d",
+		    draft->config.dsr.tarpit_acl);
+	return director_set_tarpit(p->director, list, e);
 }
 
 int

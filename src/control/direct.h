@@ -11,6 +11,9 @@ int direct_check(const struct plan *draft, struct error *e);
 bool direct_is_wanted(const struct plan *p);
 /* Opens the interface. Returns 0, or -1 with a sentence. */
 int direct_open(struct pen *p, struct error *e);
+/* Holds what a plan's tarpit wants held from now on. Returns 0, or -1 with a
+ * sentence and all as it was; 0 without direct return. */
+int direct_set_tarpit(struct pen *p, const struct plan *draft, struct error *e);
 /* Serves these addresses from now on. Returns 0, or -1 with a sentence and all as it
  * was. */
 int direct_listen(struct pen *p, const struct listen_list *at, struct error *e);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/number.h"
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
@@ -24,6 +25,42 @@ run_dsr_ip(struct call *c, struct error *e)
 		return error_set(
 		    e, "\"%.100s\" is no IP address", c->words->word[0]);
 	s->ip[a.u.sa.sa_family == AF_INET6] = a;
+	return 0;
+}
+
+static int
+set_tarpit_acl(struct call *c, struct error *e)
+{
+	uint64_t n;
+
+	if (c->no || strcmp(c->words->word[0], "-1") == 0) {
+		c->plan->config.dsr.tarpit_acl = -1;
+		return 0;
+	}
+	if (number_parse(c->words->word[0], 0, ACL_LISTS - 1, &n) < 0)
+		return error_set(e, "\"%.100s\" is no access list 0..%d",
+		    c->words->word[0], ACL_LISTS - 1);
+	c->plan->config.dsr.tarpit_acl = (int)n;
+	return 0;
+}
+
+int
+run_tarpit_acl(struct call *c, struct error *e)
+{
+	struct facts f;
+
+	if (c->words->count > 1 || (c->no && c->words->count > 0))
+		return error_set(e, "expects %s", c->row->args);
+	if ((c->no || c->words->count > 0) && set_tarpit_acl(c, e) < 0)
+		return -1;
+	if (c->no)
+		return 0;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_integer(&f, "tarpit_acl", c->plan->config.dsr.tarpit_acl);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "tarpit_acl = %d\n",
+		    c->plan->config.dsr.tarpit_acl);
 	return 0;
 }
 
@@ -54,6 +91,7 @@ tell_counters(struct facts *f, const struct director *d)
 {
 	const char *stats = (const char *)director_stats(d);
 	const struct dsr_flows *flows = director_flows(d);
+	const struct tarpit_stats *tarpit = director_tarpit_stats(d);
 	uint64_t value;
 	size_t i;
 
@@ -61,6 +99,10 @@ tell_counters(struct facts *f, const struct director *d)
 		memcpy(&value, stats + counters[i].place, sizeof(value));
 		facts_number(f, counters[i].name, value);
 	}
+	facts_number(f, "tarpit_arp", tarpit->arp);
+	facts_number(f, "tarpit_syn", tarpit->syn);
+	facts_number(f, "tarpit_ack", tarpit->ack);
+	facts_number(f, "tarpit_limited", tarpit->limited);
 	facts_number(f, "flows", flows->count);
 	facts_number(f, "flows_max", flows->max);
 	facts_number(f, "flows_opened", flows->stats.opened);

@@ -79,7 +79,9 @@ config_init(struct config *c)
 	pool_options_init(&c->pool);
 	frontend_options_init(&c->frontend);
 	tls_settings_init(&c->tls);
-	c->dsr = (struct dsr_settings){ .flows = 1000000, .announce = true };
+	c->dsr = (struct dsr_settings){
+		.flows = 1000000, .announce = true, .tarpit_acl = -1
+	};
 }
 
 struct plan *

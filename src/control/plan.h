@@ -41,6 +41,7 @@ struct dsr_settings {
 	struct addr ip[2];
 	uint64_t flows;
 	bool announce;
+	int tarpit_acl; /* list of addresses to hold; -1: none */
 };
 
 /* What rows of the table point into. Strings are the plan's own. */

@@ -95,6 +95,10 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 	reply_add(text, "debug %llu\n", (unsigned long long)c->debug);
 	print_address(text, "source", &f->source);
 	print_dsr_ips(&c->dsr, text);
+	if (c->dsr.tarpit_acl < 0)
+		print_text(text, "tarpit_acl", NULL);
+	else
+		reply_add(text, "tarpit_acl %d\n", c->dsr.tarpit_acl);
 }
 
 static void

@@ -103,6 +103,22 @@ rooms_listen(struct pen *p, const struct listen_list *at, struct error *e)
 	return frontend_relisten(p->frontend, all, n, e);
 }
 
+/* Direct return has a tarpit beside the addresses it listens at. */
+static int
+listen_anew(struct pen *p, const struct plan *draft, struct error *e)
+{
+	struct error again;
+
+	if (direct_set_tarpit(p, draft, e) < 0)
+		return -1;
+	if (same_listeners(&p->plan->listen, &draft->listen) ||
+	    rooms_listen(p, &draft->listen, e) == 0)
+		return 0;
+	if (direct_set_tarpit(p, p->plan, &again) < 0)
+		log_error("tarpit does not go back error=\"%s\"", again.text);
+	return -1;
+}
+
 /* ---- all of them ---- */
 
 static int
@@ -115,8 +131,7 @@ prepare_running(
 	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
 		return -1;
 	if (secure_prepare(p, draft, &c->secure, e) == 0) {
-		if (same_listeners(&p->plan->listen, &draft->listen) ||
-		    rooms_listen(p, &draft->listen, e) == 0)
+		if (listen_anew(p, draft, e) == 0)
 			return 0;
 		secure_cancel(&c->secure);
 	}

@@ -317,6 +317,9 @@ const struct command command_table[] = {
 	    "tell the segment at the start that the addresses are here (on by "
 	    "default)",
 	    KIND_FLAG, ROW_START, AT(dsr.announce), 0, 0, NULL, NULL },
+	CHANGE("tarpit_acl", '\0', "tarpit-acl", "[N]", ROW_NO, run_tarpit_acl,
+	    "hold up who connects to addresses that this list permits and "
+	    "nobody has; -1: none"),
 	REPORT("dsr", NULL, run_dsr, "prints the state of direct return"),
 
 	/* configuration */
@@ -390,7 +393,6 @@ const struct command command_table[] = {
 	/* not there yet */
 	LATER_FLAG("http", 'H', "http", "add X-Forwarded-For"),
 	LATER_FLAG("peek", '\0', NULL, "choose by the first bytes"),
-	LATER("tarpit_acl", '\0', NULL, "[N]", "addresses to tarpit"),
 	LATER_FLAG("transparent", '\0', NULL, "keep client addresses"),
 	{ NULL, '\0', NULL, NULL, NULL, KIND_LATER, 0, 0, 0, 0, NULL, NULL },
 };

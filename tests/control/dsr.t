@@ -15,6 +15,21 @@ pen -r {FRONT} {S0}
 ~ only at the start
 > no dsr_announce
 ~ only at the start
+> tarpit_acl
+< tarpit_acl = -1
+> tarpit_acl 3
+< tarpit_acl = 3
+> tarpit_acl
+< tarpit_acl = 3
+> tarpit_acl 10
+~ "10" is no access list 0..9
+> no tarpit_acl 3
+~ expects
+> no tarpit_acl; tarpit_acl
+< tarpit_acl = -1
+> tarpit_acl 0; tarpit_acl -1
+< tarpit_acl = 0
+< tarpit_acl = -1
 > listen 127.0.0.1:0
 ~ port out of range 1..65535
 ask x = server 0: x
