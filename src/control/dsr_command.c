@@ -75,6 +75,7 @@ static const struct {
 	{ "forwarded", offsetof(struct director_stats, forwarded) },
 	{ "forwarded_bytes", offsetof(struct director_stats, forwarded_bytes) },
 	{ "answered", offsetof(struct director_stats, answered) },
+	{ "held", offsetof(struct director_stats, held) },
 	{ "dropped_bad", offsetof(struct director_stats, dropped_bad) },
 	{ "dropped_other", offsetof(struct director_stats, dropped_other) },
 	{ "dropped_no_server",

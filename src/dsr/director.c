@@ -16,8 +16,8 @@ enum { TICK_MS = 250, EXPIRE = 1000, FRAGMENTS = 4096 };
 
 /* ---- out ---- */
 
-static void
-flush(struct director *d)
+void
+director_flush(struct director *d)
 {
 	int sent;
 
@@ -30,11 +30,9 @@ flush(struct director *d)
 	d->out_n = 0;
 }
 
-/* Sends the frame to the server, the same but for its MACs. Returns false when the
- * server's is not known. */
-static bool
-forward(struct director *d, struct frame *f, const struct link_frame *l,
-    const struct server *s)
+bool
+director_forward(struct director *d, struct frame *f,
+    const struct link_frame *l, const struct server *s)
 {
 	struct mac to;
 
@@ -56,8 +54,8 @@ send_to(struct director *d, struct frame *f, const struct link_frame *l,
 {
 	if (s == NULL)
 		d->stats.dropped_no_server++;
-	else if (!forward(d, f, l, s))
-		d->stats.dropped_neighbor++;
+	else if (!director_forward(d, f, l, s))
+		director_hold(d, f, l, s);
 }
 
 static void
@@ -198,7 +196,9 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 			dsr_flows_expect_flow(&d->flows, a[i].hash);
 	for (i = 0; i < n; i++)
 		on_frame(d, &a[i], &list[i]);
-	flush(d);
+	director_flush(d);
+	if (d->news)
+		director_release(d);
 }
 
 static void
@@ -231,6 +231,7 @@ on_tick(struct timer *t)
 	bool more;
 
 	director_tick_neighbors(d, now);
+	director_tick_held(d, now);
 	link_look(&d->link);
 	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
 	(void)timer_start(d->loop, t, more ? 1 : TICK_MS);
@@ -241,7 +242,7 @@ on_tick(struct timer *t)
 static int
 open_all(struct director *d, const struct director_options *o, struct error *e)
 {
-	struct link_filter filter = { .address = d->places, .count = d->count };
+	struct link_filter filter = director_filter(d, d->places, d->count);
 
 	if (dsr_flows_init(&d->flows, (uint32_t)o->flows, FRAGMENTS) < 0)
 		return error_set(e, "out of memory");
@@ -298,6 +299,7 @@ director_free(struct director *d)
 		director_tarpit_close(d);
 		link_close(&d->link);
 	}
+	held_fini(&d->held);
 	dsr_flows_fini(&d->flows);
 	free(d->places);
 	free(d);

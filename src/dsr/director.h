@@ -35,7 +35,8 @@ struct director_stats {
 	uint64_t dropped_bad;		     /* malformed */
 	uint64_t dropped_other;		     /* not for us */
 	uint64_t dropped_no_server;
-	uint64_t dropped_neighbor; /* its hardware address is not known yet */
+	uint64_t held; /* until the server's hardware address is known */
+	uint64_t dropped_neighbor; /* it did not come to be known */
 	uint64_t dropped_fragment; /* whose first one was not seen */
 	uint64_t dropped_send;	   /* the link did not take */
 };

@@ -180,9 +180,11 @@ pass_on(struct director *d, struct server *s, void *arg)
 static void
 on_change(void *arg, struct neighbor *w, bool reachable)
 {
+	struct director *d = arg;
 	struct news n = { w, reachable };
 
-	each_server(arg, pass_on, &n);
+	d->news = d->news || reachable;
+	each_server(d, pass_on, &n);
 }
 
 static bool

@@ -33,15 +33,13 @@ director_serves(const struct director *d, const struct frame *f)
 	return false;
 }
 
-int
-director_filter(struct director *d, const struct peer *list, unsigned count,
-    const struct link_net *nets, unsigned nets_n, struct error *e)
+struct link_filter
+director_filter(const struct director *d, struct peer *places, unsigned count)
 {
-	struct link_filter filter = {
-		.address = list, .count = count, .net = nets, .nets = nets_n
-	};
-
-	return d->open ? link_set_filter(&d->link, &filter, e) : 0;
+	return (struct link_filter){ .address = places,
+		.count = count,
+		.net = d->tarpit_nets,
+		.nets = d->tarpit_nets_n };
 }
 
 int
@@ -49,14 +47,15 @@ director_set_places(struct director *d, const struct peer *list, unsigned count,
     struct error *e)
 {
 	struct peer *new = calloc(count > 0 ? count : 1, sizeof(*new));
+	struct link_filter filter;
 	struct peer *old;
 	unsigned olds;
 
 	if (new == NULL)
 		return error_set(e, "out of memory");
 	memcpy(new, list, count * sizeof(*new));
-	if (director_filter(
-		d, new, count, d->tarpit_nets, d->tarpit_nets_n, e) < 0) {
+	filter = director_filter(d, new, count);
+	if (d->open && link_set_filter(&d->link, &filter, e) < 0) {
 		free(new);
 		return -1;
 	}

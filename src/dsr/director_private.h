@@ -1,12 +1,13 @@
 /* director_private.h: the inside of a director, for director.c (frames),
  * director_flows.c (servers of flows), director_places.c (addresses of clients'),
- * director_tarpit.c (addresses of nobody) and director_neighbors.c (hardware
- * addresses). */
+ * director_tarpit.c (addresses of nobody), director_neighbors.c (hardware
+ * addresses) and director_held.c (frames that wait for one). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
 #include "dsr/director.h"
 #include "dsr/frame.h"
+#include "dsr/held.h"
 #include "dsr/link.h"
 #include "dsr/neighbor.h"
 
@@ -38,6 +39,8 @@ struct director {
 	struct acl tarpit_list;	      /* empty: no tarpit */
 	struct link_net *tarpit_nets; /* all it permits is in them */
 	unsigned tarpit_nets_n;
+	struct held held;
+	bool news; /* of a server's hardware address: some of them can go */
 	struct director_stats stats;
 	struct link_frame out[DIRECTOR_BATCH];
 	unsigned out_n;
@@ -50,16 +53,32 @@ struct arrival {
 	uint64_t hash;
 };
 
+/* ---- director.c ---- */
+
+/* Sends the frame to the server, the same but for its MACs, with the next
+ * director_flush(). Returns false when the server's is not known. */
+bool director_forward(struct director *d, struct frame *f,
+    const struct link_frame *l, const struct server *s);
+void director_flush(struct director *d);
+
 /* ---- director_places.c ---- */
 
 /* Whether clients come to this address, to this port of it. */
 bool director_has_address(const struct director *d, const struct peer *at);
 bool director_serves(const struct director *d, const struct frame *f);
 
-/* Lets the frames of these places come up, and those of the tarpit's nets. Returns
- * 0, or -1 with a sentence and all as it was. */
-int director_filter(struct director *d, const struct peer *list, unsigned count,
-    const struct link_net *nets, unsigned nets_n, struct error *e);
+/* The filter for these, which it is made of, and for the tarpit. */
+struct link_filter director_filter(
+    const struct director *d, struct peer *places, unsigned count);
+
+/* ---- director_held.c ---- */
+
+/* Keeps a frame until its server's hardware address is known, or drops it. */
+void director_hold(struct director *d, const struct frame *f,
+    const struct link_frame *l, const struct server *s);
+/* Sends those that can go now. */
+void director_release(struct director *d);
+void director_tick_held(struct director *d, uint64_t now);
 
 /* ---- director_tarpit.c ---- */
 

@@ -134,22 +134,22 @@ director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
 {
 	static const struct acl none;
 	const struct acl *from = list != NULL ? list : &none;
-	struct link_net *nets = NULL;
+	struct link_filter filter = director_filter(d, d->places, d->count);
 	struct acl copy;
-	unsigned n;
+	struct link_net *nets;
 
 	if (acl_equal(&d->tarpit_list, from))
 		return 0;
-	nets = nets_of(from, &n);
+	filter.net = nets = nets_of(from, &filter.nets);
 	acl_init(&copy);
 	if (nets == NULL || acl_copy(&copy, from) < 0 || open_tarpit(d) < 0)
 		error_set(e, "out of memory");
-	else if (director_filter(d, d->places, d->count, nets, n, e) == 0) {
+	else if (link_set_filter(&d->link, &filter, e) == 0) {
 		acl_fini(&d->tarpit_list);
 		free(d->tarpit_nets);
 		d->tarpit_list = copy;
 		d->tarpit_nets = nets;
-		d->tarpit_nets_n = n;
+		d->tarpit_nets_n = filter.nets;
 		return 0;
 	}
 	acl_fini(&copy);

@@ -1,0 +1,64 @@
+/* director_held.c: frames that wait for the hardware address of their server. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "dsr/director_private.h"
+
+void
+director_hold(struct director *d, const struct frame *f,
+    const struct link_frame *l, const struct server *s)
+{
+	struct link_frame copy = *l;
+
+	copy.bytes = f->bytes;
+	if (!director_server_is_gone(d, s) &&
+	    held_add(&d->held, &copy, director_number_of(s), loop_now(d->loop)))
+		d->stats.held++;
+	else
+		d->stats.dropped_neighbor++;
+}
+
+/* Its server may be no more. */
+static bool
+goes_now(struct director *d, const struct held_frame *h)
+{
+	struct server *s = director_server_of(d, h->server);
+	struct frame f;
+
+	frame_parse(&f, h->frame.bytes, h->frame.length);
+	return s != NULL && director_forward(d, &f, &h->frame, s);
+}
+
+/* What goes is freed when the link has it: there are no more of them than a batch
+ * has room for. */
+void
+director_release(struct director *d)
+{
+	unsigned char *gone[HELD_FRAMES];
+	unsigned i, n = 0;
+
+	d->news = false;
+	if (d->held.count == 0)
+		return;
+	director_flush(d);
+	for (i = 0; i < d->held.count; i++) {
+		struct held_frame *h = &d->held.list[i];
+
+		if (!goes_now(d, h))
+			continue;
+		gone[n++] = h->frame.bytes;
+		h->frame.bytes = NULL;
+	}
+	director_flush(d);
+	while (n > 0)
+		free(gone[--n]);
+	held_close_up(&d->held);
+}
+
+void
+director_tick_held(struct director *d, uint64_t now)
+{
+	director_release(d);
+	d->stats.dropped_neighbor += held_expire(&d->held, now);
+}

@@ -1,0 +1,128 @@
+/* test_dsr_first.c: what comes before a director knows where its servers are. */
+#include "config.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { PORT = 7007, BURST = 5, HELD = 3 };
+
+static const struct netrig_options one = { .servers = 1 };
+static struct netrig rig;
+static struct dsrpen pen;
+static struct netrig_tap tap, before; /* at the server, at the director */
+
+static long
+count(const char *name)
+{
+	return report_number(dsrpen_ask(&pen, &rig, "dsr"), name);
+}
+
+/* Server 0 answers the director's question for its address, in place of its
+ * kernel, which was told not to. */
+static void
+answer(void)
+{
+	static const uint8_t reply[42] = { 2, 0, 0, 0x64, 0, 2, 2, 0, 0, 0x64,
+		0, 3, 8, 6, 0, 1, 8, 0, 6, 4, 0, 2, 2, 0, 0, 0x64, 0, 3, 192,
+		168, 100, 3, 2, 0, 0, 0x64, 0, 2 };
+
+	netrig_tap_send(&tap, reply, sizeof(reply));
+}
+
+/* How many more have come to the director. */
+static int
+datagrams(void)
+{
+	int n = 0;
+
+	while (netrig_tap_next(&before))
+		n += !before.outgoing && before.length > 34 &&
+		    before.bytes[12] == 8 && before.bytes[13] == 0 &&
+		    before.bytes[23] == IPPROTO_UDP;
+	return n;
+}
+
+static unsigned
+read_all(int fd)
+{
+	char got[64];
+	unsigned n = 0;
+
+	while (recv(fd, got, sizeof(got), MSG_DONTWAIT) > 0)
+		n++;
+	return n;
+}
+
+/* A datagram is sent once and for all: it comes or does not. */
+START_TEST(frames_wait_for_the_address)
+{
+	unsigned got = 0;
+	int near, far, i;
+
+	NEED_DSR_OF_OURS("first frames");
+	NEED_NETRIG(&rig, &one);
+	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 arp off\n");
+	netrig_tap(&tap, &rig, NETRIG_SERVER, "eth0");
+	netrig_tap(&before, &rig, NETRIG_DIRECTOR, "eth0");
+	far = netrig_listen(&rig, NETRIG_SERVER, SOCK_DGRAM, NETRIG_VIP4, PORT);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
+	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_DGRAM, NETRIG_VIP4, PORT);
+	for (i = 0; i < BURST; i++)
+		ck_assert_int_eq(send(near, "hello", 5, 0), 5);
+	/* the answer comes behind them, and before their time is over */
+	WAIT_FOR((i -= datagrams()) == 0, 5000);
+	ck_assert(!netrig_is_readable(far));
+	answer();
+	WAIT_FOR((got += read_all(far)) == HELD, 5000);
+	ck_assert_int_eq(count("held"), HELD);
+	ck_assert_int_eq(count("forwarded"), HELD);
+	ck_assert_int_eq(count("dropped_neighbor"), BURST - HELD);
+	/* the next one is not held */
+	ck_assert_int_eq(send(near, "hello", 5, 0), 5);
+	WAIT_FOR((got += read_all(far)) == HELD + 1, 5000);
+	ck_assert_int_eq(count("held"), HELD);
+	netrig_tap_close(&tap);
+	netrig_tap_close(&before);
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
+START_TEST(not_for_ever)
+{
+	int near;
+
+	NEED_DSR_OF_OURS("first frames");
+	NEED_NETRIG(&rig, &one);
+	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 arp off\n");
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
+	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_DGRAM, NETRIG_VIP4, PORT);
+	ck_assert_int_eq(send(near, "hello", 5, 0), 5);
+	WAIT_FOR(count("held") == 1, 5000);
+	WAIT_FOR(count("dropped_neighbor") == 1, 5000);
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_first");
+
+	SUITE_ADD(s, frames_wait_for_the_address, 60);
+	SUITE_ADD(s, not_for_ever, 60);
+	return suite_main(s);
+}

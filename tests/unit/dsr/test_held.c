@@ -1,0 +1,102 @@
+/* test_held.c: frames that wait for the address of their server. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsr/held.h"
+#include "support/suite.h"
+
+static struct held held;
+static unsigned char bytes[HELD_LENGTH + 1];
+
+static bool
+add(uint32_t server, unsigned length, uint64_t now)
+{
+	struct link_frame f = {
+		.bytes = bytes, .length = length, .offload.flags = LINK_CHECKSUM
+	};
+
+	memset(bytes, (int)(server + length), sizeof(bytes));
+	return held_add(&held, &f, server, now);
+}
+
+START_TEST(copies_in_order)
+{
+	ck_assert(add(1, 60, 1000));
+	ck_assert(add(1, 61, 1001));
+	ck_assert(add(0, HELD_LENGTH, 1002));
+	ck_assert(!add(0, HELD_LENGTH + 1, 1002));
+	memset(bytes, 0, sizeof(bytes));
+	ck_assert_uint_eq(held.count, 3);
+	for (unsigned i = 0; i < 3; i++) {
+		const struct link_frame *f = &held.list[i].frame;
+
+		ck_assert_uint_eq(f->length, i == 2 ? HELD_LENGTH : 60 + i);
+		ck_assert_uint_eq(f->offload.flags, LINK_CHECKSUM);
+		ck_assert_uint_eq(f->bytes[f->length - 1],
+		    (unsigned char)(held.list[i].server + f->length));
+	}
+	held_fini(&held);
+	ck_assert_uint_eq(held.count, 0);
+}
+END_TEST
+
+START_TEST(not_too_many)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < HELD_EACH; i++)
+		ck_assert(add(7, 60, 1000));
+	ck_assert(!add(7, 60, 1000));
+	for (i = 0; i < 100; i++)
+		n += add(100 + i, 60, 1000);
+	ck_assert_uint_eq(n, HELD_FRAMES - HELD_EACH);
+	held_fini(&held);
+}
+END_TEST
+
+START_TEST(not_too_long)
+{
+	ck_assert(add(1, 60, 1000));
+	ck_assert(add(2, 60, 1500));
+	ck_assert_uint_eq(held_expire(&held, 1000 + HELD_MS - 1), 0);
+	ck_assert_uint_eq(held_expire(&held, 1000 + HELD_MS), 1);
+	ck_assert_uint_eq(held.count, 1);
+	ck_assert_uint_eq(held.list[0].server, 2);
+	ck_assert_uint_eq(held_expire(&held, 5000), 1);
+	ck_assert(add(1, 60, 5000));
+	held_fini(&held);
+}
+END_TEST
+
+START_TEST(those_that_went_leave_no_gap)
+{
+	for (uint32_t i = 0; i < 5; i++)
+		ck_assert(add(i, 60, 1000 + i));
+	for (unsigned i = 0; i < 5; i += 2) {
+		free(held.list[i].frame.bytes);
+		held.list[i].frame.bytes = NULL;
+	}
+	held_close_up(&held);
+	ck_assert_uint_eq(held.count, 2);
+	ck_assert_uint_eq(held.list[0].server, 1);
+	ck_assert_uint_eq(held.list[1].server, 3);
+	held_fini(&held);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("held");
+	TCase *t = tcase_create("held");
+
+	tcase_add_test(t, copies_in_order);
+	tcase_add_test(t, not_too_many);
+	tcase_add_test(t, not_too_long);
+	tcase_add_test(t, those_that_went_leave_no_gap);
+	suite_add_tcase(s, t);
+	return suite_main(s);
+}
