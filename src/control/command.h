@@ -151,8 +151,9 @@ int run_help(struct call *c, struct error *e);
 int run_show(struct call *c, struct error *e);
 int run_statistics(struct call *c, struct error *e);
 int run_status(struct call *c, struct error *e);
-/* dsr_command.c */
+/* dsr_report.c */
 int run_dsr(struct call *c, struct error *e);
+/* dsr_command.c */
 int run_dsr_ip(struct call *c, struct error *e);
 int run_tarpit_acl(struct call *c, struct error *e);
 /* tls_command.c */

@@ -86,10 +86,21 @@ append(const char *bytes, size_t n, void *out)
 }
 
 static void
+begin_items(struct facts *f, const char *key)
+{
+	f->items = json_array();
+	put(f, key, f->items);
+}
+
+static void
 end_object(struct facts *f)
 {
 	struct reply *r = f->reply;
 
+	if (f->whole != NULL) {
+		(void)json_array_append_new(f->whole->items, f->object);
+		return;
+	}
 	if (r->listed)
 		(void)buffer_append(&r->out, ",\n", 2);
 	r->listed = r->in_list;
@@ -119,6 +130,13 @@ begin_object(struct facts *f)
 }
 
 static void
+begin_items(struct facts *f, const char *key)
+{
+	(void)f;
+	(void)key;
+}
+
+static void
 end_object(struct facts *f)
 {
 	(void)f;
@@ -139,13 +157,30 @@ facts_begin(struct facts *f, struct reply *r, enum facts_style style)
 }
 
 void
+facts_items(struct facts *whole, const char *key)
+{
+	if (whole->reply->json)
+		begin_items(whole, key);
+	else if (tells_text(whole) && whole->count > 0)
+		(void)buffer_append(&whole->reply->out, "\n", 1);
+	whole->count = 0;
+}
+
+void
+facts_item_begin(struct facts *f, struct facts *whole)
+{
+	facts_begin(f, whole->reply, FACTS_LINE);
+	f->whole = whole;
+}
+
+void
 facts_end(struct facts *f)
 {
 	struct reply *r = f->reply;
 
 	if (r->json && f->object != NULL) {
 		end_object(f);
-		if (!r->in_list)
+		if (!r->in_list && f->whole == NULL)
 			(void)buffer_append(&r->out, "\n", 1);
 	} else if (tells_text(f) && f->count > 0) {
 		(void)buffer_append(&r->out, "\n", 1);

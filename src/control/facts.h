@@ -6,8 +6,10 @@
  *     FACTS_SILENT  no text: the handler writes its own
  *
  * As JSON each is an object (made by the Jansson library); between
- * facts_list_begin() and _end() they are the items of an array. Nothing here
- * can fail visibly: what memory has no room for is missing. */
+ * facts_list_begin() and _end() they are the items of an array. Facts of a whole
+ * may be followed by lists of things that belong to it, FACTS_LINEs after it as
+ * text, arrays in its object as JSON. Nothing here can fail visibly: what memory
+ * has no room for is missing. */
 #ifndef PEN_CONTROL_FACTS_H
 #define PEN_CONTROL_FACTS_H
 
@@ -21,7 +23,9 @@ struct facts {
 	struct reply *reply;
 	enum facts_style style;
 	unsigned count;
-	void *object; /* of JSON */
+	void *object; /* of JSON, as the next */
+	void *items;
+	struct facts *whole; /* this is an item of its list; or NULL */
 };
 
 /* Whether JSON is built in. */
@@ -29,6 +33,10 @@ bool facts_have_json(void);
 
 void facts_begin(struct facts *f, struct reply *r, enum facts_style style);
 void facts_end(struct facts *f);
+/* A list with that name begins, empty as yet; the whole has told its own. */
+void facts_items(struct facts *whole, const char *key);
+/* An item of it, with facts_end(); the whole ends later. */
+void facts_item_begin(struct facts *f, struct facts *whole);
 /* NULL is null, and no text. */
 void facts_text(struct facts *f, const char *key, const char *value);
 void facts_number(struct facts *f, const char *key, uint64_t value);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/dsr_report.h"
 #include "control/pen.h"
 #include "control/report.h"
 
@@ -143,6 +144,8 @@ report_counters(const struct pen *p, struct reply *r)
 		    reason_name((enum reason)i));
 		facts_number(&f, name, st->reasons[i]);
 	}
+	if (p->director != NULL)
+		dsr_report_counters(&f, p->director, "dsr_");
 	facts_end(&f);
 }
 

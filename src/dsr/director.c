@@ -325,6 +325,18 @@ director_link(const struct director *d)
 	return d->link.ops->name;
 }
 
+const struct link_counters *
+director_link_counters(const struct director *d)
+{
+	return &d->link.count;
+}
+
+const struct neighbors *
+director_neighbors(const struct director *d)
+{
+	return &d->neighbors;
+}
+
 struct mac
 director_mac(const struct director *d)
 {

@@ -13,7 +13,9 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "dsr/dsr_flows.h"
+#include "dsr/link.h"
 #include "dsr/mac.h"
+#include "dsr/neighbor.h"
 #include "dsr/tarpit.h"
 #include "net/loop.h"
 #include "pool/acl.h"
@@ -68,6 +70,9 @@ const struct tarpit_stats *director_tarpit_stats(const struct director *d);
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
 const char *director_link(const struct director *d); /* its kind */
+const struct link_counters *director_link_counters(const struct director *d);
+/* Servers' and gateways', with neighbors_each(). */
+const struct neighbors *director_neighbors(const struct director *d);
 struct mac director_mac(const struct director *d);
 
 /* The server's hardware address; false while it is not known. */

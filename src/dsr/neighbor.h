@@ -151,6 +151,9 @@ struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
 void neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
 const struct mac *neighbor_mac(const struct neighbor *w);
+/* Each of them; `visit` must not add or drop any. */
+void neighbors_each(const struct neighbors *n,
+    void (*visit)(void *arg, const struct neighbor *w), void *arg);
 const char *neighbor_state_name(enum neighbor_state state);
 
 /* ---- VIPs ---- */

@@ -36,6 +36,27 @@ is_key(const struct table_link *l, const void *key)
 	return neighbor_is(key, &w->ip);
 }
 
+static const struct neighbor *
+neighbor_at(const struct list *order)
+{
+	return (const struct neighbor *)(const void *)((const char *)order -
+	    offsetof(struct neighbor, order));
+}
+
+void
+neighbors_each(const struct neighbors *n,
+    void (*visit)(void *arg, const struct neighbor *w), void *arg)
+{
+	const struct list *lists[] = { &n->ready, &n->asked, &n->fresh,
+		&n->failed };
+	const struct list *l;
+	size_t i;
+
+	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+		for (l = lists[i]->next; l != lists[i]; l = l->next)
+			visit(arg, neighbor_at(l));
+}
+
 struct neighbor *
 neighbors_find(struct neighbors *n, const struct peer *ip)
 {

@@ -17,6 +17,8 @@ pen -r {FRONT} {S0}
 ~ only at the start
 > tarpit_acl
 < tarpit_acl = -1
+> tarpit_acl json
+< {"tarpit_acl":-1}
 > tarpit_acl 3
 < tarpit_acl = 3
 > tarpit_acl

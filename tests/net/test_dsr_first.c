@@ -117,6 +117,43 @@ START_TEST(not_for_ever)
 }
 END_TEST
 
+/* The same words in both forms. */
+START_TEST(what_it_tells)
+{
+	const char *said;
+
+	NEED_DSR_OF_OURS("a report");
+	NEED_NETRIG(&rig, &one);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
+	    NETRIG_VIP4 ":0", netrig_server4(0), "192.168.100.99", NULL);
+	WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
+		     "\n0 mac 02:00:00:64:00:03\n1 mac unknown\n") != NULL,
+	    5000);
+	said = dsrpen_ask(&pen, &rig, "dsr");
+	ck_assert_ptr_nonnull(strstr(said, "\nlink_missed 0\n"));
+	ck_assert_ptr_nonnull(strstr(said, "\nflows_established 0\n"));
+	ck_assert_ptr_nonnull(strstr(
+	    said, "\n192.168.100.3 mac 02:00:00:64:00:03 state fresh age "));
+	ck_assert_ptr_nonnull(
+	    strstr(said, "\n192.168.100.99 mac unknown state "));
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&pen, &rig, "statistics"), "\ndsr_received "));
+	said = dsrpen_ask(&pen, &rig, "dsr json");
+	if (strstr(said, "built without Jansson") == NULL) {
+		ck_assert_ptr_nonnull(strstr(said, "{\"interface\":\"eth0\""));
+		ck_assert_ptr_nonnull(strstr(said,
+		    ",\"flows_established\":0,\"servers\":[{\"server\":0,"
+		    "\"mac\":\"02:00:00:64:00:03\"},{\"server\":1,"
+		    "\"mac\":null}],\"neighbors\":[{\"address\":"));
+		ck_assert_ptr_nonnull(strstr(
+		    said, "{\"address\":\"192.168.100.99\",\"mac\":null,"));
+		ck_assert_ptr_nonnull(strstr(said, "}]}\n"));
+	}
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -124,5 +161,6 @@ main(void)
 
 	SUITE_ADD(s, frames_wait_for_the_address, 60);
 	SUITE_ADD(s, not_for_ever, 60);
+	SUITE_ADD(s, what_it_tells, 60);
 	return suite_main(s);
 }

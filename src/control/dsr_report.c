@@ -1,0 +1,212 @@
+/* dsr_report.c: what direct return is doing; counters are rows. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/command.h"
+#include "control/dsr_report.h"
+#include "control/pen.h"
+
+/* ---- counters ---- */
+
+struct row {
+	const char *name;
+	size_t place; /* of an uint64_t in its struct */
+};
+
+static const struct row frames[] = {
+	{ "received", offsetof(struct director_stats, received) },
+	{ "received_bytes", offsetof(struct director_stats, received_bytes) },
+	{ "forwarded", offsetof(struct director_stats, forwarded) },
+	{ "forwarded_bytes", offsetof(struct director_stats, forwarded_bytes) },
+	{ "answered", offsetof(struct director_stats, answered) },
+	{ "held", offsetof(struct director_stats, held) },
+	{ "dropped_bad", offsetof(struct director_stats, dropped_bad) },
+	{ "dropped_other", offsetof(struct director_stats, dropped_other) },
+	{ "dropped_no_server",
+	    offsetof(struct director_stats, dropped_no_server) },
+	{ "dropped_neighbor",
+	    offsetof(struct director_stats, dropped_neighbor) },
+	{ "dropped_fragment",
+	    offsetof(struct director_stats, dropped_fragment) },
+	{ "dropped_send", offsetof(struct director_stats, dropped_send) },
+	{ NULL, 0 },
+};
+
+static const struct row tarpit[] = {
+	{ "tarpit_arp", offsetof(struct tarpit_stats, arp) },
+	{ "tarpit_syn", offsetof(struct tarpit_stats, syn) },
+	{ "tarpit_ack", offsetof(struct tarpit_stats, ack) },
+	{ "tarpit_limited", offsetof(struct tarpit_stats, limited) },
+	{ NULL, 0 },
+};
+
+static const struct row links[] = {
+	{ "link_received", offsetof(struct link_counters, received) },
+	{ "link_sent", offsetof(struct link_counters, sent) },
+	{ "link_merged", offsetof(struct link_counters, merged) },
+	{ "link_missed", offsetof(struct link_counters, missed) },
+	{ "link_cut", offsetof(struct link_counters, cut) },
+	{ "link_refused", offsetof(struct link_counters, refused) },
+	{ "link_too_long", offsetof(struct link_counters, too_long) },
+	{ NULL, 0 },
+};
+
+static const struct row neighbors[] = {
+	{ "neighbor_questions", offsetof(struct neighbors_stats, questions) },
+	{ "neighbor_answers", offsetof(struct neighbors_stats, answers) },
+	{ "neighbor_failures", offsetof(struct neighbors_stats, failures) },
+	{ "neighbor_moves", offsetof(struct neighbors_stats, moves) },
+	{ "neighbor_claims", offsetof(struct neighbors_stats, claims) },
+	{ "neighbor_conflicts", offsetof(struct neighbors_stats, conflicts) },
+	{ "neighbor_bad", offsetof(struct neighbors_stats, bad) },
+	{ NULL, 0 },
+};
+
+static const struct row flows[] = {
+	{ "flows_opened", offsetof(struct dsr_flows_stats, opened) },
+	{ "flows_expired",
+	    offsetof(struct dsr_flows_stats, ended[DSR_EXPIRED]) },
+	{ "flows_evicted",
+	    offsetof(struct dsr_flows_stats, ended[DSR_EVICTED]) },
+	{ "flows_pushed_out", offsetof(struct dsr_flows_stats, pushed_out) },
+	{ "flows_no_memory", offsetof(struct dsr_flows_stats, no_memory) },
+	{ NULL, 0 },
+};
+
+static void
+tell(struct facts *f, const char *prefix, const char *name, uint64_t value)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "%s%s", prefix, name);
+	facts_number(f, key, value);
+}
+
+static void
+tell_rows(struct facts *f, const char *prefix, const struct row *row,
+    const void *stats)
+{
+	uint64_t value;
+
+	for (; row->name != NULL; row++) {
+		memcpy(&value, (const char *)stats + row->place, sizeof(value));
+		tell(f, prefix, row->name, value);
+	}
+}
+
+static void
+tell_flows(struct facts *f, const char *prefix, const struct dsr_flows *w)
+{
+	char name[64];
+	int i;
+
+	tell(f, prefix, "flows", w->count);
+	tell(f, prefix, "flows_max", w->max);
+	tell(f, prefix, "flows_peak", w->stats.peak);
+	tell_rows(f, prefix, flows, &w->stats);
+	for (i = 0; i < DSR_STATES; i++) {
+		snprintf(name, sizeof(name), "flows_%s",
+		    dsr_state_name((enum dsr_state)i));
+		tell(f, prefix, name, w->lists[i].count);
+	}
+}
+
+void
+dsr_report_counters(
+    struct facts *f, const struct director *d, const char *prefix)
+{
+	tell_rows(f, prefix, frames, director_stats(d));
+	tell_rows(f, prefix, tarpit, director_tarpit_stats(d));
+	tell_rows(f, prefix, links, director_link_counters(d));
+	tell_rows(f, prefix, neighbors, &director_neighbors(d)->stats);
+	tell_flows(f, prefix, director_flows(d));
+}
+
+/* ---- dsr ---- */
+
+/* "unknown" is a word of the text; JSON has null. */
+static void
+tell_mac(struct facts *f, const struct mac *mac)
+{
+	char text[MAC_TEXT_MAX];
+
+	if (mac != NULL)
+		facts_text(f, "mac", mac_format(mac, text));
+	else if (f->reply->json)
+		facts_text(f, "mac", NULL);
+	else
+		facts_text(f, "mac", "unknown");
+}
+
+static void
+tell_servers(struct facts *whole, const struct pen *p)
+{
+	struct facts f;
+	struct mac mac;
+	unsigned i;
+
+	facts_items(whole, "servers");
+	for (i = 0; i < pool_count(p->pool); i++) {
+		const struct server *s = pool_server(p->pool, i);
+
+		if (!s->present)
+			continue;
+		facts_item_begin(&f, whole);
+		facts_number(&f, "server", i);
+		tell_mac(&f,
+		    director_server_mac(p->director, s, &mac) ? &mac : NULL);
+		facts_end(&f);
+	}
+}
+
+struct listing {
+	struct facts *whole;
+	uint64_t now;
+};
+
+/* The last address that was answered for is told when it failed, too. */
+static void
+tell_neighbor(void *arg, const struct neighbor *w)
+{
+	const struct listing *l = arg;
+	char ip[PEER_TEXT_MAX];
+	struct facts f;
+
+	facts_item_begin(&f, l->whole);
+	facts_text(&f, "address", peer_format_host(&w->ip, ip));
+	tell_mac(&f, w->answered != 0 ? &w->mac : NULL);
+	facts_text(&f, "state", neighbor_state_name(w->state));
+	if (w->answered != 0)
+		facts_number(&f, "age", (l->now - w->answered) / 1000);
+	else
+		facts_text(&f, "age", NULL);
+	facts_end(&f);
+}
+
+int
+run_dsr(struct call *c, struct error *e)
+{
+	const struct pen *p = c->pen;
+	const struct director *d = p->director;
+	char text[MAC_TEXT_MAX];
+	struct mac mac;
+	struct facts f;
+	struct listing l = { .whole = &f };
+
+	if (d == NULL)
+		return error_set(e, "dsr_if is not set");
+	mac = director_mac(d);
+	l.now = loop_now(p->loop);
+	facts_begin(&f, c->reply, FACTS_LINES);
+	facts_text(&f, "interface", c->plan->config.dsr.interface);
+	facts_text(&f, "link", director_link(d));
+	facts_text(&f, "mac", mac_format(&mac, text));
+	dsr_report_counters(&f, d, "");
+	tell_servers(&f, p);
+	facts_items(&f, "neighbors");
+	neighbors_each(director_neighbors(d), tell_neighbor, &l);
+	facts_end(&f);
+	return 0;
+}
