@@ -1,0 +1,107 @@
+/* test_dsr_places.c: several addresses, several ports of them: what is for others
+ * stays outside. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static const struct netrig_options one = { .servers = 1 };
+static struct netrig rig;
+static struct dsrpen pen;
+
+/* Places of clients'. The server has all of them. */
+static const struct place {
+	const char *vip;
+	int port;
+	bool served;
+} places[] = {
+	{ NETRIG_VIP4, 80, true },
+	{ NETRIG_VIP4, 443, true },
+	{ NETRIG_VIP4, 81, false },
+	{ NETRIG_VIP4, 53, false },
+	{ NETRIG_VIP4_B, 80, true },
+	{ NETRIG_VIP4_B, 40000, true },
+	{ NETRIG_VIP6, 53, true },
+	{ NETRIG_VIP6, 80, false },
+	{ NETRIG_VIP6_B, 53, false },
+};
+
+enum { PLACES = sizeof(places) / sizeof(places[0]) };
+
+static int at[PLACES], from[PLACES];
+
+static long
+others(void)
+{
+	return report_number(dsrpen_ask(&pen, &rig, "dsr"), "dropped_other");
+}
+
+static bool
+all_are_there(void)
+{
+	for (unsigned i = 0; i < PLACES; i++)
+		if (places[i].served && !netrig_is_readable(at[i]))
+			return false;
+	return true;
+}
+
+static void
+expect_right_ones(int type)
+{
+	long before = others(), wrong = 0;
+	unsigned i;
+
+	for (i = 0; i < PLACES; i++) {
+		at[i] = netrig_listen(
+		    &rig, NETRIG_SERVER, type, places[i].vip, places[i].port);
+		from[i] = netrig_dial(
+		    &rig, NETRIG_CLIENT, type, places[i].vip, places[i].port);
+		if (type == SOCK_DGRAM)
+			(void)send(from[i], "x", 1, 0);
+		/* nobody answers for the last one at all */
+		wrong += !places[i].served && i + 1 < PLACES;
+	}
+	WAIT_FOR(all_are_there(), 10000);
+	WAIT_FOR(others() >= before + wrong, 10000);
+	for (i = 0; i < PLACES; i++) {
+		ck_assert_msg(places[i].served == netrig_is_readable(at[i]),
+		    "%s %d", places[i].vip, places[i].port);
+		close(from[i]);
+		close(at[i]);
+	}
+}
+
+/* The server has one address, of IPv4: hardware has no family. */
+START_TEST(several_places)
+{
+	NEED_DSR_OF_OURS("several places");
+	NEED_NETRIG(&rig, &one);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
+	    NETRIG_VIP4 ":80," NETRIG_VIP4 ":443," NETRIG_VIP4_B
+			":0,[" NETRIG_VIP6 "]:53",
+	    netrig_server4(0), NULL);
+	expect_right_ones(_i == 0 ? SOCK_STREAM : SOCK_DGRAM);
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_places");
+	TCase *t = tcase_create("dsr_places");
+
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, several_places, 0, 2);
+	suite_add_tcase(s, t);
+	return suite_main(s);
+}
