@@ -42,6 +42,67 @@ parse_listen_port(const char *text, uint16_t *port, struct error *e)
 	return strcmp(text, "0") == 0 ? 0 : resolve_port(text, port, e);
 }
 
+struct ports {
+	unsigned count;
+	uint16_t port[LISTEN_MAX];
+};
+
+static int
+add_port(struct ports *p, uint16_t port, struct error *e)
+{
+	if (p->count == LISTEN_MAX)
+		return error_set(e, "more than %d ports", LISTEN_MAX);
+	p->port[p->count++] = port;
+	return 0;
+}
+
+/* "FIRST-LAST", or one. */
+static int
+parse_range(struct ports *p, char *text, struct error *e)
+{
+	size_t digits = strspn(text, "0123456789");
+	bool range = digits > 0 && text[digits] == '-';
+	uint16_t first, last;
+
+	if (range)
+		text[digits] = '\0';
+	if ((range ? resolve_port(text, &first, e)
+		   : parse_listen_port(text, &first, e)) < 0)
+		return -1;
+	last = first;
+	if (range && resolve_port(text + digits + 1, &last, e) < 0)
+		return -1;
+	if (last < first)
+		return error_set(
+		    e, "ports %u-%u: the first is the higher one", first, last);
+	for (; first < last; first++)
+		if (add_port(p, first, e) < 0)
+			return -1;
+	return add_port(p, last, e);
+}
+
+/* Several are joined by '+', which is in the name of few services. */
+static int
+parse_ports(struct ports *p, char *text, struct error *e)
+{
+	char *rest = text, *one;
+	struct error none;
+	uint16_t port;
+
+	p->count = 0;
+	if (parse_listen_port(text, &port, &none) == 0)
+		return add_port(p, port, e);
+	while (rest != NULL) {
+		one = rest;
+		rest = strchr(one, '+');
+		if (rest != NULL)
+			*rest++ = '\0';
+		if (parse_range(p, one, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
 /* One address without commas. */
 static int
 parse_one(
@@ -51,8 +112,8 @@ parse_one(
 	const char *host = text;
 	struct resolved r;
 	struct addr a;
-	uint16_t port;
-	unsigned i;
+	struct ports p;
+	unsigned i, k;
 
 	if (addr_is_unix_text(text))
 		return parse_unix(&a, text, e) < 0 ? -1
@@ -66,12 +127,15 @@ parse_one(
 	}
 	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
 		host = "0.0.0.0";
-	if (parse_listen_port(colon != NULL ? colon + 1 : text, &port, e) < 0 ||
-	    resolve_host(host, port, how, &r, e) < 0)
+	if (parse_ports(&p, colon != NULL ? colon + 1 : text, e) < 0 ||
+	    resolve_host(host, 0, how, &r, e) < 0)
 		return -1;
-	for (i = 0; i < r.count; i++)
-		if (add_listener(list, &r.addr[i], e) < 0)
-			return -1;
+	for (k = 0; k < p.count; k++)
+		for (i = 0; i < r.count; i++) {
+			addr_set_port(&r.addr[i], p.port[k]);
+			if (add_listener(list, &r.addr[i], e) < 0)
+				return -1;
+		}
 	return 0;
 }
 

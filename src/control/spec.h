@@ -1,7 +1,8 @@
 /* spec.h: the addresses of the command line.
  *
- *     listening  [ADDRESS:]PORT | /PATH | @NAME, several joined by commas; the
- *                last colon separates the port, so ::1:2222 and :::2222 work
+ *     listening  [ADDRESS:]PORTS | /PATH | @NAME, several joined by commas; the
+ *                last colon separates the ports, so ::1:2222 and :::2222 work;
+ *                PORTS is 80, or 80+443+8000-8010
  *     server     HOST[:PORT[:SOFT[:HARD[:WEIGHT[:PRIO]]]]] | [V6]:PORT... |
  *                /PATH | @NAME
  *

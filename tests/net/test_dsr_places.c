@@ -85,8 +85,7 @@ START_TEST(several_places)
 	NEED_DSR_OF_OURS("several places");
 	NEED_NETRIG(&rig, &one);
 	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
-	    NETRIG_VIP4 ":80," NETRIG_VIP4 ":443," NETRIG_VIP4_B
-			":0,[" NETRIG_VIP6 "]:53",
+	    NETRIG_VIP4 ":80+443," NETRIG_VIP4_B ":0,[" NETRIG_VIP6 "]:53",
 	    netrig_server4(0), NULL);
 	expect_right_ones(_i == 0 ? SOCK_STREAM : SOCK_DGRAM);
 	dsrpen_down(&pen);

@@ -54,6 +54,12 @@ START_TEST(listening)
 	listens("./ssh", "./ssh");
 	listens("@name,8080", "@name 0.0.0.0:8080");
 	listens("10.0.0.10:0", "10.0.0.10:0"); /* all ports */
+	listens("80+443", "0.0.0.0:80 0.0.0.0:443");
+	listens("[::1]:80+smtp+8000-8002,81",
+	    "[::1]:80 [::1]:25 [::1]:8000 [::1]:8001 [::1]:8002 0.0.0.0:81");
+	listens("::1:65534-65535", "[::1]:65534 [::1]:65535");
+	listens("80-80", "0.0.0.0:80");
+	listens("http-alt", "0.0.0.0:8080");
 }
 END_TEST
 
@@ -64,6 +70,16 @@ START_TEST(bad_listening)
 	refuses("80,", "no port");
 	refuses("no-such-service-at-all", "no port and no service");
 	refuses("@", "no path");
+	refuses("80+", "no port");
+	refuses("+80", "no port");
+	refuses("80++81", "no port");
+	refuses("80-", "no port");
+	refuses("-80", "no port");
+	refuses("90-80", "the first is the higher one");
+	refuses("0-80", "out of range");
+	refuses("80-65536", "out of range");
+	refuses("1-64,70", "more than 64");
+	refuses("1-65", "more than 64");
 }
 END_TEST
 
