@@ -27,6 +27,7 @@ struct question {
 	const struct frame *frame;
 	struct peer target;
 	struct mac asker;
+	bool to_all; /* so that whoever has it would have heard */
 };
 
 /* ---- out ---- */
@@ -178,8 +179,10 @@ is_silent(const struct tarpit *t, const struct trap *p, uint64_t now)
 static bool
 is_ours(struct tarpit *t, const struct question *q, uint64_t now)
 {
-	struct trap *p = take(t, &q->target);
+	struct trap *p = q->to_all ? take(t, &q->target) : find(t, &q->target);
 
+	if (!q->to_all)
+		return p != NULL && p->state == TRAP_OURS && !begins(p, now);
 	if (begins(p, now)) {
 		set_state(p, TRAP_ASKED, now);
 		p->asker = q->asker;
@@ -274,7 +277,9 @@ void
 tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now)
 {
 	struct mac to = frame_mac_to(f);
-	struct question q = { .frame = f, .asker = frame_mac_from(f) };
+	struct question q = { .frame = f,
+		.asker = frame_mac_from(f),
+		.to_all = !mac_is_station(&to) };
 	struct arp a;
 	struct ndp d;
 

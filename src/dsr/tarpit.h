@@ -15,14 +15,15 @@
  * same ports differ is for the client's own number to see to, RFC 6528.)
  *
  * An address in use must not be hit:
- *   - It is ours only when the same machine has asked for it again, over at
+ *   - It is ours only when the same machine has asked all for it again, over at
  *     least TARPIT_SILENT_MS: with the usual questions each second the third
  *     one, which still is in time. We ask too, where we have an address to ask
  *     from, and whoever answers has it.
  *   - Whoever says that it has an address, in any ARP or NDP message we hear,
  *     has it, also when it only asks whether it is free (RFC 5227, RFC 4862):
  *     such questions get no answer. It is left alone for TARPIT_USED_MS.
- *   - After TARPIT_HOLD_MS it is ours no more, and all begins anew.
+ *   - After TARPIT_HOLD_MS it is ours no more, and all begins anew: who only asks
+ *     us whether it is still here must ask all again.
  *   - Advertisements do not override what others know.
  * So many addresses are remembered, those that were heard of last; who is not
  * among them is where it all begins.

@@ -330,6 +330,9 @@ START_TEST(it_must_be_silent_again_after_a_while)
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(says_ours(50));
 	now++;
+	/* who asks us alone keeps the one from hearing who may have it */
+	for (int i = 0; i < 4; i++, now += 1000)
+		ck_assert_uint_eq(ask_as(&asker, &own, 1, 50), 0);
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(asks_for(50));
 	now += 1000;
@@ -363,6 +366,7 @@ START_TEST(memory_is_bounded)
 	unsigned i;
 
 	begin(_i);
+	ask_as(&asker, &own, 1, 40);
 	get(50);
 	claim(60, false);
 	for (i = 0; i < TARPIT_TRAPS - 1; i++) {
