@@ -32,6 +32,7 @@ dsr/test_neighbor
 dsr/test_neighbor_claims
 dsr/test_neighbor_vip
 dsr/test_tarpit
+dsr/test_tarpit_flows
 '
 # The code under test, and what these programs share.
 sources='

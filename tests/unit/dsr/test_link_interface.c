@@ -154,6 +154,30 @@ START_TEST(closing_leaves_the_interface_as_it_was)
 }
 END_TEST
 
+/* More groups than could be joined one by one. */
+START_TEST(a_net_wants_all_groups)
+{
+	struct link_net net = {
+		.ip.family = AF_INET6, .ip.ip = { 0xfd }, .bits = 64
+	};
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	if (strstr(veth_ip_says("-d link show near"), "allmulti 0") == NULL)
+		SKIP("this ip does not tell");
+	rig.filter.net = &net;
+	rig.filter.nets = 1;
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("-d link show near"), "allmulti 1"));
+	rig.filter.nets = 0;
+	ck_assert_int_eq(link_set_filter(&rig.near, &rig.filter, &e), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(veth_ip_says("-d link show near"), "allmulti 0"));
+}
+END_TEST
+
 START_TEST(what_cannot_be_opened_says_why)
 {
 	struct link l;
@@ -228,6 +252,7 @@ main(void)
 	tcase_add_test(t, addresses_change_while_it_is_open);
 	tcase_add_test(t, an_interface_that_goes_down_is_told);
 	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
+	tcase_add_test(t, a_net_wants_all_groups);
 	tcase_add_test(t, what_cannot_be_opened_says_why);
 	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
 	suite_add_tcase(s, t);
