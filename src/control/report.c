@@ -55,6 +55,8 @@ report_server_state(const struct server *s)
 
 	if (!s->present)
 		return s->addrs.count > 0 ? "removed" : "empty";
+	if (s->admin == SERVER_ENABLED && s->health.down)
+		return "unhealthy";
 	if (s->admin == SERVER_ENABLED && s->blacklisted_until != 0)
 		return "blacklisted";
 	return admin[s->admin];

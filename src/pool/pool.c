@@ -18,6 +18,7 @@ pool_options_init(struct pool_options *o)
 		.hash_prefix6 = 128,
 		.clients_max = 65536,
 		.blacklist_ms = 30 * 1000,
+		.health = { .rise = 2, .fall = 3 },
 	};
 }
 
@@ -164,6 +165,7 @@ become(struct server *s, const struct server_spec *spec)
 	if (!s->present || !same_addresses(&s->addrs, &spec->addrs)) {
 		heap_remove(&s->pool->revive, pool_revive_number(s));
 		s->blacklisted_until = 0;
+		s->health = (struct health){ .down = false };
 		s->admin = SERVER_ENABLED;
 		s->connects = s->failures = s->sent = s->received = 0;
 		s->addr_first = 0;

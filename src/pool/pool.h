@@ -31,6 +31,7 @@ struct pool_options {
 	uint64_t clients_max; /* remembered at the most */
 	uint64_t blacklist_ms;
 	int client_acl; /* the list that clients must pass */
+	struct health_options health;
 };
 
 /* What one client has tried so far; all zero before its first choice. */
@@ -119,6 +120,11 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* The connect failed: blacklists `s`. It counts until pool_closed(). */
 void pool_failed(struct pool *p, struct server *s, uint64_t now);
+/* A check of `s`, a server of the list, went well or not. Returns whether it is
+ * healthy now and was not, or the other way round. */
+bool pool_checked(struct pool *p, struct server *s, bool good, uint64_t now);
+/* It is not checked any more, and counts as healthy. */
+void pool_unchecked(struct pool *p, struct server *s);
 /* Ends the blacklistings whose time is over, as pool_choose() does too. */
 void pool_revive(struct pool *p, uint64_t now);
 /* Bytes of a connection, up to the server and down to the client, are added to

@@ -35,7 +35,7 @@ pool_is_listed(const struct server *s)
 static bool
 is_serving(const struct server *s)
 {
-	return s->present && s->blacklisted_until == 0 &&
+	return s->present && s->blacklisted_until == 0 && !s->health.down &&
 	    s->admin != SERVER_DISABLED &&
 	    (s->hard == 0 || s->connections < s->hard);
 }
@@ -331,6 +331,23 @@ pool_failed(struct pool *p, struct server *s, uint64_t now)
 		return;
 	s->blacklisted_until = now + ms;
 	heap_set(&p->revive, pool_revive_number(s), s->blacklisted_until);
+	refresh(s);
+}
+
+bool
+pool_checked(struct pool *p, struct server *s, bool good, uint64_t now)
+{
+	if (!health_take(&s->health, &p->options.health, good, now))
+		return false;
+	refresh(s);
+	return true;
+}
+
+void
+pool_unchecked(struct pool *p, struct server *s)
+{
+	(void)p;
+	s->health = (struct health){ .down = false };
 	refresh(s);
 }
 

@@ -7,5 +7,5 @@ bool
 server_is_healthy(const struct server *s)
 {
 	return s->present && s->admin == SERVER_ENABLED &&
-	    s->blacklisted_until == 0;
+	    s->blacklisted_until == 0 && !s->health.down;
 }

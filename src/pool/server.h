@@ -3,7 +3,8 @@
  *        UP <-----------------.
  *        |  connect failed     | blacklist time over, or a connect succeeded
  *        '---> BLACKLISTED ----'
- *     administrative, on top of either: drain (no new clients), down (nobody)
+ *     checks, on top of either: unhealthy (no new clients)
+ *     administrative, on top of all: drain (no new clients), down (nobody)
  *
  * A server knows no sockets. Every change that decides whether it may be
  * chosen goes through a function of pool.h, which keeps its indexes in step;
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "pool/health.h"
 
 struct pool;
 
@@ -54,6 +56,7 @@ struct server {
 
 	enum server_admin admin;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
+	struct health health;	    /* by checks; up while there are none */
 
 	uint64_t connections; /* open now */
 	uint64_t connects;    /* counters since the start */

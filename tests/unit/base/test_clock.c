@@ -42,6 +42,15 @@ START_TEST(milliseconds)
 }
 END_TEST
 
+START_TEST(microseconds)
+{
+	uint64_t before = system_us(), now = clock_monotonic_us();
+
+	ck_assert_uint_ge(now, before);
+	ck_assert_uint_le(now, system_us());
+}
+END_TEST
+
 int
 main(void)
 {
@@ -49,5 +58,6 @@ main(void)
 
 	SUITE_ADD(s, never_goes_back, 10);
 	SUITE_ADD(s, milliseconds, 10);
+	SUITE_ADD(s, microseconds, 10);
 	return suite_main(s);
 }

@@ -1,0 +1,20 @@
+/* health.c: rise and fall. */
+#include "config.h"
+
+#include "pool/health.h"
+
+bool
+health_take(
+    struct health *h, const struct health_options *o, bool good, uint64_t now)
+{
+	if (good != h->down) {
+		h->against = 0;
+		return false;
+	}
+	if (++h->against < (good ? o->rise : o->fall))
+		return false;
+	h->down = !good;
+	h->against = 0;
+	h->since = now;
+	return true;
+}
