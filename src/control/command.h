@@ -156,6 +156,9 @@ int run_dsr(struct call *c, struct error *e);
 /* dsr_command.c */
 int run_dsr_ip(struct call *c, struct error *e);
 int run_tarpit_acl(struct call *c, struct error *e);
+/* check_command.c */
+int run_check(struct call *c, struct error *e);
+int run_checks(struct call *c, struct error *e);
 /* tls_command.c */
 int run_ssl_cert(struct call *c, struct error *e);
 int run_ssl_key(struct call *c, struct error *e);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "base/log.h"
+#include "control/checks.h"
 #include "control/direct.h"
 #include "dsr/director.h"
 
@@ -39,6 +40,8 @@ direct_check(const struct plan *p, struct error *e)
 	for (i = 0; i < p->listen.count; i++)
 		if (check_address(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
+	if (checks_allow(p, e) < 0)
+		return -1;
 	if (!direct_is_wanted(p))
 		return 0;
 	if (p->config.frontend.dns || p->config.frontend.dummy ||
@@ -74,7 +77,9 @@ direct_open(struct pen *p, struct error *e)
 
 	direct_warn(p);
 	p->director = director_new(p->loop, p->pool, &o, list, n, e);
-	return p->director != NULL ? direct_set_tarpit(p, p->plan, e) : -1;
+	if (p->director == NULL || direct_set_tarpit(p, p->plan, e) < 0)
+		return -1;
+	return checks_begin(p, e);
 }
 
 static const struct acl *

@@ -20,6 +20,7 @@ static const struct row frames[] = {
 	{ "received_bytes", offsetof(struct director_stats, received_bytes) },
 	{ "forwarded", offsetof(struct director_stats, forwarded) },
 	{ "forwarded_bytes", offsetof(struct director_stats, forwarded_bytes) },
+	{ "probes", offsetof(struct director_stats, probes) },
 	{ "answered", offsetof(struct director_stats, answered) },
 	{ "held", offsetof(struct director_stats, held) },
 	{ "dropped_bad", offsetof(struct director_stats, dropped_bad) },

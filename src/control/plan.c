@@ -82,6 +82,8 @@ config_init(struct config *c)
 	c->dsr = (struct dsr_settings){
 		.flows = 1000000, .announce = true, .tarpit_acl = -1
 	};
+	c->checks =
+	    (struct check_settings){ .interval_ms = 2000, .timeout_ms = 1000 };
 }
 
 struct plan *

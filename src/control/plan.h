@@ -44,6 +44,14 @@ struct dsr_settings {
 	int tarpit_acl; /* list of addresses to hold; -1: none */
 };
 
+/* How servers are checked. */
+enum check_kind { CHECK_NONE, CHECK_DSR };
+struct check_settings {
+	enum check_kind kind;
+	uint16_t port; /* to ask where the listening address has none */
+	uint64_t interval_ms, timeout_ms;
+};
+
 /* What rows of the table point into. Strings are the plan's own. */
 struct config {
 	struct pool_options pool;
@@ -52,6 +60,7 @@ struct config {
 	struct mode_options mode;
 	struct tls_settings tls;
 	struct dsr_settings dsr;
+	struct check_settings checks;
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	int control_acl; /* the list that TCP control clients must pass */
@@ -112,6 +121,8 @@ bool server_plan_equal(
 void plan_print(const struct plan *p, struct buffer *text);
 /* "off", "first", "every". */
 const char *mode_udp_proxy_name(enum udp_proxy when);
+/* "none", "dsr". */
+const char *check_kind_name(enum check_kind kind);
 /* "default", "on", "off". */
 const char *server_tls_name(enum server_tls tls);
 /* "tls1.2" of 12; of one bit. */

@@ -60,6 +60,18 @@ print_dsr_ips(const struct dsr_settings *s, struct buffer *text)
 			print_address(text, "dsr_ip", &s->ip[i]);
 }
 
+static void
+print_check(const struct check_settings *s, struct buffer *text)
+{
+	if (s->kind == CHECK_NONE)
+		reply_add(text, "no check\n");
+	else if (s->port == 0)
+		reply_add(text, "check %s\n", check_kind_name(s->kind));
+	else
+		reply_add(
+		    text, "check %s %u\n", check_kind_name(s->kind), s->port);
+}
+
 void
 plan_print_settings(const struct plan *p, struct buffer *text)
 {
@@ -99,6 +111,7 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 		print_text(text, "tarpit_acl", NULL);
 	else
 		reply_add(text, "tarpit_acl %d\n", c->dsr.tarpit_acl);
+	print_check(&c->checks, text);
 }
 
 static void

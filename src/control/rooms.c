@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/words.h"
 #include "control/adopt.h"
+#include "control/checks.h"
 #include "control/direct.h"
 #include "net/resolve.h"
 #include "proxy/requestlog.h"
@@ -183,4 +184,5 @@ rooms_commit(struct pen *p, const struct plan *draft, struct changes *c)
 	}
 	frontend_set_options(p->frontend, &draft->config.frontend);
 	secure_commit(p, draft, &c->secure);
+	checks_commit(p, draft);
 }

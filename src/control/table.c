@@ -322,6 +322,22 @@ const struct command command_table[] = {
 	    "nobody has; -1: none"),
 	REPORT("dsr", NULL, run_dsr, "prints the state of direct return"),
 
+	/* checks */
+	CHANGE("check", '\0', NULL, "[dsr [PORT]]", ROW_NO, run_check,
+	    "ask servers whether they are well; dsr: a SYN on the way that "
+	    "clients' frames take"),
+	VALUE("check_interval", '\0', "check-interval", "[SEC]", KIND_SECONDS,
+	    checks.interval_ms, 1, LONG_MS, "how often each server is asked"),
+	VALUE("check_timeout", '\0', "check-timeout", "[SEC]", KIND_SECONDS,
+	    checks.timeout_ms, 1, LONG_MS, "how long its answer may take"),
+	VALUE("check_rise", '\0', "check-rise", "[N]", KIND_UNSIGNED,
+	    pool.health.rise, 1, 1 << 20,
+	    "good answers in a row that make a server healthy"),
+	VALUE("check_fall", '\0', "check-fall", "[N]", KIND_UNSIGNED,
+	    pool.health.fall, 1, 1 << 20,
+	    "bad or missing ones that make it unhealthy"),
+	REPORT("checks", NULL, run_checks, "prints what checks found out"),
+
 	/* configuration */
 	TEXT("config", 'F', "config", "FILE", ROW_OPTION, file,
 	    "configuration: a command a line, read again on SIGHUP"),

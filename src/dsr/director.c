@@ -46,6 +46,20 @@ director_forward(struct director *d, struct frame *f,
 	return true;
 }
 
+bool
+director_send(struct director *d, const struct server *s, unsigned char *bytes,
+    size_t length)
+{
+	struct link_frame l = { .bytes = bytes, .length = (unsigned)length };
+	struct frame f;
+
+	frame_parse(&f, bytes, length);
+	if (!director_forward(d, &f, &l, s))
+		return false;
+	director_flush(d);
+	return true;
+}
+
 /* ---- kinds of frames ---- */
 
 static void
@@ -58,6 +72,14 @@ send_to(struct director *d, struct frame *f, const struct link_frame *l,
 		director_hold(d, f, l, s);
 }
 
+/* A server that has not the address but passes packets on sends a probe's question
+ * back: another server must not answer it. */
+static bool
+is_question_of_ours(const struct director *d, const struct frame *f)
+{
+	return d->check.on && director_is_own(d, &f->from);
+}
+
 static void
 on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
@@ -66,9 +88,14 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	struct server *s;
 
 	if (!director_serves(d, f)) {
-		if (!director_tarpit_on_flow(
+		if (!director_on_probe(d, f, l) &&
+		    !director_tarpit_on_flow(
 			d, f, (l->offload.flags & LINK_CHECKSUM) != 0))
 			d->stats.dropped_other++;
+		return;
+	}
+	if (is_question_of_ours(d, f)) {
+		d->stats.dropped_other++;
 		return;
 	}
 	director_note_vlan(d, f);
@@ -232,6 +259,7 @@ on_tick(struct timer *t)
 
 	director_tick_neighbors(d, now);
 	director_tick_held(d, now);
+	director_tick_probes(d);
 	link_look(&d->link);
 	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
 	(void)timer_start(d->loop, t, more ? 1 : TICK_MS);
@@ -247,6 +275,8 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 	if (dsr_flows_init(&d->flows, (uint32_t)o->flows, FRAGMENTS) < 0)
 		return error_set(e, "out of memory");
 	director_open_flows(d);
+	if (director_open_probes(d) < 0)
+		return error_set(e, "out of memory");
 	if (link_open(&d->link, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;
@@ -268,6 +298,7 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	d->options = *o;
 	watch_init(&d->watch);
 	timer_init(&d->tick, on_tick);
+	director_set_own(d);
 	if (director_set_places(d, list, count, e) == 0 &&
 	    open_all(d, o, e) == 0)
 		return d;
@@ -300,6 +331,7 @@ director_free(struct director *d)
 		link_close(&d->link);
 	}
 	held_fini(&d->held);
+	director_close_probes(d);
 	dsr_flows_fini(&d->flows);
 	free(d->places);
 	free(d);

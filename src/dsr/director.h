@@ -16,6 +16,7 @@
 #include "dsr/link.h"
 #include "dsr/mac.h"
 #include "dsr/neighbor.h"
+#include "dsr/probe.h"
 #include "dsr/tarpit.h"
 #include "net/loop.h"
 #include "pool/acl.h"
@@ -33,6 +34,7 @@ struct director_options {
 struct director_stats {
 	uint64_t received, received_bytes;   /* frames */
 	uint64_t forwarded, forwarded_bytes; /* to servers */
+	uint64_t probes;		     /* of them, of checks: ours */
 	uint64_t answered;		     /* ARP, NDP, tarpit: ours */
 	uint64_t dropped_bad;		     /* malformed */
 	uint64_t dropped_other;		     /* not for us */
@@ -41,6 +43,13 @@ struct director_stats {
 	uint64_t dropped_neighbor; /* it did not come to be known */
 	uint64_t dropped_fragment; /* whose first one was not seen */
 	uint64_t dropped_send;	   /* the link did not take */
+};
+
+/* Whether servers are asked, and how; see probe.h. */
+struct director_check {
+	bool on;
+	uint16_t port; /* of places that clients come to at any port */
+	uint64_t interval_ms, timeout_ms;
 };
 
 struct director;
@@ -67,6 +76,16 @@ int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
 const struct tarpit_stats *director_tarpit_stats(const struct director *d);
+/* Checks servers so from now on: from the own address of each place's family, which
+ * there must be. Servers that are well enough, and those that are not, are told to
+ * the pool. Nothing happens when nothing changes. Returns 0, or -1 with a sentence
+ * and all as it was. */
+int director_set_check(
+    struct director *d, const struct director_check *c, struct error *e);
+/* What was found out last of a server; NULL: it is not checked. */
+const struct probe_report *director_probed(
+    const struct director *d, const struct server *s);
+
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
 const char *director_link(const struct director *d); /* its kind */

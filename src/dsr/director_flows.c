@@ -32,6 +32,15 @@ may_go_on(const struct director *d, const struct server *s)
 	    s->blacklisted_until <= loop_now(d->loop);
 }
 
+/* What an unhealthy server need not go on with: a connection that is not there yet,
+ * or a datagram, which another server knows as little about as this one. */
+static bool
+has_nothing_yet(const struct frame *f)
+{
+	return f->protocol != IPPROTO_TCP ||
+	    (f->tcp_flags & (FRAME_SYN | FRAME_ACK | FRAME_RST)) == FRAME_SYN;
+}
+
 /* Flows that have said goodbye are remembered for their last frames; they are no
  * load, and the server does not have them in its count. */
 static bool
@@ -137,7 +146,8 @@ director_server_for(struct director *d, struct arrival *a, unsigned bytes)
 	if (w == NULL)
 		return begin(d, a, bytes);
 	s = director_server_of(d, w->server);
-	if (!may_go_on(d, s) || dsr_flow_begins_again(w, a->frame.tcp_flags)) {
+	if (!may_go_on(d, s) || dsr_flow_begins_again(w, a->frame.tcp_flags) ||
+	    (s->health.down && has_nothing_yet(&a->frame))) {
 		dsr_flows_remove(&d->flows, w);
 		return begin(d, a, bytes);
 	}

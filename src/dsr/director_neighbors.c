@@ -86,6 +86,17 @@ director_server_is_gone(struct director *d, const struct server *s)
 	return w != NULL && w->state == NEIGHBOR_FAILED;
 }
 
+bool
+director_server_is_new(const struct director *d, const struct server *s)
+{
+	const struct neighbor *w = known_neighbor(d, s);
+	uint32_t at = director_number_of(s);
+
+	return at >= d->targets_n ||
+	    d->targets[at].generation != s->generation ||
+	    (w != NULL && w->state == NEIGHBOR_NEW);
+}
+
 void
 director_doubt_server(struct director *d, const struct server *s)
 {
@@ -216,6 +227,8 @@ director_note_vlan(struct director *d, const struct frame *f)
 	log_info("segment has tag vlan=%u", vlan);
 	d->vlan = vlan;
 	neighbors_set_vlan(&d->neighbors, vlan);
+	/* what went out with another tag says nothing about them */
+	director_forget_checks(d);
 	if (d->options.announce)
 		neighbors_announce(&d->neighbors, now);
 }
@@ -278,12 +291,10 @@ director_open_neighbors(struct director *d, struct error *e)
 		.send = send_frame,
 		.on_change = on_change,
 		.on_conflict = on_conflict,
+		.ip4 = d->own[0],
+		.ip6 = d->own[1],
 		.arg = d };
 
-	if (d->options.ip[0].len > 0)
-		peer_from_addr(&o.ip4, &d->options.ip[0]);
-	if (d->options.ip[1].len > 0)
-		peer_from_addr(&o.ip6, &d->options.ip[1]);
 	if (neighbors_init(&d->neighbors, &o, loop_now(d->loop)) < 0)
 		return error_set(e, "out of memory");
 	each_server(d, ask_for, NULL);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "dsr/director_private.h"
 
 bool
@@ -33,20 +34,48 @@ director_serves(const struct director *d, const struct frame *f)
 	return false;
 }
 
+void
+director_set_own(struct director *d)
+{
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		if (d->options.ip[i].len == 0)
+			continue;
+		peer_from_addr(&d->own[i], &d->options.ip[i]);
+		d->own[i].scope = 0;
+		d->own[i].port = 0;
+	}
+}
+
+bool
+director_is_own(const struct director *d, const struct peer *at)
+{
+	const struct peer *own = &d->own[at->family == AF_INET6];
+
+	return own->family != 0 && peer_same_host(own, at);
+}
+
 struct link_filter
 director_filter(const struct director *d, struct peer *places, unsigned count)
 {
-	return (struct link_filter){ .address = places,
+	struct link_filter f = { .address = places,
 		.count = count,
 		.net = d->tarpit_nets,
 		.nets = d->tarpit_nets_n };
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		if (d->own[i].family != 0)
+			places[f.count++] = d->own[i];
+	return f;
 }
 
 int
 director_set_places(struct director *d, const struct peer *list, unsigned count,
     struct error *e)
 {
-	struct peer *new = calloc(count > 0 ? count : 1, sizeof(*new));
+	struct peer *new = calloc((size_t)count + 2, sizeof(*new));
 	struct link_filter filter;
 	struct peer *old;
 	unsigned olds;
@@ -63,8 +92,11 @@ director_set_places(struct director *d, const struct peer *list, unsigned count,
 	olds = d->count;
 	d->places = new;
 	d->count = count;
-	if (d->open)
+	if (d->open) {
 		director_set_vips(d, old, olds);
+		if (director_change_probes(d) < 0)
+			log_error("out of memory");
+	}
 	free(old);
 	return 0;
 }

@@ -1,7 +1,8 @@
 /* director_private.h: the inside of a director, for director.c (frames),
  * director_flows.c (servers of flows), director_places.c (addresses of clients'),
  * director_tarpit.c (addresses of nobody), director_neighbors.c (hardware
- * addresses) and director_held.c (frames that wait for one). */
+ * addresses), director_held.c (frames that wait for one) and director_probes.c
+ * (checks). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -23,6 +24,7 @@ struct director {
 	struct loop *loop;
 	struct pool *pool;
 	struct director_options options; /* strings: while it is opened only */
+	struct peer own[2];		 /* IPv4, IPv6; family 0: none */
 	struct peer *places;		 /* addresses and ports of clients' */
 	unsigned count;
 	struct link link;
@@ -41,6 +43,9 @@ struct director {
 	unsigned tarpit_nets_n;
 	struct held held;
 	bool news; /* of a server's hardware address: some of them can go */
+	struct director_check check;
+	struct probes probes;
+	struct timer probing;
 	struct director_stats stats;
 	struct link_frame out[DIRECTOR_BATCH];
 	unsigned out_n;
@@ -60,6 +65,11 @@ struct arrival {
 bool director_forward(struct director *d, struct frame *f,
     const struct link_frame *l, const struct server *s);
 void director_flush(struct director *d);
+/* Sends a frame of our own, `bytes` without MACs, to the server as clients' frames get
+ * there. False when it is not known where that is; what the link does not take is
+ * lost, as on any wire. */
+bool director_send(struct director *d, const struct server *s,
+    unsigned char *bytes, size_t length);
 
 /* ---- director_places.c ---- */
 
@@ -67,9 +77,14 @@ void director_flush(struct director *d);
 bool director_has_address(const struct director *d, const struct peer *at);
 bool director_serves(const struct director *d, const struct frame *f);
 
-/* The filter for these, which it is made of, and for the tarpit. */
+/* The filter for these, which it is made of, for own addresses, for which there is
+ * room behind them, and for the tarpit. */
 struct link_filter director_filter(
     const struct director *d, struct peer *places, unsigned count);
+/* From the options. */
+void director_set_own(struct director *d);
+/* Whether it is an own address on the segment. */
+bool director_is_own(const struct director *d, const struct peer *at);
 
 /* ---- director_held.c ---- */
 
@@ -117,5 +132,23 @@ void director_tick_neighbors(struct director *d, uint64_t now);
 void director_doubt_server(struct director *d, const struct server *s);
 /* Whether nobody has answered for the server's address. */
 bool director_server_is_gone(struct director *d, const struct server *s);
+
+/* Whether its address was asked for, and it is too early to expect an answer. */
+bool director_server_is_new(const struct director *d, const struct server *s);
+
+/* ---- director_probes.c ---- */
+
+int director_open_probes(struct director *d);
+void director_close_probes(struct director *d);
+/* Follows the list of servers. */
+void director_tick_probes(struct director *d);
+/* The places are others now. Returns 0, or -1 with errno ENOMEM. */
+int director_change_probes(struct director *d);
+/* Servers are as if they had never been checked. */
+void director_forget_checks(struct director *d);
+/* A frame came that is for no place. Returns whether it is something between
+ * probes and servers. */
+bool director_on_probe(
+    struct director *d, const struct frame *f, const struct link_frame *l);
 
 #endif

@@ -7,6 +7,8 @@ bool
 health_take(
     struct health *h, const struct health_options *o, bool good, uint64_t now)
 {
+	if (h->since == 0)
+		h->since = now;
 	if (good != h->down) {
 		h->against = 0;
 		return false;

@@ -17,7 +17,8 @@ struct health_options {
 struct health {
 	bool down;
 	unsigned against; /* results in a row that say the contrary */
-	uint64_t since;	  /* ms: when that began; 0: it never changed */
+	uint64_t since;	  /* ms: it is so since then, as far as checks know;
+			   * 0: there was none */
 };
 
 /* A result; `now` in ms. Returns whether it has changed what the server is. */

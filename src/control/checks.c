@@ -1,0 +1,77 @@
+/* checks.c: a plan's checks of servers: what they need, and who carries them out. */
+#include "config.h"
+
+#include "base/log.h"
+#include "control/checks.h"
+#include "control/direct.h"
+#include "dsr/director.h"
+
+static int
+check_place(const struct plan *p, const struct addr *at, struct error *e)
+{
+	const struct dsr_settings *s = &p->config.dsr;
+	bool v6 = at->u.sa.sa_family == AF_INET6;
+	struct addr host = *at;
+	unsigned i;
+
+	addr_set_port(&host, 0);
+	for (i = 0; i < 2; i++)
+		if (s->ip[i].len > 0 && addr_equal(&s->ip[i], &host))
+			return error_set(e,
+			    "check dsr: dsr_ip must not be an address that "
+			    "clients use");
+	if (s->ip[v6].len == 0)
+		return error_set(e,
+		    "check dsr needs a dsr_ip of %s to ask servers from",
+		    v6 ? "IPv6" : "IPv4");
+	if (addr_port(at) == 0 && p->config.checks.port == 0)
+		return error_set(e,
+		    "check dsr needs a port to ask, as the listening address "
+		    "has none");
+	return 0;
+}
+
+int
+checks_allow(const struct plan *p, struct error *e)
+{
+	unsigned i;
+
+	if (p->config.checks.kind != CHECK_DSR)
+		return 0;
+	if (!direct_is_wanted(p))
+		return error_set(e, "check dsr: dsr_if is not set");
+	if (p->config.frontend.udp)
+		return error_set(
+		    e, "check dsr asks by TCP, which -U keeps from servers");
+	for (i = 0; i < p->listen.count; i++)
+		if (check_place(p, &p->listen.entry[i].at, e) < 0)
+			return -1;
+	return 0;
+}
+
+static struct director_check
+probing(const struct check_settings *s)
+{
+	return (struct director_check){ .on = s->kind == CHECK_DSR,
+		.port = s->port,
+		.interval_ms = s->interval_ms,
+		.timeout_ms = s->timeout_ms };
+}
+
+int
+checks_begin(struct pen *p, struct error *e)
+{
+	struct director_check c = probing(&p->plan->config.checks);
+
+	return director_set_check(p->director, &c, e);
+}
+
+void
+checks_commit(struct pen *p, const struct plan *draft)
+{
+	struct director_check c = probing(&draft->config.checks);
+	struct error e;
+
+	if (p->director != NULL && director_set_check(p->director, &c, &e) < 0)
+		log_error("checks not changed error=\"%s\"", e.text);
+}
