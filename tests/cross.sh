@@ -31,18 +31,19 @@ dsr/test_held
 dsr/test_neighbor
 dsr/test_neighbor_claims
 dsr/test_neighbor_vip
+dsr/test_probe
 dsr/test_tarpit
 dsr/test_tarpit_flows
 '
 # The code under test, and what these programs share.
 sources='
-src/base/addr.c src/base/hash.c src/base/number.c src/base/peer.c
-src/base/table.c
+src/base/addr.c src/base/hash.c src/base/heap.c src/base/number.c
+src/base/peer.c src/base/table.c
 src/dsr/dsr_flows.c src/dsr/dsr_flows_memory.c src/dsr/dsr_fragments.c
 src/dsr/frame.c src/dsr/frame_arp.c src/dsr/frame_ip.c src/dsr/frame_make.c
 src/dsr/frame_ndp.c src/dsr/frame_sum.c src/dsr/frame_tcp.c src/dsr/held.c
 src/dsr/mac.c src/dsr/neighbor.c src/dsr/neighbor_server.c
-src/dsr/neighbor_vip.c src/dsr/rate.c src/dsr/tarpit.c
+src/dsr/neighbor_vip.c src/dsr/probe.c src/dsr/rate.c src/dsr/tarpit.c
 tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
 tests/unit/dsr/mold.c tests/unit/dsr/samples.c
 tests/support/plain/plain.c

@@ -146,6 +146,50 @@ START_TEST(refused_changes_nothing)
 END_TEST
 
 static void
+refuses(const char *line, const char *why)
+{
+	const char *before = printed();
+
+	ck_assert_msg(run(line) == -1, "%s: taken", line);
+	ck_assert_msg(strstr(e.text, why) != NULL, "%s: %s", line, e.text);
+	ck_assert_str_eq(printed(), before);
+}
+
+/* A check of direct return has no sense without it, nor without an own address of
+ * each family that clients use. */
+START_TEST(check_has_needs)
+{
+	const char *written;
+
+	begin(two);
+	refuses("check dsr 80", "dsr_if is not set");
+	takes("dsr_if none0; listen 10.0.0.9:0");
+	refuses("check dsr 80", "needs a dsr_ip of IPv4");
+	takes("dsr_ip fd00::2");
+	refuses("check dsr 80", "needs a dsr_ip of IPv4");
+	takes("dsr_ip 10.0.0.2");
+	refuses("check dsr", "needs a port to ask");
+	takes("check dsr 80");
+	refuses("no dsr_ip", "needs a dsr_ip of IPv4");
+	refuses("dsr_ip 10.0.0.9", "must not be an address that clients use");
+	refuses("udp", "asks by TCP");
+	refuses("no dsr_if", "");
+	takes("listen 10.0.0.9:80,[fd00::9]:443; check dsr");
+	refuses("listen 10.0.0.9:80,[fd00::9]:0", "needs a port to ask");
+	refuses("no dsr_ip", "needs a dsr_ip of");
+	takes("check dsr 8080; check_rise 7; check_interval 0.25");
+	ck_assert_ptr_nonnull(strstr(printed(), "\ncheck dsr 8080\n"));
+	written = printed();
+	takes("no check; no dsr_ip");
+	ck_assert_ptr_nonnull(strstr(printed(), "\nno check\n"));
+	write_file(scratch("checked"), written);
+	takes(text("include %s", scratch("checked")));
+	ck_assert_str_eq(printed(), written);
+	pen_free(pen);
+}
+END_TEST
+
+static void
 file_fails(const char *file, const char *wanted)
 {
 	const char *before = printed(), *path = pen->given->config.file;
@@ -372,6 +416,7 @@ main(void)
 	SUITE_ADD(s, written_is_a_fixed_point, 20);
 	SUITE_ADD(s, reserve_at_a_path, 10);
 	SUITE_ADD(s, refused_changes_nothing, 60);
+	SUITE_ADD(s, check_has_needs, 10);
 	SUITE_ADD(s, wrong_lines_have_places, 30);
 	SUITE_ADD(s, lines_are_joined, 10);
 	SUITE_ADD(s, reload_knows_servers, 10);
