@@ -24,6 +24,7 @@ dsr/test_dsr_flows
 dsr/test_dsr_fragments
 dsr/test_dsr_full
 dsr/test_frame
+dsr/test_frame_cut
 dsr/test_frame_make
 dsr/test_frame_random
 dsr/test_frame_tunnel
@@ -31,6 +32,7 @@ dsr/test_held
 dsr/test_neighbor
 dsr/test_neighbor_claims
 dsr/test_neighbor_vip
+dsr/test_path_mtu
 dsr/test_probe
 dsr/test_tarpit
 dsr/test_tarpit_flows
@@ -40,10 +42,12 @@ sources='
 src/base/addr.c src/base/hash.c src/base/heap.c src/base/number.c
 src/base/peer.c src/base/table.c
 src/dsr/dsr_flows.c src/dsr/dsr_flows_memory.c src/dsr/dsr_fragments.c
-src/dsr/frame.c src/dsr/frame_arp.c src/dsr/frame_ip.c src/dsr/frame_make.c
-src/dsr/frame_ndp.c src/dsr/frame_sum.c src/dsr/frame_tcp.c src/dsr/held.c
+src/dsr/frame.c src/dsr/frame_arp.c src/dsr/frame_cut.c src/dsr/frame_ip.c
+src/dsr/frame_make.c src/dsr/frame_ndp.c src/dsr/frame_sum.c
+src/dsr/frame_tcp.c src/dsr/frame_tunnel.c src/dsr/held.c
 src/dsr/mac.c src/dsr/neighbor.c src/dsr/neighbor_server.c
-src/dsr/neighbor_vip.c src/dsr/probe.c src/dsr/rate.c src/dsr/tarpit.c
+src/dsr/neighbor_vip.c src/dsr/path_mtu.c src/dsr/probe.c src/dsr/rate.c
+src/dsr/tarpit.c
 tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
 tests/unit/dsr/mold.c tests/unit/dsr/samples.c
 tests/support/plain/plain.c

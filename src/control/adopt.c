@@ -259,6 +259,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	spec.prio = s->prio;
 	spec.acl = s->acl;
 	spec.tls = s->tls;
+	spec.forward = s->forward;
 	set = c->index == SERVER_EMERGENCY ? pool_set_emergency(p->pool, &spec)
 	    : c->index == SERVER_ABUSE
 	    ? pool_set_abuse(p->pool, &spec)

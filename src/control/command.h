@@ -155,6 +155,7 @@ int run_status(struct call *c, struct error *e);
 int run_dsr(struct call *c, struct error *e);
 /* dsr_command.c */
 int run_dsr_ip(struct call *c, struct error *e);
+int run_dsr_forward(struct call *c, struct error *e);
 int run_tarpit_acl(struct call *c, struct error *e);
 /* check_command.c */
 int run_check(struct call *c, struct error *e);

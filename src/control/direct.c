@@ -1,6 +1,8 @@
 /* direct.c: a plan's words as a director's. */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "control/checks.h"
 #include "control/direct.h"
@@ -32,6 +34,109 @@ check_address(const struct plan *p, const struct addr *at, struct error *e)
 	    "\"%s\": direct return needs the address that clients use", text);
 }
 
+/* ---- the way to servers ---- */
+
+bool
+direct_is_tunnelled(const struct plan *p, enum server_forward forward)
+{
+	return forward == SERVER_FORWARD_TUNNEL ||
+	    (forward == SERVER_FORWARD_AS_SET && p->config.dsr.tunnel);
+}
+
+static bool
+is_tunnelled(const struct plan *p, const struct server_plan *s)
+{
+	return s->host != NULL && direct_is_tunnelled(p, s->forward);
+}
+
+/* What the plan wants; false: its gateway is no address. */
+static bool
+read_forward(const struct plan *p, struct director_forward *f)
+{
+	const struct dsr_settings *s = &p->config.dsr;
+	struct addr a;
+	unsigned i;
+
+	memset(f, 0, sizeof(*f));
+	f->tunnel = s->tunnel;
+	f->tunnels =
+	    is_tunnelled(p, &p->emergency) || is_tunnelled(p, &p->abuse);
+	for (i = 0; i < p->count && !f->tunnels; i++)
+		f->tunnels = is_tunnelled(p, &p->servers[i]);
+	if (s->gateway == NULL)
+		return true;
+	f->has_gateway_mac = mac_parse(&f->gateway_mac, s->gateway) == 0;
+	if (f->has_gateway_mac)
+		return mac_is_station(&f->gateway_mac);
+	if (addr_parse_ip(&a, s->gateway, 0) < 0 || addr_is_any(&a))
+		return false;
+	peer_from_addr(&f->gateway, &a);
+	f->gateway.scope = 0;
+	return true;
+}
+
+/* Tunnels through a gateway come from an own address of the server's family. */
+static int
+check_source(const struct plan *p, const struct server_plan *s, struct error *e)
+{
+	bool v6;
+	struct addr a;
+
+	if (!is_tunnelled(p, s) || addr_parse_ip(&a, s->host, 0) < 0)
+		return 0;
+	v6 = a.u.sa.sa_family == AF_INET6;
+	if (p->config.dsr.ip[v6].len > 0)
+		return 0;
+	return error_set(e,
+	    "server \"%.150s\": a tunnel through dsr_gateway needs an IPv%d "
+	    "dsr_ip",
+	    s->host, v6 ? 6 : 4);
+}
+
+static int
+check_forward(const struct plan *p, struct error *e)
+{
+	struct director_forward f;
+	unsigned i;
+
+	if (!read_forward(p, &f))
+		return error_set(e,
+		    "dsr_gateway: \"%.100s\" is no address of a router",
+		    p->config.dsr.gateway);
+	if (p->config.dsr.gateway == NULL)
+		return 0;
+	for (i = 0; i < p->count; i++)
+		if (check_source(p, &p->servers[i], e) < 0)
+			return -1;
+	if (check_source(p, &p->emergency, e) < 0)
+		return -1;
+	return check_source(p, &p->abuse, e);
+}
+
+int
+direct_prepare(struct pen *p, const struct plan *draft, struct error *e)
+{
+	struct director_forward f;
+
+	if (p->director == NULL)
+		return 0;
+	(void)read_forward(draft, &f);
+	return director_prepare_forward(p->director, &f, e);
+}
+
+void
+direct_commit(struct pen *p, const struct plan *draft)
+{
+	struct director_forward f;
+
+	if (p->director == NULL)
+		return;
+	(void)read_forward(draft, &f);
+	director_set_forward(p->director, &f);
+}
+
+/* ---- what a plan may want ---- */
+
 int
 direct_check(const struct plan *p, struct error *e)
 {
@@ -49,7 +154,7 @@ direct_check(const struct plan *p, struct error *e)
 		return error_set(e,
 		    "direct return passes frames on as they are: no dns, "
 		    "dummy or TLS");
-	return 0;
+	return check_forward(p, e);
 }
 
 static unsigned
@@ -76,6 +181,7 @@ direct_open(struct pen *p, struct error *e)
 	unsigned n = places(&p->plan->listen, list);
 
 	direct_warn(p);
+	(void)read_forward(p->plan, &o.forward);
 	p->director = director_new(p->loop, p->pool, &o, list, n, e);
 	if (p->director == NULL || direct_set_tarpit(p, p->plan, e) < 0)
 		return -1;

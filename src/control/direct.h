@@ -9,6 +9,13 @@
  * sentence. */
 int direct_check(const struct plan *draft, struct error *e);
 bool direct_is_wanted(const struct plan *p);
+/* Whether a server that says this of itself gets its packets in tunnels. */
+bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
+/* Opens what the draft's way to servers needs. Returns 0, or -1 with a sentence;
+ * without direct return there is nothing to do. */
+int direct_prepare(struct pen *p, const struct plan *draft, struct error *e);
+/* Packets get to servers as the draft says, whose servers are in place. */
+void direct_commit(struct pen *p, const struct plan *draft);
 /* Opens the interface. Returns 0, or -1 with a sentence. */
 int direct_open(struct pen *p, struct error *e);
 /* Holds what a plan's tarpit wants held from now on. Returns 0, or -1 with a

@@ -32,12 +32,14 @@ add_vip(struct wish *w, const struct addr *at)
 	w->is.vips++;
 }
 
+/* Those with tunnels need not be on the segment. */
 static void
-add_server(struct wish *w, const struct server *s)
+add_server(struct wish *w, const struct plan *p, const struct server *s)
 {
 	struct inspect_server *new = &w->server[w->is.servers];
 
-	if (s == NULL || !s->present || s->addrs.count == 0)
+	if (s == NULL || !s->present || s->addrs.count == 0 ||
+	    direct_is_tunnelled(p, s->forward))
 		return;
 	peer_from_addr(&new->ip, &s->addrs.addr[s->addr_first]);
 	new->number = s->index;
@@ -67,9 +69,9 @@ make_wish(struct wish *w, const struct pen *p)
 		return -1;
 	w->is.server = w->server;
 	for (i = 0; i < n; i++)
-		add_server(w, pool_server(p->pool, i));
-	add_server(w, pool_emergency(p->pool));
-	add_server(w, pool_abuse(p->pool));
+		add_server(w, plan, pool_server(p->pool, i));
+	add_server(w, plan, pool_emergency(p->pool));
+	add_server(w, plan, pool_abuse(p->pool));
 	return 0;
 }
 

@@ -26,6 +26,17 @@ run_dsr_ip(struct call *c, struct error *e)
 	return 0;
 }
 
+int
+run_dsr_forward(struct call *c, struct error *e)
+{
+	const char *word = c->words->count == 1 ? c->words->word[0] : "";
+
+	if (strcmp(word, "mac") != 0 && strcmp(word, "tunnel") != 0)
+		return error_set(e, "expects %s", c->row->args);
+	c->plan->config.dsr.tunnel = strcmp(word, "tunnel") == 0;
+	return 0;
+}
+
 static int
 set_tarpit_acl(struct call *c, struct error *e)
 {

@@ -20,6 +20,8 @@ static const struct row frames[] = {
 	{ "received_bytes", offsetof(struct director_stats, received_bytes) },
 	{ "forwarded", offsetof(struct director_stats, forwarded) },
 	{ "forwarded_bytes", offsetof(struct director_stats, forwarded_bytes) },
+	{ "tunnelled", offsetof(struct director_stats, tunnelled) },
+	{ "too_big", offsetof(struct director_stats, too_big) },
 	{ "probes", offsetof(struct director_stats, probes) },
 	{ "answered", offsetof(struct director_stats, answered) },
 	{ "held", offsetof(struct director_stats, held) },
@@ -144,8 +146,8 @@ tell_mac(struct facts *f, const struct mac *mac)
 static void
 tell_servers(struct facts *whole, const struct pen *p)
 {
+	struct director_way w;
 	struct facts f;
-	struct mac mac;
 	unsigned i;
 
 	facts_items(whole, "servers");
@@ -156,8 +158,14 @@ tell_servers(struct facts *whole, const struct pen *p)
 			continue;
 		facts_item_begin(&f, whole);
 		facts_number(&f, "server", i);
-		tell_mac(&f,
-		    director_server_mac(p->director, s, &mac) ? &mac : NULL);
+		director_way(p->director, s, &w);
+		if (w.route)
+			facts_text(&f, "mac", "route");
+		else
+			tell_mac(&f, w.has_mac ? &w.mac : NULL);
+		facts_text(&f, "forward", w.tunnel ? "tunnel" : "mac");
+		if (w.path_mtu != 0)
+			facts_number(&f, "path_mtu", w.path_mtu);
 		facts_end(&f);
 	}
 }

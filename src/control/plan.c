@@ -206,5 +206,5 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 	    a->weight == b->weight && a->soft == b->soft &&
 	    a->hard == b->hard && a->blacklist_ms == b->blacklist_ms &&
 	    a->admin_set == b->admin_set && a->admin == b->admin &&
-	    a->tls == b->tls;
+	    a->tls == b->tls && a->forward == b->forward;
 }

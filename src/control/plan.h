@@ -41,6 +41,8 @@ struct dsr_settings {
 	struct addr ip[2];
 	uint64_t flows;
 	bool announce;
+	bool tunnel;	/* to servers that do not say otherwise */
+	char *gateway;	/* of tunnels: IP or MAC; NULL: none */
 	int tarpit_acl; /* list of addresses to hold; -1: none */
 };
 
@@ -125,6 +127,8 @@ const char *mode_udp_proxy_name(enum udp_proxy when);
 const char *check_kind_name(enum check_kind kind);
 /* "default", "on", "off". */
 const char *server_tls_name(enum server_tls tls);
+/* "default", "mac", "tunnel". */
+const char *server_forward_name(enum server_forward forward);
 /* "tls1.2" of 12; of one bit. */
 const char *tls_min_name(unsigned min);
 const char *tls_option_name(unsigned bit);

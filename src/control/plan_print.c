@@ -107,6 +107,7 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 	reply_add(text, "debug %llu\n", (unsigned long long)c->debug);
 	print_address(text, "source", &f->source);
 	print_dsr_ips(&c->dsr, text);
+	reply_add(text, "dsr_forward %s\n", c->dsr.tunnel ? "tunnel" : "mac");
 	if (c->dsr.tarpit_acl < 0)
 		print_text(text, "tarpit_acl", NULL);
 	else
@@ -196,6 +197,8 @@ print_server_words(const struct server_plan *s, struct buffer *text)
 		reply_add(text, " acl %d", s->acl);
 	if (s->tls != SERVER_TLS_AS_SET)
 		reply_add(text, " tls %s", server_tls_name(s->tls));
+	if (s->forward != SERVER_FORWARD_AS_SET)
+		reply_add(text, " forward %s", server_forward_name(s->forward));
 	if (s->admin_set)
 		reply_add(text, " %s", admin[s->admin]);
 	(void)buffer_append(text, "\n", 1);

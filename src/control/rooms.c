@@ -128,6 +128,8 @@ prepare_running(
 {
 	const char *before = p->plan->config.log, *now = draft->config.log;
 
+	if (direct_prepare(p, draft, e) < 0)
+		return -1;
 	c->log_changed = !text_equal(before, now);
 	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
 		return -1;
@@ -184,5 +186,6 @@ rooms_commit(struct pen *p, const struct plan *draft, struct changes *c)
 	}
 	frontend_set_options(p->frontend, &draft->config.frontend);
 	secure_commit(p, draft, &c->secure);
+	direct_commit(p, draft);
 	checks_commit(p, draft);
 }

@@ -86,20 +86,53 @@ server_tls_name(enum server_tls tls)
 	return tls_words[tls];
 }
 
+/* Its place in a list of three; -1: it is not there. */
+static int
+place_of(const char *const list[3], const char *word)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		if (strcmp(list[i], word) == 0)
+			return i;
+	return -1;
+}
+
 static int
 set_tls(
     struct call *c, struct server_plan *s, const char *word, struct error *e)
 {
-	int i;
+	int i = place_of(tls_words, word);
 
 	(void)c;
-	for (i = 0; i < 3; i++)
-		if (strcmp(tls_words[i], word) == 0) {
-			s->tls = (enum server_tls)i;
-			return 0;
-		}
-	return error_set(
-	    e, "tls expects on, off or default, got \"%.100s\"", word);
+	if (i < 0)
+		return error_set(
+		    e, "tls expects on, off or default, got \"%.100s\"", word);
+	s->tls = (enum server_tls)i;
+	return 0;
+}
+
+static const char *const forward_words[] = { "default", "mac", "tunnel" };
+
+const char *
+server_forward_name(enum server_forward forward)
+{
+	return forward_words[forward];
+}
+
+static int
+set_forward(
+    struct call *c, struct server_plan *s, const char *word, struct error *e)
+{
+	int i = place_of(forward_words, word);
+
+	(void)c;
+	if (i < 0)
+		return error_set(e,
+		    "forward expects mac, tunnel or default, got \"%.100s\"",
+		    word);
+	s->forward = (enum server_forward)i;
+	return 0;
 }
 
 static void
@@ -142,6 +175,7 @@ static const struct key keys[] = {
 	{ "weight", SERVER_WEIGHT_MAX, NULL, put_weight },
 	{ "prio", INT32_MAX, NULL, put_prio },
 	{ "tls", 0, set_tls, NULL },
+	{ "forward", 0, set_forward, NULL },
 };
 
 static int
@@ -158,7 +192,8 @@ set_key(struct call *c, struct server_plan *s, const char *name,
 	if (key == NULL)
 		return error_set(e,
 		    "\"%.100s\": expected acl, address, port, max, hard, "
-		    "blacklist, weight, prio, tls, up, drain, down or remove",
+		    "blacklist, weight, prio, tls, forward, up, drain, down "
+		    "or remove",
 		    name);
 	if (word == NULL)
 		return error_set(e, "\"%.100s\" lacks its value", name);

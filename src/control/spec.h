@@ -44,6 +44,7 @@ struct server_plan {
 	bool admin_set; /* else it stays as it is */
 	enum server_admin admin;
 	enum server_tls tls;
+	enum server_forward forward;
 };
 
 /* Empty, with the defaults of a new one. */

@@ -112,7 +112,7 @@ const struct command command_table[] = {
 	CHANGE("server", '\0', NULL,
 	    "N|all [acl A] [address IP] [port P] [max S] [hard H] "
 	    "[blacklist SEC] [weight W] [prio P] [tls on|off] "
-	    "[up|drain|down|remove] | add "
+	    "[forward mac|tunnel] [up|drain|down|remove] | add "
 	    "SPEC",
 	    ROW_OPERATE, run_server,
 	    "sets up, adds or removes a server; N may be new"),
@@ -317,6 +317,12 @@ const struct command command_table[] = {
 	    "tell the segment at the start that the addresses are here (on by "
 	    "default)",
 	    KIND_FLAG, ROW_START, AT(dsr.announce), 0, 0, NULL, NULL },
+	CHANGE("dsr_forward", '\0', "dsr-forward", "mac|tunnel", 0,
+	    run_dsr_forward,
+	    "how packets get to servers: by hardware address, or IP in IP"),
+	TEXT("dsr_gateway", '\0', "dsr-gateway", "[IP|MAC]", ROW_NO,
+	    dsr.gateway,
+	    "next hop of tunnels on that segment; else the kernel's route"),
 	CHANGE("tarpit_acl", '\0', "tarpit-acl", "[N]", ROW_NO, run_tarpit_acl,
 	    "hold up who connects to addresses that this list permits and "
 	    "nobody has; -1: none"),

@@ -21,6 +21,8 @@ director_flush(struct director *d)
 {
 	int sent;
 
+	if (d->tunnels != NULL)
+		director_flush_tunnels(d);
 	if (d->out_n == 0)
 		return;
 	sent = link_send(&d->link, d->out, d->out_n);
@@ -36,6 +38,8 @@ director_forward(struct director *d, struct frame *f,
 {
 	struct mac to;
 
+	if (d->tunnels != NULL && director_is_tunnelled(d, s))
+		return director_tunnel(d, f, l, s);
 	if (!director_server_mac(d, s, &to))
 		return false;
 	frame_set_macs(f, &to, &d->link.mac);
@@ -144,7 +148,7 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 {
 	if (director_has_address(d, &f->to))
 		send_to(d, f, l, director_choose(d, &f->from));
-	else
+	else if (!director_on_tunnel_error(d, f))
 		d->stats.dropped_other++;
 }
 
@@ -258,6 +262,7 @@ on_tick(struct timer *t)
 	bool more;
 
 	director_tick_neighbors(d, now);
+	director_tick_tunnels(d, now);
 	director_tick_held(d, now);
 	director_tick_probes(d);
 	link_look(&d->link);
@@ -280,6 +285,9 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 	if (link_open(&d->link, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;
+	if (director_prepare_forward(d, &o->forward, e) < 0)
+		return -1;
+	d->forward = o->forward;
 	return director_open_neighbors(d, e);
 }
 
@@ -330,6 +338,7 @@ director_free(struct director *d)
 		director_tarpit_close(d);
 		link_close(&d->link);
 	}
+	director_close_tunnels(d);
 	held_fini(&d->held);
 	director_close_probes(d);
 	dsr_flows_fini(&d->flows);

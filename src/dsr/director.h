@@ -22,6 +22,16 @@
 #include "pool/acl.h"
 #include "pool/pool.h"
 
+/* How packets get to servers: rewritten, so that the frame goes to the server's
+ * hardware address (LVS-DR), or in a tunnel (LVS-TUN). */
+struct director_forward {
+	bool tunnel;	     /* to servers that do not say otherwise */
+	bool tunnels;	     /* there are servers that get one */
+	struct peer gateway; /* next hop of tunnels; family 0: none */
+	struct mac gateway_mac;
+	bool has_gateway_mac; /* then the other does not count */
+};
+
 struct director_options {
 	const char *interface;
 	const char *link;  /* kind of it; NULL: the best there is */
@@ -29,15 +39,19 @@ struct director_options {
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
 	bool announce;	/* VIPs, at the start */
 	bool udp_only;	/* else TCP and UDP */
+	struct director_forward forward;
 };
 
 struct director_stats {
 	uint64_t received, received_bytes;   /* frames */
 	uint64_t forwarded, forwarded_bytes; /* to servers */
-	uint64_t probes;		     /* of them, of checks: ours */
-	uint64_t answered;		     /* ARP, NDP, tarpit: ours */
-	uint64_t dropped_bad;		     /* malformed */
-	uint64_t dropped_other;		     /* not for us */
+	uint64_t tunnelled;		     /* packets of them, in tunnels */
+	uint64_t too_big;	/* for the tunnel: their senders were told, or
+			    * could have been */
+	uint64_t probes;	/* of them, of checks: ours */
+	uint64_t answered;	/* ARP, NDP, tarpit: ours */
+	uint64_t dropped_bad;	/* malformed */
+	uint64_t dropped_other; /* not for us */
 	uint64_t dropped_no_server;
 	uint64_t held; /* until the server's hardware address is known */
 	uint64_t dropped_neighbor; /* it did not come to be known */
@@ -69,6 +83,15 @@ int director_start(struct director *d);
 int director_set_places(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
+/* Opens what tunnels need, if there will be any; what is opened once stays. Without
+ * a gateway that is raw sockets, which need the right to them. Returns 0, or -1 with a
+ * sentence. */
+int director_prepare_forward(
+    struct director *d, const struct director_forward *f, struct error *e);
+/* From now on packets get to servers this way, for which all is prepared, and as
+ * the servers themselves say. */
+void director_set_forward(struct director *d, const struct director_forward *f);
+
 /* Holds up who connects to addresses that this list permits and nobody has; NULL
  * or an empty list: none. The list is copied. Returns 0, or -1 with a sentence
  * and all as it was. */
@@ -94,8 +117,20 @@ const struct link_counters *director_link_counters(const struct director *d);
 const struct neighbors *director_neighbors(const struct director *d);
 struct mac director_mac(const struct director *d);
 
-/* The server's hardware address; false while it is not known. */
+/* The hardware address of the server, or of its tunnel's next hop; false while it is
+ * not known. */
 bool director_server_mac(
     const struct director *d, const struct server *s, struct mac *mac);
+
+struct director_way {
+	bool tunnel;
+	bool route; /* the next hop is the kernel's choice */
+	bool has_mac;
+	struct mac mac;	   /* of the next hop */
+	unsigned path_mtu; /* of packets to the server; 0: not known */
+};
+
+void director_way(
+    const struct director *d, const struct server *s, struct director_way *w);
 
 #endif

@@ -31,48 +31,83 @@ grow(struct director *d, uint32_t at)
 	return &d->targets[at];
 }
 
-/* The neighbour of a server, asked for if it is new or has moved. One that came
- * back to the same address is known still. */
-static struct neighbor *
-neighbor_of(struct director *d, const struct server *s)
+/* Whether the neighbour is the one it must be; sets who that is. */
+static bool
+is_right(const struct director *d, const struct target *t, enum hop hop,
+    const struct server *s, struct peer *ip)
+{
+	/* its address has a generation */
+	if (hop == HOP_SERVER)
+		return t->neighbor != NULL;
+	if (!director_hop_ip(d, hop, s, ip))
+		return t->neighbor == NULL;
+	return t->neighbor != NULL && peer_same_host(&t->neighbor->ip, ip);
+}
+
+/* The neighbour of a server's hop is asked for if it is new or has moved. One that
+ * came back to the same address is known still. */
+struct target *
+director_target(struct director *d, const struct server *s)
 {
 	struct target *t = grow(d, director_number_of(s));
 	struct neighbor *old;
 	struct peer ip;
+	enum hop hop;
 
 	if (t == NULL || s->addrs.count == 0)
 		return NULL;
-	if (t->neighbor != NULL && t->generation == s->generation)
-		return t->neighbor;
+	hop = director_choose_hop(d, t, s);
+	if (t->generation == s->generation && t->hop == hop &&
+	    is_right(d, t, hop, s, &ip))
+		return t;
+	if (hop == HOP_NONE && t->hop != hop)
+		log_warn("no way to server server=%u name=%s error=\"a tunnel "
+			 "needs a route, or dsr_ip\"",
+		    s->index, s->name);
+	if ((t->generation != s->generation || t->hop != hop) &&
+	    hop != HOP_ROUTE)
+		t->path = (struct path_mtu){ .mtu = 0 };
 	old = t->neighbor;
-	peer_from_addr(&ip, &s->addrs.addr[s->addr_first]);
-	ip.port = 0;
-	t->neighbor = neighbors_add(&d->neighbors, &ip, loop_now(d->loop));
+	t->neighbor = NULL;
+	if (director_hop_ip(d, hop, s, &ip))
+		t->neighbor =
+		    neighbors_add(&d->neighbors, &ip, loop_now(d->loop));
 	if (old != NULL)
 		neighbors_drop(&d->neighbors, old);
+	t->hop = hop;
 	t->generation = s->generation;
-	return t->neighbor;
+	return t;
+}
+
+struct target *
+director_known_target(const struct director *d, const struct server *s)
+{
+	uint32_t at = director_number_of(s);
+
+	return at < d->targets_n ? &d->targets[at] : NULL;
 }
 
 /* The one we have for it, which may be of an address it had before; or NULL. */
 static struct neighbor *
 known_neighbor(const struct director *d, const struct server *s)
 {
-	uint32_t at = director_number_of(s);
+	const struct target *t = director_known_target(d, s);
 
-	return at < d->targets_n ? d->targets[at].neighbor : NULL;
+	return t != NULL ? t->neighbor : NULL;
 }
 
 bool
 director_server_mac(
     const struct director *d, const struct server *s, struct mac *mac)
 {
-	const struct neighbor *w = known_neighbor(d, s);
-	const struct mac *known = w != NULL &&
-		d->targets[director_number_of(s)].generation == s->generation
-	    ? neighbor_mac(w)
-	    : NULL;
+	const struct target *t = director_known_target(d, s);
+	const struct mac *known;
 
+	if (t == NULL || t->generation != s->generation)
+		return false;
+	known = t->neighbor != NULL ? neighbor_mac(t->neighbor)
+	    : t->hop == HOP_GIVEN   ? &d->forward.gateway_mac
+				    : NULL;
 	if (known != NULL)
 		*mac = *known;
 	return known != NULL;
@@ -81,9 +116,11 @@ director_server_mac(
 bool
 director_server_is_gone(struct director *d, const struct server *s)
 {
-	const struct neighbor *w = neighbor_of(d, s);
+	const struct target *t = director_target(d, s);
 
-	return w != NULL && w->state == NEIGHBOR_FAILED;
+	return t != NULL &&
+	    (t->neighbor != NULL ? t->neighbor->state == NEIGHBOR_FAILED
+				 : t->hop == HOP_NONE);
 }
 
 bool
@@ -106,8 +143,8 @@ director_doubt_server(struct director *d, const struct server *s)
 		neighbors_doubt(&d->neighbors, w, loop_now(d->loop));
 }
 
-static void
-each_server(struct director *d,
+void
+director_each_server(struct director *d,
     void (*visit)(struct director *d, struct server *s, void *arg), void *arg)
 {
 	struct server *s;
@@ -128,7 +165,13 @@ static void
 ask_for(struct director *d, struct server *s, void *arg)
 {
 	(void)arg;
-	(void)neighbor_of(d, s);
+	(void)director_target(d, s);
+}
+
+void
+director_ask_all(struct director *d)
+{
+	director_each_server(d, ask_for, NULL);
 }
 
 /* Servers that were removed are asked as long as they have flows. */
@@ -195,7 +238,7 @@ on_change(void *arg, struct neighbor *w, bool reachable)
 	struct news n = { w, reachable };
 
 	d->news = d->news || reachable;
-	each_server(d, pass_on, &n);
+	director_each_server(d, pass_on, &n);
 }
 
 static bool
@@ -261,7 +304,7 @@ director_on_neighbor(struct director *d, const struct frame *f)
 void
 director_tick_neighbors(struct director *d, uint64_t now)
 {
-	each_server(d, ask_for, NULL);
+	director_ask_all(d);
 	let_go(d);
 	(void)neighbors_tick(&d->neighbors, now);
 }
@@ -297,7 +340,7 @@ director_open_neighbors(struct director *d, struct error *e)
 
 	if (neighbors_init(&d->neighbors, &o, loop_now(d->loop)) < 0)
 		return error_set(e, "out of memory");
-	each_server(d, ask_for, NULL);
+	director_ask_all(d);
 	return 0;
 }
 

@@ -11,21 +11,38 @@
 #include "dsr/held.h"
 #include "dsr/link.h"
 #include "dsr/neighbor.h"
+#include "dsr/path_mtu.h"
 
 enum { DIRECTOR_BATCH = 64 };
 
+/* Who gets the frames for a server. */
+enum hop {
+	HOP_SERVER,  /* the server, with packets as they came */
+	HOP_GATEWAY, /* all others: packets in tunnels */
+	HOP_GIVEN,   /* the gateway, whose hardware address is given */
+	HOP_ROUTE,   /* whom the kernel chooses */
+	HOP_SEGMENT, /* the server: the kernel has no route */
+	HOP_NONE     /* and there is no address to send from */
+};
+
 /* Where a server is. */
 struct target {
-	struct neighbor *neighbor; /* NULL: none yet */
+	struct neighbor *neighbor; /* of the hop; NULL: none yet */
 	uint32_t generation;	   /* of the server's addresses */
+	enum hop hop;
+	struct path_mtu path; /* HOP_ROUTE: the kernel's */
+	uint32_t ask_s;	      /* when to ask for the route; of the clock */
 };
+
+struct tunnels; /* what is needed for tunnels alone: director_tunnel.c */
 
 struct director {
 	struct loop *loop;
 	struct pool *pool;
 	struct director_options options; /* strings: while it is opened only */
 	struct peer own[2];		 /* IPv4, IPv6; family 0: none */
-	struct peer *places;		 /* addresses and ports of clients' */
+	struct peer *places;		 /* addresses and ports of clients',
+					  * and room for two more */
 	unsigned count;
 	struct link link;
 	bool open;
@@ -37,6 +54,8 @@ struct director {
 	uint16_t vlan;	     /* of the segment; 0: none */
 	uint64_t vlan_heard; /* ms: the last frame with it that was for us */
 	struct dsr_flows flows;
+	struct director_forward forward;
+	struct tunnels *tunnels; /* NULL: no server is reached by a tunnel */
 	struct tarpit tarpit;
 	struct acl tarpit_list;	      /* empty: no tarpit */
 	struct link_net *tarpit_nets; /* all it permits is in them */
@@ -47,7 +66,9 @@ struct director {
 	struct probes probes;
 	struct timer probing;
 	struct director_stats stats;
-	struct link_frame out[DIRECTOR_BATCH];
+	/* Tunnels send when there is a batch, so that all frames of a batch that
+	 * are passed on have room behind it. */
+	struct link_frame out[2 * DIRECTOR_BATCH];
 	unsigned out_n;
 };
 
@@ -60,8 +81,9 @@ struct arrival {
 
 /* ---- director.c ---- */
 
-/* Sends the frame to the server, the same but for its MACs, with the next
- * director_flush(). Returns false when the server's is not known. */
+/* Sends the frame to the server, the same but for its MACs, or its packet in a
+ * tunnel, with the next director_flush(). Returns false when it is not known to
+ * whom. */
 bool director_forward(struct director *d, struct frame *f,
     const struct link_frame *l, const struct server *s);
 void director_flush(struct director *d);
@@ -130,8 +152,44 @@ void director_note_vlan(struct director *d, const struct frame *f);
 void director_tick_neighbors(struct director *d, uint64_t now);
 /* Asks early whether the server is still there. */
 void director_doubt_server(struct director *d, const struct server *s);
-/* Whether nobody has answered for the server's address. */
+/* Whether nobody has answered for the server's address, or its next hop's. */
 bool director_server_is_gone(struct director *d, const struct server *s);
+/* Where a server is, as of now; NULL: without memory. */
+struct target *director_target(struct director *d, const struct server *s);
+/* What is known of that, which may be of an address it had before; or NULL. */
+struct target *director_known_target(
+    const struct director *d, const struct server *s);
+void director_each_server(struct director *d,
+    void (*visit)(struct director *d, struct server *s, void *arg), void *arg);
+/* All servers' next hops are as they should be now. */
+void director_ask_all(struct director *d);
+
+/* ---- director_tunnel.c ---- */
+
+bool director_is_tunnelled(const struct director *d, const struct server *s);
+/* Passes a frame's packet on in a tunnel; false: where to is not known yet. */
+bool director_tunnel(struct director *d, const struct frame *f,
+    const struct link_frame *l, const struct server *s);
+/* Sends what waits for the kernel's route. */
+void director_flush_tunnels(struct director *d);
+/* ICMP for an own address. Returns whether it was about a tunnel. */
+bool director_on_tunnel_error(struct director *d, const struct frame *f);
+void director_tick_tunnels(struct director *d, uint64_t now);
+void director_close_tunnels(struct director *d);
+
+/* ---- director_hop.c ---- */
+
+/* Which hop the server should have; may ask the kernel for its route, and notes what
+ * it says. */
+enum hop director_choose_hop(
+    const struct director *d, struct target *t, const struct server *s);
+/* Whom the neighbour of that hop must be; false: it has none. */
+bool director_hop_ip(const struct director *d, enum hop hop,
+    const struct server *s, struct peer *ip);
+struct peer director_server_ip(const struct server *s);
+/* The own address that a server of this family gets tunnels from. */
+bool director_own_ip(
+    const struct director *d, unsigned family, struct peer *ip);
 
 /* Whether its address was asked for, and it is too early to expect an answer. */
 bool director_server_is_new(const struct director *d, const struct server *s);

@@ -139,14 +139,44 @@ size_t frame_make_ndp(unsigned char *out, size_t room,
 void ndp_group(uint8_t group[16], const uint8_t ip[16]);
 extern const uint8_t ndp_all_nodes[16]; /* ff02::1 */
 
+/* A tunnel for IP packets. Ports do not count. */
+struct tunnel {
+	struct peer from, to; /* its ends, of one family */
+	/* Of an outer packet of IPv4 that routers may cut; the next one's is
+	 * another (RFC 6864). */
+	uint16_t id;
+	/* They may also cut what contains a packet that may not be cut. */
+	bool may_be_cut;
+};
+
 /* What a tunnel whose ends have addresses of this family adds to a packet. */
 size_t frame_tunnel_adds(unsigned family);
 /* f's IP packet, unchanged, in another one: RFC 2003 and 4213 inside IPv4,
- * RFC 2473 inside IPv6; class and congestion bits as RFC 6040. from and to are
- * of one family; ports do not count. */
+ * RFC 2473 inside IPv6; class and congestion bits as RFC 6040. */
 size_t frame_make_tunnel(unsigned char *out, size_t room,
     const struct frame_head *head, const struct frame *f,
-    const struct peer *from, const struct peer *to);
+    const struct tunnel *t);
+
+/* What a router says about a packet of ours that was too big for it. */
+struct tunnel_error {
+	struct peer to; /* where the tunnel ends, port 0 */
+	unsigned mtu;	/* that fits there, outer header included */
+};
+
+/* Whether f is an error about a tunnelled packet, with a right checksum, that makes
+ * sense: the packet it quotes is longer than what fits. Routers that name no size
+ * (RFC 1191, 5) are taken to have the next usual one. Whether the packet was
+ * sent cannot be known. */
+bool frame_read_tunnel_error(const struct frame *f, struct tunnel_error *e);
+
+/* A piece of f's IP packet that is `mtu` bytes at the most, with its own headers
+ * (RFC 791, 3.2; RFC 8200, 4.5), f's Ethernet header in front. *done, 0 before the
+ * first, is how much of the packet's content is in the pieces so far; 0 when there
+ * is no more, or when mtu has no room for content. IPv4: whether it may be cut is
+ * the caller's to know, and its id stays. IPv6: a packet of this machine, without
+ * extension headers; the pieces get `id`. */
+size_t frame_cut(unsigned char *out, size_t room, const struct frame *f,
+    unsigned mtu, uint32_t id, size_t *done);
 
 /* The answer to a packet that does not fit: "fragmentation needed" (RFC 1191)
  * or "packet too big" (RFC 4443, 3.2), which names the size that does: the IP

@@ -1,11 +1,10 @@
-/* frame_make.c: headers of our own, tunnels, and answers to what is too big. */
+/* frame_make.c: headers of our own, and answers to what is too big. */
 #include "config.h"
 
 #include <string.h>
 
 #include "dsr/frame_private.h"
 
-enum { HOPS = 64 };
 /* The longest errors: RFC 1812, 4.3.2.3; RFC 4443, 2.4 c. */
 enum { IP4_ERROR_MAX = 576, IP6_ERROR_MAX = 1280 };
 /* Nobody need believe that less is the most. */
@@ -99,48 +98,11 @@ make_start(unsigned char *out, size_t room, const struct frame_head *head,
 	return at + make_ip(out + at, f);
 }
 
-size_t
-frame_tunnel_adds(unsigned family)
-{
-	return ip_head_size(family);
-}
-
 bool
 frame_may_be_cut(const struct frame *f)
 {
 	return f->kind != FRAME_BAD && f->packet != 0 && f->family == AF_INET &&
 	    (get16(f->bytes + f->net + 6) & IP4_DONT_CUT) == 0;
-}
-
-/* The outer packet of IPv4 may be cut on its way where the inner may: that one's
- * id is as good as any. */
-size_t
-frame_make_tunnel(unsigned char *out, size_t room,
-    const struct frame_head *head, const struct frame *f,
-    const struct peer *from, const struct peer *to)
-{
-	const unsigned char *inner = f->bytes + f->net;
-	struct ip_fields ip = { .from = from, .to = to, .hops = HOPS };
-	size_t at;
-
-	if (f->kind == FRAME_BAD || f->packet == 0)
-		return 0;
-	ip.content = f->packet;
-	if (f->family == AF_INET) {
-		ip.protocol = IPPROTO_IPIP;
-		ip.class = inner[1];
-		ip.may_be_cut = frame_may_be_cut(f);
-		ip.id = get16(inner + 4);
-	} else {
-		ip.protocol = IPPROTO_IPV6;
-		ip.class = (uint8_t)(get16(inner) >> 4);
-		ip.label = get32(inner);
-	}
-	at = make_start(out, room, head, &ip);
-	if (at == 0)
-		return 0;
-	memcpy(out + at, inner, f->packet);
-	return at + f->packet;
 }
 
 static bool
@@ -200,7 +162,7 @@ frame_make_too_big(unsigned char *out, size_t room, const struct frame *f,
 	struct ip_fields ip = { .from = from == NULL ? &f->to : from,
 		.to = &f->from,
 		.protocol = ip4 ? IPPROTO_ICMP : IPPROTO_ICMPV6,
-		.hops = HOPS,
+		.hops = FRAME_HOPS,
 		.content = ICMP_HEAD + quote };
 	unsigned char *p;
 

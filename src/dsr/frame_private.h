@@ -12,7 +12,8 @@ enum {
 	TYPE_IP6 = 0x86dd
 };
 enum { IP4_HEAD = 20, IP6_HEAD = 40, TCP_HEAD = 20, UDP_HEAD = 8 };
-enum { ICMP_HEAD = 8, ARP_SIZE = 28 };
+enum { ICMP_HEAD = 8, ARP_SIZE = 28, FRAGMENT_HEAD = 8 };
+enum { FRAME_HOPS = 64 }; /* of packets we make */
 enum { IP4_DONT_CUT = 0x4000, IP4_MORE = 0x2000, IP4_OFFSET = 0x1fff };
 enum { ND_FIRST = 133, ND_SOLICIT = 135, ND_ADVERT = 136, ND_LAST = 137 };
 enum { IP4_UNREACHABLE = 3, IP4_TIME = 11, IP4_PARAMETER = 12 };

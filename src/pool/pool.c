@@ -182,6 +182,7 @@ become(struct server *s, const struct server_spec *spec)
 	s->blacklist_ms = spec->blacklist_ms;
 	s->acl = spec->acl;
 	s->tls = spec->tls;
+	s->forward = spec->forward;
 	tally(s, 1);
 	return 0;
 }

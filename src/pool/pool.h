@@ -65,6 +65,7 @@ struct server_spec {
 	unsigned weight;
 	int prio, acl;
 	enum server_tls tls;
+	enum server_forward forward;
 };
 void server_spec_init(struct server_spec *spec);
 

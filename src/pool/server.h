@@ -24,6 +24,13 @@ struct pool;
 /* Whether it is talked to in TLS; the pool only carries that. */
 enum server_tls { SERVER_TLS_AS_SET, SERVER_TLS_ON, SERVER_TLS_OFF };
 
+/* How direct return gets packets there; the pool only carries that. */
+enum server_forward {
+	SERVER_FORWARD_AS_SET,
+	SERVER_FORWARD_MAC,
+	SERVER_FORWARD_TUNNEL
+};
+
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
 enum { SERVER_ADDRS_MAX = 8, SERVER_WEIGHT_MAX = 65535 };
@@ -52,7 +59,8 @@ struct server {
 	int prio;	       /* lower is better */
 	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
 	enum server_tls tls;   /* towards it */
-	int acl;	       /* clients it takes: a list's number, -1: all */
+	enum server_forward forward;
+	int acl; /* clients it takes: a list's number, -1: all */
 
 	enum server_admin admin;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */

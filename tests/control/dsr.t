@@ -15,6 +15,29 @@ pen -r {FRONT} {S0}
 ~ only at the start
 > no dsr_announce
 ~ only at the start
+# what may change later is as good without it
+> dsr_forward
+~ expects mac|tunnel
+> dsr_forward carrier
+~ expects mac|tunnel
+> dsr_forward tunnel
+> write {DIR}tunnel.conf
+has tunnel.conf dsr_forward tunnel
+> dsr_forward mac
+> dsr_gateway
+> dsr_gateway 192.0.2.1
+> dsr_gateway
+< 192.0.2.1
+> no dsr_gateway
+> dsr_gateway
+> server 0 forward
+~ lacks its value
+> server 0 forward bus
+~ forward expects mac, tunnel or default, got "bus"
+> server 0 forward tunnel
+> write {DIR}server.conf
+has server.conf forward tunnel
+> server 0 forward default
 > tarpit_acl
 < tarpit_acl = -1
 > tarpit_acl json

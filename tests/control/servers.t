@@ -16,7 +16,7 @@ ask yy = server 1: yy
 > server 0 weight
 < error: server: "weight" lacks its value
 > server 0 colour red
-< error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, up, drain, down or remove
+< error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, up, drain, down or remove
 > server x
 < error: server: "x" is no number 0..99999
 

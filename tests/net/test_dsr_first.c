@@ -127,7 +127,8 @@ START_TEST(what_it_tells)
 	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
 	    NETRIG_VIP4 ":0", netrig_server4(0), "192.168.100.99", NULL);
 	WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
-		     "\n0 mac 02:00:00:64:00:03\n1 mac unknown\n") != NULL,
+		     "\n0 mac 02:00:00:64:00:03 forward mac\n"
+		     "1 mac unknown forward mac\n") != NULL,
 	    5000);
 	said = dsrpen_ask(&pen, &rig, "dsr");
 	ck_assert_ptr_nonnull(strstr(said, "\nlink_missed 0\n"));
@@ -143,8 +144,9 @@ START_TEST(what_it_tells)
 		ck_assert_ptr_nonnull(strstr(said, "{\"interface\":\"eth0\""));
 		ck_assert_ptr_nonnull(strstr(said,
 		    ",\"flows_established\":0,\"servers\":[{\"server\":0,"
-		    "\"mac\":\"02:00:00:64:00:03\"},{\"server\":1,"
-		    "\"mac\":null}],\"neighbors\":[{\"address\":"));
+		    "\"mac\":\"02:00:00:64:00:03\",\"forward\":\"mac\"},"
+		    "{\"server\":1,\"mac\":null,\"forward\":\"mac\"}],"
+		    "\"neighbors\":[{\"address\":"));
 		ck_assert_ptr_nonnull(strstr(
 		    said, "{\"address\":\"192.168.100.99\",\"mac\":null,"));
 		ck_assert_ptr_nonnull(strstr(said, "}]}\n"));

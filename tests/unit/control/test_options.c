@@ -99,6 +99,30 @@ START_TEST(every_letter)
 }
 END_TEST
 
+START_TEST(tunnels)
+{
+	takes("--dsr-if eth0 --dsr-forward tunnel 10.0.0.10:0 10.0.0.3");
+	takes("--dsr-if eth0 --dsr-gateway 10.0.0.1 10.0.0.10:0 10.0.0.3");
+	takes("--dsr-if eth0 --dsr-gateway 02:00:00:00:00:01 --dsr-ip 10.0.0.2"
+	      " --dsr-forward tunnel 10.0.0.10:0 10.0.0.3");
+	refuses("--dsr-if eth0 --dsr-gateway far 10.0.0.10:0 10.0.0.3",
+	    "\"far\" is no address of a router");
+	refuses("--dsr-if eth0 --dsr-gateway ff:ff:ff:ff:ff:ff 10.0.0.10:0 "
+		"10.0.0.3",
+	    "is no address of a router");
+	refuses("--dsr-if eth0 --dsr-gateway :: 10.0.0.10:0 10.0.0.3",
+	    "is no address of a router");
+	refuses("--dsr-if eth0 --dsr-gateway 10.0.0.1 --dsr-forward tunnel"
+		" 10.0.0.10:0 10.0.0.3",
+	    "needs an IPv4 dsr_ip");
+	refuses("--dsr-if eth0 --dsr-gateway 10.0.0.1 --dsr-forward tunnel"
+		" --dsr-ip 10.0.0.2 10.0.0.10:0 [fd00::3]",
+	    "needs an IPv6 dsr_ip");
+	refuses("--dsr-forward bus 80 10.0.0.3", "expects mac|tunnel");
+	end();
+}
+END_TEST
+
 static const char *
 sample(const struct command *row)
 {
@@ -118,7 +142,9 @@ sample(const struct command *row)
 		return "ssl23";
 	if (strcmp(row->args, "OPTION") == 0)
 		return "no_tlsv1.3";
-	if (strcmp(row->args, "IP") == 0)
+	if (strcmp(row->args, "mac|tunnel") == 0)
+		return "tunnel";
+	if (strcmp(row->args, "IP") == 0 || strcmp(row->args, "[IP|MAC]") == 0)
 		return "10.0.0.9";
 	if (row->run != NULL && strcmp(row->args, "NAME") == 0)
 		return "wrr";
@@ -273,6 +299,7 @@ main(void)
 	Suite *s = suite_create("options");
 
 	SUITE_ADD(s, every_letter, 10);
+	SUITE_ADD(s, tunnels, 10);
 	SUITE_ADD(s, every_row, 60);
 	SUITE_ADD(s, values_arrive, 10);
 	SUITE_ADD(s, ways_to_write_them, 10);

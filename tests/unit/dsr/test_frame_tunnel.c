@@ -159,7 +159,7 @@ check_outer4(const struct frame *f, const struct frame *outer)
 	ck_assert_uint_eq(
 	    p[1], f->family == AF_INET ? in[1] : (get16(in) >> 4 & 0xff));
 	ck_assert_uint_eq(get16(p + 6), may ? 0 : 0x4000);
-	ck_assert_uint_eq(get16(p + 4), may ? get16(in + 4) : 0);
+	ck_assert_uint_eq(get16(p + 4), may ? 7 : 0);
 }
 
 static void
@@ -180,7 +180,8 @@ check_tunnel(const struct frame *f, const struct peer *from,
     const struct peer *to, uint16_t vlan)
 {
 	struct frame_head head = { two, one, vlan };
-	size_t n = frame_make_tunnel(out, sizeof(out), &head, f, from, to);
+	struct tunnel t = { .from = *from, .to = *to, .id = 7 };
+	size_t n = frame_make_tunnel(out, sizeof(out), &head, f, &t);
 	struct frame outer = made(n, FRAME_OTHER);
 
 	ck_assert_uint_eq(
@@ -195,8 +196,8 @@ check_tunnel(const struct frame *f, const struct peer *from,
 		check_outer4(f, &outer);
 	else
 		check_outer6(f, &outer);
-	ck_assert_uint_eq(frame_make_tunnel(out, n - 1, &head, f, from, to), 0);
-	ck_assert_uint_eq(frame_make_tunnel(out, n, &head, f, from, to), n);
+	ck_assert_uint_eq(frame_make_tunnel(out, n - 1, &head, f, &t), 0);
+	ck_assert_uint_eq(frame_make_tunnel(out, n, &head, f, &t), n);
 }
 
 START_TEST(tunnels)
@@ -204,6 +205,8 @@ START_TEST(tunnels)
 	struct frame_head head = { two, one, 0 };
 	struct peer four = peer("192.0.2.1", 0), four2 = peer("192.0.2.9", 0),
 		    six = peer("2001:db8::1", 0), six2 = peer("2001:db8::9", 0);
+	struct tunnel four_to_four = { .from = four, .to = four2 },
+		      four_to_six = { .from = four, .to = six };
 	struct frame f;
 	size_t i;
 
@@ -211,7 +214,7 @@ START_TEST(tunnels)
 		f = sample(samples[i].name);
 		if (f.packet == 0) {
 			ck_assert_uint_eq(frame_make_tunnel(out, sizeof(out),
-					      &head, &f, &four, &four2),
+					      &head, &f, &four_to_four),
 			    0);
 			continue;
 		}
@@ -230,11 +233,11 @@ START_TEST(tunnels)
 	}
 	f = sample("udp");
 	ck_assert_uint_eq(
-	    frame_make_tunnel(out, sizeof(out), &head, &f, &four, &six), 0);
+	    frame_make_tunnel(out, sizeof(out), &head, &f, &four_to_six), 0);
 	frame_parse(&f, bytes, 20);
 	ck_assert_int_eq(f.kind, FRAME_BAD);
 	ck_assert_uint_eq(
-	    frame_make_tunnel(out, sizeof(out), &head, &f, &four, &four2), 0);
+	    frame_make_tunnel(out, sizeof(out), &head, &f, &four_to_four), 0);
 }
 END_TEST
 
@@ -243,7 +246,9 @@ START_TEST(tunnels_full)
 {
 	static unsigned char long_bytes[65600], long_out[65700];
 	struct frame_head head = { two, one, 0 };
-	struct peer four = peer("192.0.2.1", 0), six = peer("2001:db8::1", 0);
+	struct peer ip4 = peer("192.0.2.1", 0), ip6 = peer("2001:db8::1", 0);
+	struct tunnel four = { .from = ip4, .to = ip4 },
+		      six = { .from = ip6, .to = ip6 };
 	struct frame f = { .bytes = long_bytes,
 		.length = sizeof(long_bytes),
 		.kind = FRAME_OTHER,
@@ -251,21 +256,19 @@ START_TEST(tunnels_full)
 		.family = AF_INET };
 
 	f.packet = 65515;
-	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
-			      &f, &four, &four),
+	ck_assert_uint_eq(
+	    frame_make_tunnel(long_out, sizeof(long_out), &head, &f, &four),
 	    65549);
 	f.packet++;
-	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
-			      &f, &four, &four),
-	    0);
+	ck_assert_uint_eq(
+	    frame_make_tunnel(long_out, sizeof(long_out), &head, &f, &four), 0);
 	f.packet = 65535;
-	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
-			      &f, &six, &six),
+	ck_assert_uint_eq(
+	    frame_make_tunnel(long_out, sizeof(long_out), &head, &f, &six),
 	    65589);
 	f.packet++;
-	ck_assert_uint_eq(frame_make_tunnel(long_out, sizeof(long_out), &head,
-			      &f, &six, &six),
-	    0);
+	ck_assert_uint_eq(
+	    frame_make_tunnel(long_out, sizeof(long_out), &head, &f, &six), 0);
 }
 END_TEST
 

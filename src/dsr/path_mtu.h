@@ -1,0 +1,30 @@
+/* path_mtu.h: how large a packet may be on the way to a server. Pure: the clock (ms) is passed in. */
+#ifndef PEN_DSR_PATH_MTU_H
+#define PEN_DSR_PATH_MTU_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum {
+	/* What routers say holds for so long (RFC 1191, 6.3; RFC 8201, 4). */
+	PATH_MTU_S = 600,
+	/* Less is no news but an attack: every network carries so much, in IPv4
+	 * inside a tunnel. */
+	PATH_MTU_LEAST4 = 68 + 20,
+	PATH_MTU_LEAST6 = 1280
+};
+
+/* All zero: nothing is known. */
+struct path_mtu {
+	uint32_t mtu;	  /* of outer packets; 0: not known */
+	uint32_t until_s; /* seconds of the clock */
+};
+
+/* What the path takes, on a link that takes `link`. */
+unsigned path_mtu_get(const struct path_mtu *p, unsigned link, uint64_t now);
+/* A router says that no more than `mtu` goes through to an address of this family.
+ * It is believed when it is less than what was known. Returns whether it was. */
+bool path_mtu_lower(struct path_mtu *p, unsigned family, unsigned mtu,
+    unsigned link, uint64_t now);
+
+#endif
