@@ -15,6 +15,20 @@
 enum { DATAGRAM = 65536, PIECE = 65536 };
 
 void
+dsrnet_open(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
+{
+	unsigned i;
+
+	memset(n, 0, sizeof(*n));
+	n->rig = rig;
+	n->vip = vip;
+	n->type = type;
+	for (i = 0; i < rig->is.servers; i++)
+		n->at[i] = netrig_listen(
+		    rig, NETRIG_SERVER + i, type, vip, DSRNET_PORT);
+}
+
+void
 dsrnet_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
 {
 	bool v6 = strchr(vip, ':') != NULL;
@@ -22,15 +36,9 @@ dsrnet_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
 	const char *s[NETRIG_SERVERS] = { NULL };
 	unsigned i;
 
-	memset(n, 0, sizeof(*n));
-	n->rig = rig;
-	n->vip = vip;
-	n->type = type;
-	for (i = 0; i < rig->is.servers; i++) {
+	dsrnet_open(n, rig, vip, type);
+	for (i = 0; i < rig->is.servers; i++)
 		s[i] = v6 ? netrig_server6(i) : netrig_server4(i);
-		n->at[i] = netrig_listen(
-		    rig, NETRIG_SERVER + i, type, vip, DSRNET_PORT);
-	}
 	/* The first NULL among the servers ends the words. */
 	dsrpen_up(&n->pen, rig, NETRIG_DIRECTOR, vip,
 	    type == SOCK_DGRAM ? "-rU" : "-r", where, s[0], s[1], s[2], s[3],

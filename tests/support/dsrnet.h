@@ -24,6 +24,10 @@ void dsrnet_begin(
     struct dsrnet *n, struct netrig *rig, const char *vip, int type);
 void dsrnet_end(struct dsrnet *n);
 
+/* The sockets alone; the caller starts n->pen. */
+void dsrnet_open(
+    struct dsrnet *n, struct netrig *rig, const char *vip, int type);
+
 /* A client's socket that begins to connect to the VIP. */
 int dsrnet_dial(const struct dsrnet *n);
 /* Waits until something is at a server; returns its index. */

@@ -44,8 +44,10 @@ host_of(const struct netrig *r, enum netrig_place where)
 		h = (struct host){ "d1", 0, 2 };
 	else if (where == NETRIG_DIRECTOR2 && r->is.two_directors)
 		h = (struct host){ "d2", 0, 7 };
+	else if (where == NETRIG_FAR_ROUTER && r->is.beyond > 0)
+		h = (struct host){ "far", 9, 9 };
 	else if (where >= NETRIG_SERVER &&
-	    (unsigned)(where - NETRIG_SERVER) < r->is.servers)
+	    (unsigned)(where - NETRIG_SERVER) < r->is.servers - r->is.beyond)
 		h = (struct host){ ports[where - NETRIG_SERVER],
 			where - NETRIG_SERVER + 3,
 			(unsigned char)(where - NETRIG_SERVER + 3) };
@@ -56,7 +58,9 @@ static bool
 is_there(const struct netrig *r, enum netrig_place where)
 {
 	return where == NETRIG_HOME || where == NETRIG_SWITCH ||
-	    where == NETRIG_CLIENT || host_of(r, where).port != NULL;
+	    where == NETRIG_CLIENT || host_of(r, where).port != NULL ||
+	    (where >= NETRIG_SERVER &&
+		(unsigned)(where - NETRIG_SERVER) < r->is.servers);
 }
 
 /* A file of /proc or /sys that takes its words in one write. */
@@ -187,6 +191,16 @@ plug(const struct netrig *r, const struct host *h)
 }
 
 static void
+add_vips(const struct netrig *r, enum netrig_place where)
+{
+	netrig_ip(r, where,
+	    "addr add " NETRIG_VIP4 "/32 dev lo\n"
+	    "addr add " NETRIG_VIP4_B "/32 dev lo\n"
+	    "addr add " NETRIG_VIP6 "/128 dev lo nodad\n"
+	    "addr add " NETRIG_VIP6_B "/128 dev lo nodad\n");
+}
+
+static void
 make_host(const struct netrig *r, enum netrig_place where)
 {
 	struct host h = host_of(r, where);
@@ -199,11 +213,7 @@ make_host(const struct netrig *r, enum netrig_place where)
 			 "addr add fd00:64::%d/64 dev eth0 nodad\n",
 			h.number, h.number));
 	if (server)
-		netrig_ip(r, where,
-		    "addr add " NETRIG_VIP4 "/32 dev lo\n"
-		    "addr add " NETRIG_VIP4_B "/32 dev lo\n"
-		    "addr add " NETRIG_VIP6 "/128 dev lo nodad\n"
-		    "addr add " NETRIG_VIP6_B "/128 dev lo nodad\n");
+		add_vips(r, where);
 	if (server && r->is.router)
 		netrig_ip(r, where,
 		    "route add default via 192.168.100.1\n"
@@ -214,6 +224,68 @@ make_host(const struct netrig *r, enum netrig_place where)
 	}
 	if (!r->is.offload && (!server || r->is.own_switch))
 		be_a_cable(r, where, "eth0");
+}
+
+static void
+make_far_server(const struct netrig *r, unsigned i)
+{
+	enum netrig_place where = NETRIG_SERVER + i;
+	unsigned net = 110 + i, mtu = r->is.far_mtu > 0 ? r->is.far_mtu : 1500;
+
+	netrig_ip(r, NETRIG_FAR_ROUTER,
+	    text("link add f%u mtu %u type veth peer name eth0 mtu %u"
+		 " netns /proc/%ld/fd/%d\n"
+		 "link set f%u up\n"
+		 "addr add 192.168.%u.1/24 dev f%u\n"
+		 "addr add fd00:%x::1/64 dev f%u nodad\n",
+		i, mtu, mtu, (long)getpid(), r->ns[where], i, net, i, net, i));
+	netrig_ip(r, where,
+	    text("link set eth0 up\n"
+		 "addr add 192.168.%u.2/24 dev eth0\n"
+		 "addr add fd00:%x::2/64 dev eth0 nodad\n"
+		 "route add default via 192.168.%u.1 advmss 1460\n"
+		 "route add default via fd00:%x::1 advmss 1440\n",
+		net, net, net, net));
+	add_vips(r, where);
+	if (r->is.offload)
+		return;
+	be_a_cable(r, NETRIG_FAR_ROUTER, text("f%u", i));
+	be_a_cable(r, where, "eth0");
+}
+
+static void
+make_far_servers(const struct netrig *r)
+{
+	unsigned i;
+
+	if (r->is.beyond == 0)
+		return;
+	netrig_set(r, NETRIG_FAR_ROUTER, "ipv4/ip_forward", "1");
+	netrig_set(r, NETRIG_FAR_ROUTER, "ipv6/conf/all/forwarding", "1");
+	for (i = r->is.servers - r->is.beyond; i < r->is.servers; i++)
+		make_far_server(r, i);
+}
+
+void
+netrig_make_route(const struct netrig *r)
+{
+	unsigned i;
+	const char *lines = "link set eth1 up\n"
+			    "addr add 192.168.120.2/24 dev eth1\n"
+			    "addr add fd00:78::2/64 dev eth1 nodad\n";
+
+	netrig_ip(r, NETRIG_FAR_ROUTER,
+	    text("link add d1 type veth peer name eth1"
+		 " netns /proc/%ld/fd/%d\n"
+		 "link set d1 up\n"
+		 "addr add 192.168.120.1/24 dev d1\n"
+		 "addr add fd00:78::1/64 dev d1 nodad\n",
+		(long)getpid(), r->ns[NETRIG_DIRECTOR]));
+	for (i = r->is.servers - r->is.beyond; i < r->is.servers; i++)
+		lines = text("%sroute add 192.168.%u.0/24 via 192.168.120.1\n"
+			     "route add fd00:%x::/64 via fd00:78::1\n",
+		    lines, 110 + i, 110 + i);
+	netrig_ip(r, NETRIG_DIRECTOR, lines);
 }
 
 /* The client's TCP announces what fits into Ethernet, so that servers learn of
@@ -320,6 +392,7 @@ netrig_up(struct netrig *r, const struct netrig_options *o)
 			make_host(r, (enum netrig_place)i);
 	if (r->is.router)
 		make_far_client(r);
+	make_far_servers(r);
 	make_switch(r);
 	return NULL;
 }

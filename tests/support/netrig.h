@@ -6,6 +6,10 @@
  *                      server .3  .4 ...               VIPs on lo
  *     client - router - switch ...                     with `router`
  *
+ *     switch - far router == servers   with `beyond`: those have VIPs on lo, too
+ *                  |                  and networks of their own
+ *              director: eth1
+ *
  * The segment is 192.168.100.0/24 and fd00:64::/64, a host has the same last
  * number in both and in its MAC, and each but the switch has one interface,
  * eth0 (the router also has eth1). Servers neither answer ARP for VIPs nor use
@@ -35,6 +39,7 @@ enum netrig_place {
 	NETRIG_SWITCH,
 	NETRIG_DIRECTOR,
 	NETRIG_DIRECTOR2,
+	NETRIG_FAR_ROUTER,
 	NETRIG_SERVER, /* the first; NETRIG_SERVER + 1 is the second */
 	NETRIG_PLACES = NETRIG_SERVER + NETRIG_SERVERS
 };
@@ -54,10 +59,13 @@ struct netrig_options {
 	bool router;	    /* the client is 192.168.200.2, fd00:c8::2, behind a
 			     * link of MTU 1280 that its TCP denies: answers of
 			     * servers meet the MTU in the router */
-	bool own_switch;    /* a program instead of the kernel's bridge */
-	uint16_t vlan;	    /* directors get and send frames with this tag, the
+	unsigned beyond;  /* so many servers, the last ones, are behind the far
+			     * router, 192.168.100.9, fd00:64::9 */
+	unsigned far_mtu; /* of their links; 0: 1500 */
+	bool own_switch;  /* a program instead of the kernel's bridge */
+	uint16_t vlan;	  /* directors get and send frames with this tag, the
 			     * others untagged ones; implies own_switch */
-	bool offload;	    /* leave TSO and late checksums on */
+	bool offload;	  /* leave TSO and late checksums on */
 };
 
 struct netrig {
@@ -89,10 +97,17 @@ void netrig_leave(const struct netrig *r);
 /* Addresses as text; `i` counts servers from 0. */
 const char *netrig_server4(unsigned i);
 const char *netrig_server6(unsigned i);
+/* Of one beyond the far router. */
+const char *netrig_far4(unsigned i);
+const char *netrig_far6(unsigned i);
 const char *netrig_client4(const struct netrig *r);
 const char *netrig_client6(const struct netrig *r);
 /* The MAC of a host's eth0 (of a router: on the segment). */
 void netrig_mac(enum netrig_place where, uint8_t mac[6]);
+
+/* The director has routes to all that is beyond the far router, through eth1, an
+ * interface of its own, from 192.168.120.2 and fd00:78::2. */
+void netrig_make_route(const struct netrig *r);
 
 /* Runs a program there to its end, which must be good; returns what it
  * printed. netrig_start() leaves it running. Arguments end with NULL. */

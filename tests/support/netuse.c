@@ -32,6 +32,18 @@ netrig_server6(unsigned i)
 }
 
 const char *
+netrig_far4(unsigned i)
+{
+	return text("192.168.%u.2", 110 + i);
+}
+
+const char *
+netrig_far6(unsigned i)
+{
+	return text("fd00:%x::2", 110 + i);
+}
+
+const char *
 netrig_client4(const struct netrig *r)
 {
 	return r->is.router ? "192.168.200.2" : "192.168.100.1";
@@ -53,6 +65,8 @@ netrig_mac(enum netrig_place where, uint8_t mac[6])
 		mac[5] = 2;
 	else if (where == NETRIG_DIRECTOR2)
 		mac[5] = 7;
+	else if (where == NETRIG_FAR_ROUTER)
+		mac[5] = 9;
 	else if (where >= NETRIG_SERVER)
 		mac[5] = (uint8_t)(where - NETRIG_SERVER + 3);
 }
