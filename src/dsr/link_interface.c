@@ -1,75 +1,81 @@
 /* link_interface.c: what a link on Linux asks of its interface, and what it
- * wants of it: the filter, groups, promiscuity, frames merged without loss. */
+ * wants of it: groups, promiscuity, features switched off. */
 #include "config.h"
 
 #include <errno.h>
 #include <linux/ethtool.h>
-#include <linux/filter.h>
 #include <linux/if_packet.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 
 #include "base/log.h"
 #include "dsr/frame.h"
-#include "dsr/link_filter.h"
-#include "dsr/link_packet.h"
+#include "dsr/link_interface.h"
 
-_Static_assert(sizeof(struct link_insn) == sizeof(struct sock_filter) &&
-	offsetof(struct link_insn, yes) == offsetof(struct sock_filter, jt) &&
-	offsetof(struct link_insn, k) == offsetof(struct sock_filter, k),
-    "a program is what SO_ATTACH_FILTER takes");
-
-void
-packet_ask(const struct link *l, struct ifreq *r)
+static void
+ask(const struct link *l, struct ifreq *r)
 {
 	memset(r, 0, sizeof(*r));
 	memcpy(r->ifr_name, l->name, sizeof(r->ifr_name));
 }
 
 void
-packet_look(struct link *l)
+interface_look(struct link *l, int fd)
 {
-	struct tpacket_stats s;
-	socklen_t len = sizeof(s);
 	struct ifreq r;
 
-	/* reading them sets them to zero */
-	if (getsockopt(l->fd, SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0)
-		l->count.missed += s.tp_drops;
-	packet_ask(l, &r);
-	if (ioctl(l->fd, SIOCGIFMTU, &r) == 0)
+	ask(l, &r);
+	if (ioctl(fd, SIOCGIFMTU, &r) == 0)
 		l->mtu = (unsigned)r.ifr_mtu;
-	l->up = ioctl(l->fd, SIOCGIFFLAGS, &r) == 0 &&
+	l->up = ioctl(fd, SIOCGIFFLAGS, &r) == 0 &&
 	    (r.ifr_flags & IFF_UP) != 0 && (r.ifr_flags & IFF_RUNNING) != 0;
 }
 
 int
-packet_identify(struct link *l, struct error *e)
+interface_may_send(const struct link *l, int fd)
 {
 	struct ifreq r;
 
-	packet_ask(l, &r);
-	if (ioctl(l->fd, SIOCGIFINDEX, &r) != 0)
+	ask(l, &r);
+	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
+		errno = ENODEV;
+	else if (r.ifr_flags & IFF_UP)
+		return 0;
+	else
+		errno = ENETDOWN;
+	return -1;
+}
+
+int
+interface_identify(struct link *l, int fd, struct error *e)
+{
+	struct ifreq r;
+
+	ask(l, &r);
+	if (ioctl(fd, SIOCGIFINDEX, &r) != 0)
 		return error_set(
 		    e, "interface %s: %s", l->name, strerror(errno));
 	l->ifindex = r.ifr_ifindex;
-	if (ioctl(l->fd, SIOCGIFHWADDR, &r) != 0 ||
+	if (ioctl(fd, SIOCGIFHWADDR, &r) != 0 ||
 	    r.ifr_hwaddr.sa_family != ARPHRD_ETHER)
 		return error_set(e, "interface %s is no Ethernet", l->name);
 	memcpy(l->mac.byte, r.ifr_hwaddr.sa_data, sizeof(l->mac.byte));
-	packet_look(l);
+	interface_look(l, fd);
 	if (l->mtu == 0)
 		return error_set(e, "interface %s has no MTU", l->name);
 	return 0;
 }
 
+/* ---- groups and promiscuity ---- */
+
 static int
-want(struct link *l, int option, unsigned short type, const struct mac *mac)
+want(const struct link *l, int fd, int option, unsigned short type,
+    const struct mac *mac)
 {
 	struct packet_mreq r = { .mr_ifindex = l->ifindex, .mr_type = type };
 
@@ -77,7 +83,7 @@ want(struct link *l, int option, unsigned short type, const struct mac *mac)
 		r.mr_alen = sizeof(mac->byte);
 		memcpy(r.mr_address, mac->byte, sizeof(mac->byte));
 	}
-	return setsockopt(l->fd, SOL_PACKET, option, &r, sizeof(r));
+	return setsockopt(fd, SOL_PACKET, option, &r, sizeof(r));
 }
 
 /* Solicitations for an IPv6 address go to a group of its own, advertisements to
@@ -100,20 +106,20 @@ list_groups(struct mac *list, const struct link_filter *f)
 }
 
 static void
-drop_groups(struct link *l, const struct mac *list, unsigned n)
+drop_groups(struct link *l, int fd, const struct mac *list, unsigned n)
 {
 	while (n > 0)
-		want(
-		    l, PACKET_DROP_MEMBERSHIP, PACKET_MR_MULTICAST, &list[--n]);
+		want(l, fd, PACKET_DROP_MEMBERSHIP, PACKET_MR_MULTICAST,
+		    &list[--n]);
 }
 
 static int
-join_groups(struct link *l, const struct mac *list, unsigned n)
+join_groups(struct link *l, int fd, const struct mac *list, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (want(l, PACKET_ADD_MEMBERSHIP, PACKET_MR_MULTICAST,
+		if (want(l, fd, PACKET_ADD_MEMBERSHIP, PACKET_MR_MULTICAST,
 			&list[i]) != 0) {
-			drop_groups(l, list, i);
+			drop_groups(l, fd, list, i);
 			return -1;
 		}
 	}
@@ -121,13 +127,13 @@ join_groups(struct link *l, const struct mac *list, unsigned n)
 }
 
 static void
-change_mode(
-    struct link *l, unsigned short type, bool *is, bool on, const char *name)
+change_mode(struct link *l, int fd, unsigned short type, bool *is, bool on,
+    const char *name)
 {
 	if (on == *is)
 		return;
-	if (want(l, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP, type,
-		NULL) == 0)
+	if (want(l, fd, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP,
+		type, NULL) == 0)
 		*is = on;
 	else
 		log_warn("interface does not change: %s interface=%s mode=%s",
@@ -136,123 +142,99 @@ change_mode(
 
 /* Each address of a net has a group: too many to join. */
 static void
-change_modes(struct link *l, const struct link_filter *f)
+change_modes(
+    struct link *l, struct interface_wants *w, const struct link_filter *f)
 {
-	struct packet_ring *p = l->inside;
 	bool groups = false;
 
 	for (unsigned i = 0; i < f->nets; i++)
 		groups = groups || f->net[i].ip.family == AF_INET6;
-	change_mode(l, PACKET_MR_ALLMULTI, &p->all_groups, groups, "allmulti");
-	change_mode(l, PACKET_MR_PROMISC, &p->promiscuous, f->promiscuous,
-	    "promiscuous");
+	change_mode(
+	    l, w->fd, PACKET_MR_ALLMULTI, &w->all_groups, groups, "allmulti");
+	change_mode(l, w->fd, PACKET_MR_PROMISC, &w->promiscuous,
+	    f->promiscuous, "promiscuous");
 }
 
-static int
-attach_program(struct link *l, const struct link_program *program)
-{
-	struct sock_fprog s = { .len = (unsigned short)program->count,
-		.filter = (void *)(uintptr_t)program->at };
-
-	return setsockopt(l->fd, SOL_SOCKET, SO_ATTACH_FILTER, &s, sizeof(s));
-}
-
-static int
-attach(struct link *l, const struct link_filter *f)
-{
-	struct link_program program;
-	bool all = link_filter_write(&program, f, &l->mac);
-	int got = attach_program(l, &program);
-
-	/* net.core.optmem_max bounds what a socket may have */
-	if (got != 0 && errno == ENOMEM && all) {
-		all = false;
-		link_filter_write_any(&program, f, &l->mac);
-		got = attach_program(l, &program);
-	}
-	if (got == 0 && !all)
-		log_warn("too many addresses for the filter of the kernel, "
-			 "all of IP is looked at interface=%s addresses=%u "
-			 "nets=%u",
-		    l->name, f->count, f->nets);
-	return got;
-}
-
-/* What is new is wanted before what is old goes: wants are counted, and nothing
- * is missed in between. */
+/* Wants are counted: what is both old and new is wanted twice for a moment. */
 int
-packet_set_filter(struct link *l, const struct link_filter *f, struct error *e)
+interface_set_filter(struct link *l, struct interface_wants *w,
+    const struct link_filter *f,
+    int (*attach)(struct link *l, const struct link_filter *f, struct error *e),
+    struct error *e)
 {
-	struct packet_ring *p = l->inside;
 	struct mac *list = calloc((size_t)f->count + 1, sizeof(*list));
 	unsigned n = list != NULL ? list_groups(list, f) : 0;
 
-	if (list == NULL || join_groups(l, list, n) != 0) {
+	if (list == NULL || join_groups(l, w->fd, list, n) != 0) {
 		error_set(
 		    e, "interface %s: no groups: %s", l->name, strerror(errno));
 		free(list);
 		return -1;
 	}
-	if (attach(l, f) != 0) {
-		error_set(
-		    e, "interface %s: no filter: %s", l->name, strerror(errno));
-		drop_groups(l, list, n);
+	if (attach(l, f, e) != 0) {
+		drop_groups(l, w->fd, list, n);
 		free(list);
 		return -1;
 	}
-	change_modes(l, f);
-	drop_groups(l, p->group, p->groups);
-	free(p->group);
-	p->group = list;
-	p->groups = n;
+	change_modes(l, w, f);
+	drop_groups(l, w->fd, w->group, w->groups);
+	free(w->group);
+	w->group = list;
+	w->groups = n;
 	return 0;
 }
 
-/* Returns 0 when the card's own merging is as wanted. */
+/* ---- features ---- */
+
+/* Returns 0 when the feature is as wanted. */
 static int
-set_merging(struct link *l, bool on, bool *was)
+set_feature(
+    const struct link *l, int fd, uint32_t feature, bool on, bool *changed)
 {
 	struct ethtool_value v = { .cmd = ETHTOOL_GFLAGS };
 	struct ifreq r;
 
-	packet_ask(l, &r);
+	ask(l, &r);
 	r.ifr_data = (void *)&v;
-	*was = false;
-	if (ioctl(l->fd, SIOCETHTOOL, &r) != 0)
+	*changed = false;
+	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
 		return 0; /* it has none */
-	*was = (v.data & ETH_FLAG_LRO) != 0;
-	if (*was == on)
+	if (((v.data & feature) != 0) == on)
 		return 0;
+	*changed = true;
 	v.cmd = ETHTOOL_SFLAGS;
-	v.data ^= ETH_FLAG_LRO;
-	return ioctl(l->fd, SIOCETHTOOL, &r);
+	v.data ^= feature;
+	return ioctl(fd, SIOCETHTOOL, &r);
 }
 
 void
-packet_merging_exact(struct link *l)
+interface_switch_off(struct link *l, struct interface_wants *w,
+    uint32_t feature, const char *name)
 {
-	struct packet_ring *p = l->inside;
-	bool was;
+	bool changed;
 
-	if (set_merging(l, false, &was) != 0)
-		log_warn("large receive offload cannot be switched off: %s "
-			 "interface=%s",
+	if (set_feature(l, w->fd, feature, false, &changed) != 0)
+		log_warn("%s cannot be switched off: %s interface=%s", name,
 		    strerror(errno), l->name);
-	else if (was) {
-		log_info(
-		    "large receive offload switched off interface=%s", l->name);
-		p->merging_changed = true;
+	else if (changed) {
+		log_info("%s switched off interface=%s", name, l->name);
+		w->features |= feature;
 	}
 }
 
 void
-packet_merging_restore(struct link *l)
+interface_restore(struct link *l, struct interface_wants *w)
 {
-	struct packet_ring *p = l->inside;
-	bool was;
+	bool changed;
 
-	if (p->merging_changed && set_merging(l, true, &was) != 0)
-		log_warn("large receive offload remains switched off: %s "
-			 "interface=%s",
-		    strerror(errno), l->name);
+	for (uint32_t left = w->features; left != 0; left &= left - 1) {
+		if (set_feature(l, w->fd, left & (~left + 1), true, &changed) !=
+		    0)
+			log_warn("a feature remains switched off: %s "
+				 "interface=%s",
+			    strerror(errno), l->name);
+	}
+	w->features = 0;
+	free(w->group);
+	w->group = NULL;
 }

@@ -17,6 +17,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <linux/ethtool.h>
 #include <linux/if_ether.h>
 #include <linux/if_packet.h>
 #include <linux/virtio_net.h>
@@ -313,16 +314,27 @@ packet_send(struct link *l, const struct link_frame *list, unsigned n)
 }
 
 static void
+packet_look(struct link *l)
+{
+	struct tpacket_stats s;
+	socklen_t len = sizeof(s);
+
+	/* reading them sets them to zero */
+	if (getsockopt(l->fd, SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0)
+		l->count.missed += s.tp_drops;
+	interface_look(l, l->fd);
+}
+
+static void
 packet_close(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 
 	if (p != NULL) {
-		packet_merging_restore(l);
+		interface_restore(l, &p->wants);
 		if (p->ring != NULL)
 			munmap(p->ring, (size_t)p->blocks * BLOCK);
 		free(p->large);
-		free(p->group);
 		if (p->out >= 0)
 			close(p->out);
 		free(p);
@@ -434,6 +446,7 @@ open_memory(struct link *l, struct error *e)
 	}
 	l->inside = p;
 	p->out = -1;
+	p->wants.fd = l->fd;
 	for (unsigned i = 0; i < PACKET_BATCH; i++)
 		p->part[i][0].iov_len = sizeof(struct link_offload);
 	if (open_options(l) != 0 || open_ring(l, p) != 0 || open_out(l, p) != 0)
@@ -453,7 +466,7 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 	if (l->fd < 0)
 		return error_set(e, "interface %s: no packet socket: %s",
 		    l->name, strerror(errno));
-	if (packet_identify(l, e) != 0 || open_memory(l, e) != 0 ||
+	if (interface_identify(l, l->fd, e) != 0 || open_memory(l, e) != 0 ||
 	    packet_set_filter(l, f, e) != 0)
 		goto failed;
 	at.sll_ifindex = l->ifindex;
@@ -461,7 +474,11 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 		error_set(e, "interface %s: %s", l->name, strerror(errno));
 		goto failed;
 	}
-	packet_merging_exact(l);
+	/* A card's own merging loses what is needed to take frames apart again,
+	 * so the kernel switches it off where it forwards, too; its own (GRO)
+	 * keeps all. */
+	interface_switch_off(l, &((struct packet_ring *)l->inside)->wants,
+	    ETH_FLAG_LRO, "large receive offload");
 	return 0;
 failed:
 	packet_close(l);
