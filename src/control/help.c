@@ -132,5 +132,14 @@ help_print_version(void)
 #ifdef HAVE_JANSSON
 	       " json"
 #endif
+#ifdef HAVE_LINK_PACKET
+	       " packet"
+#endif
+#ifdef HAVE_LINK_XDP
+	       " xdp"
+#endif
+#ifdef HAVE_LINK_PCAP
+	       " pcap"
+#endif
 	       "\n");
 }

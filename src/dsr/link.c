@@ -8,6 +8,9 @@
 #include "dsr/link_private.h"
 
 static const struct link_ops *const kinds[] = {
+#ifdef HAVE_LINK_XDP
+	&link_xdp,
+#endif
 #ifdef HAVE_LINK_PACKET
 	&link_packet,
 #endif
@@ -28,12 +31,13 @@ link_kind(unsigned i)
 }
 
 static int
-open_as(struct link *l, const struct link_ops *ops, const char *ifname,
-    const struct link_filter *f, struct error *e)
+open_as(struct link *l, const struct link_ops *ops, bool asked,
+    const char *ifname, const struct link_filter *f, struct error *e)
 {
 	memset(l, 0, sizeof(*l));
 	l->fd = -1;
 	l->ops = ops;
+	l->asked = asked;
 	memcpy(l->name, ifname, strlen(ifname) + 1);
 	return ops->open(l, f, e);
 }
@@ -51,7 +55,8 @@ link_open(struct link *l, const char *kind, const char *ifname,
 		if (kind != NULL && strcmp(kind, kinds[i]->name) != 0)
 			continue;
 		/* the best kind's sentence is the one that is told */
-		if (open_as(l, kinds[i], ifname, f, tried++ ? &later : e) == 0)
+		if (open_as(l, kinds[i], kind != NULL, ifname, f,
+			tried++ ? &later : e) == 0)
 			return 0;
 	}
 	if (tried > 0)

@@ -87,8 +87,10 @@ struct link {
 	struct mac mac;
 	unsigned mtu; /* of IP packets; as of link_look() */
 	int ifindex;
-	bool up; /* has a carrier and may send */
+	bool up;    /* has a carrier and may send */
+	bool asked; /* this very kind is wanted: while it is opened */
 	char name[16];
+	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
 	void *inside;
 };

@@ -4,6 +4,9 @@
 
 #include "dsr/link.h"
 
+/* Linux, AF_XDP: memory that all frames come to and leave from; when the card's
+ * driver knows how to, or when asked for. */
+extern const struct link_ops link_xdp;
 /* Linux, packet(7): a receive ring shared with the kernel. */
 extern const struct link_ops link_packet;
 /* libpcap, where there is nothing better: frames are copied, and the kernel

@@ -13,7 +13,9 @@
 enum { LINKRIG_BATCH = 256 };
 
 struct linkrig {
-	const char *missing; /* why there is no cable; then nothing is open */
+	/* why there is no cable, or no right to the kind; then nothing is open */
+	const char *missing;
+	const char *kind;
 	struct link near;
 	int far;
 	uint8_t far_mac[6];

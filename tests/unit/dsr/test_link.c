@@ -20,8 +20,16 @@ static struct linkrig rig;
 static void
 up(void)
 {
-	linkrig_up(&rig, NULL);
+	linkrig_up(&rig, "packet");
 }
+
+#ifdef HAVE_LINK_XDP
+static void
+up_xdp(void)
+{
+	linkrig_up(&rig, "xdp");
+}
+#endif
 
 #ifdef HAVE_LINK_PCAP
 static void
@@ -275,6 +283,19 @@ main(void)
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
 	suite_add_tcase(s, t);
+#ifdef HAVE_LINK_XDP
+	t = tcase_create("xdp");
+	tcase_add_checked_fixture(t, up_xdp, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, frames_for_our_addresses_come_up);
+	tcase_add_test(t, questions_for_addresses_come_up);
+	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
+	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, ten_thousand_both_ways_in_order);
+	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
+	tcase_add_test(t, what_cannot_be_sent_is_counted);
+	suite_add_tcase(s, t);
+#endif
 #ifdef HAVE_LINK_PCAP
 	t = tcase_create("pcap");
 	tcase_add_checked_fixture(t, up_pcap, down);

@@ -20,8 +20,16 @@ static struct linkrig rig;
 static void
 up(void)
 {
-	linkrig_up(&rig, NULL);
+	linkrig_up(&rig, "packet");
 }
+
+#ifdef HAVE_LINK_XDP
+static void
+up_xdp(void)
+{
+	linkrig_up(&rig, "xdp");
+}
+#endif
 
 #ifdef HAVE_LINK_PCAP
 static void
@@ -47,8 +55,11 @@ START_TEST(what_is_known_about_the_interface)
 	ck_assert_mem_eq(rig.near.mac.byte, mac, 6);
 	ck_assert_uint_eq(rig.near.mtu, 1500);
 	ck_assert(rig.near.up);
-	ck_assert(
-	    linkrig_is_pcap(&rig) || strcmp(rig.near.ops->name, "packet") == 0);
+	ck_assert_str_eq(rig.near.ops->name, rig.kind);
+	if (strcmp(rig.kind, "xdp") == 0)
+		ck_assert_str_eq(rig.near.mode, "native");
+	else
+		ck_assert_ptr_null(rig.near.mode);
 	veth_ip("link set near mtu 1400");
 	link_look(&rig.near);
 	ck_assert_uint_eq(rig.near.mtu, 1400);
@@ -150,7 +161,9 @@ START_TEST(closing_leaves_the_interface_as_it_was)
 	ck_assert_ptr_null(
 	    strstr(veth_ip_says("maddr show dev near"), "33:33:ff:00:00:10"));
 	ck_assert_int_eq(
-	    link_open(&rig.near, "packet", "near", &rig.filter, &e), 0);
+	    link_open(&rig.near, linkrig_is_pcap(&rig) ? "packet" : rig.kind,
+		"near", &rig.filter, &e),
+	    0);
 }
 END_TEST
 
@@ -195,7 +208,7 @@ START_TEST(what_cannot_be_opened_says_why)
 	ck_assert_str_eq(e.text, "no kind of link \"string\" in this build");
 	ck_assert_int_eq(link_open(&l, "packet", "lo", &rig.filter, &e), -1);
 	ck_assert_str_eq(e.text, "interface lo is no Ethernet");
-	ck_assert_str_eq(link_kind(0), "packet");
+	ck_assert_ptr_nonnull(link_kind(0));
 	ck_assert_ptr_null(link_kind(99));
 }
 END_TEST
@@ -256,6 +269,17 @@ main(void)
 	tcase_add_test(t, what_cannot_be_opened_says_why);
 	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
 	suite_add_tcase(s, t);
+#ifdef HAVE_LINK_XDP
+	t = tcase_create("xdp");
+	tcase_add_checked_fixture(t, up_xdp, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(t, what_is_known_about_the_interface);
+	tcase_add_test(t, addresses_change_while_it_is_open);
+	tcase_add_test(t, an_interface_that_goes_down_is_told);
+	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
+	tcase_add_test(t, no_privileges_are_needed_once_it_is_open);
+	suite_add_tcase(s, t);
+#endif
 #ifdef HAVE_LINK_PCAP
 	t = tcase_create("pcap");
 	tcase_add_checked_fixture(t, up_pcap, down);

@@ -51,7 +51,7 @@ up(void)
 	peer_from_addr(&vip, &a);
 	far = veth_open("far", true);
 	veth_mac("far", far_mac);
-	if (link_open(&near, NULL, "near", &filter, &e) != 0)
+	if (link_open(&near, "packet", "near", &filter, &e) != 0)
 		ck_abort_msg("%s", e.text);
 }
 
@@ -361,7 +361,7 @@ START_TEST(jumbo_frames)
 		    sizeof(struct virtio_net_hdr) + 9014);
 		link_close(&near);
 		ck_assert_int_eq(
-		    link_open(&near, NULL, "near", &filter, &e), 0);
+		    link_open(&near, "packet", "near", &filter, &e), 0);
 	}
 	ck_assert_uint_eq(near.mtu, 9000);
 }

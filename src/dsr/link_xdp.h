@@ -1,0 +1,88 @@
+/* link_xdp.h: the inside of links by AF_XDP, which three files share: frames
+ * (link_xdp.c), how it is opened (link_xdp_open.c), and the program with its maps
+ * (link_xdp_maps.c). */
+#ifndef PEN_DSR_LINK_XDP_H
+#define PEN_DSR_LINK_XDP_H
+
+#include <xdp/xsk.h>
+
+#include "dsr/link_interface.h"
+
+enum {
+	XDP_QUEUES = 64,  /* of an interface, at most */
+	XDP_BURST = 8192, /* frames that can wait, in all queues together */
+	XDP_LEAST = 512,  /* in one */
+	XDP_OUT = 2048,	  /* on their way out, at a time */
+	XDP_FRONT = 256,  /* that the kernel leaves in front of a frame */
+	XDP_SMALL = 2048, /* sizes of a place */
+	XDP_LARGE = 4096,
+	XDP_ADDRESSES = 1024
+};
+
+/* Whose a place for a frame is. */
+enum xdp_state {
+	XDP_NOT_SEEN, /* the kernel's, or in the list of free ones */
+	XDP_HELD,     /* received: the caller's, until a release */
+	XDP_SENT      /* the caller's and the kernel's, to be sent */
+};
+
+struct xdp_queue {
+	struct xsk_socket *socket;
+	struct xsk_ring_cons in;
+	struct xsk_ring_prod fill;
+	struct xsk_ring_cons done; /* of places sent */
+	unsigned owed;		   /* places to be given to the kernel again */
+};
+
+struct xdp_rings {
+	struct interface_wants wants; /* its socket is owned */
+	int news;		      /* about interfaces: netlink */
+	int addresses, sockets;	      /* maps */
+	struct peer *address;	      /* owned: what is in that map */
+	unsigned address_n;
+	int program, attached;
+	/* All frames are here, one a place; places have numbers. */
+	unsigned char *memory;
+	size_t size;
+	unsigned place; /* bytes of one; a power of two, this one: */
+	unsigned shift;
+	unsigned places;
+	uint32_t *free, *held; /* owned: their numbers */
+	unsigned frees, helds;
+	uint8_t *state; /* owned: by number */
+	struct xsk_umem *umem;
+	struct xdp_queue *queue; /* owned */
+	unsigned queues, next;	 /* the one to be asked first */
+	/* Sends, for all queues: nobody waits for this socket, so that what
+	 * has left wakes nobody. Its done ring is the first queue's. */
+	struct xsk_socket *out;
+	struct xsk_ring_prod ring;
+	bool copies; /* the kernel sends only when told to */
+};
+
+/* ---- link_xdp_open.c ---- */
+
+/* As link_open(), and its end. */
+int xdp_open(struct link *l, const struct link_filter *f, struct error *e);
+void xdp_close(struct link *l);
+
+/* ---- link_xdp_maps.c ---- */
+
+/* Makes the maps and loads the program. Returns 0, or -1 with a sentence; what is
+ * there is xdp_close()'s. */
+int xdp_load(struct link *l, struct error *e);
+/* As link_set_filter(), for the map alone. */
+int xdp_set_addresses(
+    struct link *l, const struct link_filter *f, struct error *e);
+/* Frames of this queue go to this socket. */
+int xdp_connect(
+    struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
+/* From now on frames come; l->mode says how. */
+int xdp_attach(struct link *l, struct error *e);
+
+/* ---- link_xdp.c ---- */
+
+/* Gives the kernel the places it is owed, as many as are free. */
+void xdp_fill(struct xdp_rings *x, struct xdp_queue *q);
+
+#endif

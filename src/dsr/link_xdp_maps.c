@@ -1,0 +1,155 @@
+/* link_xdp_maps.c: the program of an AF_XDP link, what it looks into, and where it
+ * is attached. All of it goes when its descriptors are closed, however this
+ * process ends. */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/if_link.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsr/link_xdp.h"
+#include "dsr/xdp_program.h"
+
+static const uint8_t everybody[XDP_KEY];
+
+int
+xdp_load(struct link *l, struct error *e)
+{
+	struct xdp_rings *x = l->inside;
+	struct xdp_program p;
+
+	x->addresses = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_addresses",
+	    XDP_KEY, sizeof(uint32_t), XDP_ADDRESSES, NULL);
+	x->sockets = bpf_map_create(BPF_MAP_TYPE_XSKMAP, "pen_sockets",
+	    sizeof(uint32_t), sizeof(uint32_t), XDP_QUEUES, NULL);
+	if (x->addresses < 0 || x->sockets < 0)
+		return error_set(e, "interface %s: no map for XDP: %s", l->name,
+		    strerror(errno));
+	xdp_program_write(&p, &l->mac, x->addresses, x->sockets);
+	x->program = bpf_prog_load(
+	    BPF_PROG_TYPE_XDP, "pen", "Dual BSD/GPL", p.at, p.count, NULL);
+	if (x->program < 0)
+		return error_set(e, "interface %s: no program for XDP: %s",
+		    l->name, strerror(errno));
+	return 0;
+}
+
+int
+xdp_connect(
+    struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e)
+{
+	struct xdp_rings *x = l->inside;
+	int fd = xsk_socket__fd(q->socket);
+
+	if (bpf_map_update_elem(x->sockets, &queue, &fd, BPF_ANY) == 0)
+		return 0;
+	return error_set(e, "interface %s: no socket for queue %u: %s", l->name,
+	    queue, strerror(errno));
+}
+
+static int
+attach_as(const struct link *l, unsigned flags)
+{
+	const struct xdp_rings *x = l->inside;
+	LIBBPF_OPTS(bpf_link_create_opts, o, .flags = flags);
+
+	return bpf_link_create(x->program, l->ifindex, BPF_XDP, &o);
+}
+
+/* Without the driver's help every frame is copied once more, and merged ones are
+ * lost: only for who insists. */
+int
+xdp_attach(struct link *l, struct error *e)
+{
+	struct xdp_rings *x = l->inside;
+	int error;
+
+	l->mode = "native";
+	x->attached = attach_as(l, XDP_FLAGS_DRV_MODE);
+	error = errno;
+	if (x->attached < 0 && l->asked && error != EBUSY) {
+		l->mode = "generic";
+		x->attached = attach_as(l, XDP_FLAGS_SKB_MODE);
+		error = errno;
+	}
+	if (x->attached >= 0)
+		return 0;
+	return error_set(e, "interface %s: XDP: %s", l->name,
+	    error == EBUSY ? "another program is attached already"
+			   : strerror(error));
+}
+
+/* ---- addresses ---- */
+
+static bool
+has(const struct peer *list, unsigned n, const struct peer *who)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (memcmp(list[i].ip, who->ip, XDP_KEY) == 0)
+			return true;
+	return false;
+}
+
+/* Those of the first list that are not in the other one go. */
+static void
+remove_others(const struct xdp_rings *x, const struct peer *list, unsigned n,
+    const struct peer *keep, unsigned keeps)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (!has(keep, keeps, &list[i]))
+			bpf_map_delete_elem(x->addresses, list[i].ip);
+}
+
+static int
+add_all(const struct xdp_rings *x, const struct link_filter *f)
+{
+	uint32_t value = 1;
+
+	for (unsigned i = 0; i < f->count; i++)
+		if (bpf_map_update_elem(
+			x->addresses, f->address[i].ip, &value, BPF_ANY) != 0)
+			return -1;
+	if (f->promiscuous)
+		return bpf_map_update_elem(
+		    x->addresses, everybody, &value, BPF_ANY);
+	bpf_map_delete_elem(x->addresses, everybody);
+	return 0;
+}
+
+/* The kernel lets nobody in particular change a map only since version 5.19. */
+static int
+set_failed(const struct link *l, int error, struct error *e)
+{
+	return error_set(e, "interface %s: no filter: %s%s", l->name,
+	    strerror(error),
+	    error == EPERM ? "; this kernel needs CAP_BPF for XDP's maps, "
+			     "dsr_link packet needs nothing"
+			   : "");
+}
+
+int
+xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
+{
+	struct xdp_rings *x = l->inside;
+	struct peer *copy = calloc((size_t)f->count + 1, sizeof(*copy));
+	int error;
+
+	if (copy == NULL)
+		return error_set(e, "interface %s: out of memory", l->name);
+	if (add_all(x, f) != 0) {
+		error = errno;
+		remove_others(
+		    x, f->address, f->count, x->address, x->address_n);
+		free(copy);
+		return set_failed(l, error, e);
+	}
+	remove_others(x, x->address, x->address_n, f->address, f->count);
+	if (f->count > 0)
+		memcpy(copy, f->address, f->count * sizeof(*copy));
+	free(x->address);
+	x->address = copy;
+	x->address_n = f->count;
+	return 0;
+}

@@ -1,0 +1,372 @@
+/* link_xdp_open.c: opens a link by AF_XDP: memory for frames, a socket for each
+ * receive queue of the interface, one to send, news about the interface, and the
+ * program that makes frames come. */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ifaddrs.h>
+#include <linux/ethtool.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <xdp/libxdp.h>
+
+#include "base/log.h"
+#include "dsr/frame.h"
+#include "dsr/link_xdp.h"
+
+enum {
+	HUGE_PAGE = 2 << 20,
+	DONE = 2 * XDP_OUT, /* also those that others have not yet read */
+	SPARE = DONE,	    /* places that are no queue's */
+	QUEUE = 8 << 20,
+	BUDGET = 512 /* frames that one call sends */
+};
+/* Linux 6.17 */
+#ifndef XDP_MAX_TX_SKB_BUDGET
+#define XDP_MAX_TX_SKB_BUDGET 9
+#endif
+
+static int
+failed(const struct link *l, const char *what, int error, struct error *e)
+{
+	return error_set(
+	    e, "interface %s: %s: %s", l->name, what, strerror(error));
+}
+
+/* ---- the interface ---- */
+
+static unsigned
+count_queues(const struct link *l, int fd)
+{
+	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
+	struct ifreq r;
+	unsigned n;
+
+	memset(&r, 0, sizeof(r));
+	memcpy(r.ifr_name, l->name, sizeof(r.ifr_name));
+	r.ifr_data = (void *)&c;
+	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
+		return 1;
+	n = c.rx_count + c.combined_count;
+	return n > 0 ? n : 1;
+}
+
+/* An address that every interface has by itself does not count. */
+static bool
+has_address(const struct link *l)
+{
+	struct ifaddrs *all;
+	bool found = false;
+
+	if (getifaddrs(&all) != 0)
+		return false;
+	for (struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
+		const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
+
+		if (in6 == NULL || strcmp(i->ifa_name, l->name) != 0)
+			continue;
+		if (in6->sin6_family == AF_INET ||
+		    (in6->sin6_family == AF_INET6 &&
+			!IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)))
+			found = true;
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* Frames that are taken here never reach the kernel, while packet sockets see
+ * copies: without ARP the interface's own addresses would be lost. */
+static int
+check_interface(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	if (l->mtu + FRAME_HEAD_MAX > XDP_LARGE - XDP_FRONT)
+		return error_set(e,
+		    "interface %s: an MTU of %u is too large for XDP", l->name,
+		    l->mtu);
+	x->queues = count_queues(l, x->wants.fd);
+	if (x->queues > XDP_QUEUES)
+		return error_set(e,
+		    "interface %s has %u receive queues, XDP takes %d; "
+		    "ethtool -L changes that",
+		    l->name, x->queues, XDP_QUEUES);
+	if (!has_address(l))
+		return 0;
+	if (!l->asked)
+		return error_set(e,
+		    "interface %s has addresses of its own, from which XDP "
+		    "would take ARP",
+		    l->name);
+	log_warn("XDP takes all ARP and NDP of an interface that has "
+		 "addresses of its own interface=%s",
+	    l->name);
+	return 0;
+}
+
+static int
+open_news(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	struct sockaddr_nl at = { .nl_family = AF_NETLINK,
+		.nl_groups = RTMGRP_LINK };
+
+	x->news = socket(
+	    AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+	if (x->news < 0 ||
+	    bind(x->news, (struct sockaddr *)&at, sizeof(at)) != 0)
+		return failed(l, "no netlink socket", errno, e);
+	return 0;
+}
+
+/* ---- memory ---- */
+
+static unsigned
+burst_of_queue(const struct xdp_rings *x)
+{
+	unsigned n = XDP_BURST;
+
+	while (n > XDP_LEAST && n * x->queues > XDP_BURST)
+		n /= 2;
+	return n;
+}
+
+/* In large pages, if the kernel has them to give. */
+static bool
+get_memory(struct xdp_rings *x)
+{
+	unsigned char *all, *start;
+	size_t front;
+
+	x->size = (size_t)x->places << x->shift;
+	x->size = (x->size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	all = mmap(NULL, x->size + HUGE_PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (all == MAP_FAILED)
+		return false;
+	front = HUGE_PAGE - (uintptr_t)all % HUGE_PAGE;
+	start = all + front;
+	munmap(all, front);
+	if (front < HUGE_PAGE)
+		munmap(start + x->size, HUGE_PAGE - front);
+	x->memory = start;
+	madvise(start, x->size, MADV_HUGEPAGE);
+	memset(start, 0, x->size);
+	return true;
+}
+
+static int
+open_memory(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	x->shift = l->mtu + FRAME_HEAD_MAX <= XDP_SMALL - XDP_FRONT ? 11 : 12;
+	x->places = x->queues * burst_of_queue(x) + SPARE;
+	x->queue = calloc(x->queues, sizeof(*x->queue));
+	x->free = calloc(x->places, sizeof(*x->free));
+	x->held = calloc(x->places, sizeof(*x->held));
+	x->state = calloc(x->places, sizeof(*x->state));
+	if (x->queue == NULL || x->free == NULL || x->held == NULL ||
+	    x->state == NULL || !get_memory(x))
+		return error_set(e, "interface %s: out of memory", l->name);
+	while (x->frees < x->places) {
+		x->free[x->frees] = x->places - x->frees - 1;
+		x->frees++;
+	}
+	return 0;
+}
+
+/* ---- sockets ---- */
+
+static int
+open_umem(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	struct xsk_umem_config c = { .fill_size = burst_of_queue(x),
+		.comp_size = DONE,
+		.frame_size = 1U << x->shift };
+	int got = xsk_umem__create(&x->umem, x->memory,
+	    (uint64_t)x->places << x->shift, &x->queue[0].fill,
+	    &x->queue[0].done, &c);
+
+	if (got == 0)
+		return 0;
+	if (got == -EPERM)
+		return failed(l, "no AF_XDP socket", EPERM, e);
+	if (got == -ENOBUFS)
+		return error_set(e,
+		    "interface %s: no memory for XDP: ulimit -l is too small",
+		    l->name);
+	return failed(l, "no memory for XDP", -got, e);
+}
+
+static int
+open_queue(struct link *l, struct xdp_rings *x, unsigned i, struct error *e)
+{
+	struct xdp_queue *q = &x->queue[i];
+	struct xsk_socket_config c = { .rx_size = burst_of_queue(x),
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.bind_flags = XDP_USE_NEED_WAKEUP };
+	struct epoll_event want = { .events = EPOLLIN };
+	int got = xsk_socket__create_shared(&q->socket, l->name, i, x->umem,
+	    &q->in, NULL, &q->fill, &q->done, &c);
+
+	if (got != 0)
+		return failed(l, "no AF_XDP socket", -got, e);
+	fcntl(xsk_socket__fd(q->socket), F_SETFD, FD_CLOEXEC);
+	q->owed = burst_of_queue(x);
+	xdp_fill(x, q);
+	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, xsk_socket__fd(q->socket), &want) !=
+	    0)
+		return failed(l, "no AF_XDP socket", errno, e);
+	return xdp_connect(l, i, q, e);
+}
+
+static int
+open_out(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	struct xsk_socket_config c = { .tx_size = XDP_OUT,
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+		.bind_flags = XDP_USE_NEED_WAKEUP };
+	struct xdp_options o = { 0 };
+	socklen_t len = sizeof(o);
+	int room = QUEUE, budget = BUDGET, fd;
+	int got = xsk_socket__create_shared(&x->out, l->name, 0, x->umem, NULL,
+	    &x->ring, &x->queue[0].fill, &x->queue[0].done, &c);
+
+	if (got != 0)
+		return failed(l, "no AF_XDP socket to send", -got, e);
+	fd = xsk_socket__fd(x->out);
+	fcntl(fd, F_SETFD, FD_CLOEXEC);
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	setsockopt(fd, SOL_XDP, XDP_MAX_TX_SKB_BUDGET, &budget, sizeof(budget));
+	x->copies = getsockopt(fd, SOL_XDP, XDP_OPTIONS, &o, &len) != 0 ||
+	    !(o.flags & XDP_OPTIONS_ZEROCOPY);
+	if (!x->copies)
+		l->mode = "native, without copies";
+	return 0;
+}
+
+static int
+open_sockets(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	struct epoll_event want = { .events = EPOLLIN };
+
+	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, x->news, &want) != 0)
+		return failed(l, "no epoll", errno, e);
+	if (open_umem(l, x, e) != 0)
+		return -1;
+	for (unsigned i = 0; i < x->queues; i++)
+		if (open_queue(l, x, i, e) != 0)
+			return -1;
+	return open_out(l, x, e);
+}
+
+/* ---- all of it ---- */
+
+static int
+quiet(enum libbpf_print_level level, const char *format, va_list list)
+{
+	(void)level;
+	(void)format;
+	(void)list;
+	return 0;
+}
+
+static int
+quiet_xdp(enum libxdp_print_level level, const char *format, va_list list)
+{
+	(void)level;
+	(void)format;
+	(void)list;
+	return 0;
+}
+
+static int
+open_inside(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	x->wants.fd =
+	    socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (x->wants.fd < 0)
+		return failed(l, "no packet socket", errno, e);
+	l->fd = epoll_create1(EPOLL_CLOEXEC);
+	if (l->fd < 0)
+		return failed(l, "no epoll", errno, e);
+	if (interface_identify(l, x->wants.fd, e) != 0 ||
+	    check_interface(l, x, e) != 0 || open_news(l, x, e) != 0)
+		return -1;
+	libbpf_set_print(quiet);
+	libxdp_set_print(quiet_xdp);
+	return open_memory(l, x, e);
+}
+
+/* What drivers do for the kernel's stack would change frames: the program goes
+ * where they are not yet. A driver may know no memory of ours before a program is
+ * attached. */
+int
+xdp_open(struct link *l, const struct link_filter *f, struct error *e)
+{
+	struct xdp_rings *x = calloc(1, sizeof(*x));
+
+	if (x == NULL)
+		return error_set(e, "interface %s: out of memory", l->name);
+	l->inside = x;
+	x->news = x->addresses = x->sockets = -1;
+	x->program = x->attached = x->wants.fd = -1;
+	if (open_inside(l, x, e) == 0 && xdp_load(l, e) == 0 &&
+	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0) {
+		interface_switch_off(
+		    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
+		/* a tag that is not in the frame is lost */
+		interface_switch_off(
+		    l, &x->wants, ETH_FLAG_RXVLAN, "removal of VLAN tags");
+		if (xdp_attach(l, e) == 0 && open_sockets(l, x, e) == 0)
+			return 0;
+	}
+	xdp_close(l);
+	return -1;
+}
+
+static void
+close_all(const int *fd, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (fd[i] >= 0)
+			close(fd[i]);
+}
+
+void
+xdp_close(struct link *l)
+{
+	struct xdp_rings *x = l->inside;
+	const int fds[] = { x->attached, x->program, x->sockets, x->addresses,
+		x->news, l->fd };
+
+	close_all(fds, sizeof(fds) / sizeof(fds[0]));
+	if (x->out != NULL)
+		xsk_socket__delete(x->out);
+	for (unsigned i = 0; x->queue != NULL && i < x->queues; i++)
+		if (x->queue[i].socket != NULL)
+			xsk_socket__delete(x->queue[i].socket);
+	if (x->umem != NULL)
+		xsk_umem__delete(x->umem);
+	interface_restore(l, &x->wants);
+	close_all(&x->wants.fd, 1);
+	if (x->memory != NULL)
+		munmap(x->memory, x->size);
+	free(x->queue);
+	free(x->free);
+	free(x->held);
+	free(x->state);
+	free(x->address);
+	free(x);
+	l->inside = NULL;
+	l->fd = -1;
+}

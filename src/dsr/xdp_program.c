@@ -1,0 +1,253 @@
+/* xdp_program.c: writes the program
+ *
+ *     to this MAC or a group?  else r9 = 1
+ *     r7 = behind the Ethernet header and a tag
+ *     ARP:  request or reply?
+ *     IPv6: NDP?  the address: a key
+ *     IPv4: the address: a key
+ *     the key is in the map?  r9 = 0, or the key of zeros, too?
+ *     the queue's socket, or the kernel when it has none
+ *
+ * The kernel refuses a program that reads behind the end (r8) without having
+ * compared. Jumps are written to labels, and go to where those are in the end. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "dsr/xdp_program.h"
+
+enum label {
+	HERE, /* the next instruction: not a jump */
+	OTHER_MAC,
+	TYPE,
+	LAYER3,
+	ARP,
+	IP6,
+	IP6_ADDRESS,
+	LOOK_UP,
+	FOUND,
+	UP,
+	PASS,
+	LABELS
+};
+
+struct writer {
+	struct xdp_program *p;
+	unsigned place[LABELS];
+	unsigned char to[XDP_PROGRAM_MAX]; /* label that it jumps to */
+};
+
+static void
+put(struct writer *w, uint8_t code, unsigned to, unsigned from, int offset,
+    int32_t value)
+{
+	w->p->at[w->p->count++] = (struct bpf_insn){ .code = code,
+		.dst_reg = to & 0xf,
+		.src_reg = from & 0xf,
+		.off = (int16_t)offset,
+		.imm = value };
+}
+
+static void
+label(struct writer *w, enum label l)
+{
+	w->place[l] = w->p->count;
+}
+
+/* to = the bytes at `from`, in the order of this machine */
+static void
+load(struct writer *w, uint8_t size, unsigned to, unsigned from, int offset)
+{
+	put(w, BPF_LDX | BPF_MEM | size, to, from, offset, 0);
+}
+
+static void
+store(struct writer *w, uint8_t size, int offset, unsigned from)
+{
+	put(w, BPF_STX | BPF_MEM | size, BPF_REG_10, from, offset, 0);
+}
+
+static void
+copy(struct writer *w, unsigned to, unsigned from)
+{
+	put(w, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
+}
+
+static void
+set(struct writer *w, unsigned to, int32_t value)
+{
+	put(w, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value);
+}
+
+/* to = from + n */
+static void
+add(struct writer *w, unsigned to, unsigned from, int32_t n)
+{
+	copy(w, to, from);
+	put(w, BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, n);
+}
+
+/* Jumps when the lower half of `r` is so to the value; BPF_JA: always. */
+static void
+jump(struct writer *w, uint8_t how, unsigned r, uint32_t value, enum label l)
+{
+	w->to[w->p->count] = (unsigned char)l;
+	put(w,
+	    how == BPF_JA ? BPF_JMP | BPF_JA
+			  : (uint8_t)(BPF_JMP32 | how | BPF_K),
+	    how == BPF_JA ? 0 : r, 0, 0, (int32_t)value);
+}
+
+/* Jumps when the frame has not n bytes from `r` on. */
+static void
+need(struct writer *w, unsigned r, int32_t n, enum label l)
+{
+	add(w, BPF_REG_4, r, n);
+	w->to[w->p->count] = (unsigned char)l;
+	put(w, BPF_JMP | BPF_JGT | BPF_X, BPF_REG_4, BPF_REG_8, 0, 0);
+}
+
+static void
+put_map(struct writer *w, int fd)
+{
+	put(w, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, fd);
+	put(w, 0, 0, 0, 0, 0);
+}
+
+/* r0 = the value of the key in front of the stack's end, or 0 */
+static void
+put_look_up(struct writer *w, int addresses)
+{
+	put_map(w, addresses);
+	add(w, BPF_REG_2, BPF_REG_10, -XDP_KEY);
+	put(w, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem);
+}
+
+static void
+put_mac(struct writer *w, const struct mac *mac)
+{
+	uint32_t first;
+	uint16_t last;
+
+	memcpy(&first, mac->byte, 4);
+	memcpy(&last, mac->byte + 4, 2);
+	set(w, BPF_REG_9, 0);
+	load(w, BPF_B, BPF_REG_5, BPF_REG_7, 0);
+	jump(w, BPF_JSET, BPF_REG_5, 1, TYPE);
+	load(w, BPF_W, BPF_REG_5, BPF_REG_7, 0);
+	jump(w, BPF_JNE, BPF_REG_5, first, OTHER_MAC);
+	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 4);
+	jump(w, BPF_JEQ, BPF_REG_5, last, TYPE);
+	label(w, OTHER_MAC);
+	set(w, BPF_REG_9, 1);
+}
+
+static void
+put_type(struct writer *w)
+{
+	label(w, TYPE);
+	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 12);
+	put(w, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 14);
+	jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), LAYER3);
+	need(w, BPF_REG_7, 4, PASS);
+	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 2);
+	put(w, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 4);
+	label(w, LAYER3);
+	jump(w, BPF_JEQ, BPF_REG_5, htons(0x0806), ARP);
+	jump(w, BPF_JEQ, BPF_REG_5, htons(0x86dd), IP6);
+	jump(w, BPF_JNE, BPF_REG_5, htons(0x0800), PASS);
+}
+
+static void
+put_ip4(struct writer *w)
+{
+	need(w, BPF_REG_7, 20, PASS);
+	set(w, BPF_REG_5, 0);
+	store(w, BPF_DW, -16, BPF_REG_5);
+	set(w, BPF_REG_5, (int32_t)htonl(0xffff));
+	store(w, BPF_W, -8, BPF_REG_5);
+	load(w, BPF_W, BPF_REG_5, BPF_REG_7, 16);
+	store(w, BPF_W, -4, BPF_REG_5);
+	jump(w, BPF_JA, 0, 0, LOOK_UP);
+}
+
+static void
+put_arp(struct writer *w)
+{
+	label(w, ARP);
+	need(w, BPF_REG_7, 8, PASS);
+	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 6);
+	jump(w, BPF_JEQ, BPF_REG_5, htons(1), FOUND);
+	jump(w, BPF_JEQ, BPF_REG_5, htons(2), FOUND);
+	jump(w, BPF_JA, 0, 0, PASS);
+}
+
+static void
+put_ip6(struct writer *w)
+{
+	label(w, IP6);
+	need(w, BPF_REG_7, 40, PASS);
+	load(w, BPF_B, BPF_REG_5, BPF_REG_7, 6);
+	jump(w, BPF_JNE, BPF_REG_5, 58, IP6_ADDRESS);
+	need(w, BPF_REG_7, 41, IP6_ADDRESS);
+	load(w, BPF_B, BPF_REG_5, BPF_REG_7, 40);
+	jump(w, BPF_JLT, BPF_REG_5, 133, IP6_ADDRESS);
+	jump(w, BPF_JLE, BPF_REG_5, 137, FOUND);
+	label(w, IP6_ADDRESS);
+	for (int i = 0; i < XDP_KEY; i += 4) {
+		load(w, BPF_W, BPF_REG_5, BPF_REG_7, 24 + i);
+		store(w, BPF_W, i - XDP_KEY, BPF_REG_5);
+	}
+}
+
+static void
+put_verdict(struct writer *w, int addresses, int sockets)
+{
+	label(w, LOOK_UP);
+	put_look_up(w, addresses);
+	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
+	w->to[w->p->count - 1] = PASS;
+	label(w, FOUND);
+	jump(w, BPF_JEQ, BPF_REG_9, 0, UP);
+	set(w, BPF_REG_5, 0);
+	store(w, BPF_DW, -16, BPF_REG_5);
+	store(w, BPF_DW, -8, BPF_REG_5);
+	put_look_up(w, addresses);
+	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
+	w->to[w->p->count - 1] = PASS;
+	label(w, UP);
+	load(w, BPF_W, BPF_REG_2, BPF_REG_6,
+	    offsetof(struct xdp_md, rx_queue_index));
+	put_map(w, sockets);
+	set(w, BPF_REG_3, XDP_PASS);
+	put(w, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map);
+	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	label(w, PASS);
+	set(w, BPF_REG_0, XDP_PASS);
+	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
+void
+xdp_program_write(
+    struct xdp_program *p, const struct mac *mac, int addresses, int sockets)
+{
+	struct writer w = { .p = p };
+
+	p->count = 0;
+	copy(&w, BPF_REG_6, BPF_REG_1);
+	load(&w, BPF_W, BPF_REG_7, BPF_REG_6, offsetof(struct xdp_md, data));
+	load(
+	    &w, BPF_W, BPF_REG_8, BPF_REG_6, offsetof(struct xdp_md, data_end));
+	need(&w, BPF_REG_7, 14, PASS);
+	put_mac(&w, mac);
+	put_type(&w);
+	put_ip4(&w);
+	put_arp(&w);
+	put_ip6(&w);
+	put_verdict(&w, addresses, sockets);
+	for (unsigned i = 0; i < p->count; i++)
+		if (w.to[i] != HERE)
+			p->at[i].off = (int16_t)(w.place[w.to[i]] - i - 1);
+}
