@@ -245,7 +245,9 @@ on_ready(struct watch *w, unsigned ready)
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
 		link_release(&d->link);
-	} while (n == DIRECTOR_BATCH && ++round < ROUNDS);
+		/* what has come meanwhile costs less now than after a wait */
+	} while ((n == DIRECTOR_BATCH || (n > 0 && link_has_more(&d->link))) &&
+	    ++round < ROUNDS);
 	if (n >= 0 || errno == EAGAIN || errno == EINTR)
 		return;
 	log_error("link lost interface=%s error=\"%s\"", d->link.name,

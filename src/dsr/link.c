@@ -92,6 +92,12 @@ link_release(struct link *l)
 	l->ops->release(l);
 }
 
+bool
+link_has_more(const struct link *l)
+{
+	return l->ops->more != NULL && l->ops->more(l);
+}
+
 int
 link_send(struct link *l, const struct link_frame *list, unsigned n)
 {

@@ -105,6 +105,7 @@ struct link_ops {
 	int (*send)(
 	    struct link *l, const struct link_frame *list, unsigned count);
 	void (*release)(struct link *l);
+	bool (*more)(const struct link *l); /* NULL: only a call would tell */
 	void (*look)(struct link *l);
 	void (*close)(struct link *l);
 };
@@ -135,6 +136,9 @@ int link_set_filter(
 int link_receive(struct link *l, struct link_frame *list, unsigned most);
 /* Everything received is given back. */
 void link_release(struct link *l);
+/* Whether frames have come that link_receive() would hand up: a look into memory,
+ * cheaper than to wait again. False also when that cannot be known. */
+bool link_has_more(const struct link *l);
 
 /* Sends frames received, or of the caller's own memory, which is not needed
  * afterwards. Returns how many were taken, in order: what is refused for good is

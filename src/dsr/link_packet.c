@@ -214,6 +214,17 @@ packet_receive(struct link *l, struct link_frame *list, unsigned most)
 	return (int)n;
 }
 
+static bool
+packet_more(const struct link *l)
+{
+	const struct packet_ring *p = l->inside;
+	const struct tpacket2_hdr *h = (const void *)slot_at(p, &p->head);
+
+	return p->held < p->slots &&
+	    (__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) &
+		TP_STATUS_USER) != 0;
+}
+
 /* What becomes of a frame the kernel did not take: true, it is done with. */
 static bool
 send_refused(struct link *l, int error)
@@ -491,5 +502,6 @@ const struct link_ops link_packet = { .name = "packet",
 	.receive = packet_receive,
 	.send = packet_send,
 	.release = packet_release,
+	.more = packet_more,
 	.look = packet_look,
 	.close = packet_close };

@@ -163,6 +163,21 @@ xdp_receive(struct link *l, struct link_frame *list, unsigned most)
 	return (int)n;
 }
 
+static bool
+xdp_more(const struct link *l)
+{
+	const struct xdp_rings *x = l->inside;
+
+	for (unsigned i = 0; i < x->queues; i++) {
+		const struct xsk_ring_cons *in = &x->queue[i].in;
+
+		if (__atomic_load_n(in->producer, __ATOMIC_ACQUIRE) !=
+		    in->cached_cons)
+			return true;
+	}
+	return false;
+}
+
 /* ---- out ---- */
 
 static unsigned
@@ -319,5 +334,6 @@ const struct link_ops link_xdp = { .name = "xdp",
 	.receive = xdp_receive,
 	.send = xdp_send,
 	.release = xdp_release,
+	.more = xdp_more,
 	.look = xdp_look,
 	.close = xdp_close };

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Frames a director forwards: pen, a classic pen, and the kernel as a router.
 
-    dsr_rate.py [--rounds N] [--seconds S] [--pings N] [--classic PROGRAM] PEN...
+    dsr_rate.py [--rounds N] [--seconds S] [--pings N] [--classic PROGRAM]
+                [--links KIND,...] PEN...
 
     rate:     sender eth0 --- eth0 director          director: pen, answers to
                                                      the same cable
@@ -101,6 +102,23 @@ class Net:
             subprocess.call(["ip", "netns", "del", name])
 
 
+class Program(collections.namedtuple("Program", "path link")):
+    """A pen, and the kind of link it is told to use; None: nothing is said."""
+
+    def words(self, kind):
+        words = [self.path] + OPTIONS[kind]
+        if self.link:
+            words[2:2] = ["-O", "dsr_link " + self.link]
+        return words
+
+    def __str__(self):
+        name = self.path[-24:]
+        return name if not self.link else "%s %s" % (name[-17:], self.link)
+
+
+KERNEL = Program("kernel", None)
+
+
 def cpu_of(pid):
     with open("/proc/%d/schedstat" % pid) as f:
         return int(f.read().split()[0]) / 1e9
@@ -139,7 +157,7 @@ class Rate:
 
     def start_pen(self, program, work):
         return self.net.start(
-            self.director, 1, program, *OPTIONS[work[0]], VIP + ":0",
+            self.director, 1, *program.words(work[0]), VIP + ":0",
             "192.168.100.3", "192.168.100.4", stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
 
@@ -164,7 +182,7 @@ class Rate:
 
     def measure(self, program, work, seconds):
         """(frames/s, director's CPU, sender's CPU) a frame that left."""
-        if program == "kernel":
+        if program == KERNEL:
             before = sent_by(self.router, "eth1")
             sent, cpu = self.send(self.sender2, work, seconds)
             n = sent_by(self.router, "eth1") - before
@@ -234,7 +252,7 @@ class Latency:
 
     def start(self, program):
         return self.net.start(
-            self.at["director2"], 1, program, *OPTIONS["udp"], VIP + ":0",
+            self.at["director2"], 1, *program.words("udp"), VIP + ":0",
             "192.168.100.3", stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
 
@@ -266,6 +284,8 @@ def rates(rate, programs, args):
     print("%-5s %6s %-24s %10s %12s %12s" % (
         "kind", "flows", "program", "frames/s", "director ns", "all ns"))
     for work in WORKLOADS:
+        if args.only not in "%s %d" % work:
+            continue
         got = collections.defaultdict(list)
         for _ in range(args.rounds):
             idle = rate.idle_sender(work, args.seconds / 2)
@@ -275,7 +295,7 @@ def rates(rate, programs, args):
         for program in programs:
             n, own, both = (statistics.median(c) for c in zip(*got[program]))
             print("%-5s %6d %-24s %10.0f %12.0f %12.0f" % (
-                work + (program[-24:], n, own * 1e9, both * 1e9)), flush=True)
+                work + (str(program), n, own * 1e9, both * 1e9)), flush=True)
 
 
 def latencies(latency, programs, args):
@@ -288,7 +308,7 @@ def latencies(latency, programs, args):
                 got[program].append(rounds)
     for name, rounds in got.items():
         print("round trip %-24s p50 %7.1f us  p99 %7.1f us"
-              % ((name[-24:],) + percentiles(rounds)), flush=True)
+              % ((str(name),) + percentiles(rounds)), flush=True)
 
 
 def main():
@@ -297,11 +317,14 @@ def main():
     p.add_argument("--seconds", type=float, default=1)
     p.add_argument("--pings", type=int, default=5000)
     p.add_argument("--classic", default="/usr/bin/pen")
+    p.add_argument("--links", default="", help="what dsr_link is set to")
+    p.add_argument("--only", default="", help="kind of frames and flows")
     p.add_argument("pen", nargs="+")
     args = p.parse_args()
-    programs = [os.path.abspath(x) for x in args.pen]
+    programs = [Program(os.path.abspath(x), link) for x in args.pen
+                for link in args.links.split(",")]
     if os.access(args.classic, os.X_OK):
-        programs.append(args.classic)
+        programs.append(Program(args.classic, None))
     # so that namespaces and children go in any case
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     net = Net()
@@ -310,10 +333,10 @@ def main():
             load = os.path.join(d, "load")
             run("cc", "-O2", "-o", load, os.path.join(HERE, "dsr_load.c"))
             rate = Rate(net, load)
-            rates(rate, programs + ["kernel"], args)
+            rates(rate, programs + [KERNEL], args)
             for program in programs:
                 print("system calls a frame %-24s %.3f (%s; %d frames)" % (
-                    (program[-24:],) + rate.calls(program, ("udp", 10000))),
+                    (str(program),) + rate.calls(program, ("udp", 10000))),
                     flush=True)
             latencies(Latency(net, load), programs, args)
     finally:
