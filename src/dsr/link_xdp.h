@@ -41,6 +41,7 @@ struct xdp_rings {
 	struct peer *address;	      /* owned: what is in that map */
 	unsigned address_n;
 	int program, attached;
+	bool tags_apart; /* the driver tells of VLAN tags when asked */
 	/* All frames are here, one a place; places have numbers. */
 	unsigned char *memory;
 	size_t size;

@@ -4,21 +4,58 @@
 #include "config.h"
 
 #include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/if_link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dsr/link_xdp.h"
 #include "dsr/xdp_program.h"
 
+/* Linux 6.3 */
+#ifndef BPF_F_XDP_DEV_BOUND_ONLY
+#define BPF_F_XDP_DEV_BOUND_ONLY (1U << 6)
+#endif
+
 static const uint8_t everybody[XDP_KEY];
+
+/* The number of the kernel's function that tells of a tag; 0: it has none. */
+static int
+find_tag_function(void)
+{
+	struct btf *kernel = btf__load_vmlinux_btf();
+	int id;
+
+	if (kernel == NULL)
+		return 0;
+	id = btf__find_by_name_kind(
+	    kernel, "bpf_xdp_metadata_rx_vlan_tag", BTF_KIND_FUNC);
+	btf__free(kernel);
+	return id > 0 ? id : 0;
+}
+
+static int
+load_program(const struct link *l, const struct xdp_rings *x, int tag)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, o);
+	struct xdp_program p;
+
+	if (tag != 0) {
+		o.prog_flags = BPF_F_XDP_DEV_BOUND_ONLY;
+		o.prog_ifindex = (uint32_t)l->ifindex;
+	}
+	xdp_program_write(&p, &l->mac, tag, x->addresses, x->sockets);
+	return bpf_prog_load(
+	    BPF_PROG_TYPE_XDP, "pen", "Dual BSD/GPL", p.at, p.count, &o);
+}
 
 int
 xdp_load(struct link *l, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
-	struct xdp_program p;
+	int tag;
 
 	x->addresses = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_addresses",
 	    XDP_KEY, sizeof(uint32_t), XDP_ADDRESSES, NULL);
@@ -27,9 +64,14 @@ xdp_load(struct link *l, struct error *e)
 	if (x->addresses < 0 || x->sockets < 0)
 		return error_set(e, "interface %s: no map for XDP: %s", l->name,
 		    strerror(errno));
-	xdp_program_write(&p, &l->mac, x->addresses, x->sockets);
-	x->program = bpf_prog_load(
-	    BPF_PROG_TYPE_XDP, "pen", "Dual BSD/GPL", p.at, p.count, NULL);
+	if (x->tags_apart && (tag = find_tag_function()) != 0)
+		x->program = load_program(l, x, tag);
+	if (x->program < 0 && x->tags_apart && !l->asked)
+		return error_set(e,
+		    "interface %s: this kernel keeps VLAN tags from XDP: %s",
+		    l->name, strerror(errno));
+	if (x->program < 0)
+		x->program = load_program(l, x, 0);
 	if (x->program < 0)
 		return error_set(e, "interface %s: no program for XDP: %s",
 		    l->name, strerror(errno));
@@ -71,6 +113,9 @@ xdp_attach(struct link *l, struct error *e)
 	error = errno;
 	if (x->attached < 0 && l->asked && error != EBUSY) {
 		l->mode = "generic";
+		/* the one for this driver alone is refused here */
+		close(x->program);
+		x->program = load_program(l, x, 0);
 		x->attached = attach_as(l, XDP_FLAGS_SKB_MODE);
 		error = errno;
 	}

@@ -63,6 +63,20 @@ count_queues(const struct link *l, int fd)
 	return n > 0 ? n : 1;
 }
 
+/* What comes out of these cables is what left the other end's kernel, with the tag
+ * still beside it. */
+static bool
+is_veth(const struct link *l, int fd)
+{
+	struct ethtool_drvinfo d = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq r;
+
+	memset(&r, 0, sizeof(r));
+	memcpy(r.ifr_name, l->name, sizeof(r.ifr_name));
+	r.ifr_data = (void *)&d;
+	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
+}
+
 /* An address that every interface has by itself does not count. */
 static bool
 has_address(const struct link *l)
@@ -95,6 +109,7 @@ check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 		return error_set(e,
 		    "interface %s: an MTU of %u is too large for XDP", l->name,
 		    l->mtu);
+	x->tags_apart = is_veth(l, x->wants.fd);
 	x->queues = count_queues(l, x->wants.fd);
 	if (x->queues > XDP_QUEUES)
 		return error_set(e,
@@ -325,8 +340,9 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 		interface_switch_off(
 		    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
 		/* a tag that is not in the frame is lost */
-		interface_switch_off(
-		    l, &x->wants, ETH_FLAG_RXVLAN, "removal of VLAN tags");
+		if (!x->tags_apart)
+			interface_switch_off(l, &x->wants, ETH_FLAG_RXVLAN,
+			    "removal of VLAN tags");
 		if (xdp_attach(l, e) == 0 && open_sockets(l, x, e) == 0)
 			return 0;
 	}

@@ -1,11 +1,13 @@
 /* xdp_program.c: writes the program
  *
+ *     a tag apart from the frame: on the stack
  *     to this MAC or a group?  else r9 = 1
  *     r7 = behind the Ethernet header and a tag
  *     ARP:  request or reply?
  *     IPv6: NDP?  the address: a key
  *     IPv4: the address: a key
  *     the key is in the map?  r9 = 0, or the key of zeros, too?
+ *     the tag comes back into the frame
  *     the queue's socket, or the kernel when it has none
  *
  * The kernel refuses a program that reads behind the end (r8) without having
@@ -20,6 +22,7 @@
 
 enum label {
 	HERE, /* the next instruction: not a jump */
+	NO_TAG,
 	OTHER_MAC,
 	TYPE,
 	LAYER3,
@@ -29,8 +32,19 @@ enum label {
 	LOOK_UP,
 	FOUND,
 	UP,
+	QUEUE,
 	PASS,
+	DROP,
 	LABELS
+};
+
+/* On the stack, seen from its end. */
+enum {
+	KEY = -XDP_KEY,
+	TAG_TYPE = -24, /* both in the kernel's words */
+	TAG_VALUE = -22,
+	TAGGED = -32, /* 0: no tag */
+	TAG = 4	      /* bytes of one */
 };
 
 struct writer {
@@ -116,13 +130,67 @@ put_map(struct writer *w, int fd)
 	put(w, 0, 0, 0, 0, 0);
 }
 
+static void
+call(struct writer *w, unsigned from, int32_t function)
+{
+	put(w, BPF_JMP | BPF_CALL, 0, from, 0, function);
+}
+
+/* r7 = the frame, r8 = its end */
+static void
+put_ends(struct writer *w)
+{
+	load(w, BPF_W, BPF_REG_7, BPF_REG_6, offsetof(struct xdp_md, data));
+	load(w, BPF_W, BPF_REG_8, BPF_REG_6, offsetof(struct xdp_md, data_end));
+}
+
+static void
+put_tag_aside(struct writer *w, int tag)
+{
+	set(w, BPF_REG_5, 0);
+	store(w, BPF_DW, TAG_TYPE, BPF_REG_5);
+	store(w, BPF_DW, TAGGED, BPF_REG_5);
+	copy(w, BPF_REG_1, BPF_REG_6);
+	add(w, BPF_REG_2, BPF_REG_10, TAG_TYPE);
+	add(w, BPF_REG_3, BPF_REG_10, TAG_VALUE);
+	call(w, BPF_PSEUDO_KFUNC_CALL, tag);
+	jump(w, BPF_JNE, BPF_REG_0, 0, NO_TAG);
+	load(w, BPF_H, BPF_REG_5, BPF_REG_10, TAG_TYPE);
+	jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), PASS);
+	store(w, BPF_DW, TAGGED, BPF_REG_5);
+	label(w, NO_TAG);
+}
+
+/* The MACs move to the front; the rest is where it is. */
+static void
+put_tag_back(struct writer *w)
+{
+	load(w, BPF_DW, BPF_REG_5, BPF_REG_10, TAGGED);
+	jump(w, BPF_JEQ, BPF_REG_5, 0, QUEUE);
+	copy(w, BPF_REG_1, BPF_REG_6);
+	set(w, BPF_REG_2, -TAG);
+	call(w, 0, BPF_FUNC_xdp_adjust_head);
+	jump(w, BPF_JNE, BPF_REG_0, 0, PASS);
+	put_ends(w);
+	need(w, BPF_REG_7, 18, DROP);
+	for (int i = 0; i < 12; i += 4) {
+		load(w, BPF_W, BPF_REG_5, BPF_REG_7, i + TAG);
+		put(w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, i, 0);
+	}
+	load(w, BPF_H, BPF_REG_5, BPF_REG_10, TAG_TYPE);
+	put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 12, 0);
+	load(w, BPF_H, BPF_REG_5, BPF_REG_10, TAG_VALUE);
+	put(w, BPF_ALU | BPF_END | BPF_TO_BE, BPF_REG_5, 0, 0, 16);
+	put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 14, 0);
+}
+
 /* r0 = the value of the key in front of the stack's end, or 0 */
 static void
 put_look_up(struct writer *w, int addresses)
 {
 	put_map(w, addresses);
-	add(w, BPF_REG_2, BPF_REG_10, -XDP_KEY);
-	put(w, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_map_lookup_elem);
+	add(w, BPF_REG_2, BPF_REG_10, KEY);
+	call(w, 0, BPF_FUNC_map_lookup_elem);
 }
 
 static void
@@ -145,11 +213,16 @@ put_mac(struct writer *w, const struct mac *mac)
 }
 
 static void
-put_type(struct writer *w)
+put_type(struct writer *w, bool tag)
 {
 	label(w, TYPE);
 	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 12);
 	put(w, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 14);
+	if (tag) {
+		/* a second one is none of ours */
+		load(w, BPF_DW, BPF_REG_4, BPF_REG_10, TAGGED);
+		jump(w, BPF_JNE, BPF_REG_4, 0, LAYER3);
+	}
 	jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), LAYER3);
 	need(w, BPF_REG_7, 4, PASS);
 	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 2);
@@ -165,11 +238,11 @@ put_ip4(struct writer *w)
 {
 	need(w, BPF_REG_7, 20, PASS);
 	set(w, BPF_REG_5, 0);
-	store(w, BPF_DW, -16, BPF_REG_5);
+	store(w, BPF_DW, KEY, BPF_REG_5);
 	set(w, BPF_REG_5, (int32_t)htonl(0xffff));
-	store(w, BPF_W, -8, BPF_REG_5);
+	store(w, BPF_W, KEY + 8, BPF_REG_5);
 	load(w, BPF_W, BPF_REG_5, BPF_REG_7, 16);
-	store(w, BPF_W, -4, BPF_REG_5);
+	store(w, BPF_W, KEY + 12, BPF_REG_5);
 	jump(w, BPF_JA, 0, 0, LOOK_UP);
 }
 
@@ -198,12 +271,12 @@ put_ip6(struct writer *w)
 	label(w, IP6_ADDRESS);
 	for (int i = 0; i < XDP_KEY; i += 4) {
 		load(w, BPF_W, BPF_REG_5, BPF_REG_7, 24 + i);
-		store(w, BPF_W, i - XDP_KEY, BPF_REG_5);
+		store(w, BPF_W, KEY + i, BPF_REG_5);
 	}
 }
 
 static void
-put_verdict(struct writer *w, int addresses, int sockets)
+put_verdict(struct writer *w, bool tag, int addresses, int sockets)
 {
 	label(w, LOOK_UP);
 	put_look_up(w, addresses);
@@ -212,41 +285,49 @@ put_verdict(struct writer *w, int addresses, int sockets)
 	label(w, FOUND);
 	jump(w, BPF_JEQ, BPF_REG_9, 0, UP);
 	set(w, BPF_REG_5, 0);
-	store(w, BPF_DW, -16, BPF_REG_5);
-	store(w, BPF_DW, -8, BPF_REG_5);
+	store(w, BPF_DW, KEY, BPF_REG_5);
+	store(w, BPF_DW, KEY + 8, BPF_REG_5);
 	put_look_up(w, addresses);
 	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
 	w->to[w->p->count - 1] = PASS;
 	label(w, UP);
+	if (tag)
+		put_tag_back(w);
+	label(w, QUEUE);
 	load(w, BPF_W, BPF_REG_2, BPF_REG_6,
 	    offsetof(struct xdp_md, rx_queue_index));
 	put_map(w, sockets);
 	set(w, BPF_REG_3, XDP_PASS);
-	put(w, BPF_JMP | BPF_CALL, 0, 0, 0, BPF_FUNC_redirect_map);
+	call(w, 0, BPF_FUNC_redirect_map);
 	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	label(w, PASS);
 	set(w, BPF_REG_0, XDP_PASS);
 	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	if (!tag)
+		return;
+	label(w, DROP);
+	set(w, BPF_REG_0, XDP_DROP);
+	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 }
 
 void
-xdp_program_write(
-    struct xdp_program *p, const struct mac *mac, int addresses, int sockets)
+xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
+    int addresses, int sockets)
 {
 	struct writer w = { .p = p };
 
 	p->count = 0;
 	copy(&w, BPF_REG_6, BPF_REG_1);
-	load(&w, BPF_W, BPF_REG_7, BPF_REG_6, offsetof(struct xdp_md, data));
-	load(
-	    &w, BPF_W, BPF_REG_8, BPF_REG_6, offsetof(struct xdp_md, data_end));
+	if (tag != 0)
+		put_tag_aside(&w, tag);
+	put_ends(&w);
 	need(&w, BPF_REG_7, 14, PASS);
 	put_mac(&w, mac);
-	put_type(&w);
+	put_type(&w, tag != 0);
 	put_ip4(&w);
 	put_arp(&w);
 	put_ip6(&w);
-	put_verdict(&w, addresses, sockets);
+	put_verdict(&w, tag != 0, addresses, sockets);
 	for (unsigned i = 0; i < p->count; i++)
 		if (w.to[i] != HERE)
 			p->at[i].off = (int16_t)(w.place[w.to[i]] - i - 1);

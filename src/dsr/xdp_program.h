@@ -20,10 +20,13 @@ struct xdp_program {
  * one 802.1Q tag or none. Everything else goes to the kernel, and so does what is
  * for a queue without a socket.
  *
+ * tag: the number (BTF) of the kernel's bpf_xdp_metadata_rx_vlan_tag(), for drivers
+ * that tell of tags apart from frames and only so: such a tag is put back into the
+ * frame. 0: tags are in frames.
  * addresses: a hash; keys are the 16 bytes of struct peer's ip, values 32 bits.
  * With the key of zeros (which is nobody's address) frames to other MACs count.
  * sockets: an xskmap by receive queue. Both are descriptors. */
-void xdp_program_write(
-    struct xdp_program *p, const struct mac *mac, int addresses, int sockets);
+void xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
+    int addresses, int sockets);
 
 #endif

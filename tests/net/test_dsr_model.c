@@ -39,6 +39,11 @@ server_of(const struct netrig_tap *out)
 
 static const struct dsrmodel_way by_mac = { .is_it = is_it,
 	.server_of = server_of };
+/* Not the best kind there is, where that is another one. */
+static const struct dsrmodel_way by_packet = { .option = { "-O",
+						   "dsr_link packet" },
+	.is_it = is_it,
+	.server_of = server_of };
 
 START_TEST(frames4_of_a_port)
 {
@@ -68,6 +73,20 @@ START_TEST(frames6_of_all_ports)
 }
 END_TEST
 
+START_TEST(frames4_by_packet)
+{
+	NEED_DSRMODEL();
+	dsrmodel_expect(&by_packet, false, PORT);
+}
+END_TEST
+
+START_TEST(frames6_by_packet)
+{
+	NEED_DSRMODEL();
+	dsrmodel_expect(&by_packet, true, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -77,5 +96,7 @@ main(void)
 	SUITE_ADD(s, frames4_of_all_ports, 60);
 	SUITE_ADD(s, frames6_of_a_port, 60);
 	SUITE_ADD(s, frames6_of_all_ports, 60);
+	SUITE_ADD(s, frames4_by_packet, 60);
+	SUITE_ADD(s, frames6_by_packet, 60);
 	return suite_main(s);
 }

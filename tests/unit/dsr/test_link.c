@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -167,6 +168,31 @@ START_TEST(a_tag_is_where_it_was)
 }
 END_TEST
 
+/* A VLAN interface at the far end leaves the tag to the card, and there is none. */
+START_TEST(a_tag_beside_the_frame_is_in_it)
+{
+	unsigned char f[100];
+	int vlan;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	if (system("ip link add link far name tagged type vlan id 77 "
+		   "2>/dev/null") != 0)
+		SKIP("no VLANs");
+	veth_ip("link set tagged addrgenmode none up");
+	vlan = veth_open("tagged", false);
+	linkrig_make(&rig, f, "192.168.100.10", 3, 100);
+	veth_send(vlan, f, 100);
+	close(vlan);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	ck_assert_uint_eq(rig.list[0].length, 104);
+	ck_assert_mem_eq(rig.list[0].bytes, f, 12);
+	ck_assert_mem_eq(rig.list[0].bytes + 12, "\x81\0\0\x4d", 4);
+	ck_assert_mem_eq(rig.list[0].bytes + 16, f + 12, 88);
+	link_release(&rig.near);
+}
+END_TEST
+
 /* All of a batch goes back to where it came from. */
 static unsigned
 send_back(unsigned n, unsigned *next)
@@ -279,6 +305,7 @@ main(void)
 	tcase_add_test(t, questions_for_addresses_come_up);
 	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
 	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
@@ -291,6 +318,7 @@ main(void)
 	tcase_add_test(t, questions_for_addresses_come_up);
 	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
 	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, a_burst_waits_and_what_is_too_much_is_counted);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
@@ -304,6 +332,7 @@ main(void)
 	tcase_add_test(t, questions_for_addresses_come_up);
 	tcase_add_test(t, what_this_machine_sends_does_not_come_up);
 	tcase_add_test(t, a_tag_is_where_it_was);
+	tcase_add_test(t, a_tag_beside_the_frame_is_in_it);
 	tcase_add_test(t, ten_thousand_both_ways_in_order);
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
 	suite_add_tcase(s, t);

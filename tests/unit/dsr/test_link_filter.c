@@ -1,5 +1,6 @@
-/* test_link_filter.c: the program for the kernel, run by the kernel: on the
- * datagrams of a pair of sockets, which needs no privileges. */
+/* test_link_filter.c: the programs for the kernel, run by the kernel: that of
+ * packet sockets on the datagrams of a pair of sockets, which needs no
+ * privileges; that of XDP on frames by themselves, bpf(2), which does. */
 #include "config.h"
 
 #include <check.h>
@@ -9,8 +10,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#ifdef HAVE_LINK_XDP
+#include <bpf/bpf.h>
+#include <errno.h>
+#endif
+
 #include "base/addr.h"
 #include "dsr/link_filter.h"
+#ifdef HAVE_LINK_XDP
+#include "dsr/xdp_program.h"
+#endif
 #include "support/suite.h"
 
 static const struct mac ours = { { 2, 0, 0, 0xaa, 0xbb, 0xcc } };
@@ -30,6 +39,95 @@ add(const char *address)
 	peer_from_addr(&vip[filter.count++], &a);
 }
 
+#ifdef HAVE_LINK_XDP
+static int addresses = -1, devices = -1, xdp = -1;
+static const char *missing;
+
+/* In place of sockets: where frames go does not count, and a device is easier to
+ * come by. */
+static void
+up_xdp(void)
+{
+	struct xdp_program p;
+	uint32_t queue = 0, loopback = 1;
+
+	missing = NULL;
+	addresses = bpf_map_create(
+	    BPF_MAP_TYPE_HASH, "addresses", XDP_KEY, 4, 16, NULL);
+	devices = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
+	if (addresses < 0 || devices < 0) {
+		missing = text("no maps: %s", strerror(errno));
+		ck_assert_int_eq(errno, EPERM);
+		return;
+	}
+	ck_assert_int_eq(
+	    bpf_map_update_elem(devices, &queue, &loopback, BPF_ANY), 0);
+	xdp_program_write(&p, &ours, 0, addresses, devices);
+	xdp = bpf_prog_load(
+	    BPF_PROG_TYPE_XDP, "test", "GPL", p.at, p.count, NULL);
+	ck_assert_int_ge(xdp, 0);
+}
+
+static void
+down_xdp(void)
+{
+	close(xdp);
+	close(addresses);
+	close(devices);
+	xdp = -1;
+}
+
+static void
+attach_xdp(void)
+{
+	static const uint8_t everybody[XDP_KEY];
+	uint32_t value = 1;
+
+	for (unsigned i = 0; i < filter.count; i++)
+		ck_assert_int_eq(bpf_map_update_elem(addresses,
+				     filter.address[i].ip, &value, BPF_ANY),
+		    0);
+	if (filter.promiscuous)
+		ck_assert_int_eq(
+		    bpf_map_update_elem(addresses, everybody, &value, BPF_ANY),
+		    0);
+}
+
+/* The kernel runs nothing that has no Ethernet header. */
+static bool
+passes_xdp(size_t n)
+{
+	unsigned char got[256];
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame,
+	    .data_size_in = (uint32_t)n, .data_out = got,
+	    .data_size_out = sizeof(got), .repeat = 1);
+
+	if (n < 14)
+		return false;
+	ck_assert_int_eq(bpf_prog_test_run_opts(xdp, &o), 0);
+	ck_assert(o.retval == XDP_PASS || o.retval == XDP_REDIRECT);
+	ck_assert_mem_eq(got, frame, n);
+	return o.retval == XDP_REDIRECT;
+}
+#define NEED_XDP()                     \
+	do {                           \
+		if (missing != NULL)   \
+			SKIP(missing); \
+	} while (0)
+#else
+enum { xdp = -1 };
+static void
+attach_xdp(void)
+{
+}
+static bool
+passes_xdp(size_t n)
+{
+	return n == 0;
+}
+#define NEED_XDP() (void)0
+#endif
+
 static void
 add_net(const char *address, unsigned bits)
 {
@@ -46,6 +144,8 @@ attach(void)
 	struct sock_fprog s = { .len = (unsigned short)program.count,
 		.filter = (void *)program.at };
 
+	if (xdp >= 0)
+		attach_xdp();
 	ck_assert_int_eq(
 	    setsockopt(ends[1], SOL_SOCKET, SO_ATTACH_FILTER, &s, sizeof(s)),
 	    0);
@@ -130,6 +230,8 @@ passes_cut(size_t n)
 	unsigned char got[256];
 	ssize_t r;
 
+	if (xdp >= 0)
+		return passes_xdp(n);
 	ck_assert_int_eq(send(ends[0], frame, n, 0), (int)n);
 	r = recv(ends[1], got, sizeof(got), MSG_DONTWAIT);
 	ck_assert(r < 0 || r == (ssize_t)n);
@@ -161,6 +263,7 @@ START_TEST(addresses_of_ours_and_no_others)
 		{ "2001:db8::1:0:0:10", false },
 	};
 
+	NEED_XDP();
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		for (int tagged = 0; tagged < 2; tagged++) {
 			if (strchr(row[i].to, ':') != NULL)
@@ -258,6 +361,7 @@ END_TEST
 
 START_TEST(requests_and_replies_of_arp)
 {
+	NEED_XDP();
 	for (int tagged = 0; tagged < 2; tagged++) {
 		for (int operation = 0; operation < 10; operation++) {
 			arp(operation, tagged);
@@ -270,6 +374,7 @@ END_TEST
 
 START_TEST(discovery_of_neighbours)
 {
+	NEED_XDP();
 	for (int tagged = 0; tagged < 2; tagged++) {
 		for (int type = 0; type < 256; type++) {
 			ip6("ff02::1:ff00:10", tagged, 58, type);
@@ -284,6 +389,7 @@ END_TEST
 
 START_TEST(only_frames_to_us_or_to_groups)
 {
+	NEED_XDP();
 	ip4("192.168.100.10", false);
 	frame[5] ^= 1;
 	ck_assert(!passes());
@@ -308,6 +414,7 @@ END_TEST
 
 START_TEST(cut_and_foreign_frames_stay_outside)
 {
+	NEED_XDP();
 	ip4("192.168.100.10", false);
 	for (size_t n = 1; n < 34; n++)
 		ck_assert(!passes_cut(n));
@@ -392,5 +499,17 @@ main(void)
 	tcase_add_test(t, too_many_addresses_let_all_of_ip_in);
 	tcase_add_test(t, as_many_as_a_program_holds);
 	suite_add_tcase(s, t);
+#ifdef HAVE_LINK_XDP
+	t = tcase_create("xdp");
+	tcase_add_checked_fixture(t, up_xdp, down_xdp);
+	tcase_add_checked_fixture(t, up, down);
+	tcase_set_timeout(t, 20);
+	tcase_add_test(t, addresses_of_ours_and_no_others);
+	tcase_add_test(t, requests_and_replies_of_arp);
+	tcase_add_test(t, discovery_of_neighbours);
+	tcase_add_test(t, only_frames_to_us_or_to_groups);
+	tcase_add_test(t, cut_and_foreign_frames_stay_outside);
+	suite_add_tcase(s, t);
+#endif
 	return suite_main(s);
 }
