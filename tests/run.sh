@@ -160,7 +160,7 @@ step_clang() {
 
 step_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
-		--without-jansson ac_cv_func_accept4=no \
+		--without-jansson --without-libxdp ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no || return
@@ -227,7 +227,7 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson clang curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x classic
+packages_want libedit jansson libxdp clang curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x classic
 mkdir -p "$work" || exit 1
 for step in $steps; do
 	case $step in

@@ -22,6 +22,7 @@ pkgconf   pkg-config        pkgconf-pkg-config pkgconf      pkgconf     pkg-conf
 libevent  libevent-dev      libevent-devel    libevent-dev  libevent    libevent-devel      libevent     libevent
 openssl   libssl-dev        openssl-devel     openssl-dev   openssl     libopenssl-devel    -            openssl@3
 libedit   libedit-dev       libedit-devel     libedit-dev   libedit     libedit-devel       libedit      -
+libxdp    libxdp-dev,libbpf-dev libxdp-devel,libbpf-devel libxdp-dev,libbpf-dev libxdp,libbpf libxdp-devel,libbpf-devel - -
 jansson   libjansson-dev    jansson-devel     jansson-dev   jansson     libjansson-devel    jansson      jansson
 check     check             check-devel       check-dev     check       check-devel         check        check
 curl      curl              curl              curl          curl        curl                curl         curl
@@ -85,6 +86,8 @@ packages_has() {
 	libevent) pkg-config --exists 'libevent_core >= 2.1' 2>/dev/null ;;
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
 	libedit | jansson) pkg-config --exists "$1" 2>/dev/null ;;
+	libxdp) pkg-config --exists 'libxdp >= 1.2 libbpf >= 0.8' 2>/dev/null ||
+		[ "$(uname -s)" != Linux ] ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
 	opensslcmd) packages_find_program openssl ;;
 	testssl) packages_find_program testssl ||

@@ -211,6 +211,8 @@ run_dsr(struct call *c, struct error *e)
 	facts_begin(&f, c->reply, FACTS_LINES);
 	facts_text(&f, "interface", c->plan->config.dsr.interface);
 	facts_text(&f, "link", director_link(d));
+	if (director_link_mode(d) != NULL)
+		facts_text(&f, "mode", director_link_mode(d));
 	facts_text(&f, "mac", mac_format(&mac, text));
 	dsr_report_counters(&f, d, "");
 	tell_servers(&f, p);

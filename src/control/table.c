@@ -309,7 +309,8 @@ const struct command command_table[] = {
 	    "own address on that interface's segment, to ask servers from; one "
 	    "of each family"),
 	TEXT("dsr_link", '\0', "dsr-link", "[KIND]", ROW_NO | ROW_START,
-	    dsr.link, "how frames are moved: packet or pcap; else the best"),
+	    dsr.link,
+	    "how frames are moved: xdp, packet or pcap; else the best"),
 	{ "dsr_flows", '\0', "dsr-flows", "[N]",
 	    "flows remembered; 0: servers are chosen by a hash alone",
 	    KIND_NUMBER, ROW_START, AT(dsr.flows), 0, 1 << 30, NULL, NULL },

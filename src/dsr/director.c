@@ -380,6 +380,12 @@ director_neighbors(const struct director *d)
 	return &d->neighbors;
 }
 
+const char *
+director_link_mode(const struct director *d)
+{
+	return d->link.mode;
+}
+
 struct mac
 director_mac(const struct director *d)
 {

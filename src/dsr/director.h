@@ -115,6 +115,8 @@ const char *director_link(const struct director *d); /* its kind */
 const struct link_counters *director_link_counters(const struct director *d);
 /* Servers' and gateways', with neighbors_each(). */
 const struct neighbors *director_neighbors(const struct director *d);
+/* How that kind does it; NULL: there is one way only. */
+const char *director_link_mode(const struct director *d);
 struct mac director_mac(const struct director *d);
 
 /* The hardware address of the server, or of its tunnel's next hop; false while it is

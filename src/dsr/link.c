@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "dsr/link.h"
 #include "dsr/link_private.h"
 
@@ -56,8 +57,12 @@ link_open(struct link *l, const char *kind, const char *ifname,
 			continue;
 		/* the best kind's sentence is the one that is told */
 		if (open_as(l, kinds[i], kind != NULL, ifname, f,
-			tried++ ? &later : e) == 0)
-			return 0;
+			tried++ ? &later : e) != 0)
+			continue;
+		if (tried > 1)
+			log_info("link=%s, the best there is: %s", l->ops->name,
+			    e->text);
+		return 0;
 	}
 	if (tried > 0)
 		return -1;

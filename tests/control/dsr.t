@@ -7,7 +7,7 @@ pen -r {FRONT} {S0}
 ~ dsr_if: only at the start
 > dsr_ip 10.0.0.1
 ~ only at the start
-> dsr_link pcap
+> dsr_link xdp
 ~ only at the start
 > dsr_flows
 < 1000000
