@@ -1,0 +1,347 @@
+/* test_link_xdp.c: what is only so with AF_XDP: one memory for all frames, modes,
+ * queues, and what it keeps away from. The rest is in test_link.c. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "dsr/frame.h"
+#include "dsr/link.h"
+#include "support/linkrig.h"
+#include "support/suite.h"
+#include "support/veth.h"
+#include "support/wait.h"
+
+static struct linkrig rig;
+
+static void
+up(void)
+{
+	linkrig_up(&rig, "xdp");
+}
+
+static void
+down(void)
+{
+	linkrig_down(&rig);
+}
+
+/* The same interface, or another one, opened again. */
+static int
+open_again(const char *kind, const char *name, struct error *e)
+{
+	link_close(&rig.near);
+	return link_open(&rig.near, kind, name, &rig.filter, e);
+}
+
+/* For tests whose last attempt to open it failed. */
+static void
+open_to_be_closed(void)
+{
+	struct error e;
+
+	ck_assert_int_eq(
+	    link_open(&rig.near, "packet", "near", &rig.filter, &e), 0);
+}
+
+START_TEST(a_frame_may_be_sent_twice_and_is_kept_until_the_release)
+{
+	enum { TIMES = 3000 };
+	unsigned char f[200];
+	struct link_frame twice[2];
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	for (unsigned i = 0; i < TIMES; i++) {
+		linkrig_far_sends(&rig, "192.168.100.10", i, 200);
+		ck_assert_int_eq(linkrig_receive(&rig), 1);
+		memcpy(rig.list[0].bytes, rig.far_mac, 6);
+		twice[0] = twice[1] = rig.list[0];
+		ck_assert_int_eq(link_send(&rig.near, twice, 2), 2);
+		ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 200);
+		ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 200);
+		/* the kernel has it no more, the caller still does */
+		ck_assert_int_eq(link_send(&rig.near, twice, 1), 1);
+		ck_assert_uint_eq(linkrig_number(rig.list[0].bytes), i);
+		ck_assert_uint_eq(veth_receive(rig.far, f, sizeof(f)), 200);
+		ck_assert_uint_eq(linkrig_number(f), i);
+		link_release(&rig.near);
+	}
+	ck_assert_uint_eq(rig.near.count.sent, 3 * TIMES);
+}
+END_TEST
+
+/* More than there are places, of the caller's memory. */
+START_TEST(own_frames_leave_as_long_as_there_is_room)
+{
+	enum { ALL = 20000, PORTION = 64 };
+	static unsigned char f[PORTION][60];
+	unsigned char got[200];
+	struct link_frame own[PORTION];
+	unsigned next = 0;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	for (unsigned i = 0; i < ALL; i += PORTION) {
+		for (unsigned k = 0; k < PORTION; k++)
+			own[k] = (struct link_frame){ .bytes = f[k],
+				.length = linkrig_make(
+				    &rig, f[k], "10.0.0.1", i + k, 60) };
+		ck_assert_int_eq(link_send(&rig.near, own, PORTION), PORTION);
+		memset(f, 0, sizeof(f));
+		for (unsigned k = 0; k < PORTION; k++) {
+			if (veth_receive(rig.far, got, sizeof(got)) != 60 ||
+			    linkrig_number(got) != next++)
+				ck_abort_msg("not number %u", next - 1);
+		}
+	}
+}
+END_TEST
+
+/* What a sender on this machine leaves to a card: there is no card. */
+START_TEST(checksums_left_to_do_are_done)
+{
+	unsigned char m[10 + 142], *f = m + 10;
+	struct virtio_net_hdr h = { .flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+		.csum_start = 34,
+		.csum_offset = 6 };
+	struct frame parsed;
+	uint32_t sum = 17 + 108;
+	int far;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	linkrig_make(&rig, f, "192.168.100.10", 9, 142);
+	f[38] = 0;
+	f[39] = 108;
+	for (unsigned i = 26; i < 34; i += 2)
+		sum += (unsigned)f[i] << 8 | f[i + 1];
+	sum = (sum & 0xffff) + (sum >> 16);
+	f[40] = (unsigned char)(sum >> 8);
+	f[41] = (unsigned char)sum;
+	sum = 0;
+	for (unsigned i = 14; i < 34; i += 2)
+		sum += (unsigned)f[i] << 8 | f[i + 1];
+	sum = ~((sum & 0xffff) + (sum >> 16));
+	f[24] = (unsigned char)(sum >> 8);
+	f[25] = (unsigned char)sum;
+	memcpy(m, &h, sizeof(h));
+	far = veth_open("far", true);
+	veth_send(far, m, sizeof(m));
+	close(far);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	frame_parse(&parsed, rig.list[0].bytes, rig.list[0].length);
+	ck_assert_int_eq(parsed.kind, FRAME_FLOW);
+	ck_assert(frame_checksum_ok(&parsed));
+	ck_assert_int_eq(rig.list[0].offload.flags, 0);
+	link_release(&rig.near);
+}
+END_TEST
+
+static void
+set_queues(const char *end, unsigned rx, unsigned tx)
+{
+	struct ethtool_channels c = {
+		.cmd = ETHTOOL_SCHANNELS, .rx_count = rx, .tx_count = tx
+	};
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	struct ifreq r;
+
+	memset(&r, 0, sizeof(r));
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", end);
+	r.ifr_data = (void *)&c;
+	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
+		rig.missing = text("no queues: %s", strerror(errno));
+	close(fd);
+}
+
+/* A socket that takes frames in sends its own to one of the two by its number. */
+START_TEST(all_queues_are_heard)
+{
+	enum { ALL = 200 };
+	unsigned char f[100];
+	bool seen[ALL] = { false };
+	struct error e;
+	unsigned n = 0;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	link_close(&rig.near);
+	set_queues("far", 1, 2);
+	set_queues("near", 2, 1);
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_int_eq(
+	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), 0);
+	for (unsigned i = 0; i < ALL; i++) {
+		linkrig_make(&rig, f, "192.168.100.10", i, 100);
+		f[26] = 10;
+		f[29] = (unsigned char)i; /* other flows, other queues */
+		veth_send(rig.far, f, 100);
+	}
+	while (n < ALL) {
+		int got = linkrig_receive(&rig);
+
+		for (int i = 0; i < got; i++, n++) {
+			unsigned k = linkrig_number(rig.list[i].bytes);
+
+			ck_assert_uint_lt(k, ALL);
+			ck_assert(!seen[k]);
+			seen[k] = true;
+		}
+		link_release(&rig.near);
+	}
+}
+END_TEST
+
+START_TEST(larger_mtus)
+{
+	static unsigned char got[3100];
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	link_close(&rig.near);
+	veth_ip("link set near mtu 3000");
+	veth_ip("link set far mtu 3000");
+	ck_assert_int_eq(
+	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), 0);
+	linkrig_far_sends(&rig, "192.168.100.10", 4, 3014);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	ck_assert_uint_eq(rig.list[0].length, 3014);
+	memcpy(rig.list[0].bytes, rig.far_mac, 6);
+	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), 1);
+	link_release(&rig.near);
+	ck_assert_uint_eq(veth_receive(rig.far, got, sizeof(got)), 3014);
+	link_close(&rig.near);
+	veth_ip("link set near mtu 9000");
+	ck_assert_int_eq(
+	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "MTU of 9000"));
+	/* unless it is this very kind that is wanted, there is another one */
+	ck_assert_int_eq(
+	    link_open(&rig.near, NULL, "near", &rig.filter, &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_ptr_null(rig.near.mode);
+}
+END_TEST
+
+START_TEST(interfaces_with_addresses_keep_their_arp)
+{
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "xdp");
+	veth_ip("addr add 10.1.1.1/24 dev near");
+	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_int_eq(open_again("xdp", "near", &e), 0);
+}
+END_TEST
+
+START_TEST(without_the_drivers_help_only_when_asked)
+{
+	unsigned char f[100];
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	if (system("ip link add link near name above type macvlan mode "
+		   "passthru 2>/dev/null") != 0)
+		SKIP("no macvlan");
+	veth_ip("link set above addrgenmode none up");
+	ck_assert_int_eq(open_again(NULL, "above", &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_int_eq(open_again("xdp", "above", &e), 0);
+	ck_assert_str_eq(rig.near.mode, "generic");
+	linkrig_far_sends(&rig, "192.168.100.10", 6, 100);
+	ck_assert_int_eq(linkrig_receive(&rig), 1);
+	ck_assert_uint_eq(linkrig_number(rig.list[0].bytes), 6);
+	memcpy(rig.list[0].bytes, rig.far_mac, 6);
+	ck_assert_int_eq(link_send(&rig.near, rig.list, 1), 1);
+	link_release(&rig.near);
+	/* the kernel says something on this interface, too */
+	while (veth_receive(rig.far, f, sizeof(f)) != 100)
+		;
+	ck_assert_uint_eq(linkrig_number(f), 6);
+}
+END_TEST
+
+START_TEST(one_program_on_an_interface)
+{
+	struct link other;
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_int_eq(link_open(&other, "xdp", "near", &rig.filter, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
+}
+END_TEST
+
+/* Whoever dies leaves nothing on the interface. */
+START_TEST(the_program_goes_with_the_process)
+{
+	struct error e;
+	int pipes[2];
+	pid_t pid;
+	char c;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	link_close(&rig.near);
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		c = link_open(&rig.near, "xdp", "near", &rig.filter, &e) == 0;
+		(void)!write(pipes[1], &c, 1);
+		pause();
+		_exit(0);
+	}
+	ck_assert_int_eq(read(pipes[0], &c, 1), 1);
+	ck_assert_int_eq(c, 1);
+	close(pipes[0]);
+	close(pipes[1]);
+	ck_assert_ptr_nonnull(strstr(veth_ip_says("link show near"), "xdp"));
+	ck_assert_int_eq(kill(pid, SIGKILL), 0);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	WAIT_FOR(strstr(veth_ip_says("link show near"), "xdp") == NULL, 5000);
+	open_to_be_closed();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("link_xdp");
+	TCase *t = tcase_create("link_xdp");
+
+	tcase_add_checked_fixture(t, up, down);
+	tcase_set_timeout(t, 30);
+	tcase_add_test(
+	    t, a_frame_may_be_sent_twice_and_is_kept_until_the_release);
+	tcase_add_test(t, own_frames_leave_as_long_as_there_is_room);
+	tcase_add_test(t, checksums_left_to_do_are_done);
+	tcase_add_test(t, all_queues_are_heard);
+	tcase_add_test(t, larger_mtus);
+	tcase_add_test(t, interfaces_with_addresses_keep_their_arp);
+	tcase_add_test(t, without_the_drivers_help_only_when_asked);
+	tcase_add_test(t, one_program_on_an_interface);
+	tcase_add_test(t, the_program_goes_with_the_process);
+	suite_add_tcase(s, t);
+	return suite_main(s);
+}
