@@ -168,27 +168,39 @@ START_TEST(a_tag_is_where_it_was)
 }
 END_TEST
 
-/* A VLAN interface at the far end leaves the tag to the card, and there is none. */
+/* A bridge takes tags out of frames and leaves it to a card to put them back; in
+ * these cables there is none. It takes a while to pass anything on. */
+static bool
+comes_by_bridge(int from, const unsigned char *f, size_t n)
+{
+	veth_send(from, f, n);
+	return link_receive(&rig.near, rig.list, LINKRIG_BATCH) > 0;
+}
+
 START_TEST(a_tag_beside_the_frame_is_in_it)
 {
-	unsigned char f[100];
-	int vlan;
+	unsigned char plain[100], f[104];
+	int from;
 
 	if (rig.missing != NULL)
 		SKIP(rig.missing);
-	if (system("ip link add link far name tagged type vlan id 77 "
+	if (system("ip link add bridge type bridge forward_delay 0 "
 		   "2>/dev/null") != 0)
-		SKIP("no VLANs");
-	veth_ip("link set tagged addrgenmode none up");
-	vlan = veth_open("tagged", false);
-	linkrig_make(&rig, f, "192.168.100.10", 3, 100);
-	veth_send(vlan, f, 100);
-	close(vlan);
-	ck_assert_int_eq(linkrig_receive(&rig), 1);
+		SKIP("no bridges");
+	veth_ip("link add name before type veth peer name behind");
+	veth_ip("link set before addrgenmode none up");
+	veth_ip("link set behind addrgenmode none master bridge up");
+	veth_ip("link set far master bridge");
+	veth_ip("link set bridge addrgenmode none up");
+	from = veth_open("before", false);
+	linkrig_make(&rig, plain, "192.168.100.10", 3, 100);
+	memcpy(f, plain, 12);
+	memcpy(f + 12, "\x81\0\x20\x4d", 4);
+	memcpy(f + 16, plain + 12, 88);
+	WAIT_FOR(comes_by_bridge(from, f, sizeof(f)), 5000);
+	close(from);
 	ck_assert_uint_eq(rig.list[0].length, 104);
-	ck_assert_mem_eq(rig.list[0].bytes, f, 12);
-	ck_assert_mem_eq(rig.list[0].bytes + 12, "\x81\0\0\x4d", 4);
-	ck_assert_mem_eq(rig.list[0].bytes + 16, f + 12, 88);
+	ck_assert_mem_eq(rig.list[0].bytes, f, 104);
 	link_release(&rig.near);
 }
 END_TEST
