@@ -1,5 +1,6 @@
-/* link_packet.h: the inside of links by packet sockets, which two files share:
- * frames (link_packet.c) and which ones come up (link_packet_filter.c). */
+/* link_packet.h: the inside of links by packet sockets, which three files
+ * share: frames (link_packet.c), which ones come up (link_packet_filter.c) and how
+ * it is opened (link_packet_open.c). */
 #ifndef PEN_DSR_LINK_PACKET_H
 #define PEN_DSR_LINK_PACKET_H
 
@@ -8,7 +9,13 @@
 
 #include "dsr/link_interface.h"
 
-enum { PACKET_BATCH = 256 }; /* frames a system call */
+enum {
+	PACKET_BATCH = 256, /* frames a system call */
+	PACKET_BLOCK = 256 << 10,
+	PACKET_LARGE = 65536 + 64, /* of frames longer than a slot */
+	PACKET_LARGE_FRONT = 16,
+	PACKET_LARGE_COUNT = 16 /* between two releases */
+};
 
 struct packet_place {
 	unsigned block, index;
@@ -28,6 +35,9 @@ struct packet_ring {
 	struct iovec part[PACKET_BATCH][2];
 };
 
+/* As link_open() and link_close(). */
+int packet_open(struct link *l, const struct link_filter *f, struct error *e);
+void packet_close(struct link *l);
 /* As link_set_filter(): the program, and what it needs of the interface. */
 int packet_set_filter(
     struct link *l, const struct link_filter *f, struct error *e);
