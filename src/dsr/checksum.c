@@ -30,16 +30,6 @@ sum_words(const unsigned char *p, unsigned n)
 	return sum;
 }
 
-static uint16_t
-fold(uint64_t sum)
-{
-	sum = (sum & 0xffffffff) + (sum >> 32);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum = (sum & 0xffff) + (sum >> 16);
-	sum += sum >> 16;
-	return (uint16_t)sum;
-}
-
 /* The header, when all of it and of what it speaks of is there. */
 static bool
 find_field(struct summed *s, unsigned protocol)
@@ -136,7 +126,7 @@ checksum_complete(unsigned char *bytes, size_t length)
 	if (length < FRAME_HEAD_MAX || !find(&s, bytes, length))
 		return false;
 	memcpy(&field, s.from + s.field, 2);
-	partial = fold(s.pseudo);
+	partial = sum_fold(s.pseudo);
 	if (field != partial)
 		return false;
 	/* the field stands for the pseudo header, or is a right sum */

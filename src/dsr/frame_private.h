@@ -45,6 +45,16 @@ put32(unsigned char *p, uint32_t n)
 	put16(p + 2, n);
 }
 
+/* A sum of words of any width, as they stand in memory, as one of 16 bits. */
+static inline uint16_t
+sum_fold(uint64_t sum)
+{
+	sum = (sum & 0xffffffff) + (sum >> 32);
+	sum = (sum & 0xffff) + ((sum >> 16) & 0xffff) + (sum >> 32);
+	sum = (sum & 0xffff) + (sum >> 16);
+	return (uint16_t)((sum & 0xffff) + (sum >> 16));
+}
+
 /* An IP packet that is read: one that came, or the one an error quotes, which
  * may be cut anywhere and whose lengths do not count. */
 struct packet {

@@ -1,17 +1,35 @@
 /* frame_sum.c: the checksum of the internet (RFC 1071). */
 #include "config.h"
 
+#include <arpa/inet.h>
+#include <string.h>
+
 #include "dsr/frame_private.h"
 
+/* Words are added as they stand in memory: the sum of turned words is the turned
+ * sum. */
 uint32_t
 sum_of(uint32_t sum, const unsigned char *p, size_t n)
 {
-	uint64_t wide = sum;
+	uint64_t wide = 0, more = 0;
+	uint32_t word[4];
+	uint16_t half;
 
-	for (; n >= 2; n -= 2, p += 2)
-		wide += get16(p);
-	if (n > 0)
-		wide += (uint32_t)*p << 8;
+	for (; n >= sizeof(word); n -= sizeof(word), p += sizeof(word)) {
+		memcpy(word, p, sizeof(word));
+		wide += (uint64_t)word[0] + word[1];
+		more += (uint64_t)word[2] + word[3];
+	}
+	for (; n >= 2; n -= 2, p += 2) {
+		memcpy(&half, p, 2);
+		more += half;
+	}
+	if (n > 0) {
+		half = 0;
+		memcpy(&half, p, 1);
+		more += half;
+	}
+	wide = (uint64_t)sum + ntohs(sum_fold(wide + more));
 	return (uint32_t)(wide & 0xffff) + (uint32_t)(wide >> 16);
 }
 

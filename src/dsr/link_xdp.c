@@ -19,6 +19,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "base/log.h"
 #include "dsr/checksum.h"
 #include "dsr/frame.h"
 #include "dsr/link_private.h"
@@ -212,17 +213,27 @@ kick(struct link *l)
 	}
 }
 
+/* What fits into a place, should the MTU have grown since they were made. */
+static unsigned
+longest(const struct xdp_rings *x)
+{
+	return (1U << x->shift) - XDP_FRONT;
+}
+
 /* Whether the frame is one that may go; else it is counted. */
 static bool
 may_go(struct link *l, const struct link_frame *f)
 {
+	const struct xdp_rings *x = l->inside;
+
 	if (f->length < FRAME_HEAD || f->offload.type != 0) {
 		l->count.refused++;
 		return false;
 	}
-	if (f->length > l->mtu + FRAME_HEAD &&
-	    (f->length > l->mtu + FRAME_HEAD_MAX || f->bytes[12] != 0x81 ||
-		f->bytes[13] != 0)) {
+	if (f->length > longest(x) ||
+	    (f->length > l->mtu + FRAME_HEAD &&
+		(f->length > l->mtu + FRAME_HEAD_MAX || f->bytes[12] != 0x81 ||
+		    f->bytes[13] != 0))) {
 		l->count.too_long++;
 		return false;
 	}
@@ -317,6 +328,11 @@ xdp_look(struct link *l)
 	}
 	l->count.missed = missed;
 	interface_look(l, x->wants.fd);
+	if (l->mtu + FRAME_HEAD > longest(x) && !x->outgrown)
+		log_warn("the MTU has grown, frames of more than %u bytes are "
+			 "lost until a new start interface=%s",
+		    longest(x), l->name);
+	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
 	kick(l);
 }
 

@@ -58,7 +58,8 @@ struct xdp_rings {
 	 * has left wakes nobody. Its done ring is the first queue's. */
 	struct xsk_socket *out;
 	struct xsk_ring_prod ring;
-	bool copies; /* the kernel sends only when told to */
+	bool outgrown; /* frames of the MTU do not fit into a place */
+	bool copies;   /* the kernel sends only when told to */
 };
 
 /* ---- link_xdp_open.c ---- */

@@ -238,6 +238,27 @@ START_TEST(larger_mtus)
 }
 END_TEST
 
+START_TEST(an_mtu_that_grows_is_too_late)
+{
+	static unsigned char f[3014];
+	struct link_frame own = { .bytes = f, .length = sizeof(f) };
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	veth_ip("link set near mtu 3000");
+	veth_ip("link set far mtu 3000");
+	link_look(&rig.near);
+	linkrig_make(&rig, f, "10.0.0.1", 1, sizeof(f));
+	ck_assert_int_eq(link_send(&rig.near, &own, 1), 1);
+	ck_assert_uint_eq(rig.near.count.too_long, 1);
+	linkrig_far_sends(&rig, "192.168.100.10", 5, 3014);
+	linkrig_far_sends(&rig, "192.168.100.10", 6, 1514);
+	linkrig_expect(&rig, 6);
+	link_look(&rig.near);
+	ck_assert_uint_eq(rig.near.count.missed, 1);
+}
+END_TEST
+
 START_TEST(interfaces_with_addresses_keep_their_arp)
 {
 	struct error e;
@@ -338,6 +359,7 @@ main(void)
 	tcase_add_test(t, checksums_left_to_do_are_done);
 	tcase_add_test(t, all_queues_are_heard);
 	tcase_add_test(t, larger_mtus);
+	tcase_add_test(t, an_mtu_that_grows_is_too_late);
 	tcase_add_test(t, interfaces_with_addresses_keep_their_arp);
 	tcase_add_test(t, without_the_drivers_help_only_when_asked);
 	tcase_add_test(t, one_program_on_an_interface);
