@@ -20,6 +20,7 @@ arm        arm-linux-gnueabihf-gcc  qemu-arm
 s390x      s390x-linux-gnu-gcc      qemu-s390x
 '
 programs='
+dsr/test_checksum
 dsr/test_dsr_flows
 dsr/test_dsr_fragments
 dsr/test_dsr_full
@@ -41,6 +42,7 @@ dsr/test_tarpit_flows
 sources='
 src/base/addr.c src/base/hash.c src/base/heap.c src/base/number.c
 src/base/peer.c src/base/table.c
+src/dsr/checksum.c
 src/dsr/dsr_flows.c src/dsr/dsr_flows_memory.c src/dsr/dsr_fragments.c
 src/dsr/frame.c src/dsr/frame_arp.c src/dsr/frame_cut.c src/dsr/frame_ip.c
 src/dsr/frame_make.c src/dsr/frame_ndp.c src/dsr/frame_sum.c
