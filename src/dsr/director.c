@@ -245,9 +245,7 @@ on_ready(struct watch *w, unsigned ready)
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
 		link_release(&d->link);
-		/* what has come meanwhile costs less now than after a wait */
-	} while ((n == DIRECTOR_BATCH || (n > 0 && link_has_more(&d->link))) &&
-	    ++round < ROUNDS);
+	} while (director_goes_on(d, n) && ++round < ROUNDS);
 	if (n >= 0 || errno == EAGAIN || errno == EINTR)
 		return;
 	log_error("link lost interface=%s error=\"%s\"", d->link.name,
@@ -320,6 +318,7 @@ int
 director_start(struct director *d)
 {
 	director_set_vips(d, NULL, 0);
+	director_open_pace(d);
 	if (d->options.announce)
 		neighbors_announce(&d->neighbors, loop_now(d->loop));
 	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)

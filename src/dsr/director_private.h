@@ -70,6 +70,7 @@ struct director {
 	 * are passed on have room behind it. */
 	struct link_frame out[2 * DIRECTOR_BATCH];
 	unsigned out_n;
+	bool pauses; /* this system can, for a short time */
 };
 
 /* A frame of a batch, and what is looked up for it. */
@@ -92,6 +93,13 @@ void director_flush(struct director *d);
  * lost, as on any wire. */
 bool director_send(struct director *d, const struct server *s,
     unsigned char *bytes, size_t length);
+
+/* ---- director_pace.c ---- */
+
+void director_open_pace(struct director *d);
+/* Whether to look for frames once more before anything else, when there were n;
+ * may sleep for 50 us. */
+bool director_goes_on(const struct director *d, int n);
 
 /* ---- director_places.c ---- */
 
