@@ -7,6 +7,7 @@
 #include <xdp/xsk.h>
 
 #include "dsr/link_interface.h"
+#include "dsr/xdp_program.h"
 
 enum {
 	XDP_QUEUES = 64,  /* of an interface, at most */
@@ -16,7 +17,7 @@ enum {
 	XDP_FRONT = 256,  /* that the kernel leaves in front of a frame */
 	XDP_SMALL = 2048, /* sizes of a place */
 	XDP_LARGE = 4096,
-	XDP_ADDRESSES = 1024
+	XDP_ADDRESSES = 65536
 };
 
 /* Whose a place for a frame is. */
@@ -37,9 +38,9 @@ struct xdp_queue {
 struct xdp_rings {
 	struct interface_wants wants; /* its socket is owned */
 	int news;		      /* about interfaces: netlink */
-	int addresses, sockets;	      /* maps */
-	struct peer *address;	      /* owned: what is in that map */
-	unsigned address_n;
+	struct xdp_maps maps;
+	struct xdp_key *key; /* owned: those of the addresses, in order */
+	unsigned keys;
 	int program, attached;
 	bool tags_apart; /* the driver tells of VLAN tags when asked */
 	/* All frames are here, one a place; places have numbers. */

@@ -19,8 +19,6 @@
 #define BPF_F_XDP_DEV_BOUND_ONLY (1U << 6)
 #endif
 
-static const uint8_t everybody[XDP_KEY];
-
 /* The number of the kernel's function that tells of a tag; 0: it has none. */
 static int
 find_tag_function(void)
@@ -46,9 +44,23 @@ load_program(const struct link *l, const struct xdp_rings *x, int tag)
 		o.prog_flags = BPF_F_XDP_DEV_BOUND_ONLY;
 		o.prog_ifindex = (uint32_t)l->ifindex;
 	}
-	xdp_program_write(&p, &l->mac, tag, x->addresses, x->sockets);
+	xdp_program_write(&p, &l->mac, tag, &x->maps);
 	return bpf_prog_load(
 	    BPF_PROG_TYPE_XDP, "pen", "Dual BSD/GPL", p.at, p.count, &o);
+}
+
+static int
+make_maps(struct xdp_maps *m)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
+
+	m->addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "pen_addresses",
+	    sizeof(struct xdp_key), sizeof(uint32_t), XDP_ADDRESSES, &o);
+	m->settings = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_settings",
+	    sizeof(uint32_t), sizeof(uint32_t), 1, NULL);
+	m->sockets = bpf_map_create(BPF_MAP_TYPE_XSKMAP, "pen_sockets",
+	    sizeof(uint32_t), sizeof(uint32_t), XDP_QUEUES, NULL);
+	return m->addresses < 0 || m->settings < 0 || m->sockets < 0 ? -1 : 0;
 }
 
 int
@@ -57,11 +69,7 @@ xdp_load(struct link *l, struct error *e)
 	struct xdp_rings *x = l->inside;
 	int tag;
 
-	x->addresses = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_addresses",
-	    XDP_KEY, sizeof(uint32_t), XDP_ADDRESSES, NULL);
-	x->sockets = bpf_map_create(BPF_MAP_TYPE_XSKMAP, "pen_sockets",
-	    sizeof(uint32_t), sizeof(uint32_t), XDP_QUEUES, NULL);
-	if (x->addresses < 0 || x->sockets < 0)
+	if (make_maps(&x->maps) != 0)
 		return error_set(e, "interface %s: no map for XDP: %s", l->name,
 		    strerror(errno));
 	if (x->tags_apart && (tag = find_tag_function()) != 0)
@@ -85,7 +93,7 @@ xdp_connect(
 	struct xdp_rings *x = l->inside;
 	int fd = xsk_socket__fd(q->socket);
 
-	if (bpf_map_update_elem(x->sockets, &queue, &fd, BPF_ANY) == 0)
+	if (bpf_map_update_elem(x->maps.sockets, &queue, &fd, BPF_ANY) == 0)
 		return 0;
 	return error_set(e, "interface %s: no socket for queue %u: %s", l->name,
 	    queue, strerror(errno));
@@ -128,39 +136,63 @@ xdp_attach(struct link *l, struct error *e)
 
 /* ---- addresses ---- */
 
-static bool
-has(const struct peer *list, unsigned n, const struct peer *who)
+static int
+compare(const void *a, const void *b)
 {
-	for (unsigned i = 0; i < n; i++)
-		if (memcmp(list[i].ip, who->ip, XDP_KEY) == 0)
-			return true;
-	return false;
+	return memcmp(a, b, sizeof(struct xdp_key));
+}
+
+static struct xdp_key
+key_of(const struct peer *p, unsigned bits)
+{
+	struct xdp_key k = { .bits = xdp_key_bits(p->family, bits),
+		.family = p->family };
+
+	memcpy(k.ip, p->ip, sizeof(k.ip));
+	return k;
+}
+
+/* The keys of the filter, in order; NULL: out of memory. */
+static struct xdp_key *
+make_keys(const struct link_filter *f)
+{
+	unsigned n = f->count + f->nets;
+	struct xdp_key *list = calloc((size_t)n + 1, sizeof(*list));
+
+	if (list == NULL)
+		return NULL;
+	for (unsigned i = 0; i < f->count; i++)
+		list[i] = key_of(
+		    &f->address[i], f->address[i].family == AF_INET ? 32 : 128);
+	for (unsigned i = 0; i < f->nets; i++)
+		list[f->count + i] = key_of(&f->net[i].ip, f->net[i].bits);
+	qsort(list, n, sizeof(*list), compare);
+	return list;
 }
 
 /* Those of the first list that are not in the other one go. */
 static void
-remove_others(const struct xdp_rings *x, const struct peer *list, unsigned n,
-    const struct peer *keep, unsigned keeps)
+remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
+    const struct xdp_key *keep, unsigned keeps)
 {
 	for (unsigned i = 0; i < n; i++)
-		if (!has(keep, keeps, &list[i]))
-			bpf_map_delete_elem(x->addresses, list[i].ip);
+		if (keeps == 0 ||
+		    bsearch(&list[i], keep, keeps, sizeof(*keep), compare) ==
+			NULL)
+			bpf_map_delete_elem(x->maps.addresses, &list[i]);
 }
 
 static int
-add_all(const struct xdp_rings *x, const struct link_filter *f)
+add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
+    bool promiscuous)
 {
-	uint32_t value = 1;
+	uint32_t value = promiscuous, first = 0;
 
-	for (unsigned i = 0; i < f->count; i++)
+	for (unsigned i = 0; i < n; i++)
 		if (bpf_map_update_elem(
-			x->addresses, f->address[i].ip, &value, BPF_ANY) != 0)
+			x->maps.addresses, &list[i], &first, BPF_ANY) != 0)
 			return -1;
-	if (f->promiscuous)
-		return bpf_map_update_elem(
-		    x->addresses, everybody, &value, BPF_ANY);
-	bpf_map_delete_elem(x->addresses, everybody);
-	return 0;
+	return bpf_map_update_elem(x->maps.settings, &first, &value, BPF_ANY);
 }
 
 /* The kernel lets nobody in particular change a map only since version 5.19. */
@@ -178,23 +210,21 @@ int
 xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
-	struct peer *copy = calloc((size_t)f->count + 1, sizeof(*copy));
+	struct xdp_key *list = make_keys(f);
+	unsigned n = f->count + f->nets;
 	int error;
 
-	if (copy == NULL)
+	if (list == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
-	if (add_all(x, f) != 0) {
+	if (add_all(x, list, n, f->promiscuous) != 0) {
 		error = errno;
-		remove_others(
-		    x, f->address, f->count, x->address, x->address_n);
-		free(copy);
+		remove_others(x, list, n, x->key, x->keys);
+		free(list);
 		return set_failed(l, error, e);
 	}
-	remove_others(x, x->address, x->address_n, f->address, f->count);
-	if (f->count > 0)
-		memcpy(copy, f->address, f->count * sizeof(*copy));
-	free(x->address);
-	x->address = copy;
-	x->address_n = f->count;
+	remove_others(x, x->key, x->keys, list, n);
+	free(x->key);
+	x->key = list;
+	x->keys = n;
 	return 0;
 }

@@ -333,7 +333,7 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 	if (x == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = x;
-	x->news = x->addresses = x->sockets = -1;
+	x->news = x->maps.addresses = x->maps.settings = x->maps.sockets = -1;
 	x->program = x->attached = x->wants.fd = -1;
 	if (open_inside(l, x, e) == 0 && xdp_load(l, e) == 0 &&
 	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0) {
@@ -362,8 +362,8 @@ void
 xdp_close(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
-	const int fds[] = { x->attached, x->program, x->sockets, x->addresses,
-		x->news, l->fd };
+	const int fds[] = { x->attached, x->program, x->maps.sockets,
+		x->maps.settings, x->maps.addresses, x->news, l->fd };
 
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
 	if (x->out != NULL)
@@ -381,7 +381,7 @@ xdp_close(struct link *l)
 	free(x->free);
 	free(x->held);
 	free(x->state);
-	free(x->address);
+	free(x->key);
 	free(x);
 	l->inside = NULL;
 	l->fd = -1;

@@ -6,7 +6,7 @@
  *     ARP:  request or reply?
  *     IPv6: NDP?  the address: a key
  *     IPv4: the address: a key
- *     the key is in the map?  r9 = 0, or the key of zeros, too?
+ *     the key is in the map?  r9 = 0, or does the setting say so?
  *     the tag comes back into the frame
  *     the queue's socket, or the kernel when it has none
  *
@@ -40,10 +40,13 @@ enum label {
 
 /* On the stack, seen from its end. */
 enum {
-	KEY = -XDP_KEY,
-	TAG_TYPE = -24, /* both in the kernel's words */
-	TAG_VALUE = -22,
-	TAGGED = -32, /* 0: no tag */
+	KEY = -24, /* struct xdp_key */
+	FAMILY = KEY + 4,
+	IP = KEY + 8,
+	SETTING = -28,	/* a key of the settings */
+	TAG_TYPE = -40, /* both in the kernel's words */
+	TAG_VALUE = -38,
+	TAGGED = -48, /* 0: no tag */
 	TAG = 4	      /* bytes of one */
 };
 
@@ -184,13 +187,15 @@ put_tag_back(struct writer *w)
 	put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 14, 0);
 }
 
-/* r0 = the value of the key in front of the stack's end, or 0 */
+/* r0 = the value of the key at that place of the stack, or 0 */
 static void
-put_look_up(struct writer *w, int addresses)
+put_look_up(struct writer *w, int map, int key)
 {
-	put_map(w, addresses);
-	add(w, BPF_REG_2, BPF_REG_10, KEY);
+	put_map(w, map);
+	add(w, BPF_REG_2, BPF_REG_10, key);
 	call(w, 0, BPF_FUNC_map_lookup_elem);
+	w->to[w->p->count] = PASS;
+	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
 }
 
 static void
@@ -238,11 +243,14 @@ put_ip4(struct writer *w)
 {
 	need(w, BPF_REG_7, 20, PASS);
 	set(w, BPF_REG_5, 0);
-	store(w, BPF_DW, KEY, BPF_REG_5);
+	store(w, BPF_W, IP, BPF_REG_5);
+	store(w, BPF_W, IP + 4, BPF_REG_5);
 	set(w, BPF_REG_5, (int32_t)htonl(0xffff));
-	store(w, BPF_W, KEY + 8, BPF_REG_5);
+	store(w, BPF_W, IP + 8, BPF_REG_5);
 	load(w, BPF_W, BPF_REG_5, BPF_REG_7, 16);
-	store(w, BPF_W, KEY + 12, BPF_REG_5);
+	store(w, BPF_W, IP + 12, BPF_REG_5);
+	set(w, BPF_REG_5, AF_INET);
+	store(w, BPF_W, FAMILY, BPF_REG_5);
 	jump(w, BPF_JA, 0, 0, LOOK_UP);
 }
 
@@ -269,34 +277,35 @@ put_ip6(struct writer *w)
 	jump(w, BPF_JLT, BPF_REG_5, 133, IP6_ADDRESS);
 	jump(w, BPF_JLE, BPF_REG_5, 137, FOUND);
 	label(w, IP6_ADDRESS);
-	for (int i = 0; i < XDP_KEY; i += 4) {
+	for (int i = 0; i < 16; i += 4) {
 		load(w, BPF_W, BPF_REG_5, BPF_REG_7, 24 + i);
-		store(w, BPF_W, KEY + i, BPF_REG_5);
+		store(w, BPF_W, IP + i, BPF_REG_5);
 	}
+	set(w, BPF_REG_5, AF_INET6);
+	store(w, BPF_W, FAMILY, BPF_REG_5);
 }
 
 static void
-put_verdict(struct writer *w, bool tag, int addresses, int sockets)
+put_verdict(struct writer *w, bool tag, const struct xdp_maps *maps)
 {
 	label(w, LOOK_UP);
-	put_look_up(w, addresses);
-	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
-	w->to[w->p->count - 1] = PASS;
+	set(w, BPF_REG_5, (int32_t)xdp_key_bits(AF_INET6, 128));
+	store(w, BPF_W, KEY, BPF_REG_5);
+	put_look_up(w, maps->addresses, KEY);
 	label(w, FOUND);
 	jump(w, BPF_JEQ, BPF_REG_9, 0, UP);
 	set(w, BPF_REG_5, 0);
-	store(w, BPF_DW, KEY, BPF_REG_5);
-	store(w, BPF_DW, KEY + 8, BPF_REG_5);
-	put_look_up(w, addresses);
-	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
-	w->to[w->p->count - 1] = PASS;
+	store(w, BPF_W, SETTING, BPF_REG_5);
+	put_look_up(w, maps->settings, SETTING);
+	load(w, BPF_W, BPF_REG_5, BPF_REG_0, 0);
+	jump(w, BPF_JEQ, BPF_REG_5, 0, PASS);
 	label(w, UP);
 	if (tag)
 		put_tag_back(w);
 	label(w, QUEUE);
 	load(w, BPF_W, BPF_REG_2, BPF_REG_6,
 	    offsetof(struct xdp_md, rx_queue_index));
-	put_map(w, sockets);
+	put_map(w, maps->sockets);
 	set(w, BPF_REG_3, XDP_PASS);
 	call(w, 0, BPF_FUNC_redirect_map);
 	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
@@ -312,7 +321,7 @@ put_verdict(struct writer *w, bool tag, int addresses, int sockets)
 
 void
 xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
-    int addresses, int sockets)
+    const struct xdp_maps *maps)
 {
 	struct writer w = { .p = p };
 
@@ -327,7 +336,7 @@ xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
 	put_ip4(&w);
 	put_arp(&w);
 	put_ip6(&w);
-	put_verdict(&w, tag != 0, addresses, sockets);
+	put_verdict(&w, tag != 0, maps);
 	for (unsigned i = 0; i < p->count; i++)
 		if (w.to[i] != HERE)
 			p->at[i].off = (int16_t)(w.place[w.to[i]] - i - 1);

@@ -5,10 +5,25 @@
 #define PEN_DSR_XDP_PROGRAM_H
 
 #include <linux/bpf.h>
+#include <sys/socket.h>
 
 #include "dsr/mac.h"
 
-enum { XDP_PROGRAM_MAX = 128, XDP_KEY = 16 };
+enum { XDP_PROGRAM_MAX = 256 }; /* more than the longest has */
+
+/* A key of the addresses. */
+struct xdp_key {
+	uint32_t bits;	 /* of the prefix, as in xdp_key_bits() */
+	uint32_t family; /* AF_INET or AF_INET6: no net is of both */
+	uint8_t ip[16];	 /* as in struct peer */
+};
+
+/* How much of a key, its family first, the bits of a prefix are. */
+static inline uint32_t
+xdp_key_bits(unsigned family, unsigned bits)
+{
+	return 32 + (family == AF_INET ? 96 : 0) + bits;
+}
 
 struct xdp_program {
 	struct bpf_insn at[XDP_PROGRAM_MAX];
@@ -16,17 +31,21 @@ struct xdp_program {
 };
 
 /* Writes a program that sends a frame to the socket of its receive queue when it
- * is to this MAC or a group and ARP, NDP, or IP to a key of `addresses`, behind
+ * is to this MAC or a group and ARP, NDP, or IP to one of `addresses`, behind
  * one 802.1Q tag or none. Everything else goes to the kernel, and so does what is
  * for a queue without a socket.
  *
  * tag: the number (BTF) of the kernel's bpf_xdp_metadata_rx_vlan_tag(), for drivers
  * that tell of tags apart from frames and only so: such a tag is put back into the
  * frame. 0: tags are in frames.
- * addresses: a hash; keys are the 16 bytes of struct peer's ip, values 32 bits.
- * With the key of zeros (which is nobody's address) frames to other MACs count.
- * sockets: an xskmap by receive queue. Both are descriptors. */
+ * addresses: an LPM trie; values have 32 bits and do not count.
+ * settings: an array of one value of 32 bits; not 0: frames to other MACs count.
+ * sockets: an xskmap by receive queue. All are descriptors. */
+struct xdp_maps {
+	int addresses, settings, sockets;
+};
+
 void xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
-    int addresses, int sockets);
+    const struct xdp_maps *maps);
 
 #endif

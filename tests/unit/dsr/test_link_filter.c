@@ -40,7 +40,8 @@ add(const char *address)
 }
 
 #ifdef HAVE_LINK_XDP
-static int addresses = -1, devices = -1, xdp = -1;
+static struct xdp_maps maps;
+static int xdp = -1;
 static const char *missing;
 
 /* In place of sockets: where frames go does not count, and a device is easier to
@@ -50,19 +51,26 @@ up_xdp(void)
 {
 	struct xdp_program p;
 	uint32_t queue = 0, loopback = 1;
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
 
 	missing = NULL;
-	addresses = bpf_map_create(
-	    BPF_MAP_TYPE_HASH, "addresses", XDP_KEY, 4, 16, NULL);
-	devices = bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
-	if (addresses < 0 || devices < 0) {
+	maps.addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "addresses",
+	    sizeof(struct xdp_key), 4, 4000, &o);
+	maps.settings =
+	    bpf_map_create(BPF_MAP_TYPE_ARRAY, "settings", 4, 4, 1, NULL);
+	maps.sockets =
+	    bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
+	if (maps.addresses < 0 || maps.settings < 0 || maps.sockets < 0) {
 		missing = text("no maps: %s", strerror(errno));
 		ck_assert_int_eq(errno, EPERM);
 		return;
 	}
 	ck_assert_int_eq(
-	    bpf_map_update_elem(devices, &queue, &loopback, BPF_ANY), 0);
-	xdp_program_write(&p, &ours, 0, addresses, devices);
+	    bpf_map_update_elem(maps.sockets, &queue, &loopback, BPF_ANY), 0);
+	/* the longest one, which only a driver's own interface takes */
+	xdp_program_write(&p, &ours, 1, &maps);
+	ck_assert_uint_lt(p.count, XDP_PROGRAM_MAX);
+	xdp_program_write(&p, &ours, 0, &maps);
 	xdp = bpf_prog_load(
 	    BPF_PROG_TYPE_XDP, "test", "GPL", p.at, p.count, NULL);
 	ck_assert_int_ge(xdp, 0);
@@ -72,25 +80,39 @@ static void
 down_xdp(void)
 {
 	close(xdp);
-	close(addresses);
-	close(devices);
+	close(maps.addresses);
+	close(maps.settings);
+	close(maps.sockets);
 	xdp = -1;
+}
+
+static void
+add_xdp(const struct peer *p, unsigned bits)
+{
+	struct xdp_key k = { .bits = xdp_key_bits(p->family, bits),
+		.family = p->family };
+	uint32_t value = 0;
+
+	memcpy(k.ip, p->ip, sizeof(k.ip));
+	ck_assert_int_eq(
+	    bpf_map_update_elem(maps.addresses, &k, &value, BPF_ANY), 0);
 }
 
 static void
 attach_xdp(void)
 {
-	static const uint8_t everybody[XDP_KEY];
-	uint32_t value = 1;
+	uint32_t first = 0, value = filter.promiscuous;
+	struct xdp_key k;
 
+	while (bpf_map_get_next_key(maps.addresses, NULL, &k) == 0)
+		bpf_map_delete_elem(maps.addresses, &k);
 	for (unsigned i = 0; i < filter.count; i++)
-		ck_assert_int_eq(bpf_map_update_elem(addresses,
-				     filter.address[i].ip, &value, BPF_ANY),
-		    0);
-	if (filter.promiscuous)
-		ck_assert_int_eq(
-		    bpf_map_update_elem(addresses, everybody, &value, BPF_ANY),
-		    0);
+		add_xdp(&filter.address[i],
+		    filter.address[i].family == AF_INET ? 32 : 128);
+	for (unsigned i = 0; i < filter.nets; i++)
+		add_xdp(&filter.net[i].ip, filter.net[i].bits);
+	ck_assert_int_eq(
+	    bpf_map_update_elem(maps.settings, &first, &value, BPF_ANY), 0);
 }
 
 /* The kernel runs nothing that has no Ethernet header. */
@@ -314,6 +336,7 @@ START_TEST(nets_of_any_length)
 		"fd01:2:3:5:5:1fff::", "fd02::2", "fd02:1::1", "fd03::800",
 		"fd03::1:0:0", NULL };
 
+	NEED_XDP();
 	add_net("10.0.0.0", 8);
 	add_net("172.16.4.0", 22);
 	add_net("1.2.3.4", 32);
@@ -337,6 +360,7 @@ START_TEST(all_of_one_family)
 	static const char *const out6[] = { "10.0.0.0", "192.168.100.12",
 		NULL };
 
+	NEED_XDP();
 	add_net("0.0.0.0", 0);
 	check_nets(in, out);
 	filter.nets = 0;
@@ -505,6 +529,8 @@ main(void)
 	tcase_add_checked_fixture(t, up, down);
 	tcase_set_timeout(t, 20);
 	tcase_add_test(t, addresses_of_ours_and_no_others);
+	tcase_add_test(t, nets_of_any_length);
+	tcase_add_test(t, all_of_one_family);
 	tcase_add_test(t, requests_and_replies_of_arp);
 	tcase_add_test(t, discovery_of_neighbours);
 	tcase_add_test(t, only_frames_to_us_or_to_groups);
