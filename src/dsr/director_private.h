@@ -1,8 +1,8 @@
 /* director_private.h: the inside of a director, for director.c (frames),
  * director_flows.c (servers of flows), director_places.c (addresses of clients'),
  * director_tarpit.c (addresses of nobody), director_neighbors.c (hardware
- * addresses), director_held.c (frames that wait for one) and director_probes.c
- * (checks). */
+ * addresses), director_held.c (frames that wait for one), director_probes.c
+ * (checks) and director_pace.c (pauses). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 

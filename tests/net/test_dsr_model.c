@@ -40,10 +40,9 @@ server_of(const struct netrig_tap *out)
 static const struct dsrmodel_way by_mac = { .is_it = is_it,
 	.server_of = server_of };
 /* Not the best kind there is, where that is another one. */
-static const struct dsrmodel_way by_packet = { .option = { "-O",
-						   "dsr_link packet" },
-	.is_it = is_it,
-	.server_of = server_of };
+static const struct dsrmodel_way by_packet = {
+	.option = { "dsr_link packet" }, .is_it = is_it, .server_of = server_of
+};
 
 START_TEST(frames4_of_a_port)
 {
