@@ -10,17 +10,10 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#ifdef HAVE_LINK_XDP
-#include <bpf/bpf.h>
-#include <errno.h>
-#endif
-
 #include "base/addr.h"
 #include "dsr/link_filter.h"
-#ifdef HAVE_LINK_XDP
-#include "dsr/xdp_program.h"
-#endif
 #include "support/suite.h"
+#include "unit/dsr/xdprun.h"
 
 static const struct mac ours = { { 2, 0, 0, 0xaa, 0xbb, 0xcc } };
 static int ends[2];
@@ -40,114 +33,11 @@ add(const char *address)
 }
 
 #ifdef HAVE_LINK_XDP
-static struct xdp_maps maps;
-static int xdp = -1;
-static const char *missing;
-
-/* In place of sockets: where frames go does not count, and a device is easier to
- * come by. */
 static void
 up_xdp(void)
 {
-	struct xdp_program p;
-	uint32_t queue = 0, loopback = 1;
-	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
-
-	missing = NULL;
-	maps.addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "addresses",
-	    sizeof(struct xdp_key), 4, 4000, &o);
-	maps.settings =
-	    bpf_map_create(BPF_MAP_TYPE_ARRAY, "settings", 4, 4, 1, NULL);
-	maps.sockets =
-	    bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
-	if (maps.addresses < 0 || maps.settings < 0 || maps.sockets < 0) {
-		missing = text("no maps: %s", strerror(errno));
-		ck_assert_int_eq(errno, EPERM);
-		return;
-	}
-	ck_assert_int_eq(
-	    bpf_map_update_elem(maps.sockets, &queue, &loopback, BPF_ANY), 0);
-	/* the longest one, which only a driver's own interface takes */
-	xdp_program_write(&p, &ours, 1, &maps);
-	ck_assert_uint_lt(p.count, XDP_PROGRAM_MAX);
-	xdp_program_write(&p, &ours, 0, &maps);
-	xdp = bpf_prog_load(
-	    BPF_PROG_TYPE_XDP, "test", "GPL", p.at, p.count, NULL);
-	ck_assert_int_ge(xdp, 0);
+	xdprun_up(&ours);
 }
-
-static void
-down_xdp(void)
-{
-	close(xdp);
-	close(maps.addresses);
-	close(maps.settings);
-	close(maps.sockets);
-	xdp = -1;
-}
-
-static void
-add_xdp(const struct peer *p, unsigned bits)
-{
-	struct xdp_key k = { .bits = xdp_key_bits(p->family, bits),
-		.family = p->family };
-	uint32_t value = 0;
-
-	memcpy(k.ip, p->ip, sizeof(k.ip));
-	ck_assert_int_eq(
-	    bpf_map_update_elem(maps.addresses, &k, &value, BPF_ANY), 0);
-}
-
-static void
-attach_xdp(void)
-{
-	uint32_t first = 0, value = filter.promiscuous;
-	struct xdp_key k;
-
-	while (bpf_map_get_next_key(maps.addresses, NULL, &k) == 0)
-		bpf_map_delete_elem(maps.addresses, &k);
-	for (unsigned i = 0; i < filter.count; i++)
-		add_xdp(&filter.address[i],
-		    filter.address[i].family == AF_INET ? 32 : 128);
-	for (unsigned i = 0; i < filter.nets; i++)
-		add_xdp(&filter.net[i].ip, filter.net[i].bits);
-	ck_assert_int_eq(
-	    bpf_map_update_elem(maps.settings, &first, &value, BPF_ANY), 0);
-}
-
-/* The kernel runs nothing that has no Ethernet header. */
-static bool
-passes_xdp(size_t n)
-{
-	unsigned char got[256];
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame,
-	    .data_size_in = (uint32_t)n, .data_out = got,
-	    .data_size_out = sizeof(got), .repeat = 1);
-
-	if (n < 14)
-		return false;
-	ck_assert_int_eq(bpf_prog_test_run_opts(xdp, &o), 0);
-	ck_assert(o.retval == XDP_PASS || o.retval == XDP_REDIRECT);
-	ck_assert_mem_eq(got, frame, n);
-	return o.retval == XDP_REDIRECT;
-}
-#define NEED_XDP()                     \
-	do {                           \
-		if (missing != NULL)   \
-			SKIP(missing); \
-	} while (0)
-#else
-enum { xdp = -1 };
-static void
-attach_xdp(void)
-{
-}
-static bool
-passes_xdp(size_t n)
-{
-	return n == 0;
-}
-#define NEED_XDP() (void)0
 #endif
 
 static void
@@ -166,8 +56,8 @@ attach(void)
 	struct sock_fprog s = { .len = (unsigned short)program.count,
 		.filter = (void *)program.at };
 
-	if (xdp >= 0)
-		attach_xdp();
+	if (xdprun_is_up())
+		xdprun_attach(&filter);
 	ck_assert_int_eq(
 	    setsockopt(ends[1], SOL_SOCKET, SO_ATTACH_FILTER, &s, sizeof(s)),
 	    0);
@@ -252,8 +142,8 @@ passes_cut(size_t n)
 	unsigned char got[256];
 	ssize_t r;
 
-	if (xdp >= 0)
-		return passes_xdp(n);
+	if (xdprun_is_up())
+		return xdprun_passes(frame, n);
 	ck_assert_int_eq(send(ends[0], frame, n, 0), (int)n);
 	r = recv(ends[1], got, sizeof(got), MSG_DONTWAIT);
 	ck_assert(r < 0 || r == (ssize_t)n);
@@ -525,7 +415,7 @@ main(void)
 	suite_add_tcase(s, t);
 #ifdef HAVE_LINK_XDP
 	t = tcase_create("xdp");
-	tcase_add_checked_fixture(t, up_xdp, down_xdp);
+	tcase_add_checked_fixture(t, up_xdp, xdprun_down);
 	tcase_add_checked_fixture(t, up, down);
 	tcase_set_timeout(t, 20);
 	tcase_add_test(t, addresses_of_ours_and_no_others);
