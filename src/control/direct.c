@@ -137,6 +137,49 @@ direct_commit(struct pen *p, const struct plan *draft)
 
 /* ---- what a plan may want ---- */
 
+/* Questions in a VIP's name are the servers' own address to them: they do not
+ * answer. */
+static int
+check_own(const struct plan *p, const struct addr *at, struct error *e)
+{
+	struct peer vip, own;
+	unsigned i;
+
+	peer_from_addr(&vip, at);
+	for (i = 0; i < 2; i++) {
+		if (p->config.dsr.ip[i].len == 0)
+			continue;
+		peer_from_addr(&own, &p->config.dsr.ip[i]);
+		if (peer_same_host(&vip, &own))
+			return error_set(e,
+			    "dsr_ip needs an address of its own, not one that "
+			    "clients use");
+	}
+	return 0;
+}
+
+static int
+check_server(const struct server_plan *s, struct error *e)
+{
+	if (s->host == NULL || !addr_is_unix_text(s->host))
+		return 0;
+	return error_set(e,
+	    "server \"%.200s\": direct return needs servers with IP addresses",
+	    s->host);
+}
+
+static int
+check_servers(const struct plan *p, struct error *e)
+{
+	unsigned i;
+
+	for (i = 0; i < p->count; i++)
+		if (check_server(&p->servers[i], e) < 0)
+			return -1;
+	return check_server(&p->emergency, e) < 0 ? -1
+						  : check_server(&p->abuse, e);
+}
+
 int
 direct_check(const struct plan *p, struct error *e)
 {
@@ -149,6 +192,11 @@ direct_check(const struct plan *p, struct error *e)
 		return -1;
 	if (!direct_is_wanted(p))
 		return 0;
+	for (i = 0; i < p->listen.count; i++)
+		if (check_own(p, &p->listen.entry[i].at, e) < 0)
+			return -1;
+	if (check_servers(p, e) < 0)
+		return -1;
 	if (p->config.frontend.dns || p->config.frontend.dummy ||
 	    tls_settings_serve(&p->config.tls))
 		return error_set(e,

@@ -5,7 +5,7 @@
 #include "control/pen.h"
 
 /* Checks what a plan wants of it, without opening anything: port 0 is for direct
- * return alone, which wants addresses and no Unix socket. Returns 0, or -1 with a
+ * return alone, which wants addresses and no Unix sockets, dsr_ip beside them. Returns 0, or -1 with a
  * sentence. */
 int direct_check(const struct plan *draft, struct error *e);
 bool direct_is_wanted(const struct plan *p);

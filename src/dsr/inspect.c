@@ -156,9 +156,8 @@ judge_mode(const struct look *l)
 	}
 	if (l->m->offloads & INSPECT_LRO) {
 		inspect_say(&f, INSPECT_WARNING,
-		    "large receive offload of %s spoils what is forwarded, so "
-		    "it "
-		    "is switched off while pen runs",
+		    "large receive offload of %s spoils what is forwarded: pen "
+		    "switches it off when it starts",
 		    l->name);
 		inspect_mend(&l->ear, &f, "ethtool -K %s lro off", l->name);
 	}
@@ -230,7 +229,8 @@ own_address(const struct inspect_machine *m, const struct peer *ip)
 
 /* Whether it is an address of this machine, which then answers for it. */
 static bool
-judge_address(const struct look *l, const char *role, const struct peer *ip)
+judge_address(const struct look *l, const char *role, const struct peer *ip,
+    const char *more)
 {
 	const struct inspect_address *a = own_address(l->m, ip);
 	char text[PEER_TEXT_MAX];
@@ -241,8 +241,8 @@ judge_address(const struct look *l, const char *role, const struct peer *ip)
 	peer_format_host(ip, text);
 	inspect_say(&f, INSPECT_ERROR,
 	    "%s %s is an address of this machine's %s: the system answers for "
-	    "it, too",
-	    role, text, a->interface);
+	    "it, too%s",
+	    role, text, a->interface, more);
 	f.at_start = true;
 	inspect_mend(&l->ear, &f, "ip addr del %s/%u dev %s", text, a->prefix,
 	    a->interface);
@@ -256,7 +256,7 @@ judge_route(const struct look *l, unsigned i)
 	char text[PEER_TEXT_MAX];
 	struct inspect_finding f;
 
-	if (l->m->route == NULL || l->m->route[i] != INSPECT_LOCAL)
+	if (l->m->route == NULL || l->m->route[i].way != INSPECT_LOCAL)
 		return;
 	peer_format_host(vip, text);
 	inspect_say(&f, INSPECT_ERROR,
@@ -264,7 +264,8 @@ judge_route(const struct look *l, unsigned i)
 	    "answers for it, too",
 	    text);
 	f.at_start = true;
-	inspect_mend(&l->ear, &f, "ip route del local %s", text);
+	inspect_mend(&l->ear, &f, "ip route del local %s/%u",
+	    peer_format_host(&l->m->route[i].net, text), l->m->route[i].prefix);
 }
 
 /* What comes for a VIP is seen by the system, too, which drops it unless it is
@@ -281,7 +282,8 @@ judge_forwarding(const struct look *l, int v6)
 		return;
 	for (i = 0; i < l->w->vips; i++)
 		leak = leak ||
-		    (l->m->route != NULL && l->m->route[i] == INSPECT_ROUTE &&
+		    (l->m->route != NULL &&
+			l->m->route[i].way == INSPECT_ROUTE &&
 			(l->w->vip[i].family == AF_INET6) == (v6 != 0));
 	inspect_say(&f, leak ? INSPECT_ERROR : INSPECT_WARNING,
 	    "the system forwards %s that comes through %s: %s", families[v6],
@@ -295,19 +297,36 @@ judge_forwarding(const struct look *l, int v6)
 	    v6);
 }
 
-/* A frame to our own hardware address never leaves. */
+static bool
+is_vip(const struct inspect_wish *w, const struct peer *ip)
+{
+	unsigned i;
+
+	for (i = 0; i < w->vips; i++)
+		if (inspect_same_ip(&w->vip[i], ip))
+			return true;
+	return false;
+}
+
+/* A frame to our own hardware address never leaves; who has a VIP does not say
+ * where it is. */
 static void
 judge_server(const struct look *l, const struct inspect_server *s)
 {
-	const struct inspect_address *a = own_address(l->m, &s->ip);
 	struct inspect_finding f;
 
-	if (a == NULL)
+	if (is_vip(l->w, &s->ip))
+		inspect_say(&f, INSPECT_ERROR,
+		    "server %u (%s) is a VIP: a server needs an address of its "
+		    "own, too",
+		    s->number, s->name);
+	else if (own_address(l->m, &s->ip) != NULL)
+		inspect_say(&f, INSPECT_ERROR,
+		    "server %u (%s) is this machine, to which no frame can be "
+		    "forwarded",
+		    s->number, s->name);
+	else
 		return;
-	inspect_say(&f, INSPECT_ERROR,
-	    "server %u (%s) is this machine, to which no frame can be "
-	    "forwarded",
-	    s->number, s->name);
 	inspect_tell(&l->ear, &f);
 }
 
@@ -350,11 +369,12 @@ inspect_judge_machine(const struct inspect_machine *m,
 	judge_mtu(&l);
 	judge_mode(&l);
 	for (i = 0; i < w->vips; i++)
-		if (!judge_address(&l, "VIP", &w->vip[i]))
+		if (!judge_address(&l, "VIP", &w->vip[i], ""))
 			judge_route(&l, i);
 	for (i = 0; i < 2; i++)
 		if (w->own[i].family != 0)
-			judge_address(&l, "dsr_ip", &w->own[i]);
+			judge_address(
+			    &l, "dsr_ip", &w->own[i], "; or choose another");
 	for (v6 = 0; v6 < 2; v6++) {
 		if (!serves(w, v6))
 			continue;

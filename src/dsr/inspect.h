@@ -68,10 +68,17 @@ enum {
 	INSPECT_BPF = 4	   /* CAP_BPF, or CAP_SYS_ADMIN */
 };
 
-enum inspect_route {
+enum inspect_way {
 	INSPECT_NO_ROUTE,
 	INSPECT_ROUTE, /* to somewhere else */
 	INSPECT_LOCAL  /* the machine itself */
+};
+
+/* Where the system sends what is for an address, and the net that says so. */
+struct inspect_route {
+	enum inspect_way way;
+	struct peer net;
+	unsigned prefix; /* bits */
 };
 
 /* An address that some interface of the machine has. */
@@ -93,7 +100,7 @@ struct inspect_machine {
 	bool xdp;	   /* a program takes its frames before all others */
 	struct inspect_address *address; /* owned */
 	unsigned addresses;
-	enum inspect_route *route; /* to each VIP; owned; NULL: not known */
+	struct inspect_route *route; /* to each VIP; owned; NULL: not known */
 };
 
 /* Fills `m`. Returns 0, or -1 with errno; inspect_forget() frees in any case. */

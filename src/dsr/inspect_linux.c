@@ -136,39 +136,6 @@ ask_netlink(int fd, const struct nlmsghdr *question, union answer *a,
 	    : 0;
 }
 
-struct route_request {
-	struct nlmsghdr head;
-	struct rtmsg route;
-	struct rtattr to;
-	uint8_t ip[16];
-};
-
-/* Where the system would send what is for `ip`. */
-static enum inspect_route
-ask_route(int fd, const struct peer *ip)
-{
-	bool v4 = ip->family == AF_INET;
-	unsigned size = v4 ? 4 : 16;
-	struct route_request q = { .head = { .nlmsg_type = RTM_GETROUTE,
-				       .nlmsg_flags = NLM_F_REQUEST },
-		.route = { .rtm_family = (unsigned char)ip->family,
-		    .rtm_dst_len = (unsigned char)(8 * size) },
-		.to = { .rta_type = RTA_DST,
-		    .rta_len = (unsigned short)RTA_LENGTH(size) } };
-	union answer answer;
-	const struct rtmsg *route = NLMSG_DATA(&answer.head);
-
-	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
-	memcpy(q.ip, ip->ip + 16 - size, size);
-	if (ask_netlink(fd, &q.head, &answer, RTM_NEWROUTE) <
-	    NLMSG_LENGTH(sizeof(*route)))
-		return INSPECT_NO_ROUTE;
-	if (route->rtm_type == RTN_LOCAL)
-		return INSPECT_LOCAL;
-	return route->rtm_type == RTN_UNICAST ? INSPECT_ROUTE
-					      : INSPECT_NO_ROUTE;
-}
-
 static struct rtattr *
 find_attribute(struct rtattr *at, int bytes, unsigned short name)
 {
@@ -176,6 +143,52 @@ find_attribute(struct rtattr *at, int bytes, unsigned short name)
 		if ((at->rta_type & NLA_TYPE_MASK) == name)
 			return at;
 	return NULL;
+}
+
+struct route_request {
+	struct nlmsghdr head;
+	struct rtmsg route;
+	struct rtattr to;
+	uint8_t ip[16];
+};
+
+/* Where the system would send what is for `ip`: by the whole net that says so,
+ * where the kernel tells that (Linux 4.13). */
+static struct inspect_route
+ask_route(int fd, const struct peer *ip)
+{
+	bool v4 = ip->family == AF_INET;
+	unsigned size = v4 ? 4 : 16;
+	struct inspect_route found = { INSPECT_NO_ROUTE, *ip, 8 * size };
+	struct route_request q = { .head = { .nlmsg_type = RTM_GETROUTE,
+				       .nlmsg_flags = NLM_F_REQUEST },
+		.route = { .rtm_family = (unsigned char)ip->family,
+		    .rtm_dst_len = (unsigned char)(8 * size),
+		    .rtm_flags = RTM_F_FIB_MATCH },
+		.to = { .rta_type = RTA_DST,
+		    .rta_len = (unsigned short)RTA_LENGTH(size) } };
+	const size_t front = NLMSG_SPACE(sizeof(q.route));
+	union answer answer;
+	const struct rtmsg *route = NLMSG_DATA(&answer.head);
+	struct rtattr *net;
+	size_t n;
+
+	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
+	memcpy(q.ip, ip->ip + 16 - size, size);
+	n = ask_netlink(fd, &q.head, &answer, RTM_NEWROUTE);
+	if (n < front)
+		return found;
+	if (route->rtm_type == RTN_LOCAL)
+		found.way = INSPECT_LOCAL;
+	else if (route->rtm_type == RTN_UNICAST)
+		found.way = INSPECT_ROUTE;
+	net = find_attribute(
+	    (void *)(answer.bytes + front), (int)(n - front), RTA_DST);
+	if (net != NULL && RTA_PAYLOAD(net) == size) {
+		memcpy(found.net.ip + 16 - size, RTA_DATA(net), size);
+		found.prefix = route->rtm_dst_len;
+	}
+	return found;
 }
 
 /* Whether an XDP program is attached to the interface. */

@@ -43,6 +43,7 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 {
 	struct inspect_address *a = &m->address[m->addresses];
 	struct peer mask;
+	size_t length;
 
 	if (!read_peer(&a->ip, i->ifa_addr))
 		return;
@@ -52,7 +53,11 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 		mask.family = a->ip.family;
 		a->prefix = count_bits(&mask);
 	}
-	strncpy(a->interface, i->ifa_name, sizeof(a->interface) - 1);
+	/* behind the interface's name an address may have a label of its own */
+	length = strcspn(i->ifa_name, ":");
+	if (length >= sizeof(a->interface))
+		length = sizeof(a->interface) - 1;
+	memcpy(a->interface, i->ifa_name, length);
 	m->addresses++;
 }
 

@@ -193,7 +193,9 @@ judge_thief(const struct look *l, const struct inspect_question *q,
 	if (q->ip.family == AF_INET)
 		inspect_mend(&l->ear, &f,
 		    "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
-		    "net.ipv4.conf.all.arp_announce=2");
+		    "net.ipv4.conf.all.arp_announce=2; "
+		    "ip addr flush to %s; ip addr add %s/32 dev lo",
+		    ip, ip);
 	else
 		inspect_mend(&l->ear, &f,
 		    "ip -6 addr flush to %s; ip -6 addr add %s dev lo", ip, ip);
@@ -211,6 +213,14 @@ judge_claim(const struct look *l, const struct inspect_question *q,
 	mac_format(who, mac);
 	if (q->role == INSPECT_VIP && server != NULL) {
 		judge_thief(l, q, server, ip, mac);
+		return;
+	}
+	if (q->role == INSPECT_OWN && server != NULL) {
+		inspect_say(&f, INSPECT_ERROR,
+		    "dsr_ip %s is taken: server %u (%s, %s) answers for it; "
+		    "choose another",
+		    ip, server->server->number, server->server->name, mac);
+		inspect_tell(&l->ear, &f);
 		return;
 	}
 	if (q->role == INSPECT_VIP)
@@ -310,6 +320,19 @@ judge_link(const struct look *l)
 	inspect_tell(&l->ear, &f);
 }
 
+static void
+judge_end(const struct look *l)
+{
+	struct inspect_finding f;
+
+	if (l->s->link == NULL)
+		return;
+	inspect_say(&f, INSPECT_ERROR,
+	    "interface %s went down while the segment was asked",
+	    l->w->interface);
+	inspect_mend(&l->ear, &f, "ip link set %s up", l->w->interface);
+}
+
 /* How many in all, where not each has a line. */
 static void
 judge_all(const struct look *l)
@@ -341,8 +364,10 @@ inspect_judge_segment(const struct inspect_segment *s,
 	unsigned i, k;
 
 	judge_link(&l);
-	if (!s->asked)
+	if (!s->asked) {
+		judge_end(&l);
 		return;
+	}
 	for (i = 0; i < s->questions; i++) {
 		const struct inspect_question *q = &s->question[i];
 

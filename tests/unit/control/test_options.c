@@ -274,6 +274,25 @@ START_TEST(commands)
 }
 END_TEST
 
+/* What cannot work is refused before anything is opened. */
+START_TEST(direct_return)
+{
+	takes("--dsr-if eth0 --dsr-ip 10.0.0.2 10.0.0.9:0 10.0.0.3");
+	refuses("--dsr-if eth0 10.0.0.9:0 /tmp/socket",
+	    "\"/tmp/socket\": direct return");
+	refuses("--dsr-if eth0 -e /tmp/socket 10.0.0.9:0 10.0.0.3",
+	    "\"/tmp/socket\": direct return");
+	refuses("--dsr-if eth0 --dsr-ip 10.0.0.9 10.0.0.9:0 10.0.0.3",
+	    "dsr_ip needs an address of its own");
+	refuses("--dsr-if eth0 --dsr-ip fd00::9 10.0.0.9:0,[fd00::9]:0 fd00::3",
+	    "dsr_ip needs an address of its own");
+	refuses("--dsr-if eth0 :80 10.0.0.3", "the address that clients use");
+	refuses("10.0.0.9:0 10.0.0.3", "port out of range");
+	takes("10.0.0.9:80 /tmp/socket");
+	end();
+}
+END_TEST
+
 START_TEST(what_is_wrong)
 {
 	refuses("", "no listening address (usage: pen");
@@ -304,6 +323,7 @@ main(void)
 	SUITE_ADD(s, values_arrive, 10);
 	SUITE_ADD(s, ways_to_write_them, 10);
 	SUITE_ADD(s, commands, 10);
+	SUITE_ADD(s, direct_return, 10);
 	SUITE_ADD(s, what_is_wrong, 10);
 	return suite_main(s);
 }

@@ -17,7 +17,7 @@ static struct inspect_wish w;
 static struct peer vip[2];
 static struct inspect_server server[2];
 static struct inspect_address address[4];
-static enum inspect_route route[2];
+static struct inspect_route route[2];
 
 static struct peer
 ip(const char *words)
@@ -101,7 +101,7 @@ START_TEST(a_machine_that_is_right)
 	add("eth1", "192.0.2.99", 24);
 	m.offloads = INSPECT_GRO | INSPECT_TSO | INSPECT_GSO | INSPECT_RXVLAN;
 	m.lacks = INSPECT_ADMIN | INSPECT_BPF;
-	route[0] = route[1] = INSPECT_ROUTE;
+	route[0].way = route[1].way = INSPECT_ROUTE;
 	w.link = "packet";
 	ck_assert_uint_eq(judge(), 0);
 }
@@ -192,14 +192,16 @@ END_TEST
 START_TEST(addresses_that_should_be_elsewhere)
 {
 	add("lo", "192.0.2.10", 32);
-	route[0] = INSPECT_LOCAL;
+	route[0].way = INSPECT_LOCAL;
 	expect(INSPECT_ERROR, true,
 	    "VIP 192.0.2.10 is an address of this machine's lo",
 	    "ip addr del 192.0.2.10/32 dev lo");
 	m.addresses = 0;
+	route[0].net = ip("192.0.2.0");
+	route[0].prefix = 28;
 	expect(INSPECT_ERROR, true, "a local route makes 192.0.2.10",
-	    "ip route del local 192.0.2.10");
-	route[0] = INSPECT_NO_ROUTE;
+	    "ip route del local 192.0.2.0/28");
+	route[0].way = INSPECT_NO_ROUTE;
 	add("eth1", "2001:db8::10", 64);
 	expect(INSPECT_ERROR, true,
 	    "VIP 2001:db8::10 is an address of this machine's eth1",
@@ -214,6 +216,9 @@ START_TEST(addresses_that_should_be_elsewhere)
 	m.addresses = 0;
 	add("eth1", "192.0.2.4", 24);
 	expect(INSPECT_ERROR, false, "server 1 (b) is this machine", "");
+	m.addresses = 0;
+	server[1].ip = vip[0];
+	expect(INSPECT_ERROR, false, "server 1 (b) is a VIP", "");
 }
 END_TEST
 
@@ -223,11 +228,11 @@ START_TEST(forwarding)
 	expect(INSPECT_WARNING, true,
 	    "the system forwards IPv4 that comes through eth0: clients",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
-	route[1] = INSPECT_ROUTE; /* of the other family */
+	route[1].way = INSPECT_ROUTE; /* of the other family */
 	expect(INSPECT_WARNING, true,
 	    "the system forwards IPv4 that comes through eth0: clients",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
-	route[0] = INSPECT_ROUTE;
+	route[0].way = INSPECT_ROUTE;
 	expect(INSPECT_ERROR, true,
 	    "the system forwards IPv4 that comes through eth0: frames",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
@@ -276,7 +281,7 @@ START_TEST(looking)
 	if (!here.down) {
 		ck_assert_uint_eq(own, 1);
 #ifdef HAVE_LINK_PACKET
-		ck_assert_int_eq(here.route[0], INSPECT_LOCAL);
+		ck_assert_int_eq(here.route[0].way, INSPECT_LOCAL);
 #endif
 	}
 	inspect_forget(&here);

@@ -187,6 +187,11 @@ START_TEST(a_link_that_does_not_open)
 	error_set(&s.error, "interface eth0: no ring");
 	expect(INSPECT_ERROR, "interface eth0: no ring", "");
 	ck_assert_uint_eq(found_n, 1);
+	/* or one that ends before there was an answer */
+	s.link = "packet";
+	expect(
+	    INSPECT_ERROR, "interface eth0 went down", "ip link set eth0 up");
+	ck_assert_uint_eq(found_n, 2);
 }
 END_TEST
 
@@ -242,7 +247,8 @@ START_TEST(vips_that_are_taken)
 	expect(INSPECT_ERROR,
 	    "server 0 (host, 02:00:00:00:00:64) answers for VIP 192.0.2.10",
 	    "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
-	    "net.ipv4.conf.all.arp_announce=2");
+	    "net.ipv4.conf.all.arp_announce=2; "
+	    "ip addr flush to 192.0.2.10; ip addr add 192.0.2.10/32 dev lo");
 	answers("2001:db8::10", 101);
 	expect(INSPECT_ERROR,
 	    "server 1 (host, 02:00:00:00:00:65) answers for VIP 2001:db8::10",
@@ -272,6 +278,11 @@ START_TEST(own_addresses_that_are_taken)
 	    "dsr_ip 2001:db8::2 is taken: 02:00:00:00:00:4e answers for it",
 	    "ip addr flush to 2001:db8::2");
 	ck_assert_uint_eq(found_n, 3);
+	/* a server that has it may keep it */
+	says("192.0.2.2", mac(100), true, "192.0.2.100", 0);
+	expect(INSPECT_ERROR,
+	    "dsr_ip 192.0.2.2 is taken: server 0 (host, 02:00:00:00:00:64)",
+	    "");
 }
 END_TEST
 
