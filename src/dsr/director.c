@@ -91,7 +91,7 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	struct dsr_fragment_key key;
 	struct server *s;
 
-	if (!director_serves(d, f)) {
+	if (!director_serves(d, f) && !director_keeps(d, a)) {
 		if (!director_on_probe(d, f, l) &&
 		    !director_tarpit_on_flow(
 			d, f, (l->offload.flags & LINK_CHECKSUM) != 0))
@@ -135,7 +135,7 @@ on_error_frame(
 {
 	const struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
 
-	if (!director_serves(d, &a->frame))
+	if (w == NULL && !director_serves(d, &a->frame))
 		d->stats.dropped_other++;
 	else
 		send_to(d, &a->frame, l,

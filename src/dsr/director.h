@@ -78,8 +78,8 @@ void director_free(struct director *d); /* NULL is fine */
 /* Returns 0, or -1 with errno. */
 int director_start(struct director *d);
 
-/* Serves these places from now on; flows that have begun go on. Returns 0, or -1
- * with a sentence and all as it was. */
+/* Serves these places from now on; connections that have begun go on while their
+ * address is among them. Returns 0, or -1 with a sentence and all as it was. */
 int director_set_places(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 

@@ -1,6 +1,7 @@
 /* director_flows.c: which server a flow gets, and what servers count of it. */
 #include "config.h"
 
+#include <netinet/in.h>
 #include <string.h>
 
 #include "dsr/director_private.h"
@@ -153,6 +154,18 @@ director_server_for(struct director *d, struct arrival *a, unsigned bytes)
 	}
 	go_on(d, w, s, a->frame.tcp_flags, bytes);
 	return s;
+}
+
+bool
+director_keeps(struct director *d, const struct arrival *a)
+{
+	const struct dsr_flow *w;
+
+	if (a->frame.protocol != IPPROTO_TCP ||
+	    (a->frame.tcp_flags & FRAME_SYN) != 0)
+		return false;
+	w = dsr_flows_find(&d->flows, &a->key, a->hash);
+	return w != NULL && may_go_on(d, director_server_of(d, w->server));
 }
 
 struct server *

@@ -142,6 +142,8 @@ struct server *director_server_of(const struct director *d, uint32_t number);
 /* The server that the flow of a frame of `bytes` has, or gets; NULL: none. */
 struct server *director_server_for(
     struct director *d, struct arrival *a, unsigned bytes);
+/* Whether it is of a connection that began while its port was served. */
+bool director_keeps(struct director *d, const struct arrival *a);
 /* The server of what has no flow, or none that is remembered; or NULL. */
 struct server *director_choose(struct director *d, const struct peer *who);
 void director_open_flows(struct director *d);

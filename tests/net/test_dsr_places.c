@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/dsrnet.h"
 #include "support/dsrpen.h"
 #include "support/netrig.h"
 #include "support/nginx.h"
@@ -93,6 +94,37 @@ START_TEST(several_places)
 }
 END_TEST
 
+/* New ones have no place any more. */
+START_TEST(connections_outlast_their_port)
+{
+	struct dsrnet net;
+	int near, far, late;
+	long before;
+
+	NEED_DSR_OF_OURS("a port that goes away");
+	NEED_NETRIG(&rig, &one);
+	dsrnet_begin(
+	    &net, &rig, _i == 0 ? NETRIG_VIP4 : NETRIG_VIP6, SOCK_STREAM);
+	(void)dsrnet_connect(&net, &near, &far);
+	dsrnet_pass(near, far, 1000);
+	(void)dsrpen_ask(&net.pen, &rig,
+	    text(_i == 0 ? "listen %s:80" : "listen [%s]:80", net.vip));
+	dsrnet_pass(near, far, 1000);
+	dsrnet_pass(far, near, 1000);
+	before =
+	    report_number(dsrpen_ask(&net.pen, &rig, "dsr"), "dropped_other");
+	late = dsrnet_dial(&net);
+	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &rig, "dsr"),
+		     "dropped_other") > before,
+	    5000);
+	ck_assert(!netrig_is_readable(net.at[0]));
+	close(late);
+	close(near);
+	close(far);
+	dsrnet_end(&net);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -101,6 +133,7 @@ main(void)
 
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, several_places, 0, 2);
+	tcase_add_loop_test(t, connections_outlast_their_port, 0, 2);
 	suite_add_tcase(s, t);
 	return suite_main(s);
 }
