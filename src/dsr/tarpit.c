@@ -121,7 +121,8 @@ on_claim(struct tarpit *t, const struct peer *ip, uint64_t now)
 		set_state(take(t, ip), TRAP_IN_USE, now);
 }
 
-/* Asks ourselves, on the asker's segment. */
+/* Asks ourselves, on the asker's segment; without an address of our own as who
+ * wants to use this one. */
 static void
 ask(struct tarpit *t, struct trap *p, const struct question *q, uint64_t now)
 {
@@ -129,7 +130,8 @@ ask(struct tarpit *t, struct trap *p, const struct question *q, uint64_t now)
 		.from = t->options.mac,
 		.vlan = q->frame->vlan };
 	struct arp a = { .sender_mac = t->options.mac, .request = true };
-	struct ndp d = { .has_mac = true, .mac = t->options.mac };
+	struct ndp d = { .has_mac = t->options.ip6.family != 0,
+		.mac = t->options.mac };
 
 	if (!rate_pay(&t->questions, now))
 		return;
@@ -163,16 +165,13 @@ begins(const struct trap *p, uint64_t now)
 	return true;
 }
 
-/* Whether nobody has answered for long enough: not the one who asks, nor us. */
+/* Whether nobody has answered for long enough. That somebody asks again need not
+ * mean that he had no answer: some ask for ever, to see whether a link works. */
 static bool
-is_silent(const struct tarpit *t, const struct trap *p, uint64_t now)
+is_silent(const struct trap *p, uint64_t now)
 {
-	const struct peer *own =
-	    p->ip.family == AF_INET ? &t->options.ip4 : &t->options.ip6;
-
-	return now - p->since >= TARPIT_SILENT_MS &&
-	    (own->family == 0 ||
-		(p->asked != 0 && now - p->asked >= TARPIT_ANSWER_MS));
+	return now - p->since >= TARPIT_SILENT_MS && p->asked != 0 &&
+	    now - p->asked >= TARPIT_ANSWER_MS;
 }
 
 /* Whether the question is to be answered. */
@@ -193,13 +192,11 @@ is_ours(struct tarpit *t, const struct question *q, uint64_t now)
 	if (!mac_equal(&p->asker, &q->asker))
 		return false;
 	p->heard = now;
-	if (is_silent(t, p, now)) {
+	if (is_silent(p, now)) {
 		set_state(p, TRAP_OURS, now);
 		return true;
 	}
-	if ((p->ip.family == AF_INET ? t->options.ip4 : t->options.ip6)
-		.family != 0)
-		ask(t, p, q, now);
+	ask(t, p, q, now);
 	return false;
 }
 

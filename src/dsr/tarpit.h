@@ -17,8 +17,9 @@
  * An address in use must not be hit:
  *   - It is ours only when the same machine has asked all for it again, over at
  *     least TARPIT_SILENT_MS: with the usual questions each second the third
- *     one, which still is in time. We ask too, where we have an address to ask
- *     from, and whoever answers has it.
+ *     one, which still is in time. We ask too, and whoever answers has it;
+ *     without an own address as who wants to use it (RFC 5227, 2.1.1), which
+ *     makes other tarpits leave it alone.
  *   - Whoever says that it has an address, in any ARP or NDP message we hear,
  *     has it, also when it only asks whether it is free (RFC 5227, RFC 4862):
  *     such questions get no answer. It is left alone for TARPIT_USED_MS.
@@ -71,7 +72,7 @@ struct tarpit_stats {
 
 struct tarpit_options {
 	struct mac mac; /* ours */
-	/* To ask from; family 0: none. */
+	/* To ask from; family 0: none, which hosts answer, too. */
 	struct peer ip4, ip6;
 	/* Whether it is to be held, if nobody has it. */
 	bool (*is_wanted)(void *arg, const struct peer *ip);

@@ -248,6 +248,49 @@ START_TEST(a_host_that_moves_in)
 }
 END_TEST
 
+/* How many answers from the director's hardware address wait. */
+static unsigned
+answers_of_director(struct netrig_tap *tap)
+{
+	unsigned n = 0;
+
+	while (netrig_tap_next(tap))
+		n += tap->length >= 42 && !tap->outgoing &&
+		    tap->bytes[11] == 2 && tap->bytes[12] == 8 &&
+		    tap->bytes[13] == 6 && tap->bytes[21] == 2;
+	return n;
+}
+
+/* Some ask all, each second, to see whether their link works, however often they
+ * are answered. The host has said nothing to all. */
+START_TEST(a_host_that_is_watched)
+{
+	uint8_t ask[42] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0x64,
+		0, 1, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0x64, 0, 1, 192,
+		168, 100, 1, [38] = 192, 168, 100, 66 };
+	struct netrig_tap tap;
+	int i;
+
+	NEED_DSR_OF_OURS("a tarpit of this kind");
+	NEED_NETRIG(&rig, &two);
+	v6 = false;
+	begin("debug 0");
+	netrig_ip(
+	    &rig, NETRIG_SERVER + 1, "addr add 192.168.100.66/24 dev eth0\n");
+	netrig_tap(&tap, &rig, NETRIG_CLIENT, "eth0");
+	for (i = 0; i < 4; i++) {
+		long long next = wait_now_ms() + 1000;
+
+		netrig_tap_send(&tap, ask, sizeof(ask));
+		WAIT_FOR(wait_now_ms() >= next, 5000);
+		ck_assert_uint_eq(answers_of_director(&tap), 0);
+	}
+	ck_assert_int_eq(count("tarpit_arp"), 0);
+	netrig_tap_close(&tap);
+	end();
+}
+END_TEST
+
 /* Not the client's own reset or error either: a time in vain. */
 static bool
 is_refused(int fd)
@@ -300,6 +343,7 @@ main(void)
 	tcase_add_loop_test(t, a_client_is_held_behind_a_tag, 0, 2);
 	tcase_add_loop_test(t, a_scan, 0, 2);
 	tcase_add_loop_test(t, a_host_that_moves_in, 0, 2);
+	tcase_add_test(t, a_host_that_is_watched);
 	tcase_add_test(t, the_list_changes);
 	suite_add_tcase(s, t);
 	return suite_main(s);

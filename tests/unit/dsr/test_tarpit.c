@@ -30,16 +30,29 @@ START_TEST(the_third_question_is_answered)
 }
 END_TEST
 
+/* Then it is asked for as by who wants to use it. */
 START_TEST(without_an_address_to_ask_from)
 {
+	static const struct peer nobody;
+
 	begin(_i);
-	t.options.ip4.family = t.options.ip6.family = 0;
-	ck_assert_uint_eq(ask(50), 0);
-	now += 1000;
-	ck_assert_uint_eq(ask(50), 0);
-	now += 1000;
+	t.options.ip4 = t.options.ip6 = nobody;
+	for (int i = 0; i < 2; i++, now += 1000) {
+		ck_assert_uint_eq(ask(50), 1);
+		ck_assert_int_eq(
+		    sent.kind, family == AF_INET ? FRAME_ARP : FRAME_NDP);
+		ck_assert(family == AF_INET ? arp.request : !ndp.advertisement);
+		ck_assert_mem_eq(
+		    family == AF_INET ? arp.sender : ndp.from, nobody.ip, 4);
+		ck_assert(family == AF_INET || !ndp.has_mac);
+	}
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(says_ours(50));
+	/* who asks on need not be without an answer */
+	ck_assert_uint_eq(ask(51), 1);
+	claim(51, true);
+	for (int i = 0; i < 5; i++, now += 1000)
+		ck_assert_uint_eq(ask(51), 0);
 	tarpit_fini(&t);
 }
 END_TEST
