@@ -64,6 +64,19 @@ director_send(struct director *d, const struct server *s, unsigned char *bytes,
 	return true;
 }
 
+void
+director_send_own(void *arg, const unsigned char *bytes, size_t length)
+{
+	struct director *d = arg;
+	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
+		.length = (unsigned)length };
+
+	if (link_send(&d->link, &l, 1) == 1)
+		d->stats.answered++;
+	else
+		d->stats.dropped_send++;
+}
+
 /* ---- kinds of frames ---- */
 
 static void

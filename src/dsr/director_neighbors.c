@@ -182,11 +182,11 @@ let_go(struct director *d)
 	struct server *s;
 	unsigned i;
 
-	for (i = 0; i < pool_count(d->pool) && i + 2 < d->targets_n; i++) {
-		s = pool_server(d->pool, i);
-		t = &d->targets[i + 2];
-		if (t->neighbor == NULL || s->present ||
-		    dsr_flows_of(&d->flows, i + 2).flows > 0)
+	for (i = 0; i < d->targets_n; i++) {
+		s = director_server_of(d, i);
+		t = &d->targets[i];
+		if (t->neighbor == NULL || (s != NULL && s->present) ||
+		    dsr_flows_of(&d->flows, i).flows > 0)
 			continue;
 		neighbors_drop(&d->neighbors, t->neighbor);
 		t->neighbor = NULL;
@@ -194,19 +194,6 @@ let_go(struct director *d)
 }
 
 /* ---- what the segment says ---- */
-
-static void
-send_frame(void *arg, const unsigned char *bytes, size_t length)
-{
-	struct director *d = arg;
-	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
-		.length = (unsigned)length };
-
-	if (link_send(&d->link, &l, 1) == 1)
-		d->stats.answered++;
-	else
-		d->stats.dropped_send++;
-}
 
 struct news {
 	const struct neighbor *who;
@@ -331,7 +318,7 @@ int
 director_open_neighbors(struct director *d, struct error *e)
 {
 	struct neighbors_options o = { .mac = d->link.mac,
-		.send = send_frame,
+		.send = director_send_own,
 		.on_change = on_change,
 		.on_conflict = on_conflict,
 		.ip4 = d->own[0],

@@ -88,6 +88,9 @@ struct arrival {
 bool director_forward(struct director *d, struct frame *f,
     const struct link_frame *l, const struct server *s);
 void director_flush(struct director *d);
+/* Sends a frame that was made here; `arg` is the director. The bytes remain the
+ * caller's. */
+void director_send_own(void *arg, const unsigned char *bytes, size_t length);
 /* Sends a frame of our own, `bytes` without MACs, to the server as clients' frames get
  * there. False when it is not known where that is; what the link does not take is
  * lost, as on any wire. */

@@ -12,18 +12,6 @@ enum { BEFORE_IP4 = 96 }; /* bits of a mask that are not of an IPv4 address */
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
-/* How many bits at the front of a mask are set; what is behind a gap only makes
- * the net larger than need be. */
-static unsigned
-leading(const uint8_t mask[16])
-{
-	unsigned n = 0;
-
-	while (n < 128 && (mask[n / 8] & 0x80u >> n % 8) != 0)
-		n++;
-	return n;
-}
-
 static bool
 same_bits(const uint8_t *a, const uint8_t *b, unsigned bits)
 {
@@ -47,11 +35,12 @@ add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
 		t->ip.ip[i / 8] |= ip[i / 8] & 0x80u >> i % 8;
 }
 
-/* Entries of IPv6 may be about all of IPv4, too, which is part of it here. */
+/* Entries of IPv6 may be about all of IPv4, too, which is part of it here. What
+ * is behind a gap in a mask only makes the net larger than need be. */
 static void
 add_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
 {
-	unsigned bits = leading(e->mask);
+	unsigned bits = acl_prefix_length(e->mask);
 
 	if (bits >= BEFORE_IP4 && memcmp(e->ip, mapped, sizeof(mapped)) == 0) {
 		add(list, n, AF_INET, e->ip, bits - BEFORE_IP4);
@@ -98,26 +87,13 @@ is_wanted(void *arg, const struct peer *ip)
 	    !director_has_address(d, ip) && !neighbors_know(&d->neighbors, ip);
 }
 
-static void
-send_frame(void *arg, const unsigned char *bytes, size_t length)
-{
-	struct director *d = arg;
-	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
-		.length = (unsigned)length };
-
-	if (link_send(&d->link, &l, 1) == 1)
-		d->stats.answered++;
-	else
-		d->stats.dropped_send++;
-}
-
 static int
 open_tarpit(struct director *d)
 {
 	struct tarpit_options o = { .mac = d->link.mac,
 		.ip6 = neighbors_own6(&d->neighbors),
 		.is_wanted = is_wanted,
-		.send = send_frame,
+		.send = director_send_own,
 		.arg = d };
 
 	if (d->tarpit.traps != NULL)

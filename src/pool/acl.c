@@ -61,9 +61,8 @@ acl_equal(const struct acl *a, const struct acl *b)
 	return true;
 }
 
-/* Masks of IPv6 are always prefixes. */
-static unsigned
-prefix_length(const uint8_t mask[16])
+unsigned
+acl_prefix_length(const uint8_t mask[16])
 {
 	unsigned n = 0;
 
@@ -72,6 +71,7 @@ prefix_length(const uint8_t mask[16])
 	return n;
 }
 
+/* Masks of IPv6 are always prefixes. */
 const char *
 acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 {
@@ -80,14 +80,14 @@ acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 	char host[INET6_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
 
 	memcpy(p.ip, e->ip, sizeof(p.ip));
-	if (prefix_length(e->mask) >= 96 && peer_is_ip4(&p)) {
+	if (acl_prefix_length(e->mask) >= 96 && peer_is_ip4(&p)) {
 		inet_ntop(AF_INET, e->ip + 12, host, sizeof(host));
 		inet_ntop(AF_INET, e->mask + 12, mask, sizeof(mask));
 		snprintf(text, ACL_TEXT_MAX, "%s %s %s", verb, host, mask);
 	} else {
 		inet_ntop(AF_INET6, e->ip, host, sizeof(host));
 		snprintf(text, ACL_TEXT_MAX, "%s %s/%u", verb, host,
-		    prefix_length(e->mask));
+		    acl_prefix_length(e->mask));
 	}
 	return text;
 }

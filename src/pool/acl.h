@@ -30,6 +30,8 @@ void acl_clear(struct acl *l);
 /* Makes `to`, which is empty, a copy. Returns 0, or -1 with errno ENOMEM. */
 int acl_copy(struct acl *to, const struct acl *from);
 bool acl_equal(const struct acl *a, const struct acl *b);
+/* How many bits are set at the front of a mask; of IPv4, too, all 128 count. */
+unsigned acl_prefix_length(const uint8_t mask[16]);
 /* "permit 10.0.0.0 255.0.0.0" or "deny fe80::/10": what acl_add() takes. */
 const char *acl_format_entry(
     const struct acl_entry *e, char text[ACL_TEXT_MAX]);

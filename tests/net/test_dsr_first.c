@@ -158,6 +158,35 @@ START_TEST(what_it_tells)
 }
 END_TEST
 
+/* The two outside the list as well. */
+START_TEST(removed_servers_are_not_asked_for)
+{
+	static const char *const rows[] = { "server 1 address", "emergency",
+		"abuse" };
+	static const char *const ends[] = { "server 1 remove", "no emergency",
+		"no abuse" };
+	int i;
+
+	NEED_DSR_OF_OURS("neighbours");
+	NEED_NETRIG(&rig, &one);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
+	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	for (i = 0; i < 3; i++) {
+		(void)dsrpen_ask(
+		    &pen, &rig, text("%s 192.168.100.9%d", rows[i], i));
+		WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
+			     text("\n192.168.100.9%d mac", i)) != NULL,
+		    5000);
+		(void)dsrpen_ask(&pen, &rig, ends[i]);
+		WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "dsr"),
+			     text("\n192.168.100.9%d mac", i)) == NULL,
+		    5000);
+	}
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -166,5 +195,6 @@ main(void)
 	SUITE_ADD(s, frames_wait_for_the_address, 60);
 	SUITE_ADD(s, not_for_ever, 60);
 	SUITE_ADD(s, what_it_tells, 60);
+	SUITE_ADD(s, removed_servers_are_not_asked_for, 60);
 	return suite_main(s);
 }
