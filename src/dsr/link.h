@@ -117,8 +117,8 @@ struct link_ops {
  * the sentence is why not that. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
-/* Frees all; the interface is as it was before, but for a card's own merging, which
- * only who may set it (CAP_NET_ADMIN) switches on again. */
+/* Frees all; the interface is as it was before. Features that were switched off need
+ * CAP_NET_ADMIN to come back; without it they remain off, with a line in the log. */
 void link_close(struct link *l);
 
 /* The name of the i-th kind of this build; NULL: there are no more. */
