@@ -9,12 +9,15 @@
 
 #include "support/dsrnet.h"
 #include "support/netrig.h"
+#include "support/nginx.h"
 #include "support/suite.h"
 
 static struct netrig rig;
 static struct dsrnet net;
 
 /* Streams both ways, through both servers. */
+static const char PACKET[] = "-Odsr_link packet";
+
 static void
 expect_streams(const char *vip)
 {
@@ -30,6 +33,11 @@ expect_streams(const char *vip)
 		close(near);
 		close(far);
 	}
+	if (net.option != NULL && rig.is.offload)
+		ck_assert_int_gt(
+		    report_number(
+			dsrpen_ask(&net.pen, &rig, "dsr"), "link_merged"),
+		    0);
 	dsrnet_end(&net);
 }
 
@@ -53,23 +61,45 @@ START_TEST(uploads6)
 }
 END_TEST
 
-/* As between virtual machines of one host: what the client sends in one piece
- * of up to 64 KiB, without a checksum, reaches the director so. */
-static const struct netrig_options offloads = { .servers = 2, .offload = true };
+/* As between virtual machines of one host: what the client sends has no checksum,
+ * and reaches packet sockets in pieces of up to 64 KiB. */
+static void
+expect_offloads(const char *vip, const char *link)
+{
+	static const struct netrig_options offloads = { .servers = 2,
+		.offload = true };
+
+	NEED_NETRIG(&rig, &offloads);
+	net.option = link;
+	expect_streams(vip);
+	net.option = NULL;
+}
 
 START_TEST(offloads4)
 {
 	NEED_DSR_OF_OURS("offloads");
-	NEED_NETRIG(&rig, &offloads);
-	expect_streams(NETRIG_VIP4);
+	expect_offloads(NETRIG_VIP4, NULL);
 }
 END_TEST
 
 START_TEST(offloads6)
 {
 	NEED_DSR_OF_OURS("IPv6");
-	NEED_NETRIG(&rig, &offloads);
-	expect_streams(NETRIG_VIP6);
+	expect_offloads(NETRIG_VIP6, NULL);
+}
+END_TEST
+
+START_TEST(merged4)
+{
+	NEED_DSR_OF_OURS("offloads");
+	expect_offloads(NETRIG_VIP4, PACKET);
+}
+END_TEST
+
+START_TEST(merged6)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	expect_offloads(NETRIG_VIP6, PACKET);
 }
 END_TEST
 
@@ -157,6 +187,8 @@ main(void)
 	SUITE_ADD(s, uploads6, 90);
 	SUITE_ADD(s, offloads4, 90);
 	SUITE_ADD(s, offloads6, 90);
+	SUITE_ADD(s, merged4, 90);
+	SUITE_ADD(s, merged6, 90);
 	SUITE_ADD(s, tags4, 90);
 	SUITE_ADD(s, tags6, 90);
 	SUITE_ADD(s, narrow_link4, 90);

@@ -126,35 +126,13 @@ expect_datagrams(const struct way *w)
 	end();
 }
 
-static const char *
-decap_all(void)
-{
-	const char *why = NULL;
-	unsigned i;
-
-	for (i = rig.is.servers - rig.is.beyond;
-	     i < rig.is.servers && why == NULL; i++)
-		why = decap_start(&rig, NETRIG_SERVER + i);
-	return why;
-}
-
-#define NEED_TUNNELS(options)                 \
-	do {                                  \
-		const char *lacks;            \
-		NEED_DSR_OF_OURS("tunnels");  \
-		NEED_NETRIG(&rig, (options)); \
-		lacks = decap_all();          \
-		if (lacks != NULL)            \
-			SKIP(lacks);          \
-	} while (0)
-
 static const struct netrig_options two = { .servers = 2, .beyond = 2 };
 
 #define WAY(name, inner, outer, next)                               \
 	START_TEST(name)                                            \
 	{                                                           \
 		static const struct way w = { inner, outer, next }; \
-		NEED_TUNNELS(&two);                                 \
+		NEED_TUNNELS(&rig, &two);                           \
 		if (w.hop == BY_ROUTE)                              \
 			netrig_make_route(&rig);                    \
 		expect_streams(&w);                                 \

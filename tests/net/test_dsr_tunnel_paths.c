@@ -55,27 +55,6 @@ close_all(void)
 	netrig_down(&rig);
 }
 
-static const char *
-decap_all(void)
-{
-	const char *why = NULL;
-	unsigned i;
-
-	for (i = 0; i < rig.is.servers && why == NULL; i++)
-		why = decap_start(&rig, NETRIG_SERVER + i);
-	return why;
-}
-
-#define NEED_TUNNELS(options)                 \
-	do {                                  \
-		const char *lacks;            \
-		NEED_DSR_OF_OURS("tunnels");  \
-		NEED_NETRIG(&rig, (options)); \
-		lacks = decap_all();          \
-		if (lacks != NULL)            \
-			SKIP(lacks);          \
-	} while (0)
-
 static void
 pass_both_ways(int near, int far)
 {
@@ -88,10 +67,10 @@ pass_both_ways(int near, int far)
 /* ---- narrow paths ---- */
 
 static void
-begin_far(const char *vip, const char *next, bool outer6)
+begin_far(const char *vip, const char *next, bool outer6, const char *mode)
 {
 	dsrnet_open(&net, &rig, vip, SOCK_STREAM);
-	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, vip, "-r",
+	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, vip, mode,
 	    "-Odsr_forward tunnel", OWN, next,
 	    strchr(vip, ':') != NULL ? text("[%s]:0", vip) : text("%s:0", vip),
 	    outer6 ? text("[%s]", netrig_far6(0)) : netrig_far4(0),
@@ -106,7 +85,7 @@ expect_narrow(const char *vip, const char *next, bool outer6, unsigned mtu)
 	int near, far;
 	unsigned i, told;
 
-	begin_far(vip, next, outer6);
+	begin_far(vip, next, outer6, "-r");
 	for (i = 0; i < 2; i++) {
 		told = dsrnet_connect(&net, &near, &far);
 		pass_both_ways(near, far);
@@ -131,7 +110,7 @@ expect_narrow(const char *vip, const char *next, bool outer6, unsigned mtu)
 		static const struct netrig_options narrow = {       \
 			.servers = 2, .beyond = 2, .far_mtu = (mtu) \
 		};                                                  \
-		NEED_TUNNELS(&narrow);                              \
+		NEED_TUNNELS(&rig, &narrow);                        \
 		if (strstr(next, "no ") != NULL)                    \
 			netrig_make_route(&rig);                    \
 		expect_narrow(vip, next, outer6, mtu);              \
@@ -150,12 +129,14 @@ NARROW(least_route6, NETRIG_VIP6, "-Ono dsr_gateway", true, 1280)
 
 /* ---- merged frames ---- */
 
+/* Packet sockets get them. */
+
 static void
 expect_merged(const char *vip, const char *next, bool outer6)
 {
 	int near, far;
 
-	begin_far(vip, next, outer6);
+	begin_far(vip, next, outer6, "-rOdsr_link packet");
 	dsrnet_connect(&net, &near, &far);
 	pass_both_ways(near, far);
 	/* each was several packets */
@@ -172,14 +153,14 @@ static const struct netrig_options offload = {
 
 START_TEST(merged)
 {
-	NEED_TUNNELS(&offload);
+	NEED_TUNNELS(&rig, &offload);
 	expect_merged(NETRIG_VIP4, FAR_GATEWAY, false);
 }
 END_TEST
 
 START_TEST(merged_on_route)
 {
-	NEED_TUNNELS(&offload);
+	NEED_TUNNELS(&rig, &offload);
 	netrig_make_route(&rig);
 	expect_merged(NETRIG_VIP6, "-Ono dsr_gateway", true);
 }
@@ -195,7 +176,7 @@ START_TEST(mixed)
 		.beyond = 2 };
 	unsigned i, k;
 
-	NEED_TUNNELS(&some);
+	NEED_TUNNELS(&rig, &some);
 	for (i = 0; i < SERVERS; i++)
 		dsrmany_serve(&rig, i);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-W", OWN,
@@ -242,7 +223,7 @@ START_TEST(changes)
 	unsigned i;
 	int near, far;
 
-	NEED_TUNNELS(&near_ones);
+	NEED_TUNNELS(&rig, &near_ones);
 	dsrnet_open(&net, &rig, NETRIG_VIP4, SOCK_STREAM);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
 	    "-Odsr_forward tunnel", OWN, NETRIG_VIP4 ":0", netrig_server4(0),
@@ -285,7 +266,7 @@ START_TEST(refused)
 {
 	static const struct netrig_options near_ones = { .servers = 2 };
 
-	NEED_TUNNELS(&near_ones);
+	NEED_TUNNELS(&rig, &near_ones);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", OWN,
 	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
 	ck_assert(
@@ -312,7 +293,7 @@ expect_checks(const char *vip, const char *next)
 {
 	bool v6 = strchr(vip, ':') != NULL;
 
-	begin_far(vip, next, v6);
+	begin_far(vip, next, v6, "-r");
 	ask(text("check_interval 0.2; check_timeout 0.2; check dsr %d",
 	    DSRNET_PORT));
 	WAIT_FOR(says("checks", "\n1 check dsr state healthy result ok") &&
@@ -328,14 +309,14 @@ expect_checks(const char *vip, const char *next)
 
 START_TEST(checks)
 {
-	NEED_TUNNELS(&two);
+	NEED_TUNNELS(&rig, &two);
 	expect_checks(NETRIG_VIP4, FAR_GATEWAY);
 }
 END_TEST
 
 START_TEST(checks_on_route)
 {
-	NEED_TUNNELS(&two);
+	NEED_TUNNELS(&rig, &two);
 	netrig_make_route(&rig);
 	expect_checks(NETRIG_VIP6, "-Ono dsr_gateway");
 }
@@ -348,7 +329,7 @@ expect_failure(const char *next)
 {
 	int near, k;
 
-	begin_far(NETRIG_VIP4, next, false);
+	begin_far(NETRIG_VIP4, next, false, "-r");
 	netrig_ip(&rig, NETRIG_FAR_ROUTER,
 	    strstr(next, "no ") != NULL ? "link set d1 arp off\n"
 					: "link set eth0 arp off\n");
@@ -370,14 +351,14 @@ expect_failure(const char *next)
 
 START_TEST(gateway_goes)
 {
-	NEED_TUNNELS(&two);
+	NEED_TUNNELS(&rig, &two);
 	expect_failure(FAR_GATEWAY);
 }
 END_TEST
 
 START_TEST(route_goes)
 {
-	NEED_TUNNELS(&two);
+	NEED_TUNNELS(&rig, &two);
 	netrig_make_route(&rig);
 	expect_failure("-Ono dsr_gateway");
 }

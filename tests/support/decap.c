@@ -114,3 +114,14 @@ decap_start(const struct netrig *r, enum netrig_place where)
 		close(list[i].fd);
 	return NULL;
 }
+
+const char *
+decap_start_all(const struct netrig *r)
+{
+	const char *why = NULL;
+	unsigned i;
+
+	for (i = 0; i < r->is.servers && why == NULL; i++)
+		why = decap_start(r, NETRIG_SERVER + i);
+	return why;
+}

@@ -3,9 +3,23 @@
 #ifndef PEN_TEST_DECAP_H
 #define PEN_TEST_DECAP_H
 
+#include "support/dsrpen.h"
 #include "support/netrig.h"
 
 /* Starts it there; it ends with the test. NULL, or why this machine cannot. */
 const char *decap_start(const struct netrig *r, enum netrig_place where);
+/* At all servers. */
+const char *decap_start_all(const struct netrig *r);
+
+/* A rig whose servers take tunnels, and a pen that makes them. */
+#define NEED_TUNNELS(rig, options)             \
+	do {                                   \
+		const char *lacks;             \
+		NEED_DSR_OF_OURS("tunnels");   \
+		NEED_NETRIG((rig), (options)); \
+		lacks = decap_start_all(rig);  \
+		if (lacks != NULL)             \
+			SKIP(lacks);           \
+	} while (0)
 
 #endif

@@ -33,16 +33,19 @@ dsrnet_begin(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
 {
 	bool v6 = strchr(vip, ':') != NULL;
 	const char *where = v6 ? text("[%s]:0", vip) : text("%s:0", vip);
-	const char *s[NETRIG_SERVERS] = { NULL };
-	unsigned i;
+	const char *w[NETRIG_SERVERS + 2] = { NULL };
+	unsigned i, used = 0;
 
 	dsrnet_open(n, rig, vip, type);
+	if (n->option != NULL)
+		w[used++] = n->option;
+	w[used++] = where;
 	for (i = 0; i < rig->is.servers; i++)
-		s[i] = v6 ? netrig_server6(i) : netrig_server4(i);
-	/* The first NULL among the servers ends the words. */
+		w[used++] = v6 ? netrig_server6(i) : netrig_server4(i);
+	/* The first NULL ends the words. */
 	dsrpen_up(&n->pen, rig, NETRIG_DIRECTOR, vip,
-	    type == SOCK_DGRAM ? "-rU" : "-r", where, s[0], s[1], s[2], s[3],
-	    NULL);
+	    type == SOCK_DGRAM ? "-rU" : "-r", w[0], w[1], w[2], w[3], w[4],
+	    w[5], NULL);
 }
 
 void
