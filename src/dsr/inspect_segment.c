@@ -341,7 +341,10 @@ judge_all(const struct look *l)
 	unsigned unasked = l->w->servers - l->servers;
 
 	if (l->servers > 0 && l->silent == l->servers) {
-		inspect_say(&f, INSPECT_ERROR, "no server answers");
+		inspect_say(&f, INSPECT_ERROR, "no server answers%s",
+		    l->s->vlan == 0 ? "; were the segment tagged, that would "
+				      "show only when somebody asks for a VIP"
+				    : "");
 		inspect_mend(
 		    &l->ear, &f, "ip -s link show dev %s", l->w->interface);
 	} else if (l->silent > TOLD_APART) {
