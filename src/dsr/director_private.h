@@ -185,7 +185,8 @@ bool director_tunnel(struct director *d, const struct frame *f,
     const struct link_frame *l, const struct server *s);
 /* Sends what waits for the kernel's route. */
 void director_flush_tunnels(struct director *d);
-/* ICMP for an own address. Returns whether it was about a tunnel. */
+/* ICMP for an own address. Returns whether it was about a tunnel; too many in a
+ * second are not looked at. */
 bool director_on_tunnel_error(struct director *d, const struct frame *f);
 void director_tick_tunnels(struct director *d, uint64_t now);
 void director_close_tunnels(struct director *d);

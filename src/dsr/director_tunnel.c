@@ -27,14 +27,17 @@ enum {
 	IP6_LEAST = 1280,
 	PIECE = 65536 + FRAME_HEAD_MAX, /* a packet, as a frame */
 	ARENA = 8 * PIECE,
-	ERRORS = 64,	  /* of the kernel's, looked at in a row */
-	TOLD_RATE = 1000, /* answers a second about what is too big */
-	TOLD_BURST = 100
+	ERRORS = 64, /* of the kernel's, looked at in a row */
+	/* A second: answers about what is too big, and such news that are
+	 * looked at, each of which may be any server's. */
+	NEWS_RATE = 1000,
+	NEWS_BURST = 100
 };
 
 struct tunnels {
 	struct route *route; /* NULL: not needed so far */
 	struct rate told;    /* those who send what is too big */
+	struct rate heard;   /* what is said to be too big for the path */
 	uint32_t id;
 	unsigned char piece[PIECE]; /* of a merged frame */
 	unsigned char cut[PIECE];   /* of that, or of a whole one */
@@ -44,7 +47,6 @@ struct tunnels {
 
 /* The way of one packet. */
 struct way {
-	const struct target *target;
 	struct tunnel tunnel; /* its ends */
 	struct frame_head head;
 	bool route;
@@ -230,7 +232,7 @@ find_way(struct director *d, const struct server *s, struct way *w)
 	const struct target *t = director_target(d, s);
 	uint64_t now = loop_now(d->loop);
 
-	*w = (struct way){ .target = t };
+	*w = (struct way){ .waits = false };
 	if (t == NULL || t->hop == HOP_NONE)
 		return false;
 	w->tunnel.to = director_server_ip(s);
@@ -329,7 +331,8 @@ director_on_tunnel_error(struct director *d, const struct frame *f)
 	struct tunnel_error e;
 	struct lower news = { .error = &e };
 
-	if (d->tunnels == NULL || !frame_read_tunnel_error(f, &e))
+	if (d->tunnels == NULL || !frame_read_tunnel_error(f, &e) ||
+	    !rate_pay(&d->tunnels->heard, loop_now(d->loop)))
 		return false;
 	director_each_server(d, lower, &news);
 	return news.known;
@@ -398,8 +401,10 @@ new_tunnels(uint64_t now)
 {
 	struct tunnels *t = calloc(1, sizeof(*t));
 
-	if (t != NULL)
-		rate_init(&t->told, TOLD_RATE, TOLD_BURST, now);
+	if (t == NULL)
+		return NULL;
+	rate_init(&t->told, NEWS_RATE, NEWS_BURST, now);
+	rate_init(&t->heard, NEWS_RATE, NEWS_BURST, now);
 	return t;
 }
 

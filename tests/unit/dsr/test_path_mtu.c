@@ -46,8 +46,8 @@ START_TEST(least)
 	struct path_mtu p = { .mtu = 0 }, q = { .mtu = 0 };
 
 	ck_assert(path_mtu_lower(&p, AF_INET, 1, LINK, NOW));
-	ck_assert_uint_eq(path_mtu_get(&p, LINK, NOW), 88);
-	ck_assert(!path_mtu_lower(&p, AF_INET, 68, LINK, NOW));
+	ck_assert_uint_eq(path_mtu_get(&p, LINK, NOW), 576);
+	ck_assert(!path_mtu_lower(&p, AF_INET, 88, LINK, NOW));
 	ck_assert(path_mtu_lower(&q, AF_INET6, 600, LINK, NOW));
 	ck_assert_uint_eq(path_mtu_get(&q, LINK, NOW), 1280);
 	ck_assert(!path_mtu_lower(&q, AF_INET6, 600, LINK, NOW));
