@@ -1,0 +1,176 @@
+/* test_dsr_forged.c: what strangers say about tunnels, in ICMP errors whose sender
+ * cannot be known. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <string.h>
+
+#include "support/dsrpen.h"
+#include "support/netrig.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { HEAD = 14, IP = 20, UDP = 8, ICMP = 8, QUOTED = IP + 8, OFFERED = 1400 };
+
+static const struct netrig_options two = { .servers = 2, .beyond = 2 };
+static struct netrig rig;
+static struct dsrpen pen;
+static struct netrig_tap client;
+static unsigned char frame[HEAD + IP + UDP + OFFERED];
+
+static void
+put16(unsigned char *p, unsigned n)
+{
+	p[0] = (unsigned char)(n >> 8);
+	p[1] = (unsigned char)n;
+}
+
+/* Of RFC 1071, over what contains zero where it goes to. */
+static unsigned
+sum(const unsigned char *p, size_t n)
+{
+	unsigned long all = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		all += i % 2 == 0 ? (unsigned)p[i] << 8 : p[i];
+	while (all >> 16)
+		all = (all & 0xffff) + (all >> 16);
+	return ~(unsigned)all & 0xffff;
+}
+
+static void
+put_ip(unsigned char *p, const char *from, const char *to, unsigned protocol,
+    size_t content)
+{
+	memset(p, 0, IP);
+	p[0] = 0x45;
+	put16(p + 2, (unsigned)(IP + content));
+	p[8] = 64;
+	p[9] = (unsigned char)protocol;
+	memcpy(p + 12, from, 4);
+	memcpy(p + 16, to, 4);
+	put16(p + 10, sum(p, IP));
+}
+
+static void
+send_frame(size_t length)
+{
+	netrig_mac(NETRIG_DIRECTOR, frame);
+	netrig_mac(NETRIG_CLIENT, frame + 6);
+	put16(frame + 12, 0x0800);
+	netrig_tap_send(&client, frame, length);
+}
+
+/* Anybody says that a packet in the tunnel to the first server was too big. */
+static void
+send_news(unsigned mtu)
+{
+	unsigned char *icmp = frame + HEAD + IP, *quote = icmp + ICMP;
+	char server[4];
+
+	put_ip(frame + HEAD, "\6\6\6\6", "\300\250\144\2", 1, ICMP + QUOTED);
+	memset(icmp, 0, ICMP + QUOTED);
+	icmp[0] = 3;
+	icmp[1] = 4;
+	put16(icmp + 6, mtu);
+	inet_pton(AF_INET, netrig_far4(0), server);
+	put_ip(quote, "\300\250\144\2", server, 4, 1480);
+	put16(icmp + 2, sum(icmp, ICMP + QUOTED));
+	send_frame(HEAD + IP + ICMP + QUOTED);
+}
+
+/* A datagram that may be cut. */
+static void
+send_datagram(void)
+{
+	unsigned char *udp = frame + HEAD + IP;
+
+	put_ip(frame + HEAD, "\300\250\144\1", "\300\250\144\12", 17,
+	    UDP + OFFERED);
+	memset(udp, 0, UDP + OFFERED);
+	put16(udp, 4000);
+	put16(udp + 2, 7007);
+	put16(udp + 4, UDP + OFFERED);
+	send_frame(HEAD + IP + UDP + OFFERED);
+}
+
+static long
+count(const char *what)
+{
+	return report_number(dsrpen_ask(&pen, &rig, "dsr"), what);
+}
+
+static bool
+says(const char *what)
+{
+	return strstr(dsrpen_ask(&pen, &rig, "dsr"), what) != NULL;
+}
+
+static void
+begin(void)
+{
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
+	    "-Odsr_forward tunnel", "-Odsr_ip " NETRIG_DSR_IP4,
+	    "-Odsr_gateway 192.168.100.9", NETRIG_VIP4 ":0", netrig_far4(0),
+	    NULL);
+	WAIT_FOR(!says("unknown"), 5000);
+	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+}
+
+static void
+end(void)
+{
+	netrig_tap_close(&client);
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+
+/* One small frame must not have all that follow cut into dozens. */
+START_TEST(path_mtu)
+{
+	NEED_DSR_OF_OURS("tunnels");
+	NEED_NETRIG(&rig, &two);
+	begin();
+	send_news(68);
+	WAIT_FOR(!says("path_mtu 1500"), 5000);
+	send_datagram();
+	WAIT_FOR(count("forwarded") == 1, 5000);
+	ck_assert_int_ge(count("tunnelled"), 2);
+	ck_assert_int_le(count("tunnelled"), 3);
+	end();
+}
+END_TEST
+
+/* Each costs a look at all servers: there are so many in a second and no more. */
+START_TEST(flood_of_news)
+{
+	enum { ALL = 4000 };
+	long dropped, received;
+	unsigned i;
+
+	NEED_DSR_OF_OURS("tunnels");
+	NEED_NETRIG(&rig, &two);
+	begin();
+	dropped = count("dropped_other");
+	received = count("received");
+	for (i = 0; i < ALL; i++)
+		send_news(1400);
+	WAIT_FOR(count("received") >= received + ALL / 2, 5000);
+	ck_assert_int_gt(count("dropped_other"), dropped + ALL / 10);
+	ck_assert(says("path_mtu 1400"));
+	end();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_forged");
+
+	SUITE_ADD(s, path_mtu, 60);
+	SUITE_ADD(s, flood_of_news, 60);
+	return suite_main(s);
+}
