@@ -204,3 +204,25 @@ addr_is_any(const struct addr *a)
 	return a->u.sa.sa_family == AF_INET6 &&
 	    IN6_IS_ADDR_UNSPECIFIED(&a->u.in6.sin6_addr);
 }
+
+bool
+addr_is_group(const struct addr *a)
+{
+	if (a->len == 0)
+		return false;
+	if (a->u.sa.sa_family == AF_INET)
+		return ntohl(a->u.in.sin_addr.s_addr) >= 0xe0000000;
+	return a->u.sa.sa_family == AF_INET6 &&
+	    IN6_IS_ADDR_MULTICAST(&a->u.in6.sin6_addr);
+}
+
+bool
+addr_is_loopback(const struct addr *a)
+{
+	if (a->len == 0)
+		return false;
+	if (a->u.sa.sa_family == AF_INET)
+		return ntohl(a->u.in.sin_addr.s_addr) >> 24 == 127;
+	return a->u.sa.sa_family == AF_INET6 &&
+	    IN6_IS_ADDR_LOOPBACK(&a->u.in6.sin6_addr);
+}

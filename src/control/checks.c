@@ -11,15 +11,7 @@ check_place(const struct plan *p, const struct addr *at, struct error *e)
 {
 	const struct dsr_settings *s = &p->config.dsr;
 	bool v6 = at->u.sa.sa_family == AF_INET6;
-	struct addr host = *at;
-	unsigned i;
 
-	addr_set_port(&host, 0);
-	for (i = 0; i < 2; i++)
-		if (s->ip[i].len > 0 && addr_equal(&s->ip[i], &host))
-			return error_set(e,
-			    "check dsr: dsr_ip must not be an address that "
-			    "clients use");
 	if (s->ip[v6].len == 0)
 		return error_set(e,
 		    "check dsr needs a dsr_ip of %s to ask servers from",

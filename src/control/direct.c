@@ -36,6 +36,17 @@ check_address(const struct plan *p, const struct addr *at, struct error *e)
 
 /* ---- the way to servers ---- */
 
+/* Each server of a plan, those outside the list behind the others; NULL: no
+ * more. */
+static const struct server_plan *
+server_at(const struct plan *p, unsigned i)
+{
+	return i < p->count	? &p->servers[i]
+	    : i == p->count	? &p->emergency
+	    : i == p->count + 1 ? &p->abuse
+				: NULL;
+}
+
 bool
 direct_is_tunnelled(const struct plan *p, enum server_forward forward)
 {
@@ -49,26 +60,47 @@ is_tunnelled(const struct plan *p, const struct server_plan *s)
 	return s->host != NULL && direct_is_tunnelled(p, s->forward);
 }
 
-/* What the plan wants; false: its gateway is no address. */
+/* Whether another machine can have the address. */
+static bool
+is_of_another(const struct plan *p, const struct addr *a)
+{
+	struct addr at;
+	unsigned i;
+
+	if (addr_is_any(a) || addr_is_group(a) || addr_is_loopback(a))
+		return false;
+	for (i = 0; i < 2; i++)
+		if (addr_equal(&p->config.dsr.ip[i], a))
+			return false;
+	for (i = 0; i < p->listen.count; i++) {
+		at = p->listen.entry[i].at;
+		addr_set_port(&at, 0);
+		if (addr_equal(&at, a))
+			return false;
+	}
+	return true;
+}
+
+/* What the plan wants; false: its gateway is no address of one. */
 static bool
 read_forward(const struct plan *p, struct director_forward *f)
 {
 	const struct dsr_settings *s = &p->config.dsr;
+	const struct server_plan *each;
 	struct addr a;
 	unsigned i;
 
 	memset(f, 0, sizeof(*f));
-	f->tunnel = s->tunnel;
-	f->tunnels =
-	    is_tunnelled(p, &p->emergency) || is_tunnelled(p, &p->abuse);
-	for (i = 0; i < p->count && !f->tunnels; i++)
-		f->tunnels = is_tunnelled(p, &p->servers[i]);
+	/* servers may come later, when the right to raw sockets is gone */
+	f->tunnel = f->tunnels = s->tunnel;
+	for (i = 0; !f->tunnels && (each = server_at(p, i)) != NULL; i++)
+		f->tunnels = is_tunnelled(p, each);
 	if (s->gateway == NULL)
 		return true;
 	f->has_gateway_mac = mac_parse(&f->gateway_mac, s->gateway) == 0;
 	if (f->has_gateway_mac)
 		return mac_is_station(&f->gateway_mac);
-	if (addr_parse_ip(&a, s->gateway, 0) < 0 || addr_is_any(&a))
+	if (addr_parse_ip(&a, s->gateway, 0) < 0 || !is_of_another(p, &a))
 		return false;
 	peer_from_addr(&f->gateway, &a);
 	f->gateway.scope = 0;
@@ -96,6 +128,7 @@ check_source(const struct plan *p, const struct server_plan *s, struct error *e)
 static int
 check_forward(const struct plan *p, struct error *e)
 {
+	const struct server_plan *s;
 	struct director_forward f;
 	unsigned i;
 
@@ -105,12 +138,10 @@ check_forward(const struct plan *p, struct error *e)
 		    p->config.dsr.gateway);
 	if (p->config.dsr.gateway == NULL)
 		return 0;
-	for (i = 0; i < p->count; i++)
-		if (check_source(p, &p->servers[i], e) < 0)
+	for (i = 0; (s = server_at(p, i)) != NULL; i++)
+		if (check_source(p, s, e) < 0)
 			return -1;
-	if (check_source(p, &p->emergency, e) < 0)
-		return -1;
-	return check_source(p, &p->abuse, e);
+	return 0;
 }
 
 int
@@ -171,13 +202,13 @@ check_server(const struct server_plan *s, struct error *e)
 static int
 check_servers(const struct plan *p, struct error *e)
 {
+	const struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; i < p->count; i++)
-		if (check_server(&p->servers[i], e) < 0)
+	for (i = 0; (s = server_at(p, i)) != NULL; i++)
+		if (check_server(s, e) < 0)
 			return -1;
-	return check_server(&p->emergency, e) < 0 ? -1
-						  : check_server(&p->abuse, e);
+	return 0;
 }
 
 int

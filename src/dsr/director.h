@@ -26,7 +26,7 @@
  * hardware address (LVS-DR), or in a tunnel (LVS-TUN). */
 struct director_forward {
 	bool tunnel;	     /* to servers that do not say otherwise */
-	bool tunnels;	     /* there are servers that get one */
+	bool tunnels;	     /* there are servers that get one, or may be */
 	struct peer gateway; /* next hop of tunnels; family 0: none */
 	struct mac gateway_mac;
 	bool has_gateway_mac; /* then the other does not count */

@@ -111,6 +111,34 @@ START_TEST(equality)
 }
 END_TEST
 
+START_TEST(who_can_be_asked)
+{
+	static const char *const groups[] = { "224.0.0.1", "239.255.255.250",
+		"240.0.0.1", "255.255.255.255", "ff02::1" };
+	static const char *const own[] = { "127.0.0.1", "127.255.0.1", "::1" };
+	static const char *const others[] = { "223.255.255.255", "10.0.0.1",
+		"126.0.0.1", "128.0.0.1", "fe80::1", "::", "0.0.0.0" };
+	struct addr a, none = { .len = 0 };
+	unsigned i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		a = ip(groups[i], 1);
+		ck_assert(addr_is_group(&a) && !addr_is_loopback(&a));
+	}
+	for (i = 0; i < sizeof(own) / sizeof(own[0]); i++) {
+		a = ip(own[i], 1);
+		ck_assert(addr_is_loopback(&a) && !addr_is_group(&a));
+	}
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		a = ip(others[i], 1);
+		ck_assert(!addr_is_loopback(&a) && !addr_is_group(&a));
+	}
+	ck_assert(!addr_is_loopback(&none) && !addr_is_group(&none));
+	ck_assert_int_eq(addr_parse_unix(&a, "/127.0.0.1"), 0);
+	ck_assert(!addr_is_loopback(&a) && !addr_is_group(&a));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -119,5 +147,6 @@ main(void)
 	SUITE_ADD(s, numeric, 10);
 	SUITE_ADD(s, unix_sockets, 10);
 	SUITE_ADD(s, equality, 10);
+	SUITE_ADD(s, who_can_be_asked, 10);
 	return suite_main(s);
 }

@@ -123,6 +123,24 @@ START_TEST(tunnels)
 }
 END_TEST
 
+/* Addresses that no other machine has. */
+START_TEST(no_gateways)
+{
+	static const char *const none[] = { "224.0.0.1", "255.255.255.255",
+		"127.0.0.1", "::1", "ff02::2", "10.0.0.2", "10.0.0.10" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(none) / sizeof(none[0]); i++)
+		refuses(text("--dsr-if eth0 --dsr-ip 10.0.0.2 --dsr-gateway %s"
+			     " 10.0.0.10:0 10.0.0.3",
+			    none[i]),
+		    "is no address of a router");
+	takes("--dsr-if eth0 --dsr-ip 10.0.0.2 --dsr-gateway fe80::1"
+	      " 10.0.0.10:0 10.0.0.3");
+	end();
+}
+END_TEST
+
 static const char *
 sample(const struct command *row)
 {
@@ -319,6 +337,7 @@ main(void)
 
 	SUITE_ADD(s, every_letter, 10);
 	SUITE_ADD(s, tunnels, 10);
+	SUITE_ADD(s, no_gateways, 10);
 	SUITE_ADD(s, every_row, 60);
 	SUITE_ADD(s, values_arrive, 10);
 	SUITE_ADD(s, ways_to_write_them, 10);
