@@ -50,14 +50,15 @@ tell(const struct server *s, const struct probe_report *r)
 }
 
 /* Without a carrier nothing is found out about servers, nor about one that is no
- * more. */
+ * more, or was asked at the address it had before. */
 static void
-on_result(void *arg, uint32_t server, const struct probe_report *r)
+on_result(
+    void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
 {
 	struct director *d = arg;
 	struct server *s = director_server_of(d, server);
 
-	if (!d->link.up || s == NULL || !s->present)
+	if (!d->link.up || s == NULL || !s->present || s->generation != version)
 		return;
 	if (r->result == PROBE_TIMEOUT)
 		director_doubt_server(d, s);

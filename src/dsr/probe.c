@@ -99,7 +99,7 @@ end_round(struct probes *p, uint32_t server, uint64_t now)
 	heap_remove(&p->due, server);
 	w->last = last;
 	schedule(p, server, due > now ? due : now);
-	p->options.on_result(p->options.arg, server, &last);
+	p->options.on_result(p->options.arg, server, w->version, &last);
 }
 
 static void

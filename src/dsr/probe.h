@@ -58,9 +58,10 @@ struct probes_options {
 	 * not call back. */
 	bool (*send)(void *arg, uint32_t server, const struct peer *from,
 	    const struct peer *to, const struct segment *s);
-	/* A server has been asked for all places. May add and drop servers. */
-	void (*on_result)(
-	    void *arg, uint32_t server, const struct probe_report *r);
+	/* A server, which was of that version, has been asked for all places. May
+	 * add and drop servers. */
+	void (*on_result)(void *arg, uint32_t server, uint32_t version,
+	    const struct probe_report *r);
 	void *arg;
 };
 

@@ -432,6 +432,35 @@ expect_changes(void)
 
 CASE(settings_change, expect_changes())
 
+/* Server 1 moves from an address that does not answer to one that does: what was
+ * asked before is no news of it. */
+static void
+expect_fresh_start(void)
+{
+	unsigned i, k;
+
+	begin_all_ports(NETRIG_VIP4, "check_fall 1");
+	dsrpen_ask(&pen, &rig,
+	    "check_rise 1; check_interval 0.05; check_timeout 0.05");
+	dsrpen_ask(&pen, &rig, text("check dsr %d", DSRMANY_PORT));
+	expect_all_well();
+	vip_on_server(false);
+	for (i = 0; i < 12; i++) {
+		WAIT_FOR(is_in_state(1, false), 10000);
+		/* at some moment of a question's life */
+		for (k = 0; k < i; k++)
+			(void)is_in_state(1, false);
+		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(2)));
+		WAIT_FOR(line_has(1, "state healthy result ok"), 10000);
+		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(1)));
+	}
+	ck_assert(!child_has_said(
+	    &pen.child, text("unhealthy server=1 name=%s", server(2))));
+	end();
+}
+
+CASE(renumbered, expect_fresh_start())
+
 int
 main(void)
 {
@@ -452,6 +481,7 @@ main(void)
 	SUITE_ADD(s, by_hash_alone, 60);
 	SUITE_ADD(s, by_hash_alone_over_ipv6, 60);
 	SUITE_ADD(s, own_interface_is_down, 60);
+	SUITE_ADD(s, renumbered, 60);
 	SUITE_ADD(s, settings_change, 60);
 	return suite_main(s);
 }

@@ -35,6 +35,7 @@ static struct sent sent[SENT];
 static unsigned sent_n;
 static enum manner manner[SERVERS][PLACES];
 static unsigned results[SERVERS];
+static uint32_t versions[SERVERS];
 static struct probe_report last[SERVERS];
 
 static inline struct peer
@@ -84,9 +85,11 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 }
 
 static inline void
-on_result(void *arg, uint32_t server, const struct probe_report *r)
+on_result(
+    void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
 {
 	ck_assert_ptr_eq(arg, &p);
+	versions[server] = version;
 	results[server]++;
 	last[server] = *r;
 }

@@ -306,8 +306,11 @@ START_TEST(servers_come_and_go)
 	ck_assert_int_eq(probes_last(&p, 1)->result, PROBE_OK);
 	ck_assert_int_eq(probes_add(&p, 1, 1, now), 0);
 	ck_assert_int_eq(probes_last(&p, 1)->result, PROBE_OK);
+	ck_assert_uint_eq(versions[1], 1);
 	ck_assert_int_eq(probes_add(&p, 1, 2, now), 0);
 	ck_assert_int_eq(probes_last(&p, 1)->result, PROBE_NONE);
+	pass(INTERVAL + 1000);
+	ck_assert_uint_eq(versions[1], 2);
 	probes_fini(&p);
 }
 END_TEST
