@@ -300,3 +300,9 @@ direct_listen(struct pen *p, const struct listen_list *at, struct error *e)
 
 	return director_set_places(p->director, list, n, e);
 }
+
+bool
+direct_has_flows(const struct pen *p, const struct server *s)
+{
+	return p->director != NULL && director_has_flows(p->director, s);
+}

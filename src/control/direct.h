@@ -25,6 +25,9 @@ int direct_set_tarpit(struct pen *p, const struct plan *draft, struct error *e);
  * was. */
 int direct_listen(struct pen *p, const struct listen_list *at, struct error *e);
 
+/* Whether clients are still sent to the server by direct return, after a FIN, too. */
+bool direct_has_flows(const struct pen *p, const struct server *s);
+
 /* ---- direct_inspect.c ---- */
 
 /* Looks at the machine and asks the segment whether what is in force can work, for

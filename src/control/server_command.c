@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "control/command.h"
+#include "control/direct.h"
 #include "control/facts.h"
 #include "control/pen.h"
 #include "control/report.h"
@@ -263,7 +264,8 @@ is_free(const struct call *c, unsigned index)
 	return (index >= c->plan->count ||
 		   c->plan->servers[index].host == NULL) &&
 	    (index >= now->count || now->servers[index].host == NULL) &&
-	    (s == NULL || s->connections == 0);
+	    (s == NULL ||
+		(s->connections == 0 && !direct_has_flows(c->pen, s)));
 }
 
 /* The slot of a running server that is the same, which keeps it what it is when

@@ -109,6 +109,10 @@ int director_set_check(
 const struct probe_report *director_probed(
     const struct director *d, const struct server *s);
 
+/* Whether flows go to the server, be it that they have said goodbye: what has its
+ * number gets them. */
+bool director_has_flows(const struct director *d, const struct server *s);
+
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
 const char *director_link(const struct director *d); /* its kind */

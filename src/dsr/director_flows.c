@@ -176,6 +176,12 @@ director_choose(struct director *d, const struct peer *who)
 	return choose(d, who, &tried);
 }
 
+bool
+director_has_flows(const struct director *d, const struct server *s)
+{
+	return dsr_flows_of(&d->flows, director_number_of(s)).flows > 0;
+}
+
 void
 director_open_flows(struct director *d)
 {

@@ -54,8 +54,11 @@ director_target(struct director *d, const struct server *s)
 	struct peer ip;
 	enum hop hop;
 
-	if (t == NULL || s->addrs.count == 0)
+	if (t == NULL)
 		return NULL;
+	/* it was removed, and the flows it has left are no connections */
+	if (s->addrs.count == 0)
+		return t->generation == s->generation ? t : NULL;
 	hop = director_choose_hop(d, t, s);
 	if (t->generation == s->generation && t->hop == hop &&
 	    is_right(d, t, hop, s, &ip))
@@ -75,6 +78,7 @@ director_target(struct director *d, const struct server *s)
 	if (old != NULL)
 		neighbors_drop(&d->neighbors, old);
 	t->hop = hop;
+	t->ip = director_server_ip(s);
 	t->generation = s->generation;
 	return t;
 }

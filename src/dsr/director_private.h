@@ -29,6 +29,7 @@ enum hop {
 struct target {
 	struct neighbor *neighbor; /* of the hop; NULL: none yet */
 	uint32_t generation;	   /* of the server's addresses */
+	struct peer ip;		   /* the server's, port 0 */
 	enum hop hop;
 	struct path_mtu path; /* HOP_ROUTE: the kernel's */
 	uint32_t ask_s;	      /* when to ask for the route; of the clock */

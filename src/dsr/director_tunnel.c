@@ -235,7 +235,7 @@ find_way(struct director *d, const struct server *s, struct way *w)
 	*w = (struct way){ .waits = false };
 	if (t == NULL || t->hop == HOP_NONE)
 		return false;
-	w->tunnel.to = director_server_ip(s);
+	w->tunnel.to = t->ip;
 	w->route = t->hop == HOP_ROUTE;
 	if (w->route) {
 		w->mtu = t->path.mtu;

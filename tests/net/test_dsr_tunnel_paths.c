@@ -251,6 +251,45 @@ START_TEST(changes)
 }
 END_TEST
 
+/* A client that has sent all its question may still read the answer for long: its
+ * server may be removed, and another one come, meanwhile. */
+static void
+expect_half_closed_to_go_on(const char *way)
+{
+	int near, far;
+
+	dsrnet_open(&net, &rig, NETRIG_VIP4, SOCK_STREAM);
+	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", way, OWN,
+	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	wait_for_hops();
+	dsrnet_connect(&net, &near, &far);
+	dsrnet_pass(near, far, 1000);
+	ck_assert_int_eq(shutdown(near, SHUT_WR), 0);
+	WAIT_FOR(report_number(ask("dsr"), "flows_fin") == 1, 5000);
+	ask("server 0 remove");
+	ask(text("server add %s", netrig_server4(1)));
+	dsrnet_pass(far, near, 2 << 20);
+	close(near);
+	close(far);
+	close_all();
+}
+
+static const struct netrig_options near_two = { .servers = 2 };
+
+START_TEST(half_closed)
+{
+	NEED_TUNNELS(&rig, &near_two);
+	expect_half_closed_to_go_on("-Odsr_forward mac");
+}
+END_TEST
+
+START_TEST(half_closed_in_a_tunnel)
+{
+	NEED_TUNNELS(&rig, &near_two);
+	expect_half_closed_to_go_on("-Odsr_forward tunnel");
+}
+END_TEST
+
 static bool
 is_refused(const char *line, const char *why)
 {
@@ -381,6 +420,8 @@ main(void)
 	SUITE_ADD(s, merged_on_route, 60);
 	SUITE_ADD(s, mixed, 60);
 	SUITE_ADD(s, changes, 60);
+	SUITE_ADD(s, half_closed, 60);
+	SUITE_ADD(s, half_closed_in_a_tunnel, 60);
 	SUITE_ADD(s, refused, 60);
 	SUITE_ADD(s, checks, 60);
 	SUITE_ADD(s, checks_on_route, 60);
