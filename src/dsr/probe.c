@@ -348,8 +348,10 @@ probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
 	if (plan->count > 0)
 		memcpy(place, plan->place, plan->count * sizeof(*place));
 	for (i = 0; i < PROBES_MOST; i++)
-		if (p->slots[i].busy)
+		if (p->slots[i].busy) {
+			take_back(p, &p->slots[i], p->slots[i].seq + 1);
 			let_go(p, &p->slots[i]);
+		}
 	free((void *)(uintptr_t)p->plan.place);
 	p->plan = *plan;
 	p->plan.place = place;

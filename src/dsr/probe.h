@@ -16,7 +16,8 @@
  * Half of the timeout after the first a question is sent again.
  *
  * What is left half open at a server is taken back: after an answer, after a
- * timeout, and by RFC 9293, 3.10.7.3 what is an answer to something else.
+ * timeout, when other questions are asked from now on, and by RFC 9293, 3.10.7.3
+ * what is an answer to something else.
  *
  * Pure: the clock (us) is passed in, segments leave through a callback. */
 #ifndef PEN_DSR_PROBE_H

@@ -322,6 +322,23 @@ START_TEST(refused)
 }
 END_TEST
 
+/* Servers that come when there are no rights any more get what was prepared. */
+START_TEST(later_ones)
+{
+	NEED_TUNNELS(&rig, &near_two);
+	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", OWN,
+	    "-Odsr_forward tunnel", "-Oserver 0 forward mac", NETRIG_VIP4 ":0",
+	    netrig_server4(0), NULL);
+	ck_assert(says("dsr", "forward mac"));
+	ask(text("server add %s", netrig_server4(1)));
+	WAIT_FOR(
+	    says("dsr", "mac 02:00:00:64:00:04 forward tunnel path_mtu 1500"),
+	    5000);
+	dsrpen_down(&net.pen);
+	netrig_down(&rig);
+}
+END_TEST
+
 static const struct netrig_options two = { .servers = 2, .beyond = 2 };
 
 /* ---- checks ---- */
@@ -423,6 +440,7 @@ main(void)
 	SUITE_ADD(s, half_closed, 60);
 	SUITE_ADD(s, half_closed_in_a_tunnel, 60);
 	SUITE_ADD(s, refused, 60);
+	SUITE_ADD(s, later_ones, 60);
 	SUITE_ADD(s, checks, 60);
 	SUITE_ADD(s, checks_on_route, 60);
 	SUITE_ADD(s, gateway_goes, 90);

@@ -318,13 +318,24 @@ END_TEST
 START_TEST(plans_change)
 {
 	struct sent q;
+	unsigned i, back = 0;
 
 	begin(2, PLACES);
 	manner[0][0] = SILENT;
 	while (sent_n == 0 || sent[sent_n - 1].server != 0)
 		pass(1000);
-	q = sent[sent_n - 1];
+	/* the one that has no answer */
+	for (i = 0; sent[i].server != 0 || place_of(&sent[i].to) != 0; i++)
+		;
+	q = sent[i];
+	sent_n = 0;
 	set_plan(0);
+	/* a server that has had the question need not wait for more */
+	for (i = 0; i < sent_n; i++)
+		back += sent[i].server == 0 && sent[i].s.flags == FRAME_RST &&
+		    sent[i].from.port == q.from.port &&
+		    sent[i].s.seq == q.s.seq + 1;
+	ck_assert_uint_eq(back, 1);
 	ck_assert_ptr_null(probes_last(&p, 0));
 	ck_assert(!hand_in(&q, FRAME_SYN | FRAME_ACK, 1, q.s.seq + 1));
 	ck_assert_uint_eq(probes_tick(&p, now), UINT64_MAX);
