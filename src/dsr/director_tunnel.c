@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "dsr/director_private.h"
 #include "dsr/offload.h"
@@ -38,7 +39,8 @@ struct tunnels {
 	struct route *route; /* NULL: not needed so far */
 	struct rate told;    /* those who send what is too big */
 	struct rate heard;   /* what is said to be too big for the path */
-	uint32_t id;
+	uint64_t ids;	     /* names of outer packets that were made */
+	struct hash_key secret;
 	unsigned char piece[PIECE]; /* of a merged frame */
 	unsigned char cut[PIECE];   /* of that, or of a whole one */
 	unsigned char arena[ARENA]; /* what waits to be sent */
@@ -125,7 +127,7 @@ put_on_link(struct director *d, const struct frame *f, struct way *w)
 	unsigned char *out = take(d, room);
 	size_t n;
 
-	w->tunnel.id = (uint16_t)d->tunnels->id++;
+	w->tunnel.id = (uint16_t)d->tunnels->ids++;
 	n = frame_make_tunnel(out, room, &w->head, f, &w->tunnel);
 	if (n == 0) {
 		d->stats.dropped_bad++;
@@ -162,12 +164,22 @@ cut_inner(struct director *d, const struct frame *f, struct way *w)
 	}
 }
 
+/* Not to be guessed by those who would add pieces of theirs (RFC 7739). */
+static uint32_t
+next_id(struct tunnels *t)
+{
+	uint64_t n = t->ids++;
+
+	return (uint32_t)hash_keyed(&t->secret, &n, sizeof(n));
+}
+
 /* The kernel cuts by itself. */
 static void
 cut_outer(struct director *d, const struct frame *f, struct way *w)
 {
 	size_t n, done = 0, room = FRAME_HEAD_MAX + (size_t)w->mtu;
 	unsigned char *out, *cut = d->tunnels->cut;
+	uint32_t id = next_id(d->tunnels);
 	struct frame outer;
 
 	w->tunnel.may_be_cut = true;
@@ -175,12 +187,12 @@ cut_outer(struct director *d, const struct frame *f, struct way *w)
 		put_on_route(d, f, w);
 		return;
 	}
-	w->tunnel.id = (uint16_t)++d->tunnels->id;
+	w->tunnel.id = (uint16_t)id;
 	n = frame_make_tunnel(cut, PIECE, &w->head, f, &w->tunnel);
 	frame_parse(&outer, cut, n);
 	for (;;) {
 		out = take(d, room);
-		n = frame_cut(out, room, &outer, w->mtu, d->tunnels->id, &done);
+		n = frame_cut(out, room, &outer, w->mtu, id, &done);
 		if (n == 0)
 			break;
 		put_frame(d, out, n);
@@ -403,6 +415,7 @@ new_tunnels(uint64_t now)
 
 	if (t == NULL)
 		return NULL;
+	hash_key_init(&t->secret);
 	rate_init(&t->told, NEWS_RATE, NEWS_BURST, now);
 	rate_init(&t->heard, NEWS_RATE, NEWS_BURST, now);
 	return t;
@@ -426,9 +439,8 @@ director_prepare_forward(
 	if (d->tunnels->route != NULL)
 		return 0;
 	return error_set(e,
-	    "tunnels by the kernel's route need the right to raw sockets at "
-	    "the "
-	    "start, or a dsr_gateway: %.200s",
+	    "%.200s; tunnels by the kernel's route want raw sockets from the "
+	    "start on, else there is dsr_gateway",
 	    why.text);
 }
 

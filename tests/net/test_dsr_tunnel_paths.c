@@ -309,11 +309,11 @@ START_TEST(refused)
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", OWN,
 	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
 	ck_assert(
-	    is_refused("server 0 forward tunnel", "right to raw sockets"));
-	ck_assert(is_refused("dsr_forward tunnel", "right to raw sockets"));
+	    is_refused("server 0 forward tunnel", "Operation not permitted"));
+	ck_assert(is_refused("dsr_forward tunnel", "Operation not permitted"));
 	ck_assert(says("dsr", "forward mac"));
 	ask("dsr_gateway 192.168.100.4; dsr_forward tunnel");
-	ck_assert(is_refused("no dsr_gateway", "right to raw sockets"));
+	ck_assert(is_refused("no dsr_gateway", "Operation not permitted"));
 	WAIT_FOR(
 	    says("dsr", "mac 02:00:00:64:00:04 forward tunnel path_mtu 1500"),
 	    5000);
