@@ -186,6 +186,7 @@ step_valgrind() {
 	fi
 	grind='valgrind -q --error-exitcode=99 --leak-check=full'
 	grind="$grind --errors-for-leak-kinds=definite"
+	grind="$grind --suppressions=$top/tests/valgrind.supp"
 	build valgrind CFLAGS='-g -O1' || return
 	run_make -C "$work/valgrind" -j"$jobs" check TESTS= \
 		>>"$work/valgrind.log" 2>&1
