@@ -36,6 +36,15 @@ address_of(const struct xdp_rings *x, uint32_t place)
 	return (uint64_t)place << x->shift;
 }
 
+/* A driver that ran out of places waits to be told. */
+static void
+wake(const struct xdp_queue *q)
+{
+	if (q->socket != NULL && xsk_ring_prod__needs_wakeup(&q->fill))
+		(void)recvfrom(xsk_socket__fd(q->socket), NULL, 0, MSG_DONTWAIT,
+		    NULL, NULL);
+}
+
 void
 xdp_fill(struct xdp_rings *x, struct xdp_queue *q)
 {
@@ -49,10 +58,7 @@ xdp_fill(struct xdp_rings *x, struct xdp_queue *q)
 		    address_of(x, x->free[--x->frees]);
 	xsk_ring_prod__submit(&q->fill, n);
 	q->owed -= n;
-	/* a driver that ran out of places waits to be told */
-	if (q->socket != NULL && xsk_ring_prod__needs_wakeup(&q->fill))
-		(void)recvfrom(xsk_socket__fd(q->socket), NULL, 0, MSG_DONTWAIT,
-		    NULL, NULL);
+	wake(q);
 }
 
 static void
@@ -150,9 +156,10 @@ xdp_receive(struct link *l, struct link_frame *list, unsigned most)
 	struct xdp_rings *x = l->inside;
 	unsigned n = 0;
 
+	/* one that is always full must not keep the others waiting */
 	for (unsigned i = 0; i < x->queues && n < most; i++) {
 		n += take(x, &x->queue[x->next], list + n, most - n);
-		if (n < most && ++x->next == x->queues)
+		if (++x->next == x->queues)
 			x->next = 0;
 	}
 	if (n == 0)
@@ -312,6 +319,18 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 /* ---- the rest ---- */
 
+/* A queue without places hears nothing, so nothing would give it any; and a driver
+ * may have begun to wait just after it got some. */
+static void
+feed(struct xdp_rings *x)
+{
+	reap(x);
+	for (unsigned i = 0; i < x->queues; i++) {
+		xdp_fill(x, &x->queue[i]);
+		wake(&x->queue[i]);
+	}
+}
+
 static void
 xdp_look(struct link *l)
 {
@@ -334,6 +353,7 @@ xdp_look(struct link *l)
 		    longest(x), l->name);
 	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
 	kick(l);
+	feed(x);
 }
 
 static int

@@ -1,6 +1,6 @@
-/* link_xdp.h: the inside of links by AF_XDP, which three files share: frames
- * (link_xdp.c), how it is opened (link_xdp_open.c), and the program with its maps
- * (link_xdp_maps.c). */
+/* link_xdp.h: the inside of links by AF_XDP, which four files share: frames
+ * (link_xdp.c), how it is opened (link_xdp_open.c), what this machine must not lose
+ * by it (link_xdp_host.c), and the program with its maps (link_xdp_maps.c). */
 #ifndef PEN_DSR_LINK_XDP_H
 #define PEN_DSR_LINK_XDP_H
 
@@ -68,6 +68,13 @@ struct xdp_rings {
 /* As link_open(), and its end. */
 int xdp_open(struct link *l, const struct link_filter *f, struct error *e);
 void xdp_close(struct link *l);
+
+/* ---- link_xdp_host.c ---- */
+
+/* Whether this machine can do without the interface's ARP and NDP: it has no
+ * address there, on no interface above it. Returns 0, or -1 with a sentence; with
+ * a line in the log instead when this very kind is asked for. */
+int xdp_check_host(const struct link *l, struct error *e);
 
 /* ---- link_xdp_maps.c ---- */
 

@@ -6,11 +6,13 @@
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <errno.h>
+#include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "dsr/link_xdp.h"
 #include "dsr/xdp_program.h"
 
@@ -108,6 +110,26 @@ attach_as(const struct link *l, unsigned flags)
 	return bpf_link_create(x->program, l->ifindex, BPF_XDP, &o);
 }
 
+/* In either mode: the other one is refused, too. */
+static bool
+is_taken(int error)
+{
+	return error == EBUSY || error == EEXIST;
+}
+
+/* Some drivers take no program while cards merge frames. */
+static int
+attach_native(struct link *l, struct xdp_rings *x)
+{
+	int fd = attach_as(l, XDP_FLAGS_DRV_MODE);
+
+	if (fd >= 0 || errno != EINVAL)
+		return fd;
+	interface_switch_off(
+	    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
+	return attach_as(l, XDP_FLAGS_DRV_MODE);
+}
+
 /* Without the driver's help every frame is copied once more, and merged ones are
  * lost: only for who insists. */
 int
@@ -117,9 +139,9 @@ xdp_attach(struct link *l, struct error *e)
 	int error;
 
 	l->mode = "native";
-	x->attached = attach_as(l, XDP_FLAGS_DRV_MODE);
+	x->attached = attach_native(l, x);
 	error = errno;
-	if (x->attached < 0 && l->asked && error != EBUSY) {
+	if (x->attached < 0 && l->asked && !is_taken(error)) {
 		l->mode = "generic";
 		/* the one for this driver alone is refused here */
 		close(x->program);
@@ -129,9 +151,13 @@ xdp_attach(struct link *l, struct error *e)
 	}
 	if (x->attached >= 0)
 		return 0;
+	if (is_taken(error) && !l->asked)
+		log_warn("an XDP program is there already and may take frames "
+			 "away, as another director's does interface=%s",
+		    l->name);
 	return error_set(e, "interface %s: XDP: %s", l->name,
-	    error == EBUSY ? "another program is attached already"
-			   : strerror(error));
+	    is_taken(error) ? "another program is attached already"
+			    : strerror(error));
 }
 
 /* ---- addresses ---- */

@@ -6,13 +6,11 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -77,31 +75,6 @@ is_veth(const struct link *l, int fd)
 	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
 }
 
-/* An address that every interface has by itself does not count. */
-static bool
-has_address(const struct link *l)
-{
-	struct ifaddrs *all;
-	bool found = false;
-
-	if (getifaddrs(&all) != 0)
-		return false;
-	for (struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
-		const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
-
-		if (in6 == NULL || strcmp(i->ifa_name, l->name) != 0)
-			continue;
-		if (in6->sin6_family == AF_INET ||
-		    (in6->sin6_family == AF_INET6 &&
-			!IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)))
-			found = true;
-	}
-	freeifaddrs(all);
-	return found;
-}
-
-/* Frames that are taken here never reach the kernel, while packet sockets see
- * copies: without ARP the interface's own addresses would be lost. */
 static int
 check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 {
@@ -116,17 +89,7 @@ check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 		    "interface %s has %u receive queues, XDP takes %d; "
 		    "ethtool -L changes that",
 		    l->name, x->queues, XDP_QUEUES);
-	if (!has_address(l))
-		return 0;
-	if (!l->asked)
-		return error_set(e,
-		    "interface %s has addresses of its own, from which XDP "
-		    "would take ARP",
-		    l->name);
-	log_warn("XDP takes all ARP and NDP of an interface that has "
-		 "addresses of its own interface=%s",
-	    l->name);
-	return 0;
+	return xdp_check_host(l, e);
 }
 
 static int
@@ -322,9 +285,30 @@ open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 	return open_memory(l, x, e);
 }
 
-/* What drivers do for the kernel's stack would change frames: the program goes
- * where they are not yet. A driver may know no memory of ours before a program is
- * attached. */
+/* What drivers do for the kernel's stack would change frames. Not before a program
+ * is attached: many a driver takes none, and cards lose their carrier for seconds
+ * when such a thing is switched. */
+static void
+switch_off_features(struct link *l, struct xdp_rings *x)
+{
+	interface_switch_off(
+	    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
+	/* a tag that is not in the frame is lost */
+	if (!x->tags_apart)
+		interface_switch_off(
+		    l, &x->wants, ETH_FLAG_RXVLAN, "removal of VLAN tags");
+}
+
+/* A driver may know no memory of ours before a program is attached. */
+static int
+open_outside(struct link *l, struct xdp_rings *x, struct error *e)
+{
+	if (xdp_attach(l, e) != 0)
+		return -1;
+	switch_off_features(l, x);
+	return open_sockets(l, x, e);
+}
+
 int
 xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 {
@@ -336,16 +320,9 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 	x->news = x->maps.addresses = x->maps.settings = x->maps.sockets = -1;
 	x->program = x->attached = x->wants.fd = -1;
 	if (open_inside(l, x, e) == 0 && xdp_load(l, e) == 0 &&
-	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0) {
-		interface_switch_off(
-		    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
-		/* a tag that is not in the frame is lost */
-		if (!x->tags_apart)
-			interface_switch_off(l, &x->wants, ETH_FLAG_RXVLAN,
-			    "removal of VLAN tags");
-		if (xdp_attach(l, e) == 0 && open_sockets(l, x, e) == 0)
-			return 0;
-	}
+	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0 &&
+	    open_outside(l, x, e) == 0)
+		return 0;
 	xdp_close(l);
 	return -1;
 }

@@ -2,9 +2,13 @@
  * queues, and what it keeps away from. The rest is in test_link.c. */
 #include "config.h"
 
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <check.h>
 #include <errno.h>
+#include <linux/bpf.h>
 #include <linux/ethtool.h>
+#include <linux/if_link.h>
 #include <linux/sockios.h>
 #include <linux/virtio_net.h>
 #include <net/if.h>
@@ -274,6 +278,76 @@ START_TEST(interfaces_with_addresses_keep_their_arp)
 }
 END_TEST
 
+START_TEST(an_address_with_a_name_of_its_own_is_one)
+{
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	veth_ip("addr add 10.1.1.1/24 dev near label near:1");
+	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+}
+END_TEST
+
+/* VLANs of the interface, a bridge: they have their addresses by its ARP. */
+START_TEST(interfaces_above_keep_their_arp)
+{
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	if (system("ip link add link near name above type macvlan "
+		   "2>/dev/null") == 0) {
+		ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+		ck_assert_str_eq(rig.near.ops->name, "packet");
+		ck_assert_ptr_nonnull(strstr(e.text, "is part of others"));
+		ck_assert_int_eq(open_again("xdp", "near", &e), 0);
+		veth_ip("link del above");
+	}
+	/* the other end of the cable is none */
+	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "xdp");
+	link_close(&rig.near);
+	veth_ip("link add bridge0 type bridge");
+	veth_ip("link set near master bridge0");
+	ck_assert_int_eq(
+	    link_open(&rig.near, NULL, "near", &rig.filter, &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_ptr_nonnull(strstr(e.text, "is part of others"));
+}
+END_TEST
+
+/* The kernel has another word for it. */
+START_TEST(a_generic_program_is_another_one)
+{
+	const struct bpf_insn pass[] = { { .code = BPF_ALU64 | BPF_MOV | BPF_K,
+					     .imm = XDP_PASS },
+		{ .code = BPF_JMP | BPF_EXIT } };
+	unsigned near = if_nametoindex("near");
+	struct error e;
+	int fd;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	link_close(&rig.near);
+	fd = bpf_prog_load(BPF_PROG_TYPE_XDP, "other", "GPL", pass, 2, NULL);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(
+	    bpf_xdp_attach((int)near, fd, XDP_FLAGS_SKB_MODE, NULL), 0);
+	ck_assert_int_eq(
+	    link_open(&rig.near, "xdp", "near", &rig.filter, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
+	ck_assert_int_eq(
+	    link_open(&rig.near, NULL, "near", &rig.filter, &e), 0);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
+	ck_assert_int_eq(
+	    bpf_xdp_detach((int)near, XDP_FLAGS_SKB_MODE, NULL), 0);
+	close(fd);
+}
+END_TEST
+
 START_TEST(without_the_drivers_help_only_when_asked)
 {
 	unsigned char f[100];
@@ -361,6 +435,9 @@ main(void)
 	tcase_add_test(t, larger_mtus);
 	tcase_add_test(t, an_mtu_that_grows_is_too_late);
 	tcase_add_test(t, interfaces_with_addresses_keep_their_arp);
+	tcase_add_test(t, an_address_with_a_name_of_its_own_is_one);
+	tcase_add_test(t, interfaces_above_keep_their_arp);
+	tcase_add_test(t, a_generic_program_is_another_one);
 	tcase_add_test(t, without_the_drivers_help_only_when_asked);
 	tcase_add_test(t, one_program_on_an_interface);
 	tcase_add_test(t, the_program_goes_with_the_process);

@@ -1,0 +1,172 @@
+/* link_xdp_host.c: what this machine itself has of an interface. Frames that are
+ * taken by XDP never reach its own stack, while packet sockets see copies: without
+ * ARP its own addresses would be lost. */
+#include "config.h"
+
+#include <ifaddrs.h>
+#include <linux/if_link.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "dsr/link_xdp.h"
+
+/* Addresses of an interface may have names of their own, "eth0:1". */
+static bool
+is_name(const struct link *l, const char *name)
+{
+	size_t n = strlen(l->name);
+
+	return strncmp(name, l->name, n) == 0 &&
+	    (name[n] == '\0' || name[n] == ':');
+}
+
+/* An address that every interface has by itself does not count. */
+static bool
+has_address(const struct link *l)
+{
+	struct ifaddrs *all;
+	bool found = false;
+
+	if (getifaddrs(&all) != 0)
+		return false;
+	for (struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
+		const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
+
+		if (in6 == NULL || !is_name(l, i->ifa_name))
+			continue;
+		if (in6->sin6_family == AF_INET ||
+		    (in6->sin6_family == AF_INET6 &&
+			!IN6_IS_ADDR_LINKLOCAL(&in6->sin6_addr)))
+			found = true;
+	}
+	freeifaddrs(all);
+	return found;
+}
+
+/* ---- interfaces above ---- */
+
+/* What rtnetlink(7) tells of an interface. */
+struct told {
+	int index, below, master;
+	bool elsewhere; /* `below` is another namespace's number */
+	bool cable;	/* `below` is its other end */
+};
+
+static bool
+is_cable(struct rtattr *info)
+{
+	int left = (int)RTA_PAYLOAD(info);
+
+	for (struct rtattr *a = RTA_DATA(info); RTA_OK(a, left);
+	     a = RTA_NEXT(a, left))
+		if (a->rta_type == IFLA_INFO_KIND)
+			return RTA_PAYLOAD(a) >= 4 &&
+			    memcmp(RTA_DATA(a), "veth", 4) == 0;
+	return false;
+}
+
+static void
+read_told(struct told *t, struct nlmsghdr *m)
+{
+	struct ifinfomsg *head = NLMSG_DATA(m);
+	int left = (int)IFLA_PAYLOAD(m);
+
+	memset(t, 0, sizeof(*t));
+	t->index = head->ifi_index;
+	for (struct rtattr *a = IFLA_RTA(head); RTA_OK(a, left);
+	     a = RTA_NEXT(a, left)) {
+		switch (a->rta_type & NLA_TYPE_MASK) {
+		case IFLA_LINK:
+			memcpy(&t->below, RTA_DATA(a), sizeof(t->below));
+			break;
+		case IFLA_MASTER:
+			memcpy(&t->master, RTA_DATA(a), sizeof(t->master));
+			break;
+		case IFLA_LINK_NETNSID:
+			t->elsewhere = true;
+			break;
+		case IFLA_LINKINFO:
+			t->cable = is_cable(a);
+			break;
+		}
+	}
+}
+
+/* A bridge or the like that it is part of, or what is made out of it: VLANs,
+ * machines' own interfaces. */
+static bool
+is_above(const struct link *l, const struct told *t)
+{
+	if (t->index == l->ifindex)
+		return t->master != 0;
+	return t->below == l->ifindex && !t->elsewhere && !t->cable;
+}
+
+/* Looks through one answer; false: there are more. */
+static bool
+look_through(const struct link *l, void *bytes, size_t n, bool *found)
+{
+	struct nlmsghdr *m = bytes;
+	struct told t;
+
+	for (; NLMSG_OK(m, n); m = NLMSG_NEXT(m, n)) {
+		if (m->nlmsg_type != RTM_NEWLINK)
+			return true;
+		read_told(&t, m);
+		*found = *found || is_above(l, &t);
+	}
+	return false;
+}
+
+static bool
+has_others_above(const struct link *l)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg link;
+	} q = { .head = { .nlmsg_len = sizeof(q),
+		    .nlmsg_type = RTM_GETLINK,
+		    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
+	union {
+		struct nlmsghdr head;
+		char bytes[32768];
+	} a;
+	bool found = false;
+	ssize_t n;
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+
+	if (fd < 0)
+		return false;
+	if (send(fd, &q, sizeof(q), 0) == (ssize_t)sizeof(q))
+		do
+			n = recv(fd, &a, sizeof(a), 0);
+		while (n > 0 && !look_through(l, &a, (size_t)n, &found));
+	close(fd);
+	return found;
+}
+
+int
+xdp_check_host(const struct link *l, struct error *e)
+{
+	const char *what;
+
+	if (has_address(l))
+		what = "has addresses of its own";
+	else if (has_others_above(l))
+		what = "is part of others";
+	else
+		return 0;
+	if (!l->asked)
+		return error_set(e,
+		    "interface %s %s, from which XDP would take ARP", l->name,
+		    what);
+	log_warn("XDP takes all ARP and NDP of an interface that %s "
+		 "interface=%s",
+	    what, l->name);
+	return 0;
+}
