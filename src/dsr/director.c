@@ -9,8 +9,6 @@
 #include "base/log.h"
 #include "dsr/director_private.h"
 
-/* Frames in a batch, and batches before others get a turn. */
-enum { ROUNDS = 16 };
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, EXPIRE = 1000, FRAGMENTS = 4096 };
 
@@ -250,7 +248,8 @@ on_ready(struct watch *w, unsigned ready)
 {
 	struct director *d = container_of(w, struct director, watch);
 	struct link_frame list[DIRECTOR_BATCH];
-	int n, round = 0;
+	struct pace pace = { 0 };
+	int n;
 
 	(void)ready;
 	do {
@@ -258,7 +257,7 @@ on_ready(struct watch *w, unsigned ready)
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
 		link_release(&d->link);
-	} while (director_goes_on(d, n) && ++round < ROUNDS);
+	} while (director_goes_on(d, &pace, n));
 	if (n >= 0 || errno == EAGAIN || errno == EINTR)
 		return;
 	log_error("link lost interface=%s error=\"%s\"", d->link.name,

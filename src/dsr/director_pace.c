@@ -4,7 +4,7 @@
  * fast that many wait each time, looking again at once would find few: waking up,
  * sending, and the caches that two cores fetch from each other would cost more
  * than the frames. So it pauses for as long as network cards do between
- * interrupts. */
+ * interrupts, some times in a turn: clients of other services wait, too. */
 #include "config.h"
 
 #include <time.h>
@@ -14,8 +14,8 @@
 
 #include "dsr/director_private.h"
 
-/* More than this in a pause are 300,000 a second. */
-enum { MANY = 16, PAUSE_NS = 50000, EXACT_NS = 1000 };
+/* Longer, and a pause would be, too. */
+enum { EXACT_NS = 1000 };
 
 void
 director_open_pace(struct director *d)
@@ -35,13 +35,20 @@ director_open_pace(struct director *d)
 }
 
 bool
-director_goes_on(const struct director *d, int n)
+director_goes_on(const struct director *d, struct pace *p, int n)
 {
-	static const struct timespec pause = { .tv_nsec = PAUSE_NS };
+	static const struct timespec pause = { .tv_nsec = PACE_PAUSE_NS };
 
-	if (n == DIRECTOR_BATCH)
+	switch (pace_after(p, n, DIRECTOR_BATCH, d->pauses)) {
+	case PACE_ENOUGH:
+		return false;
+	case PACE_AGAIN:
 		return true;
-	if (n >= MANY && d->pauses)
+	case PACE_PAUSE:
 		(void)nanosleep(&pause, NULL);
-	return n > 0 && link_has_more(&d->link);
+		break;
+	case PACE_IF_ANY:
+		break;
+	}
+	return link_has_more(&d->link);
 }

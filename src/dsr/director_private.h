@@ -11,6 +11,7 @@
 #include "dsr/held.h"
 #include "dsr/link.h"
 #include "dsr/neighbor.h"
+#include "dsr/pace.h"
 #include "dsr/path_mtu.h"
 
 enum { DIRECTOR_BATCH = 64 };
@@ -101,9 +102,9 @@ bool director_send(struct director *d, const struct server *s,
 /* ---- director_pace.c ---- */
 
 void director_open_pace(struct director *d);
-/* Whether to look for frames once more before anything else, when there were n;
- * may sleep for 50 us. */
-bool director_goes_on(const struct director *d, int n);
+/* Whether to look for frames once more before anything else, when there were n
+ * at the last look of this turn; may sleep for 50 us. */
+bool director_goes_on(const struct director *d, struct pace *p, int n);
 
 /* ---- director_places.c ---- */
 

@@ -171,9 +171,9 @@ judge_mode(const struct look *l)
 		inspect_mend(&l->ear, &f, "ethtool -K %s gro off", l->name);
 	}
 	if ((l->m->offloads & INSPECT_RXVLAN) && strcmp(kind, "xdp") == 0) {
-		inspect_say(&f, INSPECT_WARNING,
-		    "%s takes tags out of frames before XDP sees them: on a "
-		    "tagged segment nothing works",
+		inspect_say(&f, INSPECT_NOTE,
+		    "XDP needs tags in frames, so removal of VLAN tags of %s "
+		    "is switched off while pen runs",
 		    l->name);
 		inspect_mend(&l->ear, &f, "ethtool -K %s rxvlan off", l->name);
 	}

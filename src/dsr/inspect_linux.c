@@ -35,6 +35,18 @@ asks(int fd, const char *name, unsigned command, unsigned *value)
 	return true;
 }
 
+static bool
+is_veth(int fd, const char *name)
+{
+	struct ethtool_drvinfo d = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq r;
+
+	memset(&r, 0, sizeof(r));
+	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+	r.ifr_data = (void *)&d;
+	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
+}
+
 static void
 look_offloads(struct inspect_machine *m, int fd, const char *name)
 {
@@ -53,6 +65,8 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 		if (asks(fd, name, row[i].command, &value) &&
 		    (value & row[i].mask) != 0)
 			m->offloads |= row[i].offload;
+	if (is_veth(fd, name))
+		m->offloads &= ~(unsigned)INSPECT_RXVLAN;
 }
 
 static void

@@ -158,7 +158,7 @@ START_TEST(modes_of_an_interface)
 	expect(INSPECT_WARNING, false, "generic receive offload of eth0",
 	    "ethtool -K eth0 gro off");
 	w.link = "xdp";
-	expect(INSPECT_WARNING, false, "eth0 takes tags out",
+	expect(INSPECT_NOTE, false, "XDP needs tags in frames",
 	    "ethtool -K eth0 rxvlan off");
 }
 END_TEST
