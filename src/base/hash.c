@@ -67,7 +67,7 @@ sip_round(uint64_t v[4])
 
 /* Eight bytes, least significant first, whatever the machine; compilers make one
  * load of it where that is the machine's own order. */
-static uint64_t
+static inline uint64_t
 load8(const uint8_t *b)
 {
 	return (uint64_t)b[0] | (uint64_t)b[1] << 8 | (uint64_t)b[2] << 16 |
@@ -75,12 +75,17 @@ load8(const uint8_t *b)
 	    (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
 }
 
-/* The same of fewer. */
-static uint64_t
-load(const uint8_t *bytes, size_t n)
+/* The same of fewer, the last ones of a key of that length: what is before them
+ * is there, mostly, and falls off. */
+static inline uint64_t
+load(const uint8_t *bytes, size_t n, size_t length)
 {
 	uint64_t x = 0;
 
+	if (n == 0)
+		return 0;
+	if (length >= 8)
+		return load8(bytes + n - 8) >> (64 - 8 * n);
 	while (n-- > 0)
 		x = x << 8 | bytes[n];
 	return x;
@@ -97,6 +102,7 @@ hash_keyed(const struct hash_key *key, const void *data, size_t len)
 		key->k1 ^ UINT64_C(0x7465646279746573),
 	};
 	uint64_t last = (uint64_t)len << 56, word;
+	size_t all = len;
 	int i;
 
 	for (; len >= 8; at += 8, len -= 8) {
@@ -106,7 +112,7 @@ hash_keyed(const struct hash_key *key, const void *data, size_t len)
 		sip_round(v);
 		v[0] ^= word;
 	}
-	last |= load(at, len);
+	last |= load(at, len, all);
 	v[3] ^= last;
 	sip_round(v);
 	sip_round(v);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <netinet/in.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,7 +48,16 @@ dsr_key_make(struct dsr_key *key, const struct peer *client,
 uint64_t
 dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key)
 {
-	return table_hash(&fs->table, key, sizeof(*key));
+	uint8_t part[14];
+
+	if (key->family != AF_INET)
+		return table_hash(&fs->table, key, sizeof(*key));
+	/* what is the same of all IPv4 is left out: half of the work */
+	memcpy(part, key->client + 12, 4);
+	memcpy(part + 4, key->vip + 12, 4);
+	memcpy(part + 8,
+	    (const uint8_t *)key + offsetof(struct dsr_key, client_port), 6);
+	return table_hash(&fs->table, part, sizeof(part));
 }
 
 void
