@@ -27,6 +27,7 @@
 #include "dsr/offload.h"
 
 enum { NOWHERE = UINT32_MAX };
+enum { LOOKS = 16 }; /* from one at the machine to the next */
 
 /* ---- places ---- */
 
@@ -144,6 +145,7 @@ trouble(struct link *l)
 		heard = true;
 	if (!heard)
 		return 0;
+	x->changed = true;
 	interface_look(l, x->wants.fd);
 	if (interface_may_send(l, x->wants.fd) == 0)
 		return 0;
@@ -352,6 +354,8 @@ xdp_look(struct link *l)
 			 "lost until a new start interface=%s",
 		    longest(x), l->name);
 	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
+	if (++x->looks % LOOKS == 0)
+		xdp_look_at_host(l);
 	kick(l);
 	feed(x);
 }

@@ -59,8 +59,12 @@ struct xdp_rings {
 	 * has left wakes nobody. Its done ring is the first queue's. */
 	struct xsk_socket *out;
 	struct xsk_ring_prod ring;
-	bool outgrown; /* frames of the MTU do not fit into a place */
-	bool copies;   /* the kernel sends only when told to */
+	bool outgrown;	/* frames of the MTU do not fit into a place */
+	bool overflown; /* there are queues that are not heard */
+	bool needed;	/* this machine itself needs ARP */
+	bool changed;	/* some interface has, or an address: who needs what? */
+	unsigned looks; /* link_look() */
+	bool copies;	/* the kernel sends only when told to */
 };
 
 /* ---- link_xdp_open.c ---- */
@@ -75,6 +79,10 @@ void xdp_close(struct link *l);
  * address there, on no interface above it. Returns 0, or -1 with a sentence; with
  * a line in the log instead when this very kind is asked for. */
 int xdp_check_host(const struct link *l, struct error *e);
+/* Receive queues of the interface, one at least. */
+unsigned xdp_count_queues(const struct link *l);
+/* Both again, later: a line in the log says what is worse than it was. */
+void xdp_look_at_host(const struct link *l);
 
 /* ---- link_xdp_maps.c ---- */
 

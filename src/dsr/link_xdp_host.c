@@ -1,14 +1,19 @@
 /* link_xdp_host.c: what this machine itself has of an interface. Frames that are
  * taken by XDP never reach its own stack, while packet sockets see copies: without
- * ARP its own addresses would be lost. */
+ * ARP its own addresses would be lost. And how many queues there are: frames of one
+ * without a socket are the kernel's. */
 #include "config.h"
 
 #include <ifaddrs.h>
+#include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -150,23 +155,78 @@ has_others_above(const struct link *l)
 	return found;
 }
 
-int
-xdp_check_host(const struct link *l, struct error *e)
+/* What needs the interface's ARP, in a sentence; NULL: nothing does. */
+static const char *
+needs(const struct link *l)
 {
-	const char *what;
-
 	if (has_address(l))
-		what = "has addresses of its own";
-	else if (has_others_above(l))
-		what = "is part of others";
-	else
-		return 0;
-	if (!l->asked)
-		return error_set(e,
-		    "interface %s %s, from which XDP would take ARP", l->name,
-		    what);
+		return "has addresses of its own";
+	return has_others_above(l) ? "is part of others" : NULL;
+}
+
+static void
+warn(const struct link *l, const char *what)
+{
 	log_warn("XDP takes all ARP and NDP of an interface that %s "
 		 "interface=%s",
 	    what, l->name);
+}
+
+int
+xdp_check_host(const struct link *l, struct error *e)
+{
+	struct xdp_rings *x = l->inside;
+	const char *what = needs(l);
+
+	if (what != NULL && !l->asked)
+		return error_set(e,
+		    "interface %s %s, from which XDP would take ARP", l->name,
+		    what);
+	x->needed = what != NULL;
+	if (x->needed)
+		warn(l, what);
 	return 0;
+}
+
+/* ---- queues ---- */
+
+unsigned
+xdp_count_queues(const struct link *l)
+{
+	const struct xdp_rings *x = l->inside;
+	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
+	struct ifreq r;
+	unsigned n;
+
+	memset(&r, 0, sizeof(r));
+	memcpy(r.ifr_name, l->name, sizeof(r.ifr_name));
+	r.ifr_data = (void *)&c;
+	if (ioctl(x->wants.fd, SIOCETHTOOL, &r) != 0)
+		return 1;
+	n = c.rx_count + c.combined_count;
+	return n > 0 ? n : 1;
+}
+
+/* ---- later ---- */
+
+void
+xdp_look_at_host(const struct link *l)
+{
+	struct xdp_rings *x = l->inside;
+	unsigned queues = xdp_count_queues(l);
+	const char *what;
+
+	if (queues > x->queues && !x->overflown)
+		log_warn("there are more receive queues now, frames of new "
+			 "ones are lost until a new start interface=%s "
+			 "queues=%u heard=%u",
+		    l->name, queues, x->queues);
+	x->overflown = queues > x->queues;
+	if (!x->changed)
+		return;
+	x->changed = false;
+	what = needs(l);
+	if (what != NULL && !x->needed)
+		warn(l, what);
+	x->needed = what != NULL;
 }

@@ -45,22 +45,6 @@ failed(const struct link *l, const char *what, int error, struct error *e)
 
 /* ---- the interface ---- */
 
-static unsigned
-count_queues(const struct link *l, int fd)
-{
-	struct ethtool_channels c = { .cmd = ETHTOOL_GCHANNELS };
-	struct ifreq r;
-	unsigned n;
-
-	memset(&r, 0, sizeof(r));
-	memcpy(r.ifr_name, l->name, sizeof(r.ifr_name));
-	r.ifr_data = (void *)&c;
-	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
-		return 1;
-	n = c.rx_count + c.combined_count;
-	return n > 0 ? n : 1;
-}
-
 /* What comes out of these cables is what left the other end's kernel, with the tag
  * still beside it. */
 static bool
@@ -83,7 +67,7 @@ check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 		    "interface %s: an MTU of %u is too large for XDP", l->name,
 		    l->mtu);
 	x->tags_apart = is_veth(l, x->wants.fd);
-	x->queues = count_queues(l, x->wants.fd);
+	x->queues = xdp_count_queues(l);
 	if (x->queues > XDP_QUEUES)
 		return error_set(e,
 		    "interface %s has %u receive queues, XDP takes %d; "
@@ -96,7 +80,8 @@ static int
 open_news(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	struct sockaddr_nl at = { .nl_family = AF_NETLINK,
-		.nl_groups = RTMGRP_LINK };
+		.nl_groups =
+		    RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
 
 	x->news = socket(
 	    AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
@@ -282,7 +267,7 @@ open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 		return -1;
 	libbpf_set_print(quiet);
 	libxdp_set_print(quiet_xdp);
-	return open_memory(l, x, e);
+	return 0;
 }
 
 /* What drivers do for the kernel's stack would change frames. Not before a program
@@ -303,7 +288,7 @@ switch_off_features(struct link *l, struct xdp_rings *x)
 static int
 open_outside(struct link *l, struct xdp_rings *x, struct error *e)
 {
-	if (xdp_attach(l, e) != 0)
+	if (open_memory(l, x, e) != 0 || xdp_attach(l, e) != 0)
 		return -1;
 	switch_off_features(l, x);
 	return open_sockets(l, x, e);

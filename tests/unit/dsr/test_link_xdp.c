@@ -318,6 +318,54 @@ START_TEST(interfaces_above_keep_their_arp)
 }
 END_TEST
 
+/* What the log says while the link looks some times; lives until the next one. */
+static const char *
+log_of_looks(void)
+{
+	static char said[4096];
+	FILE *f = tmpfile();
+	int was = dup(STDERR_FILENO);
+	size_t n;
+
+	ck_assert_ptr_nonnull(f);
+	(void)link_receive(&rig.near, rig.list, LINKRIG_BATCH);
+	link_release(&rig.near);
+	fflush(stderr);
+	dup2(fileno(f), STDERR_FILENO);
+	for (unsigned i = 0; i < 40; i++)
+		link_look(&rig.near);
+	fflush(stderr);
+	dup2(was, STDERR_FILENO);
+	close(was);
+	rewind(f);
+	n = fread(said, 1, sizeof(said) - 1, f);
+	said[n] = '\0';
+	fclose(f);
+	return said;
+}
+
+START_TEST(what_the_machine_gets_later_is_told_once)
+{
+	const char *said;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_str_eq(log_of_looks(), "");
+	veth_ip("addr add 10.1.1.1/24 dev near");
+	said = log_of_looks();
+	ck_assert_msg(
+	    strstr(said, "has addresses of its own") != NULL, "%s", said);
+	ck_assert_ptr_eq(strchr(said, '\n'), strrchr(said, '\n'));
+	ck_assert_str_eq(log_of_looks(), "");
+	set_queues("near", 2, 1);
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	said = log_of_looks();
+	ck_assert_msg(strstr(said, "more receive queues") != NULL, "%s", said);
+	ck_assert_str_eq(log_of_looks(), "");
+}
+END_TEST
+
 /* The kernel has another word for it. */
 START_TEST(a_generic_program_is_another_one)
 {
@@ -437,6 +485,7 @@ main(void)
 	tcase_add_test(t, interfaces_with_addresses_keep_their_arp);
 	tcase_add_test(t, an_address_with_a_name_of_its_own_is_one);
 	tcase_add_test(t, interfaces_above_keep_their_arp);
+	tcase_add_test(t, what_the_machine_gets_later_is_told_once);
 	tcase_add_test(t, a_generic_program_is_another_one);
 	tcase_add_test(t, without_the_drivers_help_only_when_asked);
 	tcase_add_test(t, one_program_on_an_interface);
