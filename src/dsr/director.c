@@ -10,7 +10,7 @@
 #include "dsr/director_private.h"
 
 /* What time does: how often, and flows that end at once. */
-enum { TICK_MS = 250, EXPIRE = 1000, FRAGMENTS = 4096 };
+enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
 
 /* ---- out ---- */
 
@@ -249,20 +249,25 @@ on_ready(struct watch *w, unsigned ready)
 	struct director *d = container_of(w, struct director, watch);
 	struct link_frame list[DIRECTOR_BATCH];
 	struct pace pace = { 0 };
-	int n;
+	int n, error = 0;
 
 	(void)ready;
 	do {
 		n = link_receive(&d->link, list, DIRECTOR_BATCH);
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
+		else if (n < 0)
+			error = errno;
 		link_release(&d->link);
 	} while (director_goes_on(d, &pace, n));
-	if (n >= 0 || errno == EAGAIN || errno == EINTR)
+	/* once: a tick that is put off each time would never come */
+	if (d->link.waits && !d->soon)
+		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
+	if (n >= 0 || error == EAGAIN || error == EINTR)
 		return;
 	log_error("link lost interface=%s error=\"%s\"", d->link.name,
-	    strerror(errno));
-	if (errno == ENODEV)
+	    strerror(error));
+	if (error == ENODEV)
 		watch_stop(d->loop, &d->watch);
 }
 
@@ -279,7 +284,8 @@ on_tick(struct timer *t)
 	director_tick_probes(d);
 	link_look(&d->link);
 	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
-	(void)timer_start(d->loop, t, more ? 1 : TICK_MS);
+	d->soon = more || d->link.waits;
+	(void)timer_start(d->loop, t, d->soon ? SOON_MS : TICK_MS);
 }
 
 /* ---- life ---- */

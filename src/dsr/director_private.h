@@ -73,6 +73,7 @@ struct director {
 	struct link_frame out[2 * DIRECTOR_BATCH];
 	unsigned out_n;
 	bool pauses; /* this system can, for a short time */
+	bool soon;   /* the next tick comes in a moment */
 };
 
 /* A frame of a batch, and what is looked up for it. */

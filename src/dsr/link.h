@@ -88,6 +88,8 @@ struct link {
 	unsigned mtu; /* of IP packets; as of link_look() */
 	int ifindex;
 	bool up;    /* has a carrier and may send */
+	bool waits; /* frames were taken that the interface has no room for as
+		     * yet: link_look() soon, or the next ones, make them go */
 	bool asked; /* this very kind is wanted: while it is opened */
 	char name[16];
 	const char *mode; /* of a kind that has some; else NULL */

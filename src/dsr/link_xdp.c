@@ -198,7 +198,7 @@ waiting(const struct xdp_rings *x)
 }
 
 static void
-kick(struct link *l)
+push(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
 	unsigned left = waiting(x), before;
@@ -220,6 +220,16 @@ kick(struct link *l)
 			return;
 		}
 	}
+}
+
+/* A driver without room says nothing when there is some. */
+static void
+kick(struct link *l)
+{
+	const struct xdp_rings *x = l->inside;
+
+	push(l);
+	l->waits = x->copies && l->up && waiting(x) > 0;
 }
 
 /* What fits into a place, should the MTU have grown since they were made. */

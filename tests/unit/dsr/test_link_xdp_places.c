@@ -382,6 +382,27 @@ START_TEST(a_full_queue_does_not_keep_others_waiting)
 }
 END_TEST
 
+/* The interface took none of them and will not say when it can. */
+START_TEST(frames_that_wait_are_told_of)
+{
+	struct link_frame own_frame = { .bytes = own[0], .length = 60 };
+
+	up();
+	x.copies = true;
+	memset(own, 0, sizeof(own));
+	expected[0] = expected[1] = 0;
+	ck_assert_int_eq(link_send(&l, &own_frame, 1), 1);
+	ck_assert(l.waits);
+	out.flags = XDP_RING_NEED_WAKEUP;
+	ck_assert_int_eq(link_send(&l, &own_frame, 1), 1);
+	ck_assert(l.waits);
+	while (goes())
+		;
+	ck_assert_int_eq(link_send(&l, NULL, 0), 0);
+	ck_assert(!l.waits);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -390,5 +411,6 @@ main(void)
 	SUITE_ADD(s, no_place_is_lost_or_in_two_hands, 60);
 	SUITE_ADD(s, a_queue_without_places_gets_some_again, 10);
 	SUITE_ADD(s, a_full_queue_does_not_keep_others_waiting, 10);
+	SUITE_ADD(s, frames_that_wait_are_told_of, 10);
 	return suite_main(s);
 }
