@@ -207,19 +207,22 @@ set_feature(
 	return ioctl(fd, SIOCETHTOOL, &r);
 }
 
-void
+bool
 interface_switch_off(struct link *l, struct interface_wants *w,
     uint32_t feature, const char *name)
 {
 	bool changed;
 
-	if (set_feature(l, w->fd, feature, false, &changed) != 0)
+	if (set_feature(l, w->fd, feature, false, &changed) != 0) {
 		log_warn("%s cannot be switched off: %s interface=%s", name,
 		    strerror(errno), l->name);
-	else if (changed) {
+		return false;
+	}
+	if (changed) {
 		log_info("%s switched off interface=%s", name, l->name);
 		w->features |= feature;
 	}
+	return true;
 }
 
 void

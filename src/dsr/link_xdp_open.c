@@ -273,15 +273,18 @@ open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 /* What drivers do for the kernel's stack would change frames. Not before a program
  * is attached: many a driver takes none, and cards lose their carrier for seconds
  * when such a thing is switched. */
-static void
-switch_off_features(struct link *l, struct xdp_rings *x)
+static int
+switch_off_features(struct link *l, struct xdp_rings *x, struct error *e)
 {
-	interface_switch_off(
+	(void)interface_switch_off(
 	    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
 	/* a tag that is not in the frame is lost */
-	if (!x->tags_apart)
-		interface_switch_off(
-		    l, &x->wants, ETH_FLAG_RXVLAN, "removal of VLAN tags");
+	if (x->tags_apart ||
+	    interface_switch_off(
+		l, &x->wants, ETH_FLAG_RXVLAN, "removal of VLAN tags") ||
+	    l->asked)
+		return 0;
+	return error_set(e, "interface %s keeps VLAN tags from XDP", l->name);
 }
 
 /* A driver may know no memory of ours before a program is attached. */
@@ -290,8 +293,7 @@ open_outside(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	if (open_memory(l, x, e) != 0 || xdp_attach(l, e) != 0)
 		return -1;
-	switch_off_features(l, x);
-	return open_sockets(l, x, e);
+	return switch_off_features(l, x, e) != 0 ? -1 : open_sockets(l, x, e);
 }
 
 int
