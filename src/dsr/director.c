@@ -31,8 +31,8 @@ director_flush(struct director *d)
 }
 
 bool
-director_forward(struct director *d, struct frame *f,
-    const struct link_frame *l, const struct server *s)
+director_pass(struct director *d, struct frame *f, const struct link_frame *l,
+    const struct server *s)
 {
 	struct mac to;
 
@@ -56,7 +56,7 @@ director_send(struct director *d, const struct server *s, unsigned char *bytes,
 	struct frame f;
 
 	frame_parse(&f, bytes, length);
-	if (!director_forward(d, &f, &l, s))
+	if (!director_pass(d, &f, &l, s))
 		return false;
 	director_flush(d);
 	return true;
@@ -83,7 +83,7 @@ send_to(struct director *d, struct frame *f, const struct link_frame *l,
 {
 	if (s == NULL)
 		d->stats.dropped_no_server++;
-	else if (!director_forward(d, f, l, s))
+	else if (!director_pass(d, f, l, s))
 		director_hold(d, f, l, s);
 }
 

@@ -27,7 +27,7 @@ goes_now(struct director *d, const struct held_frame *h)
 	struct frame f;
 
 	frame_parse(&f, h->frame.bytes, h->frame.length);
-	return s != NULL && director_forward(d, &f, &h->frame, s);
+	return s != NULL && director_pass(d, &f, &h->frame, s);
 }
 
 /* What goes is freed when the link has it: there are no more of them than a batch

@@ -88,7 +88,7 @@ struct arrival {
 /* Sends the frame to the server, the same but for its MACs, or its packet in a
  * tunnel, with the next director_flush(). Returns false when it is not known to
  * whom. */
-bool director_forward(struct director *d, struct frame *f,
+bool director_pass(struct director *d, struct frame *f,
     const struct link_frame *l, const struct server *s);
 void director_flush(struct director *d);
 /* Sends a frame that was made here; `arg` is the director. The bytes remain the

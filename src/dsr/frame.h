@@ -204,16 +204,9 @@ bool frame_read_tcp(const struct frame *f, struct segment *s);
 size_t frame_make_tcp(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *from,
     const struct peer *to, const struct segment *s);
-/* The question of a probe, with the usual segment size. */
-size_t frame_make_syn(unsigned char *out, size_t room,
-    const struct frame_head *head, const struct peer *from,
-    const struct peer *to, uint32_t seq);
 /* The answer to the SYN f with a window of zero: it accepts nothing, ever. 0
  * when f is no SYN. */
 size_t frame_make_synack(
     unsigned char *out, size_t room, const struct frame *f, uint32_t seq);
-/* The reset that ends the connection f belongs to (RFC 9293, 3.10.7.1); 0 when
- * f is no TCP segment, or a reset. */
-size_t frame_make_reset(unsigned char *out, size_t room, const struct frame *f);
 
 #endif

@@ -7,8 +7,6 @@
 #include "dsr/frame_private.h"
 
 enum { HOPS = 64, OPTION_MSS = 2, OPTION_SIZE = 4 };
-/* What fits into a packet of 1500 bytes. */
-enum { MSS_IP4 = 1460, MSS_IP6 = 1440 };
 enum { SAYS = FRAME_FIN | FRAME_SYN | FRAME_RST | FRAME_ACK };
 
 bool
@@ -67,18 +65,6 @@ frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
 }
 
 size_t
-frame_make_syn(unsigned char *out, size_t room, const struct frame_head *head,
-    const struct peer *from, const struct peer *to, uint32_t seq)
-{
-	struct segment s = { .seq = seq,
-		.window = UINT16_MAX,
-		.mss = from->family == AF_INET ? MSS_IP4 : MSS_IP6,
-		.flags = FRAME_SYN };
-
-	return frame_make_tcp(out, room, head, from, to, &s);
-}
-
-size_t
 frame_make_synack(
     unsigned char *out, size_t room, const struct frame *f, uint32_t seq)
 {
@@ -90,29 +76,5 @@ frame_make_synack(
 		return 0;
 	head = frame_answer_head(f);
 	s.ack = syn.seq + 1;
-	return frame_make_tcp(out, room, &head, &f->to, &f->from, &s);
-}
-
-size_t
-frame_make_reset(unsigned char *out, size_t room, const struct frame *f)
-{
-	struct frame_head head;
-	struct segment s = { .flags = FRAME_RST }, theirs;
-	size_t data;
-
-	if (!frame_read_tcp(f, &theirs) || f->first_fragment ||
-	    (theirs.flags & FRAME_RST) != 0)
-		return 0;
-	head = frame_answer_head(f);
-	if ((theirs.flags & FRAME_ACK) != 0) {
-		s.seq = theirs.ack;
-	} else {
-		data = f->net + f->packet - f->transport -
-		    (size_t)(f->bytes[f->transport + 12] >> 4) * 4;
-		s.ack = (uint32_t)(theirs.seq + data +
-		    ((theirs.flags & FRAME_SYN) != 0) +
-		    ((theirs.flags & FRAME_FIN) != 0));
-		s.flags |= FRAME_ACK;
-	}
 	return frame_make_tcp(out, room, &head, &f->to, &f->from, &s);
 }

@@ -49,7 +49,6 @@ send_segment(struct probes *p, const struct probe *q, const struct segment *s)
 	struct peer from = p->plan.own[to->family == AF_INET6];
 
 	from.port = q->port;
-	p->sent++;
 	return p->options.send(p->options.arg, q->server, &from, to, s);
 }
 

@@ -89,8 +89,6 @@ struct probed {
 };
 
 struct probes {
-	uint64_t sent; /* segments; readable */
-
 	/* Private. */
 	struct probes_options options;
 	struct probes_plan plan; /* its places are ours */
