@@ -387,9 +387,10 @@ START_TEST(load_without_a_failure)
 		    report_number(ab, "Requests per second:"));
 		if (keep)
 			break;
-		/* With -k others' requests may all be done while a connection
-		 * still shakes hands, and wrk connects once without a word. */
-		ck_assert_int_eq(counter("closed_tls_failed"), 0);
+		/* ab connects more often than it asks, and leaves in the middle
+		 * of those handshakes when it is done. */
+		ck_assert_int_le(counter("closed_tls_failed"),
+		    counter("accepted") - atol(n));
 	}
 	wrk = run_program(60000, "wrk", "-t", "1", "-c", "20", "-d", "2s",
 	    "--timeout", "20s", at, NULL);
