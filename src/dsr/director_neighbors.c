@@ -130,12 +130,10 @@ director_server_is_gone(struct director *d, const struct server *s)
 bool
 director_server_is_new(const struct director *d, const struct server *s)
 {
-	const struct neighbor *w = known_neighbor(d, s);
-	uint32_t at = director_number_of(s);
+	const struct target *t = director_known_target(d, s);
 
-	return at >= d->targets_n ||
-	    d->targets[at].generation != s->generation ||
-	    (w != NULL && w->state == NEIGHBOR_NEW);
+	return t == NULL || t->generation != s->generation ||
+	    (t->neighbor != NULL && t->neighbor->state == NEIGHBOR_NEW);
 }
 
 void

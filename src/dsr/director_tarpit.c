@@ -91,6 +91,7 @@ static int
 open_tarpit(struct director *d)
 {
 	struct tarpit_options o = { .mac = d->link.mac,
+		.ip4 = d->own[0],
 		.ip6 = neighbors_own6(&d->neighbors),
 		.is_wanted = is_wanted,
 		.send = director_send_own,
@@ -98,8 +99,6 @@ open_tarpit(struct director *d)
 
 	if (d->tarpit.traps != NULL)
 		return 0;
-	if (d->options.ip[0].len > 0)
-		peer_from_addr(&o.ip4, &d->options.ip[0]);
 	return tarpit_init(&d->tarpit, &o, loop_now(d->loop));
 }
 

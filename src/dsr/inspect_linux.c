@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "dsr/inspect_private.h"
+#include "dsr/link_interface.h"
 
 /* ---- the interface ---- */
 
@@ -33,18 +34,6 @@ asks(int fd, const char *name, unsigned command, unsigned *value)
 		return false;
 	*value = v.data;
 	return true;
-}
-
-static bool
-is_veth(int fd, const char *name)
-{
-	struct ethtool_drvinfo d = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq r;
-
-	memset(&r, 0, sizeof(r));
-	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
-	r.ifr_data = (void *)&d;
-	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
 }
 
 static void
@@ -65,7 +54,7 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 		if (asks(fd, name, row[i].command, &value) &&
 		    (value & row[i].mask) != 0)
 			m->offloads |= row[i].offload;
-	if (is_veth(fd, name))
+	if (interface_is_veth(name, fd))
 		m->offloads &= ~(unsigned)INSPECT_RXVLAN;
 }
 

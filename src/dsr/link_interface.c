@@ -18,10 +18,16 @@
 #include "dsr/link_interface.h"
 
 static void
-ask(const struct link *l, struct ifreq *r)
+ask_of(const char *name, struct ifreq *r)
 {
 	memset(r, 0, sizeof(*r));
-	memcpy(r->ifr_name, l->name, sizeof(r->ifr_name));
+	memcpy(r->ifr_name, name, strnlen(name, sizeof(r->ifr_name) - 1));
+}
+
+static void
+ask(const struct link *l, struct ifreq *r)
+{
+	ask_of(l->name, r);
 }
 
 void
@@ -69,6 +75,17 @@ interface_identify(struct link *l, int fd, struct error *e)
 	if (l->mtu == 0)
 		return error_set(e, "interface %s has no MTU", l->name);
 	return 0;
+}
+
+bool
+interface_is_veth(const char *name, int fd)
+{
+	struct ethtool_drvinfo d = { .cmd = ETHTOOL_GDRVINFO };
+	struct ifreq r;
+
+	ask_of(name, &r);
+	r.ifr_data = (void *)&d;
+	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
 }
 
 /* ---- groups and promiscuity ---- */

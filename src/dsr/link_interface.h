@@ -23,6 +23,10 @@ void interface_look(struct link *l, int fd);
  * ENETDOWN or ENODEV. */
 int interface_may_send(const struct link *l, int fd);
 
+/* Whether it is one end of a virtual cable: what comes out left the other end's
+ * kernel, with a tag still beside the frame. */
+bool interface_is_veth(const char *name, int fd);
+
 /* Wants the groups of IPv6 and the promiscuity that the filter needs; `attach`
  * (as link_set_filter()) puts the filter in force between what is new and what
  * is no longer wanted, so that nothing is missed. Returns 0, or -1 with a

@@ -45,20 +45,6 @@ failed(const struct link *l, const char *what, int error, struct error *e)
 
 /* ---- the interface ---- */
 
-/* What comes out of these cables is what left the other end's kernel, with the tag
- * still beside it. */
-static bool
-is_veth(const struct link *l, int fd)
-{
-	struct ethtool_drvinfo d = { .cmd = ETHTOOL_GDRVINFO };
-	struct ifreq r;
-
-	memset(&r, 0, sizeof(r));
-	memcpy(r.ifr_name, l->name, sizeof(r.ifr_name));
-	r.ifr_data = (void *)&d;
-	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
-}
-
 static int
 check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 {
@@ -66,7 +52,7 @@ check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 		return error_set(e,
 		    "interface %s: an MTU of %u is too large for XDP", l->name,
 		    l->mtu);
-	x->tags_apart = is_veth(l, x->wants.fd);
+	x->tags_apart = interface_is_veth(l->name, x->wants.fd);
 	x->queues = xdp_count_queues(l);
 	if (x->queues > XDP_QUEUES)
 		return error_set(e,

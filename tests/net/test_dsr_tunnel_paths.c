@@ -127,6 +127,8 @@ NARROW(least_gateway6, NETRIG_VIP6, FAR_GATEWAY, true, 1280)
 NARROW(least_route, NETRIG_VIP6, "-Ono dsr_gateway", false, 1280)
 NARROW(least_route6, NETRIG_VIP6, "-Ono dsr_gateway", true, 1280)
 
+static const struct netrig_options near_two = { .servers = 2 };
+
 /* ---- merged frames ---- */
 
 /* Packet sockets get them. */
@@ -214,7 +216,6 @@ END_TEST
  * knows none. */
 START_TEST(changes)
 {
-	static const struct netrig_options near_ones = { .servers = 2 };
 	static const char *const lines[] = { "dsr_forward mac",
 		"server all forward tunnel", "dsr_gateway 02:00:00:64:00:03",
 		"no dsr_gateway", "server all forward default",
@@ -223,7 +224,7 @@ START_TEST(changes)
 	unsigned i;
 	int near, far;
 
-	NEED_TUNNELS(&rig, &near_ones);
+	NEED_TUNNELS(&rig, &near_two);
 	dsrnet_open(&net, &rig, NETRIG_VIP4, SOCK_STREAM);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r",
 	    "-Odsr_forward tunnel", OWN, NETRIG_VIP4 ":0", netrig_server4(0),
@@ -274,8 +275,6 @@ expect_half_closed_to_go_on(const char *way)
 	close_all();
 }
 
-static const struct netrig_options near_two = { .servers = 2 };
-
 START_TEST(half_closed)
 {
 	NEED_TUNNELS(&rig, &near_two);
@@ -303,9 +302,7 @@ is_refused(const char *line, const char *why)
 /* Without rights there are no raw sockets; a gateway needs none. */
 START_TEST(refused)
 {
-	static const struct netrig_options near_ones = { .servers = 2 };
-
-	NEED_TUNNELS(&rig, &near_ones);
+	NEED_TUNNELS(&rig, &near_two);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", OWN,
 	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
 	ck_assert(

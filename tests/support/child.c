@@ -21,6 +21,31 @@
 #include "support/wait.h"
 
 static void
+die_with_the_test(void)
+{
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+}
+
+pid_t
+child_fork(void)
+{
+	pid_t parent = getpid(), pid;
+
+	fflush(NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		die_with_the_test();
+		/* it may be gone already */
+		if (getppid() != parent)
+			_exit(1);
+	}
+	return pid;
+}
+
+static void
 redirect(const char *path, int flags, int to)
 {
 	int fd = open(path, flags, 0644);
@@ -38,9 +63,7 @@ become(struct child *c, const char *const argv[], unsigned long files)
 	struct rlimit limit = { files, files };
 	int i, fd, max = (int)sysconf(_SC_OPEN_MAX);
 
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
+	die_with_the_test();
 	redirect("/dev/null", O_RDONLY, 0);
 	redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
 	redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);

@@ -22,6 +22,9 @@ void child_start(struct child *c, const char *const argv[]);
 /* The same with a limit on its descriptors, soft and hard; 0: as it is. */
 void child_start_limited(
     struct child *c, const char *const argv[], unsigned long files);
+/* fork(), for a child that is to die with the test; it must not return from where
+ * it is called. */
+pid_t child_fork(void);
 /* Has it ended? Fills in `status`. */
 bool child_has_ended(struct child *c);
 /* Waits for the end, at most `ms`; returns `status`. */

@@ -9,14 +9,13 @@
 #include <linux/if_tun.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/child.h"
 #include "support/decap.h"
 #include "support/nginx.h"
 #include "support/suite.h"
@@ -89,7 +88,6 @@ const char *
 decap_start(const struct netrig *r, enum netrig_place where)
 {
 	struct pollfd list[SOCKETS];
-	pid_t parent = getpid(), pid;
 	int tun, i;
 
 	netrig_enter(r, where);
@@ -100,13 +98,8 @@ decap_start(const struct netrig *r, enum netrig_place where)
 	if (tun < 0)
 		return text("no TUN device: %s", strerror(errno));
 	netrig_ip(r, where, "link set tun0 up\n");
-	fflush(NULL);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent)
-			run(tun, list);
+	if (child_fork() == 0) {
+		run(tun, list);
 		_exit(1);
 	}
 	close(tun);

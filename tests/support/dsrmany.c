@@ -3,15 +3,14 @@
 
 #include <check.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/child.h"
 #include "support/dsrmany.h"
 #include "support/wait.h"
 
@@ -79,7 +78,6 @@ void
 dsrmany_serve(const struct netrig *r, unsigned i)
 {
 	static const char *const vips[] = { NETRIG_VIP4, NETRIG_VIP6 };
-	pid_t parent = getpid(), pid;
 	int fds[4], k;
 
 	allow_many_files();
@@ -87,13 +85,8 @@ dsrmany_serve(const struct netrig *r, unsigned i)
 		fds[k] = netrig_listen(r, NETRIG_SERVER + i,
 		    k < 2 ? SOCK_STREAM : SOCK_DGRAM, vips[k % 2],
 		    DSRMANY_PORT);
-	fflush(NULL);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent)
-			serve(fds, (char)('0' + i));
+	if (child_fork() == 0) {
+		serve(fds, (char)('0' + i));
 		_exit(1);
 	}
 	for (k = 0; k < 4; k++)

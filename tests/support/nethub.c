@@ -8,14 +8,13 @@
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/child.h"
 #include "support/nethub.h"
 #include "support/netrig.h"
 
@@ -165,19 +164,15 @@ pid_t
 nethub_start(const struct nethub_port *ports)
 {
 	static struct hub h;
-	pid_t parent = getpid(), pid;
+	pid_t pid;
 	unsigned i;
 
 	memset(&h, 0, sizeof(h));
 	while (ports->interface != NULL)
 		add_port(&h, ports++);
-	fflush(NULL);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
+	pid = child_fork();
 	if (pid == 0) {
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		if (getppid() == parent)
-			serve(&h);
+		serve(&h);
 		_exit(1);
 	}
 	for (i = 0; i < h.ports; i++)

@@ -7,28 +7,14 @@
 
 #include "dsr/inspect_private.h"
 #include "support/suite.h"
+#include "unit/dsr/findings.h"
 
-enum { FOUND = 32 };
-
-static struct inspect_finding found[FOUND];
-static unsigned found_n;
 static struct inspect_machine m;
 static struct inspect_wish w;
 static struct peer vip[2];
 static struct inspect_server server[2];
 static struct inspect_address address[4];
 static struct inspect_route route[2];
-
-static struct peer
-ip(const char *words)
-{
-	struct addr a;
-	struct peer p;
-
-	ck_assert_int_eq(addr_parse_ip(&a, words, 0), 0);
-	peer_from_addr(&p, &a);
-	return p;
-}
 
 /* All is well: one VIP of each family, two servers. */
 static void
@@ -51,14 +37,6 @@ setup(void)
 	w.vips = 2;
 	w.server = server;
 	w.servers = 2;
-}
-
-static void
-hear(void *arg, const struct inspect_finding *f)
-{
-	ck_assert_ptr_eq(arg, found);
-	ck_assert_uint_lt(found_n, FOUND);
-	found[found_n++] = *f;
 }
 
 /* How many findings there are. */

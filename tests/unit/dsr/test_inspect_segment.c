@@ -9,28 +9,16 @@
 
 #include "dsr/inspect.h"
 #include "support/suite.h"
+#include "unit/dsr/findings.h"
 
-enum { FOUND = 64, SERVERS = 20, VLAN = 7 };
+enum { SERVERS = 20, VLAN = 7 };
 
-static struct inspect_finding found[FOUND];
-static unsigned found_n;
 static struct inspect_segment s;
 static struct inspect_wish w;
 static struct peer vip[2];
 static struct inspect_server server[SERVERS];
 static const struct mac own = { { 2, 0, 0, 0, 0, 0xee } };
 static unsigned char bytes[FRAME_MADE_MAX];
-
-static struct peer
-ip(const char *words)
-{
-	struct addr a;
-	struct peer p;
-
-	ck_assert_int_eq(addr_parse_ip(&a, words, 0), 0);
-	peer_from_addr(&p, &a);
-	return p;
-}
 
 static struct mac
 mac(uint8_t last)
@@ -80,19 +68,11 @@ teardown(void)
 	inspect_segment_fini(&s);
 }
 
-static void
-note(void *arg, const struct inspect_finding *f)
-{
-	(void)arg;
-	ck_assert_uint_lt(found_n, FOUND);
-	found[found_n++] = *f;
-}
-
 static unsigned
 judge(void)
 {
 	found_n = 0;
-	inspect_judge_segment(&s, &w, note, NULL);
+	inspect_judge_segment(&s, &w, hear, found);
 	return found_n;
 }
 

@@ -166,21 +166,39 @@ heard(void)
 	return e;
 }
 
+/* A path that is narrower than the cable, as the kernel knows it. */
+static struct peer
+narrow(const char *ip)
+{
+	struct peer to = peer(ip);
+	struct route_way w;
+
+	ck_assert_int_eq(route_ask(&to, &w), 0);
+	ck_assert_uint_eq(w.mtu, 1400);
+	return to;
+}
+
+static void
+expect_news(const struct peer *to)
+{
+	struct route_error e = heard();
+
+	ck_assert_int_eq(e.error, EMSGSIZE);
+	ck_assert(peer_same_host(&e.to, to));
+}
+
 /* What does not fit is lost alone, and what was lost is told. */
 START_TEST(too_big)
 {
 	const char *why = up();
-	struct peer to = peer("10.10.0.5");
-	struct route_error e;
-	struct route_way w;
+	struct peer to;
 	const unsigned char *ip;
 	unsigned lost;
 	size_t n;
 
 	if (why != NULL)
 		SKIP(why);
-	ck_assert_int_eq(route_ask(&to, &w), 0);
-	ck_assert_uint_eq(w.mtu, 1400);
+	to = narrow("10.10.0.5");
 	lost = put("10.10.0.5", AF_INET, 0, false, 1380);
 	lost += put("10.10.0.5", AF_INET, 0, false, 1381);
 	lost += put("10.10.0.5", AF_INET, 0, false, 500);
@@ -190,9 +208,7 @@ START_TEST(too_big)
 	ck_assert_uint_eq(n, HEAD + 1400);
 	next(&n);
 	ck_assert_uint_eq(n, HEAD + 520);
-	e = heard();
-	ck_assert_int_eq(e.error, EMSGSIZE);
-	ck_assert(peer_same_host(&e.to, &to));
+	expect_news(&to);
 	/* what may be cut is */
 	lost = put("10.10.0.5", AF_INET, 0, true, 3000) + route_flush(route);
 	ck_assert_uint_eq(lost, 0);
@@ -205,25 +221,20 @@ END_TEST
 START_TEST(too_big6)
 {
 	const char *why = up();
-	struct peer to = peer("fd10::5");
-	struct route_error e;
-	struct route_way w;
+	struct peer to;
 	unsigned lost;
 	size_t n;
 
 	if (why != NULL)
 		SKIP(why);
-	ck_assert_int_eq(route_ask(&to, &w), 0);
-	ck_assert_uint_eq(w.mtu, 1400);
+	to = narrow("fd10::5");
 	lost = put("fd10::5", AF_INET6, 0, false, 1361);
 	lost += put("fd10::5", AF_INET6, 0, false, 1360);
 	lost += route_flush(route);
 	ck_assert_uint_eq(lost, 1);
 	next(&n);
 	ck_assert_uint_eq(n, HEAD + 1400);
-	e = heard();
-	ck_assert_int_eq(e.error, EMSGSIZE);
-	ck_assert(peer_same_host(&e.to, &to));
+	expect_news(&to);
 	/* in two, which are IPv6's own kind */
 	lost = put("fd10::5", AF_INET6, 0, true, 1400) + route_flush(route);
 	ck_assert_uint_eq(lost, 0);
