@@ -17,6 +17,10 @@
 #define MSG_NOSIGNAL 0
 #endif
 
+/* What a slot holds besides a descriptor. A slot is its thread's until that ends:
+ * the next connection may have the descriptor that a reset has just given back. */
+enum { SLOT_FREE = -1, SLOT_RESET = -2 };
+
 struct conn {
 	struct backend *b;
 	int fd, slot;
@@ -32,7 +36,7 @@ serve_one(void *arg)
 	pthread_mutex_lock(&c.b->lock);
 	if (c.b->fds[c.slot] >= 0)
 		close(c.fd);
-	c.b->fds[c.slot] = -1;
+	c.b->fds[c.slot] = SLOT_FREE;
 	pthread_mutex_unlock(&c.b->lock);
 	atomic_fetch_sub(&c.b->open, 1);
 	return NULL;
@@ -44,7 +48,7 @@ take_slot(struct backend *b, int fd)
 	int i;
 
 	pthread_mutex_lock(&b->lock);
-	for (i = 0; i < BACKEND_CONNS && b->fds[i] >= 0; i++)
+	for (i = 0; i < BACKEND_CONNS && b->fds[i] != SLOT_FREE; i++)
 		;
 	if (i < BACKEND_CONNS)
 		b->fds[i] = fd;
@@ -102,7 +106,7 @@ backend_start_at(struct backend *b, const struct spot *at, backend_fn *serve,
 	b->serve = serve;
 	b->arg = arg;
 	for (i = 0; i < BACKEND_CONNS; i++)
-		b->fds[i] = -1;
+		b->fds[i] = SLOT_FREE;
 	pthread_mutex_init(&b->lock, NULL);
 	if (at->port == 0 && at->text[0] != '@')
 		unlink(at->text);
@@ -207,7 +211,7 @@ backend_reset(struct backend *b, int fd)
 	pthread_mutex_lock(&b->lock);
 	for (i = 0; i < BACKEND_CONNS; i++)
 		if (b->fds[i] == fd)
-			b->fds[i] = -1;
+			b->fds[i] = SLOT_RESET;
 	pthread_mutex_unlock(&b->lock);
 	spot_reset(fd);
 }

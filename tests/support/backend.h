@@ -31,7 +31,7 @@ struct backend {
 	atomic_bool stopping;
 	pthread_t thread;
 	pthread_mutex_t lock;
-	int fds[BACKEND_CONNS]; /* under lock; -1: free */
+	int fds[BACKEND_CONNS]; /* under lock; -1: free, -2: reset */
 };
 
 /* Listens at a fresh place of that kind and serves until the stop. */
