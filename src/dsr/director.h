@@ -39,6 +39,7 @@ struct director_options {
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
 	bool announce;	/* VIPs, at the start */
 	bool udp_only;	/* else TCP and UDP */
+	bool fast;	/* flows go by the link's fast path, if it has one */
 	struct director_forward forward;
 };
 
@@ -117,6 +118,13 @@ const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
 const char *director_link(const struct director *d); /* its kind */
 const struct link_counters *director_link_counters(const struct director *d);
+/* What goes by the link's fast path, and is not among the frames above. */
+struct director_fast {
+	bool on;
+	uint32_t flows; /* of those that there are */
+	uint64_t frames, bytes;
+};
+void director_fast(const struct director *d, struct director_fast *f);
 /* Servers' and gateways', with neighbors_each(). */
 const struct neighbors *director_neighbors(const struct director *d);
 /* How that kind does it; NULL: there is one way only. */

@@ -67,6 +67,10 @@ struct director {
 	struct director_check check;
 	struct probes probes;
 	struct timer probing;
+	struct link_gate *gates; /* of the fast path: as they were set last */
+	uint32_t gates_n;
+	uint32_t ticket; /* of all gates, now */
+	uint32_t fast_flows;
 	struct director_stats stats;
 	/* Tunnels send when there is a batch, so that all frames of a batch that
 	 * are passed on have room behind it. */
@@ -153,6 +157,21 @@ bool director_keeps(struct director *d, const struct arrival *a);
 /* The server of what has no flow, or none that is remembered; or NULL. */
 struct server *director_choose(struct director *d, const struct peer *who);
 void director_open_flows(struct director *d);
+
+/* ---- director_fast.c ---- */
+
+/* Gates are as servers are now: to be called when any of that has changed. */
+void director_set_gates(struct director *d);
+/* Flows must be looked at again before the kernel passes them on: what is served has
+ * changed. */
+void director_renew_gates(struct director *d);
+/* A frame of that flow came up and is passed on. */
+void director_on_fast(struct director *d, struct dsr_flow *w,
+    const struct frame *f, const struct link_frame *l);
+/* A flow ends, or its next frames must be seen here: takes over what the kernel
+ * has counted. */
+void director_leave_fast(struct director *d, struct dsr_flow *w);
+void director_close_fast(struct director *d);
 
 /* ---- director_neighbors.c ---- */
 

@@ -41,6 +41,7 @@
 #include "base/addr.h"
 #include "base/table.h"
 #include "dsr/dsr_fragments.h"
+#include "dsr/dsr_key.h"
 
 enum dsr_state {
 	DSR_SYN,
@@ -62,13 +63,6 @@ struct dsr_timeouts {
 };
 /* What the kernel has: 60, 900, 120, 10, 300. */
 extern const struct dsr_timeouts dsr_timeouts_default;
-
-/* Who talks to which VIP; compared and hashed as bytes. */
-struct dsr_key {
-	uint8_t client[16], vip[16];
-	uint16_t client_port, vip_port;
-	uint8_t protocol, family;
-};
 
 struct dsr_flow {
 	struct table_link link; /* private */

@@ -21,6 +21,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "dsr/dsr_key.h"
 #include "dsr/mac.h"
 
 /* Laid out as struct virtio_net_hdr (OASIS Virtual I/O Device, 5.1.6), in host
@@ -48,6 +49,8 @@ struct link_frame {
 	unsigned char *bytes; /* Ethernet header first, without its checksum */
 	unsigned length;
 	struct link_offload offload;
+	bool summed_here; /* its sender is on this machine and had left the
+			   * checksum to a card: the link has done it */
 };
 
 /* All addresses of one family that begin like this one. */
@@ -65,6 +68,9 @@ struct link_filter {
 	/* Also what is for other machines' MACs: the interface is promiscuous
 	 * while the link is open. */
 	bool promiscuous;
+	/* How many flows the kernel may pass on by itself (the fast path); 0:
+	 * none. As of link_open(). */
+	uint32_t fast_flows;
 };
 
 struct link_counters {
@@ -75,6 +81,44 @@ struct link_counters {
 	uint64_t
 	    refused; /* the interface's queue was full, or a frame was none */
 	uint64_t too_long; /* for the MTU, so not sent */
+};
+
+struct link;
+
+/* Where the fast path has the frames of a server go. */
+struct link_gate {
+	struct mac to;
+	uint16_t longest; /* bytes of a frame; 0: closed */
+	uint32_t ticket;  /* flows that were given another one come up */
+};
+
+/* What became of a flow in the fast path. */
+struct link_carried {
+	uint64_t frames, bytes;
+	uint64_t idle_ms; /* since the last one, or since it was told of */
+};
+
+/* The fast path. A frame of a flow that it was told of goes to the flow's gate, with
+ * the gate's MAC and the link's, and does not come up; it comes up as ever while
+ * the gate is closed, or has another ticket than the flow, and unless it is plain: to
+ * the link's own MAC, without tag, options or extension headers, whole, of right
+ * lengths and IPv4 checksum, UDP, or TCP with ACK and none of SYN, FIN and
+ * RST. Gates have numbers; closed is what they are at first. */
+struct link_fast {
+	/* Returns 0, or -1 with errno: there is no such gate, or no right. */
+	int (*set_gate)(
+	    struct link *l, uint32_t gate, const struct link_gate *g);
+	/* Tells of a flow, be it again. Returns 0, or -1 with errno: there is no room,
+	 * ... */
+	int (*carry)(struct link *l, const struct dsr_key *key, uint32_t gate,
+	    uint32_t ticket);
+	/* False: it is not told of. */
+	bool (*carried)(const struct link *l, const struct dsr_key *key,
+	    struct link_carried *c);
+	/* Its frames come up from now on, and it is forgotten. */
+	void (*forget)(struct link *l, const struct dsr_key *key);
+	/* All that went that way since the link was opened. */
+	void (*totals)(const struct link *l, uint64_t *frames, uint64_t *bytes);
 };
 
 struct link_ops;
@@ -94,6 +138,7 @@ struct link {
 	char name[16];
 	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
+	const struct link_fast *fast; /* NULL: there is no fast path */
 	void *inside;
 };
 

@@ -1,0 +1,15 @@
+/* dsr_key.h: what tells one flow from another. */
+#ifndef PEN_DSR_DSR_KEY_H
+#define PEN_DSR_DSR_KEY_H
+
+#include <stdint.h>
+
+/* Who talks to which VIP, as struct peer has addresses and ports; compared and
+ * hashed as bytes. */
+struct dsr_key {
+	uint8_t client[16], vip[16];
+	uint16_t client_port, vip_port;
+	uint8_t protocol, family;
+};
+
+#endif
