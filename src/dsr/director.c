@@ -114,7 +114,7 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		return;
 	}
 	director_note_vlan(d, f);
-	s = director_server_for(d, a, l->length);
+	s = director_server_for(d, a, l);
 	if (s != NULL && f->first_fragment) {
 		dsr_fragment_key_make(
 		    &key, &f->from, &f->to, f->protocol, f->fragment_id);
@@ -279,6 +279,7 @@ on_tick(struct timer *t)
 	bool more;
 
 	director_tick_neighbors(d, now);
+	director_set_gates(d);
 	director_tick_tunnels(d, now);
 	director_tick_held(d, now);
 	director_tick_probes(d);
@@ -295,6 +296,8 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 {
 	struct link_filter filter = director_filter(d, d->places, d->count);
 
+	if (o->fast)
+		filter.fast_flows = director_fast_most(o);
 	if (dsr_flows_init(&d->flows, (uint32_t)o->flows, FRAGMENTS) < 0)
 		return error_set(e, "out of memory");
 	director_open_flows(d);
@@ -303,6 +306,7 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 	if (link_open(&d->link, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;
+	director_open_fast(d);
 	if (director_prepare_forward(d, &o->forward, e) < 0)
 		return -1;
 	d->forward = o->forward;
@@ -351,6 +355,7 @@ director_free(struct director *d)
 	if (d == NULL)
 		return;
 	timer_fini(&d->tick);
+	director_close_fast(d);
 	if (d->open) {
 		watch_stop(d->loop, &d->watch);
 		director_close_neighbors(d);

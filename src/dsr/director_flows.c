@@ -24,10 +24,8 @@ director_server_of(const struct director *d, uint32_t number)
 			   : pool_server(d->pool, number - 2);
 }
 
-/* Whether a flow that has begun may stay: its server is up, drains, or was removed,
- * which lets what it has go on. */
-static bool
-may_go_on(const struct director *d, const struct server *s)
+bool
+director_may_go_on(const struct director *d, const struct server *s)
 {
 	return s != NULL && s->admin != SERVER_DISABLED &&
 	    s->blacklisted_until <= loop_now(d->loop);
@@ -62,7 +60,7 @@ client_of(const struct dsr_flow *w)
 
 /* The server has one less, if it still had it. */
 static void
-on_flow_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
+on_flow_end(void *arg, struct dsr_flow *w, enum dsr_end why)
 {
 	struct director *d = arg;
 	struct server *s = director_server_of(d, w->server);
@@ -70,6 +68,7 @@ on_flow_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
 	struct peer who = client_of(w);
 
 	(void)why;
+	director_leave_fast(d, w);
 	if (s == NULL)
 		return;
 	if (is_over(w))
@@ -139,20 +138,23 @@ begin(struct director *d, struct arrival *a, unsigned bytes)
 
 /* The server that the flow of a frame has, or gets. */
 struct server *
-director_server_for(struct director *d, struct arrival *a, unsigned bytes)
+director_server_for(
+    struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
 	struct server *s;
 
 	if (w == NULL)
-		return begin(d, a, bytes);
+		return begin(d, a, l->length);
 	s = director_server_of(d, w->server);
-	if (!may_go_on(d, s) || dsr_flow_begins_again(w, a->frame.tcp_flags) ||
+	if (!director_may_go_on(d, s) ||
+	    dsr_flow_begins_again(w, a->frame.tcp_flags) ||
 	    (s->health.down && has_nothing_yet(&a->frame))) {
 		dsr_flows_remove(&d->flows, w);
-		return begin(d, a, bytes);
+		return begin(d, a, l->length);
 	}
-	go_on(d, w, s, a->frame.tcp_flags, bytes);
+	go_on(d, w, s, a->frame.tcp_flags, l->length);
+	director_on_fast(d, w, &a->frame, l);
 	return s;
 }
 
@@ -165,7 +167,8 @@ director_keeps(struct director *d, const struct arrival *a)
 	    (a->frame.tcp_flags & FRAME_SYN) != 0)
 		return false;
 	w = dsr_flows_find(&d->flows, &a->key, a->hash);
-	return w != NULL && may_go_on(d, director_server_of(d, w->server));
+	return w != NULL &&
+	    director_may_go_on(d, director_server_of(d, w->server));
 }
 
 struct server *
@@ -186,5 +189,6 @@ void
 director_open_flows(struct director *d)
 {
 	d->flows.on_end = on_flow_end;
+	d->flows.last_frame = director_last_frame;
 	d->flows.arg = d;
 }

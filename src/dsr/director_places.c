@@ -94,6 +94,7 @@ director_set_places(struct director *d, const struct peer *list, unsigned count,
 	d->count = count;
 	if (d->open) {
 		director_set_vips(d, old, olds);
+		director_renew_gates(d);
 		if (director_change_probes(d) < 0)
 			log_error("out of memory");
 	}

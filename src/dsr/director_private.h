@@ -149,9 +149,12 @@ void director_tarpit_close(struct director *d);
 /* Numbers of servers as flows have them: the two outside the list come first. */
 uint32_t director_number_of(const struct server *s);
 struct server *director_server_of(const struct director *d, uint32_t number);
-/* The server that the flow of a frame of `bytes` has, or gets; NULL: none. */
+/* Whether a flow that has begun may stay: its server is up, drains, or was removed,
+ * which lets what it has go on. */
+bool director_may_go_on(const struct director *d, const struct server *s);
+/* The server that the flow of a frame has, or gets; NULL: none. */
 struct server *director_server_for(
-    struct director *d, struct arrival *a, unsigned bytes);
+    struct director *d, struct arrival *a, const struct link_frame *l);
 /* Whether it is of a connection that began while its port was served. */
 bool director_keeps(struct director *d, const struct arrival *a);
 /* The server of what has no flow, or none that is remembered; or NULL. */
@@ -165,12 +168,18 @@ void director_set_gates(struct director *d);
 /* Flows must be looked at again before the kernel passes them on: what is served has
  * changed. */
 void director_renew_gates(struct director *d);
-/* A frame of that flow came up and is passed on. */
+/* A frame of that flow came up and is passed on: the next ones of it may be the
+ * kernel's. */
 void director_on_fast(struct director *d, struct dsr_flow *w,
     const struct frame *f, const struct link_frame *l);
 /* A flow ends, or its next frames must be seen here: takes over what the kernel
  * has counted. */
 void director_leave_fast(struct director *d, struct dsr_flow *w);
+/* For dsr_flows.last_frame; `arg` is the director. */
+uint32_t director_last_frame(void *arg, const struct dsr_flow *w);
+/* How many flows the kernel may have. */
+uint32_t director_fast_most(const struct director_options *o);
+void director_open_fast(struct director *d);
 void director_close_fast(struct director *d);
 
 /* ---- director_neighbors.c ---- */

@@ -449,6 +449,7 @@ director_set_forward(struct director *d, const struct director_forward *f)
 {
 	d->forward = *f;
 	director_ask_all(d);
+	director_set_gates(d);
 }
 
 void

@@ -18,6 +18,7 @@
 #endif
 
 enum { NEWCOMERS = 64 }; /* 1/64 of the table is theirs */
+enum { TRIES = 8 };	 /* to find one that is idle, where many are carried */
 
 _Static_assert(sizeof(struct dsr_key) == 38, "a key has no holes");
 _Static_assert(
@@ -283,6 +284,34 @@ idlest(const struct dsr_flows *fs, enum dsr_state from, enum dsr_state to)
 	return found;
 }
 
+/* Whether a flow that looks idle has been used elsewhere; then it is not the
+ * idlest any more. */
+static bool
+is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
+{
+	uint32_t second;
+
+	if (!w->carried || fs->last_frame == NULL || is_forgotten(fs, w))
+		return false;
+	second = fs->last_frame(fs->arg, w);
+	if (second <= w->seen)
+		return false;
+	w->seen = second;
+	set_state(fs, w, w->state);
+	return true;
+}
+
+/* Of those that have proved themselves; a few that are in use are passed over. */
+static struct dsr_flow *
+idlest_of_good(struct dsr_flows *fs)
+{
+	struct dsr_flow *w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
+
+	for (int i = 0; i < TRIES && w != NULL && is_used_elsewhere(fs, w); i++)
+		w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
+	return w;
+}
+
 static void
 evict(struct dsr_flows *fs)
 {
@@ -294,7 +323,7 @@ evict(struct dsr_flows *fs)
 	if (weak == 0 || weak < fs->max / NEWCOMERS) {
 		w = idlest(fs, DSR_FIN, DSR_FIN);
 		if (w == NULL)
-			w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
+			w = idlest_of_good(fs);
 	}
 	if (w == NULL)
 		w = idlest(fs, DSR_SYN, DSR_CLOSE);
@@ -382,7 +411,8 @@ expire(
 		w = dsr_flow_at(fs, fs->lists[state].oldest);
 		if (second - w->seen <= timeout)
 			break;
-		end(fs, w, DSR_EXPIRED);
+		if (!is_used_elsewhere(fs, w) || second - w->seen > timeout)
+			end(fs, w, DSR_EXPIRED);
 	}
 	return n;
 }

@@ -29,6 +29,9 @@
  * where all others are established. Who forges two fitting frames for each
  * flow (SYN, ACK) is not told from a client here: the idlest goes then.
  *
+ * Frames of a flow that is carried need not be seen here: it is asked for the last one
+ * when it would go, and lasts one to two times as long then.
+ *
  * Pure: the clock is passed in, in ms. Time is counted in whole seconds: what
  * shall last n seconds lasts n to n + 1 seconds. */
 #ifndef PEN_DSR_DSR_FLOWS_H
@@ -73,7 +76,8 @@ struct dsr_flow {
 	uint64_t frames, bytes; /* the first frame included */
 	uint32_t number;	/* its own, from 1 on */
 	uint32_t newer, older;	/* private: numbers in the same state */
-	uint32_t state : 8;	/* enum dsr_state */
+	uint32_t state : 7;	/* enum dsr_state */
+	uint32_t carried : 1;	/* the caller's: frames go elsewhere, too */
 	uint32_t began : 24;	/* seconds of the clock, the low 24 bits */
 };
 
@@ -107,7 +111,10 @@ struct dsr_flows {
 	/* Set after dsr_flows_init(), or NULL. A flow is about to leave; nothing
 	 * may be called here that adds or removes. DSR_FORGOTTEN comes late, if
 	 * ever: the caller has let go of all of them in dsr_flows_forget(). */
-	void (*on_end)(void *arg, const struct dsr_flow *w, enum dsr_end why);
+	void (*on_end)(void *arg, struct dsr_flow *w, enum dsr_end why);
+	/* The second of the last frame, wherever it went, of a flow that is carried
+	 * and was not seen here for long. */
+	uint32_t (*last_frame)(void *arg, const struct dsr_flow *w);
 	void *arg;
 
 	/* Private. */

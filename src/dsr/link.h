@@ -108,8 +108,8 @@ struct link_fast {
 	/* Returns 0, or -1 with errno: there is no such gate, or no right. */
 	int (*set_gate)(
 	    struct link *l, uint32_t gate, const struct link_gate *g);
-	/* Tells of a flow, be it again. Returns 0, or -1 with errno: there is no room,
-	 * ... */
+	/* Tells of a flow, whose counters begin at zero. Returns 0, or -1 with
+	 * errno: E2BIG: there is no room for more. */
 	int (*carry)(struct link *l, const struct dsr_key *key, uint32_t gate,
 	    uint32_t ticket);
 	/* False: it is not told of. */
@@ -139,6 +139,7 @@ struct link {
 	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
 	const struct link_fast *fast; /* NULL: there is no fast path */
+	bool fast_fails; /* frames would be lost there now; as of link_look() */
 	void *inside;
 };
 

@@ -167,7 +167,8 @@ xdp_receive(struct link *l, struct link_frame *list, unsigned most)
 	if (n == 0)
 		return trouble(l);
 	for (unsigned i = 0; i < n; i++)
-		checksum_complete(list[i].bytes, list[i].length);
+		list[i].summed_here =
+		    checksum_complete(list[i].bytes, list[i].length);
 	l->count.received += n;
 	l->up = true;
 	return (int)n;

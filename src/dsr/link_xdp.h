@@ -39,6 +39,9 @@ struct xdp_rings {
 	struct interface_wants wants; /* its socket is owned */
 	int news;		      /* about interfaces: netlink */
 	struct xdp_maps maps;
+	struct xdp_totals
+	    *totals; /* owned; with a fast path: one for each of */
+	unsigned processors;
 	struct xdp_key *key; /* owned: those of the addresses, in order */
 	unsigned keys;
 	int program, attached;
@@ -86,9 +89,10 @@ void xdp_look_at_host(const struct link *l);
 
 /* ---- link_xdp_maps.c ---- */
 
-/* Makes the maps and loads the program. Returns 0, or -1 with a sentence; what is
+/* Makes the maps and loads the program, with a fast path if that is wanted and can
+ * be. Returns 0, or -1 with a sentence; what is
  * there is xdp_close()'s. */
-int xdp_load(struct link *l, struct error *e);
+int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
 /* As link_set_filter(), for the map alone. */
 int xdp_set_addresses(
     struct link *l, const struct link_filter *f, struct error *e);
@@ -97,6 +101,14 @@ int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
 /* From now on frames come; l->mode says how. */
 int xdp_attach(struct link *l, struct error *e);
+
+/* ---- link_xdp_fast.c ---- */
+
+/* Makes the maps of a fast path for so many flows. Returns 0, or -1 with errno and
+ * nothing made. */
+int xdp_make_fast(struct xdp_rings *x, uint32_t flows);
+void xdp_close_fast(struct xdp_rings *x); /* nothing made is fine */
+extern const struct link_fast xdp_fast;
 
 /* ---- link_xdp.c ---- */
 

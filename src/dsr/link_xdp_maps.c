@@ -65,8 +65,23 @@ make_maps(struct xdp_maps *m)
 	return m->addresses < 0 || m->settings < 0 || m->sockets < 0 ? -1 : 0;
 }
 
+/* With a fast path, or without it when the kernel refuses that. */
+static int
+load_some_program(struct link *l, int tag)
+{
+	struct xdp_rings *x = l->inside;
+	int fd = load_program(l, x, tag);
+
+	if (fd >= 0 || x->maps.flows < 0)
+		return fd;
+	log_warn(
+	    "no fast path interface=%s error=\"%s\"", l->name, strerror(errno));
+	xdp_close_fast(x);
+	return load_program(l, x, tag);
+}
+
 int
-xdp_load(struct link *l, struct error *e)
+xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
 	int tag;
@@ -74,14 +89,17 @@ xdp_load(struct link *l, struct error *e)
 	if (make_maps(&x->maps) != 0)
 		return error_set(e, "interface %s: no map for XDP: %s", l->name,
 		    strerror(errno));
+	if (f->fast_flows > 0 && xdp_make_fast(x, f->fast_flows) != 0)
+		log_warn("no fast path interface=%s error=\"%s\"", l->name,
+		    strerror(errno));
 	if (x->tags_apart && (tag = find_tag_function()) != 0)
-		x->program = load_program(l, x, tag);
+		x->program = load_some_program(l, tag);
 	if (x->program < 0 && x->tags_apart && !l->asked)
 		return error_set(e,
 		    "interface %s: this kernel keeps VLAN tags from XDP: %s",
 		    l->name, strerror(errno));
 	if (x->program < 0)
-		x->program = load_program(l, x, 0);
+		x->program = load_some_program(l, 0);
 	if (x->program < 0)
 		return error_set(e, "interface %s: no program for XDP: %s",
 		    l->name, strerror(errno));
@@ -149,8 +167,10 @@ xdp_attach(struct link *l, struct error *e)
 		x->attached = attach_as(l, XDP_FLAGS_SKB_MODE);
 		error = errno;
 	}
-	if (x->attached >= 0)
+	if (x->attached >= 0) {
+		l->fast = x->maps.flows >= 0 ? &xdp_fast : NULL;
 		return 0;
+	}
 	if (is_taken(error) && !l->asked)
 		log_warn("an XDP program is there already and may take frames "
 			 "away, as another director's does interface=%s",

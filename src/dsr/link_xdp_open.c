@@ -291,8 +291,9 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = x;
 	x->news = x->maps.addresses = x->maps.settings = x->maps.sockets = -1;
+	x->maps.flows = x->maps.gates = x->maps.totals = -1;
 	x->program = x->attached = x->wants.fd = -1;
-	if (open_inside(l, x, e) == 0 && xdp_load(l, e) == 0 &&
+	if (open_inside(l, x, e) == 0 && xdp_load(l, f, e) == 0 &&
 	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0 &&
 	    open_outside(l, x, e) == 0)
 		return 0;
@@ -316,6 +317,7 @@ xdp_close(struct link *l)
 		x->maps.settings, x->maps.addresses, x->news, l->fd };
 
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
+	xdp_close_fast(x);
 	if (x->out != NULL)
 		xsk_socket__delete(x->out);
 	for (unsigned i = 0; x->queue != NULL && i < x->queues; i++)

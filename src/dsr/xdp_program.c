@@ -2,6 +2,7 @@
  *
  *     a tag apart from the frame: on the stack
  *     to this MAC or a group?  else r9 = 1
+ *     its flow goes by the fast path?  then that is all: xdp_fast.c
  *     r7 = behind the Ethernet header and a tag
  *     ARP:  request or reply?
  *     IPv6: NDP?  the address: a key
@@ -18,326 +19,199 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "dsr/xdp_program.h"
+#include "dsr/xdp_writer.h"
 
-enum label {
-	HERE, /* the next instruction: not a jump */
-	NO_TAG,
-	OTHER_MAC,
-	TYPE,
-	LAYER3,
-	ARP,
-	IP6,
-	IP6_ADDRESS,
-	LOOK_UP,
-	FOUND,
-	UP,
-	QUEUE,
-	PASS,
-	DROP,
-	LABELS
-};
-
-/* On the stack, seen from its end. */
-enum {
-	KEY = -24, /* struct xdp_key */
-	FAMILY = KEY + 4,
-	IP = KEY + 8,
-	SETTING = -28,	/* a key of the settings */
-	TAG_TYPE = -40, /* both in the kernel's words */
-	TAG_VALUE = -38,
-	TAGGED = -48, /* 0: no tag */
-	TAG = 4	      /* bytes of one */
-};
-
-struct writer {
-	struct xdp_program *p;
-	unsigned place[LABELS];
-	unsigned char to[XDP_PROGRAM_MAX]; /* label that it jumps to */
-};
-
-static void
-put(struct writer *w, uint8_t code, unsigned to, unsigned from, int offset,
-    int32_t value)
-{
-	w->p->at[w->p->count++] = (struct bpf_insn){ .code = code,
-		.dst_reg = to & 0xf,
-		.src_reg = from & 0xf,
-		.off = (int16_t)offset,
-		.imm = value };
-}
-
-static void
-label(struct writer *w, enum label l)
-{
-	w->place[l] = w->p->count;
-}
-
-/* to = the bytes at `from`, in the order of this machine */
-static void
-load(struct writer *w, uint8_t size, unsigned to, unsigned from, int offset)
-{
-	put(w, BPF_LDX | BPF_MEM | size, to, from, offset, 0);
-}
-
-static void
-store(struct writer *w, uint8_t size, int offset, unsigned from)
-{
-	put(w, BPF_STX | BPF_MEM | size, BPF_REG_10, from, offset, 0);
-}
-
-static void
-copy(struct writer *w, unsigned to, unsigned from)
-{
-	put(w, BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0);
-}
-
-static void
-set(struct writer *w, unsigned to, int32_t value)
-{
-	put(w, BPF_ALU64 | BPF_MOV | BPF_K, to, 0, 0, value);
-}
-
-/* to = from + n */
-static void
-add(struct writer *w, unsigned to, unsigned from, int32_t n)
-{
-	copy(w, to, from);
-	put(w, BPF_ALU64 | BPF_ADD | BPF_K, to, 0, 0, n);
-}
-
-/* Jumps when the lower half of `r` is so to the value; BPF_JA: always. */
-static void
-jump(struct writer *w, uint8_t how, unsigned r, uint32_t value, enum label l)
-{
-	w->to[w->p->count] = (unsigned char)l;
-	put(w,
-	    how == BPF_JA ? BPF_JMP | BPF_JA
-			  : (uint8_t)(BPF_JMP32 | how | BPF_K),
-	    how == BPF_JA ? 0 : r, 0, 0, (int32_t)value);
-}
-
-/* Jumps when the frame has not n bytes from `r` on. */
-static void
-need(struct writer *w, unsigned r, int32_t n, enum label l)
-{
-	add(w, BPF_REG_4, r, n);
-	w->to[w->p->count] = (unsigned char)l;
-	put(w, BPF_JMP | BPF_JGT | BPF_X, BPF_REG_4, BPF_REG_8, 0, 0);
-}
-
-static void
-put_map(struct writer *w, int fd)
-{
-	put(w, BPF_LD | BPF_DW | BPF_IMM, BPF_REG_1, BPF_PSEUDO_MAP_FD, 0, fd);
-	put(w, 0, 0, 0, 0, 0);
-}
-
-static void
-call(struct writer *w, unsigned from, int32_t function)
-{
-	put(w, BPF_JMP | BPF_CALL, 0, from, 0, function);
-}
+enum { TAG = 4 }; /* bytes of one */
 
 /* r7 = the frame, r8 = its end */
 static void
-put_ends(struct writer *w)
+put_ends(struct xdp_writer *w)
 {
-	load(w, BPF_W, BPF_REG_7, BPF_REG_6, offsetof(struct xdp_md, data));
-	load(w, BPF_W, BPF_REG_8, BPF_REG_6, offsetof(struct xdp_md, data_end));
+	xdp_read(w, BPF_W, BPF_REG_7, BPF_REG_6, offsetof(struct xdp_md, data));
+	xdp_read(
+	    w, BPF_W, BPF_REG_8, BPF_REG_6, offsetof(struct xdp_md, data_end));
 }
 
 static void
-put_tag_aside(struct writer *w, int tag)
+put_tag_aside(struct xdp_writer *w, int tag)
 {
-	set(w, BPF_REG_5, 0);
-	store(w, BPF_DW, TAG_TYPE, BPF_REG_5);
-	store(w, BPF_DW, TAGGED, BPF_REG_5);
-	copy(w, BPF_REG_1, BPF_REG_6);
-	add(w, BPF_REG_2, BPF_REG_10, TAG_TYPE);
-	add(w, BPF_REG_3, BPF_REG_10, TAG_VALUE);
-	call(w, BPF_PSEUDO_KFUNC_CALL, tag);
-	jump(w, BPF_JNE, BPF_REG_0, 0, NO_TAG);
-	load(w, BPF_H, BPF_REG_5, BPF_REG_10, TAG_TYPE);
-	jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), PASS);
-	store(w, BPF_DW, TAGGED, BPF_REG_5);
-	label(w, NO_TAG);
+	xdp_set(w, BPF_REG_5, 0);
+	xdp_store(w, BPF_DW, XDP_TAG_TYPE, BPF_REG_5);
+	xdp_store(w, BPF_DW, XDP_TAGGED, BPF_REG_5);
+	xdp_copy(w, BPF_REG_1, BPF_REG_6);
+	xdp_add(w, BPF_REG_2, BPF_REG_10, XDP_TAG_TYPE);
+	xdp_add(w, BPF_REG_3, BPF_REG_10, XDP_TAG_VALUE);
+	xdp_call(w, BPF_PSEUDO_KFUNC_CALL, tag);
+	xdp_jump(w, BPF_JNE, BPF_REG_0, 0, XDP_NO_TAG);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_TYPE);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), XDP_TO_KERNEL);
+	xdp_store(w, BPF_DW, XDP_TAGGED, BPF_REG_5);
+	xdp_mark(w, XDP_NO_TAG);
 }
 
 /* The MACs move to the front; the rest is where it is. */
 static void
-put_tag_back(struct writer *w)
+put_tag_back(struct xdp_writer *w)
 {
-	load(w, BPF_DW, BPF_REG_5, BPF_REG_10, TAGGED);
-	jump(w, BPF_JEQ, BPF_REG_5, 0, QUEUE);
-	copy(w, BPF_REG_1, BPF_REG_6);
-	set(w, BPF_REG_2, -TAG);
-	call(w, 0, BPF_FUNC_xdp_adjust_head);
-	jump(w, BPF_JNE, BPF_REG_0, 0, PASS);
+	xdp_read(w, BPF_DW, BPF_REG_5, BPF_REG_10, XDP_TAGGED);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, 0, XDP_QUEUE);
+	xdp_copy(w, BPF_REG_1, BPF_REG_6);
+	xdp_set(w, BPF_REG_2, -TAG);
+	xdp_call(w, 0, BPF_FUNC_xdp_adjust_head);
+	xdp_jump(w, BPF_JNE, BPF_REG_0, 0, XDP_TO_KERNEL);
 	put_ends(w);
-	need(w, BPF_REG_7, 18, DROP);
+	xdp_need(w, BPF_REG_7, 18, XDP_LOST);
 	for (int i = 0; i < 12; i += 4) {
-		load(w, BPF_W, BPF_REG_5, BPF_REG_7, i + TAG);
-		put(w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, i, 0);
+		xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, i + TAG);
+		xdp_put(
+		    w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, i, 0);
 	}
-	load(w, BPF_H, BPF_REG_5, BPF_REG_10, TAG_TYPE);
-	put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 12, 0);
-	load(w, BPF_H, BPF_REG_5, BPF_REG_10, TAG_VALUE);
-	put(w, BPF_ALU | BPF_END | BPF_TO_BE, BPF_REG_5, 0, 0, 16);
-	put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 14, 0);
-}
-
-/* r0 = the value of the key at that place of the stack, or 0 */
-static void
-put_look_up(struct writer *w, int map, int key)
-{
-	put_map(w, map);
-	add(w, BPF_REG_2, BPF_REG_10, key);
-	call(w, 0, BPF_FUNC_map_lookup_elem);
-	w->to[w->p->count] = PASS;
-	put(w, BPF_JMP | BPF_JEQ | BPF_K, BPF_REG_0, 0, 0, 0);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_TYPE);
+	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 12, 0);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_VALUE);
+	xdp_turn(w, BPF_REG_5);
+	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 14, 0);
 }
 
 static void
-put_mac(struct writer *w, const struct mac *mac)
+put_mac(struct xdp_writer *w, const struct mac *mac, enum xdp_label ours)
 {
 	uint32_t first;
 	uint16_t last;
 
 	memcpy(&first, mac->byte, 4);
 	memcpy(&last, mac->byte + 4, 2);
-	set(w, BPF_REG_9, 0);
-	load(w, BPF_B, BPF_REG_5, BPF_REG_7, 0);
-	jump(w, BPF_JSET, BPF_REG_5, 1, TYPE);
-	load(w, BPF_W, BPF_REG_5, BPF_REG_7, 0);
-	jump(w, BPF_JNE, BPF_REG_5, first, OTHER_MAC);
-	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 4);
-	jump(w, BPF_JEQ, BPF_REG_5, last, TYPE);
-	label(w, OTHER_MAC);
-	set(w, BPF_REG_9, 1);
+	xdp_set(w, BPF_REG_9, 0);
+	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 0);
+	xdp_jump(w, BPF_JSET, BPF_REG_5, 1, XDP_TYPE);
+	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 0);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, first, XDP_OTHER_MAC);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 4);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, last, ours);
+	xdp_mark(w, XDP_OTHER_MAC);
+	xdp_set(w, BPF_REG_9, 1);
 }
 
 static void
-put_type(struct writer *w, bool tag)
+put_type(struct xdp_writer *w, bool tag)
 {
-	label(w, TYPE);
-	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 12);
-	put(w, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 14);
+	xdp_mark(w, XDP_TYPE);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 12);
+	xdp_alu(w, BPF_ADD, BPF_REG_7, 14);
 	if (tag) {
 		/* a second one is none of ours */
-		load(w, BPF_DW, BPF_REG_4, BPF_REG_10, TAGGED);
-		jump(w, BPF_JNE, BPF_REG_4, 0, LAYER3);
+		xdp_read(w, BPF_DW, BPF_REG_4, BPF_REG_10, XDP_TAGGED);
+		xdp_jump(w, BPF_JNE, BPF_REG_4, 0, XDP_LAYER3);
 	}
-	jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), LAYER3);
-	need(w, BPF_REG_7, 4, PASS);
-	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 2);
-	put(w, BPF_ALU64 | BPF_ADD | BPF_K, BPF_REG_7, 0, 0, 4);
-	label(w, LAYER3);
-	jump(w, BPF_JEQ, BPF_REG_5, htons(0x0806), ARP);
-	jump(w, BPF_JEQ, BPF_REG_5, htons(0x86dd), IP6);
-	jump(w, BPF_JNE, BPF_REG_5, htons(0x0800), PASS);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), XDP_LAYER3);
+	xdp_need(w, BPF_REG_7, 4, XDP_TO_KERNEL);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 2);
+	xdp_alu(w, BPF_ADD, BPF_REG_7, 4);
+	xdp_mark(w, XDP_LAYER3);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(0x0806), XDP_ARP);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(0x86dd), XDP_IP6);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, htons(0x0800), XDP_TO_KERNEL);
 }
 
 static void
-put_ip4(struct writer *w)
+put_ip4(struct xdp_writer *w)
 {
-	need(w, BPF_REG_7, 20, PASS);
-	set(w, BPF_REG_5, 0);
-	store(w, BPF_W, IP, BPF_REG_5);
-	store(w, BPF_W, IP + 4, BPF_REG_5);
-	set(w, BPF_REG_5, (int32_t)htonl(0xffff));
-	store(w, BPF_W, IP + 8, BPF_REG_5);
-	load(w, BPF_W, BPF_REG_5, BPF_REG_7, 16);
-	store(w, BPF_W, IP + 12, BPF_REG_5);
-	set(w, BPF_REG_5, AF_INET);
-	store(w, BPF_W, FAMILY, BPF_REG_5);
-	jump(w, BPF_JA, 0, 0, LOOK_UP);
+	xdp_need(w, BPF_REG_7, 20, XDP_TO_KERNEL);
+	xdp_set(w, BPF_REG_5, 0);
+	xdp_store(w, BPF_W, XDP_IP, BPF_REG_5);
+	xdp_store(w, BPF_W, XDP_IP + 4, BPF_REG_5);
+	xdp_set(w, BPF_REG_5, (int32_t)htonl(0xffff));
+	xdp_store(w, BPF_W, XDP_IP + 8, BPF_REG_5);
+	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 16);
+	xdp_store(w, BPF_W, XDP_IP + 12, BPF_REG_5);
+	xdp_set(w, BPF_REG_5, AF_INET);
+	xdp_store(w, BPF_W, XDP_FAMILY, BPF_REG_5);
+	xdp_jump(w, BPF_JA, 0, 0, XDP_LOOK_UP);
 }
 
 static void
-put_arp(struct writer *w)
+put_arp(struct xdp_writer *w)
 {
-	label(w, ARP);
-	need(w, BPF_REG_7, 8, PASS);
-	load(w, BPF_H, BPF_REG_5, BPF_REG_7, 6);
-	jump(w, BPF_JEQ, BPF_REG_5, htons(1), FOUND);
-	jump(w, BPF_JEQ, BPF_REG_5, htons(2), FOUND);
-	jump(w, BPF_JA, 0, 0, PASS);
+	xdp_mark(w, XDP_ARP);
+	xdp_need(w, BPF_REG_7, 8, XDP_TO_KERNEL);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 6);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(1), XDP_FOUND);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(2), XDP_FOUND);
+	xdp_jump(w, BPF_JA, 0, 0, XDP_TO_KERNEL);
 }
 
 static void
-put_ip6(struct writer *w)
+put_ip6(struct xdp_writer *w)
 {
-	label(w, IP6);
-	need(w, BPF_REG_7, 40, PASS);
-	load(w, BPF_B, BPF_REG_5, BPF_REG_7, 6);
-	jump(w, BPF_JNE, BPF_REG_5, 58, IP6_ADDRESS);
-	need(w, BPF_REG_7, 41, IP6_ADDRESS);
-	load(w, BPF_B, BPF_REG_5, BPF_REG_7, 40);
-	jump(w, BPF_JLT, BPF_REG_5, 133, IP6_ADDRESS);
-	jump(w, BPF_JLE, BPF_REG_5, 137, FOUND);
-	label(w, IP6_ADDRESS);
+	xdp_mark(w, XDP_IP6);
+	xdp_need(w, BPF_REG_7, 40, XDP_TO_KERNEL);
+	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 6);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, 58, XDP_IP6_ADDRESS);
+	xdp_need(w, BPF_REG_7, 41, XDP_IP6_ADDRESS);
+	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 40);
+	xdp_jump(w, BPF_JLT, BPF_REG_5, 133, XDP_IP6_ADDRESS);
+	xdp_jump(w, BPF_JLE, BPF_REG_5, 137, XDP_FOUND);
+	xdp_mark(w, XDP_IP6_ADDRESS);
 	for (int i = 0; i < 16; i += 4) {
-		load(w, BPF_W, BPF_REG_5, BPF_REG_7, 24 + i);
-		store(w, BPF_W, IP + i, BPF_REG_5);
+		xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 24 + i);
+		xdp_store(w, BPF_W, XDP_IP + i, BPF_REG_5);
 	}
-	set(w, BPF_REG_5, AF_INET6);
-	store(w, BPF_W, FAMILY, BPF_REG_5);
+	xdp_set(w, BPF_REG_5, AF_INET6);
+	xdp_store(w, BPF_W, XDP_FAMILY, BPF_REG_5);
 }
 
 static void
-put_verdict(struct writer *w, bool tag, const struct xdp_maps *maps)
+put_verdict(struct xdp_writer *w, bool tag, const struct xdp_maps *maps)
 {
-	label(w, LOOK_UP);
-	set(w, BPF_REG_5, (int32_t)xdp_key_bits(AF_INET6, 128));
-	store(w, BPF_W, KEY, BPF_REG_5);
-	put_look_up(w, maps->addresses, KEY);
-	label(w, FOUND);
-	jump(w, BPF_JEQ, BPF_REG_9, 0, UP);
-	set(w, BPF_REG_5, 0);
-	store(w, BPF_W, SETTING, BPF_REG_5);
-	put_look_up(w, maps->settings, SETTING);
-	load(w, BPF_W, BPF_REG_5, BPF_REG_0, 0);
-	jump(w, BPF_JEQ, BPF_REG_5, 0, PASS);
-	label(w, UP);
+	xdp_mark(w, XDP_LOOK_UP);
+	xdp_set(w, BPF_REG_5, (int32_t)xdp_key_bits(AF_INET6, 128));
+	xdp_store(w, BPF_W, XDP_KEY, BPF_REG_5);
+	xdp_look_up(w, maps->addresses, XDP_KEY, XDP_TO_KERNEL);
+	xdp_mark(w, XDP_FOUND);
+	xdp_jump(w, BPF_JEQ, BPF_REG_9, 0, XDP_UP);
+	xdp_set(w, BPF_REG_5, 0);
+	xdp_store(w, BPF_W, XDP_SETTING, BPF_REG_5);
+	xdp_look_up(w, maps->settings, XDP_SETTING, XDP_TO_KERNEL);
+	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_0, 0);
+	xdp_jump(w, BPF_JEQ, BPF_REG_5, 0, XDP_TO_KERNEL);
+	xdp_mark(w, XDP_UP);
 	if (tag)
 		put_tag_back(w);
-	label(w, QUEUE);
-	load(w, BPF_W, BPF_REG_2, BPF_REG_6,
+	xdp_mark(w, XDP_QUEUE);
+	xdp_read(w, BPF_W, BPF_REG_2, BPF_REG_6,
 	    offsetof(struct xdp_md, rx_queue_index));
-	put_map(w, maps->sockets);
-	set(w, BPF_REG_3, XDP_PASS);
-	call(w, 0, BPF_FUNC_redirect_map);
-	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	label(w, PASS);
-	set(w, BPF_REG_0, XDP_PASS);
-	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	xdp_put_map(w, maps->sockets);
+	xdp_set(w, BPF_REG_3, XDP_PASS);
+	xdp_call(w, 0, BPF_FUNC_redirect_map);
+	xdp_put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	xdp_mark(w, XDP_TO_KERNEL);
+	xdp_set(w, BPF_REG_0, XDP_PASS);
+	xdp_put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
 	if (!tag)
 		return;
-	label(w, DROP);
-	set(w, BPF_REG_0, XDP_DROP);
-	put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+	xdp_mark(w, XDP_LOST);
+	xdp_end(w, XDP_DROP);
 }
 
 void
 xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
     const struct xdp_maps *maps)
 {
-	struct writer w = { .p = p };
+	struct xdp_writer w = { .p = p };
 
 	p->count = 0;
-	copy(&w, BPF_REG_6, BPF_REG_1);
+	xdp_copy(&w, BPF_REG_6, BPF_REG_1);
 	if (tag != 0)
 		put_tag_aside(&w, tag);
 	put_ends(&w);
-	need(&w, BPF_REG_7, 14, PASS);
-	put_mac(&w, mac);
+	xdp_need(&w, BPF_REG_7, 14, XDP_TO_KERNEL);
+	put_mac(&w, mac, maps->flows >= 0 ? XDP_FAST : XDP_TYPE);
+	if (maps->flows >= 0)
+		xdp_put_fast(&w, mac, tag != 0, maps);
 	put_type(&w, tag != 0);
 	put_ip4(&w);
 	put_arp(&w);
 	put_ip6(&w);
 	put_verdict(&w, tag != 0, maps);
-	for (unsigned i = 0; i < p->count; i++)
-		if (w.to[i] != HERE)
-			p->at[i].off = (int16_t)(w.place[w.to[i]] - i - 1);
+	xdp_settle(&w);
 }

@@ -7,9 +7,9 @@
 #include <linux/bpf.h>
 #include <sys/socket.h>
 
-#include "dsr/mac.h"
+#include "dsr/link.h"
 
-enum { XDP_PROGRAM_MAX = 256 }; /* more than the longest has */
+enum { XDP_PROGRAM_MAX = 512 }; /* more than the longest has */
 
 /* A key of the addresses. */
 struct xdp_key {
@@ -24,6 +24,23 @@ xdp_key_bits(unsigned family, unsigned bits)
 {
 	return 32 + (family == AF_INET ? 96 : 0) + bits;
 }
+
+/* A key of the flows, without holes. */
+struct xdp_flow_key {
+	struct dsr_key flow;
+	uint16_t zero;
+};
+
+/* What the flows have of one. */
+struct xdp_flow {
+	uint32_t gate, ticket;
+	uint64_t frames, bytes;
+	uint64_t used_ns; /* of the monotonic clock: the last frame */
+};
+
+struct xdp_totals {
+	uint64_t frames, bytes;
+};
 
 struct xdp_program {
 	struct bpf_insn at[XDP_PROGRAM_MAX];
@@ -40,9 +57,13 @@ struct xdp_program {
  * frame. 0: tags are in frames.
  * addresses: an LPM trie; values have 32 bits and do not count.
  * settings: an array of one value of 32 bits; not 0: frames to other MACs count.
- * sockets: an xskmap by receive queue. All are descriptors. */
+ * sockets: an xskmap by receive queue.
+ * flows, gates, totals: of the fast path, as in link.h: a hash of struct xdp_flow, an
+ * array of struct link_gate, one struct xdp_totals for each processor. All are
+ * descriptors; flows -1: there is no fast path. */
 struct xdp_maps {
 	int addresses, settings, sockets;
+	int flows, gates, totals;
 };
 
 void xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,

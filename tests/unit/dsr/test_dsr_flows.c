@@ -231,7 +231,7 @@ END_TEST
 static unsigned ends[DSR_FORGOTTEN + 1], ends_server;
 
 static void
-on_end(void *arg, const struct dsr_flow *w, enum dsr_end why)
+on_end(void *arg, struct dsr_flow *w, enum dsr_end why)
 {
 	ck_assert_ptr_eq(arg, &fs);
 	ends[why]++;

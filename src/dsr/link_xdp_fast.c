@@ -1,0 +1,144 @@
+/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from here: maps that its
+ * program looks into. */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "dsr/link_xdp.h"
+
+enum { GATES = 4096 }; /* servers; those with higher numbers are slow */
+
+_Static_assert(sizeof(struct xdp_flow_key) == 40, "a key has no holes");
+
+static int
+make_maps(struct xdp_maps *m, uint32_t flows)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
+
+	m->flows = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_flows",
+	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, &o);
+	m->gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
+	    sizeof(uint32_t), sizeof(struct link_gate), GATES, NULL);
+	m->totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pen_totals",
+	    sizeof(uint32_t), sizeof(struct xdp_totals), 1, NULL);
+	return m->flows < 0 || m->gates < 0 || m->totals < 0 ? -1 : 0;
+}
+
+int
+xdp_make_fast(struct xdp_rings *x, uint32_t flows)
+{
+	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
+
+	if (processors > 0)
+		x->totals = calloc((size_t)processors, sizeof(*x->totals));
+	if (x->totals != NULL) {
+		x->processors = (unsigned)processors;
+		if (make_maps(&x->maps, flows) == 0)
+			return 0;
+		error = errno;
+	}
+	xdp_close_fast(x);
+	errno = error;
+	return -1;
+}
+
+void
+xdp_close_fast(struct xdp_rings *x)
+{
+	int *map[] = { &x->maps.flows, &x->maps.gates, &x->maps.totals };
+
+	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
+		if (*map[i] >= 0)
+			close(*map[i]);
+		*map[i] = -1;
+	}
+	free(x->totals);
+	x->totals = NULL;
+}
+
+static int
+set_gate(struct link *l, uint32_t gate, const struct link_gate *g)
+{
+	const struct xdp_rings *x = l->inside;
+
+	return bpf_map_update_elem(x->maps.gates, &gate, g, BPF_ANY) == 0 ? 0
+									  : -1;
+}
+
+static struct xdp_flow_key
+key_of(const struct dsr_key *flow)
+{
+	struct xdp_flow_key key;
+
+	memset(&key, 0, sizeof(key));
+	key.flow = *flow;
+	return key;
+}
+
+static int
+carry(
+    struct link *l, const struct dsr_key *flow, uint32_t gate, uint32_t ticket)
+{
+	const struct xdp_rings *x = l->inside;
+	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow f = { .gate = gate,
+		.ticket = ticket,
+		.used_ns = clock_monotonic_us() * 1000 };
+
+	return bpf_map_update_elem(x->maps.flows, &key, &f, BPF_ANY) == 0 ? 0
+									  : -1;
+}
+
+static bool
+carried(
+    const struct link *l, const struct dsr_key *flow, struct link_carried *c)
+{
+	const struct xdp_rings *x = l->inside;
+	struct xdp_flow_key key = key_of(flow);
+	uint64_t now = clock_monotonic_us() * 1000;
+	struct xdp_flow f;
+
+	if (bpf_map_lookup_elem(x->maps.flows, &key, &f) != 0)
+		return false;
+	*c = (struct link_carried){ .frames = f.frames,
+		.bytes = f.bytes,
+		/* the kernel's is the finer clock, or the coarser one */
+		.idle_ms = now > f.used_ns ? (now - f.used_ns) / 1000000 : 0 };
+	return true;
+}
+
+static void
+forget(struct link *l, const struct dsr_key *flow)
+{
+	const struct xdp_rings *x = l->inside;
+	struct xdp_flow_key key = key_of(flow);
+
+	(void)bpf_map_delete_elem(x->maps.flows, &key);
+}
+
+static void
+totals(const struct link *l, uint64_t *frames, uint64_t *bytes)
+{
+	const struct xdp_rings *x = l->inside;
+	uint32_t first = 0;
+
+	*frames = *bytes = 0;
+	if (bpf_map_lookup_elem(x->maps.totals, &first, x->totals) != 0)
+		return;
+	for (unsigned i = 0; i < x->processors; i++) {
+		*frames += x->totals[i].frames;
+		*bytes += x->totals[i].bytes;
+	}
+}
+
+const struct link_fast xdp_fast = { .set_gate = set_gate,
+	.carry = carry,
+	.carried = carried,
+	.forget = forget,
+	.totals = totals };
