@@ -246,6 +246,21 @@ places(const struct listen_list *at, struct peer list[LISTEN_MAX])
 	return at->count;
 }
 
+/* What is asked for and cannot be is slower, not wrong. */
+static void
+warn_fast(const struct pen *p)
+{
+	const struct dsr_settings *s = &p->plan->config.dsr;
+	struct director_fast f;
+
+	director_fast(p->director, &f);
+	if (s->fast && !f.on)
+		log_warn("dsr_fast_path does nothing: %s link=%s",
+		    s->flows == 0 ? "no flows are remembered"
+				  : "the link has none",
+		    director_link(p->director));
+}
+
 int
 direct_open(struct pen *p, struct error *e)
 {
@@ -256,7 +271,8 @@ direct_open(struct pen *p, struct error *e)
 		.ip = { c->dsr.ip[0], c->dsr.ip[1] },
 		.flows = c->dsr.flows,
 		.announce = c->dsr.announce,
-		.udp_only = c->frontend.udp };
+		.udp_only = c->frontend.udp,
+		.fast = c->dsr.fast };
 	unsigned n = places(&p->plan->listen, list);
 
 	direct_warn(p);
@@ -264,6 +280,7 @@ direct_open(struct pen *p, struct error *e)
 	p->director = director_new(p->loop, p->pool, &o, list, n, e);
 	if (p->director == NULL || direct_set_tarpit(p, p->plan, e) < 0)
 		return -1;
+	warn_fast(p);
 	return checks_begin(p, e);
 }
 

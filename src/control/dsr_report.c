@@ -116,11 +116,24 @@ tell_flows(struct facts *f, const char *prefix, const struct dsr_flows *w)
 	}
 }
 
+/* Frames that never came up, so none of those above. */
+static void
+tell_fast(struct facts *f, const char *prefix, const struct director *d)
+{
+	struct director_fast fast;
+
+	director_fast(d, &fast);
+	tell(f, prefix, "fast_flows", fast.flows);
+	tell(f, prefix, "fast_frames", fast.frames);
+	tell(f, prefix, "fast_bytes", fast.bytes);
+}
+
 void
 dsr_report_counters(
     struct facts *f, const struct director *d, const char *prefix)
 {
 	tell_rows(f, prefix, frames, director_stats(d));
+	tell_fast(f, prefix, d);
 	tell_rows(f, prefix, tarpit, director_tarpit_stats(d));
 	tell_rows(f, prefix, links, director_link_counters(d));
 	tell_rows(f, prefix, neighbors, &director_neighbors(d)->stats);
@@ -200,6 +213,7 @@ run_dsr(struct call *c, struct error *e)
 	const struct pen *p = c->pen;
 	const struct director *d = p->director;
 	char text[MAC_TEXT_MAX];
+	struct director_fast fast;
 	struct mac mac;
 	struct facts f;
 	struct listing l = { .whole = &f };
@@ -214,6 +228,8 @@ run_dsr(struct call *c, struct error *e)
 	if (director_link_mode(d) != NULL)
 		facts_text(&f, "mode", director_link_mode(d));
 	facts_text(&f, "mac", mac_format(&mac, text));
+	director_fast(d, &fast);
+	facts_flag(&f, "fast_path", fast.on);
 	dsr_report_counters(&f, d, "");
 	tell_servers(&f, p);
 	facts_items(&f, "neighbors");

@@ -41,6 +41,7 @@ struct dsr_settings {
 	struct addr ip[2];
 	uint64_t flows;
 	bool announce;
+	bool fast;	/* flows go by the link's fast path */
 	bool tunnel;	/* to servers that do not say otherwise */
 	char *gateway;	/* of tunnels: IP or MAC; NULL: none */
 	int tarpit_acl; /* list of addresses to hold; -1: none */

@@ -318,6 +318,9 @@ const struct command command_table[] = {
 	    "tell the segment at the start that the addresses are here (on by "
 	    "default)",
 	    KIND_FLAG, ROW_START, AT(dsr.announce), 0, 0, NULL, NULL },
+	{ "dsr_fast_path", '\0', "dsr-fast-path", NULL,
+	    "with xdp the kernel passes on the frames of flows that have begun",
+	    KIND_FLAG, ROW_START, AT(dsr.fast), 0, 0, NULL, NULL },
 	CHANGE("dsr_forward", '\0', "dsr-forward", "mac|tunnel", 0,
 	    run_dsr_forward,
 	    "how packets get to servers: by hardware address, or IP in IP"),

@@ -127,6 +127,9 @@ expect_json(void)
 	const char *said = dsrpen_ask(&pen, &rig, "dsr json");
 
 	ck_assert_ptr_nonnull(strstr(said, "{\"interface\":\"eth0\""));
+	ck_assert_ptr_nonnull(strstr(said, ",\"fast_path\":false,"));
+	ck_assert_ptr_nonnull(strstr(
+	    said, ",\"fast_flows\":0,\"fast_frames\":0,\"fast_bytes\":0,"));
 	ck_assert_ptr_nonnull(strstr(said,
 	    ",\"flows_established\":0,\"servers\":[{\"server\":0,"
 	    "\"mac\":\"02:00:00:64:00:03\",\"forward\":\"mac\"},"
@@ -157,11 +160,44 @@ START_TEST(what_it_tells)
 	    said, "\n192.168.100.3 mac 02:00:00:64:00:03 state fresh age "));
 	ck_assert_ptr_nonnull(
 	    strstr(said, "\n192.168.100.99 mac unknown state "));
+	ck_assert_ptr_nonnull(strstr(said, "\nfast_path no\n"));
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &rig, "statistics"), "\ndsr_received "));
+	    strstr(said, "\nfast_flows 0\nfast_frames 0\nfast_bytes 0\n"));
+	said = dsrpen_ask(&pen, &rig, "statistics");
+	ck_assert_ptr_nonnull(strstr(said, "\ndsr_received "));
+	ck_assert_ptr_nonnull(strstr(said, "\ndsr_fast_frames 0\n"));
 	expect_json();
 	dsrpen_down(&pen);
 	netrig_down(&rig);
+}
+END_TEST
+
+/* Pen does without, and says why. */
+static void
+expect_no_fast_path(const char *flows, const char *reason)
+{
+	NEED_DSR_OF_OURS("a fast path");
+	NEED_NETRIG(&rig, &one);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-r", "-O",
+	    "dsr_link packet", "-O", "dsr_fast_path", "-O", flows,
+	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	ck_assert(child_has_said(&pen.child,
+	    text("dsr_fast_path does nothing: %s link=packet", reason)));
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&pen, &rig, "dsr"), "\nfast_path no\n"));
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+
+START_TEST(link_without_fast_path)
+{
+	expect_no_fast_path("dsr_flows 1000", "the link has none");
+}
+END_TEST
+
+START_TEST(fast_path_without_flows)
+{
+	expect_no_fast_path("dsr_flows 0", "no flows are remembered");
 }
 END_TEST
 
@@ -202,6 +238,8 @@ main(void)
 	SUITE_ADD(s, frames_wait_for_the_address, 60);
 	SUITE_ADD(s, not_for_ever, 60);
 	SUITE_ADD(s, what_it_tells, 60);
+	SUITE_ADD(s, link_without_fast_path, 60);
+	SUITE_ADD(s, fast_path_without_flows, 60);
 	SUITE_ADD(s, removed_servers_are_not_asked_for, 60);
 	return suite_main(s);
 }
