@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <net/if_arp.h>
@@ -18,6 +17,7 @@
 
 #include "dsr/inspect_private.h"
 #include "dsr/link_interface.h"
+#include "dsr/netlink.h"
 
 /* ---- the interface ---- */
 
@@ -119,35 +119,6 @@ look_rights(struct inspect_machine *m)
 
 /* ---- what netlink tells ---- */
 
-union answer {
-	struct nlmsghdr head;
-	char bytes[16384];
-};
-
-/* Returns the bytes of an answer of that type, or 0. */
-static size_t
-ask_netlink(int fd, const struct nlmsghdr *question, union answer *a,
-    unsigned short type)
-{
-	ssize_t n;
-
-	if (send(fd, question, question->nlmsg_len, 0) < 0)
-		return 0;
-	n = recv(fd, a, sizeof(*a), 0);
-	return n >= (ssize_t)sizeof(a->head) && a->head.nlmsg_type == type
-	    ? (size_t)n
-	    : 0;
-}
-
-static struct rtattr *
-find_attribute(struct rtattr *at, int bytes, unsigned short name)
-{
-	for (; RTA_OK(at, bytes); at = RTA_NEXT(at, bytes))
-		if ((at->rta_type & NLA_TYPE_MASK) == name)
-			return at;
-	return NULL;
-}
-
 struct route_request {
 	struct nlmsghdr head;
 	struct rtmsg route;
@@ -170,24 +141,22 @@ ask_route(int fd, const struct peer *ip)
 		    .rtm_flags = RTM_F_FIB_MATCH },
 		.to = { .rta_type = RTA_DST,
 		    .rta_len = (unsigned short)RTA_LENGTH(size) } };
-	const size_t front = NLMSG_SPACE(sizeof(q.route));
-	union answer answer;
+	union netlink_answer answer;
 	const struct rtmsg *route = NLMSG_DATA(&answer.head);
 	struct rtattr *net;
 	size_t n;
 
 	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
 	memcpy(q.ip, ip->ip + 16 - size, size);
-	n = ask_netlink(fd, &q.head, &answer, RTM_NEWROUTE);
-	if (n < front)
+	n = netlink_ask(fd, &q.head, &answer, RTM_NEWROUTE);
+	if (n < NLMSG_SPACE(sizeof(*route)))
 		return found;
 	if (route->rtm_type == RTN_LOCAL)
 		found.way = INSPECT_LOCAL;
 	else if (route->rtm_type == RTN_UNICAST)
 		found.way = INSPECT_ROUTE;
-	net = find_attribute(
-	    (void *)(answer.bytes + front), (int)(n - front), RTA_DST);
-	if (net != NULL && RTA_PAYLOAD(net) == size) {
+	net = netlink_attribute_of(&answer, n, sizeof(*route), RTA_DST, size);
+	if (net != NULL) {
 		memcpy(found.net.ip + 16 - size, RTA_DATA(net), size);
 		found.prefix = route->rtm_dst_len;
 	}
@@ -205,17 +174,14 @@ ask_xdp(int fd, const char *name)
 		    .nlmsg_type = RTM_GETLINK,
 		    .nlmsg_flags = NLM_F_REQUEST },
 		.link = { .ifi_index = (int)if_nametoindex(name) } };
-	const size_t front = NLMSG_SPACE(sizeof(q.link));
-	struct rtattr *at = NULL;
-	union answer a;
-	size_t n = ask_netlink(fd, &q.head, &a, RTM_NEWLINK);
+	union netlink_answer a;
+	size_t n = netlink_ask(fd, &q.head, &a, RTM_NEWLINK);
+	struct rtattr *at =
+	    netlink_attribute_of(&a, n, sizeof(q.link), IFLA_XDP, 0);
 
-	if (n > front)
-		at = find_attribute(
-		    (void *)(a.bytes + front), (int)(n - front), IFLA_XDP);
 	if (at != NULL)
-		at = find_attribute(
-		    RTA_DATA(at), (int)RTA_PAYLOAD(at), IFLA_XDP_ATTACHED);
+		at = netlink_attribute(
+		    RTA_DATA(at), RTA_PAYLOAD(at), IFLA_XDP_ATTACHED, 1);
 	return at != NULL &&
 	    *(const uint8_t *)RTA_DATA(at) != XDP_ATTACHED_NONE;
 }

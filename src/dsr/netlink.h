@@ -1,0 +1,28 @@
+/* netlink.h: a question to Linux's kernel and its one answer, netlink(7). */
+#ifndef PEN_DSR_NETLINK_H
+#define PEN_DSR_NETLINK_H
+
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <stddef.h>
+
+union netlink_answer {
+	struct nlmsghdr head;
+	char bytes[16384];
+};
+
+/* Asks with a message of `nlmsg_len` bytes, and waits. Returns how many bytes an
+ * answer of that type has; 0 with errno when there is another one: the kernel's
+ * error, or EBADMSG. */
+size_t netlink_ask(int fd, const struct nlmsghdr *question,
+    union netlink_answer *a, unsigned short type);
+
+/* The attribute of that name among `bytes`, with a value of `least` bytes or more;
+ * NULL: there is none. Those of generic netlink are laid out as rtnetlink(7)'s. */
+struct rtattr *netlink_attribute(
+    struct rtattr *at, size_t bytes, unsigned short name, size_t least);
+/* The same among those of an answer of n bytes, behind a header of `head`. */
+struct rtattr *netlink_attribute_of(union netlink_answer *a, size_t n,
+    size_t head, unsigned short name, size_t least);
+
+#endif
