@@ -84,7 +84,11 @@ void xdp_close(struct link *l);
 int xdp_check_host(const struct link *l, struct error *e);
 /* Receive queues of the interface, one at least. */
 unsigned xdp_count_queues(const struct link *l);
-/* Both again, later: a line in the log says what is worse than it was. */
+/* Whether frames that the program itself sends (XDP_TX) get anywhere. A cable
+ * (veth) loses them without a word when nothing at its other end polls: neither
+ * GRO nor a program; so also when the kernel does not tell (before Linux 6.3). */
+bool xdp_can_send_back(const struct link *l);
+/* Host and queues again, later: a line in the log says what is worse than it was. */
 void xdp_look_at_host(const struct link *l);
 
 /* ---- link_xdp_maps.c ---- */

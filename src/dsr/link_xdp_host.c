@@ -1,14 +1,12 @@
 /* link_xdp_host.c: what this machine itself has of an interface. Frames that are
  * taken by XDP never reach its own stack, while packet sockets see copies: without
- * ARP its own addresses would be lost. And how many queues there are: frames of one
- * without a socket are the kernel's. */
+ * ARP its own addresses would be lost. How many queues there are: frames of one
+ * without a socket are the kernel's. And whether a cable's other end takes frames. */
 #include "config.h"
 
 #include <ifaddrs.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
-#include <linux/netlink.h>
-#include <linux/rtnetlink.h>
 #include <linux/sockios.h>
 #include <net/if.h>
 #include <netinet/in.h>
@@ -19,6 +17,8 @@
 
 #include "base/log.h"
 #include "dsr/link_xdp.h"
+#include "dsr/netlink.h"
+#include "dsr/xdp_features.h"
 
 /* Addresses of an interface may have names of their own, "eth0:1". */
 static bool
@@ -65,14 +65,10 @@ struct told {
 static bool
 is_cable(struct rtattr *info)
 {
-	int left = (int)RTA_PAYLOAD(info);
+	const struct rtattr *kind = netlink_attribute(
+	    RTA_DATA(info), RTA_PAYLOAD(info), IFLA_INFO_KIND, 4);
 
-	for (struct rtattr *a = RTA_DATA(info); RTA_OK(a, left);
-	     a = RTA_NEXT(a, left))
-		if (a->rta_type == IFLA_INFO_KIND)
-			return RTA_PAYLOAD(a) >= 4 &&
-			    memcmp(RTA_DATA(a), "veth", 4) == 0;
-	return false;
+	return kind != NULL && memcmp(RTA_DATA(kind), "veth", 4) == 0;
 }
 
 static void
@@ -205,6 +201,20 @@ xdp_count_queues(const struct link *l)
 		return 1;
 	n = c.rx_count + c.combined_count;
 	return n > 0 ? n : 1;
+}
+
+/* ---- the other end ---- */
+
+bool
+xdp_can_send_back(const struct link *l)
+{
+	const struct xdp_rings *x = l->inside;
+	uint64_t features;
+
+	if (!x->tags_apart)
+		return true;
+	return xdp_features((unsigned)l->ifindex, &features) == 0 &&
+	    (features & XDP_FEATURE_NDO_XMIT) != 0;
 }
 
 /* ---- later ---- */

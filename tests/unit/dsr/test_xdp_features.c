@@ -1,0 +1,107 @@
+/* test_xdp_features.c: what an end of a cable can do with XDP is a matter of what
+ * there is at the other one. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <net/if.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "dsr/link_xdp.h"
+#include "dsr/xdp_features.h"
+#include "support/linkrig.h"
+#include "support/suite.h"
+#include "support/veth.h"
+
+static struct linkrig rig;
+
+static void
+up(void)
+{
+	linkrig_up(&rig, "xdp");
+}
+
+static void
+down(void)
+{
+	linkrig_down(&rig);
+}
+
+/* Whether a program at that end can send. */
+static bool
+can_send(const char *end)
+{
+	uint64_t features;
+
+	ck_assert_msg(xdp_features(if_nametoindex(end), &features) == 0, "%s",
+	    strerror(errno));
+	return (features & XDP_FEATURE_NDO_XMIT) != 0;
+}
+
+START_TEST(the_other_end_needs_gro)
+{
+	const char *missing = veth_up();
+	uint64_t features;
+
+	if (missing != NULL)
+		SKIP(missing);
+	if (xdp_features(if_nametoindex("near"), &features) != 0 &&
+	    errno == ENOENT)
+		SKIP("this kernel does not tell");
+	veth_feature("far", ETHTOOL_SGRO, false);
+	ck_assert(!can_send("near"));
+	veth_feature("far", ETHTOOL_SGRO, true);
+	ck_assert(can_send("near"));
+	ck_assert(!can_send("far"));
+	veth_feature("far", ETHTOOL_SGRO, false);
+	ck_assert(!can_send("near"));
+}
+END_TEST
+
+START_TEST(no_such_interface)
+{
+	uint64_t features = 7;
+
+	ck_assert_int_eq(xdp_features(2000000000, &features), -1);
+	ck_assert_msg(
+	    errno == ENODEV || errno == ENOENT, "%s", strerror(errno));
+	ck_assert_int_eq(xdp_features(0, &features), -1);
+	ck_assert_uint_eq(features, 7);
+}
+END_TEST
+
+/* The link's own program counts for the other end. */
+START_TEST(a_link_asks_about_the_other_end)
+{
+	uint64_t features;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	if (xdp_features((unsigned)rig.near.ifindex, &features) != 0) {
+		ck_assert(!xdp_can_send_back(&rig.near));
+		SKIP("this kernel does not tell");
+	}
+	veth_feature("far", ETHTOOL_SGRO, false);
+	ck_assert(!xdp_can_send_back(&rig.near));
+	ck_assert(can_send("far"));
+	veth_feature("far", ETHTOOL_SGRO, true);
+	ck_assert(xdp_can_send_back(&rig.near));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("xdp_features");
+	TCase *plain = tcase_create("plain"), *link = tcase_create("link");
+
+	tcase_add_test(plain, the_other_end_needs_gro);
+	tcase_add_test(plain, no_such_interface);
+	suite_add_tcase(s, plain);
+	tcase_add_checked_fixture(link, up, down);
+	tcase_add_test(link, a_link_asks_about_the_other_end);
+	suite_add_tcase(s, link);
+	return suite_main(s);
+}
