@@ -35,6 +35,7 @@ xdprun_up(const struct mac *mac)
 	    sizeof(struct xdp_key), 4, 4000, &o);
 	maps.settings =
 	    bpf_map_create(BPF_MAP_TYPE_ARRAY, "settings", 4, 4, 1, NULL);
+	maps.flows = maps.gates = maps.totals = -1;
 	maps.sockets =
 	    bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
 	if (maps.addresses < 0 || maps.settings < 0 || maps.sockets < 0) {
