@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/log.h"
 #include "dsr/director_private.h"
 
 enum {
@@ -156,9 +155,6 @@ void
 director_open_fast(struct director *d)
 {
 	d->ticket = 1; /* of closed gates: 0 */
-	if (d->options.fast && d->link.fast == NULL)
-		log_warn("frames have no fast path interface=%s link=%s",
-		    d->link.name, d->link.ops->name);
 }
 
 /* What the kernel knew of flows goes with the link. */
