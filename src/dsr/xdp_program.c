@@ -206,8 +206,10 @@ xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
 	put_ends(&w);
 	xdp_need(&w, BPF_REG_7, 14, XDP_TO_KERNEL);
 	put_mac(&w, mac, maps->flows >= 0 ? XDP_FAST : XDP_TYPE);
-	if (maps->flows >= 0)
+	if (maps->flows >= 0) {
+		xdp_jump(&w, BPF_JA, 0, 0, XDP_TYPE);
 		xdp_put_fast(&w, mac, tag != 0, maps);
+	}
 	put_type(&w, tag != 0);
 	put_ip4(&w);
 	put_arp(&w);

@@ -36,7 +36,7 @@ add(const char *address)
 static void
 up_xdp(void)
 {
-	xdprun_up(&ours);
+	xdprun_up(&ours, true);
 }
 #endif
 

@@ -21,10 +21,22 @@ static struct xdp_maps maps;
 static int xdp = -1;
 static const char *missing;
 
+/* Maps of a fast path, all gates closed. */
+static inline void
+xdprun_make_fast(uint32_t flows, uint32_t gates)
+{
+	maps.flows = bpf_map_create(BPF_MAP_TYPE_HASH, "flows",
+	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, NULL);
+	maps.gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gates", 4,
+	    sizeof(struct link_gate), gates, NULL);
+	maps.totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "totals", 4,
+	    sizeof(struct xdp_totals), 1, NULL);
+}
+
 /* In place of sockets: where frames go does not count, and a device is easier to
  * come by. */
 static inline void
-xdprun_up(const struct mac *mac)
+xdprun_up(const struct mac *mac, bool fast)
 {
 	struct xdp_program p;
 	uint32_t queue = 0, loopback = 1;
@@ -38,6 +50,8 @@ xdprun_up(const struct mac *mac)
 	maps.flows = maps.gates = maps.totals = -1;
 	maps.sockets =
 	    bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
+	if (fast)
+		xdprun_make_fast(1000, 4);
 	if (maps.addresses < 0 || maps.settings < 0 || maps.sockets < 0) {
 		missing = text("no maps: %s", strerror(errno));
 		ck_assert_int_eq(errno, EPERM);
@@ -61,6 +75,11 @@ xdprun_down(void)
 	close(maps.addresses);
 	close(maps.settings);
 	close(maps.sockets);
+	if (maps.flows >= 0) {
+		close(maps.flows);
+		close(maps.gates);
+		close(maps.totals);
+	}
 	xdp = -1;
 }
 
@@ -93,21 +112,32 @@ xdprun_attach(const struct link_filter *filter)
 	    bpf_map_update_elem(maps.settings, &first, &value, BPF_ANY), 0);
 }
 
+/* What becomes of the frame, which is in `got` afterwards. */
+static inline enum xdp_action
+xdprun_run(unsigned char *frame, size_t n, unsigned char *got, size_t room)
+{
+	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame,
+	    .data_size_in = (uint32_t)n, .data_out = got,
+	    .data_size_out = (uint32_t)room, .repeat = 1);
+
+	ck_assert_int_eq(bpf_prog_test_run_opts(xdp, &o), 0);
+	ck_assert_uint_eq(o.data_size_out, n);
+	return o.retval;
+}
+
 /* The kernel runs nothing that has no Ethernet header. */
 static inline bool
 xdprun_passes(unsigned char *frame, size_t n)
 {
 	unsigned char got[256];
-	LIBBPF_OPTS(bpf_test_run_opts, o, .data_in = frame,
-	    .data_size_in = (uint32_t)n, .data_out = got,
-	    .data_size_out = sizeof(got), .repeat = 1);
+	enum xdp_action verdict;
 
 	if (n < 14)
 		return false;
-	ck_assert_int_eq(bpf_prog_test_run_opts(xdp, &o), 0);
-	ck_assert(o.retval == XDP_PASS || o.retval == XDP_REDIRECT);
+	verdict = xdprun_run(frame, n, got, sizeof(got));
+	ck_assert(verdict == XDP_PASS || verdict == XDP_REDIRECT);
 	ck_assert_mem_eq(got, frame, n);
-	return o.retval == XDP_REDIRECT;
+	return verdict == XDP_REDIRECT;
 }
 static inline bool
 xdprun_is_up(void)

@@ -1,0 +1,375 @@
+/* test_xdp_fast.c: the fast path's part of the program, run by the kernel: what it
+ * sends is what the parser calls a plain frame of a flow, and all of that. */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <check.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsr/dsr_flows.h"
+#include "dsr/frame.h"
+#include "support/suite.h"
+#include "unit/dsr/model.h"
+#include "unit/dsr/xdprun.h"
+
+enum { GATE = 2, TICKET = 77, LONGEST = 1514, ROOM = 4096 };
+
+static const struct mac ours = { { 2, 0, 0, 0xaa, 0xbb, 0xcc } },
+			server = { { 2, 1, 2, 3, 4, 5 } };
+
+static unsigned char got[ROOM];
+
+static void
+up(void)
+{
+	xdprun_up(&ours, true);
+}
+
+static void
+down(void)
+{
+	xdprun_down();
+}
+
+static void
+set_gate(uint16_t longest, uint32_t ticket)
+{
+	struct link_gate g = {
+		.to = server, .longest = longest, .ticket = ticket
+	};
+	uint32_t gate = GATE;
+
+	ck_assert_int_eq(bpf_map_update_elem(maps.gates, &gate, &g, 0), 0);
+}
+
+static struct xdp_flow_key
+key_of(const struct frame *f)
+{
+	struct xdp_flow_key key;
+
+	memset(&key, 0, sizeof(key));
+	dsr_key_make(&key.flow, &f->from, &f->to, f->protocol);
+	return key;
+}
+
+/* Tells of the flow that the frame is of. */
+static void
+carry(const struct frame *f)
+{
+	struct xdp_flow_key key = key_of(f);
+	struct xdp_flow flow = { .gate = GATE, .ticket = TICKET };
+
+	ck_assert_int_eq(bpf_map_update_elem(maps.flows, &key, &flow, 0), 0);
+}
+
+static struct xdp_flow
+flow_of(const struct frame *f)
+{
+	struct xdp_flow_key key = key_of(f);
+	struct xdp_flow flow;
+
+	ck_assert_int_eq(bpf_map_lookup_elem(maps.flows, &key, &flow), 0);
+	return flow;
+}
+
+/* Whether the frame goes on as it must, or comes up, or is left to the kernel, as it
+ * was. */
+static bool
+goes(unsigned char *frame, size_t n)
+{
+	enum xdp_action verdict = xdprun_run(frame, n, got, sizeof(got));
+
+	if (verdict != XDP_TX) {
+		ck_assert_mem_eq(got, frame, n);
+		return false;
+	}
+	ck_assert_mem_eq(got, server.byte, 6);
+	ck_assert_mem_eq(got + 6, ours.byte, 6);
+	ck_assert_mem_eq(got + 12, frame + 12, n - 12);
+	return true;
+}
+
+/* ---- one flow ---- */
+
+static const struct peer client4 = { .family = AF_INET,
+	.port = 40000,
+	.ip = { [10] = 0xff, 0xff, 198, 51, 100, 7 } },
+			 vip4 = { .family = AF_INET,
+				 .port = 443,
+				 .ip = { [10] = 0xff, 0xff, 192, 0, 2, 1 } },
+			 client6 = { .family = AF_INET6,
+				 .port = 40000,
+				 .ip = { 0x20, 1, 0xd, 0xb8, [15] = 7 } },
+			 vip6 = { .family = AF_INET6,
+				 .port = 443,
+				 .ip = { 0x20, 1, 0xd, 0xb8, 1, [15] = 1 } };
+
+/* An ACK of a connection, to us. */
+static size_t
+segment(unsigned char *out, bool v6, uint8_t flags)
+{
+	struct frame_head head = { .to = ours,
+		.from = { { 2, 9, 9, 9, 9, 9 } } };
+	struct segment s = { .seq = 1, .ack = 2, .flags = flags, .window = 99 };
+	size_t n = frame_make_tcp(
+	    out, ROOM, &head, v6 ? &client6 : &client4, v6 ? &vip6 : &vip4, &s);
+
+	ck_assert_uint_gt(n, 0);
+	return n;
+}
+
+static void
+begin(unsigned char *out, size_t *n, bool v6)
+{
+	struct frame f;
+
+	*n = segment(out, v6, FRAME_ACK);
+	frame_parse(&f, out, *n);
+	ck_assert_int_eq(f.kind, FRAME_FLOW);
+	carry(&f);
+	set_gate(LONGEST, TICKET);
+}
+
+START_TEST(a_flow_that_it_was_told_of)
+{
+	unsigned char frame[ROOM];
+	struct xdp_totals *totals;
+	struct xdp_flow flow;
+	uint64_t frames = 0, bytes = 0;
+	uint32_t first = 0;
+	struct frame f;
+	size_t n;
+	int i, all = libbpf_num_possible_cpus();
+
+	NEED_XDP();
+	n = segment(frame, _i, FRAME_ACK);
+	frame_parse(&f, frame, n);
+	set_gate(LONGEST, TICKET);
+	ck_assert(!goes(frame, n));
+	carry(&f);
+	for (i = 0; i < 3; i++)
+		ck_assert(goes(frame, n));
+	flow = flow_of(&f);
+	ck_assert_uint_eq(flow.frames, 3);
+	ck_assert_uint_eq(flow.bytes, 3 * n);
+	ck_assert_uint_gt(flow.used_ns, 0);
+	totals = calloc((size_t)all, sizeof(*totals));
+	ck_assert_ptr_nonnull(totals);
+	ck_assert_int_eq(bpf_map_lookup_elem(maps.totals, &first, totals), 0);
+	for (i = 0; i < all; i++) {
+		frames += totals[i].frames;
+		bytes += totals[i].bytes;
+	}
+	free(totals);
+	ck_assert_uint_eq(frames, 3);
+	ck_assert_uint_eq(bytes, 3 * n);
+}
+END_TEST
+
+START_TEST(gates)
+{
+	unsigned char frame[ROOM];
+	size_t n;
+
+	NEED_XDP();
+	begin(frame, &n, _i);
+	ck_assert(goes(frame, n));
+	set_gate(0, TICKET);
+	ck_assert(!goes(frame, n));
+	set_gate((uint16_t)(n - 1), TICKET);
+	ck_assert(!goes(frame, n));
+	set_gate((uint16_t)n, TICKET);
+	ck_assert(goes(frame, n));
+	set_gate(LONGEST, TICKET + 1);
+	ck_assert(!goes(frame, n));
+	set_gate(LONGEST, TICKET);
+	ck_assert(goes(frame, n));
+}
+END_TEST
+
+START_TEST(other_macs_and_groups)
+{
+	unsigned char frame[ROOM];
+	size_t n;
+
+	NEED_XDP();
+	begin(frame, &n, _i);
+	frame[5] ^= 1;
+	ck_assert(!goes(frame, n));
+	memset(frame, 0xff, 6);
+	ck_assert(!goes(frame, n));
+	memcpy(frame, ours.byte, 6);
+	ck_assert(goes(frame, n));
+}
+END_TEST
+
+/* Connections begin and end where flows are known. */
+START_TEST(flags_of_tcp)
+{
+	unsigned char frame[ROOM];
+	uint8_t flags;
+	size_t n;
+
+	NEED_XDP();
+	begin(frame, &n, _i);
+	for (flags = 0; flags < 64; flags++) {
+		n = segment(frame, _i, flags);
+		ck_assert_msg(goes(frame, n) ==
+			((flags &
+			     (FRAME_SYN | FRAME_FIN | FRAME_RST | FRAME_ACK)) ==
+			    FRAME_ACK),
+		    "flags %u", flags);
+	}
+}
+END_TEST
+
+/* ---- by dice ---- */
+
+static uint16_t
+word(const unsigned char *p)
+{
+	return (uint16_t)(p[0] << 8 | p[1]);
+}
+
+/* The checksum's field is what a sender leaves to its card. */
+static bool
+is_left_to_do(const struct frame *f)
+{
+	const unsigned char *ip = f->bytes + f->net,
+			    *at = f->bytes + f->transport;
+	unsigned width = f->family == AF_INET ? 4 : 16;
+	const unsigned char *from = ip + (f->family == AF_INET ? 12 : 8);
+	unsigned bytes = f->net + f->packet - f->transport, i;
+	bool udp = f->protocol == IPPROTO_UDP;
+	uint32_t sum;
+
+	if (udp)
+		bytes = word(at + 4);
+	sum = bytes + f->protocol;
+	for (i = 0; i < 2 * width; i += 2)
+		sum += word(from + i);
+	while (sum > 0xffff)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return word(at + (udp ? 6 : 16)) == sum;
+}
+
+static bool
+is_plain(const struct frame *f)
+{
+	unsigned head = f->family == AF_INET ? 20 : 40;
+
+	return f->kind == FRAME_FLOW && f->net == FRAME_HEAD &&
+	    f->transport == f->net + head && !f->first_fragment &&
+	    (f->protocol == IPPROTO_UDP ||
+		(f->tcp_flags &
+		    (FRAME_SYN | FRAME_FIN | FRAME_RST | FRAME_ACK)) ==
+		    FRAME_ACK) &&
+	    f->length <= LONGEST && !is_left_to_do(f);
+}
+
+static void
+carry_if_it_is_of_one(const struct frame *f)
+{
+	if (f->kind == FRAME_FLOW)
+		carry(f);
+}
+
+static void
+forget_all(void)
+{
+	struct xdp_flow_key key;
+
+	while (bpf_map_get_next_key(maps.flows, NULL, &key) == 0)
+		bpf_map_delete_elem(maps.flows, &key);
+}
+
+/* Three of four are made to be TCP in the middle of a connection, where they are
+ * TCP. */
+static void
+calm(struct made *m, uint64_t *seed)
+{
+	struct frame f;
+
+	frame_parse(&f, m->bytes, m->n);
+	if (f.kind == FRAME_FLOW && f.protocol == IPPROTO_TCP &&
+	    below(seed, 4) != 0)
+		m->bytes[f.transport + 13] = FRAME_ACK;
+	memcpy(m->bytes, ours.byte, 6);
+}
+
+/* A spoiled frame may still have the addresses and ports that its flow had. */
+static unsigned
+roll_frames(bool spoil, unsigned *sent)
+{
+	static struct made m;
+	unsigned n = 0;
+
+	set_gate(LONGEST, TICKET);
+	*sent = 0;
+	for (unsigned i = 0; i < 10000; i++) {
+		uint64_t seed = i;
+		struct frame f, before;
+		const char *way = "good";
+
+		made_frame(&m, &seed);
+		calm(&m, &seed);
+		frame_parse(&before, m.bytes, m.n);
+		carry_if_it_is_of_one(&before);
+		if (spoil)
+			way = made_spoil(&m, &seed);
+		if (m.n < FRAME_HEAD)
+			continue;
+		memcpy(m.bytes, ours.byte, 6);
+		frame_parse(&f, m.bytes, m.n);
+		carry_if_it_is_of_one(&f);
+		if (goes(m.bytes, m.n) != is_plain(&f))
+			ck_abort_msg("seed %u (%s): %s", i, way,
+			    is_plain(&f) ? "was not sent" : "was sent");
+		*sent += is_plain(&f);
+		n++;
+		forget_all();
+	}
+	return n;
+}
+
+START_TEST(good_frames_by_dice)
+{
+	unsigned sent;
+
+	NEED_XDP();
+	ck_assert_uint_gt(roll_frames(false, &sent), 9000);
+	ck_assert_uint_gt(sent, 500);
+}
+END_TEST
+
+START_TEST(spoiled_frames_by_dice)
+{
+	unsigned sent;
+
+	NEED_XDP();
+	ck_assert_uint_gt(roll_frames(true, &sent), 9000);
+	ck_assert_uint_gt(sent, 100);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("xdp_fast");
+	TCase *t = tcase_create("xdp_fast");
+
+	tcase_add_checked_fixture(t, up, down);
+	tcase_set_timeout(t, 60);
+	tcase_add_loop_test(t, a_flow_that_it_was_told_of, 0, 2);
+	tcase_add_loop_test(t, gates, 0, 2);
+	tcase_add_loop_test(t, other_macs_and_groups, 0, 2);
+	tcase_add_loop_test(t, flags_of_tcp, 0, 2);
+	tcase_add_test(t, good_frames_by_dice);
+	tcase_add_test(t, spoiled_frames_by_dice);
+	suite_add_tcase(s, t);
+	return suite_main(s);
+}
