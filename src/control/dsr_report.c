@@ -229,7 +229,7 @@ run_dsr(struct call *c, struct error *e)
 		facts_text(&f, "mode", director_link_mode(d));
 	facts_text(&f, "mac", mac_format(&mac, text));
 	director_fast(d, &fast);
-	facts_flag(&f, "fast_path", fast.on);
+	facts_flag(&f, "fast_path", fast.on && !fast.fails);
 	dsr_report_counters(&f, d, "");
 	tell_servers(&f, p);
 	facts_items(&f, "neighbors");

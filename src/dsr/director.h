@@ -120,7 +120,8 @@ const char *director_link(const struct director *d); /* its kind */
 const struct link_counters *director_link_counters(const struct director *d);
 /* What goes by the link's fast path, and is not among the frames above. */
 struct director_fast {
-	bool on;
+	bool on;	/* the link has one */
+	bool fails;	/* it is not used now: frames would be lost there */
 	uint32_t flows; /* of those that there are */
 	uint64_t frames, bytes;
 };

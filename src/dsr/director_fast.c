@@ -168,6 +168,7 @@ void
 director_fast(const struct director *d, struct director_fast *f)
 {
 	*f = (struct director_fast){ .on = d->link.fast != NULL,
+		.fails = d->link.fast_fails,
 		.flows = d->fast_flows };
 	if (f->on)
 		d->link.fast->totals(&d->link, &f->frames, &f->bytes);

@@ -27,7 +27,7 @@
 #include "dsr/offload.h"
 
 enum { NOWHERE = UINT32_MAX };
-enum { LOOKS = 16 }; /* from one at the machine to the next */
+enum { LOOKS = 16, FAST_LOOKS = 4 }; /* from one at the machine to the next */
 
 /* ---- places ---- */
 
@@ -367,6 +367,8 @@ xdp_look(struct link *l)
 	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
 	if (++x->looks % LOOKS == 0)
 		xdp_look_at_host(l);
+	if (x->looks % FAST_LOOKS == 0)
+		xdp_look_at_fast(l);
 	kick(l);
 	feed(x);
 }

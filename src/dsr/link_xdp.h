@@ -112,6 +112,9 @@ int xdp_attach(struct link *l, struct error *e);
  * nothing made. */
 int xdp_make_fast(struct xdp_rings *x, uint32_t flows);
 void xdp_close_fast(struct xdp_rings *x); /* nothing made is fine */
+/* Whether frames sent that way arrive: l->fast_fails, with a line in the log when that
+ * has changed. */
+void xdp_look_at_fast(struct link *l);
 extern const struct link_fast xdp_fast;
 
 /* ---- link_xdp.c ---- */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/log.h"
 #include "dsr/link_xdp.h"
 
 enum { GATES = 4096 }; /* servers; those with higher numbers are slow */
@@ -60,6 +61,24 @@ xdp_close_fast(struct xdp_rings *x)
 	}
 	free(x->totals);
 	x->totals = NULL;
+}
+
+void
+xdp_look_at_fast(struct link *l)
+{
+	bool fails;
+
+	if (l->fast == NULL)
+		return;
+	fails = !xdp_can_send_back(l);
+	if (fails && !l->fast_fails)
+		log_warn("no fast path: the other end of this cable takes no "
+			 "frames from XDP, ethtool -K on it gro on "
+			 "interface=%s",
+		    l->name);
+	if (!fails && l->fast_fails)
+		log_info("the fast path can be used interface=%s", l->name);
+	l->fast_fails = fails;
 }
 
 static int

@@ -169,6 +169,7 @@ xdp_attach(struct link *l, struct error *e)
 	}
 	if (x->attached >= 0) {
 		l->fast = x->maps.flows >= 0 ? &xdp_fast : NULL;
+		xdp_look_at_fast(l);
 		return 0;
 	}
 	if (is_taken(error) && !l->asked)
