@@ -3,22 +3,32 @@
  *     send IF udp|tcp FLOWS SECONDS MAC   frames to the VIP, as many as go;
  *                                         prints how many and its CPU time
  *     arp IF                              answers for 192.168.100.3 and .4
+ *     drop IF                             drops IPv4 there by XDP, as long as it
+ *                                         runs; prints a line when it does
+ *     gro IF                              switches GRO on
  *     echo IP                             UDP at port 7
  *     ping IP COUNT                       round trips in ns, one a line */
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <err.h>
 #include <errno.h>
+#include <linux/bpf.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
 #include <linux/if_packet.h>
+#include <linux/sockios.h>
 #include <net/ethernet.h>
 #include <net/if.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -151,6 +161,71 @@ run_arp(char **v)
 }
 
 static int
+bpf(int command, union bpf_attr *a)
+{
+	int fd = (int)syscall(SYS_bpf, command, a, sizeof(*a));
+
+	if (fd < 0)
+		err(1, "bpf");
+	return fd;
+}
+
+/* ARP goes on, to who answers it. */
+static int
+load_drop(void)
+{
+	static const struct bpf_insn at[] = {
+		/* r2, r3: where the frame begins and ends */
+		{ BPF_LDX | BPF_MEM | BPF_W, 2, 1,
+		    offsetof(struct xdp_md, data), 0 },
+		{ BPF_LDX | BPF_MEM | BPF_W, 3, 1,
+		    offsetof(struct xdp_md, data_end), 0 },
+		{ BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_PASS },
+		{ BPF_ALU64 | BPF_MOV | BPF_X, 4, 2, 0, 0 },
+		{ BPF_ALU64 | BPF_ADD | BPF_K, 4, 0, 0, ETH_HLEN },
+		{ BPF_JMP | BPF_JGT | BPF_X, 4, 3, 4, 0 },
+		{ BPF_LDX | BPF_MEM | BPF_H, 5, 2, 12, 0 },
+		{ BPF_ALU | BPF_END | BPF_TO_BE, 5, 0, 0, 16 },
+		{ BPF_JMP | BPF_JNE | BPF_K, 5, 0, 1, ETH_P_IP },
+		{ BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_DROP },
+		{ BPF_JMP | BPF_EXIT, 0, 0, 0, 0 },
+	};
+	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_XDP,
+		.insn_cnt = sizeof(at) / sizeof(at[0]),
+		.insns = (uintptr_t)at,
+		.license = (uintptr_t) "GPL" };
+
+	return bpf(BPF_PROG_LOAD, &a);
+}
+
+static _Noreturn void
+run_drop(char **v)
+{
+	union bpf_attr a = { .link_create = { .prog_fd = (uint32_t)load_drop(),
+				 .target_ifindex = if_nametoindex(v[0]),
+				 .attach_type = BPF_XDP,
+				 .flags = XDP_FLAGS_DRV_MODE } };
+
+	bpf(BPF_LINK_CREATE, &a);
+	puts("drops");
+	fflush(stdout);
+	for (;;)
+		pause();
+}
+
+static int
+run_gro(char **v)
+{
+	struct ethtool_value on = { .cmd = ETHTOOL_SGRO, .data = 1 };
+	struct ifreq r = { .ifr_data = (void *)&on };
+
+	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", v[0]);
+	if (ioctl(open_packet(v[0], 0), SIOCETHTOOL, &r) != 0)
+		err(1, "%s", v[0]);
+	return 0;
+}
+
+static int
 open_udp(const char *ip, int (*use)(int, const struct sockaddr *, socklen_t))
 {
 	struct sockaddr_in at = { .sin_family = AF_INET,
@@ -212,6 +287,10 @@ main(int argc, char **argv)
 		return run_send(argv + 2);
 	if (strcmp(what, "arp") == 0)
 		run_arp(argv + 2);
+	if (strcmp(what, "drop") == 0)
+		run_drop(argv + 2);
+	if (strcmp(what, "gro") == 0)
+		return run_gro(argv + 2);
 	if (strcmp(what, "echo") == 0)
 		run_echo(argv + 2);
 	if (strcmp(what, "ping") == 0 && argc == 4)

@@ -2,7 +2,7 @@
 """Frames a director forwards: pen, a classic pen, and the kernel as a router.
 
     dsr_rate.py [--rounds N] [--seconds S] [--pings N] [--classic PROGRAM]
-                [--links KIND,...] PEN...
+                [--links KIND[+fast],...] [--far drop,stack] PEN...
 
     rate:     sender eth0 --- eth0 director          director: pen, answers to
                                                      the same cable
@@ -10,15 +10,35 @@
     latency:  client, director, server at a bridge
 
 Needs root and iproute2. The sender has the first core, the director the second;
-the frames have 60 bytes and come as fast as they go. Those that leave are for a
-MAC that is not there, so the other end's kernel drops them at once. What softirqs do
-is charged to who sends in these cables: what receives (the packet socket's ring,
-or all of the kernel's routing) is done on the sender's core. So there are three
-figures: frames/s as seen; CPU time of the director for each frame sent on; and all
-CPU time for each, the sender's included, less what the sender needs when nobody
-listens: that is what one core that does everything would need.
+the frames have 60 bytes and come as fast as they go. What softirqs do is charged to
+who sends in these cables: what receives (the packet socket's ring, XDP programs, or
+all of the kernel's routing) is done on the sender's core, and what the far end does
+with frames that left is done by the director. So there are these figures:
 
-All programs take turns in each round; the figures are medians of rounds. Then
+    frames/s      that have left, as seen
+    lost          of those sent
+    director ns   CPU time of the director's process for each that left
+    all ns        all CPU time for each that left, the sender's included, less what
+                  sending alone costs: that is what one core would need which does
+                  all that a director's kernel and process do
+
+Sending alone is measured with an interface (ifb) whose driver throws each frame away
+where a cable would hand it over: system calls, making and freeing buffers are the
+sender's own, all behind the driver is not. Neither is what a far end does, but it
+cannot be told apart on two cores, so it does little, in one of two ways:
+
+    drop    an XDP program drops all IPv4 (ARP is answered by a packet socket
+            behind it). The earliest there is for frames of XDP_TX; what the
+            kernel's stack or a socket sends is first copied by veth, to have
+            room in front
+    stack   no program: frames are for a MAC that is not there, so the kernel drops
+            them where IP begins. The cheaper one for all but XDP_TX, which is lost
+            in a cable without a program or GRO at its other end: then pen
+            has no fast path
+
+All programs have the same far ends in turn; each is best judged by its better one.
+
+All take turns in each round; the figures are medians of rounds. Then
 system calls (strace -c) of a short run, then round trips of a UDP echo directly
 and through the director. Not part of make check."""
 
@@ -89,6 +109,13 @@ class Net:
         self.children.append(child)
         return child
 
+    def drop(self, where, interface, load):
+        """What comes in there goes at once."""
+        child = self.start(where, 0, load, "drop", interface,
+                           stdout=subprocess.PIPE)
+        if not child.stdout.readline():
+            raise SystemExit("no XDP program for %s" % where)
+
     def stop(self, child, sig=signal.SIGTERM):
         child.send_signal(sig)
         child.wait()
@@ -103,12 +130,16 @@ class Net:
 
 
 class Program(collections.namedtuple("Program", "path link")):
-    """A pen, and the kind of link it is told to use; None: nothing is said."""
+    """A pen, and the kind of link it is told to use, with "+fast" if by its fast
+    path; None: nothing is said."""
 
     def words(self, kind):
         words = [self.path] + OPTIONS[kind]
-        if self.link:
-            words[2:2] = ["-O", "dsr_link " + self.link]
+        link, _, fast = (self.link or "").partition("+")
+        if fast:
+            words[2:2] = ["-O", "dsr_fast_path"]
+        if link:
+            words[2:2] = ["-O", "dsr_link " + link]
         return words
 
     def __str__(self):
@@ -135,17 +166,29 @@ def sent_by(where, interface):
     return json.loads(out)[0]["stats64"]["tx"]["packets"]
 
 
+class Result(collections.namedtuple("Result", "seconds sent left own others")):
+    """Frames that were sent and that left, CPU time of the director's process and
+    of all others."""
+
+    def figures(self, idle):
+        both = self.own + self.others - idle * self.sent
+        return (self.left / self.seconds, 100 * (1 - self.left / self.sent),
+                self.own / self.left * 1e9, both / self.left * 1e9)
+
+
 class Rate:
-    def __init__(self, net, load):
-        self.net, self.load = net, load
-        self.sender = net.add("sender")
-        self.director = net.add("director")
+    def __init__(self, net, load, far):
+        self.net, self.load, self.far = net, load, far
+        self.sender = net.add(far + "-sender")
+        self.director = net.add(far + "-director")
         net.cable(self.sender, "eth0", "02:00:00:64:00:01",
                   self.director, "eth0", MAC)
         net.start(self.sender, 0, load, "arp", "eth0")
-        self.sender2 = net.add("sender2")
-        self.router = net.add("router")
-        self.sink = net.add("sink")
+        net.ip(self.sender, "link add nowhere type ifb",
+               "link set nowhere up")
+        self.sender2 = net.add(far + "-sender2")
+        self.router = net.add(far + "-router")
+        self.sink = net.add(far + "-sink")
         net.cable(self.sender2, "eth0", "02:00:00:64:00:01",
                   self.router, "eth0", MAC)
         net.cable(self.router, "eth1", "02:00:00:65:00:01",
@@ -154,6 +197,9 @@ class Rate:
                "addr add 192.168.100.1/24 dev eth1",
                "neigh replace %s dev eth1 lladdr 02:00:00:65:00:03" % VIP)
         net.set(self.router, "ipv4/ip_forward", "1")
+        if far == "drop":
+            net.drop(self.sender, "eth0", load)
+            net.drop(self.sink, "eth0", load)
 
     def start_pen(self, program, work):
         return self.net.start(
@@ -161,12 +207,12 @@ class Rate:
             "192.168.100.3", "192.168.100.4", stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
 
-    def send(self, where, work, seconds, mac=MAC):
+    def send(self, where, work, seconds, interface="eth0"):
         """How many went, and the CPU time of that, without the director."""
         helped = softirqd()
         out = run("ip", "netns", "exec", where, "taskset", "-c", "0",
-                  self.load, "send", "eth0", work[0], str(work[1]),
-                  str(seconds), mac).split()
+                  self.load, "send", interface, work[0],
+                  str(work[1]), str(seconds), MAC).split()
         return int(out[0]), float(out[2]) + softirqd() - helped
 
     def wait_ready(self, work):
@@ -181,12 +227,11 @@ class Rate:
         raise SystemExit("the director forwards nothing")
 
     def measure(self, program, work, seconds):
-        """(frames/s, director's CPU, sender's CPU) a frame that left."""
         if program == KERNEL:
             before = sent_by(self.router, "eth1")
             sent, cpu = self.send(self.sender2, work, seconds)
-            n = sent_by(self.router, "eth1") - before
-            return n / seconds, 0, cpu / n
+            left = sent_by(self.router, "eth1") - before
+            return Result(seconds, sent, left, 0, cpu)
         child = self.start_pen(program, work)
         try:
             self.wait_ready(work)
@@ -194,16 +239,15 @@ class Rate:
             before, used = sent_by(self.director, "eth0"), cpu_of(child.pid)
             sent, cpu = self.send(self.sender, work, seconds)
             time.sleep(0.02)
-            n = sent_by(self.director, "eth0") - before
+            left = sent_by(self.director, "eth0") - before
             used = cpu_of(child.pid) - used
         finally:
             self.net.stop(child)
-        return n / seconds, used / n, cpu / n
+        return Result(seconds, sent, left, used, cpu)
 
     def idle_sender(self, work, seconds):
-        """What sending costs when nobody listens."""
-        sent, cpu = self.send(self.sender, work, seconds,
-                              "02:00:00:64:00:99")
+        """CPU time of sending a frame, alone."""
+        sent, cpu = self.send(self.sender, work, seconds, "nowhere")
         return cpu / sent
 
     def calls(self, program, work):
@@ -243,6 +287,8 @@ class Latency:
             if name != "director2":
                 net.ip(self.at[name],
                        "addr add 192.168.100.%d/24 dev eth0" % number)
+        # else the director's port is no far end for XDP_TX
+        run("ip", "netns", "exec", switch, load, "gro", "p2")
         server = self.at["server"]
         net.set(server, "ipv4/conf/all/arp_ignore", "1")
         net.set(server, "ipv4/conf/all/arp_announce", "2")
@@ -280,22 +326,24 @@ def percentiles(list_of_rounds):
     return at(0.5), at(0.99)
 
 
-def rates(rate, programs, args):
-    print("%-5s %6s %-24s %10s %12s %12s" % (
-        "kind", "flows", "program", "frames/s", "director ns", "all ns"))
+def rates(list_of_rates, programs, args):
+    print("%-5s %6s %-24s %-6s %10s %6s %12s %12s" % (
+        "kind", "flows", "program", "far", "frames/s", "lost", "director ns",
+        "all ns"))
+    turns = [(p, r) for p in programs for r in list_of_rates]
     for work in WORKLOADS:
         if args.only not in "%s %d" % work:
             continue
         got = collections.defaultdict(list)
         for _ in range(args.rounds):
-            idle = rate.idle_sender(work, args.seconds / 2)
-            for program in programs:
-                n, own, sender = rate.measure(program, work, args.seconds)
-                got[program].append((n, own, own + sender - idle))
-        for program in programs:
-            n, own, both = (statistics.median(c) for c in zip(*got[program]))
-            print("%-5s %6d %-24s %10.0f %12.0f %12.0f" % (
-                work + (str(program), n, own * 1e9, both * 1e9)), flush=True)
+            idle = list_of_rates[0].idle_sender(work, args.seconds / 2)
+            for program, rate in turns:
+                result = rate.measure(program, work, args.seconds)
+                got[program, rate].append(result.figures(idle))
+        for program, rate in turns:
+            median = map(statistics.median, zip(*got[program, rate]))
+            print("%-5s %6d %-24s %-6s %10.0f %5.0f%% %12.0f %12.0f" % (
+                *work, program, rate.far, *median), flush=True)
 
 
 def latencies(latency, programs, args):
@@ -318,6 +366,7 @@ def main():
     p.add_argument("--pings", type=int, default=5000)
     p.add_argument("--classic", default="/usr/bin/pen")
     p.add_argument("--links", default="", help="what dsr_link is set to")
+    p.add_argument("--far", default="drop,stack", help="kinds of far ends")
     p.add_argument("--only", default="", help="kind of frames and flows")
     p.add_argument("pen", nargs="+")
     args = p.parse_args()
@@ -332,11 +381,12 @@ def main():
         with tempfile.TemporaryDirectory() as d:
             load = os.path.join(d, "load")
             run("cc", "-O2", "-o", load, os.path.join(HERE, "dsr_load.c"))
-            rate = Rate(net, load)
-            rates(rate, programs + [KERNEL], args)
+            list_of_rates = [Rate(net, load, f) for f in args.far.split(",")]
+            rates(list_of_rates, programs + [KERNEL], args)
             for program in programs:
                 print("system calls a frame %-24s %.3f (%s; %d frames)" % (
-                    (str(program),) + rate.calls(program, ("udp", 10000))),
+                    (str(program),) + list_of_rates[0].calls(
+                        program, ("udp", 10000))),
                     flush=True)
             latencies(Latency(net, load), programs, args)
     finally:
