@@ -9,38 +9,40 @@
               sender eth0 --- eth0 router eth1 --- eth0 sink
     latency:  client, director, server at a bridge
 
-Needs root and iproute2. The sender has the first core, the director the second;
-the frames have 60 bytes and come as fast as they go. What softirqs do is charged to
-who sends in these cables: what receives (the packet socket's ring, XDP programs, or
-all of the kernel's routing) is done on the sender's core, and what the far end does
-with frames that left is done by the director. So there are these figures:
+Needs root and iproute2. The sender has the first core, the director the
+second; the frames have 60 bytes and come as fast as they go. What softirqs do
+is charged to who sends in these cables: what receives (the packet socket's
+ring, XDP programs, or all of the kernel's routing) is done on the sender's
+core, and the far end's part by the director. So there are these figures:
 
-    frames/s      that have left, as seen
+    frames/s      that left, as seen
     lost          of those sent
     director ns   CPU time of the director's process for each that left
-    all ns        all CPU time for each that left, the sender's included, less what
-                  sending alone costs: that is what one core would need which does
-                  all that a director's kernel and process do
+    all ns        all CPU time for each that left, the sender's included, less
+                  what sending alone costs: what one core would need that does
+                  all the work of the director's kernel and process
 
-Sending alone is measured with an interface (ifb) whose driver throws each frame away
-where a cable would hand it over: system calls, making and freeing buffers are the
-sender's own, all behind the driver is not. Neither is what a far end does, but it
-cannot be told apart on two cores, so it does little, in one of two ways:
+Sending alone is measured with an interface (ifb) whose driver throws frames
+away where a cable would hand them over: system calls and buffers are the
+sender's own, all behind the driver is not.
 
-    drop    an XDP program drops all IPv4 (ARP is answered by a packet socket
-            behind it). The earliest there is for frames of XDP_TX; what the
-            kernel's stack or a socket sends is first copied by veth, to have
-            room in front
-    stack   no program: frames are for a MAC that is not there, so the kernel drops
-            them where IP begins. The cheaper one for all but XDP_TX, which is lost
-            in a cable without a program or GRO at its other end: then pen
-            has no fast path
+What a far end does is not the director's either, but with two cores it cannot
+be told apart. So it does little, in one of two ways, the same for all:
 
-All programs have the same far ends in turn; each is best judged by its better one.
+    drop    an XDP program drops IPv4 (ARP goes on, to a packet socket that
+            answers). For what XDP_TX sends there is no earlier place; what
+            the kernel's stack or a socket sends is first copied by veth, to
+            have room in front.
+    stack   no program: frames are for a MAC that is not there, so the kernel
+            drops them where IP begins. That is the cheaper one for all but
+            XDP_TX, which a cable loses when its other end has neither a
+            program nor GRO: then pen must do without its fast path.
 
-All take turns in each round; the figures are medians of rounds. Then
-system calls (strace -c) of a short run, then round trips of a UDP echo directly
-and through the director. Not part of make check."""
+So a program is judged by the better one of its two lines.
+
+All take turns in each round; the figures are medians of rounds. Then system
+calls (strace -c) of a short run, then round trips of a UDP echo directly and
+through the director. Not part of make check."""
 
 import argparse
 import collections
@@ -62,6 +64,8 @@ OPTIONS = {
     # a classic pen forwards one of the two
     "udp": ["-f", "-O", "dsr_if eth0", "-rU"],
 }
+# frames of each flow before it counts: the fast path wants to see some
+WARM = 48
 WORKLOADS = [("udp", 1), ("udp", 10000), ("tcp", 1), ("tcp", 10000)]
 
 
@@ -130,8 +134,8 @@ class Net:
 
 
 class Program(collections.namedtuple("Program", "path link")):
-    """A pen, and the kind of link it is told to use, with "+fast" if by its fast
-    path; None: nothing is said."""
+    """A pen, and the kind of link it is told to use, with "+fast" when by its
+    fast path; None: nothing is said."""
 
     def words(self, kind):
         words = [self.path] + OPTIONS[kind]
@@ -167,13 +171,15 @@ def sent_by(where, interface):
 
 
 class Result(collections.namedtuple("Result", "seconds sent left own others")):
-    """Frames that were sent and that left, CPU time of the director's process and
-    of all others."""
+    """Frames that were sent and that left, CPU time of the director's process
+    and of all others."""
 
     def figures(self, idle):
+        """What is printed, when to send a frame takes `idle`."""
+        lost = max(0, 100 * (1 - self.left / self.sent))
         both = self.own + self.others - idle * self.sent
-        return (self.left / self.seconds, 100 * (1 - self.left / self.sent),
-                self.own / self.left * 1e9, both / self.left * 1e9)
+        each = 1e9 / self.left if self.left else float("inf")
+        return self.left / self.seconds, lost, self.own * each, both * each
 
 
 class Rate:
@@ -216,15 +222,19 @@ class Rate:
         return int(out[0]), float(out[2]) + softirqd() - helped
 
     def wait_ready(self, work):
-        """Until frames come out again."""
+        """Until frames come out again, and all flows are known."""
         end = time.monotonic() + 10
         while time.monotonic() < end:
             before = sent_by(self.director, "eth0")
             self.send(self.sender, work, 0.01)
             time.sleep(0.05)
             if sent_by(self.director, "eth0") - before > 50:
-                return
-        raise SystemExit("the director forwards nothing")
+                break
+        else:
+            raise SystemExit("the director forwards nothing")
+        sent = 0
+        while sent < WARM * work[1]:
+            sent += self.send(self.sender, work, 0.1)[0]
 
     def measure(self, program, work, seconds):
         if program == KERNEL:
@@ -235,7 +245,6 @@ class Rate:
         child = self.start_pen(program, work)
         try:
             self.wait_ready(work)
-            self.send(self.sender, work, 0.1)
             before, used = sent_by(self.director, "eth0"), cpu_of(child.pid)
             sent, cpu = self.send(self.sender, work, seconds)
             time.sleep(0.02)
