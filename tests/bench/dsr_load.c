@@ -5,7 +5,8 @@
  *     arp IF                              answers for 192.168.100.3 and .4
  *     drop IF                             drops IPv4 there by XDP, as long as it
  *                                         runs; prints a line when it does
- *     gro IF                              switches GRO on
+ *     pass IF                             has an XDP program that drops nothing
+ *     feature IF tx|gro on|off            as ethtool -K
  *     echo IP                             UDP at port 7
  *     ping IP COUNT                       round trips in ns, one a line */
 #define _GNU_SOURCE
@@ -172,9 +173,9 @@ bpf(int command, union bpf_attr *a)
 
 /* ARP goes on, to who answers it. */
 static int
-load_drop(void)
+load_program(bool drops)
 {
-	static const struct bpf_insn at[] = {
+	static const struct bpf_insn dropping[] = {
 		/* r2, r3: where the frame begins and ends */
 		{ BPF_LDX | BPF_MEM | BPF_W, 2, 1,
 		    offsetof(struct xdp_md, data), 0 },
@@ -189,35 +190,42 @@ load_drop(void)
 		{ BPF_JMP | BPF_JNE | BPF_K, 5, 0, 1, ETH_P_IP },
 		{ BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_DROP },
 		{ BPF_JMP | BPF_EXIT, 0, 0, 0, 0 },
+	}, passing[] = {
+		{ BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, XDP_PASS },
+		{ BPF_JMP | BPF_EXIT, 0, 0, 0, 0 },
 	};
 	union bpf_attr a = { .prog_type = BPF_PROG_TYPE_XDP,
-		.insn_cnt = sizeof(at) / sizeof(at[0]),
-		.insns = (uintptr_t)at,
+		.insn_cnt = (drops ? sizeof(dropping) : sizeof(passing)) /
+		    sizeof(dropping[0]),
+		.insns = (uintptr_t)(drops ? dropping : passing),
 		.license = (uintptr_t) "GPL" };
 
 	return bpf(BPF_PROG_LOAD, &a);
 }
 
 static _Noreturn void
-run_drop(char **v)
+run_program(char **v, bool drops)
 {
-	union bpf_attr a = { .link_create = { .prog_fd = (uint32_t)load_drop(),
+	union bpf_attr a = { .link_create = {
+				 .prog_fd = (uint32_t)load_program(drops),
 				 .target_ifindex = if_nametoindex(v[0]),
 				 .attach_type = BPF_XDP,
 				 .flags = XDP_FLAGS_DRV_MODE } };
 
 	bpf(BPF_LINK_CREATE, &a);
-	puts("drops");
+	puts("attached");
 	fflush(stdout);
 	for (;;)
 		pause();
 }
 
 static int
-run_gro(char **v)
+run_feature(char **v)
 {
-	struct ethtool_value on = { .cmd = ETHTOOL_SGRO, .data = 1 };
-	struct ifreq r = { .ifr_data = (void *)&on };
+	struct ethtool_value value = { .cmd = v[1][0] == 'g' ? ETHTOOL_SGRO
+							     : ETHTOOL_STXCSUM,
+		.data = strcmp(v[2], "on") == 0 };
+	struct ifreq r = { .ifr_data = (void *)&value };
 
 	snprintf(r.ifr_name, sizeof(r.ifr_name), "%s", v[0]);
 	if (ioctl(open_packet(v[0], 0), SIOCETHTOOL, &r) != 0)
@@ -287,10 +295,10 @@ main(int argc, char **argv)
 		return run_send(argv + 2);
 	if (strcmp(what, "arp") == 0)
 		run_arp(argv + 2);
-	if (strcmp(what, "drop") == 0)
-		run_drop(argv + 2);
-	if (strcmp(what, "gro") == 0)
-		return run_gro(argv + 2);
+	if (strcmp(what, "drop") == 0 || strcmp(what, "pass") == 0)
+		run_program(argv + 2, what[0] == 'd');
+	if (strcmp(what, "feature") == 0 && argc == 5)
+		return run_feature(argv + 2);
 	if (strcmp(what, "echo") == 0)
 		run_echo(argv + 2);
 	if (strcmp(what, "ping") == 0 && argc == 4)

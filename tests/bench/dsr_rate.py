@@ -35,8 +35,8 @@ be told apart. So it does little, in one of two ways, the same for all:
             have room in front.
     stack   no program: frames are for a MAC that is not there, so the kernel
             drops them where IP begins. That is the cheaper one for all but
-            XDP_TX, which a cable loses when its other end has neither a
-            program nor GRO: then pen must do without its fast path.
+            XDP_TX, which a cable loses when its other end has no program:
+            then pen must do without its fast path.
 
 So a program is judged by the better one of its two lines.
 
@@ -66,6 +66,8 @@ OPTIONS = {
 }
 # frames of each flow before it counts: the fast path wants to see some
 WARM = 48
+# seconds until all that a director knows of servers is in use
+SETTLE = 1.2
 WORKLOADS = [("udp", 1), ("udp", 10000), ("tcp", 1), ("tcp", 10000)]
 
 
@@ -113,9 +115,9 @@ class Net:
         self.children.append(child)
         return child
 
-    def drop(self, where, interface, load):
-        """What comes in there goes at once."""
-        child = self.start(where, 0, load, "drop", interface,
+    def program(self, where, interface, load, what):
+        """An XDP program for what comes in there: drop or pass."""
+        child = self.start(where, 0, load, what, interface,
                            stdout=subprocess.PIPE)
         if not child.stdout.readline():
             raise SystemExit("no XDP program for %s" % where)
@@ -204,8 +206,8 @@ class Rate:
                "neigh replace %s dev eth1 lladdr 02:00:00:65:00:03" % VIP)
         net.set(self.router, "ipv4/ip_forward", "1")
         if far == "drop":
-            net.drop(self.sender, "eth0", load)
-            net.drop(self.sink, "eth0", load)
+            net.program(self.sender, "eth0", load, "drop")
+            net.program(self.sink, "eth0", load, "drop")
 
     def start_pen(self, program, work):
         return self.net.start(
@@ -296,8 +298,11 @@ class Latency:
             if name != "director2":
                 net.ip(self.at[name],
                        "addr add 192.168.100.%d/24 dev eth0" % number)
-        # else the director's port is no far end for XDP_TX
-        run("ip", "netns", "exec", switch, load, "gro", "p2")
+        # what the fast path wants: a port that takes frames of XDP_TX, and a
+        # client whose frames are as those that came by a card, with checksums
+        net.program(switch, "p2", load, "pass")
+        run("ip", "netns", "exec", self.at["client"], load, "feature", "eth0",
+            "tx", "off")
         server = self.at["server"]
         net.set(server, "ipv4/conf/all/arp_ignore", "1")
         net.set(server, "ipv4/conf/all/arp_announce", "2")
@@ -324,6 +329,7 @@ class Latency:
             if time.monotonic() > end:
                 break
         else:
+            time.sleep(SETTLE)
             got = self.ping(VIP, count)
         self.net.stop(child)
         return got
