@@ -47,6 +47,7 @@ through the director. Not part of make check."""
 import argparse
 import collections
 import json
+import math
 import os
 import re
 import signal
@@ -178,10 +179,12 @@ class Result(collections.namedtuple("Result", "seconds sent left own others")):
 
     def figures(self, idle):
         """What is printed, when to send a frame takes `idle`."""
+        if self.left == 0:
+            return 0, 100, math.inf, math.inf
         lost = max(0, 100 * (1 - self.left / self.sent))
         both = self.own + self.others - idle * self.sent
-        each = 1e9 / self.left if self.left else float("inf")
-        return self.left / self.seconds, lost, self.own * each, both * each
+        return (self.left / self.seconds, lost, self.own / self.left * 1e9,
+                both / self.left * 1e9)
 
 
 class Rate:
