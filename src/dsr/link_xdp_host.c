@@ -65,7 +65,7 @@ struct told {
 static bool
 is_cable(struct rtattr *info)
 {
-	const struct rtattr *kind = netlink_attribute(
+	struct rtattr *kind = netlink_attribute(
 	    RTA_DATA(info), RTA_PAYLOAD(info), IFLA_INFO_KIND, 4);
 
 	return kind != NULL && memcmp(RTA_DATA(kind), "veth", 4) == 0;

@@ -9,7 +9,7 @@
 
 /* The kernel's error, which it has as a negative number. */
 static int
-error_of(const union netlink_answer *a, size_t n)
+error_of(union netlink_answer *a, size_t n)
 {
 	struct nlmsgerr e;
 

@@ -48,7 +48,7 @@ ask(int fd, const struct question *q, unsigned short name, void *value,
 {
 	union netlink_answer a;
 	size_t n = netlink_ask(fd, &q->head, &a, q->head.nlmsg_type);
-	const struct rtattr *found;
+	struct rtattr *found;
 
 	if (n == 0)
 		return -1;
