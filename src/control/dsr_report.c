@@ -21,19 +21,11 @@ static const struct row frames[] = {
 	{ "forwarded", offsetof(struct director_stats, forwarded) },
 	{ "forwarded_bytes", offsetof(struct director_stats, forwarded_bytes) },
 	{ "tunnelled", offsetof(struct director_stats, tunnelled) },
-	{ "too_big", offsetof(struct director_stats, too_big) },
+	{ "too_big", offsetof(struct director_stats, too_big.frames) },
+	{ "too_big_bytes", offsetof(struct director_stats, too_big.bytes) },
 	{ "probes", offsetof(struct director_stats, probes) },
 	{ "answered", offsetof(struct director_stats, answered) },
 	{ "held", offsetof(struct director_stats, held) },
-	{ "dropped_bad", offsetof(struct director_stats, dropped_bad) },
-	{ "dropped_other", offsetof(struct director_stats, dropped_other) },
-	{ "dropped_no_server",
-	    offsetof(struct director_stats, dropped_no_server) },
-	{ "dropped_neighbor",
-	    offsetof(struct director_stats, dropped_neighbor) },
-	{ "dropped_fragment",
-	    offsetof(struct director_stats, dropped_fragment) },
-	{ "dropped_send", offsetof(struct director_stats, dropped_send) },
 	{ NULL, 0 },
 };
 
@@ -116,6 +108,24 @@ tell_flows(struct facts *f, const char *prefix, const struct dsr_flows *w)
 	}
 }
 
+static void
+tell_drops(
+    struct facts *f, const char *prefix, const struct director_stats *stats)
+{
+	char name[64];
+	int i;
+
+	for (i = 0; i < DIRECTOR_DROPS; i++) {
+		const struct tally *t = &stats->dropped[i];
+		const char *why = director_drop_name((enum director_drop)i);
+
+		snprintf(name, sizeof(name), "dropped_%s", why);
+		tell(f, prefix, name, t->frames);
+		snprintf(name, sizeof(name), "dropped_%s_bytes", why);
+		tell(f, prefix, name, t->bytes);
+	}
+}
+
 /* Frames that never came up, so none of those above. */
 static void
 tell_fast(struct facts *f, const char *prefix, const struct director *d)
@@ -133,6 +143,7 @@ dsr_report_counters(
     struct facts *f, const struct director *d, const char *prefix)
 {
 	tell_rows(f, prefix, frames, director_stats(d));
+	tell_drops(f, prefix, director_stats(d));
 	tell_fast(f, prefix, d);
 	tell_rows(f, prefix, tarpit, director_tarpit_stats(d));
 	tell_rows(f, prefix, links, director_link_counters(d));

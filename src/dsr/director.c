@@ -18,6 +18,7 @@ void
 director_flush(struct director *d)
 {
 	int sent;
+	unsigned i;
 
 	if (d->tunnels != NULL)
 		director_flush_tunnels(d);
@@ -26,7 +27,8 @@ director_flush(struct director *d)
 	sent = link_send(&d->link, d->out, d->out_n);
 	if (sent < 0)
 		sent = 0;
-	d->stats.dropped_send += d->out_n - (unsigned)sent;
+	for (i = (unsigned)sent; i < d->out_n; i++)
+		director_lose(d, DIRECTOR_SEND, d->out[i].length);
 	d->out_n = 0;
 }
 
@@ -72,7 +74,7 @@ director_send_own(void *arg, const unsigned char *bytes, size_t length)
 	if (link_send(&d->link, &l, 1) == 1)
 		d->stats.answered++;
 	else
-		d->stats.dropped_send++;
+		director_lose(d, DIRECTOR_SEND, length);
 }
 
 /* ---- kinds of frames ---- */
@@ -82,7 +84,7 @@ send_to(struct director *d, struct frame *f, const struct link_frame *l,
     const struct server *s)
 {
 	if (s == NULL)
-		d->stats.dropped_no_server++;
+		director_lose(d, DIRECTOR_NO_SERVER, l->length);
 	else if (!director_pass(d, f, l, s))
 		director_hold(d, f, l, s);
 }
@@ -106,11 +108,11 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		if (!director_on_probe(d, f, l) &&
 		    !director_tarpit_on_flow(
 			d, f, (l->offload.flags & LINK_CHECKSUM) != 0))
-			d->stats.dropped_other++;
+			director_lose(d, DIRECTOR_OTHER, l->length);
 		return;
 	}
 	if (is_question_of_ours(d, f)) {
-		d->stats.dropped_other++;
+		director_lose(d, DIRECTOR_OTHER, l->length);
 		return;
 	}
 	director_note_vlan(d, f);
@@ -135,7 +137,7 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 	if (dsr_flows_fragment(&d->flows, &key, &number, loop_now(d->loop)))
 		send_to(d, f, l, director_server_of(d, number));
 	else
-		d->stats.dropped_fragment++;
+		director_lose(d, DIRECTOR_FRAGMENT, l->length);
 }
 
 /* News about a flow go to its server; without a memory of flows the choice is the
@@ -147,7 +149,7 @@ on_error_frame(
 	const struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
 
 	if (w == NULL && !director_serves(d, &a->frame))
-		d->stats.dropped_other++;
+		director_lose(d, DIRECTOR_OTHER, l->length);
 	else
 		send_to(d, &a->frame, l,
 		    w != NULL ? director_server_of(d, w->server)
@@ -160,7 +162,7 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 	if (director_has_address(d, &f->to))
 		send_to(d, f, l, director_choose(d, &f->from));
 	else if (!director_on_tunnel_error(d, f))
-		d->stats.dropped_other++;
+		director_lose(d, DIRECTOR_OTHER, l->length);
 }
 
 /* Sent to all, or to a group, while an address of IP is one machine's: not for
@@ -177,7 +179,7 @@ static void
 on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	if (a->frame.kind != FRAME_BAD && is_out_of_place(&a->frame)) {
-		d->stats.dropped_other++;
+		director_lose(d, DIRECTOR_OTHER, l->length);
 		return;
 	}
 	switch (a->frame.kind) {
@@ -198,10 +200,10 @@ on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		director_on_neighbor(d, &a->frame);
 		break;
 	case FRAME_BAD:
-		d->stats.dropped_bad++;
+		director_lose(d, DIRECTOR_BAD, l->length);
 		break;
 	case FRAME_OTHER:
-		d->stats.dropped_other++;
+		director_lose(d, DIRECTOR_OTHER, l->length);
 		break;
 	}
 }

@@ -17,6 +17,7 @@
 #include "dsr/mac.h"
 #include "dsr/neighbor.h"
 #include "dsr/probe.h"
+#include "dsr/tally.h"
 #include "dsr/tarpit.h"
 #include "net/loop.h"
 #include "pool/acl.h"
@@ -43,21 +44,33 @@ struct director_options {
 	struct director_forward forward;
 };
 
+/* Why a frame goes no further. */
+enum director_drop {
+	DIRECTOR_BAD,	/* malformed */
+	DIRECTOR_OTHER, /* not for us */
+	DIRECTOR_NO_SERVER,
+	DIRECTOR_NEIGHBOR, /* the server's hardware address did not come to be
+			    * known */
+	DIRECTOR_FRAGMENT, /* whose first one was not seen */
+	DIRECTOR_SEND,	   /* the link, or the kernel's route, did not take */
+	DIRECTOR_DROPS
+};
+
+/* "bad", "other", .. */
+const char *director_drop_name(enum director_drop why);
+
+/* Bytes are those of frames as links have them; of what the kernel's route did not
+ * take, those of the packets that were to go into the tunnel. */
 struct director_stats {
 	uint64_t received, received_bytes;   /* frames */
 	uint64_t forwarded, forwarded_bytes; /* to servers */
 	uint64_t tunnelled;		     /* packets of them, in tunnels */
-	uint64_t too_big;	/* for the tunnel: their senders were told, or
-			    * could have been */
-	uint64_t probes;	/* of them, of checks: ours */
-	uint64_t answered;	/* ARP, NDP, tarpit: ours */
-	uint64_t dropped_bad;	/* malformed */
-	uint64_t dropped_other; /* not for us */
-	uint64_t dropped_no_server;
-	uint64_t held; /* until the server's hardware address is known */
-	uint64_t dropped_neighbor; /* it did not come to be known */
-	uint64_t dropped_fragment; /* whose first one was not seen */
-	uint64_t dropped_send;	   /* the link did not take */
+	struct tally too_big; /* for the tunnel: their senders were told, or
+			       * could have been */
+	uint64_t probes;      /* of those forwarded, of checks: ours */
+	uint64_t answered;    /* ARP, NDP, tarpit: ours */
+	uint64_t held;	      /* until the server's hardware address is known */
+	struct tally dropped[DIRECTOR_DROPS];
 };
 
 /* Whether servers are asked, and how; see probe.h. */

@@ -16,7 +16,7 @@ director_hold(struct director *d, const struct frame *f,
 	    held_add(&d->held, &copy, director_number_of(s), loop_now(d->loop)))
 		d->stats.held++;
 	else
-		d->stats.dropped_neighbor++;
+		director_lose(d, DIRECTOR_NEIGHBOR, l->length);
 }
 
 /* Its server may be no more. */
@@ -60,5 +60,5 @@ void
 director_tick_held(struct director *d, uint64_t now)
 {
 	director_release(d);
-	d->stats.dropped_neighbor += held_expire(&d->held, now);
+	held_expire(&d->held, now, &d->stats.dropped[DIRECTOR_NEIGHBOR]);
 }

@@ -287,7 +287,7 @@ director_on_neighbor(struct director *d, const struct frame *f)
 		director_note_vlan(d, f);
 	director_tarpit_on_neighbor(d, f);
 	if (!neighbors_on_frame(&d->neighbors, f, loop_now(d->loop)))
-		d->stats.dropped_other++;
+		director_lose(d, DIRECTOR_OTHER, f->length);
 }
 
 void

@@ -1,8 +1,8 @@
 /* director_private.h: the inside of a director, for director.c (frames),
  * director_flows.c (servers of flows), director_places.c (addresses of clients'),
  * director_tarpit.c (addresses of nobody), director_neighbors.c (hardware
- * addresses), director_held.c (frames that wait for one), director_probes.c
- * (checks) and director_pace.c (pauses). */
+ * addresses), director_held.c (frames that wait for one), director_drop.c (those
+ * that are lost), director_probes.c (checks) and director_pace.c (pauses). */
 #ifndef PEN_DSR_DIRECTOR_PRIVATE_H
 #define PEN_DSR_DIRECTOR_PRIVATE_H
 
@@ -103,6 +103,11 @@ void director_send_own(void *arg, const unsigned char *bytes, size_t length);
  * lost, as on any wire. */
 bool director_send(struct director *d, const struct server *s,
     unsigned char *bytes, size_t length);
+
+/* ---- director_drop.c ---- */
+
+/* Counts a frame of so many bytes that is dropped. */
+void director_lose(struct director *d, enum director_drop why, size_t bytes);
 
 /* ---- director_pace.c ---- */
 

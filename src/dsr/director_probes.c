@@ -84,7 +84,7 @@ director_on_probe(
 	    !frame_read_tcp(f, &s))
 		return false;
 	if ((l->offload.flags & LINK_CHECKSUM) == 0 && !frame_checksum_ok(f)) {
-		d->stats.dropped_bad++;
+		director_lose(d, DIRECTOR_BAD, l->length);
 		return true;
 	}
 	return probes_on_segment(

@@ -53,6 +53,7 @@ struct way {
 	struct frame_head head;
 	bool route;
 	unsigned mtu; /* of outer packets */
+	size_t came;  /* bytes of the frame it came in, perhaps with others */
 	bool waits;   /* the bytes of the inner packet stay until the flush */
 };
 
@@ -64,7 +65,7 @@ director_flush_tunnels(struct director *d)
 	struct tunnels *t = d->tunnels;
 
 	if (t->route != NULL)
-		d->stats.dropped_send += route_flush(t->route);
+		route_flush(t->route, &d->stats.dropped[DIRECTOR_SEND]);
 	t->used = 0;
 }
 
@@ -116,7 +117,7 @@ put_on_route(struct director *d, const struct frame *f, const struct way *w)
 		p.bytes = take(d, f->packet);
 		memcpy((void *)(uintptr_t)p.bytes, inner, f->packet);
 	}
-	d->stats.dropped_send += route_send(d->tunnels->route, &p);
+	route_send(d->tunnels->route, &p, &d->stats.dropped[DIRECTOR_SEND]);
 	d->stats.tunnelled++;
 }
 
@@ -130,7 +131,7 @@ put_on_link(struct director *d, const struct frame *f, struct way *w)
 	w->tunnel.id = (uint16_t)d->tunnels->ids++;
 	n = frame_make_tunnel(out, room, &w->head, f, &w->tunnel);
 	if (n == 0) {
-		d->stats.dropped_bad++;
+		director_lose(d, DIRECTOR_BAD, f->length);
 		return;
 	}
 	put_frame(d, out, n);
@@ -201,12 +202,13 @@ cut_outer(struct director *d, const struct frame *f, struct way *w)
 }
 
 static void
-tell_sender(struct director *d, const struct frame *f, unsigned mtu)
+tell_sender(
+    struct director *d, const struct frame *f, size_t came, unsigned mtu)
 {
 	unsigned char *out;
 	size_t n;
 
-	d->stats.too_big++;
+	tally_add(&d->stats.too_big, 1, came);
 	if (!rate_pay(&d->tunnels->told, loop_now(d->loop)))
 		return;
 	out = take(d, FRAME_MADE_MAX);
@@ -229,7 +231,7 @@ pass_on(struct director *d, const struct frame *f, struct way *w)
 	else if (f->family == AF_INET6 && f->packet <= IP6_LEAST)
 		cut_outer(d, f, w);
 	else {
-		tell_sender(d, f, mtu);
+		tell_sender(d, f, w->came, mtu);
 		return false;
 	}
 	return true;
@@ -274,8 +276,10 @@ pass_on_pieces(struct director *d, const struct link_frame *l, unsigned pieces,
 
 	for (i = 0; i < pieces; i++) {
 		n = offload_piece(bytes, PIECE, l, i);
-		if (n == 0)
+		if (n == 0) {
+			director_lose(d, DIRECTOR_BAD, l->length);
 			return false;
+		}
 		frame_parse(&piece, bytes, n);
 		each = *w;
 		if (!pass_on(d, &piece, &each))
@@ -297,9 +301,10 @@ director_tunnel(struct director *d, const struct frame *f,
 		return false;
 	if (pieces == 0 ||
 	    (pieces == 1 && l->offload.type == 0 && !offload_finish(&whole))) {
-		d->stats.dropped_bad++;
+		director_lose(d, DIRECTOR_BAD, l->length);
 		return true;
 	}
+	w.came = l->length;
 	w.waits = l->offload.type == 0;
 	passed = w.waits ? pass_on(d, f, &w) : pass_on_pieces(d, l, pieces, &w);
 	if (passed) {

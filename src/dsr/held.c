@@ -47,20 +47,24 @@ drop(struct held_frame *f)
 	f->frame.bytes = NULL;
 }
 
-unsigned
-held_expire(struct held *h, uint64_t now)
+void
+held_expire(struct held *h, uint64_t now, struct tally *lost)
 {
-	unsigned i, n = h->count;
+	unsigned i;
 
-	for (i = 0; i < h->count; i++)
-		if (h->list[i].until <= now)
-			drop(&h->list[i]);
+	for (i = 0; i < h->count; i++) {
+		if (h->list[i].until > now)
+			continue;
+		tally_add(lost, 1, h->list[i].frame.length);
+		drop(&h->list[i]);
+	}
 	held_close_up(h);
-	return n - h->count;
 }
 
 void
 held_fini(struct held *h)
 {
-	(void)held_expire(h, UINT64_MAX);
+	struct tally lost = { 0 };
+
+	held_expire(h, UINT64_MAX, &lost);
 }

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "dsr/link.h"
+#include "dsr/tally.h"
 
 enum {
 	HELD_FRAMES = 64,   /* at a time */
@@ -33,8 +34,8 @@ struct held {
 /* Keeps a copy. False when there is no room for it. */
 bool held_add(
     struct held *h, const struct link_frame *f, uint32_t server, uint64_t now);
-/* Frees those whose time is over; returns how many it were. */
-unsigned held_expire(struct held *h, uint64_t now);
+/* Frees those whose time is over, and adds them to *lost. */
+void held_expire(struct held *h, uint64_t now, struct tally *lost);
 /* Those without bytes are no more: somebody else has, or had, them. */
 void held_close_up(struct held *h);
 void held_fini(struct held *h);

@@ -251,12 +251,18 @@ send_some(int fd, struct message *m, unsigned n)
 #endif
 }
 
+static void
+lose(struct tally *lost, const struct kind *k, unsigned i)
+{
+	tally_add(lost, 1, k->part[i].iov_len);
+}
+
 /* A socket tells first what it has heard about an earlier packet, so each gets a
  * second try. */
-static unsigned
-flush_kind(struct kind *k)
+static void
+flush_kind(struct kind *k, struct tally *lost)
 {
-	unsigned done = 0, lost = 0;
+	unsigned done = 0;
 	bool again = false;
 	int n;
 
@@ -268,41 +274,41 @@ flush_kind(struct kind *k)
 		} else if (errno == EAGAIN || errno == ENOBUFS) {
 			break;
 		} else if (again) {
-			lost++;
-			done++;
+			lose(lost, k, done++);
 			again = false;
 		} else {
 			again = true;
 		}
 	}
-	lost += k->count - done;
+	while (done < k->count)
+		lose(lost, k, done++);
 	k->count = 0;
-	return lost;
 }
 
-unsigned
-route_flush(struct route *r)
+void
+route_flush(struct route *r, struct tally *lost)
 {
-	unsigned i, lost = 0;
+	unsigned i;
 
 	for (i = 0; i < KINDS; i++)
-		lost += flush_kind(&r->kind[i]);
-	return lost;
+		flush_kind(&r->kind[i], lost);
 }
 
-unsigned
-route_send(struct route *r, const struct route_packet *p)
+void
+route_send(struct route *r, const struct route_packet *p, struct tally *lost)
 {
 	bool v6 = p->to->family == AF_INET6;
 	struct kind *k = &r->kind[(v6 ? 4U : 0) |
 	    (p->family == AF_INET6 ? 2U : 0) | p->may_be_cut];
-	unsigned lost = 0, i;
 	struct msghdr *m;
+	unsigned i;
 
-	if (k->fd < 0)
-		return 1;
+	if (k->fd < 0) {
+		tally_add(lost, 1, p->length);
+		return;
+	}
 	if (k->count == BATCH)
-		lost = flush_kind(k);
+		flush_kind(k, lost);
 	i = k->count++;
 	m = &k->message[i].head;
 	memset(m, 0, sizeof(*m));
@@ -314,7 +320,6 @@ route_send(struct route *r, const struct route_packet *p)
 	m->msg_iov = &k->part[i];
 	m->msg_iovlen = 1;
 	put_class(m, &k->class[i], v6, p -> class);
-	return lost;
 }
 
 /* ---- errors ---- */

@@ -15,6 +15,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "dsr/tally.h"
 
 struct route;
 
@@ -43,11 +44,13 @@ struct route_packet {
 	bool may_be_cut;
 };
 
-/* Puts it to the others, which leave first when there are too many. Returns how many
- * of those that left now were not taken. */
-unsigned route_send(struct route *r, const struct route_packet *p);
-/* Sends all. Returns how many of them were not taken. */
-unsigned route_flush(struct route *r);
+/* Puts it to the others, which leave first when there are too many. What of
+ * those that left now, or of this one, was not taken is added to *lost. */
+void route_send(
+    struct route *r, const struct route_packet *p, struct tally *lost);
+/* Sends all. What of it was not taken is added to *lost: packets, and their bytes as
+ * they were given. */
+void route_flush(struct route *r, struct tally *lost);
 
 struct route_error {
 	struct peer to; /* about a packet to this host, port 0 */

@@ -57,15 +57,27 @@ START_TEST(not_too_many)
 }
 END_TEST
 
+/* So many are let go, of so many bytes. */
+static void
+expire(uint64_t now, unsigned frames, unsigned all)
+{
+	struct tally lost = { 0 };
+
+	held_expire(&held, now, &lost);
+	ck_assert_uint_eq(lost.frames, frames);
+	ck_assert_uint_eq(lost.bytes, all);
+}
+
 START_TEST(not_too_long)
 {
 	ck_assert(add(1, 60, 1000));
-	ck_assert(add(2, 60, 1500));
-	ck_assert_uint_eq(held_expire(&held, 1000 + HELD_MS - 1), 0);
-	ck_assert_uint_eq(held_expire(&held, 1000 + HELD_MS), 1);
+	ck_assert(add(2, 82, 1500));
+	ck_assert(add(3, 71, 1000));
+	expire(1000 + HELD_MS - 1, 0, 0);
+	expire(1000 + HELD_MS, 2, 60 + 71);
 	ck_assert_uint_eq(held.count, 1);
 	ck_assert_uint_eq(held.list[0].server, 2);
-	ck_assert_uint_eq(held_expire(&held, 5000), 1);
+	expire(5000, 1, 82);
 	ck_assert(add(1, 60, 5000));
 	held_fini(&held);
 }

@@ -65,7 +65,24 @@ down(void)
 	close(far);
 }
 
-static unsigned
+/* What was not taken, since the last time that was asked. */
+static struct tally lost;
+
+static void
+expect_lost(unsigned packets, unsigned bytes)
+{
+	ck_assert_uint_eq(lost.frames, packets);
+	ck_assert_uint_eq(lost.bytes, bytes);
+	memset(&lost, 0, sizeof(lost));
+}
+
+static void
+flush(void)
+{
+	route_flush(route, &lost);
+}
+
+static void
 put(const char *to, unsigned family, uint8_t class, bool may_be_cut, size_t n)
 {
 	struct peer p = peer(to);
@@ -76,7 +93,7 @@ put(const char *to, unsigned family, uint8_t class, bool may_be_cut, size_t n)
 		.class = class,
 		.may_be_cut = may_be_cut };
 
-	return route_send(route, &packet);
+	route_send(route, &packet, &lost);
 }
 
 /* The next frame of a tunnel; its IP header. */
@@ -109,8 +126,9 @@ START_TEST(headers)
 		unsigned family = i & 1 ? AF_INET6 : AF_INET;
 		bool cut = (i & 2) != 0;
 
-		ck_assert_uint_eq(put("10.9.0.2", family, 0xb9, cut, INNER), 0);
-		ck_assert_uint_eq(route_flush(route), 0);
+		put("10.9.0.2", family, 0xb9, cut, INNER);
+		flush();
+		expect_lost(0, 0);
 		ip = next(&n);
 		ck_assert_uint_eq(n, HEAD + 20 + INNER);
 		ck_assert_uint_eq(ip[0], 0x45);
@@ -120,8 +138,9 @@ START_TEST(headers)
 		ck_assert_uint_eq(ip[9], i & 1 ? 41 : 4);
 		ck_assert_mem_eq(ip + 12, own.ip + 12, 4);
 		ck_assert_mem_eq(ip + 20, inner, INNER);
-		ck_assert_uint_eq(put("fd09::2", family, 0xb9, cut, INNER), 0);
-		ck_assert_uint_eq(route_flush(route), 0);
+		put("fd09::2", family, 0xb9, cut, INNER);
+		flush();
+		expect_lost(0, 0);
 		ip = next(&n);
 		ck_assert_uint_eq(n, HEAD + 40 + INNER);
 		ck_assert_uint_eq((ip[0] << 4 | ip[1] >> 4) & 0xff, 0xb9);
@@ -145,14 +164,15 @@ START_TEST(batches)
 	if (why != NULL)
 		SKIP(why);
 	for (i = 0; i < 200; i++)
-		ck_assert_uint_eq(
-		    put("10.9.0.2", AF_INET, 0, false, 100 + i), 0);
-	ck_assert_uint_eq(route_flush(route), 0);
+		put("10.9.0.2", AF_INET, 0, false, 100 + i);
+	flush();
+	expect_lost(0, 0);
 	for (i = 0; i < 200; i++) {
 		ip = next(&n);
 		ck_assert_uint_eq(ip[2] << 8 | ip[3], 20 + 100 + i);
 	}
-	ck_assert_uint_eq(route_flush(route), 0);
+	flush();
+	expect_lost(0, 0);
 	down();
 }
 END_TEST
@@ -193,25 +213,25 @@ START_TEST(too_big)
 	const char *why = up();
 	struct peer to;
 	const unsigned char *ip;
-	unsigned lost;
 	size_t n;
 
 	if (why != NULL)
 		SKIP(why);
 	to = narrow("10.10.0.5");
-	lost = put("10.10.0.5", AF_INET, 0, false, 1380);
-	lost += put("10.10.0.5", AF_INET, 0, false, 1381);
-	lost += put("10.10.0.5", AF_INET, 0, false, 500);
-	lost += route_flush(route);
-	ck_assert_uint_eq(lost, 1);
+	put("10.10.0.5", AF_INET, 0, false, 1380);
+	put("10.10.0.5", AF_INET, 0, false, 1381);
+	put("10.10.0.5", AF_INET, 0, false, 500);
+	flush();
+	expect_lost(1, 1381);
 	next(&n);
 	ck_assert_uint_eq(n, HEAD + 1400);
 	next(&n);
 	ck_assert_uint_eq(n, HEAD + 520);
 	expect_news(&to);
 	/* what may be cut is */
-	lost = put("10.10.0.5", AF_INET, 0, true, 3000) + route_flush(route);
-	ck_assert_uint_eq(lost, 0);
+	put("10.10.0.5", AF_INET, 0, true, 3000);
+	flush();
+	expect_lost(0, 0);
 	ip = next(&n);
 	ck_assert_uint_eq(ip[6], 0x20);
 	down();
@@ -222,22 +242,22 @@ START_TEST(too_big6)
 {
 	const char *why = up();
 	struct peer to;
-	unsigned lost;
 	size_t n;
 
 	if (why != NULL)
 		SKIP(why);
 	to = narrow("fd10::5");
-	lost = put("fd10::5", AF_INET6, 0, false, 1361);
-	lost += put("fd10::5", AF_INET6, 0, false, 1360);
-	lost += route_flush(route);
-	ck_assert_uint_eq(lost, 1);
+	put("fd10::5", AF_INET6, 0, false, 1361);
+	put("fd10::5", AF_INET6, 0, false, 1360);
+	flush();
+	expect_lost(1, 1361);
 	next(&n);
 	ck_assert_uint_eq(n, HEAD + 1400);
 	expect_news(&to);
 	/* in two, which are IPv6's own kind */
-	lost = put("fd10::5", AF_INET6, 0, true, 1400) + route_flush(route);
-	ck_assert_uint_eq(lost, 0);
+	put("fd10::5", AF_INET6, 0, true, 1400);
+	flush();
+	expect_lost(0, 0);
 	do
 		n = veth_receive(far, frame, sizeof(frame));
 	while (frame[HEAD + 6] != 44);
@@ -258,10 +278,12 @@ START_TEST(nowhere)
 		SKIP(why);
 	ck_assert_int_eq(route_ask(&none, &w), -1);
 	ck_assert_int_eq(errno, ENETUNREACH);
-	ck_assert_uint_eq(put("10.99.0.1", AF_INET, 0, false, 100), 0);
-	ck_assert_uint_eq(route_flush(route), 1);
-	ck_assert_uint_eq(put("10.9.0.77", AF_INET, 0, false, 100), 0);
-	ck_assert_uint_eq(route_flush(route), 0);
+	put("10.99.0.1", AF_INET, 0, false, 100);
+	flush();
+	expect_lost(1, 100);
+	put("10.9.0.77", AF_INET, 0, false, 100);
+	flush();
+	expect_lost(0, 0);
 	e = heard();
 	ck_assert_int_eq(e.error, EHOSTUNREACH);
 	ck_assert(peer_same_host(&e.to, &nobody));
