@@ -14,7 +14,8 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-enum { PORT = 7007, BURST = 5, HELD = 3 };
+/* A frame with "hello" in it. */
+enum { PORT = 7007, BURST = 5, HELD = 3, DATAGRAM = 14 + 20 + 8 + 5 };
 
 static const struct netrig_options one = { .servers = 1 };
 static struct netrig rig;
@@ -90,6 +91,8 @@ START_TEST(frames_wait_for_the_address)
 	ck_assert_int_eq(count("held"), HELD);
 	ck_assert_int_eq(count("forwarded"), HELD);
 	ck_assert_int_eq(count("dropped_neighbor"), BURST - HELD);
+	ck_assert_int_eq(
+	    count("dropped_neighbor_bytes"), (BURST - HELD) * DATAGRAM);
 	/* the next one is not held */
 	ck_assert_int_eq(send(near, "hello", 5, 0), 5);
 	WAIT_FOR((got += read_all(far)) == HELD + 1, 5000);
@@ -114,6 +117,7 @@ START_TEST(not_for_ever)
 	ck_assert_int_eq(send(near, "hello", 5, 0), 5);
 	WAIT_FOR(count("held") == 1, 5000);
 	WAIT_FOR(count("dropped_neighbor") == 1, 5000);
+	ck_assert_int_eq(count("dropped_neighbor_bytes"), DATAGRAM);
 	dsrpen_down(&pen);
 	netrig_down(&rig);
 }
@@ -130,6 +134,8 @@ expect_json(void)
 	ck_assert_ptr_nonnull(strstr(said, ",\"fast_path\":false,"));
 	ck_assert_ptr_nonnull(strstr(
 	    said, ",\"fast_flows\":0,\"fast_frames\":0,\"fast_bytes\":0,"));
+	ck_assert_ptr_nonnull(strstr(
+	    said, ",\"dropped_no_server\":0,\"dropped_no_server_bytes\":0,"));
 	ck_assert_ptr_nonnull(strstr(said,
 	    ",\"flows_established\":0,\"servers\":[{\"server\":0,"
 	    "\"mac\":\"02:00:00:64:00:03\",\"forward\":\"mac\"},"
@@ -163,9 +169,14 @@ START_TEST(what_it_tells)
 	ck_assert_ptr_nonnull(strstr(said, "\nfast_path no\n"));
 	ck_assert_ptr_nonnull(
 	    strstr(said, "\nfast_flows 0\nfast_frames 0\nfast_bytes 0\n"));
+	ck_assert_ptr_nonnull(strstr(said,
+	    "\ndropped_no_server 0\ndropped_no_server_bytes 0\n"
+	    "dropped_neighbor "));
 	said = dsrpen_ask(&pen, &rig, "statistics");
 	ck_assert_ptr_nonnull(strstr(said, "\ndsr_received "));
 	ck_assert_ptr_nonnull(strstr(said, "\ndsr_fast_frames 0\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(said, "\ndsr_dropped_no_server_bytes 0\n"));
 	expect_json();
 	dsrpen_down(&pen);
 	netrig_down(&rig);
