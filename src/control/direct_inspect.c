@@ -58,6 +58,8 @@ make_wish(struct wish *w, const struct pen *p)
 	w->is.interface = d->interface;
 	w->is.link = d->link;
 	w->is.shared = !d->announce;
+	w->is.fast = d->fast;
+	w->is.no_flows = d->flows == 0;
 	w->is.vip = w->vip;
 	for (i = 0; i < plan->listen.count; i++)
 		add_vip(w, &plan->listen.entry[i].at);

@@ -368,6 +368,7 @@ inspect_judge_machine(const struct inspect_machine *m,
 		return;
 	judge_mtu(&l);
 	judge_mode(&l);
+	inspect_judge_fast(m, w, &l.ear);
 	for (i = 0; i < w->vips; i++)
 		if (!judge_address(&l, "VIP", &w->vip[i], ""))
 			judge_route(&l, i);

@@ -5,8 +5,9 @@
  *     inspect_ask()   --> struct inspect_segment --> inspect_judge_segment()
  *
  * Looking and asking gather facts and change nothing for longer than they take;
- * the judges are pure. Commands are Linux's, a line for a shell; those that belong
- * on another machine say so in the sentence ("to run there"). */
+ * the judges are pure. Commands are Linux's, a line for a shell, or settings of pen's
+ * that begin with dsr_; those that belong on another machine say so in the sentence
+ * ("to run there"). */
 #ifndef PEN_DSR_INSPECT_H
 #define PEN_DSR_INSPECT_H
 
@@ -48,6 +49,8 @@ struct inspect_wish {
 	unsigned vips;
 	struct peer own[2]; /* dsr_ip, IPv4 and IPv6; family 0: none */
 	bool shared;	    /* other directors may have the VIPs, too */
+	bool fast;	    /* a fast path */
+	bool no_flows;	    /* are remembered */
 	const struct inspect_server *server;
 	unsigned servers;
 };
@@ -99,6 +102,11 @@ struct inspect_machine {
 	bool forwards[2];  /* frames of this interface */
 	bool ip6_off;	   /* on this interface */
 	bool xdp;	   /* a program takes its frames before all others */
+	bool no_xdp;	   /* this build has no such links */
+	/* With a fast path that is wanted: it is one end of a virtual cable,
+	 * whose other end does not take what such a program sends; */
+	bool far_end_refuses;
+	char far_end[16];		 /* that one; "": it is not here */
 	struct inspect_address *address; /* owned */
 	unsigned addresses;
 	struct inspect_route *route; /* to each VIP; owned; NULL: not known */
@@ -136,6 +144,7 @@ struct inspect_segment {
 	struct mac mac;	    /* of the interface */
 	const char *link;   /* the kind that opened; NULL: none */
 	const char *better; /* the best kind, when another one opened */
+	bool fast;	    /* it has a fast path, and that was wanted */
 	struct error error; /* why that, or any, did not open */
 };
 

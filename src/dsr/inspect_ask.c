@@ -156,9 +156,11 @@ inspect_ask(struct inspect_segment *s, const struct inspect_wish *w)
 		return;
 	}
 	f = filter_of(s, list);
+	f.fast_flows = w->fast ? 1 : 0;
 	if (open_link(&l, s, w, &f) == 0) {
 		s->link = l.ops->name;
 		s->mac = l.mac;
+		s->fast = l.fast != NULL;
 		ask_all(&l, s);
 		link_close(&l);
 	}

@@ -18,6 +18,9 @@
 #include "dsr/inspect_private.h"
 #include "dsr/link_interface.h"
 #include "dsr/netlink.h"
+#ifdef HAVE_LINK_XDP
+#include "dsr/xdp_features.h"
+#endif
 
 /* ---- the interface ---- */
 
@@ -58,9 +61,27 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 		m->offloads &= ~(unsigned)INSPECT_RXVLAN;
 }
 
-static void
-look_interface(struct inspect_machine *m, const char *name)
+/* Kernels that do not tell are given the benefit of the doubt. */
+static bool
+far_end_refuses(int fd, const char *name)
 {
+#ifdef HAVE_LINK_XDP
+	uint64_t features;
+
+	return interface_is_veth(name, fd) &&
+	    xdp_features(if_nametoindex(name), &features) == 0 &&
+	    (features & XDP_FEATURE_NDO_XMIT) == 0;
+#else
+	(void)fd;
+	(void)name;
+	return false;
+#endif
+}
+
+static void
+look_interface(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	const char *name = w->interface;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	struct ifreq r;
 
@@ -71,6 +92,7 @@ look_interface(struct inspect_machine *m, const char *name)
 	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0)
 		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
 	look_offloads(m, fd, name);
+	m->far_end_refuses = w->fast && far_end_refuses(fd, name);
 	close(fd);
 }
 
@@ -163,9 +185,9 @@ ask_route(int fd, const struct peer *ip)
 	return found;
 }
 
-/* Whether an XDP program is attached to the interface. */
-static bool
-ask_xdp(int fd, const char *name)
+/* What the kernel tells of the interface; returns how many bytes, 0: nothing. */
+static size_t
+ask_link(int fd, const char *name, union netlink_answer *a)
 {
 	struct {
 		struct nlmsghdr head;
@@ -174,16 +196,54 @@ ask_xdp(int fd, const char *name)
 		    .nlmsg_type = RTM_GETLINK,
 		    .nlmsg_flags = NLM_F_REQUEST },
 		.link = { .ifi_index = (int)if_nametoindex(name) } };
-	union netlink_answer a;
-	size_t n = netlink_ask(fd, &q.head, &a, RTM_NEWLINK);
-	struct rtattr *at =
-	    netlink_attribute_of(&a, n, sizeof(q.link), IFLA_XDP, 0);
+
+	return netlink_ask(fd, &q.head, a, RTM_NEWLINK);
+}
+
+static struct rtattr *
+of_link(union netlink_answer *a, size_t n, unsigned short name, size_t least)
+{
+	return netlink_attribute_of(
+	    a, n, sizeof(struct ifinfomsg), name, least);
+}
+
+/* Whether an XDP program is attached to the interface. */
+static bool
+has_xdp(union netlink_answer *a, size_t n)
+{
+	struct rtattr *at = of_link(a, n, IFLA_XDP, 0);
 
 	if (at != NULL)
 		at = netlink_attribute(
 		    RTA_DATA(at), RTA_PAYLOAD(at), IFLA_XDP_ATTACHED, 1);
 	return at != NULL &&
 	    *(const uint8_t *)RTA_DATA(at) != XDP_ATTACHED_NONE;
+}
+
+/* The other end of a virtual cable, when it is in this namespace, too. */
+static void
+name_far_end(struct inspect_machine *m, union netlink_answer *a, size_t n)
+{
+	const struct rtattr *at = of_link(a, n, IFLA_LINK, sizeof(uint32_t));
+	char name[IF_NAMESIZE];
+	uint32_t index;
+
+	if (at == NULL || of_link(a, n, IFLA_LINK_NETNSID, 0) != NULL)
+		return;
+	memcpy(&index, RTA_DATA(at), sizeof(index));
+	if (if_indextoname(index, name) != NULL)
+		snprintf(m->far_end, sizeof(m->far_end), "%.15s", name);
+}
+
+static void
+look_link(struct inspect_machine *m, int fd, const struct inspect_wish *w)
+{
+	union netlink_answer a;
+	size_t n = ask_link(fd, w->interface, &a);
+
+	m->xdp = has_xdp(&a, n);
+	if (w->fast)
+		name_far_end(m, &a, n);
 }
 
 static void
@@ -196,7 +256,8 @@ look_netlink(struct inspect_machine *m, const struct inspect_wish *w)
 		return;
 	for (i = 0; i < w->vips; i++)
 		m->route[i] = ask_route(fd, &w->vip[i]);
-	m->xdp = m->exists && ask_xdp(fd, w->interface);
+	if (m->exists)
+		look_link(m, fd, w);
 	close(fd);
 }
 
@@ -208,7 +269,7 @@ inspect_look_linux(struct inspect_machine *m, const struct inspect_wish *w)
 	look_netlink(m, w);
 	if (!m->exists)
 		return;
-	look_interface(m, w->interface);
+	look_interface(m, w);
 	m->forwards[0] = is_on("ipv4", w->interface, "forwarding");
 	m->forwards[1] = is_on("ipv6", "all", "forwarding");
 	m->ip6_off = is_on("ipv6", w->interface, "disable_ipv6");

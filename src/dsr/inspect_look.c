@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "dsr/inspect_private.h"
+#include "dsr/link.h"
 
 static unsigned
 count_bits(const struct peer *mask)
@@ -86,6 +87,16 @@ note_mtu(struct inspect_machine *m, const char *name)
 	close(fd);
 }
 
+static bool
+has_link(const char *kind)
+{
+	unsigned i = 0;
+
+	while (link_kind(i) != NULL && strcmp(link_kind(i), kind) != 0)
+		i++;
+	return link_kind(i) != NULL;
+}
+
 int
 inspect_look(struct inspect_machine *m, const struct inspect_wish *w)
 {
@@ -109,6 +120,7 @@ inspect_look(struct inspect_machine *m, const struct inspect_wish *w)
 			note_interface(m, i);
 	}
 	freeifaddrs(list);
+	m->no_xdp = !has_link("xdp");
 	if (m->exists)
 		note_mtu(m, w->interface);
 #ifdef HAVE_LINK_PACKET

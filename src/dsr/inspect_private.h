@@ -25,6 +25,15 @@ bool inspect_same_ip(const struct peer *a, const struct peer *b);
 const char *inspect_setting(char path[INSPECT_PATH], const char *family,
     const char *interface, const char *name);
 
+/* ---- inspect_fast.c ---- */
+
+/* What keeps a fast path that is wanted from working: on the machine; and on the
+ * link that opened, where that is not clear from the machine. */
+void inspect_judge_fast(const struct inspect_machine *m,
+    const struct inspect_wish *w, const struct inspect_ear *ear);
+void inspect_judge_fast_link(const struct inspect_segment *s,
+    const struct inspect_wish *w, const struct inspect_ear *ear);
+
 /* ---- inspect_linux.c ---- */
 
 /* What only Linux tells: offloads, rights, forwarding, routes. */

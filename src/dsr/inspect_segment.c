@@ -367,6 +367,7 @@ inspect_judge_segment(const struct inspect_segment *s,
 	unsigned i, k;
 
 	judge_link(&l);
+	inspect_judge_fast_link(s, w, &l.ear);
 	if (!s->asked) {
 		judge_end(&l);
 		return;

@@ -3,6 +3,9 @@
 #include "config.h"
 
 #include <check.h>
+#ifdef HAVE_LINK_XDP
+#include <linux/ethtool.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +15,7 @@
 #include "support/dsrpen.h"
 #include "support/netrig.h"
 #include "support/suite.h"
+#include "support/veth.h"
 #include "support/wait.h"
 
 static const struct netrig_options two = { .servers = 2 };
@@ -279,6 +283,67 @@ START_TEST(without_rights)
 }
 END_TEST
 
+/* What is asked for on the machine; how it ends depends on the build. */
+START_TEST(fast_path)
+{
+	static const char *const packet[] = { "dsr_fast_path",
+		"dsr_link packet", "dsr_flows 0", NULL };
+
+	NEED_NETRIG(&rig, &two);
+	MEND_IN(check_with(NULL, packet),
+	    { NETRIG_HOME, "warning: dsr_fast_path does nothing" },
+	    { NETRIG_HOME,
+		"warning: dsr_fast_path does nothing with dsr_flows 0; mend: "
+		"dsr_flows 1000000" });
+#ifdef HAVE_LINK_XDP
+	ck_assert_ptr_nonnull(line_of(child_err(&run),
+	    "warning: dsr_fast_path does nothing with dsr_link packet; mend: "
+	    "dsr_link xdp"));
+#else
+	ck_assert_ptr_nonnull(line_of(child_err(&run),
+	    "warning: dsr_fast_path does nothing: this pen was built without "
+	    "XDP; mend: ./configure --with-libxdp"));
+#endif
+	netrig_down(&rig);
+}
+END_TEST
+
+#ifdef HAVE_LINK_XDP
+static void
+merge_at_the_switch(bool on)
+{
+	netrig_enter(&rig, NETRIG_SWITCH);
+	veth_feature("d1", ETHTOOL_SGRO, on);
+	netrig_leave(&rig);
+}
+
+/* The switch is another machine. */
+START_TEST(fast_path_of_a_cable)
+{
+	static const char *const xdp[] = { "dsr_fast_path", "dsr_link xdp",
+		NULL };
+	const char *report, *line;
+
+	NEED_NETRIG(&rig, &two);
+	merge_at_the_switch(true);
+	report = check_with(NULL, xdp);
+	if (run.status != 0)
+		SKIP(text("no link by XDP: %s", report));
+	is_fine(report);
+	merge_at_the_switch(false);
+	report = check_with(NULL, xdp);
+	if (findings(report) == 0)
+		SKIP("this kernel does not tell");
+	MEND_IN(report,
+	    { NETRIG_HOME, "warning: dsr_fast_path does nothing: the other" });
+	line = line_of(report, "warning: ");
+	ck_assert_ptr_nonnull(
+	    strstr(line, "; to run there; mend: ethtool -K peer gro on"));
+	netrig_down(&rig);
+}
+END_TEST
+#endif
+
 /* ---- the segment ---- */
 
 /* Servers answer for a VIP: they have it on lo, but are not told to be silent, or
@@ -439,6 +504,10 @@ main(void)
 	SUITE_ADD(s, own_addresses, 60);
 	SUITE_ADD(s, forwarding, 60);
 	SUITE_ADD(s, without_rights, 30);
+	SUITE_ADD(s, fast_path, 60);
+#ifdef HAVE_LINK_XDP
+	SUITE_ADD(s, fast_path_of_a_cable, 60);
+#endif
 	SUITE_ADD(s, servers, 60);
 	SUITE_ADD(s, addresses_that_are_taken, 60);
 	SUITE_ADD(s, another_director, 60);

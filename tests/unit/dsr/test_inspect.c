@@ -141,6 +141,41 @@ START_TEST(modes_of_an_interface)
 }
 END_TEST
 
+START_TEST(a_fast_path)
+{
+	m.far_end_refuses = true;
+	ck_assert_uint_eq(judge(), 0);
+	w.fast = true;
+	expect(INSPECT_WARNING, false,
+	    "dsr_fast_path does nothing: the other end of eth0 takes no frames "
+	    "that XDP programs send; to run there",
+	    "ethtool -K peer gro on");
+	strcpy(m.far_end, "veth7");
+	expect(INSPECT_WARNING, false,
+	    "dsr_fast_path does nothing: the other end of eth0",
+	    "ethtool -K veth7 gro on");
+	ck_assert_ptr_null(strstr(found[0].what, "to run there"));
+	w.link = "xdp";
+	ck_assert_uint_eq(judge(), 1);
+	/* one reason is enough */
+	w.link = "packet";
+	expect(INSPECT_WARNING, false,
+	    "dsr_fast_path does nothing with dsr_link packet", "dsr_link xdp");
+	m.no_xdp = true;
+	expect(INSPECT_WARNING, false,
+	    "dsr_fast_path does nothing: this pen was built without XDP",
+	    "./configure --with-libxdp");
+	m.no_xdp = m.far_end_refuses = false;
+	w.link = NULL;
+	ck_assert_uint_eq(judge(), 0);
+	w.no_flows = true;
+	expect(INSPECT_WARNING, false,
+	    "dsr_fast_path does nothing with dsr_flows 0", "dsr_flows 1000000");
+	w.fast = false;
+	ck_assert_uint_eq(judge(), 0);
+}
+END_TEST
+
 START_TEST(addresses_of_the_interface)
 {
 	add("eth0", "192.0.2.99", 24);
@@ -281,6 +316,7 @@ main(void)
 	tcase_add_test(c, an_interface);
 	tcase_add_test(c, an_mtu);
 	tcase_add_test(c, modes_of_an_interface);
+	tcase_add_test(c, a_fast_path);
 	tcase_add_test(c, addresses_of_the_interface);
 	tcase_add_test(c, addresses_that_should_be_elsewhere);
 	tcase_add_test(c, forwarding);

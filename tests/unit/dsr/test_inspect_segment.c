@@ -160,6 +160,32 @@ START_TEST(a_segment_that_is_right)
 }
 END_TEST
 
+START_TEST(a_link_without_a_fast_path)
+{
+	be_well();
+	w.fast = true;
+	s.better = "xdp";
+	error_set(&s.error, "interface eth0: busy");
+	expect(INSPECT_WARNING,
+	    "dsr_fast_path does nothing: frames are moved by packet",
+	    "dsr_link xdp");
+	ck_assert_uint_eq(found_n, 2);
+	s.link = "xdp";
+	s.better = NULL;
+	expect(INSPECT_WARNING,
+	    "dsr_fast_path does nothing: the kernel does not take its program",
+	    "");
+	s.fast = true;
+	ck_assert_uint_eq(judge(), 1);
+	s.fast = w.fast = false;
+	ck_assert_uint_eq(judge(), 1);
+	/* packet was asked for, or is the best: judged with the machine */
+	w.fast = true;
+	s.link = "packet";
+	ck_assert_uint_eq(judge(), 1);
+}
+END_TEST
+
 START_TEST(a_link_that_does_not_open)
 {
 	s.link = NULL;
@@ -375,6 +401,7 @@ main(void)
 
 	tcase_add_checked_fixture(c, setup, teardown);
 	tcase_add_test(c, a_segment_that_is_right);
+	tcase_add_test(c, a_link_without_a_fast_path);
 	tcase_add_test(c, a_link_that_does_not_open);
 	tcase_add_test(c, servers_that_are_silent);
 	tcase_add_test(c, servers_that_are_two_or_one);

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "dsr/inspect.h"
 #include "dsr/link_xdp.h"
 #include "dsr/xdp_features.h"
 #include "support/linkrig.h"
@@ -60,6 +61,40 @@ START_TEST(the_other_end_needs_gro)
 }
 END_TEST
 
+static struct inspect_machine
+look(bool fast)
+{
+	struct inspect_wish w = { .interface = "near", .fast = fast };
+	struct inspect_machine m;
+
+	ck_assert_int_eq(inspect_look(&m, &w), 0);
+	ck_assert(m.exists && !m.no_xdp && !m.xdp);
+	inspect_forget(&m);
+	return m;
+}
+
+/* The other end is named while it is here. */
+START_TEST(an_inspection_sees_the_other_end)
+{
+	const char *missing = veth_up();
+	uint64_t features;
+
+	if (missing != NULL)
+		SKIP(missing);
+	veth_feature("far", ETHTOOL_SGRO, false);
+	ck_assert_str_eq(look(true).far_end, "far");
+	ck_assert_str_eq(look(false).far_end, "");
+	ck_assert(!look(false).far_end_refuses);
+	if (xdp_features(if_nametoindex("near"), &features) != 0) {
+		ck_assert(!look(true).far_end_refuses);
+		SKIP("this kernel does not tell");
+	}
+	ck_assert(look(true).far_end_refuses);
+	veth_feature("far", ETHTOOL_SGRO, true);
+	ck_assert(!look(true).far_end_refuses);
+}
+END_TEST
+
 START_TEST(no_such_interface)
 {
 	uint64_t features = 7;
@@ -98,6 +133,7 @@ main(void)
 	TCase *plain = tcase_create("plain"), *link = tcase_create("link");
 
 	tcase_add_test(plain, the_other_end_needs_gro);
+	tcase_add_test(plain, an_inspection_sees_the_other_end);
 	tcase_add_test(plain, no_such_interface);
 	suite_add_tcase(s, plain);
 	tcase_add_checked_fixture(link, up, down);
