@@ -104,8 +104,9 @@ struct inspect_machine {
 	bool xdp;	   /* a program takes its frames before all others */
 	bool no_xdp;	   /* this build has no such links */
 	/* With a fast path that is wanted: it is one end of a virtual cable,
-	 * whose other end does not take what such a program sends; */
-	bool far_end_refuses;
+	 * whose other end does not take what such a program sends, or it is
+	 * not known whether it does; */
+	bool far_end_refuses, far_end_unknown;
 	char far_end[16];		 /* that one; "": it is not here */
 	struct inspect_address *address; /* owned */
 	unsigned addresses;

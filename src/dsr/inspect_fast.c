@@ -40,6 +40,12 @@ inspect_judge_fast(const struct inspect_machine *m,
 		inspect_mend(ear, &f, "dsr_link xdp");
 	} else if (m->far_end_refuses) {
 		judge_far_end(m, w, ear);
+	} else if (m->far_end_unknown) {
+		inspect_say(&f, INSPECT_WARNING,
+		    "%s: this kernel does not tell whether the other end of %s "
+		    "takes frames that XDP programs send (Linux 6.3 does)",
+		    nothing, w->interface);
+		inspect_tell(ear, &f);
 	}
 	if (w->no_flows) {
 		inspect_say(

@@ -61,20 +61,22 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 		m->offloads &= ~(unsigned)INSPECT_RXVLAN;
 }
 
-/* Kernels that do not tell are given the benefit of the doubt. */
-static bool
-far_end_refuses(int fd, const char *name)
+static void
+look_far_end(struct inspect_machine *m, int fd, const char *name)
 {
 #ifdef HAVE_LINK_XDP
 	uint64_t features;
 
-	return interface_is_veth(name, fd) &&
-	    xdp_features(if_nametoindex(name), &features) == 0 &&
-	    (features & XDP_FEATURE_NDO_XMIT) == 0;
+	if (!interface_is_veth(name, fd))
+		return;
+	if (xdp_features(if_nametoindex(name), &features) != 0)
+		m->far_end_unknown = true;
+	else
+		m->far_end_refuses = (features & XDP_FEATURE_NDO_XMIT) == 0;
 #else
+	(void)m;
 	(void)fd;
 	(void)name;
-	return false;
 #endif
 }
 
@@ -92,7 +94,8 @@ look_interface(struct inspect_machine *m, const struct inspect_wish *w)
 	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0)
 		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
 	look_offloads(m, fd, name);
-	m->far_end_refuses = w->fast && far_end_refuses(fd, name);
+	if (w->fast)
+		look_far_end(m, fd, name);
 	close(fd);
 }
 
@@ -224,7 +227,7 @@ has_xdp(union netlink_answer *a, size_t n)
 static void
 name_far_end(struct inspect_machine *m, union netlink_answer *a, size_t n)
 {
-	const struct rtattr *at = of_link(a, n, IFLA_LINK, sizeof(uint32_t));
+	struct rtattr *at = of_link(a, n, IFLA_LINK, sizeof(uint32_t));
 	char name[IF_NAMESIZE];
 	uint32_t index;
 

@@ -329,11 +329,11 @@ START_TEST(fast_path_of_a_cable)
 	report = check_with(NULL, xdp);
 	if (run.status != 0)
 		SKIP(text("no link by XDP: %s", report));
+	if (strstr(report, "this kernel does not tell") != NULL)
+		SKIP("this kernel does not tell");
 	is_fine(report);
 	merge_at_the_switch(false);
 	report = check_with(NULL, xdp);
-	if (findings(report) == 0)
-		SKIP("this kernel does not tell");
 	MEND_IN(report,
 	    { NETRIG_HOME, "warning: dsr_fast_path does nothing: the other" });
 	line = line_of(report, "warning: ");

@@ -168,6 +168,10 @@ START_TEST(a_fast_path)
 	m.no_xdp = m.far_end_refuses = false;
 	w.link = NULL;
 	ck_assert_uint_eq(judge(), 0);
+	m.far_end_unknown = true;
+	expect(INSPECT_WARNING, false,
+	    "dsr_fast_path does nothing: this kernel does not tell", "");
+	m.far_end_unknown = false;
 	w.no_flows = true;
 	expect(INSPECT_WARNING, false,
 	    "dsr_fast_path does nothing with dsr_flows 0", "dsr_flows 1000000");
