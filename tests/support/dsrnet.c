@@ -17,9 +17,11 @@ enum { DATAGRAM = 65536, PIECE = 65536 };
 void
 dsrnet_open(struct dsrnet *n, struct netrig *rig, const char *vip, int type)
 {
+	const char *option = n->option;
 	unsigned i;
 
 	memset(n, 0, sizeof(*n));
+	n->option = option;
 	n->rig = rig;
 	n->vip = vip;
 	n->type = type;
