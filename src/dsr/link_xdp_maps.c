@@ -92,6 +92,8 @@ xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 	if (f->fast_flows > 0 && xdp_make_fast(x, f->fast_flows) != 0)
 		log_warn("no fast path interface=%s error=\"%s\"", l->name,
 		    strerror(errno));
+	if (x->tags_apart)
+		x->maps.back = l->ifindex;
 	if (x->tags_apart && (tag = find_tag_function()) != 0)
 		x->program = load_some_program(l, tag);
 	if (x->program < 0 && x->tags_apart && !l->asked)

@@ -261,6 +261,20 @@ put_counters(struct xdp_writer *w, const struct xdp_maps *maps)
 	xdp_mark(w, XDP_FAST_COUNTED);
 }
 
+/* Out where it came in. */
+static void
+put_way_back(struct xdp_writer *w, const struct xdp_maps *maps)
+{
+	if (maps->back == 0) {
+		xdp_end(w, XDP_TX);
+		return;
+	}
+	xdp_set(w, BPF_REG_1, maps->back);
+	xdp_set(w, BPF_REG_2, 0);
+	xdp_call(w, 0, BPF_FUNC_redirect);
+	xdp_put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
+}
+
 void
 xdp_put_fast(struct xdp_writer *w, const struct mac *mac, bool tag,
     const struct xdp_maps *maps)
@@ -281,7 +295,7 @@ xdp_put_fast(struct xdp_writer *w, const struct mac *mac, bool tag,
 	put_find(w, maps);
 	put_macs(w, mac);
 	put_counters(w, maps);
-	xdp_end(w, XDP_TX);
+	put_way_back(w, maps);
 	xdp_mark(w, XDP_FAST_NOT);
 	xdp_set(w, BPF_REG_9, 0);
 }

@@ -60,10 +60,14 @@ struct xdp_program {
  * sockets: an xskmap by receive queue.
  * flows, gates, totals: of the fast path, as in link.h: a hash of struct xdp_flow, an
  * array of struct link_gate, one struct xdp_totals for each processor. All are
- * descriptors; flows -1: there is no fast path. */
+ * descriptors; flows -1: there is no fast path.
+ * back: 0, or the number of the interface when it is one end of a cable (veth): the
+ * fast path redirects frames to it then. Sent with XDP_TX they are left lying at the
+ * other end, if that polls for GRO alone: the kernel wakes only a program there. */
 struct xdp_maps {
 	int addresses, settings, sockets;
 	int flows, gates, totals;
+	int back;
 };
 
 void xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
