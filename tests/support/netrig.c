@@ -6,13 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/ethtool.h>
-#include <linux/sockios.h>
-#include <net/if.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -163,21 +160,8 @@ make_place(struct netrig *r, enum netrig_place where)
 static void
 be_a_cable(const struct netrig *r, enum netrig_place where, const char *ifname)
 {
-	static const unsigned off[] = { ETHTOOL_STXCSUM, ETHTOOL_STSO };
-	struct ethtool_value v = { 0, 0 };
-	struct ifreq req;
-	int fd = netrig_listen(r, where, SOCK_DGRAM, "0.0.0.0", 0);
-	unsigned i;
-
-	for (i = 0; i < 2; i++) {
-		memset(&req, 0, sizeof(req));
-		snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", ifname);
-		v.cmd = off[i];
-		req.ifr_data = (char *)&v;
-		ck_assert_msg(ioctl(fd, SIOCETHTOOL, &req) == 0,
-		    "offloads of %s: %s", ifname, strerror(errno));
-	}
-	close(fd);
+	netrig_feature(r, where, ifname, ETHTOOL_STXCSUM, false);
+	netrig_feature(r, where, ifname, ETHTOOL_STSO, false);
 }
 
 static const char *

@@ -118,6 +118,9 @@ void netrig_start(const struct netrig *r, enum netrig_place where,
 /* Lines for `ip -batch` there. */
 void netrig_ip(
     const struct netrig *r, enum netrig_place where, const char *lines);
+/* Switches a feature of an interface there: one of ethtool's old calls, ETHTOOL_SX. */
+void netrig_feature(const struct netrig *r, enum netrig_place where,
+    const char *interface, unsigned command, bool on);
 /* Writes a setting below /proc/sys/net there. */
 void netrig_set(const struct netrig *r, enum netrig_place where,
     const char *name, const char *value);

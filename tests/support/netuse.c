@@ -5,12 +5,16 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/sockios.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -107,6 +111,22 @@ netrig_ip(const struct netrig *r, enum netrig_place where, const char *lines)
 
 	write_file(file, lines);
 	netrig_run(r, where, 10000, "ip", "-batch", file, NULL);
+}
+
+void
+netrig_feature(const struct netrig *r, enum netrig_place where,
+    const char *interface, unsigned command, bool on)
+{
+	struct ethtool_value v = { .cmd = command, .data = on };
+	int fd = netrig_listen(r, where, SOCK_DGRAM, "0.0.0.0", 0);
+	struct ifreq req;
+
+	memset(&req, 0, sizeof(req));
+	snprintf(req.ifr_name, sizeof(req.ifr_name), "%s", interface);
+	req.ifr_data = (char *)&v;
+	ck_assert_msg(ioctl(fd, SIOCETHTOOL, &req) == 0, "features of %s: %s",
+	    interface, strerror(errno));
+	close(fd);
 }
 
 struct netrig_counters
