@@ -111,6 +111,18 @@ is_steady(const struct dsr_flow *w)
 	return w->state == DSR_ESTABLISHED || w->state == DSR_UDP;
 }
 
+/* Frames that were on their way up when the kernel was told of their flow, or are
+ * not plain, are no reason to tell it again: what it counts meanwhile would be
+ * lost. */
+static bool
+is_told_of(const struct director *d, const struct dsr_flow *w)
+{
+	struct link_carried c;
+
+	return w->carried && d->link.fast->carried(&d->link, &w->key, &c) &&
+	    c.ticket == d->ticket;
+}
+
 void
 director_on_fast(struct director *d, struct dsr_flow *w, const struct frame *f,
     const struct link_frame *l)
@@ -123,7 +135,8 @@ director_on_fast(struct director *d, struct dsr_flow *w, const struct frame *f,
 		return;
 	}
 	if (w->frames % WORTH != 0 || !is_plain(f, l) ||
-	    w->server >= d->gates_n || d->gates[w->server].longest == 0)
+	    w->server >= d->gates_n || d->gates[w->server].longest == 0 ||
+	    is_told_of(d, w))
 		return;
 	director_leave_fast(d, w);
 	if (d->link.fast->carry(&d->link, &w->key, w->server, d->ticket) != 0)

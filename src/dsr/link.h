@@ -96,6 +96,7 @@ struct link_gate {
 struct link_carried {
 	uint64_t frames, bytes;
 	uint64_t idle_ms; /* since the last one, or since it was told of */
+	uint32_t ticket;  /* as it was told of */
 };
 
 /* The fast path. A frame of a flow that it was told of goes to the flow's gate, with

@@ -127,6 +127,7 @@ carried(
 		return false;
 	*c = (struct link_carried){ .frames = f.frames,
 		.bytes = f.bytes,
+		.ticket = f.ticket,
 		/* the kernel's is the finer clock, or the coarser one */
 		.idle_ms = now > f.used_ns ? (now - f.used_ns) / 1000000 : 0 };
 	return true;
