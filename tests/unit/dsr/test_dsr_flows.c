@@ -395,6 +395,21 @@ START_TEST(twice_its_time_at_most)
 }
 END_TEST
 
+/* Late looks make it last no longer. */
+START_TEST(idle_elsewhere_too)
+{
+	setup_carried(10);
+	carry(1);
+	establish(2);
+	elsewhere[1] = second(START) + 1;
+	now = START + 900000;
+	frame(2, ACK);
+	ck_assert(!lasts(1, 902));
+	ck_assert(lasts(2, 902));
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
 START_TEST(nobody_tells_of_elsewhere)
 {
 	setup_carried(10);
@@ -474,6 +489,7 @@ main(void)
 	SUITE_ADD(s, forgotten_and_silent, 10);
 	SUITE_ADD(s, in_use_elsewhere, 10);
 	SUITE_ADD(s, twice_its_time_at_most, 10);
+	SUITE_ADD(s, idle_elsewhere_too, 10);
 	SUITE_ADD(s, nobody_tells_of_elsewhere, 10);
 	SUITE_ADD(s, idle_everywhere_goes_first, 10);
 	SUITE_ADD(s, all_in_use_elsewhere, 10);
