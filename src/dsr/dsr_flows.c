@@ -368,6 +368,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	w->generation = fs->servers[server].generation;
 	w->frames = 1;
 	w->bytes = bytes;
+	w->carried = 0;
 	w->state = first_state(key, tcp_flags);
 	join_list(fs, w);
 	table_add(&fs->table, &w->link, hash);

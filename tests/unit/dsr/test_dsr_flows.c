@@ -344,6 +344,7 @@ static void
 carry(uint32_t n)
 {
 	establish(n);
+	ck_assert_uint_eq(find(n)->carried, 0);
 	find(n)->carried = 1;
 }
 
