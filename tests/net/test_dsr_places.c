@@ -97,7 +97,7 @@ END_TEST
 /* New ones have no place any more. */
 START_TEST(connections_outlast_their_port)
 {
-	struct dsrnet net;
+	struct dsrnet net = { .option = NULL };
 	int near, far, late;
 	long before;
 

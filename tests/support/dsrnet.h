@@ -13,7 +13,7 @@ struct dsrnet {
 	struct netrig *rig;
 	const char *vip;
 	int type;
-	const char *option; /* the caller's, for dsrnet_begin(); NULL: none */
+	const char *option; /* the caller's, set before; NULL: none */
 	struct dsrpen pen;
 	int at[NETRIG_SERVERS]; /* the servers' sockets, rig->is.servers */
 };
