@@ -84,7 +84,7 @@ void xdp_close(struct link *l);
 int xdp_check_host(const struct link *l, struct error *e);
 /* Receive queues of the interface, one at least. */
 unsigned xdp_count_queues(const struct link *l);
-/* Whether frames that the program itself sends (XDP_TX) get anywhere. A cable
+/* Whether frames that the program itself sends get anywhere. A cable
  * (veth) loses them without a word when nothing at its other end polls: neither
  * GRO nor a program; so also when the kernel does not tell (before Linux 6.3). */
 bool xdp_can_send_back(const struct link *l);
