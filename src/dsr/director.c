@@ -281,7 +281,7 @@ on_tick(struct timer *t)
 	bool more;
 
 	director_tick_neighbors(d, now);
-	director_set_gates(d);
+	director_tick_fast(d, now);
 	director_tick_tunnels(d, now);
 	director_tick_held(d, now);
 	director_tick_probes(d);

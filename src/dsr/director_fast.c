@@ -6,10 +6,12 @@
  * them all come up again; then each is looked at as ever. */
 #include "config.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "dsr/director_private.h"
 
 enum {
@@ -35,21 +37,34 @@ gate_of(const struct director *d, uint32_t number)
 	return g;
 }
 
-/* As many as there may be servers, all closed; false: no memory. */
-static bool
+/* As many as there may be servers, if the link has so many, all closed. Those that are
+ * there must be set even if there is no memory for more. */
+static void
 make_gates(struct director *d)
 {
+	uint32_t n = d->targets_n < d->link.fast->gates ? d->targets_n
+							: d->link.fast->gates;
 	struct link_gate *new;
 
-	if (d->gates_n >= d->targets_n)
-		return true;
-	new = realloc(d->gates, d->targets_n * sizeof(*new));
+	if (d->gates_n >= n)
+		return;
+	new = realloc(d->gates, n * sizeof(*new));
 	if (new == NULL)
-		return false;
-	memset(new + d->gates_n, 0, (d->targets_n - d->gates_n) * sizeof(*new));
+		return;
+	memset(new + d->gates_n, 0, (n - d->gates_n) * sizeof(*new));
 	d->gates = new;
-	d->gates_n = d->targets_n;
-	return true;
+	d->gates_n = n;
+}
+
+/* Before Linux 5.19 maps are not changed without rights, which are gone by now; so no
+ * gate was ever opened. */
+static void
+refuse(struct director *d)
+{
+	log_warn("no fast path: its gates cannot be set interface=%s "
+		 "error=\"%s\"",
+	    d->link.name, strerror(errno));
+	d->fast_refused = true;
 }
 
 void
@@ -58,15 +73,18 @@ director_set_gates(struct director *d)
 	struct link_gate g;
 	uint32_t i;
 
-	if (d->link.fast == NULL || !make_gates(d))
+	if (d->link.fast == NULL || d->fast_refused)
 		return;
+	make_gates(d);
 	for (i = 0; i < d->gates_n; i++) {
 		g = gate_of(d, i);
 		if (memcmp(&g, &d->gates[i], sizeof(g)) == 0)
 			continue;
-		/* what the kernel has no gate for remains closed */
-		if (d->link.fast->set_gate(&d->link, i, &g) == 0)
-			d->gates[i] = g;
+		if (d->link.fast->set_gate(&d->link, i, &g) != 0) {
+			refuse(d);
+			return;
+		}
+		d->gates[i] = g;
 	}
 }
 
@@ -134,9 +152,10 @@ director_on_fast(struct director *d, struct dsr_flow *w, const struct frame *f,
 		director_leave_fast(d, w);
 		return;
 	}
+	/* frames that came up before their VIP went are the last ones */
 	if (w->frames % WORTH != 0 || !is_plain(f, l) ||
-	    w->server >= d->gates_n || d->gates[w->server].longest == 0 ||
-	    is_told_of(d, w))
+	    !director_has_address(d, &f->to) || w->server >= d->gates_n ||
+	    d->gates[w->server].longest == 0 || is_told_of(d, w))
 		return;
 	director_leave_fast(d, w);
 	if (d->link.fast->carry(&d->link, &w->key, w->server, d->ticket) != 0)
@@ -154,6 +173,28 @@ director_last_frame(void *arg, const struct dsr_flow *w)
 	if (!d->link.fast->carried(&d->link, &w->key, &c))
 		return 0;
 	return (uint32_t)((loop_now(d->loop) - c.idle_ms) / 1000);
+}
+
+/* ---- time ---- */
+
+/* What the kernel passes on has no tag; nobody else hears it. */
+static void
+note_frames(struct director *d, uint64_t now)
+{
+	uint64_t frames, bytes;
+
+	d->link.fast->totals(&d->link, &frames, &bytes);
+	if (frames != d->fast_frames && d->vlan == 0)
+		d->vlan_heard = now;
+	d->fast_frames = frames;
+}
+
+void
+director_tick_fast(struct director *d, uint64_t now)
+{
+	if (d->fast_flows > 0)
+		note_frames(d, now);
+	director_set_gates(d);
 }
 
 /* ---- life ---- */
@@ -181,7 +222,7 @@ void
 director_fast(const struct director *d, struct director_fast *f)
 {
 	*f = (struct director_fast){ .on = d->link.fast != NULL,
-		.fails = d->link.fast_fails,
+		.fails = d->link.fast_fails || d->fast_refused,
 		.flows = d->fast_flows };
 	if (f->on)
 		d->link.fast->totals(&d->link, &f->frames, &f->bytes);

@@ -71,6 +71,8 @@ struct director {
 	uint32_t gates_n;
 	uint32_t ticket; /* of all gates, now */
 	uint32_t fast_flows;
+	uint64_t fast_frames; /* that went by it, at the last tick */
+	bool fast_refused;    /* gates cannot be set: they are all closed */
 	struct director_stats stats;
 	/* Tunnels send when there is a batch, so that all frames of a batch that
 	 * are passed on have room behind it. */
@@ -180,6 +182,7 @@ void director_on_fast(struct director *d, struct dsr_flow *w,
 /* A flow ends, or its next frames must be seen here: takes over what the kernel
  * has counted. */
 void director_leave_fast(struct director *d, struct dsr_flow *w);
+void director_tick_fast(struct director *d, uint64_t now);
 /* For dsr_flows.last_frame; `arg` is the director. */
 uint32_t director_last_frame(void *arg, const struct dsr_flow *w);
 /* How many flows the kernel may have. */

@@ -106,6 +106,7 @@ struct link_carried {
  * lengths and IPv4 checksum, UDP, or TCP with ACK and none of SYN, FIN and
  * RST. Gates have numbers; closed is what they are at first. */
 struct link_fast {
+	uint32_t gates; /* how many there are, from 0 on */
 	/* Returns 0, or -1 with errno: there is no such gate, or no right. */
 	int (*set_gate)(
 	    struct link *l, uint32_t gate, const struct link_gate *g);

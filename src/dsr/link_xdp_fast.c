@@ -157,7 +157,8 @@ totals(const struct link *l, uint64_t *frames, uint64_t *bytes)
 	}
 }
 
-const struct link_fast xdp_fast = { .set_gate = set_gate,
+const struct link_fast xdp_fast = { .gates = GATES,
+	.set_gate = set_gate,
 	.carry = carry,
 	.carried = carried,
 	.forget = forget,
