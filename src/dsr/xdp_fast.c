@@ -27,6 +27,10 @@ enum { KTIME_GET_COARSE_NS = 160 };
 
 enum { LAYER3 = FRAME_HEAD, KEY = XDP_FLOW_KEY };
 #define IN_KEY(field) (KEY + (int)offsetof(struct dsr_key, field))
+#define IN_TO(field)  (XDP_TO + (int)offsetof(struct link_gate, field))
+_Static_assert(offsetof(struct link_gate, to) == 0 &&
+	offsetof(struct link_gate, longest) == 6,
+    "one word");
 /* of IPv4 addresses in keys */
 enum { MAPPED = 8, INSIDE = 12 };
 
@@ -190,7 +194,9 @@ put_is_summed(struct xdp_writer *w)
 	xdp_jump_by(w, BPF_JEQ, BPF_REG_3, BPF_REG_5, XDP_TYPE);
 }
 
-/* r9 = the flow, r0 = its gate, r2 = bytes of the frame */
+/* r9 = the flow, r2 = bytes of the frame; the gate's MAC and limit, on the stack, are
+ * read at once: they may be about to change, and a MAC that is half another one is
+ * somebody else's. */
 static void
 put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 {
@@ -205,13 +211,15 @@ put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 	xdp_read(
 	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct link_gate, ticket));
 	xdp_jump_by(w, BPF_JNE, BPF_REG_4, BPF_REG_5, XDP_FAST_NOT);
+	xdp_read(
+	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct link_gate, to));
+	xdp_store(w, BPF_DW, XDP_TO, BPF_REG_5);
 	put_length(w, BPF_REG_2);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_0,
-	    offsetof(struct link_gate, longest));
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, IN_TO(longest));
 	xdp_jump_by(w, BPF_JGT, BPF_REG_2, BPF_REG_5, XDP_FAST_NOT);
 }
 
-/* r7: the gate's MAC (r0), and from this one */
+/* r7: to the gate's MAC, and from this one */
 static void
 put_macs(struct xdp_writer *w, const struct mac *mac)
 {
@@ -220,11 +228,9 @@ put_macs(struct xdp_writer *w, const struct mac *mac)
 
 	memcpy(&first, mac->byte, 4);
 	memcpy(&last, mac->byte + 4, 2);
-	xdp_read(
-	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct link_gate, to));
+	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_10, IN_TO(to));
 	xdp_put(w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, 0, 0);
-	xdp_read(
-	    w, BPF_H, BPF_REG_5, BPF_REG_0, offsetof(struct link_gate, to) + 4);
+	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, IN_TO(to) + 4);
 	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 4, 0);
 	xdp_set(w, BPF_REG_5, (int32_t)first);
 	xdp_put(w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, 6, 0);

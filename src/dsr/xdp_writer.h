@@ -46,7 +46,8 @@ enum {
 	XDP_TAG_VALUE = -38,
 	XDP_TAGGED = -48,   /* 0: no tag */
 	XDP_FLOW_KEY = -88, /* struct xdp_flow_key */
-	XDP_GATE = -92	    /* a key of the gates, or of the totals */
+	XDP_GATE = -92,	    /* a key of the gates, or of the totals */
+	XDP_TO = -104	    /* a gate's first word */
 };
 
 struct xdp_writer {

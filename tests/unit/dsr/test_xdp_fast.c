@@ -7,6 +7,8 @@
 #include <check.h>
 #include <inttypes.h>
 #include <netinet/in.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -191,6 +193,57 @@ START_TEST(gates)
 }
 END_TEST
 
+/* ---- a gate that changes while frames go ---- */
+
+static const struct mac one = { { 2, 0x11, 0x11, 0x11, 0x11, 0x11 } },
+			other = { { 2, 0x22, 0x22, 0x22, 0x22, 0x22 } };
+static atomic_bool over;
+
+/* To one server, to none, to the other one, to none .. */
+static void *
+change_gate(void *arg)
+{
+	struct link_gate g = { .ticket = TICKET };
+	uint32_t gate = GATE, i;
+
+	(void)arg;
+	for (i = 0; !over; i++) {
+		g.longest = i % 2 ? 0 : LONGEST;
+		memset(&g.to, 0, sizeof(g.to));
+		if (i % 2 == 0)
+			g.to = i % 4 == 0 ? one : other;
+		(void)bpf_map_update_elem(maps.gates, &gate, &g, 0);
+	}
+	return NULL;
+}
+
+/* Frames go to who was meant, not to whom both made together. */
+START_TEST(no_gate_is_half_set)
+{
+	unsigned char frame[ROOM];
+	long i, sent = 0, wrong = 0;
+	pthread_t changer;
+	size_t n;
+
+	NEED_XDP();
+	begin(frame, &n, false);
+	over = false;
+	ck_assert_int_eq(pthread_create(&changer, NULL, change_gate, NULL), 0);
+	for (i = 0; i < suite_amount(300000, 10000); i++) {
+		if (xdprun_run(frame, n, got, sizeof(got)) != XDP_TX)
+			continue;
+		sent++;
+		wrong += memcmp(got, one.byte, 6) != 0 &&
+		    memcmp(got, other.byte, 6) != 0 &&
+		    memcmp(got, server.byte, 6) != 0;
+	}
+	over = true;
+	pthread_join(changer, NULL);
+	ck_assert_int_gt(sent, 0);
+	ck_assert_int_eq(wrong, 0);
+}
+END_TEST
+
 START_TEST(other_macs_and_groups)
 {
 	unsigned char frame[ROOM];
@@ -366,6 +419,7 @@ main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, a_flow_that_it_was_told_of, 0, 2);
 	tcase_add_loop_test(t, gates, 0, 2);
+	tcase_add_test(t, no_gate_is_half_set);
 	tcase_add_loop_test(t, other_macs_and_groups, 0, 2);
 	tcase_add_loop_test(t, flags_of_tcp, 0, 2);
 	tcase_add_test(t, good_frames_by_dice);
