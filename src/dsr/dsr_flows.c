@@ -301,15 +301,18 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 	return true;
 }
 
-/* Of those that have proved themselves; a few that are in use are passed over. */
+/* Of those that have proved themselves; NULL also when all that could be asked are in
+ * use: the next ones may be. */
 static struct dsr_flow *
 idlest_of_good(struct dsr_flows *fs)
 {
-	struct dsr_flow *w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
+	for (int i = 0; i < TRIES; i++) {
+		struct dsr_flow *w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
 
-	for (int i = 0; i < TRIES && w != NULL && is_used_elsewhere(fs, w); i++)
-		w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
-	return w;
+		if (w == NULL || !is_used_elsewhere(fs, w))
+			return w;
+	}
+	return NULL;
 }
 
 static void

@@ -30,7 +30,9 @@
  * flow (SYN, ACK) is not told from a client here: the idlest goes then.
  *
  * Frames of a flow that is carried need not be seen here: it is asked for the last one
- * when it would go, and lasts one to two times as long then.
+ * when it would go, and lasts one to two times as long then. A few are asked at a time:
+ * when all of those are in use, one that has proved nothing goes in their place, and if
+ * there is none the next one unasked.
  *
  * Pure: the clock is passed in, in ms. Time is counted in whole seconds: what
  * shall last n seconds lasts n to n + 1 seconds. */

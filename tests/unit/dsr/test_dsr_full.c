@@ -133,6 +133,41 @@ START_TEST(newcomers_have_a_share)
 }
 END_TEST
 
+static uint32_t
+just_now(void *arg, const struct dsr_flow *w)
+{
+	(void)arg;
+	(void)w;
+	return (uint32_t)(now / 1000);
+}
+
+/* Flows that look idle because they are carried are more than can be asked at a time:
+ * it is not they who pay for that. */
+START_TEST(many_are_carried)
+{
+	enum { ALL = 128, CARRIED = 20 };
+	uint32_t i;
+
+	setup(ALL);
+	fs.last_frame = just_now;
+	for (i = 1; i < ALL; i++) {
+		establish(i);
+		find(i)->carried = i <= CARRIED;
+		now += i == CARRIED ? 1000 : 0;
+	}
+	for (; fs.stats.pushed_out == 0; i++) {
+		now += 1000;
+		add(i, 0, SYN);
+		ck_assert_uint_lt(i, 2 * ALL);
+	}
+	for (i = 1; i <= CARRIED; i++)
+		if (find(i) == NULL)
+			ck_abort_msg("flow %u was in use", (unsigned)i);
+	ck_assert_ptr_null(find(CARRIED + 1));
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
 START_TEST(resized)
 {
 	uint32_t i;
@@ -276,6 +311,7 @@ main(void)
 	SUITE_ADD(s, order_of_states, 10);
 	SUITE_ADD(s, floods, 60);
 	SUITE_ADD(s, newcomers_have_a_share, 60);
+	SUITE_ADD(s, many_are_carried, 10);
 	SUITE_ADD(s, resized, 60);
 	SUITE_ADD(s, anything, 60);
 	SUITE_ADD(s, look_ups, 60);
