@@ -241,8 +241,10 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 	for (i = 0; i < n; i++)
 		on_frame(d, &a[i], &list[i]);
 	director_flush(d);
-	if (d->news)
+	if (d->news) {
+		director_set_gates(d);
 		director_release(d);
+	}
 }
 
 static void

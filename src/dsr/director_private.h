@@ -170,7 +170,8 @@ void director_open_flows(struct director *d);
 
 /* ---- director_fast.c ---- */
 
-/* Gates are as servers are now: to be called when any of that has changed. */
+/* Gates are as servers are now: to be called when any of that has changed, and with
+ * every tick, as what other rooms find out about servers is not told. */
 void director_set_gates(struct director *d);
 /* Flows must be looked at again before the kernel passes them on: what is served has
  * changed. */
