@@ -6,15 +6,19 @@
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "dsr/dsr_flows.h"
+#include "dsr/frame.h"
 #include "dsr/inspect.h"
 #include "dsr/link_xdp.h"
 #include "dsr/xdp_features.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"
+#include "support/wait.h"
 
 static struct linkrig rig;
 
@@ -126,6 +130,71 @@ START_TEST(a_link_asks_about_the_other_end)
 }
 END_TEST
 
+/* The link as it is with a fast path, whose gate 3 goes to that MAC; false: this
+ * kernel does not take it. */
+static bool
+open_fast(const struct mac *to)
+{
+	struct link_gate gate = { .to = *to, .longest = 1514, .ticket = 7 };
+	struct error e;
+
+	link_close(&rig.near);
+	rig.filter.fast_flows = 8;
+	ck_assert_msg(link_open(&rig.near, "xdp", "near", &rig.filter, &e) == 0,
+	    "%s", e.text);
+	if (rig.near.fast == NULL)
+		return false;
+	ck_assert_int_eq(rig.near.fast->set_gate(&rig.near, 3, &gate), 0);
+	return true;
+}
+
+/* An ACK from the far end to the first VIP, of a flow that the link is told of. */
+static size_t
+make_carried(unsigned char *frame, size_t room)
+{
+	const struct peer client = { .family = AF_INET,
+		.port = 40000,
+		.ip = { [10] = 0xff, 0xff, 192, 168, 100, 1 } };
+	struct frame_head head = { .to = rig.near.mac };
+	struct segment ack = { .seq = 1, .ack = 2, .flags = FRAME_ACK };
+	struct peer vip = rig.vip[0];
+	struct dsr_key key;
+
+	vip.port = 80;
+	memcpy(head.from.byte, rig.far_mac, sizeof(rig.far_mac));
+	dsr_key_make(&key, &client, &vip, IPPROTO_TCP);
+	ck_assert_int_eq(rig.near.fast->carry(&rig.near, &key, 3, 7), 0);
+	return frame_make_tcp(frame, room, &head, &client, &vip, &ack);
+}
+
+/* With GRO alone at the other end nothing but the frame itself wakes it. */
+START_TEST(what_is_passed_on_arrives)
+{
+	const struct mac server = { { 2, 0, 0, 9, 9, 9 } };
+	unsigned char frame[256], got[2048];
+	uint64_t frames, bytes;
+	size_t n;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	veth_feature("far", ETHTOOL_SGRO, true);
+	if (!xdp_can_send_back(&rig.near))
+		SKIP("this kernel does not tell");
+	if (!open_fast(&server))
+		SKIP("this kernel has no fast path");
+	n = make_carried(frame, sizeof(frame));
+	ck_assert_uint_gt(n, 0);
+	veth_send(rig.far, frame, n);
+	WAIT_FOR(
+	    (rig.near.fast->totals(&rig.near, &frames, &bytes), frames == 1),
+	    5000);
+	ck_assert_uint_eq(veth_receive(rig.far, got, sizeof(got)), n);
+	ck_assert_mem_eq(got, server.byte, 6);
+	ck_assert_mem_eq(got + 6, rig.near.mac.byte, 6);
+	ck_assert_mem_eq(got + 12, frame + 12, n - 12);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -138,6 +207,7 @@ main(void)
 	suite_add_tcase(s, plain);
 	tcase_add_checked_fixture(link, up, down);
 	tcase_add_test(link, a_link_asks_about_the_other_end);
+	tcase_add_test(link, what_is_passed_on_arrives);
 	suite_add_tcase(s, link);
 	return suite_main(s);
 }
