@@ -30,13 +30,13 @@ What a far end does is not the director's either, but with two cores it cannot
 be told apart. So it does little, in one of two ways, the same for all:
 
     drop    an XDP program drops IPv4 (ARP goes on, to a packet socket that
-            answers). For what XDP_TX sends there is no earlier place; what
-            the kernel's stack or a socket sends is first copied by veth, to
-            have room in front.
+            answers). For what XDP programs send there is no earlier place;
+            what the kernel's stack or a socket sends is first copied by veth,
+            to have room in front.
     stack   no program: frames are for a MAC that is not there, so the kernel
             drops them where IP begins. That is the cheaper one for all but
-            XDP_TX, which a cable loses when its other end has no program:
-            then pen must do without its fast path.
+            the fast path, whose frames a cable loses when its other end has
+            neither a program nor GRO: then pen must do without.
 
 So a program is judged by the better one of its two lines.
 
@@ -301,7 +301,7 @@ class Latency:
             if name != "director2":
                 net.ip(self.at[name],
                        "addr add 192.168.100.%d/24 dev eth0" % number)
-        # what the fast path wants: a port that takes frames of XDP_TX, and a
+        # what the fast path wants: a port that takes its frames, and a
         # client whose frames are as those that came by a card, with checksums
         net.program(switch, "p2", load, "pass")
         run("ip", "netns", "exec", self.at["client"], load, "feature", "eth0",
