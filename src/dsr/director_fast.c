@@ -104,11 +104,10 @@ director_leave_fast(struct director *d, struct dsr_flow *w)
 
 	if (!w->carried)
 		return;
-	if (d->link.fast->carried(&d->link, &w->key, &c)) {
+	if (d->link.fast->forget(&d->link, &w->key, &c)) {
 		w->frames += c.frames;
 		w->bytes += c.bytes;
 	}
-	d->link.fast->forget(&d->link, &w->key);
 	w->carried = 0;
 	d->fast_flows--;
 }

@@ -117,8 +117,10 @@ struct link_fast {
 	/* False: it is not told of. */
 	bool (*carried)(const struct link *l, const struct dsr_key *key,
 	    struct link_carried *c);
-	/* Its frames come up from now on, and it is forgotten. */
-	void (*forget)(struct link *l, const struct dsr_key *key);
+	/* Its frames come up from now on, and it is forgotten; what it was is in
+	 * `c`. False: it was not told of. */
+	bool (*forget)(
+	    struct link *l, const struct dsr_key *key, struct link_carried *c);
 	/* All that went that way since the link was opened. */
 	void (*totals)(const struct link *l, uint64_t *frames, uint64_t *bytes);
 };

@@ -114,32 +114,49 @@ carry(
 									  : -1;
 }
 
+static struct link_carried
+carried_of(const struct xdp_flow *f)
+{
+	uint64_t now = clock_monotonic_us() * 1000;
+
+	return (struct link_carried){ .frames = f->frames,
+		.bytes = f->bytes,
+		.ticket = f->ticket,
+		/* the kernel's is the finer clock, or the coarser one */
+		.idle_ms =
+		    now > f->used_ns ? (now - f->used_ns) / 1000000 : 0 };
+}
+
 static bool
 carried(
     const struct link *l, const struct dsr_key *flow, struct link_carried *c)
 {
 	const struct xdp_rings *x = l->inside;
 	struct xdp_flow_key key = key_of(flow);
-	uint64_t now = clock_monotonic_us() * 1000;
 	struct xdp_flow f;
 
 	if (bpf_map_lookup_elem(x->maps.flows, &key, &f) != 0)
 		return false;
-	*c = (struct link_carried){ .frames = f.frames,
-		.bytes = f.bytes,
-		.ticket = f.ticket,
-		/* the kernel's is the finer clock, or the coarser one */
-		.idle_ms = now > f.used_ns ? (now - f.used_ns) / 1000000 : 0 };
+	*c = carried_of(&f);
 	return true;
 }
 
-static void
-forget(struct link *l, const struct dsr_key *flow)
+/* Both at once, so that no frame is counted between the two. */
+static bool
+forget(struct link *l, const struct dsr_key *flow, struct link_carried *c)
 {
 	const struct xdp_rings *x = l->inside;
 	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow f;
 
-	(void)bpf_map_delete_elem(x->maps.flows, &key);
+	if (bpf_map_lookup_and_delete_elem(x->maps.flows, &key, &f) == 0) {
+		*c = carried_of(&f);
+		return true;
+	}
+	/* before Linux 5.14 */
+	if (errno != ENOENT && carried(l, flow, c))
+		return bpf_map_delete_elem(x->maps.flows, &key) == 0;
+	return false;
 }
 
 static void

@@ -71,12 +71,13 @@ carried(const struct link *l, const struct dsr_key *key, struct link_carried *c)
 	return fast.carries;
 }
 
-static void
-forget(struct link *l, const struct dsr_key *key)
+static bool
+forget(struct link *l, const struct dsr_key *key, struct link_carried *c)
 {
-	(void)l;
-	(void)key;
+	bool carries = carried(l, key, c);
+
 	fast.carries = false;
+	return carries;
 }
 
 static void
