@@ -411,6 +411,18 @@ START_TEST(idle_elsewhere_too)
 }
 END_TEST
 
+/* Whatever its memory had before. */
+START_TEST(at_first_none_is_carried)
+{
+	setup_carried(10);
+	carry(1);
+	dsr_flows_remove(&fs, find(1));
+	ck_assert_uint_eq(add(2, 0, SYN)->carried, 0);
+	ck_assert_uint_eq(fs.made, 1);
+	dsr_flows_fini(&fs);
+}
+END_TEST
+
 START_TEST(nobody_tells_of_elsewhere)
 {
 	setup_carried(10);
@@ -491,6 +503,7 @@ main(void)
 	SUITE_ADD(s, in_use_elsewhere, 10);
 	SUITE_ADD(s, twice_its_time_at_most, 10);
 	SUITE_ADD(s, idle_elsewhere_too, 10);
+	SUITE_ADD(s, at_first_none_is_carried, 10);
 	SUITE_ADD(s, nobody_tells_of_elsewhere, 10);
 	SUITE_ADD(s, idle_everywhere_goes_first, 10);
 	SUITE_ADD(s, all_in_use_elsewhere, 10);
