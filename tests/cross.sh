@@ -21,6 +21,7 @@ s390x      s390x-linux-gnu-gcc      qemu-s390x
 '
 programs='
 dsr/test_checksum
+dsr/test_dsr_carried
 dsr/test_dsr_flows
 dsr/test_dsr_fragments
 dsr/test_dsr_full
