@@ -3,19 +3,14 @@
 #include "config.h"
 
 #include <check.h>
-#ifdef HAVE_LINK_XDP
-#include <linux/ethtool.h>
-#endif
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/dsrpen.h"
+#include "support/inspectrun.h"
 #include "support/netrig.h"
 #include "support/suite.h"
-#include "support/veth.h"
 #include "support/wait.h"
 
 static const struct netrig_options two = { .servers = 2 };
@@ -26,47 +21,12 @@ static struct netrig rig;
 
 #define OF_3 "(192.168.100.3, 02:00:00:64:00:03)"
 #define OF_4 "(fd00:64::4, 02:00:00:64:00:04)"
-static struct child run;
-
-/* A finding, and where its command belongs; NETRIG_HOME: nowhere. */
-struct finding {
-	enum netrig_place where;
-	const char *line; /* begins like this */
-};
-
-/* Both families at once: each has a VIP and a server. `before` is put in front of
- * the command, `settings` are -O, both may be NULL. */
-static void
-start(const char *const before[], const char *const settings[])
-{
-	const char *argv[CHILD_ARGS];
-	int i = 0;
-
-	while (before != NULL && before[i] != NULL) {
-		argv[i] = before[i];
-		i++;
-	}
-	argv[i++] = getenv("PEN") != NULL ? getenv("PEN") : "./pen";
-	argv[i++] = "--check";
-	argv[i++] = "-O";
-	argv[i++] = "dsr_if eth0";
-	while (settings != NULL && *settings != NULL) {
-		argv[i++] = "-O";
-		argv[i++] = *settings++;
-	}
-	argv[i++] = NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0";
-	argv[i++] = netrig_server4(0);
-	argv[i++] = netrig_server6(1);
-	argv[i] = NULL;
-	netrig_start(&rig, NETRIG_DIRECTOR, &run, argv);
-}
+static struct inspectrun run = { .rig = &rig };
 
 static const char *
 check_with(const char *const before[], const char *const settings[])
 {
-	start(before, settings);
-	child_wait(&run, 20000);
-	return child_err(&run);
+	return inspectrun_check(&run, before, settings);
 }
 
 static const char *
@@ -75,83 +35,17 @@ check(void)
 	return check_with(NULL, NULL);
 }
 
-static const char *const own_ips[] = { "dsr_ip " NETRIG_DSR_IP4,
-	"dsr_ip " NETRIG_DSR_IP6, NULL };
-
-/* The line of the report that begins like this; NULL: there is none. */
-static const char *
-line_of(const char *report, const char *begins)
-{
-	const char *at = report, *end;
-	size_t n = strlen(begins);
-
-	for (; *at != '\0'; at = end + (*end == '\n')) {
-		end = at + strcspn(at, "\n");
-		if (strncmp(at, begins, n) == 0)
-			return text("%.*s", (int)(end - at), at);
-	}
-	return NULL;
-}
-
-/* How many there are but the one of how frames are moved; lines of the log are
- * none. */
-static unsigned
-findings(const char *report)
-{
-	static const char *const levels[] = {
-		"note: ", "warning: ", "error: "
-	};
-	const char *at = report;
-	unsigned n = 0, i;
-
-	while (at != NULL && *at != '\0') {
-		for (i = 0; i < 3; i++)
-			n += strncmp(at, levels[i], strlen(levels[i])) == 0;
-		at = strchr(at, '\n');
-		at = at != NULL ? at + 1 : NULL;
-	}
-	return n - (line_of(report, "note: frames are moved") != NULL);
-}
-
-/* It finds these and nothing else; the commands that it prints are carried out. */
-static void
-mend_these(const char *report, const struct finding *list, unsigned n)
-{
-	bool wrong = false;
-	unsigned i;
-
-	ck_assert_msg(findings(report) == n, "%u findings are not %u:\n%s",
-	    findings(report), n, report);
-	for (i = 0; i < n; i++) {
-		const char *found = line_of(report, list[i].line), *mend;
-
-		ck_assert_msg(found != NULL, "not found: %s\nin: %s",
-		    list[i].line, report);
-		wrong = wrong || strncmp(found, "error: ", 7) == 0;
-		mend = strstr(found, "; mend: ");
-		if (list[i].where == NETRIG_HOME)
-			continue;
-		ck_assert_msg(mend != NULL, "%s", found);
-		netrig_run(&rig, list[i].where, 10000, "sh", "-c",
-		    mend + strlen("; mend: "), NULL);
-	}
-	ck_assert_int_eq(run.status, wrong);
-}
-
-#define MEND_IN(report, ...)                                       \
-	do {                                                       \
-		const struct finding these[] = { __VA_ARGS__ };    \
-		mend_these((report), these,                        \
-		    (unsigned)(sizeof(these) / sizeof(these[0]))); \
-	} while (0)
+#define MEND_IN(report, ...) INSPECTRUN_MEND(&run, report, __VA_ARGS__)
 #define EXPECT_AND_MEND(...) MEND_IN(check(), __VA_ARGS__)
 
 static void
 is_fine(const char *report)
 {
-	ck_assert_ptr_nonnull(line_of(report, "note: frames are moved by "));
-	mend_these(report, NULL, 0);
+	inspectrun_is_fine(&run, report);
 }
+
+static const char *const own_ips[] = { "dsr_ip " NETRIG_DSR_IP4,
+	"dsr_ip " NETRIG_DSR_IP6, NULL };
 
 /* ---- the machine ---- */
 
@@ -175,7 +69,7 @@ START_TEST(nothing_is_wrong)
 	/* Who has been asked knows nobody that it did not know. */
 	ck_assert_str_eq(
 	    netrig_run(&rig, NETRIG_SERVER, 10000, "ip", "neigh", NULL), "");
-	ck_assert_ptr_nonnull(strstr(child_out(&run), "\ndsr_if eth0\n"));
+	ck_assert_ptr_nonnull(strstr(child_out(&run.child), "\ndsr_if eth0\n"));
 	is_fine(check_with(NULL, own_ips));
 	netrig_down(&rig);
 }
@@ -188,15 +82,15 @@ START_TEST(the_interface)
 	    "link set eth0 down\nlink set eth0 addrgenmode none\n");
 	EXPECT_AND_MEND({ NETRIG_DIRECTOR, "error: interface eth0 is down" });
 	netrig_ip(&rig, NETRIG_SWITCH, "link set d1 down\n");
-	WAIT_FOR(
-	    line_of(check(), "error: interface eth0 has no carrier") != NULL,
+	WAIT_FOR(inspectrun_line(
+		     check(), "error: interface eth0 has no carrier") != NULL,
 	    10000);
-	ck_assert_int_eq(run.status, 1);
+	ck_assert_int_eq(run.child.status, 1);
 	netrig_ip(&rig, NETRIG_DIRECTOR,
 	    "link set eth0 mtu 1400\nlink set eth0 promisc on\n");
 	netrig_ip(&rig, NETRIG_SWITCH, "link set d1 up\n");
 	WAIT_FOR(strstr(check(), "no carrier") == NULL, 20000);
-	MEND_IN(child_err(&run),
+	MEND_IN(child_err(&run.child),
 	    { NETRIG_DIRECTOR, "warning: interface eth0 has an MTU of 1400" },
 	    { NETRIG_DIRECTOR, "warning: interface eth0 is promiscuous" });
 	is_fine(check());
@@ -283,67 +177,6 @@ START_TEST(without_rights)
 }
 END_TEST
 
-/* What is asked for on the machine; how it ends depends on the build. */
-START_TEST(fast_path)
-{
-	static const char *const packet[] = { "dsr_fast_path",
-		"dsr_link packet", "dsr_flows 0", NULL };
-
-	NEED_NETRIG(&rig, &two);
-	MEND_IN(check_with(NULL, packet),
-	    { NETRIG_HOME, "warning: dsr_fast_path does nothing" },
-	    { NETRIG_HOME,
-		"warning: dsr_fast_path does nothing with dsr_flows 0; mend: "
-		"dsr_flows 1000000" });
-#ifdef HAVE_LINK_XDP
-	ck_assert_ptr_nonnull(line_of(child_err(&run),
-	    "warning: dsr_fast_path does nothing with dsr_link packet; mend: "
-	    "dsr_link xdp"));
-#else
-	ck_assert_ptr_nonnull(line_of(child_err(&run),
-	    "warning: dsr_fast_path does nothing: this pen was built without "
-	    "XDP; mend: ./configure --with-libxdp"));
-#endif
-	netrig_down(&rig);
-}
-END_TEST
-
-#ifdef HAVE_LINK_XDP
-static void
-merge_at_the_switch(bool on)
-{
-	netrig_enter(&rig, NETRIG_SWITCH);
-	veth_feature("d1", ETHTOOL_SGRO, on);
-	netrig_leave(&rig);
-}
-
-/* The switch is another machine. */
-START_TEST(fast_path_of_a_cable)
-{
-	static const char *const xdp[] = { "dsr_fast_path", "dsr_link xdp",
-		NULL };
-	const char *report, *line;
-
-	NEED_NETRIG(&rig, &two);
-	merge_at_the_switch(true);
-	report = check_with(NULL, xdp);
-	if (run.status != 0)
-		SKIP(text("no link by XDP: %s", report));
-	if (strstr(report, "this kernel does not tell") != NULL)
-		SKIP("this kernel does not tell");
-	is_fine(report);
-	merge_at_the_switch(false);
-	report = check_with(NULL, xdp);
-	MEND_IN(report,
-	    { NETRIG_HOME, "warning: dsr_fast_path does nothing: the other" });
-	line = line_of(report, "warning: ");
-	ck_assert_ptr_nonnull(
-	    strstr(line, "; to run there; mend: ethtool -K peer gro on"));
-	netrig_down(&rig);
-}
-END_TEST
-#endif
-
 /* ---- the segment ---- */
 
 /* Servers answer for a VIP: they have it on lo, but are not told to be silent, or
@@ -419,7 +252,7 @@ START_TEST(addresses_that_are_taken)
 		" is taken: 02:00:00:64:00:01" });
 	MEND_IN(check_with(NULL, servers_ip),
 	    { NETRIG_HOME, "error: dsr_ip 192.168.100.3 is taken: server 0" });
-	ck_assert_ptr_null(strstr(child_err(&run), "mend"));
+	ck_assert_ptr_null(strstr(child_err(&run.child), "mend"));
 	netrig_down(&rig);
 }
 END_TEST
@@ -462,10 +295,10 @@ START_TEST(a_tagged_segment)
 	int fd;
 
 	NEED_NETRIG(&rig, &tagged);
-	start(NULL, NULL);
+	inspectrun_start(&run, NULL, NULL);
 	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 80);
-	child_wait(&run, 20000);
-	is_fine(child_err(&run));
+	child_wait(&run.child, 20000);
+	is_fine(child_err(&run.child));
 	close(fd);
 	netrig_down(&rig);
 }
@@ -504,10 +337,6 @@ main(void)
 	SUITE_ADD(s, own_addresses, 60);
 	SUITE_ADD(s, forwarding, 60);
 	SUITE_ADD(s, without_rights, 30);
-	SUITE_ADD(s, fast_path, 60);
-#ifdef HAVE_LINK_XDP
-	SUITE_ADD(s, fast_path_of_a_cable, 60);
-#endif
 	SUITE_ADD(s, servers, 60);
 	SUITE_ADD(s, addresses_that_are_taken, 60);
 	SUITE_ADD(s, another_director, 60);

@@ -1,0 +1,91 @@
+/* test_dsr_inspect_fast.c: what --check finds that keeps a fast path from doing
+ * anything. */
+#include "config.h"
+
+#include <check.h>
+#ifdef HAVE_LINK_XDP
+#include <linux/ethtool.h>
+#endif
+#include <string.h>
+
+#include "support/inspectrun.h"
+#include "support/netrig.h"
+#include "support/suite.h"
+#include "support/veth.h"
+
+static const struct netrig_options two = { .servers = 2 };
+static struct netrig rig;
+static struct inspectrun run = { .rig = &rig };
+
+/* What is asked for on the machine; how it ends depends on the build. */
+START_TEST(fast_path)
+{
+	static const char *const packet[] = { "dsr_fast_path",
+		"dsr_link packet", "dsr_flows 0", NULL };
+
+	NEED_NETRIG(&rig, &two);
+	INSPECTRUN_MEND(&run, inspectrun_check(&run, NULL, packet),
+	    { NETRIG_HOME, "warning: dsr_fast_path does nothing" },
+	    { NETRIG_HOME,
+		"warning: dsr_fast_path does nothing with dsr_flows 0; mend: "
+		"dsr_flows 1000000" });
+#ifdef HAVE_LINK_XDP
+	ck_assert_ptr_nonnull(inspectrun_line(child_err(&run.child),
+	    "warning: dsr_fast_path does nothing with dsr_link packet; mend: "
+	    "dsr_link xdp"));
+#else
+	ck_assert_ptr_nonnull(inspectrun_line(child_err(&run.child),
+	    "warning: dsr_fast_path does nothing: this pen was built without "
+	    "XDP; mend: ./configure --with-libxdp"));
+#endif
+	netrig_down(&rig);
+}
+END_TEST
+
+#ifdef HAVE_LINK_XDP
+static void
+merge_at_the_switch(bool on)
+{
+	netrig_enter(&rig, NETRIG_SWITCH);
+	veth_feature("d1", ETHTOOL_SGRO, on);
+	netrig_leave(&rig);
+}
+
+/* The switch is another machine. */
+START_TEST(fast_path_of_a_cable)
+{
+	static const char *const xdp[] = { "dsr_fast_path", "dsr_link xdp",
+		NULL };
+	const char *report, *line;
+
+	NEED_NETRIG(&rig, &two);
+	merge_at_the_switch(true);
+	report = inspectrun_check(&run, NULL, xdp);
+	if (run.child.status != 0)
+		SKIP(text("no link by XDP: %s", report));
+	if (strstr(report, "this kernel does not tell") != NULL)
+		SKIP("this kernel does not tell");
+	inspectrun_is_fine(&run, report);
+	merge_at_the_switch(false);
+	report = inspectrun_check(&run, NULL, xdp);
+	INSPECTRUN_MEND(&run, report,
+	    { NETRIG_HOME, "warning: dsr_fast_path does nothing: the other" });
+	line = inspectrun_line(report, "warning: ");
+	ck_assert_ptr_nonnull(
+	    strstr(line, "; to run there; mend: ethtool -K peer gro on"));
+	netrig_down(&rig);
+}
+END_TEST
+#endif
+
+int
+main(void)
+{
+	Suite *s = suite_create("dsr_inspect_fast");
+
+	SUITE_ADD(s, fast_path, 60);
+#ifdef HAVE_LINK_XDP
+	SUITE_ADD(s, fast_path_of_a_cable, 60);
+#endif
+	return suite_main(s);
+}
