@@ -36,27 +36,6 @@ static unsigned char frame[HEAD + MOST];
 
 /* ---- frames ---- */
 
-static void
-put16(unsigned char *p, unsigned n)
-{
-	p[0] = (unsigned char)(n >> 8);
-	p[1] = (unsigned char)n;
-}
-
-/* Of RFC 1071, over what contains zero where it goes to. */
-static unsigned
-sum(const unsigned char *p, size_t n)
-{
-	unsigned long all = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		all += i % 2 == 0 ? (unsigned)p[i] << 8 : p[i];
-	while (all >> 16)
-		all = (all & 0xffff) + (all >> 16);
-	return ~(unsigned)all & 0xffff;
-}
-
 /* A datagram for the VIP in a frame of so many bytes; `cut` are IPv4's flags and
  * offset of a fragment. */
 static void
@@ -67,19 +46,19 @@ make(unsigned length, unsigned cut)
 	memset(frame, 0, sizeof(frame));
 	netrig_mac(NETRIG_DIRECTOR, frame);
 	netrig_mac(NETRIG_CLIENT, frame + 6);
-	put16(frame + 12, 0x0800);
+	netrig_put16(frame + 12, 0x0800);
 	ip[0] = 0x45;
-	put16(ip + 2, length - HEAD);
-	put16(ip + 4, 7);
-	put16(ip + 6, cut);
+	netrig_put16(ip + 2, length - HEAD);
+	netrig_put16(ip + 4, 7);
+	netrig_put16(ip + 6, cut);
 	ip[8] = 64;
 	ip[9] = 17;
 	memcpy(ip + 12, "\300\250\144\1", 4);
 	memcpy(ip + 16, "\300\250\144\12", 4);
-	put16(ip + 10, sum(ip, IP));
-	put16(udp, 4000);
-	put16(udp + 2, 7007);
-	put16(udp + 4, length - HEAD - IP);
+	netrig_put16(ip + 10, netrig_sum(ip, IP));
+	netrig_put16(udp, 4000);
+	netrig_put16(udp + 2, 7007);
+	netrig_put16(udp + 4, length - HEAD - IP);
 }
 
 static void

@@ -21,38 +21,17 @@ static struct netrig_tap client;
 static unsigned char frame[HEAD + IP + UDP + OFFERED];
 
 static void
-put16(unsigned char *p, unsigned n)
-{
-	p[0] = (unsigned char)(n >> 8);
-	p[1] = (unsigned char)n;
-}
-
-/* Of RFC 1071, over what contains zero where it goes to. */
-static unsigned
-sum(const unsigned char *p, size_t n)
-{
-	unsigned long all = 0;
-	size_t i;
-
-	for (i = 0; i < n; i++)
-		all += i % 2 == 0 ? (unsigned)p[i] << 8 : p[i];
-	while (all >> 16)
-		all = (all & 0xffff) + (all >> 16);
-	return ~(unsigned)all & 0xffff;
-}
-
-static void
 put_ip(unsigned char *p, const char *from, const char *to, unsigned protocol,
     size_t content)
 {
 	memset(p, 0, IP);
 	p[0] = 0x45;
-	put16(p + 2, (unsigned)(IP + content));
+	netrig_put16(p + 2, (unsigned)(IP + content));
 	p[8] = 64;
 	p[9] = (unsigned char)protocol;
 	memcpy(p + 12, from, 4);
 	memcpy(p + 16, to, 4);
-	put16(p + 10, sum(p, IP));
+	netrig_put16(p + 10, netrig_sum(p, IP));
 }
 
 static void
@@ -60,7 +39,7 @@ send_frame(size_t length)
 {
 	netrig_mac(NETRIG_DIRECTOR, frame);
 	netrig_mac(NETRIG_CLIENT, frame + 6);
-	put16(frame + 12, 0x0800);
+	netrig_put16(frame + 12, 0x0800);
 	netrig_tap_send(&client, frame, length);
 }
 
@@ -75,10 +54,10 @@ send_news(unsigned mtu)
 	memset(icmp, 0, ICMP + QUOTED);
 	icmp[0] = 3;
 	icmp[1] = 4;
-	put16(icmp + 6, mtu);
+	netrig_put16(icmp + 6, mtu);
 	inet_pton(AF_INET, netrig_far4(0), server);
 	put_ip(quote, "\300\250\144\2", server, 4, 1480);
-	put16(icmp + 2, sum(icmp, ICMP + QUOTED));
+	netrig_put16(icmp + 2, netrig_sum(icmp, ICMP + QUOTED));
 	send_frame(HEAD + IP + ICMP + QUOTED);
 }
 
@@ -91,9 +70,9 @@ send_datagram(void)
 	put_ip(frame + HEAD, "\300\250\144\1", "\300\250\144\12", 17,
 	    UDP + OFFERED);
 	memset(udp, 0, UDP + OFFERED);
-	put16(udp, 4000);
-	put16(udp + 2, 7007);
-	put16(udp + 4, UDP + OFFERED);
+	netrig_put16(udp, 4000);
+	netrig_put16(udp + 2, 7007);
+	netrig_put16(udp + 4, UDP + OFFERED);
 	send_frame(HEAD + IP + UDP + OFFERED);
 }
 

@@ -21,8 +21,8 @@ struct finding {
  * front of the command, `settings` are -O; both end with NULL, or are NULL. */
 void inspectrun_start(struct inspectrun *r, const char *const before[],
     const char *const settings[]);
-/* The same, and waits for its end. Returns its report, which lives until the next
- * start. */
+/* The same, and waits for its end. Returns its report, which lives until the
+ * test ends. */
 const char *inspectrun_check(struct inspectrun *r, const char *const before[],
     const char *const settings[]);
 

@@ -1,4 +1,5 @@
-/* netframe.c: packet sockets, and the two questions for a neighbour. */
+/* netframe.c: packet sockets, frames made by hand, and the two questions for a
+ * neighbour. */
 #include "config.h"
 
 #include <check.h>
@@ -117,6 +118,26 @@ netrig_tap_close(struct netrig_tap *t)
 {
 	close(t->fd);
 	t->fd = -1;
+}
+
+void
+netrig_put16(unsigned char *p, unsigned n)
+{
+	p[0] = (unsigned char)(n >> 8);
+	p[1] = (unsigned char)n;
+}
+
+unsigned
+netrig_sum(const unsigned char *p, size_t n)
+{
+	unsigned long all = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		all += i % 2 == 0 ? (unsigned)p[i] << 8 : p[i];
+	while (all >> 16)
+		all = (all & 0xffff) + (all >> 16);
+	return ~(unsigned)all & 0xffff;
 }
 
 static const uint8_t broadcast[] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff };

@@ -26,6 +26,11 @@ void netrig_tap_send(
     const struct netrig_tap *t, const void *bytes, size_t length);
 void netrig_tap_close(struct netrig_tap *t);
 
+/* For frames made by hand: a number of two bytes, and the checksum of RFC 1071
+ * over what contains zero where it goes to. */
+void netrig_put16(unsigned char *p, unsigned n);
+unsigned netrig_sum(const unsigned char *p, size_t n);
+
 /* Asks the segment once by ARP or NDP, as the host at `from`, whose tap it is,
  * and reads all frames that wait. True, with the MAC, when an answer was among
  * them; to be called until then. */
