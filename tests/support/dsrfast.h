@@ -10,14 +10,18 @@
 /* A flow's bytes until the kernel may have it; the size of a datagram. */
 enum { DSRFAST_SOME = 200000, DSRFAST_SIZE = 1000 };
 
+/* Why this build has no fast path, or NULL. */
+const char *dsrfast_missing(void);
 /* As dsrnet_begin(), with this option of pen's: NULL, or why this machine has no
  * fast path. */
 const char *dsrfast_begin(struct dsrnet *n, struct netrig *rig, const char *vip,
     int type, const char *option);
 #define NEED_DSRFAST_WITH(net, rig, options, vip, type, option)              \
 	do {                                                                 \
-		const char *reason;                                          \
+		const char *reason = dsrfast_missing();                      \
 		NEED_DSR_OF_OURS("a fast path");                             \
+		if (reason != NULL)                                          \
+			SKIP(reason);                                        \
 		NEED_NETRIG(rig, options);                                   \
 		if ((reason = dsrfast_begin(net, rig, vip, type, option)) != \
 		    NULL) {                                                  \
