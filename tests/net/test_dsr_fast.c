@@ -24,12 +24,6 @@ static struct netrig rig;
 static struct dsrnet net;
 
 static const char *
-vip_of(int i)
-{
-	return i == 0 ? NETRIG_VIP4 : NETRIG_VIP6;
-}
-
-static const char *
 ask(const char *line)
 {
 	return dsrfast_ask(&net, line);
@@ -49,7 +43,7 @@ START_TEST(uploads_and_downloads)
 	unsigned who;
 	long received;
 
-	NEED_DSRFAST(&net, &rig, &two, vip_of(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_STREAM);
 	who = dsrfast_connect(&net, &near, &far);
 	received = count("received");
 	dsrnet_pass(near, far, MUCH);
@@ -93,7 +87,7 @@ START_TEST(datagrams)
 	long received;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &two, vip_of(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_DGRAM);
 	memset(seen, 0, sizeof(seen));
 	near = dsrnet_dial(&net);
 	who = dsrfast_echo(&net, near);
@@ -204,7 +198,7 @@ expect_end(int i)
 
 START_TEST(ends_are_seen)
 {
-	NEED_DSRFAST(&net, &rig, &one, vip_of(_i % 2), SOCK_STREAM);
+	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i % 2), SOCK_STREAM);
 	expect_end(_i);
 	dsrnet_end(&net);
 }
@@ -230,7 +224,7 @@ START_TEST(the_idle_one_makes_room)
 	unsigned who;
 	long opened;
 
-	NEED_DSRFAST_WITH(&net, &rig, &one, vip_of(_i), SOCK_DGRAM,
+	NEED_DSRFAST_WITH(&net, &rig, &one, netrig_vip(_i), SOCK_DGRAM,
 	    "-Odsr_fast_path; dsr_flows 2");
 	busy = dsrnet_dial(&net);
 	idle = dsrnet_dial(&net);

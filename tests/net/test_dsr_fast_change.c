@@ -26,12 +26,6 @@ static struct dsrnet net;
 static struct netrig_tap tap; /* at a server */
 
 static const char *
-vip_of(int i)
-{
-	return i == 0 ? NETRIG_VIP4 : NETRIG_VIP6;
-}
-
-static const char *
 ask(const char *line)
 {
 	return dsrfast_ask(&net, line);
@@ -74,7 +68,7 @@ START_TEST(connections_end_with_their_server)
 	unsigned who;
 	long before;
 
-	NEED_DSRFAST(&net, &rig, &two, vip_of(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_STREAM);
 	who = dsrfast_connect(&net, &near, &far);
 	netrig_tap(&tap, &rig, NETRIG_SERVER + who, "eth0");
 	dsrnet_pass(near, far, SEGMENT);
@@ -110,7 +104,7 @@ START_TEST(datagrams_change_their_server)
 	long before, bytes;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &two, vip_of(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_DGRAM);
 	near = dsrnet_dial(&net);
 	who = dsrfast_echo(&net, near);
 	netrig_tap(&tap, &rig, NETRIG_SERVER + who, "eth0");
@@ -143,7 +137,7 @@ START_TEST(servers_move)
 	char byte;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &one, vip_of(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i), SOCK_DGRAM);
 	near = dsrnet_dial(&net);
 	(void)dsrfast_echo(&net, near);
 	netrig_set(&rig, NETRIG_SERVER, "ipv4/conf/eth0/arp_notify", "1");
@@ -164,7 +158,8 @@ END_TEST
 static void
 listen_elsewhere(int i)
 {
-	(void)ask(text(i == 0 ? "listen %s:80" : "listen [%s]:80", vip_of(i)));
+	(void)ask(
+	    text(i == 0 ? "listen %s:80" : "listen [%s]:80", netrig_vip(i)));
 }
 
 START_TEST(connections_outlast_their_port)
@@ -172,7 +167,7 @@ START_TEST(connections_outlast_their_port)
 	int near, far;
 	long before;
 
-	NEED_DSRFAST(&net, &rig, &one, vip_of(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i), SOCK_STREAM);
 	(void)dsrfast_connect(&net, &near, &far);
 	listen_elsewhere(_i);
 	before = count("fast_frames");
@@ -192,7 +187,7 @@ START_TEST(datagrams_end_with_their_port)
 	long before, others;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &one, vip_of(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &rig, &one, netrig_vip(_i), SOCK_DGRAM);
 	near = dsrnet_dial(&net);
 	(void)dsrfast_echo(&net, near);
 	listen_elsewhere(_i);
@@ -221,7 +216,7 @@ START_TEST(without_gro_nothing_is_lost)
 	long long end;
 	int near;
 
-	NEED_DSRFAST(&net, &rig, &two, vip_of(_i), SOCK_DGRAM);
+	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_DGRAM);
 	dsrpen_down(&net.pen);
 	dsrfast_switch_merges(&net, false);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, net.vip, "-rU", net.option,
@@ -259,7 +254,7 @@ START_TEST(gro_goes_and_comes)
 	int near, far;
 	long before;
 
-	NEED_DSRFAST(&net, &rig, &two, vip_of(_i), SOCK_STREAM);
+	NEED_DSRFAST(&net, &rig, &two, netrig_vip(_i), SOCK_STREAM);
 	(void)dsrfast_connect(&net, &near, &far);
 	dsrfast_switch_merges(&net, false);
 	dsrnet_pass(near, far, DSRFAST_SOME);

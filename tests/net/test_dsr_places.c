@@ -103,8 +103,7 @@ START_TEST(connections_outlast_their_port)
 
 	NEED_DSR_OF_OURS("a port that goes away");
 	NEED_NETRIG(&rig, &one);
-	dsrnet_begin(
-	    &net, &rig, _i == 0 ? NETRIG_VIP4 : NETRIG_VIP6, SOCK_STREAM);
+	dsrnet_begin(&net, &rig, netrig_vip(_i), SOCK_STREAM);
 	(void)dsrnet_connect(&net, &near, &far);
 	dsrnet_pass(near, far, 1000);
 	(void)dsrpen_ask(&net.pen, &rig,

@@ -179,7 +179,7 @@ END_TEST
 static void
 share_up(struct dsrpen *p, enum netrig_place where, bool v6, const char *own)
 {
-	const char *vip = v6 ? NETRIG_VIP6 : NETRIG_VIP4;
+	const char *vip = netrig_vip(v6);
 
 	dsrpen_up(p, &rig, where, vip, v6 ? "-rh" : "-h", "-O", "dsr_flows 0",
 	    "-O", "no dsr_announce", "-O", text("dsr_ip %s", own),
@@ -220,7 +220,7 @@ expect_sharing(bool v6)
 	       : "ipv4/fib_multipath_hash_policy",
 	    "1");
 	route(v6, text("nexthop via %s nexthop via %s", one, other));
-	open_flows(v6 ? NETRIG_VIP6 : NETRIG_VIP4, v6);
+	open_flows(netrig_vip(v6), v6);
 	ask_all();
 	ck_assert_int_ge(forwarded(&first), FLOWS);
 	ck_assert_int_ge(forwarded(&second), FLOWS);

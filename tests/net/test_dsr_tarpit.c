@@ -39,9 +39,9 @@ host(unsigned i)
 static void
 begin(const char *more)
 {
-	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, v6 ? NETRIG_VIP6 : NETRIG_VIP4,
-	    "-r", "-O", "acl 1 permit 192.168.100.0/24", "-O",
-	    "acl 1 permit fd00:64::/64", "-O", "tarpit_acl 1", "-O", more,
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, netrig_vip(v6), "-r", "-O",
+	    "acl 1 permit 192.168.100.0/24", "-O", "acl 1 permit fd00:64::/64",
+	    "-O", "tarpit_acl 1", "-O", more,
 	    v6 ? "[" NETRIG_VIP6 "]:0" : NETRIG_VIP4 ":0",
 	    v6 ? netrig_server6(0) : netrig_server4(0),
 	    v6 ? netrig_server6(1) : netrig_server4(1), NULL);

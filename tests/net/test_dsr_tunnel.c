@@ -55,7 +55,7 @@ macs_are_known(void)
 static void
 begin(const struct way *w, int type)
 {
-	const char *vip = w->inner6 ? NETRIG_VIP6 : NETRIG_VIP4;
+	const char *vip = netrig_vip(w->inner6);
 
 	dsrnet_open(&net, &rig, vip, type);
 	dsrpen_up(&net.pen, &rig, NETRIG_DIRECTOR, vip,

@@ -161,7 +161,7 @@ option(unsigned i)
 void
 dsrmodel_expect(const struct dsrmodel_way *w, bool v6, uint16_t port)
 {
-	const char *ip = v6 ? NETRIG_VIP6 : NETRIG_VIP4;
+	const char *ip = netrig_vip(v6);
 	const char *(*address)(unsigned i) =
 	    v6 != w->other_family ? netrig_server6 : netrig_server4;
 	unsigned i, passing = 0;

@@ -53,6 +53,12 @@ enum netrig_place {
 #define NETRIG_DSR_IP4_B "192.168.100.7" /* of the second director */
 #define NETRIG_DSR_IP6_B "fd00:64::7"
 
+static inline const char *
+netrig_vip(bool v6)
+{
+	return v6 ? NETRIG_VIP6 : NETRIG_VIP4;
+}
+
 struct netrig_options {
 	unsigned servers;   /* 0: 2 */
 	bool two_directors; /* NETRIG_DIRECTOR2 exists */
