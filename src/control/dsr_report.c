@@ -134,8 +134,8 @@ tell_fast(struct facts *f, const char *prefix, const struct director *d)
 
 	director_fast(d, &fast);
 	tell(f, prefix, "fast_flows", fast.flows);
-	tell(f, prefix, "fast_frames", fast.frames);
-	tell(f, prefix, "fast_bytes", fast.bytes);
+	tell(f, prefix, "fast_frames", fast.passed.frames);
+	tell(f, prefix, "fast_bytes", fast.passed.bytes);
 }
 
 void

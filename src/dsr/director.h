@@ -136,7 +136,7 @@ struct director_fast {
 	bool on;	/* the link has one */
 	bool fails;	/* it is not used now: frames would be lost there */
 	uint32_t flows; /* of those that there are */
-	uint64_t frames, bytes;
+	struct tally passed;
 };
 void director_fast(const struct director *d, struct director_fast *f);
 /* Servers' and gateways', with neighbors_each(). */

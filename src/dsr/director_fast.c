@@ -13,12 +13,12 @@
 
 #include "base/log.h"
 #include "dsr/director_private.h"
+#include "dsr/frame_private.h"
 
 enum {
 	WORTH = 16,	    /* frames, until the first try and between two */
 	FLOWS_MAX = 1 << 20 /* in the kernel */
 };
-enum { IP4_PLAIN = 20, IP6_PLAIN = 40 }; /* bytes of headers */
 
 /* ---- gates ---- */
 
@@ -116,7 +116,7 @@ director_leave_fast(struct director *d, struct dsr_flow *w)
 static bool
 is_plain(const struct frame *f, const struct link_frame *l)
 {
-	unsigned head = f->family == AF_INET6 ? IP6_PLAIN : IP4_PLAIN;
+	unsigned head = f->family == AF_INET6 ? IP6_HEAD : IP4_HEAD;
 
 	return f->net == FRAME_HEAD && f->transport == f->net + head &&
 	    !f->first_fragment && !l->summed_here;
@@ -180,9 +180,8 @@ director_last_frame(void *arg, const struct dsr_flow *w)
 static void
 note_frames(struct director *d, uint64_t now)
 {
-	uint64_t frames, bytes;
+	uint64_t frames = d->link.fast->totals(&d->link).frames;
 
-	d->link.fast->totals(&d->link, &frames, &bytes);
 	if (frames != d->fast_frames && d->vlan == 0)
 		d->vlan_heard = now;
 	d->fast_frames = frames;
@@ -224,5 +223,5 @@ director_fast(const struct director *d, struct director_fast *f)
 		.fails = d->link.fast_fails || d->fast_refused,
 		.flows = d->fast_flows };
 	if (f->on)
-		d->link.fast->totals(&d->link, &f->frames, &f->bytes);
+		f->passed = d->link.fast->totals(&d->link);
 }

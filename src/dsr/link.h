@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "dsr/dsr_key.h"
 #include "dsr/mac.h"
+#include "dsr/tally.h"
 
 /* Laid out as struct virtio_net_hdr (OASIS Virtual I/O Device, 5.1.6), in host
  * byte order; all zero: one packet with its checksums done. */
@@ -122,7 +123,7 @@ struct link_fast {
 	bool (*forget)(
 	    struct link *l, const struct dsr_key *key, struct link_carried *c);
 	/* All that went that way since the link was opened. */
-	void (*totals)(const struct link *l, uint64_t *frames, uint64_t *bytes);
+	struct tally (*totals)(const struct link *l);
 };
 
 struct link_ops;

@@ -39,8 +39,7 @@ struct xdp_rings {
 	struct interface_wants wants; /* its socket is owned */
 	int news;		      /* about interfaces: netlink */
 	struct xdp_maps maps;
-	struct xdp_totals
-	    *totals; /* owned; with a fast path: one for each of */
+	struct tally *totals; /* owned; with a fast path: one for each of */
 	unsigned processors;
 	struct xdp_key *key; /* owned: those of the addresses, in order */
 	unsigned keys;

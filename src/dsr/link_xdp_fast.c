@@ -27,7 +27,7 @@ make_maps(struct xdp_maps *m, uint32_t flows)
 	m->gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
 	    sizeof(uint32_t), sizeof(struct link_gate), GATES, NULL);
 	m->totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pen_totals",
-	    sizeof(uint32_t), sizeof(struct xdp_totals), 1, NULL);
+	    sizeof(uint32_t), sizeof(struct tally), 1, NULL);
 	return m->flows < 0 || m->gates < 0 || m->totals < 0 ? -1 : 0;
 }
 
@@ -159,19 +159,18 @@ forget(struct link *l, const struct dsr_key *flow, struct link_carried *c)
 	return false;
 }
 
-static void
-totals(const struct link *l, uint64_t *frames, uint64_t *bytes)
+static struct tally
+totals(const struct link *l)
 {
 	const struct xdp_rings *x = l->inside;
+	struct tally all = { 0 };
 	uint32_t first = 0;
 
-	*frames = *bytes = 0;
 	if (bpf_map_lookup_elem(x->maps.totals, &first, x->totals) != 0)
-		return;
-	for (unsigned i = 0; i < x->processors; i++) {
-		*frames += x->totals[i].frames;
-		*bytes += x->totals[i].bytes;
-	}
+		return all;
+	for (unsigned i = 0; i < x->processors; i++)
+		tally_add(&all, x->totals[i].frames, x->totals[i].bytes);
+	return all;
 }
 
 const struct link_fast xdp_fast = { .gates = GATES,

@@ -229,13 +229,13 @@ put_macs(struct xdp_writer *w, const struct mac *mac)
 	memcpy(&first, mac->byte, 4);
 	memcpy(&last, mac->byte + 4, 2);
 	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_10, IN_TO(to));
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, 0, 0);
+	xdp_write(w, BPF_W, BPF_REG_7, 0, BPF_REG_5);
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, IN_TO(to) + 4);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 4, 0);
+	xdp_write(w, BPF_H, BPF_REG_7, 4, BPF_REG_5);
 	xdp_set(w, BPF_REG_5, (int32_t)first);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, 6, 0);
+	xdp_write(w, BPF_W, BPF_REG_7, 6, BPF_REG_5);
 	xdp_set(w, BPF_REG_5, last);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 10, 0);
+	xdp_write(w, BPF_H, BPF_REG_7, 10, BPF_REG_5);
 }
 
 /* A flow is of one processor at a time, mostly: it is counted for all to see. */
@@ -248,22 +248,22 @@ put_counters(struct xdp_writer *w, const struct xdp_maps *maps)
 	xdp_put(w, BPF_STX | BPF_ATOMIC | BPF_DW, BPF_REG_9, BPF_REG_2,
 	    offsetof(struct xdp_flow, bytes), BPF_ADD);
 	xdp_call(w, 0, KTIME_GET_COARSE_NS);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_9, BPF_REG_0,
-	    offsetof(struct xdp_flow, used_ns), 0);
+	xdp_write(w, BPF_DW, BPF_REG_9, offsetof(struct xdp_flow, used_ns),
+	    BPF_REG_0);
 	xdp_set(w, BPF_REG_5, 0);
 	xdp_store(w, BPF_W, XDP_GATE, BPF_REG_5);
 	xdp_look_up(w, maps->totals, XDP_GATE, XDP_FAST_COUNTED);
-	xdp_read(w, BPF_DW, BPF_REG_5, BPF_REG_0,
-	    offsetof(struct xdp_totals, frames));
+	xdp_read(
+	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct tally, frames));
 	xdp_alu(w, BPF_ADD, BPF_REG_5, 1);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_0, BPF_REG_5,
-	    offsetof(struct xdp_totals, frames), 0);
-	xdp_read(w, BPF_DW, BPF_REG_5, BPF_REG_0,
-	    offsetof(struct xdp_totals, bytes));
+	xdp_write(
+	    w, BPF_DW, BPF_REG_0, offsetof(struct tally, frames), BPF_REG_5);
+	xdp_read(
+	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct tally, bytes));
 	put_length(w, BPF_REG_2);
 	xdp_alu_of(w, BPF_ADD, BPF_REG_5, BPF_REG_2);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_DW, BPF_REG_0, BPF_REG_5,
-	    offsetof(struct xdp_totals, bytes), 0);
+	xdp_write(
+	    w, BPF_DW, BPF_REG_0, offsetof(struct tally, bytes), BPF_REG_5);
 	xdp_mark(w, XDP_FAST_COUNTED);
 }
 

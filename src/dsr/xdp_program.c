@@ -63,14 +63,13 @@ put_tag_back(struct xdp_writer *w)
 	xdp_need(w, BPF_REG_7, 18, XDP_LOST);
 	for (int i = 0; i < 12; i += 4) {
 		xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, i + TAG);
-		xdp_put(
-		    w, BPF_STX | BPF_MEM | BPF_W, BPF_REG_7, BPF_REG_5, i, 0);
+		xdp_write(w, BPF_W, BPF_REG_7, i, BPF_REG_5);
 	}
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_TYPE);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 12, 0);
+	xdp_write(w, BPF_H, BPF_REG_7, 12, BPF_REG_5);
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_VALUE);
 	xdp_turn(w, BPF_REG_5);
-	xdp_put(w, BPF_STX | BPF_MEM | BPF_H, BPF_REG_7, BPF_REG_5, 14, 0);
+	xdp_write(w, BPF_H, BPF_REG_7, 14, BPF_REG_5);
 }
 
 static void

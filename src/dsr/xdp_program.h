@@ -38,10 +38,6 @@ struct xdp_flow {
 	uint64_t used_ns; /* of the monotonic clock: the last frame */
 };
 
-struct xdp_totals {
-	uint64_t frames, bytes;
-};
-
 struct xdp_program {
 	struct bpf_insn at[XDP_PROGRAM_MAX];
 	unsigned count;
@@ -59,7 +55,7 @@ struct xdp_program {
  * settings: an array of one value of 32 bits; not 0: frames to other MACs count.
  * sockets: an xskmap by receive queue.
  * flows, gates, totals: of the fast path, as in link.h: a hash of struct xdp_flow, an
- * array of struct link_gate, one struct xdp_totals for each processor. All are
+ * array of struct link_gate, one struct tally for each processor. All are
  * descriptors; flows -1: there is no fast path.
  * back: 0, or the number of the interface when it is one end of a cable (veth): the
  * fast path redirects frames to it then. Sent with XDP_TX they are left lying at the

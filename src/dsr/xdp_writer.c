@@ -28,9 +28,16 @@ xdp_read(
 }
 
 void
+xdp_write(
+    struct xdp_writer *w, uint8_t size, unsigned to, int offset, unsigned from)
+{
+	xdp_put(w, BPF_STX | BPF_MEM | size, to, from, offset, 0);
+}
+
+void
 xdp_store(struct xdp_writer *w, uint8_t size, int offset, unsigned from)
 {
-	xdp_put(w, BPF_STX | BPF_MEM | size, BPF_REG_10, from, offset, 0);
+	xdp_write(w, size, BPF_REG_10, offset, from);
 }
 
 void

@@ -68,6 +68,9 @@ void xdp_settle(struct xdp_writer *w);
  * to = what is at `from` + offset, in the order of this machine */
 void xdp_read(
     struct xdp_writer *w, uint8_t size, unsigned to, unsigned from, int offset);
+/* what is at `to` + offset = from */
+void xdp_write(
+    struct xdp_writer *w, uint8_t size, unsigned to, int offset, unsigned from);
 /* the stack at `offset` = from */
 void xdp_store(struct xdp_writer *w, uint8_t size, int offset, unsigned from);
 /* to = from */

@@ -139,7 +139,7 @@ begin(unsigned char *out, size_t *n, bool v6)
 START_TEST(a_flow_that_it_was_told_of)
 {
 	unsigned char frame[ROOM];
-	struct xdp_totals *totals;
+	struct tally *totals;
 	struct xdp_flow flow;
 	uint64_t frames = 0, bytes = 0;
 	uint32_t first = 0;

@@ -30,7 +30,7 @@ xdprun_make_fast(uint32_t flows, uint32_t gates)
 	maps.gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gates", 4,
 	    sizeof(struct link_gate), gates, NULL);
 	maps.totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "totals", 4,
-	    sizeof(struct xdp_totals), 1, NULL);
+	    sizeof(struct tally), 1, NULL);
 }
 
 /* In place of sockets: where frames go does not count, and a device is easier to
