@@ -117,11 +117,13 @@ run(struct pen *p, struct process *proc)
 int
 main(int argc, char **argv)
 {
-	struct pen *p = pen_new();
 	struct process proc;
 	struct error e;
+	struct pen *p;
 	int status = 0;
 
+	process_fill_standard_files();
+	p = pen_new();
 	if (p == NULL) {
 		error_set(&e, "out of memory");
 		return fail(&e);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 
 #include "base/file.h"
 
-enum { CHUNK = 16 * 1024 };
+enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
 
 static int
 why(struct error *e)
@@ -72,6 +73,130 @@ file_read_at(int dir, const char *path, size_t most, bool wait,
 	return n == 0 ? 0 : -1;
 }
 
+/* ---- symbolic links ---- */
+
+/* What the link `path` says and who owns it. With O_PATH both are of one link,
+ * whoever renames others into its place meanwhile. Returns the length, or -1
+ * with errno: EINVAL or ELOOP when it is no link. */
+static ssize_t
+read_link(const char *path, char target[PATH_MAX], struct stat *st)
+{
+#ifdef O_PATH
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	ssize_t n = -1;
+	int saved;
+
+	if (fd < 0)
+		return -1;
+	if (fstat(fd, st) == 0 && S_ISLNK(st->st_mode))
+		n = readlinkat(fd, "", target, PATH_MAX);
+	else
+		errno = EINVAL;
+	saved = errno;
+	close(fd);
+	errno = saved;
+	return n;
+#else
+	return lstat(path, st) < 0 ? -1 : readlink(path, target, PATH_MAX);
+#endif
+}
+
+/* A relative target counts from the directory of the link. */
+static char *
+join(const char *link, const char *target, size_t n)
+{
+	const char *slash = strrchr(link, '/');
+	size_t dir =
+	    target[0] == '/' || slash == NULL ? 0 : (size_t)(slash - link) + 1;
+	char *path = malloc(dir + n + 1);
+
+	if (path == NULL)
+		return NULL;
+	memcpy(path, link, dir);
+	memcpy(path + dir, target, n);
+	path[dir + n] = '\0';
+	return path;
+}
+
+/* Where the link `name` leads, if this user may follow it; `links` were followed
+ * before. The caller frees it; NULL with a phrase. */
+static char *
+follow_link(const char *name, const char *target, size_t n,
+    const struct stat *st, int links, struct error *e)
+{
+	char *next = NULL;
+
+	if (st->st_uid != 0 && st->st_uid != geteuid()) {
+		error_set(e, "is a symbolic link of another user");
+		return NULL;
+	}
+	if (links >= LINKS_MAX)
+		errno = ELOOP;
+	else if (n >= PATH_MAX)
+		errno = ENAMETOOLONG;
+	else
+		next = join(name, target, n);
+	if (next == NULL)
+		why(e);
+	return next;
+}
+
+/* Names in /proc/self/fd, as of /dev/stdout, are links for the kernel alone when
+ * they stand for a pipe or a socket: "pipe:[123]". */
+static bool
+is_kernels(const char *name, const char *target)
+{
+	return strncmp(name, "/proc/", 6) == 0 && target[0] != '/';
+}
+
+/* The name of what is to be written when the user says `path`, which may not be
+ * there yet. The caller frees it. NULL with a phrase. */
+static char *
+follow_own_links(const char *path, struct error *e)
+{
+	char *name = strdup(path), *next, target[PATH_MAX];
+	struct stat st;
+	ssize_t n;
+	int links = 0;
+
+	if (name == NULL)
+		why(e);
+	while (name != NULL && (n = read_link(name, target, &st)) >= 0 &&
+	    !is_kernels(name, target)) {
+		next = follow_link(name, target, (size_t)n, &st, links++, e);
+		free(name);
+		name = next;
+	}
+	return name;
+}
+
+/* Opens a name of follow_own_links(): a link that was put there since is not
+ * followed. */
+static int
+open_followed(const char *name, int flags, mode_t mode)
+{
+	if (strncmp(name, "/proc/", 6) != 0)
+		flags |= O_NOFOLLOW;
+	return open(name, flags | O_CLOEXEC | O_NOCTTY, mode);
+}
+
+int
+file_open_own(const char *path, int flags, mode_t mode, struct error *e)
+{
+	char *name = follow_own_links(path, e);
+	int fd;
+
+	if (name == NULL)
+		return -1;
+	fd = open_followed(name, flags, mode);
+	if (fd < 0)
+		why(e);
+	free(name);
+	return fd;
+}
+
+/* ---- writing ---- */
+
 static int
 write_all(int fd, const struct buffer *text)
 {
@@ -92,7 +217,7 @@ write_all(int fd, const struct buffer *text)
 static int
 write_through(const char *path, const struct buffer *text, struct error *e)
 {
-	int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
+	int fd = open_followed(path, O_WRONLY | O_NONBLOCK, 0), rc;
 
 	if (fd < 0)
 		return why(e);
@@ -135,26 +260,6 @@ usual_mode(void)
 	return 0644 & ~mask;
 }
 
-/* The name that a file is renamed to: a link stays one, its target is replaced,
- * or made if the link leads to nothing. NULL with errno. */
-static char *
-real_name(const char *path)
-{
-	char *real = realpath(path, NULL);
-	struct stat st;
-	int fd;
-
-	if (real != NULL || errno != ENOENT)
-		return real;
-	if (lstat(path, &st) < 0 || !S_ISLNK(st.st_mode))
-		return strdup(path);
-	fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0600);
-	if (fd < 0)
-		return NULL;
-	close(fd);
-	return realpath(path, NULL);
-}
-
 static int
 replace(const char *real, mode_t mode, const struct buffer *text, bool durable)
 {
@@ -178,20 +283,24 @@ int
 file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e)
 {
+	char *real = follow_own_links(path, e);
 	struct stat st;
-	bool there = stat(path, &st) == 0;
-	char *real;
+	bool there;
 	int rc;
 
-	if (there && !S_ISREG(st.st_mode))
-		return write_through(path, text, e);
-	real = real_name(path);
 	if (real == NULL)
-		return why(e);
-	rc = replace(
-	    real, there ? st.st_mode & 07777 : usual_mode(), text, durable);
-	if (rc < 0)
-		why(e);
+		return -1;
+	there = lstat(real, &st) == 0;
+	if (there && !S_ISREG(st.st_mode)) {
+		rc = write_through(real, text, e);
+	} else if (!there && errno != ENOENT) {
+		rc = why(e);
+	} else {
+		rc = replace(real, there ? st.st_mode & 0777 : usual_mode(),
+		    text, durable);
+		if (rc < 0)
+			why(e);
+	}
 	free(real);
 	return rc;
 }

@@ -3,6 +3,7 @@
 #define PEN_BASE_FILE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/buffer.h"
 #include "base/error.h"
@@ -16,12 +17,19 @@ int file_read(const char *path, size_t most, bool wait, struct buffer *text,
 int file_read_at(int dir, const char *path, size_t most, bool wait,
     struct buffer *text, struct error *e);
 
-/* Puts `text` into the file's place: a temporary file beside it is written and
- * renamed, so that a reader sees the old one or the new one. With `durable` it
- * is synchronised before, so that a crash leaves one of them too. It keeps the
- * mode of the old one, else gets 0644 less the umask. A symbolic link stays one.
- * What is no regular file (a terminal, a pipe that somebody reads) is written to
- * as it is. Returns 0, or -1 with a phrase; then the old file is still there. */
+/* Opens a file to write to, with the flags and mode of open(2). A symbolic link
+ * in the last component is followed only if root or this user made it: root must
+ * not write where somebody else's link leads, as in a directory that others may
+ * write. Returns the descriptor, or -1 with a phrase. */
+int file_open_own(const char *path, int flags, mode_t mode, struct error *e);
+
+/* Replaces the file by `text`: writes a temporary file beside it and renames
+ * that, so that a reader sees the old file or the new one. With `durable` it
+ * synchronises first, so that a crash leaves one of them too. The new file has
+ * the permissions of the old one, else 0644 less the umask. A symbolic link
+ * stays one; whose links are followed file_open_own() says. What is no regular
+ * file (a terminal, a pipe that somebody reads) is written to as it is. Returns
+ * 0, or -1 with a phrase; then the old file is still there. */
 int file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e);
 

@@ -1,44 +1,152 @@
-/* log.c: where lines go. Owns the choice of stderr or syslog. */
+/* log.c: where lines go. Owns the choice of stderr or syslog, and the socket
+ * to the system's log. */
 #include "config.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <syslog.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
 
-enum { LINES_A_SECOND = 10 };
+enum { LINES_A_SECOND = 10, LINE_MAX_LENGTH = 1024 };
 
 enum log_level log_level = LOG_LEVEL_INFO;
 
-static bool to_syslog;
+static struct {
+	bool on;
+	int fd; /* -1: not connected */
+	struct sockaddr_un at;
+	char ident[32];
+} to_syslog = { .fd = -1 };
+
+static unsigned lost; /* lines since the last that was written */
+
+/* ---- syslog ---- */
+
+static int
+connect_syslog(void)
+{
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	if (fd < 0)
+		return -1;
+	if (fcntl(fd, F_SETFD, FD_CLOEXEC) < 0 ||
+	    fcntl(fd, F_SETFL, O_NONBLOCK) < 0 ||
+	    connect(fd, (const struct sockaddr *)&to_syslog.at,
+		sizeof(to_syslog.at)) < 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
 
 void
-log_use_syslog(const char *ident)
+log_open_syslog(const char *path, const char *ident)
 {
-	openlog(ident, LOG_PID, LOG_DAEMON);
-	to_syslog = true;
+	to_syslog.at.sun_family = AF_UNIX;
+	snprintf(
+	    to_syslog.at.sun_path, sizeof(to_syslog.at.sun_path), "%s", path);
+	snprintf(to_syslog.ident, sizeof(to_syslog.ident), "%s", ident);
+	if (to_syslog.fd >= 0)
+		close(to_syslog.fd);
+	to_syslog.fd = connect_syslog();
+}
+
+void
+log_use_syslog(void)
+{
+	to_syslog.on = true;
+}
+
+/* Sends one message. A log daemon that was started again needs a new connection;
+ * one that is busy has no room, and is not waited for. */
+static bool
+send_syslog(const char *message, size_t n)
+{
+	int tries;
+
+	for (tries = 0; tries < 2; tries++) {
+		if (to_syslog.fd < 0 && (to_syslog.fd = connect_syslog()) < 0)
+			return false;
+		if (send(to_syslog.fd, message, n, 0) >= 0)
+			return true;
+		if (errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS)
+			return false;
+		close(to_syslog.fd);
+		to_syslog.fd = -1;
+	}
+	return false;
+}
+
+/* RFC 3164, section 4.1: priority, local time, tag, process id. */
+static bool
+write_syslog(int priority, const struct tm *tm, const char *line)
+{
+	char message[LINE_MAX_LENGTH + 96], stamp[32];
+	int n;
+
+	strftime(stamp, sizeof(stamp), "%b %e %H:%M:%S", tm);
+	n = snprintf(message, sizeof(message), "<%d>%s %s[%ld]: %s",
+	    LOG_DAEMON | priority, stamp, to_syslog.ident, (long)getpid(),
+	    line);
+	return send_syslog(message, (size_t)n);
+}
+
+/* ---- stderr ---- */
+
+/* A terminal that is held, or a pipe that nobody reads, would stop the program:
+ * they get nothing while they are full. */
+static bool
+write_stderr(const struct tm *tm, const char *line)
+{
+	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
+	char text[LINE_MAX_LENGTH + 32];
+	size_t n;
+
+	if (poll(&p, 1, 0) != 1)
+		return false;
+	n = strftime(text, 32, "%Y-%m-%d %H:%M:%S: ", tm);
+	n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", line);
+	return write(STDERR_FILENO, text, n) == (ssize_t)n;
+}
+
+/* ---- lines ---- */
+
+static bool
+put_line(enum log_level level, const char *line)
+{
+	static const int priority[] = { LOG_ERR, LOG_WARNING, LOG_INFO,
+		LOG_DEBUG };
+	time_t now = time(NULL);
+	struct tm tm;
+
+	localtime_r(&now, &tm);
+	return to_syslog.on ? write_syslog(priority[level], &tm, line)
+			    : write_stderr(&tm, line);
 }
 
 static void
 write_line(enum log_level level, const char *line)
 {
-	static const int priority[] = { LOG_ERR, LOG_WARNING, LOG_INFO,
-		LOG_DEBUG };
-	char stamp[32];
-	time_t now = time(NULL);
-	struct tm tm;
+	char text[64];
 
-	if (to_syslog) {
-		syslog(priority[level], "%s", line);
-		return;
+	if (lost > 0) {
+		snprintf(text, sizeof(text), "log lines lost count=%u", lost);
+		if (put_line(LOG_LEVEL_WARN, text))
+			lost = 0;
 	}
-	localtime_r(&now, &tm);
-	strftime(stamp, sizeof(stamp), "%Y-%m-%d %H:%M:%S", &tm);
-	fprintf(stderr, "%s: %s\n", stamp, line);
+	if (lost > 0 || !put_line(level, line))
+		lost++;
 }
 
 /* Whether this line of the site is one too many; debug lines never are. */
@@ -67,7 +175,7 @@ is_too_much(struct log_site *site, enum log_level level, unsigned *dropped)
 void
 log_write(struct log_site *site, enum log_level level, const char *fmt, ...)
 {
-	char line[1024];
+	char line[LINE_MAX_LENGTH];
 	unsigned dropped;
 	va_list args;
 

@@ -3,7 +3,9 @@
  * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " (local time); in the
  * background lines go to syslog. A call site, but of debug lines, is cut short
  * after ten lines a second and says how many it dropped before its next one.
- * The level and the destination are the program's only mutable globals. */
+ * Writing never waits: lines that stderr or the log daemon has no room for are
+ * lost, and the next line that is written says how many. The level and the
+ * destination are the program's only mutable globals. */
 #ifndef PEN_BASE_LOG_H
 #define PEN_BASE_LOG_H
 
@@ -26,8 +28,20 @@ struct log_site {
 /* Lines above it are not made, nor their arguments evaluated; INFO at start. */
 extern enum log_level log_level;
 
-/* From here on lines go to syslog under `ident`, no longer to stderr. */
-void log_use_syslog(const char *ident);
+#if defined(__linux__)
+#define LOG_SYSLOG_PATH "/dev/log"
+#elif defined(__APPLE__)
+#define LOG_SYSLOG_PATH "/var/run/syslog"
+#else
+#define LOG_SYSLOG_PATH "/var/run/log"
+#endif
+
+/* Connects to the log daemon's socket, for lines under `ident`; one that is not
+ * there is looked for again with each line. A connection that is made before a
+ * chroot serves after it. */
+void log_open_syslog(const char *path, const char *ident);
+/* From here on lines go there, no longer to stderr. */
+void log_use_syslog(void);
 
 /* Writes a line, cut at 1023 bytes; without a site there is no rate limit. */
 void log_write(struct log_site *site, enum log_level level, const char *fmt,

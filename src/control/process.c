@@ -5,13 +5,16 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <pwd.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "control/process.h"
 
@@ -19,8 +22,23 @@ void
 process_init(struct process *p)
 {
 	p->ready_fd = -1;
+	p->null_fd = -1;
 	p->pid_fd = -1;
 	p->pid_file[0] = '\0';
+}
+
+/* ---- standard files ---- */
+
+void
+process_fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
 }
 
 /* ---- background ---- */
@@ -71,20 +89,26 @@ process_background(struct process *p, struct error *e)
 	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
 	setsid();
 	p->ready_fd = fd[1];
+	/* What a new root may lack is opened before it is entered. */
+	log_open_syslog(LOG_SYSLOG_PATH, "pen");
+	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (p->null_fd < 0) {
+		error_set(e, "/dev/null: %s", strerror(errno));
+		return -2;
+	}
 	return -1;
 }
 
 static int
-leave_terminal(struct error *e)
+leave_terminal(struct process *p, struct error *e)
 {
-	int null = open("/dev/null", O_RDWR), fd;
+	int fd;
 
-	/* In a chroot there may be none; then nothing is left open either. */
-	for (fd = 0; fd <= 2; fd++)
-		if (null >= 0 && dup2(null, fd) < 0)
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (dup2(p->null_fd, fd) < 0)
 			return error_set(e, "dup2: %s", strerror(errno));
-	if (null > 2)
-		close(null);
+	close(p->null_fd);
+	p->null_fd = -1;
 	return 0;
 }
 
@@ -101,8 +125,8 @@ process_ready(struct process *p, struct error *e)
 		    e, "pid file \"%.300s\": %s", p->pid_file, strerror(errno));
 	if (p->ready_fd < 0)
 		return 0;
-	log_use_syslog("pen");
-	if (leave_terminal(e) < 0)
+	log_use_syslog();
+	if (leave_terminal(p, e) < 0)
 		return -1;
 	n = (int)write(p->ready_fd, "r", 1);
 	close(p->ready_fd);
@@ -128,14 +152,15 @@ int
 process_lock_pid_file(struct process *p, const char *path, struct error *e)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
-	int fd = strlen(path) >= sizeof(p->pid_file)
-	    ? (errno = ENAMETOOLONG, -1)
-	    : open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-	int rc;
+	struct error why;
+	int fd, rc;
 
-	if (fd < 0)
+	if (strlen(path) >= sizeof(p->pid_file))
 		return error_set(
-		    e, "pid file \"%.300s\": %s", path, strerror(errno));
+		    e, "pid file \"%.300s\": %s", path, strerror(ENAMETOOLONG));
+	fd = file_open_own(path, O_RDWR | O_CREAT, 0644, &why);
+	if (fd < 0)
+		return error_set(e, "pid file \"%.300s\": %s", path, why.text);
 	if (fcntl(fd, F_SETLK, &lock) < 0) {
 		rc = errno == EAGAIN || errno == EACCES
 		    ? pid_file_busy(fd, path, e)
@@ -159,28 +184,37 @@ find_user(const char *name, struct passwd **pw, struct error *e)
 }
 
 static int
+fail_user(const struct passwd *pw, struct error *e)
+{
+	return error_set(
+	    e, "user \"%.200s\": %s", pw->pw_name, strerror(errno));
+}
+
+/* From here on nothing of the old root is found. The time zone is read before. */
+static int
 change_root(const char *path, struct error *e)
 {
+	tzset();
 	if (chroot(path) < 0 || chdir("/") < 0)
 		return error_set(
 		    e, "directory \"%.300s\": %s", path, strerror(errno));
 	return 0;
 }
 
-/* The groups go first: without root they could not be dropped any more. */
 static int
 change_user(const struct passwd *pw, struct error *e)
 {
-	if (initgroups(pw->pw_name, pw->pw_gid) < 0 || setgid(pw->pw_gid) < 0 ||
-	    setuid(pw->pw_uid) < 0)
-		return error_set(
-		    e, "user \"%.200s\": %s", pw->pw_name, strerror(errno));
+	if (setgid(pw->pw_gid) < 0 || setuid(pw->pw_uid) < 0)
+		return fail_user(pw, e);
 	if (pw->pw_uid != 0 && setuid(0) == 0)
 		return error_set(
 		    e, "user \"%.200s\": root could come back", pw->pw_name);
 	return 0;
 }
 
+/* Root's other groups go first: without root they could not be dropped. They go
+ * before the root changes, too: initgroups() reads the system's files, and may
+ * load code that nsswitch.conf(5) names, while this is still root's process. */
 int
 process_drop_privileges(const struct process_options *o, struct error *e)
 {
@@ -188,9 +222,22 @@ process_drop_privileges(const struct process_options *o, struct error *e)
 
 	if (o->user != NULL && find_user(o->user, &pw, e) < 0)
 		return -1;
+	if (pw != NULL && initgroups(pw->pw_name, pw->pw_gid) < 0)
+		return fail_user(pw, e);
 	if (o->directory != NULL && change_root(o->directory, e) < 0)
 		return -1;
 	return pw != NULL ? change_user(pw, e) : 0;
+}
+
+/* In a new root the path may name another file. */
+static bool
+path_is_pid_file(const struct process *p)
+{
+	struct stat there, ours;
+
+	return lstat(p->pid_file, &there) == 0 &&
+	    fstat(p->pid_fd, &ours) == 0 && there.st_dev == ours.st_dev &&
+	    there.st_ino == ours.st_ino;
 }
 
 /* Without the right to remove it (another user, a chroot) it is emptied. */
@@ -199,7 +246,7 @@ process_fini(struct process *p)
 {
 	if (p->pid_fd < 0)
 		return;
-	if (unlink(p->pid_file) < 0)
+	if (!path_is_pid_file(p) || unlink(p->pid_file) < 0)
 		(void)!ftruncate(p->pid_fd, 0);
 	close(p->pid_fd);
 	p->pid_fd = -1;

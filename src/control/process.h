@@ -15,11 +15,17 @@
 
 struct process {
 	int ready_fd; /* tells the waiting parent; -1: none */
+	int null_fd;  /* /dev/null, for the background; -1: none */
 	int pid_fd;   /* the locked pid file; -1: none */
 	char pid_file[PATH_MAX];
 };
 
 void process_init(struct process *p);
+
+/* Opens /dev/null for each of the descriptors 0 to 2 that the caller has closed;
+ * else the first files and sockets of the process would become its standard
+ * input and output. To be called before anything is opened. */
+void process_fill_standard_files(void);
 
 /* Goes on in a child. In the parent it returns the exit status 0..255 to end
  * with, once the child is ready or has failed; in the child -1. -2 with a

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/buffer.h"
+#include "base/file.h"
 #include "base/list.h"
 #include "base/log.h"
 #include "net/sock.h"
@@ -89,20 +90,19 @@ gather(struct requestlog *r, const char *line, size_t n)
 
 /* ---- life ---- */
 
+/* Takes `fd` over, also when it fails. */
 static struct requestlog *
 new_log(struct loop *l, int fd, const char *path, struct error *e)
 {
-	struct requestlog *r = fd >= 0 ? calloc(1, sizeof(*r)) : NULL;
-	int saved = fd >= 0 ? ENOMEM : errno;
+	struct requestlog *r = calloc(1, sizeof(*r));
 
 	if (r != NULL && path != NULL && (r->path = strdup(path)) == NULL) {
 		free(r);
 		r = NULL;
 	}
 	if (r == NULL) {
-		if (fd >= 0)
-			close(fd);
-		error_set(e, "%s", strerror(saved));
+		close(fd);
+		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
 	r->loop = l;
@@ -113,23 +113,30 @@ new_log(struct loop *l, int fd, const char *path, struct error *e)
 }
 
 static int
-open_file(const char *path)
+open_file(const char *path, struct error *e)
 {
-	return open(path,
-	    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-	    0644);
+	return file_open_own(
+	    path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0644, e);
 }
 
 struct requestlog *
 requestlog_open_file(struct loop *l, const char *path, struct error *e)
 {
-	return new_log(l, open_file(path), path, e);
+	int fd = open_file(path, e);
+
+	return fd < 0 ? NULL : new_log(l, fd, path, e);
 }
 
 struct requestlog *
 requestlog_open_udp(struct loop *l, const struct addr *to, struct error *e)
 {
-	return new_log(l, sock_connect_datagram(to), NULL, e);
+	int fd = sock_connect_datagram(to);
+
+	if (fd < 0) {
+		error_set(e, "%s", strerror(errno));
+		return NULL;
+	}
+	return new_log(l, fd, NULL, e);
 }
 
 void
@@ -147,13 +154,14 @@ requestlog_close(struct requestlog *r)
 int
 requestlog_reopen(struct requestlog *r, struct error *e)
 {
+	struct error why;
 	int fd;
 
 	if (r->path == NULL)
 		return 0;
-	fd = open_file(r->path);
+	fd = open_file(r->path, &why);
 	if (fd < 0)
-		return error_set(e, "\"%.300s\": %s", r->path, strerror(errno));
+		return error_set(e, "\"%.300s\": %s", r->path, why.text);
 	flush(r);
 	close(r->fd);
 	r->fd = fd;

@@ -4,12 +4,21 @@
 #include <check.h>
 #include <errno.h>
 #include <grp.h>
+#include <poll.h>
 #include <pwd.h>
+#ifdef __linux__
+#include <sched.h>
+#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mount.h>
+#endif
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -187,6 +196,175 @@ START_TEST(changes_root)
 }
 END_TEST
 
+/* In the background it leaves the terminal, whatever the new root lacks: who
+ * waits for the end of its output, as ssh does, goes on. */
+START_TEST(background_in_a_new_root)
+{
+	const char *jail = scratch("jail_behind");
+	pid_t pid;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	prepare();
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pid = start_in_background("-j", jail);
+	ck_assert_str_eq(spot_hear(&front), "served");
+#ifdef __linux__
+	ck_assert_str_eq(child_link(pid, "fd/0"), "/dev/null");
+	ck_assert_str_eq(child_link(pid, "fd/1"), "/dev/null");
+	ck_assert_str_eq(child_link(pid, "fd/2"), "/dev/null");
+#endif
+	kill(pid, SIGTERM);
+	/* the pid file is out of reach, and emptied */
+	WAIT_FOR(*contents(scratch("pid")) == '\0', 5000);
+	backend_stop(&back);
+}
+END_TEST
+
+#ifdef __linux__
+/* A /dev of the test's own with a log daemon in it, whose socket is returned; -1
+ * where mounts cannot be private. */
+static int
+private_log_daemon(void)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX,
+		.sun_path = "/dev/log" };
+	const char *null = scratch("null");
+	int fd;
+
+	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+		return -1;
+	write_file(null, "");
+	ck_assert_int_eq(mount("/dev/null", null, NULL, MS_BIND, NULL), 0);
+	ck_assert_int_eq(mount("tmpfs", "/dev", "tmpfs", 0, NULL), 0);
+	write_file("/dev/null", "");
+	ck_assert_int_eq(mount(null, "/dev/null", NULL, MS_BIND, NULL), 0);
+	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	return fd;
+}
+#else
+static int
+private_log_daemon(void)
+{
+	return -1;
+}
+#endif
+
+/* Whether the daemon hears of `what` within the test's time. */
+static bool
+daemon_hears(int fd, const char *what)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char line[2048];
+	ssize_t n;
+
+	while (poll(&p, 1, 5000) == 1 &&
+	    (n = recv(fd, line, sizeof(line) - 1, 0)) > 0) {
+		line[n] = '\0';
+		if (strstr(line, what) != NULL)
+			return true;
+	}
+	return false;
+}
+
+START_TEST(syslog_from_a_new_root)
+{
+	const char *jail = scratch("jail_logs");
+	pid_t pid;
+	int fd = private_log_daemon();
+
+	if (fd < 0)
+		SKIP("needs Linux, and the right to mount");
+	prepare();
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pid = start_in_background("-j", jail);
+	kill(pid, SIGUSR1);
+	ck_assert(daemon_hears(fd, text("pen[%ld]: ", (long)pid)));
+	kill(pid, SIGTERM);
+	WAIT_FOR(!spot_is_listening(&front), 5000);
+	backend_stop(&back);
+	close(fd);
+}
+END_TEST
+
+/* What the new root says about users counts for nothing: who may write there
+ * would choose the groups, or by nsswitch.conf code that runs as root. */
+START_TEST(new_root_says_no_groups)
+{
+	const char *jail = scratch("jail_groups");
+	struct pen pen;
+
+	if (geteuid() != 0 || getpwnam("nobody") == NULL)
+		SKIP("needs root and the user nobody");
+	prepare();
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	ck_assert_int_eq(mkdir(text("%s/etc", jail), 0755), 0);
+	write_file(text("%s/etc/group", jail), "made_up:x:54321:nobody\n");
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	pen_up(&pen, &front, "-u", "nobody", "-j", jail, "-r", front.text,
+	    back.at.text, NULL);
+#ifdef __linux__
+	ck_assert_ptr_null(
+	    strstr(child_status_line(pen.child.pid, "Groups"), "54321"));
+#endif
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+/* Started with its standard files closed, it must not take the first sockets and
+ * the pid file for them. */
+START_TEST(closed_standard_files)
+{
+	const char *pid_file = scratch("pid"), *wrapper;
+	const char *line[] = { "/bin/sh", "-c", NULL, NULL };
+	struct spot other;
+	struct child sh;
+	pid_t pid;
+
+	prepare();
+	wrapper = getenv("PEN_TEST_WRAPPER");
+	line[2] = text("%s %s -p %s -r %s %s <&- >&- 2>&-",
+	    wrapper != NULL ? wrapper : "", getenv("PEN"), pid_file, front.text,
+	    back.at.text);
+	child_start(&sh, line);
+	ck_assert_int_eq(child_wait(&sh, 10000), 0);
+	pid = pid_in(pid_file);
+	ck_assert_str_eq(spot_hear(&front), "served");
+	spot_new(&other, SPOT_TCP4);
+	pen_expect_failure("already running", "-f", "-p", pid_file, other.text,
+	    back.at.text, NULL);
+	stop_in_background(pid);
+	backend_stop(&back);
+}
+END_TEST
+
+/* Where somebody else may write, a link must not choose which file root fills. */
+START_TEST(links_of_others_are_refused)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+	const char *target = scratch("precious"), *link = scratch("link");
+
+	if (geteuid() != 0 || nobody == NULL)
+		SKIP("needs root and the user nobody");
+	prepare();
+	write_file(target, "precious");
+	ck_assert_int_eq(symlink(target, link), 0);
+	ck_assert_int_eq(lchown(link, nobody->pw_uid, nobody->pw_gid), 0);
+	pen_expect_failure("symbolic link of another user", "-p", link, "-r",
+	    front.text, back.at.text, NULL);
+	pen_expect_failure("symbolic link of another user", "-l", link, "-r",
+	    front.text, back.at.text, NULL);
+	ck_assert_str_eq(contents(target), "precious");
+	backend_stop(&back);
+}
+END_TEST
+
 START_TEST(runs_as_another_user)
 {
 	const struct passwd *nobody = getpwnam("nobody");
@@ -270,6 +448,11 @@ main(void)
 	SUITE_ADD(s, signals_that_end, 15);
 	SUITE_ADD(s, hangup_and_broken_pipe_do_not_end, 15);
 	SUITE_ADD(s, changes_root, 15);
+	SUITE_ADD(s, background_in_a_new_root, 15);
+	SUITE_ADD(s, syslog_from_a_new_root, 30);
+	SUITE_ADD(s, new_root_says_no_groups, 15);
+	SUITE_ADD(s, closed_standard_files, 15);
+	SUITE_ADD(s, links_of_others_are_refused, 15);
 	SUITE_ADD(s, runs_as_another_user, 15);
 	SUITE_ADD(s, debug_lines_have_a_time, 15);
 	SUITE_ADD(s, data_dumps, 15);

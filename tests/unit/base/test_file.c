@@ -4,6 +4,7 @@
 #include <check.h>
 #include <dirent.h>
 #include <fcntl.h>
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -216,6 +217,86 @@ START_TEST(reads_pipes)
 }
 END_TEST
 
+/* Two links to the same file: one of nobody's, one of root's. */
+static void
+make_links(const char *target, const char *others, const char *own)
+{
+	const struct passwd *nobody = getpwnam("nobody");
+
+	if (geteuid() != 0 || nobody == NULL)
+		SKIP("needs root and the user nobody");
+	ck_assert_int_eq(symlink(target, others), 0);
+	ck_assert_int_eq(lchown(others, nobody->pw_uid, nobody->pw_gid), 0);
+	ck_assert_int_eq(symlink(target, own), 0);
+}
+
+/* In a directory that others may write, a link would choose the file for root. */
+START_TEST(links_of_others)
+{
+	static const char says[] = "is a symbolic link of another user";
+	const char *target = scratch("target"), *others = scratch("others");
+	const char *own = scratch("own"), *first = scratch("first");
+	int fd;
+
+	make_links(target, others, own);
+	ck_assert_int_eq(symlink("others", first), 0);
+	ck_assert_int_eq(replace(others, "x"), -1);
+	ck_assert_str_eq(e.text, says);
+	ck_assert_int_eq(
+	    file_open_own(others, O_WRONLY | O_CREAT, 0600, &e), -1);
+	ck_assert_str_eq(e.text, says);
+	ck_assert_int_ne(access(target, F_OK), 0);
+	write_file(target, "old");
+	ck_assert_int_eq(replace(others, "x"), -1);
+	ck_assert_int_eq(replace(first, "x"), -1);
+	ck_assert_str_eq(e.text, says);
+	ck_assert_str_eq(contents(target), "old");
+	ck_assert_int_eq(replace(own, "new"), 0);
+	ck_assert_str_eq(contents(target), "new");
+	fd = file_open_own(own, O_WRONLY | O_APPEND, 0, &e);
+	ck_assert_msg(fd >= 0, "%s", e.text);
+	ck_assert_int_eq(write(fd, "er", 2), 2);
+	close(fd);
+	ck_assert_str_eq(contents(target), "newer");
+}
+END_TEST
+
+/* What somebody else marked as set-user-ID is not made so as root's file. */
+START_TEST(permissions_alone_are_kept)
+{
+	const char *path = scratch("setuid");
+
+	write_file(path, "old");
+	ck_assert_int_eq(chmod(path, 04711), 0);
+	ck_assert_int_eq(replace(path, "new"), 0);
+	ck_assert_uint_eq(mode_of(path), 0711);
+}
+END_TEST
+
+/* "/dev/stdout" leads to a link that only the kernel can follow. */
+START_TEST(standard_output)
+{
+	int out = dup(STDOUT_FILENO), end[2], fd;
+	char got[8] = "";
+
+	if (access("/dev/stdout", F_OK) != 0)
+		SKIP("there is no /dev/stdout");
+	ck_assert_int_eq(pipe(end), 0);
+	ck_assert_int_eq(dup2(end[1], STDOUT_FILENO), STDOUT_FILENO);
+	fd = file_open_own(
+	    "/dev/stdout", O_WRONLY | O_CREAT | O_APPEND, 0644, &e);
+	ck_assert_int_eq(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
+	ck_assert_msg(fd >= 0, "%s", e.text);
+	ck_assert_int_eq(write(fd, "said", 4), 4);
+	ck_assert_int_eq(read(end[0], got, 7), 4);
+	ck_assert_str_eq(got, "said");
+	close(fd);
+	close(out);
+	close(end[0]);
+	close(end[1]);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -225,6 +306,9 @@ main(void)
 	SUITE_ADD(s, replaces_all, 10);
 	SUITE_ADD(s, failure_leaves_the_old_one, 10);
 	SUITE_ADD(s, link_to_nothing, 10);
+	SUITE_ADD(s, links_of_others, 10);
+	SUITE_ADD(s, permissions_alone_are_kept, 10);
+	SUITE_ADD(s, standard_output, 10);
 	SUITE_ADD(s, half_written, 10);
 	SUITE_ADD(s, pipes, 10);
 	SUITE_ADD(s, reads_pipes, 10);

@@ -2,8 +2,12 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -157,16 +161,109 @@ START_TEST(debug_lines_have_no_limit)
 }
 END_TEST
 
+/* A log daemon of the test's own at `path`. */
+static int
+listen_as_daemon(const char *path)
+{
+	struct sockaddr_un at = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	ck_assert_int_ge(fd, 0);
+	unlink(path);
+	snprintf(at.sun_path, sizeof(at.sun_path), "%s", path);
+	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
+	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
+	return fd;
+}
+
+/* The next message, "" when there is none. */
+static const char *
+heard(int fd)
+{
+	static char text[2048];
+	ssize_t n = recv(fd, text, sizeof(text) - 1, 0);
+
+	text[n > 0 ? n : 0] = '\0';
+	return text;
+}
+
+/* RFC 3164: <daemon.info> is 30, <daemon.err> 27. */
 START_TEST(syslog_instead_of_stderr)
 {
-	const char *path = catch_stderr();
+	const char *path = catch_stderr(), *at = scratch("daemon");
+	const char *line;
+	int fd = listen_as_daemon(at);
 
 	log_info("before");
-	log_use_syslog("pen-test");
+	log_open_syslog(at, "pen-test");
+	log_use_syslog();
 	log_info("after");
+	line = heard(fd);
+	ck_assert_msg(strncmp(line, "<30>", 4) == 0, "%s", line);
+	ck_assert_str_eq(
+	    line + 20, text("pen-test[%ld]: after", (long)getpid()));
 	log_error("after");
+	ck_assert_int_eq(strncmp(heard(fd), "<27>", 4), 0);
 	ck_assert_uint_eq(count(contents(path), "\n"), 1);
 	ck_assert(file_has(path, "before"));
+	/* the daemon is started again */
+	close(fd);
+	log_info("nobody hears this");
+	fd = listen_as_daemon(at);
+	log_info("again");
+	ck_assert_ptr_nonnull(strstr(heard(fd), "log lines lost count=1"));
+	ck_assert_ptr_nonnull(strstr(heard(fd), "again"));
+	close(fd);
+}
+END_TEST
+
+/* A daemon that does not read holds nobody. */
+START_TEST(busy_daemon_is_not_waited_for)
+{
+	const char *at = scratch("busy");
+	int fd = listen_as_daemon(at), i;
+
+	log_level = LOG_LEVEL_INFO;
+	log_open_syslog(at, "pen-test");
+	log_use_syslog();
+	for (i = 0; i < 5000; i++)
+		log_write(NULL, LOG_LEVEL_WARN, "line %d", i);
+	while (*heard(fd) != '\0')
+		;
+	log_write(NULL, LOG_LEVEL_WARN, "read again");
+	ck_assert_ptr_nonnull(strstr(heard(fd), "log lines lost count="));
+	ck_assert_ptr_nonnull(strstr(heard(fd), "read again"));
+	close(fd);
+}
+END_TEST
+
+/* Nor does a pipe that nobody reads. */
+START_TEST(full_pipe_is_not_waited_for)
+{
+	int err = dup(STDERR_FILENO), end[2], i;
+	char got[64 * 1024 + 1];
+	ssize_t n;
+
+	log_level = LOG_LEVEL_INFO;
+	ck_assert_int_eq(pipe(end), 0);
+	ck_assert_int_eq(dup2(end[1], STDERR_FILENO), STDERR_FILENO);
+	for (i = 0; i < 5000; i++)
+		log_write(NULL, LOG_LEVEL_WARN, "line %d", i);
+	n = read(end[0], got, sizeof(got) - 1);
+	log_write(NULL, LOG_LEVEL_WARN, "read again");
+	ck_assert_int_eq(dup2(err, STDERR_FILENO), STDERR_FILENO);
+	ck_assert_int_gt(n, 1000);
+	ck_assert_int_eq(fcntl(end[0], F_SETFL, O_NONBLOCK), 0);
+	while ((n = read(end[0], got, sizeof(got) - 1)) > 0) {
+		got[n] = '\0';
+		if (strstr(got, "read again") != NULL)
+			break;
+	}
+	ck_assert_int_gt(n, 0);
+	ck_assert_ptr_nonnull(strstr(got, "log lines lost count="));
+	close(err);
+	close(end[0]);
+	close(end[1]);
 }
 END_TEST
 
@@ -180,6 +277,8 @@ main(void)
 	SUITE_ADD(s, long_lines, 10);
 	SUITE_ADD(s, ten_lines_a_second, 30);
 	SUITE_ADD(s, debug_lines_have_no_limit, 10);
+	SUITE_ADD(s, full_pipe_is_not_waited_for, 10);
 	SUITE_ADD(s, syslog_instead_of_stderr, 10);
+	SUITE_ADD(s, busy_daemon_is_not_waited_for, 10);
 	return suite_main(s);
 }
