@@ -10,6 +10,9 @@
 
 /* Batches in one turn; ids tried before a socket counts as full. */
 enum { FAIR_SHARE = 4, DRAWS = 8 };
+/* Bytes of a query: some hundred, EDNS and its padding included (RFC 8467); and of
+ * all that wait. */
+enum { QUERY_MAX = 4096, KEPT_MAX = 32 * 1024 * 1024 };
 
 struct query_key {
 	uint64_t socket;
@@ -28,6 +31,7 @@ struct dns_query {
 	struct dgram_local local;
 	struct peer who;
 	struct tried tried;
+	uint64_t sent;	     /* ms: to the server it has */
 	uint16_t id;	     /* the client's */
 	size_t n, end;	     /* bytes; where the question ends */
 	struct addr *client; /* behind the message, in the same memory */
@@ -92,6 +96,7 @@ end(struct dns_query *q)
 	take_back(q);
 	list_remove(&q->order);
 	stats(q->dns)->dns_waiting--;
+	q->dns->kept -= q->n;
 	free(q);
 }
 
@@ -159,11 +164,13 @@ send_query(struct dns_query *q)
 	if (dgram_send(s->fd, NULL, 0, q->message, q->n) < 0)
 		return -1;
 	q->socket = s;
+	q->sent = now(d);
 	s->sent++;
 	dns_socket_hold(s);
 	table_add(&d->queries, &q->link,
 	    table_hash(&d->queries, &q->key, sizeof(q->key)));
-	timeouts_add(&d->waiting, &q->expiry, now(d) + f->options.dns_retry_ms);
+	timeouts_add(
+	    &d->waiting, &q->expiry, q->sent + f->options.dns_retry_ms);
 	f->stats.datagrams_up++;
 	f->stats.up += q->n;
 	pool_moved(f->pool, q->server, &q->who, &q->tried, q->n, 0);
@@ -200,34 +207,27 @@ on_silence(struct timeouts *t, struct expiry *x)
 	struct dns_query *q = list_entry(x, struct dns_query, expiry);
 
 	stats(d)->retries++;
-	dns_server_silent(q->socket);
+	dns_server_silent(q->socket, q->sent);
 	take_back(q);
 	pass_on(q);
 }
 
 /* ---- from clients ---- */
 
-static void
-take(struct dns *d, struct listener *l, const struct dgram *in)
+/* Keeps a query whose question ends at `end`; NULL when too much is kept. */
+static struct dns_query *
+keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 {
 	struct frontend *f = d->frontend;
-	size_t end_ = in->cut ? 0 : dns_query_end(in->bytes, in->n);
 	size_t room = (in->n + 15) & ~(size_t)15;
 	struct dns_query *q;
 
-	if (end_ == 0) {
-		f->stats.dns_malformed++;
-		return;
-	}
-	if (f->stats.dns_waiting >= f->options.sessions_max) {
-		f->stats.dropped_memory++;
-		return;
-	}
+	if (f->stats.dns_waiting >= f->options.sessions_max ||
+	    d->kept + in->n > KEPT_MAX)
+		return NULL;
 	q = calloc(1, sizeof(*q) + room + sizeof(*q->client));
-	if (q == NULL) {
-		f->stats.dropped_memory++;
-		return;
-	}
+	if (q == NULL)
+		return NULL;
 	q->dns = d;
 	q->listener = l;
 	q->local = in->local;
@@ -240,10 +240,33 @@ take(struct dns *d, struct listener *l, const struct dgram *in)
 	memcpy(q->client, &in->from, offsetof(struct addr, u) + in->from.len);
 	expiry_init(&q->expiry);
 	list_append(&d->order, &q->order);
+	d->kept += in->n;
 	if (++f->stats.dns_waiting > f->stats.dns_peak)
 		f->stats.dns_peak = f->stats.dns_waiting;
 	f->stats.dns_queries++;
-	pass_on(q);
+	return q;
+}
+
+static void
+take(struct dns *d, struct listener *l, const struct dgram *in)
+{
+	struct dns_query *q;
+	size_t end_;
+
+	if (in->cut || in->n > QUERY_MAX) {
+		stats(d)->dropped_size++;
+		return;
+	}
+	end_ = dns_query_end(in->bytes, in->n);
+	if (end_ == 0) {
+		stats(d)->dns_malformed++;
+		return;
+	}
+	q = keep(d, l, in, end_);
+	if (q == NULL)
+		stats(d)->dropped_memory++;
+	else
+		pass_on(q);
 }
 
 void

@@ -7,7 +7,8 @@
  * Ids are drawn so that nobody can foretell them and sockets are given up for
  * new ones after a while, so that who wants to forge an answer has to guess both
  * id and port, as with a socket for each query (RFC 5452). A query is kept until
- * it is answered. Malformed messages are counted and dropped. */
+ * it is answered; one that is longer than any resolver's, and one more than there
+ * is room for, is counted and dropped, as is what is no query. */
 #ifndef PEN_PROXY_DNS_H
 #define PEN_PROXY_DNS_H
 
@@ -24,6 +25,7 @@ struct dns {
 	struct frontend *frontend;
 	struct table queries;	    /* by socket and id */
 	struct list order;	    /* the same, the oldest first */
+	size_t kept;		    /* bytes of them */
 	struct dns_server *servers; /* by number */
 	unsigned room;
 	struct timeouts waiting; /* for answers */

@@ -7,7 +7,7 @@
 #include "proxy/dns_message.h"
 
 enum { QUESTION_TAIL = 4, LABEL_MAX = 63 }; /* type and class */
-enum { ANSWER = 0x80, KEPT_OF_FLAGS = 0x79, AVAILABLE = 0x80 };
+enum { ANSWER = 0x80, KEPT_OF_FLAGS = 0x79, AVAILABLE = 0x80, CODE = 0x0f };
 
 static unsigned
 get16(const char *at)
@@ -57,6 +57,15 @@ dns_query_end(const char *m, size_t n)
 	return question_end(m, n);
 }
 
+/* Whether a server that gives this code need not have read the question: it says
+ * nothing about the name. */
+static bool
+needs_no_question(unsigned code)
+{
+	return code == DNS_FORMERR || code == DNS_SERVFAIL ||
+	    code == DNS_NOTIMP || code == DNS_REFUSED;
+}
+
 bool
 dns_answers(const char *answer, size_t n, const char *query, size_t end)
 {
@@ -64,8 +73,8 @@ dns_answers(const char *answer, size_t n, const char *query, size_t end)
 
 	if (n < DNS_HEADER || !((uint8_t)answer[2] & ANSWER))
 		return false;
-	if (get16(answer + 4) == 0) /* not even the question was understood */
-		return (answer[3] & 0x0f) != 0;
+	if (get16(answer + 4) == 0)
+		return needs_no_question(answer[3] & CODE);
 	if (get16(answer + 4) != 1 || question_end(answer, n) != end)
 		return false;
 	for (i = DNS_HEADER; i < end; i++)

@@ -43,8 +43,11 @@ void dns_sockets_retire(struct dns *d);
 
 /* A server that took the place of a socket's own is neither praised nor blamed. */
 void dns_server_answered(const struct dns_socket *s);
-/* A query was not answered in time: enough of them, and it has failed. */
-void dns_server_silent(const struct dns_socket *s);
+/* A query that was sent at that time (ms) was not answered in time. That counts
+ * against the server only if it has answered nothing since: a name that takes it
+ * long says nothing about it, however often somebody asks for it. It has failed
+ * after udp_fail of them in a row that last `timeout` or longer. */
+void dns_server_silent(const struct dns_socket *s, uint64_t sent);
 void dns_server_failed(struct dns *d, struct server *s, int error);
 /* Nobody is at the address of that socket. The server has failed when nobody is at
  * its others either. Returns whether the queries on the socket may go to the same

@@ -19,8 +19,11 @@ enum {
 
 struct dns_server {
 	struct dns_socket *socket[SOCKETS];
-	unsigned silent;  /* queries in a row without an answer */
-	unsigned refused; /* addresses in a row */
+	unsigned generation;   /* of the server that the rest is about */
+	unsigned silent;       /* queries in a row without an answer, */
+	uint64_t silent_since; /* ms: when the first of them was sent */
+	uint64_t answered;     /* ms: when it last gave an answer */
+	unsigned refused;      /* addresses in a row */
 };
 
 static uint64_t
@@ -116,25 +119,44 @@ dns_socket_let_go(struct dns_socket *s)
 
 /* ---- a server's sockets ---- */
 
-static struct dns_server *
-entry(struct dns *d, unsigned index)
+static int
+make_room(struct dns *d, unsigned index)
 {
 	unsigned room = d->room > 0 ? d->room : 16;
 	struct dns_server *new;
 
-	index = index >= SERVER_EMERGENCY ? index - SERVER_EMERGENCY
-					  : index + RESERVES;
 	while (room <= index)
 		room *= 2;
-	if (room > d->room) {
-		new = realloc(d->servers, room * sizeof(*new));
-		if (new == NULL)
-			return NULL;
-		memset(new + d->room, 0, (room - d->room) * sizeof(*new));
-		d->servers = new;
-		d->room = room;
+	if (room == d->room)
+		return 0;
+	new = realloc(d->servers, room * sizeof(*new));
+	if (new == NULL)
+		return -1;
+	memset(new + d->room, 0, (room - d->room) * sizeof(*new));
+	d->servers = new;
+	d->room = room;
+	return 0;
+}
+
+/* What is known of the server, or NULL when memory is short. What the one did that
+ * had its number before is forgotten. */
+static struct dns_server *
+entry(struct dns *d, const struct server *s)
+{
+	unsigned index = s->index >= SERVER_EMERGENCY
+	    ? s->index - SERVER_EMERGENCY
+	    : s->index + RESERVES;
+	struct dns_server *e;
+
+	if (make_room(d, index) < 0)
+		return NULL;
+	e = &d->servers[index];
+	if (e->generation != s->generation) {
+		e->generation = s->generation;
+		e->silent = e->refused = 0;
+		e->answered = 0;
 	}
-	return &d->servers[index];
+	return e;
 }
 
 uint64_t
@@ -186,7 +208,7 @@ any_socket(struct dns_server *e, unsigned from)
 struct dns_socket *
 dns_socket_to(struct dns *d, struct server *server)
 {
-	struct dns_server *e = entry(d, server->index);
+	struct dns_server *e = entry(d, server);
 	unsigned place;
 	struct dns_socket *s;
 	int error;
@@ -214,7 +236,7 @@ dns_socket_to(struct dns *d, struct server *server)
 void
 dns_server_failed(struct dns *d, struct server *s, int error)
 {
-	struct dns_server *e = entry(d, s->index);
+	struct dns_server *e = entry(d, s);
 
 	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
 	    s->name, strerror(error));
@@ -229,7 +251,7 @@ bool
 dns_server_refused(const struct dns_socket *s, int error)
 {
 	struct server *server = s->server;
-	struct dns_server *e = entry(s->dns, server->index);
+	struct dns_server *e = entry(s->dns, server);
 
 	if (!is_right(s))
 		return true;
@@ -246,26 +268,35 @@ void
 dns_server_answered(const struct dns_socket *s)
 {
 	struct dns *d = s->dns;
-	struct dns_server *e = entry(d, s->server->index);
+	struct dns_server *e;
 
 	if (!is_current(s))
 		return;
-	if (e != NULL)
+	e = entry(d, s->server);
+	if (e != NULL) {
 		e->silent = e->refused = 0;
+		e->answered = now(d);
+	}
 	if (s->server->blacklisted_until != 0)
 		pool_connected(d->frontend->pool, s->server, now(d));
 }
 
 void
-dns_server_silent(const struct dns_socket *s)
+dns_server_silent(const struct dns_socket *s, uint64_t sent)
 {
 	struct dns *d = s->dns;
 	const struct frontend_options *o = &d->frontend->options;
-	struct dns_server *e = entry(d, s->server->index);
+	struct dns_server *e;
 
-	if (e == NULL || o->udp_fail == 0 || !is_current(s))
+	if (o->udp_fail == 0 || !is_current(s))
 		return;
-	if (++e->silent >= o->udp_fail)
+	e = entry(d, s->server);
+	if (e == NULL || e->answered >= sent)
+		return; /* it is there: that name alone takes it long */
+	if (e->silent++ == 0)
+		e->silent_since = sent;
+	if (e->silent >= o->udp_fail &&
+	    now(d) - e->silent_since >= o->connect_timeout_ms)
 		dns_server_failed(d, s->server, ETIMEDOUT);
 }
 

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "support/udp.h"
@@ -60,6 +61,16 @@ void
 udprig_ask(int fd)
 {
 	ck_assert_int_eq(send(fd, query, UDPRIG_QUERY, 0), UDPRIG_QUERY);
+}
+
+void
+udprig_ask_long(int fd, size_t n)
+{
+	static char bytes[8192];
+
+	ck_assert_uint_le(n, sizeof(bytes));
+	memcpy(bytes, query, UDPRIG_QUERY);
+	ck_assert_int_eq(send(fd, bytes, n, 0), (int)n);
 }
 
 void

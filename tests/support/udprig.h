@@ -18,6 +18,8 @@ int udprig_serve(const struct spot *at);
 int udprig_server(unsigned index, struct spot *at);
 /* A client sends; it arrives there; the answer to what came last is back. */
 void udprig_ask(int fd);
+/* The query with zeros behind it, `n` bytes in all. */
+void udprig_ask_long(int fd, size_t n);
 void udprig_arrives(int fd);
 void udprig_answer(int server_fd, int client_fd);
 

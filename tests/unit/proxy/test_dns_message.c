@@ -70,12 +70,29 @@ START_TEST(answers)
 	ck_assert(!dns_answers(message, QUERY, query, QUERY));
 	message[QUERY - 3] = 1;
 	ck_assert(!dns_answers(message, QUERY - 1, query, QUERY));
-	/* without a question only as an error */
+}
+END_TEST
+
+/* Without the question come errors that say nothing about its name, and no others:
+ * anybody could have made NXDOMAIN up for any name. */
+START_TEST(answers_without_question)
+{
+	int code;
+
+	memcpy(message, query, QUERY);
+	message[2] |= (char)0x80;
 	message[5] = 0;
+	for (code = 0; code < 16; code++) {
+		message[3] = (char)code;
+		ck_assert_int_eq(dns_answers(message, DNS_HEADER, query, QUERY),
+		    code == DNS_FORMERR || code == DNS_SERVFAIL ||
+			code == DNS_NOTIMP || code == DNS_REFUSED);
+		ck_assert(!dns_answers(message, DNS_HEADER - 1, query, QUERY));
+	}
+	message[3] = DNS_NXDOMAIN;
 	ck_assert(!dns_answers(message, QUERY, query, QUERY));
-	message[3] = 1;
-	ck_assert(dns_answers(message, DNS_HEADER, query, QUERY));
-	ck_assert(!dns_answers(message, DNS_HEADER - 1, query, QUERY));
+	message[5] = 1;
+	ck_assert(dns_answers(message, QUERY, query, QUERY));
 }
 END_TEST
 
@@ -125,6 +142,7 @@ main(void)
 
 	SUITE_ADD(s, queries, 10);
 	SUITE_ADD(s, answers, 10);
+	SUITE_ADD(s, answers_without_question, 10);
 	SUITE_ADD(s, failures, 10);
 	SUITE_ADD(s, rubbish, 30);
 	return suite_main(s);

@@ -82,6 +82,57 @@ START_TEST(dropped_is_not_sent)
 }
 END_TEST
 
+/* No resolver asks in so many bytes; what is longer is not kept for anybody. */
+START_TEST(long_queries_are_dropped)
+{
+	enum { LONGEST = 4096 };
+	int a, client;
+
+	udprig_begin(true);
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask_long(client, LONGEST);
+	RUN_UNTIL(rig_tells(a));
+	ck_assert_uint_eq(rig_stats()->dns_waiting, 1);
+	udprig_ask_long(client, LONGEST + 1);
+	RUN_UNTIL(rig_stats()->dropped_size == 1);
+	ck_assert_uint_eq(rig_stats()->dns_waiting, 1);
+	ck_assert_uint_eq(rig_stats()->dns_malformed, 0);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* The queries that wait are bounded in bytes, too, whatever conn_max is. */
+START_TEST(queries_are_bounded_in_bytes)
+{
+	enum { LONGEST = 4096, MOST = 32 * 1024 * 1024 / LONGEST, STEP = 32 };
+	uint64_t sent = 0, i;
+	int a, client;
+
+	udprig_begin(true);
+	rig.options.sessions_max = 1000000;
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	while (sent < MOST + STEP) {
+		for (i = 0; i < STEP; i++)
+			udprig_ask_long(client, LONGEST);
+		sent += STEP;
+		RUN_UNTIL(
+		    rig_stats()->dns_queries + rig_stats()->dropped_memory ==
+		    sent);
+	}
+	ck_assert_uint_eq(rig_stats()->dns_waiting, MOST);
+	ck_assert_uint_eq(rig_stats()->dropped_memory, STEP);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
 /* ---- shortages ---- */
 
 /* Connections are at their limit: a new place for datagrams listens all the same. */
@@ -270,6 +321,8 @@ main(void)
 
 	SUITE_ADD(s, no_half_answers, 30);
 	SUITE_ADD(s, dropped_is_not_sent, 60);
+	SUITE_ADD(s, long_queries_are_dropped, 30);
+	SUITE_ADD(s, queries_are_bounded_in_bytes, 60);
 	SUITE_ADD(s, new_place_beside_full_one, 30);
 	SUITE_ADD(s, dns_without_descriptors, 30);
 	SUITE_ADD(s, flood_beside_a_calm_place, 60);

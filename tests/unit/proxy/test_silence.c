@@ -1,0 +1,220 @@
+/* test_silence.c: servers of datagrams that leave questions unanswered, in a real
+ * loop: what that tells of them, and what not. The servers are in this thread: they
+ * answer what is good and are silent about the rest. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/udprig.h"
+
+enum { SERVERS = 3, BURST = 60, LONGEST = 512 };
+
+static struct spot place[SERVERS];
+static int server[SERVERS];
+static bool mute[SERVERS]; /* it answers nobody */
+
+/* ---- questions ---- */
+
+/* Flags, one question: X.test A IN; X is 'a' in a good one and 's' in one that is
+ * left unanswered. The id in front says which one it is. */
+static const char query[] = "\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+			    "\x01"
+			    "X\x04test\x00\x00\x01\x00\x01";
+enum { QUERY = 2 + sizeof(query) - 1, KIND = 13 };
+
+static void
+ask(int fd, char kind, unsigned id)
+{
+	char bytes[QUERY] = { (char)(id >> 8), (char)id };
+
+	memcpy(bytes + 2, query, QUERY - 2);
+	bytes[KIND] = kind;
+	ck_assert_int_eq(send(fd, bytes, QUERY, 0), QUERY);
+}
+
+/* Each server looks at what it has got. */
+static void
+serve(void)
+{
+	char bytes[LONGEST];
+	struct addr from;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < SERVERS; i++) {
+		for (;;) {
+			from.len = sizeof(from.u);
+			n = recvfrom(server[i], bytes, sizeof(bytes),
+			    MSG_DONTWAIT, &from.u.sa, &from.len);
+			if (n < 0)
+				break;
+			if (mute[i] || n != QUERY || bytes[KIND] != 'a')
+				continue;
+			bytes[2] |= (char)0x80;
+			ck_assert_int_eq(sendto(server[i], bytes, QUERY, 0,
+					     &from.u.sa, from.len),
+			    QUERY);
+		}
+	}
+}
+
+/* Reads the answers that are there: `good` of them without an error. */
+static int
+answers(int fd, int *good)
+{
+	char bytes[LONGEST];
+	int all = 0;
+
+	while (recv(fd, bytes, sizeof(bytes), MSG_DONTWAIT) >= QUERY) {
+		all++;
+		*good += (bytes[2] & 0x80) != 0 && (bytes[3] & 0x0f) == 0;
+	}
+	return all;
+}
+
+static void
+breathe(void)
+{
+	serve();
+	rig_breathe();
+}
+
+static void
+run_for(long long ms)
+{
+	long long end = wait_now_ms() + wait_scaled(ms);
+
+	while (wait_now_ms() < end)
+		breathe();
+}
+
+static unsigned
+failures(void)
+{
+	unsigned i, sum = 0;
+
+	for (i = 0; i < SERVERS; i++)
+		sum += (unsigned)pool_server(rig.pool, i)->failures;
+	return sum;
+}
+
+static void
+begin_rig(bool dns, unsigned retry_ms, unsigned run_ms)
+{
+	struct pool_options o;
+	unsigned i;
+
+	udprig_begin(dns);
+	rig.options.sessions_max = 10000;
+	rig.options.dns_retry_ms = (uint64_t)wait_scaled(retry_ms);
+	rig.options.connect_timeout_ms = (uint64_t)wait_scaled(run_ms);
+	o = *pool_options(rig.pool);
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	for (i = 0; i < SERVERS; i++)
+		server[i] = udprig_server(i, &place[i]);
+}
+
+static void
+end_rig(void)
+{
+	int i;
+
+	for (i = 0; i < SERVERS; i++)
+		close(server[i]);
+	rig_end();
+}
+
+/* ---- DNS ---- */
+
+/* Names that nobody can resolve in time, in bursts, again and again: others are
+ * served by all servers throughout. */
+START_TEST(slow_names_fail_nobody)
+{
+	int slow, good, rounds, i, asked = 0, heard = 0, fine = 0;
+	unsigned id = 0;
+
+	begin_rig(true, 100, 300);
+	udprig_front();
+	slow = udp_client(&rig.front);
+	good = udp_client(&rig.front);
+	for (rounds = 0; rounds < 10; rounds++) {
+		for (i = 0; i < BURST; i++)
+			ask(slow, 's', id++);
+		for (i = 0; i < 10; i++) {
+			ask(good, 'a', id++);
+			asked++;
+			run_for(10);
+			heard += answers(good, &fine);
+		}
+	}
+	RUN_UNTIL((breathe(), heard += answers(good, &fine), heard == asked));
+	ck_assert_int_eq(fine, asked);
+	ck_assert_uint_eq(failures(), 0);
+	for (i = 0; i < SERVERS; i++)
+		ck_assert_uint_gt(
+		    pool_server(rig.pool, (unsigned)i)->received, 0);
+	RUN_UNTIL((breathe(), rig_stats()->dns_waiting == 0));
+	ck_assert_uint_eq(rig_stats()->dns_failed, 10 * BURST);
+	close(slow);
+	close(good);
+	end_rig();
+}
+END_TEST
+
+/* Queries that were sent together time out together: that is one moment and no run,
+ * also when nobody else has asked meanwhile. */
+START_TEST(one_burst_is_no_run)
+{
+	int slow, i;
+
+	begin_rig(true, 50, 5000);
+	udprig_front();
+	slow = udp_client(&rig.front);
+	for (i = 0; i < BURST; i++)
+		ask(slow, 's', (unsigned)i);
+	RUN_UNTIL((breathe(), rig_stats()->dns_failed == BURST));
+	ck_assert_uint_eq(failures(), 0);
+	close(slow);
+	end_rig();
+}
+END_TEST
+
+/* One that answers nobody is found out, and the others are not blamed. */
+START_TEST(silent_name_server_fails)
+{
+	int client, fine = 0, i;
+	unsigned id = 0;
+
+	begin_rig(true, 20, 200);
+	mute[0] = true;
+	udprig_front();
+	client = udp_client(&rig.front);
+	for (i = 0; i < 2000 && failures() == 0; i++) {
+		ask(client, 'a', id++);
+		breathe();
+		(void)answers(client, &fine);
+	}
+	ck_assert_uint_gt(pool_server(rig.pool, 0)->failures, 0);
+	ck_assert_uint_eq(failures(), pool_server(rig.pool, 0)->failures);
+	ck_assert_int_gt(fine, 0);
+	close(client);
+	end_rig();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("silence");
+
+	SUITE_ADD(s, slow_names_fail_nobody, 60);
+	SUITE_ADD(s, one_burst_is_no_run, 30);
+	SUITE_ADD(s, silent_name_server_fails, 30);
+	return suite_main(s);
+}
