@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/command.h"
+#include "control/origin.h"
 #include "control/setting.h"
 
 const struct command *
@@ -133,7 +134,11 @@ command_run(struct call *c, struct error *e)
 	if (c->words->count > 0 && row->args == NULL)
 		return error_set(
 		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
-	return row->kind < KIND_CHANGE ? setting_run(c, e) : row->run(c, e);
+	if ((row->kind < KIND_CHANGE ? setting_run(c, e) : row->run(c, e)) < 0)
+		return -1;
+	if (command_changes(row, c->words->count, c->no) && origin_note(c) < 0)
+		return error_set(e, "out of memory");
+	return 0;
 }
 
 int

@@ -60,7 +60,8 @@ struct call {
 	const struct command *row;
 	const struct words *words; /* word[0] is the first argument */
 	bool no;		   /* "no NAME" */
-	const char *place;	   /* FILE:LINE, or NULL */
+	const char *place;	   /* FILE:LINE, "option -O", or NULL */
+	const char *option; /* "option -R" that it was given as, or NULL */
 	unsigned depth;		   /* files within files */
 	struct asker *asker;	   /* NULL: not on the control socket */
 	bool grows;		   /* ROW_GROWS counts: not a whole plan anew */

@@ -1,6 +1,7 @@
 /* facts.c: the only file that knows the JSON library. */
 #include "config.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ lead(struct facts *f, const char *key)
 /* ---- JSON ---- */
 
 #ifdef HAVE_JANSSON
+
+/* Digits that a double keeps of a decimal fraction: 0.2 stays 0.2. */
+enum { DECIMAL_DIGITS = DBL_DIG };
 
 bool
 facts_have_json(void)
@@ -79,6 +83,18 @@ begin_object(struct facts *f)
 	f->object = json_object();
 }
 
+static json_t *
+json_list(const char *const *values, unsigned n)
+{
+	json_t *list = json_array();
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		(void)json_array_append_new(
+		    list, values[i] != NULL ? json_of(values[i]) : json_null());
+	return list;
+}
+
 static int
 append(const char *bytes, size_t n, void *out)
 {
@@ -104,8 +120,9 @@ end_object(struct facts *f)
 	if (r->listed)
 		(void)buffer_append(&r->out, ",\n", 2);
 	r->listed = r->in_list;
-	(void)json_dump_callback(
-	    f->object, append, &r->out, JSON_COMPACT | JSON_PRESERVE_ORDER);
+	(void)json_dump_callback(f->object, append, &r->out,
+	    JSON_COMPACT | JSON_PRESERVE_ORDER |
+		JSON_REAL_PRECISION(DECIMAL_DIGITS));
 	json_decref(f->object);
 }
 
@@ -252,6 +269,14 @@ facts_json_number(struct facts *f, const char *key, uint64_t value)
 {
 	PUT(f, key, json_integer((json_int_t)value));
 	(void)f, (void)key, (void)value;
+}
+
+void
+facts_json_texts(
+    struct facts *f, const char *key, const char *const *values, unsigned n)
+{
+	PUT(f, key, json_list(values, n));
+	(void)f, (void)key, (void)values, (void)n;
 }
 
 void

@@ -47,6 +47,9 @@ void facts_flag(struct facts *f, const char *key, bool value);
 /* These are told in JSON only: the text's shape is classic Pen's. */
 void facts_json_text(struct facts *f, const char *key, const char *value);
 void facts_json_number(struct facts *f, const char *key, uint64_t value);
+/* An array of `n` strings, NULL being null. */
+void facts_json_texts(
+    struct facts *f, const char *key, const char *const *values, unsigned n);
 
 void facts_list_begin(struct reply *r);
 void facts_list_end(struct reply *r);

@@ -160,9 +160,8 @@ run_option(struct call *c, const struct given *g, struct error *e)
 {
 	const struct command *row = g->row;
 	struct words w = { .count = 0 };
-	char number[24], letter[3] = { '-', row->letter, '\0' };
+	char number[24], option[80];
 	struct error why;
-	int rc;
 
 	if (row->flags & ROW_COUNT) {
 		snprintf(number, sizeof(number), "%llu",
@@ -172,19 +171,26 @@ run_option(struct call *c, const struct given *g, struct error *e)
 		w.word[w.count++] = g->argument;
 	}
 	w.word[w.count] = NULL;
+	if (row->letter != '\0')
+		snprintf(option, sizeof(option), "option -%c", row->letter);
+	else
+		snprintf(option, sizeof(option), "option --%s", row->option);
 	if (row->kind == KIND_OBSOLETE)
-		fprintf(stderr, "pen: option %s%s is obsolete and ignored\n",
-		    row->letter != '\0' ? letter : "--",
-		    row->letter != '\0' ? "" : row->option);
+		fprintf(stderr, "pen: %s is obsolete and ignored\n", option);
 	c->row = row;
 	c->words = &w;
 	c->no = false;
-	rc = command_run(c, &why);
-	if (rc < 0 && row->letter != '\0')
-		error_set(e, "option %s: %.400s", letter, why.text);
-	else if (rc < 0)
-		error_set(e, "option --%s: %.400s", row->option, why.text);
-	return rc;
+	c->option = option;
+	if (command_run(c, &why) == 0)
+		return 0;
+	return error_set(e, "%s: %.400s", option, why.text);
+}
+
+static int
+run_command(struct call *c, const char *line, struct error *e)
+{
+	c->place = "option -O";
+	return command_run_line(c, line, e);
 }
 
 /* What a command answers is for the control socket; here, silence is success. */
@@ -200,7 +206,7 @@ run_given(
 	if (g->row != NULL)
 		rc = run_option(&c, g, e);
 	else
-		rc = command_run_line(&c, g->argument, e);
+		rc = run_command(&c, g->argument, e);
 	reply_fini(&reply);
 	return rc;
 }

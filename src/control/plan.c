@@ -48,7 +48,11 @@ each_text(struct plan *p, int (*visit)(char **place))
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
 		rc |= visit(&p->config.tls.pair[i].cert);
 		rc |= visit(&p->config.tls.pair[i].key);
+		rc |= visit(&p->pair_origin[i].cert);
+		rc |= visit(&p->pair_origin[i].key);
 	}
+	for (i = 0; i < ROWS_MAX; i++)
+		rc |= visit(&p->origin[i]);
 	rc |= visit(&p->listen_text);
 	for (i = 0; i < p->control_count; i++)
 		rc |= visit(&p->controls[i].text);

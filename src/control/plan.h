@@ -84,7 +84,13 @@ struct control_plan {
 	mode_t mode;
 };
 
-enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000 };
+/* Rows of the command table, at most. */
+enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000, ROWS_MAX = 256 };
+
+/* Where a certificate and its key were set; see origin.h. */
+struct pair_origin {
+	char *cert, *key;
+};
 
 struct plan {
 	struct config config;
@@ -97,6 +103,8 @@ struct plan {
 	unsigned count, room;
 	struct server_plan emergency, abuse; /* no host: none */
 	struct acl acls[ACL_LISTS];
+	char *origin[ROWS_MAX]; /* by row: where it was set; see origin.h */
+	struct pair_origin pair_origin[TLS_PAIRS_MAX];
 };
 
 /* All defaults, no server. NULL with errno ENOMEM. */
@@ -137,5 +145,7 @@ const char *tls_option_name(unsigned bit);
 void plan_print_settings(const struct plan *p, struct buffer *text);
 /* One word as the command language reads it back: quoted where it must be. */
 void plan_print_word(struct buffer *text, const char *word);
+/* A line: "NAME WORD", or "no NAME" where the word is NULL. */
+void plan_print_text(struct buffer *text, const char *name, const char *word);
 
 #endif

@@ -7,6 +7,7 @@
 #include "control/plan.h"
 #include "control/reply.h"
 #include "control/setting.h"
+#include "control/special.h"
 
 void
 plan_print_word(struct buffer *text, const char *word)
@@ -27,9 +28,8 @@ plan_print_word(struct buffer *text, const char *word)
 	(void)buffer_append(text, "\"", 1);
 }
 
-/* "NAME WORD", or "no NAME" without a word. */
-static void
-print_text(struct buffer *text, const char *name, const char *word)
+void
+plan_print_text(struct buffer *text, const char *name, const char *word)
 {
 	reply_add(text, "%s%s", word == NULL ? "no " : "", name);
 	if (word != NULL) {
@@ -39,46 +39,13 @@ print_text(struct buffer *text, const char *name, const char *word)
 	(void)buffer_append(text, "\n", 1);
 }
 
-static void
-print_address(struct buffer *text, const char *name, const struct addr *a)
-{
-	char host[ADDR_TEXT_MAX];
-
-	if (a->len > 0)
-		addr_format_host(a, host);
-	print_text(text, name, a->len > 0 ? host : NULL);
-}
-
-static void
-print_dsr_ips(const struct dsr_settings *s, struct buffer *text)
-{
-	int i;
-
-	print_text(text, "dsr_ip", NULL);
-	for (i = 0; i < 2; i++)
-		if (s->ip[i].len > 0)
-			print_address(text, "dsr_ip", &s->ip[i]);
-}
-
-static void
-print_check(const struct check_settings *s, struct buffer *text)
-{
-	if (s->kind == CHECK_NONE)
-		reply_add(text, "no check\n");
-	else if (s->port == 0)
-		reply_add(text, "check %s\n", check_kind_name(s->kind));
-	else
-		reply_add(
-		    text, "check %s %u\n", check_kind_name(s->kind), s->port);
-}
-
 void
 plan_print_settings(const struct plan *p, struct buffer *text)
 {
-	const struct config *c = &p->config;
-	const struct frontend_options *f = &c->frontend;
+	const struct special *special;
 	const struct command *row;
 	char value[SETTING_TEXT_MAX];
+	unsigned i;
 
 	for (row = command_table; row->name != NULL; row++) {
 		if (row->flags & ROW_OPTION)
@@ -90,56 +57,11 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 			reply_add(text, "%s %s\n", row->name,
 			    setting_text(p, row, value));
 		else if (row->kind == KIND_TEXT)
-			print_text(text, row->name, setting_string(p, row));
+			plan_print_text(
+			    text, row->name, setting_string(p, row));
 	}
-	if (c->method != NULL)
-		reply_add(text, "%s\n", c->method);
-	reply_add(text, "balance default\n");
-	if (c->mode.balance != NULL)
-		reply_add(text, "balance %s\n", c->mode.balance);
-	if (c->mode.sticky_set)
-		reply_add(text, "%ssticky\n", c->mode.sticky ? "" : "no ");
-	reply_add(text, "tcp_fastclose %s\n",
-	    f->fastclose_up	    ? (f->fastclose_down ? "both" : "up")
-		: f->fastclose_down ? "down"
-				    : "off");
-	reply_add(text, "udp_proxy %s\n", mode_udp_proxy_name(f->udp_proxy));
-	reply_add(text, "debug %llu\n", (unsigned long long)c->debug);
-	print_address(text, "source", &f->source);
-	print_dsr_ips(&c->dsr, text);
-	reply_add(text, "dsr_forward %s\n", c->dsr.tunnel ? "tunnel" : "mac");
-	if (c->dsr.tarpit_acl < 0)
-		print_text(text, "tarpit_acl", NULL);
-	else
-		reply_add(text, "tarpit_acl %d\n", c->dsr.tarpit_acl);
-	print_check(&c->checks, text);
-}
-
-static void
-print_pairs(const struct tls_settings *s, struct buffer *text)
-{
-	unsigned i;
-
-	reply_add(text, "no ssl_cert\n");
-	for (i = 0; i < s->pairs; i++) {
-		print_text(text, "ssl_cert", s->pair[i].cert);
-		if (s->pair[i].key != NULL)
-			print_text(text, "ssl_key", s->pair[i].key);
-	}
-}
-
-static void
-print_tls(const struct tls_settings *s, struct buffer *text)
-{
-	unsigned bit;
-
-	if (!command_is_there(command_find("ssl_cert")))
-		return;
-	print_pairs(s, text);
-	reply_add(text, "ssl_min %s\n", tls_min_name(s->min));
-	for (bit = 1; bit <= TLS_SERVER_PREFERENCE; bit *= 2)
-		reply_add(text, "%sssl_option %s\n",
-		    s->options & bit ? "" : "no ", tls_option_name(bit));
+	for (i = 0; (special = special_at(i)) != NULL; i++)
+		special->print(p, text);
 }
 
 static void
@@ -149,7 +71,7 @@ print_listeners(const struct plan *p, struct buffer *text)
 	unsigned i;
 
 	if (p->listen_text != NULL)
-		print_text(text, "listen", p->listen_text);
+		plan_print_text(text, "listen", p->listen_text);
 	if (p->control_count > 0)
 		reply_add(text, "no control\n");
 	for (i = 0; i < p->control_count; i++) {
@@ -157,7 +79,7 @@ print_listeners(const struct plan *p, struct buffer *text)
 		reply_add(text, "control_level %s %s\ncontrol_mode %04o\n",
 		    access_name(k->level), access_name(k->others),
 		    (unsigned)k->mode);
-		print_text(text, "control", k->text);
+		plan_print_text(text, "control", k->text);
 	}
 }
 
@@ -210,7 +132,7 @@ print_reserve(
 {
 	char at[SPEC_TEXT_MAX];
 
-	print_text(
+	plan_print_text(
 	    text, name, s->host != NULL ? spec_format_limits(s, at) : NULL);
 }
 
@@ -242,7 +164,6 @@ void
 plan_print(const struct plan *p, struct buffer *text)
 {
 	plan_print_settings(p, text);
-	print_tls(&p->config.tls, text);
 	print_listeners(p, text);
 	print_acls(p, text);
 	print_servers(p, text);

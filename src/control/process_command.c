@@ -13,8 +13,8 @@
 #include "control/pen.h"
 #include "control/report.h"
 #include "control/setting.h"
+#include "control/special.h"
 #include "control/status.h"
-#include "pool/balance.h"
 
 /* As an option each one is a step more; as a command it is set or asked for. */
 int
@@ -127,8 +127,10 @@ run_help(struct call *c, struct error *e)
 int
 run_show(struct call *c, struct error *e)
 {
+	const struct special *special;
 	const struct command *row;
 	struct facts f;
+	unsigned i;
 
 	if (c->words->count != 1 || strcmp(c->words->word[0], "settings") != 0)
 		return error_set(e, "expects %s", c->row->args);
@@ -140,9 +142,8 @@ run_show(struct call *c, struct error *e)
 	for (row = command_table; row->name != NULL; row++)
 		if (row->kind < KIND_CHANGE && !(row->flags & ROW_OPTION))
 			setting_tell(&f, row->name, c->plan, row);
-	facts_text(&f, "balance", c->plan->config.pool.balance->name);
-	facts_flag(&f, "sticky", c->plan->config.pool.sticky);
-	facts_number(&f, "debug", c->plan->config.debug);
+	for (i = 0; (special = special_at(i)) != NULL; i++)
+		special->tell(&f, special->name, c->plan);
 	facts_end(&f);
 	return 0;
 }

@@ -6,24 +6,24 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
+#include "control/origin.h"
 #include "control/pen.h"
 
 /* Names of a directory looked at each time, and how often to warn. */
 enum { LOOK_AT = 2000, GO_ON_MS = 2, DAY_S = 24 * 3600 };
 
-/* ---- is it right? ---- */
+/* ---- servers that TLS is spoken to ---- */
 
-/* Whether this server is to be talked to in TLS. */
-static bool
-is_upstream(const struct plan *p, const struct server_plan *s)
+bool
+secure_is_upstream(const struct plan *p, const struct server_plan *s)
 {
 	return s->host != NULL &&
 	    (s->tls == SERVER_TLS_ON ||
 		(s->tls == SERVER_TLS_AS_SET && p->config.tls.upstream));
 }
 
-static const struct server_plan *
-server_at(const struct plan *p, unsigned i)
+const struct server_plan *
+secure_server_at(const struct plan *p, unsigned i)
 {
 	return i < p->count	 ? &p->servers[i]
 	    : i == p->count	 ? &p->emergency
@@ -37,48 +37,10 @@ needs_client(const struct plan *p)
 	const struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; (s = server_at(p, i)) != NULL; i++)
-		if (is_upstream(p, s))
+	for (i = 0; (s = secure_server_at(p, i)) != NULL; i++)
+		if (secure_is_upstream(p, s))
 			return true;
 	return p->config.tls.upstream;
-}
-
-static int
-check_names(const struct plan *p, struct error *e)
-{
-	const struct tls_settings *t = &p->config.tls;
-	const struct server_plan *s;
-	unsigned i;
-
-	if (!t->upstream_verify || t->upstream_name != NULL)
-		return 0;
-	for (i = 0; (s = server_at(p, i)) != NULL; i++)
-		if (is_upstream(p, s) && addr_is_unix_text(s->host))
-			return error_set(e,
-			    "%.200s has no name to be verified: set "
-			    "ssl_upstream_name",
-			    s->host);
-	return 0;
-}
-
-int
-secure_check(const struct plan *p, struct error *e)
-{
-	const struct tls_settings *t = &p->config.tls;
-	bool serve = tls_settings_serve(t);
-
-	if (t->pairs == 0 && t->pair[0].key != NULL)
-		return error_set(e, "ssl_key without ssl_cert");
-	if (serve && p->config.frontend.udp && !p->config.frontend.dns)
-		return error_set(e, "TLS is for connections, not for udp");
-	if (serve && p->config.frontend.dummy)
-		return error_set(e, "dummy speaks no TLS");
-	if (serve && (t->require || t->request) && t->ca_file == NULL &&
-	    t->ca_dir == NULL)
-		return error_set(e,
-		    "ssl_require and ssl_request need ssl_ca_file or "
-		    "ssl_ca_dir");
-	return check_names(p, e);
 }
 
 /* ---- opening ---- */
@@ -125,6 +87,7 @@ secure_prepare(struct pen *p, const struct plan *draft, struct secure_change *c,
 	*c = (struct secure_change){ .changed = !same };
 	if (same || (!serve && !call) || open_both(p, draft, c, e) == 0)
 		return 0;
+	origin_blame(draft, e);
 	secure_cancel(c);
 	return -1;
 }

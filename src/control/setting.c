@@ -8,6 +8,7 @@
 #include "base/number.h"
 #include "control/facts.h"
 #include "control/setting.h"
+#include "control/special.h"
 
 static const void *
 place_of(const struct plan *p, const struct command *row)
@@ -112,11 +113,17 @@ bool
 setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row)
 {
+	const struct special *special;
+
 	if (row->kind == KIND_FLAG)
 		return setting_flag(a, row) == setting_flag(b, row);
 	if (setting_is_number(row))
 		return get(place_of(a, row), row->kind) ==
 		    get(place_of(b, row), row->kind);
+	if (row->kind == KIND_CHANGE) {
+		special = special_find(row->name);
+		return special == NULL || special_equal(special, a, b);
+	}
 	if (row->kind != KIND_TEXT)
 		return true;
 	return text_equal(setting_string(a, row), setting_string(b, row));

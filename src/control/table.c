@@ -422,3 +422,6 @@ const struct command command_table[] = {
 	LATER_FLAG("transparent", '\0', NULL, "keep client addresses"),
 	{ NULL, '\0', NULL, NULL, NULL, KIND_LATER, 0, 0, 0, 0, NULL, NULL },
 };
+
+_Static_assert(sizeof(command_table) / sizeof(command_table[0]) <= ROWS_MAX,
+    "struct plan has an origin for each row");

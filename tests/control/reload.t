@@ -27,3 +27,16 @@ file pen.conf
 | no sticky
 > reload
 > recent
+
+# what only a start can change is refused, whatever kind of row it is
+file pen.conf
+| listen {FRONT}
+| server 0 address 127.0.0.1 port {P0}
+| dsr_ip 10.0.0.3
+> reload
+< error: reload: dsr_ip: only at the start
+signal HUP
+says not reloaded error="reload: dsr_ip: only at the start"
+> show settings json
+~ "dsr_ip":[]
+ask x = server 0: x

@@ -92,6 +92,20 @@ ask x = server 0: x
 > show settings json
 ~ "timeout":7
 ~ "idle_timeout":600
+~ "tcp_fastclose":"off"
+~ "udp_proxy":"off"
+~ "source":null
+~ "dsr_ip":[]
+~ "dsr_forward":"mac"
+~ "tarpit_acl":-1
+~ "check":"none"
+> timeout 0.2; timeout json
+< 0.200
+< {"timeout":0.2}
+> show settings json
+~ "timeout":0.2,
+> timeout 7
+< 7
 > show
 < error: show: expects settings
 > help timeout

@@ -7,7 +7,9 @@ pen -r {FRONT} {S0}
 > ssl_cert {DIR}none.pem
 ~ error: ssl_cert: "{DIR}none.pem": No such file
 > ssl_key {DIR}none.key
-< error: ssl_key: ssl_key without ssl_cert
+< error: ssl_key: ssl_key needs ssl_cert (-E)
+> ssl_require
+< error: ssl_require: ssl_require needs ssl_cert (-E) or ssl_sni_path (--sni-path)
 ask x = server 0: x
 cert a.test
 cert b.test
@@ -38,9 +40,9 @@ ask x = server 0: x
 > ssl_strict_sni; no ssl_strict_sni
 > no ssl_sni_path
 > ssl_cert {DIR}a.test.pem; ssl_require
-< error: ssl_require: ssl_require and ssl_request need ssl_ca_file or ssl_ca_dir
+< error: ssl_require: ssl_require needs ssl_ca_file (-G) or ssl_ca_dir (-A)
 > ssl_request
-< error: ssl_request: ssl_require and ssl_request need ssl_ca_file or ssl_ca_dir
+< error: ssl_request: ssl_request needs ssl_ca_file (-G) or ssl_ca_dir (-A)
 > ssl_cert {DIR}a.test.pem; ssl_ca_file {DIR}a.test.pem; ssl_require
 > ssl_ca_file
 < {DIR}a.test.pem
@@ -111,7 +113,13 @@ ask x = server 0: x
 ~ for servers
 > server 0 tls sideways
 ~ tls expects on, off or default
-> server 0 tls default; no ssl_cert; no ssl_upstream_cert
+> server 0 tls default; no ssl_upstream_cert
+> no ssl_cert
+< error: no ssl_cert: ssl_option needs ssl_cert (-E) or ssl_sni_path (--sni-path)
+> ssl_option cipher_server_preference
+> ssl_session_cache 20000; ssl_client_renegotiation_interval 0; no ssl_cert
+< 20000
+< 0
 ask x = server 0: x
 > dummy
 ~ error: dummy

@@ -167,6 +167,79 @@ START_TEST(certificate_needs_tls)
 }
 END_TEST
 
+#ifdef HAVE_OPENSSL
+/* Each would be served in plain text, and nobody know. */
+START_TEST(tls_option_needs_a_certificate)
+{
+	static const char *const given[][2] = { { "-R", NULL },
+		{ "-G", "none.pem" }, { "-A", "none" }, { "--crl", "none" },
+		{ "--request-cert", NULL }, { "--strict-sni", NULL },
+		{ "-K", "none" }, { "-L", "tls1.3" }, { "--tls-min", "tls1.3" },
+		{ "--tls-option", "no_tlsv1.2" }, { "--ciphers", "x" },
+		{ "--ciphersuites", "x" }, { "--groups", "x" },
+		{ "--alpn", "h2" }, { "--ocsp-response", "none" },
+		{ "--ticket-key", "none" }, { "--session-cache", "1" },
+		{ "--renegotiation-interval", "1" },
+		{ "--handshake-timeout", "1" } };
+	const char *front = free_front();
+	size_t i;
+
+	for (i = 0; i < sizeof(given) / sizeof(given[0]); i++) {
+		const char *argv[] = { "-f", front, "127.0.0.1:9", given[i][0],
+			given[i][1], NULL };
+
+		pen_expect_failure(
+		    text("option %s needs ssl_cert", given[i][0]), argv[0],
+		    argv[3], argv[4] != NULL ? argv[4] : argv[1],
+		    argv[4] != NULL ? argv[1] : argv[2],
+		    argv[4] != NULL ? argv[2] : NULL, NULL);
+	}
+	pen_expect_failure("option -R needs ssl_cert (-E)", "-f", "-R", "-G",
+	    "none.pem", front, "127.0.0.1:9", NULL);
+	pen_expect_failure("option -O: ssl_require needs ssl_cert", "-f", "-O",
+	    "ssl_require", front, "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(tls_error_names_its_place)
+{
+	const char *front = free_front(), *conf = scratch("tls.conf");
+
+	pen_expect_failure("pen: option -R needs ssl_ca_file (-G)", "-f", "-E",
+	    "x.pem", "-R", front, "127.0.0.1:9", NULL);
+	pen_expect_failure("pen: option -E: \"none.pem\": No such", "-f", "-E",
+	    "none.pem", front, "127.0.0.1:9", NULL);
+	write_file(conf, "timeout 3\nssl_cert none.pem\nssl_cert two.pem\n");
+	pen_expect_failure(
+	    text("pen: %s:2: ssl_cert: \"none.pem\": No such", conf), "-f",
+	    "-F", conf, front, "127.0.0.1:9", NULL);
+	pen_expect_failure(
+	    text("pen: %s:2: ssl_cert: \"none.pem\": No such", conf), "--check",
+	    "-F", conf, front, "127.0.0.1:9", NULL);
+	write_file(conf, "ssl_sni_path .\n\nssl_request\n");
+	pen_expect_failure(
+	    text("pen: %s:3: ssl_request needs ssl_ca_file", conf), "-f", "-F",
+	    conf, front, "127.0.0.1:9", NULL);
+	write_file(conf, "ssl_sni_path .\nssl_ciphers nonsense\n");
+	pen_expect_failure(text("pen: %s:2: ssl_ciphers: \"nonsense\": ", conf),
+	    "-f", "-F", conf, front, "127.0.0.1:9", NULL);
+}
+END_TEST
+
+START_TEST(tls_versions_leave_one)
+{
+	const char *front = free_front();
+
+	pen_expect_failure("option --tls-option leaves no version of TLS", "-f",
+	    "-E", "x.pem", "--tls-min", "tls1.3", "--tls-option", "no_tlsv1.3",
+	    front, "127.0.0.1:9", NULL);
+	pen_expect_failure("leaves no version of TLS", "-f", "-E", "x.pem",
+	    "--tls-option", "no_tlsv1.2", "--tls-option", "no_tlsv1.3", front,
+	    "127.0.0.1:9", NULL);
+}
+END_TEST
+#endif
+
 START_TEST(help_and_version)
 {
 	struct pen p;
@@ -316,6 +389,11 @@ main(void)
 	SUITE_ADD(s, unusable_files_and_users, 10);
 	SUITE_ADD(s, bad_commands, 10);
 	SUITE_ADD(s, certificate_needs_tls, 10);
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, tls_option_needs_a_certificate, 30);
+	SUITE_ADD(s, tls_error_names_its_place, 20);
+	SUITE_ADD(s, tls_versions_leave_one, 20);
+#endif
 	SUITE_ADD(s, help_and_version, 10);
 	SUITE_ADD(s, obsolete_options, 10);
 	SUITE_ADD(s, options_together, 10);

@@ -169,12 +169,21 @@ sample(const struct command *row)
 	return "3";
 }
 
+/* What is for TLS with clients needs a certificate, and those whom clients'
+ * certificates are checked with. */
+static const char *
+needed(const struct command *row)
+{
+	if (!works(row) || strncmp(row->name, "ssl_", 4) != 0 ||
+	    strncmp(row->name, "ssl_upstream", 12) == 0)
+		return "";
+	return "-E /dev/null -G /dev/null ";
+}
+
 static void
 try_row(const struct command *row, const char *option)
 {
-	/* a key is some certificate's */
-	const char *before =
-	    strcmp(row->name, "ssl_key") == 0 ? "-E /dev/null " : "";
+	const char *before = needed(row);
 	/* direct return wants the address that clients use */
 	const char *where =
 	    strcmp(row->name, "dsr_if") == 0 ? "10.0.0.9:0" : "8080";
@@ -223,6 +232,40 @@ START_TEST(every_row)
 	end();
 }
 END_TEST
+
+#ifdef HAVE_OPENSSL
+/* Whether a value other than the default is for TLS with clients alone. */
+static bool
+is_for_clients(const struct command *row)
+{
+	static const char *const others[] = { "ssl_cert", "ssl_sni_path",
+		"ssl_protocol", "ssl_tickets", "ssl_watch", "ssl_warn" };
+	size_t i;
+
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+		if (strcmp(row->name, others[i]) == 0)
+			return false;
+	return row->option != NULL && needed(row)[0] != '\0';
+}
+
+/* None of them is taken and ignored. */
+START_TEST(tls_without_certificate)
+{
+	const struct command *row;
+	int rows = 0;
+
+	for (row = command_table; row->name != NULL; row++) {
+		if (!is_for_clients(row))
+			continue;
+		rows++;
+		refuses(text("--%s %s 8080 10.0.0.1", row->option, sample(row)),
+		    "needs ssl_cert (-E)");
+	}
+	ck_assert_int_gt(rows, 10);
+	end();
+}
+END_TEST
+#endif
 
 START_TEST(values_arrive)
 {
@@ -339,6 +382,9 @@ main(void)
 	SUITE_ADD(s, tunnels, 10);
 	SUITE_ADD(s, no_gateways, 10);
 	SUITE_ADD(s, every_row, 60);
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, tls_without_certificate, 10);
+#endif
 	SUITE_ADD(s, values_arrive, 10);
 	SUITE_ADD(s, ways_to_write_them, 10);
 	SUITE_ADD(s, commands, 10);

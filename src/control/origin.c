@@ -1,0 +1,114 @@
+/* origin.c: a string a row, by the row's place in the table; certificates have
+ * one each, as their row may be repeated. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/origin.h"
+#include "control/setting.h"
+
+/* Either what stands on the command line or FILE:LINE and the row's name. */
+static const char *
+describe(const struct call *c, char text[ORIGIN_TEXT_MAX])
+{
+	if (c->option != NULL)
+		return c->option;
+	if (c->place == NULL)
+		return NULL;
+	snprintf(text, ORIGIN_TEXT_MAX, "%.400s: %s", c->place, c->row->name);
+	return text;
+}
+
+/* The certificate set just now: that of the same file, or the last one, which a
+ * key belongs to. */
+static unsigned
+pair_of(const struct call *c)
+{
+	const struct tls_settings *s = &c->plan->config.tls;
+	unsigned i;
+
+	for (i = 0; i + 1 < s->pairs; i++)
+		if (strcmp(c->row->name, "ssl_cert") == 0 &&
+		    strcmp(s->pair[i].cert, c->words->word[0]) == 0)
+			break;
+	return i;
+}
+
+int
+origin_note(const struct call *c)
+{
+	char text[ORIGIN_TEXT_MAX];
+	const char *origin = describe(c, text);
+	struct pair_origin *pair = &c->plan->pair_origin[pair_of(c)];
+	const struct command *row = c->row;
+
+	if (strcmp(row->name, "ssl_cert") == 0 &&
+	    plan_set_text(&pair->cert, origin) < 0)
+		return -1;
+	if (strcmp(row->name, "ssl_key") == 0 &&
+	    plan_set_text(&pair->key, origin) < 0)
+		return -1;
+	if (strcmp(row->name, "ssl_protocol") == 0)
+		row = command_find("ssl_min"); /* which is what it sets */
+	return plan_set_text(&c->plan->origin[row - command_table], origin);
+}
+
+const char *
+origin_name(const struct plan *p, const char *setting)
+{
+	const struct command *row = command_find(setting);
+
+	if (row == NULL || p->origin[row - command_table] == NULL)
+		return setting;
+	return p->origin[row - command_table];
+}
+
+static bool
+quotes(const struct error *e, const char *value)
+{
+	char quoted[256];
+
+	if (value == NULL)
+		return false;
+	snprintf(quoted, sizeof(quoted), "\"%.200s\"", value);
+	return strstr(e->text, quoted) != NULL;
+}
+
+static const char *
+origin_quoted(const struct plan *p, const struct error *e, const char **name)
+{
+	const struct command *row;
+	unsigned i;
+
+	*name = "";
+	for (i = 0; i < p->config.tls.pairs; i++) {
+		if (quotes(e, p->config.tls.pair[i].cert))
+			return p->pair_origin[i].cert;
+		if (quotes(e, p->config.tls.pair[i].key))
+			return p->pair_origin[i].key;
+	}
+	for (row = command_table; row->name != NULL; row++)
+		if (row->kind == KIND_TEXT &&
+		    quotes(e, setting_string(p, row))) {
+			*name = row->name;
+			return p->origin[row - command_table];
+		}
+	return NULL;
+}
+
+void
+origin_blame(const struct plan *p, struct error *e)
+{
+	const char *name, *origin = origin_quoted(p, e, &name);
+	size_t n = strlen(name);
+	struct error why = *e;
+	const char *rest = why.text;
+
+	if (origin == NULL)
+		return;
+	/* the origin names the setting: once is enough */
+	if (n > 0 && strncmp(rest, name, n) == 0 && rest[n] == ' ')
+		rest += n + 1;
+	error_set(e, "%.250s: %.250s", origin, rest);
+}

@@ -1,0 +1,22 @@
+/* origin.h: where each setting of a plan was set last, for errors that are found
+ * when the plan is whole: "option -R", "pen.conf:3: ssl_require". */
+#ifndef PEN_CONTROL_ORIGIN_H
+#define PEN_CONTROL_ORIGIN_H
+
+#include "control/command.h"
+
+enum { ORIGIN_TEXT_MAX = 480 };
+
+/* Notes that c->row was carried out on c->plan, from c->option or c->place; one
+ * that came by the control socket has neither, and no origin. Returns 0, or -1
+ * with errno ENOMEM. */
+int origin_note(const struct call *c);
+
+/* What an error about the setting begins with: its origin, or its name alone.
+ * Returns `text`, or a string of the plan's. */
+const char *origin_name(const struct plan *p, const char *setting);
+/* Puts the origin of the setting whose value the sentence quotes before it, if
+ * there is one. */
+void origin_blame(const struct plan *p, struct error *e);
+
+#endif

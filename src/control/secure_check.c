@@ -1,0 +1,113 @@
+/* secure_check.c: whether a plan's TLS settings make sense together; nothing is
+ * opened. */
+#include "config.h"
+
+#include "control/origin.h"
+#include "control/secure.h"
+#include "control/setting.h"
+#include "net/tls_settings.h"
+
+/* ---- settings that need others ---- */
+
+static int
+needs(const struct plan *p, const char *setting, const char *others,
+    struct error *e)
+{
+	return error_set(e, "%s needs %s", origin_name(p, setting), others);
+}
+
+/* What is for TLS with clients only, the most serious first: who sets it would
+ * be served in plain text without a certificate, and not know. */
+static const char *const of_clients[] = { "ssl_require", "ssl_request",
+	"ssl_ca_file", "ssl_ca_dir", "ssl_crl", "ssl_strict_sni", "ssl_min",
+	"ssl_option", "ssl_ciphers", "ssl_ciphersuites", "ssl_groups",
+	"ssl_alpn", "ssl_ocsp_response", "ssl_tickets", "ssl_ticket_key",
+	"ssl_session_cache", "ssl_client_renegotiation_interval",
+	"ssl_handshake_timeout" };
+
+static int
+check_unused(const struct plan *p, struct error *e)
+{
+	struct plan *defaults;
+	const struct command *row;
+	size_t i;
+	int rc = 0;
+
+	if (p->config.tls.pair[0].key != NULL)
+		return needs(p, "ssl_key", "ssl_cert (-E)", e);
+	defaults = plan_new();
+	if (defaults == NULL)
+		return error_set(e, "out of memory");
+	for (i = 0; rc == 0 && i < sizeof(of_clients) / sizeof(of_clients[0]);
+	     i++) {
+		row = command_find(of_clients[i]);
+		if (row != NULL && command_is_there(row) &&
+		    !setting_equal(p, defaults, row))
+			rc = needs(p, row->name,
+			    "ssl_cert (-E) or ssl_sni_path (--sni-path)", e);
+	}
+	plan_free(defaults);
+	return rc;
+}
+
+/* ---- what is served ---- */
+
+static int
+check_versions(const struct plan *p, struct error *e)
+{
+	const struct tls_settings *t = &p->config.tls;
+
+	if (!(t->options & TLS_NO_1_3) ||
+	    (t->min <= 12 && !(t->options & TLS_NO_1_2)))
+		return 0;
+	return error_set(e, "%s leaves no version of TLS with ssl_min %s",
+	    origin_name(p, "ssl_option"), tls_min_name(t->min));
+}
+
+static int
+check_served(const struct plan *p, struct error *e)
+{
+	const struct tls_settings *t = &p->config.tls;
+	const char *first = t->pairs > 0 ? "ssl_cert" : "ssl_sni_path";
+
+	if (p->config.frontend.udp && !p->config.frontend.dns)
+		return error_set(e, "%s: TLS is for connections, not for udp",
+		    origin_name(p, first));
+	if (p->config.frontend.dummy)
+		return error_set(
+		    e, "%s: dummy speaks no TLS", origin_name(p, first));
+	if ((t->require || t->request) && t->ca_file == NULL &&
+	    t->ca_dir == NULL)
+		return needs(p, t->require ? "ssl_require" : "ssl_request",
+		    "ssl_ca_file (-G) or ssl_ca_dir (-A)", e);
+	return check_versions(p, e);
+}
+
+/* ---- servers ---- */
+
+static int
+check_names(const struct plan *p, struct error *e)
+{
+	const struct tls_settings *t = &p->config.tls;
+	const struct server_plan *s;
+	unsigned i;
+
+	if (!t->upstream_verify || t->upstream_name != NULL)
+		return 0;
+	for (i = 0; (s = secure_server_at(p, i)) != NULL; i++)
+		if (secure_is_upstream(p, s) && addr_is_unix_text(s->host))
+			return error_set(e,
+			    "%.200s has no name to be verified: set "
+			    "ssl_upstream_name",
+			    s->host);
+	return 0;
+}
+
+int
+secure_check(const struct plan *p, struct error *e)
+{
+	int rc = tls_settings_serve(&p->config.tls) ? check_served(p, e)
+						    : check_unused(p, e);
+
+	return rc == 0 ? check_names(p, e) : rc;
+}
