@@ -143,18 +143,19 @@ struct inspect_segment {
 	bool asked;	    /* false: nothing of it is known */
 	uint16_t vlan;	    /* tag of the segment, as far as it was heard */
 	struct mac mac;	    /* of the interface */
-	const char *link;   /* the kind that opened; NULL: none */
-	const char *better; /* the best kind, when another one opened */
+	const char *link;   /* the kind that would open; NULL: none */
+	const char *better; /* the best kind, when that is another one */
 	bool fast;	    /* it has a fast path, and that was wanted */
-	struct error error; /* why that, or any, did not open */
+	struct error error; /* why that, or any, would not open */
 };
 
 /* The questions for what is wanted. Returns 0, or -1 with errno ENOMEM. */
 int inspect_segment_init(
     struct inspect_segment *s, const struct inspect_wish *w);
 void inspect_segment_fini(struct inspect_segment *s);
-/* Opens the link, and asks for three seconds at the most, or until all servers
- * have answered and VIPs had their time. First as who wants to use an address
+/* Tries which link would open, and asks by one that takes no frames from a director
+ * that runs: for three seconds at the most, or until all servers have answered and
+ * VIPs had their time. First as who wants to use an address
  * (RFC 5227, 2.1.1; RFC 4862, 5.4.2), which disturbs nobody; then in the name of
  * dsr_ip, if that is free, as a director does. */
 void inspect_ask(struct inspect_segment *s, const struct inspect_wish *w);

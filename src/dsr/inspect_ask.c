@@ -43,18 +43,23 @@ filter_of(const struct inspect_segment *s, struct peer *list)
 	return f;
 }
 
-/* As a director does. */
+/* What a director would open. */
 static int
-open_link(struct link *l, struct inspect_segment *s,
-    const struct inspect_wish *w, const struct link_filter *f)
+try_link(struct inspect_segment *s, const struct inspect_wish *w,
+    const struct link_filter *f)
 {
 	const char *best = w->link == NULL ? link_kind(0) : w->link;
+	struct link l;
 
 	s->error.text[0] = '\0';
-	if (link_open(l, w->link, w->interface, f, &s->error) < 0)
+	if (link_try(&l, w->link, w->interface, f, &s->error) < 0)
 		return -1;
-	if (best != NULL && strcmp(best, l->ops->name) != 0)
+	s->link = l.ops->name;
+	s->mac = l.mac;
+	s->fast = l.fast != NULL;
+	if (best != NULL && strcmp(best, s->link) != 0)
 		s->better = best;
+	link_close(&l);
 	return 0;
 }
 
@@ -144,9 +149,11 @@ ask_all(struct link *l, struct inspect_segment *s)
 	s->asked = true;
 }
 
+/* A director may be running: it must not lose a frame by this. */
 void
 inspect_ask(struct inspect_segment *s, const struct inspect_wish *w)
 {
+	struct error e;
 	struct peer *list = calloc((size_t)s->questions + 1, sizeof(*list));
 	struct link_filter f;
 	struct link l;
@@ -157,12 +164,14 @@ inspect_ask(struct inspect_segment *s, const struct inspect_wish *w)
 	}
 	f = filter_of(s, list);
 	f.fast_flows = w->fast ? 1 : 0;
-	if (open_link(&l, s, w, &f) == 0) {
-		s->link = l.ops->name;
-		s->mac = l.mac;
-		s->fast = l.fast != NULL;
-		ask_all(&l, s);
-		link_close(&l);
+	if (try_link(s, w, &f) == 0) {
+		if (link_listen(&l, w->interface, &f, &e) == 0) {
+			ask_all(&l, s);
+			link_close(&l);
+		} else {
+			s->link = NULL;
+			s->error = e;
+		}
 	}
 	free(list);
 }

@@ -31,21 +31,34 @@ link_kind(unsigned i)
 	return kinds[k] != NULL ? kinds[k]->name : NULL;
 }
 
+/* Why a link is opened. */
+enum purpose { SERVE, TRY, LISTEN };
+
 static int
 open_as(struct link *l, const struct link_ops *ops, bool asked,
-    const char *ifname, const struct link_filter *f, struct error *e)
+    enum purpose purpose, const char *ifname, const struct link_filter *f,
+    struct error *e)
 {
 	memset(l, 0, sizeof(*l));
 	l->fd = -1;
 	l->ops = ops;
 	l->asked = asked;
+	l->trial = purpose != SERVE;
 	memcpy(l->name, ifname, strlen(ifname) + 1);
 	return ops->open(l, f, e);
 }
 
-int
-link_open(struct link *l, const char *kind, const char *ifname,
-    const struct link_filter *f, struct error *e)
+static bool
+is_wanted(const struct link_ops *ops, const char *kind, enum purpose purpose)
+{
+	return (kind == NULL || strcmp(kind, ops->name) == 0) &&
+	    (purpose != LISTEN || !ops->takes);
+}
+
+/* The first kind that is wanted and opens. */
+static int
+open_first(struct link *l, const char *kind, enum purpose purpose,
+    const char *ifname, const struct link_filter *f, struct error *e)
 {
 	struct error later;
 	unsigned tried = 0;
@@ -53,13 +66,13 @@ link_open(struct link *l, const char *kind, const char *ifname,
 	if (ifname[0] == '\0' || strlen(ifname) >= sizeof(l->name))
 		return error_set(e, "no interface \"%s\"", ifname);
 	for (unsigned i = 0; kinds[i] != NULL; i++) {
-		if (kind != NULL && strcmp(kind, kinds[i]->name) != 0)
+		if (!is_wanted(kinds[i], kind, purpose))
 			continue;
 		/* the best kind's sentence is the one that is told */
-		if (open_as(l, kinds[i], kind != NULL, ifname, f,
+		if (open_as(l, kinds[i], kind != NULL, purpose, ifname, f,
 			tried++ ? &later : e) != 0)
 			continue;
-		if (tried > 1)
+		if (tried > 1 && purpose == SERVE)
 			log_info("link=%s, the best there is: %s", l->ops->name,
 			    e->text);
 		return 0;
@@ -69,6 +82,27 @@ link_open(struct link *l, const char *kind, const char *ifname,
 	if (kind == NULL)
 		return error_set(e, "built without a way to open interfaces");
 	return error_set(e, "no kind of link \"%s\" in this build", kind);
+}
+
+int
+link_open(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e)
+{
+	return open_first(l, kind, SERVE, ifname, f, e);
+}
+
+int
+link_try(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e)
+{
+	return open_first(l, kind, TRY, ifname, f, e);
+}
+
+int
+link_listen(struct link *l, const char *ifname, const struct link_filter *f,
+    struct error *e)
+{
+	return open_first(l, NULL, LISTEN, ifname, f, e);
 }
 
 void

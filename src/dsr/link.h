@@ -140,6 +140,7 @@ struct link {
 	bool waits; /* frames were taken that the interface has no room for as
 		     * yet: link_look() soon, or the next ones, make them go */
 	bool asked; /* this very kind is wanted: while it is opened */
+	bool trial; /* opened by link_try() or link_listen() */
 	char name[16];
 	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
@@ -150,6 +151,9 @@ struct link {
 
 struct link_ops {
 	const char *name;
+	/* What it receives nobody else does: an open link of another process
+	 * would lose its frames. */
+	bool takes;
 	int (*open)(struct link *l, const struct link_filter *f,
 	    struct error *e); /* name is set; leaves nothing behind on -1 */
 	int (*set_filter)(
@@ -170,6 +174,16 @@ struct link_ops {
  * the sentence is why not that. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
+/* As link_open(), but only to see which kind would open: no process loses a frame
+ * by it, and the interface keeps its features. Whether a driver takes a program is
+ * what the kernel tells of it. A kind that takes frames receives none: the link is
+ * for link_close() only. */
+int link_try(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e);
+/* Opens a link that sends, and receives copies: no process loses a frame by it, and
+ * the interface keeps its features. Returns 0, or -1 with a sentence. */
+int link_listen(struct link *l, const char *ifname, const struct link_filter *f,
+    struct error *e);
 /* Frees all; the interface is as it was before. Features that were switched off need
  * CAP_NET_ADMIN to come back; without it they remain off, with a line in the log. */
 void link_close(struct link *l);

@@ -179,8 +179,10 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 	/* A card's own merging loses what is needed to take frames apart again,
 	 * so the kernel switches it off where it forwards, too; its own (GRO)
 	 * keeps all. */
-	interface_switch_off(l, &((struct packet_ring *)l->inside)->wants,
-	    ETH_FLAG_LRO, "large receive offload");
+	if (!l->trial)
+		interface_switch_off(l,
+		    &((struct packet_ring *)l->inside)->wants, ETH_FLAG_LRO,
+		    "large receive offload");
 	return 0;
 failed:
 	packet_close(l);

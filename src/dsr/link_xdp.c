@@ -382,6 +382,7 @@ xdp_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 }
 
 const struct link_ops link_xdp = { .name = "xdp",
+	.takes = true,
 	.open = xdp_open,
 	.set_filter = xdp_set_filter,
 	.receive = xdp_receive,

@@ -102,6 +102,9 @@ int xdp_set_addresses(
 /* Frames of this queue go to this socket. */
 int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
+/* Whether the driver takes the program, as far as the kernel tells without attaching
+ * it. Returns 0, or -1 with a sentence. */
+int xdp_check_driver(struct link *l, struct error *e);
 /* From now on frames come; l->mode says how. */
 int xdp_attach(struct link *l, struct error *e);
 

@@ -14,6 +14,7 @@
 
 #include "base/log.h"
 #include "dsr/link_xdp.h"
+#include "dsr/xdp_features.h"
 #include "dsr/xdp_program.h"
 
 /* Linux 6.3 */
@@ -130,6 +131,27 @@ attach_as(const struct link *l, unsigned flags)
 	return bpf_link_create(x->program, l->ifindex, BPF_XDP, &o);
 }
 
+static void
+offer_fast(struct link *l)
+{
+	const struct xdp_rings *x = l->inside;
+
+	l->fast = x->maps.flows >= 0 ? &xdp_fast : NULL;
+}
+
+int
+xdp_check_driver(struct link *l, struct error *e)
+{
+	uint64_t features;
+
+	if (!l->asked && xdp_features((unsigned)l->ifindex, &features) == 0 &&
+	    (features & XDP_FEATURE_BASIC) == 0)
+		return error_set(e,
+		    "interface %s: its driver runs no XDP programs", l->name);
+	offer_fast(l);
+	return 0;
+}
+
 /* In either mode: the other one is refused, too. */
 static bool
 is_taken(int error)
@@ -170,7 +192,7 @@ xdp_attach(struct link *l, struct error *e)
 		error = errno;
 	}
 	if (x->attached >= 0) {
-		l->fast = x->maps.flows >= 0 ? &xdp_fast : NULL;
+		offer_fast(l);
 		xdp_look_at_fast(l);
 		return 0;
 	}

@@ -8,6 +8,7 @@
 
 /* enum netdev_xdp_act of <linux/netdev.h>, which not every system has. */
 enum {
+	XDP_FEATURE_BASIC = 1, /* the driver runs programs */
 	/* The other end of a cable takes frames that a program sends: it has
 	 * NAPI, by GRO or by a program of its own. */
 	XDP_FEATURE_NDO_XMIT = 4

@@ -304,6 +304,51 @@ START_TEST(a_tagged_segment)
 }
 END_TEST
 
+/* A datagram through the director, or two seconds without it. */
+static bool
+is_passed_on(int near, int far)
+{
+	long long since = wait_now_ms();
+	char byte;
+
+	ck_assert_int_eq(send(near, "x", 1, 0), 1);
+	while (recv(far, &byte, 1, MSG_DONTWAIT) != 1)
+		if (wait_now_ms() - since > wait_scaled(2000))
+			return false;
+	return true;
+}
+
+/* A director that has no right to XDP serves; root, who has it, asks. */
+START_TEST(a_director_that_serves)
+{
+	unsigned passed = 0, lost = 0;
+	struct dsrpen pen;
+	int near, far;
+
+	NEED_DSR_OF_OURS("--check");
+	NEED_NETRIG(&rig, &two);
+	far = netrig_listen(&rig, NETRIG_SERVER, SOCK_DGRAM, NETRIG_VIP4, 7007);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
+	    "dsr_link packet", NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0",
+	    netrig_server4(0), NULL);
+	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_DGRAM, NETRIG_VIP4, 7007);
+	ck_assert(is_passed_on(near, far));
+	inspectrun_start(&run, NULL, NULL);
+	while (!child_has_ended(&run.child))
+		if (is_passed_on(near, far))
+			passed++;
+		else
+			lost++;
+	is_fine(child_err(&run.child));
+	ck_assert_uint_eq(lost, 0);
+	ck_assert_uint_gt(passed, 0);
+	close(near);
+	close(far);
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
 /* ---- at the start ---- */
 
 START_TEST(starting_tells_the_worst)
@@ -341,6 +386,7 @@ main(void)
 	SUITE_ADD(s, addresses_that_are_taken, 60);
 	SUITE_ADD(s, another_director, 60);
 	SUITE_ADD(s, a_tagged_segment, 30);
+	SUITE_ADD(s, a_director_that_serves, 30);
 	SUITE_ADD(s, starting_tells_the_worst, 30);
 	return suite_main(s);
 }

@@ -399,6 +399,7 @@ END_TEST
 START_TEST(without_the_drivers_help_only_when_asked)
 {
 	unsigned char f[100];
+	struct link tried;
 	struct error e;
 
 	if (rig.missing != NULL)
@@ -407,6 +408,10 @@ START_TEST(without_the_drivers_help_only_when_asked)
 		   "passthru 2>/dev/null") != 0)
 		SKIP("no macvlan");
 	veth_ip("link set above addrgenmode none up");
+	ck_assert_int_eq(
+	    link_try(&tried, NULL, "above", &rig.filter, &e), 0);
+	ck_assert_str_eq(tried.ops->name, "packet");
+	link_close(&tried);
 	ck_assert_int_eq(open_again(NULL, "above", &e), 0);
 	ck_assert_str_eq(rig.near.ops->name, "packet");
 	ck_assert_int_eq(open_again("xdp", "above", &e), 0);
@@ -433,6 +438,33 @@ START_TEST(one_program_on_an_interface)
 		SKIP(rig.missing);
 	ck_assert_int_eq(link_open(&other, "xdp", "near", &rig.filter, &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "another program"));
+}
+END_TEST
+
+/* A link that is open gets its frames while others try and listen. */
+START_TEST(trials_take_no_frames)
+{
+	const char *const kinds[] = { "xdp", NULL };
+	struct link l;
+	struct error e;
+	unsigned i;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_int_eq(open_again("packet", "near", &e), 0);
+	for (i = 0; i < 2; i++) {
+		ck_assert_int_eq(
+		    link_try(&l, kinds[i], "near", &rig.filter, &e), 0);
+		ck_assert_str_eq(l.ops->name, "xdp");
+		linkrig_far_sends(&rig, "192.168.100.10", i, 100);
+		linkrig_expect(&rig, i);
+		link_close(&l);
+	}
+	ck_assert_int_eq(link_listen(&l, "near", &rig.filter, &e), 0);
+	ck_assert_str_eq(l.ops->name, "packet");
+	linkrig_far_sends(&rig, "192.168.100.10", 9, 100);
+	linkrig_expect(&rig, 9);
+	link_close(&l);
 }
 END_TEST
 
@@ -489,6 +521,7 @@ main(void)
 	tcase_add_test(t, a_generic_program_is_another_one);
 	tcase_add_test(t, without_the_drivers_help_only_when_asked);
 	tcase_add_test(t, one_program_on_an_interface);
+	tcase_add_test(t, trials_take_no_frames);
 	tcase_add_test(t, the_program_goes_with_the_process);
 	suite_add_tcase(s, t);
 	return suite_main(s);
