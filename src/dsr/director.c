@@ -258,19 +258,17 @@ on_ready(struct watch *w, unsigned ready)
 	(void)ready;
 	do {
 		n = link_receive(&d->link, list, DIRECTOR_BATCH);
+		if (n < 0)
+			error = errno;
+		director_note_link(
+		    d, error != 0 ? strerror(error) : "no carrier");
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
-		else if (n < 0)
-			error = errno;
 		link_release(&d->link);
 	} while (director_goes_on(d, &pace, n));
 	/* once: a tick that is put off each time would never come */
 	if (d->link.waits && !d->soon)
 		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
-	if (n >= 0 || error == EAGAIN || error == EINTR)
-		return;
-	log_error("link lost interface=%s error=\"%s\"", d->link.name,
-	    strerror(error));
 	if (error == ENODEV)
 		watch_stop(d->loop, &d->watch);
 }
@@ -282,12 +280,13 @@ on_tick(struct timer *t)
 	uint64_t now = loop_now(d->loop);
 	bool more;
 
+	link_look(&d->link);
+	director_note_link(d, "no carrier");
 	director_tick_neighbors(d, now);
 	director_tick_fast(d, now);
 	director_tick_tunnels(d, now);
 	director_tick_held(d, now);
 	director_tick_probes(d);
-	link_look(&d->link);
 	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
 	d->soon = more || d->link.waits;
 	(void)timer_start(d->loop, t, d->soon ? SOON_MS : TICK_MS);

@@ -28,7 +28,8 @@ bool
 director_may_go_on(const struct director *d, const struct server *s)
 {
 	return s != NULL && s->admin != SERVER_DISABLED &&
-	    s->blacklisted_until <= loop_now(d->loop);
+	    (s->blacklisted_until <= loop_now(d->loop) ||
+		!director_server_stays_gone(d, s));
 }
 
 /* What an unhealthy server need not go on with: a connection that is not there yet,
@@ -117,9 +118,11 @@ choose(struct director *d, const struct peer *who, struct tried *tried)
 	return s;
 }
 
-/* The server of a flow that begins, or of one whose server is no more. */
+/* The server of a flow that begins, or of one, `old`, whose server is no more. That
+ * one is not forgotten as long as nobody else can be chosen. */
 static struct server *
-begin(struct director *d, struct arrival *a, unsigned bytes)
+begin(
+    struct director *d, struct arrival *a, struct dsr_flow *old, unsigned bytes)
 {
 	uint64_t now = loop_now(d->loop);
 	const struct frame *f = &a->frame;
@@ -129,6 +132,8 @@ begin(struct director *d, struct arrival *a, unsigned bytes)
 
 	if (s == NULL)
 		return NULL;
+	if (old != NULL)
+		dsr_flows_remove(&d->flows, old);
 	w = dsr_flows_add(&d->flows, &a->key, a->hash, director_number_of(s),
 	    f->tcp_flags, bytes, now);
 	if (w != NULL && !is_over(w))
@@ -145,14 +150,12 @@ director_server_for(
 	struct server *s;
 
 	if (w == NULL)
-		return begin(d, a, l->length);
+		return begin(d, a, NULL, l->length);
 	s = director_server_of(d, w->server);
 	if (!director_may_go_on(d, s) ||
 	    dsr_flow_begins_again(w, a->frame.tcp_flags) ||
-	    (s->health.down && has_nothing_yet(&a->frame))) {
-		dsr_flows_remove(&d->flows, w);
-		return begin(d, a, l->length);
-	}
+	    (s->health.down && has_nothing_yet(&a->frame)))
+		return begin(d, a, w, l->length);
 	go_on(d, w, s, a->frame.tcp_flags, l->length);
 	director_on_fast(d, w, &a->frame, l);
 	return s;

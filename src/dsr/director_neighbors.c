@@ -128,6 +128,18 @@ director_server_is_gone(struct director *d, const struct server *s)
 }
 
 bool
+director_server_stays_gone(const struct director *d, const struct server *s)
+{
+	const struct target *t = director_known_target(d, s);
+
+	if (t == NULL || t->generation != s->generation)
+		return false;
+	return t->neighbor != NULL ? t->neighbor->state == NEIGHBOR_FAILED &&
+		!neighbor_is_returning(t->neighbor)
+				   : t->hop == HOP_NONE;
+}
+
+bool
 director_server_is_new(const struct director *d, const struct server *s)
 {
 	const struct target *t = director_known_target(d, s);
@@ -239,6 +251,23 @@ on_conflict(void *arg, const struct peer *vip, const struct mac *who)
 	log_warn("address conflict address=%s mac=%s",
 	    peer_format_host(vip, ip), mac_format(who, mac));
 	return true;
+}
+
+void
+director_note_link(struct director *d, const char *why)
+{
+	if (d->link.up != d->no_carrier)
+		return;
+	d->no_carrier = !d->link.up;
+	if (d->no_carrier) {
+		log_error(
+		    "link lost interface=%s error=\"%s\"", d->link.name, why);
+		neighbors_pause(&d->neighbors);
+		return;
+	}
+	log_info("link is back interface=%s", d->link.name);
+	d->carrier_ms = loop_now(d->loop);
+	neighbors_resume(&d->neighbors, d->carrier_ms);
 }
 
 /* How long nothing may come with the tag we know before another one is. */

@@ -55,6 +55,8 @@ struct director {
 	uint32_t targets_n;
 	uint16_t vlan;	     /* of the segment; 0: none */
 	uint64_t vlan_heard; /* ms: the last frame with it that was for us */
+	bool no_carrier;     /* neighbours are not asked */
+	uint64_t carrier_ms; /* since when there is one again; 0: always */
 	struct dsr_flows flows;
 	struct director_forward forward;
 	struct tunnels *tunnels; /* NULL: no server is reached by a tunnel */
@@ -156,10 +158,11 @@ void director_tarpit_close(struct director *d);
 /* Numbers of servers as flows have them: the two outside the list come first. */
 uint32_t director_number_of(const struct server *s);
 struct server *director_server_of(const struct director *d, uint32_t number);
-/* Whether a flow that has begun may stay: its server is up, drains, or was removed,
- * which lets what it has go on. */
+/* Whether a flow that has begun may stay: its server is reachable, be it
+ * blacklisted, and is up, drains, or was removed, which lets what it has go on. */
 bool director_may_go_on(const struct director *d, const struct server *s);
-/* The server that the flow of a frame has, or gets; NULL: none. */
+/* The server that the flow of a frame has, or gets; NULL: none. A flow whose server
+ * is not reachable keeps it until there is another one to be chosen. */
 struct server *director_server_for(
     struct director *d, struct arrival *a, const struct link_frame *l);
 /* Whether it is of a connection that began while its port was served. */
@@ -202,11 +205,18 @@ void director_on_neighbor(struct director *d, const struct frame *f);
 /* A frame for a VIP came: its tag is the segment's, if nothing with the one we know has
  * come for a while. */
 void director_note_vlan(struct director *d, const struct frame *f);
+/* The link may have lost its carrier, or have one again: what servers did not answer
+ * without one is no silence of theirs. `why`: for the log. */
+void director_note_link(struct director *d, const char *why);
 void director_tick_neighbors(struct director *d, uint64_t now);
 /* Asks early whether the server is still there. */
 void director_doubt_server(struct director *d, const struct server *s);
 /* Whether nobody has answered for the server's address, or its next hop's. */
 bool director_server_is_gone(struct director *d, const struct server *s);
+/* Whether that was so when it was looked at last, and whoever it is has had the time
+ * to come back with the rest of the segment. */
+bool director_server_stays_gone(
+    const struct director *d, const struct server *s);
 /* Where a server is, as of now; NULL: without memory. */
 struct target *director_target(struct director *d, const struct server *s);
 /* What is known of that, which may be of an address it had before; or NULL. */

@@ -49,6 +49,15 @@ tell(const struct server *s, const struct probe_report *r)
 		    s->name);
 }
 
+/* Whether the question may have been lost for want of a carrier. */
+static bool
+was_cut_off(const struct director *d, const struct probe_report *r)
+{
+	return !d->link.up ||
+	    (r->result == PROBE_TIMEOUT && d->carrier_ms != 0 &&
+		loop_now(d->loop) - d->carrier_ms <= d->check.timeout_ms);
+}
+
 /* Without a carrier nothing is found out about servers, nor about one that is no
  * more, or was asked at the address it had before. */
 static void
@@ -58,7 +67,8 @@ on_result(
 	struct director *d = arg;
 	struct server *s = director_server_of(d, server);
 
-	if (!d->link.up || s == NULL || !s->present || s->generation != version)
+	if (was_cut_off(d, r) || s == NULL || !s->present ||
+	    s->generation != version)
 		return;
 	if (r->result == PROBE_TIMEOUT)
 		director_doubt_server(d, s);

@@ -202,10 +202,13 @@ neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
 unsigned
 neighbors_tick(struct neighbors *n, uint64_t now)
 {
-	uint64_t servers = neighbors_tick_servers(n, now);
-	uint64_t vips = neighbors_tick_vips(n, now);
-	uint64_t wait = servers < vips ? servers : vips;
+	uint64_t servers, vips, wait;
 
+	if (n->paused)
+		return 1000;
+	servers = neighbors_tick_servers(n, now);
+	vips = neighbors_tick_vips(n, now);
+	wait = servers < vips ? servers : vips;
 	if (wait < 1)
 		return 1;
 	return wait < 1000 ? (unsigned)wait : 1000;

@@ -13,7 +13,13 @@
  * seconds. A DOUBTED one is asked first alone, at the address it had, then in
  * front of all; whoever has a reason may doubt a FRESH one early. Over all,
  * questions go out at a limited rate; those to servers that have failed come last.
- * All is O(1), for any number of servers.
+ * All is O(1), for any number of servers, but for what follows a silence of all.
+ *
+ * When the whole segment was out of reach, silence says nothing about servers. While
+ * there is no carrier (neighbors_pause()) nobody is asked and nobody fails. When the
+ * carrier is back, or the first server answers after all had failed, those that have
+ * failed are asked at once, three times, as new ones are: they are RETURNING until
+ * they answer or fail again.
  *
  * Neither protocol proves anything; who sits on the segment can answer for a
  * server that is down, or drown one. What is done:
@@ -81,6 +87,7 @@ struct neighbor {
 	uint64_t due, asked;
 	unsigned tries, uses;
 	bool all_asked;
+	bool returning; /* FAILED, and asked as a new one is */
 };
 
 struct neighbors_stats {
@@ -117,6 +124,8 @@ struct neighbors {
 	/* Private. */
 	struct neighbors_options options;
 	struct peer own6;
+	unsigned reachable; /* servers that are FRESH or DOUBTED */
+	bool paused;
 	struct table servers, vips;
 	/* Each in the order of `due`. ready: as soon as the rate allows. */
 	struct list ready, asked, fresh, failed;
@@ -151,6 +160,14 @@ struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
 void neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
 const struct mac *neighbor_mac(const struct neighbor *w);
+/* Whether it failed together with all others and has not yet had the time to
+ * answer again. */
+bool neighbor_is_returning(const struct neighbor *w);
+/* There is no carrier: until neighbors_resume() neighbors_tick() does nothing. */
+void neighbors_pause(struct neighbors *n);
+/* There is one again: no silence before now counts, and all that have failed are
+ * asked. */
+void neighbors_resume(struct neighbors *n, uint64_t now);
 /* Each of them; `visit` must not add or drop any. */
 void neighbors_each(const struct neighbors *n,
     void (*visit)(void *arg, const struct neighbor *w), void *arg);

@@ -24,6 +24,12 @@ neighbor_mac(const struct neighbor *w)
 	    : NULL;
 }
 
+bool
+neighbor_is_returning(const struct neighbor *w)
+{
+	return w->returning;
+}
+
 /* ---- finding ---- */
 
 static bool
@@ -120,7 +126,7 @@ ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 	w->asked = now;
 	w->tries++;
 	n->stats.questions++;
-	if (w->state == NEIGHBOR_FAILED)
+	if (w->state == NEIGHBOR_FAILED && !w->returning)
 		move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
 	else
 		move_to(&n->asked, w, now + NEIGHBOR_ANSWER_MS);
@@ -143,6 +149,39 @@ ask_due(struct neighbors *n, uint64_t now)
 		ask(n, w, now);
 }
 
+/* Those that have failed may be there again. */
+static void
+ask_failed(struct neighbors *n, uint64_t now)
+{
+	struct neighbor *w;
+
+	while ((w = first_of(&n->failed)) != NULL) {
+		w->returning = true;
+		w->tries = 0;
+		move_to(&n->ready, w, now);
+	}
+	ask_due(n, now);
+}
+
+void
+neighbors_pause(struct neighbors *n)
+{
+	n->paused = true;
+}
+
+void
+neighbors_resume(struct neighbors *n, uint64_t now)
+{
+	struct neighbor *w;
+
+	n->paused = false;
+	while ((w = first_of(&n->asked)) != NULL) {
+		w->tries = 0;
+		move_to(&n->ready, w, now);
+	}
+	ask_failed(n, now);
+}
+
 /* ---- learning ---- */
 
 /* The callback is the last thing: it may drop w. */
@@ -159,13 +198,18 @@ believe(
 {
 	bool known = neighbor_mac(w) != NULL;
 	bool same = known && mac_equal(&w->mac, m);
+	bool was_alone = n->reachable == 0;
 
 	n->stats.moves += known && !same;
+	n->reachable += !known;
+	w->returning = false;
 	w->mac = *m;
 	w->state = NEIGHBOR_FRESH;
 	w->tries = 0;
 	w->answered = now;
 	move_to(&n->fresh, w, now + NEIGHBOR_REFRESH_MS);
+	if (was_alone)
+		ask_failed(n, now);
 	if (!same)
 		change(n, w, true);
 }
@@ -173,9 +217,15 @@ believe(
 static void
 give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
+	bool was_failed = w->state == NEIGHBOR_FAILED;
+
+	n->reachable -= neighbor_mac(w) != NULL;
 	w->state = NEIGHBOR_FAILED;
-	n->stats.failures++;
+	w->returning = false;
 	move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
+	if (was_failed)
+		return;
+	n->stats.failures++;
 	change(n, w, false);
 }
 
@@ -189,7 +239,7 @@ ask_early(struct neighbors *n, struct neighbor *w, uint64_t now)
 		w->state = NEIGHBOR_DOUBTED;
 		w->tries = 0;
 		move_to(&n->ready, w, now);
-	} else if (w->state == NEIGHBOR_FAILED) {
+	} else if (w->state == NEIGHBOR_FAILED && !w->returning) {
 		w->due = now;
 		list_remove(&w->order);
 		list_prepend(&n->failed, &w->order);
@@ -305,6 +355,7 @@ neighbors_drop(struct neighbors *n, struct neighbor *w)
 {
 	if (--w->uses > 0)
 		return;
+	n->reachable -= neighbor_mac(w) != NULL;
 	list_remove(&w->order);
 	table_remove(&n->servers, &w->link);
 	free(w);

@@ -2,27 +2,11 @@
  * notes. */
 #include "config.h"
 
-#include <check.h>
 #include <errno.h>
-#include <netinet/in.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "dsr/director_private.h"
-#include "support/suite.h"
+#include "unit/dsr/directorrig.h"
 
-/* Servers 0 and 1 have numbers 2 and 3. */
-enum { GATES = 4, SERVERS = 4, FIRST = 2, MTU = 1500, MANY = 32 };
-
-static const struct mac ours = { { 2, 0, 0, 0, 0, 1 } },
-			hop = { { 2, 0, 0, 0, 0, 2 } };
-static const struct peer client = { .family = AF_INET,
-	.port = 40000,
-	.ip = { [10] = 0xff, 0xff, 198, 51, 100, 7 } },
-			 vip = { .family = AF_INET,
-				 .port = 443,
-				 .ip = { [10] = 0xff, 0xff, 192, 0, 2, 1 } };
+enum { GATES = 4, MANY = 32 };
 
 static struct {
 	struct link_gate gate[GATES];
@@ -31,10 +15,6 @@ static struct {
 	uint64_t frames;
 } fast;
 
-static struct director d;
-static unsigned char bytes[FRAME_MADE_MAX];
-static struct frame frame;
-static struct link_frame on_link;
 static struct dsr_flow *flow;
 
 /* ---- a fast path ---- */
@@ -97,78 +77,28 @@ static const struct link_fast taker = { .gates = GATES,
 /* ---- a director ---- */
 
 static void
-add_server(unsigned i)
-{
-	struct server_spec spec;
-	struct server *s;
-	char name[20];
-
-	server_spec_init(&spec);
-	snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
-	spec.name = name;
-	spec.addrs.count = 1;
-	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 0), 0);
-	s = pool_set_server(d.pool, i, &spec);
-	ck_assert_ptr_nonnull(s);
-	d.targets[FIRST + i] =
-	    (struct target){ .hop = HOP_GIVEN, .generation = s->generation };
-}
-
-static void
 up(void)
 {
-	struct error e;
-	unsigned i;
-
 	memset(&fast, 0, sizeof(fast));
-	memset(&d, 0, sizeof(d));
-	d.loop = loop_new(NULL, &e);
-	d.pool = pool_new();
-	d.places = calloc(1, sizeof(*d.places));
-	d.targets = calloc(FIRST + SERVERS, sizeof(*d.targets));
-	ck_assert(d.loop && d.pool && d.places && d.targets);
-	d.targets_n = FIRST + SERVERS;
-	for (i = 0; i < SERVERS; i++)
-		add_server(i);
-	d.places[0] = vip;
-	d.count = 1;
-	d.forward.gateway_mac = hop;
+	directorrig_up();
 	d.link.fast = &taker;
-	d.link.mac = ours;
-	d.link.mtu = MTU;
 	director_open_fast(&d);
-	ck_assert_int_eq(dsr_flows_init(&d.flows, 10, 1), 0);
-	director_open_flows(&d);
 }
 
 static void
 down(void)
 {
 	director_close_fast(&d);
-	dsr_flows_fini(&d.flows);
-	free(d.targets);
-	free(d.places);
-	pool_free(d.pool);
-	loop_free(d.loop);
+	directorrig_down();
 }
 
 /* A connection to server 0, so far without frames. */
 static void
 connect_client(void)
 {
-	struct frame_head head = { .to = ours };
-	struct segment s = { .flags = FRAME_ACK };
-	struct dsr_key key;
-	size_t n =
-	    frame_make_tcp(bytes, sizeof(bytes), &head, &client, &vip, &s);
-
-	ck_assert_uint_gt(n, 0);
-	frame_parse(&frame, bytes, n);
-	ck_assert_int_eq(frame.kind, FRAME_FLOW);
-	on_link = (struct link_frame){ .bytes = bytes, .length = (unsigned)n };
-	dsr_key_make(&key, &client, &vip, IPPROTO_TCP);
-	flow = dsr_flows_add(&d.flows, &key, dsr_flows_hash(&d.flows, &key),
-	    FIRST, FRAME_ACK, on_link.length, loop_now(d.loop));
+	directorrig_frame(client.port, FRAME_ACK);
+	flow = dsr_flows_add(&d.flows, &arrival.key, arrival.hash, FIRST,
+	    FRAME_ACK, on_link.length, loop_now(d.loop));
 	ck_assert_ptr_nonnull(flow);
 }
 
@@ -179,7 +109,7 @@ pass(unsigned frames)
 	for (; frames > 0; frames--) {
 		dsr_flows_on_frame(&d.flows, flow, FRAME_ACK, on_link.length,
 		    loop_now(d.loop));
-		director_on_fast(&d, flow, &frame, &on_link);
+		director_on_fast(&d, flow, &arrival.frame, &on_link);
 	}
 }
 

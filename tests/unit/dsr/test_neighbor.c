@@ -181,6 +181,130 @@ START_TEST(goes_and_comes_back)
 }
 END_TEST
 
+/* ---- a segment that is out of reach ---- */
+
+/* How many of the first servers are in that state. */
+static unsigned
+count(unsigned servers, enum neighbor_state state)
+{
+	unsigned i, of_it = 0;
+
+	for (i = 0; i < servers; i++)
+		of_it += neighbors_find(&n, &hosts[i].ip)->state == state;
+	return of_it;
+}
+
+static void
+add_three(unsigned family)
+{
+	unsigned i;
+
+	segment_open();
+	for (i = 0; i < 3; i++)
+		add(&host_add(ip_of(family, i + 7), mac_of(i + 7))->ip);
+	segment_pump();
+	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 3);
+}
+
+static void
+all_go(bool up)
+{
+	unsigned i;
+
+	for (i = 0; i < 3; i++)
+		hosts[i].up = up;
+}
+
+/* Without a carrier nobody can answer. */
+START_TEST(no_silence_without_a_carrier)
+{
+	add_three(families[_i]);
+	all_go(false);
+	segment_run(NEIGHBOR_REFRESH_MS + 2500);
+	ck_assert_uint_eq(count(3, NEIGHBOR_DOUBTED), 3);
+	neighbors_pause(&n);
+	ck_assert_uint_eq(segment_run(60000), 0);
+	ck_assert_uint_eq(downs, 0);
+	/* not even what was waited for when it went */
+	neighbors_resume(&n, now);
+	segment_run(1900);
+	ck_assert_uint_eq(downs, 0);
+	all_go(true);
+	segment_run(200);
+	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 3);
+	ck_assert_uint_eq(ups, 3);
+	segment_close();
+}
+END_TEST
+
+/* Who had failed before is asked when there is a carrier, not five seconds later. */
+START_TEST(failed_ones_are_asked_with_the_carrier)
+{
+	add_three(families[_i]);
+	hosts[1].up = false;
+	segment_run(NEIGHBOR_REFRESH_MS + 3000);
+	ck_assert_uint_eq(downs, 1);
+	neighbors_pause(&n);
+	hosts[1].up = true;
+	segment_run(10000);
+	neighbors_resume(&n, now);
+	segment_pump();
+	ck_assert_uint_eq(count(3, NEIGHBOR_FAILED), 0);
+	segment_close();
+}
+END_TEST
+
+/* All were silent at once, so it was the segment: when one answers the others are asked
+ * at once, and have as long as new ones. */
+START_TEST(all_are_asked_when_the_first_is_back)
+{
+	struct neighbor *late;
+
+	add_three(families[_i]);
+	all_go(false);
+	segment_run(NEIGHBOR_REFRESH_MS + 3000 + 500);
+	ck_assert_uint_eq(downs, 3);
+	late = neighbors_find(&n, &hosts[2].ip);
+	ck_assert(!neighbor_is_returning(late));
+	hosts[0].up = hosts[1].up = true;
+	claim(&hosts[0].ip, &hosts[0].mac, true);
+	ck_assert(neighbor_is_returning(late));
+	segment_pump();
+	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 2);
+	segment_run(2999);
+	ck_assert(neighbor_is_returning(late));
+	segment_run(1);
+	ck_assert(!neighbor_is_returning(late));
+	ck_assert_uint_eq(hosts[2].all, 6);
+	/* it was told to have failed once */
+	ck_assert_uint_eq(downs, 3);
+	ck_assert_uint_eq(n.stats.failures, 3);
+	/* and is asked as one that has */
+	ck_assert_uint_eq(segment_run(NEIGHBOR_FAILED_MS) -
+		2 * (NEIGHBOR_FAILED_MS / NEIGHBOR_REFRESH_MS),
+	    1);
+	hosts[2].up = true;
+	segment_run(NEIGHBOR_FAILED_MS);
+	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 3);
+	segment_close();
+}
+END_TEST
+
+/* A server alone that fails is no sign of that. */
+START_TEST(one_that_returns_alone)
+{
+	add_three(families[_i]);
+	hosts[1].up = hosts[2].up = false;
+	segment_run(NEIGHBOR_REFRESH_MS + 3000);
+	ck_assert_uint_eq(downs, 2);
+	hosts[1].up = true;
+	claim(&hosts[1].ip, &hosts[1].mac, true);
+	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 2);
+	ck_assert(!neighbor_is_returning(neighbors_find(&n, &hosts[2].ip)));
+	segment_close();
+}
+END_TEST
+
 /* Another card with the same address: believed when the old one is silent. */
 START_TEST(moves)
 {
@@ -431,6 +555,13 @@ main(void)
 	add_loop(s, "refreshed", refreshed);
 	add_loop(s, "never_there", never_there);
 	add_loop(s, "goes_and_comes_back", goes_and_comes_back);
+	add_loop(
+	    s, "no_silence_without_a_carrier", no_silence_without_a_carrier);
+	add_loop(s, "failed_ones_are_asked_with_the_carrier",
+	    failed_ones_are_asked_with_the_carrier);
+	add_loop(s, "all_are_asked_when_the_first_is_back",
+	    all_are_asked_when_the_first_is_back);
+	add_loop(s, "one_that_returns_alone", one_that_returns_alone);
 	add_loop(s, "moves", moves);
 	SUITE_ADD(s, lost_answers, 10);
 	SUITE_ADD(s, shared, 10);

@@ -1,0 +1,153 @@
+/* test_director_flows.c: which server the flows of a director have when servers are
+ * out of reach. */
+#include "config.h"
+
+#include "unit/dsr/directorrig.h"
+
+enum { CONNECTIONS = 8, PORT = 40000 };
+
+static struct neighbor neighbor[SERVERS];
+
+/* In turn, whatever the client was given before. */
+static void
+up(void)
+{
+	struct pool_options o;
+	unsigned i;
+
+	directorrig_up();
+	o = *pool_options(d.pool);
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(d.pool, &o), 0);
+	memset(neighbor, 0, sizeof(neighbor));
+	for (i = 0; i < SERVERS; i++) {
+		neighbor[i].state = NEIGHBOR_FRESH;
+		d.targets[FIRST + i].hop = HOP_SERVER;
+		d.targets[FIRST + i].neighbor = &neighbor[i];
+	}
+}
+
+/* The server of the next frame of a connection; SERVERS: none. */
+static unsigned
+server_of(unsigned connection, uint8_t flags)
+{
+	struct server *s;
+
+	directorrig_frame((uint16_t)(PORT + connection), flags);
+	s = director_server_for(&d, &arrival, &on_link);
+	return s != NULL ? s->index : (unsigned)SERVERS;
+}
+
+/* Two connections at each server. */
+static void
+connect_all(void)
+{
+	unsigned i;
+
+	for (i = 0; i < CONNECTIONS; i++) {
+		ck_assert_uint_eq(server_of(i, FRAME_SYN), i % SERVERS);
+		ck_assert_uint_eq(server_of(i, FRAME_ACK), i % SERVERS);
+	}
+}
+
+static void
+go_away(unsigned server)
+{
+	neighbor[server].state = NEIGHBOR_FAILED;
+	pool_failed(d.pool, pool_server(d.pool, server), loop_now(d.loop));
+}
+
+static void
+come_back(unsigned server)
+{
+	neighbor[server].state = NEIGHBOR_FRESH;
+	neighbor[server].returning = false;
+	pool_connected(d.pool, pool_server(d.pool, server), loop_now(d.loop));
+}
+
+START_TEST(flows_of_a_server_that_fails_alone_move)
+{
+	connect_all();
+	go_away(1);
+	ck_assert_uint_ne(server_of(1, FRAME_ACK), 1);
+	ck_assert_uint_eq(server_of(2, FRAME_ACK), 2);
+	come_back(1);
+	ck_assert_uint_eq(server_of(5, FRAME_ACK), 1);
+}
+END_TEST
+
+/* Nobody can be chosen: the connection may still be there tomorrow. */
+START_TEST(flows_stay_while_all_servers_are_gone)
+{
+	unsigned i;
+
+	connect_all();
+	for (i = 0; i < SERVERS; i++)
+		go_away(i);
+	for (i = 0; i < CONNECTIONS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_ACK), SERVERS);
+	ck_assert_uint_eq(d.flows.count, CONNECTIONS);
+	ck_assert_uint_eq(pool_server(d.pool, 0)->connections, 2);
+	for (i = 0; i < SERVERS; i++)
+		come_back(i);
+	for (i = 0; i < CONNECTIONS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_ACK), i % SERVERS);
+}
+END_TEST
+
+/* The others are asked when the first one is there again: until they have answered
+ * their connections wait, while new ones go to whoever is there. */
+START_TEST(flows_wait_for_servers_that_return)
+{
+	unsigned i;
+
+	connect_all();
+	for (i = 0; i < SERVERS; i++)
+		go_away(i);
+	for (i = 1; i < SERVERS; i++)
+		neighbor[i].returning = true;
+	come_back(0);
+	for (i = 0; i < CONNECTIONS; i++)
+		ck_assert_uint_eq(server_of(i, FRAME_ACK), i % SERVERS);
+	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), 0);
+	/* nobody knows the hardware address, so their frames are lost */
+	directorrig_frame(PORT + 1, FRAME_ACK);
+	ck_assert(!director_pass(
+	    &d, &arrival.frame, &on_link, pool_server(d.pool, 1)));
+	/* one stays silent */
+	neighbor[1].returning = false;
+	come_back(2);
+	come_back(3);
+	ck_assert_uint_ne(server_of(1, FRAME_ACK), 1);
+	ck_assert_uint_eq(server_of(2, FRAME_ACK), 2);
+	ck_assert_uint_eq(server_of(3, FRAME_ACK), 3);
+}
+END_TEST
+
+/* Blacklisted for whatever else, a server that is there keeps what it has. */
+START_TEST(flows_of_a_blacklisted_server_go_on)
+{
+	unsigned i;
+
+	connect_all();
+	pool_failed(d.pool, pool_server(d.pool, 1), loop_now(d.loop));
+	ck_assert_uint_eq(server_of(1, FRAME_ACK), 1);
+	for (i = 0; i < 2; i++)
+		ck_assert_uint_ne(server_of(CONNECTIONS + i, FRAME_SYN), 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("director_flows");
+	TCase *t = tcase_create("director_flows");
+
+	tcase_add_checked_fixture(t, up, directorrig_down);
+	tcase_add_test(t, flows_of_a_server_that_fails_alone_move);
+	tcase_add_test(t, flows_stay_while_all_servers_are_gone);
+	tcase_add_test(t, flows_wait_for_servers_that_return);
+	tcase_add_test(t, flows_of_a_blacklisted_server_go_on);
+	suite_add_tcase(s, t);
+	return suite_main(s);
+}
