@@ -77,6 +77,19 @@ put_tag_back(struct link_frame *f, uint16_t type, uint16_t tag)
 		f->offload.header += TAG;
 }
 
+/* An error of the socket is told once, by whichever call comes first: the frame that
+ * was asked for still waits. */
+static ssize_t
+receive_large(struct link *l, struct packet_ring *p, struct msghdr *m)
+{
+	ssize_t n = recvmsg(l->fd, m, MSG_DONTWAIT);
+
+	if (n >= 0 || errno == EAGAIN)
+		return n;
+	p->error = errno;
+	return recvmsg(l->fd, m, MSG_DONTWAIT);
+}
+
 /* The next long frame: they come in the order in which the ring tells of them. */
 static bool
 take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
@@ -86,7 +99,7 @@ take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
 		{ to + PACKET_LARGE_FRONT,
 		    PACKET_LARGE - PACKET_LARGE_FRONT } };
 	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
-	ssize_t n = recvmsg(l->fd, &m, MSG_DONTWAIT);
+	ssize_t n = receive_large(l, p, &m);
 
 	if (n <= (ssize_t)sizeof(f->offload) || (m.msg_flags & MSG_TRUNC))
 		return false;
@@ -136,11 +149,14 @@ take(struct link *l, struct packet_ring *p, unsigned char *slot,
 static int
 trouble(struct link *l)
 {
-	int error = 0;
+	struct packet_ring *p = l->inside;
+	int error = p->error;
 	socklen_t len = sizeof(error);
 	char name[IF_NAMESIZE];
 
-	getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	p->error = 0;
+	if (error == 0)
+		getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len);
 	if (error == 0)
 		return 0;
 	l->up = false;

@@ -30,6 +30,7 @@ struct packet_ring {
 	unsigned held;	      /* slots from tail to head */
 	unsigned char *large; /* owned: frames that are longer than a slot */
 	unsigned large_used;
+	int error; /* of the socket, told in place of a long frame; or 0 */
 	struct interface_wants wants;
 	struct mmsghdr message[PACKET_BATCH];
 	struct iovec part[PACKET_BATCH][2];

@@ -5,6 +5,7 @@
 
 #include <arpa/inet.h>
 #include <check.h>
+#include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/virtio_net.h>
 #include <poll.h>
@@ -316,6 +317,41 @@ START_TEST(long_frames_between_short_ones)
 }
 END_TEST
 
+/* The kernel tells of the end in place of the next long frame, not of none. */
+START_TEST(long_frames_when_the_interface_was_down)
+{
+	enum { ALL = 3 };
+	unsigned seen = 0, troubles = 0;
+	int n;
+
+	if (missing != NULL)
+		SKIP(missing);
+	for (unsigned i = 0; i < ALL; i++) {
+		size_t size = make(20000 + i, 0);
+
+		veth_send(far, sent, size);
+	}
+	veth_ip("link set near down");
+	veth_ip("link set near up");
+	while ((n = link_receive(&near, list, 64)) != 0) {
+		if (n < 0) {
+			ck_assert_int_eq(errno, ENETDOWN);
+			troubles++;
+			continue;
+		}
+		for (int i = 0; i < n; i++, seen++)
+			ck_assert_uint_eq(
+			    list[i].length, HEADERS + 20000 + seen);
+		link_release(&near);
+	}
+	ck_assert_uint_eq(seen, ALL);
+	ck_assert_uint_eq(troubles, 1);
+	ck_assert_uint_eq(near.count.cut, 0);
+	WAIT_FOR((link_look(&near), near.up), 5000);
+	take_turns(0);
+}
+END_TEST
+
 START_TEST(too_many_long_frames_are_counted)
 {
 	enum { ALL = 500 };
@@ -380,6 +416,7 @@ main(void)
 	tcase_add_test(t, a_checksum_left_to_do_is_done_for_a_plain_card);
 	tcase_add_test(t, a_long_frame_with_a_tag);
 	tcase_add_test(t, long_frames_between_short_ones);
+	tcase_add_test(t, long_frames_when_the_interface_was_down);
 	tcase_add_test(t, too_many_long_frames_are_counted);
 	tcase_add_test(t, jumbo_frames);
 	suite_add_tcase(s, t);
