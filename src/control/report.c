@@ -25,6 +25,8 @@ static const struct counter {
 	{ "flows_peak", offsetof(struct frontend_stats, flows_peak) },
 	{ "flows_opened", offsetof(struct frontend_stats, flows_opened) },
 	{ "flows_evicted", offsetof(struct frontend_stats, flows_evicted) },
+	{ "flow_ports", offsetof(struct frontend_stats, flow_ports) },
+	{ "flow_ports_max", offsetof(struct frontend_stats, flow_ports_max) },
 	{ "datagrams_up", offsetof(struct frontend_stats, datagrams_up) },
 	{ "datagrams_down", offsetof(struct frontend_stats, datagrams_down) },
 	{ "dropped_no_server",

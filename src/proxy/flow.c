@@ -19,36 +19,13 @@ enum outcome { SENT, DROPPED, NOWHERE };
 
 static void on_ready(struct watch *watch, unsigned ready);
 
-/* Of descriptors; of ports, as connect() and bind() say it. */
-static bool
-is_short(int error)
-{
-	return error == EMFILE || error == ENFILE || error == EAGAIN ||
-	    error == EADDRINUSE;
-}
-
-/* Opens the socket to the chosen server. When descriptors or ports are short the
- * idlest flows give theirs. */
 static int
 open_socket(struct flow *w)
 {
-	struct frontend *f = w->frontend;
-	const struct frontend_options *o = &f->options;
-	const struct server *s = w->server;
-	const struct addr *to = &s->addrs.addr[s->addr_first];
-	int tries = 0;
-
-	w->address = s->addr_first;
-	w->family = to->u.sa.sa_family;
-	do
-		w->fd =
-		    dgram_connect(to, o->source.len > 0 ? &o->source : NULL);
-	while (w->fd < 0 && is_short(errno) && tries++ < EVICTIONS &&
-	    flow_end_idlest(&f->flows, w));
-	if (w->fd < 0)
+	if (flow_open_socket(w) < 0)
 		return -1;
-	return watch_start(
-	    f->loop, &w->watch, w->fd, READY_READ | WATCH_LEVEL, on_ready);
+	return watch_start(w->frontend->loop, &w->watch, w->fd,
+	    READY_READ | WATCH_LEVEL, on_ready);
 }
 
 static void

@@ -23,6 +23,7 @@
 #include "net/dgram.h"
 #include "net/loop.h"
 #include "net/listener.h"
+#include "net/ports.h"
 #include "proxy/numbers.h"
 
 struct frontend;
@@ -39,6 +40,7 @@ struct flows {
 	struct flow_server *servers; /* by number */
 	unsigned server_room;
 	struct numbers numbers;
+	struct ports ports; /* local ones */
 	size_t kept;	 /* bytes of questions kept for another try */
 	unsigned behind; /* turns in a row that left datagrams unread, */
 	const struct listener *behind_at; /* at that one */

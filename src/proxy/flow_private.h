@@ -1,6 +1,6 @@
 /* flow_private.h: the inside of a flow, for flow.c (datagrams and decisions),
- * flow_health.c (who fails) and flow_table.c (which flows there are, and their
- * life). */
+ * flow_socket.c (sockets and ports), flow_health.c (who fails) and flow_table.c
+ * (which flows there are, and their life). */
 #ifndef PEN_PROXY_FLOW_PRIVATE_H
 #define PEN_PROXY_FLOW_PRIVATE_H
 
@@ -35,7 +35,8 @@ struct flow {
 	unsigned addresses_tried; /* without an answer */
 	struct tried tried;
 	int fd;
-	int family; /* of fd */
+	int family;    /* of fd */
+	uint16_t port; /* local, of fd; 0: none of ours */
 	struct watch watch;
 	struct buffer question; /* the last one, until it is answered */
 	uint32_t number;
@@ -74,10 +75,16 @@ void flow_end(struct flow *w);
 void flow_touch(struct flow *w);
 /* Lets its server go. */
 void flow_release(struct flow *w);
-/* Closes its socket; the server stays its own. */
-void flow_hang_up(struct flow *w);
 /* Ends the idlest but `but`; returns whether there was one. */
 bool flow_end_idlest(struct flows *fs, const struct flow *but);
+
+/* Its socket to the server it has. When descriptors or ports are short the idlest
+ * flows give theirs. Returns 0, or -1 with errno. */
+int flow_open_socket(struct flow *w);
+/* Closes it; the server stays its own. */
+void flow_hang_up(struct flow *w);
+/* Returns 0, or -1 with errno ENOMEM. */
+int flow_ports_init(struct flows *fs);
 
 /* Whether its server is still there, and the one that was chosen. */
 bool flow_is_current(const struct flow *w);

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "proxy/flow_private.h"
 
@@ -86,17 +85,6 @@ static void
 free_task(struct task *t)
 {
 	free(list_entry(t, struct flow, free_task));
-}
-
-void
-flow_hang_up(struct flow *w)
-{
-	if (w->fd >= 0) {
-		watch_stop(w->frontend->loop, &w->watch);
-		close(w->fd);
-		w->fd = -1;
-	}
-	w->introduced = w->coalescing = false;
 }
 
 void
@@ -239,7 +227,8 @@ flows_init(struct flows *fs, struct frontend *f)
 	timer_init(&fs->tick, on_tick);
 	if (!f->options.udp)
 		return 0;
-	if (table_init(&fs->table) < 0 || dgram_batch_init(&fs->batch) < 0)
+	if (table_init(&fs->table) < 0 || dgram_batch_init(&fs->batch) < 0 ||
+	    flow_ports_init(fs) < 0)
 		return -1;
 	return 0;
 }
@@ -253,6 +242,7 @@ flows_fini(struct flows *fs)
 	table_fini(&fs->table);
 	dgram_batch_fini(&fs->batch);
 	numbers_fini(&fs->numbers);
+	ports_fini(&fs->ports);
 	free(fs->servers);
 }
 

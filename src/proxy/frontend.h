@@ -77,6 +77,8 @@ struct frontend_stats {
 	uint64_t flows_peak;	   /* most at once */
 	uint64_t flows_opened;
 	uint64_t flows_evicted; /* for others, before their time */
+	uint64_t flow_ports;	/* local ports that they have, now */
+	uint64_t flow_ports_max; /* that they may have; 0: not known */
 	uint64_t datagrams_up, datagrams_down;
 	uint64_t dropped_no_server; /* datagrams nobody could have */
 	uint64_t dropped_send;	    /* the kernel did not take */

@@ -1,0 +1,143 @@
+/* ports.c: a ring of free ports; the kernel's settings of them. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "net/ports.h"
+
+/* Of so many ports one is never taken; ports, and bytes of a list of them. */
+enum { LEFT = 20, PORTS = 65536, LIST_MAX = 64 * 1024 };
+
+static uint64_t
+draw(struct ports *p)
+{
+	p->drawn++;
+	return hash_keyed(&p->secret, &p->drawn, sizeof(p->drawn));
+}
+
+/* ---- settings ---- */
+
+/* Marks the ports that a list like "8080,9000-9100" names. */
+static void
+mark(bool marks[PORTS], const char *list)
+{
+	unsigned long from, to;
+	char *end;
+
+	for (;; list = end + 1) {
+		from = to = strtoul(list, &end, 10);
+		if (end == list)
+			return;
+		if (*end == '-')
+			to = strtoul(end + 1, &end, 10);
+		for (; from <= to && from < PORTS; from++)
+			marks[from] = true;
+		if (*end != ',')
+			return;
+	}
+}
+
+int
+ports_init_from(struct ports *p, const char *range, const char *reserved)
+{
+	bool *taken;
+	char *end;
+	unsigned long port = strtoul(range, &end, 10);
+	unsigned long last = strtoul(end, NULL, 10);
+
+	memset(p, 0, sizeof(*p));
+	if (port == 0 || port > last || last >= PORTS)
+		return 0;
+	taken = calloc(PORTS, sizeof(*taken));
+	p->ring = calloc(last - port + 1, sizeof(*p->ring));
+	if (taken == NULL || p->ring == NULL) {
+		free(taken);
+		ports_fini(p);
+		return -1;
+	}
+	hash_key_init(&p->secret);
+	mark(taken, reserved);
+	for (; port <= last; port++)
+		if (!taken[port])
+			p->ring[p->room++] = (uint16_t)port;
+	free(taken);
+	p->free = p->room;
+	return 0;
+}
+
+/* Reads a file into `text` of `size` bytes, cut if it must; "" when it cannot. */
+static void
+read_text(const char *path, char *text, size_t size)
+{
+	FILE *f = fopen(path, "re");
+	size_t n = f != NULL ? fread(text, 1, size - 1, f) : 0;
+
+	text[n] = '\0';
+	if (f != NULL)
+		fclose(f);
+}
+
+int
+ports_init(struct ports *p)
+{
+#define SETTINGS "/proc/sys/net/ipv4/ip_local_"
+	char range[64], *list = malloc(LIST_MAX);
+	int rc;
+
+	if (list == NULL)
+		return -1;
+	read_text(SETTINGS "port_range", range, sizeof(range));
+	read_text(SETTINGS "reserved_ports", list, LIST_MAX);
+	rc = ports_init_from(p, range, list);
+	free(list);
+	return rc;
+}
+
+void
+ports_fini(struct ports *p)
+{
+	free(p->ring);
+	memset(p, 0, sizeof(*p));
+}
+
+/* ---- the ring ---- */
+
+unsigned
+ports_most(const struct ports *p)
+{
+	return p->room - (p->room + LEFT - 1) / LEFT;
+}
+
+bool
+ports_are_short(const struct ports *p)
+{
+	return p->room > 0 && p->room - p->free >= ports_most(p);
+}
+
+uint16_t
+ports_take(struct ports *p)
+{
+	unsigned other;
+	uint16_t port;
+
+	if (p->free == 0)
+		return 0;
+	other =
+	    (p->first + (unsigned)(draw(p) % ((p->free + 1) / 2))) % p->room;
+	port = p->ring[other];
+	p->ring[other] = p->ring[p->first];
+	p->first = (p->first + 1) % p->room;
+	p->free--;
+	return port;
+}
+
+void
+ports_give(struct ports *p, uint16_t port)
+{
+	if (port == 0)
+		return;
+	p->ring[(p->first + p->free) % p->room] = port;
+	p->free++;
+}

@@ -1,0 +1,119 @@
+/* test_ports.c: local ports: the kernel's settings of them, and who has which. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+
+#include "net/ports.h"
+#include "support/suite.h"
+
+static struct ports p;
+
+static unsigned
+count(const char *range, const char *reserved)
+{
+	unsigned n;
+
+	ck_assert_int_eq(ports_init_from(&p, range, reserved), 0);
+	n = p.room;
+	ports_fini(&p);
+	return n;
+}
+
+START_TEST(ranges)
+{
+	ck_assert_uint_eq(count("32768\t60999\n", "\n"), 28232);
+	ck_assert_uint_eq(count("1024 65535", ""), 64512);
+	ck_assert_uint_eq(count("5000 5000\n", ""), 1);
+	/* what is none */
+	ck_assert_uint_eq(count("", ""), 0);
+	ck_assert_uint_eq(count("nothing", ""), 0);
+	ck_assert_uint_eq(count("9 8", ""), 0);
+	ck_assert_uint_eq(count("1 70000", ""), 0);
+}
+END_TEST
+
+/* Only those within the range are missing from it. */
+START_TEST(reserved)
+{
+	ck_assert_uint_eq(count("32768\t60999\n", "8080,9100-9200\n"), 28232);
+	ck_assert_uint_eq(
+	    count("32768\t60999\n", "8080,30000-32767,40000\n"), 28231);
+	ck_assert_uint_eq(
+	    count("32768\t60999\n", "30000-32768,60999-70000\n"), 28230);
+	ck_assert_uint_eq(count("100 199", "1-65535\n"), 0);
+}
+END_TEST
+
+/* Each is taken once until it is given back; the last ones are not for us. */
+START_TEST(taken_once)
+{
+	static bool seen[65536];
+	unsigned i, port, ordered = 0, before = 0;
+
+	ck_assert_int_eq(ports_init_from(&p, "1000 1999", "1500\n"), 0);
+	ck_assert_uint_eq(ports_most(&p), 949);
+	memset(seen, 0, sizeof(seen));
+	for (i = 0; !ports_are_short(&p); i++) {
+		port = ports_take(&p);
+		ck_assert(port >= 1000 && port < 2000 && port != 1500);
+		ck_assert(!seen[port]);
+		seen[port] = true;
+		ordered += port == before + 1;
+		before = port;
+	}
+	ck_assert_uint_eq(i, 949);
+	ck_assert_uint_lt(ordered, 100);
+	while ((port = ports_take(&p)) != 0)
+		i++;
+	ck_assert_uint_eq(i, 999);
+	ports_fini(&p);
+}
+END_TEST
+
+/* One that was given back is not taken again soon. */
+START_TEST(given_back_rests)
+{
+	unsigned i, port, last;
+
+	ck_assert_int_eq(ports_init_from(&p, "1000 1099", ""), 0);
+	while (!ports_are_short(&p))
+		ck_assert_uint_ne(ports_take(&p), 0);
+	last = ports_take(&p);
+	ports_give(&p, (uint16_t)last);
+	for (i = 0; i < 2; i++) {
+		port = ports_take(&p);
+		ck_assert_uint_ne(port, last);
+		ports_give(&p, (uint16_t)port);
+	}
+	ports_give(&p, 0);
+	ck_assert_uint_eq(p.free, 5);
+	ports_fini(&p);
+}
+END_TEST
+
+/* What is not known is nobody's limit. */
+START_TEST(not_known)
+{
+	ck_assert_int_eq(ports_init_from(&p, "", ""), 0);
+	ck_assert_uint_eq(ports_take(&p), 0);
+	ck_assert(!ports_are_short(&p));
+	ports_fini(&p);
+	ck_assert_int_eq(ports_init(&p), 0);
+	ck_assert_uint_lt(p.room, 65536);
+	ports_fini(&p);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("ports");
+
+	SUITE_ADD(s, ranges, 10);
+	SUITE_ADD(s, reserved, 10);
+	SUITE_ADD(s, taken_once, 10);
+	SUITE_ADD(s, given_back_rests, 10);
+	SUITE_ADD(s, not_known, 10);
+	return suite_main(s);
+}
