@@ -46,6 +46,37 @@ stamp_take(struct stamp *s, int dir, const char *name)
 #endif
 }
 
+bool
+settling_is_due(struct settling *s, bool changed, uint64_t now)
+{
+	if (changed)
+		s->until = now + WATCHED_SETTLE_MS;
+	return changed || (s->until != 0 && now >= s->until);
+}
+
+bool
+settling_read(struct settling *s, bool useful, uint64_t now)
+{
+	if (!useful && now < s->until)
+		return false;
+	s->until = 0;
+	return !useful;
+}
+
+unsigned
+settling_wait_ms(const struct settling *s, uint64_t now)
+{
+	if (s->until == 0)
+		return 0;
+	return s->until > now ? (unsigned)(s->until - now) : 1;
+}
+
+unsigned
+sooner_ms(unsigned a, unsigned b)
+{
+	return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
 void
 watched_none(struct watched *w)
 {

@@ -30,6 +30,25 @@ void stamp_take(struct stamp *s, int dir, const char *name);
  * another; not for a relative path. Returns whether it was. */
 bool dir_follow(int *dir, const char *path);
 
+/* Whoever writes a file in its place lets it be seen half written. So files that are
+ * of no use are read once more when they have not changed for WATCHED_SETTLE_MS,
+ * and only then is it said. `now` is the loop's; all zero: nothing to wait for. */
+enum { WATCHED_SETTLE_MS = 1000 };
+
+struct settling {
+	uint64_t until; /* 0: settled */
+};
+
+/* Whether to read the files now: they have changed, or it is time to read them once
+ * more. */
+bool settling_is_due(struct settling *s, bool changed, uint64_t now);
+/* They have been read. Returns whether it is to be said that they are of no use. */
+bool settling_read(struct settling *s, bool useful, uint64_t now);
+/* Milliseconds until they are to be read once more, at least 1; 0: they are not. */
+unsigned settling_wait_ms(const struct settling *s, uint64_t now);
+/* The less of two such times. */
+unsigned sooner_ms(unsigned a, unsigned b);
+
 struct watched {
 	char *path;   /* owned; as given */
 	char *folder; /* owned; all but its last part, if there is a slash */

@@ -6,11 +6,12 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
+#include "base/watched.h"
 #include "control/origin.h"
 #include "control/pen.h"
 
 /* Names of a directory looked at each time, and how often to warn. */
-enum { LOOK_AT = 2000, GO_ON_MS = 2, DAY_S = 24 * 3600 };
+enum { LOOK_AT = 2000, DAY_S = 24 * 3600 };
 
 /* ---- servers that TLS is spoken to ---- */
 
@@ -151,8 +152,11 @@ static void
 set_look(struct pen *p, uint64_t watch_ms)
 {
 	struct secure *s = &p->secure;
-	uint64_t ms = s->looking ? GO_ON_MS : watch_ms;
+	uint64_t ms = watch_ms;
 
+	s->looking = s->rest_ms > 0 && (ms == 0 || s->rest_ms < ms);
+	if (s->looking)
+		ms = s->rest_ms;
 	timer_stop(&s->look);
 	if ((s->server != NULL || s->client != NULL) && ms > 0)
 		(void)timer_start(p->loop, &s->look, ms);
@@ -162,17 +166,24 @@ static void
 look(struct pen *p, unsigned most)
 {
 	struct secure *s = &p->secure;
+	uint64_t now;
 
-	s->looking = s->server != NULL && tls_server_look(s->server, most);
-	if (most > 0 && s->client != NULL)
-		tls_client_look(s->client);
+	s->rest_ms = 0;
+	if (s->server == NULL && s->client == NULL)
+		return;
+	now = loop_now(p->loop);
+	if (s->server != NULL)
+		s->rest_ms = tls_server_look(s->server, most, now);
+	if (s->client != NULL)
+		s->rest_ms = sooner_ms(
+		    s->rest_ms, tls_client_look(s->client, most > 0, now));
 }
 
 void
 secure_look(struct pen *p)
 {
 	look(p, UINT_MAX);
-	if (p->secure.looking)
+	if (p->secure.rest_ms > 0)
 		set_look(p, p->plan->config.tls.watch_ms);
 }
 

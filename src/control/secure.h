@@ -19,7 +19,8 @@ struct secure {
 	struct tls_server *server; /* towards clients; NULL: plain */
 	struct tls_client *client; /* towards servers; NULL: plain */
 	struct timer look;
-	bool looking; /* not done yet: it goes on when the timer comes */
+	unsigned rest_ms; /* not done yet: when to go on; 0: done */
+	bool looking;	  /* to go on is what the timer is for */
 	struct timer warn;
 };
 

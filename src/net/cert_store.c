@@ -22,7 +22,7 @@
 enum { PARSED_MAX = 1000 };
 /* What is done in one go, not to hold up clients: names looked at, and read, which
  * takes half a millisecond each. */
-enum { LOOKS_AT_ONCE = 500, READS_AT_ONCE = 10 };
+enum { LOOKS_AT_ONCE = 500, READS_AT_ONCE = 10, GO_ON_MS = 2 };
 
 struct entry {
 	struct table_link link;
@@ -30,6 +30,8 @@ struct entry {
 	struct list
 	    parsed; /* of those with a certificate, the last used last; or of
 		     * those never read */
+	struct list unsettled;
+	struct settling settling;
 	struct cert_texts texts;
 	struct certificate *certificate; /* NULL: to be made from the texts */
 	struct cert_stamps seen;
@@ -47,6 +49,7 @@ struct cert_store {
 	struct stamp seen;
 	struct table table;
 	struct list all, parsed, fresh;
+	struct list unsettled; /* by the time when they are read once more */
 	unsigned due; /* of all, still to be looked at */
 	unsigned count, good_count, parsed_count;
 	bool unsure;	   /* more may have come since, and `seen` not tell */
@@ -107,6 +110,7 @@ remove_entry(struct cert_store *s, struct entry *n)
 	s->walk = NULL;
 	forget_certificate(s, n);
 	list_remove(&n->parsed); /* of the fresh */
+	list_remove(&n->unsettled);
 	table_remove(&s->table, &n->link);
 	list_remove(&n->order);
 	cert_texts_fini(&n->texts);
@@ -125,6 +129,7 @@ add_entry(struct cert_store *s, const char *name)
 		return NULL;
 	memcpy(new->name, name, n + 1);
 	cert_texts_init(&new->texts);
+	list_init(&new->unsettled);
 	list_append(&s->fresh, &new->parsed);
 	list_append(&s->all, &new->order);
 	table_add(&s->table, &new->link, table_hash(&s->table, name, n));
@@ -134,10 +139,25 @@ add_entry(struct cert_store *s, const char *name)
 
 /* ---- files ---- */
 
-/* Reads the files of a name anew. If they are broken it stays as it was, and they
- * are read again when they change. */
+/* The files of a name are broken: that is said, unless they may yet be settling; a
+ * name without files has nothing that could. */
 static void
-read_entry(struct cert_store *s, struct entry *n)
+on_broken(struct cert_store *s, struct entry *n, uint64_t now, const char *why)
+{
+	if (!cert_stamps_suffice(&n->seen))
+		n->settling.until = 0;
+	if (settling_read(&n->settling, false, now))
+		log_error("certificate %s path=%s name=%s error=\"%s\"",
+		    n->good ? "not replaced" : "left out", s->path, n->name,
+		    why);
+	else
+		list_append(&s->unsettled, &n->unsettled);
+}
+
+/* Reads the files of a name anew. If they are broken it stays as it was, and they
+ * are read again when they change or have settled. */
+static void
+read_entry(struct cert_store *s, struct entry *n, uint64_t now)
 {
 	struct cert_texts new;
 	struct certificate *c = NULL;
@@ -145,17 +165,17 @@ read_entry(struct cert_store *s, struct entry *n)
 
 	if (n->certificate == NULL)
 		list_remove(&n->parsed); /* of the fresh */
+	list_remove(&n->unsettled);
 	cert_stamps_take(&n->seen, s->dir, n->name);
 	cert_texts_init(&new);
 	if (cert_files_read(s->dir, n->name, &n->seen, &new, &e) == 0)
 		c = certificate_parse(&new, &e);
 	if (c == NULL) {
-		log_error("certificate %s path=%s name=%s error=\"%s\"",
-		    n->good ? "not replaced" : "left out", s->path, n->name,
-		    e.text);
+		on_broken(s, n, now, e.text);
 		cert_texts_fini(&new);
 		return;
 	}
+	(void)settling_read(&n->settling, true, now);
 	cert_texts_fini(&n->texts);
 	cert_texts_tighten(&new);
 	n->texts = new;
@@ -218,31 +238,65 @@ read_directory(struct cert_store *s, struct error *e)
 
 /* Returns whether it has read something. */
 static bool
-look_at(struct cert_store *s, struct entry *n)
+look_at(struct cert_store *s, struct entry *n, uint64_t now)
 {
-	struct cert_stamps now;
+	struct cert_stamps there;
 
-	cert_stamps_take(&now, s->dir, n->name);
-	if (cert_stamps_equal(&now, &n->seen) || !cert_stamps_suffice(&now))
+	cert_stamps_take(&there, s->dir, n->name);
+	if (!cert_stamps_suffice(&there) ||
+	    !settling_is_due(
+		&n->settling, !cert_stamps_equal(&there, &n->seen), now))
 		return false; /* of those gone the directory tells */
-	read_entry(s, n);
+	read_entry(s, n, now);
 	return true;
 }
 
 /* Returns whether there was one. */
 static bool
-read_fresh(struct cert_store *s)
+read_fresh(struct cert_store *s, uint64_t now)
 {
 	struct list *link = list_first(&s->fresh);
+	struct entry *n;
 
 	if (link == NULL)
 		return false;
-	read_entry(s, list_entry(link, struct entry, parsed));
+	n = list_entry(link, struct entry, parsed);
+	(void)settling_is_due(&n->settling, true, now);
+	read_entry(s, n, now);
+	return true;
+}
+
+/* In how many milliseconds the next one is to be read once more; 0: none is. */
+static unsigned
+unsettled_wait_ms(struct cert_store *s, uint64_t now)
+{
+	struct list *link = list_first(&s->unsettled);
+
+	return link != NULL
+	    ? settling_wait_ms(
+		  &list_entry(link, struct entry, unsettled)->settling, now)
+	    : 0;
+}
+
+/* Returns whether one was due. */
+static bool
+look_at_unsettled(struct cert_store *s, uint64_t now)
+{
+	struct list *link = list_first(&s->unsettled);
+	struct entry *n;
+
+	if (link == NULL)
+		return false;
+	n = list_entry(link, struct entry, unsettled);
+	if (!settling_is_due(&n->settling, false, now))
+		return false;
+	list_remove(link);
+	(void)look_at(s, n, now);
 	return true;
 }
 
 static bool
-look_at_next(struct cert_store *s)
+look_at_next(struct cert_store *s, uint64_t now)
 {
 	struct entry *n;
 
@@ -253,7 +307,7 @@ look_at_next(struct cert_store *s)
 		return false;
 	n = list_entry(s->next, struct entry, order);
 	s->next = s->next->next;
-	return look_at(s, n);
+	return look_at(s, n, now);
 }
 
 static void
@@ -271,8 +325,8 @@ look_at_directory(struct cert_store *s)
 		    e.text);
 }
 
-bool
-cert_store_look(struct cert_store *s, unsigned most)
+unsigned
+cert_store_look(struct cert_store *s, unsigned most, uint64_t now)
 {
 	unsigned looks = LOOKS_AT_ONCE, reads = READS_AT_ONCE;
 
@@ -282,11 +336,13 @@ cert_store_look(struct cert_store *s, unsigned most)
 		s->due = most;
 	if (s->due > s->count)
 		s->due = s->count;
-	while (reads > 0 && read_fresh(s))
+	while (reads > 0 && (read_fresh(s, now) || look_at_unsettled(s, now)))
 		reads--;
 	while (looks-- > 0 && reads > 0 && s->due > 0)
-		reads -= look_at_next(s);
-	return s->due > 0 || !list_is_empty(&s->fresh);
+		reads -= look_at_next(s, now);
+	return s->due > 0 || !list_is_empty(&s->fresh)
+	    ? GO_ON_MS
+	    : unsettled_wait_ms(s, now);
 }
 
 /* ---- for clients ---- */
@@ -350,6 +406,7 @@ struct cert_store *
 cert_store_new(const char *path, struct error *e)
 {
 	struct cert_store *s = calloc(1, sizeof(*s));
+	struct list *link;
 
 	if (s == NULL || (s->path = strdup(path)) == NULL ||
 	    table_init(&s->table) < 0) {
@@ -363,6 +420,7 @@ cert_store_new(const char *path, struct error *e)
 	list_init(&s->all);
 	list_init(&s->parsed);
 	list_init(&s->fresh);
+	list_init(&s->unsettled);
 	s->dir = open(path, O_RDONLY | O_CLOEXEC | O_DIRECTORY);
 	if (s->dir < 0)
 		error_set(e, "%s", strerror(errno));
@@ -370,8 +428,8 @@ cert_store_new(const char *path, struct error *e)
 		cert_store_drop(s);
 		return NULL;
 	}
-	while (read_fresh(s))
-		;
+	while ((link = list_first(&s->fresh)) != NULL)
+		read_entry(s, list_entry(link, struct entry, parsed), 0);
 	return s;
 }
 

@@ -30,10 +30,11 @@ const char *cert_store_path(const struct cert_store *s);
 struct certificate *cert_store_find(struct cert_store *s, const char *name);
 
 /* Looks whether files have changed, come or gone, at up to `most` of them; reads
- * what has. A broken one leaves the old certificate in force and is logged. Returns
- * whether that was too much for once: then call it again soon, with 0, until it is
- * done. */
-bool cert_store_look(struct cert_store *s, unsigned most);
+ * what has. A broken one leaves the old certificate in force; it is read once more
+ * when it has settled (base/watched.h), and logged if it is broken still. Returns in
+ * how many milliseconds to call it again, with 0 for `most`, as it was too much for
+ * once or something settles; 0: it is done. `now` is the loop's. */
+unsigned cert_store_look(struct cert_store *s, unsigned most, uint64_t now);
 
 /* Those there are, in the order of their coming. Returns false at the end. */
 struct cert_store_info {

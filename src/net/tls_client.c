@@ -39,6 +39,7 @@ struct tls_client {
 	struct tls_memory *memory;
 	struct tls_context *context;
 	struct watched file[FILES];
+	struct settling settling; /* of the files */
 };
 
 /* ---- sessions ---- */
@@ -156,29 +157,43 @@ build(struct tls_client *t, struct error *e)
 	return c;
 }
 
-void
-tls_client_look(struct tls_client *t)
+static bool
+has_changed(struct tls_client *t)
 {
-	bool changed = false;
+	int i;
+
+	for (i = 0; i < FILES; i++)
+		if (watched_has_changed(&t->file[i]))
+			return true;
+	return false;
+}
+
+static void
+replace(struct tls_client *t, uint64_t now)
+{
 	struct tls_context *c;
 	struct error e;
 	int i;
 
-	for (i = 0; i < FILES; i++)
-		changed = changed || watched_has_changed(&t->file[i]);
-	if (!changed)
-		return;
 	/* before they are read: what changes meanwhile has changed since */
 	for (i = 0; i < FILES; i++)
 		watched_note(&t->file[i]);
 	c = build(t, &e);
-	if (c == NULL) {
+	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);
+	if (c == NULL)
 		return;
-	}
 	tls_context_drop(t->context);
 	t->context = c;
 	log_info("certificates replaced towards=servers");
+}
+
+unsigned
+tls_client_look(struct tls_client *t, bool all, uint64_t now)
+{
+	if (settling_is_due(&t->settling, all && has_changed(t), now))
+		replace(t, now);
+	return settling_wait_ms(&t->settling, now);
 }
 
 /* ---- life ---- */

@@ -90,12 +90,13 @@ tls_accept(struct stream *s, struct tls_server *t)
 	return -1;
 }
 
-bool
-tls_server_look(struct tls_server *t, unsigned most)
+unsigned
+tls_server_look(struct tls_server *t, unsigned most, uint64_t now)
 {
 	(void)t;
 	(void)most;
-	return false;
+	(void)now;
+	return 0;
 }
 
 bool
@@ -137,10 +138,13 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 	return -1;
 }
 
-void
-tls_client_look(struct tls_client *t)
+unsigned
+tls_client_look(struct tls_client *t, bool all, uint64_t now)
 {
 	(void)t;
+	(void)all;
+	(void)now;
+	return 0;
 }
 
 bool

@@ -141,30 +141,32 @@ note_all(struct tls_server *t)
 }
 
 static void
-look_at_files(struct tls_server *t)
+replace(struct tls_server *t, uint64_t now)
 {
 	struct tls_context *c;
 	struct error e;
 
-	if (!has_changed(t))
-		return;
 	note_all(t);
 	c = read_tickets(t, &e) == 0 ? build(t, &e) : NULL;
-	if (c == NULL) {
+	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);
+	if (c == NULL)
 		return;
-	}
 	tls_context_drop(t->context);
 	t->context = c;
 	log_info("certificates replaced");
 }
 
-bool
-tls_server_look(struct tls_server *t, unsigned most)
+unsigned
+tls_server_look(struct tls_server *t, unsigned most, uint64_t now)
 {
-	if (most > 0)
-		look_at_files(t);
-	return t->store != NULL && cert_store_look(t->store, most);
+	unsigned files, store;
+
+	if (settling_is_due(&t->settling, most > 0 && has_changed(t), now))
+		replace(t, now);
+	files = settling_wait_ms(&t->settling, now);
+	store = t->store != NULL ? cert_store_look(t->store, most, now) : 0;
+	return sooner_ms(files, store);
 }
 
 /* ---- life ---- */

@@ -4,8 +4,9 @@
  *     a file changes -> tls_server_look(): the next streams have the new one
  *
  * All files are read by tls_server_new() and tls_server_look(), through directories
- * kept open, never for a client. A new file that is broken leaves all as it was and
- * is logged once. */
+ * kept open, never for a client. A new file that is broken leaves all as it was; it is
+ * read once more when it has settled (base/watched.h), and logged if it is broken
+ * still. */
 #ifndef PEN_NET_TLS_SERVER_H
 #define PEN_NET_TLS_SERVER_H
 
@@ -27,8 +28,8 @@ void tls_server_free(struct tls_server *t); /* streams live on; NULL is fine */
 int tls_accept(struct stream *s, struct tls_server *t);
 
 /* Looks whether files have changed, at up to `most` of the names of a directory.
- * Returns whether there is more to do soon, with `most` 0, as cert_store_look(). */
-bool tls_server_look(struct tls_server *t, unsigned most);
+ * Returns in how many milliseconds to go on, with `most` 0, as cert_store_look(). */
+unsigned tls_server_look(struct tls_server *t, unsigned most, uint64_t now);
 
 /* A certificate, for reports. */
 struct tls_certificate {

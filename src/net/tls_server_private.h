@@ -37,6 +37,7 @@ struct tls_server {
 	struct cert_store *store;
 	struct tls_tickets *tickets;
 	struct watched file[SERVER_FILES];
+	struct settling settling; /* of the files */
 	int ca_dir; /* -1: none */
 	struct stamp ca_dir_seen;
 };

@@ -11,6 +11,7 @@
 
 struct cert_store *store;
 struct certdir store_dir;
+uint64_t store_now = 1;
 
 void
 store_put(const char *file, const char *name)
@@ -69,10 +70,12 @@ store_gives_none(const char *name)
 void
 store_look(void)
 {
-	bool more = cert_store_look(store, 1000);
+	unsigned ms = cert_store_look(store, 1000, store_now);
 
-	while (more)
-		more = cert_store_look(store, 0);
+	while (ms > 0) {
+		store_now += ms;
+		ms = cert_store_look(store, 0, store_now);
+	}
 }
 
 const char *

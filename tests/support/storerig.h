@@ -20,7 +20,10 @@ const char *store_file(const char *file);
 /* A client that asks for `name` gets the certificate of `whose`, or none. */
 void store_gives(const char *name, const char *whose);
 void store_gives_none(const char *name);
-/* Looks until nothing is left to be looked at. */
+/* The time that the store is told, which passes here alone. */
+extern uint64_t store_now;
+/* Looks until nothing is left to be looked at; nothing takes time but what waits for
+ * files to settle. */
 void store_look(void);
 
 /* From here on stderr is this file; how many lines a file has. */

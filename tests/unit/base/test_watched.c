@@ -244,6 +244,40 @@ START_TEST(young)
 }
 END_TEST
 
+/* Files of no use are read once more when they have stayed as they are. */
+START_TEST(settles)
+{
+	struct settling s = { .until = 0 };
+
+	ck_assert(!settling_is_due(&s, false, 5));
+	ck_assert_uint_eq(settling_wait_ms(&s, 5), 0);
+	ck_assert(
+	    settling_read(&s, false, 5)); /* read unasked, as at the start */
+	ck_assert(settling_is_due(&s, true, 5));
+	ck_assert(!settling_read(&s, false, 5));
+	ck_assert_uint_eq(settling_wait_ms(&s, 5), WATCHED_SETTLE_MS);
+	ck_assert(!settling_is_due(&s, false, 1004));
+	/* a change begins it anew */
+	ck_assert(settling_is_due(&s, true, 1005));
+	ck_assert(!settling_read(&s, false, 1005));
+	ck_assert_uint_eq(settling_wait_ms(&s, 2004), 1);
+	ck_assert(settling_is_due(&s, false, 2005));
+	ck_assert_uint_eq(settling_wait_ms(&s, 3000), 1);
+	ck_assert(settling_read(&s, false, 2005));
+	ck_assert(!settling_is_due(&s, false, 9999));
+	/* useful: nothing is left to be done */
+	ck_assert(settling_is_due(&s, true, 10000));
+	ck_assert(!settling_read(&s, true, 10000));
+	ck_assert_uint_eq(settling_wait_ms(&s, 10000), 0);
+	ck_assert(!settling_is_due(&s, false, 20000));
+	ck_assert_uint_eq(sooner_ms(0, 0), 0);
+	ck_assert_uint_eq(sooner_ms(0, 3), 3);
+	ck_assert_uint_eq(sooner_ms(3, 0), 3);
+	ck_assert_uint_eq(sooner_ms(3, 2), 2);
+	ck_assert_uint_eq(sooner_ms(2, 3), 2);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -256,5 +290,6 @@ main(void)
 	SUITE_ADD(s, relative_path, 10);
 	SUITE_ADD(s, stamps, 10);
 	SUITE_ADD(s, young, 10);
+	SUITE_ADD(s, settles, 10);
 	return suite_main(s);
 }

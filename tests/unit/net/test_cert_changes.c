@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/watched.h"
 #include "net/cert_store.h"
 #include "support/storerig.h"
 #include "support/suite.h"
@@ -106,6 +107,82 @@ START_TEST(not_replaced)
 }
 END_TEST
 
+/* Looks once, at the changes and at what settles; how long until the next. */
+static unsigned
+looks(void)
+{
+	return cert_store_look(store, 1000, store_now);
+}
+
+/* A file that is written in its place, as cp does it, is seen half written: nothing is
+ * said unless it stays so. */
+START_TEST(half_written)
+{
+	static const char *const file[] = { "new.test.pem", "old.test.pem" };
+	struct cert *whole = cert_new(&(struct cert_wish){ .name = "whole" });
+	const char *all, *said;
+	int i;
+
+	store_begin();
+	said = stderr_to_file();
+	store_put("old.test.pem", "old.test");
+	store_opens();
+	all = contents(cert_write_all(whole, "whole.pem"));
+	for (i = 0; i < 2; i++)
+		write_file(store_file(file[i]), "");
+	ck_assert_uint_eq(looks(), WATCHED_SETTLE_MS);
+	store_now += WATCHED_SETTLE_MS - 1;
+	ck_assert_uint_eq(looks(), 1);
+	/* it grows: what was there counts no more */
+	for (i = 0; i < 2; i++)
+		write_file(store_file(file[i]), text("%.300s", all));
+	store_now += 1;
+	ck_assert_uint_eq(looks(), WATCHED_SETTLE_MS);
+	store_gives("old.test", "old.test");
+	store_gives_none("new.test");
+	for (i = 0; i < 2; i++)
+		write_file(store_file(file[i]), all);
+	store_now += WATCHED_SETTLE_MS; /* seen by the look at what settles */
+	ck_assert_uint_eq(cert_store_look(store, 0, store_now), 0);
+	store_gives("old.test", "whole");
+	store_gives("new.test", "whole");
+	ck_assert_str_eq(contents(said), "");
+	cert_free(whole);
+	store_end();
+}
+END_TEST
+
+/* What stays half written is said once; what goes meanwhile is not. */
+START_TEST(stays_half_written)
+{
+	const char *said;
+	int i;
+
+	store_begin();
+	said = stderr_to_file();
+	store_put("a.test.pem", "a.test");
+	store_opens();
+	write_file(store_file("a.test.pem"), "half");
+	write_file(store_file("b.test.pem"), "half");
+	write_file(store_file("c.test.pem"), "half");
+	ck_assert_uint_eq(looks(), WATCHED_SETTLE_MS);
+	certdir_remove(&store_dir, "c.test.pem");
+	ck_assert_str_eq(contents(said), "");
+	store_now += WATCHED_SETTLE_MS;
+	ck_assert_uint_eq(cert_store_look(store, 0, store_now), 0);
+	ck_assert_uint_eq(file_lines(said), 2);
+	ck_assert(file_has(said, "not replaced"));
+	ck_assert(file_has(said, "left out"));
+	for (i = 0; i < 3; i++) {
+		store_now += WATCHED_SETTLE_MS;
+		ck_assert_uint_eq(looks(), 0);
+	}
+	ck_assert_uint_eq(file_lines(said), 2);
+	ck_assert(!file_has(said, "c.test"));
+	store_end();
+}
+END_TEST
+
 /* ---- come and go ---- */
 
 START_TEST(come_and_go)
@@ -153,7 +230,7 @@ START_TEST(change_in_a_row)
 		snprintf(
 		    to, sizeof(to), "%s/%s.pem", cert_store_path(store), name);
 		ck_assert_int_eq(rename(from, to), 0);
-		(void)cert_store_look(store, 1);
+		(void)cert_store_look(store, 1, store_now);
 		c = cert_store_find(store, name);
 		ck_assert_msg(c != NULL, "%s was missed", name);
 		certificate_drop(c);
@@ -181,7 +258,7 @@ START_TEST(in_turn)
 		cert_write_all(c, store_file(text("%s.pem", name[i])));
 	cert_free(c);
 	for (n = 1; n <= 3; n++) {
-		ck_assert(!cert_store_look(store, 1));
+		ck_assert_uint_eq(cert_store_look(store, 1, store_now), 0);
 		for (changed = i = 0; i < 3; i++) {
 			struct certificate *x = found(name[i]);
 
@@ -211,7 +288,7 @@ START_TEST(another_directory)
 	store_look();
 	store_gives("a.test", "a.test");
 	ck_assert_int_eq(symlink("new", store_dir.path), 0);
-	cert_store_look(store, 1);
+	(void)cert_store_look(store, 1, store_now);
 	store_look();
 	store_gives("a.test", "a2.test");
 	store_gives("c.test", "c.test");
@@ -246,7 +323,7 @@ START_TEST(a_few_at_a_time)
 	enum { MANY = 35 };
 	const char *name[MANY];
 	unsigned i, n, had = 0, calls = 0;
-	bool more;
+	unsigned more;
 
 	store_begin();
 	store_opens();
@@ -254,8 +331,8 @@ START_TEST(a_few_at_a_time)
 		name[i] = text("%u.test", i);
 		certdir_put(&store_dir, text("%u.test.pem", i), name[i]);
 	}
-	for (more = cert_store_look(store, 1000); more;
-	     more = cert_store_look(store, 0)) {
+	for (more = cert_store_look(store, 1000, store_now); more > 0;
+	     more = cert_store_look(store, 0, store_now)) {
 		n = readable(name, MANY);
 		ck_assert_uint_gt(n, had);
 		ck_assert_uint_le(n, had + 10);
@@ -269,7 +346,7 @@ START_TEST(a_few_at_a_time)
 	for (i = 0; i < MANY; i++)
 		certdir_put(&store_dir, text("%u.test.pem", i), "changed");
 	store_put("new.test.pem", "new.test");
-	ck_assert(cert_store_look(store, 1000));
+	ck_assert_uint_gt(cert_store_look(store, 1000, store_now), 0);
 	for (i = 0; i < MANY; i += 2)
 		certdir_remove(&store_dir, text("%u.test.pem", i));
 	store_put("newer.test.pem", "newer.test");
@@ -281,7 +358,7 @@ START_TEST(a_few_at_a_time)
 	/* closed with some unread */
 	for (i = 0; i < MANY; i += 2)
 		store_put(text("%u.test.pem", i), "again");
-	ck_assert(cert_store_look(store, 1));
+	ck_assert_uint_gt(cert_store_look(store, 1, store_now), 0);
 	store_end();
 }
 END_TEST
@@ -320,6 +397,8 @@ main(void)
 
 	SUITE_ADD(s, left_out, 30);
 	SUITE_ADD(s, not_replaced, 30);
+	SUITE_ADD(s, half_written, 30);
+	SUITE_ADD(s, stays_half_written, 30);
 	SUITE_ADD(s, come_and_go, 30);
 	SUITE_ADD(s, change_in_a_row, 60);
 	SUITE_ADD(s, in_turn, 30);
