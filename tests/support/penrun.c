@@ -105,7 +105,7 @@ pen_up_words(struct pen *p, const struct spot *front, const char *const argv[])
 void
 pen_wait_ready(struct pen *p, const struct spot *front)
 {
-	WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(front), 10000);
+	WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(front), 60000);
 	ck_assert_msg(p->child.running, "pen ended with %d: %s",
 	    p->child.status, child_err(&p->child));
 }
