@@ -6,42 +6,102 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
 
+/* ---- access lists ---- */
+
+static bool
+is_on_tcp(const struct control_plan *k)
+{
+	unsigned i;
+
+	for (i = 0; i < k->at.count; i++)
+		if (k->at.entry[i].at.u.sa.sa_family != AF_UNIX)
+			return true;
+	return false;
+}
+
+/* Who changes the list that guards a control socket decides who may do what
+ * that socket may. */
+static bool
+guards_a_control(const struct plan *p, unsigned list)
+{
+	unsigned i;
+
+	for (i = 0; i < p->control_count; i++)
+		if (list == (unsigned)p->config.control_acl &&
+		    is_on_tcp(&p->controls[i]))
+			return true;
+	return false;
+}
+
+/* Names the entry that an address with bits beyond its mask has become. */
+static void
+tell_cut(const struct call *c, const struct acl_entry *entry)
+{
+	const struct words *w = c->words;
+	const char *mask = w->count > 3 ? w->word[3] : "";
+	char taken[ACL_TEXT_MAX];
+
+	acl_format_entry(entry, taken);
+	log_warn("acl: address has bits that its mask does not have "
+		 "acl=%s given=\"%.60s%s%.20s\" taken=\"%s\"%s%s",
+	    w->word[0], w->word[2], *mask != '\0' ? " " : "", mask, taken,
+	    c->place != NULL ? " at=" : "", c->place != NULL ? c->place : "");
+	if (c->asker != NULL)
+		reply_add(&c->reply->out,
+		    "warning: %.60s has bits that its mask does not have: "
+		    "taken as %s\n",
+		    w->word[2], taken);
+}
+
+static int
+add_entry(struct call *c, struct acl *l, struct error *e)
+{
+	const struct words *w = c->words;
+	bool permit = strcmp(w->word[1], "permit") == 0;
+
+	if (!permit && strcmp(w->word[1], "deny") != 0)
+		return error_set(
+		    e, "\"%.100s\": expected permit or deny", w->word[1]);
+	if (strcmp(w->word[2], "country") == 0)
+		return error_set(e, "country: not implemented yet");
+	if (acl_add(l, permit, w->word[2], w->word[3]) < 0)
+		return error_set(e,
+		    errno == ENOMEM ? "out of memory"
+				    : "\"%.100s\" is no address with "
+				      "an optional /LEN or mask, nor unix",
+		    w->word[2]);
+	if (acl_at(l, l->count - 1)->was_cut)
+		tell_cut(c, acl_at(l, l->count - 1));
+	return 0;
+}
+
 int
 run_acl(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
-	struct acl *l;
 	uint64_t n;
-	bool permit;
 
 	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
 		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
 	if (number_parse(w->word[0], 0, ACL_LISTS - 1, &n) < 0)
 		return error_set(e, "\"%.100s\" is no number 0..%d", w->word[0],
 		    ACL_LISTS - 1);
-	l = &c->plan->acls[n];
-	if (c->no) {
-		acl_clear(l);
-		return 0;
-	}
-	permit = strcmp(w->word[1], "permit") == 0;
-	if (!permit && strcmp(w->word[1], "deny") != 0)
-		return error_set(
-		    e, "\"%.100s\": expected permit or deny", w->word[1]);
-	if (strcmp(w->word[2], "country") == 0)
-		return error_set(e, "country: not implemented yet");
-	if (acl_add(l, permit, w->word[2], w->word[3]) == 0)
-		return 0;
-	return error_set(e,
-	    errno == ENOMEM ? "out of memory"
-			    : "\"%.100s\" is no address with "
-			      "an optional /LEN or mask",
-	    w->word[2]);
+	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN &&
+	    guards_a_control(c->pen->plan, (unsigned)n))
+		return error_set(e,
+		    "needs the level admin, yours is %s: control_acl is this "
+		    "list",
+		    access_name(c->asker->access));
+	if (!c->no)
+		return add_entry(c, &c->plan->acls[n], e);
+	acl_clear(&c->plan->acls[n]);
+	return 0;
 }
 
 int

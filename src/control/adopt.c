@@ -367,7 +367,7 @@ check_start_only(
 /* ---- access lists ---- */
 
 /* Copies of the lists that differ, to be put in place of the pool's. */
-static int
+static void
 copy_acls(const struct pen *p, const struct plan *draft, struct changes *c)
 {
 	int i;
@@ -378,10 +378,8 @@ copy_acls(const struct pen *p, const struct plan *draft, struct changes *c)
 		    !acl_equal(pool_acl(p->pool, (unsigned)i), &draft->acls[i]);
 	}
 	for (i = 0; i < ACL_LISTS; i++)
-		if (c->acl_changed[i] &&
-		    acl_copy(&c->acls[i], &draft->acls[i]) < 0)
-			return -1;
-	return 0;
+		if (c->acl_changed[i])
+			acl_copy(&c->acls[i], &draft->acls[i]);
 }
 
 static void
@@ -421,8 +419,7 @@ prepare(struct pen *p, struct plan *draft, const struct names *n,
 	if (direct_check(draft, e) < 0 || secure_check(draft, e) < 0 ||
 	    find_changes(p, draft, n, c, e) < 0)
 		return -1;
-	if (copy_acls(p, draft, c) < 0)
-		return error_set(e, "out of memory");
+	copy_acls(p, draft, c);
 	return rooms_prepare(p, draft, c, e);
 }
 

@@ -149,7 +149,7 @@ plan_copy(const struct plan *from)
 		    p->servers, from->servers, p->count * sizeof(*p->servers));
 	rc = each_text(p, own_text);
 	for (i = 0; i < ACL_LISTS; i++)
-		rc |= acl_copy(&p->acls[i], &from->acls[i]);
+		acl_copy(&p->acls[i], &from->acls[i]);
 	if (rc == 0)
 		return p;
 	plan_free(p);

@@ -96,7 +96,7 @@ print_acls(const struct plan *p, struct buffer *text)
 		reply_add(text, "no acl %d\n", i);
 		for (k = 0; k < l->count; k++)
 			reply_add(text, "acl %d %s\n", i,
-			    acl_format_entry(&l->entries[k], entry));
+			    acl_format_entry(acl_at(l, k), entry));
 	}
 }
 

@@ -31,14 +31,19 @@ is_owner(const struct control_listener *cl, int fd)
 	    (uid == 0 || uid == cl->owner || uid == geteuid());
 }
 
+/* On TCP the list of control_acl decides. List 0 is the one that control_acl
+ * names when nobody has set it, so that it permits all while it is empty; any
+ * other list was named to keep somebody out, and permits nobody then. */
 static bool
 may_enter(const struct control *c, const struct peer *who)
 {
 	const struct pen *p = c->pen;
-	struct acl *l =
-	    pool_acl(p->pool, (unsigned)p->plan->config.control_acl);
+	unsigned number = (unsigned)p->plan->config.control_acl;
+	const struct acl *l = pool_acl(p->pool, number);
 
-	return who->family == AF_UNIX || acl_permits(l, who);
+	if (who->family == AF_UNIX)
+		return true;
+	return (l->count > 0 || number == 0) && acl_permits(l, who);
 }
 
 static void

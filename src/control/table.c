@@ -122,7 +122,7 @@ const struct command command_table[] = {
 	    "server for when all others are unavailable"),
 	CHANGE("abuse", 'B', "abuse", "[HOST:PORT]", ROW_NO | ROW_OPERATE,
 	    run_abuse, "server for clients that the client ACL denies"),
-	CHANGE("acl", '\0', NULL, "N permit|deny ADDRESS[/LEN] [MASK]",
+	CHANGE("acl", '\0', NULL, "N permit|deny unix|ADDRESS[/LEN] [MASK]",
 	    ROW_NO | ROW_OPERATE, run_acl,
 	    "adds an entry to access list 0..9; no acl N empties it"),
 	VALUE("client_acl", '\0', "client-acl", "[N]", KIND_INT,

@@ -10,18 +10,6 @@ enum { BEFORE_IP4 = 96 }; /* bits of a mask that are not of an IPv4 address */
 
 /* ---- what may come up ---- */
 
-static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-static bool
-same_bits(const uint8_t *a, const uint8_t *b, unsigned bits)
-{
-	unsigned whole = bits / 8, rest = bits % 8;
-
-	return memcmp(a, b, whole) == 0 &&
-	    (rest == 0 ||
-		((a[whole] ^ b[whole]) & (0xff00u >> rest) & 0xff) == 0);
-}
-
 static void
 add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
     unsigned bits)
@@ -35,44 +23,44 @@ add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
 		t->ip.ip[i / 8] |= ip[i / 8] & 0x80u >> i % 8;
 }
 
-/* Entries of IPv6 may be about all of IPv4, too, which is part of it here. What
- * is behind a gap in a mask only makes the net larger than need be. */
+/* What is behind a gap in a mask only makes the net larger than need be. */
 static void
 add_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
 {
 	unsigned bits = acl_prefix_length(e->mask);
 
-	if (bits >= BEFORE_IP4 && memcmp(e->ip, mapped, sizeof(mapped)) == 0) {
+	if (e->family == AF_INET)
 		add(list, n, AF_INET, e->ip, bits - BEFORE_IP4);
-		return;
-	}
-	add(list, n, AF_INET6, e->ip, bits);
-	if (bits < BEFORE_IP4 && same_bits(e->ip, mapped, bits)) {
-		uint8_t any[16] = { 0 };
+	else if (e->family == AF_INET6)
+		add(list, n, AF_INET6, e->ip, bits);
+}
 
-		memcpy(any, mapped, sizeof(mapped));
-		add(list, n, AF_INET, any, 0);
-	}
+static void
+add_all(struct link_net *list, unsigned *n)
+{
+	static const uint8_t any4[16] = { [10] = 0xff, [11] = 0xff }, any6[16];
+
+	add(list, n, AF_INET6, any6, 0);
+	add(list, n, AF_INET, any4, 0);
 }
 
 /* The nets that all a list permits is in; freed by the caller. */
 static struct link_net *
 nets_of(const struct acl *list, unsigned *n)
 {
-	struct link_net *nets = calloc(2 * list->count + 1, sizeof(*nets));
-	static const struct acl_entry all;
+	struct link_net *nets = calloc(list->count + 2, sizeof(*nets));
 	size_t i;
 
 	*n = 0;
 	if (nets == NULL || list->count == 0)
 		return nets;
-	if (!list->entries[list->count - 1].permit) {
-		add_entry(nets, n, &all);
+	if (!acl_at(list, list->count - 1)->permit) {
+		add_all(nets, n);
 		return nets;
 	}
 	for (i = 0; i < list->count; i++)
-		if (list->entries[i].permit)
-			add_entry(nets, n, &list->entries[i]);
+		if (acl_at(list, i)->permit)
+			add_entry(nets, n, acl_at(list, i));
 	return nets;
 }
 
@@ -116,8 +104,8 @@ director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
 	if (acl_equal(&d->tarpit_list, from))
 		return 0;
 	filter.net = nets = nets_of(from, &filter.nets);
-	acl_init(&copy);
-	if (nets == NULL || acl_copy(&copy, from) < 0 || open_tarpit(d) < 0)
+	acl_copy(&copy, from);
+	if (nets == NULL || open_tarpit(d) < 0)
 		error_set(e, "out of memory");
 	else if (link_set_filter(&d->link, &filter, e) == 0) {
 		acl_fini(&d->tarpit_list);

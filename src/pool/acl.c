@@ -8,39 +8,61 @@
 #include <string.h>
 
 #include "base/number.h"
-#include "pool/acl.h"
+#include "pool/acl_private.h"
+
+/* Longer lists have an index. */
+enum { WALKED = 32, BEFORE_IP4 = 96 };
 
 void
 acl_init(struct acl *l)
 {
-	*l = (struct acl){ .entries = NULL };
+	*l = (struct acl){ .shared = NULL };
+}
+
+static void
+drop_entries(struct acl_entries *s)
+{
+	acl_index_fini(&s->index);
+	free(s->entry);
+	free(s);
 }
 
 void
 acl_fini(struct acl *l)
 {
-	free(l->entries);
+	struct acl_entries *s = l->shared;
+
 	acl_init(l);
+	if (s != NULL && --s->users == 0)
+		drop_entries(s);
 }
 
 void
 acl_clear(struct acl *l)
 {
-	l->count = 0;
+	acl_fini(l);
 }
 
-int
+void
 acl_copy(struct acl *to, const struct acl *from)
 {
-	acl_init(to);
-	if (from->count == 0)
-		return 0;
-	to->entries = malloc(from->count * sizeof(*to->entries));
-	if (to->entries == NULL)
-		return -1;
-	memcpy(to->entries, from->entries, from->count * sizeof(*to->entries));
-	to->count = to->room = from->count;
-	return 0;
+	*to = *from;
+	if (to->shared != NULL)
+		to->shared->users++;
+}
+
+const struct acl_entry *
+acl_at(const struct acl *l, size_t i)
+{
+	return &l->shared->entry[i];
+}
+
+static bool
+same_entry(const struct acl_entry *a, const struct acl_entry *b)
+{
+	return a->permit == b->permit && a->family == b->family &&
+	    memcmp(a->ip, b->ip, sizeof(a->ip)) == 0 &&
+	    memcmp(a->mask, b->mask, sizeof(a->mask)) == 0;
 }
 
 bool
@@ -50,25 +72,22 @@ acl_equal(const struct acl *a, const struct acl *b)
 
 	if (a->count != b->count)
 		return false;
-	for (i = 0; i < a->count; i++) {
-		const struct acl_entry *x = &a->entries[i], *y = &b->entries[i];
-
-		if (x->permit != y->permit ||
-		    memcmp(x->ip, y->ip, sizeof(x->ip)) != 0 ||
-		    memcmp(x->mask, y->mask, sizeof(x->mask)) != 0)
+	for (i = 0; a->shared != b->shared && i < a->count; i++)
+		if (!same_entry(acl_at(a, i), acl_at(b, i)))
 			return false;
-	}
 	return true;
 }
 
 unsigned
 acl_prefix_length(const uint8_t mask[16])
 {
-	unsigned n = 0;
+	unsigned i = 0;
 
-	while (n < 128 && mask[n / 8] & 0x80u >> n % 8)
-		n++;
-	return n;
+	while (i < 16 && mask[i] == 0xff)
+		i++;
+	return i == 16
+	    ? 128
+	    : 8 * i + (unsigned)__builtin_clz(~(mask[i] * 0x1000000u));
 }
 
 /* Masks of IPv6 are always prefixes. */
@@ -76,11 +95,11 @@ const char *
 acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 {
 	const char *verb = e->permit ? "permit" : "deny";
-	struct peer p = { .family = AF_INET6 };
 	char host[INET6_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
 
-	memcpy(p.ip, e->ip, sizeof(p.ip));
-	if (acl_prefix_length(e->mask) >= 96 && peer_is_ip4(&p)) {
+	if (e->family == AF_UNIX) {
+		snprintf(text, ACL_TEXT_MAX, "%s unix", verb);
+	} else if (e->family == AF_INET) {
 		inet_ntop(AF_INET, e->ip + 12, host, sizeof(host));
 		inet_ntop(AF_INET, e->mask + 12, mask, sizeof(mask));
 		snprintf(text, ACL_TEXT_MAX, "%s %s %s", verb, host, mask);
@@ -109,7 +128,7 @@ bad(void)
 	return -1;
 }
 
-/* "ADDRESS" or "ADDRESS/LEN" into an entry's ip and mask. */
+/* "ADDRESS" or "ADDRESS/LEN" into an entry's ip, mask and family. */
 static int
 parse_network(struct acl_entry *e, const char *address)
 {
@@ -128,12 +147,14 @@ parse_network(struct acl_entry *e, const char *address)
 	if (addr_parse_ip(&a, host, 0) < 0)
 		return bad();
 	peer_from_addr(&p, &a);
-	before = a.u.sa.sa_family == AF_INET ? 96 : 0;
+	before = a.u.sa.sa_family == AF_INET ? BEFORE_IP4 : 0;
 	length = 128 - before;
-	if (slash != NULL && number_parse(slash + 1, 0, length, &length) < 0)
+	if (p.scope != 0 ||
+	    (slash != NULL && number_parse(slash + 1, 0, length, &length) < 0))
 		return bad();
 	memcpy(e->ip, p.ip, sizeof(e->ip));
 	set_prefix(e->mask, before + (unsigned)length);
+	e->family = before + length < BEFORE_IP4 ? AF_INET6 : p.family;
 	return 0;
 }
 
@@ -141,62 +162,134 @@ parse_network(struct acl_entry *e, const char *address)
 static int
 parse_mask(struct acl_entry *e, const char *mask)
 {
-	struct peer p = { .family = AF_INET };
 	struct in_addr in;
 
-	memcpy(p.ip, e->ip, sizeof(p.ip));
-	if (!peer_is_ip4(&p) || inet_pton(AF_INET, mask, &in) != 1)
+	if (e->family != AF_INET || inet_pton(AF_INET, mask, &in) != 1)
 		return bad();
 	memcpy(e->mask + 12, &in, 4);
+	return 0;
+}
+
+static void
+cut_to_mask(struct acl_entry *e)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(e->ip); i++) {
+		e->was_cut |= (e->ip[i] & ~e->mask[i]) != 0;
+		e->ip[i] &= e->mask[i];
+	}
+}
+
+/* ---- adding ---- */
+
+static int
+build_index(struct acl_entries *s, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (acl_index_add(&s->index, s->entry, (uint32_t)i) < 0) {
+			acl_index_fini(&s->index);
+			return -1;
+		}
+	return 0;
+}
+
+/* Its entries in memory of its own, with room for more. */
+static struct acl_entries *
+copy_entries(const struct acl *l)
+{
+	struct acl_entries *s = calloc(1, sizeof(*s));
+
+	if (s == NULL)
+		return NULL;
+	s->users = 1;
+	s->count = l->count;
+	s->room = l->count > 0 ? 2 * l->count : 8;
+	s->entry = malloc(s->room * sizeof(*s->entry));
+	if (s->entry != NULL && l->count > 0)
+		memcpy(s->entry, acl_at(l, 0), l->count * sizeof(*s->entry));
+	if (s->entry == NULL ||
+	    (s->count > WALKED && build_index(s, s->count) < 0)) {
+		drop_entries(s);
+		return NULL;
+	}
+	return s;
+}
+
+/* Makes the list one that may append to what it shares. */
+static int
+detach(struct acl *l)
+{
+	struct acl own = { .count = l->count };
+
+	if (l->shared != NULL && l->shared->count == l->count)
+		return 0;
+	own.shared = copy_entries(l);
+	if (own.shared == NULL)
+		return -1;
+	acl_fini(l);
+	*l = own;
+	return 0;
+}
+
+static int
+append(struct acl_entries *s, const struct acl_entry *e)
+{
+	size_t room = 2 * s->room, n = s->count;
+
+	if (n == s->room) {
+		struct acl_entry *new = realloc(s->entry, room * sizeof(*new));
+
+		if (new == NULL)
+			return -1;
+		s->entry = new;
+		s->room = room;
+	}
+	s->entry[n] = *e;
+	if (n == WALKED && build_index(s, n) < 0)
+		return -1;
+	if (n >= WALKED && acl_index_add(&s->index, s->entry, (uint32_t)n) < 0)
+		return -1;
+	s->count++;
 	return 0;
 }
 
 int
 acl_add(struct acl *l, bool permit, const char *address, const char *mask)
 {
-	struct acl_entry e = { .permit = permit };
-	size_t i;
+	struct acl_entry e = { .permit = permit, .family = AF_UNIX };
 
-	if (parse_network(&e, address) < 0 ||
-	    (mask != NULL && parse_mask(&e, mask) < 0))
+	if (mask != NULL && strchr(address, '/') != NULL)
+		return bad();
+	if ((mask != NULL || strcmp(address, "unix") != 0) &&
+	    (parse_network(&e, address) < 0 ||
+		(mask != NULL && parse_mask(&e, mask) < 0)))
 		return -1;
-	for (i = 0; i < sizeof(e.ip); i++)
-		e.ip[i] &= e.mask[i];
-	if (l->count == l->room) {
-		size_t room = l->room > 0 ? 2 * l->room : 8;
-		struct acl_entry *new =
-		    realloc(l->entries, room * sizeof(*new));
-
-		if (new == NULL)
-			return -1;
-		l->entries = new;
-		l->room = room;
-	}
-	l->entries[l->count++] = e;
+	cut_to_mask(&e);
+	if (detach(l) < 0 || append(l->shared, &e) < 0)
+		return -1;
+	l->count++;
 	return 0;
 }
 
-static bool
-matches(const struct acl_entry *e, const struct peer *who)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(e->ip); i++)
-		if ((who->ip[i] & e->mask[i]) != e->ip[i])
-			return false;
-	return true;
-}
+/* ---- asking ---- */
 
 bool
 acl_permits(const struct acl *l, const struct peer *who)
 {
-	size_t i;
+	const struct acl_entry *entry;
+	size_t i = 0;
 
 	if (l->count == 0)
 		return true;
-	if (who->family == AF_INET || who->family == AF_INET6)
-		for (i = 0; i < l->count; i++)
-			if (matches(&l->entries[i], who))
-				return l->entries[i].permit;
-	return !l->entries[l->count - 1].permit;
+	entry = l->shared->entry;
+	if (l->count > WALKED)
+		i = acl_index_find(
+		    &l->shared->index, entry, (uint32_t)l->count, who);
+	else
+		while (i < l->count && !acl_matches(&entry[i], who))
+			i++;
+	return i < l->count ? entry[i].permit : !entry[l->count - 1].permit;
 }

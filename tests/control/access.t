@@ -22,8 +22,20 @@ pen -X -r {FRONT} {S0}
 > acl 3 permit 10.0.0.0/8
 > acl 3 permit 2001:db8::/32
 > acl 3 deny 127.0.0.1
+> acl 3 permit unix
 > acl 3 permit ::1 255.0.0.0
-< error: acl: "::1" is no address with an optional /LEN or mask
+< error: acl: "::1" is no address with an optional /LEN or mask, nor unix
+> acl 3 permit unix 255.0.0.0
+< error: acl: "unix" is no address with an optional /LEN or mask, nor unix
+> acl 3 permit 10.0.0.0/8 255.0.0.0
+< error: acl: "10.0.0.0/8" is no address with an optional /LEN or mask, nor unix
+> acl 4 permit 10.0.0.1/8
+< warning: 10.0.0.1/8 has bits that its mask does not have: taken as permit 10.0.0.0 255.0.0.0
+says taken="permit 10.0.0.0 255.0.0.0"
+> acl 4 permit 10.0.0.1 255.255.0.0
+< warning: 10.0.0.1 has bits that its mask does not have: taken as permit 10.0.0.0 255.255.0.0
+> acl 4 permit 2001:db8::1/32
+< warning: 2001:db8::1/32 has bits that its mask does not have: taken as permit 2001:db8::/32
 > acl 3 permit country SE
 < error: acl: country: not implemented yet
 > acl 10 permit 1.2.3.4

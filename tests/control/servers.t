@@ -76,6 +76,10 @@ ask e = server 1: e
 > client_acl 1
 < 1
 ask c = server 3: c
+> no acl 1; acl 1 permit ::/0; acl 1 deny 127.0.0.0/8
+ask c = server 3: c
+> no acl 1; acl 1 deny ::/0; acl 1 permit 127.0.0.0/8
+ask c = server 2: c
 > no acl 1
 ask c = server 2: c
 > no abuse

@@ -323,6 +323,11 @@ START_TEST(the_list_changes)
 	    dsrpen_ask(&pen, &rig, "tarpit_acl 2"), "tarpit_acl = 2\n");
 	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.200", PORT);
 	WAIT_FOR(netrig_is_connected(fd), 10000);
+	/* all of IPv6 is nothing of IPv4 */
+	(void)dsrpen_ask(&pen, &rig, "acl 3 permit ::/0; tarpit_acl 3");
+	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, "10.9.0.52", PORT);
+	WAIT_FOR(is_refused(fd), 10000);
+	close(fd);
 	/* a list that is empty permits nobody here */
 	(void)dsrpen_ask(&pen, &rig, "tarpit_acl 7");
 	WAIT_FOR(child_has_said(&pen.child, "its list is empty acl=7"), 5000);

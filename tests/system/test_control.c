@@ -289,6 +289,60 @@ START_TEST(control_over_tcp)
 }
 END_TEST
 
+/* An empty list lets nobody in on TCP, but for list 0, which is named when no
+ * list is. */
+START_TEST(empty_list_closes_tcp)
+{
+	struct spot tcp;
+	char c;
+	int fd;
+
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&tcp, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", ctl.text, "-C",
+	    tcp.text, front.text, server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&tcp), 5000);
+	ck_assert_str_eq(spot_ask(&tcp, "blacklist\n"), "30\n");
+	ck_assert_str_eq(ask("control_acl 2\n"), "2\n");
+	fd = spot_connect(&tcp);
+	(void)send(fd, "blacklist\n", 10, MSG_NOSIGNAL);
+	ck_assert_int_le(recv(fd, &c, 1, 0), 0);
+	close(fd);
+	ck_assert_str_eq(ask("acl 2 permit 127.0.0.1\n"), "");
+	ck_assert_str_eq(
+	    spot_ask(&tcp, "no acl 2; acl 2 permit 127.0.0.0/8\n"), "");
+	ck_assert_str_eq(spot_ask(&tcp, "blacklist\n"), "30\n");
+	down();
+}
+END_TEST
+
+/* Who may operate does not become who may all, by another socket's list. */
+START_TEST(operators_leave_the_control_list)
+{
+	static const char refusal[] =
+	    "acl: needs the level admin, yours is operate: control_acl is this "
+	    "list\n";
+	struct spot tcp;
+
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&tcp, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", tcp.text, "-O",
+	    "control_level operate operate", "-C", ctl.text, "-O",
+	    "acl 1 permit 127.0.0.2", "-O", "control_acl 1", front.text,
+	    server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl) && spot_is_listening(&tcp), 5000);
+	ck_assert_str_eq(ask("no acl 1\n"), text("error: no %s", refusal));
+	ck_assert_str_eq(
+	    ask("acl 1 permit 127.0.0.1\n"), text("error: %s", refusal));
+	ck_assert_str_eq(ask("acl 2 permit 127.0.0.1; no acl 0\n"), "");
+	down();
+}
+END_TEST
+
 /* ---- sessions ---- */
 
 START_TEST(a_session_stays_open)
@@ -455,6 +509,8 @@ main(void)
 	SUITE_ADD(s, exit_when_allowed, 20);
 	SUITE_ADD(s, sockets_have_levels, 20);
 	SUITE_ADD(s, users_have_levels, 20);
+	SUITE_ADD(s, empty_list_closes_tcp, 20);
+	SUITE_ADD(s, operators_leave_the_control_list, 20);
 	SUITE_ADD(s, control_over_tcp, 20);
 	SUITE_ADD(s, a_session_stays_open, 20);
 	SUITE_ADD(s, all_lines_before_the_end, 20);

@@ -210,14 +210,15 @@ START_TEST(access_lists)
 	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 3);
 	ck_assert_uint_eq(pool_acl(pen->pool, 9)->count, 1);
 	refuses("acl 0 permit",
-	    "acl: expects N permit|deny ADDRESS[/LEN] "
+	    "acl: expects N permit|deny unix|ADDRESS[/LEN] "
 	    "[MASK]");
 	refuses("acl 0 permit 10.0.0.1 255.0.0.0 x",
-	    "acl: expects N permit|deny ADDRESS[/LEN] [MASK]");
+	    "acl: expects N permit|deny unix|ADDRESS[/LEN] [MASK]");
 	refuses("acl x permit 10.0.0.1", "acl: \"x\" is no number 0..9");
 	refuses("acl 0 let 10.0.0.1", "acl: \"let\": expected permit or deny");
 	refuses("acl 0 deny ::/129",
-	    "acl: \"::/129\" is no address with an optional /LEN or mask");
+	    "acl: \"::/129\" is no address with an optional /LEN or mask, "
+	    "nor unix");
 	refuses("no acl", "no acl: expects N");
 	refuses("no acl 0 1", "no acl: expects N");
 	refuses("no acl 10", "no acl: \"10\" is no number 0..9");
