@@ -19,11 +19,11 @@ needs(const struct plan *p, const char *setting, const char *others,
 /* What is for TLS with clients only, the most serious first: who sets it would
  * be served in plain text without a certificate, and not know. */
 static const char *const of_clients[] = { "ssl_require", "ssl_request",
-	"ssl_ca_file", "ssl_ca_dir", "ssl_crl", "ssl_strict_sni", "ssl_min",
-	"ssl_option", "ssl_ciphers", "ssl_ciphersuites", "ssl_groups",
-	"ssl_alpn", "ssl_ocsp_response", "ssl_tickets", "ssl_ticket_key",
-	"ssl_session_cache", "ssl_client_renegotiation_interval",
-	"ssl_handshake_timeout" };
+	"ssl_request_any", "ssl_refuse_names", "ssl_ca_file", "ssl_ca_dir",
+	"ssl_crl", "ssl_strict_sni", "ssl_min", "ssl_option", "ssl_ciphers",
+	"ssl_ciphersuites", "ssl_groups", "ssl_alpn", "ssl_ocsp_response",
+	"ssl_tickets", "ssl_ticket_key", "ssl_session_cache",
+	"ssl_client_renegotiation_interval", "ssl_handshake_timeout" };
 
 static int
 check_unused(const struct plan *p, struct error *e)
@@ -35,6 +35,10 @@ check_unused(const struct plan *p, struct error *e)
 
 	if (p->config.tls.pair[0].key != NULL)
 		return needs(p, "ssl_key", "ssl_cert (-E)", e);
+	if (p->config.tls.password != NULL &&
+	    p->config.tls.upstream_cert == NULL)
+		return needs(
+		    p, "ssl_password", "ssl_cert (-E) or ssl_upstream_cert", e);
 	defaults = plan_new();
 	if (defaults == NULL)
 		return error_set(e, "out of memory");
@@ -76,8 +80,8 @@ check_served(const struct plan *p, struct error *e)
 	if (p->config.frontend.dummy)
 		return error_set(
 		    e, "%s: dummy speaks no TLS", origin_name(p, first));
-	if ((t->require || t->request) && t->ca_file == NULL &&
-	    t->ca_dir == NULL)
+	if ((t->require || t->request) && !t->request_any &&
+	    t->ca_file == NULL && t->ca_dir == NULL)
 		return needs(p, t->require ? "ssl_require" : "ssl_request",
 		    "ssl_ca_file (-G) or ssl_ca_dir (-A)", e);
 	return check_versions(p, e);

@@ -224,12 +224,19 @@ const struct command command_table[] = {
 	    "certificate and its chain: TLS towards clients; may be repeated"),
 	TLS_CHANGE("ssl_key", 'K', "key", "[FILE]", 0, run_ssl_key,
 	    "the key of that certificate, if it is in another file"),
+	TLS_TEXT("ssl_password", '\0', "key-password", "[FILE]", ROW_NO,
+	    tls.password,
+	    "passwords that encrypted keys are tried with, one a line"),
 	TLS_TEXT("ssl_sni_path", '\0', "sni-path", "[DIR]", ROW_NO,
 	    tls.sni_path,
 	    "certificates by the name a client asks for: NAME.pem, or "
 	    "NAME.crt and NAME.key"),
 	TLS_FLAG("ssl_strict_sni", '\0', "strict-sni", tls.strict_sni,
 	    "refuse clients that ask for an unknown name, or for none"),
+	TLS_TEXT("ssl_refuse_names", '\0', "refuse-names", "[LIST]", ROW_NO,
+	    tls.refuse_names,
+	    "refuse clients that ask for one of these names, as "
+	    "old.test,*.old.test"),
 	TLS_TEXT("ssl_ca_file", 'G', "ca-file", "[FILE]", ROW_NO, tls.ca_file,
 	    "authorities that clients' certificates are checked with"),
 	TLS_TEXT("ssl_ca_dir", 'A', "ca-dir", "[DIR]", ROW_NO, tls.ca_dir,
@@ -240,6 +247,9 @@ const struct command command_table[] = {
 	    "clients must have a certificate"),
 	TLS_FLAG("ssl_request", '\0', "request-cert", tls.request,
 	    "clients may have a certificate"),
+	TLS_FLAG("ssl_request_any", '\0', "request-any-cert", tls.request_any,
+	    "that certificate may be from anybody; who it names is not "
+	    "verified"),
 	TLS_CHANGE("ssl_min", '\0', "tls-min", "[tls1.2|tls1.3]", 0,
 	    run_ssl_min, "the oldest protocol that is spoken"),
 	TLS_CHANGE("ssl_protocol", 'L', "tls-protocol", "PROTO", 0,
@@ -297,7 +307,11 @@ const struct command command_table[] = {
 	    tls.upstream_key, "its key, if it is in another file"),
 	TLS_TEXT("ssl_upstream_alpn", '\0', "upstream-alpn", "[LIST]", ROW_NO,
 	    tls.upstream_alpn,
-	    "protocols offered to servers; else what the client talks"),
+	    "protocols offered to servers, or none; else what the client "
+	    "talks"),
+	TLS_FLAG("ssl_upstream_resume", '\0', "upstream-resume",
+	    tls.upstream_resume,
+	    "resume sessions with servers (on by default)"),
 	TLS_REPORT("certs", NULL, run_certs, "prints the certificates"),
 
 	/* direct server return */

@@ -28,6 +28,7 @@ cert_texts_init(struct cert_texts *t)
 	buffer_init(&t->key);
 	buffer_init(&t->chain);
 	buffer_init(&t->ocsp);
+	buffer_init(&t->passwords);
 }
 
 static void
@@ -45,6 +46,7 @@ cert_texts_fini(struct cert_texts *t)
 	wipe(&t->key);
 	wipe(&t->chain);
 	wipe(&t->ocsp);
+	wipe(&t->passwords);
 }
 
 static void
@@ -80,15 +82,24 @@ open_text(const struct buffer *b)
 
 /* ---- parts ---- */
 
-/* A key with a password would make the program ask for it. */
+/* A line of the passwords. */
+struct password {
+	const char *text;
+	size_t n;
+};
+
+/* Without a password OpenSSL is told that there is none, or it would ask for one
+ * at the terminal. */
 static int
-no_password(char *buf, int size, int writing, void *arg)
+give_password(char *buf, int size, int writing, void *arg)
 {
-	(void)buf;
-	(void)size;
+	const struct password *p = arg;
+
 	(void)writing;
-	(void)arg;
-	return -1;
+	if (p == NULL || p->n > (size_t)size)
+		return -1;
+	memcpy(buf, p->text, p->n);
+	return (int)p->n;
 }
 
 /* All certificates of a text; the first one of the first text is the leaf. */
@@ -101,7 +112,7 @@ read_certificates(
 
 	if (b == NULL)
 		return error_set(e, "out of memory");
-	while ((x = PEM_read_bio_X509(b, NULL, no_password, NULL)) != NULL) {
+	while ((x = PEM_read_bio_X509(b, NULL, give_password, NULL)) != NULL) {
 		if (c->leaf == NULL) {
 			c->leaf = x;
 		} else if (sk_X509_push(c->chain, x) <= 0) {
@@ -116,15 +127,46 @@ read_certificates(
 	return c->leaf != NULL ? 0 : error_set(e, "no certificate in it");
 }
 
-static int
-read_key(struct certificate *c, const struct buffer *text, struct error *e)
+static EVP_PKEY *
+decrypt_key(const struct buffer *text, struct password *p)
 {
 	BIO *b = open_text(text);
+	EVP_PKEY *key = b != NULL
+	    ? PEM_read_bio_PrivateKey(b, NULL, give_password, p)
+	    : NULL;
 
-	if (b == NULL)
-		return error_set(e, "out of memory");
-	c->key = PEM_read_bio_PrivateKey(b, NULL, no_password, NULL);
 	BIO_free(b);
+	return key;
+}
+
+/* The next line of what `at` has left; the last one needs no newline. */
+static bool
+next_password(struct password *p, const char **at, const char *end)
+{
+	const char *newline;
+
+	if (*at == end)
+		return false;
+	newline = memchr(*at, '\n', (size_t)(end - *at));
+	p->text = *at;
+	p->n = (size_t)((newline != NULL ? newline : end) - *at);
+	*at = newline != NULL ? newline + 1 : end;
+	return true;
+}
+
+static int
+read_key(struct certificate *c, const struct buffer *text,
+    const struct buffer *passwords, struct error *e)
+{
+	const char *at = buffer_bytes(passwords);
+	const char *end = at + buffer_length(passwords);
+	struct password p;
+
+	c->key = decrypt_key(text, NULL);
+	while (c->key == NULL && next_password(&p, &at, end))
+		c->key = decrypt_key(text, &p);
+	if (c->key != NULL)
+		ERR_clear_error();
 	if (c->key == NULL)
 		return error_set(e, "no usable private key: %s", cert_reason());
 	if (X509_check_private_key(c->leaf, c->key) != 1)
@@ -202,7 +244,8 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 	if (read_certificates(c, &t->cert, e) < 0 ||
 	    (buffer_length(&t->chain) > 0 &&
 		read_certificates(c, &t->chain, e) < 0) ||
-	    read_key(c, key, e) < 0 || copy_ocsp(c, &t->ocsp, e) < 0) {
+	    read_key(c, key, &t->passwords, e) < 0 ||
+	    copy_ocsp(c, &t->ocsp, e) < 0) {
 		certificate_drop(c);
 		return NULL;
 	}
@@ -212,7 +255,8 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 }
 
 struct certificate *
-certificate_read(struct watched *cert, struct watched *key, struct error *e)
+certificate_read(struct watched *cert, struct watched *key,
+    struct watched *passwords, struct error *e)
 {
 	struct certificate *c = NULL;
 	struct cert_texts texts;
@@ -220,7 +264,8 @@ certificate_read(struct watched *cert, struct watched *key, struct error *e)
 
 	cert_texts_init(&texts);
 	if (watched_read(cert, CERT_FILE_MAX, &texts.cert, e) == 0 &&
-	    watched_read(key, CERT_FILE_MAX, &texts.key, e) == 0) {
+	    watched_read(key, CERT_FILE_MAX, &texts.key, e) == 0 &&
+	    watched_read(passwords, CERT_FILE_MAX, &texts.passwords, e) == 0) {
 		c = certificate_parse(&texts, &why);
 		if (c == NULL)
 			watched_bad(cert, why.text, e);

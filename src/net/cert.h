@@ -12,10 +12,11 @@
 
 enum { CERT_FILE_MAX = 1 << 20 };
 
-/* PEM, but the OCSP response, which is DER. Empty ones are not there: the key may
- * be in `cert`, as may be the chain. */
+/* PEM; the OCSP response is DER, the passwords are a line each. A text may be
+ * empty: the key may be in `cert`, as may be the chain. */
 struct cert_texts {
 	struct buffer cert, key, chain, ocsp;
+	struct buffer passwords; /* an encrypted key is tried with each */
 };
 
 struct certificate {
@@ -38,10 +39,10 @@ void cert_texts_fini(struct cert_texts *t);
 /* NULL with a phrase. */
 struct certificate *certificate_parse(
     const struct cert_texts *t, struct error *e);
-/* The same of files; no path of the key: it is with the certificate. NULL with a
- * sentence. */
-struct certificate *certificate_read(
-    struct watched *cert, struct watched *key, struct error *e);
+/* The same of files. Without a path of the key it is with the certificate; without
+ * one of the passwords it is not encrypted. NULL with a sentence. */
+struct certificate *certificate_read(struct watched *cert, struct watched *key,
+    struct watched *passwords, struct error *e);
 struct certificate *certificate_hold(struct certificate *c);
 void certificate_drop(struct certificate *c); /* NULL is fine */
 

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/watched.h"
+#include "base/words.h"
 #include "net/cert.h"
 #include "net/tls_client.h"
 #include "net/tls_context.h"
@@ -20,7 +21,7 @@
 /* Sessions that are kept, each in the one place its key gives it. */
 enum { SESSIONS = 4096 };
 
-enum file { FILE_CERT, FILE_KEY, FILE_CA, FILES };
+enum file { FILE_CERT, FILE_KEY, FILE_PASSWORD, FILE_CA, FILES };
 
 /* Of one context; freed with its last stream. */
 struct calling {
@@ -32,6 +33,7 @@ struct calling {
 	struct certificate *own; /* NULL: none */
 	unsigned char alpn[TLS_ALPN_MAX];
 	int alpn_length;
+	bool no_alpn; /* servers are offered no protocol */
 };
 
 struct tls_client {
@@ -80,7 +82,8 @@ set_certificate(
 
 	if (t->settings.upstream_cert == NULL)
 		return 0;
-	v->own = certificate_read(file, &t->file[FILE_KEY], e);
+	v->own = certificate_read(
+	    file, &t->file[FILE_KEY], &t->file[FILE_PASSWORD], e);
 	if (v->own == NULL)
 		return -1;
 	return SSL_CTX_use_cert_and_key(
@@ -117,9 +120,11 @@ set_up(SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
 	SSL_CTX_set_mode(ctx, SSL_MODE_RELEASE_BUFFERS);
 	SSL_CTX_set_session_cache_mode(
 	    ctx, SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
-	SSL_CTX_sess_set_new_cb(ctx, on_session);
+	if (t->settings.upstream_resume)
+		SSL_CTX_sess_set_new_cb(ctx, on_session);
 	if (SSL_CTX_set_min_proto_version(ctx, TLS1_2_VERSION) != 1)
 		return error_set(e, "TLS: %s", cert_reason());
+	v->no_alpn = text_equal(t->settings.upstream_alpn, TLS_ALPN_NONE);
 	v->alpn_length = tls_alpn_wire(t->settings.upstream_alpn, v->alpn);
 	return set_certificate(ctx, t, v, e) < 0 || set_trust(ctx, t, e) < 0
 	    ? -1
@@ -202,7 +207,7 @@ static int
 open_all(struct tls_client *t, const struct tls_settings *s, struct error *e)
 {
 	const char *path[FILES] = { s->upstream_cert, s->upstream_key,
-		s->upstream_ca };
+		s->password, s->upstream_ca };
 	unsigned char wire[TLS_ALPN_MAX];
 	int i;
 
@@ -295,6 +300,8 @@ set_alpn(SSL *ssl, const struct calling *v, const char *alpn)
 	unsigned char wire[TLS_ALPN_MAX];
 	int n = v->alpn_length;
 
+	if (v->no_alpn)
+		return;
 	if (n > 0)
 		memcpy(wire, v->alpn, (size_t)n);
 	else

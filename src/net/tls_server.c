@@ -24,6 +24,7 @@ serving_free(void *arg)
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
 		certificate_drop(v->pair[i]);
 	buffer_fini(&v->ocsp);
+	free(v->refuse_names);
 	free(v);
 }
 
@@ -47,24 +48,40 @@ read_tickets(struct tls_server *t, struct error *e)
 	return rc;
 }
 
+/* What needs no file. NULL when memory is short. */
+static struct tls_serving *
+serving_alloc(const struct tls_settings *s)
+{
+	struct tls_serving *v = calloc(1, sizeof(*v));
+
+	if (v == NULL)
+		return NULL;
+	if (s->refuse_names != NULL &&
+	    (v->refuse_names = strdup(s->refuse_names)) == NULL) {
+		free(v);
+		return NULL;
+	}
+	buffer_init(&v->ocsp);
+	v->strict = s->strict_sni;
+	v->alpn_length = tls_alpn_wire(s->alpn, v->alpn);
+	return v;
+}
+
 static struct tls_serving *
 serving_new(struct tls_server *t, struct error *e)
 {
-	struct tls_serving *v = calloc(1, sizeof(*v));
+	struct tls_serving *v = serving_alloc(&t->settings);
 	unsigned i;
 
 	if (v == NULL) {
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	buffer_init(&v->ocsp);
 	v->store = cert_store_hold(t->store);
 	v->tickets = tls_tickets_hold(t->tickets);
-	v->strict = t->settings.strict_sni;
-	v->alpn_length = tls_alpn_wire(t->settings.alpn, v->alpn);
 	for (i = 0; i < t->settings.pairs; i++) {
 		v->pair[i] = certificate_read(&t->file[SERVER_CERT + i],
-		    &t->file[SERVER_KEY + i], e);
+		    &t->file[SERVER_KEY + i], &t->file[SERVER_PASSWORD], e);
 		if (v->pair[i] == NULL) {
 			serving_free(v);
 			return NULL;
@@ -178,6 +195,7 @@ watch_files(struct tls_server *t, struct error *e)
 	const char *path[SERVER_FILES] = { [SERVER_CA] = s->ca_file,
 		[SERVER_CRL] = s->crl,
 		[SERVER_OCSP] = s->ocsp,
+		[SERVER_PASSWORD] = s->password,
 		[SERVER_TICKETS] = s->ticket_key };
 	unsigned i;
 

@@ -14,6 +14,7 @@ enum server_file {
 	SERVER_KEY = SERVER_CERT + TLS_PAIRS_MAX,
 	SERVER_CA = SERVER_KEY + TLS_PAIRS_MAX,
 	SERVER_CRL,
+	SERVER_PASSWORD,
 	SERVER_OCSP,
 	SERVER_TICKETS,
 	SERVER_FILES
@@ -28,6 +29,7 @@ struct tls_serving {
 	unsigned char alpn[TLS_ALPN_MAX];
 	int alpn_length;
 	bool strict;
+	char *refuse_names; /* NULL: none; see tls_settings.h */
 };
 
 struct tls_server {

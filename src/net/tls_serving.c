@@ -5,6 +5,7 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <string.h>
+#include <strings.h>
 
 #include "net/tls_server_private.h"
 #include "net/tls_trust.h"
@@ -42,23 +43,65 @@ named(SSL *ssl)
 	    : NULL;
 }
 
+/* Whether `name` is `pattern`, or below it when that is "*.rest". */
+static bool
+name_matches(const char *name, const char *pattern, size_t n)
+{
+	size_t length = strlen(name);
+
+	if (n > 1 && pattern[0] == '*' && pattern[1] == '.') {
+		pattern++;
+		n--;
+		if (length <= n)
+			return false;
+		name += length - n;
+		length = n;
+	}
+	return length == n && strncasecmp(name, pattern, n) == 0;
+}
+
+/* Whether the client asks for a name of the list, which has commas between. */
+static bool
+is_refused(SSL *ssl, const char *list)
+{
+	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	size_t n;
+
+	for (; name != NULL && list != NULL && *list != '\0';
+	     list += n + (list[n] == ',')) {
+		n = strcspn(list, ",");
+		if (name_matches(name, list, n))
+			return true;
+	}
+	return false;
+}
+
+static int
+refuse_name(int *alert)
+{
+	*alert = SSL_AD_UNRECOGNIZED_NAME;
+	return SSL_TLSEXT_ERR_ALERT_FATAL;
+}
+
 /* An unknown name, or none: the default certificate, unless there is none or that is
  * not wanted (RFC 6066, 3). */
 static int
 on_name(SSL *ssl, int *alert, void *arg)
 {
 	struct tls_serving *v = serving_of(ssl);
-	struct certificate *c = named(ssl);
+	struct certificate *c;
 
 	(void)arg;
+	if (is_refused(ssl, v->refuse_names))
+		return refuse_name(alert);
+	c = named(ssl);
 	if (c != NULL) {
 		certificate_drop(c);
 		return SSL_TLSEXT_ERR_OK;
 	}
 	if (v->pair[0] != NULL && !v->strict)
 		return SSL_TLSEXT_ERR_NOACK;
-	*alert = SSL_AD_UNRECOGNIZED_NAME;
-	return SSL_TLSEXT_ERR_ALERT_FATAL;
+	return refuse_name(alert);
 }
 
 static int
@@ -182,6 +225,15 @@ set_certificates(SSL_CTX *ctx, const struct tls_server *t,
 	return 0;
 }
 
+/* The certificate of anybody will do; that it is not verified is told. */
+static int
+accept_any(int good, X509_STORE_CTX *x)
+{
+	(void)good;
+	(void)x;
+	return 1;
+}
+
 /* Whose certificates clients may have, and whether they must. */
 static int
 set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
@@ -211,11 +263,11 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 			rc = watched_bad(&t->file[SERVER_CRL], why.text, e);
 	}
 	buffer_fini(&text);
-	if (s->require || s->request)
+	if (s->require || s->request || s->request_any)
 		SSL_CTX_set_verify(ctx,
 		    SSL_VERIFY_PEER |
 			(s->require ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0),
-		    NULL);
+		    s->request_any ? accept_any : NULL);
 	return rc;
 }
 
@@ -256,7 +308,9 @@ set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 
 	if (md != NULL && EVP_DigestInit_ex(md, EVP_sha256(), NULL) == 1) {
 		(void)EVP_DigestUpdate(md, asked, strlen(asked));
-		if (*asked != '\0')
+		if (s->request_any)
+			(void)EVP_DigestUpdate(md, "any", 3);
+		else if (*asked != '\0')
 			digest_trust(md, ctx);
 		(void)EVP_DigestFinal_ex(md, id, &n);
 	}

@@ -21,12 +21,13 @@ tls_settings_init(struct tls_settings *s)
 		.watch_ms = 5 * 1000,
 		.warn_days = 14,
 		.upstream_verify = true,
+		.upstream_resume = true,
 	};
 }
 
 /* ---- strings ---- */
 
-enum { TEXTS = 2 * TLS_PAIRS_MAX + 15 };
+enum { TEXTS = 2 * TLS_PAIRS_MAX + 17 };
 
 /* The places of all strings. */
 static void
@@ -35,7 +36,8 @@ list_texts(struct tls_settings *s, char **place[TEXTS])
 	char **single[] = { &s->ca_file, &s->ca_dir, &s->crl, &s->ciphers,
 		&s->suites, &s->groups, &s->alpn, &s->sni_path, &s->ticket_key,
 		&s->ocsp, &s->upstream_ca, &s->upstream_name, &s->upstream_cert,
-		&s->upstream_key, &s->upstream_alpn };
+		&s->upstream_key, &s->upstream_alpn, &s->password,
+		&s->refuse_names };
 	size_t i, n = 0;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
@@ -91,11 +93,13 @@ tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
 		if (!text_equal(*p[i], *q[i]))
 			return false;
 	return a->pairs == b->pairs && a->require == b->require &&
-	    a->request == b->request && a->min == b->min &&
-	    a->options == b->options && a->strict_sni == b->strict_sni &&
-	    a->tickets == b->tickets && a->session_cache == b->session_cache &&
+	    a->request == b->request && a->request_any == b->request_any &&
+	    a->min == b->min && a->options == b->options &&
+	    a->strict_sni == b->strict_sni && a->tickets == b->tickets &&
+	    a->session_cache == b->session_cache &&
 	    a->renegotiation_ms == b->renegotiation_ms &&
-	    a->upstream_verify == b->upstream_verify;
+	    a->upstream_verify == b->upstream_verify &&
+	    a->upstream_resume == b->upstream_resume;
 }
 
 /* ---- words ---- */

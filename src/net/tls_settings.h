@@ -8,6 +8,8 @@
 
 enum { TLS_PAIRS_MAX = 4, TLS_ALPN_MAX = 256 };
 
+#define TLS_ALPN_NONE "none"
+
 /* Bits of tls_settings.options. */
 enum {
 	TLS_NO_1_2 = 1,
@@ -24,7 +26,9 @@ struct tls_settings {
 	struct tls_pair pair[TLS_PAIRS_MAX];
 	unsigned pairs; /* 0: no TLS towards clients, unless sni_path */
 	char *ca_file, *ca_dir, *crl; /* for certificates of clients */
+	char *password; /* file of lines that keys are decrypted with */
 	bool require, request;
+	bool request_any; /* certificates of clients need no known issuer */
 	char *ciphers; /* TLS 1.2 */
 	char *suites;  /* TLS 1.3 */
 	char *groups;  /* of key exchange */
@@ -33,6 +37,8 @@ struct tls_settings {
 	char *alpn; /* "h2,http/1.1" */
 	char *sni_path;
 	bool strict_sni;
+	char
+	    *refuse_names; /* "old.test,*.old.test": alert, not a certificate */
 	bool tickets;
 	char *ticket_key;
 	uint64_t session_cache; /* sessions kept when tickets are off */
@@ -46,7 +52,8 @@ struct tls_settings {
 	char *upstream_ca;   /* NULL: the system's */
 	char *upstream_name; /* NULL: the server's host */
 	char *upstream_cert, *upstream_key;
-	char *upstream_alpn;
+	char *upstream_alpn; /* TLS_ALPN_NONE: offer nothing */
+	bool upstream_resume;
 };
 
 void tls_settings_init(struct tls_settings *s);

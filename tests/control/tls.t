@@ -47,6 +47,9 @@ ask x = server 0: x
 > ssl_ca_file
 < {DIR}a.test.pem
 > no ssl_require; no ssl_ca_file; ssl_ca_dir {DIR}; ssl_request
+> no ssl_ca_dir
+~ error: no ssl_ca_dir: ssl_request needs
+> ssl_request_any; no ssl_ca_dir; ssl_ca_dir {DIR}; no ssl_request_any
 > no ssl_request; no ssl_ca_dir
 > ssl_crl {DIR}a.test.pem
 ~ no revocation list
@@ -99,6 +102,18 @@ ask x = server 0: x
 < 1
 > ssl_warn 60
 < 60
+> ssl_password {DIR}nowhere
+~ error: ssl_password: "{DIR}nowhere": No such file
+> ssl_password {DIR}a.test.pem
+> ssl_password
+< {DIR}a.test.pem
+> no ssl_password
+> ssl_refuse_names old.test,*.old.test
+> ssl_refuse_names
+< old.test,*.old.test
+> no ssl_refuse_names
+> no ssl_upstream_resume; ssl_upstream_resume; ssl_upstream_alpn none
+> no ssl_upstream_alpn
 > ssl_upstream; no ssl_upstream; ssl_upstream_verify
 > ssl_upstream_ca {DIR}a.test.pem; ssl_upstream_name a.test
 > ssl_upstream_name

@@ -264,6 +264,18 @@ cert_write_all(const struct cert *c, const char *file)
 	return close_file(path, f);
 }
 
+const char *
+cert_write_encrypted_key(
+    const struct cert *c, const char *file, const char *password)
+{
+	const char *path;
+	FILE *f = open_file(&path, file, 0600);
+
+	NEED(PEM_write_PKCS8PrivateKey(f, c->key, EVP_aes_256_cbc(), password,
+		 (int)strlen(password), NULL, NULL) == 1);
+	return close_file(path, f);
+}
+
 static void
 add_revoked(X509_CRL *crl, const struct cert *c)
 {

@@ -41,6 +41,9 @@ void cert_free(struct cert *c);
 const char *cert_write(const struct cert *c, const char *file);
 const char *cert_write_key(const struct cert *c, const char *file);
 const char *cert_write_all(const struct cert *c, const char *file);
+/* The key alone, encrypted with a password. */
+const char *cert_write_encrypted_key(
+    const struct cert *c, const char *file, const char *password);
 /* PEM: what `ca` has revoked; NULL: nothing. */
 const char *cert_write_crl(
     const struct cert *ca, const struct cert *revoked, const char *file);

@@ -115,6 +115,40 @@ START_TEST(certificates_required)
 }
 END_TEST
 
+/* From whomever it is: that it is not verified is told. */
+START_TEST(certificates_of_anybody)
+{
+	struct cert_wish other = { .name = "authority", .is_ca = true };
+	struct cert *foreign = cert_new(&other);
+	const char *strange;
+	struct tls_wish none, w;
+	int i;
+
+	tls_chain_begin(&c);
+	strange = client_cert("strange.pem", foreign, -1);
+	cert_free(foreign);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c, text("debug 1;ssl_cert %s;ssl_request_any", c.site),
+	    server.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		none =
+		    (struct tls_wish){ .min = versions[i], .max = versions[i] };
+		w = with(strange, versions[i]);
+		tls_chain_talks(&c, &w);
+		tls_chain_talks(&c, &none);
+	}
+	WAIT_FOR(
+	    child_has_said(&c.pen.child, "subject=\"CN=strange.pem of us\""),
+	    5000);
+	ck_assert(!child_has_said(&c.pen.child, "verified=\"ok\""));
+	tls_chain_tell(&c, "ssl_require");
+	tls_chain_talks(&c, &w);
+	none.resume = NULL;
+	refused(&none, "certificate required");
+	down();
+}
+END_TEST
+
 START_TEST(certificates_requested)
 {
 	struct cert_wish other = { .name = "authority", .is_ca = true };
@@ -309,6 +343,9 @@ START_TEST(alpn_is_passed_on)
 	ck_assert_str_eq(look(&s).alpn, "http/1.1");
 	agree(NULL, "");
 	ck_assert_str_eq(look(&s).alpn, "http/1.1");
+	tls_chain_tell(&c, "ssl_upstream_alpn none");
+	agree("h2", "h2");
+	ck_assert_str_eq(look(&s).alpn, "");
 	tls_chain_down(&c);
 	tls_echo_stop(&s);
 	tls_chain_end(&c);
@@ -321,6 +358,7 @@ all_tests(void)
 	Suite *s = suite_create("tls_clients");
 
 	SUITE_ADD(s, certificates_required, 30);
+	SUITE_ADD(s, certificates_of_anybody, 30);
 	SUITE_ADD(s, certificates_requested, 30);
 	SUITE_ADD(s, authorities_in_a_directory, 30);
 	SUITE_ADD(s, control_shows_who_it_is, 30);

@@ -263,6 +263,70 @@ START_TEST(rsa_and_ecdsa)
 }
 END_TEST
 
+/* ---- keys with passwords ---- */
+
+START_TEST(encrypted_keys)
+{
+	struct cert_wish wish = { .name = "a.test,IP:127.0.0.1" };
+	struct cert *site;
+	const char *cert, *key, *words;
+
+	tls_chain_begin(&c);
+	wish.issuer = c.ca;
+	site = cert_new(&wish);
+	cert = cert_write(site, "site.crt");
+	key = cert_write_encrypted_key(site, "site.key", "open sesame");
+	words = scratch("words");
+	write_file(words, "wrong\nopen sesame\nneither");
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	pen_expect_failure("no usable private key", "-E", cert, "-K", key,
+	    c.front.text, server.at.text, NULL);
+	tls_chain_up(&c,
+	    text("ssl_password %s;ssl_cert %s %s", words, cert, key),
+	    server.at.text, NULL);
+	tls_chain_talks(&c, &any);
+	/* a new password for a new key: both files have changed */
+	(void)cert_write_encrypted_key(site, "site.key", "neither");
+	tls_chain_tell(&c, "reload");
+	tls_chain_talks(&c, &any);
+	write_file(words, "wrong");
+	ck_assert_ptr_nonnull(strstr(
+	    tls_chain_ask(&c, text("ssl_cert %s %s", cert, scratch("no"))),
+	    "error: "));
+	tls_chain_talks(&c, &any);
+	cert_free(site);
+	down();
+}
+END_TEST
+
+/* ---- names that are refused ---- */
+
+START_TEST(refused_names)
+{
+	static const char *const bad[] = { "old.test", "OLD.test",
+		"x.gone.test", "x.y.gone.test" };
+	static const char *const good[] = { "a.test", "gone.test",
+		"very-old.test", "old.test.a", "xgone.test" };
+	struct tls_wish w = { .sni = NULL };
+	size_t i;
+
+	up("ssl_refuse_names old.test,*.gone.test");
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		w.sni = bad[i];
+		refused(&w, "unrecognized name");
+	}
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		w.sni = good[i];
+		tls_chain_talks(&c, &w);
+	}
+	tls_chain_talks(&c, &any);
+	tls_chain_tell(&c, "no ssl_refuse_names");
+	w.sni = "old.test";
+	tls_chain_talks(&c, &w);
+	down();
+}
+END_TEST
+
 static Suite *
 all_tests(void)
 {
@@ -276,6 +340,8 @@ all_tests(void)
 	SUITE_ADD(s, groups, 20);
 #endif
 	SUITE_ADD(s, rsa_and_ecdsa, 30);
+	SUITE_ADD(s, encrypted_keys, 30);
+	SUITE_ADD(s, refused_names, 30);
 	return s;
 }
 

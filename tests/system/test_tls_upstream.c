@@ -319,6 +319,11 @@ START_TEST(sessions_are_resumed)
 		tls_chain_tell(&c, "ssl_upstream_name b.test");
 		not_served();
 		ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 2);
+		tls_chain_tell(
+		    &c, "no ssl_upstream_name; no ssl_upstream_resume");
+		served();
+		served();
+		ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 2);
 		tls_chain_down(&c);
 		tls_echo_stop(&s);
 	}

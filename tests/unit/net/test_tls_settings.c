@@ -9,7 +9,7 @@
 #include "net/tls_settings.h"
 #include "support/suite.h"
 
-enum { TEXTS = 2 * TLS_PAIRS_MAX + 15 };
+enum { TEXTS = 2 * TLS_PAIRS_MAX + 17 };
 
 static struct tls_settings a, b;
 
@@ -23,7 +23,8 @@ texts_of(struct tls_settings *s, char **place[TEXTS])
 		&s->ca_dir, &s->crl, &s->ciphers, &s->suites, &s->groups,
 		&s->alpn, &s->sni_path, &s->ticket_key, &s->ocsp,
 		&s->upstream_ca, &s->upstream_name, &s->upstream_cert,
-		&s->upstream_key, &s->upstream_alpn };
+		&s->upstream_key, &s->upstream_alpn, &s->password,
+		&s->refuse_names };
 
 	memcpy(place, all, sizeof(all));
 }
@@ -149,6 +150,8 @@ START_TEST(compares)
 	DIFFERS(session_cache);
 	DIFFERS(renegotiation_ms);
 	DIFFERS(upstream_verify);
+	DIFFERS(upstream_resume);
+	DIFFERS(request_any);
 	SAME(handshake_ms);
 	SAME(watch_ms);
 	SAME(warn_days);
