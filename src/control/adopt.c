@@ -194,6 +194,9 @@ find_change(const struct pen *p, const struct plan *draft, unsigned index,
 	const struct server *old = running(p, index);
 	struct server_addrs found = { .count = 0 };
 
+	if (s != NULL && s->host == NULL && s->place != NULL)
+		return error_set(
+		    e, "%.300s: there is no server %u", s->place, index);
 	if (s == NULL || s->host == NULL) {
 		if ((old == NULL || !old->present))
 			return 0;

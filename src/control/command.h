@@ -69,6 +69,9 @@ struct call {
 	struct reply *reply;	   /* text for who asked */
 };
 
+/* A year in ms: longer than anybody waits, and safe to add to any time. */
+#define LONG_MS (UINT64_C(366) * 24 * 3600 * 1000)
+
 struct command {
 	const char *name;
 	char letter;	    /* of the option; '\0': none */
@@ -79,7 +82,8 @@ struct command {
 	unsigned flags; /* ROW_* */
 	size_t place;	/* of the value in struct config */
 	uint64_t min, max;
-	const char *reply; /* of a setting, # its number; NULL: that alone */
+	/* Of a setting, # its number; NULL: that alone; "": nothing when set. */
+	const char *reply;
 	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
 	 * answers in place of the value alone. */
 	int (*run)(struct call *c, struct error *e);

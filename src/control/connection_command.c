@@ -128,6 +128,14 @@ print_connection(
 	    i->pending_down);
 }
 
+static int
+out_of_range(struct call *c, uint64_t n, struct error *e)
+{
+	c->reply->classic = true;
+	return error_set(
+	    e, "Connection %llu out of range", (unsigned long long)n);
+}
+
 int
 run_connection(struct call *c, struct error *e)
 {
@@ -139,8 +147,7 @@ run_connection(struct call *c, struct error *e)
 		return -1;
 	if (!frontend_connection(c->pen->frontend, n, &info)) {
 		if (n >= c->plan->config.frontend.sessions_max)
-			return error_set(
-			    e, "%llu is out of range", (unsigned long long)n);
+			return out_of_range(c, n, e);
 		info = (struct connection_info){ .number = (unsigned)n,
 			.state = "free",
 			.down_fd = -1,
@@ -192,10 +199,9 @@ run_close(struct call *c, struct error *e)
 
 	if (f == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
-	reply_add(&c->reply->out,
-	    frontend_close_connection(f, n)
-		? "Forcibly closing connection %llu\n"
-		: "Connection %llu out of range\n",
+	if (!frontend_close_connection(f, n))
+		return out_of_range(c, n, e);
+	reply_add(&c->reply->out, "Forcibly closing connection %llu\n",
 	    (unsigned long long)n);
 	return 0;
 }
@@ -340,7 +346,7 @@ run_recent(struct call *c, struct error *e)
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (c->words->count == 1 &&
-	    number_parse_ms(c->words->word[0], 0, UINT32_MAX, &ms) < 0)
+	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
 		return error_set(
 		    e, "\"%.100s\" is no number of seconds", c->words->word[0]);
 	facts_list_begin(c->reply);

@@ -50,11 +50,12 @@ run_pid(struct call *c, struct error *e)
 int
 run_exit(struct call *c, struct error *e)
 {
-	(void)e;
-	if (!c->plan->config.allow_exit)
-		reply_add(&c->reply->out,
-		    "Exit is not enabled; restart with -X flag\n");
-	else if (c->pen->loop != NULL)
+	if (!c->plan->config.allow_exit) {
+		c->reply->classic = true;
+		return error_set(
+		    e, "Exit is not enabled; restart with -X flag");
+	}
+	if (c->pen->loop != NULL)
 		loop_stop(c->pen->loop);
 	return 0;
 }

@@ -16,6 +16,7 @@ struct pen;
 struct reply {
 	struct buffer out;
 	bool json;
+	bool classic; /* a refusal is told in classic Pen's words, as it is */
 	/* Adds the next piece; false: that was the last. */
 	bool (*more)(struct reply *r, struct pen *p);
 	uint64_t at, arg; /* of `more`: where it goes on, what was asked */

@@ -33,7 +33,7 @@ int
 request_begin(struct request *q, const char *line)
 {
 	free(q->line);
-	q->failed = false;
+	q->failed = q->reply.classic = false;
 	q->line = q->next = strdup(line);
 	return q->line != NULL ? 0 : -1;
 }
@@ -131,10 +131,22 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	return change(q, &c, waits, e);
 }
 
+/* What it was, before why: "no acl: expects N". */
+static void
+name_error(struct request *q, const struct command *row, bool no,
+    const struct error *why)
+{
+	error_set(
+	    &q->error, "%s%s: %.400s", no ? "no " : "", row->name, why->text);
+	if (q->reply.classic)
+		q->error = *why;
+}
+
 /* The command at q->next. On *waits it is to be done again. */
 static int
-run_next(struct request *q, bool *waits, struct error *e)
+run_next(struct request *q, bool *waits)
 {
+	struct error *e = &q->error;
 	char *copy = strdup(q->next), *rest;
 	const struct command *row;
 	struct words w;
@@ -147,8 +159,7 @@ run_next(struct request *q, bool *waits, struct error *e)
 	rc = command_parse(copy, &row, &w, &no, &rest, e);
 	if (rc == 0 && row != NULL &&
 	    (rc = run_row(q, row, &w, no, waits, &why)) < 0)
-		error_set(
-		    e, "%s%s: %.400s", no ? "no " : "", row->name, why.text);
+		name_error(q, row, no, &why);
 	if (!*waits) {
 		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
 		names_forget(&q->names);
@@ -165,7 +176,8 @@ refuse(struct request *q)
 	q->failed = true;
 	q->next = NULL;
 	q->reply.more = NULL;
-	reply_add(&q->reply.out, "error: %.500s\n", q->error.text);
+	reply_add(&q->reply.out, "%s%.500s\n",
+	    q->reply.classic ? "" : "error: ", q->error.text);
 	return REQUEST_DONE;
 }
 
@@ -186,7 +198,7 @@ request_run(struct request *q)
 		}
 		if (q->next == NULL || (q->asker != NULL && q->asker->quit))
 			return REQUEST_DONE;
-		if (run_next(q, &waits, &q->error) < 0)
+		if (run_next(q, &waits) < 0)
 			return refuse(q);
 		if (waits)
 			return REQUEST_WAITS;

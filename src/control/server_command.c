@@ -74,7 +74,7 @@ set_blacklist(
     struct call *c, struct server_plan *s, const char *word, struct error *e)
 {
 	(void)c;
-	if (number_parse_ms(word, 0, UINT32_MAX, &s->blacklist_ms) == 0)
+	if (number_parse_ms(word, 0, LONG_MS, &s->blacklist_ms) == 0)
 		return 0;
 	return error_set(e, "\"%.100s\" is no number of seconds", word);
 }
@@ -331,6 +331,27 @@ change_all(struct call *c, struct error *e)
 	return 0;
 }
 
+static bool
+is_removal(const struct call *c)
+{
+	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
+}
+
+/* A file may say where the server is later; that is found out when the plan is
+ * whole. */
+static int
+note_absent(const struct call *c, struct server_plan *s, struct error *e)
+{
+	if (c->place == NULL)
+		return error_set(e,
+		    "there is no server %s (\"server %s address HOST\" makes "
+		    "one)",
+		    c->words->word[0], c->words->word[0]);
+	if (plan_set_text(&s->place, c->place) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
 int
 run_server(struct call *c, struct error *e)
 {
@@ -348,7 +369,9 @@ run_server(struct call *c, struct error *e)
 	s = plan_server(c->plan, (unsigned)n);
 	if (s == NULL)
 		return error_set(e, "out of memory");
-	return set_words(c, s, e);
+	if (set_words(c, s, e) < 0)
+		return -1;
+	return s->host != NULL || is_removal(c) ? 0 : note_absent(c, s, e);
 }
 
 int

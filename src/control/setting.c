@@ -170,7 +170,7 @@ answer(struct call *c, struct error *e)
 		return 0;
 	}
 	setting_text(c->plan, row, text);
-	if (row->reply != NULL)
+	if (row->reply != NULL && row->reply[0] != '\0')
 		reply_add(&c->reply->out, "%.*s%s%s\n",
 		    (int)strcspn(row->reply, "#"), row->reply, text,
 		    strchr(row->reply, '#') + 1);
@@ -206,6 +206,14 @@ set_number(struct call *c, struct error *e)
 	return 0;
 }
 
+/* Whether it says nothing when it is set, as in classic Pen. */
+static bool
+is_silent(const struct command *row)
+{
+	return row->kind == KIND_TEXT ||
+	    (row->reply != NULL && row->reply[0] == '\0');
+}
+
 int
 setting_run(struct call *c, struct error *e)
 {
@@ -222,5 +230,5 @@ setting_run(struct call *c, struct error *e)
 	if (!command_changes(row, c->words->count, c->no))
 		return answer(c, e);
 	rc = row->kind == KIND_TEXT ? set_text(c, e) : set_number(c, e);
-	return rc < 0 || row->kind == KIND_TEXT ? rc : answer(c, e);
+	return rc < 0 || is_silent(row) ? rc : answer(c, e);
 }

@@ -75,9 +75,6 @@
 	TLS_ABSENT(name, '\0', NULL, args, 0, help)
 #endif
 
-/* A year; longer than anybody waits, and safe to add to any time. */
-#define LONG_MS (UINT64_C(366) * 24 * 3600 * 1000)
-
 const struct command command_table[] = {
 	/* choosing */
 	FLAG_OPTION("roundrobin", 'r', "round-robin", mode.roundrobin,
@@ -153,9 +150,9 @@ const struct command command_table[] = {
 	    "descriptors allow; only grows",
 	    KIND_NUMBER, ROW_GROWS, AT(frontend.sessions_max), 0, 1 << 30, NULL,
 	    NULL },
-	VALUE("pending_max", '\0', "pending-max", "[N]", KIND_NUMBER,
-	    frontend.pending_max, 0, 1 << 30,
-	    "connects under way at most; 0: no limit"),
+	{ "pending_max", '\0', "pending-max", "[N]",
+	    "connects under way at most; 0: no limit", KIND_NUMBER, 0,
+	    AT(frontend.pending_max), 0, 1 << 30, "", NULL },
 	VALUE("accept_max", 'm', "accept-max", "[N]", KIND_UNSIGNED,
 	    frontend.accept_max, 1, 1 << 20, "connections accepted at a time"),
 	{ "backlog", 'q', "backlog", "[N]",

@@ -159,50 +159,141 @@ send_all(int fd, const char *bytes, size_t n, const struct target *t)
 
 /* ---- the answer ---- */
 
-static const char refusal[] = "error: ";
-enum { HEAD = sizeof(refusal) - 1 };
+/* Refusals in classic Pen's words are no longer than the first; what is read at
+ * a time. */
+enum { HELD_MAX = 64, CHUNK = 16384 };
 
-/* While its first bytes could still become a refusal they are kept back. */
+static const char refusal[] = "error: ";
+
+/* The beginning of each line is kept back while it could become a refusal. The
+ * last line says whether the answer is one: the other side stops there. */
 struct answer {
 	ask_take *take;
 	void *arg;
-	bool decided, refused, any;
-	size_t held; /* bytes of `refusal` seen so far */
+	bool any;
+	bool decided; /* what this line is; nothing of it is held any more */
+	bool refused; /* that line, or the one before while it is held */
+	bool error;   /* that line begins with "error: " */
+	size_t n;     /* bytes held */
+	char held[HELD_MAX];
+	bool out_error; /* of what is passed on next, together */
+	size_t out_n;
+	char out[CHUNK];
 };
 
-static enum ask_status
-answer_pass(struct answer *a, const char *bytes, size_t n)
+/* Whether the bytes are a refusal of classic Pen, which the control socket still
+ * gives in its words, or the beginning of one. */
+static bool
+fits_classic(const char *bytes, size_t n, bool whole)
 {
-	if (n > 0 && a->take(a->arg, a->refused, bytes, n) < 0)
-		return ASK_STOPPED;
-	return ASK_ANSWERED;
+	static const char connection[] = "Connection ", out[] = " out of range",
+			  leave[] = "Exit is not enabled; restart with -X flag";
+	size_t at = sizeof(connection) - 1, rest;
+
+	if (n <= sizeof(leave) - 1 && memcmp(bytes, leave, n) == 0)
+		return !whole || n == sizeof(leave) - 1;
+	if (memcmp(bytes, connection, n < at ? n : at) != 0)
+		return false;
+	while (at < n && bytes[at] >= '0' && bytes[at] <= '9')
+		at++;
+	rest = n > at ? n - at : 0;
+	return rest <= sizeof(out) - 1 && memcmp(bytes + at, out, rest) == 0 &&
+	    (!whole || rest == sizeof(out) - 1);
 }
 
-static enum ask_status
+/* Whether the line that begins so could become a refusal yet. */
+static bool
+is_open(const struct answer *a)
+{
+	if (a->n < sizeof(refusal) - 1 && memcmp(a->held, refusal, a->n) == 0)
+		return true;
+	return a->n < HELD_MAX && fits_classic(a->held, a->n, false);
+}
+
+static int
+flush(struct answer *a)
+{
+	size_t n = a->out_n;
+
+	a->out_n = 0;
+	return n > 0 ? a->take(a->arg, a->out_error, a->out, n) : 0;
+}
+
+/* Up to CHUNK bytes. */
+static int
+pass(struct answer *a, bool error, const char *bytes, size_t n)
+{
+	if ((a->out_error != error || n > sizeof(a->out) - a->out_n) &&
+	    flush(a) < 0)
+		return -1;
+	a->out_error = error;
+	memcpy(a->out + a->out_n, bytes, n);
+	a->out_n += n;
+	return 0;
+}
+
+/* Says what the line is, as far as it came, and passes on what was held. What
+ * classic Pen printed goes where it always went. */
+static int
 answer_decide(struct answer *a)
 {
-	if (a->decided)
-		return ASK_ANSWERED;
+	size_t n = a->n;
+	bool error = n >= sizeof(refusal) - 1 &&
+	    memcmp(a->held, refusal, sizeof(refusal) - 1) == 0;
+
 	a->decided = true;
-	a->refused = a->held == HEAD;
-	return answer_pass(a, refusal, a->held);
+	a->refused = error || (n > 0 && fits_classic(a->held, n, true));
+	a->n = 0;
+	a->error = error;
+	return pass(a, error, a->held, n);
+}
+
+/* A piece of a line, with its newline or without. */
+static int
+answer_line(struct answer *a, const char *bytes, size_t n, bool ends)
+{
+	size_t text = n - ends;
+
+	while (!a->decided && text > 0) {
+		a->held[a->n++] = *bytes++;
+		n--;
+		text--;
+		if (!is_open(a) && answer_decide(a) < 0)
+			return -1;
+	}
+	if (!ends && !a->decided)
+		return 0;
+	if (!a->decided && answer_decide(a) < 0)
+		return -1;
+	a->decided = !ends;
+	return pass(a, a->error, bytes, n);
 }
 
 static enum ask_status
 answer_add(struct answer *a, const char *bytes, size_t n)
 {
+	const char *newline;
+	size_t piece;
+
 	a->any = true;
-	while (!a->decided && a->held < HEAD && n > 0 &&
-	    *bytes == refusal[a->held]) {
-		a->held++;
-		bytes++;
-		n--;
+	while (n > 0) {
+		newline = memchr(bytes, '\n', n);
+		piece = newline != NULL ? (size_t)(newline - bytes) + 1 : n;
+		if (answer_line(a, bytes, piece, newline != NULL) < 0)
+			return ASK_STOPPED;
+		bytes += piece;
+		n -= piece;
 	}
-	if (a->held < HEAD && n == 0)
-		return ASK_ANSWERED;
-	if (answer_decide(a) == ASK_STOPPED)
+	return flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
+}
+
+/* What is held at the end is a line too. */
+static enum ask_status
+answer_end(struct answer *a)
+{
+	if (!a->decided && a->n > 0 && answer_decide(a) < 0)
 		return ASK_STOPPED;
-	return answer_pass(a, bytes, n);
+	return flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
 }
 
 /* Reads to the end. -1 with errno when there is none in time. */
@@ -210,7 +301,7 @@ static int
 answer_read(
     struct answer *a, int fd, const struct target *t, enum ask_status *status)
 {
-	char chunk[16384];
+	char chunk[CHUNK];
 	ssize_t n;
 
 	for (;;) {
@@ -260,7 +351,7 @@ ask(const struct target *t, const char *line, size_t n, ask_take *take,
 		why = answer_read(&a, fd, t, &status) < 0 ? errno : 0;
 	close(fd);
 	if (status == ASK_ANSWERED)
-		status = answer_decide(&a);
+		status = answer_end(&a);
 	if (status == ASK_STOPPED)
 		return status;
 	if (a.refused && why != ETIMEDOUT && why != EINTR)

@@ -1,7 +1,8 @@
 /* ask.h: one line to a control socket, and its answer.
  *
  * Every line has a connection of its own: the other side answers and closes.
- * An answer beginning "error: " is a refusal. Everything here blocks, but never
+ * An answer is a refusal if its last line begins with "error: ", or is one of
+ * classic Pen's refusals (of close and exit). Everything here blocks, but never
  * longer than the target's timeout without progress. */
 #ifndef PEN_TOOLS_ASK_H
 #define PEN_TOOLS_ASK_H
@@ -27,9 +28,9 @@ int target_parse(struct target *t, const char *text, struct error *e);
 /* Whether the word can only be an address: no command looks like it. */
 bool target_is_clearly(const char *word);
 
-/* Takes the next bytes of an answer (`n` > 0); `refused` is the same for all of
- * one answer. Returns 0, or -1 when it wants no more. */
-typedef int ask_take(void *arg, bool refused, const char *bytes, size_t n);
+/* Takes the next bytes of an answer (`n` > 0), not always whole lines; `error`: of
+ * lines that begin with "error: ". Returns 0, or -1 when it wants no more. */
+typedef int ask_take(void *arg, bool error, const char *bytes, size_t n);
 
 enum ask_status {
 	ASK_ANSWERED = 0,

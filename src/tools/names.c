@@ -24,11 +24,11 @@ names_fini(struct names *k)
 }
 
 static int
-collect(void *arg, bool refused, const char *bytes, size_t n)
+collect(void *arg, bool error, const char *bytes, size_t n)
 {
 	struct names *k = arg;
 
-	if (refused || buffer_length(&k->text) + n > TEXT_MAX)
+	if (error || buffer_length(&k->text) + n > TEXT_MAX)
 		return -1;
 	return buffer_append(&k->text, bytes, n);
 }

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <getopt.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,14 +55,14 @@ write_all(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
-/* Refusals go to standard error, everything else to standard output. */
+/* Errors go to standard error, everything else to standard output. */
 static int
-print(void *arg, bool refused, const char *bytes, size_t n)
+print(void *arg, bool error, const char *bytes, size_t n)
 {
 	struct penctl *p = arg;
 
 	p->last = bytes[n - 1];
-	if (write_all(refused ? STDERR_FILENO : STDOUT_FILENO, bytes, n) == 0)
+	if (write_all(error ? STDERR_FILENO : STDOUT_FILENO, bytes, n) == 0)
 		return 0;
 	p->cannot_write = errno;
 	return -1;
@@ -113,32 +114,6 @@ ask_buffer(struct penctl *p, struct buffer *line)
 	return ask_line(p, buffer_bytes(line), buffer_length(line));
 }
 
-/* The words of the command line. One alone may be a whole line, as for ssh. */
-static int
-ask_words(struct penctl *p, char **words)
-{
-	struct buffer line;
-	int status = UNREACHABLE, rc = 0, i;
-
-	buffer_init(&line);
-	for (i = 0; rc == 0 && words[i] != NULL; i++) {
-		if (strchr(words[i], '\n') != NULL) {
-			buffer_fini(&line);
-			return complain(REFUSED, "a command is one line");
-		}
-		rc = i == 0 && words[1] == NULL && words[0][0] != '\0'
-		    ? buffer_append(&line, words[0], strlen(words[0]))
-		    : strcmp(words[i], ";") == 0 ? buffer_append(&line, ";", 1)
-						 : add_word(&line, words[i]);
-	}
-	if (rc == 0 && p->json)
-		rc = add_word(&line, "json");
-	status = rc == 0 ? ask_buffer(p, &line)
-			 : complain(UNREACHABLE, "out of memory");
-	buffer_fini(&line);
-	return status;
-}
-
 /* `json` goes behind the last word of each command, not into a comment. */
 static int
 add_json(struct buffer *line, char *text)
@@ -180,6 +155,42 @@ ask_for_json(struct penctl *p, const char *text)
 			 : complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);
 	free(copy);
+	return status;
+}
+
+/* The words of the command line as one line, ended by a NUL. One alone may be a
+ * whole line, as for ssh. Returns 0, or -1 when memory is out. */
+static int
+join_words(struct buffer *line, char **words)
+{
+	int rc = 0, i;
+
+	for (i = 0; rc == 0 && words[i] != NULL; i++)
+		rc = i == 0 && words[1] == NULL && words[0][0] != '\0'
+		    ? buffer_append(line, words[0], strlen(words[0]))
+		    : strcmp(words[i], ";") == 0 ? buffer_append(line, ";", 1)
+						 : add_word(line, words[i]);
+	return rc == 0 ? buffer_append(line, "", 1) : -1;
+}
+
+static int
+ask_words(struct penctl *p, char **words)
+{
+	struct buffer line;
+	int status, i;
+
+	for (i = 0; words[i] != NULL; i++)
+		if (strchr(words[i], '\n') != NULL)
+			return complain(REFUSED, "a command is one line");
+	buffer_init(&line);
+	if (join_words(&line, words) < 0)
+		status = complain(UNREACHABLE, "out of memory");
+	else if (p->json)
+		status = ask_for_json(p, buffer_bytes(&line));
+	else
+		status =
+		    ask_line(p, buffer_bytes(&line), buffer_length(&line) - 1);
+	buffer_fini(&line);
 	return status;
 }
 
@@ -313,6 +324,7 @@ main(int argc, char **argv)
 	struct error e;
 	int status, before;
 
+	signal(SIGPIPE, SIG_IGN);
 	status = parse_options(&p, &option, argc, argv);
 	if (status != GO_ON)
 		return status;

@@ -177,6 +177,8 @@ compare_all(void)
 		{ "web_stats", true },
 		{ "socket 99", true },
 		{ "close 1000000", true },
+		{ "connection 100000", true },
+		{ "pending_max 50", true },
 	};
 	size_t i;
 

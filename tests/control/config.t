@@ -75,6 +75,17 @@ drop
 > servers
 ? 0 addr 0.0.0.0 port 0 conn 0
 
+# a file may say later where a server is, but must say it
+file late.conf
+| server 5 drain max 3
+| server 5 address 127.0.0.1 port {P3}
+file absent.conf
+| server 6 drain max 3
+| server 7 address 127.0.0.1 port {P3}
+> include {DIR}late.conf; server 5 remove
+> include {DIR}absent.conf
+< error: include: {DIR}absent.conf:1: there is no server 6
+
 # a file that is wrong changes nothing
 file pen.conf
 | server 1 address 127.0.0.1 port {P1} max 3

@@ -25,6 +25,12 @@ hold h
 < {"socket":99999,"connection":-1}
 > close 7
 < Connection 7 out of range
+> connection 100000
+< Connection 100000 out of range
+> connection 100000 json
+< Connection 100000 out of range
+> close 7; mode
+< Connection 7 out of range
 > close 0
 < Forcibly closing connection 0
 broken
@@ -42,6 +48,8 @@ ask x = server 0: x
 ? 127.0.0.1 connects 2 sx 22 rx 2
 > recent 300 json
 ~ [{"client":"127.0.0.1","connects":2,"sx":22,"rx":2,"server":0,
+> recent 5000000
+~ 127.0.0.1 connects 2
 > recent 0 1
 < error: recent: expects [SEC]
 

@@ -19,6 +19,13 @@ ask yy = server 1: yy
 < error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, up, drain, down or remove
 > server x
 < error: server: "x" is no number 0..99999
+> server 11 drain
+< error: server: there is no server 11 ("server 11 address HOST" makes one)
+> server 11
+< error: server: there is no server 11 ("server 11 address HOST" makes one)
+> server 11 max 0; mode
+< error: server: there is no server 11 ("server 11 address HOST" makes one)
+> server 0 blacklist 5000000; server 0 blacklist 9
 
 # grown by number: the slots between are empty
 > server 3 address 127.0.0.1 port {P3}

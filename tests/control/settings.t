@@ -29,6 +29,7 @@ pen -x 500 {FRONT} {S0} {S1}
 > conn_max 5
 < 1000
 > pending_max 20
+> pending_max
 < 20
 > accept_max 5
 < 5

@@ -84,6 +84,16 @@ answer(struct backend *b, int fd, const char *line, long n)
 		say(fd, "err");
 	else if (strcmp(line, "big") == 0)
 		say_much(fd, "");
+	else if (strcmp(line, "refuse late") == 0)
+		say(fd, "5\nerror: not any more\n");
+	else if (strcmp(line, "refuse late in pieces") == 0)
+		say_in_pieces(fd, "err\nConnection\nerror: \n");
+	else if (strcmp(line, "no refusal") == 0)
+		say(fd, "Connection 5 out of rangers\nend\n");
+	else if (strcmp(line, "classic close") == 0)
+		say(fd, "Connection 5 out of range\n");
+	else if (strcmp(line, "classic exit") == 0)
+		say(fd, "Exit is not enabled; restart with -X flag\n");
 	else if (strcmp(line, "refuse much") == 0)
 		say_much(fd, "error: ");
 	else if (strcmp(line, "hang") == 0)

@@ -3,6 +3,8 @@
  *
  *     refuse, refuse much   one line; CTL_BIG bytes behind "error: "
  *     pieces, almost        "error: ..." and "error:..." byte by byte
+ *     refuse late           a line, then "error: ...", at once or in pieces
+ *     classic close, exit   classic Pen's refusals; no refusal: almost one
  *     beginning             "err", without a newline
  *     big                   CTL_BIG times "b"
  *     hang, half, reset     nothing, or a line, and no end; a reset (TCP)

@@ -94,6 +94,32 @@ START_TEST(statuses)
 }
 END_TEST
 
+/* The last line of an answer says it, in pen's words or in classic Pen's. */
+START_TEST(refused_after_an_answer)
+{
+	const char *at;
+
+	up(SPOT_UNIX);
+	at = server.at.text;
+	ck_assert_int_eq(PENCTL(at, "refuse late"), 1);
+	SAID("5\n");
+	COMPLAINED("error: not any more\n");
+	ck_assert_int_eq(PENCTL(at, "refuse late in pieces"), 1);
+	SAID("err\nConnection\n");
+	COMPLAINED("error: \n");
+	ck_assert_int_eq(PENCTL(at, "no refusal"), 0);
+	SAID("Connection 5 out of rangers\nend\n");
+	ck_assert_int_eq(PENCTL(at, "classic close"), 1);
+	SAID("Connection 5 out of range\n");
+	COMPLAINED("");
+	ck_assert_int_eq(PENCTL(at, "classic exit"), 1);
+	SAID("Exit is not enabled; restart with -X flag\n");
+	ck_assert_int_eq(script("", "a\nrefuse late\n"), 1);
+	SAID("<a>\n5\n");
+	backend_stop(&server);
+}
+END_TEST
+
 START_TEST(words)
 {
 	const char *at;
@@ -157,6 +183,11 @@ START_TEST(broken_pipes)
 	    0);
 	SAID("bbb");
 	COMPLAINED("");
+	ck_assert_int_eq(shell(text("{ \"$PENCTL_PROGRAM\" %s big; "
+				    "echo $? >%s; } | head -c 3",
+			     server.at.text, scratch("status"))),
+	    0);
+	ck_assert_str_eq(contents(scratch("status")), "0\n");
 	ck_assert_int_eq(
 	    shell(text("trap '' PIPE; { \"$PENCTL_PROGRAM\" %s big; "
 		       "echo $? >%s; } | head -c 3",
@@ -244,6 +275,11 @@ START_TEST(json_is_the_last_word)
 	at = server.at.text;
 	ck_assert_int_eq(PENCTL("--json", at, "servers"), 0);
 	SAID("<servers json>\n");
+	/* of each command */
+	ck_assert_int_eq(PENCTL("-j", at, "mode; blacklist"), 0);
+	SAID("<mode json; blacklist json>\n");
+	ck_assert_int_eq(PENCTL("-j", at, "mode", ";", "a b", "c"), 0);
+	SAID("<mode json; \"a b\" c json>\n");
 	ck_assert_int_eq(PENCTL(at, "-j", "server", "a b"), 0);
 	SAID("<server \"a b\" json>\n");
 	ck_assert_int_eq(PENCTL("-j", at, "servers all"), 0);
@@ -363,6 +399,12 @@ START_TEST(with_pen)
 	SAID("7\n7\n");
 	COMPLAINED("error: unknown command \"blaklist\" (did you mean "
 		   "blacklist?)\n");
+	ck_assert_int_eq(PENCTL(ctl.text, "blacklist 5; bogus"), 1);
+	SAID("5\n");
+	COMPLAINED("error: unknown command \"bogus\"\n");
+	ck_assert_int_eq(PENCTL(ctl.text, "server 11 drain"), 1);
+	ck_assert_int_eq(PENCTL(ctl.text, "close 5"), 1);
+	SAID("Connection 5 out of range\n");
 	ck_assert_int_eq(script("", long_line(70000)), 1);
 	COMPLAINED("error: line longer than 65536 bytes\n");
 	ck_assert_int_eq(script("", long_line(2000000)), 1);
@@ -380,6 +422,7 @@ main(void)
 	Suite *s = suite_create("penctl");
 
 	SUITE_ADD(s, statuses, 20);
+	SUITE_ADD(s, refused_after_an_answer, 30);
 	SUITE_ADD(s, words, 20);
 	SUITE_ADD(s, beginnings, 20);
 	SUITE_ADD(s, big_answers, 30);

@@ -68,7 +68,7 @@ START_TEST(written_is_a_fixed_point)
 		"server 3 address 2001:db8::1 port 443 weight 3 prio -0",
 		"server 3 address 2001:db8::1 port 443 weight 3 prio 7",
 		"server 4 address @name acl 3 blacklist 1.5 drain",
-		"server 6 weight 9", "emergency [::1]:25:1",
+		"server 6 address 10.0.0.6 weight 9", "emergency [::1]:25:1",
 		"abuse 10.0.0.7:26:2:3:4:5",
 		"acl 1 permit 10.0.0.0 255.0.255.0", "acl 1 deny ::/0",
 		"acl 9 permit 192.0.2.1", "client_acl 1", "balance p2c",
@@ -85,7 +85,7 @@ START_TEST(written_is_a_fixed_point)
 	before = printed();
 	ck_assert_ptr_nonnull(
 	    strstr(before, "address \"/run/a b;c'd\\\"e\\\\f#g\""));
-	ck_assert_ptr_nonnull(strstr(before, "server 6 max 0"));
+	ck_assert_ptr_nonnull(strstr(before, "server 6 address 10.0.0.6 port 8080 max 0"));
 	ck_assert_ptr_nonnull(strstr(before, "emergency [::1]:25:1:0:0:0\n"));
 	ck_assert_ptr_nonnull(strstr(before, "abuse 10.0.0.7:26:2:3:4:5\n"));
 	takes(text("write %s", path));
