@@ -136,18 +136,30 @@ take_line(struct client *k)
 	return true;
 }
 
+/* Whether its bytes are lines to be carried out. */
+static bool
+is_heard(const struct client *k)
+{
+	return !k->answered && (k->asker.prompt || !k->busy);
+}
+
+/* Whether there is room for more of its bytes. */
+static bool
+has_room(const struct client *k)
+{
+	return !is_heard(k) || buffer_length(&k->in) <= LINE_MAX_LENGTH;
+}
+
 /* Reads some of what is there. Behind its one line a client without a prompt is
  * read from only to see it go. Returns 0, or -1 when it is gone, or talks on and
  * on. */
 static int
 client_read(struct client *k)
 {
-	bool wanted = !k->answered && (k->asker.prompt || !k->busy);
 	char chunk[CHUNK];
 	ssize_t n;
 
-	if (!(k->stream.flags & STREAM_READABLE) ||
-	    (wanted && buffer_length(&k->in) > LINE_MAX_LENGTH))
+	if (!(k->stream.flags & STREAM_READABLE) || !has_room(k))
 		return 0;
 	n = stream_read(&k->stream, chunk, sizeof(chunk));
 	if (n < 0)
@@ -156,7 +168,7 @@ client_read(struct client *k)
 		k->ended = true;
 		return k->told ? -1 : 0;
 	}
-	if (wanted)
+	if (is_heard(k))
 		return buffer_append(&k->in, chunk, (size_t)n);
 	k->dropped += (size_t)n;
 	return k->dropped < DROP_MAX ? 0 : -1;
@@ -222,12 +234,19 @@ client_work(struct client *k)
 	return true;
 }
 
+/* What the loop is to wait for: nothing that would not be taken now. */
+static unsigned
+wanted(const struct client *k)
+{
+	return (k->ended || !has_room(k) ? 0u : READY_READ) |
+	    (buffer_length(&k->request.reply.out) > 0 ? READY_WRITE : 0u);
+}
+
 /* Whether there are bytes it may read at once, not waiting for the loop. */
 static bool
 may_read_on(const struct client *k)
 {
-	return k->stream.flags & STREAM_READABLE && !k->ended &&
-	    buffer_length(&k->in) <= LINE_MAX_LENGTH;
+	return k->stream.flags & STREAM_READABLE && !k->ended && has_room(k);
 }
 
 static void
@@ -250,8 +269,7 @@ client_go_on(struct client *k)
 		client_close(k);
 		return;
 	}
-	if (watch_want(k->control->loop, &k->stream.watch,
-		(k->ended ? 0u : READY_READ) | (busy ? READY_WRITE : 0u)) < 0)
+	if (watch_want(k->control->loop, &k->stream.watch, wanted(k)) < 0)
 		client_close(k);
 	else if (again || may_read_on(k))
 		loop_soon(k->control->loop, &k->turn);

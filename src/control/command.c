@@ -131,6 +131,9 @@ command_run(struct call *c, struct error *e)
 		return 0;
 	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
 		return error_set(e, "there is no \"no %s\"", row->name);
+	/* a file may be refused yet, or only be looked at */
+	if (row->kind == KIND_ACTION && c->place != NULL)
+		return error_set(e, "only on the control socket");
 	if (c->words->count > 0 && row->args == NULL)
 		return error_set(
 		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
@@ -176,8 +179,10 @@ run_one(struct call *c, char *line, char **rest, struct error *e)
 	if (c->row == NULL)
 		return 0;
 	c->words = &arguments;
-	if (command_run(c, &why) == 0)
+	if (command_run(c, &why) == 0) {
+		reply_finish(c->reply, c->pen);
 		return 0;
+	}
 	return error_set(
 	    e, "%s%s: %.400s", c->no ? "no " : "", c->row->name, why.text);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/number.h"
 #include "control/command.h"
 #include "control/facts.h"
@@ -160,6 +161,17 @@ run_statistics(struct call *c, struct error *e)
 	return 0;
 }
 
+/* As classic Pen does, it also writes the file of -w; the answer comes all the
+ * same when that fails. */
+static void
+write_page(struct pen *p)
+{
+	struct error e;
+
+	if (p->plan->config.web_stats != NULL && status_write(p, &e) < 0)
+		log_error("status page not written error=\"%s\"", e.text);
+}
+
 int
 run_status(struct call *c, struct error *e)
 {
@@ -169,5 +181,7 @@ run_status(struct call *c, struct error *e)
 		report_counters(c->pen, c->reply);
 	else
 		status_page(c->pen, &c->reply->out);
+	if (c->asker != NULL && c->place == NULL)
+		write_page(c->pen);
 	return 0;
 }

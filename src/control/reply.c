@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/pen.h"
 #include "control/reply.h"
 
 void
@@ -18,6 +19,27 @@ void
 reply_fini(struct reply *r)
 {
 	buffer_fini(&r->out);
+}
+
+/* Each piece into an empty buffer: a full one would get none. */
+void
+reply_finish(struct reply *r, struct pen *p)
+{
+	struct buffer all = r->out;
+
+	if (p->loop == NULL)
+		r->more = NULL;
+	buffer_init(&r->out);
+	while (r->more != NULL) {
+		if (!r->more(r, p))
+			r->more = NULL;
+		if (buffer_length(&r->out) > 0)
+			(void)buffer_append(&all, buffer_bytes(&r->out),
+			    buffer_length(&r->out));
+		buffer_cut(&r->out, 0);
+	}
+	buffer_fini(&r->out);
+	r->out = all;
 }
 
 void

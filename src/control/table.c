@@ -193,9 +193,8 @@ const struct command command_table[] = {
 	    frontend.udp_fail, 0, 1 << 30,
 	    "with udp_responses: questions left unanswered in a row that make "
 	    "a server count as failed; 0: never"),
-	{ "dummy", '\0', "dummy", NULL,
-	    "be a minimal web server, with no server behind", KIND_FLAG,
-	    ROW_START, AT(frontend.dummy), 0, 0, NULL, NULL },
+	FLAG_OPTION("dummy", '\0', "dummy", frontend.dummy,
+	    "be a minimal web server, with no server behind"),
 
 	CHANGE("listen", '\0', NULL, "[[ADDRESS:]PORT]", 0, run_listen,
 	    "where clients come in; moves the listener"),

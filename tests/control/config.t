@@ -86,6 +86,45 @@ file absent.conf
 > include {DIR}absent.conf
 < error: include: {DIR}absent.conf:1: there is no server 6
 
+# the answers of a file's commands come once, whatever they wait for
+file answers.conf
+| timeout 4; settings
+file more-answers.conf
+| mode; recent; blacklist
+| include {DIR}more-recent.conf
+| pid
+file more-recent.conf
+| server 3 address localhost port {P3}
+| recent
+> server all remove; server 1 address 127.0.0.1 port {P1}
+> include {DIR}answers.conf
+~ error: include: {DIR}answers.conf:1: unknown command "settings"
+> include {DIR}more-answers.conf
+< no hash no roundrobin no stubborn no weight no prio
+< 127.0.0.1 connects 1 sx 22 rx 2
+< 30
+< 127.0.0.1 connects 1 sx 22 rx 2
+< {PID}
+> server 3 remove
+
+# what is done at once is for the control socket: a file may be refused yet
+file acts.conf
+| timeout 6
+| write {DIR}half.conf
+| frobnicate
+> include {DIR}acts.conf
+< error: include: {DIR}acts.conf:2: write: only on the control socket
+> timeout
+< 3
+file acts.conf
+| close 0
+> include {DIR}acts.conf
+~ :1: close: only on the control socket
+file acts.conf
+| exit
+> include {DIR}acts.conf
+~ :1: exit: only on the control socket
+
 # a file that is wrong changes nothing
 file pen.conf
 | server 1 address 127.0.0.1 port {P1} max 3

@@ -22,6 +22,11 @@ has requests 127.0.0.1 second
 < {DIR}page.html
 signal USR1
 has page.html </html>
+# as classic Pen does, status writes it too
+> web_stats {DIR}status.html
+> status
+~ </html>
+has status.html </html>
 > no web_stats
 > web_stats
 signal USR1

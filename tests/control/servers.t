@@ -3,6 +3,16 @@ pen -r {FRONT} {S0} {S1}
 > servers
 < 0 addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
 < 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+# in a file as well, where other answers follow
+file answers.conf
+| mode; servers
+| recent
+| pid
+> include {DIR}answers.conf
+< no hash roundrobin no stubborn no weight no prio
+< 0 addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+< 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+< {PID}
 ask x = server 0: x
 ask yy = server 1: yy
 > servers

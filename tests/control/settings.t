@@ -70,13 +70,15 @@ ask x = server 0: x
 < 0
 > block; no block; delayed_forward; no delayed_forward
 
+# a web server instead of the servers, as long as it is wanted
+> dummy; no dummy
+ask x = server 0: x
+
 # what only a start can change
 > backlog
 < 4096
 > backlog 10
 < error: backlog: only at the start
-> dummy
-< error: dummy: only at the start
 > poll
 < error: poll: only at the start
 > select

@@ -23,11 +23,26 @@ static struct spot front, ctl;
 static struct pen pen;
 
 static void
-up(const char *option)
+begin(void)
 {
 	backend_start(&server, SPOT_TCP4, backend_say, "hello");
 	spot_new(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
+}
+
+static void
+up_with(const char *command)
+{
+	begin();
+	pen_up(&pen, &front, "-r", "-O", command, "-C", ctl.text, front.text,
+	    server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+}
+
+static void
+up(const char *option)
+{
+	begin();
 	if (option != NULL)
 		pen_up(&pen, &front, "-r", option, "-C", ctl.text, front.text,
 		    server.at.text, NULL);
@@ -158,6 +173,45 @@ START_TEST(who_may_command)
 	spot_new(&other, SPOT_TCP4);
 	pen_expect_failure("refused as root", "-f", "-C", other.text,
 	    front.text, "127.0.0.1:9", NULL);
+}
+END_TEST
+
+/* With poll and select, which tell again and again what is not taken. */
+static void
+does_not_read(const char *method)
+{
+	static const char line[] = "help\n";
+	char lines[100 * 1024];
+	size_t i, sent = 0;
+	long long began;
+	ssize_t n = 1;
+	long cpu;
+	int fd;
+
+	up_with(method);
+	fd = spot_connect(&ctl);
+	for (i = 0; i < sizeof(lines); i++)
+		lines[i] = line[i % (sizeof(line) - 1)];
+	spot_send(fd, "prompt\n", 7);
+	while (n > 0 && sent < sizeof(lines)) {
+		n = send(fd, lines + sent, sizeof(lines) - sent, MSG_DONTWAIT);
+		sent += n > 0 ? (size_t)n : 0;
+	}
+	ck_assert_str_eq(spot_hear(&front), "hello");
+	cpu = child_cpu_ms(pen.child.pid);
+	began = wait_now_ms();
+	WAIT_FOR(wait_now_ms() - began > 500, 5000);
+	cpu = child_cpu_ms(pen.child.pid) - cpu;
+	ck_assert_msg(cpu < 100 || !pen_is_plain(),
+	    "%s: pen used %ld ms of processor time in 500 ms", method, cpu);
+	close(fd);
+	down();
+}
+
+START_TEST(client_that_does_not_read)
+{
+	does_not_read("poll");
+	does_not_read("select");
 }
 END_TEST
 
@@ -506,6 +560,7 @@ main(void)
 	SUITE_ADD(s, servers_change_while_running, 20);
 	SUITE_ADD(s, rude_clients, 30);
 	SUITE_ADD(s, who_may_command, 20);
+	SUITE_ADD(s, client_that_does_not_read, 30);
 	SUITE_ADD(s, exit_when_allowed, 20);
 	SUITE_ADD(s, sockets_have_levels, 20);
 	SUITE_ADD(s, users_have_levels, 20);

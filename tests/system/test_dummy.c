@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "support/backend.h"
 #include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
@@ -36,6 +37,29 @@ START_TEST(answers_for_itself)
 	ck_assert_ptr_nonnull(
 	    strstr(spot_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
 	pen_down(&pen);
+}
+END_TEST
+
+/* Switched on and off while it runs. */
+START_TEST(at_run_time)
+{
+	static const char get[] = "GET / HTTP/1.0\r\n\r\n";
+	struct backend server;
+	struct spot at, ctl;
+	struct pen pen;
+
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&at, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &at, "-C", ctl.text, at.text, server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	ck_assert_str_eq(spot_ask(&at, get), get);
+	ck_assert_str_eq(spot_ask(&ctl, "dummy\n"), "");
+	ck_assert_ptr_nonnull(strstr(spot_ask(&at, get), "pen dummy"));
+	ck_assert_str_eq(spot_ask(&ctl, "no dummy\n"), "");
+	ck_assert_str_eq(spot_ask(&at, get), get);
+	pen_down(&pen);
+	backend_stop(&server);
 }
 END_TEST
 
@@ -99,6 +123,7 @@ main(void)
 {
 	Suite *s = suite_create("dummy");
 
+	SUITE_ADD(s, at_run_time, 20);
 	SUITE_ADD(s, answers_for_itself, 10);
 	SUITE_ADD(s, real_clients, 120);
 	SUITE_ADD(s, behind_itself, 10);

@@ -257,7 +257,7 @@ START_TEST(while_serving)
 			    "only at the start");
 	ck_assert_int_eq(run("poll"), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "only at the start"));
-	ck_assert_int_eq(run("dummy"), -1);
+	ck_assert_int_eq(run("udp"), -1);
 	ck_assert_int_eq(run("idle_timeout 7"), 0);
 	ck_assert_uint_eq(
 	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
