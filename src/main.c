@@ -9,6 +9,7 @@
 #include "control/direct.h"
 #include "control/options.h"
 #include "control/pen.h"
+#include "control/preflight.h"
 #include "control/process.h"
 #include "control/rights.h"
 
@@ -69,23 +70,35 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 	return rc;
 }
 
+/* Reads the files of TLS. */
+static int
+check_secure(struct pen *p)
+{
+	struct secure_change files;
+	struct error e;
+
+	if (secure_prepare(p, p->plan, &files, &e) < 0) {
+		print_error(e.text);
+		return -1;
+	}
+	secure_cancel(&files);
+	return 0;
+}
+
 /* --check: says all that is wrong, or what would be in force, and then what direct
  * return finds wrong around it. */
 static int
 check(struct pen *p)
 {
-	struct secure_change files;
 	struct buffer text;
 	struct error e;
 	int rc;
 
 	if (make_plan(p, print_error, &e) < 0)
 		return 1;
-	if (secure_prepare(p, p->plan, &files, &e) < 0) {
-		print_error(e.text);
+	rc = check_secure(p);
+	if (preflight(p, print_error) < 0 || rc < 0)
 		return 1;
-	}
-	secure_cancel(&files);
 	buffer_init(&text);
 	plan_print(p->plan, &text);
 	fwrite(buffer_bytes(&text), 1, buffer_length(&text), stdout);

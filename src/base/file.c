@@ -195,6 +195,46 @@ file_open_own(const char *path, int flags, mode_t mode, struct error *e)
 	return fd;
 }
 
+/* ---- could it be written? ---- */
+
+int
+file_may_make(const char *path, struct error *e)
+{
+	const char *slash = strrchr(path, '/');
+	size_t n = slash != NULL ? (size_t)(slash - path) + 1 : 0;
+	char *dir = malloc(n + sizeof("."));
+	int rc;
+
+	if (dir == NULL)
+		return why(e);
+	memcpy(dir, path, n);
+	memcpy(dir + n, ".", sizeof("."));
+	rc =
+	    faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : why(e);
+	free(dir);
+	return rc;
+}
+
+int
+file_may_write(const char *path, struct error *e)
+{
+	char *name = follow_own_links(path, e);
+	struct stat st;
+	int fd = -1, rc = 0;
+
+	if (name == NULL)
+		return -1;
+	if (lstat(name, &st) < 0 && errno == ENOENT)
+		rc = file_may_make(name, e);
+	else if ((fd = open_followed(
+		      name, O_WRONLY | O_APPEND | O_NONBLOCK, 0)) < 0)
+		rc = why(e);
+	if (fd >= 0)
+		close(fd);
+	free(name);
+	return rc;
+}
+
 /* ---- writing ---- */
 
 static int

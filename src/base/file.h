@@ -23,6 +23,13 @@ int file_read_at(int dir, const char *path, size_t most, bool wait,
  * write. Returns the descriptor, or -1 with a phrase. */
 int file_open_own(const char *path, int flags, mode_t mode, struct error *e);
 
+/* Whether a file could be made there, where none is: its directory takes it.
+ * Returns 0, or -1 with a phrase. */
+int file_may_make(const char *path, struct error *e);
+/* Whether file_open_own() could open it to write to, or make it; opens what is
+ * there, makes nothing. Returns 0, or -1 with a phrase. */
+int file_may_write(const char *path, struct error *e);
+
 /* Replaces the file by `text`: writes a temporary file beside it and renames
  * that, so that a reader sees the old file or the new one. With `durable` it
  * synchronises first, so that a crash leaves one of them too. The new file has

@@ -23,6 +23,10 @@ struct changes {
 
 /* ---- rooms.c ---- */
 
+/* Where a log of requests goes: an address (names are looked up at the start
+ * only), or none: a file. Returns 0, or -1 with a phrase. */
+int rooms_find_log(
+    const struct pen *p, const char *text, struct addr *to, struct error *e);
 /* Opens the log of the plan in force, at the start. */
 int rooms_open_log(struct pen *p, struct error *e);
 

@@ -97,18 +97,33 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 	return NULL;
 }
 
-void
-origin_blame(const struct plan *p, struct error *e)
+/* The origin names the setting: once is enough. */
+static void
+put_before(const char *origin, const char *name, struct error *e)
 {
-	const char *name, *origin = origin_quoted(p, e, &name);
 	size_t n = strlen(name);
 	struct error why = *e;
 	const char *rest = why.text;
 
 	if (origin == NULL)
 		return;
-	/* the origin names the setting: once is enough */
 	if (n > 0 && strncmp(rest, name, n) == 0 && rest[n] == ' ')
 		rest += n + 1;
 	error_set(e, "%.250s: %.250s", origin, rest);
+}
+
+void
+origin_add(const struct plan *p, const char *setting, struct error *e)
+{
+	const struct command *row = command_find(setting);
+
+	put_before(p->origin[row - command_table], setting, e);
+}
+
+void
+origin_blame(const struct plan *p, struct error *e)
+{
+	const char *name, *origin = origin_quoted(p, e, &name);
+
+	put_before(origin, name, e);
 }

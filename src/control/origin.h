@@ -15,6 +15,8 @@ int origin_note(const struct call *c);
 /* What an error about the setting begins with: its origin, or its name alone.
  * Returns `text`, or a string of the plan's. */
 const char *origin_name(const struct plan *p, const char *setting);
+/* Puts the setting's origin, if there is one, before a sentence about it. */
+void origin_add(const struct plan *p, const char *setting, struct error *e);
 /* Puts the origin of the setting whose value the sentence quotes before it, if
  * there is one. */
 void origin_blame(const struct plan *p, struct error *e);

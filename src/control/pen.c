@@ -10,6 +10,7 @@
 #include "control/adopt.h"
 #include "control/direct.h"
 #include "control/pen.h"
+#include "control/preflight.h"
 #include "control/report.h"
 #include "control/request.h"
 #include "control/socket.h"
@@ -189,7 +190,6 @@ pen_free(struct pen *p)
 	free(p);
 }
 
-/* Whoever reaches a TCP port commands the process: not one that is root. */
 static int
 open_control(struct pen *p, struct error *e)
 {
@@ -204,12 +204,8 @@ open_control(struct pen *p, struct error *e)
 		for (k = 0; k < c->at.count; k++) {
 			const struct addr *at = &c->at.entry[k].at;
 
-			if (at->u.sa.sa_family != AF_UNIX && geteuid() == 0 &&
-			    p->plan->config.process.user == NULL)
-				return error_set(e,
-				    "a TCP control port is refused as root: "
-				    "use -u USER, or a path");
-			if (control_listen(p->control, at, c, e) < 0)
+			if (preflight_control(p->plan, at, e) < 0 ||
+			    control_listen(p->control, at, c, e) < 0)
 				return -1;
 		}
 	}
@@ -259,6 +255,8 @@ open_frontend(struct pen *p, struct error *e)
 int
 pen_start(struct pen *p, struct error *e)
 {
+	if (preflight_settings(p, p->plan, e) < 0)
+		return -1;
 	share_descriptors(p);
 	p->loop = loop_new(p->plan->config.method, e);
 	if (p->loop == NULL)

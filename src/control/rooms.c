@@ -10,6 +10,8 @@
 #include "control/adopt.h"
 #include "control/checks.h"
 #include "control/direct.h"
+#include "control/origin.h"
+#include "control/preflight.h"
 #include "net/resolve.h"
 #include "proxy/requestlog.h"
 
@@ -25,24 +27,32 @@ is_remote(const char *text)
 	    strchr(text, '/') == NULL;
 }
 
-static struct requestlog *
-open_remote_log(struct pen *p, const char *text, struct error *e)
+int
+rooms_find_log(
+    const struct pen *p, const char *text, struct addr *to, struct error *e)
 {
 	const char *rest;
-	char *host = spec_split_host(text, &rest, e);
-	struct requestlog *log = NULL;
-	struct resolved to;
+	struct resolved found;
 	uint16_t port;
+	char *host;
+	int rc;
 
+	memset(to, 0, sizeof(*to));
+	if (!is_remote(text))
+		return 0;
+	host = spec_split_host(text, &rest, e);
 	if (host == NULL)
-		return NULL;
-	if (*rest == ':' && resolve_port(rest + 1, &port, e) == 0 &&
-	    resolve_host(host, port,
-		p->frontend == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC, &to,
-		e) == 0)
-		log = requestlog_open_udp(p->loop, &to.addr[0], e);
+		return -1;
+	rc = *rest == ':' ? resolve_port(rest + 1, &port, e)
+			  : error_set(e, "no port");
+	if (rc == 0)
+		rc = resolve_host(host, port,
+		    p->frontend == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC,
+		    &found, e);
+	if (rc == 0)
+		*to = found.addr[0];
 	free(host);
-	return log;
+	return rc;
 }
 
 static int
@@ -50,12 +60,14 @@ open_log(
     struct pen *p, const char *text, struct requestlog **log, struct error *e)
 {
 	struct error why;
+	struct addr to;
 
 	*log = NULL;
 	if (text == NULL)
 		return 0;
-	*log = is_remote(text) ? open_remote_log(p, text, &why)
-			       : requestlog_open_file(p->loop, text, &why);
+	if (rooms_find_log(p, text, &to, &why) == 0)
+		*log = to.len > 0 ? requestlog_open_udp(p->loop, &to, &why)
+				  : requestlog_open_file(p->loop, text, &why);
 	if (*log != NULL)
 		return 0;
 	return error_set(e, "log \"%.200s\": %.250s", text, why.text);
@@ -64,7 +76,10 @@ open_log(
 int
 rooms_open_log(struct pen *p, struct error *e)
 {
-	return open_log(p, p->plan->config.log, &p->log, e);
+	if (open_log(p, p->plan->config.log, &p->log, e) == 0)
+		return 0;
+	origin_add(p->plan, "log", e);
+	return -1;
 }
 
 /* ---- listeners ---- */
@@ -128,11 +143,14 @@ prepare_running(
 {
 	const char *before = p->plan->config.log, *now = draft->config.log;
 
-	if (direct_prepare(p, draft, e) < 0)
+	if (preflight_settings(p, draft, e) < 0 ||
+	    direct_prepare(p, draft, e) < 0)
 		return -1;
 	c->log_changed = !text_equal(before, now);
-	if (c->log_changed && open_log(p, now, &c->log, e) < 0)
+	if (c->log_changed && open_log(p, now, &c->log, e) < 0) {
+		origin_add(draft, "log", e);
 		return -1;
+	}
 	if (secure_prepare(p, draft, &c->secure, e) == 0) {
 		if (listen_anew(p, draft, e) == 0)
 			return 0;

@@ -27,6 +27,10 @@ has page.html </html>
 > status
 ~ </html>
 has status.html </html>
+> web_stats {DIR}no/page.html
+< error: web_stats: "{DIR}no/page.html": No such file or directory
+> web_stats
+< {DIR}status.html
 > no web_stats
 > web_stats
 signal USR1

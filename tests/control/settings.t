@@ -55,6 +55,8 @@ pen -x 500 {FRONT} {S0} {S1}
 < error: tcp_fastclose: expects up|down|both|off, got "sideways"
 > source 127.0.0.1
 ask x = server 0: x
+> source 192.0.2.1
+< error: source: "192.0.2.1": this machine has no such address
 > no source
 > source
 < error: source: expects IP

@@ -373,6 +373,83 @@ START_TEST(check_says_all)
 }
 END_TEST
 
+/* The same error from a start and from --check. */
+#define BOTH_REFUSE(says, ...)                                          \
+	do {                                                            \
+		pen_expect_failure(says, "-f", __VA_ARGS__, NULL);      \
+		pen_expect_failure(says, "--check", __VA_ARGS__, NULL); \
+	} while (0)
+
+START_TEST(check_finds_what_a_start_refuses)
+{
+	const char *front = free_front(), *s = "127.0.0.1:9";
+	const char *none = scratch("no/such"), *file = scratch("plain");
+
+	write_file(file, "");
+	BOTH_REFUSE(text("option -l: \"%s\": No such file", none), "-l", none,
+	    front, s);
+	BOTH_REFUSE(text("option -w: \"%s\": No such file", none), "-w", none,
+	    front, s);
+	BOTH_REFUSE(text("option -w: \"%s\": Is a directory", scratch(".")),
+	    "-w", scratch("."), front, s);
+	BOTH_REFUSE(text("\"%s\": No such file", none), "-C", none, front, s);
+	BOTH_REFUSE("exists and is not a socket", "-C", file, front, s);
+	BOTH_REFUSE(text("\"%s\": No such file", none), none, s);
+	BOTH_REFUSE("\"192.0.2.1:8000\": Cannot assign requested address",
+	    "192.0.2.1:8000", s);
+	BOTH_REFUSE("option --source: \"192.0.2.1\": this machine has no such "
+		    "address",
+	    "--source", "192.0.2.1", front, s);
+	BOTH_REFUSE(
+	    text("pid file \"%s\": No such file", none), "-p", none, front, s);
+	BOTH_REFUSE(
+	    "user \"no-such-user\": unknown", "-u", "no-such-user", front, s);
+	BOTH_REFUSE(
+	    text("directory \"%s\": No such", none), "-j", none, front, s);
+	/* below the root to be */
+	BOTH_REFUSE("option -w: \"/no/such\": No such file", "-j", scratch("."),
+	    "-w", "/no/such", front, s);
+	if (geteuid() == 0)
+		BOTH_REFUSE("refused as root", "-C", free_front(), front, s);
+}
+END_TEST
+
+static int
+check_status(const char *front, const char *ctl)
+{
+	const char *argv[] = { getenv("PEN"), "--check", "-l",
+		scratch("check.log"), "-w", scratch("check.html"), "-p",
+		scratch("check.pid"), "-C", ctl, "--source", "127.0.0.1", front,
+		"127.0.0.1:9", NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	return child_wait(&c, 10000);
+}
+
+/* Also beside a pen that has all of it already. */
+START_TEST(check_leaves_no_trace)
+{
+	struct spot front, ctl;
+	struct pen pen;
+
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	ck_assert_int_eq(check_status(front.text, ctl.text), 0);
+	ck_assert_int_ne(access(scratch("check.log"), F_OK), 0);
+	ck_assert_int_ne(access(scratch("check.html"), F_OK), 0);
+	ck_assert_int_ne(access(scratch("check.pid"), F_OK), 0);
+	ck_assert_int_ne(access(ctl.text, F_OK), 0);
+	pen_up(&pen, &front, "-l", scratch("check.log"), "-p",
+	    scratch("check.pid"), "-C", ctl.text, front.text, "127.0.0.1:9",
+	    NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	ck_assert_int_eq(check_status(front.text, ctl.text), 0);
+	ck_assert_str_eq(spot_ask(&ctl, "blacklist\n"), "30\n");
+	pen_down(&pen);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -399,5 +476,7 @@ main(void)
 	SUITE_ADD(s, options_together, 10);
 	SUITE_ADD(s, event_methods, 10);
 	SUITE_ADD(s, check_says_all, 40);
+	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
+	SUITE_ADD(s, check_leaves_no_trace, 30);
 	return suite_main(s);
 }

@@ -1,0 +1,197 @@
+/* preflight.c: tries what would be opened, without opening it. */
+#include "config.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/words.h"
+#include "control/adopt.h"
+#include "control/direct.h"
+#include "control/origin.h"
+#include "control/preflight.h"
+#include "net/sock_try.h"
+
+/* ---- what is used later ---- */
+
+/* Where a path will lead: before the start, below the root to be. */
+static const char *
+rooted(const struct pen *p, const char *path, char *text, size_t size)
+{
+	const char *root = p->plan->config.process.directory;
+
+	if (p->loop != NULL || root == NULL)
+		return path;
+	snprintf(text, size, "%s/%s", root, path);
+	return text;
+}
+
+/* A pipe may get its reader, and a link its target, until the page is written. */
+static int
+try_page(const struct pen *p, const struct plan *draft, struct error *e)
+{
+	const char *file = draft->config.web_stats, *path;
+	char text[4096];
+	struct stat st;
+	struct error why;
+
+	if (file == NULL)
+		return 0;
+	path = rooted(p, file, text, sizeof(text));
+	if ((lstat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+		!S_ISDIR(st.st_mode)) ||
+	    file_may_write(path, &why) == 0)
+		return 0;
+	error_set(e, "\"%.300s\": %.150s", file, why.text);
+	origin_add(draft, "web_stats", e);
+	return -1;
+}
+
+static int
+try_source(const struct plan *draft, struct error *e)
+{
+	const struct addr *a = &draft->config.frontend.source;
+	char host[ADDR_TEXT_MAX];
+
+	if (a->len == 0 || sock_try_source(a) == 0)
+		return 0;
+	error_set(e, "\"%s\": %s", addr_format_host(a, host),
+	    errno == EADDRNOTAVAIL ? "this machine has no such address"
+				   : strerror(errno));
+	origin_add(draft, "source", e);
+	return -1;
+}
+
+static bool
+same_source(const struct plan *a, const struct plan *b)
+{
+	const struct addr *x = &a->config.frontend.source,
+			  *y = &b->config.frontend.source;
+
+	return x->len == y->len && (x->len == 0 || addr_equal(x, y));
+}
+
+int
+preflight_settings(
+    const struct pen *p, const struct plan *draft, struct error *e)
+{
+	bool all = draft == p->plan;
+
+	if ((all ||
+		!text_equal(
+		    draft->config.web_stats, p->plan->config.web_stats)) &&
+	    try_page(p, draft, e) < 0)
+		return -1;
+	return all || !same_source(draft, p->plan) ? try_source(draft, e) : 0;
+}
+
+/* ---- what a start opens ---- */
+
+/* Whoever reaches a TCP port commands the process: not one that is root. */
+int
+preflight_control(const struct plan *p, const struct addr *at, struct error *e)
+{
+	if (at->u.sa.sa_family == AF_UNIX || geteuid() != 0 ||
+	    p->config.process.user != NULL)
+		return 0;
+	return error_set(
+	    e, "a TCP control port is refused as root: use -u USER, or a path");
+}
+
+static int
+try_controls(const struct pen *pen, struct error *e)
+{
+	const struct plan *p = pen->plan;
+	unsigned i, k;
+
+	for (i = 0; i < p->control_count; i++) {
+		const struct listen_list *at = &p->controls[i].at;
+
+		for (k = 0; k < at->count; k++)
+			if (preflight_control(p, &at->entry[k].at, e) < 0 ||
+			    sock_try_listen(&at->entry[k].at, false, e) < 0)
+				return -1;
+	}
+	return 0;
+}
+
+/* Direct return has its addresses on no interface of ours. */
+static int
+try_listeners(const struct pen *pen, struct error *e)
+{
+	const struct plan *p = pen->plan;
+	const struct frontend_options *o = &p->config.frontend;
+	unsigned i;
+
+	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++)
+		if (sock_try_listen(
+			&p->listen.entry[i].at, o->udp && !o->dns, e) < 0)
+			return -1;
+	return 0;
+}
+
+static int
+try_log(const struct pen *p, struct error *e)
+{
+	const char *log = p->plan->config.log;
+	struct error why;
+	struct addr to;
+
+	if (log == NULL ||
+	    (rooms_find_log(p, log, &to, &why) == 0 &&
+		(to.len > 0 || file_may_write(log, &why) == 0)))
+		return 0;
+	error_set(e, "log \"%.200s\": %.250s", log, why.text);
+	origin_add(p->plan, "log", e);
+	return -1;
+}
+
+static int
+try_process(const struct pen *p, struct error *e)
+{
+	const struct process_options *o = &p->plan->config.process;
+	struct error why;
+	struct stat st;
+
+	if (o->pid_file != NULL && file_may_write(o->pid_file, &why) < 0)
+		return error_set(
+		    e, "pid file \"%.300s\": %.150s", o->pid_file, why.text);
+	if (o->user != NULL && getpwnam(o->user) == NULL)
+		return error_set(e, "user \"%.200s\": unknown", o->user);
+	if (o->directory == NULL)
+		return 0;
+	if (stat(o->directory, &st) == 0 && !S_ISDIR(st.st_mode))
+		errno = ENOTDIR;
+	else if (access(o->directory, X_OK) == 0)
+		return 0;
+	return error_set(
+	    e, "directory \"%.300s\": %s", o->directory, strerror(errno));
+}
+
+static int
+try_settings(const struct pen *p, struct error *e)
+{
+	return preflight_settings(p, p->plan, e);
+}
+
+int
+preflight(const struct pen *p, void (*on_error)(const char *sentence))
+{
+	static int (*const tries[])(const struct pen *, struct error *) = {
+		try_process, try_listeners, try_controls, try_log, try_settings
+	};
+	struct error e;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
+		if (tries[i](p, &e) < 0) {
+			on_error(e.text);
+			rc = -1;
+		}
+	return rc;
+}

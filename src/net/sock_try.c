@@ -1,0 +1,71 @@
+/* sock_try.c: binds and lets go at once, or looks at the directory of a path. */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "net/sock_try.h"
+
+/* Without SO_REUSEADDR: who has the address already shares it with nobody. */
+static int
+try_bind(const struct addr *at, int type)
+{
+	int fd = socket(at->u.sa.sa_family, type | SOCK_CLOEXEC, 0), rc, why;
+
+	if (fd < 0)
+		return -1;
+	rc = bind(fd, &at->u.sa, at->len);
+	why = errno;
+	close(fd);
+	errno = why;
+	return rc;
+}
+
+static int
+try_path(const struct addr *at, struct error *e)
+{
+	const char *path = at->u.un.sun_path;
+	struct stat st;
+
+	if (path[0] == '\0')
+		return 0;
+	if (lstat(path, &st) < 0)
+		return file_may_make(path, e);
+	return S_ISSOCK(st.st_mode)
+	    ? 0
+	    : error_set(e, "exists and is not a socket");
+}
+
+int
+sock_try_listen(const struct addr *at, bool datagram, struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	struct error why;
+	int rc;
+
+	if (at->u.sa.sa_family == AF_UNIX) {
+		rc = try_path(at, &why);
+	} else {
+		rc = try_bind(at, datagram ? SOCK_DGRAM : SOCK_STREAM);
+		if (rc < 0 && errno == EADDRINUSE)
+			rc = 0;
+		if (rc < 0)
+			error_set(&why, "%s", strerror(errno));
+	}
+	return rc == 0
+	    ? 0
+	    : error_set(e, "\"%s\": %.300s", addr_format(at, text), why.text);
+}
+
+int
+sock_try_source(const struct addr *a)
+{
+	struct addr at = *a;
+
+	addr_set_port(&at, 0);
+	return try_bind(&at, SOCK_STREAM);
+}

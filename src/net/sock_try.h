@@ -1,0 +1,17 @@
+/* sock_try.h: whether this machine would let us have an address, found out
+ * without taking it from anybody: for checks beside a program that runs. */
+#ifndef PEN_NET_SOCK_TRY_H
+#define PEN_NET_SOCK_TRY_H
+
+#include <stdbool.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+
+/* Whether sock_listen() could get the address, were nobody there already. Returns
+ * 0, or -1 with a sentence that names it. */
+int sock_try_listen(const struct addr *at, bool datagram, struct error *e);
+/* Whether connections may come from the address. Returns 0, or -1 with errno. */
+int sock_try_source(const struct addr *a);
+
+#endif
