@@ -7,6 +7,7 @@
 
 #include "control/config_file.h"
 #include "control/direct.h"
+#include "control/doubts.h"
 #include "control/options.h"
 #include "control/pen.h"
 #include "control/preflight.h"
@@ -99,6 +100,7 @@ check(struct pen *p)
 	rc = check_secure(p);
 	if (preflight(p, print_error) < 0 || rc < 0)
 		return 1;
+	doubts_log(NULL, p->plan);
 	buffer_init(&text);
 	plan_print(p->plan, &text);
 	fwrite(buffer_bytes(&text), 1, buffer_length(&text), stdout);
@@ -120,6 +122,7 @@ run(struct pen *p, struct process *proc)
 		return check(p);
 	if (make_plan(p, NULL, &e) < 0)
 		return fail(&e);
+	doubts_log(NULL, p->plan);
 	if (!p->plan->config.process.foreground)
 		status = process_background(proc, &e);
 	if (status == -2)

@@ -10,6 +10,7 @@
 #include "control/adopt.h"
 #include "control/direct.h"
 #include "control/command.h"
+#include "control/doubts.h"
 #include "control/pen.h"
 #include "control/setting.h"
 #include "pool/balance.h"
@@ -456,6 +457,8 @@ pen_adopt(struct pen *p, const struct plan *wanted, const struct names *n,
 	rc = prepare(p, draft, n, &c, e);
 	if (rc == 0) {
 		carry_out(p, draft, &c);
+		if (p->loop != NULL)
+			doubts_log(p->plan, draft);
 		plan_free(p->plan);
 		p->plan = draft;
 	} else {

@@ -36,6 +36,9 @@ ask yy = server 1: yy
 > server 11 max 0; mode
 < error: server: there is no server 11 ("server 11 address HOST" makes one)
 > server 0 blacklist 5000000; server 0 blacklist 9
+> server 0 hard 3
+says server 0: max 5 has no effect with hard 3
+> server 0 hard 6
 
 # grown by number: the slots between are empty
 > server 3 address 127.0.0.1 port {P3}
@@ -100,3 +103,7 @@ ask c = server 2: c
 > no acl 1
 ask c = server 2: c
 > no abuse
+
+# the same one twice is hardly meant
+> server 9 address 127.0.0.1 port {P0}
+says server 9 is the same as server 0: {S0}

@@ -414,6 +414,57 @@ START_TEST(check_finds_what_a_start_refuses)
 }
 END_TEST
 
+/* What is of no use is taken, but not in silence. */
+START_TEST(doubts_are_said)
+{
+	static const char *const lines[] = {
+		"option -T has no effect while clients are not remembered\n",
+		"option --hash-prefix6 has no effect without hash\n",
+		"option --udp-timeout has no effect without udp\n",
+		"option --dns-retry has no effect without dns\n",
+		"option --dsr-ip has no effect without dsr_if\n",
+		"option --check-rise has no effect without check\n",
+		"option -B has no effect while access list 0 denies nobody\n",
+		"server 0: max 5 has no effect with hard 3\n",
+		"server 1 is the same as server 0: 127.0.0.1:9\n"
+	};
+	const char *argv[] = { getenv("PEN"), "--check", "-r", "-T", "60",
+		"--hash-prefix6", "48", "--udp-timeout", "5", "--dns-retry",
+		"5", "--dsr-ip", "10.0.0.2", "--check-rise", "3", "-B",
+		"127.0.0.1:8", free_front(), "127.0.0.1:9:5:3", "127.0.0.1:9",
+		NULL };
+	struct child c;
+	size_t i;
+
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(strstr(child_err(&c), lines[i]) != NULL,
+		    "no \"%s\" in: %s", lines[i], child_err(&c));
+}
+END_TEST
+
+#ifdef HAVE_OPENSSL
+START_TEST(doubts_about_tls)
+{
+	const char *conf = scratch("doubts.conf");
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
+		free_front(), "127.0.0.1:9", NULL };
+	struct child c;
+
+	write_file(conf, "ssl_upstream_name x\nssl_upstream_key y\n");
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("%s:1: ssl_upstream_name has no effect without ssl_upstream "
+		 "or server N tls on\n",
+		conf)));
+	ck_assert_ptr_nonnull(strstr(
+	    child_err(&c), text("%s:2: ssl_upstream_key has no effect", conf)));
+}
+END_TEST
+#endif
+
 static int
 check_status(const char *front, const char *ctl)
 {
@@ -477,6 +528,10 @@ main(void)
 	SUITE_ADD(s, event_methods, 10);
 	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
+	SUITE_ADD(s, doubts_are_said, 20);
+#ifdef HAVE_OPENSSL
+	SUITE_ADD(s, doubts_about_tls, 20);
+#endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
 	return suite_main(s);
 }

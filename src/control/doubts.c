@@ -1,0 +1,306 @@
+/* doubts.c: settings without effect, limits and servers that look like mistakes. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/direct.h"
+#include "control/doubts.h"
+#include "control/origin.h"
+#include "control/reply.h"
+#include "control/secure.h"
+#include "control/setting.h"
+#include "pool/balance.h"
+
+/* ---- settings that need another one ---- */
+
+static bool
+is_checked(const struct plan *p)
+{
+	return p->config.checks.kind != CHECK_NONE;
+}
+
+static bool
+is_udp(const struct plan *p)
+{
+	return p->config.frontend.udp || direct_is_wanted(p);
+}
+
+static bool
+is_dns(const struct plan *p)
+{
+	return p->config.frontend.dns;
+}
+
+static bool
+is_sticky(const struct plan *p)
+{
+	return p->config.pool.sticky;
+}
+
+static bool
+is_hashed(const struct plan *p)
+{
+	return strcmp(p->config.pool.balance->name, "hash") == 0;
+}
+
+static bool
+is_tls(const struct plan *p)
+{
+	return tls_settings_serve(&p->config.tls);
+}
+
+/* Servers may be switched to TLS one by one, too. */
+static bool
+is_upstream(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = secure_server_at(p, i)) != NULL; i++)
+		if (secure_is_upstream(p, s))
+			return true;
+	return p->config.tls.upstream;
+}
+
+static bool
+is_any_tls(const struct plan *p)
+{
+	return is_tls(p) || is_upstream(p);
+}
+
+/* Without a certificate it is an error, see secure_check.c. */
+static bool
+asks_for_certificates(const struct plan *p)
+{
+	const struct tls_settings *t = &p->config.tls;
+
+	return t->require || t->request || t->request_any || !is_tls(p);
+}
+
+static bool
+has_certificate(const struct plan *p)
+{
+	return p->config.tls.pairs > 0 || !is_tls(p);
+}
+
+static bool
+has_tickets(const struct plan *p)
+{
+	return p->config.tls.tickets || !is_tls(p);
+}
+
+static bool
+has_no_tickets(const struct plan *p)
+{
+	return !p->config.tls.tickets || !is_tls(p);
+}
+
+static bool
+is_verified(const struct plan *p)
+{
+	return p->config.tls.upstream_verify;
+}
+
+static bool
+has_upstream_cert(const struct plan *p)
+{
+	return p->config.tls.upstream_cert != NULL;
+}
+
+static bool
+has_client_acl(const struct plan *p)
+{
+	return p->acls[p->config.pool.client_acl].count > 0;
+}
+
+static const char no_upstream[] = "without ssl_upstream or server N tls on";
+
+/* A setting, when it has an effect, and what it says if it has none. */
+static const struct need {
+	const char *setting;
+	bool (*has_effect)(const struct plan *p);
+	const char *why;
+} needs[] = {
+	{ "tracking", is_sticky, "while clients are not remembered" },
+	{ "clients_max", is_sticky, "while clients are not remembered" },
+	{ "hash_prefix6", is_hashed, "without hash" },
+	{ "udp_timeout", is_udp, "without udp" },
+	{ "udp_proxy", is_udp, "without udp" },
+	{ "udp_responses", is_udp, "without udp" },
+	{ "udp_requests", is_udp, "without udp" },
+	{ "udp_fail", is_udp, "without udp or dns" },
+	{ "dns_retry", is_dns, "without dns" },
+	{ "ssl_ca_file", asks_for_certificates,
+	    "without ssl_require or ssl_request" },
+	{ "ssl_ca_dir", asks_for_certificates,
+	    "without ssl_require or ssl_request" },
+	{ "ssl_crl", asks_for_certificates,
+	    "without ssl_require or ssl_request" },
+	{ "ssl_ocsp_response", has_certificate, "without ssl_cert" },
+	{ "ssl_ticket_key", has_tickets, "without ssl_tickets" },
+	{ "ssl_session_cache", has_no_tickets, "with ssl_tickets" },
+	{ "ssl_watch", is_any_tls, "without TLS" },
+	{ "ssl_warn", is_any_tls, "without TLS" },
+	{ "ssl_upstream_verify", is_upstream, no_upstream },
+	{ "ssl_upstream_ca", is_upstream, no_upstream },
+	{ "ssl_upstream_name", is_upstream, no_upstream },
+	{ "ssl_upstream_cert", is_upstream, no_upstream },
+	{ "ssl_upstream_key", is_upstream, no_upstream },
+	{ "ssl_upstream_alpn", is_upstream, no_upstream },
+	{ "ssl_upstream_resume", is_upstream, no_upstream },
+	{ "ssl_upstream_ca", is_verified, "without ssl_upstream_verify" },
+	{ "ssl_upstream_name", is_verified, "without ssl_upstream_verify" },
+	{ "ssl_upstream_key", has_upstream_cert, "without ssl_upstream_cert" },
+	{ "dsr_ip", direct_is_wanted, "without dsr_if" },
+	{ "dsr_link", direct_is_wanted, "without dsr_if" },
+	{ "dsr_flows", direct_is_wanted, "without dsr_if" },
+	{ "dsr_announce", direct_is_wanted, "without dsr_if" },
+	{ "dsr_fast_path", direct_is_wanted, "without dsr_if" },
+	{ "dsr_forward", direct_is_wanted, "without dsr_if" },
+	{ "dsr_gateway", direct_is_wanted, "without dsr_if" },
+	{ "tarpit_acl", direct_is_wanted, "without dsr_if" },
+	{ "check_interval", is_checked, "without check" },
+	{ "check_timeout", is_checked, "without check" },
+	{ "check_rise", is_checked, "without check" },
+	{ "check_fall", is_checked, "without check" },
+};
+
+static void
+print_needs(const struct plan *p, struct buffer *text)
+{
+	struct plan *defaults = plan_new();
+	const struct command *row;
+	size_t i;
+
+	for (i = 0; defaults != NULL && i < sizeof(needs) / sizeof(needs[0]);
+	     i++) {
+		row = command_find(needs[i].setting);
+		if (command_is_there(row) && !needs[i].has_effect(p) &&
+		    !setting_equal(p, defaults, row))
+			reply_add(text, "%.400s has no effect %s\n",
+			    origin_name(p, row->name), needs[i].why);
+	}
+	plan_free(defaults);
+}
+
+/* ---- servers ---- */
+
+static void
+print_limits(const struct plan *p, struct buffer *text)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; i < p->count; i++) {
+		s = &p->servers[i];
+		if (s->host != NULL && s->hard > 0 && s->soft > s->hard)
+			reply_add(text,
+			    "server %u: max %llu has no effect with hard "
+			    "%llu\n",
+			    i, (unsigned long long)s->soft,
+			    (unsigned long long)s->hard);
+		if (s->host != NULL && s->forward != SERVER_FORWARD_AS_SET &&
+		    !direct_is_wanted(p))
+			reply_add(text,
+			    "server %u: forward %s has no effect without "
+			    "dsr_if\n",
+			    i, server_forward_name(s->forward));
+	}
+	if (p->abuse.host != NULL && !has_client_acl(p))
+		reply_add(text,
+		    "%.400s has no effect while access list %d denies nobody\n",
+		    origin_name(p, "abuse"), p->config.pool.client_acl);
+}
+
+/* Lines about servers that are the same. */
+enum { TWINS_MAX = 8 };
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct server_plan *x = *(const struct server_plan *const *)a,
+				 *y = *(const struct server_plan *const *)b;
+	int rc = strcmp(x->host, y->host);
+
+	if (rc == 0)
+		rc = (x->port > y->port) - (x->port < y->port);
+	return rc != 0 ? rc : (x > y) - (x < y);
+}
+
+static void
+print_twins(const struct plan *p, struct buffer *text)
+{
+	const struct server_plan **all = calloc(p->count + 1u, sizeof(*all));
+	char name[SPEC_TEXT_MAX];
+	unsigned i, n = 0, twins = 0;
+
+	for (i = 0; all != NULL && i < p->count; i++)
+		if (p->servers[i].host != NULL)
+			all[n++] = &p->servers[i];
+	if (n > 1)
+		qsort(all, n, sizeof(*all), compare);
+	for (i = 1; i < n; i++) {
+		if (strcmp(all[i]->host, all[i - 1]->host) != 0 ||
+		    all[i]->port != all[i - 1]->port || ++twins > TWINS_MAX)
+			continue;
+		reply_add(text, "server %d is the same as server %d: %.300s\n",
+		    (int)(all[i] - p->servers), (int)(all[i - 1] - p->servers),
+		    spec_format_server(all[i], name));
+	}
+	if (twins > TWINS_MAX)
+		reply_add(text, "%u more servers are the same as others\n",
+		    twins - TWINS_MAX);
+	free(all);
+}
+
+/* ---- all of them ---- */
+
+void
+doubts_print(const struct plan *p, struct buffer *text)
+{
+	print_needs(p, text);
+	print_limits(p, text);
+	print_twins(p, text);
+}
+
+/* Whether the text has the line, of `n` bytes with its newline. */
+static bool
+has_line(const struct buffer *text, const char *line, size_t n)
+{
+	size_t all = buffer_length(text), one;
+	const char *at = all > 0 ? buffer_bytes(text) : NULL;
+
+	for (; all > 0; at += one, all -= one) {
+		one = (size_t)((const char *)memchr(at, '\n', all) - at) + 1;
+		if (one == n && memcmp(at, line, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+void
+doubts_log(const struct plan *before, const struct plan *p)
+{
+	struct buffer old, now;
+	const char *line;
+	size_t n;
+
+	buffer_init(&old);
+	buffer_init(&now);
+	doubts_print(p, &now);
+	if (before != NULL && buffer_length(&now) > 0)
+		doubts_print(before, &old);
+	for (; buffer_length(&now) > 0; buffer_consume(&now, n)) {
+		line = buffer_bytes(&now);
+		n = (size_t)((const char *)memchr(
+				 line, '\n', buffer_length(&now)) -
+			line) +
+		    1;
+		if (!has_line(&old, line, n))
+			log_warn("%.*s", (int)n - 1, line);
+	}
+	buffer_fini(&old);
+	buffer_fini(&now);
+}
