@@ -44,6 +44,7 @@ add_line(struct buffer *out, const char *left, const char *text)
 	add_wrapped(out, text, strlen(left));
 }
 
+/* An option has one argument, and has it always: the first, without brackets. */
 static void
 add_option(struct buffer *out, const struct command *row)
 {
@@ -55,7 +56,7 @@ add_option(struct buffer *out, const struct command *row)
 	    row->letter != '\0' ? '-' : ' ',
 	    row->letter != '\0' ? row->letter : ' ',
 	    row->letter != '\0' ? ',' : ' ', row->option,
-	    (int)strcspn(args + (args[0] == '['), "]"),
+	    (int)strcspn(args + (args[0] == '['), " ]"),
 	    args + (args[0] == '['));
 	add_line(out, left, row->help);
 }

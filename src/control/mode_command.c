@@ -51,27 +51,43 @@ run_sticky(struct call *c, struct error *e)
 	return 0;
 }
 
+/* Whether the algorithm is in force, by its mode or by its name. */
+static bool
+is_chosen(const struct plan *p, bool mode, const char *name)
+{
+	const char *balance = p->config.mode.balance;
+
+	return balance != NULL ? strcmp(balance, name) == 0 : mode;
+}
+
 int
 run_mode(struct call *c, struct error *e)
 {
 	const struct mode_options *m = &c->plan->config.mode;
+	const struct {
+		const char *name;
+		bool on;
+	} modes[] = {
+		{ "hash", is_chosen(c->plan, m->hash, "hash") },
+		{ "roundrobin",
+		    is_chosen(c->plan, m->roundrobin, "roundrobin") },
+		{ "stubborn", m->stubborn },
+		{ "weight", is_chosen(c->plan, m->weight, "wleastconn") },
+		{ "prio", is_chosen(c->plan, m->prio, "prio") },
+	};
+	enum { MODES = sizeof(modes) / sizeof(modes[0]) };
 	struct facts f;
+	int i;
 
 	(void)e;
 	facts_begin(&f, c->reply, FACTS_SILENT);
-	facts_flag(&f, "hash", m->hash);
-	facts_flag(&f, "roundrobin", m->roundrobin);
-	facts_flag(&f, "stubborn", m->stubborn);
-	facts_flag(&f, "weight", m->weight);
-	facts_flag(&f, "prio", m->prio);
+	for (i = 0; i < MODES; i++)
+		facts_flag(&f, modes[i].name, modes[i].on);
 	facts_json_text(&f, "balance", c->plan->config.pool.balance->name);
 	facts_end(&f);
-	if (!c->reply->json)
-		reply_add(&c->reply->out,
-		    "%shash %sroundrobin %sstubborn %sweight %sprio\n",
-		    m->hash ? "" : "no ", m->roundrobin ? "" : "no ",
-		    m->stubborn ? "" : "no ", m->weight ? "" : "no ",
-		    m->prio ? "" : "no ");
+	for (i = 0; i < MODES && !c->reply->json; i++)
+		reply_add(&c->reply->out, "%s%s%s", modes[i].on ? "" : "no ",
+		    modes[i].name, i + 1 < MODES ? " " : "\n");
 	return 0;
 }
 

@@ -55,11 +55,11 @@ build_tables(struct options *o, int argc, char **argv)
 	while (command_table[rows].name != NULL)
 		rows++;
 	o->longs = calloc(rows + 5, sizeof(*o->longs));
-	o->shorts = calloc(2 * rows + sizeof("+:O:o:"), 1);
+	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
 	o->given = calloc(most, sizeof(*o->given));
 	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
 		return -1;
-	s = (size_t)sprintf(o->shorts, "+:O:o:");
+	s = (size_t)sprintf(o->shorts, ":O:o:");
 	for (i = 0; i < rows; i++) {
 		const struct command *row = &command_table[i];
 
@@ -105,14 +105,21 @@ row_of(int option)
 static int
 bad_option(int found, char **argv, struct error *e)
 {
+	const char *word = argv[optind - 1];
 	char name[128];
 
 	if (optopt > 0 && optopt < OPTION_COMPLETION)
 		snprintf(name, sizeof(name), "-%c", optopt);
 	else
-		snprintf(name, sizeof(name), "%.100s", argv[optind - 1]);
+		snprintf(name, sizeof(name), "%.*s",
+		    (int)(strcspn(word, "=") < 100 ? strcspn(word, "=") : 100),
+		    word);
 	if (found == ':')
 		return error_set(e, "option %s: needs an argument", name);
+	if (optopt >= OPTION_COMPLETION)
+		return error_set(e,
+		    "option %s: takes no argument, got \"%.100s\"", name,
+		    word + strcspn(word, "=") + 1);
 	return error_set(e, "option %s: unknown (pen --help lists all)", name);
 }
 
@@ -131,6 +138,8 @@ print(int option, struct error *e)
 	return OPTIONS_DONE;
 }
 
+/* As GNU programs do, getopt moves options that come behind operands before them,
+ * up to a "--". */
 static enum options_result
 read_options(struct options *o, int argc, char **argv, struct error *e)
 {

@@ -23,6 +23,16 @@ ask p = server 1: p
 hold h
 ask c = server 1: c
 drop
+> mode
+< no hash no roundrobin no stubborn no weight no prio
+> balance roundrobin; mode
+< no hash roundrobin no stubborn no weight no prio
+> balance wleastconn; mode
+< no hash no roundrobin no stubborn weight no prio
+> balance hash; mode json
+~ {"hash":true,"roundrobin":false,"stubborn":false,"weight":false,"prio":false,"balance":"hash"}
+> balance prio; mode
+< no hash no roundrobin no stubborn no weight prio
 > balance pigeon
 ~ error: balance: no algorithm "pigeon"
 > balance default

@@ -33,6 +33,34 @@ START_TEST(unknown_option)
 }
 END_TEST
 
+/* As GNU programs take them, up to "--". */
+START_TEST(options_behind_operands)
+{
+	const char *conf = scratch("servers.conf");
+	struct backend b;
+	struct spot front;
+	struct pen pen;
+
+	backend_start(&b, SPOT_TCP4, backend_say, "works");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, front.text, b.at.text, "-r", "-t", "5", NULL);
+	ck_assert_str_eq(spot_hear(&front), "works");
+	pen_down(&pen);
+	write_file(conf, text("server add %s\n", b.at.text));
+	pen_up(&pen, &front, front.text, "-F", conf, NULL);
+	ck_assert_str_eq(spot_hear(&front), "works");
+	pen_down(&pen);
+	backend_stop(&b);
+	pen_expect_failure("\"-r\"", "-f", front.text, "--", "-r", NULL);
+	pen_expect_failure("option --weight: takes no argument, got \"3\"",
+	    "--weight=3", front.text, "127.0.0.1:9", NULL);
+	pen_expect_failure(
+	    "option --version: takes no argument", "--version=3", NULL);
+	pen_expect_failure("option --nonsense: unknown", "-f", front.text,
+	    "--nonsense=3", NULL);
+}
+END_TEST
+
 START_TEST(missing_operands)
 {
 	pen_expect_failure("server", "-f", free_front(), NULL);
@@ -240,6 +268,21 @@ START_TEST(tls_versions_leave_one)
 END_TEST
 #endif
 
+/* How often the character is in what is between the two. */
+static int
+count(const char *text, char c, const char *from, const char *to)
+{
+	const char *at = strstr(text, from), *end;
+	int n = 0;
+
+	ck_assert_ptr_nonnull(at);
+	end = strstr(at, to);
+	ck_assert_ptr_nonnull(end);
+	for (; at < end; at++)
+		n += *at == c;
+	return n;
+}
+
 START_TEST(help_and_version)
 {
 	struct pen p;
@@ -248,6 +291,10 @@ START_TEST(help_and_version)
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "--help"));
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "-r"));
+	ck_assert_int_eq(count(child_out(&p.child), '[', "options:", "\n\n"),
+	    count(child_out(&p.child), ']', "options:", "\n\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(child_out(&p.child), "--control-level LEVEL "));
 	ck_assert_str_eq(child_err(&p.child), "");
 	pen_start(&p, "--version", NULL);
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
@@ -507,6 +554,7 @@ main(void)
 	Suite *s = suite_create("options");
 
 	SUITE_ADD(s, unknown_option, 10);
+	SUITE_ADD(s, options_behind_operands, 30);
 	SUITE_ADD(s, missing_operands, 10);
 	SUITE_ADD(s, bad_numbers, 10);
 	SUITE_ADD(s, bad_ports, 10);

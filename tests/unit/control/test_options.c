@@ -304,8 +304,11 @@ START_TEST(ways_to_write_them)
 	takes("-b 1 -b 2 8080 10.0.0.1");
 	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 2000);
 	takes("-- 8080 10.0.0.1");
-	/* options end where the addresses begin */
-	refuses("8080 10.0.0.1 -r", "server \"-r\"");
+	/* options may follow the addresses, up to "--" */
+	takes("8080 -b 3 10.0.0.1 -r");
+	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 3000);
+	ck_assert(pen->plan->config.mode.roundrobin);
+	refuses("8080 10.0.0.1 -- -r", "server \"-r\"");
 	takes("-ddd 8080 10.0.0.1");
 	ck_assert_uint_eq(pen->plan->config.debug, 3);
 	ck_assert_uint_eq(pen->plan->config.frontend.dump, 1);
@@ -362,7 +365,8 @@ START_TEST(what_is_wrong)
 	refuses("-y 8080 10.0.0.1", "option -y: unknown");
 	refuses("-ry 8080 10.0.0.1", "option -y: unknown");
 	refuses("--no-such 8080 10.0.0.1", "option --no-such: unknown");
-	refuses("--hash=3 8080 10.0.0.1", "option --hash=3: unknown");
+	refuses("--hash=3 8080 10.0.0.1",
+	    "option --hash: takes no argument, got \"3\"");
 	refuses("-b x 8080 10.0.0.1", "option -b: \"x\" is no number");
 	refuses("-m 0 8080 10.0.0.1", "option -m: 0 out of range 1..");
 	refuses("--buffer x 8080 10.0.0.1", "option --buffer: \"x\" is no");
