@@ -188,7 +188,8 @@ const struct command command_table[] = {
 	    "number"),
 	VALUE("udp_requests", '\0', "udp-requests", "[N]", KIND_NUMBER,
 	    frontend.udp_requests, 0, 1 << 30,
-	    "questions after which an answer ends a flow; 0: any number"),
+	    "questions after which the next begins another flow; 0: any "
+	    "number"),
 	VALUE("udp_fail", '\0', "udp-fail", "[N]", KIND_NUMBER,
 	    frontend.udp_fail, 0, 1 << 30,
 	    "with udp_responses: questions left unanswered in a row that make "

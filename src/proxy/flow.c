@@ -188,6 +188,20 @@ begin(struct flows *fs, const struct arrival *a, struct flow *w,
 	return w;
 }
 
+/* The flow that a datagram of the client belongs to, or NULL. One that has had its
+ * number of questions gets no other. */
+static struct flow *
+find(struct flows *fs, const struct arrival *a)
+{
+	uint64_t most = fs->frontend->options.udp_requests;
+	struct flow *w = flow_find(fs, a);
+
+	if (w == NULL || most == 0 || w->requests < most)
+		return w;
+	flow_retire(w);
+	return NULL;
+}
+
 /* With udp_each the server is chosen before the flow is known. */
 static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
@@ -204,7 +218,7 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	}
 	a->key.server = s->index;
 	hash_key(fs, a);
-	w = flow_find(fs, a);
+	w = find(fs, a);
 	if (w == NULL || w->server != s || !may_go_on(w))
 		return begin(fs, a, w, s, &tried);
 	w->tried = tried;
@@ -226,7 +240,7 @@ static struct flow *
 flow_of(struct flows *fs, struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
-	struct flow *w = flow_find(fs, a);
+	struct flow *w = find(fs, a);
 	struct tried tried = { .count = 0 };
 	struct server *s;
 
@@ -303,7 +317,8 @@ static void take(struct flows *fs, struct arrival *a);
 static bool
 each_by_itself(const struct frontend *f)
 {
-	return f->options.udp_each || f->options.udp_proxy != UDP_PROXY_OFF;
+	return f->options.udp_each || f->options.udp_requests > 0 ||
+	    f->options.udp_proxy != UDP_PROXY_OFF;
 }
 
 static void
@@ -389,6 +404,8 @@ on_refused(struct flow *w, int error)
 	bool goes_on = flow_refused(w, error);
 
 	w->frontend->stats.retries++;
+	if (w->requests > 0)
+		w->requests--; /* that one does not count twice */
 	if (buffer_length(&last) == 0)
 		return; /* with its next datagram */
 	fs->kept -= buffer_length(&last);
@@ -409,6 +426,17 @@ on_refused(struct flow *w, int error)
 		forward(w, buffer_bytes(&last), buffer_length(&last), 0);
 	}
 	buffer_fini(&last);
+}
+
+/* Whether it has had all its questions and their answers. */
+static bool
+is_complete(const struct flow *w)
+{
+	const struct frontend_options *o = &w->frontend->options;
+
+	return o->udp_responses > 0 && w->requests >= o->udp_requests &&
+	    w->responses >= o->udp_responses &&
+	    w->responses >= w->requests * o->udp_responses;
 }
 
 /* Passes a batch back. Returns whether the flow goes on. */
@@ -443,15 +471,10 @@ answer(struct flow *w, struct dgram_batch *b)
 	f->stats.down += bytes;
 	pool_moved(f->pool, w->server, &w->who, &w->tried, 0, bytes);
 	flow_touch(w);
-	if ((f->options.udp_responses > 0 &&
-		w->responses >= f->options.udp_responses &&
-		w->responses >= w->requests * f->options.udp_responses) ||
-	    (f->options.udp_requests > 0 &&
-		w->requests >= f->options.udp_requests)) {
-		flow_end(w);
-		return false;
-	}
-	return true;
+	if (!is_complete(w))
+		return true;
+	flow_end(w);
+	return false;
 }
 
 static void

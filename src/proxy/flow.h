@@ -5,7 +5,8 @@
  *
  * A flow is a client's address and port, and the address it had sent to, with
  * its server and a socket connected to that. It ends after udp_timeout without
- * a datagram, or after udp_responses answers or udp_requests questions. With
+ * a datagram, or when it has udp_responses answers to each question. After
+ * udp_requests questions the client's next one begins another flow. With
  * `udp_each` (-r) each datagram is balanced by itself: a client has a flow for
  * each server it is sent to.
  *
@@ -44,7 +45,7 @@ struct flows {
 	size_t kept;	 /* bytes of questions kept for another try */
 	unsigned behind; /* turns in a row that left datagrams unread, */
 	const struct listener *behind_at; /* at that one */
-	bool crowded;	    /* of late a flow ended to make room */
+	uint64_t crowded_until; /* ms: of late a flow ended to make room */
 	unsigned newcomers; /* of this turn, while we are behind */
 };
 

@@ -47,6 +47,7 @@ struct flow {
 	bool steady;
 	bool introduced; /* the server has had a header */
 	bool coalescing; /* its socket may give several datagrams as one */
+	bool retired;	 /* its client's next datagram is another flow's */
 	struct task free_task;
 };
 
@@ -71,6 +72,9 @@ bool flow_may_come(const struct flows *fs);
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends it: the socket is closed, the server's connection counted off. */
 void flow_end(struct flow *w);
+/* It gets no more of its client's datagrams; it ends when the answers to those that
+ * it has had are in, or after udp_timeout. */
+void flow_retire(struct flow *w);
 /* Something came or went: it is the least idle now. */
 void flow_touch(struct flow *w);
 /* Lets its server go. */

@@ -10,7 +10,11 @@
 
 /* While BEHIND turns in a row could not empty the queue and new flows end others,
  * NEWCOMERS may come in a turn: what is known goes first. */
-enum { TICK_MS = 1000, BEHIND = 32, NEWCOMERS = 4 };
+enum { CROWDED_MS = 1000, BEHIND = 32, NEWCOMERS = 4 };
+/* The idlest flows are looked at when the first of them is due: not more often than
+ * this, so that those that are due at about the same time end together, and not
+ * less often than that, as settings change. */
+enum { TICK_MIN_MS = 10, TICK_MAX_MS = 1000 };
 
 /* ---- finding ---- */
 
@@ -73,7 +77,7 @@ flow_end_idlest(struct flows *fs, const struct flow *but)
 			continue;
 		flow_end(list_entry(link, struct flow, order));
 		fs->frontend->stats.flows_evicted++;
-		fs->crowded = true;
+		fs->crowded_until = loop_now(fs->frontend->loop) + CROWDED_MS;
 		return true;
 	}
 	return false;
@@ -99,6 +103,13 @@ flow_release(struct flow *w)
 }
 
 void
+flow_retire(struct flow *w)
+{
+	table_remove(&w->frontend->flows.table, &w->link);
+	w->retired = true;
+}
+
+void
 flow_end(struct flow *w)
 {
 	struct frontend *f = w->frontend;
@@ -110,7 +121,8 @@ flow_end(struct flow *w)
 	free(w->client);
 	w->client = NULL;
 	list_remove(&w->order);
-	table_remove(&fs->table, &w->link);
+	if (!w->retired)
+		table_remove(&fs->table, &w->link);
 	numbers_remove(&fs->numbers, w->number);
 	f->stats.flows--;
 	list_init(&w->free_task.link);
@@ -140,10 +152,20 @@ flow_turn_over(struct flows *fs, const struct listener *l, bool all)
 bool
 flow_may_come(const struct flows *fs)
 {
-	if (fs->behind < BEHIND || !fs->crowded || fs->newcomers < NEWCOMERS)
+	if (fs->behind < BEHIND || fs->newcomers < NEWCOMERS ||
+	    fs->crowded_until <= loop_now(fs->frontend->loop))
 		return true;
 	errno = EBUSY;
 	return false;
+}
+
+static void
+start_tick(struct flows *fs, uint64_t ms)
+{
+	if (ms < TICK_MIN_MS)
+		ms = TICK_MIN_MS;
+	(void)timer_start(fs->frontend->loop, &fs->tick,
+	    ms < TICK_MAX_MS ? ms : TICK_MAX_MS);
 }
 
 struct flow *
@@ -184,21 +206,24 @@ flow_new(struct flows *fs, const struct arrival *a)
 	if (++f->stats.flows > f->stats.flows_peak)
 		f->stats.flows_peak = f->stats.flows;
 	if (f->stats.flows == 1)
-		(void)timer_start(f->loop, &fs->tick, TICK_MS);
+		start_tick(fs, f->options.udp_timeout_ms);
 	return w;
 }
 
 /* ---- time ---- */
 
-static void
+/* Ends those of a list that are due. Returns in how many ms the next one is. */
+static uint64_t
 end_expired(struct flows *fs, struct list *order, uint64_t limit)
 {
 	uint64_t now = loop_now(fs->frontend->loop);
 	struct flow *w;
 
-	while (limit > 0 && (w = idlest(order)) != NULL &&
-	    now - w->active >= limit)
+	if (limit == 0)
+		return TICK_MAX_MS;
+	while ((w = idlest(order)) != NULL && now - w->active >= limit)
 		flow_end(w);
+	return w != NULL ? w->active + limit - now : TICK_MAX_MS;
 }
 
 static void
@@ -206,12 +231,12 @@ on_tick(struct timer *t)
 {
 	struct flows *fs = list_entry(t, struct flows, tick);
 	struct frontend *f = fs->frontend;
+	uint64_t limit = f->options.udp_timeout_ms;
+	uint64_t young = end_expired(fs, &fs->young, limit);
+	uint64_t steady = end_expired(fs, &fs->steady, limit);
 
-	fs->crowded = false;
-	end_expired(fs, &fs->young, f->options.udp_timeout_ms);
-	end_expired(fs, &fs->steady, f->options.udp_timeout_ms);
 	if (f->stats.flows > 0)
-		(void)timer_start(f->loop, t, TICK_MS);
+		start_tick(fs, young < steady ? young : steady);
 }
 
 /* ---- all ---- */

@@ -274,6 +274,69 @@ START_TEST(kept_out)
 }
 END_TEST
 
+/* ---- the end of a flow ---- */
+
+/* Four questions at once are two flows' or four: each has its own socket, and each
+ * question gets its answers, whatever came for another flow before. */
+START_TEST(requests_begin_flows)
+{
+	enum { ASKED = 4 };
+	struct addr from[ASKED];
+	int a, client, i, k, ports = 1;
+
+	udprig_begin(false);
+	rig.options.udp_requests = _i == 0 ? 2 : 1;
+	rig.options.udp_responses = _i == 0 ? 0 : 2;
+	rig.options.udp_timeout_ms = _i == 0 ? 300 : 60000;
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	for (i = 0; i < ASKED; i++)
+		udprig_ask(client);
+	for (i = 0; i < ASKED; i++) {
+		udprig_arrives(a);
+		from[i] = udprig_from;
+		ports += i > 0 && !addr_equal(&from[i], &from[i - 1]);
+	}
+	ck_assert_int_eq(ports, _i == 0 ? 2 : 4);
+	for (k = 0; k < (_i == 0 ? 1 : 2); k++)
+		for (i = 0; i < ASKED; i++) {
+			udprig_from = from[i];
+			udprig_answer(a, client);
+		}
+	RUN_UNTIL(rig_stats()->flows == 0);
+	ck_assert_uint_eq(rig_stats()->flows_opened, (uint64_t)ports);
+	ck_assert_uint_eq(rig_stats()->flows_evicted, 0);
+	ck_assert_int_eq(pool_server(rig.pool, 0)->connections, 0);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* A flow ends when its time is up, not at the next full second. */
+START_TEST(flow_ends_in_time)
+{
+	enum { LIMIT = 150 };
+	long long began;
+	int a, client;
+
+	udprig_begin(false);
+	rig.options.udp_timeout_ms = LIMIT;
+	a = udprig_server(0, &one);
+	udprig_front();
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	began = wait_now_ms();
+	RUN_UNTIL(rig_stats()->flows == 0);
+	ck_assert_int_lt(wait_now_ms() - began, wait_scaled(5 * LIMIT));
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -285,8 +348,10 @@ main(void)
 	tcase_add_loop_test(both, news_of_one_that_is_replaced, 0, KINDS);
 	tcase_add_loop_test(both, second_address, 0, KINDS);
 	tcase_add_loop_test(both, kept_out, 0, KINDS);
+	tcase_add_loop_test(both, requests_begin_flows, 0, 2);
 	suite_add_tcase(s, both);
 	SUITE_ADD(s, revived_server_is_asked, 30);
+	SUITE_ADD(s, flow_ends_in_time, 30);
 	SUITE_ADD(s, each_datagram_has_its_round, 30);
 	return suite_main(s);
 }
