@@ -13,7 +13,9 @@
  *     slot        = key mod SLOTS
  *
  * So the table depends on the list alone, and when a server is added or removed
- * exactly the slots it gains or had change hands. While the owner of a slot
+ * exactly the slots it gains or had change hands. The owner of a slot is found
+ * when a client asks for it first: a list of a thousand servers takes effect at
+ * once, and each slot costs a microsecond or two, once. While the owner of a slot
  * may not be chosen its clients, and only they, draw again (RETRIES times, key =
  * hash_mix(key)), then take the next usable server in list order. With n
  * equal servers each owns SLOTS/n slots give or take sqrt(SLOTS/n): 0.6 % for
@@ -32,20 +34,31 @@ enum { SLOTS = 1 << 16, RETRIES = 16 };
 /* Logarithms: LOG_STEPS entries a doubling, linear between; LOG_BITS digits. */
 enum { LOG_STEPS = 4096, LOG_BITS = 26 };
 
+/* So many servers that change together change slots one by one; of more of them
+ * all slots are found anew. */
+enum { FEW = 4 };
+
 struct listed {
 	uint64_t id;
-	unsigned weight; /* 0: owns nothing */
+	unsigned weight; /* never 0 */
+	unsigned index;	 /* of the server */
+};
+
+/* The servers that may own slots, as the table knows them. */
+struct list {
+	struct listed *one; /* by index, ascending */
+	unsigned count;
 };
 
 struct order {
 	const struct pool *pool;
-	struct listed *list; /* the servers as the table knows them */
-	unsigned count;
-	unsigned *owner;	     /* SLOTS of them; index, or NOBODY */
+	struct list list;
+	unsigned *owner; /* SLOTS of them; index, NOBODY or UNKNOWN */
 	uint32_t log[LOG_STEPS + 1]; /* of 1..2, LOG_BITS fractional digits */
 };
 
-#define NOBODY UINT32_MAX
+#define NOBODY	UINT32_MAX
+#define UNKNOWN (UINT32_MAX - 1)
 
 /* ---- cost ---- */
 
@@ -84,18 +97,26 @@ minus_log(const struct order *o, uint64_t u)
 	return ((uint64_t)(zeros + 1) << LOG_BITS) - fraction;
 }
 
+/* Never above minus_log(), and near it for those who may own a slot, as u is
+ * close to 2^64 then: -ln(x) >= 1 - x; 23/2^10 is below 2^26 / 2^32 / ln(2). */
+static uint64_t
+minus_log_at_least(uint64_t u)
+{
+	return (~u >> 32) * 23 >> 10;
+}
+
 static uint64_t
 draw(unsigned slot, uint64_t id)
 {
 	return hash_mix(hash_mix(slot + UINT64_C(1)) ^ id);
 }
 
-/* Whether server `a` of the list has a better claim to the slot than `b`. */
+/* Whether server `x`, which drew `ux`, has a better claim than `y`. */
 static bool
-is_better(const struct order *o, unsigned slot, unsigned a, unsigned b)
+is_better(const struct order *o, const struct listed *x, uint64_t ux,
+    const struct listed *y, uint64_t uy)
 {
-	const struct listed *x = &o->list[a], *y = &o->list[b];
-	uint64_t ux = draw(slot, x->id), uy = draw(slot, y->id), cx, cy;
+	uint64_t cx, cy;
 
 	if (x->weight != y->weight) {
 		cx = minus_log(o, ux) * y->weight;
@@ -105,43 +126,10 @@ is_better(const struct order *o, unsigned slot, unsigned a, unsigned b)
 	}
 	if (ux != uy)
 		return ux > uy;
-	return x->id != y->id ? x->id > y->id : a < b;
+	return x->id != y->id ? x->id > y->id : x->index < y->index;
 }
 
-/* ---- the table ---- */
-
-/* Server `i` claims what it has a better claim to. */
-static void
-claim(struct order *o, unsigned i)
-{
-	unsigned slot;
-
-	if (o->list[i].weight == 0)
-		return;
-	for (slot = 0; slot < SLOTS; slot++)
-		if (o->owner[slot] == NOBODY ||
-		    is_better(o, slot, i, o->owner[slot]))
-			o->owner[slot] = i;
-}
-
-/* Gives the slots of server `i`, which may have less right to them now, to who
- * has the best. */
-static void
-release(struct order *o, unsigned i)
-{
-	unsigned slot, k;
-
-	for (slot = 0; slot < SLOTS; slot++) {
-		if (o->owner[slot] != i)
-			continue;
-		o->owner[slot] = NOBODY;
-		for (k = 0; k < o->count; k++)
-			if (o->list[k].weight > 0 &&
-			    (o->owner[slot] == NOBODY ||
-				is_better(o, slot, k, o->owner[slot])))
-				o->owner[slot] = k;
-	}
-}
+/* ---- the list ---- */
 
 static int
 compare_ids(const void *a, const void *b)
@@ -155,19 +143,19 @@ compare_ids(const void *a, const void *b)
 
 /* Tells servers with the same address apart by their order in the list. */
 static int
-number_twins(struct listed *list, unsigned count)
+number_twins(const struct list *l)
 {
-	struct listed **by_id = malloc((count + 1) * sizeof(struct listed *));
+	struct listed **by_id =
+	    malloc((l->count + 1) * sizeof(struct listed *));
 	uint64_t last = 0, twins = 0;
-	unsigned i, n = 0;
+	unsigned i;
 
 	if (by_id == NULL)
 		return -1;
-	for (i = 0; i < count; i++)
-		if (list[i].weight > 0)
-			by_id[n++] = &list[i];
-	qsort(by_id, n, sizeof(struct listed *), compare_ids);
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < l->count; i++)
+		by_id[i] = &l->one[i];
+	qsort(by_id, l->count, sizeof(struct listed *), compare_ids);
+	for (i = 0; i < l->count; i++) {
 		twins = i > 0 && by_id[i]->id == last ? twins + 1 : 0;
 		last = by_id[i]->id;
 		if (twins > 0)
@@ -177,54 +165,180 @@ number_twins(struct listed *list, unsigned count)
 	return 0;
 }
 
-static struct listed *
-read_list(const struct pool *p, unsigned count)
+static int
+read_list(const struct pool *p, struct list *l)
 {
-	struct listed *list = calloc(count + 1u, sizeof(*list));
+	unsigned count = pool_count(p), i;
 	char text[ADDR_TEXT_MAX];
-	unsigned i;
 
-	if (list == NULL)
-		return NULL;
+	l->count = 0;
+	l->one = calloc(count + 1u, sizeof(*l->one));
+	if (l->one == NULL)
+		return -1;
 	for (i = 0; i < count; i++) {
 		const struct server *s = pool_server(p, i);
 
-		if (!s->present)
+		if (!s->present || pool_weight(p, s) == 0)
 			continue;
-		list[i].weight = pool_weight(p, s);
 		addr_format(&s->addrs.addr[0], text);
-		list[i].id = hash_stable(text, strlen(text));
+		l->one[l->count++] = (struct listed){
+			.id = hash_stable(text, strlen(text)),
+			.weight = pool_weight(p, s),
+			.index = i,
+		};
 	}
-	if (number_twins(list, count) < 0) {
-		free(list);
-		return NULL;
+	if (number_twins(l) == 0)
+		return 0;
+	free(l->one);
+	return -1;
+}
+
+/* The server with index `i`, or NULL; *k is where to look for it and for greater
+ * ones from then on. */
+static const struct listed *
+find_from(const struct list *l, unsigned *k, unsigned i)
+{
+	while (*k < l->count && l->one[*k].index < i)
+		++*k;
+	return *k < l->count && l->one[*k].index == i ? &l->one[*k] : NULL;
+}
+
+/* The servers of `a` that are not in `b`, or are another one there, or weigh less
+ * there: up to FEW of them in `found`. Returns how many there are. */
+static unsigned
+lost(
+    const struct list *a, const struct list *b, const struct listed *found[FEW])
+{
+	unsigned i, k = 0, n = 0;
+
+	for (i = 0; i < a->count; i++) {
+		const struct listed *x = &a->one[i];
+		const struct listed *y = find_from(b, &k, x->index);
+
+		if (y != NULL && y->id == x->id && y->weight >= x->weight)
+			continue;
+		if (n < FEW)
+			found[n] = x;
+		n++;
 	}
-	return list;
+	return n;
+}
+
+/* ---- the table ---- */
+
+static unsigned
+find_owner(const struct order *o, unsigned slot)
+{
+	const struct listed *x = o->list.one, *past = x + o->list.count;
+	const struct listed *best = x;
+	uint64_t mixed = hash_mix(slot + UINT64_C(1)), u, most, cost;
+
+	if (x == past)
+		return NOBODY;
+	most = hash_mix(mixed ^ x->id);
+	cost = minus_log(o, most);
+	for (x++; x < past; x++) {
+		u = hash_mix(mixed ^ x->id);
+		if (minus_log_at_least(u) * best->weight > cost * x->weight ||
+		    !is_better(o, x, u, best, most))
+			continue;
+		best = x;
+		most = u;
+		cost = minus_log(o, u);
+	}
+	return best->index;
+}
+
+static unsigned
+owner_of(struct order *o, unsigned slot)
+{
+	if (o->owner[slot] == UNKNOWN)
+		o->owner[slot] = find_owner(o, slot);
+	return o->owner[slot];
+}
+
+static void
+forget_owners(struct order *o)
+{
+	unsigned slot;
+
+	for (slot = 0; slot < SLOTS; slot++)
+		o->owner[slot] = UNKNOWN;
+}
+
+static void
+release(struct order *o, unsigned i)
+{
+	unsigned slot;
+
+	for (slot = 0; slot < SLOTS; slot++)
+		if (o->owner[slot] == i)
+			o->owner[slot] = UNKNOWN;
+}
+
+/* Server `x`, new or heavier, takes what it has a better claim to than the
+ * owner, which is by_index[] of its number. */
+static void
+claim(struct order *o, const struct listed *x,
+    const struct listed *const *by_index)
+{
+	unsigned slot;
+
+	for (slot = 0; slot < SLOTS; slot++) {
+		unsigned i = o->owner[slot];
+
+		if (i == NOBODY ||
+		    (i != UNKNOWN &&
+			is_better(o, x, draw(slot, x->id), by_index[i],
+			    draw(slot, by_index[i]->id))))
+			o->owner[slot] = x->index;
+	}
+}
+
+/* The entry of each server by its number. */
+static const struct listed **
+map_list(const struct list *l)
+{
+	unsigned past = l->count > 0 ? l->one[l->count - 1].index + 1 : 0, i;
+	const struct listed **map = calloc(past + 1u, sizeof(*map));
+
+	for (i = 0; map != NULL && i < l->count; i++)
+		map[l->one[i].index] = &l->one[i];
+	return map;
+}
+
+/* Brings the table from the list `old` to its own. First those that lose, then
+ * those that win: each sees the others as they are now. */
+static void
+follow_list(struct order *o, const struct list *old)
+{
+	const struct listed *losers[FEW], *winners[FEW], **map;
+	unsigned lose = lost(old, &o->list, losers), i;
+	unsigned win = lost(&o->list, old, winners);
+
+	map = lose <= FEW && win <= FEW ? map_list(&o->list) : NULL;
+	if (map == NULL) {
+		forget_owners(o);
+		return;
+	}
+	for (i = 0; i < lose; i++)
+		release(o, losers[i]->index);
+	for (i = 0; i < win; i++)
+		claim(o, winners[i], map);
+	free(map);
 }
 
 static int
 listed(void *order)
 {
 	struct order *o = order;
-	unsigned count = pool_count(o->pool), i;
-	struct listed *new = read_list(o->pool, count), *old = o->list;
-	unsigned old_count = o->count;
+	struct list old = o->list, new;
 
-	if (new == NULL)
+	if (read_list(o->pool, &new) < 0)
 		return -1;
 	o->list = new;
-	o->count = count;
-	/* First those that lose, then those that win: each sees the others as
-	 * they are now. */
-	for (i = 0; i < old_count; i++)
-		if (i >= count || new[i].id != old[i].id ||
-		    new[i].weight < old[i].weight)
-			release(o, i);
-	for (i = 0; i < count; i++)
-		if (i >= old_count || new[i].id != old[i].id ||
-		    new[i].weight > old[i].weight)
-			claim(o, i);
-	free(old);
+	follow_list(o, &old);
+	free(old.one);
 	return 0;
 }
 
@@ -253,7 +367,7 @@ static struct server *
 owner(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	unsigned i = o->owner[key_of(pool_options(o->pool), who) % SLOTS];
+	unsigned i = owner_of(o, key_of(pool_options(o->pool), who) % SLOTS);
 
 	return i == NOBODY ? NULL : pool_server(o->pool, i);
 }
@@ -264,14 +378,14 @@ choose(void *order, const struct peer *who)
 	struct order *o = order;
 	const struct usable *u = pool_usable(o->pool);
 	uint64_t key = key_of(pool_options(o->pool), who);
-	unsigned first = o->owner[key % SLOTS], i = first, k;
+	unsigned first = owner_of(o, key % SLOTS), i = first, k;
 	long next;
 
 	for (k = 0; k < RETRIES && i != NOBODY; k++) {
 		if (usable_has(u, i))
 			return pool_server(o->pool, i);
 		key = hash_mix(key);
-		i = o->owner[key % SLOTS];
+		i = owner_of(o, key % SLOTS);
 	}
 	next = usable_next_around(u, first == NOBODY ? 0 : first);
 	return next == USABLE_NONE ? NULL
@@ -285,7 +399,7 @@ stop(void *order)
 {
 	struct order *o = order;
 
-	free(o->list);
+	free(o->list.one);
 	free(o->owner);
 	free(o);
 }
@@ -304,8 +418,7 @@ start(const struct pool *p)
 		stop(o);
 		return NULL;
 	}
-	for (i = 0; i < SLOTS; i++)
-		o->owner[i] = NOBODY;
+	forget_owners(o);
 	for (i = 0; i < LOG_STEPS; i++)
 		o->log[i] = exact_log(i);
 	o->log[LOG_STEPS] = UINT32_C(1) << LOG_BITS;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "pool/balance.h"
 #include "support/suite.h"
 
@@ -195,6 +196,83 @@ START_TEST(list_alone_decides)
 }
 END_TEST
 
+enum { SLOTS_HERE = 24, ROUNDS = 150 };
+
+/* The list as it should be: weight and address of each number; 0: none. */
+struct wanted {
+	unsigned address[SLOTS_HERE], weight[SLOTS_HERE];
+};
+
+static uint64_t state;
+
+static unsigned
+draw(unsigned n)
+{
+	state += UINT64_C(0x9e3779b97f4a7c15);
+	return (unsigned)((hash_mix(state) >> 32) * n >> 32);
+}
+
+static void
+change_one(struct wanted *w)
+{
+	unsigned i = draw(SLOTS_HERE);
+
+	if (draw(4) == 0 && w->address[i] != 0) {
+		w->address[i] = 0;
+		pool_remove_server(pool, pool_server(pool, i));
+		return;
+	}
+	if (draw(3) == 0 || w->address[i] == 0)
+		w->address[i] = 1 + draw(30);
+	w->weight[i] = draw(5);
+	add_server(i, text("10.0.0.%u", w->address[i]), w->weight[i]);
+}
+
+/* What clients get from a pool that was given this list at once. */
+static void
+choose_afresh(const struct wanted *w, int *chosen)
+{
+	struct pool *mine = pool;
+	unsigned i, n;
+
+	begin(0, 128, false);
+	for (i = 0; i < SLOTS_HERE; i++)
+		if (w->address[i] != 0)
+			add_server(
+			    i, text("10.0.0.%u", w->address[i]), w->weight[i]);
+	for (n = 0; n < 2000; n++)
+		chosen[n] = choose_nth(n);
+	pool_free(pool);
+	pool = mine;
+}
+
+/* However the list came about, with clients served meanwhile, one server at a
+ * time or many at once, the table is that of a pool just started. */
+START_TEST(changes_end_as_from_scratch)
+{
+	static int wanted[2000];
+	struct wanted w = { .address = { 0 } };
+	unsigned round, n;
+
+	begin(0, 128, false);
+	for (round = 0; round < ROUNDS; round++) {
+		unsigned changes = draw(3) == 0 ? draw(SLOTS_HERE) : 1;
+		bool at_once = draw(2) == 0;
+
+		if (at_once)
+			pool_begin_changes(pool);
+		while (changes-- > 0)
+			change_one(&w);
+		if (at_once)
+			ck_assert_int_eq(pool_end_changes(pool), 0);
+		choose_afresh(&w, wanted);
+		for (n = draw(3); n < 2000; n += 1 + draw(3))
+			ck_assert_int_eq(choose_nth(n), wanted[n]);
+	}
+	pool_free(pool);
+}
+END_TEST
+
 START_TEST(weights_are_shares)
 {
 	int got[4] = { 0 };
@@ -262,6 +340,7 @@ main(void)
 	SUITE_ADD(s, only_its_clients_move, 20);
 	SUITE_ADD(s, moved_clients_spread, 20);
 	SUITE_ADD(s, list_alone_decides, 20);
+	SUITE_ADD(s, changes_end_as_from_scratch, 20);
 	SUITE_ADD(s, weights_are_shares, 20);
 	SUITE_ADD(s, port_and_prefix, 20);
 	SUITE_ADD(s, twins_are_told_apart, 20);

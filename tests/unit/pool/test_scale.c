@@ -130,11 +130,49 @@ START_TEST(choices)
 }
 END_TEST
 
+/* Milliseconds until a list of so many servers is in force by hash, and until
+ * it is with another weight. */
+static double
+change_hash(unsigned servers)
+{
+	struct pool *p = make_pool(servers, 1, "roundrobin", false);
+	struct pool_options o = *pool_options(p);
+	char name[] = "10.0.0.0";
+	struct server_spec spec;
+	double began;
+
+	server_spec_init(&spec);
+	spec.name = name;
+	spec.addrs.count = 1;
+	spec.weight = 7;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	o.balance = balance_find("hash");
+	began = seconds();
+	ck_assert_int_eq(pool_set_options(p, &o), 0);
+	ck_assert_ptr_nonnull(pool_set_server(p, 0, &spec));
+	began = seconds() - began;
+	pool_free(p);
+	return began * 1e3;
+}
+
+/* Nobody waits for a table of all slots and servers. */
+START_TEST(hash_takes_a_list_at_once)
+{
+	double a = change_hash(10), b = change_hash(1000);
+
+	printf("hash: a list of 10 in force after %.2f ms, of 1000 after "
+	       "%.2f ms, ratio %.1f\n",
+	    a, b, b / a);
+	ck_assert(b < a * BOUND);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("scale");
 
 	SUITE_ADD(s, choices, 120);
+	SUITE_ADD(s, hash_takes_a_list_at_once, 120);
 	return suite_main(s);
 }
