@@ -16,6 +16,7 @@ pool_options_init(struct pool_options *o)
 		.balance = balance_table[0],
 		.sticky = true,
 		.hash_prefix6 = 128,
+		.sticky_prefix6 = 64,
 		.clients_max = 65536,
 		.blacklist_ms = 30 * 1000,
 		.health = { .rise = 2, .fall = 3 },
@@ -41,10 +42,14 @@ change_sticky(struct pool *p, const struct pool_options *o)
 	}
 	if (!wanted)
 		return 0;
-	if (p->sticky != NULL)
-		return sticky_grow(p->sticky, o->clients_max);
-	p->sticky = sticky_new(o->clients_max);
-	return p->sticky == NULL ? -1 : 0;
+	if (p->sticky == NULL)
+		p->sticky = sticky_new(o->clients_max);
+	else if (sticky_grow(p->sticky, o->clients_max) < 0)
+		return -1;
+	if (p->sticky == NULL)
+		return -1;
+	sticky_set_prefix6(p->sticky, o->sticky_prefix6);
+	return 0;
 }
 
 static int

@@ -26,7 +26,8 @@ struct pool_options {
 	bool sticky;	/* remember clients (off by -r and -h) */
 	bool stubborn;	/* no second choice: fail instead */
 	bool hash_port; /* hash address and port, not the address alone */
-	unsigned hash_prefix6; /* leading bits of an IPv6 address that count */
+	/* Leading bits of an IPv6 address that count, for hash and memory. */
+	unsigned hash_prefix6, sticky_prefix6;
 	uint64_t tracking_ms; /* how long a client is remembered; 0: no limit */
 	uint64_t clients_max; /* remembered at the most */
 	uint64_t blacklist_ms;
@@ -34,13 +35,15 @@ struct pool_options {
 	struct health_options health;
 };
 
-/* What one client has tried so far; all zero before its first choice. */
+/* What one client has tried so far; all zero before its first choice, but for
+ * `proven`. */
 struct tried {
 	unsigned first; /* index of the first server given */
 	unsigned last;	/* index of the last one */
 	unsigned count; /* servers given so far */
 	unsigned flags; /* TRIED_* */
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
+	bool proven;	/* the client is at its address; see sticky.h */
 };
 enum { TRIED_EMERGENCY = 1, TRIED_ABUSE = 2 };
 
@@ -117,6 +120,8 @@ struct server *pool_choose(
  * the client is remembered with it. */
 void pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct tried *tried, uint64_t now);
+/* The client has proven that it is at its address. */
+void pool_proven(struct pool *p, const struct peer *who, struct tried *tried);
 /* The connect succeeded: a blacklisting is over. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* The connect failed: blacklists `s`. It counts until pool_closed(). */

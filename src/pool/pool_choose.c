@@ -306,7 +306,16 @@ pool_opened(struct pool *p, struct server *s, const struct peer *who,
 	s->connects++;
 	order_changed(s);
 	if (p->sticky != NULL && pool_is_listed(s))
-		sticky_remember(p->sticky, who, &tried->hint, s->index, now);
+		sticky_remember(p->sticky, who, &tried->hint, s->index,
+		    tried->proven, now);
+}
+
+void
+pool_proven(struct pool *p, const struct peer *who, struct tried *tried)
+{
+	tried->proven = true;
+	if (p->sticky != NULL)
+		sticky_prove(p->sticky, who, &tried->hint);
 }
 
 void

@@ -22,7 +22,10 @@ struct sticky {
 	struct sticky_client **slabs;
 	uint32_t max;
 	uint32_t count; /* entries 1..count are in use */
-	uint32_t newest, oldest;
+	struct use {
+		uint32_t newest, oldest;
+	} use[2]; /* of those that are not proven, and of those that are */
+	uint64_t mask6[2]; /* of the bits of IPv6 that count */
 };
 
 static struct sticky_client *
@@ -31,10 +34,35 @@ entry(const struct sticky *s, uint32_t i)
 	return &s->slabs[(i - 1) >> SLAB_BITS][(i - 1) & (SLAB - 1)];
 }
 
-static uint32_t *
-bucket_of(const struct sticky *s, const uint8_t ip[16])
+/* The bits of an address that tell the client from others. */
+static void
+key_of(const struct sticky *s, const uint8_t ip[16], unsigned family,
+    uint64_t key[2])
 {
-	return &s->buckets[hash_keyed(&s->key, ip, 16) & s->mask];
+	memcpy(key, ip, 16);
+	if (family == AF_INET6) {
+		key[0] &= s->mask6[0];
+		key[1] &= s->mask6[1];
+	}
+}
+
+static uint32_t *
+bucket_of(const struct sticky *s, const uint8_t ip[16], unsigned family)
+{
+	uint64_t key[2];
+
+	key_of(s, ip, family, key);
+	return &s->buckets[hash_keyed(&s->key, key, sizeof(key)) & s->mask];
+}
+
+static void
+chain(struct sticky *s, uint32_t i)
+{
+	struct sticky_client *c = entry(s, i);
+	uint32_t *bucket = bucket_of(s, c->ip, c->family);
+
+	c->chain = *bucket;
+	*bucket = i;
 }
 
 struct sticky *
@@ -57,7 +85,37 @@ sticky_new(size_t max)
 		return NULL;
 	}
 	hash_key_init(&s->key);
+	memset(s->mask6, 0xff, sizeof(s->mask6));
 	return s;
+}
+
+/* Chains all entries in empty buckets: those that are found first, last. */
+static void
+chain_all(struct sticky *s)
+{
+	uint32_t i;
+	int proven;
+
+	for (proven = 0; proven < 2; proven++)
+		for (i = s->use[proven].oldest; i != 0; i = entry(s, i)->newer)
+			chain(s, i);
+}
+
+void
+sticky_set_prefix6(struct sticky *s, unsigned bits)
+{
+	uint8_t mask[16];
+	unsigned i;
+
+	for (i = 0; i < sizeof(mask); i++, bits -= bits < 8 ? bits : 8)
+		mask[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00u >> bits);
+	if (memcmp(s->mask6, mask, sizeof(mask)) == 0)
+		return;
+	memcpy(s->mask6, mask, sizeof(mask));
+	if (s->count == 0)
+		return;
+	memset(s->buckets, 0, (s->mask + 1u) * sizeof(*s->buckets));
+	chain_all(s);
 }
 
 /* The entries stay in their slabs; only the chains are made anew. */
@@ -65,28 +123,23 @@ int
 sticky_grow(struct sticky *s, size_t max)
 {
 	struct sticky *new;
-	uint32_t i, *bucket;
 
 	if (max <= s->max)
 		return 0;
 	new = sticky_new(max);
 	if (new == NULL)
 		return -1;
-	new->key = s->key;
-	for (i = 1; i <= s->count; i++) {
-		bucket = bucket_of(new, entry(s, i)->ip);
-		entry(s, i)->chain = *bucket;
-		*bucket = i;
-	}
 	memcpy(new->slabs, s->slabs,
 	    (s->max / SLAB + 1) * sizeof(struct sticky_client *));
+	memcpy(new->mask6, s->mask6, sizeof(s->mask6));
+	memcpy(new->use, s->use, sizeof(s->use));
+	new->key = s->key;
 	new->count = s->count;
-	new->newest = s->newest;
-	new->oldest = s->oldest;
 	free(s->slabs);
 	free(s->buckets);
 	*s = *new;
 	free(new);
+	chain_all(s);
 	return 0;
 }
 
@@ -105,12 +158,6 @@ sticky_free(struct sticky *s)
 }
 
 size_t
-sticky_max(const struct sticky *s)
-{
-	return s->max;
-}
-
-size_t
 sticky_count(const struct sticky *s)
 {
 	return s->count;
@@ -119,10 +166,20 @@ sticky_count(const struct sticky *s)
 /* ---- chains ---- */
 
 static bool
-is_of(const struct sticky_client *c, const struct peer *who)
+is_of(const struct sticky *s, const struct sticky_client *c,
+    const struct peer *who)
 {
-	return memcmp(c->ip, who->ip, sizeof(c->ip)) == 0 &&
-	    c->scope == (uint16_t)who->scope && c->family == who->family;
+	uint64_t a[2], b[2], differ[2];
+
+	if (c->scope != (uint16_t)who->scope || c->family != who->family)
+		return false;
+	memcpy(a, c->ip, sizeof(a));
+	memcpy(b, who->ip, sizeof(b));
+	differ[0] = a[0] ^ b[0];
+	differ[1] = a[1] ^ b[1];
+	return (differ[0] | differ[1]) == 0 ||
+	    (c->family == AF_INET6 &&
+		((differ[0] & s->mask6[0]) | (differ[1] & s->mask6[1])) == 0);
 }
 
 /* The entry of the client, or 0; the hint follows. */
@@ -131,9 +188,9 @@ find(const struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
 	uint32_t i = *hint;
 
-	if (i == 0 || i > s->count || !is_of(entry(s, i), who)) {
-		i = *bucket_of(s, who->ip);
-		while (i != 0 && !is_of(entry(s, i), who))
+	if (i == 0 || i > s->count || !is_of(s, entry(s, i), who)) {
+		i = *bucket_of(s, who->ip, who->family);
+		while (i != 0 && !is_of(s, entry(s, i), who))
 			i = entry(s, i)->chain;
 	}
 	*hint = i;
@@ -143,7 +200,7 @@ find(const struct sticky *s, const struct peer *who, sticky_hint *hint)
 static void
 unchain(struct sticky *s, uint32_t i)
 {
-	uint32_t *at = bucket_of(s, entry(s, i)->ip);
+	uint32_t *at = bucket_of(s, entry(s, i)->ip, entry(s, i)->family);
 
 	while (*at != i)
 		at = &entry(s, *at)->chain;
@@ -156,29 +213,31 @@ static void
 unlink_use(struct sticky *s, uint32_t i)
 {
 	struct sticky_client *c = entry(s, i);
+	struct use *use = &s->use[c->proven];
 
 	if (c->newer != 0)
 		entry(s, c->newer)->older = c->older;
 	else
-		s->newest = c->older;
+		use->newest = c->older;
 	if (c->older != 0)
 		entry(s, c->older)->newer = c->newer;
 	else
-		s->oldest = c->newer;
+		use->oldest = c->newer;
 }
 
 static void
 link_newest(struct sticky *s, uint32_t i)
 {
 	struct sticky_client *c = entry(s, i);
+	struct use *use = &s->use[c->proven];
 
 	c->newer = 0;
-	c->older = s->newest;
-	if (s->newest != 0)
-		entry(s, s->newest)->newer = i;
+	c->older = use->newest;
+	if (use->newest != 0)
+		entry(s, use->newest)->newer = i;
 	else
-		s->oldest = i;
-	s->newest = i;
+		use->oldest = i;
+	use->newest = i;
 }
 
 /* ---- remembering ---- */
@@ -198,11 +257,13 @@ new_slab(bool huge)
 	return slab;
 }
 
-/* A new entry, or the oldest one, forgotten. 0 with errno ENOMEM. */
+/* A new entry, or the oldest one, forgotten: a proven client goes when there is no
+ * other. 0 with errno ENOMEM. */
 static uint32_t
 take_entry(struct sticky *s)
 {
-	uint32_t i = s->oldest;
+	uint32_t i =
+	    s->use[0].oldest != 0 ? s->use[0].oldest : s->use[1].oldest;
 
 	if (s->count < s->max) {
 		struct sticky_client **slab = &s->slabs[s->count >> SLAB_BITS];
@@ -228,9 +289,9 @@ sticky_find(struct sticky *s, const struct peer *who, sticky_hint *hint,
 }
 
 static uint32_t
-new_client(struct sticky *s, const struct peer *who)
+new_client(struct sticky *s, const struct peer *who, bool proven)
 {
-	uint32_t i = take_entry(s), *bucket;
+	uint32_t i = take_entry(s);
 	struct sticky_client *c;
 
 	if (i == 0)
@@ -239,34 +300,55 @@ new_client(struct sticky *s, const struct peer *who)
 	memset(c, 0, sizeof(*c));
 	memcpy(c->ip, who->ip, sizeof(c->ip));
 	c->scope = (uint16_t)who->scope;
-	c->family = who->family;
-	bucket = bucket_of(s, c->ip);
-	c->chain = *bucket;
-	*bucket = i;
+	c->family = (uint8_t)who->family;
+	c->proven = proven;
+	chain(s, i);
 	link_newest(s, i);
 	return i;
 }
 
+/* Moves it to the front of its kind. */
+static void
+use_again(struct sticky *s, uint32_t i, bool proven)
+{
+	struct sticky_client *c = entry(s, i);
+
+	if (i == s->use[c->proven].newest && c->proven >= proven)
+		return;
+	unlink_use(s, i);
+	c->proven |= proven;
+	link_newest(s, i);
+}
+
 int
 sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
-    unsigned server, uint64_t now)
+    unsigned server, bool proven, uint64_t now)
 {
 	uint32_t i = find(s, who, hint);
 	struct sticky_client *c;
 
 	if (i == 0) {
-		i = *hint = new_client(s, who);
+		i = *hint = new_client(s, who, proven);
 		if (i == 0)
 			return -1;
-	} else if (i != s->newest) {
-		unlink_use(s, i);
-		link_newest(s, i);
+	} else {
+		use_again(s, i, proven);
+		memcpy(entry(s, i)->ip, who->ip, sizeof(who->ip));
 	}
 	c = entry(s, i);
 	c->server = server;
 	c->seen = now;
 	c->connects++;
 	return 0;
+}
+
+void
+sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint)
+{
+	uint32_t i = find(s, who, hint);
+
+	if (i != 0)
+		use_again(s, i, true);
 }
 
 void
@@ -285,15 +367,4 @@ const struct sticky_client *
 sticky_at(const struct sticky *s, size_t i)
 {
 	return entry(s, (uint32_t)i + 1);
-}
-
-void
-sticky_each(const struct sticky *s,
-    bool (*visit)(const struct sticky_client *c, void *arg), void *arg)
-{
-	uint32_t i;
-
-	for (i = s->newest; i != 0; i = entry(s, i)->older)
-		if (!visit(entry(s, i), arg))
-			return;
 }

@@ -1,11 +1,16 @@
 /* sticky.h: the memory of clients: which server each used last, and its traffic.
  *
- * Keyed by the client's address, not its port. An entry is one cache line in
- * an array that grows by slabs; chains and the order of last use are 32-bit
- * numbers in it, so that finding, remembering and forgetting are O(1) and
- * touch few lines of memory at a million clients. When the memory is full the
- * client seen longest ago is forgotten; one not seen for the tracking time
- * counts as forgotten. */
+ * Keyed by the client's address, not its port; of IPv6 by its leading bits alone,
+ * as one client has a whole /64 (RFC 6177) and could fill the memory with it. An
+ * entry is one cache line in an array that grows by slabs; chains and the order
+ * of last use are 32-bit numbers in it, so that finding, remembering and
+ * forgetting are O(1) and touch few lines of memory at a million clients.
+ *
+ * A client is proven once it must have had an answer at its address: by accept()
+ * of a connection, by a datagram behind an answer. When the memory is full the
+ * client seen longest ago is forgotten, a proven one only when there is no other:
+ * datagrams with made-up sources drive out their like. One not seen for the
+ * tracking time counts as forgotten. */
 #ifndef PEN_POOL_STICKY_H
 #define PEN_POOL_STICKY_H
 
@@ -16,9 +21,10 @@
 #include "base/addr.h"
 
 struct sticky_client {
-	uint8_t ip[16]; /* as in struct peer */
+	uint8_t ip[16]; /* as in struct peer; where it was seen last */
 	uint16_t scope;
-	uint16_t family;
+	uint8_t family;
+	bool proven;
 	unsigned server; /* index */
 	uint64_t seen;	 /* ms */
 	uint32_t connects;
@@ -35,7 +41,9 @@ void sticky_free(struct sticky *s);
 /* Makes room for up to `max`; never less than before. Returns 0, or -1 with
  * errno ENOMEM. */
 int sticky_grow(struct sticky *s, size_t max);
-size_t sticky_max(const struct sticky *s);
+/* How many leading bits of an IPv6 address tell clients apart (1..128); all, at
+ * first. Of clients that become one, the one seen last is found. */
+void sticky_set_prefix6(struct sticky *s, unsigned bits);
 size_t sticky_count(const struct sticky *s);
 
 /* A guess where a client's entry is, kept by who serves it, so that it is looked
@@ -48,18 +56,17 @@ typedef uint32_t sticky_hint;
 struct sticky_client *sticky_find(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t now, uint64_t max_age);
 /* Remembers one more connection of `who`, to `server`, as seen now. Forgets
- * the oldest client when full. Returns 0, or -1 with errno ENOMEM. */
+ * the oldest client when full. Who is proven once stays it. Returns 0, or -1
+ * with errno ENOMEM. */
 int sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
-    unsigned server, uint64_t now);
+    unsigned server, bool proven, uint64_t now);
+/* The client is proven now; nothing if it has been forgotten meanwhile. */
+void sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint);
 /* Adds traffic to a client; nothing if it has been forgotten meanwhile. */
 void sticky_count_bytes(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t sent, uint64_t received);
 /* The client with number `i` below sticky_count(), in no order, for walks in
  * pieces: a client keeps its number until it is forgotten. */
 const struct sticky_client *sticky_at(const struct sticky *s, size_t i);
-/* Calls `visit` for each client from the most recent on, until it returns
- * false. */
-void sticky_each(const struct sticky *s,
-    bool (*visit)(const struct sticky_client *c, void *arg), void *arg);
 
 #endif

@@ -126,8 +126,10 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	size_t count = segment > 0 ? (n + segment - 1) / segment : 1;
 	size_t last = count > 1 ? (count - 1) * segment : 0;
 
-	if (w->answered && !w->steady)
+	if (w->answered && !w->steady) {
 		w->steady = true;
+		pool_proven(f->pool, &w->who, &w->tried);
+	}
 	w->answered = false;
 	flow_touch(w);
 	switch (send_up(w, bytes, n, segment)) {

@@ -211,6 +211,7 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	s->to_server.reported = true;
 	pipe_init(&s->to_client, true);
 	s->client = *who;
+	s->tried.proven = true; /* accept(2) says so */
 	expiry_init(&s->expiry);
 	list_init(&s->task.link);
 	s->task.run = session_on_turn;

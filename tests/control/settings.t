@@ -33,6 +33,10 @@ pen -x 500 {FRONT} {S0} {S1}
 < 20
 > accept_max 5
 < 5
+> sticky_prefix6
+< 64
+> sticky_prefix6 128
+< 128
 > hash_prefix6 64
 < 64
 > idle_timeout

@@ -389,6 +389,29 @@ START_TEST(steady_clients_survive_a_flood)
 }
 END_TEST
 
+/* Nor does it make us forget to which server they belong. */
+START_TEST(known_clients_survive_a_flood)
+{
+	static struct udp_flood flood;
+	int fd, i;
+
+	up("-c", "50");
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "1", SOON), "a:1");
+	ck_assert_str_eq(udp_ask(fd, "2", SOON), "a:2");
+	close(fd);
+	for (i = 0; i < 6; i++) {
+		udp_flood_start(&flood, &front, 1000 + 200 * i, 200);
+		WAIT_FOR(flood.over, SOON);
+		udp_flood_stop(&flood);
+		fd = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fd, "3", SOON), "a:3");
+		close(fd);
+	}
+	down();
+}
+END_TEST
+
 /* Out of descriptors the idlest flow gives its own; nobody waits, nothing spins. */
 START_TEST(few_descriptors)
 {
@@ -546,6 +569,7 @@ main(void)
 	SUITE_ADD(s, everybody_gets_its_own, 120);
 	SUITE_ADD(s, steady_clients_survive_a_flood, 120);
 	SUITE_ADD(s, as_many_flows_as_descriptors, 60);
+	SUITE_ADD(s, known_clients_survive_a_flood, 60);
 	SUITE_ADD(s, few_descriptors, 60);
 	SUITE_ADD(s, listeners_move, 30);
 	tcase_add_loop_test(matrix, proxy_headers, 0, 2);
