@@ -1,5 +1,10 @@
 /* balance_p2c.c: two usable servers at random; the one with fewer connections
- * (Mitzenmacher 2001, "The power of two choices"). */
+ * relative to its weight (Mitzenmacher 2001, "The power of two choices").
+ *
+ * Each is drawn as often as its weight says, so that weights are shares also when
+ * there is nothing to compare. The weights stand in a Fenwick tree (1994, "A new
+ * data structure for cumulative frequency tables"): a draw is O(log n), and O(1)
+ * while all weigh the same. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -10,7 +15,14 @@
 struct order {
 	const struct pool *pool;
 	uint64_t state; /* of the splitmix64 generator */
+	unsigned
+	    *weight;   /* of each entered server, by number; 0 of the others */
+	uint64_t *sum; /* [i]: of the weights i - (i & -i) up to i - 1 */
+	unsigned room; /* numbers below it fit; a power of two, or 0 */
+	uint64_t total;
 };
+
+#define NOBODY UINT32_MAX
 
 static void *
 start(const struct pool *p)
@@ -26,11 +38,138 @@ start(const struct pool *p)
 	return o;
 }
 
-static unsigned
-draw(struct order *o, unsigned n)
+static void
+stop(void *order)
 {
+	struct order *o = order;
+
+	free(o->weight);
+	free(o->sum);
+	free(o);
+}
+
+/* ---- weights ---- */
+
+static void
+add_weight(struct order *o, unsigned number, uint64_t weight)
+{
+	unsigned i;
+
+	for (i = number + 1; i <= o->room; i += i & -i)
+		o->sum[i] += weight;
+	o->total += weight;
+}
+
+/* Of the servers below that number. */
+static uint64_t
+weight_below(const struct order *o, unsigned number)
+{
+	uint64_t sum = 0;
+	unsigned i;
+
+	for (i = number; i > 0; i -= i & -i)
+		sum += o->sum[i];
+	return sum;
+}
+
+/* The server to which unit `n` of the total belongs. */
+static unsigned
+server_at(const struct order *o, uint64_t n)
+{
+	unsigned number = 0, step;
+
+	for (step = o->room; step > 0; step /= 2)
+		if (number + step <= o->room && o->sum[number + step] <= n) {
+			number += step;
+			n -= o->sum[number];
+		}
+	return number;
+}
+
+static int
+reserve(struct order *o, unsigned count)
+{
+	unsigned room = o->room > 0 ? o->room : 16, i;
+	unsigned *weight;
+	uint64_t *sum;
+
+	while (room < count)
+		room *= 2;
+	if (room == o->room)
+		return 0;
+	weight = calloc(room, sizeof(*weight));
+	sum = calloc(room + 1u, sizeof(*sum));
+	if (weight == NULL || sum == NULL) {
+		free(weight);
+		free(sum);
+		return -1;
+	}
+	for (i = 0; i < o->room; i++)
+		weight[i] = o->weight[i];
+	free(o->weight);
+	free(o->sum);
+	o->weight = weight;
+	o->sum = sum;
+	o->room = room;
+	o->total = 0;
+	for (i = 0; i < room; i++)
+		if (weight[i] > 0)
+			add_weight(o, i, weight[i]);
+	return 0;
+}
+
+static int
+enter(void *order, struct server *s)
+{
+	struct order *o = order;
+
+	if (reserve(o, s->index + 1) < 0)
+		return -1;
+	o->weight[s->index] = pool_weight(o->pool, s);
+	add_weight(o, s->index, o->weight[s->index]);
+	return 0;
+}
+
+/* What it weighed when it entered, whatever it weighs now. */
+static void
+leave(void *order, struct server *s)
+{
+	struct order *o = order;
+
+	add_weight(o, s->index, -(uint64_t)o->weight[s->index]);
+	o->weight[s->index] = 0;
+}
+
+/* ---- choosing ---- */
+
+static uint64_t
+draw(struct order *o, uint64_t n)
+{
+	uint64_t x;
+
 	o->state += UINT64_C(0x9e3779b97f4a7c15);
-	return (unsigned)((hash_mix(o->state) >> 32) * n >> 32);
+	x = hash_mix(o->state);
+	return n <= UINT32_MAX ? (x >> 32) * n >> 32 : x % n;
+}
+
+/* Any of the set but its member number `place`. */
+static unsigned
+draw_other(struct order *o, const struct usable *u, unsigned place)
+{
+	return u->dense[(place + 1 + draw(o, u->count - 1u)) % u->count];
+}
+
+/* Any of them but `other`, or any at all. */
+static unsigned
+draw_weighted(struct order *o, unsigned other)
+{
+	uint64_t before, n;
+
+	if (other == NOBODY)
+		return server_at(o, draw(o, o->total));
+	before = weight_below(o, other);
+	n = draw(o, o->total - o->weight[other]);
+	return server_at(o, n < before ? n : n + o->weight[other]);
 }
 
 static struct server *
@@ -38,26 +177,31 @@ choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	const struct usable *u = pool_usable(o->pool);
+	bool equal = o->total == u->count;
 	struct server *a, *b;
-	unsigned i;
+	unsigned i, k;
 
 	(void)who;
 	if (u->count == 0)
 		return NULL;
-	i = draw(o, u->count);
-	a = pool_server(o->pool, u->dense[i]);
+	i = equal ? u->dense[draw(o, u->count)] : draw_weighted(o, NOBODY);
+	a = pool_server(o->pool, i);
 	if (u->count == 1)
 		return a;
-	/* The other one: any but the first. */
-	i = (i + 1 + draw(o, u->count - 1)) % u->count;
-	b = pool_server(o->pool, u->dense[i]);
-	return b->connections < a->connections ? b : a;
+	k = equal ? draw_other(o, u, u->place[i]) : draw_weighted(o, i);
+	b = pool_server(o->pool, k);
+	return b->connections * o->weight[i] < a->connections * o->weight[k]
+	    ? b
+	    : a;
 }
 
 const struct balance balance_p2c = {
 	.name = "p2c",
 	.help = "the less busy of two servers drawn at random",
+	.weighted = true,
 	.start = start,
-	.stop = free,
+	.stop = stop,
+	.enter = enter,
+	.leave = leave,
 	.choose = choose,
 };

@@ -256,6 +256,63 @@ START_TEST(p2c_prefers_the_less_busy)
 }
 END_TEST
 
+static void
+check_share(int got, int all, int percent)
+{
+	ck_assert_int_ge(got, all * (percent - 3) / 100);
+	ck_assert_int_le(got, all * (percent + 3) / 100);
+}
+
+/* Weights 10, 20, 70 and 0, whether connections stay or end at once. */
+static void
+check_p2c_shares(void)
+{
+	int open[4] = { 0 }, turns[4] = { 0 }, i, s;
+
+	set_server(0, 10, 0, 0, 0);
+	set_server(1, 20, 0, 0, 0);
+	set_server(2, 70, 0, 0, 0);
+	set_server(3, 0, 0, 0, 0);
+	for (i = 0; i < 5000; i++) {
+		s = open_one((unsigned)i);
+		turns[s]++;
+		close_one((unsigned)i, s);
+	}
+	for (i = 0; i < 1000; i++)
+		open[open_one((unsigned)i)]++;
+	check_share(turns[0], 5000, 10);
+	check_share(turns[1], 5000, 20);
+	check_share(turns[2], 5000, 70);
+	check_share(open[0], 1000, 10);
+	check_share(open[1], 1000, 20);
+	check_share(open[2], 1000, 70);
+	ck_assert_int_eq(turns[3] + open[3], 0);
+	for (s = 0; s < 4; s++)
+		for (i = 0; i < open[s]; i++)
+			close_one(1, s);
+}
+
+START_TEST(p2c_follows_weights)
+{
+	unsigned i;
+
+	begin(4, "p2c", false);
+	check_p2c_shares();
+	/* Whoever came and went meanwhile, with another weight than now. */
+	for (i = 0; i < 200; i++) {
+		set_server(i * 7 % 40, i * 13 % 300, 0, 0, 0);
+		if (i % 7 == 0)
+			blacklist(i * 7 % 40);
+		if (i % 5 == 0)
+			close_one(i, open_one(i));
+	}
+	for (i = 0; i < 40; i++)
+		pool_remove_server(pool, pool_server(pool, i));
+	check_p2c_shares();
+	end();
+}
+END_TEST
+
 /* ---- failures ---- */
 
 /* Each usable server once, in list order from the first on, then nobody. */
@@ -491,6 +548,7 @@ main(void)
 	SUITE_ADD(s, wleastconn_follows_weights, 10);
 	SUITE_ADD(s, prio_lowest_first, 10);
 	SUITE_ADD(s, p2c_prefers_the_less_busy, 10);
+	SUITE_ADD(s, p2c_follows_weights, 10);
 	SUITE_ADD(s, failover_visits_each_once, 10);
 	SUITE_ADD(s, blacklist_ends_on_time, 10);
 	SUITE_ADD(s, emergency_and_abuse, 10);
