@@ -34,7 +34,7 @@ run_balance(struct call *c, struct error *e)
 		return error_set(e,
 		    "no algorithm \"%.100s\"; there are "
 		    "roundrobin, wrr, leastconn, wleastconn, "
-		    "prio, hash, p2c and default",
+		    "prio, hash, p2c, least_time and default",
 		    c->words->word[0]);
 	m->balance = b->name;
 	return 0;

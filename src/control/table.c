@@ -88,7 +88,7 @@ const struct command command_table[] = {
 	    "no second choice: close when the first is unavailable"),
 	CHANGE("balance", '\0', "balance", "NAME", 0, run_balance,
 	    "algorithm by name: roundrobin wrr leastconn wleastconn prio hash "
-	    "p2c; default: as the modes say"),
+	    "p2c least_time; default: as the modes say"),
 	CHANGE("sticky", '\0', "sticky", NULL, ROW_NO, run_sticky,
 	    "remember the server each client used last"),
 	VALUE("tracking", 'T', "tracking", "[SEC]", KIND_SECONDS,

@@ -13,6 +13,7 @@ const struct balance *const balance_table[] = {
 	&balance_prio,
 	&balance_hash,
 	&balance_p2c,
+	&balance_least_time,
 	NULL,
 };
 

@@ -27,6 +27,9 @@ struct balance {
 	void (*leave)(void *order, struct server *s);
 	/* Connections or priority of an entered server changed. NULL: fine. */
 	void (*changed)(void *order, struct server *s);
+	/* A connect to the server, entered or not, took so long. NULL: that does
+	 * not matter, and is not measured. */
+	void (*took)(void *order, struct server *s, uint64_t us);
 	/* The server for `who` among the entered ones, of which there is one. */
 	struct server *(*choose)(void *order, const struct peer *who);
 	/* The server `who` belongs to even if it may not be chosen now, or NULL
@@ -47,6 +50,7 @@ const struct usable *pool_usable(const struct pool *p);
 unsigned pool_weight(const struct pool *p, const struct server *s);
 
 extern const struct balance balance_roundrobin, balance_wrr, balance_leastconn,
-    balance_wleastconn, balance_prio, balance_hash, balance_p2c;
+    balance_wleastconn, balance_prio, balance_hash, balance_p2c,
+    balance_least_time;
 
 #endif

@@ -23,6 +23,9 @@ enum { TURN_BITS = 20, TURNS = 1 << TURN_BITS };
  * an older one gave to the servers. */
 void *heap_order_start(
     const struct pool *p, uint64_t (*key)(const struct server *s));
+/* The same as the first member of an order of `size` bytes, the others zero. */
+void *heap_order_start_sized(size_t size, const struct pool *p,
+    uint64_t (*key)(const struct server *s));
 void heap_order_stop(void *order);
 int heap_order_enter(void *order, struct server *s);
 void heap_order_leave(void *order, struct server *s);

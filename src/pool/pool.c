@@ -174,6 +174,7 @@ become(struct server *s, const struct server_spec *spec)
 		s->admin = SERVER_ENABLED;
 		s->connects = s->failures = s->sent = s->received = 0;
 		s->addr_first = 0;
+		s->slowness = 0;
 		s->generation++;
 	}
 	free(s->name);

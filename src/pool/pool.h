@@ -124,6 +124,10 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
 void pool_proven(struct pool *p, const struct peer *who, struct tried *tried);
 /* The connect succeeded: a blacklisting is over. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
+/* Whether the algorithm wants to know how long connects take. */
+bool pool_wants_times(const struct pool *p);
+/* The connect took so long; only when that is wanted. */
+void pool_took(struct pool *p, struct server *s, uint64_t us);
 /* The connect failed: blacklists `s`. It counts until pool_closed(). */
 void pool_failed(struct pool *p, struct server *s, uint64_t now);
 /* A check of `s`, a server of the list, went well or not. Returns whether it is

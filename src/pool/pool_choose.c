@@ -329,6 +329,19 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 	refresh(s);
 }
 
+bool
+pool_wants_times(const struct pool *p)
+{
+	return p->options.balance->took != NULL;
+}
+
+void
+pool_took(struct pool *p, struct server *s, uint64_t us)
+{
+	if (p->options.balance->took != NULL && pool_is_listed(s))
+		p->options.balance->took(p->order, s, us);
+}
+
 void
 pool_failed(struct pool *p, struct server *s, uint64_t now)
 {

@@ -72,7 +72,11 @@ struct server {
 	uint64_t sent;	   /* bytes to it */
 	uint64_t received; /* bytes from it */
 
-	uint64_t turn; /* when its algorithm chose it last; the algorithm's */
+	/* The algorithm's: when it chose the server last, how long connects take,
+	 * and when that was measured. */
+	uint64_t turn;
+	unsigned slowness;
+	uint64_t timed;
 };
 
 /* Whether clients may be sent to it as far as its health and the operator go;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "net/sock.h"
 #include "proxy/session_private.h"
@@ -23,6 +24,9 @@ session_on_connected(struct session *s)
 		server->addr_first =
 		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
 	pool_connected(f->pool, server, loop_now(f->loop));
+	if (s->connect_us != 0)
+		pool_took(f->pool, server,
+		    (uint32_t)clock_monotonic_us() - s->connect_us);
 	s->up.flags |= STREAM_WRITABLE;
 	session_set_state(s, RELAYING);
 	session_schedule(s);
@@ -140,9 +144,12 @@ session_connect(struct session *s)
 	struct sock_connect_options co = frontend_connect_options(f);
 	struct server *server = s->server;
 	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
-	int fd = sock_connect(&server->addrs.addr[at], &co);
 	enum pipe_verdict v;
+	int fd;
 
+	if (s->connect_us == 0 && pool_wants_times(f->pool))
+		s->connect_us = (uint32_t)clock_monotonic_us() | 1;
+	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) {
 		timeouts_add(&f->busy, &s->expiry, loop_now(f->loop) + BUSY_MS);
 		return 0;
@@ -188,6 +195,7 @@ session_next_server(struct session *s)
 			}
 			s->addr_tried = 0;
 			s->spare_tried = false;
+			s->connect_us = 0;
 			s->addr_start = (uint8_t)s->server->addr_first;
 			if (s->failed_once)
 				f->stats.retries++;

@@ -21,6 +21,7 @@ struct session {
 	struct peer client;
 	uint32_t number; /* of the connection, for commands */
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
+	uint32_t connect_us; /* when it began, wraps; 0: is not measured */
 	struct tried tried;
 	struct expiry expiry; /* in one of the frontend's queues, or in none */
 	struct task task;     /* goes on next time, or frees */

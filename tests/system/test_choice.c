@@ -284,7 +284,7 @@ END_TEST
 START_TEST(algorithms_by_name)
 {
 	static const char *const names[] = { "roundrobin", "wrr", "leastconn",
-		"wleastconn", "prio", "hash", "p2c" };
+		"wleastconn", "prio", "hash", "p2c", "least_time" };
 	const char *setting;
 	size_t k;
 	int i, all;

@@ -313,6 +313,98 @@ START_TEST(p2c_follows_weights)
 }
 END_TEST
 
+/* A client comes, its connect takes so long, and it goes again. */
+static int
+serve_timed(const unsigned *us)
+{
+	int i = open_one(1);
+
+	pool_took(pool, pool_server(pool, (unsigned)i), us[i]);
+	close_one(1, i);
+	return i;
+}
+
+static void
+serve_all_timed(int got[3], const unsigned *us, int clients)
+{
+	memset(got, 0, 3 * sizeof(*got));
+	while (clients-- > 0)
+		got[serve_timed(us)]++;
+}
+
+/* The fast one gets nearly all, the slow ones so many that it is seen when they
+ * become the fast ones. */
+START_TEST(least_time_follows_times)
+{
+	static const unsigned first[] = { 200, 10000, 3200 };
+	static const unsigned later[] = { 5000, 200, 5000 };
+	int got[3];
+
+	begin(3, "least_time", false);
+	ck_assert(pool_wants_times(pool));
+	serve_all_timed(got, first, 3000);
+	ck_assert_int_gt(got[0], 2900);
+	ck_assert_int_ge(got[1], 3);
+	ck_assert_int_gt(got[2], got[1]);
+	serve_all_timed(got, later, 1500);
+	serve_all_timed(got, later, 1000);
+	ck_assert_int_gt(got[1], 950);
+	/* a SYN that was lost once in a hundred costs little */
+	pool_took(pool, pool_server(pool, 1), 1000000);
+	serve_all_timed(got, later, 1000);
+	ck_assert_int_gt(got[1], 900);
+	end();
+}
+END_TEST
+
+/* Connections that stay, and weights, count as much as times. */
+START_TEST(least_time_follows_connections_and_weights)
+{
+	static const unsigned us[] = { 400, 400, 800 };
+	int got[3] = { 0 }, i;
+
+	begin(3, "least_time", false);
+	set_server(0, 1, 0, 0, 0);
+	set_server(1, 4, 0, 0, 0);
+	set_server(2, 4, 0, 0, 0);
+	for (i = 0; i < 700; i++) {
+		int s = open_one((unsigned)i);
+
+		pool_took(pool, pool_server(pool, (unsigned)s), us[s]);
+		got[s]++;
+	}
+	/* 1 : 4 : 2 */
+	ck_assert_int_ge(got[0], 80);
+	ck_assert_int_le(got[0], 120);
+	ck_assert_int_ge(got[1], 360);
+	ck_assert_int_le(got[1], 440);
+	end();
+}
+END_TEST
+
+/* Who is new or back is average until it is timed, not the first choice of all:
+ * nor after an hour in which nobody came. */
+START_TEST(least_time_newcomers_get_a_share)
+{
+	static const unsigned us[] = { 200, 200, 200, 200 };
+	int got[4] = { 0 }, i;
+
+	begin(3, "least_time", false);
+	for (i = 0; i < 2000; i++)
+		(void)serve_timed(us);
+	set_server(3, 0, 0, 0, 0);
+	now += 3600 * 1000;
+	/* a burst of which nobody has connected yet */
+	for (i = 0; i < 400; i++)
+		got[open_one((unsigned)i)]++;
+	for (i = 0; i < 4; i++) {
+		ck_assert_int_ge(got[i], 80);
+		ck_assert_int_le(got[i], 120);
+	}
+	end();
+}
+END_TEST
+
 /* ---- failures ---- */
 
 /* Each usable server once, in list order from the first on, then nobody. */
@@ -549,6 +641,9 @@ main(void)
 	SUITE_ADD(s, prio_lowest_first, 10);
 	SUITE_ADD(s, p2c_prefers_the_less_busy, 10);
 	SUITE_ADD(s, p2c_follows_weights, 10);
+	SUITE_ADD(s, least_time_follows_times, 10);
+	SUITE_ADD(s, least_time_follows_connections_and_weights, 10);
+	SUITE_ADD(s, least_time_newcomers_get_a_share, 10);
 	SUITE_ADD(s, failover_visits_each_once, 10);
 	SUITE_ADD(s, blacklist_ends_on_time, 10);
 	SUITE_ADD(s, emergency_and_abuse, 10);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "net/loop.h"
+#include "pool/balance.h"
 #include "proxy/frontend.h"
 #include "proxy/session.h"
 #include "support/backend.h"
@@ -94,6 +95,27 @@ START_TEST(nobody_serves)
 	ck_assert_uint_eq(rig_stats()->retries, 0);
 	close(fd);
 	rig_end();
+}
+END_TEST
+
+/* How long a connect takes is measured for the algorithm that asks for it. */
+START_TEST(connects_are_timed)
+{
+	struct pool_options o;
+	const struct server *s;
+
+	rig_begin();
+	o = *pool_options(rig.pool);
+	o.balance = balance_find(_i == 0 ? "least_time" : "leastconn");
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	rig_with(backend_echo, NULL);
+	close(rig_talks());
+	rig_ended(REASON_DONE, 1);
+	s = pool_server(rig.pool, 0);
+	ck_assert_uint_eq(s->timed, _i == 0 ? 1 : 0);
+	ck_assert(_i == 0 ? s->slowness > 0 : s->slowness == 0);
+	rig_end();
+	backend_stop(&rig.backend);
 }
 END_TEST
 
@@ -427,7 +449,7 @@ int
 main(void)
 {
 	Suite *s = suite_create("frontend");
-	TCase *c = tcase_create("free_gives_all_back");
+	TCase *c = tcase_create("loops");
 
 	SUITE_ADD(s, done, 30);
 	SUITE_ADD(s, client_breaks_off, 30);
@@ -444,6 +466,7 @@ main(void)
 	SUITE_ADD(s, stop_listening, 30);
 	tcase_set_timeout(c, 30);
 	tcase_add_loop_test(c, free_gives_all_back, 0, 3);
+	tcase_add_loop_test(c, connects_are_timed, 0, 2);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, free_of_little, 10);
 	SUITE_ADD(s, dummy, 30);
