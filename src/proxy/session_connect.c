@@ -63,15 +63,20 @@ session_give_up_address(struct session *s, int error)
 }
 
 /* The server took the client's first bytes, or the connection was there before:
- * from here on it is the loop's to say what comes. That the server broke off behind
- * the first of them, with the verdict on the others, is told once. */
+ * from here on it is the loop's to say what comes. What the verdict says is told
+ * once: that the server broke off behind the first bytes, that the client has
+ * ended, that more of its bytes are here than a fair share. */
 static void
 session_go_on(struct session *s, enum pipe_verdict v)
 {
+	struct loop *l = s->frontend->loop;
+
 	if (v == PIPE_WRITE_FAILED && errno == ECONNRESET)
 		s->server_reset = true;
 	session_on_connected(s);
-	if (watch_start(s->frontend->loop, &s->up.watch, s->up.fd,
+	if (v == PIPE_DONE || v == PIPE_YIELDED)
+		loop_soon(l, &s->task);
+	if (watch_start(l, &s->up.watch, s->up.fd,
 		READY_READ |
 		    (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u),
 		session_on_server) < 0)

@@ -127,6 +127,66 @@ START_TEST(silent_server_times_out)
 }
 END_TEST
 
+/* The client speaks and ends while the first server is silent; the next one has
+ * connected before its turn of the loop is over. */
+START_TEST(end_passed_on_after_retry)
+{
+	struct backend b;
+	struct spot front, silent;
+	struct pen pen;
+	int fds[4], listener, i;
+
+	spot_new(&silent, SPOT_TCP4);
+	listener = fill_queue(&silent, fds, 4);
+	backend_start(&b, SPOT_TCP4, backend_sink, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-t", "1", "-r", front.text, silent.text,
+	    b.at.text, NULL);
+	ck_assert_str_eq(spot_ask(&front, "hello"), "received 5\n");
+	pen_down(&pen);
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	close(listener);
+	backend_stop(&b);
+}
+END_TEST
+
+/* The only server's queue has room again a moment later. */
+START_TEST(end_passed_on_after_a_busy_server)
+{
+	struct spot front, at, ctl;
+	struct pen pen;
+	int fds[2], listener, client, server, i;
+	char heard[5];
+
+	spot_new(&at, SPOT_UNIX);
+	listener = fill_queue(&at, fds, 2);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-C", ctl.text, front.text, at.text, NULL);
+	client = spot_connect(&front);
+	spot_send(client, "hello", 5);
+	shutdown(client, SHUT_WR);
+	WAIT_FOR(
+	    strstr(spot_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
+	    5000);
+	for (i = 0; i < 2; i++)
+		close(fds[i]);
+	do {
+		server = accept(listener, NULL, NULL);
+		ck_assert_int_ge(server, 0);
+		spot_set_deadline(server, 10000);
+	} while (
+	    recv(server, heard, sizeof(heard), 0) == 0 && close(server) == 0);
+	ck_assert_mem_eq(heard, "hello", 5);
+	spot_expect_end(server);
+	close(server);
+	close(client);
+	close(listener);
+	pen_down(&pen);
+}
+END_TEST
+
 START_TEST(emergency_server)
 {
 	struct backend a, e;
@@ -232,6 +292,8 @@ main(void)
 	SUITE_ADD(s, first_bytes_survive_the_retry, 10);
 	SUITE_ADD(s, dead_server_comes_back, 20);
 	SUITE_ADD(s, silent_server_times_out, 20);
+	SUITE_ADD(s, end_passed_on_after_retry, 20);
+	SUITE_ADD(s, end_passed_on_after_a_busy_server, 20);
 	SUITE_ADD(s, emergency_server, 20);
 	SUITE_ADD(s, nobody_left_is_a_reset, 10);
 	SUITE_ADD(s, stubborn_does_not_fail_over, 10);
