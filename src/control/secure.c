@@ -250,7 +250,8 @@ secure_commit(struct pen *p, const struct plan *draft, struct secure_change *c)
 	tls = (struct frontend_tls){ .server = p->secure.server,
 		.client = p->secure.client,
 		.handshake_ms = t->handshake_ms,
-		.upstream = t->upstream };
+		.upstream = t->upstream,
+		.require_close_notify = t->require_close_notify };
 	frontend_set_tls(p->frontend, &tls);
 	if (changed || t->watch_ms != p->plan->config.tls.watch_ms)
 		set_timers(p, t->watch_ms);

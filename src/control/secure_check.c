@@ -20,10 +20,11 @@ needs(const struct plan *p, const char *setting, const char *others,
  * be served in plain text without a certificate, and not know. */
 static const char *const of_clients[] = { "ssl_require", "ssl_request",
 	"ssl_request_any", "ssl_refuse_names", "ssl_ca_file", "ssl_ca_dir",
-	"ssl_crl", "ssl_strict_sni", "ssl_min", "ssl_option", "ssl_ciphers",
-	"ssl_ciphersuites", "ssl_groups", "ssl_alpn", "ssl_ocsp_response",
-	"ssl_tickets", "ssl_ticket_key", "ssl_session_cache",
-	"ssl_client_renegotiation_interval", "ssl_handshake_timeout" };
+	"ssl_crl", "ssl_strict_sni", "ssl_require_close_notify", "ssl_min",
+	"ssl_option", "ssl_ciphers", "ssl_ciphersuites", "ssl_groups",
+	"ssl_alpn", "ssl_ocsp_response", "ssl_tickets", "ssl_ticket_key",
+	"ssl_session_cache", "ssl_client_renegotiation_interval",
+	"ssl_handshake_timeout" };
 
 static int
 check_unused(const struct plan *p, struct error *e)

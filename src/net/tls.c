@@ -39,6 +39,7 @@ struct tls {
 	uint64_t key; /* of tls_set_key() */
 	const char *error;
 	bool done;    /* the handshake */
+	bool cut;     /* the connection has ended */
 	bool fin_due; /* after what is unsent */
 };
 
@@ -58,16 +59,16 @@ note_error(struct tls *t)
 
 	if (t->error == NULL)
 		t->error = t->end.refused != NULL ? t->end.refused
-		    : t->end.cut		  ? "connection cut"
 		    : verified != X509_V_OK
 		    ? X509_verify_cert_error_string(verified)
 		    : reason != NULL ? reason
 				     : "protocol error";
 }
 
-/* Receives up to `room` bytes, or a record, when there may be some. Returns whether OpenSSL
- * has something new to look at: bytes, or the end. Errors of the socket are in
- * errno, with false. */
+/* Receives up to `room` bytes, or a record, when there may be some. Returns whether
+ * there are new ones for OpenSSL to look at; else errno says why not: ECONNABORTED at
+ * the end of the connection, of which OpenSSL hears nothing, so that it goes on
+ * sending. */
 static bool
 receive(struct tls *t, size_t room)
 {
@@ -75,10 +76,10 @@ receive(struct tls *t, size_t room)
 	struct stream *s = t->stream;
 	ssize_t n;
 
-	errno = EAGAIN;
+	errno = t->cut ? ECONNABORTED : EAGAIN;
 	if (s->flags & STREAM_INSIDE)
 		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_INSIDE);
-	if (!(s->flags & STREAM_READABLE) || t->end.cut)
+	if (!(s->flags & STREAM_READABLE) || t->cut)
 		return false;
 	if (room < RECORD_MAX)
 		room = RECORD_MAX;
@@ -89,11 +90,14 @@ receive(struct tls *t, size_t room)
 	while (n < 0 && errno == EINTR);
 	if (n < 0 || ((size_t)n < room && !(s->flags & STREAM_FIN)))
 		s->flags &= ~(unsigned)STREAM_READABLE;
-	if (n < 0)
+	if (n == 0) {
+		t->cut = true;
+		errno = ECONNABORTED;
+	}
+	if (n <= 0)
 		return false;
 	m->at = 0;
 	m->end = (size_t)n;
-	t->end.cut = n == 0;
 	return true;
 }
 
@@ -187,7 +191,7 @@ refusal(struct tls *t, int rc)
 	if (why == SSL_ERROR_WANT_READ)
 		return 0;
 	note_error(t);
-	return t->end.cut ? ECONNABORTED : EPROTO;
+	return EPROTO;
 }
 
 static bool
@@ -254,8 +258,6 @@ tls_read(struct stream *s, void *bytes, size_t room)
 		s->flags &= ~(unsigned)STREAM_STALLED;
 		s->flags |= STREAM_WRITABLE;
 	}
-	if (t->end.cut) /* nobody listens to an alert */
-		buffer_cut(&t->end.memory->out, 0);
 	(void)send_out(t, false);
 	if (buffer_length(&t->unsent) > UNREAD_MAX) {
 		t->error = "answers not read";
@@ -493,7 +495,7 @@ tls_handshake(struct stream *s)
 		error = rc > 0 ? 0 : refusal(t, rc);
 	} while (rc <= 0 && error == 0 && receive(t, TLS_IN_MAX));
 	if (rc <= 0 && error == 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-		t->error = strerror(errno);
+		t->error = t->cut ? "connection cut" : strerror(errno);
 		error = errno;
 	}
 	if (keep_received(t) < 0)

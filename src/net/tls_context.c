@@ -30,9 +30,8 @@ bio_read(BIO *b, char *to, int room)
 		return (int)n;
 	}
 	if (n == 0) {
-		if (!t->cut)
-			BIO_set_retry_read(b);
-		return t->cut ? 0 : -1;
+		BIO_set_retry_read(b);
+		return -1;
 	}
 	if (n > (size_t)room)
 		n = (size_t)room;
@@ -53,12 +52,9 @@ bio_write(BIO *b, const char *bytes, int n)
 static long
 bio_control(BIO *b, int what, long n, void *arg)
 {
-	const struct tls_end *t = BIO_get_data(b);
-
+	(void)b;
 	(void)n;
 	(void)arg;
-	if (what == BIO_CTRL_EOF)
-		return t->cut;
 	return what == BIO_CTRL_FLUSH;
 }
 

@@ -22,7 +22,6 @@ struct tls_memory {
 struct tls_end {
 	struct tls_memory *memory;
 	struct buffer early; /* received with the end of the handshake */
-	bool cut;	     /* the connection has ended */
 	const char *refused; /* why no more is heard; NULL: it is */
 };
 

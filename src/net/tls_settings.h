@@ -45,6 +45,7 @@ struct tls_settings {
 	char *ocsp;
 	uint64_t renegotiation_ms; /* 0: never */
 	uint64_t handshake_ms;	   /* how long one may take */
+	bool require_close_notify; /* of clients that end */
 	uint64_t watch_ms;	   /* between looks at the files; 0: none */
 	uint64_t warn_days;	   /* before a certificate ends */
 	bool upstream;		   /* TLS towards servers */

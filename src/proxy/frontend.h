@@ -102,6 +102,7 @@ struct frontend_tls {
 	struct tls_client *client; /* towards servers; NULL: none */
 	uint64_t handshake_ms;	   /* how long a client's may take */
 	bool upstream; /* servers talk it that say nothing of their own */
+	bool require_close_notify; /* a client that ends without it is cut */
 };
 
 struct frontend;

@@ -11,11 +11,12 @@ enum reason {
 	REASON_HALF_TIMEOUT,   /* half-closed and silent for too long */
 	REASON_LINGER_TIMEOUT, /* the client went on after its server had ended */
 	REASON_FASTCLOSE, /* one side ended and the setting says that is it */
-	REASON_NO_RESOURCES, /* out of memory or descriptors */
-	REASON_STOPPED,	     /* by command, or the program ends */
-	REASON_TLS_FAILED,   /* the client's handshake, or what came later */
-	REASON_TLS_TIMEOUT,  /* the client's handshake took too long */
-	REASON_TRUNCATED,    /* TLS that ended without its close_notify */
+	REASON_NO_RESOURCES,	/* out of memory or descriptors */
+	REASON_STOPPED,		/* by command, or the program ends */
+	REASON_TLS_FAILED,	/* the client's handshake, or what came later */
+	REASON_TLS_TIMEOUT,	/* the client's handshake took too long */
+	REASON_TRUNCATED,	/* TLS ended without close_notify: a reset */
+	REASON_NO_CLOSE_NOTIFY, /* the same of a client: passed on as an end */
 	REASONS
 };
 

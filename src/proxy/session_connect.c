@@ -83,6 +83,16 @@ session_go_on(struct session *s, enum pipe_verdict v)
 		session_close(s, REASON_NO_RESOURCES);
 }
 
+/* What the client has said so far goes to the server. */
+static enum pipe_verdict
+session_send_early(struct session *s)
+{
+	enum pipe_verdict v =
+	    pipe_pump(&s->to_server, &s->down, &s->up, &s->frontend->share);
+
+	return v == PIPE_READ_FAILED ? session_on_unread(s) : v;
+}
+
 /* Waits for the connect to complete. */
 static int
 session_await_connect(struct session *s)
@@ -120,14 +130,14 @@ session_take_spare(struct session *s)
 			stream_close(f->loop, &s->up, false);
 			return false;
 		}
-		v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+		v = session_send_early(s);
 		if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0) {
 			stream_close(f->loop, &s->up, false);
 			continue;
 		}
 		s->addr_tried = 1;
 		if (v == PIPE_READ_FAILED)
-			session_close(s, REASON_CLIENT_RESET);
+			session_close(s, session_unread_reason());
 		else
 			session_go_on(s, v);
 		spares_refill(&f->spares, server);
@@ -168,11 +178,11 @@ session_connect(struct session *s)
 		return session_hello_server(s, &server->addrs.addr[at]) == 0
 		    ? session_await_connect(s)
 		    : -1;
-	v = pipe_pump(&s->to_server, &s->down, &s->up, &f->share);
+	v = session_send_early(s);
 	if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0)
 		return -1;
 	if (v == PIPE_READ_FAILED) {
-		session_close(s, REASON_CLIENT_RESET);
+		session_close(s, session_unread_reason());
 		return 0;
 	}
 	if (s->to_server.bytes == 0)

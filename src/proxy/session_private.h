@@ -32,6 +32,7 @@ struct session {
 	uint8_t addr_start;  /* the one it began with */
 	bool counted;	     /* the pool counts its connection */
 	bool server_told;    /* the client's end was passed on */
+	bool client_cut;     /* it ended, in TLS, without close_notify */
 	bool client_told;    /* the server's end was passed on */
 	bool server_reset;   /* it broke off; so shall we, to the client */
 	bool server_cut;     /* it did, in TLS, as if it had ended */
@@ -52,6 +53,12 @@ void session_schedule(struct session *s);
 void session_release_server(struct session *s, bool reset);
 /* Ends it; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
+/* pipe_pump() could not read the client; errno says why. If its TLS ended without
+ * close_notify, that is its end all the same: returns PIPE_DONE then, otherwise
+ * PIPE_READ_FAILED again, errno untouched. */
+enum pipe_verdict session_on_unread(struct session *s);
+/* Why a session ends then, from errno. */
+enum reason session_unread_reason(void);
 /* Moves what can be moved both ways and draws the consequences. */
 void session_on_io(struct session *s);
 void session_on_turn(struct task *t); /* the same, as a task */

@@ -116,6 +116,7 @@ session_on_server_reset(struct session *s)
 {
 	s->server_reset = true;
 	s->server_cut = errno == ECONNABORTED;
+	s->up.flags |= STREAM_NO_GOODBYE;
 	s->client_sending = !s->to_server.ended &&
 	    (s->to_server.dropping || pipe_pending(&s->to_server) > 0 ||
 		s->down.flags & STREAM_READABLE);
@@ -171,9 +172,19 @@ session_on_client_done(struct session *s)
 		return;
 	}
 	s->server_told = true;
+	if (s->client_cut)
+		s->up.flags |= STREAM_NO_GOODBYE;
 	if (stream_is_open(&s->up))
 		stream_shutdown(&s->up);
 	session_schedule(s);
+}
+
+static enum reason
+session_ended_reason(const struct session *s)
+{
+	if (s->server_reset)
+		return session_reset_reason(s);
+	return s->client_cut ? REASON_NO_CLOSE_NOTIFY : REASON_DONE;
 }
 
 /* Passes on the ends that have come, lets the server go when it may, and waits
@@ -188,8 +199,7 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 	if (s->state == CLOSED)
 		return;
 	if (s->client_told && s->server_told && !session_is_unsent(s)) {
-		session_close(
-		    s, s->server_reset ? session_reset_reason(s) : REASON_DONE);
+		session_close(s, session_ended_reason(s));
 		return;
 	}
 	if (session_may_let_go(s))
@@ -197,57 +207,90 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 	session_arm(s);
 }
 
-/* Why a session ends whose client could not be read, or written to. One that was
- * told the end need not say its own in TLS. */
-static enum reason
-session_client_reason(const struct session *s, bool read)
+/* A client that was told the end need not say its own in TLS. The server has all
+ * that was read, or the pipe would not have read on. */
+enum pipe_verdict
+session_on_unread(struct session *s)
 {
-	if (read && errno == ENOMEM)
+	if (errno != ECONNABORTED ||
+	    (s->frontend->tls.require_close_notify && !s->client_told))
+		return PIPE_READ_FAILED;
+	s->client_cut = !s->client_told;
+	s->to_server.ended = true;
+	return PIPE_DONE;
+}
+
+enum reason
+session_unread_reason(void)
+{
+	switch (errno) {
+	case ENOMEM:
 		return REASON_NO_RESOURCES;
-	if (read && errno == EPROTO)
+	case EPROTO:
 		return REASON_TLS_FAILED;
-	if (read && errno == ECONNABORTED)
-		return s->client_told ? REASON_DONE : REASON_TRUNCATED;
-	return REASON_CLIENT_RESET;
+	case ECONNABORTED:
+		return REASON_TRUNCATED;
+	default:
+		return REASON_CLIENT_RESET;
+	}
+}
+
+/* What the server says, to the client. */
+static enum pipe_verdict
+session_pump_down(struct session *s)
+{
+	struct pipe_share *share = &s->frontend->share;
+	enum pipe_verdict v = pipe_pump(&s->to_client, &s->up, &s->down, share);
+
+	if (v != PIPE_READ_FAILED || errno == ENOMEM)
+		return v;
+	session_on_server_reset(s);
+	return pipe_pump(&s->to_client, &s->up, &s->down, share);
+}
+
+/* What the client says, to the server. One that takes no more hears no more. */
+static enum pipe_verdict
+session_pump_up(struct session *s)
+{
+	struct pipe_share *share = &s->frontend->share;
+	enum pipe_verdict v = pipe_pump(&s->to_server, &s->down, &s->up, share);
+
+	if (v == PIPE_WRITE_FAILED) {
+		if (errno == ECONNRESET)
+			s->server_reset = true;
+		s->client_sending = true;
+		pipe_drop(&s->to_server, share);
+		v = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	}
+	return v == PIPE_READ_FAILED ? session_on_unread(s) : v;
 }
 
 void
 session_on_io(struct session *s)
 {
-	struct pipe_share *share = &s->frontend->share;
 	enum pipe_verdict down, up;
 	uint64_t said;
 	bool stalled;
 
-	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
-	if (down == PIPE_READ_FAILED && errno == ENOMEM) {
+	down = session_pump_down(s);
+	if (down == PIPE_READ_FAILED) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
-	if (down == PIPE_READ_FAILED) {
-		session_on_server_reset(s);
-		down = pipe_pump(&s->to_client, &s->up, &s->down, share);
-	}
 	said = s->to_server.bytes + pipe_pending(&s->to_server);
 	stalled = (s->down.flags & STREAM_STALLED) != 0;
-	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
-	if (stalled && !(s->down.flags & STREAM_STALLED))
-		loop_soon(s->frontend->loop, &s->task);
+	up = session_pump_up(s);
+	if (up == PIPE_READ_FAILED || down == PIPE_WRITE_FAILED) {
+		session_close(s,
+		    up == PIPE_READ_FAILED ? session_unread_reason()
+					   : REASON_CLIENT_RESET);
+		return;
+	}
 	if (s->to_client.bytes > 0 &&
 	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
 		s->interleaved = true;
-	if (up == PIPE_WRITE_FAILED) {
-		if (errno == ECONNRESET)
-			s->server_reset = true;
-		s->client_sending = true;
-		pipe_drop(&s->to_server, share);
-		up = pipe_pump(&s->to_server, &s->down, &s->up, share);
-	}
-	if (down == PIPE_WRITE_FAILED || up == PIPE_READ_FAILED) {
-		session_close(
-		    s, session_client_reason(s, up == PIPE_READ_FAILED));
-		return;
-	}
+	if (stalled && !(s->down.flags & STREAM_STALLED))
+		loop_soon(s->frontend->loop, &s->task);
 	if (s->state == CONNECTING) {
 		session_arm(s);
 		return;

@@ -100,6 +100,7 @@ ask x = server 0: x
 < 60
 > ssl_handshake_timeout
 < 10
+> ssl_require_close_notify; no ssl_require_close_notify
 > ssl_watch 1
 < 1
 > ssl_warn 60

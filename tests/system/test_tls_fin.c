@@ -54,11 +54,189 @@ START_TEST(small_records_after_retry)
 }
 END_TEST
 
+/* ---- a plain FIN ---- */
+
+enum { CLIENTS = 20 };
+
+/* Begins to read when the client has gone; compares, and counts what was whole. */
+static atomic_int whole;
+static atomic_bool gone;
+
+static void
+late_reader(struct backend *b, int fd)
+{
+	size_t at = 0, wanted = *(const size_t *)b->arg;
+	char buf[16384];
+	ssize_t k;
+
+	while (!gone)
+		wait_nap();
+	while ((k = recv(fd, buf, sizeof(buf), 0)) > 0 &&
+	    pattern_differs(1, at, buf, (size_t)k) == (size_t)k)
+		at += (size_t)k;
+	whole += k == 0 && at == wanted;
+}
+
+/* Reads at once, and the end. */
+static void
+prompt_reader(struct backend *b, int fd)
+{
+	gone = true;
+	late_reader(b, fd);
+}
+
+/* The kernel of a client that has not read all sends a reset, not a FIN: with TLS
+ * 1.3 two tickets come behind the handshake. */
+static void
+read_tickets(struct tls_peer *p)
+{
+	struct pollfd f = { .fd = SSL_get_fd(tls_peer_ssl(p)),
+		.events = POLLIN };
+	char record[8192];
+
+	if (tls_peer_version(p) != TLS1_3_VERSION)
+		return;
+	ck_assert_int_eq(poll(&f, 1, (int)wait_scaled(10000)), 1);
+	ck_assert_int_gt(recv(f.fd, record, sizeof(record), MSG_DONTWAIT), 0);
+}
+
+/* Sends so much and closes without a word. */
+static void
+send_and_leave(struct tls_chain *c, int version, const char *bytes, size_t n)
+{
+	struct tls_wish wish = { .min = version, .max = version };
+	struct tls_peer *p = tls_chain_opens(c, &wish);
+
+	read_tickets(p);
+	ck_assert(tls_peer_write(p, bytes, n));
+	tls_peer_close(p);
+}
+
+static void
+deliveries(int version, size_t n, backend_fn *serve)
+{
+	char *bytes = malloc(n);
+	struct backend server;
+	struct tls_chain c;
+	int i;
+
+	ck_assert_ptr_nonnull(bytes);
+	pattern_fill(1, 0, bytes, n);
+	whole = 0;
+	backend_start(&server, SPOT_TCP4, serve, &n);
+	tls_chain_begin(&c);
+	tls_chain_up(&c, text("ssl_cert %s", c.site), server.at.text, NULL);
+	for (i = 0; i < CLIENTS; i++) {
+		gone = false;
+		send_and_leave(&c, version, bytes, n);
+		gone = true;
+		WAIT_FOR(server.accepted > i && server.open == 0, 10000);
+	}
+	ck_assert_int_eq(whole, CLIENTS);
+	tls_chain_counts(&c, "closed_no_close_notify", CLIENTS);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
+	free(bytes);
+}
+
+START_TEST(delivered_before_a_plain_fin)
+{
+	static const int version[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		deliveries(version[i], 200000, prompt_reader);
+		deliveries(version[i], 1000000, prompt_reader);
+	}
+}
+END_TEST
+
+START_TEST(delivered_to_a_late_reader)
+{
+	static const int version[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		deliveries(version[i], 200000, late_reader);
+		deliveries(version[i], 1000000, late_reader);
+	}
+}
+END_TEST
+
+/* It may still listen. */
+START_TEST(answer_after_a_plain_fin)
+{
+	static const int version[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	struct backend server;
+	struct tls_chain c;
+	struct tls_peer *p;
+	char answer[32];
+	int i;
+
+	backend_start(&server, SPOT_TCP4, backend_sink, NULL);
+	tls_chain_begin(&c);
+	tls_chain_up(&c, text("ssl_cert %s", c.site), server.at.text, NULL);
+	for (i = 0; i < 2; i++) {
+		struct tls_wish wish = { .min = version[i], .max = version[i] };
+
+		p = tls_chain_opens(&c, &wish);
+		ck_assert(tls_peer_write(p, "hello", 5));
+		shutdown(SSL_get_fd(tls_peer_ssl(p)), SHUT_WR);
+		ck_assert_int_eq(tls_peer_read(p, answer, sizeof(answer)), 11);
+		ck_assert_mem_eq(answer, "received 5\n", 11);
+		tls_peer_expect_end(p);
+		tls_peer_close(p);
+	}
+	tls_chain_counts(&c, "closed_no_close_notify", 2);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
+}
+END_TEST
+
+static atomic_int saw_reset;
+
+static void
+see_reset(struct backend *b, int fd)
+{
+	char c;
+
+	(void)b;
+	while (recv(fd, &c, 1, 0) > 0)
+		;
+	saw_reset += errno == ECONNRESET;
+}
+
+/* Where the operator asks for it, an end without goodbye is none. */
+START_TEST(strict_about_the_end)
+{
+	struct backend server;
+	struct tls_chain c;
+
+	saw_reset = 0;
+	backend_start(&server, SPOT_TCP4, see_reset, NULL);
+	tls_chain_begin(&c);
+	tls_chain_up(&c, text("ssl_require_close_notify;ssl_cert %s", c.site),
+	    server.at.text, NULL);
+	send_and_leave(&c, TLS1_2_VERSION, "hello", 5);
+	WAIT_FOR(saw_reset == 1, 10000);
+	tls_chain_counts(&c, "closed_truncated", 1);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
+}
+END_TEST
+
 static Suite *
 all_tests(void)
 {
 	Suite *s = suite_create("tls_fin");
 
+	SUITE_ADD(s, delivered_before_a_plain_fin, 60);
+	SUITE_ADD(s, delivered_to_a_late_reader, 60);
+	SUITE_ADD(s, answer_after_a_plain_fin, 20);
+	SUITE_ADD(s, strict_about_the_end, 20);
 	SUITE_ADD(s, small_records_after_retry, 30);
 	return s;
 }
