@@ -8,9 +8,6 @@
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* How often to look whether a client has got its last bytes before it is reset. */
-enum { UNSENT_MS = 5 };
-
 /* ---- states and waiting ---- */
 
 void
@@ -42,8 +39,8 @@ session_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	if (s->reset_due)
-		timeouts_add(
-		    &f->unsent, &s->expiry, loop_now(f->loop) + UNSENT_MS);
+		timeouts_add(&f->unsent, &s->expiry,
+		    loop_now(f->loop) + session_reset_wait_ms(s));
 	else if (s->state == DRAINING && s->client_told && o->linger_ms > 0)
 		timeouts_add(
 		    &f->lingering, &s->expiry, s->active + o->linger_ms);
@@ -170,13 +167,6 @@ session_on_linger_over(struct timeouts *t, struct expiry *x)
 	(void)t;
 	session_close(
 	    list_entry(x, struct session, expiry), REASON_LINGER_TIMEOUT);
-}
-
-static void
-session_on_unsent(struct timeouts *t, struct expiry *x)
-{
-	(void)t;
-	session_on_io(list_entry(x, struct session, expiry));
 }
 
 void

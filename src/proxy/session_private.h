@@ -27,6 +27,7 @@ struct session {
 	struct task task;     /* goes on next time, or frees */
 	uint64_t started;     /* ms */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
+	uint16_t lagged_ms;   /* how long its reset has been due */
 	uint8_t state;
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
@@ -51,6 +52,10 @@ void session_schedule(struct session *s);
 /* The server's connection ends and no longer counts; what it sent and the client has
  * not taken yet stays in the pipe. */
 void session_release_server(struct session *s, bool reset);
+/* How long from now to look again whether a client whose reset is due has all bytes;
+ * the timeout then. */
+uint64_t session_reset_wait_ms(const struct session *s);
+void session_on_unsent(struct timeouts *t, struct expiry *x);
 /* Ends it; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
 /* pipe_pump() could not read the client; errno says why. If its TLS ended without

@@ -8,8 +8,9 @@
 #include "proxy/requestlog.h"
 #include "proxy/session_private.h"
 
-/* How long to look whether a client has got its last bytes before it is reset. */
-enum { UNSENT_MAX_MS = 30 * 1000 };
+/* How often to look whether a client has got its last bytes before it is reset: at
+ * first, in the end; and for how long. */
+enum { UNSENT_MS = 5, UNSENT_SELDOM_MS = 1000, UNSENT_MAX_MS = 30 * 1000 };
 
 /* ---- waiting ---- */
 
@@ -130,23 +131,47 @@ session_reset_reason(const struct session *s)
 	return s->server_cut ? REASON_TRUNCATED : REASON_SERVER_RESET;
 }
 
+/* Resets the client once its kernel has all bytes, or it has had its time. */
+static void
+session_break_off(struct session *s)
+{
+	if (!session_client_lags(s) || s->lagged_ms >= UNSENT_MAX_MS) {
+		session_close(s, session_reset_reason(s));
+	} else if (!s->reset_due) {
+		s->reset_due = true;
+		session_schedule(s);
+	}
+}
+
+uint64_t
+session_reset_wait_ms(const struct session *s)
+{
+	return s->lagged_ms < UNSENT_MS	      ? UNSENT_MS
+	    : s->lagged_ms < UNSENT_SELDOM_MS ? s->lagged_ms
+					      : UNSENT_SELDOM_MS;
+}
+
+void
+session_on_unsent(struct timeouts *t, struct expiry *x)
+{
+	struct session *s = list_entry(x, struct session, expiry);
+
+	(void)t;
+	s->lagged_ms += (uint16_t)session_reset_wait_ms(s);
+	s->reset_due = false;
+	session_break_off(s);
+}
+
 /* All the server said is with the client, whose end is yet to come. A reset is
- * passed on as one, once the client's kernel has all bytes; but a client that
- * is still sending would lose the answer to it, and gets an end; in TLS one that it
- * can tell from a good one. */
+ * passed on as one; but a client that is still sending would lose the answer to it,
+ * and gets an end; in TLS one that it can tell from a good one. */
 static void
 session_on_server_done(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
 	if (s->server_reset && !s->client_sending) {
-		if (session_client_lags(s) &&
-		    loop_now(f->loop) - s->active < UNSENT_MAX_MS) {
-			s->reset_due = true;
-			session_schedule(s);
-			return;
-		}
-		session_close(s, session_reset_reason(s));
+		session_break_off(s);
 		return;
 	}
 	if (f->options.fastclose_up) {
@@ -315,9 +340,11 @@ session_on_client(struct watch *w, unsigned ready)
 		return;
 	}
 
-	/* A client that had ended and now breaks off wants no answer. */
-	if (ready & READY_ERROR && s->to_server.ended &&
-	    sock_error(s->down.fd) != 0) {
+	/* Who breaks off wants no answer, and no read tells of it where the end
+	 * came before, or the server takes no more. */
+	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
+		stream_note_ready(&s->down, ready);
+		(void)session_pump_up(s);
 		session_close(s, REASON_CLIENT_RESET);
 		return;
 	}

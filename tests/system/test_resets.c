@@ -1,0 +1,257 @@
+/* test_resets.c: who breaks off is noticed at once, whatever else is going on, and
+ * so are servers that were there and broke off. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#ifdef HAVE_LINUX_SOCKIOS_H
+#include <linux/sockios.h>
+#endif
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+#ifndef MSG_NOSIGNAL
+#define MSG_NOSIGNAL 0
+#endif
+
+static struct spot front, ctl;
+static struct pen pen;
+
+static void
+up(const char *const servers[])
+{
+	const char *argv[32] = { "-f", "-r", "-t", "20", "-C" };
+	int n = 5, i;
+
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	argv[n++] = ctl.text;
+	argv[n++] = front.text;
+	for (i = 0; servers[i] != NULL; i++)
+		argv[n++] = servers[i];
+	argv[n] = NULL;
+	pen_up_words(&pen, &front, argv);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+}
+
+/* A number of `statistics`. Keeps nothing, for use while waiting. */
+static long
+count(const char *name)
+{
+	char all[8192] = "\n", line[64];
+	int fd = spot_connect(&ctl);
+	const char *at;
+	size_t n = 1;
+	ssize_t k;
+
+	spot_send(fd, "statistics\n", 11);
+	while ((k = recv(fd, all + n, sizeof(all) - 1 - n, 0)) > 0)
+		n += (size_t)k;
+	all[n] = '\0';
+	close(fd);
+	snprintf(line, sizeof(line), "\n%s ", name);
+	at = strstr(all, line);
+	ck_assert_msg(at != NULL, "no %s in %s", name, all);
+	return strtol(at + strlen(line), NULL, 10);
+}
+
+/* As much as goes at once. */
+static size_t
+stuff(int fd)
+{
+	static const char zeros[65536];
+	size_t at = 0;
+	ssize_t k;
+
+	while ((k = send(
+		    fd, zeros, sizeof(zeros), MSG_NOSIGNAL | MSG_DONTWAIT)) > 0)
+		at += (size_t)k;
+	return at;
+}
+
+/* ---- clients ---- */
+
+/* A server hangs, and its client gives up. */
+START_TEST(reset_noticed_while_bytes_are_stuck)
+{
+	struct backend b;
+	size_t more;
+	int fd;
+
+	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
+	up((const char *const[]){ b.at.text, NULL });
+	fd = spot_connect(&front);
+	/* until pen takes no more, either */
+	while ((more = stuff(fd)) > 0)
+		wait_nap();
+	ck_assert_int_eq(count("sessions"), 1);
+	spot_reset(fd);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_client_reset"), 1);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* No server has answered yet. */
+START_TEST(reset_noticed_while_connecting)
+{
+	struct spot silent;
+	int fd, fill[4], listener, i;
+
+	spot_new(&silent, SPOT_TCP4);
+	listener = spot_listen(&silent, 0);
+	for (i = 0; i < 4; i++) {
+		fill[i] = socket(AF_INET, SOCK_STREAM, 0);
+		fcntl(fill[i], F_SETFL, O_NONBLOCK);
+		connect(
+		    fill[i], (const struct sockaddr *)&silent.addr, silent.len);
+	}
+	up((const char *const[]){ silent.text, NULL });
+	fd = spot_connect(&front);
+	spot_send(fd, "hello", 5);
+	WAIT_FOR(
+	    strstr(spot_ask(&ctl, "connections\n"), "pending_up 5") != NULL,
+	    5000);
+	spot_reset(fd);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_client_reset"), 1);
+	pen_down(&pen);
+	for (i = 0; i < 4; i++)
+		close(fill[i]);
+	close(listener);
+}
+END_TEST
+
+static atomic_int saw;
+enum { NOTHING, SAW_END, SAW_RESET };
+
+static void
+read_to_the_end(struct backend *b, int fd)
+{
+	char c;
+	ssize_t k;
+
+	while ((k = recv(fd, &c, 1, 0)) > 0)
+		atomic_fetch_add(&b->received, 1);
+	saw = k == 0 ? SAW_END : SAW_RESET;
+	/* no end of ours: whoever waits for it waits for ever */
+	backend_hang(b, fd);
+}
+
+START_TEST(end_and_reset_in_one_wakeup)
+{
+	struct backend b;
+	int fd;
+
+	saw = NOTHING;
+	backend_start(&b, SPOT_TCP4, read_to_the_end, NULL);
+	up((const char *const[]){ b.at.text, NULL });
+	fd = spot_connect(&front);
+	spot_send(fd, "1", 1);
+	WAIT_FOR(b.received == 1, 5000);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	spot_send(fd, "23", 2);
+	shutdown(fd, SHUT_WR);
+	spot_reset(fd);
+	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	WAIT_FOR(saw != NOTHING, 5000);
+	ck_assert_int_eq(saw, SAW_RESET);
+	ck_assert_int_eq(b.received, 3);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_client_reset"), 1);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* ---- servers that break off while their clients lag behind ---- */
+
+#ifdef SIOCOUTQ
+/* In one piece, which is out before the reset. */
+static void
+answer_and_reset(struct backend *b, int fd)
+{
+	static const char answer[40000];
+	int left = 1;
+
+	backend_send(fd, answer, sizeof(answer));
+	while (left > 0 && ioctl(fd, SIOCOUTQ, &left) == 0)
+		wait_nap();
+	backend_reset(b, fd);
+}
+
+/* How often pen went to sleep. */
+static long
+naps(void)
+{
+	const char *status = contents(text("/proc/%d/status", pen.child.pid));
+	const char *at = strstr(status, "\nvoluntary_ctxt_switches:");
+
+	ck_assert_ptr_nonnull(at);
+	return strtol(strchr(at, ':') + 1, NULL, 10);
+}
+
+/* The reset waits until the client has its bytes, and is looked after less and less
+ * often; what the client says does not change that. */
+START_TEST(lagging_client_is_looked_at_less_and_less)
+{
+	struct backend b;
+	char some[8192];
+	long long began;
+	size_t got = 0;
+	ssize_t k;
+	long before;
+	int fd, small = 2048;
+
+	backend_start(&b, SPOT_TCP4, answer_and_reset, NULL);
+	up((const char *const[]){ b.at.text, NULL });
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	spot_set_deadline(fd, 10000);
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&front.addr, front.len), 0);
+	WAIT_FOR(
+	    strstr(spot_ask(&ctl, "connections\n"), "draining") != NULL, 5000);
+	before = naps();
+	began = wait_now_ms();
+	WAIT_FOR(wait_now_ms() - began > 2000, 5000);
+	/* 5, 10, 20 ... 640, 1000 ms: not each 5 ms, which is 400 times */
+	ck_assert_int_lt(naps() - before, 40);
+	ck_assert_int_eq(count("sessions"), 1);
+	while ((k = recv(fd, some, sizeof(some), 0)) > 0)
+		got += (size_t)k;
+	ck_assert_int_eq(errno, ECONNRESET);
+	ck_assert_uint_eq(got, 40000);
+	ck_assert_int_eq(count("closed_server_reset"), 1);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+#endif
+
+int
+main(void)
+{
+	Suite *s = suite_create("resets");
+
+	SUITE_ADD(s, reset_noticed_while_bytes_are_stuck, 20);
+	SUITE_ADD(s, reset_noticed_while_connecting, 20);
+	SUITE_ADD(s, end_and_reset_in_one_wakeup, 20);
+#ifdef SIOCOUTQ
+	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
+#endif
+	return suite_main(s);
+}
