@@ -32,6 +32,17 @@ session_on_connected(struct session *s)
 	session_schedule(s);
 }
 
+/* Whether a connection with this error had been accepted: its server broke off, which
+ * says nothing of what it does for others. On a Unix socket a reset means that the
+ * listener went with the connection in its queue. */
+static bool
+session_was_accepted(const struct session *s, int error)
+{
+	if (s->server->addrs.addr[s->addr_start].u.sa.sa_family == AF_UNIX)
+		return error == EPIPE && sock_error(s->up.fd) != ECONNRESET;
+	return error == ECONNRESET || error == EPIPE;
+}
+
 /* This address did not answer. Returns whether there may be another one to try,
  * of this server or the next; else the session is closed. */
 static bool
@@ -179,13 +190,14 @@ session_connect(struct session *s)
 		    ? session_await_connect(s)
 		    : -1;
 	v = session_send_early(s);
-	if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0)
+	if (v == PIPE_WRITE_FAILED && s->to_server.bytes == 0 &&
+	    !session_was_accepted(s, errno))
 		return -1;
 	if (v == PIPE_READ_FAILED) {
 		session_close(s, session_unread_reason());
 		return 0;
 	}
-	if (s->to_server.bytes == 0)
+	if (s->to_server.bytes == 0 && v != PIPE_WRITE_FAILED)
 		return session_await_connect(s);
 	session_go_on(s, v);
 	return 0;
@@ -255,17 +267,19 @@ void
 session_on_connect_ready(struct session *s, unsigned ready)
 {
 	int error = ready & READY_ERROR ? sock_error(s->up.fd) : 0;
+	bool tls = stream_is_tls(&s->up);
 
-	if (error != 0) {
+	if (error != 0 && (tls || !session_was_accepted(s, error))) {
 		session_on_connect_failed(s, error);
 		return;
 	}
-	if (stream_is_tls(&s->up)) {
+	if (tls) {
 		session_shake_server(s, ready);
 		return;
 	}
 	if (!(ready & READY_WRITE))
 		return;
+	s->server_reset = error != 0;
 	session_on_connected(s);
 	stream_note_ready(&s->up, ready);
 	session_on_io(s);

@@ -164,13 +164,14 @@ session_on_unsent(struct timeouts *t, struct expiry *x)
 
 /* All the server said is with the client, whose end is yet to come. A reset is
  * passed on as one; but a client that is still sending would lose the answer to it,
- * and gets an end; in TLS one that it can tell from a good one. */
+ * if there is one, and gets an end; in TLS one that it can tell from a good one. */
 static void
 session_on_server_done(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
-	if (s->server_reset && !s->client_sending) {
+	if (s->server_reset &&
+	    (!s->client_sending || s->to_client.bytes == 0)) {
 		session_break_off(s);
 		return;
 	}

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -242,6 +243,112 @@ START_TEST(lagging_client_is_looked_at_less_and_less)
 END_TEST
 #endif
 
+/* ---- servers that accept and break off ---- */
+
+/* A server's queue is full as pen connects, and pen does not run from then on until
+ * the server has accepted, said that and reset. */
+static void
+accept_and_reset(int listener, const char *says)
+{
+	int filler, fd;
+
+	WAIT_FOR(count("connecting") == 1, 5000);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	filler = accept(listener, NULL, NULL);
+	/* pen's kernel asks once more within a second or two */
+	fd = accept(listener, NULL, NULL);
+	ck_assert(filler >= 0 && fd >= 0);
+	spot_send(fd, says, strlen(says));
+	spot_reset(fd);
+	close(filler);
+	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+}
+
+static void
+expect_nobody_blamed(void)
+{
+	ck_assert(!child_has_said(&pen.child, "server failed"));
+	ck_assert_int_eq(count("closed_server_reset"), 1);
+	ck_assert_int_eq(count("retries"), 0);
+}
+
+/* What the server says and its reset are the client's, and no other server's. */
+static void
+refusal(const char *client_says, const char *server_says)
+{
+	struct spot busy, other;
+	int listener, fill, fd;
+	char heard[16];
+	size_t n = strlen(server_says);
+
+	spot_new(&busy, SPOT_TCP4);
+	spot_new(&other, SPOT_TCP4);
+	listener = spot_listen(&busy, 0);
+	fill = spot_connect(&busy);
+	up((const char *const[]){ busy.text, other.text, NULL });
+	fd = spot_connect(&front);
+	spot_send(fd, client_says, strlen(client_says));
+	accept_and_reset(listener, server_says);
+	spot_recv(fd, heard, n);
+	ck_assert_mem_eq(heard, server_says, n);
+	spot_expect_reset(fd);
+	expect_nobody_blamed();
+	close(fd);
+	close(fill);
+	close(listener);
+	pen_down(&pen);
+}
+
+START_TEST(words_before_a_reset_are_passed_on)
+{
+	refusal("", "421 busy");
+}
+END_TEST
+
+START_TEST(accept_and_reset_is_an_answer)
+{
+	refusal("", "");
+	refusal("hello", "");
+}
+END_TEST
+
+static void *
+close_at_once(void *arg)
+{
+	int fd, listener = *(int *)arg;
+
+	while ((fd = accept(listener, NULL, NULL)) >= 0)
+		close(fd);
+	return NULL;
+}
+
+/* Mostly before the client's first bytes have been written. */
+START_TEST(unix_server_that_closes_at_once)
+{
+	struct spot at;
+	pthread_t t;
+	int i, fd, listener;
+	char c;
+
+	spot_new(&at, SPOT_UNIX);
+	listener = spot_listen(&at, 128);
+	ck_assert_int_eq(pthread_create(&t, NULL, close_at_once, &listener), 0);
+	up((const char *const[]){ at.text, NULL });
+	for (i = 0; i < 200; i++) {
+		fd = spot_connect(&front);
+		(void)send(fd, "hello", 5, MSG_NOSIGNAL);
+		ck_assert_int_le(recv(fd, &c, 1, 0), 0);
+		close(fd);
+	}
+	ck_assert(!child_has_said(&pen.child, "server failed"));
+	ck_assert_int_eq(count("closed_no_server"), 0);
+	pen_down(&pen);
+	shutdown(listener, SHUT_RDWR);
+	pthread_join(t, NULL);
+	close(listener);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -253,5 +360,8 @@ main(void)
 #ifdef SIOCOUTQ
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
 #endif
+	SUITE_ADD(s, words_before_a_reset_are_passed_on, 20);
+	SUITE_ADD(s, accept_and_reset_is_an_answer, 30);
+	SUITE_ADD(s, unix_server_that_closes_at_once, 20);
 	return suite_main(s);
 }
