@@ -180,18 +180,24 @@ send_out(struct tls *t, bool last)
 
 /* ---- the operations ---- */
 
-/* Why OpenSSL does not go on. Returns 0 when it only lacks bytes. */
+/* Why OpenSSL does not go on. Returns 0 when it only lacks bytes. Its access to our
+ * memory fails for want of more alone. */
 static int
 refusal(struct tls *t, int rc)
 {
 	int why = SSL_get_error(t->ssl, rc);
+	int reason = ERR_GET_REASON(ERR_peek_error());
 
 	if (t->end.refused != NULL)
 		why = SSL_ERROR_SSL;
 	if (why == SSL_ERROR_WANT_READ)
 		return 0;
 	note_error(t);
-	return EPROTO;
+	return why == SSL_ERROR_SYSCALL || reason == ERR_R_MALLOC_FAILURE
+	    ? ENOMEM
+	    : reason == SSL_R_TLSV1_ALERT_NO_APPLICATION_PROTOCOL
+	    ? EPROTONOSUPPORT
+	    : EPROTO;
 }
 
 static bool
@@ -487,6 +493,7 @@ tls_handshake(struct stream *s)
 	struct tls *t = inside(s);
 	int rc, error;
 
+	errno = EPROTO;
 	if (t->error != NULL)
 		return TLS_FAILED;
 	do {
@@ -507,6 +514,7 @@ tls_handshake(struct stream *s)
 	if (error != 0) {
 		if (t->error == NULL)
 			t->error = strerror(error);
+		errno = error;
 		return TLS_FAILED;
 	}
 	if (rc <= 0)

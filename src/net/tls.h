@@ -34,7 +34,10 @@ bool stream_is_tls(const struct stream *s);
 enum tls_step { TLS_DONE, TLS_WAITS, TLS_FAILED };
 
 /* Goes on with the handshake as far as what is there allows. TLS_WAITS: for the
- * stream to become readable, and what stream_wants(). */
+ * stream to become readable, and what stream_wants(). TLS_FAILED: errno is ENOMEM;
+ * EPROTONOSUPPORT when the far side talks none of the protocols offered to it (ALPN,
+ * RFC 7301, 3.2); ECONNABORTED when the connection ended; an error of the socket;
+ * EPROTO for the rest. */
 enum tls_step tls_handshake(struct stream *s);
 /* The phrase of what went wrong; "" when nothing did. */
 const char *tls_error(const struct stream *s);

@@ -60,6 +60,12 @@ session_give_up_address(struct session *s, int error)
 		session_close(s, REASON_NO_RESOURCES);
 		return false;
 	}
+	if (error == EPROTONOSUPPORT) { /* what this client talks, not all */
+		log_info("session refused server=%u name=%s error=\"%s\"",
+		    server->index, server->name, why);
+		session_close(s, REASON_NO_SERVER);
+		return false;
+	}
 	if (s->addr_tried >= server->addrs.count) {
 		log_warn("server failed server=%u name=%s error=\"%s\"",
 		    server->index, server->name, why);
@@ -253,7 +259,7 @@ session_shake_server(struct session *s, unsigned ready)
 		session_on_io(s);
 		break;
 	case TLS_FAILED:
-		session_on_connect_failed(s, EPROTO);
+		session_on_connect_failed(s, errno);
 		break;
 	case TLS_WAITS:
 		if (watch_want(s->frontend->loop, &s->up.watch,

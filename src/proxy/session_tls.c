@@ -99,11 +99,7 @@ session_hello_server(struct session *s, const struct addr *at)
 		tls_alpn(&s->down, alpn);
 	if (tls_connect(&s->up, f->tls.client, s->server->name, at, alpn) < 0)
 		return -1;
-	if (tls_handshake(&s->up) == TLS_FAILED) {
-		errno = EPROTO;
-		return -1;
-	}
-	return 0;
+	return tls_handshake(&s->up) == TLS_FAILED ? -1 : 0;
 }
 
 /* Nothing but the handshake is to be written until it is over. */
