@@ -104,7 +104,8 @@ void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
 /* ---- choosing ---- */
 
 /* Whether the client ACL lets `who` in; a denied client may still be served by
- * the abuse server, so frontends ask pool_choose() for it too. */
+ * the abuse server. pool_choose() asks too: only who has to do something before the
+ * choice asks here. */
 bool pool_permits(const struct pool *p, const struct peer *who);
 
 /* The server for client `who` at `now` (ms), or NULL when nobody may serve it.

@@ -54,11 +54,25 @@ session_shake(struct session *s)
 	}
 }
 
+/* Whether there is somebody for the client at all, be it the abuse server. */
+static bool
+session_is_welcome(const struct session *s)
+{
+	const struct pool *p = s->frontend->pool;
+	const struct server *abuse = pool_abuse(p);
+
+	return (abuse != NULL && abuse->present) || pool_permits(p, &s->client);
+}
+
 void
 session_hello(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
+	if (!session_is_welcome(s)) { /* no handshake is worth it */
+		session_close(s, REASON_NO_SERVER);
+		return;
+	}
 	if (tls_accept(&s->down, f->tls.server) < 0 ||
 	    watch_start(f->loop, &s->down.watch, s->down.fd, READY_READ,
 		session_on_client) < 0) {

@@ -208,6 +208,36 @@ START_TEST(groups)
 END_TEST
 #endif
 
+/* ---- who may come in ---- */
+
+static void
+denied_at_once(void)
+{
+	int fd = spot_connect(&c.front);
+
+	spot_expect_reset(fd);
+	close(fd);
+}
+
+START_TEST(denied_before_the_handshake)
+{
+	struct tls_peer *p;
+
+	up("acl 1 deny 127.0.0.0/8;client_acl 1");
+	denied_at_once();
+	tls_chain_counts(&c, "closed_no_server", 1);
+	/* it is the abuse server's, which talks to whom it knows */
+	tls_chain_tell(&c, text("abuse %s", server.at.text));
+	p = tls_chain_opens(&c, &any);
+	tls_peer_expect_echo(p, "hello");
+	tls_peer_close(p);
+	tls_chain_tell(&c, "no abuse");
+	denied_at_once();
+	tls_chain_counts(&c, "tls_handshakes", 1);
+	down();
+}
+END_TEST
+
 /* ---- two certificates side by side ---- */
 
 static void
@@ -339,6 +369,7 @@ all_tests(void)
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 	SUITE_ADD(s, groups, 20);
 #endif
+	SUITE_ADD(s, denied_before_the_handshake, 20);
 	SUITE_ADD(s, rsa_and_ecdsa, 30);
 	SUITE_ADD(s, encrypted_keys, 30);
 	SUITE_ADD(s, refused_names, 30);
