@@ -132,7 +132,16 @@ to_epoll(unsigned want)
 {
 	return (want & READY_READ ? EPOLLIN | EPOLLRDHUP : 0u) |
 	    (want & READY_WRITE ? (uint32_t)EPOLLOUT : 0u) |
-	    (want & WATCH_LEVEL ? 0u : (uint32_t)EPOLLET);
+	    (want & WATCH_LEVEL ? 0u : (uint32_t)EPOLLET | (uint32_t)EPOLLPRI);
+}
+
+/* What hardly ever comes. */
+static unsigned
+from_epoll_rare(uint32_t events)
+{
+	return (events & EPOLLHUP ? READY_READ | READY_WRITE : 0u) |
+	    (events & EPOLLERR ? READY_READ | READY_WRITE | READY_ERROR : 0u) |
+	    (events & EPOLLPRI ? READY_READ | READY_URGENT : 0u);
 }
 
 static unsigned
@@ -146,10 +155,8 @@ from_epoll(uint32_t events)
 		ready |= READY_WRITE;
 	if (events & EPOLLRDHUP)
 		ready |= READY_READ | READY_EOF;
-	if (events & EPOLLHUP)
-		ready |= READY_READ | READY_WRITE;
-	if (events & EPOLLERR)
-		ready |= READY_READ | READY_WRITE | READY_ERROR;
+	if (events & (EPOLLHUP | EPOLLERR | EPOLLPRI))
+		ready |= from_epoll_rare(events);
 	return ready;
 }
 

@@ -26,9 +26,10 @@ struct watch_event;
 enum {
 	READY_READ = 1,
 	READY_WRITE = 2,
-	READY_EOF = 4,	  /* told only: the far side has sent its FIN */
-	READY_ERROR = 8,  /* told only: maybe an error: the next call tells */
-	WATCH_LEVEL = 16, /* with READY_READ: tell again while it lasts */
+	READY_EOF = 4,	   /* told only: the far side has sent its FIN */
+	READY_ERROR = 8,   /* told only: maybe an error: the next call tells */
+	WATCH_LEVEL = 16,  /* with READY_READ: tell again while it lasts */
+	READY_URGENT = 32, /* told only, with epoll: urgent data is coming */
 };
 
 struct watch;

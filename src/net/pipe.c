@@ -96,8 +96,9 @@ kernel_take_over(struct pipe *p, const struct stream *from,
     const struct stream *to, struct pipe_share *share)
 {
 	if (!share->splice || share->tap != NULL || p->dropping ||
-	    p->copy_only || (p->read_ahead && share->keep_max > 0) ||
-	    !from->ops->in_kernel || !to->ops->in_kernel)
+	    p->copy_only || from->flags & STREAM_URGENT ||
+	    (p->read_ahead && share->keep_max > 0) || !from->ops->in_kernel ||
+	    !to->ops->in_kernel)
 		return false;
 	p->kernel = kernel_new(share);
 	if (p->kernel == NULL)
@@ -226,7 +227,8 @@ flush_kernel(struct pipe *p, struct stream *to)
 }
 
 /* A short splice does not mean that nothing is left (a pipe is limited in
- * segments too), so only EAGAIN counts as drained. */
+ * segments too), so only EAGAIN counts as drained. The end, and urgent data, are a
+ * read's to find: splice() takes the one for the other. */
 static enum pipe_verdict
 move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
@@ -250,8 +252,8 @@ move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
 	    (p->reported && share->on_read != NULL))
 		p->full_reads = 0;
 	k->since_pause = 0;
-	if (n == 0) {
-		p->ended = true;
+	if (n == 0 || (errno == EAGAIN && from->flags & STREAM_URGENT)) {
+		p->full_reads = 0;
 		kernel_release(p, share);
 		return PIPE_YIELDED;
 	}

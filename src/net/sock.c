@@ -159,6 +159,7 @@ bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
 		/* Accepted sockets inherit these: no call per connection. */
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+		sock_take_urgent(fd);
 		if (o->nodelay)
 			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 	}
@@ -362,6 +363,12 @@ sock_has_ended(int fd)
 		return true;
 #endif
 	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
+}
+
+void
+sock_take_urgent(int fd)
+{
+	set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1);
 }
 
 void

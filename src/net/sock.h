@@ -73,6 +73,9 @@ bool sock_error_is_ours(int error);
  * or not. */
 bool sock_has_ended(int fd);
 
+/* Urgent bytes are read in their place from now on, instead of never. */
+void sock_take_urgent(int fd);
+
 /* Sends without Nagle's delay from now on. Harmless on Unix sockets. */
 void sock_set_nodelay(int fd);
 

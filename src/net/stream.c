@@ -19,7 +19,8 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	/* A short read took all there was: the next byte, or the end if it is
 	 * not known to be here, comes with an event of its own. */
 	if (n < 0 ||
-	    ((size_t)n < room && !(s->flags & (STREAM_AT_EOF | STREAM_FIN))))
+	    ((size_t)n < room &&
+		!(s->flags & (STREAM_AT_EOF | STREAM_FIN | STREAM_URGENT))))
 		s->flags &= ~(unsigned)STREAM_READABLE;
 	return n;
 }
@@ -87,6 +88,22 @@ stream_open_plain(struct stream *s, int fd, bool nodelay)
 	    (nodelay ? 0u : (unsigned)STREAM_NODELAY);
 }
 
+/* Behind urgent data the end shows only when it is read. */
+static void
+note_end(struct stream *s, unsigned ready)
+{
+	if (ready & READY_URGENT && !(s->flags & STREAM_URGENT)) {
+		sock_take_urgent(s->fd);
+		s->flags |= STREAM_URGENT;
+	}
+	if (ready & READY_EOF)
+		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR)
+		    ? STREAM_AT_EOF
+		    : STREAM_FIN;
+	if (s->flags & STREAM_URGENT)
+		s->flags &= ~(unsigned)STREAM_AT_EOF;
+}
+
 void
 stream_note_ready(struct stream *s, unsigned ready)
 {
@@ -94,10 +111,8 @@ stream_note_ready(struct stream *s, unsigned ready)
 		s->flags |= STREAM_READABLE;
 		s->flags &= ~(unsigned)STREAM_INSIDE;
 	}
-	if (ready & READY_EOF)
-		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR)
-		    ? STREAM_AT_EOF
-		    : STREAM_FIN;
+	if (ready & (READY_EOF | READY_URGENT))
+		note_end(s, ready);
 	if (ready & READY_WRITE) {
 		if (!(s->flags & STREAM_STALLED))
 			s->flags |= STREAM_WRITABLE;

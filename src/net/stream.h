@@ -11,6 +11,8 @@
  *     UNSENT    bytes that were taken wait inside the stream to be sent
  *     STALLED   a read has to make it WRITABLE, not the loop (TLS)
  *     INSIDE    it is READABLE for what the stream holds, not the socket (TLS)
+ *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a short
+ *               one says nothing. It is passed on in its place like all else
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H
@@ -32,6 +34,7 @@ enum {
 	STREAM_STALLED = 128,
 	STREAM_NO_GOODBYE = 256, /* set by its owner: see shutdown */
 	STREAM_INSIDE = 512,
+	STREAM_URGENT = 1024,
 };
 
 struct stream;

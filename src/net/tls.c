@@ -88,7 +88,8 @@ receive(struct tls *t, size_t room)
 	do
 		n = recv(s->fd, m->in, room, 0);
 	while (n < 0 && errno == EINTR);
-	if (n < 0 || ((size_t)n < room && !(s->flags & STREAM_FIN)))
+	if (n < 0 ||
+	    ((size_t)n < room && !(s->flags & (STREAM_FIN | STREAM_URGENT))))
 		s->flags &= ~(unsigned)STREAM_READABLE;
 	if (n == 0) {
 		t->cut = true;

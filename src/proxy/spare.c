@@ -171,6 +171,7 @@ dial(struct spare *x)
 	x->fd = sock_connect(&x->at, &o);
 	if (x->fd < 0)
 		return -1;
+	sock_take_urgent(x->fd); /* nobody is told while it waits */
 	timeouts_add(
 	    &p->connecting, &x->expiry, now(p) + f->options.connect_timeout_ms);
 	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,

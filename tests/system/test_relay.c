@@ -149,6 +149,87 @@ START_TEST(port_of_the_listener)
 }
 END_TEST
 
+/* ---- urgent data ---- */
+
+static size_t before_urgent;
+
+/* So many bytes, an urgent one, and some more; then the end, if it is wanted. */
+static void
+send_urgently(int fd, bool end)
+{
+	char *much = calloc(1, before_urgent);
+
+	memset(much, 'a', before_urgent);
+	spot_send(fd, much, before_urgent);
+	free(much);
+	ck_assert_int_eq(send(fd, "X", 1, MSG_OOB), 1);
+	spot_send(fd, "def", 3);
+	if (end)
+		shutdown(fd, SHUT_WR);
+}
+
+static void
+expect_urgently(int fd, bool end)
+{
+	char some[16384];
+	size_t at, n;
+
+	for (at = 0; at < before_urgent; at += n) {
+		n = before_urgent - at < sizeof(some) ? before_urgent - at
+						      : sizeof(some);
+		spot_recv(fd, some, n);
+	}
+	spot_recv(fd, some, 4);
+	ck_assert_mem_eq(some, "Xdef", 4);
+	if (end)
+		spot_expect_end(fd);
+}
+
+/* One way, then the other, with and without an end behind it: all arrives, in
+ * order. */
+static void
+try_urgent(size_t before, const char *option)
+{
+	struct spot front, at;
+	struct pen pen;
+	int listener, client, server, i, end;
+
+	before_urgent = before;
+	spot_new(&at, SPOT_TCP4);
+	listener = spot_listen(&at, 8);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-O", option, front.text, at.text, NULL);
+	for (end = 0; end < 2; end++) {
+		client = spot_connect(&front);
+		server = accept(listener, NULL, NULL);
+		spot_set_deadline(server, 10000);
+		for (i = 0; i < 3; i++) {
+			send_urgently(client, end && i == 2);
+			expect_urgently(server, end && i == 2);
+			send_urgently(server, end && i == 2);
+			expect_urgently(client, end && i == 2);
+		}
+		close(client);
+		close(server);
+	}
+	pen_down(&pen);
+	close(listener);
+}
+
+START_TEST(urgent_data_is_passed_on)
+{
+	try_urgent(3, "tcp_nodelay");
+}
+END_TEST
+
+/* Where the kernel moves what comes before it. */
+START_TEST(urgent_data_in_a_long_flow)
+{
+	try_urgent(400000, "tcp_nodelay");
+	try_urgent(400000, "buffer 1m");
+}
+END_TEST
+
 int
 main(void)
 {
@@ -159,5 +240,7 @@ main(void)
 	SUITE_ADD(s, several_listeners, 10);
 	SUITE_ADD(s, colons_take_both_families, 10);
 	SUITE_ADD(s, port_of_the_listener, 10);
+	SUITE_ADD(s, urgent_data_is_passed_on, 20);
+	SUITE_ADD(s, urgent_data_in_a_long_flow, 20);
 	return suite_main(s);
 }
