@@ -39,8 +39,7 @@ session_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	if (s->reset_due)
-		timeouts_add(&f->unsent, &s->expiry,
-		    loop_now(f->loop) + session_reset_wait_ms(s));
+		timeouts_add(&f->unsent, &s->expiry, session_reset_due(s));
 	else if (s->state == DRAINING && s->client_told && o->linger_ms > 0)
 		timeouts_add(
 		    &f->lingering, &s->expiry, s->active + o->linger_ms);

@@ -52,10 +52,13 @@ void session_schedule(struct session *s);
 /* The server's connection ends and no longer counts; what it sent and the client has
  * not taken yet stays in the pipe. */
 void session_release_server(struct session *s, bool reset);
-/* How long from now to look again whether a client whose reset is due has all bytes;
- * the timeout then. */
-uint64_t session_reset_wait_ms(const struct session *s);
+/* When to look again whether a client whose reset is due has all bytes (ms); the
+ * timeout then. */
+uint64_t session_reset_due(const struct session *s);
 void session_on_unsent(struct timeouts *t, struct expiry *x);
+/* Adds what it has moved since the last time to the counters of its frontend, and of
+ * its server and client while the server counts it. */
+void session_count(struct session *s);
 /* Ends it; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
 /* pipe_pump() could not read the client; errno says why. If its TLS ended without

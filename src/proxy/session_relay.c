@@ -143,12 +143,24 @@ session_break_off(struct session *s)
 	}
 }
 
-uint64_t
+/* How long until the next look: as long as it has lagged so far. */
+static uint64_t
 session_reset_wait_ms(const struct session *s)
 {
-	return s->lagged_ms < UNSENT_MS	      ? UNSENT_MS
-	    : s->lagged_ms < UNSENT_SELDOM_MS ? s->lagged_ms
-					      : UNSENT_SELDOM_MS;
+	if (s->lagged_ms < UNSENT_MS)
+		return UNSENT_MS;
+	return s->lagged_ms < UNSENT_SELDOM_MS ? s->lagged_ms
+					       : UNSENT_SELDOM_MS;
+}
+
+/* Those that have lagged for long are looked at together. */
+uint64_t
+session_reset_due(const struct session *s)
+{
+	uint64_t wait = session_reset_wait_ms(s), step = 1 + wait / 8;
+	uint64_t due = loop_now(s->frontend->loop) + wait;
+
+	return (due + step - 1) / step * step;
 }
 
 void
