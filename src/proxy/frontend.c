@@ -48,6 +48,8 @@ frontend_client_in(struct frontend *f)
 {
 	f->stats.accepted++;
 	f->stats.sessions++;
+	if (!f->count.walking)
+		session_count_start(f);
 	if (f->stats.sessions > f->stats.sessions_peak)
 		f->stats.sessions_peak = f->stats.sessions;
 	check_limits(f);
@@ -159,6 +161,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	list_init(&f->sessions);
 	list_init(&f->dummies);
 	session_init_timeouts(f);
+	session_count_init(f);
 	spares_init(&f->spares, f);
 	f->options = *o;
 	if (flows_init(&f->flows, f) < 0 || dns_init(&f->dns, f) < 0) {
@@ -181,6 +184,7 @@ frontend_free(struct frontend *f)
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
 	dummy_close_all(f);
+	session_count_fini(f);
 	timeouts_fini(&f->shaking);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);

@@ -27,6 +27,13 @@ struct frontend_listener {
 	struct task task; /* frees it */
 };
 
+/* The walk over all sessions that adds up their bytes. */
+struct session_walk {
+	struct timer timer;
+	bool walking;
+	uint32_t next; /* number it goes on with */
+};
+
 struct frontend {
 	struct loop *loop;
 	struct pool *pool;
@@ -38,6 +45,7 @@ struct frontend {
 	struct list listeners;	       /* struct frontend_listener */
 	struct list sessions;
 	struct numbers connections; /* the same, by number */
+	struct session_walk count;
 	struct spares spares;
 	struct flows flows;
 	struct dns dns;

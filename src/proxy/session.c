@@ -86,8 +86,8 @@ session_release_server(struct session *s, bool reset)
 		return;
 	s->counted = false;
 	pool_closed(s->frontend->pool, s->server, &s->client, &s->tried,
-	    s->to_server.bytes,
-	    s->to_client.bytes + pipe_pending(&s->to_client));
+	    s->to_server.bytes - s->counted_up,
+	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
 
 void
@@ -109,8 +109,7 @@ session_close(struct session *s, enum reason why)
 	}
 	session_release_server(s, reset_server);
 	stream_close(f->loop, &s->down, reset_client);
-	f->stats.up += s->to_server.bytes;
-	f->stats.down += s->to_client.bytes;
+	session_count(s);
 	pipe_fini(&s->to_server, &f->share);
 	pipe_fini(&s->to_client, &f->share);
 	expiry_cancel(&s->expiry);

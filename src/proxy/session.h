@@ -24,6 +24,12 @@ struct frontend;
 /* Prepares the frontend's queues for its sessions. */
 void session_init_timeouts(struct frontend *f);
 
+/* The walk that keeps byte counters up to date, once a client is there: every second,
+ * or less often with more than some thousand sessions. */
+void session_count_init(struct frontend *f);
+void session_count_fini(struct frontend *f);
+void session_count_start(struct frontend *f);
+
 /* Serves the client on `fd`, which it takes over. When memory is short the
  * client is closed and that is logged. */
 void session_start(struct frontend *f, int fd, const struct peer *who);

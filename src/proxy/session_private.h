@@ -27,6 +27,7 @@ struct session {
 	struct task task;     /* goes on next time, or frees */
 	uint64_t started;     /* ms */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
+	uint64_t counted_up, counted_down; /* bytes the counters have */
 	uint16_t lagged_ms;   /* how long its reset has been due */
 	uint8_t state;
 	uint8_t addr_tried;  /* addresses of this server tried so far */

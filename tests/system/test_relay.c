@@ -149,6 +149,56 @@ START_TEST(port_of_the_listener)
 }
 END_TEST
 
+/* ---- counters ---- */
+
+static bool
+says(const struct spot *ctl, const char *line, const char *what)
+{
+	char answer[8192];
+	int fd = spot_connect(ctl);
+	size_t n = 0;
+	ssize_t k;
+
+	spot_send(fd, line, strlen(line));
+	while ((k = recv(fd, answer + n, sizeof(answer) - 1 - n, 0)) > 0)
+		n += (size_t)k;
+	answer[n] = '\0';
+	close(fd);
+	return strstr(answer, what) != NULL;
+}
+
+/* Everybody who counts has the bytes of connections that go on; each once. */
+START_TEST(counters_move_while_a_connection_lives)
+{
+	struct spot front, ctl;
+	struct backend b;
+	struct pen pen;
+	int fd;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-C", ctl.text, front.text, b.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "twelve bytes");
+	WAIT_FOR(says(&ctl, "servers\n", " sx 12 rx 12"), 10000);
+	ck_assert(says(&ctl, "recent\n", " sx 12 rx 12"));
+	ck_assert(says(&ctl, "servers json\n", "\"sx\":12,\"rx\":12"));
+	ck_assert(says(&ctl, "statistics\n", "\nbytes_up 12\n"));
+	spot_expect_echo(fd, "8 bytes.");
+	WAIT_FOR(says(&ctl, "servers\n", " sx 20 rx 20"), 10000);
+	spot_expect_echo(fd, "more");
+	close(fd);
+	WAIT_FOR(says(&ctl, "statistics\n", "sessions 0\n"), 5000);
+	ck_assert(says(&ctl, "servers\n", " sx 24 rx 24"));
+	ck_assert(says(&ctl, "recent\n", " sx 24 rx 24"));
+	ck_assert(says(&ctl, "statistics\n", "\nbytes_down 24\n"));
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 /* ---- urgent data ---- */
 
 static size_t before_urgent;
@@ -240,6 +290,7 @@ main(void)
 	SUITE_ADD(s, several_listeners, 10);
 	SUITE_ADD(s, colons_take_both_families, 10);
 	SUITE_ADD(s, port_of_the_listener, 10);
+	SUITE_ADD(s, counters_move_while_a_connection_lives, 20);
 	SUITE_ADD(s, urgent_data_is_passed_on, 20);
 	SUITE_ADD(s, urgent_data_in_a_long_flow, 20);
 	return suite_main(s);
