@@ -261,10 +261,11 @@ pen_start(struct pen *p, struct error *e)
 	p->loop = loop_new(p->plan->config.method, e);
 	if (p->loop == NULL)
 		return -1;
-	if (open_resolver(p, e) < 0 || open_frontend(p, e) < 0 ||
-	    open_control(p, e) < 0)
-		return -1;
-	return catch_signals(p, e);
+	/* Who can connect may send signals: they wait for the loop. */
+	return catch_signals(p, e) < 0 || open_resolver(p, e) < 0 ||
+		open_frontend(p, e) < 0 || open_control(p, e) < 0
+	    ? -1
+	    : 0;
 }
 
 int

@@ -111,6 +111,24 @@ START_TEST(known)
 }
 END_TEST
 
+/* It listens before it has read them. Told then to look again, and to stop, it does so
+ * when it is ready. */
+START_TEST(signals_while_it_reads)
+{
+	char file[40];
+	int i;
+
+	begin();
+	for (i = 0; i < 300; i++) {
+		snprintf(file, sizeof(file), "n%d.test.pem", i);
+		certdir_put(&dir, file, "n.test");
+	}
+	up("ssl_strict_sni");
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	end();
+}
+END_TEST
+
 /* The longest that a client had to wait, until all of them are there. */
 static long long
 longest_until(const char *last)
@@ -211,6 +229,7 @@ main(void)
 	TCase *c = tcase_create("unknown");
 
 	SUITE_ADD(s, known, seconds > 300 ? seconds : 300);
+	SUITE_ADD(s, signals_while_it_reads, 30);
 	SUITE_ADD(s, put_at_once, 100);
 	tcase_set_timeout(c, seconds);
 	tcase_add_loop_test(c, unknown, 0, 2);
