@@ -307,12 +307,12 @@ START_TEST(no_more_idle_timeout)
 	int fd;
 
 	rig_begin();
-	rig.options.idle_timeout_ms = 50;
+	rig.options.idle_timeout_ms = 1000;
 	rig_with(backend_echo, NULL);
 	fd = rig_talks();
 	rig.options.idle_timeout_ms = 0;
 	frontend_set_options(rig.frontend, &rig.options);
-	until = wait_now_ms() + 150;
+	until = wait_now_ms() + 1200;
 	RUN_UNTIL(wait_now_ms() > until);
 	ck_assert_uint_eq(rig_stats()->sessions, 1);
 	spot_send(fd, "still", 5);
