@@ -189,8 +189,7 @@ START_TEST(without_a_hardware_address)
 }
 END_TEST
 
-/* Questions for the server, and announcements of an own address of IPv6, are all that
- * it wants to send. */
+/* A new address is announced even so, and asked for by nobody. */
 START_TEST(what_the_link_does_not_take)
 {
 	struct told t;
@@ -200,6 +199,8 @@ START_TEST(what_the_link_does_not_take)
 	NEED_NETRIG(&rig, &one);
 	begin("192.168.100.99");
 	netrig_ip(&rig, NETRIG_DIRECTOR, "link set eth0 down\n");
+	(void)dsrpen_ask(
+	    &pen, &rig, "listen " NETRIG_VIP4 ":0,192.168.100.11:0");
 	WAIT_FOR((t = ask()).frames[SEND] > 0, 15000);
 	more = t.bytes[SEND] - t.frames[SEND] * ARP;
 	ck_assert_int_ge(more, 0);

@@ -123,7 +123,8 @@ START_TEST(only_answers_count)
 }
 END_TEST
 
-/* Of many that have failed the one that is heard is asked. */
+/* Of many that have failed the one that is heard is asked; when it answers, so are
+ * those that failed with it. */
 START_TEST(the_one_that_is_heard)
 {
 	struct peer ip[3];
@@ -139,8 +140,12 @@ START_TEST(the_one_that_is_heard)
 	segment_run(4500);
 	ck_assert_uint_eq(downs, 3);
 	hosts[1].up = true;
+	for (i = 0; i < 3; i++)
+		hosts[i].all = 0;
 	claim(&ip[1], &hosts[1].mac, false);
-	ck_assert_uint_eq(segment_pump(), 1);
+	ck_assert_uint_eq(segment_pump(), 3);
+	for (i = 0; i < 3; i++)
+		ck_assert_uint_eq(hosts[i].all, 1);
 	ck_assert_uint_eq(ups, 1);
 	ck_assert_int_eq(last->state, NEIGHBOR_FRESH);
 	segment_close();
