@@ -90,8 +90,8 @@ run_acl(struct call *c, struct error *e)
 	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
 		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
 	if (number_parse(w->word[0], 0, ACL_LISTS - 1, &n) < 0)
-		return error_set(e, "\"%.100s\" is no number 0..%d", w->word[0],
-		    ACL_LISTS - 1);
+		return error_set(e, "\"%.100s\" is not a number from 0 to %d",
+		    w->word[0], ACL_LISTS - 1);
 	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN &&
 	    guards_a_control(c->pen->plan, (unsigned)n))
 		return error_set(e,

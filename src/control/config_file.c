@@ -87,8 +87,9 @@ config_load(struct call *c, const char *path,
 	char *rest;
 
 	if (c->depth >= DEPTH_MAX)
-		return error_set(
-		    e, "\"%.200s\": files within files too deep", path);
+		return error_set(e,
+		    "\"%.200s\": include nesting too deep (maximum %d)", path,
+		    DEPTH_MAX);
 	buffer_init(&text);
 	if (read_text(path, c->pen->loop == NULL, &text, &why) < 0) {
 		buffer_fini(&text);

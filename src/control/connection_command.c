@@ -19,7 +19,7 @@ parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 		return error_set(e, "expects %s", c->row->args);
 	if (number_parse(c->words->word[0], 0, max, n) == 0)
 		return 0;
-	return error_set(e, "\"%.100s\" is no number 0..%llu",
+	return error_set(e, "\"%.100s\" is not a number from 0 to %llu",
 	    c->words->word[0], (unsigned long long)max);
 }
 
@@ -347,8 +347,9 @@ run_recent(struct call *c, struct error *e)
 		return error_set(e, "expects %s", c->row->args);
 	if (c->words->count == 1 &&
 	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
-		return error_set(
-		    e, "\"%.100s\" is no number of seconds", c->words->word[0]);
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
+		    c->words->word[0]);
 	facts_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->arg = ms;

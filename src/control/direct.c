@@ -31,7 +31,8 @@ check_address(const struct plan *p, const struct addr *at, struct error *e)
 		return 0;
 	addr_format(at, text);
 	return error_set(e,
-	    "\"%s\": direct return needs the address that clients use", text);
+	    "\"%s\": direct server return needs the address that clients use",
+	    text);
 }
 
 /* ---- the way to servers ---- */
@@ -195,7 +196,8 @@ check_server(const struct server_plan *s, struct error *e)
 	if (s->host == NULL || !addr_is_unix_text(s->host))
 		return 0;
 	return error_set(e,
-	    "server \"%.200s\": direct return needs servers with IP addresses",
+	    "server \"%.200s\": direct server return needs servers with IP "
+	    "addresses",
 	    s->host);
 }
 
@@ -231,7 +233,7 @@ direct_check(const struct plan *p, struct error *e)
 	if (p->config.frontend.dns || p->config.frontend.dummy ||
 	    tls_settings_serve(&p->config.tls))
 		return error_set(e,
-		    "direct return passes frames on as they are: no dns, "
+		    "direct server return forwards frames as they are: no dns, "
 		    "dummy or TLS");
 	return check_forward(p, e);
 }

@@ -86,7 +86,7 @@ print(void *arg, const struct inspect_finding *f)
 	bool *wrong = arg;
 
 	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
-	    f->mend[0] != '\0' ? "; mend: " : "", f->mend);
+	    f->mend[0] != '\0' ? "; fix: " : "", f->mend);
 	*wrong = *wrong || f->level == INSPECT_ERROR;
 }
 
@@ -144,7 +144,7 @@ log_finding(void *arg, const struct inspect_finding *f)
 {
 	(void)arg;
 	if (f->at_start)
-		log_warn("%s mend=\"%s\"", f->what, f->mend);
+		log_warn("%s fix=\"%s\"", f->what, f->mend);
 }
 
 void

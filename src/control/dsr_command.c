@@ -47,7 +47,8 @@ set_tarpit_acl(struct call *c, struct error *e)
 		return 0;
 	}
 	if (number_parse(c->words->word[0], 0, ACL_LISTS - 1, &n) < 0)
-		return error_set(e, "\"%.100s\" is no access list 0..%d",
+		return error_set(e,
+		    "\"%.100s\" is not an access list from 0 to %d",
 		    c->words->word[0], ACL_LISTS - 1);
 	c->plan->config.dsr.tarpit_acl = (int)n;
 	return 0;

@@ -28,8 +28,8 @@ run_debug(struct call *c, struct error *e)
 		return error_set(e, "expects %s", c->row->args);
 	if (c->words->count == 1 &&
 	    number_parse(c->words->word[0], 0, 9, &f->debug) < 0)
-		return error_set(
-		    e, "\"%.100s\" is no number 0..9", c->words->word[0]);
+		return error_set(e, "\"%.100s\" is not a number from 0 to 9",
+		    c->words->word[0]);
 	facts_begin(&facts, c->reply, FACTS_LINE);
 	facts_number(&facts, "debug", f->debug);
 	facts_end(&facts);

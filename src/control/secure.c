@@ -129,10 +129,11 @@ warn_of_ends(struct pen *p)
 	for (i = 0; most > 0 && secure_certificate(p, i, &c); i++) {
 		left = secure_days_left(c.ends);
 		if (left < 0)
-			log_warn("certificate has ended name=%s file=%s",
+			log_warn("certificate has expired name=%s file=%s",
 			    c.name, c.file);
 		else if (left < most)
-			log_warn("certificate ends name=%s file=%s days=%lld",
+			log_warn(
+			    "certificate expires name=%s file=%s days=%lld",
 			    c.name, c.file, (long long)left);
 	}
 }

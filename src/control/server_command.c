@@ -17,7 +17,7 @@ parse_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
 {
 	if (number_parse(word, 0, max, value) == 0)
 		return 0;
-	return error_set(e, "\"%.100s\" is no number 0..%llu", word,
+	return error_set(e, "\"%.100s\" is not a number from 0 to %llu", word,
 	    (unsigned long long)max);
 }
 
@@ -76,7 +76,8 @@ set_blacklist(
 	(void)c;
 	if (number_parse_ms(word, 0, LONG_MS, &s->blacklist_ms) == 0)
 		return 0;
-	return error_set(e, "\"%.100s\" is no number of seconds", word);
+	return error_set(
+	    e, "\"%.100s\" is not a valid duration (5, 0.5, 200ms)", word);
 }
 
 static const char *const tls_words[] = { "default", "on", "off" };

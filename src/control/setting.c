@@ -69,9 +69,9 @@ parse(const struct command *row, const char *text, uint64_t *value,
 		return error_set(e, "%.100s out of range %llu..%llu", text,
 		    (unsigned long long)((row->min + unit - 1) / unit),
 		    (unsigned long long)(row->max / unit));
-	return error_set(e, "\"%.100s\" is no %s", text,
-	    row->kind == KIND_SECONDS	 ? "number of seconds"
-		: row->kind == KIND_SIZE ? "size"
+	return error_set(e, "\"%.100s\" is not a valid %s", text,
+	    row->kind == KIND_SECONDS	 ? "duration (5, 0.5, 200ms)"
+		: row->kind == KIND_SIZE ? "size (512, 64k, 4m)"
 					 : "number");
 }
 

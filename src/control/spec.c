@@ -206,7 +206,7 @@ spec_split_host(const char *text, const char **rest, struct error *e)
 	if (text[0] == '[') {
 		end = strchr(++text, ']');
 		if (end == NULL) {
-			error_set(e, "no ] behind the IPv6 address");
+			error_set(e, "missing ] after the IPv6 address");
 			return NULL;
 		}
 		*rest = end + 1;
@@ -253,7 +253,7 @@ parse_fields(struct field *fields, unsigned count, char *rest, struct error *e)
 			return error_set(e, "%s out of range 0..%llu",
 			    fields[i].name, (unsigned long long)fields[i].max);
 		return error_set(
-		    e, "%s \"%s\" is no number", fields[i].name, rest);
+		    e, "%s \"%s\" is not a number", fields[i].name, rest);
 	}
 	return 0;
 }

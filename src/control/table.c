@@ -105,7 +105,7 @@ const struct command command_table[] = {
 	    "leading bits of an IPv6 address that make one client to remember"),
 	VALUE("blacklist", 'b', "blacklist", "[SEC]", KIND_SECONDS,
 	    pool.blacklist_ms, 0, LONG_MS,
-	    "how long a server that did not answer is left alone"),
+	    "how long a server that failed is out of rotation"),
 	REPORT("mode", NULL, run_mode, "prints the modes in force"),
 
 	/* servers and who may use them */
@@ -154,8 +154,8 @@ const struct command command_table[] = {
 	    KIND_NUMBER, ROW_GROWS, AT(frontend.sessions_max), 0, 1 << 30, NULL,
 	    NULL },
 	{ "pending_max", '\0', "pending-max", "[N]",
-	    "connects under way at most; 0: no limit", KIND_NUMBER, 0,
-	    AT(frontend.pending_max), 0, 1 << 30, "", NULL },
+	    "concurrent connection attempts at most; 0: no limit", KIND_NUMBER,
+	    0, AT(frontend.pending_max), 0, 1 << 30, "", NULL },
 	VALUE("accept_max", 'm', "accept-max", "[N]", KIND_UNSIGNED,
 	    frontend.accept_max, 1, 1 << 20, "connections accepted at a time"),
 	{ "backlog", 'q', "backlog", "[N]",
@@ -195,8 +195,8 @@ const struct command command_table[] = {
 	    "number"),
 	VALUE("udp_fail", '\0', "udp-fail", "[N]", KIND_NUMBER,
 	    frontend.udp_fail, 0, 1 << 30,
-	    "with udp_responses: questions left unanswered in a row that make "
-	    "a server count as failed; 0: never"),
+	    "with udp_responses: consecutive unanswered questions that make a "
+	    "server count as failed; 0: never"),
 	FLAG_OPTION("dummy", '\0', "dummy", frontend.dummy,
 	    "be a minimal web server, with no server behind"),
 
@@ -238,7 +238,7 @@ const struct command command_table[] = {
 	    "refuse clients that ask for one of these names, as "
 	    "old.test,*.old.test"),
 	TLS_TEXT("ssl_ca_file", 'G', "ca-file", "[FILE]", ROW_NO, tls.ca_file,
-	    "authorities that clients' certificates are checked with"),
+	    "CA certificates that clients' certificates are verified with"),
 	TLS_TEXT("ssl_ca_dir", 'A', "ca-dir", "[DIR]", ROW_NO, tls.ca_dir,
 	    "the same, a directory of files"),
 	TLS_TEXT("ssl_crl", '\0', "crl", "[FILE]", ROW_NO, tls.crl,
@@ -279,7 +279,7 @@ const struct command command_table[] = {
 	TLS_VALUE("ssl_client_renegotiation_interval", '\0',
 	    "renegotiation-interval", "[SEC]", KIND_SECONDS,
 	    tls.renegotiation_ms, 0, LONG_MS,
-	    "how often a client of TLS 1.2 may begin anew; 0: never"),
+	    "how often a client of TLS 1.2 may renegotiate; 0: never"),
 	TLS_VALUE("ssl_handshake_timeout", '\0', "handshake-timeout", "[SEC]",
 	    KIND_SECONDS, tls.handshake_ms, 1, LONG_MS,
 	    "how long a client's handshake may take"),
@@ -291,7 +291,7 @@ const struct command command_table[] = {
 	    "how often to look for changed files; 0: only on HUP and reload"),
 	TLS_VALUE("ssl_warn", '\0', "tls-warn", "[DAYS]", KIND_NUMBER,
 	    tls.warn_days, 0, 3650,
-	    "warn so many days before a certificate ends; 0: never"),
+	    "warn so many days before a certificate expires; 0: never"),
 	TLS_FLAG("ssl_upstream", '\0', "upstream-tls", tls.upstream,
 	    "TLS towards servers"),
 	TLS_FLAG("ssl_upstream_verify", '\0', "upstream-verify",
@@ -299,7 +299,8 @@ const struct command command_table[] = {
 	    "servers must prove who they are (on by default)"),
 	TLS_TEXT("ssl_upstream_ca", '\0', "upstream-ca", "[FILE]", ROW_NO,
 	    tls.upstream_ca,
-	    "authorities that servers' certificates are checked with; else "
+	    "CA certificates that servers' certificates are verified with; "
+	    "else "
 	    "the system's"),
 	TLS_TEXT("ssl_upstream_name", '\0', "upstream-name", "[NAME]", ROW_NO,
 	    tls.upstream_name,
@@ -336,7 +337,7 @@ const struct command command_table[] = {
 	    "default)",
 	    KIND_FLAG, ROW_START, AT(dsr.announce), 0, 0, NULL, NULL },
 	{ "dsr_fast_path", '\0', "dsr-fast-path", NULL,
-	    "with xdp the kernel passes on the frames of flows that have begun",
+	    "with xdp the kernel forwards the frames of established flows",
 	    KIND_FLAG, ROW_START, AT(dsr.fast), 0, 0, NULL, NULL },
 	CHANGE("dsr_forward", '\0', "dsr-forward", "mac|tunnel", 0,
 	    run_dsr_forward,
@@ -345,24 +346,25 @@ const struct command command_table[] = {
 	    dsr.gateway,
 	    "next hop of tunnels on that segment; else the kernel's route"),
 	CHANGE("tarpit_acl", '\0', "tarpit-acl", "[N]", ROW_NO, run_tarpit_acl,
-	    "hold up who connects to addresses that this list permits and "
-	    "nobody has; -1: none"),
-	REPORT("dsr", NULL, run_dsr, "prints the state of direct return"),
+	    "tarpit connections to unused addresses that this list permits; "
+	    "-1: none"),
+	REPORT("dsr", NULL, run_dsr,
+	    "prints the state of direct server return (DSR)"),
 
 	/* checks */
 	CHANGE("check", '\0', NULL, "[dsr [PORT]]", ROW_NO, run_check,
-	    "ask servers whether they are well; dsr: a SYN on the way that "
-	    "clients' frames take"),
+	    "health-check the servers; dsr: a SYN on the way that clients' "
+	    "frames take"),
 	VALUE("check_interval", '\0', "check-interval", "[SEC]", KIND_SECONDS,
 	    checks.interval_ms, 1, LONG_MS, "how often each server is asked"),
 	VALUE("check_timeout", '\0', "check-timeout", "[SEC]", KIND_SECONDS,
 	    checks.timeout_ms, 1, LONG_MS, "how long its answer may take"),
 	VALUE("check_rise", '\0', "check-rise", "[N]", KIND_UNSIGNED,
 	    pool.health.rise, 1, 1 << 20,
-	    "good answers in a row that make a server healthy"),
+	    "consecutive successes that make a server healthy"),
 	VALUE("check_fall", '\0', "check-fall", "[N]", KIND_UNSIGNED,
 	    pool.health.fall, 1, 1 << 20,
-	    "bad or missing ones that make it unhealthy"),
+	    "consecutive failures that make it unhealthy"),
 	REPORT("checks", NULL, run_checks, "prints what checks found out"),
 
 	/* configuration */

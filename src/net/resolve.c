@@ -24,7 +24,8 @@ resolve_port(const char *text, uint16_t *port, struct error *e)
 		return error_set(e, "port out of range 1..65535");
 	service = text[0] != '\0' ? getservbyname(text, "tcp") : NULL;
 	if (service == NULL)
-		return error_set(e, "\"%s\" is no port and no service", text);
+		return error_set(
+		    e, "\"%s\" is not a valid port or service name", text);
 	*port = ntohs((uint16_t)service->s_port);
 	return 0;
 }

@@ -83,8 +83,7 @@ tls_trust_text(
 {
 	if (add_certificates(ctx, pem, ask) > 0)
 		return 0;
-	return error_set(
-	    e, "no certificate of an authority: %s", cert_reason());
+	return error_set(e, "no CA certificate: %s", cert_reason());
 }
 
 int
@@ -167,7 +166,7 @@ tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
 		n = add_files(ctx, d, dir, false, ask);
 	closedir(d);
 	ERR_clear_error();
-	return n > 0 ? 0 : error_set(e, "no certificate of an authority in it");
+	return n > 0 ? 0 : error_set(e, "no CA certificate in it");
 }
 
 /* The places OpenSSL was built with, or that the environment says. */
@@ -196,6 +195,6 @@ tls_trust_system(SSL_CTX *ctx, struct error *e)
 	ERR_clear_error();
 	return n > 0 ? 0
 		     : error_set(e,
-			   "the system has no certificates of authorities: "
+			   "the system has no CA certificates: "
 			   "set ssl_upstream_ca");
 }

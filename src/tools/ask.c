@@ -325,10 +325,11 @@ static enum ask_status
 no_answer(struct error *e, int why, const struct answer *a)
 {
 	if (why == ETIMEDOUT)
-		error_set(
-		    e, a->any ? "no answer any more" : "no answer in time");
+		error_set(e,
+		    a->any ? "the answer broke off: no more in time"
+			   : "no answer in time");
 	else if (why == EPIPE || why == ECONNRESET)
-		error_set(e, "no answer: connection closed");
+		error_set(e, "no answer: connection closed by pen");
 	else
 		error_set(e, "no answer: %s", strerror(why));
 	return ASK_NO_ANSWER;

@@ -61,8 +61,8 @@ START_TEST(reload_keeps_sessions)
 	write_file(
 	    conf, text("server add %s\nserver 1 weight heavy\n", one.at.text));
 	ck_assert_str_eq(ask("reload"),
-	    text("error: reload: %s:2: server: \"heavy\" is no number "
-		 "0..65535\n",
+	    text("error: reload: %s:2: server: \"heavy\" is not a number "
+		 "from 0 to 65535\n",
 		conf));
 	spot_expect_echo(fd, "refused");
 	kill(pen.child.pid, SIGHUP);

@@ -39,7 +39,7 @@ says taken="permit 10.0.0.0 255.0.0.0"
 > acl 3 permit country SE
 < error: acl: country: not implemented yet
 > acl 10 permit 1.2.3.4
-< error: acl: "10" is no number 0..9
+< error: acl: "10" is not a number from 0 to 9
 > acl 3 allow 1.2.3.4
 < error: acl: "allow": expected permit or deny
 > no acl

@@ -42,7 +42,7 @@ broken
 > statistics json
 ~ "closed_stopped":1
 > close x
-~ error: close: "x" is no number
+~ error: close: "x" is not a number
 ask x = server 0: x
 > recent
 ? 127.0.0.1 connects 2 sx 22 rx 2

@@ -28,7 +28,7 @@ ask yy = server 1: yy
 > server 0 colour red
 < error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, up, drain, down or remove
 > server x
-< error: server: "x" is no number 0..99999
+< error: server: "x" is not a number from 0 to 99999
 > server 11 drain
 < error: server: there is no server 11 ("server 11 address HOST" makes one)
 > server 11

@@ -7,7 +7,7 @@ pen -x 500 {FRONT} {S0} {S1}
 > blacklist json
 < {"blacklist":5}
 > blacklist x
-< error: blacklist: "x" is no number of seconds
+< error: blacklist: "x" is not a valid duration (5, 0.5, 200ms)
 > blacklist 0
 < 0
 > timeout
@@ -134,7 +134,7 @@ ask x = server 0: x
 # several on a line: until one is refused
 > timeout 1; timeout x; timeout 2
 < 1
-< error: timeout: "x" is no number of seconds
+< error: timeout: "x" is not a valid duration (5, 0.5, 200ms)
 > timeout
 < 1
 > 'mode'; "pid" # and a comment; timeout 9

@@ -170,8 +170,8 @@ START_TEST(without_rights)
 	report = check_with(bare, NULL);
 	MEND_IN(report, { NETRIG_HOME, "error: no right to raw sockets" },
 	    { NETRIG_HOME, "warning: interface eth0 has an" });
-	ck_assert_ptr_nonnull(strstr(
-	    report, "; mend: setcap cap_net_raw+ep $(command -v pen)\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(report, "; fix: setcap cap_net_raw+ep $(command -v pen)\n"));
 	ck_assert_ptr_null(strstr(report, "frames are moved"));
 	netrig_down(&rig);
 }
@@ -365,7 +365,7 @@ START_TEST(starting_tells_the_worst)
 	ck_assert(child_has_said(&pen.child,
 	    "interface eth0 has an IPv4 address, 192.168.100.99: "));
 	ck_assert(
-	    child_has_said(&pen.child, "mend=\"ip -4 addr flush dev eth0\""));
+	    child_has_said(&pen.child, "fix=\"ip -4 addr flush dev eth0\""));
 	ck_assert(!child_has_said(&pen.child, "promiscuous"));
 	dsrpen_down(&pen);
 	netrig_down(&rig);

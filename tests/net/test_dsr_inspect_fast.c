@@ -27,16 +27,16 @@ START_TEST(fast_path)
 	INSPECTRUN_MEND(&run, inspectrun_check(&run, NULL, packet),
 	    { NETRIG_HOME, "warning: dsr_fast_path does nothing" },
 	    { NETRIG_HOME,
-		"warning: dsr_fast_path does nothing with dsr_flows 0; mend: "
+		"warning: dsr_fast_path does nothing with dsr_flows 0; fix: "
 		"dsr_flows 1000000" });
 #ifdef HAVE_LINK_XDP
 	ck_assert_ptr_nonnull(inspectrun_line(child_err(&run.child),
-	    "warning: dsr_fast_path does nothing with dsr_link packet; mend: "
+	    "warning: dsr_fast_path does nothing with dsr_link packet; fix: "
 	    "dsr_link xdp"));
 #else
 	ck_assert_ptr_nonnull(inspectrun_line(child_err(&run.child),
 	    "warning: dsr_fast_path does nothing: this pen was built without "
-	    "XDP; mend: ./configure --with-libxdp"));
+	    "XDP; fix: ./configure --with-libxdp"));
 #endif
 	netrig_down(&rig);
 }
@@ -72,7 +72,7 @@ START_TEST(fast_path_of_a_cable)
 	    { NETRIG_HOME, "warning: dsr_fast_path does nothing: the other" });
 	line = inspectrun_line(report, "warning: ");
 	ck_assert_ptr_nonnull(
-	    strstr(line, "; to run there; mend: ethtool -K peer gro on"));
+	    strstr(line, "; to run there; fix: ethtool -K peer gro on"));
 	netrig_down(&rig);
 }
 END_TEST

@@ -94,12 +94,12 @@ inspectrun_mend(const struct inspectrun *r, const char *report,
 		ck_assert_msg(found != NULL, "not found: %s\nin: %s",
 		    list[i].line, report);
 		wrong = wrong || strncmp(found, "error: ", 7) == 0;
-		mend = strstr(found, "; mend: ");
+		mend = strstr(found, "; fix: ");
 		if (list[i].where == NETRIG_HOME)
 			continue;
 		ck_assert_msg(mend != NULL, "%s", found);
 		netrig_run(r->rig, list[i].where, 10000, "sh", "-c",
-		    mend + strlen("; mend: "), NULL);
+		    mend + strlen("; fix: "), NULL);
 	}
 	ck_assert_int_eq(r->child.status, wrong);
 }

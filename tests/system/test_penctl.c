@@ -140,7 +140,7 @@ START_TEST(beginnings)
 {
 	up(SPOT_TCP4);
 	ck_assert_int_eq(PENCTL(server.at.text, "reset"), 2);
-	COMPLAINED("penctl: no answer: connection closed\n");
+	COMPLAINED("penctl: no answer: connection closed by pen\n");
 	ck_assert_int_eq(PENCTL(server.at.text, "pieces"), 1);
 	SAID("");
 	COMPLAINED("error: piece by piece\n");
@@ -302,7 +302,7 @@ START_TEST(limits_of_time)
 	COMPLAINED("penctl: no answer in time\n");
 	ck_assert_int_eq(PENCTL("--timeout=0.2", server.at.text, "half"), 2);
 	SAID("half an answer\n");
-	COMPLAINED("penctl: no answer any more\n");
+	COMPLAINED("penctl: the answer broke off: no more in time\n");
 	/* accepts nobody */
 	spot_new(&full, SPOT_UNIX);
 	fds[0] = spot_listen(&full, 1);

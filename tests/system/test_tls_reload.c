@@ -352,11 +352,11 @@ START_TEST(warned)
 	put_until("soon2.test.pem", "soon2.test", 13);
 	put_until("ended.test.pem", "ended.test", -3);
 	up("ssl_warn 14");
-	WAIT_FOR(said("certificate ends name=") == 2, 10000);
-	WAIT_FOR(said("certificate has ended name=") == 1, 10000);
-	warns("certificate ends name=soon.test", ordinary, 5);
-	warns("certificate ends name=soon2.test", dir.path, 13);
-	ck_assert_int_eq(said(text("certificate has ended name=ended.test "
+	WAIT_FOR(said("certificate expires name=") == 2, 10000);
+	WAIT_FOR(said("certificate has expired name=") == 1, 10000);
+	warns("certificate expires name=soon.test", ordinary, 5);
+	warns("certificate expires name=soon2.test", dir.path, 13);
+	ck_assert_int_eq(said(text("certificate has expired name=ended.test "
 				   "file=%s",
 			     dir.path)),
 	    1);

@@ -343,9 +343,9 @@ START_TEST(direct_return)
 {
 	takes("--dsr-if eth0 --dsr-ip 10.0.0.2 10.0.0.9:0 10.0.0.3");
 	refuses("--dsr-if eth0 10.0.0.9:0 /tmp/socket",
-	    "\"/tmp/socket\": direct return");
+	    "\"/tmp/socket\": direct server return");
 	refuses("--dsr-if eth0 -e /tmp/socket 10.0.0.9:0 10.0.0.3",
-	    "\"/tmp/socket\": direct return");
+	    "\"/tmp/socket\": direct server return");
 	refuses("--dsr-if eth0 --dsr-ip 10.0.0.9 10.0.0.9:0 10.0.0.3",
 	    "dsr_ip needs an address of its own");
 	refuses("--dsr-if eth0 --dsr-ip fd00::9 10.0.0.9:0,[fd00::9]:0 fd00::3",
@@ -367,7 +367,8 @@ START_TEST(what_is_wrong)
 	refuses("--no-such 8080 10.0.0.1", "option --no-such: unknown");
 	refuses("--hash=3 8080 10.0.0.1",
 	    "option --hash: takes no argument, got \"3\"");
-	refuses("-b x 8080 10.0.0.1", "option -b: \"x\" is no number");
+	refuses(
+	    "-b x 8080 10.0.0.1", "option -b: \"x\" is not a valid duration");
 	refuses("-m 0 8080 10.0.0.1", "option -m: 0 out of range 1..");
 	refuses("--buffer x 8080 10.0.0.1", "option --buffer: \"x\" is no");
 	refuses("99999 10.0.0.1", "listening address \"99999\": port out of");

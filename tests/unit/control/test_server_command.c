@@ -100,17 +100,18 @@ START_TEST(numbers)
 	ck_assert_int_eq(s->acl, 9);
 	ck_assert_uint_eq(s->blacklist_ms, 500);
 	refuses("server 0 max 4294967296",
-	    "server: \"4294967296\" is no number 0..4294967295");
-	refuses(
-	    "server 0 hard -1", "server: \"-1\" is no number 0..4294967295");
-	refuses(
-	    "server 0 weight 65536", "server: \"65536\" is no number 0..65535");
+	    "server: \"4294967296\" is not a number from 0 to 4294967295");
+	refuses("server 0 hard -1",
+	    "server: \"-1\" is not a number from 0 to 4294967295");
+	refuses("server 0 weight 65536",
+	    "server: \"65536\" is not a number from 0 to 65535");
 	refuses("server 0 prio 2147483648",
-	    "server: \"2147483648\" is no number 0..2147483647");
-	refuses("server 0 acl 10", "server: \"10\" is no number 0..9");
-	refuses("server 0 port 65536", "server: port out of range 1..65535");
+	    "server: \"2147483648\" is not a number from 0 to 2147483647");
 	refuses(
-	    "server 0 blacklist x", "server: \"x\" is no number of seconds");
+	    "server 0 acl 10", "server: \"10\" is not a number from 0 to 9");
+	refuses("server 0 port 65536", "server: port out of range 1..65535");
+	refuses("server 0 blacklist x",
+	    "server: \"x\" is not a valid duration (5, 0.5, 200ms)");
 	ck_assert_uint_eq(s->weight, 65535);
 	ck_assert_uint_eq(s->blacklist_ms, 500);
 	pen_free(pen);
@@ -152,7 +153,7 @@ START_TEST(the_table_grows)
 	ck_assert_uint_eq(pool_count(pen->pool), 31);
 	ck_assert(pool_server(pen->pool, 7)->present);
 	refuses("server 100000 address 10.0.0.1",
-	    "server: \"100000\" is no number 0..99999");
+	    "server: \"100000\" is not a number from 0 to 99999");
 	refuses("no server 7", "no server: there is no \"no server\"");
 	pen_free(pen);
 }
@@ -214,14 +215,15 @@ START_TEST(access_lists)
 	    "[MASK]");
 	refuses("acl 0 permit 10.0.0.1 255.0.0.0 x",
 	    "acl: expects N permit|deny unix|ADDRESS[/LEN] [MASK]");
-	refuses("acl x permit 10.0.0.1", "acl: \"x\" is no number 0..9");
+	refuses(
+	    "acl x permit 10.0.0.1", "acl: \"x\" is not a number from 0 to 9");
 	refuses("acl 0 let 10.0.0.1", "acl: \"let\": expected permit or deny");
 	refuses("acl 0 deny ::/129",
 	    "acl: \"::/129\" is no address with an optional /LEN or mask, "
 	    "nor unix");
 	refuses("no acl", "no acl: expects N");
 	refuses("no acl 0 1", "no acl: expects N");
-	refuses("no acl 10", "no acl: \"10\" is no number 0..9");
+	refuses("no acl 10", "no acl: \"10\" is not a number from 0 to 9");
 	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 3);
 	takes("no acl 0");
 	ck_assert_uint_eq(pool_acl(pen->pool, 0)->count, 0);

@@ -66,15 +66,15 @@ END_TEST
 START_TEST(bad_listening)
 {
 	refuses("65536", "out of range");
-	refuses("", "no port");
-	refuses("80,", "no port");
-	refuses("no-such-service-at-all", "no port and no service");
+	refuses("", "not a valid port");
+	refuses("80,", "not a valid port");
+	refuses("no-such-service-at-all", "not a valid port or service name");
 	refuses("@", "no path");
-	refuses("80+", "no port");
-	refuses("+80", "no port");
-	refuses("80++81", "no port");
-	refuses("80-", "no port");
-	refuses("-80", "no port");
+	refuses("80+", "not a valid port");
+	refuses("+80", "not a valid port");
+	refuses("80++81", "not a valid port");
+	refuses("80-", "not a valid port");
+	refuses("-80", "not a valid port");
 	refuses("90-80", "the first is the higher one");
 	refuses("0-80", "out of range");
 	refuses("80-65536", "out of range");
@@ -163,11 +163,11 @@ START_TEST(bad_servers)
 	    "server \"hostA:99999\": port out of range "
 	    "1..65535");
 	bad("10.0.0.1:0", 80, "out of range");
-	bad("10.0.0.1:80:x", 80, "soft limit \"x\" is no number");
+	bad("10.0.0.1:80:x", 80, "soft limit \"x\" is not a number");
 	bad("10.0.0.1:80:1:2:65536", 80, "weight out of range");
 	bad("10.0.0.1:80:1:2:3:4:5", 80, "too many fields");
 	bad("10.0.0.1", 0, "no port");
-	bad("[::1", 80, "no ]");
+	bad("[::1", 80, "missing ]");
 	bad("[::1]80", 80, "brackets");
 	bad(":80", 80, "no host");
 	bad("", 80, "no host");

@@ -53,11 +53,11 @@ START_TEST(bad_ports)
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		no_port(bad[i], "port out of range 1..65535");
-	no_port("", "\"\" is no port and no service");
-	no_port("-1", "\"-1\" is no port and no service");
-	no_port("80 ", "\"80 \" is no port and no service");
-	no_port("0x50", "\"0x50\" is no port and no service");
-	no_port("nosuch", "\"nosuch\" is no port and no service");
+	no_port("", "\"\" is not a valid port or service name");
+	no_port("-1", "\"-1\" is not a valid port or service name");
+	no_port("80 ", "\"80 \" is not a valid port or service name");
+	no_port("0x50", "\"0x50\" is not a valid port or service name");
+	no_port("nosuch", "\"nosuch\" is not a valid port or service name");
 }
 END_TEST
 

@@ -49,8 +49,8 @@ START_TEST(addresses)
 	parses("::1:80", "[::1]:80");
 	parses("/run/pen.ctl", "/run/pen.ctl");
 	parses("./pen.ctl", "./pen.ctl");
-	refuses("", "no port");
-	refuses("[::1]", "no port");
+	refuses("", "not a valid port");
+	refuses("[::1]", "not a valid port");
 	refuses("127.0.0.1:0", "out of range");
 	refuses("127.0.0.1:65536", "out of range");
 	refuses("no-such-host.invalid:80", "no-such-host.invalid");
