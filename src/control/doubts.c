@@ -51,23 +51,10 @@ is_tls(const struct plan *p)
 	return tls_settings_serve(&p->config.tls);
 }
 
-/* Servers may be switched to TLS one by one, too. */
-static bool
-is_upstream(const struct plan *p)
-{
-	const struct server_plan *s;
-	unsigned i;
-
-	for (i = 0; (s = secure_server_at(p, i)) != NULL; i++)
-		if (secure_is_upstream(p, s))
-			return true;
-	return p->config.tls.upstream;
-}
-
 static bool
 is_any_tls(const struct plan *p)
 {
-	return is_tls(p) || is_upstream(p);
+	return is_tls(p) || secure_wants_client(p);
 }
 
 /* Without a certificate it is an error, see secure_check.c. */
@@ -143,13 +130,13 @@ static const struct need {
 	{ "ssl_session_cache", has_no_tickets, "with ssl_tickets" },
 	{ "ssl_watch", is_any_tls, "without TLS" },
 	{ "ssl_warn", is_any_tls, "without TLS" },
-	{ "ssl_upstream_verify", is_upstream, no_upstream },
-	{ "ssl_upstream_ca", is_upstream, no_upstream },
-	{ "ssl_upstream_name", is_upstream, no_upstream },
-	{ "ssl_upstream_cert", is_upstream, no_upstream },
-	{ "ssl_upstream_key", is_upstream, no_upstream },
-	{ "ssl_upstream_alpn", is_upstream, no_upstream },
-	{ "ssl_upstream_resume", is_upstream, no_upstream },
+	{ "ssl_upstream_verify", secure_wants_client, no_upstream },
+	{ "ssl_upstream_ca", secure_wants_client, no_upstream },
+	{ "ssl_upstream_name", secure_wants_client, no_upstream },
+	{ "ssl_upstream_cert", secure_wants_client, no_upstream },
+	{ "ssl_upstream_key", secure_wants_client, no_upstream },
+	{ "ssl_upstream_alpn", secure_wants_client, no_upstream },
+	{ "ssl_upstream_resume", secure_wants_client, no_upstream },
 	{ "ssl_upstream_ca", is_verified, "without ssl_upstream_verify" },
 	{ "ssl_upstream_name", is_verified, "without ssl_upstream_verify" },
 	{ "ssl_upstream_key", has_upstream_cert, "without ssl_upstream_cert" },

@@ -12,8 +12,8 @@ enum { ORIGIN_TEXT_MAX = 480 };
  * with errno ENOMEM. */
 int origin_note(const struct call *c);
 
-/* What an error about the setting begins with: its origin, or its name alone.
- * Returns `text`, or a string of the plan's. */
+/* What an error about the setting begins with: its origin, which is the plan's, or
+ * its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);
 /* Puts the setting's origin, if there is one, before a sentence about it. */
 void origin_add(const struct plan *p, const char *setting, struct error *e);

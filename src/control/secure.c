@@ -32,8 +32,8 @@ secure_server_at(const struct plan *p, unsigned i)
 				 : NULL;
 }
 
-static bool
-needs_client(const struct plan *p)
+bool
+secure_wants_client(const struct plan *p)
 {
 	const struct server_plan *s;
 	unsigned i;
@@ -69,7 +69,7 @@ open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
 	if (tls_settings_serve(t) &&
 	    (c->server = tls_server_new(t, m, p->secure.server, e)) == NULL)
 		return -1;
-	if (needs_client(draft) &&
+	if (secure_wants_client(draft) &&
 	    (c->client = tls_client_new(t, m, e)) == NULL)
 		return -1;
 	return 0;
@@ -80,7 +80,7 @@ secure_prepare(struct pen *p, const struct plan *draft, struct secure_change *c,
     struct error *e)
 {
 	bool serve = tls_settings_serve(&draft->config.tls);
-	bool call = needs_client(draft);
+	bool call = secure_wants_client(draft);
 	bool same = serve == (p->secure.server != NULL) &&
 	    call == (p->secure.client != NULL) &&
 	    tls_settings_equal(&draft->config.tls, &p->plan->config.tls);

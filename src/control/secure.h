@@ -40,6 +40,8 @@ int secure_check(const struct plan *draft, struct error *e);
 const struct server_plan *secure_server_at(const struct plan *p, unsigned i);
 /* Whether TLS is to be spoken with it. */
 bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
+/* Whether it is with any, or with those to come. */
+bool secure_wants_client(const struct plan *p);
 /* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing opened. */
 int secure_prepare(struct pen *p, const struct plan *draft,
     struct secure_change *c, struct error *e);
