@@ -42,11 +42,7 @@ serve(struct pen *p, struct process *proc)
 	if (pen_start(p, &e) < 0 || process_drop_privileges(o, &e) < 0 ||
 	    drop_rights(p, &e) < 0 || process_ready(proc, &e) < 0)
 		return fail(&e);
-	if (pen_run(p) < 0) {
-		error_set(&e, "the event loop failed");
-		return fail(&e);
-	}
-	return 0;
+	return pen_run(p, &e) < 0 ? fail(&e) : 0;
 }
 
 static void

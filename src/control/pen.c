@@ -269,10 +269,15 @@ pen_start(struct pen *p, struct error *e)
 }
 
 int
-pen_run(struct pen *p)
+pen_run(struct pen *p, struct error *e)
 {
 	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0 ||
 	    (p->director != NULL && director_start(p->director) < 0))
-		return -1;
-	return loop_run(p->loop);
+		return error_set(e, "nothing can be watched");
+	if (loop_run(p->loop) < 0)
+		return error_set(e, "the event loop failed");
+	if (p->director != NULL && director_has_ended(p->director))
+		return error_set(
+		    e, "interface %s is gone", p->plan->config.dsr.interface);
+	return 0;
 }

@@ -44,8 +44,9 @@ void pen_free(struct pen *p);
 /* Opens the loop and the listeners, catches signals. Nothing is accepted until
  * pen_run(). Returns 0, or -1 with a sentence. */
 int pen_start(struct pen *p, struct error *e);
-/* Serves until told to stop. Returns 0, or -1 when the loop failed. */
-int pen_run(struct pen *p);
+/* Serves until told to stop. Returns 0, or -1 with a sentence when the loop failed or
+ * the director's interface is gone. */
+int pen_run(struct pen *p, struct error *e);
 
 /* ---- adopt.c: plans become true ---- */
 

@@ -247,6 +247,20 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 	}
 }
 
+/* Opening it again would need rights that are gone: whoever starts this process has
+ * them, and hears of it by its end. */
+static void
+end(struct director *d)
+{
+	if (d->ended)
+		return;
+	log_error(
+	    "interface is gone, so this is the end interface=%s", d->link.name);
+	d->ended = true;
+	watch_stop(d->loop, &d->watch);
+	loop_stop(d->loop);
+}
+
 static void
 on_ready(struct watch *w, unsigned ready)
 {
@@ -270,7 +284,7 @@ on_ready(struct watch *w, unsigned ready)
 	if (d->link.waits && !d->soon)
 		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
 	if (error == ENODEV)
-		watch_stop(d->loop, &d->watch);
+		end(d);
 }
 
 static void
@@ -281,6 +295,8 @@ on_tick(struct timer *t)
 	bool more;
 
 	link_look(&d->link);
+	if (d->link.gone)
+		end(d);
 	director_note_link(d, "no carrier");
 	director_tick_neighbors(d, now);
 	director_tick_fast(d, now);
@@ -374,6 +390,12 @@ director_free(struct director *d)
 }
 
 /* ---- what control asks ---- */
+
+bool
+director_has_ended(const struct director *d)
+{
+	return d->ended;
+}
 
 const struct director_stats *
 director_stats(const struct director *d)

@@ -91,6 +91,9 @@ struct director *director_new(struct loop *l, struct pool *p,
 void director_free(struct director *d); /* NULL is fine */
 /* Returns 0, or -1 with errno. */
 int director_start(struct director *d);
+/* Whether the interface was removed from the machine: the loop is stopped then, as
+ * nobody comes to this director any more. */
+bool director_has_ended(const struct director *d);
 
 /* Serves these places from now on; connections that have begun go on while their
  * address is among them. Returns 0, or -1 with a sentence and all as it was. */

@@ -48,6 +48,7 @@ struct director {
 	unsigned count;
 	struct link link;
 	bool open;
+	bool ended; /* the interface is gone */
 	struct watch watch;
 	struct timer tick;
 	struct neighbors neighbors;

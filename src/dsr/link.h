@@ -137,6 +137,7 @@ struct link {
 	unsigned mtu; /* of IP packets; as of link_look() */
 	int ifindex;
 	bool up;    /* has a carrier and may send */
+	bool gone;  /* there is no such interface any more: for good */
 	bool waits; /* frames were taken that the interface has no room for as
 		     * yet: link_look() soon, or the next ones, make them go */
 	bool asked; /* this very kind is wanted: while it is opened */
@@ -215,7 +216,8 @@ bool link_has_more(const struct link *l);
  * (ENXIO, ENODEV) and nothing was taken. */
 int link_send(struct link *l, const struct link_frame *list, unsigned n);
 
-/* Looks again at what changes without being told: mtu, up, count.missed. */
+/* Looks again at what changes without being told: mtu, up, gone, count.missed, and the
+ * name, should the interface have got another one. */
 void link_look(struct link *l);
 
 #endif

@@ -30,11 +30,33 @@ ask(const struct link *l, struct ifreq *r)
 	ask_of(l->name, r);
 }
 
+/* It may have another name; its number is never another one's. */
+static void
+look_at_name(struct link *l, int fd)
+{
+	struct ifreq r = { .ifr_ifindex = l->ifindex };
+
+	if (ioctl(fd, SIOCGIFNAME, &r) != 0) {
+		l->gone = errno == ENODEV;
+		return;
+	}
+	if (strncmp(r.ifr_name, l->name, sizeof(l->name)) == 0)
+		return;
+	log_info("interface has another name now interface=%s was=%s",
+	    r.ifr_name, l->name);
+	memcpy(l->name, r.ifr_name, sizeof(l->name));
+}
+
 void
 interface_look(struct link *l, int fd)
 {
 	struct ifreq r;
 
+	look_at_name(l, fd);
+	if (l->gone) {
+		l->up = false;
+		return;
+	}
 	ask(l, &r);
 	if (ioctl(fd, SIOCGIFMTU, &r) == 0)
 		l->mtu = (unsigned)r.ifr_mtu;

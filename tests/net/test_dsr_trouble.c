@@ -179,6 +179,54 @@ START_TEST(silence_is_noticed_without_clients)
 }
 END_TEST
 
+/* ---- an interface that goes for good ---- */
+
+/* A supervisor hears of it, and starts it anew when there is one again. */
+static void
+expect_the_end(const char *kind)
+{
+	begin(NETRIG_VIP4, false, "-r", kind);
+	netrig_ip(&rig, NETRIG_DIRECTOR, "link del eth0\n");
+	WAIT_FOR(child_has_ended(&pen.child), 10000);
+	ck_assert_int_eq(pen.child.status, 1);
+	ck_assert(child_has_said(&pen.child, "interface is gone"));
+	netrig_down(&rig);
+}
+
+START_TEST(interface_is_removed)
+{
+	NEED_DSR_OF_OURS("this");
+	NEED_NETRIG(&rig, &three);
+	expect_the_end("dsr_link packet");
+}
+END_TEST
+
+#ifdef HAVE_LINK_XDP
+START_TEST(interface_is_removed_from_xdp)
+{
+	NEED_DSR_OF_OURS("this");
+	NEED_NETRIG(&rig, &three);
+	expect_the_end("dsr_link xdp");
+}
+END_TEST
+#endif
+
+/* Its name is not it. */
+START_TEST(interface_is_renamed)
+{
+	NEED_DSR_OF_OURS("this");
+	NEED_NETRIG(&rig, &three);
+	begin(NETRIG_VIP4, false, "-r", "dsr_link packet");
+	netrig_ip(&rig, NETRIG_DIRECTOR,
+	    "link set eth0 down\nlink set eth0 name lan0\nlink set lan0 up\n");
+	WAIT_FOR(
+	    child_has_said(&pen.child, "link is back interface=lan0"), 10000);
+	cut_off(false);
+	WAIT_FOR(child_has_said(&pen.child, "server failed server=1"), 12000);
+	end();
+}
+END_TEST
+
 /* ---- a narrow link ---- */
 
 static void
@@ -266,6 +314,11 @@ main(void)
 
 	SUITE_ADD(s, server_is_cut_off, 120);
 	SUITE_ADD(s, silence_is_noticed_without_clients, 60);
+	SUITE_ADD(s, interface_is_removed, 30);
+#ifdef HAVE_LINK_XDP
+	SUITE_ADD(s, interface_is_removed_from_xdp, 30);
+#endif
+	SUITE_ADD(s, interface_is_renamed, 60);
 	SUITE_ADD(s, server_is_cut_off_over_ipv6, 120);
 	SUITE_ADD(s, narrow_link, 60);
 	SUITE_ADD(s, narrow_link_and_hash, 60);
