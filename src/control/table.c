@@ -333,7 +333,7 @@ const struct command command_table[] = {
 	    "flows remembered; 0: servers are chosen by a hash alone",
 	    KIND_NUMBER, ROW_START, AT(dsr.flows), 0, 1 << 30, NULL, NULL },
 	{ "dsr_announce", '\0', "dsr-announce", NULL,
-	    "tell the segment at the start that the addresses are here (on by "
+	    "tell the segment that the listening addresses are here (on by "
 	    "default)",
 	    KIND_FLAG, ROW_START, AT(dsr.announce), 0, 0, NULL, NULL },
 	{ "dsr_fast_path", '\0', "dsr-fast-path", NULL,

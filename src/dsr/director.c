@@ -360,8 +360,6 @@ director_start(struct director *d)
 {
 	director_set_vips(d, NULL, 0);
 	director_open_pace(d);
-	if (d->options.announce)
-		neighbors_announce(&d->neighbors, loop_now(d->loop));
 	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)
 		return -1;
 	return watch_start(

@@ -38,7 +38,7 @@ struct director_options {
 	const char *link;  /* kind of it; NULL: the best there is */
 	struct addr ip[2]; /* own addresses, IPv4 and IPv6; len 0: none */
 	uint64_t flows; /* remembered; 0: the choice is a hash of the client */
-	bool announce;	/* VIPs, at the start */
+	bool announce;	/* VIPs: new ones, and against others who claim them */
 	bool udp_only;	/* else TCP and UDP */
 	bool fast;	/* flows go by the link's fast path, if it has one */
 	struct director_forward forward;

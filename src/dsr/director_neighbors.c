@@ -242,15 +242,17 @@ on_change(void *arg, struct neighbor *w, bool reachable)
 	director_each_server(d, pass_on, &n);
 }
 
+/* A VIP that is shared, or somebody else's for the time being, is not defended; an own
+ * address is nobody else's. */
 static bool
 on_conflict(void *arg, const struct peer *vip, const struct mac *who)
 {
+	const struct director *d = arg;
 	char ip[PEER_TEXT_MAX], mac[MAC_TEXT_MAX];
 
-	(void)arg;
 	log_warn("address conflict address=%s mac=%s",
 	    peer_format_host(vip, ip), mac_format(who, mac));
-	return true;
+	return d->options.announce || director_is_own(d, vip);
 }
 
 void
@@ -329,14 +331,21 @@ director_tick_neighbors(struct director *d, uint64_t now)
 
 /* ---- VIPs ---- */
 
+static int
+add_vip(struct director *d, const struct peer *vip)
+{
+	if (d->options.announce)
+		return neighbors_add_vip(&d->neighbors, vip, loop_now(d->loop));
+	return neighbors_take_vip(&d->neighbors, vip);
+}
+
 void
 director_set_vips(struct director *d, const struct peer *old, unsigned olds)
 {
-	uint64_t now = loop_now(d->loop);
 	unsigned i;
 
 	for (i = 0; i < d->count; i++)
-		if (neighbors_add_vip(&d->neighbors, &d->places[i], now) < 0)
+		if (add_vip(d, &d->places[i]) < 0)
 			log_error("out of memory");
 	for (i = 0; i < olds; i++)
 		if (!director_has_address(d, &old[i]))

@@ -220,7 +220,7 @@ take_own6(struct neighbors *n, uint64_t now)
 {
 	if (n->options.ip6.family != 0)
 		return neighbors_add_vip(n, &n->own6, now);
-	return neighbors_take(n, &n->own6);
+	return neighbors_take_vip(n, &n->own6);
 }
 
 void

@@ -175,8 +175,10 @@ const char *neighbor_state_name(enum neighbor_state state);
 
 /* ---- VIPs ---- */
 
-/* Answers for an address, and announces it. Returns 0 (also when it did already),
- * or -1 with errno ENOMEM. */
+/* Answers for an address. Returns 0 (also when it did already), or -1 with errno
+ * ENOMEM. */
+int neighbors_take_vip(struct neighbors *n, const struct peer *vip);
+/* The same, and announces it if it did not. */
 int neighbors_add_vip(
     struct neighbors *n, const struct peer *vip, uint64_t now);
 void neighbors_remove_vip(struct neighbors *n, const struct peer *vip);

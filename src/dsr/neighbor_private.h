@@ -37,9 +37,6 @@ uint64_t neighbors_tick_servers(struct neighbors *n, uint64_t now);
 
 /* ---- neighbor_vip.c ---- */
 
-/* Answers for an address that we do not have yet, without a word. Returns 0, or -1
- * with errno ENOMEM. */
-int neighbors_take(struct neighbors *n, const struct peer *ip);
 bool neighbors_have_vip(const struct neighbors *n, const struct peer *ip);
 /* Whether it is a claim to a VIP: then nothing else is to be made of it. */
 bool neighbors_claimed(

@@ -148,11 +148,14 @@ neighbors_claimed(struct neighbors *n, const struct claim *c, uint64_t now)
 /* ---- life ---- */
 
 int
-neighbors_take(struct neighbors *n, const struct peer *ip)
+neighbors_take_vip(struct neighbors *n, const struct peer *ip)
 {
 	struct neighbor_key key;
-	struct vip *v = calloc(1, sizeof(*v));
+	struct vip *v;
 
+	if (neighbors_have_vip(n, ip))
+		return 0;
+	v = calloc(1, sizeof(*v));
 	if (v == NULL)
 		return -1;
 	v->ip = *ip;
@@ -167,7 +170,7 @@ neighbors_add_vip(struct neighbors *n, const struct peer *ip, uint64_t now)
 {
 	if (neighbors_have_vip(n, ip))
 		return 0;
-	if (neighbors_take(n, ip) < 0)
+	if (neighbors_take_vip(n, ip) < 0)
 		return -1;
 	start_announcing(n, find(n, ip), now);
 	(void)neighbors_tick_vips(n, now);

@@ -252,6 +252,76 @@ START_TEST(two_share_a_vip_over_ipv6)
 }
 END_TEST
 
+/* ---- a VIP that is somebody else's for the time being ---- */
+
+/* How many frames from the director tell all that it has a VIP. */
+static unsigned
+announcements(struct netrig_tap *tap)
+{
+	static const uint8_t director[6] = { 2, 0, 0, 0x64, 0, 2 };
+	unsigned n = 0;
+
+	while (netrig_tap_next(tap)) {
+		const unsigned char *f = tap->bytes;
+
+		if (memcmp(f + 6, director, 6) != 0 || !(f[0] & 1))
+			continue;
+		n += f[12] == 8 && f[13] == 6 && memcmp(f + 28, f + 38, 4) == 0;
+		n += f[12] == 0x86 && f[13] == 0xdd && f[20] == 58 &&
+		    f[54] == 136;
+	}
+	return n;
+}
+
+/* The client says that the VIP is at its MAC. */
+static void
+claim_vip(const struct netrig_tap *tap)
+{
+	static const uint8_t claim[42] = { 255, 255, 255, 255, 255, 255, 2, 0,
+		0, 0x64, 0, 1, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1, 2, 0, 0, 0x64, 0,
+		1, 192, 168, 100, 10, 0, 0, 0, 0, 0, 0, 192, 168, 100, 10 };
+
+	netrig_tap_send(tap, claim, sizeof(claim));
+}
+
+/* At the start, when another one claims a VIP, and when there is one more. */
+static void
+expect_announcements(const char *setting, bool wanted)
+{
+	struct netrig_tap tap, other;
+	uint8_t mac[6];
+	unsigned n;
+
+	netrig_tap(&tap, &rig, NETRIG_CLIENT, "eth0");
+	dsrpen_up(&first, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O", setting,
+	    NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0", netrig_server4(0), NULL);
+	n = announcements(&tap);
+	ck_assert(wanted ? n >= 2 : n == 0);
+	claim_vip(&tap);
+	WAIT_FOR(child_has_said(&first.child, "address conflict"), 10000);
+	dsrpen_ask(
+	    &first, &rig, "listen " NETRIG_VIP4 ":0," NETRIG_VIP4_B ":0");
+	/* what it had to say comes before an answer */
+	netrig_tap(&other, &rig, NETRIG_CLIENT, "eth0");
+	WAIT_FOR(
+	    netrig_who_has(&other, NETRIG_CLIENT, NETRIG_VIP4_B, mac), 10000);
+	n = announcements(&tap);
+	ck_assert(wanted ? n >= 2 : n == 0);
+	netrig_tap_close(&tap);
+	netrig_tap_close(&other);
+	dsrpen_down(&first);
+}
+
+START_TEST(announced_or_not)
+{
+	NEED_DSR_OF_OURS("no dsr_announce");
+	NEED_NETRIG(&rig, &pair);
+	expect_announcements("dsr_announce", true);
+	expect_announcements("no dsr_announce", false);
+	netrig_down(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -261,6 +331,7 @@ main(void)
 	SUITE_ADD(s, hash_and_flows, 90);
 	SUITE_ADD(s, hash_alone_over_ipv6, 90);
 	SUITE_ADD(s, hash_and_flows_over_ipv6, 90);
+	SUITE_ADD(s, announced_or_not, 60);
 	SUITE_ADD(s, two_share_a_vip, 90);
 	SUITE_ADD(s, two_share_a_vip_over_ipv6, 90);
 	return suite_main(s);
