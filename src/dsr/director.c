@@ -299,7 +299,7 @@ on_tick(struct timer *t)
 		end(d);
 	director_note_link(d, "no carrier");
 	director_tick_neighbors(d, now);
-	director_tick_fast(d, now);
+	director_set_gates(d);
 	director_tick_tunnels(d, now);
 	director_tick_held(d, now);
 	director_tick_probes(d);

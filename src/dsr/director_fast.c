@@ -174,27 +174,6 @@ director_last_frame(void *arg, const struct dsr_flow *w)
 	return (uint32_t)((loop_now(d->loop) - c.idle_ms) / 1000);
 }
 
-/* ---- time ---- */
-
-/* What the kernel passes on has no tag; nobody else hears it. */
-static void
-note_frames(struct director *d, uint64_t now)
-{
-	uint64_t frames = d->link.fast->totals(&d->link).frames;
-
-	if (frames != d->fast_frames && d->vlan == 0)
-		d->vlan_heard = now;
-	d->fast_frames = frames;
-}
-
-void
-director_tick_fast(struct director *d, uint64_t now)
-{
-	if (d->fast_flows > 0)
-		note_frames(d, now);
-	director_set_gates(d);
-}
-
 /* ---- life ---- */
 
 uint32_t

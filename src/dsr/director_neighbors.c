@@ -272,8 +272,22 @@ director_note_link(struct director *d, const char *why)
 	neighbors_resume(&d->neighbors, d->carrier_ms);
 }
 
-/* How long nothing may come with the tag we know before another one is. */
-enum { VLAN_ID = 0xfff, VLAN_MS = 5000 };
+/* ---- the tag of the segment ---- */
+
+enum { VLAN_ID = 0xfff, OTHERS = 3 };
+
+/* Whoever can send frames with another tag must not take the servers away, to which
+ * questions would go with it. What servers answer to is right. */
+static bool
+is_segments(struct director *d, uint16_t vlan)
+{
+	if (neighbors_reachable(&d->neighbors) > 0)
+		return false;
+	if (vlan != d->other_tag)
+		d->others = 0;
+	d->other_tag = vlan;
+	return ++d->others >= (d->vlan_heard ? OTHERS : 1);
+}
 
 void
 director_note_vlan(struct director *d, const struct frame *f)
@@ -281,16 +295,20 @@ director_note_vlan(struct director *d, const struct frame *f)
 	uint16_t vlan = f->vlan & VLAN_ID;
 	uint64_t now = loop_now(d->loop);
 
-	if (vlan != d->vlan && d->vlan_heard != 0 &&
-	    now - d->vlan_heard < VLAN_MS)
+	if (vlan == d->vlan) {
+		d->vlan_heard = true;
+		d->others = 0;
 		return;
-	d->vlan_heard = now;
-	if (vlan == d->vlan)
+	}
+	if (!is_segments(d, vlan))
 		return;
 	log_info("segment has tag vlan=%u", vlan);
 	d->vlan = vlan;
+	d->vlan_heard = true;
+	d->others = 0;
 	neighbors_set_vlan(&d->neighbors, vlan);
 	/* what went out with another tag says nothing about them */
+	neighbors_resume(&d->neighbors, now);
 	director_forget_checks(d);
 	if (d->options.announce)
 		neighbors_announce(&d->neighbors, now);

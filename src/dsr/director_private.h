@@ -55,7 +55,9 @@ struct director {
 	struct target *targets; /* by number of server */
 	uint32_t targets_n;
 	uint16_t vlan;	     /* of the segment; 0: none */
-	uint64_t vlan_heard; /* ms: the last frame with it that was for us */
+	bool vlan_heard;     /* clients have used it */
+	uint16_t other_tag;  /* of the last frames that had another one, */
+	unsigned others;     /* so many in a row */
 	bool no_carrier;     /* neighbours are not asked */
 	uint64_t carrier_ms; /* since when there is one again; 0: always */
 	struct dsr_flows flows;
@@ -74,7 +76,6 @@ struct director {
 	uint32_t gates_n;
 	uint32_t ticket; /* of all gates, now */
 	uint32_t fast_flows;
-	uint64_t fast_frames; /* that went by it, at the last tick */
 	bool fast_refused;    /* gates cannot be set: they are all closed */
 	struct director_stats stats;
 	/* Tunnels send when there is a batch, so that all frames of a batch that
@@ -187,7 +188,6 @@ void director_on_fast(struct director *d, struct dsr_flow *w,
 /* A flow ends, or its next frames must be seen here: takes over what the kernel
  * has counted. */
 void director_leave_fast(struct director *d, struct dsr_flow *w);
-void director_tick_fast(struct director *d, uint64_t now);
 /* For dsr_flows.last_frame; `arg` is the director. */
 uint32_t director_last_frame(void *arg, const struct dsr_flow *w);
 /* How many flows the kernel may have. */
@@ -203,8 +203,8 @@ void director_close_neighbors(struct director *d);
 void director_set_vips(
     struct director *d, const struct peer *old, unsigned olds);
 void director_on_neighbor(struct director *d, const struct frame *f);
-/* A frame for a VIP came: its tag is the segment's, if nothing with the one we know has
- * come for a while. */
+/* A frame for a VIP came. Its tag is the segment's if no server answers with the one
+ * that we know, and it is the first frame or one of several in a row. */
 void director_note_vlan(struct director *d, const struct frame *f);
 /* The link may have lost its carrier, or have one again: what servers did not answer
  * without one is no silence of theirs. `why`: for the log. */

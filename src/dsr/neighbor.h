@@ -163,10 +163,12 @@ const struct mac *neighbor_mac(const struct neighbor *w);
 /* Whether it failed together with all others and has not yet had the time to
  * answer again. */
 bool neighbor_is_returning(const struct neighbor *w);
+/* How many of them neighbor_mac() knows. */
+unsigned neighbors_reachable(const struct neighbors *n);
 /* There is no carrier: until neighbors_resume() neighbors_tick() does nothing. */
 void neighbors_pause(struct neighbors *n);
-/* There is one again: no silence before now counts, and all that have failed are
- * asked. */
+/* There is one again, or questions go elsewhere now: no silence before now counts,
+ * and all that have failed are asked. */
 void neighbors_resume(struct neighbors *n, uint64_t now);
 /* Each of them; `visit` must not add or drop any. */
 void neighbors_each(const struct neighbors *n,

@@ -163,6 +163,12 @@ ask_failed(struct neighbors *n, uint64_t now)
 	ask_due(n, now);
 }
 
+unsigned
+neighbors_reachable(const struct neighbors *n)
+{
+	return n->reachable;
+}
+
 void
 neighbors_pause(struct neighbors *n)
 {

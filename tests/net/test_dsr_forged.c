@@ -1,10 +1,12 @@
 /* test_dsr_forged.c: what strangers say about tunnels, in ICMP errors whose sender
- * cannot be known. */
+ * cannot be known, and about the segment's tag. */
 #include "config.h"
 
 #include <arpa/inet.h>
 #include <check.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "support/dsrpen.h"
 #include "support/netrig.h"
@@ -144,6 +146,40 @@ START_TEST(flood_of_news)
 }
 END_TEST
 
+/* Who can send frames with a tag must not take the servers away: all that is asked
+ * of them would have it, too. */
+START_TEST(a_tag_of_strangers)
+{
+	static const uint8_t question[46] = { 255, 255, 255, 255, 255, 255, 2,
+		0, 0, 0x64, 0, 1, 0x81, 0, 0, 5, 8, 6, 0, 1, 8, 0, 6, 4, 0, 1,
+		2, 0, 0, 0x64, 0, 1, 192, 168, 100, 1, 0, 0, 0, 0, 0, 0, 192,
+		168, 100, 10 };
+	static const struct netrig_options plain = { .servers = 1 };
+	long received;
+	int far, near;
+
+	NEED_DSR_OF_OURS("tags");
+	NEED_NETRIG(&rig, &plain);
+	far =
+	    netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, NETRIG_VIP4, 7007);
+	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
+	/* the first frame that it hears for its VIP is the stranger's */
+	dsrpen_start(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, NETRIG_VIP4 ":0",
+	    netrig_server4(0), NULL);
+	WAIT_FOR(access(pen.control, F_OK) == 0, 10000);
+	WAIT_FOR(!says("unknown"), 10000);
+	received = count("received");
+	netrig_tap_send(&client, question, sizeof(question));
+	WAIT_FOR(count("received") > received, 10000);
+	ck_assert(!child_has_said(&pen.child, "segment has tag"));
+	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 7007);
+	WAIT_FOR(netrig_is_connected(near), 10000);
+	close(near);
+	close(far);
+	end();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -151,5 +187,6 @@ main(void)
 
 	SUITE_ADD(s, path_mtu, 60);
 	SUITE_ADD(s, flood_of_news, 60);
+	SUITE_ADD(s, a_tag_of_strangers, 60);
 	return suite_main(s);
 }

@@ -171,28 +171,6 @@ START_TEST(last_frames_of_a_vip)
 }
 END_TEST
 
-/* Frames that are not heard have no tag: one with a tag is no news of the segment. */
-START_TEST(tags_beside_a_fast_path)
-{
-	struct frame tagged = { .vlan = 7 };
-
-	director_set_gates(&d);
-	connect_client();
-	pass(MANY);
-	ck_assert_uint_eq(d.fast_flows, 1);
-	d.vlan_heard = 1;
-	fast.frames++;
-	director_tick_fast(&d, loop_now(d.loop));
-	director_note_vlan(&d, &tagged);
-	ck_assert_uint_eq(d.vlan, 0);
-	/* when none have gone that way it is */
-	d.vlan_heard = 1;
-	director_tick_fast(&d, loop_now(d.loop));
-	director_note_vlan(&d, &tagged);
-	ck_assert_uint_eq(d.vlan, 7);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -203,7 +181,6 @@ main(void)
 	tcase_add_test(t, servers_without_a_gate);
 	tcase_add_test(t, no_right_to_set_gates);
 	tcase_add_test(t, last_frames_of_a_vip);
-	tcase_add_test(t, tags_beside_a_fast_path);
 	suite_add_tcase(s, t);
 	return suite_main(s);
 }

@@ -1,0 +1,111 @@
+/* test_director_vlan.c: which tag a director takes for the segment's. */
+#include "config.h"
+
+#include "unit/dsr/directorrig.h"
+
+enum { TRUE_TAG = 7, FALSE_TAG = 5 };
+
+static void
+ignore(void *arg, const unsigned char *frame, size_t length)
+{
+	(void)arg;
+	(void)frame;
+	(void)length;
+}
+
+static void
+up(void)
+{
+	struct neighbors_options o = { .mac = ours, .send = ignore };
+
+	directorrig_up();
+	ck_assert_int_eq(neighbors_init(&d.neighbors, &o, 1), 0);
+}
+
+static void
+down(void)
+{
+	neighbors_fini(&d.neighbors);
+	directorrig_down();
+}
+
+/* The tag after frames with this one. */
+static unsigned
+hear(uint16_t tag, unsigned frames)
+{
+	struct frame f = { .vlan = tag };
+
+	for (; frames > 0; frames--)
+		director_note_vlan(&d, &f);
+	return d.vlan;
+}
+
+/* Servers answer, or do not. */
+static void
+reach(bool servers)
+{
+	d.neighbors.reachable = servers ? SERVERS : 0;
+}
+
+START_TEST(the_first_frame_tells)
+{
+	reach(false);
+	ck_assert_uint_eq(hear(TRUE_TAG, 1), TRUE_TAG);
+	reach(true);
+	ck_assert_uint_eq(hear(FALSE_TAG, 100), TRUE_TAG);
+}
+END_TEST
+
+/* Servers answered without a tag before a client came. */
+START_TEST(a_tag_that_servers_answer_to_stays)
+{
+	reach(true);
+	ck_assert_uint_eq(hear(FALSE_TAG, 100), 0);
+	ck_assert_uint_eq(hear(0, 1), 0);
+	ck_assert_uint_eq(hear(FALSE_TAG, 100), 0);
+}
+END_TEST
+
+/* No servers, or none that is there: one frame now and then is not enough. */
+START_TEST(several_frames_in_a_row)
+{
+	unsigned i;
+
+	reach(false);
+	ck_assert_uint_eq(hear(TRUE_TAG, 1), TRUE_TAG);
+	for (i = 0; i < 100; i++) {
+		ck_assert_uint_eq(hear(FALSE_TAG, 2), TRUE_TAG);
+		ck_assert_uint_eq(hear(TRUE_TAG, 1), TRUE_TAG);
+		ck_assert_uint_eq(hear(FALSE_TAG, 1), TRUE_TAG);
+		ck_assert_uint_eq(hear(FALSE_TAG + 1, 1), TRUE_TAG);
+	}
+	ck_assert_uint_eq(hear(FALSE_TAG, 3), FALSE_TAG);
+}
+END_TEST
+
+/* Whoever was first with a false one does not keep it. */
+START_TEST(a_false_tag_goes_again)
+{
+	reach(false);
+	ck_assert_uint_eq(hear(FALSE_TAG, 1), FALSE_TAG);
+	ck_assert_uint_eq(hear(TRUE_TAG, 3), TRUE_TAG);
+	ck_assert_uint_eq(d.neighbors.options.vlan, TRUE_TAG);
+	reach(true);
+	ck_assert_uint_eq(hear(FALSE_TAG, 100), TRUE_TAG);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("director_vlan");
+	TCase *t = tcase_create("director_vlan");
+
+	tcase_add_checked_fixture(t, up, down);
+	tcase_add_test(t, the_first_frame_tells);
+	tcase_add_test(t, a_tag_that_servers_answer_to_stays);
+	tcase_add_test(t, several_frames_in_a_row);
+	tcase_add_test(t, a_false_tag_goes_again);
+	suite_add_tcase(s, t);
+	return suite_main(s);
+}
