@@ -78,7 +78,8 @@ void xdp_close(struct link *l);
 /* ---- link_xdp_host.c ---- */
 
 /* Whether this machine can do without the interface's ARP and NDP: it has no
- * address there, on no interface above it. Returns 0, or -1 with a sentence; with
+ * address there but link-local ones, no interface above it, and neither routes through
+ * it nor neighbours that it talks to. Returns 0, or -1 with a sentence; with
  * a line in the log instead when this very kind is asked for. */
 int xdp_check_host(const struct link *l, struct error *e);
 /* Receive queues of the interface, one at least. */

@@ -108,48 +108,104 @@ is_above(const struct link *l, const struct told *t)
 	return t->below == l->ifindex && !t->elsewhere && !t->cable;
 }
 
-/* Looks through one answer; false: there are more. */
 static bool
-look_through(const struct link *l, void *bytes, size_t n, bool *found)
+is_link_above(const void *arg, struct nlmsghdr *m)
 {
-	struct nlmsghdr *m = bytes;
 	struct told t;
 
-	for (; NLMSG_OK(m, n); m = NLMSG_NEXT(m, n)) {
-		if (m->nlmsg_type != RTM_NEWLINK)
-			return true;
-		read_told(&t, m);
-		*found = *found || is_above(l, &t);
-	}
-	return false;
+	read_told(&t, m);
+	return is_above(arg, &t);
 }
 
 static bool
 has_others_above(const struct link *l)
 {
-	struct {
-		struct nlmsghdr head;
-		struct ifinfomsg link;
-	} q = { .head = { .nlmsg_len = sizeof(q),
-		    .nlmsg_type = RTM_GETLINK,
-		    .nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP } };
-	union {
-		struct nlmsghdr head;
-		char bytes[32768];
-	} a;
-	bool found = false;
-	ssize_t n;
-	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
-
-	if (fd < 0)
-		return false;
-	if (send(fd, &q, sizeof(q), 0) == (ssize_t)sizeof(q))
-		do
-			n = recv(fd, &a, sizeof(a), 0);
-		while (n > 0 && !look_through(l, &a, (size_t)n, &found));
-	close(fd);
-	return found;
+	return netlink_any(RTM_GETLINK, AF_UNSPEC, is_link_above, l);
 }
+
+/* ---- what this machine uses it for ---- */
+
+static bool
+goes_to(struct rtattr *a, int ifindex)
+{
+	int index = 0;
+
+	if (a != NULL)
+		memcpy(&index, RTA_DATA(a), sizeof(index));
+	return index == ifindex;
+}
+
+/* One of several ways. */
+static bool
+has_hop(struct rtattr *several, int ifindex)
+{
+	struct rtnexthop *hop;
+	int left;
+
+	if (several == NULL)
+		return false;
+	hop = RTA_DATA(several);
+	left = (int)RTA_PAYLOAD(several);
+	for (; RTNH_OK(hop, left);
+	     left -= RTNH_ALIGN(hop->rtnh_len), hop = RTNH_NEXT(hop))
+		if (hop->rtnh_ifindex == ifindex)
+			return true;
+	return false;
+}
+
+/* Every interface has fe80::/64 and ff00::/8 by itself. */
+static bool
+is_of_all(const struct rtmsg *r, struct rtattr *to)
+{
+	const uint8_t *ip;
+
+	if (r->rtm_family != AF_INET6 || to == NULL)
+		return false;
+	ip = RTA_DATA(to);
+	return (r->rtm_dst_len == 64 && ip[0] == 0xfe && ip[1] == 0x80) ||
+	    (r->rtm_dst_len == 8 && ip[0] == 0xff);
+}
+
+static bool
+is_route_through(const void *arg, struct nlmsghdr *m)
+{
+	const struct link *l = arg;
+	struct rtmsg *r = NLMSG_DATA(m);
+	size_t n = RTM_PAYLOAD(m);
+
+	if (r->rtm_type != RTN_UNICAST || (r->rtm_flags & RTM_F_CLONED) != 0 ||
+	    is_of_all(r, netlink_attribute(RTM_RTA(r), n, RTA_DST, 4)))
+		return false;
+	return goes_to(netlink_attribute(RTM_RTA(r), n, RTA_OIF, sizeof(int)),
+		   l->ifindex) ||
+	    has_hop(netlink_attribute(
+			RTM_RTA(r), n, RTA_MULTIPATH, sizeof(struct rtnexthop)),
+		l->ifindex);
+}
+
+/* Groups have entries, too, which nobody was asked for. */
+static bool
+is_neighbor_there(const void *arg, struct nlmsghdr *m)
+{
+	const struct link *l = arg;
+	const struct ndmsg *n = NLMSG_DATA(m);
+
+	return n->ndm_ifindex == l->ifindex &&
+	    (n->ndm_state &
+		(NUD_INCOMPLETE | NUD_REACHABLE | NUD_STALE | NUD_DELAY |
+		    NUD_PROBE | NUD_PERMANENT)) != 0;
+}
+
+static bool
+is_in_use(const struct link *l)
+{
+	return netlink_any(RTM_GETROUTE, AF_INET, is_route_through, l) ||
+	    netlink_any(RTM_GETROUTE, AF_INET6, is_route_through, l) ||
+	    netlink_any(RTM_GETNEIGH, AF_INET, is_neighbor_there, l) ||
+	    netlink_any(RTM_GETNEIGH, AF_INET6, is_neighbor_there, l);
+}
+
+/* ---- who needs ARP and NDP ---- */
 
 /* What needs the interface's ARP, in a sentence; NULL: nothing does. */
 static const char *
@@ -157,7 +213,9 @@ needs(const struct link *l)
 {
 	if (has_address(l))
 		return "has addresses of its own";
-	return has_others_above(l) ? "is part of others" : NULL;
+	if (has_others_above(l))
+		return "is part of others";
+	return is_in_use(l) ? "this machine itself uses" : NULL;
 }
 
 static void
@@ -176,8 +234,8 @@ xdp_check_host(const struct link *l, struct error *e)
 
 	if (what != NULL && !l->asked)
 		return error_set(e,
-		    "interface %s %s, from which XDP would take ARP", l->name,
-		    what);
+		    "XDP would take ARP and NDP from interface %s, which %s",
+		    l->name, what);
 	x->needed = what != NULL;
 	if (x->needed)
 		warn(l, what);

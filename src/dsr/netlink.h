@@ -1,9 +1,11 @@
-/* netlink.h: a question to Linux's kernel and its one answer, netlink(7). */
+/* netlink.h: a question to Linux's kernel and its one answer, or a list of them,
+ * netlink(7). */
 #ifndef PEN_DSR_NETLINK_H
 #define PEN_DSR_NETLINK_H
 
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 union netlink_answer {
@@ -16,6 +18,12 @@ union netlink_answer {
  * error, or EBADMSG. */
 size_t netlink_ask(int fd, const struct nlmsghdr *question,
     union netlink_answer *a, unsigned short type);
+
+/* Asks rtnetlink for a list of interfaces, routes or neighbours (RTM_GETLINK etc., of
+ * all families with AF_UNSPEC), and shows each message of that kind to `is`. Returns
+ * whether it said true of one; false also when the kernel does not tell. */
+bool netlink_any(unsigned short type, unsigned char family,
+    bool (*is)(const void *arg, struct nlmsghdr *m), const void *arg);
 
 /* The attribute of that name among `bytes`, with a value of `least` bytes or more;
  * NULL: there is none. Those of generic netlink are laid out as rtnetlink(7)'s. */

@@ -318,6 +318,38 @@ START_TEST(interfaces_above_keep_their_arp)
 }
 END_TEST
 
+/* Link-local addresses are enough for this machine to have routes and to talk to
+ * neighbours there. */
+START_TEST(interfaces_in_use_keep_their_ndp)
+{
+	static const char *const uses[][2] = { { "route",
+						   "10.9.9.0/24 dev near" },
+		{ "-6 route", "default via fe80::9 dev near" },
+		{ "-6 route",
+		    "fd09::/64 nexthop via fe80::8 dev near "
+		    "nexthop via fe80::9 dev near" },
+		{ "neigh", "10.1.1.9 lladdr 2:0:0:0:0:9 dev near" },
+		{ "-6 neigh", "fe80::9 lladdr 2:0:0:0:0:9 dev near" } };
+	struct error e;
+	unsigned i;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	veth_ip("link set lo up");
+	veth_ip("addr add fe80::1/64 dev near nodad");
+	for (i = 0; i < sizeof(uses) / sizeof(uses[0]); i++) {
+		ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+		ck_assert_str_eq(rig.near.ops->name, "xdp");
+		veth_ip("%s add %s", uses[i][0], uses[i][1]);
+		ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+		ck_assert_str_eq(rig.near.ops->name, "packet");
+		ck_assert_ptr_nonnull(strstr(e.text, "this machine itself"));
+		ck_assert_int_eq(open_again("xdp", "near", &e), 0);
+		veth_ip("%s del %s", uses[i][0], uses[i][1]);
+	}
+}
+END_TEST
+
 /* What the log says while the link looks some times; lives until the next one. */
 static const char *
 log_of_looks(void)
@@ -517,6 +549,7 @@ main(void)
 	tcase_add_test(t, interfaces_with_addresses_keep_their_arp);
 	tcase_add_test(t, an_address_with_a_name_of_its_own_is_one);
 	tcase_add_test(t, interfaces_above_keep_their_arp);
+	tcase_add_test(t, interfaces_in_use_keep_their_ndp);
 	tcase_add_test(t, what_the_machine_gets_later_is_told_once);
 	tcase_add_test(t, a_generic_program_is_another_one);
 	tcase_add_test(t, without_the_drivers_help_only_when_asked);
