@@ -383,6 +383,7 @@ director_free(struct director *d)
 	held_fini(&d->held);
 	director_close_probes(d);
 	dsr_flows_fini(&d->flows);
+	place_locks_free(&d->locks);
 	free(d->places);
 	free(d);
 }

@@ -1,6 +1,7 @@
 /* director_places.c: where clients come to: addresses and ports. */
 #include "config.h"
 
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,23 +72,40 @@ director_filter(const struct director *d, struct peer *places, unsigned count)
 	return f;
 }
 
+/* Nobody else may have them, and what is for them comes up from now on. */
+static int
+take_places(struct director *d, struct place_locks *locks, struct peer *list,
+    unsigned count, struct error *e)
+{
+	unsigned number = d->open ? (unsigned)d->link.ifindex
+				  : if_nametoindex(d->options.interface);
+	struct link_filter filter = director_filter(d, list, count);
+
+	if (place_locks_take(locks, &d->locks, number, list, count, e) < 0)
+		return -1;
+	if (!d->open || link_set_filter(&d->link, &filter, e) == 0)
+		return 0;
+	place_locks_free(locks);
+	return -1;
+}
+
 int
 director_set_places(struct director *d, const struct peer *list, unsigned count,
     struct error *e)
 {
 	struct peer *new = calloc((size_t)count + 2, sizeof(*new));
-	struct link_filter filter;
+	struct place_locks locks;
 	struct peer *old;
 	unsigned olds;
 
 	if (new == NULL)
 		return error_set(e, "out of memory");
 	memcpy(new, list, count * sizeof(*new));
-	filter = director_filter(d, new, count);
-	if (d->open && link_set_filter(&d->link, &filter, e) < 0) {
+	if (take_places(d, &locks, new, count, e) < 0) {
 		free(new);
 		return -1;
 	}
+	place_locks_replace(&d->locks, &locks);
 	old = d->places;
 	olds = d->count;
 	d->places = new;

@@ -13,6 +13,7 @@
 #include "dsr/neighbor.h"
 #include "dsr/pace.h"
 #include "dsr/path_mtu.h"
+#include "dsr/place_lock.h"
 
 enum { DIRECTOR_BATCH = 64 };
 
@@ -46,6 +47,7 @@ struct director {
 	struct peer *places;		 /* addresses and ports of clients',
 					  * and room for two more */
 	unsigned count;
+	struct place_locks locks;
 	struct link link;
 	bool open;
 	bool ended; /* the interface is gone */

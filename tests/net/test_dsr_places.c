@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -124,6 +125,67 @@ START_TEST(connections_outlast_their_port)
 }
 END_TEST
 
+/* ---- two of them ---- */
+
+static void
+second_is_refused(const char *listen)
+{
+	struct dsrpen second;
+
+	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
+	    "dsr_link packet", listen, netrig_server4(0), NULL);
+	WAIT_FOR(child_has_ended(&second.child), 10000);
+	ck_assert_int_eq(second.child.status, 1);
+	ck_assert_msg(child_has_said(&second.child, "is in use"), "%s",
+	    child_err(&second.child));
+}
+
+/* The first one may answer for the same address. */
+static void
+second_is_started(const char *listen)
+{
+	struct dsrpen second;
+
+	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
+	    "dsr_link packet", listen, netrig_server4(0), NULL);
+	WAIT_FOR(
+	    child_has_ended(&second.child) || access(second.control, F_OK) == 0,
+	    10000);
+	ck_assert_msg(second.child.running, "%s", child_err(&second.child));
+	(void)dsrpen_ask(&second, &rig, "dsr");
+	dsrpen_down(&second);
+}
+
+static void
+first_is_up(const char *listen)
+{
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
+	    "dsr_link packet", listen, netrig_server4(0), NULL);
+}
+
+/* Both would pass on each frame. */
+START_TEST(a_second_copy)
+{
+	NEED_DSR_OF_OURS("locks");
+	NEED_NETRIG(&rig, &one);
+	first_is_up(NETRIG_VIP4 ":0");
+	second_is_refused(NETRIG_VIP4 ":0");
+	second_is_refused(NETRIG_VIP4_B ":0," NETRIG_VIP4 ":80");
+	second_is_started(NETRIG_VIP4_B ":0");
+	/* what it serves later counts, what it does not serve any more does not */
+	dsrpen_ask(&pen, &rig, "listen " NETRIG_VIP4_B ":80");
+	second_is_refused(NETRIG_VIP4_B ":0");
+	second_is_started(NETRIG_VIP4_B ":81");
+	second_is_started(NETRIG_VIP4 ":0");
+	dsrpen_down(&pen);
+	/* a name in the system goes with its process */
+	first_is_up(NETRIG_VIP4 ":0");
+	child_stop(&pen.child, SIGKILL);
+	second_is_started(NETRIG_VIP4 ":0");
+	netrig_down(&rig);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -133,6 +195,7 @@ main(void)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, several_places, 0, 2);
 	tcase_add_loop_test(t, connections_outlast_their_port, 0, 2);
+	tcase_add_test(t, a_second_copy);
 	suite_add_tcase(s, t);
 	return suite_main(s);
 }

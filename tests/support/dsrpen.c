@@ -42,6 +42,7 @@ first_words(struct dsrpen *p, const char *argv[])
 {
 	const char *wrapper = getenv("PEN_TEST_WRAPPER");
 	const char *pen = getenv("PEN");
+	static unsigned controls;
 	size_t n;
 	int i = 0;
 
@@ -55,7 +56,7 @@ first_words(struct dsrpen *p, const char *argv[])
 				argv[i++] = text("%.*s", (int)n, wrapper);
 		}
 		argv[i++] = pen != NULL ? pen : "./pen";
-		p->control = scratch(text("ctl%d", (int)p->where));
+		p->control = scratch(text("ctl%u", ++controls));
 		argv[i++] = "-C";
 		argv[i++] = p->control;
 	}
