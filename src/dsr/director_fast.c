@@ -56,34 +56,20 @@ make_gates(struct director *d)
 	d->gates_n = n;
 }
 
-/* Before Linux 5.19 maps are not changed without rights, which are gone by now; so no
- * gate was ever opened. */
-static void
-refuse(struct director *d)
-{
-	log_warn("no fast path: its gates cannot be set interface=%s "
-		 "error=\"%s\"",
-	    d->link.name, strerror(errno));
-	d->fast_refused = true;
-}
-
 void
 director_set_gates(struct director *d)
 {
 	struct link_gate g;
 	uint32_t i;
 
-	if (d->link.fast == NULL || d->fast_refused)
+	if (d->link.fast == NULL)
 		return;
 	make_gates(d);
 	for (i = 0; i < d->gates_n; i++) {
 		g = gate_of(d, i);
 		if (memcmp(&g, &d->gates[i], sizeof(g)) == 0)
 			continue;
-		if (d->link.fast->set_gate(&d->link, i, &g) != 0) {
-			refuse(d);
-			return;
-		}
+		d->link.fast->set_gate(&d->link, i, &g);
 		d->gates[i] = g;
 	}
 }
@@ -140,11 +126,24 @@ is_told_of(const struct director *d, const struct dsr_flow *w)
 	    c.ticket == d->ticket;
 }
 
+/* Before Linux 5.19 maps are not changed without rights, which are gone by now: it is
+ * the same for all flows. */
+static void
+note_refusal(struct director *d)
+{
+	if (errno != EPERM)
+		return;
+	log_warn("no fast path: the kernel cannot be told of flows "
+		 "interface=%s error=\"%s\"",
+	    d->link.name, strerror(errno));
+	d->fast_refused = true;
+}
+
 void
 director_on_fast(struct director *d, struct dsr_flow *w, const struct frame *f,
     const struct link_frame *l)
 {
-	if (d->link.fast == NULL)
+	if (d->link.fast == NULL || d->fast_refused)
 		return;
 	if (!is_steady(w) ||
 	    f->tcp_flags & (FRAME_SYN | FRAME_FIN | FRAME_RST)) {
@@ -157,8 +156,10 @@ director_on_fast(struct director *d, struct dsr_flow *w, const struct frame *f,
 	    d->gates[w->server].longest == 0 || is_told_of(d, w))
 		return;
 	director_leave_fast(d, w);
-	if (d->link.fast->carry(&d->link, &w->key, w->server, d->ticket) != 0)
+	if (d->link.fast->carry(&d->link, &w->key, w->server, d->ticket) != 0) {
+		note_refusal(d);
 		return;
+	}
 	w->carried = 1;
 	d->fast_flows++;
 }

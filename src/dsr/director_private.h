@@ -78,7 +78,7 @@ struct director {
 	uint32_t gates_n;
 	uint32_t ticket; /* of all gates, now */
 	uint32_t fast_flows;
-	bool fast_refused;    /* gates cannot be set: they are all closed */
+	bool fast_refused; /* the kernel cannot be told of flows: it has none */
 	struct director_stats stats;
 	/* Tunnels send when there is a batch, so that all frames of a batch that
 	 * are passed on have room behind it. */

@@ -108,11 +108,12 @@ struct link_carried {
  * RST. Gates have numbers; closed is what they are at first. */
 struct link_fast {
 	uint32_t gates; /* how many there are, from 0 on */
-	/* Returns 0, or -1 with errno: there is no such gate, or no right. */
-	int (*set_gate)(
+	/* Sets one that there is. A frame meets the gate as it was or as it is. */
+	void (*set_gate)(
 	    struct link *l, uint32_t gate, const struct link_gate *g);
 	/* Tells of a flow, whose counters begin at zero. Returns 0, or -1 with
-	 * errno: E2BIG: there is no room for more. */
+	 * errno: E2BIG: there is no room for more; EPERM: this kernel wants
+	 * rights for that. */
 	int (*carry)(struct link *l, const struct dsr_key *key, uint32_t gate,
 	    uint32_t ticket);
 	/* False: it is not told of. */

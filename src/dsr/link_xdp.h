@@ -41,6 +41,7 @@ struct xdp_rings {
 	struct xdp_maps maps;
 	struct tally *totals; /* owned; with a fast path: one for each of */
 	unsigned processors;
+	struct xdp_gate *gates; /* the map's memory; NULL: no fast path */
 	struct xdp_key *key; /* owned: those of the addresses, in order */
 	unsigned keys;
 	int program, attached;

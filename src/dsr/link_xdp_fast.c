@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -16,19 +17,33 @@
 enum { GATES = 4096 }; /* servers; those with higher numbers are slow */
 
 _Static_assert(sizeof(struct xdp_flow_key) == 40, "a key has no holes");
+_Static_assert(sizeof(struct xdp_gate) % 8 == 0, "as far apart as in the map");
 
 static int
 make_maps(struct xdp_maps *m, uint32_t flows)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
+	LIBBPF_OPTS(bpf_map_create_opts, memory, .map_flags = BPF_F_MMAPABLE);
 
 	m->flows = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_flows",
 	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, &o);
 	m->gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
-	    sizeof(uint32_t), sizeof(struct link_gate), GATES, NULL);
+	    sizeof(uint32_t), sizeof(struct xdp_gate), GATES, &memory);
 	m->totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pen_totals",
 	    sizeof(uint32_t), sizeof(struct tally), 1, NULL);
 	return m->flows < 0 || m->gates < 0 || m->totals < 0 ? -1 : 0;
+}
+
+static int
+map_gates(struct xdp_rings *x)
+{
+	void *at = mmap(NULL, GATES * sizeof(struct xdp_gate),
+	    PROT_READ | PROT_WRITE, MAP_SHARED, x->maps.gates, 0);
+
+	if (at == MAP_FAILED)
+		return -1;
+	x->gates = at;
+	return 0;
 }
 
 int
@@ -36,11 +51,16 @@ xdp_make_fast(struct xdp_rings *x, uint32_t flows)
 {
 	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
 
+	/* a gate would be written in two steps */
+	if (sizeof(void *) < sizeof(uint64_t)) {
+		errno = ENOTSUP;
+		return -1;
+	}
 	if (processors > 0)
 		x->totals = calloc((size_t)processors, sizeof(*x->totals));
 	if (x->totals != NULL) {
 		x->processors = (unsigned)processors;
-		if (make_maps(&x->maps, flows) == 0)
+		if (make_maps(&x->maps, flows) == 0 && map_gates(x) == 0)
 			return 0;
 		error = errno;
 	}
@@ -54,6 +74,9 @@ xdp_close_fast(struct xdp_rings *x)
 {
 	int *map[] = { &x->maps.flows, &x->maps.gates, &x->maps.totals };
 
+	if (x->gates != NULL)
+		munmap(x->gates, GATES * sizeof(struct xdp_gate));
+	x->gates = NULL;
 	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
 		if (*map[i] >= 0)
 			close(*map[i]);
@@ -81,13 +104,12 @@ xdp_look_at_fast(struct link *l)
 	l->fast_fails = fails;
 }
 
-static int
+static void
 set_gate(struct link *l, uint32_t gate, const struct link_gate *g)
 {
 	const struct xdp_rings *x = l->inside;
 
-	return bpf_map_update_elem(x->maps.gates, &gate, g, BPF_ANY) == 0 ? 0
-									  : -1;
+	xdp_gate_set(&x->gates[gate], g);
 }
 
 static struct xdp_flow_key

@@ -195,8 +195,7 @@ put_is_summed(struct xdp_writer *w)
 }
 
 /* r9 = the flow, r2 = bytes of the frame; the gate's MAC and limit, on the stack, are
- * read at once: they may be about to change, and a MAC that is half another one is
- * somebody else's. */
+ * read at once, before the ticket: they may be about to change. */
 static void
 put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 {
@@ -207,13 +206,13 @@ put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 	xdp_store(w, BPF_W, XDP_GATE, BPF_REG_5);
 	xdp_look_up(w, maps->gates, XDP_GATE, XDP_FAST_NOT);
 	xdp_read(
+	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, where));
+	xdp_store(w, BPF_DW, XDP_TO, BPF_REG_5);
+	xdp_read(
 	    w, BPF_W, BPF_REG_4, BPF_REG_9, offsetof(struct xdp_flow, ticket));
 	xdp_read(
-	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct link_gate, ticket));
+	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, ticket));
 	xdp_jump_by(w, BPF_JNE, BPF_REG_4, BPF_REG_5, XDP_FAST_NOT);
-	xdp_read(
-	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct link_gate, to));
-	xdp_store(w, BPF_DW, XDP_TO, BPF_REG_5);
 	put_length(w, BPF_REG_2);
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, IN_TO(longest));
 	xdp_jump_by(w, BPF_JGT, BPF_REG_2, BPF_REG_5, XDP_FAST_NOT);

@@ -5,6 +5,7 @@
 #define PEN_DSR_XDP_PROGRAM_H
 
 #include <linux/bpf.h>
+#include <string.h>
 #include <sys/socket.h>
 
 #include "dsr/link.h"
@@ -31,6 +32,29 @@ struct xdp_flow_key {
 	uint16_t zero;
 };
 
+/* What the gates have of one: the bytes of its MAC and its longest frame are one word,
+ * which is written and read at once, so that no frame goes to a MAC that is half
+ * another one. Whoever reads the word first and the ticket then, while they are written
+ * the other way round, meets no ticket that is older than the word. */
+struct xdp_gate {
+	uint64_t where;
+	uint32_t ticket;
+	uint32_t zero;
+};
+
+/* Sets a gate in the map's memory, which the program may be reading: not by bpf(2),
+ * which copies byte by byte on some processors. Where words have 64 bits. */
+static inline void
+xdp_gate_set(struct xdp_gate *at, const struct link_gate *g)
+{
+	uint64_t where;
+
+	memcpy(&where, g, sizeof(where));
+	__atomic_store_n(&at->ticket, g->ticket, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+	*(volatile uint64_t *)&at->where = where;
+}
+
 /* What the flows have of one. */
 struct xdp_flow {
 	uint32_t gate, ticket;
@@ -55,7 +79,7 @@ struct xdp_program {
  * settings: an array of one value of 32 bits; not 0: frames to other MACs count.
  * sockets: an xskmap by receive queue.
  * flows, gates, totals: of the fast path, as in link.h: a hash of struct xdp_flow, an
- * array of struct link_gate, one struct tally for each processor. All are
+ * array of struct xdp_gate, one struct tally for each processor. All are
  * descriptors; flows -1: there is no fast path.
  * back: 0, or the number of the interface when it is one end of a cable (veth): the
  * fast path redirects frames to it then. Sent with XDP_TX they are left lying at the

@@ -47,7 +47,7 @@ enum {
 	XDP_TAGGED = -48,   /* 0: no tag */
 	XDP_FLOW_KEY = -88, /* struct xdp_flow_key */
 	XDP_GATE = -92,	    /* a key of the gates, or of the totals */
-	XDP_TO = -104	    /* a gate's first word */
+	XDP_TO = -104	    /* where a gate leads to */
 };
 
 struct xdp_writer {

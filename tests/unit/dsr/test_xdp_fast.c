@@ -43,9 +43,8 @@ set_gate(uint16_t longest, uint32_t ticket)
 	struct link_gate g = {
 		.to = server, .longest = longest, .ticket = ticket
 	};
-	uint32_t gate = GATE;
 
-	ck_assert_int_eq(bpf_map_update_elem(maps.gates, &gate, &g, 0), 0);
+	xdp_gate_set(&gate_at[GATE], &g);
 }
 
 static struct xdp_flow_key
@@ -204,7 +203,7 @@ static void *
 change_gate(void *arg)
 {
 	struct link_gate g = { .ticket = TICKET };
-	uint32_t gate = GATE, i;
+	uint32_t i;
 
 	(void)arg;
 	for (i = 0; !over; i++) {
@@ -212,7 +211,7 @@ change_gate(void *arg)
 		memset(&g.to, 0, sizeof(g.to));
 		if (i % 2 == 0)
 			g.to = i % 4 == 0 ? one : other;
-		(void)bpf_map_update_elem(maps.gates, &gate, &g, 0);
+		xdp_gate_set(&gate_at[GATE], &g);
 	}
 	return NULL;
 }

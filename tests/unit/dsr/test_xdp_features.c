@@ -144,7 +144,7 @@ open_fast(const struct mac *to)
 	    "%s", e.text);
 	if (rig.near.fast == NULL)
 		return false;
-	ck_assert_int_eq(rig.near.fast->set_gate(&rig.near, 3, &gate), 0);
+	rig.near.fast->set_gate(&rig.near, 3, &gate);
 	return true;
 }
 

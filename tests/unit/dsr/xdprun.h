@@ -8,6 +8,7 @@
 #ifdef HAVE_LINK_XDP
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "dsr/xdp_program.h"
@@ -18,6 +19,7 @@
 
 #ifdef HAVE_LINK_XDP
 static struct xdp_maps maps;
+static struct xdp_gate *gate_at; /* of a fast path */
 static int xdp = -1;
 static const char *missing;
 
@@ -25,10 +27,17 @@ static const char *missing;
 static inline void
 xdprun_make_fast(uint32_t flows, uint32_t gates)
 {
+	LIBBPF_OPTS(bpf_map_create_opts, memory, .map_flags = BPF_F_MMAPABLE);
+
 	maps.flows = bpf_map_create(BPF_MAP_TYPE_HASH, "flows",
 	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, NULL);
 	maps.gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gates", 4,
-	    sizeof(struct link_gate), gates, NULL);
+	    sizeof(struct xdp_gate), gates, &memory);
+	if (maps.gates < 0)
+		return;
+	gate_at = mmap(NULL, gates * sizeof(*gate_at), PROT_READ | PROT_WRITE,
+	    MAP_SHARED, maps.gates, 0);
+	ck_assert_ptr_ne(gate_at, MAP_FAILED);
 	maps.totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "totals", 4,
 	    sizeof(struct tally), 1, NULL);
 }
