@@ -60,10 +60,8 @@ struct inspect_wish {
 enum {
 	INSPECT_LRO = 1, /* offloads: merging by the card, by the kernel, */
 	INSPECT_GRO = 2,
-	INSPECT_RXVLAN = 4, /* tags taken out of frames, for good: veth tells
-			     * of them apart */
-	INSPECT_TSO = 8,
-	INSPECT_GSO = 16
+	INSPECT_RXVLAN = 4 /* tags taken out of frames, for good: veth tells
+			    * of them apart */
 };
 
 enum {

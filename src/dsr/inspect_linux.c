@@ -48,8 +48,6 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 		{ ETHTOOL_GFLAGS, ETH_FLAG_LRO, INSPECT_LRO },
 		{ ETHTOOL_GFLAGS, ETH_FLAG_RXVLAN, INSPECT_RXVLAN },
 		{ ETHTOOL_GGRO, ~0u, INSPECT_GRO },
-		{ ETHTOOL_GTSO, ~0u, INSPECT_TSO },
-		{ ETHTOOL_GGSO, ~0u, INSPECT_GSO },
 	};
 	unsigned value, i;
 

@@ -77,7 +77,7 @@ START_TEST(a_machine_that_is_right)
 	add("lo", "127.0.0.1", 8);
 	add("lo", "::1", 128);
 	add("eth1", "192.0.2.99", 24);
-	m.offloads = INSPECT_GRO | INSPECT_TSO | INSPECT_GSO | INSPECT_RXVLAN;
+	m.offloads = INSPECT_GRO | INSPECT_RXVLAN;
 	m.lacks = INSPECT_ADMIN | INSPECT_BPF;
 	route[0].way = route[1].way = INSPECT_ROUTE;
 	w.link = "packet";
