@@ -66,9 +66,6 @@ struct link_filter {
 	unsigned count;
 	const struct link_net *net; /* and all of these */
 	unsigned nets;
-	/* Also what is for other machines' MACs: the interface is promiscuous
-	 * while the link is open. */
-	bool promiscuous;
 	/* How many flows the kernel may pass on by itself (the fast path); 0:
 	 * none. As of link_open(). */
 	uint32_t fast_flows;

@@ -169,8 +169,7 @@ write_with(struct link_program *p, const struct link_filter *f,
 	unsigned over;
 
 	p->count = 0;
-	if (!f->promiscuous)
-		put_mac(p, mac);
+	put_mac(p, mac);
 	put_tag(p);
 	put_arp(p);
 	put(p, EQUAL, 0x86dd, 1, 0);

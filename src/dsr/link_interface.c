@@ -1,5 +1,5 @@
 /* link_interface.c: what a link on Linux asks of its interface, and what it
- * wants of it: groups, promiscuity, features switched off. */
+ * wants of it: groups, features switched off. */
 #include "config.h"
 
 #include <errno.h>
@@ -110,7 +110,7 @@ interface_is_veth(const char *name, int fd)
 	return ioctl(fd, SIOCETHTOOL, &r) == 0 && strcmp(d.driver, "veth") == 0;
 }
 
-/* ---- groups and promiscuity ---- */
+/* ---- groups ---- */
 
 static int
 want(const struct link *l, int fd, int option, unsigned short type,
@@ -165,33 +165,24 @@ join_groups(struct link *l, int fd, const struct mac *list, unsigned n)
 	return 0;
 }
 
-static void
-change_mode(struct link *l, int fd, unsigned short type, bool *is, bool on,
-    const char *name)
-{
-	if (on == *is)
-		return;
-	if (want(l, fd, on ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP,
-		type, NULL) == 0)
-		*is = on;
-	else
-		log_warn("interface does not change: %s interface=%s mode=%s",
-		    strerror(errno), l->name, name);
-}
-
 /* Each address of a net has a group: too many to join. */
 static void
-change_modes(
+want_all_groups(
     struct link *l, struct interface_wants *w, const struct link_filter *f)
 {
-	bool groups = false;
+	bool all = false;
 
 	for (unsigned i = 0; i < f->nets; i++)
-		groups = groups || f->net[i].ip.family == AF_INET6;
-	change_mode(
-	    l, w->fd, PACKET_MR_ALLMULTI, &w->all_groups, groups, "allmulti");
-	change_mode(l, w->fd, PACKET_MR_PROMISC, &w->promiscuous,
-	    f->promiscuous, "promiscuous");
+		all = all || f->net[i].ip.family == AF_INET6;
+	if (all == w->all_groups)
+		return;
+	if (want(l, w->fd, all ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP,
+		PACKET_MR_ALLMULTI, NULL) == 0)
+		w->all_groups = all;
+	else
+		log_warn("interface does not change: %s interface=%s "
+			 "mode=allmulti",
+		    strerror(errno), l->name);
 }
 
 /* Wants are counted: what is both old and new is wanted twice for a moment. */
@@ -215,7 +206,7 @@ interface_set_filter(struct link *l, struct interface_wants *w,
 		free(list);
 		return -1;
 	}
-	change_modes(l, w, f);
+	want_all_groups(l, w, f);
 	drop_groups(l, w->fd, w->group, w->groups);
 	free(w->group);
 	w->group = list;

@@ -8,7 +8,7 @@
 
 struct interface_wants {
 	int fd; /* the packet socket; not owned */
-	bool promiscuous, all_groups;
+	bool all_groups;
 	struct mac *group; /* owned */
 	unsigned groups;
 	uint32_t features; /* ETH_FLAG_ that were on and are switched off */
@@ -27,7 +27,7 @@ int interface_may_send(const struct link *l, int fd);
  * kernel, with a tag still beside the frame. */
 bool interface_is_veth(const char *name, int fd);
 
-/* Wants the groups of IPv6 and the promiscuity that the filter needs; `attach`
+/* Wants the groups of IPv6 that the filter needs; `attach`
  * (as link_set_filter()) puts the filter in force between what is new and what
  * is no longer wanted, so that nothing is missed. Returns 0, or -1 with a
  * sentence and all as it was. */

@@ -59,11 +59,9 @@ make_maps(struct xdp_maps *m)
 
 	m->addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "pen_addresses",
 	    sizeof(struct xdp_key), sizeof(uint32_t), XDP_ADDRESSES, &o);
-	m->settings = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_settings",
-	    sizeof(uint32_t), sizeof(uint32_t), 1, NULL);
 	m->sockets = bpf_map_create(BPF_MAP_TYPE_XSKMAP, "pen_sockets",
 	    sizeof(uint32_t), sizeof(uint32_t), XDP_QUEUES, NULL);
-	return m->addresses < 0 || m->settings < 0 || m->sockets < 0 ? -1 : 0;
+	return m->addresses < 0 || m->sockets < 0 ? -1 : 0;
 }
 
 /* With a fast path, or without it when the kernel refuses that. */
@@ -254,16 +252,15 @@ remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
 }
 
 static int
-add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
-    bool promiscuous)
+add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
 {
-	uint32_t value = promiscuous, first = 0;
+	uint32_t value = 0;
 
 	for (unsigned i = 0; i < n; i++)
 		if (bpf_map_update_elem(
-			x->maps.addresses, &list[i], &first, BPF_ANY) != 0)
+			x->maps.addresses, &list[i], &value, BPF_ANY) != 0)
 			return -1;
-	return bpf_map_update_elem(x->maps.settings, &first, &value, BPF_ANY);
+	return 0;
 }
 
 /* The kernel lets nobody in particular change a map only since version 5.19. */
@@ -287,7 +284,7 @@ xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 
 	if (list == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
-	if (add_all(x, list, n, f->promiscuous) != 0) {
+	if (add_all(x, list, n) != 0) {
 		error = errno;
 		remove_others(x, list, n, x->key, x->keys);
 		free(list);

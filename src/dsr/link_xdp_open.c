@@ -301,7 +301,7 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 	if (x == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = x;
-	x->news = x->maps.addresses = x->maps.settings = x->maps.sockets = -1;
+	x->news = x->maps.addresses = x->maps.sockets = -1;
 	x->maps.flows = x->maps.gates = x->maps.totals = -1;
 	x->program = x->attached = x->wants.fd = -1;
 	if (open_inside(l, x, e) == 0 && xdp_load(l, f, e) == 0 &&
@@ -325,7 +325,7 @@ xdp_close(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
 	const int fds[] = { x->attached, x->program, x->maps.sockets,
-		x->maps.settings, x->maps.addresses, x->news, l->fd };
+		x->maps.addresses, x->news, l->fd };
 
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
 	xdp_close_fast(x);

@@ -204,7 +204,7 @@ put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 	xdp_read(
 	    w, BPF_W, BPF_REG_5, BPF_REG_9, offsetof(struct xdp_flow, gate));
 	xdp_store(w, BPF_W, XDP_GATE, BPF_REG_5);
-	xdp_look_up(w, maps->gates, XDP_GATE, XDP_FAST_NOT);
+	xdp_look_up(w, maps->gates, XDP_GATE, XDP_TYPE);
 	xdp_read(
 	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, where));
 	xdp_store(w, BPF_DW, XDP_TO, BPF_REG_5);
@@ -212,10 +212,10 @@ put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 	    w, BPF_W, BPF_REG_4, BPF_REG_9, offsetof(struct xdp_flow, ticket));
 	xdp_read(
 	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, ticket));
-	xdp_jump_by(w, BPF_JNE, BPF_REG_4, BPF_REG_5, XDP_FAST_NOT);
+	xdp_jump_by(w, BPF_JNE, BPF_REG_4, BPF_REG_5, XDP_TYPE);
 	put_length(w, BPF_REG_2);
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, IN_TO(longest));
-	xdp_jump_by(w, BPF_JGT, BPF_REG_2, BPF_REG_5, XDP_FAST_NOT);
+	xdp_jump_by(w, BPF_JGT, BPF_REG_2, BPF_REG_5, XDP_TYPE);
 }
 
 /* r7: to the gate's MAC, and from this one */
@@ -284,7 +284,6 @@ void
 xdp_put_fast(struct xdp_writer *w, const struct mac *mac, bool tag,
     const struct xdp_maps *maps)
 {
-	xdp_mark(w, XDP_FAST);
 	if (tag) {
 		xdp_read(w, BPF_DW, BPF_REG_4, BPF_REG_10, XDP_TAGGED);
 		xdp_jump(w, BPF_JNE, BPF_REG_4, 0, XDP_TYPE);
@@ -301,6 +300,4 @@ xdp_put_fast(struct xdp_writer *w, const struct mac *mac, bool tag,
 	put_macs(w, mac);
 	put_counters(w, maps);
 	put_way_back(w, maps);
-	xdp_mark(w, XDP_FAST_NOT);
-	xdp_set(w, BPF_REG_9, 0);
 }

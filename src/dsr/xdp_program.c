@@ -1,13 +1,13 @@
 /* xdp_program.c: writes the program
  *
  *     a tag apart from the frame: on the stack
- *     to this MAC or a group?  else r9 = 1
+ *     to this MAC or a group?  else it is the kernel's
  *     its flow goes by the fast path?  then that is all: xdp_fast.c
  *     r7 = behind the Ethernet header and a tag
  *     ARP:  request or reply?
  *     IPv6: NDP?  the address: a key
  *     IPv4: the address: a key
- *     the key is in the map?  r9 = 0, or does the setting say so?
+ *     the key is in the map?
  *     the tag comes back into the frame
  *     the queue's socket, or the kernel when it has none
  *
@@ -73,22 +73,19 @@ put_tag_back(struct xdp_writer *w)
 }
 
 static void
-put_mac(struct xdp_writer *w, const struct mac *mac, enum xdp_label ours)
+put_mac(struct xdp_writer *w, const struct mac *mac)
 {
 	uint32_t first;
 	uint16_t last;
 
 	memcpy(&first, mac->byte, 4);
 	memcpy(&last, mac->byte + 4, 2);
-	xdp_set(w, BPF_REG_9, 0);
 	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 0);
 	xdp_jump(w, BPF_JSET, BPF_REG_5, 1, XDP_TYPE);
 	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 0);
-	xdp_jump(w, BPF_JNE, BPF_REG_5, first, XDP_OTHER_MAC);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, first, XDP_TO_KERNEL);
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 4);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, last, ours);
-	xdp_mark(w, XDP_OTHER_MAC);
-	xdp_set(w, BPF_REG_9, 1);
+	xdp_jump(w, BPF_JNE, BPF_REG_5, last, XDP_TO_KERNEL);
 }
 
 static void
@@ -167,13 +164,6 @@ put_verdict(struct xdp_writer *w, bool tag, const struct xdp_maps *maps)
 	xdp_store(w, BPF_W, XDP_KEY, BPF_REG_5);
 	xdp_look_up(w, maps->addresses, XDP_KEY, XDP_TO_KERNEL);
 	xdp_mark(w, XDP_FOUND);
-	xdp_jump(w, BPF_JEQ, BPF_REG_9, 0, XDP_UP);
-	xdp_set(w, BPF_REG_5, 0);
-	xdp_store(w, BPF_W, XDP_SETTING, BPF_REG_5);
-	xdp_look_up(w, maps->settings, XDP_SETTING, XDP_TO_KERNEL);
-	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_0, 0);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, 0, XDP_TO_KERNEL);
-	xdp_mark(w, XDP_UP);
 	if (tag)
 		put_tag_back(w);
 	xdp_mark(w, XDP_QUEUE);
@@ -204,11 +194,9 @@ xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
 		put_tag_aside(&w, tag);
 	put_ends(&w);
 	xdp_need(&w, BPF_REG_7, 14, XDP_TO_KERNEL);
-	put_mac(&w, mac, maps->flows >= 0 ? XDP_FAST : XDP_TYPE);
-	if (maps->flows >= 0) {
-		xdp_jump(&w, BPF_JA, 0, 0, XDP_TYPE);
+	put_mac(&w, mac);
+	if (maps->flows >= 0)
 		xdp_put_fast(&w, mac, tag != 0, maps);
-	}
 	put_type(&w, tag != 0);
 	put_ip4(&w);
 	put_arp(&w);

@@ -76,7 +76,6 @@ struct xdp_program {
  * that tell of tags apart from frames and only so: such a tag is put back into the
  * frame. 0: tags are in frames.
  * addresses: an LPM trie; values have 32 bits and do not count.
- * settings: an array of one value of 32 bits; not 0: frames to other MACs count.
  * sockets: an xskmap by receive queue.
  * flows, gates, totals: of the fast path, as in link.h: a hash of struct xdp_flow, an
  * array of struct xdp_gate, one struct tally for each processor. All are
@@ -85,7 +84,7 @@ struct xdp_program {
  * fast path redirects frames to it then. Sent with XDP_TX they are left lying at the
  * other end, if that polls for GRO alone: the kernel wakes only a program there. */
 struct xdp_maps {
-	int addresses, settings, sockets;
+	int addresses, sockets;
 	int flows, gates, totals;
 	int back;
 };

@@ -4,7 +4,7 @@
  * xdp_fast.c (what is passed on); registers as they use them:
  *
  *     r6 the frame's xdp_md   r7 the frame, from put_type() on what is next of it
- *     r8 its end              r9 0, or 1: it is to another MAC
+ *     r8 its end              r9 the flow, in the fast path
  *     r10 the end of the stack */
 #ifndef PEN_DSR_XDP_WRITER_H
 #define PEN_DSR_XDP_WRITER_H
@@ -14,22 +14,18 @@
 enum xdp_label {
 	XDP_HERE, /* the next instruction: not a jump */
 	XDP_NO_TAG,
-	XDP_OTHER_MAC,
-	XDP_FAST, /* to the link's own MAC */
 	XDP_FAST_IP6,
 	XDP_FAST_TRANSPORT,
 	XDP_FAST_UDP,
 	XDP_FAST_SUM,
 	XDP_FAST_COUNTED,
-	XDP_FAST_NOT, /* the flow's gate is not for it */
-	XDP_TYPE,     /* what comes up */
+	XDP_TYPE, /* what comes up */
 	XDP_LAYER3,
 	XDP_ARP,
 	XDP_IP6,
 	XDP_IP6_ADDRESS,
 	XDP_LOOK_UP,
 	XDP_FOUND,
-	XDP_UP,
 	XDP_QUEUE,
 	XDP_TO_KERNEL,
 	XDP_LOST,
@@ -41,7 +37,6 @@ enum {
 	XDP_KEY = -24, /* struct xdp_key */
 	XDP_FAMILY = XDP_KEY + 4,
 	XDP_IP = XDP_KEY + 8,
-	XDP_SETTING = -28,  /* a key of the settings */
 	XDP_TAG_TYPE = -40, /* both in the kernel's words */
 	XDP_TAG_VALUE = -38,
 	XDP_TAGGED = -48,   /* 0: no tag */
@@ -105,7 +100,7 @@ void xdp_end(struct xdp_writer *w, enum xdp_action verdict);
 /* ---- xdp_fast.c ---- */
 
 /* Passes a frame on whose flow goes by the fast path; else goes on at XDP_TYPE, with
- * r7 to r9 as they were. `tag`: there may be one apart from the frame. */
+ * r7 and r8 as they were. `tag`: there may be one apart from the frame. */
 void xdp_put_fast(struct xdp_writer *w, const struct mac *mac, bool tag,
     const struct xdp_maps *maps);
 

@@ -54,14 +54,12 @@ xdprun_up(const struct mac *mac, bool fast)
 	missing = NULL;
 	maps.addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "addresses",
 	    sizeof(struct xdp_key), 4, 4000, &o);
-	maps.settings =
-	    bpf_map_create(BPF_MAP_TYPE_ARRAY, "settings", 4, 4, 1, NULL);
 	maps.flows = maps.gates = maps.totals = -1;
 	maps.sockets =
 	    bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
 	if (fast)
 		xdprun_make_fast(1000, 4);
-	if (maps.addresses < 0 || maps.settings < 0 || maps.sockets < 0) {
+	if (maps.addresses < 0 || maps.sockets < 0) {
 		missing = text("no maps: %s", strerror(errno));
 		ck_assert_int_eq(errno, EPERM);
 		return;
@@ -82,7 +80,6 @@ xdprun_down(void)
 {
 	close(xdp);
 	close(maps.addresses);
-	close(maps.settings);
 	close(maps.sockets);
 	if (maps.flows >= 0) {
 		close(maps.flows);
@@ -107,7 +104,6 @@ add_xdp(const struct peer *p, unsigned bits)
 static inline void
 xdprun_attach(const struct link_filter *filter)
 {
-	uint32_t first = 0, value = filter->promiscuous;
 	struct xdp_key k;
 
 	while (bpf_map_get_next_key(maps.addresses, NULL, &k) == 0)
@@ -117,8 +113,6 @@ xdprun_attach(const struct link_filter *filter)
 		    filter->address[i].family == AF_INET ? 32 : 128);
 	for (unsigned i = 0; i < filter->nets; i++)
 		add_xdp(&filter->net[i].ip, filter->net[i].bits);
-	ck_assert_int_eq(
-	    bpf_map_update_elem(maps.settings, &first, &value, BPF_ANY), 0);
 }
 
 /* What becomes of the frame, which is in `got` afterwards. */
