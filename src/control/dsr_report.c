@@ -61,10 +61,8 @@ static const struct row neighbors[] = {
 
 static const struct row flows[] = {
 	{ "flows_opened", offsetof(struct dsr_flows_stats, opened) },
-	{ "flows_expired",
-	    offsetof(struct dsr_flows_stats, ended[DSR_EXPIRED]) },
-	{ "flows_evicted",
-	    offsetof(struct dsr_flows_stats, ended[DSR_EVICTED]) },
+	{ "flows_expired", offsetof(struct dsr_flows_stats, expired) },
+	{ "flows_evicted", offsetof(struct dsr_flows_stats, evicted) },
 	{ "flows_pushed_out", offsetof(struct dsr_flows_stats, pushed_out) },
 	{ "flows_no_memory", offsetof(struct dsr_flows_stats, no_memory) },
 	{ NULL, 0 },

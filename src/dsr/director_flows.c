@@ -61,14 +61,13 @@ client_of(const struct dsr_flow *w)
 
 /* The server has one less, if it still had it. */
 static void
-on_flow_end(void *arg, struct dsr_flow *w, enum dsr_end why)
+on_flow_end(void *arg, struct dsr_flow *w)
 {
 	struct director *d = arg;
 	struct server *s = director_server_of(d, w->server);
 	struct tried none = { .count = 0 };
 	struct peer who = client_of(w);
 
-	(void)why;
 	director_leave_fast(d, w);
 	if (s == NULL)
 		return;
@@ -185,7 +184,7 @@ director_choose(struct director *d, const struct peer *who)
 bool
 director_has_flows(const struct director *d, const struct server *s)
 {
-	return dsr_flows_of(&d->flows, director_number_of(s)).flows > 0;
+	return dsr_flows_of(&d->flows, director_number_of(s)) > 0;
 }
 
 void

@@ -200,7 +200,7 @@ let_go(struct director *d)
 		s = director_server_of(d, i);
 		t = &d->targets[i];
 		if (t->neighbor == NULL || (s != NULL && s->present) ||
-		    dsr_flows_of(&d->flows, i).flows > 0)
+		    dsr_flows_of(&d->flows, i) > 0)
 			continue;
 		neighbors_drop(&d->neighbors, t->neighbor);
 		t->neighbor = NULL;

@@ -83,12 +83,6 @@ is_key(const struct table_link *l, const void *key)
 	return memcmp(&w->key, key, sizeof(w->key)) == 0;
 }
 
-static bool
-is_forgotten(const struct dsr_flows *fs, const struct dsr_flow *w)
-{
-	return w->generation != fs->servers[w->server].generation;
-}
-
 /* ---- states: each is a list ---- */
 
 static bool
@@ -131,13 +125,7 @@ join_list(struct dsr_flows *fs, struct dsr_flow *w)
 static void
 set_state(struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
 {
-	struct dsr_server *s = &fs->servers[w->server];
-
 	leave_list(fs, w);
-	if (!is_forgotten(fs, w)) {
-		s->active -= is_active(w->state);
-		s->active += is_active(state);
-	}
 	w->state = state;
 	join_list(fs, w);
 }
@@ -214,20 +202,12 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 
 /* ---- coming and going ---- */
 
-static void
-end(struct dsr_flows *fs, struct dsr_flow *w, enum dsr_end why)
+void
+dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
 {
-	struct dsr_server *s = &fs->servers[w->server];
-
-	if (is_forgotten(fs, w)) {
-		why = DSR_FORGOTTEN;
-	} else {
-		s->flows--;
-		s->active -= is_active(w->state);
-	}
-	fs->stats.ended[why]++;
+	fs->servers[w->server]--;
 	if (fs->on_end != NULL)
-		fs->on_end(fs->arg, w, why);
+		fs->on_end(fs->arg, w);
 	leave_list(fs, w);
 	table_remove(&fs->table, &w->link);
 	fs->count--;
@@ -253,18 +233,8 @@ dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 	if (l == NULL)
 		return NULL;
 	w = list_entry(l, struct dsr_flow, link);
-	if (!is_forgotten(fs, w)) {
-		expect_neighbors(fs, w);
-		return w;
-	}
-	end(fs, w, DSR_FORGOTTEN);
-	return NULL;
-}
-
-void
-dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
-{
-	end(fs, w, DSR_REMOVED);
+	expect_neighbors(fs, w);
+	return w;
 }
 
 /* Of the states from..to, or NULL. */
@@ -291,7 +261,7 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 {
 	uint32_t second;
 
-	if (!w->carried || fs->last_frame == NULL || is_forgotten(fs, w))
+	if (!w->carried || fs->last_frame == NULL)
 		return false;
 	second = fs->last_frame(fs->arg, w);
 	if (second <= w->seen)
@@ -334,8 +304,9 @@ evict(struct dsr_flows *fs)
 		w = idlest(fs, DSR_FIN, DSR_ESTABLISHED);
 	if (w == NULL)
 		return;
-	fs->stats.pushed_out += is_active(w->state) && !is_forgotten(fs, w);
-	end(fs, w, DSR_EVICTED);
+	fs->stats.pushed_out += is_active(w->state);
+	fs->stats.evicted++;
+	dsr_flows_remove(fs, w);
 }
 
 /* Without memory for one more another one's must do. */
@@ -366,16 +337,14 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	}
 	w->key = *key;
 	w->seen = dsr_second(now);
-	w->began = w->seen & DSR_BEGAN_MASK;
 	w->server = server;
-	w->generation = fs->servers[server].generation;
 	w->frames = 1;
 	w->bytes = bytes;
 	w->carried = 0;
 	w->state = first_state(key, tcp_flags);
 	join_list(fs, w);
 	table_add(&fs->table, &w->link, hash);
-	fs->servers[server].flows++;
+	fs->servers[server]++;
 	fs->stats.opened++;
 	if (++fs->count > fs->stats.peak)
 		fs->stats.peak = fs->count;
@@ -415,8 +384,10 @@ expire(
 		w = dsr_flow_at(fs, fs->lists[state].oldest);
 		if (second - w->seen <= timeout)
 			break;
-		if (!is_used_elsewhere(fs, w) || second - w->seen > timeout)
-			end(fs, w, DSR_EXPIRED);
+		if (is_used_elsewhere(fs, w) && second - w->seen <= timeout)
+			continue;
+		fs->stats.expired++;
+		dsr_flows_remove(fs, w);
 	}
 	return n;
 }
@@ -429,7 +400,5 @@ dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most)
 
 	for (i = 0; i < DSR_STATES; i++)
 		n += expire(fs, i, second, most - n);
-	for (; n < most && fs->count > fs->max; n++)
-		evict(fs);
 	return n;
 }

@@ -72,32 +72,22 @@ extern const struct dsr_timeouts dsr_timeouts_default;
 struct dsr_flow {
 	struct table_link link; /* private */
 	struct dsr_key key;
-	uint16_t generation; /* of the server; private */
-	uint32_t seen;	     /* seconds of the clock */
+	uint32_t seen; /* seconds of the clock */
 	uint32_t server;
 	uint64_t frames, bytes; /* the first frame included */
 	uint32_t number;	/* its own, from 1 on */
 	uint32_t newer, older;	/* private: numbers in the same state */
 	uint32_t state : 7;	/* enum dsr_state */
 	uint32_t carried : 1;	/* the caller's: frames go elsewhere, too */
-	uint32_t began : 24;	/* seconds of the clock, the low 24 bits */
 };
-
-enum dsr_end { DSR_EXPIRED, DSR_EVICTED, DSR_REMOVED, DSR_FORGOTTEN };
 
 struct dsr_list {
 	uint32_t newest, oldest, count;
 };
 
-struct dsr_server {
-	uint16_t generation;
-	/* Those of this generation; active: in UDP or ESTABLISHED. */
-	uint32_t flows, active;
-};
-
 struct dsr_flows_stats {
 	uint64_t opened;
-	uint64_t ended[DSR_FORGOTTEN + 1]; /* by enum dsr_end */
+	uint64_t expired, evicted;
 	uint64_t pushed_out; /* evicted, though UDP or ESTABLISHED */
 	uint64_t no_memory;
 	uint32_t peak;
@@ -111,9 +101,8 @@ struct dsr_flows {
 	struct dsr_list lists[DSR_STATES];
 
 	/* Set after dsr_flows_init(), or NULL. A flow is about to leave; nothing
-	 * may be called here that adds or removes. DSR_FORGOTTEN comes late, if
-	 * ever: the caller has let go of all of them in dsr_flows_forget(). */
-	void (*on_end)(void *arg, struct dsr_flow *w, enum dsr_end why);
+	 * may be called here that adds or removes. */
+	void (*on_end)(void *arg, struct dsr_flow *w);
 	/* The second of the last frame, wherever it went, of a flow that is carried
 	 * and was not seen here for long. */
 	uint32_t (*last_frame)(void *arg, const struct dsr_flow *w);
@@ -124,7 +113,7 @@ struct dsr_flows {
 	struct dsr_flow **slabs;
 	size_t slabs_n;
 	uint32_t made, unused; /* flows 1..made exist; a chain by `older` */
-	struct dsr_server *servers;
+	uint32_t *servers;     /* how many flows each has */
 	uint32_t servers_n;
 	struct dsr_fragments fragments;
 };
@@ -135,9 +124,6 @@ struct dsr_flows {
 int dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments);
 /* Without on_end(). Harmless on zeroes. */
 void dsr_flows_fini(struct dsr_flows *fs);
-/* Another limit. What is too many goes in dsr_flows_expire(), in portions, by
- * the order of eviction. Returns 0, or -1 with errno ENOMEM, nothing changed. */
-int dsr_flows_resize(struct dsr_flows *fs, uint32_t max);
 
 /* ---- each frame ---- */
 
@@ -150,8 +136,7 @@ uint64_t dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key);
 void dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash);
 void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
 
-/* The flow, or NULL. One whose server was forgotten ends here. It changes
- * nothing else: for ICMP errors about a flow this is all there is to call.
+/* The flow, or NULL. For ICMP errors about a flow this is all there is to call.
  * Valid until the next call that adds, removes or expires. */
 struct dsr_flow *dsr_flows_find(
     struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash);
@@ -177,12 +162,8 @@ unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* ---- servers ---- */
 
-/* Lets no flow and no fragment that the server has now find it again; O(1). They
- * leave when their next frame comes, or with their time; not more than 65,535
- * times for a server within that time. */
-void dsr_flows_forget(struct dsr_flows *fs, uint32_t server);
-/* How many flows a server has; zeroes for one never used. */
-struct dsr_server dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
+/* How many flows a server has; 0 for one never used. */
+uint32_t dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
 
 /* ---- fragments ---- */
 
@@ -197,11 +178,5 @@ bool dsr_flows_fragment(struct dsr_flows *fs,
 /* ---- what control asks ---- */
 
 const char *dsr_state_name(enum dsr_state state);
-/* The flow with number i, 1 to fs->made, or NULL: for walks in pieces. A flow
- * keeps its number. NULL also for those of forgotten servers. */
-const struct dsr_flow *dsr_flows_at(const struct dsr_flows *fs, uint32_t i);
-/* Seconds since it began (up to 2^24, half a year), and since its last frame. */
-uint32_t dsr_flow_age_s(const struct dsr_flow *w, uint64_t now);
-uint32_t dsr_flow_idle_s(const struct dsr_flow *w, uint64_t now);
 
 #endif

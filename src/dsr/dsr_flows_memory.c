@@ -15,11 +15,15 @@ enum { LINE = 64, HUGE_PAGE = 1 << 21 };
 int
 dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments)
 {
+	size_t slabs = ((size_t)max + DSR_SLAB - 1) / DSR_SLAB;
+
 	memset(fs, 0, sizeof(*fs));
+	fs->max = max;
+	fs->slabs_n = slabs;
 	fs->timeouts = dsr_timeouts_default;
 	if (table_init(&fs->table) < 0 ||
 	    dsr_fragments_init(&fs->fragments, fragments) < 0 ||
-	    dsr_flows_resize(fs, max) < 0) {
+	    (fs->slabs = calloc(slabs + 1, sizeof(*fs->slabs))) == NULL) {
 		dsr_flows_fini(fs);
 		errno = ENOMEM;
 		return -1;
@@ -39,25 +43,6 @@ dsr_flows_fini(struct dsr_flows *fs)
 	table_fini(&fs->table);
 	dsr_fragments_fini(&fs->fragments);
 	memset(fs, 0, sizeof(*fs));
-}
-
-int
-dsr_flows_resize(struct dsr_flows *fs, uint32_t max)
-{
-	size_t n = ((size_t)max + DSR_SLAB - 1) / DSR_SLAB;
-	struct dsr_flow **slabs;
-
-	if (n > fs->slabs_n) {
-		slabs = realloc(fs->slabs, n * sizeof(*slabs));
-		if (slabs == NULL)
-			return -1;
-		memset(
-		    slabs + fs->slabs_n, 0, (n - fs->slabs_n) * sizeof(*slabs));
-		fs->slabs = slabs;
-		fs->slabs_n = n;
-	}
-	fs->max = max;
-	return 0;
 }
 
 /* ---- flows ---- */
@@ -112,7 +97,7 @@ int
 dsr_flows_know_server(struct dsr_flows *fs, uint32_t server)
 {
 	uint32_t n = fs->servers_n > 0 ? fs->servers_n : 16;
-	struct dsr_server *servers;
+	uint32_t *servers;
 
 	if (server < fs->servers_n)
 		return 0;
@@ -128,23 +113,10 @@ dsr_flows_know_server(struct dsr_flows *fs, uint32_t server)
 	return 0;
 }
 
-void
-dsr_flows_forget(struct dsr_flows *fs, uint32_t server)
-{
-	struct dsr_server *s;
-
-	if (server >= fs->servers_n)
-		return;
-	s = &fs->servers[server];
-	*s = (struct dsr_server){ .generation = (uint16_t)(s->generation + 1) };
-}
-
-struct dsr_server
+uint32_t
 dsr_flows_of(const struct dsr_flows *fs, uint32_t server)
 {
-	if (server >= fs->servers_n)
-		return (struct dsr_server){ .generation = 0 };
-	return fs->servers[server];
+	return server < fs->servers_n ? fs->servers[server] : 0;
 }
 
 /* ---- fragments ---- */
@@ -153,20 +125,14 @@ void
 dsr_flows_first_fragment(struct dsr_flows *fs,
     const struct dsr_fragment_key *key, uint32_t server, uint64_t now)
 {
-	if (dsr_flows_know_server(fs, server) == 0)
-		dsr_fragments_add(&fs->fragments, key, server,
-		    fs->servers[server].generation, now);
+	dsr_fragments_add(&fs->fragments, key, server, now);
 }
 
 bool
 dsr_flows_fragment(struct dsr_flows *fs, const struct dsr_fragment_key *key,
     uint32_t *server, uint64_t now)
 {
-	uint32_t generation;
-
-	return dsr_fragments_find(
-		   &fs->fragments, key, now, server, &generation) &&
-	    generation == fs->servers[*server].generation;
+	return dsr_fragments_find(&fs->fragments, key, now, server);
 }
 
 /* ---- what control asks ---- */
@@ -185,28 +151,4 @@ dsr_state_name(enum dsr_state state)
 	};
 
 	return names[state];
-}
-
-const struct dsr_flow *
-dsr_flows_at(const struct dsr_flows *fs, uint32_t i)
-{
-	const struct dsr_flow *w =
-	    i > 0 && i <= fs->made ? dsr_flow_at(fs, i) : NULL;
-
-	if (w == NULL || w->state == DSR_STATES ||
-	    w->generation != fs->servers[w->server].generation)
-		return NULL;
-	return w;
-}
-
-uint32_t
-dsr_flow_age_s(const struct dsr_flow *w, uint64_t now)
-{
-	return (dsr_second(now) - w->began) & DSR_BEGAN_MASK;
-}
-
-uint32_t
-dsr_flow_idle_s(const struct dsr_flow *w, uint64_t now)
-{
-	return dsr_second(now) - w->seen;
 }

@@ -6,7 +6,6 @@
 
 /* SLAB flows are three huge pages. */
 enum { DSR_SLAB_BITS = 16, DSR_SLAB = 1 << DSR_SLAB_BITS };
-enum { DSR_BEGAN_MASK = (1 << 24) - 1 };
 
 static inline uint32_t
 dsr_second(uint64_t now)

@@ -11,7 +11,7 @@ struct dsr_fragment {
 	struct table_link link;
 	struct dsr_fragment_key key;
 	uint64_t due; /* ms; 0: not in the table */
-	uint32_t server, generation;
+	uint32_t server;
 };
 
 _Static_assert(sizeof(struct dsr_fragment_key) == 40, "a key has no holes");
@@ -79,7 +79,7 @@ drop(struct dsr_fragments *fr, struct dsr_fragment *x)
 
 void
 dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
-    uint32_t server, uint32_t generation, uint64_t now)
+    uint32_t server, uint64_t now)
 {
 	uint64_t hash = table_hash(&fr->table, key, sizeof(*key));
 	struct dsr_fragment *x = find(fr, key, hash);
@@ -96,14 +96,12 @@ dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
 	x->key = *key;
 	x->due = now + DSR_FRAGMENT_MS;
 	x->server = server;
-	x->generation = generation;
 	table_add(&fr->table, &x->link, hash);
 }
 
 bool
 dsr_fragments_find(const struct dsr_fragments *fr,
-    const struct dsr_fragment_key *key, uint64_t now, uint32_t *server,
-    uint32_t *generation)
+    const struct dsr_fragment_key *key, uint64_t now, uint32_t *server)
 {
 	uint64_t hash = table_hash(&fr->table, key, sizeof(*key));
 	const struct dsr_fragment *x = find(fr, key, hash);
@@ -111,6 +109,5 @@ dsr_fragments_find(const struct dsr_fragments *fr,
 	if (x == NULL || x->due <= now)
 		return false;
 	*server = x->server;
-	*generation = x->generation;
 	return true;
 }

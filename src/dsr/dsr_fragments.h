@@ -46,13 +46,11 @@ void dsr_fragment_key_make(struct dsr_fragment_key *key,
     const struct peer *from, const struct peer *to, uint8_t protocol,
     uint32_t id);
 
-/* Remembers a server and its generation; one of the same name is replaced. */
+/* Remembers a server; one of the same name is replaced. */
 void dsr_fragments_add(struct dsr_fragments *fr,
-    const struct dsr_fragment_key *key, uint32_t server, uint32_t generation,
-    uint64_t now);
+    const struct dsr_fragment_key *key, uint32_t server, uint64_t now);
 /* Whether it is known, and whose it is. */
 bool dsr_fragments_find(const struct dsr_fragments *fr,
-    const struct dsr_fragment_key *key, uint64_t now, uint32_t *server,
-    uint32_t *generation);
+    const struct dsr_fragment_key *key, uint64_t now, uint32_t *server);
 
 #endif

@@ -53,9 +53,6 @@ START_TEST(fragments)
 	ck_assert_int_eq(later(&six), -1);
 	now++;
 	ck_assert_int_eq(later(&k), -1);
-	dsr_flows_first_fragment(&fs, &k, 3, now);
-	dsr_flows_forget(&fs, 3);
-	ck_assert_int_eq(later(&k), -1);
 	dsr_flows_fini(&fs);
 }
 END_TEST
