@@ -344,7 +344,7 @@ director_tick_neighbors(struct director *d, uint64_t now)
 {
 	director_ask_all(d);
 	let_go(d);
-	(void)neighbors_tick(&d->neighbors, now);
+	neighbors_tick(&d->neighbors, now);
 }
 
 /* ---- VIPs ---- */

@@ -199,19 +199,13 @@ neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
 
 /* ---- time and life ---- */
 
-unsigned
+void
 neighbors_tick(struct neighbors *n, uint64_t now)
 {
-	uint64_t servers, vips, wait;
-
 	if (n->paused)
-		return 1000;
-	servers = neighbors_tick_servers(n, now);
-	vips = neighbors_tick_vips(n, now);
-	wait = servers < vips ? servers : vips;
-	if (wait < 1)
-		return 1;
-	return wait < 1000 ? (unsigned)wait : 1000;
+		return;
+	neighbors_tick_servers(n, now);
+	neighbors_tick_vips(n, now);
 }
 
 /* One that we made up ourselves needs no announcement. */

@@ -193,8 +193,7 @@ void neighbors_announce(struct neighbors *n, uint64_t now);
  * so that there is nothing more to do with it. */
 bool neighbors_on_frame(
     struct neighbors *n, const struct frame *f, uint64_t now);
-/* Asks, gives up, announces what is due. Returns in how many ms to call it again
- * (1 to 1000). */
-unsigned neighbors_tick(struct neighbors *n, uint64_t now);
+/* Asks, gives up, announces what is due: to be called several times a second. */
+void neighbors_tick(struct neighbors *n, uint64_t now);
 
 #endif

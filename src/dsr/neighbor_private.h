@@ -32,8 +32,7 @@ void neighbors_send_ndp(
 /* ---- neighbor_server.c ---- */
 
 void neighbors_learn(struct neighbors *n, const struct claim *c, uint64_t now);
-/* Returns ms until something is due. */
-uint64_t neighbors_tick_servers(struct neighbors *n, uint64_t now);
+void neighbors_tick_servers(struct neighbors *n, uint64_t now);
 
 /* ---- neighbor_vip.c ---- */
 
@@ -42,6 +41,6 @@ bool neighbors_have_vip(const struct neighbors *n, const struct peer *ip);
 bool neighbors_claimed(
     struct neighbors *n, const struct claim *c, uint64_t now);
 void neighbors_free_vips(struct neighbors *n);
-uint64_t neighbors_tick_vips(struct neighbors *n, uint64_t now);
+void neighbors_tick_vips(struct neighbors *n, uint64_t now);
 
 #endif

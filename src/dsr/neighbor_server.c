@@ -306,29 +306,11 @@ check_answers(struct neighbors *n, uint64_t now)
 	}
 }
 
-static uint64_t
-until(struct list *head, uint64_t now, uint64_t most)
-{
-	const struct neighbor *w = first_of(head);
-
-	if (w == NULL || w->due >= now + most)
-		return most;
-	return w->due > now ? w->due - now : 0;
-}
-
-uint64_t
+void
 neighbors_tick_servers(struct neighbors *n, uint64_t now)
 {
-	uint64_t wait = NEIGHBOR_ANSWER_MS;
-
 	check_answers(n, now);
 	ask_due(n, now);
-	wait = until(&n->asked, now, wait);
-	wait = until(&n->fresh, now, wait);
-	wait = until(&n->failed, now, wait);
-	wait = until(&n->ready, now, wait);
-	/* What waits for credit need not be asked one by one. */
-	return wait > 0 ? wait : 10;
 }
 
 /* ---- life ---- */

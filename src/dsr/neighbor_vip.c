@@ -89,7 +89,7 @@ start_announcing(struct neighbors *n, struct vip *v, uint64_t now)
 	list_prepend(&n->announcing, &v->order);
 }
 
-uint64_t
+void
 neighbors_tick_vips(struct neighbors *n, uint64_t now)
 {
 	struct list *link;
@@ -98,14 +98,13 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 	while ((link = list_first(&n->announcing)) != NULL) {
 		v = list_entry(link, struct vip, order);
 		if (v->due > now)
-			return v->due - now;
+			return;
 		announce(n, v);
 		v->due = now + NEIGHBOR_ANNOUNCE_MS;
 		list_remove(&v->order);
 		list_append(
 		    --v->left > 0 ? &n->announcing : &n->silent, &v->order);
 	}
-	return NEIGHBOR_ANNOUNCE_MS;
 }
 
 void
@@ -122,7 +121,7 @@ neighbors_announce(struct neighbors *n, uint64_t now)
 		}
 	while ((link = list_last(&all)) != NULL)
 		start_announcing(n, list_entry(link, struct vip, order), now);
-	(void)neighbors_tick_vips(n, now);
+	neighbors_tick_vips(n, now);
 }
 
 /* ---- conflicts ---- */
@@ -173,7 +172,7 @@ neighbors_add_vip(struct neighbors *n, const struct peer *ip, uint64_t now)
 	if (neighbors_take_vip(n, ip) < 0)
 		return -1;
 	start_announcing(n, find(n, ip), now);
-	(void)neighbors_tick_vips(n, now);
+	neighbors_tick_vips(n, now);
 	return 0;
 }
 

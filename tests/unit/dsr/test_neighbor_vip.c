@@ -151,7 +151,7 @@ START_TEST(announces)
 		ck_assert_uint_eq(announced(&vip), 1);
 		for (i = 1; i < NEIGHBOR_ANNOUNCE; i++) {
 			now += NEIGHBOR_ANNOUNCE_MS - 1;
-			ck_assert_uint_eq(neighbors_tick(&n, now), 1);
+			neighbors_tick(&n, now);
 			ck_assert_uint_eq(announced(&vip), 0);
 			now++;
 			neighbors_tick(&n, now);
