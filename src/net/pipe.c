@@ -229,7 +229,7 @@ flush_kernel(struct pipe *p, struct stream *to)
 /* A short splice does not mean that nothing is left (a pipe is limited in
  * segments too), so only EAGAIN counts as drained. The end, and urgent data, are a
  * read's to find: splice() takes the one for the other. */
-static enum pipe_verdict
+static __attribute__((noinline)) enum pipe_verdict
 move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {

@@ -88,20 +88,18 @@ stream_open_plain(struct stream *s, int fd, bool nodelay)
 	    (nodelay ? 0u : (unsigned)STREAM_NODELAY);
 }
 
-/* Behind urgent data the end shows only when it is read. */
-static void
-note_end(struct stream *s, unsigned ready)
+/* What hardly ever comes, out of the way of what does. Behind urgent data the end
+ * shows only when it is read. */
+static __attribute__((noinline)) void
+note_rare(struct stream *s, unsigned ready)
 {
-	if (ready & READY_URGENT && !(s->flags & STREAM_URGENT)) {
+	if (ready & READY_URGENT) {
 		sock_take_urgent(s->fd);
 		s->flags |= STREAM_URGENT;
-	}
-	if (ready & READY_EOF)
-		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR)
-		    ? STREAM_AT_EOF
-		    : STREAM_FIN;
-	if (s->flags & STREAM_URGENT)
 		s->flags &= ~(unsigned)STREAM_AT_EOF;
+	}
+	if (ready & READY_WRITE && s->flags & STREAM_UNSENT)
+		s->ops->flush(s);
 }
 
 void
@@ -111,14 +109,15 @@ stream_note_ready(struct stream *s, unsigned ready)
 		s->flags |= STREAM_READABLE;
 		s->flags &= ~(unsigned)STREAM_INSIDE;
 	}
-	if (ready & (READY_EOF | READY_URGENT))
-		note_end(s, ready);
-	if (ready & READY_WRITE) {
-		if (!(s->flags & STREAM_STALLED))
-			s->flags |= STREAM_WRITABLE;
-		if (s->flags & STREAM_UNSENT)
-			s->ops->flush(s);
-	}
+	if (ready & READY_EOF)
+		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR) &&
+			!(s->flags & STREAM_URGENT)
+		    ? STREAM_AT_EOF
+		    : STREAM_FIN;
+	if (ready & READY_WRITE && !(s->flags & STREAM_STALLED))
+		s->flags |= STREAM_WRITABLE;
+	if (ready & READY_URGENT || s->flags & STREAM_UNSENT)
+		note_rare(s, ready);
 }
 
 void

@@ -109,7 +109,8 @@ session_close(struct session *s, enum reason why)
 	}
 	session_release_server(s, reset_server);
 	stream_close(f->loop, &s->down, reset_client);
-	session_count(s);
+	f->stats.up += s->to_server.bytes - s->counted_up;
+	f->stats.down += s->to_client.bytes - s->counted_down;
 	pipe_fini(&s->to_server, &f->share);
 	pipe_fini(&s->to_client, &f->share);
 	expiry_cancel(&s->expiry);

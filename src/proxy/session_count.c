@@ -12,8 +12,10 @@
  * second. Numbers that are free cost next to nothing. */
 enum { WALK_MS = 1000, PORTION_MS = 50, PORTION = 1000, NUMBERS = 65536 };
 
-void
-session_count(struct session *s)
+/* Adds what it has moved since the last time to the counters of its frontend, and of
+ * its server and client while the server counts it. */
+static void
+count_bytes(struct session *s)
 {
 	struct frontend *f = s->frontend;
 	uint64_t up = s->to_server.bytes - s->counted_up;
@@ -43,7 +45,7 @@ on_time(struct timer *t)
 		if (s == NULL)
 			continue;
 		sessions++;
-		session_count(s);
+		count_bytes(s);
 	}
 	f->count.next = at < c->end ? at : 0;
 	f->count.walking = f->stats.sessions > 0 &&

@@ -57,9 +57,6 @@ void session_release_server(struct session *s, bool reset);
  * timeout then. */
 uint64_t session_reset_due(const struct session *s);
 void session_on_unsent(struct timeouts *t, struct expiry *x);
-/* Adds what it has moved since the last time to the counters of its frontend, and of
- * its server and client while the server counts it. */
-void session_count(struct session *s);
 /* Ends it; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
 /* pipe_pump() could not read the client; errno says why. If its TLS ended without

@@ -273,25 +273,22 @@ session_unread_reason(void)
 	}
 }
 
-/* What the server says, to the client. */
+/* pipe_pump() to the client could not go on reading, or writing. Returns what it
+ * says once what can be done about that is done. */
 static enum pipe_verdict
-session_pump_down(struct session *s)
+session_on_down_failed(struct session *s, enum pipe_verdict v)
 {
-	struct pipe_share *share = &s->frontend->share;
-	enum pipe_verdict v = pipe_pump(&s->to_client, &s->up, &s->down, share);
-
 	if (v != PIPE_READ_FAILED || errno == ENOMEM)
 		return v;
 	session_on_server_reset(s);
-	return pipe_pump(&s->to_client, &s->up, &s->down, share);
+	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
 }
 
-/* What the client says, to the server. One that takes no more hears no more. */
+/* The same to the server. One that takes no more hears no more. */
 static enum pipe_verdict
-session_pump_up(struct session *s)
+session_on_up_failed(struct session *s, enum pipe_verdict v)
 {
 	struct pipe_share *share = &s->frontend->share;
-	enum pipe_verdict v = pipe_pump(&s->to_server, &s->down, &s->up, share);
 
 	if (v == PIPE_WRITE_FAILED) {
 		if (errno == ECONNRESET)
@@ -303,21 +300,32 @@ session_pump_up(struct session *s)
 	return v == PIPE_READ_FAILED ? session_on_unread(s) : v;
 }
 
+static bool
+has_failed(enum pipe_verdict v)
+{
+	return v == PIPE_READ_FAILED || v == PIPE_WRITE_FAILED;
+}
+
 void
 session_on_io(struct session *s)
 {
+	struct pipe_share *share = &s->frontend->share;
 	enum pipe_verdict down, up;
 	uint64_t said;
 	bool stalled;
 
-	down = session_pump_down(s);
+	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
+	if (has_failed(down))
+		down = session_on_down_failed(s, down);
 	if (down == PIPE_READ_FAILED) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
 	said = s->to_server.bytes + pipe_pending(&s->to_server);
 	stalled = (s->down.flags & STREAM_STALLED) != 0;
-	up = session_pump_up(s);
+	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	if (has_failed(up))
+		up = session_on_up_failed(s, up);
 	if (up == PIPE_READ_FAILED || down == PIPE_WRITE_FAILED) {
 		session_close(s,
 		    up == PIPE_READ_FAILED ? session_unread_reason()
@@ -357,7 +365,8 @@ session_on_client(struct watch *w, unsigned ready)
 	 * came before, or the server takes no more. */
 	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
 		stream_note_ready(&s->down, ready);
-		(void)session_pump_up(s);
+		(void)pipe_pump(
+		    &s->to_server, &s->down, &s->up, &s->frontend->share);
 		session_close(s, REASON_CLIENT_RESET);
 		return;
 	}
