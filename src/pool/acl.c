@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/huge.h"
 #include "base/number.h"
 #include "pool/acl_private.h"
 
@@ -240,7 +241,8 @@ append(struct acl_entries *s, const struct acl_entry *e)
 	size_t room = 2 * s->room, n = s->count;
 
 	if (n == s->room) {
-		struct acl_entry *new = realloc(s->entry, room * sizeof(*new));
+		struct acl_entry *new =
+		    huge_grow(s->entry, n * sizeof(*new), room * sizeof(*new));
 
 		if (new == NULL)
 			return -1;

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/huge.h"
 #include "pool/acl_private.h"
 
 enum { STRIDE = 4, SLOTS = 1 << STRIDE, BEFORE_IP4 = 96 };
@@ -118,7 +119,8 @@ reserve_node(struct acl_index *x)
 		errno = ENOMEM;
 		return -1;
 	}
-	nodes = realloc(x->nodes, room * sizeof(*nodes));
+	nodes = huge_grow(
+	    x->nodes, x->room * sizeof(*nodes), room * sizeof(*nodes));
 	if (nodes == NULL)
 		return -1;
 	x->nodes = nodes;

@@ -4,16 +4,15 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "base/hash.h"
+#include "base/huge.h"
 #include "pool/sticky.h"
 
 /* Entries are made SLAB at a time; number 0 stands for "none". A slab is the
  * size of a huge page, of which only the touched part takes memory; once the
- * first is full the next ones ask to be huge, which spares the walk through the
- * page tables for each far entry. */
-enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS, SLAB_ALIGN = 1 << 21 };
+ * first is full the next ones ask to be huge. */
+enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
 struct sticky {
 	struct hash_key key;
@@ -246,15 +245,8 @@ static struct sticky_client *
 new_slab(bool huge)
 {
 	size_t size = SLAB * sizeof(struct sticky_client);
-	struct sticky_client *slab = aligned_alloc(SLAB_ALIGN, size);
 
-#ifdef MADV_HUGEPAGE
-	if (slab != NULL && huge)
-		(void)madvise(slab, size, MADV_HUGEPAGE);
-#else
-	(void)huge;
-#endif
-	return slab;
+	return huge ? huge_alloc(size) : aligned_alloc(HUGE_PAGE, size);
 }
 
 /* A new entry, or the oldest one, forgotten: a proven client goes when there is no

@@ -1,0 +1,37 @@
+/* huge.c: memory that asks for huge pages; see huge.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/huge.h"
+
+void *
+huge_alloc(size_t size)
+{
+	size_t whole = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	void *memory = aligned_alloc(HUGE_PAGE, whole);
+
+#ifdef MADV_HUGEPAGE
+	if (memory != NULL)
+		(void)madvise(memory, whole, MADV_HUGEPAGE);
+#endif
+	return memory;
+}
+
+void *
+huge_grow(void *old, size_t used, size_t size)
+{
+	void *new;
+
+	if (size < HUGE_PAGE)
+		return realloc(old, size);
+	new = huge_alloc(size);
+	if (new == NULL)
+		return NULL;
+	if (used > 0)
+		memcpy(new, old, used);
+	free(old);
+	return new;
+}

@@ -1,0 +1,50 @@
+/* test_huge.c: memory that grows from small to huge pages keeps what it held. */
+#include "config.h"
+
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/huge.h"
+#include "support/suite.h"
+
+START_TEST(growing_keeps_what_was_there)
+{
+	size_t size, used = 0, i;
+	unsigned char *p = NULL;
+
+	for (size = 1000; size < 3u * HUGE_PAGE; size = size * 5 / 3) {
+		p = huge_grow(p, used, size);
+		ck_assert_ptr_nonnull(p);
+		for (i = 0; i < used && p[i] == i % 251; i++)
+			continue;
+		ck_assert_uint_eq(i, used);
+		for (; used < size; used++)
+			p[used] = (unsigned char)(used % 251);
+	}
+	ck_assert_uint_eq((uintptr_t)p % HUGE_PAGE, 0);
+	free(p);
+}
+END_TEST
+
+START_TEST(whole_pages)
+{
+	unsigned char *p = huge_alloc(HUGE_PAGE + 1);
+
+	ck_assert_ptr_nonnull(p);
+	ck_assert_uint_eq((uintptr_t)p % HUGE_PAGE, 0);
+	memset(p, 7, 2u * HUGE_PAGE);
+	free(p);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("huge");
+
+	SUITE_ADD(s, growing_keeps_what_was_there, 10);
+	SUITE_ADD(s, whole_pages, 10);
+	return suite_main(s);
+}
