@@ -223,6 +223,10 @@ acl_index_add(struct acl_index *x, const struct acl_entry *entries, uint32_t n)
 {
 	const struct acl_entry *e = &entries[n];
 
+	if (n >= ACL_INDEX_MAX) {
+		errno = ENOMEM;
+		return -1;
+	}
 	if (e->family == AF_UNIX || has_gap(e))
 		return add_other(x, n);
 	if (reserve_node(x) < 0)
