@@ -295,8 +295,10 @@ on_tick(struct timer *t)
 	bool more;
 
 	link_look(&d->link);
-	if (d->link.gone)
+	if (d->link.gone) {
 		end(d);
+		return;
+	}
 	director_note_link(d, "no carrier");
 	director_tick_neighbors(d, now);
 	director_set_gates(d);

@@ -213,9 +213,7 @@ needs(const struct link *l)
 {
 	if (has_address(l))
 		return "has addresses of its own";
-	if (has_others_above(l))
-		return "is part of others";
-	return is_in_use(l) ? "this machine itself uses" : NULL;
+	return has_others_above(l) ? "is part of others" : NULL;
 }
 
 static void
@@ -232,6 +230,9 @@ xdp_check_host(const struct link *l, struct error *e)
 	struct xdp_rings *x = l->inside;
 	const char *what = needs(l);
 
+	/* not later, too: a router has a million routes */
+	if (what == NULL && is_in_use(l))
+		what = "this machine itself uses";
 	if (what != NULL && !l->asked)
 		return error_set(e,
 		    "XDP would take ARP and NDP from interface %s, which %s",
