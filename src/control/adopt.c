@@ -11,8 +11,10 @@
 #include "control/direct.h"
 #include "control/command.h"
 #include "control/doubts.h"
+#include "control/origin.h"
 #include "control/pen.h"
 #include "control/setting.h"
+#include "net/sock.h"
 #include "pool/balance.h"
 
 /* ---- names ---- */
@@ -413,6 +415,17 @@ free_changes(struct changes *c)
 		acl_fini(&c->acls[i]);
 }
 
+static int
+check_rates(const struct plan *draft, struct error *e)
+{
+	const struct frontend_options *o = &draft->config.frontend;
+
+	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
+		return 0;
+	return error_set(e, "%s: this system cannot hold a socket to a rate",
+	    origin_name(draft, o->rate_down > 0 ? "rate_down" : "rate_up"));
+}
+
 /* Everything that may fail. What it opens it closes again when it fails. */
 static int
 prepare(struct pen *p, struct plan *draft, const struct names *n,
@@ -420,8 +433,8 @@ prepare(struct pen *p, struct plan *draft, const struct names *n,
 {
 	if (p->loop != NULL && check_start_only(p->plan, draft, e) < 0)
 		return -1;
-	if (direct_check(draft, e) < 0 || secure_check(draft, e) < 0 ||
-	    find_changes(p, draft, n, c, e) < 0)
+	if (check_rates(draft, e) < 0 || direct_check(draft, e) < 0 ||
+	    secure_check(draft, e) < 0 || find_changes(p, draft, n, c, e) < 0)
 		return -1;
 	copy_acls(p, draft, c);
 	return rooms_prepare(p, draft, c, e);

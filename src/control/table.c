@@ -148,6 +148,19 @@ const struct command command_table[] = {
 	    UINT64_C(1) << 40,
 	    "bytes read ahead for a slow client, so that its server is let go "
 	    "early; 0: off"),
+	VALUE("rate_down", '\0', "rate-down", "[SIZE]", KIND_SIZE,
+	    frontend.rate_down, 0, UINT64_C(1) << 40,
+	    "bytes a second that each client gets; 0: no limit"),
+	VALUE("rate_up", '\0', "rate-up", "[SIZE]", KIND_SIZE, frontend.rate_up,
+	    0, UINT64_C(1) << 40,
+	    "bytes a second that each connection to a server carries; 0: no "
+	    "limit"),
+	VALUE("sndbuf", '\0', "sndbuf", "[SIZE]", KIND_SIZE, frontend.sndbuf, 0,
+	    UINT64_C(1) << 30,
+	    "send buffer of each TCP socket; 0: as the system does"),
+	VALUE("rcvbuf", '\0', "rcvbuf", "[SIZE]", KIND_SIZE, frontend.rcvbuf, 0,
+	    UINT64_C(1) << 30,
+	    "receive buffer of each TCP socket; 0: as the system does"),
 	{ "conn_max", 'x', "conn-max", "[N]",
 	    "simultaneous connections, the others wait; 0: as many as "
 	    "descriptors allow; only grows",

@@ -162,6 +162,7 @@ bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 		sock_take_urgent(fd);
 		if (o->nodelay)
 			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+		sock_tune(fd, &o->tuning);
 	}
 	return bind_with_mode(fd, at, o->unix_mode);
 }
@@ -297,6 +298,8 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 		return -1;
 	if (o->keepalive && family != AF_UNIX)
 		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
+	if (family != AF_UNIX)
+		sock_tune(fd, &o->tuning);
 #ifdef IP_BIND_ADDRESS_NO_PORT
 	/* The port is chosen by connect(), which knows the other end: there
 	 * are 28,000 ports for each server, not for all of them. */

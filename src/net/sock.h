@@ -7,10 +7,22 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/addr.h"
 #include "base/error.h"
+
+/* What the kernel does for a TCP socket; 0: as the system is set up. */
+struct sock_tuning {
+	uint64_t sndbuf, rcvbuf; /* bytes: SO_SNDBUF, SO_RCVBUF (socket(7)) */
+	uint64_t rate; /* bytes a second it may send: SO_MAX_PACING_RATE */
+};
+
+/* Whether this system can hold a socket to a rate. */
+bool sock_can_pace(void);
+/* Of a listening socket it counts for all that it accepts from then on. */
+void sock_tune(int fd, const struct sock_tuning *t);
 
 struct sock_listen_options {
 	int backlog;
@@ -18,6 +30,7 @@ struct sock_listen_options {
 	bool nodelay;	  /* handed on to accepted sockets */
 	bool datagram;	  /* no connections: who sends is told each time */
 	mode_t unix_mode; /* of the socket file; 0: as the umask says */
+	struct sock_tuning tuning;
 };
 
 /* Which file a Unix listener made, so that only that one is removed in the end
@@ -51,6 +64,7 @@ int sock_peer_uid(int fd, uid_t *uid);
 struct sock_connect_options {
 	const struct addr *source; /* local address; NULL: any */
 	bool keepalive;
+	struct sock_tuning tuning;
 };
 
 /* Begins to connect. The descriptor becomes writable when it is done; errors

@@ -83,7 +83,7 @@ apply_options(struct frontend *f)
 	f->share.kernel_pipes_max = f->options.kernel_pipes_max;
 	f->share.tap = f->options.dump > 0 ? dump_bytes : NULL;
 	f->share.tap_arg = &f->options.dump;
-	frontend_set_budget(f);
+	frontend_tune_listeners(f);
 	check_limits(f);
 	spares_adjust(&f->spares);
 	flows_adjust(&f->flows);
@@ -98,6 +98,7 @@ frontend_connect_options(const struct frontend *f)
 	return (struct sock_connect_options){
 		.keepalive = o->keepalive,
 		.source = o->source.len > 0 ? &o->source : NULL,
+		.tuning = { o->sndbuf, o->rcvbuf, o->rate_up },
 	};
 }
 

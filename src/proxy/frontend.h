@@ -33,6 +33,8 @@ struct frontend_options {
 	uint64_t sessions_max;
 	uint64_t pending_max; /* connects under way; 0: no limit */
 	uint64_t buffer;      /* bytes read ahead for a slow client; 0: off */
+	uint64_t sndbuf, rcvbuf; /* bytes, of TCP sockets; 0: the system's */
+	uint64_t rate_down, rate_up; /* bytes a second of each; 0: any number */
 	unsigned accept_max;  /* connections accepted at a time */
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */

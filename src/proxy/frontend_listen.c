@@ -38,6 +38,8 @@ open_listener(struct frontend *f, struct listener *l,
 		.v6_only = a->v6_only,
 		.nodelay = f->options.nodelay,
 		.datagram = a->datagram,
+		.tuning = { f->options.sndbuf, f->options.rcvbuf,
+		    f->options.rate_down },
 	};
 	int error;
 
@@ -283,12 +285,20 @@ frontend_hold(struct frontend *f, bool hold)
 }
 
 void
-frontend_set_budget(struct frontend *f)
+frontend_tune_listeners(struct frontend *f)
 {
+	const struct frontend_options *o = &f->options;
+	/* a limit that was there before must be lifted */
+	struct sock_tuning tuning = { o->sndbuf, o->rcvbuf,
+		o->rate_down > 0 ? o->rate_down : UINT64_MAX };
 	struct list *link;
 
-	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		of(link)->listener.budget = f->options.accept_max;
+	for (link = f->listeners.next; link != &f->listeners;
+	     link = link->next) {
+		of(link)->listener.budget = o->accept_max;
+		if (!of(link)->address.datagram)
+			sock_tune(of(link)->listener.fd, &tuning);
+	}
 }
 
 void

@@ -70,8 +70,8 @@ bool frontend_server_is_tls(const struct frontend *f, const struct server *s);
 /* Pauses or resumes all listeners. */
 void frontend_hold(struct frontend *f, bool hold);
 
-/* Tells them how many connections to accept at a time. */
-void frontend_set_budget(struct frontend *f);
+/* Gives all listeners the settings that may change while they are open. */
+void frontend_tune_listeners(struct frontend *f);
 
 /* A client came in, went; began, ended waiting for its server. */
 void frontend_client_in(struct frontend *f);

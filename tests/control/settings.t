@@ -51,6 +51,18 @@ pen -x 500 {FRONT} {S0} {S1}
 < 65536
 > buffer 0
 < 0
+> rate_down 100k
+< 102400
+> rate_up 1m; rate_down 0; rate_up 0
+< 1048576
+< 0
+< 0
+> sndbuf 64k
+< 65536
+> rcvbuf 64k; sndbuf 0; rcvbuf 0
+< 65536
+< 0
+< 0
 > keepalive; no keepalive
 > splice; no splice; splice
 > tcp_nodelay; no tcp_nodelay

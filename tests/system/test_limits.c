@@ -270,6 +270,66 @@ START_TEST(thousands_idle_then_speak)
 }
 END_TEST
 
+#ifdef SO_MAX_PACING_RATE
+enum { MUCH = 4 << 20 };
+
+static void
+serve_much(struct backend *b, int fd)
+{
+	static const char bytes[MUCH];
+
+	(void)b;
+	(void)backend_send(fd, bytes, sizeof(bytes));
+}
+
+/* How long it takes to hear all of that, or, with `up`, to say it. */
+static long long
+takes_ms(const struct spot *front, bool up)
+{
+	static char bytes[MUCH];
+	long long began = wait_now_ms();
+	int fd = spot_connect(front);
+
+	if (up)
+		spot_send(fd, bytes, sizeof(bytes));
+	shutdown(fd, SHUT_WR);
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		;
+	close(fd);
+	return wait_now_ms() - began;
+}
+#endif
+
+/* Four megabytes at two a second. The first segments go at once, and on loopback
+ * they are long. */
+START_TEST(rates)
+{
+#ifdef SO_MAX_PACING_RATE
+	struct spot front, ctl;
+	struct backend from, to;
+	struct pen pen;
+
+	backend_start(&from, SPOT_TCP4, serve_much, NULL);
+	backend_start(&to, SPOT_TCP4, backend_sink, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-C", ctl.text, "-r", "--rate-down", "2m",
+	    front.text, from.at.text, to.at.text, NULL);
+	ck_assert_int_ge(takes_ms(&front, false), 1000);
+	(void)takes_ms(&front, true);
+	(void)spot_ask(&ctl, "rate_down 0; rate_up 2m\n");
+	(void)takes_ms(&front, false);
+	ck_assert_int_ge(takes_ms(&front, true), 1000);
+	ck_assert_int_eq(to.received, 2 * MUCH);
+	pen_down(&pen);
+	backend_stop(&from);
+	backend_stop(&to);
+#else
+	SKIP("this system cannot hold a socket to a rate");
+#endif
+}
+END_TEST
+
 int
 main(void)
 {
@@ -281,5 +341,6 @@ main(void)
 	SUITE_ADD(s, out_of_descriptors, 30);
 #endif
 	SUITE_ADD(s, thousands_idle_then_speak, 60);
+	SUITE_ADD(s, rates, 60);
 	return suite_main(s);
 }

@@ -122,7 +122,7 @@ START_TEST(tcp_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .nodelay = true };
 	struct addr at = ip("127.0.0.1", 0), source = ip("127.0.0.9", 0), own;
-	struct sock_connect_options c = { &source, true };
+	struct sock_connect_options c = { &source, true, { 0 } };
 	char name[PEER_TEXT_MAX];
 	struct trio t;
 
@@ -149,7 +149,7 @@ START_TEST(options_are_optional)
 {
 	struct addr at = ip("127.0.0.1", 0), other = ip("::1", 0);
 	/* a source of another family says nothing about this server */
-	struct sock_connect_options c = { &other, false };
+	struct sock_connect_options c = { &other, false, { 0 } };
 	struct trio t;
 
 	meet(&t, &at, &plain, &c);
@@ -159,10 +159,41 @@ START_TEST(options_are_optional)
 }
 END_TEST
 
+/* What a listener is told counts for whom it accepts. */
+START_TEST(tuned_sockets)
+{
+	struct sock_listen_options o = { .backlog = 8,
+		.tuning = { .sndbuf = 30000, .rcvbuf = 20000, .rate = 5000 } };
+	struct addr at = ip("127.0.0.1", 0);
+	struct sock_connect_options c = {
+		.tuning = { .sndbuf = 10000, .rcvbuf = 40000, .rate = 7000 }
+	};
+	struct trio t;
+
+	meet(&t, &at, &o, &c);
+	/* Linux doubles them, for its own needs (socket(7)) */
+	ck_assert_int_ge(option(t.accepted, SOL_SOCKET, SO_SNDBUF), 30000);
+	ck_assert_int_le(option(t.accepted, SOL_SOCKET, SO_SNDBUF), 60000);
+	ck_assert_int_ge(option(t.accepted, SOL_SOCKET, SO_RCVBUF), 20000);
+	ck_assert_int_le(option(t.accepted, SOL_SOCKET, SO_RCVBUF), 40000);
+	ck_assert_int_ge(option(t.client, SOL_SOCKET, SO_SNDBUF), 10000);
+	ck_assert_int_le(option(t.client, SOL_SOCKET, SO_SNDBUF), 20000);
+	ck_assert_int_ge(option(t.client, SOL_SOCKET, SO_RCVBUF), 40000);
+	ck_assert_int_le(option(t.client, SOL_SOCKET, SO_RCVBUF), 80000);
+#ifdef SO_MAX_PACING_RATE
+	ck_assert_int_eq(
+	    option(t.accepted, SOL_SOCKET, SO_MAX_PACING_RATE), 5000);
+	ck_assert_int_eq(
+	    option(t.client, SOL_SOCKET, SO_MAX_PACING_RATE), 7000);
+#endif
+	part(&t);
+}
+END_TEST
+
 START_TEST(tcp_refusals)
 {
 	struct addr at = ip("127.0.0.1", 0), bound, far = ip("192.0.2.1", 80);
-	struct sock_connect_options c = { NULL, false };
+	struct sock_connect_options c = { .source = NULL };
 	int fd = opens(&at), client;
 
 	ck_assert_int_eq(sock_local_addr(fd, &bound), 0);
@@ -210,7 +241,7 @@ START_TEST(unix_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .unix_mode = 0620 };
 	struct addr at = path_of(scratch("s"));
-	struct sock_connect_options c = { NULL, true };
+	struct sock_connect_options c = { .keepalive = true };
 	struct stat st;
 	struct trio t;
 
@@ -286,7 +317,7 @@ END_TEST
 START_TEST(abstract_names)
 {
 	struct addr at = path_of(text("@pen-test-%ld", (long)getpid()));
-	struct sock_connect_options c = { NULL, false };
+	struct sock_connect_options c = { .source = NULL };
 	struct sock_file mark;
 	struct trio t;
 
@@ -306,7 +337,7 @@ START_TEST(full_unix_queue)
 {
 	struct sock_listen_options o = { .backlog = 1 };
 	struct addr at = path_of(scratch("s"));
-	struct sock_connect_options c = { NULL, false };
+	struct sock_connect_options c = { .source = NULL };
 	int fd = sock_listen(&at, &o, NULL, &e), queued[16], n = 0;
 
 	ck_assert_int_ge(fd, 0);
@@ -324,7 +355,7 @@ END_TEST
 START_TEST(reset_and_unsent)
 {
 	struct addr at = ip("127.0.0.1", 0);
-	struct sock_connect_options c = { NULL, false };
+	struct sock_connect_options c = { .source = NULL };
 	static char bytes[1 << 16];
 	struct trio t;
 
@@ -354,7 +385,7 @@ END_TEST
 START_TEST(more_is_not_lost)
 {
 	struct addr at = ip("127.0.0.1", 0);
-	struct sock_connect_options c = { NULL, false };
+	struct sock_connect_options c = { .source = NULL };
 	struct trio t;
 	char bytes[8];
 
@@ -404,6 +435,7 @@ main(void)
 
 	SUITE_ADD(s, tcp_meets, 20);
 	SUITE_ADD(s, options_are_optional, 20);
+	SUITE_ADD(s, tuned_sockets, 10);
 	SUITE_ADD(s, tcp_refusals, 20);
 	SUITE_ADD(s, wildcard_families, 20);
 	SUITE_ADD(s, unix_meets, 20);

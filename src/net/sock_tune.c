@@ -1,0 +1,52 @@
+/* sock_tune.c: buffers and rates that the kernel keeps for a socket. */
+#include "config.h"
+
+#include <limits.h>
+#include <sys/socket.h>
+
+#include "net/sock.h"
+
+bool
+sock_can_pace(void)
+{
+#ifdef SO_MAX_PACING_RATE
+	return true;
+#else
+	return false;
+#endif
+}
+
+static void
+set_size(int fd, int name, uint64_t size)
+{
+	int value = size < INT_MAX ? (int)size : INT_MAX;
+
+	if (size > 0)
+		(void)setsockopt(fd, SOL_SOCKET, name, &value, sizeof(value));
+}
+
+/* Older kernels take 32 bits, whose highest value is no limit. */
+static void
+set_rate(int fd, uint64_t rate)
+{
+#ifdef SO_MAX_PACING_RATE
+	uint32_t half = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
+
+	if (setsockopt(fd, SOL_SOCKET, SO_MAX_PACING_RATE, &rate,
+		sizeof(rate)) < 0)
+		(void)setsockopt(
+		    fd, SOL_SOCKET, SO_MAX_PACING_RATE, &half, sizeof(half));
+#else
+	(void)fd;
+	(void)rate;
+#endif
+}
+
+void
+sock_tune(int fd, const struct sock_tuning *t)
+{
+	set_size(fd, SO_SNDBUF, t->sndbuf);
+	set_size(fd, SO_RCVBUF, t->rcvbuf);
+	if (t->rate > 0)
+		set_rate(fd, t->rate);
+}
