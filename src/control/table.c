@@ -105,7 +105,8 @@ const struct command command_table[] = {
 	    "leading bits of an IPv6 address that make one client to remember"),
 	VALUE("blacklist", 'b', "blacklist", "[SEC]", KIND_SECONDS,
 	    pool.blacklist_ms, 0, LONG_MS,
-	    "how long a server that failed is out of rotation"),
+	    "how long a server that failed is out of rotation while others are "
+	    "there"),
 	REPORT("mode", NULL, run_mode, "prints the modes in force"),
 
 	/* servers and who may use them */

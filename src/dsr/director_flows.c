@@ -27,9 +27,10 @@ director_server_of(const struct director *d, uint32_t number)
 bool
 director_may_go_on(const struct director *d, const struct server *s)
 {
-	return s != NULL && s->admin != SERVER_DISABLED &&
-	    (s->blacklisted_until <= loop_now(d->loop) ||
-		!director_server_stays_gone(d, s));
+	if (s == NULL || s->admin == SERVER_DISABLED)
+		return false;
+	return pool_may_stay(d->pool, s, loop_now(d->loop)) ||
+	    !director_server_stays_gone(d, s);
 }
 
 /* What an unhealthy server need not go on with: a connection that is not there yet,
@@ -113,7 +114,8 @@ choose(struct director *d, const struct peer *who, struct tried *tried)
 	*tried = (struct tried){ .count = 0 };
 	while ((s = pool_choose(d->pool, who, tried, now)) != NULL &&
 	    director_server_is_gone(d, s))
-		pool_failed(d->pool, s, now);
+		if (s->blacklisted_until == 0)
+			pool_failed(d->pool, s, now);
 	return s;
 }
 

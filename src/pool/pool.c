@@ -121,7 +121,8 @@ grow_list(struct pool *p, unsigned count)
 		p->room = room;
 	}
 	if (usable_grow(&p->usable, count) < 0 ||
-	    heap_reserve(&p->revive, count + 2) < 0)
+	    heap_reserve(&p->revive, count + 2) < 0 ||
+	    heap_reserve(&p->last_resort, count + 2) < 0)
 		return -1;
 	for (; p->count < count; p->count++) {
 		p->servers[p->count] = new_server(p, p->count);
@@ -168,8 +169,7 @@ become(struct server *s, const struct server_spec *spec)
 		return -1;
 	tally(s, -1);
 	if (!s->present || !same_addresses(&s->addrs, &spec->addrs)) {
-		heap_remove(&s->pool->revive, pool_revive_number(s));
-		s->blacklisted_until = 0;
+		pool_end_blacklisting(s);
 		s->health = (struct health){ .down = false };
 		s->admin = SERVER_ENABLED;
 		s->connects = s->failures = s->sent = s->received = 0;
@@ -219,8 +219,7 @@ pool_remove_server(struct pool *p, struct server *s)
 		return;
 	tally(s, -1);
 	s->present = false;
-	heap_remove(&p->revive, pool_revive_number(s));
-	s->blacklisted_until = 0;
+	pool_end_blacklisting(s);
 	if (pool_is_listed(s))
 		pool_list_changed(p);
 	if (s->connections == 0)
@@ -298,11 +297,14 @@ pool_new(void)
 		return NULL;
 	usable_init(&p->usable);
 	heap_init(&p->revive);
+	heap_init(&p->last_resort);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_init(&p->acls[i]);
 	pool_options_init(&o);
 	p->options = o;
-	if (heap_reserve(&p->revive, 2) < 0 || pool_set_options(p, &o) < 0) {
+	if (heap_reserve(&p->revive, 2) < 0 ||
+	    heap_reserve(&p->last_resort, 2) < 0 ||
+	    pool_set_options(p, &o) < 0) {
 		pool_free(p);
 		return NULL;
 	}
@@ -325,6 +327,7 @@ pool_free(struct pool *p)
 	free(p->servers);
 	usable_fini(&p->usable);
 	heap_fini(&p->revive);
+	heap_fini(&p->last_resort);
 	sticky_free(p->sticky);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_fini(&p->acls[i]);

@@ -38,6 +38,7 @@ struct pool_options {
 /* What one client has tried so far; all zero before its first choice, but for
  * `proven`. */
 struct tried {
+	uint64_t set;	/* a bit for each server given: its index modulo 64 */
 	unsigned first; /* index of the first server given */
 	unsigned last;	/* index of the last one */
 	unsigned count; /* servers given so far */
@@ -45,7 +46,11 @@ struct tried {
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
 	bool proven;	/* the client is at its address; see sticky.h */
 };
-enum { TRIED_EMERGENCY = 1, TRIED_ABUSE = 2 };
+enum {
+	TRIED_EMERGENCY = 1,
+	TRIED_ABUSE = 2,
+	TRIED_BLACKLISTED = 4 /* nobody else was left */
+};
 
 /* A pool without servers, or NULL with errno ENOMEM. */
 struct pool *pool_new(void);
@@ -111,11 +116,35 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 /* The server for client `who` at `now` (ms), or NULL when nobody may serve it.
  * The first call of a client uses its remembered server, else the algorithm;
  * after a failed connect, called again with the same `tried`, it gives the next
- * usable server in list order, each once, then the emergency server, then NULL
- * (at once NULL if stubborn). A denied client gets the abuse server or NULL.
+ * usable server in list order, each once, then the emergency server. When none
+ * of these is left it gives the servers that only their blacklisting keeps out,
+ * the one whose time is up first in front, but none that this client has tried;
+ * then NULL. A stubborn pool gives one server, and a blacklisted one only when
+ * no server is usable. A denied client gets the abuse server or NULL.
  * The choice counts nothing: pool_opened() does. */
 struct server *pool_choose(
     struct pool *p, const struct peer *who, struct tried *tried, uint64_t now);
+
+/* Whether all servers are out, the emergency server too. */
+bool pool_has_nobody_left(const struct pool *p);
+/* Whether a client of `s` may stay with it: not when it is down, and while it
+ * is blacklisted only as long as nobody else is left. */
+static inline bool
+pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
+{
+	return s->admin != SERVER_DISABLED &&
+	    (s->blacklisted_until <= now || pool_has_nobody_left(p));
+}
+
+/* The client comes again and still has its server; should that fail now, it may
+ * try all the others once more. */
+void pool_restart_round(struct tried *tried);
+static inline void
+pool_begin_round(struct tried *tried)
+{
+	if (tried->count != 1 || tried->flags != 0)
+		pool_restart_round(tried);
+}
 
 /* A connection to `s` is being opened for `who`: it counts from here on, and
  * the client is remembered with it. */
@@ -123,7 +152,7 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct tried *tried, uint64_t now);
 /* The client has proven that it is at its address. */
 void pool_proven(struct pool *p, const struct peer *who, struct tried *tried);
-/* The connect succeeded: a blacklisting is over. */
+/* The connect succeeded, or it answered: a blacklisting is over. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* Whether the algorithm wants to know how long connects take. */
 bool pool_wants_times(const struct pool *p);

@@ -16,14 +16,17 @@ struct pool {
 	struct server *emergency, *abuse;
 	struct usable usable;
 	struct heap revive; /* blacklisted servers, by the time they are back */
+	/* Of these, the ones that nothing else keeps out, in the order in which
+	 * they are tried when nobody is left. Numbers as in `revive`. */
+	struct heap last_resort;
 	bool changing;	    /* nobody is in the set and the order meanwhile */
 	void *order;	    /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_LISTS];
 };
 
-/* Its number in the revive heap: the servers outside the list come first. */
-uint32_t pool_revive_number(const struct server *s);
+/* It is not blacklisted any more; its sets are not brought in step yet. */
+void pool_end_blacklisting(struct server *s);
 
 /* Whether it is in the list, not the emergency or abuse server. */
 bool pool_is_listed(const struct server *s);

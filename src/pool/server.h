@@ -2,7 +2,7 @@
  *
  *        UP <-----------------.
  *        |  connect failed     | blacklist time over, or a connect succeeded
- *        '---> BLACKLISTED ----'
+ *        '---> BLACKLISTED ----'        tried only when nobody is left
  *     checks, on top of either: unhealthy (no new clients)
  *     administrative, on top of all: drain (no new clients), down (nobody)
  *

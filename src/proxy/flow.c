@@ -158,14 +158,14 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 /* ---- from the client ---- */
 
 /* A server that is down or another one by now gets nothing more; one that drains
- * keeps what it has. */
+ * keeps what it has, and so does a blacklisted one when nobody else is left. */
 static bool
 may_go_on(const struct flow *w)
 {
-	const struct server *s = w->server;
+	const struct frontend *f = w->frontend;
 
-	return s != NULL && flow_is_current(w) && s->admin != SERVER_DISABLED &&
-	    s->blacklisted_until <= loop_now(w->frontend->loop);
+	return w->server != NULL && flow_is_current(w) &&
+	    pool_may_stay(f->pool, w->server, loop_now(f->loop));
 }
 
 static void
@@ -227,17 +227,6 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	return w;
 }
 
-/* Each datagram may try all servers, whatever the ones before it went through. */
-static void
-begin_round(struct tried *tried)
-{
-	if (tried->flags != 0)
-		tried->count = tried->flags = 0;
-	tried->first = tried->last;
-	if (tried->count > 1)
-		tried->count = 1;
-}
-
 static struct flow *
 flow_of(struct flows *fs, struct arrival *a)
 {
@@ -247,7 +236,8 @@ flow_of(struct flows *fs, struct arrival *a)
 	struct server *s;
 
 	if (w != NULL && may_go_on(w)) {
-		begin_round(&w->tried);
+		/* whatever the datagrams before it went through */
+		pool_begin_round(&w->tried);
 		return w;
 	}
 	if (w != NULL)

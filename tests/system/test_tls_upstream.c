@@ -180,6 +180,38 @@ START_TEST(nobody_is_to_be_trusted)
 }
 END_TEST
 
+/* The only server was gone: the first client after its return is served, after a
+ * handshake, and so is who comes when handshakes failed before. */
+START_TEST(restarted_server_is_tried)
+{
+	struct tls_echo s;
+	backend_fn *talks_tls;
+	struct spot at;
+
+	tls_chain_begin(&c);
+	serve(&s, c.site, NULL);
+	at = s.backend.at;
+	talks_tls = s.backend.serve;
+	tls_chain_up(&c, text("%s;blacklist 30", trusting()), at.text, NULL);
+	served();
+	backend_stop(&s.backend);
+	not_served();
+	not_served();
+	backend_start_at(&s.backend, &at, talks_tls, NULL);
+	served();
+	backend_stop(&s.backend);
+	backend_start_at(&s.backend, &at, breaks_off, NULL);
+	not_served();
+	not_served();
+	backend_stop(&s.backend);
+	backend_start_at(&s.backend, &at, talks_tls, NULL);
+	served();
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 START_TEST(names)
 {
 	struct tls_echo s;
@@ -456,6 +488,7 @@ all_tests(void)
 
 	SUITE_ADD(s, bad_servers_are_passed_over, 30);
 	SUITE_ADD(s, nobody_is_to_be_trusted, 30);
+	SUITE_ADD(s, restarted_server_is_tried, 30);
 	SUITE_ADD(s, names, 30);
 	SUITE_ADD(s, unix_servers, 30);
 	SUITE_ADD(s, authorities_of_the_system, 30);

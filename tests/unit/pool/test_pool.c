@@ -407,7 +407,8 @@ END_TEST
 
 /* ---- failures ---- */
 
-/* Each usable server once, in list order from the first on, then nobody. */
+/* Each usable server once, in list order from the first on, then the blacklisted
+ * one, then nobody. */
 START_TEST(failover_visits_each_once)
 {
 	struct tried tried = { 0 };
@@ -421,6 +422,7 @@ START_TEST(failover_visits_each_once)
 	ck_assert_int_eq(try_next(1, &tried), 4);
 	ck_assert_int_eq(try_next(1, &tried), 0);
 	ck_assert_int_eq(try_next(1, &tried), 1);
+	ck_assert_int_eq(try_next(1, &tried), 3);
 	for (i = 0; i < 3; i++)
 		ck_assert_int_eq(try_next(1, &tried), NONE);
 	end();
@@ -437,11 +439,131 @@ START_TEST(blacklist_ends_on_time)
 	now += 1;
 	ck_assert_int_eq(pick(1), 0);
 	blacklist(0);
-	blacklist(1);
-	ck_assert_int_eq(pick(1), NONE);
 	/* a connect that succeeds after all ends it at once */
-	pool_connected(pool, pool_server(pool, 1), now);
+	pool_connected(pool, pool_server(pool, 0), now);
 	ck_assert_int_eq(pick(1), 1);
+	ck_assert_int_eq(pick(1), 0);
+	end();
+}
+END_TEST
+
+/* When nobody is left: whose time is up first; each once a client; and who comes
+ * while one of them is being tried gets another one. */
+START_TEST(blacklisted_ones_are_the_last_resort)
+{
+	struct tried tried = { 0 }, other = { 0 };
+	unsigned i;
+
+	begin(3, "roundrobin", false);
+	for (i = 0; i < 3; i++) {
+		blacklist((i + 1) % 3);
+		now += 1000;
+	}
+	ck_assert_int_eq(try_next(1, &tried), 1);
+	now++;
+	ck_assert_int_eq(try_next(2, &other), 2);
+	now++;
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(2, &other), 1);
+	ck_assert_int_eq(try_next(1, &tried), 2);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(2, &other), 0);
+	ck_assert_int_eq(try_next(2, &other), NONE);
+	/* who answers is back in rotation at once */
+	pool_connected(pool, pool_server(pool, 2), now);
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(pick(i), 2);
+	ck_assert_uint_ne(pool_server(pool, 0)->blacklisted_until, 0);
+	end();
+}
+END_TEST
+
+/* A server that refuses this client is not tried again for it, however often it
+ * is for others; and one that came back meanwhile is found. */
+START_TEST(last_resort_ends_for_each_client)
+{
+	struct tried tried = { 0 };
+
+	begin(2, "roundrobin", false);
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	blacklist(0);
+	ck_assert_int_eq(try_next(1, &tried), 1);
+	blacklist(1);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	tried = (struct tried){ 0 };
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	blacklist(0);
+	pool_connected(pool, pool_server(pool, 1), now);
+	ck_assert_int_eq(try_next(1, &tried), 1);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	end();
+}
+END_TEST
+
+START_TEST(single_server_is_always_tried)
+{
+	struct tried tried;
+	int i;
+
+	begin(1, "roundrobin", true);
+	for (i = 0; i < 3; i++) {
+		tried = (struct tried){ 0 };
+		ck_assert_int_eq(try_next(1, &tried), 0);
+		blacklist(0);
+		ck_assert_int_eq(try_next(1, &tried), NONE);
+	}
+	/* with -s too */
+	options.stubborn = true;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	ck_assert_int_eq(pick(1), 0);
+	end();
+}
+END_TEST
+
+/* Who is out by a check, drain, down or a limit stays out, blacklisted or not. */
+START_TEST(last_resort_spares_who_is_out_otherwise)
+{
+	int i;
+
+	begin(4, "roundrobin", false);
+	for (i = 0; i < 3; i++)
+		pool_checked(pool, pool_server(pool, 0), false, now);
+	pool_set_admin(pool, pool_server(pool, 1), SERVER_DRAINING);
+	pool_set_admin(pool, pool_server(pool, 2), SERVER_DISABLED);
+	set_server(3, 0, 0, 1, 0);
+	for (i = 0; i < 4; i++)
+		blacklist((unsigned)i);
+	ck_assert_int_eq(open_one(1), 3);
+	blacklist(3);
+	ck_assert_int_eq(pick(1), NONE);
+	close_one(1, 3);
+	ck_assert_int_eq(pick(1), 3);
+	pool_set_admin(pool, pool_server(pool, 3), SERVER_DRAINING);
+	ck_assert_int_eq(pick(1), NONE);
+	/* back from it, it is still blacklisted, and tried */
+	pool_set_admin(pool, pool_server(pool, 2), SERVER_ENABLED);
+	ck_assert_int_eq(pick(1), 2);
+	end();
+}
+END_TEST
+
+/* A client whose server is blacklisted stays with it when nobody else is left. */
+START_TEST(client_stays_when_nobody_is_left)
+{
+	struct server *a, *b;
+
+	begin(2, "roundrobin", false);
+	a = pool_server(pool, 0);
+	b = pool_server(pool, 1);
+	blacklist(0);
+	ck_assert(!pool_may_stay(pool, a, now));
+	ck_assert(pool_may_stay(pool, b, now));
+	blacklist(1);
+	ck_assert(pool_may_stay(pool, a, now));
+	pool_set_admin(pool, a, SERVER_DISABLED);
+	ck_assert(!pool_may_stay(pool, a, now));
+	pool_connected(pool, b, now);
+	ck_assert(pool_may_stay(pool, b, now));
 	end();
 }
 END_TEST
@@ -474,12 +596,19 @@ START_TEST(emergency_and_abuse)
 	    acl_add(pool_acl(pool, 0), false, "192.0.0.1", NULL), 0);
 	ck_assert_int_eq(pick(1), SERVER_ABUSE);
 	ck_assert_int_eq(pick(2), 1);
-	pool_failed(pool, pool_emergency(pool), now);
 	blacklist(0);
 	blacklist(1);
-	ck_assert_int_eq(pick(2), NONE);
+	ck_assert_int_eq(pick(2), SERVER_EMERGENCY);
+	/* when it is out too, all are tried, each once */
+	now++;
+	pool_failed(pool, pool_emergency(pool), now);
+	tried = (struct tried){ 0 };
+	ck_assert_int_eq(try_next(2, &tried), 0);
+	ck_assert_int_eq(try_next(2, &tried), 1);
+	ck_assert_int_eq(try_next(2, &tried), SERVER_EMERGENCY);
+	ck_assert_int_eq(try_next(2, &tried), NONE);
 	now += options.blacklist_ms;
-	ck_assert_int_ne(pick(2), NONE);
+	ck_assert_int_eq(pick(2), 0);
 	end();
 }
 END_TEST
@@ -584,8 +713,12 @@ START_TEST(server_lists_clients_it_takes)
 		ck_assert_int_eq(pick(i), 1);
 	ck_assert(pick(0) != pick(0));
 	blacklist(1);
-	ck_assert_int_eq(pick(5), NONE);
 	ck_assert_int_eq(pick(1), 0);
+	blacklist(0);
+	/* the last resort is for those that the server takes */
+	ck_assert_int_eq(pick(5), 1);
+	now += 1;
+	ck_assert_int_eq(pick(5), 1);
 	end();
 }
 END_TEST
@@ -620,7 +753,10 @@ START_TEST(many_dead_servers)
 			blacklist(i);
 	ck_assert_int_eq(pick(1), 777);
 	ck_assert_int_eq(try_next(1, &tried), 777);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	/* the others are the last resort: a bounded number of them */
+	for (i = 1; try_next(1, &tried) != NONE; i++)
+		;
+	ck_assert_uint_eq(i, 64);
 	now += options.blacklist_ms;
 	for (i = 0; i < 1000; i++)
 		ck_assert_int_eq(pick(1), (int)((778 + i) % 1000));
@@ -646,6 +782,11 @@ main(void)
 	SUITE_ADD(s, least_time_newcomers_get_a_share, 10);
 	SUITE_ADD(s, failover_visits_each_once, 10);
 	SUITE_ADD(s, blacklist_ends_on_time, 10);
+	SUITE_ADD(s, blacklisted_ones_are_the_last_resort, 10);
+	SUITE_ADD(s, last_resort_ends_for_each_client, 10);
+	SUITE_ADD(s, single_server_is_always_tried, 10);
+	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
+	SUITE_ADD(s, client_stays_when_nobody_is_left, 10);
 	SUITE_ADD(s, emergency_and_abuse, 10);
 	SUITE_ADD(s, stubborn_has_no_second_choice, 10);
 	SUITE_ADD(s, empty_slots_are_never_chosen, 10);

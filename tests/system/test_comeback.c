@@ -1,0 +1,298 @@
+/* test_comeback.c: all servers were gone, and one is back: its first client is
+ * served. Nobody waits for the end of a blacklist time when nobody else is left. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+enum { SOON = 10000, AT_ONCE = 1000, MOMENT = 100 };
+
+static struct spot front, ctl, at[3];
+static struct pen pen;
+
+static int
+blacklisted(void)
+{
+	const char *s = spot_ask(&ctl, "status\n");
+	int n = 0;
+
+	while ((s = strstr(s, "class=\"blacklisted\"")) != NULL) {
+		n++;
+		s++;
+	}
+	return n;
+}
+
+/* ---- connections ---- */
+
+static void
+up_tcp(enum spot_kind kind, const char *mode, int servers)
+{
+	int i;
+
+	for (i = 0; i < 3; i++)
+		spot_new(&at[i], kind);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-C", ctl.text, "-O", mode, front.text, at[0].text,
+	    servers > 1 ? at[1].text : NULL, servers > 2 ? at[2].text : NULL,
+	    NULL);
+}
+
+static void
+is_reset(void)
+{
+	int fd = spot_connect(&front);
+
+	spot_expect_reset(fd);
+	close(fd);
+}
+
+/* A server alone is tried by each client, of whatever family and however it is
+ * chosen. */
+START_TEST(single_server_restarted)
+{
+	static const char *const modes[] = { "roundrobin", "no roundrobin",
+		"stubborn", "hash", "balance p2c" };
+	enum spot_kind kind = _i % 2 == 0 ? SPOT_TCP4 : SPOT_UNIX;
+	struct backend b;
+	long long began;
+	int i;
+
+	up_tcp(kind, modes[_i / 2], 1);
+	for (i = 0; i < 3; i++)
+		is_reset();
+	ck_assert_int_eq(blacklisted(), 1);
+	backend_start_at(&b, &at[0], backend_say, "back");
+	began = wait_now_ms();
+	ck_assert_str_eq(spot_hear(&front), "back");
+	ck_assert_int_lt(wait_now_ms() - began, wait_scaled(AT_ONCE));
+	ck_assert_int_eq(blacklisted(), 0);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* Whichever of several is back is found by the first client. */
+START_TEST(one_of_three_is_back)
+{
+	struct backend b;
+	int i;
+
+	up_tcp(SPOT_TCP4, "roundrobin", 3);
+	is_reset();
+	is_reset();
+	backend_start_at(&b, &at[_i], backend_say, "back");
+	for (i = 0; i < 3; i++)
+		ck_assert_str_eq(spot_hear(&front), "back");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* As long as somebody is there the others are left alone for their time. */
+START_TEST(others_are_left_alone)
+{
+	struct backend a, b;
+	int i;
+
+	up_tcp(SPOT_TCP4, "roundrobin", 2);
+	is_reset();
+	backend_start_at(&a, &at[0], backend_say, "a");
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(spot_hear(&front), "a");
+	backend_start_at(&b, &at[1], backend_say, "b");
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(spot_hear(&front), "a");
+	/* until that one goes */
+	backend_stop(&a);
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(spot_hear(&front), "b");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* Servers killed one after the other, each back when the next one goes: nobody is
+ * refused. */
+START_TEST(storm_of_restarts)
+{
+	struct backend b[3];
+	int i, k, n = 0;
+
+	up_tcp(SPOT_TCP4, "roundrobin", 3);
+	for (i = 0; i < 3; i++)
+		backend_start_at(&b[i], &at[i], backend_say, "served");
+	for (i = 0; i < 18; i++) {
+		backend_stop(&b[i % 3]);
+		for (k = 0; k < 10; k++)
+			n += strcmp(spot_hear(&front), "served") == 0;
+		backend_start_at(&b[i % 3], &at[i % 3], backend_say, "served");
+	}
+	ck_assert_int_eq(n, 180);
+	pen_down(&pen);
+	for (i = 0; i < 3; i++)
+		backend_stop(&b[i]);
+}
+END_TEST
+
+/* ---- datagrams ---- */
+
+static void
+up_udp(const char *option, const char *mode)
+{
+	udp_spot(&at[0], SPOT_TCP4);
+	udp_spot(&at[1], SPOT_TCP4);
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, option, "-C", ctl.text, "-O", mode, front.text,
+	    at[0].text, at[1].text, NULL);
+}
+
+/* The first datagram after its return is answered; so is every later one. */
+START_TEST(udp_servers_restarted)
+{
+	static const char *const modes[] = { "roundrobin", "no roundrobin",
+		"hash" };
+	struct udp_server s;
+	int fd, i;
+
+	up_udp("-U", modes[_i / 2]);
+	fd = udp_client(&front);
+	for (i = 0; i < 4; i++)
+		ck_assert_str_eq(udp_ask(fd, "x", MOMENT), "");
+	ck_assert_int_eq(blacklisted(), 2);
+	udp_server_start_at(&s, &at[_i % 2], "back:");
+	for (i = 0; i < 4; i++)
+		ck_assert_str_eq(udp_ask(fd, "x", SOON), "back:x");
+	close(fd);
+	pen_down(&pen);
+	udp_server_stop(&s);
+}
+END_TEST
+
+/* A client that speaks before it is answered stays with its server, though that
+ * counts as failed: both its questions are answered. */
+START_TEST(udp_client_stays_with_the_last_resort)
+{
+	struct udp_server s[2];
+	char got[16];
+	int fd, i, k;
+
+	up_udp("-U", "no roundrobin");
+	fd = udp_client(&front);
+	for (i = 0; i < 4; i++)
+		ck_assert_str_eq(udp_ask(fd, "x", MOMENT), "");
+	for (i = 0; i < 2; i++) {
+		udp_server_start_at(&s[i], &at[i], "");
+		s[i].replies = 0;
+	}
+	for (k = 0; k < 10; k++)
+		ck_assert_int_eq(send(fd, "y", 1, 0), 1);
+	WAIT_FOR(s[0].received + s[1].received == 10, SOON);
+	ck_assert(s[0].received == 0 || s[1].received == 0);
+	for (i = 0; i < 2; i++)
+		s[i].replies = 1;
+	ck_assert_int_eq(send(fd, "z", 1, 0), 1);
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), 1);
+	close(fd);
+	pen_down(&pen);
+	for (i = 0; i < 2; i++)
+		udp_server_stop(&s[i]);
+}
+END_TEST
+
+/* ---- DNS ---- */
+
+/* id, flags, one question: a.test A IN */
+static const char query[] = "\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
+			    "\x01"
+			    "a\x04test\x00\x00\x01\x00\x01";
+enum { QUERY = sizeof(query) - 1, SERVFAIL = 2 };
+
+/* The client's answer; its response code. */
+static int
+rcode(int fd)
+{
+	char got[512];
+
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), QUERY);
+	ck_assert_int_eq(memcmp(got, query, 2), 0);
+	ck_assert_int_eq(got[2] & 0x80, 0x80);
+	return got[3] & 0x0f;
+}
+
+/* Answers one query at a server's socket. */
+static void
+answer_one(int server)
+{
+	struct sockaddr_storage from;
+	socklen_t len = sizeof(from);
+	char got[512];
+
+	ck_assert_int_eq(recvfrom(server, got, sizeof(got), 0,
+			     (struct sockaddr *)&from, &len),
+	    QUERY);
+	got[2] |= (char)0x80;
+	ck_assert_int_eq(
+	    sendto(server, got, QUERY, 0, (struct sockaddr *)&from, len),
+	    QUERY);
+}
+
+START_TEST(name_servers_restarted)
+{
+	int fd, server, i;
+
+	up_udp("--dns", "roundrobin");
+	fd = udp_client(&front);
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+		ck_assert_int_eq(rcode(fd), SERVFAIL);
+	}
+	server = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(
+	    bind(server, (struct sockaddr *)&at[_i].addr, at[_i].len), 0);
+	spot_set_deadline(server, SOON);
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+		answer_one(server);
+		ck_assert_int_eq(rcode(fd), 0);
+	}
+	close(fd);
+	close(server);
+	pen_down(&pen);
+}
+END_TEST
+
+static void
+add_each(Suite *s, const char *name, const TTest *test, int times)
+{
+	TCase *c = tcase_create(name);
+
+	tcase_set_timeout(c, 30);
+	tcase_add_loop_test(c, test, 0, times);
+	suite_add_tcase(s, c);
+}
+
+int
+main(void)
+{
+	Suite *s = suite_create("comeback");
+
+	add_each(s, "single_server_restarted", single_server_restarted, 10);
+	add_each(s, "one_of_three_is_back", one_of_three_is_back, 3);
+	SUITE_ADD(s, others_are_left_alone, 10);
+	SUITE_ADD(s, storm_of_restarts, 30);
+	add_each(s, "udp_servers_restarted", udp_servers_restarted, 6);
+	SUITE_ADD(s, udp_client_stays_with_the_last_resort, 30);
+	add_each(s, "name_servers_restarted", name_servers_restarted, 2);
+	return suite_main(s);
+}
