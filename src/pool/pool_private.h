@@ -1,5 +1,6 @@
-/* pool_private.h: the pool's inside, for pool.c (the list, settings) and
- * pool_choose.c (who may be chosen, and who is). */
+/* pool_private.h: the pool's inside, for pool.c (the list, settings),
+ * pool_state.c (what happens to servers, who may be chosen) and pool_choose.c
+ * (who is). */
 #ifndef PEN_POOL_POOL_PRIVATE_H
 #define PEN_POOL_POOL_PRIVATE_H
 
@@ -25,6 +26,14 @@ struct pool {
 	struct acl acls[ACL_LISTS];
 };
 
+/* Its number in the heaps; the server of a number. */
+uint32_t pool_heap_number(const struct server *s);
+struct server *pool_heap_server(const struct pool *p, uint32_t number);
+
+/* May serve somebody: a client that was there before. */
+bool pool_is_serving(const struct server *s);
+/* How long it is blacklisted when it fails; 0: not at all. */
+uint64_t pool_blacklist_ms(const struct server *s);
 /* It is not blacklisted any more; its sets are not brought in step yet. */
 void pool_end_blacklisting(struct server *s);
 

@@ -1,0 +1,329 @@
+/* pool_state.c: what happens to servers, and who may be chosen by it.
+ *
+ *     list ---refresh()---> usable, order     who may take a new client
+ *       |               '-> last_resort       who could, but for the blacklist
+ *       '---revive heap---> refresh()         when a blacklisting ends
+ *
+ * Whatever changes a server ends in refresh(), which alone decides whether it
+ * may be chosen. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "pool/pool_private.h"
+
+const struct usable *
+pool_usable(const struct pool *p)
+{
+	return &p->usable;
+}
+
+unsigned
+pool_weight(const struct pool *p, const struct server *s)
+{
+	return p->weighted > 0 ? s->weight : 1;
+}
+
+bool
+pool_is_listed(const struct server *s)
+{
+	return s != s->pool->emergency && s != s->pool->abuse;
+}
+
+/* ---- who may be chosen ---- */
+
+/* May serve a client that was there before, unless it is blacklisted. */
+static bool
+takes_old_clients(const struct server *s)
+{
+	return s->present && !s->health.down && s->admin != SERVER_DISABLED &&
+	    (s->hard == 0 || s->connections < s->hard);
+}
+
+/* The same for a new client. */
+static bool
+takes_new_clients(const struct server *s)
+{
+	const struct pool *p = s->pool;
+
+	return takes_old_clients(s) && s->admin == SERVER_ENABLED &&
+	    (s->soft == 0 || s->connections < s->soft) &&
+	    (!p->options.balance->weighted || pool_weight(p, s) > 0);
+}
+
+bool
+pool_is_serving(const struct server *s)
+{
+	return s->blacklisted_until == 0 && takes_old_clients(s);
+}
+
+static bool
+is_usable(const struct server *s)
+{
+	return s->blacklisted_until == 0 && takes_new_clients(s);
+}
+
+/* The servers outside the list have the numbers 0 and 1, the others follow. */
+uint32_t
+pool_heap_number(const struct server *s)
+{
+	const struct pool *p = s->pool;
+
+	return s == p->emergency ? 0 : s == p->abuse ? 1 : s->index + 2;
+}
+
+struct server *
+pool_heap_server(const struct pool *p, uint32_t number)
+{
+	return number == 0 ? p->emergency
+	    : number == 1  ? p->abuse
+			   : p->servers[number - 2];
+}
+
+/* Whether nothing but its blacklisting keeps it out. */
+static bool
+is_last_resort(const struct server *s)
+{
+	if (s->blacklisted_until == 0 || s == s->pool->abuse)
+		return false;
+	return pool_is_listed(s) ? takes_new_clients(s) : takes_old_clients(s);
+}
+
+static void
+refresh_last_resort(struct server *s)
+{
+	struct heap *h = &s->pool->last_resort;
+	uint32_t number = pool_heap_number(s);
+
+	if (!is_last_resort(s))
+		heap_remove(h, number);
+	else if (!heap_has(h, number))
+		heap_set(h, number, s->blacklisted_until);
+}
+
+/* Brings the sets in step with the server. When memory for the order is short
+ * the server stays out until its next change. */
+static void
+refresh(struct server *s)
+{
+	struct pool *p = s->pool;
+	const struct balance *b = p->options.balance;
+	bool was = usable_has(&p->usable, s->index);
+
+	if (s->blacklisted_until != 0)
+		refresh_last_resort(s);
+	if (p->changing || !pool_is_listed(s) || was == is_usable(s))
+		return;
+	if (was) {
+		usable_remove(&p->usable, s->index);
+		if (b->leave != NULL)
+			b->leave(p->order, s);
+	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
+		usable_add(&p->usable, s->index);
+	}
+}
+
+static void
+order_changed(struct server *s)
+{
+	struct pool *p = s->pool;
+
+	refresh(s);
+	if (p->options.balance->changed != NULL && pool_is_listed(s) &&
+	    usable_has(&p->usable, s->index))
+		p->options.balance->changed(p->order, s);
+}
+
+void
+pool_leave_all(struct pool *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->count; i++)
+		if (usable_has(&p->usable, i)) {
+			usable_remove(&p->usable, i);
+			if (p->options.balance->leave != NULL)
+				p->options.balance->leave(
+				    p->order, p->servers[i]);
+		}
+}
+
+void
+pool_enter_all(struct pool *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->count; i++)
+		refresh(p->servers[i]);
+}
+
+void
+pool_begin_changes(struct pool *p)
+{
+	pool_leave_all(p);
+	p->changing = true;
+}
+
+int
+pool_end_changes(struct pool *p)
+{
+	p->changing = false;
+	return pool_list_changed(p);
+}
+
+int
+pool_list_changed(struct pool *p)
+{
+	int rc = 0;
+
+	if (p->changing)
+		return 0;
+	pool_leave_all(p);
+	if (p->options.balance->listed != NULL)
+		rc = p->options.balance->listed(p->order);
+	pool_enter_all(p);
+	return rc;
+}
+
+void
+pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
+{
+	(void)p;
+	s->admin = admin;
+	refresh(s);
+}
+
+void
+pool_end_blacklisting(struct server *s)
+{
+	uint32_t number = pool_heap_number(s);
+
+	heap_remove(&s->pool->revive, number);
+	heap_remove(&s->pool->last_resort, number);
+	s->blacklisted_until = 0;
+}
+
+void
+pool_revive(struct pool *p, uint64_t now)
+{
+	int64_t number;
+
+	while ((number = heap_top(&p->revive)) != HEAP_EMPTY &&
+	    heap_top_key(&p->revive) <= now) {
+		struct server *s = pool_heap_server(p, (uint32_t)number);
+
+		pool_end_blacklisting(s);
+		refresh(s);
+	}
+}
+
+uint64_t
+pool_blacklist_ms(const struct server *s)
+{
+	return s->blacklist_ms > 0 ? s->blacklist_ms
+				   : s->pool->options.blacklist_ms;
+}
+
+static void
+blacklist(struct server *s, uint64_t until)
+{
+	pool_end_blacklisting(s);
+	s->blacklisted_until = until;
+	heap_set(&s->pool->revive, pool_heap_number(s), until);
+	refresh(s);
+}
+
+/* ---- what happens to servers ---- */
+
+void
+pool_opened(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t now)
+{
+	s->connections++;
+	s->connects++;
+	order_changed(s);
+	if (p->sticky != NULL && pool_is_listed(s))
+		sticky_remember(p->sticky, who, &tried->hint, s->index,
+		    tried->proven, now);
+}
+
+void
+pool_proven(struct pool *p, const struct peer *who, struct tried *tried)
+{
+	tried->proven = true;
+	if (p->sticky != NULL)
+		sticky_prove(p->sticky, who, &tried->hint);
+}
+
+void
+pool_connected(struct pool *p, struct server *s, uint64_t now)
+{
+	(void)p;
+	(void)now;
+	if (s->blacklisted_until == 0)
+		return;
+	pool_end_blacklisting(s);
+	refresh(s);
+}
+
+bool
+pool_wants_times(const struct pool *p)
+{
+	return p->options.balance->took != NULL;
+}
+
+void
+pool_took(struct pool *p, struct server *s, uint64_t us)
+{
+	if (p->options.balance->took != NULL && pool_is_listed(s))
+		p->options.balance->took(p->order, s, us);
+}
+
+void
+pool_failed(struct pool *p, struct server *s, uint64_t now)
+{
+	uint64_t ms = pool_blacklist_ms(s);
+
+	(void)p;
+	s->failures++;
+	if (ms > 0)
+		blacklist(s, now + ms);
+}
+
+bool
+pool_checked(struct pool *p, struct server *s, bool good, uint64_t now)
+{
+	if (!health_take(&s->health, &p->options.health, good, now))
+		return false;
+	refresh(s);
+	return true;
+}
+
+void
+pool_unchecked(struct pool *p, struct server *s)
+{
+	(void)p;
+	s->health = (struct health){ .down = false };
+	refresh(s);
+}
+
+void
+pool_moved(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t up, uint64_t down)
+{
+	s->sent += up;
+	s->received += down;
+	if (p->sticky != NULL)
+		sticky_count_bytes(p->sticky, who, &tried->hint, down, up);
+}
+
+void
+pool_closed(struct pool *p, struct server *s, const struct peer *who,
+    struct tried *tried, uint64_t up, uint64_t down)
+{
+	s->connections--;
+	pool_moved(p, s, who, tried, up, down);
+	order_changed(s);
+	if (!s->present && s->connections == 0)
+		pool_forget_server(s);
+}
