@@ -356,6 +356,12 @@ sock_error_is_ours(int error)
 }
 
 bool
+sock_error_is_refusal(int error)
+{
+	return error == ECONNREFUSED || error == ECONNRESET || error == ENOENT;
+}
+
+bool
 sock_has_ended(int fd)
 {
 	char byte;

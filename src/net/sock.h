@@ -82,6 +82,8 @@ int sock_error(int fd);
 /* Whether an error of connect() is a shortage of ours, which says nothing about
  * the other end. */
 bool sock_error_is_ours(int error);
+/* Whether it means that the server, or its system, said no at once. */
+bool sock_error_is_refusal(int error);
 
 /* Whether the far side has ended or reset the connection, be there unread bytes
  * or not. */

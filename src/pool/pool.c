@@ -170,6 +170,7 @@ become(struct server *s, const struct server_spec *spec)
 	tally(s, -1);
 	if (!s->present || !same_addresses(&s->addrs, &spec->addrs)) {
 		pool_end_blacklisting(s);
+		s->refusals = 0;
 		s->health = (struct health){ .down = false };
 		s->admin = SERVER_ENABLED;
 		s->connects = s->failures = s->sent = s->received = 0;

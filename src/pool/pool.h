@@ -158,8 +158,13 @@ void pool_connected(struct pool *p, struct server *s, uint64_t now);
 bool pool_wants_times(const struct pool *p);
 /* The connect took so long; only when that is wanted. */
 void pool_took(struct pool *p, struct server *s, uint64_t us);
-/* The connect failed: blacklists `s`. It counts until pool_closed(). */
+/* Nothing came from `s` in time: it is blacklisted. A connection counts until
+ * pool_closed(). */
 void pool_failed(struct pool *p, struct server *s, uint64_t now);
+/* `s` refused, which a client hears at once, so that it may be tried sooner: after
+ * REFUSED_MS, then after twice that with each time that it refuses again, but
+ * not later than one that was silent. */
+void pool_refused(struct pool *p, struct server *s, uint64_t now);
 /* A check of `s`, a server of the list, went well or not. Returns whether it is
  * healthy now and was not, or the other way round. */
 bool pool_checked(struct pool *p, struct server *s, bool good, uint64_t now);

@@ -12,6 +12,9 @@
 
 #include "pool/pool_private.h"
 
+/* How long a server that has refused is left alone the first time. */
+enum { REFUSED_MS = 1000 };
+
 const struct usable *
 pool_usable(const struct pool *p)
 {
@@ -260,6 +263,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 {
 	(void)p;
 	(void)now;
+	s->refusals = 0;
 	if (s->blacklisted_until == 0)
 		return;
 	pool_end_blacklisting(s);
@@ -288,6 +292,22 @@ pool_failed(struct pool *p, struct server *s, uint64_t now)
 	s->failures++;
 	if (ms > 0)
 		blacklist(s, now + ms);
+}
+
+/* Many may be refused at the same moment, which counts once. */
+void
+pool_refused(struct pool *p, struct server *s, uint64_t now)
+{
+	uint64_t ms = pool_blacklist_ms(s), wait;
+
+	(void)p;
+	s->failures++;
+	if (ms == 0 || s->blacklisted_until > now)
+		return;
+	wait = (uint64_t)REFUSED_MS << s->refusals;
+	if (wait < ms)
+		s->refusals++;
+	blacklist(s, now + (wait < ms ? wait : ms));
 }
 
 bool

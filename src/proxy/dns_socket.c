@@ -238,9 +238,7 @@ dns_server_failed(struct dns *d, struct server *s, int error)
 {
 	struct dns_server *e = entry(d, s);
 
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
-	    s->name, strerror(error));
-	pool_failed(d->frontend->pool, s, now(d));
+	frontend_server_failed(d->frontend, s, error, NULL);
 	if (e == NULL)
 		return;
 	e->silent = e->refused = 0;

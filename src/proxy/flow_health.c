@@ -96,10 +96,8 @@ flow_server_failed(struct flow *w, int error)
 
 	if (!flow_is_current(w))
 		return;
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
-	    s->name, strerror(error));
 	forget_questions(w);
-	pool_failed(f->pool, s, loop_now(f->loop));
+	frontend_server_failed(f, s, error, NULL);
 }
 
 /* The next address of its server, if there is one that the flow has not tried. */

@@ -136,6 +136,20 @@ frontend_server_is_tls(const struct frontend *f, const struct server *s)
 		(s->tls == SERVER_TLS_AS_SET && f->tls.upstream));
 }
 
+void
+frontend_server_failed(
+    struct frontend *f, struct server *s, int error, const char *why)
+{
+	uint64_t now = loop_now(f->loop);
+
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	    s->name, why != NULL ? why : strerror(error));
+	if (sock_error_is_refusal(error))
+		pool_refused(f->pool, s, now);
+	else
+		pool_failed(f->pool, s, now);
+}
+
 const struct frontend_stats *
 frontend_stats(const struct frontend *f)
 {

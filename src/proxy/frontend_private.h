@@ -67,6 +67,11 @@ struct sock_connect_options frontend_connect_options(const struct frontend *f);
 /* Whether this server talks TLS. */
 bool frontend_server_is_tls(const struct frontend *f, const struct server *s);
 
+/* Logs that a server failed, by an errno and, if that says more, in words (else
+ * NULL), and tells the pool. */
+void frontend_server_failed(
+    struct frontend *f, struct server *s, int error, const char *why);
+
 /* Pauses or resumes all listeners. */
 void frontend_hold(struct frontend *f, bool hold);
 

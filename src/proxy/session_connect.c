@@ -67,9 +67,7 @@ session_give_up_address(struct session *s, int error)
 		return false;
 	}
 	if (s->addr_tried >= server->addrs.count) {
-		log_warn("server failed server=%u name=%s error=\"%s\"",
-		    server->index, server->name, why);
-		pool_failed(f->pool, server, loop_now(f->loop));
+		frontend_server_failed(f, server, error, why);
 		spares_drop(&f->spares, server);
 		pool_closed(f->pool, server, &s->client, &s->tried, 0, 0);
 		s->counted = false;

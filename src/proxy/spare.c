@@ -205,10 +205,8 @@ on_failed(struct spare *x, int error)
 		drop(x);
 		return;
 	}
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
-	    s->name, strerror(error));
 	drop(x);
-	pool_failed(p->frontend->pool, s, now(p));
+	frontend_server_failed(p->frontend, s, error, NULL);
 	spares_drop(p, s);
 }
 

@@ -187,6 +187,35 @@ START_TEST(end_passed_on_after_a_busy_server)
 }
 END_TEST
 
+/* Back at once, it is left alone all the same, until nobody else is left. */
+START_TEST(silent_server_is_left_alone)
+{
+	struct backend a, b;
+	struct spot front, silent;
+	struct pen pen;
+	int i, fds[4], listener;
+
+	spot_new(&silent, SPOT_TCP4);
+	listener = fill_queue(&silent, fds, 4);
+	backend_start(&b, SPOT_TCP4, backend_say, "b");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-t", "1", "-r", front.text, silent.text,
+	    b.at.text, NULL);
+	ck_assert_str_eq(spot_hear(&front), "b");
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	close(listener);
+	backend_start_at(&a, &silent, backend_say, "a");
+	for (i = 0; i < 10; i++)
+		ck_assert_str_eq(spot_hear(&front), "b");
+	backend_stop(&b);
+	for (i = 0; i < 5; i++)
+		ck_assert_str_eq(spot_hear(&front), "a");
+	pen_down(&pen);
+	backend_stop(&a);
+}
+END_TEST
+
 START_TEST(emergency_server)
 {
 	struct backend a, e;
@@ -294,6 +323,7 @@ main(void)
 	SUITE_ADD(s, silent_server_times_out, 20);
 	SUITE_ADD(s, end_passed_on_after_retry, 20);
 	SUITE_ADD(s, end_passed_on_after_a_busy_server, 20);
+	SUITE_ADD(s, silent_server_is_left_alone, 20);
 	SUITE_ADD(s, emergency_server, 20);
 	SUITE_ADD(s, nobody_left_is_a_reset, 10);
 	SUITE_ADD(s, stubborn_does_not_fail_over, 10);

@@ -520,6 +520,49 @@ START_TEST(single_server_is_always_tried)
 }
 END_TEST
 
+/* How long server 0 is out, by a refusal now. */
+static uint64_t
+refused_for(void)
+{
+	struct server *s = pool_server(pool, 0);
+
+	pool_refused(pool, s, now);
+	return s->blacklisted_until == 0 ? 0 : s->blacklisted_until - now;
+}
+
+/* Twice as long with each refusal, up to the blacklist time; many at the same
+ * moment are one; an answer ends all of it. */
+START_TEST(refusals_are_forgiven_sooner)
+{
+	static const uint64_t waits[] = { 1000, 2000, 4000, 8000, 16000, 30000,
+		30000 };
+	unsigned i;
+
+	begin(2, "roundrobin", false);
+	for (i = 0; i < sizeof(waits) / sizeof(waits[0]); i++) {
+		ck_assert_uint_eq(refused_for(), waits[i]);
+		ck_assert_uint_eq(refused_for(), waits[i]);
+		now += waits[i] - 1;
+		ck_assert_int_eq(pick(1), 1);
+		now += 1;
+		while (pick(1) != 0)
+			;
+	}
+	(void)refused_for();
+	pool_connected(pool, pool_server(pool, 0), now);
+	ck_assert_uint_eq(refused_for(), 1000);
+	/* silence counts in full, whatever came before */
+	blacklist(0);
+	ck_assert_uint_eq(pool_server(pool, 0)->blacklisted_until, now + 30000);
+	ck_assert_uint_eq(refused_for(), 30000);
+	options.blacklist_ms = 0;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	pool_connected(pool, pool_server(pool, 0), now);
+	ck_assert_uint_eq(refused_for(), 0);
+	end();
+}
+END_TEST
+
 /* Who is out by a check, drain, down or a limit stays out, blacklisted or not. */
 START_TEST(last_resort_spares_who_is_out_otherwise)
 {
@@ -785,6 +828,7 @@ main(void)
 	SUITE_ADD(s, blacklisted_ones_are_the_last_resort, 10);
 	SUITE_ADD(s, last_resort_ends_for_each_client, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
+	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
 	SUITE_ADD(s, client_stays_when_nobody_is_left, 10);
 	SUITE_ADD(s, emergency_and_abuse, 10);

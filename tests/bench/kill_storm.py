@@ -1,0 +1,165 @@
+#!/usr/bin/env python3
+"""kill_storm.py PEN: how many requests fail while servers are killed?
+
+Three nginx, one process each, are killed 18 times in 20 s, one at a time in an
+order that is drawn once, and started again half a second later; wrk asks all the
+time, a connection a request. The same storm for pen as it is by default (a client
+stays with its server), for pen -r, for HAProxy (redispatch, retries 3, no checks),
+and for classic Pen where /usr/bin/pen is there. --servers 1 is the storm of an only
+server. Prints requests, failures, their share, and the longest time a request
+took. Run by hand; nothing else should load the machine meanwhile."""
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+NGINX = """daemon off; master_process off; pid %(dir)s/pid;
+error_log /dev/null crit;
+events { worker_connections 1024; }
+http { access_log off; client_body_temp_path %(dir)s/b; proxy_temp_path %(dir)s/p;
+fastcgi_temp_path %(dir)s/f; uwsgi_temp_path %(dir)s/u; scgi_temp_path %(dir)s/s;
+server { listen 127.0.0.1:%(port)d backlog=1024; location / { return 200 "served\\n"; } } }
+"""
+HAPROXY = """defaults
+    mode tcp
+    timeout connect 3s
+    timeout client 30s
+    timeout server 30s
+    option redispatch
+    retries 3
+frontend in
+    bind 127.0.0.1:%d
+    default_backend servers
+backend servers
+    balance roundrobin
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def wait_for(port):
+    end = time.monotonic() + 10
+    while time.monotonic() < end:
+        with socket.socket() as s:
+            if s.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.005)
+    raise SystemExit("nobody listens at port %d" % port)
+
+
+def run(words):
+    return subprocess.Popen(words, stdin=subprocess.DEVNULL,
+                            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Nginx:
+    def __init__(self, directory, number):
+        self.dir = os.path.join(directory, "nginx%d" % number)
+        os.mkdir(self.dir)
+        self.port = free_port()
+        self.file = os.path.join(self.dir, "conf")
+        with open(self.file, "w") as f:
+            f.write(NGINX % {"dir": self.dir, "port": self.port})
+        self.start()
+
+    def start(self):
+        self.child = run(["nginx", "-c", self.file, "-p", self.dir])
+        wait_for(self.port)
+
+    def kill(self):
+        self.child.send_signal(signal.SIGKILL)
+        self.child.wait()
+
+
+def wrk(port, seconds, o):
+    words = ["wrk", "-t1", "-c%d" % o.connections, "-d%ds" % seconds,
+             "--timeout", "10s", "http://127.0.0.1:%d/" % port]
+    if not o.keep:
+        words += ["-H", "Connection: close"]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
+
+
+def storm(servers, load, o):
+    step = o.seconds / o.kills
+    order = random.Random(o.seed)
+    began = time.monotonic()
+    for i in range(o.kills):
+        time.sleep(max(0, began + (i + 0.3) * step - time.monotonic()))
+        victim = order.choice(servers)
+        victim.kill()
+        time.sleep(o.down)
+        victim.start()
+    out = load.communicate()[0]
+    served = int(re.search(r"(\d+) requests in", out).group(1))
+    errors = re.search(r"connect (\d+), read (\d+), write (\d+), timeout (\d+)", out)
+    failed = sum(map(int, errors.groups())) if errors else 0
+    longest = re.search(r"Latency\s+\S+\s+\S+\s+(\S+)", out).group(1)
+    return served, failed, longest
+
+
+def balancers(o, directory, places):
+    port = free_port()
+    yield "pen", port, [o.pen, "-f", "127.0.0.1:%d" % port] + places
+    port = free_port()
+    yield "pen -r", port, [o.pen, "-f", "-r", "127.0.0.1:%d" % port] + places
+    if shutil.which("haproxy"):
+        port = free_port()
+        file = os.path.join(directory, "haproxy.cfg")
+        with open(file, "w") as f:
+            f.write(HAPROXY % port)
+            for i, place in enumerate(places):
+                f.write("    server s%d %s\n" % (i, place))
+        yield "haproxy", port, ["haproxy", "-db", "-f", file]
+    if os.path.exists("/usr/bin/pen"):
+        port = free_port()
+        yield ("classic pen", port,
+               ["/usr/bin/pen", "-f", "127.0.0.1:%d" % port] + places)
+        port = free_port()
+        yield ("classic pen -r", port,
+               ["/usr/bin/pen", "-f", "-r", "127.0.0.1:%d" % port] + places)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("pen")
+    p.add_argument("--servers", type=int, default=3)
+    p.add_argument("--kills", type=int, default=18)
+    p.add_argument("--seconds", type=float, default=20)
+    p.add_argument("--down", type=float, default=0.5)
+    p.add_argument("--connections", type=int, default=16)
+    p.add_argument("--seed", type=int, default=1, help="of the order of kills")
+    p.add_argument("--keep", action="store_true", help="keep connections alive")
+    p.add_argument("--only", help="balancers whose name begins so")
+    o = p.parse_args()
+    print("%-16s %9s %8s %9s %9s" % ("", "served", "failed", "share", "longest"))
+    with tempfile.TemporaryDirectory() as directory:
+        servers = [Nginx(directory, i) for i in range(o.servers)]
+        places = ["127.0.0.1:%d" % s.port for s in servers]
+        for name, port, words in balancers(o, directory, places):
+            if o.only and not name.startswith(o.only):
+                continue
+            child = run(words)
+            wait_for(port)
+            load = wrk(port, int(o.seconds) + 1, o)
+            served, failed, longest = storm(servers, load, o)
+            child.kill()
+            child.wait()
+            print("%-16s %9d %8d %8.3f%% %9s" % (
+                name, served, failed, 100 * failed / max(1, served + failed),
+                longest), flush=True)
+        for s in servers:
+            s.kill()
+
+
+main()
