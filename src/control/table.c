@@ -135,6 +135,10 @@ const struct command command_table[] = {
 	VALUE("timeout", 't', "timeout", "[SEC]", KIND_SECONDS,
 	    frontend.connect_timeout_ms, 1, LONG_MS,
 	    "how long a connect to a server may take"),
+	VALUE("retry", '\0', "retry", "[SEC]", KIND_SECONDS, frontend.retry_ms,
+	    0, LONG_MS,
+	    "how long a client waits for servers that all refuse; 0: not at "
+	    "all"),
 	{ "idle_timeout", '\0', "idle-timeout", "[SEC]",
 	    "close sessions silent for so long; 0: never", KIND_SECONDS, 0,
 	    AT(frontend.idle_timeout_ms), 0, LONG_MS, "Idle timeout: # seconds",

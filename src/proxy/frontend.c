@@ -15,6 +15,7 @@ frontend_options_init(struct frontend_options *o)
 {
 	*o = (struct frontend_options){
 		.connect_timeout_ms = 3000,
+		.retry_ms = 3000,
 		.half_timeout_ms = 3600 * 1000,
 		.linger_ms = 30 * 1000,
 		.accept_max = 64,
@@ -203,6 +204,7 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->shaking);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);
+	timeouts_fini(&f->retrying);
 	timeouts_fini(&f->unsent);
 	timeouts_fini(&f->idle);
 	timeouts_fini(&f->half);

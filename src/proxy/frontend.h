@@ -26,6 +26,7 @@ enum udp_proxy { UDP_PROXY_OFF, UDP_PROXY_FIRST, UDP_PROXY_EVERY };
 /* Settings; control/setting fills them. */
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
+	uint64_t retry_ms; /* a client waits for servers that refuse; 0: not */
 	uint64_t idle_timeout_ms;    /* no byte either way; 0: never */
 	uint64_t half_timeout_ms;    /* half-closed and no byte; 0: never */
 	uint64_t

@@ -55,6 +55,7 @@ struct frontend {
 	struct timeouts shaking; /* each kind of waiting its own queue */
 	struct timeouts connecting;
 	struct timeouts busy;	/* a Unix server's backlog is full */
+	struct timeouts retrying; /* all servers refused */
 	struct timeouts unsent; /* last bytes before a reset */
 	struct timeouts idle;
 	struct timeouts half;

@@ -174,6 +174,7 @@ session_init_timeouts(struct frontend *f)
 	timeouts_init(&f->shaking, f->loop, session_on_hello_over);
 	timeouts_init(&f->connecting, f->loop, session_on_connecting_over);
 	timeouts_init(&f->busy, f->loop, session_on_busy_over);
+	session_wait_init(f);
 	timeouts_init(&f->unsent, f->loop, session_on_unsent);
 	timeouts_init(&f->idle, f->loop, session_on_idle);
 	timeouts_init(&f->half, f->loop, session_on_half);

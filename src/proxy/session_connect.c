@@ -54,6 +54,8 @@ session_give_up_address(struct session *s, int error)
 	const char *why = tls && *tls_error(&s->up) != '\0' ? tls_error(&s->up)
 							    : strerror(error);
 
+	if (tls && error == ECONNRESET)
+		error = EPROTO; /* a broken handshake is no refusal */
 	stream_close(f->loop, &s->up, false);
 	if (sock_error_is_ours(error)) {
 		log_warn("connect failed error=\"%s\"", strerror(error));
@@ -73,6 +75,7 @@ session_give_up_address(struct session *s, int error)
 		s->counted = false;
 		s->server = NULL;
 		s->failed_once = true;
+		s->refused = sock_error_is_refusal(error);
 	}
 	return true;
 }
@@ -221,7 +224,8 @@ session_next_server(struct session *s)
 			s->server =
 			    pool_choose(f->pool, &s->client, &s->tried, now);
 			if (s->server == NULL) {
-				session_close(s, REASON_NO_SERVER);
+				if (!session_wait(s))
+					session_close(s, REASON_NO_SERVER);
 				return;
 			}
 			s->addr_tried = 0;

@@ -1,5 +1,6 @@
 /* session_private.h: the inside of a session, shared by the parts of its story:
  * session_tls.c (handshakes), session_connect.c (until a server answers),
+ * session_wait.c (while none does),
  * session_relay.c (from then on) and session.c (its beginning and end). */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
 #define PEN_PROXY_SESSION_PRIVATE_H
@@ -42,6 +43,7 @@ struct session {
 	bool interleaved;    /* the client spoke after the server began to */
 	bool client_sending; /* it was when the server went */
 	bool failed_once;    /* a server did: the next one is a retry */
+	bool refused;	     /* the last one did, by refusing */
 	bool spare_tried;    /* of this server: now a connection of its own */
 };
 
@@ -90,9 +92,12 @@ enum { SESSION_TLS_TEXT = 900 };
 const char *session_tls_text(
     const struct stream *s, const char *side, char text[SESSION_TLS_TEXT]);
 
-/* Goes on to the next address or server until one connect is under way; closes
- * the session when none is left. */
+/* Goes on to the next address or server until one connect is under way; when none
+ * is left the session waits, if it may, or is closed. */
 void session_next_server(struct session *s);
+/* No server takes it. Returns whether it waits for one; else it is to be closed. */
+bool session_wait(struct session *s);
+void session_wait_init(struct frontend *f);
 /* The loop's word about a connect under way. */
 void session_on_connect_ready(struct session *s, unsigned ready);
 /* Timeouts of the connecting and busy queues. */

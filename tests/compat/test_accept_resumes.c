@@ -22,8 +22,8 @@ START_TEST(accept_resumes)
 
 	spot_new(&at, SPOT_TCP4);
 	spot_new(&front, SPOT_TCP4);
-	pen_up(&pen, &front, "-x", "20", "-b", "0", "-r", front.text, at.text,
-	    NULL);
+	pen_up(&pen, &front, "-x", "20", "-b", "0", "--retry", "0", "-r",
+	    front.text, at.text, NULL);
 	for (i = 0; i < many; i++) {
 		fd = spot_try_connect(&front);
 		ck_assert(fd >= 0 || errno == ECONNRESET); /* already */

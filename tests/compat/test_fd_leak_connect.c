@@ -20,8 +20,8 @@ START_TEST(fd_leak_connect)
 	spot_new(&path, SPOT_UNIX);
 	spot_new(&front, SPOT_TCP4);
 	/* the broadcast address is refused by connect() itself */
-	pen_up(&pen, &front, "-b", "0", "-r", front.text, tcp.text, path.text,
-	    text("255.255.255.255:%d", tcp.port), NULL);
+	pen_up(&pen, &front, "-b", "0", "--retry", "0", "-r", front.text,
+	    tcp.text, path.text, text("255.255.255.255:%d", tcp.port), NULL);
 	fds = child_fds(pen.child.pid);
 	if (fds < 0)
 		SKIP("descriptors cannot be counted here");

@@ -14,6 +14,11 @@ pen -x 500 {FRONT} {S0} {S1}
 < 3
 > timeout 7
 < 7
+> retry
+< 3
+> retry 0; retry 1.5
+< 0
+< 1.500
 > tracking
 < 0
 > tracking 60

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/udp.h"
@@ -34,7 +35,8 @@ blacklisted(void)
 /* ---- connections ---- */
 
 static void
-up_tcp(enum spot_kind kind, const char *mode, int servers)
+up_waiting(
+    const char *retry, enum spot_kind kind, const char *mode, int servers)
 {
 	int i;
 
@@ -42,9 +44,16 @@ up_tcp(enum spot_kind kind, const char *mode, int servers)
 		spot_new(&at[i], kind);
 	spot_new(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
-	pen_up(&pen, &front, "-C", ctl.text, "-O", mode, front.text, at[0].text,
-	    servers > 1 ? at[1].text : NULL, servers > 2 ? at[2].text : NULL,
-	    NULL);
+	pen_up(&pen, &ctl, "-C", ctl.text, "--retry", retry, "-O", mode,
+	    front.text, at[0].text, servers > 1 ? at[1].text : NULL,
+	    servers > 2 ? at[2].text : NULL, NULL);
+}
+
+/* Clients do not wait. */
+static void
+up_tcp(enum spot_kind kind, const char *mode, int servers)
+{
+	up_waiting("0", kind, mode, servers);
 }
 
 static void
@@ -139,6 +148,73 @@ START_TEST(storm_of_restarts)
 	pen_down(&pen);
 	for (i = 0; i < 3; i++)
 		backend_stop(&b[i]);
+}
+END_TEST
+
+/* ---- clients that wait ---- */
+
+static long
+counter(const char *name)
+{
+	return report_number(
+	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
+}
+
+/* Who comes while all servers refuse is served when one is back, with all that it
+ * has said meanwhile. */
+START_TEST(client_waits_for_a_restart)
+{
+	struct backend b;
+	char got[16] = "";
+	int fd;
+
+	up_waiting("10", _i == 0 ? SPOT_TCP4 : SPOT_UNIX, "roundrobin", _i + 1);
+	fd = spot_connect(&front);
+	spot_send(fd, "hello", 5);
+	WAIT_FOR(blacklisted() == _i + 1, SOON);
+	ck_assert_int_eq(counter("connecting"), 1);
+	backend_start_at(&b, &at[_i], backend_echo, NULL);
+	spot_recv(fd, got, 5);
+	ck_assert_str_eq(got, "hello");
+	close(fd);
+	ck_assert_int_eq(b.accepted, 1);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+START_TEST(waiting_has_an_end)
+{
+	long long began = wait_now_ms();
+
+	up_waiting("1", SPOT_TCP4, "roundrobin", 2);
+	is_reset();
+	ck_assert_int_ge(wait_now_ms() - began, 500);
+	ck_assert_int_eq(counter("closed_no_server"), 1);
+	ck_assert_int_eq(counter("connecting"), 0);
+	pen_down(&pen);
+}
+END_TEST
+
+/* A client that goes away, and one of a stubborn pool. */
+START_TEST(who_does_not_wait)
+{
+	struct backend b;
+	int fd;
+
+	up_waiting("60", SPOT_TCP4, "roundrobin", 1);
+	fd = spot_connect(&front);
+	WAIT_FOR(counter("connecting") == 1, SOON);
+	spot_reset(fd);
+	WAIT_FOR(counter("connecting") == 0, SOON);
+	/* and the next one is served as if nothing had been */
+	backend_start_at(&b, &at[0], backend_say, "back");
+	ck_assert_str_eq(spot_hear(&front), "back");
+	pen_down(&pen);
+	backend_stop(&b);
+	up_waiting("60", SPOT_TCP4, "stubborn", 1);
+	is_reset();
+	pen_down(&pen);
 }
 END_TEST
 
@@ -289,6 +365,10 @@ main(void)
 	add_each(s, "one_of_three_is_back", one_of_three_is_back, 3);
 	SUITE_ADD(s, refusal_is_no_long_absence, 30);
 	SUITE_ADD(s, storm_of_restarts, 30);
+	add_each(
+	    s, "client_waits_for_a_restart", client_waits_for_a_restart, 2);
+	SUITE_ADD(s, waiting_has_an_end, 30);
+	SUITE_ADD(s, who_does_not_wait, 30);
 	add_each(s, "udp_servers_restarted", udp_servers_restarted, 6);
 	SUITE_ADD(s, udp_client_stays_with_the_last_resort, 30);
 	add_each(s, "name_servers_restarted", name_servers_restarted, 2);

@@ -246,7 +246,8 @@ START_TEST(nobody_left_is_a_reset)
 	spot_new(&dead1, SPOT_TCP4);
 	spot_new(&dead2, SPOT_TCP4);
 	spot_new(&front, SPOT_TCP4);
-	pen_up(&pen, &front, "-r", front.text, dead1.text, dead2.text, NULL);
+	pen_up(&pen, &front, "--retry", "0", "-r", front.text, dead1.text,
+	    dead2.text, NULL);
 	for (i = 0; i < 4; i++) {
 		fd = spot_connect(&front);
 		spot_expect_reset(fd);

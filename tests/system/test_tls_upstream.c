@@ -192,7 +192,8 @@ START_TEST(restarted_server_is_tried)
 	serve(&s, c.site, NULL);
 	at = s.backend.at;
 	talks_tls = s.backend.serve;
-	tls_chain_up(&c, text("%s;blacklist 30", trusting()), at.text, NULL);
+	tls_chain_up(&c, text("%s;blacklist 30;retry 0", trusting()), at.text,
+	    NULL);
 	served();
 	backend_stop(&s.backend);
 	not_served();

@@ -83,6 +83,7 @@ START_TEST(nobody_serves)
 	int fd;
 
 	rig_begin();
+	rig.options.retry_ms = 0;
 	spot_new(&dead, SPOT_TCP4);
 	rig_add_server(0, &dead);
 	rig_front();
