@@ -11,8 +11,9 @@
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* How soon a Unix listener whose backlog is full is tried again. */
-enum { BUSY_MS = 5 };
+/* How soon a Unix listener whose backlog is full is tried again: at first, and in the
+ * end. */
+enum { BUSY_MS = 5, BUSY_SELDOM_MS = 100 };
 
 static void
 session_on_connected(struct session *s)
@@ -164,6 +165,15 @@ session_take_spare(struct session *s)
 	return false;
 }
 
+/* As long as it has waited so far. */
+static uint32_t
+session_busy_ms(const struct session *s)
+{
+	if (s->waited_ms < BUSY_MS)
+		return BUSY_MS;
+	return s->waited_ms < BUSY_SELDOM_MS ? s->waited_ms : BUSY_SELDOM_MS;
+}
+
 /* The next address of the chosen server. What the client has said already is
  * sent right behind the connect: on a fast network that has completed by then,
  * which spares a turn of the loop; what the server cannot take yet is kept, for
@@ -184,7 +194,8 @@ session_connect(struct session *s)
 		s->connect_us = (uint32_t)clock_monotonic_us() | 1;
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) {
-		timeouts_add(&f->busy, &s->expiry, loop_now(f->loop) + BUSY_MS);
+		timeouts_add(&f->busy, &s->expiry,
+		    loop_now(f->loop) + session_busy_ms(s));
 		return 0;
 	}
 	s->addr_tried++;
@@ -219,6 +230,7 @@ session_next_server(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	s->active = now;
+	s->waited_ms = 0;
 	do {
 		if (s->server == NULL) {
 			s->server =
@@ -309,7 +321,8 @@ session_on_busy_over(struct timeouts *t, struct expiry *x)
 	struct frontend *f = s->frontend;
 
 	(void)t;
-	if (loop_now(f->loop) - s->active >= f->options.connect_timeout_ms) {
+	s->waited_ms += session_busy_ms(s);
+	if (s->waited_ms >= f->options.connect_timeout_ms) {
 		s->addr_tried++;
 		session_on_connect_failed(s, ETIMEDOUT);
 	} else if (session_connect(s) < 0) {

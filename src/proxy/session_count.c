@@ -8,8 +8,8 @@
 
 #include "proxy/session_private.h"
 
-/* A walk begins so long after the last one, and goes on as often: 20,000 sessions a
- * second. Numbers that are free cost next to nothing. */
+/* A walk begins WALK_MS after the last one and visits PORTION sessions each PORTION_MS,
+ * 20,000 a second. Numbers that are free cost next to nothing. */
 enum { WALK_MS = 1000, PORTION_MS = 50, PORTION = 1000, NUMBERS = 65536 };
 
 /* Adds what it has moved since the last time to the counters of its frontend, and of

@@ -29,7 +29,7 @@ struct session {
 	uint64_t started;     /* ms */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
-	uint16_t lagged_ms;   /* how long its reset has been due */
+	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */

@@ -135,10 +135,12 @@ session_reset_reason(const struct session *s)
 static void
 session_break_off(struct session *s)
 {
-	if (!session_client_lags(s) || s->lagged_ms >= UNSENT_MAX_MS) {
+	if (!session_client_lags(s) ||
+	    (s->reset_due && s->waited_ms >= UNSENT_MAX_MS)) {
 		session_close(s, session_reset_reason(s));
 	} else if (!s->reset_due) {
 		s->reset_due = true;
+		s->waited_ms = 0;
 		session_schedule(s);
 	}
 }
@@ -147,9 +149,9 @@ session_break_off(struct session *s)
 static uint64_t
 session_reset_wait_ms(const struct session *s)
 {
-	if (s->lagged_ms < UNSENT_MS)
+	if (s->waited_ms < UNSENT_MS)
 		return UNSENT_MS;
-	return s->lagged_ms < UNSENT_SELDOM_MS ? s->lagged_ms
+	return s->waited_ms < UNSENT_SELDOM_MS ? s->waited_ms
 					       : UNSENT_SELDOM_MS;
 }
 
@@ -169,9 +171,10 @@ session_on_unsent(struct timeouts *t, struct expiry *x)
 	struct session *s = list_entry(x, struct session, expiry);
 
 	(void)t;
-	s->lagged_ms += (uint16_t)session_reset_wait_ms(s);
-	s->reset_due = false;
+	s->waited_ms += (uint32_t)session_reset_wait_ms(s);
 	session_break_off(s);
+	if (s->state != CLOSED)
+		session_schedule(s);
 }
 
 /* All the server said is with the client, whose end is yet to come. A reset is

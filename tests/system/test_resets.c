@@ -29,10 +29,11 @@
 static struct spot front, ctl;
 static struct pen pen;
 
+/* With so long a time to connect. */
 static void
-up(const char *const servers[])
+up_for(const char *seconds, const char *const servers[])
 {
-	const char *argv[32] = { "-f", "-r", "-t", "20", "-C" };
+	const char *argv[32] = { "-f", "-r", "-t", seconds, "-C" };
 	int n = 5, i;
 
 	spot_new(&front, SPOT_TCP4);
@@ -44,6 +45,12 @@ up(const char *const servers[])
 	argv[n] = NULL;
 	pen_up_words(&pen, &front, argv);
 	WAIT_FOR(spot_is_listening(&ctl), 5000);
+}
+
+static void
+up(const char *const servers[])
+{
+	up_for("20", servers);
 }
 
 /* A number of `statistics`. Keeps nothing, for use while waiting. */
@@ -243,6 +250,31 @@ START_TEST(lagging_client_is_looked_at_less_and_less)
 END_TEST
 #endif
 
+/* A server has no room for its client, who goes on talking. */
+START_TEST(busy_server_times_out_while_client_talks)
+{
+	long long began = wait_now_ms();
+	struct spot busy;
+	int listener, fill, fd;
+
+	spot_new(&busy, SPOT_UNIX);
+	listener = spot_listen(&busy, 0);
+	fill = spot_connect(&busy);
+	up_for("1", (const char *const[]){ busy.text, NULL });
+	fd = spot_connect(&front);
+	while (send(fd, "x", 1, MSG_NOSIGNAL) == 1) {
+		wait_nap();
+		ck_assert_int_lt(wait_now_ms() - began, wait_scaled(8000));
+	}
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_no_server"), 1);
+	close(fd);
+	close(fill);
+	close(listener);
+	pen_down(&pen);
+}
+END_TEST
+
 /* ---- servers that accept and break off ---- */
 
 /* A server's queue is full as pen connects, and pen does not run from then on until
@@ -360,6 +392,7 @@ main(void)
 #ifdef SIOCOUTQ
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
 #endif
+	SUITE_ADD(s, busy_server_times_out_while_client_talks, 20);
 	SUITE_ADD(s, words_before_a_reset_are_passed_on, 20);
 	SUITE_ADD(s, accept_and_reset_is_an_answer, 30);
 	SUITE_ADD(s, unix_server_that_closes_at_once, 20);
