@@ -111,7 +111,7 @@ stream_note_ready(struct stream *s, unsigned ready)
 	}
 	if (ready & READY_EOF)
 		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR) &&
-			!(s->flags & STREAM_URGENT)
+			!(s->flags & (STREAM_URGENT | STREAM_READ_END))
 		    ? STREAM_AT_EOF
 		    : STREAM_FIN;
 	if (ready & READY_WRITE && !(s->flags & STREAM_STALLED))

@@ -11,6 +11,8 @@
  *     UNSENT    bytes that were taken wait inside the stream to be sent
  *     STALLED   a read has to make it WRITABLE, not the loop (TLS)
  *     INSIDE    it is READABLE for what the stream holds, not the socket (TLS)
+ *     READ_END  a FIN says nothing of what is before it: only a read finds the end.
+ *               Unix: reads stop behind descriptors that were sent along, too
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a short
  *               one says nothing. It is passed on in its place like all else
  *
@@ -35,6 +37,7 @@ enum {
 	STREAM_NO_GOODBYE = 256, /* set by its owner: see shutdown */
 	STREAM_INSIDE = 512,
 	STREAM_URGENT = 1024,
+	STREAM_READ_END = 2048, /* set by its owner */
 };
 
 struct stream;

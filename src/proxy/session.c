@@ -196,6 +196,8 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	}
 	s->frontend = f;
 	stream_open_plain(&s->down, fd, false);
+	if (who->family == AF_UNIX)
+		s->down.flags |= STREAM_READ_END;
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
 	s->to_server.reported = true;

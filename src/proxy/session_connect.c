@@ -33,13 +33,27 @@ session_on_connected(struct session *s)
 	session_schedule(s);
 }
 
+static bool
+session_is_to_unix(const struct session *s)
+{
+	return s->server->addrs.addr[0].u.sa.sa_family == AF_UNIX;
+}
+
+static void
+session_open_up(struct session *s, int fd)
+{
+	stream_open_plain(&s->up, fd, s->frontend->options.nodelay);
+	if (session_is_to_unix(s))
+		s->up.flags |= STREAM_READ_END;
+}
+
 /* Whether a connection with this error had been accepted: its server broke off, which
  * says nothing of what it does for others. On a Unix socket a reset means that the
  * listener went with the connection in its queue. */
 static bool
 session_was_accepted(const struct session *s, int error)
 {
-	if (s->server->addrs.addr[s->addr_start].u.sa.sa_family == AF_UNIX)
+	if (session_is_to_unix(s))
 		return error == EPIPE && sock_error(s->up.fd) != ECONNRESET;
 	return error == ECONNRESET || error == EPIPE;
 }
@@ -138,7 +152,7 @@ session_take_spare(struct session *s)
 	int fd;
 
 	while ((fd = spares_take(&f->spares, server)) >= 0) {
-		stream_open_plain(&s->up, fd, f->options.nodelay);
+		session_open_up(s, fd);
 		if (frontend_server_is_tls(f, server)) {
 			s->spare_tried = true;
 			spares_refill(&f->spares, server);
@@ -183,7 +197,6 @@ static int
 session_connect(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	const struct frontend_options *o = &f->options;
 	struct sock_connect_options co = frontend_connect_options(f);
 	struct server *server = s->server;
 	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
@@ -201,7 +214,7 @@ session_connect(struct session *s)
 	s->addr_tried++;
 	if (fd < 0)
 		return -1;
-	stream_open_plain(&s->up, fd, o->nodelay);
+	session_open_up(s, fd);
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	if (frontend_server_is_tls(f, server))
 		return session_hello_server(s, &server->addrs.addr[at]) == 0

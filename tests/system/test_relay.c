@@ -2,8 +2,10 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -280,6 +282,44 @@ START_TEST(urgent_data_in_a_long_flow)
 }
 END_TEST
 
+/* A client sends a descriptor along, which nobody gets, and bytes behind it: all there
+ * when pen looks. */
+START_TEST(bytes_behind_a_descriptor)
+{
+	char control[CMSG_SPACE(sizeof(int))] = "";
+	struct iovec abc = { .iov_base = (char[]){ "abc" }, .iov_len = 3 };
+	struct msghdr m = { .msg_iov = &abc,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control) };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	struct spot front;
+	struct backend b;
+	struct pen pen;
+	int fd;
+
+	backend_start(&b, SPOT_UNIX, backend_sink, NULL);
+	spot_new(&front, SPOT_UNIX);
+	pen_up(&pen, &front, front.text, b.at.text, NULL);
+	fd = spot_connect(&front);
+	spot_send(fd, "12", 2);
+	WAIT_FOR(b.received == 2, 5000);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	c->cmsg_level = SOL_SOCKET;
+	c->cmsg_type = SCM_RIGHTS;
+	c->cmsg_len = CMSG_LEN(sizeof(int));
+	memcpy(CMSG_DATA(c), &fd, sizeof(int));
+	ck_assert_int_eq(sendmsg(fd, &m, 0), 3);
+	spot_send(fd, "def", 3);
+	shutdown(fd, SHUT_WR);
+	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	ck_assert_str_eq(spot_recv_all(fd), "received 8\n");
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -293,5 +333,6 @@ main(void)
 	SUITE_ADD(s, counters_move_while_a_connection_lives, 20);
 	SUITE_ADD(s, urgent_data_is_passed_on, 20);
 	SUITE_ADD(s, urgent_data_in_a_long_flow, 20);
+	SUITE_ADD(s, bytes_behind_a_descriptor, 20);
 	return suite_main(s);
 }
