@@ -164,6 +164,7 @@ START_TEST(end_passed_on_after_a_busy_server)
 	spot_new(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
 	pen_up(&pen, &front, "-C", ctl.text, front.text, at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
 	client = spot_connect(&front);
 	spot_send(client, "hello", 5);
 	shutdown(client, SHUT_WR);
