@@ -141,6 +141,24 @@ START_TEST(flows_of_a_blacklisted_server_go_on)
 }
 END_TEST
 
+/* Nobody is left, but one can be reached, whatever it was blacklisted for: a new
+ * client gets that one, and nobody pays for the others. */
+START_TEST(a_blacklisted_server_is_better_than_none)
+{
+	unsigned i;
+	uint64_t until;
+
+	for (i = 0; i < SERVERS; i++)
+		go_away(i);
+	until = pool_server(d.pool, 0)->blacklisted_until;
+	neighbor[2].state = NEIGHBOR_FRESH;
+	ck_assert_uint_eq(server_of(0, FRAME_SYN), 2);
+	ck_assert_uint_eq(server_of(0, FRAME_ACK), 2);
+	ck_assert_uint_eq(pool_server(d.pool, 0)->blacklisted_until, until);
+	ck_assert_uint_eq(pool_server(d.pool, 0)->failures, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -152,6 +170,7 @@ main(void)
 	tcase_add_test(t, flows_stay_while_all_servers_are_gone);
 	tcase_add_test(t, flows_wait_for_servers_that_return);
 	tcase_add_test(t, flows_of_a_blacklisted_server_go_on);
+	tcase_add_test(t, a_blacklisted_server_is_better_than_none);
 	suite_add_tcase(s, t);
 	return suite_main(s);
 }
