@@ -214,6 +214,7 @@ tell_check(struct facts *f, const char *name, const struct plan *p)
 
 /* ---- TLS ---- */
 
+#ifdef HAVE_OPENSSL
 static void
 print_certs(const struct plan *p, struct buffer *text)
 {
@@ -277,6 +278,7 @@ tell_options(struct facts *f, const char *name, const struct plan *p)
 			list[n++] = tls_option_name(bit);
 	facts_json_texts(f, name, list, n);
 }
+#endif
 
 /* ---- all of them ---- */
 
