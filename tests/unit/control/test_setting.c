@@ -153,6 +153,7 @@ START_TEST(every_value)
 	}
 	ck_assert_int_gt(rows, 10);
 	pen_free(pen);
+	pen = NULL;
 }
 END_TEST
 
@@ -182,6 +183,7 @@ START_TEST(every_flag)
 	}
 	ck_assert_int_gt(rows, 5);
 	pen_free(pen);
+	pen = NULL;
 }
 END_TEST
 
