@@ -1,0 +1,37 @@
+#!/bin/sh
+# Each source file is in a list of what is built or released, each test program has
+# its own among those that make check runs, and all that is listed is there.
+cd "${SRCDIR:-.}" || exit 1
+passed=0 failed=0
+
+listed=$(cat Makefile.am src/*/room.am tests/room.am tests/*/room.am \
+	tests/unit/*.am | tr ' \t\\' '\n\n\n' | sort -u)
+
+is_listed() {
+	echo "$listed" | grep -qxF "$1"
+}
+
+check() {
+	if "$@"; then
+		passed=$((passed + 1))
+	else
+		echo "lists: not so: $*"
+		failed=$((failed + 1))
+	fi
+}
+
+# tests/bench is run by hand.
+for file in $(find src tests -name "*.[ch]" ! -path "tests/bench/*" | sort); do
+	case $file in
+	tests/*/test_*.c) check is_listed "${file%.c}" ;;
+	*) check is_listed "$file" ;;
+	esac
+done
+for name in $(echo "$listed" | grep -E '^(src|tests)/.*\.(c|h|sh|t|py)$'); do
+	check test -f "$name"
+done
+for name in $(echo "$listed" | grep -E '^tests/.*/test_[a-z0-9_]+$'); do
+	check test -f "$name.c"
+done
+echo "lists: $passed passed, $failed failed"
+test "$failed" -eq 0 && test "$passed" -gt 0
