@@ -396,9 +396,14 @@ spot_hear(const struct spot *s)
 const char *
 spot_ask(const struct spot *s, const char *what)
 {
-	int fd = spot_connect(s);
+	int fd = spot_try_connect(s);
 	const char *answer;
 
+	/* pen opens its control sockets after its ports */
+	if (fd < 0) {
+		WAIT_FOR(spot_is_listening(s), 5000);
+		fd = spot_connect(s);
+	}
 	spot_send(fd, what, strlen(what));
 	shutdown(fd, SHUT_WR);
 	answer = spot_recv_all(fd);

@@ -362,7 +362,7 @@ START_TEST(expiries_in_order)
 		expiry_init(&things[i]);
 	timeouts_add(&queue, &things[0], now + 10);
 	timeouts_add(&queue, &things[1], now + 20);
-	timeouts_add(&queue, &things[2], now + 90);
+	timeouts_add(&queue, &things[2], now + 600);
 	timeouts_add(&queue, &things[3], now + 15);
 	timeouts_add(&queue, &things[4], now + 5);
 	expiry_cancel(&things[4]);
