@@ -38,7 +38,8 @@ trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
 build_quietly() {
-	if ! build_pen "$top" "$build" >"$work/build.log" 2>&1; then
+	if ! { source=$(build_source "$top" "$build-source") &&
+		build_pen "$source" "$build"; } >"$work/build.log" 2>&1; then
 		tail -n 20 "$work/build.log" >&2
 		give_up "the build failed"
 	fi

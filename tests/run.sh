@@ -1,19 +1,23 @@
 #!/bin/sh
-# run.sh: builds pen in several ways and runs every test in each.
+# run.sh: builds pen in several ways and runs the tests in each.
 #
-#     sh tests/run.sh [--quick] [--distcheck] [--only NAME] [--clean]
+#     sh tests/run.sh [--quick | --long] [--distcheck] [--only NAME] [--clean]
 #
-#     --quick      only the first of the builds below
+#     --quick      only the first of the builds below, with light loads
+#     --long       all of them, every test in each, and heavy loads: hours
 #     --only NAME  only that one: gcc, clang, notls, valgrind, cross or distcheck
 #     --distcheck  also make a release archive and try it
 #     --clean      forget earlier builds
 #
-#     gcc       warnings are errors; everything
-#     clang     with address and undefined behaviour sanitizers
+#     gcc       warnings are errors; every test
+#     clang     with address and undefined behaviour sanitizers; every test, with
+#               light loads
 #     notls     without OpenSSL, libedit and Jansson, and without what only
-#               some systems have: the portable paths
-#     valgrind  the unit tests, and pen itself in the system tests
-#     cross     pure code on other machines, under qemu: tests/cross.sh
+#               some systems have: the portable paths; unit tests, transcripts
+#               and, unless --long, a few others
+#     valgrind  the unit tests, and pen itself in those few, or in all
+#     cross     with --long: pure code on other machines, under qemu:
+#               tests/cross.sh
 #
 # Missing packages are installed first. Builds are kept in build-tests. The
 # last line is "N passed, N failed", with ", N skipped" when a test could not
@@ -24,8 +28,31 @@ top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top/tests/setup.sh"
 
 work=$top/build-tests
-steps='gcc clang notls valgrind cross'
+steps='gcc clang notls valgrind'
+long=
 jobs=$(processors)
+# Tests mostly wait.
+test_jobs=$((3 * jobs))
+# What each thing that pen does needs most: bytes, ends, failures, datagrams,
+# names, commands, TLS either way, direct return.
+few='
+tests/system/test_control
+tests/system/test_choice
+tests/system/test_dns
+tests/system/test_ends
+tests/system/test_failover
+tests/system/test_options
+tests/system/test_process
+tests/system/test_relay
+tests/system/test_timeouts
+tests/system/test_tls
+tests/system/test_tls_reload
+tests/system/test_tls_upstream
+tests/system/test_udp
+tests/net/test_dsr_change
+tests/net/test_dsr_choice
+tests/net/test_dsr_web
+'
 passed=0 failed=0 skipped=0
 
 usage() {
@@ -35,7 +62,17 @@ usage() {
 
 while [ $# -gt 0 ]; do
 	case $1 in
-	--quick) steps=gcc ;;
+	--quick)
+		steps=gcc
+		PEN_TEST_LIGHT=1
+		export PEN_TEST_LIGHT
+		;;
+	--long)
+		long=yes
+		steps="$steps cross"
+		PEN_TEST_FULL=1
+		export PEN_TEST_FULL
+		;;
 	--only) [ $# -gt 1 ] || usage 1
 		steps=$2
 		shift ;;
@@ -82,7 +119,9 @@ show_failures() {
 			tail -n 40 "${trs%.trs}.log"
 		done
 	# What a test that could not run lacked.
-	find "$1" -name '*.log' -exec grep -h '^skipped: ' {} + | sort -u
+	find "$1" -name '*.trs' | while read -r trs; do
+		grep -h '^skipped: ' "${trs%.trs}.log"
+	done | sort -u
 }
 
 step_failed() {
@@ -100,16 +139,13 @@ add_results() {
 	show_failures "$2"
 }
 
-# check STEP [make arguments]: builds all test programs, then runs them.
+# check STEP [make arguments]: runs the tests.
 check() {
 	step=$1
 	shift
 	find "$work/$step" -name '*.trs' -exec rm -f {} +
-	if ! run_make -C "$work/$step" -j"$jobs" check TESTS= >>"$work/$step.log" 2>&1; then
-		step_failed "$step" "$work/$step.log"
-		return
-	fi
-	run_make -C "$work/$step" -k -j"$jobs" check "$@" >>"$work/$step.log" 2>&1
+	run_make -C "$work/$step" -k -j"$test_jobs" check "$@" \
+		>>"$work/$step.log" 2>&1
 	if [ -z "$(find "$work/$step" -name '*.trs' | head -n 1)" ]; then
 		step_failed "$step" "$work/$step.log"
 		return
@@ -117,14 +153,20 @@ check() {
 	add_results "$step" "$work/$step"
 }
 
-# build STEP [configure options]
+# build STEP [configure options]: pen, and the test programs, which are not worth a
+# compiler's effort once one has looked for warnings.
 build() {
 	step=$1
 	shift
-	if ! build_pen "$top" "$work/$step" "$@" >"$work/$step.log" 2>&1; then
+	flags='CFLAGS=-g -O0'
+	[ "$step" != gcc ] || flags=
+	if ! { build_pen "$source" "$work/$step" "$@" &&
+		run_make -C "$work/$step" -j"$jobs" check TESTS= ${flags:+"$flags"}
+	} >"$work/$step.log" 2>&1; then
 		step_failed "$step" "$work/$step.log"
 		return 1
 	fi
+	echo "$step: built in $(($(date +%s) - began)) s"
 }
 
 compiler() {
@@ -153,7 +195,7 @@ sanitizing_compiler() {
 step_clang() {
 	build clang --enable-werror --enable-sanitize \
 		CC="$(sanitizing_compiler)" || return
-	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=4 \
+	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=8 \
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1} \
 	UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} check clang
 }
@@ -164,16 +206,33 @@ step_notls() {
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no || return
-	PEN_TEST_LIGHT=1 check notls
+	if [ -n "$long" ]; then
+		PEN_TEST_LIGHT=1 check notls
+	else
+		PEN_TEST_LIGHT=1 check notls \
+			TESTS="$(programs_in notls unit control) $(few_in notls)"
+	fi
 }
 
+# Of the programs on standard input, those that this build has.
+built_in() {
+	while read -r program; do
+		[ ! -x "$work/$1/$program" ] || echo "$program"
+	done | tr '\n' ' '
+}
+
+# programs_in STEP DIR...
 programs_in() {
+	step=$1
+	shift
 	for dir in "$@"; do
 		find "$top/tests/$dir" -name 'test_*.c' | sort |
 			sed "s|^$top/||; s|\.c\$||"
-	done | while read -r program; do
-		[ ! -x "$work/valgrind/$program" ] || echo "$program"
-	done | tr '\n' ' '
+	done | built_in "$step"
+}
+
+few_in() {
+	echo "$few" | grep . | built_in "$1"
 }
 
 # The test programs of one file run inside valgrind; those of the whole
@@ -188,14 +247,16 @@ step_valgrind() {
 	grind="$grind --errors-for-leak-kinds=definite"
 	grind="$grind --suppressions=$top/tests/valgrind.supp"
 	build valgrind CFLAGS='-g -O1' || return
-	run_make -C "$work/valgrind" -j"$jobs" check TESTS= \
-		>>"$work/valgrind.log" 2>&1
-	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=10
-	units=$(programs_in unit)
-	[ -z "$units" ] ||
-		CK_FORK=no check valgrind LOG_COMPILER="$grind" TESTS="$units"
-	PEN_TEST_WRAPPER=$grind check valgrind \
-		TESTS="$(programs_in system net compat)"
+	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=20
+	CK_FORK=no check valgrind LOG_COMPILER="$grind" \
+		TESTS="$(programs_in valgrind unit)"
+	began=$(date +%s)
+	if [ -n "$long" ]; then
+		programs=$(programs_in valgrind system net compat)
+	else
+		programs=$(few_in valgrind)
+	fi
+	PEN_TEST_WRAPPER=$grind check valgrind TESTS="$programs"
 	unset PEN_TEST_LIGHT CK_TIMEOUT_MULTIPLIER
 }
 
@@ -228,8 +289,15 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson libxdp clang curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x classic
+packages_want libedit jansson libxdp clang curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip classic
+case $steps in
+*cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x ;;
+esac
 mkdir -p "$work" || exit 1
+if ! source=$(build_source "$top" "$work/source" 2>"$work/source.log"); then
+	tail -n 20 "$work/source.log"
+	exit 1
+fi
 for step in $steps; do
 	case $step in
 	gcc | clang | notls | valgrind | cross | distcheck) ;;

@@ -4,6 +4,7 @@
 #
 #     packages_need THING...    installs what is missing, or ends the script
 #     packages_want THING...    the same, but goes on without what it can't get
+#     build_source TOP COPY     prints SOURCE, which may have to be a copy
 #     build_pen SOURCE BUILD [configure options]
 #
 # Nothing happens, and no network is needed, for things already there.
@@ -241,6 +242,19 @@ build_configure_script() {
 	(cd "$1" && autoreconf -fi) && touch "$1/configure"
 }
 
+# build_source TOP COPY: prints the directory to build from. What was built in the
+# tree itself (./configure && make there) would be taken for ours, so such a tree
+# is not built from, but what a release would have of it, in COPY.
+build_source() {
+	if [ ! -f "$1/config.status" ]; then
+		echo "$1"
+	elif run_make -C "$1" distdir distdir="$2" >&2; then
+		echo "$2"
+	else
+		return 1
+	fi
+}
+
 # Configures and builds `pen` outside the source tree, doing again only what
 # changed. The options must be the same each time for one build directory.
 build_pen() {
@@ -248,6 +262,9 @@ build_pen() {
 	build_dir=$2
 	shift 2
 	build_configure_script "$source_dir" || return 1
+	if ! grep -qsxF "abs_srcdir = $source_dir" "$build_dir/Makefile"; then
+		rm -rf "$build_dir"
+	fi
 	mkdir -p "$build_dir" || return 1
 	if [ ! -f "$build_dir/config.status" ]; then
 		(cd "$build_dir" && "$source_dir/configure" "$@") || return 1
