@@ -79,4 +79,19 @@ list_remove(struct list *link)
 	list_init(link);
 }
 
+/* Moves all that is in `from` to the end of `to`. */
+static inline void
+list_move_all(struct list *to, struct list *from)
+{
+	struct list *last = from->prev;
+
+	if (list_is_empty(from))
+		return;
+	from->next->prev = to->prev;
+	to->prev->next = from->next;
+	last->next = to;
+	to->prev = last;
+	list_init(from);
+}
+
 #endif

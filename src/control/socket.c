@@ -78,7 +78,7 @@ control_new(struct pen *p, struct loop *l, unsigned most)
 	c->most = most;
 	list_init(&c->listeners);
 	list_init(&c->clients);
-	timeouts_init(&c->patience, l, client_on_impatience);
+	timeouts_init(&c->patience, l, client_on_impatience, NULL);
 	return c;
 }
 

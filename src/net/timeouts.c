@@ -1,92 +1,249 @@
-/* timeouts.c: queues of expiries; the timer is left running for a head that
- * was cancelled, which costs one idle wake-up instead of a change per thing. */
+/* timeouts.c: the timing wheel. A slot whose things were all cancelled stays in
+ * use, and the timer as it is: that costs one idle wake-up instead of a change
+ * per thing. */
 #include "config.h"
 
+#include "base/list.h"
 #include "net/timeouts.h"
 
-static void
-start_timer(struct timeouts *t)
-{
-	struct list *head = list_first(&t->queue);
-	uint64_t now = loop_now(t->loop), due;
+enum { DIGIT = TIMEOUTS_SLOTS - 1 };
 
-	if (head == NULL || t->running)
-		return;
-	due = list_entry(head, struct expiry, link)->due;
+static unsigned
+lowest_bit(uint64_t bits)
+{
+	return (unsigned)__builtin_ctzll(bits);
+}
+
+/* ---- chains ---- */
+
+static void
+chain_in(struct expiry **chain, struct expiry *x)
+{
+	x->next = *chain;
+	x->from = chain;
+	if (x->next != NULL)
+		x->next->from = &x->next;
+	*chain = x;
+}
+
+/* That the next one is written to brings it from memory. */
+static void
+chain_out(struct expiry *x)
+{
+	*x->from = x->next;
+	if (x->next != NULL)
+		x->next->from = x->from;
+	x->from = NULL;
+}
+
+/* Takes one thing out of the open slot; NULL: none is left. */
+static struct expiry *
+take_one(struct timeouts *t)
+{
+	struct expiry *x;
+	unsigned i;
+
+	for (i = 0; i < TIMEOUTS_CHAINS; i++) {
+		x = t->open.chain[t->out++ % TIMEOUTS_CHAINS];
+		if (x != NULL) {
+			chain_out(x);
+			return x;
+		}
+	}
+	return NULL;
+}
+
+/* ---- slots ---- */
+
+/* When a slot begins: its time has the wheel's digits above its own. */
+static uint64_t
+slot_start(const struct timeouts *t, unsigned level, unsigned slot)
+{
+	unsigned shift = level * TIMEOUTS_BITS;
+
+	return (((t->at >> shift) & ~(uint64_t)DIGIT) | slot) << shift;
+}
+
+static struct timeouts_slot *
+use_slot(struct timeouts *t, unsigned level, unsigned slot)
+{
+	struct timeouts_slot *s = &t->slot[level][slot];
+	uint64_t bit = UINT64_C(1) << slot;
+
+	if (!(t->used[level] & bit)) {
+		*s = (struct timeouts_slot){ { NULL } };
+		t->used[level] |= bit;
+		t->levels |= 1u << level;
+	}
+	return s;
+}
+
+/* What is overdue goes where the wheel is; what is farther away than it reaches
+ * waits in its last slot. Returns when the slot begins. */
+static uint64_t
+place(struct timeouts *t, struct expiry *x)
+{
+	uint64_t due = x->due > t->at ? x->due : t->at;
+	unsigned level, slot;
+
+	level = (63u - (unsigned)__builtin_clzll((due ^ t->at) | 1)) /
+	    TIMEOUTS_BITS;
+	if (level < TIMEOUTS_LEVELS) {
+		slot = (unsigned)(due >> (level * TIMEOUTS_BITS)) & DIGIT;
+	} else {
+		level = TIMEOUTS_LEVELS - 1;
+		slot = DIGIT;
+	}
+	chain_in(
+	    &use_slot(t, level, slot)->chain[t->in++ % TIMEOUTS_CHAINS], x);
+	return slot_start(t, level, slot);
+}
+
+/* Moves the things of a slot, which is in use no more, to the open one, which is
+ * empty. */
+static void
+open_slot(struct timeouts *t, unsigned level, unsigned slot)
+{
+	struct timeouts_slot *s = &t->slot[level][slot];
+	unsigned i;
+
+	for (i = 0; i < TIMEOUTS_CHAINS; i++) {
+		t->open.chain[i] = s->chain[i];
+		if (s->chain[i] != NULL)
+			s->chain[i]->from = &t->open.chain[i];
+	}
+	t->used[level] &= ~(UINT64_C(1) << slot);
+	if (t->used[level] == 0)
+		t->levels &= ~(1u << level);
+}
+
+/* ---- time ---- */
+
+static void
+set_timer(struct timeouts *t, uint64_t when)
+{
+	uint64_t now = loop_now(t->loop);
+
+	t->wake = when;
 	t->running =
-	    timer_start(t->loop, &t->timer, due > now ? due - now : 0) == 0;
+	    timer_start(t->loop, &t->timer, when > now ? when - now : 0) == 0;
+}
+
+/* Goes on to the first slot, which is the first one of the lowest level. Returns
+ * false when its time has not come, or nothing waits. */
+static bool
+go_on(struct timeouts *t)
+{
+	unsigned level, slot;
+	uint64_t start;
+
+	if (t->levels == 0) {
+		t->running = false;
+		return false;
+	}
+	level = lowest_bit(t->levels);
+	slot = lowest_bit(t->used[level]);
+	start = slot_start(t, level, slot);
+	if (start > loop_now(t->loop)) {
+		set_timer(t, start);
+		return false;
+	}
+	t->at = start;
+	open_slot(t, level, slot);
+	return true;
 }
 
 static void
 on_time(struct timer *timer)
 {
 	struct timeouts *t = container_of(timer, struct timeouts, timer);
-	struct list *head;
+	unsigned left = TIMEOUTS_PORTION;
+	struct expiry *x;
 
-	t->running = false;
-	while ((head = list_first(&t->queue)) != NULL) {
-		struct expiry *x = list_entry(head, struct expiry, link);
-
-		if (x->due > loop_now(t->loop))
-			break;
-		list_remove(head);
-		t->on_expired(t, x);
+	t->wake = 0; /* what is added meanwhile need not set the timer */
+	while (left > 0) {
+		x = take_one(t);
+		if (x == NULL && !go_on(t))
+			return;
+		if (x == NULL)
+			continue;
+		left--;
+		if (t->true_due != NULL)
+			x->due = t->true_due(x);
+		if (x->due <= t->at)
+			t->on_expired(t, x);
+		else
+			(void)place(t, x);
 	}
-	start_timer(t);
+	set_timer(t, t->at);
 }
+
+/* ---- what owners call ---- */
 
 void
 timeouts_init(struct timeouts *t, struct loop *l,
-    void (*on_expired)(struct timeouts *t, struct expiry *x))
+    void (*on_expired)(struct timeouts *t, struct expiry *x),
+    uint64_t (*true_due)(struct expiry *x))
 {
+	unsigned level;
+
 	t->loop = l;
-	list_init(&t->queue);
 	timer_init(&t->timer, on_time);
 	t->running = false;
+	t->in = t->out = t->levels = 0;
+	t->wake = t->at = 0;
+	for (level = 0; level < TIMEOUTS_LEVELS; level++)
+		t->used[level] = 0;
+	t->open = (struct timeouts_slot){ { NULL } };
 	t->on_expired = on_expired;
+	t->true_due = true_due;
 }
 
 void
 timeouts_fini(struct timeouts *t)
 {
-	struct list *head;
+	while (take_one(t) != NULL)
+		;
+	while (t->levels != 0) {
+		unsigned level = lowest_bit(t->levels);
 
-	while ((head = list_first(&t->queue)) != NULL)
-		list_remove(head);
+		open_slot(t, level, lowest_bit(t->used[level]));
+		while (take_one(t) != NULL)
+			;
+	}
 	timer_fini(&t->timer);
 }
 
 void
 expiry_init(struct expiry *x)
 {
-	list_init(&x->link);
-	x->due = 0;
+	*x = (struct expiry){ .from = NULL };
 }
 
 bool
 expiry_is_waiting(const struct expiry *x)
 {
-	return !list_is_empty(&x->link);
+	return x->from != NULL;
 }
 
+/* The wheel may go as far as time has, unless it would pass a slot: then a thing
+ * sits as low as it can, and is spread less often. */
 void
 timeouts_add(struct timeouts *t, struct expiry *x, uint64_t due)
 {
-	struct list *at = t->queue.prev;
+	uint64_t now = loop_now(t->loop), start;
 
+	if (t->levels == 0 || (t->running && now < t->wake))
+		t->at = now;
 	x->due = due;
-	while (
-	    at != &t->queue && list_entry(at, struct expiry, link)->due > due)
-		at = at->prev;
-	list_insert_after(at, &x->link);
-	/* A new head that is due before the running timer: start it again. */
-	if (at == &t->queue)
-		t->running = false;
-	start_timer(t);
+	start = place(t, x);
+	if (!t->running || start < t->wake)
+		set_timer(t, start);
 }
 
 void
 expiry_cancel(struct expiry *x)
 {
-	list_remove(&x->link);
+	if (x->from != NULL)
+		chain_out(x);
 }

@@ -370,7 +370,7 @@ dns_init(struct dns *d, struct frontend *f)
 	memset(d, 0, sizeof(*d));
 	d->frontend = f;
 	list_init(&d->order);
-	timeouts_init(&d->waiting, f->loop, on_silence);
+	timeouts_init(&d->waiting, f->loop, on_silence, NULL);
 	if (!f->options.dns)
 		return 0;
 	hash_key_init(&d->secret);

@@ -109,11 +109,25 @@ frontend_options(const struct frontend *f)
 	return &f->options;
 }
 
+static bool
+are_times_equal(
+    const struct frontend_options *a, const struct frontend_options *b)
+{
+	return a->connect_timeout_ms == b->connect_timeout_ms &&
+	    a->idle_timeout_ms == b->idle_timeout_ms &&
+	    a->half_timeout_ms == b->half_timeout_ms &&
+	    a->linger_ms == b->linger_ms;
+}
+
 void
 frontend_set_options(struct frontend *f, const struct frontend_options *o)
 {
+	bool same = are_times_equal(&f->options, o);
+
 	f->options = *o;
 	apply_options(f);
+	if (!same)
+		session_reschedule_all(f);
 }
 
 void
@@ -126,7 +140,11 @@ frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 void
 frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 {
+	bool same = f->tls.handshake_ms == tls->handshake_ms;
+
 	f->tls = *tls;
+	if (!same)
+		session_reschedule_all(f);
 }
 
 bool
@@ -206,9 +224,7 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->busy);
 	timeouts_fini(&f->retrying);
 	timeouts_fini(&f->unsent);
-	timeouts_fini(&f->idle);
-	timeouts_fini(&f->half);
-	timeouts_fini(&f->lingering);
+	timeouts_fini(&f->silent);
 	pipe_share_fini(&f->share);
 	numbers_fini(&f->connections);
 	free(f);

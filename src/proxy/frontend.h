@@ -121,7 +121,8 @@ void frontend_free(struct frontend *f);
 
 const struct frontend_options *frontend_options(const struct frontend *f);
 /* Takes new settings: those of listeners (backlog, nodelay) count for
- * listeners opened later, the rest for sessions from now on. */
+ * listeners opened later, times for the sessions that are there, too, the rest
+ * for sessions from now on. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1

@@ -44,6 +44,8 @@ struct frontend {
 	struct requestlog *requestlog; /* NULL: none; not owned */
 	struct list listeners;	       /* struct frontend_listener */
 	struct list sessions;
+	struct list stale; /* sessions that a time set anew has not reached yet */
+	struct task rescheduling; /* reaches them */
 	struct numbers connections; /* the same, by number */
 	struct session_walk count;
 	struct spares spares;
@@ -57,9 +59,7 @@ struct frontend {
 	struct timeouts busy;	/* a Unix server's backlog is full */
 	struct timeouts retrying; /* all servers refused */
 	struct timeouts unsent; /* last bytes before a reset */
-	struct timeouts idle;
-	struct timeouts half;
-	struct timeouts lingering;
+	struct timeouts silent; /* idle, half-closed, lingering */
 };
 
 /* How to connect to servers. */

@@ -1,4 +1,4 @@
-/* session.c: where sessions are made: their states, time, and the close. */
+/* session.c: where sessions are made: their states, and the close. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* ---- states and waiting ---- */
+/* ---- states ---- */
 
 void
 session_set_state(struct session *s, enum session_state to)
@@ -28,27 +28,6 @@ session_set_state(struct session *s, enum session_state to)
 		frontend_connecting(s->frontend, to == CONNECTING);
 	s->state = (uint8_t)to;
 	s->active = loop_now(s->frontend->loop);
-}
-
-void
-session_schedule(struct session *s)
-{
-	struct frontend *f = s->frontend;
-	const struct frontend_options *o = &f->options;
-	bool half = s->state == DRAINING || s->client_told || s->server_told;
-
-	expiry_cancel(&s->expiry);
-	if (s->reset_due)
-		timeouts_add(&f->unsent, &s->expiry, session_reset_due(s));
-	else if (s->state == DRAINING && s->client_told && o->linger_ms > 0)
-		timeouts_add(
-		    &f->lingering, &s->expiry, s->active + o->linger_ms);
-	else if (o->idle_timeout_ms > 0)
-		timeouts_add(
-		    &f->idle, &s->expiry, s->active + o->idle_timeout_ms);
-	else if (half && o->half_timeout_ms > 0)
-		timeouts_add(
-		    &f->half, &s->expiry, s->active + o->half_timeout_ms);
 }
 
 /* ---- closing ---- */
@@ -123,64 +102,6 @@ session_close(struct session *s, enum reason why)
 	frontend_client_out(f, why);
 }
 
-/* ---- time ---- */
-
-/* Nothing was moved to the end of the queue while bytes flowed, so whoever was
- * active meanwhile waits on. A limit that was lifted since ends nobody. */
-static void
-session_on_silence(
-    struct timeouts *t, struct expiry *x, uint64_t limit, enum reason why)
-{
-	struct session *s = list_entry(x, struct session, expiry);
-	uint64_t due = s->active + limit;
-
-	if (limit == 0)
-		session_schedule(s);
-	else if (due > loop_now(s->frontend->loop))
-		timeouts_add(t, x, due);
-	else
-		session_close(s, why);
-}
-
-static void
-session_on_idle(struct timeouts *t, struct expiry *x)
-{
-	struct frontend *f = list_entry(t, struct frontend, idle);
-
-	session_on_silence(
-	    t, x, f->options.idle_timeout_ms, REASON_IDLE_TIMEOUT);
-}
-
-static void
-session_on_half(struct timeouts *t, struct expiry *x)
-{
-	struct frontend *f = list_entry(t, struct frontend, half);
-
-	session_on_silence(
-	    t, x, f->options.half_timeout_ms, REASON_HALF_TIMEOUT);
-}
-
-static void
-session_on_linger_over(struct timeouts *t, struct expiry *x)
-{
-	(void)t;
-	session_close(
-	    list_entry(x, struct session, expiry), REASON_LINGER_TIMEOUT);
-}
-
-void
-session_init_timeouts(struct frontend *f)
-{
-	timeouts_init(&f->shaking, f->loop, session_on_hello_over);
-	timeouts_init(&f->connecting, f->loop, session_on_connecting_over);
-	timeouts_init(&f->busy, f->loop, session_on_busy_over);
-	session_wait_init(f);
-	timeouts_init(&f->unsent, f->loop, session_on_unsent);
-	timeouts_init(&f->idle, f->loop, session_on_idle);
-	timeouts_init(&f->half, f->loop, session_on_half);
-	timeouts_init(&f->lingering, f->loop, session_on_linger_over);
-}
-
 /* ---- life ---- */
 
 static struct session *
@@ -248,7 +169,8 @@ session_close_all(struct frontend *f)
 {
 	struct list *link;
 
-	while ((link = list_first(&f->sessions)) != NULL)
+	while ((link = list_first(&f->sessions)) != NULL ||
+	    (link = list_first(&f->stale)) != NULL)
 		session_close(
 		    list_entry(link, struct session, link), REASON_STOPPED);
 }

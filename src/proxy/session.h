@@ -23,6 +23,9 @@ struct frontend;
 
 /* Prepares the frontend's queues for its sessions. */
 void session_init_timeouts(struct frontend *f);
+/* A time was set anew: those that are there wait by it, too. They are looked
+ * through in portions, so that many do not hold up the loop. */
+void session_reschedule_all(struct frontend *f);
 
 /* The walk that keeps byte counters up to date, once a client is there: every second,
  * or less often with more than some thousand sessions. */

@@ -126,6 +126,16 @@ session_send_early(struct session *s)
 	return v == PIPE_READ_FAILED ? session_on_unread(s) : v;
 }
 
+void
+session_schedule_connect(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	expiry_cancel(&s->expiry);
+	timeouts_add(&f->connecting, &s->expiry,
+	    s->active + f->options.connect_timeout_ms);
+}
+
 /* Waits for the connect to complete. */
 static int
 session_await_connect(struct session *s)
@@ -133,8 +143,7 @@ session_await_connect(struct session *s)
 	struct frontend *f = s->frontend;
 
 	s->up.flags &= ~(unsigned)STREAM_WRITABLE;
-	timeouts_add(&f->connecting, &s->expiry,
-	    s->active + f->options.connect_timeout_ms);
+	session_schedule_connect(s);
 	return watch_start(f->loop, &s->up.watch, s->up.fd,
 	    READY_READ | READY_WRITE, session_on_server);
 }

@@ -1,7 +1,7 @@
 /* session_private.h: the inside of a session, shared by the parts of its story:
  * session_tls.c (handshakes), session_connect.c (until a server answers),
- * session_wait.c (while none does),
- * session_relay.c (from then on) and session.c (its beginning and end). */
+ * session_wait.c (while none does), session_relay.c (from then on),
+ * session_time.c (how long each may take) and session.c (its beginning and end). */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
 #define PEN_PROXY_SESSION_PRIVATE_H
 
@@ -24,9 +24,10 @@ struct session {
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	uint32_t connect_us; /* when it began, wraps; 0: is not measured */
 	struct tried tried;
-	struct expiry expiry; /* in one of the frontend's queues, or in none */
+	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;     /* goes on next time, or frees */
 	uint64_t started;     /* ms */
+	struct expiry expiry; /* in one of the frontend's queues, or in none */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
@@ -49,8 +50,8 @@ struct session {
 
 /* Goes to a new state; an illegal move is a bug and aborts. */
 void session_set_state(struct session *s, enum session_state to);
-/* Puts the session into the one queue that fits what it waits for; called
- * when that changes, never per byte. */
+/* Puts a session that relays or drains into the queue that fits what it waits
+ * for; called when that changes, never per byte. */
 void session_schedule(struct session *s);
 /* The server's connection ends and no longer counts; what it sent and the client has
  * not taken yet stays in the pipe. */
@@ -100,6 +101,8 @@ bool session_wait(struct session *s);
 void session_wait_init(struct frontend *f);
 /* The loop's word about a connect under way. */
 void session_on_connect_ready(struct session *s, unsigned ready);
+/* Lets the connect under way end at its time. */
+void session_schedule_connect(struct session *s);
 /* Timeouts of the connecting and busy queues. */
 void session_on_connecting_over(struct timeouts *t, struct expiry *x);
 void session_on_busy_over(struct timeouts *t, struct expiry *x);

@@ -39,5 +39,5 @@ session_wait(struct session *s)
 void
 session_wait_init(struct frontend *f)
 {
-	timeouts_init(&f->retrying, f->loop, session_on_retry);
+	timeouts_init(&f->retrying, f->loop, session_on_retry, NULL);
 }

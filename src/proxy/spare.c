@@ -446,7 +446,7 @@ spares_init(struct spares *p, struct frontend *f)
 {
 	*p = (struct spares){ .frontend = f };
 	timer_init(&p->tick, on_tick);
-	timeouts_init(&p->connecting, f->loop, on_connecting_over);
+	timeouts_init(&p->connecting, f->loop, on_connecting_over, NULL);
 }
 
 void

@@ -151,6 +151,38 @@ START_TEST(end_passed_on_after_retry)
 }
 END_TEST
 
+/* A connect that is under way ends by the time that is set meanwhile. */
+START_TEST(timeout_set_anew_reaches_connects)
+{
+	struct backend b;
+	struct spot front, silent, ctl;
+	struct pen pen;
+	int i, fds[4], listener, client, c;
+
+	spot_new(&silent, SPOT_TCP4);
+	listener = fill_queue(&silent, fds, 4);
+	backend_start(&b, SPOT_TCP4, backend_say, "alive");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-t", "600", "-r", "-C", ctl.text, front.text,
+	    silent.text, b.at.text, NULL);
+	client = spot_connect(&front);
+	do {
+		c = spot_connect(&ctl);
+		spot_send(c, "connections\n", 12);
+	} while (strstr(spot_recv_all(c), "connecting") == NULL);
+	c = spot_connect(&ctl);
+	spot_send(c, "timeout 1\n", 10);
+	ck_assert_str_eq(spot_recv_all(c), "1\n");
+	ck_assert_str_eq(spot_recv_all(client), "alive");
+	pen_down(&pen);
+	for (i = 0; i < 4; i++)
+		close(fds[i]);
+	close(listener);
+	backend_stop(&b);
+}
+END_TEST
+
 /* The only server's queue has room again a moment later. */
 START_TEST(end_passed_on_after_a_busy_server)
 {
@@ -326,6 +358,7 @@ main(void)
 	SUITE_ADD(s, end_passed_on_after_retry, 20);
 	SUITE_ADD(s, end_passed_on_after_a_busy_server, 20);
 	SUITE_ADD(s, silent_server_is_left_alone, 20);
+	SUITE_ADD(s, timeout_set_anew_reaches_connects, 20);
 	SUITE_ADD(s, emergency_server, 20);
 	SUITE_ADD(s, nobody_left_is_a_reset, 10);
 	SUITE_ADD(s, stubborn_does_not_fail_over, 10);

@@ -11,7 +11,7 @@
 #include "support/wait.h"
 
 static struct backend back;
-static struct spot front;
+static struct spot front, ctl;
 static struct pen pen;
 
 static void
@@ -19,8 +19,21 @@ up(backend_fn *serve, const char *setting)
 {
 	backend_start(&back, SPOT_TCP4, serve, "bye");
 	spot_new(&front, SPOT_TCP4);
-	pen_up(&pen, &front, "-d", "-r", "-O", setting, front.text,
-	    back.at.text, NULL);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-d", "-r", "-O", setting, "-C", ctl.text,
+	    front.text, back.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+}
+
+/* Sets something while it runs; what is set says nothing else. */
+static void
+set(const char *line)
+{
+	int fd = spot_connect(&ctl);
+
+	spot_send(fd, line, strlen(line));
+	ck_assert_ptr_null(strstr(spot_recv_all(fd), "error"));
+	close(fd);
 }
 
 static void
@@ -71,6 +84,80 @@ START_TEST(half_closed_session_is_closed)
 }
 END_TEST
 
+/* The other limit, which is later, does not stand in the way. */
+START_TEST(half_closed_session_has_the_sooner_limit)
+{
+	int half;
+
+	up(backend_hang, "idle_timeout 60; half_timeout 1");
+	half = spot_connect(&front);
+	shutdown(half, SHUT_WR);
+	WAIT_FOR(child_has_said(&pen.child, "reason=half_timeout"), 10000);
+	close(half);
+	down();
+}
+END_TEST
+
+START_TEST(half_closed_session_may_be_idle)
+{
+	int half;
+
+	up(backend_hang, "idle_timeout 1; half_timeout 60");
+	half = spot_connect(&front);
+	shutdown(half, SHUT_WR);
+	WAIT_FOR(child_has_said(&pen.child, "reason=idle_timeout"), 10000);
+	close(half);
+	down();
+}
+END_TEST
+
+/* Times that are set while a session waits by another, or by none. */
+static const struct {
+	const char *before, *now, *reason;
+	bool half;
+} changes[] = {
+	{ "idle_timeout 0", "idle_timeout 1\n", "reason=idle_timeout", false },
+	{ "idle_timeout 3600", "idle_timeout 1\n", "reason=idle_timeout",
+	    false },
+	{ "half_timeout 0", "half_timeout 1\n", "reason=half_timeout", true },
+	{ "half_timeout 60", "half_timeout 1\n", "reason=half_timeout", true },
+};
+
+START_TEST(limit_set_anew_reaches_old_sessions)
+{
+	int fd;
+
+	up(backend_hang, changes[_i].before);
+	fd = spot_connect(&front);
+	spot_send(fd, "x", 1);
+	if (changes[_i].half)
+		shutdown(fd, SHUT_WR);
+	WAIT_FOR(back.accepted == 1, 5000);
+	set(changes[_i].now);
+	WAIT_FOR(child_has_said(&pen.child, changes[_i].reason), 10000);
+	close(fd);
+	down();
+}
+END_TEST
+
+/* A limit that is lifted ends nobody any more. */
+START_TEST(limit_lifted_spares_old_sessions)
+{
+	long long began;
+	int fd;
+
+	up(backend_echo, "idle_timeout 2");
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "x");
+	set("idle_timeout 0\n");
+	for (began = wait_now_ms(); wait_now_ms() - began < 2500;)
+		wait_nap();
+	spot_expect_echo(fd, "y");
+	close(fd);
+	down();
+}
+END_TEST
+
 /* A client that goes on sending to a server that is gone is heard for so long
  * only. */
 START_TEST(lingering_ends)
@@ -90,13 +177,58 @@ START_TEST(lingering_ends)
 }
 END_TEST
 
+START_TEST(linger_set_anew_reaches_old_sessions)
+{
+	int fd;
+
+	up(backend_say, "linger 3600");
+	fd = spot_connect(&front);
+	ck_assert_str_eq(spot_recv_all(fd), "bye");
+	spot_send(fd, "more", 4);
+	set("linger 1\n");
+	WAIT_FOR(child_has_said(&pen.child, "reason=linger_timeout"), 10000);
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(limit_set_anew_reaches_many)
+{
+	enum { MANY = 400 };
+	int fd[MANY], i;
+	char c;
+
+	up(backend_hang, "idle_timeout 0");
+	for (i = 0; i < MANY; i++)
+		fd[i] = spot_connect(&front);
+	WAIT_FOR(back.accepted == MANY, 10000);
+	set("idle_timeout 1\n");
+	for (i = 0; i < MANY; i++) {
+		WAIT_FOR(recv(fd[i], &c, 1, MSG_DONTWAIT) == 0, 10000);
+		close(fd[i]);
+	}
+	down();
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *s = suite_create("timeouts");
+	TCase *c;
 
 	SUITE_ADD(s, idle_session_is_closed, 15);
 	SUITE_ADD(s, half_closed_session_is_closed, 15);
+	SUITE_ADD(s, half_closed_session_has_the_sooner_limit, 15);
+	SUITE_ADD(s, half_closed_session_may_be_idle, 15);
+	c = tcase_create("changes");
+	tcase_set_timeout(c, 20);
+	tcase_add_loop_test(c, limit_set_anew_reaches_old_sessions, 0,
+	    sizeof(changes) / sizeof(*changes));
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, limit_lifted_spares_old_sessions, 15);
+	SUITE_ADD(s, limit_set_anew_reaches_many, 30);
 	SUITE_ADD(s, lingering_ends, 15);
+	SUITE_ADD(s, linger_set_anew_reaches_old_sessions, 15);
 	return suite_main(s);
 }

@@ -356,7 +356,7 @@ START_TEST(expiries_in_order)
 
 	begin(_i);
 	order[0] = '\0';
-	timeouts_init(&queue, loop, on_expired);
+	timeouts_init(&queue, loop, on_expired, NULL);
 	now = loop_now(loop);
 	for (i = 0; i < 5; i++)
 		expiry_init(&things[i]);

@@ -1,14 +1,16 @@
-/* test_timeouts.c: the queue against a plain model of it. */
+/* test_timeouts.c: the wheel against a plain model of it. */
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/hash.h"
 #include "net/timeouts.h"
 #include "support/suite.h"
 
-enum { THINGS = 200, SPAN_MS = 120 };
+enum { THINGS = 200, SPAN_MS = 120, CROWD = 300 * 1000 };
 
 static struct loop *loop;
 static struct timeouts queue;
@@ -25,7 +27,7 @@ begin(void (*on_expired)(struct timeouts *t, struct expiry *x))
 
 	loop = loop_new(NULL, &e);
 	ck_assert_ptr_nonnull(loop);
-	timeouts_init(&queue, loop, on_expired);
+	timeouts_init(&queue, loop, on_expired, NULL);
 	for (i = 0; i < THINGS; i++) {
 		expiry_init(&things[i]);
 		ck_assert(!expiry_is_waiting(&things[i]));
@@ -131,16 +133,16 @@ on_order(struct timeouts *t, struct expiry *x)
 		loop_stop(loop);
 }
 
-/* Equal times expire first come, first served; what is overdue, at once. */
-START_TEST(equal_times)
+/* What is overdue expires at once, before what is due later. */
+START_TEST(overdue)
 {
 	uint64_t now;
 	int i;
 
 	begin(on_order);
 	now = loop_now(loop);
-	for (i = 1; i < 5; i++)
-		timeouts_add(&queue, &things[i], now + 10);
+	for (i = 4; i > 0; i--)
+		timeouts_add(&queue, &things[i], now + 10u + (unsigned)i);
 	timeouts_add(&queue, &things[0], now > 0 ? now - 1 : 0);
 	ck_assert_int_eq(loop_run(loop), 0);
 	ck_assert_int_eq(expired, 5);
@@ -172,6 +174,137 @@ START_TEST(heads_change)
 }
 END_TEST
 
+static struct expiry *crowd;
+static int most; /* of the crowd in one wake-up */
+
+static void
+on_one_of_crowd(struct timeouts *t, struct expiry *x)
+{
+	(void)t;
+	ck_assert(x >= crowd && x < crowd + CROWD);
+	if (++expired == CROWD)
+		loop_stop(loop);
+}
+
+static void
+crowd_in(uint64_t due, uint64_t step)
+{
+	int i;
+
+	begin(on_one_of_crowd);
+	crowd = calloc(CROWD, sizeof(*crowd));
+	ck_assert_ptr_nonnull(crowd);
+	for (i = 0; i < CROWD; i++) {
+		expiry_init(&crowd[i]);
+		timeouts_add(&queue, &crowd[i],
+		    loop_now(loop) + due - step * (unsigned)i / 1000);
+	}
+}
+
+static void
+crowd_out(void)
+{
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(expired, CROWD);
+	free(crowd);
+	end();
+}
+
+/* Each one comes before all others: a queue that looks for its place among them
+ * takes minutes. */
+START_TEST(added_backwards)
+{
+	crowd_in(600, 1);
+	crowd_out();
+}
+END_TEST
+
+static void
+on_readable(struct watch *w, unsigned ready)
+{
+	static int before;
+
+	(void)w;
+	(void)ready;
+	if (expired - before > most)
+		most = expired - before;
+	before = expired;
+}
+
+/* All are due at once; sockets get their turn between portions of them. */
+START_TEST(crowd_lets_others_in)
+{
+	struct watch w;
+	int fd[2];
+
+	most = 0;
+	crowd_in(200, 0);
+	ck_assert_int_eq(pipe(fd), 0);
+	ck_assert_int_eq(write(fd[1], "x", 1), 1);
+	ck_assert_int_eq(watch_start(loop, &w, fd[0], READY_READ | WATCH_LEVEL,
+			     on_readable),
+	    0);
+	crowd_out();
+	ck_assert_int_gt(most, 0);
+	ck_assert_int_le(most, 4 * TIMEOUTS_PORTION);
+	close(fd[0]);
+	close(fd[1]);
+}
+END_TEST
+
+static uint64_t put_off_until;
+static int asked;
+
+static uint64_t
+on_asked(struct expiry *x)
+{
+	(void)x;
+	asked++;
+	return put_off_until;
+}
+
+/* One that is put off while it waits expires at its true time, and is not asked
+ * more often than it sinks by a level. */
+START_TEST(put_off)
+{
+	uint64_t now;
+
+	begin(on_order);
+	queue.true_due = on_asked;
+	asked = 0;
+	expired = 4;
+	now = loop_now(loop);
+	put_off_until = now + 300;
+	timeouts_add(&queue, &things[4], now + 5);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_uint_ge(loop_now(loop), now + 300);
+	ck_assert_int_le(asked, 4);
+	end();
+}
+END_TEST
+
+/* Far times, near ones and those beyond the wheel's reach know each other. */
+START_TEST(far_times)
+{
+	uint64_t now;
+	unsigned i;
+
+	begin(on_order);
+	now = loop_now(loop);
+	for (i = 5; i < 45; i++)
+		timeouts_add(
+		    &queue, &things[i], now + (UINT64_C(1) << (i + 15)));
+	timeouts_add(&queue, &things[45], UINT64_MAX);
+	for (i = 0; i < 5; i++)
+		timeouts_add(&queue, &things[i], now + 1 + i * 70);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(expired, 5);
+	for (i = 5; i <= 45; i++)
+		ck_assert(expiry_is_waiting(&things[i]));
+	end();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -181,7 +314,11 @@ main(void)
 	tcase_set_timeout(c, 30);
 	tcase_add_loop_test(c, as_the_model_says, 0, 5);
 	suite_add_tcase(s, c);
-	SUITE_ADD(s, equal_times, 10);
+	SUITE_ADD(s, overdue, 10);
+	SUITE_ADD(s, added_backwards, 30);
+	SUITE_ADD(s, crowd_lets_others_in, 30);
+	SUITE_ADD(s, put_off, 10);
+	SUITE_ADD(s, far_times, 10);
 	SUITE_ADD(s, heads_change, 10);
 	return suite_main(s);
 }
