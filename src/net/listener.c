@@ -15,7 +15,8 @@ enum { RETRY_MS = 100 };
 /* No backlog is longer, whatever was asked for. */
 enum { QUEUE_MAX = 1 << 16 };
 
-/* Watches when neither the owner nor a lack of resources forbids it. */
+/* Watches when neither the owner nor a lack of resources forbids it. Returns 0,
+ * or -1 with errno. */
 static int
 apply(struct listener *l)
 {
@@ -37,7 +38,7 @@ wait_for_resources(struct listener *l, int error)
 	log_warn("accept failed, waiting listener=%s error=\"%s\"",
 	    addr_format(&l->at, text), strerror(error));
 	l->starved = true;
-	apply(l);
+	(void)apply(l); /* stopping always can */
 	timer_start(l->loop, &l->retry, RETRY_MS);
 }
 
@@ -51,14 +52,15 @@ on_retry(struct timer *t)
 		wait_for_resources(l, errno);
 }
 
-/* One connection a wake-up while they come singly, so that no accept() is
- * wasted on an empty queue; twice as many each time the queue outlasts that. */
+/* One connection a turn while they come singly, so that no accept() is wasted on
+ * an empty queue; twice as many each time the queue outlasts that: then the next
+ * look at the sockets finds it again, whatever timers and tasks come between. */
 static unsigned
 next_burst(struct listener *l)
 {
 	unsigned turn = loop_turn(l->loop);
 
-	if (turn != l->turn + 1)
+	if (turn - l->turn > 1)
 		l->burst = 1;
 	else if (l->burst < l->budget)
 		l->burst *= 2;
@@ -150,12 +152,19 @@ void
 listener_pause(struct listener *l)
 {
 	l->held = true;
-	apply(l);
+	(void)apply(l);
 }
 
 int
 listener_resume(struct listener *l)
 {
+	int error;
+
 	l->held = false;
-	return apply(l);
+	if (apply(l) == 0)
+		return 0;
+	error = errno;
+	wait_for_resources(l, error);
+	errno = error;
+	return -1;
 }

@@ -21,7 +21,7 @@ struct listener {
 	struct sock_file file; /* of a Unix listener, to remove in the end */
 	unsigned budget;       /* connections a wake-up at the most */
 	unsigned burst;	       /* what it takes this time; adapts to the load */
-	unsigned turn;	       /* the loop's wake-up it accepted in last */
+	unsigned turn;	       /* of the loop, in which it accepted last */
 	bool held;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
 	struct timer retry;
@@ -46,7 +46,8 @@ void listener_drain(struct listener *l);
 
 /* Stops accepting; connections wait in the backlog. */
 void listener_pause(struct listener *l);
-/* Returns 0, or -1 with errno. */
+/* Returns 0, or -1 with errno: then it tries again by itself until it is paused
+ * or closed. */
 int listener_resume(struct listener *l);
 
 #endif

@@ -35,6 +35,7 @@ struct loop {
 	struct event_base *base;
 	uint64_t now;
 	unsigned turn;
+	struct timeval turn_began; /* with the event library's methods only */
 	struct list tasks;
 	struct event *task_event; /* wakes at once when tasks wait */
 	bool dispatching;	  /* tasks will be run without that */
@@ -47,7 +48,6 @@ static void
 update_now(struct loop *l)
 {
 	l->now = clock_monotonic_ms();
-	l->turn++;
 }
 
 struct event_base *
@@ -187,6 +187,7 @@ on_epoll(evutil_socket_t fd, short what, void *arg)
 	int n, i, round = 0;
 
 	(void)what;
+	l->turn++;
 	do {
 		l->dispatching = true;
 		n = epoll_wait((int)fd, ev, BATCH, 0);
@@ -243,6 +244,19 @@ struct watch_event {
 	struct event *event;
 };
 
+/* The library reads its clock each time it looks at the sockets, and only then. */
+static void
+note_turn(struct loop *l)
+{
+	struct timeval began;
+
+	event_base_gettimeofday_cached(l->base, &began);
+	if (evutil_timercmp(&began, &l->turn_began, !=)) {
+		l->turn_began = began;
+		l->turn++;
+	}
+}
+
 static void
 on_event(evutil_socket_t fd, short what, void *arg)
 {
@@ -251,6 +265,7 @@ on_event(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	update_now(we->loop);
+	note_turn(we->loop);
 	if (what & EV_READ)
 		ready |= READY_READ;
 	if (what & EV_WRITE) /* may be an error: these methods don't say */
@@ -315,8 +330,15 @@ int
 watch_start(
     struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready)
 {
+	int error;
+
 	*w = (struct watch){ .fd = fd, .on_ready = on_ready };
-	return watch_want(l, w, want);
+	if (watch_want(l, w, want) == 0)
+		return 0;
+	error = errno;
+	watch_stop(l, w);
+	errno = error;
+	return -1;
 }
 
 void

@@ -75,7 +75,8 @@ int loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 /* Monotonic ms, read once per wake-up. */
 uint64_t loop_now(const struct loop *l);
-/* Counts wake-ups; wraps around. */
+/* Counts how often sockets were looked at, not timers and tasks in between; wraps
+ * around. */
 unsigned loop_turn(const struct loop *l);
 
 static inline void
@@ -84,7 +85,8 @@ watch_init(struct watch *w)
 	*w = (struct watch){ .fd = -1 };
 }
 
-/* Starts watching `fd` for `want`. Returns 0, or -1 with errno. */
+/* Starts watching `fd` for `want`. Returns 0, or -1 with errno: then it does not
+ * watch. */
 int watch_start(
     struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready);
 /* Changes what is waited for. Returns 0, or -1 with errno. */

@@ -280,8 +280,8 @@ frontend_hold(struct frontend *f, bool hold)
 			continue; /* the idlest flow makes room */
 		else if (hold)
 			listener_pause(&of(link)->listener);
-		else
-			listener_resume(&of(link)->listener);
+		else /* it tries again by itself */
+			(void)listener_resume(&of(link)->listener);
 }
 
 void

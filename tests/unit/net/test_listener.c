@@ -206,6 +206,53 @@ START_TEST(out_of_descriptors)
 }
 END_TEST
 
+/* What cannot be watched now is tried again, without another word of the owner's. */
+START_TEST(resumes_by_itself)
+{
+	int saved;
+
+	begin_tcp(64);
+	connect_clients(1);
+	saved = dup(l.fd);
+	ck_assert_int_ge(saved, 0);
+	close(l.fd);
+	ck_assert_int_eq(listener_resume(&l), -1);
+	ck_assert_int_eq(errno, EBADF);
+	ck_assert_int_lt(l.watch.fd, 0);
+	ck_assert_int_eq(dup2(saved, l.fd), l.fd);
+	close(saved);
+	run(1, 10000);
+	ck_assert_int_eq(accepted, 1);
+	close_clients(1);
+	end();
+}
+END_TEST
+
+static void
+on_tick(struct timer *t)
+{
+	ck_assert_int_eq(timer_start(loop, t, 0), 0);
+}
+
+/* Timers between two looks at a queue do not make it look short. */
+START_TEST(burst_grows_beside_timers)
+{
+	struct timer tick;
+
+	begin_tcp(64);
+	timer_init(&tick, on_tick);
+	ck_assert_int_eq(timer_start(loop, &tick, 0), 0);
+	connect_clients(CLIENTS);
+	ck_assert_int_eq(listener_resume(&l), 0);
+	run(CLIENTS, 10000);
+	ck_assert_int_eq(accepted, CLIENTS);
+	ck_assert_int_ge(most_in_turn, 8);
+	timer_fini(&tick);
+	close_clients(CLIENTS);
+	end();
+}
+END_TEST
+
 START_TEST(closed_while_starved)
 {
 	begin_tcp(64);
@@ -248,6 +295,8 @@ main(void)
 	 * queue before it says EMFILE: nothing is left to wait for */
 	if (getenv("CK_FORK") == NULL)
 		SUITE_ADD(s, out_of_descriptors, 30);
+	SUITE_ADD(s, resumes_by_itself, 30);
+	SUITE_ADD(s, burst_grows_beside_timers, 30);
 	SUITE_ADD(s, closed_while_starved, 30);
 	SUITE_ADD(s, files_and_errors, 30);
 	return suite_main(s);
