@@ -80,6 +80,8 @@ kernel_new(struct pipe_share *share)
 		    (k = malloc(sizeof(*k))) == NULL)
 			return NULL;
 		if (sock_pipe(k->fd, PIPE_KERNEL_SIZE) < 0) {
+			if (errno == EPERM) /* the user has all he may */
+				share->kernel_pipes_max = share->kernel_pipes;
 			free(k);
 			return NULL;
 		}

@@ -457,7 +457,13 @@ sock_pipe(int fd[2], size_t size)
 	}
 #endif
 #ifdef F_SETPIPE_SZ
-	(void)fcntl(fd[1], F_SETPIPE_SZ, (int)size);
+	if (fcntl(fd[1], F_SETPIPE_SZ, (int)size) < 0 &&
+	    fcntl(fd[1], F_GETPIPE_SZ) < SOCK_PIPE_MIN) {
+		close(fd[0]);
+		close(fd[1]);
+		errno = EPERM;
+		return -1;
+	}
 #else
 	(void)size;
 #endif

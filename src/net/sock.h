@@ -109,7 +109,11 @@ ssize_t sock_send(int fd, const void *bytes, size_t n, bool more);
 /* Raises the soft limit of descriptors to the hard one. Returns the limit. */
 size_t sock_raise_fd_limit(void);
 
-/* Makes a kernel pipe of about `size` bytes (smaller where that is refused). */
+/* Makes a kernel pipe of about `size` bytes; smaller where that is refused, but
+ * not below SOCK_PIPE_MIN: once a user other than root has many (pipe(7),
+ * pipe-user-pages-soft) the kernel gives two pages each, and moving bytes
+ * through those costs more than copying. errno is EPERM then. */
+enum { SOCK_PIPE_MIN = 64 * 1024 };
 int sock_pipe(int fd[2], size_t size);
 
 /* splice(2): moves up to `n` bytes between a socket and a pipe inside the

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/sock.h"
@@ -428,6 +429,50 @@ START_TEST(pipes_and_limits)
 }
 END_TEST
 
+#ifdef F_GETPIPE_SZ
+
+/* 0: the kernel had enough in the end, and none before was small; else how it
+ * went wrong. */
+static int
+make_pipes_as(uid_t user)
+{
+	enum { MOST = 2000 };
+	int fd[2], i;
+
+	(void)sock_raise_fd_limit();
+	if (setgid(user) < 0 || setuid(user) < 0)
+		return 77;
+	for (i = 0; i < MOST; i++) {
+		if (sock_pipe(fd, 256 * 1024) < 0)
+			return errno == EPERM || errno == EMFILE ? 0 : 2;
+		if (fcntl(fd[1], F_GETPIPE_SZ) < SOCK_PIPE_MIN)
+			return 1;
+	}
+	return 0;
+}
+
+/* A user other than root who has many pipes is given tiny ones, in which a long
+ * flow crawls: none is better. */
+START_TEST(no_tiny_pipes)
+{
+	pid_t pid;
+	int status;
+
+	if (getuid() != 0)
+		SKIP("only root can be a user who has no pipes yet");
+	pid = fork();
+	if (pid == 0) /* that nobody else is */
+		_exit(make_pipes_as(100000 + (uid_t)getpid() % 50000));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 77)
+		SKIP("this root may be no other user");
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+END_TEST
+
+#endif
+
 int
 main(void)
 {
@@ -449,5 +494,8 @@ main(void)
 	SUITE_ADD(s, reset_and_unsent, 20);
 	SUITE_ADD(s, more_is_not_lost, 20);
 	SUITE_ADD(s, pipes_and_limits, 20);
+#ifdef F_GETPIPE_SZ
+	SUITE_ADD(s, no_tiny_pipes, 20);
+#endif
 	return suite_main(s);
 }
