@@ -18,6 +18,9 @@
 
 /* Longest request head; a longer one is refused. */
 enum { HEAD_MAX = 16 * 1024, ANSWER_MAX = 512 };
+/* How long a client may take when no limit is set, and how often that is looked
+ * at at least: a limit that is set anew counts from the next time on. */
+enum { IDLE_MS = 60 * 1000, LOOK_MS = 5000 };
 
 struct dummy {
 	struct frontend *frontend;
@@ -29,7 +32,9 @@ struct dummy {
 	bool last;	   /* close once out is empty */
 	bool ended;	   /* the client sends no more */
 	bool told;	   /* we send no more; waiting for the client's end */
-	struct task task;  /* goes on next time, or frees */
+	uint64_t active;   /* ms: last answer begun or taken, or body byte */
+	struct expiry expiry;
+	struct task task; /* goes on next time, or frees */
 };
 
 struct request {
@@ -165,6 +170,7 @@ answer_all(struct dummy *d)
 			n = d->body < n ? (size_t)d->body : n;
 			buffer_consume(&d->in, n);
 			d->body -= n;
+			d->active = loop_now(d->frontend->loop);
 			continue;
 		}
 		n = head_length(buffer_bytes(&d->in), buffer_length(&d->in));
@@ -179,6 +185,7 @@ answer_all(struct dummy *d)
 		r = parse_head(head);
 		d->body = r.body;
 		d->last = !r.keep;
+		d->active = loop_now(d->frontend->loop);
 		if (answer(d, &r) < 0)
 			return -1;
 	}
@@ -198,15 +205,55 @@ dummy_close(struct dummy *d, enum reason why)
 {
 	struct frontend *f = d->frontend;
 
-	stream_close(f->loop, &d->client, why != REASON_DONE);
+	stream_close(f->loop, &d->client,
+	    why != REASON_DONE && why != REASON_IDLE_TIMEOUT);
 	buffer_fini(&d->in);
 	buffer_fini(&d->out);
+	expiry_cancel(&d->expiry);
 	list_remove(&d->link);
 	list_remove(&d->task.link);
 	d->task.run = dummy_free_task;
 	loop_soon(f->loop, &d->task);
 	frontend_client_out(f, why);
 }
+
+/* ---- time ---- */
+
+static uint64_t
+dummy_deadline(const struct dummy *d)
+{
+	uint64_t limit = d->frontend->options.idle_timeout_ms;
+
+	return d->active + (limit > 0 ? limit : IDLE_MS);
+}
+
+static void
+dummy_schedule(struct dummy *d)
+{
+	struct frontend *f = d->frontend;
+	uint64_t due = dummy_deadline(d), look = loop_now(f->loop) + LOOK_MS;
+
+	timeouts_add(&f->dummies_silent, &d->expiry, due < look ? due : look);
+}
+
+static void
+dummy_on_silence(struct timeouts *t, struct expiry *x)
+{
+	struct dummy *d = list_entry(x, struct dummy, expiry);
+
+	if (dummy_deadline(d) > loop_now(t->loop))
+		dummy_schedule(d);
+	else
+		dummy_close(d, REASON_IDLE_TIMEOUT);
+}
+
+void
+dummy_init_timeouts(struct frontend *f)
+{
+	timeouts_init(&f->dummies_silent, f->loop, dummy_on_silence, NULL);
+}
+
+/* ---- bytes ---- */
 
 /* Reads what is there, a scratch full at most. Returns 0, or -1 with errno. */
 static int
@@ -241,6 +288,7 @@ dummy_write(struct dummy *d)
 		if (n < 0)
 			return errno == EAGAIN ? 0 : -1;
 		buffer_consume(&d->out, (size_t)n);
+		d->active = loop_now(d->frontend->loop);
 	}
 	return 0;
 }
@@ -303,6 +351,9 @@ dummy_start(struct frontend *f, int fd)
 	buffer_init(&d->out);
 	list_init(&d->task.link);
 	d->task.run = dummy_on_turn;
+	d->active = loop_now(f->loop);
+	expiry_init(&d->expiry);
+	dummy_schedule(d);
 	list_append(&f->dummies, &d->link);
 	frontend_client_in(f);
 	if (watch_start(

@@ -196,6 +196,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	list_init(&f->dummies);
 	session_init_timeouts(f);
 	session_count_init(f);
+	dummy_init_timeouts(f);
 	spares_init(&f->spares, f);
 	f->options = *o;
 	if (flows_init(&f->flows, f) < 0 || dns_init(&f->dns, f) < 0) {
@@ -225,6 +226,7 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->retrying);
 	timeouts_fini(&f->unsent);
 	timeouts_fini(&f->silent);
+	timeouts_fini(&f->dummies_silent);
 	pipe_share_fini(&f->share);
 	numbers_fini(&f->connections);
 	free(f);

@@ -52,6 +52,7 @@ struct frontend {
 	struct flows flows;
 	struct dns dns;
 	struct list dummies;
+	struct timeouts dummies_silent;
 	bool started;
 	bool full;		 /* a limit is reached: listeners are paused */
 	struct timeouts shaking; /* each kind of waiting its own queue */

@@ -2,9 +2,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -60,6 +62,44 @@ START_TEST(at_run_time)
 	ck_assert_str_eq(spot_ask(&at, get), get);
 	pen_down(&pen);
 	backend_stop(&server);
+}
+END_TEST
+
+/* Neither silence nor a head that never ends holds a place for long. */
+START_TEST(idle_client_is_closed)
+{
+	struct spot at;
+	struct pen pen;
+	int silent, slow, busy;
+	bool gone = false;
+	char c;
+
+	spot_new(&at, SPOT_TCP4);
+	pen_up(
+	    &pen, &at, "-x", "3", "-O", "dummy; idle_timeout 1", at.text, NULL);
+	silent = spot_connect(&at);
+	slow = spot_connect(&at);
+	busy = spot_connect(&at);
+	while (!gone) {
+		(void)send(slow, "G", 1, MSG_NOSIGNAL);
+		spot_send(busy, "GET / HTTP/1.1\r\n\r\n", 18);
+		WAIT_FOR(recv(busy, &c, 1, MSG_DONTWAIT) == 1, 5000);
+		while (recv(busy, &c, 1, MSG_DONTWAIT) == 1)
+			;
+		gone = recv(slow, &c, 1, MSG_DONTWAIT) == 0 ||
+		    (errno != EAGAIN && errno != EWOULDBLOCK);
+		wait_nap();
+	}
+	WAIT_FOR(recv(silent, &c, 1, MSG_DONTWAIT) == 0, 5000);
+	/* there is room again, and who asks was not closed */
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&at, "GET / HTTP/1.0\r\n\r\n"), "pen dummy"));
+	spot_send(busy, "GET / HTTP/1.1\r\n\r\n", 18);
+	WAIT_FOR(recv(busy, &c, 1, MSG_DONTWAIT) == 1, 5000);
+	close(silent);
+	close(slow);
+	close(busy);
+	pen_down(&pen);
 }
 END_TEST
 
@@ -125,6 +165,7 @@ main(void)
 
 	SUITE_ADD(s, at_run_time, 20);
 	SUITE_ADD(s, answers_for_itself, 10);
+	SUITE_ADD(s, idle_client_is_closed, 20);
 	SUITE_ADD(s, real_clients, 120);
 	SUITE_ADD(s, behind_itself, 10);
 	return suite_main(s);
