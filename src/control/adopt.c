@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "control/adopt.h"
+#include "control/descriptors.h"
 #include "control/direct.h"
 #include "control/command.h"
 #include "control/doubts.h"
@@ -311,8 +312,9 @@ derive_alone(const struct dsr_settings *s, struct pool_options *o)
 }
 
 static void
-derive_options(const struct pen *p, struct config *c)
+derive_options(const struct pen *p, struct plan *draft)
 {
+	struct config *c = &draft->config;
 	struct frontend_options *f = &c->frontend;
 
 	derive_pool_options(&c->mode, f->dns, &c->pool);
@@ -320,17 +322,8 @@ derive_options(const struct pen *p, struct config *c)
 	f->udp = f->udp || f->dns;
 	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
-	f->kernel_pipes_max = p->plan->config.frontend.kernel_pipes_max;
-	if (p->sessions_most == 0)
-		return;
-	if (f->sessions_max == 0)
-		f->sessions_max = p->sessions_usual;
-	if (f->sessions_max > p->sessions_most) {
-		log_warn("conn_max lowered from=%llu to=%llu",
-		    (unsigned long long)f->sessions_max,
-		    (unsigned long long)p->sessions_most);
-		f->sessions_max = p->sessions_most;
-	}
+	if (p->descriptors > 0)
+		descriptors_settle(p->descriptors, draft);
 }
 
 static bool
@@ -466,7 +459,7 @@ pen_adopt(struct pen *p, const struct plan *wanted, const struct names *n,
 
 	if (draft == NULL)
 		return error_set(e, "out of memory");
-	derive_options(p, &draft->config);
+	derive_options(p, draft);
 	rc = prepare(p, draft, n, &c, e);
 	if (rc == 0) {
 		carry_out(p, draft, &c);

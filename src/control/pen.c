@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "control/adopt.h"
+#include "control/descriptors.h"
 #include "control/direct.h"
 #include "control/pen.h"
 #include "control/preflight.h"
@@ -19,44 +20,19 @@
 #include "net/sock.h"
 #include "proxy/requestlog.h"
 
-/* Descriptors of the process itself, those kept back for all but the sockets of
- * sessions, and kernel pipes. */
-enum { OWN_DESCRIPTORS = 16, RESERVE_MAX = 1000, KERNEL_PIPES_MAX = 4096 };
-/* Control clients at a time. */
-enum { CONTROL_MIN = 8, CONTROL_MAX = 200 };
-
-/* Shares the descriptors out: two a session or one a flow of datagrams, the rest
- * for kernel pipes. What
- * the command line left open is settled here, for reloads too. */
+/* Shares the descriptors out. What the command line left open is settled here,
+ * for reloads too. */
 static void
 share_descriptors(struct pen *p)
 {
-	struct frontend_options *o = &p->plan->config.frontend;
-	size_t limit = sock_raise_fd_limit();
-	size_t own = OWN_DESCRIPTORS + p->plan->listen.count;
-	size_t reserve = own + limit / 20, left, each;
+	struct descriptors d;
 
-	if (reserve > RESERVE_MAX)
-		reserve = RESERVE_MAX;
-	each = o->udp && !o->dns ? 1 : 2;
-	p->control_clients = reserve - own < CONTROL_MIN ? CONTROL_MIN
-	    : reserve - own > CONTROL_MAX		 ? CONTROL_MAX
-							 : reserve - own;
-	p->sessions_most = limit > own + 2 ? (limit - own) / each : 1;
-	p->sessions_usual = limit > reserve + 2 ? (limit - reserve) / each : 1;
+	p->descriptors = sock_raise_fd_limit();
+	d = descriptors_share(p->descriptors, p->plan);
+	p->control_clients = d.control;
 	if (p->given->config.frontend.sessions_max == 0)
-		p->given->config.frontend.sessions_max = p->sessions_usual;
-	if (o->sessions_max == 0)
-		o->sessions_max = p->sessions_usual;
-	if (o->sessions_max > p->sessions_most) {
-		log_warn("conn_max lowered from=%llu to=%llu descriptors=%zu",
-		    (unsigned long long)o->sessions_max,
-		    (unsigned long long)p->sessions_most, limit);
-		o->sessions_max = p->sessions_most;
-	}
-	left = limit - each * (size_t)o->sessions_max;
-	left = left > own ? (left - own) / 2 : 0;
-	o->kernel_pipes_max = left < KERNEL_PIPES_MAX ? left : KERNEL_PIPES_MAX;
+		p->given->config.frontend.sessions_max = d.usual;
+	descriptors_settle(p->descriptors, p->plan);
 }
 
 /* ---- signals ---- */

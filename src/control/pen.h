@@ -31,8 +31,7 @@ struct pen {
 	struct resolver *resolver;
 	struct requestlog *log;	  /* NULL: none */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
-	uint64_t sessions_most;	  /* that descriptors allow; 0: not known yet */
-	uint64_t sessions_usual;  /* conn_max when nobody sets it */
+	size_t descriptors; /* the process may have; 0: not known yet */
 	uint64_t control_clients; /* at a time */
 };
 

@@ -21,6 +21,9 @@
 struct frontend;
 struct dns_server;
 
+/* To each server, at a time. */
+enum { DNS_SOCKETS = 16 };
+
 struct dns {
 	struct frontend *frontend;
 	struct table queries;	    /* by socket and id */

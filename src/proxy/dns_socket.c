@@ -11,7 +11,7 @@
 
 /* Sockets to a server at a time; how many queries and ms one serves. */
 enum {
-	SOCKETS = 16,
+	SOCKETS = DNS_SOCKETS,
 	SOCKET_QUERIES = 8192,
 	SOCKET_MS = 10000,
 	RESERVES = 2 /* entries of the servers outside the list, in front */

@@ -100,6 +100,44 @@ START_TEST(limit_fits_the_descriptors)
 }
 END_TEST
 
+/* With as many connections as there may be, as many control clients as there may
+ * be get in, and spare connections take nobody's place. */
+START_TEST(control_fits_the_descriptors)
+{
+	enum { LIMIT = 512, CONTROL = LIMIT / 20, MOST = LIMIT / 2 };
+	struct backend b;
+	struct spot front, ctl;
+	struct pen pen;
+	int fds[MOST], control[CONTROL], i;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_start_limited(&pen, LIMIT, "-f", "-x", "1000", "-O", "idlers 20",
+	    "-C", ctl.text, "-r", front.text, b.at.text, NULL);
+	pen_wait_ready(&pen, &front);
+	for (i = 0; i < MOST; i++) {
+		fds[i] = spot_connect(&front);
+		spot_send(fds[i], "x", 1);
+	}
+	WAIT_FOR(b.received >= MOST / 2, 10000);
+	for (i = 0; i < CONTROL; i++) {
+		control[i] = spot_connect(&ctl);
+		spot_set_deadline(control[i], 10000);
+		spot_send(control[i], "prompt\nmode\n", 12);
+	}
+	for (i = 0; i < CONTROL; i++)
+		spot_recv(control[i], &(char){ 0 }, 1);
+	ck_assert(!child_has_said(&pen.child, "Too many open files"));
+	for (i = 0; i < CONTROL; i++)
+		close(control[i]);
+	for (i = 0; i < MOST; i++)
+		close(fds[i]);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 #ifdef HAVE_PRLIMIT
 static void
 limit_descriptors(pid_t pid, unsigned long n)
@@ -337,6 +375,7 @@ main(void)
 
 	SUITE_ADD(s, connection_limit, 30);
 	SUITE_ADD(s, limit_fits_the_descriptors, 30);
+	SUITE_ADD(s, control_fits_the_descriptors, 30);
 #ifdef HAVE_PRLIMIT
 	SUITE_ADD(s, out_of_descriptors, 30);
 #endif

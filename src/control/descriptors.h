@@ -1,0 +1,28 @@
+/* descriptors.h: how many of the process's descriptors are for what. */
+#ifndef PEN_CONTROL_DESCRIPTORS_H
+#define PEN_CONTROL_DESCRIPTORS_H
+
+#include <stddef.h>
+
+#include "control/plan.h"
+
+struct descriptors {
+	size_t control;	 /* clients at a time */
+	size_t idlers;	 /* as many as are wanted, or fewer */
+	size_t sessions; /* that there may be at most */
+	size_t usual;	 /* when nobody says how many: room for pipes is left */
+	size_t
+	    kernel_pipes; /* with as many sessions as the plan has, or usual */
+};
+
+/* Shares `limit` descriptors out: two a session or one a flow of datagrams; what
+ * the plan's listeners, control sockets, spare connections and DNS servers need
+ * besides is kept back first, the rest is for kernel pipes. All together are
+ * never more than the limit unless that is below what the process needs for
+ * itself. */
+struct descriptors descriptors_share(size_t limit, const struct plan *plan);
+/* Gives the plan its number of kernel pipes, and of sessions where it has none.
+ * What it wants beyond the limit is lowered, which is logged. */
+void descriptors_settle(size_t limit, struct plan *plan);
+
+#endif
