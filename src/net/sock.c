@@ -10,7 +10,6 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #ifdef HAVE_LINUX_SOCKIOS_H
 #include <linux/sockios.h>
@@ -78,76 +77,6 @@ new_socket(int family)
 
 /* ---- listening ---- */
 
-/* Whether somebody listens on this Unix socket; one for datagrams refuses
- * connections in another way than one that is dead. */
-static bool
-unix_is_alive(const struct addr *at)
-{
-	int fd = new_socket(AF_UNIX);
-	bool alive;
-
-	if (fd < 0)
-		return true;
-	alive = connect(fd, &at->u.sa, at->len) == 0 || errno != ECONNREFUSED;
-	close(fd);
-	return alive;
-}
-
-/* Clears a dead socket out of the way of bind(); leaves all else alone. */
-static int
-clear_unix_path(const struct addr *at, const char *text, struct error *e)
-{
-	struct stat st;
-
-	if (at->u.un.sun_path[0] == '\0' || lstat(at->u.un.sun_path, &st) < 0)
-		return 0;
-	if (!S_ISSOCK(st.st_mode))
-		return error_set(e, "\"%s\": exists and is not a socket", text);
-	if (unix_is_alive(at))
-		return error_set(e, "\"%s\": address already in use", text);
-	if (unlink(at->u.un.sun_path) < 0)
-		return error_set(e, "\"%s\": %s", text, strerror(errno));
-	return 0;
-}
-
-/* The socket file gets its mode as it is made: nobody can slip in before. */
-static int
-bind_with_mode(int fd, const struct addr *at, mode_t mode)
-{
-	mode_t old;
-	int rc;
-
-	if (at->u.sa.sa_family != AF_UNIX || mode == 0)
-		return bind(fd, &at->u.sa, at->len);
-	old = umask(0777 & ~mode);
-	rc = bind(fd, &at->u.sa, at->len);
-	umask(old);
-	return rc;
-}
-
-void
-sock_file_mark(struct sock_file *f, const struct addr *at)
-{
-	struct stat st;
-
-	memset(f, 0, sizeof(*f));
-	if (at->u.sa.sa_family == AF_UNIX && at->u.un.sun_path[0] != '\0' &&
-	    lstat(at->u.un.sun_path, &st) == 0 && S_ISSOCK(st.st_mode)) {
-		f->device = st.st_dev;
-		f->inode = st.st_ino;
-	}
-}
-
-void
-sock_file_remove(const struct sock_file *f, const struct addr *at)
-{
-	struct sock_file now;
-
-	sock_file_mark(&now, at);
-	if (f->inode != 0 && now.inode == f->inode && now.device == f->device)
-		unlink(at->u.un.sun_path);
-}
-
 static int
 bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 {
@@ -164,7 +93,7 @@ bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 		sock_tune(fd, &o->tuning);
 	}
-	return bind_with_mode(fd, at, o->unix_mode);
+	return sock_file_bind(fd, at, o->unix_mode);
 }
 
 /* The file is marked before anybody can see that the socket listens: who comes
@@ -186,15 +115,15 @@ bind_and_listen(int fd, const struct addr *at,
 	return -1;
 }
 
-int
-sock_listen(const struct addr *at, const struct sock_listen_options *o,
+static int
+open_listener(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e)
 {
 	char text[ADDR_TEXT_MAX];
 	int fd, error;
 
 	addr_format(at, text);
-	if (at->u.sa.sa_family == AF_UNIX && clear_unix_path(at, text, e) < 0)
+	if (sock_file_clear(at, text, e) < 0)
 		return -1;
 	fd = new_socket_of(
 	    at->u.sa.sa_family, o->datagram ? SOCK_DGRAM : SOCK_STREAM);
@@ -209,6 +138,18 @@ sock_listen(const struct addr *at, const struct sock_listen_options *o,
 		errno = error;
 		return -1;
 	}
+	return fd;
+}
+
+int
+sock_listen(const struct addr *at, const struct sock_listen_options *o,
+    struct sock_file *file, struct error *e)
+{
+	int lock = sock_file_lock(at);
+	int fd = open_listener(at, o, file, e);
+
+	if (lock >= 0)
+		close_quietly(lock);
 	return fd;
 }
 

@@ -12,6 +12,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "net/sock_file.h"
 
 /* What the kernel does for a TCP socket; 0: as the system is set up. */
 struct sock_tuning {
@@ -33,18 +34,9 @@ struct sock_listen_options {
 	struct sock_tuning tuning;
 };
 
-/* Which file a Unix listener made, so that only that one is removed in the end
- * and never a successor's. All zero for other families and abstract names. */
-struct sock_file {
-	dev_t device;
-	ino_t inode;
-};
-void sock_file_mark(struct sock_file *f, const struct addr *at);
-void sock_file_remove(const struct sock_file *f, const struct addr *at);
-
 /* A listening stream socket. A path on which nobody listens any more is taken
- * over; anything else in the way (a file, a live socket) is left alone and is
- * an error. The sentence in `e` names the address. `file` (NULL: not wanted) is
+ * over, by one of those who want it; anything else in the way (a file, a live
+ * socket) is left alone and is an error. The sentence in `e` names the address. `file` (NULL: not wanted) is
  * marked before anybody can connect. */
 int sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e);

@@ -401,6 +401,63 @@ START_TEST(more_is_not_lost)
 }
 END_TEST
 
+/* Tells by its exit status whether it got the path; holds it until `go` is
+ * closed. */
+static void
+compete(const struct addr *at, int ready, int go, int told)
+{
+	struct error mine;
+	char byte = 'n';
+	int fd;
+
+	(void)read(ready, &(char){ 0 }, 1); /* the end: all are there */
+	fd = sock_listen(at, &plain, NULL, &mine);
+	if (fd >= 0)
+		byte = 'y';
+	(void)write(told, &byte, 1);
+	(void)read(go, &(char){ 0 }, 1);
+	_exit(0);
+}
+
+/* Of several who find a dead socket at the same time one gets the path, and is
+ * whom clients reach. */
+START_TEST(one_takes_over)
+{
+	enum { ROUNDS = 100, SEVERAL = 4 };
+	struct addr at = path_of(scratch("contested"));
+	int round, i, ready[2], go[2], told[2], got, fd;
+	char byte;
+
+	for (round = 0; round < ROUNDS; round++) {
+		ck_assert_int_ge(fd = sock_listen(&at, &plain, NULL, &e), 0);
+		close(fd); /* and the file stays */
+		ck_assert_int_eq(pipe(ready) | pipe(go) | pipe(told), 0);
+		for (i = 0; i < SEVERAL; i++)
+			if (fork() == 0) {
+				close(ready[1]);
+				close(go[1]);
+				compete(&at, ready[0], go[0], told[1]);
+			}
+		close(ready[1]);
+		for (got = i = 0; i < SEVERAL; i++) {
+			ck_assert_int_eq(read(told[0], &byte, 1), 1);
+			got += byte == 'y';
+		}
+		fd = sock_connect(&at, &(struct sock_connect_options){ 0 });
+		ck_assert_int_ge(fd, 0);
+		close(fd);
+		ck_assert_int_eq(got, 1);
+		close(go[1]);
+		while (wait(NULL) > 0)
+			;
+		close(ready[0]);
+		close(go[0]);
+		close(told[0]);
+		close(told[1]);
+	}
+}
+END_TEST
+
 START_TEST(pipes_and_limits)
 {
 	struct rlimit r;
@@ -493,6 +550,7 @@ main(void)
 	SUITE_ADD(s, full_unix_queue, 20);
 	SUITE_ADD(s, reset_and_unsent, 20);
 	SUITE_ADD(s, more_is_not_lost, 20);
+	SUITE_ADD(s, one_takes_over, 30);
 	SUITE_ADD(s, pipes_and_limits, 20);
 #ifdef F_GETPIPE_SZ
 	SUITE_ADD(s, no_tiny_pipes, 20);
