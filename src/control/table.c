@@ -185,7 +185,24 @@ const struct command command_table[] = {
 	{ "idlers", '\0', "idlers", "[N]",
 	    "spare connections kept open to the servers", KIND_NUMBER, 0,
 	    AT(frontend.idlers), 0, 1 << 20, NULL, run_idlers },
-	FLAG("keepalive", frontend.keepalive, "SO_KEEPALIVE towards servers"),
+	FLAG("keepalive", frontend.keepalive,
+	    "TCP keep-alive towards servers (on by default); towards clients "
+	    "it always is"),
+	VALUE("keepalive_time", '\0', "keepalive-time", "[SEC]", KIND_SECONDS,
+	    frontend.keepalive_ms, 0, 32767 * 1000,
+	    "how long a peer is silent before it is asked whether it is there; "
+	    "0: as the system has it"),
+	VALUE("keepalive_interval", '\0', "keepalive-interval", "[SEC]",
+	    KIND_SECONDS, frontend.keepalive_interval_ms, 0, 32767 * 1000,
+	    "how long it has to answer; 0: as the system has it"),
+	VALUE("keepalive_count", '\0', "keepalive-count", "[N]", KIND_UNSIGNED,
+	    frontend.keepalive_count, 0, 127,
+	    "questions without an answer that end a connection; 0: as the "
+	    "system has it"),
+	VALUE("user_timeout", '\0', "user-timeout", "[SEC]", KIND_SECONDS,
+	    frontend.user_timeout_ms, 0, INT32_MAX,
+	    "end connections whose peer acknowledges nothing for so long; 0: "
+	    "as the system has it"),
 	FLAG("splice", frontend.splice,
 	    "long flows move inside the kernel (on by default)"),
 	{ "udp", 'U', "udp", NULL,

@@ -75,6 +75,60 @@ new_socket(int family)
 	return new_socket_of(family, SOCK_STREAM);
 }
 
+/* ---- options ---- */
+
+void
+sock_set_nodelay(int fd)
+{
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+}
+
+static void
+set_unless_zero(int fd, int name, unsigned value)
+{
+	if (value > 0)
+		set_int(fd, IPPROTO_TCP, name, (int)value);
+}
+
+void
+sock_set_keepalive(int fd, const struct sock_keepalive *k)
+{
+	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, k->on);
+#ifdef TCP_KEEPIDLE
+	set_unless_zero(fd, TCP_KEEPIDLE, k->idle_s);
+#endif
+#ifdef TCP_KEEPINTVL
+	set_unless_zero(fd, TCP_KEEPINTVL, k->interval_s);
+#endif
+#ifdef TCP_KEEPCNT
+	set_unless_zero(fd, TCP_KEEPCNT, k->count);
+#endif
+#ifdef TCP_USER_TIMEOUT
+	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)k->user_ms);
+#endif
+}
+
+bool
+sock_keepalive_equal(
+    const struct sock_keepalive *a, const struct sock_keepalive *b)
+{
+	return a->on == b->on && a->idle_s == b->idle_s &&
+	    a->interval_s == b->interval_s && a->count == b->count &&
+	    a->user_ms == b->user_ms;
+}
+
+/* Accepted sockets inherit all of it: no call per connection. */
+void
+sock_tune_listener(int fd, const struct sock_listen_options *o)
+{
+	struct sock_keepalive k = o->keepalive;
+
+	k.on = true;
+	sock_set_keepalive(fd, &k);
+	set_int(fd, IPPROTO_TCP, TCP_NODELAY, o->nodelay);
+	sock_tune(fd, &o->tuning);
+}
+
 /* ---- listening ---- */
 
 static int
@@ -86,12 +140,8 @@ bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 	if (at->u.sa.sa_family == AF_INET6)
 		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
 	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
-		/* Accepted sockets inherit these: no call per connection. */
-		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
-		sock_take_urgent(fd);
-		if (o->nodelay)
-			set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
-		sock_tune(fd, &o->tuning);
+		sock_take_urgent(fd); /* inherited, too */
+		sock_tune_listener(fd, o);
 	}
 	return sock_file_bind(fd, at, o->unix_mode);
 }
@@ -237,8 +287,6 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 
 	if (fd < 0)
 		return -1;
-	if (o->keepalive && family != AF_UNIX)
-		set_int(fd, SOL_SOCKET, SO_KEEPALIVE, 1);
 	if (family != AF_UNIX)
 		sock_tune(fd, &o->tuning);
 #ifdef IP_BIND_ADDRESS_NO_PORT
@@ -319,12 +367,6 @@ void
 sock_take_urgent(int fd)
 {
 	set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1);
-}
-
-void
-sock_set_nodelay(int fd)
-{
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
 /* ---- moving and closing ---- */

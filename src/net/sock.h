@@ -25,10 +25,24 @@ bool sock_can_pace(void);
 /* Of a listening socket it counts for all that it accepts from then on. */
 void sock_tune(int fd, const struct sock_tuning *t);
 
+/* When a peer that says nothing is taken for gone: tcp(7), RFC 1122 4.2.3.6. 0 is
+ * what the system has. */
+struct sock_keepalive {
+	bool on;
+	unsigned idle_s;     /* before it is asked */
+	unsigned interval_s; /* between questions */
+	unsigned count;	     /* questions without an answer */
+	unsigned user_ms; /* bytes not acknowledged (RFC 5482); 0: no limit */
+};
+
+bool sock_keepalive_equal(
+    const struct sock_keepalive *a, const struct sock_keepalive *b);
+
 struct sock_listen_options {
 	int backlog;
-	bool v6_only;	  /* an IPv6 wildcard leaves IPv4 alone */
-	bool nodelay;	  /* handed on to accepted sockets */
+	bool v6_only; /* an IPv6 wildcard leaves IPv4 alone */
+	bool nodelay; /* handed on to accepted sockets, */
+	struct sock_keepalive keepalive; /* so is this */
 	bool datagram;	  /* no connections: who sends is told each time */
 	mode_t unix_mode; /* of the socket file; 0: as the umask says */
 	struct sock_tuning tuning;
@@ -40,6 +54,12 @@ struct sock_listen_options {
  * marked before anybody can connect. */
 int sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e);
+
+/* Changes what sockets accepted from now on inherit: `nodelay`, `keepalive` and
+ * `tuning`. */
+void sock_tune_listener(int fd, const struct sock_listen_options *o);
+/* Harmless on Unix sockets. */
+void sock_set_keepalive(int fd, const struct sock_keepalive *k);
 
 /* The address a socket is bound to. */
 int sock_local_addr(int fd, struct addr *a);
@@ -55,7 +75,6 @@ int sock_peer_uid(int fd, uid_t *uid);
 
 struct sock_connect_options {
 	const struct addr *source; /* local address; NULL: any */
-	bool keepalive;
 	struct sock_tuning tuning;
 };
 

@@ -21,6 +21,10 @@ frontend_options_init(struct frontend_options *o)
 		.accept_max = 64,
 		.backlog = 4096,
 		.nodelay = true,
+		.keepalive = true,
+		.keepalive_ms = 60 * 1000,
+		.keepalive_interval_ms = 10 * 1000,
+		.keepalive_count = 6,
 		.splice = true,
 		.udp_timeout_ms = 60 * 1000,
 		.udp_fail = 10,
@@ -91,13 +95,27 @@ apply_options(struct frontend *f)
 	dns_adjust(&f->dns);
 }
 
+struct sock_keepalive
+frontend_keepalive(const struct frontend *f)
+{
+	const struct frontend_options *o = &f->options;
+
+	return (struct sock_keepalive){
+		.on = o->keepalive,
+		.idle_s = (unsigned)((o->keepalive_ms + 999) / 1000),
+		.interval_s =
+		    (unsigned)((o->keepalive_interval_ms + 999) / 1000),
+		.count = o->keepalive_count,
+		.user_ms = (unsigned)o->user_timeout_ms,
+	};
+}
+
 struct sock_connect_options
 frontend_connect_options(const struct frontend *f)
 {
 	const struct frontend_options *o = &f->options;
 
 	return (struct sock_connect_options){
-		.keepalive = o->keepalive,
 		.source = o->source.len > 0 ? &o->source : NULL,
 		.tuning = { o->sndbuf, o->rcvbuf, o->rate_up },
 	};
@@ -122,10 +140,16 @@ are_times_equal(
 void
 frontend_set_options(struct frontend *f, const struct frontend_options *o)
 {
+	struct sock_keepalive before = frontend_keepalive(f), now;
 	bool same = are_times_equal(&f->options, o);
 
 	f->options = *o;
 	apply_options(f);
+	now = frontend_keepalive(f);
+	if (!sock_keepalive_equal(&before, &now)) {
+		f->retune = true;
+		same = false;
+	}
 	if (!same)
 		session_reschedule_all(f);
 }
@@ -226,6 +250,7 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->retrying);
 	timeouts_fini(&f->unsent);
 	timeouts_fini(&f->silent);
+	timer_fini(&f->aging);
 	timeouts_fini(&f->dummies_silent);
 	pipe_share_fini(&f->share);
 	numbers_fini(&f->connections);

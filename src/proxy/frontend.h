@@ -39,7 +39,12 @@ struct frontend_options {
 	unsigned accept_max;  /* connections accepted at a time */
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
-	bool keepalive;	     /* SO_KEEPALIVE towards servers */
+	bool keepalive; /* towards servers; towards clients it always is */
+	uint64_t keepalive_ms;		/* silence before a peer is asked */
+	uint64_t keepalive_interval_ms; /* between questions */
+	unsigned keepalive_count;	/* unanswered ones that end it; of all
+					   three 0: as the system has it */
+	uint64_t user_timeout_ms; /* bytes not acknowledged; 0: never */
 	bool fastclose_up;   /* a server's end closes both sides */
 	bool fastclose_down; /* a client's end closes both sides */
 	bool splice;	     /* long flows move in the kernel */
@@ -120,9 +125,8 @@ struct frontend *frontend_new(struct loop *l, struct pool *p,
 void frontend_free(struct frontend *f);
 
 const struct frontend_options *frontend_options(const struct frontend *f);
-/* Takes new settings: those of listeners (backlog, nodelay) count for
- * listeners opened later, times for the sessions that are there, too, the rest
- * for sessions from now on. */
+/* Takes new settings: times count for the sessions that are there, too, the rest
+ * for sessions from now on, the backlog for listeners opened later. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1

@@ -29,18 +29,25 @@ of(struct list *link)
 
 /* ---- one listener ---- */
 
+static struct sock_listen_options
+listen_options(const struct frontend *f, const struct frontend_address *a)
+{
+	return (struct sock_listen_options){
+		.backlog = f->options.backlog,
+		.v6_only = a->v6_only,
+		.nodelay = f->options.nodelay,
+		.keepalive = frontend_keepalive(f),
+		.tuning = { f->options.sndbuf, f->options.rcvbuf,
+		    f->options.rate_down },
+		.datagram = a->datagram,
+	};
+}
+
 static int
 open_listener(struct frontend *f, struct listener *l,
     const struct frontend_address *a, struct error *e)
 {
-	struct sock_listen_options o = {
-		.backlog = f->options.backlog,
-		.v6_only = a->v6_only,
-		.nodelay = f->options.nodelay,
-		.datagram = a->datagram,
-		.tuning = { f->options.sndbuf, f->options.rcvbuf,
-		    f->options.rate_down },
-	};
+	struct sock_listen_options o = listen_options(f, a);
 	int error;
 
 	if (listener_open(l, f->loop, &a->at, &o, e) < 0)
@@ -287,17 +294,19 @@ frontend_hold(struct frontend *f, bool hold)
 void
 frontend_tune_listeners(struct frontend *f)
 {
-	const struct frontend_options *o = &f->options;
-	/* a limit that was there before must be lifted */
-	struct sock_tuning tuning = { o->sndbuf, o->rcvbuf,
-		o->rate_down > 0 ? o->rate_down : UINT64_MAX };
+	struct sock_listen_options o;
 	struct list *link;
 
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
-		of(link)->listener.budget = o->accept_max;
-		if (!of(link)->address.datagram)
-			sock_tune(of(link)->listener.fd, &tuning);
+		of(link)->listener.budget = f->options.accept_max;
+		if (of(link)->address.datagram ||
+		    of(link)->address.at.u.sa.sa_family == AF_UNIX)
+			continue;
+		o = listen_options(f, &of(link)->address);
+		if (o.tuning.rate == 0) /* lifts one that was there before */
+			o.tuning.rate = UINT64_MAX;
+		sock_tune_listener(of(link)->listener.fd, &o);
 	}
 }
 

@@ -43,9 +43,13 @@ struct frontend {
 	struct pipe_share share;
 	struct requestlog *requestlog; /* NULL: none; not owned */
 	struct list listeners;	       /* struct frontend_listener */
-	struct list sessions;
+	struct list sessions; /* young ones, the oldest first */
+	struct list settled;  /* those that have been there for a while */
 	struct list stale; /* sessions that a time set anew has not reached yet */
 	struct task rescheduling; /* reaches them */
+	bool retune;		  /* keep-alive was set anew, too */
+	struct timer aging;	  /* of young sessions, while there are any */
+	bool is_aging;
 	struct numbers connections; /* the same, by number */
 	struct session_walk count;
 	struct spares spares;
@@ -63,6 +67,8 @@ struct frontend {
 	struct timeouts silent; /* idle, half-closed, lingering */
 };
 
+/* When a server, or a client, that says nothing is taken for gone. */
+struct sock_keepalive frontend_keepalive(const struct frontend *f);
 /* How to connect to servers. */
 struct sock_connect_options frontend_connect_options(const struct frontend *f);
 
@@ -77,7 +83,7 @@ void frontend_server_failed(
 /* Pauses or resumes all listeners. */
 void frontend_hold(struct frontend *f, bool hold);
 
-/* Gives all listeners the settings that may change while they are open. */
+/* Tells them how many connections to accept at a time, and what those inherit. */
 void frontend_tune_listeners(struct frontend *f);
 
 /* A client came in, went; began, ended waiting for its server. */

@@ -131,6 +131,8 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	s->started = loop_now(f->loop);
 	s->state = HELLO;
 	list_append(&f->sessions, &s->link);
+	if (!f->is_aging)
+		session_begin_aging(f);
 	return s;
 }
 
@@ -169,8 +171,9 @@ session_close_all(struct frontend *f)
 {
 	struct list *link;
 
-	while ((link = list_first(&f->sessions)) != NULL ||
-	    (link = list_first(&f->stale)) != NULL)
+	list_move_all(&f->stale, &f->settled);
+	list_move_all(&f->stale, &f->sessions);
+	while ((link = list_first(&f->stale)) != NULL)
 		session_close(
 		    list_entry(link, struct session, link), REASON_STOPPED);
 }

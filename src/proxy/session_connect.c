@@ -31,6 +31,8 @@ session_on_connected(struct session *s)
 	s->up.flags |= STREAM_WRITABLE;
 	session_set_state(s, RELAYING);
 	session_schedule(s);
+	if (s->settled)
+		session_guard_server(s);
 }
 
 static bool

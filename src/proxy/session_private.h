@@ -46,6 +46,7 @@ struct session {
 	bool failed_once;    /* a server did: the next one is a retry */
 	bool refused;	     /* the last one did, by refusing */
 	bool spare_tried;    /* of this server: now a connection of its own */
+	bool settled;	     /* in the frontend's list of those */
 };
 
 /* Goes to a new state; an illegal move is a bug and aborts. */
@@ -60,6 +61,10 @@ void session_release_server(struct session *s, bool reset);
  * timeout then. */
 uint64_t session_reset_due(const struct session *s);
 void session_on_unsent(struct timeouts *t, struct expiry *x);
+/* A server that vanishes is noticed from now on. */
+void session_guard_server(struct session *s);
+/* It is young: lets it be looked at when it is not any more. */
+void session_begin_aging(struct frontend *f);
 /* Ends it; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
 /* pipe_pump() could not read the client; errno says why. If its TLS ended without

@@ -1,11 +1,15 @@
-/* session_time.c: how long sessions may wait, and what becomes of those that are
- * there when a time is set anew. */
+/* session_time.c: how long sessions may wait, how peers that vanish are noticed,
+ * and what becomes of sessions that are there when a time is set anew. */
 #include "config.h"
 
+#include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* Sessions that are scheduled anew in one wake-up. */
-enum { PORTION = 1024 };
+/* Sessions that are looked at in one wake-up: to schedule them anew; to set up
+ * their sockets, several calls each. */
+enum { PORTION = 1024, TUNED = 256 };
+/* When a session has settled, and how often to look which have. */
+enum { SETTLED_MS = 2000, AGING_MS = 1000 };
 
 /* ---- silence ---- */
 
@@ -89,6 +93,59 @@ session_schedule(struct session *s)
 		timeouts_add(&f->silent, &s->expiry, due);
 }
 
+/* ---- peers that vanish ---- */
+
+void
+session_guard_server(struct session *s)
+{
+	struct sock_keepalive k = frontend_keepalive(s->frontend);
+
+	if (stream_is_open(&s->up))
+		sock_set_keepalive(s->up.fd, &k);
+}
+
+/* Accepted sockets have it from their listener: here it was set anew. */
+static void
+guard_client(struct session *s)
+{
+	struct sock_keepalive k = frontend_keepalive(s->frontend);
+
+	k.on = true;
+	if (stream_is_open(&s->down))
+		sock_set_keepalive(s->down.fd, &k);
+}
+
+/* Keep-alive towards a server costs several calls, which most sessions never need:
+ * they are over by then. */
+static void
+on_aging(struct timer *t)
+{
+	struct frontend *f = list_entry(t, struct frontend, aging);
+	uint64_t now = loop_now(f->loop);
+	struct list *link;
+	struct session *s;
+	int i;
+
+	for (i = 0; (link = list_first(&f->sessions)) != NULL; i++) {
+		s = list_entry(link, struct session, link);
+		if (now - s->started < SETTLED_MS || i == TUNED)
+			break;
+		list_remove(link);
+		list_append(&f->settled, link);
+		s->settled = true;
+		if (f->options.keepalive || f->options.user_timeout_ms > 0)
+			session_guard_server(s);
+	}
+	f->is_aging = link != NULL &&
+	    timer_start(f->loop, t, i == TUNED ? 0 : AGING_MS) == 0;
+}
+
+void
+session_begin_aging(struct frontend *f)
+{
+	f->is_aging = timer_start(f->loop, &f->aging, SETTLED_MS) == 0;
+}
+
 /* ---- times that are set anew ---- */
 
 /* One that waits for a Unix server asks by itself how long it may. */
@@ -119,24 +176,31 @@ on_turn(struct task *t)
 {
 	struct frontend *f = list_entry(t, struct frontend, rescheduling);
 	struct list *link;
-	int i;
+	int i, most = f->retune ? TUNED : PORTION;
 
-	for (i = 0; i < PORTION && (link = list_first(&f->stale)) != NULL;
-	     i++) {
+	for (i = 0; i < most && (link = list_first(&f->stale)) != NULL; i++) {
+		struct session *s = list_entry(link, struct session, link);
+
 		list_remove(link);
-		list_append(&f->sessions, link);
-		reschedule(list_entry(link, struct session, link));
+		list_append(s->settled ? &f->settled : &f->sessions, link);
+		reschedule(s);
+		if (f->retune)
+			guard_client(s);
+		if (f->retune && s->settled)
+			session_guard_server(s);
 	}
 	if (!list_is_empty(&f->stale))
 		loop_soon(f->loop, t);
+	else
+		f->retune = false;
 }
 
 void
 session_reschedule_all(struct frontend *f)
 {
+	list_move_all(&f->stale, &f->settled);
 	list_move_all(&f->stale, &f->sessions);
-	if (!list_is_empty(&f->stale))
-		loop_soon(f->loop, &f->rescheduling);
+	loop_soon(f->loop, &f->rescheduling);
 }
 
 void
@@ -150,6 +214,8 @@ session_init_timeouts(struct frontend *f)
 	timeouts_init(&f->unsent, f->loop, session_on_unsent, NULL);
 	timeouts_init(&f->silent, f->loop, on_silence, true_due);
 	list_init(&f->stale);
+	list_init(&f->settled);
+	timer_init(&f->aging, on_aging);
 	list_init(&f->rescheduling.link);
 	f->rescheduling.run = on_turn;
 }

@@ -12,7 +12,7 @@
 #include "pool/balance.h"
 #include "proxy/frontend_private.h"
 
-enum { TICK_MS = 1000 };
+enum { TICK_MS = 1000, GUARD_MS = 2000 };
 
 struct spare {
 	struct list link; /* of its server's */
@@ -24,6 +24,7 @@ struct spare {
 	unsigned first; /* address of the server it began with */
 	unsigned tried; /* addresses so far */
 	bool connected;
+	bool guarded; /* keep-alive is set */
 	bool greeted; /* the server has spoken: only its end is of interest */
 	uint64_t opened;
 	struct expiry expiry;
@@ -321,9 +322,10 @@ drop_all(struct spares *p)
 			    struct spare, link));
 }
 
-/* Closes those that are of no use any more. */
+/* Closes those that are of no use any more; those that wait for long notice when
+ * their server vanishes. */
 static void
-look_after(struct spare_server *e)
+look_after(struct spares *p, struct spare_server *e)
 {
 	struct list *link, *next;
 
@@ -333,6 +335,10 @@ look_after(struct spare_server *e)
 		next = link->next;
 		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd)))
 			drop(x);
+		else if (!x->guarded && now(p) - x->opened >= GUARD_MS) {
+			sock_set_keepalive(x->fd, &p->keepalive);
+			x->guarded = true;
+		}
 	}
 }
 
@@ -384,11 +390,13 @@ static void
 follow_settings(struct spares *p)
 {
 	const struct frontend_options *o = &p->frontend->options;
+	struct sock_keepalive k = frontend_keepalive(p->frontend);
 
-	if (p->keepalive == o->keepalive && addr_equal(&p->source, &o->source))
+	if (sock_keepalive_equal(&p->keepalive, &k) &&
+	    addr_equal(&p->source, &o->source))
 		return;
 	drop_all(p);
-	p->keepalive = o->keepalive;
+	p->keepalive = k;
 	p->source = o->source;
 }
 
@@ -425,7 +433,7 @@ spares_adjust(struct spares *p)
 	pool_revive(f->pool, now(p));
 	follow_settings(p);
 	for (i = 0; i < p->room; i++)
-		look_after(&p->servers[i]);
+		look_after(p, &p->servers[i]);
 	share = u->count > 0 ? want / u->count : 0;
 	more = u->count > 0 ? want % u->count : 0;
 	for (i = 0; (k = usable_next(u, i)) != USABLE_NONE;

@@ -14,6 +14,7 @@
 
 #include "base/addr.h"
 #include "base/list.h"
+#include "net/sock.h"
 #include "net/timeouts.h"
 
 struct frontend;
@@ -29,7 +30,7 @@ struct spares {
 	struct timeouts connecting;
 	struct timer tick;  /* looks after them every second */
 	struct addr source; /* what they were opened with */
-	bool keepalive;
+	struct sock_keepalive keepalive;
 };
 
 void spares_init(struct spares *p, struct frontend *f);

@@ -68,6 +68,20 @@ pen -x 500 {FRONT} {S0} {S1}
 < 65536
 < 0
 < 0
+> keepalive_time
+< 60
+> keepalive_time 90
+< 90
+> keepalive_interval 5
+< 5
+> keepalive_count
+< 6
+> keepalive_count 128
+< error: keepalive_count: 128 out of range 0..127
+> user_timeout
+< 0
+> user_timeout 2.5
+< 2.500
 > keepalive; no keepalive
 > splice; no splice; splice
 > tcp_nodelay; no tcp_nodelay

@@ -123,7 +123,7 @@ START_TEST(tcp_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .nodelay = true };
 	struct addr at = ip("127.0.0.1", 0), source = ip("127.0.0.9", 0), own;
-	struct sock_connect_options c = { &source, true, { 0 } };
+	struct sock_connect_options c = { .source = &source };
 	char name[PEER_TEXT_MAX];
 	struct trio t;
 
@@ -138,6 +138,8 @@ START_TEST(tcp_meets)
 #endif
 	ck_assert_int_ne(option(t.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
 	ck_assert_int_ne(option(t.accepted, SOL_SOCKET, SO_KEEPALIVE), 0);
+	ck_assert_int_eq(option(t.client, SOL_SOCKET, SO_KEEPALIVE), 0);
+	sock_set_keepalive(t.client, &(struct sock_keepalive){ .on = true });
 	ck_assert_int_ne(option(t.client, SOL_SOCKET, SO_KEEPALIVE), 0);
 	ck_assert_int_eq(option(t.client, IPPROTO_TCP, TCP_NODELAY), 0);
 	sock_set_nodelay(t.client);
@@ -150,7 +152,7 @@ START_TEST(options_are_optional)
 {
 	struct addr at = ip("127.0.0.1", 0), other = ip("::1", 0);
 	/* a source of another family says nothing about this server */
-	struct sock_connect_options c = { &other, false, { 0 } };
+	struct sock_connect_options c = { .source = &other };
 	struct trio t;
 
 	meet(&t, &at, &plain, &c);
@@ -242,7 +244,7 @@ START_TEST(unix_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .unix_mode = 0620 };
 	struct addr at = path_of(scratch("s"));
-	struct sock_connect_options c = { .keepalive = true };
+	struct sock_connect_options c = { .source = NULL };
 	struct stat st;
 	struct trio t;
 
@@ -401,6 +403,58 @@ START_TEST(more_is_not_lost)
 }
 END_TEST
 
+#ifdef TCP_USER_TIMEOUT
+
+static void
+expect_accepted_with(int listener, const struct sock_listen_options *o)
+{
+	struct sock_connect_options c = { .source = NULL };
+	struct addr at;
+	struct peer who;
+	int near, far;
+
+	ck_assert_int_eq(sock_local_addr(listener, &at), 0);
+	near = sock_connect(&at, &c);
+	ck_assert_int_ge(near, 0);
+	ck_assert(becomes(listener, POLLIN));
+	far = sock_accept(listener, &who);
+	ck_assert_int_ge(far, 0);
+	ck_assert_int_eq(option(far, SOL_SOCKET, SO_KEEPALIVE), 1);
+	ck_assert_int_eq(
+	    option(far, IPPROTO_TCP, TCP_KEEPIDLE), (int)o->keepalive.idle_s);
+	ck_assert_int_eq(option(far, IPPROTO_TCP, TCP_KEEPINTVL),
+	    (int)o->keepalive.interval_s);
+	ck_assert_int_eq(
+	    option(far, IPPROTO_TCP, TCP_KEEPCNT), (int)o->keepalive.count);
+	ck_assert_int_eq(option(far, IPPROTO_TCP, TCP_USER_TIMEOUT),
+	    (int)o->keepalive.user_ms);
+	ck_assert_int_eq(option(far, IPPROTO_TCP, TCP_NODELAY), o->nodelay);
+	close(near);
+	close(far);
+}
+
+/* What a listener is set to, at its start or later, costs no call for each
+ * connection. Towards clients keep-alive is always on. */
+START_TEST(accepted_sockets_inherit)
+{
+	struct sock_listen_options o = { .backlog = 8,
+		.nodelay = true,
+		.keepalive = { false, 7, 3, 2, 9000 } };
+	struct addr at = ip("127.0.0.1", 0);
+	int fd = sock_listen(&at, &o, NULL, &e);
+
+	ck_assert_msg(fd >= 0, "%s", e.text);
+	expect_accepted_with(fd, &o);
+	o.nodelay = false;
+	o.keepalive = (struct sock_keepalive){ true, 70, 30, 20, 0 };
+	sock_tune_listener(fd, &o);
+	expect_accepted_with(fd, &o);
+	close(fd);
+}
+END_TEST
+
+#endif
+
 /* Tells by its exit status whether it got the path; holds it until `go` is
  * closed. */
 static void
@@ -550,6 +604,9 @@ main(void)
 	SUITE_ADD(s, full_unix_queue, 20);
 	SUITE_ADD(s, reset_and_unsent, 20);
 	SUITE_ADD(s, more_is_not_lost, 20);
+#ifdef TCP_USER_TIMEOUT
+	SUITE_ADD(s, accepted_sockets_inherit, 20);
+#endif
 	SUITE_ADD(s, one_takes_over, 30);
 	SUITE_ADD(s, pipes_and_limits, 20);
 #ifdef F_GETPIPE_SZ

@@ -250,7 +250,7 @@ START_TEST(made_as_the_settings_say)
 	begin(backend_echo, NULL, 2);
 	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
 	RUN_UNTIL(accepted() == 1);
-	rig.options.keepalive = true;
+	rig.options.keepalive_count++;
 	want(2);
 	RUN_UNTIL(accepted() == 2 && frontend_idlers(rig.frontend) == 2);
 	rig.options.source = rig_addr(&rig.front);

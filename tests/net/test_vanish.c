@@ -1,0 +1,154 @@
+/* test_vanish.c: clients and servers that vanish without a word: their cable is
+ * pulled. Pen is one of the hosts of the segment, between both. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/netrig.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+/* The places of pen and of its server. */
+#define PEN    NETRIG_SERVER
+#define SERVER (NETRIG_SERVER + 1)
+enum { PORT = 80 };
+
+static struct netrig rig;
+static struct child pen;
+static int client, server, listener;
+
+static bool
+is_over(int fd)
+{
+	char c;
+	ssize_t n = recv(fd, &c, 1, MSG_DONTWAIT);
+
+	return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+/* A client and a server that have each heard the other, with pen between them. */
+static void
+up(const char *settings)
+{
+	const char *program = getenv("PEN"),
+		   *argv[] = { program != NULL ? program : "./pen", "-f", "-r",
+			   "-O", settings, "-C", scratch("ctl"), NULL, NULL,
+			   NULL };
+	char at[64], to[64], c;
+
+	snprintf(at, sizeof(at), "%s:%d", netrig_server4(0), PORT);
+	snprintf(to, sizeof(to), "%s:%d", netrig_server4(1), PORT);
+	argv[7] = at;
+	argv[8] = to;
+	listener =
+	    netrig_listen(&rig, SERVER, SOCK_STREAM, netrig_server4(1), PORT);
+	netrig_start(&rig, PEN, &pen, argv);
+	WAIT_FOR(access(scratch("ctl"), F_OK) == 0, 10000);
+	client = netrig_dial(
+	    &rig, NETRIG_CLIENT, SOCK_STREAM, netrig_server4(0), PORT);
+	WAIT_FOR(netrig_is_connected(client), 5000);
+	WAIT_FOR(netrig_is_readable(listener), 5000);
+	server = accept(listener, NULL, NULL);
+	ck_assert_int_ge(server, 0);
+	ck_assert_int_eq(send(client, "x", 1, MSG_NOSIGNAL), 1);
+	WAIT_FOR(recv(server, &c, 1, MSG_DONTWAIT) == 1, 5000);
+	ck_assert_int_eq(send(server, "y", 1, MSG_NOSIGNAL), 1);
+	WAIT_FOR(recv(client, &c, 1, MSG_DONTWAIT) == 1, 5000);
+}
+
+static void
+down(void)
+{
+	child_stop(&pen, SIGTERM);
+	close(client);
+	close(server);
+	close(listener);
+	netrig_down(&rig);
+}
+
+static void
+pull_cable(enum netrig_place where)
+{
+	netrig_ip(&rig, where, "link set eth0 down\n");
+}
+
+static const char soon[] =
+    "keepalive_time 1; keepalive_interval 1; keepalive_count 2";
+
+START_TEST(client_vanishes)
+{
+	struct netrig_options o = { .servers = 2 };
+
+	NEED_NETRIG(&rig, &o);
+	up(soon);
+	pull_cable(NETRIG_CLIENT);
+	WAIT_FOR(is_over(server), 20000);
+	down();
+}
+END_TEST
+
+START_TEST(server_vanishes)
+{
+	struct netrig_options o = { .servers = 2 };
+
+	NEED_NETRIG(&rig, &o);
+	up(soon);
+	pull_cable(SERVER);
+	WAIT_FOR(is_over(client), 20000);
+	down();
+}
+END_TEST
+
+/* What was sent to it last is never acknowledged: the kernel asks nothing then, and
+ * sends it again for a quarter of an hour. */
+START_TEST(vanished_with_bytes_on_the_way)
+{
+	struct netrig_options o = { .servers = 2 };
+
+	NEED_NETRIG(&rig, &o);
+	up("user_timeout 2");
+	pull_cable(_i == 0 ? SERVER : NETRIG_CLIENT);
+	ck_assert_int_eq(
+	    send(_i == 0 ? client : server, "z", 1, MSG_NOSIGNAL), 1);
+	WAIT_FOR(is_over(_i == 0 ? client : server), 20000);
+	down();
+}
+END_TEST
+
+/* Connections that are there follow what is set anew: both that of the client, which
+ * has its times from the listener, and that of the server. */
+START_TEST(times_set_anew)
+{
+	struct netrig_options o = { .servers = 2 };
+
+	NEED_NETRIG(&rig, &o);
+	up("keepalive_time 3600");
+	netrig_run(&rig, PEN, 10000, "./penctl", scratch("ctl"),
+	    "keepalive_time 1; keepalive_interval 1; keepalive_count 2", NULL);
+	pull_cable(_i == 0 ? SERVER : NETRIG_CLIENT);
+	WAIT_FOR(is_over(_i == 0 ? client : server), 20000);
+	down();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *s = suite_create("vanish");
+	TCase *c = tcase_create("either");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, vanished_with_bytes_on_the_way, 0, 2);
+	tcase_add_loop_test(c, times_set_anew, 0, 2);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, client_vanishes, 60);
+	SUITE_ADD(s, server_vanishes, 60);
+	return suite_main(s);
+}
