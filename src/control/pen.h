@@ -31,7 +31,7 @@ struct pen {
 	struct resolver *resolver;
 	struct requestlog *log;	  /* NULL: none */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
-	size_t descriptors; /* the process may have; 0: not known yet */
+	size_t descriptors;	  /* the process may have; 0: not known yet */
 	uint64_t control_clients; /* at a time */
 };
 

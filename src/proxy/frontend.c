@@ -239,6 +239,7 @@ frontend_free(struct frontend *f)
 		return;
 	frontend_stop(f);
 	session_close_all(f);
+	list_remove(&f->rescheduling.link); /* the loop may outlive us */
 	spares_fini(&f->spares);
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);

@@ -39,12 +39,6 @@ struct frontend_options {
 	unsigned accept_max;  /* connections accepted at a time */
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
-	bool keepalive; /* towards servers; towards clients it always is */
-	uint64_t keepalive_ms;		/* silence before a peer is asked */
-	uint64_t keepalive_interval_ms; /* between questions */
-	unsigned keepalive_count;	/* unanswered ones that end it; of all
-					   three 0: as the system has it */
-	uint64_t user_timeout_ms; /* bytes not acknowledged; 0: never */
 	bool fastclose_up;   /* a server's end closes both sides */
 	bool fastclose_down; /* a client's end closes both sides */
 	bool splice;	     /* long flows move in the kernel */
@@ -53,6 +47,14 @@ struct frontend_options {
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
 	struct addr source;	 /* local address towards servers; len 0: any */
 	uint64_t idlers;	 /* spare connections to servers */
+
+	/* Peers that vanish. 0: as the system has it. */
+	bool keepalive; /* towards servers; towards clients it always is */
+	uint64_t keepalive_ms;		/* silence before a peer is asked */
+	uint64_t keepalive_interval_ms; /* between questions */
+	unsigned keepalive_count;	/* unanswered ones that end it */
+	uint64_t user_timeout_ms;	/* bytes are not acknowledged */
+
 	bool udp; /* datagrams, not connections; or beside them, with dns */
 	bool dns; /* they are DNS queries */
 	uint64_t dns_retry_ms;	  /* without an answer: the next server */

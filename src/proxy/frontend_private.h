@@ -43,9 +43,10 @@ struct frontend {
 	struct pipe_share share;
 	struct requestlog *requestlog; /* NULL: none; not owned */
 	struct list listeners;	       /* struct frontend_listener */
-	struct list sessions; /* young ones, the oldest first */
-	struct list settled;  /* those that have been there for a while */
-	struct list stale; /* sessions that a time set anew has not reached yet */
+	struct list sessions;	       /* young ones, the oldest first */
+	struct list settled; /* those that have been there for a while */
+	struct list
+	    stale; /* sessions that a time set anew has not reached yet */
 	struct task rescheduling; /* reaches them */
 	bool retune;		  /* keep-alive was set anew, too */
 	struct timer aging;	  /* of young sessions, while there are any */

@@ -25,8 +25,8 @@ struct session {
 	uint32_t connect_us; /* when it began, wraps; 0: is not measured */
 	struct tried tried;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
-	struct task task;     /* goes on next time, or frees */
-	uint64_t started;     /* ms */
+	struct task task;   /* goes on next time, or frees */
+	uint64_t started;   /* ms */
 	struct expiry expiry; /* in one of the frontend's queues, or in none */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */

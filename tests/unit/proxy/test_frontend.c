@@ -43,6 +43,22 @@ START_TEST(done)
 }
 END_TEST
 
+/* The loop, which is freed last, has nothing left to do for it. */
+START_TEST(freed_right_after_a_change)
+{
+	int fd;
+
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	fd = rig_talks();
+	rig.options.idle_timeout_ms = 1000;
+	frontend_set_options(rig.frontend, &rig.options);
+	close(fd);
+	rig_end();
+	backend_stop(&rig.backend);
+}
+END_TEST
+
 START_TEST(client_breaks_off)
 {
 	rig_begin();
@@ -469,6 +485,7 @@ main(void)
 	tcase_add_loop_test(c, free_gives_all_back, 0, 3);
 	tcase_add_loop_test(c, connects_are_timed, 0, 2);
 	suite_add_tcase(s, c);
+	SUITE_ADD(s, freed_right_after_a_change, 10);
 	SUITE_ADD(s, free_of_little, 10);
 	SUITE_ADD(s, dummy, 30);
 	return suite_main(s);
