@@ -15,6 +15,8 @@ enum { CROWDED_MS = 1000, BEHIND = 32, NEWCOMERS = 4 };
  * this, so that those that are due at about the same time end together, and not
  * less often than that, as settings change. */
 enum { TICK_MIN_MS = 10, TICK_MAX_MS = 1000 };
+/* Flows of a list that end in one look, so that many do not hold up the loop. */
+enum { PORTION = 1000 };
 
 /* ---- finding ---- */
 
@@ -218,11 +220,16 @@ end_expired(struct flows *fs, struct list *order, uint64_t limit)
 {
 	uint64_t now = loop_now(fs->frontend->loop);
 	struct flow *w;
+	int i;
 
 	if (limit == 0)
 		return TICK_MAX_MS;
-	while ((w = idlest(order)) != NULL && now - w->active >= limit)
+	for (i = 0; (w = idlest(order)) != NULL && now - w->active >= limit;
+	     i++) {
+		if (i == PORTION)
+			return 0;
 		flow_end(w);
+	}
 	return w != NULL ? w->active + limit - now : TICK_MAX_MS;
 }
 

@@ -337,6 +337,63 @@ START_TEST(flow_ends_in_time)
 }
 END_TEST
 
+enum { MANY = 3000, PORTION = 1000 };
+
+static uint64_t flows_before;
+static uint64_t most_ended; /* between two looks at the sockets */
+
+static void
+on_look(struct watch *w, unsigned ready)
+{
+	uint64_t flows = rig_stats()->flows;
+
+	(void)w;
+	(void)ready;
+	if (flows_before > flows && flows_before - flows > most_ended)
+		most_ended = flows_before - flows;
+	flows_before = flows;
+}
+
+/* All are due at once when udp_timeout is lowered: sockets get their turn between
+ * portions of them. */
+START_TEST(flows_end_in_portions)
+{
+	static int clients[MANY];
+	int i, a, always[2];
+	struct watch w;
+
+	udprig_begin(false);
+	rig.options.sessions_max = 2 * MANY;
+	a = udprig_server(0, &one);
+	udprig_front();
+	for (i = 0; i < MANY; i++) {
+		clients[i] = udp_client(&rig.front);
+		udprig_ask(clients[i]);
+		if (i % 100 == 99)
+			RUN_UNTIL(rig_stats()->flows == (uint64_t)i + 1);
+	}
+	ck_assert_int_eq(pipe(always), 0);
+	ck_assert_int_eq(write(always[1], "x", 1), 1);
+	flows_before = most_ended = 0;
+	ck_assert_int_eq(watch_start(rig.loop, &w, always[0],
+			     READY_READ | WATCH_LEVEL, on_look),
+	    0);
+	rig.options.udp_timeout_ms = 1;
+	frontend_set_options(rig.frontend, &rig.options);
+	RUN_UNTIL(rig_stats()->flows == 0);
+	rig_breathe();
+	ck_assert_uint_gt(most_ended, 0);
+	ck_assert_uint_le(most_ended, PORTION);
+	watch_stop(rig.loop, &w);
+	close(always[0]);
+	close(always[1]);
+	for (i = 0; i < MANY; i++)
+		close(clients[i]);
+	close(a);
+	rig_end();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -352,6 +409,7 @@ main(void)
 	suite_add_tcase(s, both);
 	SUITE_ADD(s, revived_server_is_asked, 30);
 	SUITE_ADD(s, flow_ends_in_time, 30);
+	SUITE_ADD(s, flows_end_in_portions, 30);
 	SUITE_ADD(s, each_datagram_has_its_round, 30);
 	return suite_main(s);
 }
