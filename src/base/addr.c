@@ -177,6 +177,16 @@ addr_set_port(struct addr *a, uint16_t port)
 		a->u.in6.sin6_port = htons(port);
 }
 
+const struct addr *
+addr_with_port(const struct addr *a, uint16_t port, struct addr *copy)
+{
+	if (a->u.sa.sa_family == AF_UNIX || addr_port(a) != 0)
+		return a;
+	*copy = *a;
+	addr_set_port(copy, port);
+	return copy;
+}
+
 bool
 addr_equal(const struct addr *a, const struct addr *b)
 {

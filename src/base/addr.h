@@ -60,6 +60,10 @@ char *addr_format_host(const struct addr *a, char text[ADDR_TEXT_MAX]);
 /* The port in host byte order; 0 for Unix sockets. */
 uint16_t addr_port(const struct addr *a);
 void addr_set_port(struct addr *a, uint16_t port);
+/* `a` itself, unless it is an IP address with port 0: then that with `port`, in
+ * *copy. */
+const struct addr *addr_with_port(
+    const struct addr *a, uint16_t port, struct addr *copy);
 
 /* Same family, address, scope and port (or path). */
 bool addr_equal(const struct addr *a, const struct addr *b);

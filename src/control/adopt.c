@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,34 @@ named_addresses(const struct pen *p, unsigned index,
 	return 0;
 }
 
+/* Whether each client of a server comes to a port. */
+static int
+check_port(
+    const struct plan *draft, const struct server_plan *s, struct error *e)
+{
+	char path[ADDR_TEXT_MAX], text[SPEC_TEXT_MAX];
+	unsigned i;
+
+	if (s->port != 0 || direct_is_wanted(draft))
+		return 0;
+	if (!s->same_port)
+		return bad_host(s, "no port", e);
+	if (draft->config.frontend.dns)
+		return bad_host(s, "needs a port, for DNS", e);
+	for (i = 0; i < draft->listen.count; i++) {
+		const struct addr *at = &draft->listen.entry[i].at;
+
+		if (at->u.sa.sa_family == AF_UNIX) {
+			snprintf(text, sizeof(text),
+			    "port 0 is the one clients come to, and %s has "
+			    "none",
+			    addr_format(at, path));
+			return bad_host(s, text, e);
+		}
+	}
+	return 0;
+}
+
 static int
 addresses(const struct pen *p, const struct plan *draft, unsigned index,
     const struct server_plan *s, const struct names *n,
@@ -150,8 +179,8 @@ addresses(const struct pen *p, const struct plan *draft, unsigned index,
 		return addr_parse_unix(&found->addr[0], s->host) == 0
 		    ? 0
 		    : bad_host(s, "no path of a Unix socket", e);
-	if (s->port == 0 && !direct_is_wanted(draft))
-		return bad_host(s, "no port", e);
+	if (check_port(draft, s, e) < 0)
+		return -1;
 	if (addr_parse_ip(&found->addr[0], s->host, s->port) == 0)
 		return 0;
 	return named_addresses(p, index, s, n, found, e);

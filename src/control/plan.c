@@ -206,9 +206,10 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 	if ((a->host == NULL) != (b->host == NULL) ||
 	    (a->host != NULL && strcmp(a->host, b->host) != 0))
 		return false;
-	return a->port == b->port && a->acl == b->acl && a->prio == b->prio &&
-	    a->weight == b->weight && a->soft == b->soft &&
-	    a->hard == b->hard && a->blacklist_ms == b->blacklist_ms &&
+	return a->port == b->port && a->same_port == b->same_port &&
+	    a->acl == b->acl && a->prio == b->prio && a->weight == b->weight &&
+	    a->soft == b->soft && a->hard == b->hard &&
+	    a->blacklist_ms == b->blacklist_ms &&
 	    a->admin_set == b->admin_set && a->admin == b->admin &&
 	    a->tls == b->tls && a->forward == b->forward;
 }

@@ -106,7 +106,7 @@ print_server_words(const struct server_plan *s, struct buffer *text)
 {
 	static const char *const admin[] = { "up", "drain", "down" };
 
-	if (s->port != 0)
+	if (s->port != 0 || s->same_port)
 		reply_add(text, " port %u", s->port);
 	reply_add(text, " max %llu hard %llu blacklist %llu",
 	    (unsigned long long)s->soft, (unsigned long long)s->hard,

@@ -54,25 +54,20 @@ try_page(const struct pen *p, const struct plan *draft, struct error *e)
 static int
 try_source(const struct plan *draft, struct error *e)
 {
-	const struct addr *a = &draft->config.frontend.source;
+	const struct sources *list = &draft->config.frontend.source;
 	char host[ADDR_TEXT_MAX];
+	unsigned i;
 
-	if (a->len == 0 || sock_try_source(a) == 0)
+	for (i = 0; i < list->count; i++)
+		if (sock_try_source(&list->at[i]) < 0)
+			break;
+	if (i == list->count)
 		return 0;
-	error_set(e, "\"%s\": %s", addr_format_host(a, host),
+	error_set(e, "\"%s\": %s", addr_format_host(&list->at[i], host),
 	    errno == EADDRNOTAVAIL ? "this machine has no such address"
 				   : strerror(errno));
 	origin_add(draft, "source", e);
 	return -1;
-}
-
-static bool
-same_source(const struct plan *a, const struct plan *b)
-{
-	const struct addr *x = &a->config.frontend.source,
-			  *y = &b->config.frontend.source;
-
-	return x->len == y->len && (x->len == 0 || addr_equal(x, y));
 }
 
 int
@@ -86,7 +81,11 @@ preflight_settings(
 		    draft->config.web_stats, p->plan->config.web_stats)) &&
 	    try_page(p, draft, e) < 0)
 		return -1;
-	return all || !same_source(draft, p->plan) ? try_source(draft, e) : 0;
+	return all ||
+		!sources_equal(&draft->config.frontend.source,
+		    &p->plan->config.frontend.source)
+	    ? try_source(draft, e)
+	    : 0;
 }
 
 /* ---- what a start opens ---- */

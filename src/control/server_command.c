@@ -54,9 +54,10 @@ set_address(
 	if (plan_set_text(&s->host, word) < 0 ||
 	    plan_set_text(&s->place, c->place) < 0)
 		return error_set(e, "out of memory");
-	if (addr_is_unix_text(word))
+	if (addr_is_unix_text(word)) {
 		s->port = 0;
-	else if (s->port == 0)
+		s->same_port = false;
+	} else if (s->port == 0 && !s->same_port)
 		set_default_port(c, s);
 	return 0;
 }
@@ -66,7 +67,7 @@ set_port(
     struct call *c, struct server_plan *s, const char *word, struct error *e)
 {
 	(void)c;
-	return resolve_port(word, &s->port, e);
+	return spec_parse_server_port(s, word, e);
 }
 
 static int

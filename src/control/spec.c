@@ -258,10 +258,19 @@ parse_fields(struct field *fields, unsigned count, char *rest, struct error *e)
 	return 0;
 }
 
-/* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. Where
- * all ports are meant 0 says so, as it does for listeners. */
+int
+spec_parse_server_port(struct server_plan *s, const char *text, struct error *e)
+{
+	s->same_port = strcmp(text, "0") == 0;
+	if (!s->same_port)
+		return resolve_port(text, &s->port, e);
+	s->port = 0;
+	return 0;
+}
+
+/* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
 static int
-parse_rest(struct server_plan *s, char *rest, bool any_port, struct error *e)
+parse_rest(struct server_plan *s, char *rest, struct error *e)
 {
 	struct field fields[] = {
 		{ "soft limit", UINT32_MAX, 0 },
@@ -276,9 +285,7 @@ parse_rest(struct server_plan *s, char *rest, bool any_port, struct error *e)
 	next = strchr(++rest, ':');
 	if (next != NULL)
 		*next++ = '\0';
-	if (any_port && strcmp(rest, "0") == 0)
-		s->port = 0;
-	else if (*rest != '\0' && resolve_port(rest, &s->port, e) < 0)
+	if (*rest != '\0' && spec_parse_server_port(s, rest, e) < 0)
 		return -1;
 	if (parse_fields(fields, 4, next, e) < 0)
 		return -1;
@@ -303,9 +310,9 @@ parse_host_server(
 	copy = strdup(rest);
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = parse_rest(s, copy, any_port, e);
+	rc = parse_rest(s, copy, e);
 	free(copy);
-	if (rc == 0 && s->port == 0 && !any_port)
+	if (rc == 0 && s->port == 0 && !s->same_port && !any_port)
 		return error_set(e, "no port, and no listening port to take");
 	return rc;
 }
@@ -348,7 +355,7 @@ spec_parse_server(
 const char *
 spec_format_server(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 {
-	if (s->port == 0)
+	if (s->port == 0 && !s->same_port)
 		snprintf(text, SPEC_TEXT_MAX, "%.300s", s->host);
 	else if (strchr(s->host, ':') != NULL)
 		snprintf(text, SPEC_TEXT_MAX, "[%.300s]:%u", s->host, s->port);
@@ -367,7 +374,7 @@ spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 	if (addr_is_unix_text(s->host) ||
 	    (s->soft == 0 && s->hard == 0 && s->weight == 0 && s->prio == 0))
 		return text;
-	if (s->port == 0)
+	if (s->port == 0 && !s->same_port)
 		n = (size_t)snprintf(text, SPEC_TEXT_MAX,
 		    brackets ? "[%.300s]:0" : "%.300s:0", s->host);
 	snprintf(text + n, SPEC_TEXT_MAX - n, ":%llu:%llu:%u:%d",

@@ -4,7 +4,7 @@
  *                last colon separates the ports, so ::1:2222 and :::2222 work;
  *                PORTS is 80, or 80+443+8000-8010
  *     server     HOST[:PORT[:SOFT[:HARD[:WEIGHT[:PRIO]]]]] | [V6]:PORT... |
- *                /PATH | @NAME
+ *                /PATH | @NAME; PORT 0 is the one that the client came to
  *
  * Names of listening addresses are looked up here, which blocks: at the start
  * only. Those of servers are left alone; see names.h. Errors name the operand
@@ -37,7 +37,8 @@ int spec_default_port(const struct listen_list *list);
 struct server_plan {
 	char *host;  /* name, number or path; NULL: an empty slot */
 	char *place; /* FILE:LINE that named the host; NULL: not a file */
-	uint16_t port;
+	uint16_t port;	/* 0: none, see same_port */
+	bool same_port; /* the one that the client came to */
 	int acl, prio;
 	unsigned weight;
 	uint64_t soft, hard, blacklist_ms;
@@ -54,6 +55,11 @@ void server_plan_init(struct server_plan *s);
  * with a sentence. */
 int spec_parse_server(
     struct server_plan *s, const char *text, int default_port, struct error *e);
+
+/* A server's port by itself: a number, a service, or 0. Returns 0, or -1 with a
+ * sentence. */
+int spec_parse_server_port(
+    struct server_plan *s, const char *text, struct error *e);
 
 /* "host:80", "[::1]:80" or "/path": what names the server. Returns `text`. */
 const char *spec_format_server(

@@ -9,6 +9,8 @@
 #include "control/special.h"
 #include "pool/balance.h"
 
+enum { SOURCES_TEXT = SOURCES_MAX * ADDR_TEXT_MAX };
+
 /* ---- choosing ---- */
 
 static void
@@ -105,23 +107,39 @@ tell_debug(struct facts *f, const char *name, const struct plan *p)
 	facts_number(f, name, p->config.debug);
 }
 
+/* "A B", or NULL for none. */
+static const char *
+sources_text(const struct sources *s, char *text, size_t size)
+{
+	char host[ADDR_TEXT_MAX];
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < s->count && n < size; i++)
+		n += (size_t)snprintf(text + n, size - n, "%s%s",
+		    i > 0 ? " " : "", addr_format_host(&s->at[i], host));
+	return s->count > 0 ? text : NULL;
+}
+
 static void
 print_source(const struct plan *p, struct buffer *text)
 {
-	const struct addr *a = &p->config.frontend.source;
-	char host[ADDR_TEXT_MAX];
+	char list[SOURCES_TEXT];
 
-	plan_print_text(
-	    text, "source", a->len > 0 ? addr_format_host(a, host) : NULL);
+	if (sources_text(&p->config.frontend.source, list, sizeof(list)) ==
+	    NULL)
+		reply_add(text, "no source\n");
+	else
+		reply_add(text, "source %s\n", list);
 }
 
 static void
 tell_source(struct facts *f, const char *name, const struct plan *p)
 {
-	const struct addr *a = &p->config.frontend.source;
-	char host[ADDR_TEXT_MAX];
+	char list[SOURCES_TEXT];
 
-	facts_text(f, name, a->len > 0 ? addr_format_host(a, host) : NULL);
+	facts_text(f, name,
+	    sources_text(&p->config.frontend.source, list, sizeof(list)));
 }
 
 /* ---- direct server return ---- */

@@ -100,8 +100,8 @@ const struct command command_table[] = {
 	VALUE("hash_prefix6", '\0', "hash-prefix6", "[BITS]", KIND_UNSIGNED,
 	    pool.hash_prefix6, 1, 128,
 	    "leading bits of an IPv6 address that the hash sees"),
-	VALUE("sticky_prefix6", '\0', "sticky-prefix6", "[BITS]",
-	    KIND_UNSIGNED, pool.sticky_prefix6, 1, 128,
+	VALUE("sticky_prefix6", '\0', "sticky-prefix6", "[BITS]", KIND_UNSIGNED,
+	    pool.sticky_prefix6, 1, 128,
 	    "leading bits of an IPv6 address that make one client to remember"),
 	VALUE("blacklist", 'b', "blacklist", "[SEC]", KIND_SECONDS,
 	    pool.blacklist_ms, 0, LONG_MS,
@@ -128,8 +128,8 @@ const struct command command_table[] = {
 	    "adds an entry to access list 0..9; no acl N empties it"),
 	VALUE("client_acl", '\0', "client-acl", "[N]", KIND_INT,
 	    pool.client_acl, 0, 9, "the access list clients must pass"),
-	CHANGE("source", '\0', "source", "IP", ROW_NO, run_source,
-	    "local address of connections to servers"),
+	CHANGE("source", '\0', "source", "IP [IP ...]", ROW_NO, run_source,
+	    "local addresses towards servers, used in turn"),
 
 	/* connections */
 	VALUE("timeout", 't', "timeout", "[SEC]", KIND_SECONDS,

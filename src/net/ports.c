@@ -95,6 +95,20 @@ ports_init(struct ports *p)
 	return rc;
 }
 
+int
+ports_init_like(struct ports *p, const struct ports *from)
+{
+	*p = *from;
+	if (p->room == 0)
+		return 0;
+	p->ring = calloc(p->room, sizeof(*p->ring));
+	if (p->ring == NULL)
+		return -1;
+	memcpy(p->ring, from->ring, p->room * sizeof(*p->ring));
+	hash_key_init(&p->secret);
+	return 0;
+}
+
 void
 ports_fini(struct ports *p)
 {

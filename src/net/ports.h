@@ -30,6 +30,8 @@ int ports_init(struct ports *p);
 /* The same from the texts of the two settings, "32768\t60999\n" and
  * "8080,9000-9100\n". */
 int ports_init_from(struct ports *p, const char *range, const char *reserved);
+/* Those of another address: `from`, of which none has been taken, once more. */
+int ports_init_like(struct ports *p, const struct ports *from);
 void ports_fini(struct ports *p);
 
 /* How many may be taken at a time: a twentieth is left to others, and to rest. */

@@ -279,8 +279,9 @@ is_under_way(int error, int family)
 	    (error == EAGAIN && family != AF_UNIX);
 }
 
-int
-sock_connect(const struct addr *to, const struct sock_connect_options *o)
+static int
+connect_from(const struct addr *source, const struct addr *to,
+    const struct sock_connect_options *o)
 {
 	int family = to->u.sa.sa_family;
 	int fd = new_socket(family);
@@ -292,11 +293,10 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 #ifdef IP_BIND_ADDRESS_NO_PORT
 	/* The port is chosen by connect(), which knows the other end: there
 	 * are 28,000 ports for each server, not for all of them. */
-	if (o->source != NULL && family != AF_UNIX)
+	if (source != NULL)
 		set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 #endif
-	if (o->source != NULL && o->source->u.sa.sa_family == family &&
-	    bind(fd, &o->source->u.sa, o->source->len) < 0) {
+	if (source != NULL && bind(fd, &source->u.sa, source->len) < 0) {
 		close_quietly(fd);
 		return -1;
 	}
@@ -305,6 +305,21 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 		close_quietly(fd);
 		return -1;
 	}
+	return fd;
+}
+
+int
+sock_connect(const struct addr *to, const struct sock_connect_options *o)
+{
+	int family = to->u.sa.sa_family, fd;
+	unsigned left = sources_of(o->sources, family);
+	struct addr copy;
+
+	to = addr_with_port(to, o->port, &copy);
+	do
+		fd = connect_from(
+		    sources_next(o->sources, family, o->turn), to, o);
+	while (fd < 0 && errno == EADDRNOTAVAIL && left-- > 1);
 	return fd;
 }
 

@@ -13,6 +13,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "net/sock_file.h"
+#include "net/sources.h"
 
 /* What the kernel does for a TCP socket; 0: as the system is set up. */
 struct sock_tuning {
@@ -74,12 +75,14 @@ int sock_accept(int listen_fd, struct peer *who);
 int sock_peer_uid(int fd, uid_t *uid);
 
 struct sock_connect_options {
-	const struct addr *source; /* local address; NULL: any */
+	const struct sources *sources; /* local addresses, in turn; NULL: any */
+	unsigned *turn;		       /* which was used last */
+	uint16_t port;		       /* of an address that has none */
 	struct sock_tuning tuning;
 };
 
 /* Begins to connect. The descriptor becomes writable when it is done; errors
- * that are known at once return -1. EAGAIN: the queue of a Unix listener is
+ * that are known at once return -1. EADDRNOTAVAIL: no source has a port left. EAGAIN: the queue of a Unix listener is
  * full, worth another try soon. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 

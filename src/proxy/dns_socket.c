@@ -78,7 +78,6 @@ static struct dns_socket *
 open_socket(struct dns *d, struct server *server)
 {
 	struct frontend *f = d->frontend;
-	const struct addr *source = &f->options.source;
 	struct dns_socket *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
@@ -93,7 +92,9 @@ open_socket(struct dns *d, struct server *server)
 	list_init(&s->free_task.link);
 	s->free_task.run = free_socket;
 	watch_init(&s->watch);
-	s->fd = dgram_connect(&s->at, source->len > 0 ? source : NULL);
+	s->fd = dgram_connect(&s->at,
+	    sources_next(
+		&f->options.source, s->at.u.sa.sa_family, &f->source_turn));
 	if (s->fd >= 0 &&
 	    watch_start(f->loop, &s->watch, s->fd, READY_READ | WATCH_LEVEL,
 		dns_on_answers) == 0)

@@ -25,10 +25,12 @@
 #include "net/loop.h"
 #include "net/listener.h"
 #include "net/ports.h"
+#include "net/sources.h"
 #include "proxy/numbers.h"
 
 struct frontend;
 struct flow_server;
+struct flow_source;
 
 struct flows {
 	struct frontend *frontend;
@@ -41,7 +43,10 @@ struct flows {
 	struct flow_server *servers; /* by number */
 	unsigned server_room;
 	struct numbers numbers;
-	struct ports ports; /* local ones */
+	struct ports ports; /* local ones of any address, none taken */
+	struct flow_source *source[SOURCES_MAX + 1]; /* as the settings have
+						      * them; [0]: any */
+	unsigned sources, source_turn;
 	size_t kept;	 /* bytes of questions kept for another try */
 	unsigned behind; /* turns in a row that left datagrams unread, */
 	const struct listener *behind_at; /* at that one */

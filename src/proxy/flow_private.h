@@ -36,7 +36,8 @@ struct flow {
 	struct tried tried;
 	int fd;
 	int family;    /* of fd */
-	uint16_t port; /* local, of fd; 0: none of ours */
+	struct flow_source *source; /* whose port fd has; NULL: nobody's */
+	uint16_t port;
 	struct watch watch;
 	struct buffer question; /* the last one, until it is answered */
 	uint32_t number;
@@ -87,8 +88,12 @@ bool flow_end_idlest(struct flows *fs, const struct flow *but);
 int flow_open_socket(struct flow *w);
 /* Closes it; the server stays its own. */
 void flow_hang_up(struct flow *w);
-/* Returns 0, or -1 with errno ENOMEM. */
-int flow_ports_init(struct flows *fs);
+/* Where sockets are bound, as the settings say now. Each returns 0, or -1 with errno
+ * ENOMEM and as it was. */
+int flow_sources_init(struct flows *fs);
+int flow_sources_adjust(struct flows *fs);
+/* No flow is left. */
+void flow_sources_fini(struct flows *fs);
 
 /* Whether its server is still there, and the one that was chosen. */
 bool flow_is_current(const struct flow *w);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "proxy/flow_private.h"
 
 /* While BEHIND turns in a row could not empty the queue and new flows end others,
@@ -260,7 +261,7 @@ flows_init(struct flows *fs, struct frontend *f)
 	if (!f->options.udp)
 		return 0;
 	if (table_init(&fs->table) < 0 || dgram_batch_init(&fs->batch) < 0 ||
-	    flow_ports_init(fs) < 0)
+	    flow_sources_init(fs) < 0)
 		return -1;
 	return 0;
 }
@@ -274,7 +275,7 @@ flows_fini(struct flows *fs)
 	table_fini(&fs->table);
 	dgram_batch_fini(&fs->batch);
 	numbers_fini(&fs->numbers);
-	ports_fini(&fs->ports);
+	flow_sources_fini(fs);
 	free(fs->servers);
 }
 
@@ -300,6 +301,8 @@ flows_adjust(struct flows *fs)
 {
 	struct frontend *f = fs->frontend;
 
+	if (f->options.udp && flow_sources_adjust(fs) < 0)
+		log_error("sources stay as they were error=\"out of memory\"");
 	while (f->stats.flows > f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
 		;

@@ -111,12 +111,14 @@ frontend_keepalive(const struct frontend *f)
 }
 
 struct sock_connect_options
-frontend_connect_options(const struct frontend *f)
+frontend_connect_options(struct frontend *f, uint16_t port)
 {
 	const struct frontend_options *o = &f->options;
 
 	return (struct sock_connect_options){
-		.source = o->source.len > 0 ? &o->source : NULL,
+		.sources = &o->source,
+		.turn = &f->source_turn,
+		.port = port,
 		.tuning = { o->sndbuf, o->rcvbuf, o->rate_up },
 	};
 }

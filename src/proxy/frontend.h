@@ -17,6 +17,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "net/loop.h"
+#include "net/sources.h"
 #include "pool/pool.h"
 #include "proxy/reason.h"
 
@@ -45,7 +46,7 @@ struct frontend_options {
 	bool dummy;	     /* be a web server, need no backend */
 	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
-	struct addr source;	 /* local address towards servers; len 0: any */
+	struct sources source;	 /* local addresses towards servers */
 	uint64_t idlers;	 /* spare connections to servers */
 
 	/* Peers that vanish. 0: as the system has it. */

@@ -18,7 +18,7 @@ on_accept(struct listener *l, int fd, const struct peer *who)
 	if (f->options.dummy)
 		dummy_start(f, fd);
 	else
-		session_start(f, fd, who);
+		session_start(f, fd, who, addr_port(&l->at));
 }
 
 static struct frontend_listener *

@@ -60,6 +60,7 @@ struct frontend {
 	struct timeouts dummies_silent;
 	bool started;
 	bool full;		 /* a limit is reached: listeners are paused */
+	unsigned source_turn;	 /* which source was used last */
 	struct timeouts shaking; /* each kind of waiting its own queue */
 	struct timeouts connecting;
 	struct timeouts busy;	/* a Unix server's backlog is full */
@@ -70,8 +71,9 @@ struct frontend {
 
 /* When a server, or a client, that says nothing is taken for gone. */
 struct sock_keepalive frontend_keepalive(const struct frontend *f);
-/* How to connect to servers. */
-struct sock_connect_options frontend_connect_options(const struct frontend *f);
+/* How to connect to servers; `port` is of those that have none of their own. */
+struct sock_connect_options frontend_connect_options(
+    struct frontend *f, uint16_t port);
 
 /* Whether this server talks TLS. */
 bool frontend_server_is_tls(const struct frontend *f, const struct server *s);

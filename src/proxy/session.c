@@ -144,7 +144,7 @@ session_begin(struct session *s)
 }
 
 void
-session_start(struct frontend *f, int fd, const struct peer *who)
+session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 {
 	struct session *s = session_new(f, fd, who);
 
@@ -154,6 +154,7 @@ session_start(struct frontend *f, int fd, const struct peer *who)
 		sock_close_reset(fd);
 		return;
 	}
+	s->port = port;
 	frontend_client_in(f);
 	if (f->tls.server != NULL) {
 		session_hello(s);

@@ -34,8 +34,9 @@ void session_count_fini(struct frontend *f);
 void session_count_start(struct frontend *f);
 
 /* Serves the client on `fd`, which it takes over. When memory is short the
- * client is closed and that is logged. */
-void session_start(struct frontend *f, int fd, const struct peer *who);
+ * client is closed and that is logged. It came to `port`, 0: a Unix socket. */
+void session_start(
+    struct frontend *f, int fd, const struct peer *who, uint16_t port);
 
 /* Ends all sessions of `f` abortively. */
 void session_close_all(struct frontend *f);

@@ -15,6 +15,23 @@
  * end. */
 enum { BUSY_MS = 5, BUSY_SELDOM_MS = 100 };
 
+/* No address of the server took the connection. That there are no ports left to it
+ * is no fault of its: it has more connections than one that fails would. */
+static void
+session_blame_server(struct session *s, int error, const char *why)
+{
+	struct frontend *f = s->frontend;
+	struct server *server = s->server;
+
+	if (s->no_port) {
+		log_warn("no local port left server=%u name=%s", server->index,
+		    server->name);
+		return;
+	}
+	frontend_server_failed(f, server, error, why);
+	spares_drop(&f->spares, server);
+}
+
 static void
 session_on_connected(struct session *s)
 {
@@ -74,7 +91,9 @@ session_give_up_address(struct session *s, int error)
 	if (tls && error == ECONNRESET)
 		error = EPROTO; /* a broken handshake is no refusal */
 	stream_close(f->loop, &s->up, false);
-	if (sock_error_is_ours(error)) {
+	if (error == EADDRNOTAVAIL) {
+		s->no_port = true;
+	} else if (sock_error_is_ours(error)) {
 		log_warn("connect failed error=\"%s\"", strerror(error));
 		session_close(s, REASON_NO_RESOURCES);
 		return false;
@@ -86,8 +105,7 @@ session_give_up_address(struct session *s, int error)
 		return false;
 	}
 	if (s->addr_tried >= server->addrs.count) {
-		frontend_server_failed(f, server, error, why);
-		spares_drop(&f->spares, server);
+		session_blame_server(s, error, why);
 		pool_closed(f->pool, server, &s->client, &s->tried, 0, 0);
 		s->counted = false;
 		s->server = NULL;
@@ -208,7 +226,7 @@ static int
 session_connect(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	struct sock_connect_options co = frontend_connect_options(f);
+	struct sock_connect_options co = frontend_connect_options(f, s->port);
 	struct server *server = s->server;
 	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
 	enum pipe_verdict v;
@@ -260,10 +278,13 @@ session_next_server(struct session *s)
 			s->server =
 			    pool_choose(f->pool, &s->client, &s->tried, now);
 			if (s->server == NULL) {
-				if (!session_wait(s))
+				if (s->no_port)
+					session_close(s, REASON_NO_RESOURCES);
+				else if (!session_wait(s))
 					session_close(s, REASON_NO_SERVER);
 				return;
 			}
+			s->no_port = false;
 			s->addr_tried = 0;
 			s->spare_tried = false;
 			s->connect_us = 0;

@@ -20,6 +20,7 @@ struct session {
 	struct pipe to_client;
 	struct server *server; /* NULL: none chosen yet */
 	struct peer client;
+	uint16_t port;	 /* that it came to; 0: a Unix socket */
 	uint32_t number; /* of the connection, for commands */
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	uint32_t connect_us; /* when it began, wraps; 0: is not measured */
@@ -47,6 +48,7 @@ struct session {
 	bool refused;	     /* the last one did, by refusing */
 	bool spare_tried;    /* of this server: now a connection of its own */
 	bool settled;	     /* in the frontend's list of those */
+	bool no_port;	     /* none is left to one of its addresses */
 };
 
 /* Goes to a new state; an illegal move is a bug and aborts. */

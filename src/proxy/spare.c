@@ -165,7 +165,7 @@ dial(struct spare *x)
 {
 	struct spares *p = x->spares;
 	struct frontend *f = p->frontend;
-	struct sock_connect_options o = frontend_connect_options(f);
+	struct sock_connect_options o = frontend_connect_options(f, 0);
 	const struct server *s = x->server;
 
 	x->at = s->addrs.addr[(x->first + x->tried++) % s->addrs.count];
@@ -370,6 +370,15 @@ spares_take(struct spares *p, struct server *s)
 
 /* ---- all of them ---- */
 
+/* Whether it can be said where a connection to it leads before its client is here:
+ * not when it is to have the port that the client came to. */
+static bool
+has_port(const struct server *s)
+{
+	return s->addrs.addr[0].u.sa.sa_family == AF_UNIX ||
+	    addr_port(&s->addrs.addr[0]) != 0;
+}
+
 /* Brings one server to its share; the longest idle go first. */
 static void
 bring_to(struct spares *p, struct server *s, uint64_t share)
@@ -378,6 +387,8 @@ bring_to(struct spares *p, struct server *s, uint64_t share)
 
 	if (e == NULL)
 		return;
+	if (!has_port(s))
+		share = 0;
 	while (e->count > share)
 		drop(list_entry(list_first(&e->list), struct spare, link));
 	e->share = (unsigned)share;
@@ -393,7 +404,7 @@ follow_settings(struct spares *p)
 	struct sock_keepalive k = frontend_keepalive(p->frontend);
 
 	if (sock_keepalive_equal(&p->keepalive, &k) &&
-	    addr_equal(&p->source, &o->source))
+	    sources_equal(&p->source, &o->source))
 		return;
 	drop_all(p);
 	p->keepalive = k;

@@ -15,6 +15,7 @@
 #include "base/addr.h"
 #include "base/list.h"
 #include "net/sock.h"
+#include "net/sources.h"
 #include "net/timeouts.h"
 
 struct frontend;
@@ -29,7 +30,7 @@ struct spares {
 	uint64_t idle;	/* connected */
 	struct timeouts connecting;
 	struct timer tick;  /* looks after them every second */
-	struct addr source; /* what they were opened with */
+	struct sources source; /* what they were opened with */
 	struct sock_keepalive keepalive;
 };
 

@@ -95,7 +95,7 @@ wait_for(int fd, short events, uint64_t deadline)
 static int
 connect_one(const struct addr *to, uint64_t deadline)
 {
-	struct sock_connect_options o = { .source = NULL };
+	struct sock_connect_options o = { .sources = NULL };
 	int fd, why;
 
 	while ((fd = sock_connect(to, &o)) < 0)

@@ -90,11 +90,14 @@ pen -x 500 {FRONT} {S0} {S1}
 < error: tcp_fastclose: expects up|down|both|off, got "sideways"
 > source 127.0.0.1
 ask x = server 0: x
-> source 192.0.2.1
+> source 127.0.0.1 192.0.2.1
 < error: source: "192.0.2.1": this machine has no such address
+> source 127.0.0.1 ::1 127.0.0.2
+ask x = server 0: x
+ask x = server 0: x
 > no source
 > source
-< error: source: expects IP
+< error: source: expects IP [IP ...]
 > ascii; no ascii
 > abort_on_error; no abort_on_error
 > debug

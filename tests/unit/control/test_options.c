@@ -162,7 +162,8 @@ sample(const struct command *row)
 		return "no_tlsv1.3";
 	if (strcmp(row->args, "mac|tunnel") == 0)
 		return "tunnel";
-	if (strcmp(row->args, "IP") == 0 || strcmp(row->args, "[IP|MAC]") == 0)
+	if (strncmp(row->args, "IP", 2) == 0 ||
+	    strcmp(row->args, "[IP|MAC]") == 0)
 		return "10.0.0.9";
 	if (row->run != NULL && strcmp(row->args, "NAME") == 0)
 		return "wrr";

@@ -170,33 +170,76 @@ START_TEST(reserves)
 	takes("emergency 10.0.0.8");
 	ck_assert_uint_eq(pool_emergency(pen->pool)->soft, 0);
 	refuses("abuse a b", "abuse: expects [HOST:PORT]");
-	refuses("emergency 10.0.0.1:0",
-	    "emergency: server \"10.0.0.1:0\": port out of range 1..65535");
+	refuses("emergency 10.0.0.1:70000",
+	    "emergency: server \"10.0.0.1:70000\": port out of range "
+	    "1..65535");
 	ck_assert_str_eq(pool_emergency(pen->pool)->name, "10.0.0.8");
 	pen_free(pen);
 }
 END_TEST
 
+static const char *
+source(unsigned i)
+{
+	static char name[ADDR_TEXT_MAX];
+
+	ck_assert_uint_lt(i, pen->plan->config.frontend.source.count);
+	return addr_format_host(&pen->plan->config.frontend.source.at[i], name);
+}
+
 START_TEST(sources)
 {
-	char name[ADDR_TEXT_MAX];
 
 	begin("8080");
 	takes("source 127.0.0.2");
-	ck_assert_str_eq(
-	    addr_format_host(&pen->plan->config.frontend.source, name),
-	    "127.0.0.2");
-	refuses("source", "source: expects IP");
+	ck_assert_str_eq(source(0), "127.0.0.2");
+	refuses("source", "source: expects IP [IP ...]");
 	refuses("source x", "source: \"x\" is no IP address");
 	refuses(
 	    "source 127.0.0.2:80", "source: \"127.0.0.2:80\" is no IP address");
-	ck_assert_str_eq(
-	    addr_format_host(&pen->plan->config.frontend.source, name),
-	    "127.0.0.2");
-	ck_assert_uint_gt(pen->plan->config.frontend.source.len, 0);
+	ck_assert_str_eq(source(0), "127.0.0.2");
 	takes("source ::1");
-	ck_assert_str_eq(
-	    addr_format_host(&pen->plan->config.frontend.source, name), "::1");
+	ck_assert_str_eq(source(0), "::1");
+	/* several, of both families */
+	takes("source 127.0.0.2 ::1,127.0.0.3");
+	ck_assert_uint_eq(pen->plan->config.frontend.source.count, 3);
+	ck_assert_str_eq(source(0), "127.0.0.2");
+	ck_assert_str_eq(source(1), "::1");
+	ck_assert_str_eq(source(2), "127.0.0.3");
+	refuses("source 127.0.0.2,", "source: \"\" is no IP address");
+	refuses("source 127.0.0.2 127.0.0.2",
+	    "source: \"127.0.0.2\" is there twice");
+	refuses("source 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4,10.0.0.5,10.0.0.6,"
+		"10.0.0.7,10.0.0.8,10.0.0.9,10.0.0.10,10.0.0.11,10.0.0.12,"
+		"10.0.0.13,10.0.0.14,10.0.0.15,10.0.0.16,10.0.0.17",
+	    "source: more than 16 addresses");
+	ck_assert_uint_eq(pen->plan->config.frontend.source.count, 3);
+	takes("no source");
+	ck_assert_uint_eq(pen->plan->config.frontend.source.count, 0);
+	pen_free(pen);
+}
+END_TEST
+
+/* Port 0 is the one that the client came to, where there is one. */
+START_TEST(clients_port)
+{
+	begin("8080");
+	takes("server 0 address 10.0.0.1 port 0; server add [fd00::1]:0");
+	ck_assert_uint_eq(
+	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 0);
+	ck_assert_uint_eq(
+	    addr_port(&pool_server(pen->pool, 1)->addrs.addr[0]), 0);
+	/* it stays with another address, and goes with a port */
+	takes("server 0 address 10.0.0.2");
+	ck_assert_uint_eq(
+	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 0);
+	takes("server 0 port 25");
+	takes("server 0 address 10.0.0.3");
+	ck_assert_uint_eq(
+	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 25);
+	refuses("listen 8080,/tmp/none/socket",
+	    "listen: server \"fd00::1\": port 0 is the one clients come to, "
+	    "and /tmp/none/socket has none");
 	pen_free(pen);
 }
 END_TEST
@@ -243,6 +286,7 @@ main(void)
 	SUITE_ADD(s, the_table_grows, 10);
 	SUITE_ADD(s, reserves, 10);
 	SUITE_ADD(s, sources, 10);
+	SUITE_ADD(s, clients_port, 10);
 	SUITE_ADD(s, access_lists, 10);
 	return suite_main(s);
 }

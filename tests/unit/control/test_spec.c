@@ -140,7 +140,7 @@ limits(const char *from, const char *out)
 START_TEST(servers_of_all_ports)
 {
 	limits("10.0.0.1", "10.0.0.1");
-	limits("10.0.0.1:0", "10.0.0.1");
+	limits("10.0.0.1:0", "10.0.0.1:0");
 	limits("10.0.0.1:0:1:2:3:4", "10.0.0.1:0:1:2:3:4");
 	limits("10.0.0.1::::3", "10.0.0.1:0:0:0:3:0");
 	limits("[::1]:0:0:0:3", "[::1]:0:0:0:3:0");
@@ -162,7 +162,7 @@ START_TEST(bad_servers)
 	bad("hostA:99999", 80,
 	    "server \"hostA:99999\": port out of range "
 	    "1..65535");
-	bad("10.0.0.1:0", 80, "out of range");
+	bad("10.0.0.1:65536", 80, "out of range");
 	bad("10.0.0.1:80:x", 80, "soft limit \"x\" is not a number");
 	bad("10.0.0.1:80:1:2:65536", 80, "weight out of range");
 	bad("10.0.0.1:80:1:2:3:4:5", 80, "too many fields");

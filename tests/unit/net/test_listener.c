@@ -91,7 +91,7 @@ end(void)
 static void
 connect_clients(int n)
 {
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	struct pollfd p;
 	struct addr at;
 	int i;

@@ -351,7 +351,7 @@ START_TEST(read_failure)
 {
 	struct addr at;
 	struct sock_listen_options o = { .backlog = 1 };
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	struct error e;
 	struct peer who;
 	int server, client;

@@ -122,8 +122,12 @@ part(struct trio *t)
 START_TEST(tcp_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .nodelay = true };
-	struct addr at = ip("127.0.0.1", 0), source = ip("127.0.0.9", 0), own;
-	struct sock_connect_options c = { .source = &source };
+	struct addr at = ip("127.0.0.1", 0), own;
+	struct sources from = { 2, { ip("::1", 0), ip("127.0.0.9", 0) } };
+	unsigned turn = 0;
+	struct sock_connect_options c = {
+		.sources = &from, .turn = &turn
+	};
 	char name[PEER_TEXT_MAX];
 	struct trio t;
 
@@ -150,9 +154,11 @@ END_TEST
 
 START_TEST(options_are_optional)
 {
-	struct addr at = ip("127.0.0.1", 0), other = ip("::1", 0);
+	struct addr at = ip("127.0.0.1", 0);
 	/* a source of another family says nothing about this server */
-	struct sock_connect_options c = { .source = &other };
+	struct sources other = { 1, { ip("::1", 0) } };
+	unsigned turn = 0;
+	struct sock_connect_options c = { .sources = &other, .turn = &turn };
 	struct trio t;
 
 	meet(&t, &at, &plain, &c);
@@ -196,7 +202,9 @@ END_TEST
 START_TEST(tcp_refusals)
 {
 	struct addr at = ip("127.0.0.1", 0), bound, far = ip("192.0.2.1", 80);
-	struct sock_connect_options c = { .source = NULL };
+	struct sources none = { 1, { far } };
+	unsigned turn = 0;
+	struct sock_connect_options c = { .sources = NULL };
 	int fd = opens(&at), client;
 
 	ck_assert_int_eq(sock_local_addr(fd, &bound), 0);
@@ -212,7 +220,8 @@ START_TEST(tcp_refusals)
 	} else {
 		ck_assert_int_eq(errno, ECONNREFUSED);
 	}
-	c.source = &far;
+	c.sources = &none;
+	c.turn = &turn;
 	ck_assert_int_eq(sock_connect(&bound, &c), -1);
 	ck_assert_int_eq(errno, EADDRNOTAVAIL);
 }
@@ -244,7 +253,7 @@ START_TEST(unix_meets)
 {
 	struct sock_listen_options o = { .backlog = 8, .unix_mode = 0620 };
 	struct addr at = path_of(scratch("s"));
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	struct stat st;
 	struct trio t;
 
@@ -320,7 +329,7 @@ END_TEST
 START_TEST(abstract_names)
 {
 	struct addr at = path_of(text("@pen-test-%ld", (long)getpid()));
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	struct sock_file mark;
 	struct trio t;
 
@@ -340,7 +349,7 @@ START_TEST(full_unix_queue)
 {
 	struct sock_listen_options o = { .backlog = 1 };
 	struct addr at = path_of(scratch("s"));
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	int fd = sock_listen(&at, &o, NULL, &e), queued[16], n = 0;
 
 	ck_assert_int_ge(fd, 0);
@@ -358,7 +367,7 @@ END_TEST
 START_TEST(reset_and_unsent)
 {
 	struct addr at = ip("127.0.0.1", 0);
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	static char bytes[1 << 16];
 	struct trio t;
 
@@ -388,7 +397,7 @@ END_TEST
 START_TEST(more_is_not_lost)
 {
 	struct addr at = ip("127.0.0.1", 0);
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	struct trio t;
 	char bytes[8];
 
@@ -408,7 +417,7 @@ END_TEST
 static void
 expect_accepted_with(int listener, const struct sock_listen_options *o)
 {
-	struct sock_connect_options c = { .source = NULL };
+	struct sock_connect_options c = { .sources = NULL };
 	struct addr at;
 	struct peer who;
 	int near, far;

@@ -274,6 +274,85 @@ START_TEST(kept_out)
 }
 END_TEST
 
+/* ---- where we come from ---- */
+
+/* Servers see one source after the other, of their own family. */
+START_TEST(sources_in_turn)
+{
+	enum { MANY = 20 };
+	struct sources *s = &rig.options.source;
+	int a, client, i, seen[2] = { 0, 0 };
+
+	udprig_begin(_i == DNS);
+	s->count = 3;
+	ck_assert_int_eq(addr_parse_ip(&s->at[0], "127.0.0.2", 0), 0);
+	ck_assert_int_eq(addr_parse_ip(&s->at[1], "::1", 0), 0);
+	ck_assert_int_eq(addr_parse_ip(&s->at[2], "127.0.0.3", 0), 0);
+	a = udprig_server(0, &one);
+	udprig_front();
+	for (i = 0; i < MANY; i++) {
+		client = udp_client(&rig.front);
+		udprig_ask(client);
+		udprig_arrives(a);
+		udprig_answer(a, client);
+		addr_set_port(&udprig_from, 0);
+		seen[0] += addr_equal(&udprig_from, &s->at[0]);
+		seen[1] += addr_equal(&udprig_from, &s->at[2]);
+		close(client);
+	}
+	ck_assert_int_eq(seen[0] + seen[1], MANY);
+	ck_assert_int_gt(seen[0], 0);
+	ck_assert_int_gt(seen[1], 0);
+	/* taken back while flows are there that use them */
+	rig.options.source.count = 0;
+	frontend_set_options(rig.frontend, &rig.options);
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(a);
+	udprig_answer(a, client);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* A server without a port of its own has the one that the client came to. */
+START_TEST(server_has_the_clients_port)
+{
+	struct frontend_address at[2] = { { .datagram = true },
+		{ .datagram = true } };
+	struct spot place[2], all;
+	int a[2], client, i, k;
+
+	udprig_begin(false);
+	for (i = 0; i < 2; i++) {
+		udp_spot(&place[i], SPOT_TCP4);
+		at[i].at = rig_addr(&place[i]);
+		spot_at_host(&place[i], &place[i], "127.0.8.1");
+		a[i] = udprig_serve(&place[i]);
+	}
+	spot_at_host(&all, &place[0], "127.0.8.1");
+	((struct sockaddr_in *)(void *)&all.addr)->sin_port = 0;
+	rig_add_server(0, &all);
+	udprig_front();
+	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 2, &rig.e), 0);
+	for (i = 0; i < 4; i++) {
+		k = i % 2;
+		client = socket(AF_INET, SOCK_DGRAM, 0);
+		ck_assert_int_eq(
+		    connect(client, &at[k].at.u.sa, at[k].at.len), 0);
+		udprig_ask(client);
+		udprig_arrives(a[k]);
+		udprig_answer(a[k], client);
+		close(client);
+	}
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connects, 4);
+	close(a[0]);
+	close(a[1]);
+	rig_end();
+}
+END_TEST
+
 /* ---- the end of a flow ---- */
 
 /* Four questions at once are two flows' or four: each has its own socket, and each
@@ -405,8 +484,10 @@ main(void)
 	tcase_add_loop_test(both, news_of_one_that_is_replaced, 0, KINDS);
 	tcase_add_loop_test(both, second_address, 0, KINDS);
 	tcase_add_loop_test(both, kept_out, 0, KINDS);
+	tcase_add_loop_test(both, sources_in_turn, 0, KINDS);
 	tcase_add_loop_test(both, requests_begin_flows, 0, 2);
 	suite_add_tcase(s, both);
+	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, revived_server_is_asked, 30);
 	SUITE_ADD(s, flow_ends_in_time, 30);
 	SUITE_ADD(s, flows_end_in_portions, 30);

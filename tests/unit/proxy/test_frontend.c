@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -444,6 +445,43 @@ START_TEST(free_of_little)
 END_TEST
 
 /* It answers by itself, and closes what is open in the end. */
+/* A server without a port of its own has the one that the client came to: a name
+ * with an open port for each. No connection can be kept ready for it. */
+START_TEST(server_has_the_clients_port)
+{
+	static const char *const names[] = { "first", "second", "third" };
+	static struct backend b[3];
+	struct frontend_address at[3];
+	struct spot place[3], all;
+	int fd, i;
+
+	rig_begin();
+	rig.options.idlers = 4;
+	memset(at, 0, sizeof(at));
+	for (i = 0; i < 3; i++) {
+		spot_new(&place[i], SPOT_TCP4);
+		at[i].at = rig_addr(&place[i]);
+		spot_at_host(&all, &place[i], "127.0.8.1");
+		backend_start_at(&b[i], &all, backend_say, names[i]);
+	}
+	((struct sockaddr_in *)(void *)&all.addr)->sin_port = 0;
+	rig_add_server(0, &all);
+	rig_front();
+	ck_assert_int_eq(frontend_relisten(rig.frontend, at, 3, &rig.e), 0);
+	for (i = 0; i < 6; i++) {
+		fd = spot_connect(&place[i % 3]);
+		rig_hears(fd, names[i % 3]);
+		close(fd);
+	}
+	ck_assert_uint_eq(frontend_idlers(rig.frontend), 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	rig_end();
+	for (i = 0; i < 3; i++)
+		backend_stop(&b[i]);
+}
+END_TEST
+
 START_TEST(dummy)
 {
 	char bytes[12];
@@ -487,6 +525,7 @@ main(void)
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, freed_right_after_a_change, 10);
 	SUITE_ADD(s, free_of_little, 10);
+	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, dummy, 30);
 	return suite_main(s);
 }

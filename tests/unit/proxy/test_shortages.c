@@ -278,10 +278,24 @@ few_ports(void)
 	return n == (ssize_t)sizeof(range) - 1;
 }
 
+static void
+set_sources(unsigned n)
+{
+	unsigned i;
+
+	rig.options.source.count = n;
+	for (i = 0; i < n; i++)
+		ck_assert_int_eq(addr_parse_ip(&rig.options.source.at[i],
+				     text("127.0.7.%u", i + 1), 0),
+		    0);
+}
+
 /* Ports are nearly all taken: the idlest flow gives its own before the kernel has
- * to search. It comes last, because the process stays in that network. */
+ * to search. Each source has as many ports. */
 START_TEST(out_of_ports)
 {
+	enum { SERVED = 4 * PORTS };
+	unsigned sources = _i == 0 ? 1 : 2, most = (PORTS - 2) * sources;
 	struct spot own;
 	int a, client, i;
 	bool few;
@@ -291,8 +305,9 @@ START_TEST(out_of_ports)
 	udprig_begin(false);
 	a = udprig_server(0, &one);
 	few = few_ports();
+	set_sources(_i == 0 ? 0 : sources);
 	udprig_front();
-	for (i = 0; i < 2 * PORTS && few; i++) {
+	for (i = 0; i < SERVED && few; i++) {
 		spot_at_host(&own, &one, text("127.0.5.%d", i + 1));
 		client = udprig_serve(&own);
 		ck_assert_int_eq(
@@ -305,14 +320,81 @@ START_TEST(out_of_ports)
 		close(client);
 	}
 	if (few) {
-		ck_assert_uint_eq(rig_stats()->flow_ports_max, PORTS - 2);
-		ck_assert_uint_eq(rig_stats()->flow_ports, PORTS - 2);
-		ck_assert_uint_eq(rig_stats()->flows_peak, PORTS - 1);
-		ck_assert_uint_eq(rig_stats()->flows_evicted, PORTS + 2);
+		ck_assert_uint_eq(rig_stats()->flow_ports_max, most);
+		ck_assert_uint_eq(rig_stats()->flow_ports, most);
+		ck_assert_uint_eq(rig_stats()->flows_peak, most + 1);
+		ck_assert_uint_eq(rig_stats()->flows_evicted, SERVED - most);
 	}
 	ck_assert_uint_eq(rig_stats()->dropped_send, 0);
 	close(a);
 	rig_end();
+	if (!few)
+		SKIP("the range of ports cannot be set here");
+}
+END_TEST
+
+/* One of a single host's clients, at a port of its own. */
+static int
+client_at(int port)
+{
+	struct spot own = rig.front;
+	struct addr a;
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	ck_assert_int_eq(addr_parse_ip(&a, "127.0.6.1", (uint16_t)port), 0);
+	ck_assert_int_eq(bind(fd, &a.u.sa, a.len), 0);
+	ck_assert_int_eq(connect(fd, (struct sockaddr *)&own.addr, own.len), 0);
+	spot_send(fd, "hello", 5);
+	return fd;
+}
+
+/* A host's clients go to one server until there is no port left to that one; then
+ * from the next source, then to the next server, which nobody is blamed for; and
+ * when there is none left at all they are told so. */
+START_TEST(no_port_to_one_server)
+{
+	enum { MANY = PORTS + 10 };
+	static struct backend second;
+	int fds[2 * PORTS + 1], i, first = _i == 0 ? PORTS : MANY;
+	bool few;
+
+	if (!leave_network())
+		SKIP("no network of our own here");
+	rig_begin();
+	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&second, SPOT_TCP4, backend_echo, NULL);
+	rig_add_server(0, &rig.backend.at);
+	rig_add_server(1, &second.at);
+	few = few_ports();
+	set_sources(_i == 0 ? 0 : 2);
+	rig_front();
+	for (i = 0; i < MANY && few; i++) {
+		fds[i] = client_at(10000 + i);
+		rig_hears(fds[i], "hello");
+	}
+	if (few) {
+		ck_assert_int_eq(
+		    (int)pool_server(rig.pool, 0)->connections, first);
+		ck_assert_int_eq(
+		    (int)pool_server(rig.pool, 1)->connections, MANY - first);
+		ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	}
+	for (; i < 2 * PORTS && few && _i == 0; i++) {
+		fds[i] = client_at(10000 + i);
+		rig_hears(fds[i], "hello");
+	}
+	if (few && _i == 0) {
+		fds[i] = client_at(10000 + i);
+		i++;
+		RUN_UNTIL(rig_stats()->reasons[REASON_NO_RESOURCES] == 1);
+		ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+		ck_assert_uint_eq(pool_server(rig.pool, 1)->failures, 0);
+	}
+	while (i > 0 && few)
+		close(fds[--i]);
+	rig_end();
+	backend_stop(&rig.backend);
+	backend_stop(&second);
 	if (!few)
 		SKIP("the range of ports cannot be set here");
 }
@@ -323,6 +405,9 @@ int
 main(void)
 {
 	Suite *s = suite_create("shortages");
+#ifdef CLONE_NEWNET
+	TCase *ports = tcase_create("ports");
+#endif
 
 	SUITE_ADD(s, no_half_answers, 30);
 	SUITE_ADD(s, dropped_is_not_sent, 60);
@@ -332,7 +417,10 @@ main(void)
 	SUITE_ADD(s, dns_without_descriptors, 30);
 	SUITE_ADD(s, flood_beside_a_calm_place, 60);
 #ifdef CLONE_NEWNET
-	SUITE_ADD(s, out_of_ports, 30);
+	tcase_set_timeout(ports, 30);
+	tcase_add_loop_test(ports, out_of_ports, 0, 2);
+	tcase_add_loop_test(ports, no_port_to_one_server, 0, 2);
+	suite_add_tcase(s, ports);
 #endif
 	return suite_main(s);
 }

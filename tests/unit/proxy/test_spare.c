@@ -253,8 +253,9 @@ START_TEST(made_as_the_settings_say)
 	rig.options.keepalive_count++;
 	want(2);
 	RUN_UNTIL(accepted() == 2 && frontend_idlers(rig.frontend) == 2);
-	rig.options.source = rig_addr(&rig.front);
-	rig.options.source.u.in.sin_port = 0;
+	rig.options.source.count = 1;
+	rig.options.source.at[0] = rig_addr(&rig.front);
+	addr_set_port(&rig.options.source.at[0], 0);
 	want(2);
 	RUN_UNTIL(accepted() == 3 && frontend_idlers(rig.frontend) == 2);
 	want(2);

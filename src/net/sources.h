@@ -1,0 +1,25 @@
+/* sources.h: the local addresses that sockets to servers are bound to, in turn. */
+#ifndef PEN_NET_SOURCES_H
+#define PEN_NET_SOURCES_H
+
+#include <stdbool.h>
+
+#include "base/addr.h"
+
+enum { SOURCES_MAX = 16 };
+
+/* Ports are 0. None of a family: the system's choice for it. */
+struct sources {
+	unsigned count;
+	struct addr at[SOURCES_MAX];
+};
+
+bool sources_equal(const struct sources *a, const struct sources *b);
+/* How many have that family. Here and below `s` may be NULL: an empty one. */
+unsigned sources_of(const struct sources *s, int family);
+/* The next one of that family behind number *turn, which becomes its own; NULL: there
+ * is none. */
+const struct addr *sources_next(
+    const struct sources *s, int family, unsigned *turn);
+
+#endif
