@@ -82,8 +82,8 @@ struct sock_connect_options {
 };
 
 /* Begins to connect. The descriptor becomes writable when it is done; errors
- * that are known at once return -1. EADDRNOTAVAIL: no source has a port left. EAGAIN: the queue of a Unix listener is
- * full, worth another try soon. */
+ * that are known at once return -1. EADDRNOTAVAIL: no source has a port left.
+ * EAGAIN: the queue of a Unix listener is full, worth another try soon. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 
 /* A datagram socket, and one that sends to one address. */

@@ -208,6 +208,37 @@ START_TEST(silent_name_server_fails)
 }
 END_TEST
 
+/* ---- flows ---- */
+
+/* Datagrams that all servers rightly ignore make all of them count as silent; who
+ * asks something that they answer is served all the same, and at once. */
+START_TEST(ignored_datagrams_shut_nobody_out)
+{
+	int bad, client, fine = 0, i;
+	unsigned id = 0;
+
+	begin_rig(false, 1000, 100);
+	rig.options.udp_responses = 1;
+	rig.options.udp_each = true;
+	udprig_front();
+	bad = udp_client(&rig.front);
+	client = udp_client(&rig.front);
+	while (failures() < SERVERS) {
+		ask(bad, 's', id++);
+		breathe();
+	}
+	for (i = 0; i < 2 * SERVERS; i++) {
+		ask(client, 'a', id++);
+		RUN_UNTIL((breathe(), answers(client, &fine) == 1));
+	}
+	ck_assert_int_eq(fine, 2 * SERVERS);
+	ck_assert_uint_eq(rig_stats()->dropped_no_server, 0);
+	close(bad);
+	close(client);
+	end_rig();
+}
+END_TEST
+
 int
 main(void)
 {
@@ -216,5 +247,6 @@ main(void)
 	SUITE_ADD(s, slow_names_fail_nobody, 60);
 	SUITE_ADD(s, one_burst_is_no_run, 30);
 	SUITE_ADD(s, silent_name_server_fails, 30);
+	SUITE_ADD(s, ignored_datagrams_shut_nobody_out, 30);
 	return suite_main(s);
 }
