@@ -54,7 +54,8 @@ START_TEST(prompts)
 	type("beginning\n", "err\r\npen> ");
 	type("exit\n", "<exit>\r\npen> ");
 	type("half a li\003", "pen> ");
-	type("reset\n", "no answer: connection closed\r\npen> ");
+	type("reset\n",
+	    "no answer: connection closed by pen\r\npen> ");
 	type("refuse\n", "error: not today\r\npen> ");
 	terminal_type(&t, "quit\n");
 	ck_assert_int_eq(terminal_wait(&t, 5000), 1);
