@@ -15,6 +15,9 @@ struct balance {
 	const char *name; /* as in "balance NAME" */
 	const char *help;
 	bool weighted; /* servers of weight 0 get nothing; see pool_weight() */
+	/* Each choice is a turn: whoever fails over takes the next one too, or
+	 * the server behind one that fails would serve in its place. */
+	bool turns;
 
 	/* A new order with no server in it, or NULL with errno ENOMEM. */
 	void *(*start)(const struct pool *p);

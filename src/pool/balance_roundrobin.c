@@ -36,6 +36,7 @@ choose(void *order, const struct peer *who)
 const struct balance balance_roundrobin = {
 	.name = "roundrobin",
 	.help = "each server in turn",
+	.turns = true,
 	.start = start,
 	.stop = free,
 	.choose = choose,

@@ -93,6 +93,7 @@ const struct balance balance_wrr = {
 	.name = "wrr",
 	.help = "in turn, in proportion to the weights, interleaved",
 	.weighted = true,
+	.turns = true,
 	.start = start,
 	.stop = heap_order_stop,
 	.enter = enter,

@@ -116,7 +116,8 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 /* The server for client `who` at `now` (ms), or NULL when nobody may serve it.
  * The first call of a client uses its remembered server, else the algorithm;
  * after a failed connect, called again with the same `tried`, it gives the next
- * usable server in list order, each once, then the emergency server. When none
+ * usable server, each once, then the emergency server. The next one is whose turn
+ * it is where the algorithm has turns, else the next in list order. When none
  * of these is left it gives the servers that only their blacklisting keeps out,
  * the one whose time is up first in front, but none that this client has tried;
  * then NULL. A stubborn pool gives one server, and a blacklisted one only when

@@ -70,36 +70,7 @@ first_choice(
 	return s != NULL && p->with_acl > 0 ? first_permitting(p, s, who) : s;
 }
 
-/* The next usable server behind the last one tried, until the round is over. */
-static struct server *
-next_choice(struct pool *p, const struct peer *who, const struct tried *tried)
-{
-	unsigned last = tried->last;
-	long i;
-
-	do {
-		i = usable_next_around(&p->usable, last + 1);
-		if (i == USABLE_NONE)
-			return NULL;
-		/* Steps from the first server on: the round must not wrap. */
-		if (((unsigned)i + p->count - tried->first) % p->count <=
-		    (last + p->count - tried->first) % p->count)
-			return NULL;
-		last = (unsigned)i;
-	} while (!server_permits(p->servers[i], who));
-	return p->servers[i];
-}
-
-static struct server *
-reserve_choice(struct server *s, struct tried *tried, unsigned flag)
-{
-	if (s == NULL || tried->flags & flag || !pool_is_serving(s))
-		return NULL;
-	tried->flags |= flag;
-	return s;
-}
-
-/* ---- choosing when nobody is left ---- */
+/* ---- choosing after a failure ---- */
 
 /* With more than 64 servers one bit stands for several: a client that has tried
  * one of them does without the others. */
@@ -119,9 +90,9 @@ is_untried(
 	return !(tried->set & tried_bit(s->index)) && server_permits(s, who);
 }
 
-/* A server that came back while the client tried blacklisted ones. */
+/* Behind the last one tried, the first usable server that was not. */
 static struct server *
-returned_choice(
+untried_choice(
     struct pool *p, const struct peer *who, const struct tried *tried)
 {
 	unsigned n, last = tried->last;
@@ -133,6 +104,65 @@ returned_choice(
 	}
 	return NULL;
 }
+
+/* The next usable server behind the last one tried, until the round is over. */
+static struct server *
+listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
+{
+	unsigned last = tried->last;
+	long i;
+
+	do {
+		i = usable_next_around(&p->usable, last + 1);
+		if (i == USABLE_NONE)
+			return NULL;
+		/* Steps from the first server on: the round must not wrap. */
+		if (((unsigned)i + p->count - tried->first) % p->count <=
+		    (last + p->count - tried->first) % p->count)
+			return NULL;
+		last = (unsigned)i;
+	} while (!server_permits(p->servers[i], who));
+	return p->servers[i];
+}
+
+/* Takes turns as new clients do. The turn of a server that the client has tried
+ * goes by; with weights, a light one may have no turn in time. */
+static struct server *
+turn_choice(struct pool *p, const struct peer *who, const struct tried *tried)
+{
+	struct server *s;
+	unsigned n;
+
+	for (n = p->usable.count; n > 0; n--) {
+		s = p->options.balance->choose(p->order, who);
+		if (s != NULL && is_untried(s, who, tried))
+			return s;
+	}
+	return untried_choice(p, who, tried);
+}
+
+/* After a failure. Which of many servers were tried is known only as long as they
+ * are tried in list order. */
+static struct server *
+next_choice(struct pool *p, const struct peer *who, const struct tried *tried)
+{
+	if (tried->flags & TRIED_BLACKLISTED)
+		return untried_choice(p, who, tried);
+	if (p->options.balance->turns && p->count <= 64)
+		return turn_choice(p, who, tried);
+	return listed_choice(p, who, tried);
+}
+
+static struct server *
+reserve_choice(struct server *s, struct tried *tried, unsigned flag)
+{
+	if (s == NULL || tried->flags & flag || !pool_is_serving(s))
+		return NULL;
+	tried->flags |= flag;
+	return s;
+}
+
+/* ---- choosing when nobody is left ---- */
 
 /* Of the servers that only their blacklisting keeps out, the one whose time is up
  * first and that the client has not tried. A walk only when that is not the
@@ -234,8 +264,6 @@ pool_choose(
 		return NULL;
 	if (tried->count == 0)
 		s = first_choice(p, who, tried, now);
-	else if (tried->flags & TRIED_BLACKLISTED && !p->options.stubborn)
-		s = returned_choice(p, who, tried);
 	else if (!p->options.stubborn)
 		s = next_choice(p, who, tried);
 	if (s == NULL && !p->options.stubborn)

@@ -34,6 +34,30 @@ START_TEST(next_server_takes_over)
 }
 END_TEST
 
+/* The two others serve as many clients each, whichever it is that refuses. */
+START_TEST(others_share_the_clients_of_one_that_refuses)
+{
+	struct backend a, b;
+	struct spot front, dead;
+	struct pen pen;
+	int i;
+
+	spot_new(&dead, SPOT_TCP4);
+	backend_start(&a, SPOT_TCP4, backend_say, "a");
+	backend_start(&b, SPOT_TCP4, backend_say, "b");
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-b", "0", "-r", front.text, a.at.text, dead.text,
+	    b.at.text, NULL);
+	for (i = 0; i < 30; i++)
+		(void)spot_hear(&front);
+	ck_assert_int_eq(a.accepted, 15);
+	ck_assert_int_eq(b.accepted, 15);
+	pen_down(&pen);
+	backend_stop(&a);
+	backend_stop(&b);
+}
+END_TEST
+
 /* Data that came before the second server was found is not lost. */
 START_TEST(first_bytes_survive_the_retry)
 {
@@ -352,6 +376,7 @@ main(void)
 	Suite *s = suite_create("failover");
 
 	SUITE_ADD(s, next_server_takes_over, 10);
+	SUITE_ADD(s, others_share_the_clients_of_one_that_refuses, 10);
 	SUITE_ADD(s, first_bytes_survive_the_retry, 10);
 	SUITE_ADD(s, dead_server_comes_back, 20);
 	SUITE_ADD(s, silent_server_times_out, 20);

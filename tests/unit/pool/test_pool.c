@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pool/balance.h"
@@ -500,6 +501,89 @@ START_TEST(last_resort_ends_for_each_client)
 }
 END_TEST
 
+/* Three clients at a time, `rounds` times; server `dead` fails each that it gets.
+ * got[] counts those that the others have. */
+static void
+serve_with_one_dead(int dead, int rounds, int got[])
+{
+	struct tried tried[3];
+	int i, c, s[3];
+
+	for (i = 0; i < rounds; i++) {
+		memset(tried, 0, sizeof(tried));
+		for (c = 0; c < 3; c++)
+			s[c] = try_next(1, &tried[c]);
+		for (c = 0; c < 3; c++) {
+			while (s[c] == dead) {
+				pool_refused(pool,
+				    pool_server(pool, (unsigned)dead), now);
+				s[c] = try_next(1, &tried[c]);
+			}
+			ck_assert_int_ne(s[c], NONE);
+			got[s[c]]++;
+		}
+		now += 100;
+	}
+}
+
+/* The clients of one that fails are shared by the others, blacklisted or not, one
+ * after the other or several at once. */
+START_TEST(who_fails_over_takes_a_turn)
+{
+	static const char *const names[] = { "roundrobin", "wrr" };
+	int dead, n;
+
+	for (n = 0; n < 4; n++)
+		for (dead = 0; dead < 3; dead++) {
+			int got[3] = { 0 }, a = (dead + 1) % 3,
+			    b = (dead + 2) % 3;
+
+			begin(3, names[n % 2], false);
+			options.blacklist_ms = n < 2 ? 0 : 1000;
+			ck_assert_int_eq(pool_set_options(pool, &options), 0);
+			serve_with_one_dead(dead, 100, got);
+			ck_assert_int_eq(got[a] + got[b], 300);
+			ck_assert_int_le(abs(got[a] - got[b]), 2);
+			end();
+		}
+}
+END_TEST
+
+/* Each server once, also where one of great weight has nearly all turns. */
+START_TEST(turns_end_for_each_client)
+{
+	struct tried tried = { 0 };
+	int i, seen = 0;
+
+	begin(4, "wrr", false);
+	options.blacklist_ms = 0;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	for (i = 0; i < 4; i++)
+		set_server((unsigned)i, i == 2 ? 1000 : 1, 0, 0, 0);
+	for (i = 0; i < 4; i++)
+		seen |= 1 << try_next(1, &tried);
+	ck_assert_int_eq(seen, 15);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	end();
+}
+END_TEST
+
+/* More servers than a client's bits: each once, all of them. */
+START_TEST(many_servers_are_all_tried)
+{
+	struct tried tried = { 0 };
+	int i, seen[100] = { 0 };
+
+	begin(100, "roundrobin", false);
+	for (i = 0; i < 100; i++)
+		seen[try_next(1, &tried)]++;
+	for (i = 0; i < 100; i++)
+		ck_assert_int_eq(seen[i], 1);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	end();
+}
+END_TEST
+
 START_TEST(single_server_is_always_tried)
 {
 	struct tried tried;
@@ -638,7 +722,7 @@ START_TEST(emergency_and_abuse)
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 0), false, "192.0.0.1", NULL), 0);
 	ck_assert_int_eq(pick(1), SERVER_ABUSE);
-	ck_assert_int_eq(pick(2), 1);
+	ck_assert_int_eq(pick(2), 0);
 	blacklist(0);
 	blacklist(1);
 	ck_assert_int_eq(pick(2), SERVER_EMERGENCY);
@@ -651,7 +735,7 @@ START_TEST(emergency_and_abuse)
 	ck_assert_int_eq(try_next(2, &tried), SERVER_EMERGENCY);
 	ck_assert_int_eq(try_next(2, &tried), NONE);
 	now += options.blacklist_ms;
-	ck_assert_int_eq(pick(2), 0);
+	ck_assert_int_eq(pick(2), 1);
 	end();
 }
 END_TEST
@@ -827,6 +911,9 @@ main(void)
 	SUITE_ADD(s, blacklist_ends_on_time, 10);
 	SUITE_ADD(s, blacklisted_ones_are_the_last_resort, 10);
 	SUITE_ADD(s, last_resort_ends_for_each_client, 10);
+	SUITE_ADD(s, who_fails_over_takes_a_turn, 10);
+	SUITE_ADD(s, turns_end_for_each_client, 10);
+	SUITE_ADD(s, many_servers_are_all_tried, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
