@@ -358,6 +358,7 @@ int
 run_server(struct call *c, struct error *e)
 {
 	struct server_plan *s;
+	bool was_there;
 	uint64_t n;
 
 	if (c->words->count == 0)
@@ -371,9 +372,12 @@ run_server(struct call *c, struct error *e)
 	s = plan_server(c->plan, (unsigned)n);
 	if (s == NULL)
 		return error_set(e, "out of memory");
+	was_there = s->host != NULL;
 	if (set_words(c, s, e) < 0)
 		return -1;
-	return s->host != NULL || is_removal(c) ? 0 : note_absent(c, s, e);
+	if (s->host != NULL || (was_there && is_removal(c)))
+		return 0;
+	return note_absent(c, s, e);
 }
 
 int

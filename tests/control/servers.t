@@ -33,6 +33,8 @@ ask yy = server 1: yy
 < error: server: there is no server 11 ("server 11 address HOST" makes one)
 > server 11
 < error: server: there is no server 11 ("server 11 address HOST" makes one)
+> server 11 remove
+< error: server: there is no server 11 ("server 11 address HOST" makes one)
 > server 11 max 0; mode
 < error: server: there is no server 11 ("server 11 address HOST" makes one)
 > server 0 blacklist 5000000; server 0 blacklist 9
