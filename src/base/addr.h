@@ -26,7 +26,8 @@ struct addr {
 
 /* IPv4 is kept as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), so that a
  * client is the same one through an IPv4 and a dual-stack listener. Clients on
- * Unix sockets have no address and are all alike: family AF_UNIX, zeroes. */
+ * Unix sockets have no address: family AF_UNIX and zeroes, all alike, until
+ * peer_set_owner() says whose they are. */
 struct peer {
 	uint8_t ip[16];
 	uint32_t scope;	 /* interface of a link-local IPv6 address, else 0 */
@@ -79,7 +80,11 @@ bool addr_is_loopback(const struct addr *a);
 
 /* Fills `p` from what accept() or recvfrom() gave. */
 void peer_from_addr(struct peer *p, const struct addr *a);
-/* "1.2.3.4:80", "[::1]:80", "unix". Returns `text`. */
+/* The process and user at the other end of a Unix socket stand for its address
+ * from here on; pid 0: the process is not known. */
+void peer_set_owner(struct peer *p, uint32_t pid, uint32_t uid);
+/* "1.2.3.4:80", "[::1]:80"; "unix", or "unix:pid=7,uid=0" when it is known who
+ * that is. Returns `text`. */
 char *peer_format(const struct peer *p, char text[PEER_TEXT_MAX]);
 /* The same without port and brackets. */
 char *peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX]);

@@ -27,6 +27,48 @@ peer_from_addr(struct peer *p, const struct addr *a)
 	}
 }
 
+/* The address of a Unix client: process, user, and that they are known; high
+ * bytes first, so that a hash of it is the same on all machines. */
+enum { OWNER_PID = 0, OWNER_UID = 4, OWNER_KNOWN = 8 };
+
+static void
+put32(uint8_t *at, uint32_t n)
+{
+	n = htonl(n);
+	memcpy(at, &n, sizeof(n));
+}
+
+static unsigned
+get32(const uint8_t *at)
+{
+	uint32_t n;
+
+	memcpy(&n, at, sizeof(n));
+	return ntohl(n);
+}
+
+void
+peer_set_owner(struct peer *p, uint32_t pid, uint32_t uid)
+{
+	put32(p->ip + OWNER_PID, pid);
+	put32(p->ip + OWNER_UID, uid);
+	p->ip[OWNER_KNOWN] = 1;
+}
+
+static void
+format_owner(const struct peer *p, char text[PEER_TEXT_MAX])
+{
+	unsigned pid = get32(p->ip + OWNER_PID);
+	unsigned uid = get32(p->ip + OWNER_UID);
+
+	if (p->ip[OWNER_KNOWN] == 0)
+		strcpy(text, "unix");
+	else if (pid == 0)
+		snprintf(text, PEER_TEXT_MAX, "unix:uid=%u", uid);
+	else
+		snprintf(text, PEER_TEXT_MAX, "unix:pid=%u,uid=%u", pid, uid);
+}
+
 bool
 peer_is_ip4(const struct peer *p)
 {
@@ -47,7 +89,7 @@ peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 			snprintf(text + n, PEER_TEXT_MAX - n, "%%%u",
 			    (unsigned)p->scope);
 	} else {
-		strcpy(text, "unix");
+		format_owner(p, text);
 	}
 	return text;
 }

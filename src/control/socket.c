@@ -25,9 +25,10 @@ struct control_listener {
 static bool
 is_owner(const struct control_listener *cl, int fd)
 {
+	pid_t pid;
 	uid_t uid;
 
-	return sock_peer_uid(fd, &uid) == 0 &&
+	return sock_peer_owner(fd, &pid, &uid) == 0 &&
 	    (uid == 0 || uid == cl->owner || uid == geteuid());
 }
 

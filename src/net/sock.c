@@ -248,7 +248,7 @@ sock_accept(int listen_fd, struct peer *who)
 }
 
 int
-sock_peer_uid(int fd, uid_t *uid)
+sock_peer_owner(int fd, pid_t *pid, uid_t *uid)
 {
 #ifdef SO_PEERCRED
 	struct ucred who;
@@ -256,14 +256,17 @@ sock_peer_uid(int fd, uid_t *uid)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return -1;
+	*pid = who.pid;
 	*uid = who.uid;
 	return 0;
 #elif defined(HAVE_GETPEEREID)
 	gid_t gid;
 
+	*pid = 0;
 	return getpeereid(fd, uid, &gid);
 #else
 	(void)fd;
+	(void)pid;
 	(void)uid;
 	errno = ENOSYS;
 	return -1;

@@ -70,9 +70,9 @@ int sock_local_addr(int fd, struct addr *a);
  * died in the queue are skipped. */
 int sock_accept(int listen_fd, struct peer *who);
 
-/* The user at the other end of a Unix socket. Returns 0, or -1 where that cannot
- * be known. */
-int sock_peer_uid(int fd, uid_t *uid);
+/* The process (0: not known) and the user at the other end of a Unix socket, as
+ * they were when it connected. Returns 0, or -1 where that cannot be known. */
+int sock_peer_owner(int fd, pid_t *pid, uid_t *uid);
 
 struct sock_connect_options {
 	const struct sources *sources; /* local addresses, in turn; NULL: any */

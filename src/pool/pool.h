@@ -126,6 +126,10 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 struct server *pool_choose(
     struct pool *p, const struct peer *who, struct tried *tried, uint64_t now);
 
+/* Whether the choice depends on who the client is: it is remembered, or its
+ * address decides. */
+bool pool_tells_clients_apart(const struct pool *p);
+
 /* Whether all servers are out, the emergency server too. */
 bool pool_has_nobody_left(const struct pool *p);
 /* Whether a client of `s` may stay with it: not when it is down, and while it

@@ -11,6 +11,12 @@ pool_permits(const struct pool *p, const struct peer *who)
 	return acl_permits(&p->acls[p->options.client_acl], who);
 }
 
+bool
+pool_tells_clients_apart(const struct pool *p)
+{
+	return p->sticky != NULL || p->options.balance->owner != NULL;
+}
+
 static bool
 server_permits(const struct server *s, const struct peer *who)
 {

@@ -104,6 +104,19 @@ session_close(struct session *s, enum reason why)
 
 /* ---- life ---- */
 
+/* Clients on Unix sockets have no address: where the choice depends on who they
+ * are, it is the process and user that count. */
+static void
+session_identify(struct session *s)
+{
+	pid_t pid;
+	uid_t uid;
+
+	if (pool_tells_clients_apart(s->frontend->pool) &&
+	    sock_peer_owner(s->down.fd, &pid, &uid) == 0)
+		peer_set_owner(&s->client, (uint32_t)pid, (uint32_t)uid);
+}
+
 static struct session *
 session_new(struct frontend *f, int fd, const struct peer *who)
 {
@@ -117,13 +130,15 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	}
 	s->frontend = f;
 	stream_open_plain(&s->down, fd, false);
-	if (who->family == AF_UNIX)
-		s->down.flags |= STREAM_READ_END;
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
 	s->to_server.reported = true;
 	pipe_init(&s->to_client, true);
 	s->client = *who;
+	if (who->family == AF_UNIX) {
+		s->down.flags |= STREAM_READ_END;
+		session_identify(s);
+	}
 	s->tried.proven = true; /* accept(2) says so */
 	expiry_init(&s->expiry);
 	list_init(&s->task.link);

@@ -68,6 +68,69 @@ START_TEST(clients_are_remembered)
 }
 END_TEST
 
+enum { ASKERS = 12, TIMES = 3 };
+
+/* What a process of its own is answered, one letter each time, TIMES of them. */
+static void
+ask_by_process(char answers[TIMES])
+{
+	int pipes[2], i;
+
+	ck_assert_int_eq(pipe(pipes), 0);
+	if (child_fork() == 0) {
+		for (i = 0; i < TIMES; i++)
+			if (write(pipes[1], spot_hear(&front), 1) != 1)
+				_exit(1);
+		_exit(0);
+	}
+	close(pipes[1]);
+	for (i = 0; i < TIMES; i++)
+		ck_assert_int_eq(read(pipes[0], answers + i, 1), 1);
+	close(pipes[0]);
+}
+
+/* Through a Unix socket each process is a client of its own: in turn at first, by
+ * hash somewhere, and always there again. Where nobody is told apart nobody is
+ * asked who it is. */
+START_TEST(unix_clients_are_processes)
+{
+	static const char *const modes[] = { "no roundrobin", "hash",
+		"roundrobin" };
+	char answers[ASKERS][TIMES];
+	struct spot ctl;
+	const char *recent;
+	int i, k, moved = 0, fd;
+
+	start_servers(4);
+	spot_new(&front, SPOT_UNIX);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-C", ctl.text, "-O", modes[_i], "-O",
+	    "acl 1 permit unix", "-O", "client_acl 1", front.text,
+	    servers[0].at.text, servers[1].at.text, servers[2].at.text,
+	    servers[3].at.text, NULL);
+	for (i = 0; i < ASKERS; i++) {
+		ask_by_process(answers[i]);
+		for (k = 1; k < TIMES; k++)
+			ck_assert((answers[i][k] == answers[i][0]) == (_i < 2));
+		if (i > 0 && answers[i][0] != answers[i - 1][0])
+			moved++;
+	}
+	ck_assert_int_ge(moved, _i == 0 ? ASKERS - 1 : 1);
+	recent = spot_ask(&ctl, "recent\n");
+	ck_assert_int_eq(strstr(recent, "unix:pid=") != NULL, _i == 0);
+	servers[0].serve = servers[1].serve = servers[2].serve =
+	    servers[3].serve = backend_hang;
+	fd = spot_connect(&front);
+	WAIT_FOR(strstr(spot_ask(&ctl, "connections json\n"),
+		     _i < 2 ? text("\"unix:pid=%d,uid=%d\"", (int)getpid(),
+				  (int)geteuid())
+			    : "\"unix\"") != NULL,
+	    10000);
+	close(fd);
+	stop_all(4);
+}
+END_TEST
+
 /* -T 1: forgotten after a second of absence. */
 START_TEST(clients_are_forgotten)
 {
@@ -417,8 +480,13 @@ int
 main(void)
 {
 	Suite *s = suite_create("choice");
+	TCase *unix_clients;
 
 	SUITE_ADD(s, clients_are_remembered, 10);
+	unix_clients = tcase_create("unix_clients_are_processes");
+	tcase_add_loop_test(unix_clients, unix_clients_are_processes, 0, 3);
+	tcase_set_timeout(unix_clients, 10);
+	suite_add_tcase(s, unix_clients);
 	SUITE_ADD(s, clients_are_forgotten, 10);
 	SUITE_ADD(s, oldest_client_is_forgotten, 10);
 	SUITE_ADD(s, remembered_client_moves, 10);

@@ -95,6 +95,30 @@ START_TEST(unix_sockets)
 }
 END_TEST
 
+/* Once it is known who they are, processes and users are told apart. */
+START_TEST(unix_owners)
+{
+	struct peer p = { .family = AF_UNIX }, q = p, zero = p;
+	char out[PEER_TEXT_MAX];
+
+	peer_set_owner(&p, 4294967295u, 4294967294u);
+	ck_assert_str_eq(
+	    peer_format(&p, out), "unix:pid=4294967295,uid=4294967294");
+	peer_set_owner(&p, 17, 0);
+	ck_assert_str_eq(peer_format(&p, out), "unix:pid=17,uid=0");
+	ck_assert_str_eq(peer_format_host(&p, out), "unix:pid=17,uid=0");
+	peer_set_owner(&q, 17, 0);
+	ck_assert(peer_same_host(&p, &q));
+	peer_set_owner(&q, 17, 1);
+	ck_assert(!peer_same_host(&p, &q));
+	peer_set_owner(&q, 18, 0);
+	ck_assert(!peer_same_host(&p, &q));
+	peer_set_owner(&q, 0, 0);
+	ck_assert_str_eq(peer_format(&q, out), "unix:uid=0");
+	ck_assert(!peer_same_host(&q, &zero));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -105,5 +129,6 @@ main(void)
 	SUITE_ADD(s, mapped, 10);
 	SUITE_ADD(s, same_host, 10);
 	SUITE_ADD(s, unix_sockets, 10);
+	SUITE_ADD(s, unix_owners, 10);
 	return suite_main(s);
 }
