@@ -291,8 +291,8 @@ connect_from(const struct addr *source, const struct addr *to,
 
 	if (fd < 0)
 		return -1;
-	if (family != AF_UNIX)
-		sock_tune(fd, &o->tuning);
+	if (o->tuning != NULL && family != AF_UNIX)
+		sock_tune(fd, o->tuning);
 #ifdef IP_BIND_ADDRESS_NO_PORT
 	/* The port is chosen by connect(), which knows the other end: there
 	 * are 28,000 ports for each server, not for all of them. */

@@ -78,7 +78,7 @@ struct sock_connect_options {
 	const struct sources *sources; /* local addresses, in turn; NULL: any */
 	unsigned *turn;		       /* which was used last */
 	uint16_t port;		       /* of an address that has none */
-	struct sock_tuning tuning;
+	const struct sock_tuning *tuning; /* NULL: none */
 };
 
 /* Begins to connect. The descriptor becomes writable when it is done; errors

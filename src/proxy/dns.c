@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "proxy/dns_message.h"
 #include "proxy/dns_private.h"
 
@@ -225,7 +226,7 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	if (f->stats.dns_waiting >= f->options.sessions_max ||
 	    d->kept + in->n > KEPT_MAX)
 		return NULL;
-	q = calloc(1, sizeof(*q) + room + sizeof(*q->client));
+	q = memory_zeroed(sizeof(*q) + room + sizeof(*q->client));
 	if (q == NULL)
 		return NULL;
 	q->dns = d;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "proxy/flow_private.h"
 
 /* While BEHIND turns in a row could not empty the queue and new flows end others,
@@ -181,10 +182,10 @@ flow_new(struct flows *fs, const struct arrival *a)
 	if (!flow_may_come(fs))
 		return NULL;
 	fs->newcomers++;
-	w = calloc(1, sizeof(*w));
+	w = memory_zeroed(sizeof(*w));
 	if (w == NULL)
 		return NULL;
-	w->client = calloc(1, addr_size(&d->from));
+	w->client = memory_zeroed(addr_size(&d->from));
 	if (w->client == NULL || numbers_add(&fs->numbers, w, &w->number) < 0) {
 		free(w->client);
 		free(w);

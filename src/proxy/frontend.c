@@ -89,6 +89,10 @@ apply_options(struct frontend *f)
 	f->share.tap = f->options.dump > 0 ? dump_bytes : NULL;
 	f->share.tap_arg = &f->options.dump;
 	frontend_tune_listeners(f);
+	f->up_tuning = (struct sock_tuning){ f->options.sndbuf,
+		f->options.rcvbuf, f->options.rate_up };
+	f->tuned = f->options.sndbuf > 0 || f->options.rcvbuf > 0 ||
+	    f->options.rate_up > 0;
 	check_limits(f);
 	spares_adjust(&f->spares);
 	flows_adjust(&f->flows);
@@ -119,7 +123,7 @@ frontend_connect_options(struct frontend *f, uint16_t port)
 		.sources = &o->source,
 		.turn = &f->source_turn,
 		.port = port,
-		.tuning = { o->sndbuf, o->rcvbuf, o->rate_up },
+		.tuning = f->tuned ? &f->up_tuning : NULL,
 	};
 }
 

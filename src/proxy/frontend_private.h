@@ -38,6 +38,8 @@ struct frontend {
 	struct loop *loop;
 	struct pool *pool;
 	struct frontend_options options;
+	struct sock_tuning up_tuning; /* what they say of servers' sockets */
+	bool tuned;		      /* they say something */
 	struct frontend_stats stats;
 	struct frontend_tls tls;
 	struct pipe_share share;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
@@ -120,7 +121,7 @@ session_identify(struct session *s)
 static struct session *
 session_new(struct frontend *f, int fd, const struct peer *who)
 {
-	struct session *s = calloc(1, sizeof(*s));
+	struct session *s = memory_zeroed(sizeof(*s));
 
 	if (s == NULL)
 		return NULL;

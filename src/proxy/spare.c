@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "net/sock.h"
 #include "pool/balance.h"
 #include "proxy/frontend_private.h"
@@ -214,7 +215,7 @@ on_failed(struct spare *x, int error)
 static void
 open_one(struct spares *p, struct server *s, struct spare_server *e)
 {
-	struct spare *x = calloc(1, sizeof(*x));
+	struct spare *x = memory_zeroed(sizeof(*x));
 
 	if (x == NULL) {
 		e->not_before = now(p) + TICK_MS;

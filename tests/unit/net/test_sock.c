@@ -173,10 +173,11 @@ START_TEST(tuned_sockets)
 {
 	struct sock_listen_options o = { .backlog = 8,
 		.tuning = { .sndbuf = 30000, .rcvbuf = 20000, .rate = 5000 } };
-	struct addr at = ip("127.0.0.1", 0);
-	struct sock_connect_options c = {
-		.tuning = { .sndbuf = 10000, .rcvbuf = 40000, .rate = 7000 }
+	struct sock_tuning up = {
+		.sndbuf = 10000, .rcvbuf = 40000, .rate = 7000
 	};
+	struct addr at = ip("127.0.0.1", 0);
+	struct sock_connect_options c = { .tuning = &up };
 	struct trio t;
 
 	meet(&t, &at, &o, &c);
