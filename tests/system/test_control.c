@@ -85,7 +85,7 @@ START_TEST(one_line_one_answer)
 	ck_assert_str_eq(ask("blaklist\n"),
 	    "error: unknown command \"blaklist\" (did you mean blacklist?)\n");
 	ck_assert_str_eq(ask("no acl\n"), "error: no acl: expects N\n");
-	ck_assert_str_eq(ask("source\n"), "error: source: expects IP\n");
+	ck_assert_str_eq(ask("source\n"), "error: source: expects IP [IP ...]\n");
 	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
 	ck_assert_str_eq(ask("pid\n"), text("%d\n", (int)pen.child.pid));
 	ck_assert_str_eq(

@@ -448,7 +448,7 @@ END_TEST
  * come then take the place of the idlest, and when all is quiet nothing runs. */
 START_TEST(as_many_flows_as_descriptors)
 {
-	enum { KEPT = 128, STEP = 2048 }; /* descriptors that are no flow's */
+	enum { KEPT = 256, STEP = 2048 }; /* descriptors that are no flow's */
 	static struct udp_flood flood;
 	long files = suite_amount(20000, 500), rss, cpu;
 	int fd, some = (int)files - KEPT, now, i;
