@@ -267,11 +267,15 @@ has_line(const struct buffer *text, const char *line, size_t n)
 	return false;
 }
 
+/* They have no site, which would drop some of so many at once. */
+enum { LINES_MAX = 64 };
+
 void
 doubts_log(const struct plan *before, const struct plan *p)
 {
 	struct buffer old, now;
 	const char *line;
+	unsigned lines = 0;
 	size_t n;
 
 	buffer_init(&old);
@@ -285,9 +289,12 @@ doubts_log(const struct plan *before, const struct plan *p)
 				 line, '\n', buffer_length(&now)) -
 			line) +
 		    1;
-		if (!has_line(&old, line, n))
-			log_warn("%.*s", (int)n - 1, line);
+		if (!has_line(&old, line, n) && lines++ < LINES_MAX)
+			log_write(
+			    NULL, LOG_LEVEL_WARN, "%.*s", (int)n - 1, line);
 	}
+	if (lines > LINES_MAX)
+		log_warn("%u more lines like these", lines - LINES_MAX);
 	buffer_fini(&old);
 	buffer_fini(&now);
 }

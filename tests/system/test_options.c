@@ -467,6 +467,9 @@ START_TEST(doubts_are_said)
 		"option -T has no effect while clients are not remembered\n",
 		"option --hash-prefix6 has no effect without hash\n",
 		"option --udp-timeout has no effect without udp\n",
+		"option --udp-responses has no effect without udp\n",
+		"option --udp-requests has no effect without udp\n",
+		"option --udp-fail has no effect without udp or dns\n",
 		"option --dns-retry has no effect without dns\n",
 		"option --dsr-ip has no effect without dsr_if\n",
 		"option --check-rise has no effect without check\n",
@@ -475,7 +478,8 @@ START_TEST(doubts_are_said)
 		"server 1 is the same as server 0: 127.0.0.1:9\n"
 	};
 	const char *argv[] = { getenv("PEN"), "--check", "-r", "-T", "60",
-		"--hash-prefix6", "48", "--udp-timeout", "5", "--dns-retry",
+		"--hash-prefix6", "48", "--udp-timeout", "5", "--udp-responses",
+		"1", "--udp-requests", "1", "--udp-fail", "1", "--dns-retry",
 		"5", "--dsr-ip", "10.0.0.2", "--check-rise", "3", "-B",
 		"127.0.0.1:8", free_front(), "127.0.0.1:9:5:3", "127.0.0.1:9",
 		NULL };
