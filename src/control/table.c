@@ -139,6 +139,8 @@ const struct command command_table[] = {
 	    0, LONG_MS,
 	    "how long a client waits for servers that all refuse; 0: not at "
 	    "all"),
+	VALUE("tries", '\0', "tries", "[N]", KIND_UNSIGNED, pool.tries, 0, 1000,
+	    "servers that are tried for a client at most; 0: each one once"),
 	{ "idle_timeout", '\0', "idle-timeout", "[SEC]",
 	    "close sessions silent for so long; 0: never", KIND_SECONDS, 0,
 	    AT(frontend.idle_timeout_ms), 0, LONG_MS, "Idle timeout: # seconds",

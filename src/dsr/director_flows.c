@@ -104,7 +104,8 @@ go_on(struct director *d, struct dsr_flow *w, struct server *s,
 /* ---- choosing ---- */
 
 /* Chooses servers until one has an address that is known; those without have
- * failed, or are being asked for theirs. */
+ * failed, or are being asked for theirs. No client has tried them: they do not
+ * count for `tries`. */
 static struct server *
 choose(struct director *d, const struct peer *who, struct tried *tried)
 {
@@ -113,9 +114,11 @@ choose(struct director *d, const struct peer *who, struct tried *tried)
 
 	*tried = (struct tried){ .count = 0 };
 	while ((s = pool_choose(d->pool, who, tried, now)) != NULL &&
-	    director_server_is_gone(d, s))
+	    director_server_is_gone(d, s)) {
+		tried->given = 0;
 		if (s->blacklisted_until == 0)
 			pool_failed(d->pool, s, now);
+	}
 	return s;
 }
 

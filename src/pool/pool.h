@@ -31,6 +31,7 @@ struct pool_options {
 	uint64_t tracking_ms; /* how long a client is remembered; 0: no limit */
 	uint64_t clients_max; /* remembered at the most */
 	uint64_t blacklist_ms;
+	unsigned tries; /* servers given to a client at most; 0: each once */
 	int client_acl; /* the list that clients must pass */
 	struct health_options health;
 };
@@ -45,6 +46,7 @@ struct tried {
 	unsigned flags; /* TRIED_* */
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
 	bool proven;	/* the client is at its address; see sticky.h */
+	uint16_t given; /* servers, in all rounds of a client that waits */
 };
 enum {
 	TRIED_EMERGENCY = 1,
@@ -121,7 +123,8 @@ bool pool_permits(const struct pool *p, const struct peer *who);
  * of these is left it gives the servers that only their blacklisting keeps out,
  * the one whose time is up first in front, but none that this client has tried;
  * then NULL. A stubborn pool gives one server, and a blacklisted one only when
- * no server is usable. A denied client gets the abuse server or NULL.
+ * no server is usable. A denied client gets the abuse server or NULL. A client
+ * that has had pool_options.tries servers gets NULL.
  * The choice counts nothing: pool_opened() does. */
 struct server *pool_choose(
     struct pool *p, const struct peer *who, struct tried *tried, uint64_t now);
@@ -129,6 +132,9 @@ struct server *pool_choose(
 /* Whether the choice depends on who the client is: it is remembered, or its
  * address decides. */
 bool pool_tells_clients_apart(const struct pool *p);
+
+/* Whether the client has not had as many servers as it may. */
+bool pool_has_tries_left(const struct pool *p, const struct tried *tried);
 
 /* Whether all servers are out, the emergency server too. */
 bool pool_has_nobody_left(const struct pool *p);

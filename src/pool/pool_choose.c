@@ -238,6 +238,12 @@ last_resort(
 }
 
 bool
+pool_has_tries_left(const struct pool *p, const struct tried *tried)
+{
+	return p->options.tries == 0 || tried->given < p->options.tries;
+}
+
+bool
 pool_has_nobody_left(const struct pool *p)
 {
 	return p->usable.count == 0 &&
@@ -252,6 +258,7 @@ pool_restart_round(struct tried *tried)
 	tried->set = has_last ? tried_bit(tried->last) : 0;
 	tried->first = tried->last;
 	tried->count = tried->flags == 0 && has_last;
+	tried->given = (uint16_t)tried->count;
 	tried->flags = 0;
 }
 
@@ -266,7 +273,7 @@ pool_choose(
 	pool_revive(p, now);
 	if (!pool_permits(p, who))
 		return reserve_choice(p->abuse, tried, TRIED_ABUSE);
-	if (tried->flags & TRIED_ABUSE)
+	if (tried->flags & TRIED_ABUSE || !pool_has_tries_left(p, tried))
 		return NULL;
 	if (tried->count == 0)
 		s = first_choice(p, who, tried, now);
@@ -276,7 +283,10 @@ pool_choose(
 		s = reserve_choice(p->emergency, tried, TRIED_EMERGENCY);
 	if (s == NULL)
 		s = last_resort(p, who, tried, now);
-	if (s == NULL || !pool_is_listed(s))
+	if (s == NULL)
+		return NULL;
+	tried->given++;
+	if (!pool_is_listed(s))
 		return s;
 	if (tried->count++ == 0)
 		tried->first = s->index;

@@ -7,12 +7,13 @@
 /* How soon servers that refused are tried again for the same client. */
 enum { RETRY_MS = 500 };
 
-/* All servers may be tried once more. */
+/* All servers may be tried once more, as far as `tries` lets them. */
 static void
 session_try_again(struct session *s)
 {
 	s->tried = (struct tried){ .hint = s->tried.hint,
-		.proven = s->tried.proven };
+		.proven = s->tried.proven,
+		.given = s->tried.given };
 	session_next_server(s);
 }
 
@@ -30,6 +31,7 @@ session_wait(struct session *s)
 	uint64_t again = loop_now(f->loop) + RETRY_MS;
 
 	if (!s->refused || pool_options(f->pool)->stubborn ||
+	    !pool_has_tries_left(f->pool, &s->tried) ||
 	    again - s->started > f->options.retry_ms)
 		return false;
 	timeouts_add(&f->retrying, &s->expiry, again);

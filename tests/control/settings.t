@@ -19,6 +19,14 @@ pen -x 500 {FRONT} {S0} {S1}
 > retry 0; retry 1.5
 < 0
 < 1.500
+> tries
+< 0
+> tries 2
+< 2
+> tries -1
+~ error: tries: 
+> tries 0
+< 0
 > tracking
 < 0
 > tracking 60

@@ -285,6 +285,26 @@ START_TEST(no_answer_is_servfail)
 }
 END_TEST
 
+/* The same, after one server. */
+START_TEST(tries_limit_servers)
+{
+	char got[512];
+	int fd;
+
+	up_odd("dns_retry 0.1");
+	ck_assert_str_eq(spot_ask(&ctl, "tries 1\n"), "1\n");
+	fd = udp_client(&front);
+	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), QUERY);
+	ck_assert_int_eq(got[3] & 0x0f, 2);
+	ck_assert_int_eq(
+	    atomic_load(&one.received) + atomic_load(&two.received), 1);
+	ck_assert_int_eq(counter("dns_failed"), 1);
+	close(fd);
+	down_odd();
+}
+END_TEST
+
 START_TEST(no_messages)
 {
 	char bytes[512] = { 0 };
@@ -361,6 +381,7 @@ main(void)
 	SUITE_ADD(s, mixed_servers, 60);
 	SUITE_ADD(s, a_server_is_killed, 120);
 	SUITE_ADD(s, no_answer_is_servfail, 30);
+	SUITE_ADD(s, tries_limit_servers, 30);
 	SUITE_ADD(s, no_messages, 30);
 	SUITE_ADD(s, hard_to_guess, 30);
 	return suite_main(s);

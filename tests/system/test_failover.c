@@ -294,6 +294,57 @@ START_TEST(emergency_server)
 }
 END_TEST
 
+/* Two are tried, not a third, and nobody waits for them. */
+START_TEST(tries_limit_servers)
+{
+	struct backend b;
+	struct spot front, dead1, dead2, ctl;
+	struct pen pen;
+	int fd, i;
+
+	spot_new(&dead1, SPOT_TCP4);
+	spot_new(&dead2, SPOT_TCP4);
+	backend_start(&b, SPOT_TCP4, backend_say, "alive");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-b", "0", "--tries", "2", "--retry", "600", "-C",
+	    ctl.text, "-r", front.text, dead1.text, dead2.text, b.at.text,
+	    NULL);
+	for (i = 0; i < 3; i++) {
+		fd = spot_connect(&front);
+		spot_expect_reset(fd);
+		close(fd);
+		ck_assert_str_eq(spot_hear(&front), "alive");
+	}
+	ck_assert_str_eq(spot_ask(&ctl, "tries 3\n"), "3\n");
+	for (i = 0; i < 3; i++)
+		ck_assert_str_eq(spot_hear(&front), "alive");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* The only server may be tried again, but not for ever. */
+START_TEST(tries_limit_waiting)
+{
+	struct spot front, dead, ctl;
+	struct pen pen;
+	int fd;
+
+	spot_new(&dead, SPOT_TCP4);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "--tries", "2", "--retry", "600", "-C", ctl.text,
+	    front.text, dead.text, NULL);
+	fd = spot_connect(&front);
+	spot_expect_reset(fd);
+	close(fd);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "statistics\n"), "retries 1\n"));
+	pen_down(&pen);
+}
+END_TEST
+
 START_TEST(nobody_left_is_a_reset)
 {
 	struct spot front, dead1, dead2;
@@ -385,6 +436,8 @@ main(void)
 	SUITE_ADD(s, silent_server_is_left_alone, 20);
 	SUITE_ADD(s, timeout_set_anew_reaches_connects, 20);
 	SUITE_ADD(s, emergency_server, 20);
+	SUITE_ADD(s, tries_limit_servers, 10);
+	SUITE_ADD(s, tries_limit_waiting, 10);
 	SUITE_ADD(s, nobody_left_is_a_reset, 10);
 	SUITE_ADD(s, stubborn_does_not_fail_over, 10);
 	SUITE_ADD(s, death_breaks_only_its_own, 10);

@@ -211,6 +211,23 @@ START_TEST(dead_servers)
 }
 END_TEST
 
+/* The datagram that is refused goes no further; the next one does. */
+START_TEST(tries_limit_servers)
+{
+	int fd;
+
+	up("-O", "tries 1");
+	fd = udp_client(&front);
+	ck_assert_str_eq(udp_ask(fd, "x", SOON), "a:x");
+	udp_server_stop(&a);
+	ck_assert_str_eq(udp_ask(fd, "y", 200), "");
+	WAIT_FOR(strcmp(udp_ask(fd, "z", 200), "b:z") == 0, SOON);
+	close(fd);
+	pen_down(&pen);
+	udp_server_stop(&b);
+}
+END_TEST
+
 /* Drained: old flows stay, new ones go elsewhere. Down: all go. */
 START_TEST(drained_and_down)
 {
@@ -563,6 +580,7 @@ main(void)
 	SUITE_ADD(s, all_sizes, 30);
 	SUITE_ADD(s, from_where_it_was_asked, 30);
 	SUITE_ADD(s, dead_servers, 60);
+	SUITE_ADD(s, tries_limit_servers, 60);
 	SUITE_ADD(s, drained_and_down, 30);
 	SUITE_ADD(s, flows_end, 60);
 	SUITE_ADD(s, silent_servers, 60);

@@ -584,6 +584,55 @@ START_TEST(many_servers_are_all_tried)
 }
 END_TEST
 
+static void
+set_reserves(void)
+{
+	char name[] = "10.9.9.9";
+	struct server_spec spec;
+
+	server_spec_init(&spec);
+	spec.name = name;
+	spec.addrs.count = 1;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
+	ck_assert_ptr_nonnull(pool_set_emergency(pool, &spec));
+	ck_assert_ptr_nonnull(pool_set_abuse(pool, &spec));
+}
+
+/* Whoever they are: of the list, the emergency server, blacklisted ones, and those
+ * of another round. */
+START_TEST(tries_end_for_each_client)
+{
+	struct tried tried = { 0 };
+	struct server *s;
+	int i;
+
+	begin(3, "roundrobin", false);
+	set_reserves();
+	options.tries = 2;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &tried), 1);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert(!pool_has_tries_left(pool, &tried));
+	tried = (struct tried){ .given = 1 };
+	ck_assert_int_eq(try_next(1, &tried), 2);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	for (i = 0; i < 3; i++)
+		blacklist((unsigned)i);
+	tried = (struct tried){ 0 };
+	ck_assert_int_eq(try_next(1, &tried), SERVER_EMERGENCY);
+	s = pool_server(pool, (unsigned)try_next(1, &tried));
+	ck_assert_uint_ne(s->blacklisted_until, 0);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	/* one that comes again may try as many again */
+	pool_begin_round(&tried);
+	ck_assert_int_eq(try_next(1, &tried), SERVER_EMERGENCY);
+	(void)try_next(1, &tried);
+	ck_assert_int_eq(try_next(1, &tried), NONE);
+	end();
+}
+END_TEST
+
 START_TEST(single_server_is_always_tried)
 {
 	struct tried tried;
@@ -694,20 +743,6 @@ START_TEST(client_stays_when_nobody_is_left)
 	end();
 }
 END_TEST
-
-static void
-set_reserves(void)
-{
-	char name[] = "10.9.9.9";
-	struct server_spec spec;
-
-	server_spec_init(&spec);
-	spec.name = name;
-	spec.addrs.count = 1;
-	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-	ck_assert_ptr_nonnull(pool_set_emergency(pool, &spec));
-	ck_assert_ptr_nonnull(pool_set_abuse(pool, &spec));
-}
 
 START_TEST(emergency_and_abuse)
 {
@@ -914,6 +949,7 @@ main(void)
 	SUITE_ADD(s, who_fails_over_takes_a_turn, 10);
 	SUITE_ADD(s, turns_end_for_each_client, 10);
 	SUITE_ADD(s, many_servers_are_all_tried, 10);
+	SUITE_ADD(s, tries_end_for_each_client, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
