@@ -196,8 +196,8 @@ differs(const struct pen *p, unsigned index, const struct server_plan *s,
 	const struct server_plan *before = planned(p->plan, index);
 	const struct server *old = running(p, index);
 
-	return before == NULL || !server_plan_equal(before, s) || old == NULL ||
-	    !old->present || !same_set(&old->addrs, found);
+	return before == NULL || !server_plan_equal(before, s) || s->out_now ||
+	    old == NULL || !old->present || !same_set(&old->addrs, found);
 }
 
 static int
@@ -274,6 +274,17 @@ note_admin(struct plan *draft, unsigned index, const struct server *set)
 	s->admin = set->admin;
 }
 
+/* What is asked for once is no part of the plan that is kept. */
+static void
+take_out_now(
+    struct pen *p, struct plan *draft, unsigned index, struct server *set)
+{
+	if (index >= draft->count || !draft->servers[index].out_now)
+		return;
+	draft->servers[index].out_now = false;
+	pool_take_out(p->pool, set, loop_now(p->loop));
+}
+
 static int
 set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
@@ -305,6 +316,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	if (s->admin_set)
 		pool_set_admin(p->pool, set, s->admin);
 	note_admin(draft, c->index, set);
+	take_out_now(p, draft, c->index, set);
 	return 0;
 }
 

@@ -70,15 +70,17 @@ set_port(
 	return spec_parse_server_port(s, word, e);
 }
 
+/* As in classic Pen, who says so on a control socket also takes the server out at
+ * once. A file says what is to be later. */
 static int
 set_blacklist(
     struct call *c, struct server_plan *s, const char *word, struct error *e)
 {
-	(void)c;
-	if (number_parse_ms(word, 0, LONG_MS, &s->blacklist_ms) == 0)
-		return 0;
-	return error_set(
-	    e, "\"%.100s\" is not a valid duration (5, 0.5, 200ms)", word);
+	if (number_parse_ms(word, 0, LONG_MS, &s->blacklist_ms) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)", word);
+	s->out_now = c->place == NULL;
+	return 0;
 }
 
 static const char *const tls_words[] = { "default", "on", "off" };

@@ -42,6 +42,7 @@ struct server_plan {
 	int acl, prio;
 	unsigned weight;
 	uint64_t soft, hard, blacklist_ms;
+	bool out_now;	/* for blacklist_ms, once: when the plan is adopted */
 	bool admin_set; /* else it stays as it is */
 	enum server_admin admin;
 	enum server_tls tls;

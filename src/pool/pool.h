@@ -163,7 +163,8 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct tried *tried, uint64_t now);
 /* The client has proven that it is at its address. */
 void pool_proven(struct pool *p, const struct peer *who, struct tried *tried);
-/* The connect succeeded, or it answered: a blacklisting is over. */
+/* The connect succeeded, or it answered: a blacklisting is over, but for one by the
+ * operator. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
 /* Whether the algorithm wants to know how long connects take. */
 bool pool_wants_times(const struct pool *p);
@@ -176,6 +177,9 @@ void pool_failed(struct pool *p, struct server *s, uint64_t now);
  * REFUSED_MS, then after twice that with each time that it refuses again, but
  * not later than one that was silent. */
 void pool_refused(struct pool *p, struct server *s, uint64_t now);
+/* `s` is blacklisted for its own time by the operator, which no answer ends, or not
+ * any more when it has none. No failure is counted. */
+void pool_take_out(struct pool *p, struct server *s, uint64_t now);
 /* A check of `s`, a server of the list, went well or not. Returns whether it is
  * healthy now and was not, or the other way round. */
 bool pool_checked(struct pool *p, struct server *s, bool good, uint64_t now);

@@ -204,6 +204,7 @@ pool_end_blacklisting(struct server *s)
 	heap_remove(&s->pool->revive, number);
 	heap_remove(&s->pool->last_resort, number);
 	s->blacklisted_until = 0;
+	s->held_out = false;
 }
 
 void
@@ -227,9 +228,12 @@ pool_blacklist_ms(const struct server *s)
 				   : s->pool->options.blacklist_ms;
 }
 
+/* The operator's time is not shortened by a failure. */
 static void
 blacklist(struct server *s, uint64_t until)
 {
+	if (s->held_out && s->blacklisted_until >= until)
+		return;
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
 	heap_set(&s->pool->revive, pool_heap_number(s), until);
@@ -264,7 +268,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 	(void)p;
 	(void)now;
 	s->refusals = 0;
-	if (s->blacklisted_until == 0)
+	if (s->blacklisted_until == 0 || s->held_out)
 		return;
 	pool_end_blacklisting(s);
 	refresh(s);
@@ -308,6 +312,19 @@ pool_refused(struct pool *p, struct server *s, uint64_t now)
 	if (wait < ms)
 		s->refusals++;
 	blacklist(s, now + (wait < ms ? wait : ms));
+}
+
+void
+pool_take_out(struct pool *p, struct server *s, uint64_t now)
+{
+	(void)p;
+	pool_end_blacklisting(s);
+	if (s->blacklist_ms > 0) {
+		blacklist(s, now + s->blacklist_ms);
+		s->held_out = true;
+	} else {
+		refresh(s);
+	}
 }
 
 bool

@@ -1,7 +1,8 @@
 /* server.h: one backend: its address, state, weight, limits and counters.
  *
  *        UP <-----------------.
- *        |  silent, refused    | blacklist time over, or a connect succeeded
+ *        |  silent, refused,   | blacklist time over, or a connect succeeded
+ *        |  by the operator    |
  *        '---> BLACKLISTED ----'        tried only when nobody is left
  *     checks, on top of either: unhealthy (no new clients)
  *     administrative, on top of all: drain (no new clients), down (nobody)
@@ -64,6 +65,7 @@ struct server {
 
 	enum server_admin admin;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
+	bool held_out;	   /* by the operator: an answer does not end it */
 	unsigned refusals; /* blacklistings by them since its last answer */
 	struct health health;	    /* by checks; up while there are none */
 

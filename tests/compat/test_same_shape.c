@@ -300,6 +300,36 @@ START_TEST(modes)
 }
 END_TEST
 
+/* By the operator, for as long as it says, at once; 0 takes it back. */
+START_TEST(taken_out)
+{
+	static const char *const turns[] = { "-r", NULL };
+	struct backend two;
+	int i;
+
+	if (!have_classic())
+		SKIP("classic Pen 0.34.1 is not installed");
+	start_both(turns, true);
+	backend_start_at(&two, &dead, answer, NULL);
+	tell_both("server 0 blacklist 600");
+	for (i = 0; i < 4; i++)
+		visit_both();
+	ck_assert_int_eq(one.accepted, 0);
+	ck_assert_int_eq(two.accepted, 8);
+	compare("blacklist", true);
+	tell_both("server 0 blacklist 0");
+	for (i = 0; i < 4; i++)
+		visit_both();
+	ck_assert_int_eq(one.accepted, 4);
+	ck_assert_int_eq(two.accepted, 12);
+	tell_both("server 0 blacklist 1");
+	WAIT_FOR((visit(&ours), one.accepted == 5), 10000);
+	WAIT_FOR((visit(&classic), one.accepted == 6), 10000);
+	stop_both();
+	backend_stop(&two);
+}
+END_TEST
+
 /* What classic Pen writes, ours reads. */
 START_TEST(its_files)
 {
@@ -338,6 +368,7 @@ main(void)
 
 	SUITE_ADD(s, as_time_goes_on, 60);
 	SUITE_ADD(s, blacklisted, 60);
+	SUITE_ADD(s, taken_out, 60);
 	SUITE_ADD(s, modes, 60);
 	SUITE_ADD(s, its_files, 60);
 	return suite_main(s);

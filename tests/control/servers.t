@@ -109,3 +109,22 @@ ask c = server 2: c
 # the same one twice is hardly meant
 > server 9 address 127.0.0.1 port {P0}
 says server 9 is the same as server 0: {S0}
+
+# out at once for that time; in a file it is the time of failures alone
+> server 9 remove; server 0 up blacklist 60
+ask a = server 2: a
+ask b = server 2: b
+> servers json
+~ "state":"blacklisted"
+> server 0 blacklist 0
+ask c = server 0: c
+ask d = server 2: d
+file own.conf
+| server 0 blacklist 50
+> include {DIR}own.conf
+ask e = server 0: e
+ask f = server 2: f
+> write {DIR}written.conf
+has written.conf hard 6 blacklist 50 weight
+> server 0 blacklist x
+~ is not a valid duration

@@ -598,6 +598,42 @@ set_reserves(void)
 	ck_assert_ptr_nonnull(pool_set_abuse(pool, &spec));
 }
 
+/* No answer ends it and no failure shortens it; a longer one lasts longer. */
+START_TEST(operator_takes_a_server_out)
+{
+	struct server *s;
+
+	begin(2, "roundrobin", true);
+	s = pool_server(pool, 0);
+	s->blacklist_ms = 60000;
+	pool_take_out(pool, s, now);
+	ck_assert_int_eq(open_one(1), 1);
+	pool_connected(pool, s, now);
+	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
+	s->blacklist_ms = 5000;
+	pool_failed(pool, s, now);
+	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
+	pool_failed(pool, s, now + 56000);
+	ck_assert_uint_eq(s->blacklisted_until, now + 61000);
+	ck_assert_int_eq(pick(2), 1);
+	now += 61000;
+	while (pick(3) != 0)
+		;
+	/* as the last resort it is tried, and stays what it is */
+	pool_take_out(pool, s, now);
+	blacklist(1);
+	ck_assert_int_eq(pick(4), 0);
+	pool_connected(pool, s, now);
+	ck_assert_uint_eq(s->blacklisted_until, now + 5000);
+	s->blacklist_ms = 0;
+	pool_take_out(pool, s, now);
+	ck_assert_uint_eq(s->blacklisted_until, 0);
+	ck_assert_int_eq(pick(4), 0);
+	ck_assert_uint_eq(s->failures, 2);
+	end();
+}
+END_TEST
+
 /* Whoever they are: of the list, the emergency server, blacklisted ones, and those
  * of another round. */
 START_TEST(tries_end_for_each_client)
@@ -950,6 +986,7 @@ main(void)
 	SUITE_ADD(s, turns_end_for_each_client, 10);
 	SUITE_ADD(s, many_servers_are_all_tried, 10);
 	SUITE_ADD(s, tries_end_for_each_client, 10);
+	SUITE_ADD(s, operator_takes_a_server_out, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
