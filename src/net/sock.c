@@ -282,6 +282,20 @@ is_under_way(int error, int family)
 	    (error == EAGAIN && family != AF_UNIX);
 }
 
+/* Whether nothing can be sent there from this machine, as to ::1 where IPv6 is
+ * switched off: connect() calls that EADDRNOTAVAIL like a lack of ports, which a
+ * datagram does not need to be told it. */
+static bool
+has_no_way(const struct addr *to)
+{
+	int fd = sock_connect_datagram(to);
+	bool none = fd < 0 && errno == EADDRNOTAVAIL;
+
+	if (fd >= 0)
+		close(fd);
+	return none;
+}
+
 static int
 connect_from(const struct addr *source, const struct addr *to,
     const struct sock_connect_options *o)
@@ -323,6 +337,8 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 		fd = connect_from(
 		    sources_next(o->sources, family, o->turn), to, o);
 	while (fd < 0 && errno == EADDRNOTAVAIL && left-- > 1);
+	if (fd < 0 && errno == EADDRNOTAVAIL)
+		errno = has_no_way(to) ? ENETUNREACH : EADDRNOTAVAIL;
 	return fd;
 }
 

@@ -399,6 +399,50 @@ START_TEST(no_port_to_one_server)
 		SKIP("the range of ports cannot be set here");
 }
 END_TEST
+
+static bool
+switch_ipv6_off(void)
+{
+	int fd = open(
+	    "/proc/sys/net/ipv6/conf/lo/disable_ipv6", O_WRONLY | O_CLOEXEC);
+	ssize_t n;
+
+	if (fd < 0)
+		return false;
+	n = write(fd, "1", 1);
+	close(fd);
+	return n == 1;
+}
+
+/* An address of a family that is switched off here lacks no port: a server whose
+ * other address refuses has failed. */
+START_TEST(no_ipv6_is_no_lack_of_ports)
+{
+	struct server_spec spec;
+	struct spot dead;
+	bool off;
+	int fd;
+
+	if (!leave_network())
+		SKIP("no network of our own here");
+	off = switch_ipv6_off();
+	rig_begin();
+	spot_new(&dead, SPOT_TCP4);
+	server_spec_init(&spec);
+	spec.name = dead.text;
+	spec.addrs.count = 2;
+	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], "::1", 9), 0);
+	spec.addrs.addr[1] = rig_addr(&dead);
+	ck_assert_ptr_nonnull(pool_set_server(rig.pool, 0, &spec));
+	rig_front();
+	fd = spot_connect(&rig.front);
+	RUN_UNTIL(pool_server(rig.pool, 0)->failures > 0);
+	close(fd);
+	rig_end();
+	if (!off)
+		SKIP("IPv6 cannot be switched off here");
+}
+END_TEST
 #endif
 
 int
@@ -420,6 +464,7 @@ main(void)
 	tcase_set_timeout(ports, 30);
 	tcase_add_loop_test(ports, out_of_ports, 0, 2);
 	tcase_add_loop_test(ports, no_port_to_one_server, 0, 2);
+	tcase_add_test(ports, no_ipv6_is_no_lack_of_ports);
 	suite_add_tcase(s, ports);
 #endif
 	return suite_main(s);
