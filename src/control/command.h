@@ -155,6 +155,7 @@ int run_quit(struct call *c, struct error *e);
 int run_help(struct call *c, struct error *e);
 int run_show(struct call *c, struct error *e);
 int run_statistics(struct call *c, struct error *e);
+int run_clear(struct call *c, struct error *e);
 int run_status(struct call *c, struct error *e);
 /* dsr_report.c */
 int run_dsr(struct call *c, struct error *e);

@@ -140,11 +140,14 @@ void
 dsr_report_counters(
     struct facts *f, const struct director *d, const char *prefix)
 {
+	struct link_counters link;
+
+	director_link_counters(d, &link);
 	tell_rows(f, prefix, frames, director_stats(d));
 	tell_drops(f, prefix, director_stats(d));
 	tell_fast(f, prefix, d);
 	tell_rows(f, prefix, tarpit, director_tarpit_stats(d));
-	tell_rows(f, prefix, links, director_link_counters(d));
+	tell_rows(f, prefix, links, &link);
 	tell_rows(f, prefix, neighbors, &director_neighbors(d)->stats);
 	tell_flows(f, prefix, director_flows(d));
 }

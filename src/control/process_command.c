@@ -16,6 +16,7 @@
 #include "control/setting.h"
 #include "control/special.h"
 #include "control/status.h"
+#include "dsr/director.h"
 
 /* As an option each one is a step more; as a command it is set or asked for. */
 int
@@ -158,6 +159,23 @@ run_statistics(struct call *c, struct error *e)
 	if (c->pen->frontend == NULL)
 		return error_set(e, "only while the program serves");
 	report_counters(c->pen, c->reply);
+	return 0;
+}
+
+/* Not what is there now, nor what is known of clients. */
+int
+run_clear(struct call *c, struct error *e)
+{
+	const struct words *w = c->words;
+
+	if (w->count != 1 || strcmp(w->word[0], "counters") != 0)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->pen->frontend == NULL)
+		return error_set(e, "only while the program serves");
+	pool_clear_counters(c->pen->pool);
+	frontend_clear_stats(c->pen->frontend);
+	if (c->pen->director != NULL)
+		director_clear_counters(c->pen->director);
 	return 0;
 }
 

@@ -249,6 +249,8 @@ const struct command command_table[] = {
 	REPORT("recent", "[SEC]", run_recent,
 	    "prints the clients seen in the last 300 or SEC seconds"),
 	REPORT("statistics", NULL, run_statistics, "prints the counters"),
+	ACTION("clear", "counters", ROW_OPERATE, run_clear,
+	    "sets the counters of servers and statistics to zero"),
 	REPORT("status", NULL, run_status, "prints the status page, in HTML"),
 	TEXT("web_stats", 'w', "web-stats", "[FILE]", ROW_NO, web_stats,
 	    "file for the status page, written on SIGUSR1"),

@@ -416,10 +416,33 @@ director_link(const struct director *d)
 	return d->link.ops->name;
 }
 
-const struct link_counters *
-director_link_counters(const struct director *d)
+void
+director_link_counters(const struct director *d, struct link_counters *c)
 {
-	return &d->link.count;
+	const struct link_counters *now = &d->link.count,
+				   *old = &d->link_cleared;
+
+	*c = (struct link_counters){
+		.received = now->received - old->received,
+		.sent = now->sent - old->sent,
+		.merged = now->merged - old->merged,
+		.missed = now->missed - old->missed,
+		.cut = now->cut - old->cut,
+		.refused = now->refused - old->refused,
+		.too_long = now->too_long - old->too_long,
+	};
+}
+
+void
+director_clear_counters(struct director *d)
+{
+	d->stats = (struct director_stats){ .received = 0 };
+	d->tarpit.stats = (struct tarpit_stats){ .arp = 0 };
+	d->neighbors.stats = (struct neighbors_stats){ .questions = 0 };
+	d->flows.stats = (struct dsr_flows_stats){ .peak = d->flows.count };
+	d->link_cleared = d->link.count;
+	if (d->link.fast != NULL)
+		d->fast_cleared = d->link.fast->totals(&d->link);
 }
 
 const struct neighbors *

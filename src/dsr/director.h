@@ -130,10 +130,13 @@ const struct probe_report *director_probed(
  * number gets them. */
 bool director_has_flows(const struct director *d, const struct server *s);
 
+/* All that counts since the start counts from now on, the tarpit's, the link's, the
+ * neighbours' and the flows' too; the peak of flows is those that there are. */
+void director_clear_counters(struct director *d);
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
 const char *director_link(const struct director *d); /* its kind */
-const struct link_counters *director_link_counters(const struct director *d);
+void director_link_counters(const struct director *d, struct link_counters *c);
 /* What goes by the link's fast path, and is not among the frames above. */
 struct director_fast {
 	bool on;	/* the link has one */

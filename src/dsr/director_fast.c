@@ -202,6 +202,9 @@ director_fast(const struct director *d, struct director_fast *f)
 	*f = (struct director_fast){ .on = d->link.fast != NULL,
 		.fails = d->link.fast_fails || d->fast_refused,
 		.flows = d->fast_flows };
-	if (f->on)
-		f->passed = d->link.fast->totals(&d->link);
+	if (!f->on)
+		return;
+	f->passed = d->link.fast->totals(&d->link);
+	f->passed.frames -= d->fast_cleared.frames;
+	f->passed.bytes -= d->fast_cleared.bytes;
 }

@@ -80,6 +80,9 @@ struct director {
 	uint32_t fast_flows;
 	bool fast_refused; /* the kernel cannot be told of flows: it has none */
 	struct director_stats stats;
+	/* The link's own at the time when counters were cleared. */
+	struct link_counters link_cleared;
+	struct tally fast_cleared;
 	/* Tunnels send when there is a batch, so that all frames of a batch that
 	 * are passed on have room behind it. */
 	struct link_frame out[2 * DIRECTOR_BATCH];

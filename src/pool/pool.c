@@ -159,6 +159,12 @@ tally(struct server *s, int by)
 		p->with_acl += (unsigned)by;
 }
 
+static void
+clear_counters(struct server *s)
+{
+	s->connects = s->failures = s->sent = s->received = 0;
+}
+
 /* Makes `s` what the spec says. Returns 0, or -1 with errno ENOMEM. */
 static int
 become(struct server *s, const struct server_spec *spec)
@@ -173,7 +179,7 @@ become(struct server *s, const struct server_spec *spec)
 		s->refusals = 0;
 		s->health = (struct health){ .down = false };
 		s->admin = SERVER_ENABLED;
-		s->connects = s->failures = s->sent = s->received = 0;
+		clear_counters(s);
 		s->addr_first = 0;
 		s->slowness = 0;
 		s->generation++;
@@ -283,6 +289,19 @@ struct server *
 pool_abuse(const struct pool *p)
 {
 	return p->abuse;
+}
+
+void
+pool_clear_counters(struct pool *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->count; i++)
+		clear_counters(p->servers[i]);
+	if (p->emergency != NULL)
+		clear_counters(p->emergency);
+	if (p->abuse != NULL)
+		clear_counters(p->abuse);
 }
 
 /* ---- life ---- */

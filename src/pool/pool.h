@@ -196,6 +196,10 @@ void pool_moved(struct pool *p, struct server *s, const struct peer *who,
 void pool_closed(struct pool *p, struct server *s, const struct peer *who,
     struct tried *tried, uint64_t up, uint64_t down);
 
+/* The counters of all servers begin anew; connections that are open still count,
+ * with the bytes they move from now on. */
+void pool_clear_counters(struct pool *p);
+
 /* The access lists 0..ACL_LISTS-1, shared by all who ask. */
 struct acl *pool_acl(struct pool *p, unsigned number);
 /* The memory of clients, for reports; NULL when sticky is off. */

@@ -205,6 +205,24 @@ frontend_stats(const struct frontend *f)
 	return &f->stats;
 }
 
+void
+frontend_clear_stats(struct frontend *f)
+{
+	const struct frontend_stats *st = &f->stats;
+
+	f->stats = (struct frontend_stats){
+		.sessions = st->sessions,
+		.sessions_peak = st->sessions,
+		.connecting = st->connecting,
+		.flows = st->flows,
+		.flows_peak = st->flows,
+		.flow_ports = st->flow_ports,
+		.flow_ports_max = st->flow_ports_max,
+		.dns_waiting = st->dns_waiting,
+		.dns_peak = st->dns_waiting,
+	};
+}
+
 /* ---- life ---- */
 
 struct frontend *

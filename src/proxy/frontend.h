@@ -158,6 +158,9 @@ void frontend_stop(struct frontend *f);
 void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
+/* All that counts since the start counts from now on; peaks are what is there
+ * now. */
+void frontend_clear_stats(struct frontend *f);
 
 /* ---- connections, for reports and commands ---- */
 

@@ -53,6 +53,35 @@ ask x = server 0: x
 > recent 0 1
 < error: recent: expects [SEC]
 
+# from zero: not what is open, nor what is known of clients
+hold y
+> statistics
+~ sessions 1
+> clear counters
+> statistics
+~ sessions 1
+~ sessions_peak 1
+~ accepted 0
+~ bytes_up 0
+~ closed_stopped 0
+> servers
+~ 0 addr 127.0.0.1 port {P0} conn 1 max 0 hard 0 weight 0 prio 0 sx 0 rx 0
+> servers json
+~ "connects":0,"failures":0
+> recent
+~ 127.0.0.1 connects 3
+drop
+> statistics
+? sessions 0
+> statistics
+~ accepted 0
+> clear
+< error: clear: expects counters
+> clear clients
+< error: clear: expects counters
+> no clear counters
+~ error: 
+
 # two spare connections: a client uses one, another takes its place
 > idlers
 < Idlers: 0/0

@@ -158,6 +158,34 @@ START_TEST(no_right_to_tell_of_flows)
 }
 END_TEST
 
+/* The kernel's and the link's too, which nobody sets back; flows stay. */
+START_TEST(counters_begin_anew)
+{
+	struct link_counters link;
+	struct director_fast f;
+
+	connect_client();
+	pass(3);
+	d.stats.received = d.tarpit.stats.syn = d.neighbors.stats.moves = 7;
+	d.link.count.sent = 7;
+	fast.frames = 7;
+	director_clear_counters(&d);
+	fast.frames += 2;
+	d.link.count.sent += 2;
+	director_fast(&d, &f);
+	ck_assert_uint_eq(f.passed.frames, 2);
+	ck_assert_uint_eq(f.passed.bytes, 2);
+	director_link_counters(&d, &link);
+	ck_assert_uint_eq(link.sent, 2);
+	ck_assert_uint_eq(director_stats(&d)->received, 0);
+	ck_assert_uint_eq(d.tarpit.stats.syn, 0);
+	ck_assert_uint_eq(d.neighbors.stats.moves, 0);
+	ck_assert_uint_eq(d.flows.stats.opened, 0);
+	ck_assert_uint_eq(d.flows.stats.peak, 1);
+	ck_assert_uint_eq(d.flows.count, 1);
+}
+END_TEST
+
 /* ---- flows ---- */
 
 /* What had come up before a VIP went must not take its flow back to the kernel. */
@@ -184,6 +212,7 @@ main(void)
 	tcase_add_checked_fixture(t, up, down);
 	tcase_add_test(t, servers_without_a_gate);
 	tcase_add_test(t, no_right_to_tell_of_flows);
+	tcase_add_test(t, counters_begin_anew);
 	tcase_add_test(t, last_frames_of_a_vip);
 	suite_add_tcase(s, t);
 	return suite_main(s);
