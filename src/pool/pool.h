@@ -136,6 +136,17 @@ bool pool_tells_clients_apart(const struct pool *p);
 /* Whether the client has not had as many servers as it may. */
 bool pool_has_tries_left(const struct pool *p, const struct tried *tried);
 
+/* Whether a client that pool_choose() has nobody for may wait for a place: a server
+ * that would take it is at its limit, and nothing else keeps that out. Not in a
+ * stubborn pool. A walk only where servers have access lists. */
+bool pool_may_wait(const struct pool *p, const struct peer *who);
+/* Whether there is a server that may take new clients. */
+bool pool_has_place(const struct pool *p);
+/* Calls `fn` whenever a server may take new clients that could not before, as when
+ * the connection that filled it is gone. The server is in no order yet: `fn` takes
+ * note, and chooses later. NULL: nobody wants to know. */
+void pool_on_place(struct pool *p, void (*fn)(void *arg), void *arg);
+
 /* Whether all servers are out, the emergency server too. */
 bool pool_has_nobody_left(const struct pool *p);
 /* Whether a client of `s` may stay with it: not when it is down, and while it

@@ -250,6 +250,34 @@ pool_has_nobody_left(const struct pool *p)
 	    (p->emergency == NULL || !pool_is_serving(p->emergency));
 }
 
+bool
+pool_may_wait(const struct pool *p, const struct peer *who)
+{
+	unsigned i;
+
+	if (p->full == 0 || p->options.stubborn || !pool_permits(p, who))
+		return false;
+	if (p->with_acl == 0)
+		return true;
+	for (i = 0; i < p->count; i++)
+		if (p->servers[i]->full && server_permits(p->servers[i], who))
+			return true;
+	return false;
+}
+
+bool
+pool_has_place(const struct pool *p)
+{
+	return p->usable.count > 0;
+}
+
+void
+pool_on_place(struct pool *p, void (*fn)(void *arg), void *arg)
+{
+	p->on_place = fn;
+	p->on_place_arg = arg;
+}
+
 void
 pool_restart_round(struct tried *tried)
 {

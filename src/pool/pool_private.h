@@ -20,6 +20,9 @@ struct pool {
 	/* Of these, the ones that nothing else keeps out, in the order in which
 	 * they are tried when nobody is left. Numbers as in `revive`. */
 	struct heap last_resort;
+	unsigned full; /* servers that only their limits keep out */
+	void (*on_place)(void *arg); /* see pool_on_place() */
+	void *on_place_arg;
 	bool changing;	    /* nobody is in the set and the order meanwhile */
 	void *order;	    /* of options.balance */
 	struct sticky *sticky;

@@ -35,23 +35,35 @@ pool_is_listed(const struct server *s)
 
 /* ---- who may be chosen ---- */
 
+static bool
+is_in_service(const struct server *s)
+{
+	return s->present && !s->health.down && s->admin != SERVER_DISABLED;
+}
+
+/* Whether it is meant for new clients. */
+static bool
+is_in_rotation(const struct server *s)
+{
+	const struct pool *p = s->pool;
+
+	return s->admin == SERVER_ENABLED &&
+	    (!p->options.balance->weighted || pool_weight(p, s) > 0);
+}
+
 /* May serve a client that was there before, unless it is blacklisted. */
 static bool
 takes_old_clients(const struct server *s)
 {
-	return s->present && !s->health.down && s->admin != SERVER_DISABLED &&
-	    (s->hard == 0 || s->connections < s->hard);
+	return is_in_service(s) && (s->hard == 0 || s->connections < s->hard);
 }
 
 /* The same for a new client. */
 static bool
 takes_new_clients(const struct server *s)
 {
-	const struct pool *p = s->pool;
-
-	return takes_old_clients(s) && s->admin == SERVER_ENABLED &&
-	    (s->soft == 0 || s->connections < s->soft) &&
-	    (!p->options.balance->weighted || pool_weight(p, s) > 0);
+	return takes_old_clients(s) &&
+	    (s->soft == 0 || s->connections < s->soft) && is_in_rotation(s);
 }
 
 bool
@@ -104,6 +116,17 @@ refresh_last_resort(struct server *s)
 		heap_set(h, number, s->blacklisted_until);
 }
 
+static void
+refresh_full(struct server *s)
+{
+	bool full = s->blacklisted_until == 0 && is_in_service(s) &&
+	    is_in_rotation(s) && !takes_new_clients(s);
+
+	if (full != s->full)
+		s->pool->full += full ? 1u : -1u;
+	s->full = full;
+}
+
 /* Brings the sets in step with the server. When memory for the order is short
  * the server stays out until its next change. */
 static void
@@ -111,11 +134,17 @@ refresh(struct server *s)
 {
 	struct pool *p = s->pool;
 	const struct balance *b = p->options.balance;
-	bool was = usable_has(&p->usable, s->index);
+	bool was = usable_has(&p->usable, s->index), is;
 
 	if (s->blacklisted_until != 0)
 		refresh_last_resort(s);
-	if (p->changing || !pool_is_listed(s) || was == is_usable(s))
+	if (p->changing || !pool_is_listed(s))
+		return;
+	is = is_usable(s);
+	if (was && is)
+		return;
+	refresh_full(s);
+	if (was == is)
 		return;
 	if (was) {
 		usable_remove(&p->usable, s->index);
@@ -123,6 +152,8 @@ refresh(struct server *s)
 			b->leave(p->order, s);
 	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
 		usable_add(&p->usable, s->index);
+		if (p->on_place != NULL)
+			p->on_place(p->on_place_arg);
 	}
 }
 

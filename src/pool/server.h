@@ -68,6 +68,7 @@ struct server {
 	bool held_out;	   /* by the operator: an answer does not end it */
 	unsigned refusals; /* blacklistings by them since its last answer */
 	struct health health;	    /* by checks; up while there are none */
+	bool full;		    /* its limits alone keep new clients out */
 
 	uint64_t connections; /* open now */
 	uint64_t connects;    /* counters since the start */

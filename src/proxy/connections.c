@@ -14,14 +14,23 @@ session_of(const struct frontend *f, uint64_t number)
 static void
 tell(const struct session *s, struct connection_info *info)
 {
-	static const char *const states[STATES] = { "hello", "connecting",
-		"relaying", "draining", "closed" };
+	static const struct {
+		const char *name;
+		unsigned phase;
+	} states[STATES] = {
+		[HELLO] = { "hello", 1 },
+		[CONNECTING] = { "connecting", 2 },
+		[RELAYING] = { "relaying", 3 },
+		[DRAINING] = { "draining", 4 },
+		[QUEUED] = { "queued", 5 },
+		[CLOSED] = { "closed", 6 },
+	};
 	uint64_t now = loop_now(s->frontend->loop);
 
 	*info = (struct connection_info){
 		.number = s->number,
-		.phase = s->state + 1u,
-		.state = states[s->state],
+		.phase = states[s->state].phase,
+		.state = states[s->state].name,
 		.down_fd = s->down.fd,
 		.up_fd = s->up.fd,
 		.client = s->client,

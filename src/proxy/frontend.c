@@ -138,6 +138,7 @@ are_times_equal(
     const struct frontend_options *a, const struct frontend_options *b)
 {
 	return a->connect_timeout_ms == b->connect_timeout_ms &&
+	    a->queue_ms == b->queue_ms &&
 	    a->idle_timeout_ms == b->idle_timeout_ms &&
 	    a->half_timeout_ms == b->half_timeout_ms &&
 	    a->linger_ms == b->linger_ms;
@@ -263,6 +264,7 @@ frontend_free(struct frontend *f)
 		return;
 	frontend_stop(f);
 	session_close_all(f);
+	session_wait_fini(f);
 	list_remove(&f->rescheduling.link); /* the loop may outlive us */
 	spares_fini(&f->spares);
 	flows_fini(&f->flows);
@@ -272,7 +274,6 @@ frontend_free(struct frontend *f)
 	timeouts_fini(&f->shaking);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);
-	timeouts_fini(&f->retrying);
 	timeouts_fini(&f->unsent);
 	timeouts_fini(&f->silent);
 	timer_fini(&f->aging);

@@ -28,6 +28,7 @@ enum udp_proxy { UDP_PROXY_OFF, UDP_PROXY_FIRST, UDP_PROXY_EVERY };
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
 	uint64_t retry_ms; /* a client waits for servers that refuse; 0: not */
+	uint64_t queue_ms; /* it waits for servers that are full; 0: not */
 	uint64_t idle_timeout_ms;    /* no byte either way; 0: never */
 	uint64_t half_timeout_ms;    /* half-closed and no byte; 0: never */
 	uint64_t
@@ -80,7 +81,9 @@ struct frontend_stats {
 	uint64_t sessions;	   /* open now */
 	uint64_t sessions_peak;	   /* most open at once */
 	uint64_t connecting;	   /* of those, waiting for a server */
+	uint64_t queued;	   /* of those, waiting for a place */
 	uint64_t accepted;	   /* since the start, as all below */
+	uint64_t queued_total;	   /* had to wait for a place */
 	uint64_t retries;	   /* servers tried after another failed */
 	uint64_t up, down;	   /* bytes of closed sessions */
 	uint64_t reasons[REASONS]; /* how sessions ended */
@@ -167,8 +170,9 @@ void frontend_clear_stats(struct frontend *f);
 /* A session as it is at the moment. */
 struct connection_info {
 	unsigned number;
-	unsigned phase;	    /* 1.. in the order of a session's life */
-	const char *state;  /* "hello", "connecting", "relaying", "draining" */
+	unsigned phase; /* its state as a number, as below from 1 on */
+	/* "hello", "connecting", "relaying", "draining", "queued" */
+	const char *state;
 	int down_fd, up_fd; /* of client and server; -1: none */
 	struct peer client;
 	uint32_t client_number;	     /* in the memory of clients; 0: none */

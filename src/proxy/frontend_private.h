@@ -34,6 +34,16 @@ struct session_walk {
 	uint32_t next; /* number it goes on with */
 };
 
+/* Clients that wait for a place at a server. */
+struct session_queue {
+	struct list sessions; /* by `place`, the oldest first */
+	struct task task;     /* serves them */
+	bool due;	      /* there may be places: the task will see */
+	bool serving;
+	struct timer look;    /* now and then, all the same */
+	struct timeouts over; /* those that have waited long enough */
+};
+
 struct frontend {
 	struct loop *loop;
 	struct pool *pool;
@@ -55,6 +65,7 @@ struct frontend {
 	bool is_aging;
 	struct numbers connections; /* the same, by number */
 	struct session_walk count;
+	struct session_queue queue;
 	struct spares spares;
 	struct flows flows;
 	struct dns dns;

@@ -20,6 +20,7 @@ reason_name(enum reason r)
 		[REASON_TLS_FAILED] = "tls_failed",
 		[REASON_TLS_TIMEOUT] = "tls_timeout",
 		[REASON_TRUNCATED] = "truncated",
+		[REASON_QUEUE_TIMEOUT] = "queue_timeout",
 		[REASON_NO_CLOSE_NOTIFY] = "no_close_notify",
 	};
 

@@ -16,6 +16,7 @@ enum reason {
 	REASON_TLS_FAILED,	/* the client's handshake, or what came later */
 	REASON_TLS_TIMEOUT,	/* the client's handshake took too long */
 	REASON_TRUNCATED,	/* TLS ended without close_notify: a reset */
+	REASON_QUEUE_TIMEOUT,	/* all servers stayed full */
 	REASON_NO_CLOSE_NOTIFY, /* the same of a client: passed on as an end */
 	REASONS
 };

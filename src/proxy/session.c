@@ -16,7 +16,10 @@ session_set_state(struct session *s, enum session_state to)
 {
 	static const bool legal[STATES][STATES] = {
 		[HELLO] = { [CONNECTING] = true, [CLOSED] = true },
-		[CONNECTING] = { [RELAYING] = true, [CLOSED] = true },
+		[CONNECTING] = { [QUEUED] = true,
+		    [RELAYING] = true,
+		    [CLOSED] = true },
+		[QUEUED] = { [CONNECTING] = true, [CLOSED] = true },
 		[RELAYING] = { [DRAINING] = true, [CLOSED] = true },
 		[DRAINING] = { [CLOSED] = true },
 	};
@@ -78,8 +81,9 @@ session_close(struct session *s, enum reason why)
 	    why == REASON_STOPPED || why == REASON_TLS_FAILED ||
 	    why == REASON_TRUNCATED;
 	bool reset_client = why == REASON_SERVER_RESET ||
-	    why == REASON_NO_SERVER || why == REASON_NO_RESOURCES ||
-	    why == REASON_STOPPED || why == REASON_TRUNCATED;
+	    why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
+	    why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
+	    why == REASON_TRUNCATED;
 
 	if (log_level >= LOG_LEVEL_DEBUG)
 		session_log(s, why);
@@ -87,6 +91,8 @@ session_close(struct session *s, enum reason why)
 		s->down.flags |= STREAM_NO_GOODBYE;
 		s->up.flags |= STREAM_NO_GOODBYE;
 	}
+	if (s->state == QUEUED)
+		session_leave_queue(s);
 	session_release_server(s, reset_server);
 	stream_close(f->loop, &s->down, reset_client);
 	f->stats.up += s->to_server.bytes - s->counted_up;
@@ -155,6 +161,8 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 void
 session_begin(struct session *s)
 {
+	if (s->frontend->queue.due)
+		session_serve_queue(s->frontend);
 	session_set_state(s, CONNECTING);
 	session_next_server(s);
 }

@@ -1,10 +1,13 @@
 /* session.h: one client's connection and its server's, joined by two pipes.
  *
  *     HELLO -> CONNECTING -> RELAYING -> DRAINING -> CLOSED
- *       |          |            |                      ^
+ *       |        ^ |            |                      ^
+ *       |        | v            |                      |
+ *       |       QUEUED          |                      |
  *       '----------'------------'----------------------'
  *
  *     HELLO       accepted; no server chosen yet
+ *     QUEUED      all servers are full; waits for a place, reads nothing
  *     CONNECTING  waits for a server; on failure the next one is tried
  *     RELAYING    bytes flow both ways, or one way when half-closed
  *     DRAINING    the server is let go, the client is still being served

@@ -9,7 +9,16 @@
 #include "proxy/frontend_private.h"
 #include "proxy/session.h"
 
-enum session_state { HELLO, CONNECTING, RELAYING, DRAINING, CLOSED, STATES };
+/* Up to QUEUED nobody moves bytes, up to CONNECTING there is no server. */
+enum session_state {
+	HELLO,
+	QUEUED,
+	CONNECTING,
+	RELAYING,
+	DRAINING,
+	CLOSED,
+	STATES
+};
 
 struct session {
 	struct frontend *frontend;
@@ -31,6 +40,8 @@ struct session {
 	struct expiry expiry; /* in one of the frontend's queues, or in none */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
+	struct list place;		   /* in the queue, while QUEUED */
+	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
 	uint8_t addr_tried;  /* addresses of this server tried so far */
@@ -106,6 +117,15 @@ void session_next_server(struct session *s);
 /* No server takes it. Returns whether it waits for one; else it is to be closed. */
 bool session_wait(struct session *s);
 void session_wait_init(struct frontend *f);
+void session_wait_fini(struct frontend *f);
+/* A queued session ends by itself at its time. */
+void session_schedule_queued(struct session *s);
+/* The loop's word about the client of a queued session. */
+void session_on_queued(struct session *s, unsigned ready);
+/* It goes out of the queue, and will be CONNECTING or CLOSED. */
+void session_leave_queue(struct session *s);
+/* Gives the places that there are to those who wait longest. */
+void session_serve_queue(struct frontend *f);
 /* The loop's word about a connect under way. */
 void session_on_connect_ready(struct session *s, unsigned ready);
 /* Lets the connect under way end at its time. */

@@ -359,8 +359,11 @@ session_on_client(struct watch *w, unsigned ready)
 {
 	struct session *s = list_entry(w, struct session, down.watch);
 
-	if (s->state == HELLO) {
-		session_on_hello(s, ready);
+	if (s->state <= QUEUED) {
+		if (s->state == HELLO)
+			session_on_hello(s, ready);
+		else
+			session_on_queued(s, ready);
 		return;
 	}
 

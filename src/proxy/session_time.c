@@ -160,6 +160,9 @@ reschedule(struct session *s)
 		timeouts_add(
 		    &f->shaking, &s->expiry, s->started + f->tls.handshake_ms);
 		break;
+	case QUEUED:
+		session_schedule_queued(s);
+		break;
 	case CONNECTING:
 		if (stream_is_open(&s->up))
 			session_schedule_connect(s);

@@ -27,6 +27,15 @@ pen -x 500 {FRONT} {S0} {S1}
 ~ error: tries: 
 > tries 0
 < 0
+> queue
+< 0
+> queue 2.5; queue
+< 2.500
+< 2.500
+> queue x
+< error: queue: "x" is not a valid duration (5, 0.5, 200ms)
+> queue 0
+< 0
 > tracking
 < 0
 > tracking 60

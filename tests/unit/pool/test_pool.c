@@ -759,6 +759,59 @@ START_TEST(last_resort_spares_who_is_out_otherwise)
 }
 END_TEST
 
+static void
+count_place(void *arg)
+{
+	++*(int *)arg;
+}
+
+/* Who finds all servers at their limits may wait, as long as nothing else keeps one
+ * of them out; whatever makes a place is told. */
+START_TEST(full_servers_are_waited_for)
+{
+	struct peer who = client(9);
+	int places = 0;
+
+	begin(2, "roundrobin", false);
+	set_server(0, 0, 0, 1, 0);
+	set_server(1, 0, 0, 0, 2);
+	pool_on_place(pool, count_place, &places);
+	ck_assert(!pool_may_wait(pool, &who));
+	ck_assert_int_eq(open_one(1), 0);
+	ck_assert_int_eq(open_one(2), 1);
+	ck_assert(pool_has_place(pool));
+	ck_assert_int_eq(open_one(3), 1);
+	ck_assert_int_eq(pick(4), NONE);
+	ck_assert(!pool_has_place(pool));
+	ck_assert(pool_may_wait(pool, &who));
+	ck_assert_int_eq(places, 0);
+	close_one(3, 1);
+	ck_assert_int_eq(places, 1);
+	ck_assert(pool_has_place(pool));
+	ck_assert_int_eq(open_one(3), 1);
+	pool_set_admin(pool, pool_server(pool, 0), SERVER_DRAINING);
+	ck_assert(pool_may_wait(pool, &who));
+	blacklist(1);
+	ck_assert(!pool_may_wait(pool, &who));
+	pool_set_admin(pool, pool_server(pool, 0), SERVER_ENABLED);
+	ck_assert(pool_may_wait(pool, &who));
+	ck_assert_int_eq(places, 1);
+	set_server(0, 0, 0, 2, 0);
+	ck_assert_int_eq(places, 2);
+	ck_assert(!pool_may_wait(pool, &who));
+	ck_assert_int_eq(open_one(4), 0);
+	options.stubborn = true;
+	set_balance("roundrobin", false);
+	ck_assert(!pool_may_wait(pool, &who));
+	options.stubborn = false;
+	set_balance("roundrobin", false);
+	ck_assert(pool_may_wait(pool, &who));
+	pool_remove_server(pool, pool_server(pool, 0));
+	ck_assert(!pool_may_wait(pool, &who));
+	end();
+}
+END_TEST
+
 /* A client whose server is blacklisted stays with it when nobody else is left. */
 START_TEST(client_stays_when_nobody_is_left)
 {
@@ -990,6 +1043,7 @@ main(void)
 	SUITE_ADD(s, single_server_is_always_tried, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
+	SUITE_ADD(s, full_servers_are_waited_for, 10);
 	SUITE_ADD(s, client_stays_when_nobody_is_left, 10);
 	SUITE_ADD(s, emergency_and_abuse, 10);
 	SUITE_ADD(s, stubborn_has_no_second_choice, 10);
