@@ -371,6 +371,24 @@ START_TEST(who_does_not_wait)
 }
 END_TEST
 
+/* Who has had as many servers as it may waits for no other. */
+START_TEST(tries_used_up)
+{
+	up("60", "roundrobin", "1:1");
+	command("retry 0; tries 1");
+	fill(0);
+	command(text("server add %s", b[1].at.text));
+	backend_stop(&b[1]);
+	waiting[0] = spot_connect(&front);
+	spot_expect_reset(waiting[0]);
+	ck_assert_int_eq(counter("closed_no_server"), 1);
+	ck_assert_int_eq(counter("queued_total"), 0);
+	leave(1);
+	pen_down(&pen);
+	backend_stop(&b[0]);
+}
+END_TEST
+
 /* The emergency server goes before waiting. */
 START_TEST(emergency_server)
 {
@@ -414,6 +432,7 @@ main(void)
 	SUITE_ADD(s, server_comes_back, 30);
 	SUITE_ADD(s, access_lists, 30);
 	add_each(s, "who_does_not_wait", who_does_not_wait, 4);
+	SUITE_ADD(s, tries_used_up, 30);
 	SUITE_ADD(s, emergency_server, 30);
 	return suite_main(s);
 }
