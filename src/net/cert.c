@@ -139,18 +139,20 @@ decrypt_key(const struct buffer *text, struct password *p)
 	return key;
 }
 
-/* The next line of what `at` has left; the last one needs no newline. */
+/* The line that begins at `at`, which goes on to the next. Returns whether there
+ * is one; the last one needs no newline. */
 static bool
-next_password(struct password *p, const char **at, const char *end)
+next_password(struct password *p, const struct buffer *all, size_t *at)
 {
+	size_t left = buffer_length(all) - *at;
 	const char *newline;
 
-	if (*at == end)
+	if (left == 0)
 		return false;
-	newline = memchr(*at, '\n', (size_t)(end - *at));
-	p->text = *at;
-	p->n = (size_t)((newline != NULL ? newline : end) - *at);
-	*at = newline != NULL ? newline + 1 : end;
+	p->text = buffer_bytes(all) + *at;
+	newline = memchr(p->text, '\n', left);
+	p->n = newline != NULL ? (size_t)(newline - p->text) : left;
+	*at += p->n + (newline != NULL);
 	return true;
 }
 
@@ -158,12 +160,11 @@ static int
 read_key(struct certificate *c, const struct buffer *text,
     const struct buffer *passwords, struct error *e)
 {
-	const char *at = buffer_bytes(passwords);
-	const char *end = at + buffer_length(passwords);
 	struct password p;
+	size_t at = 0;
 
 	c->key = decrypt_key(text, NULL);
-	while (c->key == NULL && next_password(&p, &at, end))
+	while (c->key == NULL && next_password(&p, passwords, &at))
 		c->key = decrypt_key(text, &p);
 	if (c->key != NULL)
 		ERR_clear_error();
