@@ -190,6 +190,7 @@ START_TEST(timeout_set_anew_reaches_connects)
 	spot_new(&ctl, SPOT_UNIX);
 	pen_up(&pen, &front, "-t", "600", "-r", "-C", ctl.text, front.text,
 	    silent.text, b.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
 	client = spot_connect(&front);
 	do {
 		c = spot_connect(&ctl);
