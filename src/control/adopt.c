@@ -274,7 +274,8 @@ note_admin(struct plan *draft, unsigned index, const struct server *set)
 	s->admin = set->admin;
 }
 
-/* What is asked for once is no part of the plan that is kept. */
+/* What is asked for once is no part of the plan that is kept. Before the start
+ * there are no clients to keep away. */
 static void
 take_out_now(
     struct pen *p, struct plan *draft, unsigned index, struct server *set)
@@ -282,6 +283,8 @@ take_out_now(
 	if (index >= draft->count || !draft->servers[index].out_now)
 		return;
 	draft->servers[index].out_now = false;
+	if (p->loop == NULL)
+		return;
 	pool_take_out(p->pool, set, loop_now(p->loop));
 }
 
