@@ -121,10 +121,10 @@ START_TEST(unix_clients_are_processes)
 	servers[0].serve = servers[1].serve = servers[2].serve =
 	    servers[3].serve = backend_hang;
 	fd = spot_connect(&front);
-	WAIT_FOR(strstr(spot_ask(&ctl, "connections json\n"),
-		     _i < 2 ? text("\"unix:pid=%d,uid=%d\"", (int)getpid(),
+	WAIT_FOR(strstr(spot_ask(&ctl, "connections\n"),
+		     _i < 2 ? text("client unix:pid=%d,uid=%d ", (int)getpid(),
 				  (int)geteuid())
-			    : "\"unix\"") != NULL,
+			    : "client unix ") != NULL,
 	    10000);
 	close(fd);
 	stop_all(4);
