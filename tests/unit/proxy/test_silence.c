@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -216,7 +217,11 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 {
 	int bad, client, fine = 0, i;
 	unsigned id = 0;
+	const char *fork = getenv("CK_FORK");
 
+	/* the servers' threads starve there while this one waits for them */
+	if (fork != NULL && strcmp(fork, "no") == 0)
+		SKIP("takes too long inside valgrind");
 	begin_rig(false, 1000, 100);
 	rig.options.udp_responses = 1;
 	rig.options.udp_each = true;
