@@ -131,6 +131,14 @@ suite_is_light(void)
 	return s != NULL && *s == '1';
 }
 
+bool
+suite_is_in_valgrind(void)
+{
+	const char *s = getenv("CK_FORK");
+
+	return s != NULL && strcmp(s, "no") == 0;
+}
+
 long
 suite_amount(long heavy, long light)
 {

@@ -35,6 +35,9 @@ void write_file(const char *path, const char *what);
 /* Sanitizer and valgrind runs set PEN_TEST_LIGHT=1: `heavy`, else `light`. */
 long suite_amount(long heavy, long light);
 bool suite_is_light(void);
+/* The test itself, and not only pen, runs inside valgrind, which lets one
+ * thread run at a time: run.sh sets CK_FORK=no there. */
+bool suite_is_in_valgrind(void);
 
 /* Says why a test does not run; run.sh counts these lines. Then return. */
 void suite_skip(const char *test_function, const char *why);

@@ -445,6 +445,7 @@ END_TEST
 START_TEST(most_have_failed)
 {
 	enum { LEFT = 50 };
+	unsigned claims = (unsigned)suite_amount(400, 20);
 	unsigned i, most = 0, asked;
 
 	segment_open();
@@ -457,7 +458,7 @@ START_TEST(most_have_failed)
 		most = asked > most ? asked : most;
 	}
 	/* They make us ask as often as may be. */
-	for (i = 0; i < 400 * (HOSTS - LEFT); i++) {
+	for (i = 0; i < claims * (HOSTS - LEFT); i++) {
 		if (i % (HOSTS - LEFT) == 0)
 			segment_run(100);
 		claim(&hosts[LEFT + i % (HOSTS - LEFT)].ip, &thief, false);

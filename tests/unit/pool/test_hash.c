@@ -196,7 +196,7 @@ START_TEST(list_alone_decides)
 }
 END_TEST
 
-enum { SLOTS_HERE = 24, ROUNDS = 150 };
+enum { SLOTS_HERE = 24 };
 
 /* The list as it should be: weight and address of each number; 0: none. */
 struct wanted {
@@ -252,10 +252,11 @@ START_TEST(changes_end_as_from_scratch)
 {
 	static int wanted[2000];
 	struct wanted w = { .address = { 0 } };
-	unsigned round, n;
+	long round, rounds = suite_amount(150, 20);
+	unsigned n;
 
 	begin(0, 128, false);
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		unsigned changes = draw(3) == 0 ? draw(SLOTS_HERE) : 1;
 		bool at_once = draw(2) == 0;
 
