@@ -15,7 +15,7 @@
 #include "base/buffer.h"
 #include "control/access.h"
 #include "control/spec.h"
-#include "net/tls_settings.h"
+#include "tls/tls_settings.h"
 #include "pool/pool.h"
 #include "proxy/frontend.h"
 

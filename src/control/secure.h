@@ -9,8 +9,8 @@
 
 #include "control/plan.h"
 #include "net/loop.h"
-#include "net/tls_client.h"
-#include "net/tls_server.h"
+#include "tls/tls_client.h"
+#include "tls/tls_server.h"
 
 struct pen;
 

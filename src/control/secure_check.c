@@ -5,7 +5,7 @@
 #include "control/origin.h"
 #include "control/secure.h"
 #include "control/setting.h"
-#include "net/tls_settings.h"
+#include "tls/tls_settings.h"
 
 /* ---- settings that need others ---- */
 

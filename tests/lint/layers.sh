@@ -1,19 +1,21 @@
 #!/bin/sh
-# Each source file includes its own room and the rooms below it, nothing else;
+# Each source file includes its own directory and the layers below, nothing else;
 # libevent stays behind net/loop and net/resolver; only main ends the process.
 cd "${SRCDIR:-.}/src" || exit 1
 passed=0 failed=0
 
-# allowed ROOM: the rooms its files may include; none for a room unknown here
+# allowed DIRECTORY: the directories its files may include; none for one that is
+# unknown here
 allowed() {
 	case $1 in
 	base) echo base ;;
 	net) echo base net ;;
+	tls) echo base net tls ;;
 	pool) echo base pool ;;
-	proxy) echo base net pool proxy ;;
+	proxy) echo base net tls pool proxy ;;
 	dsr) echo base net pool dsr ;;
-	control) echo base net pool proxy dsr control ;;
-	main.c | tools) echo base net pool proxy dsr control tools ;;
+	control) echo base net tls pool proxy dsr control ;;
+	main.c | tools) echo base net tls pool proxy dsr control tools ;;
 	esac
 }
 
@@ -35,11 +37,11 @@ includes() {
 }
 
 for file in $(find . -name '*.[ch]' | sed 's,^\./,,' | sort); do
-	room=${file%%/*}
+	directory=${file%%/*}
 	before=$failed
 	for name in $(includes "$file"); do
 		[ "$name" = config.h ] && continue
-		case " $(allowed "$room") " in
+		case " $(allowed "$directory") " in
 		*" ${name%%/*} "*) ;;
 		*) complain "$file includes $name" ;;
 		esac

@@ -4,7 +4,7 @@
 cd "${SRCDIR:-.}" || exit 1
 passed=0 failed=0
 
-listed=$(cat Makefile.am src/*/room.am tests/room.am tests/*/room.am \
+listed=$(cat Makefile.am src/*/*.am tests/room.am tests/*/room.am \
 	tests/unit/*.am | tr ' \t\\' '\n\n\n' | sort -u)
 
 is_listed() {

@@ -3,7 +3,7 @@
 #ifndef PEN_TEST_STORERIG_H
 #define PEN_TEST_STORERIG_H
 
-#include "net/cert_store.h"
+#include "tls/cert_store.h"
 #include "support/certdir.h"
 
 extern struct cert_store *store;

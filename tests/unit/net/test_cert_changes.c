@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "base/watched.h"
-#include "net/cert_store.h"
+#include "tls/cert_store.h"
 #include "support/storerig.h"
 #include "support/suite.h"
 #include "support/wait.h"

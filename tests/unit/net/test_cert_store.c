@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "net/cert_store.h"
+#include "tls/cert_store.h"
 #include "support/storerig.h"
 #include "support/suite.h"
 #include "support/wait.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/tls_settings.h"
+#include "tls/tls_settings.h"
 #include "support/suite.h"
 
 enum { TEXTS = 2 * TLS_PAIRS_MAX + 17 };

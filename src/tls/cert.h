@@ -1,7 +1,7 @@
 /* cert.h: a certificate with its chain, key and OCSP response, from the text of
  * its files. Counted: whoever holds one drops it. */
-#ifndef PEN_NET_CERT_H
-#define PEN_NET_CERT_H
+#ifndef PEN_TLS_CERT_H
+#define PEN_TLS_CERT_H
 
 #include <openssl/ssl.h>
 #include <time.h>

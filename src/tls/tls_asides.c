@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/clock.h"
-#include "net/tls_asides.h"
+#include "tls/tls_asides.h"
 
 /* In steps of OpenSSL, about five a message. */
 enum { ASIDES = 1000, ASIDES_MS = 1000 };

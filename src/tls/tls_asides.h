@@ -1,8 +1,8 @@
 /* tls_asides.h: what a far side says that is no data, once the first handshake is
  * done: new keys, tickets, new handshakes. Each costs us work, many of them an answer;
  * so they are counted, by the second. */
-#ifndef PEN_NET_TLS_ASIDES_H
-#define PEN_NET_TLS_ASIDES_H
+#ifndef PEN_TLS_TLS_ASIDES_H
+#define PEN_TLS_TLS_ASIDES_H
 
 #include <openssl/ssl.h>
 #include <stdbool.h>

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "net/tls_settings.h"
+#include "tls/tls_settings.h"
 
 void
 tls_settings_init(struct tls_settings *s)

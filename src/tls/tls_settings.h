@@ -1,7 +1,7 @@
 /* tls_settings.h: what the operator wants of TLS, as words and numbers. Here also in
  * a build without TLS. */
-#ifndef PEN_NET_TLS_SETTINGS_H
-#define PEN_NET_TLS_SETTINGS_H
+#ifndef PEN_TLS_TLS_SETTINGS_H
+#define PEN_TLS_TLS_SETTINGS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <stddef.h>
 
-#include "net/tls_client.h"
-#include "net/tls_server.h"
+#include "tls/tls_client.h"
+#include "tls/tls_server.h"
 
 static const char *const absent = "built without TLS";
 

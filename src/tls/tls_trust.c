@@ -13,8 +13,8 @@
 
 #include "base/file.h"
 
-#include "net/cert.h"
-#include "net/tls_trust.h"
+#include "tls/cert.h"
+#include "tls/tls_trust.h"
 
 /* A system's bundle has 150 authorities in some 250 KiB. */
 enum { TRUST_FILE_MAX = 16 << 20 };

@@ -7,14 +7,14 @@
  * kept open, never for a client. A new file that is broken leaves all as it was; it is
  * read once more when it has settled (base/watched.h), and logged if it is broken
  * still. */
-#ifndef PEN_NET_TLS_SERVER_H
-#define PEN_NET_TLS_SERVER_H
+#ifndef PEN_TLS_TLS_SERVER_H
+#define PEN_TLS_TLS_SERVER_H
 
 #include <time.h>
 
 #include "base/error.h"
-#include "net/tls.h"
-#include "net/tls_settings.h"
+#include "tls/tls.h"
+#include "tls/tls_settings.h"
 
 struct tls_server;
 

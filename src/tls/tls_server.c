@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "net/tls_server_private.h"
+#include "tls/tls_server_private.h"
 
 /* ---- what a context serves ---- */
 

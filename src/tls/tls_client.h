@@ -3,13 +3,13 @@
  * A server's certificate must come from an authority (the system's, or those of a
  * file) and be for its host, unless that is switched off. Files are read as those of
  * tls_server.h are. */
-#ifndef PEN_NET_TLS_CLIENT_H
-#define PEN_NET_TLS_CLIENT_H
+#ifndef PEN_TLS_TLS_CLIENT_H
+#define PEN_TLS_TLS_CLIENT_H
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "net/tls.h"
-#include "net/tls_settings.h"
+#include "tls/tls.h"
+#include "tls/tls_settings.h"
 
 struct tls_client;
 

@@ -1,8 +1,8 @@
 /* tls_trust.h: which authorities are believed, and which certificates are revoked,
  * from files. All of a directory is read at once: later it may be out of reach, and
  * a handshake reads no file. */
-#ifndef PEN_NET_TLS_TRUST_H
-#define PEN_NET_TLS_TRUST_H
+#ifndef PEN_TLS_TLS_TRUST_H
+#define PEN_TLS_TLS_TRUST_H
 
 #include <openssl/ssl.h>
 #include <stdbool.h>

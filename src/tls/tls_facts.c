@@ -4,7 +4,7 @@
 #include <openssl/x509v3.h>
 #include <string.h>
 
-#include "net/tls_context.h"
+#include "tls/tls_context.h"
 
 static void
 certificate_facts(const X509 *x, struct tls_facts *f)

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "net/sock.h"
-#include "net/tls_asides.h"
-#include "net/tls_context.h"
+#include "tls/tls_asides.h"
+#include "tls/tls_context.h"
 
 /* Bytes taken to be sent in one go. */
 enum { OUT_MAX = 64 * 1024 };

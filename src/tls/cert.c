@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/cert.h"
+#include "tls/cert.h"
 
 const char *
 cert_reason(void)

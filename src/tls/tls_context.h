@@ -1,13 +1,13 @@
 /* tls_context.h: the inside of TLS: how streams of one kind are made; for the files
  * of this room that know OpenSSL. */
-#ifndef PEN_NET_TLS_CONTEXT_H
-#define PEN_NET_TLS_CONTEXT_H
+#ifndef PEN_TLS_TLS_CONTEXT_H
+#define PEN_TLS_TLS_CONTEXT_H
 
 #include <openssl/ssl.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
-#include "net/tls.h"
+#include "tls/tls.h"
 
 enum { TLS_IN_MAX = 64 * 1024 };
 

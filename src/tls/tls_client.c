@@ -12,11 +12,11 @@
 #include "base/log.h"
 #include "base/watched.h"
 #include "base/words.h"
-#include "net/cert.h"
-#include "net/tls_client.h"
-#include "net/tls_context.h"
-#include "net/tls_server.h"
-#include "net/tls_trust.h"
+#include "tls/cert.h"
+#include "tls/tls_client.h"
+#include "tls/tls_context.h"
+#include "tls/tls_server.h"
+#include "tls/tls_trust.h"
 
 /* Sessions that are kept, each in the one place its key gives it. */
 enum { SESSIONS = 4096 };

@@ -15,8 +15,8 @@
  *
  * Streams are made by tls_server.h and tls_client.h. In a build without TLS all of
  * them are there and make none (tls_none.c). */
-#ifndef PEN_NET_TLS_H
-#define PEN_NET_TLS_H
+#ifndef PEN_TLS_TLS_H
+#define PEN_TLS_TLS_H
 
 #include <stdbool.h>
 

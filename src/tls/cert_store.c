@@ -15,8 +15,8 @@
 #include "base/log.h"
 #include "base/table.h"
 #include "base/watched.h"
-#include "net/cert_files.h"
-#include "net/cert_store.h"
+#include "tls/cert_files.h"
+#include "tls/cert_store.h"
 
 /* Certificates kept as OpenSSL has them. */
 enum { PARSED_MAX = 1000 };

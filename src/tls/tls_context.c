@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "net/tls_context.h"
+#include "tls/tls_context.h"
 
 /* ---- the memory as OpenSSL sees it ---- */
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "net/tls_server_private.h"
-#include "net/tls_trust.h"
+#include "tls/tls_server_private.h"
+#include "tls/tls_trust.h"
 
 /* Mozilla's intermediate profile, version 5.7, without the costly finite fields. */
 #define CIPHERS                                                      \

@@ -1,13 +1,13 @@
 /* tls_server_private.h: the inside of TLS towards clients, for tls_server.c (files and
  * life) and tls_serving.c (what OpenSSL is told). */
-#ifndef PEN_NET_TLS_SERVER_PRIVATE_H
-#define PEN_NET_TLS_SERVER_PRIVATE_H
+#ifndef PEN_TLS_TLS_SERVER_PRIVATE_H
+#define PEN_TLS_TLS_SERVER_PRIVATE_H
 
 #include "base/watched.h"
-#include "net/cert_store.h"
-#include "net/tls_context.h"
-#include "net/tls_server.h"
-#include "net/tls_tickets.h"
+#include "tls/cert_store.h"
+#include "tls/tls_context.h"
+#include "tls/tls_server.h"
+#include "tls/tls_tickets.h"
 
 enum server_file {
 	SERVER_CERT,

@@ -11,7 +11,7 @@
 #endif
 
 #include "base/clock.h"
-#include "net/tls_tickets.h"
+#include "tls/tls_tickets.h"
 
 /* A key makes tickets so long, and reads them TICKET_GOOD_S longer. */
 enum { RENEW_MS = 3600 * 1000, KEPT = 2 + TICKET_GOOD_S * 1000 / RENEW_MS };

@@ -4,8 +4,8 @@
  * Keys made up here are replaced every hour, and a ticket is good for two. Those of
  * a file stay: several balancers share them, and whoever wrote the file rotates
  * them. A file has 80 bytes a key, the first one makes tickets, all read them. */
-#ifndef PEN_NET_TLS_TICKETS_H
-#define PEN_NET_TLS_TICKETS_H
+#ifndef PEN_TLS_TLS_TICKETS_H
+#define PEN_TLS_TLS_TICKETS_H
 
 #include <openssl/ssl.h>
 #include <stdbool.h>

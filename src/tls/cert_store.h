@@ -10,12 +10,12 @@
  * when cert_store_look() finds them changed, never for a client; what a client
  * sends is looked up in a table and is part of no path. Their text stays in
  * memory; of what OpenSSL makes of it only the most used is kept. */
-#ifndef PEN_NET_CERT_STORE_H
-#define PEN_NET_CERT_STORE_H
+#ifndef PEN_TLS_CERT_STORE_H
+#define PEN_TLS_CERT_STORE_H
 
 #include <stdbool.h>
 
-#include "net/cert.h"
+#include "tls/cert.h"
 
 struct cert_store;
 

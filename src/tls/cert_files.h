@@ -1,13 +1,13 @@
 /* cert_files.h: the files of one name in a directory of certificates; see
  * cert_store.h for what they are called. Knows no name but the one given, which is
  * never one that a client sent. */
-#ifndef PEN_NET_CERT_FILES_H
-#define PEN_NET_CERT_FILES_H
+#ifndef PEN_TLS_CERT_FILES_H
+#define PEN_TLS_CERT_FILES_H
 
 #include <stdbool.h>
 
 #include "base/watched.h"
-#include "net/cert.h"
+#include "tls/cert.h"
 
 /* Longer names are none (RFC 1035). */
 enum { CERT_NAME_MAX = 255 };

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "net/cert_files.h"
+#include "tls/cert_files.h"
 
 enum { FILE_NAME_MAX = CERT_NAME_MAX + 16 };
 
