@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 #include "pool/pool.h"
-#include "pool/usable.h"
+#include "pool/eligible.h"
 
 struct balance {
 	const char *name; /* as in "balance NAME" */
@@ -22,7 +22,7 @@ struct balance {
 	/* A new order with no server in it, or NULL with errno ENOMEM. */
 	void *(*start)(const struct pool *p);
 	void (*stop)(void *order);
-	/* The list changed (a server, its address or weight), usable or not.
+	/* The list changed (a server, its address or weight), eligible or not.
 	 * NULL: does not matter. Returns 0, or -1 with errno ENOMEM. */
 	int (*listed)(void *order);
 	/* The server may be chosen from now on; may not any more. NULL: fine. */
@@ -47,7 +47,7 @@ const struct balance *balance_find(const char *name); /* or NULL */
 /* ---- what an algorithm may ask the pool ---- */
 
 /* The servers that may be chosen. */
-const struct usable *pool_usable(const struct pool *p);
+const struct eligible *pool_eligible(const struct pool *p);
 /* The weight that counts: all servers weigh 1 when none was given a weight;
  * once one was, 0 means "gets no new clients". */
 unsigned pool_weight(const struct pool *p, const struct server *s);

@@ -17,7 +17,7 @@
  * when a client asks for it first: a list of a thousand servers takes effect at
  * once, and each slot costs a microsecond or two, once. While the owner of a slot
  * may not be chosen its clients, and only they, draw again (RETRIES times, key =
- * hash_mix(key)), then take the next usable server in list order. With n
+ * hash_mix(key)), then take the next eligible server in list order. With n
  * equal servers each owns SLOTS/n slots give or take sqrt(SLOTS/n): 0.6 % for
  * two, 1.2 % for ten, 12 % for a thousand. Integers only: all machines agree. */
 #include "config.h"
@@ -376,19 +376,19 @@ static struct server *
 choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	const struct usable *u = pool_usable(o->pool);
+	const struct eligible *u = pool_eligible(o->pool);
 	uint64_t key = key_of(pool_options(o->pool), who);
 	unsigned first = owner_of(o, key % SLOTS), i = first, k;
 	long next;
 
 	for (k = 0; k < RETRIES && i != NOBODY; k++) {
-		if (usable_has(u, i))
+		if (eligible_has(u, i))
 			return pool_server(o->pool, i);
 		key = hash_mix(key);
 		i = owner_of(o, key % SLOTS);
 	}
-	next = usable_next_around(u, first == NOBODY ? 0 : first);
-	return next == USABLE_NONE ? NULL
+	next = eligible_next_around(u, first == NOBODY ? 0 : first);
+	return next == ELIGIBLE_NONE ? NULL
 				   : pool_server(o->pool, (unsigned)next);
 }
 

@@ -1,4 +1,4 @@
-/* balance_p2c.c: two usable servers at random; the one with fewer connections
+/* balance_p2c.c: two eligible servers at random; the one with fewer connections
  * relative to its weight (Mitzenmacher 2001, "The power of two choices").
  *
  * Each is drawn as often as its weight says, so that weights are shares also when
@@ -154,7 +154,7 @@ draw(struct order *o, uint64_t n)
 
 /* Any of the set but its member number `place`. */
 static unsigned
-draw_other(struct order *o, const struct usable *u, unsigned place)
+draw_other(struct order *o, const struct eligible *u, unsigned place)
 {
 	return u->dense[(place + 1 + draw(o, u->count - 1u)) % u->count];
 }
@@ -176,7 +176,7 @@ static struct server *
 choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	const struct usable *u = pool_usable(o->pool);
+	const struct eligible *u = pool_eligible(o->pool);
 	bool equal = o->total == u->count;
 	struct server *a, *b;
 	unsigned i, k;
@@ -188,7 +188,7 @@ choose(void *order, const struct peer *who)
 	a = pool_server(o->pool, i);
 	if (u->count == 1)
 		return a;
-	k = equal ? draw_other(o, u, u->place[i]) : draw_weighted(o, i);
+	k = equal ? draw_other(o, u, u->position[i]) : draw_weighted(o, i);
 	b = pool_server(o->pool, k);
 	return b->connections * o->weight[i] < a->connections * o->weight[k]
 	    ? b

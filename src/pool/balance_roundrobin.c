@@ -1,4 +1,4 @@
-/* balance_roundrobin.c: each usable server in turn, in list order. */
+/* balance_roundrobin.c: each eligible server in turn, in list order. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -24,10 +24,10 @@ static struct server *
 choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	long i = usable_next_around(pool_usable(o->pool), o->next);
+	long i = eligible_next_around(pool_eligible(o->pool), o->next);
 
 	(void)who;
-	if (i == USABLE_NONE)
+	if (i == ELIGIBLE_NONE)
 		return NULL;
 	o->next = (unsigned)i + 1;
 	return pool_server(o->pool, (unsigned)i);

@@ -120,7 +120,7 @@ grow_list(struct pool *p, unsigned count)
 		p->servers = list;
 		p->room = room;
 	}
-	if (usable_grow(&p->usable, count) < 0 ||
+	if (eligible_grow(&p->eligible, count) < 0 ||
 	    heap_reserve(&p->revive, count + 2) < 0 ||
 	    heap_reserve(&p->last_resort, count + 2) < 0)
 		return -1;
@@ -315,7 +315,7 @@ pool_new(void)
 
 	if (p == NULL)
 		return NULL;
-	usable_init(&p->usable);
+	eligible_init(&p->eligible);
 	heap_init(&p->revive);
 	heap_init(&p->last_resort);
 	for (i = 0; i < ACL_LISTS; i++)
@@ -345,7 +345,7 @@ pool_free(struct pool *p)
 	free_server(p->emergency);
 	free_server(p->abuse);
 	free(p->servers);
-	usable_fini(&p->usable);
+	eligible_fini(&p->eligible);
 	heap_fini(&p->revive);
 	heap_fini(&p->last_resort);
 	sticky_free(p->sticky);

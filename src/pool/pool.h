@@ -1,6 +1,6 @@
 /* pool.h: the ordered servers, and who serves the next client.
  *
- * The pool keeps a set of the servers that may take a new client (`usable`)
+ * The pool keeps a set of the servers that may take a new client (`eligible`)
  * and tells the balancing algorithm whenever a server enters or leaves it, so
  * that choosing never walks the list: O(1) or O(log n) for every algorithm,
  * also when most servers are dead. It never blocks, knows no sockets, and is
@@ -118,12 +118,12 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 /* The server for client `who` at `now` (ms), or NULL when nobody may serve it.
  * The first call of a client uses its remembered server, else the algorithm;
  * after a failed connect, called again with the same `tried`, it gives the next
- * usable server, each once, then the emergency server. The next one is whose turn
+ * eligible server, each once, then the emergency server. The next one is whose turn
  * it is where the algorithm has turns, else the next in list order. When none
  * of these is left it gives the servers that only their blacklisting keeps out,
  * the one whose time is up first in front, but none that this client has tried;
  * then NULL. A stubborn pool gives one server, and a blacklisted one only when
- * no server is usable. A denied client gets the abuse server or NULL. A client
+ * no server is eligible. A denied client gets the abuse server or NULL. A client
  * that has had pool_options.tries servers gets NULL.
  * The choice counts nothing: pool_opened() does. */
 struct server *pool_choose(

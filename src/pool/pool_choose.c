@@ -37,7 +37,7 @@ remembered(
 	return c != NULL ? pool_server(p, c->server) : NULL;
 }
 
-/* From `s` on around the list, the first usable server that takes the client.
+/* From `s` on around the list, the first eligible server that takes the client.
  * A walk, but only of pools where servers have access lists. */
 static struct server *
 first_permitting(struct pool *p, struct server *s, const struct peer *who)
@@ -46,8 +46,8 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 	long i = start;
 
 	while (!server_permits(s, who)) {
-		i = usable_next_around(&p->usable, (unsigned)i + 1);
-		if (i == USABLE_NONE || (unsigned)i == start)
+		i = eligible_next_around(&p->eligible, (unsigned)i + 1);
+		if (i == ELIGIBLE_NONE || (unsigned)i == start)
 			return NULL;
 		s = p->servers[i];
 	}
@@ -67,10 +67,10 @@ first_choice(
 		return NULL;
 	if (p->options.stubborn && b->owner != NULL) {
 		own = b->owner(p->order, who);
-		if (own == NULL || !usable_has(&p->usable, own->index))
+		if (own == NULL || !eligible_has(&p->eligible, own->index))
 			return NULL;
 	}
-	if (p->usable.count == 0)
+	if (p->eligible.count == 0)
 		return NULL;
 	s = b->choose(p->order, who);
 	return s != NULL && p->with_acl > 0 ? first_permitting(p, s, who) : s;
@@ -96,22 +96,22 @@ is_untried(
 	return !(tried->set & tried_bit(s->index)) && server_permits(s, who);
 }
 
-/* Behind the last one tried, the first usable server that was not. */
+/* Behind the last one tried, the first eligible server that was not. */
 static struct server *
 untried_choice(
     struct pool *p, const struct peer *who, const struct tried *tried)
 {
 	unsigned n, last = tried->last;
 
-	for (n = p->usable.count; n > 0; n--) {
-		last = (unsigned)usable_next_around(&p->usable, last + 1);
+	for (n = p->eligible.count; n > 0; n--) {
+		last = (unsigned)eligible_next_around(&p->eligible, last + 1);
 		if (is_untried(p->servers[last], who, tried))
 			return p->servers[last];
 	}
 	return NULL;
 }
 
-/* The next usable server behind the last one tried, until the round is over. */
+/* The next eligible server behind the last one tried, until the round is over. */
 static struct server *
 listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 {
@@ -119,8 +119,8 @@ listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 	long i;
 
 	do {
-		i = usable_next_around(&p->usable, last + 1);
-		if (i == USABLE_NONE)
+		i = eligible_next_around(&p->eligible, last + 1);
+		if (i == ELIGIBLE_NONE)
 			return NULL;
 		/* Steps from the first server on: the round must not wrap. */
 		if (((unsigned)i + p->count - tried->first) % p->count <=
@@ -139,7 +139,7 @@ turn_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 	struct server *s;
 	unsigned n;
 
-	for (n = p->usable.count; n > 0; n--) {
+	for (n = p->eligible.count; n > 0; n--) {
 		s = p->options.balance->choose(p->order, who);
 		if (s != NULL && is_untried(s, who, tried))
 			return s;
@@ -221,7 +221,7 @@ last_resort(
 		return NULL;
 	if (!p->options.stubborn)
 		s = first_blacklisted(p, who, tried);
-	else if (tried->count == 0 && p->usable.count == 0)
+	else if (tried->count == 0 && p->eligible.count == 0)
 		s = stubborn_last_resort(p, who, tried, now);
 	else
 		s = NULL;
@@ -246,7 +246,7 @@ pool_has_tries_left(const struct pool *p, const struct tried *tried)
 bool
 pool_has_nobody_left(const struct pool *p)
 {
-	return p->usable.count == 0 &&
+	return p->eligible.count == 0 &&
 	    (p->emergency == NULL || !pool_is_serving(p->emergency));
 }
 
@@ -268,7 +268,7 @@ pool_may_wait(const struct pool *p, const struct peer *who)
 bool
 pool_has_place(const struct pool *p)
 {
-	return p->usable.count > 0;
+	return p->eligible.count > 0;
 }
 
 void

@@ -15,7 +15,7 @@ struct pool {
 	unsigned weighted; /* servers with a weight */
 	unsigned with_acl; /* servers with an access list */
 	struct server *emergency, *abuse;
-	struct usable usable;
+	struct eligible eligible;
 	struct heap revive; /* blacklisted servers, by the time they are back */
 	/* Of these, the ones that nothing else keeps out, in the order in which
 	 * they are tried when nobody is left. Numbers as in `revive`. */
@@ -46,7 +46,7 @@ bool pool_is_listed(const struct server *s);
 /* A removed server without connections is an empty slot again. */
 void pool_forget_server(struct server *s);
 
-/* Takes all servers out of the usable set and the order; puts those in that
+/* Takes all servers out of the eligible set and the order; puts those in that
  * may be chosen. */
 void pool_leave_all(struct pool *p);
 void pool_enter_all(struct pool *p);

@@ -1,6 +1,6 @@
 /* pool_state.c: what happens to servers, and who may be chosen by it.
  *
- *     list ---refresh()---> usable, order     who may take a new client
+ *     list ---refresh()---> eligible, order     who may take a new client
  *       |               '-> last_resort       who could, but for the blacklist
  *       '---revive heap---> refresh()         when a blacklisting ends
  *
@@ -15,10 +15,10 @@
 /* How long a server that has refused is left alone the first time. */
 enum { REFUSED_MS = 1000 };
 
-const struct usable *
-pool_usable(const struct pool *p)
+const struct eligible *
+pool_eligible(const struct pool *p)
 {
-	return &p->usable;
+	return &p->eligible;
 }
 
 unsigned
@@ -73,7 +73,7 @@ pool_is_serving(const struct server *s)
 }
 
 static bool
-is_usable(const struct server *s)
+is_eligible(const struct server *s)
 {
 	return s->blacklisted_until == 0 && takes_new_clients(s);
 }
@@ -134,24 +134,24 @@ refresh(struct server *s)
 {
 	struct pool *p = s->pool;
 	const struct balance *b = p->options.balance;
-	bool was = usable_has(&p->usable, s->index), is;
+	bool was = eligible_has(&p->eligible, s->index), is;
 
 	if (s->blacklisted_until != 0)
 		refresh_last_resort(s);
 	if (p->changing || !pool_is_listed(s))
 		return;
-	is = is_usable(s);
+	is = is_eligible(s);
 	if (was && is)
 		return;
 	refresh_full(s);
 	if (was == is)
 		return;
 	if (was) {
-		usable_remove(&p->usable, s->index);
+		eligible_remove(&p->eligible, s->index);
 		if (b->leave != NULL)
 			b->leave(p->order, s);
 	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
-		usable_add(&p->usable, s->index);
+		eligible_add(&p->eligible, s->index);
 		if (p->on_place != NULL)
 			p->on_place(p->on_place_arg);
 	}
@@ -164,7 +164,7 @@ order_changed(struct server *s)
 
 	refresh(s);
 	if (p->options.balance->changed != NULL && pool_is_listed(s) &&
-	    usable_has(&p->usable, s->index))
+	    eligible_has(&p->eligible, s->index))
 		p->options.balance->changed(p->order, s);
 }
 
@@ -174,8 +174,8 @@ pool_leave_all(struct pool *p)
 	unsigned i;
 
 	for (i = 0; i < p->count; i++)
-		if (usable_has(&p->usable, i)) {
-			usable_remove(&p->usable, i);
+		if (eligible_has(&p->eligible, i)) {
+			eligible_remove(&p->eligible, i);
 			if (p->options.balance->leave != NULL)
 				p->options.balance->leave(
 				    p->order, p->servers[i]);

@@ -6,9 +6,9 @@
 static struct session *
 session_of(const struct frontend *f, uint64_t number)
 {
-	const struct numbers *c = &f->connections;
+	const struct id_table *c = &f->connections;
 
-	return number < c->end ? c->thing[number] : NULL;
+	return number < c->end ? c->entry[number] : NULL;
 }
 
 static void
@@ -90,7 +90,7 @@ frontend_connection_of_fd(const struct frontend *f, int fd)
 	uint32_t i;
 
 	for (i = 0; i < f->connections.end; i++) {
-		s = f->connections.thing[i];
+		s = f->connections.entry[i];
 		if (s != NULL && fd >= 0 &&
 		    (s->down.fd == fd || s->up.fd == fd))
 			return i;

@@ -26,7 +26,7 @@
 #include "net/listener.h"
 #include "net/ports.h"
 #include "net/sources.h"
-#include "proxy/numbers.h"
+#include "proxy/id_table.h"
 
 struct frontend;
 struct flow_server;
@@ -42,7 +42,7 @@ struct flows {
 	struct timer tick;
 	struct flow_server *servers; /* by number */
 	unsigned server_room;
-	struct numbers numbers;
+	struct id_table ids;
 	struct ports ports; /* local ones of any address, none taken */
 	struct flow_source *source[SOURCES_MAX + 1]; /* as the settings have
 						      * them; [0]: any */

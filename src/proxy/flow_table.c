@@ -127,7 +127,7 @@ flow_end(struct flow *w)
 	list_remove(&w->order);
 	if (!w->retired)
 		table_remove(&fs->table, &w->link);
-	numbers_remove(&fs->numbers, w->number);
+	id_table_remove(&fs->ids, w->number);
 	f->stats.flows--;
 	list_init(&w->free_task.link);
 	w->free_task.run = free_task;
@@ -186,7 +186,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 	if (w == NULL)
 		return NULL;
 	w->client = memory_zeroed(addr_size(&d->from));
-	if (w->client == NULL || numbers_add(&fs->numbers, w, &w->number) < 0) {
+	if (w->client == NULL || id_table_add(&fs->ids, w, &w->number) < 0) {
 		free(w->client);
 		free(w);
 		return NULL;
@@ -257,7 +257,7 @@ flows_init(struct flows *fs, struct frontend *f)
 	fs->frontend = f;
 	list_init(&fs->young);
 	list_init(&fs->steady);
-	numbers_init(&fs->numbers);
+	id_table_init(&fs->ids);
 	timer_init(&fs->tick, on_tick);
 	if (!f->options.udp)
 		return 0;
@@ -275,7 +275,7 @@ flows_fini(struct flows *fs)
 	timer_fini(&fs->tick);
 	table_fini(&fs->table);
 	dgram_batch_fini(&fs->batch);
-	numbers_fini(&fs->numbers);
+	id_table_fini(&fs->ids);
 	flow_sources_fini(fs);
 	free(fs->servers);
 }
@@ -314,8 +314,8 @@ flows_adjust(struct flows *fs)
 bool
 frontend_flow(const struct frontend *f, uint64_t number, struct flow_info *info)
 {
-	const struct numbers *n = &f->flows.numbers;
-	const struct flow *w = number < n->end ? n->thing[number] : NULL;
+	const struct id_table *n = &f->flows.ids;
+	const struct flow *w = number < n->end ? n->entry[number] : NULL;
 	uint64_t now = loop_now(f->loop);
 
 	if (w == NULL)
@@ -339,7 +339,7 @@ bool
 frontend_flow_next(
     const struct frontend *f, uint64_t from, struct flow_info *info)
 {
-	for (; from < f->flows.numbers.end; from++)
+	for (; from < f->flows.ids.end; from++)
 		if (frontend_flow(f, from, info))
 			return true;
 	return false;

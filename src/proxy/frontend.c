@@ -240,7 +240,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->loop = l;
 	f->pool = p;
 	list_init(&f->listeners);
-	numbers_init(&f->connections);
+	id_table_init(&f->connections);
 	list_init(&f->sessions);
 	list_init(&f->dummies);
 	session_init_timeouts(f);
@@ -279,6 +279,6 @@ frontend_free(struct frontend *f)
 	timer_fini(&f->aging);
 	timeouts_fini(&f->dummies_silent);
 	pipe_share_fini(&f->share);
-	numbers_fini(&f->connections);
+	id_table_fini(&f->connections);
 	free(f);
 }

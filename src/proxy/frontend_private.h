@@ -13,7 +13,7 @@
 #include "proxy/dns.h"
 #include "proxy/flow.h"
 #include "proxy/frontend.h"
-#include "proxy/numbers.h"
+#include "proxy/id_table.h"
 #include "proxy/spare.h"
 
 /* What is to become of a listener while they are moved. */
@@ -63,7 +63,7 @@ struct frontend {
 	bool retune;		  /* keep-alive was set anew, too */
 	struct timer aging;	  /* of young sessions, while there are any */
 	bool is_aging;
-	struct numbers connections; /* the same, by number */
+	struct id_table connections; /* the same, by number */
 	struct session_walk count;
 	struct session_queue queue;
 	struct spares spares;

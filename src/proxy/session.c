@@ -101,7 +101,7 @@ session_close(struct session *s, enum reason why)
 	pipe_fini(&s->to_client, &f->share);
 	expiry_cancel(&s->expiry);
 	list_remove(&s->link);
-	numbers_remove(&f->connections, s->number);
+	id_table_remove(&f->connections, s->number);
 	session_set_state(s, CLOSED);
 	list_remove(&s->task.link);
 	s->task.run = session_free_task;
@@ -131,7 +131,7 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 
 	if (s == NULL)
 		return NULL;
-	if (numbers_add(&f->connections, s, &s->number) < 0) {
+	if (id_table_add(&f->connections, s, &s->number) < 0) {
 		free(s);
 		return NULL;
 	}

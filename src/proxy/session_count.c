@@ -35,11 +35,11 @@ static void
 on_time(struct timer *t)
 {
 	struct frontend *f = list_entry(t, struct frontend, count.timer);
-	const struct numbers *c = &f->connections;
+	const struct id_table *c = &f->connections;
 	uint32_t sessions = 0, numbers = 0, at = f->count.next;
 
 	for (; at < c->end && sessions < PORTION && numbers < NUMBERS; at++) {
-		struct session *s = c->thing[at];
+		struct session *s = c->entry[at];
 
 		numbers++;
 		if (s == NULL)

@@ -414,13 +414,13 @@ follow_settings(struct spares *p)
 
 /* Servers that reached a limit keep theirs, but no more than are wanted in all. */
 static void
-drop_surplus(struct spares *p, const struct usable *u, uint64_t want)
+drop_surplus(struct spares *p, const struct eligible *u, uint64_t want)
 {
 	unsigned i;
 
 	for (i = 0; p->count > want && i < p->room; i++)
 		while (p->count > want && p->servers[i].count > 0 &&
-		    !usable_has(u, i))
+		    !eligible_has(u, i))
 			drop(list_entry(list_first(&p->servers[i].list),
 			    struct spare, link));
 }
@@ -435,7 +435,7 @@ void
 spares_adjust(struct spares *p)
 {
 	struct frontend *f = p->frontend;
-	const struct usable *u = pool_usable(f->pool);
+	const struct eligible *u = pool_eligible(f->pool);
 	uint64_t want = wanted(p), share, more;
 	unsigned i;
 	long k;
@@ -448,7 +448,7 @@ spares_adjust(struct spares *p)
 		look_after(p, &p->servers[i]);
 	share = u->count > 0 ? want / u->count : 0;
 	more = u->count > 0 ? want % u->count : 0;
-	for (i = 0; (k = usable_next(u, i)) != USABLE_NONE;
+	for (i = 0; (k = eligible_next(u, i)) != ELIGIBLE_NONE;
 	     i = (unsigned)k + 1) {
 		bring_to(
 		    p, pool_server(f->pool, (unsigned)k), share + (more > 0));

@@ -408,7 +408,7 @@ END_TEST
 
 /* ---- failures ---- */
 
-/* Each usable server once, in list order from the first on, then the blacklisted
+/* Each eligible server once, in list order from the first on, then the blacklisted
  * one, then nobody. */
 START_TEST(failover_visits_each_once)
 {

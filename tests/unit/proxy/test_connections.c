@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "proxy/numbers.h"
+#include "proxy/id_table.h"
 #include "support/rig.h"
 #include "support/suite.h"
 
@@ -23,24 +23,24 @@ session(uint32_t i)
 }
 
 static uint32_t
-add(struct numbers *c, uint32_t i)
+add(struct id_table *c, uint32_t i)
 {
 	uint32_t number = UINT32_MAX;
 
-	if (numbers_add(c, session(i), &number) < 0)
+	if (id_table_add(c, session(i), &number) < 0)
 		ck_abort_msg("no memory for %u", (unsigned)i);
 	return number;
 }
 
 /* Adds `n` more; they are to get the numbers from `first` on. */
 static void
-fill(struct numbers *c, uint32_t first, uint32_t n)
+fill(struct id_table *c, uint32_t first, uint32_t n)
 {
 	uint32_t i, number;
 
 	for (i = first; i < first + n; i++) {
 		number = add(c, i);
-		if (number != i || c->thing[i] != session(i))
+		if (number != i || c->entry[i] != session(i))
 			ck_abort_msg(
 			    "%u instead of %u", (unsigned)number, (unsigned)i);
 	}
@@ -49,12 +49,12 @@ fill(struct numbers *c, uint32_t first, uint32_t n)
 
 START_TEST(in_order)
 {
-	struct numbers c;
+	struct id_table c;
 
-	numbers_init(&c);
+	id_table_init(&c);
 	ck_assert_uint_eq(c.end, 0);
 	fill(&c, 0, sizeof(sessions));
-	numbers_fini(&c);
+	id_table_fini(&c);
 }
 END_TEST
 
@@ -64,19 +64,19 @@ START_TEST(lowest_first)
 	static const uint32_t gone[] = { 4097, 63, 64, 262, 4096, 0, 65, 4095 };
 	static const uint32_t sorted[] = { 0, 63, 64, 65, 262, 4095, 4096,
 		4097 };
-	struct numbers c;
+	struct id_table c;
 	unsigned i, n = sizeof(gone) / sizeof(gone[0]);
 
-	numbers_init(&c);
+	id_table_init(&c);
 	fill(&c, 0, 5000);
 	for (i = 0; i < n; i++) {
-		numbers_remove(&c, gone[i]);
-		ck_assert_ptr_null(c.thing[gone[i]]);
+		id_table_remove(&c, gone[i]);
+		ck_assert_ptr_null(c.entry[gone[i]]);
 	}
 	for (i = 0; i < n; i++)
 		ck_assert_uint_eq(add(&c, sorted[i]), sorted[i]);
 	fill(&c, 5000, 5000);
-	numbers_fini(&c);
+	id_table_fini(&c);
 }
 END_TEST
 
@@ -84,18 +84,18 @@ END_TEST
 START_TEST(like_a_search)
 {
 	static bool taken[3000];
-	struct numbers c;
+	struct id_table c;
 	uint32_t seed = 1, at, want;
 	int i, turns = (int)suite_amount(20000, 2000);
 
 	memset(taken, 0, sizeof(taken));
-	numbers_init(&c);
+	id_table_init(&c);
 	for (i = 0; i < turns; i++) {
 		seed = seed * 1103515245u + 12345u;
 		at = seed >> 8;
 		if (c.end > 0 && taken[at % c.end] && (at >> 16) % 8 < 3) {
 			taken[at % c.end] = false;
-			numbers_remove(&c, at % c.end);
+			id_table_remove(&c, at % c.end);
 			continue;
 		}
 		for (want = 0; taken[want]; want++)
@@ -110,25 +110,25 @@ START_TEST(like_a_search)
 			    (unsigned)at, (unsigned)want, i);
 	}
 	ck_assert_uint_gt(c.end, 64);
-	numbers_fini(&c);
+	id_table_fini(&c);
 }
 END_TEST
 
 /* A table that grows while low numbers are free does not forget them. */
 START_TEST(grown_and_emptied)
 {
-	struct numbers c;
+	struct id_table c;
 	uint32_t i;
 
-	numbers_init(&c);
+	id_table_init(&c);
 	fill(&c, 0, 300);
 	for (i = 0; i < 300; i++)
-		numbers_remove(&c, i);
+		id_table_remove(&c, i);
 	ck_assert_uint_eq(c.end, 300);
 	for (i = 0; i < 300; i++)
 		ck_assert_uint_eq(add(&c, i), i);
 	fill(&c, 300, 300);
-	numbers_fini(&c);
+	id_table_fini(&c);
 }
 END_TEST
 

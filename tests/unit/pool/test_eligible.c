@@ -1,11 +1,11 @@
-/* test_usable.c: the set of usable servers against a plain array. */
+/* test_eligible.c: the set of eligible servers against a plain array. */
 #include "config.h"
 
 #include <check.h>
 #include <stdlib.h>
 
 #include "base/hash.h"
-#include "pool/usable.h"
+#include "pool/eligible.h"
 #include "support/suite.h"
 
 enum { ROOM = 5000 };
@@ -18,31 +18,31 @@ model_next(const bool *in, unsigned from)
 	for (i = from; i < ROOM; i++)
 		if (in[i])
 			return (long)i;
-	return USABLE_NONE;
+	return ELIGIBLE_NONE;
 }
 
 static void
-compare(const struct usable *u, const bool *in, unsigned from)
+compare(const struct eligible *u, const bool *in, unsigned from)
 {
 	long next = model_next(in, from);
 
-	ck_assert_int_eq(usable_next(u, from), next);
-	if (next == USABLE_NONE)
+	ck_assert_int_eq(eligible_next(u, from), next);
+	if (next == ELIGIBLE_NONE)
 		next = model_next(in, 0);
-	ck_assert_int_eq(usable_next_around(u, from), next);
+	ck_assert_int_eq(eligible_next_around(u, from), next);
 }
 
 START_TEST(against_a_model)
 {
 	static bool in[ROOM];
-	struct usable u;
+	struct eligible u;
 	uint64_t x = 1;
 	unsigned i, k, members = 0;
 
-	usable_init(&u);
-	ck_assert_int_eq(usable_next(&u, 0), USABLE_NONE);
-	ck_assert_int_eq(usable_grow(&u, 100), 0);
-	ck_assert_int_eq(usable_grow(&u, ROOM), 0);
+	eligible_init(&u);
+	ck_assert_int_eq(eligible_next(&u, 0), ELIGIBLE_NONE);
+	ck_assert_int_eq(eligible_grow(&u, 100), 0);
+	ck_assert_int_eq(eligible_grow(&u, ROOM), 0);
 	for (i = 0; i < 20000; i++) {
 		x = hash_mix(x + i);
 		k = (unsigned)(x % ROOM);
@@ -50,44 +50,44 @@ START_TEST(against_a_model)
 		if (x >> 32 & 7 ? i < 10000 : i >= 10000) {
 			members += !in[k];
 			in[k] = true;
-			usable_add(&u, k);
+			eligible_add(&u, k);
 		} else {
 			members -= in[k];
 			in[k] = false;
-			usable_remove(&u, k);
+			eligible_remove(&u, k);
 		}
-		ck_assert_int_eq(usable_has(&u, k), in[k]);
+		ck_assert_int_eq(eligible_has(&u, k), in[k]);
 		ck_assert_uint_eq(u.count, members);
 		if (i % 10 == 0)
 			compare(&u, in, (unsigned)(x >> 40) % (ROOM + 10));
 	}
 	for (k = 0; k < u.count; k++)
-		ck_assert(in[u.dense[k]] && u.place[u.dense[k]] == k);
-	usable_fini(&u);
+		ck_assert(in[u.dense[k]] && u.position[u.dense[k]] == k);
+	eligible_fini(&u);
 }
 END_TEST
 
 START_TEST(growing_keeps_members)
 {
-	struct usable u;
+	struct eligible u;
 	unsigned n;
 
-	usable_init(&u);
+	eligible_init(&u);
 	for (n = 1; n < 300000; n *= 3) {
-		ck_assert_int_eq(usable_grow(&u, n), 0);
-		usable_add(&u, n - 1);
+		ck_assert_int_eq(eligible_grow(&u, n), 0);
+		eligible_add(&u, n - 1);
 	}
 	for (n = 1; n < 300000; n *= 3)
-		ck_assert_int_eq(usable_next(&u, n / 3), (long)n - 1);
-	ck_assert_int_eq(usable_next(&u, UINT32_MAX), USABLE_NONE);
-	usable_fini(&u);
+		ck_assert_int_eq(eligible_next(&u, n / 3), (long)n - 1);
+	ck_assert_int_eq(eligible_next(&u, UINT32_MAX), ELIGIBLE_NONE);
+	eligible_fini(&u);
 }
 END_TEST
 
 int
 main(void)
 {
-	Suite *s = suite_create("usable");
+	Suite *s = suite_create("eligible");
 
 	SUITE_ADD(s, against_a_model, 30);
 	SUITE_ADD(s, growing_keeps_members, 10);
