@@ -10,13 +10,11 @@
 enum { ROOM_MIN = 16 };
 
 void *
-array_grow(void *array, uint32_t *room, size_t size, uint32_t number)
+array_lengthen(void *array, uint32_t *room, size_t size, uint32_t number)
 {
 	uint64_t wanted = *room > 0 ? *room : ROOM_MIN;
 	char *grown;
 
-	if (number < *room)
-		return array;
 	while (wanted <= number)
 		wanted *= 2;
 	if (wanted > UINT32_MAX || wanted > SIZE_MAX / size) {

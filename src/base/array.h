@@ -19,6 +19,18 @@
  *
  * Returns NULL with errno ENOMEM if memory is short: the old array and `*room`
  * stay valid. */
-void *array_grow(void *array, uint32_t *room, size_t size, uint32_t number);
+static inline void *array_grow(
+    void *array, uint32_t *room, size_t size, uint32_t number);
+
+/* The part of array_grow() that is not inline: for arrays that are too short. */
+void *array_lengthen(
+    void *array, uint32_t *room, size_t size, uint32_t number);
+
+static inline void *
+array_grow(void *array, uint32_t *room, size_t size, uint32_t number)
+{
+	return number < *room ? array
+			      : array_lengthen(array, room, size, number);
+}
 
 #endif

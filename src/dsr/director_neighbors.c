@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "dsr/director_private.h"
 
@@ -14,21 +15,13 @@
 static struct target *
 grow(struct director *d, uint32_t at)
 {
-	uint32_t room = d->targets_n > 0 ? d->targets_n : 16;
-	struct target *new;
+	struct target *grown =
+	    array_grow(d->targets, &d->targets_n, sizeof(*grown), at);
 
-	while (room <= at)
-		room *= 2;
-	if (room > d->targets_n) {
-		new = realloc(d->targets, room * sizeof(*new));
-		if (new == NULL)
-			return NULL;
-		memset(new + d->targets_n, 0,
-		    (room - d->targets_n) * sizeof(*new));
-		d->targets = new;
-		d->targets_n = room;
-	}
-	return &d->targets[at];
+	if (grown == NULL)
+		return NULL;
+	d->targets = grown;
+	return &grown[at];
 }
 
 /* Whether the neighbour is the one it must be; sets who that is. */

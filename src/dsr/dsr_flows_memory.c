@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/array.h"
 #include "dsr/dsr_flows_private.h"
 
 enum { LINE = 64, HUGE_PAGE = 1 << 21 };
@@ -96,20 +97,12 @@ dsr_flow_give_back(struct dsr_flows *fs, struct dsr_flow *w)
 int
 dsr_flows_know_server(struct dsr_flows *fs, uint32_t server)
 {
-	uint32_t n = fs->servers_n > 0 ? fs->servers_n : 16;
-	uint32_t *servers;
+	uint32_t *grown =
+	    array_grow(fs->servers, &fs->servers_n, sizeof(*grown), server);
 
-	if (server < fs->servers_n)
-		return 0;
-	while (n <= server)
-		n *= 2;
-	servers = realloc(fs->servers, n * sizeof(*servers));
-	if (servers == NULL)
+	if (grown == NULL)
 		return -1;
-	memset(
-	    servers + fs->servers_n, 0, (n - fs->servers_n) * sizeof(*servers));
-	fs->servers = servers;
-	fs->servers_n = n;
+	fs->servers = grown;
 	return 0;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "dsr/probe.h"
 
 /* Local ports: the slot is in the lower part, so that an answer finds it. */
@@ -276,21 +277,14 @@ probes_on_segment(struct probes *p, const struct peer *from,
 static int
 grow(struct probes *p, uint32_t at)
 {
-	uint32_t room = p->room > 0 ? p->room : 16;
-	struct probed *new;
+	struct probed *grown;
 
-	if (at < p->room)
-		return 0;
-	while (room <= at)
-		room *= 2;
-	if (heap_reserve(&p->due, room) < 0)
+	if (heap_reserve(&p->due, at + 1) < 0)
 		return -1;
-	new = realloc(p->servers, room * sizeof(*new));
-	if (new == NULL)
+	grown = array_grow(p->servers, &p->room, sizeof(*grown), at);
+	if (grown == NULL)
 		return -1;
-	memset(new + p->room, 0, (room - p->room) * sizeof(*new));
-	p->servers = new;
-	p->room = room;
+	p->servers = grown;
 	return 0;
 }
 

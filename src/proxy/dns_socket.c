@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "proxy/dns_private.h"
 
@@ -120,25 +121,6 @@ dns_socket_let_go(struct dns_socket *s)
 
 /* ---- a server's sockets ---- */
 
-static int
-make_room(struct dns *d, unsigned index)
-{
-	unsigned room = d->room > 0 ? d->room : 16;
-	struct dns_server *new;
-
-	while (room <= index)
-		room *= 2;
-	if (room == d->room)
-		return 0;
-	new = realloc(d->servers, room * sizeof(*new));
-	if (new == NULL)
-		return -1;
-	memset(new + d->room, 0, (room - d->room) * sizeof(*new));
-	d->servers = new;
-	d->room = room;
-	return 0;
-}
-
 /* What is known of the server, or NULL when memory is short. What the one did that
  * had its number before is forgotten. */
 static struct dns_server *
@@ -149,9 +131,11 @@ entry(struct dns *d, const struct server *s)
 	    : s->index + RESERVES;
 	struct dns_server *e;
 
-	if (make_room(d, index) < 0)
+	e = array_grow(d->servers, &d->room, sizeof(*e), index);
+	if (e == NULL)
 		return NULL;
-	e = &d->servers[index];
+	d->servers = e;
+	e += index;
 	if (e->generation != s->generation) {
 		e->generation = s->generation;
 		e->silent = e->refused = 0;

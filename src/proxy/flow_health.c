@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "proxy/flow_private.h"
 
@@ -22,29 +23,24 @@ flow_is_current(const struct flow *w)
 	return w->server->present && w->server->generation == w->generation;
 }
 
+/* NULL if memory is short, and for a special server: silence alone does not
+ * take that out of rotation. */
 static struct flow_server *
-entry(struct flows *fs, const struct server *s)
+flow_server_record(struct flows *fs, const struct server *s)
 {
-	unsigned room = fs->server_room > 0 ? fs->server_room : 16;
-	struct flow_server *new;
+	struct flow_server *r;
 
 	if (s->index >= SERVER_EMERGENCY)
 		return NULL;
-	while (room <= s->index)
-		room *= 2;
-	if (room > fs->server_room) {
-		new = realloc(fs->servers, room * sizeof(*new));
-		if (new == NULL)
-			return NULL;
-		memset(new + fs->server_room, 0,
-		    (room - fs->server_room) * sizeof(*new));
-		fs->servers = new;
-		fs->server_room = room;
-	}
-	new = &fs->servers[s->index];
-	if (new->generation != s->generation)
-		*new = (struct flow_server){ .generation = s->generation };
-	return new;
+	r = array_grow(fs->servers, &fs->server_room, sizeof(*r), s->index);
+	if (r == NULL)
+		return NULL;
+	fs->servers = r;
+	r += s->index;
+	/* What is known is of a server that had this slot before. */
+	if (r->generation != s->generation)
+		*r = (struct flow_server){ .generation = s->generation };
+	return r;
 }
 
 bool
@@ -56,7 +52,7 @@ flow_note_question(struct flow *w)
 	uint64_t now = loop_now(f->loop);
 
 	if (o->udp_responses == 0 || o->udp_fail == 0 ||
-	    (s = entry(&f->flows, w->server)) == NULL)
+	    (s = flow_server_record(&f->flows, w->server)) == NULL)
 		return false;
 	if (s->unanswered++ == 0)
 		s->since = now;

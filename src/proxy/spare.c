@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "base/log.h"
 #include "base/memory.h"
 #include "net/sock.h"
@@ -56,44 +57,34 @@ wanted(const struct spares *p)
 
 /* ---- the table of servers ---- */
 
+/* The neighbours of a list head that has moved in memory still point to where
+ * it was. */
 static void
-relink(struct list *to, struct list *from)
+relink(struct spare_server *e)
 {
-	if (list_is_empty(from)) {
-		list_init(to);
+	if (e->count == 0) {
+		list_init(&e->list);
 		return;
 	}
-	list_insert_after(from->prev, to);
-	list_remove(from);
+	e->list.next->prev = &e->list;
+	e->list.prev->next = &e->list;
 }
 
-/* The entry of a server, or NULL when memory is short. Lists are circles that
- * pass through the table, so that growing it means joining them anew. */
+/* The entry of a server, or NULL when memory is short. */
 static struct spare_server *
 entry(struct spares *p, unsigned index)
 {
-	unsigned room = p->room > 0 ? p->room : 16, i;
-	struct spare_server *new;
+	unsigned room = p->room, i;
+	struct spare_server *grown =
+	    array_grow(p->servers, &p->room, sizeof(*grown), index);
 
-	while (room <= index)
-		room *= 2;
-	if (room == p->room)
-		return &p->servers[index];
-	new = calloc(room, sizeof(*new));
-	if (new == NULL)
+	if (grown == NULL)
 		return NULL;
-	for (i = 0; i < room; i++) {
-		if (i >= p->room) {
-			list_init(&new[i].list);
-			continue;
-		}
-		new[i] = p->servers[i];
-		relink(&new[i].list, &p->servers[i].list);
-	}
-	free(p->servers);
-	p->servers = new;
-	p->room = room;
-	return &p->servers[index];
+	p->servers = grown;
+	/* All of them have moved if the array has grown. */
+	for (i = 0; room != p->room && i < p->room; i++)
+		relink(&grown[i]);
+	return &grown[index];
 }
 
 /* ---- one ---- */
