@@ -395,7 +395,7 @@ check_start_only(
 {
 	const struct command *row;
 
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (row->flags & ROW_START && !setting_equal(now, draft, row))
 			return error_set(e, "%s: only at the start", row->name);
 	if (now->config.method != draft->config.method)

@@ -15,7 +15,7 @@ command_find(const char *name)
 {
 	const struct command *row;
 
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
 			return row;
 	return NULL;
@@ -59,7 +59,7 @@ command_unknown(const char *name, struct error *e)
 	const struct command *row, *nearest = NULL;
 	unsigned best = strlen(name) < 5 ? 2 : FAR, d;
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (row->flags & ROW_OPTION || !command_is_there(row))
 			continue;
 		d = distance(name, row->name);
@@ -80,7 +80,11 @@ command_unknown(const char *name, struct error *e)
 bool
 command_is_there(const struct command *row)
 {
-	return row->kind != KIND_LATER && row->kind != KIND_TLS;
+#ifndef HAVE_OPENSSL
+	if (row->flags & ROW_TLS)
+		return false;
+#endif
+	return row->kind != KIND_LATER;
 }
 
 /* "NAME" alone, where an argument would set it. */
@@ -111,12 +115,8 @@ command_access(const struct command *row, int arguments, bool no)
 static int
 not_there(const struct command *row, struct error *e)
 {
-#ifndef HAVE_OPENSSL
-	if (row->kind == KIND_TLS)
-		return error_set(e, "built without TLS");
-#endif
-	(void)row;
-	return error_set(e, "not implemented yet");
+	return error_set(e, "%s",
+	    row->flags & ROW_TLS ? "built without TLS" : "not implemented yet");
 }
 
 int

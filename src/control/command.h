@@ -33,7 +33,6 @@ enum command_kind {
 	KIND_ACTION,   /* the handler does it, at once */
 	KIND_OBSOLETE, /* accepted, does nothing */
 	KIND_LATER,    /* its feature is not there yet */
-	KIND_TLS,      /* of TLS, which this build has not */
 };
 
 enum {
@@ -42,8 +41,9 @@ enum {
 	ROW_OPTION = 4, /* an option only, no command */
 	ROW_COUNT = 8,	/* the option has no argument and is repeated */
 	ROW_LOOK = 16,	/* ACCESS_LOOK is enough */
-	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
+	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
+	ROW_TLS = 128,	/* a build without TLS only says that it has none */
 };
 
 /* Who asks on the control socket. */
@@ -72,16 +72,17 @@ struct call {
 /* A year in ms: longer than anybody waits, and safe to add to any time. */
 #define LONG_MS (UINT64_C(366) * 24 * 3600 * 1000)
 
+/* Members that a row does not name are 0 or NULL. */
 struct command {
 	const char *name;
+	enum command_kind kind;
+	size_t offset; /* of the value in struct config */
+	uint64_t min, max;
+	unsigned flags;	    /* ROW_* */
 	char letter;	    /* of the option; '\0': none */
 	const char *option; /* its long name; NULL: no option */
 	const char *args;   /* as in help; NULL: none. "[X]" may be left out */
 	const char *help;   /* one line */
-	enum command_kind kind;
-	unsigned flags; /* ROW_* */
-	size_t place;	/* of the value in struct config */
-	uint64_t min, max;
 	/* Of a setting, # its number; NULL: that alone; "": nothing when set. */
 	const char *reply;
 	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
@@ -89,8 +90,25 @@ struct command {
 	int (*run)(struct call *c, struct error *e);
 };
 
-/* All rows, ended by a NULL name. */
-extern const struct command command_table[];
+/* Rows that belong together, ended by a NULL name. */
+struct command_group {
+	const char *title;
+	const struct command *rows;
+};
+
+/* All of them, ended by NULL. */
+extern const struct command_group command_groups[];
+
+/* The row behind `row`, group after group; NULL begins, and ends. */
+const struct command *command_next(const struct command *row);
+#define COMMAND_EACH(row) \
+	for ((row) = command_next(NULL); (row) != NULL; \
+	     (row) = command_next(row))
+
+/* The number of a row among all, less than ROWS_MAX; and the row of a number, or
+ * NULL. */
+unsigned command_index(const struct command *row);
+const struct command *command_at(unsigned index);
 
 /* The row of that name, or NULL. */
 const struct command *command_find(const char *name);

@@ -49,7 +49,7 @@ print_words(bool (*wanted)(const struct command *row), bool options)
 {
 	const struct command *row;
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!wanted(row))
 			continue;
 		if (options && row->letter != '\0')
@@ -67,7 +67,7 @@ print_pattern(bool files)
 	const struct command *row;
 	const char *bar = "";
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!is_option(row) || !takes_argument(row) ||
 		    takes_file(row) != files)
 			continue;
@@ -152,7 +152,7 @@ print_zsh(void)
 	printf("#compdef pen penctl\n"
 	       "_pen_commands()\n{\n"
 	       "\tlocal -a commands\n\tcommands=(\n");
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (is_command(row)) {
 			printf("\t\t'%s:", row->name);
 			print_quoted(row->help);
@@ -168,7 +168,7 @@ print_zsh(void)
 	       "\t\t'1:address:_files' '*:command:_pen_commands'\n"
 	       "else\n"
 	       "\t_arguments -s \\\n");
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!is_option(row))
 			continue;
 		if (row->letter != '\0') {
@@ -194,7 +194,7 @@ print_fish(void)
 	const struct command *row;
 
 	printf("# fish completion for pen and penctl\n");
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!is_option(row))
 			continue;
 		printf("complete -c pen -l %s", row->option);
@@ -215,7 +215,7 @@ print_fish(void)
 	       "complete -c penctl -l json -d 'answers as JSON'\n"
 	       "complete -c penctl -l timeout -x -d 'seconds to wait'\n"
 	       "complete -c penctl -l help\ncomplete -c penctl -l version\n");
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!is_command(row))
 			continue;
 		printf("complete -c penctl -a %s -d '", row->name);

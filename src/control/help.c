@@ -83,7 +83,7 @@ add_help(struct buffer *out)
 	    "[v6]:port... | /path\n\n"
 	    "Balances connections and datagrams over the servers.\n\n"
 	    "options:\n");
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (row->option != NULL && command_is_there(row))
 			add_option(out, row);
 	add_line(
@@ -93,7 +93,7 @@ add_help(struct buffer *out)
 	add_line(out, "      --help", "this text");
 	add_line(out, "      --version", "version, libraries, features");
 	reply_add(out, "\ncommands:\n");
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (row->flags & ROW_OPTION || !command_is_there(row))
 			continue;
 		(void)buffer_append(out, "  ", 2);

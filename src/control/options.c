@@ -47,12 +47,13 @@ build_tables(struct options *o, int argc, char **argv)
 		{ "completion", required_argument, NULL, OPTION_COMPLETION },
 		{ NULL, 0, NULL, 0 },
 	};
-	size_t rows = 0, n = 0, s, i, most = 0;
+	const struct command *row;
+	size_t rows = 0, n = 0, s, most = 0;
 
 	/* Letters may stand together: no more options than characters. */
 	while (argc-- > 0)
 		most += strlen(argv[argc]) + 1;
-	while (command_table[rows].name != NULL)
+	COMMAND_EACH(row)
 		rows++;
 	o->longs = calloc(rows + 5, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
@@ -60,15 +61,13 @@ build_tables(struct options *o, int argc, char **argv)
 	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
 		return -1;
 	s = (size_t)sprintf(o->shorts, ":O:o:");
-	for (i = 0; i < rows; i++) {
-		const struct command *row = &command_table[i];
-
+	COMMAND_EACH(row) {
 		if (row->option == NULL)
 			continue;
 		o->longs[n].name = row->option;
 		o->longs[n].has_arg =
 		    takes_argument(row) ? required_argument : no_argument;
-		o->longs[n++].val = LONG_BASE + (int)i;
+		o->longs[n++].val = LONG_BASE + (int)command_index(row);
 		if (row->letter == '\0')
 			continue;
 		o->shorts[s++] = row->letter;
@@ -93,8 +92,8 @@ row_of(int option)
 	const struct command *row;
 
 	if (option >= LONG_BASE)
-		return &command_table[option - LONG_BASE];
-	for (row = command_table; row->name != NULL; row++)
+		return command_at((unsigned)(option - LONG_BASE));
+	COMMAND_EACH(row)
 		if (row->letter == option)
 			return row;
 	return NULL;

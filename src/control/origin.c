@@ -51,7 +51,7 @@ origin_note(const struct call *c)
 		return -1;
 	if (strcmp(row->name, "ssl_protocol") == 0)
 		row = command_find("ssl_min"); /* which is what it sets */
-	return plan_set_text(&c->plan->origin[row - command_table], origin);
+	return plan_set_text(&c->plan->origin[command_index(row)], origin);
 }
 
 const char *
@@ -59,9 +59,9 @@ origin_name(const struct plan *p, const char *setting)
 {
 	const struct command *row = command_find(setting);
 
-	if (row == NULL || p->origin[row - command_table] == NULL)
+	if (row == NULL || p->origin[command_index(row)] == NULL)
 		return setting;
-	return p->origin[row - command_table];
+	return p->origin[command_index(row)];
 }
 
 static bool
@@ -88,11 +88,11 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 		if (quotes(e, p->config.tls.pair[i].key))
 			return p->pair_origin[i].key;
 	}
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (row->kind == KIND_TEXT &&
 		    quotes(e, setting_string(p, row))) {
 			*name = row->name;
-			return p->origin[row - command_table];
+			return p->origin[command_index(row)];
 		}
 	return NULL;
 }
@@ -117,7 +117,7 @@ origin_add(const struct plan *p, const char *setting, struct error *e)
 {
 	const struct command *row = command_find(setting);
 
-	put_before(p->origin[row - command_table], setting, e);
+	put_before(p->origin[command_index(row)], setting, e);
 }
 
 void

@@ -41,10 +41,10 @@ each_text(struct plan *p, int (*visit)(char **place))
 	unsigned i;
 	int rc = 0;
 
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (row->kind == KIND_TEXT)
 			rc |= visit(
-			    (char **)(void *)((char *)&p->config + row->place));
+			    (char **)(void *)((char *)&p->config + row->offset));
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
 		rc |= visit(&p->config.tls.pair[i].cert);
 		rc |= visit(&p->config.tls.pair[i].key);

@@ -47,8 +47,8 @@ plan_print_settings(const struct plan *p, struct buffer *text)
 	char value[SETTING_TEXT_MAX];
 	unsigned i;
 
-	for (row = command_table; row->name != NULL; row++) {
-		if (row->flags & ROW_OPTION)
+	COMMAND_EACH(row) {
+		if (row->flags & ROW_OPTION || !command_is_there(row))
 			continue;
 		if (row->kind == KIND_FLAG)
 			reply_add(text, "%s%s\n",

@@ -119,7 +119,7 @@ run_help(struct call *c, struct error *e)
 		return 0;
 	}
 	facts_list_begin(c->reply);
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (!(row->flags & ROW_OPTION) && command_is_there(row))
 			tell_row(c->reply, row);
 	facts_list_end(c->reply);
@@ -142,8 +142,9 @@ run_show(struct call *c, struct error *e)
 		return 0;
 	}
 	facts_begin(&f, c->reply, FACTS_SILENT);
-	for (row = command_table; row->name != NULL; row++)
-		if (row->kind < KIND_CHANGE && !(row->flags & ROW_OPTION))
+	COMMAND_EACH(row)
+		if (row->kind < KIND_CHANGE && command_is_there(row) &&
+		    !(row->flags & ROW_OPTION))
 			setting_tell(&f, row->name, c->plan, row);
 	for (i = 0; (special = special_at(i)) != NULL; i++)
 		special->tell(&f, special->name, c->plan);

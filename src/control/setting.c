@@ -13,13 +13,13 @@
 static const void *
 place_of(const struct plan *p, const struct command *row)
 {
-	return (const char *)&p->config + row->place;
+	return (const char *)&p->config + row->offset;
 }
 
 static void *
 place_in(struct plan *p, const struct command *row)
 {
-	return (char *)&p->config + row->place;
+	return (char *)&p->config + row->offset;
 }
 
 static uint64_t

@@ -63,7 +63,7 @@ START_TEST(control_missing_argument)
 	is_refused("socket");
 	is_refused("include");
 	is_refused("no");
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (ends_it(row) || strcmp(row->name, "pending_max") == 0 ||
 		    strcmp(row->name, "listen") == 0)
 			continue;

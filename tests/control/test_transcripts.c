@@ -445,7 +445,7 @@ START_TEST(every_command)
 	const struct command *row;
 	const char *missing = "";
 
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (!(row->flags & ROW_OPTION) && !is_used(row->name))
 			missing = text("%s %s", missing, row->name);
 	ck_assert_msg(*missing == '\0', "no transcript of%s", missing);

@@ -50,14 +50,16 @@ START_TEST(table_is_sound)
 {
 	const struct command *r, *o;
 
-	for (r = command_table; r->name != NULL; r++) {
+	COMMAND_EACH(r) {
+		ck_assert_uint_lt(command_index(r), ROWS_MAX);
+		ck_assert_ptr_eq(command_at(command_index(r)), r);
 		ck_assert_ptr_nonnull(r->help);
 		ck_assert_msg(r->kind < KIND_CHANGE || r->kind > KIND_ACTION ||
 			r->run != NULL,
 		    "%s", r->name);
 		ck_assert_msg(
 		    r->letter == '\0' || r->option != NULL, "%s", r->name);
-		for (o = r + 1; o->name != NULL; o++) {
+		for (o = command_next(r); o != NULL; o = command_next(o)) {
 			/* --check is no command, and check no option */
 			if (((r->flags ^ o->flags) & ROW_OPTION) == 0)
 				ck_assert_str_ne(r->name, o->name);

@@ -74,8 +74,7 @@ end(void)
 static bool
 works(const struct command *row)
 {
-	return row->kind != KIND_LATER && row->kind != KIND_TLS &&
-	    row->kind != KIND_OBSOLETE;
+	return command_is_there(row) && row->kind != KIND_OBSOLETE;
 }
 
 /* The documented letters are all there, and each means one row. */
@@ -88,11 +87,11 @@ START_TEST(every_letter)
 	for (c = letters; *c != '\0'; c++) {
 		int rows = 0;
 
-		for (row = command_table; row->name != NULL; row++)
+		COMMAND_EACH(row)
 			rows += row->letter == *c;
 		ck_assert_msg(rows == 1, "-%c: %d rows", *c, rows);
 	}
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		ck_assert_msg(
 		    row->letter == '\0' || strchr(letters, row->letter) != NULL,
 		    "-%c is not documented", row->letter);
@@ -216,7 +215,7 @@ START_TEST(every_row)
 {
 	const struct command *row;
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (row->option == NULL)
 			continue;
 		try_row(row, text("--%s", row->option));
@@ -255,7 +254,7 @@ START_TEST(tls_without_certificate)
 	const struct command *row;
 	int rows = 0;
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!is_for_clients(row))
 			continue;
 		rows++;

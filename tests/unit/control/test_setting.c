@@ -51,7 +51,7 @@ is_value(const struct command *row)
 static uint64_t
 held(const struct command *row)
 {
-	const char *place = (const char *)&pen->plan->config + row->place;
+	const char *place = (const char *)&pen->plan->config + row->offset;
 	unsigned u;
 	uint64_t n;
 	int i;
@@ -140,7 +140,7 @@ START_TEST(every_value)
 	const struct command *row;
 	int rows = 0;
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		if (!is_value(row))
 			continue;
 		rows++;
@@ -162,7 +162,7 @@ START_TEST(every_flag)
 	const struct command *row;
 	int rows = 0;
 
-	for (row = command_table; row->name != NULL; row++) {
+	COMMAND_EACH(row) {
 		int i;
 
 		if (row->kind != KIND_FLAG || row->flags & ROW_OPTION)
@@ -253,7 +253,7 @@ START_TEST(while_serving)
 			     RESOLVE_NAMES, &e),
 	    0);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
-	for (row = command_table; row->name != NULL; row++)
+	COMMAND_EACH(row)
 		if (is_value(row) && row->flags & ROW_START)
 			refuses(row, text("%" PRIu64, row->min),
 			    "only at the start");

@@ -1,0 +1,15 @@
+/* table.h: the parts of the command table, one file each; see command.h. */
+#ifndef PEN_CONTROL_TABLE_H
+#define PEN_CONTROL_TABLE_H
+
+#include "control/command.h"
+
+/* Where a member of struct config is. */
+#define AT(member) offsetof(struct config, member)
+
+/* Each is ended by a row without a name. */
+extern const struct command rows_choosing[], rows_servers[], rows_connections[],
+    rows_tls[], rows_dsr[], rows_checks[], rows_configuration[], rows_process[],
+    rows_obsolete[], rows_later[];
+
+#endif

@@ -1,0 +1,75 @@
+/* table_dsr.c: rows of the command table:
+ * direct server return and health checks. */
+#include "config.h"
+
+#include "control/command.h"
+#include "control/table.h"
+
+const struct command rows_dsr[] = {
+	{ .name = "dsr_if", .kind = KIND_TEXT, .offset = AT(dsr.interface),
+	    .flags = ROW_NO | ROW_START, .option = "dsr-if", .args = "[IF]",
+	    .help = "forward what clients send through this interface; servers "
+		"answer them directly" },
+	{ .name = "dsr_ip", .kind = KIND_CHANGE, .flags = ROW_NO | ROW_START,
+	    .run = run_dsr_ip, .option = "dsr-ip", .args = "IP",
+	    .help = "own address on that interface's segment, to ask servers "
+		"from; one of each family" },
+	{ .name = "dsr_link", .kind = KIND_TEXT, .offset = AT(dsr.link),
+	    .flags = ROW_NO | ROW_START, .option = "dsr-link", .args = "[KIND]",
+	    .help = "how frames are moved: xdp, packet or pcap; else the "
+		"best" },
+	{ .name = "dsr_flows", .kind = KIND_NUMBER, .offset = AT(dsr.flows),
+	    .max = 1 << 30, .flags = ROW_START, .option = "dsr-flows",
+	    .args = "[N]",
+	    .help = "flows remembered; 0: servers are chosen by a hash alone" },
+	{ .name = "dsr_announce", .kind = KIND_FLAG, .offset = AT(dsr.announce),
+	    .flags = ROW_START, .option = "dsr-announce",
+	    .help = "tell the segment that the listening addresses are here "
+		"(on by default)" },
+	{ .name = "dsr_fast_path", .kind = KIND_FLAG, .offset = AT(dsr.fast),
+	    .flags = ROW_START, .option = "dsr-fast-path",
+	    .help = "with xdp the kernel forwards the frames of established "
+		"flows" },
+	{ .name = "dsr_forward", .kind = KIND_CHANGE, .run = run_dsr_forward,
+	    .option = "dsr-forward", .args = "mac|tunnel",
+	    .help = "how packets get to servers: by hardware address, or IP in "
+		"IP" },
+	{ .name = "dsr_gateway", .kind = KIND_TEXT, .offset = AT(dsr.gateway),
+	    .flags = ROW_NO, .option = "dsr-gateway", .args = "[IP|MAC]",
+	    .help = "next hop of tunnels on that segment; else the kernel's "
+		"route" },
+	{ .name = "tarpit_acl", .kind = KIND_CHANGE, .flags = ROW_NO,
+	    .run = run_tarpit_acl, .option = "tarpit-acl", .args = "[N]",
+	    .help = "tarpit connections to unused addresses that this list "
+		"permits; -1: none" },
+	{ .name = "dsr", .kind = KIND_REPORT, .flags = ROW_LOOK, .run = run_dsr,
+	    .help = "prints the state of direct server return (DSR)" },
+	{ .name = NULL },
+};
+
+const struct command rows_checks[] = {
+	{ .name = "check", .kind = KIND_CHANGE, .flags = ROW_NO,
+	    .run = run_check, .args = "[dsr [PORT]]",
+	    .help = "health-check the servers; dsr: a SYN on the way that "
+		"clients' frames take" },
+	{ .name = "check_interval", .kind = KIND_SECONDS,
+	    .offset = AT(checks.interval_ms), .min = 1, .max = LONG_MS,
+	    .option = "check-interval", .args = "[SEC]",
+	    .help = "how often each server is asked" },
+	{ .name = "check_timeout", .kind = KIND_SECONDS,
+	    .offset = AT(checks.timeout_ms), .min = 1, .max = LONG_MS,
+	    .option = "check-timeout", .args = "[SEC]",
+	    .help = "how long its answer may take" },
+	{ .name = "check_rise", .kind = KIND_UNSIGNED,
+	    .offset = AT(pool.health.rise), .min = 1, .max = 1 << 20,
+	    .option = "check-rise", .args = "[N]",
+	    .help = "consecutive successes that make a server healthy" },
+	{ .name = "check_fall", .kind = KIND_UNSIGNED,
+	    .offset = AT(pool.health.fall), .min = 1, .max = 1 << 20,
+	    .option = "check-fall", .args = "[N]",
+	    .help = "consecutive failures that make it unhealthy" },
+	{ .name = "checks", .kind = KIND_REPORT, .flags = ROW_LOOK,
+	    .run = run_checks,
+	    .help = "prints what checks found out" },
+	{ .name = NULL },
+};
