@@ -174,10 +174,10 @@ look(struct pen *p, unsigned most)
 		return;
 	now = loop_now(p->loop);
 	if (s->server != NULL)
-		s->rest_ms = tls_server_look(s->server, most, now);
+		s->rest_ms = tls_server_refresh(s->server, most, now);
 	if (s->client != NULL)
 		s->rest_ms = sooner_ms(
-		    s->rest_ms, tls_client_look(s->client, most > 0, now));
+		    s->rest_ms, tls_client_refresh(s->client, most > 0, now));
 }
 
 void

@@ -15,7 +15,7 @@
 #include <linux/sockios.h>
 #endif
 
-#include "net/sock.h"
+#include "net/sock_private.h"
 
 #ifndef MSG_NOSIGNAL
 #define MSG_NOSIGNAL 0
@@ -24,15 +24,15 @@
 #define MSG_MORE 0
 #endif
 
-static void
-set_int(int fd, int level, int name, int value)
+void
+sock_set_int(int fd, int level, int name, int value)
 {
 	(void)setsockopt(fd, level, name, &value, sizeof(value));
 }
 
-#if !defined(SOCK_NONBLOCK) || !defined(HAVE_ACCEPT4) || !defined(HAVE_PIPE2)
-static int
-set_flags(int fd)
+#ifdef SOCK_NEEDS_FLAGS
+int
+sock_set_flags(int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
 
@@ -43,9 +43,8 @@ set_flags(int fd)
 }
 #endif
 
-/* close() that leaves errno as it was, for the way out after an error. */
-static void
-close_quietly(int fd)
+void
+sock_close_quietly(int fd)
 {
 	int saved = errno;
 
@@ -53,26 +52,20 @@ close_quietly(int fd)
 	errno = saved;
 }
 
-static int
-new_socket_of(int family, int type)
+int
+sock_new(int family, int type)
 {
 #ifdef SOCK_NONBLOCK
 	return socket(family, type | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 #else
 	int fd = socket(family, type, 0);
 
-	if (fd >= 0 && set_flags(fd) < 0) {
-		close_quietly(fd);
+	if (fd >= 0 && sock_set_flags(fd) < 0) {
+		sock_close_quietly(fd);
 		return -1;
 	}
 	return fd;
 #endif
-}
-
-static int
-new_socket(int family)
-{
-	return new_socket_of(family, SOCK_STREAM);
 }
 
 /* ---- options ---- */
@@ -80,20 +73,20 @@ new_socket(int family)
 void
 sock_set_nodelay(int fd)
 {
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
+	sock_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
 static void
 set_unless_zero(int fd, int name, unsigned value)
 {
 	if (value > 0)
-		set_int(fd, IPPROTO_TCP, name, (int)value);
+		sock_set_int(fd, IPPROTO_TCP, name, (int)value);
 }
 
 void
 sock_set_keepalive(int fd, const struct sock_keepalive *k)
 {
-	set_int(fd, SOL_SOCKET, SO_KEEPALIVE, k->on);
+	sock_set_int(fd, SOL_SOCKET, SO_KEEPALIVE, k->on);
 #ifdef TCP_KEEPIDLE
 	set_unless_zero(fd, TCP_KEEPIDLE, k->idle_s);
 #endif
@@ -104,7 +97,7 @@ sock_set_keepalive(int fd, const struct sock_keepalive *k)
 	set_unless_zero(fd, TCP_KEEPCNT, k->count);
 #endif
 #ifdef TCP_USER_TIMEOUT
-	set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)k->user_ms);
+	sock_set_int(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, (int)k->user_ms);
 #endif
 }
 
@@ -125,152 +118,8 @@ sock_tune_listener(int fd, const struct sock_listen_options *o)
 
 	k.on = true;
 	sock_set_keepalive(fd, &k);
-	set_int(fd, IPPROTO_TCP, TCP_NODELAY, o->nodelay);
+	sock_set_int(fd, IPPROTO_TCP, TCP_NODELAY, o->nodelay);
 	sock_tune(fd, &o->tuning);
-}
-
-/* ---- listening ---- */
-
-static int
-bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
-{
-	/* For datagrams it would let two programs share the port. */
-	if (!o->datagram)
-		set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
-	if (at->u.sa.sa_family == AF_INET6)
-		set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
-	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
-		sock_take_urgent(fd); /* inherited, too */
-		sock_tune_listener(fd, o);
-	}
-	return sock_file_bind(fd, at, o->unix_mode);
-}
-
-/* The file is marked before anybody can see that the socket listens: who comes
- * after may put another one in its place from then on. */
-static int
-bind_and_listen(int fd, const struct addr *at,
-    const struct sock_listen_options *o, struct sock_file *file)
-{
-	struct sock_file unwanted;
-
-	if (file == NULL)
-		file = &unwanted;
-	if (bind_socket(fd, at, o) < 0)
-		return -1;
-	sock_file_mark(file, at);
-	if (o->datagram || listen(fd, o->backlog) == 0)
-		return 0;
-	sock_file_remove(file, at);
-	return -1;
-}
-
-static int
-open_listener(const struct addr *at, const struct sock_listen_options *o,
-    struct sock_file *file, struct error *e)
-{
-	char text[ADDR_TEXT_MAX];
-	int fd, error;
-
-	addr_format(at, text);
-	if (sock_file_clear(at, text, e) < 0)
-		return -1;
-	fd = new_socket_of(
-	    at->u.sa.sa_family, o->datagram ? SOCK_DGRAM : SOCK_STREAM);
-	if (fd < 0)
-		return error_set(e, "\"%s\": %s", text, strerror(errno));
-	if (bind_and_listen(fd, at, o, file) < 0) {
-		error = errno;
-		error_set(e, "\"%s\": %s", text,
-		    error == EADDRINUSE ? "address already in use"
-					: strerror(error));
-		close(fd);
-		errno = error;
-		return -1;
-	}
-	return fd;
-}
-
-int
-sock_listen(const struct addr *at, const struct sock_listen_options *o,
-    struct sock_file *file, struct error *e)
-{
-	int lock = sock_file_lock(at);
-	int fd = open_listener(at, o, file, e);
-
-	if (lock >= 0)
-		close_quietly(lock);
-	return fd;
-}
-
-int
-sock_local_addr(int fd, struct addr *a)
-{
-	memset(a, 0, sizeof(*a));
-	a->len = sizeof(a->u);
-	return getsockname(fd, &a->u.sa, &a->len);
-}
-
-static int
-accept_one(int fd, struct addr *a)
-{
-	a->len = sizeof(a->u);
-#ifdef HAVE_ACCEPT4
-	return accept4(fd, &a->u.sa, &a->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
-#else
-	int new = accept(fd, &a->u.sa, &a->len);
-
-	if (new >= 0 && set_flags(new) < 0) {
-		close_quietly(new);
-		return -1;
-	}
-	return new;
-#endif
-}
-
-int
-sock_accept(int listen_fd, struct peer *who)
-{
-	struct addr a;
-	int fd;
-
-	do
-		fd = accept_one(listen_fd, &a);
-	while (fd < 0 &&
-	    (errno == EINTR || errno == ECONNABORTED || errno == EPROTO ||
-		errno == EPERM));
-	if (fd < 0)
-		return -1;
-	if (a.len < sizeof(a.u.sa.sa_family)) /* an unnamed Unix client */
-		a.u.sa.sa_family = AF_UNIX;
-	peer_from_addr(who, &a);
-	return fd;
-}
-
-int
-sock_peer_owner(int fd, pid_t *pid, uid_t *uid)
-{
-#ifdef SO_PEERCRED
-	struct ucred who;
-	socklen_t len = sizeof(who);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
-		return -1;
-	*pid = who.pid;
-	*uid = who.uid;
-	return 0;
-#elif defined(HAVE_GETPEEREID)
-	gid_t gid;
-
-	*pid = 0;
-	return getpeereid(fd, uid, &gid);
-#else
-	(void)fd;
-	(void)pid;
-	(void)uid;
-	errno = ENOSYS;
-	return -1;
-#endif
 }
 
 /* ---- connecting ---- */
@@ -301,7 +150,7 @@ connect_from(const struct addr *source, const struct addr *to,
     const struct sock_connect_options *o)
 {
 	int family = to->u.sa.sa_family;
-	int fd = new_socket(family);
+	int fd = sock_new(family, SOCK_STREAM);
 
 	if (fd < 0)
 		return -1;
@@ -311,15 +160,15 @@ connect_from(const struct addr *source, const struct addr *to,
 	/* The port is chosen by connect(), which knows the other end: there
 	 * are 28,000 ports for each server, not for all of them. */
 	if (source != NULL)
-		set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
+		sock_set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 #endif
 	if (source != NULL && bind(fd, &source->u.sa, source->len) < 0) {
-		close_quietly(fd);
+		sock_close_quietly(fd);
 		return -1;
 	}
 	if (connect(fd, &to->u.sa, to->len) < 0 &&
 	    !is_under_way(errno, family)) {
-		close_quietly(fd);
+		sock_close_quietly(fd);
 		return -1;
 	}
 	return fd;
@@ -345,7 +194,7 @@ sock_connect(const struct addr *to, const struct sock_connect_options *o)
 int
 sock_datagram(int family)
 {
-	return new_socket_of(family, SOCK_DGRAM);
+	return sock_new(family, SOCK_DGRAM);
 }
 
 int
@@ -354,7 +203,7 @@ sock_connect_datagram(const struct addr *to)
 	int fd = sock_datagram(to->u.sa.sa_family);
 
 	if (fd >= 0 && connect(fd, &to->u.sa, to->len) < 0) {
-		close_quietly(fd);
+		sock_close_quietly(fd);
 		return -1;
 	}
 	return fd;
@@ -400,7 +249,7 @@ sock_has_ended(int fd)
 void
 sock_take_urgent(int fd)
 {
-	set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1);
+	sock_set_int(fd, SOL_SOCKET, SO_OOBINLINE, 1);
 }
 
 /* ---- moving and closing ---- */
@@ -467,9 +316,9 @@ sock_pipe(int fd[2], size_t size)
 #else
 	if (pipe(fd) < 0)
 		return -1;
-	if (set_flags(fd[0]) < 0 || set_flags(fd[1]) < 0) {
-		close_quietly(fd[0]);
-		close_quietly(fd[1]);
+	if (sock_set_flags(fd[0]) < 0 || sock_set_flags(fd[1]) < 0) {
+		sock_close_quietly(fd[0]);
+		sock_close_quietly(fd[1]);
 		return -1;
 	}
 #endif

@@ -7,7 +7,7 @@
  *
  * NAME is the host name in small letters; "*.example.com" or "_.example.com" is
  * for all names one label longer. All files are read when the store is made and
- * when cert_store_look() finds them changed, never for a client; what a client
+ * when cert_store_refresh() finds them changed, never for a client; what a client
  * sends is looked up in a table and is part of no path. Their text stays in
  * memory; of what OpenSSL makes of it only the most used is kept. */
 #ifndef PEN_TLS_CERT_STORE_H
@@ -29,12 +29,13 @@ const char *cert_store_path(const struct cert_store *s);
 /* The certificate for a name, with a reference, or NULL. */
 struct certificate *cert_store_find(struct cert_store *s, const char *name);
 
-/* Looks whether files have changed, come or gone, at up to `most` of them; reads
- * what has. A broken one leaves the old certificate in force; it is read once more
- * when it has settled (base/watched.h), and logged if it is broken still. Returns in
- * how many milliseconds to call it again, with 0 for `most`, as it was too much for
- * once or something settles; 0: it is done. `now` is the loop's. */
-unsigned cert_store_look(struct cert_store *s, unsigned most, uint64_t now);
+/* Checks whether files have changed, come or gone, at up to `most` names, and reads
+ * those that have. A broken file leaves the old certificate in force; it is read
+ * once more when it has settled (base/watched.h), and logged if it is still broken.
+ * Returns after how many milliseconds to call again with 0 for `most`, because there
+ * was too much for one call or a file has to settle; 0: nothing is left to do. `now`
+ * is the loop's. */
+unsigned cert_store_refresh(struct cert_store *s, unsigned most, uint64_t now);
 
 /* Those there are, in the order of their coming. Returns false at the end. */
 struct cert_store_info {

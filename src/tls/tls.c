@@ -9,8 +9,7 @@
 #include <unistd.h>
 
 #include "net/sock.h"
-#include "tls/tls_asides.h"
-#include "tls/tls_context.h"
+#include "tls/tls_private.h"
 
 /* Bytes taken to be sent in one go. */
 enum { OUT_MAX = 64 * 1024 };
@@ -18,8 +17,7 @@ enum { OUT_MAX = 64 * 1024 };
  * shorter read than ASKED is a question, and what follows a new flow. */
 enum {
 	SMALL_RECORD = 1369,
-	LARGE_RECORD = 16384,
-	RECORD_MAX = 5 + LARGE_RECORD + 256, /* as on the wire, RFC 8446, 5.2 */
+	LARGE_RECORD = TLS_RECORD_DATA,
 	BEGINNING = 8 * SMALL_RECORD
 };
 enum { ASKED = 4096 };
@@ -28,28 +26,13 @@ enum { RECORDS = 64 };
 /* How much may wait for a far side that does not read our answers. */
 enum { UNREAD_MAX = 2 * OUT_MAX };
 
-struct tls {
-	struct tls_end end; /* first: what OpenSSL reads */
-	struct tls_context *context;
-	struct stream *stream;
-	SSL *ssl;
-	struct buffer unsent;
-	uint32_t begun; /* bytes of this flow sent so far, up to BEGINNING */
-	struct tls_asides asides;
-	uint64_t key; /* of tls_set_key() */
-	const char *error;
-	bool done;    /* the handshake */
-	bool cut;     /* the connection has ended */
-	bool fin_due; /* after what is unsent */
-};
-
 static struct tls *
 inside(const struct stream *s)
 {
 	return s->inside;
 }
 
-/* ---- from and to the socket ---- */
+/* ---- the operations ---- */
 
 static void
 note_error(struct tls *t)
@@ -64,122 +47,6 @@ note_error(struct tls *t)
 		    : reason != NULL ? reason
 				     : "protocol error";
 }
-
-/* Receives up to `room` bytes, or a record, when there may be some. Returns whether
- * there are new ones for OpenSSL to look at; else errno says why not: ECONNABORTED at
- * the end of the connection, of which OpenSSL hears nothing, so that it goes on
- * sending. */
-static bool
-receive(struct tls *t, size_t room)
-{
-	struct tls_memory *m = t->end.memory;
-	struct stream *s = t->stream;
-	ssize_t n;
-
-	errno = t->cut ? ECONNABORTED : EAGAIN;
-	if (s->flags & STREAM_INSIDE)
-		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_INSIDE);
-	if (!(s->flags & STREAM_READABLE) || t->cut)
-		return false;
-	if (room < RECORD_MAX)
-		room = RECORD_MAX;
-	if (room > TLS_IN_MAX)
-		room = TLS_IN_MAX;
-	do
-		n = recv(s->fd, m->in, room, 0);
-	while (n < 0 && errno == EINTR);
-	if (n < 0 ||
-	    ((size_t)n < room && !(s->flags & (STREAM_FIN | STREAM_URGENT))))
-		s->flags &= ~(unsigned)STREAM_READABLE;
-	if (n == 0) {
-		t->cut = true;
-		errno = ECONNABORTED;
-	}
-	if (n <= 0)
-		return false;
-	m->at = 0;
-	m->end = (size_t)n;
-	return true;
-}
-
-/* What was received and not looked at is this stream's alone. */
-static int
-keep_received(struct tls *t)
-{
-	struct tls_memory *m = t->end.memory;
-	size_t n = m->end - m->at;
-	int rc = 0;
-
-	if (n > 0)
-		rc = buffer_append(&t->end.early, m->in + m->at, n);
-	m->at = m->end = 0;
-	return rc;
-}
-
-static void
-send_kept(struct tls *t)
-{
-	struct stream *s = t->stream;
-	ssize_t n;
-
-	while (buffer_length(&t->unsent) > 0) {
-		n = sock_send(s->fd, buffer_bytes(&t->unsent),
-		    buffer_length(&t->unsent), false);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) {
-			s->flags &= ~(unsigned)STREAM_WRITABLE;
-			s->flags |= STREAM_UNSENT;
-			return;
-		}
-		if (n < 0) { /* nobody will ever get it; a read tells why */
-			buffer_fini(&t->unsent);
-			break;
-		}
-		buffer_consume(&t->unsent, (size_t)n);
-	}
-	s->flags &= ~(unsigned)STREAM_UNSENT;
-	if (t->fin_due)
-		(void)shutdown(s->fd, SHUT_WR);
-	t->fin_due = false;
-}
-
-/* Sends what OpenSSL wants sent; what the socket refuses is kept. Returns 0, or
- * -1 with errno. */
-static int
-send_out(struct tls *t, bool last)
-{
-	struct buffer *out = &t->end.memory->out;
-	struct stream *s = t->stream;
-	size_t n = buffer_length(out);
-	ssize_t sent = 0;
-	int error = 0;
-
-	if (n == 0)
-		return 0;
-	if (buffer_length(&t->unsent) == 0) {
-		do
-			sent = sock_send(s->fd, buffer_bytes(out), n, last);
-		while (sent < 0 && errno == EINTR);
-		if (sent < 0 && errno != EAGAIN && errno != EWOULDBLOCK &&
-		    errno != ENOTCONN)
-			error = errno;
-		if (sent < 0)
-			sent = 0;
-	}
-	if ((size_t)sent < n && error == 0) {
-		if (buffer_append(&t->unsent, buffer_bytes(out) + sent,
-			n - (size_t)sent) < 0)
-			error = ENOMEM;
-		s->flags &= ~(unsigned)STREAM_WRITABLE;
-		s->flags |= STREAM_UNSENT;
-	}
-	buffer_cut(out, 0);
-	errno = error;
-	return error == 0 ? 0 : -1;
-}
-
-/* ---- the operations ---- */
 
 /* Why OpenSSL does not go on. Returns 0 when it only lacks bytes. Its access to our
  * memory fails for want of more alone. */
@@ -230,7 +97,7 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 		*error = refusal(t, rc);
 		if (*error == 0 && got > 0 && room - got < LARGE_RECORD)
 			break;
-		if (*error == 0 && !receive(t, room - got))
+		if (*error == 0 && !tls_wire_receive(t, room - got))
 			*error = errno;
 	}
 	return got;
@@ -256,7 +123,7 @@ tls_read(struct stream *s, void *bytes, size_t room)
 	int error;
 
 	got = read_records(t, bytes, room, &error);
-	if (keep_received(t) < 0)
+	if (tls_wire_keep(t) < 0)
 		error = ENOMEM;
 	note_inside(t);
 	if (got > 0 && got < ASKED)
@@ -265,7 +132,7 @@ tls_read(struct stream *s, void *bytes, size_t room)
 		s->flags &= ~(unsigned)STREAM_STALLED;
 		s->flags |= STREAM_WRITABLE;
 	}
-	(void)send_out(t, false);
+	(void)tls_wire_send(t, false);
 	if (buffer_length(&t->unsent) > UNREAD_MAX) {
 		t->error = "answers not read";
 		errno = EPROTO;
@@ -331,7 +198,7 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 		s->flags &= ~(unsigned)STREAM_WRITABLE;
 		s->flags |= STREAM_STALLED;
 	}
-	if (send_out(t, last && done == n) < 0)
+	if (tls_wire_send(t, last && done == n) < 0)
 		return -1;
 	errno = EAGAIN;
 	return done > 0 ? (ssize_t)done : -1;
@@ -345,17 +212,17 @@ tls_shutdown(struct stream *s)
 	if (t->done && t->error == NULL && !(s->flags & STREAM_NO_GOODBYE)) {
 		ERR_clear_error();
 		(void)SSL_shutdown(t->ssl);
-		(void)send_out(t, true);
+		(void)tls_wire_send(t, true);
 	}
 	t->fin_due = true;
 	if (buffer_length(&t->unsent) == 0)
-		send_kept(t);
+		tls_wire_flush(t);
 }
 
 static void
 tls_flush(struct stream *s)
 {
-	send_kept(inside(s));
+	tls_wire_flush(inside(s));
 }
 
 /* A session that ended well may be resumed. */
@@ -501,14 +368,14 @@ tls_handshake(struct stream *s)
 		ERR_clear_error();
 		rc = SSL_do_handshake(t->ssl);
 		error = rc > 0 ? 0 : refusal(t, rc);
-	} while (rc <= 0 && error == 0 && receive(t, TLS_IN_MAX));
+	} while (rc <= 0 && error == 0 && tls_wire_receive(t, TLS_IN_MAX));
 	if (rc <= 0 && error == 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
 		t->error = t->cut ? "connection cut" : strerror(errno);
 		error = errno;
 	}
-	if (keep_received(t) < 0)
+	if (tls_wire_keep(t) < 0)
 		error = ENOMEM;
-	if (send_out(t, false) < 0 && error == 0) {
+	if (tls_wire_send(t, false) < 0 && error == 0) {
 		t->error = strerror(errno);
 		error = errno;
 	}

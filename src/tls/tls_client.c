@@ -194,7 +194,7 @@ replace(struct tls_client *t, uint64_t now)
 }
 
 unsigned
-tls_client_look(struct tls_client *t, bool all, uint64_t now)
+tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
 	if (settling_is_due(&t->settling, all && has_changed(t), now))
 		replace(t, now);

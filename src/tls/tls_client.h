@@ -24,9 +24,9 @@ void tls_client_free(struct tls_client *t); /* streams live on; NULL is fine */
 int tls_connect(struct stream *s, struct tls_client *t, const char *host,
     const struct addr *at, const char *alpn);
 
-/* Looks whether files have changed if `all`, else at those that settle; otherwise as
- * tls_server_look(). */
-unsigned tls_client_look(struct tls_client *t, bool all, uint64_t now);
+/* As tls_server_refresh(): checks all files with `all`, else only those that have to
+ * settle. */
+unsigned tls_client_refresh(struct tls_client *t, bool all, uint64_t now);
 
 /* Its certificate, when it has one. */
 struct tls_certificate;

@@ -91,7 +91,7 @@ tls_accept(struct stream *s, struct tls_server *t)
 }
 
 unsigned
-tls_server_look(struct tls_server *t, unsigned most, uint64_t now)
+tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 {
 	(void)t;
 	(void)most;
@@ -139,7 +139,7 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 }
 
 unsigned
-tls_client_look(struct tls_client *t, bool all, uint64_t now)
+tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
 	(void)t;
 	(void)all;

@@ -175,14 +175,14 @@ replace(struct tls_server *t, uint64_t now)
 }
 
 unsigned
-tls_server_look(struct tls_server *t, unsigned most, uint64_t now)
+tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 {
 	unsigned files, store;
 
 	if (settling_is_due(&t->settling, most > 0 && has_changed(t), now))
 		replace(t, now);
 	files = settling_wait_ms(&t->settling, now);
-	store = t->store != NULL ? cert_store_look(t->store, most, now) : 0;
+	store = t->store != NULL ? cert_store_refresh(t->store, most, now) : 0;
 	return sooner_ms(files, store);
 }
 

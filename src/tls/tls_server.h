@@ -1,9 +1,9 @@
 /* tls_server.h: what clients meet: our certificates and what we ask of theirs.
  *
  *     settings, files -> tls_server -> tls_accept() -> a stream
- *     a file changes -> tls_server_look(): the next streams have the new one
+ *     a file changes -> tls_server_refresh(): the next streams have the new one
  *
- * All files are read by tls_server_new() and tls_server_look(), through directories
+ * All files are read by tls_server_new() and tls_server_refresh(), through directories
  * kept open, never for a client. A new file that is broken leaves all as it was; it is
  * read once more when it has settled (base/watched.h), and logged if it is broken
  * still. */
@@ -27,9 +27,10 @@ void tls_server_free(struct tls_server *t); /* streams live on; NULL is fine */
 /* Puts TLS over a client's stream. Returns 0, or -1 with errno ENOMEM. */
 int tls_accept(struct stream *s, struct tls_server *t);
 
-/* Looks whether files have changed, at up to `most` of the names of a directory.
- * Returns in how many milliseconds to go on, with `most` 0, as cert_store_look(). */
-unsigned tls_server_look(struct tls_server *t, unsigned most, uint64_t now);
+/* Checks whether files have changed, of a directory those of up to `most` names, and
+ * takes the new ones. Returns after how many milliseconds to call again with `most`
+ * 0, as cert_store_refresh() does. */
+unsigned tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now);
 
 /* A certificate, for reports. */
 struct tls_certificate {

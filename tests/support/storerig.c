@@ -70,11 +70,11 @@ store_gives_none(const char *name)
 void
 store_look(void)
 {
-	unsigned ms = cert_store_look(store, 1000, store_now);
+	unsigned ms = cert_store_refresh(store, 1000, store_now);
 
 	while (ms > 0) {
 		store_now += ms;
-		ms = cert_store_look(store, 0, store_now);
+		ms = cert_store_refresh(store, 0, store_now);
 	}
 }
 

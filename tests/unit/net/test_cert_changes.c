@@ -111,7 +111,7 @@ END_TEST
 static unsigned
 looks(void)
 {
-	return cert_store_look(store, 1000, store_now);
+	return cert_store_refresh(store, 1000, store_now);
 }
 
 /* A file that is written in its place, as cp does it, is seen half written: nothing is
@@ -143,7 +143,7 @@ START_TEST(half_written)
 	for (i = 0; i < 2; i++)
 		write_file(store_file(file[i]), all);
 	store_now += WATCHED_SETTLE_MS; /* seen by the look at what settles */
-	ck_assert_uint_eq(cert_store_look(store, 0, store_now), 0);
+	ck_assert_uint_eq(cert_store_refresh(store, 0, store_now), 0);
 	store_gives("old.test", "whole");
 	store_gives("new.test", "whole");
 	ck_assert_str_eq(contents(said), "");
@@ -169,7 +169,7 @@ START_TEST(stays_half_written)
 	certdir_remove(&store_dir, "c.test.pem");
 	ck_assert_str_eq(contents(said), "");
 	store_now += WATCHED_SETTLE_MS;
-	ck_assert_uint_eq(cert_store_look(store, 0, store_now), 0);
+	ck_assert_uint_eq(cert_store_refresh(store, 0, store_now), 0);
 	ck_assert_uint_eq(file_lines(said), 2);
 	ck_assert(file_has(said, "not replaced"));
 	ck_assert(file_has(said, "left out"));
@@ -230,7 +230,7 @@ START_TEST(change_in_a_row)
 		snprintf(
 		    to, sizeof(to), "%s/%s.pem", cert_store_path(store), name);
 		ck_assert_int_eq(rename(from, to), 0);
-		(void)cert_store_look(store, 1, store_now);
+		(void)cert_store_refresh(store, 1, store_now);
 		c = cert_store_find(store, name);
 		ck_assert_msg(c != NULL, "%s was missed", name);
 		certificate_drop(c);
@@ -258,7 +258,7 @@ START_TEST(in_turn)
 		cert_write_all(c, store_file(text("%s.pem", name[i])));
 	cert_free(c);
 	for (n = 1; n <= 3; n++) {
-		ck_assert_uint_eq(cert_store_look(store, 1, store_now), 0);
+		ck_assert_uint_eq(cert_store_refresh(store, 1, store_now), 0);
 		for (changed = i = 0; i < 3; i++) {
 			struct certificate *x = found(name[i]);
 
@@ -288,7 +288,7 @@ START_TEST(another_directory)
 	store_look();
 	store_gives("a.test", "a.test");
 	ck_assert_int_eq(symlink("new", store_dir.path), 0);
-	(void)cert_store_look(store, 1, store_now);
+	(void)cert_store_refresh(store, 1, store_now);
 	store_look();
 	store_gives("a.test", "a2.test");
 	store_gives("c.test", "c.test");
@@ -331,8 +331,8 @@ START_TEST(a_few_at_a_time)
 		name[i] = text("%u.test", i);
 		certdir_put(&store_dir, text("%u.test.pem", i), name[i]);
 	}
-	for (more = cert_store_look(store, 1000, store_now); more > 0;
-	     more = cert_store_look(store, 0, store_now)) {
+	for (more = cert_store_refresh(store, 1000, store_now); more > 0;
+	     more = cert_store_refresh(store, 0, store_now)) {
 		n = readable(name, MANY);
 		ck_assert_uint_gt(n, had);
 		ck_assert_uint_le(n, had + 10);
@@ -346,7 +346,7 @@ START_TEST(a_few_at_a_time)
 	for (i = 0; i < MANY; i++)
 		certdir_put(&store_dir, text("%u.test.pem", i), "changed");
 	store_put("new.test.pem", "new.test");
-	ck_assert_uint_gt(cert_store_look(store, 1000, store_now), 0);
+	ck_assert_uint_gt(cert_store_refresh(store, 1000, store_now), 0);
 	for (i = 0; i < MANY; i += 2)
 		certdir_remove(&store_dir, text("%u.test.pem", i));
 	store_put("newer.test.pem", "newer.test");
@@ -358,7 +358,7 @@ START_TEST(a_few_at_a_time)
 	/* closed with some unread */
 	for (i = 0; i < MANY; i += 2)
 		store_put(text("%u.test.pem", i), "again");
-	ck_assert_uint_gt(cert_store_look(store, 1, store_now), 0);
+	ck_assert_uint_gt(cert_store_refresh(store, 1, store_now), 0);
 	store_end();
 }
 END_TEST

@@ -1,0 +1,153 @@
+/* sock_listen.c: listening sockets, and whom they accept. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "net/sock_private.h"
+
+/* ---- listening ---- */
+
+static int
+bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
+{
+	/* For datagrams it would let two programs share the port. */
+	if (!o->datagram)
+		sock_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
+	if (at->u.sa.sa_family == AF_INET6)
+		sock_set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
+	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
+		sock_take_urgent(fd); /* inherited, too */
+		sock_tune_listener(fd, o);
+	}
+	return sock_file_bind(fd, at, o->unix_mode);
+}
+
+/* The file is marked before anybody can see that the socket listens: who comes
+ * after may put another one in its place from then on. */
+static int
+bind_and_listen(int fd, const struct addr *at,
+    const struct sock_listen_options *o, struct sock_file *file)
+{
+	struct sock_file unwanted;
+
+	if (file == NULL)
+		file = &unwanted;
+	if (bind_socket(fd, at, o) < 0)
+		return -1;
+	sock_file_mark(file, at);
+	if (o->datagram || listen(fd, o->backlog) == 0)
+		return 0;
+	sock_file_remove(file, at);
+	return -1;
+}
+
+static int
+open_listener(const struct addr *at, const struct sock_listen_options *o,
+    struct sock_file *file, struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	int fd, error;
+
+	addr_format(at, text);
+	if (sock_file_clear(at, text, e) < 0)
+		return -1;
+	fd = sock_new(
+	    at->u.sa.sa_family, o->datagram ? SOCK_DGRAM : SOCK_STREAM);
+	if (fd < 0)
+		return error_set(e, "\"%s\": %s", text, strerror(errno));
+	if (bind_and_listen(fd, at, o, file) < 0) {
+		error = errno;
+		error_set(e, "\"%s\": %s", text,
+		    error == EADDRINUSE ? "address already in use"
+					: strerror(error));
+		close(fd);
+		errno = error;
+		return -1;
+	}
+	return fd;
+}
+
+int
+sock_listen(const struct addr *at, const struct sock_listen_options *o,
+    struct sock_file *file, struct error *e)
+{
+	int lock = sock_file_lock(at);
+	int fd = open_listener(at, o, file, e);
+
+	if (lock >= 0)
+		sock_close_quietly(lock);
+	return fd;
+}
+
+int
+sock_local_addr(int fd, struct addr *a)
+{
+	memset(a, 0, sizeof(*a));
+	a->len = sizeof(a->u);
+	return getsockname(fd, &a->u.sa, &a->len);
+}
+
+static int
+accept_one(int fd, struct addr *a)
+{
+	a->len = sizeof(a->u);
+#ifdef HAVE_ACCEPT4
+	return accept4(fd, &a->u.sa, &a->len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+#else
+	int new = accept(fd, &a->u.sa, &a->len);
+
+	if (new >= 0 && sock_set_flags(new) < 0) {
+		sock_close_quietly(new);
+		return -1;
+	}
+	return new;
+#endif
+}
+
+int
+sock_accept(int listen_fd, struct peer *who)
+{
+	struct addr a;
+	int fd;
+
+	do
+		fd = accept_one(listen_fd, &a);
+	while (fd < 0 &&
+	    (errno == EINTR || errno == ECONNABORTED || errno == EPROTO ||
+		errno == EPERM));
+	if (fd < 0)
+		return -1;
+	if (a.len < sizeof(a.u.sa.sa_family)) /* an unnamed Unix client */
+		a.u.sa.sa_family = AF_UNIX;
+	peer_from_addr(who, &a);
+	return fd;
+}
+
+int
+sock_peer_owner(int fd, pid_t *pid, uid_t *uid)
+{
+#ifdef SO_PEERCRED
+	struct ucred who;
+	socklen_t len = sizeof(who);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
+		return -1;
+	*pid = who.pid;
+	*uid = who.uid;
+	return 0;
+#elif defined(HAVE_GETPEEREID)
+	gid_t gid;
+
+	*pid = 0;
+	return getpeereid(fd, uid, &gid);
+#else
+	(void)fd;
+	(void)pid;
+	(void)uid;
+	errno = ENOSYS;
+	return -1;
+#endif
+}

@@ -1,0 +1,220 @@
+/* cert_store_read.c: reads the files of a directory of certificates, at the start
+ * and when they have changed. */
+#include "config.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "tls/cert_store_private.h"
+
+/* What one call does at most, so that clients do not wait: names whose files are
+ * checked, and names whose files are read, which takes half a millisecond each. */
+enum { CHECKS_AT_ONCE = 500, READS_AT_ONCE = 10, GO_ON_MS = 2 };
+
+/* The files of a name are broken: that is said, unless they may yet be settling; a
+ * name without files has nothing that could. */
+static void
+on_broken(struct cert_store *s, struct cert_entry *n, uint64_t now, const char *why)
+{
+	if (!cert_stamps_suffice(&n->seen))
+		n->settling.until = 0;
+	if (settling_read(&n->settling, false, now))
+		log_error("certificate %s path=%s name=%s error=\"%s\"",
+		    n->good ? "not replaced" : "left out", s->path, n->name,
+		    why);
+	else
+		list_append(&s->unsettled, &n->unsettled);
+}
+
+void
+cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
+{
+	struct cert_texts new;
+	struct certificate *c = NULL;
+	struct error e;
+
+	if (n->certificate == NULL)
+		list_remove(&n->parsed); /* of the fresh */
+	list_remove(&n->unsettled);
+	cert_stamps_take(&n->seen, s->dir, n->name);
+	cert_texts_init(&new);
+	if (cert_files_read(s->dir, n->name, &n->seen, &new, &e) == 0)
+		c = certificate_parse(&new, &e);
+	if (c == NULL) {
+		on_broken(s, n, now, e.text);
+		cert_texts_fini(&new);
+		return;
+	}
+	(void)settling_read(&n->settling, true, now);
+	cert_texts_fini(&n->texts);
+	cert_texts_tighten(&new);
+	n->texts = new;
+	cert_entry_keep(s, n, c);
+	if (n->good)
+		return;
+	n->good = true;
+	s->good_count++;
+	s->walk = NULL;
+}
+
+static void
+add_file(struct cert_store *s, const char *file)
+{
+	char name[CERT_NAME_MAX + 1];
+	struct cert_entry *n;
+
+	if (!cert_files_name(file, name))
+		return;
+	n = cert_entry_find(s, name);
+	if (n == NULL)
+		n = cert_entry_new(s, name);
+	if (n == NULL)
+		log_error("out of memory path=%s name=%s", s->path, name);
+	else
+		n->wanted = true;
+}
+
+int
+cert_store_read(struct cert_store *s, struct error *e)
+{
+	int fd = openat(s->dir, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	struct list *link, *next;
+	struct dirent *file;
+
+	if (d == NULL) {
+		error_set(e, "%s", strerror(errno));
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	stamp_take(&s->seen, s->dir, NULL);
+	s->unsure = stamp_is_young(&s->seen);
+	while ((file = readdir(d)) != NULL)
+		add_file(s, file->d_name);
+	closedir(d);
+	for (link = s->all.next; link != &s->all; link = next) {
+		struct cert_entry *n = list_entry(link, struct cert_entry, order);
+
+		next = link->next;
+		if (!n->wanted)
+			cert_entry_free(s, n);
+		else
+			n->wanted = false;
+	}
+	return 0;
+}
+
+/* Returns whether it has read something. */
+static bool
+refresh_entry(struct cert_store *s, struct cert_entry *n, uint64_t now)
+{
+	struct cert_stamps there;
+
+	cert_stamps_take(&there, s->dir, n->name);
+	if (!cert_stamps_suffice(&there) ||
+	    !settling_is_due(
+		&n->settling, !cert_stamps_equal(&there, &n->seen), now))
+		return false; /* of those gone the directory tells */
+	cert_entry_read(s, n, now);
+	return true;
+}
+
+/* Returns whether there was one. */
+static bool
+read_fresh(struct cert_store *s, uint64_t now)
+{
+	struct list *link = list_first(&s->fresh);
+	struct cert_entry *n;
+
+	if (link == NULL)
+		return false;
+	n = list_entry(link, struct cert_entry, parsed);
+	(void)settling_is_due(&n->settling, true, now);
+	cert_entry_read(s, n, now);
+	return true;
+}
+
+/* In how many milliseconds the next one is to be read once more; 0: none is. */
+static unsigned
+unsettled_wait_ms(struct cert_store *s, uint64_t now)
+{
+	struct list *link = list_first(&s->unsettled);
+
+	return link != NULL
+	    ? settling_wait_ms(
+		  &list_entry(link, struct cert_entry, unsettled)->settling, now)
+	    : 0;
+}
+
+/* Returns whether one was due. */
+static bool
+refresh_unsettled(struct cert_store *s, uint64_t now)
+{
+	struct list *link = list_first(&s->unsettled);
+	struct cert_entry *n;
+
+	if (link == NULL)
+		return false;
+	n = list_entry(link, struct cert_entry, unsettled);
+	if (!settling_is_due(&n->settling, false, now))
+		return false;
+	list_remove(link);
+	(void)refresh_entry(s, n, now);
+	return true;
+}
+
+static bool
+refresh_next(struct cert_store *s, uint64_t now)
+{
+	struct cert_entry *n;
+
+	s->due--;
+	if (s->next == NULL || s->next == &s->all)
+		s->next = s->all.next;
+	if (s->next == &s->all)
+		return false;
+	n = list_entry(s->next, struct cert_entry, order);
+	s->next = s->next->next;
+	return refresh_entry(s, n, now);
+}
+
+static void
+refresh_directory(struct cert_store *s)
+{
+	struct stamp now;
+	struct error e;
+
+	if (dir_follow(&s->dir, s->path))
+		s->due = UINT_MAX; /* all of them are others */
+	stamp_take(&now, s->dir, NULL);
+	if ((s->unsure || !stamp_equal(&now, &s->seen)) &&
+	    cert_store_read(s, &e) < 0)
+		log_error("certificates not read path=%s error=\"%s\"", s->path,
+		    e.text);
+}
+
+unsigned
+cert_store_refresh(struct cert_store *s, unsigned most, uint64_t now)
+{
+	unsigned checks = CHECKS_AT_ONCE, reads = READS_AT_ONCE;
+
+	if (most > 0)
+		refresh_directory(s);
+	if (s->due < most)
+		s->due = most;
+	if (s->due > s->count)
+		s->due = s->count;
+	while (reads > 0 && (read_fresh(s, now) || refresh_unsettled(s, now)))
+		reads--;
+	while (checks-- > 0 && reads > 0 && s->due > 0)
+		reads -= refresh_next(s, now);
+	return s->due > 0 || !list_is_empty(&s->fresh)
+	    ? GO_ON_MS
+	    : unsettled_wait_ms(s, now);
+}
