@@ -270,8 +270,7 @@ note_admin(struct plan *draft, unsigned index, const struct server *set)
 	if (index >= draft->count || set->admin == SERVER_ENABLED)
 		return;
 	s = &draft->servers[index];
-	s->admin_set = true;
-	s->admin = set->admin;
+	s->admin = (int)set->admin;
 }
 
 /* What is asked for once is no part of the plan that is kept. Before the start
@@ -302,22 +301,15 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.addrs = c->addrs;
-	spec.soft = s->soft;
-	spec.hard = s->hard;
-	spec.blacklist_ms = s->blacklist_ms;
-	spec.weight = s->weight;
-	spec.prio = s->prio;
-	spec.acl = s->acl;
-	spec.tls = s->tls;
-	spec.forward = s->forward;
+	spec.set = s->set;
 	set = c->index == SERVER_EMERGENCY ? pool_set_emergency(p->pool, &spec)
 	    : c->index == SERVER_ABUSE
 	    ? pool_set_abuse(p->pool, &spec)
 	    : pool_set_server(p->pool, c->index, &spec);
 	if (set == NULL)
 		return -1;
-	if (s->admin_set)
-		pool_set_admin(p->pool, set, s->admin);
+	if (s->admin >= 0)
+		pool_set_admin(p->pool, set, (enum server_admin)s->admin);
 	note_admin(draft, c->index, set);
 	take_out_now(p, draft, c->index, set);
 	return 0;

@@ -58,7 +58,7 @@ direct_is_tunnelled(const struct plan *p, enum server_forward forward)
 static bool
 is_tunnelled(const struct plan *p, const struct server_plan *s)
 {
-	return s->host != NULL && direct_is_tunnelled(p, s->forward);
+	return s->host != NULL && direct_is_tunnelled(p, s->set.forward);
 }
 
 /* Whether another machine can have the address. */

@@ -39,7 +39,7 @@ add_server(struct wish *w, const struct plan *p, const struct server *s)
 	struct inspect_server *new = &w->server[w->is.servers];
 
 	if (s == NULL || !s->present || s->addrs.count == 0 ||
-	    direct_is_tunnelled(p, s->forward))
+	    direct_is_tunnelled(p, s->set.forward))
 		return;
 	peer_from_addr(&new->ip, &s->addrs.addr[s->addr_first]);
 	new->number = s->index;

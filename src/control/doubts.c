@@ -182,18 +182,18 @@ print_limits(const struct plan *p, struct buffer *text)
 
 	for (i = 0; i < p->count; i++) {
 		s = &p->servers[i];
-		if (s->host != NULL && s->hard > 0 && s->soft > s->hard)
+		if (s->host != NULL && s->set.hard > 0 && s->set.soft > s->set.hard)
 			reply_add(text,
 			    "server %u: max %llu has no effect with hard "
 			    "%llu\n",
-			    i, (unsigned long long)s->soft,
-			    (unsigned long long)s->hard);
-		if (s->host != NULL && s->forward != SERVER_FORWARD_AS_SET &&
+			    i, (unsigned long long)s->set.soft,
+			    (unsigned long long)s->set.hard);
+		if (s->host != NULL && s->set.forward != SERVER_FORWARD_AS_SET &&
 		    !direct_is_wanted(p))
 			reply_add(text,
 			    "server %u: forward %s has no effect without "
 			    "dsr_if\n",
-			    i, server_forward_name(s->forward));
+			    i, server_forward_name(s->set.forward));
 	}
 	if (p->abuse.host != NULL && !has_client_acl(p))
 		reply_add(text,

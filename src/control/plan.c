@@ -207,9 +207,10 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 	    (a->host != NULL && strcmp(a->host, b->host) != 0))
 		return false;
 	return a->port == b->port && a->same_port == b->same_port &&
-	    a->acl == b->acl && a->prio == b->prio && a->weight == b->weight &&
-	    a->soft == b->soft && a->hard == b->hard &&
-	    a->blacklist_ms == b->blacklist_ms &&
-	    a->admin_set == b->admin_set && a->admin == b->admin &&
-	    a->tls == b->tls && a->forward == b->forward;
+	    a->set.acl == b->set.acl && a->set.prio == b->set.prio &&
+	    a->set.weight == b->set.weight && a->set.soft == b->set.soft &&
+	    a->set.hard == b->set.hard &&
+	    a->set.blacklist_ms == b->set.blacklist_ms &&
+	    a->set.tls == b->set.tls && a->set.forward == b->set.forward &&
+	    a->admin == b->admin;
 }

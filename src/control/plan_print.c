@@ -109,19 +109,19 @@ print_server_words(const struct server_plan *s, struct buffer *text)
 	if (s->port != 0 || s->same_port)
 		reply_add(text, " port %u", s->port);
 	reply_add(text, " max %llu hard %llu blacklist %llu",
-	    (unsigned long long)s->soft, (unsigned long long)s->hard,
-	    (unsigned long long)s->blacklist_ms / 1000);
-	if (s->blacklist_ms % 1000 != 0)
+	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard,
+	    (unsigned long long)s->set.blacklist_ms / 1000);
+	if (s->set.blacklist_ms % 1000 != 0)
 		reply_add(text, ".%03llu",
-		    (unsigned long long)s->blacklist_ms % 1000);
-	reply_add(text, " weight %u prio %d", s->weight, s->prio);
-	if (s->acl >= 0)
-		reply_add(text, " acl %d", s->acl);
-	if (s->tls != SERVER_TLS_AS_SET)
-		reply_add(text, " tls %s", server_tls_name(s->tls));
-	if (s->forward != SERVER_FORWARD_AS_SET)
-		reply_add(text, " forward %s", server_forward_name(s->forward));
-	if (s->admin_set)
+		    (unsigned long long)s->set.blacklist_ms % 1000);
+	reply_add(text, " weight %u prio %d", s->set.weight, s->set.prio);
+	if (s->set.acl >= 0)
+		reply_add(text, " acl %d", s->set.acl);
+	if (s->set.tls != SERVER_TLS_AS_SET)
+		reply_add(text, " tls %s", server_tls_name(s->set.tls));
+	if (s->set.forward != SERVER_FORWARD_AS_SET)
+		reply_add(text, " forward %s", server_forward_name(s->set.forward));
+	if (s->admin >= 0)
 		reply_add(text, " %s", admin[s->admin]);
 	(void)buffer_append(text, "\n", 1);
 }

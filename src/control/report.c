@@ -82,17 +82,17 @@ tell_server(struct reply *r, const struct server *s)
 	facts_text(&f, "addr", host);
 	facts_number(&f, "port", known ? addr_port(at) : 0);
 	facts_number(&f, "conn", s->connections);
-	facts_number(&f, "max", s->soft);
-	facts_number(&f, "hard", s->hard);
-	facts_number(&f, "weight", s->weight);
-	facts_integer(&f, "prio", s->prio);
+	facts_number(&f, "max", s->set.soft);
+	facts_number(&f, "hard", s->set.hard);
+	facts_number(&f, "weight", s->set.weight);
+	facts_integer(&f, "prio", s->set.prio);
 	facts_number(&f, "sx", s->sent);
 	facts_number(&f, "rx", s->received);
 	facts_json_text(&f, "name", s->name);
 	facts_json_text(&f, "state", report_server_state(s));
 	facts_json_number(&f, "connects", s->connects);
 	facts_json_number(&f, "failures", s->failures);
-	facts_json_text(&f, "tls", server_tls_name(s->tls));
+	facts_json_text(&f, "tls", server_tls_name(s->set.tls));
 	facts_end(&f);
 }
 

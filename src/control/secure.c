@@ -19,8 +19,8 @@ bool
 secure_is_upstream(const struct plan *p, const struct server_plan *s)
 {
 	return s->host != NULL &&
-	    (s->tls == SERVER_TLS_ON ||
-		(s->tls == SERVER_TLS_AS_SET && p->config.tls.upstream));
+	    (s->set.tls == SERVER_TLS_ON ||
+		(s->set.tls == SERVER_TLS_AS_SET && p->config.tls.upstream));
 }
 
 const struct server_plan *

@@ -76,7 +76,7 @@ static int
 set_blacklist(
     struct call *c, struct server_plan *s, const char *word, struct error *e)
 {
-	if (number_parse_ms(word, 0, LONG_MS, &s->blacklist_ms) < 0)
+	if (number_parse_ms(word, 0, LONG_MS, &s->set.blacklist_ms) < 0)
 		return error_set(e,
 		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)", word);
 	s->out_now = c->place == NULL;
@@ -113,7 +113,7 @@ set_tls(
 	if (i < 0)
 		return error_set(
 		    e, "tls expects on, off or default, got \"%.100s\"", word);
-	s->tls = (enum server_tls)i;
+	s->set.tls = (enum server_tls)i;
 	return 0;
 }
 
@@ -136,38 +136,38 @@ set_forward(
 		return error_set(e,
 		    "forward expects mac, tunnel or default, got \"%.100s\"",
 		    word);
-	s->forward = (enum server_forward)i;
+	s->set.forward = (enum server_forward)i;
 	return 0;
 }
 
 static void
 put_acl(struct server_plan *s, uint64_t n)
 {
-	s->acl = (int)n;
+	s->set.acl = (int)n;
 }
 
 static void
 put_soft(struct server_plan *s, uint64_t n)
 {
-	s->soft = n;
+	s->set.soft = n;
 }
 
 static void
 put_hard(struct server_plan *s, uint64_t n)
 {
-	s->hard = n;
+	s->set.hard = n;
 }
 
 static void
 put_weight(struct server_plan *s, uint64_t n)
 {
-	s->weight = (unsigned)n;
+	s->set.weight = (unsigned)n;
 }
 
 static void
 put_prio(struct server_plan *s, uint64_t n)
 {
-	s->prio = (int)n;
+	s->set.prio = (int)n;
 }
 
 static const struct key keys[] = {
@@ -229,8 +229,7 @@ set_admin(struct server_plan *s, const char *word)
 
 	for (i = 0; i < sizeof(admins) / sizeof(admins[0]); i++)
 		if (strcmp(word, admins[i].name) == 0) {
-			s->admin_set = true;
-			s->admin = admins[i].admin;
+			s->admin = (int)admins[i].admin;
 			return true;
 		}
 	return false;

@@ -289,10 +289,10 @@ parse_rest(struct server_plan *s, char *rest, struct error *e)
 		return -1;
 	if (parse_fields(fields, 4, next, e) < 0)
 		return -1;
-	s->soft = fields[0].value;
-	s->hard = fields[1].value;
-	s->weight = (unsigned)fields[2].value;
-	s->prio = (int)fields[3].value;
+	s->set.soft = fields[0].value;
+	s->set.hard = fields[1].value;
+	s->set.weight = (unsigned)fields[2].value;
+	s->set.prio = (int)fields[3].value;
 	return 0;
 }
 
@@ -332,7 +332,7 @@ parse_unix_server(struct server_plan *s, const char *text, struct error *e)
 void
 server_plan_init(struct server_plan *s)
 {
-	*s = (struct server_plan){ .acl = -1 };
+	*s = (struct server_plan){ .set.acl = -1, .admin = -1 };
 }
 
 int
@@ -372,13 +372,13 @@ spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 
 	/* a path takes all that follows for itself, so it has none */
 	if (addr_is_unix_text(s->host) ||
-	    (s->soft == 0 && s->hard == 0 && s->weight == 0 && s->prio == 0))
+	    (s->set.soft == 0 && s->set.hard == 0 && s->set.weight == 0 && s->set.prio == 0))
 		return text;
 	if (s->port == 0 && !s->same_port)
 		n = (size_t)snprintf(text, SPEC_TEXT_MAX,
 		    brackets ? "[%.300s]:0" : "%.300s:0", s->host);
 	snprintf(text + n, SPEC_TEXT_MAX - n, ":%llu:%llu:%u:%d",
-	    (unsigned long long)s->soft, (unsigned long long)s->hard, s->weight,
-	    s->prio);
+	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard, s->set.weight,
+	    s->set.prio);
 	return text;
 }

@@ -35,18 +35,13 @@ int spec_default_port(const struct listen_list *list);
 
 /* A server as words and numbers, not looked up. */
 struct server_plan {
+	struct server_settings set; /* the first: see table_server.c */
 	char *host;  /* name, number or path; NULL: an empty slot */
 	char *place; /* FILE:LINE that named the host; NULL: not a file */
 	uint16_t port;	/* 0: none, see same_port */
 	bool same_port; /* the one that the client came to */
-	int acl, prio;
-	unsigned weight;
-	uint64_t soft, hard, blacklist_ms;
 	bool out_now;	/* for blacklist_ms, once: when the plan is adopted */
-	bool admin_set; /* else it stays as it is */
-	enum server_admin admin;
-	enum server_tls tls;
-	enum server_forward forward;
+	int admin;	/* enum server_admin; -1: it stays as it is */
 };
 
 /* Empty, with the defaults of a new one. */

@@ -62,10 +62,10 @@ add_server(struct buffer *out, const struct server *s)
 	add_cell(out, at);
 	add_cell(out, report_server_state(s));
 	add_number(out, s->connections);
-	add_number(out, s->soft);
-	add_number(out, s->hard);
-	add_number(out, s->weight);
-	reply_add(out, "<td class=\"n\">%d</td>", s->prio);
+	add_number(out, s->set.soft);
+	add_number(out, s->set.hard);
+	add_number(out, s->set.weight);
+	reply_add(out, "<td class=\"n\">%d</td>", s->set.prio);
 	add_number(out, s->connects);
 	add_number(out, s->failures);
 	add_number(out, s->sent);

@@ -34,8 +34,8 @@ director_own_ip(const struct director *d, unsigned family, struct peer *ip)
 bool
 director_is_tunnelled(const struct director *d, const struct server *s)
 {
-	return s->forward == SERVER_FORWARD_TUNNEL ||
-	    (s->forward == SERVER_FORWARD_AS_SET && d->forward.tunnel);
+	return s->set.forward == SERVER_FORWARD_TUNNEL ||
+	    (s->set.forward == SERVER_FORWARD_AS_SET && d->forward.tunnel);
 }
 
 /* Asks when it is time to; a size of 0 is no route. */

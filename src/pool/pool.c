@@ -89,7 +89,7 @@ void
 server_spec_init(struct server_spec *spec)
 {
 	memset(spec, 0, sizeof(*spec));
-	spec->acl = -1;
+	spec->set.acl = -1;
 }
 
 static struct server *
@@ -101,7 +101,7 @@ new_server(struct pool *p, unsigned index)
 		return NULL;
 	s->pool = p;
 	s->index = index;
-	s->acl = -1;
+	s->set.acl = -1;
 	return s;
 }
 
@@ -153,9 +153,9 @@ tally(struct server *s, int by)
 
 	if (!pool_is_listed(s))
 		return;
-	if (s->present && s->weight > 0)
+	if (s->present && s->set.weight > 0)
 		p->weighted += (unsigned)by;
-	if (s->present && s->acl >= 0)
+	if (s->present && s->set.acl >= 0)
 		p->with_acl += (unsigned)by;
 }
 
@@ -188,14 +188,7 @@ become(struct server *s, const struct server_spec *spec)
 	s->name = name;
 	s->addrs = spec->addrs;
 	s->present = spec->addrs.count > 0;
-	s->soft = spec->soft;
-	s->hard = spec->hard;
-	s->weight = spec->weight;
-	s->prio = spec->prio;
-	s->blacklist_ms = spec->blacklist_ms;
-	s->acl = spec->acl;
-	s->tls = spec->tls;
-	s->forward = spec->forward;
+	s->set = spec->set;
 	tally(s, 1);
 	return 0;
 }

@@ -71,11 +71,7 @@ void pool_options_init(struct pool_options *o);
 struct server_spec {
 	char *name; /* the caller keeps it; copied */
 	struct server_addrs addrs;
-	uint64_t soft, hard, blacklist_ms;
-	unsigned weight;
-	int prio, acl;
-	enum server_tls tls;
-	enum server_forward forward;
+	struct server_settings set;
 };
 void server_spec_init(struct server_spec *spec);
 

@@ -20,7 +20,7 @@ pool_tells_clients_apart(const struct pool *p)
 static bool
 server_permits(const struct server *s, const struct peer *who)
 {
-	return s->acl < 0 || acl_permits(&s->pool->acls[s->acl], who);
+	return s->set.acl < 0 || acl_permits(&s->pool->acls[s->set.acl], who);
 }
 
 /* The server the client used last, or NULL. */

@@ -24,7 +24,7 @@ pool_eligible(const struct pool *p)
 unsigned
 pool_weight(const struct pool *p, const struct server *s)
 {
-	return p->weighted > 0 ? s->weight : 1;
+	return p->weighted > 0 ? s->set.weight : 1;
 }
 
 bool
@@ -55,7 +55,7 @@ is_in_rotation(const struct server *s)
 static bool
 takes_old_clients(const struct server *s)
 {
-	return is_in_service(s) && (s->hard == 0 || s->connections < s->hard);
+	return is_in_service(s) && (s->set.hard == 0 || s->connections < s->set.hard);
 }
 
 /* The same for a new client. */
@@ -63,7 +63,7 @@ static bool
 takes_new_clients(const struct server *s)
 {
 	return takes_old_clients(s) &&
-	    (s->soft == 0 || s->connections < s->soft) && is_in_rotation(s);
+	    (s->set.soft == 0 || s->connections < s->set.soft) && is_in_rotation(s);
 }
 
 bool
@@ -255,7 +255,7 @@ pool_revive(struct pool *p, uint64_t now)
 uint64_t
 pool_blacklist_ms(const struct server *s)
 {
-	return s->blacklist_ms > 0 ? s->blacklist_ms
+	return s->set.blacklist_ms > 0 ? s->set.blacklist_ms
 				   : s->pool->options.blacklist_ms;
 }
 
@@ -350,8 +350,8 @@ pool_take_out(struct pool *p, struct server *s, uint64_t now)
 {
 	(void)p;
 	pool_end_blacklisting(s);
-	if (s->blacklist_ms > 0) {
-		blacklist(s, now + s->blacklist_ms);
+	if (s->set.blacklist_ms > 0) {
+		blacklist(s, now + s->set.blacklist_ms);
 		s->held_out = true;
 	} else {
 		refresh(s);

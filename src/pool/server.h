@@ -46,6 +46,17 @@ struct server_addrs {
 	struct addr addr[SERVER_ADDRS_MAX];
 };
 
+/* What the operator says of one server; rows of control/table_server.c set it. */
+struct server_settings {
+	uint64_t soft, hard;   /* connections; 0: no limit */
+	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
+	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */
+	int prio;	       /* lower is better */
+	int acl; /* clients it takes: a list's number, -1: all */
+	enum server_tls tls; /* towards it */
+	enum server_forward forward;
+};
+
 struct server {
 	struct pool *pool;
 	unsigned index; /* the number it has in commands; never shifts */
@@ -55,13 +66,7 @@ struct server {
 	unsigned addr_first; /* the address that worked last */
 	unsigned generation; /* changes with its addresses */
 
-	uint64_t soft, hard;   /* connections; 0: no limit */
-	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */
-	int prio;	       /* lower is better */
-	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
-	enum server_tls tls;   /* towards it */
-	enum server_forward forward;
-	int acl; /* clients it takes: a list's number, -1: all */
+	struct server_settings set;
 
 	enum server_admin admin;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */

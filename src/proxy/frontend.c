@@ -182,8 +182,8 @@ bool
 frontend_server_is_tls(const struct frontend *f, const struct server *s)
 {
 	return f->tls.client != NULL &&
-	    (s->tls == SERVER_TLS_ON ||
-		(s->tls == SERVER_TLS_AS_SET && f->tls.upstream));
+	    (s->set.tls == SERVER_TLS_ON ||
+		(s->set.tls == SERVER_TLS_AS_SET && f->tls.upstream));
 }
 
 void

@@ -40,7 +40,7 @@ set_server(unsigned i, unsigned weight)
 	snprintf(name, sizeof(name), "10.0.%u.%u", i / 250, i % 250);
 	spec.name = name;
 	spec.addrs.count = 1;
-	spec.weight = weight;
+	spec.set.weight = weight;
 	if (addr_parse_ip(&spec.addrs.addr[0], name, 80) < 0 ||
 	    pool_set_server(pool, i, &spec) == NULL)
 		abort();

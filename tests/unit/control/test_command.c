@@ -172,10 +172,10 @@ START_TEST(server_edits)
 	    "1 addr 10.0.0.2 port 8080 conn 0 max 0 hard 0 weight 0 prio 0 "
 	    "sx 0 rx 0\n");
 	says("server 0 weight 1", "");
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 1);
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->soft, 5);
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->blacklist_ms, 2000);
-	ck_assert_int_eq(pool_server(pen->pool, 0)->acl, 3);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 1);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.soft, 5);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.blacklist_ms, 2000);
+	ck_assert_int_eq(pool_server(pen->pool, 0)->set.acl, 3);
 	fails("server", "expects N");
 	fails("server x", "\"x\" is not a number");
 	fails("server 0 weight", "\"weight\" lacks its value");
@@ -183,7 +183,7 @@ START_TEST(server_edits)
 	fails("server 0 colour 1", "\"colour\": expected acl");
 	fails("server 0 address no-such-host.invalid", "no-such-host");
 	fails("server 99999999 weight 1", "not a number from 0 to ");
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 1);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 1);
 	says("server 4 address ./x", "");
 	ck_assert_uint_eq(pool_count(pen->pool), 5);
 	ck_assert(!pool_server(pen->pool, 3)->present);

@@ -286,7 +286,7 @@ START_TEST(values_arrive)
 	ck_assert_uint_eq(pool_count(pen->pool), 2);
 	ck_assert_uint_eq(
 	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 8080);
-	ck_assert_int_eq(pool_server(pen->pool, 1)->prio, 4);
+	ck_assert_int_eq(pool_server(pen->pool, 1)->set.prio, 4);
 	end();
 }
 END_TEST

@@ -139,7 +139,7 @@ START_TEST(refused_changes_nothing)
 		ck_assert_msg(
 		    strcmp(printed(), before) == 0, "%s: changed", lines[i]);
 	}
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 0);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 0);
 	ck_assert_ptr_null(pool_emergency(pen->pool));
 	pen_free(pen);
 }
@@ -260,7 +260,7 @@ START_TEST(reload_knows_servers)
 	ck_assert_uint_eq(a->connections, 3);
 	ck_assert(b->present);
 	ck_assert_uint_eq(b->sent, 77);
-	ck_assert_uint_eq(b->soft, 9);
+	ck_assert_uint_eq(b->set.soft, 9);
 	ck_assert_uint_eq(c->connects, 5);
 	ck_assert_int_eq(c->admin, SERVER_DRAINING);
 	/* the new one did not take the place of one with connections */

@@ -93,12 +93,12 @@ START_TEST(numbers)
 	takes("server 0 address 10.0.0.1 max 4294967295 hard 4294967295 "
 	      "weight 65535 prio 2147483647 acl 9 blacklist 0.5");
 	s = pool_server(pen->pool, 0);
-	ck_assert_uint_eq(s->soft, 4294967295u);
-	ck_assert_uint_eq(s->hard, 4294967295u);
-	ck_assert_uint_eq(s->weight, 65535);
-	ck_assert_int_eq(s->prio, 2147483647);
-	ck_assert_int_eq(s->acl, 9);
-	ck_assert_uint_eq(s->blacklist_ms, 500);
+	ck_assert_uint_eq(s->set.soft, 4294967295u);
+	ck_assert_uint_eq(s->set.hard, 4294967295u);
+	ck_assert_uint_eq(s->set.weight, 65535);
+	ck_assert_int_eq(s->set.prio, 2147483647);
+	ck_assert_int_eq(s->set.acl, 9);
+	ck_assert_uint_eq(s->set.blacklist_ms, 500);
 	refuses("server 0 max 4294967296",
 	    "server: \"4294967296\" is not a number from 0 to 4294967295");
 	refuses("server 0 hard -1",
@@ -112,8 +112,8 @@ START_TEST(numbers)
 	refuses("server 0 port 65536", "server: port out of range 1..65535");
 	refuses("server 0 blacklist x",
 	    "server: \"x\" is not a valid duration (5, 0.5, 200ms)");
-	ck_assert_uint_eq(s->weight, 65535);
-	ck_assert_uint_eq(s->blacklist_ms, 500);
+	ck_assert_uint_eq(s->set.weight, 65535);
+	ck_assert_uint_eq(s->set.blacklist_ms, 500);
 	pen_free(pen);
 }
 END_TEST
@@ -135,7 +135,7 @@ START_TEST(misspelt_words)
 		    "%s: %s", lines[i], e.text);
 	}
 	/* all of a line or nothing */
-	ck_assert_uint_eq(pool_server(pen->pool, 0)->weight, 0);
+	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 0);
 	pen_free(pen);
 }
 END_TEST
@@ -163,12 +163,12 @@ START_TEST(reserves)
 {
 	begin("8080");
 	takes("emergency 10.0.0.9:1:2:3:4:5");
-	ck_assert_uint_eq(pool_emergency(pen->pool)->soft, 2);
+	ck_assert_uint_eq(pool_emergency(pen->pool)->set.soft, 2);
 	ck_assert_ptr_null(pool_abuse(pen->pool));
 	takes("abuse @name");
 	ck_assert_ptr_nonnull(pool_abuse(pen->pool));
 	takes("emergency 10.0.0.8");
-	ck_assert_uint_eq(pool_emergency(pen->pool)->soft, 0);
+	ck_assert_uint_eq(pool_emergency(pen->pool)->set.soft, 0);
 	refuses("abuse a b", "abuse: expects [HOST:PORT]");
 	refuses("emergency 10.0.0.1:70000",
 	    "emergency: server \"10.0.0.1:70000\": port out of range "

@@ -103,10 +103,10 @@ serves(const char *from, const char *at, uint64_t soft, uint64_t hard,
 	ck_assert_msg(
 	    spec_parse_server(&spec, from, 99, &e) == 0, "%s", e.text);
 	ck_assert_str_eq(spec_format_server(&spec, out), at);
-	ck_assert_uint_eq(spec.soft, soft);
-	ck_assert_uint_eq(spec.hard, hard);
-	ck_assert_uint_eq(spec.weight, weight);
-	ck_assert_int_eq(spec.prio, prio);
+	ck_assert_uint_eq(spec.set.soft, soft);
+	ck_assert_uint_eq(spec.set.hard, hard);
+	ck_assert_uint_eq(spec.set.weight, weight);
+	ck_assert_int_eq(spec.set.prio, prio);
 	free(spec.host);
 }
 

@@ -78,7 +78,7 @@ set_servers(void)
 		spec.addrs.count = 1;
 		ck_assert_int_eq(
 		    addr_parse_ip(&spec.addrs.addr[0], spec.name, 80), 0);
-		spec.weight = 1;
+		spec.set.weight = 1;
 		ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
 	}
 }

@@ -28,10 +28,10 @@ set_server(unsigned i, unsigned weight, int prio, uint64_t soft, uint64_t hard)
 	spec.name = name;
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-	spec.weight = weight;
-	spec.prio = prio;
-	spec.soft = soft;
-	spec.hard = hard;
+	spec.set.weight = weight;
+	spec.set.prio = prio;
+	spec.set.soft = soft;
+	spec.set.hard = hard;
 	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
 }
 
@@ -605,12 +605,12 @@ START_TEST(operator_takes_a_server_out)
 
 	begin(2, "roundrobin", true);
 	s = pool_server(pool, 0);
-	s->blacklist_ms = 60000;
+	s->set.blacklist_ms = 60000;
 	pool_take_out(pool, s, now);
 	ck_assert_int_eq(open_one(1), 1);
 	pool_connected(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
-	s->blacklist_ms = 5000;
+	s->set.blacklist_ms = 5000;
 	pool_failed(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
 	pool_failed(pool, s, now + 56000);
@@ -625,7 +625,7 @@ START_TEST(operator_takes_a_server_out)
 	ck_assert_int_eq(pick(4), 0);
 	pool_connected(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, now + 5000);
-	s->blacklist_ms = 0;
+	s->set.blacklist_ms = 0;
 	pool_take_out(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, 0);
 	ck_assert_int_eq(pick(4), 0);
@@ -956,7 +956,7 @@ START_TEST(server_lists_clients_it_takes)
 	spec.name = name;
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-	spec.acl = 3;
+	spec.set.acl = 3;
 	ck_assert_ptr_nonnull(pool_set_server(pool, 0, &spec));
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 3), true, "192.0.0.0/31", NULL), 0);

@@ -38,7 +38,7 @@ make_pool(unsigned servers, unsigned clients, const char *balance, bool sticky)
 		snprintf(name, sizeof(name), "10.0.%u.%u", i / 250, i % 250);
 		spec.name = name;
 		spec.addrs.count = 1;
-		spec.weight = 1;
+		spec.set.weight = 1;
 		addr_parse_ip(&spec.addrs.addr[0], name, 80);
 		ck_assert_ptr_nonnull(pool_set_server(p, i, &spec));
 	}
@@ -144,7 +144,7 @@ change_hash(unsigned servers)
 	server_spec_init(&spec);
 	spec.name = name;
 	spec.addrs.count = 1;
-	spec.weight = 7;
+	spec.set.weight = 7;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
 	o.balance = balance_find("hash");
 	began = seconds();

@@ -25,8 +25,8 @@ set_server(unsigned i, unsigned weight, uint64_t soft)
 	spec.name = name;
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-	spec.weight = weight;
-	spec.soft = soft;
+	spec.set.weight = weight;
+	spec.set.soft = soft;
 	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
 }
 

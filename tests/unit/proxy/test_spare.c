@@ -230,7 +230,7 @@ START_TEST(a_full_server_keeps_them)
 	server_spec_init(&spec);
 	spec.name = s->name;
 	spec.addrs = s->addrs;
-	spec.hard = 1;
+	spec.set.hard = 1;
 	s = pool_set_server(rig.pool, 1, &spec);
 	ck_assert_ptr_nonnull(s);
 	pool_opened(rig.pool, s, &who, &tried, loop_now(rig.loop));
