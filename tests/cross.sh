@@ -53,26 +53,23 @@ src/dsr/neighbor_vip.c src/dsr/path_mtu.c src/dsr/probe.c src/dsr/rate.c
 src/dsr/tarpit.c
 tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
 tests/unit/dsr/mold.c tests/unit/dsr/samples.c
-tests/support/plain/plain.c
+tests/support/suites_main.c tests/support/plain/plain.c
 '
 flags="-std=gnu11 -O2 -g -static -Wall -Wextra -Werror -Wcast-align=strict
 	-I$top/tests/support/plain -I$work -I$top/src -I$top/tests"
 
-# compile COMPILER DIR: the shared part, once
+# compile COMPILER DIR: one program of all
 compile() {
 	mkdir -p "$2" || return
-	for source in $sources; do
+	# shellcheck disable=SC2086 # words
+	sh "$top/tests/suites.sh" "$2/suites.c" $programs || return
+	for source in $sources $(echo "$programs" | sed -n 's,^..*,tests/unit/&.c,p'); do
 		object=$2/$(echo "${source%.c}" | tr / _).o
 		# shellcheck disable=SC2086 # words
 		"$1" $flags -c -o "$object" "$top/$source" || return
 	done
-}
-
-# run COMPILER DIR EMULATOR PROGRAM
-run() {
 	# shellcheck disable=SC2086 # words
-	"$1" $flags -o "$2/program" "$top/tests/unit/$4.c" "$2"/*.o || return
-	timeout 300 "$3" "$2/program"
+	"$1" $flags -o "$2/suites" "$2/suites.c" "$2"/*.o
 }
 
 # try MACHINE COMPILER EMULATOR
@@ -91,7 +88,8 @@ try() {
 		return
 	fi
 	for program in $programs; do
-		if run "$2" "$work/$1" "$3" "$program" >"$work/log" 2>&1; then
+		if timeout 300 "$3" "$work/$1/suites" "${program##*/}" \
+			>"$work/log" 2>&1; then
 			echo "$1: $program: $(tail -n 1 "$work/log")"
 			passed=$((passed + 1))
 		else

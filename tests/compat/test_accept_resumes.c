@@ -46,11 +46,10 @@ START_TEST(accept_resumes)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_accept_resumes)
 {
 	Suite *s = suite_create("accept_resumes");
 
 	SUITE_ADD(s, accept_resumes, 30);
-	return suite_main(s);
+	return s;
 }

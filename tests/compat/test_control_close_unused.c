@@ -47,11 +47,10 @@ START_TEST(control_close_unused)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_control_close_unused)
 {
 	Suite *s = suite_create("control_close_unused");
 
 	SUITE_ADD(s, control_close_unused, 30);
-	return suite_main(s);
+	return s;
 }

@@ -45,11 +45,10 @@ START_TEST(control_grow_connections)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_control_grow_connections)
 {
 	Suite *s = suite_create("control_grow_connections");
 
 	SUITE_ADD(s, control_grow_connections, 60);
-	return suite_main(s);
+	return s;
 }

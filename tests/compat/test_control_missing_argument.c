@@ -77,11 +77,10 @@ START_TEST(control_missing_argument)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_control_missing_argument)
 {
 	Suite *s = suite_create("control_missing_argument");
 
 	SUITE_ADD(s, control_missing_argument, 60);
-	return suite_main(s);
+	return s;
 }

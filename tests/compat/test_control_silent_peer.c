@@ -38,11 +38,10 @@ START_TEST(control_silent_peer)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_control_silent_peer)
 {
 	Suite *s = suite_create("control_silent_peer");
 
 	SUITE_ADD(s, control_silent_peer, 20);
-	return suite_main(s);
+	return s;
 }

@@ -45,11 +45,10 @@ START_TEST(control_slow_dns)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_control_slow_dns)
 {
 	Suite *s = suite_create("control_slow_dns");
 
 	SUITE_ADD(s, control_slow_dns, 30);
-	return suite_main(s);
+	return s;
 }

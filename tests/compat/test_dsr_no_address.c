@@ -41,11 +41,10 @@ START_TEST(serves_without_an_address)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_no_address)
 {
 	Suite *s = suite_create("dsr_no_address");
 
 	SUITE_ADD(s, serves_without_an_address, 60);
-	return suite_main(s);
+	return s;
 }

@@ -35,11 +35,10 @@ START_TEST(fd_leak_connect)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_fd_leak_connect)
 {
 	Suite *s = suite_create("fd_leak_connect");
 
 	SUITE_ADD(s, fd_leak_connect, 30);
-	return suite_main(s);
+	return s;
 }

@@ -63,11 +63,10 @@ START_TEST(getaddrinfo_addrconfig)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_getaddrinfo_addrconfig)
 {
 	Suite *s = suite_create("getaddrinfo_addrconfig");
 
 	SUITE_ADD(s, getaddrinfo_addrconfig, 15);
-	return suite_main(s);
+	return s;
 }

@@ -43,11 +43,10 @@ START_TEST(idle_timeout_large)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_idle_timeout_large)
 {
 	Suite *s = suite_create("idle_timeout_large");
 
 	SUITE_ADD(s, idle_timeout_large, 30);
-	return suite_main(s);
+	return s;
 }

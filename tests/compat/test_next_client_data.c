@@ -61,11 +61,10 @@ START_TEST(next_client_data)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_next_client_data)
 {
 	Suite *s = suite_create("next_client_data");
 
 	SUITE_ADD(s, next_client_data, 30);
-	return suite_main(s);
+	return s;
 }

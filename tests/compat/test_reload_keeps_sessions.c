@@ -128,12 +128,11 @@ START_TEST(thousand_reloads_under_load)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_reload_keeps_sessions)
 {
 	Suite *s = suite_create("reload_keeps_sessions");
 
 	SUITE_ADD(s, reload_keeps_sessions, 30);
 	SUITE_ADD(s, thousand_reloads_under_load, 90);
-	return suite_main(s);
+	return s;
 }

@@ -361,8 +361,7 @@ START_TEST(its_files)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_same_shape)
 {
 	Suite *s = suite_create("same_shape");
 
@@ -371,5 +370,5 @@ main(void)
 	SUITE_ADD(s, taken_out, 60);
 	SUITE_ADD(s, modes, 60);
 	SUITE_ADD(s, its_files, 60);
-	return suite_main(s);
+	return s;
 }

@@ -39,11 +39,10 @@ START_TEST(second_instance)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_second_instance)
 {
 	Suite *s = suite_create("second_instance");
 
 	SUITE_ADD(s, second_instance, 15);
-	return suite_main(s);
+	return s;
 }

@@ -34,11 +34,10 @@ START_TEST(server_zero_empty)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_server_zero_empty)
 {
 	Suite *s = suite_create("server_zero_empty");
 
 	SUITE_ADD(s, server_zero_empty, 15);
-	return suite_main(s);
+	return s;
 }

@@ -57,11 +57,10 @@ START_TEST(sni_flood)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_sni_flood)
 {
 	Suite *s = suite_create("sni_flood");
 
 	SUITE_ADD(s, sni_flood, 60);
-	return suite_main(s);
+	return s;
 }

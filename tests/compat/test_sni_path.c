@@ -111,12 +111,11 @@ START_TEST(no_system_call)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_sni_path)
 {
 	Suite *s = suite_create("sni_path");
 
 	SUITE_ADD(s, sni_path, 30);
 	SUITE_ADD(s, no_system_call, 60);
-	return suite_main(s);
+	return s;
 }

@@ -67,11 +67,10 @@ START_TEST(spare_connections)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_spare_connections)
 {
 	Suite *s = suite_create("spare_connections");
 
 	SUITE_ADD(s, spare_connections, 60);
-	return suite_main(s);
+	return s;
 }

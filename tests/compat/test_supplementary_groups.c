@@ -37,11 +37,10 @@ START_TEST(supplementary_groups)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_supplementary_groups)
 {
 	Suite *s = suite_create("supplementary_groups");
 
 	SUITE_ADD(s, supplementary_groups, 15);
-	return suite_main(s);
+	return s;
 }

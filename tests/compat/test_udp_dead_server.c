@@ -35,11 +35,10 @@ START_TEST(udp_dead_server)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_udp_dead_server)
 {
 	Suite *s = suite_create("udp_dead_server");
 
 	SUITE_ADD(s, udp_dead_server, 30);
-	return suite_main(s);
+	return s;
 }

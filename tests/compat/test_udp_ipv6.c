@@ -35,11 +35,10 @@ START_TEST(udp_ipv6)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_udp_ipv6)
 {
 	Suite *s = suite_create("udp_ipv6");
 
 	SUITE_ADD(s, udp_ipv6, 30);
-	return suite_main(s);
+	return s;
 }

@@ -34,11 +34,10 @@ START_TEST(udp_second_datagram)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_udp_second_datagram)
 {
 	Suite *s = suite_create("udp_second_datagram");
 
 	SUITE_ADD(s, udp_second_datagram, 30);
-	return suite_main(s);
+	return s;
 }

@@ -34,11 +34,10 @@ START_TEST(udp_unix)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_udp_unix)
 {
 	Suite *s = suite_create("udp_unix");
 
 	SUITE_ADD(s, udp_unix, 30);
-	return suite_main(s);
+	return s;
 }

@@ -85,8 +85,7 @@ START_TEST(long_path_is_refused)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_unix_listen_path)
 {
 	Suite *s = suite_create("unix_listen_path");
 
@@ -95,5 +94,5 @@ main(void)
 	SUITE_ADD(s, living_socket_is_kept, 10);
 	SUITE_ADD(s, successor_keeps_its_socket, 10);
 	SUITE_ADD(s, long_path_is_refused, 10);
-	return suite_main(s);
+	return s;
 }

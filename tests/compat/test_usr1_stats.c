@@ -57,11 +57,10 @@ START_TEST(usr1_stats)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_usr1_stats)
 {
 	Suite *s = suite_create("usr1_stats");
 
 	SUITE_ADD(s, usr1_stats, 15);
-	return suite_main(s);
+	return s;
 }

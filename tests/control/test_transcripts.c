@@ -452,8 +452,7 @@ START_TEST(every_command)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_transcripts)
 {
 	const char *dir = getenv("SRCDIR");
 	Suite *s = suite_create("transcripts");
@@ -462,13 +461,11 @@ main(void)
 
 	snprintf(pattern, sizeof(pattern), "%s/tests/control/*.t",
 	    dir != NULL ? dir : ".");
-	if (glob(pattern, 0, NULL, &scripts) != 0) {
-		fprintf(stderr, "no transcripts at %s\n", pattern);
-		return 1;
-	}
+	/* Without any of them every_command fails. */
+	glob(pattern, 0, NULL, &scripts);
 	tcase_set_timeout(all, 30);
 	tcase_add_loop_test(all, transcript, 0, (int)scripts.gl_pathc);
 	suite_add_tcase(s, all);
 	SUITE_ADD(s, every_command, 10);
-	return suite_main(s);
+	return s;
 }

@@ -143,8 +143,7 @@ add_loop(Suite *s, const TTest *test)
 	suite_add_tcase(s, t);
 }
 
-int
-main(void)
+SUITE(test_dsr_cable)
 {
 	Suite *s = suite_create("dsr_cable");
 
@@ -153,5 +152,5 @@ main(void)
 		add_loop(s, out_for_12_s);
 		add_loop(s, out_for_60_s);
 	}
-	return suite_main(s);
+	return s;
 }

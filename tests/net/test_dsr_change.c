@@ -219,12 +219,11 @@ START_TEST(downloads_go_on_over_ipv6)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_change)
 {
 	Suite *s = suite_create("dsr_change");
 
 	SUITE_ADD(s, downloads_go_on, 60);
 	SUITE_ADD(s, downloads_go_on_over_ipv6, 60);
-	return suite_main(s);
+	return s;
 }

@@ -461,8 +461,7 @@ expect_fresh_start(void)
 
 CASE(renumbered, expect_fresh_start())
 
-int
-main(void)
+SUITE(test_dsr_check)
 {
 	Suite *s = suite_create("dsr_check");
 
@@ -483,5 +482,5 @@ main(void)
 	SUITE_ADD(s, own_interface_is_down, 60);
 	SUITE_ADD(s, renumbered, 60);
 	SUITE_ADD(s, settings_change, 60);
-	return suite_main(s);
+	return s;
 }

@@ -102,8 +102,7 @@ START_TEST(udp6_in_turn)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_choice)
 {
 	Suite *s = suite_create("dsr_choice");
 
@@ -111,5 +110,5 @@ main(void)
 	SUITE_ADD(s, udp4_in_turn, 60);
 	SUITE_ADD(s, tcp6_in_turn, 60);
 	SUITE_ADD(s, udp6_in_turn, 60);
-	return suite_main(s);
+	return s;
 }

@@ -242,8 +242,7 @@ START_TEST(too_big_for_a_tunnel)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_drops)
 {
 	Suite *s = suite_create("dsr_drops");
 
@@ -251,5 +250,5 @@ main(void)
 	SUITE_ADD(s, without_a_hardware_address, 60);
 	SUITE_ADD(s, what_the_link_does_not_take, 60);
 	SUITE_ADD(s, too_big_for_a_tunnel, 60);
-	return suite_main(s);
+	return s;
 }

@@ -249,8 +249,7 @@ START_TEST(the_idle_one_makes_room)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_fast)
 {
 	Suite *s = suite_create("dsr_fast");
 
@@ -258,5 +257,5 @@ main(void)
 	DSRFAST_ADD(s, datagrams, 2);
 	DSRFAST_ADD(s, ends_are_seen, 4);
 	DSRFAST_ADD(s, the_idle_one_makes_room, 2);
-	return suite_main(s);
+	return s;
 }

@@ -271,8 +271,7 @@ START_TEST(gro_goes_and_comes)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_fast_change)
 {
 	Suite *s = suite_create("dsr_fast_change");
 
@@ -283,5 +282,5 @@ main(void)
 	DSRFAST_ADD(s, datagrams_end_with_their_port, 2);
 	DSRFAST_ADD(s, without_gro_nothing_is_lost, 2);
 	DSRFAST_ADD(s, gro_goes_and_comes, 2);
-	return suite_main(s);
+	return s;
 }

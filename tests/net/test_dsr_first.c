@@ -241,8 +241,7 @@ START_TEST(removed_servers_are_not_asked_for)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_first)
 {
 	Suite *s = suite_create("dsr_first");
 
@@ -252,5 +251,5 @@ main(void)
 	SUITE_ADD(s, link_without_fast_path, 60);
 	SUITE_ADD(s, fast_path_without_flows, 60);
 	SUITE_ADD(s, removed_servers_are_not_asked_for, 60);
-	return suite_main(s);
+	return s;
 }

@@ -180,13 +180,12 @@ START_TEST(a_tag_of_strangers)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_forged)
 {
 	Suite *s = suite_create("dsr_forged");
 
 	SUITE_ADD(s, path_mtu, 60);
 	SUITE_ADD(s, flood_of_news, 60);
 	SUITE_ADD(s, a_tag_of_strangers, 60);
-	return suite_main(s);
+	return s;
 }

@@ -178,8 +178,7 @@ START_TEST(fragments6)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_frames)
 {
 	Suite *s = suite_create("dsr_frames");
 
@@ -195,5 +194,5 @@ main(void)
 	SUITE_ADD(s, narrow_link6, 90);
 	SUITE_ADD(s, fragments4, 90);
 	SUITE_ADD(s, fragments6, 90);
-	return suite_main(s);
+	return s;
 }

@@ -372,8 +372,7 @@ START_TEST(starting_tells_the_worst)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_inspect)
 {
 	Suite *s = suite_create("dsr_inspect");
 
@@ -388,5 +387,5 @@ main(void)
 	SUITE_ADD(s, a_tagged_segment, 30);
 	SUITE_ADD(s, a_director_that_serves, 30);
 	SUITE_ADD(s, starting_tells_the_worst, 30);
-	return suite_main(s);
+	return s;
 }

@@ -78,8 +78,7 @@ START_TEST(fast_path_of_a_cable)
 END_TEST
 #endif
 
-int
-main(void)
+SUITE(test_dsr_inspect_fast)
 {
 	Suite *s = suite_create("dsr_inspect_fast");
 
@@ -87,5 +86,5 @@ main(void)
 #ifdef HAVE_LINK_XDP
 	SUITE_ADD(s, fast_path_of_a_cable, 60);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -86,8 +86,7 @@ START_TEST(frames6_by_packet)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_model)
 {
 	Suite *s = suite_create("dsr_model");
 
@@ -97,5 +96,5 @@ main(void)
 	SUITE_ADD(s, frames6_of_all_ports, 60);
 	SUITE_ADD(s, frames4_by_packet, 60);
 	SUITE_ADD(s, frames6_by_packet, 60);
-	return suite_main(s);
+	return s;
 }

@@ -186,8 +186,7 @@ START_TEST(a_second_copy)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_places)
 {
 	Suite *s = suite_create("dsr_places");
 	TCase *t = tcase_create("dsr_places");
@@ -197,5 +196,5 @@ main(void)
 	tcase_add_loop_test(t, connections_outlast_their_port, 0, 2);
 	tcase_add_test(t, a_second_copy);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

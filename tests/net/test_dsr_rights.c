@@ -104,12 +104,11 @@ START_TEST(raw_sockets_are_all_it_needs)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_rights)
 {
 	Suite *s = suite_create("dsr_rights");
 
 	SUITE_ADD(s, root_gives_up_all, 60);
 	SUITE_ADD(s, raw_sockets_are_all_it_needs, 60);
-	return suite_main(s);
+	return s;
 }

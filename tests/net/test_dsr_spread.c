@@ -257,8 +257,7 @@ SPREAD(hash_of_addresses)
 SPREAD(hash_of_ports)
 SPREAD(hash_alone)
 
-int
-main(void)
+SUITE(test_dsr_spread)
 {
 	Suite *s = suite_create("dsr_spread");
 
@@ -268,5 +267,5 @@ main(void)
 	SUITE_ADD(s, by_hash_of_addresses, 60);
 	SUITE_ADD(s, by_hash_of_ports, 60);
 	SUITE_ADD(s, by_hash_alone, 60);
-	return suite_main(s);
+	return s;
 }

@@ -322,8 +322,7 @@ START_TEST(announced_or_not)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_takeover)
 {
 	Suite *s = suite_create("dsr_takeover");
 
@@ -334,5 +333,5 @@ main(void)
 	SUITE_ADD(s, announced_or_not, 60);
 	SUITE_ADD(s, two_share_a_vip, 90);
 	SUITE_ADD(s, two_share_a_vip_over_ipv6, 90);
-	return suite_main(s);
+	return s;
 }

@@ -337,8 +337,7 @@ START_TEST(the_list_changes)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_tarpit)
 {
 	Suite *s = suite_create("dsr_tarpit");
 	TCase *t = tcase_create("dsr_tarpit");
@@ -351,5 +350,5 @@ main(void)
 	tcase_add_test(t, a_host_that_is_watched);
 	tcase_add_test(t, the_list_changes);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

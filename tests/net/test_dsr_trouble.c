@@ -307,8 +307,7 @@ NARROW(narrow_link_and_hash, NETRIG_VIP4, false, "dsr_flows 0")
 NARROW(narrow_link_over_ipv6, NETRIG_VIP6, true, "dsr_flows 1000")
 NARROW(narrow_link_and_hash_over_ipv6, NETRIG_VIP6, true, "dsr_flows 0")
 
-int
-main(void)
+SUITE(test_dsr_trouble)
 {
 	Suite *s = suite_create("dsr_trouble");
 
@@ -324,5 +323,5 @@ main(void)
 	SUITE_ADD(s, narrow_link_and_hash, 60);
 	SUITE_ADD(s, narrow_link_over_ipv6, 60);
 	SUITE_ADD(s, narrow_link_and_hash_over_ipv6, 60);
-	return suite_main(s);
+	return s;
 }

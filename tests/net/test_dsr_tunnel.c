@@ -150,8 +150,7 @@ WAY(route_4_in_6, false, true, BY_ROUTE)
 WAY(route_6_in_4, true, false, BY_ROUTE)
 WAY(route_6_in_6, true, true, BY_ROUTE)
 
-int
-main(void)
+SUITE(test_dsr_tunnel)
 {
 	Suite *s = suite_create("dsr_tunnel");
 
@@ -163,5 +162,5 @@ main(void)
 	SUITE_ADD(s, route_4_in_6, 60);
 	SUITE_ADD(s, route_6_in_4, 60);
 	SUITE_ADD(s, route_6_in_6, 60);
-	return suite_main(s);
+	return s;
 }

@@ -225,8 +225,7 @@ MODEL(frames4_in_6, false, true, 0)
 MODEL(frames6_in_4, true, false, 0)
 MODEL(frames6_in_6, true, true, PORT)
 
-int
-main(void)
+SUITE(test_dsr_tunnel_model)
 {
 	Suite *s = suite_create("dsr_tunnel_model");
 
@@ -234,5 +233,5 @@ main(void)
 	SUITE_ADD(s, frames4_in_6, 60);
 	SUITE_ADD(s, frames6_in_4, 60);
 	SUITE_ADD(s, frames6_in_6, 60);
-	return suite_main(s);
+	return s;
 }

@@ -417,8 +417,7 @@ START_TEST(route_goes)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_tunnel_paths)
 {
 	Suite *s = suite_create("dsr_tunnel_paths");
 
@@ -442,5 +441,5 @@ main(void)
 	SUITE_ADD(s, checks_on_route, 60);
 	SUITE_ADD(s, gateway_goes, 90);
 	SUITE_ADD(s, route_goes, 90);
-	return suite_main(s);
+	return s;
 }

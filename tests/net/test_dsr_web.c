@@ -190,12 +190,11 @@ START_TEST(same_over_ipv6)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_web)
 {
 	Suite *s = suite_create("dsr_web");
 
 	SUITE_ADD(s, published_session, 180);
 	SUITE_ADD(s, same_over_ipv6, 180);
-	return suite_main(s);
+	return s;
 }

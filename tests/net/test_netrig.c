@@ -261,8 +261,7 @@ START_TEST(far_client_is_behind_narrow_link)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_netrig)
 {
 	Suite *s = suite_create("netrig");
 
@@ -273,5 +272,5 @@ main(void)
 	SUITE_ADD(s, director_sees_whole_frames, 60);
 	SUITE_ADD(s, director_sees_tags, 60);
 	SUITE_ADD(s, far_client_is_behind_narrow_link, 60);
-	return suite_main(s);
+	return s;
 }

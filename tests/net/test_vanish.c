@@ -138,8 +138,7 @@ START_TEST(times_set_anew)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_vanish)
 {
 	Suite *s = suite_create("vanish");
 	TCase *c = tcase_create("either");
@@ -150,5 +149,5 @@ main(void)
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, client_vanishes, 60);
 	SUITE_ADD(s, server_vanishes, 60);
-	return suite_main(s);
+	return s;
 }

@@ -193,7 +193,7 @@ kill_leftovers(void)
 }
 
 int
-suite_main(Suite *s)
+suite_run(Suite *s)
 {
 	const char *tmp = getenv("TMPDIR");
 	SRunner *runner;

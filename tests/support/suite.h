@@ -18,8 +18,24 @@
 		suite_add_tcase(suite, suite_case);      \
 	} while (0)
 
-/* The whole main(): runs the tests, cleans up, returns the exit status. */
-int suite_main(Suite *s);
+/* Begins the function that makes the suite of a test file and returns it. `file`
+ * is the file's name without ".c": the program of a directory finds the suites by
+ * the names of its files. */
+#define SUITE(file)        \
+	Suite *file(void); \
+	Suite *file(void)
+
+/* Runs a suite, cleans up; returns the exit status. */
+int suite_run(Suite *s);
+
+struct suite_of_file {
+	const char *file;
+	Suite *(*make)(void);
+};
+/* The main() of a directory's program. The list ends with a file of NULL. Called by
+ * the name of a test file, the program runs that file's suite; with names as
+ * arguments, theirs; otherwise all. */
+int suites_main(const struct suite_of_file *list, int argc, char **argv);
 
 /* A formatted string that lives until the test ends. */
 const char *text(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

@@ -476,8 +476,7 @@ START_TEST(source_address)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_choice)
 {
 	Suite *s = suite_create("choice");
 	TCase *unix_clients;
@@ -501,5 +500,5 @@ main(void)
 	SUITE_ADD(s, fewest_connections, 10);
 	SUITE_ADD(s, denied_clients, 10);
 	SUITE_ADD(s, source_address, 10);
-	return suite_main(s);
+	return s;
 }

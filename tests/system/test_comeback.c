@@ -356,8 +356,7 @@ add_each(Suite *s, const char *name, const TTest *test, int times)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_comeback)
 {
 	Suite *s = suite_create("comeback");
 
@@ -372,5 +371,5 @@ main(void)
 	add_each(s, "udp_servers_restarted", udp_servers_restarted, 6);
 	SUITE_ADD(s, udp_client_stays_with_the_last_resort, 30);
 	add_each(s, "name_servers_restarted", name_servers_restarted, 2);
-	return suite_main(s);
+	return s;
 }

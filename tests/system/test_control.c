@@ -552,8 +552,7 @@ START_TEST(penctl_asks)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_control)
 {
 	Suite *s = suite_create("control");
 
@@ -574,5 +573,5 @@ main(void)
 	SUITE_ADD(s, long_answers_by_poll, 60);
 	SUITE_ADD(s, strange_files, 20);
 	SUITE_ADD(s, penctl_asks, 30);
-	return suite_main(s);
+	return s;
 }

@@ -365,8 +365,7 @@ START_TEST(hard_to_guess)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dns)
 {
 	Suite *s = suite_create("dns");
 	TCase *dig_case = tcase_create("dig");
@@ -384,5 +383,5 @@ main(void)
 	SUITE_ADD(s, tries_limit_servers, 30);
 	SUITE_ADD(s, no_messages, 30);
 	SUITE_ADD(s, hard_to_guess, 30);
-	return suite_main(s);
+	return s;
 }

@@ -158,8 +158,7 @@ START_TEST(behind_itself)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dummy)
 {
 	Suite *s = suite_create("dummy");
 
@@ -168,5 +167,5 @@ main(void)
 	SUITE_ADD(s, idle_client_is_closed, 20);
 	SUITE_ADD(s, real_clients, 120);
 	SUITE_ADD(s, behind_itself, 10);
-	return suite_main(s);
+	return s;
 }

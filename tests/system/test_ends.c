@@ -384,8 +384,7 @@ START_TEST(slow_client_through_a_buffer)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_ends)
 {
 	Suite *s = suite_create("ends");
 
@@ -398,5 +397,5 @@ main(void)
 	SUITE_ADD(s, answer_during_upload_server_closes, 30);
 	SUITE_ADD(s, answer_during_upload_server_reads_on, 30);
 	SUITE_ADD(s, slow_client_through_a_buffer, 30);
-	return suite_main(s);
+	return s;
 }

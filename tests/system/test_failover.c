@@ -422,8 +422,7 @@ START_TEST(death_breaks_only_its_own)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_failover)
 {
 	Suite *s = suite_create("failover");
 
@@ -442,5 +441,5 @@ main(void)
 	SUITE_ADD(s, nobody_left_is_a_reset, 10);
 	SUITE_ADD(s, stubborn_does_not_fail_over, 10);
 	SUITE_ADD(s, death_breaks_only_its_own, 10);
-	return suite_main(s);
+	return s;
 }

@@ -368,8 +368,7 @@ START_TEST(rates)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_limits)
 {
 	Suite *s = suite_create("limits");
 
@@ -381,5 +380,5 @@ main(void)
 #endif
 	SUITE_ADD(s, thousands_idle_then_speak, 60);
 	SUITE_ADD(s, rates, 60);
-	return suite_main(s);
+	return s;
 }

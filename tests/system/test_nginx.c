@@ -160,13 +160,12 @@ START_TEST(kill_one_of_three_under_load)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_nginx)
 {
 	Suite *s = suite_create("nginx");
 
 	SUITE_ADD(s, two_servers_share_evenly, 240);
 	SUITE_ADD(s, big_file_both_ways, 120);
 	SUITE_ADD(s, kill_one_of_three_under_load, 60);
-	return suite_main(s);
+	return s;
 }

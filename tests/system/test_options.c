@@ -551,8 +551,7 @@ START_TEST(check_leaves_no_trace)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_options)
 {
 	Suite *s = suite_create("options");
 
@@ -584,5 +583,5 @@ main(void)
 	SUITE_ADD(s, doubts_about_tls, 20);
 #endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
-	return suite_main(s);
+	return s;
 }

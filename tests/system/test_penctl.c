@@ -416,8 +416,7 @@ START_TEST(with_pen)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_penctl)
 {
 	Suite *s = suite_create("penctl");
 
@@ -434,5 +433,5 @@ main(void)
 	SUITE_ADD(s, every_address_is_tried, 20);
 	SUITE_ADD(s, whom_to_ask, 20);
 	SUITE_ADD(s, with_pen, 20);
-	return suite_main(s);
+	return s;
 }

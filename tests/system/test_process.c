@@ -437,8 +437,7 @@ START_TEST(data_dumps)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_process)
 {
 	Suite *s = suite_create("process");
 
@@ -456,5 +455,5 @@ main(void)
 	SUITE_ADD(s, runs_as_another_user, 15);
 	SUITE_ADD(s, debug_lines_have_a_time, 15);
 	SUITE_ADD(s, data_dumps, 15);
-	return suite_main(s);
+	return s;
 }

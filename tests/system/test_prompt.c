@@ -146,8 +146,7 @@ START_TEST(remembers)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_prompt)
 {
 	Suite *s = suite_create("prompt");
 
@@ -155,5 +154,5 @@ main(void)
 	SUITE_ADD(s, completes, 30);
 	SUITE_ADD(s, completes_nothing, 30);
 	SUITE_ADD(s, remembers, 30);
-	return suite_main(s);
+	return s;
 }

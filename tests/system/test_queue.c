@@ -414,8 +414,7 @@ add_each(Suite *s, const char *name, const TTest *test, int times)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_queue)
 {
 	Suite *s = suite_create("queue");
 
@@ -434,5 +433,5 @@ main(void)
 	add_each(s, "who_does_not_wait", who_does_not_wait, 4);
 	SUITE_ADD(s, tries_used_up, 30);
 	SUITE_ADD(s, emergency_server, 30);
-	return suite_main(s);
+	return s;
 }

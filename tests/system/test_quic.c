@@ -86,8 +86,7 @@ START_TEST(downloads)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_quic)
 {
 	Suite *s = suite_create("quic");
 	TCase *c = tcase_create("downloads");
@@ -95,5 +94,5 @@ main(void)
 	tcase_set_timeout(c, 80);
 	tcase_add_loop_test(c, downloads, 0, 2);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

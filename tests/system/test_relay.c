@@ -322,8 +322,7 @@ START_TEST(bytes_behind_a_descriptor)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_relay)
 {
 	Suite *s = suite_create("relay");
 
@@ -336,5 +335,5 @@ main(void)
 	SUITE_ADD(s, urgent_data_is_passed_on, 20);
 	SUITE_ADD(s, urgent_data_in_a_long_flow, 20);
 	SUITE_ADD(s, bytes_behind_a_descriptor, 20);
-	return suite_main(s);
+	return s;
 }

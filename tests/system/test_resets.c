@@ -381,8 +381,7 @@ START_TEST(unix_server_that_closes_at_once)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_resets)
 {
 	Suite *s = suite_create("resets");
 
@@ -396,5 +395,5 @@ main(void)
 	SUITE_ADD(s, words_before_a_reset_are_passed_on, 20);
 	SUITE_ADD(s, accept_and_reset_is_an_answer, 30);
 	SUITE_ADD(s, unix_server_that_closes_at_once, 20);
-	return suite_main(s);
+	return s;
 }

@@ -107,11 +107,10 @@ START_TEST(ssh_through_a_chain)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_ssh)
 {
 	Suite *s = suite_create("ssh");
 
 	SUITE_ADD(s, ssh_through_a_chain, 60);
-	return suite_main(s);
+	return s;
 }

@@ -163,13 +163,12 @@ START_TEST(long_streams)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_streams)
 {
 	Suite *s = suite_create("streams");
 
 	SUITE_ADD(s, streams_both_ways, 60);
 	SUITE_ADD(s, streams_through_a_buffer, 60);
 	SUITE_ADD(s, long_streams, 60);
-	return suite_main(s);
+	return s;
 }

@@ -205,8 +205,7 @@ START_TEST(limit_set_anew_reaches_many)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_timeouts)
 {
 	Suite *s = suite_create("timeouts");
 	TCase *c;
@@ -224,5 +223,5 @@ main(void)
 	SUITE_ADD(s, limit_set_anew_reaches_many, 30);
 	SUITE_ADD(s, lingering_ends, 15);
 	SUITE_ADD(s, linger_set_anew_reaches_old_sessions, 15);
-	return suite_main(s);
+	return s;
 }

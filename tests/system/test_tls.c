@@ -446,8 +446,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

@@ -497,13 +497,12 @@ END_TEST
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_attack)
 {
 	Suite *s = suite_create("tls_attack");
 
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, spoilt_clients, 300);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -332,13 +332,12 @@ END_TEST
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_bad_server)
 {
 	Suite *s = suite_create("tls_bad_server");
 
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, spoilt_servers, 300);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -170,8 +170,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_bytes)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

@@ -386,8 +386,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_clients)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

@@ -260,8 +260,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_fin)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

@@ -374,8 +374,7 @@ END_TEST
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_flood)
 {
 	Suite *s = suite_create("tls_flood");
 
@@ -391,5 +390,5 @@ main(void)
 	SUITE_ADD(s, renegotiation_between, 60);
 	SUITE_ADD(s, hellos, 60);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -449,8 +449,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_hello)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

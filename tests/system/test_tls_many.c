@@ -220,8 +220,7 @@ START_TEST(unknown)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_many)
 {
 	const char *full = getenv("PEN_TEST_FULL");
 	int seconds = full != NULL ? 3600 : 100;
@@ -234,5 +233,5 @@ main(void)
 	tcase_set_timeout(c, seconds);
 	tcase_add_loop_test(c, unknown, 0, 2);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

@@ -154,11 +154,10 @@ START_TEST(psql_verifies_the_server)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_postgres)
 {
 	Suite *s = suite_create("tls_postgres");
 
 	SUITE_ADD(s, psql_verifies_the_server, 120);
-	return suite_main(s);
+	return s;
 }

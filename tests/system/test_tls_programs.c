@@ -413,8 +413,7 @@ add(Suite *s, const char *name, const TTest *test, int rounds)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_tls_programs)
 {
 	Suite *s = suite_create("tls_programs");
 
@@ -426,5 +425,5 @@ main(void)
 	add(s, "gnutls", gnutls_believes_and_resumes, 2);
 	add(s, "nginx", nginx_as_a_secure_server, 2);
 	add(s, "load", load_without_a_failure, 2);
-	return suite_main(s);
+	return s;
 }

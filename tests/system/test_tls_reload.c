@@ -379,8 +379,7 @@ START_TEST(not_warned)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_reload)
 {
 	Suite *s = suite_create("tls_reload");
 	TCase *c = tcase_create("when_told");
@@ -397,5 +396,5 @@ main(void)
 	SUITE_ADD(s, chroot_and_user, 30);
 	SUITE_ADD(s, warned, 30);
 	SUITE_ADD(s, not_warned, 30);
-	return suite_main(s);
+	return s;
 }

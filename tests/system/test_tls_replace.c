@@ -282,8 +282,7 @@ START_TEST(sessions_stay)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_replace)
 {
 	Suite *s = suite_create("tls_replace");
 	TCase *c = tcase_create("while_clients_come");
@@ -292,5 +291,5 @@ main(void)
 	tcase_add_loop_test(c, while_clients_come, 0, KINDS);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, sessions_stay, 30);
-	return suite_main(s);
+	return s;
 }

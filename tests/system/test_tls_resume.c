@@ -417,8 +417,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_resume)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

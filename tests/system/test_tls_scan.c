@@ -274,13 +274,12 @@ START_TEST(the_order_is_ours)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_scan)
 {
 	Suite *s = suite_create("tls_scan");
 
 	SUITE_ADD(s, sslscan_finds_nothing, 300);
 	SUITE_ADD(s, testssl_finds_nothing, 300);
 	SUITE_ADD(s, the_order_is_ours, 300);
-	return suite_main(s);
+	return s;
 }

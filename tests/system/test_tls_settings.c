@@ -395,8 +395,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_settings)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

@@ -211,13 +211,12 @@ END_TEST
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_slow)
 {
 	Suite *s = suite_create("tls_slow");
 
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, slow_handshakes, 60);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -271,8 +271,7 @@ START_TEST(stapled)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_sni)
 {
 	Suite *s = suite_create("tls_sni");
 
@@ -280,5 +279,5 @@ main(void)
 	SUITE_ADD(s, strict, 30);
 	SUITE_ADD(s, no_default, 30);
 	SUITE_ADD(s, stapled, 30);
-	return suite_main(s);
+	return s;
 }

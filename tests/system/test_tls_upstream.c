@@ -521,8 +521,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tls_upstream)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

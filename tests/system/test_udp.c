@@ -567,8 +567,7 @@ START_TEST(listeners_move)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_udp)
 {
 	Suite *s = suite_create("udp");
 	TCase *matrix = tcase_create("families");
@@ -591,5 +590,5 @@ main(void)
 	SUITE_ADD(s, few_descriptors, 60);
 	SUITE_ADD(s, listeners_move, 30);
 	tcase_add_loop_test(matrix, proxy_headers, 0, 2);
-	return suite_main(s);
+	return s;
 }

@@ -85,7 +85,7 @@ plain_wrong(const char *file, int line, const char *fmt, ...)
 }
 
 int
-suite_main(Suite *s)
+suite_run(Suite *s)
 {
 	(void)s;
 	for (running = 0; running < count; running++)

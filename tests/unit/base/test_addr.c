@@ -139,8 +139,7 @@ START_TEST(who_can_be_asked)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_addr)
 {
 	Suite *s = suite_create("addr");
 
@@ -148,5 +147,5 @@ main(void)
 	SUITE_ADD(s, unix_sockets, 10);
 	SUITE_ADD(s, equality, 10);
 	SUITE_ADD(s, who_can_be_asked, 10);
-	return suite_main(s);
+	return s;
 }

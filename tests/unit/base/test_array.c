@@ -65,13 +65,12 @@ START_TEST(too_long_changes_nothing)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_array)
 {
 	Suite *s = suite_create("array");
 
 	SUITE_ADD(s, it_doubles_and_keeps_its_records, 10);
 	SUITE_ADD(s, a_long_enough_one_stays, 10);
 	SUITE_ADD(s, too_long_changes_nothing, 10);
-	return suite_main(s);
+	return s;
 }

@@ -112,8 +112,7 @@ START_TEST(too_large_changes_nothing)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_bitmap)
 {
 	Suite *s = suite_create("bitmap");
 
@@ -121,5 +120,5 @@ main(void)
 	SUITE_ADD(s, growing_keeps_members, 10);
 	SUITE_ADD(s, a_range_is_all_of_its_numbers, 10);
 	SUITE_ADD(s, too_large_changes_nothing, 10);
-	return suite_main(s);
+	return s;
 }

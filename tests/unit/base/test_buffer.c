@@ -117,8 +117,7 @@ START_TEST(cut_at_the_end)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_buffer)
 {
 	Suite *s = suite_create("buffer");
 
@@ -127,5 +126,5 @@ main(void)
 	SUITE_ADD(s, too_much_room, 10);
 	SUITE_ADD(s, nothing_appended, 10);
 	SUITE_ADD(s, cut_at_the_end, 10);
-	return suite_main(s);
+	return s;
 }

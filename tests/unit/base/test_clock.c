@@ -51,13 +51,12 @@ START_TEST(microseconds)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_clock)
 {
 	Suite *s = suite_create("clock");
 
 	SUITE_ADD(s, never_goes_back, 10);
 	SUITE_ADD(s, milliseconds, 10);
 	SUITE_ADD(s, microseconds, 10);
-	return suite_main(s);
+	return s;
 }

@@ -30,12 +30,11 @@ START_TEST(cut_to_fit)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_error)
 {
 	Suite *s = suite_create("error");
 
 	SUITE_ADD(s, sentence, 10);
 	SUITE_ADD(s, cut_to_fit, 10);
-	return suite_main(s);
+	return s;
 }

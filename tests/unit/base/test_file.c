@@ -297,8 +297,7 @@ START_TEST(standard_output)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_file)
 {
 	Suite *s = suite_create("file");
 
@@ -312,5 +311,5 @@ main(void)
 	SUITE_ADD(s, half_written, 10);
 	SUITE_ADD(s, pipes, 10);
 	SUITE_ADD(s, reads_pipes, 10);
-	return suite_main(s);
+	return s;
 }

@@ -57,13 +57,12 @@ START_TEST(keys_differ)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_hash)
 {
 	Suite *s = suite_create("hash");
 
 	SUITE_ADD(s, siphash, 10);
 	SUITE_ADD(s, stable, 10);
 	SUITE_ADD(s, keys_differ, 10);
-	return suite_main(s);
+	return s;
 }

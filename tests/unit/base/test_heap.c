@@ -73,12 +73,11 @@ START_TEST(too_much_room)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_heap)
 {
 	Suite *s = suite_create("heap");
 
 	SUITE_ADD(s, against_a_model, 30);
 	SUITE_ADD(s, too_much_room, 10);
-	return suite_main(s);
+	return s;
 }

@@ -39,12 +39,11 @@ START_TEST(whole_pages)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_huge)
 {
 	Suite *s = suite_create("huge");
 
 	SUITE_ADD(s, growing_keeps_what_was_there, 10);
 	SUITE_ADD(s, whole_pages, 10);
-	return suite_main(s);
+	return s;
 }

@@ -103,13 +103,12 @@ START_TEST(against_a_model)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_list)
 {
 	Suite *s = suite_create("list");
 
 	SUITE_ADD(s, order, 10);
 	SUITE_ADD(s, outside_of_lists, 10);
 	SUITE_ADD(s, against_a_model, 10);
-	return suite_main(s);
+	return s;
 }

@@ -267,8 +267,7 @@ START_TEST(full_pipe_is_not_waited_for)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_log)
 {
 	Suite *s = suite_create("log");
 
@@ -280,5 +279,5 @@ main(void)
 	SUITE_ADD(s, full_pipe_is_not_waited_for, 10);
 	SUITE_ADD(s, syslog_instead_of_stderr, 10);
 	SUITE_ADD(s, busy_daemon_is_not_waited_for, 10);
-	return suite_main(s);
+	return s;
 }

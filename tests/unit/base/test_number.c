@@ -111,13 +111,12 @@ START_TEST(seconds)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_number)
 {
 	Suite *s = suite_create("number");
 
 	SUITE_ADD(s, plain, 10);
 	SUITE_ADD(s, sizes, 10);
 	SUITE_ADD(s, seconds, 10);
-	return suite_main(s);
+	return s;
 }

@@ -119,8 +119,7 @@ START_TEST(unix_owners)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_peer)
 {
 	Suite *s = suite_create("peer");
 
@@ -130,5 +129,5 @@ main(void)
 	SUITE_ADD(s, same_host, 10);
 	SUITE_ADD(s, unix_sockets, 10);
 	SUITE_ADD(s, unix_owners, 10);
-	return suite_main(s);
+	return s;
 }

@@ -219,8 +219,7 @@ START_TEST(keys_are_secret)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_table)
 {
 	Suite *s = suite_create("table");
 
@@ -228,5 +227,5 @@ main(void)
 	SUITE_ADD(s, a_million, 60);
 	SUITE_ADD(s, look_ups, 60);
 	SUITE_ADD(s, keys_are_secret, 10);
-	return suite_main(s);
+	return s;
 }

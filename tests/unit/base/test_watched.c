@@ -278,8 +278,7 @@ START_TEST(settles)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_watched)
 {
 	Suite *s = suite_create("watched");
 
@@ -291,5 +290,5 @@ main(void)
 	SUITE_ADD(s, stamps, 10);
 	SUITE_ADD(s, young, 10);
 	SUITE_ADD(s, settles, 10);
-	return suite_main(s);
+	return s;
 }

@@ -134,8 +134,7 @@ START_TEST(too_many)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_words)
 {
 	Suite *s = suite_create("words");
 
@@ -144,5 +143,5 @@ main(void)
 	SUITE_ADD(s, comments, 10);
 	SUITE_ADD(s, several_commands, 10);
 	SUITE_ADD(s, too_many, 10);
-	return suite_main(s);
+	return s;
 }

@@ -221,8 +221,7 @@ START_TEST(access_and_reserves)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_command)
 {
 	Suite *s = suite_create("command");
 
@@ -232,5 +231,5 @@ main(void)
 	SUITE_ADD(s, modes, 10);
 	SUITE_ADD(s, server_edits, 30);
 	SUITE_ADD(s, access_and_reserves, 10);
-	return suite_main(s);
+	return s;
 }

@@ -89,8 +89,7 @@ START_TEST(what_fits_stays)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_descriptors)
 {
 	Suite *s = suite_create("descriptors");
 	TCase *c = tcase_create("budget");
@@ -99,5 +98,5 @@ main(void)
 	    c, never_overdrawn, 0, sizeof(cases) / sizeof(*cases));
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, what_fits_stays, 10);
-	return suite_main(s);
+	return s;
 }

@@ -378,8 +378,7 @@ START_TEST(what_is_wrong)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_options)
 {
 	Suite *s = suite_create("options");
 
@@ -395,5 +394,5 @@ main(void)
 	SUITE_ADD(s, commands, 10);
 	SUITE_ADD(s, direct_return, 10);
 	SUITE_ADD(s, what_is_wrong, 10);
-	return suite_main(s);
+	return s;
 }

@@ -408,8 +408,7 @@ START_TEST(levels)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_plan)
 {
 	Suite *s = suite_create("plan");
 
@@ -424,5 +423,5 @@ main(void)
 	SUITE_ADD(s, diff_and_run_time_changes, 10);
 	SUITE_ADD(s, diff_and_order, 10);
 	SUITE_ADD(s, levels, 20);
-	return suite_main(s);
+	return s;
 }

@@ -255,8 +255,7 @@ START_TEST(another_root)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_process)
 {
 	Suite *s = suite_create("process");
 
@@ -267,5 +266,5 @@ main(void)
 	SUITE_ADD(s, bad_privileges, 10);
 	SUITE_ADD(s, another_user, 10);
 	SUITE_ADD(s, another_root, 10);
-	return suite_main(s);
+	return s;
 }

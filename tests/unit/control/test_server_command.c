@@ -275,8 +275,7 @@ START_TEST(access_lists)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_server_command)
 {
 	Suite *s = suite_create("server_command");
 
@@ -288,5 +287,5 @@ main(void)
 	SUITE_ADD(s, sources, 10);
 	SUITE_ADD(s, clients_port, 10);
 	SUITE_ADD(s, access_lists, 10);
-	return suite_main(s);
+	return s;
 }

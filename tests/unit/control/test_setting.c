@@ -271,8 +271,7 @@ START_TEST(while_serving)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_setting)
 {
 	Suite *s = suite_create("setting");
 
@@ -282,5 +281,5 @@ main(void)
 	SUITE_ADD(s, long_text, 10);
 	SUITE_ADD(s, json_of_any_bytes, 10);
 	SUITE_ADD(s, while_serving, 30);
-	return suite_main(s);
+	return s;
 }

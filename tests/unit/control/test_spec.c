@@ -174,8 +174,7 @@ START_TEST(bad_servers)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_spec)
 {
 	Suite *s = suite_create("spec");
 
@@ -185,5 +184,5 @@ main(void)
 	SUITE_ADD(s, servers, 10);
 	SUITE_ADD(s, servers_of_all_ports, 30);
 	SUITE_ADD(s, bad_servers, 30);
-	return suite_main(s);
+	return s;
 }

@@ -260,8 +260,7 @@ START_TEST(any_bytes)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_checksum)
 {
 	Suite *s = suite_create("checksum");
 	TCase *t = tcase_create("checksum");
@@ -275,5 +274,5 @@ main(void)
 	tcase_add_test(t, cut_frames);
 	tcase_add_test(t, any_bytes);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

@@ -203,8 +203,7 @@ START_TEST(last_frames_of_a_vip)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_director_fast)
 {
 	Suite *s = suite_create("director_fast");
 	TCase *t = tcase_create("director_fast");
@@ -215,5 +214,5 @@ main(void)
 	tcase_add_test(t, counters_begin_anew);
 	tcase_add_test(t, last_frames_of_a_vip);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

@@ -159,8 +159,7 @@ START_TEST(a_blacklisted_server_is_better_than_none)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_director_flows)
 {
 	Suite *s = suite_create("director_flows");
 	TCase *t = tcase_create("director_flows");
@@ -172,5 +171,5 @@ main(void)
 	tcase_add_test(t, flows_of_a_blacklisted_server_go_on);
 	tcase_add_test(t, a_blacklisted_server_is_better_than_none);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

@@ -95,8 +95,7 @@ START_TEST(a_false_tag_goes_again)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_director_vlan)
 {
 	Suite *s = suite_create("director_vlan");
 	TCase *t = tcase_create("director_vlan");
@@ -107,5 +106,5 @@ main(void)
 	tcase_add_test(t, several_frames_in_a_row);
 	tcase_add_test(t, a_false_tag_goes_again);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

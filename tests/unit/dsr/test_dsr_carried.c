@@ -176,8 +176,7 @@ START_TEST(all_in_use_elsewhere)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_carried)
 {
 	Suite *s = suite_create("dsr_carried");
 
@@ -188,5 +187,5 @@ main(void)
 	SUITE_ADD(s, nobody_tells_of_elsewhere, 10);
 	SUITE_ADD(s, idle_everywhere_goes_first, 10);
 	SUITE_ADD(s, all_in_use_elsewhere, 10);
-	return suite_main(s);
+	return s;
 }

@@ -261,8 +261,7 @@ START_TEST(flows_of_servers)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_flows)
 {
 	Suite *s = suite_create("dsr_flows");
 
@@ -274,5 +273,5 @@ main(void)
 	SUITE_ADD(s, frames_keep_it, 10);
 	SUITE_ADD(s, portions, 10);
 	SUITE_ADD(s, flows_of_servers, 10);
-	return suite_main(s);
+	return s;
 }

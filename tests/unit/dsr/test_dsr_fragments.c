@@ -82,12 +82,11 @@ START_TEST(fragments_are_bounded)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_fragments)
 {
 	Suite *s = suite_create("dsr_fragments");
 
 	SUITE_ADD(s, fragments, 10);
 	SUITE_ADD(s, fragments_are_bounded, 10);
-	return suite_main(s);
+	return s;
 }

@@ -299,8 +299,7 @@ START_TEST(look_ups)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dsr_full)
 {
 	Suite *s = suite_create("dsr_full");
 
@@ -312,5 +311,5 @@ main(void)
 	SUITE_ADD(s, many_slabs, 60);
 	SUITE_ADD(s, anything, 60);
 	SUITE_ADD(s, look_ups, 60);
-	return suite_main(s);
+	return s;
 }

@@ -349,8 +349,7 @@ START_TEST(macs)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_frame)
 {
 	Suite *s = suite_create("frame");
 
@@ -360,5 +359,5 @@ main(void)
 	SUITE_ADD(s, wrong, 10);
 	SUITE_ADD(s, checksums, 10);
 	SUITE_ADD(s, macs, 10);
-	return suite_main(s);
+	return s;
 }

@@ -315,8 +315,7 @@ START_TEST(of_any_frame)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_frame_cut)
 {
 	Suite *s = suite_create("frame_cut");
 
@@ -326,5 +325,5 @@ main(void)
 	SUITE_ADD(s, errors_without_size, 10);
 	SUITE_ADD(s, errors_cut, 10);
 	SUITE_ADD(s, of_any_frame, 20);
-	return suite_main(s);
+	return s;
 }

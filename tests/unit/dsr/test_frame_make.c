@@ -297,8 +297,7 @@ START_TEST(synacks)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_frame_make)
 {
 	Suite *s = suite_create("frame_make");
 
@@ -308,5 +307,5 @@ main(void)
 	SUITE_ADD(s, ndp_validity, 10);
 	SUITE_ADD(s, syns, 10);
 	SUITE_ADD(s, synacks, 10);
-	return suite_main(s);
+	return s;
 }

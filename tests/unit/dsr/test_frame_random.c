@@ -161,12 +161,11 @@ START_TEST(spoiled_frames)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_frame_random)
 {
 	Suite *s = suite_create("frame_random");
 
 	SUITE_ADD(s, good_frames, 60);
 	SUITE_ADD(s, spoiled_frames, 60);
-	return suite_main(s);
+	return s;
 }

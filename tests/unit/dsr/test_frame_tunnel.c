@@ -313,8 +313,7 @@ START_TEST(of_any_frame)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_frame_tunnel)
 {
 	Suite *s = suite_create("frame_tunnel");
 
@@ -323,5 +322,5 @@ main(void)
 	SUITE_ADD(s, tunnels, 10);
 	SUITE_ADD(s, tunnels_full, 10);
 	SUITE_ADD(s, of_any_frame, 60);
-	return suite_main(s);
+	return s;
 }

@@ -99,8 +99,7 @@ START_TEST(those_that_went_leave_no_gap)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_held)
 {
 	Suite *s = suite_create("held");
 	TCase *t = tcase_create("held");
@@ -110,5 +109,5 @@ main(void)
 	tcase_add_test(t, not_too_long);
 	tcase_add_test(t, those_that_went_leave_no_gap);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

@@ -309,8 +309,7 @@ START_TEST(looking)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_inspect)
 {
 	Suite *s = suite_create("inspect");
 	TCase *c = tcase_create("machine");
@@ -327,5 +326,5 @@ main(void)
 	tcase_add_test(c, rights);
 	tcase_add_test(c, looking);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

@@ -392,8 +392,7 @@ START_TEST(many_servers)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_inspect_segment)
 {
 	Suite *suite = suite_create("inspect_segment");
 	TCase *c = tcase_create("segment");
@@ -411,5 +410,5 @@ main(void)
 	tcase_add_loop_test(c, questions, 0, 2);
 	tcase_add_test(c, many_servers);
 	suite_add_tcase(suite, c);
-	return suite_main(suite);
+	return suite;
 }

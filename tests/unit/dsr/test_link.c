@@ -305,8 +305,7 @@ START_TEST(what_cannot_be_sent_is_counted)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_link)
 {
 	Suite *s = suite_create("link");
 	TCase *t = tcase_create("packet");
@@ -349,5 +348,5 @@ main(void)
 	tcase_add_test(t, what_cannot_be_sent_is_counted);
 	suite_add_tcase(s, t);
 #endif
-	return suite_main(s);
+	return s;
 }

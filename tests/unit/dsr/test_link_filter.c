@@ -387,8 +387,7 @@ START_TEST(as_many_as_a_program_holds)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_link_filter)
 {
 	Suite *s = suite_create("link_filter");
 	TCase *t = tcase_create("link_filter");
@@ -420,5 +419,5 @@ main(void)
 	tcase_add_test(t, cut_and_foreign_frames_stay_outside);
 	suite_add_tcase(s, t);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -243,8 +243,7 @@ START_TEST(no_privileges_are_needed_once_it_is_open)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_link_interface)
 {
 	Suite *s = suite_create("link_interface");
 	TCase *t = tcase_create("packet");
@@ -279,5 +278,5 @@ main(void)
 	tcase_add_test(t, closing_leaves_the_interface_as_it_was);
 	suite_add_tcase(s, t);
 #endif
-	return suite_main(s);
+	return s;
 }

@@ -403,8 +403,7 @@ START_TEST(jumbo_frames)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_link_merged)
 {
 	Suite *s = suite_create("link_merged");
 	TCase *t = tcase_create("link_merged");
@@ -420,5 +419,5 @@ main(void)
 	tcase_add_test(t, too_many_long_frames_are_counted);
 	tcase_add_test(t, jumbo_frames);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

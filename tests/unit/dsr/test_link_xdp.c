@@ -543,8 +543,7 @@ START_TEST(the_program_goes_with_the_process)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_link_xdp)
 {
 	Suite *s = suite_create("link_xdp");
 	TCase *t = tcase_create("link_xdp");
@@ -569,5 +568,5 @@ main(void)
 	tcase_add_test(t, trials_take_no_frames);
 	tcase_add_test(t, the_program_goes_with_the_process);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

@@ -403,8 +403,7 @@ START_TEST(frames_that_wait_are_told_of)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_link_xdp_places)
 {
 	Suite *s = suite_create("link_xdp_places");
 
@@ -412,5 +411,5 @@ main(void)
 	SUITE_ADD(s, a_queue_without_places_gets_some_again, 10);
 	SUITE_ADD(s, a_full_queue_does_not_keep_others_waiting, 10);
 	SUITE_ADD(s, frames_that_wait_are_told_of, 10);
-	return suite_main(s);
+	return s;
 }

@@ -545,8 +545,7 @@ add_loop(Suite *s, const char *name, const TTest *test)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_neighbor)
 {
 	Suite *s = suite_create("neighbor");
 
@@ -570,5 +569,5 @@ main(void)
 	SUITE_ADD(s, not_too_much_at_once, 60);
 	SUITE_ADD(s, most_have_failed, 60);
 	SUITE_ADD(s, anything, 60);
-	return suite_main(s);
+	return s;
 }

@@ -293,8 +293,7 @@ add_loop(Suite *s, const char *name, const TTest *test)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_neighbor_claims)
 {
 	Suite *s = suite_create("neighbor_claims");
 
@@ -309,5 +308,5 @@ main(void)
 	add_loop(s, "impossible_addresses", impossible_addresses);
 	SUITE_ADD(s, without_override, 10);
 	SUITE_ADD(s, not_for_us, 10);
-	return suite_main(s);
+	return s;
 }

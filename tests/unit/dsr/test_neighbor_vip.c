@@ -264,8 +264,7 @@ add_loop(Suite *s, const char *name, const TTest *test)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_neighbor_vip)
 {
 	Suite *s = suite_create("neighbor_vip");
 
@@ -275,5 +274,5 @@ main(void)
 	SUITE_ADD(s, announces_many, 10);
 	add_loop(s, "conflicts_are_told", conflicts_are_told);
 	add_loop(s, "a_probe_is_no_conflict", a_probe_is_no_conflict);
-	return suite_main(s);
+	return s;
 }

@@ -234,8 +234,7 @@ START_TEST(what_does_not_fit_the_frame_is_refused)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_offload)
 {
 	Suite *s = suite_create("offload");
 	TCase *t = tcase_create("offload");
@@ -246,5 +245,5 @@ main(void)
 	tcase_add_test(t, a_missing_sum_is_done);
 	tcase_add_test(t, what_does_not_fit_the_frame_is_refused);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

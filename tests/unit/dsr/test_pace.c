@@ -65,8 +65,7 @@ START_TEST(systems_without_exact_clocks_do_not_pause)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_pace)
 {
 	Suite *s = suite_create("pace");
 
@@ -75,5 +74,5 @@ main(void)
 	SUITE_ADD(s, full_batches_follow_each_other_for_a_turn, 10);
 	SUITE_ADD(s, a_flood_pauses_some_times_in_a_turn, 10);
 	SUITE_ADD(s, systems_without_exact_clocks_do_not_pause, 10);
-	return suite_main(s);
+	return s;
 }

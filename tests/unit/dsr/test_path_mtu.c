@@ -54,13 +54,12 @@ START_TEST(least)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_path_mtu)
 {
 	Suite *s = suite_create("path_mtu");
 
 	SUITE_ADD(s, lowered, 10);
 	SUITE_ADD(s, aged, 10);
 	SUITE_ADD(s, least, 10);
-	return suite_main(s);
+	return s;
 }

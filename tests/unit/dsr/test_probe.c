@@ -379,8 +379,7 @@ START_TEST(says_when)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_probe)
 {
 	Suite *s = suite_create("probe");
 
@@ -397,5 +396,5 @@ main(void)
 	SUITE_ADD(s, servers_come_and_go, 10);
 	SUITE_ADD(s, plans_change, 10);
 	SUITE_ADD(s, says_when, 10);
-	return suite_main(s);
+	return s;
 }

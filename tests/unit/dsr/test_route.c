@@ -293,8 +293,7 @@ START_TEST(nowhere)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_route)
 {
 	Suite *s = suite_create("route");
 
@@ -303,5 +302,5 @@ main(void)
 	SUITE_ADD(s, too_big, 20);
 	SUITE_ADD(s, too_big6, 20);
 	SUITE_ADD(s, nowhere, 30);
-	return suite_main(s);
+	return s;
 }

@@ -201,8 +201,7 @@ START_TEST(memory_is_bounded)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tarpit)
 {
 	Suite *s = suite_create("tarpit");
 	TCase *c = tcase_create("tarpit");
@@ -218,5 +217,5 @@ main(void)
 	tcase_add_loop_test(c, frames_that_are_not_for_us, 0, 2);
 	tcase_add_loop_test(c, memory_is_bounded, 0, 2);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

@@ -180,8 +180,7 @@ START_TEST(no_more_than_the_rate)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tarpit_flows)
 {
 	Suite *s = suite_create("tarpit_flows");
 	TCase *c = tcase_create("tarpit_flows");
@@ -193,5 +192,5 @@ main(void)
 	tcase_add_loop_test(c, numbers_differ, 0, 2);
 	tcase_add_loop_test(c, no_more_than_the_rate, 0, 2);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

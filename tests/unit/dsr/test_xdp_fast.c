@@ -410,8 +410,7 @@ START_TEST(spoiled_frames_by_dice)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_xdp_fast)
 {
 	Suite *s = suite_create("xdp_fast");
 	TCase *t = tcase_create("xdp_fast");
@@ -426,5 +425,5 @@ main(void)
 	tcase_add_test(t, good_frames_by_dice);
 	tcase_add_test(t, spoiled_frames_by_dice);
 	suite_add_tcase(s, t);
-	return suite_main(s);
+	return s;
 }

@@ -390,8 +390,7 @@ START_TEST(many)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_cert_changes)
 {
 	Suite *s = suite_create("cert_changes");
 
@@ -405,5 +404,5 @@ main(void)
 	SUITE_ADD(s, another_directory, 30);
 	SUITE_ADD(s, a_few_at_a_time, 30);
 	SUITE_ADD(s, many, 60);
-	return suite_main(s);
+	return s;
 }

@@ -353,8 +353,7 @@ START_TEST(directories)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_cert_store)
 {
 	Suite *s = suite_create("cert_store");
 
@@ -368,5 +367,5 @@ main(void)
 	SUITE_ADD(s, walks_from_nothing, 30);
 	SUITE_ADD(s, counts_use, 30);
 	SUITE_ADD(s, directories, 30);
-	return suite_main(s);
+	return s;
 }

@@ -199,8 +199,7 @@ START_TEST(coalesced)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dgram)
 {
 	Suite *s = suite_create("dgram");
 	TCase *pieces = tcase_create("pieces");
@@ -210,5 +209,5 @@ main(void)
 	suite_add_tcase(s, pieces);
 	SUITE_ADD(s, pieces_on_unix_sockets, 10);
 	SUITE_ADD(s, coalesced, 10);
-	return suite_main(s);
+	return s;
 }

@@ -281,8 +281,7 @@ START_TEST(files_and_errors)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_listener)
 {
 	Suite *s = suite_create("listener");
 	TCase *c = tcase_create("portions");
@@ -299,5 +298,5 @@ main(void)
 	SUITE_ADD(s, burst_grows_beside_timers, 30);
 	SUITE_ADD(s, closed_while_starved, 30);
 	SUITE_ADD(s, files_and_errors, 30);
-	return suite_main(s);
+	return s;
 }

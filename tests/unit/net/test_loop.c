@@ -376,8 +376,7 @@ START_TEST(expiries_in_order)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_loop)
 {
 	Suite *s = suite_create("loop");
 	TCase *c = tcase_create("loop");
@@ -394,5 +393,5 @@ main(void)
 	tcase_add_loop_test(c, expiries_in_order, 0, 3);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

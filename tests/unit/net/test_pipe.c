@@ -459,8 +459,7 @@ START_TEST(what_follows_a_pause_is_reported)
 END_TEST
 #endif
 
-int
-main(void)
+SUITE(test_pipe)
 {
 	Suite *s = suite_create("pipe");
 
@@ -481,5 +480,5 @@ main(void)
 #ifdef HAVE_SPLICE
 	SUITE_ADD(s, what_follows_a_pause_is_reported, 10);
 #endif
-	return suite_main(s);
+	return s;
 }

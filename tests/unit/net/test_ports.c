@@ -105,8 +105,7 @@ START_TEST(not_known)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_ports)
 {
 	Suite *s = suite_create("ports");
 
@@ -115,5 +114,5 @@ main(void)
 	SUITE_ADD(s, taken_once, 10);
 	SUITE_ADD(s, given_back_rests, 10);
 	SUITE_ADD(s, not_known, 10);
-	return suite_main(s);
+	return s;
 }

@@ -148,8 +148,7 @@ START_TEST(numeric_only)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_resolve)
 {
 	Suite *s = suite_create("resolve");
 
@@ -160,5 +159,5 @@ main(void)
 	SUITE_ADD(s, numbers_ask_nobody, 10);
 	SUITE_ADD(s, local_name, 30);
 	SUITE_ADD(s, bad_hosts, 60);
-	return suite_main(s);
+	return s;
 }

@@ -283,8 +283,7 @@ START_TEST(hosts_file)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_resolver)
 {
 	Suite *s = suite_create("resolver");
 
@@ -293,5 +292,5 @@ main(void)
 	SUITE_ADD(s, silence_and_rubbish, 30);
 	SUITE_ADD(s, nobody_waits_any_more, 30);
 	SUITE_ADD(s, hosts_file, 30);
-	return suite_main(s);
+	return s;
 }

@@ -594,8 +594,7 @@ END_TEST
 
 #endif
 
-int
-main(void)
+SUITE(test_sock)
 {
 	Suite *s = suite_create("sock");
 
@@ -622,5 +621,5 @@ main(void)
 #ifdef F_GETPIPE_SZ
 	SUITE_ADD(s, no_tiny_pipes, 20);
 #endif
-	return suite_main(s);
+	return s;
 }

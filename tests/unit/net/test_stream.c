@@ -189,8 +189,7 @@ START_TEST(ways_to_close)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_stream)
 {
 	Suite *suite = suite_create("stream");
 
@@ -201,5 +200,5 @@ main(void)
 	SUITE_ADD(suite, writable_until_it_is_not, 10);
 	SUITE_ADD(suite, nodelay, 20);
 	SUITE_ADD(suite, ways_to_close, 20);
-	return suite_main(suite);
+	return suite;
 }

@@ -308,8 +308,7 @@ START_TEST(far_times)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_timeouts)
 {
 	Suite *s = suite_create("timeouts");
 	TCase *c = tcase_create("model");
@@ -323,5 +322,5 @@ main(void)
 	SUITE_ADD(s, put_off, 10);
 	SUITE_ADD(s, far_times, 10);
 	SUITE_ADD(s, heads_change, 10);
-	return suite_main(s);
+	return s;
 }

@@ -198,8 +198,7 @@ START_TEST(protocols)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_tls_settings)
 {
 	Suite *s = suite_create("tls_settings");
 
@@ -207,5 +206,5 @@ main(void)
 	SUITE_ADD(s, copies, 10);
 	SUITE_ADD(s, compares, 10);
 	SUITE_ADD(s, protocols, 10);
-	return suite_main(s);
+	return s;
 }

@@ -324,8 +324,7 @@ START_TEST(copies_part)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_acl)
 {
 	Suite *s = suite_create("acl");
 
@@ -338,5 +337,5 @@ main(void)
 	SUITE_ADD(s, long_lists_match_as_walked, 60);
 	SUITE_ADD(s, wide_lists_match_as_walked, 60);
 	SUITE_ADD(s, copies_part, 60);
-	return suite_main(s);
+	return s;
 }

@@ -84,12 +84,11 @@ START_TEST(growing_keeps_members)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_eligible)
 {
 	Suite *s = suite_create("eligible");
 
 	SUITE_ADD(s, against_a_model, 30);
 	SUITE_ADD(s, growing_keeps_members, 10);
-	return suite_main(s);
+	return s;
 }

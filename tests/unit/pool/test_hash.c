@@ -332,8 +332,7 @@ START_TEST(twins_are_told_apart)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_hash)
 {
 	Suite *s = suite_create("hash");
 
@@ -345,5 +344,5 @@ main(void)
 	SUITE_ADD(s, weights_are_shares, 20);
 	SUITE_ADD(s, port_and_prefix, 20);
 	SUITE_ADD(s, twins_are_told_apart, 20);
-	return suite_main(s);
+	return s;
 }

@@ -247,8 +247,7 @@ START_TEST(the_emergency_server_helps)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_health)
 {
 	Suite *s = suite_create("health");
 
@@ -259,5 +258,5 @@ main(void)
 	SUITE_ADD(s, each_for_itself, 10);
 	SUITE_ADD(s, another_address_begins_anew, 10);
 	SUITE_ADD(s, the_emergency_server_helps, 10);
-	return suite_main(s);
+	return s;
 }

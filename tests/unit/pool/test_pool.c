@@ -1015,8 +1015,7 @@ START_TEST(many_dead_servers)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_pool)
 {
 	Suite *s = suite_create("pool");
 
@@ -1053,5 +1052,5 @@ main(void)
 	SUITE_ADD(s, server_lists_clients_it_takes, 10);
 	SUITE_ADD(s, counters_follow_the_address, 10);
 	SUITE_ADD(s, many_dead_servers, 20);
-	return suite_main(s);
+	return s;
 }

@@ -167,12 +167,11 @@ START_TEST(hash_takes_a_list_at_once)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_scale)
 {
 	Suite *s = suite_create("scale");
 
 	SUITE_ADD(s, choices, 120);
 	SUITE_ADD(s, hash_takes_a_list_at_once, 120);
-	return suite_main(s);
+	return s;
 }

@@ -254,8 +254,7 @@ START_TEST(proven_clients_stay)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_sticky)
 {
 	Suite *s = suite_create("sticky");
 
@@ -268,5 +267,5 @@ main(void)
 	SUITE_ADD(s, networks_are_clients, 10);
 	SUITE_ADD(s, prefix_changes, 10);
 	SUITE_ADD(s, proven_clients_stay, 10);
-	return suite_main(s);
+	return s;
 }

@@ -155,8 +155,7 @@ START_TEST(turns_do_not_run_out)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_turns)
 {
 	Suite *s = suite_create("turns");
 
@@ -164,5 +163,5 @@ main(void)
 	SUITE_ADD(s, wrr_keeps_shares_through_changes, 10);
 	SUITE_ADD(s, turns_start_anew_with_the_algorithm, 10);
 	SUITE_ADD(s, turns_do_not_run_out, 60);
-	return suite_main(s);
+	return s;
 }

@@ -359,8 +359,7 @@ START_TEST(closed_in_the_same_wakeup)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_connections)
 {
 	Suite *s = suite_create("connections");
 	TCase *c = tcase_create("closed_in_the_same_wakeup");
@@ -376,5 +375,5 @@ main(void)
 	tcase_set_timeout(c, 30);
 	tcase_add_loop_test(c, closed_in_the_same_wakeup, 0, 3);
 	suite_add_tcase(s, c);
-	return suite_main(s);
+	return s;
 }

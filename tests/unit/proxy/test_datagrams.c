@@ -473,8 +473,7 @@ START_TEST(flows_end_in_portions)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_datagrams)
 {
 	Suite *s = suite_create("datagrams");
 	TCase *both = tcase_create("flows and DNS");
@@ -492,5 +491,5 @@ main(void)
 	SUITE_ADD(s, flow_ends_in_time, 30);
 	SUITE_ADD(s, flows_end_in_portions, 30);
 	SUITE_ADD(s, each_datagram_has_its_round, 30);
-	return suite_main(s);
+	return s;
 }

@@ -135,8 +135,7 @@ START_TEST(rubbish)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dns_message)
 {
 	Suite *s = suite_create("dns_message");
 
@@ -145,5 +144,5 @@ main(void)
 	SUITE_ADD(s, answers_without_question, 10);
 	SUITE_ADD(s, failures, 10);
 	SUITE_ADD(s, rubbish, 30);
-	return suite_main(s);
+	return s;
 }

@@ -87,8 +87,7 @@ START_TEST(quiet_below_debug)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_dump)
 {
 	Suite *s = suite_create("dump");
 
@@ -96,5 +95,5 @@ main(void)
 	SUITE_ADD(s, ascii, 10);
 	SUITE_ADD(s, nothing_is_left_out, 10);
 	SUITE_ADD(s, quiet_below_debug, 10);
-	return suite_main(s);
+	return s;
 }

@@ -500,8 +500,7 @@ START_TEST(dummy)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_frontend)
 {
 	Suite *s = suite_create("frontend");
 	TCase *c = tcase_create("loops");
@@ -527,5 +526,5 @@ main(void)
 	SUITE_ADD(s, free_of_little, 10);
 	SUITE_ADD(s, server_has_the_clients_port, 30);
 	SUITE_ADD(s, dummy, 30);
-	return suite_main(s);
+	return s;
 }

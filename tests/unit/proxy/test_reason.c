@@ -28,11 +28,10 @@ START_TEST(names)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_reason)
 {
 	Suite *s = suite_create("reason");
 
 	SUITE_ADD(s, names, 10);
-	return suite_main(s);
+	return s;
 }

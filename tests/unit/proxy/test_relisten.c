@@ -390,8 +390,7 @@ add_loop(Suite *s, const char *name, const TTest *test)
 	suite_add_tcase(s, c);
 }
 
-int
-main(void)
+SUITE(test_relisten)
 {
 	Suite *s = suite_create("relisten");
 
@@ -405,5 +404,5 @@ main(void)
 	add_loop(s, "nobody_is_lost_when_full", nobody_is_lost_when_full);
 	SUITE_ADD(s, full_meanwhile, 30);
 	SUITE_ADD(s, in_a_callback, 30);
-	return suite_main(s);
+	return s;
 }

@@ -294,8 +294,7 @@ START_TEST(the_next_server)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_requestlog)
 {
 	Suite *s = suite_create("requestlog");
 
@@ -307,5 +306,5 @@ main(void)
 	SUITE_ADD(s, torn, 30);
 	SUITE_ADD(s, collector_comes_back, 30);
 	SUITE_ADD(s, the_next_server, 30);
-	return suite_main(s);
+	return s;
 }

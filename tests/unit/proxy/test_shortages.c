@@ -445,8 +445,7 @@ START_TEST(no_ipv6_is_no_lack_of_ports)
 END_TEST
 #endif
 
-int
-main(void)
+SUITE(test_shortages)
 {
 	Suite *s = suite_create("shortages");
 #ifdef CLONE_NEWNET
@@ -467,5 +466,5 @@ main(void)
 	tcase_add_test(ports, no_ipv6_is_no_lack_of_ports);
 	suite_add_tcase(s, ports);
 #endif
-	return suite_main(s);
+	return s;
 }

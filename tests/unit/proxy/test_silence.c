@@ -243,8 +243,7 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_silence)
 {
 	Suite *s = suite_create("silence");
 
@@ -252,5 +251,5 @@ main(void)
 	SUITE_ADD(s, one_burst_is_no_run, 30);
 	SUITE_ADD(s, silent_name_server_fails, 30);
 	SUITE_ADD(s, ignored_datagrams_shut_nobody_out, 30);
-	return suite_main(s);
+	return s;
 }

@@ -372,8 +372,7 @@ START_TEST(a_spare_revives_nobody)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_spare)
 {
 	Suite *s = suite_create("spare");
 
@@ -390,5 +389,5 @@ main(void)
 	SUITE_ADD(s, every_address_is_tried, 30);
 	SUITE_ADD(s, a_full_queue_is_no_failure, 30);
 	SUITE_ADD(s, a_spare_revives_nobody, 30);
-	return suite_main(s);
+	return s;
 }

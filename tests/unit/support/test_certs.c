@@ -377,8 +377,7 @@ END_TEST
 
 #endif
 
-int
-main(void)
+SUITE(test_certs)
 {
 	Suite *s = suite_create("certs");
 
@@ -394,5 +393,5 @@ main(void)
 #else
 	SUITE_ADD(s, certificates, 10);
 #endif
-	return suite_main(s);
+	return s;
 }

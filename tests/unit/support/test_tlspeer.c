@@ -483,8 +483,7 @@ all_tests(void)
 
 #endif
 
-int
-main(void)
+SUITE(test_tlspeer)
 {
-	return suite_main(all_tests());
+	return all_tests();
 }

@@ -194,8 +194,7 @@ START_TEST(names_of_an_answer)
 }
 END_TEST
 
-int
-main(void)
+SUITE(test_ask)
 {
 	Suite *s = suite_create("ask");
 
@@ -204,5 +203,5 @@ main(void)
 	SUITE_ADD(s, addresses_in_turn, 20);
 	SUITE_ADD(s, stops_when_told, 20);
 	SUITE_ADD(s, names_of_an_answer, 20);
-	return suite_main(s);
+	return s;
 }
