@@ -36,47 +36,22 @@ same_host(const struct server_plan *a, const struct server_plan *b)
 	return a != NULL && a->host != NULL && strcmp(a->host, b->host) == 0;
 }
 
-static const struct server_plan *
-planned(const struct plan *p, unsigned index)
-{
-	if (index == SERVER_EMERGENCY)
-		return &p->emergency;
-	if (index == SERVER_ABUSE)
-		return &p->abuse;
-	return index < p->count ? &p->servers[index] : NULL;
-}
-
 int
 pen_want_names(
     const struct pen *p, const struct plan *draft, bool fresh, struct names *n)
 {
-	unsigned i;
+	const struct server_plan *s;
+	unsigned slot;
 
-	for (i = 0; i < draft->count + 2; i++) {
-		unsigned index = i < draft->count ? i
-		    : i == draft->count		  ? SERVER_EMERGENCY
-						  : SERVER_ABUSE;
-		const struct server_plan *s = planned(draft, index);
-
+	for (slot = 0; (s = plan_slot(draft, slot)) != NULL; slot++)
 		if (is_name(s->host) &&
-		    (fresh || !same_host(planned(p->plan, index), s)) &&
+		    (fresh || !same_host(plan_slot(p->plan, slot), s)) &&
 		    names_want(n, s->host) < 0)
 			return -1;
-	}
 	return 0;
 }
 
 /* ---- addresses ---- */
-
-static struct server *
-running(const struct pen *p, unsigned index)
-{
-	if (index == SERVER_EMERGENCY)
-		return pool_emergency(p->pool);
-	if (index == SERVER_ABUSE)
-		return pool_abuse(p->pool);
-	return pool_server(p->pool, index);
-}
 
 static bool
 has_address(const struct server_addrs *list, const struct addr *a)
@@ -111,12 +86,12 @@ bad_host(const struct server_plan *s, const char *why, struct error *e)
 
 /* From a name: what was found just now, else what is known from before. */
 static int
-named_addresses(const struct pen *p, unsigned index,
+named_addresses(const struct pen *p, unsigned slot,
     const struct server_plan *s, const struct names *n,
     struct server_addrs *found, struct error *e)
 {
 	const struct name *name = names_find(n, s->host);
-	const struct server *old = running(p, index);
+	const struct server *old = pool_slot(p->pool, slot);
 	unsigned i;
 
 	if (name != NULL && !name->query.failed) {
@@ -124,7 +99,7 @@ named_addresses(const struct pen *p, unsigned index,
 		memcpy(found->addr, name->query.result.addr,
 		    found->count * sizeof(found->addr[0]));
 	} else if (old != NULL && old->present &&
-	    same_host(planned(p->plan, index), s)) {
+	    same_host(plan_slot(p->plan, slot), s)) {
 		if (name != NULL)
 			log_warn(
 			    "name keeps its addresses name=%s error=\"%s\"",
@@ -170,7 +145,7 @@ check_port(
 }
 
 static int
-addresses(const struct pen *p, const struct plan *draft, unsigned index,
+addresses(const struct pen *p, const struct plan *draft, unsigned slot,
     const struct server_plan *s, const struct names *n,
     struct server_addrs *found, struct error *e)
 {
@@ -183,25 +158,25 @@ addresses(const struct pen *p, const struct plan *draft, unsigned index,
 		return -1;
 	if (addr_parse_ip(&found->addr[0], s->host, s->port) == 0)
 		return 0;
-	return named_addresses(p, index, s, n, found, e);
+	return named_addresses(p, slot, s, n, found, e);
 }
 
 /* ---- servers ---- */
 
 /* Whether the server must be set anew: its plan differs, or its addresses. */
 static bool
-differs(const struct pen *p, unsigned index, const struct server_plan *s,
+differs(const struct pen *p, unsigned slot, const struct server_plan *s,
     const struct server_addrs *found)
 {
-	const struct server_plan *before = planned(p->plan, index);
-	const struct server *old = running(p, index);
+	const struct server_plan *before = plan_slot(p->plan, slot);
+	const struct server *old = pool_slot(p->pool, slot);
 
 	return before == NULL || !server_plan_equal(before, s) || s->out_now ||
 	    old == NULL || !old->present || !same_set(&old->addrs, found);
 }
 
 static int
-add_change(struct changes *c, unsigned index, const struct server_addrs *found)
+add_change(struct changes *c, unsigned slot, const struct server_addrs *found)
 {
 	struct change *new;
 	size_t room;
@@ -214,31 +189,32 @@ add_change(struct changes *c, unsigned index, const struct server_addrs *found)
 		c->list = new;
 		c->room = room;
 	}
-	c->list[c->count].index = index;
+	c->list[c->count].slot = slot;
 	c->list[c->count++].addrs = *found;
 	return 0;
 }
 
 static int
-find_change(const struct pen *p, const struct plan *draft, unsigned index,
+find_change(const struct pen *p, const struct plan *draft, unsigned slot,
     const struct names *n, struct changes *c, struct error *e)
 {
-	const struct server_plan *s = planned(draft, index);
-	const struct server *old = running(p, index);
+	const struct server_plan *s = plan_slot(draft, slot);
+	const struct server *old = pool_slot(p->pool, slot);
 	struct server_addrs found = { .count = 0 };
 
 	if (s != NULL && s->host == NULL && s->place != NULL)
 		return error_set(
-		    e, "%.300s: there is no server %u", s->place, index);
+		    e, "%.300s: there is no server %u", s->place,
+		    server_number(slot));
 	if (s == NULL || s->host == NULL) {
 		if ((old == NULL || !old->present))
 			return 0;
-	} else if (addresses(p, draft, index, s, n, &found, e) < 0) {
+	} else if (addresses(p, draft, slot, s, n, &found, e) < 0) {
 		return -1;
-	} else if (!differs(p, index, s, &found)) {
+	} else if (!differs(p, slot, s, &found)) {
 		return 0;
 	}
-	return add_change(c, index, &found) == 0
+	return add_change(c, slot, &found) == 0
 	    ? 0
 	    : error_set(e, "out of memory");
 }
@@ -248,40 +224,37 @@ static int
 find_changes(const struct pen *p, const struct plan *draft,
     const struct names *n, struct changes *c, struct error *e)
 {
-	unsigned i, most = pool_count(p->pool);
+	unsigned slot, most = pool_slots(p->pool);
 
-	if (most < draft->count)
-		most = draft->count;
-	for (i = 0; i < most; i++)
-		if (find_change(p, draft, i, n, c, e) < 0)
+	if (most < server_slot(draft->count))
+		most = server_slot(draft->count);
+	for (slot = 0; slot < most; slot++)
+		if (find_change(p, draft, slot, n, c, e) < 0)
 			return -1;
-	if (find_change(p, draft, SERVER_EMERGENCY, n, c, e) < 0)
-		return -1;
-	return find_change(p, draft, SERVER_ABUSE, n, c, e);
+	return 0;
 }
 
 /* A server that is the same stays drained or down where the draft does not say:
  * then the plan says so, or it would be lost when that is written. */
 static void
-note_admin(struct plan *draft, unsigned index, const struct server *set)
+note_admin(struct plan *draft, const struct server *set)
 {
 	struct server_plan *s;
 
-	if (index >= draft->count || set->admin == SERVER_ENABLED)
+	if (set->role != SERVER_REGULAR || set->admin == SERVER_ENABLED)
 		return;
-	s = &draft->servers[index];
+	s = &draft->servers[set->number];
 	s->admin = (int)set->admin;
 }
 
 /* What is asked for once is no part of the plan that is kept. Before the start
  * there are no clients to keep away. */
 static void
-take_out_now(
-    struct pen *p, struct plan *draft, unsigned index, struct server *set)
+take_out_now(struct pen *p, struct plan *draft, struct server *set)
 {
-	if (index >= draft->count || !draft->servers[index].out_now)
+	if (set->role != SERVER_REGULAR || !draft->servers[set->number].out_now)
 		return;
-	draft->servers[index].out_now = false;
+	draft->servers[set->number].out_now = false;
 	if (p->loop == NULL)
 		return;
 	pool_take_out(p->pool, set, loop_now(p->loop));
@@ -290,28 +263,25 @@ take_out_now(
 static int
 set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
-	const struct server_plan *s = planned(draft, c->index);
+	const struct server_plan *s = plan_slot(draft, c->slot);
 	struct server_spec spec;
 	struct server *set;
 
 	if (c->addrs.count == 0) {
-		pool_remove_server(p->pool, running(p, c->index));
+		pool_remove_server(p->pool, pool_slot(p->pool, c->slot));
 		return 0;
 	}
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.addrs = c->addrs;
 	spec.set = s->set;
-	set = c->index == SERVER_EMERGENCY ? pool_set_emergency(p->pool, &spec)
-	    : c->index == SERVER_ABUSE
-	    ? pool_set_abuse(p->pool, &spec)
-	    : pool_set_server(p->pool, c->index, &spec);
+	set = pool_set_slot(p->pool, c->slot, &spec);
 	if (set == NULL)
 		return -1;
 	if (s->admin >= 0)
 		pool_set_admin(p->pool, set, (enum server_admin)s->admin);
-	note_admin(draft, c->index, set);
-	take_out_now(p, draft, c->index, set);
+	note_admin(draft, set);
+	take_out_now(p, draft, set);
 	return 0;
 }
 
@@ -478,7 +448,8 @@ carry_out(struct pen *p, struct plan *draft, struct changes *c)
 	pool_begin_changes(p->pool);
 	for (i = 0; i < c->count; i++)
 		if (set_server(p, draft, &c->list[i]) < 0)
-			log_error("out of memory server=%u", c->list[i].index);
+			log_error("out of memory server=%u",
+			    server_number(c->list[i].slot));
 	if (pool_end_changes(p->pool) < 0)
 		log_error("out of memory");
 	log_level = draft->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;

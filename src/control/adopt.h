@@ -7,7 +7,7 @@
 
 /* A server to be set; without an address, to be removed. */
 struct change {
-	unsigned index;
+	unsigned slot;
 	struct server_addrs addrs;
 };
 

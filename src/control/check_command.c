@@ -88,7 +88,7 @@ tell_server(struct reply *r, const struct pen *p, const struct server *s)
 	if (asked)
 		peer_format(&report->place, place);
 	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", s->index);
+	facts_number(&f, "server", s->number);
 	facts_text(&f, "check", check_kind_name(p->plan->config.checks.kind));
 	facts_text(&f, "state", s->health.down ? "unhealthy" : "healthy");
 	facts_text(&f, "result", probe_result_name(report->result));

@@ -101,7 +101,7 @@ tell_connection(struct facts *f, const struct connection_info *i)
 	facts_text(f, "state", i->state);
 	facts_text(f, "client", peer_format(&i->client, client));
 	if (i->server != NULL)
-		facts_number(f, "server", i->server->index);
+		facts_number(f, "server", i->server->number);
 	else
 		facts_integer(f, "server", -1);
 	facts_integer(f, "downfd", i->down_fd);
@@ -124,7 +124,7 @@ print_connection(
 	    "Connection %llu:\nstate = %u\ndownfd = %d, upfd = %d\n"
 	    "client = %u, server = %u\npend = %zu\n",
 	    (unsigned long long)number, i->phase, i->down_fd, i->up_fd,
-	    i->client_number, i->server != NULL ? i->server->index : 0,
+	    i->client_number, i->server != NULL ? i->server->number : 0,
 	    i->pending_down);
 }
 
@@ -240,7 +240,7 @@ tell_flow(struct reply *r, const struct flow_info *i)
 	facts_number(&f, "flow", i->number);
 	facts_text(&f, "client", peer_format(&i->client, client));
 	facts_integer(
-	    &f, "server", i->server != NULL ? (int64_t)i->server->index : -1);
+	    &f, "server", i->server != NULL ? (int64_t)i->server->number : -1);
 	facts_integer(&f, "fd", i->fd);
 	facts_number(&f, "requests", i->requests);
 	facts_number(&f, "responses", i->responses);

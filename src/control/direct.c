@@ -37,17 +37,6 @@ check_address(const struct plan *p, const struct addr *at, struct error *e)
 
 /* ---- the way to servers ---- */
 
-/* Each server of a plan, those outside the list behind the others; NULL: no
- * more. */
-static const struct server_plan *
-server_at(const struct plan *p, unsigned i)
-{
-	return i < p->count	? &p->servers[i]
-	    : i == p->count	? &p->emergency
-	    : i == p->count + 1 ? &p->abuse
-				: NULL;
-}
-
 bool
 direct_is_tunnelled(const struct plan *p, enum server_forward forward)
 {
@@ -94,7 +83,7 @@ read_forward(const struct plan *p, struct director_forward *f)
 	memset(f, 0, sizeof(*f));
 	/* servers may come later, when the right to raw sockets is gone */
 	f->tunnel = f->tunnels = s->tunnel;
-	for (i = 0; !f->tunnels && (each = server_at(p, i)) != NULL; i++)
+	for (i = 0; !f->tunnels && (each = plan_slot(p, i)) != NULL; i++)
 		f->tunnels = is_tunnelled(p, each);
 	if (s->gateway == NULL)
 		return true;
@@ -139,7 +128,7 @@ check_forward(const struct plan *p, struct error *e)
 		    p->config.dsr.gateway);
 	if (p->config.dsr.gateway == NULL)
 		return 0;
-	for (i = 0; (s = server_at(p, i)) != NULL; i++)
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (check_source(p, s, e) < 0)
 			return -1;
 	return 0;
@@ -207,7 +196,7 @@ check_servers(const struct plan *p, struct error *e)
 	const struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; (s = server_at(p, i)) != NULL; i++)
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (check_server(s, e) < 0)
 			return -1;
 	return 0;

@@ -38,11 +38,11 @@ add_server(struct wish *w, const struct plan *p, const struct server *s)
 {
 	struct inspect_server *new = &w->server[w->is.servers];
 
-	if (s == NULL || !s->present || s->addrs.count == 0 ||
+	if (!s->present || s->addrs.count == 0 ||
 	    direct_is_tunnelled(p, s->set.forward))
 		return;
 	peer_from_addr(&new->ip, &s->addrs.addr[s->addr_first]);
-	new->number = s->index;
+	new->number = s->number;
 	new->name = s->name;
 	w->is.servers++;
 }
@@ -52,7 +52,7 @@ make_wish(struct wish *w, const struct pen *p)
 {
 	const struct plan *plan = p->plan;
 	const struct dsr_settings *d = &plan->config.dsr;
-	unsigned i, n = pool_count(p->pool);
+	unsigned i, slots = pool_slots(p->pool);
 
 	memset(w, 0, sizeof(*w));
 	w->is.interface = d->interface;
@@ -66,14 +66,12 @@ make_wish(struct wish *w, const struct pen *p)
 	for (i = 0; i < 2; i++)
 		if (d->ip[i].len > 0)
 			peer_from_addr(&w->is.own[i], &d->ip[i]);
-	w->server = calloc((size_t)n + 2, sizeof(*w->server));
+	w->server = calloc(slots, sizeof(*w->server));
 	if (w->server == NULL)
 		return -1;
 	w->is.server = w->server;
-	for (i = 0; i < n; i++)
-		add_server(w, plan, pool_server(p->pool, i));
-	add_server(w, plan, pool_emergency(p->pool));
-	add_server(w, plan, pool_abuse(p->pool));
+	for (i = 0; i < slots; i++)
+		add_server(w, plan, pool_slot(p->pool, i));
 	return 0;
 }
 

@@ -192,6 +192,15 @@ plan_server(struct plan *p, unsigned index)
 	return &p->servers[index];
 }
 
+const struct server_plan *
+plan_slot(const struct plan *p, unsigned slot)
+{
+	return slot == SLOT_EMERGENCY	       ? &p->emergency
+	    : slot == SLOT_ABUSE	       ? &p->abuse
+	    : slot < server_slot(p->count) ? &p->servers[slot - SLOTS_SPECIAL]
+					       : NULL;
+}
+
 void
 server_plan_clear(struct server_plan *s)
 {

@@ -120,6 +120,12 @@ int plan_become(struct plan *p, const struct plan *from);
 /* The server of that number, made if there is none, the slots between being
  * empty; NULL with errno ENOMEM. Valid until the next one is made. */
 struct server_plan *plan_server(struct plan *p, unsigned index);
+/* The server that is meant for a slot of the pool's list (pool/server.h); NULL
+ * behind the last slot, so that a walk over all servers is
+ *
+ *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
+ */
+const struct server_plan *plan_slot(const struct plan *p, unsigned slot);
 void server_plan_clear(struct server_plan *s);
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
 int plan_set_text(char **place, const char *text);

@@ -78,7 +78,7 @@ tell_server(struct reply *r, const struct server *s)
 	if (known)
 		addr_format_host(at, host);
 	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", s->index);
+	facts_number(&f, "server", s->number);
 	facts_text(&f, "addr", host);
 	facts_number(&f, "port", known ? addr_port(at) : 0);
 	facts_number(&f, "conn", s->connections);

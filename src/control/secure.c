@@ -23,22 +23,13 @@ secure_is_upstream(const struct plan *p, const struct server_plan *s)
 		(s->set.tls == SERVER_TLS_AS_SET && p->config.tls.upstream));
 }
 
-const struct server_plan *
-secure_server_at(const struct plan *p, unsigned i)
-{
-	return i < p->count	 ? &p->servers[i]
-	    : i == p->count	 ? &p->emergency
-	    : i == p->count + 1u ? &p->abuse
-				 : NULL;
-}
-
 bool
 secure_wants_client(const struct plan *p)
 {
 	const struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; (s = secure_server_at(p, i)) != NULL; i++)
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (secure_is_upstream(p, s))
 			return true;
 	return p->config.tls.upstream;

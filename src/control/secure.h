@@ -36,8 +36,6 @@ struct secure_change {
  * with clients without a certificate, none without the others it needs. Returns
  * 0, or -1 with a sentence that names the option or FILE:LINE. */
 int secure_check(const struct plan *draft, struct error *e);
-/* Each server of a plan, those outside the list behind the others; NULL: no more. */
-const struct server_plan *secure_server_at(const struct plan *p, unsigned i);
 /* Whether TLS is to be spoken with it. */
 bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */

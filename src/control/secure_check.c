@@ -99,7 +99,7 @@ check_names(const struct plan *p, struct error *e)
 
 	if (!t->upstream_verify || t->upstream_name != NULL)
 		return 0;
-	for (i = 0; (s = secure_server_at(p, i)) != NULL; i++)
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (secure_is_upstream(p, s) && addr_is_unix_text(s->host))
 			return error_set(e,
 			    "%.200s has no name to be verified: set "

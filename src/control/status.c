@@ -57,7 +57,7 @@ add_server(struct buffer *out, const struct server *s)
 	if (s->addrs.count > 0)
 		addr_format(&s->addrs.addr[s->addr_first], at);
 	reply_add(out, "<tr class=\"%s\">", report_server_state(s));
-	add_number(out, s->index);
+	add_number(out, s->number);
 	add_cell(out, s->name != NULL ? s->name : "");
 	add_cell(out, at);
 	add_cell(out, report_server_state(s));

@@ -121,7 +121,7 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		dsr_fragment_key_make(
 		    &key, &f->from, &f->to, f->protocol, f->fragment_id);
 		dsr_flows_first_fragment(
-		    &d->flows, &key, director_number_of(s), loop_now(d->loop));
+		    &d->flows, &key, s->slot, loop_now(d->loop));
 	}
 	send_to(d, f, l, s);
 }
@@ -135,7 +135,7 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 	dsr_fragment_key_make(
 	    &key, &f->from, &f->to, f->protocol, f->fragment_id);
 	if (dsr_flows_fragment(&d->flows, &key, &number, loop_now(d->loop)))
-		send_to(d, f, l, director_server_of(d, number));
+		send_to(d, f, l, pool_slot(d->pool, number));
 	else
 		director_lose(d, DIRECTOR_FRAGMENT, l->length);
 }
@@ -152,7 +152,7 @@ on_error_frame(
 		director_lose(d, DIRECTOR_OTHER, l->length);
 	else
 		send_to(d, &a->frame, l,
-		    w != NULL ? director_server_of(d, w->server)
+		    w != NULL ? pool_slot(d->pool, w->server)
 			      : director_choose(d, &a->frame.from));
 }
 

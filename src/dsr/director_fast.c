@@ -25,7 +25,7 @@ enum {
 static struct link_gate
 gate_of(const struct director *d, uint32_t number)
 {
-	const struct server *s = director_server_of(d, number);
+	const struct server *s = pool_slot(d->pool, number);
 	struct link_gate g = { .ticket = d->ticket };
 
 	if (s == NULL || d->link.fast_fails || !director_may_go_on(d, s) ||

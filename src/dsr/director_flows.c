@@ -6,24 +6,6 @@
 
 #include "dsr/director_private.h"
 
-/* ---- servers ---- */
-
-uint32_t
-director_number_of(const struct server *s)
-{
-	return s->index == SERVER_EMERGENCY ? 0
-	    : s->index == SERVER_ABUSE	    ? 1
-					    : s->index + 2;
-}
-
-struct server *
-director_server_of(const struct director *d, uint32_t number)
-{
-	return number == 0 ? pool_emergency(d->pool)
-	    : number == 1  ? pool_abuse(d->pool)
-			   : pool_server(d->pool, number - 2);
-}
-
 bool
 director_may_go_on(const struct director *d, const struct server *s)
 {
@@ -65,7 +47,7 @@ static void
 on_flow_end(void *arg, struct dsr_flow *w)
 {
 	struct director *d = arg;
-	struct server *s = director_server_of(d, w->server);
+	struct server *s = pool_slot(d->pool, w->server);
 	struct tried none = { .count = 0 };
 	struct peer who = client_of(w);
 
@@ -138,7 +120,7 @@ begin(
 		return NULL;
 	if (old != NULL)
 		dsr_flows_remove(&d->flows, old);
-	w = dsr_flows_add(&d->flows, &a->key, a->hash, director_number_of(s),
+	w = dsr_flows_add(&d->flows, &a->key, a->hash, s->slot,
 	    f->tcp_flags, bytes, now);
 	if (w != NULL && !is_over(w))
 		pool_opened(d->pool, s, &f->from, &tried, now);
@@ -155,7 +137,7 @@ director_server_for(
 
 	if (w == NULL)
 		return begin(d, a, NULL, l->length);
-	s = director_server_of(d, w->server);
+	s = pool_slot(d->pool, w->server);
 	if (!director_may_go_on(d, s) ||
 	    dsr_flow_begins_again(w, a->frame.tcp_flags) ||
 	    (s->health.down && has_nothing_yet(&a->frame)))
@@ -175,7 +157,7 @@ director_keeps(struct director *d, const struct arrival *a)
 		return false;
 	w = dsr_flows_find(&d->flows, &a->key, a->hash);
 	return w != NULL &&
-	    director_may_go_on(d, director_server_of(d, w->server));
+	    director_may_go_on(d, pool_slot(d->pool, w->server));
 }
 
 struct server *
@@ -189,7 +171,7 @@ director_choose(struct director *d, const struct peer *who)
 bool
 director_has_flows(const struct director *d, const struct server *s)
 {
-	return dsr_flows_of(&d->flows, director_number_of(s)) > 0;
+	return dsr_flows_of(&d->flows, s->slot) > 0;
 }
 
 void

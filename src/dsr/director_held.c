@@ -13,7 +13,7 @@ director_hold(struct director *d, const struct frame *f,
 
 	copy.bytes = f->bytes;
 	if (!director_server_is_gone(d, s) &&
-	    held_add(&d->held, &copy, director_number_of(s), loop_now(d->loop)))
+	    held_add(&d->held, &copy, s->slot, loop_now(d->loop)))
 		d->stats.held++;
 	else
 		director_lose(d, DIRECTOR_NEIGHBOR, l->length);
@@ -23,7 +23,7 @@ director_hold(struct director *d, const struct frame *f,
 static bool
 goes_now(struct director *d, const struct held_frame *h)
 {
-	struct server *s = director_server_of(d, h->server);
+	struct server *s = pool_slot(d->pool, h->server);
 	struct frame f;
 
 	frame_parse(&f, h->frame.bytes, h->frame.length);

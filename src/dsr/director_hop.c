@@ -50,7 +50,7 @@ ask_for_route(const struct director *d, struct target *t,
 	    (t->hop == HOP_ROUTE || t->hop == HOP_SEGMENT ||
 		t->hop == HOP_NONE))
 		return;
-	t->ask_s = now + ASK_S + s->index % SPREAD_S;
+	t->ask_s = now + ASK_S + s->slot % SPREAD_S;
 	t->path.mtu = route_ask(ip, &w) == 0 ? w.mtu : 0;
 }
 

@@ -42,7 +42,7 @@ is_right(const struct director *d, const struct target *t, enum hop hop,
 struct target *
 director_target(struct director *d, const struct server *s)
 {
-	struct target *t = grow(d, director_number_of(s));
+	struct target *t = grow(d, s->slot);
 	struct neighbor *old;
 	struct peer ip;
 	enum hop hop;
@@ -59,7 +59,7 @@ director_target(struct director *d, const struct server *s)
 	if (hop == HOP_NONE && t->hop != hop)
 		log_warn("no way to server server=%u name=%s error=\"a tunnel "
 			 "needs a route, or dsr_ip\"",
-		    s->index, s->name);
+		    s->number, s->name);
 	if ((t->generation != s->generation || t->hop != hop) &&
 	    hop != HOP_ROUTE)
 		t->path = (struct path_mtu){ .mtu = 0 };
@@ -79,7 +79,7 @@ director_target(struct director *d, const struct server *s)
 struct target *
 director_known_target(const struct director *d, const struct server *s)
 {
-	uint32_t at = director_number_of(s);
+	uint32_t at = s->slot;
 
 	return at < d->targets_n ? &d->targets[at] : NULL;
 }
@@ -155,17 +155,13 @@ director_each_server(struct director *d,
     void (*visit)(struct director *d, struct server *s, void *arg), void *arg)
 {
 	struct server *s;
-	unsigned i;
+	unsigned slot;
 
-	for (i = 0; i < pool_count(d->pool); i++) {
-		s = pool_server(d->pool, i);
+	for (slot = 0; slot < pool_slots(d->pool); slot++) {
+		s = pool_slot(d->pool, slot);
 		if (s->present)
 			visit(d, s, arg);
 	}
-	if ((s = pool_emergency(d->pool)) != NULL && s->present)
-		visit(d, s, arg);
-	if ((s = pool_abuse(d->pool)) != NULL && s->present)
-		visit(d, s, arg);
 }
 
 static void
@@ -190,7 +186,7 @@ let_go(struct director *d)
 	unsigned i;
 
 	for (i = 0; i < d->targets_n; i++) {
-		s = director_server_of(d, i);
+		s = pool_slot(d->pool, i);
 		t = &d->targets[i];
 		if (t->neighbor == NULL || (s != NULL && s->present) ||
 		    dsr_flows_of(&d->flows, i) > 0)
@@ -221,7 +217,7 @@ pass_on(struct director *d, struct server *s, void *arg)
 	}
 	log_warn("server failed server=%u name=%s error=\"no answer to ARP or "
 		 "NDP\"",
-	    s->index, s->name);
+	    s->number, s->name);
 	pool_failed(d->pool, s, now);
 }
 

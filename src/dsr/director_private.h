@@ -162,9 +162,6 @@ void director_tarpit_close(struct director *d);
 
 /* ---- director_flows.c ---- */
 
-/* Numbers of servers as flows have them: the two outside the list come first. */
-uint32_t director_number_of(const struct server *s);
-struct server *director_server_of(const struct director *d, uint32_t number);
 /* Whether a flow that has begun may stay: its server is reachable, be it
  * blacklisted, and is up, drains, or was removed, which lets what it has go on. */
 bool director_may_go_on(const struct director *d, const struct server *s);

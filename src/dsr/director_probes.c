@@ -26,7 +26,7 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 	size_t n = frame_make_tcp(bytes, sizeof(bytes), &head, from, to, s);
 
 	if (n == 0 ||
-	    !director_send(d, director_server_of(d, server), bytes, n))
+	    !director_send(d, pool_slot(d->pool, server), bytes, n))
 		return false;
 	d->stats.probes++;
 	return true;
@@ -42,10 +42,10 @@ tell(const struct server *s, const struct probe_report *r)
 	if (s->health.down)
 		log_warn("server unhealthy server=%u name=%s check=dsr "
 			 "address=%s error=\"%s\"",
-		    s->index, s->name, peer_format(&r->place, place),
+		    s->number, s->name, peer_format(&r->place, place),
 		    probe_result_name(r->result));
 	else
-		log_info("server healthy server=%u name=%s check=dsr", s->index,
+		log_info("server healthy server=%u name=%s check=dsr", s->number,
 		    s->name);
 }
 
@@ -65,7 +65,7 @@ on_result(
     void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
 {
 	struct director *d = arg;
-	struct server *s = director_server_of(d, server);
+	struct server *s = pool_slot(d->pool, server);
 
 	if (was_cut_off(d, r) || s == NULL || !s->present ||
 	    s->generation != version)
@@ -79,7 +79,7 @@ on_result(
 const struct probe_report *
 director_probed(const struct director *d, const struct server *s)
 {
-	return probes_last(&d->probes, director_number_of(s));
+	return probes_last(&d->probes, s->slot);
 }
 
 /* ---- in ---- */
@@ -121,7 +121,7 @@ on_time(struct timer *t)
 static void
 follow(struct director *d, const struct server *s, uint64_t now)
 {
-	uint32_t number = director_number_of(s);
+	uint32_t number = s->slot;
 
 	if (!s->present)
 		probes_drop(&d->probes, number);
@@ -205,7 +205,7 @@ director_forget_checks(struct director *d)
 	for (i = 0; i < pool_count(d->pool); i++) {
 		struct server *s = pool_server(d->pool, i);
 
-		probes_drop(&d->probes, director_number_of(s));
+		probes_drop(&d->probes, s->slot);
 		pool_unchecked(d->pool, s);
 	}
 }

@@ -339,7 +339,7 @@ lower(struct director *d, struct server *s, void *arg)
 	if (path_mtu_lower(&t->path, ip.family, news->error->mtu, d->link.mtu,
 		loop_now(d->loop)))
 		log_debug("path mtu lowered server=%u address=%s mtu=%u",
-		    s->index, peer_format_host(&ip, text), t->path.mtu);
+		    s->number, peer_format_host(&ip, text), t->path.mtu);
 }
 
 bool
@@ -389,7 +389,7 @@ hear(struct director *d, struct server *s, void *arg)
 	t->ask_s = 0;
 	if (!h->gone || s->blacklisted_until > now)
 		return;
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->number,
 	    s->name, strerror(h->error->error));
 	pool_failed(d->pool, s, now);
 }

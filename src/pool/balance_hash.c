@@ -1,24 +1,24 @@
 /* balance_hash.c: a consistent hash of the client's address.
  *
- * A table of SLOTS slots as Maglev has (Eisenbud et al., NSDI 2016, 3.4), but
- * each slot is filled by weighted rendezvous (Thaler, Ravishankar 1998): of all
- * listed servers the one with the smallest cost(slot, server) owns it.
+ * A table of BUCKETS buckets as Maglev has (Eisenbud et al., NSDI 2016, 3.4), but
+ * each bucket is filled by weighted rendezvous (Thaler, Ravishankar 1998): of all
+ * listed servers the one with the smallest cost(bucket, server) owns it.
  *
  *     id(server)  = hash_stable("ADDRESS:PORT" as text), the n-th server with
  *                   the same text: hash_mix(id + n)
- *     u           = hash_mix(hash_mix(slot + 1) ^ id)
+ *     u           = hash_mix(hash_mix(bucket + 1) ^ id)
  *     cost        = -log2(u / 2^64) / weight; of equal ones the greater u
  *     key(client) = hash_stable(16 address bytes, IPv4 mapped, IPv6 cut to its
  *                   prefix [, 2 port bytes, high first])
- *     slot        = key mod SLOTS
+ *     bucket        = key mod BUCKETS
  *
  * So the table depends on the list alone, and when a server is added or removed
- * exactly the slots it gains or had change hands. The owner of a slot is found
+ * exactly the buckets it gains or had change hands. The owner of a bucket is found
  * when a client asks for it first: a list of a thousand servers takes effect at
- * once, and each slot costs a microsecond or two, once. While the owner of a slot
+ * once, and each bucket costs a microsecond or two, once. While the owner of a bucket
  * may not be chosen its clients, and only they, draw again (RETRIES times, key =
  * hash_mix(key)), then take the next eligible server in list order. With n
- * equal servers each owns SLOTS/n slots give or take sqrt(SLOTS/n): 0.6 % for
+ * equal servers each owns BUCKETS/n buckets give or take sqrt(BUCKETS/n): 0.6 % for
  * two, 1.2 % for ten, 12 % for a thousand. Integers only: all machines agree. */
 #include "config.h"
 
@@ -29,31 +29,31 @@
 #include "base/hash.h"
 #include "pool/balance.h"
 
-enum { SLOTS = 1 << 16, RETRIES = 16 };
+enum { BUCKETS = 1 << 16, RETRIES = 16 };
 
 /* Logarithms: LOG_STEPS entries a doubling, linear between; LOG_BITS digits. */
 enum { LOG_STEPS = 4096, LOG_BITS = 26 };
 
-/* So many servers that change together change slots one by one; of more of them
- * all slots are found anew. */
+/* So many servers that change together change buckets one by one; of more of them
+ * all buckets are found anew. */
 enum { FEW = 4 };
 
 struct listed {
 	uint64_t id;
 	unsigned weight; /* never 0 */
-	unsigned index;	 /* of the server */
+	unsigned slot;	 /* of the server, in the pool */
 };
 
-/* The servers that may own slots, as the table knows them. */
+/* The servers that may own buckets, as the table knows them. */
 struct list {
-	struct listed *one; /* by index, ascending */
+	struct listed *one; /* by slot, ascending */
 	unsigned count;
 };
 
 struct order {
 	const struct pool *pool;
 	struct list list;
-	unsigned *owner; /* SLOTS of them; index, NOBODY or UNKNOWN */
+	unsigned *owner; /* BUCKETS of them; a slot, NOBODY or UNKNOWN */
 	uint32_t log[LOG_STEPS + 1]; /* of 1..2, LOG_BITS fractional digits */
 };
 
@@ -97,7 +97,7 @@ minus_log(const struct order *o, uint64_t u)
 	return ((uint64_t)(zeros + 1) << LOG_BITS) - fraction;
 }
 
-/* Never above minus_log(), and near it for those who may own a slot, as u is
+/* Never above minus_log(), and near it for those who may own a bucket, as u is
  * close to 2^64 then: -ln(x) >= 1 - x; 23/2^10 is below 2^26 / 2^32 / ln(2). */
 static uint64_t
 minus_log_at_least(uint64_t u)
@@ -106,9 +106,9 @@ minus_log_at_least(uint64_t u)
 }
 
 static uint64_t
-draw(unsigned slot, uint64_t id)
+draw(unsigned bucket, uint64_t id)
 {
-	return hash_mix(hash_mix(slot + UINT64_C(1)) ^ id);
+	return hash_mix(hash_mix(bucket + UINT64_C(1)) ^ id);
 }
 
 /* Whether server `x`, which drew `ux`, has a better claim than `y`. */
@@ -126,7 +126,7 @@ is_better(const struct order *o, const struct listed *x, uint64_t ux,
 	}
 	if (ux != uy)
 		return ux > uy;
-	return x->id != y->id ? x->id > y->id : x->index < y->index;
+	return x->id != y->id ? x->id > y->id : x->slot < y->slot;
 }
 
 /* ---- the list ---- */
@@ -168,15 +168,15 @@ number_twins(const struct list *l)
 static int
 read_list(const struct pool *p, struct list *l)
 {
-	unsigned count = pool_count(p), i;
+	unsigned slots = pool_slots(p), slot;
 	char text[ADDR_TEXT_MAX];
 
 	l->count = 0;
-	l->one = calloc(count + 1u, sizeof(*l->one));
+	l->one = calloc(slots, sizeof(*l->one));
 	if (l->one == NULL)
 		return -1;
-	for (i = 0; i < count; i++) {
-		const struct server *s = pool_server(p, i);
+	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
+		const struct server *s = pool_slot(p, slot);
 
 		if (!s->present || pool_weight(p, s) == 0)
 			continue;
@@ -184,7 +184,7 @@ read_list(const struct pool *p, struct list *l)
 		l->one[l->count++] = (struct listed){
 			.id = hash_stable(text, strlen(text)),
 			.weight = pool_weight(p, s),
-			.index = i,
+			.slot = slot,
 		};
 	}
 	if (number_twins(l) == 0)
@@ -193,14 +193,14 @@ read_list(const struct pool *p, struct list *l)
 	return -1;
 }
 
-/* The server with index `i`, or NULL; *k is where to look for it and for greater
+/* The server in slot `i`, or NULL; *k is where to look for it and for greater
  * ones from then on. */
 static const struct listed *
 find_from(const struct list *l, unsigned *k, unsigned i)
 {
-	while (*k < l->count && l->one[*k].index < i)
+	while (*k < l->count && l->one[*k].slot < i)
 		++*k;
-	return *k < l->count && l->one[*k].index == i ? &l->one[*k] : NULL;
+	return *k < l->count && l->one[*k].slot == i ? &l->one[*k] : NULL;
 }
 
 /* The servers of `a` that are not in `b`, or are another one there, or weigh less
@@ -213,7 +213,7 @@ lost(
 
 	for (i = 0; i < a->count; i++) {
 		const struct listed *x = &a->one[i];
-		const struct listed *y = find_from(b, &k, x->index);
+		const struct listed *y = find_from(b, &k, x->slot);
 
 		if (y != NULL && y->id == x->id && y->weight >= x->weight)
 			continue;
@@ -227,11 +227,11 @@ lost(
 /* ---- the table ---- */
 
 static unsigned
-find_owner(const struct order *o, unsigned slot)
+find_owner(const struct order *o, unsigned bucket)
 {
 	const struct listed *x = o->list.one, *past = x + o->list.count;
 	const struct listed *best = x;
-	uint64_t mixed = hash_mix(slot + UINT64_C(1)), u, most, cost;
+	uint64_t mixed = hash_mix(bucket + UINT64_C(1)), u, most, cost;
 
 	if (x == past)
 		return NOBODY;
@@ -246,64 +246,64 @@ find_owner(const struct order *o, unsigned slot)
 		most = u;
 		cost = minus_log(o, u);
 	}
-	return best->index;
+	return best->slot;
 }
 
 static unsigned
-owner_of(struct order *o, unsigned slot)
+owner_of(struct order *o, unsigned bucket)
 {
-	if (o->owner[slot] == UNKNOWN)
-		o->owner[slot] = find_owner(o, slot);
-	return o->owner[slot];
+	if (o->owner[bucket] == UNKNOWN)
+		o->owner[bucket] = find_owner(o, bucket);
+	return o->owner[bucket];
 }
 
 static void
 forget_owners(struct order *o)
 {
-	unsigned slot;
+	unsigned bucket;
 
-	for (slot = 0; slot < SLOTS; slot++)
-		o->owner[slot] = UNKNOWN;
+	for (bucket = 0; bucket < BUCKETS; bucket++)
+		o->owner[bucket] = UNKNOWN;
 }
 
 static void
 release(struct order *o, unsigned i)
 {
-	unsigned slot;
+	unsigned bucket;
 
-	for (slot = 0; slot < SLOTS; slot++)
-		if (o->owner[slot] == i)
-			o->owner[slot] = UNKNOWN;
+	for (bucket = 0; bucket < BUCKETS; bucket++)
+		if (o->owner[bucket] == i)
+			o->owner[bucket] = UNKNOWN;
 }
 
 /* Server `x`, new or heavier, takes what it has a better claim to than the
- * owner, which is by_index[] of its number. */
+ * owner, which is by_slot[] of its slot. */
 static void
 claim(struct order *o, const struct listed *x,
-    const struct listed *const *by_index)
+    const struct listed *const *by_slot)
 {
-	unsigned slot;
+	unsigned bucket;
 
-	for (slot = 0; slot < SLOTS; slot++) {
-		unsigned i = o->owner[slot];
+	for (bucket = 0; bucket < BUCKETS; bucket++) {
+		unsigned i = o->owner[bucket];
 
 		if (i == NOBODY ||
 		    (i != UNKNOWN &&
-			is_better(o, x, draw(slot, x->id), by_index[i],
-			    draw(slot, by_index[i]->id))))
-			o->owner[slot] = x->index;
+			is_better(o, x, draw(bucket, x->id), by_slot[i],
+			    draw(bucket, by_slot[i]->id))))
+			o->owner[bucket] = x->slot;
 	}
 }
 
-/* The entry of each server by its number. */
+/* The entry of each server by its slot. */
 static const struct listed **
 map_list(const struct list *l)
 {
-	unsigned past = l->count > 0 ? l->one[l->count - 1].index + 1 : 0, i;
+	unsigned past = l->count > 0 ? l->one[l->count - 1].slot + 1 : 0, i;
 	const struct listed **map = calloc(past + 1u, sizeof(*map));
 
 	for (i = 0; map != NULL && i < l->count; i++)
-		map[l->one[i].index] = &l->one[i];
+		map[l->one[i].slot] = &l->one[i];
 	return map;
 }
 
@@ -322,7 +322,7 @@ follow_list(struct order *o, const struct list *old)
 		return;
 	}
 	for (i = 0; i < lose; i++)
-		release(o, losers[i]->index);
+		release(o, losers[i]->slot);
 	for (i = 0; i < win; i++)
 		claim(o, winners[i], map);
 	free(map);
@@ -367,9 +367,9 @@ static struct server *
 owner(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	unsigned i = owner_of(o, key_of(pool_options(o->pool), who) % SLOTS);
+	unsigned i = owner_of(o, key_of(pool_options(o->pool), who) % BUCKETS);
 
-	return i == NOBODY ? NULL : pool_server(o->pool, i);
+	return i == NOBODY ? NULL : pool_slot(o->pool, i);
 }
 
 static struct server *
@@ -378,18 +378,18 @@ choose(void *order, const struct peer *who)
 	struct order *o = order;
 	const struct eligible *u = pool_eligible(o->pool);
 	uint64_t key = key_of(pool_options(o->pool), who);
-	unsigned first = owner_of(o, key % SLOTS), i = first, k;
+	unsigned first = owner_of(o, key % BUCKETS), i = first, k;
 	long next;
 
 	for (k = 0; k < RETRIES && i != NOBODY; k++) {
 		if (eligible_has(u, i))
-			return pool_server(o->pool, i);
+			return pool_slot(o->pool, i);
 		key = hash_mix(key);
-		i = owner_of(o, key % SLOTS);
+		i = owner_of(o, key % BUCKETS);
 	}
 	next = eligible_next_around(u, first == NOBODY ? 0 : first);
 	return next == ELIGIBLE_NONE ? NULL
-				   : pool_server(o->pool, (unsigned)next);
+				   : pool_slot(o->pool, (unsigned)next);
 }
 
 /* ---- life ---- */
@@ -413,7 +413,7 @@ start(const struct pool *p)
 	if (o == NULL)
 		return NULL;
 	o->pool = p;
-	o->owner = malloc(SLOTS * sizeof(*o->owner));
+	o->owner = malloc(BUCKETS * sizeof(*o->owner));
 	if (o->owner == NULL) {
 		stop(o);
 		return NULL;

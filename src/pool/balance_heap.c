@@ -23,8 +23,8 @@ heap_order_start_sized(size_t size, const struct pool *p,
 	o->pool = p;
 	o->key = key;
 	heap_init(&o->heap);
-	for (i = 0; i < pool_count(p); i++)
-		pool_server(p, i)->turn = 0;
+	for (i = 0; i < pool_slots(p); i++)
+		pool_slot(p, i)->turn = 0;
 	return o;
 }
 
@@ -42,9 +42,9 @@ heap_order_enter(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
-	if (heap_reserve(&o->heap, s->index + 1) < 0)
+	if (heap_reserve(&o->heap, s->slot + 1) < 0)
 		return -1;
-	heap_set(&o->heap, s->index, o->key(s));
+	heap_set(&o->heap, s->slot, o->key(s));
 	return 0;
 }
 
@@ -53,7 +53,7 @@ heap_order_leave(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
-	heap_remove(&o->heap, s->index);
+	heap_remove(&o->heap, s->slot);
 }
 
 void
@@ -61,7 +61,7 @@ heap_order_changed(void *order, struct server *s)
 {
 	struct heap_order *o = order;
 
-	heap_set(&o->heap, s->index, o->key(s));
+	heap_set(&o->heap, s->slot, o->key(s));
 }
 
 /* All are equals again, which costs the order of equals once: a turn that went
@@ -73,8 +73,8 @@ restart_turns(struct heap_order *o)
 	unsigned i;
 
 	o->turn = 0;
-	for (i = 0; i < pool_count(o->pool); i++) {
-		s = pool_server(o->pool, i);
+	for (i = 0; i < pool_slots(o->pool); i++) {
+		s = pool_slot(o->pool, i);
 		s->turn = 0;
 		if (heap_has(&o->heap, i))
 			heap_set(&o->heap, i, o->key(s));
@@ -92,7 +92,7 @@ heap_order_choose(void *order, const struct peer *who)
 	(void)who;
 	if (i == HEAP_EMPTY)
 		return NULL;
-	s = pool_server(o->pool, (unsigned)i);
+	s = pool_slot(o->pool, (unsigned)i);
 	if (o->turn == TURNS - 1)
 		restart_turns(o);
 	s->turn = ++o->turn;

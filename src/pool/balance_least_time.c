@@ -83,7 +83,7 @@ took(void *order, struct server *s, uint64_t us)
 	o->typical = toward(o->typical, sample, TYPICAL_SHARE);
 	s->slowness = toward(s->slowness, sample, sample > s->slowness ? 4 : 2);
 	s->timed = o->samples;
-	if (heap_has(&o->heap.heap, s->index))
+	if (heap_has(&o->heap.heap, s->slot))
 		heap_order_changed(order, s);
 }
 

@@ -123,10 +123,10 @@ enter(void *order, struct server *s)
 {
 	struct order *o = order;
 
-	if (reserve(o, s->index + 1) < 0)
+	if (reserve(o, s->slot + 1) < 0)
 		return -1;
-	o->weight[s->index] = pool_weight(o->pool, s);
-	add_weight(o, s->index, o->weight[s->index]);
+	o->weight[s->slot] = pool_weight(o->pool, s);
+	add_weight(o, s->slot, o->weight[s->slot]);
 	return 0;
 }
 
@@ -136,8 +136,8 @@ leave(void *order, struct server *s)
 {
 	struct order *o = order;
 
-	add_weight(o, s->index, -(uint64_t)o->weight[s->index]);
-	o->weight[s->index] = 0;
+	add_weight(o, s->slot, -(uint64_t)o->weight[s->slot]);
+	o->weight[s->slot] = 0;
 }
 
 /* ---- choosing ---- */
@@ -185,11 +185,11 @@ choose(void *order, const struct peer *who)
 	if (u->count == 0)
 		return NULL;
 	i = equal ? u->dense[draw(o, u->count)] : draw_weighted(o, NOBODY);
-	a = pool_server(o->pool, i);
+	a = pool_slot(o->pool, i);
 	if (u->count == 1)
 		return a;
 	k = equal ? draw_other(o, u, u->position[i]) : draw_weighted(o, i);
-	b = pool_server(o->pool, k);
+	b = pool_slot(o->pool, k);
 	return b->connections * o->weight[i] < a->connections * o->weight[k]
 	    ? b
 	    : a;

@@ -6,7 +6,7 @@
 static uint64_t
 key(const struct server *s)
 {
-	return ((uint64_t)((int64_t)s->set.prio - INT32_MIN) << 32) + s->index;
+	return ((uint64_t)((int64_t)s->set.prio - INT32_MIN) << 32) + s->slot;
 }
 
 static void *

@@ -30,7 +30,7 @@ choose(void *order, const struct peer *who)
 	if (i == ELIGIBLE_NONE)
 		return NULL;
 	o->next = (unsigned)i + 1;
-	return pool_server(o->pool, (unsigned)i);
+	return pool_slot(o->pool, (unsigned)i);
 }
 
 const struct balance balance_roundrobin = {

@@ -29,7 +29,7 @@ static void
 set_deadline(struct heap_order *o, struct server *s, uint64_t deadline)
 {
 	s->turn = deadline;
-	heap_set(&o->heap, s->index, deadline);
+	heap_set(&o->heap, s->slot, deadline);
 }
 
 /* heap_order.turn is the virtual time, 0 until the first choice; server.turn a
@@ -42,10 +42,10 @@ enter(void *order, struct server *s)
 	struct heap_order *o = order;
 	uint64_t latest = o->turn + step(o, s), due = s->turn;
 
-	if (heap_reserve(&o->heap, s->index + 1) < 0)
+	if (heap_reserve(&o->heap, s->slot + 1) < 0)
 		return -1;
 	if (o->turn == 0 || due == 0)
-		due = o->turn + 1 + step(o, s) / pool_count(o->pool) * s->index;
+		due = o->turn + 1 + step(o, s) / pool_count(o->pool) * s->number;
 	else if (due < o->turn)
 		due = o->turn;
 	else if (due > latest)
@@ -62,8 +62,8 @@ restart_time(struct heap_order *o)
 	struct server *s;
 	unsigned i;
 
-	for (i = 0; i < pool_count(o->pool); i++) {
-		s = pool_server(o->pool, i);
+	for (i = 0; i < pool_slots(o->pool); i++) {
+		s = pool_slot(o->pool, i);
 		s->turn = s->turn > past ? s->turn - past : 0;
 		if (heap_has(&o->heap, i))
 			heap_set(&o->heap, i, s->turn);
@@ -81,7 +81,7 @@ choose(void *order, const struct peer *who)
 	(void)who;
 	if (i == HEAP_EMPTY)
 		return NULL;
-	s = pool_server(o->pool, (unsigned)i);
+	s = pool_slot(o->pool, (unsigned)i);
 	o->turn = heap_top_key(&o->heap);
 	if (o->turn >= END_OF_TIME)
 		restart_time(o);

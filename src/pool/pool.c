@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "pool/pool_private.h"
 
 /* ---- settings ---- */
@@ -93,40 +94,41 @@ server_spec_init(struct server_spec *spec)
 }
 
 static struct server *
-new_server(struct pool *p, unsigned index)
+new_server(struct pool *p, unsigned slot)
 {
 	struct server *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
 	s->pool = p;
-	s->index = index;
+	s->slot = slot;
+	s->number = server_number(slot);
+	s->role = slot == SLOT_EMERGENCY ? SERVER_EMERGENCY
+	    : slot == SLOT_ABUSE	 ? SERVER_ABUSE
+					 : SERVER_REGULAR;
 	s->set.acl = -1;
 	return s;
 }
 
+/* Makes the list at least that long, with empty slots. */
 static int
-grow_list(struct pool *p, unsigned count)
+grow_list(struct pool *p, unsigned slots)
 {
-	unsigned room = p->room > 0 ? p->room : 16;
 	struct server **list;
 
-	while (room < count)
-		room *= 2;
-	if (room > p->room) {
-		list = realloc(p->servers, room * sizeof(struct server *));
-		if (list == NULL)
-			return -1;
-		p->servers = list;
-		p->room = room;
-	}
-	if (eligible_grow(&p->eligible, count) < 0 ||
-	    heap_reserve(&p->revive, count + 2) < 0 ||
-	    heap_reserve(&p->last_resort, count + 2) < 0)
+	if (slots <= p->slots)
+		return 0;
+	list = array_grow(p->servers, &p->room, sizeof(*list), slots - 1);
+	if (list == NULL)
 		return -1;
-	for (; p->count < count; p->count++) {
-		p->servers[p->count] = new_server(p, p->count);
-		if (p->servers[p->count] == NULL)
+	p->servers = list;
+	if (eligible_grow(&p->eligible, slots) < 0 ||
+	    heap_reserve(&p->revive, slots) < 0 ||
+	    heap_reserve(&p->last_resort, slots) < 0)
+		return -1;
+	for (; p->slots < slots; p->slots++) {
+		list[p->slots] = new_server(p, p->slots);
+		if (list[p->slots] == NULL)
 			return -1;
 	}
 	return 0;
@@ -151,7 +153,7 @@ tally(struct server *s, int by)
 {
 	struct pool *p = s->pool;
 
-	if (!pool_is_listed(s))
+	if (s->role != SERVER_REGULAR)
 		return;
 	if (s->present && s->set.weight > 0)
 		p->weighted += (unsigned)by;
@@ -194,13 +196,21 @@ become(struct server *s, const struct server_spec *spec)
 }
 
 struct server *
-pool_set_server(struct pool *p, unsigned index, const struct server_spec *spec)
+pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 {
-	if (index >= p->count && grow_list(p, index + 1) < 0)
+	if (grow_list(p, slot + 1) < 0 || become(p->servers[slot], spec) < 0)
 		return NULL;
-	if (become(p->servers[index], spec) < 0 || pool_list_changed(p) < 0)
+	/* the special servers are in no algorithm's order */
+	if (slot >= SLOTS_SPECIAL && pool_list_changed(p) < 0)
 		return NULL;
-	return p->servers[index];
+	return p->servers[slot];
+}
+
+struct server *
+pool_set_server(
+    struct pool *p, unsigned number, const struct server_spec *spec)
+{
+	return pool_set_slot(p, server_slot(number), spec);
 }
 
 void
@@ -220,81 +230,51 @@ pool_remove_server(struct pool *p, struct server *s)
 	tally(s, -1);
 	s->present = false;
 	pool_end_blacklisting(s);
-	if (pool_is_listed(s))
+	if (s->role == SERVER_REGULAR)
 		pool_list_changed(p);
 	if (s->connections == 0)
 		pool_forget_server(s);
 }
 
 unsigned
-pool_count(const struct pool *p)
+pool_slots(const struct pool *p)
 {
-	return p->count;
+	return p->slots;
 }
 
 struct server *
-pool_server(const struct pool *p, unsigned index)
+pool_slot(const struct pool *p, unsigned slot)
 {
-	return index < p->count ? p->servers[index] : NULL;
+	return slot < p->slots ? p->servers[slot] : NULL;
+}
+
+unsigned
+pool_count(const struct pool *p)
+{
+	return p->slots - SLOTS_SPECIAL;
+}
+
+struct server *
+pool_server(const struct pool *p, unsigned number)
+{
+	/* no sum, which could wrap: any number may be asked for */
+	return number < pool_count(p) ? p->servers[server_slot(number)] : NULL;
 }
 
 static void
 free_server(struct server *s)
 {
-	if (s == NULL)
-		return;
 	free(s->name);
 	free(s);
-}
-
-/* The emergency or abuse server, made on first use and kept. */
-static struct server *
-set_reserve(struct pool *p, struct server **reserve, unsigned index,
-    const struct server_spec *spec)
-{
-	if (*reserve == NULL) {
-		*reserve = new_server(p, index);
-		if (*reserve == NULL)
-			return NULL;
-	}
-	return become(*reserve, spec) < 0 ? NULL : *reserve;
-}
-
-struct server *
-pool_set_emergency(struct pool *p, const struct server_spec *spec)
-{
-	return set_reserve(p, &p->emergency, SERVER_EMERGENCY, spec);
-}
-
-struct server *
-pool_set_abuse(struct pool *p, const struct server_spec *spec)
-{
-	return set_reserve(p, &p->abuse, SERVER_ABUSE, spec);
-}
-
-struct server *
-pool_emergency(const struct pool *p)
-{
-	return p->emergency;
-}
-
-struct server *
-pool_abuse(const struct pool *p)
-{
-	return p->abuse;
 }
 
 void
 pool_clear_counters(struct pool *p)
 {
-	unsigned i;
+	unsigned slot;
 
-	for (i = 0; i < p->count; i++)
-		clear_counters(p->servers[i]);
-	if (p->emergency != NULL)
-		clear_counters(p->emergency);
-	if (p->abuse != NULL)
-		clear_counters(p->abuse);
+	for (slot = 0; slot < p->slots; slot++)
+		clear_counters(p->servers[slot]);
 }
 
 /* ---- life ---- */
@@ -315,9 +295,7 @@ pool_new(void)
 		acl_init(&p->acls[i]);
 	pool_options_init(&o);
 	p->options = o;
-	if (heap_reserve(&p->revive, 2) < 0 ||
-	    heap_reserve(&p->last_resort, 2) < 0 ||
-	    pool_set_options(p, &o) < 0) {
+	if (grow_list(p, SLOTS_SPECIAL) < 0 || pool_set_options(p, &o) < 0) {
 		pool_free(p);
 		return NULL;
 	}
@@ -333,10 +311,8 @@ pool_free(struct pool *p)
 		return;
 	if (p->order != NULL)
 		p->options.balance->stop(p->order);
-	for (i = 0; i < p->count; i++)
+	for (i = 0; i < p->slots; i++)
 		free_server(p->servers[i]);
-	free_server(p->emergency);
-	free_server(p->abuse);
 	free(p->servers);
 	eligible_fini(&p->eligible);
 	heap_fini(&p->revive);

@@ -39,9 +39,9 @@ struct pool_options {
 /* What one client has tried so far; all zero before its first choice, but for
  * `proven`. */
 struct tried {
-	uint64_t set;	/* a bit for each server given: its index modulo 64 */
-	unsigned first; /* index of the first server given */
-	unsigned last;	/* index of the last one */
+	uint64_t set;	/* a bit for each server given: its slot modulo 64 */
+	unsigned first; /* slot of the first server given */
+	unsigned last;	/* slot of the last one */
 	unsigned count; /* servers given so far */
 	unsigned flags; /* TRIED_* */
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
@@ -75,32 +75,35 @@ struct server_spec {
 };
 void server_spec_init(struct server_spec *spec);
 
-/* Makes slot `index` this server; the list grows to hold it, slots between
- * being empty. Counters, connections and state of a server that was there stay
- * when the address is the same, else start anew. Returns it, or NULL with errno
- * ENOMEM. Pointers to servers stay valid for the life of the pool. */
+/* The slots of the list, empty ones and the two special ones included, and the
+ * server in one of them; NULL behind the last slot. A walk over all servers is
+ *
+ *     for (slot = 0; slot < pool_slots(p); slot++)
+ *         visit(pool_slot(p, slot));
+ *
+ * Pointers to servers stay valid for the life of the pool. */
+unsigned pool_slots(const struct pool *p);
+struct server *pool_slot(const struct pool *p, unsigned slot);
+/* The same for the regular servers alone, by number. */
+unsigned pool_count(const struct pool *p);
+struct server *pool_server(const struct pool *p, unsigned number);
+
+/* Fills a slot with the server that the spec describes; the list grows to hold
+ * it, slots between being empty. Counters, connections and state of a server
+ * that was there stay if the addresses are the same, else start anew. Returns
+ * the server, or NULL with errno ENOMEM. */
+struct server *pool_set_slot(
+    struct pool *p, unsigned slot, const struct server_spec *spec);
 struct server *pool_set_server(
-    struct pool *p, unsigned index, const struct server_spec *spec);
-/* Takes the server out: no new client comes to it, its open connections go on,
- * and with the last of them it forgets what it was (addrs.count is 0 then). The
- * numbers of the others stay. Emergency and abuse servers too; NULL is fine. */
+    struct pool *p, unsigned number, const struct server_spec *spec);
+/* Empties the slot of a server: it gets no new client, its open connections go
+ * on, and with the last of them it forgets what it was (addrs.count is 0 then).
+ * The numbers of the others stay. NULL is fine. */
 void pool_remove_server(struct pool *p, struct server *s);
 /* Between the two, many servers can be set and removed at the cost of one: nobody
  * can be chosen meanwhile. The end returns 0, or -1 with errno ENOMEM. */
 void pool_begin_changes(struct pool *p);
 int pool_end_changes(struct pool *p);
-/* Slots, empty ones included. */
-unsigned pool_count(const struct pool *p);
-struct server *pool_server(const struct pool *p, unsigned index); /* or NULL */
-
-/* Used when every regular server is unavailable, and for clients the ACL
- * denies. They are not in the list and have numbers of their own. Return NULL
- * with errno ENOMEM. */
-struct server *pool_set_emergency(
-    struct pool *p, const struct server_spec *spec);
-struct server *pool_set_abuse(struct pool *p, const struct server_spec *spec);
-struct server *pool_emergency(const struct pool *p); /* or NULL */
-struct server *pool_abuse(const struct pool *p);     /* or NULL */
 
 void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
 

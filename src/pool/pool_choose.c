@@ -42,7 +42,7 @@ remembered(
 static struct server *
 first_permitting(struct pool *p, struct server *s, const struct peer *who)
 {
-	unsigned start = s->index;
+	unsigned start = s->slot;
 	long i = start;
 
 	while (!server_permits(s, who)) {
@@ -67,7 +67,7 @@ first_choice(
 		return NULL;
 	if (p->options.stubborn && b->owner != NULL) {
 		own = b->owner(p->order, who);
-		if (own == NULL || !eligible_has(&p->eligible, own->index))
+		if (own == NULL || !eligible_has(&p->eligible, own->slot))
 			return NULL;
 	}
 	if (p->eligible.count == 0)
@@ -81,9 +81,9 @@ first_choice(
 /* With more than 64 servers one bit stands for several: a client that has tried
  * one of them does without the others. */
 static uint64_t
-tried_bit(unsigned index)
+tried_bit(unsigned slot)
 {
-	return UINT64_C(1) << index % 64;
+	return UINT64_C(1) << slot % 64;
 }
 
 /* Whether the client may have this server and has not had it. */
@@ -91,9 +91,9 @@ static bool
 is_untried(
     const struct server *s, const struct peer *who, const struct tried *tried)
 {
-	if (!pool_is_listed(s))
+	if (s->role != SERVER_REGULAR)
 		return !(tried->flags & TRIED_EMERGENCY);
-	return !(tried->set & tried_bit(s->index)) && server_permits(s, who);
+	return !(tried->set & tried_bit(s->slot)) && server_permits(s, who);
 }
 
 /* Behind the last one tried, the first eligible server that was not. */
@@ -123,8 +123,8 @@ listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 		if (i == ELIGIBLE_NONE)
 			return NULL;
 		/* Steps from the first server on: the round must not wrap. */
-		if (((unsigned)i + p->count - tried->first) % p->count <=
-		    (last + p->count - tried->first) % p->count)
+		if (((unsigned)i + p->slots - tried->first) % p->slots <=
+		    (last + p->slots - tried->first) % p->slots)
 			return NULL;
 		last = (unsigned)i;
 	} while (!server_permits(p->servers[i], who));
@@ -154,15 +154,15 @@ next_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 {
 	if (tried->flags & TRIED_BLACKLISTED)
 		return untried_choice(p, who, tried);
-	if (p->options.balance->turns && p->count <= 64)
+	if (p->options.balance->turns && pool_count(p) <= 64)
 		return turn_choice(p, who, tried);
 	return listed_choice(p, who, tried);
 }
 
 static struct server *
-reserve_choice(struct server *s, struct tried *tried, unsigned flag)
+special_choice(struct server *s, struct tried *tried, unsigned flag)
 {
-	if (s == NULL || tried->flags & flag || !pool_is_serving(s))
+	if (tried->flags & flag || !pool_is_serving(s))
 		return NULL;
 	tried->flags |= flag;
 	return s;
@@ -182,12 +182,12 @@ first_blacklisted(
 
 	for (i = h->items; i < h->items + h->count; i++) {
 		if ((best == NULL || i->key < best->key) &&
-		    is_untried(pool_heap_server(p, i->number), who, tried))
+		    is_untried(p->servers[i->number], who, tried))
 			best = i;
 		if (best == h->items)
 			break;
 	}
-	return best == NULL ? NULL : pool_heap_server(p, best->number);
+	return best == NULL ? NULL : p->servers[best->number];
 }
 
 /* A client of a stubborn pool tries the server that it belongs to. */
@@ -202,7 +202,7 @@ stubborn_last_resort(
 		own = b->owner(p->order, who);
 	if (own == NULL)
 		return first_blacklisted(p, who, tried);
-	return heap_has(&p->last_resort, pool_heap_number(own)) &&
+	return heap_has(&p->last_resort, own->slot) &&
 		server_permits(own, who)
 	    ? own
 	    : NULL;
@@ -230,9 +230,9 @@ last_resort(
 	due = now + pool_blacklist_ms(s);
 	if (due < s->blacklisted_until)
 		due = s->blacklisted_until;
-	heap_set(&p->last_resort, pool_heap_number(s), due);
+	heap_set(&p->last_resort, s->slot, due);
 	tried->flags |= TRIED_BLACKLISTED;
-	if (!pool_is_listed(s))
+	if (s->role == SERVER_EMERGENCY)
 		tried->flags |= TRIED_EMERGENCY;
 	return s;
 }
@@ -247,7 +247,7 @@ bool
 pool_has_nobody_left(const struct pool *p)
 {
 	return p->eligible.count == 0 &&
-	    (p->emergency == NULL || !pool_is_serving(p->emergency));
+	    !pool_is_serving(p->servers[SLOT_EMERGENCY]);
 }
 
 bool
@@ -259,7 +259,7 @@ pool_may_wait(const struct pool *p, const struct peer *who)
 		return false;
 	if (p->with_acl == 0)
 		return true;
-	for (i = 0; i < p->count; i++)
+	for (i = SLOTS_SPECIAL; i < p->slots; i++)
 		if (p->servers[i]->full && server_permits(p->servers[i], who))
 			return true;
 	return false;
@@ -300,7 +300,8 @@ pool_choose(
 
 	pool_revive(p, now);
 	if (!pool_permits(p, who))
-		return reserve_choice(p->abuse, tried, TRIED_ABUSE);
+		return special_choice(
+		    p->servers[SLOT_ABUSE], tried, TRIED_ABUSE);
 	if (tried->flags & TRIED_ABUSE || !pool_has_tries_left(p, tried))
 		return NULL;
 	if (tried->count == 0)
@@ -308,17 +309,18 @@ pool_choose(
 	else if (!p->options.stubborn)
 		s = next_choice(p, who, tried);
 	if (s == NULL && !p->options.stubborn)
-		s = reserve_choice(p->emergency, tried, TRIED_EMERGENCY);
+		s = special_choice(
+		    p->servers[SLOT_EMERGENCY], tried, TRIED_EMERGENCY);
 	if (s == NULL)
 		s = last_resort(p, who, tried, now);
 	if (s == NULL)
 		return NULL;
 	tried->given++;
-	if (!pool_is_listed(s))
+	if (s->role != SERVER_REGULAR)
 		return s;
 	if (tried->count++ == 0)
-		tried->first = s->index;
-	tried->last = s->index;
-	tried->set |= tried_bit(s->index);
+		tried->first = s->slot;
+	tried->last = s->slot;
+	tried->set |= tried_bit(s->slot);
 	return s;
 }

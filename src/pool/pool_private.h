@@ -10,15 +10,14 @@
 
 struct pool {
 	struct pool_options options;
-	struct server **servers; /* stay where they are for the pool's life */
-	unsigned count, room;
+	struct server **servers; /* by slot; each keeps its address */
+	unsigned slots, room;
 	unsigned weighted; /* servers with a weight */
 	unsigned with_acl; /* servers with an access list */
-	struct server *emergency, *abuse;
 	struct eligible eligible;
 	struct heap revive; /* blacklisted servers, by the time they are back */
 	/* Of these, the ones that nothing else keeps out, in the order in which
-	 * they are tried when nobody is left. Numbers as in `revive`. */
+	 * they are tried when nobody is left. Both heaps are of slots. */
 	struct heap last_resort;
 	unsigned full; /* servers that only their limits keep out */
 	void (*on_place)(void *arg); /* see pool_on_place() */
@@ -29,19 +28,12 @@ struct pool {
 	struct acl acls[ACL_LISTS];
 };
 
-/* Its number in the heaps; the server of a number. */
-uint32_t pool_heap_number(const struct server *s);
-struct server *pool_heap_server(const struct pool *p, uint32_t number);
-
 /* May serve somebody: a client that was there before. */
 bool pool_is_serving(const struct server *s);
 /* How long it is blacklisted when it fails; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
 /* It is not blacklisted any more; its sets are not brought in step yet. */
 void pool_end_blacklisting(struct server *s);
-
-/* Whether it is in the list, not the emergency or abuse server. */
-bool pool_is_listed(const struct server *s);
 
 /* A removed server without connections is an empty slot again. */
 void pool_forget_server(struct server *s);

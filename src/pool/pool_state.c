@@ -27,12 +27,6 @@ pool_weight(const struct pool *p, const struct server *s)
 	return p->weighted > 0 ? s->set.weight : 1;
 }
 
-bool
-pool_is_listed(const struct server *s)
-{
-	return s != s->pool->emergency && s != s->pool->abuse;
-}
-
 /* ---- who may be chosen ---- */
 
 static bool
@@ -78,42 +72,26 @@ is_eligible(const struct server *s)
 	return s->blacklisted_until == 0 && takes_new_clients(s);
 }
 
-/* The servers outside the list have the numbers 0 and 1, the others follow. */
-uint32_t
-pool_heap_number(const struct server *s)
-{
-	const struct pool *p = s->pool;
-
-	return s == p->emergency ? 0 : s == p->abuse ? 1 : s->index + 2;
-}
-
-struct server *
-pool_heap_server(const struct pool *p, uint32_t number)
-{
-	return number == 0 ? p->emergency
-	    : number == 1  ? p->abuse
-			   : p->servers[number - 2];
-}
-
 /* Whether nothing but its blacklisting keeps it out. */
 static bool
 is_last_resort(const struct server *s)
 {
-	if (s->blacklisted_until == 0 || s == s->pool->abuse)
+	if (s->blacklisted_until == 0 || s->role == SERVER_ABUSE)
 		return false;
-	return pool_is_listed(s) ? takes_new_clients(s) : takes_old_clients(s);
+	/* All clients of the emergency server are as new as each other. */
+	return s->role == SERVER_EMERGENCY ? takes_old_clients(s)
+					   : takes_new_clients(s);
 }
 
 static void
 refresh_last_resort(struct server *s)
 {
 	struct heap *h = &s->pool->last_resort;
-	uint32_t number = pool_heap_number(s);
 
 	if (!is_last_resort(s))
-		heap_remove(h, number);
-	else if (!heap_has(h, number))
-		heap_set(h, number, s->blacklisted_until);
+		heap_remove(h, s->slot);
+	else if (!heap_has(h, s->slot))
+		heap_set(h, s->slot, s->blacklisted_until);
 }
 
 static void
@@ -134,11 +112,11 @@ refresh(struct server *s)
 {
 	struct pool *p = s->pool;
 	const struct balance *b = p->options.balance;
-	bool was = eligible_has(&p->eligible, s->index), is;
+	bool was = eligible_has(&p->eligible, s->slot), is;
 
 	if (s->blacklisted_until != 0)
 		refresh_last_resort(s);
-	if (p->changing || !pool_is_listed(s))
+	if (p->changing || s->role != SERVER_REGULAR)
 		return;
 	is = is_eligible(s);
 	if (was && is)
@@ -147,11 +125,11 @@ refresh(struct server *s)
 	if (was == is)
 		return;
 	if (was) {
-		eligible_remove(&p->eligible, s->index);
+		eligible_remove(&p->eligible, s->slot);
 		if (b->leave != NULL)
 			b->leave(p->order, s);
 	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
-		eligible_add(&p->eligible, s->index);
+		eligible_add(&p->eligible, s->slot);
 		if (p->on_place != NULL)
 			p->on_place(p->on_place_arg);
 	}
@@ -163,8 +141,8 @@ order_changed(struct server *s)
 	struct pool *p = s->pool;
 
 	refresh(s);
-	if (p->options.balance->changed != NULL && pool_is_listed(s) &&
-	    eligible_has(&p->eligible, s->index))
+	if (p->options.balance->changed != NULL &&
+	    eligible_has(&p->eligible, s->slot))
 		p->options.balance->changed(p->order, s);
 }
 
@@ -173,7 +151,7 @@ pool_leave_all(struct pool *p)
 {
 	unsigned i;
 
-	for (i = 0; i < p->count; i++)
+	for (i = SLOTS_SPECIAL; i < p->slots; i++)
 		if (eligible_has(&p->eligible, i)) {
 			eligible_remove(&p->eligible, i);
 			if (p->options.balance->leave != NULL)
@@ -187,7 +165,7 @@ pool_enter_all(struct pool *p)
 {
 	unsigned i;
 
-	for (i = 0; i < p->count; i++)
+	for (i = SLOTS_SPECIAL; i < p->slots; i++)
 		refresh(p->servers[i]);
 }
 
@@ -230,10 +208,8 @@ pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
 void
 pool_end_blacklisting(struct server *s)
 {
-	uint32_t number = pool_heap_number(s);
-
-	heap_remove(&s->pool->revive, number);
-	heap_remove(&s->pool->last_resort, number);
+	heap_remove(&s->pool->revive, s->slot);
+	heap_remove(&s->pool->last_resort, s->slot);
 	s->blacklisted_until = 0;
 	s->held_out = false;
 }
@@ -241,11 +217,11 @@ pool_end_blacklisting(struct server *s)
 void
 pool_revive(struct pool *p, uint64_t now)
 {
-	int64_t number;
+	int64_t slot;
 
-	while ((number = heap_top(&p->revive)) != HEAP_EMPTY &&
+	while ((slot = heap_top(&p->revive)) != HEAP_EMPTY &&
 	    heap_top_key(&p->revive) <= now) {
-		struct server *s = pool_heap_server(p, (uint32_t)number);
+		struct server *s = p->servers[slot];
 
 		pool_end_blacklisting(s);
 		refresh(s);
@@ -267,7 +243,7 @@ blacklist(struct server *s, uint64_t until)
 		return;
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
-	heap_set(&s->pool->revive, pool_heap_number(s), until);
+	heap_set(&s->pool->revive, s->slot, until);
 	refresh(s);
 }
 
@@ -280,8 +256,8 @@ pool_opened(struct pool *p, struct server *s, const struct peer *who,
 	s->connections++;
 	s->connects++;
 	order_changed(s);
-	if (p->sticky != NULL && pool_is_listed(s))
-		sticky_remember(p->sticky, who, &tried->hint, s->index,
+	if (p->sticky != NULL && s->role == SERVER_REGULAR)
+		sticky_remember(p->sticky, who, &tried->hint, s->number,
 		    tried->proven, now);
 }
 
@@ -314,7 +290,7 @@ pool_wants_times(const struct pool *p)
 void
 pool_took(struct pool *p, struct server *s, uint64_t us)
 {
-	if (p->options.balance->took != NULL && pool_is_listed(s))
+	if (p->options.balance->took != NULL && s->role == SERVER_REGULAR)
 		p->options.balance->took(p->order, s, us);
 }
 

@@ -36,8 +36,32 @@ enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
 enum { SERVER_ADDRS_MAX = 8, SERVER_WEIGHT_MAX = 65535 };
 
-/* Numbers of the two servers outside the list. */
-enum { SERVER_EMERGENCY = 0x7ffffffe, SERVER_ABUSE = 0x7fffffff };
+/* What a server is for: it takes its share of the clients; it is used when no
+ * regular server is eligible; it serves clients that the client ACL denies. */
+enum server_role { SERVER_REGULAR, SERVER_EMERGENCY, SERVER_ABUSE };
+
+/* The pool's list has a slot for each server: first the two special ones, then
+ * server 0, server 1 and so on. Records about servers are kept by slot. */
+enum { SLOT_EMERGENCY, SLOT_ABUSE, SLOTS_SPECIAL };
+
+/* The slot of a regular server. */
+static inline unsigned
+server_slot(unsigned number)
+{
+	return number + SLOTS_SPECIAL;
+}
+
+/* What logs and JSON call the special servers; no list is that long. */
+enum { NUMBER_EMERGENCY = 0x7ffffffe, NUMBER_ABUSE = 0x7fffffff };
+
+/* The number of the server in a slot. */
+static inline unsigned
+server_number(unsigned slot)
+{
+	return slot == SLOT_EMERGENCY ? (unsigned)NUMBER_EMERGENCY
+	    : slot == SLOT_ABUSE      ? (unsigned)NUMBER_ABUSE
+				      : slot - SLOTS_SPECIAL;
+}
 
 /* What a name resolved to; a connect that fails on one address goes on with
  * the next before the server counts as failed. */
@@ -59,8 +83,10 @@ struct server_settings {
 
 struct server {
 	struct pool *pool;
-	unsigned index; /* the number it has in commands; never shifts */
-	bool present;	/* false: an empty slot, never chosen */
+	unsigned slot;	 /* in the pool's list; never changes */
+	unsigned number; /* what operators call it; of a regular one slot - 2 */
+	enum server_role role;
+	bool present; /* false: an empty slot, never chosen */
 	char *name;	/* host as the user gave it, or the path; owned */
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */

@@ -29,7 +29,7 @@ struct dns {
 	struct table queries;	    /* by socket and id */
 	struct list order;	    /* the same, the oldest first */
 	size_t kept;		    /* bytes of them */
-	struct dns_server *servers; /* by number */
+	struct dns_server *servers; /* by slot */
 	unsigned room;
 	struct timeouts waiting; /* for answers */
 	struct dgram_batch batch;

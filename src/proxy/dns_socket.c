@@ -14,8 +14,7 @@
 enum {
 	SOCKETS = DNS_SOCKETS,
 	SOCKET_QUERIES = 8192,
-	SOCKET_MS = 10000,
-	RESERVES = 2 /* entries of the servers outside the list, in front */
+	SOCKET_MS = 10000
 };
 
 struct dns_server {
@@ -126,16 +125,13 @@ dns_socket_let_go(struct dns_socket *s)
 static struct dns_server *
 entry(struct dns *d, const struct server *s)
 {
-	unsigned index = s->index >= SERVER_EMERGENCY
-	    ? s->index - SERVER_EMERGENCY
-	    : s->index + RESERVES;
 	struct dns_server *e;
 
-	e = array_grow(d->servers, &d->room, sizeof(*e), index);
+	e = array_grow(d->servers, &d->room, sizeof(*e), s->slot);
 	if (e == NULL)
 		return NULL;
 	d->servers = e;
-	e += index;
+	e += s->slot;
 	if (e->generation != s->generation) {
 		e->generation = s->generation;
 		e->silent = e->refused = 0;
@@ -291,8 +287,8 @@ dns_adjust(struct dns *d)
 	const struct server *s;
 	unsigned i;
 
-	for (i = RESERVES; i < d->room; i++) {
-		s = pool_server(d->frontend->pool, i - RESERVES);
+	for (i = 0; i < d->room; i++) {
+		s = pool_slot(d->frontend->pool, i);
 		if (s == NULL || !s->present)
 			retire_all(&d->servers[i]);
 	}

@@ -218,7 +218,7 @@ flow_of_each(struct flows *fs, struct arrival *a)
 		errno = EHOSTUNREACH;
 		return NULL;
 	}
-	a->key.server = s->index;
+	a->key.server = s->slot;
 	hash_key(fs, a);
 	w = find(fs, a);
 	if (w == NULL || w->server != s || !may_go_on(w))

@@ -40,7 +40,7 @@ struct flows {
 	struct list steady; /* the others, in the same order */
 	struct dgram_batch batch;
 	struct timer tick;
-	struct flow_server *servers; /* by number */
+	struct flow_server *servers; /* by slot */
 	unsigned server_room;
 	struct id_table ids;
 	struct ports ports; /* local ones of any address, none taken */

@@ -30,13 +30,13 @@ flow_server_record(struct flows *fs, const struct server *s)
 {
 	struct flow_server *r;
 
-	if (s->index >= SERVER_EMERGENCY)
+	if (s->role != SERVER_REGULAR)
 		return NULL;
-	r = array_grow(fs->servers, &fs->server_room, sizeof(*r), s->index);
+	r = array_grow(fs->servers, &fs->server_room, sizeof(*r), s->slot);
 	if (r == NULL)
 		return NULL;
 	fs->servers = r;
-	r += s->index;
+	r += s->slot;
 	/* What is known is of a server that had this slot before. */
 	if (r->generation != s->generation)
 		*r = (struct flow_server){ .generation = s->generation };
@@ -65,8 +65,8 @@ forget_questions(struct flow *w)
 {
 	struct flows *fs = &w->frontend->flows;
 
-	if (w->server->index < fs->server_room)
-		fs->servers[w->server->index].unanswered = 0;
+	if (w->server->slot < fs->server_room)
+		fs->servers[w->server->slot].unanswered = 0;
 }
 
 void

@@ -192,7 +192,7 @@ frontend_server_failed(
 {
 	uint64_t now = loop_now(f->loop);
 
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->index,
+	log_warn("server failed server=%u name=%s error=\"%s\"", s->number,
 	    s->name, why != NULL ? why : strerror(error));
 	if (sock_error_is_refusal(error))
 		pool_refused(f->pool, s, now);

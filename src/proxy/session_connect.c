@@ -24,7 +24,7 @@ session_blame_server(struct session *s, int error, const char *why)
 	struct server *server = s->server;
 
 	if (s->no_port) {
-		log_warn("no local port left server=%u name=%s", server->index,
+		log_warn("no local port left server=%u name=%s", server->number,
 		    server->name);
 		return;
 	}
@@ -100,7 +100,7 @@ session_give_up_address(struct session *s, int error)
 	}
 	if (error == EPROTONOSUPPORT) { /* what this client talks, not all */
 		log_info("session refused server=%u name=%s error=\"%s\"",
-		    server->index, server->name, why);
+		    server->number, server->name, why);
 		session_close(s, REASON_NO_SERVER);
 		return false;
 	}

@@ -59,9 +59,8 @@ static bool
 session_is_welcome(const struct session *s)
 {
 	const struct pool *p = s->frontend->pool;
-	const struct server *abuse = pool_abuse(p);
 
-	return (abuse != NULL && abuse->present) || pool_permits(p, &s->client);
+	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
 }
 
 void

@@ -72,11 +72,11 @@ relink(struct spare_server *e)
 
 /* The entry of a server, or NULL when memory is short. */
 static struct spare_server *
-entry(struct spares *p, unsigned index)
+entry(struct spares *p, unsigned slot)
 {
 	unsigned room = p->room, i;
 	struct spare_server *grown =
-	    array_grow(p->servers, &p->room, sizeof(*grown), index);
+	    array_grow(p->servers, &p->room, sizeof(*grown), slot);
 
 	if (grown == NULL)
 		return NULL;
@@ -84,7 +84,7 @@ entry(struct spares *p, unsigned index)
 	/* All of them have moved if the array has grown. */
 	for (i = 0; room != p->room && i < p->room; i++)
 		relink(&grown[i]);
-	return &grown[index];
+	return &grown[slot];
 }
 
 /* ---- one ---- */
@@ -104,7 +104,7 @@ forget(struct spare *x)
 	watch_stop(p->frontend->loop, &x->watch);
 	expiry_cancel(&x->expiry);
 	list_remove(&x->link);
-	p->servers[x->server->index].count--;
+	p->servers[x->server->slot].count--;
 	p->count--;
 	if (x->connected)
 		p->idle--;
@@ -193,7 +193,7 @@ on_failed(struct spare *x, int error)
 			return;
 		error = errno;
 	}
-	p->servers[s->index].not_before = now(p) + TICK_MS;
+	p->servers[s->slot].not_before = now(p) + TICK_MS;
 	if (!is_good(x) || !is_telling(error)) {
 		drop(x);
 		return;
@@ -234,9 +234,9 @@ spares_refill(struct spares *p, struct server *s)
 {
 	struct spare_server *e;
 
-	if (s->index >= p->room)
+	if (s->slot >= p->room)
 		return;
-	e = &p->servers[s->index];
+	e = &p->servers[s->slot];
 	while (e->count < e->share && p->count < wanted(p) &&
 	    now(p) >= e->not_before && server_is_healthy(s))
 		open_one(p, s, e);
@@ -275,7 +275,7 @@ on_ready(struct watch *w, unsigned ready)
 	if (error != 0 || sock_has_ended(x->fd)) {
 		drop(x);
 		if (!lasted)
-			p->servers[s->index].not_before = now(p) + TICK_MS;
+			p->servers[s->slot].not_before = now(p) + TICK_MS;
 		spares_refill(p, s);
 		return;
 	}
@@ -297,9 +297,9 @@ spares_drop(struct spares *p, const struct server *s)
 {
 	struct list *link;
 
-	if (s->index >= p->room) /* emergency and abuse servers have none */
+	if (s->slot >= p->room)
 		return;
-	while ((link = list_first(&p->servers[s->index].list)) != NULL)
+	while ((link = list_first(&p->servers[s->slot].list)) != NULL)
 		drop(list_entry(link, struct spare, link));
 }
 
@@ -341,9 +341,9 @@ spares_take(struct spares *p, struct server *s)
 	struct list *link, *next;
 	int fd = -1;
 
-	if (p->idle == 0 || s->index >= p->room)
+	if (p->idle == 0 || s->slot >= p->room)
 		return -1;
-	e = &p->servers[s->index];
+	e = &p->servers[s->slot];
 	for (link = e->list.next; link != &e->list && fd < 0; link = next) {
 		struct spare *x = list_entry(link, struct spare, link);
 
@@ -375,7 +375,7 @@ has_port(const struct server *s)
 static void
 bring_to(struct spares *p, struct server *s, uint64_t share)
 {
-	struct spare_server *e = entry(p, s->index);
+	struct spare_server *e = entry(p, s->slot);
 
 	if (e == NULL)
 		return;
@@ -442,7 +442,7 @@ spares_adjust(struct spares *p)
 	for (i = 0; (k = eligible_next(u, i)) != ELIGIBLE_NONE;
 	     i = (unsigned)k + 1) {
 		bring_to(
-		    p, pool_server(f->pool, (unsigned)k), share + (more > 0));
+		    p, pool_slot(f->pool, (unsigned)k), share + (more > 0));
 		more -= more > 0;
 	}
 	drop_surplus(p, u, want);

@@ -24,7 +24,7 @@ struct spare_server;
 
 struct spares {
 	struct frontend *frontend;
-	struct spare_server *servers; /* by number */
+	struct spare_server *servers; /* by slot */
 	unsigned room;
 	uint64_t count; /* connecting and idle */
 	uint64_t idle;	/* connected */

@@ -207,7 +207,7 @@ START_TEST(access_and_reserves)
 	fails("acl 1 permit ::1 255.0.0.0", "no address");
 	says("emergency 10.0.0.9", "");
 	ck_assert_uint_eq(
-	    addr_port(&pool_emergency(pen->pool)->addrs.addr[0]), 8080);
+	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]), 8080);
 	fails("abuse [::1", "missing ]");
 	fails("source", "expects IP");
 	fails("source host", "no IP address");

@@ -328,9 +328,9 @@ START_TEST(commands)
 	    pen->plan->config.mode.stubborn && pen->plan->config.mode.weight);
 	takes("-e 10.0.0.9 -B 10.0.0.8 8080 10.0.0.1");
 	ck_assert_uint_eq(
-	    addr_port(&pool_emergency(pen->pool)->addrs.addr[0]), 8080);
+	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]), 8080);
 	ck_assert_uint_eq(
-	    addr_port(&pool_abuse(pen->pool)->addrs.addr[0]), 8080);
+	    addr_port(&pool_slot(pen->pool, SLOT_ABUSE)->addrs.addr[0]), 8080);
 	takes("-O # 8080 10.0.0.1");
 	refuses("-O frobnicate 8080 10.0.0.1", "unknown command");
 	refuses("-O mode=1 8080 10.0.0.1", "unknown command \"mode=1\"");

@@ -140,7 +140,7 @@ START_TEST(refused_changes_nothing)
 		    strcmp(printed(), before) == 0, "%s: changed", lines[i]);
 	}
 	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 0);
-	ck_assert_ptr_null(pool_emergency(pen->pool));
+	ck_assert(!pool_slot(pen->pool, SLOT_EMERGENCY)->present);
 	pen_free(pen);
 }
 END_TEST

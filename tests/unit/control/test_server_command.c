@@ -163,17 +163,17 @@ START_TEST(reserves)
 {
 	begin("8080");
 	takes("emergency 10.0.0.9:1:2:3:4:5");
-	ck_assert_uint_eq(pool_emergency(pen->pool)->set.soft, 2);
-	ck_assert_ptr_null(pool_abuse(pen->pool));
+	ck_assert_uint_eq(pool_slot(pen->pool, SLOT_EMERGENCY)->set.soft, 2);
+	ck_assert(!pool_slot(pen->pool, SLOT_ABUSE)->present);
 	takes("abuse @name");
-	ck_assert_ptr_nonnull(pool_abuse(pen->pool));
+	ck_assert(pool_slot(pen->pool, SLOT_ABUSE)->present);
 	takes("emergency 10.0.0.8");
-	ck_assert_uint_eq(pool_emergency(pen->pool)->set.soft, 0);
+	ck_assert_uint_eq(pool_slot(pen->pool, SLOT_EMERGENCY)->set.soft, 0);
 	refuses("abuse a b", "abuse: expects [HOST:PORT]");
 	refuses("emergency 10.0.0.1:70000",
 	    "emergency: server \"10.0.0.1:70000\": port out of range "
 	    "1..65535");
-	ck_assert_str_eq(pool_emergency(pen->pool)->name, "10.0.0.8");
+	ck_assert_str_eq(pool_slot(pen->pool, SLOT_EMERGENCY)->name, "10.0.0.8");
 	pen_free(pen);
 }
 END_TEST

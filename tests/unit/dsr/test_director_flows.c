@@ -35,7 +35,7 @@ server_of(unsigned connection, uint8_t flags)
 
 	directorrig_frame((uint16_t)(PORT + connection), flags);
 	s = director_server_for(&d, &arrival, &on_link);
-	return s != NULL ? s->index : (unsigned)SERVERS;
+	return s != NULL ? s->number : (unsigned)SERVERS;
 }
 
 /* Two connections at each server. */

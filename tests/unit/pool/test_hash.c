@@ -60,7 +60,7 @@ choose(const char *ip, uint16_t port)
 	ck_assert_int_eq(addr_parse_ip(&a, ip, port), 0);
 	peer_from_addr(&who, &a);
 	s = pool_choose(pool, &who, &tried, 1000);
-	return s == NULL ? -1 : (int)s->index;
+	return s == NULL ? -1 : (int)s->number;
 }
 
 static int

@@ -112,7 +112,7 @@ choose(uint16_t port)
 	if (s == NULL)
 		return NONE;
 	pool_opened(pool, s, &who, &tried, now);
-	return (int)s->index;
+	return (int)s->number;
 }
 
 static bool
@@ -239,8 +239,8 @@ START_TEST(the_emergency_server_helps)
 	for (i = 0; i < SERVERS; i++)
 		ck_assert(check(i, false, 3));
 	ck_assert_int_eq(choose(1), NONE);
-	ck_assert_ptr_nonnull(pool_set_emergency(pool, &spec));
-	ck_assert_int_eq(choose(1), SERVER_EMERGENCY);
+	ck_assert_ptr_nonnull(pool_set_slot(pool, SLOT_EMERGENCY, &spec));
+	ck_assert_int_eq(choose(1), NUMBER_EMERGENCY);
 	ck_assert(check(2, true, 2));
 	ck_assert_int_eq(choose(1), 2);
 	pool_free(pool);

@@ -84,7 +84,7 @@ try_next(unsigned n, struct tried *tried)
 	struct peer who = client(n);
 	struct server *s = pool_choose(pool, &who, tried, now);
 
-	return s == NULL ? NONE : (int)s->index;
+	return s == NULL ? NONE : (int)s->number;
 }
 
 /* The first choice of client n, without a connection. */
@@ -108,7 +108,7 @@ open_one(unsigned n)
 		return NONE;
 	pool_opened(pool, s, &who, &tried, now);
 	pool_connected(pool, s, now);
-	return (int)s->index;
+	return (int)s->number;
 }
 
 static void
@@ -585,7 +585,7 @@ START_TEST(many_servers_are_all_tried)
 END_TEST
 
 static void
-set_reserves(void)
+set_specials(void)
 {
 	char name[] = "10.9.9.9";
 	struct server_spec spec;
@@ -594,8 +594,8 @@ set_reserves(void)
 	spec.name = name;
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-	ck_assert_ptr_nonnull(pool_set_emergency(pool, &spec));
-	ck_assert_ptr_nonnull(pool_set_abuse(pool, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, SLOT_EMERGENCY, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, SLOT_ABUSE, &spec));
 }
 
 /* No answer ends it and no failure shortens it; a longer one lasts longer. */
@@ -643,7 +643,7 @@ START_TEST(tries_end_for_each_client)
 	int i;
 
 	begin(3, "roundrobin", false);
-	set_reserves();
+	set_specials();
 	options.tries = 2;
 	ck_assert_int_eq(pool_set_options(pool, &options), 0);
 	ck_assert_int_eq(try_next(1, &tried), 0);
@@ -656,13 +656,13 @@ START_TEST(tries_end_for_each_client)
 	for (i = 0; i < 3; i++)
 		blacklist((unsigned)i);
 	tried = (struct tried){ 0 };
-	ck_assert_int_eq(try_next(1, &tried), SERVER_EMERGENCY);
+	ck_assert_int_eq(try_next(1, &tried), NUMBER_EMERGENCY);
 	s = pool_server(pool, (unsigned)try_next(1, &tried));
 	ck_assert_uint_ne(s->blacklisted_until, 0);
 	ck_assert_int_eq(try_next(1, &tried), NONE);
 	/* one that comes again may try as many again */
 	pool_begin_round(&tried);
-	ck_assert_int_eq(try_next(1, &tried), SERVER_EMERGENCY);
+	ck_assert_int_eq(try_next(1, &tried), NUMBER_EMERGENCY);
 	(void)try_next(1, &tried);
 	ck_assert_int_eq(try_next(1, &tried), NONE);
 	end();
@@ -833,30 +833,65 @@ START_TEST(client_stays_when_nobody_is_left)
 }
 END_TEST
 
+/* The special servers are in the list from the start, empty until they are
+ * set, and are no part of what operators count. */
+START_TEST(special_servers_have_slots)
+{
+	static const enum server_role roles[] = { SERVER_EMERGENCY,
+		SERVER_ABUSE, SERVER_REGULAR, SERVER_REGULAR };
+	static const unsigned numbers[] = { NUMBER_EMERGENCY, NUMBER_ABUSE, 0,
+		1 };
+	const struct server *s;
+	unsigned slot;
+
+	begin(2, "roundrobin", false);
+	ck_assert_uint_eq(pool_slots(pool), 4);
+	ck_assert_uint_eq(pool_count(pool), 2);
+	for (slot = 0; slot < 4; slot++) {
+		s = pool_slot(pool, slot);
+		ck_assert_uint_eq(s->slot, slot);
+		ck_assert_uint_eq(s->number, numbers[slot]);
+		ck_assert_int_eq(s->role, roles[slot]);
+		ck_assert_int_eq(s->present, slot >= SLOTS_SPECIAL);
+	}
+	ck_assert_ptr_eq(pool_server(pool, 1), pool_slot(pool, 3));
+	ck_assert_ptr_null(pool_slot(pool, 4));
+	ck_assert_ptr_null(pool_server(pool, 2));
+	ck_assert_ptr_null(pool_server(pool, NUMBER_ABUSE));
+	ck_assert_ptr_null(pool_server(pool, UINT32_MAX));
+	set_specials();
+	ck_assert(pool_slot(pool, SLOT_EMERGENCY)->present);
+	pool_remove_server(pool, pool_slot(pool, SLOT_EMERGENCY));
+	ck_assert(!pool_slot(pool, SLOT_EMERGENCY)->present);
+	ck_assert_uint_eq(pool_slots(pool), 4);
+	end();
+}
+END_TEST
+
 START_TEST(emergency_and_abuse)
 {
 	struct tried tried = { 0 };
 
 	begin(2, "roundrobin", false);
-	set_reserves();
+	set_specials();
 	ck_assert_int_eq(try_next(1, &tried), 0);
 	ck_assert_int_eq(try_next(1, &tried), 1);
-	ck_assert_int_eq(try_next(1, &tried), SERVER_EMERGENCY);
+	ck_assert_int_eq(try_next(1, &tried), NUMBER_EMERGENCY);
 	ck_assert_int_eq(try_next(1, &tried), NONE);
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 0), false, "192.0.0.1", NULL), 0);
-	ck_assert_int_eq(pick(1), SERVER_ABUSE);
+	ck_assert_int_eq(pick(1), NUMBER_ABUSE);
 	ck_assert_int_eq(pick(2), 0);
 	blacklist(0);
 	blacklist(1);
-	ck_assert_int_eq(pick(2), SERVER_EMERGENCY);
+	ck_assert_int_eq(pick(2), NUMBER_EMERGENCY);
 	/* when it is out too, all are tried, each once */
 	now++;
-	pool_failed(pool, pool_emergency(pool), now);
+	pool_failed(pool, pool_slot(pool, SLOT_EMERGENCY), now);
 	tried = (struct tried){ 0 };
 	ck_assert_int_eq(try_next(2, &tried), 0);
 	ck_assert_int_eq(try_next(2, &tried), 1);
-	ck_assert_int_eq(try_next(2, &tried), SERVER_EMERGENCY);
+	ck_assert_int_eq(try_next(2, &tried), NUMBER_EMERGENCY);
 	ck_assert_int_eq(try_next(2, &tried), NONE);
 	now += options.blacklist_ms;
 	ck_assert_int_eq(pick(2), 1);
@@ -870,7 +905,7 @@ START_TEST(stubborn_has_no_second_choice)
 	int first;
 
 	begin(3, "roundrobin", true);
-	set_reserves();
+	set_specials();
 	options.stubborn = true;
 	ck_assert_int_eq(pool_set_options(pool, &options), 0);
 	ck_assert_int_eq(try_next(1, &tried), 0);
@@ -1044,6 +1079,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, last_resort_spares_who_is_out_otherwise, 10);
 	SUITE_ADD(s, full_servers_are_waited_for, 10);
 	SUITE_ADD(s, client_stays_when_nobody_is_left, 10);
+	SUITE_ADD(s, special_servers_have_slots, 10);
 	SUITE_ADD(s, emergency_and_abuse, 10);
 	SUITE_ADD(s, stubborn_has_no_second_choice, 10);
 	SUITE_ADD(s, empty_slots_are_never_chosen, 10);

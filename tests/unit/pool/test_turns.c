@@ -70,7 +70,7 @@ serve(int got[SERVERS], long connections)
 			ck_abort_msg("nobody serves");
 		pool_opened(pool, s, &who, &tried, 1000);
 		pool_closed(pool, s, &who, &tried, 0, 0);
-		got[s->index]++;
+		got[s->number]++;
 	}
 }
 
