@@ -1,7 +1,9 @@
 /* direct.c: a plan's words as a director's. */
 #include "config.h"
 
+#include <pwd.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "control/checks.h"
@@ -252,6 +254,16 @@ warn_fast(const struct pen *p)
 		    director_link(p->director));
 }
 
+/* Whose locks count besides root's. */
+static uid_t
+user_to_be(const struct plan *p)
+{
+	const char *name = p->config.process.user;
+	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
+
+	return pw != NULL ? pw->pw_uid : geteuid();
+}
+
 int
 direct_open(struct pen *p, struct error *e)
 {
@@ -263,7 +275,8 @@ direct_open(struct pen *p, struct error *e)
 		.flows = c->dsr.flows,
 		.announce = c->dsr.announce,
 		.udp_only = c->frontend.udp,
-		.fast = c->dsr.fast };
+		.fast = c->dsr.fast,
+		.user = user_to_be(p->plan) };
 	unsigned n = places(&p->plan->listen, list);
 
 	direct_warn(p);

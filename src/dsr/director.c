@@ -299,6 +299,7 @@ on_tick(struct timer *t)
 		end(d);
 		return;
 	}
+	place_locks_drain(&d->locks);
 	director_note_link(d, "no carrier");
 	director_tick_neighbors(d, now);
 	director_set_gates(d);

@@ -10,6 +10,8 @@
 #ifndef PEN_DSR_DIRECTOR_H
 #define PEN_DSR_DIRECTOR_H
 
+#include <sys/types.h>
+
 #include "base/addr.h"
 #include "base/error.h"
 #include "dsr/dsr_flows.h"
@@ -41,6 +43,7 @@ struct director_options {
 	bool announce;	/* VIPs: new ones, and against others who claim them */
 	bool udp_only;	/* else TCP and UDP */
 	bool fast;	/* flows go by the link's fast path, if it has one */
+	uid_t user;	/* whom the process will be: see place_lock.h */
 	struct director_forward forward;
 };
 

@@ -81,7 +81,8 @@ take_places(struct director *d, struct place_locks *locks, struct peer *list,
 				  : if_nametoindex(d->options.interface);
 	struct link_filter filter = director_filter(d, list, count);
 
-	if (place_locks_take(locks, &d->locks, number, list, count, e) < 0)
+	if (place_locks_take(locks, &d->locks, number, d->options.user, list,
+		count, e) < 0)
 		return -1;
 	if (!d->open || link_set_filter(&d->link, &filter, e) == 0)
 		return 0;

@@ -7,14 +7,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/log.h"
 
 #ifdef __linux__
 
-/* Behind the byte 0 that makes a name abstract. */
-enum { NAME_MAX_HERE = 100, CLAIMS = 64 };
+/* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many may ask
+ * who has a name until the next place_locks_drain(). */
+enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 20 };
 static const char names_of_all[] = "/proc/net/unix";
 
 /* `port`: that of the place, or another one to look for; without a port the name is
@@ -46,98 +50,162 @@ open_socket(void)
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-/* Who has that name; 0: nobody, or this process, or somebody whose word does not
- * count. */
-static pid_t
-holder_of(const char *name)
+enum holder {
+	NOBODY,	 /* no socket with that name listens */
+	IGNORED, /* this process has it, or a user whose locks do not count */
+	ANOTHER	 /* another process has it */
+};
+
+static bool
+counts(const char *name, const struct ucred *who, uid_t user)
+{
+	if (who->uid == 0 || who->uid == user || who->uid == geteuid())
+		return who->pid != getpid();
+	log_warn("a stranger holds a lock of direct return name=\"%s\" "
+		 "uid=%u pid=%d",
+	    name, (unsigned)who->uid, (int)who->pid);
+	return false;
+}
+
+/* Who has that name, and as which process: 0 if that cannot be known, as of one in
+ * another container, whose processes have numbers of their own, or of one that does
+ * not accept connections and whose queue is full. */
+static enum holder
+find_holder(const char *name, uid_t user, pid_t *pid)
 {
 	struct sockaddr_un at;
 	struct ucred who = { .pid = 0 };
 	socklen_t n = make_address(&at, name), len = sizeof(who);
 	int fd = open_socket();
+	enum holder holder;
 
+	*pid = 0;
 	if (fd < 0)
-		return 0;
-	if (connect(fd, (struct sockaddr *)&at, n) < 0 ||
-	    getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
-		who.pid = 0;
-	else if (who.uid != 0 && who.uid != geteuid()) {
-		log_warn("a stranger holds a lock of direct return name=\"%s\" "
-			 "uid=%u pid=%d",
-		    name, (unsigned)who.uid, (int)who.pid);
-		who.pid = 0;
-	}
+		return NOBODY;
+	if (connect(fd, (struct sockaddr *)&at, n) < 0)
+		holder = errno == EAGAIN ? ANOTHER : NOBODY;
+	else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 ||
+	    counts(name, &who, user))
+		holder = ANOTHER;
+	else
+		holder = IGNORED;
 	close(fd);
-	return who.pid == getpid() ? 0 : who.pid;
+	*pid = who.pid;
+	return holder;
 }
 
-/* Who has a single port of the address. */
-static pid_t
-holder_of_any(const char *begins)
+/* Whether another process has a single port of the address. */
+static bool
+any_is_held(const char *begins, uid_t user, pid_t *pid)
 {
 	FILE *f = fopen(names_of_all, "re");
 	char line[256], *at;
-	pid_t pid = 0;
+	bool held = false;
 
-	while (f != NULL && pid == 0 && fgets(line, sizeof(line), f) != NULL) {
+	while (f != NULL && !held && fgets(line, sizeof(line), f) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
 		at = strchr(line, '@');
 		if (at != NULL && strncmp(at + 1, begins, strlen(begins)) == 0)
-			pid = holder_of(at + 1);
+			held = find_holder(at + 1, user, pid) == ANOTHER;
 	}
 	if (f != NULL)
 		fclose(f);
-	return pid;
+	return held;
 }
 
-/* Who has what overlaps with the place. */
-static pid_t
-find_other(unsigned ifindex, const struct peer *place)
+/* Whether another process has what overlaps with the place. */
+static bool
+overlap_is_held(
+    unsigned ifindex, uid_t user, const struct peer *place, pid_t *pid)
 {
 	char name[NAME_MAX_HERE];
 
 	make_name(name, ifindex, place, place->port == 0 ? "" : "0");
-	return place->port == 0 ? holder_of_any(name) : holder_of(name);
+	return place->port == 0 ? any_is_held(name, user, pid)
+				: find_holder(name, user, pid) == ANOTHER;
+}
+
+/* Binds the name. False: another process has it. One that has it and does not listen
+ * is about to, or to end, so it is given a moment. */
+static bool
+bind_name(int fd, const char *name, uid_t user, pid_t *pid)
+{
+	static const struct timespec moment = { .tv_nsec = 5000000 };
+	struct sockaddr_un at;
+	socklen_t n = make_address(&at, name);
+	enum holder holder;
+	unsigned i;
+
+	for (i = 0; i < TRIES; i++) {
+		if (bind(fd, (struct sockaddr *)&at, n) == 0) {
+			(void)listen(fd, CLAIMS);
+			return true;
+		}
+		holder = find_holder(name, user, pid);
+		if (holder != NOBODY)
+			return holder == IGNORED;
+		nanosleep(&moment, NULL);
+	}
+	return true;
 }
 
 static int
-take(unsigned ifindex, const struct peer *place, int *fd, struct error *e)
+take(unsigned ifindex, uid_t user, const struct peer *place, int *fd,
+    struct error *e)
 {
-	char name[NAME_MAX_HERE], port[8], text[PEER_TEXT_MAX];
-	struct sockaddr_un at;
-	socklen_t n;
-	pid_t other = 0;
+	char name[NAME_MAX_HERE], port[8], text[PEER_TEXT_MAX], process[32];
+	pid_t other;
 
 	snprintf(port, sizeof(port), "%u", place->port);
 	make_name(name, ifindex, place, port);
-	n = make_address(&at, name);
 	*fd = open_socket();
 	if (*fd < 0)
 		return error_set(e, "no socket: %s", strerror(errno));
-	if (bind(*fd, (struct sockaddr *)&at, n) < 0)
-		other = holder_of(name);
-	else if (listen(*fd, CLAIMS) == 0)
-		other = find_other(ifindex, place);
-	if (other == 0)
+	if (bind_name(*fd, name, user, &other) &&
+	    !overlap_is_held(ifindex, user, place, &other))
 		return 0;
 	close(*fd);
 	*fd = -1;
+	snprintf(process, sizeof(process),
+	    other != 0 ? "process %d" : "another process", (int)other);
 	return error_set(e,
-	    "%s is in use: process %d serves it by direct return on the same "
+	    "%s is in use: %s serves it by direct return on the same "
 	    "interface",
-	    peer_format(place, text), (int)other);
+	    peer_format(place, text), process);
+}
+
+static void
+drain(int fd)
+{
+	int claim;
+	unsigned i;
+
+	for (i = 0; i <= CLAIMS; i++) {
+		claim = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
+		if (claim < 0)
+			return;
+		close(claim);
+	}
 }
 
 #else
 
 static int
-take(unsigned ifindex, const struct peer *place, int *fd, struct error *e)
+take(unsigned ifindex, uid_t user, const struct peer *place, int *fd,
+    struct error *e)
 {
 	(void)ifindex;
+	(void)user;
 	(void)place;
 	(void)e;
 	*fd = -1;
 	return 0;
+}
+
+static void
+drain(int fd)
+{
+	(void)fd;
 }
 
 #endif
@@ -157,7 +225,7 @@ find(const struct place_locks *l, const struct peer *place)
 
 int
 place_locks_take(struct place_locks *l, const struct place_locks *held,
-    unsigned ifindex, const struct peer *places, unsigned count,
+    unsigned ifindex, uid_t user, const struct peer *places, unsigned count,
     struct error *e)
 {
 	unsigned i;
@@ -175,7 +243,7 @@ place_locks_take(struct place_locks *l, const struct place_locks *held,
 		l->count = i + 1;
 		if (find(held, &places[i]) != NULL ||
 		    find(l, &places[i]) != NULL ||
-		    take(ifindex, &places[i], &l->fd[i], e) == 0)
+		    take(ifindex, user, &places[i], &l->fd[i], e) == 0)
 			continue;
 		place_locks_free(l);
 		return -1;
@@ -210,4 +278,14 @@ place_locks_free(struct place_locks *l)
 	free(l->fd);
 	free(l->place);
 	*l = (struct place_locks){ .count = 0 };
+}
+
+void
+place_locks_drain(const struct place_locks *l)
+{
+	unsigned i;
+
+	for (i = 0; i < l->count; i++)
+		if (l->fd[i] >= 0)
+			drain(l->fd[i]);
 }
