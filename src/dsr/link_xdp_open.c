@@ -17,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 #include <xdp/libxdp.h>
 
@@ -29,7 +30,9 @@ enum {
 	DONE = 2 * XDP_OUT, /* also those that others have not yet read */
 	SPARE = DONE,	    /* places that are no queue's */
 	QUEUE = 8 << 20,
-	BUDGET = 512 /* frames that one call sends */
+	BUDGET = 512,	 /* frames that one call sends */
+	BUSY_TRIES = 20, /* at a queue that somebody still has, */
+	BUSY_MS = 50	 /* so long apart */
 };
 /* Linux 6.17 */
 #ifndef XDP_MAX_TX_SKB_BUDGET
@@ -155,6 +158,29 @@ open_umem(struct link *l, struct xdp_rings *x, struct error *e)
 	return failed(l, "no memory for XDP", -got, e);
 }
 
+/* Of another program's end the kernel gives a queue back a moment later, when it has
+ * freed that one's socket: a director that is started anew waits for it. `in` or `out`
+ * may be NULL. Returns 0 or -errno. */
+static int
+create_socket(const struct link *l, unsigned i, struct xsk_socket **s,
+    struct xsk_ring_cons *in, struct xsk_ring_prod *out,
+    const struct xsk_socket_config *c)
+{
+	static const struct timespec pause = { .tv_nsec = BUSY_MS * 1000000 };
+	struct xdp_rings *x = l->inside;
+	struct xdp_queue *q = &x->queue[i];
+	unsigned tries = 0;
+	int got;
+
+	for (;;) {
+		got = xsk_socket__create_shared(s, l->name, i, x->umem, in, out,
+		    &q->fill, &q->done, c);
+		if (got != -EBUSY || ++tries == BUSY_TRIES)
+			return got;
+		nanosleep(&pause, NULL);
+	}
+}
+
 static int
 open_queue(struct link *l, struct xdp_rings *x, unsigned i, struct error *e)
 {
@@ -163,8 +189,7 @@ open_queue(struct link *l, struct xdp_rings *x, unsigned i, struct error *e)
 		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
 		.bind_flags = XDP_USE_NEED_WAKEUP };
 	struct epoll_event want = { .events = EPOLLIN };
-	int got = xsk_socket__create_shared(&q->socket, l->name, i, x->umem,
-	    &q->in, NULL, &q->fill, &q->done, &c);
+	int got = create_socket(l, i, &q->socket, &q->in, NULL, &c);
 
 	if (got != 0)
 		return failed(l, "no AF_XDP socket", -got, e);
@@ -186,8 +211,7 @@ open_out(struct link *l, struct xdp_rings *x, struct error *e)
 	struct xdp_options o = { 0 };
 	socklen_t len = sizeof(o);
 	int room = QUEUE, budget = BUDGET, fd;
-	int got = xsk_socket__create_shared(&x->out, l->name, 0, x->umem, NULL,
-	    &x->ring, &x->queue[0].fill, &x->queue[0].done, &c);
+	int got = create_socket(l, 0, &x->out, NULL, &x->ring, &c);
 
 	if (got != 0)
 		return failed(l, "no AF_XDP socket to send", -got, e);

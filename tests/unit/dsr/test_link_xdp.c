@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <xdp/xsk.h>
 
 #include "dsr/frame.h"
 #include "dsr/link.h"
@@ -543,6 +544,61 @@ START_TEST(the_program_goes_with_the_process)
 }
 END_TEST
 
+/* An AF_XDP socket at the only queue, and nothing else of a link. */
+static int
+occupy(void)
+{
+	static unsigned char memory[64 * 4096] __attribute__((aligned(4096)));
+	static struct xsk_ring_prod fill;
+	static struct xsk_ring_cons done, in;
+	const struct xsk_socket_config c = {
+		.rx_size = 32,
+		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
+	};
+	struct xsk_umem *umem;
+	struct xsk_socket *s;
+
+	return xsk_umem__create(&umem, memory, sizeof(memory), &fill, &done,
+		   NULL) != 0 ||
+		xsk_socket__create(&s, "near", 0, umem, &in, NULL, &c) != 0
+	    ? -1
+	    : 0;
+}
+
+/* The kernel takes a queue back some time after the one who had it has ended, as a
+ * director that is started anew finds out. */
+START_TEST(a_queue_that_is_free_in_a_moment)
+{
+	struct error e;
+	int pipes[2];
+	pid_t pid;
+	char c;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	link_close(&rig.near);
+	ck_assert_int_eq(pipe(pipes), 0);
+	pid = fork();
+	if (pid == 0) {
+		for (c = 0; c < 100 && occupy() != 0; c++)
+			usleep(10000);
+		(void)!write(pipes[1], &c, 1);
+		usleep(200000);
+		_exit(0);
+	}
+	ck_assert_int_eq(read(pipes[0], &c, 1), 1);
+	ck_assert_int_lt(c, 100);
+	close(pipes[0]);
+	close(pipes[1]);
+	ck_assert_msg(
+	    link_open(&rig.near, "xdp", "near", &rig.filter, &e) == 0, "%s",
+	    e.text);
+	linkrig_far_sends(&rig, "192.168.100.10", 7, 100);
+	linkrig_expect(&rig, 7);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+END_TEST
+
 SUITE(test_link_xdp)
 {
 	Suite *s = suite_create("link_xdp");
@@ -567,6 +623,7 @@ SUITE(test_link_xdp)
 	tcase_add_test(t, one_program_on_an_interface);
 	tcase_add_test(t, trials_take_no_frames);
 	tcase_add_test(t, the_program_goes_with_the_process);
+	tcase_add_test(t, a_queue_that_is_free_in_a_moment);
 	suite_add_tcase(s, t);
 	return s;
 }
