@@ -20,7 +20,7 @@ enum { QUEUE_MAX = 1 << 16 };
 static int
 apply(struct listener *l)
 {
-	bool go = !l->held && !l->starved;
+	bool go = !l->paused && !l->starved;
 
 	if (go && l->watch.fd < 0)
 		return watch_start(l->loop, &l->watch, l->fd,
@@ -79,7 +79,7 @@ on_ready(struct watch *w, unsigned ready)
 		l->on_datagrams(l);
 		return;
 	}
-	for (i = 0; i < burst && !l->held && !l->starved; i++) {
+	for (i = 0; i < burst && !l->paused && !l->starved; i++) {
 		struct peer who;
 		int fd = sock_accept(l->fd, &who);
 
@@ -129,7 +129,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->backlog = o->backlog < QUEUE_MAX ? (unsigned)o->backlog : QUEUE_MAX;
 	l->burst = 1;
 	l->turn = 0;
-	l->held = true;
+	l->paused = true;
 	l->starved = false;
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
@@ -151,7 +151,7 @@ listener_close(struct listener *l)
 void
 listener_pause(struct listener *l)
 {
-	l->held = true;
+	l->paused = true;
 	(void)apply(l);
 }
 
@@ -160,7 +160,7 @@ listener_resume(struct listener *l)
 {
 	int error;
 
-	l->held = false;
+	l->paused = false;
 	if (apply(l) == 0)
 		return 0;
 	error = errno;

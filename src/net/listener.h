@@ -22,7 +22,7 @@ struct listener {
 	unsigned budget;       /* connections a wake-up at the most */
 	unsigned burst;	       /* what it takes this time; adapts to the load */
 	unsigned turn;	       /* of the loop, in which it accepted last */
-	bool held;	       /* paused by the owner */
+	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
 	struct timer retry;
 	/* A new connection, yours to close. May pause the listener. */

@@ -107,7 +107,7 @@ stream_note_ready(struct stream *s, unsigned ready)
 {
 	if (ready & READY_READ) {
 		s->flags |= STREAM_READABLE;
-		s->flags &= ~(unsigned)STREAM_INSIDE;
+		s->flags &= ~(unsigned)STREAM_BUFFERED;
 	}
 	if (ready & READY_EOF)
 		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR) &&

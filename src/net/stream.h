@@ -34,8 +34,8 @@ enum {
 	STREAM_FIN = 32,
 	STREAM_UNSENT = 64,
 	STREAM_STALLED = 128,
-	STREAM_NO_GOODBYE = 256, /* set by its owner: see shutdown */
-	STREAM_INSIDE = 512,
+	STREAM_NO_CLOSE_NOTIFY = 256, /* set by its owner: see shutdown */
+	STREAM_BUFFERED = 512,
 	STREAM_URGENT = 1024,
 	STREAM_READ_END = 2048, /* set by its owner */
 };
@@ -50,7 +50,7 @@ struct stream_ops {
 	 * WRITABLE when full. With `last`, an end follows at once. */
 	ssize_t (*write)(
 	    struct stream *s, const void *bytes, size_t n, bool last);
-	/* Tells the far side that no more comes. With NO_GOODBYE more should
+	/* Tells the far side that no more comes. With NO_CLOSE_NOTIFY more should
 	 * have come: where it can (TLS), the end shows it. */
 	void (*shutdown)(struct stream *s);
 	/* Sends what is UNSENT, as far as possible; NULL: nothing ever is. */

@@ -271,7 +271,7 @@ frontend_free(struct frontend *f)
 	dns_fini(&f->dns);
 	dummy_close_all(f);
 	session_count_fini(f);
-	timeouts_fini(&f->shaking);
+	timeouts_fini(&f->handshaking);
 	timeouts_fini(&f->connecting);
 	timeouts_fini(&f->busy);
 	timeouts_fini(&f->unsent);

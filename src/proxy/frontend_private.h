@@ -74,7 +74,7 @@ struct frontend {
 	bool started;
 	bool full;		 /* a limit is reached: listeners are paused */
 	unsigned source_turn;	 /* which source was used last */
-	struct timeouts shaking; /* each kind of waiting its own queue */
+	struct timeouts handshaking; /* each kind of waiting its own queue */
 	struct timeouts connecting;
 	struct timeouts busy;	/* a Unix server's backlog is full */
 	struct timeouts retrying; /* all servers refused */

@@ -88,8 +88,8 @@ session_close(struct session *s, enum reason why)
 	if (log_level >= LOG_LEVEL_DEBUG)
 		session_log(s, why);
 	if (why != REASON_DONE && why != REASON_FASTCLOSE) {
-		s->down.flags |= STREAM_NO_GOODBYE;
-		s->up.flags |= STREAM_NO_GOODBYE;
+		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
+		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	}
 	if (s->state == QUEUED)
 		session_leave_queue(s);

@@ -117,7 +117,7 @@ session_on_server_reset(struct session *s)
 {
 	s->server_reset = true;
 	s->server_cut = errno == ECONNABORTED;
-	s->up.flags |= STREAM_NO_GOODBYE;
+	s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	s->client_sending = !s->to_server.ended &&
 	    (s->to_server.dropping || pipe_pending(&s->to_server) > 0 ||
 		s->down.flags & STREAM_READABLE);
@@ -196,7 +196,7 @@ session_on_server_done(struct session *s)
 		return;
 	}
 	if (s->server_reset)
-		s->down.flags |= STREAM_NO_GOODBYE;
+		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	stream_shutdown(&s->down);
 	s->client_told = true;
 	s->active = loop_now(f->loop);
@@ -214,7 +214,7 @@ session_on_client_done(struct session *s)
 	}
 	s->server_told = true;
 	if (s->client_cut)
-		s->up.flags |= STREAM_NO_GOODBYE;
+		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	if (stream_is_open(&s->up))
 		stream_shutdown(&s->up);
 	session_schedule(s);

@@ -157,8 +157,8 @@ reschedule(struct session *s)
 	switch (s->state) {
 	case HELLO:
 		expiry_cancel(&s->expiry);
-		timeouts_add(
-		    &f->shaking, &s->expiry, s->started + f->tls.handshake_ms);
+		timeouts_add(&f->handshaking, &s->expiry,
+		    s->started + f->tls.handshake_ms);
 		break;
 	case QUEUED:
 		session_schedule_queued(s);
@@ -209,7 +209,7 @@ session_reschedule_all(struct frontend *f)
 void
 session_init_timeouts(struct frontend *f)
 {
-	timeouts_init(&f->shaking, f->loop, session_on_hello_over, NULL);
+	timeouts_init(&f->handshaking, f->loop, session_on_hello_over, NULL);
 	timeouts_init(
 	    &f->connecting, f->loop, session_on_connecting_over, NULL);
 	timeouts_init(&f->busy, f->loop, session_on_busy_over, NULL);

@@ -80,8 +80,8 @@ session_hello(struct session *s)
 	}
 	/* its hello is hardly ever here yet: the loop will say */
 	s->down.flags &= ~(unsigned)STREAM_READABLE;
-	timeouts_add(
-	    &f->shaking, &s->expiry, loop_now(f->loop) + f->tls.handshake_ms);
+	timeouts_add(&f->handshaking, &s->expiry,
+	    loop_now(f->loop) + f->tls.handshake_ms);
 }
 
 void

@@ -1,4 +1,5 @@
-/* cert.c: PEM and DER into certificates. Reads no file. */
+/* cert.c: makes certificates of PEM and DER. Reads no file, except
+ * certificate_read(). */
 #include "config.h"
 
 #include <limits.h>
@@ -88,8 +89,8 @@ struct password {
 	size_t n;
 };
 
-/* Without a password OpenSSL is told that there is none, or it would ask for one
- * at the terminal. */
+/* Gives OpenSSL a password, or an error when there is none: without this
+ * callback it would ask at the terminal. */
 static int
 give_password(char *buf, int size, int writing, void *arg)
 {
@@ -139,8 +140,8 @@ decrypt_key(const struct buffer *text, struct password *p)
 	return key;
 }
 
-/* The line that begins at `at`, which goes on to the next. Returns whether there
- * is one; the last one needs no newline. */
+/* Takes the line at *at, and moves *at to the next one. Returns false when
+ * there is no more; the last line needs no newline. */
 static bool
 next_password(struct password *p, const struct buffer *all, size_t *at)
 {

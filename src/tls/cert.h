@@ -1,5 +1,5 @@
-/* cert.h: a certificate with its chain, key and OCSP response, from the text of
- * its files. Counted: whoever holds one drops it. */
+/* cert.h: a certificate with its chain, key and OCSP response, from the
+ * text of its files. Reference-counted: certificate_hold() and _drop(). */
 #ifndef PEN_TLS_CERT_H
 #define PEN_TLS_CERT_H
 
@@ -13,10 +13,10 @@
 enum { CERT_FILE_MAX = 1 << 20 };
 
 /* PEM; the OCSP response is DER, the passwords are a line each. A text may be
- * empty: the key may be in `cert`, as may be the chain. */
+ * empty: `cert` may hold the key and the chain, too. */
 struct cert_texts {
 	struct buffer cert, key, chain, ocsp;
-	struct buffer passwords; /* an encrypted key is tried with each */
+	struct buffer passwords; /* tried in turn on an encrypted key */
 };
 
 struct certificate {
@@ -31,7 +31,7 @@ struct certificate {
 };
 
 void cert_texts_init(struct cert_texts *t);
-/* Gives back the room they do not need, to be kept. */
+/* Frees memory that they do not need, for texts that are kept. */
 void cert_texts_tighten(struct cert_texts *t);
 /* Wipes them. */
 void cert_texts_fini(struct cert_texts *t);
@@ -39,16 +39,18 @@ void cert_texts_fini(struct cert_texts *t);
 /* NULL with a phrase. */
 struct certificate *certificate_parse(
     const struct cert_texts *t, struct error *e);
-/* The same of files. Without a path of the key it is with the certificate; without
- * one of the passwords it is not encrypted. NULL with a sentence. */
+/* The same from files. A key without a path is in the file of the certificate;
+ * without a path of passwords the key must not be encrypted. NULL with a
+ * sentence. */
 struct certificate *certificate_read(struct watched *cert, struct watched *key,
     struct watched *passwords, struct error *e);
 struct certificate *certificate_hold(struct certificate *c);
 void certificate_drop(struct certificate *c); /* NULL is fine */
 
-/* When it ends, as seconds since 1970. */
+/* When it expires, as seconds since 1970. */
 time_t certificate_end_of(const X509 *x);
-/* The first reason in OpenSSL's queue, which it empties. Never NULL. */
+/* The first reason in OpenSSL's error queue, which is empty then. Never
+ * NULL. */
 const char *cert_reason(void);
 
 #endif

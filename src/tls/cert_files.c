@@ -1,4 +1,5 @@
-/* cert_files.c: names of files, and what is in them. */
+/* cert_files.c: names of files in a directory of certificates, and their
+ * content. */
 #include "config.h"
 
 #include <ctype.h>
@@ -31,7 +32,7 @@ cert_files_name(const char *file, char name[CERT_NAME_MAX + 1])
 	return true;
 }
 
-/* A wildcard's may begin with '_' as well as with '*'. */
+/* The file of a wildcard may begin with '_' instead of '*'. */
 static void
 file_of(
     int dir, const char *name, enum cert_part part, char file[FILE_NAME_MAX])

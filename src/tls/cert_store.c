@@ -47,7 +47,8 @@ forget_certificate(struct cert_store *s, struct cert_entry *n)
 }
 
 void
-cert_entry_keep(struct cert_store *s, struct cert_entry *n, struct certificate *c)
+cert_entry_keep(
+    struct cert_store *s, struct cert_entry *n, struct certificate *c)
 {
 	forget_certificate(s, n);
 	n->certificate = c;
@@ -55,7 +56,8 @@ cert_entry_keep(struct cert_store *s, struct cert_entry *n, struct certificate *
 	list_append(&s->parsed, &n->parsed);
 	if (++s->parsed_count > PARSED_MAX)
 		forget_certificate(s,
-		    list_entry(list_first(&s->parsed), struct cert_entry, parsed));
+		    list_entry(
+			list_first(&s->parsed), struct cert_entry, parsed));
 }
 
 void
@@ -177,7 +179,8 @@ cert_store_new(const char *path, struct error *e)
 		return NULL;
 	}
 	while ((link = list_first(&s->fresh)) != NULL)
-		cert_entry_read(s, list_entry(link, struct cert_entry, parsed), 0);
+		cert_entry_read(
+		    s, list_entry(link, struct cert_entry, parsed), 0);
 	return s;
 }
 
@@ -216,13 +219,15 @@ cert_store_path(const struct cert_store *s)
 static struct list *
 next_good(struct cert_store *s, struct list *link)
 {
-	while (link != &s->all && !list_entry(link, struct cert_entry, order)->good)
+	while (link != &s->all &&
+	    !list_entry(link, struct cert_entry, order)->good)
 		link = link->next;
 	return link;
 }
 
-/* `at` counts; where that was in the list is remembered until somebody leaves it, or
- * becomes good; the end is not remembered, as others may come after it. */
+/* `*at` is a count. The store remembers the position in the list until an entry
+ * leaves or becomes good. It does not remember the end, as entries may be added
+ * after it. */
 bool
 cert_store_next(
     struct cert_store *s, unsigned *at, struct cert_store_info *info)

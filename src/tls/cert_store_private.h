@@ -1,5 +1,6 @@
-/* cert_store_private.h: the inside of a store of certificates, for cert_store.c (the
- * table, what clients and control ask) and cert_store_read.c (the files). */
+/* cert_store_private.h: the inside of a store of certificates, for cert_store.c
+ * (the table, what clients and control ask) and cert_store_read.c (the
+ * files). */
 #ifndef PEN_TLS_CERT_STORE_PRIVATE_H
 #define PEN_TLS_CERT_STORE_PRIVATE_H
 
@@ -35,7 +36,8 @@ struct cert_store {
 	bool unsure;	   /* `seen` may be the stamp of a later change, too */
 	struct table table;
 	struct list all;
-	struct list parsed;    /* have a certificate, least recently used first */
+	/* Have a certificate, the least recently used first. */
+	struct list parsed;
 	struct list fresh;     /* their files have never been read */
 	struct list unsettled; /* by the time when they are read once more */
 	unsigned count, good_count, parsed_count;
@@ -51,18 +53,19 @@ struct cert_entry *cert_entry_find(
 /* Adds a name, to be read. NULL when memory is short. */
 struct cert_entry *cert_entry_new(struct cert_store *s, const char *name);
 void cert_entry_free(struct cert_store *s, struct cert_entry *n);
-/* Gives the name a certificate, which it owns from now on, in the place of the one
- * it had. Frees the least recently used one of all if there are too many. */
+/* Gives the name a certificate, which it owns from now on, in the place of the
+ * one it had. Frees the least recently used one of all if there are too
+ * many. */
 void cert_entry_keep(
     struct cert_store *s, struct cert_entry *n, struct certificate *c);
 
 /* ---- cert_store_read.c ---- */
 
-/* Reads the files of a name again. If they are broken the entry stays as it was,
- * and they are read once more when they change or have settled. */
+/* Reads the files of a name again. If they are broken the entry stays as it
+ * was, and they are read once more when they change or have settled. */
 void cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now);
-/* Lists the directory: adds the names that are new and removes those that are gone.
- * Returns 0, or -1 with a phrase. */
+/* Lists the directory: adds the names that are new and removes those that are
+ * gone. Returns 0, or -1 with a phrase. */
 int cert_store_read(struct cert_store *s, struct error *e);
 
 #endif

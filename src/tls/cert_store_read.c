@@ -1,5 +1,5 @@
-/* cert_store_read.c: reads the files of a directory of certificates, at the start
- * and when they have changed. */
+/* cert_store_read.c: reads the files of a directory of certificates, at the
+ * start and when they have changed. */
 #include "config.h"
 
 #include <dirent.h>
@@ -12,14 +12,17 @@
 #include "base/log.h"
 #include "tls/cert_store_private.h"
 
-/* What one call does at most, so that clients do not wait: names whose files are
- * checked, and names whose files are read, which takes half a millisecond each. */
+/* What one call does at most, so that clients do not wait: names whose files
+ * are checked, and names whose files are read, which takes half a millisecond
+ * each. */
 enum { CHECKS_AT_ONCE = 500, READS_AT_ONCE = 10, GO_ON_MS = 2 };
 
-/* The files of a name are broken: that is said, unless they may yet be settling; a
- * name without files has nothing that could. */
+/* The files of a name are broken. Logs it, unless they may still be settling:
+ * files are seen half written while they are copied. A name without files has
+ * nothing to settle. */
 static void
-on_broken(struct cert_store *s, struct cert_entry *n, uint64_t now, const char *why)
+on_broken(
+    struct cert_store *s, struct cert_entry *n, uint64_t now, const char *why)
 {
 	if (!cert_stamps_suffice(&n->seen))
 		n->settling.until = 0;
@@ -99,7 +102,8 @@ cert_store_read(struct cert_store *s, struct error *e)
 		add_file(s, file->d_name);
 	closedir(d);
 	for (link = s->all.next; link != &s->all; link = next) {
-		struct cert_entry *n = list_entry(link, struct cert_entry, order);
+		struct cert_entry *n =
+		    list_entry(link, struct cert_entry, order);
 
 		next = link->next;
 		if (!n->wanted)
@@ -110,7 +114,7 @@ cert_store_read(struct cert_store *s, struct error *e)
 	return 0;
 }
 
-/* Returns whether it has read something. */
+/* Checks the files of a name. Returns whether it has read them. */
 static bool
 refresh_entry(struct cert_store *s, struct cert_entry *n, uint64_t now)
 {
@@ -120,12 +124,12 @@ refresh_entry(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	if (!cert_stamps_suffice(&there) ||
 	    !settling_is_due(
 		&n->settling, !cert_stamps_equal(&there, &n->seen), now))
-		return false; /* of those gone the directory tells */
+		return false; /* a name that is gone is found by listing */
 	cert_entry_read(s, n, now);
 	return true;
 }
 
-/* Returns whether there was one. */
+/* Reads the first name that was never read. Returns whether there was one. */
 static bool
 read_fresh(struct cert_store *s, uint64_t now)
 {
@@ -140,7 +144,8 @@ read_fresh(struct cert_store *s, uint64_t now)
 	return true;
 }
 
-/* In how many milliseconds the next one is to be read once more; 0: none is. */
+/* Milliseconds until the next unsettled name is to be read once more; 0:
+ * none. */
 static unsigned
 unsettled_wait_ms(struct cert_store *s, uint64_t now)
 {
@@ -148,11 +153,12 @@ unsettled_wait_ms(struct cert_store *s, uint64_t now)
 
 	return link != NULL
 	    ? settling_wait_ms(
-		  &list_entry(link, struct cert_entry, unsettled)->settling, now)
+		  &list_entry(link, struct cert_entry, unsettled)->settling,
+		  now)
 	    : 0;
 }
 
-/* Returns whether one was due. */
+/* Reads the first unsettled name if it is due. Returns whether it was. */
 static bool
 refresh_unsettled(struct cert_store *s, uint64_t now)
 {
@@ -191,7 +197,7 @@ refresh_directory(struct cert_store *s)
 	struct error e;
 
 	if (dir_follow(&s->dir, s->path))
-		s->due = UINT_MAX; /* all of them are others */
+		s->due = UINT_MAX; /* another directory: check all names */
 	stamp_take(&now, s->dir, NULL);
 	if ((s->unsure || !stamp_equal(&now, &s->seen)) &&
 	    cert_store_read(s, &e) < 0)

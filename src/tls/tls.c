@@ -11,19 +11,22 @@
 #include "net/sock.h"
 #include "tls/tls_private.h"
 
-/* Bytes taken to be sent in one go. */
+/* Bytes that one tls_write() takes at most. */
 enum { OUT_MAX = 64 * 1024 };
-/* A record that fits into a segment, and how many bytes of a flow go in such; a
- * shorter read than ASKED is a question, and what follows a new flow. */
+/* The first BEGINNING bytes of a flow go in records that fit into a segment
+ * each, so that the far side can decrypt what has arrived; the rest in full
+ * ones. A read shorter than ASKED is taken for a request: the response begins a
+ * new flow. */
 enum {
 	SMALL_RECORD = 1369,
 	LARGE_RECORD = TLS_RECORD_DATA,
 	BEGINNING = 8 * SMALL_RECORD
 };
 enum { ASKED = 4096 };
-/* Records read in one go at most: those of a flow fill the room before. */
+/* Records that one read takes at most. A flow fills the buffer before that;
+ * records of a byte each must not keep others waiting. */
 enum { RECORDS = 64 };
-/* How much may wait for a far side that does not read our answers. */
+/* Bytes that may wait for a peer that sends requests but does not read. */
 enum { UNREAD_MAX = 2 * OUT_MAX };
 
 static struct tls *
@@ -48,8 +51,8 @@ note_error(struct tls *t)
 				     : "protocol error";
 }
 
-/* Why OpenSSL does not go on. Returns 0 when it only lacks bytes. Its access to our
- * memory fails for want of more alone. */
+/* Why OpenSSL stopped, as an errno; 0 when it only waits for more bytes. Its
+ * calls of our BIO fail only when memory is short. */
 static int
 refusal(struct tls *t, int rc)
 {
@@ -74,9 +77,9 @@ has_ended(const struct tls *t)
 	return (SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
 }
 
-/* Reads records until `room` may be too small for the next or nothing more is
- * there, but not so many that others wait: they may hold a byte each. Returns how
- * much it was; *error is 0, or what came instead of more. */
+/* Reads records until `room` may be too small for the next one, nothing more is
+ * there, or RECORDS were read. Returns the bytes; *error is 0, or why it
+ * stopped. */
 static size_t
 read_records(struct tls *t, char *bytes, size_t room, int *error)
 {
@@ -103,7 +106,7 @@ read_records(struct tls *t, char *bytes, size_t room, int *error)
 	return got;
 }
 
-/* What the stream holds is to be read, and no event will tell. */
+/* Marks the stream readable when it still holds bytes: no event would tell. */
 static void
 note_inside(struct tls *t)
 {
@@ -112,7 +115,7 @@ note_inside(struct tls *t)
 	if (s->flags & STREAM_READABLE ||
 	    (!SSL_has_pending(t->ssl) && buffer_length(&t->end.early) == 0))
 		return;
-	s->flags |= STREAM_READABLE | STREAM_INSIDE;
+	s->flags |= STREAM_READABLE | STREAM_BUFFERED;
 }
 
 static ssize_t
@@ -134,11 +137,11 @@ tls_read(struct stream *s, void *bytes, size_t room)
 	}
 	(void)tls_wire_send(t, false);
 	if (buffer_length(&t->unsent) > UNREAD_MAX) {
-		t->error = "answers not read";
+		t->error = "peer sends requests but does not read";
 		errno = EPROTO;
 		return -1;
 	}
-	if (got > 0) { /* what comes next has been seen, and no event tells */
+	if (got > 0) { /* the end or the error was seen: no event will tell */
 		if (has_ended(t) ||
 		    (error != 0 && error != EAGAIN && error != EWOULDBLOCK))
 			s->flags |= STREAM_READABLE;
@@ -194,7 +197,7 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 		}
 		done += taken;
 	}
-	if (done < n) { /* a client of TLS 1.2 shakes hands again */
+	if (done < n) { /* a TLS 1.2 client renegotiates: read first */
 		s->flags &= ~(unsigned)STREAM_WRITABLE;
 		s->flags |= STREAM_STALLED;
 	}
@@ -209,7 +212,8 @@ tls_shutdown(struct stream *s)
 {
 	struct tls *t = inside(s);
 
-	if (t->done && t->error == NULL && !(s->flags & STREAM_NO_GOODBYE)) {
+	if (t->done && t->error == NULL &&
+	    !(s->flags & STREAM_NO_CLOSE_NOTIFY)) {
 		ERR_clear_error();
 		(void)SSL_shutdown(t->ssl);
 		(void)tls_wire_send(t, true);
@@ -225,7 +229,8 @@ tls_flush(struct stream *s)
 	tls_wire_flush(inside(s));
 }
 
-/* A session that ended well may be resumed. */
+/* OpenSSL does not resume a session that was freed without a shutdown, so one
+ * that had no error is marked as shut down. */
 static void
 tls_close(struct stream *s, bool reset)
 {
@@ -349,8 +354,8 @@ tls_on_info(const SSL *ssl, int where, int ret)
 	(void)ret;
 	if (t == NULL)
 		return;
-	why = tls_asides_note(
-	    &t->asides, ssl, where, t->done, t->context->renegotiation_ms);
+	why = tls_posthandshake_note(&t->posthandshake, ssl, where, t->done,
+	    t->context->renegotiation_ms);
 	if (why != NULL)
 		t->end.refused = why;
 }
@@ -370,7 +375,8 @@ tls_handshake(struct stream *s)
 		error = rc > 0 ? 0 : refusal(t, rc);
 	} while (rc <= 0 && error == 0 && tls_wire_receive(t, TLS_IN_MAX));
 	if (rc <= 0 && error == 0 && errno != EAGAIN && errno != EWOULDBLOCK) {
-		t->error = t->cut ? "connection cut" : strerror(errno);
+		t->error = t->cut ? "connection closed during the handshake"
+				  : strerror(errno);
 		error = errno;
 	}
 	if (tls_wire_keep(t) < 0)

@@ -1,20 +1,21 @@
-/* tls.h: streams over TLS: the bytes of OpenSSL's, the sockets ours.
+/* tls.h: streams over TLS: OpenSSL makes the bytes, pen moves them.
  *
  *     socket --recv--> shared memory --> SSL --> whoever reads
  *     whoever writes --> SSL --> shared memory --send--> socket
  *                                     '--> kept: what the socket refused
  *
  * OpenSSL never touches a socket: it reads from and writes to memory that all
- * streams share, so that one system call moves what many records hold, as with
- * plain streams, and a connection that is idle owns no buffer. A record begins
- * small, to be read as soon as its segment is there, and grows with the flow.
+ * streams share, so that one system call moves many records, as with plain
+ * streams, and an idle connection owns no buffer. The first records of a flow
+ * are small, so that the peer can read each as soon as its segment is there;
+ * later ones are full.
  *
- * The end of a stream is its close_notify (RFC 8446, 6.1). A connection that ends
- * without is one that was cut: a read fails with ECONNABORTED. What breaks the
- * protocol fails with EPROTO.
+ * A stream ends with close_notify (RFC 8446, 6.1). When the connection ends
+ * without, the stream was truncated: a read fails with ECONNABORTED. What
+ * breaks the protocol fails with EPROTO.
  *
- * Streams are made by tls_server.h and tls_client.h. In a build without TLS all of
- * them are there and make none (tls_none.c). */
+ * tls_server.h and tls_client.h make the streams. A build without TLS has all
+ * these functions, and those that make something fail (tls_none.c). */
 #ifndef PEN_TLS_TLS_H
 #define PEN_TLS_TLS_H
 
@@ -33,23 +34,24 @@ bool stream_is_tls(const struct stream *s);
 
 enum tls_step { TLS_DONE, TLS_WAITS, TLS_FAILED };
 
-/* Goes on with the handshake as far as what is there allows. TLS_WAITS: for the
- * stream to become readable, and what stream_wants(). TLS_FAILED: errno is ENOMEM;
- * EPROTONOSUPPORT when the far side talks none of the protocols offered to it (ALPN,
- * RFC 7301, 3.2); ECONNABORTED when the connection ended; an error of the socket;
- * EPROTO for the rest. */
+/* Continues the handshake as far as the bytes that are there allow. TLS_WAITS:
+ * call again when the stream is readable, and watch for stream_wants().
+ * TLS_FAILED: errno is ENOMEM; EPROTONOSUPPORT when the peer supports none of
+ * the protocols offered (ALPN, RFC 7301, 3.2); ECONNABORTED when the connection
+ * ended; an error of the socket; EPROTO for all else. */
 enum tls_step tls_handshake(struct stream *s);
-/* The phrase of what went wrong; "" when nothing did. */
+/* What went wrong, as a phrase; "" when nothing did. */
 const char *tls_error(const struct stream *s);
 
 enum { TLS_ALPN_NAME = 32 };
 
-/* After a handshake, cheaply: whether it was spared a key exchange; the protocol
- * that was agreed on, "" if none. */
+/* After a handshake, and cheap: whether it resumed a session; the protocol that
+ * ALPN chose, "" if none. */
 bool tls_is_resumed(const struct stream *s);
 void tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME]);
 
-/* All that is known of the far side then; makes text of its certificate. */
+/* All that the handshake told of the peer. tls_facts() formats its certificate,
+ * which is not cheap. */
 struct tls_facts {
 	const char *version, *cipher;
 	bool resumed;

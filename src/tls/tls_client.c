@@ -1,4 +1,5 @@
-/* tls_client.c: SSL_CTX of the client's side, and the sessions of servers. */
+/* tls_client.c: an SSL_CTX towards servers, and the sessions that servers
+ * gave. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -18,13 +19,13 @@
 #include "tls/tls_server.h"
 #include "tls/tls_trust.h"
 
-/* Sessions that are kept, each in the one place its key gives it. */
+/* Slots for sessions; the key of a session gives its slot. */
 enum { SESSIONS = 4096 };
 
 enum file { FILE_CERT, FILE_KEY, FILE_PASSWORD, FILE_CA, FILES };
 
-/* Of one context; freed with its last stream. */
-struct calling {
+/* What the callbacks of one context need; freed with its last stream. */
+struct tls_client_data {
 	struct hash_key secret;
 	struct {
 		uint64_t key;
@@ -46,11 +47,11 @@ struct tls_client {
 
 /* ---- sessions ---- */
 
-/* A server hands one out: it is kept until it gives another. */
+/* A server gave a session: it is kept until another one takes its slot. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
-	struct calling *v = tls_context_of(ssl)->arg;
+	struct tls_client_data *v = tls_context_of(ssl)->arg;
 	uint64_t key = tls_key(ssl);
 	size_t at = key % SESSIONS;
 
@@ -61,9 +62,9 @@ on_session(SSL *ssl, SSL_SESSION *session)
 }
 
 static void
-calling_free(void *arg)
+client_data_free(void *arg)
 {
-	struct calling *v = arg;
+	struct tls_client_data *v = arg;
 	size_t i;
 
 	for (i = 0; i < SESSIONS; i++)
@@ -75,8 +76,8 @@ calling_free(void *arg)
 /* ---- contexts ---- */
 
 static int
-set_certificate(
-    SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
+set_certificate(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
+    struct error *e)
 {
 	struct watched *file = &t->file[FILE_CERT];
 
@@ -113,7 +114,8 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 }
 
 static int
-set_up(SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
+set_up(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
+    struct error *e)
 {
 	SSL_CTX_set_options(
 	    ctx, SSL_OP_NO_COMPRESSION | SSL_OP_NO_RENEGOTIATION);
@@ -134,7 +136,7 @@ set_up(SSL_CTX *ctx, struct tls_client *t, struct calling *v, struct error *e)
 static struct tls_context *
 build(struct tls_client *t, struct error *e)
 {
-	struct calling *v = calloc(1, sizeof(*v));
+	struct tls_client_data *v = calloc(1, sizeof(*v));
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
 	struct tls_context *c;
 
@@ -148,16 +150,16 @@ build(struct tls_client *t, struct error *e)
 	hash_key_init(&v->secret);
 	if (set_up(ctx, t, v, e) < 0) {
 		SSL_CTX_free(ctx);
-		calling_free(v);
+		client_data_free(v);
 		return NULL;
 	}
 	c = tls_context_new(ctx, t->memory);
 	if (c == NULL) {
-		calling_free(v);
+		client_data_free(v);
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	c->on_free = calling_free;
+	c->on_free = client_data_free;
 	c->arg = v;
 	return c;
 }
@@ -180,7 +182,7 @@ replace(struct tls_client *t, uint64_t now)
 	struct error e;
 	int i;
 
-	/* before they are read: what changes meanwhile has changed since */
+	/* before they are read: a change while they are read counts */
 	for (i = 0; i < FILES; i++)
 		watched_note(&t->file[i]);
 	c = build(t, &e);
@@ -263,8 +265,8 @@ tls_client_free(struct tls_client *t)
 
 /* ---- streams ---- */
 
-/* Whom the far side must be, and what it is told that we want (RFC 6066, 3: names,
- * never addresses). */
+/* Sets the name that the server's certificate must be for, and the one to send
+ * (RFC 6066, 3: a host name, never an address). */
 static int
 set_name(SSL *ssl, const char *name, bool verify)
 {
@@ -293,9 +295,9 @@ set_name(SSL *ssl, const char *name, bool verify)
 	return SSL_set1_host(ssl, name) == 1 ? 0 : -1;
 }
 
-/* What is offered: what the setting says, else what the client talks. */
+/* Offers the protocols of the setting, else the one that the client talks. */
 static void
-set_alpn(SSL *ssl, const struct calling *v, const char *alpn)
+set_alpn(SSL *ssl, const struct tls_client_data *v, const char *alpn)
 {
 	unsigned char wire[TLS_ALPN_MAX];
 	int n = v->alpn_length;
@@ -310,9 +312,10 @@ set_alpn(SSL *ssl, const struct calling *v, const char *alpn)
 		(void)SSL_set_alpn_protos(ssl, wire, (unsigned)n);
 }
 
-/* Sessions are those of a name at an address. */
+/* A session belongs to a name at an address. */
 static uint64_t
-session_key(const struct calling *v, const char *name, const struct addr *at)
+session_key(
+    const struct tls_client_data *v, const char *name, const struct addr *at)
 {
 	uint64_t h = hash_keyed(&v->secret, name, strlen(name));
 
@@ -327,7 +330,7 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 {
 	const struct tls_settings *o = &t->settings;
 	const char *name = o->upstream_name != NULL ? o->upstream_name : host;
-	struct calling *v = t->context->arg;
+	struct tls_client_data *v = t->context->arg;
 	uint64_t key = session_key(v, name, at);
 	SSL *ssl;
 
@@ -347,7 +350,7 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 bool
 tls_client_certificate(const struct tls_client *t, struct tls_certificate *c)
 {
-	const struct calling *v = t->context->arg;
+	const struct tls_client_data *v = t->context->arg;
 
 	if (v->own == NULL)
 		return false;

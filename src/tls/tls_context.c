@@ -1,4 +1,5 @@
-/* tls_context.c: the memory between OpenSSL and sockets, and how streams are made. */
+/* tls_context.c: the shared memory between OpenSSL and sockets (a BIO), and
+ * contexts. */
 #include "config.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* tls_context.h: the inside of TLS: how streams of one kind are made; for the files
- * of this room that know OpenSSL. */
+/* tls_context.h: the inside of TLS: how streams of one kind are made. For the
+ * files of this directory that know OpenSSL. */
 #ifndef PEN_TLS_TLS_CONTEXT_H
 #define PEN_TLS_TLS_CONTEXT_H
 
@@ -13,49 +13,49 @@ enum { TLS_IN_MAX = 64 * 1024 };
 
 struct tls_memory {
 	char *in; /* owned; what one call received */
-	size_t at, end;
+	size_t at, end; /* what OpenSSL has not read of it */
 	struct buffer out;  /* to be sent at the end of a call */
-	BIO_METHOD *method; /* owned; both of them, as OpenSSL sees them */
+	BIO_METHOD *method; /* owned; how OpenSSL reads and writes both */
 };
 
-/* What OpenSSL reads of one stream: what is in the memory now, after what was kept. */
+/* What OpenSSL reads for one stream: what was kept for it, then what is in the
+ * shared memory now. */
 struct tls_end {
 	struct tls_memory *memory;
-	struct buffer early; /* received with the end of the handshake */
-	const char *refused; /* why no more is heard; NULL: it is */
+	struct buffer early; /* kept: received, not read yet */
+	const char *refused; /* why nothing more is read; NULL: it is */
 };
 
-/* Counted: its maker has one reference, each stream another. */
+/* Reference-counted: its maker has one reference, each stream another. */
 struct tls_context {
 	SSL_CTX *ctx;
 	struct tls_memory *memory; /* not owned */
 	unsigned refs;
-	/* A client may ask for another handshake so long after the last; 0:
-	 * never (TLS 1.2, RFC 5246, 7.4.1.1). */
+	/* How long after a handshake a client may renegotiate; 0: never
+	 * (TLS 1.2, RFC 5246, 7.4.1.1). */
 	uint64_t renegotiation_ms;
-	void (*on_free)(void *arg); /* with the last reference */
+	void (*on_free)(void *arg); /* called with the last reference */
 	void *arg;		    /* its maker's */
 };
 
-/* A context around a SSL_CTX, which it owns from now on. NULL with errno ENOMEM
- * (and then it is freed). */
+/* Wraps a SSL_CTX, which the context owns from now on. Returns NULL with errno
+ * ENOMEM, having freed it. */
 struct tls_context *tls_context_new(SSL_CTX *ctx, struct tls_memory *m);
 void tls_context_drop(struct tls_context *c); /* NULL is fine */
-/* Of a connection, for OpenSSL's callbacks. */
+/* The context of a connection, for OpenSSL's callbacks. */
 struct tls_context *tls_context_of(SSL *ssl);
 
-/* Counts the handshakes of a connection: OpenSSL's info callback. */
+/* OpenSSL's info callback: counts handshakes and post-handshake messages. */
 void tls_on_info(const SSL *ssl, int where, int ret);
 
-/* Puts TLS over a stream that is open and plain, as a client or as a server.
- * Nothing is sent yet. Returns 0, or -1 with errno ENOMEM, the stream as it
- * was. */
+/* Puts TLS over an open plain stream, as a client or as a server; sends nothing
+ * yet. Returns 0, or -1 with errno ENOMEM, leaving the stream as it was. */
 int tls_open(struct stream *s, struct tls_context *c, bool client);
-/* The SSL of a stream that is TLS, to set it up before the handshake and to ask
- * afterwards. */
+/* The SSL of a TLS stream, to set it up before the handshake and to ask it
+ * after. */
 SSL *tls_ssl(const struct stream *s);
 
-/* A number to know a connection by, in callbacks. */
+/* A number by which callbacks know a connection. */
 void tls_set_key(struct stream *s, uint64_t key);
 uint64_t tls_key(const SSL *ssl);
 

@@ -1,4 +1,4 @@
-/* tls_facts.c: what a handshake has told. */
+/* tls_facts.c: what a handshake told of the peer. */
 #include "config.h"
 
 #include <openssl/x509v3.h>

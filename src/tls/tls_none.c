@@ -1,4 +1,5 @@
-/* tls_none.c: a build without TLS: nothing can be made, so nothing else is asked. */
+/* tls_none.c: a build without TLS: all that makes something fails, so the rest
+ * is never called. */
 #include "config.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 #ifndef PEN_TLS_TLS_PRIVATE_H
 #define PEN_TLS_TLS_PRIVATE_H
 
-#include "tls/tls_asides.h"
+#include "tls/tls_posthandshake.h"
 #include "tls/tls_context.h"
 
 /* Bytes of a record at most, and on the wire (RFC 8446, 5.2). */
@@ -14,26 +14,26 @@ struct tls {
 	struct tls_context *context;
 	struct stream *stream;
 	SSL *ssl;
-	struct buffer unsent;
+	struct buffer unsent; /* what the socket refused */
 	uint32_t begun; /* bytes of this flow sent so far, up to BEGINNING */
-	struct tls_asides asides;
-	uint64_t key; /* of tls_set_key() */
-	const char *error;
-	bool done;    /* the handshake */
-	bool cut;     /* the connection has ended */
-	bool fin_due; /* after what is unsent */
+	struct tls_posthandshake posthandshake;
+	uint64_t key;	   /* of tls_set_key() */
+	const char *error; /* NULL: none yet */
+	bool done;	   /* the first handshake is complete */
+	bool cut;	   /* the connection has ended */
+	bool fin_due;	   /* to be sent when nothing is unsent any more */
 };
 
-/* Receives up to `room` bytes, at least a record, into the shared memory. Returns
- * whether there are new bytes for OpenSSL; if not, errno is EAGAIN, an error of the
- * socket, or ECONNABORTED at the end of the connection. OpenSSL is not told of that
- * end, so that it goes on sending. */
+/* Receives up to `room` bytes, at least a record, into the shared memory.
+ * Returns whether there are new bytes for OpenSSL; if not, errno is EAGAIN, an
+ * error of the socket, or ECONNABORTED at the end of the connection. OpenSSL is
+ * not told of that end, so that it goes on sending. */
 bool tls_wire_receive(struct tls *t, size_t room);
-/* Copies what OpenSSL has not read of the shared memory to the stream, as the next
- * stream uses that memory. Returns 0, or -1 with errno ENOMEM. */
+/* Copies what OpenSSL has not read of the shared memory to the stream, as the
+ * next stream uses that memory. Returns 0, or -1 with errno ENOMEM. */
 int tls_wire_keep(struct tls *t);
-/* Sends what OpenSSL has written and keeps what the socket refuses. With `last`,
- * more follows at once. Returns 0, or -1 with errno. */
+/* Sends what OpenSSL has written and keeps what the socket refuses. With
+ * `last`, more follows at once. Returns 0, or -1 with errno. */
 int tls_wire_send(struct tls *t, bool last);
 /* Sends what was kept, as far as the socket takes it, and the FIN behind it. */
 void tls_wire_flush(struct tls *t);

@@ -1,4 +1,5 @@
-/* tls_server.c: the files of TLS towards clients: read, looked at, read again. */
+/* tls_server.c: the TLS towards clients: its files, read and read again when
+ * they change. */
 #include "config.h"
 
 #include <errno.h>
@@ -11,12 +12,12 @@
 #include "base/log.h"
 #include "tls/tls_server_private.h"
 
-/* ---- what a context serves ---- */
+/* ---- the data of a context ---- */
 
 static void
-serving_free(void *arg)
+server_data_free(void *arg)
 {
-	struct tls_serving *v = arg;
+	struct tls_server_data *v = arg;
 	int i;
 
 	cert_store_drop(v->store);
@@ -48,11 +49,11 @@ read_tickets(struct tls_server *t, struct error *e)
 	return rc;
 }
 
-/* What needs no file. NULL when memory is short. */
-static struct tls_serving *
-serving_alloc(const struct tls_settings *s)
+/* Data that needs no file. NULL when memory is short. */
+static struct tls_server_data *
+server_data_alloc(const struct tls_settings *s)
 {
-	struct tls_serving *v = calloc(1, sizeof(*v));
+	struct tls_server_data *v = calloc(1, sizeof(*v));
 
 	if (v == NULL)
 		return NULL;
@@ -67,10 +68,10 @@ serving_alloc(const struct tls_settings *s)
 	return v;
 }
 
-static struct tls_serving *
-serving_new(struct tls_server *t, struct error *e)
+static struct tls_server_data *
+server_data_new(struct tls_server *t, struct error *e)
 {
-	struct tls_serving *v = serving_alloc(&t->settings);
+	struct tls_server_data *v = server_data_alloc(&t->settings);
 	unsigned i;
 
 	if (v == NULL) {
@@ -83,23 +84,23 @@ serving_new(struct tls_server *t, struct error *e)
 		v->pair[i] = certificate_read(&t->file[SERVER_CERT + i],
 		    &t->file[SERVER_KEY + i], &t->file[SERVER_PASSWORD], e);
 		if (v->pair[i] == NULL) {
-			serving_free(v);
+			server_data_free(v);
 			return NULL;
 		}
 	}
 	if (watched_read(&t->file[SERVER_OCSP], CERT_FILE_MAX, &v->ocsp, e) <
 	    0) {
-		serving_free(v);
+		server_data_free(v);
 		return NULL;
 	}
 	return v;
 }
 
-/* A context of what the files hold now. NULL with a sentence. */
+/* A new context, from what the files hold now. NULL with a sentence. */
 static struct tls_context *
 build(struct tls_server *t, struct error *e)
 {
-	struct tls_serving *v = serving_new(t, e);
+	struct tls_server_data *v = server_data_new(t, e);
 	struct tls_context *c;
 	SSL_CTX *ctx;
 
@@ -107,21 +108,21 @@ build(struct tls_server *t, struct error *e)
 		return NULL;
 	ERR_clear_error();
 	ctx = SSL_CTX_new(TLS_server_method());
-	if (ctx == NULL || tls_serving_set_up(ctx, t, v, e) < 0) {
+	if (ctx == NULL || tls_server_set_up(ctx, t, v, e) < 0) {
 		if (ctx == NULL)
 			error_set(e, "TLS: %s", cert_reason());
 		SSL_CTX_free(ctx);
-		serving_free(v);
+		server_data_free(v);
 		return NULL;
 	}
 	c = tls_context_new(ctx, t->memory);
 	if (c == NULL) {
-		serving_free(v);
+		server_data_free(v);
 		error_set(e, "out of memory");
 		return NULL;
 	}
 	c->renegotiation_ms = t->settings.renegotiation_ms;
-	c->on_free = serving_free;
+	c->on_free = server_data_free;
 	c->arg = v;
 	return c;
 }
@@ -144,8 +145,9 @@ has_changed(struct tls_server *t)
 	return !stamp_equal(&now, &t->ca_dir_seen);
 }
 
-/* What is there now is being looked at, whatever comes of it. Before it is read: what
- * changes meanwhile has changed since. */
+/* Remembers the files that are there now, whether they turn out good or not.
+ * Called before they are read, so that a change while they are read counts as
+ * one. */
 static void
 note_all(struct tls_server *t)
 {
@@ -233,7 +235,8 @@ open_store(
 	    : error_set(e, "\"%.200s\": %.250s", path, why.text);
 }
 
-/* Keys of memory go on; those of a file are for those who have it. */
+/* Keys that pen made up stay in use. Keys of a file are only for configurations
+ * that name one. */
 static int
 open_tickets(struct tls_server *t, const struct tls_server *before)
 {
@@ -319,7 +322,7 @@ bool
 tls_server_certificate(
     struct tls_server *t, unsigned at, struct tls_certificate *c)
 {
-	const struct tls_serving *v = t->context->arg;
+	const struct tls_server_data *v = t->context->arg;
 	struct cert_store_info info;
 
 	if (at < t->settings.pairs) {

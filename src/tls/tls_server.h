@@ -1,12 +1,13 @@
-/* tls_server.h: what clients meet: our certificates and what we ask of theirs.
+/* tls_server.h: TLS towards clients: our certificates, and what we ask of
+ * theirs.
  *
  *     settings, files -> tls_server -> tls_accept() -> a stream
  *     a file changes -> tls_server_refresh(): the next streams have the new one
  *
- * All files are read by tls_server_new() and tls_server_refresh(), through directories
- * kept open, never for a client. A new file that is broken leaves all as it was; it is
- * read once more when it has settled (base/watched.h), and logged if it is broken
- * still. */
+ * Only tls_server_new() and tls_server_refresh() read files, through
+ * directories kept open; a client never causes a read. A new file that is
+ * broken leaves all as it was; it is read once more when it has settled
+ * (base/watched.h), and logged if it is still broken. */
 #ifndef PEN_TLS_TLS_SERVER_H
 #define PEN_TLS_TLS_SERVER_H
 
@@ -18,27 +19,27 @@
 
 struct tls_server;
 
-/* Reads all files. What `before` (NULL: nothing) has learnt goes over: ticket keys,
- * and the certificates of a directory that stays. NULL with a sentence. */
+/* Reads all files. Takes over from `before` (NULL: none) the ticket keys, and
+ * the certificates of a directory that stays the same. NULL with a sentence. */
 struct tls_server *tls_server_new(const struct tls_settings *s,
     struct tls_memory *m, const struct tls_server *before, struct error *e);
-void tls_server_free(struct tls_server *t); /* streams live on; NULL is fine */
+void tls_server_free(struct tls_server *t); /* streams stay; NULL is fine */
 
 /* Puts TLS over a client's stream. Returns 0, or -1 with errno ENOMEM. */
 int tls_accept(struct stream *s, struct tls_server *t);
 
-/* Checks whether files have changed, of a directory those of up to `most` names, and
- * takes the new ones. Returns after how many milliseconds to call again with `most`
- * 0, as cert_store_refresh() does. */
+/* Checks whether files have changed, of a directory those of up to `most`
+ * names, and takes the new ones. Returns after how many milliseconds to call
+ * again with `most` 0, as cert_store_refresh() does. */
 unsigned tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now);
 
 /* A certificate, for reports. */
 struct tls_certificate {
 	const char *name; /* of its host */
-	const char *file; /* or the directory it is of */
+	const char *file; /* or the directory that it is from */
 	time_t ends;
 	uint64_t used;	 /* handshakes by name; 0 for those of -E */
-	bool to_servers; /* ours, towards servers */
+	bool to_servers; /* the one that pen shows to servers */
 	bool by_name;	 /* only for clients that ask for it */
 };
 

@@ -1,5 +1,5 @@
-/* tls_server_private.h: the inside of TLS towards clients, for tls_server.c (files and
- * life) and tls_serving.c (what OpenSSL is told). */
+/* tls_server_private.h: the inside of TLS towards clients, for tls_server.c
+ * (files, life) and tls_server_setup.c (an SSL_CTX and its callbacks). */
 #ifndef PEN_TLS_TLS_SERVER_PRIVATE_H
 #define PEN_TLS_TLS_SERVER_PRIVATE_H
 
@@ -21,7 +21,7 @@ enum server_file {
 };
 
 /* What the callbacks of one context need; freed with its last stream. */
-struct tls_serving {
+struct tls_server_data {
 	struct cert_store *store; /* NULL: none */
 	struct tls_tickets *tickets;
 	struct certificate *pair[TLS_PAIRS_MAX];
@@ -44,9 +44,9 @@ struct tls_server {
 	struct stamp ca_dir_seen;
 };
 
-/* Sets a new context up to serve `v`, as t's settings and files say. Returns 0, or -1
- * with a sentence. */
-int tls_serving_set_up(SSL_CTX *ctx, struct tls_server *t,
-    const struct tls_serving *v, struct error *e);
+/* Sets a new SSL_CTX up as t's settings and files say; its callbacks use `v`.
+ * Returns 0, or -1 with a sentence. */
+int tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
+    const struct tls_server_data *v, struct error *e);
 
 #endif

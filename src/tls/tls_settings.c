@@ -29,9 +29,9 @@ tls_settings_init(struct tls_settings *s)
 
 enum { TEXTS = 2 * TLS_PAIRS_MAX + 17 };
 
-/* The places of all strings. */
+/* Pointers to all strings. */
 static void
-list_texts(struct tls_settings *s, char **place[TEXTS])
+list_texts(struct tls_settings *s, char **text[TEXTS])
 {
 	char **single[] = { &s->ca_file, &s->ca_dir, &s->crl, &s->ciphers,
 		&s->suites, &s->groups, &s->alpn, &s->sni_path, &s->ticket_key,
@@ -41,24 +41,24 @@ list_texts(struct tls_settings *s, char **place[TEXTS])
 	size_t i, n = 0;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
-		place[n++] = &s->pair[i].cert;
-		place[n++] = &s->pair[i].key;
+		text[n++] = &s->pair[i].cert;
+		text[n++] = &s->pair[i].key;
 	}
 	for (i = 0; i < sizeof(single) / sizeof(single[0]); i++)
-		place[n++] = single[i];
+		text[n++] = single[i];
 }
 
 int
 tls_settings_copy(struct tls_settings *s, const struct tls_settings *from)
 {
-	char **place[TEXTS];
+	char **text[TEXTS];
 	int i, rc = 0;
 
 	*s = *from;
-	list_texts(s, place);
+	list_texts(s, text);
 	for (i = 0; i < TEXTS; i++)
-		if (*place[i] != NULL &&
-		    (*place[i] = strdup(*place[i])) == NULL)
+		if (*text[i] != NULL &&
+		    (*text[i] = strdup(*text[i])) == NULL)
 			rc = -1;
 	if (rc == 0)
 		return 0;
@@ -70,13 +70,13 @@ tls_settings_copy(struct tls_settings *s, const struct tls_settings *from)
 void
 tls_settings_fini(struct tls_settings *s)
 {
-	char **place[TEXTS];
+	char **text[TEXTS];
 	int i;
 
-	list_texts(s, place);
+	list_texts(s, text);
 	for (i = 0; i < TEXTS; i++) {
-		free(*place[i]);
-		*place[i] = NULL;
+		free(*text[i]);
+		*text[i] = NULL;
 	}
 }
 

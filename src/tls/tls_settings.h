@@ -1,5 +1,5 @@
-/* tls_settings.h: what the operator wants of TLS, as words and numbers. Here also in
- * a build without TLS. */
+/* tls_settings.h: the settings of TLS, as words and numbers. A build without
+ * TLS has them, too. */
 #ifndef PEN_TLS_TLS_SETTINGS_H
 #define PEN_TLS_TLS_SETTINGS_H
 
@@ -26,7 +26,7 @@ struct tls_settings {
 	struct tls_pair pair[TLS_PAIRS_MAX];
 	unsigned pairs; /* 0: no TLS towards clients, unless sni_path */
 	char *ca_file, *ca_dir, *crl; /* for certificates of clients */
-	char *password; /* file of lines that keys are decrypted with */
+	char *password; /* a file of passwords of keys, a line each */
 	bool require, request;
 	bool request_any; /* certificates of clients need no known issuer */
 	char *ciphers; /* TLS 1.2 */
@@ -37,8 +37,8 @@ struct tls_settings {
 	char *alpn; /* "h2,http/1.1" */
 	char *sni_path;
 	bool strict_sni;
-	char
-	    *refuse_names; /* "old.test,*.old.test": alert, not a certificate */
+	/* "old.test,*.old.test": clients that ask for these get an alert. */
+	char *refuse_names;
 	bool tickets;
 	char *ticket_key;
 	uint64_t session_cache; /* sessions kept when tickets are off */
@@ -46,8 +46,8 @@ struct tls_settings {
 	uint64_t renegotiation_ms; /* 0: never */
 	uint64_t handshake_ms;	   /* how long one may take */
 	bool require_close_notify; /* of clients that end */
-	uint64_t watch_ms;	   /* between looks at the files; 0: none */
-	uint64_t warn_days;	   /* before a certificate ends */
+	uint64_t watch_ms;	   /* between checks of the files; 0: none */
+	uint64_t warn_days;	   /* before a certificate expires */
 	bool upstream;		   /* TLS towards servers */
 	bool upstream_verify;
 	char *upstream_ca;   /* NULL: the system's */
@@ -58,17 +58,18 @@ struct tls_settings {
 };
 
 void tls_settings_init(struct tls_settings *s);
-/* A copy with strings of its own. Returns 0, or -1 with errno ENOMEM (and then it is
- * empty). */
+/* Copies, strings included. Returns 0, or -1 with errno ENOMEM, `s` being empty
+ * then. */
 int tls_settings_copy(struct tls_settings *s, const struct tls_settings *from);
 void tls_settings_fini(struct tls_settings *s); /* of such a copy */
-/* Whether the same files are read and the same is spoken: times apart, all. */
+/* Whether contexts made of both are the same. Does not compare handshake_ms,
+ * watch_ms, warn_days and what else a session reads. */
 bool tls_settings_equal(
     const struct tls_settings *a, const struct tls_settings *b);
-/* Whether clients talk TLS. */
+/* Whether clients have to talk TLS. */
 bool tls_settings_serve(const struct tls_settings *s);
-/* The names of a list with commas as RFC 7301 wants them. Returns the length, or
- * -1 when one is empty or longer than 255, or all are too long. */
+/* Encodes a comma-separated list as RFC 7301 wants it. Returns the length, or
+ * -1 when a name is empty or longer than 255, or the whole is too long. */
 int tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX]);
 
 #endif

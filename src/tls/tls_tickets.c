@@ -13,7 +13,8 @@
 #include "base/clock.h"
 #include "tls/tls_tickets.h"
 
-/* A key makes tickets so long, and reads them TICKET_GOOD_S longer. */
+/* A key encrypts tickets for RENEW_MS and decrypts them TICKET_GOOD_S
+ * longer. */
 enum { RENEW_MS = 3600 * 1000, KEPT = 2 + TICKET_GOOD_S * 1000 / RENEW_MS };
 
 struct tls_tickets *
@@ -63,7 +64,8 @@ tls_tickets_read(
 	return 0;
 }
 
-/* A new key comes first; what is too old for any good ticket is dropped. */
+/* Puts a new key first when it is time, and drops keys too old for a valid
+ * ticket. Returns whether there is a key. */
 static bool
 renew(struct tls_tickets *t)
 {
@@ -92,9 +94,10 @@ key_of(struct tls_tickets *t, const unsigned char name[16], unsigned *at)
 	return NULL;
 }
 
-/* The key to go on with; *result is what OpenSSL wants to hear: 0: no such key, a
- * whole handshake; 2: fine, but make a new ticket, as for each connection of TLS 1.3,
- * whose tickets are used once (RFC 8446, C.4). */
+/* The key of a ticket, with the cipher set up. *result is what the callback
+ * returns to OpenSSL: -1: failed; 0: no such key, so a full handshake; 1: fine;
+ * 2: fine, but send a new ticket. TLS 1.3 always gets 2, as its tickets are
+ * used once (RFC 8446, C.4). */
 static struct ticket_key *
 prepare(SSL *ssl, unsigned char name[16], unsigned char *iv,
     EVP_CIPHER_CTX *cipher, int making, int *result)

@@ -1,9 +1,10 @@
-/* tls_tickets.h: the keys of session tickets (RFC 5077, RFC 8446 4.6.1), by which
- * clients resume without our keeping anything.
+/* tls_tickets.h: the keys of session tickets (RFC 5077, RFC 8446 4.6.1), by
+ * which clients resume sessions that pen does not have to keep.
  *
- * Keys made up here are replaced every hour, and a ticket is good for two. Those of
- * a file stay: several balancers share them, and whoever wrote the file rotates
- * them. A file has 80 bytes a key, the first one makes tickets, all read them. */
+ * Keys that pen makes up are replaced every hour, and a ticket is valid for two
+ * hours. Keys of a file stay: several balancers share them, and whoever writes
+ * the file rotates them. A file has 80 bytes a key; the first key encrypts
+ * tickets, all decrypt them. */
 #ifndef PEN_TLS_TLS_TICKETS_H
 #define PEN_TLS_TLS_TICKETS_H
 
@@ -24,22 +25,24 @@ struct tls_tickets {
 	unsigned refs;
 	struct ticket_key key[TICKET_KEYS]; /* the newest first */
 	unsigned count;
-	bool fixed;	     /* they are of a file */
+	bool fixed;	     /* from a file: never replaced */
 	uint64_t renewed_ms; /* when the first was made */
 };
 
-/* No keys yet; they are made when the first one is needed. NULL with errno
- * ENOMEM. Counted: contexts of a past configuration read the same keys. */
+/* Has no keys yet; the first one is made when it is needed. Reference-counted:
+ * contexts of an earlier configuration use the same keys. NULL with errno
+ * ENOMEM. */
 struct tls_tickets *tls_tickets_new(void);
 struct tls_tickets *tls_tickets_hold(struct tls_tickets *t);
 void tls_tickets_drop(struct tls_tickets *t); /* wipes them; NULL is fine */
-/* Takes those of a file's content. Returns 0, or -1 with a phrase and the keys as
- * they were. */
+/* Takes the keys in the content of a file. Returns 0, or -1 with a phrase,
+ * leaving the keys as they were. */
 int tls_tickets_read(
     struct tls_tickets *t, const struct buffer *text, struct error *e);
-/* Lets a context use them: those that tls_tickets_of() says. */
+/* Makes a context use the keys that tls_tickets_of() gives for a connection. */
 void tls_tickets_serve(SSL_CTX *ctx);
-/* The keys of a connection's context; its maker's to tell (tls_server.c). */
+/* The keys of a connection's context. Defined by the maker of the context
+ * (tls_server_setup.c). */
 struct tls_tickets *tls_tickets_of(SSL *ssl);
 
 #endif

@@ -1,4 +1,5 @@
-/* tls_trust.c: authorities and revocation lists into OpenSSL's store. */
+/* tls_trust.c: puts CA certificates and revocation lists into OpenSSL's
+ * store. */
 #include "config.h"
 
 #include <ctype.h>
@@ -16,7 +17,7 @@
 #include "tls/cert.h"
 #include "tls/tls_trust.h"
 
-/* A system's bundle has 150 authorities in some 250 KiB. */
+/* A system's bundle has 150 CA certificates in some 250 KiB. */
 enum { TRUST_FILE_MAX = 16 << 20 };
 
 static BIO *
@@ -131,8 +132,8 @@ add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
 	return n;
 }
 
-/* Adds what the files hold, `hashed` ones or the others. Returns how many had
- * something. */
+/* Adds the certificates and lists in the files whose names are `hashed`, or in
+ * the others. Returns how many files had some. */
 static int
 add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask)
 {
@@ -169,7 +170,7 @@ tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
 	return n > 0 ? 0 : error_set(e, "no CA certificate in it");
 }
 
-/* The places OpenSSL was built with, or that the environment says. */
+/* From the paths that OpenSSL was built with, or that the environment gives. */
 int
 tls_trust_system(SSL_CTX *ctx, struct error *e)
 {

@@ -1,6 +1,6 @@
-/* tls_trust.h: which authorities are believed, and which certificates are revoked,
- * from files. All of a directory is read at once: later it may be out of reach, and
- * a handshake reads no file. */
+/* tls_trust.h: CA certificates and revocation lists, from files. A directory is
+ * read as a whole: later it may be out of reach (chroot), and a handshake reads
+ * no file. */
 #ifndef PEN_TLS_TLS_TRUST_H
 #define PEN_TLS_TLS_TRUST_H
 
@@ -10,19 +10,19 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-/* Each adds to what `ctx` believes and returns 0, or -1 with a phrase. With `ask`
- * their names are told to clients. */
+/* Each adds to the certificate store of `ctx` and returns 0, or -1 with a
+ * phrase. With `ask`, clients are told the names of these CAs. */
 
 /* The certificates of a PEM file. */
 int tls_trust_text(
     SSL_CTX *ctx, const struct buffer *pem, bool ask, struct error *e);
-/* Those, and the revocation lists, in the files of a directory that is open: of the
- * names c_rehash makes if there are any, else of all. */
+/* The certificates and revocation lists in the files of an open directory:
+ * those with names as c_rehash makes them if there are any, else all. */
 int tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e);
-/* What the system believes. */
+/* The CA certificates of the system. */
 int tls_trust_system(SSL_CTX *ctx, struct error *e);
-/* Revocation lists of a PEM file: certificates of clients must be on none, and their
- * issuer must have one. */
+/* The revocation lists of a PEM file. From then on a client's certificate must
+ * be on none, and its issuer must have one. */
 int tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e);
 
 #endif

@@ -15,8 +15,8 @@ tls_wire_receive(struct tls *t, size_t room)
 	ssize_t n;
 
 	errno = t->cut ? ECONNABORTED : EAGAIN;
-	if (s->flags & STREAM_INSIDE)
-		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_INSIDE);
+	if (s->flags & STREAM_BUFFERED)
+		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_BUFFERED);
 	if (!(s->flags & STREAM_READABLE) || t->cut)
 		return false;
 	if (room < TLS_RECORD_MAX)

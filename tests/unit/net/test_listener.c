@@ -47,7 +47,7 @@ static void
 on_alarm(struct timer *t)
 {
 	(void)t;
-	if (pause_each && l.held)
+	if (pause_each && l.paused)
 		ck_assert_int_eq(listener_resume(&l), 0);
 	loop_stop(loop);
 }

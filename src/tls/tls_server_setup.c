@@ -1,5 +1,5 @@
-/* tls_serving.c: what OpenSSL is told of the server's side: protocols, certificates, whom
- * to believe, and what it asks for each client. */
+/* tls_server_setup.c: an SSL_CTX towards clients: protocols, certificates, CA
+ * certificates, and the callbacks that choose for each client. */
 #include "config.h"
 
 #include <openssl/err.h>
@@ -10,7 +10,8 @@
 #include "tls/tls_server_private.h"
 #include "tls/tls_trust.h"
 
-/* Mozilla's intermediate profile, version 5.7, without the costly finite fields. */
+/* Mozilla's intermediate profile, version 5.7, without the costly finite
+ * fields. */
 #define CIPHERS                                                      \
 	"ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:" \
 	"ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:" \
@@ -19,8 +20,8 @@
 
 /* ---- callbacks of OpenSSL ---- */
 
-static struct tls_serving *
-serving_of(SSL *ssl)
+static struct tls_server_data *
+server_data_of(SSL *ssl)
 {
 	return tls_context_of(ssl)->arg;
 }
@@ -28,7 +29,7 @@ serving_of(SSL *ssl)
 struct tls_tickets *
 tls_tickets_of(SSL *ssl)
 {
-	return serving_of(ssl)->tickets;
+	return server_data_of(ssl)->tickets;
 }
 
 /* The certificate for the name that the client asks for, or NULL. */
@@ -36,7 +37,7 @@ static struct certificate *
 named(SSL *ssl)
 {
 	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
-	struct tls_serving *v = serving_of(ssl);
+	struct tls_server_data *v = server_data_of(ssl);
 
 	return v->store != NULL && name != NULL
 	    ? cert_store_find(v->store, name)
@@ -83,12 +84,12 @@ refuse_name(int *alert)
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
 }
 
-/* An unknown name, or none: the default certificate, unless there is none or that is
- * not wanted (RFC 6066, 3). */
+/* The client sent a name (RFC 6066, 3). A name without a certificate of its own
+ * gets the default one, or an alert if there is none or strict_sni is set. */
 static int
 on_name(SSL *ssl, int *alert, void *arg)
 {
-	struct tls_serving *v = serving_of(ssl);
+	struct tls_server_data *v = server_data_of(ssl);
 	struct certificate *c;
 
 	(void)arg;
@@ -119,12 +120,12 @@ on_certificate(SSL *ssl, void *arg)
 	return rc;
 }
 
-/* "http/1.1" and the like: the first of ours that the client has too. */
+/* ALPN: the first of our protocols that the client offers, too. */
 static int
 on_alpn(SSL *ssl, const unsigned char **chosen, unsigned char *length,
     const unsigned char *offered, unsigned n, void *arg)
 {
-	const struct tls_serving *v = serving_of(ssl);
+	const struct tls_server_data *v = server_data_of(ssl);
 	unsigned char *found;
 
 	(void)arg;
@@ -153,7 +154,7 @@ staple(SSL *ssl, const void *response, size_t n)
 static int
 on_status(SSL *ssl, void *arg)
 {
-	struct tls_serving *v = serving_of(ssl);
+	struct tls_server_data *v = server_data_of(ssl);
 	struct certificate *c = named(ssl);
 	X509 *mine = SSL_get_certificate(ssl);
 	int rc = SSL_TLSEXT_ERR_NOACK;
@@ -213,7 +214,7 @@ set_protocols(SSL_CTX *ctx, const struct tls_settings *s, struct error *e)
 
 static int
 set_certificates(SSL_CTX *ctx, const struct tls_server *t,
-    const struct tls_serving *v, struct error *e)
+    const struct tls_server_data *v, struct error *e)
 {
 	unsigned i;
 
@@ -225,7 +226,8 @@ set_certificates(SSL_CTX *ctx, const struct tls_server *t,
 	return 0;
 }
 
-/* The certificate of anybody will do; that it is not verified is told. */
+/* With request_any every certificate will do; the result of the check is
+ * reported. */
 static int
 accept_any(int good, X509_STORE_CTX *x)
 {
@@ -234,7 +236,7 @@ accept_any(int good, X509_STORE_CTX *x)
 	return 1;
 }
 
-/* Whose certificates clients may have, and whether they must. */
+/* Which CA certificates verify clients, and whether a client must have one. */
 static int
 set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 {
@@ -271,7 +273,7 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 	return rc;
 }
 
-/* Adds the authorities and revocations that clients' certificates are checked with,
+/* Adds the CA certificates and revocation lists that clients are verified with,
  * whatever files they came from. */
 static void
 digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
@@ -294,8 +296,9 @@ digest_trust(EVP_MD_CTX *md, SSL_CTX *ctx)
 	}
 }
 
-/* A session may be resumed only where the same is asked of clients: who would be
- * refused now, has been revoked say, has no use of an old one. */
+/* A session may be resumed only while the same is asked of clients. The session
+ * id context is a digest of that, so a client that would be refused now,
+ * because it was revoked for example, cannot resume an old session. */
 static void
 set_session_context(SSL_CTX *ctx, const struct tls_settings *s)
 {
@@ -336,8 +339,8 @@ set_sessions(SSL_CTX *ctx, const struct tls_settings *s)
 }
 
 int
-tls_serving_set_up(SSL_CTX *ctx, struct tls_server *t,
-    const struct tls_serving *v, struct error *e)
+tls_server_set_up(SSL_CTX *ctx, struct tls_server *t,
+    const struct tls_server_data *v, struct error *e)
 {
 	if (set_protocols(ctx, &t->settings, e) < 0 ||
 	    set_certificates(ctx, t, v, e) < 0 ||
