@@ -64,6 +64,8 @@ ports_init_from(struct ports *p, const char *range, const char *reserved)
 			p->ring[p->room++] = (uint16_t)port;
 	free(taken);
 	p->free = p->room;
+	if (p->room == 0) /* all are reserved: as if there was no range */
+		ports_fini(p);
 	return 0;
 }
 

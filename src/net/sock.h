@@ -21,6 +21,13 @@ struct sock_tuning {
 	uint64_t rate; /* bytes a second it may send: SO_MAX_PACING_RATE */
 };
 
+static inline bool
+sock_tuning_equal(const struct sock_tuning *a, const struct sock_tuning *b)
+{
+	return a->sndbuf == b->sndbuf && a->rcvbuf == b->rcvbuf &&
+	    a->rate == b->rate;
+}
+
 /* Whether this system can hold a socket to a rate. */
 bool sock_can_pace(void);
 /* Of a listening socket it counts for all that it accepts from then on. */

@@ -14,7 +14,7 @@
 static int
 try_bind(const struct addr *at, int type)
 {
-	int fd = socket(at->u.sa.sa_family, type | SOCK_CLOEXEC, 0), rc, why;
+	int fd = socket(at->u.sa.sa_family, type, 0), rc, why;
 
 	if (fd < 0)
 		return -1;

@@ -235,11 +235,11 @@ pool_blacklist_ms(const struct server *s)
 				   : s->pool->options.blacklist_ms;
 }
 
-/* The operator's time is not shortened by a failure. */
+/* A failure does not change the time that the operator gave. */
 static void
-blacklist(struct server *s, uint64_t until)
+blacklist(struct server *s, uint64_t now, uint64_t until)
 {
-	if (s->held_out && s->blacklisted_until >= until)
+	if (s->held_out && s->blacklisted_until > now)
 		return;
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
@@ -302,7 +302,7 @@ pool_failed(struct pool *p, struct server *s, uint64_t now)
 	(void)p;
 	s->failures++;
 	if (ms > 0)
-		blacklist(s, now + ms);
+		blacklist(s, now, now + ms);
 }
 
 /* Many may be refused at the same moment, which counts once. */
@@ -318,7 +318,7 @@ pool_refused(struct pool *p, struct server *s, uint64_t now)
 	wait = (uint64_t)REFUSED_MS << s->refusals;
 	if (wait < ms)
 		s->refusals++;
-	blacklist(s, now + (wait < ms ? wait : ms));
+	blacklist(s, now, now + (wait < ms ? wait : ms));
 }
 
 void
@@ -327,7 +327,7 @@ pool_take_out(struct pool *p, struct server *s, uint64_t now)
 	(void)p;
 	pool_end_blacklisting(s);
 	if (s->set.blacklist_ms > 0) {
-		blacklist(s, now + s->set.blacklist_ms);
+		blacklist(s, now, now + s->set.blacklist_ms);
 		s->held_out = true;
 	} else {
 		refresh(s);

@@ -42,7 +42,8 @@ void sticky_free(struct sticky *s);
  * errno ENOMEM. */
 int sticky_grow(struct sticky *s, size_t max);
 /* How many leading bits of an IPv6 address tell clients apart (1..128); all, at
- * first. Of clients that become one, the one seen last is found. */
+ * first. Of clients that become one, a proven one is found before others, and
+ * else the one seen last. */
 void sticky_set_prefix6(struct sticky *s, unsigned bits);
 size_t sticky_count(const struct sticky *s);
 

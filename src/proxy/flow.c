@@ -9,8 +9,8 @@
 #include "proxy/proxy_header.h"
 
 /* Batches in one turn; bytes of questions kept in all; answers at a time from
- * which on a server is one that sends many; flows that go for a socket. */
-enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4, EVICTIONS = 4 };
+ * which on a server is one that sends many. */
+enum { FAIR_SHARE = 4, KEPT_MAX = 32 * 1024 * 1024, STREAM = 4 };
 
 /* What became of a datagram. */
 enum outcome { SENT, DROPPED, NOWHERE };

@@ -221,6 +221,7 @@ frontend_clear_stats(struct frontend *f)
 		.flow_ports_max = st->flow_ports_max,
 		.dns_waiting = st->dns_waiting,
 		.dns_peak = st->dns_waiting,
+		.queued = st->queued,
 	};
 }
 

@@ -164,8 +164,11 @@ session_await_connect(struct session *s)
 
 	s->up.flags &= ~(unsigned)STREAM_WRITABLE;
 	session_schedule_connect(s);
-	return watch_start(f->loop, &s->up.watch, s->up.fd,
-	    READY_READ | READY_WRITE, session_on_server);
+	if (watch_start(f->loop, &s->up.watch, s->up.fd,
+		READY_READ | READY_WRITE, session_on_server) == 0)
+		return 0;
+	expiry_cancel(&s->expiry);
+	return -1;
 }
 
 /* Goes on over a connection that is there already, sending what the client has

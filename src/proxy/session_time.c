@@ -136,7 +136,8 @@ on_aging(struct timer *t)
 		if (f->options.keepalive || f->options.user_timeout_ms > 0)
 			session_guard_server(s);
 	}
-	f->is_aging = link != NULL &&
+	/* stale ones, which get times set anew, come back to the list */
+	f->is_aging = (link != NULL || !list_is_empty(&f->stale)) &&
 	    timer_start(f->loop, t, i == TUNED ? 0 : AGING_MS) == 0;
 }
 

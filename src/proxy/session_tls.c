@@ -31,8 +31,10 @@ session_hello_done(struct session *s)
 	f->stats.tls_resumed += tls_is_resumed(&s->down);
 	expiry_cancel(&s->expiry);
 	session_begin(s);
-	/* What came with the handshake waits in the stream: no event tells. */
-	if (s->state != CLOSED && s->down.flags & STREAM_READABLE)
+	/* What came with the handshake waits in the stream: no event tells. A
+	 * queued client's stays there until a server takes it. */
+	if (s->state > QUEUED && s->state != CLOSED &&
+	    s->down.flags & STREAM_READABLE)
 		session_on_io(s);
 }
 

@@ -65,6 +65,17 @@ session_on_queue_over(struct timeouts *t, struct expiry *x)
 	    list_entry(x, struct session, expiry), REASON_QUEUE_TIMEOUT);
 }
 
+/* Whether the client may join the queue: a server that it may use is full. One
+ * that had its turn may come back although that server is blacklisted now. */
+static bool
+session_may_queue(const struct session *s)
+{
+	const struct pool *p = s->frontend->pool;
+
+	return (s->queued != 0 && !pool_options(p)->stubborn) ||
+	    pool_may_wait(p, &s->client);
+}
+
 /* One that had left the queue for a server that failed was the oldest then, and
  * is in front again. */
 static bool
@@ -74,7 +85,7 @@ session_queue(struct session *s)
 	struct session_queue *q = &f->queue;
 	uint64_t now = loop_now(f->loop);
 
-	if (f->options.queue_ms == 0 || !pool_may_wait(f->pool, &s->client) ||
+	if (f->options.queue_ms == 0 || !session_may_queue(s) ||
 	    !pool_has_tries_left(f->pool, &s->tried) ||
 	    (s->queued != 0 && now - s->queued >= f->options.queue_ms))
 		return false;
@@ -106,7 +117,8 @@ void
 session_on_queued(struct session *s, unsigned ready)
 {
 	stream_note_ready(&s->down, ready);
-	if (ready & READY_ERROR && sock_error(s->down.fd) != 0)
+	/* poll and select do not report errors to who wants to read */
+	if (sock_error(s->down.fd) != 0)
 		session_close(s, REASON_CLIENT_RESET);
 	else if (watch_want(s->frontend->loop, &s->down.watch, 0) < 0)
 		session_close(s, REASON_NO_RESOURCES);
@@ -118,7 +130,10 @@ session_resume(struct session *s)
 {
 	session_leave_queue(s);
 	session_set_state(s, CONNECTING);
-	if (s->down.watch.fd >= 0 &&
+	/* a reset behind what it said first: the watch was off by then */
+	if (sock_error(s->down.fd) != 0)
+		session_close(s, REASON_CLIENT_RESET);
+	else if (s->down.watch.fd >= 0 &&
 	    watch_want(s->frontend->loop, &s->down.watch, READY_READ) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else

@@ -396,10 +396,12 @@ follow_settings(struct spares *p)
 	struct sock_keepalive k = frontend_keepalive(p->frontend);
 
 	if (sock_keepalive_equal(&p->keepalive, &k) &&
+	    sock_tuning_equal(&p->tuning, &p->frontend->up_tuning) &&
 	    sources_equal(&p->source, &o->source))
 		return;
 	drop_all(p);
 	p->keepalive = k;
+	p->tuning = p->frontend->up_tuning;
 	p->source = o->source;
 }
 

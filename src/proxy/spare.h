@@ -32,6 +32,7 @@ struct spares {
 	struct timer tick;  /* looks after them every second */
 	struct sources source; /* what they were opened with */
 	struct sock_keepalive keepalive;
+	struct sock_tuning tuning;
 };
 
 void spares_init(struct spares *p, struct frontend *f);

@@ -238,6 +238,64 @@ START_TEST(stopped)
 }
 END_TEST
 
+/* The same on loops that do not report errors to who wants to read, and with words
+ * before the reset: its turn costs no server anything. */
+START_TEST(client_resets_unseen)
+{
+	up("60", "poll;roundrobin", "1:1");
+	fill(2);
+	spot_send(waiting[0], "x", 1);
+	/* it was heard, and is listened to no more */
+	ck_assert_int_eq(counter("queued"), 2);
+	spot_reset(waiting[0]);
+	close(first);
+	is_served(waiting[1]);
+	WAIT_FOR(counter("closed_client_reset") == 1, SOON);
+	ck_assert_int_eq(b[0].accepted, 2);
+	close(waiting[1]);
+	down();
+}
+END_TEST
+
+/* Counters begin anew; who waits still waits, and is served. */
+START_TEST(counters_cleared)
+{
+	up("60", "roundrobin", "1:1");
+	fill(2);
+	command("clear counters");
+	ck_assert_int_eq(counter("queued"), 2);
+	close(first);
+	is_served(waiting[0]);
+	ck_assert_int_eq(counter("queued"), 1);
+	close(waiting[0]);
+	is_served(waiting[1]);
+	close(waiting[1]);
+	down();
+}
+END_TEST
+
+/* The only server is restarted just as their turn comes. */
+START_TEST(refused_at_its_turn)
+{
+	struct spot at;
+
+	up("60", "retry 0;roundrobin", "1:1");
+	fill(2);
+	at = b[0].at;
+	backend_stop(&b[0]);
+	close(first);
+	WAIT_FOR(child_has_said(&pen.child, "server failed server=0"), SOON);
+	ck_assert_int_eq(counter("queued"), 2);
+	backend_start_at(&b[0], &at, backend_echo, NULL);
+	is_served(waiting[0]);
+	ck_assert_int_eq(counter("queued"), 1);
+	close(waiting[0]);
+	is_served(waiting[1]);
+	close(waiting[1]);
+	down();
+}
+END_TEST
+
 /* ---- places ---- */
 
 /* What makes places lets in as many as there are. */
@@ -423,6 +481,9 @@ SUITE(test_queue)
 	SUITE_ADD(s, waiting_has_an_end, 30);
 	SUITE_ADD(s, time_set_anew, 30);
 	SUITE_ADD(s, leaving_clients, 30);
+	SUITE_ADD(s, client_resets_unseen, 30);
+	SUITE_ADD(s, counters_cleared, 30);
+	SUITE_ADD(s, refused_at_its_turn, 30);
 	SUITE_ADD(s, half_closed_client, 30);
 	SUITE_ADD(s, closed_by_command, 30);
 	SUITE_ADD(s, stopped, 30);

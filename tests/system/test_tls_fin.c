@@ -7,6 +7,8 @@
 #ifdef HAVE_OPENSSL
 
 #include <errno.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +53,58 @@ START_TEST(small_records_after_retry)
 	backend_stop(&server);
 	close(fill);
 	close(listener);
+}
+END_TEST
+
+/* ---- what came before there was a place ---- */
+
+#ifndef TCP_CORK /* BSD's name for it */
+#define TCP_CORK TCP_NOPUSH
+#endif
+
+/* Holds back what is sent until it is let go. */
+static void
+cork(int fd, int on)
+{
+	ck_assert_int_eq(
+	    setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on)), 0);
+}
+
+/* A client's first words and its end, in one segment with the end of its
+ * handshake, while all servers are full: both are the server's, later. */
+START_TEST(words_of_a_queued_client)
+{
+	static const char question[] = "question";
+	struct tls_wish wish = { .min = TLS1_3_VERSION };
+	char answer[sizeof(question)] = "";
+	struct tls_peer *first, *second;
+	struct backend server;
+	int fd;
+	struct tls_chain c;
+
+	tls_chain_begin(&c);
+	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
+	tls_chain_up(&c, text("queue 60;roundrobin;ssl_cert %s", c.site),
+	    text("%s:1:1", server.at.text), NULL);
+	first = tls_chain_opens(&c, &wish);
+	tls_peer_expect_echo(first, "served");
+	fd = spot_connect(&c.front);
+	cork(fd, 1);
+	second = tls_peer_open(fd, &wish);
+	ck_assert_ptr_nonnull(second);
+	ck_assert(tls_peer_write(second, question, sizeof(question)));
+	ck_assert(tls_peer_half_close(second));
+	cork(fd, 0);
+	tls_chain_counts(&c, "queued", 1);
+	tls_peer_close(first);
+	ck_assert_int_eq(
+	    tls_peer_read(second, answer, sizeof(answer)), sizeof(answer));
+	ck_assert_str_eq(answer, question);
+	tls_peer_expect_end(second);
+	tls_peer_close(second);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
 }
 END_TEST
 
@@ -238,6 +292,7 @@ all_tests(void)
 	SUITE_ADD(s, answer_after_a_plain_fin, 20);
 	SUITE_ADD(s, strict_about_the_end, 20);
 	SUITE_ADD(s, small_records_after_retry, 30);
+	SUITE_ADD(s, words_of_a_queued_client, 30);
 	return s;
 }
 

@@ -45,6 +45,19 @@ START_TEST(reserved)
 }
 END_TEST
 
+/* A range of reserved ports only is like none, for its copies too. */
+START_TEST(none_left)
+{
+	struct ports copy;
+
+	ck_assert_int_eq(ports_init_from(&p, "100 199", "1-65535"), 0);
+	ck_assert_ptr_null(p.ring);
+	ck_assert_int_eq(ports_init_like(&copy, &p), 0);
+	ports_fini(&copy);
+	ports_fini(&p);
+}
+END_TEST
+
 /* Each is taken once until it is given back; the last ones are not for us. */
 START_TEST(taken_once)
 {
@@ -111,6 +124,7 @@ SUITE(test_ports)
 
 	SUITE_ADD(s, ranges, 10);
 	SUITE_ADD(s, reserved, 10);
+	SUITE_ADD(s, none_left, 10);
 	SUITE_ADD(s, taken_once, 10);
 	SUITE_ADD(s, given_back_rests, 10);
 	SUITE_ADD(s, not_known, 10);

@@ -258,6 +258,9 @@ START_TEST(made_as_the_settings_say)
 	addr_set_port(&rig.options.source.at[0], 0);
 	want(2);
 	RUN_UNTIL(accepted() == 3 && frontend_idlers(rig.frontend) == 2);
+	rig.options.rate_up = 1 << 20;
+	want(2);
+	RUN_UNTIL(accepted() == 4 && frontend_idlers(rig.frontend) == 2);
 	want(2);
 	ck_assert_uint_eq(frontend_idlers(rig.frontend), 2);
 	end();
