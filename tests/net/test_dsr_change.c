@@ -28,7 +28,8 @@ server(bool v6, unsigned i)
 	return v6 ? netrig_server6(i) : netrig_server4(i);
 }
 
-/* A page of the server's number, at a rate that makes it last. */
+/* A page of the server's number, at a rate that makes it last longer than all the
+ * changes: the slower the machine, the longer. */
 static void
 web_up(unsigned i)
 {
@@ -36,8 +37,9 @@ web_up(unsigned i)
 
 	netrig_enter(&rig, NETRIG_SERVER + i);
 	nginx_up_with(&web[i], "", "",
-	    "listen *:80 backlog=4096; listen [::]:80 backlog=4096;"
-	    " location = /page { limit_rate 150k; }");
+	    text("listen *:80 backlog=4096; listen [::]:80 backlog=4096;"
+		 " location = /page { limit_rate %lld; }",
+		300000 * 1000LL / (long long)wait_scaled(1000)));
 	netrig_leave(&rig);
 	memset(page, '0' + (int)i, PAGE);
 	write_file(text("%s/page", web[i].root), page);
@@ -122,7 +124,7 @@ expect_whole(int down)
 {
 	unsigned i, broken = 0;
 
-	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_open(&many) == 0), 30000);
+	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_open(&many) == 0), 60000);
 	for (i = 0; i < many.count; i++) {
 		const struct dsrmany_one *o = &many.one[i];
 
