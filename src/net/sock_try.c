@@ -10,7 +10,8 @@
 #include "base/file.h"
 #include "net/sock_try.h"
 
-/* Without SO_REUSEADDR: who has the address already shares it with nobody. */
+/* Without SO_REUSEADDR: who has the address already shares it with nobody. That it is
+ * taken is no failure: this machine has it. */
 static int
 try_bind(const struct addr *at, int type)
 {
@@ -22,7 +23,7 @@ try_bind(const struct addr *at, int type)
 	why = errno;
 	close(fd);
 	errno = why;
-	return rc;
+	return rc < 0 && why == EADDRINUSE ? 0 : rc;
 }
 
 static int
@@ -51,8 +52,6 @@ sock_try_listen(const struct addr *at, bool datagram, struct error *e)
 		rc = try_path(at, &why);
 	} else {
 		rc = try_bind(at, datagram ? SOCK_DGRAM : SOCK_STREAM);
-		if (rc < 0 && errno == EADDRINUSE)
-			rc = 0;
 		if (rc < 0)
 			error_set(&why, "%s", strerror(errno));
 	}

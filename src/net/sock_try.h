@@ -11,7 +11,8 @@
 /* Whether sock_listen() could get the address, were nobody there already. Returns
  * 0, or -1 with a sentence that names it. */
 int sock_try_listen(const struct addr *at, bool datagram, struct error *e);
-/* Whether connections may come from the address. Returns 0, or -1 with errno. */
+/* Whether connections may come from the address, were there a free port. Returns 0, or
+ * -1 with errno. */
 int sock_try_source(const struct addr *a);
 
 #endif

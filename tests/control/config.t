@@ -125,6 +125,12 @@ file acts.conf
 > include {DIR}acts.conf
 ~ :1: exit: only on the control socket
 
+# what a file cannot have is an error of the line that names the file
+file asks.conf
+| connection 99999999
+> include {DIR}asks.conf
+< error: include: {DIR}asks.conf:1: connection: Connection 99999999 out of range
+
 # a file that is wrong changes nothing
 file pen.conf
 | server 1 address 127.0.0.1 port {P1} max 3

@@ -4,16 +4,20 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "net/sock.h"
+#include "net/sock_try.h"
 #include "support/suite.h"
 
 static const struct sock_listen_options plain = { .backlog = 8 };
@@ -594,6 +598,43 @@ END_TEST
 
 #endif
 
+#ifdef CLONE_NEWNET
+
+/* All local ports of an address are taken, in a network of our own: connections may
+ * still come from it, as their ports may be shared, and a further source, which is
+ * what the operator sets then, must not be refused because of the first one. */
+START_TEST(a_source_whose_ports_are_taken)
+{
+	static const char range[] = "30000 30003";
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct addr at = ip("127.0.0.1", 0);
+	unsigned i;
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		SKIP("no network of our own here");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
+	fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY);
+	if (fd < 0 || write(fd, range, strlen(range)) < 0)
+		SKIP("no right to a range of ports");
+	for (i = 0; i < 4; i++) {
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		ck_assert_int_eq(bind(fd, &at.u.sa, at.len), 0);
+	}
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	ck_assert_int_eq(bind(fd, &at.u.sa, at.len), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	ck_assert_int_eq(sock_try_source(&at), 0);
+	/* another machine's address is none */
+	at = ip("192.0.2.1", 0);
+	ck_assert_int_eq(sock_try_source(&at), -1);
+	ck_assert_int_eq(errno, EADDRNOTAVAIL);
+}
+END_TEST
+
+#endif
+
 SUITE(test_sock)
 {
 	Suite *s = suite_create("sock");
@@ -620,6 +661,9 @@ SUITE(test_sock)
 	SUITE_ADD(s, pipes_and_limits, 20);
 #ifdef F_GETPIPE_SZ
 	SUITE_ADD(s, no_tiny_pipes, 20);
+#endif
+#ifdef CLONE_NEWNET
+	SUITE_ADD(s, a_source_whose_ports_are_taken, 10);
 #endif
 	return s;
 }
