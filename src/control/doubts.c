@@ -174,35 +174,66 @@ print_needs(const struct plan *p, struct buffer *text)
 
 /* ---- servers ---- */
 
+/* Lines of a kind about servers: each line is compared with those of the plan before,
+ * and there may be very many servers. */
+enum { EACH_MAX = 8 };
+
+static bool
+has_useless_max(const struct server_plan *s)
+{
+	return s->host != NULL && s->set.hard > 0 && s->set.soft > s->set.hard;
+}
+
 static void
 print_limits(const struct plan *p, struct buffer *text)
 {
 	const struct server_plan *s;
-	unsigned i;
+	unsigned i, n = 0;
 
 	for (i = 0; i < p->count; i++) {
 		s = &p->servers[i];
-		if (s->host != NULL && s->set.hard > 0 && s->set.soft > s->set.hard)
-			reply_add(text,
-			    "server %u: max %llu has no effect with hard "
-			    "%llu\n",
-			    i, (unsigned long long)s->set.soft,
-			    (unsigned long long)s->set.hard);
-		if (s->host != NULL && s->set.forward != SERVER_FORWARD_AS_SET &&
-		    !direct_is_wanted(p))
-			reply_add(text,
-			    "server %u: forward %s has no effect without "
-			    "dsr_if\n",
-			    i, server_forward_name(s->set.forward));
+		if (!has_useless_max(s) || ++n > EACH_MAX)
+			continue;
+		reply_add(text,
+		    "server %u: max %llu has no effect with hard %llu\n", i,
+		    (unsigned long long)s->set.soft,
+		    (unsigned long long)s->set.hard);
 	}
+	if (n > EACH_MAX)
+		reply_add(text,
+		    "%u more servers: max has no effect with a lower hard\n",
+		    n - EACH_MAX);
+}
+
+static void
+print_forwards(const struct plan *p, struct buffer *text)
+{
+	const struct server_plan *s;
+	unsigned i, n = 0;
+
+	for (i = 0; !direct_is_wanted(p) && i < p->count; i++) {
+		s = &p->servers[i];
+		if (s->host == NULL ||
+		    s->set.forward == SERVER_FORWARD_AS_SET || ++n > EACH_MAX)
+			continue;
+		reply_add(text,
+		    "server %u: forward %s has no effect without dsr_if\n", i,
+		    server_forward_name(s->set.forward));
+	}
+	if (n > EACH_MAX)
+		reply_add(text,
+		    "%u more servers: forward has no effect without dsr_if\n",
+		    n - EACH_MAX);
+}
+
+static void
+print_abuse(const struct plan *p, struct buffer *text)
+{
 	if (p->abuse.host != NULL && !has_client_acl(p))
 		reply_add(text,
 		    "%.400s has no effect while access list %d denies nobody\n",
 		    origin_name(p, "abuse"), p->config.pool.client_acl);
 }
-
-/* Lines about servers that are the same. */
-enum { TWINS_MAX = 8 };
 
 static int
 compare(const void *a, const void *b)
@@ -230,15 +261,15 @@ print_twins(const struct plan *p, struct buffer *text)
 		qsort(all, n, sizeof(*all), compare);
 	for (i = 1; i < n; i++) {
 		if (strcmp(all[i]->host, all[i - 1]->host) != 0 ||
-		    all[i]->port != all[i - 1]->port || ++twins > TWINS_MAX)
+		    all[i]->port != all[i - 1]->port || ++twins > EACH_MAX)
 			continue;
 		reply_add(text, "server %d is the same as server %d: %.300s\n",
 		    (int)(all[i] - p->servers), (int)(all[i - 1] - p->servers),
 		    spec_format_server(all[i], name));
 	}
-	if (twins > TWINS_MAX)
+	if (twins > EACH_MAX)
 		reply_add(text, "%u more servers are the same as others\n",
-		    twins - TWINS_MAX);
+		    twins - EACH_MAX);
 	free(all);
 }
 
@@ -249,6 +280,8 @@ doubts_print(const struct plan *p, struct buffer *text)
 {
 	print_needs(p, text);
 	print_limits(p, text);
+	print_forwards(p, text);
+	print_abuse(p, text);
 	print_twins(p, text);
 }
 
