@@ -48,7 +48,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 {
 	struct director *d = arg;
 	struct server *s = pool_slot(d->pool, w->server);
-	struct tried none = { .count = 0 };
+	struct attempts none = { .count = 0 };
 	struct peer who = client_of(w);
 
 	director_leave_fast(d, w);
@@ -67,7 +67,7 @@ go_on(struct director *d, struct dsr_flow *w, struct server *s,
 {
 	uint64_t now = loop_now(d->loop);
 	bool was_over = is_over(w), waits = w->state == DSR_SYN;
-	struct tried none = { .count = 0 };
+	struct attempts none = { .count = 0 };
 	struct peer who;
 
 	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
@@ -89,15 +89,15 @@ go_on(struct director *d, struct dsr_flow *w, struct server *s,
  * failed, or are being asked for theirs. No client has tried them: they do not
  * count for `tries`. */
 static struct server *
-choose(struct director *d, const struct peer *who, struct tried *tried)
+choose(struct director *d, const struct peer *who, struct attempts *attempts)
 {
 	uint64_t now = loop_now(d->loop);
 	struct server *s;
 
-	*tried = (struct tried){ .count = 0 };
-	while ((s = pool_choose(d->pool, who, tried, now)) != NULL &&
+	*attempts = (struct attempts){ .count = 0 };
+	while ((s = pool_choose(d->pool, who, attempts, now)) != NULL &&
 	    director_server_is_gone(d, s)) {
-		tried->given = 0;
+		attempts->given = 0;
 		if (s->blacklisted_until == 0)
 			pool_failed(d->pool, s, now);
 	}
@@ -112,8 +112,8 @@ begin(
 {
 	uint64_t now = loop_now(d->loop);
 	const struct frame *f = &a->frame;
-	struct tried tried;
-	struct server *s = choose(d, &f->from, &tried);
+	struct attempts attempts;
+	struct server *s = choose(d, &f->from, &attempts);
 	const struct dsr_flow *w;
 
 	if (s == NULL)
@@ -123,7 +123,7 @@ begin(
 	w = dsr_flows_add(&d->flows, &a->key, a->hash, s->slot,
 	    f->tcp_flags, bytes, now);
 	if (w != NULL && !is_over(w))
-		pool_opened(d->pool, s, &f->from, &tried, now);
+		pool_opened(d->pool, s, &f->from, &attempts, now);
 	return s;
 }
 
@@ -163,9 +163,9 @@ director_keeps(struct director *d, const struct arrival *a)
 struct server *
 director_choose(struct director *d, const struct peer *who)
 {
-	struct tried tried;
+	struct attempts attempts;
 
-	return choose(d, who, &tried);
+	return choose(d, who, &attempts);
 }
 
 bool

@@ -38,20 +38,20 @@ struct pool_options {
 
 /* What one client has tried so far; all zero before its first choice, but for
  * `proven`. */
-struct tried {
+struct attempts {
 	uint64_t set;	/* a bit for each server given: its slot modulo 64 */
 	unsigned first; /* slot of the first server given */
 	unsigned last;	/* slot of the last one */
 	unsigned count; /* servers given so far */
-	unsigned flags; /* TRIED_* */
+	unsigned flags; /* ATTEMPTED_* */
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
 	bool proven;	/* the client is at its address; see sticky.h */
 	uint16_t given; /* servers, in all rounds of a client that waits */
 };
 enum {
-	TRIED_EMERGENCY = 1,
-	TRIED_ABUSE = 2,
-	TRIED_BLACKLISTED = 4 /* nobody else was left */
+	ATTEMPTED_EMERGENCY = 1,
+	ATTEMPTED_ABUSE = 2,
+	ATTEMPTED_BLACKLISTED = 4 /* nobody else was left */
 };
 
 /* A pool without servers, or NULL with errno ENOMEM. */
@@ -116,7 +116,7 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 
 /* The server for client `who` at `now` (ms), or NULL when nobody may serve it.
  * The first call of a client uses its remembered server, else the algorithm;
- * after a failed connect, called again with the same `tried`, it gives the next
+ * after a failed connect, called again with the same `attempts`, it gives the next
  * eligible server, each once, then the emergency server. The next one is whose turn
  * it is where the algorithm has turns, else the next in list order. When none
  * of these is left it gives the servers that only their blacklisting keeps out,
@@ -125,15 +125,15 @@ bool pool_permits(const struct pool *p, const struct peer *who);
  * no server is eligible. A denied client gets the abuse server or NULL. A client
  * that has had pool_options.tries servers gets NULL.
  * The choice counts nothing: pool_opened() does. */
-struct server *pool_choose(
-    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now);
+struct server *pool_choose(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now);
 
 /* Whether the choice depends on who the client is: it is remembered, or its
  * address decides. */
 bool pool_tells_clients_apart(const struct pool *p);
 
 /* Whether the client has not had as many servers as it may. */
-bool pool_has_tries_left(const struct pool *p, const struct tried *tried);
+bool pool_has_tries_left(const struct pool *p, const struct attempts *attempts);
 
 /* Whether a client that pool_choose() has nobody for may wait for a place: a server
  * that would take it is at its limit, and nothing else keeps that out. Not in a
@@ -159,20 +159,21 @@ pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 
 /* The client comes again and still has its server; should that fail now, it may
  * try all the others once more. */
-void pool_restart_round(struct tried *tried);
+void pool_restart_round(struct attempts *attempts);
 static inline void
-pool_begin_round(struct tried *tried)
+pool_begin_round(struct attempts *attempts)
 {
-	if (tried->count != 1 || tried->flags != 0)
-		pool_restart_round(tried);
+	if (attempts->count != 1 || attempts->flags != 0)
+		pool_restart_round(attempts);
 }
 
 /* A connection to `s` is being opened for `who`: it counts from here on, and
  * the client is remembered with it. */
 void pool_opened(struct pool *p, struct server *s, const struct peer *who,
-    struct tried *tried, uint64_t now);
+    struct attempts *attempts, uint64_t now);
 /* The client has proven that it is at its address. */
-void pool_proven(struct pool *p, const struct peer *who, struct tried *tried);
+void pool_proven(
+    struct pool *p, const struct peer *who, struct attempts *attempts);
 /* The connect succeeded, or it answered: a blacklisting is over, but for one by the
  * operator. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
@@ -200,11 +201,11 @@ void pool_revive(struct pool *p, uint64_t now);
 /* Bytes of a connection, up to the server and down to the client, are added to
  * the server and the client's memory: where connections last, before the end. */
 void pool_moved(struct pool *p, struct server *s, const struct peer *who,
-    struct tried *tried, uint64_t up, uint64_t down);
+    struct attempts *attempts, uint64_t up, uint64_t down);
 /* The connection is gone, with the bytes it had moved up to the server and
  * down to the client; they are added to the server and the client's memory. */
 void pool_closed(struct pool *p, struct server *s, const struct peer *who,
-    struct tried *tried, uint64_t up, uint64_t down);
+    struct attempts *attempts, uint64_t up, uint64_t down);
 
 /* The counters of all servers begin anew; connections that are open still count,
  * with the bytes they move from now on. */

@@ -25,15 +25,15 @@ server_permits(const struct server *s, const struct peer *who)
 
 /* The server the client used last, or NULL. */
 static struct server *
-remembered(
-    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now)
+remembered(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
 {
 	struct sticky_client *c;
 
 	if (p->sticky == NULL)
 		return NULL;
 	c = sticky_find(
-	    p->sticky, who, &tried->hint, now, p->options.tracking_ms);
+	    p->sticky, who, &attempts->hint, now, p->options.tracking_ms);
 	return c != NULL ? pool_server(p, c->server) : NULL;
 }
 
@@ -55,11 +55,11 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 }
 
 static struct server *
-first_choice(
-    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now)
+first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
 {
 	const struct balance *b = p->options.balance;
-	struct server *s = remembered(p, who, tried, now), *own;
+	struct server *s = remembered(p, who, attempts, now), *own;
 
 	if (s != NULL && pool_is_serving(s) && server_permits(s, who))
 		return s;
@@ -81,31 +81,32 @@ first_choice(
 /* With more than 64 servers one bit stands for several: a client that has tried
  * one of them does without the others. */
 static uint64_t
-tried_bit(unsigned slot)
+attempt_bit(unsigned slot)
 {
 	return UINT64_C(1) << slot % 64;
 }
 
 /* Whether the client may have this server and has not had it. */
 static bool
-is_untried(
-    const struct server *s, const struct peer *who, const struct tried *tried)
+may_attempt(const struct server *s, const struct peer *who,
+    const struct attempts *attempts)
 {
 	if (s->role != SERVER_REGULAR)
-		return !(tried->flags & TRIED_EMERGENCY);
-	return !(tried->set & tried_bit(s->slot)) && server_permits(s, who);
+		return !(attempts->flags & ATTEMPTED_EMERGENCY);
+	return !(attempts->set & attempt_bit(s->slot)) &&
+	    server_permits(s, who);
 }
 
 /* Behind the last one tried, the first eligible server that was not. */
 static struct server *
-untried_choice(
-    struct pool *p, const struct peer *who, const struct tried *tried)
+unattempted_choice(
+    struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
-	unsigned n, last = tried->last;
+	unsigned n, last = attempts->last;
 
 	for (n = p->eligible.count; n > 0; n--) {
 		last = (unsigned)eligible_next_around(&p->eligible, last + 1);
-		if (is_untried(p->servers[last], who, tried))
+		if (may_attempt(p->servers[last], who, attempts))
 			return p->servers[last];
 	}
 	return NULL;
@@ -113,9 +114,10 @@ untried_choice(
 
 /* The next eligible server behind the last one tried, until the round is over. */
 static struct server *
-listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
+listed_choice(
+    struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
-	unsigned last = tried->last;
+	unsigned last = attempts->last;
 	long i;
 
 	do {
@@ -123,8 +125,8 @@ listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 		if (i == ELIGIBLE_NONE)
 			return NULL;
 		/* Steps from the first server on: the round must not wrap. */
-		if (((unsigned)i + p->slots - tried->first) % p->slots <=
-		    (last + p->slots - tried->first) % p->slots)
+		if (((unsigned)i + p->slots - attempts->first) % p->slots <=
+		    (last + p->slots - attempts->first) % p->slots)
 			return NULL;
 		last = (unsigned)i;
 	} while (!server_permits(p->servers[i], who));
@@ -134,37 +136,39 @@ listed_choice(struct pool *p, const struct peer *who, const struct tried *tried)
 /* Takes turns as new clients do. The turn of a server that the client has tried
  * goes by; with weights, a light one may have no turn in time. */
 static struct server *
-turn_choice(struct pool *p, const struct peer *who, const struct tried *tried)
+turn_choice(
+    struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
 	struct server *s;
 	unsigned n;
 
 	for (n = p->eligible.count; n > 0; n--) {
 		s = p->options.balance->choose(p->order, who);
-		if (s != NULL && is_untried(s, who, tried))
+		if (s != NULL && may_attempt(s, who, attempts))
 			return s;
 	}
-	return untried_choice(p, who, tried);
+	return unattempted_choice(p, who, attempts);
 }
 
 /* After a failure. Which of many servers were tried is known only as long as they
  * are tried in list order. */
 static struct server *
-next_choice(struct pool *p, const struct peer *who, const struct tried *tried)
+next_choice(
+    struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
-	if (tried->flags & TRIED_BLACKLISTED)
-		return untried_choice(p, who, tried);
+	if (attempts->flags & ATTEMPTED_BLACKLISTED)
+		return unattempted_choice(p, who, attempts);
 	if (p->options.balance->turns && pool_count(p) <= 64)
-		return turn_choice(p, who, tried);
-	return listed_choice(p, who, tried);
+		return turn_choice(p, who, attempts);
+	return listed_choice(p, who, attempts);
 }
 
 static struct server *
-special_choice(struct server *s, struct tried *tried, unsigned flag)
+special_choice(struct server *s, struct attempts *attempts, unsigned flag)
 {
-	if (tried->flags & flag || !pool_is_serving(s))
+	if (attempts->flags & flag || !pool_is_serving(s))
 		return NULL;
-	tried->flags |= flag;
+	attempts->flags |= flag;
 	return s;
 }
 
@@ -175,14 +179,14 @@ special_choice(struct server *s, struct tried *tried, unsigned flag)
  * first of the heap. */
 static struct server *
 first_blacklisted(
-    struct pool *p, const struct peer *who, const struct tried *tried)
+    struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
 	const struct heap *h = &p->last_resort;
 	const struct heap_item *best = NULL, *i;
 
 	for (i = h->items; i < h->items + h->count; i++) {
 		if ((best == NULL || i->key < best->key) &&
-		    is_untried(p->servers[i->number], who, tried))
+		    may_attempt(p->servers[i->number], who, attempts))
 			best = i;
 		if (best == h->items)
 			break;
@@ -192,16 +196,16 @@ first_blacklisted(
 
 /* A client of a stubborn pool tries the server that it belongs to. */
 static struct server *
-stubborn_last_resort(
-    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now)
+stubborn_last_resort(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
 {
 	const struct balance *b = p->options.balance;
-	struct server *own = remembered(p, who, tried, now);
+	struct server *own = remembered(p, who, attempts, now);
 
 	if (own == NULL && b->owner != NULL)
 		own = b->owner(p->order, who);
 	if (own == NULL)
-		return first_blacklisted(p, who, tried);
+		return first_blacklisted(p, who, attempts);
 	return heap_has(&p->last_resort, own->slot) &&
 		server_permits(own, who)
 	    ? own
@@ -211,8 +215,8 @@ stubborn_last_resort(
 /* The server counts as one that has just failed until it answers: clients that
  * come meanwhile try the others. */
 static struct server *
-last_resort(
-    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now)
+last_resort(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
 {
 	struct server *s;
 	uint64_t due;
@@ -220,9 +224,9 @@ last_resort(
 	if (p->last_resort.count == 0)
 		return NULL;
 	if (!p->options.stubborn)
-		s = first_blacklisted(p, who, tried);
-	else if (tried->count == 0 && p->eligible.count == 0)
-		s = stubborn_last_resort(p, who, tried, now);
+		s = first_blacklisted(p, who, attempts);
+	else if (attempts->count == 0 && p->eligible.count == 0)
+		s = stubborn_last_resort(p, who, attempts, now);
 	else
 		s = NULL;
 	if (s == NULL)
@@ -231,16 +235,16 @@ last_resort(
 	if (due < s->blacklisted_until)
 		due = s->blacklisted_until;
 	heap_set(&p->last_resort, s->slot, due);
-	tried->flags |= TRIED_BLACKLISTED;
+	attempts->flags |= ATTEMPTED_BLACKLISTED;
 	if (s->role == SERVER_EMERGENCY)
-		tried->flags |= TRIED_EMERGENCY;
+		attempts->flags |= ATTEMPTED_EMERGENCY;
 	return s;
 }
 
 bool
-pool_has_tries_left(const struct pool *p, const struct tried *tried)
+pool_has_tries_left(const struct pool *p, const struct attempts *attempts)
 {
-	return p->options.tries == 0 || tried->given < p->options.tries;
+	return p->options.tries == 0 || attempts->given < p->options.tries;
 }
 
 bool
@@ -279,48 +283,49 @@ pool_on_place(struct pool *p, void (*fn)(void *arg), void *arg)
 }
 
 void
-pool_restart_round(struct tried *tried)
+pool_restart_round(struct attempts *attempts)
 {
-	bool has_last = tried->count > 0;
+	bool has_last = attempts->count > 0;
 
-	tried->set = has_last ? tried_bit(tried->last) : 0;
-	tried->first = tried->last;
-	tried->count = tried->flags == 0 && has_last;
-	tried->given = (uint16_t)tried->count;
-	tried->flags = 0;
+	attempts->set = has_last ? attempt_bit(attempts->last) : 0;
+	attempts->first = attempts->last;
+	attempts->count = attempts->flags == 0 && has_last;
+	attempts->given = (uint16_t)attempts->count;
+	attempts->flags = 0;
 }
 
 /* ---- the choice ---- */
 
 struct server *
-pool_choose(
-    struct pool *p, const struct peer *who, struct tried *tried, uint64_t now)
+pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
 {
 	struct server *s = NULL;
 
 	pool_revive(p, now);
 	if (!pool_permits(p, who))
 		return special_choice(
-		    p->servers[SLOT_ABUSE], tried, TRIED_ABUSE);
-	if (tried->flags & TRIED_ABUSE || !pool_has_tries_left(p, tried))
+		    p->servers[SLOT_ABUSE], attempts, ATTEMPTED_ABUSE);
+	if (attempts->flags & ATTEMPTED_ABUSE ||
+	    !pool_has_tries_left(p, attempts))
 		return NULL;
-	if (tried->count == 0)
-		s = first_choice(p, who, tried, now);
+	if (attempts->count == 0)
+		s = first_choice(p, who, attempts, now);
 	else if (!p->options.stubborn)
-		s = next_choice(p, who, tried);
+		s = next_choice(p, who, attempts);
 	if (s == NULL && !p->options.stubborn)
 		s = special_choice(
-		    p->servers[SLOT_EMERGENCY], tried, TRIED_EMERGENCY);
+		    p->servers[SLOT_EMERGENCY], attempts, ATTEMPTED_EMERGENCY);
 	if (s == NULL)
-		s = last_resort(p, who, tried, now);
+		s = last_resort(p, who, attempts, now);
 	if (s == NULL)
 		return NULL;
-	tried->given++;
+	attempts->given++;
 	if (s->role != SERVER_REGULAR)
 		return s;
-	if (tried->count++ == 0)
-		tried->first = s->slot;
-	tried->last = s->slot;
-	tried->set |= tried_bit(s->slot);
+	if (attempts->count++ == 0)
+		attempts->first = s->slot;
+	attempts->last = s->slot;
+	attempts->set |= attempt_bit(s->slot);
 	return s;
 }

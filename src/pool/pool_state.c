@@ -251,22 +251,22 @@ blacklist(struct server *s, uint64_t now, uint64_t until)
 
 void
 pool_opened(struct pool *p, struct server *s, const struct peer *who,
-    struct tried *tried, uint64_t now)
+    struct attempts *attempts, uint64_t now)
 {
 	s->connections++;
 	s->connects++;
 	order_changed(s);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
-		sticky_remember(p->sticky, who, &tried->hint, s->number,
-		    tried->proven, now);
+		sticky_remember(p->sticky, who, &attempts->hint, s->number,
+		    attempts->proven, now);
 }
 
 void
-pool_proven(struct pool *p, const struct peer *who, struct tried *tried)
+pool_proven(struct pool *p, const struct peer *who, struct attempts *attempts)
 {
-	tried->proven = true;
+	attempts->proven = true;
 	if (p->sticky != NULL)
-		sticky_prove(p->sticky, who, &tried->hint);
+		sticky_prove(p->sticky, who, &attempts->hint);
 }
 
 void
@@ -353,20 +353,20 @@ pool_unchecked(struct pool *p, struct server *s)
 
 void
 pool_moved(struct pool *p, struct server *s, const struct peer *who,
-    struct tried *tried, uint64_t up, uint64_t down)
+    struct attempts *attempts, uint64_t up, uint64_t down)
 {
 	s->sent += up;
 	s->received += down;
 	if (p->sticky != NULL)
-		sticky_count_bytes(p->sticky, who, &tried->hint, down, up);
+		sticky_count_bytes(p->sticky, who, &attempts->hint, down, up);
 }
 
 void
 pool_closed(struct pool *p, struct server *s, const struct peer *who,
-    struct tried *tried, uint64_t up, uint64_t down)
+    struct attempts *attempts, uint64_t up, uint64_t down)
 {
 	s->connections--;
-	pool_moved(p, s, who, tried, up, down);
+	pool_moved(p, s, who, attempts, up, down);
 	order_changed(s);
 	if (!s->present && s->connections == 0)
 		pool_forget_server(s);

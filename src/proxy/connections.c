@@ -34,7 +34,7 @@ tell(const struct session *s, struct connection_info *info)
 		.down_fd = s->down.fd,
 		.up_fd = s->up.fd,
 		.client = s->client,
-		.client_number = s->tried.hint,
+		.client_number = s->attempts.hint,
 		.server = s->server,
 		.stream = &s->down,
 		.pending_up = pipe_pending(&s->to_server),

@@ -31,7 +31,7 @@ struct dns_query {
 	struct listener *listener;
 	struct dgram_local local;
 	struct peer who;
-	struct tried tried;
+	struct attempts attempts;
 	uint64_t sent;	     /* ms: to the server it has */
 	uint16_t id;	     /* the client's */
 	size_t n, end;	     /* bytes; where the question ends */
@@ -87,7 +87,7 @@ take_back(struct dns_query *q)
 	}
 	if (q->server != NULL)
 		pool_closed(
-		    d->frontend->pool, q->server, &q->who, &q->tried, 0, 0);
+		    d->frontend->pool, q->server, &q->who, &q->attempts, 0, 0);
 	q->server = NULL;
 }
 
@@ -174,7 +174,7 @@ send_query(struct dns_query *q)
 	    &d->waiting, &q->expiry, q->sent + f->options.dns_retry_ms);
 	f->stats.datagrams_up++;
 	f->stats.up += q->n;
-	pool_moved(f->pool, q->server, &q->who, &q->tried, q->n, 0);
+	pool_moved(f->pool, q->server, &q->who, &q->attempts, q->n, 0);
 	return 0;
 }
 
@@ -186,12 +186,12 @@ pass_on(struct dns_query *q)
 	struct frontend *f = d->frontend;
 
 	for (;;) {
-		q->server = pool_choose(f->pool, &q->who, &q->tried, now(d));
+		q->server = pool_choose(f->pool, &q->who, &q->attempts, now(d));
 		if (q->server == NULL) {
 			give_up(q);
 			return;
 		}
-		pool_opened(f->pool, q->server, &q->who, &q->tried, now(d));
+		pool_opened(f->pool, q->server, &q->who, &q->attempts, now(d));
 		if (send_query(q) == 0)
 			return;
 		if (dgram_error_blames(errno))
@@ -305,7 +305,7 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 		return;
 	}
 	dns_server_answered(s);
-	pool_moved(f->pool, q->server, &q->who, &q->tried, 0, in->n);
+	pool_moved(f->pool, q->server, &q->who, &q->attempts, 0, in->n);
 	dns_set_id(in->bytes, q->id);
 	send_back(q, in->bytes, in->n);
 	end(q);
@@ -330,7 +330,7 @@ on_refused(struct dns *d, struct dns_socket *s, int error)
 		stats(d)->retries++;
 		take_back(q);
 		if (again)
-			q->tried = (struct tried){ .count = 0 };
+			q->attempts = (struct attempts){ .count = 0 };
 		list_remove(&q->order);
 		list_append(&moved, &q->order);
 	}

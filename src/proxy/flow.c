@@ -36,7 +36,7 @@ engage(struct flow *w, struct server *s)
 	w->server = s;
 	w->generation = s->generation;
 	w->addresses_tried = 0;
-	pool_opened(f->pool, s, &w->who, &w->tried, loop_now(f->loop));
+	pool_opened(f->pool, s, &w->who, &w->attempts, loop_now(f->loop));
 }
 
 /* Chooses the next server. Returns whether there is one. */
@@ -45,7 +45,7 @@ choose(struct flow *w)
 {
 	struct frontend *f = w->frontend;
 	struct server *s =
-	    pool_choose(f->pool, &w->who, &w->tried, loop_now(f->loop));
+	    pool_choose(f->pool, &w->who, &w->attempts, loop_now(f->loop));
 
 	if (s == NULL)
 		return false;
@@ -128,7 +128,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 
 	if (w->answered && !w->steady) {
 		w->steady = true;
-		pool_proven(f->pool, &w->who, &w->tried);
+		pool_proven(f->pool, &w->who, &w->attempts);
 	}
 	w->answered = false;
 	flow_touch(w);
@@ -147,7 +147,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	w->up += n;
 	f->stats.datagrams_up += count;
 	f->stats.up += n;
-	pool_moved(f->pool, w->server, &w->who, &w->tried, n, 0);
+	pool_moved(f->pool, w->server, &w->who, &w->attempts, n, 0);
 	keep_question(w, bytes + last, n - last);
 	if (flow_note_question(w)) {
 		flow_server_failed(w, ETIMEDOUT);
@@ -178,14 +178,14 @@ hash_key(const struct flows *fs, struct arrival *a)
  * only then may it take the place of another. */
 static struct flow *
 begin(struct flows *fs, const struct arrival *a, struct flow *w,
-    struct server *s, const struct tried *tried)
+    struct server *s, const struct attempts *attempts)
 {
 	if (w == NULL)
 		w = flow_new(fs, a);
 	if (w == NULL)
 		return NULL;
 	flow_release(w);
-	w->tried = *tried;
+	w->attempts = *attempts;
 	engage(w, s);
 	return w;
 }
@@ -209,9 +209,9 @@ static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
-	struct tried tried = { .count = 0 };
+	struct attempts attempts = { .count = 0 };
 	struct server *s =
-	    pool_choose(f->pool, &a->who, &tried, loop_now(f->loop));
+	    pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
 	struct flow *w;
 
 	if (s == NULL) {
@@ -222,8 +222,8 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	hash_key(fs, a);
 	w = find(fs, a);
 	if (w == NULL || w->server != s || !may_go_on(w))
-		return begin(fs, a, w, s, &tried);
-	w->tried = tried;
+		return begin(fs, a, w, s, &attempts);
+	w->attempts = attempts;
 	return w;
 }
 
@@ -232,21 +232,21 @@ flow_of(struct flows *fs, struct arrival *a)
 {
 	struct frontend *f = fs->frontend;
 	struct flow *w = find(fs, a);
-	struct tried tried = { .count = 0 };
+	struct attempts attempts = { .count = 0 };
 	struct server *s;
 
 	if (w != NULL && may_go_on(w)) {
 		/* whatever the datagrams before it went through */
-		pool_begin_round(&w->tried);
+		pool_begin_round(&w->attempts);
 		return w;
 	}
 	if (w != NULL)
 		flow_release(w);
 	else if (!flow_may_come(fs))
 		return NULL;
-	s = pool_choose(f->pool, &a->who, &tried, loop_now(f->loop));
+	s = pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
 	if (s != NULL)
-		return begin(fs, a, w, s, &tried);
+		return begin(fs, a, w, s, &attempts);
 	if (w != NULL)
 		flow_end(w);
 	errno = EHOSTUNREACH;
@@ -461,7 +461,7 @@ answer(struct flow *w, struct dgram_batch *b)
 	w->down += bytes;
 	f->stats.datagrams_down += gone;
 	f->stats.down += bytes;
-	pool_moved(f->pool, w->server, &w->who, &w->tried, 0, bytes);
+	pool_moved(f->pool, w->server, &w->who, &w->attempts, 0, bytes);
 	flow_touch(w);
 	if (!is_complete(w))
 		return true;

@@ -117,7 +117,7 @@ flow_refused(struct flow *w, int error)
 		return true;
 	}
 	if (!flow_is_current(w)) /* nobody of now was asked yet */
-		w->tried = (struct tried){ .count = 0 };
+		w->attempts = (struct attempts){ .count = 0 };
 	flow_server_failed(w, error);
 	flow_release(w);
 	return false;

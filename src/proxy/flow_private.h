@@ -33,7 +33,7 @@ struct flow {
 	unsigned generation;	  /* of the server, when it was chosen */
 	unsigned address;	  /* of the server's, where fd goes */
 	unsigned addresses_tried; /* without an answer */
-	struct tried tried;
+	struct attempts attempts;
 	int fd;
 	int family;    /* of fd */
 	struct flow_source *source; /* whose port fd has; NULL: nobody's */

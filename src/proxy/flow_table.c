@@ -102,7 +102,7 @@ flow_release(struct flow *w)
 
 	flow_hang_up(w);
 	if (w->server != NULL)
-		pool_closed(f->pool, w->server, &w->who, &w->tried, 0, 0);
+		pool_closed(f->pool, w->server, &w->who, &w->attempts, 0, 0);
 	w->server = NULL;
 }
 

@@ -68,7 +68,7 @@ session_release_server(struct session *s, bool reset)
 	if (!s->counted)
 		return;
 	s->counted = false;
-	pool_closed(s->frontend->pool, s->server, &s->client, &s->tried,
+	pool_closed(s->frontend->pool, s->server, &s->client, &s->attempts,
 	    s->to_server.bytes - s->counted_up,
 	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
@@ -146,7 +146,7 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 		s->down.flags |= STREAM_READ_END;
 		session_identify(s);
 	}
-	s->tried.proven = true; /* accept(2) says so */
+	s->attempts.proven = true; /* accept(2) says so */
 	expiry_init(&s->expiry);
 	list_init(&s->task.link);
 	s->task.run = session_on_turn;

@@ -106,7 +106,7 @@ session_give_up_address(struct session *s, int error)
 	}
 	if (s->addr_tried >= server->addrs.count) {
 		session_blame_server(s, error, why);
-		pool_closed(f->pool, server, &s->client, &s->tried, 0, 0);
+		pool_closed(f->pool, server, &s->client, &s->attempts, 0, 0);
 		s->counted = false;
 		s->server = NULL;
 		s->failed_once = true;
@@ -279,7 +279,7 @@ session_next_server(struct session *s)
 	do {
 		if (s->server == NULL) {
 			s->server =
-			    pool_choose(f->pool, &s->client, &s->tried, now);
+			    pool_choose(f->pool, &s->client, &s->attempts, now);
 			if (s->server == NULL) {
 				if (s->no_port)
 					session_close(s, REASON_NO_RESOURCES);
@@ -295,7 +295,7 @@ session_next_server(struct session *s)
 			if (s->failed_once)
 				f->stats.retries++;
 			pool_opened(
-			    f->pool, s->server, &s->client, &s->tried, now);
+			    f->pool, s->server, &s->client, &s->attempts, now);
 			s->counted = true;
 		}
 		if ((s->addr_tried == 0 && !s->spare_tried &&

@@ -28,7 +28,8 @@ count_bytes(struct session *s)
 	f->stats.up += up;
 	f->stats.down += down;
 	if (s->counted)
-		pool_moved(f->pool, s->server, &s->client, &s->tried, up, down);
+		pool_moved(
+		    f->pool, s->server, &s->client, &s->attempts, up, down);
 }
 
 static void

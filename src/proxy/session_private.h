@@ -33,7 +33,7 @@ struct session {
 	uint32_t number; /* of the connection, for commands */
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	uint32_t connect_us; /* when it began, wraps; 0: is not measured */
-	struct tried tried;
+	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;   /* goes on next time, or frees */
 	uint64_t started;   /* ms */
@@ -44,7 +44,7 @@ struct session {
 	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
-	uint8_t addr_tried;  /* addresses of this server tried so far */
+	uint8_t addr_tried;  /* addresses of this server attempts so far */
 	uint8_t addr_start;  /* the one it began with */
 	bool counted;	     /* the pool counts its connection */
 	bool server_told;    /* the client's end was passed on */

@@ -16,9 +16,9 @@ enum { RETRY_MS = 500 };
 static void
 session_try_again(struct session *s)
 {
-	s->tried = (struct tried){ .hint = s->tried.hint,
-		.proven = s->tried.proven,
-		.given = s->tried.given };
+	s->attempts = (struct attempts){ .hint = s->attempts.hint,
+		.proven = s->attempts.proven,
+		.given = s->attempts.given };
 	session_next_server(s);
 }
 
@@ -38,7 +38,7 @@ session_retry(struct session *s)
 	uint64_t again = loop_now(f->loop) + RETRY_MS;
 
 	if (!s->refused || pool_options(f->pool)->stubborn ||
-	    !pool_has_tries_left(f->pool, &s->tried) ||
+	    !pool_has_tries_left(f->pool, &s->attempts) ||
 	    again - s->started > f->options.retry_ms)
 		return false;
 	timeouts_add(&f->retrying, &s->expiry, again);
@@ -86,7 +86,7 @@ session_queue(struct session *s)
 	uint64_t now = loop_now(f->loop);
 
 	if (f->options.queue_ms == 0 || !session_may_queue(s) ||
-	    !pool_has_tries_left(f->pool, &s->tried) ||
+	    !pool_has_tries_left(f->pool, &s->attempts) ||
 	    (s->queued != 0 && now - s->queued >= f->options.queue_ms))
 		return false;
 	if (f->stats.queued == 0 &&

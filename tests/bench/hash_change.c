@@ -65,11 +65,11 @@ choose_some(void)
 
 	for (i = 0; i < CLIENTS; i++) {
 		struct peer who = { .family = AF_INET6 };
-		struct tried tried = { .count = 0 };
+		struct attempts attempts = { .count = 0 };
 		uint64_t x = hash_mix(++client);
 
 		memcpy(who.ip, &x, sizeof(x));
-		if (pool_choose(pool, &who, &tried, 1000) == NULL)
+		if (pool_choose(pool, &who, &attempts, 1000) == NULL)
 			abort();
 	}
 }

@@ -52,14 +52,14 @@ begin(unsigned servers, unsigned prefix6, bool port)
 static int
 choose(const char *ip, uint16_t port)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	struct addr a;
 	struct peer who;
 	struct server *s;
 
 	ck_assert_int_eq(addr_parse_ip(&a, ip, port), 0);
 	peer_from_addr(&who, &a);
-	s = pool_choose(pool, &who, &tried, 1000);
+	s = pool_choose(pool, &who, &attempts, 1000);
 	return s == NULL ? -1 : (int)s->number;
 }
 

@@ -102,16 +102,16 @@ static int
 choose(uint16_t port)
 {
 	struct peer who = { .family = AF_INET, .port = port };
-	struct tried tried = { .count = 0 };
+	struct attempts attempts = { .count = 0 };
 	struct server *s;
 
 	memset(who.ip + 10, 0xff, 2);
 	who.ip[14] = (uint8_t)(port >> 8);
 	who.ip[15] = (uint8_t)port;
-	s = pool_choose(pool, &who, &tried, now);
+	s = pool_choose(pool, &who, &attempts, now);
 	if (s == NULL)
 		return NONE;
-	pool_opened(pool, s, &who, &tried, now);
+	pool_opened(pool, s, &who, &attempts, now);
 	return (int)s->number;
 }
 

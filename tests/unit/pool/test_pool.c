@@ -79,10 +79,10 @@ client(unsigned n)
 }
 
 static int
-try_next(unsigned n, struct tried *tried)
+try_next(unsigned n, struct attempts *attempts)
 {
 	struct peer who = client(n);
-	struct server *s = pool_choose(pool, &who, tried, now);
+	struct server *s = pool_choose(pool, &who, attempts, now);
 
 	return s == NULL ? NONE : (int)s->number;
 }
@@ -91,22 +91,22 @@ try_next(unsigned n, struct tried *tried)
 static int
 pick(unsigned n)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 
-	return try_next(n, &tried);
+	return try_next(n, &attempts);
 }
 
 /* The same with a connection that stays open. */
 static int
 open_one(unsigned n)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	struct peer who = client(n);
-	struct server *s = pool_choose(pool, &who, &tried, now);
+	struct server *s = pool_choose(pool, &who, &attempts, now);
 
 	if (s == NULL)
 		return NONE;
-	pool_opened(pool, s, &who, &tried, now);
+	pool_opened(pool, s, &who, &attempts, now);
 	pool_connected(pool, s, now);
 	return (int)s->number;
 }
@@ -114,11 +114,11 @@ open_one(unsigned n)
 static void
 close_one(unsigned n, int server)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	struct peer who = client(n);
 
 	pool_closed(
-	    pool, pool_server(pool, (unsigned)server), &who, &tried, 10, 20);
+	    pool, pool_server(pool, (unsigned)server), &who, &attempts, 10, 20);
 }
 
 static void
@@ -412,20 +412,20 @@ END_TEST
  * one, then nobody. */
 START_TEST(failover_visits_each_once)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	int i;
 
 	begin(5, "roundrobin", false);
 	blacklist(3);
 	ck_assert_int_eq(pick(1), 0);
 	ck_assert_int_eq(pick(1), 1);
-	ck_assert_int_eq(try_next(1, &tried), 2);
-	ck_assert_int_eq(try_next(1, &tried), 4);
-	ck_assert_int_eq(try_next(1, &tried), 0);
-	ck_assert_int_eq(try_next(1, &tried), 1);
-	ck_assert_int_eq(try_next(1, &tried), 3);
+	ck_assert_int_eq(try_next(1, &attempts), 2);
+	ck_assert_int_eq(try_next(1, &attempts), 4);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
+	ck_assert_int_eq(try_next(1, &attempts), 3);
 	for (i = 0; i < 3; i++)
-		ck_assert_int_eq(try_next(1, &tried), NONE);
+		ck_assert_int_eq(try_next(1, &attempts), NONE);
 	end();
 }
 END_TEST
@@ -452,7 +452,7 @@ END_TEST
  * while one of them is being tried gets another one. */
 START_TEST(blacklisted_ones_are_the_last_resort)
 {
-	struct tried tried = { 0 }, other = { 0 };
+	struct attempts attempts = { 0 }, other = { 0 };
 	unsigned i;
 
 	begin(3, "roundrobin", false);
@@ -460,14 +460,14 @@ START_TEST(blacklisted_ones_are_the_last_resort)
 		blacklist((i + 1) % 3);
 		now += 1000;
 	}
-	ck_assert_int_eq(try_next(1, &tried), 1);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
 	now++;
 	ck_assert_int_eq(try_next(2, &other), 2);
 	now++;
-	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
 	ck_assert_int_eq(try_next(2, &other), 1);
-	ck_assert_int_eq(try_next(1, &tried), 2);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), 2);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	ck_assert_int_eq(try_next(2, &other), 0);
 	ck_assert_int_eq(try_next(2, &other), NONE);
 	/* who answers is back in rotation at once */
@@ -483,20 +483,20 @@ END_TEST
  * is for others; and one that came back meanwhile is found. */
 START_TEST(last_resort_ends_for_each_client)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 
 	begin(2, "roundrobin", false);
-	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
 	blacklist(0);
-	ck_assert_int_eq(try_next(1, &tried), 1);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
 	blacklist(1);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
-	tried = (struct tried){ 0 };
-	ck_assert_int_eq(try_next(1, &tried), 0);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
+	attempts = (struct attempts){ 0 };
+	ck_assert_int_eq(try_next(1, &attempts), 0);
 	blacklist(0);
 	pool_connected(pool, pool_server(pool, 1), now);
-	ck_assert_int_eq(try_next(1, &tried), 1);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	end();
 }
 END_TEST
@@ -506,18 +506,18 @@ END_TEST
 static void
 serve_with_one_dead(int dead, int rounds, int got[])
 {
-	struct tried tried[3];
+	struct attempts attempts[3];
 	int i, c, s[3];
 
 	for (i = 0; i < rounds; i++) {
-		memset(tried, 0, sizeof(tried));
+		memset(attempts, 0, sizeof(attempts));
 		for (c = 0; c < 3; c++)
-			s[c] = try_next(1, &tried[c]);
+			s[c] = try_next(1, &attempts[c]);
 		for (c = 0; c < 3; c++) {
 			while (s[c] == dead) {
 				pool_refused(pool,
 				    pool_server(pool, (unsigned)dead), now);
-				s[c] = try_next(1, &tried[c]);
+				s[c] = try_next(1, &attempts[c]);
 			}
 			ck_assert_int_ne(s[c], NONE);
 			got[s[c]]++;
@@ -552,7 +552,7 @@ END_TEST
 /* Each server once, also where one of great weight has nearly all turns. */
 START_TEST(turns_end_for_each_client)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	int i, seen = 0;
 
 	begin(4, "wrr", false);
@@ -561,9 +561,9 @@ START_TEST(turns_end_for_each_client)
 	for (i = 0; i < 4; i++)
 		set_server((unsigned)i, i == 2 ? 1000 : 1, 0, 0, 0);
 	for (i = 0; i < 4; i++)
-		seen |= 1 << try_next(1, &tried);
+		seen |= 1 << try_next(1, &attempts);
 	ck_assert_int_eq(seen, 15);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	end();
 }
 END_TEST
@@ -571,15 +571,15 @@ END_TEST
 /* More servers than a client's bits: each once, all of them. */
 START_TEST(many_servers_are_all_tried)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	int i, seen[100] = { 0 };
 
 	begin(100, "roundrobin", false);
 	for (i = 0; i < 100; i++)
-		seen[try_next(1, &tried)]++;
+		seen[try_next(1, &attempts)]++;
 	for (i = 0; i < 100; i++)
 		ck_assert_int_eq(seen[i], 1);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	end();
 }
 END_TEST
@@ -640,7 +640,7 @@ END_TEST
  * of another round. */
 START_TEST(tries_end_for_each_client)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	struct server *s;
 	int i;
 
@@ -648,40 +648,40 @@ START_TEST(tries_end_for_each_client)
 	set_specials();
 	options.tries = 2;
 	ck_assert_int_eq(pool_set_options(pool, &options), 0);
-	ck_assert_int_eq(try_next(1, &tried), 0);
-	ck_assert_int_eq(try_next(1, &tried), 1);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
-	ck_assert(!pool_has_tries_left(pool, &tried));
-	tried = (struct tried){ .given = 1 };
-	ck_assert_int_eq(try_next(1, &tried), 2);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
+	ck_assert(!pool_has_tries_left(pool, &attempts));
+	attempts = (struct attempts){ .given = 1 };
+	ck_assert_int_eq(try_next(1, &attempts), 2);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	for (i = 0; i < 3; i++)
 		blacklist((unsigned)i);
-	tried = (struct tried){ 0 };
-	ck_assert_int_eq(try_next(1, &tried), NUMBER_EMERGENCY);
-	s = pool_server(pool, (unsigned)try_next(1, &tried));
+	attempts = (struct attempts){ 0 };
+	ck_assert_int_eq(try_next(1, &attempts), NUMBER_EMERGENCY);
+	s = pool_server(pool, (unsigned)try_next(1, &attempts));
 	ck_assert_uint_ne(s->blacklisted_until, 0);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	/* one that comes again may try as many again */
-	pool_begin_round(&tried);
-	ck_assert_int_eq(try_next(1, &tried), NUMBER_EMERGENCY);
-	(void)try_next(1, &tried);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	pool_begin_round(&attempts);
+	ck_assert_int_eq(try_next(1, &attempts), NUMBER_EMERGENCY);
+	(void)try_next(1, &attempts);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	end();
 }
 END_TEST
 
 START_TEST(single_server_is_always_tried)
 {
-	struct tried tried;
+	struct attempts attempts;
 	int i;
 
 	begin(1, "roundrobin", true);
 	for (i = 0; i < 3; i++) {
-		tried = (struct tried){ 0 };
-		ck_assert_int_eq(try_next(1, &tried), 0);
+		attempts = (struct attempts){ 0 };
+		ck_assert_int_eq(try_next(1, &attempts), 0);
 		blacklist(0);
-		ck_assert_int_eq(try_next(1, &tried), NONE);
+		ck_assert_int_eq(try_next(1, &attempts), NONE);
 	}
 	/* with -s too */
 	options.stubborn = true;
@@ -872,14 +872,14 @@ END_TEST
 
 START_TEST(emergency_and_abuse)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 
 	begin(2, "roundrobin", false);
 	set_specials();
-	ck_assert_int_eq(try_next(1, &tried), 0);
-	ck_assert_int_eq(try_next(1, &tried), 1);
-	ck_assert_int_eq(try_next(1, &tried), NUMBER_EMERGENCY);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
+	ck_assert_int_eq(try_next(1, &attempts), NUMBER_EMERGENCY);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 0), false, "192.0.0.1", NULL), 0);
 	ck_assert_int_eq(pick(1), NUMBER_ABUSE);
@@ -890,11 +890,11 @@ START_TEST(emergency_and_abuse)
 	/* when it is out too, all are tried, each once */
 	now++;
 	pool_failed(pool, pool_slot(pool, SLOT_EMERGENCY), now);
-	tried = (struct tried){ 0 };
-	ck_assert_int_eq(try_next(2, &tried), 0);
-	ck_assert_int_eq(try_next(2, &tried), 1);
-	ck_assert_int_eq(try_next(2, &tried), NUMBER_EMERGENCY);
-	ck_assert_int_eq(try_next(2, &tried), NONE);
+	attempts = (struct attempts){ 0 };
+	ck_assert_int_eq(try_next(2, &attempts), 0);
+	ck_assert_int_eq(try_next(2, &attempts), 1);
+	ck_assert_int_eq(try_next(2, &attempts), NUMBER_EMERGENCY);
+	ck_assert_int_eq(try_next(2, &attempts), NONE);
 	now += options.blacklist_ms;
 	ck_assert_int_eq(pick(2), 1);
 	end();
@@ -903,15 +903,15 @@ END_TEST
 
 START_TEST(stubborn_has_no_second_choice)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	int first;
 
 	begin(3, "roundrobin", true);
 	set_specials();
 	options.stubborn = true;
 	ck_assert_int_eq(pool_set_options(pool, &options), 0);
-	ck_assert_int_eq(try_next(1, &tried), 0);
-	ck_assert_int_eq(try_next(1, &tried), NONE);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
+	ck_assert_int_eq(try_next(1, &attempts), NONE);
 	first = open_one(5);
 	blacklist((unsigned)first);
 	ck_assert_int_eq(pick(5), NONE);
@@ -1032,7 +1032,7 @@ END_TEST
 /* A thousand servers, all but one dead: the one is found, and in order. */
 START_TEST(many_dead_servers)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	unsigned i;
 
 	begin(1000, "roundrobin", false);
@@ -1040,9 +1040,9 @@ START_TEST(many_dead_servers)
 		if (i != 777)
 			blacklist(i);
 	ck_assert_int_eq(pick(1), 777);
-	ck_assert_int_eq(try_next(1, &tried), 777);
+	ck_assert_int_eq(try_next(1, &attempts), 777);
 	/* the others are the last resort: a bounded number of them */
-	for (i = 1; try_next(1, &tried) != NONE; i++)
+	for (i = 1; try_next(1, &attempts) != NONE; i++)
 		;
 	ck_assert_uint_eq(i, 64);
 	now += options.blacklist_ms;

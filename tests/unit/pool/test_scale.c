@@ -61,13 +61,13 @@ client(uint64_t n)
 }
 
 static struct server *
-open_one(struct pool *p, const struct peer *who, struct tried *tried)
+open_one(struct pool *p, const struct peer *who, struct attempts *attempts)
 {
 	struct server *s;
 
-	memset(tried, 0, sizeof(*tried));
-	s = pool_choose(p, who, tried, 1000);
-	pool_opened(p, s, who, tried, 1000);
+	memset(attempts, 0, sizeof(*attempts));
+	s = pool_choose(p, who, attempts, 1000);
+	pool_opened(p, s, who, attempts, 1000);
 	pool_connected(p, s, 1000);
 	return s;
 }
@@ -78,7 +78,7 @@ static double
 measure(struct pool *p, unsigned clients, unsigned sessions)
 {
 	struct server *open[OPEN] = { NULL };
-	struct tried tried[OPEN];
+	struct attempts attempts[OPEN];
 	struct peer who[OPEN];
 	double began;
 	unsigned i, k;
@@ -87,17 +87,17 @@ measure(struct pool *p, unsigned clients, unsigned sessions)
 		for (i = 0; i < clients; i++) {
 			struct peer c = client(i);
 
-			open[0] = open_one(p, &c, &tried[0]);
-			pool_closed(p, open[0], &c, &tried[0], 1, 1);
+			open[0] = open_one(p, &c, &attempts[0]);
+			pool_closed(p, open[0], &c, &attempts[0], 1, 1);
 		}
 	open[0] = NULL;
 	began = seconds();
 	for (i = 0; i < sessions; i++) {
 		k = i % OPEN;
 		if (open[k] != NULL)
-			pool_closed(p, open[k], &who[k], &tried[k], 1, 1);
+			pool_closed(p, open[k], &who[k], &attempts[k], 1, 1);
 		who[k] = client(hash_mix(i) % clients);
-		open[k] = open_one(p, &who[k], &tried[k]);
+		open[k] = open_one(p, &who[k], &attempts[k]);
 	}
 	return (seconds() - began) / sessions * 1e9;
 }

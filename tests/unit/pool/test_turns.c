@@ -58,18 +58,18 @@ static void
 serve(int got[SERVERS], long connections)
 {
 	struct peer who = { .family = AF_INET };
-	struct tried tried;
+	struct attempts attempts;
 	struct server *s;
 	long k;
 
 	memset(got, 0, SERVERS * sizeof(*got));
 	for (k = 0; k < connections; k++) {
-		memset(&tried, 0, sizeof(tried));
-		s = pool_choose(pool, &who, &tried, 1000);
+		memset(&attempts, 0, sizeof(attempts));
+		s = pool_choose(pool, &who, &attempts, 1000);
 		if (s == NULL) /* an assertion a choice would take longer */
 			ck_abort_msg("nobody serves");
-		pool_opened(pool, s, &who, &tried, 1000);
-		pool_closed(pool, s, &who, &tried, 0, 0);
+		pool_opened(pool, s, &who, &attempts, 1000);
+		pool_closed(pool, s, &who, &attempts, 0, 0);
 		got[s->number]++;
 	}
 }

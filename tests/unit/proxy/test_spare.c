@@ -219,7 +219,7 @@ END_TEST
 /* One that reached its limit keeps its own, until fewer are wanted. */
 START_TEST(a_full_server_keeps_them)
 {
-	struct tried tried = { 0 };
+	struct attempts attempts = { 0 };
 	struct server_spec spec;
 	struct server *s;
 	struct peer who = { 0 };
@@ -233,13 +233,13 @@ START_TEST(a_full_server_keeps_them)
 	spec.set.hard = 1;
 	s = pool_set_server(rig.pool, 1, &spec);
 	ck_assert_ptr_nonnull(s);
-	pool_opened(rig.pool, s, &who, &tried, loop_now(rig.loop));
+	pool_opened(rig.pool, s, &who, &attempts, loop_now(rig.loop));
 	want(4);
 	ck_assert_uint_eq(frontend_idlers(rig.frontend), 4);
 	want(1);
 	ck_assert_uint_eq(frontend_idlers(rig.frontend), 1);
 	RUN_UNTIL(has_none(&second));
-	pool_closed(rig.pool, s, &who, &tried, 0, 0);
+	pool_closed(rig.pool, s, &who, &attempts, 0, 0);
 	end();
 }
 END_TEST
