@@ -20,7 +20,7 @@ void
 heap_fini(struct heap *h)
 {
 	free(h->items);
-	free(h->place);
+	free(h->position);
 	heap_init(h);
 }
 
@@ -29,7 +29,7 @@ heap_reserve(struct heap *h, uint32_t room)
 {
 	uint32_t size = h->room > 0 ? h->room : 16;
 	struct heap_item *items;
-	uint32_t *place;
+	uint32_t *position;
 
 	if (room <= h->room)
 		return 0;
@@ -43,11 +43,11 @@ heap_reserve(struct heap *h, uint32_t room)
 	if (items == NULL)
 		return -1;
 	h->items = items;
-	place = realloc(h->place, size * sizeof(*place));
-	if (place == NULL)
+	position = realloc(h->position, size * sizeof(*position));
+	if (position == NULL)
 		return -1;
-	memset(place + h->room, 0, (size - h->room) * sizeof(*place));
-	h->place = place;
+	memset(position + h->room, 0, (size - h->room) * sizeof(*position));
+	h->position = position;
 	h->room = size;
 	return 0;
 }
@@ -62,10 +62,10 @@ static void
 put(struct heap *h, uint32_t i, struct heap_item item)
 {
 	h->items[i] = item;
-	h->place[item.number] = i + 1;
+	h->position[item.number] = i + 1;
 }
 
-/* Lets `item`, whose place i is free, rise to where it belongs. */
+/* Lets `item`, whose position i is free, rise to where it belongs. */
 static void
 rise(struct heap *h, uint32_t i, struct heap_item item)
 {
@@ -108,10 +108,10 @@ heap_set(struct heap *h, uint32_t number, uint64_t key)
 {
 	struct heap_item item = { .key = key, .number = number };
 
-	if (h->place[number] == 0)
+	if (h->position[number] == 0)
 		rise(h, h->count++, item);
 	else
-		settle(h, h->place[number] - 1, item);
+		settle(h, h->position[number] - 1, item);
 }
 
 void
@@ -121,8 +121,8 @@ heap_remove(struct heap *h, uint32_t number)
 
 	if (!heap_has(h, number))
 		return;
-	i = h->place[number] - 1;
-	h->place[number] = 0;
+	i = h->position[number] - 1;
+	h->position[number] = 0;
 	h->count--;
 	if (i < h->count)
 		settle(h, i, h->items[h->count]);
@@ -131,7 +131,7 @@ heap_remove(struct heap *h, uint32_t number)
 bool
 heap_has(const struct heap *h, uint32_t number)
 {
-	return number < h->room && h->place[number] != 0;
+	return number < h->room && h->position[number] != 0;
 }
 
 int64_t

@@ -1,6 +1,6 @@
 /* heap.h: numbered things in the order of their keys, smallest first.
  *
- * A four-way heap of (key, number) pairs with the place of each number beside
+ * A four-way heap of (key, number) pairs with the position of each number beside
  * it: adding, removing and changing any of them is O(log n) and touches nothing
  * but these two compact arrays. Equal keys come in the order of numbers. */
 #ifndef PEN_BASE_HEAP_H
@@ -16,7 +16,7 @@ struct heap_item {
 
 struct heap {
 	struct heap_item *items;
-	uint32_t *place; /* of each number in items, plus 1; 0: not in it */
+	uint32_t *position; /* of each number in items, plus 1; 0: not in it */
 	uint32_t count;
 	uint32_t room; /* numbers below it fit */
 };

@@ -143,11 +143,11 @@ compare_ids(const void *a, const void *b)
 
 /* Tells servers with the same address apart by their order in the list. */
 static int
-number_twins(const struct list *l)
+number_duplicates(const struct list *l)
 {
 	struct listed **by_id =
 	    malloc((l->count + 1) * sizeof(struct listed *));
-	uint64_t last = 0, twins = 0;
+	uint64_t last = 0, duplicates = 0;
 	unsigned i;
 
 	if (by_id == NULL)
@@ -156,10 +156,10 @@ number_twins(const struct list *l)
 		by_id[i] = &l->one[i];
 	qsort(by_id, l->count, sizeof(struct listed *), compare_ids);
 	for (i = 0; i < l->count; i++) {
-		twins = i > 0 && by_id[i]->id == last ? twins + 1 : 0;
+		duplicates = i > 0 && by_id[i]->id == last ? duplicates + 1 : 0;
 		last = by_id[i]->id;
-		if (twins > 0)
-			by_id[i]->id = hash_mix(last + twins);
+		if (duplicates > 0)
+			by_id[i]->id = hash_mix(last + duplicates);
 	}
 	free(by_id);
 	return 0;
@@ -187,7 +187,7 @@ read_list(const struct pool *p, struct list *l)
 			.slot = slot,
 		};
 	}
-	if (number_twins(l) == 0)
+	if (number_duplicates(l) == 0)
 		return 0;
 	free(l->one);
 	return -1;

@@ -152,11 +152,11 @@ draw(struct order *o, uint64_t n)
 	return n <= UINT32_MAX ? (x >> 32) * n >> 32 : x % n;
 }
 
-/* Any of the set but its member number `place`. */
+/* Any of the set but its member number `position`. */
 static unsigned
-draw_other(struct order *o, const struct eligible *u, unsigned place)
+draw_other(struct order *o, const struct eligible *u, unsigned position)
 {
-	return u->dense[(place + 1 + draw(o, u->count - 1u)) % u->count];
+	return u->dense[(position + 1 + draw(o, u->count - 1u)) % u->count];
 }
 
 /* Any of them but `other`, or any at all. */

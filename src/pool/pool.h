@@ -140,11 +140,11 @@ bool pool_has_tries_left(const struct pool *p, const struct attempts *attempts);
  * stubborn pool. A walk only where servers have access lists. */
 bool pool_may_wait(const struct pool *p, const struct peer *who);
 /* Whether there is a server that may take new clients. */
-bool pool_has_place(const struct pool *p);
+bool pool_has_eligible(const struct pool *p);
 /* Calls `fn` whenever a server may take new clients that could not before, as when
  * the connection that filled it is gone. The server is in no order yet: `fn` takes
  * note, and chooses later. NULL: nobody wants to know. */
-void pool_on_place(struct pool *p, void (*fn)(void *arg), void *arg);
+void pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg);
 
 /* Whether all servers are out, the emergency server too. */
 bool pool_has_nobody_left(const struct pool *p);

@@ -270,16 +270,16 @@ pool_may_wait(const struct pool *p, const struct peer *who)
 }
 
 bool
-pool_has_place(const struct pool *p)
+pool_has_eligible(const struct pool *p)
 {
 	return p->eligible.count > 0;
 }
 
 void
-pool_on_place(struct pool *p, void (*fn)(void *arg), void *arg)
+pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg)
 {
-	p->on_place = fn;
-	p->on_place_arg = arg;
+	p->on_eligible = fn;
+	p->on_eligible_arg = arg;
 }
 
 void

@@ -20,8 +20,8 @@ struct pool {
 	 * they are tried when nobody is left. Both heaps are of slots. */
 	struct heap last_resort;
 	unsigned full; /* servers that only their limits keep out */
-	void (*on_place)(void *arg); /* see pool_on_place() */
-	void *on_place_arg;
+	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
+	void *on_eligible_arg;
 	bool changing;	    /* nobody is in the set and the order meanwhile */
 	void *order;	    /* of options.balance */
 	struct sticky *sticky;

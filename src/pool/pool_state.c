@@ -130,8 +130,8 @@ refresh(struct server *s)
 			b->leave(p->order, s);
 	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
 		eligible_add(&p->eligible, s->slot);
-		if (p->on_place != NULL)
-			p->on_place(p->on_place_arg);
+		if (p->on_eligible != NULL)
+			p->on_eligible(p->on_eligible_arg);
 	}
 }
 
@@ -211,7 +211,7 @@ pool_end_blacklisting(struct server *s)
 	heap_remove(&s->pool->revive, s->slot);
 	heap_remove(&s->pool->last_resort, s->slot);
 	s->blacklisted_until = 0;
-	s->held_out = false;
+	s->by_operator = false;
 }
 
 void
@@ -239,7 +239,7 @@ pool_blacklist_ms(const struct server *s)
 static void
 blacklist(struct server *s, uint64_t now, uint64_t until)
 {
-	if (s->held_out && s->blacklisted_until > now)
+	if (s->by_operator && s->blacklisted_until > now)
 		return;
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
@@ -275,7 +275,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 	(void)p;
 	(void)now;
 	s->refusals = 0;
-	if (s->blacklisted_until == 0 || s->held_out)
+	if (s->blacklisted_until == 0 || s->by_operator)
 		return;
 	pool_end_blacklisting(s);
 	refresh(s);
@@ -328,7 +328,7 @@ pool_take_out(struct pool *p, struct server *s, uint64_t now)
 	pool_end_blacklisting(s);
 	if (s->set.blacklist_ms > 0) {
 		blacklist(s, now, now + s->set.blacklist_ms);
-		s->held_out = true;
+		s->by_operator = true;
 	} else {
 		refresh(s);
 	}

@@ -96,7 +96,7 @@ struct server {
 
 	enum server_admin admin;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
-	bool held_out;	   /* by the operator: an answer does not end it */
+	bool by_operator;  /* by the operator: an answer does not end it */
 	unsigned refusals; /* blacklistings by them since its last answer */
 	struct health health;	    /* by checks; up while there are none */
 	bool full;		    /* its limits alone keep new clients out */

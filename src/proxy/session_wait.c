@@ -153,7 +153,8 @@ session_serve_queue(struct frontend *f)
 	list_init(&all);
 	list_init(&back);
 	list_move_all(&all, &f->queue.sessions);
-	while (pool_has_place(f->pool) && (link = list_first(&all)) != NULL) {
+	while (
+	    pool_has_eligible(f->pool) && (link = list_first(&all)) != NULL) {
 		session_resume(list_entry(link, struct session, place));
 		list_move_all(&back, &f->queue.sessions);
 	}
@@ -172,7 +173,7 @@ on_turn(struct task *t)
 }
 
 static void
-on_place(void *arg)
+on_eligible(void *arg)
 {
 	struct frontend *f = arg;
 
@@ -214,13 +215,13 @@ session_wait_init(struct frontend *f)
 	list_init(&q->sessions);
 	list_init(&q->task.link);
 	q->task.run = on_turn;
-	pool_on_place(f->pool, on_place, f);
+	pool_on_eligible(f->pool, on_eligible, f);
 }
 
 void
 session_wait_fini(struct frontend *f)
 {
-	pool_on_place(f->pool, NULL, NULL);
+	pool_on_eligible(f->pool, NULL, NULL);
 	list_remove(&f->queue.task.link);
 	timer_fini(&f->queue.look);
 	timeouts_fini(&f->queue.over);

@@ -762,7 +762,7 @@ START_TEST(last_resort_spares_who_is_out_otherwise)
 END_TEST
 
 static void
-count_place(void *arg)
+count_eligible(void *arg)
 {
 	++*(int *)arg;
 }
@@ -777,19 +777,19 @@ START_TEST(full_servers_are_waited_for)
 	begin(2, "roundrobin", false);
 	set_server(0, 0, 0, 1, 0);
 	set_server(1, 0, 0, 0, 2);
-	pool_on_place(pool, count_place, &places);
+	pool_on_eligible(pool, count_eligible, &places);
 	ck_assert(!pool_may_wait(pool, &who));
 	ck_assert_int_eq(open_one(1), 0);
 	ck_assert_int_eq(open_one(2), 1);
-	ck_assert(pool_has_place(pool));
+	ck_assert(pool_has_eligible(pool));
 	ck_assert_int_eq(open_one(3), 1);
 	ck_assert_int_eq(pick(4), NONE);
-	ck_assert(!pool_has_place(pool));
+	ck_assert(!pool_has_eligible(pool));
 	ck_assert(pool_may_wait(pool, &who));
 	ck_assert_int_eq(places, 0);
 	close_one(3, 1);
 	ck_assert_int_eq(places, 1);
-	ck_assert(pool_has_place(pool));
+	ck_assert(pool_has_eligible(pool));
 	ck_assert_int_eq(open_one(3), 1);
 	pool_set_admin(pool, pool_server(pool, 0), SERVER_DRAINING);
 	ck_assert(pool_may_wait(pool, &who));
