@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/apply.h"
 #include "control/config_file.h"
 #include "control/direct.h"
 #include "control/doubts.h"
@@ -33,13 +34,13 @@ drop_rights(const struct pen *p, struct error *e)
 static int
 serve(struct pen *p, struct process *proc)
 {
-	const struct process_options *o = &p->plan->config.process;
+	const char *pid_file = p->plan->config.process.pid_file;
 	struct error e;
 
-	if (o->pid_file != NULL &&
-	    process_lock_pid_file(proc, o->pid_file, &e) < 0)
+	if (pid_file != NULL && process_lock_pid_file(proc, pid_file, &e) < 0)
 		return fail(&e);
-	if (pen_start(p, &e) < 0 || process_drop_privileges(o, &e) < 0 ||
+	if (pen_start(p, &e) < 0 ||
+	    process_drop_privileges(&p->plan->config.process, &e) < 0 ||
 	    drop_rights(p, &e) < 0 || process_ready(proc, &e) < 0)
 		return fail(&e);
 	return pen_run(p, &e) < 0 ? fail(&e) : 0;
@@ -60,10 +61,9 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 
 	if (draft == NULL)
 		return -1;
-	rc = pen_adopt_now(p, draft, e);
+	rc = apply_plan_now(p, draft, e);
 	if (rc < 0 && on_error != NULL)
 		on_error(e->text);
-	plan_free(draft);
 	return rc;
 }
 
@@ -71,15 +71,12 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 static int
 check_secure(struct pen *p)
 {
-	struct secure_change files;
 	struct error e;
 
-	if (secure_prepare(p, p->plan, &files, &e) < 0) {
-		print_error(e.text);
-		return -1;
-	}
-	secure_cancel(&files);
-	return 0;
+	if (secure_try(p, &e) == 0)
+		return 0;
+	print_error(e.text);
+	return -1;
 }
 
 /* --check: says all that is wrong, or what would be in force, and then what direct

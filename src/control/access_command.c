@@ -161,7 +161,7 @@ parse_control(
     struct call *c, const char *text, struct listen_list *at, struct error *e)
 {
 	enum resolve_how how =
-	    c->pen->loop == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
 	const struct plan *now = c->pen->plan;
 	char local[64];
 	unsigned i;

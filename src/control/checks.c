@@ -24,8 +24,9 @@ check_place(const struct plan *p, const struct addr *at, struct error *e)
 }
 
 int
-checks_allow(const struct plan *p, struct error *e)
+checks_check(struct apply *a, struct error *e)
 {
+	const struct plan *p = a->wanted;
 	unsigned i;
 
 	if (p->config.checks.kind != CHECK_DSR)
@@ -50,20 +51,26 @@ probing(const struct check_settings *s)
 		.timeout_ms = s->timeout_ms };
 }
 
-int
-checks_begin(struct pen *p, struct error *e)
+static int
+set_check(struct pen *p, const struct plan *plan, struct error *e)
 {
-	struct director_check c = probing(&p->plan->config.checks);
+	struct director_check c = probing(&plan->config.checks);
 
-	return director_set_check(p->director, &c, e);
+	return p->director != NULL ? director_set_check(p->director, &c, e) : 0;
+}
+
+int
+checks_prepare(struct apply *a, struct error *e)
+{
+	return set_check(a->pen, a->wanted, e);
 }
 
 void
-checks_commit(struct pen *p, const struct plan *draft)
+checks_cancel(struct apply *a)
 {
-	struct director_check c = probing(&draft->config.checks);
 	struct error e;
 
-	if (p->director != NULL && director_set_check(p->director, &c, &e) < 0)
-		log_error("checks not changed error=\"%s\"", e.text);
+	/* of a start the director goes as a whole */
+	if (!a->first && set_check(a->pen, a->now, &e) < 0)
+		log_error("checks do not go back error=\"%s\"", e.text);
 }

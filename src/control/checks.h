@@ -2,13 +2,14 @@
 #ifndef PEN_CONTROL_CHECKS_H
 #define PEN_CONTROL_CHECKS_H
 
-#include "control/pen.h"
+#include "control/apply.h"
 
-/* Whether a plan has what its check needs. Returns 0, or -1 with a sentence. */
-int checks_allow(const struct plan *draft, struct error *e);
-/* At the start, once the director is there. Returns 0, or -1 with a sentence. */
-int checks_begin(struct pen *p, struct error *e);
-/* Checks servers as the draft says from now on. */
-void checks_commit(struct pen *p, const struct plan *draft);
+/* Whether the draft has what its check needs. Returns 0, or -1 with a sentence. */
+int checks_check(struct apply *a, struct error *e);
+/* Servers are checked as the draft says from now on. Returns 0, or -1 with a
+ * sentence and all as it was. */
+int checks_prepare(struct apply *a, struct error *e);
+/* They are checked as before. */
+void checks_cancel(struct apply *a);
 
 #endif

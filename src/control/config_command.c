@@ -19,7 +19,7 @@ run_include(struct call *c, struct error *e)
 }
 
 /* The draft becomes what a restart would give; what is the same stays as it is
- * when it is adopted. */
+ * when that is applied. */
 int
 run_reload(struct call *c, struct error *e)
 {

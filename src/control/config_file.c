@@ -91,7 +91,7 @@ config_load(struct call *c, const char *path,
 		    "\"%.200s\": include nesting too deep (maximum %d)", path,
 		    DEPTH_MAX);
 	buffer_init(&text);
-	if (read_text(path, c->pen->loop == NULL, &text, &why) < 0) {
+	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, &why) < 0) {
 		buffer_fini(&text);
 		error_set(e, "\"%.300s\": %.200s", path, why.text);
 		if (on_error != NULL && c->depth == 0)

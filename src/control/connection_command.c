@@ -23,12 +23,14 @@ parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 	    c->words->word[0], (unsigned long long)max);
 }
 
+/* The frontend, or NULL with a phrase. */
 static struct frontend *
 serving(struct call *c, struct error *e)
 {
-	if (c->pen->frontend == NULL)
-		error_set(e, "only while the program serves");
-	return c->pen->frontend;
+	if (c->pen->phase >= PHASE_SERVING)
+		return c->pen->frontend;
+	error_set(e, "only while the program serves");
+	return NULL;
 }
 
 /* ---- where clients come in ---- */
@@ -48,7 +50,7 @@ int
 run_listen(struct call *c, struct error *e)
 {
 	enum resolve_how how =
-	    c->pen->loop == NULL ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
 	const struct plan *now = c->pen->plan;
 	struct listen_list list = { .count = 0 };
 	const char *text = c->words->word[0];
@@ -362,7 +364,7 @@ run_idlers(struct call *c, struct error *e)
 {
 	uint64_t want = c->plan->config.frontend.idlers;
 	uint64_t have =
-	    c->pen->frontend != NULL ? frontend_idlers(c->pen->frontend) : 0;
+	    c->pen->phase < PHASE_SERVING ? 0 : frontend_idlers(c->pen->frontend);
 	struct facts f;
 
 	(void)e;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control/checks.h"
 #include "control/direct.h"
 #include "dsr/director.h"
 
@@ -137,25 +136,26 @@ check_forward(const struct plan *p, struct error *e)
 }
 
 int
-direct_prepare(struct pen *p, const struct plan *draft, struct error *e)
+direct_prepare_forward(struct apply *a, struct error *e)
 {
 	struct director_forward f;
 
-	if (p->director == NULL)
+	/* one that was opened just now has opened that, too */
+	if (a->first || a->pen->director == NULL)
 		return 0;
-	(void)read_forward(draft, &f);
-	return director_prepare_forward(p->director, &f, e);
+	(void)read_forward(a->wanted, &f);
+	return director_prepare_forward(a->pen->director, &f, e);
 }
 
 void
-direct_commit(struct pen *p, const struct plan *draft)
+direct_commit_forward(struct apply *a)
 {
 	struct director_forward f;
 
-	if (p->director == NULL)
+	if (a->first || a->pen->director == NULL)
 		return;
-	(void)read_forward(draft, &f);
-	director_set_forward(p->director, &f);
+	(void)read_forward(a->wanted, &f);
+	director_set_forward(a->pen->director, &f);
 }
 
 /* ---- what a plan may want ---- */
@@ -205,15 +205,14 @@ check_servers(const struct plan *p, struct error *e)
 }
 
 int
-direct_check(const struct plan *p, struct error *e)
+direct_check(struct apply *a, struct error *e)
 {
+	const struct plan *p = a->wanted;
 	unsigned i;
 
 	for (i = 0; i < p->listen.count; i++)
 		if (check_address(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
-	if (checks_allow(p, e) < 0)
-		return -1;
 	if (!direct_is_wanted(p))
 		return 0;
 	for (i = 0; i < p->listen.count; i++)
@@ -241,17 +240,16 @@ places(const struct listen_list *at, struct peer list[LISTEN_MAX])
 
 /* What is asked for and cannot be is slower, not wrong. */
 static void
-warn_fast(const struct pen *p)
+warn_fast(const struct director *d, const struct dsr_settings *s)
 {
-	const struct dsr_settings *s = &p->plan->config.dsr;
 	struct director_fast f;
 
-	director_fast(p->director, &f);
+	director_fast(d, &f);
 	if (s->fast && !f.on)
 		log_warn("dsr_fast_path does nothing: %s link=%s",
 		    s->flows == 0 ? "no flows are remembered"
 				  : "the link has none",
-		    director_link(p->director));
+		    director_link(d));
 }
 
 /* Whose locks count besides root's. */
@@ -264,10 +262,10 @@ user_to_be(const struct plan *p)
 	return pw != NULL ? pw->pw_uid : geteuid();
 }
 
-int
-direct_open(struct pen *p, struct error *e)
+static int
+open_director(struct pen *p, const struct plan *plan, struct error *e)
 {
-	const struct config *c = &p->plan->config;
+	const struct config *c = &plan->config;
 	struct peer list[LISTEN_MAX];
 	struct director_options o = { .interface = c->dsr.interface,
 		.link = c->dsr.link,
@@ -276,16 +274,13 @@ direct_open(struct pen *p, struct error *e)
 		.announce = c->dsr.announce,
 		.udp_only = c->frontend.udp,
 		.fast = c->dsr.fast,
-		.user = user_to_be(p->plan) };
-	unsigned n = places(&p->plan->listen, list);
+		.user = user_to_be(plan) };
+	unsigned n = places(&plan->listen, list);
 
 	direct_warn(p);
-	(void)read_forward(p->plan, &o.forward);
+	(void)read_forward(plan, &o.forward);
 	p->director = director_new(p->loop, p->pool, &o, list, n, e);
-	if (p->director == NULL || direct_set_tarpit(p, p->plan, e) < 0)
-		return -1;
-	warn_fast(p);
-	return checks_begin(p, e);
+	return p->director != NULL ? 0 : -1;
 }
 
 static const struct acl *
@@ -297,20 +292,59 @@ tarpit_list(const struct plan *p)
 }
 
 /* An empty list permits all, elsewhere; nobody wants that here. */
-int
-direct_set_tarpit(struct pen *p, const struct plan *draft, struct error *e)
+static int
+set_tarpit(struct apply *a, struct error *e)
 {
-	const struct acl *list = tarpit_list(draft),
-			 *before = tarpit_list(p->plan);
-	bool is_empty = list != NULL && list->count == 0;
+	const struct acl *list = tarpit_list(a->wanted),
+			 *before = a->first ? NULL : tarpit_list(a->now);
 
-	if (p->director == NULL)
-		return 0;
-	if (is_empty &&
-	    (draft == p->plan || before == NULL || before->count > 0))
+	if (list != NULL && list->count == 0 &&
+	    (before == NULL || before->count > 0))
 		log_warn("tarpit has no addresses: its list is empty acl=%d",
-		    draft->config.dsr.tarpit_acl);
-	return director_set_tarpit(p->director, list, e);
+		    a->wanted->config.dsr.tarpit_acl);
+	return director_set_tarpit(a->pen->director, list, e);
+}
+
+/* ---- taking part in a change; see apply.h ---- */
+
+static void
+close_director(struct pen *p)
+{
+	director_free(p->director);
+	p->director = NULL;
+}
+
+int
+direct_prepare(struct apply *a, struct error *e)
+{
+	struct pen *p = a->pen;
+
+	if (!direct_is_wanted(a->wanted))
+		return 0;
+	if (a->first && open_director(p, a->wanted, e) < 0)
+		return -1;
+	if (set_tarpit(a, e) == 0) {
+		if (a->first)
+			warn_fast(p->director, &a->wanted->config.dsr);
+		return 0;
+	}
+	if (a->first)
+		close_director(p);
+	return -1;
+}
+
+void
+direct_cancel(struct apply *a)
+{
+	struct error e;
+
+	if (a->pen->director == NULL)
+		return;
+	if (a->first)
+		close_director(a->pen);
+	else if (director_set_tarpit(
+		     a->pen->director, tarpit_list(a->now), &e) < 0)
+		log_error("tarpit does not go back error=\"%s\"", e.text);
 }
 
 int

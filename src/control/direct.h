@@ -2,25 +2,26 @@
 #ifndef PEN_CONTROL_DIRECT_H
 #define PEN_CONTROL_DIRECT_H
 
-#include "control/pen.h"
+#include "control/apply.h"
 
 /* Checks what a plan wants of it, without opening anything: port 0 is for direct
  * return alone, which wants addresses and no Unix sockets, dsr_ip beside them. Returns 0, or -1 with a
  * sentence. */
-int direct_check(const struct plan *draft, struct error *e);
+int direct_check(struct apply *a, struct error *e);
 bool direct_is_wanted(const struct plan *p);
 /* Whether a server that says this of itself gets its packets in tunnels. */
 bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
-/* Opens what the draft's way to servers needs. Returns 0, or -1 with a sentence;
- * without direct return there is nothing to do. */
-int direct_prepare(struct pen *p, const struct plan *draft, struct error *e);
+/* Opens the interface, at the start; holds what the draft's tarpit wants held from
+ * now on. Returns 0, or -1 with a sentence and all as it was; without direct return
+ * there is nothing to do, as below. */
+int direct_prepare(struct apply *a, struct error *e);
+/* Undoes that. */
+void direct_cancel(struct apply *a);
+/* Opens what the draft's way to servers needs; what is opened once stays. Returns 0,
+ * or -1 with a sentence. */
+int direct_prepare_forward(struct apply *a, struct error *e);
 /* Packets get to servers as the draft says, whose servers are in place. */
-void direct_commit(struct pen *p, const struct plan *draft);
-/* Opens the interface. Returns 0, or -1 with a sentence. */
-int direct_open(struct pen *p, struct error *e);
-/* Holds what a plan's tarpit wants held from now on. Returns 0, or -1 with a
- * sentence and all as it was; 0 without direct return. */
-int direct_set_tarpit(struct pen *p, const struct plan *draft, struct error *e);
+void direct_commit_forward(struct apply *a);
 /* Serves these addresses from now on. Returns 0, or -1 with a sentence and all as it
  * was. */
 int direct_listen(struct pen *p, const struct listen_list *at, struct error *e);

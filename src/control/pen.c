@@ -1,4 +1,4 @@
-/* pen.c: puts the rooms together, in order, and takes them apart again. */
+/* pen.c: the life of the program: start, signals, end. */
 #include "config.h"
 
 #include <signal.h>
@@ -7,9 +7,8 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control/adopt.h"
+#include "control/apply.h"
 #include "control/descriptors.h"
-#include "control/direct.h"
 #include "control/pen.h"
 #include "control/preflight.h"
 #include "control/report.h"
@@ -32,17 +31,23 @@ share_descriptors(struct pen *p)
 	p->control_clients = d.control;
 	if (p->given->config.frontend.sessions_max == 0)
 		p->given->config.frontend.sessions_max = d.usual;
-	descriptors_settle(p->descriptors, p->plan);
 }
 
 /* ---- signals ---- */
 
+void
+pen_stop(struct pen *p)
+{
+	if (p->phase < PHASE_SERVING)
+		return;
+	p->phase = PHASE_STOPPING;
+	loop_stop(p->loop);
+}
+
 static void
 on_stop(void *arg)
 {
-	struct pen *p = arg;
-
-	loop_stop(p->loop);
+	pen_stop(arg);
 }
 
 /* The end of a reload: done, or refused, which changed nothing. */
@@ -166,27 +171,48 @@ pen_free(struct pen *p)
 	free(p);
 }
 
+/* ---- control sockets ---- */
+
 static int
-open_control(struct pen *p, struct error *e)
+listen_for_control(
+    struct pen *p, const struct plan *plan, struct error *e)
 {
 	unsigned i, k;
 
-	p->control = control_new(p, p->loop, (unsigned)p->control_clients);
-	if (p->control == NULL)
-		return error_set(e, "out of memory");
-	for (i = 0; i < p->plan->control_count; i++) {
-		const struct control_plan *c = &p->plan->controls[i];
+	for (i = 0; i < plan->control_count; i++) {
+		const struct control_plan *c = &plan->controls[i];
 
 		for (k = 0; k < c->at.count; k++) {
 			const struct addr *at = &c->at.entry[k].at;
 
-			if (preflight_control(p->plan, at, e) < 0 ||
+			if (preflight_control(plan, at, e) < 0 ||
 			    control_listen(p->control, at, c, e) < 0)
 				return -1;
 		}
 	}
 	return 0;
 }
+
+int
+pen_open_control(struct pen *p, const struct plan *plan, struct error *e)
+{
+	p->control = control_new(p, p->loop, (unsigned)p->control_clients);
+	if (p->control == NULL)
+		return error_set(e, "out of memory");
+	if (listen_for_control(p, plan, e) == 0)
+		return 0;
+	pen_close_control(p);
+	return -1;
+}
+
+void
+pen_close_control(struct pen *p)
+{
+	control_free(p->control);
+	p->control = NULL;
+}
+
+/* ---- start and end ---- */
 
 /* Names are looked up by the loop from here on. In a new root there may be no
  * resolv.conf: it is read before. */
@@ -201,47 +227,26 @@ open_resolver(struct pen *p, struct error *e)
 	return 0;
 }
 
-static int
-open_secure(struct pen *p, struct error *e)
-{
-	struct secure_change c;
-
-	if (secure_prepare(p, p->plan, &c, e) < 0)
-		return -1;
-	secure_commit(p, p->plan, &c);
-	return 0;
-}
-
-static int
-open_frontend(struct pen *p, struct error *e)
-{
-	p->frontend =
-	    frontend_new(p->loop, p->pool, &p->plan->config.frontend, e);
-	if (p->frontend == NULL ||
-	    (direct_is_wanted(p->plan)
-		    ? direct_open(p, e)
-		    : rooms_listen(p, &p->plan->listen, e)) < 0)
-		return -1;
-	if (rooms_open_log(p, e) < 0)
-		return -1;
-	frontend_set_requestlog(p->frontend, p->log);
-	return open_secure(p, e);
-}
-
 int
 pen_start(struct pen *p, struct error *e)
 {
-	if (preflight_settings(p, p->plan, e) < 0)
-		return -1;
+	struct plan *plan = plan_copy(p->plan);
+
+	p->phase = PHASE_STARTING;
+	if (plan == NULL)
+		return error_set(e, "out of memory");
 	share_descriptors(p);
-	p->loop = loop_new(p->plan->config.method, e);
-	if (p->loop == NULL)
-		return -1;
+	p->loop = loop_new(plan->config.method, e);
 	/* Who can connect may send signals: they wait for the loop. */
-	return catch_signals(p, e) < 0 || open_resolver(p, e) < 0 ||
-		open_frontend(p, e) < 0 || open_control(p, e) < 0
-	    ? -1
-	    : 0;
+	if (p->loop == NULL || catch_signals(p, e) < 0 ||
+	    open_resolver(p, e) < 0) {
+		plan_free(plan);
+		return -1;
+	}
+	if (apply_plan_now(p, plan, e) < 0)
+		return -1;
+	p->phase = PHASE_SERVING;
+	return 0;
 }
 
 int

@@ -1,8 +1,13 @@
-/* pen.h: the one context of the program: what the operator wants, and the rooms
- * that do it.
+/* pen.h: the one context of the program: what the operator wants, and what does
+ * it.
  *
- * Life: pen_new() -> options make a draft -> pen_adopt() -> pen_start() opens
- * everything -> loop_run(), drafts and pen_adopt() -> pen_free(). */
+ *     PLANNING   pen_new(): options and files make a draft, apply_plan() finds it
+ *        |       right; its servers are known, nothing is open
+ *     STARTING   pen_start(): the first apply, which opens everything
+ *        |
+ *     SERVING    pen_run(): commands and reloads make drafts, apply_plan()
+ *        |
+ *     STOPPING   pen_stop(): the loop ends, pen_free() */
 #ifndef PEN_CONTROL_PEN_H
 #define PEN_CONTROL_PEN_H
 
@@ -19,10 +24,13 @@ struct director;
 struct request;
 struct requestlog;
 
+enum phase { PHASE_PLANNING, PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING };
+
 struct pen {
+	enum phase phase;
 	struct plan *plan;  /* in force */
 	struct plan *given; /* by the command line; a reload begins here */
-	struct loop *loop;  /* NULL until pen_start(), as those below */
+	struct loop *loop;  /* from STARTING on, as those below */
 	struct pool *pool;  /* always there */
 	struct frontend *frontend;
 	struct secure secure;
@@ -40,26 +48,18 @@ struct pen *pen_new(void);
 /* Stops and frees everything; NULL is fine. */
 void pen_free(struct pen *p);
 
-/* Opens the loop and the listeners, catches signals. Nothing is accepted until
- * pen_run(). Returns 0, or -1 with a sentence. */
+/* Opens the loop and all that the plan in force wants, catches signals. Nothing is
+ * accepted until pen_run(). Returns 0, or -1 with a sentence. */
 int pen_start(struct pen *p, struct error *e);
 /* Serves until told to stop. Returns 0, or -1 with a sentence when the loop failed or
  * the director's interface is gone. */
 int pen_run(struct pen *p, struct error *e);
+/* Ends pen_run(). Nothing before it. */
+void pen_stop(struct pen *p);
 
-/* ---- adopt.c: plans become true ---- */
-
-/* Notes the names that `draft` needs and that are not known; all of its names
- * when they are to be looked up again. Returns 0, or -1 with errno ENOMEM. */
-int pen_want_names(
-    const struct pen *p, const struct plan *draft, bool fresh, struct names *n);
-/* Makes `draft` the plan in force, and everything that runs accordingly:
- * servers that stay keep connections, counters, clients and health, those that
- * are gone get no new client. Returns 0, or -1 with a sentence; then nothing has
- * changed. `draft` stays the caller's. */
-int pen_adopt(struct pen *p, const struct plan *draft, const struct names *n,
-    struct error *e);
-/* Both, looking names up on the way, which blocks: at the start only. */
-int pen_adopt_now(struct pen *p, const struct plan *draft, struct error *e);
+/* Opens the control sockets of a plan. Returns 0, or -1 with a sentence and none
+ * open. */
+int pen_open_control(struct pen *p, const struct plan *plan, struct error *e);
+void pen_close_control(struct pen *p);
 
 #endif

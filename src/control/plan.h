@@ -2,7 +2,7 @@
  * list, as words and numbers. Pure data: it owns its strings and nothing else,
  * opens nothing and looks no name up.
  *
- *     options, a file or a command --> draft (a copy) --> pen_adopt() --> running
+ *     options, a file or a command --> draft (a copy) --> apply_plan() --> running
  *
  * Changes are made to a draft; only one that is right as a whole becomes the
  * running plan, so what is refused changes nothing. */
@@ -27,7 +27,7 @@ struct process_options {
 	char *pid_file;
 };
 
-/* Pen's modes; together they pick the algorithm (see pen_adopt()). */
+/* Pen's modes; together they pick the algorithm (see derive.h). */
 struct mode_options {
 	bool hash, roundrobin, stubborn, weight, prio;
 	const char *balance;	 /* an algorithm by name, or NULL */

@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 #include "base/words.h"
-#include "control/adopt.h"
+#include "control/apply.h"
 #include "control/direct.h"
 #include "control/origin.h"
 #include "control/preflight.h"
@@ -24,7 +24,7 @@ rooted(const struct pen *p, const char *path, char *text, size_t size)
 {
 	const char *root = p->plan->config.process.directory;
 
-	if (p->loop != NULL || root == NULL)
+	if (p->phase >= PHASE_SERVING || root == NULL)
 		return path;
 	snprintf(text, size, "%s/%s", root, path);
 	return text;
@@ -71,21 +71,17 @@ try_source(const struct plan *draft, struct error *e)
 }
 
 int
-preflight_settings(
-    const struct pen *p, const struct plan *draft, struct error *e)
+preflight_prepare(struct apply *a, struct error *e)
 {
-	bool all = draft == p->plan;
+	const struct config *now = &a->now->config, *new = &a->wanted->config;
 
-	if ((all ||
-		!text_equal(
-		    draft->config.web_stats, p->plan->config.web_stats)) &&
-	    try_page(p, draft, e) < 0)
+	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
+	    try_page(a->pen, a->wanted, e) < 0)
 		return -1;
-	return all ||
-		!sources_equal(&draft->config.frontend.source,
-		    &p->plan->config.frontend.source)
-	    ? try_source(draft, e)
-	    : 0;
+	if (!a->first &&
+	    sources_equal(&new->frontend.source, &now->frontend.source))
+		return 0;
+	return try_source(a->wanted, e);
 }
 
 /* ---- what a start opens ---- */
@@ -141,7 +137,7 @@ try_log(const struct pen *p, struct error *e)
 	struct addr to;
 
 	if (log == NULL ||
-	    (rooms_find_log(p, log, &to, &why) == 0 &&
+	    (apply_log_find(p, log, &to, &why) == 0 &&
 		(to.len > 0 || file_may_write(log, &why) == 0)))
 		return 0;
 	error_set(e, "log \"%.200s\": %.250s", log, why.text);
@@ -174,7 +170,7 @@ try_process(const struct pen *p, struct error *e)
 static int
 try_settings(const struct pen *p, struct error *e)
 {
-	return preflight_settings(p, p->plan, e);
+	return try_page(p, p->plan, e) == 0 ? try_source(p->plan, e) : -1;
 }
 
 int

@@ -2,13 +2,12 @@
 #ifndef PEN_CONTROL_PREFLIGHT_H
 #define PEN_CONTROL_PREFLIGHT_H
 
-#include "control/pen.h"
+#include "control/apply.h"
 
 /* Tries what is only used later, and would fail then: the file of the status page,
  * and the address that connections to servers come from. While the program serves,
  * what stays as it is is not tried again. Returns 0, or -1 with a sentence. */
-int preflight_settings(
-    const struct pen *p, const struct plan *draft, struct error *e);
+int preflight_prepare(struct apply *a, struct error *e);
 
 /* Tries all that a start with the plan in force would open, for --check: makes,
  * locks and takes nothing, also beside a pen that runs with that plan. Calls

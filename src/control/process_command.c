@@ -57,8 +57,7 @@ run_exit(struct call *c, struct error *e)
 		return error_set(
 		    e, "Exit is not enabled; restart with -X flag");
 	}
-	if (c->pen->loop != NULL)
-		loop_stop(c->pen->loop);
+	pen_stop(c->pen);
 	return 0;
 }
 
@@ -157,7 +156,7 @@ run_show(struct call *c, struct error *e)
 int
 run_statistics(struct call *c, struct error *e)
 {
-	if (c->pen->frontend == NULL)
+	if (c->pen->phase < PHASE_SERVING)
 		return error_set(e, "only while the program serves");
 	report_counters(c->pen, c->reply);
 	return 0;
@@ -171,7 +170,7 @@ run_clear(struct call *c, struct error *e)
 
 	if (w->count != 1 || strcmp(w->word[0], "counters") != 0)
 		return error_set(e, "expects %s", c->row->args);
-	if (c->pen->frontend == NULL)
+	if (c->pen->phase < PHASE_SERVING)
 		return error_set(e, "only while the program serves");
 	pool_clear_counters(c->pen->pool);
 	frontend_clear_stats(c->pen->frontend);
@@ -194,7 +193,7 @@ write_page(struct pen *p)
 int
 run_status(struct call *c, struct error *e)
 {
-	if (c->pen->frontend == NULL)
+	if (c->pen->phase < PHASE_SERVING)
 		return error_set(e, "only while the program serves");
 	if (c->reply->json)
 		report_counters(c->pen, c->reply);

@@ -27,7 +27,7 @@ reply_finish(struct reply *r, struct pen *p)
 {
 	struct buffer all = r->out;
 
-	if (p->loop == NULL)
+	if (p->phase < PHASE_SERVING)
 		r->more = NULL;
 	buffer_init(&r->out);
 	while (r->more != NULL) {

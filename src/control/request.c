@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/apply.h"
 #include "control/facts.h"
-#include "control/pen.h"
 #include "control/request.h"
 
 void
@@ -67,37 +67,40 @@ on_names(struct names *n)
 	q->on_wake(q);
 }
 
-/* Adopts the draft, or waits for names first. */
-static int
-adopt(struct request *q, struct call *c, bool *waits, struct error *e)
+/* Looks the names up that the draft needs. Returns whether it waits for them. */
+static bool
+wait_for_names(struct request *q)
 {
-	struct pen *p = q->pen;
-
-	if (pen_want_names(p, c->plan, c->fresh, &q->names) < 0)
-		return error_set(e, "out of memory");
-	if (q->names.missing > 0 && p->resolver == NULL)
+	if (q->names.missing == 0)
+		return false;
+	if (q->pen->resolver == NULL) {
 		names_look_up_now(&q->names);
-	if (q->names.missing > 0) {
-		*waits = true;
-		names_look_up(&q->names, p->resolver, on_names);
-		return 0;
+		return false;
 	}
-	return pen_adopt(p, c->plan, &q->names, e);
+	names_look_up(&q->names, q->pen->resolver, on_names);
+	return true;
 }
 
+/* The command changes a draft, which comes into force if it can. */
 static int
 change(struct request *q, struct call *c, bool *waits, struct error *e)
 {
 	size_t said = buffer_length(&q->reply.out);
+	struct pen *p = q->pen;
 	int rc;
 
-	c->plan = plan_copy(q->pen->plan);
+	c->plan = plan_copy(p->plan);
 	if (c->plan == NULL)
 		return error_set(e, "out of memory");
 	rc = command_run(c, e);
+	if (rc == 0 && apply_want_names(p, c->plan, c->fresh, &q->names) < 0)
+		rc = error_set(e, "out of memory");
 	if (rc == 0)
-		rc = adopt(q, c, waits, e);
-	plan_free(c->plan);
+		*waits = wait_for_names(q);
+	if (rc < 0 || *waits)
+		plan_free(c->plan);
+	else
+		rc = apply_plan(p, c->plan, &q->names, e);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;
@@ -115,7 +118,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		.no = no,
 		.asker = q->asker,
 		.reply = &q->reply,
-		.grows = q->pen->loop != NULL };
+		.grows = q->pen->phase >= PHASE_SERVING };
 	enum access needed;
 
 	if (take_json(row, w, no, &q->reply.json, e) < 0)
@@ -126,7 +129,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		    access_name(needed), access_name(q->asker->access));
 	if (!command_changes(row, w->count, no) || !command_is_there(row))
 		return command_run(&c, e);
-	if (row->flags & ROW_START && q->pen->loop != NULL)
+	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
 		return error_set(e, "only at the start");
 	return change(q, &c, waits, e);
 }

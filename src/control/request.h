@@ -6,7 +6,7 @@
  *                          '---'-> REQUEST_WAITS  on_wake() comes: run again
  *
  * The commands of a line (;) are carried out in order until one is refused.
- * Each changes a draft that is adopted as a whole. One that needs names of hosts
+ * Each changes a draft that is applied as a whole. One that needs names of hosts
  * waits for them and is then done again from its beginning, so that what others
  * changed meanwhile is not lost. */
 #ifndef PEN_CONTROL_REQUEST_H

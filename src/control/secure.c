@@ -7,8 +7,8 @@
 
 #include "base/log.h"
 #include "base/watched.h"
+#include "control/apply.h"
 #include "control/origin.h"
-#include "control/pen.h"
 
 /* Names of a directory looked at each time, and how often to warn. */
 enum { LOOK_AT = 2000, DAY_S = 24 * 3600 };
@@ -37,8 +37,8 @@ secure_wants_client(const struct plan *p)
 
 /* ---- opening ---- */
 
-void
-secure_cancel(struct secure_change *c)
+static void
+close_change(struct secure_change *c)
 {
 	tls_server_free(c->server);
 	tls_client_free(c->client);
@@ -66,8 +66,8 @@ open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
 	return 0;
 }
 
-int
-secure_prepare(struct pen *p, const struct plan *draft, struct secure_change *c,
+static int
+open_change(struct pen *p, const struct plan *draft, struct secure_change *c,
     struct error *e)
 {
 	bool serve = tls_settings_serve(&draft->config.tls);
@@ -80,8 +80,31 @@ secure_prepare(struct pen *p, const struct plan *draft, struct secure_change *c,
 	if (same || (!serve && !call) || open_both(p, draft, c, e) == 0)
 		return 0;
 	origin_blame(draft, e);
-	secure_cancel(c);
+	close_change(c);
 	return -1;
+}
+
+int
+secure_prepare(struct apply *a, struct error *e)
+{
+	return open_change(a->pen, a->wanted, &a->tls, e);
+}
+
+void
+secure_cancel(struct apply *a)
+{
+	close_change(&a->tls);
+}
+
+int
+secure_try(struct pen *p, struct error *e)
+{
+	struct secure_change c;
+
+	if (open_change(p, p->plan, &c, e) < 0)
+		return -1;
+	close_change(&c);
+	return 0;
 }
 
 /* ---- warnings ---- */
@@ -228,14 +251,15 @@ set_timers(struct pen *p, uint64_t watch_ms)
 }
 
 void
-secure_commit(struct pen *p, const struct plan *draft, struct secure_change *c)
+secure_commit(struct apply *a)
 {
-	const struct tls_settings *t = &draft->config.tls;
-	bool changed = c->changed;
+	const struct tls_settings *t = &a->wanted->config.tls;
+	bool changed = a->tls.changed;
+	struct pen *p = a->pen;
 	struct frontend_tls tls;
 
 	if (changed) {
-		replace(p, c);
+		replace(p, &a->tls);
 		if (p->secure.server != NULL || p->secure.client != NULL)
 			forbid_core();
 	}
@@ -245,7 +269,7 @@ secure_commit(struct pen *p, const struct plan *draft, struct secure_change *c)
 		.upstream = t->upstream,
 		.require_close_notify = t->require_close_notify };
 	frontend_set_tls(p->frontend, &tls);
-	if (changed || t->watch_ms != p->plan->config.tls.watch_ms)
+	if (changed || t->watch_ms != a->now->config.tls.watch_ms)
 		set_timers(p, t->watch_ms);
 }
 

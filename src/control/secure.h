@@ -1,6 +1,6 @@
 /* secure.h: what a plan means for TLS: certificates opened, looked at and replaced.
  *
- *     a plan -> secure_prepare() -> secure_commit()     when settings change
+ *     a plan -> secure_prepare() -> secure_commit()     see apply.h
  *     a timer, HUP, reload -> secure_look()             when files do */
 #ifndef PEN_CONTROL_SECURE_H
 #define PEN_CONTROL_SECURE_H
@@ -12,6 +12,7 @@
 #include "tls/tls_client.h"
 #include "tls/tls_server.h"
 
+struct apply;
 struct pen;
 
 struct secure {
@@ -35,18 +36,19 @@ struct secure_change {
 /* Checks what the draft wants of TLS, without opening anything: no setting for TLS
  * with clients without a certificate, none without the others it needs. Returns
  * 0, or -1 with a sentence that names the option or FILE:LINE. */
-int secure_check(const struct plan *draft, struct error *e);
+int secure_check(struct apply *a, struct error *e);
 /* Whether TLS is to be spoken with it. */
 bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */
 bool secure_wants_client(const struct plan *p);
 /* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing opened. */
-int secure_prepare(struct pen *p, const struct plan *draft,
-    struct secure_change *c, struct error *e);
-void secure_cancel(struct secure_change *c);
+int secure_prepare(struct apply *a, struct error *e);
+void secure_cancel(struct apply *a);
 /* The draft is in force: clients and servers meet it from now on. */
-void secure_commit(
-    struct pen *p, const struct plan *draft, struct secure_change *c);
+void secure_commit(struct apply *a);
+/* Reads the files of the plan in force and closes them again, for --check. Returns
+ * 0, or -1 with a sentence. */
+int secure_try(struct pen *p, struct error *e);
 /* Looks at all files: of HUP and reload. With many that have changed it goes on in
  * the loop, between clients. */
 void secure_look(struct pen *p);

@@ -2,8 +2,8 @@
  * opened. */
 #include "config.h"
 
+#include "control/apply.h"
 #include "control/origin.h"
-#include "control/secure.h"
 #include "control/setting.h"
 #include "tls/tls_settings.h"
 
@@ -109,8 +109,9 @@ check_names(const struct plan *p, struct error *e)
 }
 
 int
-secure_check(const struct plan *p, struct error *e)
+secure_check(struct apply *a, struct error *e)
 {
+	const struct plan *p = a->wanted;
 	int rc = tls_settings_serve(&p->config.tls) ? check_served(p, e)
 						    : check_unused(p, e);
 

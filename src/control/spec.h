@@ -40,7 +40,7 @@ struct server_plan {
 	char *place; /* FILE:LINE that named the host; NULL: not a file */
 	uint16_t port;	/* 0: none, see same_port */
 	bool same_port; /* the one that the client came to */
-	bool out_now;	/* for blacklist_ms, once: when the plan is adopted */
+	bool out_now;	/* for blacklist_ms, once: when the plan is applied */
 	int admin;	/* enum server_admin; -1: it stays as it is */
 };
 

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "control/apply.h"
 #include "control/config_file.h"
 #include "control/request.h"
 #include "support/ask.h"
@@ -50,11 +51,9 @@ ask_pen(
 }
 
 int
-adopt_given(struct pen *p, struct error *e)
+apply_given(struct pen *p, struct error *e)
 {
 	struct plan *draft = config_draft(p, NULL, e);
-	int rc = draft != NULL ? pen_adopt_now(p, draft, e) : -1;
 
-	plan_free(draft);
-	return rc;
+	return draft != NULL ? apply_plan_now(p, draft, e) : -1;
 }

@@ -11,8 +11,8 @@
 int ask_pen(struct pen *p, const char *line, char *answer, size_t size,
     struct error *e);
 
-/* What main() does with a command line: adopts p->given. Returns 0, or -1 with
+/* What main() does with a command line: applies p->given. Returns 0, or -1 with
  * a sentence. */
-int adopt_given(struct pen *p, struct error *e);
+int apply_given(struct pen *p, struct error *e);
 
 #endif

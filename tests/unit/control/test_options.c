@@ -41,7 +41,7 @@ parse(const char *words)
 	ck_assert_int_eq(dup2(fd, 2), 2);
 	e.text[0] = '\0';
 	result = options_parse(pen, argc, argv, &e);
-	if (result == OPTIONS_RUN && adopt_given(pen, &e) < 0)
+	if (result == OPTIONS_RUN && apply_given(pen, &e) < 0)
 		result = OPTIONS_BAD;
 	ck_assert_int_eq(dup2(kept, 2), 2);
 	close(kept);

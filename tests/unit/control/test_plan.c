@@ -29,7 +29,7 @@ begin(const char *file)
 	ck_assert_int_eq(spec_parse_listen(&pen->given->listen,
 			     "127.0.0.1:8080", RESOLVE_NAMES, &e),
 	    0);
-	ck_assert_msg(adopt_given(pen, &e) == 0, "%s", e.text);
+	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
 }
 
 static int

@@ -1,23 +1,13 @@
-/* adopt.c: a plan becomes true. First everything that may fail is found out,
- * opened or made; then the rest is changed, which cannot. */
+/* apply_servers.c: servers of a plan become servers of the pool. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
-#include "control/adopt.h"
-#include "control/descriptors.h"
+#include "control/apply.h"
 #include "control/direct.h"
-#include "control/command.h"
-#include "control/doubts.h"
-#include "control/origin.h"
-#include "control/pen.h"
-#include "control/setting.h"
-#include "net/sock.h"
-#include "pool/balance.h"
 
 /* ---- names ---- */
 
@@ -37,7 +27,7 @@ same_host(const struct server_plan *a, const struct server_plan *b)
 }
 
 int
-pen_want_names(
+apply_want_names(
     const struct pen *p, const struct plan *draft, bool fresh, struct names *n)
 {
 	const struct server_plan *s;
@@ -255,7 +245,7 @@ take_out_now(struct pen *p, struct plan *draft, struct server *set)
 	if (set->role != SERVER_REGULAR || !draft->servers[set->number].out_now)
 		return;
 	draft->servers[set->number].out_now = false;
-	if (p->loop == NULL)
+	if (p->phase < PHASE_SERVING)
 		return;
 	pool_take_out(p->pool, set, loop_now(p->loop));
 }
@@ -285,215 +275,68 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	return 0;
 }
 
-/* ---- settings ---- */
+/* ---- access lists ---- */
 
-/* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
- * last server only when no mode was asked for, or `sticky` was; each DNS query is
- * balanced by itself. */
+/* Copies share the entries of the draft's lists, so that this cannot fail. */
 static void
-derive_pool_options(
-    const struct mode_options *m, bool dns, struct pool_options *o)
-{
-	bool plain = !m->roundrobin && !m->hash && !m->weight && !m->prio &&
-	    !m->balance && !dns;
-
-	o->balance = balance_find(m->balance != NULL ? m->balance
-		: m->prio			     ? "prio"
-		: m->weight			     ? "wleastconn"
-		: m->hash			     ? "hash"
-						     : "roundrobin");
-	o->sticky = m->sticky_set ? m->sticky : plain;
-	o->stubborn = m->stubborn;
-	o->hash_port = m->roundrobin;
-}
-
-/* A director without a memory of flows must choose alike for each frame. */
-static void
-derive_alone(const struct dsr_settings *s, struct pool_options *o)
-{
-	if (s->interface == NULL || s->flows > 0)
-		return;
-	o->balance = balance_find("hash");
-	o->sticky = false;
-}
-
-static void
-derive_options(const struct pen *p, struct plan *draft)
-{
-	struct config *c = &draft->config;
-	struct frontend_options *f = &c->frontend;
-
-	derive_pool_options(&c->mode, f->dns, &c->pool);
-	derive_alone(&c->dsr, &c->pool);
-	f->udp = f->udp || f->dns;
-	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
-	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
-	if (p->descriptors > 0)
-		descriptors_settle(p->descriptors, draft);
-}
-
-static bool
-same_controls(const struct plan *a, const struct plan *b)
+set_acls(struct pool *pool, const struct plan *draft)
 {
 	unsigned i;
 
-	if (a->control_count != b->control_count)
-		return false;
-	for (i = 0; i < a->control_count; i++) {
-		const struct control_plan *x = &a->controls[i],
-					  *y = &b->controls[i];
-
-		if (strcmp(x->text, y->text) != 0 || x->level != y->level ||
-		    x->others != y->others || x->mode != y->mode)
-			return false;
-	}
-	return true;
-}
-
-/* Whether nothing changes that only a start can change. */
-static int
-check_start_only(
-    const struct plan *now, const struct plan *draft, struct error *e)
-{
-	const struct command *row;
-
-	COMMAND_EACH(row)
-		if (row->flags & ROW_START && !setting_equal(now, draft, row))
-			return error_set(e, "%s: only at the start", row->name);
-	if (now->config.method != draft->config.method)
-		return error_set(e, "%s: only at the start",
-		    draft->config.method != NULL ? draft->config.method
-						 : now->config.method);
-	if (!same_controls(now, draft))
-		return error_set(e, "control sockets change only at the start");
-	return 0;
-}
-
-/* ---- access lists ---- */
-
-/* Copies of the lists that differ, to be put in place of the pool's. */
-static void
-copy_acls(const struct pen *p, const struct plan *draft, struct changes *c)
-{
-	int i;
-
 	for (i = 0; i < ACL_LISTS; i++) {
-		acl_init(&c->acls[i]);
-		c->acl_changed[i] =
-		    !acl_equal(pool_acl(p->pool, (unsigned)i), &draft->acls[i]);
+		struct acl *mine = pool_acl(pool, i);
+
+		if (acl_equal(mine, &draft->acls[i]))
+			continue;
+		acl_fini(mine);
+		acl_copy(mine, &draft->acls[i]);
 	}
-	for (i = 0; i < ACL_LISTS; i++)
-		if (c->acl_changed[i])
-			acl_copy(&c->acls[i], &draft->acls[i]);
 }
 
-static void
-swap_acls(struct pen *p, struct changes *c)
+/* ---- the participant ---- */
+
+int
+apply_servers_check(struct apply *a, struct error *e)
 {
-	int i;
-
-	for (i = 0; i < ACL_LISTS; i++)
-		if (c->acl_changed[i]) {
-			struct acl *mine = pool_acl(p->pool, (unsigned)i);
-			struct acl old = *mine;
-
-			*mine = c->acls[i];
-			c->acls[i] = old;
-		}
+	return find_changes(a->pen, a->wanted, a->names, &a->servers, e);
 }
 
-/* ---- all of it ---- */
-
-static void
-free_changes(struct changes *c)
+/* Takes the draft's settings, but keeps the memory of clients: that is given up
+ * when nothing can fail any more. */
+int
+apply_servers_prepare(struct apply *a, struct error *e)
 {
-	int i;
+	struct pool *pool = a->pen->pool;
+	struct pool_options o = a->wanted->config.pool;
 
-	free(c->list);
-	for (i = 0; i < ACL_LISTS; i++)
-		acl_fini(&c->acls[i]);
-}
-
-static int
-check_rates(const struct plan *draft, struct error *e)
-{
-	const struct frontend_options *o = &draft->config.frontend;
-
-	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
+	o.sticky = o.sticky || pool_options(pool)->sticky;
+	if (pool_set_options(pool, &o) == 0)
 		return 0;
-	return error_set(e, "%s: this system cannot hold a socket to a rate",
-	    origin_name(draft, o->rate_down > 0 ? "rate_down" : "rate_up"));
+	return error_set(e, "out of memory");
 }
 
-/* Everything that may fail. What it opens it closes again when it fails. */
-static int
-prepare(struct pen *p, struct plan *draft, const struct names *n,
-    struct changes *c, struct error *e)
+void
+apply_servers_cancel(struct apply *a)
 {
-	if (p->loop != NULL && check_start_only(p->plan, draft, e) < 0)
-		return -1;
-	if (check_rates(draft, e) < 0 || direct_check(draft, e) < 0 ||
-	    secure_check(draft, e) < 0 || find_changes(p, draft, n, c, e) < 0)
-		return -1;
-	copy_acls(p, draft, c);
-	return rooms_prepare(p, draft, c, e);
+	(void)pool_set_options(a->pen->pool, &a->now->config.pool);
 }
 
-static void
-carry_out(struct pen *p, struct plan *draft, struct changes *c)
+void
+apply_servers_commit(struct apply *a)
 {
+	struct pool *pool = a->pen->pool;
+	const struct pool_options *wanted = &a->wanted->config.pool;
 	size_t i;
 
-	swap_acls(p, c);
-	pool_begin_changes(p->pool);
-	for (i = 0; i < c->count; i++)
-		if (set_server(p, draft, &c->list[i]) < 0)
+	set_acls(pool, a->wanted);
+	pool_begin_changes(pool);
+	for (i = 0; i < a->servers.count; i++)
+		if (set_server(a->pen, a->wanted, &a->servers.list[i]) < 0)
 			log_error("out of memory server=%u",
-			    server_number(c->list[i].slot));
-	if (pool_end_changes(p->pool) < 0)
+			    server_number(a->servers.list[i].slot));
+	if (pool_end_changes(pool) < 0)
 		log_error("out of memory");
-	log_level = draft->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
-	rooms_commit(p, draft, c);
-}
-
-int
-pen_adopt(struct pen *p, const struct plan *wanted, const struct names *n,
-    struct error *e)
-{
-	struct changes c = { .list = NULL };
-	struct plan *draft = plan_copy(wanted);
-	int rc;
-
-	if (draft == NULL)
-		return error_set(e, "out of memory");
-	derive_options(p, draft);
-	rc = prepare(p, draft, n, &c, e);
-	if (rc == 0) {
-		carry_out(p, draft, &c);
-		if (p->loop != NULL)
-			doubts_log(p->plan, draft);
-		plan_free(p->plan);
-		p->plan = draft;
-	} else {
-		plan_free(draft);
-	}
-	free_changes(&c);
-	return rc;
-}
-
-int
-pen_adopt_now(struct pen *p, const struct plan *draft, struct error *e)
-{
-	struct names n;
-	int rc;
-
-	names_init(&n);
-	rc = pen_want_names(p, draft, false, &n);
-	if (rc < 0)
-		error_set(e, "out of memory");
-	names_look_up_now(&n);
-	if (rc == 0)
-		rc = pen_adopt(p, draft, &n, e);
-	names_fini(&n);
-	return rc;
+	/* giving the memory of clients up cannot fail */
+	if (pool_options(pool)->sticky != wanted->sticky)
+		(void)pool_set_options(pool, wanted);
 }

@@ -1,0 +1,250 @@
+/* apply.c: who takes part when a plan comes into force, and in which order. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "control/apply.h"
+#include "control/checks.h"
+#include "control/command.h"
+#include "control/derive.h"
+#include "control/direct.h"
+#include "control/doubts.h"
+#include "control/preflight.h"
+#include "control/setting.h"
+
+/* ---- the process: what only a start can change, and how much is logged ---- */
+
+static bool
+are_controls_equal(const struct plan *a, const struct plan *b)
+{
+	unsigned i;
+
+	if (a->control_count != b->control_count)
+		return false;
+	for (i = 0; i < a->control_count; i++) {
+		const struct control_plan *x = &a->controls[i],
+					  *y = &b->controls[i];
+
+		if (strcmp(x->text, y->text) != 0 || x->level != y->level ||
+		    x->others != y->others || x->mode != y->mode)
+			return false;
+	}
+	return true;
+}
+
+static int
+process_check(struct apply *a, struct error *e)
+{
+	const struct config *now = &a->now->config, *wanted = &a->wanted->config;
+	const struct command *row;
+
+	if (a->pen->phase < PHASE_SERVING)
+		return 0;
+	COMMAND_EACH(row)
+		if (row->flags & ROW_START &&
+		    !setting_equal(a->now, a->wanted, row))
+			return error_set(e, "%s: only at the start", row->name);
+	if (now->method != wanted->method)
+		return error_set(e, "%s: only at the start",
+		    wanted->method != NULL ? wanted->method : now->method);
+	if (!are_controls_equal(a->now, a->wanted))
+		return error_set(e, "control sockets change only at the start");
+	return 0;
+}
+
+static void
+process_commit(struct apply *a)
+{
+	log_level = a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG
+						: LOG_LEVEL_INFO;
+}
+
+/* ---- control sockets: only a start opens them ---- */
+
+static int
+control_prepare(struct apply *a, struct error *e)
+{
+	return a->first ? pen_open_control(a->pen, a->wanted, e) : 0;
+}
+
+static void
+control_cancel(struct apply *a)
+{
+	if (a->first)
+		pen_close_control(a->pen);
+}
+
+/* ---- the participants ---- */
+
+/* Each part may be left out. A prepare that fails has undone itself; commit or
+ * cancel follows one that succeeded. */
+struct participant {
+	const char *name;
+	/* Before that it only checks: there is no loop to open anything in. */
+	enum phase since;
+	int (*check)(struct apply *a, struct error *e);
+	int (*prepare)(struct apply *a, struct error *e);
+	void (*commit)(struct apply *a);
+	void (*cancel)(struct apply *a);
+};
+
+/* Servers come before those who use them. The listeners, which the world sees,
+ * come when little is left that could fail. */
+static const struct participant participants[] = {
+	{ .name = "process",
+	    .since = PHASE_PLANNING,
+	    .check = process_check,
+	    .commit = process_commit },
+	{ .name = "page and sources",
+	    .since = PHASE_STARTING,
+	    .prepare = preflight_prepare },
+	{ .name = "director",
+	    .since = PHASE_STARTING,
+	    .check = direct_check,
+	    .prepare = direct_prepare,
+	    .cancel = direct_cancel },
+	{ .name = "tls",
+	    .since = PHASE_STARTING,
+	    .check = secure_check,
+	    .prepare = secure_prepare,
+	    .commit = secure_commit,
+	    .cancel = secure_cancel },
+	{ .name = "servers",
+	    .since = PHASE_PLANNING,
+	    .check = apply_servers_check,
+	    .prepare = apply_servers_prepare,
+	    .commit = apply_servers_commit,
+	    .cancel = apply_servers_cancel },
+	{ .name = "frontend",
+	    .since = PHASE_STARTING,
+	    .check = apply_frontend_check,
+	    .prepare = apply_frontend_prepare,
+	    .commit = apply_frontend_commit,
+	    .cancel = apply_frontend_cancel },
+	{ .name = "log of requests",
+	    .since = PHASE_STARTING,
+	    .prepare = apply_log_prepare,
+	    .commit = apply_log_commit,
+	    .cancel = apply_log_cancel },
+	{ .name = "tunnels",
+	    .since = PHASE_STARTING,
+	    .prepare = direct_prepare_forward,
+	    .commit = direct_commit_forward },
+	{ .name = "listeners",
+	    .since = PHASE_STARTING,
+	    .prepare = apply_listen_prepare,
+	    .cancel = apply_listen_cancel },
+	{ .name = "checks",
+	    .since = PHASE_STARTING,
+	    .check = checks_check,
+	    .prepare = checks_prepare,
+	    .cancel = checks_cancel },
+	{ .name = "control sockets",
+	    .since = PHASE_STARTING,
+	    .prepare = control_prepare,
+	    .cancel = control_cancel },
+};
+enum { PARTICIPANTS = sizeof(participants) / sizeof(participants[0]) };
+
+static bool
+takes_part(const struct participant *who, const struct apply *a)
+{
+	return who->since <= a->pen->phase;
+}
+
+/* Opens nothing. */
+static int
+apply_check(struct apply *a, struct error *e)
+{
+	const struct participant *who;
+
+	for (who = participants; who < participants + PARTICIPANTS; who++)
+		if (who->check != NULL && who->check(a, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* Undoes what the participants before `failed` have prepared. */
+static void
+apply_cancel(struct apply *a, const struct participant *failed)
+{
+	const struct participant *who = failed;
+
+	while (who-- > participants)
+		if (takes_part(who, a) && who->cancel != NULL)
+			who->cancel(a);
+}
+
+static int
+apply_prepare(struct apply *a, struct error *e)
+{
+	const struct participant *who;
+
+	for (who = participants; who < participants + PARTICIPANTS; who++) {
+		if (!takes_part(who, a) || who->prepare == NULL ||
+		    who->prepare(a, e) == 0)
+			continue;
+		apply_cancel(a, who);
+		return -1;
+	}
+	return 0;
+}
+
+static void
+apply_commit(struct apply *a)
+{
+	const struct participant *who;
+
+	for (who = participants; who < participants + PARTICIPANTS; who++)
+		if (takes_part(who, a) && who->commit != NULL)
+			who->commit(a);
+}
+
+/* ---- a plan comes into force ---- */
+
+int
+apply_plan(struct pen *p, struct plan *draft, const struct names *n,
+    struct error *e)
+{
+	struct apply a = { .pen = p,
+		.now = p->plan,
+		.wanted = draft,
+		.names = n,
+		.first = p->phase == PHASE_STARTING };
+	struct plan *out = draft; /* of force */
+	int rc;
+
+	derive_settings(draft, p->descriptors);
+	rc = apply_check(&a, e);
+	if (rc == 0)
+		rc = apply_prepare(&a, e);
+	if (rc == 0) {
+		apply_commit(&a);
+		if (p->phase >= PHASE_SERVING)
+			doubts_log(p->plan, draft);
+		out = p->plan;
+		p->plan = draft;
+	}
+	plan_free(out);
+	free(a.servers.list);
+	return rc;
+}
+
+int
+apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
+{
+	struct names n;
+	int rc;
+
+	names_init(&n);
+	if (apply_want_names(p, draft, false, &n) == 0) {
+		names_look_up_now(&n);
+		rc = apply_plan(p, draft, &n, e);
+	} else {
+		plan_free(draft);
+		rc = error_set(e, "out of memory");
+	}
+	names_fini(&n);
+	return rc;
+}

@@ -1,0 +1,115 @@
+/* apply_frontend.c: the frontend of a plan, and where clients come in. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "control/apply.h"
+#include "control/direct.h"
+#include "control/origin.h"
+#include "net/sock.h"
+
+/* ---- its settings ---- */
+
+int
+apply_frontend_check(struct apply *a, struct error *e)
+{
+	const struct frontend_options *o = &a->wanted->config.frontend;
+
+	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
+		return 0;
+	return error_set(e, "%s: this system cannot hold a socket to a rate",
+	    origin_name(
+		a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
+}
+
+int
+apply_frontend_prepare(struct apply *a, struct error *e)
+{
+	struct pen *p = a->pen;
+
+	if (!a->first)
+		return 0;
+	p->frontend = frontend_new(
+	    p->loop, p->pool, &a->wanted->config.frontend, e);
+	return p->frontend != NULL ? 0 : -1;
+}
+
+void
+apply_frontend_cancel(struct apply *a)
+{
+	if (!a->first)
+		return;
+	frontend_free(a->pen->frontend);
+	a->pen->frontend = NULL;
+}
+
+void
+apply_frontend_commit(struct apply *a)
+{
+	frontend_set_options(
+	    a->pen->frontend, &a->wanted->config.frontend);
+}
+
+/* ---- listeners ---- */
+
+static bool
+same_listeners(const struct listen_list *a, const struct listen_list *b)
+{
+	unsigned i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (!addr_equal(&a->entry[i].at, &b->entry[i].at) ||
+		    a->entry[i].v6_only != b->entry[i].v6_only)
+			return false;
+	return true;
+}
+
+/* Connections, datagrams, or both at the same addresses. */
+static int
+listen_at(struct pen *p, const struct plan *plan, struct error *e)
+{
+	const struct frontend_options *o = &plan->config.frontend;
+	struct frontend_address all[2 * LISTEN_MAX];
+	unsigned i, n = 0;
+
+	if (p->director != NULL)
+		return direct_listen(p, &plan->listen, e);
+	for (i = 0; i < plan->listen.count; i++) {
+		all[n] = plan->listen.entry[i];
+		all[n++].datagram = o->udp;
+		if (!o->dns)
+			continue;
+		all[n] = plan->listen.entry[i];
+		all[n++].datagram = false;
+	}
+	return frontend_relisten(p->frontend, all, n, e);
+}
+
+/* A director that was opened just now serves its addresses already. */
+static bool
+listens_already(const struct apply *a)
+{
+	return a->first ? a->pen->director != NULL
+			: same_listeners(&a->now->listen, &a->wanted->listen);
+}
+
+int
+apply_listen_prepare(struct apply *a, struct error *e)
+{
+	return listens_already(a) ? 0 : listen_at(a->pen, a->wanted, e);
+}
+
+void
+apply_listen_cancel(struct apply *a)
+{
+	struct error e;
+
+	/* of a start the frontend, or the director, goes as a whole */
+	if (a->first || listens_already(a))
+		return;
+	if (listen_at(a->pen, a->now, &e) < 0)
+		log_error("listeners do not go back error=\"%s\"", e.text);
+}

@@ -1,0 +1,51 @@
+/* derive.c: settings that follow from others. */
+#include "config.h"
+
+#include "control/derive.h"
+#include "control/descriptors.h"
+#include "pool/balance.h"
+
+/* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
+ * last server only when no mode was asked for, or `sticky` was; each DNS query is
+ * balanced by itself. */
+static void
+derive_pool_options(
+    const struct mode_options *m, bool dns, struct pool_options *o)
+{
+	bool plain = !m->roundrobin && !m->hash && !m->weight && !m->prio &&
+	    !m->balance && !dns;
+
+	o->balance = balance_find(m->balance != NULL ? m->balance
+		: m->prio			     ? "prio"
+		: m->weight			     ? "wleastconn"
+		: m->hash			     ? "hash"
+						     : "roundrobin");
+	o->sticky = m->sticky_set ? m->sticky : plain;
+	o->stubborn = m->stubborn;
+	o->hash_port = m->roundrobin;
+}
+
+/* A director without a memory of flows must choose alike for each frame. */
+static void
+derive_alone(const struct dsr_settings *s, struct pool_options *o)
+{
+	if (s->interface == NULL || s->flows > 0)
+		return;
+	o->balance = balance_find("hash");
+	o->sticky = false;
+}
+
+void
+derive_settings(struct plan *p, size_t descriptors)
+{
+	struct config *c = &p->config;
+	struct frontend_options *f = &c->frontend;
+
+	derive_pool_options(&c->mode, f->dns, &c->pool);
+	derive_alone(&c->dsr, &c->pool);
+	f->udp = f->udp || f->dns;
+	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
+	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
+	if (descriptors > 0)
+		descriptors_settle(descriptors, p);
+}

@@ -1,0 +1,12 @@
+/* derive.h: what settings mean together. */
+#ifndef PEN_CONTROL_DERIVE_H
+#define PEN_CONTROL_DERIVE_H
+
+#include "control/plan.h"
+
+/* Fills the settings of a plan that follow from others: the algorithm from the
+ * modes, and the like. `descriptors` is how many the process may have; 0: not
+ * known yet. */
+void derive_settings(struct plan *p, size_t descriptors);
+
+#endif
