@@ -13,7 +13,7 @@
 #include "net/dgram_private.h"
 #include "net/sock.h"
 
-/* Bytes that may wait to be received. */
+/* Receive buffer of a socket, in bytes. */
 enum { QUEUE = 8 * 1024 * 1024 };
 
 int
@@ -82,7 +82,7 @@ dgram_connect(const struct addr *to, const struct addr *source)
 
 	if (fd < 0)
 		return -1;
-	own.u.sa.sa_family = AF_UNIX; /* alone: the kernel makes a name up */
+	own.u.sa.sa_family = AF_UNIX; /* no path: autobind, unix(7) */
 	if (to->u.sa.sa_family == AF_UNIX)
 		source = &own;
 	if ((source == NULL || source->u.sa.sa_family != to->u.sa.sa_family ||
@@ -156,7 +156,7 @@ receive_some(int fd, struct dgram_message *m, unsigned n)
 	return recvmmsg(fd, (struct mmsghdr *)(void *)m, n, MSG_DONTWAIT, NULL);
 }
 #else
-/* An error behind datagrams is lost: the next question meets it again. */
+/* An error after some datagrams is dropped: the next call reports it again. */
 static int
 receive_some(int fd, struct dgram_message *m, unsigned n)
 {
@@ -200,7 +200,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 		struct dgram *d = &b->at[i];
 
 		d->n = m[i].msg_len;
-		d->cut = (m[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
+		d->truncated = (m[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
 		d->from.len = m[i].msg_hdr.msg_namelen;
 		if (d->from.len < sizeof(d->from.u.sa.sa_family))
 			d->from.u.sa.sa_family = AF_UNIX;
@@ -210,16 +210,16 @@ dgram_receive(int fd, struct dgram_batch *b)
 	return n;
 }
 
-/* An entry that goes keeps its memory, behind the others. */
+/* A removed entry keeps its memory: it is swapped behind the others. */
 unsigned
-dgram_drop_cut(struct dgram_batch *b)
+dgram_drop_truncated(struct dgram_batch *b)
 {
 	unsigned i, whole = 0, all = b->count;
 
 	for (i = 0; i < all; i++) {
 		struct dgram d = b->at[i];
 
-		if (d.cut)
+		if (d.truncated)
 			continue;
 		if (i != whole) {
 			b->at[i] = b->at[whole];

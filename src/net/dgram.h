@@ -25,9 +25,10 @@ struct dgram_local {
 struct dgram {
 	char *bytes;
 	size_t n;
-	bool cut;	  /* it was longer than DGRAM_MAX */
-	unsigned segment; /* several came as one, of that size each but the
-			     last; 0: one alone */
+	bool truncated; /* longer than DGRAM_MAX */
+	/* Bytes of each datagram when the kernel joined several (UDP GRO); the
+	 * last one may be shorter. 0: one alone. */
+	unsigned segment;
 	struct addr from;
 	struct dgram_local local;
 };
@@ -42,45 +43,46 @@ struct dgram_batch {
 int dgram_batch_init(struct dgram_batch *b);
 void dgram_batch_fini(struct dgram_batch *b);
 
-/* Prepares a socket that everybody sends to: the kernel shall say which address
- * each datagram came to, and hold as many as it lets us while we are busy. */
+/* Prepares a socket that clients send to: the kernel is to tell which address
+ * each datagram came to, and to queue as many as it allows. */
 void dgram_prepare(int fd, int family);
-/* From now on several datagrams of one sender may come as one, `segment` bytes
- * each (UDP_GRO, udp(7)), where the system can do that. */
+/* Lets the kernel join datagrams of one sender, `segment` bytes each (UDP_GRO,
+ * udp(7)), where it can. */
 void dgram_coalesce(int fd);
 /* A socket that exchanges datagrams with one address; a Unix one gets a name of
  * its own, to be answered at. Returns -1 with errno. */
 int dgram_connect(const struct addr *to, const struct addr *source);
 
-/* How many datagrams an entry of a batch is. */
+/* How many datagrams an entry of a batch holds. */
 static inline unsigned
-dgram_pieces(const struct dgram *d)
+dgram_segments(const struct dgram *d)
 {
 	return d->segment == 0
 	    ? 1
 	    : (unsigned)((d->n + d->segment - 1) / d->segment);
 }
 
-/* Whether an error of a connected socket says something about its other end. The
- * others are shortages of ours, or concern one datagram: EMSGSIZE comes from
- * recvmsg(), too, after a router said that one was too long for its way. */
+/* Whether an error of a connected socket is about the peer. Other errors are
+ * shortages of this host or concern one datagram: EMSGSIZE comes from
+ * recvmsg(), too, after a router said that one was too long for the path
+ * (ICMP). */
 bool dgram_error_blames(int error);
 
 /* Receives what is there, up to a batch. Returns how many (they are in `b`), or
- * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the other end said
- * that nobody is there. */
+ * -1 with errno: EAGAIN when there is none, ECONNREFUSED when the peer has no
+ * socket there (ICMP). */
 int dgram_receive(int fd, struct dgram_batch *b);
-/* Takes those that were cut out of the batch. Returns how many. */
-unsigned dgram_drop_cut(struct dgram_batch *b);
-/* Sends one to where the socket is connected to, `head` bytes of a header in
- * front (0: none). Returns 0, or -1 with errno. */
+/* Removes truncated datagrams from the batch. Returns how many. */
+unsigned dgram_drop_truncated(struct dgram_batch *b);
+/* Sends one datagram to the connected peer, `head` bytes of a header in front
+ * (0: none). Returns 0, or -1 with errno. */
 int dgram_send(
     int fd, const void *header, size_t head, const void *bytes, size_t n);
-/* Sends what came as one, as several again; `family` is the socket's. */
-int dgram_send_pieces(
+/* Sends joined datagrams as separate ones again; `family` is the socket's. */
+int dgram_send_segments(
     int fd, int family, const char *bytes, size_t n, unsigned segment);
-/* Sends all of a batch to one address, from one of this host. Returns how many of
- * its entries were taken, or -1 with errno. */
+/* Sends all of a batch to one address, from one of this host. Returns how
+ * many of its entries were sent, or -1 with errno. */
 int dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from);
 

@@ -1,4 +1,4 @@
-/* dgram_private.h: what receiving and sending of datagrams share. */
+/* dgram_private.h: what dgram.c and dgram_send.c share. */
 #ifndef PEN_NET_DGRAM_PRIVATE_H
 #define PEN_NET_DGRAM_PRIVATE_H
 
@@ -18,8 +18,8 @@ struct dgram_message {
 	unsigned msg_len;
 };
 
-/* Room for the packet information of either family and the size of the pieces,
- * aligned as it must be. */
+/* Control data: packet information of either family and the segment size,
+ * aligned as cmsg(3) requires. */
 union dgram_control {
 	struct cmsghdr align;
 	char bytes[CMSG_SPACE(sizeof(struct in6_pktinfo)) +

@@ -1,7 +1,7 @@
-/* dgram_send.c: datagrams out, as few calls as the system can do with. Several of
- * one size for one address go as one (UDP_SEGMENT, udp(7)): the system takes its
- * way to the device once. What it will not take so, because a piece is larger
- * than the path allows unfragmented, goes piece by piece. */
+/* dgram_send.c: sends datagrams in as few system calls as possible. Several of
+ * one size for one address go as one message (UDP_SEGMENT, udp(7)): the kernel
+ * goes through its stack once. A message that the kernel refuses so, because a
+ * segment is larger than the path MTU, goes datagram by datagram. */
 #include "config.h"
 
 #include <errno.h>
@@ -11,11 +11,12 @@
 
 #include "net/dgram_private.h"
 
-/* What is worth joining: pieces that fit into an Ethernet frame, as many as all
- * systems with UDP_SEGMENT take, and no more than a datagram can be in all. */
-enum { PIECE_MAX = 1452, PIECES_MAX = 64, JOINED_MAX = 65000 };
+/* What is worth joining: datagrams that fit into an Ethernet frame, as many as
+ * all kernels with UDP_SEGMENT take, and no more bytes than a datagram can
+ * have. */
+enum { SEGMENT_MAX = 1452, SEGMENTS_MAX = 64, JOINED_MAX = 65000 };
 
-/* ---- what a message says besides its bytes ---- */
+/* ---- control data of a message ---- */
 
 static void
 add_control(struct msghdr *m, union dgram_control *c, int level, int type,
@@ -57,7 +58,7 @@ add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
 #endif
 }
 
-/* Where to cut it into datagrams. */
+/* Tells the kernel the size of the datagrams that it is to make. */
 static void
 add_segment(struct msghdr *m, union dgram_control *c, unsigned segment)
 {
@@ -74,10 +75,10 @@ add_segment(struct msghdr *m, union dgram_control *c, unsigned segment)
 #endif
 }
 
-/* Whether sockets of that family cut at all. A Unix one does not say that it
- * cannot: it sends the whole as one. */
+/* Whether sockets of that family have UDP_SEGMENT. A Unix socket ignores it and
+ * sends everything as one datagram. */
 static bool
-can_cut(int family)
+can_segment(int family)
 {
 #ifdef UDP_SEGMENT
 	return family != AF_UNIX;
@@ -87,7 +88,7 @@ can_cut(int family)
 #endif
 }
 
-/* Errors that say that it cannot be cut, not that it cannot be sent. */
+/* Whether an error means that segmenting failed, not sending. */
 static bool
 is_about_segments(int error)
 {
@@ -95,7 +96,7 @@ is_about_segments(int error)
 	    error == EOPNOTSUPP;
 }
 
-/* ---- to where the socket is connected ---- */
+/* ---- to the connected peer ---- */
 
 static int
 send_message(int fd, const struct msghdr *m)
@@ -125,7 +126,7 @@ dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
 }
 
 int
-dgram_send_pieces(
+dgram_send_segments(
     int fd, int family, const char *bytes, size_t n, unsigned segment)
 {
 	struct iovec v = { (void *)(uintptr_t)bytes, n };
@@ -133,7 +134,7 @@ dgram_send_pieces(
 	union dgram_control c;
 	size_t piece;
 
-	if (can_cut(family)) {
+	if (can_segment(family)) {
 		add_segment(&m, &c, segment);
 		if (send_message(fd, &m) == 0)
 			return 0;
@@ -164,8 +165,8 @@ struct outgoing {
 	unsigned first[DGRAM_BATCH + 1]; /* of a message, in the batch */
 };
 
-/* How many datagrams from `i` on can go as one: of one size, the last one may be
- * shorter. */
+/* How many datagrams from `i` on can go as one message: all of one size, the
+ * last may be shorter. */
 static unsigned
 joinable(const struct outgoing *o, unsigned i)
 {
@@ -173,10 +174,10 @@ joinable(const struct outgoing *o, unsigned i)
 	size_t size = d->n, all = d->n;
 	unsigned n = 1;
 
-	if (!can_cut(o->to.ss_family) || d->segment > 0 || size == 0 ||
-	    size > PIECE_MAX)
+	if (!can_segment(o->to.ss_family) || d->segment > 0 || size == 0 ||
+	    size > SEGMENT_MAX)
 		return 1;
-	while (i + n < o->batch->count && n < PIECES_MAX) {
+	while (i + n < o->batch->count && n < SEGMENTS_MAX) {
 		const struct dgram *next = &o->batch->at[i + n];
 
 		if (next->segment > 0 || next->n == 0 || next->n > size ||
@@ -223,9 +224,9 @@ prepare(struct outgoing *o)
 	o->first[o->count] = o->batch->count;
 }
 
-/* A message that will not be cut, as datagrams of their own. */
+/* Sends the datagrams of a message one by one. */
 static int
-send_apart(struct outgoing *o, unsigned k)
+send_singly(struct outgoing *o, unsigned k)
 {
 	struct iovec v;
 	struct msghdr m = o->m[k].msg_hdr;
@@ -267,27 +268,27 @@ send_some(int fd, struct dgram_message *m, unsigned n)
 #endif
 }
 
-/* Whether a message is to be cut, and the socket would not. */
+/* Whether a message holds several datagrams and the socket cannot segment. */
 static bool
-goes_apart(const struct outgoing *o, unsigned k)
+goes_singly(const struct outgoing *o, unsigned k)
 {
-	return o->segment[k] > 0 && !can_cut(o->to.ss_family);
+	return o->segment[k] > 0 && !can_segment(o->to.ss_family);
 }
 
-/* Sends from message `k` on. Returns how many were taken, or -1 with errno. */
+/* Sends from message `k` on. Returns how many were sent, or -1 with errno. */
 static int
 send_from(struct outgoing *o, unsigned k)
 {
 	unsigned n = 0;
 	int sent;
 
-	if (goes_apart(o, k))
-		return send_apart(o, k) < 0 ? -1 : 1;
-	while (k + n < o->count && !goes_apart(o, k + n))
+	if (goes_singly(o, k))
+		return send_singly(o, k) < 0 ? -1 : 1;
+	while (k + n < o->count && !goes_singly(o, k + n))
 		n++;
 	sent = send_some(o->fd, o->m + k, n);
 	if (sent < 0 && o->segment[k] > 0 && is_about_segments(errno) &&
-	    send_apart(o, k) == 0)
+	    send_singly(o, k) == 0)
 		return 1;
 	return sent;
 }

@@ -1,5 +1,5 @@
-/* listener.c: the accept loop. Never closes the program's door for good: every
- * pause it makes by itself ends by its own timer. */
+/* listener.c: the accept loop. A pause that the listener makes itself always
+ * ends by its own timer, so that it never stops accepting for good. */
 #include "config.h"
 
 #include <errno.h>
@@ -12,11 +12,11 @@
 
 /* How long to wait for descriptors or memory before trying again. */
 enum { RETRY_MS = 100 };
-/* No backlog is longer, whatever was asked for. */
+/* No backlog is longer, whatever the setting says. */
 enum { QUEUE_MAX = 1 << 16 };
 
-/* Watches when neither the owner nor a lack of resources forbids it. Returns 0,
- * or -1 with errno. */
+/* Watches the socket unless the owner paused it or resources are short. Returns
+ * 0, or -1 with errno. */
 static int
 apply(struct listener *l)
 {
@@ -52,9 +52,10 @@ on_retry(struct timer *t)
 		wait_for_resources(l, errno);
 }
 
-/* One connection a turn while they come singly, so that no accept() is wasted on
- * an empty queue; twice as many each time the queue outlasts that: then the next
- * look at the sockets finds it again, whatever timers and tasks come between. */
+/* How many connections to accept now. One a turn while clients come singly, so
+ * that no accept() is wasted on an empty queue; twice as many each time the
+ * queue was not empty after that, which is so when the very next poll reports
+ * the listener again. */
 static unsigned
 next_burst(struct listener *l)
 {

@@ -1,4 +1,4 @@
-/* listener.h: accepts connections in fair portions, from one address; or waits for
+/* listener.h: accepts connections on one address in fair portions, or waits for
  * datagrams there.
  *
  * Accepts up to `budget` connections a wake-up. When descriptors run out it
@@ -20,7 +20,7 @@ struct listener {
 	unsigned backlog;
 	struct sock_file file; /* of a Unix listener, to remove in the end */
 	unsigned budget;       /* connections a wake-up at the most */
-	unsigned burst;	       /* what it takes this time; adapts to the load */
+	unsigned burst; /* how many it accepts this time; adapts to the load */
 	unsigned turn;	       /* of the loop, in which it accepted last */
 	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
@@ -39,9 +39,9 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
-/* Hands over at once all that waits in the backlog, paused or not: before a
- * close, so that no client is lost. Who comes meanwhile may be among them, but
- * a flood of clients does not keep it here. */
+/* Accepts at once all that waits in the backlog, paused or not: before a close,
+ * so that no client is lost. It accepts no more than the backlog holds, so a
+ * flood of new clients does not keep it busy for ever. */
 void listener_drain(struct listener *l);
 
 /* Stops accepting; connections wait in the backlog. */

@@ -1,5 +1,5 @@
-/* loop.c: the life of the event loop, its tasks and its time. The descriptors are
- * in loop_watch.c, timers and signals in loop_timer.c. */
+/* loop.c: creates and runs the event loop; its tasks and its time. Descriptors
+ * are in loop_watch.c, timers and signals in loop_timer.c. */
 #include "config.h"
 
 #include <errno.h>
@@ -30,8 +30,9 @@ loop_now(const struct loop *l)
 
 /* ---- tasks ---- */
 
-/* At once, but after descriptors and timers: an event made active here would come
- * before them, and a task that goes on for ever before all of them. */
+/* Wakes the loop at once, but after descriptors and timers. event_active()
+ * would come before them, and a task that adds itself again would starve
+ * them. */
 static void
 wake_for_tasks(struct loop *l)
 {
@@ -40,8 +41,8 @@ wake_for_tasks(struct loop *l)
 	(void)event_add(l->task_event, &now);
 }
 
-/* Runs what waits now; what those tasks add waits for the next wake-up, so a
- * task that keeps itself busy cannot starve the descriptors. */
+/* Tasks that these tasks add wait for the next wake-up, so that a task which
+ * adds itself again cannot starve the descriptors. */
 void
 loop_run_tasks(struct loop *l)
 {
@@ -151,7 +152,7 @@ loop_free(struct loop *l)
 {
 	if (l == NULL)
 		return;
-	/* What was closed after the last wake-up is still to be freed. */
+	/* Tasks free what was closed after the last wake-up. */
 	l->dispatching = true;
 	while (!list_is_empty(&l->tasks))
 		loop_run_tasks(l);

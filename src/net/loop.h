@@ -1,6 +1,6 @@
 /* loop.h: the event loop: descriptors, timers, signals, and what time it is.
  *
- * The only room's door to the event library (loop.c includes it, nobody else).
+ * Only loop*.c and resolver.c include the event library.
  * A program has one loop; everything happens in its callbacks.
  *
  * Watches are edge-like: a callback says what has become possible, and whoever
@@ -75,7 +75,7 @@ int loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 /* Monotonic ms, read once per wake-up. */
 uint64_t loop_now(const struct loop *l);
-/* Counts how often sockets were looked at, not timers and tasks in between; wraps
+/* Counts polls of the sockets, not timers and tasks in between; wraps
  * around. */
 unsigned loop_turn(const struct loop *l);
 
@@ -85,8 +85,8 @@ watch_init(struct watch *w)
 	*w = (struct watch){ .fd = -1 };
 }
 
-/* Starts watching `fd` for `want`. Returns 0, or -1 with errno: then it does not
- * watch. */
+/* Starts watching `fd` for `want`. Returns 0, or -1 with errno: then it does
+ * not watch. */
 int watch_start(
     struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready);
 /* Changes what is waited for. Returns 0, or -1 with errno. */

@@ -1,6 +1,6 @@
 /* loop_private.h: the inside of the loop, for the files that know libevent:
- * loop.c, loop_watch.c and loop_timer.c, which share struct loop, and resolver.c,
- * which needs the event_base alone. */
+ * loop.c, loop_watch.c and loop_timer.c, which share struct loop, and
+ * resolver.c, which needs the event_base alone. */
 #ifndef PEN_NET_LOOP_PRIVATE_H
 #define PEN_NET_LOOP_PRIVATE_H
 

@@ -1,11 +1,11 @@
 /* loop_watch.c: descriptors: an epoll set of our own, or libevent's events.
  *
- * libevent owns the wait. With the epoll method the sockets themselves sit in an
- * epoll set of our own, whose descriptor libevent watches: a socket then costs the
- * 32 bytes of its struct watch instead of an event of 128 and a map entry, changing
- * an interest is one system call, and a batch of events is handed out in one go.
- * The other methods use one libevent event per watch. Must never call back for a
- * watch that was stopped. */
+ * libevent owns the wait. With the epoll method the sockets themselves sit in
+ * an epoll set of our own, whose descriptor libevent watches: a socket then
+ * costs the 32 bytes of its struct watch instead of an event of 128 and a map
+ * entry, changing an interest is one system call, and a batch of events is
+ * handed out in one go. The other methods use one libevent event per watch.
+ * Must never call back for a watch that was stopped. */
 #include "config.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ to_epoll(unsigned want)
 	    (want & WATCH_LEVEL ? 0u : (uint32_t)EPOLLET | (uint32_t)EPOLLPRI);
 }
 
-/* What hardly ever comes. */
+/* Events that are rare, apart from the common ones. */
 static unsigned
 from_epoll_rare(uint32_t events)
 {
@@ -143,7 +143,8 @@ struct watch_event {
 	struct event *event;
 };
 
-/* The library reads its clock each time it looks at the sockets, and only then. */
+/* Counts a turn when the library's cached time has changed: it reads the clock
+ * each time it polls the sockets, and only then. */
 static void
 note_turn(struct loop *l)
 {
@@ -246,8 +247,8 @@ watch_stop(struct loop *l, struct watch *w)
 	watch_event_free(w->event);
 	w->event = NULL;
 #ifdef HAVE_SYS_EPOLL_H
-	/* close() takes a descriptor out of the set by itself; only one that
-	 * stays open has to be taken out, and a listener may. */
+	/* close() removes a descriptor from the set. One that stays open has to
+	 * be removed here; only a listener (WATCH_LEVEL) may. */
 	if (l->epoll_fd >= 0 && w->listed && w->armed & WATCH_LEVEL)
 		epoll_ctl(l->epoll_fd, EPOLL_CTL_DEL, w->fd, NULL);
 #else

@@ -8,7 +8,8 @@
 #include "net/pipe.h"
 #include "net/sock.h"
 
-/* Full reads before the kernel takes over, and reads before others get a turn. */
+/* Full reads before the kernel takes over, and reads before others get a
+ * turn. */
 enum { FULL_READS = 2, FAIR_SHARE = 16 };
 
 /* Less than this moved in the kernel since the flow last paused: go back to
@@ -229,8 +230,8 @@ flush_kernel(struct pipe *p, struct stream *to)
 }
 
 /* A short splice does not mean that nothing is left (a pipe is limited in
- * segments too), so only EAGAIN counts as drained. The end, and urgent data, are a
- * read's to find: splice() takes the one for the other. */
+ * segments too), so only EAGAIN counts as drained. The end, and urgent data,
+ * are a read's to find: splice() takes the one for the other. */
 static __attribute__((noinline)) enum pipe_verdict
 move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)

@@ -36,8 +36,8 @@ struct pipe_share {
 	void (*tap)(
 	    void *arg, const struct stream *from, const char *bytes, size_t n);
 	void *tap_arg;
-	/* Sees what a pipe with `reported` reads, each byte once, after `to` has
-	 * taken of it what it could and the rest is kept; what comes before
+	/* Sees what a pipe with `reported` reads, each byte once, after `to`
+	 * has taken of it what it could and the rest is kept; what comes before
 	 * `to` has taken its first byte waits for that. Not the middle of long
 	 * flows, which move in the kernel all the same. */
 	void (*on_read)(struct pipe *p, const char *bytes, size_t n);

@@ -7,7 +7,7 @@
 
 #include "net/ports.h"
 
-/* Of so many ports one is never taken; ports, and bytes of a list of them. */
+/* One port in LEFT is never taken; ports there are; bytes of a list of them. */
 enum { LEFT = 20, PORTS = 65536, LIST_MAX = 64 * 1024 };
 
 static uint64_t
@@ -69,7 +69,8 @@ ports_init_from(struct ports *p, const char *range, const char *reserved)
 	return 0;
 }
 
-/* Reads a file into `text` of `size` bytes, cut if it must; "" when it cannot. */
+/* Reads a file into `text` of `size` bytes, cut if it must; "" when it
+ * cannot. */
 static void
 read_text(const char *path, char *text, size_t size)
 {

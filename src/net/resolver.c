@@ -1,6 +1,6 @@
 /* resolver.c: asynchronous name lookup; with loop.c the only file that knows
- * libevent. A lookup is evdns's until its callback came, a query its owner's: either
- * may be gone first. */
+ * libevent. A lookup belongs to evdns until its callback, a query to its owner:
+ * either may go first. */
 #include "config.h"
 
 #include <errno.h>
@@ -91,7 +91,7 @@ open_dns(struct resolver *r, int flags)
 	return 0;
 }
 
-/* Without name servers there is still the file of hosts. */
+/* Without name servers there is still /etc/hosts. */
 int
 resolver_prepare(struct resolver *r)
 {
@@ -173,7 +173,7 @@ on_answer(int result, struct evutil_addrinfo *list, void *arg)
 	free(k);
 }
 
-/* ---- questions ---- */
+/* ---- lookups ---- */
 
 static struct lookup *
 new_lookup(struct resolver *r, struct query *q, uint16_t port)

@@ -9,7 +9,7 @@
 struct resolver;
 struct lookup;
 
-/* Embedded in who asks. */
+/* Embedded in its owner. */
 struct query {
 	struct resolved result; /* once done and not failed */
 	struct error error;	/* a phrase, when it failed */
@@ -22,11 +22,11 @@ struct query {
 
 /* Opens and reads nothing yet. NULL with errno ENOMEM. */
 struct resolver *resolver_new(struct loop *l);
-/* Nothing that is under way is answered any more; NULL is fine. */
+/* Queries under way are not answered any more; NULL is fine. */
 void resolver_free(struct resolver *r);
 
 /* Reads resolv.conf and hosts now, as before a chroot; else on first use.
- * Returns 0, or -1 when there is nothing to ask. */
+ * Returns 0, or -1 when the resolver cannot be set up. */
 int resolver_prepare(struct resolver *r);
 /* Asks this name server alone, and waits so long; for tests. */
 int resolver_use_server(

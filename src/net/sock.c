@@ -1,4 +1,5 @@
-/* sock.c: socket calls, options and platform differences; owns no descriptor. */
+/* sock.c: socket calls, options and platform differences; owns no
+ * descriptor. */
 #include "config.h"
 
 #include <errno.h>
@@ -131,9 +132,10 @@ is_under_way(int error, int family)
 	    (error == EAGAIN && family != AF_UNIX);
 }
 
-/* Whether nothing can be sent there from this machine, as to ::1 where IPv6 is
- * switched off: connect() calls that EADDRNOTAVAIL like a lack of ports, which a
- * datagram does not need to be told it. */
+/* Whether this host has no route to an address, as to ::1 with IPv6 disabled.
+ * connect() reports that as EADDRNOTAVAIL, as it does a lack of ports. A
+ * datagram socket takes no port of those, so its connect() tells the two
+ * apart. */
 static bool
 has_no_way(const struct addr *to)
 {

@@ -1,4 +1,5 @@
-/* sock.h: every socket call, socket option and platform difference in one place.
+/* sock.h: every socket call, socket option and platform difference in one
+ * place.
  *
  * All descriptors made here are non-blocking and close-on-exec. Functions
  * return a descriptor or 0, or -1 with errno. */
@@ -28,18 +29,18 @@ sock_tuning_equal(const struct sock_tuning *a, const struct sock_tuning *b)
 	    a->rate == b->rate;
 }
 
-/* Whether this system can hold a socket to a rate. */
+/* Whether this system can limit the rate of a socket. */
 bool sock_can_pace(void);
-/* Of a listening socket it counts for all that it accepts from then on. */
+/* Sets buffers and rate. Sockets accepted from a listening one inherit them. */
 void sock_tune(int fd, const struct sock_tuning *t);
 
-/* When a peer that says nothing is taken for gone: tcp(7), RFC 1122 4.2.3.6. 0 is
- * what the system has. */
+/* When a silent peer is taken for dead: tcp(7), RFC 1122 4.2.3.6. 0: the
+ * system's default. */
 struct sock_keepalive {
 	bool on;
-	unsigned idle_s;     /* before it is asked */
-	unsigned interval_s; /* between questions */
-	unsigned count;	     /* questions without an answer */
+	unsigned idle_s;     /* before the first probe */
+	unsigned interval_s; /* between probes */
+	unsigned count;	     /* probes without an answer */
 	unsigned user_ms; /* bytes not acknowledged (RFC 5482); 0: no limit */
 };
 
@@ -49,17 +50,19 @@ bool sock_keepalive_equal(
 struct sock_listen_options {
 	int backlog;
 	bool v6_only; /* an IPv6 wildcard leaves IPv4 alone */
-	bool nodelay; /* handed on to accepted sockets, */
-	struct sock_keepalive keepalive; /* so is this */
-	bool datagram;	  /* no connections: who sends is told each time */
+	/* Accepted sockets inherit nodelay, keepalive and tuning. */
+	bool nodelay;
+	struct sock_keepalive keepalive;
+	bool datagram;	  /* SOCK_DGRAM */
 	mode_t unix_mode; /* of the socket file; 0: as the umask says */
 	struct sock_tuning tuning;
 };
 
-/* A listening stream socket. A path on which nobody listens any more is taken
- * over, by one of those who want it; anything else in the way (a file, a live
- * socket) is left alone and is an error. The sentence in `e` names the address. `file` (NULL: not wanted) is
- * marked before anybody can connect. */
+/* Opens a listening socket. The socket file of a program that is gone is
+ * replaced, by one process if several start at once; anything else at that path
+ * (a file, a live socket) is left alone and is an error. The sentence in `e`
+ * names the address. `file` (NULL: not wanted) is marked before anybody can
+ * connect. */
 int sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e);
 
@@ -88,9 +91,10 @@ struct sock_connect_options {
 	const struct sock_tuning *tuning; /* NULL: none */
 };
 
-/* Begins to connect. The descriptor becomes writable when it is done; errors
- * that are known at once return -1. EADDRNOTAVAIL: no source has a port left.
- * EAGAIN: the queue of a Unix listener is full, worth another try soon. */
+/* Starts a connection. The descriptor becomes writable when it is established
+ * or has failed; errors that are known at once return -1. EADDRNOTAVAIL: no
+ * source has a port left. EAGAIN: the queue of a Unix listener is full, worth
+ * another try soon. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 
 /* A datagram socket, and one that sends to one address. */
@@ -100,17 +104,17 @@ int sock_connect_datagram(const struct addr *to);
 /* The pending error of a socket (SO_ERROR), cleared by asking; 0: none. */
 int sock_error(int fd);
 
-/* Whether an error of connect() is a shortage of ours, which says nothing about
- * the other end. */
+/* Whether an error of connect() is a shortage of this host, which says nothing
+ * about the server. */
 bool sock_error_is_ours(int error);
-/* Whether it means that the server, or its system, said no at once. */
+/* Whether it means that the server or its host refused at once. */
 bool sock_error_is_refusal(int error);
 
-/* Whether the far side has ended or reset the connection, be there unread bytes
- * or not. */
+/* Whether the peer has ended or reset the connection, even with bytes
+ * unread. */
 bool sock_has_ended(int fd);
 
-/* Urgent bytes are read in their place from now on, instead of never. */
+/* From now on urgent bytes are read in line with the others (SO_OOBINLINE). */
 void sock_take_urgent(int fd);
 
 /* Sends without Nagle's delay from now on. Harmless on Unix sockets. */

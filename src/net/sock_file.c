@@ -39,7 +39,7 @@ open_directory(const char *path)
 	return open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* Somebody who keeps it must not keep us from starting. */
+/* A process that never unlocks must not keep us from starting. */
 int
 sock_file_lock(const struct addr *at)
 {

@@ -18,17 +18,17 @@ struct sock_file {
 void sock_file_mark(struct sock_file *f, const struct addr *at);
 void sock_file_remove(const struct sock_file *f, const struct addr *at);
 
-/* Locks the directory of the file, as everybody here does who opens a listener in
- * it: to look who is there, to remove what is dead, to bind and to listen is one
- * step then, and a socket that does not listen yet is not taken for dead. Returns
- * a descriptor, to be closed; -1 where there is nothing to lock, or it may not be
- * read, or somebody keeps it locked for a second. */
+/* Locks the directory of the file, as every pen does that opens a listener in
+ * it. To check the file, remove a dead one, bind and listen is then one step
+ * for others, and a socket that does not listen yet is not taken for dead.
+ * Returns a descriptor, to be closed; -1 where there is nothing to lock, it may
+ * not be read, or another process keeps it locked for a second. */
 int sock_file_lock(const struct addr *at);
-/* Clears a dead socket out of the way of bind(); leaves all else alone. Returns 0,
- * or -1 with a sentence that says `text`. */
+/* Removes a dead socket file, so that bind() can make a new one; leaves all
+ * else alone. Returns 0, or -1 with a sentence that begins with `text`. */
 int sock_file_clear(const struct addr *at, const char *text, struct error *e);
-/* bind(); the file, if any, gets its mode as it is made: nobody can slip in
- * before. 0: as the umask says. */
+/* bind(). A file gets its mode when it is made, so that nobody can connect
+ * before; 0: as the umask says. */
 int sock_file_bind(int fd, const struct addr *at, mode_t mode);
 
 #endif

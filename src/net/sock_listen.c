@@ -25,8 +25,8 @@ bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 	return sock_file_bind(fd, at, o->unix_mode);
 }
 
-/* The file is marked before anybody can see that the socket listens: who comes
- * after may put another one in its place from then on. */
+/* Marks the file before the socket listens: from then on another process may
+ * find this one dead and put its own file there. */
 static int
 bind_and_listen(int fd, const struct addr *at,
     const struct sock_listen_options *o, struct sock_file *file)

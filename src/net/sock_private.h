@@ -18,7 +18,8 @@ int sock_set_flags(int fd);
 
 /* A non-blocking socket, closed on exec. Returns -1 with errno. */
 int sock_new(int family, int type);
-/* setsockopt() of an int; an option that the system refuses is left as it was. */
+/* setsockopt() of an int; an option that the system refuses is left as it
+ * was. */
 void sock_set_int(int fd, int level, int name, int value);
 /* close() that leaves errno as it was, for the way out after an error. */
 void sock_close_quietly(int fd);

@@ -1,4 +1,4 @@
-/* sock_try.c: binds and lets go at once, or looks at the directory of a path. */
+/* sock_try.c: binds and closes at once, or checks the directory of a path. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "base/file.h"
 #include "net/sock_try.h"
 
-/* Without SO_REUSEADDR: who has the address already shares it with nobody. That it is
- * taken is no failure: this machine has it. */
+/* Without SO_REUSEADDR, so that it fails where another program has the
+ * address. EADDRINUSE is no failure then: the host does have it. */
 static int
 try_bind(const struct addr *at, int type)
 {

@@ -1,5 +1,5 @@
-/* sock_try.h: whether this machine would let us have an address, found out
- * without taking it from anybody: for checks beside a program that runs. */
+/* sock_try.h: whether an address could be bound, without disturbing a program
+ * that uses it: for checks beside a running pen. */
 #ifndef PEN_NET_SOCK_TRY_H
 #define PEN_NET_SOCK_TRY_H
 
@@ -8,11 +8,11 @@
 #include "base/addr.h"
 #include "base/error.h"
 
-/* Whether sock_listen() could get the address, were nobody there already. Returns
- * 0, or -1 with a sentence that names it. */
+/* Whether sock_listen() could get the address, were nobody there already.
+ * Returns 0, or -1 with a sentence that names it. */
 int sock_try_listen(const struct addr *at, bool datagram, struct error *e);
-/* Whether connections may come from the address, were there a free port. Returns 0, or
- * -1 with errno. */
+/* Whether connections may come from the address, given a free port. Returns 0,
+ * or -1 with errno. */
 int sock_try_source(const struct addr *a);
 
 #endif

@@ -1,4 +1,5 @@
-/* sources.h: the local addresses that sockets to servers are bound to, in turn. */
+/* sources.h: the local addresses that sockets to servers are bound to, in
+ * turn. */
 #ifndef PEN_NET_SOURCES_H
 #define PEN_NET_SOURCES_H
 
@@ -15,10 +16,10 @@ struct sources {
 };
 
 bool sources_equal(const struct sources *a, const struct sources *b);
-/* How many have that family. Here and below `s` may be NULL: an empty one. */
+/* How many have that family. `s` may be NULL here and below: no addresses. */
 unsigned sources_of(const struct sources *s, int family);
-/* The next one of that family behind number *turn, which becomes its own; NULL: there
- * is none. */
+/* The next one of that family after number *turn, and sets *turn to its number;
+ * NULL: there is none. */
 const struct addr *sources_next(
     const struct sources *s, int family, unsigned *turn);
 

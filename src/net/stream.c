@@ -88,8 +88,8 @@ stream_open_plain(struct stream *s, int fd, bool nodelay)
 	    (nodelay ? 0u : (unsigned)STREAM_NODELAY);
 }
 
-/* What hardly ever comes, out of the way of what does. Behind urgent data the end
- * shows only when it is read. */
+/* Handles rare events, out of line. After urgent data only a read finds the
+ * end. */
 static __attribute__((noinline)) void
 note_rare(struct stream *s, unsigned ready)
 {

@@ -1,20 +1,20 @@
 /* stream.h: one end of a connection: a byte stream and what it can do now.
  *
- * Plain TCP and Unix sockets, and TLS over them (tls.h), are one thing above the
- * line drawn by struct stream_ops. The flags remember what the loop reported and
- * what the operations found out, so nothing is tried in vain:
+ * Plain TCP and Unix sockets, and TLS over them (tls.h), are one thing above
+ * the line drawn by struct stream_ops. The flags remember what the loop
+ * reported and what the operations found out, so nothing is tried in vain:
  *
  *     READABLE  a read may give something (cleared by EAGAIN, a short read)
  *     WRITABLE  a write may take something (cleared by EAGAIN)
  *     AT_EOF    the far side's FIN is here: after a short read comes the end
  *     FIN       it is here, but the end is something else: in TLS, or a reset
  *     UNSENT    bytes that were taken wait inside the stream to be sent
- *     STALLED   a read has to make it WRITABLE, not the loop (TLS)
- *     INSIDE    it is READABLE for what the stream holds, not the socket (TLS)
- *     READ_END  a FIN says nothing of what is before it: only a read finds the end.
- *               Unix: reads stop behind descriptors that were sent along, too
- *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a short
- *               one says nothing. It is passed on in its place like all else
+ *     STALLED   only a read can make it WRITABLE again, not the loop (TLS)
+ *     BUFFERED  it is READABLE for bytes that the stream holds (TLS)
+ *     READ_END  a FIN does not mean that a short read was the last: only a read
+ *               finds the end. Unix: reads stop at descriptors sent along, too
+ *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
+ *               short one says nothing. It is passed on in line
  *
  * A stream owns its descriptor. Embedded in its owner; no allocation. */
 #ifndef PEN_NET_STREAM_H
@@ -50,8 +50,9 @@ struct stream_ops {
 	 * WRITABLE when full. With `last`, an end follows at once. */
 	ssize_t (*write)(
 	    struct stream *s, const void *bytes, size_t n, bool last);
-	/* Tells the far side that no more comes. With NO_CLOSE_NOTIFY more should
-	 * have come: where it can (TLS), the end shows it. */
+	/* Ends our direction (FIN; TLS: close_notify first). With
+	 * NO_CLOSE_NOTIFY the data was truncated: TLS leaves close_notify out,
+	 * which shows the peer. */
 	void (*shutdown)(struct stream *s);
 	/* Sends what is UNSENT, as far as possible; NULL: nothing ever is. */
 	void (*flush)(struct stream *s);
@@ -73,7 +74,8 @@ struct stream {
 void stream_init(struct stream *s);
 /* A plain socket, now owned by the stream; nothing is watched yet. With
  * `nodelay`, Nagle's delay is left on for a first write alone (it never delays
- * that) and switched off by the second, which saves short connections a call. */
+ * that) and switched off by the second, which saves short connections a
+ * call. */
 void stream_open_plain(struct stream *s, int fd, bool nodelay);
 
 static inline bool
@@ -96,7 +98,7 @@ stream_is_unsent(const struct stream *s)
 	return (s->flags & STREAM_UNSENT) != 0;
 }
 
-/* Takes note of what the loop reported, and sends what waited for that. */
+/* Records what the loop reported, and sends what is UNSENT if it now can. */
 void stream_note_ready(struct stream *s, unsigned ready);
 
 static inline ssize_t

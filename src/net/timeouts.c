@@ -78,10 +78,11 @@ use_slot(struct timeouts *t, unsigned level, unsigned slot)
 	return s;
 }
 
-/* What is overdue goes where the wheel is; what is farther away than it reaches
- * waits in its last slot. Returns when the slot begins. */
+/* Links a thing into its slot. An overdue thing goes into the slot of now; one
+ * that is due later than the wheel reaches goes into the last slot. Returns
+ * when the slot begins. */
 static uint64_t
-place(struct timeouts *t, struct expiry *x)
+timeouts_insert(struct timeouts *t, struct expiry *x)
 {
 	uint64_t due = x->due > t->at ? x->due : t->at;
 	unsigned level, slot;
@@ -99,8 +100,8 @@ place(struct timeouts *t, struct expiry *x)
 	return slot_start(t, level, slot);
 }
 
-/* Moves the things of a slot, which is in use no more, to the open one, which is
- * empty. */
+/* Moves the things of a slot to the open slot, which is empty; the slot is then
+ * unused. */
 static void
 open_slot(struct timeouts *t, unsigned level, unsigned slot)
 {
@@ -129,8 +130,8 @@ set_timer(struct timeouts *t, uint64_t when)
 	    timer_start(t->loop, &t->timer, when > now ? when - now : 0) == 0;
 }
 
-/* Goes on to the first slot, which is the first one of the lowest level. Returns
- * false when its time has not come, or nothing waits. */
+/* Goes on to the first slot, which is the first one of the lowest level.
+ * Returns false when its time has not come, or nothing waits. */
 static bool
 go_on(struct timeouts *t)
 {
@@ -173,7 +174,7 @@ on_time(struct timer *timer)
 		if (x->due <= t->at)
 			t->on_expired(t, x);
 		else
-			(void)place(t, x);
+			(void)timeouts_insert(t, x);
 	}
 	set_timer(t, t->at);
 }
@@ -226,8 +227,8 @@ expiry_is_waiting(const struct expiry *x)
 	return x->from != NULL;
 }
 
-/* The wheel may go as far as time has, unless it would pass a slot: then a thing
- * sits as low as it can, and is spread less often. */
+/* Moves the wheel up to now if no used slot is in between: then the thing sits
+ * on as low a level as possible and is spread less often. */
 void
 timeouts_add(struct timeouts *t, struct expiry *x, uint64_t due)
 {
@@ -236,7 +237,7 @@ timeouts_add(struct timeouts *t, struct expiry *x, uint64_t due)
 	if (t->levels == 0 || (t->running && now < t->wake))
 		t->at = now;
 	x->due = due;
-	start = place(t, x);
+	start = timeouts_insert(t, x);
 	if (!t->running || start < t->wake)
 		set_timer(t, start);
 }

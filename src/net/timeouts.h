@@ -55,11 +55,11 @@ struct timeouts {
 	struct timeouts_slot slot[TIMEOUTS_LEVELS][TIMEOUTS_SLOTS];
 };
 
-/* Calls `on_expired` for each thing that is due, which has left the queue then.
- * The order is that of time; among equal times there is none. Where things may
- * be put off often, as by each byte that is moved, `true_due` says how far this
- * one has been: it is asked when the wheel comes across a thing, and a later
- * time than it was added with costs no more than waiting does. NULL: never. */
+/* Calls `on_expired` for each thing that is due, after removing it, in order of
+ * time; things of equal time come in any order. When things are put off often,
+ * as by each byte that is moved, `true_due` gives the present time of one: the
+ * wheel asks when it comes to the thing and waits on if that is later, so
+ * putting off costs nothing. NULL: the time of timeouts_add() stands. */
 void timeouts_init(struct timeouts *t, struct loop *l,
     void (*on_expired)(struct timeouts *t, struct expiry *x),
     uint64_t (*true_due)(struct expiry *x));

@@ -254,7 +254,7 @@ take(struct dns *d, struct listener *l, const struct dgram *in)
 	struct dns_query *q;
 	size_t end_;
 
-	if (in->cut || in->n > QUERY_MAX) {
+	if (in->truncated || in->n > QUERY_MAX) {
 		stats(d)->dropped_size++;
 		return;
 	}
@@ -294,7 +294,7 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	struct frontend *f = d->frontend;
 	struct dns_query *q;
 
-	if (in->n < DNS_HEADER || in->cut) {
+	if (in->n < DNS_HEADER || in->truncated) {
 		f->stats.dns_malformed++;
 		return;
 	}

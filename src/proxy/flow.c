@@ -75,7 +75,7 @@ send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	size_t head = make_header(w, header);
 
 	if (segment > 0
-		? dgram_send_pieces(w->fd, w->family, bytes, n, segment) < 0
+		? dgram_send_segments(w->fd, w->family, bytes, n, segment) < 0
 		: dgram_send(w->fd, header, head, bytes, n) < 0)
 		return -1;
 	w->introduced = true;
@@ -336,7 +336,7 @@ take(struct flows *fs, struct arrival *a)
 	struct frontend *f = fs->frontend;
 	struct flow *w;
 
-	if (a->dgram->cut) {
+	if (a->dgram->truncated) {
 		f->stats.dropped_size++;
 		return;
 	}
@@ -437,17 +437,17 @@ answer(struct flow *w, struct dgram_batch *b)
 {
 	struct frontend *f = w->frontend;
 	size_t bytes = 0;
-	unsigned i, cut = dgram_drop_cut(b), came = 0, gone = 0;
+	unsigned i, cut = dgram_drop_truncated(b), came = 0, gone = 0;
 	int sent;
 
 	flow_note_answer(w);
 	keep_question(w, "", 0);
 	sent = dgram_send_batch(w->listener->fd, b, w->client, &w->local);
 	for (i = 0; i < b->count; i++) {
-		came += dgram_pieces(&b->at[i]);
+		came += dgram_segments(&b->at[i]);
 		if ((int)i >= sent)
 			continue;
-		gone += dgram_pieces(&b->at[i]);
+		gone += dgram_segments(&b->at[i]);
 		bytes += b->at[i].n;
 	}
 	if (b->count >= STREAM && !w->coalescing) {

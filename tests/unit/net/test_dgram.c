@@ -122,7 +122,7 @@ START_TEST(pieces_stay_pieces)
 	expect('c', 300);
 	ck_assert_int_eq(connect(from, &here.u.sa, here.len), 0);
 	ck_assert_int_eq(
-	    dgram_send_pieces(from, AF_INET, out.at[1].bytes, 5000, segment),
+	    dgram_send_segments(from, AF_INET, out.at[1].bytes, 5000, segment),
 	    0);
 	for (left = 5000; left > 0; left -= left < segment ? left : segment)
 		expect('b', left < segment ? left : segment);
@@ -157,7 +157,7 @@ START_TEST(pieces_on_unix_sockets)
 	expect('d', 200);
 	ck_assert_int_eq(connect(from, &at.u.sa, at.len), 0);
 	ck_assert_int_eq(
-	    dgram_send_pieces(from, AF_UNIX, out.at[2].bytes, 2500, 1000), 0);
+	    dgram_send_segments(from, AF_UNIX, out.at[2].bytes, 2500, 1000), 0);
 	for (i = 0; i < 3; i++)
 		expect('c', i < 2 ? 1000 : 500);
 	expect_nothing();
@@ -183,7 +183,7 @@ START_TEST(coalesced)
 		n = dgram_receive(to, &in);
 		ck_assert_int_gt(n, 0);
 		for (i = 0; i < in.count; i++) {
-			pieces += dgram_pieces(&in.at[i]);
+			pieces += dgram_segments(&in.at[i]);
 			bytes += in.at[i].n;
 			ck_assert_mem_eq(&in.at[i].from.u, &sender_at.u,
 			    sizeof(struct sockaddr_in));
