@@ -158,19 +158,26 @@ pipe_pending(const struct pipe *p)
 
 /* ---- steps; each returns PIPE_YIELDED to go on ---- */
 
-static enum pipe_verdict
-write_refused(void)
+static inline struct pipe_stop
+stop(enum pipe_verdict v)
 {
-	return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOTCONN
-	    ? PIPE_BLOCKED
-	    : PIPE_WRITE_FAILED;
+	return (struct pipe_stop){ v, 0 };
 }
 
-static enum pipe_verdict
-read_refused(void)
+static struct pipe_stop
+write_refused(int error)
 {
-	return errno == EAGAIN || errno == EWOULDBLOCK ? PIPE_STARVED
-						       : PIPE_READ_FAILED;
+	if (error == EAGAIN || error == EWOULDBLOCK || error == ENOTCONN)
+		return stop(PIPE_BLOCKED);
+	return (struct pipe_stop){ PIPE_WRITE_FAILED, error };
+}
+
+static struct pipe_stop
+read_refused(int error)
+{
+	if (error == EAGAIN || error == EWOULDBLOCK)
+		return stop(PIPE_STARVED);
+	return (struct pipe_stop){ PIPE_READ_FAILED, error };
 }
 
 /* Only called when `to` has taken a byte: whoever counts requests wants to know
@@ -182,18 +189,18 @@ report(struct pipe *p, struct pipe_share *share, const char *bytes, size_t n)
 		share->on_read(p, bytes, n);
 }
 
-static enum pipe_verdict
+static struct pipe_stop
 flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 {
 	while (p->kept != NULL) {
 		ssize_t n;
 
 		if (!(to->flags & STREAM_WRITABLE))
-			return PIPE_BLOCKED;
+			return stop(PIPE_BLOCKED);
 		n = stream_write(to, buffer_bytes(p->kept),
 		    buffer_length(p->kept), p->ended);
 		if (n < 0)
-			return write_refused();
+			return write_refused(errno);
 		if (p->bytes == 0 && n > 0)
 			report(p, share, buffer_bytes(p->kept),
 			    buffer_length(p->kept));
@@ -202,10 +209,10 @@ flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 		if (buffer_length(p->kept) == 0)
 			keep_nothing(p);
 	}
-	return PIPE_YIELDED;
+	return stop(PIPE_YIELDED);
 }
 
-static enum pipe_verdict
+static struct pipe_stop
 flush_kernel(struct pipe *p, struct stream *to)
 {
 	struct kernel_pipe *k = p->kernel;
@@ -214,67 +221,68 @@ flush_kernel(struct pipe *p, struct stream *to)
 		ssize_t n;
 
 		if (!(to->flags & STREAM_WRITABLE))
-			return PIPE_BLOCKED;
+			return stop(PIPE_BLOCKED);
 		n = sock_splice(k->fd[0], to->fd, k->length);
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n <= 0) {
 			if (n < 0 && errno == EAGAIN)
 				to->flags &= ~(unsigned)STREAM_WRITABLE;
-			return n < 0 ? write_refused() : PIPE_WRITE_FAILED;
+			return write_refused(n < 0 ? errno : EPIPE);
 		}
 		p->bytes += (uint64_t)n;
 		k->length -= (size_t)n;
 	}
-	return PIPE_YIELDED;
+	return stop(PIPE_YIELDED);
 }
 
 /* A short splice does not mean that nothing is left (a pipe is limited in
  * segments too), so only EAGAIN counts as drained. The end, and urgent data,
  * are a read's to find: splice() takes the one for the other. */
-static __attribute__((noinline)) enum pipe_verdict
+static __attribute__((noinline)) struct pipe_stop
 move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
 	struct kernel_pipe *k = p->kernel;
 	ssize_t n = sock_splice(from->fd, k->fd[1], PIPE_KERNEL_SIZE);
+	int error = n < 0 ? errno : 0;
 
 	if (n > 0) {
 		k->length += (size_t)n;
 		k->since_pause += (size_t)n;
 		return flush_kernel(p, to);
 	}
-	if (n < 0 && errno == EINTR)
-		return PIPE_YIELDED;
-	if (n < 0 && (errno == EINVAL || errno == ENOSYS)) {
+	if (error == EINTR)
+		return stop(PIPE_YIELDED);
+	if (error == EINVAL || error == ENOSYS) {
 		kernel_release(p, share);
 		p->copy_only = true;
-		return PIPE_YIELDED;
+		return stop(PIPE_YIELDED);
 	}
 	if (k->since_pause < SPLICE_WORTH ||
 	    (p->reported && share->on_read != NULL))
 		p->full_reads = 0;
 	k->since_pause = 0;
-	if (n == 0 || (errno == EAGAIN && from->flags & STREAM_URGENT)) {
+	if (n == 0 || (error == EAGAIN && from->flags & STREAM_URGENT)) {
 		p->full_reads = 0;
 		kernel_release(p, share);
-		return PIPE_YIELDED;
+		return stop(PIPE_YIELDED);
 	}
-	if (errno == EAGAIN)
+	if (error == EAGAIN)
 		from->flags &= ~(unsigned)STREAM_READABLE;
 	kernel_release(p, share);
-	return read_refused();
+	return read_refused(error);
 }
 
 /* Passes on what was just read into the scratch; keeps what is refused. A
  * short read of a stream whose FIN is here was its last. */
-static enum pipe_verdict
+static struct pipe_stop
 pass_on(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share, size_t n)
 {
 	const char *bytes = share->scratch;
 	ssize_t sent = 0;
-	int saved = 0;
+	int refused = 0;
 
 	if (n < share->scratch_size) {
 		p->full_reads = 0;
@@ -288,40 +296,39 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 	if (to->flags & STREAM_WRITABLE) {
 		sent = stream_write(to, bytes, n, p->ended);
 		if (sent < 0) {
-			saved = errno;
+			refused = errno;
 			sent = 0;
 		}
 		p->bytes += (uint64_t)sent;
 	}
 	if ((size_t)sent < n && keep(p, bytes + sent, n - (size_t)sent) < 0)
-		return PIPE_READ_FAILED;
+		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 	if (p->bytes > 0)
 		report(p, share, bytes, n);
 	if ((size_t)sent == n)
-		return PIPE_YIELDED;
-	errno = saved;
-	return saved == 0 ? PIPE_BLOCKED : write_refused();
+		return stop(PIPE_YIELDED);
+	return refused == 0 ? stop(PIPE_BLOCKED) : write_refused(refused);
 }
 
-static enum pipe_verdict
+static struct pipe_stop
 copy(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
 	ssize_t n = stream_read(from, share->scratch, share->scratch_size);
 
 	if (n < 0)
-		return read_refused();
+		return read_refused(errno);
 	if (n == 0) {
 		p->ended = true;
-		return PIPE_YIELDED;
+		return stop(PIPE_YIELDED);
 	}
 	if (p->dropping)
-		return PIPE_YIELDED;
+		return stop(PIPE_YIELDED);
 	return pass_on(p, from, to, share, (size_t)n);
 }
 
 /* `to` takes nothing now: reads ahead into the buffer up to the limit. */
-static enum pipe_verdict
+static struct pipe_stop
 read_ahead(struct pipe *p, struct stream *from, struct pipe_share *share)
 {
 	size_t room = share->keep_max - pipe_pending(p);
@@ -332,16 +339,18 @@ read_ahead(struct pipe *p, struct stream *from, struct pipe_share *share)
 		room = share->scratch_size;
 	at = keep_room(p, room);
 	if (at == NULL)
-		return PIPE_BLOCKED;
+		return stop(PIPE_BLOCKED);
 	n = stream_read(from, at, room);
+	if (n < 0 && errno == EAGAIN)
+		return stop(PIPE_BLOCKED);
 	if (n < 0)
-		return errno == EAGAIN ? PIPE_BLOCKED : PIPE_READ_FAILED;
+		return (struct pipe_stop){ PIPE_READ_FAILED, errno };
 	if (share->tap != NULL)
 		share->tap(share->tap_arg, from, at, (size_t)n);
 	buffer_added(p->kept, (size_t)n);
 	if (n == 0 || ((size_t)n < room && from->flags & STREAM_AT_EOF))
 		p->ended = true;
-	return PIPE_YIELDED;
+	return stop(PIPE_YIELDED);
 }
 
 static bool
@@ -352,25 +361,25 @@ can_read_ahead(const struct pipe *p, const struct stream *from,
 	    from->flags & STREAM_READABLE && pipe_pending(p) < share->keep_max;
 }
 
-static enum pipe_verdict
+static struct pipe_stop
 step(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
-	enum pipe_verdict v = PIPE_YIELDED;
+	struct pipe_stop v = stop(PIPE_YIELDED);
 
 	if (p->kept != NULL) {
 		v = flush_kept(p, to, share);
-		if (v == PIPE_BLOCKED && can_read_ahead(p, from, share))
+		if (v.verdict == PIPE_BLOCKED && can_read_ahead(p, from, share))
 			return read_ahead(p, from, share);
 	} else if (p->kernel != NULL && p->kernel->length > 0) {
 		v = flush_kernel(p, to);
 	}
-	if (v != PIPE_YIELDED)
+	if (v.verdict != PIPE_YIELDED)
 		return v;
 	if (p->ended)
-		return PIPE_DONE;
+		return stop(PIPE_DONE);
 	if (!(from->flags & STREAM_READABLE))
-		return PIPE_STARVED;
+		return stop(PIPE_STARVED);
 	if (p->kernel != NULL ||
 	    (p->full_reads >= FULL_READS &&
 		kernel_take_over(p, from, to, share)))
@@ -378,14 +387,15 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	return copy(p, from, to, share);
 }
 
-enum pipe_verdict
+struct pipe_stop
 pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
-	enum pipe_verdict v = PIPE_YIELDED;
+	struct pipe_stop v = stop(PIPE_YIELDED);
 	int rounds;
 
-	for (rounds = 0; v == PIPE_YIELDED && rounds < FAIR_SHARE; rounds++)
+	for (rounds = 0; v.verdict == PIPE_YIELDED && rounds < FAIR_SHARE;
+	     rounds++)
 		v = step(p, from, to, share);
 	return v;
 }

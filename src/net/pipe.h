@@ -66,8 +66,14 @@ enum pipe_verdict {
 	PIPE_BLOCKED,	   /* waits for `to` to become writable */
 	PIPE_YIELDED,	   /* moved a fair share; there is more to do at once */
 	PIPE_DONE,	   /* `from` ended and all its bytes are with `to` */
-	PIPE_READ_FAILED,  /* errno says why; what was read is kept */
-	PIPE_WRITE_FAILED, /* errno says why; what was read is kept */
+	PIPE_READ_FAILED,  /* what was read before is kept */
+	PIPE_WRITE_FAILED, /* what was read is kept */
+};
+
+/* Why pipe_pump() stopped. */
+struct pipe_stop {
+	enum pipe_verdict verdict;
+	int cause; /* the errno of a verdict ending in _FAILED; else 0 */
 };
 
 void pipe_init(struct pipe *p, bool read_ahead);
@@ -75,7 +81,7 @@ void pipe_init(struct pipe *p, bool read_ahead);
 void pipe_fini(struct pipe *p, struct pipe_share *share);
 
 /* Moves bytes until something stops it. */
-enum pipe_verdict pipe_pump(struct pipe *p, struct stream *from,
+struct pipe_stop pipe_pump(struct pipe *p, struct stream *from,
     struct stream *to, struct pipe_share *share);
 
 /* Bytes read and not yet taken by `to`. */

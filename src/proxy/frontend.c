@@ -165,7 +165,7 @@ void
 frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 {
 	f->requestlog = r;
-	f->share.on_read = r != NULL ? session_on_said : NULL;
+	f->share.on_read = r != NULL ? session_log_request : NULL;
 }
 
 void
@@ -215,13 +215,13 @@ frontend_clear_stats(struct frontend *f)
 		.sessions = st->sessions,
 		.sessions_peak = st->sessions,
 		.connecting = st->connecting,
+		.queued = st->queued,
 		.flows = st->flows,
 		.flows_peak = st->flows,
 		.flow_ports = st->flow_ports,
 		.flow_ports_max = st->flow_ports_max,
 		.dns_waiting = st->dns_waiting,
 		.dns_peak = st->dns_waiting,
-		.queued = st->queued,
 	};
 }
 
@@ -265,18 +265,14 @@ frontend_free(struct frontend *f)
 		return;
 	frontend_stop(f);
 	session_close_all(f);
-	session_wait_fini(f);
+	session_queue_fini(f);
 	list_remove(&f->rescheduling.link); /* the loop may outlive us */
 	spares_fini(&f->spares);
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
 	dummy_close_all(f);
 	session_count_fini(f);
-	timeouts_fini(&f->handshaking);
-	timeouts_fini(&f->connecting);
-	timeouts_fini(&f->busy);
-	timeouts_fini(&f->unsent);
-	timeouts_fini(&f->silent);
+	timeouts_fini(&f->session_times);
 	timer_fini(&f->aging);
 	timeouts_fini(&f->dummies_silent);
 	pipe_share_fini(&f->share);

@@ -36,12 +36,11 @@ struct session_walk {
 
 /* Clients that wait for a place at a server. */
 struct session_queue {
-	struct list sessions; /* by `place`, the oldest first */
+	struct list sessions; /* by `queue_link`, the oldest first */
 	struct task task;     /* serves them */
 	bool due;	      /* there may be places: the task will see */
 	bool serving;
 	struct timer look;    /* now and then, all the same */
-	struct timeouts over; /* those that have waited long enough */
 };
 
 struct frontend {
@@ -74,12 +73,7 @@ struct frontend {
 	bool started;
 	bool full;		 /* a limit is reached: listeners are paused */
 	unsigned source_turn;	 /* which source was used last */
-	struct timeouts handshaking; /* each kind of waiting its own queue */
-	struct timeouts connecting;
-	struct timeouts busy;	/* a Unix server's backlog is full */
-	struct timeouts retrying; /* all servers refused */
-	struct timeouts unsent; /* last bytes before a reset */
-	struct timeouts silent; /* idle, half-closed, lingering */
+	struct timeouts session_times; /* one for each: its state's */
 };
 
 /* When a server, or a client, that says nothing is taken for gone. */

@@ -1,15 +1,95 @@
-/* session.c: where sessions are made: their states, and the close. */
+/* session.c: where a session begins and ends, and which function answers which
+ * event in which state. */
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* ---- states ---- */
+/* ---- state x event -> function ---- */
+
+/* A field that is empty belongs to an event that cannot come. There is no server
+ * to speak before CONNECTING, nor in DRAINING, and only a session that relays
+ * asks for another turn; in CLOSED, watches and times have been cancelled. */
+static const struct session_handlers {
+	void (*client)(struct session *s, unsigned ready); /* its socket is */
+	void (*server)(struct session *s, unsigned ready);
+	void (*turn)(struct session *s); /* that was asked for with `task` */
+	void (*time)(struct session *s); /* `expiry` is over */
+	void (*reschedule)(struct session *s); /* settings say other times */
+} handlers[STATES] = {
+	[HELLO] = {
+		.client = session_hello_on_client,
+		.time = session_hello_on_time,
+		.reschedule = session_hello_schedule,
+	},
+	[QUEUED] = {
+		.client = session_queue_on_client,
+		.time = session_queue_on_time,
+		.reschedule = session_queue_schedule,
+	},
+	[CONNECTING] = {
+		.client = session_connect_on_client,
+		.server = session_connect_on_server,
+		.time = session_connect_on_time,
+		.reschedule = session_connect_schedule,
+	},
+	[RELAYING] = {
+		.client = session_relay_on_client,
+		.server = session_relay_on_server,
+		.turn = session_relay,
+		.time = session_relay_on_time,
+		.reschedule = session_relay_reschedule,
+	},
+	[DRAINING] = {
+		.client = session_relay_on_client,
+		.turn = session_relay,
+		.time = session_relay_on_time,
+		.reschedule = session_relay_reschedule,
+	},
+};
+
+void
+session_on_client(struct watch *w, unsigned ready)
+{
+	struct session *s = list_entry(w, struct session, down.watch);
+
+	handlers[s->state].client(s, ready);
+}
+
+void
+session_on_server(struct watch *w, unsigned ready)
+{
+	struct session *s = list_entry(w, struct session, up.watch);
+
+	handlers[s->state].server(s, ready);
+}
+
+static void
+session_on_turn(struct task *t)
+{
+	struct session *s = list_entry(t, struct session, task);
+
+	handlers[s->state].turn(s);
+}
+
+void
+session_on_time(struct timeouts *t, struct expiry *x)
+{
+	struct session *s = list_entry(x, struct session, expiry);
+
+	(void)t;
+	handlers[s->state].time(s);
+}
+
+void
+session_reschedule(struct session *s)
+{
+	handlers[s->state].reschedule(s);
+}
 
 void
 session_set_state(struct session *s, enum session_state to)
@@ -37,25 +117,6 @@ session_set_state(struct session *s, enum session_state to)
 /* ---- closing ---- */
 
 static void
-session_log(const struct session *s, enum reason why)
-{
-	char client[PEER_TEXT_MAX], server[ADDR_TEXT_MAX] = "none";
-	char down[SESSION_TLS_TEXT], up[SESSION_TLS_TEXT];
-
-	if (s->server != NULL)
-		addr_format(
-		    &s->server->addrs.addr[s->server->addr_first], server);
-	log_debug("session closed reason=%s client=%s server=%s up=%llu "
-		  "down=%llu ms=%llu%s%s",
-	    reason_name(why), peer_format(&s->client, client), server,
-	    (unsigned long long)s->to_server.bytes,
-	    (unsigned long long)s->to_client.bytes,
-	    (unsigned long long)(loop_now(s->frontend->loop) - s->started),
-	    session_tls_text(&s->down, "client", down),
-	    session_tls_text(&s->up, "server", up));
-}
-
-static void
 session_free_task(struct task *t)
 {
 	free(list_entry(t, struct session, task));
@@ -73,6 +134,8 @@ session_release_server(struct session *s, bool reset)
 	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
 
+/* Events that are fetched already may still point to the session: its memory is
+ * freed by a task, at the end of the wake-up. */
 void
 session_close(struct session *s, enum reason why)
 {
@@ -86,13 +149,13 @@ session_close(struct session *s, enum reason why)
 	    why == REASON_TRUNCATED;
 
 	if (log_level >= LOG_LEVEL_DEBUG)
-		session_log(s, why);
+		session_log_close(s, why);
 	if (why != REASON_DONE && why != REASON_FASTCLOSE) {
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	}
 	if (s->state == QUEUED)
-		session_leave_queue(s);
+		session_queue_leave(s);
 	session_release_server(s, reset_server);
 	stream_close(f->loop, &s->down, reset_client);
 	f->stats.up += s->to_server.bytes - s->counted_up;
@@ -111,8 +174,8 @@ session_close(struct session *s, enum reason why)
 
 /* ---- life ---- */
 
-/* Clients on Unix sockets have no address: where the choice depends on who they
- * are, it is the process and user that count. */
+/* Clients on Unix sockets have no address: where the choice of a server depends
+ * on the client, its process and user tell it apart. */
 static void
 session_identify(struct session *s)
 {
@@ -158,15 +221,8 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	return s;
 }
 
-void
-session_begin(struct session *s)
-{
-	if (s->frontend->queue.due)
-		session_serve_queue(s->frontend);
-	session_set_state(s, CONNECTING);
-	session_next_server(s);
-}
-
+/* A client of plain TCP is not watched before its server is chosen: what it has
+ * said by now is read with the connect, what it says later is an event. */
 void
 session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 {
@@ -184,7 +240,7 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 		session_hello(s);
 		return;
 	}
-	session_begin(s);
+	session_connect(s);
 	if (s->state != CLOSED &&
 	    watch_start(
 		f->loop, &s->down.watch, fd, READY_READ, session_on_client) < 0)

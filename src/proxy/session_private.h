@@ -1,7 +1,16 @@
-/* session_private.h: the inside of a session, shared by the parts of its story:
- * session_tls.c (handshakes), session_connect.c (until a server answers),
- * session_wait.c (while none does), session_relay.c (from then on),
- * session_time.c (how long each may take) and session.c (its beginning and end). */
+/* session_private.h: the inside of a session, for the files that tell its story,
+ * one for each part of it:
+ *
+ *     session.c          made; state x event -> function; closed
+ *     session_hello.c    HELLO: the client's TLS handshake
+ *     session_queue.c    QUEUED: waits for a server that is full
+ *     session_connect.c  CONNECTING: until a server answers
+ *     session_relay.c    RELAYING, DRAINING: bytes and ends
+ *     session_time.c     how long each state may last
+ *     session_log.c      what is logged of it
+ *     session_count.c    what the counters are told
+ *
+ * connections.c reads it for reports. */
 #ifndef PEN_PROXY_SESSION_PRIVATE_H
 #define PEN_PROXY_SESSION_PRIVATE_H
 
@@ -37,14 +46,14 @@ struct session {
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;   /* goes on next time, or frees */
 	uint64_t started;   /* ms */
-	struct expiry expiry; /* in one of the frontend's queues, or in none */
+	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
-	struct list place;		   /* in the queue, while QUEUED */
+	struct list queue_link;		   /* while QUEUED */
 	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
-	uint8_t addr_tried;  /* addresses of this server attempts so far */
+	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
 	bool counted;	     /* the pool counts its connection */
 	bool server_told;    /* the client's end was passed on */
@@ -62,76 +71,96 @@ struct session {
 	bool no_port;	     /* none is left to one of its addresses */
 };
 
+/* ---- session.c ---- */
+
 /* Goes to a new state; an illegal move is a bug and aborts. */
 void session_set_state(struct session *s, enum session_state to);
-/* Puts a session that relays or drains into the queue that fits what it waits
- * for; called when that changes, never per byte. */
-void session_schedule(struct session *s);
-/* The server's connection ends and no longer counts; what it sent and the client has
- * not taken yet stays in the pipe. */
+/* Closes the server's connection, which no longer counts. What the server sent
+ * and the client has not taken yet stays in the pipe. */
 void session_release_server(struct session *s, bool reset);
-/* When to look again whether a client whose reset is due has all bytes (ms); the
- * timeout then. */
-uint64_t session_reset_due(const struct session *s);
-void session_on_unsent(struct timeouts *t, struct expiry *x);
-/* A server that vanishes is noticed from now on. */
-void session_guard_server(struct session *s);
-/* It is young: lets it be looked at when it is not any more. */
-void session_begin_aging(struct frontend *f);
-/* Ends it; must be the last thing its caller does with it. */
+/* Ends the session; must be the last thing its caller does with it. */
 void session_close(struct session *s, enum reason why);
-/* pipe_pump() could not read the client; errno says why. If its TLS ended without
- * close_notify, that is its end all the same: returns PIPE_DONE then, otherwise
- * PIPE_READ_FAILED again, errno untouched. */
-enum pipe_verdict session_on_unread(struct session *s);
-/* Why a session ends then, from errno. */
-enum reason session_unread_reason(void);
-/* Moves what can be moved both ways and draws the consequences. */
-void session_on_io(struct session *s);
-void session_on_turn(struct task *t); /* the same, as a task */
-/* Logs the requests in what clients say; for pipe_share.on_read. */
-void session_on_said(struct pipe *p, const char *bytes, size_t n);
-/* The loop's word about the client's socket, the server's. */
+
+/* Callbacks of the two watches: they call what the state has for the event. */
 void session_on_client(struct watch *w, unsigned ready);
 void session_on_server(struct watch *w, unsigned ready);
+/* What a session waited for did not come in time; of the frontend's wheel. */
+void session_on_time(struct timeouts *t, struct expiry *x);
+/* The times that bound the state were changed: applies the new ones. */
+void session_reschedule(struct session *s);
 
-/* Chooses a server for a client that has said hello. */
-void session_begin(struct session *s);
-/* TLS, session_tls.c: a client's handshake begins; the loop's word about it. */
+/* ---- HELLO ---- */
+
+/* Begins the client's TLS handshake. */
 void session_hello(struct session *s);
-void session_on_hello(struct session *s, unsigned ready);
-void session_on_hello_over(struct timeouts *t, struct expiry *x);
-/* The server's: TLS over a connection to `at` that is being made or is there. Returns
- * 0, or -1 with errno. */
-int session_hello_server(struct session *s, const struct addr *at);
-enum tls_step session_on_server_hello(struct session *s, unsigned ready);
-/* What is known of a side that talks TLS, for the log; "" otherwise. Returns
- * `text`. */
-enum { SESSION_TLS_TEXT = 900 };
-const char *session_tls_text(
-    const struct stream *s, const char *side, char text[SESSION_TLS_TEXT]);
+void session_hello_on_client(struct session *s, unsigned ready);
+void session_hello_on_time(struct session *s);
+void session_hello_schedule(struct session *s);
 
-/* Goes on to the next address or server until one connect is under way; when none
- * is left the session waits, if it may, or is closed. */
-void session_next_server(struct session *s);
-/* No server takes it. Returns whether it waits for one; else it is to be closed. */
-bool session_wait(struct session *s);
-void session_wait_init(struct frontend *f);
-void session_wait_fini(struct frontend *f);
-/* A queued session ends by itself at its time. */
-void session_schedule_queued(struct session *s);
-/* The loop's word about the client of a queued session. */
-void session_on_queued(struct session *s, unsigned ready);
-/* It goes out of the queue, and will be CONNECTING or CLOSED. */
-void session_leave_queue(struct session *s);
-/* Gives the places that there are to those who wait longest. */
-void session_serve_queue(struct frontend *f);
-/* The loop's word about a connect under way. */
-void session_on_connect_ready(struct session *s, unsigned ready);
-/* Lets the connect under way end at its time. */
-void session_schedule_connect(struct session *s);
-/* Timeouts of the connecting and busy queues. */
-void session_on_connecting_over(struct timeouts *t, struct expiry *x);
-void session_on_busy_over(struct timeouts *t, struct expiry *x);
+/* ---- QUEUED ---- */
+
+/* Puts a session whose servers are all full into the queue. Returns false when it
+ * may not wait: then it stays as it is. */
+bool session_queue(struct session *s);
+void session_queue_on_client(struct session *s, unsigned ready);
+void session_queue_on_time(struct session *s);
+void session_queue_schedule(struct session *s);
+/* Takes it out of the queue; its next state is CONNECTING or CLOSED. */
+void session_queue_leave(struct session *s);
+/* Gives the free places at servers to those who have waited longest. */
+void session_queue_serve(struct frontend *f);
+void session_queue_init(struct frontend *f);
+void session_queue_fini(struct frontend *f);
+
+/* ---- CONNECTING ---- */
+
+/* Gets a server for a client that has said hello. Those that wait in the queue
+ * have theirs first. */
+void session_connect(struct session *s);
+/* The same for a client that had to wait: it may try all servers once more. */
+void session_connect_again(struct session *s);
+void session_connect_on_client(struct session *s, unsigned ready);
+void session_connect_on_server(struct session *s, unsigned ready);
+void session_connect_on_time(struct session *s);
+void session_connect_schedule(struct session *s);
+
+/* ---- RELAYING, DRAINING ---- */
+
+/* Moves what can be moved both ways and draws the consequences. */
+void session_relay(struct session *s);
+void session_relay_on_client(struct session *s, unsigned ready);
+void session_relay_on_server(struct session *s, unsigned ready);
+void session_relay_on_time(struct session *s);
+/* Sets the time after which it ends unless a byte comes; called when what it
+ * waits for changes, never per byte. */
+void session_relay_schedule(struct session *s);
+void session_relay_reschedule(struct session *s);
+/* A client whose reset is due may have got its last bytes by now. */
+void session_relay_retry_reset(struct session *s);
+/* When to look for that again, ms. */
+uint64_t session_relay_reset_due(const struct session *s);
+
+/* The client could not be read, for `stop.cause`. If its TLS ended without
+ * close_notify and that is allowed, this is its end all the same: returns
+ * PIPE_DONE then, otherwise `stop`. */
+struct pipe_stop session_client_unread(
+    struct session *s, struct pipe_stop stop);
+/* Why a session ends when the client cannot be read for that errno. */
+enum reason session_unread_reason(int cause);
+
+/* ---- times ---- */
+
+/* Sets keep-alive on the server's socket, so that a server that vanishes is
+ * noticed. */
+void session_guard_server(struct session *s);
+/* The first young session is there: starts the timer that sees it settle. */
+void session_begin_aging(struct frontend *f);
+
+/* ---- the log ---- */
+
+/* Logs that the session ends, at level debug. */
+void session_log_close(const struct session *s, enum reason why);
+/* Logs the requests in what clients say; for pipe_share.on_read. */
+void session_log_request(struct pipe *p, const char *bytes, size_t n);
 
 #endif

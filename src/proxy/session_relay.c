@@ -1,11 +1,10 @@
-/* session_relay.c: the second half of a session's story: bytes, and the ends of
- * either side. */
+/* session_relay.c: the states RELAYING and DRAINING: bytes, and the ends of either
+ * side. In DRAINING the server has been let go and the client takes the rest. */
 #include "config.h"
 
 #include <errno.h>
 
 #include "net/sock.h"
-#include "proxy/requestlog.h"
 #include "proxy/session_private.h"
 
 /* How often to look whether a client has got its last bytes before it is reset: at
@@ -22,7 +21,7 @@ session_is_unsent(const struct session *s)
 	return stream_is_unsent(&s->down) || stream_is_unsent(&s->up);
 }
 
-/* Whether a close is all it takes to end both: TLS has a goodbye to say first, which
+/* Whether a close is all it takes to end both: TLS sends a close_notify first, which
  * may have to wait. */
 static bool
 session_is_plain(const struct session *s)
@@ -54,7 +53,7 @@ session_arm(struct session *s)
 				? READY_WRITE
 				: 0u) |
 			stream_wants(&s->down));
-	if (s->up.fd >= 0 && s->state != CONNECTING)
+	if (s->up.fd >= 0)
 		rc |= watch_want(f->loop, &s->up.watch,
 		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
 								 : 0u) |
@@ -76,7 +75,7 @@ session_let_go(struct session *s)
 	pipe_drop(&s->to_server, &f->share);
 	if (s->state == RELAYING) {
 		session_set_state(s, DRAINING);
-		session_schedule(s);
+		session_relay_schedule(s);
 	}
 }
 
@@ -113,10 +112,10 @@ session_may_let_go(const struct session *s)
 
 /* The server broke off. What it had said before still goes to the client. */
 static void
-session_on_server_reset(struct session *s)
+session_on_server_reset(struct session *s, int cause)
 {
 	s->server_reset = true;
-	s->server_cut = errno == ECONNABORTED;
+	s->server_cut = cause == ECONNABORTED;
 	s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	s->client_sending = !s->to_server.ended &&
 	    (s->to_server.dropping || pipe_pending(&s->to_server) > 0 ||
@@ -141,7 +140,7 @@ session_break_off(struct session *s)
 	} else if (!s->reset_due) {
 		s->reset_due = true;
 		s->waited_ms = 0;
-		session_schedule(s);
+		session_relay_schedule(s);
 	}
 }
 
@@ -157,7 +156,7 @@ session_reset_wait_ms(const struct session *s)
 
 /* Those that have lagged for long are looked at together. */
 uint64_t
-session_reset_due(const struct session *s)
+session_relay_reset_due(const struct session *s)
 {
 	uint64_t wait = session_reset_wait_ms(s), step = 1 + wait / 8;
 	uint64_t due = loop_now(s->frontend->loop) + wait;
@@ -166,15 +165,12 @@ session_reset_due(const struct session *s)
 }
 
 void
-session_on_unsent(struct timeouts *t, struct expiry *x)
+session_relay_retry_reset(struct session *s)
 {
-	struct session *s = list_entry(x, struct session, expiry);
-
-	(void)t;
 	s->waited_ms += (uint32_t)session_reset_wait_ms(s);
 	session_break_off(s);
 	if (s->state != CLOSED)
-		session_schedule(s);
+		session_relay_schedule(s);
 }
 
 /* All the server said is with the client, whose end is yet to come. A reset is
@@ -200,7 +196,7 @@ session_on_server_done(struct session *s)
 	stream_shutdown(&s->down);
 	s->client_told = true;
 	s->active = loop_now(f->loop);
-	session_schedule(s);
+	session_relay_schedule(s);
 }
 
 /* All the client said is with the server. */
@@ -217,7 +213,7 @@ session_on_client_done(struct session *s)
 		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	if (stream_is_open(&s->up))
 		stream_shutdown(&s->up);
-	session_schedule(s);
+	session_relay_schedule(s);
 }
 
 static enum reason
@@ -250,21 +246,21 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 
 /* A client that was told the end need not say its own in TLS. The server has all
  * that was read, or the pipe would not have read on. */
-enum pipe_verdict
-session_on_unread(struct session *s)
+struct pipe_stop
+session_client_unread(struct session *s, struct pipe_stop stop)
 {
-	if (errno != ECONNABORTED ||
+	if (stop.cause != ECONNABORTED ||
 	    (s->frontend->tls.require_close_notify && !s->client_told))
-		return PIPE_READ_FAILED;
+		return stop;
 	s->client_cut = !s->client_told;
 	s->to_server.ended = true;
-	return PIPE_DONE;
+	return (struct pipe_stop){ PIPE_DONE, 0 };
 }
 
 enum reason
-session_unread_reason(void)
+session_unread_reason(int cause)
 {
-	switch (errno) {
+	switch (cause) {
 	case ENOMEM:
 		return REASON_NO_RESOURCES;
 	case EPROTO:
@@ -276,51 +272,59 @@ session_unread_reason(void)
 	}
 }
 
-/* pipe_pump() to the client could not go on reading, or writing. Returns what it
- * says once what can be done about that is done. */
-static enum pipe_verdict
-session_on_down_failed(struct session *s, enum pipe_verdict v)
+/* ---- bytes ---- */
+
+static bool
+has_failed(struct pipe_stop stop)
 {
-	if (v != PIPE_READ_FAILED || errno == ENOMEM)
-		return v;
-	session_on_server_reset(s);
+	return stop.verdict == PIPE_READ_FAILED ||
+	    stop.verdict == PIPE_WRITE_FAILED;
+}
+
+/* The pipe to the client could not read the server, or not write. A server that
+ * cannot be read has ended; what it said before goes on to the client. Returns why
+ * the pipe stopped after that. */
+static struct pipe_stop
+session_on_down_failed(struct session *s, struct pipe_stop stop)
+{
+	if (stop.verdict != PIPE_READ_FAILED || stop.cause == ENOMEM)
+		return stop;
+	session_on_server_reset(s, stop.cause);
 	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
 }
 
-/* The same to the server. One that takes no more hears no more. */
-static enum pipe_verdict
-session_on_up_failed(struct session *s, enum pipe_verdict v)
+/* The same to the server. One that takes no more hears no more, but may have
+ * answered before: the client is read on, for its end. */
+static struct pipe_stop
+session_on_up_failed(struct session *s, struct pipe_stop stop)
 {
 	struct pipe_share *share = &s->frontend->share;
 
-	if (v == PIPE_WRITE_FAILED) {
-		if (errno == ECONNRESET)
+	if (stop.verdict == PIPE_WRITE_FAILED) {
+		if (stop.cause == ECONNRESET)
 			s->server_reset = true;
 		s->client_sending = true;
 		pipe_drop(&s->to_server, share);
-		v = pipe_pump(&s->to_server, &s->down, &s->up, share);
+		stop = pipe_pump(&s->to_server, &s->down, &s->up, share);
 	}
-	return v == PIPE_READ_FAILED ? session_on_unread(s) : v;
+	return stop.verdict == PIPE_READ_FAILED ? session_client_unread(s, stop)
+						: stop;
 }
 
-static bool
-has_failed(enum pipe_verdict v)
-{
-	return v == PIPE_READ_FAILED || v == PIPE_WRITE_FAILED;
-}
-
+/* The server is read first: its end, or its reset, decides what becomes of the
+ * client's bytes. */
 void
-session_on_io(struct session *s)
+session_relay(struct session *s)
 {
 	struct pipe_share *share = &s->frontend->share;
-	enum pipe_verdict down, up;
+	struct pipe_stop down, up;
 	uint64_t said;
 	bool stalled;
 
 	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
 	if (has_failed(down))
 		down = session_on_down_failed(s, down);
-	if (down == PIPE_READ_FAILED) {
+	if (down.verdict == PIPE_READ_FAILED) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
@@ -329,46 +333,40 @@ session_on_io(struct session *s)
 	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
 	if (has_failed(up))
 		up = session_on_up_failed(s, up);
-	if (up == PIPE_READ_FAILED || down == PIPE_WRITE_FAILED) {
+	if (up.verdict == PIPE_READ_FAILED ||
+	    down.verdict == PIPE_WRITE_FAILED) {
 		session_close(s,
-		    up == PIPE_READ_FAILED ? session_unread_reason()
-					   : REASON_CLIENT_RESET);
+		    up.verdict == PIPE_READ_FAILED
+			? session_unread_reason(up.cause)
+			: REASON_CLIENT_RESET);
 		return;
 	}
 	if (s->to_client.bytes > 0 &&
 	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
 		s->interleaved = true;
+	/* the read made the client's stream writable, which no event tells */
 	if (stalled && !(s->down.flags & STREAM_STALLED))
 		loop_soon(s->frontend->loop, &s->task);
-	if (s->state == CONNECTING) {
-		session_arm(s);
-		return;
-	}
-	if (down == PIPE_DONE && up == PIPE_DONE && !s->server_reset &&
-	    session_is_plain(s)) {
+	/* the common end: two closes are all that is left to do */
+	if (down.verdict == PIPE_DONE && up.verdict == PIPE_DONE &&
+	    !s->server_reset && session_is_plain(s)) {
 		session_close(s, REASON_DONE);
 		return;
 	}
-	if (down == PIPE_YIELDED || up == PIPE_YIELDED)
+	if (down.verdict == PIPE_YIELDED || up.verdict == PIPE_YIELDED)
 		loop_soon(s->frontend->loop, &s->task);
-	session_conclude(s, down == PIPE_DONE, up == PIPE_DONE);
+	session_conclude(
+	    s, down.verdict == PIPE_DONE, up.verdict == PIPE_DONE);
 }
 
+/* ---- events ---- */
+
+/* Who breaks off wants no answer, and no read tells of it where the end came
+ * before, or where the server takes no more. What it had said goes to the server
+ * as far as that takes it. */
 void
-session_on_client(struct watch *w, unsigned ready)
+session_relay_on_client(struct session *s, unsigned ready)
 {
-	struct session *s = list_entry(w, struct session, down.watch);
-
-	if (s->state <= QUEUED) {
-		if (s->state == HELLO)
-			session_on_hello(s, ready);
-		else
-			session_on_queued(s, ready);
-		return;
-	}
-
-	/* Who breaks off wants no answer, and no read tells of it where the end
-	 * came before, or the server takes no more. */
 	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
 		stream_note_ready(&s->down, ready);
 		(void)pipe_pump(
@@ -378,45 +376,17 @@ session_on_client(struct watch *w, unsigned ready)
 	}
 	stream_note_ready(&s->down, ready);
 	s->active = loop_now(s->frontend->loop);
-	session_on_io(s);
+	session_relay(s);
 }
 
+/* A server that had ended and now breaks off hears no more. */
 void
-session_on_server(struct watch *w, unsigned ready)
+session_relay_on_server(struct session *s, unsigned ready)
 {
-	struct session *s = list_entry(w, struct session, up.watch);
-
-	if (s->state == CONNECTING) {
-		session_on_connect_ready(s, ready);
-		return;
-	}
-	/* A server that had ended and now breaks off hears no more. */
 	if (ready & READY_ERROR && s->to_client.ended &&
 	    sock_error(s->up.fd) != 0)
 		pipe_drop(&s->to_server, &s->frontend->share);
 	stream_note_ready(&s->up, ready);
 	s->active = loop_now(s->frontend->loop);
-	session_on_io(s);
-}
-
-void
-session_on_turn(struct task *t)
-{
-	session_on_io(list_entry(t, struct session, task));
-}
-
-/* ---- the log of requests ---- */
-
-/* A request is what comes first, and what comes after an answer. */
-void
-session_on_said(struct pipe *p, const char *bytes, size_t n)
-{
-	struct session *s = container_of(p, struct session, to_server);
-	uint32_t answered = (uint32_t)s->to_client.bytes;
-	bool first = p->bytes + pipe_pending(p) == n;
-
-	if (first || answered != s->heard)
-		requestlog_line(
-		    s->frontend->requestlog, &s->client, s->server, bytes, n);
-	s->heard = answered;
+	session_relay(s);
 }

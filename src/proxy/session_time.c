@@ -55,27 +55,33 @@ deadline(const struct session *s, enum reason *why)
 	return due;
 }
 
+/* Each byte puts off the end of a session that relays. It is not scheduled anew
+ * for that: the wheel asks when it comes across it. */
 static uint64_t
 true_due(struct expiry *x)
-{
-	enum reason why = REASON_IDLE_TIMEOUT;
-
-	return deadline(list_entry(x, struct session, expiry), &why);
-}
-
-static void
-on_silence(struct timeouts *t, struct expiry *x)
 {
 	struct session *s = list_entry(x, struct session, expiry);
 	enum reason why = REASON_IDLE_TIMEOUT;
 
-	(void)t;
+	return s->state < RELAYING || s->reset_due ? x->due
+						   : deadline(s, &why);
+}
+
+void
+session_relay_on_time(struct session *s)
+{
+	enum reason why = REASON_IDLE_TIMEOUT;
+
+	if (s->reset_due) {
+		session_relay_retry_reset(s);
+		return;
+	}
 	(void)deadline(s, &why);
 	session_close(s, why);
 }
 
 void
-session_schedule(struct session *s)
+session_relay_schedule(struct session *s)
 {
 	struct frontend *f = s->frontend;
 	uint64_t now = loop_now(f->loop), due;
@@ -83,14 +89,23 @@ session_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	if (s->reset_due) {
-		timeouts_add(&f->unsent, &s->expiry, session_reset_due(s));
+		timeouts_add(&f->session_times, &s->expiry,
+		    session_relay_reset_due(s));
 		return;
 	}
 	if (is_lingering(s) && s->lingers_s == 0)
 		s->lingers_s = (uint32_t)((now - s->started) / 1000 + 1);
 	due = deadline(s, &why);
 	if (due != UINT64_MAX)
-		timeouts_add(&f->silent, &s->expiry, due);
+		timeouts_add(&f->session_times, &s->expiry, due);
+}
+
+/* How long a reset waits is no setting. */
+void
+session_relay_reschedule(struct session *s)
+{
+	if (!s->reset_due)
+		session_relay_schedule(s);
 }
 
 /* ---- peers that vanish ---- */
@@ -149,32 +164,6 @@ session_begin_aging(struct frontend *f)
 
 /* ---- times that are set anew ---- */
 
-/* One that waits for a Unix server asks by itself how long it may. */
-static void
-reschedule(struct session *s)
-{
-	struct frontend *f = s->frontend;
-
-	switch (s->state) {
-	case HELLO:
-		expiry_cancel(&s->expiry);
-		timeouts_add(&f->handshaking, &s->expiry,
-		    s->started + f->tls.handshake_ms);
-		break;
-	case QUEUED:
-		session_schedule_queued(s);
-		break;
-	case CONNECTING:
-		if (stream_is_open(&s->up))
-			session_schedule_connect(s);
-		break;
-	default:
-		if (!s->reset_due)
-			session_schedule(s);
-		break;
-	}
-}
-
 static void
 on_turn(struct task *t)
 {
@@ -187,7 +176,7 @@ on_turn(struct task *t)
 
 		list_remove(link);
 		list_append(s->settled ? &f->settled : &f->sessions, link);
-		reschedule(s);
+		session_reschedule(s);
 		if (f->retune)
 			guard_client(s);
 		if (f->retune && s->settled)
@@ -210,13 +199,8 @@ session_reschedule_all(struct frontend *f)
 void
 session_init_timeouts(struct frontend *f)
 {
-	timeouts_init(&f->handshaking, f->loop, session_on_hello_over, NULL);
-	timeouts_init(
-	    &f->connecting, f->loop, session_on_connecting_over, NULL);
-	timeouts_init(&f->busy, f->loop, session_on_busy_over, NULL);
-	session_wait_init(f);
-	timeouts_init(&f->unsent, f->loop, session_on_unsent, NULL);
-	timeouts_init(&f->silent, f->loop, on_silence, true_due);
+	timeouts_init(&f->session_times, f->loop, session_on_time, true_due);
+	session_queue_init(f);
 	list_init(&f->stale);
 	list_init(&f->settled);
 	timer_init(&f->aging, on_aging);

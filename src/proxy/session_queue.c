@@ -1,0 +1,192 @@
+/* session_queue.c: the state QUEUED: all servers that are well have as many
+ * clients as they may. The client waits, and nobody reads what it says.
+ *
+ * The pool reports when a server may take clients again; as many sessions as
+ * there are places then leave the queue, the oldest first. */
+#include "config.h"
+
+#include "net/sock.h"
+#include "proxy/session_private.h"
+
+/* How often the queue is served though nobody reported a free place. */
+enum { LOOK_MS = 500 };
+
+void
+session_queue_schedule(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	expiry_cancel(&s->expiry);
+	timeouts_add(
+	    &f->session_times, &s->expiry, s->queued + f->options.queue_ms);
+}
+
+void
+session_queue_on_time(struct session *s)
+{
+	session_close(s, REASON_QUEUE_TIMEOUT);
+}
+
+/* Whether a server that the client may use is full. One that had its turn may
+ * come back although that server is blacklisted now. */
+static bool
+session_has_full_server(const struct session *s)
+{
+	const struct pool *p = s->frontend->pool;
+
+	return (s->queued != 0 && !pool_options(p)->stubborn) ||
+	    pool_may_wait(p, &s->client);
+}
+
+static bool
+session_may_queue(const struct session *s, uint64_t now)
+{
+	const struct frontend *f = s->frontend;
+
+	return f->options.queue_ms > 0 && session_has_full_server(s) &&
+	    pool_has_tries_left(f->pool, &s->attempts) &&
+	    (s->queued == 0 || now - s->queued < f->options.queue_ms);
+}
+
+/* A session that had left the queue for a server that failed was the oldest one
+ * then, so it goes to the front. */
+bool
+session_queue(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	struct session_queue *q = &f->queue;
+	uint64_t now = loop_now(f->loop);
+
+	if (!session_may_queue(s, now))
+		return false;
+	if (f->stats.queued == 0 &&
+	    timer_start(f->loop, &q->look, LOOK_MS) < 0)
+		return false;
+	session_set_state(s, QUEUED);
+	if (s->queued == 0) {
+		s->queued = now;
+		f->stats.queued_total++;
+		list_append(&q->sessions, &s->queue_link);
+	} else {
+		list_prepend(&q->sessions, &s->queue_link);
+	}
+	f->stats.queued++;
+	session_queue_schedule(s);
+	return true;
+}
+
+void
+session_queue_leave(struct session *s)
+{
+	list_remove(&s->queue_link);
+	s->frontend->stats.queued--;
+}
+
+/* Its bytes stay in the kernel until it has a server, so that a crowd that waits
+ * takes no memory: the watch is told to report no more of them. */
+void
+session_queue_on_client(struct session *s, unsigned ready)
+{
+	stream_note_ready(&s->down, ready);
+	/* poll and select do not report errors to who wants to read */
+	if (sock_error(s->down.fd) != 0)
+		session_close(s, REASON_CLIENT_RESET);
+	else if (watch_want(s->frontend->loop, &s->down.watch, 0) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+}
+
+/* The client's socket is watched for bytes again. One that was accepted in this
+ * very moment is not watched yet: session_start() does that. */
+static void
+session_queue_resume(struct session *s)
+{
+	session_queue_leave(s);
+	session_set_state(s, CONNECTING);
+	/* a reset behind what it said first: the watch was off by then */
+	if (sock_error(s->down.fd) != 0)
+		session_close(s, REASON_CLIENT_RESET);
+	else if (s->down.watch.fd >= 0 &&
+	    watch_want(s->frontend->loop, &s->down.watch, READY_READ) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+	else
+		session_connect_again(s);
+}
+
+/* Each session is tried once a call. One that comes back to the queue waits for
+ * the next call, in front of those that were not tried. That is rare, and so is
+ * that another one than the first gets the place: servers have access lists. */
+void
+session_queue_serve(struct frontend *f)
+{
+	struct list all, back, *link;
+
+	f->queue.due = false;
+	f->queue.serving = true;
+	list_init(&all);
+	list_init(&back);
+	list_move_all(&all, &f->queue.sessions);
+	while (pool_has_eligible(f->pool) &&
+	    (link = list_first(&all)) != NULL) {
+		session_queue_resume(
+		    list_entry(link, struct session, queue_link));
+		list_move_all(&back, &f->queue.sessions);
+	}
+	list_move_all(&f->queue.sessions, &back);
+	list_move_all(&f->queue.sessions, &all);
+	f->queue.serving = false;
+}
+
+static void
+queue_on_turn(struct task *t)
+{
+	struct frontend *f = list_entry(t, struct frontend, queue.task);
+
+	if (f->queue.due)
+		session_queue_serve(f);
+}
+
+/* The pool reports from inside of other work, a close or a command, so the queue
+ * is served by a task. */
+static void
+queue_on_eligible(void *arg)
+{
+	struct frontend *f = arg;
+
+	if (f->stats.queued == 0 || f->queue.due || f->queue.serving)
+		return;
+	f->queue.due = true;
+	loop_soon(f->loop, &f->queue.task);
+}
+
+/* Nobody else notices that a blacklisting is over, or that a session that came
+ * back to the queue may try once more. */
+static void
+queue_on_look(struct timer *t)
+{
+	struct frontend *f = list_entry(t, struct frontend, queue.look);
+
+	pool_revive(f->pool, loop_now(f->loop));
+	session_queue_serve(f);
+	if (f->stats.queued > 0)
+		(void)timer_start(f->loop, t, LOOK_MS);
+}
+
+void
+session_queue_init(struct frontend *f)
+{
+	struct session_queue *q = &f->queue;
+
+	timer_init(&q->look, queue_on_look);
+	list_init(&q->sessions);
+	list_init(&q->task.link);
+	q->task.run = queue_on_turn;
+	pool_on_eligible(f->pool, queue_on_eligible, f);
+}
+
+void
+session_queue_fini(struct frontend *f)
+{
+	pool_on_eligible(f->pool, NULL, NULL);
+	list_remove(&f->queue.task.link);
+	timer_fini(&f->queue.look);
+}
