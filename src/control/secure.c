@@ -6,7 +6,7 @@
 #include <sys/resource.h>
 
 #include "base/log.h"
-#include "base/watched.h"
+#include "base/watched_file.h"
 #include "control/apply.h"
 #include "control/origin.h"
 

@@ -52,29 +52,29 @@ dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key)
 	uint8_t part[14];
 
 	if (key->family != AF_INET)
-		return table_hash(&fs->table, key, sizeof(*key));
+		return hash_table_hash(&fs->table, key, sizeof(*key));
 	/* what is the same of all IPv4 is left out: half of the work */
 	memcpy(part, key->client + 12, 4);
 	memcpy(part + 4, key->vip + 12, 4);
 	memcpy(part + 8,
 	    (const uint8_t *)key + offsetof(struct dsr_key, client_port), 6);
-	return table_hash(&fs->table, part, sizeof(part));
+	return hash_table_hash(&fs->table, part, sizeof(part));
 }
 
 void
 dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash)
 {
-	table_expect(&fs->table, hash);
+	hash_table_expect(&fs->table, hash);
 }
 
 void
 dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash)
 {
-	table_expect_link(&fs->table, hash);
+	hash_table_expect_link(&fs->table, hash);
 }
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct dsr_flow *w =
 	    (const struct dsr_flow *)(const void *)((const char *)l -
@@ -209,7 +209,7 @@ dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
 	if (fs->on_end != NULL)
 		fs->on_end(fs->arg, w);
 	leave_list(fs, w);
-	table_remove(&fs->table, &w->link);
+	hash_table_remove(&fs->table, &w->link);
 	fs->count--;
 	dsr_flow_give_back(fs, w);
 }
@@ -227,7 +227,8 @@ expect_neighbors(const struct dsr_flows *fs, const struct dsr_flow *w)
 struct dsr_flow *
 dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 {
-	struct table_link *l = table_find(&fs->table, hash, is_key, key);
+	struct hash_table_link *l =
+	    hash_table_find(&fs->table, hash, is_key, key);
 	struct dsr_flow *w;
 
 	if (l == NULL)
@@ -343,7 +344,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	w->carried = 0;
 	w->state = first_state(key, tcp_flags);
 	join_list(fs, w);
-	table_add(&fs->table, &w->link, hash);
+	hash_table_add(&fs->table, &w->link, hash);
 	fs->servers[server]++;
 	fs->stats.opened++;
 	if (++fs->count > fs->stats.peak)

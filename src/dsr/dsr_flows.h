@@ -44,7 +44,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 #include "dsr/dsr_fragments.h"
 #include "dsr/dsr_key.h"
 
@@ -70,7 +70,7 @@ struct dsr_timeouts {
 extern const struct dsr_timeouts dsr_timeouts_default;
 
 struct dsr_flow {
-	struct table_link link; /* private */
+	struct hash_table_link link; /* private */
 	struct dsr_key key;
 	uint32_t seen; /* seconds of the clock */
 	uint32_t server;
@@ -109,7 +109,7 @@ struct dsr_flows {
 	void *arg;
 
 	/* Private. */
-	struct table table;
+	struct hash_table table;
 	struct dsr_flow **slabs;
 	size_t slabs_n;
 	uint32_t made, unused; /* flows 1..made exist; a chain by `older` */
@@ -131,8 +131,8 @@ void dsr_flows_fini(struct dsr_flows *fs);
 void dsr_key_make(struct dsr_key *key, const struct peer *client,
     const struct peer *vip, uint8_t protocol);
 uint64_t dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key);
-/* As table_expect() and table_expect_link(): a batch of frames is best served in
- * four rounds, these two, dsr_flows_find() and dsr_flows_on_frame(). */
+/* As hash_table_expect() and hash_table_expect_link(): a batch of frames is best
+ * served in four rounds: these two, dsr_flows_find(), dsr_flows_on_frame(). */
 void dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash);
 void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
 

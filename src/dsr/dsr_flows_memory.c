@@ -22,7 +22,7 @@ dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments)
 	fs->max = max;
 	fs->slabs_n = slabs;
 	fs->timeouts = dsr_timeouts_default;
-	if (table_init(&fs->table) < 0 ||
+	if (hash_table_init(&fs->table) < 0 ||
 	    dsr_fragments_init(&fs->fragments, fragments) < 0 ||
 	    (fs->slabs = calloc(slabs + 1, sizeof(*fs->slabs))) == NULL) {
 		dsr_flows_fini(fs);
@@ -41,7 +41,7 @@ dsr_flows_fini(struct dsr_flows *fs)
 		free(fs->slabs[i]);
 	free(fs->slabs);
 	free(fs->servers);
-	table_fini(&fs->table);
+	hash_table_fini(&fs->table);
 	dsr_fragments_fini(&fs->fragments);
 	memset(fs, 0, sizeof(*fs));
 }

@@ -8,7 +8,7 @@
 #include "dsr/dsr_fragments.h"
 
 struct dsr_fragment {
-	struct table_link link;
+	struct hash_table_link link;
 	struct dsr_fragment_key key;
 	uint64_t due; /* ms; 0: not in the table */
 	uint32_t server;
@@ -20,12 +20,12 @@ int
 dsr_fragments_init(struct dsr_fragments *fr, uint32_t size)
 {
 	memset(fr, 0, sizeof(*fr));
-	if (table_init(&fr->table) < 0)
+	if (hash_table_init(&fr->table) < 0)
 		return -1;
 	fr->size = size;
 	fr->ring = calloc(size, sizeof(*fr->ring));
 	if (fr->ring == NULL) {
-		table_fini(&fr->table);
+		hash_table_fini(&fr->table);
 		return -1;
 	}
 	return 0;
@@ -34,7 +34,7 @@ dsr_fragments_init(struct dsr_fragments *fr, uint32_t size)
 void
 dsr_fragments_fini(struct dsr_fragments *fr)
 {
-	table_fini(&fr->table);
+	hash_table_fini(&fr->table);
 	free(fr->ring);
 	memset(fr, 0, sizeof(*fr));
 }
@@ -52,7 +52,7 @@ dsr_fragment_key_make(struct dsr_fragment_key *key, const struct peer *from,
 }
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct dsr_fragment *x =
 	    (const struct dsr_fragment *)(const void *)((const char *)l -
@@ -65,7 +65,8 @@ static struct dsr_fragment *
 find(const struct dsr_fragments *fr, const struct dsr_fragment_key *key,
     uint64_t hash)
 {
-	struct table_link *l = table_find(&fr->table, hash, is_key, key);
+	struct hash_table_link *l =
+	    hash_table_find(&fr->table, hash, is_key, key);
 
 	return l != NULL ? list_entry(l, struct dsr_fragment, link) : NULL;
 }
@@ -73,7 +74,7 @@ find(const struct dsr_fragments *fr, const struct dsr_fragment_key *key,
 static void
 drop(struct dsr_fragments *fr, struct dsr_fragment *x)
 {
-	table_remove(&fr->table, &x->link);
+	hash_table_remove(&fr->table, &x->link);
 	x->due = 0;
 }
 
@@ -81,7 +82,7 @@ void
 dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
     uint32_t server, uint64_t now)
 {
-	uint64_t hash = table_hash(&fr->table, key, sizeof(*key));
+	uint64_t hash = hash_table_hash(&fr->table, key, sizeof(*key));
 	struct dsr_fragment *x = find(fr, key, hash);
 
 	/* The ring is in the order of time: an old name leaves a gap. */
@@ -96,14 +97,14 @@ dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
 	x->key = *key;
 	x->due = now + DSR_FRAGMENT_MS;
 	x->server = server;
-	table_add(&fr->table, &x->link, hash);
+	hash_table_add(&fr->table, &x->link, hash);
 }
 
 bool
 dsr_fragments_find(const struct dsr_fragments *fr,
     const struct dsr_fragment_key *key, uint64_t now, uint32_t *server)
 {
-	uint64_t hash = table_hash(&fr->table, key, sizeof(*key));
+	uint64_t hash = hash_table_hash(&fr->table, key, sizeof(*key));
 	const struct dsr_fragment *x = find(fr, key, hash);
 
 	if (x == NULL || x->due <= now)

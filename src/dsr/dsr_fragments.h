@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 
 /* As long as Linux waits for the rest (ipfrag_time). */
 enum { DSR_FRAGMENT_MS = 30000 };
@@ -31,7 +31,7 @@ struct dsr_fragment_key {
 struct dsr_fragment; /* private */
 
 struct dsr_fragments {
-	struct table table;
+	struct hash_table table;
 	struct dsr_fragment *ring;
 	uint32_t size, next;
 	uint64_t evicted; /* overwritten before their time */

@@ -14,11 +14,11 @@ _Static_assert(sizeof(struct neighbor_key) == 18, "a key has no holes");
 
 uint64_t
 neighbor_hash(
-    const struct table *t, const struct peer *ip, struct neighbor_key *key)
+    const struct hash_table *t, const struct peer *ip, struct neighbor_key *key)
 {
 	memcpy(key->ip, ip->ip, sizeof(key->ip));
 	key->family = ip->family;
-	return table_hash(t, key, sizeof(*key));
+	return hash_table_hash(t, key, sizeof(*key));
 }
 
 bool
@@ -250,7 +250,7 @@ neighbors_init(
 	n->own6 =
 	    options->ip6.family != 0 ? options->ip6 : link_local(&options->mac);
 	rate_init(&n->rate, NEIGHBOR_RATE, NEIGHBOR_BURST, now);
-	if (table_init(&n->servers) < 0 || table_init(&n->vips) < 0 ||
+	if (hash_table_init(&n->servers) < 0 || hash_table_init(&n->vips) < 0 ||
 	    take_own6(n, now) < 0 ||
 	    (options->ip4.family != 0 &&
 		neighbors_add_vip(n, &options->ip4, now) < 0)) {
@@ -275,6 +275,6 @@ neighbors_fini(struct neighbors *n)
 			neighbors_drop(n, w);
 		}
 	neighbors_free_vips(n);
-	table_fini(&n->servers);
-	table_fini(&n->vips);
+	hash_table_fini(&n->servers);
+	hash_table_fini(&n->vips);
 }

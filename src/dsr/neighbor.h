@@ -50,7 +50,7 @@
 
 #include "base/addr.h"
 #include "base/list.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 #include "dsr/frame.h"
 #include "dsr/rate.h"
 
@@ -82,7 +82,7 @@ struct neighbor {
 	uint64_t answered; /* ms; 0: never */
 
 	/* Private. */
-	struct table_link link;
+	struct hash_table_link link;
 	struct list order;
 	uint64_t due, asked;
 	unsigned tries, uses;
@@ -126,7 +126,7 @@ struct neighbors {
 	struct peer own6;
 	unsigned reachable; /* servers that are FRESH or DOUBTED */
 	bool paused;
-	struct table servers, vips;
+	struct hash_table servers, vips;
 	/* Each in the order of `due`. ready: as soon as the rate allows. */
 	struct list ready, asked, fresh, failed;
 	struct list announcing, silent; /* VIPs */

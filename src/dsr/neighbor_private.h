@@ -19,8 +19,8 @@ struct neighbor_key {
 	uint16_t family;
 };
 
-uint64_t neighbor_hash(
-    const struct table *t, const struct peer *ip, struct neighbor_key *key);
+uint64_t neighbor_hash(const struct hash_table *t, const struct peer *ip,
+    struct neighbor_key *key);
 bool neighbor_is(const struct neighbor_key *key, const struct peer *ip);
 /* A peer of 16 or, for AF_INET, 4 bytes. */
 struct peer neighbor_peer(unsigned family, const uint8_t *ip);

@@ -33,7 +33,7 @@ neighbor_is_returning(const struct neighbor *w)
 /* ---- finding ---- */
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct neighbor *w =
 	    (const struct neighbor *)(const void *)((const char *)l -
@@ -68,7 +68,8 @@ neighbors_find(struct neighbors *n, const struct peer *ip)
 {
 	struct neighbor_key key;
 	uint64_t hash = neighbor_hash(&n->servers, ip, &key);
-	struct table_link *l = table_find(&n->servers, hash, is_key, &key);
+	struct hash_table_link *l =
+	    hash_table_find(&n->servers, hash, is_key, &key);
 
 	return l != NULL ? list_entry(l, struct neighbor, link) : NULL;
 }
@@ -332,7 +333,8 @@ neighbors_add(struct neighbors *n, const struct peer *ip, uint64_t now)
 	w->ip.port = 0;
 	w->uses = 1;
 	list_init(&w->order);
-	table_add(&n->servers, &w->link, neighbor_hash(&n->servers, ip, &key));
+	hash_table_add(
+	    &n->servers, &w->link, neighbor_hash(&n->servers, ip, &key));
 	move_to(&n->ready, w, now);
 	ask_due(n, now);
 	return w;
@@ -345,6 +347,6 @@ neighbors_drop(struct neighbors *n, struct neighbor *w)
 		return;
 	n->reachable -= neighbor_mac(w) != NULL;
 	list_remove(&w->order);
-	table_remove(&n->servers, &w->link);
+	hash_table_remove(&n->servers, &w->link);
 	free(w);
 }

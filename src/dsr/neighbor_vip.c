@@ -8,7 +8,7 @@
 #include "dsr/neighbor_private.h"
 
 struct vip {
-	struct table_link link;
+	struct hash_table_link link;
 	struct list order;
 	struct peer ip;
 	uint64_t due;  /* of the next announcement */
@@ -18,7 +18,7 @@ struct vip {
 };
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct vip *v =
 	    (const struct vip *)(const void *)((const char *)l -
@@ -32,7 +32,8 @@ find(const struct neighbors *n, const struct peer *ip)
 {
 	struct neighbor_key key;
 	uint64_t hash = neighbor_hash(&n->vips, ip, &key);
-	struct table_link *l = table_find(&n->vips, hash, is_key, &key);
+	struct hash_table_link *l =
+	    hash_table_find(&n->vips, hash, is_key, &key);
 
 	return l != NULL ? list_entry(l, struct vip, link) : NULL;
 }
@@ -160,7 +161,7 @@ neighbors_take_vip(struct neighbors *n, const struct peer *ip)
 	v->ip = *ip;
 	v->ip.port = 0;
 	list_append(&n->silent, &v->order);
-	table_add(&n->vips, &v->link, neighbor_hash(&n->vips, ip, &key));
+	hash_table_add(&n->vips, &v->link, neighbor_hash(&n->vips, ip, &key));
 	return 0;
 }
 
@@ -180,7 +181,7 @@ static void
 free_vip(struct neighbors *n, struct vip *v)
 {
 	list_remove(&v->order);
-	table_remove(&n->vips, &v->link);
+	hash_table_remove(&n->vips, &v->link);
 	free(v);
 }
 

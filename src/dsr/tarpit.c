@@ -12,7 +12,7 @@ enum trap_state { TRAP_UNUSED, TRAP_ASKED, TRAP_OURS, TRAP_IN_USE };
 
 /* An address that was heard of. */
 struct trap {
-	struct table_link link;
+	struct hash_table_link link;
 	struct list order;
 	struct peer ip;
 	enum trap_state state;
@@ -67,7 +67,7 @@ send_ndp(struct tarpit *t, const struct frame_head *head, const struct ndp *d)
 /* ---- who has it ---- */
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct trap *p =
 	    (const struct trap *)(const void *)((const char *)l -
@@ -81,7 +81,8 @@ find(const struct tarpit *t, const struct peer *ip)
 {
 	struct neighbor_key key;
 	uint64_t hash = neighbor_hash(&t->table, ip, &key);
-	struct table_link *l = table_find(&t->table, hash, is_key, &key);
+	struct hash_table_link *l =
+	    hash_table_find(&t->table, hash, is_key, &key);
 
 	return l != NULL ? list_entry(l, struct trap, link) : NULL;
 }
@@ -96,10 +97,10 @@ take(struct tarpit *t, const struct peer *ip)
 	if (p == NULL) {
 		p = list_entry(list_first(&t->order), struct trap, order);
 		if (p->state != TRAP_UNUSED)
-			table_remove(&t->table, &p->link);
+			hash_table_remove(&t->table, &p->link);
 		p->ip = *ip;
 		p->state = TRAP_UNUSED;
-		table_add(
+		hash_table_add(
 		    &t->table, &p->link, neighbor_hash(&t->table, ip, &key));
 	}
 	list_remove(&p->order);
@@ -389,7 +390,7 @@ tarpit_init(
 	rate_init(&t->answers, TARPIT_RATE, TARPIT_BURST, now);
 	rate_init(&t->questions, TARPIT_QUESTIONS, TARPIT_QUESTIONS_BURST, now);
 	t->traps = calloc(TARPIT_TRAPS, sizeof(*t->traps));
-	if (t->traps == NULL || table_init(&t->table) < 0) {
+	if (t->traps == NULL || hash_table_init(&t->table) < 0) {
 		free(t->traps);
 		t->traps = NULL;
 		return -1;
@@ -404,7 +405,7 @@ tarpit_fini(struct tarpit *t)
 {
 	if (t->traps == NULL)
 		return;
-	table_fini(&t->table);
+	hash_table_fini(&t->table);
 	free(t->traps);
 	t->traps = NULL;
 }

@@ -47,7 +47,7 @@
 #include "base/addr.h"
 #include "base/hash.h"
 #include "base/list.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 #include "dsr/frame.h"
 #include "dsr/rate.h"
 
@@ -90,7 +90,7 @@ struct tarpit {
 	struct tarpit_options options;
 	struct hash_key key;
 	struct rate answers, questions;
-	struct table table;
+	struct hash_table table;
 	struct list order; /* the one not heard of for longest first */
 	struct trap *traps;
 };

@@ -21,7 +21,7 @@ struct query_key {
 };
 
 struct dns_query {
-	struct table_link link;
+	struct hash_table_link link;
 	struct list order;
 	struct expiry expiry;
 	struct query_key key;
@@ -54,7 +54,7 @@ now(const struct dns *d)
 /* ---- queries ---- */
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct dns_query *q =
 	    (const struct dns_query *)(const void *)((const char *)l -
@@ -66,8 +66,8 @@ is_key(const struct table_link *l, const void *key)
 static struct dns_query *
 find(struct dns *d, const struct query_key *key)
 {
-	struct table_link *l = table_find(&d->queries,
-	    table_hash(&d->queries, key, sizeof(*key)), is_key, key);
+	struct hash_table_link *l = hash_table_find(&d->queries,
+	    hash_table_hash(&d->queries, key, sizeof(*key)), is_key, key);
 
 	return l != NULL ? list_entry(l, struct dns_query, link) : NULL;
 }
@@ -81,7 +81,7 @@ take_back(struct dns_query *q)
 
 	expiry_cancel(&q->expiry);
 	if (s != NULL) {
-		table_remove(&d->queries, &q->link);
+		hash_table_remove(&d->queries, &q->link);
 		q->socket = NULL;
 		dns_socket_let_go(s);
 	}
@@ -168,8 +168,8 @@ send_query(struct dns_query *q)
 	q->sent = now(d);
 	s->sent++;
 	dns_socket_hold(s);
-	table_add(&d->queries, &q->link,
-	    table_hash(&d->queries, &q->key, sizeof(q->key)));
+	hash_table_add(&d->queries, &q->link,
+	    hash_table_hash(&d->queries, &q->key, sizeof(q->key)));
 	timeouts_add(
 	    &d->waiting, &q->expiry, q->sent + f->options.dns_retry_ms);
 	f->stats.datagrams_up++;
@@ -375,7 +375,8 @@ dns_init(struct dns *d, struct frontend *f)
 	if (!f->options.dns)
 		return 0;
 	hash_key_init(&d->secret);
-	return table_init(&d->queries) < 0 || dgram_batch_init(&d->batch) < 0
+	return hash_table_init(&d->queries) < 0 ||
+		dgram_batch_init(&d->batch) < 0
 	    ? -1
 	    : 0;
 }
@@ -400,7 +401,7 @@ dns_fini(struct dns *d)
 	dns_leave(d, NULL);
 	dns_sockets_retire(d);
 	timeouts_fini(&d->waiting);
-	table_fini(&d->queries);
+	hash_table_fini(&d->queries);
 	dgram_batch_fini(&d->batch);
 	free(d->servers);
 }

@@ -13,7 +13,7 @@
 #define PEN_PROXY_DNS_H
 
 #include "base/list.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 #include "net/dgram.h"
 #include "net/listener.h"
 #include "net/timeouts.h"
@@ -26,7 +26,7 @@ enum { DNS_SOCKETS = 16 };
 
 struct dns {
 	struct frontend *frontend;
-	struct table queries;	    /* by socket and id */
+	struct hash_table queries;  /* by socket and id */
 	struct list order;	    /* the same, the oldest first */
 	size_t kept;		    /* bytes of them */
 	struct dns_server *servers; /* by slot */

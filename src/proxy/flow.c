@@ -171,7 +171,7 @@ may_go_on(const struct flow *w)
 static void
 hash_key(const struct flows *fs, struct arrival *a)
 {
-	a->hash = table_hash(&fs->table, &a->key, sizeof(a->key));
+	a->hash = hash_table_hash(&fs->table, &a->key, sizeof(a->key));
 }
 
 /* The flow of an arrival, `w` or a new one, gets a server that was chosen for it:
@@ -262,7 +262,7 @@ make_key(const struct flows *fs, struct arrival *a)
 
 	memset(key, 0, sizeof(*key));
 	if (a->who.family == AF_UNIX) {
-		path = table_hash(&fs->table, &d->from.u, d->from.len);
+		path = hash_table_hash(&fs->table, &d->from.u, d->from.len);
 		memcpy(key->client, &path, sizeof(path));
 		path = hash_mix(path ^ fs->table.key.k0);
 		memcpy(key->client + sizeof(path), &path, sizeof(path));
@@ -289,7 +289,7 @@ meet(struct flows *fs, struct arrival *a, struct listener *l,
 	if (fs->frontend->options.udp_each)
 		return; /* the key is not whole yet */
 	hash_key(fs, a);
-	table_expect(&fs->table, a->hash);
+	hash_table_expect(&fs->table, a->hash);
 }
 
 static void
@@ -362,7 +362,7 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 	for (i = 0; i < b->count; i++)
 		meet(fs, &a[i], l, &b->at[i]);
 	for (i = 0; i < b->count && !fs->frontend->options.udp_each; i++)
-		table_expect_link(&fs->table, a[i].hash);
+		hash_table_expect_link(&fs->table, a[i].hash);
 	for (i = 0; i < b->count; i++)
 		take(fs, &a[i]);
 }

@@ -20,7 +20,7 @@
 #define PEN_PROXY_FLOW_H
 
 #include "base/list.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 #include "net/dgram.h"
 #include "net/loop.h"
 #include "net/listener.h"
@@ -34,7 +34,7 @@ struct flow_source;
 
 struct flows {
 	struct frontend *frontend;
-	struct table table;
+	struct hash_table table;
 	struct list
 	    young; /* the idlest first; no answer was followed by a word */
 	struct list steady; /* the others, in the same order */

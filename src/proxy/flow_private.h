@@ -21,7 +21,7 @@ struct flow_key {
 };
 
 struct flow {
-	struct table_link link;
+	struct hash_table_link link;
 	struct flow_key key; /* near the link: looked at together */
 	struct list order;   /* of young or steady */
 	struct frontend *frontend;

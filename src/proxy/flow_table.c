@@ -23,7 +23,7 @@ enum { PORTION = 1000 };
 /* ---- finding ---- */
 
 static bool
-is_key(const struct table_link *l, const void *key)
+is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct flow *w =
 	    (const struct flow *)(const void *)((const char *)l -
@@ -35,7 +35,8 @@ is_key(const struct table_link *l, const void *key)
 struct flow *
 flow_find(const struct flows *fs, const struct arrival *a)
 {
-	struct table_link *l = table_find(&fs->table, a->hash, is_key, &a->key);
+	struct hash_table_link *l =
+	    hash_table_find(&fs->table, a->hash, is_key, &a->key);
 
 	return l != NULL ? list_entry(l, struct flow, link) : NULL;
 }
@@ -109,7 +110,7 @@ flow_release(struct flow *w)
 void
 flow_retire(struct flow *w)
 {
-	table_remove(&w->frontend->flows.table, &w->link);
+	hash_table_remove(&w->frontend->flows.table, &w->link);
 	w->retired = true;
 }
 
@@ -126,7 +127,7 @@ flow_end(struct flow *w)
 	w->client = NULL;
 	list_remove(&w->order);
 	if (!w->retired)
-		table_remove(&fs->table, &w->link);
+		hash_table_remove(&fs->table, &w->link);
 	id_table_remove(&fs->ids, w->number);
 	f->stats.flows--;
 	list_init(&w->free_task.link);
@@ -205,7 +206,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 	watch_init(&w->watch);
 	buffer_init(&w->question);
 	list_append(&fs->young, &w->order);
-	table_add(&fs->table, &w->link, a->hash);
+	hash_table_add(&fs->table, &w->link, a->hash);
 	f->stats.flows_opened++;
 	if (++f->stats.flows > f->stats.flows_peak)
 		f->stats.flows_peak = f->stats.flows;
@@ -261,8 +262,8 @@ flows_init(struct flows *fs, struct frontend *f)
 	timer_init(&fs->tick, on_tick);
 	if (!f->options.udp)
 		return 0;
-	if (table_init(&fs->table) < 0 || dgram_batch_init(&fs->batch) < 0 ||
-	    flow_sources_init(fs) < 0)
+	if (hash_table_init(&fs->table) < 0 ||
+	    dgram_batch_init(&fs->batch) < 0 || flow_sources_init(fs) < 0)
 		return -1;
 	return 0;
 }
@@ -273,7 +274,7 @@ flows_fini(struct flows *fs)
 	while (flow_end_idlest(fs, NULL))
 		;
 	timer_fini(&fs->tick);
-	table_fini(&fs->table);
+	hash_table_fini(&fs->table);
 	dgram_batch_fini(&fs->batch);
 	id_table_fini(&fs->ids);
 	flow_sources_fini(fs);

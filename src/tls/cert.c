@@ -257,20 +257,21 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 }
 
 struct certificate *
-certificate_read(struct watched *cert, struct watched *key,
-    struct watched *passwords, struct error *e)
+certificate_read(struct watched_file *cert, struct watched_file *key,
+    struct watched_file *passwords, struct error *e)
 {
 	struct certificate *c = NULL;
 	struct cert_texts texts;
 	struct error why;
 
 	cert_texts_init(&texts);
-	if (watched_read(cert, CERT_FILE_MAX, &texts.cert, e) == 0 &&
-	    watched_read(key, CERT_FILE_MAX, &texts.key, e) == 0 &&
-	    watched_read(passwords, CERT_FILE_MAX, &texts.passwords, e) == 0) {
+	if (watched_file_read(cert, CERT_FILE_MAX, &texts.cert, e) == 0 &&
+	    watched_file_read(key, CERT_FILE_MAX, &texts.key, e) == 0 &&
+	    watched_file_read(passwords, CERT_FILE_MAX, &texts.passwords, e) ==
+		0) {
 		c = certificate_parse(&texts, &why);
 		if (c == NULL)
-			watched_bad(cert, why.text, e);
+			watched_file_bad(cert, why.text, e);
 	}
 	cert_texts_fini(&texts);
 	return c;

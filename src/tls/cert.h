@@ -8,7 +8,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
-#include "base/watched.h"
+#include "base/watched_file.h"
 
 enum { CERT_FILE_MAX = 1 << 20 };
 
@@ -42,8 +42,8 @@ struct certificate *certificate_parse(
 /* The same from files. A key without a path is in the file of the certificate;
  * without a path of passwords the key must not be encrypted. NULL with a
  * sentence. */
-struct certificate *certificate_read(struct watched *cert, struct watched *key,
-    struct watched *passwords, struct error *e);
+struct certificate *certificate_read(struct watched_file *cert,
+    struct watched_file *key, struct watched_file *passwords, struct error *e);
 struct certificate *certificate_hold(struct certificate *c);
 void certificate_drop(struct certificate *c); /* NULL is fine */
 

@@ -37,48 +37,49 @@ static void
 file_of(
     int dir, const char *name, enum cert_part part, char file[FILE_NAME_MAX])
 {
-	struct stamp there;
+	struct file_id there;
 
 	snprintf(file, FILE_NAME_MAX, "%s%s", name, suffix[part]);
 	if (name[0] != '*')
 		return;
-	stamp_take(&there, dir, file);
+	file_id_read(&there, dir, file);
 	if (there.inode == 0)
 		file[0] = '_';
 }
 
 void
-cert_stamps_take(struct cert_stamps *s, int dir, const char *name)
+cert_file_ids_take(struct cert_file_ids *s, int dir, const char *name)
 {
 	char file[FILE_NAME_MAX];
 	int i;
 
 	for (i = 0; i < PARTS; i++) {
 		file_of(dir, name, (enum cert_part)i, file);
-		stamp_take(&s->of[i], dir, file);
+		file_id_read(&s->of[i], dir, file);
 	}
 }
 
 bool
-cert_stamps_equal(const struct cert_stamps *a, const struct cert_stamps *b)
+cert_file_ids_equal(
+    const struct cert_file_ids *a, const struct cert_file_ids *b)
 {
 	int i;
 
 	for (i = 0; i < PARTS; i++)
-		if (!stamp_equal(&a->of[i], &b->of[i]))
+		if (!file_id_equal(&a->of[i], &b->of[i]))
 			return false;
 	return true;
 }
 
 bool
-cert_stamps_suffice(const struct cert_stamps *s)
+cert_file_ids_suffice(const struct cert_file_ids *s)
 {
 	return s->of[PART_PEM].inode != 0 || s->of[PART_CRT].inode != 0;
 }
 
 static int
 read_part(int dir, const char *name, enum cert_part part,
-    const struct cert_stamps *s, struct buffer *text, struct error *e)
+    const struct cert_file_ids *s, struct buffer *text, struct error *e)
 {
 	char file[FILE_NAME_MAX];
 	struct error why;
@@ -92,12 +93,12 @@ read_part(int dir, const char *name, enum cert_part part,
 }
 
 int
-cert_files_read(int dir, const char *name, const struct cert_stamps *s,
+cert_files_read(int dir, const char *name, const struct cert_file_ids *s,
     struct cert_texts *t, struct error *e)
 {
 	enum cert_part cert = s->of[PART_PEM].inode != 0 ? PART_PEM : PART_CRT;
 
-	if (!cert_stamps_suffice(s))
+	if (!cert_file_ids_suffice(s))
 		return error_set(e, "no file of that name in small letters");
 	return read_part(dir, name, cert, s, &t->cert, e) < 0 ||
 		read_part(dir, name, PART_KEY, s, &t->key, e) < 0 ||

@@ -17,7 +17,7 @@ enum { PARSED_MAX = 1000 };
 /* ---- the table ---- */
 
 static bool
-is_name(const struct table_link *l, const void *key)
+is_name(const struct hash_table_link *l, const void *key)
 {
 	const struct cert_entry *n =
 	    (const struct cert_entry *)(const void *)((const char *)l -
@@ -29,8 +29,8 @@ is_name(const struct table_link *l, const void *key)
 struct cert_entry *
 cert_entry_find(const struct cert_store *s, const char *name)
 {
-	struct table_link *l = table_find(&s->table,
-	    table_hash(&s->table, name, strlen(name)), is_name, name);
+	struct hash_table_link *l = hash_table_find(&s->table,
+	    hash_table_hash(&s->table, name, strlen(name)), is_name, name);
 
 	return l != NULL ? list_entry(l, struct cert_entry, link) : NULL;
 }
@@ -69,7 +69,7 @@ cert_entry_free(struct cert_store *s, struct cert_entry *n)
 	forget_certificate(s, n);
 	list_remove(&n->parsed); /* of the fresh */
 	list_remove(&n->unsettled);
-	table_remove(&s->table, &n->link);
+	hash_table_remove(&s->table, &n->link);
 	list_remove(&n->order);
 	cert_texts_fini(&n->texts);
 	s->count--;
@@ -90,7 +90,8 @@ cert_entry_new(struct cert_store *s, const char *name)
 	list_init(&new->unsettled);
 	list_append(&s->fresh, &new->parsed);
 	list_append(&s->all, &new->order);
-	table_add(&s->table, &new->link, table_hash(&s->table, name, n));
+	hash_table_add(
+	    &s->table, &new->link, hash_table_hash(&s->table, name, n));
 	s->count++;
 	return new;
 }
@@ -159,7 +160,7 @@ cert_store_new(const char *path, struct error *e)
 	struct list *link;
 
 	if (s == NULL || (s->path = strdup(path)) == NULL ||
-	    table_init(&s->table) < 0) {
+	    hash_table_init(&s->table) < 0) {
 		if (s != NULL)
 			free(s->path);
 		free(s);
@@ -201,7 +202,7 @@ cert_store_drop(struct cert_store *s)
 		return;
 	while ((link = list_first(&s->all)) != NULL)
 		cert_entry_free(s, list_entry(link, struct cert_entry, order));
-	table_fini(&s->table);
+	hash_table_fini(&s->table);
 	if (s->dir >= 0)
 		close(s->dir);
 	free(s->path);

@@ -5,14 +5,14 @@
 #define PEN_TLS_CERT_STORE_PRIVATE_H
 
 #include "base/list.h"
-#include "base/table.h"
-#include "base/watched.h"
+#include "base/hash_table.h"
+#include "base/watched_file.h"
 #include "tls/cert_files.h"
 #include "tls/cert_store.h"
 
 /* A name of the directory and its certificate. */
 struct cert_entry {
-	struct table_link link;
+	struct hash_table_link link;
 	struct list order; /* in the store's `all` */
 	/* In the store's `parsed`, the last used last; or in `fresh`. */
 	struct list parsed;
@@ -20,7 +20,7 @@ struct cert_entry {
 	struct settling settling;
 	struct cert_texts texts;	 /* of the last good files */
 	struct certificate *certificate; /* NULL: to be made from the texts */
-	struct cert_stamps seen;	 /* the files that were last read */
+	struct cert_file_ids seen;	 /* the files that were last read */
 	time_t ends;
 	uint64_t used; /* handshakes */
 	bool wanted;   /* the directory had a file of it when last listed */
@@ -32,9 +32,9 @@ struct cert_store {
 	unsigned refs;
 	char *path; /* of the directory, as given */
 	int dir;
-	struct stamp seen; /* the directory when it was last listed */
-	bool unsure;	   /* `seen` may be the stamp of a later change, too */
-	struct table table;
+	struct file_id seen; /* the directory when it was last listed */
+	bool unsure; /* `seen` may be the file_id of a later change, too */
+	struct hash_table table;
 	struct list all;
 	/* Have a certificate, the least recently used first. */
 	struct list parsed;

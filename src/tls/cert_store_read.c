@@ -24,7 +24,7 @@ static void
 on_broken(
     struct cert_store *s, struct cert_entry *n, uint64_t now, const char *why)
 {
-	if (!cert_stamps_suffice(&n->seen))
+	if (!cert_file_ids_suffice(&n->seen))
 		n->settling.until = 0;
 	if (settling_read(&n->settling, false, now))
 		log_error("certificate %s path=%s name=%s error=\"%s\"",
@@ -44,7 +44,7 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	if (n->certificate == NULL)
 		list_remove(&n->parsed); /* of the fresh */
 	list_remove(&n->unsettled);
-	cert_stamps_take(&n->seen, s->dir, n->name);
+	cert_file_ids_take(&n->seen, s->dir, n->name);
 	cert_texts_init(&new);
 	if (cert_files_read(s->dir, n->name, &n->seen, &new, &e) == 0)
 		c = certificate_parse(&new, &e);
@@ -96,8 +96,8 @@ cert_store_read(struct cert_store *s, struct error *e)
 			close(fd);
 		return -1;
 	}
-	stamp_take(&s->seen, s->dir, NULL);
-	s->unsure = stamp_is_young(&s->seen);
+	file_id_read(&s->seen, s->dir, NULL);
+	s->unsure = file_id_is_recent(&s->seen);
 	while ((file = readdir(d)) != NULL)
 		add_file(s, file->d_name);
 	closedir(d);
@@ -118,12 +118,12 @@ cert_store_read(struct cert_store *s, struct error *e)
 static bool
 refresh_entry(struct cert_store *s, struct cert_entry *n, uint64_t now)
 {
-	struct cert_stamps there;
+	struct cert_file_ids there;
 
-	cert_stamps_take(&there, s->dir, n->name);
-	if (!cert_stamps_suffice(&there) ||
+	cert_file_ids_take(&there, s->dir, n->name);
+	if (!cert_file_ids_suffice(&there) ||
 	    !settling_is_due(
-		&n->settling, !cert_stamps_equal(&there, &n->seen), now))
+		&n->settling, !cert_file_ids_equal(&there, &n->seen), now))
 		return false; /* a name that is gone is found by listing */
 	cert_entry_read(s, n, now);
 	return true;
@@ -193,13 +193,13 @@ refresh_next(struct cert_store *s, uint64_t now)
 static void
 refresh_directory(struct cert_store *s)
 {
-	struct stamp now;
+	struct file_id now;
 	struct error e;
 
 	if (dir_follow(&s->dir, s->path))
 		s->due = UINT_MAX; /* another directory: check all names */
-	stamp_take(&now, s->dir, NULL);
-	if ((s->unsure || !stamp_equal(&now, &s->seen)) &&
+	file_id_read(&now, s->dir, NULL);
+	if ((s->unsure || !file_id_equal(&now, &s->seen)) &&
 	    cert_store_read(s, &e) < 0)
 		log_error("certificates not read path=%s error=\"%s\"", s->path,
 		    e.text);

@@ -11,7 +11,7 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "base/watched.h"
+#include "base/watched_file.h"
 #include "base/words.h"
 #include "tls/cert.h"
 #include "tls/tls_client.h"
@@ -41,7 +41,7 @@ struct tls_client {
 	struct tls_settings settings; /* a copy */
 	struct tls_memory *memory;
 	struct tls_context *context;
-	struct watched file[FILES];
+	struct watched_file file[FILES];
 	struct settling settling; /* of the files */
 };
 
@@ -79,7 +79,7 @@ static int
 set_certificate(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
     struct error *e)
 {
-	struct watched *file = &t->file[FILE_CERT];
+	struct watched_file *file = &t->file[FILE_CERT];
 
 	if (t->settings.upstream_cert == NULL)
 		return 0;
@@ -90,7 +90,7 @@ set_certificate(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
 	return SSL_CTX_use_cert_and_key(
 		   ctx, v->own->leaf, v->own->key, v->own->chain, 1) == 1
 	    ? 0
-	    : watched_bad(file, cert_reason(), e);
+	    : watched_file_bad(file, cert_reason(), e);
 }
 
 static int
@@ -106,9 +106,9 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 	if (t->settings.upstream_ca == NULL)
 		return tls_trust_system(ctx, e);
 	buffer_init(&text);
-	rc = watched_read(&t->file[FILE_CA], CERT_FILE_MAX, &text, e);
+	rc = watched_file_read(&t->file[FILE_CA], CERT_FILE_MAX, &text, e);
 	if (rc == 0 && tls_trust_text(ctx, &text, false, &why) < 0)
-		rc = watched_bad(&t->file[FILE_CA], why.text, e);
+		rc = watched_file_bad(&t->file[FILE_CA], why.text, e);
 	buffer_fini(&text);
 	return rc;
 }
@@ -170,7 +170,7 @@ has_changed(struct tls_client *t)
 	int i;
 
 	for (i = 0; i < FILES; i++)
-		if (watched_has_changed(&t->file[i]))
+		if (watched_file_has_changed(&t->file[i]))
 			return true;
 	return false;
 }
@@ -184,7 +184,7 @@ replace(struct tls_client *t, uint64_t now)
 
 	/* before they are read: a change while they are read counts */
 	for (i = 0; i < FILES; i++)
-		watched_note(&t->file[i]);
+		watched_file_note(&t->file[i]);
 	c = build(t, &e);
 	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);
@@ -221,7 +221,7 @@ open_all(struct tls_client *t, const struct tls_settings *s, struct error *e)
 	if (tls_settings_copy(&t->settings, s) < 0)
 		return error_set(e, "out of memory");
 	for (i = 0; i < FILES; i++)
-		if (watched_init(&t->file[i], path[i], e) < 0)
+		if (watched_file_init(&t->file[i], path[i], e) < 0)
 			return -1;
 	t->context = build(t, e);
 	return t->context != NULL ? 0 : -1;
@@ -241,7 +241,7 @@ tls_client_new(
 	}
 	t->memory = m;
 	for (i = 0; i < FILES; i++)
-		watched_none(&t->file[i]);
+		watched_file_none(&t->file[i]);
 	if (open_all(t, s, &why) == 0)
 		return t;
 	tls_client_free(t);
@@ -258,7 +258,7 @@ tls_client_free(struct tls_client *t)
 		return;
 	tls_context_drop(t->context);
 	for (i = 0; i < FILES; i++)
-		watched_fini(&t->file[i]);
+		watched_file_fini(&t->file[i]);
 	tls_settings_fini(&t->settings);
 	free(t);
 }

@@ -39,9 +39,10 @@ read_tickets(struct tls_server *t, struct error *e)
 	if (t->file[SERVER_TICKETS].path == NULL)
 		return 0;
 	buffer_init(&text);
-	rc = watched_read(&t->file[SERVER_TICKETS], CERT_FILE_MAX, &text, e);
+	rc = watched_file_read(
+	    &t->file[SERVER_TICKETS], CERT_FILE_MAX, &text, e);
 	if (rc == 0 && tls_tickets_read(t->tickets, &text, &why) < 0)
-		rc = watched_bad(&t->file[SERVER_TICKETS], why.text, e);
+		rc = watched_file_bad(&t->file[SERVER_TICKETS], why.text, e);
 	if (buffer_length(&text) > 0)
 		OPENSSL_cleanse((char *)(uintptr_t)buffer_bytes(&text),
 		    buffer_length(&text));
@@ -88,8 +89,8 @@ server_data_new(struct tls_server *t, struct error *e)
 			return NULL;
 		}
 	}
-	if (watched_read(&t->file[SERVER_OCSP], CERT_FILE_MAX, &v->ocsp, e) <
-	    0) {
+	if (watched_file_read(
+		&t->file[SERVER_OCSP], CERT_FILE_MAX, &v->ocsp, e) < 0) {
 		server_data_free(v);
 		return NULL;
 	}
@@ -132,17 +133,17 @@ build(struct tls_server *t, struct error *e)
 static bool
 has_changed(struct tls_server *t)
 {
-	struct stamp now;
+	struct file_id now;
 	int i;
 
 	for (i = 0; i < SERVER_FILES; i++)
-		if (watched_has_changed(&t->file[i]))
+		if (watched_file_has_changed(&t->file[i]))
 			return true;
 	if (t->ca_dir < 0)
 		return false;
 	(void)dir_follow(&t->ca_dir, t->settings.ca_dir);
-	stamp_take(&now, t->ca_dir, NULL);
-	return !stamp_equal(&now, &t->ca_dir_seen);
+	file_id_read(&now, t->ca_dir, NULL);
+	return !file_id_equal(&now, &t->ca_dir_seen);
 }
 
 /* Remembers the files that are there now, whether they turn out good or not.
@@ -154,9 +155,9 @@ note_all(struct tls_server *t)
 	int i;
 
 	for (i = 0; i < SERVER_FILES; i++)
-		watched_note(&t->file[i]);
+		watched_file_note(&t->file[i]);
 	if (t->ca_dir >= 0)
-		stamp_take(&t->ca_dir_seen, t->ca_dir, NULL);
+		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
 }
 
 static void
@@ -206,7 +207,7 @@ watch_files(struct tls_server *t, struct error *e)
 		path[SERVER_KEY + i] = s->pair[i].key;
 	}
 	for (i = 0; i < SERVER_FILES; i++)
-		if (watched_init(&t->file[i], path[i], e) < 0)
+		if (watched_file_init(&t->file[i], path[i], e) < 0)
 			return -1;
 	if (s->ca_dir == NULL)
 		return 0;
@@ -284,7 +285,7 @@ tls_server_new(const struct tls_settings *s, struct tls_memory *m,
 	t->memory = m;
 	t->ca_dir = -1;
 	for (i = 0; i < SERVER_FILES; i++)
-		watched_none(&t->file[i]);
+		watched_file_none(&t->file[i]);
 	if (open_all(t, s, before, &why) == 0)
 		return t;
 	tls_server_free(t);
@@ -303,7 +304,7 @@ tls_server_free(struct tls_server *t)
 	cert_store_drop(t->store);
 	tls_tickets_drop(t->tickets);
 	for (i = 0; i < SERVER_FILES; i++)
-		watched_fini(&t->file[i]);
+		watched_file_fini(&t->file[i]);
 	if (t->ca_dir >= 0)
 		close(t->ca_dir);
 	tls_settings_fini(&t->settings);

@@ -7,7 +7,7 @@
  * Only tls_server_new() and tls_server_refresh() read files, through
  * directories kept open; a client never causes a read. A new file that is
  * broken leaves all as it was; it is read once more when it has settled
- * (base/watched.h), and logged if it is still broken. */
+ * (base/watched_file.h), and logged if it is still broken. */
 #ifndef PEN_TLS_TLS_SERVER_H
 #define PEN_TLS_TLS_SERVER_H
 

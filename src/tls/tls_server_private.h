@@ -3,7 +3,7 @@
 #ifndef PEN_TLS_TLS_SERVER_PRIVATE_H
 #define PEN_TLS_TLS_SERVER_PRIVATE_H
 
-#include "base/watched.h"
+#include "base/watched_file.h"
 #include "tls/cert_store.h"
 #include "tls/tls_context.h"
 #include "tls/tls_server.h"
@@ -38,10 +38,10 @@ struct tls_server {
 	struct tls_context *context;
 	struct cert_store *store;
 	struct tls_tickets *tickets;
-	struct watched file[SERVER_FILES];
+	struct watched_file file[SERVER_FILES];
 	struct settling settling; /* of the files */
 	int ca_dir; /* -1: none */
-	struct stamp ca_dir_seen;
+	struct file_id ca_dir_seen;
 };
 
 /* Sets a new SSL_CTX up as t's settings and files say; its callbacks use `v`.

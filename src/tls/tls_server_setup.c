@@ -221,7 +221,7 @@ set_certificates(SSL_CTX *ctx, const struct tls_server *t,
 	for (i = 0; i < t->settings.pairs; i++)
 		if (SSL_CTX_use_cert_and_key(ctx, v->pair[i]->leaf,
 			v->pair[i]->key, v->pair[i]->chain, 1) != 1)
-			return watched_bad(
+			return watched_file_bad(
 			    &t->file[SERVER_CERT + i], cert_reason(), e);
 	return 0;
 }
@@ -247,22 +247,24 @@ set_verification(SSL_CTX *ctx, struct tls_server *t, struct error *e)
 
 	buffer_init(&text);
 	if (s->ca_file != NULL) {
-		rc = watched_read(&t->file[SERVER_CA], CERT_FILE_MAX, &text, e);
+		rc = watched_file_read(
+		    &t->file[SERVER_CA], CERT_FILE_MAX, &text, e);
 		if (rc == 0 && tls_trust_text(ctx, &text, true, &why) < 0)
-			rc = watched_bad(&t->file[SERVER_CA], why.text, e);
+			rc = watched_file_bad(&t->file[SERVER_CA], why.text, e);
 	}
 	if (rc == 0 && t->ca_dir >= 0) {
-		stamp_take(&t->ca_dir_seen, t->ca_dir, NULL);
+		file_id_read(&t->ca_dir_seen, t->ca_dir, NULL);
 		if (tls_trust_dir(ctx, t->ca_dir, true, &why) < 0)
 			rc = error_set(
 			    e, "\"%.200s\": %.250s", s->ca_dir, why.text);
 	}
 	buffer_cut(&text, 0);
 	if (rc == 0 && s->crl != NULL) {
-		rc =
-		    watched_read(&t->file[SERVER_CRL], CERT_FILE_MAX, &text, e);
+		rc = watched_file_read(
+		    &t->file[SERVER_CRL], CERT_FILE_MAX, &text, e);
 		if (rc == 0 && tls_trust_revoked(ctx, &text, &why) < 0)
-			rc = watched_bad(&t->file[SERVER_CRL], why.text, e);
+			rc =
+			    watched_file_bad(&t->file[SERVER_CRL], why.text, e);
 	}
 	buffer_fini(&text);
 	if (s->require || s->request || s->request_any)

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/watched.h"
+#include "base/watched_file.h"
 #include "tls/cert_store.h"
 #include "support/storerig.h"
 #include "support/suite.h"
@@ -130,19 +130,19 @@ START_TEST(half_written)
 	all = contents(cert_write_all(whole, "whole.pem"));
 	for (i = 0; i < 2; i++)
 		write_file(store_file(file[i]), "");
-	ck_assert_uint_eq(looks(), WATCHED_SETTLE_MS);
-	store_now += WATCHED_SETTLE_MS - 1;
+	ck_assert_uint_eq(looks(), FILE_SETTLE_MS);
+	store_now += FILE_SETTLE_MS - 1;
 	ck_assert_uint_eq(looks(), 1);
 	/* it grows: what was there counts no more */
 	for (i = 0; i < 2; i++)
 		write_file(store_file(file[i]), text("%.300s", all));
 	store_now += 1;
-	ck_assert_uint_eq(looks(), WATCHED_SETTLE_MS);
+	ck_assert_uint_eq(looks(), FILE_SETTLE_MS);
 	store_gives("old.test", "old.test");
 	store_gives_none("new.test");
 	for (i = 0; i < 2; i++)
 		write_file(store_file(file[i]), all);
-	store_now += WATCHED_SETTLE_MS; /* seen by the look at what settles */
+	store_now += FILE_SETTLE_MS; /* seen by the look at what settles */
 	ck_assert_uint_eq(cert_store_refresh(store, 0, store_now), 0);
 	store_gives("old.test", "whole");
 	store_gives("new.test", "whole");
@@ -165,16 +165,16 @@ START_TEST(stays_half_written)
 	write_file(store_file("a.test.pem"), "half");
 	write_file(store_file("b.test.pem"), "half");
 	write_file(store_file("c.test.pem"), "half");
-	ck_assert_uint_eq(looks(), WATCHED_SETTLE_MS);
+	ck_assert_uint_eq(looks(), FILE_SETTLE_MS);
 	certdir_remove(&store_dir, "c.test.pem");
 	ck_assert_str_eq(contents(said), "");
-	store_now += WATCHED_SETTLE_MS;
+	store_now += FILE_SETTLE_MS;
 	ck_assert_uint_eq(cert_store_refresh(store, 0, store_now), 0);
 	ck_assert_uint_eq(file_lines(said), 2);
 	ck_assert(file_has(said, "not replaced"));
 	ck_assert(file_has(said, "left out"));
 	for (i = 0; i < 3; i++) {
-		store_now += WATCHED_SETTLE_MS;
+		store_now += FILE_SETTLE_MS;
 		ck_assert_uint_eq(looks(), 0);
 	}
 	ck_assert_uint_eq(file_lines(said), 2);

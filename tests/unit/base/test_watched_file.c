@@ -1,4 +1,4 @@
-/* test_watched.c: stamps of files, and files that are read again. */
+/* test_watched_file.c: IDs of files, and files that are read again. */
 #include "config.h"
 
 #include <check.h>
@@ -9,16 +9,16 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/watched.h"
+#include "base/watched_file.h"
 #include "support/suite.h"
 
 static struct error e;
-static struct watched w;
+static struct watched_file w;
 
 static void
 opens(const char *path)
 {
-	ck_assert_msg(watched_init(&w, path, &e) == 0, "%s", e.text);
+	ck_assert_msg(watched_file_init(&w, path, &e) == 0, "%s", e.text);
 	ck_assert_str_eq(w.path, path);
 }
 
@@ -28,11 +28,11 @@ holds(const char *what)
 	struct buffer b;
 
 	buffer_init(&b);
-	ck_assert_msg(watched_read(&w, 100, &b, &e) == 0, "%s", e.text);
+	ck_assert_msg(watched_file_read(&w, 100, &b, &e) == 0, "%s", e.text);
 	ck_assert_uint_eq(buffer_length(&b), strlen(what));
 	ck_assert_int_eq(memcmp(buffer_bytes(&b), what, strlen(what)), 0);
 	buffer_fini(&b);
-	ck_assert(!watched_has_changed(&w));
+	ck_assert(!watched_file_has_changed(&w));
 }
 
 static void
@@ -41,10 +41,10 @@ lacks(const char *why)
 	struct buffer b;
 
 	buffer_init(&b);
-	ck_assert_int_eq(watched_read(&w, 100, &b, &e), -1);
+	ck_assert_int_eq(watched_file_read(&w, 100, &b, &e), -1);
 	ck_assert_str_eq(e.text, text("\"%s\": %s", w.path, why));
 	buffer_fini(&b);
-	ck_assert(!watched_has_changed(&w));
+	ck_assert(!watched_file_has_changed(&w));
 }
 
 /* A file is another one when it was renamed over, grew, went or came. */
@@ -54,29 +54,29 @@ START_TEST(changes)
 
 	write_file(path, "one");
 	opens(path);
-	ck_assert(watched_has_changed(&w)); /* from never read */
+	ck_assert(watched_file_has_changed(&w)); /* from never read */
 	holds("one");
 	write_file(new, "two");
 	ck_assert_int_eq(rename(new, path), 0);
-	ck_assert(watched_has_changed(&w));
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	holds("two");
 	write_file(path, "three");
-	ck_assert(watched_has_changed(&w));
-	watched_note(&w);
-	ck_assert(!watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
+	watched_file_note(&w);
+	ck_assert(!watched_file_has_changed(&w));
 	ck_assert_int_eq(unlink(path), 0);
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	lacks("No such file or directory");
 	write_file(path, "");
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	holds("");
 	/* as long as it may be, and longer */
 	write_file(path, text("%0100d", 1));
 	holds(text("%0100d", 1));
 	write_file(path, text("%0101d", 1));
 	lacks("File too large");
-	watched_fini(&w);
+	watched_file_fini(&w);
 }
 END_TEST
 
@@ -92,13 +92,13 @@ START_TEST(links)
 	opens(path);
 	holds("aa");
 	write_file(a, "aaa");
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	holds("aaa");
 	ck_assert_int_eq(symlink(b, new), 0);
 	ck_assert_int_eq(rename(new, path), 0);
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	holds("bb");
-	watched_fini(&w);
+	watched_file_fini(&w);
 }
 END_TEST
 
@@ -114,19 +114,19 @@ START_TEST(other_directories)
 	opens("o");
 	ck_assert_int_eq(chdir("/"), 0);
 	holds("one");
-	watched_fini(&w);
+	watched_file_fini(&w);
 	opens("/no-such-file");
 	lacks("No such file or directory");
-	watched_fini(&w);
+	watched_file_fini(&w);
 	ck_assert_int_eq(chdir(here), 0);
-	ck_assert_int_eq(watched_init(&w, scratch("no/such"), &e), -1);
+	ck_assert_int_eq(watched_file_init(&w, scratch("no/such"), &e), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "No such file or directory"));
 	ck_assert_int_eq(w.dir, -1);
-	watched_fini(&w);
+	watched_file_fini(&w);
 	/* what is no file is not read */
 	opens(scratch(""));
 	lacks("No such file or directory");
-	watched_fini(&w);
+	watched_file_fini(&w);
 }
 END_TEST
 
@@ -140,22 +140,22 @@ START_TEST(moved_directories)
 	opens(path);
 	holds("one");
 	ck_assert_int_eq(rename(scratch("m"), scratch("m1")), 0);
-	ck_assert(!watched_has_changed(&w)); /* it is still at hand */
+	ck_assert(!watched_file_has_changed(&w)); /* it is still at hand */
 	ck_assert_int_eq(mkdir(scratch("m2"), 0755), 0);
 	write_file(scratch("m2/f"), "two");
 	ck_assert_int_eq(symlink("m2", scratch("m")), 0);
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	holds("two");
 	ck_assert_int_eq(symlink("m1", scratch("m3")), 0);
 	ck_assert_int_eq(rename(scratch("m3"), scratch("m")), 0);
-	ck_assert(watched_has_changed(&w));
+	ck_assert(watched_file_has_changed(&w));
 	holds("one");
 	/* not into what is no directory */
 	write_file(scratch("m3"), "");
 	ck_assert_int_eq(rename(scratch("m3"), scratch("m")), 0);
-	ck_assert(!watched_has_changed(&w));
+	ck_assert(!watched_file_has_changed(&w));
 	holds("one");
-	watched_fini(&w);
+	watched_file_fini(&w);
 }
 END_TEST
 
@@ -176,71 +176,71 @@ START_TEST(relative_path)
 	ck_assert_int_eq(chdir(scratch("r2")), 0);
 	holds("one");
 	ck_assert_int_eq(chdir(here), 0);
-	watched_fini(&w);
+	watched_file_fini(&w);
 }
 END_TEST
 
-static struct stamp
+static struct file_id
 stamp(const char *name)
 {
 	int dir = open(scratch(""), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	struct stamp s;
+	struct file_id s;
 
 	ck_assert_int_ge(dir, 0);
 	memset(&s, 0x5a, sizeof(s));
-	stamp_take(&s, dir, name);
+	file_id_read(&s, dir, name);
 	close(dir);
 	return s;
 }
 
 START_TEST(stamps)
 {
-	const struct stamp none = { .size = 0 };
-	struct stamp a, b;
+	const struct file_id none = { .size = 0 };
+	struct file_id a, b;
 
 	write_file(scratch("s"), "one");
 	a = stamp("s");
 	b = stamp("no");
-	ck_assert(stamp_equal(&b, &none));
-	ck_assert(!stamp_equal(&a, &b));
+	ck_assert(file_id_equal(&b, &none));
+	ck_assert(!file_id_equal(&a, &b));
 	ck_assert_uint_eq(a.size, 3);
 	b = stamp("s");
-	ck_assert(stamp_equal(&a, &b));
+	ck_assert(file_id_equal(&a, &b));
 	/* each part tells */
 	b.device++;
-	ck_assert(!stamp_equal(&a, &b));
+	ck_assert(!file_id_equal(&a, &b));
 	b = a;
 	b.inode++;
-	ck_assert(!stamp_equal(&a, &b));
+	ck_assert(!file_id_equal(&a, &b));
 	b = a;
 	b.size++;
-	ck_assert(!stamp_equal(&a, &b));
+	ck_assert(!file_id_equal(&a, &b));
 	b = a;
 	b.seconds++;
-	ck_assert(!stamp_equal(&a, &b));
+	ck_assert(!file_id_equal(&a, &b));
 	b = a;
 	b.nanoseconds++;
-	ck_assert(!stamp_equal(&a, &b));
+	ck_assert(!file_id_equal(&a, &b));
 	/* of the directory itself */
 	a = stamp(NULL);
 	b = stamp(".");
-	ck_assert(stamp_equal(&a, &b));
+	ck_assert(file_id_equal(&a, &b));
 }
 END_TEST
 
 START_TEST(young)
 {
-	struct stamp s;
+	struct file_id s;
 
 	write_file(scratch("y"), "one");
 	s = stamp("y");
-	ck_assert(stamp_is_young(&s));
+	ck_assert(file_id_is_recent(&s));
 	s.seconds = time(NULL) - 10;
-	ck_assert(!stamp_is_young(&s));
+	ck_assert(!file_id_is_recent(&s));
 	s.seconds = time(NULL) + 10; /* a clock that goes wrong */
-	ck_assert(!stamp_is_young(&s));
+	ck_assert(!file_id_is_recent(&s));
 	s = stamp("no");
-	ck_assert(!stamp_is_young(&s));
+	ck_assert(!file_id_is_recent(&s));
 }
 END_TEST
 
@@ -255,7 +255,7 @@ START_TEST(settles)
 	    settling_read(&s, false, 5)); /* read unasked, as at the start */
 	ck_assert(settling_is_due(&s, true, 5));
 	ck_assert(!settling_read(&s, false, 5));
-	ck_assert_uint_eq(settling_wait_ms(&s, 5), WATCHED_SETTLE_MS);
+	ck_assert_uint_eq(settling_wait_ms(&s, 5), FILE_SETTLE_MS);
 	ck_assert(!settling_is_due(&s, false, 1004));
 	/* a change begins it anew */
 	ck_assert(settling_is_due(&s, true, 1005));
@@ -278,7 +278,7 @@ START_TEST(settles)
 }
 END_TEST
 
-SUITE(test_watched)
+SUITE(test_watched_file)
 {
 	Suite *s = suite_create("watched");
 

@@ -1,9 +1,9 @@
-/* table.c: chains in buckets; two arrays of them while it grows. */
+/* hash_table.c: chains in buckets; two arrays of them while it grows. */
 #include "config.h"
 
 #include <stdlib.h>
 
-#include "base/table.h"
+#include "base/hash_table.h"
 
 enum { BUCKETS_MIN = 16, STEP = 4, LINE = 64 };
 
@@ -14,40 +14,41 @@ enum { BUCKETS_MIN = 16, STEP = 4, LINE = 64 };
 #endif
 
 int
-table_init(struct table *t)
+hash_table_init(struct hash_table *t)
 {
-	*t = (struct table){ .count = 0 };
+	*t = (struct hash_table){ .count = 0 };
 	hash_key_init(&t->key);
-	t->now.buckets = calloc(BUCKETS_MIN, sizeof(struct table_link *));
+	t->now.buckets = calloc(BUCKETS_MIN, sizeof(struct hash_table_link *));
 	t->now.mask = BUCKETS_MIN - 1;
 	return t->now.buckets != NULL ? 0 : -1;
 }
 
 void
-table_fini(struct table *t)
+hash_table_fini(struct hash_table *t)
 {
 	free(t->now.buckets);
 	free(t->before.buckets);
-	*t = (struct table){ .count = 0 };
+	*t = (struct hash_table){ .count = 0 };
 }
 
 uint64_t
-table_hash(const struct table *t, const void *key, size_t n)
+hash_table_hash(const struct hash_table *t, const void *key, size_t n)
 {
 	return hash_keyed(&t->key, key, n);
 }
 
-static struct table_link **
-bucket(const struct table_half *h, uint64_t hash)
+static struct hash_table_link **
+bucket(const struct hash_table_half *h, uint64_t hash)
 {
 	return &h->buckets[hash & h->mask];
 }
 
-static struct table_link *
-find_in(const struct table_half *h, uint64_t hash,
-    bool (*is)(const struct table_link *l, const void *key), const void *key)
+static struct hash_table_link *
+find_in(const struct hash_table_half *h, uint64_t hash,
+    bool (*is)(const struct hash_table_link *l, const void *key),
+    const void *key)
 {
-	struct table_link *l;
+	struct hash_table_link *l;
 
 	for (l = *bucket(h, hash); l != NULL; l = l->next)
 		if (l->hash == hash && is(l, key))
@@ -55,11 +56,12 @@ find_in(const struct table_half *h, uint64_t hash,
 	return NULL;
 }
 
-struct table_link *
-table_find(const struct table *t, uint64_t hash,
-    bool (*is)(const struct table_link *l, const void *key), const void *key)
+struct hash_table_link *
+hash_table_find(const struct hash_table *t, uint64_t hash,
+    bool (*is)(const struct hash_table_link *l, const void *key),
+    const void *key)
 {
-	struct table_link *l = find_in(&t->now, hash, is, key);
+	struct hash_table_link *l = find_in(&t->now, hash, is, key);
 
 	if (l == NULL && t->before.buckets != NULL)
 		l = find_in(&t->before, hash, is, key);
@@ -67,16 +69,16 @@ table_find(const struct table *t, uint64_t hash,
 }
 
 void
-table_expect(const struct table *t, uint64_t hash)
+hash_table_expect(const struct hash_table *t, uint64_t hash)
 {
 	PREFETCH(bucket(&t->now, hash));
 }
 
 /* A link and its key are rarely in one cache line. */
 void
-table_expect_link(const struct table *t, uint64_t hash)
+hash_table_expect_link(const struct hash_table *t, uint64_t hash)
 {
-	const struct table_link *l = *bucket(&t->now, hash);
+	const struct hash_table_link *l = *bucket(&t->now, hash);
 
 	if (l == NULL)
 		return;
@@ -86,10 +88,10 @@ table_expect_link(const struct table *t, uint64_t hash)
 
 /* Moves some chains over to the larger array. */
 static void
-move_on(struct table *t)
+move_on(struct hash_table *t)
 {
 	size_t end = t->moved + STEP;
-	struct table_link *l, **to;
+	struct hash_table_link *l, **to;
 
 	if (t->before.buckets == NULL)
 		return;
@@ -107,10 +109,10 @@ move_on(struct table *t)
 }
 
 static void
-grow(struct table *t)
+grow(struct hash_table *t)
 {
 	size_t buckets = 2 * (t->now.mask + 1);
-	struct table_link **new = calloc(buckets, sizeof(*new));
+	struct hash_table_link **new = calloc(buckets, sizeof(*new));
 
 	if (new == NULL)
 		return;
@@ -121,9 +123,9 @@ grow(struct table *t)
 }
 
 void
-table_add(struct table *t, struct table_link *l, uint64_t hash)
+hash_table_add(struct hash_table *t, struct hash_table_link *l, uint64_t hash)
 {
-	struct table_link **to;
+	struct hash_table_link **to;
 
 	move_on(t);
 	if (t->count > t->now.mask && t->before.buckets == NULL)
@@ -136,9 +138,9 @@ table_add(struct table *t, struct table_link *l, uint64_t hash)
 }
 
 static bool
-remove_from(struct table_half *h, struct table_link *l)
+remove_from(struct hash_table_half *h, struct hash_table_link *l)
 {
-	struct table_link **at;
+	struct hash_table_link **at;
 
 	if (h->buckets == NULL)
 		return false;
@@ -151,7 +153,7 @@ remove_from(struct table_half *h, struct table_link *l)
 }
 
 void
-table_remove(struct table *t, struct table_link *l)
+hash_table_remove(struct hash_table *t, struct hash_table_link *l)
 {
 	if (remove_from(&t->now, l) || remove_from(&t->before, l))
 		t->count--;

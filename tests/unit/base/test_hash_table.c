@@ -1,4 +1,4 @@
-/* test_table.c: the hash table against a plain model of it, and at a million. */
+/* test_hash_table.c: the hash table against a plain model of it, and at a million. */
 #include "config.h"
 
 #include <check.h>
@@ -8,19 +8,19 @@
 #include <time.h>
 
 #include "base/list.h"
-#include "base/table.h"
+#include "base/hash_table.h"
 #include "support/suite.h"
 
 struct thing {
-	struct table_link link;
+	struct hash_table_link link;
 	uint32_t key;
 	bool in;
 };
 
-static struct table t;
+static struct hash_table t;
 
 static bool
-is(const struct table_link *l, const void *key)
+is(const struct hash_table_link *l, const void *key)
 {
 	const struct thing *x =
 	    (const struct thing *)(const void *)((const char *)l -
@@ -32,8 +32,8 @@ is(const struct table_link *l, const void *key)
 static struct thing *
 find(uint32_t key)
 {
-	struct table_link *l =
-	    table_find(&t, table_hash(&t, &key, sizeof(key)), is, &key);
+	struct hash_table_link *l = hash_table_find(
+	    &t, hash_table_hash(&t, &key, sizeof(key)), is, &key);
 
 	return l != NULL ? list_entry(l, struct thing, link) : NULL;
 }
@@ -41,14 +41,15 @@ find(uint32_t key)
 static void
 add(struct thing *x)
 {
-	table_add(&t, &x->link, table_hash(&t, &x->key, sizeof(x->key)));
+	hash_table_add(
+	    &t, &x->link, hash_table_hash(&t, &x->key, sizeof(x->key)));
 	x->in = true;
 }
 
 static void
 drop(struct thing *x)
 {
-	table_remove(&t, &x->link);
+	hash_table_remove(&t, &x->link);
 	x->in = false;
 }
 
@@ -60,7 +61,7 @@ START_TEST(like_a_plain_array)
 	size_t in = 0, i, k;
 
 	ck_assert_ptr_nonnull(things);
-	ck_assert_int_eq(table_init(&t), 0);
+	ck_assert_int_eq(hash_table_init(&t), 0);
 	for (i = 0; i < THINGS; i++)
 		things[i].key = (uint32_t)i * 3;
 	for (i = 0; i < STEPS; i++) {
@@ -82,7 +83,7 @@ START_TEST(like_a_plain_array)
 	for (k = 0; k < THINGS; k++)
 		ck_assert_ptr_eq(
 		    find(things[k].key), things[k].in ? &things[k] : NULL);
-	table_fini(&t);
+	hash_table_fini(&t);
 	free(things);
 }
 END_TEST
@@ -93,7 +94,7 @@ START_TEST(a_million)
 	struct thing *things = calloc(n, sizeof(*things));
 
 	ck_assert_ptr_nonnull(things);
-	ck_assert_int_eq(table_init(&t), 0);
+	ck_assert_int_eq(hash_table_init(&t), 0);
 	for (i = 0; i < n; i++) {
 		things[i].key = (uint32_t)i;
 		add(&things[i]);
@@ -107,7 +108,7 @@ START_TEST(a_million)
 		wrong += find((uint32_t)i) != (i % 2 == 1 ? &things[i] : NULL);
 	ck_assert_uint_eq(wrong, 0);
 	ck_assert_uint_eq(t.count, n / 2);
-	table_fini(&t);
+	hash_table_fini(&t);
 	free(things);
 }
 END_TEST
@@ -118,13 +119,13 @@ enum { BATCH = 16, KEY = 72 };
 
 /* As large as a flow and its key, spread over the heap as flows are. */
 struct big {
-	struct table_link link;
+	struct hash_table_link link;
 	uint8_t key[KEY];
 	char rest[300];
 };
 
 static bool
-is_big(const struct table_link *l, const void *key)
+is_big(const struct hash_table_link *l, const void *key)
 {
 	const struct big *x =
 	    (const struct big *)(const void *)((const char *)l -
@@ -160,34 +161,34 @@ measure(size_t n, size_t amount, size_t *wrong)
 	size_t i, k;
 
 	ck_assert_ptr_nonnull(things);
-	ck_assert_int_eq(table_init(&t), 0);
+	ck_assert_int_eq(hash_table_init(&t), 0);
 	for (i = 0; i < n; i++) {
 		things[i] = calloc(1, sizeof(struct big));
 		if (things[i] == NULL)
 			ck_abort_msg("no memory");
 		big_key(things[i]->key, i);
-		table_add(
-		    &t, &things[i]->link, table_hash(&t, things[i]->key, KEY));
+		hash_table_add(&t, &things[i]->link,
+		    hash_table_hash(&t, things[i]->key, KEY));
 	}
 	began = seconds();
 	for (i = 0; i < amount; i += BATCH) {
 		for (k = 0; k < BATCH; k++) {
 			random_ = hash_mix(random_);
 			big_key(key[k], random_ % n);
-			hash[k] = table_hash(&t, key[k], KEY);
-			table_expect(&t, hash[k]);
+			hash[k] = hash_table_hash(&t, key[k], KEY);
+			hash_table_expect(&t, hash[k]);
 		}
 		for (k = 0; k < BATCH; k++)
-			table_expect_link(&t, hash[k]);
+			hash_table_expect_link(&t, hash[k]);
 		for (k = 0; k < BATCH; k++)
-			*wrong +=
-			    table_find(&t, hash[k], is_big, key[k]) == NULL;
+			*wrong += hash_table_find(
+				      &t, hash[k], is_big, key[k]) == NULL;
 	}
 	took = seconds() - began;
 	for (i = 0; i < n; i++)
 		free(things[i]);
 	free(things);
-	table_fini(&t);
+	hash_table_fini(&t);
 	return took / (double)amount * 1e9;
 }
 
@@ -207,19 +208,19 @@ END_TEST
 /* Two tables do not order the same keys alike: strangers cannot aim. */
 START_TEST(keys_are_secret)
 {
-	struct table other;
+	struct hash_table other;
 	uint32_t key = 7;
 
-	ck_assert_int_eq(table_init(&t), 0);
-	ck_assert_int_eq(table_init(&other), 0);
-	ck_assert_uint_ne(table_hash(&t, &key, sizeof(key)),
-	    table_hash(&other, &key, sizeof(key)));
-	table_fini(&t);
-	table_fini(&other);
+	ck_assert_int_eq(hash_table_init(&t), 0);
+	ck_assert_int_eq(hash_table_init(&other), 0);
+	ck_assert_uint_ne(hash_table_hash(&t, &key, sizeof(key)),
+	    hash_table_hash(&other, &key, sizeof(key)));
+	hash_table_fini(&t);
+	hash_table_fini(&other);
 }
 END_TEST
 
-SUITE(test_table)
+SUITE(test_hash_table)
 {
 	Suite *s = suite_create("table");
 

@@ -1,4 +1,4 @@
-/* watched.c: stamps of files, and reading them by way of their directory. */
+/* watched_file.c: IDs of files, and reading them by way of their directory. */
 #include "config.h"
 
 #include <errno.h>
@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "base/watched.h"
+#include "base/watched_file.h"
 
 bool
-stamp_equal(const struct stamp *a, const struct stamp *b)
+file_id_equal(const struct file_id *a, const struct file_id *b)
 {
 	return a->device == b->device && a->inode == b->inode &&
 	    a->size == b->size && a->seconds == b->seconds &&
@@ -22,7 +22,7 @@ stamp_equal(const struct stamp *a, const struct stamp *b)
 
 /* Some file systems, and some builds, know whole seconds only. */
 bool
-stamp_is_young(const struct stamp *s)
+file_id_is_recent(const struct file_id *s)
 {
 	int64_t age = (int64_t)time(NULL) - s->seconds;
 
@@ -30,11 +30,11 @@ stamp_is_young(const struct stamp *s)
 }
 
 void
-stamp_take(struct stamp *s, int dir, const char *name)
+file_id_read(struct file_id *s, int dir, const char *name)
 {
 	struct stat st;
 
-	*s = (struct stamp){ .size = 0 };
+	*s = (struct file_id){ .size = 0 };
 	if ((name != NULL ? fstatat(dir, name, &st, 0) : fstat(dir, &st)) < 0)
 		return;
 	s->device = (uint64_t)st.st_dev;
@@ -50,7 +50,7 @@ bool
 settling_is_due(struct settling *s, bool changed, uint64_t now)
 {
 	if (changed)
-		s->until = now + WATCHED_SETTLE_MS;
+		s->until = now + FILE_SETTLE_MS;
 	return changed || (s->until != 0 && now >= s->until);
 }
 
@@ -78,13 +78,13 @@ sooner_ms(unsigned a, unsigned b)
 }
 
 void
-watched_none(struct watched *w)
+watched_file_none(struct watched_file *w)
 {
-	*w = (struct watched){ .dir = -1 };
+	*w = (struct watched_file){ .dir = -1 };
 }
 
 int
-watched_bad(const struct watched *w, const char *why, struct error *e)
+watched_file_bad(const struct watched_file *w, const char *why, struct error *e)
 {
 	return error_set(e, "\"%.200s\": %.250s", w->path, why);
 }
@@ -114,17 +114,17 @@ dir_follow(int *dir, const char *path)
 }
 
 int
-watched_init(struct watched *w, const char *path, struct error *e)
+watched_file_init(struct watched_file *w, const char *path, struct error *e)
 {
 	char *slash;
 
-	watched_none(w);
+	watched_file_none(w);
 	if (path == NULL)
 		return 0;
 	w->path = strdup(path);
 	w->folder = w->path != NULL ? strdup(path) : NULL;
 	if (w->folder == NULL) {
-		watched_fini(w);
+		watched_file_fini(w);
 		return error_set(e, "out of memory");
 	}
 	slash = strrchr(w->folder, '/');
@@ -134,50 +134,50 @@ watched_init(struct watched *w, const char *path, struct error *e)
 	w->dir = open_dir(slash != NULL ? w->folder : ".");
 	if (w->dir >= 0)
 		return 0;
-	(void)watched_bad(w, strerror(errno), e);
-	watched_fini(w);
+	(void)watched_file_bad(w, strerror(errno), e);
+	watched_file_fini(w);
 	return -1;
 }
 
 void
-watched_fini(struct watched *w)
+watched_file_fini(struct watched_file *w)
 {
 	if (w->dir >= 0)
 		close(w->dir);
 	free(w->path);
 	free(w->folder);
-	watched_none(w);
+	watched_file_none(w);
 }
 
 void
-watched_note(struct watched *w)
+watched_file_note(struct watched_file *w)
 {
 	if (w->path != NULL)
-		stamp_take(&w->seen, w->dir, w->name);
+		file_id_read(&w->seen, w->dir, w->name);
 }
 
 int
-watched_read(
-    struct watched *w, size_t most, struct buffer *text, struct error *e)
+watched_file_read(
+    struct watched_file *w, size_t most, struct buffer *text, struct error *e)
 {
 	struct error why;
 
 	if (w->path == NULL)
 		return 0;
-	watched_note(w);
+	watched_file_note(w);
 	if (file_read_at(w->dir, w->name, most, false, text, &why) == 0)
 		return 0;
-	return watched_bad(w, why.text, e);
+	return watched_file_bad(w, why.text, e);
 }
 
 bool
-watched_has_changed(struct watched *w)
+watched_file_has_changed(struct watched_file *w)
 {
-	struct stamp now;
+	struct file_id now;
 
 	if (w->path == NULL)
 		return false;
 	(void)dir_follow(&w->dir, w->folder);
-	stamp_take(&now, w->dir, w->name);
-	return !stamp_equal(&now, &w->seen);
+	file_id_read(&now, w->dir, w->name);
+	return !file_id_equal(&now, &w->seen);
 }
