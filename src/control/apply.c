@@ -203,6 +203,19 @@ apply_commit(struct apply *a)
 
 /* ---- a plan comes into force ---- */
 
+/* conn_max never gets smaller by a command, but a file that is read again may say
+ * less. */
+static size_t
+kept_sessions(const struct pen *p, const struct plan *draft)
+{
+	uint64_t now = p->plan->config.frontend.sessions_max,
+		 wanted = draft->config.frontend.sessions_max;
+
+	if (p->phase < PHASE_SERVING)
+		return 0;
+	return (size_t)(wanted < now ? wanted : now);
+}
+
 int
 apply_plan(struct pen *p, struct plan *draft, const struct names *n,
     struct error *e)
@@ -215,7 +228,7 @@ apply_plan(struct pen *p, struct plan *draft, const struct names *n,
 	struct plan *out = draft; /* of force */
 	int rc;
 
-	derive_settings(draft, p->descriptors);
+	derive_settings(draft, p->descriptors, kept_sessions(p, draft));
 	rc = apply_check(&a, e);
 	if (rc == 0)
 		rc = apply_prepare(&a, e);

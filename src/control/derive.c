@@ -36,7 +36,7 @@ derive_alone(const struct dsr_settings *s, struct pool_options *o)
 }
 
 void
-derive_settings(struct plan *p, size_t descriptors)
+derive_settings(struct plan *p, size_t descriptors, size_t kept)
 {
 	struct config *c = &p->config;
 	struct frontend_options *f = &c->frontend;
@@ -47,5 +47,5 @@ derive_settings(struct plan *p, size_t descriptors)
 	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
 	if (descriptors > 0)
-		descriptors_settle(descriptors, p);
+		descriptors_settle(descriptors, p, kept);
 }

@@ -38,8 +38,14 @@ count_own(const struct plan *plan)
 	return n;
 }
 
+static size_t
+sessions_of(size_t left, size_t each)
+{
+	return left > each ? left / each : 1;
+}
+
 struct descriptors
-descriptors_share(size_t limit, const struct plan *plan)
+descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 {
 	const struct frontend_options *o = &plan->config.frontend;
 	size_t each = o->udp && !o->dns ? 1 : 2, part = limit / 20, left;
@@ -48,12 +54,11 @@ descriptors_share(size_t limit, const struct plan *plan)
 	d.control =
 	    part < CONTROL_MIN ? CONTROL_MIN : smaller(part, CONTROL_MAX);
 	left = minus(limit, count_own(plan) + d.control);
-	d.idlers = smaller((size_t)o->idlers, left / 2);
+	d.idlers = smaller((size_t)o->idlers,
+	    smaller(left / 2, minus(left, each * kept)));
 	left -= d.idlers;
-	d.sessions = left > each ? left / each : 1;
-	left = minus(left, smaller(part, PIPES_USUAL));
-	d.usual = left > each ? left / each : 1;
-	left += smaller(part, PIPES_USUAL);
+	d.sessions = sessions_of(left, each);
+	d.usual = sessions_of(minus(left, smaller(part, PIPES_USUAL)), each);
 	left = minus(left,
 	    each * (o->sessions_max > 0 ? (size_t)o->sessions_max : d.usual));
 	d.kernel_pipes = smaller(left / 2, PIPES_MAX);
@@ -71,10 +76,10 @@ lower(const char *what, uint64_t *value, size_t most, size_t limit)
 }
 
 void
-descriptors_settle(size_t limit, struct plan *plan)
+descriptors_settle(size_t limit, struct plan *plan, size_t kept)
 {
 	struct frontend_options *o = &plan->config.frontend;
-	struct descriptors d = descriptors_share(limit, plan);
+	struct descriptors d = descriptors_share(limit, plan, kept);
 
 	lower("idlers", &o->idlers, d.idlers, limit);
 	if (o->sessions_max == 0)

@@ -19,10 +19,12 @@ struct descriptors {
  * the plan's listeners, control sockets, spare connections and DNS servers need
  * besides is kept back first, the rest is for kernel pipes. All together are
  * never more than the limit unless that is below what the process needs for
- * itself. */
-struct descriptors descriptors_share(size_t limit, const struct plan *plan);
+ * itself. `kept`: so many sessions have been promised, and spare connections get
+ * what these leave; 0 at the start. */
+struct descriptors descriptors_share(
+    size_t limit, const struct plan *plan, size_t kept);
 /* Gives the plan its number of kernel pipes, and of sessions where it has none.
  * What it wants beyond the limit is lowered, which is logged. */
-void descriptors_settle(size_t limit, struct plan *plan);
+void descriptors_settle(size_t limit, struct plan *plan, size_t kept);
 
 #endif

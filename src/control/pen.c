@@ -27,7 +27,7 @@ share_descriptors(struct pen *p)
 	struct descriptors d;
 
 	p->descriptors = sock_raise_fd_limit();
-	d = descriptors_share(p->descriptors, p->plan);
+	d = descriptors_share(p->descriptors, p->plan, 0);
 	p->control_clients = d.control;
 	if (p->given->config.frontend.sessions_max == 0)
 		p->given->config.frontend.sessions_max = d.usual;

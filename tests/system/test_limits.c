@@ -138,6 +138,41 @@ START_TEST(control_fits_the_descriptors)
 }
 END_TEST
 
+/* Nor do they take one that was promised: conn_max, which never gets smaller, stays
+ * as it is when more are wanted, and when none are. */
+START_TEST(spare_connections_leave_conn_max)
+{
+	enum { LIMIT = 1024 };
+	struct backend b;
+	struct spot front, ctl;
+	struct pen pen;
+	const char *most;
+	unsigned wanted;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_start_limited(&pen, LIMIT, "-f", "-C", ctl.text, "-r", front.text,
+	    b.at.text, NULL);
+	pen_wait_ready(&pen, &front);
+	most = spot_ask(&ctl, "conn_max\n");
+	ck_assert_int_gt(atoi(most), 400);
+	spot_ask(&ctl, "idlers 400\n");
+	ck_assert_str_eq(spot_ask(&ctl, "conn_max\n"), most);
+	/* what is left is theirs */
+	ck_assert_int_eq(sscanf(spot_ask(&ctl, "idlers\n"), "Idlers: %*u/%u",
+			     &wanted),
+	    1);
+	ck_assert_uint_gt(wanted, 0);
+	ck_assert_uint_lt(wanted, (unsigned)(LIMIT - 2 * atoi(most)));
+	spot_ask(&ctl, "idlers 0\n");
+	ck_assert_str_eq(spot_ask(&ctl, "conn_max\n"), most);
+	ck_assert_str_eq(spot_ask(&ctl, "idlers\n"), "Idlers: 0/0\n");
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 #ifdef HAVE_PRLIMIT
 static void
 limit_descriptors(pid_t pid, unsigned long n)
@@ -375,6 +410,7 @@ SUITE(test_limits)
 	SUITE_ADD(s, connection_limit, 30);
 	SUITE_ADD(s, limit_fits_the_descriptors, 30);
 	SUITE_ADD(s, control_fits_the_descriptors, 30);
+	SUITE_ADD(s, spare_connections_leave_conn_max, 30);
 #ifdef HAVE_PRLIMIT
 	SUITE_ADD(s, out_of_descriptors, 30);
 #endif

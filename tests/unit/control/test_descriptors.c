@@ -52,11 +52,11 @@ START_TEST(never_overdrawn)
 {
 	struct plan *plan = plan_of(_i);
 	struct frontend_options *o = &plan->config.frontend;
-	struct descriptors d = descriptors_share(cases[_i].limit, plan);
+	struct descriptors d = descriptors_share(cases[_i].limit, plan, 0);
 	size_t each = cases[_i].udp && !cases[_i].dns ? 1 : 2;
 	size_t used = LEAST_OWN + plan->listen.count + d.control;
 
-	descriptors_settle(cases[_i].limit, plan);
+	descriptors_settle(cases[_i].limit, plan, 0);
 	if (cases[_i].dns)
 		used += DNS_SOCKETS * (size_t)cases[_i].servers;
 	ck_assert_uint_ge(d.control, 8);
@@ -81,9 +81,22 @@ START_TEST(what_fits_stays)
 	struct plan *plan = plan_of(3);
 
 	plan->config.frontend.sessions_max = 150;
-	descriptors_settle(512, plan);
+	descriptors_settle(512, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
 	ck_assert_uint_eq(plan->config.frontend.idlers, 100);
+	plan->count = 0;
+	plan_free(plan);
+}
+END_TEST
+
+/* Where nothing is left for sessions, nothing is left for pipes. */
+START_TEST(no_pipes_out_of_nothing)
+{
+	struct plan *plan = plan_of(6);
+
+	descriptors_settle(1024, plan, 0);
+	ck_assert_uint_eq(plan->config.frontend.sessions_max, 1);
+	ck_assert_uint_eq(plan->config.frontend.kernel_pipes_max, 0);
 	plan->count = 0;
 	plan_free(plan);
 }
@@ -98,5 +111,6 @@ SUITE(test_descriptors)
 	    c, never_overdrawn, 0, sizeof(cases) / sizeof(*cases));
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, what_fits_stays, 10);
+	SUITE_ADD(s, no_pipes_out_of_nothing, 10);
 	return s;
 }
