@@ -75,3 +75,22 @@ text_equal(const char *a, const char *b)
 {
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
+
+void
+words_append(struct buffer *out, const char *word)
+{
+	bool quote = word[0] == '\0' || word[0] == '#' ||
+	    strpbrk(word, " \t\r\n\"'\\;") != NULL;
+
+	if (!quote) {
+		(void)buffer_append(out, word, strlen(word));
+		return;
+	}
+	(void)buffer_append(out, "\"", 1);
+	for (; *word != '\0'; word++) {
+		if (*word == '"' || *word == '\\')
+			(void)buffer_append(out, "\\", 1);
+		(void)buffer_append(out, word, 1);
+	}
+	(void)buffer_append(out, "\"", 1);
+}

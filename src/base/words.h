@@ -7,6 +7,8 @@
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
+
 enum { WORDS_MAX = 64 };
 
 struct words {
@@ -18,6 +20,10 @@ struct words {
  * that ends them, or NULL. Returns 0, or -1 with errno EINVAL (a quote is not
  * closed) or E2BIG (more than WORDS_MAX words). */
 int words_split(struct words *w, char *line, char **rest);
+
+/* Appends a word so that words_split() reads it back: quoted where it must be.
+ * What memory has no room for is missing. */
+void words_append(struct buffer *out, const char *word);
 
 /* Whether two texts are the same; NULL is one that is not there. */
 bool text_equal(const char *a, const char *b);

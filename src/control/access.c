@@ -1,27 +1,22 @@
 /* access.c: names of the access levels. */
 #include "config.h"
 
-#include <string.h>
-
 #include "control/access.h"
-
-static const char *const names[ACCESS_LEVELS] = { "look", "operate", "admin" };
+#include "control/choices.h"
 
 const char *
 access_name(enum access a)
 {
-	return names[a];
+	return choice_name(choices_access, (int)a);
 }
 
 int
 access_find(const char *name, enum access *a)
 {
-	int i;
+	const struct choice *found = choice_find(choices_access, name);
 
-	for (i = 0; i < ACCESS_LEVELS; i++)
-		if (strcmp(names[i], name) == 0) {
-			*a = (enum access)i;
-			return 0;
-		}
-	return -1;
+	if (found == NULL)
+		return -1;
+	*a = (enum access)found->value;
+	return 0;
 }

@@ -6,7 +6,6 @@ enum access {
 	ACCESS_LOOK,	/* reports and the values of settings */
 	ACCESS_OPERATE, /* servers, access lists, connections, reload */
 	ACCESS_ADMIN,	/* everything */
-	ACCESS_LEVELS
 };
 
 const char *access_name(enum access a);

@@ -104,48 +104,6 @@ run_acl(struct call *c, struct error *e)
 	return 0;
 }
 
-/* Adds the addresses of a word, "A" or "A,B". */
-static int
-add_sources(struct sources *s, const char *word, struct error *e)
-{
-	char one[ADDR_TEXT_MAX];
-	unsigned i;
-	size_t n;
-
-	for (;; word += n + 1) {
-		n = strcspn(word, ",");
-		if (s->count == SOURCES_MAX)
-			return error_set(
-			    e, "more than %d addresses", SOURCES_MAX);
-		snprintf(one, sizeof(one), "%.*s", (int)n, word);
-		if (n >= sizeof(one) ||
-		    addr_parse_ip(&s->at[s->count], one, 0) < 0)
-			return error_set(e, "\"%.100s\" is no IP address", one);
-		for (i = 0; i < s->count; i++)
-			if (addr_equal(&s->at[i], &s->at[s->count]))
-				return error_set(
-				    e, "\"%.100s\" is there twice", one);
-		s->count++;
-		if (word[n] == '\0')
-			return 0;
-	}
-}
-
-int
-run_source(struct call *c, struct error *e)
-{
-	struct sources list = { .count = 0 };
-	int i;
-
-	if (c->no != (c->words->count == 0))
-		return error_set(e, "expects %s", c->row->args);
-	for (i = 0; i < c->words->count; i++)
-		if (add_sources(&list, c->words->word[i], e) < 0)
-			return -1;
-	c->plan->config.frontend.source = list;
-	return 0;
-}
-
 /* ---- control sockets ---- */
 
 static void

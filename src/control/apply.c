@@ -36,7 +36,6 @@ are_controls_equal(const struct plan *a, const struct plan *b)
 static int
 process_check(struct apply *a, struct error *e)
 {
-	const struct config *now = &a->now->config, *wanted = &a->wanted->config;
 	const struct command *row;
 
 	if (a->pen->phase < PHASE_SERVING)
@@ -45,9 +44,6 @@ process_check(struct apply *a, struct error *e)
 		if (row->flags & ROW_START &&
 		    !setting_equal(a->now, a->wanted, row))
 			return error_set(e, "%s: only at the start", row->name);
-	if (now->method != wanted->method)
-		return error_set(e, "%s: only at the start",
-		    wanted->method != NULL ? wanted->method : now->method);
 	if (!are_controls_equal(a->now, a->wanted))
 		return error_set(e, "control sockets change only at the start");
 	return 0;

@@ -4,62 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
 #include "dsr/director.h"
 #include "net/loop.h"
-
-static const char *const kinds[] = {
-	[CHECK_NONE] = "none", [CHECK_DSR] = "dsr"
-};
-
-const char *
-check_kind_name(enum check_kind kind)
-{
-	return kinds[kind];
-}
-
-static int
-answer(struct call *c)
-{
-	const struct check_settings *s = &c->plan->config.checks;
-	char text[64];
-	struct facts f;
-
-	snprintf(text, sizeof(text), s->port != 0 ? "%s %u" : "%s",
-	    check_kind_name(s->kind), s->port);
-	facts_begin(&f, c->reply, FACTS_LINE);
-	facts_text(&f, "check", text);
-	facts_end(&f);
-	return 0;
-}
-
-int
-run_check(struct call *c, struct error *e)
-{
-	struct check_settings *s = &c->plan->config.checks;
-	const struct words *w = c->words;
-	uint16_t port = 0;
-
-	if (c->no && w->count == 0) {
-		s->kind = CHECK_NONE;
-		s->port = 0;
-		return 0;
-	}
-	if (!c->no && w->count == 0)
-		return answer(c);
-	if (c->no || w->count > 2)
-		return error_set(e, "expects %s", c->row->args);
-	if (strcmp(w->word[0], kinds[CHECK_DSR]) != 0)
-		return error_set(
-		    e, "no check \"%.100s\"; there is dsr", w->word[0]);
-	if (w->count == 2 && resolve_port(w->word[1], &port, e) < 0)
-		return -1;
-	s->kind = CHECK_DSR;
-	s->port = port;
-	return 0;
-}
 
 /* ---- what was found out ---- */
 
@@ -89,7 +39,8 @@ tell_server(struct reply *r, const struct pen *p, const struct server *s)
 		peer_format(&report->place, place);
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", s->number);
-	facts_text(&f, "check", check_kind_name(p->plan->config.checks.kind));
+	facts_text(&f, "check", choice_name(choices_check,
+		(int)p->plan->config.checks.kind));
 	facts_text(&f, "state", s->health.down ? "unhealthy" : "healthy");
 	facts_text(&f, "result", probe_result_name(report->result));
 	facts_text(&f, "address", place);

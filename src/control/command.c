@@ -110,6 +110,25 @@ command_access(const struct command *row, int arguments, bool no)
 	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;
 }
 
+const char *
+command_help(const struct command *row, char text[COMMAND_TEXT_MAX])
+{
+	const char *rest = strchr(row->help, '#'), *name;
+	size_t n, room = COMMAND_TEXT_MAX;
+	unsigned i;
+
+	if (row->names == NULL || rest == NULL)
+		return row->help;
+	n = (size_t)snprintf(
+	    text, room, "%.*s", (int)(rest - row->help), row->help);
+	for (i = 0; (name = row->names(i)) != NULL && n < room; i++)
+		n += (size_t)snprintf(
+		    text + n, room - n, "%s%s", i > 0 ? " " : "", name);
+	if (n < room)
+		snprintf(text + n, room - n, "%s", rest + 1);
+	return text;
+}
+
 /* ---- carrying out ---- */
 
 static int

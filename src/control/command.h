@@ -17,17 +17,31 @@
 #include "control/plan.h"
 #include "control/reply.h"
 
+struct choice;
+struct facts;
 struct pen;
 
-/* What a row takes and where it puts it. */
+/* What a row takes and where it puts it; see value.h. */
 enum command_kind {
 	KIND_FLAG,     /* NAME | no NAME; a bool */
+	KIND_TRISTATE, /* the same; an enum tristate, unset at first */
 	KIND_NUMBER,   /* a uint64_t in min..max */
 	KIND_UNSIGNED, /* an unsigned in min..max */
 	KIND_INT,      /* an int in min..max */
 	KIND_SIZE,     /* a uint64_t, with k, m, g */
 	KIND_SECONDS,  /* a uint64_t of ms, given in seconds */
+	KIND_ACL,      /* an int in min..max, an access list; -1: none */
 	KIND_TEXT,     /* a char *, NULL when it is not set */
+	KIND_FILE,     /* the same, the name of a file or directory */
+	KIND_CHOICE,   /* an enum, by a word of `choices` */
+	KIND_BITS,     /* an unsigned, bit by bit by a word of `choices` */
+	KIND_NAME,     /* a const char *, one of `names`; NULL: `none` */
+	KIND_SELF,     /* NAME alone; a const char *, which becomes NAME */
+	KIND_SOURCE,   /* a struct sources */
+	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
+	KIND_CHECK,	    /* a struct check_settings, without its times */
+	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
+	KIND_KEYS,	    /* their keys */
 	KIND_CHANGE,   /* the handler changes the plan it is given */
 	KIND_REPORT,   /* the handler tells, and changes nothing */
 	KIND_ACTION,   /* the handler does it, at once */
@@ -82,12 +96,25 @@ struct command {
 	char letter;	    /* of the option; '\0': none */
 	const char *option; /* its long name; NULL: no option */
 	const char *args;   /* as in help; NULL: none. "[X]" may be left out */
-	const char *help;   /* one line */
-	/* Of a setting, # its number; NULL: that alone; "": nothing when set. */
-	const char *reply;
+	const char *help;   /* one line; # is the list of names */
 	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
 	 * answers in place of the value alone. */
 	int (*run)(struct call *c, struct error *e);
+
+	/* What follows is for settings. */
+	/* The answer, # being the value; NULL: that alone; "": nothing when it
+	 * is set. */
+	const char *reply;
+	const char *noun; /* what is wanted, in errors: "an access list" */
+	const char *none; /* what stands for no value */
+	const struct choice *choices;
+	const char *(*names)(unsigned i); /* the last is followed by NULL */
+	const char *key;   /* in JSON; NULL: the name */
+	const char *alias; /* the row that shows the value; NULL: this one */
+	/* Does what else follows when it has been set. */
+	void (*after)(struct call *c);
+	/* Tells what is in force, where that is not the value. */
+	void (*tell)(struct facts *f, const char *key, const struct plan *p);
 };
 
 /* Rows that belong together, ended by a NULL name. */
@@ -122,6 +149,10 @@ bool command_changes(const struct command *row, int arguments, bool no);
 enum access command_access(const struct command *row, int arguments, bool no);
 /* Whether it is there, or only says that it is not. */
 bool command_is_there(const struct command *row);
+/* Its help, with the names that may be given. Returns `text`, or row->help. */
+enum { COMMAND_TEXT_MAX = 300 };
+const char *command_help(
+    const struct command *row, char text[COMMAND_TEXT_MAX]);
 
 /* Splits `line`, cut in place, and finds its row and arguments; *row is NULL
  * for an empty line or a comment. *rest is what follows a ';', or NULL. Returns
@@ -143,7 +174,6 @@ int run_emergency(struct call *c, struct error *e);
 int run_abuse(struct call *c, struct error *e);
 /* access_command.c */
 int run_acl(struct call *c, struct error *e);
-int run_source(struct call *c, struct error *e);
 int run_control(struct call *c, struct error *e);
 int run_control_level(struct call *c, struct error *e);
 int run_control_mode(struct call *c, struct error *e);
@@ -158,14 +188,12 @@ int run_flows(struct call *c, struct error *e);
 int run_recent(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
 /* mode_command.c */
-int run_balance(struct call *c, struct error *e);
-int run_sticky(struct call *c, struct error *e);
+const char *balance_name(unsigned i);
+void after_balance(struct call *c);
+void tell_balance(struct facts *f, const char *key, const struct plan *p);
+void tell_sticky(struct facts *f, const char *key, const struct plan *p);
 int run_mode(struct call *c, struct error *e);
-int run_method(struct call *c, struct error *e);
-int run_udp_proxy(struct call *c, struct error *e);
-int run_fastclose(struct call *c, struct error *e);
 /* process_command.c */
-int run_debug(struct call *c, struct error *e);
 int run_pid(struct call *c, struct error *e);
 int run_exit(struct call *c, struct error *e);
 int run_prompt(struct call *c, struct error *e);
@@ -177,19 +205,9 @@ int run_clear(struct call *c, struct error *e);
 int run_status(struct call *c, struct error *e);
 /* dsr_report.c */
 int run_dsr(struct call *c, struct error *e);
-/* dsr_command.c */
-int run_dsr_ip(struct call *c, struct error *e);
-int run_dsr_forward(struct call *c, struct error *e);
-int run_tarpit_acl(struct call *c, struct error *e);
 /* check_command.c */
-int run_check(struct call *c, struct error *e);
 int run_checks(struct call *c, struct error *e);
 /* tls_command.c */
-int run_ssl_cert(struct call *c, struct error *e);
-int run_ssl_key(struct call *c, struct error *e);
-int run_ssl_min(struct call *c, struct error *e);
-int run_ssl_option(struct call *c, struct error *e);
-int run_ssl_protocol(struct call *c, struct error *e);
 int run_certs(struct call *c, struct error *e);
 /* config_command.c */
 int run_include(struct call *c, struct error *e);

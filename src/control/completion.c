@@ -29,8 +29,8 @@ static bool
 takes_file(const struct command *row)
 {
 	return takes_argument(row) &&
-	    (strstr(row->args, "FILE") != NULL ||
-		strstr(row->args, "DIR") != NULL);
+	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
+		row->kind == KIND_KEYS);
 }
 
 /* In single quotes of a shell; what would end them is left out. */
@@ -40,6 +40,14 @@ print_quoted(const char *text)
 	for (; *text != '\0'; text++)
 		if (strchr("'[]:`\\", *text) == NULL)
 			putchar(*text);
+}
+
+static void
+print_help(const struct command *row)
+{
+	char text[COMMAND_TEXT_MAX];
+
+	print_quoted(command_help(row, text));
 }
 
 /* ---- bash ---- */
@@ -133,7 +141,7 @@ static void
 print_zsh_option(const struct command *row, const char *name)
 {
 	printf("\t\t'*%s[", name);
-	print_quoted(row->help);
+	print_help(row);
 	printf("]");
 	if (takes_argument(row)) {
 		printf(":");
@@ -155,7 +163,7 @@ print_zsh(void)
 	COMMAND_EACH(row)
 		if (is_command(row)) {
 			printf("\t\t'%s:", row->name);
-			print_quoted(row->help);
+			print_help(row);
 			printf("'\n");
 		}
 	printf("\t)\n\t_describe command commands\n}\n"
@@ -203,7 +211,7 @@ print_fish(void)
 		if (takes_argument(row))
 			printf(takes_file(row) ? " -r -F" : " -x");
 		printf(" -d '");
-		print_quoted(row->help);
+		print_help(row);
 		printf("'\n");
 	}
 	printf("complete -c pen -s O -l command -x -a '");
@@ -219,7 +227,7 @@ print_fish(void)
 		if (!is_command(row))
 			continue;
 		printf("complete -c penctl -a %s -d '", row->name);
-		print_quoted(row->help);
+		print_help(row);
 		printf("'\n");
 	}
 }

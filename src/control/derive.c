@@ -20,7 +20,9 @@ derive_pool_options(
 		: m->weight			     ? "wleastconn"
 		: m->hash			     ? "hash"
 						     : "roundrobin");
-	o->sticky = m->sticky_set ? m->sticky : plain;
+	o->sticky = m->sticky == TRISTATE_UNSET
+	    ? plain
+	    : m->sticky == TRISTATE_ON;
 	o->stubborn = m->stubborn;
 	o->hash_port = m->roundrobin;
 }

@@ -42,7 +42,7 @@ bool
 direct_is_tunnelled(const struct plan *p, enum server_forward forward)
 {
 	return forward == SERVER_FORWARD_TUNNEL ||
-	    (forward == SERVER_FORWARD_AS_SET && p->config.dsr.tunnel);
+	    (forward == SERVER_FORWARD_AS_SET && p->config.dsr.forward == SERVER_FORWARD_TUNNEL);
 }
 
 static bool
@@ -83,7 +83,7 @@ read_forward(const struct plan *p, struct director_forward *f)
 
 	memset(f, 0, sizeof(*f));
 	/* servers may come later, when the right to raw sockets is gone */
-	f->tunnel = f->tunnels = s->tunnel;
+	f->tunnel = f->tunnels = s->forward == SERVER_FORWARD_TUNNEL;
 	for (i = 0; !f->tunnels && (each = plan_slot(p, i)) != NULL; i++)
 		f->tunnels = is_tunnelled(p, each);
 	if (s->gateway == NULL)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/choices.h"
 #include "control/direct.h"
 #include "control/doubts.h"
 #include "control/origin.h"
@@ -218,7 +219,8 @@ print_forwards(const struct plan *p, struct buffer *text)
 			continue;
 		reply_add(text,
 		    "server %u: forward %s has no effect without dsr_if\n", i,
-		    server_forward_name(s->set.forward));
+		    choice_name(
+			choices_server_forward, (int)s->set.forward));
 	}
 	if (n > EACH_MAX)
 		reply_add(text,

@@ -48,7 +48,7 @@ add_line(struct buffer *out, const char *left, const char *text)
 static void
 add_option(struct buffer *out, const struct command *row)
 {
-	char left[160];
+	char left[160], help[COMMAND_TEXT_MAX];
 	const char *args =
 	    row->args != NULL && !(row->flags & ROW_COUNT) ? row->args : "";
 
@@ -58,17 +58,17 @@ add_option(struct buffer *out, const struct command *row)
 	    row->letter != '\0' ? ',' : ' ', row->option,
 	    (int)strcspn(args + (args[0] == '['), " ]"),
 	    args + (args[0] == '['));
-	add_line(out, left, row->help);
+	add_line(out, left, command_help(row, help));
 }
 
 void
 help_add_command(struct buffer *out, const struct command *row)
 {
-	char left[300];
+	char left[300], help[COMMAND_TEXT_MAX];
 
 	snprintf(left, sizeof(left), "%s%s%s", row->name,
 	    row->args != NULL ? " " : "", row->args != NULL ? row->args : "");
-	add_line(out, left, row->help);
+	add_line(out, left, command_help(row, help));
 }
 
 static void

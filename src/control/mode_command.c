@@ -8,47 +8,32 @@
 #include "control/pen.h"
 #include "pool/balance.h"
 
-static int
-want_one(struct call *c, struct error *e)
+const char *
+balance_name(unsigned i)
 {
-	if (c->words->count == 1)
-		return 0;
-	return error_set(e, "expects %s", c->row->args);
+	return balance_table[i] != NULL ? balance_table[i]->name : NULL;
 }
 
-int
-run_balance(struct call *c, struct error *e)
-{
-	struct mode_options *m = &c->plan->config.mode;
-	const struct balance *b;
-
-	if (want_one(c, e) < 0)
-		return -1;
-	if (strcmp(c->words->word[0], "default") == 0) {
-		m->balance = NULL;
-		m->sticky_set = false;
-		return 0;
-	}
-	b = balance_find(c->words->word[0]);
-	if (b == NULL)
-		return error_set(e,
-		    "no algorithm \"%.100s\"; there are "
-		    "roundrobin, wrr, leastconn, wleastconn, "
-		    "prio, hash, p2c, least_time and default",
-		    c->words->word[0]);
-	m->balance = b->name;
-	return 0;
-}
-
-int
-run_sticky(struct call *c, struct error *e)
+/* "balance default" leaves the memory of clients to the modes as well. */
+void
+after_balance(struct call *c)
 {
 	struct mode_options *m = &c->plan->config.mode;
 
-	(void)e;
-	m->sticky_set = true;
-	m->sticky = !c->no;
-	return 0;
+	if (m->balance == NULL)
+		m->sticky = TRISTATE_UNSET;
+}
+
+void
+tell_balance(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_text(f, key, p->config.pool.balance->name);
+}
+
+void
+tell_sticky(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_flag(f, key, p->config.pool.sticky);
 }
 
 /* Whether the algorithm is in force, by its mode or by its name. */
@@ -89,59 +74,4 @@ run_mode(struct call *c, struct error *e)
 		reply_add(&c->reply->out, "%s%s%s", modes[i].on ? "" : "no ",
 		    modes[i].name, i + 1 < MODES ? " " : "\n");
 	return 0;
-}
-
-int
-run_method(struct call *c, struct error *e)
-{
-	(void)e;
-	c->plan->config.method = c->row->name;
-	return 0;
-}
-
-int
-run_fastclose(struct call *c, struct error *e)
-{
-	struct frontend_options *o = &c->plan->config.frontend;
-	static const struct {
-		const char *word;
-		bool up, down;
-	} kinds[] = { { "off", false, false }, { "up", true, false },
-		{ "down", false, true }, { "both", true, true } };
-	size_t i;
-
-	if (want_one(c, e) < 0)
-		return -1;
-	for (i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
-		if (strcmp(kinds[i].word, c->words->word[0]) == 0) {
-			o->fastclose_up = kinds[i].up;
-			o->fastclose_down = kinds[i].down;
-			return 0;
-		}
-	return error_set(
-	    e, "expects %s, got \"%.100s\"", c->row->args, c->words->word[0]);
-}
-
-static const char *const proxies[] = { "off", "first", "every" };
-
-const char *
-mode_udp_proxy_name(enum udp_proxy when)
-{
-	return proxies[when];
-}
-
-int
-run_udp_proxy(struct call *c, struct error *e)
-{
-	int i;
-
-	if (want_one(c, e) < 0)
-		return -1;
-	for (i = 0; i < 3; i++)
-		if (strcmp(proxies[i], c->words->word[0]) == 0) {
-			c->plan->config.frontend.udp_proxy = (enum udp_proxy)i;
-			return 0;
-		}
-	return error_set(
-	    e, "expects %s, got \"%.100s\"", c->row->args, c->words->word[0]);
 }

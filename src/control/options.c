@@ -12,6 +12,7 @@
 #include "control/help.h"
 #include "control/options.h"
 #include "control/pen.h"
+#include "control/setting.h"
 
 /* Long options without a letter are numbered from here on, by their row. */
 enum { OPTION_COMPLETION = 997, OPTION_VERSION, OPTION_HELP, LONG_BASE };
@@ -173,7 +174,7 @@ run_option(struct call *c, const struct given *g, struct error *e)
 
 	if (row->flags & ROW_COUNT) {
 		snprintf(number, sizeof(number), "%llu",
-		    (unsigned long long)c->plan->config.debug + 1);
+		    (unsigned long long)setting_number(c->plan, row) + 1);
 		w.word[w.count++] = number;
 	} else if (takes_argument(row)) {
 		w.word[w.count++] = g->argument;

@@ -49,8 +49,8 @@ origin_note(const struct call *c)
 	if (strcmp(row->name, "ssl_key") == 0 &&
 	    plan_set_text(&pair->key, origin) < 0)
 		return -1;
-	if (strcmp(row->name, "ssl_protocol") == 0)
-		row = command_find("ssl_min"); /* which is what it sets */
+	if (row->alias != NULL)
+		row = command_find(row->alias); /* which is what it sets */
 	return plan_set_text(&c->plan->origin[command_index(row)], origin);
 }
 
@@ -89,7 +89,7 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 			return p->pair_origin[i].key;
 	}
 	COMMAND_EACH(row)
-		if (row->kind == KIND_TEXT &&
+		if (row->kind < KIND_CHANGE &&
 		    quotes(e, setting_string(p, row))) {
 			*name = row->name;
 			return p->origin[command_index(row)];

@@ -7,6 +7,7 @@
 
 #include "control/command.h"
 #include "control/plan.h"
+#include "control/value.h"
 
 int
 plan_set_text(char **place, const char *text)
@@ -42,12 +43,9 @@ each_text(struct plan *p, int (*visit)(char **place))
 	int rc = 0;
 
 	COMMAND_EACH(row)
-		if (row->kind == KIND_TEXT)
-			rc |= visit(
-			    (char **)(void *)((char *)&p->config + row->offset));
+		if (row->kind < KIND_CHANGE)
+			rc |= value_each_text(row, &p->config, visit);
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
-		rc |= visit(&p->config.tls.pair[i].cert);
-		rc |= visit(&p->config.tls.pair[i].key);
 		rc |= visit(&p->pair_origin[i].cert);
 		rc |= visit(&p->pair_origin[i].key);
 	}
@@ -84,7 +82,10 @@ config_init(struct config *c)
 	frontend_options_init(&c->frontend);
 	tls_settings_init(&c->tls);
 	c->dsr = (struct dsr_settings){
-		.flows = 1000000, .announce = true, .tarpit_acl = -1
+		.flows = 1000000,
+		.announce = true,
+		.forward = SERVER_FORWARD_MAC,
+		.tarpit_acl = -1,
 	};
 	c->checks =
 	    (struct check_settings){ .interval_ms = 2000, .timeout_ms = 1000 };

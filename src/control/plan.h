@@ -27,11 +27,14 @@ struct process_options {
 	char *pid_file;
 };
 
+/* A switch that follows other settings until it is set itself. */
+enum tristate { TRISTATE_UNSET, TRISTATE_OFF, TRISTATE_ON };
+
 /* Pen's modes; together they pick the algorithm (see derive.h). */
 struct mode_options {
 	bool hash, roundrobin, stubborn, weight, prio;
-	const char *balance;	 /* an algorithm by name, or NULL */
-	bool sticky_set, sticky; /* said so explicitly, and what */
+	const char *balance;  /* an algorithm by name, or NULL */
+	enum tristate sticky; /* unset: as the modes say */
 };
 
 /* Direct server return; see dsr/director.h. */
@@ -42,7 +45,7 @@ struct dsr_settings {
 	uint64_t flows;
 	bool announce;
 	bool fast;	/* flows go by the link's fast path */
-	bool tunnel;	/* to servers that do not say otherwise */
+	enum server_forward forward; /* to servers that do not say */
 	char *gateway;	/* of tunnels: IP or MAC; NULL: none */
 	int tarpit_acl; /* list of addresses to hold; -1: none */
 };
@@ -136,22 +139,5 @@ bool server_plan_equal(
 
 /* All of it as commands, a line each, that give the same plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
-/* "off", "first", "every". */
-const char *mode_udp_proxy_name(enum udp_proxy when);
-/* "none", "dsr". */
-const char *check_kind_name(enum check_kind kind);
-/* "default", "on", "off". */
-const char *server_tls_name(enum server_tls tls);
-/* "default", "mac", "tunnel". */
-const char *server_forward_name(enum server_forward forward);
-/* "tls1.2" of 12; of one bit. */
-const char *tls_min_name(unsigned min);
-const char *tls_option_name(unsigned bit);
-/* The settings of it alone. */
-void plan_print_settings(const struct plan *p, struct buffer *text);
-/* One word as the command language reads it back: quoted where it must be. */
-void plan_print_word(struct buffer *text, const char *word);
-/* A line: "NAME WORD", or "no NAME" where the word is NULL. */
-void plan_print_text(struct buffer *text, const char *name, const char *word);
 
 #endif

@@ -14,28 +14,8 @@
 #include "control/pen.h"
 #include "control/report.h"
 #include "control/setting.h"
-#include "control/special.h"
 #include "control/status.h"
 #include "dsr/director.h"
-
-/* As an option each one is a step more; as a command it is set or asked for. */
-int
-run_debug(struct call *c, struct error *e)
-{
-	struct config *f = &c->plan->config;
-	struct facts facts;
-
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1 &&
-	    number_parse(c->words->word[0], 0, 9, &f->debug) < 0)
-		return error_set(e, "\"%.100s\" is not a number from 0 to 9",
-		    c->words->word[0]);
-	facts_begin(&facts, c->reply, FACTS_LINE);
-	facts_number(&facts, "debug", f->debug);
-	facts_end(&facts);
-	return 0;
-}
 
 int
 run_pid(struct call *c, struct error *e)
@@ -91,12 +71,13 @@ run_quit(struct call *c, struct error *e)
 static void
 tell_row(struct reply *r, const struct command *row)
 {
+	char text[COMMAND_TEXT_MAX];
 	struct facts f;
 
 	facts_begin(&f, r, FACTS_SILENT);
 	facts_text(&f, "command", row->name);
 	facts_text(&f, "arguments", row->args);
-	facts_text(&f, "help", row->help);
+	facts_text(&f, "help", command_help(row, text));
 	facts_text(&f, "access", access_name(command_access(row, 1, false)));
 	facts_end(&f);
 	if (!r->json)
@@ -125,28 +106,19 @@ run_help(struct call *c, struct error *e)
 	return 0;
 }
 
-/* Settings are rows with a value: "NAME VALUE", or as facts. */
 int
 run_show(struct call *c, struct error *e)
 {
-	const struct special *special;
-	const struct command *row;
 	struct facts f;
-	unsigned i;
 
 	if (c->words->count != 1 || strcmp(c->words->word[0], "settings") != 0)
 		return error_set(e, "expects %s", c->row->args);
 	if (!c->reply->json) {
-		plan_print_settings(c->plan, &c->reply->out);
+		setting_print_all(c->plan, &c->reply->out);
 		return 0;
 	}
 	facts_begin(&f, c->reply, FACTS_SILENT);
-	COMMAND_EACH(row)
-		if (row->kind < KIND_CHANGE && command_is_there(row) &&
-		    !(row->flags & ROW_OPTION))
-			setting_tell(&f, row->name, c->plan, row);
-	for (i = 0; (special = special_at(i)) != NULL; i++)
-		special->tell(&f, special->name, c->plan);
+	setting_tell_all(&f, c->plan);
 	facts_end(&f);
 	return 0;
 }

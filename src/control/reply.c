@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/pen.h"
 #include "control/reply.h"
 
@@ -62,5 +63,16 @@ void
 reply_line(struct buffer *out, const char *line)
 {
 	(void)buffer_append(out, line, strlen(line));
+	(void)buffer_append(out, "\n", 1);
+}
+
+void
+reply_command(struct buffer *out, const char *name, const char *word)
+{
+	reply_add(out, "%s%s", word == NULL ? "no " : "", name);
+	if (word != NULL) {
+		(void)buffer_append(out, " ", 1);
+		words_append(out, word);
+	}
 	(void)buffer_append(out, "\n", 1);
 }

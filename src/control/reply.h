@@ -40,5 +40,7 @@ void reply_add(struct buffer *out, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 /* Appends a line of any length. */
 void reply_line(struct buffer *out, const char *line);
+/* Appends a command: "NAME WORD", or "no NAME" where the word is NULL. */
+void reply_command(struct buffer *out, const char *name, const char *word);
 
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/choices.h"
 #include "control/dsr_report.h"
 #include "control/pen.h"
 #include "control/report.h"
@@ -92,7 +93,7 @@ tell_server(struct reply *r, const struct server *s)
 	facts_json_text(&f, "state", report_server_state(s));
 	facts_json_number(&f, "connects", s->connects);
 	facts_json_number(&f, "failures", s->failures);
-	facts_json_text(&f, "tls", server_tls_name(s->set.tls));
+	facts_json_text(&f, "tls", choice_name(choices_server_tls, (int)s->set.tls));
 	facts_end(&f);
 }
 

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "control/apply.h"
+#include "control/choices.h"
 #include "control/origin.h"
 #include "control/setting.h"
 #include "tls/tls_settings.h"
@@ -66,7 +67,7 @@ check_versions(const struct plan *p, struct error *e)
 	    (t->min <= 12 && !(t->options & TLS_NO_1_2)))
 		return 0;
 	return error_set(e, "%s leaves no version of TLS with ssl_min %s",
-	    origin_name(p, "ssl_option"), tls_min_name(t->min));
+	    origin_name(p, "ssl_option"), choice_name(choices_tls_min, (int)t->min));
 }
 
 static int

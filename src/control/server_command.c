@@ -85,12 +85,6 @@ set_blacklist(
 
 static const char *const tls_words[] = { "default", "on", "off" };
 
-const char *
-server_tls_name(enum server_tls tls)
-{
-	return tls_words[tls];
-}
-
 /* Its place in a list of three; -1: it is not there. */
 static int
 place_of(const char *const list[3], const char *word)
@@ -118,12 +112,6 @@ set_tls(
 }
 
 static const char *const forward_words[] = { "default", "mac", "tunnel" };
-
-const char *
-server_forward_name(enum server_forward forward)
-{
-	return forward_words[forward];
-}
 
 static int
 set_forward(

@@ -2,6 +2,7 @@
  * connections, datagrams and reports about them. */
 #include "config.h"
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/table.h"
 
@@ -78,7 +79,8 @@ const struct command rows_connections[] = {
 	{ .name = "tcp_nodelay", .kind = KIND_FLAG,
 	    .offset = AT(frontend.nodelay),
 	    .help = "no Nagle delay (on by default)" },
-	{ .name = "tcp_fastclose", .kind = KIND_CHANGE, .run = run_fastclose,
+	{ .name = "tcp_fastclose", .kind = KIND_CHOICE,
+	    .offset = AT(frontend.fastclose), .choices = choices_fastclose,
 	    .args = "up|down|both|off",
 	    .help = "close both sides when this one closes" },
 	{ .name = "idlers", .kind = KIND_NUMBER, .offset = AT(frontend.idlers),
@@ -126,7 +128,8 @@ const struct command rows_connections[] = {
 	    .offset = AT(frontend.udp_timeout_ms), .max = LONG_MS,
 	    .option = "udp-timeout", .args = "[SEC]",
 	    .help = "end flows of datagrams idle for so long; 0: never" },
-	{ .name = "udp_proxy", .kind = KIND_CHANGE, .run = run_udp_proxy,
+	{ .name = "udp_proxy", .kind = KIND_CHOICE,
+	    .offset = AT(frontend.udp_proxy), .choices = choices_udp_proxy,
 	    .option = "udp-proxy", .args = "off|first|every",
 	    .help = "which datagrams to a server begin with a PROXY header, "
 		"version 2" },
@@ -181,11 +184,11 @@ const struct command rows_connections[] = {
 	{ .name = "status", .kind = KIND_REPORT, .flags = ROW_LOOK,
 	    .run = run_status,
 	    .help = "prints the status page, in HTML" },
-	{ .name = "web_stats", .kind = KIND_TEXT, .offset = AT(web_stats),
+	{ .name = "web_stats", .kind = KIND_FILE, .offset = AT(web_stats),
 	    .flags = ROW_NO, .letter = 'w', .option = "web-stats",
 	    .args = "[FILE]",
 	    .help = "file for the status page, written on SIGUSR1" },
-	{ .name = "log", .kind = KIND_TEXT, .offset = AT(log), .flags = ROW_NO,
+	{ .name = "log", .kind = KIND_FILE, .offset = AT(log), .flags = ROW_NO,
 	    .letter = 'l', .option = "log", .args = "[FILE|HOST:PORT]",
 	    .help = "log of requests, to a file or by UDP to penlogd" },
 	{ .name = NULL },

@@ -2,6 +2,7 @@
  * direct server return and health checks. */
 #include "config.h"
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/table.h"
 
@@ -10,8 +11,8 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_NO | ROW_START, .option = "dsr-if", .args = "[IF]",
 	    .help = "forward what clients send through this interface; servers "
 		"answer them directly" },
-	{ .name = "dsr_ip", .kind = KIND_CHANGE, .flags = ROW_NO | ROW_START,
-	    .run = run_dsr_ip, .option = "dsr-ip", .args = "IP",
+	{ .name = "dsr_ip", .kind = KIND_OWN_ADDRESSES, .offset = AT(dsr.ip),
+	    .flags = ROW_NO | ROW_START, .option = "dsr-ip", .args = "IP",
 	    .help = "own address on that interface's segment, to ask servers "
 		"from; one of each family" },
 	{ .name = "dsr_link", .kind = KIND_TEXT, .offset = AT(dsr.link),
@@ -30,16 +31,19 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_START, .option = "dsr-fast-path",
 	    .help = "with xdp the kernel forwards the frames of established "
 		"flows" },
-	{ .name = "dsr_forward", .kind = KIND_CHANGE, .run = run_dsr_forward,
-	    .option = "dsr-forward", .args = "mac|tunnel",
+	{ .name = "dsr_forward", .kind = KIND_CHOICE, .offset = AT(dsr.forward),
+	    .choices = choices_dsr_forward, .option = "dsr-forward",
+	    .args = "mac|tunnel",
 	    .help = "how packets get to servers: by hardware address, or IP in "
 		"IP" },
 	{ .name = "dsr_gateway", .kind = KIND_TEXT, .offset = AT(dsr.gateway),
 	    .flags = ROW_NO, .option = "dsr-gateway", .args = "[IP|MAC]",
 	    .help = "next hop of tunnels on that segment; else the kernel's "
 		"route" },
-	{ .name = "tarpit_acl", .kind = KIND_CHANGE, .flags = ROW_NO,
-	    .run = run_tarpit_acl, .option = "tarpit-acl", .args = "[N]",
+	{ .name = "tarpit_acl", .kind = KIND_ACL, .offset = AT(dsr.tarpit_acl),
+	    .max = ACL_LISTS - 1, .flags = ROW_NO, .noun = "an access list",
+	    .none = "-1", .reply = "tarpit_acl = #", .option = "tarpit-acl",
+	    .args = "[N]",
 	    .help = "tarpit connections to unused addresses that this list "
 		"permits; -1: none" },
 	{ .name = "dsr", .kind = KIND_REPORT, .flags = ROW_LOOK, .run = run_dsr,
@@ -48,8 +52,9 @@ const struct command rows_dsr[] = {
 };
 
 const struct command rows_checks[] = {
-	{ .name = "check", .kind = KIND_CHANGE, .flags = ROW_NO,
-	    .run = run_check, .args = "[dsr [PORT]]",
+	{ .name = "check", .kind = KIND_CHECK, .offset = AT(checks),
+	    .choices = choices_check, .none = "none", .flags = ROW_NO,
+	    .args = "[dsr [PORT]]",
 	    .help = "health-check the servers; dsr: a SYN on the way that "
 		"clients' frames take" },
 	{ .name = "check_interval", .kind = KIND_SECONDS,

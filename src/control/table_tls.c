@@ -1,25 +1,25 @@
 /* table_tls.c: rows of the command table: TLS with clients and with servers. */
 #include "config.h"
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/table.h"
 
 const struct command rows_tls[] = {
-	{ .name = "ssl_cert", .kind = KIND_CHANGE, .flags = ROW_NO | ROW_TLS,
-	    .run = run_ssl_cert, .letter = 'E', .option = "cert",
+	{ .name = "ssl_cert", .kind = KIND_CERTIFICATES, .offset = AT(tls),
+	    .flags = ROW_NO | ROW_TLS, .letter = 'E', .option = "cert",
 	    .args = "[FILE] [KEY]",
 	    .help = "certificate and its chain: TLS towards clients; may be "
 		"repeated" },
-	{ .name = "ssl_key", .kind = KIND_CHANGE, .flags = ROW_TLS,
-	    .run = run_ssl_key, .letter = 'K', .option = "key",
-	    .args = "[FILE]",
+	{ .name = "ssl_key", .kind = KIND_KEYS, .offset = AT(tls),
+	    .flags = ROW_TLS, .letter = 'K', .option = "key", .args = "[FILE]",
 	    .help = "the key of that certificate, if it is in another file" },
-	{ .name = "ssl_password", .kind = KIND_TEXT, .offset = AT(tls.password),
+	{ .name = "ssl_password", .kind = KIND_FILE, .offset = AT(tls.password),
 	    .flags = ROW_NO | ROW_TLS, .option = "key-password",
 	    .args = "[FILE]",
 	    .help = "passwords that encrypted keys are tried with, one a "
 		"line" },
-	{ .name = "ssl_sni_path", .kind = KIND_TEXT, .offset = AT(tls.sni_path),
+	{ .name = "ssl_sni_path", .kind = KIND_FILE, .offset = AT(tls.sni_path),
 	    .flags = ROW_NO | ROW_TLS, .option = "sni-path", .args = "[DIR]",
 	    .help = "certificates by the name a client asks for: NAME.pem, or "
 		"NAME.crt and NAME.key" },
@@ -33,16 +33,16 @@ const struct command rows_tls[] = {
 	    .option = "refuse-names", .args = "[LIST]",
 	    .help = "refuse clients that ask for one of these names, as "
 		"old.test,*.old.test" },
-	{ .name = "ssl_ca_file", .kind = KIND_TEXT, .offset = AT(tls.ca_file),
+	{ .name = "ssl_ca_file", .kind = KIND_FILE, .offset = AT(tls.ca_file),
 	    .flags = ROW_NO | ROW_TLS, .letter = 'G', .option = "ca-file",
 	    .args = "[FILE]",
 	    .help = "CA certificates that clients' certificates are verified "
 		"with" },
-	{ .name = "ssl_ca_dir", .kind = KIND_TEXT, .offset = AT(tls.ca_dir),
+	{ .name = "ssl_ca_dir", .kind = KIND_FILE, .offset = AT(tls.ca_dir),
 	    .flags = ROW_NO | ROW_TLS, .letter = 'A', .option = "ca-dir",
 	    .args = "[DIR]",
 	    .help = "the same, a directory of files" },
-	{ .name = "ssl_crl", .kind = KIND_TEXT, .offset = AT(tls.crl),
+	{ .name = "ssl_crl", .kind = KIND_FILE, .offset = AT(tls.crl),
 	    .flags = ROW_NO | ROW_TLS, .option = "crl", .args = "[FILE]",
 	    .help = "certificates of clients that are revoked" },
 	{ .name = "ssl_require", .kind = KIND_FLAG, .offset = AT(tls.require),
@@ -56,16 +56,19 @@ const struct command rows_tls[] = {
 	    .option = "request-any-cert",
 	    .help = "that certificate may be from anybody; who it names is not "
 		"verified" },
-	{ .name = "ssl_min", .kind = KIND_CHANGE, .flags = ROW_TLS,
-	    .run = run_ssl_min, .option = "tls-min", .args = "[tls1.2|tls1.3]",
+	{ .name = "ssl_min", .kind = KIND_CHOICE, .offset = AT(tls.min),
+	    .choices = choices_tls_min, .flags = ROW_TLS, .option = "tls-min",
+	    .args = "[tls1.2|tls1.3]",
 	    .help = "the oldest protocol that is spoken" },
-	{ .name = "ssl_protocol", .kind = KIND_CHANGE, .flags = ROW_TLS,
-	    .run = run_ssl_protocol, .letter = 'L', .option = "tls-protocol",
+	{ .name = "ssl_protocol", .kind = KIND_CHOICE, .offset = AT(tls.min),
+	    .choices = choices_tls_protocol, .alias = "ssl_min",
+	    .flags = ROW_TLS, .letter = 'L', .option = "tls-protocol",
 	    .args = "PROTO",
 	    .help = "ssl23: all that is safe (the default); older ones are "
 		"refused" },
-	{ .name = "ssl_option", .kind = KIND_CHANGE, .flags = ROW_NO | ROW_TLS,
-	    .run = run_ssl_option, .option = "tls-option", .args = "OPTION",
+	{ .name = "ssl_option", .kind = KIND_BITS, .offset = AT(tls.options),
+	    .choices = choices_tls_options, .flags = ROW_NO | ROW_TLS,
+	    .option = "tls-option", .args = "OPTION",
 	    .help = "no_tlsv1.2, no_tlsv1.3, cipher_server_preference (on by "
 		"default)" },
 	{ .name = "ssl_ciphers", .kind = KIND_TEXT, .offset = AT(tls.ciphers),
@@ -84,7 +87,7 @@ const struct command rows_tls[] = {
 	{ .name = "ssl_tickets", .kind = KIND_FLAG, .offset = AT(tls.tickets),
 	    .flags = ROW_TLS, .option = "tickets",
 	    .help = "sessions are resumed by tickets (on by default)" },
-	{ .name = "ssl_ticket_key", .kind = KIND_TEXT,
+	{ .name = "ssl_ticket_key", .kind = KIND_FILE,
 	    .offset = AT(tls.ticket_key), .flags = ROW_NO | ROW_TLS,
 	    .option = "ticket-key", .args = "[FILE]",
 	    .help = "keys of tickets, for several balancers: 80 bytes each" },
@@ -92,7 +95,7 @@ const struct command rows_tls[] = {
 	    .offset = AT(tls.session_cache), .max = 1 << 24, .flags = ROW_TLS,
 	    .option = "session-cache", .args = "[N]",
 	    .help = "sessions kept without tickets; 0: none" },
-	{ .name = "ssl_ocsp_response", .kind = KIND_TEXT,
+	{ .name = "ssl_ocsp_response", .kind = KIND_FILE,
 	    .offset = AT(tls.ocsp), .flags = ROW_NO | ROW_TLS,
 	    .option = "ocsp-response", .args = "[FILE]",
 	    .help = "OCSP response for the first certificate, in DER" },
@@ -127,7 +130,7 @@ const struct command rows_tls[] = {
 	    .offset = AT(tls.upstream_verify), .flags = ROW_TLS,
 	    .option = "upstream-verify",
 	    .help = "servers must prove who they are (on by default)" },
-	{ .name = "ssl_upstream_ca", .kind = KIND_TEXT,
+	{ .name = "ssl_upstream_ca", .kind = KIND_FILE,
 	    .offset = AT(tls.upstream_ca), .flags = ROW_NO | ROW_TLS,
 	    .option = "upstream-ca", .args = "[FILE]",
 	    .help = "CA certificates that servers' certificates are verified "
@@ -136,11 +139,11 @@ const struct command rows_tls[] = {
 	    .offset = AT(tls.upstream_name), .flags = ROW_NO | ROW_TLS,
 	    .option = "upstream-name", .args = "[NAME]",
 	    .help = "the name servers must have; else the host as given" },
-	{ .name = "ssl_upstream_cert", .kind = KIND_TEXT,
+	{ .name = "ssl_upstream_cert", .kind = KIND_FILE,
 	    .offset = AT(tls.upstream_cert), .flags = ROW_NO | ROW_TLS,
 	    .option = "upstream-cert", .args = "[FILE]",
 	    .help = "our certificate for servers" },
-	{ .name = "ssl_upstream_key", .kind = KIND_TEXT,
+	{ .name = "ssl_upstream_key", .kind = KIND_FILE,
 	    .offset = AT(tls.upstream_key), .flags = ROW_NO | ROW_TLS,
 	    .option = "upstream-key", .args = "[FILE]",
 	    .help = "its key, if it is in another file" },

@@ -24,6 +24,14 @@
 /* Which datagrams to a server begin with a PROXY header. */
 enum udp_proxy { UDP_PROXY_OFF, UDP_PROXY_FIRST, UDP_PROXY_EVERY };
 
+/* Whose end closes both sides: a server's, a client's. */
+enum fastclose {
+	FASTCLOSE_OFF,
+	FASTCLOSE_UP,
+	FASTCLOSE_DOWN,
+	FASTCLOSE_BOTH = FASTCLOSE_UP | FASTCLOSE_DOWN
+};
+
 /* Settings; control/setting fills them. */
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
@@ -41,8 +49,7 @@ struct frontend_options {
 	unsigned accept_max;  /* connections accepted at a time */
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
-	bool fastclose_up;   /* a server's end closes both sides */
-	bool fastclose_down; /* a client's end closes both sides */
+	enum fastclose fastclose;
 	bool splice;	     /* long flows move in the kernel */
 	bool dummy;	     /* be a web server, need no backend */
 	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */

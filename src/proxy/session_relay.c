@@ -186,7 +186,7 @@ session_on_server_done(struct session *s)
 		session_break_off(s);
 		return;
 	}
-	if (f->options.fastclose_up) {
+	if (f->options.fastclose & FASTCLOSE_UP) {
 		if (!stream_is_unsent(&s->down))
 			session_close(s, REASON_FASTCLOSE);
 		return;
@@ -203,7 +203,7 @@ session_on_server_done(struct session *s)
 static void
 session_on_client_done(struct session *s)
 {
-	if (s->frontend->options.fastclose_down) {
+	if (s->frontend->options.fastclose & FASTCLOSE_DOWN) {
 		if (!stream_is_unsent(&s->up))
 			session_close(s, REASON_FASTCLOSE);
 		return;

@@ -212,7 +212,8 @@ START_TEST(access_and_reserves)
 	fails("source", "expects IP");
 	fails("source host", "no IP address");
 	says("tcp_fastclose up", "");
-	ck_assert(pen->plan->config.frontend.fastclose_up);
+	ck_assert_int_eq(
+	    pen->plan->config.frontend.fastclose, FASTCLOSE_UP);
 	fails("tcp_fastclose sideways", "expects up|down|both|off");
 	says("debug 1", "1\n");
 	ck_assert_int_eq(log_level, LOG_LEVEL_DEBUG);

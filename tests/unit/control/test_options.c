@@ -164,8 +164,8 @@ sample(const struct command *row)
 	if (strncmp(row->args, "IP", 2) == 0 ||
 	    strcmp(row->args, "[IP|MAC]") == 0)
 		return "10.0.0.9";
-	if (row->run != NULL && strcmp(row->args, "NAME") == 0)
-		return "wrr";
+	if (row->kind == KIND_NAME)
+		return row->names(1);
 	return "3";
 }
 

@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/pen.h"
 #include "control/setting.h"
+#include "control/value.h"
 #include "support/ask.h"
 #include "support/suite.h"
 
@@ -187,6 +189,142 @@ START_TEST(every_flag)
 }
 END_TEST
 
+/* A value other than the default, as the words behind NAME; "no" and what is behind
+ * it for flags that are on. */
+static const char *
+other(const struct command *row, const struct plan *defaults)
+{
+	const struct choice *c = row->choices;
+	uint64_t n;
+
+	switch (row->kind) {
+	case KIND_FLAG:
+		return setting_flag(defaults, row) ? "no" : "";
+	case KIND_ACL:
+		return "7";
+	case KIND_CHOICE:
+		n = setting_number(defaults, row) & UINT32_MAX;
+		return c->value == (int)n ? c[1].word : c->word;
+	case KIND_BITS:
+		while (c->value == 0)
+			c++;
+		return c->word;
+	case KIND_NAME:
+		return row->names(1);
+	case KIND_TRISTATE:
+	case KIND_SELF:
+		return "";
+	case KIND_SOURCE:
+	case KIND_OWN_ADDRESSES:
+		return "127.0.0.3";
+	case KIND_CHECK:
+		return "dsr 81";
+	case KIND_TEXT:
+	case KIND_FILE:
+	case KIND_CERTIFICATES:
+	case KIND_KEYS:
+		return "x";
+	default:
+		n = setting_number(defaults, row);
+		n = n == row->max ? row->min : row->max;
+		return text("%" PRIu64, row->kind == KIND_SECONDS ? n / 1000 : n);
+	}
+}
+
+static void
+set(struct plan *p, const char *line)
+{
+	struct reply reply;
+	struct call c = { .pen = pen, .plan = p, .reply = &reply };
+
+	reply_init(&reply);
+	ck_assert_msg(command_run_line(&c, line, &e) == 0, "%s: %s", line, e.text);
+	reply_fini(&reply);
+}
+
+static void
+set_lines(struct plan *p, const char *lines)
+{
+	size_t n;
+
+	for (; *lines != '\0'; lines += n + 1) {
+		n = strcspn(lines, "\n");
+		set(p, text("%.*s", (int)n, lines));
+	}
+}
+
+/* What every row is held to: two plans differ in it and in nothing else, a copy has
+ * it too, and what is written of it reads back as the same. */
+START_TEST(every_setting_is_compared_and_written)
+{
+	struct plan *defaults = plan_new(), *changed, *copy, *read;
+	const struct command *row;
+	struct buffer out;
+	const char *how;
+	int rows = 0;
+
+	pen = pen_new();
+	SETTING_EACH(row) {
+		rows++;
+		changed = plan_new();
+		read = plan_new();
+		how = other(row, defaults);
+		if (strcmp(how, "no") == 0)
+			set(changed, text("no %s", row->name));
+		else
+			set(changed, text("%s %s", row->name, how));
+		ck_assert_msg(!setting_equal(defaults, changed, row), "%s: %s",
+		    row->name, how);
+		ck_assert_ptr_eq(
+		    setting_next_difference(defaults, changed, NULL), row);
+		ck_assert_ptr_null(
+		    setting_next_difference(defaults, changed, row));
+		copy = plan_copy(changed);
+		ck_assert(setting_equal(copy, changed, row));
+		buffer_init(&out);
+		value_print(row, &changed->config, &out);
+		ck_assert_int_eq(buffer_append(&out, "", 1), 0);
+		if (row->kind != KIND_KEYS) { /* written with certificates */
+			set_lines(read, buffer_bytes(&out));
+			ck_assert_msg(setting_equal(read, changed, row), "%s",
+			    buffer_bytes(&out));
+		}
+		buffer_fini(&out);
+		plan_free(copy);
+		plan_free(changed);
+		plan_free(read);
+	}
+	ck_assert_int_gt(rows, 100);
+	plan_free(defaults);
+	pen_free(pen);
+	pen = NULL;
+}
+END_TEST
+
+/* All of them, by their names. */
+START_TEST(json_shows_every_setting)
+{
+#ifdef HAVE_JANSSON
+	static char all[65536];
+	const struct command *row;
+
+	pen = pen_new();
+	ck_assert_int_eq(
+	    ask_pen(pen, "show settings json", all, sizeof(all), &e), 0);
+	SETTING_EACH(row)
+		if (row->kind != KIND_SELF)
+			ck_assert_msg(
+			    strstr(all, text("\"%s\":", row->name)) != NULL,
+			    "%s", row->name);
+	ck_assert_ptr_nonnull(strstr(all, "\"method\":null"));
+	pen_free(pen);
+	pen = NULL;
+#else
+	SKIP("built without Jansson");
+#endif
+}
+END_TEST
+
 /* Pen's defaults and the shape of its answers. */
 START_TEST(replies_of_pen)
 {
@@ -277,6 +415,8 @@ SUITE(test_setting)
 
 	SUITE_ADD(s, every_value, 30);
 	SUITE_ADD(s, every_flag, 30);
+	SUITE_ADD(s, every_setting_is_compared_and_written, 30);
+	SUITE_ADD(s, json_shows_every_setting, 10);
 	SUITE_ADD(s, replies_of_pen, 10);
 	SUITE_ADD(s, long_text, 10);
 	SUITE_ADD(s, json_of_any_bytes, 10);

@@ -197,8 +197,7 @@ START_TEST(fast_closes)
 
 	for (up = 0; up < 2; up++) {
 		rig_begin();
-		rig.options.fastclose_up = up;
-		rig.options.fastclose_down = !up;
+		rig.options.fastclose = up ? FASTCLOSE_UP : FASTCLOSE_DOWN;
 		rig_with(up ? backend_say : backend_hang, "bye");
 		fd = spot_connect(&rig.front);
 		if (up)

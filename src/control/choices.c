@@ -1,0 +1,133 @@
+/* choices.c: the words of settings that are one of a list. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/access.h"
+#include "control/choices.h"
+#include "control/plan.h"
+
+const struct choice choices_access[] = {
+	{ "look", ACCESS_LOOK, NULL },
+	{ "operate", ACCESS_OPERATE, NULL },
+	{ "admin", ACCESS_ADMIN, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_admin[] = {
+	{ "up", SERVER_ENABLED, NULL },
+	{ "drain", SERVER_DRAINING, NULL },
+	{ "down", SERVER_DISABLED, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_check[] = {
+	{ "dsr", CHECK_DSR, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_dsr_forward[] = {
+	{ "mac", SERVER_FORWARD_MAC, NULL },
+	{ "tunnel", SERVER_FORWARD_TUNNEL, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_fastclose[] = {
+	{ "up", FASTCLOSE_UP, NULL },
+	{ "down", FASTCLOSE_DOWN, NULL },
+	{ "both", FASTCLOSE_BOTH, NULL },
+	{ "off", FASTCLOSE_OFF, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_server_forward[] = {
+	{ "mac", SERVER_FORWARD_MAC, NULL },
+	{ "tunnel", SERVER_FORWARD_TUNNEL, NULL },
+	{ "default", SERVER_FORWARD_AS_SET, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_server_tls[] = {
+	{ "on", SERVER_TLS_ON, NULL },
+	{ "off", SERVER_TLS_OFF, NULL },
+	{ "default", SERVER_TLS_AS_SET, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_tls_min[] = {
+	{ "tls1.2", 12, NULL },
+	{ "tls1.3", 13, NULL },
+	{ NULL, 0, NULL },
+};
+
+/* Classic Pen's choice; what is broken is refused rather than taken for
+ * something else. */
+const struct choice choices_tls_protocol[] = {
+	{ "ssl23", 12, NULL },
+	{ "tls1.2", 12, NULL },
+	{ "tls1.3", 13, NULL },
+	{ "ssl2", 0, "SSL 2 is broken and refused (RFC 6176)" },
+	{ "ssl3", 0, "SSL 3 is broken and refused (RFC 7568)" },
+	{ "tls1", 0, "TLS 1.0 is obsolete and refused (RFC 8996)" },
+	{ "tls1.0", 0, "TLS 1.0 is obsolete and refused (RFC 8996)" },
+	{ "tls1.1", 0, "TLS 1.1 is obsolete and refused (RFC 8996)" },
+	{ NULL, 0, NULL },
+};
+
+/* Those of 0 are what is so anyway. */
+const struct choice choices_tls_options[] = {
+	{ "no_sslv2", 0, NULL },
+	{ "no_sslv3", 0, NULL },
+	{ "no_tlsv1", 0, NULL },
+	{ "no_tlsv1.1", 0, NULL },
+	{ "no_tlsv1.2", TLS_NO_1_2, NULL },
+	{ "no_tlsv1.3", TLS_NO_1_3, NULL },
+	{ "cipher_server_preference", TLS_SERVER_PREFERENCE, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_udp_proxy[] = {
+	{ "off", UDP_PROXY_OFF, NULL },
+	{ "first", UDP_PROXY_FIRST, NULL },
+	{ "every", UDP_PROXY_EVERY, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice *
+choice_find(const struct choice *list, const char *word)
+{
+	for (; list->word != NULL; list++)
+		if (strcmp(list->word, word) == 0)
+			return list;
+	return NULL;
+}
+
+const char *
+choice_name(const struct choice *list, int value)
+{
+	for (; list->word != NULL; list++)
+		if (list->value == value && list->refused == NULL)
+			return list->word;
+	return "";
+}
+
+const char *
+choices_sentence(const struct choice *list, char text[CHOICES_TEXT_MAX])
+{
+	size_t n = 0;
+	bool last;
+
+	text[0] = '\0';
+	for (; list->word != NULL && n < CHOICES_TEXT_MAX; list++) {
+		if (list->refused != NULL)
+			continue;
+		last = list[1].word == NULL || list[1].refused != NULL;
+		n += (size_t)snprintf(text + n, CHOICES_TEXT_MAX - n, "%s%s",
+		    n == 0   ? ""
+			: last ? " or "
+			       : ", ",
+		    list->word);
+	}
+	return text;
+}

@@ -1,0 +1,208 @@
+/* value_certificate.c: certificates and their keys, of which there may be
+ * several. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/value_private.h"
+
+static int
+set_pair_text(char **text, const char *word, struct error *e)
+{
+	return plan_set_text(text, word) == 0 ? 0
+					      : error_set(e, "out of memory");
+}
+
+static void
+forget_pairs(struct tls_settings *s)
+{
+	unsigned i;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++) {
+		(void)plan_set_text(&s->pair[i].cert, NULL);
+		(void)plan_set_text(&s->pair[i].key, NULL);
+	}
+	s->pairs = 0;
+}
+
+/* The same file again is the same certificate; a key that came before its
+ * certificate waits in the entry of the next. */
+static int
+set_certificate(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	struct tls_settings *s = value;
+	unsigned i;
+
+	if (no) {
+		forget_pairs(s);
+		return 0;
+	}
+	if (w->count == 0 || w->count > 2)
+		return value_expects(row, e);
+	for (i = 0; i < s->pairs; i++)
+		if (strcmp(s->pair[i].cert, w->word[0]) == 0)
+			break;
+	if (i == TLS_PAIRS_MAX)
+		return error_set(e, "%d are enough", TLS_PAIRS_MAX);
+	if (set_pair_text(&s->pair[i].cert, w->word[0], e) < 0 ||
+	    (w->count == 2 &&
+		set_pair_text(&s->pair[i].key, w->word[1], e) < 0))
+		return -1;
+	if (i == s->pairs)
+		s->pairs++;
+	return 0;
+}
+
+/* Of the certificate that came last. */
+static int
+set_key(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	struct tls_settings *s = value;
+	unsigned at = s->pairs > 0 ? s->pairs - 1 : 0;
+
+	(void)no;
+	if (w->count != 1)
+		return value_expects(row, e);
+	return set_pair_text(&s->pair[at].key, w->word[0], e);
+}
+
+/* With the keys: which one belongs to which is in their order. */
+static void
+print_certificates(
+    const struct command *row, const void *value, struct buffer *out)
+{
+	const struct tls_settings *s = value;
+	unsigned i;
+
+	reply_add(out, "no %s\n", row->name);
+	for (i = 0; i < s->pairs; i++) {
+		reply_command(out, row->name, s->pair[i].cert);
+		if (s->pair[i].key != NULL)
+			reply_command(out, "ssl_key", s->pair[i].key);
+	}
+}
+
+static void
+print_no_keys(const struct command *row, const void *value, struct buffer *out)
+{
+	(void)row, (void)value, (void)out;
+}
+
+static void
+answer_certificates(const void *value, struct buffer *out)
+{
+	const struct tls_settings *s = value;
+	unsigned i;
+
+	for (i = 0; i < s->pairs; i++)
+		reply_line(out, s->pair[i].cert);
+}
+
+static void
+answer_keys(const void *value, struct buffer *out)
+{
+	const struct tls_settings *s = value;
+	unsigned i;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		if (s->pair[i].key != NULL)
+			reply_line(out, s->pair[i].key);
+}
+
+static void
+tell_certificates(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	const struct tls_settings *s = value;
+	const char *list[TLS_PAIRS_MAX];
+	unsigned i;
+
+	(void)row;
+	for (i = 0; i < s->pairs; i++)
+		list[i] = s->pair[i].cert;
+	facts_json_texts(f, key, list, s->pairs);
+}
+
+static void
+tell_keys(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	const struct tls_settings *s = value;
+	const char *list[TLS_PAIRS_MAX];
+	unsigned i;
+
+	(void)row;
+	for (i = 0; i < s->pairs; i++)
+		list[i] = s->pair[i].key;
+	facts_json_texts(f, key, list, s->pairs);
+}
+
+static bool
+equal_certificates(const struct command *row, const void *a, const void *b)
+{
+	const struct tls_settings *x = a, *y = b;
+	unsigned i;
+
+	(void)row;
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		if (!text_equal(x->pair[i].cert, y->pair[i].cert))
+			return false;
+	return true;
+}
+
+static bool
+equal_keys(const struct command *row, const void *a, const void *b)
+{
+	const struct tls_settings *x = a, *y = b;
+	unsigned i;
+
+	(void)row;
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		if (!text_equal(x->pair[i].key, y->pair[i].key))
+			return false;
+	return true;
+}
+
+static int
+each_certificate(void *value, int (*visit)(char **place))
+{
+	struct tls_settings *s = value;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		rc |= visit(&s->pair[i].cert);
+	return rc;
+}
+
+static int
+each_key(void *value, int (*visit)(char **place))
+{
+	struct tls_settings *s = value;
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		rc |= visit(&s->pair[i].key);
+	return rc;
+}
+
+const struct value_kind value_kind_certificates = {
+	.set = set_certificate,
+	.print = print_certificates,
+	.answer = answer_certificates,
+	.tell = tell_certificates,
+	.equal = equal_certificates,
+	.each_text = each_certificate,
+};
+
+const struct value_kind value_kind_keys = {
+	.set = set_key,
+	.print = print_no_keys,
+	.answer = answer_keys,
+	.tell = tell_keys,
+	.equal = equal_keys,
+	.each_text = each_key,
+};

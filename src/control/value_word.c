@@ -1,0 +1,294 @@
+/* value_word.c: values that are a text or a word of a list. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/choices.h"
+#include "control/value_private.h"
+
+enum { NAMES_TEXT_MAX = 200, BITS_MAX = 32 };
+
+/* ---- texts ---- */
+
+static int
+set_text(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	if (no && w->count > 0)
+		return error_set(e, "takes no argument");
+	if (!no && w->count == 0)
+		return value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	if (plan_set_text(value, no ? NULL : w->word[0]) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
+static bool
+text_words(const struct command *row, const void *value, struct buffer *out)
+{
+	const char *text = *(char *const *)value;
+
+	(void)row;
+	if (text == NULL)
+		return false;
+	words_append(out, text);
+	return true;
+}
+
+static void
+answer_text(const void *value, struct buffer *out)
+{
+	const char *text = *(char *const *)value;
+
+	if (text != NULL)
+		reply_line(out, text);
+}
+
+static void
+tell_text(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	facts_text(f, key, *(char *const *)value);
+}
+
+static bool
+equal_texts(const struct command *row, const void *a, const void *b)
+{
+	(void)row;
+	return text_equal(*(char *const *)a, *(char *const *)b);
+}
+
+static int
+each_text(void *value, int (*visit)(char **place))
+{
+	return visit(value);
+}
+
+/* ---- words of a list ---- */
+
+static int
+get_choice(const void *value)
+{
+	int i;
+
+	memcpy(&i, value, sizeof(i));
+	return i;
+}
+
+/* The list as the row's arguments show it, or as a sentence. */
+static const char *
+list_of(const struct command *row, char text[CHOICES_TEXT_MAX])
+{
+	if (row->args != NULL && row->args[0] != '[' &&
+	    strchr(row->args, '|') != NULL)
+		return row->args;
+	return choices_sentence(row->choices, text);
+}
+
+static int
+set_choice(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	char list[CHOICES_TEXT_MAX];
+	const struct choice *found;
+
+	(void)no;
+	if (w->count != 1)
+		return error_set(e, "expects %s", list_of(row, list));
+	found = choice_find(row->choices, w->word[0]);
+	if (found == NULL)
+		return error_set(e, "expects %s, got \"%.100s\"",
+		    list_of(row, list), w->word[0]);
+	if (found->refused != NULL)
+		return error_set(e, "%s", found->refused);
+	memcpy(value, &found->value, sizeof(found->value));
+	return 0;
+}
+
+static bool
+choice_words(const struct command *row, const void *value, struct buffer *out)
+{
+	reply_add(out, "%s", choice_name(row->choices, get_choice(value)));
+	return true;
+}
+
+static void
+tell_choice(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	facts_text(f, key, choice_name(row->choices, get_choice(value)));
+}
+
+/* Any of them: each is a bit, given and taken back one by one. */
+static int
+set_bit(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	const struct choice *found =
+	    w->count == 1 ? choice_find(row->choices, w->word[0]) : NULL;
+	char list[CHOICES_TEXT_MAX];
+	unsigned *set = value;
+
+	if (found == NULL)
+		return error_set(e, "expects %s",
+		    choices_sentence(row->choices, list));
+	if (no && found->value == 0)
+		return error_set(e, "%s stays", found->word);
+	*set = no ? *set & ~(unsigned)found->value
+		  : *set | (unsigned)found->value;
+	return 0;
+}
+
+static void
+print_bits(const struct command *row, const void *value, struct buffer *out)
+{
+	const struct choice *c;
+
+	for (c = row->choices; c->word != NULL; c++)
+		if (c->value != 0)
+			reply_add(out, "%s%s %s\n",
+			    get_choice(value) & c->value ? "" : "no ",
+			    row->name, c->word);
+}
+
+static void
+tell_bits(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	const char *list[BITS_MAX];
+	const struct choice *c;
+	unsigned n = 0;
+
+	for (c = row->choices; c->word != NULL && n < BITS_MAX; c++)
+		if (get_choice(value) & c->value)
+			list[n++] = c->word;
+	facts_json_texts(f, key, list, n);
+}
+
+/* ---- names of things that stand elsewhere ---- */
+
+static int
+refuse_name(const struct command *row, const char *word, struct error *e)
+{
+	char list[NAMES_TEXT_MAX] = "";
+	const char *name;
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; (name = row->names(i)) != NULL && n < sizeof(list); i++)
+		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
+		    i > 0 ? ", " : "", name);
+	return error_set(e, "no %s \"%.100s\"; there are %s and %s", row->noun,
+	    word, list, row->none);
+}
+
+static int
+set_name(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	const char *name;
+	unsigned i;
+
+	(void)no;
+	if (w->count != 1)
+		return value_expects(row, e);
+	if (strcmp(w->word[0], row->none) == 0) {
+		*(const char **)value = NULL;
+		return 0;
+	}
+	for (i = 0; (name = row->names(i)) != NULL; i++)
+		if (strcmp(w->word[0], name) == 0) {
+			*(const char **)value = name;
+			return 0;
+		}
+	return refuse_name(row, w->word[0], e);
+}
+
+/* Both lines: the first also undoes what may depend on the name. */
+static void
+print_name(const struct command *row, const void *value, struct buffer *out)
+{
+	reply_add(out, "%s %s\n", row->name, row->none);
+	if (*(const char *const *)value != NULL)
+		reply_add(out, "%s %s\n", row->name,
+		    *(const char *const *)value);
+}
+
+/* Rows that stand for themselves, of which one is chosen. */
+static int
+set_self(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	(void)w, (void)no, (void)e;
+	*(const char **)value = row->name;
+	return 0;
+}
+
+static bool
+is_self(const struct command *row, const void *value)
+{
+	return text_equal(*(const char *const *)value, row->name);
+}
+
+static bool
+self_words(const struct command *row, const void *value, struct buffer *out)
+{
+	(void)out;
+	return is_self(row, value);
+}
+
+static void
+print_self(const struct command *row, const void *value, struct buffer *out)
+{
+	if (is_self(row, value))
+		reply_add(out, "%s\n", row->name);
+}
+
+static bool
+equal_selves(const struct command *row, const void *a, const void *b)
+{
+	return is_self(row, a) == is_self(row, b);
+}
+
+const struct value_kind value_kind_text = {
+	.set = set_text,
+	.words = text_words,
+	.answer = answer_text,
+	.tell = tell_text,
+	.equal = equal_texts,
+	.each_text = each_text,
+};
+
+const struct value_kind value_kind_choice = {
+	.set = set_choice,
+	.words = choice_words,
+	.tell = tell_choice,
+	.size = sizeof(int),
+};
+
+const struct value_kind value_kind_bits = {
+	.set = set_bit,
+	.print = print_bits,
+	.tell = tell_bits,
+	.size = sizeof(unsigned),
+};
+
+const struct value_kind value_kind_name = {
+	.set = set_name,
+	.words = text_words,
+	.print = print_name,
+	.tell = tell_text,
+	.equal = equal_texts,
+};
+
+const struct value_kind value_kind_self = {
+	.set = set_self,
+	.words = self_words,
+	.print = print_self,
+	.tell = tell_text,
+	.equal = equal_selves,
+};
