@@ -42,18 +42,18 @@ dsr/test_tarpit_flows
 # The code under test, and what these programs share.
 sources='
 src/base/addr.c src/base/hash.c src/base/heap.c src/base/number.c
-src/base/peer.c src/base/table.c
-src/dsr/checksum.c
-src/dsr/dsr_flows.c src/dsr/dsr_flows_memory.c src/dsr/dsr_fragments.c
-src/dsr/frame.c src/dsr/frame_arp.c src/dsr/frame_cut.c src/dsr/frame_ip.c
-src/dsr/frame_make.c src/dsr/frame_ndp.c src/dsr/frame_sum.c
-src/dsr/frame_tcp.c src/dsr/frame_tunnel.c src/dsr/held.c
-src/dsr/mac.c src/dsr/neighbor.c src/dsr/neighbor_server.c
-src/dsr/neighbor_vip.c src/dsr/path_mtu.c src/dsr/probe.c src/dsr/rate.c
-src/dsr/tarpit.c
+src/base/peer.c src/base/table.c src/dsr/frame/checksum.c
+src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c
+src/dsr/flows/dsr_fragments.c src/dsr/frame/frame.c src/dsr/frame/frame_arp.c
+src/dsr/frame/frame_cut.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c
+src/dsr/frame/frame_ndp.c src/dsr/frame/frame_sum.c src/dsr/frame/frame_tcp.c
+src/dsr/frame/frame_tunnel.c src/dsr/segment/held.c src/dsr/frame/mac.c
+src/dsr/segment/neighbor.c src/dsr/segment/neighbor_server.c
+src/dsr/segment/neighbor_vip.c src/dsr/tunnel/path_mtu.c
+src/dsr/segment/probe.c src/dsr/segment/rate.c src/dsr/segment/tarpit.c
 tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
-tests/unit/dsr/mold.c tests/unit/dsr/samples.c
-tests/support/suites_main.c tests/support/plain/plain.c
+tests/unit/dsr/mold.c tests/unit/dsr/samples.c tests/support/suites_main.c
+tests/support/plain/plain.c
 '
 flags="-std=gnu11 -O2 -g -static -Wall -Wextra -Werror -Wcast-align=strict
 	-I$top/tests/support/plain -I$work -I$top/src -I$top/tests"

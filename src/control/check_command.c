@@ -8,7 +8,7 @@
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
-#include "dsr/director.h"
+#include "dsr/director/director.h"
 #include "net/loop.h"
 
 /* ---- what was found out ---- */

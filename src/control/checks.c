@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "control/checks.h"
 #include "control/direct.h"
-#include "dsr/director.h"
+#include "dsr/director/director.h"
 
 static int
 check_place(const struct plan *p, const struct addr *at, struct error *e)

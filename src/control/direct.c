@@ -7,7 +7,7 @@
 
 #include "base/log.h"
 #include "control/direct.h"
-#include "dsr/director.h"
+#include "dsr/director/director.h"
 
 bool
 direct_is_wanted(const struct plan *p)

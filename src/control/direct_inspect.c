@@ -9,7 +9,7 @@
 
 #include "base/log.h"
 #include "control/direct.h"
-#include "dsr/inspect.h"
+#include "dsr/inspect/inspect.h"
 
 /* What is wanted, and the memory behind it. */
 struct wish {

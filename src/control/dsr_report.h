@@ -3,7 +3,7 @@
 #define PEN_CONTROL_DSR_REPORT_H
 
 #include "control/facts.h"
-#include "dsr/director.h"
+#include "dsr/director/director.h"
 
 /* Its counters, those of its link, neighbours and tarpit, and flows by state, each
  * name with `prefix` in front. */

@@ -15,7 +15,7 @@
 #include "control/request.h"
 #include "control/socket.h"
 #include "control/status.h"
-#include "dsr/director.h"
+#include "dsr/director/director.h"
 #include "net/sock.h"
 #include "proxy/requestlog.h"
 

@@ -37,7 +37,7 @@ struct mode_options {
 	enum tristate sticky; /* unset: as the modes say */
 };
 
-/* Direct server return; see dsr/director.h. */
+/* Direct server return; see dsr/director/director.h. */
 struct dsr_settings {
 	char *interface; /* NULL: off */
 	char *link;	 /* kind; NULL: the best */

@@ -15,7 +15,7 @@
 #include "control/report.h"
 #include "control/setting.h"
 #include "control/status.h"
-#include "dsr/director.h"
+#include "dsr/director/director.h"
 
 int
 run_pid(struct call *c, struct error *e)

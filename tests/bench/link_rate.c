@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "base/addr.h"
-#include "dsr/link.h"
+#include "dsr/link/link.h"
 
 enum { BATCH = 256, FLOOD = 64, MOST = 1500 };
 

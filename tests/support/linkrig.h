@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "dsr/link.h"
+#include "dsr/link/link.h"
 
 enum { LINKRIG_BATCH = 256 };
 

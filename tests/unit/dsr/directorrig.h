@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/director_private.h"
+#include "dsr/director/director_private.h"
 #include "support/suite.h"
 
 /* Servers 0 and 1 have numbers 2 and 3. */

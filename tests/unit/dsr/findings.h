@@ -5,7 +5,7 @@
 
 #include <check.h>
 
-#include "dsr/inspect.h"
+#include "dsr/inspect/inspect.h"
 
 enum { FOUND = 64 };
 

@@ -7,8 +7,8 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "dsr/dsr_flows.h"
-#include "dsr/frame.h"
+#include "dsr/flows/dsr_flows.h"
+#include "dsr/frame/frame.h"
 #include "support/suite.h"
 
 enum { SYN = FRAME_SYN, ACK = FRAME_ACK, FIN = FRAME_FIN, RST = FRAME_RST };

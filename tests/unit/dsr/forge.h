@@ -2,7 +2,7 @@
 #ifndef PEN_TEST_DSR_FORGE_H
 #define PEN_TEST_DSR_FORGE_H
 
-#include "dsr/frame.h"
+#include "dsr/frame/frame.h"
 #include "unit/dsr/samples.h"
 
 enum { TAG = 0x2064 };

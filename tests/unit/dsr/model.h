@@ -2,7 +2,7 @@
 #ifndef PEN_TEST_DSR_MODEL_H
 #define PEN_TEST_DSR_MODEL_H
 
-#include "dsr/frame.h"
+#include "dsr/frame/frame.h"
 
 /* The same as frame_parse(), slowly. */
 void model_parse(struct frame *f, unsigned char *bytes, size_t length);

@@ -6,7 +6,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "dsr/probe.h"
+#include "dsr/segment/probe.h"
 #include "support/suite.h"
 
 enum {

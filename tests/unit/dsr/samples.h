@@ -2,7 +2,7 @@
 #ifndef PEN_TEST_DSR_SAMPLES_H
 #define PEN_TEST_DSR_SAMPLES_H
 
-#include "dsr/frame.h"
+#include "dsr/frame/frame.h"
 
 struct sample {
 	const char *name;

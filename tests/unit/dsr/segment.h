@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/neighbor.h"
+#include "dsr/segment/neighbor.h"
 #include "support/suite.h"
 
 enum { HOSTS = 1000, SENT = 4096, EVENTS = 4096 };

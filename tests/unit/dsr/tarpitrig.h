@@ -7,7 +7,7 @@
 #include <netinet/in.h>
 #include <string.h>
 
-#include "dsr/tarpit.h"
+#include "dsr/segment/tarpit.h"
 #include "support/suite.h"
 
 enum { TAG = 0x2005 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/checksum.h"
-#include "dsr/frame.h"
+#include "dsr/frame/checksum.h"
+#include "dsr/frame/frame.h"
 #include "support/suite.h"
 
 enum { MOST = 1600 };

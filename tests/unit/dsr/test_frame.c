@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/frame.h"
+#include "dsr/frame/frame.h"
 #include "support/suite.h"
 #include "unit/dsr/model.h"
 #include "unit/dsr/samples.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/held.h"
+#include "dsr/segment/held.h"
 #include "support/suite.h"
 
 static struct held held;

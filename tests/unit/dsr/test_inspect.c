@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/inspect_private.h"
+#include "dsr/inspect/inspect_private.h"
 #include "support/suite.h"
 #include "unit/dsr/findings.h"
 

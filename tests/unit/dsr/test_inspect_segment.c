@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/inspect.h"
+#include "dsr/inspect/inspect.h"
 #include "support/suite.h"
 #include "unit/dsr/findings.h"
 

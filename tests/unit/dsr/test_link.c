@@ -9,8 +9,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dsr/frame.h"
-#include "dsr/link.h"
+#include "dsr/frame/frame.h"
+#include "dsr/link/link.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/addr.h"
-#include "dsr/link_filter.h"
+#include "dsr/link/link_filter.h"
 #include "support/suite.h"
 #include "unit/dsr/xdprun.h"
 

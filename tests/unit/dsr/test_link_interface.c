@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dsr/link.h"
+#include "dsr/link/link.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"

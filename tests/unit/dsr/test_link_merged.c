@@ -13,9 +13,9 @@
 #include <unistd.h>
 
 #include "base/addr.h"
-#include "dsr/frame.h"
-#include "dsr/link.h"
-#include "dsr/offload.h"
+#include "dsr/frame/frame.h"
+#include "dsr/link/link.h"
+#include "dsr/link/offload.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"

@@ -22,8 +22,8 @@
 #include <unistd.h>
 #include <xdp/xsk.h>
 
-#include "dsr/frame.h"
-#include "dsr/link.h"
+#include "dsr/frame/frame.h"
+#include "dsr/link/link.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/link_private.h"
-#include "dsr/link_xdp.h"
+#include "dsr/link/link_private.h"
+#include "dsr/xdp/link_xdp.h"
 #include "support/suite.h"
 
 enum {

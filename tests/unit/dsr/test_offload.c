@@ -5,8 +5,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "dsr/frame.h"
-#include "dsr/offload.h"
+#include "dsr/frame/frame.h"
+#include "dsr/link/offload.h"
 #include "support/suite.h"
 
 enum { PIECE = 1000, DATA = 4500, MOST = 6000 };

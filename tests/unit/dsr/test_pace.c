@@ -3,7 +3,7 @@
 
 #include <check.h>
 
-#include "dsr/pace.h"
+#include "dsr/director/pace.h"
 #include "support/suite.h"
 
 enum { MOST = 64 };

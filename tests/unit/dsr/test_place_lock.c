@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dsr/place_lock.h"
+#include "dsr/segment/place_lock.h"
 #include "support/child.h"
 #include "support/suite.h"
 

@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/dsr_flows.h"
-#include "dsr/frame.h"
+#include "dsr/flows/dsr_flows.h"
+#include "dsr/frame/frame.h"
 #include "support/suite.h"
 #include "unit/dsr/model.h"
 #include "unit/dsr/xdprun.h"

@@ -10,11 +10,11 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "dsr/dsr_flows.h"
-#include "dsr/frame.h"
-#include "dsr/inspect.h"
-#include "dsr/link_xdp.h"
-#include "dsr/xdp_features.h"
+#include "dsr/flows/dsr_flows.h"
+#include "dsr/frame/frame.h"
+#include "dsr/inspect/inspect.h"
+#include "dsr/xdp/link_xdp.h"
+#include "dsr/xdp/xdp_features.h"
 #include "support/linkrig.h"
 #include "support/suite.h"
 #include "support/veth.h"

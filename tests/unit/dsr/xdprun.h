@@ -11,10 +11,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "dsr/xdp_program.h"
+#include "dsr/xdp/xdp_program.h"
 #endif
 
-#include "dsr/link.h"
+#include "dsr/link/link.h"
 #include "support/suite.h"
 
 #ifdef HAVE_LINK_XDP

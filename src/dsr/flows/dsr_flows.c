@@ -1,0 +1,405 @@
+/* dsr_flows.c: the table of flows: what a frame does to one, and who goes. The
+ * memory they live in is dsr_flows_memory.c. */
+#include "config.h"
+
+#include <netinet/in.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/list.h"
+#include "dsr/flows/dsr_flows_private.h"
+#include "dsr/frame/frame.h"
+
+#if defined(__GNUC__)
+#define PREFETCH(at) __builtin_prefetch(at, 1)
+#else
+#define PREFETCH(at) ((void)(at))
+#endif
+
+enum { NEWCOMERS = 64 }; /* 1/64 of the table is theirs */
+enum { TRIES = 8 };	 /* to find one that is idle, where many are carried */
+
+_Static_assert(sizeof(struct dsr_key) == 38, "a key has no holes");
+_Static_assert(
+    sizeof(void *) > 8 || sizeof(struct dsr_flow) <= 96, "a flow is small");
+
+const struct dsr_timeouts dsr_timeouts_default = {
+	.syn_s = 60,
+	.established_s = 900,
+	.fin_s = 120,
+	.close_s = 10,
+	.udp_s = 300,
+};
+
+/* ---- finding ---- */
+
+void
+dsr_key_make(struct dsr_key *key, const struct peer *client,
+    const struct peer *vip, uint8_t protocol)
+{
+	memcpy(key->client, client->ip, sizeof(key->client));
+	memcpy(key->vip, vip->ip, sizeof(key->vip));
+	key->client_port = client->port;
+	key->vip_port = vip->port;
+	key->protocol = protocol;
+	key->family = (uint8_t)client->family;
+}
+
+uint64_t
+dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key)
+{
+	uint8_t part[14];
+
+	if (key->family != AF_INET)
+		return hash_table_hash(&fs->table, key, sizeof(*key));
+	/* what is the same of all IPv4 is left out: half of the work */
+	memcpy(part, key->client + 12, 4);
+	memcpy(part + 4, key->vip + 12, 4);
+	memcpy(part + 8,
+	    (const uint8_t *)key + offsetof(struct dsr_key, client_port), 6);
+	return hash_table_hash(&fs->table, part, sizeof(part));
+}
+
+void
+dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash)
+{
+	hash_table_expect(&fs->table, hash);
+}
+
+void
+dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash)
+{
+	hash_table_expect_link(&fs->table, hash);
+}
+
+static bool
+is_key(const struct hash_table_link *l, const void *key)
+{
+	const struct dsr_flow *w =
+	    (const struct dsr_flow *)(const void *)((const char *)l -
+		offsetof(struct dsr_flow, link));
+
+	return memcmp(&w->key, key, sizeof(w->key)) == 0;
+}
+
+/* ---- states: each is a list ---- */
+
+static bool
+is_active(enum dsr_state state)
+{
+	return state == DSR_UDP || state == DSR_ESTABLISHED;
+}
+
+static void
+leave_list(struct dsr_flows *fs, struct dsr_flow *w)
+{
+	struct dsr_list *l = &fs->lists[w->state];
+
+	if (w->newer != 0)
+		dsr_flow_at(fs, w->newer)->older = w->older;
+	else
+		l->newest = w->older;
+	if (w->older != 0)
+		dsr_flow_at(fs, w->older)->newer = w->newer;
+	else
+		l->oldest = w->newer;
+	l->count--;
+}
+
+static void
+join_list(struct dsr_flows *fs, struct dsr_flow *w)
+{
+	struct dsr_list *l = &fs->lists[w->state];
+
+	w->newer = 0;
+	w->older = l->newest;
+	if (l->newest != 0)
+		dsr_flow_at(fs, l->newest)->newer = w->number;
+	else
+		l->oldest = w->number;
+	l->newest = w->number;
+	l->count++;
+}
+
+static void
+set_state(struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
+{
+	leave_list(fs, w);
+	w->state = state;
+	join_list(fs, w);
+}
+
+static enum dsr_state
+first_state(const struct dsr_key *key, uint8_t tcp_flags)
+{
+	if (key->protocol != IPPROTO_TCP)
+		return DSR_UDP_NEW;
+	if (tcp_flags & FRAME_RST)
+		return DSR_CLOSE;
+	if (tcp_flags & FRAME_SYN)
+		return DSR_SYN;
+	return tcp_flags & FRAME_FIN ? DSR_CLOSE : DSR_MIDDLE;
+}
+
+/* The state after an ACK, or data. */
+static enum dsr_state
+go_on(const struct dsr_flow *w)
+{
+	switch (w->state) {
+	case DSR_SYN:
+		return DSR_ESTABLISHED;
+	case DSR_MIDDLE:
+		return w->frames < DSR_PROVED ? DSR_MIDDLE : DSR_ESTABLISHED;
+	case DSR_CLOSE:
+		return w->frames < DSR_PROVED ? DSR_CLOSE : DSR_MIDDLE;
+	default:
+		return w->state;
+	}
+}
+
+static enum dsr_state
+next_state(const struct dsr_flow *w, uint8_t tcp_flags)
+{
+	if (w->key.protocol != IPPROTO_TCP)
+		return w->frames < DSR_PROVED ? DSR_UDP_NEW : DSR_UDP;
+	if (tcp_flags & FRAME_RST)
+		return DSR_CLOSE;
+	if (tcp_flags & FRAME_SYN)
+		return w->state == DSR_ESTABLISHED ? DSR_ESTABLISHED : DSR_SYN;
+	if (!(tcp_flags & FRAME_FIN))
+		return tcp_flags & FRAME_ACK ? go_on(w) : w->state;
+	/* FIN is better protected than what has proved nothing. */
+	if (w->state == DSR_CLOSE ||
+	    (w->state == DSR_MIDDLE && w->frames < DSR_PROVED))
+		return DSR_CLOSE;
+	return DSR_FIN;
+}
+
+bool
+dsr_flow_begins_again(const struct dsr_flow *w, uint8_t tcp_flags)
+{
+	return (w->state == DSR_FIN || w->state == DSR_CLOSE) &&
+	    (tcp_flags & (FRAME_SYN | FRAME_ACK | FRAME_RST)) == FRAME_SYN;
+}
+
+void
+dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
+    uint32_t bytes, uint64_t now)
+{
+	uint32_t second = dsr_second(now);
+	enum dsr_state state;
+
+	w->frames++;
+	w->bytes += bytes;
+	state = next_state(w, tcp_flags);
+	/* Moving reaches for the neighbours: a busy flow does it once a second. */
+	if (w->seen == second && w->state == state)
+		return;
+	w->seen = second;
+	set_state(fs, w, state);
+}
+
+/* ---- coming and going ---- */
+
+void
+dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
+{
+	fs->servers[w->server]--;
+	if (fs->on_end != NULL)
+		fs->on_end(fs->arg, w);
+	leave_list(fs, w);
+	hash_table_remove(&fs->table, &w->link);
+	fs->count--;
+	dsr_flow_give_back(fs, w);
+}
+
+/* Its frame will move it in its list, which writes to both its neighbours. */
+static void
+expect_neighbors(const struct dsr_flows *fs, const struct dsr_flow *w)
+{
+	if (w->newer != 0)
+		PREFETCH(&dsr_flow_at(fs, w->newer)->newer);
+	if (w->older != 0)
+		PREFETCH(&dsr_flow_at(fs, w->older)->newer);
+}
+
+struct dsr_flow *
+dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
+{
+	struct hash_table_link *l =
+	    hash_table_find(&fs->table, hash, is_key, key);
+	struct dsr_flow *w;
+
+	if (l == NULL)
+		return NULL;
+	w = list_entry(l, struct dsr_flow, link);
+	expect_neighbors(fs, w);
+	return w;
+}
+
+/* Of the states from..to, or NULL. */
+static struct dsr_flow *
+idlest(const struct dsr_flows *fs, enum dsr_state from, enum dsr_state to)
+{
+	struct dsr_flow *found = NULL, *w;
+	unsigned i;
+
+	for (i = from; i <= (unsigned)to; i++) {
+		if (fs->lists[i].oldest == 0)
+			continue;
+		w = dsr_flow_at(fs, fs->lists[i].oldest);
+		if (found == NULL || w->seen < found->seen)
+			found = w;
+	}
+	return found;
+}
+
+/* Whether a flow that looks idle has been used elsewhere; then it is not the
+ * idlest any more. */
+static bool
+is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
+{
+	uint32_t second;
+
+	if (!w->carried || fs->last_frame == NULL)
+		return false;
+	second = fs->last_frame(fs->arg, w);
+	if (second <= w->seen)
+		return false;
+	w->seen = second;
+	set_state(fs, w, w->state);
+	return true;
+}
+
+/* Of those that have proved themselves; NULL also when all that could be asked are in
+ * use: the next ones may be. */
+static struct dsr_flow *
+idlest_of_good(struct dsr_flows *fs)
+{
+	for (int i = 0; i < TRIES; i++) {
+		struct dsr_flow *w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
+
+		if (w == NULL || !is_used_elsewhere(fs, w))
+			return w;
+	}
+	return NULL;
+}
+
+static void
+evict(struct dsr_flows *fs)
+{
+	const struct dsr_list *l = fs->lists;
+	uint32_t weak = l[DSR_SYN].count + l[DSR_MIDDLE].count +
+	    l[DSR_UDP_NEW].count + l[DSR_CLOSE].count;
+	struct dsr_flow *w = NULL;
+
+	if (weak == 0 || weak < fs->max / NEWCOMERS) {
+		w = idlest(fs, DSR_FIN, DSR_FIN);
+		if (w == NULL)
+			w = idlest_of_good(fs);
+	}
+	if (w == NULL)
+		w = idlest(fs, DSR_SYN, DSR_CLOSE);
+	if (w == NULL)
+		w = idlest(fs, DSR_FIN, DSR_ESTABLISHED);
+	if (w == NULL)
+		return;
+	fs->stats.pushed_out += is_active(w->state);
+	fs->stats.evicted++;
+	dsr_flows_remove(fs, w);
+}
+
+/* Without memory for one more another one's must do. */
+static struct dsr_flow *
+take(struct dsr_flows *fs)
+{
+	struct dsr_flow *w = dsr_flow_take(fs);
+
+	if (w != NULL || fs->count == 0)
+		return w;
+	evict(fs);
+	return dsr_flow_take(fs);
+}
+
+struct dsr_flow *
+dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
+    uint32_t server, uint8_t tcp_flags, uint32_t bytes, uint64_t now)
+{
+	struct dsr_flow *w;
+
+	if (fs->max == 0)
+		return NULL;
+	if (fs->count >= fs->max)
+		evict(fs);
+	if (dsr_flows_know_server(fs, server) < 0 || (w = take(fs)) == NULL) {
+		fs->stats.no_memory++;
+		return NULL;
+	}
+	w->key = *key;
+	w->seen = dsr_second(now);
+	w->server = server;
+	w->frames = 1;
+	w->bytes = bytes;
+	w->carried = 0;
+	w->state = first_state(key, tcp_flags);
+	join_list(fs, w);
+	hash_table_add(&fs->table, &w->link, hash);
+	fs->servers[server]++;
+	fs->stats.opened++;
+	if (++fs->count > fs->stats.peak)
+		fs->stats.peak = fs->count;
+	return w;
+}
+
+/* ---- time ---- */
+
+static uint32_t
+timeout_of(const struct dsr_timeouts *t, enum dsr_state state)
+{
+	switch (state) {
+	case DSR_SYN:
+		return t->syn_s;
+	case DSR_CLOSE:
+		return t->close_s;
+	case DSR_FIN:
+		return t->fin_s;
+	case DSR_UDP:
+	case DSR_UDP_NEW:
+		return t->udp_s;
+	default:
+		return t->established_s;
+	}
+}
+
+/* At most `most` of those in one state. */
+static unsigned
+expire(
+    struct dsr_flows *fs, enum dsr_state state, uint32_t second, unsigned most)
+{
+	uint32_t timeout = timeout_of(&fs->timeouts, state);
+	struct dsr_flow *w;
+	unsigned n;
+
+	for (n = 0; n < most && fs->lists[state].oldest != 0; n++) {
+		w = dsr_flow_at(fs, fs->lists[state].oldest);
+		if (second - w->seen <= timeout)
+			break;
+		if (is_used_elsewhere(fs, w) && second - w->seen <= timeout)
+			continue;
+		fs->stats.expired++;
+		dsr_flows_remove(fs, w);
+	}
+	return n;
+}
+
+unsigned
+dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most)
+{
+	uint32_t second = dsr_second(now);
+	unsigned n = 0, i;
+
+	for (i = 0; i < DSR_STATES; i++)
+		n += expire(fs, i, second, most - n);
+	return n;
+}

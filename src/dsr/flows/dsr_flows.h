@@ -1,0 +1,182 @@
+/* dsr_flows.h: which server each flow goes to, learnt from its inbound half.
+ *
+ * Servers answer clients directly, so only what clients send is seen, and states
+ * are those of LVS's input-only table (Linux, ip_vs_proto_tcp.c):
+ *
+ *                 SYN            ACK, or more frames
+ *     new TCP ---------> SYN -------------------------> ESTABLISHED
+ *             ---------> MIDDLE (begun without a SYN) --^     |
+ *                 ACK                                         | FIN
+ *     new UDP ---------> UDP_NEW ---> UDP                     v
+ *                               more frames                  FIN
+ *     any TCP ---------> CLOSE
+ *                 RST
+ *
+ * Where it differs: a RST ends SYN too (who never asked for a connection says so),
+ * and an ACK after a RST leads back to MIDDLE, for who has reset sends none: a
+ * forged RST does not take the server from a client that goes on.
+ *
+ * Each state is a list in the order of last use, to the second, and all things
+ * in it expire after the same time; finding, adding, each frame and each expiry
+ * are O(1). A flow is 96 bytes, with all links, in slabs; they are given back
+ * only by dsr_flows_fini().
+ *
+ * When the table is full the idlest goes of SYN, MIDDLE, UDP_NEW and CLOSE
+ * together, which have proved nothing or are over; then of FIN; then of
+ * UDP and ESTABLISHED. So a flood of first frames, SYN or other, pushes out
+ * itself. Only while the first four have less than 1/64 of the table another
+ * goes in their place, so that newcomers live long enough to prove themselves
+ * where all others are established. Who forges two fitting frames for each
+ * flow (SYN, ACK) is not told from a client here: the idlest goes then.
+ *
+ * Frames of a flow that is carried need not be seen here: it is asked for the last one
+ * when it would go, and lasts one to two times as long then. A few are asked at a time:
+ * when all of those are in use, one that has proved nothing goes in their place, and if
+ * there is none the next one unasked.
+ *
+ * Pure: the clock is passed in, in ms. Time is counted in whole seconds: what
+ * shall last n seconds lasts n to n + 1 seconds. */
+#ifndef PEN_DSR_DSR_FLOWS_H
+#define PEN_DSR_DSR_FLOWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/hash_table.h"
+#include "dsr/flows/dsr_fragments.h"
+#include "dsr/frame/dsr_key.h"
+
+enum dsr_state {
+	DSR_SYN,
+	DSR_MIDDLE,
+	DSR_UDP_NEW,
+	DSR_CLOSE,
+	DSR_FIN,
+	DSR_UDP,
+	DSR_ESTABLISHED,
+	DSR_STATES
+};
+
+/* Frames after which MIDDLE is ESTABLISHED and UDP_NEW is UDP. */
+enum { DSR_PROVED = 4 };
+
+/* Seconds without a frame. MIDDLE counts as established, UDP_NEW as UDP. */
+struct dsr_timeouts {
+	uint32_t syn_s, established_s, fin_s, close_s, udp_s;
+};
+/* What the kernel has: 60, 900, 120, 10, 300. */
+extern const struct dsr_timeouts dsr_timeouts_default;
+
+struct dsr_flow {
+	struct hash_table_link link; /* private */
+	struct dsr_key key;
+	uint32_t seen; /* seconds of the clock */
+	uint32_t server;
+	uint64_t frames, bytes; /* the first frame included */
+	uint32_t number;	/* its own, from 1 on */
+	uint32_t newer, older;	/* private: numbers in the same state */
+	uint32_t state : 7;	/* enum dsr_state */
+	uint32_t carried : 1;	/* the caller's: frames go elsewhere, too */
+};
+
+struct dsr_list {
+	uint32_t newest, oldest, count;
+};
+
+struct dsr_flows_stats {
+	uint64_t opened;
+	uint64_t expired, evicted;
+	uint64_t pushed_out; /* evicted, though UDP or ESTABLISHED */
+	uint64_t no_memory;
+	uint32_t peak;
+};
+
+struct dsr_flows {
+	/* Readable. */
+	uint32_t count, max;
+	struct dsr_timeouts timeouts; /* may be set at any time */
+	struct dsr_flows_stats stats;
+	struct dsr_list lists[DSR_STATES];
+
+	/* Set after dsr_flows_init(), or NULL. A flow is about to leave; nothing
+	 * may be called here that adds or removes. */
+	void (*on_end)(void *arg, struct dsr_flow *w);
+	/* The second of the last frame, wherever it went, of a flow that is carried
+	 * and was not seen here for long. */
+	uint32_t (*last_frame)(void *arg, const struct dsr_flow *w);
+	void *arg;
+
+	/* Private. */
+	struct hash_table table;
+	struct dsr_flow **slabs;
+	size_t slabs_n;
+	uint32_t made, unused; /* flows 1..made exist; a chain by `older` */
+	uint32_t *servers;     /* how many flows each has */
+	uint32_t servers_n;
+	struct dsr_fragments fragments;
+};
+
+/* A table for up to `max` flows (0: it remembers none; at most 2^30) and for up
+ * to `fragments` packets in fragments at a time (at least 1). Memory is taken as
+ * flows come. Returns 0, or -1 with errno ENOMEM. */
+int dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments);
+/* Without on_end(). Harmless on zeroes. */
+void dsr_flows_fini(struct dsr_flows *fs);
+
+/* ---- each frame ---- */
+
+/* client and VIP with their ports, as frame_parse() has them. */
+void dsr_key_make(struct dsr_key *key, const struct peer *client,
+    const struct peer *vip, uint8_t protocol);
+uint64_t dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key);
+/* As hash_table_expect() and hash_table_expect_link(): a batch of frames is best
+ * served in four rounds: these two, dsr_flows_find(), dsr_flows_on_frame(). */
+void dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash);
+void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
+
+/* The flow, or NULL. For ICMP errors about a flow this is all there is to call.
+ * Valid until the next call that adds, removes or expires. */
+struct dsr_flow *dsr_flows_find(
+    struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash);
+/* Adds a flow that is not there, from its first frame of `bytes` bytes, which
+ * the caller counts as it likes; tcp_flags as FRAME_SYN etc, 0 for UDP. When the
+ * table is full another one ends. NULL when max is 0, or without memory. */
+struct dsr_flow *dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key,
+    uint64_t hash, uint32_t server, uint8_t tcp_flags, uint32_t bytes,
+    uint64_t now);
+/* One more frame of a flow that was found. */
+void dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w,
+    uint8_t tcp_flags, uint32_t bytes, uint64_t now);
+/* Whether this frame begins another connection with the ports of one that is
+ * over: it may get another server, by dsr_flows_remove() and dsr_flows_add(). */
+bool dsr_flow_begins_again(const struct dsr_flow *w, uint8_t tcp_flags);
+void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
+
+/* ---- time ---- */
+
+/* Ends what is due, at most `most` of them. Returns how many it were: `most`
+ * means that there may be more, call again soon. Each second or so otherwise. */
+unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
+
+/* ---- servers ---- */
+
+/* How many flows a server has; 0 for one never used. */
+uint32_t dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
+
+/* ---- fragments ---- */
+
+/* Later fragments name no ports: they go where the first one went, if it came
+ * before them. Keys are made of the frame's from, to, protocol and fragment_id. */
+void dsr_flows_first_fragment(struct dsr_flows *fs,
+    const struct dsr_fragment_key *key, uint32_t server, uint64_t now);
+/* Returns whether it is known, and sets *server. */
+bool dsr_flows_fragment(struct dsr_flows *fs,
+    const struct dsr_fragment_key *key, uint32_t *server, uint64_t now);
+
+/* ---- what control asks ---- */
+
+const char *dsr_state_name(enum dsr_state state);
+
+#endif

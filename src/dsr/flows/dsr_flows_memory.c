@@ -1,0 +1,147 @@
+/* dsr_flows_memory.c: slabs of flows, servers, and what is asked about them. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/array.h"
+#include "dsr/flows/dsr_flows_private.h"
+
+enum { LINE = 64, HUGE_PAGE = 1 << 21 };
+
+/* ---- life ---- */
+
+int
+dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments)
+{
+	size_t slabs = ((size_t)max + DSR_SLAB - 1) / DSR_SLAB;
+
+	memset(fs, 0, sizeof(*fs));
+	fs->max = max;
+	fs->slabs_n = slabs;
+	fs->timeouts = dsr_timeouts_default;
+	if (hash_table_init(&fs->table) < 0 ||
+	    dsr_fragments_init(&fs->fragments, fragments) < 0 ||
+	    (fs->slabs = calloc(slabs + 1, sizeof(*fs->slabs))) == NULL) {
+		dsr_flows_fini(fs);
+		errno = ENOMEM;
+		return -1;
+	}
+	return 0;
+}
+
+void
+dsr_flows_fini(struct dsr_flows *fs)
+{
+	size_t i;
+
+	for (i = 0; i < fs->slabs_n; i++)
+		free(fs->slabs[i]);
+	free(fs->slabs);
+	free(fs->servers);
+	hash_table_fini(&fs->table);
+	dsr_fragments_fini(&fs->fragments);
+	memset(fs, 0, sizeof(*fs));
+}
+
+/* ---- flows ---- */
+
+/* Only the part that is touched takes memory. Once the first slab is full the
+ * next ones ask for huge pages, which spares the walk through page tables for
+ * each flow that is far from the last. */
+static struct dsr_flow *
+new_slab(bool huge)
+{
+	size_t size = DSR_SLAB * sizeof(struct dsr_flow);
+	struct dsr_flow *slab;
+
+	size = (size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+	slab = aligned_alloc(huge ? HUGE_PAGE : LINE, size);
+#ifdef MADV_HUGEPAGE
+	if (slab != NULL && huge)
+		(void)madvise(slab, size, MADV_HUGEPAGE);
+#endif
+	return slab;
+}
+
+struct dsr_flow *
+dsr_flow_take(struct dsr_flows *fs)
+{
+	struct dsr_flow **slab, *w;
+
+	if (fs->unused != 0) {
+		w = dsr_flow_at(fs, fs->unused);
+		fs->unused = w->older;
+		return w;
+	}
+	slab = &fs->slabs[fs->made >> DSR_SLAB_BITS];
+	if (*slab == NULL && (*slab = new_slab(fs->made > 0)) == NULL)
+		return NULL;
+	w = dsr_flow_at(fs, ++fs->made);
+	w->number = fs->made;
+	return w;
+}
+
+void
+dsr_flow_give_back(struct dsr_flows *fs, struct dsr_flow *w)
+{
+	w->state = DSR_STATES;
+	w->older = fs->unused;
+	fs->unused = w->number;
+}
+
+/* ---- servers ---- */
+
+int
+dsr_flows_know_server(struct dsr_flows *fs, uint32_t server)
+{
+	uint32_t *grown =
+	    array_grow(fs->servers, &fs->servers_n, sizeof(*grown), server);
+
+	if (grown == NULL)
+		return -1;
+	fs->servers = grown;
+	return 0;
+}
+
+uint32_t
+dsr_flows_of(const struct dsr_flows *fs, uint32_t server)
+{
+	return server < fs->servers_n ? fs->servers[server] : 0;
+}
+
+/* ---- fragments ---- */
+
+void
+dsr_flows_first_fragment(struct dsr_flows *fs,
+    const struct dsr_fragment_key *key, uint32_t server, uint64_t now)
+{
+	dsr_fragments_add(&fs->fragments, key, server, now);
+}
+
+bool
+dsr_flows_fragment(struct dsr_flows *fs, const struct dsr_fragment_key *key,
+    uint32_t *server, uint64_t now)
+{
+	return dsr_fragments_find(&fs->fragments, key, now, server);
+}
+
+/* ---- what control asks ---- */
+
+const char *
+dsr_state_name(enum dsr_state state)
+{
+	static const char *const names[DSR_STATES] = {
+		[DSR_SYN] = "syn",
+		[DSR_MIDDLE] = "middle",
+		[DSR_UDP_NEW] = "udp_new",
+		[DSR_CLOSE] = "close",
+		[DSR_FIN] = "fin",
+		[DSR_UDP] = "udp",
+		[DSR_ESTABLISHED] = "established",
+	};
+
+	return names[state];
+}

@@ -1,0 +1,138 @@
+/* checksum.c: completes checksums that were left to do.
+ *
+ * Most frames are looked at in three places and no more: sums of RFC 1071 are the
+ * same in any order of bytes, so nothing is turned. */
+#include "config.h"
+
+#include <netinet/in.h>
+#include <string.h>
+
+#include "dsr/frame/checksum.h"
+#include "dsr/frame/frame_private.h"
+
+struct summed {
+	unsigned char *from; /* TCP or UDP header */
+	size_t length;	     /* of it and what is behind */
+	size_t field;	     /* in it */
+	uint64_t pseudo;     /* sum, as it stands in memory */
+};
+
+static uint64_t
+sum_words(const unsigned char *p, unsigned n)
+{
+	uint64_t sum = 0;
+	uint32_t word;
+
+	for (; n > 0; n--, p += 4) {
+		memcpy(&word, p, 4);
+		sum += word;
+	}
+	return sum;
+}
+
+/* The header, when all of it and of what it speaks of is there. */
+static bool
+find_field(struct summed *s, unsigned protocol)
+{
+	if (protocol == IPPROTO_UDP && s->length >= UDP_HEAD) {
+		size_t n = get16(s->from + 4);
+
+		s->field = 6;
+		if (n < UDP_HEAD || n > s->length)
+			return false;
+		s->length = n;
+	} else if (protocol == IPPROTO_TCP && s->length >= TCP_HEAD)
+		s->field = 16;
+	else
+		return false;
+	s->pseudo += htons((uint16_t)s->length);
+	s->pseudo += htons((uint16_t)protocol);
+	return true;
+}
+
+static bool
+find4(struct summed *s, unsigned char *ip, size_t n)
+{
+	size_t head = (size_t)(ip[0] & 0xf) * 4, all = get16(ip + 2);
+
+	if (n < IP4_HEAD || head < IP4_HEAD || head > all || all > n ||
+	    (get16(ip + 6) & (IP4_MORE | IP4_OFFSET)) != 0)
+		return false;
+	s->from = ip + head;
+	s->length = all - head;
+	s->pseudo = sum_words(ip + 12, 2);
+	return find_field(s, ip[9]);
+}
+
+/* Behind extension headers, as frame_parse() finds it. */
+static bool
+find6_behind(struct summed *s, unsigned char *bytes, size_t length)
+{
+	struct frame f;
+
+	frame_parse(&f, bytes, length);
+	if (f.kind != FRAME_FLOW || f.first_fragment)
+		return false;
+	s->from = bytes + f.transport;
+	s->length = f.net + f.packet - f.transport;
+	s->pseudo = sum_words(bytes + f.net + 8, 8);
+	return find_field(s, f.protocol);
+}
+
+static bool
+find6(struct summed *s, unsigned char *ip, size_t n)
+{
+	size_t all = IP6_HEAD + (size_t)get16(ip + 4);
+
+	if (n < all)
+		return false;
+	s->from = ip + IP6_HEAD;
+	s->length = all - IP6_HEAD;
+	s->pseudo = sum_words(ip + 8, 8);
+	return find_field(s, ip[6]);
+}
+
+static bool
+find(struct summed *s, unsigned char *bytes, size_t length)
+{
+	size_t net = FRAME_HEAD;
+	unsigned type = get16(bytes + 12);
+
+	if (type == TYPE_VLAN && length >= FRAME_HEAD_MAX) {
+		type = get16(bytes + 16);
+		net = FRAME_HEAD_MAX;
+	}
+	if (type == TYPE_IP4 && length >= net + IP4_HEAD)
+		return find4(s, bytes + net, length - net);
+	if (type != TYPE_IP6 || length < net + IP6_HEAD)
+		return false;
+	switch (bytes[net + 6]) {
+	case IPPROTO_TCP:
+	case IPPROTO_UDP:
+		return find6(s, bytes + net, length - net);
+	case IPPROTO_ICMPV6:
+		return false;
+	default:
+		return find6_behind(s, bytes, length);
+	}
+}
+
+bool
+checksum_complete(unsigned char *bytes, size_t length)
+{
+	struct summed s = { .from = NULL };
+	uint16_t field, partial, sum;
+
+	if (length < FRAME_HEAD_MAX || !find(&s, bytes, length))
+		return false;
+	memcpy(&field, s.from + s.field, 2);
+	partial = sum_fold(s.pseudo);
+	if (field != partial)
+		return false;
+	/* the field stands for the pseudo header, or is a right sum */
+	sum = sum_end(sum_of(0, s.from, s.length));
+	if (sum_end(sum_of(ntohs(partial), s.from, s.length)) == 0)
+		return false;
+	put16(s.from + s.field, sum == 0 ? 0xffff : sum);
+	return true;
+}

@@ -1,0 +1,80 @@
+/* frame_tcp.c: segments without data: for probes, and for who is to be held
+ * up. */
+#include "config.h"
+
+#include <string.h>
+
+#include "dsr/frame/frame_private.h"
+
+enum { HOPS = 64, OPTION_MSS = 2, OPTION_SIZE = 4 };
+enum { SAYS = FRAME_FIN | FRAME_SYN | FRAME_RST | FRAME_ACK };
+
+bool
+frame_read_tcp(const struct frame *f, struct segment *s)
+{
+	const unsigned char *p = f->bytes + f->transport;
+
+	if (f->kind != FRAME_FLOW || f->protocol != IPPROTO_TCP)
+		return false;
+	memset(s, 0, sizeof(*s));
+	s->seq = get32(p + 4);
+	s->ack = get32(p + 8);
+	s->flags = p[13];
+	s->window = get16(p + 14);
+	return true;
+}
+
+static void
+make_segment(
+    unsigned char *p, const struct ip_fields *ip, const struct segment *s)
+{
+	memset(p, 0, ip->content);
+	put16(p, ip->from->port);
+	put16(p + 2, ip->to->port);
+	put32(p + 4, s->seq);
+	put32(p + 8, s->ack);
+	p[12] = (unsigned char)(ip->content / 4 << 4);
+	p[13] = s->flags;
+	put16(p + 14, s->window);
+	if (s->mss != 0) {
+		p[TCP_HEAD] = OPTION_MSS;
+		p[TCP_HEAD + 1] = OPTION_SIZE;
+		put16(p + TCP_HEAD + 2, s->mss);
+	}
+	put16(p + 16,
+	    sum_end(sum_of(sum_pseudo(ip->from->family, ip_of_peer(ip->from),
+			       ip_of_peer(ip->to), IPPROTO_TCP, ip->content),
+		p, ip->content)));
+}
+
+size_t
+frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
+    const struct peer *from, const struct peer *to, const struct segment *s)
+{
+	struct ip_fields ip = { .from = from,
+		.to = to,
+		.protocol = IPPROTO_TCP,
+		.hops = HOPS,
+		.content = TCP_HEAD + (s->mss != 0 ? OPTION_SIZE : 0) };
+	size_t at = make_start(out, room, head, &ip);
+
+	if (at == 0)
+		return 0;
+	make_segment(out + at, &ip, s);
+	return at + ip.content;
+}
+
+size_t
+frame_make_synack(
+    unsigned char *out, size_t room, const struct frame *f, uint32_t seq)
+{
+	struct frame_head head;
+	struct segment s = { .seq = seq, .flags = FRAME_SYN | FRAME_ACK }, syn;
+
+	if (!frame_read_tcp(f, &syn) || f->first_fragment ||
+	    (syn.flags & SAYS) != FRAME_SYN)
+		return 0;
+	head = frame_answer_head(f);
+	s.ack = syn.seq + 1;
+	return frame_make_tcp(out, room, &head, &f->to, &f->from, &s);
+}

@@ -1,0 +1,171 @@
+/* inspect.h: what a machine and its segment lack for direct server return, and
+ * the commands that mend it.
+ *
+ *     inspect_look()  --> struct inspect_machine --> inspect_judge_machine()
+ *     inspect_ask()   --> struct inspect_segment --> inspect_judge_segment()
+ *
+ * Looking and asking gather facts and change nothing for longer than they take;
+ * the judges are pure. Commands are Linux's, a line for a shell, or settings of pen's
+ * that begin with dsr_; those that belong on another machine say so in the sentence
+ * ("to run there"). */
+#ifndef PEN_DSR_INSPECT_H
+#define PEN_DSR_INSPECT_H
+
+#include <stdbool.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "dsr/frame/frame.h"
+#include "dsr/frame/mac.h"
+
+enum inspect_level {
+	INSPECT_NOTE,	 /* good to know */
+	INSPECT_WARNING, /* it works, but less well, or not for all */
+	INSPECT_ERROR	 /* it does not work like this */
+};
+
+struct inspect_finding {
+	enum inspect_level level;
+	bool at_start;	/* for the log of whoever starts nevertheless */
+	char what[320]; /* a sentence without full stop */
+	char mend[192]; /* a command; "": there is none */
+};
+
+typedef void inspect_report_fn(void *arg, const struct inspect_finding *f);
+
+/* ---- what is wanted ---- */
+
+struct inspect_server {
+	struct peer ip;
+	unsigned number;
+	const char *name;
+};
+
+/* Pointers are the caller's. Ports do not count. */
+struct inspect_wish {
+	const char *interface;
+	const char *link; /* kind; NULL: the best */
+	const struct peer *vip;
+	unsigned vips;
+	struct peer own[2]; /* dsr_ip, IPv4 and IPv6; family 0: none */
+	bool shared;	    /* other directors may have the VIPs, too */
+	bool fast;	    /* a fast path */
+	bool no_flows;	    /* are remembered */
+	const struct inspect_server *server;
+	unsigned servers;
+};
+
+/* ---- the machine ---- */
+
+enum {
+	INSPECT_LRO = 1, /* offloads: merging by the card, by the kernel, */
+	INSPECT_GRO = 2,
+	INSPECT_RXVLAN = 4 /* tags taken out of frames, for good: veth tells
+			    * of them apart */
+};
+
+enum {
+	INSPECT_RAW = 1,   /* rights: CAP_NET_RAW */
+	INSPECT_ADMIN = 2, /* CAP_NET_ADMIN */
+	INSPECT_BPF = 4	   /* CAP_BPF, or CAP_SYS_ADMIN */
+};
+
+enum inspect_way {
+	INSPECT_NO_ROUTE,
+	INSPECT_ROUTE, /* to somewhere else */
+	INSPECT_LOCAL  /* the machine itself */
+};
+
+/* Where the system sends what is for an address, and the net that says so. */
+struct inspect_route {
+	enum inspect_way way;
+	struct peer net;
+	unsigned prefix; /* bits */
+};
+
+/* An address that some interface of the machine has. */
+struct inspect_address {
+	char interface[16];
+	struct peer ip;
+	unsigned prefix; /* bits */
+};
+
+/* All zero, with `exists`, is what is best. Families: 0 is IPv4, 1 IPv6. */
+struct inspect_machine {
+	bool exists;
+	bool no_ethernet, down, no_carrier, promiscuous;
+	unsigned mtu;	   /* 0: not known */
+	unsigned offloads; /* that are on */
+	unsigned lacks;	   /* rights */
+	bool forwards[2];  /* frames of this interface */
+	bool ip6_off;	   /* on this interface */
+	bool xdp;	   /* a program takes its frames before all others */
+	bool no_xdp;	   /* this build has no such links */
+	/* With a fast path that is wanted: it is one end of a virtual cable,
+	 * whose other end does not take what such a program sends, or it is
+	 * not known whether it does; */
+	bool far_end_refuses, far_end_unknown;
+	char far_end[16];		 /* that one; "": it is not here */
+	struct inspect_address *address; /* owned */
+	unsigned addresses;
+	struct inspect_route *route; /* to each VIP; owned; NULL: not known */
+};
+
+/* Fills `m`. Returns 0, or -1 with errno; inspect_forget() frees in any case. */
+int inspect_look(struct inspect_machine *m, const struct inspect_wish *w);
+void inspect_forget(struct inspect_machine *m);
+void inspect_judge_machine(const struct inspect_machine *m,
+    const struct inspect_wish *w, inspect_report_fn *report, void *arg);
+
+/* ---- the segment ---- */
+
+enum {
+	INSPECT_MACS = 4,	 /* remembered for an address */
+	INSPECT_QUESTIONS = 1024 /* servers beyond are not asked */
+};
+
+enum inspect_role { INSPECT_VIP, INSPECT_OWN, INSPECT_SERVER };
+
+/* Who has an address? VIPs and own addresses: nobody should. */
+struct inspect_question {
+	enum inspect_role role;
+	struct peer ip;
+	const struct inspect_server *server; /* of that role */
+	struct mac mac[INSPECT_MACS];
+	unsigned macs;
+};
+
+struct inspect_segment {
+	struct inspect_question *question; /* owned */
+	unsigned questions;
+	bool asked;	    /* false: nothing of it is known */
+	uint16_t vlan;	    /* tag of the segment, as far as it was heard */
+	struct mac mac;	    /* of the interface */
+	const char *link;   /* the kind that would open; NULL: none */
+	const char *better; /* the best kind, when that is another one */
+	bool fast;	    /* it has a fast path, and that was wanted */
+	struct error error; /* why that, or any, would not open */
+};
+
+/* The questions for what is wanted. Returns 0, or -1 with errno ENOMEM. */
+int inspect_segment_init(
+    struct inspect_segment *s, const struct inspect_wish *w);
+void inspect_segment_fini(struct inspect_segment *s);
+/* Tries which link would open, and asks by one that takes no frames from a director
+ * that runs: for three seconds at the most, or until all servers have answered and
+ * VIPs had their time. First as who wants to use an address
+ * (RFC 5227, 2.1.1; RFC 4862, 5.4.2), which disturbs nobody; then in the name of
+ * dsr_ip, if that is free, as a director does. */
+void inspect_ask(struct inspect_segment *s, const struct inspect_wish *w);
+void inspect_judge_segment(const struct inspect_segment *s,
+    const struct inspect_wish *w, inspect_report_fn *report, void *arg);
+
+/* Pure halves of asking. A question as a frame, `from` an own address or NULL; its
+ * length as frame_make_X(). */
+size_t inspect_make(unsigned char *out, size_t room,
+    const struct inspect_segment *s, const struct inspect_question *q,
+    const struct peer *from);
+/* Notes who claims what. */
+void inspect_hear(struct inspect_segment *s, const struct frame *f);
+
+#endif

@@ -1,0 +1,277 @@
+/* inspect_linux.c: what only Linux says: ethtool's ioctl(), capabilities(7),
+ * settings below /proc/sys/net, routes by rtnetlink(7). */
+#include "config.h"
+
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/if_link.h>
+#include <linux/sockios.h>
+#include <net/if.h>
+#include <net/if_arp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dsr/inspect/inspect_private.h"
+#include "dsr/link/link_interface.h"
+#include "dsr/link/netlink.h"
+#ifdef HAVE_LINK_XDP
+#include "dsr/xdp/xdp_features.h"
+#endif
+
+/* ---- the interface ---- */
+
+static bool
+asks(int fd, const char *name, unsigned command, unsigned *value)
+{
+	struct ethtool_value v = { .cmd = command };
+	struct ifreq r;
+
+	memset(&r, 0, sizeof(r));
+	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+	r.ifr_data = (void *)&v;
+	if (ioctl(fd, SIOCETHTOOL, &r) != 0)
+		return false;
+	*value = v.data;
+	return true;
+}
+
+static void
+look_offloads(struct inspect_machine *m, int fd, const char *name)
+{
+	static const struct {
+		unsigned command, mask, offload;
+	} row[] = {
+		{ ETHTOOL_GFLAGS, ETH_FLAG_LRO, INSPECT_LRO },
+		{ ETHTOOL_GFLAGS, ETH_FLAG_RXVLAN, INSPECT_RXVLAN },
+		{ ETHTOOL_GGRO, ~0u, INSPECT_GRO },
+	};
+	unsigned value, i;
+
+	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
+		if (asks(fd, name, row[i].command, &value) &&
+		    (value & row[i].mask) != 0)
+			m->offloads |= row[i].offload;
+	if (interface_is_veth(name, fd))
+		m->offloads &= ~(unsigned)INSPECT_RXVLAN;
+}
+
+static void
+look_far_end(struct inspect_machine *m, int fd, const char *name)
+{
+#ifdef HAVE_LINK_XDP
+	uint64_t features;
+
+	if (!interface_is_veth(name, fd))
+		return;
+	if (xdp_features(if_nametoindex(name), &features) != 0)
+		m->far_end_unknown = true;
+	else
+		m->far_end_refuses = (features & XDP_FEATURE_NDO_XMIT) == 0;
+#else
+	(void)m;
+	(void)fd;
+	(void)name;
+#endif
+}
+
+static void
+look_interface(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	const char *name = w->interface;
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq r;
+
+	if (fd < 0)
+		return;
+	memset(&r, 0, sizeof(r));
+	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0)
+		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
+	look_offloads(m, fd, name);
+	if (w->fast)
+		look_far_end(m, fd, name);
+	close(fd);
+}
+
+/* ---- settings and rights ---- */
+
+static bool
+is_on(const char *family, const char *interface, const char *name)
+{
+	char path[128], text[16];
+	int fd;
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/sys/net/%s/conf/%.15s/%s", family,
+	    interface, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	text[n > 0 ? n : 0] = '\0';
+	return strtol(text, NULL, 10) != 0;
+}
+
+static void
+look_rights(struct inspect_machine *m)
+{
+	enum { SYS_ADMIN = 21, NET_ADMIN = 12, NET_RAW = 13, BPF = 39 };
+	FILE *f = fopen("/proc/self/status", "re");
+	unsigned long long has;
+	char line[256];
+
+	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+		if (strncmp(line, "CapEff:", 7) != 0)
+			continue;
+		has = strtoull(line + 7, NULL, 16);
+		if (!(has >> NET_RAW & 1))
+			m->lacks |= INSPECT_RAW;
+		if (!(has >> NET_ADMIN & 1))
+			m->lacks |= INSPECT_ADMIN;
+		if (!(has >> BPF & 1) && !(has >> SYS_ADMIN & 1))
+			m->lacks |= INSPECT_BPF;
+	}
+	if (f != NULL)
+		fclose(f);
+}
+
+/* ---- what netlink tells ---- */
+
+struct route_request {
+	struct nlmsghdr head;
+	struct rtmsg route;
+	struct rtattr to;
+	uint8_t ip[16];
+};
+
+/* Where the system would send what is for `ip`: by the whole net that says so,
+ * where the kernel tells that (Linux 4.13). */
+static struct inspect_route
+ask_route(int fd, const struct peer *ip)
+{
+	bool v4 = ip->family == AF_INET;
+	unsigned size = v4 ? 4 : 16;
+	struct inspect_route found = { INSPECT_NO_ROUTE, *ip, 8 * size };
+	struct route_request q = { .head = { .nlmsg_type = RTM_GETROUTE,
+				       .nlmsg_flags = NLM_F_REQUEST },
+		.route = { .rtm_family = (unsigned char)ip->family,
+		    .rtm_dst_len = (unsigned char)(8 * size),
+		    .rtm_flags = RTM_F_FIB_MATCH },
+		.to = { .rta_type = RTA_DST,
+		    .rta_len = (unsigned short)RTA_LENGTH(size) } };
+	union netlink_answer answer;
+	const struct rtmsg *route = NLMSG_DATA(&answer.head);
+	struct rtattr *net;
+	size_t n;
+
+	q.head.nlmsg_len = (unsigned)(sizeof(q) - sizeof(q.ip) + size);
+	memcpy(q.ip, ip->ip + 16 - size, size);
+	n = netlink_ask(fd, &q.head, &answer, RTM_NEWROUTE);
+	if (n < NLMSG_SPACE(sizeof(*route)))
+		return found;
+	if (route->rtm_type == RTN_LOCAL)
+		found.way = INSPECT_LOCAL;
+	else if (route->rtm_type == RTN_UNICAST)
+		found.way = INSPECT_ROUTE;
+	net = netlink_attribute_of(&answer, n, sizeof(*route), RTA_DST, size);
+	if (net != NULL) {
+		memcpy(found.net.ip + 16 - size, RTA_DATA(net), size);
+		found.prefix = route->rtm_dst_len;
+	}
+	return found;
+}
+
+/* What the kernel tells of the interface; returns how many bytes, 0: nothing. */
+static size_t
+ask_link(int fd, const char *name, union netlink_answer *a)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifinfomsg link;
+	} q = { .head = { .nlmsg_len = sizeof(q),
+		    .nlmsg_type = RTM_GETLINK,
+		    .nlmsg_flags = NLM_F_REQUEST },
+		.link = { .ifi_index = (int)if_nametoindex(name) } };
+
+	return netlink_ask(fd, &q.head, a, RTM_NEWLINK);
+}
+
+static struct rtattr *
+of_link(union netlink_answer *a, size_t n, unsigned short name, size_t least)
+{
+	return netlink_attribute_of(
+	    a, n, sizeof(struct ifinfomsg), name, least);
+}
+
+/* Whether an XDP program is attached to the interface. */
+static bool
+has_xdp(union netlink_answer *a, size_t n)
+{
+	struct rtattr *at = of_link(a, n, IFLA_XDP, 0);
+
+	if (at != NULL)
+		at = netlink_attribute(
+		    RTA_DATA(at), RTA_PAYLOAD(at), IFLA_XDP_ATTACHED, 1);
+	return at != NULL &&
+	    *(const uint8_t *)RTA_DATA(at) != XDP_ATTACHED_NONE;
+}
+
+/* The other end of a virtual cable, when it is in this namespace, too. */
+static void
+name_far_end(struct inspect_machine *m, union netlink_answer *a, size_t n)
+{
+	struct rtattr *at = of_link(a, n, IFLA_LINK, sizeof(uint32_t));
+	char name[IF_NAMESIZE];
+	uint32_t index;
+
+	if (at == NULL || of_link(a, n, IFLA_LINK_NETNSID, 0) != NULL)
+		return;
+	memcpy(&index, RTA_DATA(at), sizeof(index));
+	if (if_indextoname(index, name) != NULL)
+		snprintf(m->far_end, sizeof(m->far_end), "%.15s", name);
+}
+
+static void
+look_link(struct inspect_machine *m, int fd, const struct inspect_wish *w)
+{
+	union netlink_answer a;
+	size_t n = ask_link(fd, w->interface, &a);
+
+	m->xdp = has_xdp(&a, n);
+	if (w->fast)
+		name_far_end(m, &a, n);
+}
+
+static void
+look_netlink(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	unsigned i;
+
+	if (fd < 0)
+		return;
+	for (i = 0; i < w->vips; i++)
+		m->route[i] = ask_route(fd, &w->vip[i]);
+	if (m->exists)
+		look_link(m, fd, w);
+	close(fd);
+}
+
+/* IPv6 has one switch for all interfaces. */
+void
+inspect_look_linux(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	look_rights(m);
+	look_netlink(m, w);
+	if (!m->exists)
+		return;
+	look_interface(m, w);
+	m->forwards[0] = is_on("ipv4", w->interface, "forwarding");
+	m->forwards[1] = is_on("ipv6", "all", "forwarding");
+	m->ip6_off = is_on("ipv6", w->interface, "disable_ipv6");
+}

@@ -1,0 +1,139 @@
+/* inspect_look.c: what the machine says about itself: interfaces and their
+ * addresses. Changes nothing. */
+#include "config.h"
+
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dsr/inspect/inspect_private.h"
+#include "dsr/link/link.h"
+
+static unsigned
+count_bits(const struct peer *mask)
+{
+	unsigned i, n = 0;
+
+	for (i = mask->family == AF_INET ? 96 : 0; i < 128; i++)
+		n += (mask->ip[i / 8] >> (7 - i % 8)) & 1;
+	return n;
+}
+
+/* False when it is no address of IP. */
+static bool
+read_peer(struct peer *p, const struct sockaddr *sa)
+{
+	struct addr a = { .len = sizeof(struct sockaddr_in) };
+
+	if (sa == NULL ||
+	    (sa->sa_family != AF_INET && sa->sa_family != AF_INET6))
+		return false;
+	if (sa->sa_family == AF_INET6)
+		a.len = sizeof(struct sockaddr_in6);
+	memcpy(&a.u, sa, a.len);
+	peer_from_addr(p, &a);
+	return true;
+}
+
+static void
+note_address(struct inspect_machine *m, const struct ifaddrs *i)
+{
+	struct inspect_address *a = &m->address[m->addresses];
+	struct peer mask;
+	size_t length;
+
+	if (!read_peer(&a->ip, i->ifa_addr))
+		return;
+	/* Masks of IPv6 have no family on some systems. */
+	a->prefix = a->ip.family == AF_INET ? 32 : 128;
+	if (read_peer(&mask, i->ifa_netmask)) {
+		mask.family = a->ip.family;
+		a->prefix = count_bits(&mask);
+	}
+	/* behind the interface's name an address may have a label of its own */
+	length = strcspn(i->ifa_name, ":");
+	if (length >= sizeof(a->interface))
+		length = sizeof(a->interface) - 1;
+	memcpy(a->interface, i->ifa_name, length);
+	m->addresses++;
+}
+
+static void
+note_interface(struct inspect_machine *m, const struct ifaddrs *i)
+{
+	m->exists = true;
+	m->down = !(i->ifa_flags & IFF_UP);
+	m->no_carrier = !m->down && !(i->ifa_flags & IFF_RUNNING);
+	m->promiscuous = (i->ifa_flags & IFF_PROMISC) != 0;
+	m->no_ethernet = (i->ifa_flags & (IFF_LOOPBACK | IFF_POINTOPOINT)) != 0;
+}
+
+static void
+note_mtu(struct inspect_machine *m, const char *name)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+	struct ifreq r;
+
+	if (fd < 0)
+		return;
+	memset(&r, 0, sizeof(r));
+	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
+	if (ioctl(fd, SIOCGIFMTU, &r) == 0)
+		m->mtu = (unsigned)r.ifr_mtu;
+	close(fd);
+}
+
+static bool
+has_link(const char *kind)
+{
+	unsigned i = 0;
+
+	while (link_kind(i) != NULL && strcmp(link_kind(i), kind) != 0)
+		i++;
+	return link_kind(i) != NULL;
+}
+
+int
+inspect_look(struct inspect_machine *m, const struct inspect_wish *w)
+{
+	struct ifaddrs *list, *i;
+	size_t n = 1;
+
+	memset(m, 0, sizeof(*m));
+	if (getifaddrs(&list) < 0)
+		return -1;
+	for (i = list; i != NULL; i = i->ifa_next)
+		n++;
+	m->address = calloc(n, sizeof(*m->address));
+	m->route = calloc((size_t)w->vips + 1, sizeof(*m->route));
+	if (m->address == NULL || m->route == NULL) {
+		freeifaddrs(list);
+		return -1;
+	}
+	for (i = list; i != NULL; i = i->ifa_next) {
+		note_address(m, i);
+		if (strcmp(i->ifa_name, w->interface) == 0)
+			note_interface(m, i);
+	}
+	freeifaddrs(list);
+	m->no_xdp = !has_link("xdp");
+	if (m->exists)
+		note_mtu(m, w->interface);
+#ifdef HAVE_LINK_PACKET
+	inspect_look_linux(m, w);
+#endif
+	return 0;
+}
+
+void
+inspect_forget(struct inspect_machine *m)
+{
+	free(m->address);
+	free(m->route);
+	m->address = NULL;
+	m->route = NULL;
+}

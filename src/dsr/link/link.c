@@ -1,0 +1,150 @@
+/* link.c: the kinds of links this build has, in the order they are tried. */
+#include "config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dsr/link/link.h"
+#include "dsr/link/link_private.h"
+
+static const struct link_ops *const kinds[] = {
+#ifdef HAVE_LINK_XDP
+	&link_xdp,
+#endif
+#ifdef HAVE_LINK_PACKET
+	&link_packet,
+#endif
+#ifdef HAVE_LINK_PCAP
+	&link_pcap,
+#endif
+	NULL
+};
+
+const char *
+link_kind(unsigned i)
+{
+	unsigned k = 0;
+
+	while (k < i && kinds[k] != NULL)
+		k++;
+	return kinds[k] != NULL ? kinds[k]->name : NULL;
+}
+
+/* Why a link is opened. */
+enum purpose { SERVE, TRY, LISTEN };
+
+static int
+open_as(struct link *l, const struct link_ops *ops, bool asked,
+    enum purpose purpose, const char *ifname, const struct link_filter *f,
+    struct error *e)
+{
+	memset(l, 0, sizeof(*l));
+	l->fd = -1;
+	l->ops = ops;
+	l->asked = asked;
+	l->trial = purpose != SERVE;
+	memcpy(l->name, ifname, strlen(ifname) + 1);
+	return ops->open(l, f, e);
+}
+
+static bool
+is_wanted(const struct link_ops *ops, const char *kind, enum purpose purpose)
+{
+	return (kind == NULL || strcmp(kind, ops->name) == 0) &&
+	    (purpose != LISTEN || !ops->takes);
+}
+
+/* The first kind that is wanted and opens. */
+static int
+open_first(struct link *l, const char *kind, enum purpose purpose,
+    const char *ifname, const struct link_filter *f, struct error *e)
+{
+	struct error later;
+	unsigned tried = 0;
+
+	if (ifname[0] == '\0' || strlen(ifname) >= sizeof(l->name))
+		return error_set(e, "no interface \"%s\"", ifname);
+	for (unsigned i = 0; kinds[i] != NULL; i++) {
+		if (!is_wanted(kinds[i], kind, purpose))
+			continue;
+		/* the best kind's sentence is the one that is told */
+		if (open_as(l, kinds[i], kind != NULL, purpose, ifname, f,
+			tried++ ? &later : e) != 0)
+			continue;
+		if (tried > 1 && purpose == SERVE)
+			log_info("link=%s, the best there is: %s", l->ops->name,
+			    e->text);
+		return 0;
+	}
+	if (tried > 0)
+		return -1;
+	if (kind == NULL)
+		return error_set(e, "built without a way to open interfaces");
+	return error_set(e, "no kind of link \"%s\" in this build", kind);
+}
+
+int
+link_open(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e)
+{
+	return open_first(l, kind, SERVE, ifname, f, e);
+}
+
+int
+link_try(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e)
+{
+	return open_first(l, kind, TRY, ifname, f, e);
+}
+
+int
+link_listen(struct link *l, const char *ifname, const struct link_filter *f,
+    struct error *e)
+{
+	return open_first(l, NULL, LISTEN, ifname, f, e);
+}
+
+void
+link_close(struct link *l)
+{
+	l->ops->close(l);
+	l->inside = NULL;
+	l->fd = -1;
+}
+
+int
+link_set_filter(struct link *l, const struct link_filter *f, struct error *e)
+{
+	return l->ops->set_filter(l, f, e);
+}
+
+int
+link_receive(struct link *l, struct link_frame *list, unsigned most)
+{
+	return l->ops->receive(l, list, most);
+}
+
+void
+link_release(struct link *l)
+{
+	l->ops->release(l);
+}
+
+bool
+link_has_more(const struct link *l)
+{
+	return l->ops->more != NULL && l->ops->more(l);
+}
+
+int
+link_send(struct link *l, const struct link_frame *list, unsigned n)
+{
+	return l->ops->send(l, list, n);
+}
+
+void
+link_look(struct link *l)
+{
+	l->ops->look(l);
+}

@@ -1,0 +1,221 @@
+/* link.h: whole Ethernet frames of one network interface, in batches.
+ *
+ *     receive -> look, change bytes in place -> send -> release
+ *
+ * A kind of link is a way the system has to do this; link.c knows which ones
+ * this build has. Only what concerns us comes up: ARP, NDP, and IP packets to the
+ * addresses of the filter, in frames to this interface or to a group, with one
+ * 802.1Q tag or without. What this machine sends itself does not.
+ *
+ * Frames may be longer than the MTU: several TCP segments (or datagrams) merged
+ * by the network card, the kernel (GRO) or a sender on the same machine (TSO),
+ * and their checksums may be left to whoever puts them on a wire. `offload` says
+ * so. A frame sent on with the offload it came with, and nothing but its MAC
+ * addresses changed, is split and summed by kernel or card when that must be;
+ * offload.h does it for frames that become others. */
+#ifndef PEN_DSR_LINK_H
+#define PEN_DSR_LINK_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "dsr/frame/dsr_key.h"
+#include "dsr/frame/mac.h"
+#include "dsr/frame/tally.h"
+
+/* Laid out as struct virtio_net_hdr (OASIS Virtual I/O Device, 5.1.6), in host
+ * byte order; all zero: one packet with its checksums done. */
+struct link_offload {
+	uint8_t flags;	     /* LINK_CHECKSUM: see the last two */
+	uint8_t type;	     /* of what was merged; 0: nothing was */
+	uint16_t header;     /* bytes all pieces have in common; a hint */
+	uint16_t piece;	     /* payload of each but the last */
+	uint16_t sum_start;  /* the checksum from here to the end is missing */
+	uint16_t sum_offset; /* where it belongs, counted from there; that
+				* place holds the pseudo header's sum */
+};
+
+enum {
+	LINK_CHECKSUM = 1,
+	/* types; the last is a flag: the CWR of the first piece is set */
+	LINK_MERGED_TCP4 = 1,
+	LINK_MERGED_TCP6 = 4,
+	LINK_MERGED_UDP = 5,
+	LINK_MERGED_ECN = 0x80
+};
+
+struct link_frame {
+	unsigned char *bytes; /* Ethernet header first, without its checksum */
+	unsigned length;
+	struct link_offload offload;
+	bool summed_here; /* its sender is on this machine and had left the
+			   * checksum to a card: the link has done it */
+};
+
+/* All addresses of one family that begin like this one. */
+struct link_net {
+	struct peer ip; /* zero behind the prefix */
+	uint8_t bits;	/* 0 to 32 of IPv4, to 128 of IPv6 */
+};
+
+/* What comes up. */
+struct link_filter {
+	const struct peer *address; /* their ports do not count */
+	unsigned count;
+	const struct link_net *net; /* and all of these */
+	unsigned nets;
+	/* How many flows the kernel may pass on by itself (the fast path); 0:
+	 * none. As of link_open(). */
+	uint32_t fast_flows;
+};
+
+struct link_counters {
+	uint64_t received, sent;
+	uint64_t merged; /* of those received, longer than a packet */
+	uint64_t missed; /* the kernel had no room; as of link_look() */
+	uint64_t cut;	 /* not whole, so not handed up */
+	uint64_t
+	    refused; /* the interface's queue was full, or a frame was none */
+	uint64_t too_long; /* for the MTU, so not sent */
+};
+
+struct link;
+
+/* Where the fast path has the frames of a server go. */
+struct link_gate {
+	struct mac to;
+	uint16_t longest; /* bytes of a frame; 0: closed */
+	uint32_t ticket;  /* flows that were given another one come up */
+};
+
+/* What became of a flow in the fast path. */
+struct link_carried {
+	uint64_t frames, bytes;
+	uint64_t idle_ms; /* since the last one, or since it was told of */
+	uint32_t ticket;  /* as it was told of */
+};
+
+/* The fast path. A frame of a flow that it was told of goes to the flow's gate, with
+ * the gate's MAC and the link's, and does not come up; it comes up as ever while
+ * the gate is closed, or has another ticket than the flow, and unless it is plain: to
+ * the link's own MAC, without tag, options or extension headers, whole, of right
+ * lengths and IPv4 checksum, UDP, or TCP with ACK and none of SYN, FIN and
+ * RST. Gates have numbers; closed is what they are at first. */
+struct link_fast {
+	uint32_t gates; /* how many there are, from 0 on */
+	/* Sets one that there is. A frame meets the gate as it was or as it is. */
+	void (*set_gate)(
+	    struct link *l, uint32_t gate, const struct link_gate *g);
+	/* Tells of a flow, whose counters begin at zero. Returns 0, or -1 with
+	 * errno: E2BIG: there is no room for more; EPERM: this kernel wants
+	 * rights for that. */
+	int (*carry)(struct link *l, const struct dsr_key *key, uint32_t gate,
+	    uint32_t ticket);
+	/* False: it is not told of. */
+	bool (*carried)(const struct link *l, const struct dsr_key *key,
+	    struct link_carried *c);
+	/* Its frames come up from now on, and it is forgotten; what it was is in
+	 * `c`. False: it was not told of. */
+	bool (*forget)(
+	    struct link *l, const struct dsr_key *key, struct link_carried *c);
+	/* All that went that way since the link was opened. */
+	struct tally (*totals)(const struct link *l);
+};
+
+struct link_ops;
+
+/* Between link_open() and link_close(). Read only but for ops and inside, which
+ * are the kind's. */
+struct link {
+	const struct link_ops *ops;
+	int fd; /* readable: link_receive(); close-on-exec */
+	struct mac mac;
+	unsigned mtu; /* of IP packets; as of link_look() */
+	int ifindex;
+	bool up;    /* has a carrier and may send */
+	bool gone;  /* there is no such interface any more: for good */
+	bool waits; /* frames were taken that the interface has no room for as
+		     * yet: link_look() soon, or the next ones, make them go */
+	bool asked; /* this very kind is wanted: while it is opened */
+	bool trial; /* opened by link_try() or link_listen() */
+	char name[16];
+	const char *mode; /* of a kind that has some; else NULL */
+	struct link_counters count;
+	const struct link_fast *fast; /* NULL: there is no fast path */
+	bool fast_fails; /* frames would be lost there now; as of link_look() */
+	void *inside;
+};
+
+struct link_ops {
+	const char *name;
+	/* What it receives nobody else does: an open link of another process
+	 * would lose its frames. */
+	bool takes;
+	int (*open)(struct link *l, const struct link_filter *f,
+	    struct error *e); /* name is set; leaves nothing behind on -1 */
+	int (*set_filter)(
+	    struct link *l, const struct link_filter *f, struct error *e);
+	int (*receive)(struct link *l, struct link_frame *list, unsigned most);
+	int (*send)(
+	    struct link *l, const struct link_frame *list, unsigned count);
+	void (*release)(struct link *l);
+	bool (*more)(const struct link *l); /* NULL: only a call would tell */
+	void (*look)(struct link *l);
+	void (*close)(struct link *l);
+};
+
+/* Opens the interface with the kind of that name; NULL: with the first one of
+ * the table that works. Needs what packet(7) needs (CAP_NET_RAW); afterwards no
+ * privileges are needed. Nothing of `f` is kept. Returns 0, or -1 with a
+ * sentence in `e` and nothing open. When another kind than the first one opens,
+ * the sentence is why not that. */
+int link_open(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e);
+/* As link_open(), but only to see which kind would open: no process loses a frame
+ * by it, and the interface keeps its features. Whether a driver takes a program is
+ * what the kernel tells of it. A kind that takes frames receives none: the link is
+ * for link_close() only. */
+int link_try(struct link *l, const char *kind, const char *ifname,
+    const struct link_filter *f, struct error *e);
+/* Opens a link that sends, and receives copies: no process loses a frame by it, and
+ * the interface keeps its features. Returns 0, or -1 with a sentence. */
+int link_listen(struct link *l, const char *ifname, const struct link_filter *f,
+    struct error *e);
+/* Frees all; the interface is as it was before. Features that were switched off need
+ * CAP_NET_ADMIN to come back; without it they remain off, with a line in the log. */
+void link_close(struct link *l);
+
+/* The name of the i-th kind of this build; NULL: there are no more. */
+const char *link_kind(unsigned i);
+
+/* From now on, this comes up; frames already received by the kernel may still be
+ * others. Returns 0, or -1 with a sentence in `e`: the old filter remains. */
+int link_set_filter(
+    struct link *l, const struct link_filter *f, struct error *e);
+
+/* Fills `list` with what has come. The bytes belong to the link; they may be
+ * changed, and sent, until link_release(). Returns how many; when fewer than
+ * `most`, there are no more for now, or there is no room before a release.
+ * -1 with errno: ENETDOWN: the interface went down (told once; frames come again
+ * when it is up); ENODEV: it is gone for good, only link_close() makes sense. */
+int link_receive(struct link *l, struct link_frame *list, unsigned most);
+/* Everything received is given back. */
+void link_release(struct link *l);
+/* Whether frames have come that link_receive() would hand up: a look into memory,
+ * cheaper than to wait again. False also when that cannot be known. */
+bool link_has_more(const struct link *l);
+
+/* Sends frames received, or of the caller's own memory, which is not needed
+ * afterwards. Returns how many were taken, in order: what is refused for good is
+ * counted as taken, and in `count`; fewer than `n`: no room, nothing says when
+ * there will be. -1 with errno when the interface is down (ENETDOWN) or gone
+ * (ENXIO, ENODEV) and nothing was taken. */
+int link_send(struct link *l, const struct link_frame *list, unsigned n);
+
+/* Looks again at what changes without being told: mtu, up, gone, count.missed, and the
+ * name, should the interface have got another one. */
+void link_look(struct link *l);
+
+#endif

@@ -1,0 +1,346 @@
+/* link_packet.c: links on Linux: packet(7), the kernel's
+ * Documentation/networking/packet_mmap.rst.
+ *
+ *     ring:  | header  offload  frame | header ...     slots of one size,
+ *              ^ tail: held by us       ^ head: next    in blocks of pages
+ *
+ * Version 2 of the ring: version 3 costs less for each frame when there are very
+ * many, but wakes us only when a block is full or its timer, of a millisecond or
+ * a tick of the kernel, has run out; every packet of every connection would wait
+ * for that. Frames are sent from where they are by sendmmsg(): a ring for sending
+ * was never faster, as frames would have to be copied into it. The queueing
+ * discipline is not bypassed: what bursts must find a queue.
+ *
+ * Frames too long for a slot (merged ones) come through the socket's ordinary
+ * queue into memory of their own. */
+#include "config.h"
+
+#include <errno.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/virtio_net.h>
+#include <net/if.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "dsr/link/link_packet.h"
+#include "dsr/link/link_private.h"
+
+enum { TAG = 4 };
+
+_Static_assert(sizeof(struct link_offload) == sizeof(struct virtio_net_hdr) &&
+	offsetof(struct link_offload, type) ==
+	    offsetof(struct virtio_net_hdr, gso_type) &&
+	offsetof(struct link_offload, header) ==
+	    offsetof(struct virtio_net_hdr, hdr_len) &&
+	offsetof(struct link_offload, piece) ==
+	    offsetof(struct virtio_net_hdr, gso_size) &&
+	offsetof(struct link_offload, sum_start) ==
+	    offsetof(struct virtio_net_hdr, csum_start) &&
+	LINK_CHECKSUM == VIRTIO_NET_HDR_F_NEEDS_CSUM,
+    "the offload is what PACKET_VNET_HDR speaks");
+
+static unsigned char *
+slot_at(const struct packet_ring *p, const struct packet_place *at)
+{
+	return p->ring + (size_t)at->block * PACKET_BLOCK +
+	    (size_t)at->index * p->slot;
+}
+
+static void
+slot_next(const struct packet_ring *p, struct packet_place *at)
+{
+	if (++at->index < p->in_block)
+		return;
+	at->index = 0;
+	if (++at->block == p->blocks)
+		at->block = 0;
+}
+
+/* The kernel has told the tag apart from the frame. */
+static void
+put_tag_back(struct link_frame *f, uint16_t type, uint16_t tag)
+{
+	unsigned char *to = f->bytes - TAG;
+
+	memmove(to, f->bytes, (size_t)2 * ETH_ALEN);
+	to[12] = (unsigned char)(type >> 8);
+	to[13] = (unsigned char)type;
+	to[14] = (unsigned char)(tag >> 8);
+	to[15] = (unsigned char)tag;
+	f->bytes = to;
+	f->length += TAG;
+	if (f->offload.flags & LINK_CHECKSUM)
+		f->offload.sum_start += TAG;
+	if (f->offload.header != 0)
+		f->offload.header += TAG;
+}
+
+/* An error of the socket is told once, by whichever call comes first: the frame that
+ * was asked for still waits. */
+static ssize_t
+receive_large(struct link *l, struct packet_ring *p, struct msghdr *m)
+{
+	ssize_t n = recvmsg(l->fd, m, MSG_DONTWAIT);
+
+	if (n >= 0 || errno == EAGAIN)
+		return n;
+	p->error = errno;
+	return recvmsg(l->fd, m, MSG_DONTWAIT);
+}
+
+/* The next long frame: they come in the order in which the ring tells of them. */
+static bool
+take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
+{
+	unsigned char *to = p->large + (size_t)p->large_used * PACKET_LARGE;
+	struct iovec part[2] = { { &f->offload, sizeof(f->offload) },
+		{ to + PACKET_LARGE_FRONT,
+		    PACKET_LARGE - PACKET_LARGE_FRONT } };
+	struct msghdr m = { .msg_iov = part, .msg_iovlen = 2 };
+	ssize_t n = receive_large(l, p, &m);
+
+	if (n <= (ssize_t)sizeof(f->offload) || (m.msg_flags & MSG_TRUNC))
+		return false;
+	p->large_used++;
+	f->bytes = to + PACKET_LARGE_FRONT;
+	f->length = (unsigned)n - sizeof(f->offload);
+	return true;
+}
+
+/* Whether what is in the slot is for us. */
+static bool
+take(struct link *l, struct packet_ring *p, unsigned char *slot,
+    unsigned status, struct link_frame *f)
+{
+	const struct tpacket2_hdr *h = (const void *)slot;
+	const struct sockaddr_ll *from =
+	    (const void *)(slot + TPACKET_ALIGN(sizeof(*h)));
+
+	if (status & TP_STATUS_COPY) {
+		if (!take_large(l, p, f)) {
+			l->count.cut++;
+			return false;
+		}
+	} else if (h->tp_snaplen < h->tp_len) {
+		l->count.cut++;
+		return false;
+	} else {
+		f->bytes = slot + h->tp_mac;
+		f->length = h->tp_snaplen;
+		memcpy(&f->offload, f->bytes - sizeof(f->offload),
+		    sizeof(f->offload));
+	}
+	/* kernels before 4.20 cannot keep it to themselves */
+	if (from->sll_pkttype == PACKET_OUTGOING)
+		return false;
+	if (status & TP_STATUS_VLAN_VALID)
+		put_tag_back(f,
+		    status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid
+						       : ETH_P_8021Q,
+		    h->tp_vlan_tci);
+	if (f->offload.type != 0)
+		l->count.merged++;
+	return true;
+}
+
+/* Says what the kernel has to say when it wakes us for no frame. */
+static int
+trouble(struct link *l)
+{
+	struct packet_ring *p = l->inside;
+	int error = p->error;
+	socklen_t len = sizeof(error);
+	char name[IF_NAMESIZE];
+
+	p->error = 0;
+	if (error == 0)
+		getsockopt(l->fd, SOL_SOCKET, SO_ERROR, &error, &len);
+	if (error == 0)
+		return 0;
+	l->up = false;
+	errno = if_indextoname((unsigned)l->ifindex, name) != NULL ? ENETDOWN
+								   : ENODEV;
+	return -1;
+}
+
+static void
+packet_release(struct link *l)
+{
+	struct packet_ring *p = l->inside;
+
+	for (; p->held > 0; p->held--) {
+		struct tpacket2_hdr *h = (void *)slot_at(p, &p->tail);
+
+		__atomic_store_n(
+		    &h->tp_status, TP_STATUS_KERNEL, __ATOMIC_RELEASE);
+		slot_next(p, &p->tail);
+	}
+	p->large_used = 0;
+}
+
+static int
+packet_receive(struct link *l, struct link_frame *list, unsigned most)
+{
+	struct packet_ring *p = l->inside;
+	unsigned n = 0, held = p->held;
+
+	while (n < most && p->held < p->slots) {
+		unsigned char *slot = slot_at(p, &p->head);
+		const struct tpacket2_hdr *h = (const void *)slot;
+		unsigned status =
+		    __atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE);
+
+		if (!(status & TP_STATUS_USER))
+			break;
+		if ((status & TP_STATUS_COPY) &&
+		    p->large_used == PACKET_LARGE_COUNT)
+			break;
+		if (take(l, p, slot, status, &list[n]))
+			n++;
+		slot_next(p, &p->head);
+		p->held++;
+	}
+	if (n == 0) {
+		/* the caller has nothing to release */
+		if (held == 0)
+			packet_release(l);
+		return trouble(l);
+	}
+	l->count.received += n;
+	l->up = true;
+	return (int)n;
+}
+
+static bool
+packet_more(const struct link *l)
+{
+	const struct packet_ring *p = l->inside;
+	const struct tpacket2_hdr *h = (const void *)slot_at(p, &p->head);
+
+	return p->held < p->slots &&
+	    (__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) &
+		TP_STATUS_USER) != 0;
+}
+
+/* What becomes of a frame the kernel did not take: true, it is done with. */
+static bool
+send_refused(struct link *l, int error)
+{
+	switch (error) {
+	case EMSGSIZE:
+		l->count.too_long++;
+		return true;
+	case EINTR:
+	case EAGAIN:
+	case ENETDOWN:
+	case ENXIO:
+	case ENODEV:
+		return false;
+	default:
+		l->count.refused++;
+		return true;
+	}
+}
+
+/* Whether one packet, with its checksums done. */
+static bool
+is_plain(const struct link_frame *f)
+{
+	return f->offload.flags == 0 && f->offload.type == 0;
+}
+
+/* The first frames of the list, up to PACKET_BATCH, that one socket can send;
+ * returns how many. sendmmsg() does not write to them. */
+static unsigned
+prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
+    bool plain)
+{
+	unsigned i;
+
+	if (n > PACKET_BATCH)
+		n = PACKET_BATCH;
+	for (i = 0; i < n && is_plain(&list[i]) == plain; i++) {
+		struct iovec *part = p->part[i];
+		struct msghdr *m = &p->message[i].msg_hdr;
+
+		m->msg_iov = plain ? &part[1] : part;
+		m->msg_iovlen = plain ? 1 : 2;
+		part[0].iov_base = (void *)(uintptr_t)&list[i].offload;
+		part[1].iov_base = list[i].bytes;
+		part[1].iov_len = list[i].length;
+	}
+	return i;
+}
+
+/* Those in front that one socket can send, `*some` of them; how many were taken,
+ * or -1. */
+static int
+send_some(
+    struct link *l, const struct link_frame *list, unsigned n, unsigned *some)
+{
+	struct packet_ring *p = l->inside;
+	bool plain = is_plain(list);
+	unsigned done = 0;
+	int fd = plain ? p->out : l->fd;
+
+	n = *some = prepare(p, list, n, plain);
+	while (done < n) {
+		int got =
+		    sendmmsg(fd, p->message + done, n - done, MSG_DONTWAIT);
+
+		if (got > 0) {
+			l->count.sent += (unsigned)got;
+			done += (unsigned)got;
+		} else if (send_refused(l, errno)) {
+			done++;
+		} else if (errno != EINTR) {
+			break;
+		}
+	}
+	if (done > 0 || errno == EAGAIN)
+		return (int)done;
+	l->up = false;
+	return -1;
+}
+
+static int
+packet_send(struct link *l, const struct link_frame *list, unsigned n)
+{
+	unsigned done = 0, some;
+
+	while (done < n) {
+		int got = send_some(l, list + done, n - done, &some);
+
+		if (got < 0 && done == 0)
+			return -1;
+		if (got > 0)
+			done += (unsigned)got;
+		if (got < (int)some)
+			break;
+	}
+	return (int)done;
+}
+
+static void
+packet_look(struct link *l)
+{
+	struct tpacket_stats s;
+	socklen_t len = sizeof(s);
+
+	/* reading them sets them to zero */
+	if (getsockopt(l->fd, SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0)
+		l->count.missed += s.tp_drops;
+	interface_look(l, l->fd);
+}
+
+const struct link_ops link_packet = { .name = "packet",
+	.open = packet_open,
+	.set_filter = packet_set_filter,
+	.receive = packet_receive,
+	.send = packet_send,
+	.release = packet_release,
+	.more = packet_more,
+	.look = packet_look,
+	.close = packet_close };

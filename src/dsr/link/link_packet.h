@@ -1,0 +1,46 @@
+/* link_packet.h: the inside of links by packet sockets, which three files
+ * share: frames (link_packet.c), which ones come up (link_packet_filter.c) and how
+ * it is opened (link_packet_open.c). */
+#ifndef PEN_DSR_LINK_PACKET_H
+#define PEN_DSR_LINK_PACKET_H
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "dsr/link/link_interface.h"
+
+enum {
+	PACKET_BATCH = 256, /* frames a system call */
+	PACKET_BLOCK = 256 << 10,
+	PACKET_LARGE = 65536 + 64, /* of frames longer than a slot */
+	PACKET_LARGE_FRONT = 16,
+	PACKET_LARGE_COUNT = 16 /* between two releases */
+};
+
+struct packet_place {
+	unsigned block, index;
+};
+
+struct packet_ring {
+	int out; /* sends; link.fd does what this cannot, frames with offloads */
+	unsigned char *ring;
+	unsigned slot; /* bytes of one, and how many there are */
+	unsigned in_block, blocks, slots;
+	struct packet_place head, tail;
+	unsigned held;	      /* slots from tail to head */
+	unsigned char *large; /* owned: frames that are longer than a slot */
+	unsigned large_used;
+	int error; /* of the socket, told in place of a long frame; or 0 */
+	struct interface_wants wants;
+	struct mmsghdr message[PACKET_BATCH];
+	struct iovec part[PACKET_BATCH][2];
+};
+
+/* As link_open() and link_close(). */
+int packet_open(struct link *l, const struct link_filter *f, struct error *e);
+void packet_close(struct link *l);
+/* As link_set_filter(): the program, and what it needs of the interface. */
+int packet_set_filter(
+    struct link *l, const struct link_filter *f, struct error *e);
+
+#endif

@@ -1,0 +1,190 @@
+/* link_packet_open.c: opens packet sockets: the ring that frames come to, the
+ * memory of long ones, the socket that plain frames leave by. */
+#include "config.h"
+
+#include <errno.h>
+#include <linux/ethtool.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "dsr/link/link_packet.h"
+
+enum {
+	/* The IP header then begins at a multiple of 16 behind the offload, and
+	 * there is room in front of the frame for a tag to be put back. */
+	RESERVE = 6,
+	FRONT = 128, /* more than all that is in front of a frame in a slot */
+	TAG = 4,
+	RING = 16 << 20,      /* of memory that is never swapped */
+	RING_LEAST = 1 << 20, /* when the kernel does not give that much */
+	QUEUE = 8 << 20	      /* long frames, and frames on their way out */
+};
+
+void
+packet_close(struct link *l)
+{
+	struct packet_ring *p = l->inside;
+
+	if (p != NULL) {
+		interface_restore(l, &p->wants);
+		if (p->ring != NULL)
+			munmap(p->ring, (size_t)p->blocks * PACKET_BLOCK);
+		free(p->large);
+		if (p->out >= 0)
+			close(p->out);
+		free(p);
+	}
+	/* this also ends what the socket wanted of the interface */
+	if (l->fd >= 0)
+		close(l->fd);
+	l->inside = NULL;
+	l->fd = -1;
+}
+
+/* Takes as much memory as there is. */
+static int
+open_ring(struct link *l, struct packet_ring *p)
+{
+	size_t size = RING;
+	struct tpacket_req r = { .tp_block_size = PACKET_BLOCK };
+	void *map;
+
+	p->slot = (FRONT + l->mtu + ETH_HLEN + TAG + TPACKET_ALIGNMENT - 1) /
+	    TPACKET_ALIGNMENT * TPACKET_ALIGNMENT;
+	if (p->slot > PACKET_BLOCK)
+		p->slot = PACKET_BLOCK;
+	p->in_block = PACKET_BLOCK / p->slot;
+	for (;; size /= 2) {
+		r.tp_block_nr = (unsigned)(size / PACKET_BLOCK);
+		r.tp_frame_size = p->slot;
+		r.tp_frame_nr = r.tp_block_nr * p->in_block;
+		if (setsockopt(
+			l->fd, SOL_PACKET, PACKET_RX_RING, &r, sizeof(r)) == 0)
+			break;
+		if (errno != ENOMEM || size <= RING_LEAST)
+			return -1;
+	}
+	map = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_POPULATE, l->fd, 0);
+	if (map == MAP_FAILED)
+		return -1;
+	p->ring = map;
+	p->blocks = r.tp_block_nr;
+	p->slots = r.tp_frame_nr;
+	return 0;
+}
+
+static int
+open_options(struct link *l)
+{
+	static const struct {
+		int level, name, value;
+		bool must;
+	} row[] = {
+		{ SOL_PACKET, PACKET_VERSION, TPACKET_V2, true },
+		{ SOL_PACKET, PACKET_VNET_HDR, 1, true },
+		{ SOL_PACKET, PACKET_RESERVE, RESERVE, true },
+		{ SOL_PACKET, PACKET_COPY_THRESH, 1, true },
+#ifdef PACKET_IGNORE_OUTGOING
+		{ SOL_PACKET, PACKET_IGNORE_OUTGOING, 1, false },
+#endif
+		{ SOL_SOCKET, SO_RCVBUF, QUEUE, false },
+		{ SOL_SOCKET, SO_SNDBUF, QUEUE, false },
+		{ SOL_SOCKET, SO_RCVBUFFORCE, QUEUE, false },
+		{ SOL_SOCKET, SO_SNDBUFFORCE, QUEUE, false },
+	};
+
+	int room = 0;
+	socklen_t len = sizeof(room);
+
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		if (setsockopt(l->fd, row[i].level, row[i].name, &row[i].value,
+			sizeof(int)) != 0 &&
+		    row[i].must)
+			return -1;
+	}
+	getsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &room, &len);
+	if (room < QUEUE)
+		log_info("little room for merged frames, net.core.rmem_max "
+			 "bounds it interface=%s bytes=%d",
+		    l->name, room);
+	return 0;
+}
+
+/* The socket that plain frames leave by. Each frame that has left wakes whoever
+ * waits for its socket, if only to read: nobody waits for this one. It hears
+ * nothing, as it is of no protocol. */
+static int
+open_out(const struct link *l, struct packet_ring *p)
+{
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+		.sll_ifindex = l->ifindex };
+	int room = QUEUE;
+
+	p->out = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (p->out < 0)
+		return -1;
+	setsockopt(p->out, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
+	setsockopt(p->out, SOL_SOCKET, SO_SNDBUFFORCE, &room, sizeof(room));
+	return bind(p->out, (struct sockaddr *)&at, sizeof(at));
+}
+
+static int
+open_memory(struct link *l, struct error *e)
+{
+	struct packet_ring *p = calloc(1, sizeof(*p));
+
+	if (p == NULL ||
+	    (p->large = malloc((size_t)PACKET_LARGE * PACKET_LARGE_COUNT)) ==
+		NULL) {
+		free(p);
+		return error_set(e, "interface %s: out of memory", l->name);
+	}
+	l->inside = p;
+	p->out = -1;
+	p->wants.fd = l->fd;
+	for (unsigned i = 0; i < PACKET_BATCH; i++)
+		p->part[i][0].iov_len = sizeof(struct link_offload);
+	if (open_options(l) != 0 || open_ring(l, p) != 0 || open_out(l, p) != 0)
+		return error_set(e, "interface %s: no ring for frames: %s",
+		    l->name, strerror(errno));
+	return 0;
+}
+
+int
+packet_open(struct link *l, const struct link_filter *f, struct error *e)
+{
+	struct sockaddr_ll at = { .sll_family = AF_PACKET,
+		.sll_protocol = htons(ETH_P_ALL) };
+
+	/* of no protocol: nothing comes before the filter is there */
+	l->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (l->fd < 0)
+		return error_set(e, "interface %s: no packet socket: %s",
+		    l->name, strerror(errno));
+	if (interface_identify(l, l->fd, e) != 0 || open_memory(l, e) != 0 ||
+	    packet_set_filter(l, f, e) != 0)
+		goto failed;
+	at.sll_ifindex = l->ifindex;
+	if (bind(l->fd, (struct sockaddr *)&at, sizeof(at)) != 0) {
+		error_set(e, "interface %s: %s", l->name, strerror(errno));
+		goto failed;
+	}
+	/* A card's own merging loses what is needed to take frames apart again,
+	 * so the kernel switches it off where it forwards, too; its own (GRO)
+	 * keeps all. */
+	if (!l->trial)
+		interface_switch_off(l,
+		    &((struct packet_ring *)l->inside)->wants, ETH_FLAG_LRO,
+		    "large receive offload");
+	return 0;
+failed:
+	packet_close(l);
+	return -1;
+}

@@ -1,0 +1,16 @@
+/* link_private.h: the kinds of links; only link.c and they themselves see it. */
+#ifndef PEN_DSR_LINK_PRIVATE_H
+#define PEN_DSR_LINK_PRIVATE_H
+
+#include "dsr/link/link.h"
+
+/* Linux, AF_XDP: memory that all frames come to and leave from; when the card's
+ * driver knows how to, or when asked for. */
+extern const struct link_ops link_xdp;
+/* Linux, packet(7): a receive ring shared with the kernel. */
+extern const struct link_ops link_packet;
+/* libpcap, where there is nothing better: frames are copied, and the kernel
+ * must not merge them. */
+extern const struct link_ops link_pcap;
+
+#endif

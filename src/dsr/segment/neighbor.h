@@ -1,0 +1,199 @@
+/* neighbor.h: who has which Ethernet address on the segment: servers we ask for,
+ * VIPs we answer for. ARP for IPv4 (RFC 826, 5227), NDP for IPv6 (RFC 4861).
+ *
+ *            asked in vain                 an answer
+ *     NEW ------------------> FAILED ----------------------.
+ *      |                        ^                           |
+ *      | an answer              | asked in vain              v
+ *      '----------> FRESH ----> DOUBTED --- an answer ---> FRESH
+ *                         5 s, or another claims it
+ *
+ * The address of a server that is DOUBTED goes on being used. Each question has
+ * a second for its answer; after three the server is FAILED, and asked every five
+ * seconds. A DOUBTED one is asked first alone, at the address it had, then in
+ * front of all; whoever has a reason may doubt a FRESH one early. Over all,
+ * questions go out at a limited rate; those to servers that have failed come last.
+ * All is O(1), for any number of servers, but for what follows a silence of all.
+ *
+ * When the whole segment was out of reach, silence says nothing about servers. While
+ * there is no carrier (neighbors_pause()) nobody is asked and nobody fails. When the
+ * carrier is back, or the first server answers after all had failed, those that have
+ * failed are asked at once, three times, as new ones are: they are RETURNING until
+ * they answer or fail again.
+ *
+ * Neither protocol proves anything; who sits on the segment can answer for a
+ * server that is down, or drown one. What is done:
+ *   - Only addresses somebody added are remembered: strangers fill no memory.
+ *   - A server that answers keeps its Ethernet address, whatever others say: what
+ *     claims another one only makes us ask the server itself, at most once a
+ *     second, at the address we know. Only when that stays silent all are asked,
+ *     and the first answer counts.
+ *   - For NEW and FAILED what is sent to us alone is believed; what is sent to
+ *     all makes us ask.
+ *   - Only answers to a question, sent to us alone, say that a server is well.
+ *   - Groups and our own address are nobody's. Tags of other VLANs are not ours.
+ *   - NDP from beyond the segment never gets here (hop limit 255).
+ * Where that is not enough the switch must watch (DHCP snooping, ARP inspection).
+ *
+ * Without an own IPv4 address questions are ARP probes, from 0.0.0.0: servers with
+ * arp_ignore 0 or 1 answer them. Without an own IPv6 address they come from
+ * the link-local one that is made of our Ethernet address (RFC 4291, appendix A),
+ * for which we answer.
+ *
+ * Pure: the clock (ms) is passed in, frames leave through a callback. */
+#ifndef PEN_DSR_NEIGHBOR_H
+#define PEN_DSR_NEIGHBOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "dsr/frame/frame.h"
+#include "dsr/segment/rate.h"
+
+enum {
+	NEIGHBOR_REFRESH_MS = 5000,
+	NEIGHBOR_ANSWER_MS = 1000, /* for each question */
+	NEIGHBOR_TRIES = 3,
+	NEIGHBOR_FAILED_MS = 5000, /* between questions then */
+	NEIGHBOR_RATE = 500,	   /* questions a second, over all */
+	NEIGHBOR_BURST = 200,	   /* of them at once */
+	NEIGHBOR_ANNOUNCE = 3,	   /* times */
+	NEIGHBOR_ANNOUNCE_MS = 1000,
+	NEIGHBOR_CONFLICT_MS = 10000 /* between reports (RFC 5227, 2.4) */
+};
+
+enum neighbor_state {
+	NEIGHBOR_NEW,
+	NEIGHBOR_FRESH,
+	NEIGHBOR_DOUBTED,
+	NEIGHBOR_FAILED
+};
+
+/* A server, or a gateway. Readable. */
+struct neighbor {
+	struct peer ip;
+	struct mac
+	    mac; /* the last one; neighbor_mac() says whether it counts */
+	enum neighbor_state state;
+	uint64_t answered; /* ms; 0: never */
+
+	/* Private. */
+	struct hash_table_link link;
+	struct list order;
+	uint64_t due, asked;
+	unsigned tries, uses;
+	bool all_asked;
+	bool returning; /* FAILED, and asked as a new one is */
+};
+
+struct neighbors_stats {
+	uint64_t questions, answers; /* sent */
+	uint64_t failures;	     /* servers that stopped answering */
+	uint64_t moves;		     /* other Ethernet addresses believed */
+	uint64_t claims;	     /* and those not believed at once */
+	uint64_t conflicts;	     /* frames of others who claim a VIP */
+	uint64_t bad;		     /* frames from no possible address */
+};
+
+struct neighbors_options {
+	struct mac mac;	      /* ours */
+	uint16_t vlan;	      /* tag of all frames; 0: none */
+	struct peer ip4, ip6; /* own addresses on the segment; family 0: none */
+
+	/* The bytes are the caller's until it returns. Must not call back. */
+	void (*send)(void *arg, const unsigned char *bytes, size_t length);
+	/* A server answers for the first time or again, or from another Ethernet
+	 * address; or it has failed. May drop it. */
+	void (*on_change)(void *arg, struct neighbor *w, bool reachable);
+	/* Someone else says that a VIP, or an own address, is his: another
+	 * balancer, or a server that asks in the VIP's name (arp_announce).
+	 * Every 10 s at most for each. True: ours is announced once more. Must
+	 * not call back. */
+	bool (*on_conflict)(
+	    void *arg, const struct peer *vip, const struct mac *who);
+	void *arg;
+};
+
+struct neighbors {
+	struct neighbors_stats stats; /* readable */
+
+	/* Private. */
+	struct neighbors_options options;
+	struct peer own6;
+	unsigned reachable; /* servers that are FRESH or DOUBTED */
+	bool paused;
+	struct hash_table servers, vips;
+	/* Each in the order of `due`. ready: as soon as the rate allows. */
+	struct list ready, asked, fresh, failed;
+	struct list announcing, silent; /* VIPs */
+	struct rate rate;		/* of questions */
+};
+
+/* Answers for own addresses, and announces them, from now on. Returns 0, or -1
+ * with errno ENOMEM. */
+int neighbors_init(
+    struct neighbors *n, const struct neighbors_options *options, uint64_t now);
+/* Drops all neighbours. */
+void neighbors_fini(struct neighbors *n);
+
+/* The segment's frames have another tag from now on. */
+void neighbors_set_vlan(struct neighbors *n, uint16_t vlan);
+/* What it asks for IPv6 addresses from. */
+struct peer neighbors_own6(const struct neighbors *n);
+/* Whether an address is ours, or is asked for. */
+bool neighbors_know(struct neighbors *n, const struct peer *ip);
+
+/* ---- servers ---- */
+
+/* Asks for an address (its port does not count), or uses the neighbour that has
+ * it. NULL with errno ENOMEM. Each is undone by neighbors_drop(). */
+struct neighbor *neighbors_add(
+    struct neighbors *n, const struct peer *ip, uint64_t now);
+void neighbors_drop(struct neighbors *n, struct neighbor *w);
+/* The neighbour with that address, or NULL. */
+struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
+/* Clients get no answers from it, it seems: asks it now, once a second at most. */
+void neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now);
+/* Where to send frames for it, or NULL: not known yet, or failed. */
+const struct mac *neighbor_mac(const struct neighbor *w);
+/* Whether it failed together with all others and has not yet had the time to
+ * answer again. */
+bool neighbor_is_returning(const struct neighbor *w);
+/* How many of them neighbor_mac() knows. */
+unsigned neighbors_reachable(const struct neighbors *n);
+/* There is no carrier: until neighbors_resume() neighbors_tick() does nothing. */
+void neighbors_pause(struct neighbors *n);
+/* There is one again, or questions go elsewhere now: no silence before now counts,
+ * and all that have failed are asked. */
+void neighbors_resume(struct neighbors *n, uint64_t now);
+/* Each of them; `visit` must not add or drop any. */
+void neighbors_each(const struct neighbors *n,
+    void (*visit)(void *arg, const struct neighbor *w), void *arg);
+const char *neighbor_state_name(enum neighbor_state state);
+
+/* ---- VIPs ---- */
+
+/* Answers for an address. Returns 0 (also when it did already), or -1 with errno
+ * ENOMEM. */
+int neighbors_take_vip(struct neighbors *n, const struct peer *vip);
+/* The same, and announces it if it did not. */
+int neighbors_add_vip(
+    struct neighbors *n, const struct peer *vip, uint64_t now);
+void neighbors_remove_vip(struct neighbors *n, const struct peer *vip);
+/* Announces all VIPs three times: after others may have had them. */
+void neighbors_announce(struct neighbors *n, uint64_t now);
+
+/* ---- frames and time ---- */
+
+/* A frame came in. Returns whether it was ARP or a solicitation or advertisement,
+ * so that there is nothing more to do with it. */
+bool neighbors_on_frame(
+    struct neighbors *n, const struct frame *f, uint64_t now);
+/* Asks, gives up, announces what is due: to be called several times a second. */
+void neighbors_tick(struct neighbors *n, uint64_t now);
+
+#endif

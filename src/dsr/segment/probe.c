@@ -1,0 +1,387 @@
+/* probe.c: rounds of questions to servers, and their answers. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "dsr/segment/probe.h"
+
+/* Local ports: the slot is in the lower part, so that an answer finds it. */
+enum { PORT_FIRST = 32768, PORT_TURNS = 31 };
+_Static_assert(
+    PORT_FIRST + PORT_TURNS * PROBES_MOST <= 65536, "all of them are ports");
+/* What fits into a packet of 1500 bytes. */
+enum { MSS_IP4 = 1460, MSS_IP6 = 1440 };
+
+struct probe {
+	struct list order;
+	bool busy;
+	uint32_t server;
+	unsigned place;
+	uint16_t port; /* ours */
+	uint32_t seq;
+	uint64_t since; /* us: asked for the first time */
+};
+
+const char *
+probe_result_name(enum probe_result r)
+{
+	static const char *const names[] = { "none", "ok", "refused", "timeout",
+		"no address" };
+
+	return names[r];
+}
+
+static uint64_t
+draw(struct probes *p)
+{
+	p->drawn++;
+	return hash_keyed(&p->key, &p->drawn, sizeof(p->drawn));
+}
+
+/* ---- out ---- */
+
+static bool
+send_segment(struct probes *p, const struct probe *q, const struct segment *s)
+{
+	const struct peer *to = &p->plan.place[q->place];
+	struct peer from = p->plan.own[to->family == AF_INET6];
+
+	from.port = q->port;
+	return p->options.send(p->options.arg, q->server, &from, to, s);
+}
+
+static bool
+send_question(struct probes *p, const struct probe *q)
+{
+	bool v6 = p->plan.place[q->place].family == AF_INET6;
+	struct segment s = { .seq = q->seq,
+		.window = UINT16_MAX,
+		.mss = v6 ? MSS_IP6 : MSS_IP4,
+		.flags = FRAME_SYN };
+
+	return send_segment(p, q, &s);
+}
+
+static void
+take_back(struct probes *p, const struct probe *q, uint32_t seq)
+{
+	struct segment s = { .seq = seq, .flags = FRAME_RST };
+
+	(void)send_segment(p, q, &s);
+}
+
+/* ---- rounds ---- */
+
+static void
+schedule(struct probes *p, uint32_t server, uint64_t when)
+{
+	struct probed *w = &p->servers[server];
+
+	w->next = 0;
+	w->round = (struct probe_report){ .result = PROBE_NONE };
+	if (p->plan.count > 0)
+		heap_set(&p->due, server, when);
+}
+
+/* The next one is due an interval after this one began, give or take. */
+static void
+end_round(struct probes *p, uint32_t server, uint64_t now)
+{
+	struct probed *w = &p->servers[server];
+	struct probe_report last = w->round;
+	uint64_t stray = p->plan.interval / 5 + 1,
+		 due =
+		     w->began + p->plan.interval - stray / 2 + draw(p) % stray;
+
+	heap_remove(&p->due, server);
+	w->last = last;
+	schedule(p, server, due > now ? due : now);
+	p->options.on_result(p->options.arg, server, w->version, &last);
+}
+
+static void
+note(struct probes *p, uint32_t server, unsigned place, enum probe_result r,
+    uint64_t rtt)
+{
+	struct probe_report *round = &p->servers[server].round;
+
+	if (r < round->result || (r == round->result && rtt <= round->rtt))
+		return;
+	round->result = r;
+	round->place = p->plan.place[place];
+	round->rtt = rtt;
+}
+
+static void
+end_if_over(struct probes *p, uint32_t server, uint64_t now)
+{
+	const struct probed *w = &p->servers[server];
+
+	if (w->waiting == 0 && w->next == p->plan.count)
+		end_round(p, server, now);
+}
+
+static void
+let_go(struct probes *p, struct probe *q)
+{
+	q->busy = false;
+	list_remove(&q->order);
+	list_append(&p->idle, &q->order);
+	p->servers[q->server].waiting--;
+}
+
+/* The question has its answer; it may be the last one of its server. */
+static void
+answer(struct probes *p, struct probe *q, enum probe_result r, uint64_t now)
+{
+	uint32_t server = q->server;
+
+	note(p, server, q->place, r, r == PROBE_OK ? now - q->since : 0);
+	let_go(p, q);
+	end_if_over(p, server, now);
+}
+
+/* Asks the server for its next place. When nobody knows where the server is, it
+ * has failed for all of them. */
+static void
+ask_next(struct probes *p, uint32_t server, uint64_t now)
+{
+	struct probed *w = &p->servers[server];
+	struct probe *q = list_entry(list_first(&p->idle), struct probe, order);
+	uint64_t random = draw(p);
+
+	if (w->next == 0)
+		w->began = now;
+	q->server = server;
+	q->place = w->next++;
+	q->seq = (uint32_t)random;
+	q->port = (uint16_t)(PORT_FIRST + (q - p->slots) +
+	    PROBES_MOST * ((random >> 32) % PORT_TURNS));
+	q->since = now;
+	if (!send_question(p, q)) {
+		note(p, server, q->place, PROBE_NO_ADDRESS, 0);
+		w->next = p->plan.count;
+	} else {
+		q->busy = true;
+		w->waiting++;
+		list_remove(&q->order);
+		list_append(&p->asked, &q->order);
+	}
+	if (w->next == p->plan.count)
+		heap_remove(&p->due, server);
+	end_if_over(p, server, now);
+}
+
+/* ---- time ---- */
+
+static struct probe *
+oldest(struct list *head)
+{
+	struct list *link = list_first(head);
+
+	return link != NULL ? list_entry(link, struct probe, order) : NULL;
+}
+
+/* us until the oldest one of the list has waited for so long. */
+static uint64_t
+left(struct list *head, uint64_t wait, uint64_t now)
+{
+	const struct probe *q = oldest(head);
+
+	if (q == NULL)
+		return UINT64_MAX;
+	return q->since + wait > now ? q->since + wait - now : 0;
+}
+
+uint64_t
+probes_tick(struct probes *p, uint64_t now)
+{
+	uint64_t half = p->plan.timeout / 2, next = UINT64_MAX, asked, again;
+	struct probe *q;
+	unsigned begun = 0;
+
+	while (left(&p->asked, half, now) == 0) {
+		q = oldest(&p->asked);
+		list_remove(&q->order);
+		list_append(&p->again, &q->order);
+		(void)send_question(p, q);
+	}
+	while (left(&p->again, p->plan.timeout, now) == 0) {
+		q = oldest(&p->again);
+		take_back(p, q, q->seq + 1);
+		answer(p, q, PROBE_TIMEOUT, now);
+	}
+	while (heap_top(&p->due) != HEAP_EMPTY && !list_is_empty(&p->idle)) {
+		next = heap_top_key(&p->due);
+		if (next > now || begun++ == PROBES_AT_ONCE)
+			break;
+		ask_next(p, (uint32_t)heap_top(&p->due), now);
+		next = UINT64_MAX;
+	}
+	asked = left(&p->asked, half, now);
+	again = left(&p->again, p->plan.timeout, now);
+	if (next != UINT64_MAX)
+		next = next > now ? next - now : 0;
+	next = asked < next ? asked : next;
+	return again < next ? again : next;
+}
+
+/* ---- in ---- */
+
+static struct probe *
+find(struct probes *p, const struct peer *from, const struct peer *to)
+{
+	unsigned at = (to->port - (unsigned)PORT_FIRST) % PROBES_MOST;
+	struct probe *q = &p->slots[at];
+	const struct peer *place;
+
+	if (to->port < PORT_FIRST || !q->busy || q->port != to->port)
+		return NULL;
+	place = &p->plan.place[q->place];
+	return place->port == from->port && peer_same_host(place, from) &&
+		peer_same_host(&p->plan.own[from->family == AF_INET6], to)
+	    ? q
+	    : NULL;
+}
+
+bool
+probes_on_segment(struct probes *p, const struct peer *from,
+    const struct peer *to, const struct segment *s, uint64_t now)
+{
+	struct probe *q = find(p, from, to);
+	bool reset = (s->flags & FRAME_RST) != 0;
+
+	if (q == NULL)
+		return false;
+	if ((s->flags & FRAME_ACK) == 0)
+		return true;
+	if (s->ack != q->seq + 1) {
+		if (!reset)
+			take_back(p, q, s->ack);
+		return true;
+	}
+	if (reset) {
+		answer(p, q, PROBE_REFUSED, now);
+	} else if ((s->flags & FRAME_SYN) != 0) {
+		take_back(p, q, s->ack);
+		answer(p, q, PROBE_OK, now);
+	}
+	return true;
+}
+
+/* ---- servers ---- */
+
+static int
+grow(struct probes *p, uint32_t at)
+{
+	struct probed *grown;
+
+	if (heap_reserve(&p->due, at + 1) < 0)
+		return -1;
+	grown = array_grow(p->servers, &p->room, sizeof(*grown), at);
+	if (grown == NULL)
+		return -1;
+	p->servers = grown;
+	return 0;
+}
+
+int
+probes_add(struct probes *p, uint32_t server, uint32_t version, uint64_t now)
+{
+	struct probed *w;
+
+	if (grow(p, server) < 0)
+		return -1;
+	w = &p->servers[server];
+	if (w->used && w->version == version)
+		return 0;
+	probes_drop(p, server);
+	w->used = true;
+	w->version = version;
+	schedule(p, server, now + draw(p) % (p->plan.interval + 1));
+	return 0;
+}
+
+void
+probes_drop(struct probes *p, uint32_t server)
+{
+	unsigned i;
+
+	if (server >= p->room || !p->servers[server].used)
+		return;
+	heap_remove(&p->due, server);
+	for (i = 0; i < PROBES_MOST && p->servers[server].waiting > 0; i++)
+		if (p->slots[i].busy && p->slots[i].server == server)
+			let_go(p, &p->slots[i]);
+	p->servers[server] = (struct probed){ .used = false };
+}
+
+const struct probe_report *
+probes_last(const struct probes *p, uint32_t server)
+{
+	return server < p->room && p->servers[server].used && p->plan.count > 0
+	    ? &p->servers[server].last
+	    : NULL;
+}
+
+/* ---- life ---- */
+
+int
+probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
+{
+	struct peer *place =
+	    malloc((plan->count > 0 ? plan->count : 1) * sizeof(*place));
+	uint32_t i;
+
+	if (place == NULL)
+		return -1;
+	if (plan->count > 0)
+		memcpy(place, plan->place, plan->count * sizeof(*place));
+	for (i = 0; i < PROBES_MOST; i++)
+		if (p->slots[i].busy) {
+			take_back(p, &p->slots[i], p->slots[i].seq + 1);
+			let_go(p, &p->slots[i]);
+		}
+	free((void *)(uintptr_t)p->plan.place);
+	p->plan = *plan;
+	p->plan.place = place;
+	for (i = 0; i < p->room; i++) {
+		heap_remove(&p->due, i);
+		if (p->servers[i].used)
+			schedule(p, i, now + draw(p) % (plan->interval + 1));
+	}
+	return 0;
+}
+
+int
+probes_init(struct probes *p, const struct probes_options *o)
+{
+	unsigned i;
+
+	memset(p, 0, sizeof(*p));
+	p->options = *o;
+	heap_init(&p->due);
+	list_init(&p->idle);
+	list_init(&p->asked);
+	list_init(&p->again);
+	hash_key_init(&p->key);
+	p->slots = calloc(PROBES_MOST, sizeof(*p->slots));
+	if (p->slots == NULL)
+		return -1;
+	for (i = 0; i < PROBES_MOST; i++)
+		list_append(&p->idle, &p->slots[i].order);
+	return 0;
+}
+
+void
+probes_fini(struct probes *p)
+{
+	heap_fini(&p->due);
+	free(p->servers);
+	free(p->slots);
+	free((void *)(uintptr_t)p->plan.place);
+	memset(p, 0, sizeof(*p));
+}

@@ -1,0 +1,111 @@
+/* tarpit.h: addresses that nobody has, answered for, to hold up who scans a
+ * network (the idea is that of Tom Liston's LaBrea).
+ *
+ *     who has it?  --- asked again, nobody answers ---> it is here
+ *     SYN          ---> SYN and ACK, window 0
+ *     ACK          ---> ACK, window 0: when it is of such a connection
+ *     all else     ---> nothing
+ *
+ * The client has a connection that takes no byte, and asks for ever whether it
+ * may send (RFC 9293, 3.8.6.1). Nothing is remembered of it: our first sequence
+ * number is a keyed hash of the addresses and ports, plus the client's own first
+ * one. What the client acknowledges thus tells where it began, and whether we
+ * ever answered it, however long ago. (With a time in it, as in a SYN cookie,
+ * a connection would be known for minutes only; that two connections with the
+ * same ports differ is for the client's own number to see to, RFC 6528.)
+ *
+ * An address in use must not be hit:
+ *   - It is ours only when the same machine has asked all for it again, over at
+ *     least TARPIT_SILENT_MS: with the usual questions each second the third
+ *     one, which still is in time. We ask too, and whoever answers has it;
+ *     without an own address as who wants to use it (RFC 5227, 2.1.1), which
+ *     makes other tarpits leave it alone.
+ *   - Whoever says that it has an address, in any ARP or NDP message we hear,
+ *     has it, also when it only asks whether it is free (RFC 5227, RFC 4862):
+ *     such questions get no answer. It is left alone for TARPIT_USED_MS.
+ *   - After TARPIT_HOLD_MS it is ours no more, and all begins anew: who only asks
+ *     us whether it is still here must ask all again.
+ *   - Advertisements do not override what others know.
+ * So many addresses are remembered, those that were heard of last; who is not
+ * among them is where it all begins.
+ *
+ * A SYN that was sent to us for an address that is not known to be in use is
+ * answered even if nobody asked: a router may send us whole networks.
+ *
+ * All frames that leave count against TARPIT_RATE. Answers are no longer than
+ * what they answer, but senders may be forged: that bounds what we can be made
+ * to send, at a tenth of the slowest Ethernet.
+ *
+ * Pure: the clock (ms) is passed in, frames leave through a callback. */
+#ifndef PEN_DSR_TARPIT_H
+#define PEN_DSR_TARPIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/hash.h"
+#include "base/hash_table.h"
+#include "base/list.h"
+#include "dsr/frame/frame.h"
+#include "dsr/segment/rate.h"
+
+enum {
+	TARPIT_TRAPS = 4096,	 /* addresses remembered */
+	TARPIT_SILENT_MS = 1500, /* from the first question to the last */
+	TARPIT_REPEAT_MS = 5000, /* between two of them at most */
+	TARPIT_ANSWER_MS = 500,	 /* for an answer to ours */
+	TARPIT_HOLD_MS = 60000,	 /* ours, before it must be silent again */
+	TARPIT_USED_MS = 600000, /* somebody's */
+	TARPIT_RATE = 1000,	 /* frames a second */
+	TARPIT_BURST = 1000,	 /* of them at once */
+	TARPIT_QUESTIONS = 200,	 /* a second */
+	TARPIT_QUESTIONS_BURST = 500
+};
+
+struct tarpit_stats {
+	uint64_t arp; /* answered, NDP too */
+	uint64_t syn, ack;
+	uint64_t limited; /* not answered for the rate */
+};
+
+struct tarpit_options {
+	struct mac mac; /* ours */
+	/* To ask from; family 0: none, which hosts answer, too. */
+	struct peer ip4, ip6;
+	/* Whether it is to be held, if nobody has it. */
+	bool (*is_wanted)(void *arg, const struct peer *ip);
+	/* The bytes are the caller's until it returns. */
+	void (*send)(void *arg, const unsigned char *bytes, size_t length);
+	void *arg;
+};
+
+struct trap;
+
+struct tarpit {
+	struct tarpit_stats stats; /* readable */
+
+	/* Private. */
+	struct tarpit_options options;
+	struct hash_key key;
+	struct rate answers, questions;
+	struct hash_table table;
+	struct list order; /* the one not heard of for longest first */
+	struct trap *traps;
+};
+
+/* Returns 0, or -1 with errno ENOMEM. */
+int tarpit_init(
+    struct tarpit *t, const struct tarpit_options *options, uint64_t now);
+/* Harmless on zeroes. */
+void tarpit_fini(struct tarpit *t);
+
+/* A frame of ARP or NDP: answers, asks, learns. */
+void tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now);
+/* A frame of FRAME_FLOW for an address that is no VIP, whose checksum is right.
+ * Returns whether it was one to be answered; it is not when the rate is used
+ * up. */
+bool tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now);
+
+#endif

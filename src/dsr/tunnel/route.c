@@ -1,0 +1,399 @@
+/* route.c: a raw socket for each kind of packet: outer and inner family, and whether
+ * the outer one may be cut, which the system keeps by socket. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <netinet/ip.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/errqueue.h>
+#include <linux/filter.h>
+#endif
+
+#include "dsr/tunnel/route.h"
+
+enum {
+	BATCH = 64,
+	HOPS = 64,
+	QUEUE = 8 << 20,
+	KINDS = 8 /* outer IPv6 4, inner IPv6 2, may be cut 1 */
+};
+
+/* Laid out as the struct mmsghdr of systems that have one. */
+struct message {
+	struct msghdr head;
+	unsigned length;
+};
+
+union control {
+	struct cmsghdr align;
+	char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+struct kind {
+	int fd; /* -1: not there */
+	unsigned count;
+	struct message message[BATCH];
+	struct iovec part[BATCH];
+	struct addr to[BATCH];
+	union control class[BATCH];
+};
+
+struct route {
+	struct kind kind[KINDS];
+	unsigned next_error; /* the socket that is asked next */
+};
+
+/* Port 0. */
+static void
+addr_of(struct addr *a, const struct peer *p)
+{
+	memset(a, 0, sizeof(*a));
+	if (p->family == AF_INET) {
+		a->u.in.sin_family = AF_INET;
+		memcpy(&a->u.in.sin_addr, p->ip + 12, 4);
+		a->len = sizeof(a->u.in);
+	} else {
+		a->u.in6.sin6_family = AF_INET6;
+		memcpy(&a->u.in6.sin6_addr, p->ip, 16);
+		a->u.in6.sin6_scope_id = p->scope;
+		a->len = sizeof(a->u.in6);
+	}
+}
+
+/* ---- ways ---- */
+
+/* A datagram socket that is connected has a route. */
+static int
+ask(int fd, const struct addr *to, struct route_way *w)
+{
+	struct addr own = { .len = sizeof(own.u) };
+	int mtu = 0;
+	socklen_t n = sizeof(mtu);
+
+	if (connect(fd, &to->u.sa, to->len) != 0 ||
+	    getsockname(fd, &own.u.sa, &own.len) != 0)
+		return -1;
+	peer_from_addr(&w->from, &own);
+	w->from.port = 0;
+#ifdef IP_MTU
+	if (to->u.sa.sa_family == AF_INET)
+		getsockopt(fd, IPPROTO_IP, IP_MTU, &mtu, &n);
+#endif
+#ifdef IPV6_MTU
+	if (to->u.sa.sa_family == AF_INET6)
+		getsockopt(fd, IPPROTO_IPV6, IPV6_MTU, &mtu, &n);
+#endif
+	w->mtu = mtu > 0 ? (unsigned)mtu : 1500;
+	return 0;
+}
+
+int
+route_ask(const struct peer *to, struct route_way *w)
+{
+	struct addr a;
+	int fd, rc, error;
+
+	addr_of(&a, to);
+	addr_set_port(&a, 9);
+	fd = socket(a.u.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	if (fd < 0)
+		return -1;
+	rc = ask(fd, &a, w);
+	error = errno;
+	close(fd);
+	errno = error;
+	return rc;
+}
+
+/* ---- sockets ---- */
+
+static int
+set(int fd, int level, int name, int value)
+{
+	return setsockopt(fd, level, name, &value, sizeof(value));
+}
+
+static int
+set_cutting(int fd, bool v6, bool may_be_cut)
+{
+#ifdef IP_MTU_DISCOVER
+	if (!v6 &&
+	    set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+		may_be_cut ? IP_PMTUDISC_DONT : IP_PMTUDISC_DO) != 0)
+		return -1;
+#endif
+#ifdef IPV6_MTU_DISCOVER
+	if (v6 &&
+	    set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+		may_be_cut ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_DO) != 0)
+		return -1;
+#endif
+	(void)fd;
+	(void)v6;
+	(void)may_be_cut;
+	return 0;
+}
+
+/* Tunnels that end here are none of ours. */
+static void
+hear_nothing(int fd)
+{
+#ifdef SO_ATTACH_FILTER
+	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
+	struct sock_fprog program = { .len = 1, .filter = &none };
+
+	(void)setsockopt(
+	    fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
+#else
+	(void)set(fd, SOL_SOCKET, SO_RCVBUF, 1);
+#endif
+}
+
+static int
+set_options(int fd, bool v6, bool may_be_cut)
+{
+	hear_nothing(fd);
+	(void)set(fd, SOL_SOCKET, SO_SNDBUF, QUEUE);
+#ifdef SO_SNDBUFFORCE
+	(void)set(fd, SOL_SOCKET, SO_SNDBUFFORCE, QUEUE);
+#endif
+#ifdef IP_RECVERR
+	if (!v6)
+		(void)set(fd, IPPROTO_IP, IP_RECVERR, 1);
+#endif
+#ifdef IPV6_RECVERR
+	if (v6)
+		(void)set(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+#endif
+	if ((v6 ? set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, HOPS)
+		: set(fd, IPPROTO_IP, IP_TTL, HOPS)) != 0)
+		return -1;
+	return set_cutting(fd, v6, may_be_cut);
+}
+
+static int
+open_kind(struct kind *k, unsigned i)
+{
+	bool v6 = (i & 4) != 0;
+
+	k->fd = socket(v6 ? AF_INET6 : AF_INET,
+	    SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK,
+	    i & 2 ? IPPROTO_IPV6 : IPPROTO_IPIP);
+	if (k->fd < 0)
+		return errno == EAFNOSUPPORT ? 0 : -1;
+	return set_options(k->fd, v6, i & 1);
+}
+
+struct route *
+route_open(struct error *e)
+{
+	struct route *r = calloc(1, sizeof(*r));
+	unsigned i;
+
+	if (r == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	for (i = 0; i < KINDS; i++)
+		r->kind[i].fd = -1;
+	for (i = 0; i < KINDS; i++)
+		if (open_kind(&r->kind[i], i) != 0) {
+			error_set(
+			    e, "no sockets for tunnels: %s", strerror(errno));
+			route_close(r);
+			return NULL;
+		}
+	return r;
+}
+
+void
+route_close(struct route *r)
+{
+	unsigned i;
+
+	for (i = 0; r != NULL && i < KINDS; i++)
+		if (r->kind[i].fd >= 0)
+			close(r->kind[i].fd);
+	free(r);
+}
+
+/* ---- packets ---- */
+
+static void
+put_class(struct msghdr *m, union control *c, bool v6, int class)
+{
+	struct cmsghdr *h = &c->align;
+
+	memset(c, 0, sizeof(*c));
+	h->cmsg_level = v6 ? IPPROTO_IPV6 : IPPROTO_IP;
+	h->cmsg_type = v6 ? IPV6_TCLASS : IP_TOS;
+	h->cmsg_len = CMSG_LEN(sizeof(class));
+	memcpy(CMSG_DATA(h), &class, sizeof(class));
+	m->msg_control = c;
+	m->msg_controllen = sizeof(*c);
+}
+
+static int
+send_some(int fd, struct message *m, unsigned n)
+{
+#ifdef HAVE_SENDMMSG
+	return sendmmsg(
+	    fd, (struct mmsghdr *)(void *)m, n, MSG_NOSIGNAL | MSG_DONTWAIT);
+#else
+	(void)n;
+	return sendmsg(fd, &m->head, MSG_DONTWAIT) < 0 ? -1 : 1;
+#endif
+}
+
+static void
+lose(struct tally *lost, const struct kind *k, unsigned i)
+{
+	tally_add(lost, 1, k->part[i].iov_len);
+}
+
+/* A socket tells first what it has heard about an earlier packet, so each gets a
+ * second try. */
+static void
+flush_kind(struct kind *k, struct tally *lost)
+{
+	unsigned done = 0;
+	bool again = false;
+	int n;
+
+	while (done < k->count) {
+		n = send_some(k->fd, k->message + done, k->count - done);
+		if (n > 0) {
+			done += (unsigned)n;
+			again = false;
+		} else if (errno == EAGAIN || errno == ENOBUFS) {
+			break;
+		} else if (again) {
+			lose(lost, k, done++);
+			again = false;
+		} else {
+			again = true;
+		}
+	}
+	while (done < k->count)
+		lose(lost, k, done++);
+	k->count = 0;
+}
+
+void
+route_flush(struct route *r, struct tally *lost)
+{
+	unsigned i;
+
+	for (i = 0; i < KINDS; i++)
+		flush_kind(&r->kind[i], lost);
+}
+
+void
+route_send(struct route *r, const struct route_packet *p, struct tally *lost)
+{
+	bool v6 = p->to->family == AF_INET6;
+	struct kind *k = &r->kind[(v6 ? 4U : 0) |
+	    (p->family == AF_INET6 ? 2U : 0) | p->may_be_cut];
+	struct msghdr *m;
+	unsigned i;
+
+	if (k->fd < 0) {
+		tally_add(lost, 1, p->length);
+		return;
+	}
+	if (k->count == BATCH)
+		flush_kind(k, lost);
+	i = k->count++;
+	m = &k->message[i].head;
+	memset(m, 0, sizeof(*m));
+	addr_of(&k->to[i], p->to);
+	m->msg_name = &k->to[i].u;
+	m->msg_namelen = k->to[i].len;
+	k->part[i].iov_base = (void *)(uintptr_t)p->bytes;
+	k->part[i].iov_len = p->length;
+	m->msg_iov = &k->part[i];
+	m->msg_iovlen = 1;
+	put_class(m, &k->class[i], v6, p -> class);
+}
+
+/* ---- errors ---- */
+
+#ifdef __linux__
+/* Whom the error is about, and what it says. */
+static void
+read_error(
+    const struct msghdr *m, const struct addr *about, struct route_error *e)
+{
+	struct sock_extended_err what; /* who says so stands behind it */
+	struct cmsghdr *h;
+	struct addr by;
+
+	memset(e, 0, sizeof(*e));
+	peer_from_addr(&e->to, about);
+	e->to.port = 0;
+	for (h = CMSG_FIRSTHDR(m); h != NULL;
+	     h = CMSG_NXTHDR((struct msghdr *)(uintptr_t)m, h)) {
+		if ((h->cmsg_level != IPPROTO_IP ||
+			h->cmsg_type != IP_RECVERR) &&
+		    (h->cmsg_level != IPPROTO_IPV6 ||
+			h->cmsg_type != IPV6_RECVERR))
+			continue;
+		memcpy(&what, CMSG_DATA(h), sizeof(what));
+		e->error = (int)what.ee_errno;
+		by.len = about->len;
+		if (what.ee_origin == SO_EE_ORIGIN_LOCAL ||
+		    h->cmsg_len < CMSG_LEN(sizeof(what) + by.len))
+			continue;
+		memcpy(&by.u, CMSG_DATA(h) + sizeof(what), by.len);
+		peer_from_addr(&e->by, &by);
+		e->by.port = 0;
+	}
+}
+
+static bool
+next_of(int fd, struct route_error *e)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[512];
+	} control;
+	struct addr about = { .len = 0 };
+	struct msghdr m = { .msg_name = &about.u,
+		.msg_namelen = sizeof(about.u),
+		.msg_control = &control,
+		.msg_controllen = sizeof(control) };
+
+	if (fd < 0 || recvmsg(fd, &m, MSG_ERRQUEUE | MSG_DONTWAIT) < 0)
+		return false;
+	about.len = m.msg_namelen;
+	read_error(&m, &about, e);
+	return true;
+}
+#else
+static bool
+next_of(int fd, struct route_error *e)
+{
+	(void)fd;
+	(void)e;
+	return false;
+}
+#endif
+
+bool
+route_next_error(struct route *r, struct route_error *e)
+{
+	unsigned i;
+
+	for (i = 0; i < KINDS; i++) {
+		if (next_of(r->kind[r->next_error].fd, e))
+			return true;
+		r->next_error = (r->next_error + 1) % KINDS;
+	}
+	return false;
+}

@@ -1,0 +1,203 @@
+/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from here: maps that its
+ * program looks into. */
+#include "config.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "dsr/xdp/link_xdp.h"
+
+enum { GATES = 4096 }; /* servers; those with higher numbers are slow */
+
+_Static_assert(sizeof(struct xdp_flow_key) == 40, "a key has no holes");
+_Static_assert(sizeof(struct xdp_gate) % 8 == 0, "as far apart as in the map");
+
+static int
+make_maps(struct xdp_maps *m, uint32_t flows)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
+	LIBBPF_OPTS(bpf_map_create_opts, memory, .map_flags = BPF_F_MMAPABLE);
+
+	m->flows = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_flows",
+	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, &o);
+	m->gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
+	    sizeof(uint32_t), sizeof(struct xdp_gate), GATES, &memory);
+	m->totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pen_totals",
+	    sizeof(uint32_t), sizeof(struct tally), 1, NULL);
+	return m->flows < 0 || m->gates < 0 || m->totals < 0 ? -1 : 0;
+}
+
+static int
+map_gates(struct xdp_rings *x)
+{
+	void *at = mmap(NULL, GATES * sizeof(struct xdp_gate),
+	    PROT_READ | PROT_WRITE, MAP_SHARED, x->maps.gates, 0);
+
+	if (at == MAP_FAILED)
+		return -1;
+	x->gates = at;
+	return 0;
+}
+
+int
+xdp_make_fast(struct xdp_rings *x, uint32_t flows)
+{
+	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
+
+	/* a gate would be written in two steps */
+	if (sizeof(void *) < sizeof(uint64_t)) {
+		errno = ENOTSUP;
+		return -1;
+	}
+	if (processors > 0)
+		x->totals = calloc((size_t)processors, sizeof(*x->totals));
+	if (x->totals != NULL) {
+		x->processors = (unsigned)processors;
+		if (make_maps(&x->maps, flows) == 0 && map_gates(x) == 0)
+			return 0;
+		error = errno;
+	}
+	xdp_close_fast(x);
+	errno = error;
+	return -1;
+}
+
+void
+xdp_close_fast(struct xdp_rings *x)
+{
+	int *map[] = { &x->maps.flows, &x->maps.gates, &x->maps.totals };
+
+	if (x->gates != NULL)
+		munmap(x->gates, GATES * sizeof(struct xdp_gate));
+	x->gates = NULL;
+	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
+		if (*map[i] >= 0)
+			close(*map[i]);
+		*map[i] = -1;
+	}
+	free(x->totals);
+	x->totals = NULL;
+}
+
+void
+xdp_look_at_fast(struct link *l)
+{
+	bool fails;
+
+	if (l->fast == NULL)
+		return;
+	fails = !xdp_can_send_back(l);
+	if (fails && !l->fast_fails)
+		log_warn("no fast path: the other end of this cable takes no "
+			 "frames from XDP, ethtool -K on it gro on "
+			 "interface=%s",
+		    l->name);
+	if (!fails && l->fast_fails)
+		log_info("the fast path can be used interface=%s", l->name);
+	l->fast_fails = fails;
+}
+
+static void
+set_gate(struct link *l, uint32_t gate, const struct link_gate *g)
+{
+	const struct xdp_rings *x = l->inside;
+
+	xdp_gate_set(&x->gates[gate], g);
+}
+
+static struct xdp_flow_key
+key_of(const struct dsr_key *flow)
+{
+	struct xdp_flow_key key;
+
+	memset(&key, 0, sizeof(key));
+	key.flow = *flow;
+	return key;
+}
+
+static int
+carry(
+    struct link *l, const struct dsr_key *flow, uint32_t gate, uint32_t ticket)
+{
+	const struct xdp_rings *x = l->inside;
+	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow f = { .gate = gate,
+		.ticket = ticket,
+		.used_ns = clock_monotonic_us() * 1000 };
+
+	return bpf_map_update_elem(x->maps.flows, &key, &f, BPF_ANY) == 0 ? 0
+									  : -1;
+}
+
+static struct link_carried
+carried_of(const struct xdp_flow *f)
+{
+	uint64_t now = clock_monotonic_us() * 1000;
+
+	return (struct link_carried){ .frames = f->frames,
+		.bytes = f->bytes,
+		.ticket = f->ticket,
+		/* the kernel's is the finer clock, or the coarser one */
+		.idle_ms =
+		    now > f->used_ns ? (now - f->used_ns) / 1000000 : 0 };
+}
+
+static bool
+carried(
+    const struct link *l, const struct dsr_key *flow, struct link_carried *c)
+{
+	const struct xdp_rings *x = l->inside;
+	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow f;
+
+	if (bpf_map_lookup_elem(x->maps.flows, &key, &f) != 0)
+		return false;
+	*c = carried_of(&f);
+	return true;
+}
+
+/* Both at once, so that no frame is counted between the two. */
+static bool
+forget(struct link *l, const struct dsr_key *flow, struct link_carried *c)
+{
+	const struct xdp_rings *x = l->inside;
+	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow f;
+
+	if (bpf_map_lookup_and_delete_elem(x->maps.flows, &key, &f) == 0) {
+		*c = carried_of(&f);
+		return true;
+	}
+	/* before Linux 5.14 */
+	if (errno != ENOENT && carried(l, flow, c))
+		return bpf_map_delete_elem(x->maps.flows, &key) == 0;
+	return false;
+}
+
+static struct tally
+totals(const struct link *l)
+{
+	const struct xdp_rings *x = l->inside;
+	struct tally all = { 0 };
+	uint32_t first = 0;
+
+	if (bpf_map_lookup_elem(x->maps.totals, &first, x->totals) != 0)
+		return all;
+	for (unsigned i = 0; i < x->processors; i++)
+		tally_add(&all, x->totals[i].frames, x->totals[i].bytes);
+	return all;
+}
+
+const struct link_fast xdp_fast = { .gates = GATES,
+	.set_gate = set_gate,
+	.carry = carry,
+	.carried = carried,
+	.forget = forget,
+	.totals = totals };

@@ -1,0 +1,93 @@
+/* xdp_features.c: two questions to generic netlink: the number of the family
+ * "netdev", which every boot has its own of, and what it knows of an interface. */
+#include "config.h"
+
+#include "dsr/xdp/xdp_features.h"
+
+#include <errno.h>
+#include <linux/genetlink.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "dsr/link/netlink.h"
+
+/* NETDEV_FAMILY_NAME, NETDEV_FAMILY_VERSION, NETDEV_CMD_DEV_GET,
+ * NETDEV_A_DEV_IFINDEX and NETDEV_A_DEV_XDP_FEATURES of <linux/netdev.h>. */
+static const char family_name[] = "netdev";
+enum { FAMILY_VERSION = 1, GET_DEVICE = 1, IFINDEX = 1, FEATURES = 3 };
+
+/* A message with one attribute. */
+struct question {
+	struct nlmsghdr head;
+	struct genlmsghdr command;
+	struct rtattr attribute;
+	char value[12];
+};
+
+static void
+question_make(struct question *q, unsigned short family, uint8_t command,
+    uint8_t version, unsigned short name, const void *value, size_t size)
+{
+	memset(q, 0, sizeof(*q));
+	q->head.nlmsg_len =
+	    (uint32_t)(sizeof(*q) - sizeof(q->value) + RTA_ALIGN(size));
+	q->head.nlmsg_type = family;
+	q->head.nlmsg_flags = NLM_F_REQUEST;
+	q->command.cmd = command;
+	q->command.version = version;
+	q->attribute.rta_type = name;
+	q->attribute.rta_len = (unsigned short)RTA_LENGTH(size);
+	memcpy(q->value, value, size);
+}
+
+/* Asks, and copies the value of one attribute of the answer. */
+static int
+ask(int fd, const struct question *q, unsigned short name, void *value,
+    size_t size)
+{
+	union netlink_answer a;
+	size_t n = netlink_ask(fd, &q->head, &a, q->head.nlmsg_type);
+	struct rtattr *found;
+
+	if (n == 0)
+		return -1;
+	found =
+	    netlink_attribute_of(&a, n, sizeof(struct genlmsghdr), name, size);
+	if (found == NULL) {
+		errno = ENOENT;
+		return -1;
+	}
+	memcpy(value, RTA_DATA(found), size);
+	return 0;
+}
+
+static int
+ask_both(int fd, uint32_t ifindex, uint64_t *features)
+{
+	struct question q;
+	uint16_t family;
+
+	question_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
+	    CTRL_ATTR_FAMILY_NAME, family_name, sizeof(family_name));
+	if (ask(fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)) != 0)
+		return -1;
+	question_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX, &ifindex,
+	    sizeof(ifindex));
+	return ask(fd, &q, FEATURES, features, sizeof(*features));
+}
+
+int
+xdp_features(unsigned ifindex, uint64_t *features)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_GENERIC);
+	int got, error;
+
+	if (fd < 0)
+		return -1;
+	got = ask_both(fd, ifindex, features);
+	error = errno;
+	close(fd);
+	errno = error;
+	return got;
+}
