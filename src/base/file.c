@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 
 enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
@@ -237,23 +239,44 @@ file_may_write(const char *path, struct error *e)
 
 /* ---- writing ---- */
 
+/* How long a reader may keep the writer waiting, who has other things to do. */
+enum { SLOW_MS = 2000 };
+
+/* Waits until more can be written. Returns 0, or -1 with errno. */
+static int
+wait_for_room(int fd, uint64_t end)
+{
+	struct pollfd p = { .fd = fd, .events = POLLOUT };
+	uint64_t now = clock_monotonic_ms();
+	int n = now < end ? poll(&p, 1, (int)(end - now)) : 0;
+
+	if (n == 0)
+		errno = ETIMEDOUT;
+	return n > 0 || (n < 0 && errno == EINTR) ? 0 : -1;
+}
+
 static int
 write_all(int fd, const struct buffer *text)
 {
+	uint64_t end = clock_monotonic_ms() + SLOW_MS;
 	size_t done = 0, all = buffer_length(text);
 	ssize_t n;
 
 	while (done < all) {
 		n = write(fd, buffer_bytes(text) + done, all - done);
-		if (n < 0 && errno != EINTR)
-			return -1;
 		if (n > 0)
 			done += (size_t)n;
+		else if (n < 0 && errno == EAGAIN) {
+			if (wait_for_room(fd, end) < 0)
+				return -1;
+		} else if (n < 0 && errno != EINTR)
+			return -1;
 	}
 	return 0;
 }
 
-/* To a pipe that nobody reads it fails, where opening it alone would wait. */
+/* To a pipe that nobody reads it fails, where opening it alone would wait, and to one
+ * whose reader stalls. */
 static int
 write_through(const char *path, const struct buffer *text, struct error *e)
 {
@@ -261,7 +284,11 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 
 	if (fd < 0)
 		return why(e);
-	rc = fcntl(fd, F_SETFL, 0) < 0 || write_all(fd, text) < 0 ? why(e) : 0;
+	rc = write_all(fd, text);
+	if (rc < 0 && errno == ETIMEDOUT)
+		error_set(e, "its reader is too slow");
+	else if (rc < 0)
+		why(e);
 	close(fd);
 	return rc;
 }

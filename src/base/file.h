@@ -35,8 +35,9 @@ int file_may_write(const char *path, struct error *e);
  * synchronises first, so that a crash leaves one of them too. The new file has
  * the permissions of the old one, else 0644 less the umask. A symbolic link
  * stays one; whose links are followed file_open_own() says. What is no regular
- * file (a terminal, a pipe that somebody reads) is written to as it is. Returns
- * 0, or -1 with a phrase; then the old file is still there. */
+ * file (a terminal, a pipe that somebody reads) is written to as it is, which fails
+ * when its reader takes more than two seconds. Returns 0, or -1 with a phrase; then
+ * the old file is still there. */
 int file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e);
 

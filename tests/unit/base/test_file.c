@@ -6,9 +6,11 @@
 #include <fcntl.h>
 #include <pwd.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -191,6 +193,65 @@ START_TEST(pipes)
 }
 END_TEST
 
+enum { MORE_THAN_A_PIPE_HOLDS = 4 << 20 };
+
+/* Writes so much to a pipe; `fd`: its other end. */
+static int
+write_much(const char *path, int *fd)
+{
+	struct buffer b;
+	char *room;
+	int rc;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	*fd = open(path, O_RDWR | O_NONBLOCK);
+	ck_assert_int_ge(*fd, 0);
+	buffer_init(&b);
+	room = calloc(1, MORE_THAN_A_PIPE_HOLDS);
+	ck_assert_ptr_nonnull(room);
+	ck_assert_int_eq(buffer_append(&b, room, MORE_THAN_A_PIPE_HOLDS), 0);
+	free(room);
+	rc = file_replace(path, &b, false, &e);
+	buffer_fini(&b);
+	return rc;
+}
+
+/* Somebody has it open, and does not read: an error, too, after a moment. */
+START_TEST(a_pipe_whose_reader_stalls)
+{
+	int fd;
+
+	ck_assert_int_eq(write_much(scratch("stalled"), &fd), -1);
+	ck_assert_str_eq(e.text, "its reader is too slow");
+	close(fd);
+}
+END_TEST
+
+/* All of it arrives at who reads. */
+START_TEST(a_pipe_with_a_reader)
+{
+	const char *path = scratch("read");
+	size_t all = 0;
+	pid_t pid;
+	ssize_t n;
+	int fd;
+	static char room[65536];
+
+	pid = fork();
+	if (pid == 0)
+		_exit(write_much(path, &fd) == 0 ? 0 : 1);
+	while ((fd = open(path, O_RDONLY)) < 0)
+		usleep(1000);
+	while (all < MORE_THAN_A_PIPE_HOLDS &&
+	    (n = read(fd, room, sizeof(room))) > 0)
+		all += (size_t)n;
+	ck_assert_uint_eq(all, MORE_THAN_A_PIPE_HOLDS);
+	close(fd);
+	ck_assert_int_eq(waitpid(pid, &fd, 0), pid);
+	ck_assert_int_eq(fd, 0);
+}
+END_TEST
+
 /* One is waited for only where that does no harm. */
 START_TEST(reads_pipes)
 {
@@ -309,6 +370,8 @@ SUITE(test_file)
 	SUITE_ADD(s, permissions_alone_are_kept, 10);
 	SUITE_ADD(s, standard_output, 10);
 	SUITE_ADD(s, half_written, 10);
+	SUITE_ADD(s, a_pipe_whose_reader_stalls, 10);
+	SUITE_ADD(s, a_pipe_with_a_reader, 20);
 	SUITE_ADD(s, pipes, 10);
 	SUITE_ADD(s, reads_pipes, 10);
 	return s;
