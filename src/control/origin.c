@@ -35,19 +35,38 @@ pair_of(const struct call *c)
 	return i;
 }
 
+/* `origin` set a certificate, or its key in the same breath, or there are none now. */
+static int
+note_certificate(const struct call *c, const char *origin)
+{
+	struct pair_origin *pair = c->plan->pair_origin;
+	unsigned i, at = pair_of(c);
+
+	for (i = 0; c->no && i < TLS_PAIRS_MAX; i++) {
+		(void)plan_set_text(&pair[i].cert, NULL);
+		(void)plan_set_text(&pair[i].key, NULL);
+	}
+	if (c->no)
+		return 0;
+	return plan_set_text(&pair[at].cert, origin) < 0 ||
+		(c->words->count == 2 &&
+		    plan_set_text(&pair[at].key, origin) < 0)
+	    ? -1
+	    : 0;
+}
+
 int
 origin_note(const struct call *c)
 {
 	char text[ORIGIN_TEXT_MAX];
 	const char *origin = describe(c, text);
-	struct pair_origin *pair = &c->plan->pair_origin[pair_of(c)];
 	const struct command *row = c->row;
 
 	if (strcmp(row->name, "ssl_cert") == 0 &&
-	    plan_set_text(&pair->cert, origin) < 0)
+	    note_certificate(c, origin) < 0)
 		return -1;
 	if (strcmp(row->name, "ssl_key") == 0 &&
-	    plan_set_text(&pair->key, origin) < 0)
+	    plan_set_text(&c->plan->pair_origin[pair_of(c)].key, origin) < 0)
 		return -1;
 	if (row->alias != NULL)
 		row = command_find(row->alias); /* which is what it sets */

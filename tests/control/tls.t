@@ -31,6 +31,18 @@ cert b.test
 has conf ssl_cert {DIR}a.test.pem
 has conf ssl_cert {DIR}b.test.pem
 has conf ssl_min
+# whose key it is, and where that was set
+file pair.conf
+| ssl_cert {DIR}a.test.pem {DIR}none.key
+> include {DIR}pair.conf
+~ {DIR}pair.conf:1: ssl_cert: "{DIR}none.key": No such file
+file pair.conf
+| ssl_cert {DIR}a.test.pem
+| ssl_key {DIR}a.test.pem
+| no ssl_cert
+| ssl_cert {DIR}b.test.pem {DIR}none.key
+> include {DIR}pair.conf
+~ {DIR}pair.conf:4: ssl_cert: "{DIR}none.key": No such file
 > no ssl_cert
 > certs
 ask x = server 0: x
