@@ -34,6 +34,20 @@ is_dns(const struct plan *p)
 	return p->config.frontend.dns;
 }
 
+/* Those of DNS are answered by TCP, too. */
+static bool
+has_connections(const struct plan *p)
+{
+	return !direct_is_wanted(p) && (!p->config.frontend.udp || is_dns(p));
+}
+
+/* Nobody is silent who need not say anything; without UDP the line is another one. */
+static bool
+expects_answers(const struct plan *p)
+{
+	return p->config.frontend.udp_responses > 0 || is_dns(p) || !is_udp(p);
+}
+
 static bool
 is_sticky(const struct plan *p)
 {
@@ -103,6 +117,7 @@ has_client_acl(const struct plan *p)
 	return p->acls[p->config.pool.client_acl].count > 0;
 }
 
+static const char no_connections[] = "with udp or dsr_if";
 static const char no_upstream[] = "without ssl_upstream or server N tls on";
 
 /* A setting, when it has an effect, and what it says if it has none. */
@@ -113,12 +128,26 @@ static const struct need {
 } needs[] = {
 	{ "tracking", is_sticky, "while clients are not remembered" },
 	{ "clients_max", is_sticky, "while clients are not remembered" },
+	{ "sticky_prefix6", is_sticky, "while clients are not remembered" },
 	{ "hash_prefix6", is_hashed, "without hash" },
+	{ "queue", has_connections, no_connections },
+	{ "retry", has_connections, no_connections },
+	{ "rate_up", has_connections, no_connections },
+	{ "rate_down", has_connections, no_connections },
+	{ "sndbuf", has_connections, no_connections },
+	{ "rcvbuf", has_connections, no_connections },
+	{ "keepalive", has_connections, no_connections },
+	{ "keepalive_time", has_connections, no_connections },
+	{ "keepalive_interval", has_connections, no_connections },
+	{ "keepalive_count", has_connections, no_connections },
+	{ "user_timeout", has_connections, no_connections },
+	{ "idlers", has_connections, no_connections },
 	{ "udp_timeout", is_udp, "without udp" },
 	{ "udp_proxy", is_udp, "without udp" },
 	{ "udp_responses", is_udp, "without udp" },
 	{ "udp_requests", is_udp, "without udp" },
 	{ "udp_fail", is_udp, "without udp or dns" },
+	{ "udp_fail", expects_answers, "without udp_responses or dns" },
 	{ "dns_retry", is_dns, "without dns" },
 	{ "ssl_ca_file", asks_for_certificates,
 	    "without ssl_require or ssl_request" },
@@ -303,7 +332,7 @@ has_line(const struct buffer *text, const char *line, size_t n)
 }
 
 /* They have no site, which would drop some of so many at once. */
-enum { LINES_MAX = 64 };
+enum { LINES_MAX = 100 };
 
 void
 doubts_log(const struct plan *before, const struct plan *p)

@@ -84,11 +84,104 @@ START_TEST(eight_are_all_named)
 }
 END_TEST
 
+/* Where there are no TCP connections, what is set for them is of no use. */
+static const char *const of_connections[] = { "queue", "retry", "rate_up",
+	"rate_down", "sndbuf", "rcvbuf", "keepalive", "keepalive_time",
+	"keepalive_interval", "keepalive_count", "user_timeout", "idlers" };
+
+static void
+set_for_connections(struct frontend_options *o)
+{
+	o->queue_ms++;
+	o->retry_ms++;
+	o->rate_up++;
+	o->rate_down++;
+	o->sndbuf++;
+	o->rcvbuf++;
+	o->keepalive = !o->keepalive;
+	o->keepalive_ms += 1000;
+	o->keepalive_interval_ms += 1000;
+	o->keepalive_count++;
+	o->user_timeout_ms++;
+	o->idlers++;
+}
+
+START_TEST(connections_that_never_are)
+{
+	static char interface[] = "eth0";
+	struct config *c;
+	const char *said;
+	unsigned i;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	c = &plan->config;
+	set_for_connections(&c->frontend);
+	ck_assert_str_eq(printed(), "");
+	c->frontend.udp = true;
+	for (i = 0; i < 12; i++)
+		ck_assert_ptr_nonnull(strstr(printed(),
+		    text("%s has no effect with udp or dsr_if\n",
+			of_connections[i])));
+	/* DNS comes by TCP, too */
+	c->frontend.dns = true;
+	ck_assert_str_eq(printed(), "");
+	c->frontend.dns = c->frontend.udp = false;
+	c->dsr.interface = interface;
+	said = printed();
+	for (i = 0; i < 12; i++)
+		ck_assert_ptr_nonnull(strstr(said,
+		    text("%s has no effect with udp or dsr_if\n",
+			of_connections[i])));
+	c->dsr.interface = NULL;
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(clients_that_are_not_remembered)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.pool.sticky = false;
+	plan->config.pool.sticky_prefix6 = 56;
+	ck_assert_str_eq(printed(),
+	    "sticky_prefix6 has no effect while clients are not "
+	    "remembered\n");
+	plan->config.pool.sticky = true;
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
+/* Who may be silent does not fail by it. */
+START_TEST(questions_without_a_number_of_answers)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.frontend.udp = true;
+	plan->config.frontend.udp_fail = 3;
+	ck_assert_str_eq(printed(),
+	    "udp_fail has no effect without udp_responses or dns\n");
+	plan->config.frontend.udp_responses = 1;
+	ck_assert_str_eq(printed(), "");
+	plan->config.frontend.udp_responses = 0;
+	plan->config.frontend.dns = true;
+	ck_assert_str_eq(printed(), "");
+	plan->config.frontend.dns = plan->config.frontend.udp = false;
+	ck_assert_str_eq(
+	    printed(), "udp_fail has no effect without udp or dns\n");
+	plan_free(plan);
+}
+END_TEST
+
 SUITE(test_doubts)
 {
 	Suite *s = suite_create("doubts");
 
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
+	SUITE_ADD(s, connections_that_never_are, 10);
+	SUITE_ADD(s, clients_that_are_not_remembered, 10);
+	SUITE_ADD(s, questions_without_a_number_of_answers, 10);
 	return s;
 }
