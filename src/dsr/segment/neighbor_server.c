@@ -180,12 +180,13 @@ void
 neighbors_resume(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
+	struct list *at;
 
 	n->paused = false;
-	while ((w = first_of(&n->asked)) != NULL) {
-		w->tries = 0;
+	while ((w = first_of(&n->asked)) != NULL)
 		move_to(&n->ready, w, now);
-	}
+	for (at = n->ready.next; at != &n->ready; at = at->next)
+		list_entry(at, struct neighbor, order)->tries = 0;
 	ask_failed(n, now);
 }
 

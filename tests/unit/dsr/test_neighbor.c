@@ -237,6 +237,29 @@ START_TEST(no_silence_without_a_carrier)
 }
 END_TEST
 
+/* Nor what they had been asked before, and waited for their next turn. */
+START_TEST(turns_begin_anew_with_the_carrier)
+{
+	struct rate usual;
+
+	add_three(families[_i]);
+	all_go(false);
+	segment_run(NEIGHBOR_REFRESH_MS + 1500);
+	ck_assert_uint_eq(count(3, NEIGHBOR_DOUBTED), 3);
+	usual = n.rate;
+	n.rate.cost = UINT64_C(1) << 60;
+	segment_run(1000);
+	neighbors_pause(&n);
+	n.rate = usual;
+	neighbors_resume(&n, now);
+	segment_run(1900);
+	ck_assert_uint_eq(downs, 0);
+	segment_run(1100);
+	ck_assert_uint_eq(downs, 3);
+	segment_close();
+}
+END_TEST
+
 /* Who had failed before is asked when there is a carrier, not five seconds later. */
 START_TEST(failed_ones_are_asked_with_the_carrier)
 {
@@ -557,6 +580,8 @@ SUITE(test_neighbor)
 	add_loop(s, "goes_and_comes_back", goes_and_comes_back);
 	add_loop(
 	    s, "no_silence_without_a_carrier", no_silence_without_a_carrier);
+	add_loop(s, "turns_begin_anew_with_the_carrier",
+	    turns_begin_anew_with_the_carrier);
 	add_loop(s, "failed_ones_are_asked_with_the_carrier",
 	    failed_ones_are_asked_with_the_carrier);
 	add_loop(s, "all_are_asked_when_the_first_is_back",
