@@ -142,8 +142,6 @@ run_clear(struct call *c, struct error *e)
 
 	if (w->count != 1 || strcmp(w->word[0], "counters") != 0)
 		return error_set(e, "expects %s", c->row->args);
-	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while the program serves");
 	pool_clear_counters(c->pen->pool);
 	frontend_clear_stats(c->pen->frontend);
 	if (c->pen->director != NULL)
