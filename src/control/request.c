@@ -35,7 +35,10 @@ request_begin(struct request *q, const char *line)
 	free(q->line);
 	q->failed = q->reply.classic = false;
 	q->line = q->next = strdup(line);
-	return q->line != NULL ? 0 : -1;
+	if (q->line != NULL)
+		return 0;
+	q->failed = true;
+	return error_set(&q->error, "out of memory");
 }
 
 /* ---- one command ---- */

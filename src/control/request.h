@@ -35,8 +35,8 @@ void request_init(struct request *q, struct pen *p, struct asker *asker,
 /* Cancels what waits. */
 void request_fini(struct request *q);
 
-/* Begins a line, which is copied; the one before is done. Returns 0, or -1 with
- * errno ENOMEM. */
+/* Begins a line, which is copied; the one before is done. Returns 0, or -1 without
+ * memory: it has failed then. */
 int request_begin(struct request *q, const char *line);
 /* Goes on. While the answer is REQUEST_FULL, take (some of) reply.out before
  * calling again. */
