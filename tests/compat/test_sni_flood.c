@@ -31,7 +31,7 @@ flood(long from, long n)
 
 START_TEST(sni_flood)
 {
-	long n = suite_amount(5000, 500), before, after;
+	long n = suite_amount(2000, 500), before, after;
 	struct certdir dir;
 	struct backend b;
 	struct pen pen;

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #endif
 
 #include "support/child.h"
@@ -45,6 +46,20 @@ child_fork(void)
 	return pid;
 }
 
+void
+child_close_from(int fd)
+{
+	int max = (int)sysconf(_SC_OPEN_MAX);
+
+#ifdef SYS_close_range
+	/* a million of close() where so many may be open */
+	if (syscall(SYS_close_range, fd, ~0U, 0) == 0)
+		return;
+#endif
+	for (; fd < max; fd++)
+		close(fd);
+}
+
 static void
 redirect(const char *path, int flags, int to)
 {
@@ -61,14 +76,13 @@ become(struct child *c, const char *const argv[], unsigned long files)
 {
 	char *copy[CHILD_ARGS];
 	struct rlimit limit = { files, files };
-	int i, fd, max = (int)sysconf(_SC_OPEN_MAX);
+	int i;
 
 	die_with_the_test();
 	redirect("/dev/null", O_RDONLY, 0);
 	redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
 	redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);
-	for (fd = 3; fd < max; fd++)
-		close(fd);
+	child_close_from(3);
 	signal(SIGPIPE, SIG_DFL);
 	if (files != 0)
 		setrlimit(RLIMIT_NOFILE, &limit);

@@ -25,6 +25,8 @@ void child_start_limited(
 /* fork(), for a child that is to die with the test; it must not return from where
  * it is called. */
 pid_t child_fork(void);
+/* Closes this descriptor and all above it, in a child. */
+void child_close_from(int fd);
 /* Has it ended? Fills in `status`. */
 bool child_has_ended(struct child *c);
 /* Waits for the end, at most `ms`; returns `status`. */

@@ -51,6 +51,26 @@ add_list(struct words *w, va_list ap)
 		add(w, word);
 }
 
+/* A loop that spins takes all it gets: on a machine with ten others to serve, still
+ * a tenth of a processor or two. */
+static bool
+rests(pid_t pid)
+{
+	enum { LOOK_MS = 300, REST_MS = 30 };
+	long cpu = child_cpu_ms(pid);
+	long long began = wait_now_ms();
+
+	while (wait_now_ms() - began < LOOK_MS)
+		wait_nap();
+	return child_cpu_ms(pid) - cpu < REST_MS;
+}
+
+void
+pen_expect_rest(struct pen *p)
+{
+	WAIT_FOR(rests(p->child.pid), 5000);
+}
+
 bool
 pen_is_plain(void)
 {

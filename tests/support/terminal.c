@@ -19,7 +19,7 @@ static void
 become(const char *name, const char *const argv[])
 {
 	char *copy[CHILD_ARGS];
-	int fd, i, max = (int)sysconf(_SC_OPEN_MAX);
+	int fd, i;
 
 #ifdef __linux__
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -33,8 +33,7 @@ become(const char *name, const char *const argv[])
 #endif
 	for (i = 0; i < 3; i++)
 		dup2(fd, i);
-	for (fd = 3; fd < max; fd++)
-		close(fd);
+	child_close_from(3);
 	signal(SIGPIPE, SIG_DFL);
 	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
 		copy[i] = strdup(argv[i]);

@@ -24,10 +24,24 @@ wait_scaled(long long ms)
 	return k > 1 ? (long long)((double)ms * k) : ms;
 }
 
+static void
+sleep_ms(long ms)
+{
+	struct timespec t = { 0, ms * 1000000 };
+
+	nanosleep(&t, NULL);
+}
+
 void
 wait_nap(void)
 {
-	struct timespec t = { 0, 2000000 };
+	sleep_ms(2);
+}
 
-	nanosleep(&t, NULL);
+void
+wait_nap_since(long long began)
+{
+	long long part = (wait_now_ms() - began) / 20;
+
+	sleep_ms(part < 1 ? 1 : part > 50 ? 50 : (long)part);
 }

@@ -172,7 +172,7 @@ expect_thirds(void)
 
 START_TEST(nothing_is_lost)
 {
-	long n = suite_amount(100000, 4000);
+	long n = suite_amount(40000, 4000);
 	int fds;
 
 	NEED_PROGRAM("unbound");
@@ -212,7 +212,7 @@ END_TEST
 
 START_TEST(a_server_is_killed)
 {
-	long n = suite_amount(200000, 8000);
+	long n = suite_amount(60000, 8000);
 	struct child c;
 
 	NEED_PROGRAM("unbound");

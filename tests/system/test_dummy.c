@@ -119,7 +119,7 @@ START_TEST(real_clients)
 	struct spot at;
 	struct pen pen;
 	const char *url;
-	const char *n = text("%ld", suite_amount(20000, 1000));
+	const char *n = text("%ld", suite_amount(5000, 1000));
 
 	NEED_PROGRAM("curl");
 	NEED_PROGRAM("ab");

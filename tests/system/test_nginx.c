@@ -34,7 +34,7 @@ expect_ab(const char *option, long requests)
 
 START_TEST(two_servers_share_evenly)
 {
-	long n = suite_amount(200000, 5000), first, second;
+	long n = suite_amount(40000, 4000), first, second;
 
 	NEED_PROGRAM("nginx");
 	NEED_PROGRAM("ab");
@@ -58,7 +58,7 @@ END_TEST
 /* One put and one get of a big file, and each of its bytes compared. */
 START_TEST(big_file_both_ways)
 {
-	uint64_t bytes = (uint64_t)suite_amount(1024, 16) << 20, at, k;
+	uint64_t bytes = (uint64_t)suite_amount(256, 16) << 20, at, k;
 	static char buf[1 << 18], c;
 	const char *head, *answer;
 	int fd;
@@ -111,7 +111,7 @@ wrk_errors(const char *report, const char *kind)
 
 START_TEST(kill_one_of_three_under_load)
 {
-	const char *argv[] = { "wrk", "-t", "1", "-c", "100", "-d", "4s", NULL,
+	const char *argv[] = { "wrk", "-t", "1", "-c", "100", "-d", "2s", NULL,
 		NULL };
 	const char *out;
 	struct child wrk;

@@ -466,7 +466,7 @@ end(struct attack *a)
 START_TEST(spoilt_clients)
 {
 	struct attack *a = begin();
-	long n = suite_amount(5000, 500), i, rss = 0, only;
+	long n = suite_amount(2000, 500), i, rss = 0, only;
 
 	only = (long)number_of("PEN_TEST_CASE", 0);
 	for (i = only > 0 ? only : 1; i <= (only > 0 ? only : n); i++) {

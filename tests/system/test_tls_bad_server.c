@@ -292,7 +292,7 @@ ask_some(struct bad *b)
 START_TEST(spoilt_servers)
 {
 	struct bad *b = begin();
-	long n = suite_amount(3000, 300), rss = 0, sent_away = 0, may, now,
+	long n = suite_amount(1200, 300), rss = 0, sent_away = 0, may, now,
 	     refused;
 
 	while ((now = atomic_load(&b->cases)) < n) {

@@ -68,7 +68,7 @@ START_TEST(key_updates)
 	flood_hang_up(f);
 	flood_call(f);
 	make_key_updates(
-	    f, suite_amount(200000, 5000), SSL_KEY_UPDATE_NOT_REQUESTED, 0);
+	    f, suite_amount(60000, 5000), SSL_KEY_UPDATE_NOT_REQUESTED, 0);
 	worst = flood_send_beside_others(f);
 	flood_expect_small(f, "key updates", rss, worst);
 	expect_served_or_ended(f);
@@ -90,7 +90,7 @@ START_TEST(unread_answers)
 			     &(int){ 4096 }, sizeof(int)),
 	    0);
 	make_key_updates(
-	    f, suite_amount(400000, 10000), SSL_KEY_UPDATE_REQUESTED, 10);
+	    f, suite_amount(200000, 10000), SSL_KEY_UPDATE_REQUESTED, 10);
 	worst = flood_send_beside_others(f);
 	flood_expect_small(
 	    f, "key updates whose answers nobody reads", rss, worst);
@@ -153,7 +153,7 @@ send_crumbs(const char *what, long n, size_t padded)
 
 START_TEST(crumbs)
 {
-	send_crumbs("records of a byte", suite_amount(300000, 10000), 0);
+	send_crumbs("records of a byte", suite_amount(100000, 10000), 0);
 }
 END_TEST
 
@@ -169,7 +169,7 @@ static void
 serve_tickets(struct backend *b, int fd)
 {
 	struct flood *f = (struct flood *)b; /* its first member */
-	long n = suite_amount(10000, 1000);
+	long n = suite_amount(3000, 1000);
 	struct tls_end e;
 
 	tls_end_open(&e, f->server_ctx, true);
@@ -247,7 +247,7 @@ START_TEST(renegotiation)
 	    flood_begin(TLS1_2_VERSION, (const char *const[]){ NULL });
 	long rss = siege_rss_kb(&f->siege), i;
 
-	for (i = suite_amount(500, 50); i > 0; i--)
+	for (i = suite_amount(200, 50); i > 0; i--)
 		renegotiate_once(f);
 	flood_expect_small(f, "renegotiation", rss, 0);
 	flood_end(f);
@@ -259,7 +259,7 @@ START_TEST(renegotiation_too_soon)
 {
 	struct flood *f = flood_begin(TLS1_2_VERSION,
 	    (const char *const[]){ "--renegotiation-interval", "60", NULL });
-	long rss = siege_rss_kb(&f->siege), n = suite_amount(500, 50), i;
+	long rss = siege_rss_kb(&f->siege), n = suite_amount(200, 50), i;
 
 	for (i = 0; i < n; i++)
 		renegotiate_once(f);
@@ -345,7 +345,7 @@ START_TEST(hellos)
 {
 	struct flood *f =
 	    flood_begin(TLS1_2_VERSION, (const char *const[]){ NULL });
-	long rss = siege_rss_kb(&f->siege), n = suite_amount(200000, 5000), i;
+	long rss = siege_rss_kb(&f->siege), n = suite_amount(100000, 5000), i;
 	unsigned char hello[64] = { 1, 0, 0, 60, 3, 3 };
 	struct bytes *one = calloc(1, sizeof(*one));
 	struct tls_seal seal;

@@ -80,7 +80,7 @@ asks(const char *name)
 /* More than pen keeps ready, unless the load is to be light. */
 START_TEST(known)
 {
-	long i, n = amount(10000, 1500, 300), began, before;
+	long i, n = amount(10000, 1200, 300), began, before;
 	char name[32], file[40];
 	unsigned x = 1;
 	const char *why;
@@ -129,28 +129,33 @@ START_TEST(signals_while_it_reads)
 }
 END_TEST
 
-/* The longest that a client had to wait, until all of them are there. */
+/* The longest that a client had to wait, until this one is there. */
 static long long
 longest_until(const char *last)
 {
 	long long end = wait_now_ms() + wait_scaled(60000), longest = 0, ms;
+	bool is_there = false;
+	int i;
 
-	do {
+	for (i = 0; !is_there; i++) {
 		ms = wait_now_ms();
-		ck_assert_ptr_null(asks("a.test"));
+		if (i % 2 == 0)
+			ck_assert_ptr_null(asks("a.test"));
+		else
+			is_there = asks(last) == NULL;
 		ms = wait_now_ms() - ms;
 		longest = ms > longest ? ms : longest;
 		ck_assert_int_lt(wait_now_ms(), end);
-	} while (asks(last) != NULL);
+	}
 	return longest;
 }
 
 /* Thousands of files put there at once hold up nobody. */
 START_TEST(put_at_once)
 {
-	long i, n = suite_amount(4000, 200);
+	long i, n = suite_amount(1500, 200);
 	char name[32], file[40];
-	long long ms;
+	long long ms, all;
 
 	begin();
 	certdir_put(&dir, "a.test.pem", "a.test");
@@ -162,7 +167,9 @@ START_TEST(put_at_once)
 	}
 	ck_assert_ptr_null(asks("a.test"));
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	all = wait_now_ms();
 	ms = longest_until(name);
+	all = wait_now_ms() - all;
 	/* the order of a directory is its own */
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "n%ld.test", i);
@@ -170,8 +177,9 @@ START_TEST(put_at_once)
 	}
 	printf(
 	    "%ld new certificates: a client waited %lld ms at most\n", n, ms);
+	/* a good part of that on a busy machine, nothing like all of it */
 	if (pen_is_plain())
-		ck_assert_int_lt(ms, 500);
+		ck_assert_int_lt(ms, 100 + all / 3);
 	end();
 }
 END_TEST
@@ -198,7 +206,7 @@ START_TEST(unknown)
 {
 	static const char *const setting[] = { "no ssl_strict_sni",
 		"ssl_strict_sni" };
-	long n = amount(1000000, 20000, 500), warm = n < 5000 ? n : 5000;
+	long n = amount(1000000, 8000, 500), warm = n < 5000 ? n : 5000;
 	int expected = _i == 0 ? TLS_HELLO_ANSWERED : UNRECOGNIZED_NAME;
 	struct tls_hello h;
 	long before, after;

@@ -135,7 +135,7 @@ START_TEST(curl_moves_big_files)
 	NEED_PROGRAM("curl");
 	NEED_PROGRAM("nginx");
 	web_up();
-	write_pattern(sent, suite_amount(200, 4) << 20);
+	write_pattern(sent, suite_amount(64, 4) << 20);
 	(void)run_program(
 	    100000, CURL, "-f", "-T", sent, url("files/big"), NULL);
 	(void)run_program(
@@ -175,7 +175,7 @@ http2_up(struct child *server, bool secure, const char *root)
 START_TEST(http2_passes)
 {
 	const char *root = scratch("root"), *got = scratch("got"), *out;
-	long n = suite_amount(20000, 500);
+	long n = suite_amount(4000, 500);
 	struct child server;
 
 	NEED_PROGRAM("nghttpd");
@@ -358,7 +358,7 @@ END_TEST
 /* _i: TLS in front, and behind. */
 START_TEST(load_without_a_failure)
 {
-	const char *wrk, *ab, *n = text("%ld", suite_amount(3000, 200));
+	const char *wrk, *ab, *n = text("%ld", suite_amount(1000, 200));
 	const char *at;
 	bool keep;
 

@@ -223,7 +223,7 @@ up(const struct places *p, enum kind kind)
 START_TEST(while_clients_come)
 {
 	enum kind kind = (enum kind)_i;
-	long i, n = suite_amount(1000, 50);
+	long i, n = suite_amount(300, 50);
 	struct one one[CLIENTS];
 	struct crowd crowd;
 	struct places p;

@@ -342,9 +342,12 @@ on_expired(struct timeouts *t, struct expiry *x)
 
 	order[n] = (char)('0' + (x - things));
 	order[n + 1] = '\0';
-	/* the first one comes a second time */
-	if (x == &things[0] && n == 0)
+	/* the first one comes a second time, and the last one after that */
+	if (x == &things[0] && n == 0) {
 		timeouts_add(t, x, loop_now(loop) + 40);
+		expiry_cancel(&things[2]);
+		timeouts_add(t, &things[2], loop_now(loop) + 100);
+	}
 	if (x == &things[2])
 		loop_stop(loop);
 }

@@ -346,7 +346,7 @@ START_TEST(many)
 {
 	struct cert *root = authority("root", NULL);
 	struct cert_wish w = { .issuer = root, .key_of = root };
-	long i, n = suite_amount(10000, 200);
+	long i, n = suite_amount(1000, 200);
 	const char *dir = scratch("");
 	char name[32], path[256];
 	struct stat st;
