@@ -424,7 +424,7 @@ START_TEST(no_memory_for_a_line)
 	ck_assert_ptr_nonnull(line);
 	memset(line, 'x', LONG);
 	line[LONG - 1] = '\0';
-	begin("");
+	begin("server 0 address 127.0.0.1 port 9\n");
 	request_init(&q, pen, NULL, NULL);
 	ck_assert_int_eq(setrlimit(RLIMIT_AS, &limit), 0);
 	ck_assert_int_eq(request_begin(&q, line), -1);
