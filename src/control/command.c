@@ -9,6 +9,7 @@
 #include "control/command.h"
 #include "control/origin.h"
 #include "control/setting.h"
+#include "control/table.h"
 
 const struct command *
 command_find(const char *name)
@@ -124,6 +125,26 @@ command_help(const struct command *row, char text[COMMAND_TEXT_MAX])
 	for (i = 0; (name = row->names(i)) != NULL && n < room; i++)
 		n += (size_t)snprintf(
 		    text + n, room - n, "%s%s", i > 0 ? " " : "", name);
+	if (n < room)
+		snprintf(text + n, room - n, "%s", rest + 1);
+	return text;
+}
+
+const char *
+command_args(const struct command *row, char text[COMMAND_TEXT_MAX])
+{
+	const char *rest = row->args != NULL ? strchr(row->args, '#') : NULL;
+	const struct command *of = rows_server;
+	size_t n, room = COMMAND_TEXT_MAX;
+
+	if (rest == NULL)
+		return row->args;
+	n = (size_t)snprintf(
+	    text, room, "%.*s", (int)(rest - row->args), row->args);
+	for (; of->name != NULL && n < room; of++)
+		if (!(of->flags & ROW_BARE))
+			n += (size_t)snprintf(text + n, room - n, "%s[%s %s]",
+			    of > rows_server ? " " : "", of->name, of->args);
 	if (n < room)
 		snprintf(text + n, room - n, "%s", rest + 1);
 	return text;

@@ -42,6 +42,8 @@ enum command_kind {
 	KIND_CHECK,	    /* a struct check_settings, without its times */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */
+	KIND_HOST,	    /* a char *, the host of a server */
+	KIND_PORT,	    /* its port, in struct server_plan itself */
 	KIND_CHANGE,   /* the handler changes the plan it is given */
 	KIND_REPORT,   /* the handler tells, and changes nothing */
 	KIND_ACTION,   /* the handler does it, at once */
@@ -58,6 +60,9 @@ enum {
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
 	ROW_TLS = 128,	/* a build without TLS only says that it has none */
+	/* Of a server's settings: */
+	ROW_IF_SET = 256, /* written only where it is not the default */
+	ROW_BARE = 512,	  /* its word alone sets it, without NAME */
 };
 
 /* Who asks on the control socket. */
@@ -95,7 +100,8 @@ struct command {
 	unsigned flags;	    /* ROW_* */
 	char letter;	    /* of the option; '\0': none */
 	const char *option; /* its long name; NULL: no option */
-	const char *args;   /* as in help; NULL: none. "[X]" may be left out */
+	/* As in help; NULL: none. "[X]" may be left out; # is a server's. */
+	const char *args;
 	const char *help;   /* one line; # is the list of names */
 	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
 	 * answers in place of the value alone. */
@@ -111,8 +117,9 @@ struct command {
 	const char *(*names)(unsigned i); /* the last is followed by NULL */
 	const char *key;   /* in JSON; NULL: the name */
 	const char *alias; /* the row that shows the value; NULL: this one */
-	/* Does what else follows when it has been set. */
-	void (*after)(struct call *c);
+	/* Does what else follows when it has been set; `base` is what the offset
+	 * is in. Returns 0, or -1 with a phrase. */
+	int (*after)(struct call *c, void *base, struct error *e);
 	/* Tells what is in force, where that is not the value. */
 	void (*tell)(struct facts *f, const char *key, const struct plan *p);
 };
@@ -149,9 +156,12 @@ bool command_changes(const struct command *row, int arguments, bool no);
 enum access command_access(const struct command *row, int arguments, bool no);
 /* Whether it is there, or only says that it is not. */
 bool command_is_there(const struct command *row);
-/* Its help, with the names that may be given. Returns `text`, or row->help. */
+/* Its help and arguments, with the names that # stands for. Return `text`, or the
+ * row's own. */
 enum { COMMAND_TEXT_MAX = 300 };
 const char *command_help(
+    const struct command *row, char text[COMMAND_TEXT_MAX]);
+const char *command_args(
     const struct command *row, char text[COMMAND_TEXT_MAX]);
 
 /* Splits `line`, cut in place, and finds its row and arguments; *row is NULL
@@ -168,6 +178,8 @@ int command_run_line(struct call *c, const char *line, struct error *e);
 /* ---- handlers of rows, by file ---- */
 
 /* server_command.c */
+int after_address(struct call *c, void *base, struct error *e);
+int after_blacklist(struct call *c, void *base, struct error *e);
 int run_server(struct call *c, struct error *e);
 int run_servers(struct call *c, struct error *e);
 int run_emergency(struct call *c, struct error *e);
@@ -189,7 +201,7 @@ int run_recent(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
 /* mode_command.c */
 const char *balance_name(unsigned i);
-void after_balance(struct call *c);
+int after_balance(struct call *c, void *base, struct error *e);
 void tell_balance(struct facts *f, const char *key, const struct plan *p);
 void tell_sticky(struct facts *f, const char *key, const struct plan *p);
 int run_mode(struct call *c, struct error *e);

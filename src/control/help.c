@@ -64,10 +64,12 @@ add_option(struct buffer *out, const struct command *row)
 void
 help_add_command(struct buffer *out, const struct command *row)
 {
-	char left[300], help[COMMAND_TEXT_MAX];
+	char left[COMMAND_TEXT_MAX + 80], help[COMMAND_TEXT_MAX];
+	char text[COMMAND_TEXT_MAX];
+	const char *args = command_args(row, text);
 
 	snprintf(left, sizeof(left), "%s%s%s", row->name,
-	    row->args != NULL ? " " : "", row->args != NULL ? row->args : "");
+	    args != NULL ? " " : "", args != NULL ? args : "");
 	add_line(out, left, command_help(row, help));
 }
 

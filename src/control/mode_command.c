@@ -15,13 +15,15 @@ balance_name(unsigned i)
 }
 
 /* "balance default" leaves the memory of clients to the modes as well. */
-void
-after_balance(struct call *c)
+int
+after_balance(struct call *c, void *base, struct error *e)
 {
-	struct mode_options *m = &c->plan->config.mode;
+	struct config *config = base;
 
-	if (m->balance == NULL)
-		m->sticky = TRISTATE_UNSET;
+	(void)c, (void)e;
+	if (config->mode.balance == NULL)
+		config->mode.sticky = TRISTATE_UNSET;
+	return 0;
 }
 
 void

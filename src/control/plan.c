@@ -7,6 +7,7 @@
 
 #include "control/command.h"
 #include "control/plan.h"
+#include "control/table.h"
 #include "control/value.h"
 
 int
@@ -33,6 +34,17 @@ own_text(char **place)
 
 /* ---- all strings of a plan, in one place ---- */
 
+static int
+each_server_text(struct server_plan *s, int (*visit)(char **place))
+{
+	const struct command *row;
+	int rc = visit(&s->place);
+
+	for (row = rows_server; row->name != NULL; row++)
+		rc |= value_each_text(row, s, visit);
+	return rc;
+}
+
 /* Calls `visit` for each; goes on after a failure, so that own_text() leaves
  * nothing that belongs to another plan. Returns 0 if all went well. */
 static int
@@ -54,14 +66,10 @@ each_text(struct plan *p, int (*visit)(char **place))
 	rc |= visit(&p->listen_text);
 	for (i = 0; i < p->control_count; i++)
 		rc |= visit(&p->controls[i].text);
-	for (i = 0; i < p->count; i++) {
-		rc |= visit(&p->servers[i].host);
-		rc |= visit(&p->servers[i].place);
-	}
-	rc |= visit(&p->emergency.host);
-	rc |= visit(&p->emergency.place);
-	rc |= visit(&p->abuse.host);
-	rc |= visit(&p->abuse.place);
+	for (i = 0; i < p->count; i++)
+		rc |= each_server_text(&p->servers[i], visit);
+	rc |= each_server_text(&p->emergency, visit);
+	rc |= each_server_text(&p->abuse, visit);
 	return rc;
 }
 
@@ -205,22 +213,17 @@ plan_slot(const struct plan *p, unsigned slot)
 void
 server_plan_clear(struct server_plan *s)
 {
-	free(s->host);
-	free(s->place);
+	each_server_text(s, free_text);
 	server_plan_init(s);
 }
 
 bool
 server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 {
-	if ((a->host == NULL) != (b->host == NULL) ||
-	    (a->host != NULL && strcmp(a->host, b->host) != 0))
-		return false;
-	return a->port == b->port && a->same_port == b->same_port &&
-	    a->set.acl == b->set.acl && a->set.prio == b->set.prio &&
-	    a->set.weight == b->set.weight && a->set.soft == b->set.soft &&
-	    a->set.hard == b->set.hard &&
-	    a->set.blacklist_ms == b->set.blacklist_ms &&
-	    a->set.tls == b->set.tls && a->set.forward == b->set.forward &&
-	    a->admin == b->admin;
+	const struct command *row;
+
+	for (row = rows_server; row->name != NULL; row++)
+		if (!value_equal(row, a, b))
+			return false;
+	return true;
 }

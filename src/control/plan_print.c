@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "control/choices.h"
 #include "control/command.h"
 #include "control/plan.h"
 #include "control/reply.h"
+#include "control/server_setting.h"
 #include "control/setting.h"
 
 static void
@@ -45,33 +45,6 @@ print_acls(const struct plan *p, struct buffer *text)
 	}
 }
 
-/* What follows the number or name of a server: all of it but the address. */
-static void
-print_server_words(const struct server_plan *s, struct buffer *text)
-{
-	static const char *const admin[] = { "up", "drain", "down" };
-
-	if (s->port != 0 || s->same_port)
-		reply_add(text, " port %u", s->port);
-	reply_add(text, " max %llu hard %llu blacklist %llu",
-	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard,
-	    (unsigned long long)s->set.blacklist_ms / 1000);
-	if (s->set.blacklist_ms % 1000 != 0)
-		reply_add(text, ".%03llu",
-		    (unsigned long long)s->set.blacklist_ms % 1000);
-	reply_add(text, " weight %u prio %d", s->set.weight, s->set.prio);
-	if (s->set.acl >= 0)
-		reply_add(text, " acl %d", s->set.acl);
-	if (s->set.tls != SERVER_TLS_AS_SET)
-		reply_add(text, " tls %s", choice_name(choices_server_tls, (int)s->set.tls));
-	if (s->set.forward != SERVER_FORWARD_AS_SET)
-		reply_add(text, " forward %s", choice_name(choices_server_forward,
-			(int)s->set.forward));
-	if (s->admin >= 0)
-		reply_add(text, " %s", admin[s->admin]);
-	(void)buffer_append(text, "\n", 1);
-}
-
 static void
 print_reserve(
     const struct server_plan *s, const char *name, struct buffer *text)
@@ -96,11 +69,8 @@ print_servers(const struct plan *p, struct buffer *text)
 		if (server_plan_equal(s, &empty))
 			continue;
 		reply_add(text, "server %u", i);
-		if (s->host != NULL) {
-			(void)buffer_append(text, " address ", 9);
-			words_append(text, s->host);
-		}
-		print_server_words(s, text);
+		server_setting_print(s, text);
+		(void)buffer_append(text, "\n", 1);
 	}
 	print_reserve(&p->emergency, "emergency", text);
 	print_reserve(&p->abuse, "abuse", text);

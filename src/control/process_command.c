@@ -71,12 +71,12 @@ run_quit(struct call *c, struct error *e)
 static void
 tell_row(struct reply *r, const struct command *row)
 {
-	char text[COMMAND_TEXT_MAX];
+	char text[COMMAND_TEXT_MAX], args[COMMAND_TEXT_MAX];
 	struct facts f;
 
 	facts_begin(&f, r, FACTS_SILENT);
 	facts_text(&f, "command", row->name);
-	facts_text(&f, "arguments", row->args);
+	facts_text(&f, "arguments", command_args(row, args));
 	facts_text(&f, "help", command_help(row, text));
 	facts_text(&f, "access", access_name(command_access(row, 1, false)));
 	facts_end(&f);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "control/choices.h"
 #include "control/dsr_report.h"
 #include "control/pen.h"
 #include "control/report.h"
+#include "control/server_setting.h"
 
 static const struct counter {
 	const char *name;
@@ -93,7 +93,8 @@ tell_server(struct reply *r, const struct server *s)
 	facts_json_text(&f, "state", report_server_state(s));
 	facts_json_number(&f, "connects", s->connects);
 	facts_json_number(&f, "failures", s->failures);
-	facts_json_text(&f, "tls", choice_name(choices_server_tls, (int)s->set.tls));
+	if (r->json)
+		server_setting_tell(&f, &s->set);
 	facts_end(&f);
 }
 

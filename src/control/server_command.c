@@ -11,6 +11,7 @@
 #include "control/facts.h"
 #include "control/pen.h"
 #include "control/report.h"
+#include "control/server_setting.h"
 
 static int
 parse_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
@@ -21,226 +22,35 @@ parse_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
 	    (unsigned long long)max);
 }
 
-/* ---- words behind server N ---- */
+/* ---- what follows from settings of a server ---- */
 
-/* A key takes the word behind it. */
-struct key {
-	const char *name;
-	uint64_t max;
-	int (*set)(struct call *c, struct server_plan *s, const char *word,
-	    struct error *e);
-	void (*put)(struct server_plan *s, uint64_t n); /* where set is NULL */
-};
-
-static void
-set_default_port(const struct call *c, struct server_plan *s)
+/* The port of the first listening address, where none was given. */
+int
+after_address(struct call *c, void *base, struct error *e)
 {
 	int port = spec_default_port(&c->plan->listen);
+	struct server_plan *s = base;
 
-	s->port = port > 0 ? (uint16_t)port : 0;
-}
-
-static int
-set_address(
-    struct call *c, struct server_plan *s, const char *word, struct error *e)
-{
-	struct addr a;
-
-	if (addr_is_unix_text(word) && addr_parse_unix(&a, word) < 0)
-		return error_set(
-		    e, "\"%.150s\": no path of a Unix socket", word);
-	if (word[0] == '\0')
-		return error_set(e, "no host");
-	if (plan_set_text(&s->host, word) < 0 ||
-	    plan_set_text(&s->place, c->place) < 0)
+	if (plan_set_text(&s->place, c->place) < 0)
 		return error_set(e, "out of memory");
-	if (addr_is_unix_text(word)) {
+	if (addr_is_unix_text(s->host)) {
 		s->port = 0;
 		s->same_port = false;
-	} else if (s->port == 0 && !s->same_port)
-		set_default_port(c, s);
+	} else if (s->port == 0 && !s->same_port) {
+		s->port = port > 0 ? (uint16_t)port : 0;
+	}
 	return 0;
-}
-
-static int
-set_port(
-    struct call *c, struct server_plan *s, const char *word, struct error *e)
-{
-	(void)c;
-	return spec_parse_server_port(s, word, e);
 }
 
 /* As in classic Pen, who says so on a control socket also takes the server out at
  * once. A file says what is to be later. */
-static int
-set_blacklist(
-    struct call *c, struct server_plan *s, const char *word, struct error *e)
+int
+after_blacklist(struct call *c, void *base, struct error *e)
 {
-	if (number_parse_ms(word, 0, LONG_MS, &s->set.blacklist_ms) < 0)
-		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)", word);
+	struct server_plan *s = base;
+
+	(void)e;
 	s->out_now = c->place == NULL;
-	return 0;
-}
-
-static const char *const tls_words[] = { "default", "on", "off" };
-
-/* Its place in a list of three; -1: it is not there. */
-static int
-place_of(const char *const list[3], const char *word)
-{
-	int i;
-
-	for (i = 0; i < 3; i++)
-		if (strcmp(list[i], word) == 0)
-			return i;
-	return -1;
-}
-
-static int
-set_tls(
-    struct call *c, struct server_plan *s, const char *word, struct error *e)
-{
-	int i = place_of(tls_words, word);
-
-	(void)c;
-	if (i < 0)
-		return error_set(
-		    e, "tls expects on, off or default, got \"%.100s\"", word);
-	s->set.tls = (enum server_tls)i;
-	return 0;
-}
-
-static const char *const forward_words[] = { "default", "mac", "tunnel" };
-
-static int
-set_forward(
-    struct call *c, struct server_plan *s, const char *word, struct error *e)
-{
-	int i = place_of(forward_words, word);
-
-	(void)c;
-	if (i < 0)
-		return error_set(e,
-		    "forward expects mac, tunnel or default, got \"%.100s\"",
-		    word);
-	s->set.forward = (enum server_forward)i;
-	return 0;
-}
-
-static void
-put_acl(struct server_plan *s, uint64_t n)
-{
-	s->set.acl = (int)n;
-}
-
-static void
-put_soft(struct server_plan *s, uint64_t n)
-{
-	s->set.soft = n;
-}
-
-static void
-put_hard(struct server_plan *s, uint64_t n)
-{
-	s->set.hard = n;
-}
-
-static void
-put_weight(struct server_plan *s, uint64_t n)
-{
-	s->set.weight = (unsigned)n;
-}
-
-static void
-put_prio(struct server_plan *s, uint64_t n)
-{
-	s->set.prio = (int)n;
-}
-
-static const struct key keys[] = {
-	{ "acl", ACL_LISTS - 1, NULL, put_acl },
-	{ "address", 0, set_address, NULL },
-	{ "port", 0, set_port, NULL },
-	{ "max", UINT32_MAX, NULL, put_soft },
-	{ "hard", UINT32_MAX, NULL, put_hard },
-	{ "blacklist", 0, set_blacklist, NULL },
-	{ "weight", SERVER_WEIGHT_MAX, NULL, put_weight },
-	{ "prio", INT32_MAX, NULL, put_prio },
-	{ "tls", 0, set_tls, NULL },
-	{ "forward", 0, set_forward, NULL },
-};
-
-static int
-set_key(struct call *c, struct server_plan *s, const char *name,
-    const char *word, struct error *e)
-{
-	const struct key *key = NULL;
-	uint64_t n;
-	size_t i;
-
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
-		if (strcmp(name, keys[i].name) == 0)
-			key = &keys[i];
-	if (key == NULL)
-		return error_set(e,
-		    "\"%.100s\": expected acl, address, port, max, hard, "
-		    "blacklist, weight, prio, tls, forward, up, drain, down "
-		    "or remove",
-		    name);
-	if (word == NULL)
-		return error_set(e, "\"%.100s\" lacks its value", name);
-	if (key->set != NULL)
-		return key->set(c, s, word, e);
-	if (parse_number(word, key->max, &n, e) < 0)
-		return -1;
-	key->put(s, n);
-	return 0;
-}
-
-/* ---- words alone ---- */
-
-static const struct {
-	const char *name;
-	enum server_admin admin;
-} admins[] = {
-	{ "up", SERVER_ENABLED },
-	{ "drain", SERVER_DRAINING },
-	{ "down", SERVER_DISABLED },
-};
-
-/* Whether the word was one. */
-static bool
-set_admin(struct server_plan *s, const char *word)
-{
-	size_t i;
-
-	for (i = 0; i < sizeof(admins) / sizeof(admins[0]); i++)
-		if (strcmp(word, admins[i].name) == 0) {
-			s->admin = (int)admins[i].admin;
-			return true;
-		}
-	return false;
-}
-
-/* All words behind the number, from words->word[1] on. */
-static int
-set_words(struct call *c, struct server_plan *s, struct error *e)
-{
-	const struct words *w = c->words;
-	int k;
-
-	for (k = 1; k < w->count; k++) {
-		if (set_admin(s, w->word[k]))
-			continue;
-		if (strcmp(w->word[k], "remove") == 0) {
-			server_plan_clear(s);
-			continue;
-		}
-		if (set_key(c, s, w->word[k], w->word[k + 1], e) < 0)
-			return -1;
-		k++;
-	}
 	return 0;
 }
 
@@ -317,7 +127,7 @@ change_all(struct call *c, struct error *e)
 
 	for (i = 0; i < c->plan->count; i++)
 		if (c->plan->servers[i].host != NULL &&
-		    set_words(c, &c->plan->servers[i], e) < 0)
+		    server_setting_run(c, &c->plan->servers[i], e) < 0)
 			return -1;
 	return 0;
 }
@@ -346,12 +156,13 @@ note_absent(const struct call *c, struct server_plan *s, struct error *e)
 int
 run_server(struct call *c, struct error *e)
 {
+	char args[COMMAND_TEXT_MAX];
 	struct server_plan *s;
 	bool was_there;
 	uint64_t n;
 
 	if (c->words->count == 0)
-		return error_set(e, "expects %s", c->row->args);
+		return error_set(e, "expects %s", command_args(c->row, args));
 	if (strcmp(c->words->word[0], "add") == 0)
 		return add_server(c, e);
 	if (strcmp(c->words->word[0], "all") == 0)
@@ -362,7 +173,7 @@ run_server(struct call *c, struct error *e)
 	if (s == NULL)
 		return error_set(e, "out of memory");
 	was_there = s->host != NULL;
-	if (set_words(c, s, e) < 0)
+	if (server_setting_run(c, s, e) < 0)
 		return -1;
 	if (s->host != NULL || (was_there && is_removal(c)))
 		return 0;

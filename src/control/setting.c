@@ -128,9 +128,7 @@ set(struct call *c, struct error *e)
 		return -1;
 	if (shrinks(c, before))
 		value_put_number(row, &c->plan->config, before);
-	if (row->after != NULL)
-		row->after(c);
-	return 0;
+	return row->after != NULL ? row->after(c, &c->plan->config, e) : 0;
 }
 
 int

@@ -63,9 +63,7 @@ const struct command rows_choosing[] = {
 const struct command rows_servers[] = {
 	{ .name = "server", .kind = KIND_CHANGE, .flags = ROW_OPERATE,
 	    .run = run_server,
-	    .args = "N|all [acl A] [address IP] [port P] [max S] [hard H] "
-		    "[blacklist SEC] [weight W] [prio P] [tls on|off] "
-		    "[forward mac|tunnel] [up|drain|down|remove] | add SPEC",
+	    .args = "N|all # [up|drain|down|remove] | add SPEC",
 	    .help = "sets up, adds or removes a server; N may be new" },
 	{ .name = "servers", .kind = KIND_REPORT, .flags = ROW_LOOK,
 	    .run = run_servers,

@@ -25,6 +25,8 @@ static const struct value_kind *const kinds[] = {
 	[KIND_CHECK] = &value_kind_check,
 	[KIND_CERTIFICATES] = &value_kind_certificates,
 	[KIND_KEYS] = &value_kind_keys,
+	[KIND_HOST] = &value_kind_host,
+	[KIND_PORT] = &value_kind_port,
 };
 
 static const struct value_kind *

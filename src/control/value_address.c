@@ -244,3 +244,98 @@ const struct value_kind value_kind_check = {
 	.tell = tell_check,
 	.equal = equal_checks,
 };
+
+/* ---- where a server is ---- */
+
+static int
+set_host(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	const char *word = w->word[0];
+	struct addr a;
+
+	(void)row, (void)no;
+	if (addr_is_unix_text(word) && addr_parse_unix(&a, word) < 0)
+		return error_set(
+		    e, "\"%.150s\": no path of a Unix socket", word);
+	if (word[0] == '\0')
+		return error_set(e, "no host");
+	if (plan_set_text(value, word) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
+static bool
+host_words(const struct command *row, const void *value, struct buffer *out)
+{
+	return value_kind_text.words(row, value, out);
+}
+
+static bool
+equal_hosts(const struct command *row, const void *a, const void *b)
+{
+	return value_kind_text.equal(row, a, b);
+}
+
+static int
+each_host(void *value, int (*visit)(char **place))
+{
+	return visit(value);
+}
+
+static void
+tell_host(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	value_kind_text.tell(f, key, row, value);
+}
+
+const struct value_kind value_kind_host = {
+	.set = set_host,
+	.words = host_words,
+	.tell = tell_host,
+	.equal = equal_hosts,
+	.each_text = each_host,
+};
+
+static int
+set_port(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	(void)row, (void)no;
+	return spec_parse_server_port(value, w->word[0], e);
+}
+
+static bool
+port_words(const struct command *row, const void *value, struct buffer *out)
+{
+	const struct server_plan *s = value;
+
+	(void)row;
+	reply_add(out, "%u", s->port);
+	return s->port != 0 || s->same_port;
+}
+
+static void
+tell_port(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	facts_number(f, key, ((const struct server_plan *)value)->port);
+}
+
+static bool
+equal_ports(const struct command *row, const void *a, const void *b)
+{
+	const struct server_plan *x = a, *y = b;
+
+	(void)row;
+	return x->port == y->port && x->same_port == y->same_port;
+}
+
+const struct value_kind value_kind_port = {
+	.set = set_port,
+	.words = port_words,
+	.tell = tell_port,
+	.equal = equal_ports,
+};

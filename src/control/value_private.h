@@ -36,6 +36,7 @@ extern const struct value_kind
     value_kind_self,
     /* value_address.c */
     value_kind_source, value_kind_own_addresses, value_kind_check,
+    value_kind_host, value_kind_port,
     /* value_certificate.c */
     value_kind_certificates, value_kind_keys;
 

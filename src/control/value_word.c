@@ -79,14 +79,18 @@ get_choice(const void *value)
 	return i;
 }
 
-/* The list as the row's arguments show it, or as a sentence. */
+/* The list as the row's arguments show it, if they show all, or as a sentence. */
 static const char *
 list_of(const struct command *row, char text[CHOICES_TEXT_MAX])
 {
-	if (row->args != NULL && row->args[0] != '[' &&
-	    strchr(row->args, '|') != NULL)
-		return row->args;
-	return choices_sentence(row->choices, text);
+	const struct choice *c;
+	const char *bar = row->args;
+
+	for (c = row->choices + 1; bar != NULL && c->word != NULL; c++)
+		bar = strchr(bar + 1, '|');
+	return bar != NULL && row->args[0] != '['
+	    ? row->args
+	    : choices_sentence(row->choices, text);
 }
 
 static int

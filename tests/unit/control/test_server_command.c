@@ -5,8 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/pen.h"
+#include "control/server_setting.h"
+#include "control/table.h"
 #include "support/ask.h"
 #include "support/suite.h"
 
@@ -159,6 +162,49 @@ START_TEST(the_table_grows)
 }
 END_TEST
 
+/* As words, a value that no new server has. */
+static const char *
+other(const struct command *row)
+{
+	if (row->flags & ROW_BARE)
+		return row->choices[1].word;
+	return text("%s %s", row->name,
+	    row->choices != NULL	 ? row->choices[1].word
+		: row->kind == KIND_HOST ? "10.0.0.2"
+					 : "7");
+}
+
+/* Each makes another server of it, is copied, and reads back as it is printed. */
+START_TEST(every_setting_of_a_server)
+{
+	const struct command *row;
+	const struct server_plan *a, *b;
+	struct plan *copy;
+	struct buffer out;
+
+	for (row = rows_server; row->name != NULL; row++) {
+		begin("8080");
+		takes("server 0 address 10.0.0.1; server 1 address 10.0.0.1");
+		takes(text("server 1 %s", other(row)));
+		a = &pen->plan->servers[0];
+		b = &pen->plan->servers[1];
+		ck_assert_msg(!server_plan_equal(a, b), "%s", row->name);
+		copy = plan_copy(pen->plan);
+		ck_assert(server_plan_equal(&copy->servers[1], b));
+		plan_free(copy);
+		buffer_init(&out);
+		server_setting_print(b, &out);
+		ck_assert_int_eq(buffer_append(&out, "", 1), 0);
+		takes(text("server 0%s", buffer_bytes(&out)));
+		buffer_fini(&out);
+		ck_assert_msg(server_plan_equal(&pen->plan->servers[0],
+				  &pen->plan->servers[1]),
+		    "%s", row->name);
+		pen_free(pen);
+	}
+}
+END_TEST
+
 START_TEST(reserves)
 {
 	begin("8080");
@@ -283,6 +329,7 @@ SUITE(test_server_command)
 	SUITE_ADD(s, numbers, 10);
 	SUITE_ADD(s, misspelt_words, 10);
 	SUITE_ADD(s, the_table_grows, 10);
+	SUITE_ADD(s, every_setting_of_a_server, 20);
 	SUITE_ADD(s, reserves, 10);
 	SUITE_ADD(s, sources, 10);
 	SUITE_ADD(s, clients_port, 10);

@@ -1,0 +1,134 @@
+/* server_setting.c: settings of one server: set, printed, told. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/choices.h"
+#include "control/facts.h"
+#include "control/server_setting.h"
+#include "control/table.h"
+#include "control/value.h"
+
+/* ---- setting ---- */
+
+/* The row that the word names, or, where the word alone sets it, stands for. */
+static const struct command *
+find_row(const char *word)
+{
+	const struct command *row;
+
+	for (row = rows_server; row->name != NULL; row++)
+		if (row->flags & ROW_BARE
+			? choice_find(row->choices, word) != NULL
+			: strcmp(row->name, word) == 0)
+			return row;
+	return NULL;
+}
+
+/* "expected acl, address ... up, drain, down or remove" */
+static int
+refuse(const char *word, struct error *e)
+{
+	char list[COMMAND_TEXT_MAX];
+	const struct choice *choice;
+	const struct command *row;
+	size_t n = 0, room = sizeof(list);
+
+	for (row = rows_server; row->name != NULL && n < room; row++) {
+		if (!(row->flags & ROW_BARE))
+			n += (size_t)snprintf(
+			    list + n, room - n, "%s, ", row->name);
+		for (choice = row->choices; row->flags & ROW_BARE &&
+		     choice->word != NULL && n < room;
+		     choice++)
+			n += (size_t)snprintf(list + n, room - n, "%s%s",
+			    choice->word, choice[1].word != NULL ? ", " : " ");
+	}
+	return error_set(
+	    e, "\"%.100s\": expected %sor remove", word, list);
+}
+
+static int
+set_one(struct call *c, struct server_plan *s, const struct command *row,
+    char *word, struct error *e)
+{
+	struct words one = { .count = 1 };
+	struct error why;
+
+	one.word[0] = word;
+	if (value_set(row, s, &one, false, &why) < 0)
+		return error_set(e, "%s%s%.400s",
+		    row->kind == KIND_CHOICE ? row->name : "",
+		    row->kind == KIND_CHOICE ? " " : "", why.text);
+	return row->after != NULL ? row->after(c, s, e) : 0;
+}
+
+int
+server_setting_run(struct call *c, struct server_plan *s, struct error *e)
+{
+	const struct words *w = c->words;
+	const struct command *row;
+	int k;
+
+	for (k = 1; k < w->count; k++) {
+		if (strcmp(w->word[k], "remove") == 0) {
+			server_plan_clear(s);
+			continue;
+		}
+		row = find_row(w->word[k]);
+		if (row == NULL)
+			return refuse(w->word[k], e);
+		if (!(row->flags & ROW_BARE) && ++k == w->count)
+			return error_set(
+			    e, "\"%.100s\" lacks its value", row->name);
+		if (set_one(c, s, row, w->word[k], e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- printing ---- */
+
+static void
+print_one(const struct command *row, const struct server_plan *s,
+    struct buffer *out)
+{
+	struct buffer words;
+
+	buffer_init(&words);
+	if (value_words(row, s, &words)) {
+		if (!(row->flags & ROW_BARE))
+			reply_add(out, " %s", row->name);
+		(void)buffer_append(out, " ", 1);
+		(void)buffer_append(
+		    out, buffer_bytes(&words), buffer_length(&words));
+	}
+	buffer_fini(&words);
+}
+
+/* First those that are always there. */
+void
+server_setting_print(const struct server_plan *s, struct buffer *out)
+{
+	const struct command *row;
+	struct server_plan empty;
+
+	server_plan_init(&empty);
+	for (row = rows_server; row->name != NULL; row++)
+		if (!(row->flags & ROW_IF_SET))
+			print_one(row, s, out);
+	for (row = rows_server; row->name != NULL; row++)
+		if (row->flags & ROW_IF_SET && !value_equal(row, s, &empty))
+			print_one(row, s, out);
+}
+
+void
+server_setting_tell(struct facts *f, const struct server_settings *s)
+{
+	const struct command *row;
+
+	for (row = rows_server; row->name != NULL; row++)
+		if (row->kind != KIND_PORT && row->offset < sizeof(*s))
+			value_tell(f, row->name, row, s);
+}
