@@ -139,6 +139,9 @@ bool pool_has_tries_left(const struct pool *p, const struct attempts *attempts);
  * that would take it is at its limit, and nothing else keeps that out. Not in a
  * stubborn pool. A walk only where servers have access lists. */
 bool pool_may_wait(const struct pool *p, const struct peer *who);
+/* Whether waiting for a place can be of use: a server is at its limit, or it is
+ * blacklisted and will be back. False when all are down or drained. */
+bool pool_may_recover(const struct pool *p);
 /* Whether there is a server that may take new clients. */
 bool pool_has_eligible(const struct pool *p);
 /* Calls `fn` whenever a server may take new clients that could not before, as when

@@ -270,6 +270,12 @@ pool_may_wait(const struct pool *p, const struct peer *who)
 }
 
 bool
+pool_may_recover(const struct pool *p)
+{
+	return p->full > 0 || p->revive.count > 0;
+}
+
+bool
 pool_has_eligible(const struct pool *p)
 {
 	return p->eligible.count > 0;

@@ -170,8 +170,7 @@ send_query(struct dns_query *q)
 	dns_socket_hold(s);
 	hash_table_add(&d->queries, &q->link,
 	    hash_table_hash(&d->queries, &q->key, sizeof(q->key)));
-	timeouts_add(
-	    &d->waiting, &q->expiry, q->sent + f->options.dns_retry_ms);
+	timeouts_add(&d->waiting, &q->expiry, q->sent + d->retry_ms);
 	f->stats.datagrams_up++;
 	f->stats.up += q->n;
 	pool_moved(f->pool, q->server, &q->who, &q->attempts, q->n, 0);
@@ -198,6 +197,24 @@ pass_on(struct dns_query *q)
 			dns_server_failed(d, q->server, errno);
 		f->stats.retries++;
 		take_back(q);
+	}
+}
+
+void
+dns_adjust(struct dns *d)
+{
+	uint64_t retry_ms = d->frontend->options.dns_retry_ms;
+	struct list *link;
+
+	dns_sockets_adjust(d);
+	if (d->retry_ms == retry_ms)
+		return;
+	d->retry_ms = retry_ms;
+	for (link = d->order.next; link != &d->order; link = link->next) {
+		struct dns_query *q = list_entry(link, struct dns_query, order);
+
+		expiry_cancel(&q->expiry);
+		timeouts_add(&d->waiting, &q->expiry, q->sent + retry_ms);
 	}
 }
 

@@ -32,6 +32,7 @@ struct dns {
 	struct dns_server *servers; /* by slot */
 	unsigned room;
 	struct timeouts waiting; /* for answers */
+	uint64_t retry_ms;	 /* how long, at most */
 	struct dgram_batch batch;
 	struct hash_key secret; /* ids are a keyed hash of a counter */
 	uint64_t drawn;
@@ -41,7 +42,8 @@ struct dns {
 /* Returns 0, or -1 with errno ENOMEM. */
 int dns_init(struct dns *d, struct frontend *f);
 void dns_fini(struct dns *d);
-/* Gives up the sockets to servers that are gone, after a change. */
+/* Settings or servers have changed: gives up the sockets to servers that are gone.
+ * A new dns_retry counts for the queries that wait already, too. */
 void dns_adjust(struct dns *d);
 /* A listener has queries; for listener.on_datagrams. */
 void dns_on_datagrams(struct listener *l);

@@ -36,6 +36,8 @@ void dns_socket_hold(struct dns_socket *s);
 void dns_socket_let_go(struct dns_socket *s);
 /* Of dns.c: answers, or an error, are there to be read. */
 void dns_on_answers(struct watch *w, unsigned ready);
+/* Retires the sockets to servers that are gone. */
+void dns_sockets_adjust(struct dns *d);
 /* No new query uses any of them; all at the end. */
 void dns_sockets_retire(struct dns *d);
 

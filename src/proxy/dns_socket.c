@@ -282,7 +282,7 @@ dns_server_silent(const struct dns_socket *s, uint64_t sent)
 /* ---- all ---- */
 
 void
-dns_adjust(struct dns *d)
+dns_sockets_adjust(struct dns *d)
 {
 	const struct server *s;
 	unsigned i;

@@ -34,7 +34,8 @@ session_has_full_server(const struct session *s)
 {
 	const struct pool *p = s->frontend->pool;
 
-	return (s->queued != 0 && !pool_options(p)->stubborn) ||
+	return (s->queued != 0 && !pool_options(p)->stubborn &&
+		   pool_may_recover(p)) ||
 	    pool_may_wait(p, &s->client);
 }
 
@@ -112,6 +113,15 @@ session_queue_resume(struct session *s)
 		session_connect_again(s);
 }
 
+/* Whether who waits should not wait any longer: there are places, or there will
+ * be none, as after a reload that takes the full servers out. Then the emergency
+ * server has the clients, or they are told as a newcomer is. */
+static bool
+session_queue_moves(const struct frontend *f)
+{
+	return pool_has_eligible(f->pool) || !pool_may_recover(f->pool);
+}
+
 /* Each session is tried once a call. One that comes back to the queue waits for
  * the next call, in front of those that were not tried. That is rare, and so is
  * that another one than the first gets the place: servers have access lists. */
@@ -125,8 +135,7 @@ session_queue_serve(struct frontend *f)
 	list_init(&all);
 	list_init(&back);
 	list_move_all(&all, &f->queue.sessions);
-	while (pool_has_eligible(f->pool) &&
-	    (link = list_first(&all)) != NULL) {
+	while (session_queue_moves(f) && (link = list_first(&all)) != NULL) {
 		session_queue_resume(
 		    list_entry(link, struct session, queue_link));
 		list_move_all(&back, &f->queue.sessions);
@@ -158,8 +167,8 @@ queue_on_eligible(void *arg)
 	loop_soon(f->loop, &f->queue.task);
 }
 
-/* Nobody else notices that a blacklisting is over, or that a session that came
- * back to the queue may try once more. */
+/* Nobody else notices that a blacklisting is over, that a session that came back
+ * to the queue may try once more, or that no server is full any more. */
 static void
 queue_on_look(struct timer *t)
 {

@@ -28,7 +28,8 @@ struct spare {
 	bool connected;
 	bool guarded; /* keep-alive is set */
 	bool greeted; /* the server has spoken: only its end is of interest */
-	uint64_t opened;
+	uint64_t opened; /* ms */
+	uint64_t dialed; /* ms: its last connect began */
 	struct expiry expiry;
 	struct task free_task;
 };
@@ -165,8 +166,9 @@ dial(struct spare *x)
 	if (x->fd < 0)
 		return -1;
 	sock_take_urgent(x->fd); /* nobody is told while it waits */
+	x->dialed = now(p);
 	timeouts_add(
-	    &p->connecting, &x->expiry, now(p) + f->options.connect_timeout_ms);
+	    &p->connecting, &x->expiry, x->dialed + p->connect_timeout_ms);
 	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,
 		on_ready) == 0)
 		return 0;
@@ -387,6 +389,32 @@ bring_to(struct spares *p, struct server *s, uint64_t share)
 	spares_refill(p, s);
 }
 
+/* The time that a connect may take was set anew: it counts for those under way,
+ * too. */
+static void
+follow_connect_timeout(struct spares *p)
+{
+	struct list *link;
+	unsigned i;
+
+	if (p->connect_timeout_ms == p->frontend->options.connect_timeout_ms)
+		return;
+	p->connect_timeout_ms = p->frontend->options.connect_timeout_ms;
+	for (i = 0; i < p->room; i++) {
+		struct list *all = &p->servers[i].list;
+
+		for (link = all->next; link != all; link = link->next) {
+			struct spare *x = list_entry(link, struct spare, link);
+
+			if (x->connected)
+				continue;
+			expiry_cancel(&x->expiry);
+			timeouts_add(&p->connecting, &x->expiry,
+			    x->dialed + p->connect_timeout_ms);
+		}
+	}
+}
+
 /* How they are opened has changed: those there are no good for the next clients.
  */
 static void
@@ -436,6 +464,7 @@ spares_adjust(struct spares *p)
 	if ((want == 0 && p->count == 0) || !f->started)
 		return;
 	pool_revive(f->pool, now(p));
+	follow_connect_timeout(p);
 	follow_settings(p);
 	for (i = 0; i < p->room; i++)
 		look_after(p, &p->servers[i]);

@@ -285,6 +285,25 @@ START_TEST(no_answer_is_servfail)
 }
 END_TEST
 
+/* A dns_retry set anew counts for queries that wait already. */
+START_TEST(retry_set_anew)
+{
+	char got[512];
+	int fd;
+
+	up_odd("dns_retry 60");
+	fd = udp_client(&front);
+	ck_assert_int_eq(send(fd, query, QUERY, 0), QUERY);
+	WAIT_FOR(counter("dns_waiting") == 1, 10000);
+	ck_assert_str_eq(spot_ask(&ctl, "dns_retry 0.1\n"), "0.100\n");
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), QUERY);
+	ck_assert_int_eq(got[3] & 0x0f, 2);
+	ck_assert_int_eq(counter("dns_failed"), 1);
+	close(fd);
+	down_odd();
+}
+END_TEST
+
 /* The same, after one server. */
 START_TEST(tries_limit_servers)
 {
@@ -380,6 +399,7 @@ SUITE(test_dns)
 	SUITE_ADD(s, mixed_servers, 60);
 	SUITE_ADD(s, a_server_is_killed, 120);
 	SUITE_ADD(s, no_answer_is_servfail, 30);
+	SUITE_ADD(s, retry_set_anew, 30);
 	SUITE_ADD(s, tries_limit_servers, 30);
 	SUITE_ADD(s, no_messages, 30);
 	SUITE_ADD(s, hard_to_guess, 30);

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -126,6 +127,33 @@ START_TEST(oldest_first)
 	}
 	ck_assert_int_eq(counter("queued_total"), WAITING);
 	close(waiting[WAITING - 1]);
+	down();
+}
+END_TEST
+
+/* A place becomes free and a client comes in the same wake-up of pen: who waits
+ * has the place, not who came last. */
+START_TEST(newcomer_of_the_same_wake_up)
+{
+	char got[3];
+	int newcomer;
+
+	up("60", "roundrobin", "1:1");
+	fill(1);
+	kill(pen.child.pid, SIGSTOP);
+	spot_reset(first);
+	newcomer = spot_connect(&front);
+	spot_send(newcomer, "new", 3);
+	kill(pen.child.pid, SIGCONT);
+	is_served(waiting[0]);
+	WAIT_FOR(counter("queued") == 1, SOON);
+	ck_assert_int_eq(b[0].accepted, 2);
+	ck_assert_int_eq(counter("queued_total"), 2);
+	close(waiting[0]);
+	spot_recv(newcomer, got, 3);
+	ck_assert_int_eq(memcmp(got, "new", 3), 0);
+	is_served(newcomer);
+	close(newcomer);
 	down();
 }
 END_TEST
@@ -361,6 +389,38 @@ START_TEST(reload)
 }
 END_TEST
 
+/* A reload after which no server is full, as none may have clients: nobody waits
+ * for a place that will not come, but has the emergency server if there is one. */
+START_TEST(reload_leaves_none_full)
+{
+	const char *path = scratch("pen.conf");
+	int i;
+
+	for (i = 0; i < 2; i++)
+		backend_start(&b[i], SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	write_file(path, config("max 1 hard 1"));
+	pen_up(&pen, &ctl, "-C", ctl.text, "-F", path, NULL);
+	fill(2);
+	write_file(path,
+	    text("%s%s%s\n", config("max 1 hard 1 down"),
+		_i == 1 ? "emergency " : "", _i == 1 ? b[1].at.text : ""));
+	command("reload");
+	for (i = 0; i < 2; i++)
+		if (_i == 1)
+			is_served(waiting[i]);
+		else
+			spot_expect_reset(waiting[i]);
+	ck_assert_int_eq(counter("queued"), 0);
+	ck_assert_int_eq(counter("closed_no_server"), _i == 1 ? 0 : 2);
+	ck_assert_int_eq(b[1].accepted, _i == 1 ? 2 : 0);
+	is_served(first);
+	leave(2);
+	down();
+}
+END_TEST
+
 /* A server comes back from its blacklisting, when nobody else comes or goes. */
 START_TEST(server_comes_back)
 {
@@ -477,6 +537,7 @@ SUITE(test_queue)
 	Suite *s = suite_create("queue");
 
 	add_each(s, "oldest_first", oldest_first, 10);
+	SUITE_ADD(s, newcomer_of_the_same_wake_up, 30);
 	SUITE_ADD(s, nobody_waits_for_nothing, 30);
 	SUITE_ADD(s, waiting_has_an_end, 30);
 	SUITE_ADD(s, time_set_anew, 30);
@@ -489,6 +550,7 @@ SUITE(test_queue)
 	SUITE_ADD(s, stopped, 30);
 	add_each(s, "places_by_command", places_by_command, 5);
 	SUITE_ADD(s, reload, 30);
+	add_each(s, "reload_leaves_none_full", reload_leaves_none_full, 2);
 	SUITE_ADD(s, server_comes_back, 30);
 	SUITE_ADD(s, access_lists, 30);
 	add_each(s, "who_does_not_wait", who_does_not_wait, 4);

@@ -340,6 +340,29 @@ START_TEST(a_full_queue_is_no_failure)
 }
 END_TEST
 
+/* The time that a connect may take, set anew, counts for those under way: the
+ * listener's queue takes one, and the system drops what would be the next. */
+START_TEST(connect_time_set_anew)
+{
+	struct spot at;
+	int listening;
+
+	rig_begin();
+	rig.options.idlers = 3;
+	rig.options.connect_timeout_ms = 3600 * 1000;
+	spot_new(&at, SPOT_TCP4);
+	listening = spot_listen(&at, 0);
+	rig_add_server(0, &at);
+	rig_front();
+	RUN_UNTIL(frontend_idlers(rig.frontend) >= 1);
+	rig.options.connect_timeout_ms = 100;
+	frontend_set_options(rig.frontend, &rig.options);
+	RUN_UNTIL(pool_server(rig.pool, 0)->failures > 0);
+	rig_end();
+	close(listening);
+}
+END_TEST
+
 /* A connection that was there before says nothing about the server of today:
  * one that takes no new ones stays blacklisted. */
 START_TEST(a_spare_revives_nobody)
@@ -391,6 +414,7 @@ SUITE(test_spare)
 	SUITE_ADD(s, datagrams_have_none, 30);
 	SUITE_ADD(s, every_address_is_tried, 30);
 	SUITE_ADD(s, a_full_queue_is_no_failure, 30);
+	SUITE_ADD(s, connect_time_set_anew, 30);
 	SUITE_ADD(s, a_spare_revives_nobody, 30);
 	return s;
 }
