@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -186,6 +187,31 @@ START_TEST(a_second_copy)
 }
 END_TEST
 
+/* An address that came after the change of user has that user's lock, which one that
+ * is still root must respect. */
+START_TEST(a_second_copy_of_a_user)
+{
+	struct dsrpen second;
+
+	NEED_DSR_OF_OURS("locks");
+	if (geteuid() != 0 || getpwnam("nobody") == NULL)
+		SKIP("needs root and the user nobody");
+	NEED_NETRIG(&rig, &one);
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-u", "nobody",
+	    "-O", "dsr_link packet", NETRIG_VIP4 ":0", netrig_server4(0), NULL);
+	ck_assert_str_eq(dsrpen_ask(&pen, &rig, "listen " NETRIG_VIP4_B ":80"),
+	    NETRIG_VIP4_B ":80\n");
+	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-u",
+	    "nobody", "-O", "dsr_link packet", NETRIG_VIP4_B ":0",
+	    netrig_server4(0), NULL);
+	WAIT_FOR(child_has_ended(&second.child), 10000);
+	ck_assert_msg(child_has_said(&second.child, "is in use"), "%s",
+	    child_err(&second.child));
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
 SUITE(test_dsr_places)
 {
 	Suite *s = suite_create("dsr_places");
@@ -195,6 +221,7 @@ SUITE(test_dsr_places)
 	tcase_add_loop_test(t, several_places, 0, 2);
 	tcase_add_loop_test(t, connections_outlast_their_port, 0, 2);
 	tcase_add_test(t, a_second_copy);
+	tcase_add_test(t, a_second_copy_of_a_user);
 	suite_add_tcase(s, t);
 	return s;
 }
