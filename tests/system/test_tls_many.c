@@ -129,14 +129,16 @@ START_TEST(signals_while_it_reads)
 }
 END_TEST
 
-/* The longest that a client had to wait, until this one is there. */
-static long long
-longest_until(const char *last)
+/* How many clients were served, one after another, until this name was there; the
+ * longest that one of them had to wait. */
+static int
+served_until(const char *last, long long *longest)
 {
-	long long end = wait_now_ms() + wait_scaled(60000), longest = 0, ms;
+	long long end = wait_now_ms() + wait_scaled(60000), ms;
 	bool is_there = false;
 	int i;
 
+	*longest = 0;
 	for (i = 0; !is_there; i++) {
 		ms = wait_now_ms();
 		if (i % 2 == 0)
@@ -144,10 +146,10 @@ longest_until(const char *last)
 		else
 			is_there = asks(last) == NULL;
 		ms = wait_now_ms() - ms;
-		longest = ms > longest ? ms : longest;
+		*longest = ms > *longest ? ms : *longest;
 		ck_assert_int_lt(wait_now_ms(), end);
 	}
-	return longest;
+	return i;
 }
 
 /* Thousands of files put there at once hold up nobody. */
@@ -155,7 +157,8 @@ START_TEST(put_at_once)
 {
 	long i, n = suite_amount(1500, 200);
 	char name[32], file[40];
-	long long ms, all;
+	long long ms;
+	int served;
 
 	begin();
 	certdir_put(&dir, "a.test.pem", "a.test");
@@ -167,19 +170,17 @@ START_TEST(put_at_once)
 	}
 	ck_assert_ptr_null(asks("a.test"));
 	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
-	all = wait_now_ms();
-	ms = longest_until(name);
-	all = wait_now_ms() - all;
+	served = served_until(name, &ms);
 	/* the order of a directory is its own */
 	for (i = 0; i < n; i++) {
 		snprintf(name, sizeof(name), "n%ld.test", i);
 		WAIT_FOR(asks(name) == NULL, 60000);
 	}
-	printf(
-	    "%ld new certificates: a client waited %lld ms at most\n", n, ms);
-	/* a good part of that on a busy machine, nothing like all of it */
+	printf("%ld new certificates: %d clients served meanwhile, one waited "
+	       "%lld ms\n", n, served, ms);
+	/* one or two, were they all read at once */
 	if (pen_is_plain())
-		ck_assert_int_lt(ms, 100 + all / 3);
+		ck_assert_int_ge(served, 4);
 	end();
 }
 END_TEST
