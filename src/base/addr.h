@@ -72,8 +72,8 @@ bool addr_equal(const struct addr *a, const struct addr *b);
 /* Whether it is the wildcard address of its family (0.0.0.0 or ::). */
 bool addr_is_any(const struct addr *a);
 
-/* Whether it is a group's (multicast), the broadcast address or a reserved one of
- * IPv4, 224.0.0.0 and up. */
+/* Whether it is a group's (multicast), the broadcast address or a reserved one
+ * of IPv4, 224.0.0.0 and up. */
 bool addr_is_group(const struct addr *a);
 /* 127.0.0.0/8 or ::1. */
 bool addr_is_loopback(const struct addr *a);

@@ -22,7 +22,8 @@
 static inline void *array_grow(
     void *array, uint32_t *room, size_t size, uint32_t number);
 
-/* The part of array_grow() that is not inline: for arrays that are too short. */
+/* The part of array_grow() that is not inline: for arrays that are too
+ * short. */
 void *array_lengthen(
     void *array, uint32_t *room, size_t size, uint32_t number);
 

@@ -7,7 +7,8 @@
 
 /* Milliseconds since some fixed moment; never goes back. */
 uint64_t clock_monotonic_ms(void);
-/* The same in microseconds, for what must be measured: how long something took. */
+/* The same in microseconds, for what must be measured: how long something
+ * took. */
 uint64_t clock_monotonic_us(void);
 
 #endif

@@ -23,7 +23,8 @@ why(struct error *e)
 	return error_set(e, "%s", strerror(errno));
 }
 
-/* A pipe opened without waiting looks like an empty file while nobody writes. */
+/* A pipe opened without waiting looks like an empty file while nobody
+ * writes. */
 static int
 open_to_read(int dir, const char *path, bool wait, struct error *e)
 {
@@ -120,8 +121,8 @@ join(const char *link, const char *target, size_t n)
 	return path;
 }
 
-/* Where the link `name` leads, if this user may follow it; `links` were followed
- * before. The caller frees it; NULL with a phrase. */
+/* Where the link `name` leads, if this user may follow it; `links` were
+ * followed before. The caller frees it; NULL with a phrase. */
 static char *
 follow_link(const char *name, const char *target, size_t n,
     const struct stat *st, int links, struct error *e)
@@ -143,8 +144,8 @@ follow_link(const char *name, const char *target, size_t n,
 	return next;
 }
 
-/* Names in /proc/self/fd, as of /dev/stdout, are links for the kernel alone when
- * they stand for a pipe or a socket: "pipe:[123]". */
+/* Names in /proc/self/fd, as of /dev/stdout, are links for the kernel alone
+ * when they stand for a pipe or a socket: "pipe:[123]". */
 static bool
 is_kernels(const char *name, const char *target)
 {

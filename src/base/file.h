@@ -9,8 +9,8 @@
 #include "base/error.h"
 
 /* Appends what the file holds, at most `most` bytes of it, to `text`. Where it
- * may not `wait`, a pipe is refused, and a terminal nobody has typed at. Returns
- * 0, or -1 with a phrase. */
+ * may not `wait`, a pipe is refused, and a terminal nobody has typed at.
+ * Returns 0, or -1 with a phrase. */
 int file_read(const char *path, size_t most, bool wait, struct buffer *text,
     struct error *e);
 /* The same of a name in an open directory. */
@@ -18,9 +18,9 @@ int file_read_at(int dir, const char *path, size_t most, bool wait,
     struct buffer *text, struct error *e);
 
 /* Opens a file to write to, with the flags and mode of open(2). A symbolic link
- * in the last component is followed only if root or this user made it: root must
- * not write where somebody else's link leads, as in a directory that others may
- * write. Returns the descriptor, or -1 with a phrase. */
+ * in the last component is followed only if root or this user made it: root
+ * must not write where somebody else's link leads, as in a directory that
+ * others may write. Returns the descriptor, or -1 with a phrase. */
 int file_open_own(const char *path, int flags, mode_t mode, struct error *e);
 
 /* Whether a file could be made there, where none is: its directory takes it.

@@ -65,8 +65,8 @@ sip_round(uint64_t v[4])
 	v[2] = rotl(v[2], 32);
 }
 
-/* Eight bytes, least significant first, whatever the machine; compilers make one
- * load of it where that is the machine's own order. */
+/* Eight bytes, least significant first, whatever the machine; compilers make
+ * one load of it where that is the machine's own order. */
 static inline uint64_t
 load8(const uint8_t *b)
 {

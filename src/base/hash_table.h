@@ -1,7 +1,7 @@
-/* hash_table.h: a hash table whose links live inside the things in it, keyed by bytes
- * that strangers choose: SipHash with a key of its own. Finding, adding and
- * removing are O(1); it grows by doubling, a few chains with each addition, so
- * that no single one takes long. It owns only its buckets. */
+/* hash_table.h: a hash table whose links live inside the things in it, keyed by
+ * bytes that strangers choose: SipHash with a key of its own. Finding, adding
+ * and removing are O(1); it grows by doubling, a few chains with each addition,
+ * so that no single one takes long. It owns only its buckets. */
 #ifndef PEN_BASE_HASH_TABLE_H
 #define PEN_BASE_HASH_TABLE_H
 
@@ -38,9 +38,10 @@ uint64_t hash_table_hash(const struct hash_table *t, const void *key, size_t n);
 struct hash_table_link *hash_table_find(const struct hash_table *t,
     uint64_t hash, bool (*is)(const struct hash_table_link *l, const void *key),
     const void *key);
-/* Look-ups that are to come can overlap their waits for memory: hash_table_expect()
- * fetches the bucket of a hash ahead, hash_table_expect_link(), called for some of
- * them a little later, what its first link lies in. Both change nothing. */
+/* Look-ups that are to come can overlap their waits for memory:
+ * hash_table_expect() fetches the bucket of a hash ahead,
+ * hash_table_expect_link(), called for some of them a little later, what its
+ * first link lies in. Both change nothing. */
 void hash_table_expect(const struct hash_table *t, uint64_t hash);
 void hash_table_expect_link(const struct hash_table *t, uint64_t hash);
 /* Adds one that is in no table. When memory for more buckets is short chains

@@ -1,8 +1,9 @@
 /* heap.h: numbered things in the order of their keys, smallest first.
  *
- * A four-way heap of (key, number) pairs with the position of each number beside
- * it: adding, removing and changing any of them is O(log n) and touches nothing
- * but these two compact arrays. Equal keys come in the order of numbers. */
+ * A four-way heap of (key, number) pairs with the position of each number
+ * beside it: adding, removing and changing any of them is O(log n) and touches
+ * nothing but these two compact arrays. Equal keys come in the order of
+ * numbers. */
 #ifndef PEN_BASE_HEAP_H
 #define PEN_BASE_HEAP_H
 

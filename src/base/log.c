@@ -68,8 +68,8 @@ log_use_syslog(void)
 	to_syslog.on = true;
 }
 
-/* Sends one message. A log daemon that was started again needs a new connection;
- * one that is busy has no room, and is not waited for. */
+/* Sends one message. A log daemon that was started again needs a new
+ * connection; one that is busy has no room, and is not waited for. */
 static bool
 send_syslog(const char *message, size_t n)
 {

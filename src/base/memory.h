@@ -6,8 +6,8 @@
 #include <string.h>
 
 /* As calloc(1, size), for small things on busy paths: glibc's calloc() takes
- * nothing from the thread's cache, which malloc() and free() serve most cheaply.
- * NULL with errno ENOMEM; to be freed with free(). */
+ * nothing from the thread's cache, which malloc() and free() serve most
+ * cheaply. NULL with errno ENOMEM; to be freed with free(). */
 static inline void *
 memory_zeroed(size_t size)
 {

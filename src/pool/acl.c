@@ -11,8 +11,10 @@
 #include "base/number.h"
 #include "pool/acl_private.h"
 
-/* Longer lists have an index. */
-enum { WALKED = 32, BEFORE_IP4 = 96 };
+/* Lists of more entries than that have an index. */
+enum { WALKED = 32 };
+/* Bits in front of an IPv4 address in its IPv4-mapped form. */
+enum { BEFORE_IP4 = 96 };
 
 void
 acl_init(struct acl *l)
@@ -21,7 +23,7 @@ acl_init(struct acl *l)
 }
 
 static void
-drop_entries(struct acl_entries *s)
+acl_drop_entries(struct acl_entries *s)
 {
 	acl_index_fini(&s->index);
 	free(s->entry);
@@ -35,7 +37,7 @@ acl_fini(struct acl *l)
 
 	acl_init(l);
 	if (s != NULL && --s->users == 0)
-		drop_entries(s);
+		acl_drop_entries(s);
 }
 
 void
@@ -91,7 +93,7 @@ acl_prefix_length(const uint8_t mask[16])
 	    : 8 * i + (unsigned)__builtin_clz(~(mask[i] * 0x1000000u));
 }
 
-/* Masks of IPv6 are always prefixes. */
+/* Only IPv4 masks can have gaps: those of IPv6 are given as /LEN. */
 const char *
 acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 {
@@ -112,7 +114,7 @@ acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 	return text;
 }
 
-/* The first `bits` of a mask set, the rest clear. */
+/* Sets the first `bits` bits of a mask and clears the rest. */
 static void
 set_prefix(uint8_t mask[16], unsigned bits)
 {
@@ -123,13 +125,13 @@ set_prefix(uint8_t mask[16], unsigned bits)
 }
 
 static int
-bad(void)
+acl_invalid(void)
 {
 	errno = EINVAL;
 	return -1;
 }
 
-/* "ADDRESS" or "ADDRESS/LEN" into an entry's ip, mask and family. */
+/* Parses "ADDRESS" or "ADDRESS/LEN" into an entry's ip, mask and family. */
 static int
 parse_network(struct acl_entry *e, const char *address)
 {
@@ -142,17 +144,17 @@ parse_network(struct acl_entry *e, const char *address)
 	unsigned before;
 
 	if (n >= sizeof(host))
-		return bad();
+		return acl_invalid();
 	memcpy(host, address, n);
 	host[n] = '\0';
 	if (addr_parse_ip(&a, host, 0) < 0)
-		return bad();
+		return acl_invalid();
 	peer_from_addr(&p, &a);
 	before = a.u.sa.sa_family == AF_INET ? BEFORE_IP4 : 0;
 	length = 128 - before;
 	if (p.scope != 0 ||
 	    (slash != NULL && number_parse(slash + 1, 0, length, &length) < 0))
-		return bad();
+		return acl_invalid();
 	memcpy(e->ip, p.ip, sizeof(e->ip));
 	set_prefix(e->mask, before + (unsigned)length);
 	e->family = before + length < BEFORE_IP4 ? AF_INET6 : p.family;
@@ -166,7 +168,7 @@ parse_mask(struct acl_entry *e, const char *mask)
 	struct in_addr in;
 
 	if (e->family != AF_INET || inet_pton(AF_INET, mask, &in) != 1)
-		return bad();
+		return acl_invalid();
 	memcpy(e->mask + 12, &in, 4);
 	return 0;
 }
@@ -185,7 +187,7 @@ cut_to_mask(struct acl_entry *e)
 /* ---- adding ---- */
 
 static int
-build_index(struct acl_entries *s, size_t count)
+acl_build_index(struct acl_entries *s, size_t count)
 {
 	size_t i;
 
@@ -197,9 +199,9 @@ build_index(struct acl_entries *s, size_t count)
 	return 0;
 }
 
-/* Its entries in memory of its own, with room for more. */
+/* Copies the entries of a list to memory of its own, with room for more. */
 static struct acl_entries *
-copy_entries(const struct acl *l)
+acl_copy_entries(const struct acl *l)
 {
 	struct acl_entries *s = calloc(1, sizeof(*s));
 
@@ -212,22 +214,23 @@ copy_entries(const struct acl *l)
 	if (s->entry != NULL && l->count > 0)
 		memcpy(s->entry, acl_at(l, 0), l->count * sizeof(*s->entry));
 	if (s->entry == NULL ||
-	    (s->count > WALKED && build_index(s, s->count) < 0)) {
-		drop_entries(s);
+	    (s->count > WALKED && acl_build_index(s, s->count) < 0)) {
+		acl_drop_entries(s);
 		return NULL;
 	}
 	return s;
 }
 
-/* Makes the list one that may append to what it shares. */
+/* Gives the list entries that it may append to: those it has, unless another
+ * list has appended to them. */
 static int
-detach(struct acl *l)
+acl_detach(struct acl *l)
 {
 	struct acl own = { .count = l->count };
 
 	if (l->shared != NULL && l->shared->count == l->count)
 		return 0;
-	own.shared = copy_entries(l);
+	own.shared = acl_copy_entries(l);
 	if (own.shared == NULL)
 		return -1;
 	acl_fini(l);
@@ -236,7 +239,7 @@ detach(struct acl *l)
 }
 
 static int
-append(struct acl_entries *s, const struct acl_entry *e)
+acl_append(struct acl_entries *s, const struct acl_entry *e)
 {
 	size_t room = 2 * s->room, n = s->count;
 
@@ -250,7 +253,7 @@ append(struct acl_entries *s, const struct acl_entry *e)
 		s->room = room;
 	}
 	s->entry[n] = *e;
-	if (n == WALKED && build_index(s, n) < 0)
+	if (n == WALKED && acl_build_index(s, n) < 0)
 		return -1;
 	if (n >= WALKED && acl_index_add(&s->index, s->entry, (uint32_t)n) < 0)
 		return -1;
@@ -264,13 +267,13 @@ acl_add(struct acl *l, bool permit, const char *address, const char *mask)
 	struct acl_entry e = { .permit = permit, .family = AF_UNIX };
 
 	if (mask != NULL && strchr(address, '/') != NULL)
-		return bad();
+		return acl_invalid();
 	if ((mask != NULL || strcmp(address, "unix") != 0) &&
 	    (parse_network(&e, address) < 0 ||
 		(mask != NULL && parse_mask(&e, mask) < 0)))
 		return -1;
 	cut_to_mask(&e);
-	if (detach(l) < 0 || append(l->shared, &e) < 0)
+	if (acl_detach(l) < 0 || acl_append(l->shared, &e) < 0)
 		return -1;
 	l->count++;
 	return 0;

@@ -4,22 +4,24 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "base/huge.h"
 #include "pool/acl_private.h"
 
-enum { STRIDE = 4, SLOTS = 1 << STRIDE, BEFORE_IP4 = 96 };
+enum { STRIDE = 4, BRANCHES = 1 << STRIDE, BEFORE_IP4 = 96 };
 
-struct acl_slot {
-	uint32_t entry; /* the first that covers the slot, or NONE */
-	uint32_t child; /* 0: none; LEAF | an entry; a node and where it is */
+struct acl_branch {
+	uint32_t entry; /* number of the first entry that covers it, or NONE */
+	uint32_t
+	    child; /* 0: none; LEAF and an entry; or a node and its depth */
 };
 
 struct acl_node {
-	struct acl_slot slot[SLOTS];
+	struct acl_branch branch[BRANCHES];
 };
 
-/* A child is either the number of an entry, with LEAF, or that of a node below
- * the number of its first bit, in strides. Nodes count from 1. */
+/* A child is the number of an entry with LEAF set; or the number of a node,
+ * which counts from 1, with the node's depth in strides above it. */
 #define LEAF	    (UINT32_C(1) << 31)
 #define DEPTH_SHIFT 26
 #define NUMBER	    ((UINT32_C(1) << DEPTH_SHIFT) - 1)
@@ -42,13 +44,13 @@ acl_index_fini(struct acl_index *x)
 
 /* ---- bits ---- */
 
-/* The STRIDE bits of an address behind the first `depth` ones. */
+/* The STRIDE bits of an address that follow its first `depth` bits. */
 static unsigned
 bits_at(const uint8_t ip[16], unsigned depth)
 {
 	unsigned byte = ip[depth / 8];
 
-	return depth % 8 == 0 ? byte >> STRIDE : byte & (SLOTS - 1);
+	return depth % 8 == 0 ? byte >> STRIDE : byte & (BRANCHES - 1);
 }
 
 static unsigned
@@ -75,7 +77,7 @@ smaller(unsigned a, unsigned b)
 	return a < b ? a : b;
 }
 
-/* Where the node begins in which the entry ends. */
+/* The depth of the node in which the entry's prefix ends. */
 static unsigned
 end_depth(const struct acl_entry *e)
 {
@@ -132,20 +134,21 @@ reserve_node(struct acl_index *x)
 	return 0;
 }
 
-/* Fills the slots of the node in which entry `n` ends; earlier entries stay. */
+/* Enters entry `n` into the branches that it covers in the node where its
+ * prefix ends. Branches that an earlier entry covers keep that. */
 static void
 end_in(struct acl_node *node, const struct acl_entry *e, uint32_t n)
 {
 	unsigned end = end_depth(e), bits = acl_prefix_length(e->mask) - end;
-	unsigned i = bits_at(e->ip, end), past = i + (SLOTS >> bits);
+	unsigned i = bits_at(e->ip, end), past = i + (BRANCHES >> bits);
 
 	for (; i < past; i++)
-		if (node->slot[i].entry == NONE)
-			node->slot[i].entry = n;
+		if (node->branch[i].entry == NONE)
+			node->branch[i].entry = n;
 }
 
-/* Puts a node at `depth` above what is at *at, of which entry `sample` is one;
- * there is room for it. */
+/* Puts a new node of that depth between *at and what it leads to, which
+ * includes entry `sample`. reserve_node() has made room for it. */
 static void
 put_node_above(struct acl_index *x, const struct acl_entry *entries,
     uint32_t *at, unsigned depth, uint32_t sample)
@@ -155,12 +158,12 @@ put_node_above(struct acl_index *x, const struct acl_entry *entries,
 	struct acl_node *node = &x->nodes[number];
 	unsigned i;
 
-	for (i = 0; i < SLOTS; i++)
-		node->slot[i] = (struct acl_slot){ .entry = NONE };
+	for (i = 0; i < BRANCHES; i++)
+		node->branch[i] = (struct acl_branch){ .entry = NONE };
 	if (*at & LEAF && end_depth(e) == depth)
 		end_in(node, e, sample);
 	else
-		node->slot[bits_at(e->ip, depth)].child = *at;
+		node->branch[bits_at(e->ip, depth)].child = *at;
 	x->samples[number] = sample;
 	*at = number | (uint32_t)(depth / STRIDE) << DEPTH_SHIFT;
 }
@@ -171,7 +174,7 @@ add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
 {
 	const struct acl_entry *e = &entries[n];
 	unsigned end = end_depth(e), depth, fork;
-	struct acl_slot *slot;
+	struct acl_branch *branch;
 	uint32_t sample;
 
 	while (*at != 0) {
@@ -184,19 +187,21 @@ add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
 			sample = x->samples[sample];
 			depth = depth_of(*at);
 		}
+		/* the first level on which the two differ or one of them
+		 * ends */
 		fork = common_bits(e->ip, entries[sample].ip);
 		fork = smaller(smaller(fork / STRIDE * STRIDE, end), depth);
 		if (*at & LEAF || fork < depth)
 			put_node_above(x, entries, at, fork, sample);
-		slot = x->nodes[*at & NUMBER].slot;
+		branch = x->nodes[*at & NUMBER].branch;
 		if (fork == end) {
 			end_in(&x->nodes[*at & NUMBER], e, n);
 			return;
 		}
-		slot += bits_at(e->ip, fork);
-		if (slot->entry != NONE)
+		branch += bits_at(e->ip, fork);
+		if (branch->entry != NONE)
 			return;
-		at = &slot->child;
+		at = &branch->child;
 	}
 	*at = LEAF | n;
 }
@@ -204,16 +209,12 @@ add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
 static int
 add_other(struct acl_index *x, uint32_t n)
 {
-	uint32_t room = x->others_room > 0 ? 2 * x->others_room : 8;
-	uint32_t *others;
+	uint32_t *others = array_grow(
+	    x->others, &x->others_room, sizeof(*others), x->others_count);
 
-	if (x->others_count == x->others_room) {
-		others = realloc(x->others, room * sizeof(*others));
-		if (others == NULL)
-			return -1;
-		x->others = others;
-		x->others_room = room;
-	}
+	if (others == NULL)
+		return -1;
+	x->others = others;
 	x->others[x->others_count++] = n;
 	return 0;
 }
@@ -237,24 +238,25 @@ acl_index_add(struct acl_index *x, const struct acl_entry *entries, uint32_t n)
 
 /* ---- finding ---- */
 
-/* Stretches that were left out are not compared on the way down: an entry that
- * was found on a wrong way does not match, and then nothing below it does. */
+/* The bits of skipped levels are not compared on the way down, so the path may
+ * be wrong. Then the entry found does not match, and neither does any below
+ * it. */
 static uint32_t
 find_below(const struct acl_index *x, const struct acl_entry *entries,
     uint32_t at, uint32_t best, const struct peer *who)
 {
-	const struct acl_slot *slot;
+	const struct acl_branch *branch;
 	uint32_t n;
 
 	while (at != 0 && !(at & LEAF)) {
-		slot =
-		    x->nodes[at & NUMBER].slot + bits_at(who->ip, depth_of(at));
-		if (slot->entry < best) {
-			if (!acl_matches(&entries[slot->entry], who))
+		branch = x->nodes[at & NUMBER].branch +
+		    bits_at(who->ip, depth_of(at));
+		if (branch->entry < best) {
+			if (!acl_matches(&entries[branch->entry], who))
 				return best;
-			best = slot->entry;
+			best = branch->entry;
 		}
-		at = slot->child;
+		at = branch->child;
 	}
 	n = at & NUMBER;
 	return at != 0 && n < best && acl_matches(&entries[n], who) ? n : best;

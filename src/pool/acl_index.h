@@ -1,18 +1,19 @@
-/* acl_index.h: which entry of a long access list matches a client first.
+/* acl_index.h: finds the first entry of a long access list that matches a
+ * client.
  *
- * A trie over the bits of addresses, four at a time, where stretches without a
- * branch are left out (Morrison 1968, as PATRICIA). A node has a slot for each
- * of the next four bits: the lowest number of the entries that end there, and
- * the node or the one entry below it. So a search reads one line of memory a
- * level and looks only at entries that lie on its way:
+ * A trie over the bits of addresses, four bits a level, that skips levels
+ * without a fork (PATRICIA, Morrison 1968). A node has a branch for each value
+ * of its four bits, with the lowest number of the entries whose prefix ends
+ * there, and with the node or the single entry below. A search reads one cache
+ * line a level and compares only the entries on its path:
  *
- *     node at bit 8    slot 0..15: { entry, child }
- *                                     |      `-> node at bit 12, 16 .. or entry
- *                                     `-> covers all addresses of this slot
+ *     node at bit 8    branch 0..15: { entry, child }
+ *                                       |      `-> node at bit 12, 16.. or entry
+ *                                       `-> covers all addresses of this branch
  *
- * Entries come in the order of their numbers, and one that an earlier entry
- * covers is left out, as it never matches first. Masks with gaps, and clients on
- * Unix sockets, are looked for one by one. It owns its memory, not the entries. */
+ * Entries are added in list order. One that an earlier entry covers is left
+ * out, as it never matches first. Entries for Unix clients and masks with gaps
+ * are searched one by one. The index owns its memory, but not the entries. */
 #ifndef PEN_POOL_ACL_INDEX_H
 #define PEN_POOL_ACL_INDEX_H
 
@@ -26,19 +27,19 @@ struct acl_index {
 	uint32_t count, room;
 	uint32_t *others; /* entries that are in no trie */
 	uint32_t others_count, others_room;
-	uint32_t root4, root6; /* as a child of a slot */
+	uint32_t root4, root6; /* as acl_branch.child */
 };
 
 enum { ACL_INDEX_MAX = 1 << 26 }; /* entries and nodes */
 
 void acl_index_init(struct acl_index *x);
 void acl_index_fini(struct acl_index *x);
-/* Adds entry `n` of `entries`, all below it being there. Returns 0, or -1 with
- * errno ENOMEM; the index is as it was. */
+/* Adds entry `n` of `entries`; all entries below it have been added. Returns 0,
+ * or -1 with errno ENOMEM and the index as it was. */
 int acl_index_add(
     struct acl_index *x, const struct acl_entry *entries, uint32_t n);
-/* The first of the `count` entries that matches, or `count`. The index may have
- * more of them. */
+/* Returns the number of the first of `count` entries that matches, or `count`
+ * if none does. The index may have more entries than that. */
 uint32_t acl_index_find(const struct acl_index *x,
     const struct acl_entry *entries, uint32_t count, const struct peer *who);
 

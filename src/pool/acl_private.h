@@ -1,4 +1,4 @@
-/* acl_private.h: the inside of an access list, for acl.c and acl_index.c. */
+/* acl_private.h: the entries of access lists, for acl.c and acl_index.c. */
 #ifndef PEN_POOL_ACL_PRIVATE_H
 #define PEN_POOL_ACL_PRIVATE_H
 
@@ -6,13 +6,14 @@
 
 #include "pool/acl_index.h"
 
-/* What lists share. Who has all `count` entries may append; who has fewer sees
- * the first ones only, and makes entries of its own to append. */
+/* The entries that lists share. A list that has all `count` entries may append
+ * here. A list that has fewer sees the first ones only, and copies them before
+ * it appends. */
 struct acl_entries {
-	unsigned users; /* lists */
+	unsigned users; /* how many lists */
 	struct acl_entry *entry;
 	size_t count, room;
-	struct acl_index index; /* of all, once there are many */
+	struct acl_index index; /* of all entries, once there are many */
 };
 
 static inline bool

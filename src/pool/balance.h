@@ -1,8 +1,8 @@
-/* balance.h: a balancing algorithm is a table of hooks in a file of its own.
+/* balance.h: a balancing algorithm: a set of hooks that the pool calls.
  *
- * The pool calls them; an algorithm keeps what it needs in its own order
- * structure and in the order_ members of the servers, and sees only servers
- * that may take a new client (enter..leave). Rows stand in balance.c. */
+ * Each algorithm is a file balance_NAME.c and a row in balance.c. It keeps its
+ * state in an order of its own and in the last members of struct server, and
+ * chooses only among eligible servers: those that entered and have not left. */
 #ifndef PEN_POOL_BALANCE_H
 #define PEN_POOL_BALANCE_H
 
@@ -15,28 +15,30 @@ struct balance {
 	const char *name; /* as in "balance NAME" */
 	const char *help;
 	bool weighted; /* servers of weight 0 get nothing; see pool_weight() */
-	/* Each choice is a turn: whoever fails over takes the next one too, or
-	 * the server behind one that fails would serve in its place. */
+	/* Servers take turns. A client whose server failed takes the next turn
+	 * as well; otherwise the server listed behind the failed one would get
+	 * all of its clients. */
 	bool turns;
 
-	/* A new order with no server in it, or NULL with errno ENOMEM. */
+	/* Returns a new order without servers, or NULL with errno ENOMEM. */
 	void *(*start)(const struct pool *p);
 	void (*stop)(void *order);
-	/* The list changed (a server, its address or weight), eligible or not.
-	 * NULL: does not matter. Returns 0, or -1 with errno ENOMEM. */
+	/* The list has changed: a server, its address or weight, eligible or
+	 * not. Returns 0, or -1 with errno ENOMEM. May be NULL. */
 	int (*listed)(void *order);
-	/* The server may be chosen from now on; may not any more. NULL: fine. */
+	/* The server is eligible from now on; it no longer is. May be NULL.
+	 * enter() returns 0, or -1 with errno ENOMEM. */
 	int (*enter)(void *order, struct server *s);
 	void (*leave)(void *order, struct server *s);
-	/* Connections or priority of an entered server changed. NULL: fine. */
+	/* An eligible server has more or fewer connections. May be NULL. */
 	void (*changed)(void *order, struct server *s);
-	/* A connect to the server, entered or not, took so long. NULL: that does
-	 * not matter, and is not measured. */
+	/* A connect to the server, eligible or not, took `us`. NULL: connects
+	 * are not timed. */
 	void (*took)(void *order, struct server *s, uint64_t us);
-	/* The server for `who` among the entered ones, of which there is one. */
+	/* Returns the eligible server for `who`; there is at least one. */
 	struct server *(*choose)(void *order, const struct peer *who);
-	/* The server `who` belongs to even if it may not be chosen now, or NULL
-	 * when there is none such. NULL: the algorithm has no such idea. */
+	/* Returns the server that `who` belongs to, eligible or not, or NULL if
+	 * there is none. NULL: clients belong to no server. */
 	struct server *(*owner)(void *order, const struct peer *who);
 };
 
@@ -46,10 +48,10 @@ const struct balance *balance_find(const char *name); /* or NULL */
 
 /* ---- what an algorithm may ask the pool ---- */
 
-/* The servers that may be chosen. */
+/* The servers that may take a new client. */
 const struct eligible *pool_eligible(const struct pool *p);
-/* The weight that counts: all servers weigh 1 when none was given a weight;
- * once one was, 0 means "gets no new clients". */
+/* The effective weight. If no server has a weight, all weigh 1; else a server
+ * of weight 0 gets no new clients. */
 unsigned pool_weight(const struct pool *p, const struct server *s);
 
 extern const struct balance balance_roundrobin, balance_wrr, balance_leastconn,

@@ -1,8 +1,8 @@
 /* balance_hash.c: a consistent hash of the client's address.
  *
- * A table of BUCKETS buckets as Maglev has (Eisenbud et al., NSDI 2016, 3.4), but
- * each bucket is filled by weighted rendezvous (Thaler, Ravishankar 1998): of all
- * listed servers the one with the smallest cost(bucket, server) owns it.
+ * A table of BUCKETS buckets as Maglev has (Eisenbud et al., NSDI 2016, 3.4),
+ * but each bucket is filled by weighted rendezvous (Thaler, Ravishankar 1998):
+ * of all listed servers the one with the smallest cost(bucket, server) owns it.
  *
  *     id(server)  = hash_stable("ADDRESS:PORT" as text), the n-th server with
  *                   the same text: hash_mix(id + n)
@@ -13,13 +13,14 @@
  *     bucket        = key mod BUCKETS
  *
  * So the table depends on the list alone, and when a server is added or removed
- * exactly the buckets it gains or had change hands. The owner of a bucket is found
- * when a client asks for it first: a list of a thousand servers takes effect at
- * once, and each bucket costs a microsecond or two, once. While the owner of a bucket
- * may not be chosen its clients, and only they, draw again (RETRIES times, key =
- * hash_mix(key)), then take the next eligible server in list order. With n
- * equal servers each owns BUCKETS/n buckets give or take sqrt(BUCKETS/n): 0.6 % for
- * two, 1.2 % for ten, 12 % for a thousand. Integers only: all machines agree. */
+ * exactly the buckets it gains or had change hands. The owner of a bucket is
+ * found when a client asks for it first: a list of a thousand servers takes
+ * effect at once, and each bucket costs a microsecond or two, once. While the
+ * owner of a bucket may not be chosen its clients, and only they, draw again
+ * (RETRIES times, key = hash_mix(key)), then take the next eligible server in
+ * list order. With n equal servers each owns BUCKETS/n buckets give or take
+ * sqrt(BUCKETS/n): 0.6 % for two, 1.2 % for ten, 12 % for a thousand. Integers
+ * only: all machines agree. */
 #include "config.h"
 
 #include <errno.h>
@@ -34,8 +35,8 @@ enum { BUCKETS = 1 << 16, RETRIES = 16 };
 /* Logarithms: LOG_STEPS entries a doubling, linear between; LOG_BITS digits. */
 enum { LOG_STEPS = 4096, LOG_BITS = 26 };
 
-/* So many servers that change together change buckets one by one; of more of them
- * all buckets are found anew. */
+/* So many servers that change together change buckets one by one; of more of
+ * them all buckets are found anew. */
 enum { FEW = 4 };
 
 struct listed {
@@ -203,8 +204,8 @@ find_from(const struct list *l, unsigned *k, unsigned i)
 	return *k < l->count && l->one[*k].slot == i ? &l->one[*k] : NULL;
 }
 
-/* The servers of `a` that are not in `b`, or are another one there, or weigh less
- * there: up to FEW of them in `found`. Returns how many there are. */
+/* The servers of `a` that are not in `b`, or are another one there, or weigh
+ * less there: up to FEW of them in `found`. Returns how many there are. */
 static unsigned
 lost(
     const struct list *a, const struct list *b, const struct listed *found[FEW])

@@ -7,10 +7,10 @@
  * The time is a moving average of logarithms: of a sample above it a quarter of
  * the distance counts, so that one lost SYN does not make an outcast, of one
  * below it a half. A slow server is asked again the sooner the less slow it is,
- * about once in HALVED clients for each time it is twice as slow; by clients and
- * not by the clock, so that after a quiet hour nobody gets all of them. As that
- * halving is the same for all at any moment, costs keep their order in a heap: a
- * server's stands still, and those that were timed move up. */
+ * about once in HALVED clients for each time it is twice as slow; by clients
+ * and not by the clock, so that after a quiet hour nobody gets all of them. As
+ * that halving is the same for all at any moment, costs keep their order in a
+ * heap: a server's stands still, and those that were timed move up. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
@@ -51,8 +51,8 @@ start(const struct pool *p)
 	return heap_order_start_sized(sizeof(struct order), p, key);
 }
 
-/* Who has not been timed yet counts as average; who was away is asked as soon as
- * the others, and does not get all clients until it is timed. */
+/* Who has not been timed yet counts as average; who was away is asked as soon
+ * as the others, and does not get all clients until it is timed. */
 static int
 enter(void *order, struct server *s)
 {

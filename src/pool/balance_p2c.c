@@ -1,10 +1,10 @@
 /* balance_p2c.c: two eligible servers at random; the one with fewer connections
  * relative to its weight (Mitzenmacher 2001, "The power of two choices").
  *
- * Each is drawn as often as its weight says, so that weights are shares also when
- * there is nothing to compare. The weights stand in a Fenwick tree (1994, "A new
- * data structure for cumulative frequency tables"): a draw is O(log n), and O(1)
- * while all weigh the same. */
+ * Each is drawn as often as its weight says, so that weights are shares also
+ * when there is nothing to compare. The weights stand in a Fenwick tree (1994,
+ * "A new data structure for cumulative frequency tables"): a draw is O(log n),
+ * and O(1) while all weigh the same. */
 #include "config.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* balance_prio.c: the lowest priority number; of equals the first in the list. */
+/* balance_prio.c: the lowest priority number; of equals the first in the
+ * list. */
 #include "config.h"
 
 #include "pool/balance_heap.h"

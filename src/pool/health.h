@@ -1,9 +1,9 @@
-/* health.h: what the results of checks, one after the other, say of a server.
+/* health.h: whether a server is up, from the results of its health checks.
  *
- *        UP ---- `fall` bad ones in a row ----> DOWN
- *         ^----- `rise` good ones in a row -----'
+ *        UP --- `fall` consecutive failures --> DOWN
+ *         ^---- `rise` consecutive successes ---'
  *
- * All zero is a server that was never checked, which is taken as up. Pure. */
+ * A server that was never checked (all zero) counts as up. No side effects. */
 #ifndef PEN_POOL_HEALTH_H
 #define PEN_POOL_HEALTH_H
 
@@ -16,12 +16,13 @@ struct health_options {
 
 struct health {
 	bool down;
-	unsigned against; /* results in a row that say the contrary */
-	uint64_t since;	  /* ms: it is so since then, as far as checks know;
-			   * 0: there was none */
+	unsigned against; /* consecutive results that contradict `down` */
+	uint64_t since;	  /* ms: time of the last change, or else of the first
+			   * check; 0: never checked */
 };
 
-/* A result; `now` in ms. Returns whether it has changed what the server is. */
+/* Takes a check's result; `now` in ms. Returns whether the server went up or
+ * down because of it. */
 bool health_take(
     struct health *h, const struct health_options *o, bool good, uint64_t now);
 

@@ -30,8 +30,8 @@ pool_options(const struct pool *p)
 	return &p->options;
 }
 
-/* The memory of clients that the settings ask for; one that knows clients only
- * grows. */
+/* Brings the memory of clients to the size that the settings want. One that has
+ * clients in it only grows, so that none is forgotten. */
 static int
 change_sticky(struct pool *p, const struct pool_options *o)
 {
@@ -110,7 +110,7 @@ new_server(struct pool *p, unsigned slot)
 	return s;
 }
 
-/* Makes the list at least that long, with empty slots. */
+/* Makes the list at least that long; added slots are empty. */
 static int
 grow_list(struct pool *p, unsigned slots)
 {
@@ -147,9 +147,10 @@ same_addresses(const struct server_addrs *a, const struct server_addrs *b)
 	return true;
 }
 
-/* Counts the server among the weighted and those with an acl, or no longer. */
+/* Adds the server to the counts of servers with a weight and with an access
+ * list, or with `by` -1 takes it out of them. */
 static void
-tally(struct server *s, int by)
+count_settings(struct server *s, int by)
 {
 	struct pool *p = s->pool;
 
@@ -169,13 +170,15 @@ clear_counters(struct server *s)
 
 /* Makes `s` what the spec says. Returns 0, or -1 with errno ENOMEM. */
 static int
-become(struct server *s, const struct server_spec *spec)
+set_server(struct server *s, const struct server_spec *spec)
 {
 	char *name = strdup(spec->name);
 
 	if (name == NULL)
 		return -1;
-	tally(s, -1);
+	count_settings(s, -1);
+	/* What is known of a server at other addresses says nothing about
+	 * it. */
 	if (!s->present || !same_addresses(&s->addrs, &spec->addrs)) {
 		pool_end_blacklisting(s);
 		s->refusals = 0;
@@ -191,16 +194,17 @@ become(struct server *s, const struct server_spec *spec)
 	s->addrs = spec->addrs;
 	s->present = spec->addrs.count > 0;
 	s->set = spec->set;
-	tally(s, 1);
+	count_settings(s, 1);
 	return 0;
 }
 
 struct server *
 pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 {
-	if (grow_list(p, slot + 1) < 0 || become(p->servers[slot], spec) < 0)
+	if (grow_list(p, slot + 1) < 0 ||
+	    set_server(p->servers[slot], spec) < 0)
 		return NULL;
-	/* the special servers are in no algorithm's order */
+	/* Algorithms know nothing of the special servers. */
 	if (slot >= SLOTS_SPECIAL && pool_list_changed(p) < 0)
 		return NULL;
 	return p->servers[slot];
@@ -227,7 +231,7 @@ pool_remove_server(struct pool *p, struct server *s)
 {
 	if (s == NULL || !s->present)
 		return;
-	tally(s, -1);
+	count_settings(s, -1);
 	s->present = false;
 	pool_end_blacklisting(s);
 	if (s->role == SERVER_REGULAR)
@@ -257,7 +261,7 @@ pool_count(const struct pool *p)
 struct server *
 pool_server(const struct pool *p, unsigned number)
 {
-	/* no sum, which could wrap: any number may be asked for */
+	/* Any number may be asked for, so server_slot() could wrap. */
 	return number < pool_count(p) ? p->servers[server_slot(number)] : NULL;
 }
 

@@ -1,10 +1,10 @@
-/* pool.h: the ordered servers, and who serves the next client.
+/* pool.h: the servers, and which of them serves the next client.
  *
- * The pool keeps a set of the servers that may take a new client (`eligible`)
- * and tells the balancing algorithm whenever a server enters or leaves it, so
- * that choosing never walks the list: O(1) or O(log n) for every algorithm,
- * also when most servers are dead. It never blocks, knows no sockets, and is
- * told the time. */
+ * The pool keeps the set of eligible servers, those that may take a new client,
+ * and tells the balancing algorithm whenever a server enters or leaves it. A
+ * choice therefore never walks the list: it takes O(1) or O(log n) with every
+ * algorithm, even if most servers are dead. The pool never blocks, knows no
+ * sockets, and is told the time: `now` is the loop's, in milliseconds. */
 #ifndef PEN_POOL_POOL_H
 #define PEN_POOL_POOL_H
 
@@ -19,39 +19,39 @@
 struct balance; /* an algorithm; see balance.h */
 struct sticky;	/* the memory of clients; see sticky.h */
 
-/* Settings; control/setting fills them. */
+/* The pool's settings, filled by rows of the settings table. */
 struct pool_options {
-	const struct balance
-	    *balance;	/* for clients without a remembered server */
-	bool sticky;	/* remember clients (off by -r and -h) */
-	bool stubborn;	/* no second choice: fail instead */
+	/* The algorithm, for clients that are not remembered. */
+	const struct balance *balance;
+	bool sticky;	/* remember which server each client used */
+	bool stubborn;	/* a client whose server fails gets no other one */
 	bool hash_port; /* hash address and port, not the address alone */
 	/* Leading bits of an IPv6 address that count, for hash and memory. */
 	unsigned hash_prefix6, sticky_prefix6;
 	uint64_t tracking_ms; /* how long a client is remembered; 0: no limit */
-	uint64_t clients_max; /* remembered at the most */
+	uint64_t clients_max; /* how many are remembered at most */
 	uint64_t blacklist_ms;
-	unsigned tries; /* servers given to a client at most; 0: each once */
-	int client_acl; /* the list that clients must pass */
+	unsigned tries; /* servers a client is given at most; 0: each once */
+	int client_acl; /* number of the access list that clients must pass */
 	struct health_options health;
 };
 
-/* What one client has tried so far; all zero before its first choice, but for
- * `proven`. */
+/* The servers one client has been given so far. All zero before its first
+ * choice, except `proven`. */
 struct attempts {
-	uint64_t set;	/* a bit for each server given: its slot modulo 64 */
+	uint64_t set;	/* a bit for each server: its slot modulo 64 */
 	unsigned first; /* slot of the first server given */
 	unsigned last;	/* slot of the last one */
-	unsigned count; /* servers given so far */
+	unsigned count; /* regular servers given in this round */
 	unsigned flags; /* ATTEMPTED_* */
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
 	bool proven;	/* the client is at its address; see sticky.h */
-	uint16_t given; /* servers, in all rounds of a client that waits */
+	uint16_t given; /* servers in all rounds, the special ones included */
 };
 enum {
 	ATTEMPTED_EMERGENCY = 1,
 	ATTEMPTED_ABUSE = 2,
-	ATTEMPTED_BLACKLISTED = 4 /* nobody else was left */
+	ATTEMPTED_BLACKLISTED = 4 /* no eligible server was left */
 };
 
 /* A pool without servers, or NULL with errno ENOMEM. */
@@ -59,17 +59,17 @@ struct pool *pool_new(void);
 void pool_free(struct pool *p);
 
 const struct pool_options *pool_options(const struct pool *p);
-/* Takes new settings: a change of algorithm rebuilds its order. Returns 0, or
- * -1 with errno ENOMEM and the old settings in force. */
+/* Puts new settings in force; another algorithm starts with an order of its
+ * own. Returns 0, or -1 with errno ENOMEM and the old settings in force. */
 int pool_set_options(struct pool *p, const struct pool_options *o);
-/* The settings a pool starts with: Pen's defaults. */
+/* Fills in the settings a pool starts with: the defaults of Pen. */
 void pool_options_init(struct pool_options *o);
 
 /* ---- servers ---- */
 
-/* What a server is given to be; pool_set_server() copies it. */
+/* The description of a server; the pool copies it and its name. */
 struct server_spec {
-	char *name; /* the caller keeps it; copied */
+	char *name; /* owned by the caller */
 	struct server_addrs addrs;
 	struct server_settings set;
 };
@@ -96,12 +96,14 @@ struct server *pool_set_slot(
     struct pool *p, unsigned slot, const struct server_spec *spec);
 struct server *pool_set_server(
     struct pool *p, unsigned number, const struct server_spec *spec);
-/* Empties the slot of a server: it gets no new client, its open connections go
- * on, and with the last of them it forgets what it was (addrs.count is 0 then).
- * The numbers of the others stay. NULL is fine. */
+/* Empties the slot of a server. It gets no new client; its open connections go
+ * on, and when the last of them has ended its name and addresses are freed
+ * (addrs.count is 0 then). The other servers keep their slots. `s` may be
+ * NULL. */
 void pool_remove_server(struct pool *p, struct server *s);
-/* Between the two, many servers can be set and removed at the cost of one: nobody
- * can be chosen meanwhile. The end returns 0, or -1 with errno ENOMEM. */
+/* Between these two calls, many servers can be set and removed at the cost of
+ * one; no server can be chosen meanwhile. pool_end_changes() returns 0, or -1
+ * with errno ENOMEM. */
 void pool_begin_changes(struct pool *p);
 int pool_end_changes(struct pool *p);
 
@@ -109,50 +111,59 @@ void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
 
 /* ---- choosing ---- */
 
-/* Whether the client ACL lets `who` in; a denied client may still be served by
- * the abuse server. pool_choose() asks too: only who has to do something before the
- * choice asks here. */
+/* Whether the client ACL lets `who` in. A denied client may still be served by
+ * the abuse server. pool_choose() checks this too; a caller needs it only to
+ * know the answer before that. */
 bool pool_permits(const struct pool *p, const struct peer *who);
 
-/* The server for client `who` at `now` (ms), or NULL when nobody may serve it.
- * The first call of a client uses its remembered server, else the algorithm;
- * after a failed connect, called again with the same `attempts`, it gives the next
- * eligible server, each once, then the emergency server. The next one is whose turn
- * it is where the algorithm has turns, else the next in list order. When none
- * of these is left it gives the servers that only their blacklisting keeps out,
- * the one whose time is up first in front, but none that this client has tried;
- * then NULL. A stubborn pool gives one server, and a blacklisted one only when
- * no server is eligible. A denied client gets the abuse server or NULL. A client
- * that has had pool_options.tries servers gets NULL.
- * The choice counts nothing: pool_opened() does. */
+/* Chooses the server for client `who`, or returns NULL if none may serve it.
+ *
+ * On its first call a client gets the server it is remembered with, else the
+ * algorithm's choice. After a failed connect the caller calls again with the
+ * same `attempts`, and the client gets
+ *
+ *  1. each other eligible server once: the server whose turn it is if the
+ *     algorithm has turns, else the next one in list order;
+ *  2. the emergency server;
+ *  3. the servers that only their blacklisting keeps out, the one whose time
+ *     ends first in front;
+ *  4. NULL.
+ *
+ * A stubborn pool gives a client one server, and a blacklisted one only if no
+ * server is eligible. A denied client gets the abuse server or NULL. A client
+ * that has been given pool_options.tries servers gets NULL.
+ *
+ * A choice counts nothing: pool_opened() does. */
 struct server *pool_choose(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 
-/* Whether the choice depends on who the client is: it is remembered, or its
- * address decides. */
+/* Whether the choice depends on who the client is: clients are remembered, or
+ * the algorithm goes by their addresses. */
 bool pool_tells_clients_apart(const struct pool *p);
 
-/* Whether the client has not had as many servers as it may. */
+/* Whether the client may be given another server as far as the setting `tries`
+ * goes. */
 bool pool_has_tries_left(const struct pool *p, const struct attempts *attempts);
 
-/* Whether a client that pool_choose() has nobody for may wait for a place: a server
- * that would take it is at its limit, and nothing else keeps that out. Not in a
- * stubborn pool. A walk only where servers have access lists. */
+/* Whether a client for which pool_choose() found no server may queue: some
+ * server would take it and is only at its limit. Never in a stubborn pool.
+ * Walks the list, but only if servers have access lists. */
 bool pool_may_wait(const struct pool *p, const struct peer *who);
-/* Whether waiting for a place can be of use: a server is at its limit, or it is
- * blacklisted and will be back. False when all are down or drained. */
+/* Whether a queued client can still get a server: one is at its limit, or is
+ * blacklisted and will be back. False if all are down or drained. */
 bool pool_may_recover(const struct pool *p);
-/* Whether there is a server that may take new clients. */
+/* Whether any server may take a new client. */
 bool pool_has_eligible(const struct pool *p);
-/* Calls `fn` whenever a server may take new clients that could not before, as when
- * the connection that filled it is gone. The server is in no order yet: `fn` takes
- * note, and chooses later. NULL: nobody wants to know. */
+/* Makes the pool call `fn` whenever a server becomes eligible, for example when
+ * the connection that filled it has ended. The algorithm does not know of the
+ * server yet: `fn` must not choose, only remember to do so later. With NULL
+ * nothing is called. */
 void pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg);
 
-/* Whether all servers are out, the emergency server too. */
+/* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
-/* Whether a client of `s` may stay with it: not when it is down, and while it
- * is blacklisted only as long as nobody else is left. */
+/* Whether a client may stay with its server `s`: not if that is down, and if it
+ * is blacklisted only as long as no other server is left. */
 static inline bool
 pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 {
@@ -160,8 +171,8 @@ pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 	    (s->blacklisted_until <= now || pool_has_nobody_left(p));
 }
 
-/* The client comes again and still has its server; should that fail now, it may
- * try all the others once more. */
+/* Begins another round for a client that still has its server: if that fails
+ * now, the client may be given all the others once more. */
 void pool_restart_round(struct attempts *attempts);
 static inline void
 pool_begin_round(struct attempts *attempts)
@@ -170,53 +181,57 @@ pool_begin_round(struct attempts *attempts)
 		pool_restart_round(attempts);
 }
 
-/* A connection to `s` is being opened for `who`: it counts from here on, and
- * the client is remembered with it. */
+/* ---- what happens to servers ---- */
+
+/* A connection to `s` is being opened for `who`. It counts until pool_closed(),
+ * and the client is remembered with the server. */
 void pool_opened(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now);
-/* The client has proven that it is at its address. */
+/* The client has proven that it is at its address; see sticky.h. */
 void pool_proven(
     struct pool *p, const struct peer *who, struct attempts *attempts);
-/* The connect succeeded, or it answered: a blacklisting is over, but for one by the
- * operator. */
+/* A connect to `s` succeeded, or `s` answered. This ends its blacklisting,
+ * except one by the operator. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
-/* Whether the algorithm wants to know how long connects take. */
+/* Whether the algorithm wants to know how long connects take. If so, callers
+ * measure them and call pool_took(). */
 bool pool_wants_times(const struct pool *p);
-/* The connect took so long; only when that is wanted. */
 void pool_took(struct pool *p, struct server *s, uint64_t us);
-/* Nothing came from `s` in time: it is blacklisted. A connection counts until
- * pool_closed(). */
+/* `s` did not answer in time, and is blacklisted. Connections to it count until
+ * pool_closed() all the same. */
 void pool_failed(struct pool *p, struct server *s, uint64_t now);
-/* `s` refused, which a client hears at once, so that it may be tried sooner: after
- * REFUSED_MS, then after twice that with each time that it refuses again, but
- * not later than one that was silent. */
+/* `s` refused a connection. It is blacklisted for REFUSED_MS, and for twice as
+ * long with each further refusal, but never for longer than a server that did
+ * not answer: a client learns of a refusal at once, so an early attempt costs
+ * little. */
 void pool_refused(struct pool *p, struct server *s, uint64_t now);
-/* `s` is blacklisted for its own time by the operator, which no answer ends, or not
- * any more when it has none. No failure is counted. */
+/* The operator blacklists `s` for its own blacklist time, which no answer ends,
+ * or ends its blacklisting if that time is 0. No failure is counted. */
 void pool_take_out(struct pool *p, struct server *s, uint64_t now);
-/* A check of `s`, a server of the list, went well or not. Returns whether it is
- * healthy now and was not, or the other way round. */
+/* A health check of the regular server `s` succeeded or failed. Returns whether
+ * this made it healthy or unhealthy. */
 bool pool_checked(struct pool *p, struct server *s, bool good, uint64_t now);
-/* It is not checked any more, and counts as healthy. */
+/* `s` is no longer checked; it counts as healthy. */
 void pool_unchecked(struct pool *p, struct server *s);
-/* Ends the blacklistings whose time is over, as pool_choose() does too. */
+/* Ends the blacklistings whose time is over. pool_choose() does so too. */
 void pool_revive(struct pool *p, uint64_t now);
-/* Bytes of a connection, up to the server and down to the client, are added to
- * the server and the client's memory: where connections last, before the end. */
+/* Adds bytes of a connection, up to the server and down to the client, to the
+ * counters of the server and of the remembered client. For connections that
+ * last; the bytes of others go to pool_closed(). */
 void pool_moved(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down);
-/* The connection is gone, with the bytes it had moved up to the server and
- * down to the client; they are added to the server and the client's memory. */
+/* The connection has ended. Adds its bytes as pool_moved() does, but for those
+ * that were added before. */
 void pool_closed(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t up, uint64_t down);
 
-/* The counters of all servers begin anew; connections that are open still count,
- * with the bytes they move from now on. */
+/* Sets the counters of all servers to zero. Open connections still count, and
+ * so do the bytes that they move from now on. */
 void pool_clear_counters(struct pool *p);
 
-/* The access lists 0..ACL_LISTS-1, shared by all who ask. */
+/* Access list `number`, 0..ACL_LISTS-1, or NULL; shared by all parts of pen. */
 struct acl *pool_acl(struct pool *p, unsigned number);
-/* The memory of clients, for reports; NULL when sticky is off. */
+/* The memory of clients, for reports; NULL if clients are not remembered. */
 struct sticky *pool_sticky(const struct pool *p);
 
 #endif

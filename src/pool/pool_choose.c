@@ -1,6 +1,11 @@
-/* pool_choose.c: who serves the next client: the algorithm's choice, the next one
- * in the list, the emergency server, and the blacklisted ones when nobody else is
- * left. Who may be chosen at all is pool_state.c's to say. */
+/* pool_choose.c: which server a client gets.
+ *
+ *     first choice    the remembered server, else the algorithm's choice
+ *     next choice     another eligible server, after a failure
+ *     special choice  the emergency server; the abuse server
+ *     last resort     a blacklisted server
+ *
+ * Which servers are eligible is decided in pool_state.c. */
 #include "config.h"
 
 #include "pool/pool_private.h"
@@ -37,8 +42,8 @@ remembered(struct pool *p, const struct peer *who, struct attempts *attempts,
 	return c != NULL ? pool_server(p, c->server) : NULL;
 }
 
-/* From `s` on around the list, the first eligible server that takes the client.
- * A walk, but only of pools where servers have access lists. */
+/* The first eligible server from `s` on, around the list, whose access list
+ * lets the client in. Walks the list, but only if servers have access lists. */
 static struct server *
 first_permitting(struct pool *p, struct server *s, const struct peer *who)
 {
@@ -78,15 +83,15 @@ first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
 
 /* ---- choosing after a failure ---- */
 
-/* With more than 64 servers one bit stands for several: a client that has tried
- * one of them does without the others. */
+/* With more than 64 servers one bit stands for several. A client that was given
+ * one of these is given none of the others. */
 static uint64_t
 attempt_bit(unsigned slot)
 {
 	return UINT64_C(1) << slot % 64;
 }
 
-/* Whether the client may have this server and has not had it. */
+/* Whether the client may be given this server and has not been yet. */
 static bool
 may_attempt(const struct server *s, const struct peer *who,
     const struct attempts *attempts)
@@ -97,7 +102,8 @@ may_attempt(const struct server *s, const struct peer *who,
 	    server_permits(s, who);
 }
 
-/* Behind the last one tried, the first eligible server that was not. */
+/* The first eligible server behind the last one given that was not given
+ * yet. */
 static struct server *
 unattempted_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -112,7 +118,8 @@ unattempted_choice(
 	return NULL;
 }
 
-/* The next eligible server behind the last one tried, until the round is over. */
+/* The next eligible server behind the last one given, until all had their
+ * turn. */
 static struct server *
 listed_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -124,7 +131,8 @@ listed_choice(
 		i = eligible_next_around(&p->eligible, last + 1);
 		if (i == ELIGIBLE_NONE)
 			return NULL;
-		/* Steps from the first server on: the round must not wrap. */
+		/* The round is over when the distance from the first server
+		 * given no longer grows. */
 		if (((unsigned)i + p->slots - attempts->first) % p->slots <=
 		    (last + p->slots - attempts->first) % p->slots)
 			return NULL;
@@ -133,8 +141,9 @@ listed_choice(
 	return p->servers[i];
 }
 
-/* Takes turns as new clients do. The turn of a server that the client has tried
- * goes by; with weights, a light one may have no turn in time. */
+/* The server whose turn it is, as for a new client. A server that the client
+ * was given before loses its turn. With weights, a light server may have no
+ * turn within the loop; it is then found in list order. */
 static struct server *
 turn_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -150,8 +159,8 @@ turn_choice(
 	return unattempted_choice(p, who, attempts);
 }
 
-/* After a failure. Which of many servers were tried is known only as long as they
- * are tried in list order. */
+/* The server after a failure. With more than 64 servers the bits do not tell
+ * which were given: then it must be the next one in list order. */
 static struct server *
 next_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -172,11 +181,11 @@ special_choice(struct server *s, struct attempts *attempts, unsigned flag)
 	return s;
 }
 
-/* ---- choosing when nobody is left ---- */
+/* ---- choosing when no server is left ---- */
 
-/* Of the servers that only their blacklisting keeps out, the one whose time is up
- * first and that the client has not tried. A walk only when that is not the
- * first of the heap. */
+/* Of the servers that only their blacklisting keeps out, the one whose time
+ * ends first and that the client has not been given. That is mostly the first
+ * of the heap; only if it is not is the heap walked. */
 static struct server *
 first_blacklisted(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -194,7 +203,7 @@ first_blacklisted(
 	return best == NULL ? NULL : p->servers[best->number];
 }
 
-/* A client of a stubborn pool tries the server that it belongs to. */
+/* In a stubborn pool, the server that the client belongs to. */
 static struct server *
 stubborn_last_resort(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
@@ -212,8 +221,8 @@ stubborn_last_resort(struct pool *p, const struct peer *who,
 	    : NULL;
 }
 
-/* The server counts as one that has just failed until it answers: clients that
- * come meanwhile try the others. */
+/* A blacklisted server. Until it answers it counts as one that has just failed,
+ * so that clients that come meanwhile are given the others. */
 static struct server *
 last_resort(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)

@@ -1,6 +1,6 @@
-/* pool_private.h: the pool's inside, for pool.c (the list, settings),
- * pool_state.c (what happens to servers, who may be chosen) and pool_choose.c
- * (who is). */
+/* pool_private.h: struct pool, for pool.c (the list and the settings),
+ * pool_state.c (what happens to servers, and which are eligible) and
+ * pool_choose.c (which one a client gets). */
 #ifndef PEN_POOL_POOL_PRIVATE_H
 #define PEN_POOL_POOL_PRIVATE_H
 
@@ -12,38 +12,40 @@ struct pool {
 	struct pool_options options;
 	struct server **servers; /* by slot; each keeps its address */
 	unsigned slots, room;
-	unsigned weighted; /* servers with a weight */
-	unsigned with_acl; /* servers with an access list */
-	struct eligible eligible;
-	struct heap revive; /* blacklisted servers, by the time they are back */
-	/* Of these, the ones that nothing else keeps out, in the order in which
-	 * they are tried when nobody is left. Both heaps are of slots. */
+	unsigned weighted;	  /* regular servers with a weight */
+	unsigned with_acl;	  /* regular servers with an access list */
+	unsigned full;		  /* servers that only their limits keep out */
+	struct eligible eligible; /* servers that may take a new client */
+	/* Blacklisted servers, by slot, keyed by the end of their time. */
+	struct heap revive;
+	/* Those of them that nothing else keeps out, by slot, keyed by the
+	 * order in which they are tried when no other server is left. */
 	struct heap last_resort;
-	unsigned full; /* servers that only their limits keep out */
 	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
 	void *on_eligible_arg;
-	bool changing;	    /* nobody is in the set and the order meanwhile */
-	void *order;	    /* of options.balance */
+	bool changing; /* between pool_begin_changes() and pool_end_changes(),
+			* when `eligible` and the order are empty */
+	void *order;   /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_LISTS];
 };
 
-/* May serve somebody: a client that was there before. */
+/* Whether `s` may serve a client that was there before. */
 bool pool_is_serving(const struct server *s);
-/* How long it is blacklisted when it fails; 0: not at all. */
+/* For how long a failure blacklists `s`, in ms; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
-/* It is not blacklisted any more; its sets are not brought in step yet. */
+/* Ends the blacklisting of `s`. The caller brings the sets in step with it. */
 void pool_end_blacklisting(struct server *s);
 
-/* A removed server without connections is an empty slot again. */
+/* Frees the name and addresses of a removed server without connections. */
 void pool_forget_server(struct server *s);
 
-/* Takes all servers out of the eligible set and the order; puts those in that
- * may be chosen. */
+/* Takes all servers out of the eligible set and the algorithm's order, and puts
+ * those back that are eligible. */
 void pool_leave_all(struct pool *p);
 void pool_enter_all(struct pool *p);
-/* The list itself changed: orders depend on its length and weights. Returns 0,
- * or -1 with errno ENOMEM. */
+/* The list or a weight in it has changed, on which orders depend. Returns 0, or
+ * -1 with errno ENOMEM. */
 int pool_list_changed(struct pool *p);
 
 #endif

@@ -1,18 +1,18 @@
-/* pool_state.c: what happens to servers, and who may be chosen by it.
+/* pool_state.c: what happens to servers, and which are eligible because of it.
  *
- *     list ---refresh()---> eligible, order     who may take a new client
- *       |               '-> last_resort       who could, but for the blacklist
- *       '---revive heap---> refresh()         when a blacklisting ends
+ *     list ---pool_refresh()---> eligible, order  may take a new client
+ *       |                    '-> last_resort      only blacklisted
+ *       '---revive heap---> pool_refresh()        a blacklisting has ended
  *
- * Whatever changes a server ends in refresh(), which alone decides whether it
- * may be chosen. */
+ * Every change of a server ends in pool_refresh(), which alone decides whether
+ * the server is eligible. */
 #include "config.h"
 
 #include <stdlib.h>
 
 #include "pool/pool_private.h"
 
-/* How long a server that has refused is left alone the first time. */
+/* For how long the first refusal blacklists a server. */
 enum { REFUSED_MS = 1000 };
 
 const struct eligible *
@@ -27,7 +27,7 @@ pool_weight(const struct pool *p, const struct server *s)
 	return p->weighted > 0 ? s->set.weight : 1;
 }
 
-/* ---- who may be chosen ---- */
+/* ---- which servers are eligible ---- */
 
 static bool
 is_in_service(const struct server *s)
@@ -35,7 +35,7 @@ is_in_service(const struct server *s)
 	return s->present && !s->health.down && s->admin != SERVER_DISABLED;
 }
 
-/* Whether it is meant for new clients. */
+/* Whether the operator wants it to have new clients. */
 static bool
 is_in_rotation(const struct server *s)
 {
@@ -45,14 +45,14 @@ is_in_rotation(const struct server *s)
 	    (!p->options.balance->weighted || pool_weight(p, s) > 0);
 }
 
-/* May serve a client that was there before, unless it is blacklisted. */
+/* Whether it may serve a client that was there before, blacklisted or not. */
 static bool
 takes_old_clients(const struct server *s)
 {
 	return is_in_service(s) && (s->set.hard == 0 || s->connections < s->set.hard);
 }
 
-/* The same for a new client. */
+/* The same for a new client. The soft limit keeps out new clients only. */
 static bool
 takes_new_clients(const struct server *s)
 {
@@ -78,7 +78,8 @@ is_last_resort(const struct server *s)
 {
 	if (s->blacklisted_until == 0 || s->role == SERVER_ABUSE)
 		return false;
-	/* All clients of the emergency server are as new as each other. */
+	/* Neither its soft limit nor drain keeps clients from the emergency
+	 * server. */
 	return s->role == SERVER_EMERGENCY ? takes_old_clients(s)
 					   : takes_new_clients(s);
 }
@@ -105,10 +106,10 @@ refresh_full(struct server *s)
 	s->full = full;
 }
 
-/* Brings the sets in step with the server. When memory for the order is short
+/* Brings the sets in step with the server. If memory for the order is short,
  * the server stays out until its next change. */
 static void
-refresh(struct server *s)
+pool_refresh(struct server *s)
 {
 	struct pool *p = s->pool;
 	const struct balance *b = p->options.balance;
@@ -140,7 +141,7 @@ order_changed(struct server *s)
 {
 	struct pool *p = s->pool;
 
-	refresh(s);
+	pool_refresh(s);
 	if (p->options.balance->changed != NULL &&
 	    eligible_has(&p->eligible, s->slot))
 		p->options.balance->changed(p->order, s);
@@ -166,7 +167,7 @@ pool_enter_all(struct pool *p)
 	unsigned i;
 
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
-		refresh(p->servers[i]);
+		pool_refresh(p->servers[i]);
 }
 
 void
@@ -202,7 +203,7 @@ pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
 {
 	(void)p;
 	s->admin = admin;
-	refresh(s);
+	pool_refresh(s);
 }
 
 void
@@ -224,7 +225,7 @@ pool_revive(struct pool *p, uint64_t now)
 		struct server *s = p->servers[slot];
 
 		pool_end_blacklisting(s);
-		refresh(s);
+		pool_refresh(s);
 	}
 }
 
@@ -235,7 +236,7 @@ pool_blacklist_ms(const struct server *s)
 				   : s->pool->options.blacklist_ms;
 }
 
-/* A failure does not change the time that the operator gave. */
+/* A failure does not change a time that the operator has set. */
 static void
 blacklist(struct server *s, uint64_t now, uint64_t until)
 {
@@ -244,7 +245,7 @@ blacklist(struct server *s, uint64_t now, uint64_t until)
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
 	heap_set(&s->pool->revive, s->slot, until);
-	refresh(s);
+	pool_refresh(s);
 }
 
 /* ---- what happens to servers ---- */
@@ -278,7 +279,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 	if (s->blacklisted_until == 0 || s->by_operator)
 		return;
 	pool_end_blacklisting(s);
-	refresh(s);
+	pool_refresh(s);
 }
 
 bool
@@ -305,7 +306,8 @@ pool_failed(struct pool *p, struct server *s, uint64_t now)
 		blacklist(s, now, now + ms);
 }
 
-/* Many may be refused at the same moment, which counts once. */
+/* A server that stops refuses many connections at the same moment. They count
+ * as one refusal, or the time would double with each of them. */
 void
 pool_refused(struct pool *p, struct server *s, uint64_t now)
 {
@@ -330,7 +332,7 @@ pool_take_out(struct pool *p, struct server *s, uint64_t now)
 		blacklist(s, now, now + s->set.blacklist_ms);
 		s->by_operator = true;
 	} else {
-		refresh(s);
+		pool_refresh(s);
 	}
 }
 
@@ -339,7 +341,7 @@ pool_checked(struct pool *p, struct server *s, bool good, uint64_t now)
 {
 	if (!health_take(&s->health, &p->options.health, good, now))
 		return false;
-	refresh(s);
+	pool_refresh(s);
 	return true;
 }
 
@@ -348,7 +350,7 @@ pool_unchecked(struct pool *p, struct server *s)
 {
 	(void)p;
 	s->health = (struct health){ .down = false };
-	refresh(s);
+	pool_refresh(s);
 }
 
 void

@@ -1,15 +1,18 @@
-/* server.h: one backend: its address, state, weight, limits and counters.
+/* server.h: a real server: addresses, settings, state and counters.
  *
- *        UP <-----------------.
- *        |  silent, refused,   | blacklist time over, or a connect succeeded
- *        |  by the operator    |
- *        '---> BLACKLISTED ----'        tried only when nobody is left
- *     checks, on top of either: unhealthy (no new clients)
- *     administrative, on top of all: drain (no new clients), down (nobody)
+ *        UP <-------------------.
+ *        |  no answer, refusal,  | the blacklist time is over, or a connect
+ *        |  or by the operator   | succeeded
+ *        '---> BLACKLISTED ------'      chosen only if no other server is left
  *
- * A server knows no sockets. Every change that decides whether it may be
- * chosen goes through a function of pool.h, which keeps its indexes in step;
- * outside pool/ the members are for reading. */
+ *     unhealthy, by health checks:      no new clients
+ *     drain, by the operator:           no new clients
+ *     down, by the operator:            no clients
+ *
+ * Each of the last three comes on top of the state above. A server knows no
+ * sockets. Every change that decides whether it may be chosen goes through a
+ * function of pool.h, which keeps the pool's sets in step; outside pool/ the
+ * members are only read. */
 #ifndef PEN_POOL_SERVER_H
 #define PEN_POOL_SERVER_H
 
@@ -22,10 +25,11 @@
 
 struct pool;
 
-/* Whether it is talked to in TLS; the pool only carries that. */
+/* Whether connections to the server use TLS. The pool only stores this. */
 enum server_tls { SERVER_TLS_AS_SET, SERVER_TLS_ON, SERVER_TLS_OFF };
 
-/* How direct return gets packets there; the pool only carries that. */
+/* How direct server return forwards packets to it. The pool only stores
+ * this. */
 enum server_forward {
 	SERVER_FORWARD_AS_SET,
 	SERVER_FORWARD_MAC,
@@ -63,31 +67,32 @@ server_number(unsigned slot)
 				      : slot - SLOTS_SPECIAL;
 }
 
-/* What a name resolved to; a connect that fails on one address goes on with
- * the next before the server counts as failed. */
+/* What a name resolved to. A connect that fails on one address goes on with the
+ * next; only when all have failed does the server count as failed. */
 struct server_addrs {
 	unsigned count;
 	struct addr addr[SERVER_ADDRS_MAX];
 };
 
-/* What the operator says of one server; rows of control/table_server.c set it. */
+/* The operator's settings of one server, set by rows of
+ * control/table_server.c. */
 struct server_settings {
 	uint64_t soft, hard;   /* connections; 0: no limit */
 	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
 	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */
 	int prio;	       /* lower is better */
-	int acl; /* clients it takes: a list's number, -1: all */
-	enum server_tls tls; /* towards it */
+	int acl; /* number of the list of clients it takes; -1: all */
+	enum server_tls tls;
 	enum server_forward forward;
 };
 
 struct server {
 	struct pool *pool;
 	unsigned slot;	 /* in the pool's list; never changes */
-	unsigned number; /* what operators call it; of a regular one slot - 2 */
+	unsigned number; /* in commands and logs; see server_number() */
 	enum server_role role;
 	bool present; /* false: an empty slot, never chosen */
-	char *name;	/* host as the user gave it, or the path; owned */
+	char *name;   /* host or path as the operator gave it; owned */
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */
 	unsigned generation; /* changes with its addresses */
@@ -96,26 +101,27 @@ struct server {
 
 	enum server_admin admin;
 	uint64_t blacklisted_until; /* ms; 0: not blacklisted */
-	bool by_operator;  /* by the operator: an answer does not end it */
-	unsigned refusals; /* blacklistings by them since its last answer */
-	struct health health;	    /* by checks; up while there are none */
-	bool full;		    /* its limits alone keep new clients out */
+	bool by_operator;  /* blacklisted by the operator: no answer ends it */
+	unsigned refusals; /* how often refusals blacklisted it since it last
+			       * answered */
+	struct health health; /* by health checks; up if there are none */
+	bool full;	      /* nothing but its limits keeps new clients out */
 
 	uint64_t connections; /* open now */
-	uint64_t connects;    /* counters since the start */
+	uint64_t connects;    /* counters, since the start or `clear` */
 	uint64_t failures;
-	uint64_t sent;	   /* bytes to it */
+	uint64_t sent;	   /* bytes to the server */
 	uint64_t received; /* bytes from it */
 
-	/* The algorithm's: when it chose the server last, how long connects take,
-	 * and when that was measured. */
+	/* For the algorithm: when the server was chosen last, how long connects
+	 * to it take, and when that was measured. */
 	uint64_t turn;
 	unsigned slowness;
 	uint64_t timed;
 };
 
-/* Whether clients may be sent to it as far as its health and the operator go;
- * limits are another matter. */
+/* Whether the server is present, enabled, not blacklisted and healthy. Its
+ * limits may still keep new clients out. */
 bool server_is_healthy(const struct server *s);
 
 #endif

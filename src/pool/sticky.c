@@ -249,8 +249,8 @@ new_slab(bool huge)
 	return huge ? huge_alloc(size) : aligned_alloc(HUGE_PAGE, size);
 }
 
-/* A new entry, or the oldest one, forgotten: a proven client goes when there is no
- * other. 0 with errno ENOMEM. */
+/* A new entry, or the oldest one, forgotten: a proven client goes when there is
+ * no other. 0 with errno ENOMEM. */
 static uint32_t
 take_entry(struct sticky *s)
 {

@@ -1,16 +1,19 @@
-/* sticky.h: the memory of clients: which server each used last, and its traffic.
+/* sticky.h: the memory of clients: which server each one used last, and how
+ * many bytes it moved.
  *
- * Keyed by the client's address, not its port; of IPv6 by its leading bits alone,
- * as one client has a whole /64 (RFC 6177) and could fill the memory with it. An
- * entry is one cache line in an array that grows by slabs; chains and the order
- * of last use are 32-bit numbers in it, so that finding, remembering and
- * forgetting are O(1) and touch few lines of memory at a million clients.
+ * Clients are told apart by address, not by port. Of an IPv6 address only the
+ * leading bits count: one client has a whole /64 (RFC 6177) and could fill the
+ * memory with it. An entry is one cache line, in an array that grows by slabs.
+ * Chains and the order of last use link entries by 32-bit numbers, so finding,
+ * remembering and forgetting a client are O(1) and touch few cache lines, even
+ * with a million clients.
  *
- * A client is proven once it must have had an answer at its address: by accept()
- * of a connection, by a datagram behind an answer. When the memory is full the
- * client seen longest ago is forgotten, a proven one only when there is no other:
- * datagrams with made-up sources drive out their like. One not seen for the
- * tracking time counts as forgotten. */
+ * A client is proven once it must have received an answer at its address: after
+ * accept() of a connection, or when a datagram follows our answer. When the
+ * memory is full, the client seen longest ago is forgotten, a proven one only
+ * if there is no other: datagrams with spoofed sources displace only each
+ * other. A client that was not seen for the tracking time counts as
+ * forgotten. */
 #ifndef PEN_POOL_STICKY_H
 #define PEN_POOL_STICKY_H
 
@@ -25,49 +28,52 @@ struct sticky_client {
 	uint16_t scope;
 	uint8_t family;
 	bool proven;
-	unsigned server; /* index */
+	unsigned server; /* its number */
 	uint64_t seen;	 /* ms */
 	uint32_t connects;
-	uint32_t newer, older, chain; /* entry numbers; private */
+	uint32_t newer, older, chain; /* numbers of entries; private */
 	uint64_t sent;		      /* bytes to the client */
 	uint64_t received;	      /* bytes from it */
 };
 
 struct sticky; /* private */
 
-/* A memory for up to `max` (1..2^31) clients, or NULL with errno ENOMEM. */
+/* Returns a memory for up to `max` (1..2^31) clients, or NULL with errno
+ * ENOMEM. */
 struct sticky *sticky_new(size_t max);
 void sticky_free(struct sticky *s);
-/* Makes room for up to `max`; never less than before. Returns 0, or -1 with
+/* Makes room for up to `max` clients; never shrinks. Returns 0, or -1 with
  * errno ENOMEM. */
 int sticky_grow(struct sticky *s, size_t max);
-/* How many leading bits of an IPv6 address tell clients apart (1..128); all, at
- * first. Of clients that become one, a proven one is found before others, and
- * else the one seen last. */
+/* Sets how many leading bits of an IPv6 address tell clients apart, 1..128; at
+ * first all do. Of clients that become the same one, a proven client is found
+ * before others, and else the one seen last. */
 void sticky_set_prefix6(struct sticky *s, unsigned bits);
 size_t sticky_count(const struct sticky *s);
 
-/* A guess where a client's entry is, kept by who serves it, so that it is looked
- * up once a session; 0: none. It is checked before it is believed: entries are
- * given to other clients when the memory is full. */
+/* A guess at the number of a client's entry; 0: none. A session keeps it so
+ * that its client is looked up only once. Every use checks it, as the entry may
+ * have been given to another client meanwhile. */
 typedef uint32_t sticky_hint;
 
-/* The client, if remembered and seen within `max_age` ms (0: ever), else NULL.
- * Valid until the next call that remembers. */
+/* Returns the client if it is remembered and was seen in the last `max_age` ms
+ * (0: at any time), else NULL. Valid until the next sticky_remember(). */
 struct sticky_client *sticky_find(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t now, uint64_t max_age);
-/* Remembers one more connection of `who`, to `server`, as seen now. Forgets
- * the oldest client when full. Who is proven once stays it. Returns 0, or -1
- * with errno ENOMEM. */
+/* Remembers one more connection of `who`, to the server of that number. Forgets
+ * another client if the memory is full. A proven client stays proven. Returns
+ * 0, or -1 with errno ENOMEM. */
 int sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
     unsigned server, bool proven, uint64_t now);
-/* The client is proven now; nothing if it has been forgotten meanwhile. */
+/* Marks the client as proven, unless it has been forgotten meanwhile. */
 void sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint);
-/* Adds traffic to a client; nothing if it has been forgotten meanwhile. */
+/* Adds bytes to the client's counters, unless it has been forgotten
+ * meanwhile. */
 void sticky_count_bytes(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t sent, uint64_t received);
-/* The client with number `i` below sticky_count(), in no order, for walks in
- * pieces: a client keeps its number until it is forgotten. */
+/* Returns client `i`, which is below sticky_count(); clients are in no order. A
+ * walk may be done in portions: a client keeps its number until it is
+ * forgotten. */
 const struct sticky_client *sticky_at(const struct sticky *s, size_t i);
 
 #endif
