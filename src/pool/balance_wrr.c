@@ -45,7 +45,8 @@ enter(void *order, struct server *s)
 	if (heap_reserve(&o->heap, s->slot + 1) < 0)
 		return -1;
 	if (o->turn == 0 || due == 0)
-		due = o->turn + 1 + step(o, s) / pool_count(o->pool) * s->number;
+		due =
+		    o->turn + 1 + step(o, s) / pool_count(o->pool) * s->number;
 	else if (due < o->turn)
 		due = o->turn;
 	else if (due > latest)

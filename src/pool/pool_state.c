@@ -49,7 +49,8 @@ is_in_rotation(const struct server *s)
 static bool
 takes_old_clients(const struct server *s)
 {
-	return is_in_service(s) && (s->set.hard == 0 || s->connections < s->set.hard);
+	return is_in_service(s) &&
+	    (s->set.hard == 0 || s->connections < s->set.hard);
 }
 
 /* The same for a new client. The soft limit keeps out new clients only. */
@@ -57,7 +58,8 @@ static bool
 takes_new_clients(const struct server *s)
 {
 	return takes_old_clients(s) &&
-	    (s->set.soft == 0 || s->connections < s->set.soft) && is_in_rotation(s);
+	    (s->set.soft == 0 || s->connections < s->set.soft) &&
+	    is_in_rotation(s);
 }
 
 bool
