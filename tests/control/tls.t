@@ -37,12 +37,13 @@ file pair.conf
 > include {DIR}pair.conf
 ~ {DIR}pair.conf:1: ssl_cert: "{DIR}none.key": No such file
 file pair.conf
+| no ssl_cert
 | ssl_cert {DIR}a.test.pem
 | ssl_key {DIR}a.test.pem
 | no ssl_cert
 | ssl_cert {DIR}b.test.pem {DIR}none.key
 > include {DIR}pair.conf
-~ {DIR}pair.conf:4: ssl_cert: "{DIR}none.key": No such file
+~ {DIR}pair.conf:5: ssl_cert: "{DIR}none.key": No such file
 > no ssl_cert
 > certs
 ask x = server 0: x
