@@ -124,7 +124,7 @@ choices_sentence(const struct choice *list, char text[CHOICES_TEXT_MAX])
 			continue;
 		last = list[1].word == NULL || list[1].refused != NULL;
 		n += (size_t)snprintf(text + n, CHOICES_TEXT_MAX - n, "%s%s",
-		    n == 0   ? ""
+		    n == 0     ? ""
 			: last ? " or "
 			       : ", ",
 		    list->word);

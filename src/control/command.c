@@ -16,7 +16,7 @@ command_find(const char *name)
 {
 	const struct command *row;
 
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
 			return row;
 	return NULL;
@@ -60,7 +60,7 @@ command_unknown(const char *name, struct error *e)
 	const struct command *row, *nearest = NULL;
 	unsigned best = strlen(name) < 5 ? 2 : FAR, d;
 
-	COMMAND_EACH(row) {
+	COMMAND_EACH (row) {
 		if (row->flags & ROW_OPTION || !command_is_there(row))
 			continue;
 		d = distance(name, row->name);
@@ -109,6 +109,12 @@ command_access(const struct command *row, int arguments, bool no)
 	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
 		return ACCESS_LOOK;
 	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;
+}
+
+bool
+command_takes_argument(const struct command *row)
+{
+	return row->args != NULL && !(row->flags & ROW_COUNT);
 }
 
 const char *

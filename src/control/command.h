@@ -23,40 +23,40 @@ struct pen;
 
 /* What a row takes and where it puts it; see value.h. */
 enum command_kind {
-	KIND_FLAG,     /* NAME | no NAME; a bool */
-	KIND_TRISTATE, /* the same; an enum tristate, unset at first */
-	KIND_NUMBER,   /* a uint64_t in min..max */
-	KIND_UNSIGNED, /* an unsigned in min..max */
-	KIND_INT,      /* an int in min..max */
-	KIND_SIZE,     /* a uint64_t, with k, m, g */
-	KIND_SECONDS,  /* a uint64_t of ms, given in seconds */
-	KIND_ACL,      /* an int in min..max, an access list; -1: none */
-	KIND_TEXT,     /* a char *, NULL when it is not set */
-	KIND_FILE,     /* the same, the name of a file or directory */
-	KIND_CHOICE,   /* an enum, by a word of `choices` */
-	KIND_BITS,     /* an unsigned, bit by bit by a word of `choices` */
-	KIND_NAME,     /* a const char *, one of `names`; NULL: `none` */
-	KIND_SELF,     /* NAME alone; a const char *, which becomes NAME */
-	KIND_SOURCE,   /* a struct sources */
+	KIND_FLAG,	    /* NAME | no NAME; a bool */
+	KIND_TRISTATE,	    /* the same; an enum tristate, unset at first */
+	KIND_NUMBER,	    /* a uint64_t in min..max */
+	KIND_UNSIGNED,	    /* an unsigned in min..max */
+	KIND_INT,	    /* an int in min..max */
+	KIND_SIZE,	    /* a uint64_t, with k, m, g */
+	KIND_SECONDS,	    /* a uint64_t of ms, given in seconds */
+	KIND_ACL,	    /* an int in min..max, an access list; -1: none */
+	KIND_TEXT,	    /* a char *, NULL when it is not set */
+	KIND_FILE,	    /* the same, the name of a file or directory */
+	KIND_CHOICE,	    /* an enum, by a word of `choices` */
+	KIND_BITS,	    /* an unsigned, bit by bit by a word of `choices` */
+	KIND_NAME,	    /* a const char *, one of `names`; NULL: `none` */
+	KIND_SELF,	    /* NAME alone; a const char *, which becomes NAME */
+	KIND_SOURCE,	    /* a struct sources */
 	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
 	KIND_CHECK,	    /* a struct check_settings, without its times */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */
 	KIND_HOST,	    /* a char *, the host of a server */
 	KIND_PORT,	    /* its port, in struct server_plan itself */
-	KIND_CHANGE,   /* the handler changes the plan it is given */
-	KIND_REPORT,   /* the handler tells, and changes nothing */
-	KIND_ACTION,   /* the handler does it, at once */
-	KIND_OBSOLETE, /* accepted, does nothing */
-	KIND_LATER,    /* its feature is not there yet */
+	KIND_CHANGE,	    /* the handler changes the plan it is given */
+	KIND_REPORT,	    /* the handler tells, and changes nothing */
+	KIND_ACTION,	    /* the handler does it, at once */
+	KIND_OBSOLETE,	    /* accepted, does nothing */
+	KIND_LATER,	    /* its feature is not there yet */
 };
 
 enum {
-	ROW_START = 1,	/* only before the program serves */
-	ROW_NO = 2,	/* "no NAME" is fine too */
-	ROW_OPTION = 4, /* an option only, no command */
-	ROW_COUNT = 8,	/* the option has no argument and is repeated */
-	ROW_LOOK = 16,	/* ACCESS_LOOK is enough */
+	ROW_START = 1,	  /* only before the program serves */
+	ROW_NO = 2,	  /* "no NAME" is fine too */
+	ROW_OPTION = 4,	  /* an option only, no command */
+	ROW_COUNT = 8,	  /* the option has no argument and is repeated */
+	ROW_LOOK = 16,	  /* ACCESS_LOOK is enough */
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
 	ROW_TLS = 128,	/* a build without TLS only says that it has none */
@@ -80,12 +80,12 @@ struct call {
 	const struct words *words; /* word[0] is the first argument */
 	bool no;		   /* "no NAME" */
 	const char *place;	   /* FILE:LINE, "option -O", or NULL */
-	const char *option; /* "option -R" that it was given as, or NULL */
-	unsigned depth;		   /* files within files */
-	struct asker *asker;	   /* NULL: not on the control socket */
-	bool grows;		   /* ROW_GROWS counts: not a whole plan anew */
-	bool fresh;		   /* set it: look all names up again */
-	struct reply *reply;	   /* text for who asked */
+	const char *option;  /* "option -R" that it was given as, or NULL */
+	unsigned depth;	     /* files within files */
+	struct asker *asker; /* NULL: not on the control socket */
+	bool grows;	     /* ROW_GROWS counts: not a whole plan anew */
+	bool fresh;	     /* set it: look all names up again */
+	struct reply *reply; /* text for who asked */
 };
 
 /* A year in ms: longer than anybody waits, and safe to add to any time. */
@@ -102,7 +102,7 @@ struct command {
 	const char *option; /* its long name; NULL: no option */
 	/* As in help; NULL: none. "[X]" may be left out; # is a server's. */
 	const char *args;
-	const char *help;   /* one line; # is the list of names */
+	const char *help; /* one line; # is the list of names */
 	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
 	 * answers in place of the value alone. */
 	int (*run)(struct call *c, struct error *e);
@@ -115,7 +115,7 @@ struct command {
 	const char *none; /* what stands for no value */
 	const struct choice *choices;
 	const char *(*names)(unsigned i); /* the last is followed by NULL */
-	const char *key;   /* in JSON; NULL: the name */
+	const char *key;		  /* in JSON; NULL: the name */
 	const char *alias; /* the row that shows the value; NULL: this one */
 	/* Does what else follows when it has been set; `base` is what the offset
 	 * is in. Returns 0, or -1 with a phrase. */
@@ -135,9 +135,12 @@ extern const struct command_group command_groups[];
 
 /* The row behind `row`, group after group; NULL begins, and ends. */
 const struct command *command_next(const struct command *row);
-#define COMMAND_EACH(row) \
+#define COMMAND_EACH(row)                               \
 	for ((row) = command_next(NULL); (row) != NULL; \
 	     (row) = command_next(row))
+
+/* The title of the group that it is in. */
+const char *command_group_of(const struct command *row);
 
 /* The number of a row among all, less than ROWS_MAX; and the row of a number, or
  * NULL. */
@@ -156,6 +159,8 @@ bool command_changes(const struct command *row, int arguments, bool no);
 enum access command_access(const struct command *row, int arguments, bool no);
 /* Whether it is there, or only says that it is not. */
 bool command_is_there(const struct command *row);
+/* Whether its option has an argument. */
+bool command_takes_argument(const struct command *row);
 /* Its help and arguments, with the names that # stands for. Return `text`, or the
  * row's own. */
 enum { COMMAND_TEXT_MAX = 300 };

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/completion.h"
 
@@ -20,17 +21,35 @@ is_command(const struct command *row)
 }
 
 static bool
-takes_argument(const struct command *row)
-{
-	return row->args != NULL && !(row->flags & ROW_COUNT);
-}
-
-static bool
 takes_file(const struct command *row)
 {
-	return takes_argument(row) &&
+	return command_takes_argument(row) &&
 	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
 		row->kind == KIND_KEYS);
+}
+
+/* Whether its value is a word of a list. */
+static bool
+takes_word(const struct command *row)
+{
+	return row->choices != NULL || row->names != NULL;
+}
+
+static void
+print_values(const struct command *row)
+{
+	const struct choice *c;
+	const char *name, *blank = "";
+	unsigned i;
+
+	for (c = row->choices; c != NULL && c->word != NULL; c++)
+		if (c->refused == NULL) {
+			printf("%s%s", blank, c->word);
+			blank = " ";
+		}
+	for (i = 0; row->names != NULL && (name = row->names(i)) != NULL; i++)
+		printf("%s ", name);
+	printf("%s", row->names != NULL ? row->none : "");
 }
 
 /* In single quotes of a shell; what would end them is left out. */
@@ -57,7 +76,7 @@ print_words(bool (*wanted)(const struct command *row), bool options)
 {
 	const struct command *row;
 
-	COMMAND_EACH(row) {
+	COMMAND_EACH (row) {
 		if (!wanted(row))
 			continue;
 		if (options && row->letter != '\0')
@@ -67,22 +86,45 @@ print_words(bool (*wanted)(const struct command *row), bool options)
 	}
 }
 
-/* The options whose argument is a file, or one of another kind, as a pattern of
- * `case`. */
+/* "-x|--name" of an option, for a pattern of `case`. */
+static void
+print_names(const struct command *row, const char *before)
+{
+	if (row->letter != '\0')
+		printf("%s-%c", before, row->letter);
+	printf("%s--%s", row->letter != '\0' ? "|" : before, row->option);
+}
+
+/* The options whose argument is a file, or one of another kind, but for words of a
+ * list. */
 static void
 print_pattern(bool files)
 {
 	const struct command *row;
 	const char *bar = "";
 
-	COMMAND_EACH(row) {
-		if (!is_option(row) || !takes_argument(row) ||
-		    takes_file(row) != files)
+	COMMAND_EACH (row) {
+		if (!is_option(row) || !command_takes_argument(row) ||
+		    takes_word(row) || takes_file(row) != files)
 			continue;
-		if (row->letter != '\0')
-			printf("%s-%c", bar, row->letter);
-		printf("%s--%s", row->letter != '\0' ? "|" : bar, row->option);
+		print_names(row, bar);
 		bar = "|";
+	}
+}
+
+static void
+print_word_cases(void)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row) {
+		if (!is_option(row) || !takes_word(row))
+			continue;
+		printf("\n\t");
+		print_names(row, "");
+		printf(")\n\t\tCOMPREPLY=($(compgen -W '");
+		print_values(row);
+		printf("' -- \"$cur\"))\n\t\treturn;;");
 	}
 }
 
@@ -110,7 +152,9 @@ print_bash(void)
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
 	       "\t\treturn;;\n\t");
 	print_pattern(false);
-	printf(")\n\t\treturn;;\n"
+	printf(")\n\t\treturn;;");
+	print_word_cases();
+	printf("\n"
 	       "\tesac\n"
 	       "\tif [[ $cur == -* ]]; then\n"
 	       "\t\tCOMPREPLY=($(compgen -W '-O -o --command --completion "
@@ -143,10 +187,15 @@ print_zsh_option(const struct command *row, const char *name)
 	printf("\t\t'*%s[", name);
 	print_help(row);
 	printf("]");
-	if (takes_argument(row)) {
+	if (command_takes_argument(row)) {
 		printf(":");
 		print_quoted(row->args);
 		printf(":%s", takes_file(row) ? "_files" : "");
+		if (takes_word(row)) {
+			printf("(");
+			print_values(row);
+			printf(")");
+		}
 	}
 	printf("' \\\n");
 }
@@ -160,7 +209,7 @@ print_zsh(void)
 	printf("#compdef pen penctl\n"
 	       "_pen_commands()\n{\n"
 	       "\tlocal -a commands\n\tcommands=(\n");
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (is_command(row)) {
 			printf("\t\t'%s:", row->name);
 			print_help(row);
@@ -176,7 +225,7 @@ print_zsh(void)
 	       "\t\t'1:address:_files' '*:command:_pen_commands'\n"
 	       "else\n"
 	       "\t_arguments -s \\\n");
-	COMMAND_EACH(row) {
+	COMMAND_EACH (row) {
 		if (!is_option(row))
 			continue;
 		if (row->letter != '\0') {
@@ -202,14 +251,19 @@ print_fish(void)
 	const struct command *row;
 
 	printf("# fish completion for pen and penctl\n");
-	COMMAND_EACH(row) {
+	COMMAND_EACH (row) {
 		if (!is_option(row))
 			continue;
 		printf("complete -c pen -l %s", row->option);
 		if (row->letter != '\0')
 			printf(" -s %c", row->letter);
-		if (takes_argument(row))
+		if (command_takes_argument(row))
 			printf(takes_file(row) ? " -r -F" : " -x");
+		if (takes_word(row)) {
+			printf(" -a '");
+			print_values(row);
+			printf("'");
+		}
 		printf(" -d '");
 		print_help(row);
 		printf("'\n");
@@ -223,7 +277,7 @@ print_fish(void)
 	       "complete -c penctl -l json -d 'answers as JSON'\n"
 	       "complete -c penctl -l timeout -x -d 'seconds to wait'\n"
 	       "complete -c penctl -l help\ncomplete -c penctl -l version\n");
-	COMMAND_EACH(row) {
+	COMMAND_EACH (row) {
 		if (!is_command(row))
 			continue;
 		printf("complete -c penctl -a %s -d '", row->name);

@@ -20,9 +20,8 @@ derive_pool_options(
 		: m->weight			     ? "wleastconn"
 		: m->hash			     ? "hash"
 						     : "roundrobin");
-	o->sticky = m->sticky == TRISTATE_UNSET
-	    ? plain
-	    : m->sticky == TRISTATE_ON;
+	o->sticky =
+	    m->sticky == TRISTATE_UNSET ? plain : m->sticky == TRISTATE_ON;
 	o->stubborn = m->stubborn;
 	o->hash_port = m->roundrobin;
 }

@@ -25,11 +25,21 @@ lead(struct facts *f, const char *key)
 {
 	struct buffer *out = &f->reply->out;
 
-	if (f->style == FACTS_LINES)
+	if (f->style == FACTS_HTML)
+		reply_add(out, "<tr><th>%s</th><td class=\"n\">", key);
+	else if (f->style == FACTS_LINES)
 		reply_add(out, "%s%s ", f->count > 0 ? "\n" : "", key);
 	else if (f->count > 0)
 		reply_add(out, " %s ", key);
 	f->count++;
+}
+
+/* What stands behind it. */
+static void
+trail(struct facts *f)
+{
+	if (f->style == FACTS_HTML)
+		reply_add(&f->reply->out, "</td></tr>\n");
 }
 
 /* ---- JSON ---- */
@@ -199,7 +209,7 @@ facts_end(struct facts *f)
 		end_object(f);
 		if (!r->in_list && f->whole == NULL)
 			(void)buffer_append(&r->out, "\n", 1);
-	} else if (tells_text(f) && f->count > 0) {
+	} else if (tells_text(f) && f->count > 0 && f->style != FACTS_HTML) {
 		(void)buffer_append(&r->out, "\n", 1);
 	}
 }
@@ -212,6 +222,7 @@ facts_text(struct facts *f, const char *key, const char *value)
 		return;
 	lead(f, key);
 	(void)buffer_append(&f->reply->out, value, strlen(value));
+	trail(f);
 }
 
 void
@@ -222,6 +233,7 @@ facts_number(struct facts *f, const char *key, uint64_t value)
 		return;
 	lead(f, key);
 	reply_add(&f->reply->out, "%" PRIu64, value);
+	trail(f);
 }
 
 void
@@ -232,6 +244,7 @@ facts_integer(struct facts *f, const char *key, int64_t value)
 		return;
 	lead(f, key);
 	reply_add(&f->reply->out, "%" PRId64, value);
+	trail(f);
 }
 
 void
@@ -245,6 +258,7 @@ facts_decimal(struct facts *f, const char *key, const char *value)
 		return;
 	lead(f, key);
 	reply_add(&f->reply->out, "%s", value);
+	trail(f);
 }
 
 void
@@ -255,6 +269,7 @@ facts_flag(struct facts *f, const char *key, bool value)
 		return;
 	lead(f, key);
 	reply_add(&f->reply->out, "%s", value ? "yes" : "no");
+	trail(f);
 }
 
 void

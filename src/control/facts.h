@@ -3,6 +3,7 @@
  *     FACTS_LINE    "0 addr 127.0.0.1 port 80": the first value alone, then
  *                   names and values in one line
  *     FACTS_LINES   "accepted 5": a line each
+ *     FACTS_HTML    a row each of a table; for numbers, nothing is escaped
  *     FACTS_SILENT  no text: the handler writes its own
  *
  * As JSON each is an object (made by the Jansson library); between
@@ -17,7 +18,7 @@
 
 #include "control/reply.h"
 
-enum facts_style { FACTS_LINE, FACTS_LINES, FACTS_SILENT };
+enum facts_style { FACTS_LINE, FACTS_LINES, FACTS_HTML, FACTS_SILENT };
 
 struct facts {
 	struct reply *reply;

@@ -74,8 +74,26 @@ help_add_command(struct buffer *out, const struct command *row)
 }
 
 static void
+add_group(struct buffer *out, const struct command_group *g)
+{
+	const struct command *row;
+	bool titled = false;
+
+	for (row = g->rows; row->name != NULL; row++) {
+		if (row->flags & ROW_OPTION || !command_is_there(row))
+			continue;
+		if (!titled)
+			reply_add(out, " %s:\n", g->title);
+		titled = true;
+		(void)buffer_append(out, "  ", 2);
+		help_add_command(out, row);
+	}
+}
+
+static void
 add_help(struct buffer *out)
 {
+	const struct command_group *g;
 	const struct command *row;
 
 	reply_add(out,
@@ -85,7 +103,7 @@ add_help(struct buffer *out)
 	    "[v6]:port... | /path\n\n"
 	    "Balances connections and datagrams over the servers.\n\n"
 	    "options:\n");
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (row->option != NULL && command_is_there(row))
 			add_option(out, row);
 	add_line(
@@ -95,12 +113,8 @@ add_help(struct buffer *out)
 	add_line(out, "      --help", "this text");
 	add_line(out, "      --version", "version, libraries, features");
 	reply_add(out, "\ncommands:\n");
-	COMMAND_EACH(row) {
-		if (row->flags & ROW_OPTION || !command_is_there(row))
-			continue;
-		(void)buffer_append(out, "  ", 2);
-		help_add_command(out, row);
-	}
+	for (g = command_groups; g->rows != NULL; g++)
+		add_group(out, g);
 }
 
 void

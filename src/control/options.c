@@ -30,12 +30,6 @@ struct options {
 	unsigned count;
 };
 
-static bool
-takes_argument(const struct command *row)
-{
-	return row->args != NULL && !(row->flags & ROW_COUNT);
-}
-
 /* ---- getopt's tables, made from ours ---- */
 
 static int
@@ -54,7 +48,7 @@ build_tables(struct options *o, int argc, char **argv)
 	/* Letters may stand together: no more options than characters. */
 	while (argc-- > 0)
 		most += strlen(argv[argc]) + 1;
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		rows++;
 	o->longs = calloc(rows + 5, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
@@ -62,17 +56,18 @@ build_tables(struct options *o, int argc, char **argv)
 	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
 		return -1;
 	s = (size_t)sprintf(o->shorts, ":O:o:");
-	COMMAND_EACH(row) {
+	COMMAND_EACH (row) {
 		if (row->option == NULL)
 			continue;
 		o->longs[n].name = row->option;
-		o->longs[n].has_arg =
-		    takes_argument(row) ? required_argument : no_argument;
+		o->longs[n].has_arg = command_takes_argument(row)
+		    ? required_argument
+		    : no_argument;
 		o->longs[n++].val = LONG_BASE + (int)command_index(row);
 		if (row->letter == '\0')
 			continue;
 		o->shorts[s++] = row->letter;
-		if (takes_argument(row))
+		if (command_takes_argument(row))
 			o->shorts[s++] = ':';
 	}
 	memcpy(&o->longs[n], own, sizeof(own));
@@ -94,7 +89,7 @@ row_of(int option)
 
 	if (option >= LONG_BASE)
 		return command_at((unsigned)(option - LONG_BASE));
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (row->letter == option)
 			return row;
 	return NULL;
@@ -176,7 +171,7 @@ run_option(struct call *c, const struct given *g, struct error *e)
 		snprintf(number, sizeof(number), "%llu",
 		    (unsigned long long)setting_number(c->plan, row) + 1);
 		w.word[w.count++] = number;
-	} else if (takes_argument(row)) {
+	} else if (command_takes_argument(row)) {
 		w.word[w.count++] = g->argument;
 	}
 	w.word[w.count] = NULL;

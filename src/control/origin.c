@@ -107,7 +107,7 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 		if (quotes(e, p->config.tls.pair[i].key))
 			return p->pair_origin[i].key;
 	}
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (row->kind < KIND_CHANGE &&
 		    quotes(e, setting_string(p, row))) {
 			*name = row->name;

@@ -54,7 +54,7 @@ each_text(struct plan *p, int (*visit)(char **place))
 	unsigned i;
 	int rc = 0;
 
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (row->kind < KIND_CHANGE)
 			rc |= value_each_text(row, &p->config, visit);
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
@@ -204,10 +204,10 @@ plan_server(struct plan *p, unsigned index)
 const struct server_plan *
 plan_slot(const struct plan *p, unsigned slot)
 {
-	return slot == SLOT_EMERGENCY	       ? &p->emergency
-	    : slot == SLOT_ABUSE	       ? &p->abuse
+	return slot == SLOT_EMERGENCY	   ? &p->emergency
+	    : slot == SLOT_ABUSE	   ? &p->abuse
 	    : slot < server_slot(p->count) ? &p->servers[slot - SLOTS_SPECIAL]
-					       : NULL;
+					   : NULL;
 }
 
 void

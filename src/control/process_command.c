@@ -78,6 +78,7 @@ tell_row(struct reply *r, const struct command *row)
 	facts_text(&f, "command", row->name);
 	facts_text(&f, "arguments", command_args(row, args));
 	facts_text(&f, "help", command_help(row, text));
+	facts_text(&f, "group", command_group_of(row));
 	facts_text(&f, "access", access_name(command_access(row, 1, false)));
 	facts_end(&f);
 	if (!r->json)
@@ -99,7 +100,7 @@ run_help(struct call *c, struct error *e)
 		return 0;
 	}
 	facts_list_begin(c->reply);
-	COMMAND_EACH(row)
+	COMMAND_EACH (row)
 		if (!(row->flags & ROW_OPTION) && command_is_there(row))
 			tell_row(c->reply, row);
 	facts_list_end(c->reply);
@@ -130,7 +131,7 @@ run_statistics(struct call *c, struct error *e)
 {
 	if (c->pen->phase < PHASE_SERVING)
 		return error_set(e, "only while the program serves");
-	report_counters(c->pen, c->reply);
+	report_counters(c->pen, c->reply, FACTS_LINES);
 	return 0;
 }
 
@@ -166,7 +167,7 @@ run_status(struct call *c, struct error *e)
 	if (c->pen->phase < PHASE_SERVING)
 		return error_set(e, "only while the program serves");
 	if (c->reply->json)
-		report_counters(c->pen, c->reply);
+		report_counters(c->pen, c->reply, FACTS_LINES);
 	else
 		status_page(c->pen, &c->reply->out);
 	if (c->asker != NULL && c->place == NULL)

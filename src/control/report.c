@@ -133,7 +133,7 @@ report_servers(struct reply *r)
 /* ---- counters ---- */
 
 void
-report_counters(const struct pen *p, struct reply *r)
+report_counters(const struct pen *p, struct reply *r, enum facts_style style)
 {
 	const struct frontend_stats *st = frontend_stats(p->frontend);
 	char name[64];
@@ -141,7 +141,7 @@ report_counters(const struct pen *p, struct reply *r)
 	uint64_t value;
 	size_t i;
 
-	facts_begin(&f, r, FACTS_LINES);
+	facts_begin(&f, r, style);
 	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
 		memcpy(&value, (const char *)st + counters[i].place,
 		    sizeof(value));
@@ -180,7 +180,7 @@ report_log(struct pen *p)
 	while (more) {
 		more = r.more(&r, p);
 		if (!more)
-			report_counters(p, &r);
+			report_counters(p, &r, FACTS_LINES);
 		log_lines(&r.out);
 		buffer_fini(&r.out);
 	}

@@ -12,8 +12,9 @@ struct server;
 void report_servers(struct reply *r);
 /* "up", "drain", "down", "unhealthy", "blacklisted", "removed", "empty". */
 const char *report_server_state(const struct server *s);
-/* A line a counter: "NAME VALUE". */
-void report_counters(const struct pen *p, struct reply *r);
+/* All counters: "NAME VALUE" with FACTS_LINES. */
+void report_counters(
+    const struct pen *p, struct reply *r, enum facts_style style);
 /* Servers and counters to the log, as SIGUSR1 asks. */
 void report_log(struct pen *p);
 

@@ -39,14 +39,13 @@ refuse(const char *word, struct error *e)
 		if (!(row->flags & ROW_BARE))
 			n += (size_t)snprintf(
 			    list + n, room - n, "%s, ", row->name);
-		for (choice = row->choices; row->flags & ROW_BARE &&
-		     choice->word != NULL && n < room;
+		for (choice = row->choices;
+		     row->flags & ROW_BARE && choice->word != NULL && n < room;
 		     choice++)
 			n += (size_t)snprintf(list + n, room - n, "%s%s",
 			    choice->word, choice[1].word != NULL ? ", " : " ");
 	}
-	return error_set(
-	    e, "\"%.100s\": expected %sor remove", word, list);
+	return error_set(e, "\"%.100s\": expected %sor remove", word, list);
 }
 
 static int
@@ -91,8 +90,8 @@ server_setting_run(struct call *c, struct server_plan *s, struct error *e)
 /* ---- printing ---- */
 
 static void
-print_one(const struct command *row, const struct server_plan *s,
-    struct buffer *out)
+print_one(
+    const struct command *row, const struct server_plan *s, struct buffer *out)
 {
 	struct buffer words;
 

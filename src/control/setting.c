@@ -22,8 +22,7 @@ bool
 setting_equal(
     const struct plan *a, const struct plan *b, const struct command *row)
 {
-	return !value_is_there(row) ||
-	    value_equal(row, &a->config, &b->config);
+	return !value_is_there(row) || value_equal(row, &a->config, &b->config);
 }
 
 const struct command *
@@ -53,7 +52,7 @@ setting_tell_all(struct facts *f, const struct plan *p)
 {
 	const struct command *row;
 
-	SETTING_EACH(row)
+	SETTING_EACH (row)
 		if (row->kind != KIND_SELF || row->key != NULL)
 			tell(f, p, row);
 }
@@ -63,7 +62,7 @@ setting_print_all(const struct plan *p, struct buffer *out)
 {
 	const struct command *row;
 
-	SETTING_EACH(row)
+	SETTING_EACH (row)
 		value_print(row, &p->config, out);
 }
 

@@ -11,7 +11,7 @@ int setting_run(struct call *c, struct error *e);
 /* The settings that this build has and that commands set, in the order of the
  * table. NULL begins, and ends. */
 const struct command *setting_next(const struct command *row);
-#define SETTING_EACH(row) \
+#define SETTING_EACH(row)                               \
 	for ((row) = setting_next(NULL); (row) != NULL; \
 	     (row) = setting_next(row))
 

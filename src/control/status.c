@@ -95,20 +95,11 @@ static void
 add_counters(const struct pen *p, struct buffer *out)
 {
 	struct reply r;
-	char *line, *rest = NULL, *space;
 
 	reply_init(&r);
-	report_counters(p, &r);
+	report_counters(p, &r, FACTS_HTML);
 	add(out, "<table>\n<caption>Counters</caption>\n<tbody>\n");
-	if (buffer_append(&r.out, "", 1) == 0)
-		for (line = strtok_r(r.out.data + r.out.start, "\n", &rest);
-		     line != NULL; line = strtok_r(NULL, "\n", &rest)) {
-			space = strchr(line, ' ');
-			*space = '\0';
-			reply_add(out,
-			    "<tr><th>%s</th><td class=\"n\">%s</td></tr>\n",
-			    line, space + 1);
-		}
+	(void)buffer_append(out, buffer_bytes(&r.out), buffer_length(&r.out));
 	add(out, "</tbody></table>\n");
 	reply_fini(&r);
 }

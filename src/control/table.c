@@ -36,6 +36,19 @@ command_next(const struct command *row)
 	}
 }
 
+const char *
+command_group_of(const struct command *row)
+{
+	const struct command_group *g;
+	const struct command *r;
+
+	for (g = command_groups; g->rows != NULL; g++)
+		for (r = g->rows; r->name != NULL; r++)
+			if (r == row)
+				return g->title;
+	return "";
+}
+
 unsigned
 command_index(const struct command *row)
 {

@@ -81,8 +81,7 @@ value_words(const struct command *row, const void *base, struct buffer *out)
 
 /* What is appended to the name is known only when it is there. */
 static void
-print_words(
-    const struct command *row, const void *value, struct buffer *out)
+print_words(const struct command *row, const void *value, struct buffer *out)
 {
 	struct buffer words;
 
@@ -111,12 +110,10 @@ value_print(const struct command *row, const void *base, struct buffer *out)
 
 /* What stands around the value: "Idle timeout: # seconds". */
 static void
-answer_words(
-    const struct command *row, const void *base, struct buffer *out)
+answer_words(const struct command *row, const void *base, struct buffer *out)
 {
-	const char *frame = row->reply != NULL && row->reply[0] != '\0'
-	    ? row->reply
-	    : "#";
+	const char *frame =
+	    row->reply != NULL && row->reply[0] != '\0' ? row->reply : "#";
 
 	(void)buffer_append(out, frame, strcspn(frame, "#"));
 	if (!value_words(row, base, out) && row->none != NULL)

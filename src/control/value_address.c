@@ -115,8 +115,7 @@ set_own(const struct command *row, void *value, const struct words *w, bool no,
 	if (no || w->count != 1)
 		return value_expects(row, e);
 	if (addr_parse_ip(&a, w->word[0], 0) < 0)
-		return error_set(
-		    e, "\"%.100s\" is no IP address", w->word[0]);
+		return error_set(e, "\"%.100s\" is no IP address", w->word[0]);
 	own[a.u.sa.sa_family == AF_INET6] = a;
 	return 0;
 }
@@ -245,58 +244,7 @@ const struct value_kind value_kind_check = {
 	.equal = equal_checks,
 };
 
-/* ---- where a server is ---- */
-
-static int
-set_host(const struct command *row, void *value, const struct words *w, bool no,
-    struct error *e)
-{
-	const char *word = w->word[0];
-	struct addr a;
-
-	(void)row, (void)no;
-	if (addr_is_unix_text(word) && addr_parse_unix(&a, word) < 0)
-		return error_set(
-		    e, "\"%.150s\": no path of a Unix socket", word);
-	if (word[0] == '\0')
-		return error_set(e, "no host");
-	if (plan_set_text(value, word) < 0)
-		return error_set(e, "out of memory");
-	return 0;
-}
-
-static bool
-host_words(const struct command *row, const void *value, struct buffer *out)
-{
-	return value_kind_text.words(row, value, out);
-}
-
-static bool
-equal_hosts(const struct command *row, const void *a, const void *b)
-{
-	return value_kind_text.equal(row, a, b);
-}
-
-static int
-each_host(void *value, int (*visit)(char **place))
-{
-	return visit(value);
-}
-
-static void
-tell_host(struct facts *f, const char *key, const struct command *row,
-    const void *value)
-{
-	value_kind_text.tell(f, key, row, value);
-}
-
-const struct value_kind value_kind_host = {
-	.set = set_host,
-	.words = host_words,
-	.tell = tell_host,
-	.equal = equal_hosts,
-	.each_text = each_host,
-};
+/* ---- the port of a server ---- */
 
 static int
 set_port(const struct command *row, void *value, const struct words *w, bool no,

@@ -29,8 +29,7 @@ flag_words(const struct command *row, const void *value, struct buffer *out)
 static void
 print_flag(const struct command *row, const void *value, struct buffer *out)
 {
-	reply_add(
-	    out, "%s%s\n", *(const bool *)value ? "" : "no ", row->name);
+	reply_add(out, "%s%s\n", *(const bool *)value ? "" : "no ", row->name);
 }
 
 static void

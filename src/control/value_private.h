@@ -19,8 +19,7 @@ struct value_kind {
 	void (*tell)(struct facts *f, const char *key,
 	    const struct command *row, const void *value);
 	/* NULL: its bytes are compared. */
-	bool (*equal)(
-	    const struct command *row, const void *a, const void *b);
+	bool (*equal)(const struct command *row, const void *a, const void *b);
 	size_t size;
 	/* NULL: it owns no strings. */
 	int (*each_text)(void *value, int (*visit)(char **place));
@@ -29,14 +28,15 @@ struct value_kind {
 
 extern const struct value_kind
     /* value_number.c */
-    value_kind_flag, value_kind_tristate, value_kind_number,
-    value_kind_unsigned, value_kind_int, value_kind_seconds, value_kind_acl,
+    value_kind_flag,
+    value_kind_tristate, value_kind_number, value_kind_unsigned, value_kind_int,
+    value_kind_seconds, value_kind_acl,
     /* value_word.c */
     value_kind_text, value_kind_choice, value_kind_bits, value_kind_name,
-    value_kind_self,
+    value_kind_self, value_kind_host,
     /* value_address.c */
     value_kind_source, value_kind_own_addresses, value_kind_check,
-    value_kind_host, value_kind_port,
+    value_kind_port,
     /* value_certificate.c */
     value_kind_certificates, value_kind_keys;
 
@@ -44,8 +44,7 @@ extern const struct value_kind
 int value_expects(const struct command *row, struct error *e);
 int value_one_is_enough(const struct words *w, struct error *e);
 /* The number at `value`. */
-void value_store_number(
-    const struct command *row, void *value, uint64_t n);
+void value_store_number(const struct command *row, void *value, uint64_t n);
 uint64_t value_get_number(const struct command *row, const void *value);
 
 #endif

@@ -68,6 +68,25 @@ each_text(void *value, int (*visit)(char **place))
 	return visit(value);
 }
 
+/* The host of a server: a name, an address or the path of a Unix socket. */
+static int
+set_host(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	const char *word = w->word[0];
+	struct addr a;
+
+	(void)row, (void)no;
+	if (addr_is_unix_text(word) && addr_parse_unix(&a, word) < 0)
+		return error_set(
+		    e, "\"%.150s\": no path of a Unix socket", word);
+	if (word[0] == '\0')
+		return error_set(e, "no host");
+	if (plan_set_text(value, word) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
 /* ---- words of a list ---- */
 
 static int
@@ -138,12 +157,12 @@ set_bit(const struct command *row, void *value, const struct words *w, bool no,
 	unsigned *set = value;
 
 	if (found == NULL)
-		return error_set(e, "expects %s",
-		    choices_sentence(row->choices, list));
+		return error_set(
+		    e, "expects %s", choices_sentence(row->choices, list));
 	if (no && found->value == 0)
 		return error_set(e, "%s stays", found->word);
-	*set = no ? *set & ~(unsigned)found->value
-		  : *set | (unsigned)found->value;
+	*set =
+	    no ? *set & ~(unsigned)found->value : *set | (unsigned)found->value;
 	return 0;
 }
 
@@ -218,8 +237,8 @@ print_name(const struct command *row, const void *value, struct buffer *out)
 {
 	reply_add(out, "%s %s\n", row->name, row->none);
 	if (*(const char *const *)value != NULL)
-		reply_add(out, "%s %s\n", row->name,
-		    *(const char *const *)value);
+		reply_add(
+		    out, "%s %s\n", row->name, *(const char *const *)value);
 }
 
 /* Rows that stand for themselves, of which one is chosen. */
@@ -295,4 +314,13 @@ const struct value_kind value_kind_self = {
 	.print = print_self,
 	.tell = tell_text,
 	.equal = equal_selves,
+};
+
+const struct value_kind value_kind_host = {
+	.set = set_host,
+	.words = text_words,
+	.answer = answer_text,
+	.tell = tell_text,
+	.equal = equal_texts,
+	.each_text = each_text,
 };

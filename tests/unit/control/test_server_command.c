@@ -219,7 +219,8 @@ START_TEST(reserves)
 	refuses("emergency 10.0.0.1:70000",
 	    "emergency: server \"10.0.0.1:70000\": port out of range "
 	    "1..65535");
-	ck_assert_str_eq(pool_slot(pen->pool, SLOT_EMERGENCY)->name, "10.0.0.8");
+	ck_assert_str_eq(
+	    pool_slot(pen->pool, SLOT_EMERGENCY)->name, "10.0.0.8");
 	pen_free(pen);
 }
 END_TEST

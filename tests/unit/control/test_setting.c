@@ -142,7 +142,8 @@ START_TEST(every_value)
 	const struct command *row;
 	int rows = 0;
 
-	COMMAND_EACH(row) {
+	COMMAND_EACH(row)
+	{
 		if (!is_value(row))
 			continue;
 		rows++;
@@ -164,7 +165,8 @@ START_TEST(every_flag)
 	const struct command *row;
 	int rows = 0;
 
-	COMMAND_EACH(row) {
+	COMMAND_EACH(row)
+	{
 		int i;
 
 		if (row->kind != KIND_FLAG || row->flags & ROW_OPTION)
@@ -227,7 +229,8 @@ other(const struct command *row, const struct plan *defaults)
 	default:
 		n = setting_number(defaults, row);
 		n = n == row->max ? row->min : row->max;
-		return text("%" PRIu64, row->kind == KIND_SECONDS ? n / 1000 : n);
+		return text(
+		    "%" PRIu64, row->kind == KIND_SECONDS ? n / 1000 : n);
 	}
 }
 
@@ -238,7 +241,8 @@ set(struct plan *p, const char *line)
 	struct call c = { .pen = pen, .plan = p, .reply = &reply };
 
 	reply_init(&reply);
-	ck_assert_msg(command_run_line(&c, line, &e) == 0, "%s: %s", line, e.text);
+	ck_assert_msg(
+	    command_run_line(&c, line, &e) == 0, "%s: %s", line, e.text);
 	reply_fini(&reply);
 }
 
@@ -264,7 +268,8 @@ START_TEST(every_setting_is_compared_and_written)
 	int rows = 0;
 
 	pen = pen_new();
-	SETTING_EACH(row) {
+	SETTING_EACH(row)
+	{
 		rows++;
 		changed = plan_new();
 		read = plan_new();
@@ -312,10 +317,9 @@ START_TEST(json_shows_every_setting)
 	ck_assert_int_eq(
 	    ask_pen(pen, "show settings json", all, sizeof(all), &e), 0);
 	SETTING_EACH(row)
-		if (row->kind != KIND_SELF)
-			ck_assert_msg(
-			    strstr(all, text("\"%s\":", row->name)) != NULL,
-			    "%s", row->name);
+	if (row->kind != KIND_SELF)
+		ck_assert_msg(strstr(all, text("\"%s\":", row->name)) != NULL,
+		    "%s", row->name);
 	ck_assert_ptr_nonnull(strstr(all, "\"method\":null"));
 	pen_free(pen);
 	pen = NULL;
@@ -392,9 +396,8 @@ START_TEST(while_serving)
 	    0);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
 	COMMAND_EACH(row)
-		if (is_value(row) && row->flags & ROW_START)
-			refuses(row, text("%" PRIu64, row->min),
-			    "only at the start");
+	if (is_value(row) && row->flags & ROW_START)
+		refuses(row, text("%" PRIu64, row->min), "only at the start");
 	ck_assert_int_eq(run("poll"), -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "only at the start"));
 	ck_assert_int_eq(run("udp"), -1);
