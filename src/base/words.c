@@ -9,7 +9,7 @@
 static const char blanks[] = " \t\r\n";
 
 /* Copies one word from *from to *to, without its quotes. Returns 0, or -1 when
- * a quote is not closed. */
+ * missing closing quote. */
 static int
 take_word(char **from, char **to)
 {

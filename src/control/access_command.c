@@ -48,15 +48,14 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 	char taken[ACL_TEXT_MAX];
 
 	acl_format_entry(entry, taken);
-	log_warn("acl: address has bits that its mask does not have "
+	log_warn("acl: address has host bits set "
 		 "acl=%s given=\"%.60s%s%.20s\" taken=\"%s\"%s%s",
 	    w->word[0], w->word[2], *mask != '\0' ? " " : "", mask, taken,
 	    c->place != NULL ? " at=" : "", c->place != NULL ? c->place : "");
 	if (c->asker != NULL)
 		reply_add(&c->reply->out,
-		    "warning: %.60s has bits that its mask does not have: "
-		    "taken as %s\n",
-		    w->word[2], taken);
+		    "warning: %.60s has host bits set, using %s\n", w->word[2],
+		    taken);
 }
 
 static int
@@ -73,8 +72,8 @@ add_entry(struct call *c, struct acl *l, struct error *e)
 	if (acl_add(l, permit, w->word[2], w->word[3]) < 0)
 		return error_set(e,
 		    errno == ENOMEM ? "out of memory"
-				    : "\"%.100s\" is no address with "
-				      "an optional /LEN or mask, nor unix",
+				    : "\"%.100s\" is not an address "
+				      "with an optional /LEN or mask, nor unix",
 		    w->word[2]);
 	if (acl_at(l, l->count - 1)->was_cut)
 		tell_cut(c, acl_at(l, l->count - 1));
@@ -95,8 +94,8 @@ run_acl(struct call *c, struct error *e)
 	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN &&
 	    guards_a_control(c->pen->plan, (unsigned)n))
 		return error_set(e,
-		    "needs the level admin, yours is %s: control_acl is this "
-		    "list",
+		    "needs the level admin, yours is %s, because "
+		    "control_acl uses this list",
 		    access_name(c->asker->access));
 	if (!c->no)
 		return add_entry(c, &c->plan->acls[n], e);
@@ -230,7 +229,7 @@ run_control_mode(struct call *c, struct error *e)
 	mode = strtoul(word, &end, 8);
 	if (*end != '\0' || end == word || mode == 0 || mode > 0777)
 		return error_set(
-		    e, "\"%.100s\" is no octal mode such as 0660", word);
+		    e, "\"%.100s\" is not an octal mode such as 0660", word);
 	c->plan->next_control.mode = (mode_t)mode;
 	return 0;
 }

@@ -18,7 +18,7 @@ apply_frontend_check(struct apply *a, struct error *e)
 
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
-	return error_set(e, "%s: this system cannot hold a socket to a rate",
+	return error_set(e, "%s: this system cannot limit the rate of a socket",
 	    origin_name(
 		a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
 }
@@ -111,5 +111,5 @@ apply_listen_cancel(struct apply *a)
 	if (a->first || listens_already(a))
 		return;
 	if (listen_at(a->pen, a->now, &e) < 0)
-		log_error("listeners do not go back error=\"%s\"", e.text);
+		log_error("listeners not restored error=\"%s\"", e.text);
 }

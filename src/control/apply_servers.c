@@ -91,8 +91,8 @@ named_addresses(const struct pen *p, unsigned slot,
 	} else if (old != NULL && old->present &&
 	    same_host(plan_slot(p->plan, slot), s)) {
 		if (name != NULL)
-			log_warn(
-			    "name keeps its addresses name=%s error=\"%s\"",
+			log_warn("name not resolved, addresses kept name=%s "
+				 "error=\"%s\"",
 			    s->host, name->query.error.text);
 		*found = old->addrs;
 	} else {
@@ -143,7 +143,7 @@ addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 	if (addr_is_unix_text(s->host))
 		return addr_parse_unix(&found->addr[0], s->host) == 0
 		    ? 0
-		    : bad_host(s, "no path of a Unix socket", e);
+		    : bad_host(s, "not a path of a Unix socket", e);
 	if (check_port(draft, s, e) < 0)
 		return -1;
 	if (addr_parse_ip(&found->addr[0], s->host, s->port) == 0)

@@ -18,7 +18,7 @@ check_place(const struct plan *p, const struct addr *at, struct error *e)
 		    v6 ? "IPv6" : "IPv4");
 	if (addr_port(at) == 0 && p->config.checks.port == 0)
 		return error_set(e,
-		    "check dsr needs a port to ask, as the listening address "
+		    "check dsr needs a port to probe, as the listening address "
 		    "has none");
 	return 0;
 }
@@ -35,7 +35,7 @@ checks_check(struct apply *a, struct error *e)
 		return error_set(e, "check dsr: dsr_if is not set");
 	if (p->config.frontend.udp)
 		return error_set(
-		    e, "check dsr asks by TCP, which -U keeps from servers");
+		    e, "check dsr probes by TCP, but -U forwards only UDP");
 	for (i = 0; i < p->listen.count; i++)
 		if (check_place(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
@@ -72,5 +72,5 @@ checks_cancel(struct apply *a)
 
 	/* of a start the director goes as a whole */
 	if (!a->first && set_check(a->pen, a->now, &e) < 0)
-		log_error("checks do not go back error=\"%s\"", e.text);
+		log_error("checks not restored error=\"%s\"", e.text);
 }

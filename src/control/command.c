@@ -200,7 +200,7 @@ command_parse(char *line, const struct command **row, struct words *arguments,
 	*row = NULL;
 	if (words_split(&w, line, rest) < 0)
 		return error_set(e, "%s",
-		    errno == EINVAL ? "a quote is not closed"
+		    errno == EINVAL ? "missing closing quote"
 				    : "too many words");
 	if (w.count == 0)
 		return 0;

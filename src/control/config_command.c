@@ -51,7 +51,7 @@ run_write(struct call *c, struct error *e)
 	if (c->words->count == 1)
 		path = c->words->word[0];
 	if (path == NULL)
-		return error_set(e, "no FILE, and no -F at the start");
+		return error_set(e, "no FILE, and pen was started without -F");
 	buffer_init(&text);
 	plan_print(c->plan, &text);
 	rc = file_replace(path, &text, true, &why);
@@ -205,7 +205,7 @@ run_diff(struct call *c, struct error *e)
 	if (c->depth > 0) /* it would read that file again, and again */
 		return error_set(e, "not from a file");
 	if (c->plan->config.file == NULL)
-		return error_set(e, "no -F at the start");
+		return error_set(e, "pen was started without -F");
 	draft = config_draft(c->pen, NULL, e);
 	if (draft == NULL)
 		return -1;

@@ -29,7 +29,7 @@ serving(struct call *c, struct error *e)
 {
 	if (c->pen->phase >= PHASE_SERVING)
 		return c->pen->frontend;
-	error_set(e, "only while the program serves");
+	error_set(e, "only while pen is running");
 	return NULL;
 }
 
@@ -363,8 +363,9 @@ int
 run_idlers(struct call *c, struct error *e)
 {
 	uint64_t want = c->plan->config.frontend.idlers;
-	uint64_t have =
-	    c->pen->phase < PHASE_SERVING ? 0 : frontend_idlers(c->pen->frontend);
+	uint64_t have = c->pen->phase < PHASE_SERVING
+	    ? 0
+	    : frontend_idlers(c->pen->frontend);
 	struct facts f;
 
 	(void)e;

@@ -42,7 +42,8 @@ bool
 direct_is_tunnelled(const struct plan *p, enum server_forward forward)
 {
 	return forward == SERVER_FORWARD_TUNNEL ||
-	    (forward == SERVER_FORWARD_AS_SET && p->config.dsr.forward == SERVER_FORWARD_TUNNEL);
+	    (forward == SERVER_FORWARD_AS_SET &&
+		p->config.dsr.forward == SERVER_FORWARD_TUNNEL);
 }
 
 static bool
@@ -125,7 +126,7 @@ check_forward(const struct plan *p, struct error *e)
 
 	if (!read_forward(p, &f))
 		return error_set(e,
-		    "dsr_gateway: \"%.100s\" is no address of a router",
+		    "dsr_gateway: \"%.100s\" is not an address of a router",
 		    p->config.dsr.gateway);
 	if (p->config.dsr.gateway == NULL)
 		return 0;
@@ -246,9 +247,9 @@ warn_fast(const struct director *d, const struct dsr_settings *s)
 
 	director_fast(d, &f);
 	if (s->fast && !f.on)
-		log_warn("dsr_fast_path does nothing: %s link=%s",
-		    s->flows == 0 ? "no flows are remembered"
-				  : "the link has none",
+		log_warn("dsr_fast_path has no effect: %s link=%s",
+		    s->flows == 0 ? "dsr_flows is 0"
+				  : "this kind of link has no fast path",
 		    director_link(d));
 }
 
@@ -344,7 +345,7 @@ direct_cancel(struct apply *a)
 		close_director(a->pen);
 	else if (director_set_tarpit(
 		     a->pen->director, tarpit_list(a->now), &e) < 0)
-		log_error("tarpit does not go back error=\"%s\"", e.text);
+		log_error("tarpit not restored error=\"%s\"", e.text);
 }
 
 int

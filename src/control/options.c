@@ -224,7 +224,7 @@ take_servers(struct plan *plan, char **operands, struct error *e)
 	for (i = 0; operands[i] != NULL; i++) {
 		s = i < SERVERS_MAX ? plan_server(plan, i) : NULL;
 		if (s == NULL)
-			return error_set(e, "out of room for servers");
+			return error_set(e, "too many servers");
 		if (spec_parse_server(s, operands[i],
 			spec_default_port(&plan->listen), e) < 0)
 			return -1;

@@ -57,7 +57,8 @@ finish_reload(struct pen *p)
 	struct request *q = p->reload;
 
 	if (q->failed)
-		log_error("not reloaded error=\"%s\"", q->error.text);
+		log_error(
+		    "configuration not reloaded error=\"%s\"", q->error.text);
 	else
 		log_info("reloaded");
 	p->reload = NULL;
@@ -85,7 +86,7 @@ reload(struct pen *p)
 		return;
 	p->reload = malloc(sizeof(*p->reload));
 	if (p->reload == NULL) {
-		log_error("not reloaded error=\"out of memory\"");
+		log_error("configuration not reloaded error=\"out of memory\"");
 		return;
 	}
 	request_init(p->reload, p, NULL, go_on_reloading);
@@ -254,7 +255,7 @@ pen_run(struct pen *p, struct error *e)
 {
 	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0 ||
 	    (p->director != NULL && director_start(p->director) < 0))
-		return error_set(e, "nothing can be watched");
+		return error_set(e, "cannot watch the sockets");
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");
 	if (p->director != NULL && director_has_ended(p->director))

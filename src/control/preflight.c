@@ -64,7 +64,7 @@ try_source(const struct plan *draft, struct error *e)
 	if (i == list->count)
 		return 0;
 	error_set(e, "\"%s\": %s", addr_format_host(&list->at[i], host),
-	    errno == EADDRNOTAVAIL ? "this machine has no such address"
+	    errno == EADDRNOTAVAIL ? "not an address of this host"
 				   : strerror(errno));
 	origin_add(draft, "source", e);
 	return -1;

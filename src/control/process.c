@@ -131,7 +131,7 @@ process_ready(struct process *p, struct error *e)
 	n = (int)write(p->ready_fd, "r", 1);
 	close(p->ready_fd);
 	p->ready_fd = -1;
-	return n == 1 ? 0 : error_set(e, "the starting process is gone");
+	return n == 1 ? 0 : error_set(e, "the parent process is gone");
 }
 
 /* ---- pid file ---- */
@@ -207,8 +207,9 @@ change_user(const struct passwd *pw, struct error *e)
 	if (setgid(pw->pw_gid) < 0 || setuid(pw->pw_uid) < 0)
 		return fail_user(pw, e);
 	if (pw->pw_uid != 0 && setuid(0) == 0)
-		return error_set(
-		    e, "user \"%.200s\": root could come back", pw->pw_name);
+		return error_set(e,
+		    "user \"%.200s\": root privileges could be regained",
+		    pw->pw_name);
 	return 0;
 }
 

@@ -130,7 +130,7 @@ int
 run_statistics(struct call *c, struct error *e)
 {
 	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while the program serves");
+		return error_set(e, "only while pen is running");
 	report_counters(c->pen, c->reply, FACTS_LINES);
 	return 0;
 }
@@ -165,7 +165,7 @@ int
 run_status(struct call *c, struct error *e)
 {
 	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while the program serves");
+		return error_set(e, "only while pen is running");
 	if (c->reply->json)
 		report_counters(c->pen, c->reply, FACTS_LINES);
 	else

@@ -66,8 +66,9 @@ check_versions(const struct plan *p, struct error *e)
 	if (!(t->options & TLS_NO_1_3) ||
 	    (t->min <= 12 && !(t->options & TLS_NO_1_2)))
 		return 0;
-	return error_set(e, "%s leaves no version of TLS with ssl_min %s",
-	    origin_name(p, "ssl_option"), choice_name(choices_tls_min, (int)t->min));
+	return error_set(e, "%s and ssl_min %s disable every version of TLS",
+	    origin_name(p, "ssl_option"),
+	    choice_name(choices_tls_min, (int)t->min));
 }
 
 static int
@@ -77,11 +78,11 @@ check_served(const struct plan *p, struct error *e)
 	const char *first = t->pairs > 0 ? "ssl_cert" : "ssl_sni_path";
 
 	if (p->config.frontend.udp && !p->config.frontend.dns)
-		return error_set(e, "%s: TLS is for connections, not for udp",
+		return error_set(e, "%s: TLS is not possible with udp",
 		    origin_name(p, first));
 	if (p->config.frontend.dummy)
 		return error_set(
-		    e, "%s: dummy speaks no TLS", origin_name(p, first));
+		    e, "%s: dummy does not support TLS", origin_name(p, first));
 	if ((t->require || t->request) && !t->request_any &&
 	    t->ca_file == NULL && t->ca_dir == NULL)
 		return needs(p, t->require ? "ssl_require" : "ssl_request",
@@ -103,7 +104,7 @@ check_names(const struct plan *p, struct error *e)
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (secure_is_upstream(p, s) && addr_is_unix_text(s->host))
 			return error_set(e,
-			    "%.200s has no name to be verified: set "
+			    "%.200s has no host name to verify: set "
 			    "ssl_upstream_name",
 			    s->host);
 	return 0;

@@ -110,7 +110,7 @@ add_server(struct call *c, struct error *e)
 	s = i < SERVERS_MAX ? plan_server(c->plan, i) : NULL;
 	if (s == NULL) {
 		server_plan_clear(&new);
-		return error_set(e, "no room for another server");
+		return error_set(e, "too many servers");
 	}
 	server_plan_clear(s);
 	*s = new;

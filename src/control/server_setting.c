@@ -80,7 +80,7 @@ server_setting_run(struct call *c, struct server_plan *s, struct error *e)
 			return refuse(w->word[k], e);
 		if (!(row->flags & ROW_BARE) && ++k == w->count)
 			return error_set(
-			    e, "\"%.100s\" lacks its value", row->name);
+			    e, "\"%.100s\" needs a value", row->name);
 		if (set_one(c, s, row, w->word[k], e) < 0)
 			return -1;
 	}

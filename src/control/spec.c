@@ -19,7 +19,7 @@ parse_unix(struct addr *a, const char *text, struct error *e)
 		    "path is longer than the %zu bytes of a "
 		    "socket address",
 		    sizeof(a->u.un.sun_path) - 1);
-	return error_set(e, "no path of a Unix socket");
+	return error_set(e, "not a path of a Unix socket");
 }
 
 /* ---- listening ---- */
@@ -73,8 +73,9 @@ parse_range(struct ports *p, char *text, struct error *e)
 	if (range && resolve_port(text + digits + 1, &last, e) < 0)
 		return -1;
 	if (last < first)
-		return error_set(
-		    e, "ports %u-%u: the first is the higher one", first, last);
+		return error_set(e,
+		    "ports %u-%u: the first is higher than the last", first,
+		    last);
 	for (; first < last; first++)
 		if (add_port(p, first, e) < 0)
 			return -1;
@@ -313,7 +314,8 @@ parse_host_server(
 	rc = parse_rest(s, copy, e);
 	free(copy);
 	if (rc == 0 && s->port == 0 && !s->same_port && !any_port)
-		return error_set(e, "no port, and no listening port to take");
+		return error_set(
+		    e, "no port, and the listening address has none");
 	return rc;
 }
 
@@ -372,13 +374,14 @@ spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 
 	/* a path takes all that follows for itself, so it has none */
 	if (addr_is_unix_text(s->host) ||
-	    (s->set.soft == 0 && s->set.hard == 0 && s->set.weight == 0 && s->set.prio == 0))
+	    (s->set.soft == 0 && s->set.hard == 0 && s->set.weight == 0 &&
+		s->set.prio == 0))
 		return text;
 	if (s->port == 0 && !s->same_port)
 		n = (size_t)snprintf(text, SPEC_TEXT_MAX,
 		    brackets ? "[%.300s]:0" : "%.300s:0", s->host);
 	snprintf(text + n, SPEC_TEXT_MAX - n, ":%llu:%llu:%u:%d",
-	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard, s->set.weight,
-	    s->set.prio);
+	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard,
+	    s->set.weight, s->set.prio);
 	return text;
 }

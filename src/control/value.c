@@ -57,7 +57,7 @@ int
 value_one_is_enough(const struct words *w, struct error *e)
 {
 	return error_set(
-	    e, "one argument is enough, got \"%.100s\"", w->word[1]);
+	    e, "takes one argument, got \"%.100s\"", w->word[1]);
 }
 
 bool

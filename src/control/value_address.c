@@ -27,11 +27,11 @@ add_sources(struct sources *s, const char *word, struct error *e)
 		snprintf(one, sizeof(one), "%.*s", (int)n, word);
 		if (n >= sizeof(one) ||
 		    addr_parse_ip(&s->at[s->count], one, 0) < 0)
-			return error_set(e, "\"%.100s\" is no IP address", one);
+			return error_set(e, "\"%.100s\" is not an IP address", one);
 		for (i = 0; i < s->count; i++)
 			if (addr_equal(&s->at[i], &s->at[s->count]))
 				return error_set(
-				    e, "\"%.100s\" is there twice", one);
+				    e, "\"%.100s\" is given twice", one);
 		s->count++;
 		if (word[n] == '\0')
 			return 0;
@@ -115,7 +115,7 @@ set_own(const struct command *row, void *value, const struct words *w, bool no,
 	if (no || w->count != 1)
 		return value_expects(row, e);
 	if (addr_parse_ip(&a, w->word[0], 0) < 0)
-		return error_set(e, "\"%.100s\" is no IP address", w->word[0]);
+		return error_set(e, "\"%.100s\" is not an IP address", w->word[0]);
 	own[a.u.sa.sa_family == AF_INET6] = a;
 	return 0;
 }
@@ -191,7 +191,7 @@ set_check(const struct command *row, void *value, const struct words *w,
 		return value_expects(row, e);
 	found = choice_find(row->choices, w->word[0]);
 	if (found == NULL)
-		return error_set(e, "no check \"%.100s\"; there is %s",
+		return error_set(e, "unknown check \"%.100s\" (expected %s)",
 		    w->word[0], choices_sentence(row->choices, list));
 	if (w->count == 2 && resolve_port(w->word[1], &port, e) < 0)
 		return -1;

@@ -44,7 +44,7 @@ set_certificate(const struct command *row, void *value, const struct words *w,
 		if (strcmp(s->pair[i].cert, w->word[0]) == 0)
 			break;
 	if (i == TLS_PAIRS_MAX)
-		return error_set(e, "%d are enough", TLS_PAIRS_MAX);
+		return error_set(e, "at most %d", TLS_PAIRS_MAX);
 	if (set_pair_text(&s->pair[i].cert, w->word[0], e) < 0 ||
 	    (w->count == 2 &&
 		set_pair_text(&s->pair[i].key, w->word[1], e) < 0))

@@ -79,7 +79,7 @@ set_host(const struct command *row, void *value, const struct words *w, bool no,
 	(void)row, (void)no;
 	if (addr_is_unix_text(word) && addr_parse_unix(&a, word) < 0)
 		return error_set(
-		    e, "\"%.150s\": no path of a Unix socket", word);
+		    e, "\"%.150s\": not a path of a Unix socket", word);
 	if (word[0] == '\0')
 		return error_set(e, "no host");
 	if (plan_set_text(value, word) < 0)
@@ -160,7 +160,7 @@ set_bit(const struct command *row, void *value, const struct words *w, bool no,
 		return error_set(
 		    e, "expects %s", choices_sentence(row->choices, list));
 	if (no && found->value == 0)
-		return error_set(e, "%s stays", found->word);
+		return error_set(e, "%s cannot be turned off", found->word);
 	*set =
 	    no ? *set & ~(unsigned)found->value : *set | (unsigned)found->value;
 	return 0;
@@ -205,7 +205,7 @@ refuse_name(const struct command *row, const char *word, struct error *e)
 	for (i = 0; (name = row->names(i)) != NULL && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 		    i > 0 ? ", " : "", name);
-	return error_set(e, "no %s \"%.100s\"; there are %s and %s", row->noun,
+	return error_set(e, "unknown %s \"%.100s\"; expected %s or %s", row->noun,
 	    word, list, row->none);
 }
 

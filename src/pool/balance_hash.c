@@ -432,7 +432,7 @@ start(const struct pool *p)
 
 const struct balance balance_hash = {
 	.name = "hash",
-	.help = "by the client's address, consistently, weights honoured",
+	.help = "consistent hash of the client's address, weighted",
 	.weighted = true,
 	.start = start,
 	.stop = stop,

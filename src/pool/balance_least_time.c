@@ -89,7 +89,7 @@ took(void *order, struct server *s, uint64_t us)
 
 const struct balance balance_least_time = {
 	.name = "least_time",
-	.help = "the shortest connects and fewest connections, by weight",
+	.help = "shortest connect time and fewest connections, by weight",
 	.weighted = true,
 	.start = start,
 	.stop = heap_order_stop,

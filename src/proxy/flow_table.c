@@ -304,7 +304,7 @@ flows_adjust(struct flows *fs)
 	struct frontend *f = fs->frontend;
 
 	if (f->options.udp && flow_sources_adjust(fs) < 0)
-		log_error("sources stay as they were error=\"out of memory\"");
+		log_error("sources not changed error=\"out of memory\"");
 	while (f->stats.flows > f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
 		;

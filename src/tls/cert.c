@@ -125,7 +125,7 @@ read_certificates(
 	if (ERR_GET_REASON(ERR_peek_last_error()) != PEM_R_NO_START_LINE)
 		return error_set(e, "no certificate: %s", cert_reason());
 	ERR_clear_error();
-	return c->leaf != NULL ? 0 : error_set(e, "no certificate in it");
+	return c->leaf != NULL ? 0 : error_set(e, "no certificate found");
 }
 
 static EVP_PKEY *

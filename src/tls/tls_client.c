@@ -215,8 +215,8 @@ open_all(struct tls_client *t, const struct tls_settings *s, struct error *e)
 
 	if (tls_alpn_wire(s->upstream_alpn, wire) < 0)
 		return error_set(e,
-		    "ssl_upstream_alpn \"%.200s\": expects names with commas "
-		    "between",
+		    "ssl_upstream_alpn \"%.200s\": expects comma-separated "
+		    "names",
 		    s->upstream_alpn);
 	if (tls_settings_copy(&t->settings, s) < 0)
 		return error_set(e, "out of memory");

@@ -258,7 +258,7 @@ open_all(struct tls_server *t, const struct tls_settings *s,
 
 	if (tls_alpn_wire(s->alpn, wire) < 0)
 		return error_set(e,
-		    "ssl_alpn \"%.200s\": expects names with commas between",
+		    "ssl_alpn \"%.200s\": expects comma-separated names",
 		    s->alpn);
 	if (tls_settings_copy(&t->settings, s) < 0 ||
 	    open_tickets(t, before) < 0)

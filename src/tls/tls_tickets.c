@@ -52,8 +52,8 @@ tls_tickets_read(
 
 	if (n == 0 || n % TICKET_KEY_BYTES != 0 ||
 	    n / TICKET_KEY_BYTES > TICKET_KEYS)
-		return error_set(e, "not 1 to %d keys of %d bytes", TICKET_KEYS,
-		    TICKET_KEY_BYTES);
+		return error_set(e, "expected 1 to %d keys of %d bytes",
+		    TICKET_KEYS, TICKET_KEY_BYTES);
 	t->count = (unsigned)(n / TICKET_KEY_BYTES);
 	t->fixed = true;
 	for (i = 0; i < t->count; i++, at += TICKET_KEY_BYTES) {

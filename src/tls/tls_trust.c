@@ -167,7 +167,7 @@ tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
 		n = add_files(ctx, d, dir, false, ask);
 	closedir(d);
 	ERR_clear_error();
-	return n > 0 ? 0 : error_set(e, "no CA certificate in it");
+	return n > 0 ? 0 : error_set(e, "no CA certificate found");
 }
 
 /* From the paths that OpenSSL was built with, or that the environment gives. */

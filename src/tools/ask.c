@@ -25,7 +25,7 @@ parse_unix(struct target *t, const char *text, struct error *e)
 		return 0;
 	return error_set(e, "%s",
 	    errno == ENAMETOOLONG ? "path too long for a Unix socket"
-				  : "no path of a Unix socket");
+				  : "not a path of a Unix socket");
 }
 
 /* `text` is cut at its last colon. */
@@ -326,8 +326,8 @@ no_answer(struct error *e, int why, const struct answer *a)
 {
 	if (why == ETIMEDOUT)
 		error_set(e,
-		    a->any ? "the answer broke off: no more in time"
-			   : "no answer in time");
+		    a->any ? "incomplete answer: timed out"
+			   : "timed out waiting for an answer");
 	else if (why == EPIPE || why == ECONNRESET)
 		error_set(e, "no answer: connection closed by pen");
 	else

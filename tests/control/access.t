@@ -11,7 +11,7 @@ pen -X -r {FRONT} {S0}
 < error: control_level: "king": expected look, operate or admin
 > control_mode 0660
 > control_mode 99
-< error: control_mode: "99" is no octal mode such as 0660
+< error: control_mode: "99" is not an octal mode such as 0660
 > control_acl
 < 0
 > control_acl 2
@@ -24,18 +24,18 @@ pen -X -r {FRONT} {S0}
 > acl 3 deny 127.0.0.1
 > acl 3 permit unix
 > acl 3 permit ::1 255.0.0.0
-< error: acl: "::1" is no address with an optional /LEN or mask, nor unix
+< error: acl: "::1" is not an address with an optional /LEN or mask, nor unix
 > acl 3 permit unix 255.0.0.0
-< error: acl: "unix" is no address with an optional /LEN or mask, nor unix
+< error: acl: "unix" is not an address with an optional /LEN or mask, nor unix
 > acl 3 permit 10.0.0.0/8 255.0.0.0
-< error: acl: "10.0.0.0/8" is no address with an optional /LEN or mask, nor unix
+< error: acl: "10.0.0.0/8" is not an address with an optional /LEN or mask, nor unix
 > acl 4 permit 10.0.0.1/8
-< warning: 10.0.0.1/8 has bits that its mask does not have: taken as permit 10.0.0.0 255.0.0.0
+< warning: 10.0.0.1/8 has host bits set, using permit 10.0.0.0 255.0.0.0
 says taken="permit 10.0.0.0 255.0.0.0"
 > acl 4 permit 10.0.0.1 255.255.0.0
-< warning: 10.0.0.1 has bits that its mask does not have: taken as permit 10.0.0.0 255.255.0.0
+< warning: 10.0.0.1 has host bits set, using permit 10.0.0.0 255.255.0.0
 > acl 4 permit 2001:db8::1/32
-< warning: 2001:db8::1/32 has bits that its mask does not have: taken as permit 2001:db8::/32
+< warning: 2001:db8::1/32 has host bits set, using permit 2001:db8::/32
 > acl 3 permit country SE
 < error: acl: country: not implemented yet
 > acl 10 permit 1.2.3.4

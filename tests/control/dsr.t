@@ -35,7 +35,7 @@ has tunnel.conf dsr_forward tunnel
 > no dsr_gateway
 > dsr_gateway
 > server 0 forward
-~ lacks its value
+~ needs a value
 > server 0 forward bus
 ~ forward expects mac, tunnel or default, got "bus"
 > server 0 forward tunnel
@@ -80,7 +80,7 @@ has server.conf forward tunnel
 > check dsr
 ~ check dsr: dsr_if is not set
 > check ping
-~ no check "ping"; there is dsr
+~ unknown check "ping" (expected dsr)
 > check dsr 80 81
 ~ expects [dsr [PORT]]
 > check dsr 0

@@ -34,7 +34,7 @@ drop
 > balance prio; mode
 < no hash no roundrobin no stubborn no weight prio
 > balance pigeon
-~ error: balance: no algorithm "pigeon"
+~ error: balance: unknown algorithm "pigeon"
 > balance default
 > sticky
 ask a = server 0: a

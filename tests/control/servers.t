@@ -24,7 +24,7 @@ ask yy = server 1: yy
 < 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11
 < 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 2 rx 12
 > server 0 weight
-< error: server: "weight" lacks its value
+< error: server: "weight" needs a value
 > server 0 colour red
 < error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, up, drain, down or remove
 > server x

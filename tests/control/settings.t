@@ -108,7 +108,7 @@ pen -x 500 {FRONT} {S0} {S1}
 > source 127.0.0.1
 ask x = server 0: x
 > source 127.0.0.1 192.0.2.1
-< error: source: "192.0.2.1": this machine has no such address
+< error: source: "192.0.2.1": not an address of this host
 > source 127.0.0.1 ::1 127.0.0.2
 ask x = server 0: x
 ask x = server 0: x
@@ -179,7 +179,7 @@ ask x = server 0: x
 > no blacklist
 < error: no blacklist: there is no "no blacklist"
 > "mode
-< error: a quote is not closed
+< error: missing closing quote
 > # nothing
 
 # several on a line: until one is refused

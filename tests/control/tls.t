@@ -17,7 +17,7 @@ cert b.test
 > ssl_cert
 < {DIR}a.test.pem
 > dummy
-~ dummy speaks no TLS
+~ dummy does not support TLS
 > ssl_cert {DIR}a.test.pem; ssl_key {DIR}b.test.pem
 ~ key and certificate differ
 > ssl_key
@@ -96,13 +96,13 @@ ask x = server 0: x
 > ssl_groups P-256
 > no ssl_groups
 > ssl_alpn h2,,
-< error: ssl_alpn: ssl_alpn "h2,,": expects names with commas between
+< error: ssl_alpn: ssl_alpn "h2,,": expects comma-separated names
 > ssl_alpn h2,http/1.1
 > ssl_alpn
 < h2,http/1.1
 > no ssl_alpn
 > ssl_ticket_key {DIR}a.test.pem
-~ not 1 to 8 keys of 80 bytes
+~ expected 1 to 8 keys of 80 bytes
 > no ssl_tickets; ssl_session_cache 100; ssl_tickets
 < 100
 > ssl_ocsp_response {DIR}none

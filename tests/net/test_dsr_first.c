@@ -193,7 +193,7 @@ expect_no_fast_path(const char *flows, const char *reason)
 	    "dsr_link packet", "-O", "dsr_fast_path", "-O", flows,
 	    NETRIG_VIP4 ":0", netrig_server4(0), NULL);
 	ck_assert(child_has_said(&pen.child,
-	    text("dsr_fast_path does nothing: %s link=packet", reason)));
+	    text("dsr_fast_path has no effect: %s link=packet", reason)));
 	ck_assert_ptr_nonnull(
 	    strstr(dsrpen_ask(&pen, &rig, "dsr"), "\nfast_path no\n"));
 	dsrpen_down(&pen);
@@ -202,13 +202,14 @@ expect_no_fast_path(const char *flows, const char *reason)
 
 START_TEST(link_without_fast_path)
 {
-	expect_no_fast_path("dsr_flows 1000", "the link has none");
+	expect_no_fast_path(
+	    "dsr_flows 1000", "this kind of link has no fast path");
 }
 END_TEST
 
 START_TEST(fast_path_without_flows)
 {
-	expect_no_fast_path("dsr_flows 0", "no flows are remembered");
+	expect_no_fast_path("dsr_flows 0", "dsr_flows is 0");
 }
 END_TEST
 

@@ -85,7 +85,8 @@ START_TEST(one_line_one_answer)
 	ck_assert_str_eq(ask("blaklist\n"),
 	    "error: unknown command \"blaklist\" (did you mean blacklist?)\n");
 	ck_assert_str_eq(ask("no acl\n"), "error: no acl: expects N\n");
-	ck_assert_str_eq(ask("source\n"), "error: source: expects IP [IP ...]\n");
+	ck_assert_str_eq(
+	    ask("source\n"), "error: source: expects IP [IP ...]\n");
 	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
 	ck_assert_str_eq(ask("pid\n"), text("%d\n", (int)pen.child.pid));
 	ck_assert_str_eq(
@@ -369,8 +370,8 @@ END_TEST
 START_TEST(operators_leave_the_control_list)
 {
 	static const char refusal[] =
-	    "acl: needs the level admin, yours is operate: control_acl is this "
-	    "list\n";
+	    "acl: needs the level admin, yours is operate, because control_acl "
+	    "uses this list\n";
 	struct spot tcp;
 
 	backend_start(&server, SPOT_TCP4, backend_say, "hello");

@@ -385,7 +385,7 @@ START_TEST(rates)
 	backend_stop(&from);
 	backend_stop(&to);
 #else
-	SKIP("this system cannot hold a socket to a rate");
+	SKIP("this system cannot limit the rate of a socket");
 #endif
 }
 END_TEST

@@ -257,10 +257,10 @@ START_TEST(tls_versions_leave_one)
 {
 	const char *front = free_front();
 
-	pen_expect_failure("option --tls-option leaves no version of TLS", "-f",
+	pen_expect_failure("option --tls-option and ssl_min", "-f",
 	    "-E", "x.pem", "--tls-min", "tls1.3", "--tls-option", "no_tlsv1.3",
 	    front, "127.0.0.1:9", NULL);
-	pen_expect_failure("leaves no version of TLS", "-f", "-E", "x.pem",
+	pen_expect_failure("disable every version of TLS", "-f", "-E", "x.pem",
 	    "--tls-option", "no_tlsv1.2", "--tls-option", "no_tlsv1.3", front,
 	    "127.0.0.1:9", NULL);
 }
@@ -443,8 +443,8 @@ START_TEST(check_finds_what_a_start_refuses)
 	BOTH_REFUSE(text("\"%s\": No such file", none), none, s);
 	BOTH_REFUSE("\"192.0.2.1:8000\": Cannot assign requested address",
 	    "192.0.2.1:8000", s);
-	BOTH_REFUSE("option --source: \"192.0.2.1\": this machine has no such "
-		    "address",
+	BOTH_REFUSE("option --source: \"192.0.2.1\": not an address of "
+		    "this host",
 	    "--source", "192.0.2.1", front, s);
 	BOTH_REFUSE(
 	    text("pid file \"%s\": No such file", none), "-p", none, front, s);

@@ -261,7 +261,8 @@ START_TEST(lines_of_scripts)
 	COMPLAINED("error: not today\n");
 	ck_assert_int_eq(script("-t 0.2", "a\nrefuse\nhang\nb\n"), 2);
 	SAID("<a>\n");
-	COMPLAINED("error: not today\npenctl: no answer in time\n");
+	COMPLAINED(
+	    "error: not today\npenctl: timed out waiting for an answer\n");
 	ck_assert_int_eq(script("", ""), 0);
 	backend_stop(&server);
 }
@@ -299,10 +300,10 @@ START_TEST(limits_of_time)
 
 	up(SPOT_TCP4);
 	ck_assert_int_eq(PENCTL("-t", "0.2", server.at.text, "hang"), 2);
-	COMPLAINED("penctl: no answer in time\n");
+	COMPLAINED("penctl: timed out waiting for an answer\n");
 	ck_assert_int_eq(PENCTL("--timeout=0.2", server.at.text, "half"), 2);
 	SAID("half an answer\n");
-	COMPLAINED("penctl: the answer broke off: no more in time\n");
+	COMPLAINED("penctl: incomplete answer: timed out\n");
 	/* accepts nobody */
 	spot_new(&full, SPOT_UNIX);
 	fds[0] = spot_listen(&full, 1);

@@ -257,7 +257,7 @@ START_TEST(unix_servers)
 
 	tls_chain_begin(&c);
 	serve(&s, c.site, &o);
-	pen_expect_failure("no name to be verified", "-f", "-O", "ssl_upstream",
+	pen_expect_failure("no host name to verify", "-f", "-O", "ssl_upstream",
 	    "-O", text("ssl_upstream_ca %s", c.ca_file), c.front.text,
 	    s.backend.at.text, NULL);
 	tls_chain_up(&c, text("%s;ssl_upstream_name a.test", trusting()),

@@ -153,7 +153,7 @@ START_TEST(modes)
 	expect_balance("leastconn", true);
 	says("no sticky", "");
 	expect_balance("leastconn", false);
-	fails("balance pigeon", "no algorithm \"pigeon\"");
+	fails("balance pigeon", "unknown algorithm \"pigeon\"");
 	fails("balance", "expects NAME");
 	pen_free(pen);
 }
@@ -178,7 +178,7 @@ START_TEST(server_edits)
 	ck_assert_int_eq(pool_server(pen->pool, 0)->set.acl, 3);
 	fails("server", "expects N");
 	fails("server x", "\"x\" is not a number");
-	fails("server 0 weight", "\"weight\" lacks its value");
+	fails("server 0 weight", "\"weight\" needs a value");
 	fails("server 0 weight x", "\"x\" is not a number");
 	fails("server 0 colour 1", "\"colour\": expected acl");
 	fails("server 0 address no-such-host.invalid", "no-such-host");
@@ -203,14 +203,15 @@ START_TEST(access_and_reserves)
 	fails("acl", "expects");
 	fails("acl 10 permit 1.2.3.4", "not a number from 0 to 9");
 	fails("acl 1 allow 1.2.3.4", "expected permit or deny");
-	fails("acl 1 permit 1.2.3.4/33", "no address");
-	fails("acl 1 permit ::1 255.0.0.0", "no address");
+	fails("acl 1 permit 1.2.3.4/33", "not an address");
+	fails("acl 1 permit ::1 255.0.0.0", "not an address");
 	says("emergency 10.0.0.9", "");
 	ck_assert_uint_eq(
-	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]), 8080);
+	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]),
+	    8080);
 	fails("abuse [::1", "missing ]");
 	fails("source", "expects IP");
-	fails("source host", "no IP address");
+	fails("source host", "not an IP address");
 	says("tcp_fastclose up", "");
 	ck_assert_int_eq(
 	    pen->plan->config.frontend.fastclose, FASTCLOSE_UP);

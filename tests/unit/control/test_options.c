@@ -105,12 +105,12 @@ START_TEST(tunnels)
 	takes("--dsr-if eth0 --dsr-gateway 02:00:00:00:00:01 --dsr-ip 10.0.0.2"
 	      " --dsr-forward tunnel 10.0.0.10:0 10.0.0.3");
 	refuses("--dsr-if eth0 --dsr-gateway far 10.0.0.10:0 10.0.0.3",
-	    "\"far\" is no address of a router");
+	    "\"far\" is not an address of a router");
 	refuses("--dsr-if eth0 --dsr-gateway ff:ff:ff:ff:ff:ff 10.0.0.10:0 "
 		"10.0.0.3",
-	    "is no address of a router");
+	    "is not an address of a router");
 	refuses("--dsr-if eth0 --dsr-gateway :: 10.0.0.10:0 10.0.0.3",
-	    "is no address of a router");
+	    "is not an address of a router");
 	refuses("--dsr-if eth0 --dsr-gateway 10.0.0.1 --dsr-forward tunnel"
 		" 10.0.0.10:0 10.0.0.3",
 	    "needs an IPv4 dsr_ip");
@@ -133,7 +133,7 @@ START_TEST(no_gateways)
 		refuses(text("--dsr-if eth0 --dsr-ip 10.0.0.2 --dsr-gateway %s"
 			     " 10.0.0.10:0 10.0.0.3",
 			    none[i]),
-		    "is no address of a router");
+		    "is not an address of a router");
 	takes("--dsr-if eth0 --dsr-ip 10.0.0.2 --dsr-gateway fe80::1"
 	      " 10.0.0.10:0 10.0.0.3");
 	end();
@@ -328,7 +328,8 @@ START_TEST(commands)
 	    pen->plan->config.mode.stubborn && pen->plan->config.mode.weight);
 	takes("-e 10.0.0.9 -B 10.0.0.8 8080 10.0.0.1");
 	ck_assert_uint_eq(
-	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]), 8080);
+	    addr_port(&pool_slot(pen->pool, SLOT_EMERGENCY)->addrs.addr[0]),
+	    8080);
 	ck_assert_uint_eq(
 	    addr_port(&pool_slot(pen->pool, SLOT_ABUSE)->addrs.addr[0]), 8080);
 	takes("-O # 8080 10.0.0.1");

@@ -86,7 +86,8 @@ START_TEST(written_is_a_fixed_point)
 	before = printed();
 	ck_assert_ptr_nonnull(
 	    strstr(before, "address \"/run/a b;c'd\\\"e\\\\f#g\""));
-	ck_assert_ptr_nonnull(strstr(before, "server 6 address 10.0.0.6 port 8080 max 0"));
+	ck_assert_ptr_nonnull(
+	    strstr(before, "server 6 address 10.0.0.6 port 8080 max 0"));
 	ck_assert_ptr_nonnull(strstr(before, "emergency [::1]:25:1:0:0:0\n"));
 	ck_assert_ptr_nonnull(strstr(before, "abuse 10.0.0.7:26:2:3:4:5\n"));
 	takes(text("write %s", path));
@@ -169,14 +170,14 @@ START_TEST(check_has_needs)
 	takes("dsr_ip fd00::2");
 	refuses("check dsr 80", "needs a dsr_ip of IPv4");
 	takes("dsr_ip 10.0.0.2");
-	refuses("check dsr", "needs a port to ask");
+	refuses("check dsr", "needs a port to probe");
 	takes("check dsr 80");
 	refuses("no dsr_ip", "needs a dsr_ip of IPv4");
 	refuses("dsr_ip 10.0.0.9", "needs an address of its own");
-	refuses("udp", "asks by TCP");
+	refuses("udp", "probes by TCP");
 	refuses("no dsr_if", "");
 	takes("listen 10.0.0.9:80,[fd00::9]:443; check dsr");
-	refuses("listen 10.0.0.9:80,[fd00::9]:0", "needs a port to ask");
+	refuses("listen 10.0.0.9:80,[fd00::9]:0", "needs a port to probe");
 	refuses("no dsr_ip", "needs a dsr_ip of");
 	takes("check dsr 8080; check_rise 7; check_interval 0.25");
 	ck_assert_ptr_nonnull(strstr(printed(), "\ncheck dsr 8080\n"));
@@ -211,7 +212,7 @@ START_TEST(wrong_lines_have_places)
 	file_fails("timeout 4\n\n# x\nserver 0 weight x", ":4: server: \"x\"");
 	file_fails("timeout \\\n 4\ntimeout \\\n x\n", ":3: timeout: \"x\"");
 	file_fails("timeout 4; blacklist x\n", ":1: blacklist: \"x\"");
-	file_fails("log 'a\n", ":1: a quote is not closed");
+	file_fails("log 'a\n", ":1: missing closing quote");
 	file_fails(text("%sserver 3 address no-such-host.invalid\n", two),
 	    ":3: server \"no-such-host.invalid\"");
 	file_fails("reload\n", ":1: reload: not from a file");

@@ -241,9 +241,9 @@ START_TEST(sources)
 	takes("source 127.0.0.2");
 	ck_assert_str_eq(source(0), "127.0.0.2");
 	refuses("source", "source: expects IP [IP ...]");
-	refuses("source x", "source: \"x\" is no IP address");
-	refuses(
-	    "source 127.0.0.2:80", "source: \"127.0.0.2:80\" is no IP address");
+	refuses("source x", "source: \"x\" is not an IP address");
+	refuses("source 127.0.0.2:80",
+	    "source: \"127.0.0.2:80\" is not an IP address");
 	ck_assert_str_eq(source(0), "127.0.0.2");
 	takes("source ::1");
 	ck_assert_str_eq(source(0), "::1");
@@ -253,9 +253,9 @@ START_TEST(sources)
 	ck_assert_str_eq(source(0), "127.0.0.2");
 	ck_assert_str_eq(source(1), "::1");
 	ck_assert_str_eq(source(2), "127.0.0.3");
-	refuses("source 127.0.0.2,", "source: \"\" is no IP address");
+	refuses("source 127.0.0.2,", "source: \"\" is not an IP address");
 	refuses("source 127.0.0.2 127.0.0.2",
-	    "source: \"127.0.0.2\" is there twice");
+	    "source: \"127.0.0.2\" is given twice");
 	refuses("source 10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4,10.0.0.5,10.0.0.6,"
 		"10.0.0.7,10.0.0.8,10.0.0.9,10.0.0.10,10.0.0.11,10.0.0.12,"
 		"10.0.0.13,10.0.0.14,10.0.0.15,10.0.0.16,10.0.0.17",
@@ -309,8 +309,8 @@ START_TEST(access_lists)
 	    "acl x permit 10.0.0.1", "acl: \"x\" is not a number from 0 to 9");
 	refuses("acl 0 let 10.0.0.1", "acl: \"let\": expected permit or deny");
 	refuses("acl 0 deny ::/129",
-	    "acl: \"::/129\" is no address with an optional /LEN or mask, "
-	    "nor unix");
+	    "acl: \"::/129\" is not an address with an optional /LEN or "
+	    "mask, nor unix");
 	refuses("no acl", "no acl: expects N");
 	refuses("no acl 0 1", "no acl: expects N");
 	refuses("no acl 10", "no acl: \"10\" is not a number from 0 to 9");

@@ -131,7 +131,7 @@ try_limits(const struct command *row)
 	refuses(row, "x", "\"x\" is no");
 	refuses(row, "1x", "\"1x\" is no");
 	refuses(row, "0x10", "is no");
-	refuses(row, "1 1", "one argument is enough, got \"1\"");
+	refuses(row, "1 1", "takes one argument, got \"1\"");
 	ck_assert_int_eq(run(text("no %s", row->name)), -1);
 	ck_assert_ptr_nonnull(
 	    strstr(e.text, text("there is no \"no %s\"", row->name)));

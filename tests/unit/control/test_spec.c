@@ -69,13 +69,13 @@ START_TEST(bad_listening)
 	refuses("", "not a valid port");
 	refuses("80,", "not a valid port");
 	refuses("no-such-service-at-all", "not a valid port or service name");
-	refuses("@", "no path");
+	refuses("@", "not a path");
 	refuses("80+", "not a valid port");
 	refuses("+80", "not a valid port");
 	refuses("80++81", "not a valid port");
 	refuses("80-", "not a valid port");
 	refuses("-80", "not a valid port");
-	refuses("90-80", "the first is the higher one");
+	refuses("90-80", "the first is higher than the last");
 	refuses("0-80", "out of range");
 	refuses("80-65536", "out of range");
 	refuses("1-64,70", "more than 64");

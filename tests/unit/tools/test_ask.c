@@ -54,7 +54,7 @@ START_TEST(addresses)
 	refuses("127.0.0.1:0", "out of range");
 	refuses("127.0.0.1:65536", "out of range");
 	refuses("no-such-host.invalid:80", "no-such-host.invalid");
-	refuses("@", "no path");
+	refuses("@", "not a path");
 	refuses(text("/%0150d", 0), "too long");
 }
 END_TEST
