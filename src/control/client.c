@@ -17,8 +17,9 @@
 #include "control/socket_private.h"
 #include "net/stream.h"
 
-/* The longest line; what is read of a client in one turn; what is read, and thrown
- * away, behind the line of one that will not be heard any more; lines in a turn. */
+/* The longest line; what is read of a client in one turn; what is read, and
+ * thrown away, behind the line of one that will not be heard any more; lines
+ * in a turn. */
 enum {
 	LINE_MAX_LENGTH = 64 * 1024,
 	CHUNK = 16 * 1024,
@@ -72,7 +73,7 @@ client_close_oldest(struct control *c)
 }
 
 void
-client_on_impatience(struct timeouts *t, struct expiry *x)
+client_on_idle(struct timeouts *t, struct expiry *x)
 {
 	(void)t;
 	client_close(list_entry(x, struct client, expiry));
@@ -85,7 +86,7 @@ be_patient(struct client *k)
 	struct control *c = k->control;
 
 	expiry_cancel(&k->expiry);
-	timeouts_add(&c->patience, &k->expiry, loop_now(c->loop) + PATIENCE_MS);
+	timeouts_add(&c->idle, &k->expiry, loop_now(c->loop) + IDLE_MS);
 	list_remove(&k->link);
 	list_append(&c->clients, &k->link);
 }
@@ -150,9 +151,9 @@ has_room(const struct client *k)
 	return !is_heard(k) || buffer_length(&k->in) <= LINE_MAX_LENGTH;
 }
 
-/* Reads some of what is there. Behind its one line a client without a prompt is
- * read from only to see it go. Returns 0, or -1 when it is gone, or talks on and
- * on. */
+/* Reads some of what is there. Behind its one line a client without a prompt
+ * is read from only to see it go. Returns 0, or -1 when it is gone, or talks
+ * on and on. */
 static int
 client_read(struct client *k)
 {
@@ -206,8 +207,8 @@ line_is_done(struct client *k)
 
 /* Carries out what there is, as far as the client takes the answers; returns
  * whether there is more to do. A piece of a long answer is a turn's work. It
- * writes first and last, so that an answer left over means a full socket, and the
- * loop says when to go on. */
+ * writes first and last, so that an answer left over means a full socket, and
+ * the loop says when to go on. */
 static bool
 client_work(struct client *k)
 {

@@ -362,10 +362,10 @@ run_recent(struct call *c, struct error *e)
 int
 run_idlers(struct call *c, struct error *e)
 {
-	uint64_t want = c->plan->config.frontend.idlers;
+	uint64_t want = c->plan->config.frontend.preopened;
 	uint64_t have = c->pen->phase < PHASE_SERVING
 	    ? 0
-	    : frontend_idlers(c->pen->frontend);
+	    : frontend_preopened(c->pen->frontend);
 	struct facts f;
 
 	(void)e;

@@ -54,7 +54,7 @@ descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 	d.control =
 	    part < CONTROL_MIN ? CONTROL_MIN : smaller(part, CONTROL_MAX);
 	left = minus(limit, count_own(plan) + d.control);
-	d.idlers = smaller((size_t)o->idlers,
+	d.idlers = smaller((size_t)o->preopened,
 	    smaller(left / 2, minus(left, each * kept)));
 	left -= d.idlers;
 	d.sessions = sessions_of(left, each);
@@ -81,7 +81,7 @@ descriptors_settle(size_t limit, struct plan *plan, size_t kept)
 	struct frontend_options *o = &plan->config.frontend;
 	struct descriptors d = descriptors_share(limit, plan, kept);
 
-	lower("idlers", &o->idlers, d.idlers, limit);
+	lower("idlers", &o->preopened, d.idlers, limit);
 	if (o->sessions_max == 0)
 		o->sessions_max = d.usual;
 	lower("conn_max", &o->sessions_max, d.sessions, limit);

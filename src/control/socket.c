@@ -79,7 +79,7 @@ control_new(struct pen *p, struct loop *l, unsigned most)
 	c->most = most;
 	list_init(&c->listeners);
 	list_init(&c->clients);
-	timeouts_init(&c->patience, l, client_on_impatience, NULL);
+	timeouts_init(&c->idle, l, client_on_idle, NULL);
 	return c;
 }
 
@@ -100,7 +100,7 @@ control_free(struct control *c)
 		listener_close(&cl->listener);
 		free(cl);
 	}
-	timeouts_fini(&c->patience);
+	timeouts_fini(&c->idle);
 	free(c);
 }
 

@@ -15,17 +15,17 @@ struct control {
 	struct list listeners;
 	struct list clients;  /* struct client; the longest silent one first */
 	unsigned count, most; /* clients */
-	struct timeouts patience;
+	struct timeouts idle;
 };
 
 /* How long one may be silent, or not read. */
-enum { PATIENCE_MS = 30000 };
+enum { IDLE_MS = 30000 };
 
 /* Serves the client on `fd`, which it takes over. */
 void client_start(struct control *c, int fd, enum access access);
 /* Closes the one that has been silent longest. */
 void client_close_oldest(struct control *c);
 /* One was silent for too long: for the queue of timeouts. */
-void client_on_impatience(struct timeouts *t, struct expiry *x);
+void client_on_idle(struct timeouts *t, struct expiry *x);
 
 #endif

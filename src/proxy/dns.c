@@ -11,8 +11,8 @@
 
 /* Batches in one turn; ids tried before a socket counts as full. */
 enum { FAIR_SHARE = 4, DRAWS = 8 };
-/* Bytes of a query: some hundred, EDNS and its padding included (RFC 8467); and of
- * all that wait. */
+/* Bytes of a query: some hundred, EDNS and its padding included (RFC 8467);
+ * and of all that wait. */
 enum { QUERY_MAX = 4096, KEPT_MAX = 32 * 1024 * 1024 };
 
 struct query_key {
@@ -177,7 +177,8 @@ send_query(struct dns_query *q)
 	return 0;
 }
 
-/* To the next server that takes it; each has its turn, then the client is told. */
+/* To the next server that takes it; each has its turn, then the client is
+ * told. */
 static void
 pass_on(struct dns_query *q)
 {
@@ -328,8 +329,8 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	end(q);
 }
 
-/* The server's system refuses: all its queries go elsewhere, or to another address
- * of it. */
+/* The server's system refuses: all its queries go elsewhere, or to another
+ * address of it. */
 static void
 on_refused(struct dns *d, struct dns_socket *s, int error)
 {

@@ -1,14 +1,16 @@
-/* dns.h: DNS over datagrams: every query is balanced by itself, over few sockets.
+/* dns.h: DNS over datagrams: every query is balanced by itself, over few
+ * sockets.
  *
  *     query   --> a server, one of its sockets, an id of our own  --> server
  *     answer  <-- the client's id; only to that very question     <-- server
  *     none in dns_retry ms --> the next server; after the last: SERVFAIL
  *
  * Ids are drawn so that nobody can foretell them and sockets are given up for
- * new ones after a while, so that who wants to forge an answer has to guess both
- * id and port, as with a socket for each query (RFC 5452). A query is kept until
- * it is answered; one that is longer than any resolver's, and one more than there
- * is room for, is counted and dropped, as is what is no query. */
+ * new ones after a while, so that who wants to forge an answer has to guess
+ * both id and port, as with a socket for each query (RFC 5452). A query is
+ * kept until it is answered; one that is longer than any resolver's, and one
+ * more than there is room for, is counted and dropped, as is what is no query.
+ */
 #ifndef PEN_PROXY_DNS_H
 #define PEN_PROXY_DNS_H
 
@@ -42,8 +44,8 @@ struct dns {
 /* Returns 0, or -1 with errno ENOMEM. */
 int dns_init(struct dns *d, struct frontend *f);
 void dns_fini(struct dns *d);
-/* Settings or servers have changed: gives up the sockets to servers that are gone.
- * A new dns_retry counts for the queries that wait already, too. */
+/* Settings or servers have changed: gives up the sockets to servers that are
+ * gone. A new dns_retry counts for the queries that wait already, too. */
 void dns_adjust(struct dns *d);
 /* A listener has queries; for listener.on_datagrams. */
 void dns_on_datagrams(struct listener *l);

@@ -1,5 +1,5 @@
-/* dns_private.h: the inside of DNS, for dns.c (queries) and dns_socket.c (sockets
- * to servers, and what they tell about them). */
+/* dns_private.h: the inside of DNS, for dns.c (queries) and dns_socket.c
+ * (sockets to servers, and what they tell about them). */
 #ifndef PEN_PROXY_DNS_PRIVATE_H
 #define PEN_PROXY_DNS_PRIVATE_H
 
@@ -30,8 +30,8 @@ uint64_t dns_draw(struct dns *d);
 
 /* A socket to the server, one of several at random; NULL with errno. */
 struct dns_socket *dns_socket_to(struct dns *d, struct server *server);
-/* It awaits an answer, or shall stay for another reason; the other one ends that
- * and closes it when it was the last reason. */
+/* It awaits an answer, or shall stay for another reason; the other one ends
+ * that and closes it when it was the last reason. */
 void dns_socket_hold(struct dns_socket *s);
 void dns_socket_let_go(struct dns_socket *s);
 /* Of dns.c: answers, or an error, are there to be read. */
@@ -43,17 +43,18 @@ void dns_sockets_retire(struct dns *d);
 
 /* ---- what they tell ---- */
 
-/* A server that took the place of a socket's own is neither praised nor blamed. */
+/* A server that took the place of a socket's own is neither praised nor
+ * blamed. */
 void dns_server_answered(const struct dns_socket *s);
-/* A query that was sent at that time (ms) was not answered in time. That counts
- * against the server only if it has answered nothing since: a name that takes it
- * long says nothing about it, however often somebody asks for it. It has failed
- * after udp_fail of them in a row that last `timeout` or longer. */
+/* A query that was sent at that time (ms) was not answered in time. That
+ * counts against the server only if it has answered nothing since: a name that
+ * takes it long says nothing about it, however often somebody asks for it. It
+ * has failed after udp_fail of them in a row that last `timeout` or longer. */
 void dns_server_silent(const struct dns_socket *s, uint64_t sent);
 void dns_server_failed(struct dns *d, struct server *s, int error);
-/* Nobody is at the address of that socket. The server has failed when nobody is at
- * its others either. Returns whether the queries on the socket may go to the same
- * server once more. */
+/* Nobody is at the address of that socket. The server has failed when nobody
+ * is at its others either. Returns whether the queries on the socket may go to
+ * the same server once more. */
 bool dns_server_refused(const struct dns_socket *s, int error);
 
 #endif

@@ -1,4 +1,5 @@
-/* dns_socket.c: the sockets to servers, and how those fare; owns the sockets. */
+/* dns_socket.c: the sockets to servers, and how those fare; owns the sockets.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -120,8 +121,8 @@ dns_socket_let_go(struct dns_socket *s)
 
 /* ---- a server's sockets ---- */
 
-/* What is known of the server, or NULL when memory is short. What the one did that
- * had its number before is forgotten. */
+/* What is known of the server, or NULL when memory is short. What the one did
+ * that had its number before is forgotten. */
 static struct dns_server *
 entry(struct dns *d, const struct server *s)
 {
@@ -154,8 +155,8 @@ is_current(const struct dns_socket *s)
 	return s->server->present && s->server->generation == s->generation;
 }
 
-/* May it take another query? One that may not, but goes to the right place, still
- * can when there is no other. */
+/* May it take another query? One that may not, but goes to the right place,
+ * still can when there is no other. */
 static bool
 is_fresh(const struct dns *d, const struct dns_socket *s)
 {

@@ -2,10 +2,10 @@
  * itself, for trying a set-up out without any backend.
  *
  * HTTP/1.0 and 1.1 with kept connections (RFC 9112); any method and path get
- * 200 and a small page whose text is "pen dummy server ADDRESS". Request bodies
- * with a Content-Length are read and dropped; others end the connection. So does
- * idle_timeout (a minute if that is 0) without a complete request, a byte of a
- * body, or the answer being taken. */
+ * 200 and a small page whose text is "pen dummy server ADDRESS". Request
+ * bodies with a Content-Length are read and dropped; others end the
+ * connection. So does idle_timeout (a minute if that is 0) without a complete
+ * request, a byte of a body, or the answer being taken. */
 #ifndef PEN_PROXY_DUMMY_H
 #define PEN_PROXY_DUMMY_H
 

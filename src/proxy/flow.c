@@ -1,5 +1,5 @@
-/* flow.c: datagrams come, a server is chosen, answers go back. Keeps no datagram
- * but the last unanswered one of a flow, for another server to try. */
+/* flow.c: datagrams come, a server is chosen, answers go back. Keeps no
+ * datagram but the last unanswered one of a flow, for another server to try. */
 #include "config.h"
 
 #include <errno.h>
@@ -82,9 +82,9 @@ send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	return 0;
 }
 
-/* Sends to the flow's server, or the next ones until one takes it. An error that
- * says nothing about the server costs the datagram alone. NOWHERE: there is no
- * server left, or no socket. */
+/* Sends to the flow's server, or the next ones until one takes it. An error
+ * that says nothing about the server costs the datagram alone. NOWHERE: there
+ * is no server left, or no socket. */
 static enum outcome
 send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
@@ -157,8 +157,9 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 
 /* ---- from the client ---- */
 
-/* A server that is down or another one by now gets nothing more; one that drains
- * keeps what it has, and so does a blacklisted one when nobody else is left. */
+/* A server that is down or another one by now gets nothing more; one that
+ * drains keeps what it has, and so does a blacklisted one when nobody else is
+ * left. */
 static bool
 may_go_on(const struct flow *w)
 {
@@ -174,8 +175,8 @@ hash_key(const struct flows *fs, struct arrival *a)
 	a->hash = hash_table_hash(&fs->table, &a->key, sizeof(a->key));
 }
 
-/* The flow of an arrival, `w` or a new one, gets a server that was chosen for it:
- * only then may it take the place of another. */
+/* The flow of an arrival, `w` or a new one, gets a server that was chosen for
+ * it: only then may it take the place of another. */
 static struct flow *
 begin(struct flows *fs, const struct arrival *a, struct flow *w,
     struct server *s, const struct attempts *attempts)
@@ -190,8 +191,8 @@ begin(struct flows *fs, const struct arrival *a, struct flow *w,
 	return w;
 }
 
-/* The flow that a datagram of the client belongs to, or NULL. One that has had its
- * number of questions gets no other. */
+/* The flow that a datagram of the client belongs to, or NULL. One that has had
+ * its number of questions gets no other. */
 static struct flow *
 find(struct flows *fs, const struct arrival *a)
 {

@@ -11,11 +11,11 @@
  * each server it is sent to.
  *
  * When there are too many the idlest goes: first of those whose client has not
- * spoken again after an answer (a flood of made-up senders never does), then of
- * all. While datagrams come faster than they can be passed on and new flows keep
- * ending others, only some new ones are let in, so that those known are served.
- * A datagram that a server refuses (ICMP says so) marks it as failed, as a
- * refused connection does, and is tried on the next one. */
+ * spoken again after an answer (a flood of made-up senders never does), then
+ * of all. While datagrams come faster than they can be passed on and new flows
+ * keep ending others, only some new ones are let in, so that those known are
+ * served. A datagram that a server refuses (ICMP says so) marks it as failed,
+ * as a refused connection does, and is tried on the next one. */
 #ifndef PEN_PROXY_FLOW_H
 #define PEN_PROXY_FLOW_H
 

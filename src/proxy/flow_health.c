@@ -1,6 +1,6 @@
-/* flow_health.c: what flows tell about their servers: who refuses, who is silent. A
- * flow speaks of the server it was given: one that took its place since is neither
- * blamed nor praised for it. */
+/* flow_health.c: what flows tell about their servers: who refuses, who is
+ * silent. A flow speaks of the server it was given: one that took its place
+ * since is neither blamed nor praised for it. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -96,7 +96,8 @@ flow_server_failed(struct flow *w, int error)
 	frontend_server_failed(f, s, error, NULL);
 }
 
-/* The next address of its server, if there is one that the flow has not tried. */
+/* The next address of its server, if there is one that the flow has not tried.
+ */
 static bool
 try_address(struct flow *w)
 {

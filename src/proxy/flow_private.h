@@ -73,8 +73,8 @@ bool flow_may_come(const struct flows *fs);
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends it: the socket is closed, the server's connection counted off. */
 void flow_end(struct flow *w);
-/* It gets no more of its client's datagrams; it ends when the answers to those that
- * it has had are in, or after udp_timeout. */
+/* It gets no more of its client's datagrams; it ends when the answers to those
+ * that it has had are in, or after udp_timeout. */
 void flow_retire(struct flow *w);
 /* Something came or went: it is the least idle now. */
 void flow_touch(struct flow *w);
@@ -83,13 +83,13 @@ void flow_release(struct flow *w);
 /* Ends the idlest but `but`; returns whether there was one. */
 bool flow_end_idlest(struct flows *fs, const struct flow *but);
 
-/* Its socket to the server it has. When descriptors or ports are short the idlest
- * flows give theirs. Returns 0, or -1 with errno. */
+/* Its socket to the server it has. When descriptors or ports are short the
+ * idlest flows give theirs. Returns 0, or -1 with errno. */
 int flow_open_socket(struct flow *w);
 /* Closes it; the server stays its own. */
 void flow_hang_up(struct flow *w);
-/* Where sockets are bound, as the settings say now. Each returns 0, or -1 with errno
- * ENOMEM and as it was. */
+/* Where sockets are bound, as the settings say now. Each returns 0, or -1 with
+ * errno ENOMEM and as it was. */
 int flow_sources_init(struct flows *fs);
 int flow_sources_adjust(struct flows *fs);
 /* No flow is left. */
@@ -97,13 +97,13 @@ void flow_sources_fini(struct flows *fs);
 
 /* Whether its server is still there, and the one that was chosen. */
 bool flow_is_current(const struct flow *w);
-/* Another question went out. Returns whether the server has let so many and so old
- * ones go without any answer that it counts as failed. */
+/* Another question went out. Returns whether the server has let so many and so
+ * old ones go without any answer that it counts as failed. */
 bool flow_note_question(struct flow *w);
 void flow_note_answer(struct flow *w);
 void flow_server_failed(struct flow *w, int error);
-/* Nobody is there: returns true when the server has another address to try, else it
- * has failed and is let go. The socket is closed in any case. */
+/* Nobody is there: returns true when the server has another address to try,
+ * else it has failed and is let go. The socket is closed in any case. */
 bool flow_refused(struct flow *w, int error);
 
 #endif

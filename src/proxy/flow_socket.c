@@ -1,5 +1,5 @@
-/* flow_socket.c: the sockets of flows: descriptors, local addresses and ports, and
- * what happens when those are short. */
+/* flow_socket.c: the sockets of flows: descriptors, local addresses and ports,
+ * and what happens when those are short. */
 #include "config.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 /* Flows that end for one socket; ports tried that others may have. */
 enum { EVICTIONS = 4, PORT_TRIES = 16 };
 
-/* A local address with its ports. One that is set no longer lives as long as flows
- * have ports of it. */
+/* A local address with its ports. One that is set no longer lives as long as
+ * flows have ports of it. */
 struct flow_source {
 	struct addr at; /* len 0: any */
 	struct ports ports;
@@ -108,8 +108,8 @@ flow_sources_fini(struct flows *fs)
 	ports_fini(&fs->ports);
 }
 
-/* The next source of the flow's family that has ports, or the next one if none has;
- * any address if none is set. */
+/* The next source of the flow's family that has ports, or the next one if none
+ * has; any address if none is set. */
 static struct flow_source *
 next_source(struct flow *w)
 {
@@ -175,7 +175,8 @@ take_port(struct flow *w, struct flow_source *s)
 }
 
 /* Binds it to a port of ours; to one of the kernel's choice when ours are not
- * known, or when others have all of many. Returns a descriptor, or -1 with errno. */
+ * known, or when others have all of many. Returns a descriptor, or -1 with
+ * errno. */
 static int
 connect_from(struct flow *w, struct flow_source *s, const struct addr *to)
 {

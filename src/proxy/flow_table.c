@@ -10,14 +10,15 @@
 #include "base/memory.h"
 #include "proxy/flow_private.h"
 
-/* While BEHIND turns in a row could not empty the queue and new flows end others,
- * NEWCOMERS may come in a turn: what is known goes first. */
+/* While BEHIND turns in a row could not empty the queue and new flows end
+ * others, NEWCOMERS may come in a turn: what is known goes first. */
 enum { CROWDED_MS = 1000, BEHIND = 32, NEWCOMERS = 4 };
-/* The idlest flows are looked at when the first of them is due: not more often than
- * this, so that those that are due at about the same time end together, and not
- * less often than that, as settings change. */
+/* The idlest flows are looked at when the first of them is due: not more often
+ * than this, so that those that are due at about the same time end together,
+ * and not less often than that, as settings change. */
 enum { TICK_MIN_MS = 10, TICK_MAX_MS = 1000 };
-/* Flows of a list that end in one look, so that many do not hold up the loop. */
+/* Flows of a list that end in one look, so that many do not hold up the loop.
+ */
 enum { PORTION = 1000 };
 
 /* ---- finding ---- */

@@ -94,7 +94,7 @@ apply_options(struct frontend *f)
 	f->tuned = f->options.sndbuf > 0 || f->options.rcvbuf > 0 ||
 	    f->options.rate_up > 0;
 	check_limits(f);
-	spares_adjust(&f->spares);
+	preopened_adjust(&f->preopened);
 	flows_adjust(&f->flows);
 	dns_adjust(&f->dns);
 }
@@ -247,7 +247,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	session_init_timeouts(f);
 	session_count_init(f);
 	dummy_init_timeouts(f);
-	spares_init(&f->spares, f);
+	preopened_init(&f->preopened, f);
 	f->options = *o;
 	if (flows_init(&f->flows, f) < 0 || dns_init(&f->dns, f) < 0) {
 		error_set(e, "out of memory");
@@ -267,7 +267,7 @@ frontend_free(struct frontend *f)
 	session_close_all(f);
 	session_queue_fini(f);
 	list_remove(&f->rescheduling.link); /* the loop may outlive us */
-	spares_fini(&f->spares);
+	preopened_fini(&f->preopened);
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
 	dummy_close_all(f);

@@ -55,7 +55,7 @@ struct frontend_options {
 	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
 	struct sources source;	 /* local addresses towards servers */
-	uint64_t idlers;	 /* spare connections to servers */
+	uint64_t preopened;	 /* connections to servers */
 
 	/* Peers that vanish. 0: as the system has it. */
 	bool keepalive; /* towards servers; towards clients it always is */
@@ -138,8 +138,8 @@ struct frontend *frontend_new(struct loop *l, struct pool *p,
 void frontend_free(struct frontend *f);
 
 const struct frontend_options *frontend_options(const struct frontend *f);
-/* Takes new settings: times count for the sessions that are there, too, the rest
- * for sessions from now on, the backlog for listeners opened later. */
+/* Takes new settings: times count for the sessions that are there, too, the
+ * rest for sessions from now on, the backlog for listeners opened later. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
@@ -164,7 +164,8 @@ int frontend_start(struct frontend *f);
  * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);
 
-/* Clients and servers talk so from now on; those that are there go on as they are. */
+/* Clients and servers talk so from now on; those that are there go on as they
+ * are. */
 void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
@@ -221,10 +222,10 @@ bool frontend_flow(
 bool frontend_flow_next(
     const struct frontend *f, uint64_t from, struct flow_info *info);
 
-/* ---- spare connections ---- */
+/* ---- pre-opened connections ---- */
 
-/* How many are open. */
-uint64_t frontend_idlers(const struct frontend *f);
+/* How many are open and wait for a client. */
+uint64_t frontend_preopened(const struct frontend *f);
 
 /* ---- the log of requests ---- */
 

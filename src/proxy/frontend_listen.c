@@ -1,4 +1,5 @@
-/* frontend_listen.c: the frontend's listeners: opened, moved, paused, closed. */
+/* frontend_listen.c: the frontend's listeners: opened, moved, paused, closed.
+ */
 #include "config.h"
 
 #include <errno.h>
@@ -74,8 +75,8 @@ open_listener(struct frontend *f, struct listener *l,
 /* All are in the frontend's list from the first moment on, so that no change of
  * the limits misses one. Returns 0, or -1 with a sentence and errno. */
 static int
-open_one(struct frontend *f, const struct frontend_address *a, enum fate fate,
-    struct error *e)
+open_one(struct frontend *f, const struct frontend_address *a,
+    enum disposition d, struct error *e)
 {
 	struct frontend_listener *fl = calloc(1, sizeof(*fl));
 	int error;
@@ -89,7 +90,7 @@ open_one(struct frontend *f, const struct frontend_address *a, enum fate fate,
 		return -1;
 	}
 	fl->address = *a;
-	fl->fate = fate;
+	fl->disposition = d;
 	list_append(&f->listeners, &fl->link);
 	return 0;
 }
@@ -135,7 +136,7 @@ frontend_listen(
 {
 	struct frontend_address a = { .at = *at, .v6_only = v6_only };
 
-	return open_one(f, &a, FATE_STAYS, e);
+	return open_one(f, &a, DISPOSITION_STAYS, e);
 }
 
 /* ---- moving ---- */
@@ -160,7 +161,7 @@ is_open(struct frontend *f, const struct frontend_address *a)
 }
 
 static void
-decide_fates(
+decide_dispositions(
     struct frontend *f, const struct frontend_address *list, unsigned count)
 {
 	struct list *link;
@@ -168,21 +169,21 @@ decide_fates(
 
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
-		of(link)->fate = FATE_GOES;
+		of(link)->disposition = DISPOSITION_GOES;
 		for (i = 0; i < count; i++)
 			if (is_at(of(link), &list[i]))
-				of(link)->fate = FATE_STAYS;
+				of(link)->disposition = DISPOSITION_STAYS;
 	}
 }
 
 static void
-close_all(struct frontend *f, enum fate fate, struct list *gone)
+close_all(struct frontend *f, enum disposition d, struct list *gone)
 {
 	struct list *link, *next;
 
 	for (link = f->listeners.next; link != &f->listeners; link = next) {
 		next = link->next;
-		if (of(link)->fate == fate)
+		if (of(link)->disposition == d)
 			close_one(f, of(link), gone);
 	}
 }
@@ -199,7 +200,7 @@ clear_way(
 
 	for (link = f->listeners.next; link != &f->listeners; link = next) {
 		next = link->next;
-		if (port == 0 || of(link)->fate != FATE_GOES ||
+		if (port == 0 || of(link)->disposition != DISPOSITION_GOES ||
 		    addr_port(&of(link)->address.at) != port)
 			continue;
 		found = true;
@@ -219,11 +220,12 @@ open_missing(struct frontend *f, const struct frontend_address *list,
 
 	for (i = 0; i < count; i++) {
 		if (is_open(f, &list[i]) ||
-		    open_one(f, &list[i], FATE_COMES, e) == 0)
+		    open_one(f, &list[i], DISPOSITION_COMES, e) == 0)
 			continue;
 		if (errno != EADDRINUSE || !clear_way(f, &list[i], gone))
 			return -1;
-		if (gone != NULL && open_one(f, &list[i], FATE_COMES, e) < 0)
+		if (gone != NULL &&
+		    open_one(f, &list[i], DISPOSITION_COMES, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -236,7 +238,7 @@ open_again(struct frontend *f, struct list *gone)
 	struct error e;
 
 	for (link = gone->next; link != gone; link = link->next)
-		if (open_one(f, &of(link)->address, FATE_STAYS, &e) < 0)
+		if (open_one(f, &of(link)->address, DISPOSITION_STAYS, &e) < 0)
 			log_error("no longer listening: %s", e.text);
 }
 
@@ -246,14 +248,14 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 {
 	struct list gone = LIST_INIT(gone), failed = LIST_INIT(failed);
 
-	decide_fates(f, list, count);
+	decide_dispositions(f, list, count);
 	if (open_missing(f, list, count, NULL, e) == 0 &&
 	    open_missing(f, list, count, &gone, e) == 0) {
-		close_all(f, FATE_GOES, &gone);
+		close_all(f, DISPOSITION_GOES, &gone);
 		discard(f, &gone);
 		return 0;
 	}
-	close_all(f, FATE_COMES, &failed);
+	close_all(f, DISPOSITION_COMES, &failed);
 	open_again(f, &gone);
 	discard(f, &failed);
 	discard(f, &gone);
@@ -268,7 +270,7 @@ frontend_start(struct frontend *f)
 	struct list *link;
 
 	f->started = true;
-	spares_adjust(&f->spares);
+	preopened_adjust(&f->preopened);
 	if (f->full)
 		return 0;
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)

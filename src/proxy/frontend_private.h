@@ -14,16 +14,16 @@
 #include "proxy/flow.h"
 #include "proxy/frontend.h"
 #include "proxy/id_table.h"
-#include "proxy/spare.h"
+#include "proxy/preopened.h"
 
 /* What is to become of a listener while they are moved. */
-enum fate { FATE_STAYS, FATE_COMES, FATE_GOES };
+enum disposition { DISPOSITION_STAYS, DISPOSITION_COMES, DISPOSITION_GOES };
 
 struct frontend_listener {
 	struct list link;
 	struct listener listener;
 	struct frontend_address address;
-	enum fate fate;
+	enum disposition disposition;
 	struct task task; /* frees it */
 };
 
@@ -65,7 +65,7 @@ struct frontend {
 	struct id_table connections; /* the same, by number */
 	struct session_walk count;
 	struct session_queue queue;
-	struct spares spares;
+	struct preopened preopened;
 	struct flows flows;
 	struct dns dns;
 	struct list dummies;
@@ -93,7 +93,8 @@ void frontend_server_failed(
 /* Pauses or resumes all listeners. */
 void frontend_hold(struct frontend *f, bool hold);
 
-/* Tells them how many connections to accept at a time, and what those inherit. */
+/* Tells them how many connections to accept at a time, and what those inherit.
+ */
 void frontend_tune_listeners(struct frontend *f);
 
 /* A client came in, went; began, ended waiting for its server. */

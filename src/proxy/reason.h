@@ -9,7 +9,7 @@ enum reason {
 	REASON_NO_SERVER,      /* nobody could or may serve it */
 	REASON_IDLE_TIMEOUT,   /* silent for too long */
 	REASON_HALF_TIMEOUT,   /* half-closed and silent for too long */
-	REASON_LINGER_TIMEOUT, /* the client went on after its server had ended */
+	REASON_LINGER_TIMEOUT, /* its server ended, the client went on */
 	REASON_FASTCLOSE, /* one side ended and the setting says that is it */
 	REASON_NO_RESOURCES,	/* out of memory or descriptors */
 	REASON_STOPPED,		/* by command, or the program ends */

@@ -11,9 +11,10 @@
 
 /* ---- state x event -> function ---- */
 
-/* A field that is empty belongs to an event that cannot come. There is no server
- * to speak before CONNECTING, nor in DRAINING, and only a session that relays
- * asks for another turn; in CLOSED, watches and times have been cancelled. */
+/* A field that is empty belongs to an event that cannot come. There is no
+ * server to speak before CONNECTING, nor in DRAINING, and only a session that
+ * relays asks for another turn; in CLOSED, watches and times have been
+ * cancelled. */
 static const struct session_handlers {
 	void (*client)(struct session *s, unsigned ready); /* its socket is */
 	void (*server)(struct session *s, unsigned ready);

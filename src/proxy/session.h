@@ -30,8 +30,8 @@ void session_init_timeouts(struct frontend *f);
  * through in portions, so that many do not hold up the loop. */
 void session_reschedule_all(struct frontend *f);
 
-/* The walk that keeps byte counters up to date, once a client is there: every second,
- * or less often with more than some thousand sessions. */
+/* The walk that keeps byte counters up to date, once a client is there: every
+ * second, or less often with more than some thousand sessions. */
 void session_count_init(struct frontend *f);
 void session_count_fini(struct frontend *f);
 void session_count_start(struct frontend *f);

@@ -1,6 +1,7 @@
-/* session_connect.c: the state CONNECTING: which server, and getting through to it.
- * A connect that fails goes on with the next address of the server, then with the
- * next server; what the client has said meanwhile is kept for it.
+/* session_connect.c: the state CONNECTING: which server, and getting through
+ * to it. A connect that fails goes on with the next address of the server,
+ * then with the next server; what the client has said meanwhile is kept for
+ * it.
  *
  *     session_connect -> session_next_server -> session_dial
  *                             ^                   |  '---> connected at once
@@ -17,8 +18,8 @@
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* How soon a Unix listener whose backlog is full is tried again: at first, and in
- * the end. How soon servers that all refused are tried again. */
+/* How soon a Unix listener whose backlog is full is tried again: at first, and
+ * in the end. How soon servers that all refused are tried again. */
 enum { BUSY_MS = 5, BUSY_SELDOM_MS = 100, REFUSED_MS = 500 };
 
 /* ---- the server is there ---- */
@@ -43,11 +44,11 @@ session_connected(struct session *s)
 		session_guard_server(s);
 }
 
-/* The server took the client's first bytes with the connect, or the connection was
- * there before: nothing has to be waited for, and from here on it is the loop's to
- * say what comes. What `sent` says, the loop does not say again: that the server
- * broke off behind the first bytes, that the client has ended, that more of its
- * bytes are here than a fair share. */
+/* The server took the client's first bytes with the connect, or the connection
+ * was there before: nothing has to be waited for, and from here on it is the
+ * loop's to say what comes. What `sent` says, the loop does not say again:
+ * that the server broke off behind the first bytes, that the client has ended,
+ * that more of its bytes are here than a fair share. */
 static void
 session_connected_at_once(struct session *s, struct pipe_stop sent)
 {
@@ -121,8 +122,8 @@ session_await_connect(struct session *s)
 	return errno;
 }
 
-/* TLS over the connection to `at`, which is being made or is there; the server is
- * offered the protocol that its client talks. Returns 0, or an errno. */
+/* TLS over the connection to `at`, which is being made or is there; the server
+ * is offered the protocol that its client talks. Returns 0, or an errno. */
 static int
 session_await_server_hello(struct session *s, const struct addr *at)
 {
@@ -158,10 +159,10 @@ session_busy_ms(const struct session *s)
 }
 
 /* Connects to the next address of the chosen server. What the client has said
- * already is sent right behind the connect: on a fast network that has completed
- * by then, which spares a turn of the loop; what the server cannot take yet is
- * kept, for it or for the next one. Returns 0 when the session goes on by itself,
- * or the errno with which this address failed at once. */
+ * already is sent right behind the connect: on a fast network that has
+ * completed by then, which spares a turn of the loop; what the server cannot
+ * take yet is kept, for it or for the next one. Returns 0 when the session
+ * goes on by itself, or the errno with which this address failed at once. */
 static int
 session_dial(struct session *s)
 {
@@ -201,23 +202,24 @@ session_dial(struct session *s)
 	return 0;
 }
 
-/* Goes on over a connection that is there already, sending what the client has
- * said. Returns whether that is so; one that breaks before it took a byte is as if
- * it had not been there. So is one whose handshake fails, which may have been the
- * connection's fault; but the next is not a spare, or a bad server would get all. */
+/* Goes on over a pre-opened connection, if there is one, and sends what the
+ * client has said. Returns whether that is so. One that breaks before it took a
+ * byte is dropped, as if it had not been there. So is one whose TLS handshake
+ * fails, which may be the fault of its age; the next try is a connection of its
+ * own then, or a bad server would use up all that were opened. */
 static bool
-session_take_spare(struct session *s)
+session_use_preopened(struct session *s)
 {
 	struct frontend *f = s->frontend;
 	struct server *server = s->server;
 	struct pipe_stop sent;
 	int fd;
 
-	while ((fd = spares_take(&f->spares, server)) >= 0) {
+	while ((fd = preopened_take(&f->preopened, server)) >= 0) {
 		session_open_up(s, fd);
 		if (frontend_server_is_tls(f, server)) {
-			s->spare_tried = true;
-			spares_refill(&f->spares, server);
+			s->preopened_tried = true;
+			preopened_refill(&f->preopened, server);
 			if (session_await_server_hello(s,
 				&server->addrs.addr[server->addr_first]) == 0)
 				return true;
@@ -235,7 +237,7 @@ session_take_spare(struct session *s)
 			session_close(s, session_unread_reason(sent.cause));
 		else
 			session_connected_at_once(s, sent);
-		spares_refill(&f->spares, server);
+		preopened_refill(&f->preopened, server);
 		return true;
 	}
 	return false;
@@ -258,7 +260,7 @@ session_blame_server(struct session *s, int error, const char *why)
 		return;
 	}
 	frontend_server_failed(f, server, error, why);
-	spares_drop(&f->spares, server);
+	preopened_drop(&f->preopened, server);
 }
 
 /* This address did not answer. Returns whether there may be another one to try,
@@ -334,7 +336,7 @@ session_choose_server(struct session *s, uint64_t now)
 	}
 	s->no_port = false;
 	s->addr_tried = 0;
-	s->spare_tried = false;
+	s->preopened_tried = false;
 	s->connect_us = 0;
 	s->addr_start = (uint8_t)s->server->addr_first;
 	if (s->failed_once)
@@ -357,8 +359,8 @@ session_next_server(struct session *s)
 	do {
 		if (s->server == NULL && !session_choose_server(s, now))
 			return;
-		if (s->addr_tried == 0 && !s->spare_tried &&
-		    session_take_spare(s))
+		if (s->addr_tried == 0 && !s->preopened_tried &&
+		    session_use_preopened(s))
 			return;
 		error = session_dial(s);
 	} while (error != 0 && session_give_up_address(s, error));

@@ -1,19 +1,20 @@
-/* session_count.c: the byte counters of servers and clients move while sessions
- * live.
+/* session_count.c: the byte counters of servers and clients move while
+ * sessions live.
  *
- * Nothing is added up while bytes flow: pipes know what they have moved. A walk over
- * all sessions adds what is new, a portion at a time, so that neither it nor who asks
- * for the counters holds up the loop. It rests while there are no sessions. */
+ * Nothing is added up while bytes flow: pipes know what they have moved. A
+ * walk over all sessions adds what is new, a portion at a time, so that
+ * neither it nor who asks for the counters holds up the loop. It rests while
+ * there are no sessions. */
 #include "config.h"
 
 #include "proxy/session_private.h"
 
-/* A walk begins WALK_MS after the last one and visits PORTION sessions each PORTION_MS,
- * 20,000 a second. Numbers that are free cost next to nothing. */
+/* A walk begins WALK_MS after the last one and visits PORTION sessions each
+ * PORTION_MS, 20,000 a second. Numbers that are free cost next to nothing. */
 enum { WALK_MS = 1000, PORTION_MS = 50, PORTION = 1000, NUMBERS = 65536 };
 
-/* Adds what it has moved since the last time to the counters of its frontend, and of
- * its server and client while the server counts it. */
+/* Adds what it has moved since the last time to the counters of its frontend,
+ * and of its server and client while the server counts it. */
 static void
 count_bytes(struct session *s)
 {

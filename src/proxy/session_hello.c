@@ -1,5 +1,6 @@
-/* session_hello.c: the state HELLO: the client's TLS handshake, before a server is
- * chosen for it. Clients that talk plain TCP pass through it at once. */
+/* session_hello.c: the state HELLO: the client's TLS handshake, before a
+ * server is chosen for it. Clients that talk plain TCP pass through it at
+ * once. */
 #include "config.h"
 
 #include "base/log.h"
@@ -16,9 +17,9 @@ session_hello_failed(struct session *s)
 	session_close(s, REASON_TLS_FAILED);
 }
 
-/* What came with the end of the handshake waits in the stream, and no event will
- * tell of it. It is read with the connect, or when the server is there: both pump
- * the pipe by themselves. */
+/* What came with the end of the handshake waits in the stream, and no event
+ * will tell of it. It is read with the connect, or when the server is there:
+ * both pump the pipe by themselves. */
 static void
 session_hello_done(struct session *s)
 {

@@ -1,5 +1,5 @@
-/* session_private.h: the inside of a session, for the files that tell its story,
- * one for each part of it:
+/* session_private.h: the inside of a session, for the files that tell its
+ * story, one for each part of it:
  *
  *     session.c          made; state x event -> function; closed
  *     session_hello.c    HELLO: the client's TLS handshake
@@ -66,7 +66,7 @@ struct session {
 	bool client_sending; /* it was when the server went */
 	bool failed_once;    /* a server did: the next one is a retry */
 	bool refused;	     /* the last one did, by refusing */
-	bool spare_tried;    /* of this server: now a connection of its own */
+	bool preopened_tried; /* the server gets a connection of its own */
 	bool settled;	     /* in the frontend's list of those */
 	bool no_port;	     /* none is left to one of its addresses */
 };
@@ -99,8 +99,8 @@ void session_hello_schedule(struct session *s);
 
 /* ---- QUEUED ---- */
 
-/* Puts a session whose servers are all full into the queue. Returns false when it
- * may not wait: then it stays as it is. */
+/* Puts a session whose servers are all full into the queue. Returns false when
+ * it may not wait: then it stays as it is. */
 bool session_queue(struct session *s);
 void session_queue_on_client(struct session *s, unsigned ready);
 void session_queue_on_time(struct session *s);

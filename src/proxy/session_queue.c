@@ -83,8 +83,8 @@ session_queue_leave(struct session *s)
 	s->frontend->stats.queued--;
 }
 
-/* Its bytes stay in the kernel until it has a server, so that a crowd that waits
- * takes no memory: the watch is told to report no more of them. */
+/* Its bytes stay in the kernel until it has a server, so that a crowd that
+ * waits takes no memory: the watch is told to report no more of them. */
 void
 session_queue_on_client(struct session *s, unsigned ready)
 {
@@ -113,9 +113,9 @@ session_queue_resume(struct session *s)
 		session_connect_again(s);
 }
 
-/* Whether who waits should not wait any longer: there are places, or there will
- * be none, as after a reload that takes the full servers out. Then the emergency
- * server has the clients, or they are told as a newcomer is. */
+/* Whether who waits should not wait any longer: there are places, or there
+ * will be none, as after a reload that takes the full servers out. Then the
+ * emergency server has the clients, or they are told as a newcomer is. */
 static bool
 session_queue_moves(const struct frontend *f)
 {
@@ -154,8 +154,8 @@ queue_on_turn(struct task *t)
 		session_queue_serve(f);
 }
 
-/* The pool reports from inside of other work, a close or a command, so the queue
- * is served by a task. */
+/* The pool reports from inside of other work, a close or a command, so the
+ * queue is served by a task. */
 static void
 queue_on_eligible(void *arg)
 {
@@ -167,8 +167,8 @@ queue_on_eligible(void *arg)
 	loop_soon(f->loop, &f->queue.task);
 }
 
-/* Nobody else notices that a blacklisting is over, that a session that came back
- * to the queue may try once more, or that no server is full any more. */
+/* Nobody else notices that a blacklisting is over, that a session that came
+ * back to the queue may try once more, or that no server is full any more. */
 static void
 queue_on_look(struct timer *t)
 {

@@ -1,5 +1,6 @@
-/* session_relay.c: the states RELAYING and DRAINING: bytes, and the ends of either
- * side. In DRAINING the server has been let go and the client takes the rest. */
+/* session_relay.c: the states RELAYING and DRAINING: bytes, and the ends of
+ * either side. In DRAINING the server has been let go and the client takes the
+ * rest. */
 #include "config.h"
 
 #include <errno.h>
@@ -7,29 +8,30 @@
 #include "net/sock.h"
 #include "proxy/session_private.h"
 
-/* How often to look whether a client has got its last bytes before it is reset: at
- * first, in the end; and for how long. */
+/* How often to look whether a client has got its last bytes before it is
+ * reset: at first, in the end; and for how long. */
 enum { UNSENT_MS = 5, UNSENT_SELDOM_MS = 1000, UNSENT_MAX_MS = 30 * 1000 };
 
 /* ---- waiting ---- */
 
-/* Whether bytes of either side wait in its stream: the session may not end, nor a
- * side be closed, before they are gone. */
+/* Whether bytes of either side wait in its stream: the session may not end,
+ * nor a side be closed, before they are gone. */
 static bool
 session_is_unsent(const struct session *s)
 {
 	return stream_is_unsent(&s->down) || stream_is_unsent(&s->up);
 }
 
-/* Whether a close is all it takes to end both: TLS sends a close_notify first, which
- * may have to wait. */
+/* Whether a close is all it takes to end both: TLS sends a close_notify first,
+ * which may have to wait. */
 static bool
 session_is_plain(const struct session *s)
 {
 	return s->down.ops->fin_is_end && s->up.ops->fin_is_end;
 }
 
-/* Whether the client's kernel, or its stream, has bytes that it has not taken. */
+/* Whether the client's kernel, or its stream, has bytes that it has not taken.
+ */
 static bool
 session_client_lags(const struct session *s)
 {
@@ -62,10 +64,9 @@ session_arm(struct session *s)
 		session_close(s, REASON_NO_RESOURCES);
 }
 
-/* The server has nothing more to do for this client: its connection is closed
- * and no longer counts while the client takes the rest. What the client still
- * sends is read and dropped, so that unread input never turns the end of the
- * answer into a reset. */
+/* Closes the server's connection, which no longer counts, while the client
+ * takes the rest. What the client still sends is read and dropped: bytes left
+ * unread would turn the close into a reset, and lose it the answer's end. */
 static void
 session_let_go(struct session *s)
 {
@@ -173,9 +174,10 @@ session_relay_retry_reset(struct session *s)
 		session_relay_schedule(s);
 }
 
-/* All the server said is with the client, whose end is yet to come. A reset is
- * passed on as one; but a client that is still sending would lose the answer to it,
- * if there is one, and gets an end; in TLS one that it can tell from a good one. */
+/* The client has all the server said; now it gets the server's end. A server
+ * that broke off is passed on as a reset. But a RST would destroy the answer at
+ * a client that is still sending and has not read it, so that one gets a FIN,
+ * and in TLS no close_notify, which tells it that the end is not a good one. */
 static void
 session_on_server_done(struct session *s)
 {
@@ -244,8 +246,8 @@ session_conclude(struct session *s, bool server_done, bool client_done)
 	session_arm(s);
 }
 
-/* A client that was told the end need not say its own in TLS. The server has all
- * that was read, or the pipe would not have read on. */
+/* A client that was told the end need not say its own in TLS. The server has
+ * all that was read, or the pipe would not have read on. */
 struct pipe_stop
 session_client_unread(struct session *s, struct pipe_stop stop)
 {
@@ -281,9 +283,9 @@ has_failed(struct pipe_stop stop)
 	    stop.verdict == PIPE_WRITE_FAILED;
 }
 
-/* The pipe to the client could not read the server, or not write. A server that
- * cannot be read has ended; what it said before goes on to the client. Returns why
- * the pipe stopped after that. */
+/* The pipe to the client could not read the server, or not write. A server
+ * that cannot be read has ended; what it said before goes on to the client.
+ * Returns why the pipe stopped after that. */
 static struct pipe_stop
 session_on_down_failed(struct session *s, struct pipe_stop stop)
 {
@@ -362,8 +364,8 @@ session_relay(struct session *s)
 /* ---- events ---- */
 
 /* Who breaks off wants no answer, and no read tells of it where the end came
- * before, or where the server takes no more. What it had said goes to the server
- * as far as that takes it. */
+ * before, or where the server takes no more. What it had said goes to the
+ * server as far as that takes it. */
 void
 session_relay_on_client(struct session *s, unsigned ready)
 {

@@ -1,5 +1,6 @@
-/* session_time.c: how long sessions may wait, how peers that vanish are noticed,
- * and what becomes of sessions that are there when a time is set anew. */
+/* session_time.c: how long sessions may wait, how peers that vanish are
+ * noticed, and what becomes of sessions that are there when a time is set
+ * anew. */
 #include "config.h"
 
 #include "net/sock.h"
@@ -130,8 +131,8 @@ guard_client(struct session *s)
 		sock_set_keepalive(s->down.fd, &k);
 }
 
-/* Keep-alive towards a server costs several calls, which most sessions never need:
- * they are over by then. */
+/* Keep-alive towards a server costs several calls, which most sessions never
+ * need: they are over by then. */
 static void
 on_aging(struct timer *t)
 {

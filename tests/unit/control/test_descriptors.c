@@ -38,7 +38,7 @@ plan_of(int i)
 
 	ck_assert_ptr_nonnull(plan);
 	plan->config.frontend.sessions_max = cases[i].sessions;
-	plan->config.frontend.idlers = cases[i].idlers;
+	plan->config.frontend.preopened = cases[i].idlers;
 	plan->config.frontend.udp = cases[i].udp;
 	plan->config.frontend.dns = cases[i].dns;
 	plan->count = cases[i].servers;
@@ -61,9 +61,9 @@ START_TEST(never_overdrawn)
 		used += DNS_SOCKETS * (size_t)cases[_i].servers;
 	ck_assert_uint_ge(d.control, 8);
 	ck_assert_uint_ge(o->sessions_max, 1);
-	ck_assert_uint_le(o->idlers, cases[_i].idlers);
+	ck_assert_uint_le(o->preopened, cases[_i].idlers);
 	if (o->sessions_max > 1)
-		ck_assert_uint_le(used + each * o->sessions_max + o->idlers +
+		ck_assert_uint_le(used + each * o->sessions_max + o->preopened +
 			2 * o->kernel_pipes_max,
 		    cases[_i].limit);
 	if (cases[_i].sessions > 0)
@@ -83,7 +83,7 @@ START_TEST(what_fits_stays)
 	plan->config.frontend.sessions_max = 150;
 	descriptors_settle(512, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
-	ck_assert_uint_eq(plan->config.frontend.idlers, 100);
+	ck_assert_uint_eq(plan->config.frontend.preopened, 100);
 	plan->count = 0;
 	plan_free(plan);
 }

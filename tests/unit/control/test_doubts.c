@@ -103,7 +103,7 @@ set_for_connections(struct frontend_options *o)
 	o->keepalive_interval_ms += 1000;
 	o->keepalive_count++;
 	o->user_timeout_ms++;
-	o->idlers++;
+	o->preopened++;
 }
 
 START_TEST(connections_that_never_are)

@@ -455,7 +455,7 @@ START_TEST(server_has_the_clients_port)
 	int fd, i;
 
 	rig_begin();
-	rig.options.idlers = 4;
+	rig.options.preopened = 4;
 	memset(at, 0, sizeof(at));
 	for (i = 0; i < 3; i++) {
 		spot_new(&place[i], SPOT_TCP4);
@@ -472,7 +472,7 @@ START_TEST(server_has_the_clients_port)
 		rig_hears(fd, names[i % 3]);
 		close(fd);
 	}
-	ck_assert_uint_eq(frontend_idlers(rig.frontend), 0);
+	ck_assert_uint_eq(frontend_preopened(rig.frontend), 0);
 	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
 	RUN_UNTIL(rig_stats()->sessions == 0);
 	rig_end();

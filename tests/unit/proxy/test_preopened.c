@@ -1,4 +1,4 @@
-/* test_spare.c: spare connections: made, used, replaced, and gone with the health
+/* test_preopened.c: pre-opened connections: made, used, replaced, and gone with the health
  * of their server. */
 #include "config.h"
 
@@ -16,12 +16,12 @@ accepted(void)
 	return atomic_load(&rig.backend.accepted);
 }
 
-/* Two servers of the same kind and so many spare connections. */
+/* Two servers of the same kind and so many pre-opened connections. */
 static void
 begin(backend_fn *serve, const void *arg, unsigned idlers)
 {
 	rig_begin();
-	rig.options.idlers = idlers;
+	rig.options.preopened = idlers;
 	backend_start(&second, SPOT_TCP4, serve, arg);
 	rig_add_server(1, &second.at);
 	rig_with(serve, arg);
@@ -38,7 +38,7 @@ end(void)
 static void
 want(unsigned idlers)
 {
-	rig.options.idlers = idlers;
+	rig.options.preopened = idlers;
 	frontend_set_options(rig.frontend, &rig.options);
 }
 
@@ -47,11 +47,11 @@ START_TEST(spread_used_and_replaced)
 	int fds[4], i;
 
 	begin(backend_echo, NULL, 5);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 5);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 5);
 	RUN_UNTIL(accepted() == 3 && atomic_load(&second.accepted) == 2);
 	for (i = 0; i < 4; i++)
 		fds[i] = rig_talks();
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 5);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 5);
 	/* the clients came over those that were there: four were replaced */
 	RUN_UNTIL(accepted() + atomic_load(&second.accepted) == 9);
 	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections +
@@ -62,12 +62,12 @@ START_TEST(spread_used_and_replaced)
 		close(fds[i]);
 	RUN_UNTIL(rig_stats()->sessions == 0);
 	want(2);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
 	want(0);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 0);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 0);
 	RUN_UNTIL(atomic_load(&rig.backend.open) == 0);
 	want(3);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 3);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 3);
 	end();
 }
 END_TEST
@@ -85,7 +85,7 @@ START_TEST(greetings_are_kept)
 	int fd;
 
 	begin(greet, NULL, 2);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
 	fd = spot_connect(&rig.front);
 	rig_hears(fd, "welcome");
 	spot_send(fd, "hello", 5);
@@ -128,42 +128,42 @@ START_TEST(gone_with_its_health)
 	struct server *s;
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	s = pool_server(rig.pool, 1);
 	pool_set_admin(rig.pool, s, SERVER_DISABLED);
 	want(4);
-	RUN_UNTIL(has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
 	pool_set_admin(rig.pool, s, SERVER_ENABLED);
 	want(4);
-	RUN_UNTIL(!has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(!has_none(&second) && frontend_preopened(rig.frontend) == 4);
 	/* blacklisted behind its back: the next second finds out */
 	pool_failed(rig.pool, s, loop_now(rig.loop));
-	RUN_UNTIL(has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
 	pool_connected(rig.pool, s, loop_now(rig.loop));
 	RUN_UNTIL(!has_none(&second));
 	/* another address */
 	rig_add_server(1, &rig.backend.at);
 	want(4);
-	RUN_UNTIL(has_none(&second) && frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
 	pool_remove_server(rig.pool, s);
 	want(4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4 &&
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4 &&
 	    atomic_load(&rig.backend.open) == 4);
 	end();
 }
 END_TEST
 
-/* A server that is gone is found out by its spare connections; clients never
+/* A server that is gone is found out by its pre-opened connections; clients never
  * meet it. */
 START_TEST(the_dead_are_found_out)
 {
 	int i;
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	backend_stop(&second);
 	RUN_UNTIL(pool_server(rig.pool, 1)->blacklisted_until != 0);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	for (i = 0; i < 4; i++)
 		close(rig_talks());
 	ck_assert_uint_eq(rig_stats()->retries, 0);
@@ -173,14 +173,14 @@ START_TEST(the_dead_are_found_out)
 }
 END_TEST
 
-/* With all spare connections broken off at one moment no client is lost. */
+/* With all pre-opened connections broken off at one moment no client is lost. */
 START_TEST(stale_ones_cost_nobody)
 {
 	struct spot at;
 	int i;
 
 	begin(backend_echo, NULL, 6);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 6);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 6);
 	at = rig.backend.at;
 	backend_stop(&rig.backend);
 	backend_start_at(&rig.backend, &at, backend_echo, NULL);
@@ -202,7 +202,7 @@ START_TEST(back_with_their_server)
 	struct server *s;
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	o = *pool_options(rig.pool);
 	o.blacklist_ms = 200;
 	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
@@ -225,7 +225,7 @@ START_TEST(a_full_server_keeps_them)
 	struct peer who = { 0 };
 
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	s = pool_server(rig.pool, 1);
 	server_spec_init(&spec);
 	spec.name = s->name;
@@ -235,9 +235,9 @@ START_TEST(a_full_server_keeps_them)
 	ck_assert_ptr_nonnull(s);
 	pool_opened(rig.pool, s, &who, &attempts, loop_now(rig.loop));
 	want(4);
-	ck_assert_uint_eq(frontend_idlers(rig.frontend), 4);
+	ck_assert_uint_eq(frontend_preopened(rig.frontend), 4);
 	want(1);
-	ck_assert_uint_eq(frontend_idlers(rig.frontend), 1);
+	ck_assert_uint_eq(frontend_preopened(rig.frontend), 1);
 	RUN_UNTIL(has_none(&second));
 	pool_closed(rig.pool, s, &who, &attempts, 0, 0);
 	end();
@@ -248,21 +248,21 @@ END_TEST
 START_TEST(made_as_the_settings_say)
 {
 	begin(backend_echo, NULL, 2);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
 	RUN_UNTIL(accepted() == 1);
 	rig.options.keepalive_count++;
 	want(2);
-	RUN_UNTIL(accepted() == 2 && frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(accepted() == 2 && frontend_preopened(rig.frontend) == 2);
 	rig.options.source.count = 1;
 	rig.options.source.at[0] = rig_addr(&rig.front);
 	addr_set_port(&rig.options.source.at[0], 0);
 	want(2);
-	RUN_UNTIL(accepted() == 3 && frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(accepted() == 3 && frontend_preopened(rig.frontend) == 2);
 	rig.options.rate_up = 1 << 20;
 	want(2);
-	RUN_UNTIL(accepted() == 4 && frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(accepted() == 4 && frontend_preopened(rig.frontend) == 2);
 	want(2);
-	ck_assert_uint_eq(frontend_idlers(rig.frontend), 2);
+	ck_assert_uint_eq(frontend_preopened(rig.frontend), 2);
 	end();
 }
 END_TEST
@@ -271,13 +271,13 @@ END_TEST
 START_TEST(datagrams_have_none)
 {
 	begin(backend_echo, NULL, 4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	rig.options.udp = true;
 	want(4);
-	ck_assert_uint_eq(frontend_idlers(rig.frontend), 0);
+	ck_assert_uint_eq(frontend_preopened(rig.frontend), 0);
 	rig.options.dns = true; /* which may come either way */
 	want(4);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	end();
 }
 END_TEST
@@ -291,7 +291,7 @@ START_TEST(every_address_is_tried)
 	struct server *s;
 
 	rig_begin();
-	rig.options.idlers = 2;
+	rig.options.preopened = 2;
 	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
 	spot_new(&dead, SPOT_TCP4); /* refuses late, */
 	spot_new(&gone, SPOT_UNIX); /* and at once */
@@ -304,7 +304,7 @@ START_TEST(every_address_is_tried)
 	s = pool_set_server(rig.pool, 0, &spec);
 	ck_assert_ptr_nonnull(s);
 	rig_front();
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
 	ck_assert_uint_eq(s->failures, 0);
 	ck_assert_uint_eq(s->addr_first, 2);
 	rig_end();
@@ -319,20 +319,20 @@ START_TEST(a_full_queue_is_no_failure)
 	int listening, fds[4], i;
 
 	rig_begin();
-	rig.options.idlers = 4;
+	rig.options.preopened = 4;
 	spot_new(&at, SPOT_UNIX);
 	listening = spot_listen(&at, 0);
 	rig_add_server(0, &at);
 	rig_front();
-	RUN_UNTIL(frontend_idlers(rig.frontend) >= 1);
-	ck_assert_uint_lt(frontend_idlers(rig.frontend), 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) >= 1);
+	ck_assert_uint_lt(frontend_preopened(rig.frontend), 4);
 	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
 	for (i = 0; i < 4; i++) {
 		RUN_UNTIL(rig_tells(listening));
 		fds[i] = accept(listening, NULL, NULL);
 		ck_assert_int_ge(fds[i], 0);
 	}
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 4);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	rig_end();
 	for (i = 0; i < 4; i++)
 		close(fds[i]);
@@ -348,13 +348,13 @@ START_TEST(connect_time_set_anew)
 	int listening;
 
 	rig_begin();
-	rig.options.idlers = 3;
+	rig.options.preopened = 3;
 	rig.options.connect_timeout_ms = 3600 * 1000;
 	spot_new(&at, SPOT_TCP4);
 	listening = spot_listen(&at, 0);
 	rig_add_server(0, &at);
 	rig_front();
-	RUN_UNTIL(frontend_idlers(rig.frontend) >= 1);
+	RUN_UNTIL(frontend_preopened(rig.frontend) >= 1);
 	rig.options.connect_timeout_ms = 100;
 	frontend_set_options(rig.frontend, &rig.options);
 	RUN_UNTIL(pool_server(rig.pool, 0)->failures > 0);
@@ -372,12 +372,12 @@ START_TEST(a_spare_revives_nobody)
 	int listening, fds[2], client, i;
 
 	rig_begin();
-	rig.options.idlers = 2;
+	rig.options.preopened = 2;
 	spot_new(&at, SPOT_UNIX);
 	listening = spot_listen(&at, 8);
 	rig_add_server(0, &at);
 	rig_front();
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 2);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);
 	for (i = 0; i < 2; i++) {
 		fds[i] = accept(listening, NULL, NULL);
 		ck_assert_int_ge(fds[i], 0);
@@ -390,7 +390,7 @@ START_TEST(a_spare_revives_nobody)
 	RUN_UNTIL(s->failures > 0);
 	ck_assert_uint_ne(s->blacklisted_until, 0);
 	ck_assert_uint_eq(rig_stats()->sessions, 1);
-	RUN_UNTIL(frontend_idlers(rig.frontend) == 0);
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 0);
 	close(client);
 	for (i = 0; i < 2; i++)
 		close(fds[i]);
@@ -398,7 +398,7 @@ START_TEST(a_spare_revives_nobody)
 }
 END_TEST
 
-SUITE(test_spare)
+SUITE(test_preopened)
 {
 	Suite *s = suite_create("spare");
 

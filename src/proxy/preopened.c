@@ -1,5 +1,5 @@
-/* spare.c: opens, watches and hands over spare connections; owns them until
- * then. */
+/* preopened.c: opens, watches and hands over pre-opened connections, and owns
+ * them until then. */
 #include "config.h"
 
 #include <errno.h>
@@ -16,9 +16,9 @@
 
 enum { TICK_MS = 1000, GUARD_MS = 2000 };
 
-struct spare {
+struct preopened_conn {
 	struct list link; /* of its server's */
-	struct spares *spares;
+	struct preopened *all;
 	struct server *server;
 	struct watch watch; /* level-triggered, to be handed over */
 	int fd;
@@ -27,14 +27,14 @@ struct spare {
 	unsigned tried; /* addresses so far */
 	bool connected;
 	bool guarded; /* keep-alive is set */
-	bool greeted; /* the server has spoken: only its end is of interest */
+	bool greeted; /* the server has spoken: now only its end counts */
 	uint64_t opened; /* ms */
 	uint64_t dialed; /* ms: its last connect began */
 	struct expiry expiry;
 	struct task free_task;
 };
 
-struct spare_server {
+struct preopened_server {
 	struct list list; /* the longest idle first */
 	unsigned count;
 	unsigned share;	     /* how many it should have */
@@ -42,18 +42,18 @@ struct spare_server {
 };
 
 static uint64_t
-now(const struct spares *p)
+now(const struct preopened *p)
 {
 	return loop_now(p->frontend->loop);
 }
 
 /* In all. Servers of datagrams know no connections. */
 static uint64_t
-wanted(const struct spares *p)
+wanted(const struct preopened *p)
 {
 	const struct frontend_options *o = &p->frontend->options;
 
-	return o->dummy || (o->udp && !o->dns) ? 0 : o->idlers;
+	return o->dummy || (o->udp && !o->dns) ? 0 : o->preopened;
 }
 
 /* ---- the table of servers ---- */
@@ -61,7 +61,7 @@ wanted(const struct spares *p)
 /* The neighbours of a list head that has moved in memory still point to where
  * it was. */
 static void
-relink(struct spare_server *e)
+relink(struct preopened_server *e)
 {
 	if (e->count == 0) {
 		list_init(&e->list);
@@ -72,11 +72,11 @@ relink(struct spare_server *e)
 }
 
 /* The entry of a server, or NULL when memory is short. */
-static struct spare_server *
-entry(struct spares *p, unsigned slot)
+static struct preopened_server *
+entry(struct preopened *p, unsigned slot)
 {
 	unsigned room = p->room, i;
-	struct spare_server *grown =
+	struct preopened_server *grown =
 	    array_grow(p->servers, &p->room, sizeof(*grown), slot);
 
 	if (grown == NULL)
@@ -90,17 +90,23 @@ entry(struct spares *p, unsigned slot)
 
 /* ---- one ---- */
 
+static struct preopened_conn *
+conn_of(struct list *link)
+{
+	return list_entry(link, struct preopened_conn, link);
+}
+
 static void
 free_task(struct task *t)
 {
-	free(list_entry(t, struct spare, free_task));
+	free(list_entry(t, struct preopened_conn, free_task));
 }
 
 /* Takes it out of everything; the descriptor is left to the caller. */
 static void
-forget(struct spare *x)
+forget(struct preopened_conn *x)
 {
-	struct spares *p = x->spares;
+	struct preopened *p = x->all;
 
 	watch_stop(p->frontend->loop, &x->watch);
 	expiry_cancel(&x->expiry);
@@ -113,7 +119,7 @@ forget(struct spare *x)
 }
 
 static void
-drop(struct spare *x)
+drop(struct preopened_conn *x)
 {
 	int fd = x->fd;
 
@@ -124,7 +130,7 @@ drop(struct spare *x)
 
 /* Which address of its server it leads to; -1: none that it has now. */
 static int
-place_of(const struct spare *x)
+address_of(const struct preopened_conn *x)
 {
 	const struct server_addrs *a = &x->server->addrs;
 	unsigned i;
@@ -137,9 +143,9 @@ place_of(const struct spare *x)
 
 /* Whether clients may be sent to where this one leads. */
 static bool
-is_good(const struct spare *x)
+is_good(const struct preopened_conn *x)
 {
-	return server_is_healthy(x->server) && place_of(x) >= 0;
+	return server_is_healthy(x->server) && address_of(x) >= 0;
 }
 
 /* Whether a failed connect says something about the server: it does not when we
@@ -154,9 +160,9 @@ static void on_ready(struct watch *w, unsigned ready);
 
 /* Begins to connect to the next address. Returns 0, or -1 with errno. */
 static int
-dial(struct spare *x)
+dial(struct preopened_conn *x)
 {
-	struct spares *p = x->spares;
+	struct preopened *p = x->all;
 	struct frontend *f = p->frontend;
 	struct sock_connect_options o = frontend_connect_options(f, 0);
 	const struct server *s = x->server;
@@ -180,9 +186,9 @@ dial(struct spare *x)
 
 /* Its connect failed; the server too, when that was its last address. */
 static void
-on_failed(struct spare *x, int error)
+on_failed(struct preopened_conn *x, int error)
 {
-	struct spares *p = x->spares;
+	struct preopened *p = x->all;
 	struct server *s = x->server;
 
 	expiry_cancel(&x->expiry);
@@ -202,19 +208,19 @@ on_failed(struct spare *x, int error)
 	}
 	drop(x);
 	frontend_server_failed(p->frontend, s, error, NULL);
-	spares_drop(p, s);
+	preopened_drop(p, s);
 }
 
 static void
-open_one(struct spares *p, struct server *s, struct spare_server *e)
+open_one(struct preopened *p, struct server *s, struct preopened_server *e)
 {
-	struct spare *x = memory_zeroed(sizeof(*x));
+	struct preopened_conn *x = memory_zeroed(sizeof(*x));
 
 	if (x == NULL) {
 		e->not_before = now(p) + TICK_MS;
 		return;
 	}
-	x->spares = p;
+	x->all = p;
 	x->server = s;
 	x->first = s->addr_first;
 	x->fd = -1;
@@ -232,9 +238,9 @@ open_one(struct spares *p, struct server *s, struct spare_server *e)
 
 /* Opens what the server's share lacks, unless it has to wait. */
 void
-spares_refill(struct spares *p, struct server *s)
+preopened_refill(struct preopened *p, struct server *s)
 {
-	struct spare_server *e;
+	struct preopened_server *e;
 
 	if (s->slot >= p->room)
 		return;
@@ -245,24 +251,24 @@ spares_refill(struct spares *p, struct server *s)
 }
 
 static void
-on_connected(struct spare *x)
+on_connected(struct preopened_conn *x)
 {
-	struct spares *p = x->spares;
-	int place = place_of(x);
+	struct preopened *p = x->all;
+	int address = address_of(x);
 
 	expiry_cancel(&x->expiry);
 	x->connected = true;
 	p->idle++;
-	if (place >= 0)
-		x->server->addr_first = (unsigned)place;
+	if (address >= 0)
+		x->server->addr_first = (unsigned)address;
 	watch_want(p->frontend->loop, &x->watch, READY_READ | WATCH_LEVEL);
 }
 
 static void
 on_ready(struct watch *w, unsigned ready)
 {
-	struct spare *x = list_entry(w, struct spare, watch);
-	struct spares *p = x->spares;
+	struct preopened_conn *x = list_entry(w, struct preopened_conn, watch);
+	struct preopened *p = x->all;
 	struct server *s = x->server;
 	int error = ready & READY_ERROR ? sock_error(x->fd) : 0;
 	bool lasted = now(p) - x->opened >= TICK_MS;
@@ -278,7 +284,7 @@ on_ready(struct watch *w, unsigned ready)
 		drop(x);
 		if (!lasted)
 			p->servers[s->slot].not_before = now(p) + TICK_MS;
-		spares_refill(p, s);
+		preopened_refill(p, s);
 		return;
 	}
 	x->greeted = true; /* it is left for the client to read */
@@ -289,42 +295,41 @@ static void
 on_connecting_over(struct timeouts *t, struct expiry *e)
 {
 	(void)t;
-	on_failed(list_entry(e, struct spare, expiry), ETIMEDOUT);
+	on_failed(list_entry(e, struct preopened_conn, expiry), ETIMEDOUT);
 }
 
 /* ---- all of a server ---- */
 
 void
-spares_drop(struct spares *p, const struct server *s)
+preopened_drop(struct preopened *p, const struct server *s)
 {
 	struct list *link;
 
 	if (s->slot >= p->room)
 		return;
 	while ((link = list_first(&p->servers[s->slot].list)) != NULL)
-		drop(list_entry(link, struct spare, link));
+		drop(conn_of(link));
 }
 
 static void
-drop_all(struct spares *p)
+drop_all(struct preopened *p)
 {
 	unsigned i;
 
 	for (i = 0; i < p->room; i++)
 		while (p->servers[i].count > 0)
-			drop(list_entry(list_first(&p->servers[i].list),
-			    struct spare, link));
+			drop(conn_of(list_first(&p->servers[i].list)));
 }
 
-/* Closes those that are of no use any more; those that wait for long notice when
- * their server vanishes. */
+/* Closes those that are of no use any more; those that wait for long notice
+ * when their server vanishes. */
 static void
-look_after(struct spares *p, struct spare_server *e)
+look_after(struct preopened *p, struct preopened_server *e)
 {
 	struct list *link, *next;
 
 	for (link = e->list.next; link != &e->list; link = next) {
-		struct spare *x = list_entry(link, struct spare, link);
+		struct preopened_conn *x = conn_of(link);
 
 		next = link->next;
 		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd)))
@@ -337,9 +342,9 @@ look_after(struct spares *p, struct spare_server *e)
 }
 
 int
-spares_take(struct spares *p, struct server *s)
+preopened_take(struct preopened *p, struct server *s)
 {
-	struct spare_server *e;
+	struct preopened_server *e;
 	struct list *link, *next;
 	int fd = -1;
 
@@ -347,7 +352,7 @@ spares_take(struct spares *p, struct server *s)
 		return -1;
 	e = &p->servers[s->slot];
 	for (link = e->list.next; link != &e->list && fd < 0; link = next) {
-		struct spare *x = list_entry(link, struct spare, link);
+		struct preopened_conn *x = conn_of(link);
 
 		next = link->next;
 		if (!x->connected)
@@ -364,8 +369,8 @@ spares_take(struct spares *p, struct server *s)
 
 /* ---- all of them ---- */
 
-/* Whether it can be said where a connection to it leads before its client is here:
- * not when it is to have the port that the client came to. */
+/* Whether it can be said where a connection to it leads before its client is
+ * here: not when it is to have the port that the client came to. */
 static bool
 has_port(const struct server *s)
 {
@@ -375,24 +380,24 @@ has_port(const struct server *s)
 
 /* Brings one server to its share; the longest idle go first. */
 static void
-bring_to(struct spares *p, struct server *s, uint64_t share)
+bring_to(struct preopened *p, struct server *s, uint64_t share)
 {
-	struct spare_server *e = entry(p, s->slot);
+	struct preopened_server *e = entry(p, s->slot);
 
 	if (e == NULL)
 		return;
 	if (!has_port(s))
 		share = 0;
 	while (e->count > share)
-		drop(list_entry(list_first(&e->list), struct spare, link));
+		drop(conn_of(list_first(&e->list)));
 	e->share = (unsigned)share;
-	spares_refill(p, s);
+	preopened_refill(p, s);
 }
 
 /* The time that a connect may take was set anew: it counts for those under way,
  * too. */
 static void
-follow_connect_timeout(struct spares *p)
+follow_connect_timeout(struct preopened *p)
 {
 	struct list *link;
 	unsigned i;
@@ -404,7 +409,7 @@ follow_connect_timeout(struct spares *p)
 		struct list *all = &p->servers[i].list;
 
 		for (link = all->next; link != all; link = link->next) {
-			struct spare *x = list_entry(link, struct spare, link);
+			struct preopened_conn *x = conn_of(link);
 
 			if (x->connected)
 				continue;
@@ -415,10 +420,10 @@ follow_connect_timeout(struct spares *p)
 	}
 }
 
-/* How they are opened has changed: those there are no good for the next clients.
- */
+/* The settings that connections are opened with have changed: the next clients
+ * must not get those that were opened with others. */
 static void
-follow_settings(struct spares *p)
+follow_settings(struct preopened *p)
 {
 	const struct frontend_options *o = &p->frontend->options;
 	struct sock_keepalive k = frontend_keepalive(p->frontend);
@@ -433,27 +438,27 @@ follow_settings(struct spares *p)
 	p->source = o->source;
 }
 
-/* Servers that reached a limit keep theirs, but no more than are wanted in all. */
+/* Servers that reached a limit keep theirs, but no more than are wanted in
+ * all. */
 static void
-drop_surplus(struct spares *p, const struct eligible *u, uint64_t want)
+drop_surplus(struct preopened *p, const struct eligible *u, uint64_t want)
 {
 	unsigned i;
 
 	for (i = 0; p->count > want && i < p->room; i++)
 		while (p->count > want && p->servers[i].count > 0 &&
 		    !eligible_has(u, i))
-			drop(list_entry(list_first(&p->servers[i].list),
-			    struct spare, link));
+			drop(conn_of(list_first(&p->servers[i].list)));
 }
 
 static void
 on_tick(struct timer *t)
 {
-	spares_adjust(list_entry(t, struct spares, tick));
+	preopened_adjust(list_entry(t, struct preopened, tick));
 }
 
 void
-spares_adjust(struct spares *p)
+preopened_adjust(struct preopened *p)
 {
 	struct frontend *f = p->frontend;
 	const struct eligible *u = pool_eligible(f->pool);
@@ -484,15 +489,15 @@ spares_adjust(struct spares *p)
 }
 
 void
-spares_init(struct spares *p, struct frontend *f)
+preopened_init(struct preopened *p, struct frontend *f)
 {
-	*p = (struct spares){ .frontend = f };
+	*p = (struct preopened){ .frontend = f };
 	timer_init(&p->tick, on_tick);
 	timeouts_init(&p->connecting, f->loop, on_connecting_over, NULL);
 }
 
 void
-spares_fini(struct spares *p)
+preopened_fini(struct preopened *p)
 {
 	drop_all(p);
 	timer_fini(&p->tick);
@@ -501,7 +506,7 @@ spares_fini(struct spares *p)
 }
 
 uint64_t
-frontend_idlers(const struct frontend *f)
+frontend_preopened(const struct frontend *f)
 {
-	return f->spares.idle;
+	return f->preopened.idle;
 }
