@@ -178,13 +178,25 @@ build() {
 	shift
 	flags='CFLAGS=-g -O0'
 	[ "$step" != gcc ] || flags=
-	if ! { build_pen "$source" "$work/$step" "$@" &&
+	{ build_pen "$source" "$work/$step" "$@" &&
 		run_make -C "$work/$step" -j"$jobs" check TESTS= ${flags:+"$flags"}
-	} >"$work/$step.log" 2>&1; then
-		step_failed "$step" "$work/$step.log"
+	} >"$work/$step.log" 2>&1
+}
+
+# prepare STEP: builds for it, if it needs that, and notes how that went.
+prepare() {
+	since=$(date +%s)
+	rm -f "$work/$1.built"
+	"build_$1" || return
+	echo "$1: built in $(($(date +%s) - since)) s" >"$work/$1.built"
+}
+
+is_built() {
+	if [ ! -f "$work/$1.built" ]; then
+		step_failed "$1" "$work/$1.log"
 		return 1
 	fi
-	echo "$step: built in $(($(date +%s) - began)) s"
+	cat "$work/$1.built"
 }
 
 compiler() {
@@ -196,7 +208,7 @@ build_gcc() {
 }
 
 step_gcc() {
-	build_gcc && check gcc gcc
+	check gcc gcc
 }
 
 # A clang without its runtime library cannot link sanitizers.
@@ -212,22 +224,28 @@ sanitizing_compiler() {
 	rm -f "$program" "$program.c"
 }
 
+build_clang() {
+	build clang --enable-werror --enable-sanitize \
+		CC="$(sanitizing_compiler)"
+}
+
 # Sanitizers and valgrind make all slower and bigger: lighter loads, longer
 # deadlines.
 step_clang() {
-	build clang --enable-werror --enable-sanitize \
-		CC="$(sanitizing_compiler)" || return
-	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=8 \
+	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=20 \
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1} \
 	UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} check clang clang
 }
 
-step_notls() {
+build_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
 		--without-jansson --without-libxdp ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
-		ac_cv_func_sendmmsg=no || return
+		ac_cv_func_sendmmsg=no
+}
+
+step_notls() {
 	if [ -n "$long" ]; then
 		PEN_TEST_LIGHT=1 check notls notls
 	else
@@ -267,8 +285,12 @@ units_for_valgrind() {
 		grep -vxF "$(echo "$slow_in_valgrind" | grep .)" | tr '\n' ' '
 }
 
-# The test programs of one file run inside valgrind; those of the whole
-# program run it inside valgrind.
+build_valgrind() {
+	ln -sf gcc.log "$work/valgrind.log"
+	build_gcc
+}
+
+# The unit tests run inside valgrind; the others run pen inside valgrind.
 step_valgrind() {
 	if ! packages_find_program valgrind; then
 		echo 'skipped: valgrind: not installed'
@@ -278,8 +300,7 @@ step_valgrind() {
 	grind='valgrind -q --error-exitcode=99 --leak-check=full'
 	grind="$grind --errors-for-leak-kinds=definite"
 	grind="$grind --suppressions=$top/tests/valgrind.supp"
-	build_gcc || return
-	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=20
+	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=40
 	CK_FORK=no check valgrind gcc LOG_COMPILER="$grind" \
 		TESTS="$(units_for_valgrind)"
 	began=$(date +%s)
@@ -290,6 +311,10 @@ step_valgrind() {
 	fi
 	PEN_TEST_WRAPPER=$grind check valgrind gcc TESTS="$programs"
 	unset PEN_TEST_LIGHT CK_TIMEOUT_MULTIPLIER
+}
+
+build_cross() {
+	:
 }
 
 # Its last line has the numbers.
@@ -307,8 +332,11 @@ step_cross() {
 	grep '^skipped: ' "$work/cross.log"
 }
 
+build_distcheck() {
+	build distcheck
+}
+
 step_distcheck() {
-	build distcheck || return
 	if run_make -C "$work/distcheck" -j"$jobs" distcheck \
 		DISTCHECK_CONFIGURE_FLAGS=--enable-werror PEN_TEST_LIGHT=1 \
 		>>"$work/distcheck.log" 2>&1; then
@@ -335,8 +363,21 @@ for step in $steps; do
 	gcc | clang | notls | valgrind | cross | distcheck) ;;
 	*) usage 1 >&2 ;;
 	esac
+done
+# Tests mostly wait: while one step has its own, the next one is built.
+# shellcheck disable=SC2086 # words
+set -- $steps
+prepare "$1"
+while [ $# -gt 0 ]; do
 	began=$(date +%s)
-	"step_$step"
+	wait
+	if is_built "$1"; then
+		[ $# -eq 1 ] || prepare "$2" &
+		"step_$1"
+	elif [ $# -gt 1 ]; then
+		prepare "$2"
+	fi
+	shift
 done
 
 if [ "$skipped" -gt 0 ]; then
