@@ -31,10 +31,12 @@ int suite_run(Suite *s);
 struct suite_of_file {
 	const char *file;
 	Suite *(*make)(void);
+	const char *lacks; /* why this build has no such suite, or NULL */
 };
 /* The main() of a directory's program. The list ends with a file of NULL. Called by
  * the name of a test file, the program runs that file's suite; with names as
- * arguments, theirs; otherwise all. */
+ * arguments, theirs; otherwise all. Returns 77, which is `skipped` to make check, when
+ * nothing could be run. */
 int suites_main(const struct suite_of_file *list, int argc, char **argv);
 
 /* A formatted string that lives until the test ends. */

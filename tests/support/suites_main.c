@@ -6,6 +6,8 @@
 
 #include "support/suite.h"
 
+enum { SKIPPED = 77 };
+
 /* The last part of a path. */
 static const char *
 base_name(const char *path)
@@ -24,23 +26,41 @@ find(const struct suite_of_file *list, const char *file)
 	return NULL;
 }
 
+/* Of two results: a failure, if there is one; else what did run. */
+static int
+both(int a, int b)
+{
+	if (a == SKIPPED)
+		return b;
+	return b == SKIPPED ? a : a | b;
+}
+
+static int
+run(const struct suite_of_file *one)
+{
+	if (one->lacks == NULL)
+		return suite_run(one->make());
+	printf("skipped: %s: %s\n", one->file, one->lacks);
+	return SKIPPED;
+}
+
 int
 suites_main(const struct suite_of_file *list, int argc, char **argv)
 {
 	const struct suite_of_file *one = find(list, base_name(argv[0]));
-	int i, status = 0;
+	int i, status = SKIPPED;
 
 	if (one != NULL)
-		return suite_run(one->make());
+		return run(one);
 	for (i = 1; i < argc; i++) {
 		one = find(list, argv[i]);
 		if (one == NULL) {
 			fprintf(stderr, "%s: no test file here\n", argv[i]);
 			return 1;
 		}
-		status |= suite_run(one->make());
+		status = both(status, run(one));
 	}
 	for (; argc == 1 && list->file != NULL; list++)
-		status |= suite_run(list->make());
+		status = both(status, run(list));
 	return status;
 }

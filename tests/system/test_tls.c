@@ -3,16 +3,13 @@
  * 6.1). */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "support/either.h"
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -411,8 +408,7 @@ START_TEST(server_is_cut_while_client_sends)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls)
 {
 	Suite *s = suite_create("tls");
 
@@ -425,28 +421,4 @@ all_tests(void)
 	SUITE_ADD(s, server_is_cut_answering, 30);
 	SUITE_ADD(s, server_is_cut_while_client_sends, 60);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls)
-{
-	return all_tests();
 }

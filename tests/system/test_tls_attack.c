@@ -4,10 +4,6 @@
  *     PEN_TEST_SEED=N PEN_TEST_CASE=M CK_RUN_CASE=spoilt_clients ... */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,6 +16,7 @@
 #include "support/backend.h"
 #include "support/hello.h"
 #include "support/siege.h"
+#include "support/suite.h"
 #include "support/wait.h"
 
 #ifndef MSG_NOSIGNAL
@@ -495,14 +492,10 @@ START_TEST(spoilt_clients)
 }
 END_TEST
 
-#endif
-
 SUITE(test_tls_attack)
 {
 	Suite *s = suite_create("tls_attack");
 
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, spoilt_clients, 300);
-#endif
 	return s;
 }

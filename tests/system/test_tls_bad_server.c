@@ -3,10 +3,6 @@
  * never hangs and keeps nothing. PEN_TEST_SEED makes other ones. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -19,6 +15,7 @@
 
 #include "support/backend.h"
 #include "support/siege.h"
+#include "support/suite.h"
 #include "support/wait.h"
 
 #ifndef MSG_NOSIGNAL
@@ -330,14 +327,10 @@ START_TEST(spoilt_servers)
 }
 END_TEST
 
-#endif
-
 SUITE(test_tls_bad_server)
 {
 	Suite *s = suite_create("tls_bad_server");
 
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, spoilt_servers, 300);
-#endif
 	return s;
 }

@@ -4,13 +4,10 @@
  * PEN_TEST_FULL=1: a GiB each way. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <stdlib.h>
 
 #include "support/either.h"
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -134,8 +131,7 @@ START_TEST(through_a_buffer)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_bytes)
 {
 	Suite *s = suite_create("tls_bytes");
 	int seconds = amount() > 64 ? 600 : 60;
@@ -149,28 +145,4 @@ all_tests(void)
 	SUITE_ADD(s, without_epoll, seconds);
 	SUITE_ADD(s, through_a_buffer, seconds);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_bytes");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_bytes)
-{
-	return all_tests();
 }

@@ -2,15 +2,12 @@
  * them. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -352,8 +349,7 @@ START_TEST(alpn_is_passed_on)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_clients)
 {
 	Suite *s = suite_create("tls_clients");
 
@@ -365,28 +361,4 @@ all_tests(void)
 	SUITE_ADD(s, alpn, 30);
 	SUITE_ADD(s, alpn_is_passed_on, 30);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_clients");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_clients)
-{
-	return all_tests();
 }

@@ -2,10 +2,6 @@
  * what they had said before. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -18,6 +14,7 @@
 
 #include "support/backend.h"
 #include "support/pattern.h"
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -282,8 +279,7 @@ START_TEST(strict_about_the_end)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_fin)
 {
 	Suite *s = suite_create("tls_fin");
 
@@ -294,28 +290,4 @@ all_tests(void)
 	SUITE_ADD(s, small_records_after_retry, 30);
 	SUITE_ADD(s, words_of_a_queued_client, 30);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_fin");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_fin)
-{
-	return all_tests();
 }

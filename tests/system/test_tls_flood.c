@@ -3,10 +3,6 @@
  * stays small, goes on with the others, and has nothing to do afterwards. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +13,7 @@
 
 #include "support/flood.h"
 #include "support/pattern.h"
+#include "support/suite.h"
 #include "support/tlsseal.h"
 #include "support/wait.h"
 
@@ -372,13 +369,10 @@ START_TEST(hellos)
 }
 END_TEST
 
-#endif
-
 SUITE(test_tls_flood)
 {
 	Suite *s = suite_create("tls_flood");
 
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, key_updates, 60);
 	SUITE_ADD(s, unread_answers, 60);
 	SUITE_ADD(s, some_key_updates, 30);
@@ -389,6 +383,5 @@ SUITE(test_tls_flood)
 	SUITE_ADD(s, renegotiation_too_soon, 60);
 	SUITE_ADD(s, renegotiation_between, 60);
 	SUITE_ADD(s, hellos, 60);
-#endif
 	return s;
 }

@@ -2,10 +2,6 @@
  * none. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -13,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -414,8 +411,7 @@ START_TEST(records_grow)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_hello)
 {
 	Suite *s = suite_create("tls_hello");
 
@@ -428,28 +424,4 @@ all_tests(void)
 	SUITE_ADD(s, new_keys, 20);
 	SUITE_ADD(s, records_grow, 20);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_hello");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_hello)
-{
-	return all_tests();
 }

@@ -2,14 +2,11 @@
  * be: nobody comes in with a session who would be refused without. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -383,8 +380,7 @@ START_TEST(nobody_who_was_revoked)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_resume)
 {
 	Suite *s = suite_create("tls_resume");
 
@@ -396,28 +392,4 @@ all_tests(void)
 	SUITE_ADD(s, with_a_certificate, 30);
 	SUITE_ADD(s, nobody_who_was_revoked, 30);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_resume");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_resume)
-{
-	return all_tests();
 }

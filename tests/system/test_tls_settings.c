@@ -2,14 +2,11 @@
  * runs. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/suite.h"
 #include "support/tlschain.h"
 
 static struct tls_chain c;
@@ -357,8 +354,7 @@ START_TEST(refused_names)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_settings)
 {
 	Suite *s = suite_create("tls_settings");
 
@@ -374,28 +370,4 @@ all_tests(void)
 	SUITE_ADD(s, encrypted_keys, 30);
 	SUITE_ADD(s, refused_names, 30);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_settings");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_settings)
-{
-	return all_tests();
 }

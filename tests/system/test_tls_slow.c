@@ -2,10 +2,6 @@
  * handshake, and those that are served meanwhile. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +12,7 @@
 
 #include "support/backend.h"
 #include "support/siege.h"
+#include "support/suite.h"
 #include "support/wait.h"
 
 #ifndef MSG_NOSIGNAL
@@ -209,14 +206,10 @@ START_TEST(slow_handshakes)
 }
 END_TEST
 
-#endif
-
 SUITE(test_tls_slow)
 {
 	Suite *s = suite_create("tls_slow");
 
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, slow_handshakes, 60);
-#endif
 	return s;
 }

@@ -2,15 +2,12 @@
  * it does when it must not. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
 
@@ -482,8 +479,7 @@ START_TEST(spares_of_a_bad_server)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tls_upstream)
 {
 	Suite *s = suite_create("tls_upstream");
 
@@ -500,28 +496,4 @@ all_tests(void)
 	SUITE_ADD(s, spares, 30);
 	SUITE_ADD(s, spares_of_a_bad_server, 30);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tls_upstream");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tls_upstream)
-{
-	return all_tests();
 }

@@ -1,10 +1,6 @@
 /* test_certs.c: what the tests' own certificates say, and who believes them. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -13,6 +9,7 @@
 #include <openssl/x509v3.h>
 
 #include "support/certs.h"
+#include "support/suite.h"
 
 static struct cert *
 authority(const char *name, const struct cert *issuer)
@@ -367,21 +364,10 @@ START_TEST(many)
 }
 END_TEST
 
-#else
-
-START_TEST(certificates)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-#endif
-
 SUITE(test_certs)
 {
 	Suite *s = suite_create("certs");
 
-#ifdef HAVE_OPENSSL
 	SUITE_ADD(s, names, 10);
 	SUITE_ADD(s, chains, 10);
 	SUITE_ADD(s, times, 10);
@@ -390,8 +376,5 @@ SUITE(test_certs)
 	SUITE_ADD(s, revocations, 10);
 	SUITE_ADD(s, ocsp, 10);
 	SUITE_ADD(s, many, 60);
-#else
-	SUITE_ADD(s, certificates, 10);
-#endif
 	return s;
 }

@@ -1,10 +1,6 @@
 /* test_tlspeer.c: the tests' own client and server of TLS talk to each other. */
 #include "config.h"
 
-#include "support/suite.h"
-
-#ifdef HAVE_OPENSSL
-
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -12,6 +8,7 @@
 
 #include "support/certs.h"
 #include "support/pattern.h"
+#include "support/suite.h"
 #include "support/tlspeer.h"
 #include "support/wait.h"
 
@@ -445,8 +442,7 @@ START_TEST(stapled)
 }
 END_TEST
 
-static Suite *
-all_tests(void)
+SUITE(test_tlspeer)
 {
 	Suite *s = suite_create("tlspeer");
 
@@ -462,28 +458,4 @@ all_tests(void)
 	SUITE_ADD(s, nonsense, 20);
 	SUITE_ADD(s, stapled, 20);
 	return s;
-}
-
-#else
-
-START_TEST(tls)
-{
-	SKIP("built without OpenSSL");
-}
-END_TEST
-
-static Suite *
-all_tests(void)
-{
-	Suite *s = suite_create("tlspeer");
-
-	SUITE_ADD(s, tls, 10);
-	return s;
-}
-
-#endif
-
-SUITE(test_tlspeer)
-{
-	return all_tests();
 }
