@@ -49,7 +49,7 @@ src/dsr/frame/frame_cut.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c
 src/dsr/frame/frame_ndp.c src/dsr/frame/frame_sum.c src/dsr/frame/frame_tcp.c
 src/dsr/frame/frame_tunnel.c src/dsr/segment/held.c src/dsr/frame/mac.c
 src/dsr/segment/neighbor.c src/dsr/segment/neighbor_server.c
-src/dsr/segment/neighbor_vip.c src/dsr/tunnel/path_mtu.c
+src/dsr/segment/neighbor_vip.c src/dsr/forward/path_mtu.c
 src/dsr/segment/probe.c src/dsr/segment/rate.c src/dsr/segment/tarpit.c
 tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
 tests/unit/dsr/mold.c tests/unit/dsr/samples.c tests/support/suites_main.c

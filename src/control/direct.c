@@ -354,7 +354,7 @@ direct_listen(struct pen *p, const struct listen_list *at, struct error *e)
 	struct peer list[LISTEN_MAX];
 	unsigned n = places(at, list);
 
-	return director_set_places(p->director, list, n, e);
+	return director_set_vips(p->director, list, n, e);
 }
 
 bool

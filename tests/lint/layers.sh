@@ -19,15 +19,18 @@ allowed() {
 	dsr/xdp) echo base dsr/frame dsr/link dsr/xdp ;;
 	dsr/segment) echo base dsr/frame dsr/link dsr/segment ;;
 	dsr/flows) echo base dsr/frame dsr/flows ;;
-	dsr/tunnel) echo base dsr/frame dsr/tunnel ;;
 	dsr/inspect) echo base dsr/frame dsr/link dsr/xdp dsr/inspect ;;
+	dsr/forward)
+		echo base net pool dsr/frame dsr/link dsr/segment dsr/flows \
+			dsr/forward
+		;;
 	dsr/director)
 		echo base net pool dsr/frame dsr/link dsr/segment dsr/flows \
-			dsr/tunnel dsr/director
+			dsr/forward dsr/director
 		;;
 	control)
 		echo base net tls pool proxy dsr/frame dsr/link dsr/segment \
-			dsr/flows dsr/inspect dsr/director control
+			dsr/flows dsr/forward dsr/inspect dsr/director control
 		;;
 	main.c | tools) echo base net tls pool proxy control tools ;;
 	esac
@@ -38,7 +41,6 @@ allowed() {
 private_users() {
 	case $1 in
 	control/value_private.h) echo 5 ;;
-	dsr/director/director_private.h) echo 13 ;;
 	dsr/frame/frame_private.h) echo 16 ;;
 	dsr/inspect/inspect_private.h) echo 7 ;;
 	dsr/link/link_private.h) echo 5 ;;

@@ -2,99 +2,62 @@
 #include "config.h"
 
 #include <errno.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "dsr/director/director_private.h"
+#include "dsr/link/busy_poll.h"
 
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
 
-/* ---- out ---- */
+/* ---- the tag of the segment ---- */
+
+enum { VLAN_ID = 0xfff };
 
 void
-director_flush(struct director *d)
+director_note_vlan(struct director *d, const struct frame *f)
 {
-	int sent;
-	unsigned i;
+	struct nexthops *n = &d->forward.hops;
+	uint16_t vlan = f->vlan & VLAN_ID;
 
-	if (d->tunnels != NULL)
-		director_flush_tunnels(d);
-	if (d->out_n == 0)
+	if (vlan == d->forward.wire.vlan) {
+		vlan_confirm(&d->vlan);
 		return;
-	sent = link_send(&d->link, d->out, d->out_n);
-	if (sent < 0)
-		sent = 0;
-	for (i = (unsigned)sent; i < d->out_n; i++)
-		director_lose(d, DIRECTOR_SEND, d->out[i].length);
-	d->out_n = 0;
-}
-
-bool
-director_pass(struct director *d, struct frame *f, const struct link_frame *l,
-    const struct server *s)
-{
-	struct mac to;
-
-	if (d->tunnels != NULL && director_is_tunnelled(d, s))
-		return director_tunnel(d, f, l, s);
-	if (!director_server_mac(d, s, &to))
-		return false;
-	frame_set_macs(f, &to, &d->link.mac);
-	d->out[d->out_n] = *l;
-	d->out[d->out_n++].bytes = f->bytes;
-	d->stats.forwarded++;
-	d->stats.forwarded_bytes += l->length;
-	return true;
-}
-
-bool
-director_send(struct director *d, const struct server *s, unsigned char *bytes,
-    size_t length)
-{
-	struct link_frame l = { .bytes = bytes, .length = (unsigned)length };
-	struct frame f;
-
-	frame_parse(&f, bytes, length);
-	if (!director_pass(d, &f, &l, s))
-		return false;
-	director_flush(d);
-	return true;
-}
-
-void
-director_send_own(void *arg, const unsigned char *bytes, size_t length)
-{
-	struct director *d = arg;
-	struct link_frame l = { .bytes = (unsigned char *)(uintptr_t)bytes,
-		.length = (unsigned)length };
-
-	if (link_send(&d->link, &l, 1) == 1)
-		d->stats.answered++;
-	else
-		director_lose(d, DIRECTOR_SEND, length);
+	}
+	if (!vlan_on_other(&d->vlan, vlan, neighbors_reachable(&n->neighbors)))
+		return;
+	log_info("segment has tag vlan=%u", vlan);
+	d->forward.wire.vlan = vlan;
+	neighbors_set_vlan(&n->neighbors, vlan);
+	/* what went out with another tag says nothing about them */
+	neighbors_resume(&n->neighbors, loop_now(d->loop));
+	checks_forget(&d->checks);
+	if (n->announce)
+		neighbors_announce(&n->neighbors, loop_now(d->loop));
 }
 
 /* ---- kinds of frames ---- */
 
 static void
-send_to(struct director *d, struct frame *f, const struct link_frame *l,
-    const struct server *s)
+drop(struct director *d, enum director_drop why, const struct link_frame *l)
 {
-	if (s == NULL)
-		director_lose(d, DIRECTOR_NO_SERVER, l->length);
-	else if (!director_pass(d, f, l, s))
-		director_hold(d, f, l, s);
+	wire_drop(&d->forward.wire, why, l->length);
 }
 
-/* A server that has not the address but passes packets on sends a probe's question
- * back: another server must not answer it. */
-static bool
-is_question_of_ours(const struct director *d, const struct frame *f)
+/* A frame for an address or a port that is not served. */
+static void
+on_other_flow(
+    struct director *d, const struct frame *f, const struct link_frame *l)
 {
-	return d->check.on && director_is_own(d, &f->from);
+	bool unsummed = (l->offload.flags & LINK_CHECKSUM) != 0;
+
+	if (!checks_on_frame(&d->checks, f, l) &&
+	    !tarpit_net_on_flow(&d->tarpit, f, unsummed))
+		drop(d, DIRECTOR_OTHER, l);
 }
 
 static void
@@ -104,26 +67,23 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	struct dsr_fragment_key key;
 	struct server *s;
 
-	if (!director_serves(d, f) && !director_keeps(d, a)) {
-		if (!director_on_probe(d, f, l) &&
-		    !director_tarpit_on_flow(
-			d, f, (l->offload.flags & LINK_CHECKSUM) != 0))
-			director_lose(d, DIRECTOR_OTHER, l->length);
+	if (!vips_serve(&d->vips, f) && !dispatch_keeps(&d->dispatch, a)) {
+		on_other_flow(d, f, l);
 		return;
 	}
-	if (is_question_of_ours(d, f)) {
-		director_lose(d, DIRECTOR_OTHER, l->length);
+	if (checks_is_own_request(&d->checks, f)) {
+		drop(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	director_note_vlan(d, f);
-	s = director_server_for(d, a, l);
+	s = dispatch_server(&d->dispatch, a, l);
 	if (s != NULL && f->first_fragment) {
 		dsr_fragment_key_make(
 		    &key, &f->from, &f->to, f->protocol, f->fragment_id);
 		dsr_flows_first_fragment(
-		    &d->flows, &key, s->slot, loop_now(d->loop));
+		    &d->dispatch.flows, &key, s->slot, loop_now(d->loop));
 	}
-	send_to(d, f, l, s);
+	forward_frame(&d->forward, f, l, s);
 }
 
 static void
@@ -134,40 +94,71 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 
 	dsr_fragment_key_make(
 	    &key, &f->from, &f->to, f->protocol, f->fragment_id);
-	if (dsr_flows_fragment(&d->flows, &key, &number, loop_now(d->loop)))
-		send_to(d, f, l, pool_slot(d->pool, number));
+	if (dsr_flows_fragment(
+		&d->dispatch.flows, &key, &number, loop_now(d->loop)))
+		forward_frame(&d->forward, f, l, pool_slot(d->pool, number));
 	else
-		director_lose(d, DIRECTOR_FRAGMENT, l->length);
+		drop(d, DIRECTOR_FRAGMENT, l);
 }
 
-/* News about a flow go to its server; without a memory of flows the choice is the
- * same again. */
+/* News about a flow go to its server; without a memory of flows the choice is
+ * the same again. */
 static void
 on_error_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
 {
-	const struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
+	const struct dsr_flow *w =
+	    dsr_flows_find(&d->dispatch.flows, &a->key, a->hash);
 
-	if (w == NULL && !director_serves(d, &a->frame))
-		director_lose(d, DIRECTOR_OTHER, l->length);
+	if (w == NULL && !vips_serve(&d->vips, &a->frame))
+		drop(d, DIRECTOR_OTHER, l);
 	else
-		send_to(d, &a->frame, l,
+		forward_frame(&d->forward, &a->frame, l,
 		    w != NULL ? pool_slot(d->pool, w->server)
-			      : director_choose(d, &a->frame.from));
+			      : dispatch_choose(&d->dispatch, &a->frame.from));
 }
 
 static void
 on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 {
-	if (director_has_address(d, &f->to))
-		send_to(d, f, l, director_choose(d, &f->from));
-	else if (!director_on_tunnel_error(d, f))
-		director_lose(d, DIRECTOR_OTHER, l->length);
+	if (vips_have_address(&d->vips, &f->to))
+		forward_frame(
+		    &d->forward, f, l, dispatch_choose(&d->dispatch, &f->from));
+	else if (d->forward.tunnels == NULL ||
+	    !tunnels_on_error(d->forward.tunnels, f))
+		drop(d, DIRECTOR_OTHER, l);
+}
+
+/* Whether it asks for a VIP. */
+static bool
+asks_for_us(const struct director *d, const struct frame *f)
+{
+	struct peer target = { .family = AF_INET6 };
+	struct ndp ndp;
+
+	if (f->kind == FRAME_ARP)
+		return vips_have_address(&d->vips, &f->to);
+	if (!frame_read_ndp(f, &ndp))
+		return false;
+	memcpy(target.ip, ndp.target, sizeof(target.ip));
+	return vips_have_address(&d->vips, &target);
+}
+
+static void
+on_neighbor(
+    struct director *d, const struct frame *f, const struct link_frame *l)
+{
+	if (asks_for_us(d, f))
+		director_note_vlan(d, f);
+	tarpit_net_on_neighbor(&d->tarpit, f);
+	if (!neighbors_on_frame(
+		&d->forward.hops.neighbors, f, loop_now(d->loop)))
+		drop(d, DIRECTOR_OTHER, l);
 }
 
 /* Sent to all, or to a group, while an address of IP is one machine's: not for
- * hosts to take (RFC 1122, 3.3.6), least of all where several directors hear it.
- * Neighbours do ask that way. */
+ * hosts to take (RFC 1122, 3.3.6), least of all where several directors hear
+ * it. Neighbours do ask that way. */
 static bool
 is_out_of_place(const struct frame *f)
 {
@@ -179,7 +170,7 @@ static void
 on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	if (a->frame.kind != FRAME_BAD && is_out_of_place(&a->frame)) {
-		director_lose(d, DIRECTOR_OTHER, l->length);
+		drop(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	switch (a->frame.kind) {
@@ -197,13 +188,13 @@ on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		break;
 	case FRAME_ARP:
 	case FRAME_NDP:
-		director_on_neighbor(d, &a->frame);
+		on_neighbor(d, &a->frame, l);
 		break;
 	case FRAME_BAD:
-		director_lose(d, DIRECTOR_BAD, l->length);
+		drop(d, DIRECTOR_BAD, l);
 		break;
 	case FRAME_OTHER:
-		director_lose(d, DIRECTOR_OTHER, l->length);
+		drop(d, DIRECTOR_OTHER, l);
 		break;
 	}
 }
@@ -221,67 +212,86 @@ has_flow(const struct frame *f)
 static void
 on_batch(struct director *d, const struct link_frame *list, unsigned n)
 {
-	struct arrival a[DIRECTOR_BATCH];
+	struct arrival a[WIRE_BATCH];
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
 		frame_parse(&a[i].frame, list[i].bytes, list[i].length);
-		d->stats.received_bytes += list[i].length;
+		d->forward.wire.stats.received_bytes += list[i].length;
 		if (!has_flow(&a[i].frame))
 			continue;
 		dsr_key_make(&a[i].key, &a[i].frame.from, &a[i].frame.to,
 		    a[i].frame.protocol);
-		a[i].hash = dsr_flows_hash(&d->flows, &a[i].key);
-		dsr_flows_expect(&d->flows, a[i].hash);
+		a[i].hash = dsr_flows_hash(&d->dispatch.flows, &a[i].key);
+		dsr_flows_expect(&d->dispatch.flows, a[i].hash);
 	}
-	d->stats.received += n;
+	d->forward.wire.stats.received += n;
 	for (i = 0; i < n; i++)
 		if (has_flow(&a[i].frame))
-			dsr_flows_expect_flow(&d->flows, a[i].hash);
+			dsr_flows_expect_flow(&d->dispatch.flows, a[i].hash);
 	for (i = 0; i < n; i++)
 		on_frame(d, &a[i], &list[i]);
-	director_flush(d);
-	if (d->news) {
-		director_set_gates(d);
-		director_release(d);
+	forward_flush(&d->forward);
+	if (d->forward.hops.resolved) {
+		fast_path_refresh(&d->dispatch.fast);
+		forward_release(&d->forward);
 	}
 }
 
-/* Opening it again would need rights that are gone: whoever starts this process has
- * them, and hears of it by its end. */
+/* Opening it again would need rights that are gone: whoever starts this process
+ * has them, and hears of it by its end. */
 static void
 end(struct director *d)
 {
 	if (d->ended)
 		return;
-	log_error(
-	    "interface is gone, so this is the end interface=%s", d->link.name);
+	log_error("interface is gone, so this is the end interface=%s",
+	    d->forward.wire.link.name);
 	d->ended = true;
 	watch_stop(d->loop, &d->watch);
 	loop_stop(d->loop);
+}
+
+/* Whether to poll for frames once more, n of which came in the last poll,
+ * before anything else; may sleep for 50 us. */
+static bool
+goes_on(const struct director *d, struct busy_poll *p, int n)
+{
+	switch (busy_poll_after(p, n, WIRE_BATCH, d->pauses)) {
+	case BUSY_POLL_ENOUGH:
+		return false;
+	case BUSY_POLL_AGAIN:
+		return true;
+	case BUSY_POLL_PAUSE:
+		busy_poll_pause();
+		break;
+	case BUSY_POLL_IF_ANY:
+		break;
+	}
+	return link_has_more(&d->forward.wire.link);
 }
 
 static void
 on_ready(struct watch *w, unsigned ready)
 {
 	struct director *d = container_of(w, struct director, watch);
-	struct link_frame list[DIRECTOR_BATCH];
-	struct pace pace = { 0 };
+	struct link_frame list[WIRE_BATCH];
+	struct busy_poll poll = { 0 };
 	int n, error = 0;
 
 	(void)ready;
 	do {
-		n = link_receive(&d->link, list, DIRECTOR_BATCH);
+		n = link_receive(&d->forward.wire.link, list, WIRE_BATCH);
 		if (n < 0)
 			error = errno;
-		director_note_link(
-		    d, error != 0 ? strerror(error) : "no carrier");
+		nexthops_note_link(&d->forward.hops,
+		    error != 0 ? strerror(error) : "no carrier");
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
-		link_release(&d->link);
-	} while (director_goes_on(d, &pace, n));
+		link_release(&d->forward.wire.link);
+	} while (goes_on(d, &poll, n));
 	/* once: a tick that is put off each time would never come */
-	if (d->link.waits && !d->soon)
+	if (d->forward.wire.link.waits && !d->soon)
 		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
 	if (error == ENODEV)
 		end(d);
@@ -294,45 +304,73 @@ on_tick(struct timer *t)
 	uint64_t now = loop_now(d->loop);
 	bool more;
 
-	link_look(&d->link);
-	if (d->link.gone) {
+	link_look(&d->forward.wire.link);
+	if (d->forward.wire.link.gone) {
 		end(d);
 		return;
 	}
-	place_locks_drain(&d->locks);
-	director_note_link(d, "no carrier");
-	director_tick_neighbors(d, now);
-	director_set_gates(d);
-	director_tick_tunnels(d, now);
-	director_tick_held(d, now);
-	director_tick_probes(d);
-	more = dsr_flows_expire(&d->flows, now, EXPIRE) == EXPIRE;
-	d->soon = more || d->link.waits;
+	place_locks_drain(&d->vips.locks);
+	nexthops_note_link(&d->forward.hops, "no carrier");
+	nexthops_tick(&d->forward.hops, now);
+	fast_path_refresh(&d->dispatch.fast);
+	if (d->forward.tunnels != NULL)
+		tunnels_tick(d->forward.tunnels);
+	forward_tick(&d->forward, now);
+	checks_tick(&d->checks);
+	more = dsr_flows_expire(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
+	d->soon = more || d->forward.wire.link.waits;
 	(void)timer_start(d->loop, t, d->soon ? SOON_MS : TICK_MS);
 }
 
 /* ---- life ---- */
 
+void
+director_join(struct director *d, struct loop *l, struct pool *p)
+{
+	struct forward *fw = &d->forward;
+
+	d->loop = fw->loop = fw->hops.loop = l;
+	d->pool = fw->pool = fw->hops.pool = p;
+	fw->hops.wire = &fw->wire;
+	fw->hops.vips = &d->vips;
+	fw->hops.flows = &d->dispatch.flows;
+	d->dispatch.loop = d->dispatch.fast.loop = l;
+	d->dispatch.pool = d->dispatch.fast.pool = p;
+	d->dispatch.hops = &fw->hops;
+	d->dispatch.fast.link = &fw->wire.link;
+	d->dispatch.fast.hops = &fw->hops;
+	d->dispatch.fast.vips = &d->vips;
+	d->checks.loop = l;
+	d->checks.pool = p;
+	d->checks.forward = fw;
+	d->checks.vips = &d->vips;
+	d->tarpit.hops = &fw->hops;
+	d->tarpit.vips = &d->vips;
+}
+
 static int
 open_all(struct director *d, const struct director_options *o, struct error *e)
 {
-	struct link_filter filter = director_filter(d, d->places, d->count);
+	struct forward *fw = &d->forward;
+	struct link_filter filter =
+	    tarpit_net_filter(&d->tarpit, d->vips.list, d->vips.count);
 
 	if (o->fast)
-		filter.fast_flows = director_fast_most(o);
-	if (dsr_flows_init(&d->flows, (uint32_t)o->flows, FRAGMENTS) < 0)
+		filter.fast_flows = fast_path_most(o);
+	if (dsr_flows_init(&d->dispatch.flows, (uint32_t)o->flows, FRAGMENTS) <
+		0 ||
+	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
-	director_open_flows(d);
-	if (director_open_probes(d) < 0)
-		return error_set(e, "out of memory");
-	if (link_open(&d->link, o->link, o->interface, &filter, e) < 0)
+	dispatch_open(&d->dispatch);
+	if (link_open(&fw->wire.link, o->link, o->interface, &filter, e) < 0)
 		return -1;
 	d->open = true;
-	director_open_fast(d);
-	if (director_prepare_forward(d, &o->forward, e) < 0)
+	fast_path_open(&d->dispatch.fast);
+	if (tunnels_prepare(&fw->tunnels, &fw->hops, &o->forward, e) < 0)
 		return -1;
-	d->forward = o->forward;
-	return director_open_neighbors(d, e);
+	fw->hops.forward = o->forward;
+	fw->hops.announce = o->announce;
+	return nexthops_open(&fw->hops, e);
 }
 
 struct director *
@@ -345,14 +383,13 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	d->loop = l;
-	d->pool = p;
-	d->options = *o;
+	director_join(d, l, p);
+	d->user = o->user;
+	d->ifindex = if_nametoindex(o->interface);
 	watch_init(&d->watch);
 	timer_init(&d->tick, on_tick);
-	director_set_own(d);
-	if (director_set_places(d, list, count, e) == 0 &&
-	    open_all(d, o, e) == 0)
+	vips_init(&d->vips, o->ip, o->udp_only);
+	if (director_set_vips(d, list, count, e) == 0 && open_all(d, o, e) == 0)
 		return d;
 	director_free(d);
 	return NULL;
@@ -361,12 +398,12 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 int
 director_start(struct director *d)
 {
-	director_set_vips(d, NULL, 0);
-	director_open_pace(d);
+	nexthops_set_vips(&d->forward.hops, NULL, 0);
+	d->pauses = busy_poll_can_pause();
 	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)
 		return -1;
-	return watch_start(
-	    d->loop, &d->watch, d->link.fd, READY_READ | WATCH_LEVEL, on_ready);
+	return watch_start(d->loop, &d->watch, d->forward.wire.link.fd,
+	    READY_READ | WATCH_LEVEL, on_ready);
 }
 
 void
@@ -375,91 +412,15 @@ director_free(struct director *d)
 	if (d == NULL)
 		return;
 	timer_fini(&d->tick);
-	director_close_fast(d);
 	if (d->open) {
 		watch_stop(d->loop, &d->watch);
-		director_close_neighbors(d);
-		director_tarpit_close(d);
-		link_close(&d->link);
+		nexthops_close(&d->forward.hops);
+		tarpit_net_fini(&d->tarpit);
+		link_close(&d->forward.wire.link);
 	}
-	director_close_tunnels(d);
-	held_fini(&d->held);
-	director_close_probes(d);
-	dsr_flows_fini(&d->flows);
-	place_locks_free(&d->locks);
-	free(d->places);
+	forward_fini(&d->forward);
+	checks_close(&d->checks);
+	dispatch_fini(&d->dispatch);
+	vips_fini(&d->vips);
 	free(d);
-}
-
-/* ---- what control asks ---- */
-
-bool
-director_has_ended(const struct director *d)
-{
-	return d->ended;
-}
-
-const struct director_stats *
-director_stats(const struct director *d)
-{
-	return &d->stats;
-}
-
-const struct dsr_flows *
-director_flows(const struct director *d)
-{
-	return &d->flows;
-}
-
-const char *
-director_link(const struct director *d)
-{
-	return d->link.ops->name;
-}
-
-void
-director_link_counters(const struct director *d, struct link_counters *c)
-{
-	const struct link_counters *now = &d->link.count,
-				   *old = &d->link_cleared;
-
-	*c = (struct link_counters){
-		.received = now->received - old->received,
-		.sent = now->sent - old->sent,
-		.merged = now->merged - old->merged,
-		.missed = now->missed - old->missed,
-		.cut = now->cut - old->cut,
-		.refused = now->refused - old->refused,
-		.too_long = now->too_long - old->too_long,
-	};
-}
-
-void
-director_clear_counters(struct director *d)
-{
-	d->stats = (struct director_stats){ .received = 0 };
-	d->tarpit.stats = (struct tarpit_stats){ .arp = 0 };
-	d->neighbors.stats = (struct neighbors_stats){ .questions = 0 };
-	d->flows.stats = (struct dsr_flows_stats){ .peak = d->flows.count };
-	d->link_cleared = d->link.count;
-	if (d->link.fast != NULL)
-		d->fast_cleared = d->link.fast->totals(&d->link);
-}
-
-const struct neighbors *
-director_neighbors(const struct director *d)
-{
-	return &d->neighbors;
-}
-
-const char *
-director_link_mode(const struct director *d)
-{
-	return d->link.mode;
-}
-
-struct mac
-director_mac(const struct director *d)
-{
-	return d->link.mac;
 }

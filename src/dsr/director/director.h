@@ -5,8 +5,8 @@
  *                         |---------> a flow's server, or pool_choose
  *                         '--batch--> link: the same frames, with other MACs
  *
- * It owns the interface's frames, not its settings: the interface is up and has no
- * address, so that the host's own stack has nothing to say to them. */
+ * It owns the interface's frames, not its settings: the interface is up and has
+ * no address, so that the host's own stack has nothing to say to them. */
 #ifndef PEN_DSR_DIRECTOR_H
 #define PEN_DSR_DIRECTOR_H
 
@@ -15,8 +15,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "dsr/flows/dsr_flows.h"
-#include "dsr/frame/mac.h"
-#include "dsr/frame/tally.h"
+#include "dsr/forward/forward_types.h"
 #include "dsr/link/link.h"
 #include "dsr/segment/neighbor.h"
 #include "dsr/segment/probe.h"
@@ -24,16 +23,6 @@
 #include "net/loop.h"
 #include "pool/acl.h"
 #include "pool/pool.h"
-
-/* How packets get to servers: rewritten, so that the frame goes to the server's
- * hardware address (LVS-DR), or in a tunnel (LVS-TUN). */
-struct director_forward {
-	bool tunnel;	     /* to servers that do not say otherwise */
-	bool tunnels;	     /* there are servers that get one, or may be */
-	struct peer gateway; /* next hop of tunnels; family 0: none */
-	struct mac gateway_mac;
-	bool has_gateway_mac; /* then the other does not count */
-};
 
 struct director_options {
 	const char *interface;
@@ -47,35 +36,6 @@ struct director_options {
 	struct director_forward forward;
 };
 
-/* Why a frame goes no further. */
-enum director_drop {
-	DIRECTOR_BAD,	/* malformed */
-	DIRECTOR_OTHER, /* not for us */
-	DIRECTOR_NO_SERVER,
-	DIRECTOR_NEIGHBOR, /* the server's hardware address did not come to be
-			    * known */
-	DIRECTOR_FRAGMENT, /* whose first one was not seen */
-	DIRECTOR_SEND,	   /* the link, or the kernel's route, did not take */
-	DIRECTOR_DROPS
-};
-
-/* "bad", "other", .. */
-const char *director_drop_name(enum director_drop why);
-
-/* Bytes are those of frames as links have them; of what the kernel's route did not
- * take, those of the packets that were to go into the tunnel. */
-struct director_stats {
-	uint64_t received, received_bytes;   /* frames */
-	uint64_t forwarded, forwarded_bytes; /* to servers */
-	uint64_t tunnelled;		     /* packets of them, in tunnels */
-	struct tally too_big; /* for the tunnel: their senders were told, or
-			       * could have been */
-	uint64_t probes;      /* of those forwarded, of checks: ours */
-	uint64_t answered;    /* ARP, NDP, tarpit: ours */
-	uint64_t held;	      /* until the server's hardware address is known */
-	struct tally dropped[DIRECTOR_DROPS];
-};
-
 /* Whether servers are asked, and how; see probe.h. */
 struct director_check {
 	bool on;
@@ -85,56 +45,59 @@ struct director_check {
 
 struct director;
 
-/* Opens the link for the places that clients come to (port 0: any) and asks for the servers' addresses; nothing is forwarded before
- * director_start(). Needs the right to raw sockets (CAP_NET_RAW), which is needed no
- * more afterwards. loop and pool outlive it. NULL with a sentence. */
+/* Opens the link for the places that clients come to (port 0: any) and asks for
+ * the servers' addresses; nothing is forwarded before director_start(). Needs
+ * the right to raw sockets (CAP_NET_RAW), which is needed no more afterwards.
+ * loop and pool outlive it. NULL with a sentence. */
 struct director *director_new(struct loop *l, struct pool *p,
     const struct director_options *o, const struct peer *list, unsigned count,
     struct error *e);
 void director_free(struct director *d); /* NULL is fine */
 /* Returns 0, or -1 with errno. */
 int director_start(struct director *d);
-/* Whether the interface was removed from the machine: the loop is stopped then, as
- * nobody comes to this director any more. */
+/* Whether the interface was removed from the machine: the loop is stopped then,
+ * as nobody comes to this director any more. */
 bool director_has_ended(const struct director *d);
 
-/* Serves these places from now on; connections that have begun go on while their
- * address is among them. Returns 0, or -1 with a sentence and all as it was. */
-int director_set_places(struct director *d, const struct peer *list,
+/* Serves these places from now on; connections that have begun go on while
+ * their address is among them. Returns 0, or -1 with a sentence and all as it
+ * was. */
+int director_set_vips(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
-/* Opens what tunnels need, if there will be any; what is opened once stays. Without
- * a gateway that is raw sockets, which need the right to them. Returns 0, or -1 with a
- * sentence. */
+/* Opens what tunnels need, if there will be any; what is opened once stays.
+ * Without a gateway that is raw sockets, which need the right to them. Returns
+ * 0, or -1 with a sentence. */
 int director_prepare_forward(
     struct director *d, const struct director_forward *f, struct error *e);
-/* From now on packets get to servers this way, for which all is prepared, and as
- * the servers themselves say. */
+/* From now on packets get to servers this way, for which all is prepared, and
+ * as the servers themselves say. */
 void director_set_forward(struct director *d, const struct director_forward *f);
 
-/* Holds up who connects to addresses that this list permits and nobody has; NULL
- * or an empty list: none. The list is copied. Returns 0, or -1 with a sentence
- * and all as it was. */
+/* Holds up who connects to addresses that this list permits and nobody has;
+ * NULL or an empty list: none. The list is copied. Returns 0, or -1 with a
+ * sentence and all as it was. */
 int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
 const struct tarpit_stats *director_tarpit_stats(const struct director *d);
-/* Checks servers so from now on: from the own address of each place's family, which
- * there must be. Servers that are well enough, and those that are not, are told to
- * the pool. Nothing happens when nothing changes. Returns 0, or -1 with a sentence
- * and all as it was. */
+/* Checks servers so from now on: from the own address of each place's family,
+ * which there must be. Servers that are well enough, and those that are not,
+ * are told to the pool. Nothing happens when nothing changes. Returns 0, or -1
+ * with a sentence and all as it was. */
 int director_set_check(
     struct director *d, const struct director_check *c, struct error *e);
 /* What was found out last of a server; NULL: it is not checked. */
 const struct probe_report *director_probed(
     const struct director *d, const struct server *s);
 
-/* Whether flows go to the server, be it that they have said goodbye: what has its
- * number gets them. */
+/* Whether flows go to the server, be it that they have said goodbye: what has
+ * its number gets them. */
 bool director_has_flows(const struct director *d, const struct server *s);
 
-/* All that counts since the start counts from now on, the tarpit's, the link's, the
- * neighbours' and the flows' too; the peak of flows is those that there are. */
+/* All that counts since the start counts from now on, the tarpit's, the link's,
+ * the neighbours' and the flows' too; the peak of flows is those that there
+ * are. */
 void director_clear_counters(struct director *d);
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
@@ -154,18 +117,10 @@ const struct neighbors *director_neighbors(const struct director *d);
 const char *director_link_mode(const struct director *d);
 struct mac director_mac(const struct director *d);
 
-/* The hardware address of the server, or of its tunnel's next hop; false while it is
- * not known. */
+/* The hardware address of the server, or of its tunnel's next hop; false while
+ * it is not known. */
 bool director_server_mac(
     const struct director *d, const struct server *s, struct mac *mac);
-
-struct director_way {
-	bool tunnel;
-	bool route; /* the next hop is the kernel's choice */
-	bool has_mac;
-	struct mac mac;	   /* of the next hop */
-	unsigned path_mtu; /* of packets to the server; 0: not known */
-};
 
 void director_way(
     const struct director *d, const struct server *s, struct director_way *w);

@@ -44,40 +44,40 @@ directorrig_add_server(unsigned i)
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 0), 0);
 	s = pool_set_server(d.pool, i, &spec);
 	ck_assert_ptr_nonnull(s);
-	d.targets[FIRST + i] =
-	    (struct target){ .hop = HOP_GIVEN, .generation = s->generation };
+	d.forward.hops.list[FIRST + i] =
+	    (struct nexthop){ .hop = HOP_GIVEN, .generation = s->generation };
 }
 
 static inline void
 directorrig_up(void)
 {
+	struct nexthops *hops = &d.forward.hops;
 	struct error e;
 	unsigned i;
 
 	memset(&d, 0, sizeof(d));
-	d.loop = loop_new(NULL, &e);
-	d.pool = pool_new();
-	d.places = calloc(1, sizeof(*d.places));
-	d.targets = calloc(FIRST + SERVERS, sizeof(*d.targets));
-	ck_assert(d.loop && d.pool && d.places && d.targets);
-	d.targets_n = FIRST + SERVERS;
+	director_join(&d, loop_new(NULL, &e), pool_new());
+	d.vips.list = calloc(1, sizeof(vip));
+	hops->list = calloc(FIRST + SERVERS, sizeof(*hops->list));
+	ck_assert(d.loop && d.pool && d.vips.list && hops->list);
+	hops->count = FIRST + SERVERS;
 	for (i = 0; i < SERVERS; i++)
 		directorrig_add_server(i);
-	d.places[0] = vip;
-	d.count = 1;
-	d.forward.gateway_mac = hop;
-	d.link.mac = ours;
-	d.link.mtu = MTU;
-	ck_assert_int_eq(dsr_flows_init(&d.flows, 10, 1), 0);
-	director_open_flows(&d);
+	d.vips.list[0] = vip;
+	d.vips.count = 1;
+	hops->forward.gateway_mac = hop;
+	d.forward.wire.link.mac = ours;
+	d.forward.wire.link.mtu = MTU;
+	ck_assert_int_eq(dsr_flows_init(&d.dispatch.flows, 10, 1), 0);
+	dispatch_open(&d.dispatch);
 }
 
 static inline void
 directorrig_down(void)
 {
-	dsr_flows_fini(&d.flows);
-	free(d.targets);
-	free(d.places);
+	dsr_flows_fini(&d.dispatch.flows);
+	free(d.forward.hops.list);
+	free(d.vips.list);
 	pool_free(d.pool);
 	loop_free(d.loop);
 }
@@ -98,7 +98,7 @@ directorrig_frame(uint16_t port, uint8_t flags)
 	ck_assert_int_eq(arrival.frame.kind, FRAME_FLOW);
 	on_link = (struct link_frame){ .bytes = bytes, .length = (unsigned)n };
 	dsr_key_make(&arrival.key, &from, &vip, IPPROTO_TCP);
-	arrival.hash = dsr_flows_hash(&d.flows, &arrival.key);
+	arrival.hash = dsr_flows_hash(&d.dispatch.flows, &arrival.key);
 }
 
 #endif

@@ -49,7 +49,7 @@ carried(const struct link *l, const struct dsr_key *key, struct link_carried *c)
 {
 	(void)l;
 	(void)key;
-	*c = (struct link_carried){ .ticket = d.ticket };
+	*c = (struct link_carried){ .ticket = d.dispatch.fast.ticket };
 	return fast.carries;
 }
 
@@ -83,14 +83,14 @@ up(void)
 {
 	memset(&fast, 0, sizeof(fast));
 	directorrig_up();
-	d.link.fast = &taker;
-	director_open_fast(&d);
+	d.forward.wire.link.fast = &taker;
+	fast_path_open(&d.dispatch.fast);
 }
 
 static void
 down(void)
 {
-	director_close_fast(&d);
+	fast_path_fini(&d.dispatch.fast);
 	directorrig_down();
 }
 
@@ -99,8 +99,8 @@ static void
 connect_client(void)
 {
 	directorrig_frame(client.port, FRAME_ACK);
-	flow = dsr_flows_add(&d.flows, &arrival.key, arrival.hash, FIRST,
-	    FRAME_ACK, on_link.length, loop_now(d.loop));
+	flow = dsr_flows_add(&d.dispatch.flows, &arrival.key, arrival.hash,
+	    FIRST, FRAME_ACK, on_link.length, loop_now(d.loop));
 	ck_assert_ptr_nonnull(flow);
 }
 
@@ -109,9 +109,10 @@ static void
 pass(unsigned frames)
 {
 	for (; frames > 0; frames--) {
-		dsr_flows_on_frame(&d.flows, flow, FRAME_ACK, on_link.length,
-		    loop_now(d.loop));
-		director_on_fast(&d, flow, &arrival.frame, &on_link);
+		dsr_flows_on_frame(&d.dispatch.flows, flow, FRAME_ACK,
+		    on_link.length, loop_now(d.loop));
+		fast_path_on_frame(
+		    &d.dispatch.fast, flow, &arrival.frame, &on_link);
 	}
 }
 
@@ -122,12 +123,12 @@ START_TEST(servers_without_a_gate)
 {
 	unsigned sets;
 
-	director_set_gates(&d);
+	fast_path_refresh(&d.dispatch.fast);
 	ck_assert_uint_eq(fast.gate[FIRST].longest, MTU + FRAME_HEAD);
 	ck_assert_mem_eq(fast.gate[FIRST].to.byte, hop.byte, 6);
 	ck_assert_uint_eq(fast.gate[0].longest, 0);
 	sets = fast.sets;
-	director_set_gates(&d);
+	fast_path_refresh(&d.dispatch.fast);
 	ck_assert_uint_eq(fast.sets, sets);
 	connect_client();
 	flow->server = FIRST + SERVERS - 1;
@@ -144,7 +145,7 @@ START_TEST(no_right_to_tell_of_flows)
 {
 	struct director_fast f;
 
-	director_set_gates(&d);
+	fast_path_refresh(&d.dispatch.fast);
 	connect_client();
 	fast.refusal = E2BIG;
 	pass(MANY);
@@ -166,23 +167,24 @@ START_TEST(counters_begin_anew)
 
 	connect_client();
 	pass(3);
-	d.stats.received = d.tarpit.stats.syn = d.neighbors.stats.moves = 7;
-	d.link.count.sent = 7;
+	d.forward.wire.stats.received = d.tarpit.tarpit.stats.syn =
+	    d.forward.hops.neighbors.stats.moves = 7;
+	d.forward.wire.link.count.sent = 7;
 	fast.frames = 7;
 	director_clear_counters(&d);
 	fast.frames += 2;
-	d.link.count.sent += 2;
+	d.forward.wire.link.count.sent += 2;
 	director_fast(&d, &f);
 	ck_assert_uint_eq(f.passed.frames, 2);
 	ck_assert_uint_eq(f.passed.bytes, 2);
 	director_link_counters(&d, &link);
 	ck_assert_uint_eq(link.sent, 2);
 	ck_assert_uint_eq(director_stats(&d)->received, 0);
-	ck_assert_uint_eq(d.tarpit.stats.syn, 0);
-	ck_assert_uint_eq(d.neighbors.stats.moves, 0);
-	ck_assert_uint_eq(d.flows.stats.opened, 0);
-	ck_assert_uint_eq(d.flows.stats.peak, 1);
-	ck_assert_uint_eq(d.flows.count, 1);
+	ck_assert_uint_eq(d.tarpit.tarpit.stats.syn, 0);
+	ck_assert_uint_eq(d.forward.hops.neighbors.stats.moves, 0);
+	ck_assert_uint_eq(d.dispatch.flows.stats.opened, 0);
+	ck_assert_uint_eq(d.dispatch.flows.stats.peak, 1);
+	ck_assert_uint_eq(d.dispatch.flows.count, 1);
 }
 END_TEST
 
@@ -191,13 +193,13 @@ END_TEST
 /* What had come up before a VIP went must not take its flow back to the kernel. */
 START_TEST(last_frames_of_a_vip)
 {
-	director_set_gates(&d);
+	fast_path_refresh(&d.dispatch.fast);
 	connect_client();
-	d.count = 0;
-	director_renew_gates(&d);
+	d.vips.count = 0;
+	fast_path_renew(&d.dispatch.fast);
 	pass(MANY);
 	ck_assert(!fast.carries);
-	d.count = 1;
+	d.vips.count = 1;
 	pass(MANY);
 	ck_assert(fast.carries);
 }

@@ -22,8 +22,8 @@ up(void)
 	memset(neighbor, 0, sizeof(neighbor));
 	for (i = 0; i < SERVERS; i++) {
 		neighbor[i].state = NEIGHBOR_FRESH;
-		d.targets[FIRST + i].hop = HOP_SERVER;
-		d.targets[FIRST + i].neighbor = &neighbor[i];
+		d.forward.hops.list[FIRST + i].hop = HOP_SERVER;
+		d.forward.hops.list[FIRST + i].neighbor = &neighbor[i];
 	}
 }
 
@@ -34,7 +34,7 @@ server_of(unsigned connection, uint8_t flags)
 	struct server *s;
 
 	directorrig_frame((uint16_t)(PORT + connection), flags);
-	s = director_server_for(&d, &arrival, &on_link);
+	s = dispatch_server(&d.dispatch, &arrival, &on_link);
 	return s != NULL ? s->number : (unsigned)SERVERS;
 }
 
@@ -90,7 +90,7 @@ START_TEST(flows_stay_while_all_servers_are_gone)
 		ck_assert(server == SERVERS || server == i % SERVERS);
 	}
 	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), SERVERS);
-	ck_assert_uint_eq(d.flows.count, CONNECTIONS);
+	ck_assert_uint_eq(d.dispatch.flows.count, CONNECTIONS);
 	ck_assert_uint_eq(pool_server(d.pool, 0)->connections, 2);
 	for (i = 0; i < SERVERS; i++)
 		come_back(i);
@@ -116,8 +116,8 @@ START_TEST(flows_wait_for_servers_that_return)
 	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), 0);
 	/* nobody knows the hardware address, so their frames are lost */
 	directorrig_frame(PORT + 1, FRAME_ACK);
-	ck_assert(!director_pass(
-	    &d, &arrival.frame, &on_link, pool_server(d.pool, 1)));
+	ck_assert(!forward_pass(
+	    &d.forward, &arrival.frame, &on_link, pool_server(d.pool, 1)));
 	/* one stays silent */
 	neighbor[1].returning = false;
 	come_back(2);

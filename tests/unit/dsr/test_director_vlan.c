@@ -19,13 +19,13 @@ up(void)
 	struct neighbors_options o = { .mac = ours, .send = ignore };
 
 	directorrig_up();
-	ck_assert_int_eq(neighbors_init(&d.neighbors, &o, 1), 0);
+	ck_assert_int_eq(neighbors_init(&d.forward.hops.neighbors, &o, 1), 0);
 }
 
 static void
 down(void)
 {
-	neighbors_fini(&d.neighbors);
+	neighbors_fini(&d.forward.hops.neighbors);
 	directorrig_down();
 }
 
@@ -37,14 +37,14 @@ hear(uint16_t tag, unsigned frames)
 
 	for (; frames > 0; frames--)
 		director_note_vlan(&d, &f);
-	return d.vlan;
+	return d.forward.wire.vlan;
 }
 
 /* Servers answer, or do not. */
 static void
 reach(bool servers)
 {
-	d.neighbors.reachable = servers ? SERVERS : 0;
+	d.forward.hops.neighbors.reachable = servers ? SERVERS : 0;
 }
 
 START_TEST(the_first_frame_tells)
@@ -89,7 +89,7 @@ START_TEST(a_false_tag_goes_again)
 	reach(false);
 	ck_assert_uint_eq(hear(FALSE_TAG, 1), FALSE_TAG);
 	ck_assert_uint_eq(hear(TRUE_TAG, 3), TRUE_TAG);
-	ck_assert_uint_eq(d.neighbors.options.vlan, TRUE_TAG);
+	ck_assert_uint_eq(d.forward.hops.neighbors.options.vlan, TRUE_TAG);
 	reach(true);
 	ck_assert_uint_eq(hear(FALSE_TAG, 100), TRUE_TAG);
 }

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <sys/socket.h>
 
-#include "dsr/tunnel/path_mtu.h"
+#include "dsr/forward/path_mtu.h"
 #include "support/suite.h"
 
 enum { LINK = 1500, NOW = 5000000 };

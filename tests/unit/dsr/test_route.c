@@ -9,7 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dsr/tunnel/route.h"
+#include "dsr/forward/route.h"
 #include "support/suite.h"
 #include "support/veth.h"
 #include "support/wait.h"

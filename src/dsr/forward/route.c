@@ -1,5 +1,5 @@
-/* route.c: a raw socket for each kind of packet: outer and inner family, and whether
- * the outer one may be cut, which the system keeps by socket. */
+/* route.c: a raw socket for each kind of packet: outer and inner family, and
+ * whether the outer one may be cut, which the system keeps by socket. */
 #include "config.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@
 #include <linux/filter.h>
 #endif
 
-#include "dsr/tunnel/route.h"
+#include "dsr/forward/route.h"
 
 enum {
 	BATCH = 64,
@@ -257,8 +257,8 @@ lose(struct tally *lost, const struct kind *k, unsigned i)
 	tally_add(lost, 1, k->part[i].iov_len);
 }
 
-/* A socket tells first what it has heard about an earlier packet, so each gets a
- * second try. */
+/* A socket tells first what it has heard about an earlier packet, so each gets
+ * a second try. */
 static void
 flush_kind(struct kind *k, struct tally *lost)
 {

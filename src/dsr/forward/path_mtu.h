@@ -1,4 +1,5 @@
-/* path_mtu.h: how large a packet may be on the way to a server. Pure: the clock (ms) is passed in. */
+/* path_mtu.h: how large a packet may be on the way to a server. Pure: the clock
+ * (ms) is passed in. */
 #ifndef PEN_DSR_PATH_MTU_H
 #define PEN_DSR_PATH_MTU_H
 
@@ -23,8 +24,9 @@ struct path_mtu {
 
 /* What the path takes, on a link that takes `link`. */
 unsigned path_mtu_get(const struct path_mtu *p, unsigned link, uint64_t now);
-/* A router says that no more than `mtu` goes through to an address of this family.
- * It is believed when it is less than what was known. Returns whether it was. */
+/* A router says that no more than `mtu` goes through to an address of this
+ * family. It is believed when it is less than what was known. Returns whether
+ * it was. */
 bool path_mtu_lower(struct path_mtu *p, unsigned family, unsigned mtu,
     unsigned link, uint64_t now);
 

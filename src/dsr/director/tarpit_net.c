@@ -1,10 +1,10 @@
-/* director_tarpit.c: addresses that a list permits and nobody has. */
+/* tarpit_net.c: see tarpit_net.h. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/director/director_private.h"
+#include "dsr/director/tarpit_net.h"
 
 enum { BEFORE_IP4 = 96 }; /* bits of a mask that are not of an IPv4 address */
 
@@ -69,50 +69,70 @@ nets_of(const struct acl *list, unsigned *n)
 static bool
 is_wanted(void *arg, const struct peer *ip)
 {
-	struct director *d = arg;
+	const struct tarpit_net *t = arg;
 
-	return d->tarpit_list.count > 0 && acl_permits(&d->tarpit_list, ip) &&
-	    !director_has_address(d, ip) && !neighbors_know(&d->neighbors, ip);
+	return t->list.count > 0 && acl_permits(&t->list, ip) &&
+	    !vips_have_address(t->vips, ip) &&
+	    !neighbors_know(&t->hops->neighbors, ip);
+}
+
+static void
+on_send(void *arg, const unsigned char *bytes, size_t length)
+{
+	const struct tarpit_net *t = arg;
+
+	wire_send_own(t->hops->wire, bytes, length);
 }
 
 static int
-open_tarpit(struct director *d)
+open_tarpit(struct tarpit_net *t)
 {
-	struct tarpit_options o = { .mac = d->link.mac,
-		.ip4 = d->own[0],
-		.ip6 = neighbors_own6(&d->neighbors),
+	struct tarpit_options o = { .mac = t->hops->wire->link.mac,
+		.ip4 = t->vips->own[0],
+		.ip6 = neighbors_own6(&t->hops->neighbors),
 		.is_wanted = is_wanted,
-		.send = director_send_own,
-		.arg = d };
+		.send = on_send,
+		.arg = t };
 
-	if (d->tarpit.traps != NULL)
+	if (t->tarpit.traps != NULL)
 		return 0;
-	return tarpit_init(&d->tarpit, &o, loop_now(d->loop));
+	return tarpit_init(&t->tarpit, &o, loop_now(t->hops->loop));
 }
 
 /* ---- the list ---- */
 
+struct link_filter
+tarpit_net_filter(const struct tarpit_net *t, struct peer *list, unsigned count)
+{
+	struct link_filter f = vips_filter(t->vips, list, count);
+
+	f.net = t->nets;
+	f.nets = t->nets_n;
+	return f;
+}
+
 int
-director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
+tarpit_net_set(struct tarpit_net *t, const struct acl *list, struct error *e)
 {
 	static const struct acl none;
 	const struct acl *from = list != NULL ? list : &none;
-	struct link_filter filter = director_filter(d, d->places, d->count);
+	struct link_filter filter =
+	    tarpit_net_filter(t, t->vips->list, t->vips->count);
 	struct acl copy;
 	struct link_net *nets;
 
-	if (acl_equal(&d->tarpit_list, from))
+	if (acl_equal(&t->list, from))
 		return 0;
 	filter.net = nets = nets_of(from, &filter.nets);
 	acl_copy(&copy, from);
-	if (nets == NULL || open_tarpit(d) < 0)
+	if (nets == NULL || open_tarpit(t) < 0)
 		error_set(e, "out of memory");
-	else if (link_set_filter(&d->link, &filter, e) == 0) {
-		acl_fini(&d->tarpit_list);
-		free(d->tarpit_nets);
-		d->tarpit_list = copy;
-		d->tarpit_nets = nets;
-		d->tarpit_nets_n = filter.nets;
+	else if (link_set_filter(&t->hops->wire->link, &filter, e) == 0) {
+		acl_fini(&t->list);
+		free(t->nets);
+		t->list = copy;
+		t->nets = nets;
+		t->nets_n = filter.nets;
 		return 0;
 	}
 	acl_fini(&copy);
@@ -121,32 +141,25 @@ director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
 }
 
 void
-director_tarpit_close(struct director *d)
+tarpit_net_fini(struct tarpit_net *t)
 {
-	tarpit_fini(&d->tarpit);
-	acl_fini(&d->tarpit_list);
-	free(d->tarpit_nets);
-}
-
-const struct tarpit_stats *
-director_tarpit_stats(const struct director *d)
-{
-	return &d->tarpit.stats;
+	tarpit_fini(&t->tarpit);
+	acl_fini(&t->list);
+	free(t->nets);
 }
 
 /* ---- frames ---- */
 
 void
-director_tarpit_on_neighbor(struct director *d, const struct frame *f)
+tarpit_net_on_neighbor(struct tarpit_net *t, const struct frame *f)
 {
-	if (d->tarpit_list.count > 0)
-		tarpit_on_neighbor(&d->tarpit, f, loop_now(d->loop));
+	if (t->list.count > 0)
+		tarpit_on_neighbor(&t->tarpit, f, loop_now(t->hops->loop));
 }
 
 bool
-director_tarpit_on_flow(
-    struct director *d, const struct frame *f, bool unsummed)
+tarpit_net_on_flow(struct tarpit_net *t, const struct frame *f, bool unsummed)
 {
-	return d->tarpit_list.count > 0 && (unsummed || frame_checksum_ok(f)) &&
-	    tarpit_on_flow(&d->tarpit, f, loop_now(d->loop));
+	return t->list.count > 0 && (unsummed || frame_checksum_ok(f)) &&
+	    tarpit_on_flow(&t->tarpit, f, loop_now(t->hops->loop));
 }

@@ -1,15 +1,15 @@
-/* director_tunnel.c: packets of frames in tunnels to servers.
+/* tunnels.c: see tunnels.h.
  *
  *     frame --> pieces, when it was merged --> fits? --> outer header --> link
  *                                               |                    '--> route
  *                                               |--> may be cut: piece by piece
  *                                               '--> else its sender is told
  *
- * What may be cut is cut before it gets into the tunnel (RFC 2003, 5.1 leaves the
- * choice): the server puts it together once, where it belongs to, and names it as its
- * client did; cut outer packets of all clients would share one space of 65,536
- * names. IPv6 must get 1280 bytes through, even if they have to be cut outside
- * (RFC 2473, 7.1; RFC 4213, 3.2.1). */
+ * What may be cut is cut before it gets into the tunnel (RFC 2003, 5.1 leaves
+ * the choice): the server puts it together once, where it belongs to, and names
+ * it as its client did; cut outer packets of all clients would share one space
+ * of 65,536 names. IPv6 must get 1280 bytes through, even if they have to be
+ * cut outside (RFC 2473, 7.1; RFC 4213, 3.2.1). */
 #include "config.h"
 
 #include <errno.h>
@@ -19,10 +19,10 @@
 
 #include "base/hash.h"
 #include "base/log.h"
-#include "dsr/director/director_private.h"
+#include "dsr/forward/tunnels.h"
 #include "dsr/link/offload.h"
 #include "dsr/segment/rate.h"
-#include "dsr/tunnel/route.h"
+#include "dsr/forward/route.h"
 
 enum {
 	IP6_LEAST = 1280,
@@ -36,6 +36,8 @@ enum {
 };
 
 struct tunnels {
+	struct nexthops *hops;
+	struct wire *wire;
 	struct route *route; /* NULL: not needed so far */
 	struct rate told;    /* those who send what is too big */
 	struct rate heard;   /* what is said to be too big for the path */
@@ -59,24 +61,24 @@ struct way {
 
 /* ---- memory, and what waits in it ---- */
 
+/* The bytes of queued frames are in the arena, which is reused from its start
+ * once they have left. */
 void
-director_flush_tunnels(struct director *d)
+tunnels_flush(struct tunnels *t)
 {
-	struct tunnels *t = d->tunnels;
-
 	if (t->route != NULL)
-		route_flush(t->route, &d->stats.dropped[DIRECTOR_SEND]);
+		route_flush(t->route, &t->wire->stats.dropped[DIRECTOR_SEND]);
+	wire_flush(t->wire);
 	t->used = 0;
 }
 
 static unsigned char *
-take(struct director *d, size_t room)
+take(struct tunnels *t, size_t room)
 {
-	struct tunnels *t = d->tunnels;
 	unsigned char *at;
 
 	if (ARENA - t->used < room)
-		director_flush(d);
+		tunnels_flush(t);
 	at = t->arena + t->used;
 	t->used += room;
 	return at;
@@ -84,12 +86,13 @@ take(struct director *d, size_t room)
 
 /* A frame of ours, of which nothing is left to be done. */
 static void
-put_frame(struct director *d, unsigned char *bytes, size_t length)
+put_frame(struct tunnels *t, unsigned char *bytes, size_t length)
 {
-	d->out[d->out_n++] =
-	    (struct link_frame){ .bytes = bytes, .length = (unsigned)length };
-	if (d->out_n >= DIRECTOR_BATCH)
-		director_flush(d);
+	struct link_frame l = { .length = (unsigned)length };
+
+	wire_put(t->wire, &l, bytes);
+	if (t->wire->out_n >= WIRE_BATCH)
+		tunnels_flush(t);
 }
 
 /* ---- one packet that fits ---- */
@@ -101,7 +104,7 @@ room_for(const struct frame *f)
 }
 
 static void
-put_on_route(struct director *d, const struct frame *f, const struct way *w)
+put_on_route(struct tunnels *t, const struct frame *f, const struct way *w)
 {
 	const unsigned char *inner = f->bytes + f->net;
 	struct route_packet p = { .to = &w->tunnel.to,
@@ -114,54 +117,54 @@ put_on_route(struct director *d, const struct frame *f, const struct way *w)
 		.may_be_cut = w->tunnel.may_be_cut || frame_may_be_cut(f) };
 
 	if (!w->waits) {
-		p.bytes = take(d, f->packet);
+		p.bytes = take(t, f->packet);
 		memcpy((void *)(uintptr_t)p.bytes, inner, f->packet);
 	}
-	route_send(d->tunnels->route, &p, &d->stats.dropped[DIRECTOR_SEND]);
-	d->stats.tunnelled++;
+	route_send(t->route, &p, &t->wire->stats.dropped[DIRECTOR_SEND]);
+	t->wire->stats.tunnelled++;
 }
 
 static void
-put_on_link(struct director *d, const struct frame *f, struct way *w)
+put_on_link(struct tunnels *t, const struct frame *f, struct way *w)
 {
 	size_t room = room_for(f);
-	unsigned char *out = take(d, room);
+	unsigned char *out = take(t, room);
 	size_t n;
 
-	w->tunnel.id = (uint16_t)d->tunnels->ids++;
+	w->tunnel.id = (uint16_t)t->ids++;
 	n = frame_make_tunnel(out, room, &w->head, f, &w->tunnel);
 	if (n == 0) {
-		director_lose(d, DIRECTOR_BAD, f->length);
+		wire_drop(t->wire, DIRECTOR_BAD, f->length);
 		return;
 	}
-	put_frame(d, out, n);
-	d->stats.tunnelled++;
+	put_frame(t, out, n);
+	t->wire->stats.tunnelled++;
 }
 
 static void
-put(struct director *d, const struct frame *f, struct way *w)
+put(struct tunnels *t, const struct frame *f, struct way *w)
 {
 	if (w->route)
-		put_on_route(d, f, w);
+		put_on_route(t, f, w);
 	else
-		put_on_link(d, f, w);
+		put_on_link(t, f, w);
 }
 
 /* ---- one that does not ---- */
 
 static void
-cut_inner(struct director *d, const struct frame *f, struct way *w)
+cut_inner(struct tunnels *t, const struct frame *f, struct way *w)
 {
 	unsigned mtu =
 	    w->mtu - (unsigned)frame_tunnel_adds(w->tunnel.to.family);
-	unsigned char *cut = d->tunnels->cut;
+	unsigned char *cut = t->cut;
 	size_t done = 0, n;
 	struct frame piece;
 
 	w->waits = false;
 	while ((n = frame_cut(cut, PIECE, f, mtu, 0, &done)) > 0) {
 		frame_parse(&piece, cut, n);
-		put(d, &piece, w);
+		put(t, &piece, w);
 	}
 }
 
@@ -176,62 +179,61 @@ next_id(struct tunnels *t)
 
 /* The kernel cuts by itself. */
 static void
-cut_outer(struct director *d, const struct frame *f, struct way *w)
+cut_outer(struct tunnels *t, const struct frame *f, struct way *w)
 {
 	size_t n, done = 0, room = FRAME_HEAD_MAX + (size_t)w->mtu;
-	unsigned char *out, *cut = d->tunnels->cut;
-	uint32_t id = next_id(d->tunnels);
+	unsigned char *out, *cut = t->cut;
+	uint32_t id = next_id(t);
 	struct frame outer;
 
 	w->tunnel.may_be_cut = true;
 	if (w->route) {
-		put_on_route(d, f, w);
+		put_on_route(t, f, w);
 		return;
 	}
 	w->tunnel.id = (uint16_t)id;
 	n = frame_make_tunnel(cut, PIECE, &w->head, f, &w->tunnel);
 	frame_parse(&outer, cut, n);
 	for (;;) {
-		out = take(d, room);
+		out = take(t, room);
 		n = frame_cut(out, room, &outer, w->mtu, id, &done);
 		if (n == 0)
 			break;
-		put_frame(d, out, n);
+		put_frame(t, out, n);
 	}
-	d->stats.tunnelled++;
+	t->wire->stats.tunnelled++;
 }
 
 static void
-tell_sender(
-    struct director *d, const struct frame *f, size_t came, unsigned mtu)
+tell_sender(struct tunnels *t, const struct frame *f, size_t came, unsigned mtu)
 {
 	unsigned char *out;
 	size_t n;
 
-	tally_add(&d->stats.too_big, 1, came);
-	if (!rate_pay(&d->tunnels->told, loop_now(d->loop)))
+	tally_add(&t->wire->stats.too_big, 1, came);
+	if (!rate_pay(&t->told, loop_now(t->hops->loop)))
 		return;
-	out = take(d, FRAME_MADE_MAX);
+	out = take(t, FRAME_MADE_MAX);
 	n = frame_make_too_big(out, FRAME_MADE_MAX, f, NULL, mtu);
 	if (n > 0)
-		put_frame(d, out, n);
+		put_frame(t, out, n);
 }
 
 /* Returns whether it went on its way. */
 static bool
-pass_on(struct director *d, const struct frame *f, struct way *w)
+pass_on(struct tunnels *t, const struct frame *f, struct way *w)
 {
 	unsigned mtu =
 	    w->mtu - (unsigned)frame_tunnel_adds(w->tunnel.to.family);
 
 	if (f->packet <= mtu)
-		put(d, f, w);
+		put(t, f, w);
 	else if (frame_may_be_cut(f))
-		cut_inner(d, f, w);
+		cut_inner(t, f, w);
 	else if (f->family == AF_INET6 && f->packet <= IP6_LEAST)
-		cut_outer(d, f, w);
+		cut_outer(t, f, w);
 	else {
-		tell_sender(d, f, w->came, mtu);
+		tell_sender(t, f, w->came, mtu);
 		return false;
 	}
 	return true;
@@ -241,34 +243,34 @@ pass_on(struct director *d, const struct frame *f, struct way *w)
 
 /* False: the next hop is not known. */
 static bool
-find_way(struct director *d, const struct server *s, struct way *w)
+find_way(struct tunnels *t, const struct server *s, struct way *w)
 {
-	const struct target *t = director_target(d, s);
-	uint64_t now = loop_now(d->loop);
+	const struct nexthop *h = nexthops_get(t->hops, s);
+	uint64_t now = loop_now(t->hops->loop);
 
 	*w = (struct way){ .waits = false };
-	if (t == NULL || t->hop == HOP_NONE)
+	if (h == NULL || h->hop == HOP_NONE)
 		return false;
-	w->tunnel.to = t->ip;
-	w->route = t->hop == HOP_ROUTE;
+	w->tunnel.to = h->ip;
+	w->route = h->hop == HOP_ROUTE;
 	if (w->route) {
-		w->mtu = t->path.mtu;
-		return d->tunnels->route != NULL;
+		w->mtu = h->path.mtu;
+		return t->route != NULL;
 	}
-	w->mtu = path_mtu_get(&t->path, d->link.mtu, now);
-	w->head.from = d->link.mac;
-	w->head.vlan = d->vlan;
-	return director_server_mac(d, s, &w->head.to) &&
-	    director_own_ip(d, w->tunnel.to.family, &w->tunnel.from);
+	w->mtu = path_mtu_get(&h->path, t->wire->link.mtu, now);
+	w->head.from = t->wire->link.mac;
+	w->head.vlan = t->wire->vlan;
+	return nexthops_mac(t->hops, s, &w->head.to) &&
+	    vips_own_ip(t->hops->vips, w->tunnel.to.family, &w->tunnel.from);
 }
 
-/* All pieces of a merged frame, up to one that is too big, as the others are: its
- * sender is told once. */
+/* All pieces of a merged frame, up to one that is too big, as the others are:
+ * its sender is told once. */
 static bool
-pass_on_pieces(struct director *d, const struct link_frame *l, unsigned pieces,
+pass_on_pieces(struct tunnels *t, const struct link_frame *l, unsigned pieces,
     struct way *w)
 {
-	unsigned char *bytes = d->tunnels->piece;
+	unsigned char *bytes = t->piece;
 	struct way each;
 	struct frame piece;
 	unsigned i;
@@ -277,19 +279,19 @@ pass_on_pieces(struct director *d, const struct link_frame *l, unsigned pieces,
 	for (i = 0; i < pieces; i++) {
 		n = offload_piece(bytes, PIECE, l, i);
 		if (n == 0) {
-			director_lose(d, DIRECTOR_BAD, l->length);
+			wire_drop(t->wire, DIRECTOR_BAD, l->length);
 			return false;
 		}
 		frame_parse(&piece, bytes, n);
 		each = *w;
-		if (!pass_on(d, &piece, &each))
+		if (!pass_on(t, &piece, &each))
 			return false;
 	}
 	return true;
 }
 
 bool
-director_tunnel(struct director *d, const struct frame *f,
+tunnels_pass(struct tunnels *t, const struct frame *f,
     const struct link_frame *l, const struct server *s)
 {
 	struct link_frame whole = *l;
@@ -297,19 +299,19 @@ director_tunnel(struct director *d, const struct frame *f,
 	struct way w;
 	bool passed;
 
-	if (!find_way(d, s, &w))
+	if (!find_way(t, s, &w))
 		return false;
 	if (pieces == 0 ||
 	    (pieces == 1 && l->offload.type == 0 && !offload_finish(&whole))) {
-		director_lose(d, DIRECTOR_BAD, l->length);
+		wire_drop(t->wire, DIRECTOR_BAD, l->length);
 		return true;
 	}
 	w.came = l->length;
 	w.waits = l->offload.type == 0;
-	passed = w.waits ? pass_on(d, f, &w) : pass_on_pieces(d, l, pieces, &w);
+	passed = w.waits ? pass_on(t, f, &w) : pass_on_pieces(t, l, pieces, &w);
 	if (passed) {
-		d->stats.forwarded++;
-		d->stats.forwarded_bytes += l->length;
+		t->wire->stats.forwarded++;
+		t->wire->stats.forwarded_bytes += l->length;
 	}
 	return true;
 }
@@ -322,41 +324,41 @@ struct lower {
 };
 
 static void
-lower(struct director *d, struct server *s, void *arg)
+lower(struct nexthops *n, struct server *s, void *arg)
 {
 	struct lower *news = arg;
-	struct target *t = director_known_target(d, s);
+	struct nexthop *h = nexthops_known(n, s);
 	struct peer ip;
 	char text[PEER_TEXT_MAX];
 
-	if (t == NULL || s->addrs.count == 0 || !director_is_tunnelled(d, s) ||
-	    t->hop == HOP_ROUTE)
+	if (h == NULL || s->addrs.count == 0 || !nexthop_is_tunnelled(n, s) ||
+	    h->hop == HOP_ROUTE)
 		return;
-	ip = director_server_ip(s);
+	ip = nexthop_server_ip(s);
 	if (!peer_same_host(&ip, &news->error->to))
 		return;
 	news->known = true;
-	if (path_mtu_lower(&t->path, ip.family, news->error->mtu, d->link.mtu,
-		loop_now(d->loop)))
+	if (path_mtu_lower(&h->path, ip.family, news->error->mtu,
+		n->wire->link.mtu, loop_now(n->loop)))
 		log_debug("path mtu lowered server=%u address=%s mtu=%u",
-		    s->number, peer_format_host(&ip, text), t->path.mtu);
+		    s->number, peer_format_host(&ip, text), h->path.mtu);
 }
 
 bool
-director_on_tunnel_error(struct director *d, const struct frame *f)
+tunnels_on_error(struct tunnels *t, const struct frame *f)
 {
 	struct tunnel_error e;
 	struct lower news = { .error = &e };
 
-	if (d->tunnels == NULL || !frame_read_tunnel_error(f, &e) ||
-	    !rate_pay(&d->tunnels->heard, loop_now(d->loop)))
+	if (!frame_read_tunnel_error(f, &e) ||
+	    !rate_pay(&t->heard, loop_now(t->hops->loop)))
 		return false;
-	director_each_server(d, lower, &news);
+	nexthops_each_server(t->hops, lower, &news);
 	return news.known;
 }
 
-/* A packet that found no way beyond this machine: the next hop is gone. Others who
- * say so may be anybody. */
+/* A packet that found no way beyond this machine: the next hop is gone. Others
+ * who say so may be anybody. */
 static bool
 is_own_word(const struct route_error *e)
 {
@@ -368,58 +370,59 @@ is_own_word(const struct route_error *e)
 	    (route_ask(&e->to, &w) == 0 && peer_same_host(&w.from, &e->by));
 }
 
-struct heard {
+struct noted {
 	const struct route_error *error;
 	bool gone;
 };
 
 static void
-hear(struct director *d, struct server *s, void *arg)
+note_error(struct nexthops *n, struct server *s, void *arg)
 {
-	const struct heard *h = arg;
-	struct target *t = director_known_target(d, s);
-	uint64_t now = loop_now(d->loop);
+	const struct noted *e = arg;
+	struct nexthop *h = nexthops_known(n, s);
+	uint64_t now = loop_now(n->loop);
 	struct peer ip;
 
-	if (t == NULL || s->addrs.count == 0 || t->hop != HOP_ROUTE)
+	if (h == NULL || s->addrs.count == 0 || h->hop != HOP_ROUTE)
 		return;
-	ip = director_server_ip(s);
-	if (!peer_same_host(&ip, &h->error->to))
+	ip = nexthop_server_ip(s);
+	if (!peer_same_host(&ip, &e->error->to))
 		return;
-	t->ask_s = 0;
-	if (!h->gone || s->blacklisted_until > now)
+	h->ask_s = 0;
+	if (!e->gone || s->blacklisted_until > now)
 		return;
 	log_warn("server failed server=%u name=%s error=\"%s\"", s->number,
-	    s->name, strerror(h->error->error));
-	pool_failed(d->pool, s, now);
+	    s->name, strerror(e->error->error));
+	pool_failed(n->pool, s, now);
 }
 
 void
-director_tick_tunnels(struct director *d, uint64_t now)
+tunnels_tick(struct tunnels *t)
 {
 	struct route_error e;
-	struct heard h = { .error = &e };
+	struct noted n = { .error = &e };
 	unsigned i;
 
-	(void)now;
-	if (d->tunnels == NULL || d->tunnels->route == NULL)
+	if (t->route == NULL)
 		return;
-	for (i = 0; i < ERRORS && route_next_error(d->tunnels->route, &e);
-	     i++) {
-		h.gone = is_own_word(&e);
-		director_each_server(d, hear, &h);
+	for (i = 0; i < ERRORS && route_next_error(t->route, &e); i++) {
+		n.gone = is_own_word(&e);
+		nexthops_each_server(t->hops, note_error, &n);
 	}
 }
 
 /* ---- life ---- */
 
 static struct tunnels *
-new_tunnels(uint64_t now)
+new_tunnels(struct nexthops *hops)
 {
 	struct tunnels *t = calloc(1, sizeof(*t));
+	uint64_t now = loop_now(hops->loop);
 
 	if (t == NULL)
 		return NULL;
+	t->hops = hops;
+	t->wire = hops->wire;
 	hash_key_init(&t->secret);
 	rate_init(&t->told, NEWS_RATE, NEWS_BURST, now);
 	rate_init(&t->heard, NEWS_RATE, NEWS_BURST, now);
@@ -427,21 +430,19 @@ new_tunnels(uint64_t now)
 }
 
 int
-director_prepare_forward(
-    struct director *d, const struct director_forward *f, struct error *e)
+tunnels_prepare(struct tunnels **t, struct nexthops *hops,
+    const struct director_forward *f, struct error *e)
 {
 	struct error why;
 
 	if (!f->tunnels)
 		return 0;
-	if (d->tunnels == NULL &&
-	    (d->tunnels = new_tunnels(loop_now(d->loop))) == NULL)
+	if (*t == NULL && (*t = new_tunnels(hops)) == NULL)
 		return error_set(e, "out of memory");
-	if (f->has_gateway_mac || f->gateway.family != 0 ||
-	    d->tunnels->route != NULL)
+	if (f->has_gateway_mac || f->gateway.family != 0 || (*t)->route != NULL)
 		return 0;
-	d->tunnels->route = route_open(&why);
-	if (d->tunnels->route != NULL)
+	(*t)->route = route_open(&why);
+	if ((*t)->route != NULL)
 		return 0;
 	return error_set(e,
 	    "%.200s; tunnels by the kernel's route want raw sockets from the "
@@ -450,17 +451,9 @@ director_prepare_forward(
 }
 
 void
-director_set_forward(struct director *d, const struct director_forward *f)
+tunnels_free(struct tunnels *t)
 {
-	d->forward = *f;
-	director_ask_all(d);
-	director_set_gates(d);
-}
-
-void
-director_close_tunnels(struct director *d)
-{
-	if (d->tunnels != NULL)
-		route_close(d->tunnels->route);
-	free(d->tunnels);
+	if (t != NULL)
+		route_close(t->route);
+	free(t);
 }

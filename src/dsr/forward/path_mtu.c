@@ -3,7 +3,7 @@
 
 #include <sys/socket.h>
 
-#include "dsr/tunnel/path_mtu.h"
+#include "dsr/forward/path_mtu.h"
 
 unsigned
 path_mtu_get(const struct path_mtu *p, unsigned link, uint64_t now)

@@ -1,22 +1,14 @@
-/* director_flows.c: which server a flow gets, and what servers count of it. */
+/* dispatch.c: see dispatch.h. */
 #include "config.h"
 
 #include <netinet/in.h>
 #include <string.h>
 
-#include "dsr/director/director_private.h"
+#include "dsr/director/dispatch.h"
 
-bool
-director_may_go_on(const struct director *d, const struct server *s)
-{
-	if (s == NULL || s->admin == SERVER_DISABLED)
-		return false;
-	return pool_may_stay(d->pool, s, loop_now(d->loop)) ||
-	    !director_server_stays_gone(d, s);
-}
-
-/* What an unhealthy server need not go on with: a connection that is not there yet,
- * or a datagram, which another server knows as little about as this one. */
+/* What an unhealthy server need not go on with: a connection that is not there
+ * yet, or a datagram, which another server knows as little about as this
+ * one. */
 static bool
 has_nothing_yet(const struct frame *f)
 {
@@ -24,8 +16,8 @@ has_nothing_yet(const struct frame *f)
 	    (f->tcp_flags & (FRAME_SYN | FRAME_ACK | FRAME_RST)) == FRAME_SYN;
 }
 
-/* Flows that have said goodbye are remembered for their last frames; they are no
- * load, and the server does not have them in its count. */
+/* Flows that have said goodbye are remembered for their last frames; they are
+ * no load, and the server does not have them in its count. */
 static bool
 is_over(const struct dsr_flow *w)
 {
@@ -46,12 +38,12 @@ client_of(const struct dsr_flow *w)
 static void
 on_flow_end(void *arg, struct dsr_flow *w)
 {
-	struct director *d = arg;
+	struct dispatch *d = arg;
 	struct server *s = pool_slot(d->pool, w->server);
 	struct attempts none = { .count = 0 };
 	struct peer who = client_of(w);
 
-	director_leave_fast(d, w);
+	fast_path_leave(&d->fast, w);
 	if (s == NULL)
 		return;
 	if (is_over(w))
@@ -62,7 +54,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 
 /* A frame of a flow, which it may end, or begin again. */
 static void
-go_on(struct director *d, struct dsr_flow *w, struct server *s,
+go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
     uint8_t tcp_flags, unsigned bytes)
 {
 	uint64_t now = loop_now(d->loop);
@@ -73,7 +65,7 @@ go_on(struct director *d, struct dsr_flow *w, struct server *s,
 	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
 	/* A client that asks again has had no answer. */
 	if (waits && w->state == DSR_SYN)
-		director_doubt_server(d, s);
+		nexthops_doubt(d->hops, s);
 	if (is_over(w) == was_over)
 		return;
 	who = client_of(w);
@@ -89,14 +81,14 @@ go_on(struct director *d, struct dsr_flow *w, struct server *s,
  * failed, or are being asked for theirs. No client has tried them: they do not
  * count for `tries`. */
 static struct server *
-choose(struct director *d, const struct peer *who, struct attempts *attempts)
+choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
 {
 	uint64_t now = loop_now(d->loop);
 	struct server *s;
 
 	*attempts = (struct attempts){ .count = 0 };
 	while ((s = pool_choose(d->pool, who, attempts, now)) != NULL &&
-	    director_server_is_gone(d, s)) {
+	    nexthops_is_gone(d->hops, s)) {
 		attempts->given = 0;
 		if (s->blacklisted_until == 0)
 			pool_failed(d->pool, s, now);
@@ -104,11 +96,11 @@ choose(struct director *d, const struct peer *who, struct attempts *attempts)
 	return s;
 }
 
-/* The server of a flow that begins, or of one, `old`, whose server is no more. That
- * one is not forgotten as long as nobody else can be chosen. */
+/* The server of a flow that begins, or of one, `old`, whose server is no more.
+ * That one is not forgotten as long as nobody else can be chosen. */
 static struct server *
 begin(
-    struct director *d, struct arrival *a, struct dsr_flow *old, unsigned bytes)
+    struct dispatch *d, struct arrival *a, struct dsr_flow *old, unsigned bytes)
 {
 	uint64_t now = loop_now(d->loop);
 	const struct frame *f = &a->frame;
@@ -120,8 +112,8 @@ begin(
 		return NULL;
 	if (old != NULL)
 		dsr_flows_remove(&d->flows, old);
-	w = dsr_flows_add(&d->flows, &a->key, a->hash, s->slot,
-	    f->tcp_flags, bytes, now);
+	w = dsr_flows_add(
+	    &d->flows, &a->key, a->hash, s->slot, f->tcp_flags, bytes, now);
 	if (w != NULL && !is_over(w))
 		pool_opened(d->pool, s, &f->from, &attempts, now);
 	return s;
@@ -129,8 +121,8 @@ begin(
 
 /* The server that the flow of a frame has, or gets. */
 struct server *
-director_server_for(
-    struct director *d, struct arrival *a, const struct link_frame *l)
+dispatch_server(
+    struct dispatch *d, struct arrival *a, const struct link_frame *l)
 {
 	struct dsr_flow *w = dsr_flows_find(&d->flows, &a->key, a->hash);
 	struct server *s;
@@ -138,17 +130,17 @@ director_server_for(
 	if (w == NULL)
 		return begin(d, a, NULL, l->length);
 	s = pool_slot(d->pool, w->server);
-	if (!director_may_go_on(d, s) ||
+	if (!nexthops_may_go_on(d->hops, s) ||
 	    dsr_flow_begins_again(w, a->frame.tcp_flags) ||
 	    (s->health.down && has_nothing_yet(&a->frame)))
 		return begin(d, a, w, l->length);
 	go_on(d, w, s, a->frame.tcp_flags, l->length);
-	director_on_fast(d, w, &a->frame, l);
+	fast_path_on_frame(&d->fast, w, &a->frame, l);
 	return s;
 }
 
 bool
-director_keeps(struct director *d, const struct arrival *a)
+dispatch_keeps(struct dispatch *d, const struct arrival *a)
 {
 	const struct dsr_flow *w;
 
@@ -157,27 +149,36 @@ director_keeps(struct director *d, const struct arrival *a)
 		return false;
 	w = dsr_flows_find(&d->flows, &a->key, a->hash);
 	return w != NULL &&
-	    director_may_go_on(d, pool_slot(d->pool, w->server));
+	    nexthops_may_go_on(d->hops, pool_slot(d->pool, w->server));
 }
 
 struct server *
-director_choose(struct director *d, const struct peer *who)
+dispatch_choose(struct dispatch *d, const struct peer *client)
 {
 	struct attempts attempts;
 
-	return choose(d, who, &attempts);
+	return choose(d, client, &attempts);
 }
 
-bool
-director_has_flows(const struct director *d, const struct server *s)
+static uint32_t
+last_frame(void *arg, const struct dsr_flow *w)
 {
-	return dsr_flows_of(&d->flows, s->slot) > 0;
+	const struct dispatch *d = arg;
+
+	return fast_path_last_frame(&d->fast, w);
 }
 
 void
-director_open_flows(struct director *d)
+dispatch_open(struct dispatch *d)
 {
 	d->flows.on_end = on_flow_end;
-	d->flows.last_frame = director_last_frame;
+	d->flows.last_frame = last_frame;
 	d->flows.arg = d;
+}
+
+void
+dispatch_fini(struct dispatch *d)
+{
+	fast_path_fini(&d->fast);
+	dsr_flows_fini(&d->flows);
 }

@@ -1,11 +1,11 @@
-/* route.h: packets that leave by the kernel's route, in tunnels it makes the outer
- * header of: its choice of interface, source address and next hop, its firewall, what
- * it knows of path MTUs.
+/* route.h: packets that leave by the kernel's route, in tunnels it makes the
+ * outer header of: its choice of interface, source address and next hop, its
+ * firewall, what it knows of path MTUs.
  *
  *     route_send .. route_send -> route_flush       errors -> route_next_error
  *
- * The sockets are raw ones: opening them needs the right to that (CAP_NET_RAW), using
- * them none. */
+ * The sockets are raw ones: opening them needs the right to that (CAP_NET_RAW),
+ * using them none. */
 #ifndef PEN_DSR_ROUTE_H
 #define PEN_DSR_ROUTE_H
 
@@ -25,8 +25,8 @@ struct route_way {
 	struct peer from; /* the own address they have, port 0 */
 };
 
-/* Asks the kernel; needs no rights and sends nothing. Returns 0, or -1 with errno
- * (ENETUNREACH and others): there is no route. */
+/* Asks the kernel; needs no rights and sends nothing. Returns 0, or -1 with
+ * errno (ENETUNREACH and others): there is no route. */
 int route_ask(const struct peer *to, struct route_way *w);
 
 /* NULL with a sentence. A family this machine does not have is left out. */
@@ -48,8 +48,8 @@ struct route_packet {
  * those that left now, or of this one, was not taken is added to *lost. */
 void route_send(
     struct route *r, const struct route_packet *p, struct tally *lost);
-/* Sends all. What of it was not taken is added to *lost: packets, and their bytes as
- * they were given. */
+/* Sends all. What of it was not taken is added to *lost: packets, and their
+ * bytes as they were given. */
 void route_flush(struct route *r, struct tally *lost);
 
 struct route_error {

@@ -1,0 +1,249 @@
+/* checks.c: see checks.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "dsr/director/checks.h"
+
+/* Between two looks at what is due: many servers are asked a few at a time, and
+ * what an answer makes due is not seen later than that. */
+enum { LOOK_MIN_MS = 5, LOOK_MAX_MS = 50 };
+
+/* ---- out ---- */
+
+static bool
+on_send(void *arg, uint32_t server, const struct peer *from,
+    const struct peer *to, const struct segment *s)
+{
+	struct checks *c = arg;
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct frame_head head = { .vlan = c->forward->wire.vlan };
+	size_t n = frame_make_tcp(bytes, sizeof(bytes), &head, from, to, s);
+
+	if (n == 0 ||
+	    !forward_send(c->forward, pool_slot(c->pool, server), bytes, n))
+		return false;
+	c->forward->wire.stats.probes++;
+	return true;
+}
+
+/* ---- what was found out ---- */
+
+static void
+tell(const struct server *s, const struct probe_report *r)
+{
+	char place[PEER_TEXT_MAX];
+
+	if (s->health.down)
+		log_warn("server unhealthy server=%u name=%s check=dsr "
+			 "address=%s error=\"%s\"",
+		    s->number, s->name, peer_format(&r->place, place),
+		    probe_result_name(r->result));
+	else
+		log_info("server healthy server=%u name=%s check=dsr",
+		    s->number, s->name);
+}
+
+/* Whether the question may have been lost for want of a carrier. */
+static bool
+was_cut_off(const struct checks *c, const struct probe_report *r)
+{
+	return !c->forward->wire.link.up ||
+	    (r->result == PROBE_TIMEOUT && c->forward->hops.carrier_ms != 0 &&
+		loop_now(c->loop) - c->forward->hops.carrier_ms <=
+		    c->settings.timeout_ms);
+}
+
+/* Without a carrier nothing is found out about servers, nor about one that is
+ * no more, or was asked at the address it had before. */
+static void
+on_result(
+    void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
+{
+	struct checks *c = arg;
+	struct server *s = pool_slot(c->pool, server);
+
+	if (was_cut_off(c, r) || s == NULL || !s->present ||
+	    s->generation != version)
+		return;
+	if (r->result == PROBE_TIMEOUT)
+		nexthops_doubt(&c->forward->hops, s);
+	if (pool_checked(c->pool, s, r->result == PROBE_OK, loop_now(c->loop)))
+		tell(s, r);
+}
+
+/* ---- in ---- */
+
+bool
+checks_on_frame(
+    struct checks *c, const struct frame *f, const struct link_frame *l)
+{
+	struct segment s;
+
+	if (!c->settings.on || !vips_is_own(c->vips, &f->to) ||
+	    f->first_fragment || !frame_read_tcp(f, &s))
+		return false;
+	if ((l->offload.flags & LINK_CHECKSUM) == 0 && !frame_checksum_ok(f)) {
+		wire_drop(&c->forward->wire, DIRECTOR_BAD, l->length);
+		return true;
+	}
+	return probes_on_segment(
+	    &c->probes, &f->from, &f->to, &s, clock_monotonic_us());
+}
+
+/* ---- time ---- */
+
+static void
+on_time(struct timer *t)
+{
+	struct checks *c = container_of(t, struct checks, timer);
+	uint64_t us = probes_tick(&c->probes, clock_monotonic_us()), ms;
+
+	if (!c->settings.on)
+		return;
+	ms = us / 1000 + 1;
+	if (ms < LOOK_MIN_MS)
+		ms = LOOK_MIN_MS;
+	(void)timer_start(c->loop, t, ms < LOOK_MAX_MS ? ms : LOOK_MAX_MS);
+}
+
+/* One whose hardware address is being asked for has not failed yet. */
+static void
+follow(struct checks *c, const struct server *s, uint64_t now)
+{
+	uint32_t number = s->slot;
+
+	if (!s->present)
+		probes_drop(&c->probes, number);
+	else if (!nexthops_is_new(&c->forward->hops, s) &&
+	    probes_add(&c->probes, number, s->generation, now) < 0)
+		log_error("out of memory");
+}
+
+void
+checks_tick(struct checks *c)
+{
+	uint64_t now = clock_monotonic_us();
+	unsigned i;
+
+	for (i = 0; c->settings.on && i < pool_count(c->pool); i++)
+		follow(c, pool_server(c->pool, i), now);
+}
+
+/* ---- what is asked ---- */
+
+static bool
+has_vip(const struct probes_plan *p, const struct peer *at)
+{
+	unsigned i;
+
+	for (i = 0; i < p->count; i++)
+		if (p->place[i].port == at->port &&
+		    peer_same_host(&p->place[i], at))
+			return true;
+	return false;
+}
+
+/* Places that any port belongs to are asked at one of them. */
+static void
+find_vips(const struct checks *c, const struct director_check *s,
+    struct peer *list, struct probes_plan *p)
+{
+	struct peer at;
+	unsigned i;
+
+	p->place = list;
+	for (i = 0; i < c->vips->count && s->on; i++) {
+		at = c->vips->list[i];
+		at.scope = 0;
+		if (at.port == 0)
+			at.port = s->port;
+		if (at.port != 0 &&
+		    c->vips->own[at.family == AF_INET6].family != 0 &&
+		    !has_vip(p, &at))
+			list[p->count++] = at;
+	}
+}
+
+static int
+plan_probes(struct checks *c, const struct director_check *s)
+{
+	struct probes_plan p = { .own = { c->vips->own[0], c->vips->own[1] },
+		.interval = s->interval_ms * 1000,
+		.timeout = s->timeout_ms * 1000 };
+	struct peer *list = calloc(c->vips->count + 1, sizeof(*list));
+	int rc;
+
+	if (list == NULL)
+		return -1;
+	find_vips(c, s, list, &p);
+	rc = probes_set(&c->probes, &p, clock_monotonic_us());
+	free(list);
+	return rc;
+}
+
+int
+checks_renew(struct checks *c)
+{
+	return c->settings.on ? plan_probes(c, &c->settings) : 0;
+}
+
+void
+checks_forget(struct checks *c)
+{
+	unsigned i;
+
+	for (i = 0; i < pool_count(c->pool); i++) {
+		struct server *s = pool_server(c->pool, i);
+
+		probes_drop(&c->probes, s->slot);
+		pool_unchecked(c->pool, s);
+	}
+}
+
+static bool
+is_same(const struct director_check *a, const struct director_check *b)
+{
+	return a->on == b->on && a->port == b->port &&
+	    a->interval_ms == b->interval_ms && a->timeout_ms == b->timeout_ms;
+}
+
+int
+checks_set(struct checks *c, const struct director_check *s, struct error *e)
+{
+	if (is_same(&c->settings, s))
+		return 0;
+	if ((s->on && timer_start(c->loop, &c->timer, LOOK_MIN_MS) < 0) ||
+	    plan_probes(c, s) < 0)
+		return error_set(e, "out of memory");
+	c->settings = *s;
+	if (!s->on)
+		checks_forget(c);
+	checks_tick(c);
+	return 0;
+}
+
+/* ---- life ---- */
+
+int
+checks_open(struct checks *c)
+{
+	struct probes_options o = {
+		.send = on_send, .on_result = on_result, .arg = c
+	};
+
+	timer_init(&c->timer, on_time);
+	return probes_init(&c->probes, &o);
+}
+
+void
+checks_close(struct checks *c)
+{
+	timer_fini(&c->timer);
+	probes_fini(&c->probes);
+}

@@ -1,0 +1,206 @@
+/* director_control.c: what control sets while a director serves, and asks of
+ * it. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dsr/director/director_private.h"
+
+/* ---- VIPs ---- */
+
+/* Nobody else may have them, and what is for them comes up from now on. */
+static int
+take_vips(struct director *d, struct place_locks *locks, struct peer *list,
+    unsigned count, struct error *e)
+{
+	struct link *l = &d->forward.wire.link;
+	unsigned number = d->open ? (unsigned)l->ifindex : d->ifindex;
+	struct link_filter filter = tarpit_net_filter(&d->tarpit, list, count);
+
+	if (place_locks_take(
+		locks, &d->vips.locks, number, d->user, list, count, e) < 0)
+		return -1;
+	if (!d->open || link_set_filter(l, &filter, e) == 0)
+		return 0;
+	place_locks_free(locks);
+	return -1;
+}
+
+int
+director_set_vips(struct director *d, const struct peer *list, unsigned count,
+    struct error *e)
+{
+	struct peer *new = calloc((size_t)count + 2, sizeof(*new));
+	struct vips *v = &d->vips;
+	struct place_locks locks;
+	struct peer *old;
+	unsigned olds;
+
+	if (new == NULL)
+		return error_set(e, "out of memory");
+	memcpy(new, list, count * sizeof(*new));
+	if (take_vips(d, &locks, new, count, e) < 0) {
+		free(new);
+		return -1;
+	}
+	place_locks_replace(&v->locks, &locks);
+	old = v->list;
+	olds = v->count;
+	v->list = new;
+	v->count = count;
+	if (d->open) {
+		nexthops_set_vips(&d->forward.hops, old, olds);
+		fast_path_renew(&d->dispatch.fast);
+		if (checks_renew(&d->checks) < 0)
+			log_error("out of memory");
+	}
+	free(old);
+	return 0;
+}
+
+/* ---- forwarding, tarpit, checks ---- */
+
+int
+director_prepare_forward(
+    struct director *d, const struct director_forward *f, struct error *e)
+{
+	return tunnels_prepare(&d->forward.tunnels, &d->forward.hops, f, e);
+}
+
+void
+director_set_forward(struct director *d, const struct director_forward *f)
+{
+	d->forward.hops.forward = *f;
+	nexthops_refresh(&d->forward.hops);
+	fast_path_refresh(&d->dispatch.fast);
+}
+
+int
+director_set_tarpit(struct director *d, const struct acl *list, struct error *e)
+{
+	return tarpit_net_set(&d->tarpit, list, e);
+}
+
+int
+director_set_check(
+    struct director *d, const struct director_check *c, struct error *e)
+{
+	return checks_set(&d->checks, c, e);
+}
+
+/* ---- counters ---- */
+
+const struct director_stats *
+director_stats(const struct director *d)
+{
+	return &d->forward.wire.stats;
+}
+
+const struct tarpit_stats *
+director_tarpit_stats(const struct director *d)
+{
+	return &d->tarpit.tarpit.stats;
+}
+
+void
+director_link_counters(const struct director *d, struct link_counters *c)
+{
+	const struct link_counters *now = &d->forward.wire.link.count,
+				   *old = &d->link_cleared;
+
+	*c = (struct link_counters){
+		.received = now->received - old->received,
+		.sent = now->sent - old->sent,
+		.merged = now->merged - old->merged,
+		.missed = now->missed - old->missed,
+		.cut = now->cut - old->cut,
+		.refused = now->refused - old->refused,
+		.too_long = now->too_long - old->too_long,
+	};
+}
+
+void
+director_fast(const struct director *d, struct director_fast *f)
+{
+	fast_path_get(&d->dispatch.fast, f);
+}
+
+void
+director_clear_counters(struct director *d)
+{
+	struct dsr_flows *flows = &d->dispatch.flows;
+
+	d->forward.wire.stats = (struct director_stats){ .received = 0 };
+	d->tarpit.tarpit.stats = (struct tarpit_stats){ .arp = 0 };
+	d->forward.hops.neighbors.stats =
+	    (struct neighbors_stats){ .questions = 0 };
+	flows->stats = (struct dsr_flows_stats){ .peak = flows->count };
+	d->link_cleared = d->forward.wire.link.count;
+	fast_path_clear_counters(&d->dispatch.fast);
+}
+
+/* ---- the link, servers and flows ---- */
+
+bool
+director_has_ended(const struct director *d)
+{
+	return d->ended;
+}
+
+const char *
+director_link(const struct director *d)
+{
+	return d->forward.wire.link.ops->name;
+}
+
+const char *
+director_link_mode(const struct director *d)
+{
+	return d->forward.wire.link.mode;
+}
+
+struct mac
+director_mac(const struct director *d)
+{
+	return d->forward.wire.link.mac;
+}
+
+const struct dsr_flows *
+director_flows(const struct director *d)
+{
+	return &d->dispatch.flows;
+}
+
+bool
+director_has_flows(const struct director *d, const struct server *s)
+{
+	return dsr_flows_of(&d->dispatch.flows, s->slot) > 0;
+}
+
+const struct neighbors *
+director_neighbors(const struct director *d)
+{
+	return &d->forward.hops.neighbors;
+}
+
+const struct probe_report *
+director_probed(const struct director *d, const struct server *s)
+{
+	return probes_last(&d->checks.probes, s->slot);
+}
+
+bool
+director_server_mac(
+    const struct director *d, const struct server *s, struct mac *mac)
+{
+	return nexthops_mac(&d->forward.hops, s, mac);
+}
+
+void
+director_way(
+    const struct director *d, const struct server *s, struct director_way *w)
+{
+	nexthops_way(&d->forward.hops, s, w);
+}

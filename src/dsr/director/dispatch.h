@@ -1,0 +1,39 @@
+/* dispatch.h: which server a frame's flow has or gets, and what servers count
+ * of their flows. */
+#ifndef PEN_DSR_DISPATCH_H
+#define PEN_DSR_DISPATCH_H
+
+#include "dsr/director/fast_path.h"
+#include "dsr/forward/nexthop.h"
+#include "dsr/flows/dsr_flows.h"
+
+struct dispatch {
+	struct loop *loop;
+	struct pool *pool;
+	struct nexthops *hops;
+	struct dsr_flows flows;
+	struct fast_path fast;
+};
+
+/* A frame of a batch, and what is looked up for it. */
+struct arrival {
+	struct frame frame;
+	struct dsr_key key;
+	uint64_t hash;
+};
+
+/* What the table of flows, once it is there, calls here. */
+void dispatch_open(struct dispatch *d);
+void dispatch_fini(struct dispatch *d);
+
+/* The server that the flow of a frame has, or gets; NULL: none. A flow whose
+ * server is unreachable keeps it until another one can be chosen. */
+struct server *dispatch_server(
+    struct dispatch *d, struct arrival *a, const struct link_frame *l);
+/* Whether it is of a connection that began while its port was served. */
+bool dispatch_keeps(struct dispatch *d, const struct arrival *a);
+/* The server for a client whose frame has no flow, or none that is remembered;
+ * or NULL. */
+struct server *dispatch_choose(struct dispatch *d, const struct peer *client);
+
+#endif

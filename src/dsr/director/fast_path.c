@@ -1,0 +1,212 @@
+/* fast_path.c: see fast_path.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "dsr/director/fast_path.h"
+#include "dsr/frame/frame_private.h"
+
+enum {
+	WORTH = 16,	    /* frames, until the first try and between two */
+	FLOWS_MAX = 1 << 20 /* in the kernel */
+};
+
+/* ---- gates ---- */
+
+static struct link_gate
+gate_of(const struct fast_path *fp, uint32_t number)
+{
+	const struct server *s = pool_slot(fp->pool, number);
+	struct link_gate g = { .ticket = fp->ticket };
+
+	if (s == NULL || fp->link->fast_fails || s->health.down ||
+	    !nexthops_may_go_on(fp->hops, s) ||
+	    nexthop_is_tunnelled(fp->hops, s) ||
+	    !nexthops_mac(fp->hops, s, &g.to))
+		memset(&g.to, 0, sizeof(g.to));
+	else
+		g.longest = (uint16_t)(fp->link->mtu + FRAME_HEAD);
+	return g;
+}
+
+/* As many as there may be servers, if the link has so many, all closed. Those
+ * that are there must be set even if there is no memory for more. */
+static void
+make_gates(struct fast_path *fp)
+{
+	uint32_t n =
+	    fp->hops->count < fp->ops->gates ? fp->hops->count : fp->ops->gates;
+	struct link_gate *new;
+
+	if (fp->gates_n >= n)
+		return;
+	new = realloc(fp->gates, n * sizeof(*new));
+	if (new == NULL)
+		return;
+	memset(new + fp->gates_n, 0, (n - fp->gates_n) * sizeof(*new));
+	fp->gates = new;
+	fp->gates_n = n;
+}
+
+void
+fast_path_refresh(struct fast_path *fp)
+{
+	struct link_gate g;
+	uint32_t i;
+
+	if (fp->ops == NULL)
+		return;
+	make_gates(fp);
+	for (i = 0; i < fp->gates_n; i++) {
+		g = gate_of(fp, i);
+		if (memcmp(&g, &fp->gates[i], sizeof(g)) == 0)
+			continue;
+		fp->ops->set_gate(fp->link, i, &g);
+		fp->gates[i] = g;
+	}
+}
+
+void
+fast_path_renew(struct fast_path *fp)
+{
+	fp->ticket++;
+	fast_path_refresh(fp);
+}
+
+/* ---- flows ---- */
+
+void
+fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
+{
+	struct link_carried c;
+
+	if (!w->carried)
+		return;
+	if (fp->ops->forget(fp->link, &w->key, &c)) {
+		w->frames += c.frames;
+		w->bytes += c.bytes;
+	}
+	w->carried = 0;
+	fp->flows--;
+}
+
+/* What the kernel would recognize, and need not repair. */
+static bool
+is_plain(const struct frame *f, const struct link_frame *l)
+{
+	unsigned head = f->family == AF_INET6 ? IP6_HEAD : IP4_HEAD;
+
+	return f->net == FRAME_HEAD && f->transport == f->net + head &&
+	    !f->first_fragment && !l->summed_here;
+}
+
+static bool
+is_steady(const struct dsr_flow *w)
+{
+	return w->state == DSR_ESTABLISHED || w->state == DSR_UDP;
+}
+
+/* Frames that were on their way up when the kernel was told of their flow, or
+ * are not plain, are no reason to tell it again: what it counts meanwhile would
+ * be lost. */
+static bool
+is_told_of(const struct fast_path *fp, const struct dsr_flow *w)
+{
+	struct link_carried c;
+
+	return w->carried && fp->ops->carried(fp->link, &w->key, &c) &&
+	    c.ticket == fp->ticket;
+}
+
+/* Before Linux 5.19 maps are not changed without rights, which are gone by now:
+ * it is the same for all flows. */
+static void
+note_refusal(struct fast_path *fp)
+{
+	if (errno != EPERM)
+		return;
+	log_warn("no fast path: the kernel cannot be told of flows "
+		 "interface=%s error=\"%s\"",
+	    fp->link->name, strerror(errno));
+	fp->refused = true;
+}
+
+void
+fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
+    const struct frame *f, const struct link_frame *l)
+{
+	if (fp->ops == NULL || fp->refused)
+		return;
+	if (!is_steady(w) ||
+	    f->tcp_flags & (FRAME_SYN | FRAME_FIN | FRAME_RST)) {
+		fast_path_leave(fp, w);
+		return;
+	}
+	/* frames that came up before their VIP went are the last ones */
+	if (w->frames % WORTH != 0 || !is_plain(f, l) ||
+	    !vips_have_address(fp->vips, &f->to) || w->server >= fp->gates_n ||
+	    fp->gates[w->server].longest == 0 || is_told_of(fp, w))
+		return;
+	fast_path_leave(fp, w);
+	if (fp->ops->carry(fp->link, &w->key, w->server, fp->ticket) != 0) {
+		note_refusal(fp);
+		return;
+	}
+	w->carried = 1;
+	fp->flows++;
+}
+
+uint32_t
+fast_path_last_frame(const struct fast_path *fp, const struct dsr_flow *w)
+{
+	struct link_carried c;
+
+	if (!fp->ops->carried(fp->link, &w->key, &c))
+		return 0;
+	return (uint32_t)((loop_now(fp->loop) - c.idle_ms) / 1000);
+}
+
+/* ---- life ---- */
+
+uint32_t
+fast_path_most(const struct director_options *o)
+{
+	return o->flows < FLOWS_MAX ? (uint32_t)o->flows : (uint32_t)FLOWS_MAX;
+}
+
+void
+fast_path_open(struct fast_path *fp)
+{
+	fp->ops = fp->link->fast;
+	fp->ticket = 1; /* of closed gates: 0 */
+}
+
+void
+fast_path_fini(struct fast_path *fp)
+{
+	free(fp->gates);
+}
+
+void
+fast_path_clear_counters(struct fast_path *fp)
+{
+	if (fp->ops != NULL)
+		fp->cleared = fp->ops->totals(fp->link);
+}
+
+void
+fast_path_get(const struct fast_path *fp, struct director_fast *f)
+{
+	*f = (struct director_fast){ .on = fp->ops != NULL,
+		.fails = fp->link->fast_fails || fp->refused,
+		.flows = fp->flows };
+	if (!f->on)
+		return;
+	f->passed = fp->ops->totals(fp->link);
+	f->passed.frames -= fp->cleared.frames;
+	f->passed.bytes -= fp->cleared.bytes;
+}

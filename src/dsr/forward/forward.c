@@ -1,0 +1,125 @@
+/* forward.c: see forward.h. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "dsr/forward/forward.h"
+
+/* ---- one frame ---- */
+
+void
+forward_flush(struct forward *fw)
+{
+	if (fw->tunnels != NULL)
+		tunnels_flush(fw->tunnels);
+	else
+		wire_flush(&fw->wire);
+}
+
+bool
+forward_pass(struct forward *fw, struct frame *f, const struct link_frame *l,
+    const struct server *s)
+{
+	struct mac to;
+
+	if (fw->tunnels != NULL && nexthop_is_tunnelled(&fw->hops, s))
+		return tunnels_pass(fw->tunnels, f, l, s);
+	if (!nexthops_mac(&fw->hops, s, &to))
+		return false;
+	frame_set_macs(f, &to, &fw->wire.link.mac);
+	wire_put(&fw->wire, l, f->bytes);
+	fw->wire.stats.forwarded++;
+	fw->wire.stats.forwarded_bytes += l->length;
+	return true;
+}
+
+bool
+forward_send(struct forward *fw, const struct server *s, unsigned char *bytes,
+    size_t length)
+{
+	struct link_frame l = { .bytes = bytes, .length = (unsigned)length };
+	struct frame f;
+
+	frame_parse(&f, bytes, length);
+	if (!forward_pass(fw, &f, &l, s))
+		return false;
+	forward_flush(fw);
+	return true;
+}
+
+/* ---- frames that wait for the MAC of their next hop ---- */
+
+static void
+keep(struct forward *fw, const struct frame *f, const struct link_frame *l,
+    const struct server *s)
+{
+	struct link_frame copy = *l;
+
+	copy.bytes = f->bytes;
+	if (!nexthops_is_gone(&fw->hops, s) &&
+	    held_add(&fw->held, &copy, s->slot, loop_now(fw->loop)))
+		fw->wire.stats.held++;
+	else
+		wire_drop(&fw->wire, DIRECTOR_NEIGHBOR, l->length);
+}
+
+void
+forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
+    const struct server *s)
+{
+	if (s == NULL)
+		wire_drop(&fw->wire, DIRECTOR_NO_SERVER, l->length);
+	else if (!forward_pass(fw, f, l, s))
+		keep(fw, f, l, s);
+}
+
+/* Its server may be no more. */
+static bool
+goes_now(struct forward *fw, const struct held_frame *h)
+{
+	struct server *s = pool_slot(fw->pool, h->server);
+	struct frame f;
+
+	frame_parse(&f, h->frame.bytes, h->frame.length);
+	return s != NULL && forward_pass(fw, &f, &h->frame, s);
+}
+
+/* The link needs the bytes until the flush, so they are freed after it. There
+ * are no more of these frames than a batch has room for. */
+void
+forward_release(struct forward *fw)
+{
+	unsigned char *sent[HELD_FRAMES];
+	unsigned i, n = 0;
+
+	fw->hops.resolved = false;
+	if (fw->held.count == 0)
+		return;
+	forward_flush(fw);
+	for (i = 0; i < fw->held.count; i++) {
+		struct held_frame *h = &fw->held.list[i];
+
+		if (!goes_now(fw, h))
+			continue;
+		sent[n++] = h->frame.bytes;
+		h->frame.bytes = NULL;
+	}
+	forward_flush(fw);
+	while (n > 0)
+		free(sent[--n]);
+	held_close_up(&fw->held);
+}
+
+void
+forward_tick(struct forward *fw, uint64_t now)
+{
+	forward_release(fw);
+	held_expire(&fw->held, now, &fw->wire.stats.dropped[DIRECTOR_NEIGHBOR]);
+}
+
+void
+forward_fini(struct forward *fw)
+{
+	tunnels_free(fw->tunnels);
+	held_fini(&fw->held);
+}

@@ -1,0 +1,60 @@
+/* forward_types.h: what control sets of forwarding, and sees of it. */
+#ifndef PEN_DSR_FORWARD_TYPES_H
+#define PEN_DSR_FORWARD_TYPES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "dsr/frame/mac.h"
+#include "dsr/frame/tally.h"
+
+/* How packets get to servers: rewritten, so that the frame goes to the server's
+ * hardware address (LVS-DR), or in a tunnel (LVS-TUN). */
+struct director_forward {
+	bool tunnel;	     /* to servers that do not say otherwise */
+	bool tunnels;	     /* there are servers that get one, or may be */
+	struct peer gateway; /* next hop of tunnels; family 0: none */
+	struct mac gateway_mac;
+	bool has_gateway_mac; /* then the other does not count */
+};
+
+/* The next hop of a server. */
+struct director_way {
+	bool tunnel;
+	bool route; /* the next hop is the kernel's choice */
+	bool has_mac;
+	struct mac mac;	   /* of the next hop */
+	unsigned path_mtu; /* of packets to the server; 0: not known */
+};
+
+/* Why a frame goes no further. */
+enum director_drop {
+	DIRECTOR_BAD,	/* malformed */
+	DIRECTOR_OTHER, /* not for us */
+	DIRECTOR_NO_SERVER,
+	DIRECTOR_NEIGHBOR, /* the server's hardware address did not come to be
+			    * known */
+	DIRECTOR_FRAGMENT, /* whose first one was not seen */
+	DIRECTOR_SEND,	   /* the link, or the kernel's route, did not take */
+	DIRECTOR_DROPS
+};
+
+/* "bad", "other", .. */
+const char *director_drop_name(enum director_drop why);
+
+/* Bytes are those of frames as links have them; of what the kernel's route did
+ * not take, those of the packets that were to go into the tunnel. */
+struct director_stats {
+	uint64_t received, received_bytes;   /* frames */
+	uint64_t forwarded, forwarded_bytes; /* to servers */
+	uint64_t tunnelled;		     /* packets of them, in tunnels */
+	struct tally too_big; /* for the tunnel: their senders were told, or
+			       * could have been */
+	uint64_t probes;      /* of those forwarded, of checks: ours */
+	uint64_t answered;    /* ARP, NDP, tarpit: ours */
+	uint64_t held;	      /* until the server's hardware address is known */
+	struct tally dropped[DIRECTOR_DROPS];
+};
+
+#endif

@@ -1,0 +1,325 @@
+/* nexthop.c: see nexthop.h. Which hop a server has is in nexthop_choose.c. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/log.h"
+#include "dsr/forward/nexthop.h"
+
+/* ---- servers and their neighbours ---- */
+
+static struct nexthop *
+grow(struct nexthops *n, uint32_t at)
+{
+	struct nexthop *grown =
+	    array_grow(n->list, &n->count, sizeof(*grown), at);
+
+	if (grown == NULL)
+		return NULL;
+	n->list = grown;
+	return &grown[at];
+}
+
+/* Whether the neighbour is the one it must be; sets who that is. */
+static bool
+is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
+    const struct server *s, struct peer *ip)
+{
+	/* its address has a generation */
+	if (hop == HOP_SERVER)
+		return h->neighbor != NULL;
+	if (!nexthop_ip(n, hop, s, ip))
+		return h->neighbor == NULL;
+	return h->neighbor != NULL && peer_same_host(&h->neighbor->ip, ip);
+}
+
+/* The neighbour of a server's hop is asked for if it is new or has moved. One
+ * that came back to the same address is known still. */
+struct nexthop *
+nexthops_get(struct nexthops *n, const struct server *s)
+{
+	struct nexthop *h = grow(n, s->slot);
+	struct neighbor *old;
+	struct peer ip;
+	enum hop hop;
+
+	if (h == NULL)
+		return NULL;
+	/* it was removed, and the flows it has left are no connections */
+	if (s->addrs.count == 0)
+		return h->generation == s->generation ? h : NULL;
+	hop = nexthop_choose(n, h, s);
+	if (h->generation == s->generation && h->hop == hop &&
+	    is_right(n, h, hop, s, &ip))
+		return h;
+	if (hop == HOP_NONE && h->hop != hop)
+		log_warn("no way to server server=%u name=%s error=\"a tunnel "
+			 "needs a route, or dsr_ip\"",
+		    s->number, s->name);
+	if ((h->generation != s->generation || h->hop != hop) &&
+	    hop != HOP_ROUTE)
+		h->path = (struct path_mtu){ .mtu = 0 };
+	old = h->neighbor;
+	h->neighbor = NULL;
+	if (nexthop_ip(n, hop, s, &ip))
+		h->neighbor =
+		    neighbors_add(&n->neighbors, &ip, loop_now(n->loop));
+	if (old != NULL)
+		neighbors_drop(&n->neighbors, old);
+	h->hop = hop;
+	h->ip = nexthop_server_ip(s);
+	h->generation = s->generation;
+	return h;
+}
+
+struct nexthop *
+nexthops_known(const struct nexthops *n, const struct server *s)
+{
+	uint32_t at = s->slot;
+
+	return at < n->count ? &n->list[at] : NULL;
+}
+
+/* The one we have for it, which may be of an address it had before; or NULL. */
+static struct neighbor *
+known_neighbor(const struct nexthops *n, const struct server *s)
+{
+	const struct nexthop *h = nexthops_known(n, s);
+
+	return h != NULL ? h->neighbor : NULL;
+}
+
+bool
+nexthops_mac(const struct nexthops *n, const struct server *s, struct mac *mac)
+{
+	const struct nexthop *h = nexthops_known(n, s);
+	const struct mac *known;
+
+	if (h == NULL || h->generation != s->generation)
+		return false;
+	known = h->neighbor != NULL ? neighbor_mac(h->neighbor)
+	    : h->hop == HOP_GIVEN   ? &n->forward.gateway_mac
+				    : NULL;
+	if (known != NULL)
+		*mac = *known;
+	return known != NULL;
+}
+
+bool
+nexthops_is_gone(struct nexthops *n, const struct server *s)
+{
+	const struct nexthop *h = nexthops_get(n, s);
+
+	return h != NULL &&
+	    (h->neighbor != NULL ? h->neighbor->state == NEIGHBOR_FAILED
+				 : h->hop == HOP_NONE);
+}
+
+bool
+nexthops_stays_gone(const struct nexthops *n, const struct server *s)
+{
+	const struct nexthop *h = nexthops_known(n, s);
+
+	if (h == NULL || h->generation != s->generation)
+		return false;
+	return h->neighbor != NULL ? h->neighbor->state == NEIGHBOR_FAILED &&
+		!neighbor_is_returning(h->neighbor)
+				   : h->hop == HOP_NONE;
+}
+
+bool
+nexthops_is_new(const struct nexthops *n, const struct server *s)
+{
+	const struct nexthop *h = nexthops_known(n, s);
+
+	return h == NULL || h->generation != s->generation ||
+	    (h->neighbor != NULL && h->neighbor->state == NEIGHBOR_NEW);
+}
+
+void
+nexthops_doubt(struct nexthops *n, const struct server *s)
+{
+	struct neighbor *w = known_neighbor(n, s);
+
+	if (w != NULL)
+		neighbors_doubt(&n->neighbors, w, loop_now(n->loop));
+}
+
+void
+nexthops_each_server(struct nexthops *n,
+    void (*visit)(struct nexthops *n, struct server *s, void *arg), void *arg)
+{
+	struct server *s;
+	unsigned slot;
+
+	for (slot = 0; slot < pool_slots(n->pool); slot++) {
+		s = pool_slot(n->pool, slot);
+		if (s->present)
+			visit(n, s, arg);
+	}
+}
+
+static void
+ask_for(struct nexthops *n, struct server *s, void *arg)
+{
+	(void)arg;
+	(void)nexthops_get(n, s);
+}
+
+void
+nexthops_refresh(struct nexthops *n)
+{
+	nexthops_each_server(n, ask_for, NULL);
+}
+
+/* Servers that were removed are asked as long as they have flows. */
+static void
+let_go(struct nexthops *n)
+{
+	struct nexthop *h;
+	struct server *s;
+	unsigned i;
+
+	for (i = 0; i < n->count; i++) {
+		s = pool_slot(n->pool, i);
+		h = &n->list[i];
+		if (h->neighbor == NULL || (s != NULL && s->present) ||
+		    dsr_flows_of(n->flows, i) > 0)
+			continue;
+		neighbors_drop(&n->neighbors, h->neighbor);
+		h->neighbor = NULL;
+	}
+}
+
+/* ---- what the segment says ---- */
+
+struct change {
+	const struct neighbor *who;
+	bool reachable;
+};
+
+static void
+tell_pool(struct nexthops *n, struct server *s, void *arg)
+{
+	const struct change *c = arg;
+	uint64_t now = loop_now(n->loop);
+
+	if (known_neighbor(n, s) != c->who)
+		return;
+	if (c->reachable) {
+		pool_connected(n->pool, s, now);
+		return;
+	}
+	log_warn("server failed server=%u name=%s error=\"no answer to ARP or "
+		 "NDP\"",
+	    s->number, s->name);
+	pool_failed(n->pool, s, now);
+}
+
+static void
+on_change(void *arg, struct neighbor *w, bool reachable)
+{
+	struct nexthops *n = arg;
+	struct change c = { w, reachable };
+
+	n->resolved = n->resolved || reachable;
+	nexthops_each_server(n, tell_pool, &c);
+}
+
+/* A VIP that is shared, or somebody else's for the time being, is not defended;
+ * an own address is nobody else's. */
+static bool
+on_conflict(void *arg, const struct peer *vip, const struct mac *who)
+{
+	const struct nexthops *n = arg;
+	char ip[PEER_TEXT_MAX], mac[MAC_TEXT_MAX];
+
+	log_warn("address conflict address=%s mac=%s",
+	    peer_format_host(vip, ip), mac_format(who, mac));
+	return n->announce || vips_is_own(n->vips, vip);
+}
+
+void
+nexthops_note_link(struct nexthops *n, const char *why)
+{
+	if (n->wire->link.up != n->no_carrier)
+		return;
+	n->no_carrier = !n->wire->link.up;
+	if (n->no_carrier) {
+		log_error("link lost interface=%s error=\"%s\"",
+		    n->wire->link.name, why);
+		neighbors_pause(&n->neighbors);
+		return;
+	}
+	log_info("link is back interface=%s", n->wire->link.name);
+	n->carrier_ms = loop_now(n->loop);
+	neighbors_resume(&n->neighbors, n->carrier_ms);
+}
+
+void
+nexthops_tick(struct nexthops *n, uint64_t now)
+{
+	nexthops_refresh(n);
+	let_go(n);
+	neighbors_tick(&n->neighbors, now);
+}
+
+/* ---- VIPs ---- */
+
+static int
+add_vip(struct nexthops *n, const struct peer *vip)
+{
+	if (n->announce)
+		return neighbors_add_vip(&n->neighbors, vip, loop_now(n->loop));
+	return neighbors_take_vip(&n->neighbors, vip);
+}
+
+void
+nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
+{
+	unsigned i;
+
+	for (i = 0; i < n->vips->count; i++)
+		if (add_vip(n, &n->vips->list[i]) < 0)
+			log_error("out of memory");
+	for (i = 0; i < olds; i++)
+		if (!vips_have_address(n->vips, &old[i]))
+			neighbors_remove_vip(&n->neighbors, &old[i]);
+}
+
+/* ---- life ---- */
+
+static void
+on_send(void *arg, const unsigned char *bytes, size_t length)
+{
+	struct nexthops *n = arg;
+
+	wire_send_own(n->wire, bytes, length);
+}
+
+int
+nexthops_open(struct nexthops *n, struct error *e)
+{
+	struct neighbors_options o = { .mac = n->wire->link.mac,
+		.send = on_send,
+		.on_change = on_change,
+		.on_conflict = on_conflict,
+		.ip4 = n->vips->own[0],
+		.ip6 = n->vips->own[1],
+		.arg = n };
+
+	if (neighbors_init(&n->neighbors, &o, loop_now(n->loop)) < 0)
+		return error_set(e, "out of memory");
+	nexthops_refresh(n);
+	return 0;
+}
+
+void
+nexthops_close(struct nexthops *n)
+{
+	neighbors_fini(&n->neighbors);
+	free(n->list);
+}

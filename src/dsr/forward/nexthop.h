@@ -1,0 +1,116 @@
+/* nexthop.h: where each server is: the next hop of its frames, by ARP or NDP,
+ * by a gateway, or by the kernel's route.
+ *
+ * A server's entry is made when it is first looked for, and follows its
+ * addresses and the settings of forwarding. */
+#ifndef PEN_DSR_NEXTHOP_H
+#define PEN_DSR_NEXTHOP_H
+
+#include "dsr/flows/dsr_flows.h"
+#include "dsr/forward/path_mtu.h"
+#include "dsr/forward/vips.h"
+#include "dsr/forward/wire.h"
+#include "dsr/segment/neighbor.h"
+#include "net/loop.h"
+#include "pool/pool.h"
+
+/* Who gets the frames for a server. */
+enum hop {
+	HOP_SERVER,  /* the server, with packets as they came */
+	HOP_GATEWAY, /* all others: packets in tunnels */
+	HOP_GIVEN,   /* the gateway, whose hardware address is given */
+	HOP_ROUTE,   /* whom the kernel chooses */
+	HOP_SEGMENT, /* the server: the kernel has no route */
+	HOP_NONE     /* and there is no address to send from */
+};
+
+struct nexthop {
+	struct neighbor *neighbor; /* who is asked for; NULL: nobody yet */
+	uint32_t generation;	   /* of the server's addresses */
+	struct peer ip;		   /* the server's, port 0 */
+	enum hop hop;
+	struct path_mtu path; /* HOP_ROUTE: the kernel's */
+	uint32_t ask_s;	      /* when to ask for the route; of the clock */
+};
+
+struct nexthops {
+	/* Set once; they outlive this. */
+	struct loop *loop;
+	struct pool *pool;
+	struct wire *wire;
+	const struct vips *vips;
+	const struct dsr_flows *flows;
+
+	struct neighbors neighbors;
+	struct nexthop *list; /* by the server's slot */
+	uint32_t count;
+	struct director_forward forward;
+	bool announce;	 /* VIPs are announced and defended */
+	bool resolved;	 /* a server's MAC came to be known: see forward.h */
+	bool no_carrier; /* neighbours are not asked */
+	uint64_t carrier_ms; /* since when there is one again; 0: always */
+};
+
+/* Starts to ask for all servers. Returns 0, or -1 with a sentence. */
+int nexthops_open(struct nexthops *n, struct error *e);
+void nexthops_close(struct nexthops *n);
+/* Follows the pool; asks, gives up, announces what is due. */
+void nexthops_tick(struct nexthops *n, uint64_t now);
+/* Asks for each server's next hop as it should be now. */
+void nexthops_refresh(struct nexthops *n);
+/* Follows the carrier of the link: what servers did not reply without one does
+ * not count against them. `why`: for the log. */
+void nexthops_note_link(struct nexthops *n, const char *why);
+/* Answers for the VIPs, and no longer for those of `old` that are none now. */
+void nexthops_set_vips(
+    struct nexthops *n, const struct peer *old, unsigned olds);
+
+/* ---- a server ---- */
+
+/* Its next hop as of now; NULL: no memory. */
+struct nexthop *nexthops_get(struct nexthops *n, const struct server *s);
+/* What is known of that, which may be of an address it had before; or NULL. */
+struct nexthop *nexthops_known(
+    const struct nexthops *n, const struct server *s);
+/* Sets the MAC of its next hop. False while that is unknown. */
+bool nexthops_mac(
+    const struct nexthops *n, const struct server *s, struct mac *mac);
+/* Whether nobody replies for it, or its next hop. */
+bool nexthops_is_gone(struct nexthops *n, const struct server *s);
+/* Whether that was so at the last look, and whoever it is has had the time to
+ * come back with the rest of the segment. */
+bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
+/* Whether it is too early to expect a reply. */
+bool nexthops_is_new(const struct nexthops *n, const struct server *s);
+/* Asks early whether it is still there. */
+void nexthops_doubt(struct nexthops *n, const struct server *s);
+/* Whether an established flow may stay: its server is reachable, be it
+ * blacklisted, and is up, drains, or was removed, which lets its flows go
+ * on. */
+static inline bool
+nexthops_may_go_on(const struct nexthops *n, const struct server *s)
+{
+	return s != NULL && s->admin != SERVER_DISABLED &&
+	    (pool_may_stay(n->pool, s, loop_now(n->loop)) ||
+		!nexthops_stays_gone(n, s));
+}
+void nexthops_each_server(struct nexthops *n,
+    void (*visit)(struct nexthops *n, struct server *s, void *arg), void *arg);
+
+/* ---- nexthop_choose.c ---- */
+
+/* Which hop the server should have; may ask the kernel for its route, and notes
+ * the MTU of that. */
+enum hop nexthop_choose(
+    const struct nexthops *n, struct nexthop *h, const struct server *s);
+/* Sets the address of the neighbour of that hop. False: it has none. */
+bool nexthop_ip(const struct nexthops *n, enum hop hop, const struct server *s,
+    struct peer *ip);
+/* The address in use of the server, port 0. */
+struct peer nexthop_server_ip(const struct server *s);
+bool nexthop_is_tunnelled(const struct nexthops *n, const struct server *s);
+/* See director_way(). */
+void nexthops_way(
+    const struct nexthops *n, const struct server *s, struct director_way *w);
+
+#endif

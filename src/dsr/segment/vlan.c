@@ -1,0 +1,23 @@
+/* vlan.c: see vlan.h. */
+#include "config.h"
+
+#include "dsr/segment/vlan.h"
+
+enum { OTHERS = 3 };
+
+bool
+vlan_on_other(struct vlan *v, uint16_t tag, unsigned reachable)
+{
+	/* Whoever can send frames with another tag must not take the servers
+	 * away: requests to them would get that tag. What servers reply to is
+	 * right. */
+	if (reachable > 0)
+		return false;
+	if (tag != v->other)
+		v->others = 0;
+	v->other = tag;
+	if (++v->others < (v->confirmed ? OTHERS : 1))
+		return false;
+	vlan_confirm(v);
+	return true;
+}
