@@ -1,9 +1,9 @@
-/* addr.h: addresses of every family pen speaks: IPv4, IPv6, Unix sockets.
+/* addr.h: IPv4, IPv6 and Unix socket addresses.
  *
- * Two sizes of the same idea: `struct addr` holds any socket address and is
- * what bind() and connect() take; `struct peer` is who is at the other end in
- * 24 bytes, small enough to keep one per connection and per remembered client.
- * No name is ever looked up here: that is net/resolve. */
+ * `struct addr` holds any socket address, as bind() and connect() take it.
+ * `struct peer` is the address of the other end in 24 bytes, so that there can
+ * be one for each connection and each remembered client. Host names are looked
+ * up elsewhere, in net/resolve. */
 #ifndef PEN_BASE_ADDR_H
 #define PEN_BASE_ADDR_H
 
@@ -24,10 +24,10 @@ struct addr {
 	} u;
 };
 
-/* IPv4 is kept as an IPv4-mapped IPv6 address (RFC 4291, 2.5.5.2), so that a
- * client is the same one through an IPv4 and a dual-stack listener. Clients on
- * Unix sockets have no address: family AF_UNIX and zeroes, all alike, until
- * peer_set_owner() says whose they are. */
+/* An IPv4 address is kept IPv4-mapped (RFC 4291, 2.5.5.2), so that a client is
+ * the same one through an IPv4 and through a dual-stack listener. Clients on
+ * Unix sockets have no address: their family is AF_UNIX and all else zero,
+ * until peer_set_owner() sets the process and user. */
 struct peer {
 	uint8_t ip[16];
 	uint32_t scope;	 /* interface of a link-local IPv6 address, else 0 */
@@ -35,11 +35,11 @@ struct peer {
 	uint16_t family; /* AF_INET (mapped), AF_INET6 or AF_UNIX; 0: none */
 };
 
-/* Longest text addr_format() makes, with the final NUL. */
+/* The longest texts addr_format() and peer_format() make, with the NUL. */
 enum { ADDR_TEXT_MAX = 128, PEER_TEXT_MAX = 72 };
 
 /* Parses a numeric IPv4 or IPv6 address (with %scope, without brackets) and
- * puts `port` into it. Returns 0, or -1 when `text` is no numeric address. */
+ * puts `port` into it. Returns 0, or -1 if `text` is not a numeric address. */
 int addr_parse_ip(struct addr *a, const char *text, uint16_t port);
 
 /* Makes the address of a Unix socket: a path (anything with a '/'), or an
@@ -61,8 +61,8 @@ char *addr_format_host(const struct addr *a, char text[ADDR_TEXT_MAX]);
 /* The port in host byte order; 0 for Unix sockets. */
 uint16_t addr_port(const struct addr *a);
 void addr_set_port(struct addr *a, uint16_t port);
-/* `a` itself, unless it is an IP address with port 0: then that with `port`, in
- * *copy. */
+/* Returns `a`, but if that is an IP address with port 0 fills in *copy with the
+ * address and `port` and returns `copy`. */
 const struct addr *addr_with_port(
     const struct addr *a, uint16_t port, struct addr *copy);
 
@@ -72,19 +72,19 @@ bool addr_equal(const struct addr *a, const struct addr *b);
 /* Whether it is the wildcard address of its family (0.0.0.0 or ::). */
 bool addr_is_any(const struct addr *a);
 
-/* Whether it is a group's (multicast), the broadcast address or a reserved one
- * of IPv4, 224.0.0.0 and up. */
+/* Whether it is a multicast address, or an IPv4 broadcast or reserved address
+ * (224.0.0.0 and up). */
 bool addr_is_group(const struct addr *a);
 /* 127.0.0.0/8 or ::1. */
 bool addr_is_loopback(const struct addr *a);
 
-/* Fills `p` from what accept() or recvfrom() gave. */
+/* Converts an address that accept() or recvfrom() returned. */
 void peer_from_addr(struct peer *p, const struct addr *a);
-/* The process and user at the other end of a Unix socket stand for its address
- * from here on; pid 0: the process is not known. */
+/* Makes the process and user at the other end of a Unix socket stand for its
+ * address. pid 0: the process is unknown. */
 void peer_set_owner(struct peer *p, uint32_t pid, uint32_t uid);
-/* "1.2.3.4:80", "[::1]:80"; "unix", or "unix:pid=7,uid=0" when it is known who
- * that is. Returns `text`. */
+/* Prints "1.2.3.4:80" or "[::1]:80"; "unix", or "unix:pid=7,uid=0" after
+ * peer_set_owner(). Returns `text`. */
 char *peer_format(const struct peer *p, char text[PEER_TEXT_MAX]);
 /* The same without port and brackets. */
 char *peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX]);

@@ -1,10 +1,11 @@
-/* buffer.h: bytes waiting to go on, with their positions.
+/* buffer.h: a queue of bytes.
  *
  *     data         start            end              size
- *      |  gone     |  waiting        |  room          |
+ *      |  consumed |  waiting        |  free          |
  *
- * Bytes are appended at end and consumed at start; size grows by doubling.
- * A buffer that becomes empty gives its memory back: an idle one owns none. */
+ * Bytes are appended at `end` and consumed at `start`; the size grows by
+ * doubling. A buffer that becomes empty frees its memory: an idle one owns
+ * none. */
 #ifndef PEN_BASE_BUFFER_H
 #define PEN_BASE_BUFFER_H
 
@@ -30,19 +31,20 @@ buffer_bytes(const struct buffer *b)
 	return b->data + b->start;
 }
 
-/* Makes at least `room` bytes free behind end, moving what waits to the front
- * or growing. Returns where to write, or NULL with errno ENOMEM, the buffer as
- * it was. Follow with buffer_added(). */
+/* Makes at least `room` bytes free behind `end`, by moving the waiting bytes
+ * to the front or by growing. Returns where to write, or NULL with errno
+ * ENOMEM and the buffer as it was. The caller reports with buffer_added() how
+ * many bytes it has written there. */
 char *buffer_reserve(struct buffer *b, size_t room);
 void buffer_added(struct buffer *b, size_t n);
 
 /* Copies `n` bytes to the end. Returns 0, or -1 with errno ENOMEM. */
 int buffer_append(struct buffer *b, const void *bytes, size_t n);
 
-/* Drops what was appended last, so that `n` bytes are left. */
+/* Drops the bytes appended last until `n` are left. */
 void buffer_cut(struct buffer *b, size_t n);
 
-/* Drops `n` bytes from the start; frees the memory when nothing is left. */
+/* Drops `n` bytes from the start. Frees the memory if none are left. */
 void buffer_consume(struct buffer *b, size_t n);
 
 #endif

@@ -1,11 +1,11 @@
-/* clock.h: monotonic time. Nobody reads it twice for one event: the loop reads
- * it once per wake-up and passes it on as `now`, so tests own the time. */
+/* clock.h: monotonic time. The loop reads it once per wake-up and passes it on
+ * as `now`; so tests can set the time. */
 #ifndef PEN_BASE_CLOCK_H
 #define PEN_BASE_CLOCK_H
 
 #include <stdint.h>
 
-/* Milliseconds since some fixed moment; never goes back. */
+/* Milliseconds since some fixed moment; never decreases. */
 uint64_t clock_monotonic_ms(void);
 /* The same in microseconds, for what must be measured: how long something
  * took. */

@@ -1,8 +1,10 @@
-/* error.h: one line for the user about what went wrong.
+/* error.h: one sentence for the operator about what went wrong.
  *
- * Functions that can fail in more ways than errno can tell take a
- * `struct error *` and return -1 with a sentence in it that names the operand:
- * server "hostA:99999": port out of range 1..65535. No newline, no "pen: ". */
+ * A function that can fail in more ways than errno can tell takes a `struct
+ * error *`. If it fails it returns -1 and sets a sentence that names the
+ * operand: server "hostA:99999": port out of range 1..65535. The sentence has
+ * no newline and no "pen: ". A "phrase" lacks the operand: the caller adds it.
+ */
 #ifndef PEN_BASE_ERROR_H
 #define PEN_BASE_ERROR_H
 
@@ -10,7 +12,7 @@ struct error {
 	char text[512];
 };
 
-/* Sets the sentence; returns -1, so that `return error_set(...)` works. */
+/* Sets the sentence. Returns -1, for `return error_set(...)`. */
 int error_set(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -23,8 +23,8 @@ why(struct error *e)
 	return error_set(e, "%s", strerror(errno));
 }
 
-/* A pipe opened without waiting looks like an empty file while nobody
- * writes. */
+/* A pipe that is opened without waiting would read as an empty file while it
+ * has no writer, so it is refused. */
 static int
 open_to_read(int dir, const char *path, bool wait, struct error *e)
 {
@@ -78,9 +78,10 @@ file_read_at(int dir, const char *path, size_t most, bool wait,
 
 /* ---- symbolic links ---- */
 
-/* What the link `path` says and who owns it. With O_PATH both are of one link,
- * whoever renames others into its place meanwhile. Returns the length, or -1
- * with errno: EINVAL or ELOOP when it is no link. */
+/* Reads the target and the owner of a symbolic link. With O_PATH both are of
+ * the same link, even if somebody renames another over it meanwhile. Returns
+ * the target's length, or -1 with errno, EINVAL or ELOOP if `path` is no link.
+ */
 static ssize_t
 read_link(const char *path, char target[PATH_MAX], struct stat *st)
 {
@@ -104,7 +105,7 @@ read_link(const char *path, char target[PATH_MAX], struct stat *st)
 #endif
 }
 
-/* A relative target counts from the directory of the link. */
+/* A relative target is relative to the directory of the link. */
 static char *
 join(const char *link, const char *target, size_t n)
 {
@@ -121,8 +122,9 @@ join(const char *link, const char *target, size_t n)
 	return path;
 }
 
-/* Where the link `name` leads, if this user may follow it; `links` were
- * followed before. The caller frees it; NULL with a phrase. */
+/* Returns the path to which the link `name` leads, if this user may follow it;
+ * `links` links were followed before. The caller frees it. Returns NULL with a
+ * phrase if not. */
 static char *
 follow_link(const char *name, const char *target, size_t n,
     const struct stat *st, int links, struct error *e)
@@ -144,16 +146,17 @@ follow_link(const char *name, const char *target, size_t n,
 	return next;
 }
 
-/* Names in /proc/self/fd, as of /dev/stdout, are links for the kernel alone
- * when they stand for a pipe or a socket: "pipe:[123]". */
+/* A name in /proc/self/fd, to which /dev/stdout leads, is a link to a pipe or a
+ * socket if its target reads "pipe:[123]". Only the kernel can follow that. */
 static bool
 is_kernels(const char *name, const char *target)
 {
 	return strncmp(name, "/proc/", 6) == 0 && target[0] != '/';
 }
 
-/* The name of what is to be written when the user says `path`, which may not be
- * there yet. The caller frees it. NULL with a phrase. */
+/* Follows symbolic links from `path` as far as this user may. Returns the path
+ * to write to, which need not exist; the caller frees it. Returns NULL with a
+ * phrase on failure. */
 static char *
 follow_own_links(const char *path, struct error *e)
 {
@@ -173,8 +176,8 @@ follow_own_links(const char *path, struct error *e)
 	return name;
 }
 
-/* Opens a name of follow_own_links(): a link that was put there since is not
- * followed. */
+/* Opens a path that follow_own_links() returned. A link that was put there
+ * since is not followed. */
 static int
 open_followed(const char *name, int flags, mode_t mode)
 {
@@ -240,7 +243,7 @@ file_may_write(const char *path, struct error *e)
 
 /* ---- writing ---- */
 
-/* How long a reader may keep the writer waiting, who has other things to do. */
+/* How long a slow reader of a pipe may hold up the program. */
 enum { SLOW_MS = 2000 };
 
 /* Waits until more can be written. Returns 0, or -1 with errno. */
@@ -276,8 +279,8 @@ write_all(int fd, const struct buffer *text)
 	return 0;
 }
 
-/* To a pipe that nobody reads it fails, where opening it alone would wait, and to one
- * whose reader stalls. */
+/* Writes to a pipe or a terminal. Fails if nobody reads the pipe, where a
+ * blocking open would wait, and if its reader stalls. */
 static int
 write_through(const char *path, const struct buffer *text, struct error *e)
 {
@@ -294,7 +297,7 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 	return rc;
 }
 
-/* Fills the temporary file and makes it the real one. */
+/* Writes the temporary file and renames it to `path`. */
 static int
 fill_and_rename(int fd, const char *temporary, const char *path, mode_t mode,
     const struct buffer *text, bool durable)

@@ -31,7 +31,7 @@ key_from_system(struct hash_key *key)
 	return n == (ssize_t)sizeof(*key);
 }
 
-/* Without any of these the key still differs from run to run. */
+/* Without random numbers, the key at least differs from run to run. */
 void
 hash_key_init(struct hash_key *key)
 {
@@ -75,8 +75,8 @@ load8(const uint8_t *b)
 	    (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
 }
 
-/* The same of fewer, the last ones of a key of that length: what is before them
- * is there, mostly, and falls off. */
+/* The same for the last, fewer than eight bytes of a key of that length.
+ * Mostly a load may begin in the bytes before them, which are shifted out. */
 static inline uint64_t
 load(const uint8_t *bytes, size_t n, size_t length)
 {

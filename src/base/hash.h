@@ -1,9 +1,9 @@
-/* hash.h: the two hashes of the house.
+/* hash.h: two hash functions.
  *
- * hash_keyed() is SipHash-2-4 (Aumasson, Bernstein 2012): for tables that
- * strangers fill, with a key they cannot know. hash_stable() is FNV-1a, 64 bit,
- * finished with the splitmix64 mixer: the same on every machine and in every
- * version, for choices that two balancers must make alike. */
+ * hash_keyed() is SipHash-2-4 (Aumasson, Bernstein 2012), for tables that
+ * strangers fill: they do not know the key. hash_stable() is 64-bit FNV-1a,
+ * finished with the splitmix64 mixer. It is the same on every machine and in
+ * every version, for choices that two balancers must make alike. */
 #ifndef PEN_BASE_HASH_H
 #define PEN_BASE_HASH_H
 
@@ -14,8 +14,8 @@ struct hash_key {
 	uint64_t k0, k1;
 };
 
-/* A key from the system's random numbers; never fails: the time and the process
- * number make a weaker one where the system has none to give. */
+/* Makes a key from the system's random numbers. Never fails: if the system has
+ * none, the time and the process ID make a weaker key. */
 void hash_key_init(struct hash_key *key);
 uint64_t hash_keyed(const struct hash_key *key, const void *data, size_t len);
 uint64_t hash_stable(const void *data, size_t len);

@@ -1,4 +1,4 @@
-/* hash_table.c: chains in buckets; two arrays of them while it grows. */
+/* hash_table.c: chains in buckets, and two arrays of buckets while it grows. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -74,7 +74,7 @@ hash_table_expect(const struct hash_table *t, uint64_t hash)
 	PREFETCH(bucket(&t->now, hash));
 }
 
-/* A link and its key are rarely in one cache line. */
+/* The entry's key is rarely in the same cache line as the link. */
 void
 hash_table_expect_link(const struct hash_table *t, uint64_t hash)
 {
@@ -86,9 +86,10 @@ hash_table_expect_link(const struct hash_table *t, uint64_t hash)
 	PREFETCH((const char *)l + LINE);
 }
 
-/* Moves some chains over to the larger array. */
+/* Moves STEP chains to the larger array. The table doubles when there is an
+ * entry for each bucket, so this is done long before it doubles again. */
 static void
-move_on(struct hash_table *t)
+hash_table_move_some(struct hash_table *t)
 {
 	size_t end = t->moved + STEP;
 	struct hash_table_link *l, **to;
@@ -109,7 +110,7 @@ move_on(struct hash_table *t)
 }
 
 static void
-grow(struct hash_table *t)
+hash_table_grow(struct hash_table *t)
 {
 	size_t buckets = 2 * (t->now.mask + 1);
 	struct hash_table_link **new = calloc(buckets, sizeof(*new));
@@ -127,9 +128,9 @@ hash_table_add(struct hash_table *t, struct hash_table_link *l, uint64_t hash)
 {
 	struct hash_table_link **to;
 
-	move_on(t);
+	hash_table_move_some(t);
 	if (t->count > t->now.mask && t->before.buckets == NULL)
-		grow(t);
+		hash_table_grow(t);
 	to = bucket(&t->now, hash);
 	l->hash = hash;
 	l->next = *to;

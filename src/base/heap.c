@@ -34,7 +34,7 @@ heap_reserve(struct heap *h, uint32_t room)
 	if (room <= h->room)
 		return 0;
 	if (room > UINT32_MAX / (2 * sizeof(*items))) {
-		errno = ENOMEM; /* doubling or the size in bytes would wrap */
+		errno = ENOMEM; /* the doubled room or its bytes would wrap */
 		return -1;
 	}
 	while (size < room)
@@ -65,7 +65,7 @@ put(struct heap *h, uint32_t i, struct heap_item item)
 	h->position[item.number] = i + 1;
 }
 
-/* Lets `item`, whose position i is free, rise to where it belongs. */
+/* Position `i` is free: moves `item` up from there to where it belongs. */
 static void
 rise(struct heap *h, uint32_t i, struct heap_item item)
 {

@@ -1,9 +1,9 @@
-/* heap.h: numbered things in the order of their keys, smallest first.
+/* heap.h: numbers in the order of their keys, smallest key first.
  *
- * A four-way heap of (key, number) pairs with the position of each number
- * beside it: adding, removing and changing any of them is O(log n) and touches
- * nothing but these two compact arrays. Equal keys come in the order of
- * numbers. */
+ * A four-way heap of (key, number) pairs, with the position of each number in
+ * an array beside it. Adding, removing and changing any number is O(log n) and
+ * touches only these two compact arrays. Of equal keys the smallest number
+ * comes first. */
 #ifndef PEN_BASE_HEAP_H
 #define PEN_BASE_HEAP_H
 
@@ -28,13 +28,14 @@ void heap_init(struct heap *h);
 void heap_fini(struct heap *h);
 /* Makes numbers below `room` fit. Returns 0, or -1 with errno ENOMEM. */
 int heap_reserve(struct heap *h, uint32_t room);
-/* Puts a number in, or gives it another key. */
+/* Adds a number that fits, or changes its key. */
 void heap_set(struct heap *h, uint32_t number, uint64_t key);
-/* Takes a number out; harmless when it is not in. */
+/* Removes a number; does nothing if it is not in the heap. */
 void heap_remove(struct heap *h, uint32_t number);
 bool heap_has(const struct heap *h, uint32_t number);
-/* The number with the smallest key, or HEAP_EMPTY; its key. */
+/* The number with the smallest key, or HEAP_EMPTY. */
 int64_t heap_top(const struct heap *h);
+/* The smallest key; the heap is not empty. */
 uint64_t heap_top_key(const struct heap *h);
 
 #endif

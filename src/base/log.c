@@ -1,5 +1,5 @@
-/* log.c: where lines go. Owns the choice of stderr or syslog, and the socket
- * to the system's log. */
+/* log.c: writes log lines to stderr or to the system's log daemon, and owns the
+ * socket to that. */
 #include "config.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static struct {
 	char ident[32];
 } to_syslog = { .fd = -1 };
 
-static unsigned lost; /* lines since the last that was written */
+static unsigned lost; /* lines since the last one written */
 
 /* ---- syslog ---- */
 
@@ -68,8 +68,8 @@ log_use_syslog(void)
 	to_syslog.on = true;
 }
 
-/* Sends one message. A log daemon that was started again needs a new
- * connection; one that is busy has no room, and is not waited for. */
+/* Sends one message. A log daemon that was restarted needs a new connection. If
+ * its queue is full the message is lost: pen does not wait. */
 static bool
 send_syslog(const char *message, size_t n)
 {
@@ -104,8 +104,8 @@ write_syslog(int priority, const struct tm *tm, const char *line)
 
 /* ---- stderr ---- */
 
-/* A terminal that is held, or a pipe that nobody reads, would stop the program:
- * they get nothing while they are full. */
+/* A terminal stopped with Ctrl-S, or a pipe that nobody reads, would block the
+ * program. While they are full, lines to them are lost. */
 static bool
 write_stderr(const struct tm *tm, const char *line)
 {
@@ -149,7 +149,7 @@ write_line(enum log_level level, const char *line)
 		lost++;
 }
 
-/* Whether this line of the site is one too many; debug lines never are. */
+/* Whether the call site is over its limit. Debug lines have none. */
 static bool
 is_too_much(struct log_site *site, enum log_level level, unsigned *dropped)
 {

@@ -1,11 +1,11 @@
-/* log.h: messages for the operator: levels, destinations, rate limit.
+/* log.h: messages for the operator.
  *
- * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " (local time); in the
- * background lines go to syslog. A call site, but of debug lines, is cut short
- * after ten lines a second and says how many it dropped before its next one.
- * Writing never waits: lines that stderr or the log daemon has no room for are
- * lost, and the next line that is written says how many. The level and the
- * destination are the program's only mutable globals. */
+ * On stderr each line begins with "YYYY-MM-DD HH:MM:SS: " in local time; in the
+ * background lines go to syslog. A call site may write ten lines a second, but
+ * for debug lines; the others are dropped and counted in its next line. Writing
+ * never blocks: a line for which stderr or the log daemon has no room is lost,
+ * and the next line that is written says how many were. The level and the
+ * destination are the only mutable globals of the program. */
 #ifndef PEN_BASE_LOG_H
 #define PEN_BASE_LOG_H
 
@@ -18,14 +18,15 @@ enum log_level {
 	LOG_LEVEL_DEBUG
 };
 
-/* One per call site, made by the macros below. */
+/* The rate limit of one call site, made by the macros below. */
 struct log_site {
-	uint64_t second;  /* the one being counted, of the monotonic clock */
-	unsigned count;	  /* lines in it */
-	unsigned dropped; /* lines not written since the last one that was */
+	uint64_t second;  /* the current second of the monotonic clock */
+	unsigned count;	  /* lines in that second */
+	unsigned dropped; /* lines dropped since the last one written */
 };
 
-/* Lines above it are not made, nor their arguments evaluated; INFO at start. */
+/* Lines above this level are not written, nor are their arguments evaluated.
+ * INFO at the start. */
 extern enum log_level log_level;
 
 #if defined(__linux__)
@@ -36,14 +37,15 @@ extern enum log_level log_level;
 #define LOG_SYSLOG_PATH "/var/run/log"
 #endif
 
-/* Connects to the log daemon's socket, for lines under `ident`; one that is not
- * there is looked for again with each line. A connection that is made before a
- * chroot serves after it. */
+/* Connects to the socket of the log daemon, for lines under `ident`. If there
+ * is no daemon, each line tries again. A connection made before chroot() still
+ * works after it. */
 void log_open_syslog(const char *path, const char *ident);
-/* From here on lines go there, no longer to stderr. */
+/* Sends lines to the log daemon from here on, no longer to stderr. */
 void log_use_syslog(void);
 
-/* Writes a line, cut at 1023 bytes; without a site there is no rate limit. */
+/* Writes a line of at most 1023 bytes. With `site` NULL there is no rate
+ * limit. */
 void log_write(struct log_site *site, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 

@@ -1,20 +1,21 @@
-/* number.h: strict parsing of numbers: the whole word, in range, or an error.
- * No sign, no blanks, no octal, no trailing text, no silent overflow. */
+/* number.h: strict parsing of numbers. The whole word must be a number in
+ * range: no sign, blanks, octal, trailing text or silent overflow. */
 #ifndef PEN_BASE_NUMBER_H
 #define PEN_BASE_NUMBER_H
 
 #include <stdint.h>
 
-/* A decimal number in min..max. Returns 0, or -1 with errno EINVAL (not a
- * number) or ERANGE, `*value` untouched. */
+/* Parses a decimal number in min..max. Returns 0, or -1 with errno EINVAL (not
+ * a number) or ERANGE and `*value` unchanged. */
 int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
-/* The same with an optional k, m or g (powers of 1024, any case) behind it. */
+/* The same with an optional suffix k, m or g, in either case: powers of 1024.
+ */
 int number_parse_size(
     const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
-/* Seconds with up to three decimals ("3", "0.5") or "200ms", as milliseconds.
- * The range is in milliseconds too. */
+/* Parses seconds with up to three decimals ("3", "0.5") or milliseconds
+ * ("200ms"). Value and range are in milliseconds. */
 int number_parse_ms(
     const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms);
 
