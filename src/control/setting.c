@@ -46,6 +46,18 @@ tell(struct facts *f, const struct plan *p, const struct command *row)
 		value_tell(f, key, row, &p->config);
 }
 
+/* Those that only options set; of --check there is nothing to tell. */
+static void
+tell_options(struct facts *f, const struct plan *p)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (value_is_there(row) && row->flags & ROW_OPTION &&
+		    command_find(row->name) == NULL)
+			tell(f, p, row);
+}
+
 /* Of rows that share their value, the one with a key tells it. */
 void
 setting_tell_all(struct facts *f, const struct plan *p)
@@ -55,6 +67,7 @@ setting_tell_all(struct facts *f, const struct plan *p)
 	SETTING_EACH (row)
 		if (row->kind != KIND_SELF || row->key != NULL)
 			tell(f, p, row);
+	tell_options(f, p);
 }
 
 void

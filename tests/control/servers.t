@@ -77,6 +77,8 @@ drop
 > server 2 address localhost
 > servers json
 ~ "name":"localhost","state":"up"
+> servers json
+~ "tls":"default","forward":"default"
 > server 2 address no-such-host.invalid
 ~ error: server: server "no-such-host.invalid": 
 > servers json

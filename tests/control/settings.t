@@ -159,6 +159,8 @@ ask x = server 0: x
 ~ "dsr_forward":"mac"
 ~ "tarpit_acl":-1
 ~ "check":"none"
+~ "method":null
+~ "pid-file":null
 > timeout 0.2; timeout json
 < 0.200
 < {"timeout":0.2}
@@ -172,6 +174,8 @@ ask x = server 0: x
 < timeout [SEC]                 how long a connect to a server may take
 > help json
 ~ {"command":"timeout","arguments":"[SEC]"
+> help json
+~ "group":"choosing"
 > help timout
 < error: help: unknown command "timout" (did you mean timeout?)
 > blaklist

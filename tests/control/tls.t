@@ -73,6 +73,8 @@ ask x = server 0: x
 > ssl_min tls1.3
 > ssl_min
 < tls1.3
+> ssl_min json
+< {"ssl_min":"tls1.3"}
 > ssl_min tls1.1
 < error: ssl_min: expects tls1.2 or tls1.3, got "tls1.1"
 > ssl_protocol ssl3
