@@ -25,7 +25,7 @@ tell(const struct session *s, struct connection_info *info)
 		[QUEUED] = { "queued", 5 },
 		[CLOSED] = { "closed", 6 },
 	};
-	uint64_t now = loop_now(s->frontend->loop);
+	uint64_t now = loop_now(s->frontend->core.loop);
 
 	*info = (struct connection_info){
 		.number = s->number,

@@ -152,7 +152,7 @@ static int
 send_query(struct dns_query *q)
 {
 	struct dns *d = q->dns;
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 	struct dns_socket *s = dns_socket_to(d, q->server);
 
 	if (s == NULL)
@@ -183,7 +183,7 @@ static void
 pass_on(struct dns_query *q)
 {
 	struct dns *d = q->dns;
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 
 	for (;;) {
 		q->server = pool_choose(f->pool, &q->who, &q->attempts, now(d));
@@ -237,7 +237,7 @@ on_silence(struct timeouts *t, struct expiry *x)
 static struct dns_query *
 keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 {
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 	size_t room = (in->n + 15) & ~(size_t)15;
 	struct dns_query *q;
 
@@ -291,8 +291,8 @@ take(struct dns *d, struct listener *l, const struct dgram *in)
 void
 dns_on_datagrams(struct listener *l)
 {
-	struct frontend *f = l->arg;
-	struct dns *d = &f->dns;
+	struct frontend_core *f = l->arg;
+	struct dns *d = f->dns;
 	int round, n = DGRAM_BATCH;
 	unsigned i;
 
@@ -309,7 +309,7 @@ static void
 take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 {
 	struct query_key key = { .socket = s->number };
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 	struct dns_query *q;
 
 	if (in->n < DNS_HEADER || in->truncated) {
@@ -384,7 +384,7 @@ dns_on_answers(struct watch *w, unsigned ready)
 /* ---- life ---- */
 
 int
-dns_init(struct dns *d, struct frontend *f)
+dns_init(struct dns *d, struct frontend_core *f)
 {
 	memset(d, 0, sizeof(*d));
 	d->frontend = f;

@@ -20,14 +20,14 @@
 #include "net/listener.h"
 #include "net/timeouts.h"
 
-struct frontend;
+struct frontend_core;
 struct dns_server;
 
 /* To each server, at a time. */
 enum { DNS_SOCKETS = 16 };
 
 struct dns {
-	struct frontend *frontend;
+	struct frontend_core *frontend;
 	struct hash_table queries;  /* by socket and id */
 	struct list order;	    /* the same, the oldest first */
 	size_t kept;		    /* bytes of them */
@@ -42,7 +42,7 @@ struct dns {
 };
 
 /* Returns 0, or -1 with errno ENOMEM. */
-int dns_init(struct dns *d, struct frontend *f);
+int dns_init(struct dns *d, struct frontend_core *f);
 void dns_fini(struct dns *d);
 /* Settings or servers have changed: gives up the sockets to servers that are
  * gone. A new dns_retry counts for the queries that wait already, too. */

@@ -4,7 +4,7 @@
 #define PEN_PROXY_DNS_PRIVATE_H
 
 #include "proxy/dns.h"
-#include "proxy/frontend_private.h"
+#include "proxy/frontend_core.h"
 
 /* One of the sockets to a server. A retired one waits for its last answers. */
 struct dns_socket {

@@ -44,7 +44,7 @@ free_socket(struct task *t)
 static void
 close_socket(struct dns_socket *s)
 {
-	struct frontend *f = s->dns->frontend;
+	struct frontend_core *f = s->dns->frontend;
 
 	watch_stop(f->loop, &s->watch);
 	close(s->fd);
@@ -78,7 +78,7 @@ retire_all(struct dns_server *e)
 static struct dns_socket *
 open_socket(struct dns *d, struct server *server)
 {
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 	struct dns_socket *s = calloc(1, sizeof(*s));
 
 	if (s == NULL)

@@ -14,7 +14,7 @@
 #include "net/sock.h"
 #include "net/stream.h"
 #include "proxy/dummy.h"
-#include "proxy/frontend_private.h"
+#include "proxy/frontend_core.h"
 
 /* Longest request head; a longer one is refused. */
 enum { HEAD_MAX = 16 * 1024, ANSWER_MAX = 512 };
@@ -23,7 +23,7 @@ enum { HEAD_MAX = 16 * 1024, ANSWER_MAX = 512 };
 enum { IDLE_MS = 60 * 1000, LOOK_MS = 5000 };
 
 struct dummy {
-	struct frontend *frontend;
+	struct frontend_core *frontend;
 	struct list link;
 	struct stream client;
 	struct buffer in;  /* an incomplete head */
@@ -203,7 +203,7 @@ dummy_free_task(struct task *t)
 static void
 dummy_close(struct dummy *d, enum reason why)
 {
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 
 	stream_close(f->loop, &d->client,
 	    why != REASON_DONE && why != REASON_IDLE_TIMEOUT);
@@ -230,10 +230,10 @@ dummy_deadline(const struct dummy *d)
 static void
 dummy_schedule(struct dummy *d)
 {
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 	uint64_t due = dummy_deadline(d), look = loop_now(f->loop) + LOOK_MS;
 
-	timeouts_add(&f->dummies_silent, &d->expiry, due < look ? due : look);
+	timeouts_add(&f->dummies->silent, &d->expiry, due < look ? due : look);
 }
 
 static void
@@ -248,9 +248,10 @@ dummy_on_silence(struct timeouts *t, struct expiry *x)
 }
 
 void
-dummy_init_timeouts(struct frontend *f)
+dummies_init(struct dummies *all, struct frontend_core *f)
 {
-	timeouts_init(&f->dummies_silent, f->loop, dummy_on_silence, NULL);
+	list_init(&all->list);
+	timeouts_init(&all->silent, f->loop, dummy_on_silence, NULL);
 }
 
 /* ---- bytes ---- */
@@ -297,7 +298,7 @@ dummy_write(struct dummy *d)
 static void
 dummy_on_io(struct dummy *d)
 {
-	struct frontend *f = d->frontend;
+	struct frontend_core *f = d->frontend;
 	bool busy = buffer_length(&d->out) > 0;
 
 	if ((!busy && dummy_read(d) < 0) || answer_all(d) < 0 ||
@@ -337,7 +338,7 @@ dummy_on_turn(struct task *t)
 }
 
 void
-dummy_start(struct frontend *f, int fd)
+dummy_start(struct frontend_core *f, int fd)
 {
 	struct dummy *d = calloc(1, sizeof(*d));
 
@@ -354,7 +355,7 @@ dummy_start(struct frontend *f, int fd)
 	d->active = loop_now(f->loop);
 	expiry_init(&d->expiry);
 	dummy_schedule(d);
-	list_append(&f->dummies, &d->link);
+	list_append(&f->dummies->list, &d->link);
 	frontend_client_in(f);
 	if (watch_start(
 		f->loop, &d->client.watch, fd, READY_READ, dummy_on_client) < 0)
@@ -362,11 +363,12 @@ dummy_start(struct frontend *f, int fd)
 }
 
 void
-dummy_close_all(struct frontend *f)
+dummies_fini(struct dummies *all)
 {
 	struct list *link;
 
-	while ((link = list_first(&f->dummies)) != NULL)
+	while ((link = list_first(&all->list)) != NULL)
 		dummy_close(
 		    list_entry(link, struct dummy, link), REASON_STOPPED);
+	timeouts_fini(&all->silent);
 }

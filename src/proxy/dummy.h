@@ -9,14 +9,22 @@
 #ifndef PEN_PROXY_DUMMY_H
 #define PEN_PROXY_DUMMY_H
 
-struct frontend;
+#include "base/list.h"
+#include "net/timeouts.h"
 
-/* Prepares the frontend's queue for them. */
-void dummy_init_timeouts(struct frontend *f);
+struct frontend_core;
+
+/* All of a frontend. */
+struct dummies {
+	struct list list;
+	struct timeouts silent;
+};
+
+void dummies_init(struct dummies *all, struct frontend_core *f);
+/* Closes all. */
+void dummies_fini(struct dummies *all);
 
 /* Serves the client on `fd`, which it takes over. */
-void dummy_start(struct frontend *f, int fd);
-/* Ends all of them. */
-void dummy_close_all(struct frontend *f);
+void dummy_start(struct frontend_core *f, int fd);
 
 #endif

@@ -31,7 +31,7 @@ open_socket(struct flow *w)
 static void
 engage(struct flow *w, struct server *s)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 
 	w->server = s;
 	w->generation = s->generation;
@@ -43,7 +43,7 @@ engage(struct flow *w, struct server *s)
 static bool
 choose(struct flow *w)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 	struct server *s =
 	    pool_choose(f->pool, &w->who, &w->attempts, loop_now(f->loop));
 
@@ -88,7 +88,7 @@ send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 static enum outcome
 send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 
 	for (;;) {
 		if (w->server == NULL && !choose(w))
@@ -109,7 +109,7 @@ send_up(struct flow *w, const char *bytes, size_t n, unsigned segment)
 static void
 keep_question(struct flow *w, const char *bytes, size_t n)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 
 	fs->kept -= buffer_length(&w->question);
 	buffer_fini(&w->question);
@@ -122,7 +122,7 @@ keep_question(struct flow *w, const char *bytes, size_t n)
 static void
 forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 	size_t count = segment > 0 ? (n + segment - 1) / segment : 1;
 	size_t last = count > 1 ? (count - 1) * segment : 0;
 
@@ -163,7 +163,7 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 static bool
 may_go_on(const struct flow *w)
 {
-	const struct frontend *f = w->frontend;
+	const struct frontend_core *f = w->frontend;
 
 	return w->server != NULL && flow_is_current(w) &&
 	    pool_may_stay(f->pool, w->server, loop_now(f->loop));
@@ -209,7 +209,7 @@ find(struct flows *fs, const struct arrival *a)
 static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
 {
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 	struct attempts attempts = { .count = 0 };
 	struct server *s =
 	    pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
@@ -231,7 +231,7 @@ flow_of_each(struct flows *fs, struct arrival *a)
 static struct flow *
 flow_of(struct flows *fs, struct arrival *a)
 {
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 	struct flow *w = find(fs, a);
 	struct attempts attempts = { .count = 0 };
 	struct server *s;
@@ -308,7 +308,7 @@ static void take(struct flows *fs, struct arrival *a);
 
 /* Whether each datagram must go by itself. */
 static bool
-each_by_itself(const struct frontend *f)
+each_by_itself(const struct frontend_core *f)
 {
 	return f->options.udp_each || f->options.udp_requests > 0 ||
 	    f->options.udp_proxy != UDP_PROXY_OFF;
@@ -334,7 +334,7 @@ take_pieces(struct flows *fs, struct arrival *a)
 static void
 take(struct flows *fs, struct arrival *a)
 {
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 	struct flow *w;
 
 	if (a->dgram->truncated) {
@@ -373,8 +373,8 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 void
 flows_on_datagrams(struct listener *l)
 {
-	struct frontend *f = l->arg;
-	struct flows *fs = &f->flows;
+	struct frontend_core *f = l->arg;
+	struct flows *fs = f->flows;
 	int round, n = DGRAM_BATCH;
 
 	fs->newcomers = 0;
@@ -392,7 +392,7 @@ flows_on_datagrams(struct listener *l)
 static void
 on_refused(struct flow *w, int error)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 	struct buffer last = w->question;
 	bool goes_on = flow_refused(w, error);
 
@@ -436,7 +436,7 @@ is_complete(const struct flow *w)
 static bool
 answer(struct flow *w, struct dgram_batch *b)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 	size_t bytes = 0;
 	unsigned i, cut = dgram_drop_truncated(b), came = 0, gone = 0;
 	int sent;
@@ -474,7 +474,7 @@ static void
 on_ready(struct watch *watch, unsigned ready)
 {
 	struct flow *w = list_entry(watch, struct flow, watch);
-	struct dgram_batch *b = &w->frontend->flows.batch;
+	struct dgram_batch *b = &w->frontend->flows->batch;
 	int round, n = DGRAM_BATCH;
 
 	(void)ready;

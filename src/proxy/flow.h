@@ -28,12 +28,12 @@
 #include "net/sources.h"
 #include "proxy/id_table.h"
 
-struct frontend;
+struct frontend_core;
 struct flow_server;
 struct flow_source;
 
 struct flows {
-	struct frontend *frontend;
+	struct frontend_core *frontend;
 	struct hash_table table;
 	struct list
 	    young; /* the idlest first; no answer was followed by a word */
@@ -55,7 +55,7 @@ struct flows {
 };
 
 /* Returns 0, or -1 with errno ENOMEM. */
-int flows_init(struct flows *fs, struct frontend *f);
+int flows_init(struct flows *fs, struct frontend_core *f);
 void flows_fini(struct flows *fs);
 /* A listener has datagrams; for listener.on_datagrams. */
 void flows_on_datagrams(struct listener *l);

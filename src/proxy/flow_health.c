@@ -46,13 +46,13 @@ flow_server_record(struct flows *fs, const struct server *s)
 bool
 flow_note_question(struct flow *w)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 	const struct frontend_options *o = &f->options;
 	struct flow_server *s;
 	uint64_t now = loop_now(f->loop);
 
 	if (o->udp_responses == 0 || o->udp_fail == 0 ||
-	    (s = flow_server_record(&f->flows, w->server)) == NULL)
+	    (s = flow_server_record(f->flows, w->server)) == NULL)
 		return false;
 	if (s->unanswered++ == 0)
 		s->since = now;
@@ -63,7 +63,7 @@ flow_note_question(struct flow *w)
 static void
 forget_questions(struct flow *w)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 
 	if (w->server->slot < fs->server_room)
 		fs->servers[w->server->slot].unanswered = 0;
@@ -72,7 +72,7 @@ forget_questions(struct flow *w)
 void
 flow_note_answer(struct flow *w)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 	struct server *s = w->server;
 
 	if (!flow_is_current(w))
@@ -87,7 +87,7 @@ flow_note_answer(struct flow *w)
 void
 flow_server_failed(struct flow *w, int error)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 	struct server *s = w->server;
 
 	if (!flow_is_current(w))

@@ -6,7 +6,7 @@
 
 #include "base/buffer.h"
 #include "proxy/flow.h"
-#include "proxy/frontend_private.h"
+#include "proxy/frontend_core.h"
 
 /* What makes a flow; all bytes count. */
 struct flow_key {
@@ -24,7 +24,7 @@ struct flow {
 	struct hash_table_link link;
 	struct flow_key key; /* near the link: looked at together */
 	struct list order;   /* of young or steady */
-	struct frontend *frontend;
+	struct frontend_core *frontend;
 	struct listener *listener;
 	struct addr *client; /* heap: to answer to */
 	struct dgram_local local;

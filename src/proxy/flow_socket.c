@@ -60,7 +60,7 @@ source_at(const struct flows *fs, const struct addr *at)
 int
 flow_sources_adjust(struct flows *fs)
 {
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 	const struct sources *list = &f->options.source;
 	struct flow_source *new[SOURCES_MAX + 1] = { fs->source[0] };
 	unsigned i;
@@ -113,7 +113,7 @@ flow_sources_fini(struct flows *fs)
 static struct flow_source *
 next_source(struct flow *w)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 	struct flow_source *found = fs->source[0], *s;
 	unsigned i, n = fs->sources - 1, from = fs->source_turn;
 
@@ -201,7 +201,7 @@ connect_from(struct flow *w, struct flow_source *s, const struct addr *to)
 static int
 connect_socket(struct flow *w, const struct addr *to)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 	unsigned left = fs->sources;
 	struct flow_source *s;
 	int tries = 0, fd;
@@ -220,7 +220,7 @@ connect_socket(struct flow *w, const struct addr *to)
 int
 flow_open_socket(struct flow *w)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 	const struct server *s = w->server;
 	struct addr copy;
 	const struct addr *to = addr_with_port(

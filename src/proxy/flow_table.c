@@ -47,7 +47,7 @@ flow_find(const struct flows *fs, const struct arrival *a)
 static struct list *
 order_of(const struct flow *w)
 {
-	struct flows *fs = &w->frontend->flows;
+	struct flows *fs = w->frontend->flows;
 
 	return w->steady ? &fs->steady : &fs->young;
 }
@@ -100,7 +100,7 @@ free_task(struct task *t)
 void
 flow_release(struct flow *w)
 {
-	struct frontend *f = w->frontend;
+	struct frontend_core *f = w->frontend;
 
 	flow_hang_up(w);
 	if (w->server != NULL)
@@ -111,15 +111,15 @@ flow_release(struct flow *w)
 void
 flow_retire(struct flow *w)
 {
-	hash_table_remove(&w->frontend->flows.table, &w->link);
+	hash_table_remove(&w->frontend->flows->table, &w->link);
 	w->retired = true;
 }
 
 void
 flow_end(struct flow *w)
 {
-	struct frontend *f = w->frontend;
-	struct flows *fs = &f->flows;
+	struct frontend_core *f = w->frontend;
+	struct flows *fs = f->flows;
 
 	flow_release(w);
 	fs->kept -= buffer_length(&w->question);
@@ -177,7 +177,7 @@ start_tick(struct flows *fs, uint64_t ms)
 struct flow *
 flow_new(struct flows *fs, const struct arrival *a)
 {
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 	const struct dgram *d = a->dgram;
 	struct flow *w;
 
@@ -241,7 +241,7 @@ static void
 on_tick(struct timer *t)
 {
 	struct flows *fs = list_entry(t, struct flows, tick);
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 	uint64_t limit = f->options.udp_timeout_ms;
 	uint64_t young = end_expired(fs, &fs->young, limit);
 	uint64_t steady = end_expired(fs, &fs->steady, limit);
@@ -253,7 +253,7 @@ on_tick(struct timer *t)
 /* ---- all ---- */
 
 int
-flows_init(struct flows *fs, struct frontend *f)
+flows_init(struct flows *fs, struct frontend_core *f)
 {
 	memset(fs, 0, sizeof(*fs));
 	fs->frontend = f;
@@ -302,7 +302,7 @@ flows_leave(struct flows *fs, const struct listener *l)
 void
 flows_adjust(struct flows *fs)
 {
-	struct frontend *f = fs->frontend;
+	struct frontend_core *f = fs->frontend;
 
 	if (f->options.udp && flow_sources_adjust(fs) < 0)
 		log_error("sources not changed error=\"out of memory\"");
@@ -316,9 +316,9 @@ flows_adjust(struct flows *fs)
 bool
 frontend_flow(const struct frontend *f, uint64_t number, struct flow_info *info)
 {
-	const struct id_table *n = &f->flows.ids;
+	const struct id_table *n = &frontend_core(f)->flows->ids;
 	const struct flow *w = number < n->end ? n->entry[number] : NULL;
-	uint64_t now = loop_now(f->loop);
+	uint64_t now = loop_now(frontend_core(f)->loop);
 
 	if (w == NULL)
 		return false;
@@ -341,7 +341,7 @@ bool
 frontend_flow_next(
     const struct frontend *f, uint64_t from, struct flow_info *info)
 {
-	for (; from < f->flows.ids.end; from++)
+	for (; from < frontend_core(f)->flows->ids.end; from++)
 		if (frontend_flow(f, from, info))
 			return true;
 	return false;

@@ -38,33 +38,37 @@ frontend_options_init(struct frontend_options *o)
 static void
 check_limits(struct frontend *f)
 {
-	const struct frontend_options *o = &f->options;
-	bool full = f->stats.sessions >= o->sessions_max ||
-	    (o->pending_max > 0 && f->stats.connecting >= o->pending_max);
+	const struct frontend_options *o = &f->core.options;
+	bool full = f->core.stats.sessions >= o->sessions_max ||
+	    (o->pending_max > 0 && f->core.stats.connecting >= o->pending_max);
 
-	if (full == f->full || !f->started || (o->udp && !o->dns))
+	if (full == f->full || !f->core.started || (o->udp && !o->dns))
 		return;
 	f->full = full;
 	frontend_hold(f, full);
 }
 
 void
-frontend_client_in(struct frontend *f)
+frontend_client_in(struct frontend_core *core)
 {
-	f->stats.accepted++;
-	f->stats.sessions++;
+	struct frontend *f = container_of(core, struct frontend, core);
+
+	f->core.stats.accepted++;
+	f->core.stats.sessions++;
 	if (!f->count.walking)
 		session_count_start(f);
-	if (f->stats.sessions > f->stats.sessions_peak)
-		f->stats.sessions_peak = f->stats.sessions;
+	if (f->core.stats.sessions > f->core.stats.sessions_peak)
+		f->core.stats.sessions_peak = f->core.stats.sessions;
 	check_limits(f);
 }
 
 void
-frontend_client_out(struct frontend *f, enum reason why)
+frontend_client_out(struct frontend_core *core, enum reason why)
 {
-	f->stats.sessions--;
-	f->stats.reasons[why]++;
+	struct frontend *f = container_of(core, struct frontend, core);
+
+	f->core.stats.sessions--;
+	f->core.stats.reasons[why]++;
 	check_limits(f);
 }
 
@@ -72,9 +76,9 @@ void
 frontend_connecting(struct frontend *f, bool begins)
 {
 	if (begins)
-		f->stats.connecting++;
+		f->core.stats.connecting++;
 	else
-		f->stats.connecting--;
+		f->core.stats.connecting--;
 	check_limits(f);
 }
 
@@ -83,16 +87,16 @@ frontend_connecting(struct frontend *f, bool begins)
 static void
 apply_options(struct frontend *f)
 {
-	f->share.keep_max = f->options.buffer;
-	f->share.splice = f->options.splice;
-	f->share.kernel_pipes_max = f->options.kernel_pipes_max;
-	f->share.tap = f->options.dump > 0 ? dump_bytes : NULL;
-	f->share.tap_arg = &f->options.dump;
+	f->core.share.keep_max = f->core.options.buffer;
+	f->core.share.splice = f->core.options.splice;
+	f->core.share.kernel_pipes_max = f->core.options.kernel_pipes_max;
+	f->core.share.tap = f->core.options.dump > 0 ? dump_bytes : NULL;
+	f->core.share.tap_arg = &f->core.options.dump;
 	frontend_tune_listeners(f);
-	f->up_tuning = (struct sock_tuning){ f->options.sndbuf,
-		f->options.rcvbuf, f->options.rate_up };
-	f->tuned = f->options.sndbuf > 0 || f->options.rcvbuf > 0 ||
-	    f->options.rate_up > 0;
+	f->core.up_tuning = (struct sock_tuning){ f->core.options.sndbuf,
+		f->core.options.rcvbuf, f->core.options.rate_up };
+	f->core.tuned = f->core.options.sndbuf > 0 || f->core.options.rcvbuf > 0 ||
+	    f->core.options.rate_up > 0;
 	check_limits(f);
 	preopened_adjust(&f->preopened);
 	flows_adjust(&f->flows);
@@ -100,7 +104,7 @@ apply_options(struct frontend *f)
 }
 
 struct sock_keepalive
-frontend_keepalive(const struct frontend *f)
+frontend_keepalive(const struct frontend_core *f)
 {
 	const struct frontend_options *o = &f->options;
 
@@ -115,7 +119,7 @@ frontend_keepalive(const struct frontend *f)
 }
 
 struct sock_connect_options
-frontend_connect_options(struct frontend *f, uint16_t port)
+frontend_connect_options(struct frontend_core *f, uint16_t port)
 {
 	const struct frontend_options *o = &f->options;
 
@@ -130,7 +134,7 @@ frontend_connect_options(struct frontend *f, uint16_t port)
 const struct frontend_options *
 frontend_options(const struct frontend *f)
 {
-	return &f->options;
+	return &f->core.options;
 }
 
 static bool
@@ -147,12 +151,12 @@ are_times_equal(
 void
 frontend_set_options(struct frontend *f, const struct frontend_options *o)
 {
-	struct sock_keepalive before = frontend_keepalive(f), now;
-	bool same = are_times_equal(&f->options, o);
+	struct sock_keepalive before = frontend_keepalive(&f->core), now;
+	bool same = are_times_equal(&f->core.options, o);
 
-	f->options = *o;
+	f->core.options = *o;
 	apply_options(f);
-	now = frontend_keepalive(f);
+	now = frontend_keepalive(&f->core);
 	if (!sock_keepalive_equal(&before, &now)) {
 		f->retune = true;
 		same = false;
@@ -165,21 +169,21 @@ void
 frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 {
 	f->requestlog = r;
-	f->share.on_read = r != NULL ? session_log_request : NULL;
+	f->core.share.on_read = r != NULL ? session_log_request : NULL;
 }
 
 void
 frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 {
-	bool same = f->tls.handshake_ms == tls->handshake_ms;
+	bool same = f->core.tls.handshake_ms == tls->handshake_ms;
 
-	f->tls = *tls;
+	f->core.tls = *tls;
 	if (!same)
 		session_reschedule_all(f);
 }
 
 bool
-frontend_server_is_tls(const struct frontend *f, const struct server *s)
+frontend_server_is_tls(const struct frontend_core *f, const struct server *s)
 {
 	return f->tls.client != NULL &&
 	    (s->set.tls == SERVER_TLS_ON ||
@@ -188,7 +192,7 @@ frontend_server_is_tls(const struct frontend *f, const struct server *s)
 
 void
 frontend_server_failed(
-    struct frontend *f, struct server *s, int error, const char *why)
+    struct frontend_core *f, struct server *s, int error, const char *why)
 {
 	uint64_t now = loop_now(f->loop);
 
@@ -203,15 +207,15 @@ frontend_server_failed(
 const struct frontend_stats *
 frontend_stats(const struct frontend *f)
 {
-	return &f->stats;
+	return &f->core.stats;
 }
 
 void
 frontend_clear_stats(struct frontend *f)
 {
-	const struct frontend_stats *st = &f->stats;
+	const struct frontend_stats *st = &f->core.stats;
 
-	f->stats = (struct frontend_stats){
+	f->core.stats = (struct frontend_stats){
 		.sessions = st->sessions,
 		.sessions_peak = st->sessions,
 		.connecting = st->connecting,
@@ -225,6 +229,12 @@ frontend_clear_stats(struct frontend *f)
 	};
 }
 
+const struct frontend_core *
+frontend_core(const struct frontend *f)
+{
+	return &f->core;
+}
+
 /* ---- life ---- */
 
 struct frontend *
@@ -233,23 +243,26 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 {
 	struct frontend *f = calloc(1, sizeof(*f));
 
-	if (f == NULL || pipe_share_init(&f->share) < 0) {
+	if (f == NULL || pipe_share_init(&f->core.share) < 0) {
 		free(f);
 		error_set(e, "out of memory");
 		return NULL;
 	}
-	f->loop = l;
-	f->pool = p;
+	f->core.loop = l;
+	f->core.pool = p;
 	list_init(&f->listeners);
 	id_table_init(&f->connections);
 	list_init(&f->sessions);
-	list_init(&f->dummies);
+	f->core.flows = &f->flows;
+	f->core.dns = &f->dns;
+	f->core.preopened = &f->preopened;
+	f->core.dummies = &f->dummies;
 	session_init_timeouts(f);
 	session_count_init(f);
-	dummy_init_timeouts(f);
-	preopened_init(&f->preopened, f);
-	f->options = *o;
-	if (flows_init(&f->flows, f) < 0 || dns_init(&f->dns, f) < 0) {
+	dummies_init(&f->dummies, &f->core);
+	preopened_init(&f->preopened, &f->core);
+	f->core.options = *o;
+	if (flows_init(&f->flows, &f->core) < 0 || dns_init(&f->dns, &f->core) < 0) {
 		error_set(e, "out of memory");
 		frontend_free(f);
 		return NULL;
@@ -270,12 +283,11 @@ frontend_free(struct frontend *f)
 	preopened_fini(&f->preopened);
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
-	dummy_close_all(f);
+	dummies_fini(&f->dummies);
 	session_count_fini(f);
 	timeouts_fini(&f->session_times);
 	timer_fini(&f->aging);
-	timeouts_fini(&f->dummies_silent);
-	pipe_share_fini(&f->share);
+	pipe_share_fini(&f->core.share);
 	id_table_fini(&f->connections);
 	free(f);
 }

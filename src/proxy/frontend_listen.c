@@ -14,10 +14,10 @@
 static void
 on_accept(struct listener *l, int fd, const struct peer *who)
 {
-	struct frontend *f = l->arg;
+	struct frontend *f = container_of(l->arg, struct frontend, core);
 
-	if (f->options.dummy)
-		dummy_start(f, fd);
+	if (f->core.options.dummy)
+		dummy_start(&f->core, fd);
 	else
 		session_start(f, fd, who, addr_port(&l->at));
 }
@@ -34,12 +34,12 @@ static struct sock_listen_options
 listen_options(const struct frontend *f, const struct frontend_address *a)
 {
 	return (struct sock_listen_options){
-		.backlog = f->options.backlog,
+		.backlog = f->core.options.backlog,
 		.v6_only = a->v6_only,
-		.nodelay = f->options.nodelay,
-		.keepalive = frontend_keepalive(f),
-		.tuning = { f->options.sndbuf, f->options.rcvbuf,
-		    f->options.rate_down },
+		.nodelay = f->core.options.nodelay,
+		.keepalive = frontend_keepalive(&f->core),
+		.tuning = { f->core.options.sndbuf, f->core.options.rcvbuf,
+		    f->core.options.rate_down },
 		.datagram = a->datagram,
 	};
 }
@@ -51,19 +51,19 @@ open_listener(struct frontend *f, struct listener *l,
 	struct sock_listen_options o = listen_options(f, a);
 	int error;
 
-	if (listener_open(l, f->loop, &a->at, &o, e) < 0)
+	if (listener_open(l, f->core.loop, &a->at, &o, e) < 0)
 		return -1;
-	l->budget = f->options.accept_max;
+	l->budget = f->core.options.accept_max;
 	l->on_accept = on_accept;
 	l->on_datagrams =
-	    f->options.dns ? dns_on_datagrams : flows_on_datagrams;
+	    f->core.options.dns ? dns_on_datagrams : flows_on_datagrams;
 	if (a->datagram)
 		dgram_prepare(l->fd, a->at.u.sa.sa_family);
-	if (a->datagram && !f->options.dns)
+	if (a->datagram && !f->core.options.dns)
 		dgram_coalesce(l->fd);
-	l->arg = f;
+	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */
-	if (!f->started || (f->full && !a->datagram) || listener_resume(l) == 0)
+	if (!f->core.started || (f->full && !a->datagram) || listener_resume(l) == 0)
 		return 0;
 	error = errno;
 	listener_close(l);
@@ -106,7 +106,7 @@ free_task(struct task *t)
 static void
 close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {
-	if (f->started)
+	if (f->core.started)
 		listener_drain(&fl->listener);
 	flows_leave(&f->flows, &fl->listener);
 	dns_leave(&f->dns, &fl->listener);
@@ -126,7 +126,7 @@ discard(struct frontend *f, struct list *gone)
 		list_remove(link);
 		list_init(&of(link)->task.link);
 		of(link)->task.run = free_task;
-		loop_soon(f->loop, &of(link)->task);
+		loop_soon(f->core.loop, &of(link)->task);
 	}
 }
 
@@ -269,7 +269,7 @@ frontend_start(struct frontend *f)
 {
 	struct list *link;
 
-	f->started = true;
+	f->core.started = true;
 	preopened_adjust(&f->preopened);
 	if (f->full)
 		return 0;
@@ -301,7 +301,7 @@ frontend_tune_listeners(struct frontend *f)
 
 	for (link = f->listeners.next; link != &f->listeners;
 	     link = link->next) {
-		of(link)->listener.budget = f->options.accept_max;
+		of(link)->listener.budget = f->core.options.accept_max;
 		if (of(link)->address.datagram ||
 		    of(link)->address.at.u.sa.sa_family == AF_UNIX)
 			continue;

@@ -12,7 +12,8 @@
 #include "base/memory.h"
 #include "net/sock.h"
 #include "pool/balance.h"
-#include "proxy/frontend_private.h"
+#include "proxy/frontend_core.h"
+#include "proxy/preopened.h"
 
 enum { TICK_MS = 1000, GUARD_MS = 2000 };
 
@@ -163,7 +164,7 @@ static int
 dial(struct preopened_conn *x)
 {
 	struct preopened *p = x->all;
-	struct frontend *f = p->frontend;
+	struct frontend_core *f = p->frontend;
 	struct sock_connect_options o = frontend_connect_options(f, 0);
 	const struct server *s = x->server;
 
@@ -460,7 +461,7 @@ on_tick(struct timer *t)
 void
 preopened_adjust(struct preopened *p)
 {
-	struct frontend *f = p->frontend;
+	struct frontend_core *f = p->frontend;
 	const struct eligible *u = pool_eligible(f->pool);
 	uint64_t want = wanted(p), share, more;
 	unsigned i;
@@ -489,7 +490,7 @@ preopened_adjust(struct preopened *p)
 }
 
 void
-preopened_init(struct preopened *p, struct frontend *f)
+preopened_init(struct preopened *p, struct frontend_core *f)
 {
 	*p = (struct preopened){ .frontend = f };
 	timer_init(&p->tick, on_tick);
@@ -508,5 +509,5 @@ preopened_fini(struct preopened *p)
 uint64_t
 frontend_preopened(const struct frontend *f)
 {
-	return f->preopened.idle;
+	return frontend_core(f)->preopened->idle;
 }

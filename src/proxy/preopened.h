@@ -19,12 +19,12 @@
 #include "net/sources.h"
 #include "net/timeouts.h"
 
-struct frontend;
+struct frontend_core;
 struct server;
 struct preopened_server;
 
 struct preopened {
-	struct frontend *frontend;
+	struct frontend_core *frontend;
 	struct preopened_server *servers; /* by slot */
 	unsigned room;
 	uint64_t count; /* connecting and idle */
@@ -37,7 +37,7 @@ struct preopened {
 	struct sock_tuning tuning;
 };
 
-void preopened_init(struct preopened *p, struct frontend *f);
+void preopened_init(struct preopened *p, struct frontend_core *f);
 /* Closes all. */
 void preopened_fini(struct preopened *p);
 /* Opens and closes what the settings and the servers' state ask for. To be

@@ -112,7 +112,7 @@ session_set_state(struct session *s, enum session_state to)
 	if (to == CONNECTING || s->state == CONNECTING)
 		frontend_connecting(s->frontend, to == CONNECTING);
 	s->state = (uint8_t)to;
-	s->active = loop_now(s->frontend->loop);
+	s->active = loop_now(s->frontend->core.loop);
 }
 
 /* ---- closing ---- */
@@ -126,11 +126,11 @@ session_free_task(struct task *t)
 void
 session_release_server(struct session *s, bool reset)
 {
-	stream_close(s->frontend->loop, &s->up, reset);
+	stream_close(s->frontend->core.loop, &s->up, reset);
 	if (!s->counted)
 		return;
 	s->counted = false;
-	pool_closed(s->frontend->pool, s->server, &s->client, &s->attempts,
+	pool_closed(s->frontend->core.pool, s->server, &s->client, &s->attempts,
 	    s->to_server.bytes - s->counted_up,
 	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
@@ -158,19 +158,19 @@ session_close(struct session *s, enum reason why)
 	if (s->state == QUEUED)
 		session_queue_leave(s);
 	session_release_server(s, reset_server);
-	stream_close(f->loop, &s->down, reset_client);
-	f->stats.up += s->to_server.bytes - s->counted_up;
-	f->stats.down += s->to_client.bytes - s->counted_down;
-	pipe_fini(&s->to_server, &f->share);
-	pipe_fini(&s->to_client, &f->share);
+	stream_close(f->core.loop, &s->down, reset_client);
+	f->core.stats.up += s->to_server.bytes - s->counted_up;
+	f->core.stats.down += s->to_client.bytes - s->counted_down;
+	pipe_fini(&s->to_server, &f->core.share);
+	pipe_fini(&s->to_client, &f->core.share);
 	expiry_cancel(&s->expiry);
 	list_remove(&s->link);
 	id_table_remove(&f->connections, s->number);
 	session_set_state(s, CLOSED);
 	list_remove(&s->task.link);
 	s->task.run = session_free_task;
-	loop_soon(f->loop, &s->task);
-	frontend_client_out(f, why);
+	loop_soon(f->core.loop, &s->task);
+	frontend_client_out(&f->core, why);
 }
 
 /* ---- life ---- */
@@ -183,7 +183,7 @@ session_identify(struct session *s)
 	pid_t pid;
 	uid_t uid;
 
-	if (pool_tells_clients_apart(s->frontend->pool) &&
+	if (pool_tells_clients_apart(s->frontend->core.pool) &&
 	    sock_peer_owner(s->down.fd, &pid, &uid) == 0)
 		peer_set_owner(&s->client, (uint32_t)pid, (uint32_t)uid);
 }
@@ -214,7 +214,7 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	expiry_init(&s->expiry);
 	list_init(&s->task.link);
 	s->task.run = session_on_turn;
-	s->started = loop_now(f->loop);
+	s->started = loop_now(f->core.loop);
 	s->state = HELLO;
 	list_append(&f->sessions, &s->link);
 	if (!f->is_aging)
@@ -236,15 +236,15 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 		return;
 	}
 	s->port = port;
-	frontend_client_in(f);
-	if (f->tls.server != NULL) {
+	frontend_client_in(&f->core);
+	if (f->core.tls.server != NULL) {
 		session_hello(s);
 		return;
 	}
 	session_connect(s);
 	if (s->state != CLOSED &&
 	    watch_start(
-		f->loop, &s->down.watch, fd, READY_READ, session_on_client) < 0)
+		f->core.loop, &s->down.watch, fd, READY_READ, session_on_client) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
 

@@ -33,9 +33,9 @@ session_connected(struct session *s)
 	if (s->addr_tried > 1) /* others begin with the address that answered */
 		server->addr_first =
 		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
-	pool_connected(f->pool, server, loop_now(f->loop));
+	pool_connected(f->core.pool, server, loop_now(f->core.loop));
 	if (s->connect_us != 0)
-		pool_took(f->pool, server,
+		pool_took(f->core.pool, server,
 		    (uint32_t)clock_monotonic_us() - s->connect_us);
 	s->up.flags |= STREAM_WRITABLE;
 	session_set_state(s, RELAYING);
@@ -52,7 +52,7 @@ session_connected(struct session *s)
 static void
 session_connected_at_once(struct session *s, struct pipe_stop sent)
 {
-	struct loop *l = s->frontend->loop;
+	struct loop *l = s->frontend->core.loop;
 
 	if (sent.verdict == PIPE_WRITE_FAILED && sent.cause == ECONNRESET)
 		s->server_reset = true;
@@ -77,7 +77,7 @@ session_is_to_unix(const struct session *s)
 static void
 session_open_up(struct session *s, int fd)
 {
-	stream_open_plain(&s->up, fd, s->frontend->options.nodelay);
+	stream_open_plain(&s->up, fd, s->frontend->core.options.nodelay);
 	if (session_is_to_unix(s))
 		s->up.flags |= STREAM_READ_END;
 }
@@ -87,7 +87,7 @@ static struct pipe_stop
 session_send_early(struct session *s)
 {
 	struct pipe_stop stop =
-	    pipe_pump(&s->to_server, &s->down, &s->up, &s->frontend->share);
+	    pipe_pump(&s->to_server, &s->down, &s->up, &s->frontend->core.share);
 
 	return stop.verdict == PIPE_READ_FAILED ? session_client_unread(s, stop)
 						: stop;
@@ -104,7 +104,7 @@ session_connect_schedule(struct session *s)
 		return;
 	expiry_cancel(&s->expiry);
 	timeouts_add(&f->session_times, &s->expiry,
-	    s->active + f->options.connect_timeout_ms);
+	    s->active + f->core.options.connect_timeout_ms);
 }
 
 /* Waits for the connect to complete. Returns 0, or an errno. */
@@ -115,7 +115,7 @@ session_await_connect(struct session *s)
 
 	s->up.flags &= ~(unsigned)STREAM_WRITABLE;
 	session_connect_schedule(s);
-	if (watch_start(f->loop, &s->up.watch, s->up.fd,
+	if (watch_start(f->core.loop, &s->up.watch, s->up.fd,
 		READY_READ | READY_WRITE, session_on_server) == 0)
 		return 0;
 	expiry_cancel(&s->expiry);
@@ -132,7 +132,7 @@ session_await_server_hello(struct session *s, const struct addr *at)
 
 	if (stream_is_tls(&s->down))
 		tls_alpn(&s->down, alpn);
-	if (tls_connect(&s->up, f->tls.client, s->server->name, at, alpn) < 0 ||
+	if (tls_connect(&s->up, f->core.tls.client, s->server->name, at, alpn) < 0 ||
 	    tls_handshake(&s->up) == TLS_FAILED)
 		return errno;
 	return session_await_connect(s);
@@ -167,18 +167,18 @@ static int
 session_dial(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	struct sock_connect_options co = frontend_connect_options(f, s->port);
+	struct sock_connect_options co = frontend_connect_options(&f->core, s->port);
 	struct server *server = s->server;
 	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
 	struct pipe_stop sent;
 	int fd;
 
-	if (s->connect_us == 0 && pool_wants_times(f->pool))
+	if (s->connect_us == 0 && pool_wants_times(f->core.pool))
 		s->connect_us = (uint32_t)clock_monotonic_us() | 1;
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) { /* a Unix listener's backlog is full */
 		timeouts_add(&f->session_times, &s->expiry,
-		    loop_now(f->loop) + session_busy_ms(s));
+		    loop_now(f->core.loop) + session_busy_ms(s));
 		return 0;
 	}
 	s->addr_tried++;
@@ -186,7 +186,7 @@ session_dial(struct session *s)
 		return errno;
 	session_open_up(s, fd);
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
-	if (frontend_server_is_tls(f, server))
+	if (frontend_server_is_tls(&f->core, server))
 		return session_await_server_hello(s, &server->addrs.addr[at]);
 	sent = session_send_early(s);
 	if (sent.verdict == PIPE_WRITE_FAILED && s->to_server.bytes == 0 &&
@@ -217,19 +217,19 @@ session_use_preopened(struct session *s)
 
 	while ((fd = preopened_take(&f->preopened, server)) >= 0) {
 		session_open_up(s, fd);
-		if (frontend_server_is_tls(f, server)) {
+		if (frontend_server_is_tls(&f->core, server)) {
 			s->preopened_tried = true;
 			preopened_refill(&f->preopened, server);
 			if (session_await_server_hello(s,
 				&server->addrs.addr[server->addr_first]) == 0)
 				return true;
-			stream_close(f->loop, &s->up, false);
+			stream_close(f->core.loop, &s->up, false);
 			return false;
 		}
 		sent = session_send_early(s);
 		if (sent.verdict == PIPE_WRITE_FAILED &&
 		    s->to_server.bytes == 0) {
-			stream_close(f->loop, &s->up, false);
+			stream_close(f->core.loop, &s->up, false);
 			continue;
 		}
 		s->addr_tried = 1;
@@ -259,7 +259,7 @@ session_blame_server(struct session *s, int error, const char *why)
 		    server->name);
 		return;
 	}
-	frontend_server_failed(f, server, error, why);
+	frontend_server_failed(&f->core, server, error, why);
 	preopened_drop(&f->preopened, server);
 }
 
@@ -276,7 +276,7 @@ session_give_up_address(struct session *s, int error)
 
 	if (tls && error == ECONNRESET)
 		error = EPROTO; /* a broken handshake is no refusal */
-	stream_close(f->loop, &s->up, false);
+	stream_close(f->core.loop, &s->up, false);
 	if (error == EADDRNOTAVAIL) {
 		s->no_port = true;
 	} else if (sock_error_is_ours(error)) {
@@ -292,7 +292,7 @@ session_give_up_address(struct session *s, int error)
 	}
 	if (s->addr_tried >= server->addrs.count) {
 		session_blame_server(s, error, why);
-		pool_closed(f->pool, server, &s->client, &s->attempts, 0, 0);
+		pool_closed(f->core.pool, server, &s->client, &s->attempts, 0, 0);
 		s->counted = false;
 		s->server = NULL;
 		s->failed_once = true;
@@ -307,11 +307,11 @@ static bool
 session_await_restart(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	uint64_t again = loop_now(f->loop) + REFUSED_MS;
+	uint64_t again = loop_now(f->core.loop) + REFUSED_MS;
 
-	if (!s->refused || pool_options(f->pool)->stubborn ||
-	    !pool_has_tries_left(f->pool, &s->attempts) ||
-	    again - s->started > f->options.retry_ms)
+	if (!s->refused || pool_options(f->core.pool)->stubborn ||
+	    !pool_has_tries_left(f->core.pool, &s->attempts) ||
+	    again - s->started > f->core.options.retry_ms)
 		return false;
 	timeouts_add(&f->session_times, &s->expiry, again);
 	return true;
@@ -326,7 +326,7 @@ session_choose_server(struct session *s, uint64_t now)
 {
 	struct frontend *f = s->frontend;
 
-	s->server = pool_choose(f->pool, &s->client, &s->attempts, now);
+	s->server = pool_choose(f->core.pool, &s->client, &s->attempts, now);
 	if (s->server == NULL) {
 		if (s->no_port)
 			session_close(s, REASON_NO_RESOURCES);
@@ -340,8 +340,8 @@ session_choose_server(struct session *s, uint64_t now)
 	s->connect_us = 0;
 	s->addr_start = (uint8_t)s->server->addr_first;
 	if (s->failed_once)
-		f->stats.retries++;
-	pool_opened(f->pool, s->server, &s->client, &s->attempts, now);
+		f->core.stats.retries++;
+	pool_opened(f->core.pool, s->server, &s->client, &s->attempts, now);
 	s->counted = true;
 	return true;
 }
@@ -350,7 +350,7 @@ session_choose_server(struct session *s, uint64_t now)
 static void
 session_next_server(struct session *s)
 {
-	uint64_t now = loop_now(s->frontend->loop);
+	uint64_t now = loop_now(s->frontend->core.loop);
 	int error;
 
 	expiry_cancel(&s->expiry);
@@ -406,14 +406,14 @@ session_connect_on_client(struct session *s, unsigned ready)
 		return;
 	}
 	stream_note_ready(&s->down, ready);
-	s->active = loop_now(s->frontend->loop);
+	s->active = loop_now(s->frontend->core.loop);
 	stop = session_send_early(s);
 	if (stop.verdict == PIPE_READ_FAILED) {
 		session_close(s, session_unread_reason(stop.cause));
 		return;
 	}
 	more = !s->to_server.ended && pipe_pending(&s->to_server) == 0;
-	if (watch_want(s->frontend->loop, &s->down.watch,
+	if (watch_want(s->frontend->core.loop, &s->down.watch,
 		(more ? READY_READ : 0u) | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
@@ -427,8 +427,8 @@ session_on_server_hello(struct session *s, unsigned ready)
 	stream_note_ready(&s->up, ready);
 	switch (tls_handshake(&s->up)) {
 	case TLS_DONE:
-		f->stats.tls_up_handshakes++;
-		f->stats.tls_up_resumed += tls_is_resumed(&s->up);
+		f->core.stats.tls_up_handshakes++;
+		f->core.stats.tls_up_resumed += tls_is_resumed(&s->up);
 		session_connected(s);
 		session_relay(s);
 		break;
@@ -437,7 +437,7 @@ session_on_server_hello(struct session *s, unsigned ready)
 		break;
 	case TLS_WAITS:
 		s->up.flags &= ~(unsigned)STREAM_WRITABLE;
-		if (watch_want(f->loop, &s->up.watch,
+		if (watch_want(f->core.loop, &s->up.watch,
 			READY_READ | stream_wants(&s->up)) < 0)
 			session_close(s, REASON_NO_RESOURCES);
 		break;
@@ -473,7 +473,7 @@ session_dial_busy(struct session *s)
 	int error;
 
 	s->waited_ms += session_busy_ms(s);
-	if (s->waited_ms >= s->frontend->options.connect_timeout_ms) {
+	if (s->waited_ms >= s->frontend->core.options.connect_timeout_ms) {
 		s->addr_tried++;
 		session_connect_failed(s, ETIMEDOUT);
 		return;

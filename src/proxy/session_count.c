@@ -26,11 +26,11 @@ count_bytes(struct session *s)
 		return;
 	s->counted_up += up;
 	s->counted_down += down;
-	f->stats.up += up;
-	f->stats.down += down;
+	f->core.stats.up += up;
+	f->core.stats.down += down;
 	if (s->counted)
 		pool_moved(
-		    f->pool, s->server, &s->client, &s->attempts, up, down);
+		    f->core.pool, s->server, &s->client, &s->attempts, up, down);
 }
 
 static void
@@ -50,8 +50,8 @@ on_time(struct timer *t)
 		count_bytes(s);
 	}
 	f->count.next = at < c->end ? at : 0;
-	f->count.walking = f->stats.sessions > 0 &&
-	    timer_start(f->loop, t, at < c->end ? PORTION_MS : WALK_MS) == 0;
+	f->count.walking = f->core.stats.sessions > 0 &&
+	    timer_start(f->core.loop, t, at < c->end ? PORTION_MS : WALK_MS) == 0;
 }
 
 void
@@ -69,5 +69,5 @@ session_count_fini(struct frontend *f)
 void
 session_count_start(struct frontend *f)
 {
-	f->count.walking = timer_start(f->loop, &f->count.timer, WALK_MS) == 0;
+	f->count.walking = timer_start(f->core.loop, &f->count.timer, WALK_MS) == 0;
 }

@@ -25,8 +25,8 @@ session_hello_done(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
-	f->stats.tls_handshakes++;
-	f->stats.tls_resumed += tls_is_resumed(&s->down);
+	f->core.stats.tls_handshakes++;
+	f->core.stats.tls_resumed += tls_is_resumed(&s->down);
 	expiry_cancel(&s->expiry);
 	session_connect(s);
 }
@@ -35,7 +35,7 @@ session_hello_done(struct session *s)
 static bool
 session_is_welcome(const struct session *s)
 {
-	const struct pool *p = s->frontend->pool;
+	const struct pool *p = s->frontend->core.pool;
 
 	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
 }
@@ -47,7 +47,7 @@ session_hello_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	timeouts_add(
-	    &f->session_times, &s->expiry, s->started + f->tls.handshake_ms);
+	    &f->session_times, &s->expiry, s->started + f->core.tls.handshake_ms);
 }
 
 /* A client that nobody may serve is not worth the work of a handshake. */
@@ -60,8 +60,8 @@ session_hello(struct session *s)
 		session_close(s, REASON_NO_SERVER);
 		return;
 	}
-	if (tls_accept(&s->down, f->tls.server) < 0 ||
-	    watch_start(f->loop, &s->down.watch, s->down.fd, READY_READ,
+	if (tls_accept(&s->down, f->core.tls.server) < 0 ||
+	    watch_start(f->core.loop, &s->down.watch, s->down.fd, READY_READ,
 		session_on_client) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
@@ -83,7 +83,7 @@ session_hello_on_client(struct session *s, unsigned ready)
 		session_hello_failed(s);
 		break;
 	case TLS_WAITS:
-		if (watch_want(s->frontend->loop, &s->down.watch,
+		if (watch_want(s->frontend->core.loop, &s->down.watch,
 			READY_READ | stream_wants(&s->down)) < 0)
 			session_close(s, REASON_NO_RESOURCES);
 		break;

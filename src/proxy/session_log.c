@@ -45,7 +45,7 @@ session_log_close(const struct session *s, enum reason why)
 	    reason_name(why), peer_format(&s->client, client), server,
 	    (unsigned long long)s->to_server.bytes,
 	    (unsigned long long)s->to_client.bytes,
-	    (unsigned long long)(loop_now(s->frontend->loop) - s->started),
+	    (unsigned long long)(loop_now(s->frontend->core.loop) - s->started),
 	    session_tls_text(&s->down, "client", down),
 	    session_tls_text(&s->up, "server", up));
 }

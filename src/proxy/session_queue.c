@@ -18,7 +18,7 @@ session_queue_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	timeouts_add(
-	    &f->session_times, &s->expiry, s->queued + f->options.queue_ms);
+	    &f->session_times, &s->expiry, s->queued + f->core.options.queue_ms);
 }
 
 void
@@ -32,7 +32,7 @@ session_queue_on_time(struct session *s)
 static bool
 session_has_full_server(const struct session *s)
 {
-	const struct pool *p = s->frontend->pool;
+	const struct pool *p = s->frontend->core.pool;
 
 	return (s->queued != 0 && !pool_options(p)->stubborn &&
 		   pool_may_recover(p)) ||
@@ -44,9 +44,9 @@ session_may_queue(const struct session *s, uint64_t now)
 {
 	const struct frontend *f = s->frontend;
 
-	return f->options.queue_ms > 0 && session_has_full_server(s) &&
-	    pool_has_tries_left(f->pool, &s->attempts) &&
-	    (s->queued == 0 || now - s->queued < f->options.queue_ms);
+	return f->core.options.queue_ms > 0 && session_has_full_server(s) &&
+	    pool_has_tries_left(f->core.pool, &s->attempts) &&
+	    (s->queued == 0 || now - s->queued < f->core.options.queue_ms);
 }
 
 /* A session that had left the queue for a server that failed was the oldest one
@@ -56,22 +56,22 @@ session_queue(struct session *s)
 {
 	struct frontend *f = s->frontend;
 	struct session_queue *q = &f->queue;
-	uint64_t now = loop_now(f->loop);
+	uint64_t now = loop_now(f->core.loop);
 
 	if (!session_may_queue(s, now))
 		return false;
-	if (f->stats.queued == 0 &&
-	    timer_start(f->loop, &q->look, LOOK_MS) < 0)
+	if (f->core.stats.queued == 0 &&
+	    timer_start(f->core.loop, &q->look, LOOK_MS) < 0)
 		return false;
 	session_set_state(s, QUEUED);
 	if (s->queued == 0) {
 		s->queued = now;
-		f->stats.queued_total++;
+		f->core.stats.queued_total++;
 		list_append(&q->sessions, &s->queue_link);
 	} else {
 		list_prepend(&q->sessions, &s->queue_link);
 	}
-	f->stats.queued++;
+	f->core.stats.queued++;
 	session_queue_schedule(s);
 	return true;
 }
@@ -80,7 +80,7 @@ void
 session_queue_leave(struct session *s)
 {
 	list_remove(&s->queue_link);
-	s->frontend->stats.queued--;
+	s->frontend->core.stats.queued--;
 }
 
 /* Its bytes stay in the kernel until it has a server, so that a crowd that
@@ -92,7 +92,7 @@ session_queue_on_client(struct session *s, unsigned ready)
 	/* poll and select do not report errors to who wants to read */
 	if (sock_error(s->down.fd) != 0)
 		session_close(s, REASON_CLIENT_RESET);
-	else if (watch_want(s->frontend->loop, &s->down.watch, 0) < 0)
+	else if (watch_want(s->frontend->core.loop, &s->down.watch, 0) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
 
@@ -107,7 +107,7 @@ session_queue_resume(struct session *s)
 	if (sock_error(s->down.fd) != 0)
 		session_close(s, REASON_CLIENT_RESET);
 	else if (s->down.watch.fd >= 0 &&
-	    watch_want(s->frontend->loop, &s->down.watch, READY_READ) < 0)
+	    watch_want(s->frontend->core.loop, &s->down.watch, READY_READ) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else
 		session_connect_again(s);
@@ -119,7 +119,7 @@ session_queue_resume(struct session *s)
 static bool
 session_queue_moves(const struct frontend *f)
 {
-	return pool_has_eligible(f->pool) || !pool_may_recover(f->pool);
+	return pool_has_eligible(f->core.pool) || !pool_may_recover(f->core.pool);
 }
 
 /* Each session is tried once a call. One that comes back to the queue waits for
@@ -161,10 +161,10 @@ queue_on_eligible(void *arg)
 {
 	struct frontend *f = arg;
 
-	if (f->stats.queued == 0 || f->queue.due || f->queue.serving)
+	if (f->core.stats.queued == 0 || f->queue.due || f->queue.serving)
 		return;
 	f->queue.due = true;
-	loop_soon(f->loop, &f->queue.task);
+	loop_soon(f->core.loop, &f->queue.task);
 }
 
 /* Nobody else notices that a blacklisting is over, that a session that came
@@ -174,10 +174,10 @@ queue_on_look(struct timer *t)
 {
 	struct frontend *f = list_entry(t, struct frontend, queue.look);
 
-	pool_revive(f->pool, loop_now(f->loop));
+	pool_revive(f->core.pool, loop_now(f->core.loop));
 	session_queue_serve(f);
-	if (f->stats.queued > 0)
-		(void)timer_start(f->loop, t, LOOK_MS);
+	if (f->core.stats.queued > 0)
+		(void)timer_start(f->core.loop, t, LOOK_MS);
 }
 
 void
@@ -189,13 +189,13 @@ session_queue_init(struct frontend *f)
 	list_init(&q->sessions);
 	list_init(&q->task.link);
 	q->task.run = queue_on_turn;
-	pool_on_eligible(f->pool, queue_on_eligible, f);
+	pool_on_eligible(f->core.pool, queue_on_eligible, f);
 }
 
 void
 session_queue_fini(struct frontend *f)
 {
-	pool_on_eligible(f->pool, NULL, NULL);
+	pool_on_eligible(f->core.pool, NULL, NULL);
 	list_remove(&f->queue.task.link);
 	timer_fini(&f->queue.look);
 }

@@ -45,18 +45,18 @@ session_arm(struct session *s)
 	struct frontend *f = s->frontend;
 	size_t up = pipe_pending(&s->to_server);
 	size_t down = pipe_pending(&s->to_client);
-	bool ahead = down < f->share.keep_max;
+	bool ahead = down < f->core.share.keep_max;
 	int rc = 0;
 
 	if (s->down.fd >= 0)
-		rc |= watch_want(f->loop, &s->down.watch,
+		rc |= watch_want(f->core.loop, &s->down.watch,
 		    (!s->to_server.ended && up == 0 ? READY_READ : 0u) |
 			(down > 0 && !(s->down.flags & STREAM_STALLED)
 				? READY_WRITE
 				: 0u) |
 			stream_wants(&s->down));
 	if (s->up.fd >= 0)
-		rc |= watch_want(f->loop, &s->up.watch,
+		rc |= watch_want(f->core.loop, &s->up.watch,
 		    (!s->to_client.ended && (down == 0 || ahead) ? READY_READ
 								 : 0u) |
 			(up > 0 ? READY_WRITE : 0u) | stream_wants(&s->up));
@@ -73,7 +73,7 @@ session_let_go(struct session *s)
 	struct frontend *f = s->frontend;
 
 	session_release_server(s, false);
-	pipe_drop(&s->to_server, &f->share);
+	pipe_drop(&s->to_server, &f->core.share);
 	if (s->state == RELAYING) {
 		session_set_state(s, DRAINING);
 		session_relay_schedule(s);
@@ -108,7 +108,7 @@ session_may_let_go(const struct session *s)
 		return false;
 	if (s->server_told)
 		return true;
-	return s->frontend->options.buffer > 0 && session_is_exchange(s);
+	return s->frontend->core.options.buffer > 0 && session_is_exchange(s);
 }
 
 /* The server broke off. What it had said before still goes to the client. */
@@ -160,7 +160,7 @@ uint64_t
 session_relay_reset_due(const struct session *s)
 {
 	uint64_t wait = session_reset_wait_ms(s), step = 1 + wait / 8;
-	uint64_t due = loop_now(s->frontend->loop) + wait;
+	uint64_t due = loop_now(s->frontend->core.loop) + wait;
 
 	return (due + step - 1) / step * step;
 }
@@ -188,7 +188,7 @@ session_on_server_done(struct session *s)
 		session_break_off(s);
 		return;
 	}
-	if (f->options.fastclose & FASTCLOSE_UP) {
+	if (f->core.options.fastclose & FASTCLOSE_UP) {
 		if (!stream_is_unsent(&s->down))
 			session_close(s, REASON_FASTCLOSE);
 		return;
@@ -197,7 +197,7 @@ session_on_server_done(struct session *s)
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 	stream_shutdown(&s->down);
 	s->client_told = true;
-	s->active = loop_now(f->loop);
+	s->active = loop_now(f->core.loop);
 	session_relay_schedule(s);
 }
 
@@ -205,7 +205,7 @@ session_on_server_done(struct session *s)
 static void
 session_on_client_done(struct session *s)
 {
-	if (s->frontend->options.fastclose & FASTCLOSE_DOWN) {
+	if (s->frontend->core.options.fastclose & FASTCLOSE_DOWN) {
 		if (!stream_is_unsent(&s->up))
 			session_close(s, REASON_FASTCLOSE);
 		return;
@@ -252,7 +252,7 @@ struct pipe_stop
 session_client_unread(struct session *s, struct pipe_stop stop)
 {
 	if (stop.cause != ECONNABORTED ||
-	    (s->frontend->tls.require_close_notify && !s->client_told))
+	    (s->frontend->core.tls.require_close_notify && !s->client_told))
 		return stop;
 	s->client_cut = !s->client_told;
 	s->to_server.ended = true;
@@ -292,7 +292,7 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 	if (stop.verdict != PIPE_READ_FAILED || stop.cause == ENOMEM)
 		return stop;
 	session_on_server_reset(s, stop.cause);
-	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->share);
+	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->core.share);
 }
 
 /* The same to the server. One that takes no more hears no more, but may have
@@ -300,7 +300,7 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 static struct pipe_stop
 session_on_up_failed(struct session *s, struct pipe_stop stop)
 {
-	struct pipe_share *share = &s->frontend->share;
+	struct pipe_share *share = &s->frontend->core.share;
 
 	if (stop.verdict == PIPE_WRITE_FAILED) {
 		if (stop.cause == ECONNRESET)
@@ -318,7 +318,7 @@ session_on_up_failed(struct session *s, struct pipe_stop stop)
 void
 session_relay(struct session *s)
 {
-	struct pipe_share *share = &s->frontend->share;
+	struct pipe_share *share = &s->frontend->core.share;
 	struct pipe_stop down, up;
 	uint64_t said;
 	bool stalled;
@@ -348,7 +348,7 @@ session_relay(struct session *s)
 		s->interleaved = true;
 	/* the read made the client's stream writable, which no event tells */
 	if (stalled && !(s->down.flags & STREAM_STALLED))
-		loop_soon(s->frontend->loop, &s->task);
+		loop_soon(s->frontend->core.loop, &s->task);
 	/* the common end: two closes are all that is left to do */
 	if (down.verdict == PIPE_DONE && up.verdict == PIPE_DONE &&
 	    !s->server_reset && session_is_plain(s)) {
@@ -356,7 +356,7 @@ session_relay(struct session *s)
 		return;
 	}
 	if (down.verdict == PIPE_YIELDED || up.verdict == PIPE_YIELDED)
-		loop_soon(s->frontend->loop, &s->task);
+		loop_soon(s->frontend->core.loop, &s->task);
 	session_conclude(
 	    s, down.verdict == PIPE_DONE, up.verdict == PIPE_DONE);
 }
@@ -372,12 +372,12 @@ session_relay_on_client(struct session *s, unsigned ready)
 	if (ready & READY_ERROR && sock_error(s->down.fd) != 0) {
 		stream_note_ready(&s->down, ready);
 		(void)pipe_pump(
-		    &s->to_server, &s->down, &s->up, &s->frontend->share);
+		    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
 		session_close(s, REASON_CLIENT_RESET);
 		return;
 	}
 	stream_note_ready(&s->down, ready);
-	s->active = loop_now(s->frontend->loop);
+	s->active = loop_now(s->frontend->core.loop);
 	session_relay(s);
 }
 
@@ -387,8 +387,8 @@ session_relay_on_server(struct session *s, unsigned ready)
 {
 	if (ready & READY_ERROR && s->to_client.ended &&
 	    sock_error(s->up.fd) != 0)
-		pipe_drop(&s->to_server, &s->frontend->share);
+		pipe_drop(&s->to_server, &s->frontend->core.share);
 	stream_note_ready(&s->up, ready);
-	s->active = loop_now(s->frontend->loop);
+	s->active = loop_now(s->frontend->core.loop);
 	session_relay(s);
 }

@@ -42,7 +42,7 @@ take_sooner(uint64_t *due, enum reason *why, uint64_t from, uint64_t limit,
 static uint64_t
 deadline(const struct session *s, enum reason *why)
 {
-	const struct frontend_options *o = &s->frontend->options;
+	const struct frontend_options *o = &s->frontend->core.options;
 	uint64_t due = UINT64_MAX;
 
 	take_sooner(
@@ -85,7 +85,7 @@ void
 session_relay_schedule(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	uint64_t now = loop_now(f->loop), due;
+	uint64_t now = loop_now(f->core.loop), due;
 	enum reason why = REASON_IDLE_TIMEOUT;
 
 	expiry_cancel(&s->expiry);
@@ -114,7 +114,7 @@ session_relay_reschedule(struct session *s)
 void
 session_guard_server(struct session *s)
 {
-	struct sock_keepalive k = frontend_keepalive(s->frontend);
+	struct sock_keepalive k = frontend_keepalive(&s->frontend->core);
 
 	if (stream_is_open(&s->up))
 		sock_set_keepalive(s->up.fd, &k);
@@ -124,7 +124,7 @@ session_guard_server(struct session *s)
 static void
 guard_client(struct session *s)
 {
-	struct sock_keepalive k = frontend_keepalive(s->frontend);
+	struct sock_keepalive k = frontend_keepalive(&s->frontend->core);
 
 	k.on = true;
 	if (stream_is_open(&s->down))
@@ -137,7 +137,7 @@ static void
 on_aging(struct timer *t)
 {
 	struct frontend *f = list_entry(t, struct frontend, aging);
-	uint64_t now = loop_now(f->loop);
+	uint64_t now = loop_now(f->core.loop);
 	struct list *link;
 	struct session *s;
 	int i;
@@ -149,18 +149,18 @@ on_aging(struct timer *t)
 		list_remove(link);
 		list_append(&f->settled, link);
 		s->settled = true;
-		if (f->options.keepalive || f->options.user_timeout_ms > 0)
+		if (f->core.options.keepalive || f->core.options.user_timeout_ms > 0)
 			session_guard_server(s);
 	}
 	/* stale ones, which get times set anew, come back to the list */
 	f->is_aging = (link != NULL || !list_is_empty(&f->stale)) &&
-	    timer_start(f->loop, t, i == TUNED ? 0 : AGING_MS) == 0;
+	    timer_start(f->core.loop, t, i == TUNED ? 0 : AGING_MS) == 0;
 }
 
 void
 session_begin_aging(struct frontend *f)
 {
-	f->is_aging = timer_start(f->loop, &f->aging, SETTLED_MS) == 0;
+	f->is_aging = timer_start(f->core.loop, &f->aging, SETTLED_MS) == 0;
 }
 
 /* ---- times that are set anew ---- */
@@ -184,7 +184,7 @@ on_turn(struct task *t)
 			session_guard_server(s);
 	}
 	if (!list_is_empty(&f->stale))
-		loop_soon(f->loop, t);
+		loop_soon(f->core.loop, t);
 	else
 		f->retune = false;
 }
@@ -194,13 +194,13 @@ session_reschedule_all(struct frontend *f)
 {
 	list_move_all(&f->stale, &f->settled);
 	list_move_all(&f->stale, &f->sessions);
-	loop_soon(f->loop, &f->rescheduling);
+	loop_soon(f->core.loop, &f->rescheduling);
 }
 
 void
 session_init_timeouts(struct frontend *f)
 {
-	timeouts_init(&f->session_times, f->loop, session_on_time, true_due);
+	timeouts_init(&f->session_times, f->core.loop, session_on_time, true_due);
 	session_queue_init(f);
 	list_init(&f->stale);
 	list_init(&f->settled);

@@ -47,7 +47,7 @@ private_users() {
 	dsr/segment/neighbor_private.h) echo 4 ;;
 	net/loop_private.h) echo 4 ;;
 	proxy/flow_private.h) echo 4 ;;
-	proxy/frontend_private.h) echo 7 ;;
+	proxy/frontend_private.h) echo 3 ;;
 	proxy/session_private.h) echo 10 ;;
 	*) echo 3 ;;
 	esac

@@ -1,0 +1,59 @@
+/* frontend_core.h: what all that serves a frontend's clients has in common: the
+ * sessions, the flows of datagrams, DNS, the dummy server and the pre-opened
+ * connections. Settings, counters, and how servers are reached. */
+#ifndef PEN_PROXY_FRONTEND_CORE_H
+#define PEN_PROXY_FRONTEND_CORE_H
+
+#include "net/pipe.h"
+#include "net/sock.h"
+#include "proxy/frontend.h"
+#include "tls/tls_client.h"
+#include "tls/tls_server.h"
+
+struct dns;
+struct dummies;
+struct flows;
+struct preopened;
+
+/* The first member of struct frontend. */
+struct frontend_core {
+	struct loop *loop;
+	struct pool *pool;
+	struct frontend_options options;
+	struct sock_tuning up_tuning; /* what they say of servers' sockets */
+	bool tuned;		      /* they say something */
+	bool started;		      /* frontend_start() was called */
+	unsigned source_turn;	      /* which source was used last */
+	struct frontend_stats stats;
+	struct frontend_tls tls;
+	struct pipe_share share;
+	struct flows *flows; /* those of the frontend, which owns them */
+	struct dns *dns;
+	struct preopened *preopened;
+	struct dummies *dummies;
+};
+
+const struct frontend_core *frontend_core(const struct frontend *f);
+
+/* When a server, or a client, that says nothing is taken for gone. */
+struct sock_keepalive frontend_keepalive(const struct frontend_core *f);
+/* How to connect to servers; `port` is for those that have none of their
+ * own. */
+struct sock_connect_options frontend_connect_options(
+    struct frontend_core *f, uint16_t port);
+
+/* Whether this server talks TLS. */
+bool frontend_server_is_tls(
+    const struct frontend_core *f, const struct server *s);
+
+/* Logs that a server failed and tells the pool. `why` is a phrase that says
+ * more than the errno, or NULL. */
+void frontend_server_failed(
+    struct frontend_core *f, struct server *s, int error, const char *why);
+
+/* A client's connection was accepted, or has ended: counts it and pauses or
+ * resumes the listeners when a limit is reached or left. */
+void frontend_client_in(struct frontend_core *f);
+void frontend_client_out(struct frontend_core *f, enum reason why);
+
+#endif
