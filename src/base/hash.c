@@ -75,8 +75,9 @@ load8(const uint8_t *b)
 	    (uint64_t)b[6] << 48 | (uint64_t)b[7] << 56;
 }
 
-/* The same for the last, fewer than eight bytes of a key of that length.
- * Mostly a load may begin in the bytes before them, which are shifted out. */
+/* The same for the last `n` < 8 bytes of a key of that length. If the key is
+ * long enough, one load begins in the bytes before them, which are shifted
+ * out. */
 static inline uint64_t
 load(const uint8_t *bytes, size_t n, size_t length)
 {

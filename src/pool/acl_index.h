@@ -8,8 +8,8 @@
  * line a level and compares only the entries on its path:
  *
  *     node at bit 8    branch 0..15: { entry, child }
- *                                     |        `-> node at bit 12, 16.. or entry
- *                                       `-> covers all addresses of this branch
+ *                                     |      `-> node at bit 12, 16 .. or entry
+ *                                     `-> covers all addresses of this branch
  *
  * Entries are added in list order. One that an earlier entry covers is left
  * out, as it never matches first. Entries for Unix clients and masks with gaps

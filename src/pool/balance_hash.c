@@ -1,26 +1,26 @@
-/* balance_hash.c: a consistent hash of the client's address.
+/* balance_hash.c: consistent hashing of the client's address.
  *
- * A table of BUCKETS buckets as Maglev has (Eisenbud et al., NSDI 2016, 3.4),
- * but each bucket is filled by weighted rendezvous (Thaler, Ravishankar 1998):
- * of all listed servers the one with the smallest cost(bucket, server) owns it.
+ * A table of BUCKETS buckets, as in Maglev (Eisenbud et al., NSDI 2016, 3.4),
+ * but filled by weighted rendezvous hashing (Thaler, Ravishankar 1998): of all
+ * servers, the one with the smallest cost(bucket, server) owns the bucket.
  *
- *     id(server)  = hash_stable("ADDRESS:PORT" as text), the n-th server with
- *                   the same text: hash_mix(id + n)
+ *     id(server)  = hash_stable("ADDRESS:PORT" as text); of the n-th duplicate
+ *                   of that text, hash_mix(id + n)
  *     u           = hash_mix(hash_mix(bucket + 1) ^ id)
  *     cost        = -log2(u / 2^64) / weight; of equal ones the greater u
  *     key(client) = hash_stable(16 address bytes, IPv4 mapped, IPv6 cut to its
  *                   prefix [, 2 port bytes, high first])
- *     bucket        = key mod BUCKETS
+ *     bucket      = key mod BUCKETS
  *
- * So the table depends on the list alone, and when a server is added or removed
- * exactly the buckets it gains or had change hands. The owner of a bucket is
- * found when a client asks for it first: a list of a thousand servers takes
- * effect at once, and each bucket costs a microsecond or two, once. While the
- * owner of a bucket may not be chosen its clients, and only they, draw again
- * (RETRIES times, key = hash_mix(key)), then take the next eligible server in
- * list order. With n equal servers each owns BUCKETS/n buckets give or take
- * sqrt(BUCKETS/n): 0.6 % for two, 1.2 % for ten, 12 % for a thousand. Integers
- * only: all machines agree. */
+ * The table depends on the list alone. When a server is added or removed, only
+ * the buckets that it gains or loses change owners. The owner of a bucket is
+ * computed when a client first asks for it, which takes a microsecond or two,
+ * so a list of a thousand servers takes effect at once. While the owner of a
+ * bucket is not eligible, its clients, and only they, try RETRIES other buckets
+ * (key = hash_mix(key)) and then take the next eligible server in list order.
+ * Each of n equal servers owns BUCKETS/n buckets, give or take sqrt(BUCKETS/n):
+ * 0.6 % for two, 1.2 % for ten, 12 % for a thousand. All arithmetic is in
+ * integers, so all machines agree. */
 #include "config.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ enum { BUCKETS = 1 << 16, RETRIES = 16 };
 /* Logarithms: LOG_STEPS entries a doubling, linear between; LOG_BITS digits. */
 enum { LOG_STEPS = 4096, LOG_BITS = 26 };
 
-/* So many servers that change together change buckets one by one; of more of
- * them all buckets are found anew. */
+/* If up to FEW servers have changed, the buckets that change owners are found
+ * one by one; if more have, all owners are computed anew. */
 enum { FEW = 4 };
 
 struct listed {
@@ -98,8 +98,9 @@ minus_log(const struct order *o, uint64_t u)
 	return ((uint64_t)(zeros + 1) << LOG_BITS) - fraction;
 }
 
-/* Never above minus_log(), and near it for those who may own a bucket, as u is
- * close to 2^64 then: -ln(x) >= 1 - x; 23/2^10 is below 2^26 / 2^32 / ln(2). */
+/* A lower bound of minus_log(), close to it for servers that may own a bucket,
+ * whose u is close to 2^64: -ln(x) >= 1 - x, and 23/2^10 is just below 2^26 /
+ * 2^32 / ln(2). It spares most servers the exact logarithm. */
 static uint64_t
 minus_log_at_least(uint64_t u)
 {
@@ -107,7 +108,7 @@ minus_log_at_least(uint64_t u)
 }
 
 static uint64_t
-draw(unsigned bucket, uint64_t id)
+balance_hash_draw(unsigned bucket, uint64_t id)
 {
 	return hash_mix(hash_mix(bucket + UINT64_C(1)) ^ id);
 }
@@ -142,7 +143,7 @@ compare_ids(const void *a, const void *b)
 	return *x < *y ? -1 : *x > *y;
 }
 
-/* Tells servers with the same address apart by their order in the list. */
+/* Gives servers with the same address different IDs, in list order. */
 static int
 number_duplicates(const struct list *l)
 {
@@ -204,10 +205,10 @@ find_from(const struct list *l, unsigned *k, unsigned i)
 	return *k < l->count && l->one[*k].slot == i ? &l->one[*k] : NULL;
 }
 
-/* The servers of `a` that are not in `b`, or are another one there, or weigh
- * less there: up to FEW of them in `found`. Returns how many there are. */
+/* Finds the servers of `a` that `b` lacks, has changed or gives less weight,
+ * and puts up to FEW of them into `found`. Returns how many there are. */
 static unsigned
-lost(
+balance_hash_lost(
     const struct list *a, const struct list *b, const struct listed *found[FEW])
 {
 	unsigned i, k = 0, n = 0;
@@ -228,7 +229,7 @@ lost(
 /* ---- the table ---- */
 
 static unsigned
-find_owner(const struct order *o, unsigned bucket)
+balance_hash_find_owner(const struct order *o, unsigned bucket)
 {
 	const struct listed *x = o->list.one, *past = x + o->list.count;
 	const struct listed *best = x;
@@ -254,7 +255,7 @@ static unsigned
 owner_of(struct order *o, unsigned bucket)
 {
 	if (o->owner[bucket] == UNKNOWN)
-		o->owner[bucket] = find_owner(o, bucket);
+		o->owner[bucket] = balance_hash_find_owner(o, bucket);
 	return o->owner[bucket];
 }
 
@@ -268,7 +269,7 @@ forget_owners(struct order *o)
 }
 
 static void
-release(struct order *o, unsigned i)
+balance_hash_release(struct order *o, unsigned i)
 {
 	unsigned bucket;
 
@@ -277,10 +278,10 @@ release(struct order *o, unsigned i)
 			o->owner[bucket] = UNKNOWN;
 }
 
-/* Server `x`, new or heavier, takes what it has a better claim to than the
- * owner, which is by_slot[] of its slot. */
+/* Gives server `x`, which is new or heavier, the buckets to which it has a
+ * better claim than their owners. by_slot[] has the entry of each server. */
 static void
-claim(struct order *o, const struct listed *x,
+balance_hash_claim(struct order *o, const struct listed *x,
     const struct listed *const *by_slot)
 {
 	unsigned bucket;
@@ -290,8 +291,9 @@ claim(struct order *o, const struct listed *x,
 
 		if (i == NOBODY ||
 		    (i != UNKNOWN &&
-			is_better(o, x, draw(bucket, x->id), by_slot[i],
-			    draw(bucket, by_slot[i]->id))))
+			is_better(o, x, balance_hash_draw(bucket, x->id),
+			    by_slot[i],
+			    balance_hash_draw(bucket, by_slot[i]->id))))
 			o->owner[bucket] = x->slot;
 	}
 }
@@ -308,14 +310,15 @@ map_list(const struct list *l)
 	return map;
 }
 
-/* Brings the table from the list `old` to its own. First those that lose, then
- * those that win: each sees the others as they are now. */
+/* Brings the table up to date after the list was `old`. Servers that lose
+ * buckets come first: those that win compare themselves with the remaining
+ * owners. */
 static void
 follow_list(struct order *o, const struct list *old)
 {
 	const struct listed *losers[FEW], *winners[FEW], **map;
-	unsigned lose = lost(old, &o->list, losers), i;
-	unsigned win = lost(&o->list, old, winners);
+	unsigned lose = balance_hash_lost(old, &o->list, losers), i;
+	unsigned win = balance_hash_lost(&o->list, old, winners);
 
 	map = lose <= FEW && win <= FEW ? map_list(&o->list) : NULL;
 	if (map == NULL) {
@@ -323,14 +326,14 @@ follow_list(struct order *o, const struct list *old)
 		return;
 	}
 	for (i = 0; i < lose; i++)
-		release(o, losers[i]->slot);
+		balance_hash_release(o, losers[i]->slot);
 	for (i = 0; i < win; i++)
-		claim(o, winners[i], map);
+		balance_hash_claim(o, winners[i], map);
 	free(map);
 }
 
 static int
-listed(void *order)
+balance_hash_listed(void *order)
 {
 	struct order *o = order;
 	struct list old = o->list, new;
@@ -346,7 +349,7 @@ listed(void *order)
 /* ---- choosing ---- */
 
 static uint64_t
-key_of(const struct pool_options *po, const struct peer *who)
+balance_hash_key_of(const struct pool_options *po, const struct peer *who)
 {
 	uint8_t bytes[18];
 	size_t n = 16;
@@ -365,20 +368,21 @@ key_of(const struct pool_options *po, const struct peer *who)
 }
 
 static struct server *
-owner(void *order, const struct peer *who)
+balance_hash_owner(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	unsigned i = owner_of(o, key_of(pool_options(o->pool), who) % BUCKETS);
+	unsigned i = owner_of(
+	    o, balance_hash_key_of(pool_options(o->pool), who) % BUCKETS);
 
 	return i == NOBODY ? NULL : pool_slot(o->pool, i);
 }
 
 static struct server *
-choose(void *order, const struct peer *who)
+balance_hash_choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	const struct eligible *u = pool_eligible(o->pool);
-	uint64_t key = key_of(pool_options(o->pool), who);
+	uint64_t key = balance_hash_key_of(pool_options(o->pool), who);
 	unsigned first = owner_of(o, key % BUCKETS), i = first, k;
 	long next;
 
@@ -396,7 +400,7 @@ choose(void *order, const struct peer *who)
 /* ---- life ---- */
 
 static void
-stop(void *order)
+balance_hash_stop(void *order)
 {
 	struct order *o = order;
 
@@ -406,7 +410,7 @@ stop(void *order)
 }
 
 static void *
-start(const struct pool *p)
+balance_hash_start(const struct pool *p)
 {
 	struct order *o = calloc(1, sizeof(*o));
 	unsigned i;
@@ -416,15 +420,15 @@ start(const struct pool *p)
 	o->pool = p;
 	o->owner = malloc(BUCKETS * sizeof(*o->owner));
 	if (o->owner == NULL) {
-		stop(o);
+		balance_hash_stop(o);
 		return NULL;
 	}
 	forget_owners(o);
 	for (i = 0; i < LOG_STEPS; i++)
 		o->log[i] = exact_log(i);
 	o->log[LOG_STEPS] = UINT32_C(1) << LOG_BITS;
-	if (listed(o) < 0) {
-		stop(o);
+	if (balance_hash_listed(o) < 0) {
+		balance_hash_stop(o);
 		return NULL;
 	}
 	return o;
@@ -434,9 +438,9 @@ const struct balance balance_hash = {
 	.name = "hash",
 	.help = "consistent hash of the client's address, weighted",
 	.weighted = true,
-	.start = start,
-	.stop = stop,
-	.listed = listed,
-	.choose = choose,
-	.owner = owner,
+	.start = balance_hash_start,
+	.stop = balance_hash_stop,
+	.listed = balance_hash_listed,
+	.choose = balance_hash_choose,
+	.owner = balance_hash_owner,
 };

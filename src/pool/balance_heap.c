@@ -64,8 +64,9 @@ heap_order_changed(void *order, struct server *s)
 	heap_set(&o->heap, s->slot, o->key(s));
 }
 
-/* All are equals again, which costs the order of equals once: a turn that went
- * over would let one server go before its equals until it caught up. */
+/* Forgets all turns. Servers of equal load lose their order once; if turns
+ * overflowed, one server would be chosen before its equals until it caught
+ * up. */
 static void
 restart_turns(struct heap_order *o)
 {
@@ -81,7 +82,8 @@ restart_turns(struct heap_order *o)
 	}
 }
 
-/* The new turn moves it behind its equals when its connection is counted. */
+/* The server's new turn moves it behind its equals once its connection
+ * counts. */
 struct server *
 heap_order_choose(void *order, const struct peer *who)
 {

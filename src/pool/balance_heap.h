@@ -1,5 +1,5 @@
-/* balance_heap.h: the order of algorithms that take the smallest server: a heap
- * over the entered ones. Embedded as the first member of their orders. */
+/* balance_heap.h: the order of algorithms that choose the smallest server: a
+ * heap of the eligible ones. It is the first member of their own orders. */
 #ifndef PEN_POOL_BALANCE_HEAP_H
 #define PEN_POOL_BALANCE_HEAP_H
 

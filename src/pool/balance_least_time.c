@@ -1,16 +1,17 @@
-/* balance_least_time.c: the smallest product of how long connects take and how
- * many connections there are, relative to the weight.
+/* balance_least_time.c: the smallest product of connect time and connections,
+ * relative to the weight.
  *
  *     cost = time * (connections + 1) / weight, halved for every HALVED samples
  *            of the pool since the server's last one
  *
- * The time is a moving average of logarithms: of a sample above it a quarter of
- * the distance counts, so that one lost SYN does not make an outcast, of one
- * below it a half. A slow server is asked again the sooner the less slow it is,
- * about once in HALVED clients for each time it is twice as slow; by clients
- * and not by the clock, so that after a quiet hour nobody gets all of them. As
- * that halving is the same for all at any moment, costs keep their order in a
- * heap: a server's stands still, and those that were timed move up. */
+ * The time is a moving average of logarithms. A sample above it counts for a
+ * quarter of the distance, so that one lost SYN does not make an outcast; one
+ * below it counts for half. The halving brings a slow server another client in
+ * time: the slower it is, the later, by about HALVED clients for each factor of
+ * two. It goes by clients and not by the clock, or after a quiet hour one
+ * server would get all of them. At any moment the halving is the same factor
+ * for all, so a heap keeps the costs in order: a server's key stays, and grows
+ * when the server was timed. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
@@ -27,7 +28,7 @@ struct order {
 
 /* The logarithm to base 2, linear between the powers. */
 static unsigned
-logarithm(uint64_t x)
+least_time_logarithm(uint64_t x)
 {
 	unsigned zeros = (unsigned)__builtin_clzll(x | 1);
 
@@ -36,25 +37,27 @@ logarithm(uint64_t x)
 
 /* Weights are below 2^16. */
 static uint64_t
-key(const struct server *s)
+least_time_key(const struct server *s)
 {
-	uint64_t cost = (uint64_t)s->slowness + logarithm(s->connections + 1) +
-	    16 * ONE - logarithm(pool_weight(s->pool, s)) +
+	uint64_t cost = (uint64_t)s->slowness +
+	    least_time_logarithm(s->connections + 1) + 16 * ONE -
+	    least_time_logarithm(pool_weight(s->pool, s)) +
 	    s->timed * (ONE / HALVED);
 
 	return cost << TURN_BITS | s->turn;
 }
 
 static void *
-start(const struct pool *p)
+least_time_start(const struct pool *p)
 {
-	return heap_order_start_sized(sizeof(struct order), p, key);
+	return heap_order_start_sized(sizeof(struct order), p, least_time_key);
 }
 
-/* Who has not been timed yet counts as average; who was away is asked as soon
- * as the others, and does not get all clients until it is timed. */
+/* A server that was never timed counts as average. One that was away is chosen
+ * as soon as the others, but does not get all clients until it has been
+ * timed. */
 static int
-enter(void *order, struct server *s)
+least_time_enter(void *order, struct server *s)
 {
 	struct order *o = order;
 
@@ -65,7 +68,7 @@ enter(void *order, struct server *s)
 }
 
 static unsigned
-toward(unsigned average, unsigned sample, unsigned share)
+least_time_toward(unsigned average, unsigned sample, unsigned share)
 {
 	if (average == 0)
 		return sample;
@@ -74,14 +77,15 @@ toward(unsigned average, unsigned sample, unsigned share)
 }
 
 static void
-took(void *order, struct server *s, uint64_t us)
+least_time_took(void *order, struct server *s, uint64_t us)
 {
 	struct order *o = order;
-	unsigned sample = logarithm(us + 1) + 1;
+	unsigned sample = least_time_logarithm(us + 1) + 1;
 
 	o->samples++;
-	o->typical = toward(o->typical, sample, TYPICAL_SHARE);
-	s->slowness = toward(s->slowness, sample, sample > s->slowness ? 4 : 2);
+	o->typical = least_time_toward(o->typical, sample, TYPICAL_SHARE);
+	s->slowness = least_time_toward(
+	    s->slowness, sample, sample > s->slowness ? 4 : 2);
 	s->timed = o->samples;
 	if (heap_has(&o->heap.heap, s->slot))
 		heap_order_changed(order, s);
@@ -91,11 +95,11 @@ const struct balance balance_least_time = {
 	.name = "least_time",
 	.help = "shortest connect time and fewest connections, by weight",
 	.weighted = true,
-	.start = start,
+	.start = least_time_start,
 	.stop = heap_order_stop,
-	.enter = enter,
+	.enter = least_time_enter,
 	.leave = heap_order_leave,
 	.changed = heap_order_changed,
 	.choose = heap_order_choose,
-	.took = took,
+	.took = least_time_took,
 };

@@ -4,21 +4,21 @@
 #include "pool/balance_heap.h"
 
 static uint64_t
-key(const struct server *s)
+leastconn_key(const struct server *s)
 {
 	return s->connections << TURN_BITS | s->turn;
 }
 
 static void *
-start(const struct pool *p)
+leastconn_start(const struct pool *p)
 {
-	return heap_order_start(p, key);
+	return heap_order_start(p, leastconn_key);
 }
 
 const struct balance balance_leastconn = {
 	.name = "leastconn",
 	.help = "the server with the fewest connections",
-	.start = start,
+	.start = leastconn_start,
 	.stop = heap_order_stop,
 	.enter = heap_order_enter,
 	.leave = heap_order_leave,

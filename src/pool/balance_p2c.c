@@ -1,10 +1,11 @@
-/* balance_p2c.c: two eligible servers at random; the one with fewer connections
- * relative to its weight (Mitzenmacher 2001, "The power of two choices").
+/* balance_p2c.c: of two eligible servers drawn at random, the one with fewer
+ * connections relative to its weight (Mitzenmacher 2001, "The power of two
+ * choices").
  *
- * Each is drawn as often as its weight says, so that weights are shares also
- * when there is nothing to compare. The weights stand in a Fenwick tree (1994,
- * "A new data structure for cumulative frequency tables"): a draw is O(log n),
- * and O(1) while all weigh the same. */
+ * Servers are drawn in proportion to their weights, so the weights are shares
+ * even if no connection lasts. A Fenwick tree (1994, "A new data structure for
+ * cumulative frequency tables") sums the weights: a draw takes O(log n), and
+ * O(1) while all weights are equal. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -25,7 +26,7 @@ struct order {
 #define NOBODY UINT32_MAX
 
 static void *
-start(const struct pool *p)
+p2c_start(const struct pool *p)
 {
 	struct order *o = calloc(1, sizeof(*o));
 	struct hash_key seed;
@@ -39,7 +40,7 @@ start(const struct pool *p)
 }
 
 static void
-stop(void *order)
+p2c_stop(void *order)
 {
 	struct order *o = order;
 
@@ -87,7 +88,7 @@ server_at(const struct order *o, uint64_t n)
 }
 
 static int
-reserve(struct order *o, unsigned count)
+p2c_reserve(struct order *o, unsigned count)
 {
 	unsigned room = o->room > 0 ? o->room : 16, i;
 	unsigned *weight;
@@ -119,20 +120,20 @@ reserve(struct order *o, unsigned count)
 }
 
 static int
-enter(void *order, struct server *s)
+p2c_enter(void *order, struct server *s)
 {
 	struct order *o = order;
 
-	if (reserve(o, s->slot + 1) < 0)
+	if (p2c_reserve(o, s->slot + 1) < 0)
 		return -1;
 	o->weight[s->slot] = pool_weight(o->pool, s);
 	add_weight(o, s->slot, o->weight[s->slot]);
 	return 0;
 }
 
-/* What it weighed when it entered, whatever it weighs now. */
+/* Takes out the weight with which it entered: it may have another one now. */
 static void
-leave(void *order, struct server *s)
+p2c_leave(void *order, struct server *s)
 {
 	struct order *o = order;
 
@@ -143,7 +144,7 @@ leave(void *order, struct server *s)
 /* ---- choosing ---- */
 
 static uint64_t
-draw(struct order *o, uint64_t n)
+p2c_draw(struct order *o, uint64_t n)
 {
 	uint64_t x;
 
@@ -152,28 +153,28 @@ draw(struct order *o, uint64_t n)
 	return n <= UINT32_MAX ? (x >> 32) * n >> 32 : x % n;
 }
 
-/* Any of the set but its member number `position`. */
+/* Draws any member of the set but the one at `position`. */
 static unsigned
 draw_other(struct order *o, const struct eligible *u, unsigned position)
 {
-	return u->dense[(position + 1 + draw(o, u->count - 1u)) % u->count];
+	return u->dense[(position + 1 + p2c_draw(o, u->count - 1u)) % u->count];
 }
 
-/* Any of them but `other`, or any at all. */
+/* Draws any server but `other`, by weight; with NOBODY, any server. */
 static unsigned
 draw_weighted(struct order *o, unsigned other)
 {
 	uint64_t before, n;
 
 	if (other == NOBODY)
-		return server_at(o, draw(o, o->total));
+		return server_at(o, p2c_draw(o, o->total));
 	before = weight_below(o, other);
-	n = draw(o, o->total - o->weight[other]);
+	n = p2c_draw(o, o->total - o->weight[other]);
 	return server_at(o, n < before ? n : n + o->weight[other]);
 }
 
 static struct server *
-choose(void *order, const struct peer *who)
+p2c_choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	const struct eligible *u = pool_eligible(o->pool);
@@ -184,7 +185,7 @@ choose(void *order, const struct peer *who)
 	(void)who;
 	if (u->count == 0)
 		return NULL;
-	i = equal ? u->dense[draw(o, u->count)] : draw_weighted(o, NOBODY);
+	i = equal ? u->dense[p2c_draw(o, u->count)] : draw_weighted(o, NOBODY);
 	a = pool_slot(o->pool, i);
 	if (u->count == 1)
 		return a;
@@ -199,9 +200,9 @@ const struct balance balance_p2c = {
 	.name = "p2c",
 	.help = "the less busy of two servers drawn at random",
 	.weighted = true,
-	.start = start,
-	.stop = stop,
-	.enter = enter,
-	.leave = leave,
-	.choose = choose,
+	.start = p2c_start,
+	.stop = p2c_stop,
+	.enter = p2c_enter,
+	.leave = p2c_leave,
+	.choose = p2c_choose,
 };

@@ -5,21 +5,21 @@
 #include "pool/balance_heap.h"
 
 static uint64_t
-key(const struct server *s)
+prio_key(const struct server *s)
 {
 	return ((uint64_t)((int64_t)s->set.prio - INT32_MIN) << 32) + s->slot;
 }
 
 static void *
-start(const struct pool *p)
+prio_start(const struct pool *p)
 {
-	return heap_order_start(p, key);
+	return heap_order_start(p, prio_key);
 }
 
 const struct balance balance_prio = {
 	.name = "prio",
 	.help = "the first server of the lowest priority number",
-	.start = start,
+	.start = prio_start,
 	.stop = heap_order_stop,
 	.enter = heap_order_enter,
 	.leave = heap_order_leave,

@@ -1,4 +1,4 @@
-/* balance_roundrobin.c: each eligible server in turn, in list order. */
+/* balance_roundrobin.c: eligible servers in turn, in list order. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@ struct order {
 };
 
 static void *
-start(const struct pool *p)
+roundrobin_start(const struct pool *p)
 {
 	struct order *o = calloc(1, sizeof(*o));
 
@@ -21,7 +21,7 @@ start(const struct pool *p)
 }
 
 static struct server *
-choose(void *order, const struct peer *who)
+roundrobin_choose(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	long i = eligible_next_around(pool_eligible(o->pool), o->next);
@@ -37,7 +37,7 @@ const struct balance balance_roundrobin = {
 	.name = "roundrobin",
 	.help = "each server in turn",
 	.turns = true,
-	.start = start,
+	.start = roundrobin_start,
 	.stop = free,
-	.choose = choose,
+	.choose = roundrobin_choose,
 };

@@ -5,7 +5,7 @@
 #include "pool/balance_heap.h"
 
 static uint64_t
-key(const struct server *s)
+wleastconn_key(const struct server *s)
 {
 	uint64_t load = (s->connections << 20) / pool_weight(s->pool, s);
 
@@ -13,16 +13,16 @@ key(const struct server *s)
 }
 
 static void *
-start(const struct pool *p)
+wleastconn_start(const struct pool *p)
 {
-	return heap_order_start(p, key);
+	return heap_order_start(p, wleastconn_key);
 }
 
 const struct balance balance_wleastconn = {
 	.name = "wleastconn",
 	.help = "the fewest connections relative to the weight",
 	.weighted = true,
-	.start = start,
+	.start = wleastconn_start,
 	.stop = heap_order_stop,
 	.enter = heap_order_enter,
 	.leave = heap_order_leave,

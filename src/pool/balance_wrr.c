@@ -1,11 +1,11 @@
-/* balance_wrr.c: weighted round robin, smooth: earliest deadline first.
+/* balance_wrr.c: smooth weighted round robin: earliest deadline first.
  *
- * A server of weight w is due every PERIOD/w of virtual time; the one due
- * first is next, and time goes on to its deadline. Servers start at different
- * phases, in list order, so light ones are spread between the turns of a heavy
- * one instead of following each other. A server that was away keeps its
- * deadline: leaving at a limit and coming back gives no extra turn. Time starts
- * again from 0 before it could overflow. */
+ * A server of weight w is due every PERIOD/w units of virtual time. The server
+ * with the earliest deadline is next, and time advances to that deadline.
+ * Servers start at different phases, in list order, so that the turns of light
+ * servers are spread between those of a heavy one. A server keeps its deadline
+ * while it is not eligible, so reaching a limit and coming back gives no extra
+ * turn. Time starts again from 0 before it overflows. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
@@ -14,50 +14,50 @@
 #define END_OF_TIME (UINT64_C(1) << 62)
 
 static uint64_t
-step(const struct heap_order *o, const struct server *s)
+wrr_step(const struct heap_order *o, const struct server *s)
 {
 	return PERIOD / pool_weight(o->pool, s);
 }
 
 static void *
-start(const struct pool *p)
+wrr_start(const struct pool *p)
 {
 	return heap_order_start(p, NULL);
 }
 
 static void
-set_deadline(struct heap_order *o, struct server *s, uint64_t deadline)
+wrr_set_deadline(struct heap_order *o, struct server *s, uint64_t deadline)
 {
 	s->turn = deadline;
 	heap_set(&o->heap, s->slot, deadline);
 }
 
-/* heap_order.turn is the virtual time, 0 until the first choice; server.turn a
- * deadline, 0: none yet. Until the first choice phases follow the list; from
- * then on one that passed meanwhile is due now, and with a greater weight it is
- * due earlier. */
+/* heap_order.turn is the virtual time, 0 until the first choice. server.turn is
+ * a deadline, 0 if there is none yet. Until the first choice phases follow the
+ * list. After it, a server whose deadline has passed is due now, and one whose
+ * weight has grown is due earlier. */
 static int
-enter(void *order, struct server *s)
+wrr_enter(void *order, struct server *s)
 {
 	struct heap_order *o = order;
-	uint64_t latest = o->turn + step(o, s), due = s->turn;
+	uint64_t latest = o->turn + wrr_step(o, s), due = s->turn;
 
 	if (heap_reserve(&o->heap, s->slot + 1) < 0)
 		return -1;
 	if (o->turn == 0 || due == 0)
-		due =
-		    o->turn + 1 + step(o, s) / pool_count(o->pool) * s->number;
+		due = o->turn + 1 +
+		    wrr_step(o, s) / pool_count(o->pool) * s->number;
 	else if (due < o->turn)
 		due = o->turn;
 	else if (due > latest)
 		due = latest;
-	set_deadline(o, s, due);
+	wrr_set_deadline(o, s, due);
 	return 0;
 }
 
-/* The same distances between deadlines, from 1 on. */
+/* Moves time and deadlines back by the same amount, to time 1. */
 static void
-restart_time(struct heap_order *o)
+wrr_restart_time(struct heap_order *o)
 {
 	uint64_t past = o->turn - 1;
 	struct server *s;
@@ -73,7 +73,7 @@ restart_time(struct heap_order *o)
 }
 
 static struct server *
-choose(void *order, const struct peer *who)
+wrr_choose(void *order, const struct peer *who)
 {
 	struct heap_order *o = order;
 	int64_t i = heap_top(&o->heap);
@@ -85,8 +85,8 @@ choose(void *order, const struct peer *who)
 	s = pool_slot(o->pool, (unsigned)i);
 	o->turn = heap_top_key(&o->heap);
 	if (o->turn >= END_OF_TIME)
-		restart_time(o);
-	set_deadline(o, s, o->turn + step(o, s));
+		wrr_restart_time(o);
+	wrr_set_deadline(o, s, o->turn + wrr_step(o, s));
 	return s;
 }
 
@@ -95,9 +95,9 @@ const struct balance balance_wrr = {
 	.help = "in turn, in proportion to the weights, interleaved",
 	.weighted = true,
 	.turns = true,
-	.start = start,
+	.start = wrr_start,
 	.stop = heap_order_stop,
-	.enter = enter,
+	.enter = wrr_enter,
 	.leave = heap_order_leave,
-	.choose = choose,
+	.choose = wrr_choose,
 };

@@ -9,9 +9,9 @@
 #include "base/huge.h"
 #include "pool/sticky.h"
 
-/* Entries are made SLAB at a time; number 0 stands for "none". A slab is the
- * size of a huge page, of which only the touched part takes memory; once the
- * first is full the next ones ask to be huge. */
+/* Entries are allocated SLAB at a time; entry number 0 means "none". A slab has
+ * the size of a huge page, but only its touched part takes memory. Once the
+ * first slab is full, further ones ask for a huge page. */
 enum { SLAB_BITS = 15, SLAB = 1 << SLAB_BITS };
 
 struct sticky {
@@ -28,14 +28,14 @@ struct sticky {
 };
 
 static struct sticky_client *
-entry(const struct sticky *s, uint32_t i)
+sticky_entry(const struct sticky *s, uint32_t i)
 {
 	return &s->slabs[(i - 1) >> SLAB_BITS][(i - 1) & (SLAB - 1)];
 }
 
 /* The bits of an address that tell the client from others. */
 static void
-key_of(const struct sticky *s, const uint8_t ip[16], unsigned family,
+sticky_key(const struct sticky *s, const uint8_t ip[16], unsigned family,
     uint64_t key[2])
 {
 	memcpy(key, ip, 16);
@@ -46,19 +46,19 @@ key_of(const struct sticky *s, const uint8_t ip[16], unsigned family,
 }
 
 static uint32_t *
-bucket_of(const struct sticky *s, const uint8_t ip[16], unsigned family)
+sticky_bucket(const struct sticky *s, const uint8_t ip[16], unsigned family)
 {
 	uint64_t key[2];
 
-	key_of(s, ip, family, key);
+	sticky_key(s, ip, family, key);
 	return &s->buckets[hash_keyed(&s->key, key, sizeof(key)) & s->mask];
 }
 
 static void
-chain(struct sticky *s, uint32_t i)
+sticky_chain(struct sticky *s, uint32_t i)
 {
-	struct sticky_client *c = entry(s, i);
-	uint32_t *bucket = bucket_of(s, c->ip, c->family);
+	struct sticky_client *c = sticky_entry(s, i);
+	uint32_t *bucket = sticky_bucket(s, c->ip, c->family);
 
 	c->chain = *bucket;
 	*bucket = i;
@@ -88,16 +88,18 @@ sticky_new(size_t max)
 	return s;
 }
 
-/* Chains all entries in empty buckets: those that are found first, last. */
+/* Chains all entries in empty buckets. Each goes to the front of its chain, so
+ * those that should be found first, the proven and the recent, come last. */
 static void
-chain_all(struct sticky *s)
+sticky_chain_all(struct sticky *s)
 {
 	uint32_t i;
 	int proven;
 
 	for (proven = 0; proven < 2; proven++)
-		for (i = s->use[proven].oldest; i != 0; i = entry(s, i)->newer)
-			chain(s, i);
+		for (i = s->use[proven].oldest; i != 0;
+		     i = sticky_entry(s, i)->newer)
+			sticky_chain(s, i);
 }
 
 void
@@ -114,7 +116,7 @@ sticky_set_prefix6(struct sticky *s, unsigned bits)
 	if (s->count == 0)
 		return;
 	memset(s->buckets, 0, (s->mask + 1u) * sizeof(*s->buckets));
-	chain_all(s);
+	sticky_chain_all(s);
 }
 
 /* The entries stay in their slabs; only the chains are made anew. */
@@ -138,7 +140,7 @@ sticky_grow(struct sticky *s, size_t max)
 	free(s->buckets);
 	*s = *new;
 	free(new);
-	chain_all(s);
+	sticky_chain_all(s);
 	return 0;
 }
 
@@ -165,7 +167,7 @@ sticky_count(const struct sticky *s)
 /* ---- chains ---- */
 
 static bool
-is_of(const struct sticky *s, const struct sticky_client *c,
+sticky_is_of(const struct sticky *s, const struct sticky_client *c,
     const struct peer *who)
 {
 	uint64_t a[2], b[2], differ[2];
@@ -181,59 +183,61 @@ is_of(const struct sticky *s, const struct sticky_client *c,
 		((differ[0] & s->mask6[0]) | (differ[1] & s->mask6[1])) == 0);
 }
 
-/* The entry of the client, or 0; the hint follows. */
+/* Returns the client's entry, or 0, and updates the hint. */
 static uint32_t
-find(const struct sticky *s, const struct peer *who, sticky_hint *hint)
+sticky_lookup(const struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
 	uint32_t i = *hint;
 
-	if (i == 0 || i > s->count || !is_of(s, entry(s, i), who)) {
-		i = *bucket_of(s, who->ip, who->family);
-		while (i != 0 && !is_of(s, entry(s, i), who))
-			i = entry(s, i)->chain;
+	if (i == 0 || i > s->count ||
+	    !sticky_is_of(s, sticky_entry(s, i), who)) {
+		i = *sticky_bucket(s, who->ip, who->family);
+		while (i != 0 && !sticky_is_of(s, sticky_entry(s, i), who))
+			i = sticky_entry(s, i)->chain;
 	}
 	*hint = i;
 	return i;
 }
 
 static void
-unchain(struct sticky *s, uint32_t i)
+sticky_unchain(struct sticky *s, uint32_t i)
 {
-	uint32_t *at = bucket_of(s, entry(s, i)->ip, entry(s, i)->family);
+	uint32_t *at = sticky_bucket(
+	    s, sticky_entry(s, i)->ip, sticky_entry(s, i)->family);
 
 	while (*at != i)
-		at = &entry(s, *at)->chain;
-	*at = entry(s, i)->chain;
+		at = &sticky_entry(s, *at)->chain;
+	*at = sticky_entry(s, i)->chain;
 }
 
 /* ---- the order of last use ---- */
 
 static void
-unlink_use(struct sticky *s, uint32_t i)
+sticky_unlink_use(struct sticky *s, uint32_t i)
 {
-	struct sticky_client *c = entry(s, i);
+	struct sticky_client *c = sticky_entry(s, i);
 	struct use *use = &s->use[c->proven];
 
 	if (c->newer != 0)
-		entry(s, c->newer)->older = c->older;
+		sticky_entry(s, c->newer)->older = c->older;
 	else
 		use->newest = c->older;
 	if (c->older != 0)
-		entry(s, c->older)->newer = c->newer;
+		sticky_entry(s, c->older)->newer = c->newer;
 	else
 		use->oldest = c->newer;
 }
 
 static void
-link_newest(struct sticky *s, uint32_t i)
+sticky_link_newest(struct sticky *s, uint32_t i)
 {
-	struct sticky_client *c = entry(s, i);
+	struct sticky_client *c = sticky_entry(s, i);
 	struct use *use = &s->use[c->proven];
 
 	c->newer = 0;
 	c->older = use->newest;
 	if (use->newest != 0)
-		entry(s, use->newest)->newer = i;
+		sticky_entry(s, use->newest)->newer = i;
 	else
 		use->oldest = i;
 	use->newest = i;
@@ -242,17 +246,17 @@ link_newest(struct sticky *s, uint32_t i)
 /* ---- remembering ---- */
 
 static struct sticky_client *
-new_slab(bool huge)
+sticky_new_slab(bool huge)
 {
 	size_t size = SLAB * sizeof(struct sticky_client);
 
 	return huge ? huge_alloc(size) : aligned_alloc(HUGE_PAGE, size);
 }
 
-/* A new entry, or the oldest one, forgotten: a proven client goes when there is
- * no other. 0 with errno ENOMEM. */
+/* Returns a new entry or, if all are in use, the oldest one that is not proven,
+ * else the oldest; its client is forgotten. Returns 0 with errno ENOMEM. */
 static uint32_t
-take_entry(struct sticky *s)
+sticky_take_entry(struct sticky *s)
 {
 	uint32_t i =
 	    s->use[0].oldest != 0 ? s->use[0].oldest : s->use[1].oldest;
@@ -260,12 +264,13 @@ take_entry(struct sticky *s)
 	if (s->count < s->max) {
 		struct sticky_client **slab = &s->slabs[s->count >> SLAB_BITS];
 
-		if (*slab == NULL && (*slab = new_slab(s->count > 0)) == NULL)
+		if (*slab == NULL &&
+		    (*slab = sticky_new_slab(s->count > 0)) == NULL)
 			return 0;
 		return ++s->count;
 	}
-	unlink_use(s, i);
-	unchain(s, i);
+	sticky_unlink_use(s, i);
+	sticky_unchain(s, i);
 	return i;
 }
 
@@ -273,61 +278,61 @@ struct sticky_client *
 sticky_find(struct sticky *s, const struct peer *who, sticky_hint *hint,
     uint64_t now, uint64_t max_age)
 {
-	uint32_t i = find(s, who, hint);
+	uint32_t i = sticky_lookup(s, who, hint);
 
-	if (i == 0 || (max_age > 0 && entry(s, i)->seen + max_age < now))
+	if (i == 0 || (max_age > 0 && sticky_entry(s, i)->seen + max_age < now))
 		return NULL;
-	return entry(s, i);
+	return sticky_entry(s, i);
 }
 
 static uint32_t
-new_client(struct sticky *s, const struct peer *who, bool proven)
+sticky_new_client(struct sticky *s, const struct peer *who, bool proven)
 {
-	uint32_t i = take_entry(s);
+	uint32_t i = sticky_take_entry(s);
 	struct sticky_client *c;
 
 	if (i == 0)
 		return 0;
-	c = entry(s, i);
+	c = sticky_entry(s, i);
 	memset(c, 0, sizeof(*c));
 	memcpy(c->ip, who->ip, sizeof(c->ip));
 	c->scope = (uint16_t)who->scope;
 	c->family = (uint8_t)who->family;
 	c->proven = proven;
-	chain(s, i);
-	link_newest(s, i);
+	sticky_chain(s, i);
+	sticky_link_newest(s, i);
 	return i;
 }
 
-/* Moves it to the front of its kind. */
+/* Makes the entry the newest of its kind, proven or not. */
 static void
-use_again(struct sticky *s, uint32_t i, bool proven)
+sticky_use_again(struct sticky *s, uint32_t i, bool proven)
 {
-	struct sticky_client *c = entry(s, i);
+	struct sticky_client *c = sticky_entry(s, i);
 
 	if (i == s->use[c->proven].newest && c->proven >= proven)
 		return;
-	unlink_use(s, i);
+	sticky_unlink_use(s, i);
 	c->proven |= proven;
-	link_newest(s, i);
+	sticky_link_newest(s, i);
 }
 
 int
 sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
     unsigned server, bool proven, uint64_t now)
 {
-	uint32_t i = find(s, who, hint);
+	uint32_t i = sticky_lookup(s, who, hint);
 	struct sticky_client *c;
 
 	if (i == 0) {
-		i = *hint = new_client(s, who, proven);
+		i = *hint = sticky_new_client(s, who, proven);
 		if (i == 0)
 			return -1;
 	} else {
-		use_again(s, i, proven);
-		memcpy(entry(s, i)->ip, who->ip, sizeof(who->ip));
+		sticky_use_again(s, i, proven);
+		memcpy(sticky_entry(s, i)->ip, who->ip, sizeof(who->ip));
 	}
-	c = entry(s, i);
+	c = sticky_entry(s, i);
 	c->server = server;
 	c->seen = now;
 	c->connects++;
@@ -337,26 +342,26 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 void
 sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
-	uint32_t i = find(s, who, hint);
+	uint32_t i = sticky_lookup(s, who, hint);
 
 	if (i != 0)
-		use_again(s, i, true);
+		sticky_use_again(s, i, true);
 }
 
 void
 sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
     uint64_t sent, uint64_t received)
 {
-	uint32_t i = find(s, who, hint);
+	uint32_t i = sticky_lookup(s, who, hint);
 
 	if (i == 0)
 		return;
-	entry(s, i)->sent += sent;
-	entry(s, i)->received += received;
+	sticky_entry(s, i)->sent += sent;
+	sticky_entry(s, i)->received += received;
 }
 
 const struct sticky_client *
 sticky_at(const struct sticky *s, size_t i)
 {
-	return entry(s, (uint32_t)i + 1);
+	return sticky_entry(s, (uint32_t)i + 1);
 }
