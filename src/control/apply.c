@@ -224,6 +224,8 @@ apply_plan(struct pen *p, struct plan *draft, const struct names *n,
 	struct plan *out = draft; /* of force */
 	int rc;
 
+	a.changes = p->phase < PHASE_SERVING ? ~0u
+					     : plan_changes(p->plan, draft);
 	derive_settings(draft, p->descriptors, kept_sessions(p, draft));
 	rc = apply_check(&a, e);
 	if (rc == 0)

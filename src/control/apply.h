@@ -37,6 +37,7 @@ struct apply {
 	struct plan *wanted;	/* the draft */
 	const struct names *names;
 	bool first; /* nothing is open yet: all is new */
+	unsigned changes; /* of servers, PLAN_*; all of them at the first time */
 
 	/* What participants have prepared. */
 	struct changes servers;

@@ -53,20 +53,6 @@ apply_frontend_commit(struct apply *a)
 
 /* ---- listeners ---- */
 
-static bool
-same_listeners(const struct listen_list *a, const struct listen_list *b)
-{
-	unsigned i;
-
-	if (a->count != b->count)
-		return false;
-	for (i = 0; i < a->count; i++)
-		if (!addr_equal(&a->entry[i].at, &b->entry[i].at) ||
-		    a->entry[i].v6_only != b->entry[i].v6_only)
-			return false;
-	return true;
-}
-
 /* Connections, datagrams, or both at the same addresses. */
 static int
 listen_at(struct pen *p, const struct plan *plan, struct error *e)
@@ -93,7 +79,7 @@ static bool
 listens_already(const struct apply *a)
 {
 	return a->first ? a->pen->director != NULL
-			: same_listeners(&a->now->listen, &a->wanted->listen);
+			: listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
 int

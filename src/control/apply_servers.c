@@ -30,14 +30,17 @@ int
 apply_want_names(
     const struct pen *p, const struct plan *draft, bool fresh, struct names *n)
 {
+	const struct plan *now = p->plan;
 	const struct server_plan *s;
-	unsigned slot;
+	unsigned slot = fresh ? 0 : plan_next_change(now, draft, 0);
 
-	for (slot = 0; (s = plan_slot(draft, slot)) != NULL; slot++)
+	while ((s = plan_slot(draft, slot)) != NULL) {
 		if (is_name(s->host) &&
-		    (fresh || !same_host(plan_slot(p->plan, slot), s)) &&
+		    (fresh || !same_host(plan_slot(now, slot), s)) &&
 		    names_want(n, s->host) < 0)
 			return -1;
+		slot = fresh ? slot + 1 : plan_next_change(now, draft, slot + 1);
+	}
 	return 0;
 }
 
@@ -209,18 +212,33 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 	    : error_set(e, "out of memory");
 }
 
-/* Servers to be set, and those without an address to be removed. */
-static int
-find_changes(const struct pen *p, const struct plan *draft,
-    const struct names *n, struct changes *c, struct error *e)
+/* Whether servers may have to be set, or refused, that are the same in both plans:
+ * names were looked up again, or ports mean something else. */
+static bool
+concerns_all(const struct apply *a)
 {
-	unsigned slot, most = pool_slots(p->pool);
+	return !list_is_empty(&a->names->all) ||
+	    a->now->config.frontend.dns != a->wanted->config.frontend.dns ||
+	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
+}
 
-	if (most < server_slot(draft->count))
-		most = server_slot(draft->count);
-	for (slot = 0; slot < most; slot++)
-		if (find_change(p, draft, slot, n, c, e) < 0)
+/* Servers to be set, and those without an address to be removed. */
+int
+apply_servers_check(struct apply *a, struct error *e)
+{
+	bool all = concerns_all(a);
+	unsigned slot = all ? 0 : plan_next_change(a->now, a->wanted, 0);
+	unsigned now = plan_slots(a->now), wanted = plan_slots(a->wanted);
+	unsigned slots = now > wanted ? now : wanted;
+
+	while (slot < slots) {
+		if (find_change(a->pen, a->wanted, slot, a->names,
+			&a->servers, e) < 0)
 			return -1;
+		slot++;
+		if (!all)
+			slot = plan_next_change(a->now, a->wanted, slot);
+	}
 	return 0;
 }
 
@@ -233,8 +251,9 @@ note_admin(struct plan *draft, const struct server *set)
 
 	if (set->role != SERVER_REGULAR || set->admin == SERVER_ENABLED)
 		return;
-	s = &draft->servers[set->number];
-	s->admin = (int)set->admin;
+	s = plan_edit(draft, set->slot);
+	if (s != NULL)
+		s->admin = (int)set->admin;
 }
 
 /* What is asked for once is no part of the plan that is kept. Before the start
@@ -242,12 +261,15 @@ note_admin(struct plan *draft, const struct server *set)
 static void
 take_out_now(struct pen *p, struct plan *draft, struct server *set)
 {
-	if (set->role != SERVER_REGULAR || !draft->servers[set->number].out_now)
+	struct server_plan *s;
+
+	if (!plan_slot(draft, set->slot)->out_now)
 		return;
-	draft->servers[set->number].out_now = false;
-	if (p->phase < PHASE_SERVING)
-		return;
-	pool_take_out(p->pool, set, loop_now(p->loop));
+	s = plan_edit(draft, set->slot);
+	if (s != NULL)
+		s->out_now = false;
+	if (p->phase >= PHASE_SERVING)
+		pool_take_out(p->pool, set, loop_now(p->loop));
 }
 
 static int
@@ -294,12 +316,6 @@ set_acls(struct pool *pool, const struct plan *draft)
 }
 
 /* ---- the participant ---- */
-
-int
-apply_servers_check(struct apply *a, struct error *e)
-{
-	return find_changes(a->pen, a->wanted, a->names, &a->servers, e);
-}
 
 /* Takes the draft's settings, but keeps the memory of clients: that is given up
  * when nothing can fail any more. */

@@ -113,14 +113,15 @@ config_load(struct call *c, const char *path,
 static int
 check_whole(const struct plan *p, struct error *e)
 {
+	const struct server_plan *s;
 	unsigned i;
 
 	if (p->listen.count == 0)
 		return error_set(e,
 		    "no listening address (usage: pen [options] "
 		    "[address:]port server ...)");
-	for (i = 0; i < p->count; i++)
-		if (p->servers[i].host != NULL)
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL)
 			return 0;
 	if (p->config.frontend.dummy)
 		return 0;

@@ -34,7 +34,7 @@ count_own(const struct plan *plan)
 	for (i = 0; i < plan->control_count; i++)
 		n += plan->controls[i].at.count;
 	if (plan->config.frontend.dns) /* old ones stay for their answers */
-		n += 2 * (size_t)DNS_SOCKETS * plan->count;
+		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
 	return n;
 }
 

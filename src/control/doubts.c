@@ -194,8 +194,8 @@ print_needs(const struct plan *p, struct buffer *text)
 	for (i = 0; defaults != NULL && i < sizeof(needs) / sizeof(needs[0]);
 	     i++) {
 		row = command_find(needs[i].setting);
-		if (command_is_there(row) && !needs[i].has_effect(p) &&
-		    !setting_equal(p, defaults, row))
+		if (command_is_there(row) && !setting_equal(p, defaults, row) &&
+		    !needs[i].has_effect(p))
 			reply_add(text, "%.400s has no effect %s\n",
 			    origin_name(p, row->name), needs[i].why);
 	}
@@ -220,8 +220,7 @@ print_limits(const struct plan *p, struct buffer *text)
 	const struct server_plan *s;
 	unsigned i, n = 0;
 
-	for (i = 0; i < p->count; i++) {
-		s = &p->servers[i];
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
 		if (!has_useless_max(s) || ++n > EACH_MAX)
 			continue;
 		reply_add(text,
@@ -241,8 +240,9 @@ print_forwards(const struct plan *p, struct buffer *text)
 	const struct server_plan *s;
 	unsigned i, n = 0;
 
-	for (i = 0; !direct_is_wanted(p) && i < p->count; i++) {
-		s = &p->servers[i];
+	if (direct_is_wanted(p))
+		return;
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
 		if (s->host == NULL ||
 		    s->set.forward == SERVER_FORWARD_AS_SET || ++n > EACH_MAX)
 			continue;
@@ -260,43 +260,54 @@ print_forwards(const struct plan *p, struct buffer *text)
 static void
 print_abuse(const struct plan *p, struct buffer *text)
 {
-	if (p->abuse.host != NULL && !has_client_acl(p))
+	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !has_client_acl(p))
 		reply_add(text,
 		    "%.400s has no effect while access list %d denies nobody\n",
 		    origin_name(p, "abuse"), p->config.pool.client_acl);
 }
 
+struct numbered {
+	const struct server_plan *is;
+	unsigned number;
+};
+
+static int
+compare_servers(const struct server_plan *x, const struct server_plan *y)
+{
+	int rc = strcmp(x->host, y->host);
+
+	return rc != 0 ? rc : (x->port > y->port) - (x->port < y->port);
+}
+
 static int
 compare(const void *a, const void *b)
 {
-	const struct server_plan *x = *(const struct server_plan *const *)a,
-				 *y = *(const struct server_plan *const *)b;
-	int rc = strcmp(x->host, y->host);
+	const struct numbered *x = a, *y = b;
+	int rc = compare_servers(x->is, y->is);
 
-	if (rc == 0)
-		rc = (x->port > y->port) - (x->port < y->port);
-	return rc != 0 ? rc : (x > y) - (x < y);
+	return rc != 0 ? rc : (x->number > y->number) - (x->number < y->number);
 }
 
 static void
 print_twins(const struct plan *p, struct buffer *text)
 {
-	const struct server_plan **all = calloc(p->count + 1u, sizeof(*all));
+	struct numbered *all = calloc(plan_count(p) + 1u, sizeof(*all));
+	const struct server_plan *s;
 	char name[SPEC_TEXT_MAX];
 	unsigned i, n = 0, twins = 0;
 
-	for (i = 0; all != NULL && i < p->count; i++)
-		if (p->servers[i].host != NULL)
-			all[n++] = &p->servers[i];
+	for (i = 0; all != NULL && (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL)
+			all[n++] = (struct numbered){ s, i };
 	if (n > 1)
 		qsort(all, n, sizeof(*all), compare);
 	for (i = 1; i < n; i++) {
-		if (strcmp(all[i]->host, all[i - 1]->host) != 0 ||
-		    all[i]->port != all[i - 1]->port || ++twins > EACH_MAX)
+		if (compare_servers(all[i].is, all[i - 1].is) != 0 ||
+		    ++twins > EACH_MAX)
 			continue;
-		reply_add(text, "server %d is the same as server %d: %.300s\n",
-		    (int)(all[i] - p->servers), (int)(all[i - 1] - p->servers),
-		    spec_format_server(all[i], name));
+		reply_add(text, "server %u is the same as server %u: %.300s\n",
+		    all[i].number, all[i - 1].number,
+		    spec_format_server(all[i].is, name));
 	}
 	if (twins > EACH_MAX)
 		reply_add(text, "%u more servers are the same as others\n",
@@ -306,14 +317,24 @@ print_twins(const struct plan *p, struct buffer *text)
 
 /* ---- all of them ---- */
 
+/* Of servers, those that what is in `changes` can have changed. */
+static void
+print_changed(const struct plan *p, unsigned changes, struct buffer *text)
+{
+	print_needs(p, text);
+	if (changes & (PLAN_HOSTS | PLAN_LIMITS))
+		print_limits(p, text);
+	if (changes & (PLAN_HOSTS | PLAN_FORWARD))
+		print_forwards(p, text);
+	print_abuse(p, text);
+	if (changes & PLAN_HOSTS)
+		print_twins(p, text);
+}
+
 void
 doubts_print(const struct plan *p, struct buffer *text)
 {
-	print_needs(p, text);
-	print_limits(p, text);
-	print_forwards(p, text);
-	print_abuse(p, text);
-	print_twins(p, text);
+	print_changed(p, PLAN_HOSTS, text);
 }
 
 /* Whether the text has the line, of `n` bytes with its newline. */
@@ -337,6 +358,10 @@ enum { LINES_MAX = 100 };
 void
 doubts_log(const struct plan *before, const struct plan *p)
 {
+	/* what is the same in both plans is not even looked at: there may be
+	 * very many servers, and a command changes one */
+	unsigned changes =
+	    before != NULL ? plan_changes(before, p) : PLAN_HOSTS;
 	struct buffer old, now;
 	const char *line;
 	unsigned lines = 0;
@@ -344,9 +369,9 @@ doubts_log(const struct plan *before, const struct plan *p)
 
 	buffer_init(&old);
 	buffer_init(&now);
-	doubts_print(p, &now);
+	print_changed(p, changes, &now);
 	if (before != NULL && buffer_length(&now) > 0)
-		doubts_print(before, &old);
+		print_changed(before, changes, &old);
 	for (; buffer_length(&now) > 0; buffer_consume(&now, n)) {
 		line = buffer_bytes(&now);
 		n = (size_t)((const char *)memchr(

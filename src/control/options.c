@@ -222,7 +222,7 @@ take_servers(struct plan *plan, char **operands, struct error *e)
 	unsigned i;
 
 	for (i = 0; operands[i] != NULL; i++) {
-		s = i < SERVERS_MAX ? plan_server(plan, i) : NULL;
+		s = i < SERVERS_MAX ? plan_edit(plan, server_slot(i)) : NULL;
 		if (s == NULL)
 			return error_set(e, "too many servers");
 		if (spec_parse_server(s, operands[i],

@@ -22,9 +22,16 @@ plan_set_text(char **place, const char *text)
 	return 0;
 }
 
-/* Gives `place`, a copy of somebody else's pointer, a string of its own. */
-static int
-own_text(char **place)
+int
+plan_free_text(char **place)
+{
+	free(*place);
+	*place = NULL;
+	return 0;
+}
+
+int
+plan_own_text(char **place)
 {
 	if (*place == NULL)
 		return 0;
@@ -32,20 +39,9 @@ own_text(char **place)
 	return *place != NULL ? 0 : -1;
 }
 
-/* ---- all strings of a plan, in one place ---- */
+/* ---- all strings of a plan but its servers', in one place ---- */
 
-static int
-each_server_text(struct server_plan *s, int (*visit)(char **place))
-{
-	const struct command *row;
-	int rc = visit(&s->place);
-
-	for (row = rows_server; row->name != NULL; row++)
-		rc |= value_each_text(row, s, visit);
-	return rc;
-}
-
-/* Calls `visit` for each; goes on after a failure, so that own_text() leaves
+/* Calls `visit` for each; goes on after a failure, so that plan_own_text() leaves
  * nothing that belongs to another plan. Returns 0 if all went well. */
 static int
 each_text(struct plan *p, int (*visit)(char **place))
@@ -66,19 +62,7 @@ each_text(struct plan *p, int (*visit)(char **place))
 	rc |= visit(&p->listen_text);
 	for (i = 0; i < p->control_count; i++)
 		rc |= visit(&p->controls[i].text);
-	for (i = 0; i < p->count; i++)
-		rc |= each_server_text(&p->servers[i], visit);
-	rc |= each_server_text(&p->emergency, visit);
-	rc |= each_server_text(&p->abuse, visit);
 	return rc;
-}
-
-static int
-free_text(char **place)
-{
-	free(*place);
-	*place = NULL;
-	return 0;
 }
 
 /* ---- life ---- */
@@ -108,14 +92,16 @@ plan_new(void)
 	if (p == NULL)
 		return NULL;
 	config_init(&p->config);
-	server_plan_init(&p->emergency);
-	server_plan_init(&p->abuse);
 	p->next_control = (struct control_plan){
 		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600
 	};
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_init(&p->acls[i]);
-	return p;
+	if (plan_servers_init(&p->servers) == 0)
+		return p;
+	plan_free(p);
+	errno = ENOMEM;
+	return NULL;
 }
 
 static void
@@ -123,8 +109,8 @@ plan_fini(struct plan *p)
 {
 	int i;
 
-	each_text(p, free_text);
-	free(p->servers);
+	each_text(p, plan_free_text);
+	plan_servers_fini(&p->servers);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_fini(&p->acls[i]);
 }
@@ -147,16 +133,8 @@ plan_copy(const struct plan *from)
 	if (p == NULL)
 		return NULL;
 	*p = *from;
-	p->room = p->count > 0 ? p->count : 1;
-	p->servers = malloc(p->room * sizeof(*p->servers));
-	if (p->servers == NULL) {
-		free(p);
-		return NULL;
-	}
-	if (p->count > 0)
-		memcpy(
-		    p->servers, from->servers, p->count * sizeof(*p->servers));
-	rc = each_text(p, own_text);
+	rc = plan_servers_copy(&p->servers, &from->servers);
+	rc |= each_text(p, plan_own_text);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_copy(&p->acls[i], &from->acls[i]);
 	if (rc == 0)
@@ -177,53 +155,4 @@ plan_become(struct plan *p, const struct plan *from)
 	*p = *copy;
 	free(copy);
 	return 0;
-}
-
-/* ---- servers ---- */
-
-struct server_plan *
-plan_server(struct plan *p, unsigned index)
-{
-	unsigned room = p->room > 0 ? p->room : 16;
-	struct server_plan *new;
-
-	while (room <= index)
-		room *= 2;
-	if (room > p->room) {
-		new = realloc(p->servers, room * sizeof(*new));
-		if (new == NULL)
-			return NULL;
-		p->servers = new;
-		p->room = room;
-	}
-	for (; p->count <= index; p->count++)
-		server_plan_init(&p->servers[p->count]);
-	return &p->servers[index];
-}
-
-const struct server_plan *
-plan_slot(const struct plan *p, unsigned slot)
-{
-	return slot == SLOT_EMERGENCY	   ? &p->emergency
-	    : slot == SLOT_ABUSE	   ? &p->abuse
-	    : slot < server_slot(p->count) ? &p->servers[slot - SLOTS_SPECIAL]
-					   : NULL;
-}
-
-void
-server_plan_clear(struct server_plan *s)
-{
-	each_server_text(s, free_text);
-	server_plan_init(s);
-}
-
-bool
-server_plan_equal(const struct server_plan *a, const struct server_plan *b)
-{
-	const struct command *row;
-
-	for (row = rows_server; row->name != NULL; row++)
-		if (!value_equal(row, a, b))
-			return false;
-	return true;
 }

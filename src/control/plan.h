@@ -95,6 +95,14 @@ struct pair_origin {
 	char *cert, *key;
 };
 
+/* The servers of a plan, in pages that plans share; see plan_servers.c. */
+struct plan_page;
+struct plan_servers {
+	struct plan_page **page;
+	uint32_t pages, room;
+	unsigned slots; /* as in the pool's list (pool/server.h) */
+};
+
 struct plan {
 	struct config config;
 	char *listen_text; /* as given, or NULL */
@@ -102,9 +110,7 @@ struct plan {
 	struct control_plan controls[CONTROLS_MAX];
 	unsigned control_count;
 	struct control_plan next_control; /* levels and mode of the next one */
-	struct server_plan *servers;
-	unsigned count, room;
-	struct server_plan emergency, abuse; /* no host: none */
+	struct plan_servers servers;
 	struct acl acls[ACL_LISTS];
 	char *origin[ROWS_MAX]; /* by row: where it was set; see origin.h */
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
@@ -120,20 +126,52 @@ int plan_become(struct plan *p, const struct plan *from);
 
 /* ---- servers ---- */
 
-/* The server of that number, made if there is none, the slots between being
- * empty; NULL with errno ENOMEM. Valid until the next one is made. */
-struct server_plan *plan_server(struct plan *p, unsigned index);
-/* The server that is meant for a slot of the pool's list (pool/server.h); NULL
- * behind the last slot, so that a walk over all servers is
+/* The server that is meant for a slot of the pool's list (pool/server.h), for
+ * reading; one without a host is none. NULL behind the last slot, so that a walk
+ * over all servers, the two special ones included, is
  *
  *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
  */
 const struct server_plan *plan_slot(const struct plan *p, unsigned slot);
+/* The same for a regular server, by number; NULL behind the last one. */
+const struct server_plan *plan_server(const struct plan *p, unsigned number);
+unsigned plan_slots(const struct plan *p);
+/* How many regular servers there are, empty slots included. */
+unsigned plan_count(const struct plan *p);
+/* The same server, to be changed: this plan has it alone from now on. The list
+ * grows to hold it, slots between being empty. Valid until the plan is copied.
+ * NULL with errno ENOMEM. */
+struct server_plan *plan_edit(struct plan *p, unsigned slot);
+/* The first slot from `slot` on whose server is another one in `b` than in `a`, or
+ * is to be taken out at once; behind the last slot of both when there is none.
+ * The cost is that of the servers that were edited since one plan was copied from
+ * the other. */
+unsigned plan_next_change(
+    const struct plan *a, const struct plan *b, unsigned slot);
+/* Which settings of servers differ in two plans, PLAN_*, at the same cost. */
+unsigned plan_changes(const struct plan *a, const struct plan *b);
+enum {
+	PLAN_HOSTS = 1, /* or ports, or which servers there are */
+	PLAN_LIMITS = 2,
+	PLAN_TLS = 4,
+	PLAN_FORWARD = 8
+};
 void server_plan_clear(struct server_plan *s);
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
 int plan_set_text(char **place, const char *text);
+/* Gives `place`, a copy of somebody else's pointer, a string of its own. Returns 0,
+ * or -1 with errno ENOMEM and nothing there. */
+int plan_own_text(char **place);
+/* Empties it. Returns 0. */
+int plan_free_text(char **place);
 bool server_plan_equal(
     const struct server_plan *a, const struct server_plan *b);
+
+/* For plan.c: the list of a new plan, and of a copy. Return 0, or -1 with errno
+ * ENOMEM and what plan_servers_fini() takes. */
+int plan_servers_init(struct plan_servers *l);
+int plan_servers_copy(struct plan_servers *to, const struct plan_servers *from);
+void plan_servers_fini(struct plan_servers *l);
 
 /* ---- as text ---- */
 

@@ -59,21 +59,19 @@ static void
 print_servers(const struct plan *p, struct buffer *text)
 {
 	const struct server_plan *s;
-	struct server_plan empty;
+	static const struct server_plan empty = SERVER_PLAN_NONE;
 	unsigned i;
 
-	server_plan_init(&empty);
 	reply_add(text, "server all remove\n");
-	for (i = 0; i < p->count; i++) {
-		s = &p->servers[i];
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
 		if (server_plan_equal(s, &empty))
 			continue;
 		reply_add(text, "server %u", i);
 		server_setting_print(s, text);
 		(void)buffer_append(text, "\n", 1);
 	}
-	print_reserve(&p->emergency, "emergency", text);
-	print_reserve(&p->abuse, "abuse", text);
+	print_reserve(plan_slot(p, SLOT_EMERGENCY), "emergency", text);
+	print_reserve(plan_slot(p, SLOT_ABUSE), "abuse", text);
 }
 
 void

@@ -84,9 +84,19 @@ open_change(struct pen *p, const struct plan *draft, struct secure_change *c,
 	return -1;
 }
 
+bool
+secure_may_differ(const struct apply *a)
+{
+	return a->first || a->changes & (PLAN_HOSTS | PLAN_TLS) ||
+	    !tls_settings_equal(
+		&a->now->config.tls, &a->wanted->config.tls);
+}
+
 int
 secure_prepare(struct apply *a, struct error *e)
 {
+	if (!secure_may_differ(a))
+		return 0;
 	return open_change(a->pen, a->wanted, &a->tls, e);
 }
 

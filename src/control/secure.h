@@ -41,6 +41,8 @@ int secure_check(struct apply *a, struct error *e);
 bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */
 bool secure_wants_client(const struct plan *p);
+/* Whether TLS of the draft, or with its servers, can be another one than in force. */
+bool secure_may_differ(const struct apply *a);
 /* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing opened. */
 int secure_prepare(struct apply *a, struct error *e);
 void secure_cancel(struct apply *a);

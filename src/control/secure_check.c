@@ -117,5 +117,5 @@ secure_check(struct apply *a, struct error *e)
 	int rc = tls_settings_serve(&p->config.tls) ? check_served(p, e)
 						    : check_unused(p, e);
 
-	return rc == 0 ? check_names(p, e) : rc;
+	return rc == 0 && secure_may_differ(a) ? check_names(p, e) : rc;
 }

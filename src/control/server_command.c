@@ -57,14 +57,20 @@ after_blacklist(struct call *c, void *base, struct error *e)
 /* ---- server add ---- */
 
 static bool
-is_free(const struct call *c, unsigned index)
+is_planned(const struct plan *p, unsigned number)
 {
-	const struct plan *now = c->pen->plan;
-	const struct server *s = pool_server(c->pen->pool, index);
+	const struct server_plan *s = plan_server(p, number);
 
-	return (index >= c->plan->count ||
-		   c->plan->servers[index].host == NULL) &&
-	    (index >= now->count || now->servers[index].host == NULL) &&
+	return s != NULL && s->host != NULL;
+}
+
+static bool
+is_free(const struct call *c, unsigned number)
+{
+	const struct server *s = pool_server(c->pen->pool, number);
+
+	return !is_planned(c->plan, number) &&
+	    !is_planned(c->pen->plan, number) &&
 	    (s == NULL ||
 		(s->connections == 0 && !direct_has_flows(c->pen, s)));
 }
@@ -78,13 +84,10 @@ slot_for(const struct call *c, const struct server_plan *new)
 	const struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; i < now->count; i++) {
-		s = &now->servers[i];
+	for (i = 0; (s = plan_server(now, i)) != NULL; i++)
 		if (s->host != NULL && strcmp(s->host, new->host) == 0 &&
-		    s->port == new->port &&
-		    (i >= c->plan->count || c->plan->servers[i].host == NULL))
+		    s->port == new->port && !is_planned(c->plan, i))
 			return i;
-	}
 	for (i = 0; !is_free(c, i); i++)
 		;
 	return i;
@@ -107,7 +110,7 @@ add_server(struct call *c, struct error *e)
 		return -1;
 	}
 	i = slot_for(c, &new);
-	s = i < SERVERS_MAX ? plan_server(c->plan, i) : NULL;
+	s = i < SERVERS_MAX ? plan_edit(c->plan, server_slot(i)) : NULL;
 	if (s == NULL) {
 		server_plan_clear(&new);
 		return error_set(e, "too many servers");
@@ -123,12 +126,18 @@ add_server(struct call *c, struct error *e)
 static int
 change_all(struct call *c, struct error *e)
 {
+	struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; i < c->plan->count; i++)
-		if (c->plan->servers[i].host != NULL &&
-		    server_setting_run(c, &c->plan->servers[i], e) < 0)
+	for (i = 0; i < plan_count(c->plan); i++) {
+		if (!is_planned(c->plan, i))
+			continue;
+		s = plan_edit(c->plan, server_slot(i));
+		if (s == NULL)
+			return error_set(e, "out of memory");
+		if (server_setting_run(c, s, e) < 0)
 			return -1;
+	}
 	return 0;
 }
 
@@ -169,7 +178,7 @@ run_server(struct call *c, struct error *e)
 		return change_all(c, e);
 	if (parse_number(c->words->word[0], SERVERS_MAX - 1, &n, e) < 0)
 		return -1;
-	s = plan_server(c->plan, (unsigned)n);
+	s = plan_edit(c->plan, server_slot((unsigned)n));
 	if (s == NULL)
 		return error_set(e, "out of memory");
 	was_there = s->host != NULL;
@@ -205,12 +214,15 @@ answer_reserve(struct call *c, const struct server_plan *s)
 }
 
 static int
-set_reserve(struct call *c, struct server_plan *s, struct error *e)
+set_reserve(struct call *c, unsigned slot, struct error *e)
 {
-	struct server_plan new;
+	struct server_plan new, *s;
 
 	if (c->words->count == 0 && !c->no)
-		return answer_reserve(c, s);
+		return answer_reserve(c, plan_slot(c->plan, slot));
+	s = plan_edit(c->plan, slot);
+	if (s == NULL)
+		return error_set(e, "out of memory");
 	server_plan_clear(s);
 	if (c->no)
 		return 0;
@@ -229,11 +241,11 @@ set_reserve(struct call *c, struct server_plan *s, struct error *e)
 int
 run_emergency(struct call *c, struct error *e)
 {
-	return set_reserve(c, &c->plan->emergency, e);
+	return set_reserve(c, SLOT_EMERGENCY, e);
 }
 
 int
 run_abuse(struct call *c, struct error *e)
 {
-	return set_reserve(c, &c->plan->abuse, e);
+	return set_reserve(c, SLOT_ABUSE, e);
 }

@@ -181,6 +181,20 @@ spec_parse_listen(struct listen_list *list, const char *text,
 	return 0;
 }
 
+bool
+listen_list_equal(const struct listen_list *a, const struct listen_list *b)
+{
+	unsigned i;
+
+	if (a->count != b->count)
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (!addr_equal(&a->entry[i].at, &b->entry[i].at) ||
+		    a->entry[i].v6_only != b->entry[i].v6_only)
+			return false;
+	return true;
+}
+
 int
 spec_default_port(const struct listen_list *list)
 {
@@ -334,7 +348,7 @@ parse_unix_server(struct server_plan *s, const char *text, struct error *e)
 void
 server_plan_init(struct server_plan *s)
 {
-	*s = (struct server_plan){ .set.acl = -1, .admin = -1 };
+	*s = (struct server_plan)SERVER_PLAN_NONE;
 }
 
 int

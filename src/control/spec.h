@@ -29,6 +29,8 @@ struct listen_list {
 int spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e);
 
+bool listen_list_equal(const struct listen_list *a, const struct listen_list *b);
+
 /* The port servers take that have none of their own: that of the first address
  * that has one, SPEC_ANY_PORT when they are for all ports, or 0. */
 int spec_default_port(const struct listen_list *list);
@@ -45,6 +47,7 @@ struct server_plan {
 };
 
 /* Empty, with the defaults of a new one. */
+#define SERVER_PLAN_NONE { .set.acl = -1, .admin = -1 }
 void server_plan_init(struct server_plan *s);
 /* Parses a server into `s`, which is empty. s->host is heap memory, the
  * caller's to free, also after an error (it may be NULL then). Returns 0, or -1

@@ -24,7 +24,8 @@ struct balance {
 	void *(*start)(const struct pool *p);
 	void (*stop)(void *order);
 	/* The list has changed: a server, its address or weight, eligible or
-	 * not. Returns 0, or -1 with errno ENOMEM. May be NULL. */
+	 * not, while all eligible servers are entered, or none. Returns 0, or
+	 * -1 with errno ENOMEM. May be NULL. */
 	int (*listed)(void *order);
 	/* The server is eligible from now on; it no longer is. May be NULL.
 	 * enter() returns 0, or -1 with errno ENOMEM. */

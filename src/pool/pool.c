@@ -69,9 +69,26 @@ change_balance(struct pool *p, const struct pool_options *o)
 	return 0;
 }
 
+static bool
+are_options_equal(const struct pool_options *a, const struct pool_options *b)
+{
+	return a->balance == b->balance && a->sticky == b->sticky &&
+	    a->stubborn == b->stubborn && a->hash_port == b->hash_port &&
+	    a->hash_prefix6 == b->hash_prefix6 &&
+	    a->sticky_prefix6 == b->sticky_prefix6 &&
+	    a->tracking_ms == b->tracking_ms &&
+	    a->clients_max == b->clients_max &&
+	    a->blacklist_ms == b->blacklist_ms && a->tries == b->tries &&
+	    a->client_acl == b->client_acl &&
+	    a->health.rise == b->health.rise &&
+	    a->health.fall == b->health.fall;
+}
+
 int
 pool_set_options(struct pool *p, const struct pool_options *o)
 {
+	if (p->order != NULL && are_options_equal(&p->options, o))
+		return 0;
 	if ((p->order == NULL || o->balance != p->options.balance) &&
 	    change_balance(p, o) < 0)
 		return -1;
@@ -118,6 +135,7 @@ grow_list(struct pool *p, unsigned slots)
 
 	if (slots <= p->slots)
 		return 0;
+	p->all_changed = true;
 	list = array_grow(p->servers, &p->room, sizeof(*list), slots - 1);
 	if (list == NULL)
 		return -1;
@@ -172,14 +190,18 @@ clear_counters(struct server *s)
 static int
 set_server(struct server *s, const struct server_spec *spec)
 {
+	bool same = s->present && same_addresses(&s->addrs, &spec->addrs);
 	char *name = strdup(spec->name);
 
 	if (name == NULL)
 		return -1;
+	if (s->role == SERVER_REGULAR &&
+	    (!same || s->set.weight != spec->set.weight))
+		s->pool->list_changed = true;
 	count_settings(s, -1);
 	/* What is known of a server at other addresses says nothing about
 	 * it. */
-	if (!s->present || !same_addresses(&s->addrs, &spec->addrs)) {
+	if (!same) {
 		pool_end_blacklisting(s);
 		s->refusals = 0;
 		s->health = (struct health){ .down = false };
@@ -201,13 +223,21 @@ set_server(struct server *s, const struct server_spec *spec)
 struct server *
 pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 {
-	if (grow_list(p, slot + 1) < 0 ||
-	    set_server(p->servers[slot], spec) < 0)
+	bool alone = !p->changing;
+	struct server *s;
+	int rc;
+
+	if (grow_list(p, slot + 1) < 0)
 		return NULL;
-	/* Algorithms know nothing of the special servers. */
-	if (slot >= SLOTS_SPECIAL && pool_list_changed(p) < 0)
-		return NULL;
-	return p->servers[slot];
+	if (alone)
+		pool_begin_changes(p);
+	s = p->servers[slot];
+	pool_leave(s);
+	rc = set_server(s, spec);
+	pool_refresh(s);
+	if (alone && pool_end_changes(p) < 0)
+		rc = -1;
+	return rc == 0 ? s : NULL;
 }
 
 struct server *
@@ -229,13 +259,20 @@ pool_forget_server(struct server *s)
 void
 pool_remove_server(struct pool *p, struct server *s)
 {
+	bool alone = !p->changing;
+
 	if (s == NULL || !s->present)
 		return;
+	if (alone)
+		pool_begin_changes(p);
+	pool_leave(s);
 	count_settings(s, -1);
 	s->present = false;
+	p->list_changed = p->list_changed || s->role == SERVER_REGULAR;
 	pool_end_blacklisting(s);
-	if (s->role == SERVER_REGULAR)
-		pool_list_changed(p);
+	pool_refresh(s);
+	if (alone)
+		(void)pool_end_changes(p);
 	if (s->connections == 0)
 		pool_forget_server(s);
 }

@@ -23,9 +23,11 @@ struct pool {
 	struct heap last_resort;
 	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
 	void *on_eligible_arg;
-	bool changing; /* between pool_begin_changes() and pool_end_changes(),
-			* when `eligible` and the order are empty */
-	void *order;   /* of options.balance */
+	bool changing;	   /* pool_begin_changes() .. pool_end_changes() */
+	bool was_weighted; /* any server had a weight when that began */
+	bool all_changed;  /* since then: the length of the list */
+	bool list_changed; /* since then: a server, its address or weight */
+	void *order;	   /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_LISTS];
 };
@@ -40,12 +42,12 @@ void pool_end_blacklisting(struct server *s);
 /* Frees the name and addresses of a removed server without connections. */
 void pool_forget_server(struct server *s);
 
-/* Takes all servers out of the eligible set and the algorithm's order, and puts
- * those back that are eligible. */
+/* Takes a server out of the eligible set and the algorithm's order. */
+void pool_leave(struct server *s);
+/* Puts it into both if it is eligible, else takes it out. */
+void pool_refresh(struct server *s);
+/* The same for all servers. */
 void pool_leave_all(struct pool *p);
 void pool_enter_all(struct pool *p);
-/* The list or a weight in it has changed, on which orders depend. Returns 0, or
- * -1 with errno ENOMEM. */
-int pool_list_changed(struct pool *p);
 
 #endif

@@ -108,9 +108,21 @@ refresh_full(struct server *s)
 	s->full = full;
 }
 
+void
+pool_leave(struct server *s)
+{
+	struct pool *p = s->pool;
+
+	if (!eligible_has(&p->eligible, s->slot))
+		return;
+	eligible_remove(&p->eligible, s->slot);
+	if (p->options.balance->leave != NULL)
+		p->options.balance->leave(p->order, s);
+}
+
 /* Brings the sets in step with the server. If memory for the order is short,
  * the server stays out until its next change. */
-static void
+void
 pool_refresh(struct server *s)
 {
 	struct pool *p = s->pool;
@@ -119,7 +131,7 @@ pool_refresh(struct server *s)
 
 	if (s->blacklisted_until != 0)
 		refresh_last_resort(s);
-	if (p->changing || s->role != SERVER_REGULAR)
+	if (s->role != SERVER_REGULAR)
 		return;
 	is = is_eligible(s);
 	if (was && is)
@@ -128,9 +140,7 @@ pool_refresh(struct server *s)
 	if (was == is)
 		return;
 	if (was) {
-		eligible_remove(&p->eligible, s->slot);
-		if (b->leave != NULL)
-			b->leave(p->order, s);
+		pool_leave(s);
 	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
 		eligible_add(&p->eligible, s->slot);
 		if (p->on_eligible != NULL)
@@ -155,12 +165,7 @@ pool_leave_all(struct pool *p)
 	unsigned i;
 
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
-		if (eligible_has(&p->eligible, i)) {
-			eligible_remove(&p->eligible, i);
-			if (p->options.balance->leave != NULL)
-				p->options.balance->leave(
-				    p->order, p->servers[i]);
-		}
+		pool_leave(p->servers[i]);
 }
 
 void
@@ -175,28 +180,28 @@ pool_enter_all(struct pool *p)
 void
 pool_begin_changes(struct pool *p)
 {
-	pool_leave_all(p);
 	p->changing = true;
+	p->was_weighted = p->weighted > 0;
 }
 
+/* A server that changed is in its place already. All are only moved when all of
+ * their weights mean something else, or their number, by which some algorithms
+ * spread them. */
 int
 pool_end_changes(struct pool *p)
 {
-	p->changing = false;
-	return pool_list_changed(p);
-}
-
-int
-pool_list_changed(struct pool *p)
-{
+	const struct balance *b = p->options.balance;
+	bool all = p->all_changed || p->was_weighted != (p->weighted > 0);
 	int rc = 0;
 
-	if (p->changing)
-		return 0;
-	pool_leave_all(p);
-	if (p->options.balance->listed != NULL)
-		rc = p->options.balance->listed(p->order);
-	pool_enter_all(p);
+	p->changing = false;
+	if (all)
+		pool_leave_all(p);
+	if ((all || p->list_changed) && b->listed != NULL)
+		rc = b->listed(p->order);
+	if (all)
+		pool_enter_all(p);
+	p->all_changed = p->list_changed = false;
 	return rc;
 }
 

@@ -41,7 +41,7 @@ plan_of(int i)
 	plan->config.frontend.preopened = cases[i].idlers;
 	plan->config.frontend.udp = cases[i].udp;
 	plan->config.frontend.dns = cases[i].dns;
-	plan->count = cases[i].servers;
+	plan->servers.slots = server_slot(cases[i].servers);
 	plan->listen.count = 1;
 	return plan;
 }
@@ -70,7 +70,7 @@ START_TEST(never_overdrawn)
 		ck_assert_uint_le(o->sessions_max, cases[_i].sessions);
 	else if (o->sessions_max > 1)
 		ck_assert_uint_gt(o->kernel_pipes_max, 0);
-	plan->count = 0;
+	plan->servers.slots = SLOTS_SPECIAL;
 	plan_free(plan);
 }
 END_TEST
@@ -84,7 +84,7 @@ START_TEST(what_fits_stays)
 	descriptors_settle(512, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
 	ck_assert_uint_eq(plan->config.frontend.preopened, 100);
-	plan->count = 0;
+	plan->servers.slots = SLOTS_SPECIAL;
 	plan_free(plan);
 }
 END_TEST
@@ -97,7 +97,7 @@ START_TEST(no_pipes_out_of_nothing)
 	descriptors_settle(1024, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 1);
 	ck_assert_uint_eq(plan->config.frontend.kernel_pipes_max, 0);
-	plan->count = 0;
+	plan->servers.slots = SLOTS_SPECIAL;
 	plan_free(plan);
 }
 END_TEST

@@ -19,7 +19,7 @@ add_servers(unsigned n, uint64_t soft, uint64_t hard, enum server_forward f)
 	unsigned i;
 
 	for (i = 0; i < n; i++) {
-		s = plan_server(plan, i);
+		s = plan_edit(plan, server_slot(i));
 		ck_assert_ptr_nonnull(s);
 		ck_assert_int_eq(plan_set_text(&s->host, "127.0.0.1"), 0);
 		s->port = (uint16_t)(1000 + i);

@@ -1,0 +1,156 @@
+/* server_change.c: what a command about one server costs, by how many there are.
+ *
+ *     server_change [SERVERS ..]
+ *
+ * For lists of that many servers (1, 100 and 20000) and each algorithm: user
+ * instructions, where the machine counts them, and microseconds of "server 1
+ * weight N", from the line to its effect, in a program that serves. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#endif
+
+#include "base/log.h"
+#include "control/apply.h"
+#include "control/request.h"
+#include "pool/balance.h"
+
+enum { ROUNDS = 20 };
+
+static int
+open_counter(void)
+{
+#ifdef __linux__
+	struct perf_event_attr a = { .type = PERF_TYPE_HARDWARE,
+		.size = sizeof(a),
+		.config = PERF_COUNT_HW_INSTRUCTIONS,
+		.exclude_kernel = 1,
+		.exclude_hv = 1 };
+
+	return (int)syscall(SYS_perf_event_open, &a, 0, -1, -1, 0);
+#else
+	return -1;
+#endif
+}
+
+static double
+now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+static uint64_t
+read_counter(int fd)
+{
+	uint64_t n = 0;
+
+	return fd >= 0 && read(fd, &n, sizeof(n)) == sizeof(n) ? n : 0;
+}
+
+static void
+fail(const char *why)
+{
+	fprintf(stderr, "server_change: %s\n", why);
+	exit(1);
+}
+
+static void
+on_wake(struct request *q)
+{
+	(void)q;
+}
+
+static void
+run(struct pen *p, const char *line)
+{
+	struct request q;
+
+	request_init(&q, p, NULL, on_wake);
+	if (request_begin(&q, line) < 0 || request_run(&q) != REQUEST_DONE ||
+	    q.failed)
+		fail(q.error.text);
+	request_fini(&q);
+}
+
+static struct pen *
+start(unsigned servers, const char *algorithm)
+{
+	struct pen *p = pen_new();
+	char path[64], line[128];
+	struct error e;
+	FILE *f;
+	unsigned i;
+
+	snprintf(path, sizeof(path), "/tmp/server_change.%d", (int)getpid());
+	f = fopen(path, "w");
+	if (p == NULL || f == NULL)
+		fail("no memory or file");
+	for (i = 0; i < servers; i++)
+		fprintf(f, "server %u address 10.%u.%u.%u port 80 weight 1\n",
+		    i, i >> 16 & 255, i >> 8 & 255, i & 255);
+	fclose(f);
+	if (spec_parse_listen(
+		&p->plan->listen, "127.0.0.1:18734", RESOLVE_NUMERIC, &e) < 0)
+		fail(e.text);
+	snprintf(line, sizeof(line), "balance %s", algorithm);
+	run(p, line);
+	snprintf(line, sizeof(line), "include %s", path);
+	run(p, line);
+	unlink(path);
+	if (pen_start(p, &e) < 0)
+		fail(e.text);
+	return p;
+}
+
+static void
+measure(unsigned servers, const char *algorithm, int counter)
+{
+	struct pen *p = start(servers, algorithm);
+	uint64_t least = UINT64_MAX;
+	double best = 1e18;
+	char line[64];
+	unsigned i;
+
+	for (i = 0; i < ROUNDS; i++) {
+		uint64_t n;
+		double us;
+
+		snprintf(line, sizeof(line), "server 0 weight %u", 2 + i);
+		n = read_counter(counter);
+		us = now_us();
+		run(p, line);
+		us = now_us() - us;
+		n = read_counter(counter) - n;
+		least = n < least ? n : least;
+		best = us < best ? us : best;
+	}
+	printf("%-12s servers=%u instructions=%llu us=%.1f\n", algorithm,
+	    servers, (unsigned long long)least, best);
+	pen_free(p);
+}
+
+int
+main(int argc, char **argv)
+{
+	static const unsigned usual[] = { 1, 100, 20000 };
+	int counter = open_counter(), i, k;
+
+	log_level = LOG_LEVEL_ERROR;
+	for (k = 0; balance_table[k] != NULL; k++)
+		for (i = 0; i < (argc > 1 ? argc - 1 : 3); i++)
+			measure(argc > 1 ? (unsigned)atoi(argv[i + 1])
+					 : usual[i],
+			    balance_table[k]->name, counter);
+	return 0;
+}
