@@ -186,19 +186,22 @@ START_TEST(every_setting_of_a_server)
 		begin("8080");
 		takes("server 0 address 10.0.0.1; server 1 address 10.0.0.1");
 		takes(text("server 1 %s", other(row)));
-		a = &pen->plan->servers[0];
-		b = &pen->plan->servers[1];
+		a = plan_server(pen->plan, 0);
+		b = plan_server(pen->plan, 1);
 		ck_assert_msg(!server_plan_equal(a, b), "%s", row->name);
 		copy = plan_copy(pen->plan);
-		ck_assert(server_plan_equal(&copy->servers[1], b));
+		ck_assert_ptr_eq(plan_server(copy, 1), b);
+		ck_assert(server_plan_equal(
+		    plan_edit(copy, server_slot(1)), b));
+		ck_assert_ptr_ne(plan_server(copy, 1), b);
 		plan_free(copy);
 		buffer_init(&out);
 		server_setting_print(b, &out);
 		ck_assert_int_eq(buffer_append(&out, "", 1), 0);
 		takes(text("server 0%s", buffer_bytes(&out)));
 		buffer_fini(&out);
-		ck_assert_msg(server_plan_equal(&pen->plan->servers[0],
-				  &pen->plan->servers[1]),
+		ck_assert_msg(server_plan_equal(plan_server(pen->plan, 0),
+				  plan_server(pen->plan, 1)),
 		    "%s", row->name);
 		pen_free(pen);
 	}
