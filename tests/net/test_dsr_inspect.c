@@ -289,17 +289,20 @@ START_TEST(another_director)
 }
 END_TEST
 
+static bool
+has_ended_while_asked(void)
+{
+	close(netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 80));
+	return child_has_ended(&run.child);
+}
+
 /* A client asks for the VIP meanwhile, so that the tag is known. */
 START_TEST(a_tagged_segment)
 {
-	int fd;
-
 	NEED_NETRIG(&rig, &tagged);
 	inspectrun_start(&run, NULL, NULL);
-	fd = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 80);
-	child_wait(&run.child, 20000);
+	WAIT_FOR(has_ended_while_asked(), 20000);
 	is_fine(child_err(&run.child));
-	close(fd);
 	netrig_down(&rig);
 }
 END_TEST

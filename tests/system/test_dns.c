@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "support/child.h"
-#include "support/nameserver.h"
+#include "system/nameserver.h"
 #include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"

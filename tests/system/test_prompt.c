@@ -9,7 +9,7 @@
 #include "support/backend.h"
 #include "support/ctl.h"
 #include "support/suite.h"
-#include "support/terminal.h"
+#include "system/terminal.h"
 #include "support/wait.h"
 
 static struct backend server;

@@ -14,7 +14,7 @@
 #include <openssl/err.h>
 
 #include "support/backend.h"
-#include "support/hello.h"
+#include "system/hello.h"
 #include "support/siege.h"
 #include "support/suite.h"
 #include "support/wait.h"

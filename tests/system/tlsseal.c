@@ -9,7 +9,7 @@
 #include <openssl/kdf.h>
 #endif
 
-#include "support/tlsseal.h"
+#include "system/tlsseal.h"
 
 bool
 tls_seal_begin(struct tls_seal *s, SSL *ssl)

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/flood.h"
+#include "system/flood.h"
 #include "support/wait.h"
 
 #ifndef MSG_NOSIGNAL

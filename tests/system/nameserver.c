@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/nameserver.h"
+#include "system/nameserver.h"
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/wait.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "support/hello.h"
+#include "system/hello.h"
 
 /* ---- apart ---- */
 

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 #endif
 
-#include "support/terminal.h"
+#include "system/terminal.h"
 #include "support/wait.h"
 
 static void
