@@ -20,6 +20,8 @@ arm        arm-linux-gnueabihf-gcc  qemu-arm
 s390x      s390x-linux-gnu-gcc      qemu-s390x
 '
 programs='
+base/test_array
+base/test_bitmap
 dsr/test_checksum
 dsr/test_dsr_carried
 dsr/test_dsr_flows
@@ -41,8 +43,9 @@ dsr/test_tarpit_flows
 '
 # The code under test, and what these programs share.
 sources='
-src/base/addr.c src/base/hash.c src/base/heap.c src/base/number.c
-src/base/peer.c src/base/table.c src/dsr/frame/checksum.c
+src/base/addr.c src/base/array.c src/base/bitmap.c src/base/hash.c
+src/base/hash_table.c src/base/heap.c src/base/number.c
+src/base/peer.c src/dsr/frame/checksum.c
 src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c
 src/dsr/flows/dsr_fragments.c src/dsr/frame/frame.c src/dsr/frame/frame_arp.c
 src/dsr/frame/frame_cut.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c

@@ -46,7 +46,7 @@ print_acls(const struct plan *p, struct buffer *text)
 }
 
 static void
-print_reserve(
+print_special(
     const struct server_plan *s, const char *name, struct buffer *text)
 {
 	char at[SPEC_TEXT_MAX];
@@ -70,8 +70,8 @@ print_servers(const struct plan *p, struct buffer *text)
 		server_setting_print(s, text);
 		(void)buffer_append(text, "\n", 1);
 	}
-	print_reserve(plan_slot(p, SLOT_EMERGENCY), "emergency", text);
-	print_reserve(plan_slot(p, SLOT_ABUSE), "abuse", text);
+	print_special(plan_slot(p, SLOT_EMERGENCY), "emergency", text);
+	print_special(plan_slot(p, SLOT_ABUSE), "abuse", text);
 }
 
 void

@@ -200,7 +200,7 @@ run_servers(struct call *c, struct error *e)
 /* ---- servers outside the list ---- */
 
 static int
-answer_reserve(struct call *c, const struct server_plan *s)
+answer_special(struct call *c, const struct server_plan *s)
 {
 	struct facts f;
 	char text[SPEC_TEXT_MAX];
@@ -214,12 +214,12 @@ answer_reserve(struct call *c, const struct server_plan *s)
 }
 
 static int
-set_reserve(struct call *c, unsigned slot, struct error *e)
+set_special(struct call *c, unsigned slot, struct error *e)
 {
 	struct server_plan new, *s;
 
 	if (c->words->count == 0 && !c->no)
-		return answer_reserve(c, plan_slot(c->plan, slot));
+		return answer_special(c, plan_slot(c->plan, slot));
 	s = plan_edit(c->plan, slot);
 	if (s == NULL)
 		return error_set(e, "out of memory");
@@ -241,11 +241,11 @@ set_reserve(struct call *c, unsigned slot, struct error *e)
 int
 run_emergency(struct call *c, struct error *e)
 {
-	return set_reserve(c, SLOT_EMERGENCY, e);
+	return set_special(c, SLOT_EMERGENCY, e);
 }
 
 int
 run_abuse(struct call *c, struct error *e)
 {
-	return set_reserve(c, SLOT_ABUSE, e);
+	return set_special(c, SLOT_ABUSE, e);
 }
