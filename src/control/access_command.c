@@ -51,7 +51,7 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 	log_warn("acl: address has host bits set "
 		 "acl=%s given=\"%.60s%s%.20s\" taken=\"%s\"%s%s",
 	    w->word[0], w->word[2], *mask != '\0' ? " " : "", mask, taken,
-	    c->place != NULL ? " at=" : "", c->place != NULL ? c->place : "");
+	    c->origin != NULL ? " at=" : "", c->origin != NULL ? c->origin : "");
 	if (c->asker != NULL)
 		reply_add(&c->reply->out,
 		    "warning: %.60s has host bits set, using %s\n", w->word[2],

@@ -73,7 +73,7 @@ static int
 bad_host(const struct server_plan *s, const char *why, struct error *e)
 {
 	return error_set(e, "%s%sserver \"%.150s\": %.200s",
-	    s->place != NULL ? s->place : "", s->place != NULL ? ": " : "",
+	    s->origin != NULL ? s->origin : "", s->origin != NULL ? ": " : "",
 	    s->host, why);
 }
 
@@ -195,9 +195,9 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 	const struct server *old = pool_slot(p->pool, slot);
 	struct server_addrs found = { .count = 0 };
 
-	if (s != NULL && s->host == NULL && s->place != NULL)
+	if (s != NULL && s->host == NULL && s->origin != NULL)
 		return error_set(
-		    e, "%.300s: there is no server %u", s->place,
+		    e, "%.300s: there is no server %u", s->origin,
 		    server_number(slot));
 	if (s == NULL || s->host == NULL) {
 		if ((old == NULL || !old->present))

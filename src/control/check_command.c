@@ -32,18 +32,18 @@ tell_server(struct reply *r, const struct pen *p, const struct server *s)
 				  *report = known != NULL ? known : &none;
 	uint64_t now = loop_now(p->loop);
 	bool asked = report->result != PROBE_NONE;
-	char place[PEER_TEXT_MAX] = "none";
+	char address[PEER_TEXT_MAX] = "none";
 	struct facts f;
 
 	if (asked)
-		peer_format(&report->place, place);
+		peer_format(&report->place, address);
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", s->number);
 	facts_text(&f, "check", choice_name(choices_check,
 		(int)p->plan->config.checks.kind));
 	facts_text(&f, "state", s->health.down ? "unhealthy" : "healthy");
 	facts_text(&f, "result", probe_result_name(report->result));
-	facts_text(&f, "address", place);
+	facts_text(&f, "address", address);
 	tell_count(&f, p, s);
 	facts_number(&f, "since",
 	    s->health.since != 0 ? (now - s->health.since) / 1000 : 0);

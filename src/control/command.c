@@ -178,7 +178,7 @@ command_run(struct call *c, struct error *e)
 	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
 		return error_set(e, "there is no \"no %s\"", row->name);
 	/* a file may be refused yet, or only be looked at */
-	if (row->kind == KIND_ACTION && c->place != NULL)
+	if (row->kind == KIND_ACTION && c->origin != NULL)
 		return error_set(e, "only on the control socket");
 	if (c->words->count > 0 && row->args == NULL)
 		return error_set(

@@ -79,7 +79,7 @@ struct call {
 	const struct command *row;
 	const struct words *words; /* word[0] is the first argument */
 	bool no;		   /* "no NAME" */
-	const char *place;	   /* FILE:LINE, "option -O", or NULL */
+	const char *origin;	   /* FILE:LINE, "option -O", or NULL */
 	const char *option;  /* "option -R" that it was given as, or NULL */
 	unsigned depth;	     /* files within files */
 	struct asker *asker; /* NULL: not on the control socket */
@@ -104,7 +104,7 @@ struct command {
 	const char *args;
 	const char *help; /* one line; # is the list of names */
 	/* Returns 0, or -1 with a phrase about the arguments. Of a setting, it
-	 * answers in place of the value alone. */
+	 * answers instead of the value alone. */
 	int (*run)(struct call *c, struct error *e);
 
 	/* What follows is for settings. */

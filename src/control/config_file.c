@@ -1,4 +1,4 @@
-/* config_file.c: lines of a file, with their places. */
+/* config_file.c: lines of a file, and where each stands. */
 #include "config.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "control/config_file.h"
 #include "control/pen.h"
 
-enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, PLACE_MAX = 400 };
+enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, ORIGIN_MAX = 400 };
 
 struct reading {
 	struct call *call;
@@ -46,16 +46,16 @@ next_line(char **rest, unsigned *lines)
 static void
 run_line(struct reading *r, const char *line, unsigned number)
 {
-	char place[PLACE_MAX];
+	char origin[ORIGIN_MAX];
 	struct call c = *r->call;
 	struct error why, at;
 
-	snprintf(place, sizeof(place), "%.380s:%u", r->path, number);
-	c.place = place;
+	snprintf(origin, sizeof(origin), "%.380s:%u", r->path, number);
+	c.origin = origin;
 	c.depth++;
 	if (command_run_line(&c, line, &why) == 0)
 		return;
-	error_set(&at, "%.380s: %.500s", place, why.text);
+	error_set(&at, "%.380s: %.500s", origin, why.text);
 	if (!r->failed)
 		r->first = at;
 	r->failed = true;

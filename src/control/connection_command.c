@@ -133,7 +133,7 @@ print_connection(
 static int
 out_of_range(struct call *c, uint64_t n, struct error *e)
 {
-	c->reply->classic = c->place == NULL; /* else the file is to blame */
+	c->reply->classic = c->origin == NULL; /* else the file is to blame */
 	return error_set(
 	    e, "Connection %llu out of range", (unsigned long long)n);
 }

@@ -12,7 +12,7 @@
 
 struct row {
 	const char *name;
-	size_t place; /* of an uint64_t in its struct */
+	size_t offset; /* of an uint64_t in its struct */
 };
 
 static const struct row frames[] = {
@@ -84,7 +84,7 @@ tell_rows(struct facts *f, const char *prefix, const struct row *row,
 	uint64_t value;
 
 	for (; row->name != NULL; row++) {
-		memcpy(&value, (const char *)stats + row->place, sizeof(value));
+		memcpy(&value, (const char *)stats + row->offset, sizeof(value));
 		tell(f, prefix, row->name, value);
 	}
 }

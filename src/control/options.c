@@ -193,7 +193,7 @@ run_option(struct call *c, const struct given *g, struct error *e)
 static int
 run_command(struct call *c, const char *line, struct error *e)
 {
-	c->place = "option -O";
+	c->origin = "option -O";
 	return command_run_line(c, line, e);
 }
 

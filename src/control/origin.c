@@ -1,4 +1,4 @@
-/* origin.c: a string a row, by the row's place in the table; certificates have
+/* origin.c: a string a row, by the row's number; certificates have
  * one each, as their row may be repeated. */
 #include "config.h"
 
@@ -14,9 +14,9 @@ describe(const struct call *c, char text[ORIGIN_TEXT_MAX])
 {
 	if (c->option != NULL)
 		return c->option;
-	if (c->place == NULL)
+	if (c->origin == NULL)
 		return NULL;
-	snprintf(text, ORIGIN_TEXT_MAX, "%.400s: %s", c->place, c->row->name);
+	snprintf(text, ORIGIN_TEXT_MAX, "%.400s: %s", c->origin, c->row->name);
 	return text;
 }
 

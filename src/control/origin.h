@@ -7,7 +7,7 @@
 
 enum { ORIGIN_TEXT_MAX = 480 };
 
-/* Notes that c->row was carried out on c->plan, from c->option or c->place; one
+/* Notes that c->row was carried out on c->plan, from c->option or c->origin; one
  * that came by the control socket has neither, and no origin. Returns 0, or -1
  * with errno ENOMEM. */
 int origin_note(const struct call *c);

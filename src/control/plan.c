@@ -11,40 +11,40 @@
 #include "control/value.h"
 
 int
-plan_set_text(char **place, const char *text)
+plan_set_text(char **held, const char *text)
 {
 	char *new = NULL;
 
 	if (text != NULL && (new = strdup(text)) == NULL)
 		return -1;
-	free(*place);
-	*place = new;
+	free(*held);
+	*held = new;
 	return 0;
 }
 
 int
-plan_free_text(char **place)
+plan_free_text(char **text)
 {
-	free(*place);
-	*place = NULL;
+	free(*text);
+	*text = NULL;
 	return 0;
 }
 
 int
-plan_own_text(char **place)
+plan_own_text(char **text)
 {
-	if (*place == NULL)
+	if (*text == NULL)
 		return 0;
-	*place = strdup(*place);
-	return *place != NULL ? 0 : -1;
+	*text = strdup(*text);
+	return *text != NULL ? 0 : -1;
 }
 
-/* ---- all strings of a plan but its servers', in one place ---- */
+/* ---- all strings of a plan but its servers' ---- */
 
 /* Calls `visit` for each; goes on after a failure, so that plan_own_text() leaves
  * nothing that belongs to another plan. Returns 0 if all went well. */
 static int
-each_text(struct plan *p, int (*visit)(char **place))
+each_text(struct plan *p, int (*visit)(char **text))
 {
 	const struct command *row;
 	unsigned i;

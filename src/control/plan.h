@@ -158,12 +158,12 @@ enum {
 };
 void server_plan_clear(struct server_plan *s);
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
-int plan_set_text(char **place, const char *text);
-/* Gives `place`, a copy of somebody else's pointer, a string of its own. Returns 0,
+int plan_set_text(char **held, const char *text);
+/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns 0,
  * or -1 with errno ENOMEM and nothing there. */
-int plan_own_text(char **place);
+int plan_own_text(char **text);
 /* Empties it. Returns 0. */
-int plan_free_text(char **place);
+int plan_free_text(char **text);
 bool server_plan_equal(
     const struct server_plan *a, const struct server_plan *b);
 

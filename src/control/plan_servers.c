@@ -31,10 +31,10 @@ struct plan_page {
 /* Calls `visit` for each of its strings; goes on after a failure. Returns 0 if all
  * went well. */
 static int
-each_text(struct server_plan *s, int (*visit)(char **place))
+each_text(struct server_plan *s, int (*visit)(char **text))
 {
 	const struct command *row;
-	int rc = visit(&s->place);
+	int rc = visit(&s->origin);
 
 	for (row = rows_server; row->name != NULL; row++)
 		rc |= value_each_text(row, s, visit);
@@ -105,17 +105,17 @@ page_copy(const struct plan_page *from)
 
 /* Replaces a page that other plans have, too. */
 static int
-own_page(struct plan_page **place)
+own_page(struct plan_page **page)
 {
 	struct plan_page *mine;
 
-	if ((*place)->plans == 1)
+	if ((*page)->plans == 1)
 		return 0;
-	mine = page_copy(*place);
+	mine = page_copy(*page);
 	if (mine == NULL)
 		return -1;
-	page_release(*place);
-	*place = mine;
+	page_release(*page);
+	*page = mine;
 	return 0;
 }
 
@@ -235,7 +235,7 @@ static bool
 is_changed(const struct server_plan *a, const struct server_plan *b)
 {
 	return b->out_now || !server_plan_equal(a, b) ||
-	    (b->host == NULL && (a->place == NULL) != (b->place == NULL));
+	    (b->host == NULL && (a->origin == NULL) != (b->origin == NULL));
 }
 
 unsigned

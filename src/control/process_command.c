@@ -170,7 +170,7 @@ run_status(struct call *c, struct error *e)
 		report_counters(c->pen, c->reply, FACTS_LINES);
 	else
 		status_page(c->pen, &c->reply->out);
-	if (c->asker != NULL && c->place == NULL)
+	if (c->asker != NULL && c->origin == NULL)
 		write_page(c->pen);
 	return 0;
 }

@@ -13,7 +13,7 @@
 
 static const struct counter {
 	const char *name;
-	size_t place; /* in struct frontend_stats */
+	size_t offset; /* in struct frontend_stats */
 } counters[] = {
 	{ "sessions", offsetof(struct frontend_stats, sessions) },
 	{ "sessions_peak", offsetof(struct frontend_stats, sessions_peak) },
@@ -143,7 +143,7 @@ report_counters(const struct pen *p, struct reply *r, enum facts_style style)
 
 	facts_begin(&f, r, style);
 	for (i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
-		memcpy(&value, (const char *)st + counters[i].place,
+		memcpy(&value, (const char *)st + counters[i].offset,
 		    sizeof(value));
 		facts_number(&f, counters[i].name, value);
 	}

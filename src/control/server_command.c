@@ -31,7 +31,7 @@ after_address(struct call *c, void *base, struct error *e)
 	int port = spec_default_port(&c->plan->listen);
 	struct server_plan *s = base;
 
-	if (plan_set_text(&s->place, c->place) < 0)
+	if (plan_set_text(&s->origin, c->origin) < 0)
 		return error_set(e, "out of memory");
 	if (addr_is_unix_text(s->host)) {
 		s->port = 0;
@@ -50,7 +50,7 @@ after_blacklist(struct call *c, void *base, struct error *e)
 	struct server_plan *s = base;
 
 	(void)e;
-	s->out_now = c->place == NULL;
+	s->out_now = c->origin == NULL;
 	return 0;
 }
 
@@ -105,7 +105,7 @@ add_server(struct call *c, struct error *e)
 		    e, "add expects HOST[:PORT[:MAX[:HARD[:WEIGHT[:PRIO]]]]]");
 	if (spec_parse_server(&new, c->words->word[1],
 		spec_default_port(&c->plan->listen), e) < 0 ||
-	    plan_set_text(&new.place, c->place) < 0) {
+	    plan_set_text(&new.origin, c->origin) < 0) {
 		server_plan_clear(&new);
 		return -1;
 	}
@@ -152,12 +152,12 @@ is_removal(const struct call *c)
 static int
 note_absent(const struct call *c, struct server_plan *s, struct error *e)
 {
-	if (c->place == NULL)
+	if (c->origin == NULL)
 		return error_set(e,
 		    "there is no server %s (\"server %s address HOST\" makes "
 		    "one)",
 		    c->words->word[0], c->words->word[0]);
-	if (plan_set_text(&s->place, c->place) < 0)
+	if (plan_set_text(&s->origin, c->origin) < 0)
 		return error_set(e, "out of memory");
 	return 0;
 }
@@ -230,7 +230,7 @@ set_special(struct call *c, unsigned slot, struct error *e)
 		return error_set(e, "expects %s", c->row->args);
 	if (spec_parse_server(&new, c->words->word[0],
 		spec_default_port(&c->plan->listen), e) < 0 ||
-	    plan_set_text(&new.place, c->place) < 0) {
+	    plan_set_text(&new.origin, c->origin) < 0) {
 		server_plan_clear(&new);
 		return -1;
 	}

@@ -39,7 +39,7 @@ int spec_default_port(const struct listen_list *list);
 struct server_plan {
 	struct server_settings set; /* the first: see table_server.c */
 	char *host;  /* name, number or path; NULL: an empty slot */
-	char *place; /* FILE:LINE that named the host; NULL: not a file */
+	char *origin; /* FILE:LINE that named the host; NULL: not a file */
 	uint16_t port;	/* 0: none, see same_port */
 	bool same_port; /* the one that the client came to */
 	bool out_now;	/* for blacklist_ms, once: when the plan is applied */

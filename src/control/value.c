@@ -149,7 +149,7 @@ value_equal(const struct command *row, const void *a, const void *b)
 
 int
 value_each_text(
-    const struct command *row, void *base, int (*visit)(char **place))
+    const struct command *row, void *base, int (*visit)(char **text))
 {
 	const struct value_kind *kind = kind_of(row);
 

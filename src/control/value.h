@@ -33,7 +33,7 @@ void value_tell(struct facts *f, const char *key, const struct command *row,
 bool value_equal(const struct command *row, const void *a, const void *b);
 /* Calls `visit` for each string it owns. Returns 0 if all calls did. */
 int value_each_text(
-    const struct command *row, void *base, int (*visit)(char **place));
+    const struct command *row, void *base, int (*visit)(char **text));
 
 /* Of kinds that are a number. */
 bool value_is_number(const struct command *row);

@@ -166,7 +166,7 @@ equal_keys(const struct command *row, const void *a, const void *b)
 }
 
 static int
-each_certificate(void *value, int (*visit)(char **place))
+each_certificate(void *value, int (*visit)(char **text))
 {
 	struct tls_settings *s = value;
 	unsigned i;
@@ -178,7 +178,7 @@ each_certificate(void *value, int (*visit)(char **place))
 }
 
 static int
-each_key(void *value, int (*visit)(char **place))
+each_key(void *value, int (*visit)(char **text))
 {
 	struct tls_settings *s = value;
 	unsigned i;

@@ -22,7 +22,7 @@ struct value_kind {
 	bool (*equal)(const struct command *row, const void *a, const void *b);
 	size_t size;
 	/* NULL: it owns no strings. */
-	int (*each_text)(void *value, int (*visit)(char **place));
+	int (*each_text)(void *value, int (*visit)(char **text));
 	bool number; /* one that setting it answers with */
 };
 

@@ -63,7 +63,7 @@ equal_texts(const struct command *row, const void *a, const void *b)
 }
 
 static int
-each_text(void *value, int (*visit)(char **place))
+each_text(void *value, int (*visit)(char **text))
 {
 	return visit(value);
 }
