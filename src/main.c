@@ -22,8 +22,8 @@ fail(const struct error *e)
 	return 1;
 }
 
-/* A director has its sockets and needs no more; a proxy may have to open ports, and
- * root's files, later. */
+/* A director has its sockets and needs no more; a proxy may have to open ports,
+ * and root's files, later. */
 static int
 drop_rights(const struct pen *p, struct error *e)
 {
@@ -79,8 +79,8 @@ check_secure(struct pen *p)
 	return -1;
 }
 
-/* --check: says all that is wrong, or what would be in force, and then what direct
- * return finds wrong around it. */
+/* --check: says all that is wrong, or what would be in force, and then what
+ * direct return finds wrong around it. */
 static int
 check(struct pen *p)
 {

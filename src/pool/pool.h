@@ -101,11 +101,11 @@ struct server *pool_set_server(
  * (addrs.count is 0 then). The other servers keep their slots. `s` may be
  * NULL. */
 void pool_remove_server(struct pool *p, struct server *s);
-/* Between these two calls, many servers can be set and removed; no server can be
- * chosen meanwhile. The cost is that of the servers that are set. All servers
- * are moved, once, only if the list grows, if the first weight comes or the last
- * one goes, or if the algorithm has a table of all of them. pool_end_changes()
- * returns 0, or -1 with errno ENOMEM. */
+/* Between these two calls, many servers can be set and removed; no server can
+ * be chosen meanwhile. The cost is that of the servers that are set. All
+ * servers are moved, once, only if the list grows, if the first weight comes or
+ * the last one goes, or if the algorithm has a table of all of them.
+ * pool_end_changes() returns 0, or -1 with errno ENOMEM. */
 void pool_begin_changes(struct pool *p);
 int pool_end_changes(struct pool *p);
 

@@ -32,8 +32,8 @@ struct certificate *cert_store_find(struct cert_store *s, const char *name);
 
 /* Checks whether files have changed, come or gone, at up to `most` names, and
  * reads those that have. A broken file leaves the old certificate in force; it
- * is read once more when it has settled (base/watched_file.h), and logged if it is
- * still broken. Returns after how many milliseconds to call again with 0 for
+ * is read once more when it has settled (base/watched_file.h), and logged if it
+ * is still broken. Returns after how many milliseconds to call again with 0 for
  * `most`, because there was too much for one call or a file has to settle; 0:
  * nothing is left to do. `now` is the loop's. */
 unsigned cert_store_refresh(struct cert_store *s, unsigned most, uint64_t now);

@@ -181,8 +181,8 @@ struct answer {
 	char out[CHUNK];
 };
 
-/* Whether the bytes are a refusal of classic Pen, which the control socket still
- * gives in its words, or the beginning of one. */
+/* Whether the bytes are a refusal of classic Pen, which the control socket
+ * still gives in its words, or the beginning of one. */
 static bool
 fits_classic(const char *bytes, size_t n, bool whole)
 {

@@ -22,14 +22,16 @@ struct target {
 };
 
 /* Sets the addresses from HOST:PORT, [V6]:PORT, V6:PORT, :PORT or PORT (of this
- * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a sentence. */
+ * machine), /PATH or @NAME; looks names up. Returns 0, or -1 with a
+ * sentence. */
 int target_parse(struct target *t, const char *text, struct error *e);
 
 /* Whether the word can only be an address: no command looks like it. */
 bool target_is_clearly(const char *word);
 
-/* Takes the next bytes of an answer (`n` > 0), not always whole lines; `error`: of
- * lines that begin with "error: ". Returns 0, or -1 when it wants no more. */
+/* Takes the next bytes of an answer (`n` > 0), not always whole lines; `error`:
+ * of lines that begin with "error: ". Returns 0, or -1 when it wants no
+ * more. */
 typedef int ask_take(void *arg, bool error, const char *bytes, size_t n);
 
 enum ask_status {

@@ -1,5 +1,5 @@
-/* test_control_close_unused.c: closing connections that are not there changes no
- * count. */
+/* test_control_close_unused.c: closing connections that are not there changes
+ * no count. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-/* test_control_missing_argument.c: every command without its arguments, with too
- * many and with odd ones is answered, and pen goes on. */
+/* test_control_missing_argument.c: every command without its arguments, with
+ * too many and with odd ones is answered, and pen goes on. */
 #include "config.h"
 
 #include <check.h>

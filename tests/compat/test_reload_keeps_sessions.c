@@ -49,7 +49,8 @@ START_TEST(reload_keeps_sessions)
 	up();
 	fd = spot_connect(&front);
 	spot_expect_echo(fd, "before");
-	/* the first is gone from the file, in which the second comes first now */
+	/* the first is gone from the file, in which the second comes first
+	 * now */
 	write_file(conf, text("server add %s\n", two.at.text));
 	ck_assert_str_eq(ask("reload"), "");
 	spot_expect_echo(fd, "removed");

@@ -285,7 +285,8 @@ make_certificate(const char *name)
 #endif
 }
 
-/* Whether a script that is "only" for builds with or without TLS is for this. */
+/* Whether a script that is "only" for builds with or without TLS is for
+ * this. */
 static bool
 is_for_us(const char *build)
 {

@@ -6,8 +6,8 @@
 #include "control/pen.h"
 
 /* Carries out a line; the answer (without the line of an error) goes into
- * `answer` of `size` bytes, cut if it must. Names are looked up at once. Returns
- * 0, or -1 with the sentence in `e`. */
+ * `answer` of `size` bytes, cut if it must. Names are looked up at once.
+ * Returns 0, or -1 with the sentence in `e`. */
 int ask_pen(struct pen *p, const char *line, char *answer, size_t size,
     struct error *e);
 

@@ -17,8 +17,9 @@
 #define MSG_NOSIGNAL 0
 #endif
 
-/* What a slot holds besides a descriptor. A slot is its thread's until that ends:
- * the next connection may have the descriptor that a reset has just given back. */
+/* What a slot holds besides a descriptor. A slot is its thread's until that
+ * ends: the next connection may have the descriptor that a reset has just given
+ * back. */
 enum { SLOT_FREE = -1, SLOT_RESET = -2 };
 
 struct conn {

@@ -2,7 +2,8 @@
  *
  * All have the key of one, which takes time to make; those that are to have
  * another are made with cert_new(). No texts are kept but where said, so that a
- * test may put as many files as it likes. Only there when built with OpenSSL. */
+ * test may put as many files as it likes. Only there when built with
+ * OpenSSL. */
 #ifndef PEN_TEST_CERTDIR_H
 #define PEN_TEST_CERTDIR_H
 

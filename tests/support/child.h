@@ -22,8 +22,8 @@ void child_start(struct child *c, const char *const argv[]);
 /* The same with a limit on its descriptors, soft and hard; 0: as it is. */
 void child_start_limited(
     struct child *c, const char *const argv[], unsigned long files);
-/* fork(), for a child that is to die with the test; it must not return from where
- * it is called. */
+/* fork(), for a child that is to die with the test; it must not return from
+ * where it is called. */
 pid_t child_fork(void);
 /* Closes this descriptor and all above it, in a child. */
 void child_close_from(int fd);

@@ -1,5 +1,5 @@
-/* decap.h: what a server of tunnels does, as a process, for kernels without such
- * devices: packets in IPv4 or IPv6 that reach it come out of its tun0. */
+/* decap.h: what a server of tunnels does, as a process, for kernels without
+ * such devices: packets in IPv4 or IPv6 that reach it come out of its tun0. */
 #ifndef PEN_TEST_DECAP_H
 #define PEN_TEST_DECAP_H
 

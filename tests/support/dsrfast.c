@@ -1,5 +1,5 @@
-/* dsrfast.c: gates open a moment after pen has begun: flows are kept going until the
- * kernel has them. */
+/* dsrfast.c: gates open a moment after pen has begun: flows are kept going
+ * until the kernel has them. */
 #include "config.h"
 
 #include <check.h>

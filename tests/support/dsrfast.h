@@ -12,8 +12,8 @@ enum { DSRFAST_SOME = 200000, DSRFAST_SIZE = 1000 };
 
 /* Why this build has no fast path, or NULL. */
 const char *dsrfast_missing(void);
-/* As dsrnet_begin(), with this option of pen's: NULL, or why this machine has no
- * fast path. */
+/* As dsrnet_begin(), with this option of pen's: NULL, or why this machine has
+ * no fast path. */
 const char *dsrfast_begin(struct dsrnet *n, struct netrig *rig, const char *vip,
     int type, const char *option);
 #define NEED_DSRFAST_WITH(net, rig, options, vip, type, option)              \
@@ -44,8 +44,8 @@ long dsrfast_count(const struct dsrnet *n, const char *name);
 bool dsrfast_passes(const struct dsrnet *n, int near, int far, long before);
 /* A connection that the kernel has. Returns the server. */
 unsigned dsrfast_connect(const struct dsrnet *n, int *near, int *far);
-/* Datagrams, and answers to them, until the kernel has them; returns their server,
- * which is one for all. */
+/* Datagrams, and answers to them, until the kernel has them; returns their
+ * server, which is one for all. */
 unsigned dsrfast_echo(const struct dsrnet *n, int near);
 
 /* Adds a test with so many forms. */

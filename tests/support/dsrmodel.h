@@ -1,6 +1,6 @@
-/* dsrmodel.h: a director is given frames of all kinds, and what it sends is held
- * against a model: what must leave, in the same order, of one flow always to the
- * same server; and nothing else does. */
+/* dsrmodel.h: a director is given frames of all kinds, and what it sends is
+ * held against a model: what must leave, in the same order, of one flow always
+ * to the same server; and nothing else does. */
 #ifndef PEN_TEST_DSRMODEL_H
 #define PEN_TEST_DSRMODEL_H
 
@@ -15,8 +15,8 @@ struct dsrmodel_way {
 	const char *option[4]; /* of pen's; unused ones are NULL */
 	bool other_family;     /* of servers' addresses than the VIP's */
 	/* Whether what has left is what must leave because of m, or, when *more
-	 * is set on its return, a part of that, and the next will be asked about
-	 * with the same m. */
+	 * is set on its return, a part of that, and the next will be asked
+	 * about with the same m. */
 	bool (*is_it)(const struct netrig_tap *out,
 	    const struct framegen_frame *m, bool *more);
 	/* Whom it goes to; -1: no server. */

@@ -37,7 +37,8 @@ bool dsrpen_is_there(void);
  * end with NULL. */
 void dsrpen_up(struct dsrpen *p, const struct netrig *r,
     enum netrig_place where, const char *vip, ...) __attribute__((sentinel));
-/* The same without waiting, and without a frame that is not the session's own. */
+/* The same without waiting, and without a frame that is not the session's
+ * own. */
 void dsrpen_start(struct dsrpen *p, const struct netrig *r,
     enum netrig_place where, const char *vip, ...) __attribute__((sentinel));
 /* One line through penctl; what it answers. Not for a classic one. */

@@ -1,6 +1,6 @@
-/* either.h: one end of a connection, plain or TLS, so that a test tells its story
- * once for both; and a server whose connections are such ends. Only there when
- * built with OpenSSL. */
+/* either.h: one end of a connection, plain or TLS, so that a test tells its
+ * story once for both; and a server whose connections are such ends. Only there
+ * when built with OpenSSL. */
 #ifndef PEN_TEST_EITHER_H
 #define PEN_TEST_EITHER_H
 
@@ -32,8 +32,8 @@ void either_expect(struct either *e, const char *what);
 void either_expect_end(struct either *e);
 
 struct either_server;
-/* A conversation, in a thread of its own; must not use ck_assert. What it leaves
- * without either_finish() is cut. */
+/* A conversation, in a thread of its own; must not use ck_assert. What it
+ * leaves without either_finish() is cut. */
 typedef void either_talk_fn(struct either_server *s, struct either *e);
 
 struct either_server {

@@ -1,5 +1,5 @@
-/* framegen.h: Ethernet frames for a director, by the same numbers the same ones,
- * and what must become of each.
+/* framegen.h: Ethernet frames for a director, by the same numbers the same
+ * ones, and what must become of each.
  *
  * Each is built whole and right first; then one thing is done to it, which is
  * known to leave it right or not. So nothing here reads frames. */

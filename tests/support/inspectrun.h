@@ -1,5 +1,5 @@
-/* inspectrun.h: pen --check as the director of a rig of two servers, and what it
- * finds. */
+/* inspectrun.h: pen --check as the director of a rig of two servers, and what
+ * it finds. */
 #ifndef PEN_TEST_INSPECTRUN_H
 #define PEN_TEST_INSPECTRUN_H
 
@@ -26,8 +26,8 @@ void inspectrun_start(struct inspectrun *r, const char *const before[],
 const char *inspectrun_check(struct inspectrun *r, const char *const before[],
     const char *const settings[]);
 
-/* The line of a report that begins like this, until the test ends; NULL: there is
- * none. */
+/* The line of a report that begins like this, until the test ends; NULL: there
+ * is none. */
 const char *inspectrun_line(const char *report, const char *begins);
 /* The report has these findings and no others but how frames are moved, and the
  * exit status is theirs, else the test fails; the commands are carried out. */

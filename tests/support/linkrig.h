@@ -13,7 +13,8 @@
 enum { LINKRIG_BATCH = 256 };
 
 struct linkrig {
-	/* why there is no cable, or no right to the kind; then nothing is open */
+	/* why there is no cable, or no right to the kind; then nothing is
+	 * open */
 	const char *missing;
 	const char *kind;
 	struct link near;

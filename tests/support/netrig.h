@@ -6,7 +6,7 @@
  *                      server .3  .4 ...               VIPs on lo
  *     client - router - switch ...                     with `router`
  *
- *     switch - far router == servers   with `beyond`: those have VIPs on lo, too
+ *     switch - far router == servers  with `beyond`: those have VIPs on lo, too
  *                  |                  and networks of their own
  *              director: eth1
  *
@@ -111,8 +111,8 @@ const char *netrig_client6(const struct netrig *r);
 /* The MAC of a host's eth0 (of a router: on the segment). */
 void netrig_mac(enum netrig_place where, uint8_t mac[6]);
 
-/* The director has routes to all that is beyond the far router, through eth1, an
- * interface of its own, from 192.168.120.2 and fd00:78::2. */
+/* The director has routes to all that is beyond the far router, through eth1,
+ * an interface of its own, from 192.168.120.2 and fd00:78::2. */
 void netrig_make_route(const struct netrig *r);
 
 /* Runs a program there to its end, which must be good; returns what it
@@ -124,7 +124,8 @@ void netrig_start(const struct netrig *r, enum netrig_place where,
 /* Lines for `ip -batch` there. */
 void netrig_ip(
     const struct netrig *r, enum netrig_place where, const char *lines);
-/* Switches a feature of an interface there: one of ethtool's old calls, ETHTOOL_SX. */
+/* Switches a feature of an interface there: one of ethtool's old calls,
+ * ETHTOOL_SX. */
 void netrig_feature(const struct netrig *r, enum netrig_place where,
     const char *interface, unsigned command, bool on);
 /* Writes a setting below /proc/sys/net there. */

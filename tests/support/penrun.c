@@ -51,8 +51,8 @@ add_list(struct words *w, va_list ap)
 		add(w, word);
 }
 
-/* A loop that spins takes all it gets: on a machine with ten others to serve, still
- * a tenth of a processor or two. */
+/* A loop that spins takes all it gets: on a machine with ten others to serve,
+ * still a tenth of a processor or two. */
 static bool
 rests(pid_t pid)
 {

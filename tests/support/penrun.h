@@ -36,8 +36,8 @@ void pen_down(struct pen *p);
 void pen_expect_failure(const char *says, ...) __attribute__((sentinel));
 /* Sends SIGUSR1 and returns what it says in answer. */
 const char *pen_stats(struct pen *p);
-/* Fails the test unless it comes to rest: for 300 ms it uses next to no processor
- * time. What it still had to do may come first. */
+/* Fails the test unless it comes to rest: for 300 ms it uses next to no
+ * processor time. What it still had to do may come first. */
 void pen_expect_rest(struct pen *p);
 /* Does it run without anything that changes its sizes and speed? */
 bool pen_is_plain(void);

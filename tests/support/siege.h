@@ -54,8 +54,8 @@ void tls_end_close(struct tls_end *e);
 /* What came for it; what it wants sent is added to `out`. */
 void tls_end_feed(struct tls_end *e, const void *bytes, size_t n);
 void tls_end_take(struct tls_end *e, struct bytes *out);
-/* Receives once from `fd` and feeds that. False: an end, an error, or nothing in
- * the deadline of the socket. */
+/* Receives once from `fd` and feeds that. False: an end, an error, or nothing
+ * in the deadline of the socket. */
 bool tls_end_receive(struct tls_end *e, int fd);
 /* Sends all that it has to say; false: nobody takes it. */
 bool tls_end_send(struct tls_end *e, int fd);

@@ -1,5 +1,5 @@
-/* storerig.h: a store of certificates over a directory of them, for its tests. What goes
- * wrong fails the test. Only there when built with OpenSSL. */
+/* storerig.h: a store of certificates over a directory of them, for its tests.
+ * What goes wrong fails the test. Only there when built with OpenSSL. */
 #ifndef PEN_TEST_STORERIG_H
 #define PEN_TEST_STORERIG_H
 
@@ -22,8 +22,8 @@ void store_gives(const char *name, const char *whose);
 void store_gives_none(const char *name);
 /* The time that the store is told, which passes here alone. */
 extern uint64_t store_now;
-/* Looks until nothing is left to be looked at; nothing takes time but what waits for
- * files to settle. */
+/* Looks until nothing is left to be looked at; nothing takes time but what
+ * waits for files to settle. */
 void store_look(void);
 
 /* From here on stderr is this file; how many lines a file has. */

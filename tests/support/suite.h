@@ -18,9 +18,9 @@
 		suite_add_tcase(suite, suite_case);      \
 	} while (0)
 
-/* Begins the function that makes the suite of a test file and returns it. `file`
- * is the file's name without ".c": the program of a directory finds the suites by
- * the names of its files. */
+/* Begins the function that makes the suite of a test file and returns it.
+ * `file` is the file's name without ".c": the program of a directory finds the
+ * suites by the names of its files. */
 #define SUITE(file)        \
 	Suite *file(void); \
 	Suite *file(void)
@@ -33,10 +33,10 @@ struct suite_of_file {
 	Suite *(*make)(void);
 	const char *lacks; /* why this build has no such suite, or NULL */
 };
-/* The main() of a directory's program. The list ends with a file of NULL. Called by
- * the name of a test file, the program runs that file's suite; with names as
- * arguments, theirs; otherwise all. Returns 77, which is `skipped` to make check, when
- * nothing could be run. */
+/* The main() of a directory's program. The list ends with a file of NULL.
+ * Called by the name of a test file, the program runs that file's suite; with
+ * names as arguments, theirs; otherwise all. Returns 77, which is `skipped` to
+ * make check, when nothing could be run. */
 int suites_main(const struct suite_of_file *list, int argc, char **argv);
 
 /* A formatted string that lives until the test ends. */

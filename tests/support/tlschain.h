@@ -1,5 +1,6 @@
 /* tlschain.h: pen between TLS clients and servers, with a control socket and an
- * authority that all certificates come from. Only there when built with OpenSSL. */
+ * authority that all certificates come from. Only there when built with
+ * OpenSSL. */
 #ifndef PEN_TEST_TLSCHAIN_H
 #define PEN_TEST_TLSCHAIN_H
 
@@ -35,7 +36,8 @@ const char *tls_chain_ask(const struct tls_chain *c, const char *line);
 void tls_chain_tell(const struct tls_chain *c, const char *line);
 /* A number of `statistics`. */
 long tls_chain_count(const struct tls_chain *c, const char *name);
-/* Waits until it is that; the test fails, with all numbers, when it is not soon. */
+/* Waits until it is that; the test fails, with all numbers, when it is not
+ * soon. */
 void tls_chain_counts(const struct tls_chain *c, const char *name, long n);
 
 /* A client of pen's that must get through, or must not. */

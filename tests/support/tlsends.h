@@ -13,8 +13,8 @@ enum { TLS_WHY_MAX = 256, TLS_ALPN_TEXT = 256, TLS_DEADLINE_MS = 10000 };
  * them, of the last call. Call it at once: errno, which it keeps, is part of
  * it. */
 void tls_explain(const SSL *ssl, int result, char why[TLS_WHY_MAX]);
-/* The errno for a read that returned `result`, called behind tls_explain(): those
- * of tls_peer_read(). */
+/* The errno for a read that returned `result`, called behind tls_explain():
+ * those of tls_peer_read(). */
 int tls_read_errno(const SSL *ssl, int result);
 /* "h2,http/1.1" to what is on the wire; its length. */
 size_t tls_put_alpn(char wire[TLS_ALPN_TEXT], const char *list);

@@ -45,7 +45,8 @@ tls_hello_ask(struct tls_hello *h, const char *name)
 }
 
 /* One at a time: what is left over of clients that have gone would be memory in
- * use. It does not say the end first, which would keep its port for a minute. */
+ * use. It does not say the end first, which would keep its port for a
+ * minute. */
 static void
 wait_for_end(int fd)
 {

@@ -1,5 +1,6 @@
 /* tlshello.h: the first message of a TLS client alone, many times, each for
- * another name: quicker than a handshake. Only there when built with OpenSSL. */
+ * another name: quicker than a handshake. Only there when built with
+ * OpenSSL. */
 #ifndef PEN_TEST_TLSHELLO_H
 #define PEN_TEST_TLSHELLO_H
 
@@ -19,8 +20,8 @@ void tls_hello_make(struct tls_hello *h, const char *name);
 void tls_hello_ask(struct tls_hello *h, const char *name);
 
 enum { TLS_HELLO_ANSWERED = 0, TLS_HELLO_CUT = -1 };
-/* Connects, says it, hears what comes, gives up and waits for the end. Returns the number of the
- * alert that came, or one of these. No assertion fails. */
+/* Connects, says it, hears what comes, gives up and waits for the end. Returns
+ * the number of the alert that came, or one of these. No assertion fails. */
 int tls_hello_say(const struct tls_hello *h, const struct spot *to);
 
 #endif

@@ -68,7 +68,8 @@ const unsigned char *tls_peer_ocsp(const struct tls_peer *p, size_t *n);
 SSL *tls_peer_ssl(struct tls_peer *p);
 
 struct tls_echo;
-/* A conversation after the handshake. Was there a goodbye? Then it is answered. */
+/* A conversation after the handshake. Was there a goodbye? Then it is
+ * answered. */
 typedef bool tls_talk_fn(struct tls_echo *s, SSL *ssl);
 
 struct tls_echo_options {

@@ -30,8 +30,8 @@ open_at(struct spot *s)
 	return fd;
 }
 
-/* The kernel's choice of a port; TCP's of that number is free, too. Returns false
- * when it is not. */
+/* The kernel's choice of a port; TCP's of that number is free, too. Returns
+ * false when it is not. */
 static bool
 choose_port(struct spot *s)
 {
@@ -48,9 +48,10 @@ choose_port(struct spot *s)
 	return good;
 }
 
-/* Datagram sockets without an address of their own take ports of all addresses of
- * this machine for a moment: on 127.0.0.1, where tests have thousands of them, a
- * port that was free may not be any more. Each process has an address of its own. */
+/* Datagram sockets without an address of their own take ports of all addresses
+ * of this machine for a moment: on 127.0.0.1, where tests have thousands of
+ * them, a port that was free may not be any more. Each process has an address
+ * of its own. */
 void
 udp_spot(struct spot *s, enum spot_kind kind)
 {

@@ -25,8 +25,8 @@ struct udp_server {
 	pthread_t thread;
 };
 
-/* Answers each datagram with its name in front ("" gives it back as it is), at a
- * fresh place or at `at`. */
+/* Answers each datagram with its name in front ("" gives it back as it is), at
+ * a fresh place or at `at`. */
 void udp_server_start(
     struct udp_server *u, enum spot_kind kind, const char *name);
 void udp_server_start_at(

@@ -1,5 +1,5 @@
-/* udprig.h: a rig (rig.h) for datagrams: flows or DNS, servers and clients in this
- * very thread. What clients send is a DNS query in both cases. */
+/* udprig.h: a rig (rig.h) for datagrams: flows or DNS, servers and clients in
+ * this very thread. What clients send is a DNS query in both cases. */
 #ifndef PEN_TEST_UDPRIG_H
 #define PEN_TEST_UDPRIG_H
 

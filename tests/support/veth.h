@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /* Moves this process into a new namespace (as root, or as root of a user
- * namespace of its own) with the cable plugged in and both ends up. NULL, or why
- * that cannot be. */
+ * namespace of its own) with the cable plugged in and both ends up. NULL, or
+ * why that cannot be. */
 const char *veth_up(void);
 /* Runs `ip` with these words; the test fails when it does. */
 void veth_ip(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

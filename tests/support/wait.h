@@ -13,8 +13,8 @@ long long wait_now_ms(void);
 long long wait_scaled(long long ms);
 /* The short breath between two looks at a condition. */
 void wait_nap(void);
-/* The same for who has looked since then, in ms: a twentieth of that time, from 1 to
- * 50 ms. A look may cost more than what is waited for. */
+/* The same for who has looked since then, in ms: a twentieth of that time, from
+ * 1 to 50 ms. A look may cost more than what is waited for. */
 void wait_nap_since(long long began);
 
 /* Fails the test when `expr` stays false for `ms`. */

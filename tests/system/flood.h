@@ -39,7 +39,8 @@ void flood_add_said(struct flood *f);
  * returns how many ms one of them waited at most. */
 long long flood_send_beside_others(struct flood *f);
 
-/* Pen's memory is about what it was (siege_rss_kb()), and nobody waited long. */
+/* Pen's memory is about what it was (siege_rss_kb()), and nobody waited
+ * long. */
 void flood_expect_small(
     struct flood *f, const char *what, long rss, long long worst);
 

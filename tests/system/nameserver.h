@@ -1,5 +1,5 @@
-/* nameserver.h: real name servers of four kinds, each in a scratch directory, all
- * with the same zone "test.":
+/* nameserver.h: real name servers of four kinds, each in a scratch directory,
+ * all with the same zone "test.":
  *
  *     a.test    A    10.0.0.1
  *     who.test  TXT  "server" and the server's number
@@ -23,8 +23,8 @@ enum { NAMESERVER_BIG = 40 };
 
 /* The program's name, for NEED_PROGRAM. */
 const char *nameserver_program(enum nameserver kind);
-/* Starts one at an IPv4 place, UDP and TCP, and returns when it answers. Each of
- * one test has a number of its own. It needs no privileges and stays in the
+/* Starts one at an IPv4 place, UDP and TCP, and returns when it answers. Each
+ * of one test has a number of its own. It needs no privileges and stays in the
  * foreground: child_stop() with SIGTERM ends it and its helper processes, while
  * SIGKILL would leave those of nsd to the end of the tests. */
 void nameserver_up(struct child *c, enum nameserver kind,

@@ -1,6 +1,6 @@
-/* check.h: as much of Check as pure unit tests need, for machines that have only
- * a compiler and a C library: tests/cross.sh builds test programs with it. No
- * fork, no time limits; the first thing that is wrong ends the program. */
+/* check.h: as much of Check as pure unit tests need, for machines that have
+ * only a compiler and a C library: tests/cross.sh builds test programs with it.
+ * No fork, no time limits; the first thing that is wrong ends the program. */
 #ifndef PEN_TEST_PLAIN_CHECK_H
 #define PEN_TEST_PLAIN_CHECK_H
 

@@ -291,7 +291,8 @@ make_links(const char *target, const char *others, const char *own)
 	ck_assert_int_eq(symlink(target, own), 0);
 }
 
-/* In a directory that others may write, a link would choose the file for root. */
+/* In a directory that others may write, a link would choose the file for
+ * root. */
 START_TEST(links_of_others)
 {
 	static const char says[] = "is a symbolic link of another user";

@@ -1,4 +1,5 @@
-/* test_hash_table.c: the hash table against a plain model of it, and at a million. */
+/* test_hash_table.c: the hash table against a plain model of it, and at a
+ * million. */
 #include "config.h"
 
 #include <check.h>

@@ -1,4 +1,5 @@
-/* test_huge.c: memory that grows from small to huge pages keeps what it held. */
+/* test_huge.c: memory that grows from small to huge pages keeps what it
+ * held. */
 #include "config.h"
 
 #include <check.h>

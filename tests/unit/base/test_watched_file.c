@@ -130,7 +130,8 @@ START_TEST(other_directories)
 }
 END_TEST
 
-/* A path may come to lead elsewhere: a directory is another, or a link switched. */
+/* A path may come to lead elsewhere: a directory is another, or a link
+ * switched. */
 START_TEST(moved_directories)
 {
 	const char *path = scratch("m/f");

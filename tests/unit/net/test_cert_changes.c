@@ -1,4 +1,5 @@
-/* test_cert_changes.c: files of certificates that are broken, come, change and go. */
+/* test_cert_changes.c: files of certificates that are broken, come, change and
+ * go. */
 #include "config.h"
 
 #include <check.h>
@@ -114,8 +115,8 @@ looks(void)
 	return cert_store_refresh(store, 1000, store_now);
 }
 
-/* A file that is written in its place, as cp does it, is seen half written: nothing is
- * said unless it stays so. */
+/* A file that is written in its place, as cp does it, is seen half written:
+ * nothing is said unless it stays so. */
 START_TEST(half_written)
 {
 	static const char *const file[] = { "new.test.pem", "old.test.pem" };

@@ -1,5 +1,5 @@
-/* test_dgram.c: batches of datagrams: together or one by one, all arrive as they
- * were, in order. */
+/* test_dgram.c: batches of datagrams: together or one by one, all arrive as
+ * they were, in order. */
 #include "config.h"
 
 #include <check.h>
@@ -101,8 +101,8 @@ START_TEST(all_sizes_in_order)
 }
 END_TEST
 
-/* What came as several goes as several, also when the system will not cut it (no
- * system cuts one into 500). */
+/* What came as several goes as several, also when the system will not cut it
+ * (no system cuts one into 500). */
 START_TEST(pieces_stay_pieces)
 {
 	struct dgram_local local = { .ip = { [10] = 0xff, 0xff, 127, 0, 0, 1 },
@@ -165,8 +165,8 @@ START_TEST(pieces_on_unix_sockets)
 }
 END_TEST
 
-/* Whether they come as one or one by one: the bytes and the pieces are the same,
- * and so are the sender and the address it had sent to. */
+/* Whether they come as one or one by one: the bytes and the pieces are the
+ * same, and so are the sender and the address it had sent to. */
 START_TEST(coalesced)
 {
 	static const struct dgram_local nowhere;

@@ -1,4 +1,5 @@
-/* test_listener.c: accepting in portions, pausing, running out of descriptors. */
+/* test_listener.c: accepting in portions, pausing, running out of
+ * descriptors. */
 #include "config.h"
 
 #include <check.h>
@@ -206,7 +207,8 @@ START_TEST(out_of_descriptors)
 }
 END_TEST
 
-/* What cannot be watched now is tried again, without another word of the owner's. */
+/* What cannot be watched now is tried again, without another word of the
+ * owner's. */
 START_TEST(resumes_by_itself)
 {
 	int saved;

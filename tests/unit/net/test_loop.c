@@ -1,4 +1,5 @@
-/* test_loop.c: watches, tasks, timers and signals, with each method there is. */
+/* test_loop.c: watches, tasks, timers and signals, with each method there
+ * is. */
 #include "config.h"
 
 #include <check.h>
@@ -284,8 +285,9 @@ stop_timer(struct timer *t)
 	loop_stop(loop);
 }
 
-/* A timer started again counts from then (to a tick of the system's coarse clock);
- * a stopped one is silent; a task that is left runs before the loop goes. */
+/* A timer started again counts from then (to a tick of the system's coarse
+ * clock); a stopped one is silent; a task that is left runs before the loop
+ * goes. */
 START_TEST(starts_and_stops)
 {
 	static struct timer silent;

@@ -1,4 +1,5 @@
-/* test_ports.c: local ports: the kernel's settings of them, and who has which. */
+/* test_ports.c: local ports: the kernel's settings of them, and who has
+ * which. */
 #include "config.h"
 
 #include <check.h>

@@ -81,7 +81,8 @@ START_TEST(numeric_hosts)
 }
 END_TEST
 
-/* The file descriptors a resolver would open cannot be had: numbers need none. */
+/* The file descriptors a resolver would open cannot be had: numbers need
+ * none. */
 START_TEST(numbers_ask_nobody)
 {
 	struct rlimit old, none;

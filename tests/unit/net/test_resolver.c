@@ -1,5 +1,5 @@
-/* test_resolver.c: lookups against a name server in the same loop, which knows a
- * few names, keeps silent about others and talks rubbish about the rest. */
+/* test_resolver.c: lookups against a name server in the same loop, which knows
+ * a few names, keeps silent about others and talks rubbish about the rest. */
 #include "config.h"
 
 #include <arpa/inet.h>

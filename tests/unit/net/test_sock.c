@@ -600,9 +600,10 @@ END_TEST
 
 #ifdef CLONE_NEWNET
 
-/* All local ports of an address are taken, in a network of our own: connections may
- * still come from it, as their ports may be shared, and a further source, which is
- * what the operator sets then, must not be refused because of the first one. */
+/* All local ports of an address are taken, in a network of our own: connections
+ * may still come from it, as their ports may be shared, and a further source,
+ * which is what the operator sets then, must not be refused because of the
+ * first one. */
 START_TEST(a_source_whose_ports_are_taken)
 {
 	static const char range[] = "30000 30003";

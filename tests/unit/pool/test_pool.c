@@ -408,8 +408,8 @@ END_TEST
 
 /* ---- failures ---- */
 
-/* Each eligible server once, in list order from the first on, then the blacklisted
- * one, then nobody. */
+/* Each eligible server once, in list order from the first on, then the
+ * blacklisted one, then nobody. */
 START_TEST(failover_visits_each_once)
 {
 	struct attempts attempts = { 0 };
@@ -448,8 +448,8 @@ START_TEST(blacklist_ends_on_time)
 }
 END_TEST
 
-/* When nobody is left: whose time is up first; each once a client; and who comes
- * while one of them is being tried gets another one. */
+/* When nobody is left: whose time is up first; each once a client; and who
+ * comes while one of them is being tried gets another one. */
 START_TEST(blacklisted_ones_are_the_last_resort)
 {
 	struct attempts attempts = { 0 }, other = { 0 };
@@ -501,8 +501,8 @@ START_TEST(last_resort_ends_for_each_client)
 }
 END_TEST
 
-/* Three clients at a time, `rounds` times; server `dead` fails each that it gets.
- * got[] counts those that the others have. */
+/* Three clients at a time, `rounds` times; server `dead` fails each that it
+ * gets. got[] counts those that the others have. */
 static void
 serve_with_one_dead(int dead, int rounds, int got[])
 {
@@ -526,8 +526,8 @@ serve_with_one_dead(int dead, int rounds, int got[])
 	}
 }
 
-/* The clients of one that fails are shared by the others, blacklisted or not, one
- * after the other or several at once. */
+/* The clients of one that fails are shared by the others, blacklisted or not,
+ * one after the other or several at once. */
 START_TEST(who_fails_over_takes_a_turn)
 {
 	static const char *const names[] = { "roundrobin", "wrr" };
@@ -636,8 +636,8 @@ START_TEST(operator_takes_a_server_out)
 }
 END_TEST
 
-/* Whoever they are: of the list, the emergency server, blacklisted ones, and those
- * of another round. */
+/* Whoever they are: of the list, the emergency server, blacklisted ones, and
+ * those of another round. */
 START_TEST(tries_end_for_each_client)
 {
 	struct attempts attempts = { 0 };
@@ -734,7 +734,8 @@ START_TEST(refusals_are_forgiven_sooner)
 }
 END_TEST
 
-/* Who is out by a check, drain, down or a limit stays out, blacklisted or not. */
+/* Who is out by a check, drain, down or a limit stays out, blacklisted or
+ * not. */
 START_TEST(last_resort_spares_who_is_out_otherwise)
 {
 	int i;
@@ -767,8 +768,8 @@ count_eligible(void *arg)
 	++*(int *)arg;
 }
 
-/* Who finds all servers at their limits may wait, as long as nothing else keeps one
- * of them out; whatever makes a place is told. */
+/* Who finds all servers at their limits may wait, as long as nothing else keeps
+ * one of them out; whatever makes a place is told. */
 START_TEST(full_servers_are_waited_for)
 {
 	struct peer who = client(9);
@@ -814,7 +815,8 @@ START_TEST(full_servers_are_waited_for)
 }
 END_TEST
 
-/* A client whose server is blacklisted stays with it when nobody else is left. */
+/* A client whose server is blacklisted stays with it when nobody else is
+ * left. */
 START_TEST(client_stays_when_nobody_is_left)
 {
 	struct server *a, *b;

@@ -1,4 +1,5 @@
-/* test_tlspeer.c: the tests' own client and server of TLS talk to each other. */
+/* test_tlspeer.c: the tests' own client and server of TLS talk to each
+ * other. */
 #include "config.h"
 
 #include <errno.h>
