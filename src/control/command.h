@@ -60,6 +60,8 @@ enum {
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
 	ROW_TLS = 128,	/* a build without TLS only says that it has none */
+	/* The same, of TLS with clients: without a certificate it is refused. */
+	ROW_CLIENTS = 128 + 1024,
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */

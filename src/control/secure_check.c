@@ -17,22 +17,31 @@ needs(const struct plan *p, const char *setting, const char *others,
 	return error_set(e, "%s needs %s", origin_name(p, setting), others);
 }
 
-/* What is for TLS with clients only, the most serious first: who sets it would
- * be served in plain text without a certificate, and not know. */
-static const char *const of_clients[] = { "ssl_require", "ssl_request",
-	"ssl_request_any", "ssl_refuse_names", "ssl_ca_file", "ssl_ca_dir",
-	"ssl_crl", "ssl_strict_sni", "ssl_require_close_notify", "ssl_min",
-	"ssl_option", "ssl_ciphers", "ssl_ciphersuites", "ssl_groups",
-	"ssl_alpn", "ssl_ocsp_response", "ssl_tickets", "ssl_ticket_key",
-	"ssl_session_cache", "ssl_client_renegotiation_interval",
-	"ssl_handshake_timeout" };
+/* The first setting of TLS with clients that is not as it is by itself; switches
+ * before the rest, as they are the most serious. */
+static const struct command *
+find_unused(const struct plan *p, const struct plan *defaults)
+{
+	const struct command *row = NULL, *found = NULL;
 
+	while ((row = setting_next_difference(p, defaults, row)) != NULL) {
+		if ((row->flags & ROW_CLIENTS) != ROW_CLIENTS)
+			continue;
+		if (row->kind == KIND_FLAG)
+			return row;
+		if (found == NULL)
+			found = row;
+	}
+	return found;
+}
+
+/* Who sets them would be served in plain text without a certificate, and not
+ * know. */
 static int
 check_unused(const struct plan *p, struct error *e)
 {
 	struct plan *defaults;
 	const struct command *row;
-	size_t i;
 	int rc = 0;
 
 	if (p->config.tls.pair[0].key != NULL)
@@ -44,14 +53,10 @@ check_unused(const struct plan *p, struct error *e)
 	defaults = plan_new();
 	if (defaults == NULL)
 		return error_set(e, "out of memory");
-	for (i = 0; rc == 0 && i < sizeof(of_clients) / sizeof(of_clients[0]);
-	     i++) {
-		row = command_find(of_clients[i]);
-		if (row != NULL && command_is_there(row) &&
-		    !setting_equal(p, defaults, row))
-			rc = needs(p, row->name,
-			    "ssl_cert (-E) or ssl_sni_path (--sni-path)", e);
-	}
+	row = find_unused(p, defaults);
+	if (row != NULL)
+		rc = needs(p, row->name,
+		    "ssl_cert (-E) or ssl_sni_path (--sni-path)", e);
 	plan_free(defaults);
 	return rc;
 }
