@@ -144,7 +144,7 @@ START_TEST(every_value)
 
 	COMMAND_EACH(row)
 	{
-		if (!is_value(row))
+		if (!is_value(row) || !command_is_there(row))
 			continue;
 		rows++;
 		begin(row);
@@ -169,7 +169,8 @@ START_TEST(every_flag)
 	{
 		int i;
 
-		if (row->kind != KIND_FLAG || row->flags & ROW_OPTION)
+		if (row->kind != KIND_FLAG || row->flags & ROW_OPTION ||
+		    !command_is_there(row))
 			continue;
 		rows++;
 		begin(row);
@@ -299,7 +300,7 @@ START_TEST(every_setting_is_compared_and_written)
 		plan_free(changed);
 		plan_free(read);
 	}
-	ck_assert_int_gt(rows, 100);
+	ck_assert_int_gt(rows, 70);
 	plan_free(defaults);
 	pen_free(pen);
 	pen = NULL;
