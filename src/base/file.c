@@ -18,7 +18,7 @@
 enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
 
 static int
-why(struct error *e)
+file_error(struct error *e)
 {
 	return error_set(e, "%s", strerror(errno));
 }
@@ -33,7 +33,7 @@ open_to_read(int dir, const char *path, bool wait, struct error *e)
 	struct stat st;
 
 	if (fd < 0)
-		return why(e);
+		return file_error(e);
 	if (wait || fstat(fd, &st) < 0 || !S_ISFIFO(st.st_mode))
 		return fd;
 	close(fd);
@@ -71,7 +71,7 @@ file_read_at(int dir, const char *path, size_t most, bool wait,
 		}
 	}
 	if (n != 0)
-		why(e);
+		file_error(e);
 	close(fd);
 	return n == 0 ? 0 : -1;
 }
@@ -107,7 +107,7 @@ read_link(const char *path, char target[PATH_MAX], struct stat *st)
 
 /* A relative target is relative to the directory of the link. */
 static char *
-join(const char *link, const char *target, size_t n)
+path_join(const char *link, const char *target, size_t n)
 {
 	const char *slash = strrchr(link, '/');
 	size_t dir =
@@ -140,9 +140,9 @@ follow_link(const char *name, const char *target, size_t n,
 	else if (n >= PATH_MAX)
 		errno = ENAMETOOLONG;
 	else
-		next = join(name, target, n);
+		next = path_join(name, target, n);
 	if (next == NULL)
-		why(e);
+		file_error(e);
 	return next;
 }
 
@@ -166,7 +166,7 @@ follow_own_links(const char *path, struct error *e)
 	int links = 0;
 
 	if (name == NULL)
-		why(e);
+		file_error(e);
 	while (name != NULL && (n = read_link(name, target, &st)) >= 0 &&
 	    !is_kernels(name, target)) {
 		next = follow_link(name, target, (size_t)n, &st, links++, e);
@@ -196,7 +196,7 @@ file_open_own(const char *path, int flags, mode_t mode, struct error *e)
 		return -1;
 	fd = open_followed(name, flags, mode);
 	if (fd < 0)
-		why(e);
+		file_error(e);
 	free(name);
 	return fd;
 }
@@ -212,11 +212,12 @@ file_may_make(const char *path, struct error *e)
 	int rc;
 
 	if (dir == NULL)
-		return why(e);
+		return file_error(e);
 	memcpy(dir, path, n);
 	memcpy(dir + n, ".", sizeof("."));
-	rc =
-	    faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0 ? 0 : why(e);
+	rc = faccessat(AT_FDCWD, dir, W_OK | X_OK, AT_EACCESS) == 0
+	    ? 0
+	    : file_error(e);
 	free(dir);
 	return rc;
 }
@@ -234,7 +235,7 @@ file_may_write(const char *path, struct error *e)
 		rc = file_may_make(name, e);
 	else if ((fd = open_followed(
 		      name, O_WRONLY | O_APPEND | O_NONBLOCK, 0)) < 0)
-		rc = why(e);
+		rc = file_error(e);
 	if (fd >= 0)
 		close(fd);
 	free(name);
@@ -287,12 +288,12 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 	int fd = open_followed(path, O_WRONLY | O_NONBLOCK, 0), rc;
 
 	if (fd < 0)
-		return why(e);
+		return file_error(e);
 	rc = write_all(fd, text);
 	if (rc < 0 && errno == ETIMEDOUT)
 		error_set(e, "its reader is too slow");
 	else if (rc < 0)
-		why(e);
+		file_error(e);
 	close(fd);
 	return rc;
 }
@@ -332,7 +333,8 @@ usual_mode(void)
 }
 
 static int
-replace(const char *real, mode_t mode, const struct buffer *text, bool durable)
+file_write_and_rename(
+    const char *real, mode_t mode, const struct buffer *text, bool durable)
 {
 	size_t size = strlen(real) + sizeof(".XXXXXX");
 	char *temporary = malloc(size);
@@ -365,12 +367,12 @@ file_replace(
 	if (there && !S_ISREG(st.st_mode)) {
 		rc = write_through(real, text, e);
 	} else if (!there && errno != ENOENT) {
-		rc = why(e);
+		rc = file_error(e);
 	} else {
-		rc = replace(real, there ? st.st_mode & 0777 : usual_mode(),
-		    text, durable);
+		rc = file_write_and_rename(real,
+		    there ? st.st_mode & 0777 : usual_mode(), text, durable);
 		if (rc < 0)
-			why(e);
+			file_error(e);
 	}
 	free(real);
 	return rc;

@@ -14,6 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/child.h"
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/udprig.h"
@@ -190,6 +191,34 @@ START_TEST(dns_without_descriptors)
 	}
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 	ck_assert_uint_eq(rig_stats()->dns_failed, 0);
+	close(client);
+	close(a);
+	rig_end();
+}
+END_TEST
+
+/* The socket to an emergency server goes with the server, as those of others. */
+START_TEST(dns_socket_of_an_emergency_server)
+{
+	int a, client, before;
+
+	udprig_begin(true);
+	a = udprig_server(0, &one);
+	ck_assert_ptr_nonnull(pool_set_slot(rig.pool, SLOT_EMERGENCY,
+	    &(struct server_spec){ .name = (char *)(uintptr_t)one.text,
+		.addrs = { .count = 1, .addr = { rig_addr(&one) } },
+		.set = { .acl = -1 } }));
+	pool_remove_server(rig.pool, pool_server(rig.pool, 0));
+	udprig_front();
+	client = udp_client(&rig.front);
+	before = child_fds(getpid());
+	udprig_ask(client);
+	udprig_arrives(a);
+	udprig_answer(a, client);
+	ck_assert(before < 0 || child_fds(getpid()) == before + 1);
+	pool_remove_server(rig.pool, pool_slot(rig.pool, SLOT_EMERGENCY));
+	frontend_set_options(rig.frontend, &rig.options);
+	RUN_UNTIL(child_fds(getpid()) == before);
 	close(client);
 	close(a);
 	rig_end();
@@ -458,6 +487,7 @@ SUITE(test_shortages)
 	SUITE_ADD(s, queries_are_bounded_in_bytes, 60);
 	SUITE_ADD(s, new_place_beside_full_one, 30);
 	SUITE_ADD(s, dns_without_descriptors, 30);
+	SUITE_ADD(s, dns_socket_of_an_emergency_server, 30);
 	SUITE_ADD(s, flood_beside_a_calm_place, 60);
 #ifdef CLONE_NEWNET
 	tcase_set_timeout(ports, 30);
