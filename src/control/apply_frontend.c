@@ -65,8 +65,8 @@ listen_at(struct pen *p, const struct plan *plan, struct error *e)
 		return direct_listen(p, &plan->listen, e);
 	for (i = 0; i < plan->listen.count; i++) {
 		all[n] = plan->listen.entry[i];
-		all[n++].datagram = o->udp;
-		if (!o->dns)
+		all[n++].datagram = o->udp.on;
+		if (!o->dns.on)
 			continue;
 		all[n] = plan->listen.entry[i];
 		all[n++].datagram = false;

@@ -121,7 +121,7 @@ check_port(
 		return 0;
 	if (!s->same_port)
 		return bad_host(s, "no port", e);
-	if (draft->config.frontend.dns)
+	if (draft->config.frontend.dns.on)
 		return bad_host(s, "needs a port, for DNS", e);
 	for (i = 0; i < draft->listen.count; i++) {
 		const struct addr *at = &draft->listen.entry[i].at;
@@ -218,7 +218,7 @@ static bool
 concerns_all(const struct apply *a)
 {
 	return !list_is_empty(&a->names->all) ||
-	    a->now->config.frontend.dns != a->wanted->config.frontend.dns ||
+	    a->now->config.frontend.dns.on != a->wanted->config.frontend.dns.on ||
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 

@@ -33,7 +33,7 @@ checks_check(struct apply *a, struct error *e)
 		return 0;
 	if (!direct_is_wanted(p))
 		return error_set(e, "check dsr: dsr_if is not set");
-	if (p->config.frontend.udp)
+	if (p->config.frontend.udp.on)
 		return error_set(
 		    e, "check dsr probes by TCP, but -U forwards only UDP");
 	for (i = 0; i < p->listen.count; i++)

@@ -42,10 +42,10 @@ derive_settings(struct plan *p, size_t descriptors, size_t kept)
 	struct config *c = &p->config;
 	struct frontend_options *f = &c->frontend;
 
-	derive_pool_options(&c->mode, f->dns, &c->pool);
+	derive_pool_options(&c->mode, f->dns.on, &c->pool);
 	derive_alone(&c->dsr, &c->pool);
-	f->udp = f->udp || f->dns;
-	f->udp_each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
+	f->udp.on = f->udp.on || f->dns.on;
+	f->udp.each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
 	if (descriptors > 0)
 		descriptors_settle(descriptors, p, kept);

@@ -33,7 +33,7 @@ count_own(const struct plan *plan)
 
 	for (i = 0; i < plan->control_count; i++)
 		n += plan->controls[i].at.count;
-	if (plan->config.frontend.dns) /* old ones stay for their answers */
+	if (plan->config.frontend.dns.on) /* old ones stay for their answers */
 		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
 	return n;
 }
@@ -48,7 +48,7 @@ struct descriptors
 descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 {
 	const struct frontend_options *o = &plan->config.frontend;
-	size_t each = o->udp && !o->dns ? 1 : 2, part = limit / 20, left;
+	size_t each = o->udp.on && !o->dns.on ? 1 : 2, part = limit / 20, left;
 	struct descriptors d;
 
 	d.control =

@@ -221,7 +221,7 @@ direct_check(struct apply *a, struct error *e)
 			return -1;
 	if (a->changes & PLAN_HOSTS && check_servers(p, e) < 0)
 		return -1;
-	if (p->config.frontend.dns || p->config.frontend.dummy ||
+	if (p->config.frontend.dns.on || p->config.frontend.dummy ||
 	    tls_settings_serve(&p->config.tls))
 		return error_set(e,
 		    "direct server return forwards frames as they are: no dns, "
@@ -273,7 +273,7 @@ open_director(struct pen *p, const struct plan *plan, struct error *e)
 		.ip = { c->dsr.ip[0], c->dsr.ip[1] },
 		.flows = c->dsr.flows,
 		.announce = c->dsr.announce,
-		.udp_only = c->frontend.udp,
+		.udp_only = c->frontend.udp.on,
 		.fast = c->dsr.fast,
 		.user = user_to_be(plan) };
 	unsigned n = places(&plan->listen, list);

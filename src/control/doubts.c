@@ -25,27 +25,27 @@ is_checked(const struct plan *p)
 static bool
 is_udp(const struct plan *p)
 {
-	return p->config.frontend.udp || direct_is_wanted(p);
+	return p->config.frontend.udp.on || direct_is_wanted(p);
 }
 
 static bool
 is_dns(const struct plan *p)
 {
-	return p->config.frontend.dns;
+	return p->config.frontend.dns.on;
 }
 
 /* Those of DNS are answered by TCP, too. */
 static bool
 has_connections(const struct plan *p)
 {
-	return !direct_is_wanted(p) && (!p->config.frontend.udp || is_dns(p));
+	return !direct_is_wanted(p) && (!p->config.frontend.udp.on || is_dns(p));
 }
 
 /* Nobody is silent who need not say anything; without UDP the line is another one. */
 static bool
 expects_answers(const struct plan *p)
 {
-	return p->config.frontend.udp_responses > 0 || is_dns(p) || !is_udp(p);
+	return p->config.frontend.udp.responses > 0 || is_dns(p) || !is_udp(p);
 }
 
 static bool

@@ -124,7 +124,7 @@ try_listeners(const struct pen *pen, struct error *e)
 
 	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++)
 		if (sock_try_listen(
-			&p->listen.entry[i].at, o->udp && !o->dns, e) < 0)
+			&p->listen.entry[i].at, o->udp.on && !o->dns.on, e) < 0)
 			return -1;
 	return 0;
 }

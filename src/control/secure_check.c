@@ -82,7 +82,7 @@ check_served(const struct plan *p, struct error *e)
 	const struct tls_settings *t = &p->config.tls;
 	const char *first = t->pairs > 0 ? "ssl_cert" : "ssl_sni_path";
 
-	if (p->config.frontend.udp && !p->config.frontend.dns)
+	if (p->config.frontend.udp.on && !p->config.frontend.dns.on)
 		return error_set(e, "%s: TLS is not possible with udp",
 		    origin_name(p, first));
 	if (p->config.frontend.dummy)

@@ -150,7 +150,7 @@ keep_nothing(struct pipe *p)
 }
 
 size_t
-pipe_pending(const struct pipe *p)
+pipe_stuck(const struct pipe *p)
 {
 	return (p->kept != NULL ? buffer_length(p->kept) : 0) +
 	    (p->kernel != NULL ? p->kernel->length : 0);

@@ -84,8 +84,14 @@ void pipe_fini(struct pipe *p, struct pipe_share *share);
 struct pipe_stop pipe_pump(struct pipe *p, struct stream *from,
     struct stream *to, struct pipe_share *share);
 
+/* Bytes of a pipe that owns something. */
+size_t pipe_stuck(const struct pipe *p);
 /* Bytes read and not yet taken by `to`. */
-size_t pipe_pending(const struct pipe *p);
+static inline size_t
+pipe_pending(const struct pipe *p)
+{
+	return p->kept == NULL && p->kernel == NULL ? 0 : pipe_stuck(p);
+}
 
 /* Throws away what waits and, from now on, what comes. */
 void pipe_drop(struct pipe *p, struct pipe_share *share);

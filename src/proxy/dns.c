@@ -96,7 +96,7 @@ end(struct dns_query *q)
 {
 	take_back(q);
 	list_remove(&q->order);
-	stats(q->dns)->dns_waiting--;
+	stats(q->dns)->dns.waiting--;
 	q->dns->kept -= q->n;
 	free(q);
 }
@@ -109,9 +109,9 @@ send_back(struct dns_query *q, char *bytes, size_t n)
 	one.at[0].bytes = bytes;
 	one.at[0].n = n;
 	if (dgram_send_batch(q->listener->fd, &one, q->client, &q->local) != 1)
-		stats(q->dns)->dropped_send++;
+		stats(q->dns)->datagrams.unsent++;
 	else {
-		stats(q->dns)->datagrams_down++;
+		stats(q->dns)->datagrams.down++;
 		stats(q->dns)->down += n;
 	}
 }
@@ -122,12 +122,12 @@ static void
 give_up(struct dns_query *q)
 {
 	if (!pool_permits(q->dns->frontend->pool, &q->who)) {
-		stats(q->dns)->dropped_no_server++;
+		stats(q->dns)->datagrams.no_server++;
 		end(q);
 		return;
 	}
 	dns_set_id(q->message, q->id);
-	stats(q->dns)->dns_failed++;
+	stats(q->dns)->dns.failed++;
 	send_back(q, q->message, dns_fail(q->message, q->end));
 	end(q);
 }
@@ -171,7 +171,7 @@ send_query(struct dns_query *q)
 	hash_table_add(&d->queries, &q->link,
 	    hash_table_hash(&d->queries, &q->key, sizeof(q->key)));
 	timeouts_add(&d->waiting, &q->expiry, q->sent + d->retry_ms);
-	f->stats.datagrams_up++;
+	f->stats.datagrams.up++;
 	f->stats.up += q->n;
 	pool_moved(f->pool, q->server, &q->who, &q->attempts, q->n, 0);
 	return 0;
@@ -204,7 +204,7 @@ pass_on(struct dns_query *q)
 void
 dns_adjust(struct dns *d)
 {
-	uint64_t retry_ms = d->frontend->options.dns_retry_ms;
+	uint64_t retry_ms = d->frontend->options.dns.retry_ms;
 	struct list *link;
 
 	dns_sockets_adjust(d);
@@ -241,7 +241,7 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	size_t room = (in->n + 15) & ~(size_t)15;
 	struct dns_query *q;
 
-	if (f->stats.dns_waiting >= f->options.sessions_max ||
+	if (f->stats.dns.waiting >= f->options.sessions_max ||
 	    d->kept + in->n > KEPT_MAX)
 		return NULL;
 	q = memory_zeroed(sizeof(*q) + room + sizeof(*q->client));
@@ -260,9 +260,9 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	expiry_init(&q->expiry);
 	list_append(&d->order, &q->order);
 	d->kept += in->n;
-	if (++f->stats.dns_waiting > f->stats.dns_peak)
-		f->stats.dns_peak = f->stats.dns_waiting;
-	f->stats.dns_queries++;
+	if (++f->stats.dns.waiting > f->stats.dns.peak)
+		f->stats.dns.peak = f->stats.dns.waiting;
+	f->stats.dns.queries++;
 	return q;
 }
 
@@ -273,17 +273,17 @@ take(struct dns *d, struct listener *l, const struct dgram *in)
 	size_t end_;
 
 	if (in->truncated || in->n > QUERY_MAX) {
-		stats(d)->dropped_size++;
+		stats(d)->datagrams.too_long++;
 		return;
 	}
 	end_ = dns_query_end(in->bytes, in->n);
 	if (end_ == 0) {
-		stats(d)->dns_malformed++;
+		stats(d)->dns.malformed++;
 		return;
 	}
 	q = keep(d, l, in, end_);
 	if (q == NULL)
-		stats(d)->dropped_memory++;
+		stats(d)->datagrams.no_memory++;
 	else
 		pass_on(q);
 }
@@ -313,13 +313,13 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 	struct dns_query *q;
 
 	if (in->n < DNS_HEADER || in->truncated) {
-		f->stats.dns_malformed++;
+		f->stats.dns.malformed++;
 		return;
 	}
 	key.id = dns_id(in->bytes);
 	q = find(d, &key);
 	if (q == NULL || !dns_answers(in->bytes, in->n, q->message, q->end)) {
-		f->stats.dns_unasked++; /* late, or forged */
+		f->stats.dns.unasked++; /* late, or forged */
 		return;
 	}
 	dns_server_answered(s);
@@ -390,7 +390,7 @@ dns_init(struct dns *d, struct frontend_core *f)
 	d->frontend = f;
 	list_init(&d->order);
 	timeouts_init(&d->waiting, f->loop, on_silence, NULL);
-	if (!f->options.dns)
+	if (!f->options.dns.on)
 		return 0;
 	hash_key_init(&d->secret);
 	return hash_table_init(&d->queries) < 0 ||

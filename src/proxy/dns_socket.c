@@ -268,14 +268,14 @@ dns_server_silent(const struct dns_socket *s, uint64_t sent)
 	const struct frontend_options *o = &d->frontend->options;
 	struct dns_server *e;
 
-	if (o->udp_fail == 0 || !is_current(s))
+	if (o->udp.fail == 0 || !is_current(s))
 		return;
 	e = entry(d, s->server);
 	if (e == NULL || e->answered >= sent)
 		return; /* it is there: that name alone takes it long */
 	if (e->silent++ == 0)
 		e->silent_since = sent;
-	if (e->silent >= o->udp_fail &&
+	if (e->silent >= o->udp.fail &&
 	    now(d) - e->silent_since >= o->connect_timeout_ms)
 		dns_server_failed(d, s->server, ETIMEDOUT);
 }

@@ -57,7 +57,7 @@ choose(struct flow *w)
 static size_t
 make_header(const struct flow *w, char header[PROXY_HEADER_MAX])
 {
-	enum udp_proxy when = w->frontend->options.udp_proxy;
+	enum udp_proxy when = w->frontend->options.udp.proxy;
 	struct peer local;
 
 	if (when == UDP_PROXY_OFF || (when == UDP_PROXY_FIRST && w->introduced))
@@ -134,18 +134,18 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	flow_touch(w);
 	switch (send_up(w, bytes, n, segment)) {
 	case NOWHERE:
-		f->stats.dropped_no_server += count;
+		f->stats.datagrams.no_server += count;
 		flow_end(w);
 		return;
 	case DROPPED:
-		f->stats.dropped_send += count;
+		f->stats.datagrams.unsent += count;
 		return;
 	case SENT:
 		break;
 	}
 	w->requests += count;
 	w->up += n;
-	f->stats.datagrams_up += count;
+	f->stats.datagrams.up += count;
 	f->stats.up += n;
 	pool_moved(f->pool, w->server, &w->who, &w->attempts, n, 0);
 	keep_question(w, bytes + last, n - last);
@@ -196,7 +196,7 @@ begin(struct flows *fs, const struct arrival *a, struct flow *w,
 static struct flow *
 find(struct flows *fs, const struct arrival *a)
 {
-	uint64_t most = fs->frontend->options.udp_requests;
+	uint64_t most = fs->frontend->options.udp.requests;
 	struct flow *w = flow_find(fs, a);
 
 	if (w == NULL || most == 0 || w->requests < most)
@@ -287,7 +287,7 @@ meet(struct flows *fs, struct arrival *a, struct listener *l,
 	a->dgram = d;
 	peer_from_addr(&a->who, &d->from);
 	make_key(fs, a);
-	if (fs->frontend->options.udp_each)
+	if (fs->frontend->options.udp.each)
 		return; /* the key is not whole yet */
 	hash_key(fs, a);
 	hash_table_expect(&fs->table, a->hash);
@@ -297,11 +297,11 @@ static void
 count_dropped(struct frontend_stats *stats_, int error)
 {
 	if (error == EHOSTUNREACH)
-		stats_->dropped_no_server++;
+		stats_->datagrams.no_server++;
 	else if (error == EBUSY)
-		stats_->dropped_flood++;
+		stats_->datagrams.flood++;
 	else
-		stats_->dropped_memory++;
+		stats_->datagrams.no_memory++;
 }
 
 static void take(struct flows *fs, struct arrival *a);
@@ -310,8 +310,8 @@ static void take(struct flows *fs, struct arrival *a);
 static bool
 each_by_itself(const struct frontend_core *f)
 {
-	return f->options.udp_each || f->options.udp_requests > 0 ||
-	    f->options.udp_proxy != UDP_PROXY_OFF;
+	return f->options.udp.each || f->options.udp.requests > 0 ||
+	    f->options.udp.proxy != UDP_PROXY_OFF;
 }
 
 static void
@@ -338,14 +338,14 @@ take(struct flows *fs, struct arrival *a)
 	struct flow *w;
 
 	if (a->dgram->truncated) {
-		f->stats.dropped_size++;
+		f->stats.datagrams.too_long++;
 		return;
 	}
 	if (a->dgram->segment > 0 && each_by_itself(f)) {
 		take_pieces(fs, a);
 		return;
 	}
-	w = f->options.udp_each ? flow_of_each(fs, a) : flow_of(fs, a);
+	w = f->options.udp.each ? flow_of_each(fs, a) : flow_of(fs, a);
 	if (w != NULL)
 		forward(w, a->dgram->bytes, a->dgram->n, a->dgram->segment);
 	else
@@ -362,7 +362,7 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 
 	for (i = 0; i < b->count; i++)
 		meet(fs, &a[i], l, &b->at[i]);
-	for (i = 0; i < b->count && !fs->frontend->options.udp_each; i++)
+	for (i = 0; i < b->count && !fs->frontend->options.udp.each; i++)
 		hash_table_expect_link(&fs->table, a[i].hash);
 	for (i = 0; i < b->count; i++)
 		take(fs, &a[i]);
@@ -427,9 +427,9 @@ is_complete(const struct flow *w)
 {
 	const struct frontend_options *o = &w->frontend->options;
 
-	return o->udp_responses > 0 && w->requests >= o->udp_requests &&
-	    w->responses >= o->udp_responses &&
-	    w->responses >= w->requests * o->udp_responses;
+	return o->udp.responses > 0 && w->requests >= o->udp.requests &&
+	    w->responses >= o->udp.responses &&
+	    w->responses >= w->requests * o->udp.responses;
 }
 
 /* Passes a batch back. Returns whether the flow goes on. */
@@ -455,12 +455,12 @@ answer(struct flow *w, struct dgram_batch *b)
 		dgram_coalesce(w->fd);
 		w->coalescing = true;
 	}
-	f->stats.dropped_size += cut;
-	f->stats.dropped_send += came - gone;
+	f->stats.datagrams.too_long += cut;
+	f->stats.datagrams.unsent += came - gone;
 	w->answered = true;
 	w->responses += came + cut;
 	w->down += bytes;
-	f->stats.datagrams_down += gone;
+	f->stats.datagrams.down += gone;
 	f->stats.down += bytes;
 	pool_moved(f->pool, w->server, &w->who, &w->attempts, 0, bytes);
 	flow_touch(w);

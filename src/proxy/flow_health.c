@@ -51,12 +51,12 @@ flow_note_question(struct flow *w)
 	struct flow_server *s;
 	uint64_t now = loop_now(f->loop);
 
-	if (o->udp_responses == 0 || o->udp_fail == 0 ||
+	if (o->udp.responses == 0 || o->udp.fail == 0 ||
 	    (s = flow_server_record(f->flows, w->server)) == NULL)
 		return false;
 	if (s->unanswered++ == 0)
 		s->since = now;
-	return s->unanswered > o->udp_fail &&
+	return s->unanswered > o->udp.fail &&
 	    now - s->since >= o->connect_timeout_ms;
 }
 

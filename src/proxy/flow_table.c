@@ -82,7 +82,7 @@ flow_end_idlest(struct flows *fs, const struct flow *but)
 		if (link == orders[i])
 			continue;
 		flow_end(list_entry(link, struct flow, order));
-		fs->frontend->stats.flows_evicted++;
+		fs->frontend->stats.flows.evicted++;
 		fs->crowded_until = loop_now(fs->frontend->loop) + CROWDED_MS;
 		return true;
 	}
@@ -130,7 +130,7 @@ flow_end(struct flow *w)
 	if (!w->retired)
 		hash_table_remove(&fs->table, &w->link);
 	id_table_remove(&fs->ids, w->number);
-	f->stats.flows--;
+	f->stats.flows.now--;
 	list_init(&w->free_task.link);
 	w->free_task.run = free_task;
 	loop_soon(f->loop, &w->free_task);
@@ -194,7 +194,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 		return NULL;
 	}
 	memcpy(w->client, &d->from, addr_size(&d->from));
-	while (f->stats.flows >= f->options.sessions_max &&
+	while (f->stats.flows.now >= f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
 		;
 	w->key = a->key;
@@ -208,11 +208,11 @@ flow_new(struct flows *fs, const struct arrival *a)
 	buffer_init(&w->question);
 	list_append(&fs->young, &w->order);
 	hash_table_add(&fs->table, &w->link, a->hash);
-	f->stats.flows_opened++;
-	if (++f->stats.flows > f->stats.flows_peak)
-		f->stats.flows_peak = f->stats.flows;
-	if (f->stats.flows == 1)
-		start_tick(fs, f->options.udp_timeout_ms);
+	f->stats.flows.opened++;
+	if (++f->stats.flows.now > f->stats.flows.peak)
+		f->stats.flows.peak = f->stats.flows.now;
+	if (f->stats.flows.now == 1)
+		start_tick(fs, f->options.udp.timeout_ms);
 	return w;
 }
 
@@ -242,11 +242,11 @@ on_tick(struct timer *t)
 {
 	struct flows *fs = list_entry(t, struct flows, tick);
 	struct frontend_core *f = fs->frontend;
-	uint64_t limit = f->options.udp_timeout_ms;
+	uint64_t limit = f->options.udp.timeout_ms;
 	uint64_t young = end_expired(fs, &fs->young, limit);
 	uint64_t steady = end_expired(fs, &fs->steady, limit);
 
-	if (f->stats.flows > 0)
+	if (f->stats.flows.now > 0)
 		start_tick(fs, young < steady ? young : steady);
 }
 
@@ -261,7 +261,7 @@ flows_init(struct flows *fs, struct frontend_core *f)
 	list_init(&fs->steady);
 	id_table_init(&fs->ids);
 	timer_init(&fs->tick, on_tick);
-	if (!f->options.udp)
+	if (!f->options.udp.on)
 		return 0;
 	if (hash_table_init(&fs->table) < 0 ||
 	    dgram_batch_init(&fs->batch) < 0 || flow_sources_init(fs) < 0)
@@ -304,9 +304,9 @@ flows_adjust(struct flows *fs)
 {
 	struct frontend_core *f = fs->frontend;
 
-	if (f->options.udp && flow_sources_adjust(fs) < 0)
+	if (f->options.udp.on && flow_sources_adjust(fs) < 0)
 		log_error("sources not changed error=\"out of memory\"");
-	while (f->stats.flows > f->options.sessions_max &&
+	while (f->stats.flows.now > f->options.sessions_max &&
 	    flow_end_idlest(fs, NULL))
 		;
 }

@@ -26,9 +26,8 @@ frontend_options_init(struct frontend_options *o)
 		.keepalive_interval_ms = 10 * 1000,
 		.keepalive_count = 6,
 		.splice = true,
-		.udp_timeout_ms = 60 * 1000,
-		.udp_fail = 10,
-		.dns_retry_ms = 1000,
+		.udp = { .timeout_ms = 60 * 1000, .fail = 10 },
+		.dns = { .retry_ms = 1000 },
 	};
 }
 
@@ -42,7 +41,7 @@ check_limits(struct frontend *f)
 	bool full = f->core.stats.sessions >= o->sessions_max ||
 	    (o->pending_max > 0 && f->core.stats.connecting >= o->pending_max);
 
-	if (full == f->full || !f->core.started || (o->udp && !o->dns))
+	if (full == f->full || !f->core.started || (o->udp.on && !o->dns.on))
 		return;
 	f->full = full;
 	frontend_hold(f, full);
@@ -220,12 +219,12 @@ frontend_clear_stats(struct frontend *f)
 		.sessions_peak = st->sessions,
 		.connecting = st->connecting,
 		.queued = st->queued,
-		.flows = st->flows,
-		.flows_peak = st->flows,
-		.flow_ports = st->flow_ports,
-		.flow_ports_max = st->flow_ports_max,
-		.dns_waiting = st->dns_waiting,
-		.dns_peak = st->dns_waiting,
+		.flows = { .now = st->flows.now,
+		    .peak = st->flows.now,
+		    .ports = st->flows.ports,
+		    .ports_max = st->flows.ports_max },
+		.dns = { .waiting = st->dns.waiting,
+		    .peak = st->dns.waiting },
 	};
 }
 

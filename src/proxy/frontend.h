@@ -32,6 +32,23 @@ enum fastclose {
 	FASTCLOSE_BOTH = FASTCLOSE_UP | FASTCLOSE_DOWN
 };
 
+/* Datagrams instead of connections, or, for DNS, beside them. */
+struct udp_options {
+	bool on;
+	bool each; /* balance each by itself */
+	enum udp_proxy proxy;	/* tell servers who their clients are */
+	uint64_t timeout_ms; /* a flow without a datagram; 0: never ends */
+	uint64_t responses;  /* answers that end a flow; 0: no number does */
+	uint64_t requests;   /* the same of questions */
+	uint64_t fail; /* unanswered questions that make a server fail */
+};
+
+/* The datagrams are DNS queries. */
+struct dns_options {
+	bool on;
+	uint64_t retry_ms; /* without an answer: the next server */
+};
+
 /* Settings; control/setting fills them. */
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
@@ -64,15 +81,8 @@ struct frontend_options {
 	unsigned keepalive_count;	/* unanswered ones that end it */
 	uint64_t user_timeout_ms;	/* bytes are not acknowledged */
 
-	bool udp; /* datagrams, not connections; or beside them, with dns */
-	bool dns; /* they are DNS queries */
-	uint64_t dns_retry_ms;	  /* without an answer: the next server */
-	bool udp_each;		  /* balance each by itself */
-	enum udp_proxy udp_proxy; /* tell servers who their clients are */
-	uint64_t udp_timeout_ms;  /* a flow without a datagram; 0: never ends */
-	uint64_t udp_responses; /* answers that end a flow; 0: no number does */
-	uint64_t udp_requests;	/* the same of questions */
-	uint64_t udp_fail; /* unanswered questions that make a server fail */
+	struct udp_options udp;
+	struct dns_options dns;
 };
 
 struct tls_server;
@@ -82,6 +92,41 @@ struct frontend_address {
 	struct addr at;
 	bool v6_only; /* an IPv4 twin listens on the same port */
 	bool datagram;
+};
+
+/* Everything counts since the start, but for what is there now. */
+struct flow_stats {
+	uint64_t now;
+	uint64_t peak; /* most at once */
+	uint64_t opened;
+	uint64_t evicted;   /* for others, before their time */
+	uint64_t ports;	    /* local ports that they have, now */
+	uint64_t ports_max; /* that they may have; 0: not known */
+};
+
+/* Those of flows and of DNS; the last five were dropped. */
+struct datagram_stats {
+	uint64_t up, down;
+	uint64_t no_server; /* nobody could have it */
+	uint64_t unsent;    /* the kernel did not take it */
+	uint64_t too_long;
+	uint64_t no_memory;
+	uint64_t flood; /* of newcomers, while they crowd */
+};
+
+struct dns_stats {
+	uint64_t waiting; /* for answers, now */
+	uint64_t peak;	  /* most at once */
+	uint64_t queries;
+	uint64_t failed;    /* answered SERVFAIL: no server did */
+	uint64_t malformed; /* no DNS messages */
+	uint64_t unasked;   /* answers to nothing that was asked, or late */
+};
+
+struct tls_stats {
+	uint64_t handshakes; /* with clients, that succeeded */
+	uint64_t resumed;    /* of those, without a new key exchange */
+	uint64_t up_handshakes, up_resumed; /* the same with servers */
 };
 
 struct frontend_stats {
@@ -94,27 +139,10 @@ struct frontend_stats {
 	uint64_t retries;	   /* servers tried after another failed */
 	uint64_t up, down;	   /* bytes of closed sessions */
 	uint64_t reasons[REASONS]; /* how sessions ended */
-	uint64_t flows;		   /* of datagrams, now */
-	uint64_t flows_peak;	   /* most at once */
-	uint64_t flows_opened;
-	uint64_t flows_evicted; /* for others, before their time */
-	uint64_t flow_ports;	/* local ports that they have, now */
-	uint64_t flow_ports_max; /* that they may have; 0: not known */
-	uint64_t datagrams_up, datagrams_down;
-	uint64_t dropped_no_server; /* datagrams nobody could have */
-	uint64_t dropped_send;	    /* the kernel did not take */
-	uint64_t dropped_size;	    /* too long */
-	uint64_t dropped_memory;
-	uint64_t dropped_flood; /* of newcomers, while they crowd */
-	uint64_t dns_waiting;	/* for answers, now */
-	uint64_t dns_peak;	/* most at once */
-	uint64_t dns_queries;
-	uint64_t dns_failed;	/* answered SERVFAIL: no server did */
-	uint64_t dns_malformed; /* no DNS messages */
-	uint64_t dns_unasked;	/* answers to nothing that was asked, or late */
-	uint64_t tls_handshakes; /* with clients, that succeeded */
-	uint64_t tls_resumed;	 /* of those, without a new key exchange */
-	uint64_t tls_up_handshakes, tls_up_resumed; /* the same with servers */
+	struct flow_stats flows;
+	struct datagram_stats datagrams;
+	struct dns_stats dns;
+	struct tls_stats tls;
 };
 
 /* TLS; all of it outlives the frontend, or is replaced before it goes. */

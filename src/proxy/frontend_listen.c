@@ -56,10 +56,10 @@ open_listener(struct frontend *f, struct listener *l,
 	l->budget = f->core.options.accept_max;
 	l->on_accept = on_accept;
 	l->on_datagrams =
-	    f->core.options.dns ? dns_on_datagrams : flows_on_datagrams;
+	    f->core.options.dns.on ? dns_on_datagrams : flows_on_datagrams;
 	if (a->datagram)
 		dgram_prepare(l->fd, a->at.u.sa.sa_family);
-	if (a->datagram && !f->core.options.dns)
+	if (a->datagram && !f->core.options.dns.on)
 		dgram_coalesce(l->fd);
 	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */

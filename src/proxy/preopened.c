@@ -54,7 +54,7 @@ wanted(const struct preopened *p)
 {
 	const struct frontend_options *o = &p->frontend->options;
 
-	return o->dummy || (o->udp && !o->dns) ? 0 : o->preopened;
+	return o->dummy || (o->udp.on && !o->dns.on) ? 0 : o->preopened;
 }
 
 /* ---- the table of servers ---- */

@@ -427,8 +427,8 @@ session_on_server_hello(struct session *s, unsigned ready)
 	stream_note_ready(&s->up, ready);
 	switch (tls_handshake(&s->up)) {
 	case TLS_DONE:
-		f->core.stats.tls_up_handshakes++;
-		f->core.stats.tls_up_resumed += tls_is_resumed(&s->up);
+		f->core.stats.tls.up_handshakes++;
+		f->core.stats.tls.up_resumed += tls_is_resumed(&s->up);
 		session_connected(s);
 		session_relay(s);
 		break;

@@ -25,8 +25,8 @@ session_hello_done(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
-	f->core.stats.tls_handshakes++;
-	f->core.stats.tls_resumed += tls_is_resumed(&s->down);
+	f->core.stats.tls.handshakes++;
+	f->core.stats.tls.resumed += tls_is_resumed(&s->down);
 	expiry_cancel(&s->expiry);
 	session_connect(s);
 }

@@ -20,9 +20,9 @@ void
 udprig_begin(bool dns)
 {
 	rig_begin();
-	rig.options.udp = true;
-	rig.options.dns = dns;
-	rig.options.dns_retry_ms = 60000;
+	rig.options.udp.on = true;
+	rig.options.dns.on = dns;
+	rig.options.dns.retry_ms = 60000;
 	udp_spot(&rig.front, SPOT_TCP4);
 }
 

@@ -39,8 +39,8 @@ plan_of(int i)
 	ck_assert_ptr_nonnull(plan);
 	plan->config.frontend.sessions_max = cases[i].sessions;
 	plan->config.frontend.preopened = cases[i].idlers;
-	plan->config.frontend.udp = cases[i].udp;
-	plan->config.frontend.dns = cases[i].dns;
+	plan->config.frontend.udp.on = cases[i].udp;
+	plan->config.frontend.dns.on = cases[i].dns;
 	plan->servers.slots = server_slot(cases[i].servers);
 	plan->listen.count = 1;
 	return plan;

@@ -118,15 +118,15 @@ START_TEST(connections_that_never_are)
 	c = &plan->config;
 	set_for_connections(&c->frontend);
 	ck_assert_str_eq(printed(), "");
-	c->frontend.udp = true;
+	c->frontend.udp.on = true;
 	for (i = 0; i < 12; i++)
 		ck_assert_ptr_nonnull(strstr(printed(),
 		    text("%s has no effect with udp or dsr_if\n",
 			of_connections[i])));
 	/* DNS comes by TCP, too */
-	c->frontend.dns = true;
+	c->frontend.dns.on = true;
 	ck_assert_str_eq(printed(), "");
-	c->frontend.dns = c->frontend.udp = false;
+	c->frontend.dns.on = c->frontend.udp.on = false;
 	c->dsr.interface = interface;
 	said = printed();
 	for (i = 0; i < 12; i++)
@@ -158,16 +158,16 @@ START_TEST(questions_without_a_number_of_answers)
 {
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.frontend.udp = true;
-	plan->config.frontend.udp_fail = 3;
+	plan->config.frontend.udp.on = true;
+	plan->config.frontend.udp.fail = 3;
 	ck_assert_str_eq(printed(),
 	    "udp_fail has no effect without udp_responses or dns\n");
-	plan->config.frontend.udp_responses = 1;
+	plan->config.frontend.udp.responses = 1;
 	ck_assert_str_eq(printed(), "");
-	plan->config.frontend.udp_responses = 0;
-	plan->config.frontend.dns = true;
+	plan->config.frontend.udp.responses = 0;
+	plan->config.frontend.dns.on = true;
 	ck_assert_str_eq(printed(), "");
-	plan->config.frontend.dns = plan->config.frontend.udp = false;
+	plan->config.frontend.dns.on = plan->config.frontend.udp.on = false;
 	ck_assert_str_eq(
 	    printed(), "udp_fail has no effect without udp or dns\n");
 	plan_free(plan);

@@ -118,8 +118,8 @@ START_TEST(revived_server_is_asked)
 	int a, clients[5], i;
 
 	udprig_begin(false);
-	rig.options.udp_responses = 1;
-	rig.options.udp_fail = 3;
+	rig.options.udp.responses = 1;
+	rig.options.udp.fail = 3;
 	rig.options.connect_timeout_ms = 200;
 	o = *pool_options(rig.pool);
 	o.blacklist_ms = 300;
@@ -179,7 +179,7 @@ START_TEST(each_datagram_has_its_round)
 	udprig_ask(client);
 	udprig_arrives(a);
 	udprig_answer(a, client);
-	ck_assert_uint_eq(rig_stats()->dropped_no_server, 0);
+	ck_assert_uint_eq(rig_stats()->datagrams.no_server, 0);
 	close(client);
 	close(a);
 	rig_end();
@@ -261,11 +261,11 @@ START_TEST(kept_out)
 	    connect(out, (struct sockaddr *)&rig.front.addr, rig.front.len), 0);
 	for (i = 0; i < 3; i++)
 		udprig_ask(out);
-	RUN_UNTIL(rig_stats()->dropped_no_server == 3);
+	RUN_UNTIL(rig_stats()->datagrams.no_server == 3);
 	ck_assert(!rig_tells(out));
-	ck_assert_uint_eq(rig_stats()->flows, _i == FLOWS ? 2 : 0);
-	ck_assert_uint_eq(rig_stats()->flows_evicted, 0);
-	ck_assert_uint_eq(rig_stats()->dns_waiting, 0);
+	ck_assert_uint_eq(rig_stats()->flows.now, _i == FLOWS ? 2 : 0);
+	ck_assert_uint_eq(rig_stats()->flows.evicted, 0);
+	ck_assert_uint_eq(rig_stats()->dns.waiting, 0);
 	close(out);
 	for (i = 0; i < 2; i++)
 		close(in[i]);
@@ -364,9 +364,9 @@ START_TEST(requests_begin_flows)
 	int a, client, i, k, ports = 1;
 
 	udprig_begin(false);
-	rig.options.udp_requests = _i == 0 ? 2 : 1;
-	rig.options.udp_responses = _i == 0 ? 0 : 2;
-	rig.options.udp_timeout_ms = _i == 0 ? 300 : 60000;
+	rig.options.udp.requests = _i == 0 ? 2 : 1;
+	rig.options.udp.responses = _i == 0 ? 0 : 2;
+	rig.options.udp.timeout_ms = _i == 0 ? 300 : 60000;
 	a = udprig_server(0, &one);
 	udprig_front();
 	client = udp_client(&rig.front);
@@ -383,9 +383,9 @@ START_TEST(requests_begin_flows)
 			udprig_from = from[i];
 			udprig_answer(a, client);
 		}
-	RUN_UNTIL(rig_stats()->flows == 0);
-	ck_assert_uint_eq(rig_stats()->flows_opened, (uint64_t)ports);
-	ck_assert_uint_eq(rig_stats()->flows_evicted, 0);
+	RUN_UNTIL(rig_stats()->flows.now == 0);
+	ck_assert_uint_eq(rig_stats()->flows.opened, (uint64_t)ports);
+	ck_assert_uint_eq(rig_stats()->flows.evicted, 0);
 	ck_assert_int_eq(pool_server(rig.pool, 0)->connections, 0);
 	close(client);
 	close(a);
@@ -401,14 +401,14 @@ START_TEST(flow_ends_in_time)
 	int a, client;
 
 	udprig_begin(false);
-	rig.options.udp_timeout_ms = LIMIT;
+	rig.options.udp.timeout_ms = LIMIT;
 	a = udprig_server(0, &one);
 	udprig_front();
 	client = udp_client(&rig.front);
 	udprig_ask(client);
 	udprig_arrives(a);
 	began = wait_now_ms();
-	RUN_UNTIL(rig_stats()->flows == 0);
+	RUN_UNTIL(rig_stats()->flows.now == 0);
 	ck_assert_int_lt(wait_now_ms() - began, wait_scaled(5 * LIMIT));
 	close(client);
 	close(a);
@@ -424,7 +424,7 @@ static uint64_t most_ended; /* between two looks at the sockets */
 static void
 on_look(struct watch *w, unsigned ready)
 {
-	uint64_t flows = rig_stats()->flows;
+	uint64_t flows = rig_stats()->flows.now;
 
 	(void)w;
 	(void)ready;
@@ -449,7 +449,7 @@ START_TEST(flows_end_in_portions)
 		clients[i] = udp_client(&rig.front);
 		udprig_ask(clients[i]);
 		if (i % 100 == 99)
-			RUN_UNTIL(rig_stats()->flows == (uint64_t)i + 1);
+			RUN_UNTIL(rig_stats()->flows.now == (uint64_t)i + 1);
 	}
 	ck_assert_int_eq(pipe(always), 0);
 	ck_assert_int_eq(write(always[1], "x", 1), 1);
@@ -457,9 +457,9 @@ START_TEST(flows_end_in_portions)
 	ck_assert_int_eq(watch_start(rig.loop, &w, always[0],
 			     READY_READ | WATCH_LEVEL, on_look),
 	    0);
-	rig.options.udp_timeout_ms = 1;
+	rig.options.udp.timeout_ms = 1;
 	frontend_set_options(rig.frontend, &rig.options);
-	RUN_UNTIL(rig_stats()->flows == 0);
+	RUN_UNTIL(rig_stats()->flows.now == 0);
 	rig_breathe();
 	ck_assert_uint_gt(most_ended, 0);
 	ck_assert_uint_le(most_ended, PORTION);

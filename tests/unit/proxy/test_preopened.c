@@ -272,10 +272,10 @@ START_TEST(datagrams_have_none)
 {
 	begin(backend_echo, NULL, 4);
 	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
-	rig.options.udp = true;
+	rig.options.udp.on = true;
 	want(4);
 	ck_assert_uint_eq(frontend_preopened(rig.frontend), 0);
-	rig.options.dns = true; /* which may come either way */
+	rig.options.dns.on = true; /* which may come either way */
 	want(4);
 	RUN_UNTIL(frontend_preopened(rig.frontend) == 4);
 	end();

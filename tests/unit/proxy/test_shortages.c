@@ -44,8 +44,8 @@ START_TEST(no_half_answers)
 			     udprig_from.len),
 	    sizeof(bytes));
 	udprig_answer(a, client);
-	ck_assert_uint_eq(rig_stats()->dropped_size, 1);
-	ck_assert_uint_eq(rig_stats()->datagrams_down, 1);
+	ck_assert_uint_eq(rig_stats()->datagrams.too_long, 1);
+	ck_assert_uint_eq(rig_stats()->datagrams.down, 1);
 	close(client);
 	close(a);
 	rig_end();
@@ -65,18 +65,18 @@ START_TEST(dropped_is_not_sent)
 	a = udprig_serve(&one);
 	udprig_front();
 	client = udp_client(&rig.front);
-	while (rig_stats()->dropped_send == 0 && sent < MOST) {
+	while (rig_stats()->datagrams.unsent == 0 && sent < MOST) {
 		udprig_ask(client);
 		sent++;
 		RUN_UNTIL(
-		    rig_stats()->datagrams_up + rig_stats()->dropped_send >=
+		    rig_stats()->datagrams.up + rig_stats()->datagrams.unsent >=
 		    (uint64_t)sent);
 	}
 	if (sent < MOST)
 		ck_assert_uint_eq(
-		    rig_stats()->datagrams_up, (uint64_t)sent - 1);
+		    rig_stats()->datagrams.up, (uint64_t)sent - 1);
 	ck_assert_uint_eq(pool_server(rig.pool, 0)->sent,
-	    rig_stats()->datagrams_up * UDPRIG_QUERY);
+	    rig_stats()->datagrams.up * UDPRIG_QUERY);
 	close(client);
 	close(a);
 	rig_end();
@@ -95,11 +95,11 @@ START_TEST(long_queries_are_dropped)
 	client = udp_client(&rig.front);
 	udprig_ask_long(client, LONGEST);
 	RUN_UNTIL(rig_tells(a));
-	ck_assert_uint_eq(rig_stats()->dns_waiting, 1);
+	ck_assert_uint_eq(rig_stats()->dns.waiting, 1);
 	udprig_ask_long(client, LONGEST + 1);
-	RUN_UNTIL(rig_stats()->dropped_size == 1);
-	ck_assert_uint_eq(rig_stats()->dns_waiting, 1);
-	ck_assert_uint_eq(rig_stats()->dns_malformed, 0);
+	RUN_UNTIL(rig_stats()->datagrams.too_long == 1);
+	ck_assert_uint_eq(rig_stats()->dns.waiting, 1);
+	ck_assert_uint_eq(rig_stats()->dns.malformed, 0);
 	close(client);
 	close(a);
 	rig_end();
@@ -123,11 +123,11 @@ START_TEST(queries_are_bounded_in_bytes)
 			udprig_ask_long(client, LONGEST);
 		sent += STEP;
 		RUN_UNTIL(
-		    rig_stats()->dns_queries + rig_stats()->dropped_memory ==
+		    rig_stats()->dns.queries + rig_stats()->datagrams.no_memory ==
 		    sent);
 	}
-	ck_assert_uint_eq(rig_stats()->dns_waiting, MOST);
-	ck_assert_uint_eq(rig_stats()->dropped_memory, STEP);
+	ck_assert_uint_eq(rig_stats()->dns.waiting, MOST);
+	ck_assert_uint_eq(rig_stats()->datagrams.no_memory, STEP);
 	close(client);
 	close(a);
 	rig_end();
@@ -190,7 +190,7 @@ START_TEST(dns_without_descriptors)
 		udprig_answer(a, client);
 	}
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
-	ck_assert_uint_eq(rig_stats()->dns_failed, 0);
+	ck_assert_uint_eq(rig_stats()->dns.failed, 0);
 	close(client);
 	close(a);
 	rig_end();
@@ -263,7 +263,7 @@ START_TEST(flood_beside_a_calm_place)
 	chatter(&t);
 	udp_flood_start(
 	    &flood, &rig.front, 0, (int)suite_amount(2000000, 200000));
-	RUN_UNTIL(rig_stats()->dropped_flood > 500);
+	RUN_UNTIL(rig_stats()->datagrams.flood > 500);
 	udp_flood_stop(&flood);
 	timer_fini(&t);
 	close(chatterer);
@@ -349,12 +349,12 @@ START_TEST(out_of_ports)
 		close(client);
 	}
 	if (few) {
-		ck_assert_uint_eq(rig_stats()->flow_ports_max, most);
-		ck_assert_uint_eq(rig_stats()->flow_ports, most);
-		ck_assert_uint_eq(rig_stats()->flows_peak, most + 1);
-		ck_assert_uint_eq(rig_stats()->flows_evicted, SERVED - most);
+		ck_assert_uint_eq(rig_stats()->flows.ports_max, most);
+		ck_assert_uint_eq(rig_stats()->flows.ports, most);
+		ck_assert_uint_eq(rig_stats()->flows.peak, most + 1);
+		ck_assert_uint_eq(rig_stats()->flows.evicted, SERVED - most);
 	}
-	ck_assert_uint_eq(rig_stats()->dropped_send, 0);
+	ck_assert_uint_eq(rig_stats()->datagrams.unsent, 0);
 	close(a);
 	rig_end();
 	if (!few)

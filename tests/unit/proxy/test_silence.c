@@ -112,7 +112,7 @@ begin_rig(bool dns, unsigned retry_ms, unsigned run_ms)
 
 	udprig_begin(dns);
 	rig.options.sessions_max = 10000;
-	rig.options.dns_retry_ms = (uint64_t)wait_scaled(retry_ms);
+	rig.options.dns.retry_ms = (uint64_t)wait_scaled(retry_ms);
 	rig.options.connect_timeout_ms = (uint64_t)wait_scaled(run_ms);
 	o = *pool_options(rig.pool);
 	o.sticky = false;
@@ -160,8 +160,8 @@ START_TEST(slow_names_fail_nobody)
 	for (i = 0; i < SERVERS; i++)
 		ck_assert_uint_gt(
 		    pool_server(rig.pool, (unsigned)i)->received, 0);
-	RUN_UNTIL((breathe(), rig_stats()->dns_waiting == 0));
-	ck_assert_uint_eq(rig_stats()->dns_failed, 10 * BURST);
+	RUN_UNTIL((breathe(), rig_stats()->dns.waiting == 0));
+	ck_assert_uint_eq(rig_stats()->dns.failed, 10 * BURST);
 	close(slow);
 	close(good);
 	end_rig();
@@ -179,7 +179,7 @@ START_TEST(one_burst_is_no_run)
 	slow = udp_client(&rig.front);
 	for (i = 0; i < BURST; i++)
 		ask(slow, 's', (unsigned)i);
-	RUN_UNTIL((breathe(), rig_stats()->dns_failed == BURST));
+	RUN_UNTIL((breathe(), rig_stats()->dns.failed == BURST));
 	ck_assert_uint_eq(failures(), 0);
 	close(slow);
 	end_rig();
@@ -222,8 +222,8 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 	if (suite_is_in_valgrind())
 		SKIP("takes too long inside valgrind");
 	begin_rig(false, 1000, 100);
-	rig.options.udp_responses = 1;
-	rig.options.udp_each = true;
+	rig.options.udp.responses = 1;
+	rig.options.udp.each = true;
 	udprig_front();
 	bad = udp_client(&rig.front);
 	client = udp_client(&rig.front);
@@ -236,7 +236,7 @@ START_TEST(ignored_datagrams_shut_nobody_out)
 		RUN_UNTIL((breathe(), answers(client, &fine) == 1));
 	}
 	ck_assert_int_eq(fine, 2 * SERVERS);
-	ck_assert_uint_eq(rig_stats()->dropped_no_server, 0);
+	ck_assert_uint_eq(rig_stats()->datagrams.no_server, 0);
 	close(bad);
 	close(client);
 	end_rig();
