@@ -56,6 +56,119 @@ process_commit(struct apply *a)
 						: LOG_LEVEL_INFO;
 }
 
+/* ---- servers, access lists and settings of the pool ---- */
+
+/* A server that is the same stays drained or down where the draft does not say:
+ * then the plan says so, or it would be lost when that is written. */
+static void
+note_admin(struct plan *draft, const struct server *set)
+{
+	struct server_plan *s;
+
+	if (set->role != SERVER_REGULAR || set->admin == SERVER_ENABLED)
+		return;
+	s = plan_edit(draft, set->slot);
+	if (s != NULL)
+		s->admin = (int)set->admin;
+}
+
+/* What is asked for once is no part of the plan that is kept. Before the start
+ * there are no clients to keep away. */
+static void
+take_out_now(struct pen *p, struct plan *draft, struct server *set)
+{
+	struct server_plan *s;
+
+	if (!plan_slot(draft, set->slot)->out_now)
+		return;
+	s = plan_edit(draft, set->slot);
+	if (s != NULL)
+		s->out_now = false;
+	if (p->phase >= PHASE_SERVING)
+		pool_take_out(p->pool, set, loop_now(p->loop));
+}
+
+static int
+set_server(struct pen *p, struct plan *draft, const struct change *c)
+{
+	const struct server_plan *s = plan_slot(draft, c->slot);
+	struct server_spec spec;
+	struct server *set;
+
+	if (c->addrs.count == 0) {
+		pool_remove_server(p->pool, pool_slot(p->pool, c->slot));
+		return 0;
+	}
+	server_spec_init(&spec);
+	spec.name = s->host;
+	spec.addrs = c->addrs;
+	spec.set = s->set;
+	set = pool_set_slot(p->pool, c->slot, &spec);
+	if (set == NULL)
+		return -1;
+	if (s->admin >= 0)
+		pool_set_admin(p->pool, set, (enum server_admin)s->admin);
+	note_admin(draft, set);
+	take_out_now(p, draft, set);
+	return 0;
+}
+
+/* Copies share the entries of the draft's lists, so that this cannot fail. */
+static void
+set_acls(struct pool *pool, const struct plan *draft)
+{
+	unsigned i;
+
+	for (i = 0; i < ACL_LISTS; i++) {
+		struct acl *mine = pool_acl(pool, i);
+
+		if (acl_equal(mine, &draft->acls[i]))
+			continue;
+		acl_fini(mine);
+		acl_copy(mine, &draft->acls[i]);
+	}
+}
+
+/* Takes the draft's settings, but keeps the memory of clients: that is given up
+ * when nothing can fail any more. */
+static int
+servers_prepare(struct apply *a, struct error *e)
+{
+	struct pool *pool = a->pen->pool;
+	struct pool_options o = a->wanted->config.pool;
+
+	o.sticky = o.sticky || pool_options(pool)->sticky;
+	if (pool_set_options(pool, &o) == 0)
+		return 0;
+	return error_set(e, "out of memory");
+}
+
+static void
+servers_cancel(struct apply *a)
+{
+	(void)pool_set_options(a->pen->pool, &a->now->config.pool);
+}
+
+static void
+servers_commit(struct apply *a)
+{
+	struct pool *pool = a->pen->pool;
+	const struct pool_options *wanted = &a->wanted->config.pool;
+	size_t i;
+
+	set_acls(pool, a->wanted);
+	pool_begin_changes(pool);
+	for (i = 0; i < a->servers.count; i++)
+		if (set_server(a->pen, a->wanted, &a->servers.list[i]) < 0)
+			log_error("out of memory server=%u",
+			    server_number(a->servers.list[i].slot));
+	if (pool_end_changes(pool) < 0)
+		log_error("out of memory");
+	/* giving the memory of clients up cannot fail */
+	if (pool_options(pool)->sticky != wanted->sticky)
+		(void)pool_set_options(pool, wanted);
+}
+
 /* ---- control sockets: only a start opens them ---- */
 
 static int
@@ -109,9 +222,9 @@ static const struct participant participants[] = {
 	{ .name = "servers",
 	    .since = PHASE_PLANNING,
 	    .check = apply_servers_check,
-	    .prepare = apply_servers_prepare,
-	    .commit = apply_servers_commit,
-	    .cancel = apply_servers_cancel },
+	    .prepare = servers_prepare,
+	    .commit = servers_commit,
+	    .cancel = servers_cancel },
 	{ .name = "frontend",
 	    .since = PHASE_STARTING,
 	    .check = apply_frontend_check,

@@ -61,11 +61,8 @@ int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
 /* ---- the parts of participants; each is called by apply.c alone ---- */
 
-/* Servers, their addresses and the pool's settings; access lists. */
+/* Finds out which servers the draft changes, and their addresses. */
 int apply_servers_check(struct apply *a, struct error *e);
-int apply_servers_prepare(struct apply *a, struct error *e);
-void apply_servers_commit(struct apply *a);
-void apply_servers_cancel(struct apply *a);
 
 /* The frontend and its settings. */
 int apply_frontend_check(struct apply *a, struct error *e);

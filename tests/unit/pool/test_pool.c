@@ -815,6 +815,61 @@ START_TEST(full_servers_are_waited_for)
 }
 END_TEST
 
+static const struct balance *counted;
+static struct balance counting;
+static unsigned entered, left;
+
+static int
+count_enter(void *order, struct server *s)
+{
+	entered++;
+	return counted->enter(order, s);
+}
+
+static void
+count_leave(void *order, struct server *s)
+{
+	left++;
+	counted->leave(order, s);
+}
+
+static void
+moved(unsigned servers)
+{
+	ck_assert_uint_eq(entered, servers);
+	ck_assert_uint_eq(left, servers);
+	entered = left = 0;
+}
+
+/* A server that is set is moved, and no other; all are when the first weight
+ * comes, as then those without a weight get nothing. */
+START_TEST(one_server_moves_alone)
+{
+	begin(500, "leastconn", false);
+	counted = options.balance;
+	counting = *counted;
+	counting.enter = count_enter;
+	counting.leave = count_leave;
+	options.balance = &counting;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	entered = left = 0;
+	ck_assert_int_eq(pool_set_options(pool, &options), 0);
+	moved(0);
+	set_server(7, 0, 0, 5, 5);
+	moved(1);
+	set_server(7, 3, 0, 5, 5);
+	moved(501);
+	set_server(7, 4, 0, 5, 5);
+	moved(1);
+	pool_begin_changes(pool);
+	set_server(8, 4, 0, 5, 5);
+	set_server(9, 4, 0, 5, 5);
+	ck_assert_int_eq(pool_end_changes(pool), 0);
+	moved(2);
+	end();
+}
+END_TEST
+
 /* A client whose server is blacklisted stays with it when nobody else is
  * left. */
 START_TEST(client_stays_when_nobody_is_left)
@@ -1092,5 +1147,6 @@ SUITE(test_pool)
 	SUITE_ADD(s, server_lists_clients_it_takes, 10);
 	SUITE_ADD(s, counters_follow_the_address, 10);
 	SUITE_ADD(s, many_dead_servers, 20);
+	SUITE_ADD(s, one_server_moves_alone, 10);
 	return s;
 }

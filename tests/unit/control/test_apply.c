@@ -1,0 +1,137 @@
+/* test_apply.c: a draft comes into force as a whole, or not at all. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "control/apply.h"
+#include "control/command.h"
+#include "pool/balance.h"
+#include "support/ask.h"
+#include "support/suite.h"
+
+enum { MANY = 20000 };
+
+static struct pen *pen;
+static struct error e;
+
+static int
+run(const char *line)
+{
+	char answer[4096];
+
+	return ask_pen(pen, line, answer, sizeof(answer), &e);
+}
+
+static void
+takes(const char *line)
+{
+	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
+}
+
+static void
+begin(const char *listening)
+{
+	pen = pen_new();
+	ck_assert_ptr_nonnull(pen);
+	ck_assert_int_eq(spec_parse_listen(&pen->plan->listen, listening,
+			     RESOLVE_NAMES, &e),
+	    0);
+	ck_assert_int_eq(pen->phase, PHASE_PLANNING);
+	takes("server 0 address 10.0.0.1 port 80 weight 2");
+	ck_assert_ptr_null(pen->frontend);
+}
+
+/* The listeners fail, which are nearly the last: all before them cancel. */
+START_TEST(a_refused_change_cancels)
+{
+	const struct server *s;
+	const char *log = scratch("log"), *file = scratch("file");
+
+	begin(scratch("s"));
+	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
+	ck_assert_int_eq(pen->phase, PHASE_SERVING);
+	s = pool_server(pen->pool, 0);
+	write_file(file,
+	    text("idle_timeout 7\nbalance prio\nlog %s\n"
+		 "server 0 weight 3\nacl 1 deny 10.0.0.0/8\n"
+		 "listen %s/there/is/no/such\n",
+		log, file));
+	ck_assert_int_eq(run(text("include %s", file)), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "/there/is/no/such"));
+	ck_assert_uint_ne(
+	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
+	ck_assert_str_ne(pool_options(pen->pool)->balance->name, "prio");
+	ck_assert_ptr_null(pen->log);
+	ck_assert_uint_eq(s->set.weight, 2);
+	ck_assert_uint_eq(pool_acl(pen->pool, 1)->count, 0);
+	ck_assert_int_eq(access(scratch("s"), F_OK), 0);
+	write_file(file,
+	    text("idle_timeout 7\nbalance prio\nlog %s\n"
+		 "server 0 weight 3\nlisten %s\n",
+		log, scratch("t")));
+	takes(text("include %s", file));
+	ck_assert_uint_eq(
+	    frontend_options(pen->frontend)->idle_timeout_ms, 7000);
+	ck_assert_str_eq(pool_options(pen->pool)->balance->name, "prio");
+	ck_assert_ptr_nonnull(pen->log);
+	ck_assert_uint_eq(s->set.weight, 3);
+	ck_assert_int_eq(access(scratch("s"), F_OK), -1);
+	ck_assert_int_eq(access(scratch("t"), F_OK), 0);
+	pen_free(pen);
+}
+END_TEST
+
+/* A start is an apply: what it opened before it failed is closed again. */
+START_TEST(a_failed_start_leaves_nothing_open)
+{
+	begin(text("%s/there/is/no/such", scratch("s")));
+	takes(text("log %s", scratch("log")));
+	ck_assert_int_eq(pen_start(pen, &e), -1);
+	ck_assert_ptr_nonnull(strstr(e.text, "/there/is/no/such"));
+	ck_assert_int_eq(pen->phase, PHASE_STARTING);
+	ck_assert_ptr_null(pen->frontend);
+	ck_assert_ptr_null(pen->log);
+	ck_assert_ptr_null(pen->control);
+	pen_free(pen);
+}
+END_TEST
+
+/* A draft has the servers of its plan until it edits one. */
+START_TEST(a_draft_shares_servers)
+{
+	unsigned slot, alone = 0;
+	struct plan *draft;
+
+	begin("8080");
+	ck_assert_ptr_nonnull(plan_edit(pen->plan, server_slot(MANY - 1)));
+	draft = plan_copy(pen->plan);
+	ck_assert_uint_ge(plan_next_change(pen->plan, draft, 0),
+	    plan_slots(pen->plan));
+	plan_edit(draft, server_slot(MANY / 2))->set.weight = 5;
+	for (slot = 0; slot < plan_slots(draft); slot++)
+		alone += plan_slot(draft, slot) != plan_slot(pen->plan, slot);
+	ck_assert_uint_le(alone, 64);
+	slot = plan_next_change(pen->plan, draft, 0);
+	ck_assert_uint_eq(slot, server_slot(MANY / 2));
+	ck_assert_uint_ge(plan_next_change(pen->plan, draft, slot + 1),
+	    plan_slots(draft));
+	ck_assert_uint_eq(plan_changes(pen->plan, draft), 0);
+	plan_edit(draft, SLOT_ABUSE)->set.soft = 5;
+	ck_assert_uint_eq(plan_changes(pen->plan, draft), PLAN_LIMITS);
+	ck_assert_uint_eq(plan_slot(pen->plan, SLOT_ABUSE)->set.soft, 0);
+	plan_free(draft);
+	pen_free(pen);
+}
+END_TEST
+
+SUITE(test_apply)
+{
+	Suite *s = suite_create("apply");
+
+	SUITE_ADD(s, a_refused_change_cancels, 10);
+	SUITE_ADD(s, a_failed_start_leaves_nothing_open, 10);
+	SUITE_ADD(s, a_draft_shares_servers, 10);
+	return s;
+}
