@@ -47,7 +47,7 @@ const struct command rows_connections[] = {
 	    .reply = "Idle timeout: # seconds",
 	    .option = "idle-timeout",
 	    .args = "[SEC]",
-	    .help = "close sessions silent for so long; 0: never" },
+	    .help = "close idle sessions after so long; 0: never" },
 	{ .name = "half_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.half_timeout_ms),
@@ -92,15 +92,15 @@ const struct command rows_connections[] = {
 	    .max = UINT64_C(1) << 30,
 	    .option = "sndbuf",
 	    .args = "[SIZE]",
-	    .help = "send buffer of each TCP socket; 0: as the system does" },
+	    .help = "send buffer of each TCP socket; 0: the system's default" },
 	{ .name = "rcvbuf",
 	    .kind = KIND_SIZE,
 	    .offset = AT(frontend.rcvbuf),
 	    .max = UINT64_C(1) << 30,
 	    .option = "rcvbuf",
 	    .args = "[SIZE]",
-	    .help = "receive buffer of each TCP socket; 0: as the system "
-		    "does" },
+	    .help =
+		"receive buffer of each TCP socket; 0: the system's default" },
 	{ .name = "conn_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(frontend.sessions_max),
@@ -167,23 +167,23 @@ const struct command rows_connections[] = {
 	    .max = 32767 * 1000,
 	    .option = "keepalive-time",
 	    .args = "[SEC]",
-	    .help = "how long a peer is silent before it is asked whether it "
-		    "is there; 0: as the system has it" },
+	    .help = "idle time before the first keep-alive probe; 0: the "
+		    "system's default" },
 	{ .name = "keepalive_interval",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.keepalive_interval_ms),
 	    .max = 32767 * 1000,
 	    .option = "keepalive-interval",
 	    .args = "[SEC]",
-	    .help = "how long it has to answer; 0: as the system has it" },
+	    .help = "time between keep-alive probes; 0: the system's default" },
 	{ .name = "keepalive_count",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(frontend.keepalive_count),
 	    .max = 127,
 	    .option = "keepalive-count",
 	    .args = "[N]",
-	    .help = "questions without an answer that end a connection; 0: as "
-		    "the system has it" },
+	    .help = "unanswered keep-alive probes that end a connection; 0: "
+		    "the system's default" },
 	{ .name = "user_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.user_timeout_ms),
@@ -191,7 +191,7 @@ const struct command rows_connections[] = {
 	    .option = "user-timeout",
 	    .args = "[SEC]",
 	    .help = "end connections whose peer acknowledges nothing for so "
-		    "long; 0: as the system has it" },
+		    "long; 0: the system's default" },
 	{ .name = "splice",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.splice),
@@ -218,14 +218,14 @@ const struct command rows_connections[] = {
 	    .option = "dns-retry",
 	    .args = "[SEC]",
 	    .help = "how long a server may take to answer before the next is "
-		    "asked" },
+		    "tried" },
 	{ .name = "udp_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.udp.timeout_ms),
 	    .max = LONG_MS,
 	    .option = "udp-timeout",
 	    .args = "[SEC]",
-	    .help = "end flows of datagrams idle for so long; 0: never" },
+	    .help = "end idle flows of datagrams after so long; 0: never" },
 	{ .name = "udp_proxy",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(frontend.udp.proxy),
@@ -240,7 +240,7 @@ const struct command rows_connections[] = {
 	    .max = 1 << 30,
 	    .option = "udp-responses",
 	    .args = "[N]",
-	    .help = "answers to a question; a flow ends when it has all; 0: "
+	    .help = "responses to a request; a flow ends when it has all; 0: "
 		    "any number" },
 	{ .name = "udp_requests",
 	    .kind = KIND_NUMBER,
@@ -248,7 +248,7 @@ const struct command rows_connections[] = {
 	    .max = 1 << 30,
 	    .option = "udp-requests",
 	    .args = "[N]",
-	    .help = "questions after which the next begins another flow; 0: "
+	    .help = "requests after which the next one starts a new flow; 0: "
 		    "any number" },
 	{ .name = "udp_fail",
 	    .kind = KIND_NUMBER,
@@ -256,7 +256,7 @@ const struct command rows_connections[] = {
 	    .max = 1 << 30,
 	    .option = "udp-fail",
 	    .args = "[N]",
-	    .help = "with udp_responses: consecutive unanswered questions that "
+	    .help = "with udp_responses: consecutive unanswered requests that "
 		    "make a server count as failed; 0: never" },
 	{ .name = "dummy",
 	    .kind = KIND_FLAG,
@@ -267,7 +267,7 @@ const struct command rows_connections[] = {
 	    .kind = KIND_CHANGE,
 	    .run = run_listen,
 	    .args = "[[ADDRESS:]PORT]",
-	    .help = "where clients come in; moves the listener" },
+	    .help = "listening addresses; moves the listeners" },
 	{ .name = "connection",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

@@ -21,8 +21,8 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_NO | ROW_START,
 	    .option = "dsr-ip",
 	    .args = "IP",
-	    .help = "own address on that interface's segment, to ask servers "
-		    "from; one of each family" },
+	    .help = "own address on that segment, the source of health checks; "
+		    "one of each family" },
 	{ .name = "dsr_link",
 	    .kind = KIND_TEXT,
 	    .offset = AT(dsr.link),
@@ -44,8 +44,8 @@ const struct command rows_dsr[] = {
 	    .offset = AT(dsr.announce),
 	    .flags = ROW_START,
 	    .option = "dsr-announce",
-	    .help = "tell the segment that the listening addresses are here "
-		    "(on by default)" },
+	    .help = "announce the listening addresses by ARP and NDP (on by "
+		    "default)" },
 	{ .name = "dsr_fast_path",
 	    .kind = KIND_FLAG,
 	    .offset = AT(dsr.fast),
@@ -97,8 +97,8 @@ const struct command rows_checks[] = {
 	    .none = "none",
 	    .flags = ROW_NO,
 	    .args = "[dsr [PORT]]",
-	    .help = "health-check the servers; dsr: a SYN on the way that "
-		    "clients' frames take" },
+	    .help = "health-check the servers; dsr: a SYN on the path of "
+		    "client frames" },
 	{ .name = "check_interval",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(checks.interval_ms),
@@ -106,7 +106,7 @@ const struct command rows_checks[] = {
 	    .max = LONG_MS,
 	    .option = "check-interval",
 	    .args = "[SEC]",
-	    .help = "how often each server is asked" },
+	    .help = "time between checks of a server" },
 	{ .name = "check_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(checks.timeout_ms),
@@ -114,7 +114,7 @@ const struct command rows_checks[] = {
 	    .max = LONG_MS,
 	    .option = "check-timeout",
 	    .args = "[SEC]",
-	    .help = "how long its answer may take" },
+	    .help = "how long a server may take to answer a check" },
 	{ .name = "check_rise",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(pool.health.rise),
@@ -135,6 +135,6 @@ const struct command rows_checks[] = {
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
 	    .run = run_checks,
-	    .help = "prints what checks found out" },
+	    .help = "prints the results of health checks" },
 	{ .name = NULL },
 };

@@ -224,7 +224,7 @@ START_TEST(without_gro_nothing_is_lost)
 	    netrig_server4(1), NULL);
 	ck_assert(!has_fast_path());
 	ck_assert(child_has_said(&net.pen.child,
-	    "no fast path: the other end of this cable takes no frames"));
+	    "no fast path: the veth peer does not accept frames"));
 	near = dsrnet_dial(&net);
 	/* gates would be open by then */
 	end = wait_now_ms() + wait_scaled(1000);

@@ -25,17 +25,17 @@ START_TEST(fast_path)
 
 	NEED_NETRIG(&rig, &two);
 	INSPECTRUN_MEND(&run, inspectrun_check(&run, NULL, packet),
-	    { NETRIG_HOME, "warning: dsr_fast_path does nothing" },
+	    { NETRIG_HOME, "warning: dsr_fast_path has no effect" },
 	    { NETRIG_HOME,
-		"warning: dsr_fast_path does nothing with dsr_flows 0; fix: "
+		"warning: dsr_fast_path has no effect with dsr_flows 0; fix: "
 		"dsr_flows 1000000" });
 #ifdef HAVE_LINK_XDP
 	ck_assert_ptr_nonnull(inspectrun_line(child_err(&run.child),
-	    "warning: dsr_fast_path does nothing with dsr_link packet; fix: "
+	    "warning: dsr_fast_path has no effect with dsr_link packet; fix: "
 	    "dsr_link xdp"));
 #else
 	ck_assert_ptr_nonnull(inspectrun_line(child_err(&run.child),
-	    "warning: dsr_fast_path does nothing: this pen was built without "
+	    "warning: dsr_fast_path has no effect: this pen was built without "
 	    "XDP; fix: ./configure --with-libxdp"));
 #endif
 	netrig_down(&rig);
@@ -69,7 +69,7 @@ START_TEST(fast_path_of_a_cable)
 	merge_at_the_switch(false);
 	report = inspectrun_check(&run, NULL, xdp);
 	INSPECTRUN_MEND(&run, report,
-	    { NETRIG_HOME, "warning: dsr_fast_path does nothing: the other" });
+	    { NETRIG_HOME, "warning: dsr_fast_path has no effect: the other" });
 	line = inspectrun_line(report, "warning: ");
 	ck_assert_ptr_nonnull(
 	    strstr(line, "; to run there; fix: ethtool -K peer gro on"));

@@ -245,7 +245,7 @@ end(struct director *d)
 {
 	if (d->ended)
 		return;
-	log_error("interface is gone, so this is the end interface=%s",
+	log_error("interface is gone, pen exits interface=%s",
 	    d->forward.wire.link.name);
 	d->ended = true;
 	watch_stop(d->loop, &d->watch);

@@ -56,8 +56,9 @@ nexthops_get(struct nexthops *n, const struct server *s)
 	    is_right(n, h, hop, s, &ip))
 		return h;
 	if (hop == HOP_NONE && h->hop != hop)
-		log_warn("no way to server server=%u name=%s error=\"a tunnel "
-			 "needs a route, or dsr_ip\"",
+		log_warn(
+		    "no route to server server=%u name=%s error=\"a tunnel "
+		    "needs a route, or dsr_ip\"",
 		    s->number, s->name);
 	if ((h->generation != s->generation || h->hop != hop) &&
 	    hop != HOP_ROUTE)

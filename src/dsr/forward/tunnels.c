@@ -445,8 +445,8 @@ tunnels_prepare(struct tunnels **t, struct nexthops *hops,
 	if ((*t)->route != NULL)
 		return 0;
 	return error_set(e,
-	    "%.200s; tunnels by the kernel's route want raw sockets from the "
-	    "start on, else there is dsr_gateway",
+	    "%.200s; tunnels by the kernel's route need raw sockets from the "
+	    "start on; or set dsr_gateway",
 	    why.text);
 }
 

@@ -97,7 +97,7 @@ judge_presence(const struct look *l)
 	}
 	if (l->m->no_ethernet) {
 		inspect_say(
-		    &f, INSPECT_ERROR, "interface %s is no Ethernet", l->name);
+		    &f, INSPECT_ERROR, "interface %s is not Ethernet", l->name);
 		inspect_tell(&l->ear, &f);
 		return false;
 	}
@@ -156,7 +156,7 @@ judge_mode(const struct look *l)
 	}
 	if (l->m->offloads & INSPECT_LRO) {
 		inspect_say(&f, INSPECT_WARNING,
-		    "large receive offload of %s spoils what is forwarded: pen "
+		    "large receive offload of %s breaks forwarding: pen "
 		    "switches it off when it starts",
 		    l->name);
 		inspect_mend(&l->ear, &f, "ethtool -K %s lro off", l->name);

@@ -6,7 +6,7 @@
 
 #include "dsr/inspect/inspect_private.h"
 
-static const char nothing[] = "dsr_fast_path does nothing";
+static const char nothing[] = "dsr_fast_path has no effect";
 
 static void
 judge_far_end(const struct inspect_machine *m, const struct inspect_wish *w,

@@ -81,7 +81,7 @@ open_first(struct link *l, const char *kind, enum purpose purpose,
 		return -1;
 	if (kind == NULL)
 		return error_set(e, "built without a way to open interfaces");
-	return error_set(e, "no kind of link \"%s\" in this build", kind);
+	return error_set(e, "this build has no dsr_link \"%s\"", kind);
 }
 
 int

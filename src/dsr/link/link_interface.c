@@ -91,7 +91,7 @@ interface_identify(struct link *l, int fd, struct error *e)
 	l->ifindex = r.ifr_ifindex;
 	if (ioctl(fd, SIOCGIFHWADDR, &r) != 0 ||
 	    r.ifr_hwaddr.sa_family != ARPHRD_ETHER)
-		return error_set(e, "interface %s is no Ethernet", l->name);
+		return error_set(e, "interface %s is not Ethernet", l->name);
 	memcpy(l->mac.byte, r.ifr_hwaddr.sa_data, sizeof(l->mac.byte));
 	interface_look(l, fd);
 	if (l->mtu == 0)

@@ -15,7 +15,7 @@ struct interface_wants {
 };
 
 /* Sets what the link says about the interface. Returns 0, or -1 with a sentence
- * when there is no such interface, or when it is no Ethernet. */
+ * when there is no such interface, or when it is not Ethernet. */
 int interface_identify(struct link *l, int fd, struct error *e);
 /* As link_look(), but for what the kernel had no room for. */
 void interface_look(struct link *l, int fd);

@@ -40,8 +40,8 @@ attach(struct link *l, const struct link_filter *f, struct error *e)
 		got = attach_program(l, &program);
 	}
 	if (got == 0 && !all)
-		log_warn("too many addresses for the filter of the kernel, "
-			 "all of IP is looked at interface=%s addresses=%u "
+		log_warn("too many addresses for the kernel's filter, all IP "
+			 "frames are read interface=%s addresses=%u "
 			 "nets=%u",
 		    l->name, f->count, f->nets);
 	if (got != 0)

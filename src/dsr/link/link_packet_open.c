@@ -111,8 +111,8 @@ open_options(struct link *l)
 	}
 	getsockopt(l->fd, SOL_SOCKET, SO_RCVBUF, &room, &len);
 	if (room < QUEUE)
-		log_info("little room for merged frames, net.core.rmem_max "
-			 "bounds it interface=%s bytes=%d",
+		log_info("small buffer for merged frames, limited by "
+			 "net.core.rmem_max interface=%s bytes=%d",
 		    l->name, room);
 	return 0;
 }

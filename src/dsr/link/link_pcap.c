@@ -166,8 +166,8 @@ capture_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 	struct bpf_program s;
 
 	if (!link_filter_write(&program, f, &l->mac))
-		log_warn("too many addresses for the filter of the kernel, "
-			 "all of IP is looked at interface=%s addresses=%u "
+		log_warn("too many addresses for the kernel's filter, all IP "
+			 "frames are read interface=%s addresses=%u "
 			 "nets=%u",
 		    l->name, f->count, f->nets);
 	s.bf_len = program.count;
@@ -234,7 +234,7 @@ identify(struct link *l, struct error *e)
 	}
 	freeifaddrs(all);
 	if (!found)
-		return error_set(e, "interface %s is no Ethernet", l->name);
+		return error_set(e, "interface %s is not Ethernet", l->name);
 	return 0;
 }
 
@@ -254,7 +254,7 @@ activate(struct link *l, struct capture *c, struct error *e)
 		return error_set(
 		    e, "interface %s: %s", l->name, pcap_geterr(c->pcap));
 	if (pcap_datalink(c->pcap) != DLT_EN10MB)
-		return error_set(e, "interface %s is no Ethernet", l->name);
+		return error_set(e, "interface %s is not Ethernet", l->name);
 	if (pcap_setnonblock(c->pcap, 1, why) != 0)
 		return error_set(e, "interface %s: %s", l->name, why);
 	if (pcap_setdirection(c->pcap, PCAP_D_IN) != 0)

@@ -61,8 +61,9 @@ counts(const char *name, const struct ucred *who, uid_t user)
 {
 	if (who->uid == 0 || who->uid == user || who->uid == geteuid())
 		return who->pid != getpid();
-	log_warn("a stranger holds a lock of direct return name=\"%s\" "
-		 "uid=%u pid=%d",
+	log_warn(
+	    "another user holds a lock of direct server return name=\"%s\" "
+	    "uid=%u pid=%d",
 	    name, (unsigned)who->uid, (int)who->pid);
 	return false;
 }

@@ -362,7 +362,7 @@ xdp_look(struct link *l)
 	interface_look(l, x->wants.fd);
 	if (l->mtu + FRAME_HEAD > longest(x) && !x->outgrown)
 		log_warn("the MTU has grown, frames of more than %u bytes are "
-			 "lost until a new start interface=%s",
+			 "lost until a restart interface=%s",
 		    longest(x), l->name);
 	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
 	if (++x->looks % LOOKS == 0)

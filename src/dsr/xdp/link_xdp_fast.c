@@ -95,8 +95,8 @@ xdp_look_at_fast(struct link *l)
 		return;
 	fails = !xdp_can_send_back(l);
 	if (fails && !l->fast_fails)
-		log_warn("no fast path: the other end of this cable takes no "
-			 "frames from XDP, ethtool -K on it gro on "
+		log_warn("no fast path: the veth peer does not accept frames "
+			 "from XDP, run ethtool -K gro on there "
 			 "interface=%s",
 		    l->name);
 	if (!fails && l->fast_fails)

@@ -287,7 +287,7 @@ xdp_look_at_host(const struct link *l)
 
 	if (queues > x->queues && !x->overflown)
 		log_warn("there are more receive queues now, frames of new "
-			 "ones are lost until a new start interface=%s "
+			 "ones are lost until a restart interface=%s "
 			 "queues=%u heard=%u",
 		    l->name, queues, x->queues);
 	x->overflown = queues > x->queues;

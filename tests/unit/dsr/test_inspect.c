@@ -94,7 +94,7 @@ START_TEST(an_interface)
 	m.no_carrier = true;
 	expect(INSPECT_ERROR, true, "interface eth0 has no carrier", "");
 	m.promiscuous = m.no_ethernet = true;
-	expect(INSPECT_ERROR, false, "interface eth0 is no Ethernet", "");
+	expect(INSPECT_ERROR, false, "interface eth0 is not Ethernet", "");
 	m.exists = false;
 	expect(INSPECT_ERROR, false, "no interface eth0", "ip link");
 }
@@ -147,12 +147,13 @@ START_TEST(a_fast_path)
 	ck_assert_uint_eq(judge(), 0);
 	w.fast = true;
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path does nothing: the other end of eth0 takes no frames "
+	    "dsr_fast_path has no effect: the other end of eth0 takes no "
+	    "frames "
 	    "that XDP programs send; to run there",
 	    "ethtool -K peer gro on");
 	strcpy(m.far_end, "veth7");
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path does nothing: the other end of eth0",
+	    "dsr_fast_path has no effect: the other end of eth0",
 	    "ethtool -K veth7 gro on");
 	ck_assert_ptr_null(strstr(found[0].what, "to run there"));
 	w.link = "xdp";
@@ -160,21 +161,22 @@ START_TEST(a_fast_path)
 	/* one reason is enough */
 	w.link = "packet";
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path does nothing with dsr_link packet", "dsr_link xdp");
+	    "dsr_fast_path has no effect with dsr_link packet", "dsr_link xdp");
 	m.no_xdp = true;
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path does nothing: this pen was built without XDP",
+	    "dsr_fast_path has no effect: this pen was built without XDP",
 	    "./configure --with-libxdp");
 	m.no_xdp = m.far_end_refuses = false;
 	w.link = NULL;
 	ck_assert_uint_eq(judge(), 0);
 	m.far_end_unknown = true;
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path does nothing: this kernel does not tell", "");
+	    "dsr_fast_path has no effect: this kernel does not tell", "");
 	m.far_end_unknown = false;
 	w.no_flows = true;
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path does nothing with dsr_flows 0", "dsr_flows 1000000");
+	    "dsr_fast_path has no effect with dsr_flows 0",
+	    "dsr_flows 1000000");
 	w.fast = false;
 	ck_assert_uint_eq(judge(), 0);
 }

@@ -167,12 +167,12 @@ START_TEST(a_link_without_a_fast_path)
 	s.better = "xdp";
 	error_set(&s.error, "interface eth0: busy");
 	expect(INSPECT_WARNING,
-	    "dsr_fast_path does nothing: frames are moved by packet", "");
+	    "dsr_fast_path has no effect: frames are moved by packet", "");
 	ck_assert_uint_eq(found_n, 2);
 	s.link = "xdp";
 	s.better = NULL;
 	expect(INSPECT_WARNING,
-	    "dsr_fast_path does nothing: the kernel does not take its program",
+	    "dsr_fast_path has no effect: the kernel does not take its program",
 	    "");
 	s.fast = true;
 	ck_assert_uint_eq(judge(), 1);

@@ -196,9 +196,9 @@ START_TEST(what_cannot_be_opened_says_why)
 	    -1);
 	ck_assert_ptr_nonnull(strstr(e.text, "an-interface-of-long-name"));
 	ck_assert_int_eq(link_open(&l, "string", "near", &rig.filter, &e), -1);
-	ck_assert_str_eq(e.text, "no kind of link \"string\" in this build");
+	ck_assert_str_eq(e.text, "this build has no dsr_link \"string\"");
 	ck_assert_int_eq(link_open(&l, "packet", "lo", &rig.filter, &e), -1);
-	ck_assert_str_eq(e.text, "interface lo is no Ethernet");
+	ck_assert_str_eq(e.text, "interface lo is not Ethernet");
 	ck_assert_ptr_nonnull(link_kind(0));
 	ck_assert_ptr_null(link_kind(99));
 }
