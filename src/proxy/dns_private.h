@@ -23,28 +23,28 @@ struct dns_socket {
 	struct task free_task;
 };
 
-/* A number that nobody can foretell. */
+/* Returns a number that nobody can predict. */
 uint64_t dns_draw(struct dns *d);
 
 /* ---- sockets ---- */
 
-/* A socket to the server, one of several at random; NULL with errno. */
+/* Returns one of the sockets to the server, at random, or NULL with errno. */
 struct dns_socket *dns_socket_to(struct dns *d, struct server *server);
-/* It awaits an answer, or shall stay for another reason; the other one ends
- * that and closes it when it was the last reason. */
+/* Take and drop a reference to the socket, one for each answer it awaits. A
+ * retired socket is closed with its last reference. */
 void dns_socket_hold(struct dns_socket *s);
 void dns_socket_let_go(struct dns_socket *s);
-/* Of dns.c: answers, or an error, are there to be read. */
+/* Callback of its watch, in dns.c: answers, or an error, can be read. */
 void dns_on_answers(struct watch *w, unsigned ready);
 /* Retires the sockets to servers that are gone. */
 void dns_sockets_adjust(struct dns *d);
-/* No new query uses any of them; all at the end. */
+/* Retires all sockets. */
 void dns_sockets_retire(struct dns *d);
 
 /* ---- what they tell ---- */
 
-/* A server that took the place of a socket's own is neither praised nor
- * blamed. */
+/* What a socket says about its server is ignored when the server was replaced
+ * since. */
 void dns_server_answered(const struct dns_socket *s);
 /* A query that was sent at that time (ms) was not answered in time. That
  * counts against the server only if it has answered nothing since: a name that
@@ -52,9 +52,9 @@ void dns_server_answered(const struct dns_socket *s);
  * has failed after udp_fail of them in a row that last `timeout` or longer. */
 void dns_server_silent(const struct dns_socket *s, uint64_t sent);
 void dns_server_failed(struct dns *d, struct server *s, int error);
-/* Nobody is at the address of that socket. The server has failed when nobody
- * is at its others either. Returns whether the queries on the socket may go to
- * the same server once more. */
+/* The address of that socket refused a query. The server has failed when all
+ * its addresses have. Returns whether the queries on the socket may go to the
+ * same server once more. */
 bool dns_server_refused(const struct dns_socket *s, int error);
 
 #endif

@@ -8,7 +8,7 @@
 #include "proxy/flow.h"
 #include "proxy/frontend_core.h"
 
-/* What makes a flow; all bytes count. */
+/* Identifies a flow. All bytes are compared, so padding is zero. */
 struct flow_key {
 	uint8_t client[16]; /* address, or a hash of a Unix client's */
 	uint8_t local[16];  /* the address it had sent to */
@@ -61,49 +61,51 @@ struct arrival {
 	uint64_t hash; /* of the key */
 };
 
-/* The flow of an arrival, or NULL. */
+/* Returns the flow that the datagram belongs to, or NULL. */
 struct flow *flow_find(const struct flows *fs, const struct arrival *a);
-/* A listener has had its turn; whether it has read all that was there. */
+/* To be called when a listener has had its turn; `all`: it has read all that
+ * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);
-/* Whether there may be a new one in this turn; false with errno EBUSY when
- * newcomers crowd and have had their share. */
+/* Whether a new flow may be made in this turn. Returns false with errno EBUSY
+ * while newcomers crowd and have had their share. */
 bool flow_may_come(const struct flows *fs);
-/* A new one without a server; makes room by ending the idlest when there are
- * too many. NULL with errno ENOMEM or EBUSY. */
+/* Makes a flow without a server. When there are too many it ends the idlest to
+ * make room. Returns NULL with errno ENOMEM or EBUSY. */
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
-/* Ends it: the socket is closed, the server's connection counted off. */
+/* Ends the flow: closes its socket and releases its server. */
 void flow_end(struct flow *w);
-/* It gets no more of its client's datagrams; it ends when the answers to those
- * that it has had are in, or after udp_timeout. */
+/* Gives the flow no more of its client's datagrams. It ends when the answers to
+ * those it has had are in, or after udp_timeout. */
 void flow_retire(struct flow *w);
-/* Something came or went: it is the least idle now. */
+/* A datagram came or went: the flow is the least idle one now. */
 void flow_touch(struct flow *w);
-/* Lets its server go. */
+/* Releases its server, which no longer counts the flow. */
 void flow_release(struct flow *w);
-/* Ends the idlest but `but`; returns whether there was one. */
+/* Ends the idlest flow except `but`. Returns whether there was one. */
 bool flow_end_idlest(struct flows *fs, const struct flow *but);
 
-/* Its socket to the server it has. When descriptors or ports are short the
- * idlest flows give theirs. Returns 0, or -1 with errno. */
+/* Opens the flow's socket to its server. When descriptors or ports are short,
+ * the idlest flows are ended for it. Returns 0, or -1 with errno. */
 int flow_open_socket(struct flow *w);
-/* Closes it; the server stays its own. */
+/* Closes the socket; the flow keeps its server. */
 void flow_hang_up(struct flow *w);
-/* Where sockets are bound, as the settings say now. Each returns 0, or -1 with
- * errno ENOMEM and as it was. */
+/* Take over the source addresses of the settings. Return 0, or -1 with errno
+ * ENOMEM; then nothing has changed. */
 int flow_sources_init(struct flows *fs);
 int flow_sources_adjust(struct flows *fs);
-/* No flow is left. */
+/* Frees them; no flow is left. */
 void flow_sources_fini(struct flows *fs);
 
-/* Whether its server is still there, and the one that was chosen. */
+/* Whether its server is present, and still the one that was chosen. */
 bool flow_is_current(const struct flow *w);
-/* Another question went out. Returns whether the server has let so many and so
- * old ones go without any answer that it counts as failed. */
+/* Notes a question to the server. Returns whether the server has failed: it has
+ * answered none of so many questions, sent over so long a time. */
 bool flow_note_question(struct flow *w);
 void flow_note_answer(struct flow *w);
 void flow_server_failed(struct flow *w, int error);
-/* Nobody is there: returns true when the server has another address to try,
- * else it has failed and is let go. The socket is closed in any case. */
+/* The server's address refused the datagram: closes the socket. Returns true
+ * when the server has another address to try; else the server has failed and
+ * is released. */
 bool flow_refused(struct flow *w, int error);
 
 #endif
