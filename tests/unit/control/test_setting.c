@@ -43,7 +43,7 @@ begin(const struct command *row)
 static bool
 is_value(const struct command *row)
 {
-	return !(row->flags & ROW_OPTION) &&
+	return !(row->flags & ROW_OPTION) && command_is_there(row) &&
 	    (row->kind == KIND_NUMBER || row->kind == KIND_UNSIGNED ||
 		row->kind == KIND_INT || row->kind == KIND_SIZE ||
 		row->kind == KIND_SECONDS);
