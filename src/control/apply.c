@@ -13,7 +13,7 @@
 #include "control/preflight.h"
 #include "control/setting.h"
 
-/* ---- the process: what only a start can change, and how much is logged ---- */
+/* ---- the process: settings of the start, and how much is logged ---- */
 
 static bool
 are_controls_equal(const struct plan *a, const struct plan *b)
@@ -52,8 +52,8 @@ process_check(struct apply *a, struct error *e)
 static void
 process_commit(struct apply *a)
 {
-	log_level = a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG
-						: LOG_LEVEL_INFO;
+	log_level =
+	    a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }
 
 /* ---- servers, access lists and settings of the pool ---- */
@@ -312,8 +312,8 @@ apply_commit(struct apply *a)
 
 /* ---- a plan comes into force ---- */
 
-/* conn_max never gets smaller by a command, but a file that is read again may say
- * less. */
+/* conn_max never gets smaller by a command, but a file that is read again may
+ * say less. */
 static size_t
 kept_sessions(const struct pen *p, const struct plan *draft)
 {
@@ -326,8 +326,8 @@ kept_sessions(const struct pen *p, const struct plan *draft)
 }
 
 int
-apply_plan(struct pen *p, struct plan *draft, const struct names *n,
-    struct error *e)
+apply_plan(
+    struct pen *p, struct plan *draft, const struct names *n, struct error *e)
 {
 	struct apply a = { .pen = p,
 		.now = p->plan,
@@ -337,8 +337,8 @@ apply_plan(struct pen *p, struct plan *draft, const struct names *n,
 	struct plan *out = draft; /* of force */
 	int rc;
 
-	a.changes = p->phase < PHASE_SERVING ? ~0u
-					     : plan_changes(p->plan, draft);
+	a.changes =
+	    p->phase < PHASE_SERVING ? ~0u : plan_changes(p->plan, draft);
 	derive_settings(draft, p->descriptors, kept_sessions(p, draft));
 	rc = apply_check(&a, e);
 	if (rc == 0)

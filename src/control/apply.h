@@ -1,25 +1,25 @@
-/* apply.h: the one way in which a plan comes into force: at the start, by a
- * command, by a reload.
+/* apply.h: the one way in which a plan comes into force: at the start, after a
+ * command, after a reload.
  *
  *     draft -> check -> prepare --> commit    the draft is in force
  *                |         |
  *                |         '-> cancel         nothing has changed
  *                '--------------------------> nothing has changed
  *
- * What a plan decides is done by participants, in the order of the array in
- * apply.c. All of them check the draft, which opens nothing. Then all of them
- * prepare: they open what is new, beside what is there, and may fail; if one
- * does, those before it cancel what they prepared, in reverse. Then all of them
- * commit, which cannot fail.
+ * The participants carry it out, in the order of the array in apply.c. All of
+ * them check the draft, and open nothing. Then all of them prepare: they open
+ * what is new beside what is there. If one fails, those before it cancel what
+ * they have prepared, in reverse order. Then all of them commit, which cannot
+ * fail.
  *
- * A start is the first apply: it goes the same way, with nothing there yet. */
+ * A start is the first apply: it goes the same way, with nothing open yet. */
 #ifndef PEN_CONTROL_APPLY_H
 #define PEN_CONTROL_APPLY_H
 
 #include "control/names.h"
 #include "control/pen.h"
 
-/* A server to be set; without an address, to be removed. */
+/* A server that the draft sets; without an address, one that it removes. */
 struct change {
 	unsigned slot;
 	struct server_addrs addrs;
@@ -36,8 +36,8 @@ struct apply {
 	const struct plan *now; /* in force until the commit */
 	struct plan *wanted;	/* the draft */
 	const struct names *names;
-	bool first; /* nothing is open yet: all is new */
-	unsigned changes; /* of servers, PLAN_*; all of them at the first time */
+	bool first;	  /* nothing is open yet: everything is new */
+	unsigned changes; /* of servers, PLAN_*; all of them until SERVING */
 
 	/* What participants have prepared. */
 	struct changes servers;
@@ -46,17 +46,20 @@ struct apply {
 	bool log_changed;
 };
 
-/* Notes the names that `draft` needs and that are not known; all of its names
- * when they are to be looked up again. Returns 0, or -1 with errno ENOMEM. */
+/* Adds to `n` the host names that `draft` needs and whose addresses are not
+ * known; with `fresh`, all of its host names. Returns 0, or -1 with errno
+ * ENOMEM. */
 int apply_want_names(
     const struct pen *p, const struct plan *draft, bool fresh, struct names *n);
-/* Makes `draft` the plan in force, and everything that runs accordingly:
- * servers that stay keep connections, counters, clients and health, those that
- * are gone get no new client. `draft` is the pen's from now on: it is in force,
- * or freed. Returns 0, or -1 with a sentence; then nothing has changed. */
-int apply_plan(struct pen *p, struct plan *draft, const struct names *n,
-    struct error *e);
-/* Both, looking names up on the way, which blocks: at the start only. */
+/* Makes `draft` the plan in force, and changes what runs accordingly. Servers
+ * that stay keep their connections, counters, clients and health; those that
+ * are gone get no new client. `draft` belongs to the pen from now on: it is in
+ * force, or freed. Returns 0, or -1 with a sentence; then nothing has
+ * changed. */
+int apply_plan(
+    struct pen *p, struct plan *draft, const struct names *n, struct error *e);
+/* Does both, and looks the names up in between, which blocks: only before the
+ * program serves. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
 /* ---- the parts of participants; each is called by apply.c alone ---- */

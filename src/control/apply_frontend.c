@@ -19,8 +19,7 @@ apply_frontend_check(struct apply *a, struct error *e)
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
 	return error_set(e, "%s: this system cannot limit the rate of a socket",
-	    origin_name(
-		a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
+	    origin_name(a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
 }
 
 int
@@ -30,8 +29,8 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 
 	if (!a->first)
 		return 0;
-	p->frontend = frontend_new(
-	    p->loop, p->pool, &a->wanted->config.frontend, e);
+	p->frontend =
+	    frontend_new(p->loop, p->pool, &a->wanted->config.frontend, e);
 	return p->frontend != NULL ? 0 : -1;
 }
 
@@ -47,8 +46,7 @@ apply_frontend_cancel(struct apply *a)
 void
 apply_frontend_commit(struct apply *a)
 {
-	frontend_set_options(
-	    a->pen->frontend, &a->wanted->config.frontend);
+	frontend_set_options(a->pen->frontend, &a->wanted->config.frontend);
 }
 
 /* ---- listeners ---- */
@@ -78,8 +76,9 @@ listen_at(struct pen *p, const struct plan *plan, struct error *e)
 static bool
 listens_already(const struct apply *a)
 {
-	return a->first ? a->pen->director != NULL
-			: listen_list_equal(&a->now->listen, &a->wanted->listen);
+	return a->first
+	    ? a->pen->director != NULL
+	    : listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
 int

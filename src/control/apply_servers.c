@@ -39,7 +39,8 @@ apply_want_names(
 		    (fresh || !same_host(plan_slot(now, slot), s)) &&
 		    names_want(n, s->host) < 0)
 			return -1;
-		slot = fresh ? slot + 1 : plan_next_change(now, draft, slot + 1);
+		slot =
+		    fresh ? slot + 1 : plan_next_change(now, draft, slot + 1);
 	}
 	return 0;
 }
@@ -79,9 +80,8 @@ bad_host(const struct server_plan *s, const char *why, struct error *e)
 
 /* From a name: what was found just now, else what is known from before. */
 static int
-named_addresses(const struct pen *p, unsigned slot,
-    const struct server_plan *s, const struct names *n,
-    struct server_addrs *found, struct error *e)
+named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
+    const struct names *n, struct server_addrs *found, struct error *e)
 {
 	const struct name *name = names_find(n, s->host);
 	const struct server *old = pool_slot(p->pool, slot);
@@ -196,8 +196,7 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 	struct server_addrs found = { .count = 0 };
 
 	if (s != NULL && s->host == NULL && s->origin != NULL)
-		return error_set(
-		    e, "%.300s: there is no server %u", s->origin,
+		return error_set(e, "%.300s: there is no server %u", s->origin,
 		    server_number(slot));
 	if (s == NULL || s->host == NULL) {
 		if ((old == NULL || !old->present))
@@ -207,18 +206,18 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 	} else if (!differs(p, slot, s, &found)) {
 		return 0;
 	}
-	return add_change(c, slot, &found) == 0
-	    ? 0
-	    : error_set(e, "out of memory");
+	return add_change(c, slot, &found) == 0 ? 0
+						: error_set(e, "out of memory");
 }
 
-/* Whether servers may have to be set, or refused, that are the same in both plans:
- * names were looked up again, or ports mean something else. */
+/* Whether servers may have to be set, or refused, that are the same in both
+ * plans: names were looked up again, or ports mean something else. */
 static bool
 concerns_all(const struct apply *a)
 {
 	return !list_is_empty(&a->names->all) ||
-	    a->now->config.frontend.dns.on != a->wanted->config.frontend.dns.on ||
+	    a->now->config.frontend.dns.on !=
+	    a->wanted->config.frontend.dns.on ||
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
@@ -232,8 +231,8 @@ apply_servers_check(struct apply *a, struct error *e)
 	unsigned slots = now > wanted ? now : wanted;
 
 	while (slot < slots) {
-		if (find_change(a->pen, a->wanted, slot, a->names,
-			&a->servers, e) < 0)
+		if (find_change(
+			a->pen, a->wanted, slot, a->names, &a->servers, e) < 0)
 			return -1;
 		slot++;
 		if (!all)

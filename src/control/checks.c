@@ -1,4 +1,5 @@
-/* checks.c: a plan's checks of servers: what they need, and who carries them out. */
+/* checks.c: health checks of servers: what they need, and who carries them
+ * out. */
 #include "config.h"
 
 #include "base/log.h"

@@ -4,12 +4,13 @@
 
 #include "control/apply.h"
 
-/* Whether the draft has what its check needs. Returns 0, or -1 with a sentence. */
+/* Checks that the draft has what its health checks need. Returns 0, or -1 with
+ * a sentence. */
 int checks_check(struct apply *a, struct error *e);
-/* Servers are checked as the draft says from now on. Returns 0, or -1 with a
- * sentence and all as it was. */
+/* Checks servers as the draft says from now on. Returns 0, or -1 with a
+ * sentence and everything as it was. */
 int checks_prepare(struct apply *a, struct error *e);
-/* They are checked as before. */
+/* Checks them as before. */
 void checks_cancel(struct apply *a);
 
 #endif

@@ -175,8 +175,7 @@ pen_free(struct pen *p)
 /* ---- control sockets ---- */
 
 static int
-listen_for_control(
-    struct pen *p, const struct plan *plan, struct error *e)
+listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
 {
 	unsigned i, k;
 

@@ -1,8 +1,8 @@
 /* pen.h: the one context of the program: what the operator wants, and what does
  * it.
  *
- *     PLANNING   pen_new(): options and files make a draft, apply_plan() finds it
- *        |       right; its servers are known, nothing is open
+ *     PLANNING   pen_new(): options and files make a draft; apply_plan()
+ *        |       checks it and sets its servers, and opens nothing
  *     STARTING   pen_start(): the first apply, which opens everything
  *        |
  *     SERVING    pen_run(): commands and reloads make drafts, apply_plan()
@@ -48,17 +48,18 @@ struct pen *pen_new(void);
 /* Stops and frees everything; NULL is fine. */
 void pen_free(struct pen *p);
 
-/* Opens the loop and all that the plan in force wants, catches signals. Nothing is
- * accepted until pen_run(). Returns 0, or -1 with a sentence. */
+/* Opens the loop and everything that the plan in force wants, and catches
+ * signals. Nothing is accepted until pen_run(). Returns 0, or -1 with a
+ * sentence. */
 int pen_start(struct pen *p, struct error *e);
-/* Serves until told to stop. Returns 0, or -1 with a sentence when the loop failed or
- * the director's interface is gone. */
+/* Serves until told to stop. Returns 0, or -1 with a sentence if the loop has
+ * failed or the director's interface is gone. */
 int pen_run(struct pen *p, struct error *e);
-/* Ends pen_run(). Nothing before it. */
+/* Ends pen_run(). Has no effect before the program serves. */
 void pen_stop(struct pen *p);
 
-/* Opens the control sockets of a plan. Returns 0, or -1 with a sentence and none
- * open. */
+/* Opens the control sockets of a plan. Returns 0, or -1 with a sentence and
+ * none open. */
 int pen_open_control(struct pen *p, const struct plan *plan, struct error *e);
 void pen_close_control(struct pen *p);
 

@@ -2,7 +2,7 @@
  * list, as words and numbers. Pure data: it owns its strings and nothing else,
  * opens nothing and looks no name up.
  *
- *     options, a file or a command --> draft (a copy) --> apply_plan() --> running
+ *     options, file, command --> draft (a copy) --> apply_plan() --> running
  *
  * Changes are made to a draft; only one that is right as a whole becomes the
  * running plan, so what is refused changes nothing. */
@@ -44,10 +44,10 @@ struct dsr_settings {
 	struct addr ip[2];
 	uint64_t flows;
 	bool announce;
-	bool fast;	/* flows go by the link's fast path */
+	bool fast;		     /* flows go by the link's fast path */
 	enum server_forward forward; /* to servers that do not say */
-	char *gateway;	/* of tunnels: IP or MAC; NULL: none */
-	int tarpit_acl; /* list of addresses to hold; -1: none */
+	char *gateway;		     /* of tunnels: IP or MAC; NULL: none */
+	int tarpit_acl;		     /* list of addresses to hold; -1: none */
 };
 
 /* How servers are checked. */
@@ -142,10 +142,10 @@ unsigned plan_count(const struct plan *p);
  * grows to hold it, slots between being empty. Valid until the plan is copied.
  * NULL with errno ENOMEM. */
 struct server_plan *plan_edit(struct plan *p, unsigned slot);
-/* The first slot from `slot` on whose server is another one in `b` than in `a`, or
- * is to be taken out at once; behind the last slot of both when there is none.
- * The cost is that of the servers that were edited since one plan was copied from
- * the other. */
+/* The first slot from `slot` on whose server is another one in `b` than in `a`,
+ * or is to be taken out at once; behind the last slot of both when there is
+ * none. The cost is that of the servers that were edited since one plan was
+ * copied from the other. */
 unsigned plan_next_change(
     const struct plan *a, const struct plan *b, unsigned slot);
 /* Which settings of servers differ in two plans, PLAN_*, at the same cost. */
@@ -159,8 +159,8 @@ enum {
 void server_plan_clear(struct server_plan *s);
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
 int plan_set_text(char **held, const char *text);
-/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns 0,
- * or -1 with errno ENOMEM and nothing there. */
+/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns
+ * 0, or -1 with errno ENOMEM and nothing there. */
 int plan_own_text(char **text);
 /* Empties it. Returns 0. */
 int plan_free_text(char **text);
@@ -175,7 +175,8 @@ void plan_servers_fini(struct plan_servers *l);
 
 /* ---- as text ---- */
 
-/* All of it as commands, a line each, that give the same plan when read back. */
+/* All of it as commands, a line each, that give the same plan when read
+ * back. */
 void plan_print(const struct plan *p, struct buffer *text);
 
 #endif

@@ -4,9 +4,9 @@
  *                       |  \     |        |  \
  *     its draft       page 0'    '--------'    the others are the same pages
  *
- * A copy of a plan counts pages, and copies no server. Whoever changes a server
- * gets a page of its own before. So a draft costs what it changes, and two plans
- * are compared by the pages that they do not share. */
+ * A copy of a plan shares its pages and copies no server. plan_edit() copies
+ * the page of a server before the server is changed. So a draft costs what it
+ * changes, and two plans differ only in pages that they do not share. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -22,14 +22,14 @@
 enum { PAGE_SLOTS = 64 };
 
 struct plan_page {
-	unsigned plans; /* that have it */
+	unsigned plans; /* that share it */
 	struct server_plan slot[PAGE_SLOTS];
 };
 
 /* ---- a server ---- */
 
-/* Calls `visit` for each of its strings; goes on after a failure. Returns 0 if all
- * went well. */
+/* Calls `visit` for each of its strings, also after a failure. Returns 0 if all
+ * calls did. */
 static int
 each_text(struct server_plan *s, int (*visit)(char **text))
 {
@@ -75,7 +75,7 @@ page_new(void)
 	return page;
 }
 
-/* Returns NULL, which fits where there was no page. */
+/* Always returns NULL, for the pointer to the page. */
 static struct plan_page *
 page_release(struct plan_page *page)
 {
@@ -103,7 +103,7 @@ page_copy(const struct plan_page *from)
 	return page;
 }
 
-/* Replaces a page that other plans have, too. */
+/* Replaces a shared page with a copy. */
 static int
 own_page(struct plan_page **page)
 {
@@ -188,7 +188,8 @@ const struct server_plan *
 plan_server(const struct plan *p, unsigned number)
 {
 	/* no sum, which could wrap: any number may be asked for */
-	return number < plan_count(p) ? plan_slot(p, server_slot(number)) : NULL;
+	return number < plan_count(p) ? plan_slot(p, server_slot(number))
+				      : NULL;
 }
 
 const struct server_plan *
@@ -229,8 +230,9 @@ slot_or_none(const struct plan *p, unsigned slot)
 	return s != NULL ? s : &none;
 }
 
-/* An order to take a server out at once differs from whatever was before; one
- * that no host was given for, from no server. */
+/* "blacklist" takes a server out at once even if its time is the same as
+ * before. A server that a file names without an address differs from an empty
+ * slot: it is refused. */
 static bool
 is_changed(const struct server_plan *a, const struct server_plan *b)
 {

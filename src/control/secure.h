@@ -1,4 +1,4 @@
-/* secure.h: what a plan means for TLS: certificates opened, looked at and replaced.
+/* secure.h: TLS of a plan: certificates are opened, read again and replaced.
  *
  *     a plan -> secure_prepare() -> secure_commit()     see apply.h
  *     a timer, HUP, reload -> secure_look()             when files do */
@@ -33,26 +33,28 @@ struct secure_change {
 	struct tls_client *client;
 };
 
-/* Checks what the draft wants of TLS, without opening anything: no setting for TLS
- * with clients without a certificate, none without the others it needs. Returns
- * 0, or -1 with a sentence that names the option or FILE:LINE. */
+/* Checks what the draft wants of TLS, without opening anything: no setting for
+ * TLS with clients without a certificate, none without the others it needs.
+ * Returns 0, or -1 with a sentence that names the option or FILE:LINE. */
 int secure_check(struct apply *a, struct error *e);
 /* Whether TLS is to be spoken with it. */
 bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */
 bool secure_wants_client(const struct plan *p);
-/* Whether TLS of the draft, or with its servers, can be another one than in force. */
+/* Whether the draft's TLS settings, or the servers that TLS is spoken with, may
+ * differ from those in force. */
 bool secure_may_differ(const struct apply *a);
-/* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing opened. */
+/* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing
+ * opened. */
 int secure_prepare(struct apply *a, struct error *e);
 void secure_cancel(struct apply *a);
 /* The draft is in force: clients and servers meet it from now on. */
 void secure_commit(struct apply *a);
-/* Reads the files of the plan in force and closes them again, for --check. Returns
- * 0, or -1 with a sentence. */
+/* Reads the files of the plan in force and closes them again, for --check.
+ * Returns 0, or -1 with a sentence. */
 int secure_try(struct pen *p, struct error *e);
-/* Looks at all files: of HUP and reload. With many that have changed it goes on in
- * the loop, between clients. */
+/* Looks at all files: of HUP and reload. With many that have changed it goes on
+ * in the loop, between clients. */
 void secure_look(struct pen *p);
 void secure_free(struct pen *p);
 
