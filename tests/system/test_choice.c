@@ -70,7 +70,8 @@ END_TEST
 
 enum { ASKERS = 12, TIMES = 3 };
 
-/* What a process of its own is answered, one letter each time, TIMES of them. */
+/* What a process of its own is answered, one letter each time, TIMES of
+ * them. */
 static void
 ask_by_process(char answers[TIMES])
 {
@@ -89,9 +90,9 @@ ask_by_process(char answers[TIMES])
 	close(pipes[0]);
 }
 
-/* Through a Unix socket each process is a client of its own: in turn at first, by
- * hash somewhere, and always there again. Where nobody is told apart nobody is
- * asked who it is. */
+/* Through a Unix socket each process is a client of its own: in turn at first,
+ * by hash somewhere, and always there again. Where nobody is told apart nobody
+ * is asked who it is. */
 START_TEST(unix_clients_are_processes)
 {
 	static const char *const modes[] = { "no roundrobin", "hash",

@@ -1,5 +1,6 @@
 /* test_comeback.c: all servers were gone, and one is back: its first client is
- * served. Nobody waits for the end of a blacklist time when nobody else is left. */
+ * served. Nobody waits for the end of a blacklist time when nobody else is
+ * left. */
 #include "config.h"
 
 #include <check.h>
@@ -128,8 +129,8 @@ START_TEST(refusal_is_no_long_absence)
 }
 END_TEST
 
-/* Servers killed one after the other, each back when the next one goes: nobody is
- * refused. */
+/* Servers killed one after the other, each back when the next one goes: nobody
+ * is refused. */
 START_TEST(storm_of_restarts)
 {
 	struct backend b[3];
@@ -160,8 +161,8 @@ counter(const char *name)
 	    spot_ask(&ctl, "statistics\n"), text("\n%s ", name));
 }
 
-/* Who comes while all servers refuse is served when one is back, with all that it
- * has said meanwhile. */
+/* Who comes while all servers refuse is served when one is back, with all that
+ * it has said meanwhile. */
 START_TEST(client_waits_for_a_restart)
 {
 	struct backend b;

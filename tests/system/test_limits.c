@@ -94,8 +94,8 @@ START_TEST(limit_fits_the_descriptors)
 }
 END_TEST
 
-/* With as many connections as there may be, as many control clients as there may
- * be get in, and spare connections take nobody's place. */
+/* With as many connections as there may be, as many control clients as there
+ * may be get in, and spare connections take nobody's place. */
 START_TEST(control_fits_the_descriptors)
 {
 	enum { LIMIT = 512, CONTROL = LIMIT / 20, MOST = LIMIT / 2 };
@@ -132,8 +132,8 @@ START_TEST(control_fits_the_descriptors)
 }
 END_TEST
 
-/* Nor do they take one that was promised: conn_max, which never gets smaller, stays
- * as it is when more are wanted, and when none are. */
+/* Nor do they take one that was promised: conn_max, which never gets smaller,
+ * stays as it is when more are wanted, and when none are. */
 START_TEST(spare_connections_leave_conn_max)
 {
 	enum { LIMIT = 1024 };
@@ -360,8 +360,8 @@ takes_ms(const struct spot *front, bool up)
 }
 #endif
 
-/* Four megabytes at two a second. The first segments go at once, and on loopback
- * they are long. */
+/* Four megabytes at two a second. The first segments go at once, and on
+ * loopback they are long. */
 START_TEST(rates)
 {
 #ifdef SO_MAX_PACING_RATE

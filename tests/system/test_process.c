@@ -223,8 +223,8 @@ START_TEST(background_in_a_new_root)
 END_TEST
 
 #ifdef __linux__
-/* A /dev of the test's own with a log daemon in it, whose socket is returned; -1
- * where mounts cannot be private. */
+/* A /dev of the test's own with a log daemon in it, whose socket is returned;
+ * -1 where mounts cannot be private. */
 static int
 private_log_daemon(void)
 {
@@ -317,8 +317,8 @@ START_TEST(new_root_says_no_groups)
 }
 END_TEST
 
-/* Started with its standard files closed, it must not take the first sockets and
- * the pid file for them. */
+/* Started with its standard files closed, it must not take the first sockets
+ * and the pid file for them. */
 START_TEST(closed_standard_files)
 {
 	const char *pid_file = scratch("pid");
@@ -344,7 +344,8 @@ START_TEST(closed_standard_files)
 }
 END_TEST
 
-/* Where somebody else may write, a link must not choose which file root fills. */
+/* Where somebody else may write, a link must not choose which file root
+ * fills. */
 START_TEST(links_of_others_are_refused)
 {
 	const struct passwd *nobody = getpwnam("nobody");

@@ -1,5 +1,5 @@
-/* test_queue.c: all servers are at their limits: with `queue` clients wait for a
- * place, and the one that has waited longest gets it. */
+/* test_queue.c: all servers are at their limits: with `queue` clients wait for
+ * a place, and the one that has waited longest gets it. */
 #include "config.h"
 
 #include <check.h>
@@ -94,8 +94,9 @@ leave(int n)
 
 /* ---- order ---- */
 
-/* The one that came first is served first; what it has said meanwhile is not lost.
- * On every loop, whichever limit it is, and though clients are remembered. */
+/* The one that came first is served first; what it has said meanwhile is not
+ * lost. On every loop, whichever limit it is, and though clients are
+ * remembered. */
 START_TEST(oldest_first)
 {
 	static const char *const modes[] = { "roundrobin", "no roundrobin",
@@ -224,7 +225,8 @@ START_TEST(leaving_clients)
 }
 END_TEST
 
-/* One that has ended, having said something or nothing, still wants its answer. */
+/* One that has ended, having said something or nothing, still wants its
+ * answer. */
 START_TEST(half_closed_client)
 {
 	up("60", "roundrobin", "1:1");
@@ -266,8 +268,8 @@ START_TEST(stopped)
 }
 END_TEST
 
-/* The same on loops that do not report errors to who wants to read, and with words
- * before the reset: its turn costs no server anything. */
+/* The same on loops that do not report errors to who wants to read, and with
+ * words before the reset: its turn costs no server anything. */
 START_TEST(client_resets_unseen)
 {
 	up("60", "poll;roundrobin", "1:1");
@@ -389,8 +391,9 @@ START_TEST(reload)
 }
 END_TEST
 
-/* A reload after which no server is full, as none may have clients: nobody waits
- * for a place that will not come, but has the emergency server if there is one. */
+/* A reload after which no server is full, as none may have clients: nobody
+ * waits for a place that will not come, but has the emergency server if there
+ * is one. */
 START_TEST(reload_leaves_none_full)
 {
 	const char *path = scratch("pen.conf");

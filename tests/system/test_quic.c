@@ -1,5 +1,5 @@
-/* test_quic.c: QUIC through pen: a download, also while the client moves to another
- * port, which is a new flow to the same server. */
+/* test_quic.c: QUIC through pen: a download, also while the client moves to
+ * another port, which is a new flow to the same server. */
 #include "config.h"
 
 #include <check.h>

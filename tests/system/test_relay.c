@@ -207,7 +207,8 @@ END_TEST
 
 static size_t before_urgent;
 
-/* So many bytes, an urgent one, and some more; then the end, if it is wanted. */
+/* So many bytes, an urgent one, and some more; then the end, if it is
+ * wanted. */
 static void
 send_urgently(int fd, bool end)
 {
@@ -284,8 +285,8 @@ START_TEST(urgent_data_in_a_long_flow)
 }
 END_TEST
 
-/* A client sends a descriptor along, which nobody gets, and bytes behind it: all there
- * when pen looks. */
+/* A client sends a descriptor along, which nobody gets, and bytes behind it:
+ * all there when pen looks. */
 START_TEST(bytes_behind_a_descriptor)
 {
 	char control[CMSG_SPACE(sizeof(int))] = "";

@@ -1,5 +1,5 @@
-/* test_resets.c: who breaks off is noticed at once, whatever else is going on, and
- * so are servers that were there and broke off. */
+/* test_resets.c: who breaks off is noticed at once, whatever else is going on,
+ * and so are servers that were there and broke off. */
 #include "config.h"
 
 #include <check.h>
@@ -211,8 +211,8 @@ naps(void)
 	return strtol(strchr(at, ':') + 1, NULL, 10);
 }
 
-/* The reset waits until the client has its bytes, and is looked after less and less
- * often; what the client says does not change that. */
+/* The reset waits until the client has its bytes, and is looked after less and
+ * less often; what the client says does not change that. */
 START_TEST(lagging_client_is_looked_at_less_and_less)
 {
 	struct backend b;
@@ -277,8 +277,8 @@ END_TEST
 
 /* ---- servers that accept and break off ---- */
 
-/* A server's queue is full as pen connects, and pen does not run from then on until
- * the server has accepted, said that and reset. */
+/* A server's queue is full as pen connects, and pen does not run from then on
+ * until the server has accepted, said that and reset. */
 static void
 accept_and_reset(int listener, const char *says)
 {
@@ -304,7 +304,8 @@ expect_nobody_blamed(void)
 	ck_assert_int_eq(count("retries"), 0);
 }
 
-/* What the server says and its reset are the client's, and no other server's. */
+/* What the server says and its reset are the client's, and no other
+ * server's. */
 static void
 refusal(const char *client_says, const char *server_says)
 {

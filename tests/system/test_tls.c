@@ -1,6 +1,6 @@
-/* test_tls.c: TLS in front of pen, behind it, and both: how conversations go and
- * end. A goodbye becomes a goodbye, what was cut never looks like an end (RFC 8446,
- * 6.1). */
+/* test_tls.c: TLS in front of pen, behind it, and both: how conversations go
+ * and end. A goodbye becomes a goodbye, what was cut never looks like an end
+ * (RFC 8446, 6.1). */
 #include "config.h"
 
 #include <errno.h>
@@ -383,8 +383,8 @@ send_and_look(struct either *c, size_t *got)
 	return k;
 }
 
-/* In TLS it can be told a cut from an end: no goodbye is made up. (In plain words
- * a reset would lose it the answer, so there it is told an end.) */
+/* In TLS it can be told a cut from an end: no goodbye is made up. (In plain
+ * words a reset would lose it the answer, so there it is told an end.) */
 static void
 tell_cut_while_sending(struct line *l)
 {

@@ -260,7 +260,8 @@ end(struct bad *b)
 
 /* ---- clients ---- */
 
-/* Some at once; returns how many are not served: a server may go bad too late. */
+/* Some at once; returns how many are not served: a server may go bad too
+ * late. */
 static long
 ask_some(struct bad *b)
 {

@@ -1,5 +1,5 @@
-/* test_tls_clients.c: clients of TLS: who they must be, and what is agreed on with
- * them. */
+/* test_tls_clients.c: clients of TLS: who they must be, and what is agreed on
+ * with them. */
 #include "config.h"
 
 #include <stdlib.h>

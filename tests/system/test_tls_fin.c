@@ -23,7 +23,8 @@
 enum { RECORDS = 2000 };
 
 /* More records of a byte each than are read at a time: nothing but the stream
- * knows that they are there when the second server has taken the first of them. */
+ * knows that they are there when the second server has taken the first of
+ * them. */
 START_TEST(small_records_after_retry)
 {
 	struct tls_wish wish = { .min = TLS1_3_VERSION };
@@ -109,7 +110,8 @@ END_TEST
 
 enum { CLIENTS = 20 };
 
-/* Begins to read when the client has gone; compares, and counts what was whole. */
+/* Begins to read when the client has gone; compares, and counts what was
+ * whole. */
 static atomic_int whole;
 static atomic_bool gone;
 
@@ -136,8 +138,8 @@ prompt_reader(struct backend *b, int fd)
 	late_reader(b, fd);
 }
 
-/* The kernel of a client that has not read all sends a reset, not a FIN: with TLS
- * 1.3 two tickets come behind the handshake. */
+/* The kernel of a client that has not read all sends a reset, not a FIN: with
+ * TLS 1.3 two tickets come behind the handshake. */
 static void
 read_tickets(struct tls_peer *p)
 {

@@ -1,6 +1,7 @@
-/* test_tls_flood.c: ends that shake hands well and then say, over and over, what
- * costs the other end work or memory: new keys, tickets, new handshakes. Pen
- * stays small, goes on with the others, and has nothing to do afterwards. */
+/* test_tls_flood.c: ends that shake hands well and then say, over and over,
+ * what costs the other end work or memory: new keys, tickets, new handshakes.
+ * Pen stays small, goes on with the others, and has nothing to do
+ * afterwards. */
 #include "config.h"
 
 #include <errno.h>
@@ -226,8 +227,8 @@ END_TEST
 
 /* ---- TLS 1.2: new handshakes ---- */
 
-/* Pen is done with it afterwards: what those take that are open at a time is not what
- * is looked for. */
+/* Pen is done with it afterwards: what those take that are open at a time is
+ * not what is looked for. */
 static void
 renegotiate_once(struct flood *f)
 {
@@ -307,8 +308,9 @@ read_pattern(struct flood *f, uint64_t at, long long ms)
 	return at - first;
 }
 
-/* When it is allowed, it does not disturb what flows meanwhile. Pen counts a second
- * from the end of the last one, which a busy machine lets it see late. */
+/* When it is allowed, it does not disturb what flows meanwhile. Pen counts a
+ * second from the end of the last one, which a busy machine lets it see
+ * late. */
 START_TEST(renegotiation_between)
 {
 	struct flood *f = flood_begin(TLS1_2_VERSION,

@@ -1,5 +1,5 @@
-/* test_tls_hello.c: handshakes that do not come, come slowly, come again, or are
- * none. */
+/* test_tls_hello.c: handshakes that do not come, come slowly, come again, or
+ * are none. */
 #include "config.h"
 
 #include <errno.h>
@@ -385,8 +385,8 @@ says_much(struct backend *b, int fd)
 		(void)backend_send(fd, much, sizeof(much));
 }
 
-/* The first ones fit into a segment, to be read as soon as it is there; later ones
- * are as large as they may be. */
+/* The first ones fit into a segment, to be read as soon as it is there; later
+ * ones are as large as they may be. */
 START_TEST(records_grow)
 {
 	struct records r = { .count = 0 };

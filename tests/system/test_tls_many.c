@@ -1,5 +1,5 @@
-/* test_tls_many.c: many names: those that have a certificate, and those that have
- * none. What a client asks for costs no memory. */
+/* test_tls_many.c: many names: those that have a certificate, and those that
+ * have none. What a client asks for costs no memory. */
 #include "config.h"
 
 #include <check.h>
@@ -111,8 +111,8 @@ START_TEST(known)
 }
 END_TEST
 
-/* It listens before it has read them. Told then to look again, and to stop, it does so
- * when it is ready. */
+/* It listens before it has read them. Told then to look again, and to stop, it
+ * does so when it is ready. */
 START_TEST(signals_while_it_reads)
 {
 	char file[40];
@@ -129,8 +129,8 @@ START_TEST(signals_while_it_reads)
 }
 END_TEST
 
-/* How many clients were served, one after another, until this name was there; the
- * longest that one of them had to wait. */
+/* How many clients were served, one after another, until this name was there;
+ * the longest that one of them had to wait. */
 static int
 served_until(const char *last, long long *longest)
 {

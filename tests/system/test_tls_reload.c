@@ -198,8 +198,8 @@ append(const char *path, const char *what, size_t n)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
-/* Writes the three files in their places, in halves between which pen looks at them;
- * returns how long that took. */
+/* Writes the three files in their places, in halves between which pen looks at
+ * them; returns how long that took. */
 static long long
 write_in_halves(const char *const file[3], const char *all, bool by_signal)
 {
@@ -227,9 +227,9 @@ complaints(void)
 	return said("not replaced") + said("left out");
 }
 
-/* As cp does it. Found by the watch, or, after HUP, by the look at what had not settled;
- * nobody is told of halves. A machine that takes longer for it than files have to
- * settle tries again. */
+/* As cp does it. Found by the watch, or, after HUP, by the look at what had not
+ * settled; nobody is told of halves. A machine that takes longer for it than
+ * files have to settle tries again. */
 START_TEST(written_in_place)
 {
 	int before, tries = 0;

@@ -1,5 +1,5 @@
-/* test_tls_resume.c: sessions of clients that are resumed, and those that must not
- * be: nobody comes in with a session who would be refused without. */
+/* test_tls_resume.c: sessions of clients that are resumed, and those that must
+ * not be: nobody comes in with a session who would be refused without. */
 #include "config.h"
 
 #include <signal.h>
@@ -333,7 +333,8 @@ START_TEST(with_a_certificate)
 }
 END_TEST
 
-/* A certificate is revoked, or an authority goes, in the same files as before. */
+/* A certificate is revoked, or an authority goes, in the same files as
+ * before. */
 static void
 tell_revoked(int version)
 {

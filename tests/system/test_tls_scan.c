@@ -55,7 +55,7 @@ has(const char *report, const char *what)
 	    strstr(report, what) != NULL, "no \"%s\" in: %s", what, report);
 }
 
-/* "Accepted  TLSv1.2  256 bits  ECDHE-RSA-AES256-GCM-SHA384 ...": a key for each
+/* "Accepted TLSv1.2 256 bits ECDHE-RSA-AES256-GCM-SHA384 ...": a key for each
  * connection, authenticated encryption, nothing short. */
 static void
 expect_strong(const char *line)

@@ -1,5 +1,5 @@
-/* test_tls_settings.c: what is spoken, and with which certificate; changed while it
- * runs. */
+/* test_tls_settings.c: what is spoken, and with which certificate; changed
+ * while it runs. */
 #include "config.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* test_tls_upstream.c: TLS towards servers: whom pen trusts, by which name, and what
- * it does when it must not. */
+/* test_tls_upstream.c: TLS towards servers: whom pen trusts, by which name, and
+ * what it does when it must not. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -177,8 +177,8 @@ START_TEST(nobody_is_to_be_trusted)
 }
 END_TEST
 
-/* The only server was gone: the first client after its return is served, after a
- * handshake, and so is who comes when handshakes failed before. */
+/* The only server was gone: the first client after its return is served, after
+ * a handshake, and so is who comes when handshakes failed before. */
 START_TEST(restarted_server_is_tried)
 {
 	struct tls_echo s;
@@ -454,7 +454,8 @@ START_TEST(spares)
 }
 END_TEST
 
-/* Those of a server that must not be trusted help nobody, and come to an end. */
+/* Those of a server that must not be trusted help nobody, and come to an
+ * end. */
 START_TEST(spares_of_a_bad_server)
 {
 	struct tls_echo s, good;

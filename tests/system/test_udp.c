@@ -1,5 +1,6 @@
-/* test_udp.c: datagrams through pen: who answers whom, from where, how large, for
- * how long, and what happens when servers go or there are too many clients. */
+/* test_udp.c: datagrams through pen: who answers whom, from where, how large,
+ * for how long, and what happens when servers go or there are too many
+ * clients. */
 #include "config.h"
 
 #include <check.h>
@@ -364,8 +365,8 @@ START_TEST(everybody_gets_its_own)
 }
 END_TEST
 
-/* A flood of senders that never come back throws out its own kind first, and does
- * not keep us from those we know. */
+/* A flood of senders that never come back throws out its own kind first, and
+ * does not keep us from those we know. */
 START_TEST(steady_clients_survive_a_flood)
 {
 	enum { STEADY = 100 };
@@ -429,7 +430,8 @@ START_TEST(known_clients_survive_a_flood)
 }
 END_TEST
 
-/* Out of descriptors the idlest flow gives its own; nobody waits, nothing spins. */
+/* Out of descriptors the idlest flow gives its own; nobody waits, nothing
+ * spins. */
 START_TEST(few_descriptors)
 {
 	enum { CLIENTS = 300 };
@@ -456,8 +458,9 @@ START_TEST(few_descriptors)
 }
 END_TEST
 
-/* As many flows as descriptors allow, from addresses that are made up; those that
- * come then take the place of the idlest, and when all is quiet nothing runs. */
+/* As many flows as descriptors allow, from addresses that are made up; those
+ * that come then take the place of the idlest, and when all is quiet nothing
+ * runs. */
 START_TEST(as_many_flows_as_descriptors)
 {
 	enum { KEPT = 256, STEP = 2048 }; /* descriptors that are no flow's */

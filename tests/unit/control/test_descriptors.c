@@ -46,8 +46,8 @@ plan_of(int i)
 	return plan;
 }
 
-/* With as many of each kind as there may be, nothing is lacking; a plan that asks
- * for no number of sessions leaves some for pipes. */
+/* With as many of each kind as there may be, nothing is lacking; a plan that
+ * asks for no number of sessions leaves some for pipes. */
 START_TEST(never_overdrawn)
 {
 	struct plan *plan = plan_of(_i);

@@ -43,8 +43,8 @@ printed(void)
 	return kept;
 }
 
-/* A line about each of thousands would be compared with each of the plan before,
- * at every command. */
+/* A line about each of thousands would be compared with each of the plan
+ * before, at every command. */
 START_TEST(many_servers_are_few_lines)
 {
 	plan = plan_new();

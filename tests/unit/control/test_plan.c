@@ -157,8 +157,8 @@ refuses(const char *line, const char *why)
 	ck_assert_str_eq(printed(), before);
 }
 
-/* A check of direct return has no sense without it, nor without an own address of
- * each family that clients use. */
+/* A check of direct return has no sense without it, nor without an own address
+ * of each family that clients use. */
 START_TEST(check_has_needs)
 {
 	const char *written;
@@ -274,8 +274,8 @@ START_TEST(reload_knows_servers)
 }
 END_TEST
 
-/* What was drained stays so until it is said otherwise: a file that says nothing
- * does not, so it is a difference, and can be saved. */
+/* What was drained stays so until it is said otherwise: a file that says
+ * nothing does not, so it is a difference, and can be saved. */
 START_TEST(drained_until_up)
 {
 	const struct server *s;
@@ -410,8 +410,8 @@ START_TEST(levels)
 }
 END_TEST
 
-/* Without memory for the line itself the request has failed, and says why: a reload
- * that SIGHUP asked for is not taken for one that is done. */
+/* Without memory for the line itself the request has failed, and says why: a
+ * reload that SIGHUP asked for is not taken for one that is done. */
 START_TEST(no_memory_for_a_line)
 {
 	enum { LONG = 64 << 20 };

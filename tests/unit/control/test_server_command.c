@@ -174,7 +174,8 @@ other(const struct command *row)
 					 : "7");
 }
 
-/* Each makes another server of it, is copied, and reads back as it is printed. */
+/* Each makes another server of it, is copied, and reads back as it is
+ * printed. */
 START_TEST(every_setting_of_a_server)
 {
 	const struct command *row;

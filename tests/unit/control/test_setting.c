@@ -192,8 +192,8 @@ START_TEST(every_flag)
 }
 END_TEST
 
-/* A value other than the default, as the words behind NAME; "no" and what is behind
- * it for flags that are on. */
+/* A value other than the default, as the words behind NAME; "no" and what is
+ * behind it for flags that are on. */
 static const char *
 other(const struct command *row, const struct plan *defaults)
 {
@@ -258,8 +258,8 @@ set_lines(struct plan *p, const char *lines)
 	}
 }
 
-/* What every row is held to: two plans differ in it and in nothing else, a copy has
- * it too, and what is written of it reads back as the same. */
+/* What every row is held to: two plans differ in it and in nothing else, a copy
+ * has it too, and what is written of it reads back as the same. */
 START_TEST(every_setting_is_compared_and_written)
 {
 	struct plan *defaults = plan_new(), *changed, *copy, *read;

@@ -25,8 +25,8 @@ put16(uint8_t *at, unsigned n)
 	at[1] = (uint8_t)n;
 }
 
-/* "Destination unreachable" with that code, about what came last, which had gone
- * to `to`. Returns false when we may not say so. */
+/* "Destination unreachable" with that code, about what came last, which had
+ * gone to `to`. Returns false when we may not say so. */
 static bool
 unreachable(const struct spot *to, uint8_t code)
 {
@@ -79,8 +79,8 @@ START_TEST(path_mtu_fails_nobody)
 }
 END_TEST
 
-/* A server was replaced when news of the old one come: the new one gets what that
- * did not take. */
+/* A server was replaced when news of the old one come: the new one gets what
+ * that did not take. */
 START_TEST(news_of_one_that_is_replaced)
 {
 	int a, b, client;
@@ -149,8 +149,8 @@ START_TEST(revived_server_is_asked)
 }
 END_TEST
 
-/* A flow goes from a to b and, much later, back to a: that it had left a once is no
- * reason to drop a datagram. */
+/* A flow goes from a to b and, much later, back to a: that it had left a once
+ * is no reason to drop a datagram. */
 START_TEST(each_datagram_has_its_round)
 {
 	struct pool_options o;
@@ -355,8 +355,8 @@ END_TEST
 
 /* ---- the end of a flow ---- */
 
-/* Four questions at once are two flows' or four: each has its own socket, and each
- * question gets its answers, whatever came for another flow before. */
+/* Four questions at once are two flows' or four: each has its own socket, and
+ * each question gets its answers, whatever came for another flow before. */
 START_TEST(requests_begin_flows)
 {
 	enum { ASKED = 4 };
@@ -433,8 +433,8 @@ on_look(struct watch *w, unsigned ready)
 	flows_before = flows;
 }
 
-/* All are due at once when udp_timeout is lowered: sockets get their turn between
- * portions of them. */
+/* All are due at once when udp_timeout is lowered: sockets get their turn
+ * between portions of them. */
 START_TEST(flows_end_in_portions)
 {
 	static int clients[MANY];

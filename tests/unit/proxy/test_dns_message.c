@@ -73,8 +73,8 @@ START_TEST(answers)
 }
 END_TEST
 
-/* Without the question come errors that say nothing about its name, and no others:
- * anybody could have made NXDOMAIN up for any name. */
+/* Without the question come errors that say nothing about its name, and no
+ * others: anybody could have made NXDOMAIN up for any name. */
 START_TEST(answers_without_question)
 {
 	int code;

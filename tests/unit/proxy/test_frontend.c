@@ -444,8 +444,8 @@ START_TEST(free_of_little)
 END_TEST
 
 /* It answers by itself, and closes what is open in the end. */
-/* A server without a port of its own has the one that the client came to: a name
- * with an open port for each. No connection can be kept ready for it. */
+/* A server without a port of its own has the one that the client came to: a
+ * name with an open port for each. No connection can be kept ready for it. */
 START_TEST(server_has_the_clients_port)
 {
 	static const char *const names[] = { "first", "second", "third" };

@@ -1,5 +1,5 @@
-/* test_preopened.c: pre-opened connections: made, used, replaced, and gone with the health
- * of their server. */
+/* test_preopened.c: pre-opened connections: made, used, replaced, and gone with
+ * the health of their server. */
 #include "config.h"
 
 #include <check.h>
@@ -153,8 +153,8 @@ START_TEST(gone_with_its_health)
 }
 END_TEST
 
-/* A server that is gone is found out by its pre-opened connections; clients never
- * meet it. */
+/* A server that is gone is found out by its pre-opened connections; clients
+ * never meet it. */
 START_TEST(the_dead_are_found_out)
 {
 	int i;
@@ -173,7 +173,8 @@ START_TEST(the_dead_are_found_out)
 }
 END_TEST
 
-/* With all pre-opened connections broken off at one moment no client is lost. */
+/* With all pre-opened connections broken off at one moment no client is
+ * lost. */
 START_TEST(stale_ones_cost_nobody)
 {
 	struct spot at;

@@ -1,5 +1,5 @@
-/* test_shortages.c: flows and DNS queries in a real loop when something does not fit
- * or is short: descriptors, ports, queues. */
+/* test_shortages.c: flows and DNS queries in a real loop when something does
+ * not fit or is short: descriptors, ports, queues. */
 #include "config.h"
 
 #include <check.h>
@@ -52,8 +52,8 @@ START_TEST(no_half_answers)
 }
 END_TEST
 
-/* The queue of a Unix server is full: what it does not take counts as dropped and
- * nothing else. */
+/* The queue of a Unix server is full: what it does not take counts as dropped
+ * and nothing else. */
 START_TEST(dropped_is_not_sent)
 {
 	enum { MOST = 5000 };
@@ -122,8 +122,8 @@ START_TEST(queries_are_bounded_in_bytes)
 		for (i = 0; i < STEP; i++)
 			udprig_ask_long(client, LONGEST);
 		sent += STEP;
-		RUN_UNTIL(
-		    rig_stats()->dns.queries + rig_stats()->datagrams.no_memory ==
+		RUN_UNTIL(rig_stats()->dns.queries +
+			rig_stats()->datagrams.no_memory ==
 		    sent);
 	}
 	ck_assert_uint_eq(rig_stats()->dns.waiting, MOST);
@@ -136,7 +136,8 @@ END_TEST
 
 /* ---- shortages ---- */
 
-/* Connections are at their limit: a new place for datagrams listens all the same. */
+/* Connections are at their limit: a new place for datagrams listens all the
+ * same. */
 START_TEST(new_place_beside_full_one)
 {
 	struct frontend_address at[2] = { { .datagram = true } };
@@ -197,7 +198,8 @@ START_TEST(dns_without_descriptors)
 }
 END_TEST
 
-/* The socket to an emergency server goes with the server, as those of others. */
+/* The socket to an emergency server goes with the server, as those of
+ * others. */
 START_TEST(dns_socket_of_an_emergency_server)
 {
 	int a, client, before;
@@ -319,8 +321,8 @@ set_sources(unsigned n)
 		    0);
 }
 
-/* Ports are nearly all taken: the idlest flow gives its own before the kernel has
- * to search. Each source has as many ports. */
+/* Ports are nearly all taken: the idlest flow gives its own before the kernel
+ * has to search. Each source has as many ports. */
 START_TEST(out_of_ports)
 {
 	enum { SERVED = 4 * PORTS };
@@ -377,9 +379,9 @@ client_at(int port)
 	return fd;
 }
 
-/* A host's clients go to one server until there is no port left to that one; then
- * from the next source, then to the next server, which nobody is blamed for; and
- * when there is none left at all they are told so. */
+/* A host's clients go to one server until there is no port left to that one;
+ * then from the next source, then to the next server, which nobody is blamed
+ * for; and when there is none left at all they are told so. */
 START_TEST(no_port_to_one_server)
 {
 	enum { MANY = PORTS + 10 };
@@ -443,8 +445,8 @@ switch_ipv6_off(void)
 	return n == 1;
 }
 
-/* An address of a family that is switched off here lacks no port: a server whose
- * other address refuses has failed. */
+/* An address of a family that is switched off here lacks no port: a server
+ * whose other address refuses has failed. */
 START_TEST(no_ipv6_is_no_lack_of_ports)
 {
 	struct server_spec spec;

@@ -1,6 +1,6 @@
-/* test_silence.c: servers of datagrams that leave questions unanswered, in a real
- * loop: what that tells of them, and what not. The servers are in this thread: they
- * answer what is good and are silent about the rest. */
+/* test_silence.c: servers of datagrams that leave questions unanswered, in a
+ * real loop: what that tells of them, and what not. The servers are in this
+ * thread: they answer what is good and are silent about the rest. */
 #include "config.h"
 
 #include <check.h>
@@ -21,8 +21,8 @@ static bool mute[SERVERS]; /* it answers nobody */
 
 /* ---- questions ---- */
 
-/* Flags, one question: X.test A IN; X is 'a' in a good one and 's' in one that is
- * left unanswered. The id in front says which one it is. */
+/* Flags, one question: X.test A IN; X is 'a' in a good one and 's' in one that
+ * is left unanswered. The id in front says which one it is. */
 static const char query[] = "\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00"
 			    "\x01"
 			    "X\x04test\x00\x00\x01\x00\x01";
@@ -168,8 +168,8 @@ START_TEST(slow_names_fail_nobody)
 }
 END_TEST
 
-/* Queries that were sent together time out together: that is one moment and no run,
- * also when nobody else has asked meanwhile. */
+/* Queries that were sent together time out together: that is one moment and no
+ * run, also when nobody else has asked meanwhile. */
 START_TEST(one_burst_is_no_run)
 {
 	int slow, i;
@@ -211,8 +211,8 @@ END_TEST
 
 /* ---- flows ---- */
 
-/* Datagrams that all servers rightly ignore make all of them count as silent; who
- * asks something that they answer is served all the same, and at once. */
+/* Datagrams that all servers rightly ignore make all of them count as silent;
+ * who asks something that they answer is served all the same, and at once. */
 START_TEST(ignored_datagrams_shut_nobody_out)
 {
 	int bad, client, fine = 0, i;
