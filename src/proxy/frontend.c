@@ -234,6 +234,12 @@ frontend_core(const struct frontend *f)
 	return &f->core;
 }
 
+uint64_t
+frontend_preopened(const struct frontend *f)
+{
+	return f->preopened.idle;
+}
+
 /* ---- life ---- */
 
 struct frontend *

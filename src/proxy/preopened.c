@@ -159,6 +159,19 @@ is_telling(int error)
 
 static void on_ready(struct watch *w, unsigned ready);
 
+/* Lets its connect take as long as the settings say now. */
+static void
+limit_connect(struct preopened_conn *x)
+{
+	struct preopened *p = x->all;
+	uint64_t due = x->dialed + p->frontend->options.connect_timeout_ms;
+
+	if (expiry_is_waiting(&x->expiry) && x->expiry.due == due)
+		return;
+	expiry_cancel(&x->expiry);
+	timeouts_add(&p->connecting, &x->expiry, due);
+}
+
 /* Begins to connect to the next address. Returns 0, or -1 with errno. */
 static int
 dial(struct preopened_conn *x)
@@ -174,8 +187,7 @@ dial(struct preopened_conn *x)
 		return -1;
 	sock_take_urgent(x->fd); /* nobody is told while it waits */
 	x->dialed = now(p);
-	timeouts_add(
-	    &p->connecting, &x->expiry, x->dialed + p->connect_timeout_ms);
+	limit_connect(x);
 	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,
 		on_ready) == 0)
 		return 0;
@@ -333,9 +345,13 @@ look_after(struct preopened *p, struct preopened_server *e)
 		struct preopened_conn *x = conn_of(link);
 
 		next = link->next;
-		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd)))
+		if (!is_good(x) || (x->greeted && sock_has_ended(x->fd))) {
 			drop(x);
-		else if (!x->guarded && now(p) - x->opened >= GUARD_MS) {
+			continue;
+		}
+		if (!x->connected)
+			limit_connect(x); /* by the setting of now */
+		if (!x->guarded && now(p) - x->opened >= GUARD_MS) {
 			sock_set_keepalive(x->fd, &p->keepalive);
 			x->guarded = true;
 		}
@@ -395,32 +411,6 @@ bring_to(struct preopened *p, struct server *s, uint64_t share)
 	preopened_refill(p, s);
 }
 
-/* The time that a connect may take was set anew: it counts for those under way,
- * too. */
-static void
-follow_connect_timeout(struct preopened *p)
-{
-	struct list *link;
-	unsigned i;
-
-	if (p->connect_timeout_ms == p->frontend->options.connect_timeout_ms)
-		return;
-	p->connect_timeout_ms = p->frontend->options.connect_timeout_ms;
-	for (i = 0; i < p->room; i++) {
-		struct list *all = &p->servers[i].list;
-
-		for (link = all->next; link != all; link = link->next) {
-			struct preopened_conn *x = conn_of(link);
-
-			if (x->connected)
-				continue;
-			expiry_cancel(&x->expiry);
-			timeouts_add(&p->connecting, &x->expiry,
-			    x->dialed + p->connect_timeout_ms);
-		}
-	}
-}
-
 /* The settings that connections are opened with have changed: the next clients
  * must not get those that were opened with others. */
 static void
@@ -470,7 +460,6 @@ preopened_adjust(struct preopened *p)
 	if ((want == 0 && p->count == 0) || !f->started)
 		return;
 	pool_revive(f->pool, now(p));
-	follow_connect_timeout(p);
 	follow_settings(p);
 	for (i = 0; i < p->room; i++)
 		look_after(p, &p->servers[i]);
@@ -504,10 +493,4 @@ preopened_fini(struct preopened *p)
 	timer_fini(&p->tick);
 	timeouts_fini(&p->connecting);
 	free(p->servers);
-}
-
-uint64_t
-frontend_preopened(const struct frontend *f)
-{
-	return frontend_core(f)->preopened->idle;
 }

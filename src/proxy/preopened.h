@@ -30,7 +30,6 @@ struct preopened {
 	uint64_t count; /* connecting and idle */
 	uint64_t idle;	/* connected */
 	struct timeouts connecting;
-	uint64_t connect_timeout_ms; /* how long, at most */
 	struct timer tick;  /* looks after them every second */
 	struct sources source; /* what they were opened with */
 	struct sock_keepalive keepalive;
