@@ -28,11 +28,11 @@ dsr/test_dsr_flows
 dsr/test_dsr_fragments
 dsr/test_dsr_full
 dsr/test_frame
-dsr/test_frame_cut
+dsr/test_frame_fragment
 dsr/test_frame_make
 dsr/test_frame_random
 dsr/test_frame_tunnel
-dsr/test_held
+dsr/test_pending
 dsr/test_neighbor
 dsr/test_neighbor_claims
 dsr/test_neighbor_vip
@@ -48,12 +48,12 @@ src/base/hash_table.c src/base/heap.c src/base/number.c
 src/base/peer.c src/dsr/frame/checksum.c
 src/dsr/flows/dsr_flows.c src/dsr/flows/dsr_flows_memory.c
 src/dsr/flows/dsr_fragments.c src/dsr/frame/frame.c src/dsr/frame/frame_arp.c
-src/dsr/frame/frame_cut.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c
+src/dsr/frame/frame_fragment.c src/dsr/frame/frame_ip.c src/dsr/frame/frame_make.c
 src/dsr/frame/frame_ndp.c src/dsr/frame/frame_sum.c src/dsr/frame/frame_tcp.c
-src/dsr/frame/frame_tunnel.c src/dsr/segment/held.c src/dsr/frame/mac.c
+src/dsr/frame/frame_tunnel.c src/dsr/segment/pending.c src/dsr/frame/mac.c
 src/dsr/segment/neighbor.c src/dsr/segment/neighbor_server.c
 src/dsr/segment/neighbor_vip.c src/dsr/forward/path_mtu.c
-src/dsr/segment/probe.c src/dsr/segment/rate.c src/dsr/segment/tarpit.c
+src/dsr/segment/probe.c src/dsr/segment/token_bucket.c src/dsr/segment/tarpit.c
 tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
 tests/unit/dsr/mold.c tests/unit/dsr/samples.c tests/support/suites_main.c
 tests/support/plain/plain.c

@@ -36,7 +36,7 @@ tell_server(struct reply *r, const struct pen *p, const struct server *s)
 	struct facts f;
 
 	if (asked)
-		peer_format(&report->place, address);
+		peer_format(&report->vip, address);
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", s->number);
 	facts_text(&f, "check", choice_name(choices_check,

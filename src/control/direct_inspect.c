@@ -13,7 +13,7 @@
 
 /* What is wanted, and the memory behind it. */
 struct wish {
-	struct inspect_wish is;
+	struct inspect_request is;
 	struct peer vip[LISTEN_MAX];
 	struct inspect_server *server;
 };

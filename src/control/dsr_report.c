@@ -25,7 +25,7 @@ static const struct row frames[] = {
 	{ "too_big_bytes", offsetof(struct director_stats, too_big.bytes) },
 	{ "probes", offsetof(struct director_stats, probes) },
 	{ "answered", offsetof(struct director_stats, answered) },
-	{ "held", offsetof(struct director_stats, held) },
+	{ "held", offsetof(struct director_stats, pending) },
 	{ NULL, 0 },
 };
 
@@ -49,7 +49,7 @@ static const struct row links[] = {
 };
 
 static const struct row neighbors[] = {
-	{ "neighbor_questions", offsetof(struct neighbors_stats, questions) },
+	{ "neighbor_questions", offsetof(struct neighbors_stats, requests) },
 	{ "neighbor_answers", offsetof(struct neighbors_stats, answers) },
 	{ "neighbor_failures", offsetof(struct neighbors_stats, failures) },
 	{ "neighbor_moves", offsetof(struct neighbors_stats, moves) },
@@ -114,7 +114,7 @@ tell_drops(
 	int i;
 
 	for (i = 0; i < DIRECTOR_DROPS; i++) {
-		const struct tally *t = &stats->dropped[i];
+		const struct frame_count *t = &stats->dropped[i];
 		const char *why = director_drop_name((enum director_drop)i);
 
 		snprintf(name, sizeof(name), "dropped_%s", why);
@@ -171,7 +171,7 @@ tell_mac(struct facts *f, const struct mac *mac)
 static void
 tell_servers(struct facts *whole, const struct pen *p)
 {
-	struct director_way w;
+	struct director_path w;
 	struct facts f;
 	unsigned i;
 
@@ -183,7 +183,7 @@ tell_servers(struct facts *whole, const struct pen *p)
 			continue;
 		facts_item_begin(&f, whole);
 		facts_number(&f, "server", i);
-		director_way(p->director, s, &w);
+		director_path(p->director, s, &w);
 		if (w.route)
 			facts_text(&f, "mac", "route");
 		else

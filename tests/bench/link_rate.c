@@ -26,7 +26,7 @@
 
 enum { BATCH = 256, FLOOD = 64, MOST = 1500 };
 
-struct rate {
+struct token_bucket {
 	struct link near;
 	int far;
 	unsigned bytes, frames;
@@ -44,7 +44,7 @@ seconds(clockid_t clock)
 
 /* A frame to the address everything is for. */
 static void
-make(const struct rate *r, unsigned char f[MOST])
+make(const struct token_bucket *r, unsigned char f[MOST])
 {
 	memset(f, 0, MOST);
 	memcpy(f, r->near.mac.byte, 6);
@@ -59,7 +59,7 @@ make(const struct rate *r, unsigned char f[MOST])
 /* Sends them in the background, with a pause of so many microseconds after each
  * batch. */
 static pid_t
-flood(const struct rate *r, long pause_us)
+flood(const struct token_bucket *r, long pause_us)
 {
 	static unsigned char f[MOST];
 	struct iovec part = { f, r->bytes };
@@ -85,7 +85,7 @@ flood(const struct rate *r, long pause_us)
 }
 
 static void
-run(struct rate *r, const char *what, bool back, long pause_us)
+run(struct token_bucket *r, const char *what, bool back, long pause_us)
 {
 	struct pollfd p = { .fd = r->near.fd, .events = POLLIN };
 	struct link_counters before;
@@ -122,7 +122,7 @@ run(struct rate *r, const char *what, bool back, long pause_us)
 
 /* Only sending, of memory of our own. */
 static void
-run_out(struct rate *r)
+run_out(struct token_bucket *r)
 {
 	static unsigned char f[MOST];
 	double start = seconds(CLOCK_MONOTONIC);
@@ -144,7 +144,7 @@ run_out(struct rate *r)
 
 /* One frame there and back at a time. */
 static void
-run_delay(struct rate *r)
+run_delay(struct token_bucket *r)
 {
 	static unsigned char f[MOST];
 	struct pollfd in = { .fd = r->near.fd, .events = POLLIN };
@@ -207,7 +207,7 @@ open_far(void)
 int
 main(int argc, char **argv)
 {
-	static struct rate r;
+	static struct token_bucket r;
 	struct peer vip;
 	struct addr a;
 	struct link_filter filter = { .address = &vip, .count = 1 };

@@ -41,10 +41,6 @@ allowed() {
 private_users() {
 	case $1 in
 	control/value_private.h) echo 5 ;;
-	dsr/frame/frame_private.h) echo 16 ;;
-	dsr/inspect/inspect_private.h) echo 7 ;;
-	dsr/link/link_private.h) echo 5 ;;
-	dsr/segment/neighbor_private.h) echo 4 ;;
 	net/loop_private.h) echo 4 ;;
 	proxy/flow_private.h) echo 4 ;;
 	proxy/frontend_private.h) echo 3 ;;

@@ -62,14 +62,14 @@ is_outer_ip4(const struct netrig_tap *out, const unsigned char *inner)
 {
 	const unsigned char *ip = out->bytes + HEAD;
 	bool v6 = inner[0] >> 4 == 6;
-	bool may_be_cut = !v6 && (inner[6] & 0x40) == 0;
+	bool may_fragment = !v6 && (inner[6] & 0x40) == 0;
 	unsigned class =
 	    v6 ? (unsigned)((inner[0] << 4 | inner[1] >> 4) & 0xff) : inner[1];
 
 	return ip[0] == 0x45 && ip[1] == class &&
 	    get16(ip + 2) == out->length - HEAD &&
-	    get16(ip + 6) == (may_be_cut ? 0 : 0x4000) &&
-	    (may_be_cut || get16(ip + 4) == 0) && ip[8] == 64 &&
+	    get16(ip + 6) == (may_fragment ? 0 : 0x4000) &&
+	    (may_fragment || get16(ip + 4) == 0) && ip[8] == 64 &&
 	    ip[9] == (v6 ? 41 : 4) && sum(ip, 20, 0) == 0 &&
 	    memcmp(ip + 12, "\300\250\144\2\300\250\144", 7) == 0;
 }

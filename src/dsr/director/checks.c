@@ -11,14 +11,14 @@
 #include "dsr/director/checks.h"
 
 /* Between two looks at what is due: many servers are asked a few at a time, and
- * what an answer makes due is not seen later than that. */
+ * what a reply makes due is not seen later than that. */
 enum { LOOK_MIN_MS = 5, LOOK_MAX_MS = 50 };
 
 /* ---- out ---- */
 
 static bool
 on_send(void *arg, uint32_t server, const struct peer *from,
-    const struct peer *to, const struct segment *s)
+    const struct peer *to, const struct tcp_segment *s)
 {
 	struct checks *c = arg;
 	unsigned char bytes[FRAME_MADE_MAX];
@@ -37,19 +37,19 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 static void
 tell(const struct server *s, const struct probe_report *r)
 {
-	char place[PEER_TEXT_MAX];
+	char vip[PEER_TEXT_MAX];
 
 	if (s->health.down)
 		log_warn("server unhealthy server=%u name=%s check=dsr "
 			 "address=%s error=\"%s\"",
-		    s->number, s->name, peer_format(&r->place, place),
+		    s->number, s->name, peer_format(&r->vip, vip),
 		    probe_result_name(r->result));
 	else
 		log_info("server healthy server=%u name=%s check=dsr",
 		    s->number, s->name);
 }
 
-/* Whether the question may have been lost for want of a carrier. */
+/* Whether the request may have been lost for want of a carrier. */
 static bool
 was_cut_off(const struct checks *c, const struct probe_report *r)
 {
@@ -72,7 +72,7 @@ on_result(
 	    s->generation != version)
 		return;
 	if (r->result == PROBE_TIMEOUT)
-		nexthops_doubt(&c->forward->hops, s);
+		nexthops_probe(&c->forward->hops, s);
 	if (pool_checked(c->pool, s, r->result == PROBE_OK, loop_now(c->loop)))
 		tell(s, r);
 }
@@ -83,7 +83,7 @@ bool
 checks_on_frame(
     struct checks *c, const struct frame *f, const struct link_frame *l)
 {
-	struct segment s;
+	struct tcp_segment s;
 
 	if (!c->settings.on || !vips_is_own(c->vips, &f->to) ||
 	    f->first_fragment || !frame_read_tcp(f, &s))
@@ -92,7 +92,7 @@ checks_on_frame(
 		wire_drop(&c->forward->wire, DIRECTOR_BAD, l->length);
 		return true;
 	}
-	return probes_on_segment(
+	return probes_on_tcp(
 	    &c->probes, &f->from, &f->to, &s, clock_monotonic_us());
 }
 
@@ -143,8 +143,8 @@ has_vip(const struct probes_plan *p, const struct peer *at)
 	unsigned i;
 
 	for (i = 0; i < p->count; i++)
-		if (p->place[i].port == at->port &&
-		    peer_same_host(&p->place[i], at))
+		if (p->vip[i].port == at->port &&
+		    peer_same_host(&p->vip[i], at))
 			return true;
 	return false;
 }
@@ -157,7 +157,7 @@ find_vips(const struct checks *c, const struct director_check *s,
 	struct peer at;
 	unsigned i;
 
-	p->place = list;
+	p->vip = list;
 	for (i = 0; i < c->vips->count && s->on; i++) {
 		at = c->vips->list[i];
 		at.scope = 0;

@@ -309,7 +309,7 @@ on_tick(struct timer *t)
 		end(d);
 		return;
 	}
-	place_locks_drain(&d->vips.locks);
+	vip_locks_drain(&d->vips.locks);
 	nexthops_note_link(&d->forward.hops, "no carrier");
 	nexthops_tick(&d->forward.hops, now);
 	fast_path_refresh(&d->dispatch.fast);

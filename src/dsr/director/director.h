@@ -32,72 +32,69 @@ struct director_options {
 	bool announce;	/* VIPs: new ones, and against others who claim them */
 	bool udp_only;	/* else TCP and UDP */
 	bool fast;	/* flows go by the link's fast path, if it has one */
-	uid_t user;	/* whom the process will be: see place_lock.h */
+	uid_t user;	/* whom the process will be: see vip_lock.h */
 	struct director_forward forward;
 };
 
 /* Whether servers are asked, and how; see probe.h. */
 struct director_check {
 	bool on;
-	uint16_t port; /* of places that clients come to at any port */
+	uint16_t port; /* of VIPs that have no port */
 	uint64_t interval_ms, timeout_ms;
 };
 
 struct director;
 
-/* Opens the link for the places that clients come to (port 0: any) and asks for
- * the servers' addresses; nothing is forwarded before director_start(). Needs
- * the right to raw sockets (CAP_NET_RAW), which is needed no more afterwards.
- * loop and pool outlive it. NULL with a sentence. */
+/* Opens the link for these VIPs (port 0: any) and asks for the servers' MACs;
+ * nothing is forwarded before director_start(). Needs CAP_NET_RAW, which is not
+ * needed afterwards. loop and pool outlive it. NULL with a sentence. */
 struct director *director_new(struct loop *l, struct pool *p,
     const struct director_options *o, const struct peer *list, unsigned count,
     struct error *e);
 void director_free(struct director *d); /* NULL is fine */
 /* Returns 0, or -1 with errno. */
 int director_start(struct director *d);
-/* Whether the interface was removed from the machine: the loop is stopped then,
- * as nobody comes to this director any more. */
+/* Whether the interface was removed from the machine. The loop was stopped
+ * then: no frame can reach this director any more. */
 bool director_has_ended(const struct director *d);
 
-/* Serves these places from now on; connections that have begun go on while
- * their address is among them. Returns 0, or -1 with a sentence and all as it
- * was. */
+/* Serves these VIPs from now on; established connections go on while their
+ * address is among them. Returns 0, or -1 with a sentence and nothing
+ * changed. */
 int director_set_vips(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
 /* Opens what tunnels need, if there will be any; what is opened once stays.
- * Without a gateway that is raw sockets, which need the right to them. Returns
- * 0, or -1 with a sentence. */
+ * Without a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or
+ * -1 with a sentence. */
 int director_prepare_forward(
     struct director *d, const struct director_forward *f, struct error *e);
-/* From now on packets get to servers this way, for which all is prepared, and
- * as the servers themselves say. */
+/* Forwards this way from now on, except for servers that have a way of their
+ * own. director_prepare_forward() must have succeeded for it. */
 void director_set_forward(struct director *d, const struct director_forward *f);
 
-/* Holds up who connects to addresses that this list permits and nobody has;
- * NULL or an empty list: none. The list is copied. Returns 0, or -1 with a
- * sentence and all as it was. */
+/* Tarpits connections to unused addresses that this list permits; NULL or an
+ * empty list: none. The list is copied. Returns 0, or -1 with a sentence and
+ * nothing changed. */
 int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
 const struct tarpit_stats *director_tarpit_stats(const struct director *d);
-/* Checks servers so from now on: from the own address of each place's family,
- * which there must be. Servers that are well enough, and those that are not,
- * are told to the pool. Nothing happens when nothing changes. Returns 0, or -1
- * with a sentence and all as it was. */
+/* Health-checks the servers this way from now on, from the own address of each
+ * VIP's family, which must exist. The pool is told of the results. Does nothing
+ * if nothing changes. Returns 0, or -1 with a sentence and nothing changed. */
 int director_set_check(
     struct director *d, const struct director_check *c, struct error *e);
-/* What was found out last of a server; NULL: it is not checked. */
+/* The last result for a server; NULL: it is not checked. */
 const struct probe_report *director_probed(
     const struct director *d, const struct server *s);
 
-/* Whether flows go to the server, be it that they have said goodbye: what has
- * its number gets them. */
+/* Whether the table still has flows of this server, closing ones included. A
+ * server that reuses its slot inherits them. */
 bool director_has_flows(const struct director *d, const struct server *s);
 
-/* All that counts since the start counts from now on, the tarpit's, the link's,
- * the neighbours' and the flows' too; the peak of flows is those that there
- * are. */
+/* Resets all counters, those of the tarpit, the link, the neighbours and the
+ * flows too; the peak of flows becomes their current number. */
 void director_clear_counters(struct director *d);
 const struct director_stats *director_stats(const struct director *d);
 const struct dsr_flows *director_flows(const struct director *d);
@@ -108,7 +105,7 @@ struct director_fast {
 	bool on;	/* the link has one */
 	bool fails;	/* it is not used now: frames would be lost there */
 	uint32_t flows; /* of those that there are */
-	struct tally passed;
+	struct frame_count passed;
 };
 void director_fast(const struct director *d, struct director_fast *f);
 /* Servers' and gateways', with neighbors_each(). */
@@ -117,12 +114,12 @@ const struct neighbors *director_neighbors(const struct director *d);
 const char *director_link_mode(const struct director *d);
 struct mac director_mac(const struct director *d);
 
-/* The hardware address of the server, or of its tunnel's next hop; false while
- * it is not known. */
+/* Sets the MAC of the server, or of its tunnel's next hop. False while that is
+ * unknown. */
 bool director_server_mac(
     const struct director *d, const struct server *s, struct mac *mac);
 
-void director_way(
-    const struct director *d, const struct server *s, struct director_way *w);
+void director_path(
+    const struct director *d, const struct server *s, struct director_path *w);
 
 #endif

@@ -12,19 +12,19 @@
 
 /* Nobody else may have them, and what is for them comes up from now on. */
 static int
-take_vips(struct director *d, struct place_locks *locks, struct peer *list,
+take_vips(struct director *d, struct vip_locks *locks, struct peer *list,
     unsigned count, struct error *e)
 {
 	struct link *l = &d->forward.wire.link;
 	unsigned number = d->open ? (unsigned)l->ifindex : d->ifindex;
 	struct link_filter filter = tarpit_net_filter(&d->tarpit, list, count);
 
-	if (place_locks_take(
+	if (vip_locks_take(
 		locks, &d->vips.locks, number, d->user, list, count, e) < 0)
 		return -1;
 	if (!d->open || link_set_filter(l, &filter, e) == 0)
 		return 0;
-	place_locks_free(locks);
+	vip_locks_free(locks);
 	return -1;
 }
 
@@ -34,7 +34,7 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 {
 	struct peer *new = calloc((size_t)count + 2, sizeof(*new));
 	struct vips *v = &d->vips;
-	struct place_locks locks;
+	struct vip_locks locks;
 	struct peer *old;
 	unsigned olds;
 
@@ -45,7 +45,7 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 		free(new);
 		return -1;
 	}
-	place_locks_replace(&v->locks, &locks);
+	vip_locks_replace(&v->locks, &locks);
 	old = v->list;
 	olds = v->count;
 	v->list = new;
@@ -135,7 +135,7 @@ director_clear_counters(struct director *d)
 	d->forward.wire.stats = (struct director_stats){ .received = 0 };
 	d->tarpit.tarpit.stats = (struct tarpit_stats){ .arp = 0 };
 	d->forward.hops.neighbors.stats =
-	    (struct neighbors_stats){ .questions = 0 };
+	    (struct neighbors_stats){ .requests = 0 };
 	flows->stats = (struct dsr_flows_stats){ .peak = flows->count };
 	d->link_cleared = d->forward.wire.link.count;
 	fast_path_clear_counters(&d->dispatch.fast);
@@ -199,8 +199,8 @@ director_server_mac(
 }
 
 void
-director_way(
-    const struct director *d, const struct server *s, struct director_way *w)
+director_path(
+    const struct director *d, const struct server *s, struct director_path *w)
 {
-	nexthops_way(&d->forward.hops, s, w);
+	nexthops_path(&d->forward.hops, s, w);
 }

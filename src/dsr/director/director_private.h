@@ -6,8 +6,8 @@
 #include "dsr/director/checks.h"
 #include "dsr/director/director.h"
 #include "dsr/director/dispatch.h"
-#include "dsr/forward/forward.h"
 #include "dsr/director/tarpit_net.h"
+#include "dsr/forward/forward.h"
 #include "dsr/forward/vips.h"
 #include "dsr/segment/vlan.h"
 

@@ -65,7 +65,7 @@ go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
 	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
 	/* A client that asks again has had no answer. */
 	if (waits && w->state == DSR_SYN)
-		nexthops_doubt(d->hops, s);
+		nexthops_probe(d->hops, s);
 	if (is_over(w) == was_over)
 		return;
 	who = client_of(w);

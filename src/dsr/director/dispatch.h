@@ -4,8 +4,8 @@
 #define PEN_DSR_DISPATCH_H
 
 #include "dsr/director/fast_path.h"
-#include "dsr/forward/nexthop.h"
 #include "dsr/flows/dsr_flows.h"
+#include "dsr/forward/nexthop.h"
 
 struct dispatch {
 	struct loop *loop;

@@ -8,20 +8,20 @@
 
 #include "base/log.h"
 #include "dsr/director/fast_path.h"
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 enum {
 	WORTH = 16,	    /* frames, until the first try and between two */
 	FLOWS_MAX = 1 << 20 /* in the kernel */
 };
 
-/* ---- gates ---- */
+/* ---- entries ---- */
 
-static struct link_gate
-gate_of(const struct fast_path *fp, uint32_t number)
+static struct link_entry
+entry_of(const struct fast_path *fp, uint32_t number)
 {
 	const struct server *s = pool_slot(fp->pool, number);
-	struct link_gate g = { .ticket = fp->ticket };
+	struct link_entry g = { .epoch = fp->epoch };
 
 	if (s == NULL || fp->link->fast_fails || s->health.down ||
 	    !nexthops_may_go_on(fp->hops, s) ||
@@ -36,44 +36,44 @@ gate_of(const struct fast_path *fp, uint32_t number)
 /* As many as there may be servers, if the link has so many, all closed. Those
  * that are there must be set even if there is no memory for more. */
 static void
-make_gates(struct fast_path *fp)
+make_entries(struct fast_path *fp)
 {
-	uint32_t n =
-	    fp->hops->count < fp->ops->gates ? fp->hops->count : fp->ops->gates;
-	struct link_gate *new;
+	uint32_t n = fp->hops->count < fp->ops->entries ? fp->hops->count
+							: fp->ops->entries;
+	struct link_entry *new;
 
-	if (fp->gates_n >= n)
+	if (fp->entries_n >= n)
 		return;
-	new = realloc(fp->gates, n * sizeof(*new));
+	new = realloc(fp->entries, n * sizeof(*new));
 	if (new == NULL)
 		return;
-	memset(new + fp->gates_n, 0, (n - fp->gates_n) * sizeof(*new));
-	fp->gates = new;
-	fp->gates_n = n;
+	memset(new + fp->entries_n, 0, (n - fp->entries_n) * sizeof(*new));
+	fp->entries = new;
+	fp->entries_n = n;
 }
 
 void
 fast_path_refresh(struct fast_path *fp)
 {
-	struct link_gate g;
+	struct link_entry g;
 	uint32_t i;
 
 	if (fp->ops == NULL)
 		return;
-	make_gates(fp);
-	for (i = 0; i < fp->gates_n; i++) {
-		g = gate_of(fp, i);
-		if (memcmp(&g, &fp->gates[i], sizeof(g)) == 0)
+	make_entries(fp);
+	for (i = 0; i < fp->entries_n; i++) {
+		g = entry_of(fp, i);
+		if (memcmp(&g, &fp->entries[i], sizeof(g)) == 0)
 			continue;
-		fp->ops->set_gate(fp->link, i, &g);
-		fp->gates[i] = g;
+		fp->ops->set_entry(fp->link, i, &g);
+		fp->entries[i] = g;
 	}
 }
 
 void
 fast_path_renew(struct fast_path *fp)
 {
-	fp->ticket++;
+	fp->epoch++;
 	fast_path_refresh(fp);
 }
 
@@ -82,15 +82,15 @@ fast_path_renew(struct fast_path *fp)
 void
 fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
 {
-	struct link_carried c;
+	struct link_offloaded c;
 
-	if (!w->carried)
+	if (!w->offloaded)
 		return;
-	if (fp->ops->forget(fp->link, &w->key, &c)) {
+	if (fp->ops->remove(fp->link, &w->key, &c)) {
 		w->frames += c.frames;
 		w->bytes += c.bytes;
 	}
-	w->carried = 0;
+	w->offloaded = 0;
 	fp->flows--;
 }
 
@@ -105,7 +105,7 @@ is_plain(const struct frame *f, const struct link_frame *l)
 }
 
 static bool
-is_steady(const struct dsr_flow *w)
+is_assured(const struct dsr_flow *w)
 {
 	return w->state == DSR_ESTABLISHED || w->state == DSR_UDP;
 }
@@ -116,10 +116,10 @@ is_steady(const struct dsr_flow *w)
 static bool
 is_told_of(const struct fast_path *fp, const struct dsr_flow *w)
 {
-	struct link_carried c;
+	struct link_offloaded c;
 
-	return w->carried && fp->ops->carried(fp->link, &w->key, &c) &&
-	    c.ticket == fp->ticket;
+	return w->offloaded && fp->ops->find(fp->link, &w->key, &c) &&
+	    c.epoch == fp->epoch;
 }
 
 /* Before Linux 5.19 maps are not changed without rights, which are gone by now:
@@ -141,31 +141,32 @@ fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
 {
 	if (fp->ops == NULL || fp->refused)
 		return;
-	if (!is_steady(w) ||
+	if (!is_assured(w) ||
 	    f->tcp_flags & (FRAME_SYN | FRAME_FIN | FRAME_RST)) {
 		fast_path_leave(fp, w);
 		return;
 	}
 	/* frames that came up before their VIP went are the last ones */
 	if (w->frames % WORTH != 0 || !is_plain(f, l) ||
-	    !vips_have_address(fp->vips, &f->to) || w->server >= fp->gates_n ||
-	    fp->gates[w->server].longest == 0 || is_told_of(fp, w))
+	    !vips_have_address(fp->vips, &f->to) ||
+	    w->server >= fp->entries_n || fp->entries[w->server].longest == 0 ||
+	    is_told_of(fp, w))
 		return;
 	fast_path_leave(fp, w);
-	if (fp->ops->carry(fp->link, &w->key, w->server, fp->ticket) != 0) {
+	if (fp->ops->add(fp->link, &w->key, w->server, fp->epoch) != 0) {
 		note_refusal(fp);
 		return;
 	}
-	w->carried = 1;
+	w->offloaded = 1;
 	fp->flows++;
 }
 
 uint32_t
 fast_path_last_frame(const struct fast_path *fp, const struct dsr_flow *w)
 {
-	struct link_carried c;
+	struct link_offloaded c;
 
-	if (!fp->ops->carried(fp->link, &w->key, &c))
+	if (!fp->ops->find(fp->link, &w->key, &c))
 		return 0;
 	return (uint32_t)((loop_now(fp->loop) - c.idle_ms) / 1000);
 }
@@ -182,13 +183,13 @@ void
 fast_path_open(struct fast_path *fp)
 {
 	fp->ops = fp->link->fast;
-	fp->ticket = 1; /* of closed gates: 0 */
+	fp->epoch = 1; /* of closed entries: 0 */
 }
 
 void
 fast_path_fini(struct fast_path *fp)
 {
-	free(fp->gates);
+	free(fp->entries);
 }
 
 void

@@ -9,9 +9,9 @@
 #define PEN_DSR_FAST_PATH_H
 
 #include "dsr/director/director.h"
+#include "dsr/flows/dsr_flows.h"
 #include "dsr/forward/nexthop.h"
 #include "dsr/forward/vips.h"
-#include "dsr/flows/dsr_flows.h"
 
 struct fast_path {
 	/* Set once; they outlive this. */
@@ -22,12 +22,12 @@ struct fast_path {
 	const struct vips *vips;
 
 	const struct link_fast *ops; /* NULL: the link has none */
-	struct link_gate *gates;     /* as they were set last */
-	uint32_t gates_n;
-	uint32_t ticket;      /* of all gates, now */
-	uint32_t flows;	      /* offloaded */
-	bool refused;	      /* the kernel takes no flows */
-	struct tally cleared; /* its counters when they were cleared */
+	struct link_entry *entries;  /* as they were set last */
+	uint32_t entries_n;
+	uint32_t epoch;		    /* of all entries, now */
+	uint32_t flows;		    /* offloaded */
+	bool refused;		    /* the kernel takes no flows */
+	struct frame_count cleared; /* its counters when they were cleared */
 };
 
 /* How many flows the kernel may have. */

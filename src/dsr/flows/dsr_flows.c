@@ -18,7 +18,7 @@
 #endif
 
 enum { NEWCOMERS = 64 }; /* 1/64 of the table is theirs */
-enum { TRIES = 8 };	 /* to find one that is idle, where many are carried */
+enum { TRIES = 8 }; /* to find one that is idle, where many are offloaded */
 
 _Static_assert(sizeof(struct dsr_key) == 38, "a key has no holes");
 _Static_assert(
@@ -139,7 +139,7 @@ first_state(const struct dsr_key *key, uint8_t tcp_flags)
 		return DSR_CLOSE;
 	if (tcp_flags & FRAME_SYN)
 		return DSR_SYN;
-	return tcp_flags & FRAME_FIN ? DSR_CLOSE : DSR_MIDDLE;
+	return tcp_flags & FRAME_FIN ? DSR_CLOSE : DSR_PICKUP;
 }
 
 /* The state after an ACK, or data. */
@@ -149,10 +149,10 @@ go_on(const struct dsr_flow *w)
 	switch (w->state) {
 	case DSR_SYN:
 		return DSR_ESTABLISHED;
-	case DSR_MIDDLE:
-		return w->frames < DSR_PROVED ? DSR_MIDDLE : DSR_ESTABLISHED;
+	case DSR_PICKUP:
+		return w->frames < DSR_ASSURED ? DSR_PICKUP : DSR_ESTABLISHED;
 	case DSR_CLOSE:
-		return w->frames < DSR_PROVED ? DSR_CLOSE : DSR_MIDDLE;
+		return w->frames < DSR_ASSURED ? DSR_CLOSE : DSR_PICKUP;
 	default:
 		return w->state;
 	}
@@ -162,16 +162,16 @@ static enum dsr_state
 next_state(const struct dsr_flow *w, uint8_t tcp_flags)
 {
 	if (w->key.protocol != IPPROTO_TCP)
-		return w->frames < DSR_PROVED ? DSR_UDP_NEW : DSR_UDP;
+		return w->frames < DSR_ASSURED ? DSR_UDP_NEW : DSR_UDP;
 	if (tcp_flags & FRAME_RST)
 		return DSR_CLOSE;
 	if (tcp_flags & FRAME_SYN)
 		return w->state == DSR_ESTABLISHED ? DSR_ESTABLISHED : DSR_SYN;
 	if (!(tcp_flags & FRAME_FIN))
 		return tcp_flags & FRAME_ACK ? go_on(w) : w->state;
-	/* FIN is better protected than what has proved nothing. */
+	/* FIN is better protected than what is not assured. */
 	if (w->state == DSR_CLOSE ||
-	    (w->state == DSR_MIDDLE && w->frames < DSR_PROVED))
+	    (w->state == DSR_PICKUP && w->frames < DSR_ASSURED))
 		return DSR_CLOSE;
 	return DSR_FIN;
 }
@@ -193,7 +193,8 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	w->frames++;
 	w->bytes += bytes;
 	state = next_state(w, tcp_flags);
-	/* Moving reaches for the neighbours: a busy flow does it once a second. */
+	/* Moving reaches for the neighbours: a busy flow does it once a
+	 * second. */
 	if (w->seen == second && w->state == state)
 		return;
 	w->seen = second;
@@ -262,7 +263,7 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 {
 	uint32_t second;
 
-	if (!w->carried || fs->last_frame == NULL)
+	if (!w->offloaded || fs->last_frame == NULL)
 		return false;
 	second = fs->last_frame(fs->arg, w);
 	if (second <= w->seen)
@@ -272,7 +273,7 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 	return true;
 }
 
-/* Of those that have proved themselves; NULL also when all that could be asked are in
+/* Of those that are assured; NULL also when all that could be asked are in
  * use: the next ones may be. */
 static struct dsr_flow *
 idlest_of_good(struct dsr_flows *fs)
@@ -290,7 +291,7 @@ static void
 evict(struct dsr_flows *fs)
 {
 	const struct dsr_list *l = fs->lists;
-	uint32_t weak = l[DSR_SYN].count + l[DSR_MIDDLE].count +
+	uint32_t weak = l[DSR_SYN].count + l[DSR_PICKUP].count +
 	    l[DSR_UDP_NEW].count + l[DSR_CLOSE].count;
 	struct dsr_flow *w = NULL;
 
@@ -341,7 +342,7 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	w->server = server;
 	w->frames = 1;
 	w->bytes = bytes;
-	w->carried = 0;
+	w->offloaded = 0;
 	w->state = first_state(key, tcp_flags);
 	join_list(fs, w);
 	hash_table_add(&fs->table, &w->link, hash);

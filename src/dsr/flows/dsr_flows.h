@@ -1,38 +1,38 @@
 /* dsr_flows.h: which server each flow goes to, learnt from its inbound half.
  *
- * Servers answer clients directly, so only what clients send is seen, and states
- * are those of LVS's input-only table (Linux, ip_vs_proto_tcp.c):
+ * Servers answer clients directly, so only what clients send is seen, and
+ * states are those of LVS's input-only table (Linux, ip_vs_proto_tcp.c):
  *
  *                 SYN            ACK, or more frames
  *     new TCP ---------> SYN -------------------------> ESTABLISHED
- *             ---------> MIDDLE (begun without a SYN) --^     |
+ *             ---------> PICKUP (begun without a SYN) --^     |
  *                 ACK                                         | FIN
  *     new UDP ---------> UDP_NEW ---> UDP                     v
  *                               more frames                  FIN
  *     any TCP ---------> CLOSE
  *                 RST
  *
- * Where it differs: a RST ends SYN too (who never asked for a connection says so),
- * and an ACK after a RST leads back to MIDDLE, for who has reset sends none: a
- * forged RST does not take the server from a client that goes on.
+ * Where it differs: a RST ends SYN too (who never asked for a connection says
+ * so), and an ACK after a RST leads back to PICKUP, for who has reset sends
+ * none: a forged RST does not take the server from a client that goes on.
  *
  * Each state is a list in the order of last use, to the second, and all things
  * in it expire after the same time; finding, adding, each frame and each expiry
  * are O(1). A flow is 96 bytes, with all links, in slabs; they are given back
  * only by dsr_flows_fini().
  *
- * When the table is full the idlest goes of SYN, MIDDLE, UDP_NEW and CLOSE
- * together, which have proved nothing or are over; then of FIN; then of
+ * When the table is full the idlest goes of SYN, PICKUP, UDP_NEW and CLOSE
+ * together, which are not assured or are over; then of FIN; then of
  * UDP and ESTABLISHED. So a flood of first frames, SYN or other, pushes out
  * itself. Only while the first four have less than 1/64 of the table another
  * goes in their place, so that newcomers live long enough to prove themselves
  * where all others are established. Who forges two fitting frames for each
  * flow (SYN, ACK) is not told from a client here: the idlest goes then.
  *
- * Frames of a flow that is carried need not be seen here: it is asked for the last one
- * when it would go, and lasts one to two times as long then. A few are asked at a time:
- * when all of those are in use, one that has proved nothing goes in their place, and if
- * there is none the next one unasked.
+ * Frames of an offloaded flow need not be seen here: last_frame() is asked for
+ * the last one when the flow would go, which then lasts one to two times as
+ * long. A few are asked at a time: when all of those are in use, one that is
+ * not assured goes instead, and if there is none the next one unasked.
  *
  * Pure: the clock is passed in, in ms. Time is counted in whole seconds: what
  * shall last n seconds lasts n to n + 1 seconds. */
@@ -50,7 +50,7 @@
 
 enum dsr_state {
 	DSR_SYN,
-	DSR_MIDDLE,
+	DSR_PICKUP, /* mid-stream pickup; control says "middle" */
 	DSR_UDP_NEW,
 	DSR_CLOSE,
 	DSR_FIN,
@@ -59,10 +59,11 @@ enum dsr_state {
 	DSR_STATES
 };
 
-/* Frames after which MIDDLE is ESTABLISHED and UDP_NEW is UDP. */
-enum { DSR_PROVED = 4 };
+/* Frames after which PICKUP is ESTABLISHED and UDP_NEW is UDP: the flow is
+ * assured, as conntrack says. */
+enum { DSR_ASSURED = 4 };
 
-/* Seconds without a frame. MIDDLE counts as established, UDP_NEW as UDP. */
+/* Seconds without a frame. PICKUP counts as established, UDP_NEW as UDP. */
 struct dsr_timeouts {
 	uint32_t syn_s, established_s, fin_s, close_s, udp_s;
 };
@@ -78,7 +79,7 @@ struct dsr_flow {
 	uint32_t number;	/* its own, from 1 on */
 	uint32_t newer, older;	/* private: numbers in the same state */
 	uint32_t state : 7;	/* enum dsr_state */
-	uint32_t carried : 1;	/* the caller's: frames go elsewhere, too */
+	uint32_t offloaded : 1; /* the caller's: frames go elsewhere, too */
 };
 
 struct dsr_list {
@@ -100,11 +101,11 @@ struct dsr_flows {
 	struct dsr_flows_stats stats;
 	struct dsr_list lists[DSR_STATES];
 
-	/* Set after dsr_flows_init(), or NULL. A flow is about to leave; nothing
-	 * may be called here that adds or removes. */
+	/* Set after dsr_flows_init(), or NULL. A flow is about to leave;
+	 * nothing may be called here that adds or removes. */
 	void (*on_end)(void *arg, struct dsr_flow *w);
-	/* The second of the last frame, wherever it went, of a flow that is carried
-	 * and was not seen here for long. */
+	/* The second of the last frame, wherever it went, of an offloaded flow
+	 * that was not seen here for long. */
 	uint32_t (*last_frame)(void *arg, const struct dsr_flow *w);
 	void *arg;
 
@@ -119,8 +120,8 @@ struct dsr_flows {
 };
 
 /* A table for up to `max` flows (0: it remembers none; at most 2^30) and for up
- * to `fragments` packets in fragments at a time (at least 1). Memory is taken as
- * flows come. Returns 0, or -1 with errno ENOMEM. */
+ * to `fragments` packets in fragments at a time (at least 1). Memory is taken
+ * as flows come. Returns 0, or -1 with errno ENOMEM. */
 int dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments);
 /* Without on_end(). Harmless on zeroes. */
 void dsr_flows_fini(struct dsr_flows *fs);
@@ -131,8 +132,9 @@ void dsr_flows_fini(struct dsr_flows *fs);
 void dsr_key_make(struct dsr_key *key, const struct peer *client,
     const struct peer *vip, uint8_t protocol);
 uint64_t dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key);
-/* As hash_table_expect() and hash_table_expect_link(): a batch of frames is best
- * served in four rounds: these two, dsr_flows_find(), dsr_flows_on_frame(). */
+/* As hash_table_expect() and hash_table_expect_link(): a batch of frames is
+ * best served in four rounds: these two, dsr_flows_find(),
+ * dsr_flows_on_frame(). */
 void dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash);
 void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
 
@@ -141,8 +143,8 @@ void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
 struct dsr_flow *dsr_flows_find(
     struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash);
 /* Adds a flow that is not there, from its first frame of `bytes` bytes, which
- * the caller counts as it likes; tcp_flags as FRAME_SYN etc, 0 for UDP. When the
- * table is full another one ends. NULL when max is 0, or without memory. */
+ * the caller counts as it likes; tcp_flags as FRAME_SYN etc, 0 for UDP. When
+ * the table is full another one ends. NULL when max is 0, or without memory. */
 struct dsr_flow *dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key,
     uint64_t hash, uint32_t server, uint8_t tcp_flags, uint32_t bytes,
     uint64_t now);
@@ -150,14 +152,16 @@ struct dsr_flow *dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key,
 void dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w,
     uint8_t tcp_flags, uint32_t bytes, uint64_t now);
 /* Whether this frame begins another connection with the ports of one that is
- * over: it may get another server, by dsr_flows_remove() and dsr_flows_add(). */
+ * over: it may get another server, by dsr_flows_remove() and
+ * dsr_flows_add(). */
 bool dsr_flow_begins_again(const struct dsr_flow *w, uint8_t tcp_flags);
 void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
 
 /* ---- time ---- */
 
 /* Ends what is due, at most `most` of them. Returns how many it were: `most`
- * means that there may be more, call again soon. Each second or so otherwise. */
+ * means that there may be more, call again soon. Each second or so
+ * otherwise. */
 unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* ---- servers ---- */
@@ -168,7 +172,8 @@ uint32_t dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
 /* ---- fragments ---- */
 
 /* Later fragments name no ports: they go where the first one went, if it came
- * before them. Keys are made of the frame's from, to, protocol and fragment_id. */
+ * before them. Keys are made of the frame's from, to, protocol and
+ * fragment_id. */
 void dsr_flows_first_fragment(struct dsr_flows *fs,
     const struct dsr_fragment_key *key, uint32_t server, uint64_t now);
 /* Returns whether it is known, and sets *server. */

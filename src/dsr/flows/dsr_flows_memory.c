@@ -135,7 +135,7 @@ dsr_state_name(enum dsr_state state)
 {
 	static const char *const names[DSR_STATES] = {
 		[DSR_SYN] = "syn",
-		[DSR_MIDDLE] = "middle",
+		[DSR_PICKUP] = "middle",
 		[DSR_UDP_NEW] = "udp_new",
 		[DSR_CLOSE] = "close",
 		[DSR_FIN] = "fin",

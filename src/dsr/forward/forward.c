@@ -57,8 +57,8 @@ keep(struct forward *fw, const struct frame *f, const struct link_frame *l,
 
 	copy.bytes = f->bytes;
 	if (!nexthops_is_gone(&fw->hops, s) &&
-	    held_add(&fw->held, &copy, s->slot, loop_now(fw->loop)))
-		fw->wire.stats.held++;
+	    pending_add(&fw->pending, &copy, s->slot, loop_now(fw->loop)))
+		fw->wire.stats.pending++;
 	else
 		wire_drop(&fw->wire, DIRECTOR_NEIGHBOR, l->length);
 }
@@ -75,7 +75,7 @@ forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
 
 /* Its server may be no more. */
 static bool
-goes_now(struct forward *fw, const struct held_frame *h)
+goes_now(struct forward *fw, const struct pending_frame *h)
 {
 	struct server *s = pool_slot(fw->pool, h->server);
 	struct frame f;
@@ -89,15 +89,15 @@ goes_now(struct forward *fw, const struct held_frame *h)
 void
 forward_release(struct forward *fw)
 {
-	unsigned char *sent[HELD_FRAMES];
+	unsigned char *sent[PENDING_FRAMES];
 	unsigned i, n = 0;
 
 	fw->hops.resolved = false;
-	if (fw->held.count == 0)
+	if (fw->pending.count == 0)
 		return;
 	forward_flush(fw);
-	for (i = 0; i < fw->held.count; i++) {
-		struct held_frame *h = &fw->held.list[i];
+	for (i = 0; i < fw->pending.count; i++) {
+		struct pending_frame *h = &fw->pending.list[i];
 
 		if (!goes_now(fw, h))
 			continue;
@@ -107,19 +107,20 @@ forward_release(struct forward *fw)
 	forward_flush(fw);
 	while (n > 0)
 		free(sent[--n]);
-	held_close_up(&fw->held);
+	pending_compact(&fw->pending);
 }
 
 void
 forward_tick(struct forward *fw, uint64_t now)
 {
 	forward_release(fw);
-	held_expire(&fw->held, now, &fw->wire.stats.dropped[DIRECTOR_NEIGHBOR]);
+	pending_expire(
+	    &fw->pending, now, &fw->wire.stats.dropped[DIRECTOR_NEIGHBOR]);
 }
 
 void
 forward_fini(struct forward *fw)
 {
 	tunnels_free(fw->tunnels);
-	held_fini(&fw->held);
+	pending_fini(&fw->pending);
 }

@@ -5,7 +5,7 @@
 
 #include "dsr/forward/nexthop.h"
 #include "dsr/forward/tunnels.h"
-#include "dsr/segment/held.h"
+#include "dsr/segment/pending.h"
 
 struct forward {
 	struct loop *loop;
@@ -13,7 +13,7 @@ struct forward {
 	struct wire wire;
 	struct nexthops hops;
 	struct tunnels *tunnels; /* NULL: no server is reached by a tunnel */
-	struct held held;
+	struct pending pending;
 };
 
 /* Queues the frame for the server, NULL: none, keeps it until the MAC of the

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "dsr/frame/frame_count.h"
 #include "dsr/frame/mac.h"
-#include "dsr/frame/tally.h"
 
 /* How packets get to servers: rewritten, so that the frame goes to the server's
  * hardware address (LVS-DR), or in a tunnel (LVS-TUN). */
@@ -20,7 +20,7 @@ struct director_forward {
 };
 
 /* The next hop of a server. */
-struct director_way {
+struct director_path {
 	bool tunnel;
 	bool route; /* the next hop is the kernel's choice */
 	bool has_mac;
@@ -49,12 +49,13 @@ struct director_stats {
 	uint64_t received, received_bytes;   /* frames */
 	uint64_t forwarded, forwarded_bytes; /* to servers */
 	uint64_t tunnelled;		     /* packets of them, in tunnels */
-	struct tally too_big; /* for the tunnel: their senders were told, or
+	struct frame_count
+	    too_big;	   /* for the tunnel: their senders were told, or
 			       * could have been */
-	uint64_t probes;      /* of those forwarded, of checks: ours */
-	uint64_t answered;    /* ARP, NDP, tarpit: ours */
-	uint64_t held;	      /* until the server's hardware address is known */
-	struct tally dropped[DIRECTOR_DROPS];
+	uint64_t probes;   /* of those forwarded, of checks: ours */
+	uint64_t answered; /* ARP, NDP, tarpit: ours */
+	uint64_t pending;  /* until the server's hardware address is known */
+	struct frame_count dropped[DIRECTOR_DROPS];
 };
 
 #endif

@@ -137,16 +137,16 @@ nexthops_is_new(const struct nexthops *n, const struct server *s)
 	const struct nexthop *h = nexthops_known(n, s);
 
 	return h == NULL || h->generation != s->generation ||
-	    (h->neighbor != NULL && h->neighbor->state == NEIGHBOR_NEW);
+	    (h->neighbor != NULL && h->neighbor->state == NEIGHBOR_INCOMPLETE);
 }
 
 void
-nexthops_doubt(struct nexthops *n, const struct server *s)
+nexthops_probe(struct nexthops *n, const struct server *s)
 {
 	struct neighbor *w = known_neighbor(n, s);
 
 	if (w != NULL)
-		neighbors_doubt(&n->neighbors, w, loop_now(n->loop));
+		neighbors_probe(&n->neighbors, w, loop_now(n->loop));
 }
 
 void

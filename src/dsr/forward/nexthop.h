@@ -82,8 +82,8 @@ bool nexthops_is_gone(struct nexthops *n, const struct server *s);
 bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
 /* Whether it is too early to expect a reply. */
 bool nexthops_is_new(const struct nexthops *n, const struct server *s);
-/* Asks early whether it is still there. */
-void nexthops_doubt(struct nexthops *n, const struct server *s);
+/* Probes it now: clients seem to get no answers from it. */
+void nexthops_probe(struct nexthops *n, const struct server *s);
 /* Whether an established flow may stay: its server is reachable, be it
  * blacklisted, and is up, drains, or was removed, which lets its flows go
  * on. */
@@ -109,8 +109,8 @@ bool nexthop_ip(const struct nexthops *n, enum hop hop, const struct server *s,
 /* The address in use of the server, port 0. */
 struct peer nexthop_server_ip(const struct server *s);
 bool nexthop_is_tunnelled(const struct nexthops *n, const struct server *s);
-/* See director_way(). */
-void nexthops_way(
-    const struct nexthops *n, const struct server *s, struct director_way *w);
+/* See director_path(). */
+void nexthops_path(
+    const struct nexthops *n, const struct server *s, struct director_path *w);
 
 #endif

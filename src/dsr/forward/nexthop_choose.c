@@ -34,7 +34,7 @@ ask_for_route(const struct nexthops *n, struct nexthop *h,
     const struct server *s, const struct peer *ip)
 {
 	uint32_t now = (uint32_t)(loop_now(n->loop) / 1000);
-	struct route_way w;
+	struct route_path w;
 
 	if (h->generation == s->generation && now < h->ask_s &&
 	    (h->hop == HOP_ROUTE || h->hop == HOP_SEGMENT ||
@@ -75,8 +75,8 @@ nexthop_ip(const struct nexthops *n, enum hop hop, const struct server *s,
 }
 
 void
-nexthops_way(
-    const struct nexthops *n, const struct server *s, struct director_way *w)
+nexthops_path(
+    const struct nexthops *n, const struct server *s, struct director_path *w)
 {
 	const struct nexthop *h = nexthops_known(n, s);
 

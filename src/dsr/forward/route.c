@@ -70,7 +70,7 @@ addr_of(struct addr *a, const struct peer *p)
 
 /* A datagram socket that is connected has a route. */
 static int
-ask(int fd, const struct addr *to, struct route_way *w)
+ask(int fd, const struct addr *to, struct route_path *w)
 {
 	struct addr own = { .len = sizeof(own.u) };
 	int mtu = 0;
@@ -94,7 +94,7 @@ ask(int fd, const struct addr *to, struct route_way *w)
 }
 
 int
-route_ask(const struct peer *to, struct route_way *w)
+route_ask(const struct peer *to, struct route_path *w)
 {
 	struct addr a;
 	int fd, rc, error;
@@ -120,23 +120,23 @@ set(int fd, int level, int name, int value)
 }
 
 static int
-set_cutting(int fd, bool v6, bool may_be_cut)
+set_cutting(int fd, bool v6, bool may_fragment)
 {
 #ifdef IP_MTU_DISCOVER
 	if (!v6 &&
 	    set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
-		may_be_cut ? IP_PMTUDISC_DONT : IP_PMTUDISC_DO) != 0)
+		may_fragment ? IP_PMTUDISC_DONT : IP_PMTUDISC_DO) != 0)
 		return -1;
 #endif
 #ifdef IPV6_MTU_DISCOVER
 	if (v6 &&
 	    set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
-		may_be_cut ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_DO) != 0)
+		may_fragment ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_DO) != 0)
 		return -1;
 #endif
 	(void)fd;
 	(void)v6;
-	(void)may_be_cut;
+	(void)may_fragment;
 	return 0;
 }
 
@@ -156,7 +156,7 @@ hear_nothing(int fd)
 }
 
 static int
-set_options(int fd, bool v6, bool may_be_cut)
+set_options(int fd, bool v6, bool may_fragment)
 {
 	hear_nothing(fd);
 	(void)set(fd, SOL_SOCKET, SO_SNDBUF, QUEUE);
@@ -174,7 +174,7 @@ set_options(int fd, bool v6, bool may_be_cut)
 	if ((v6 ? set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, HOPS)
 		: set(fd, IPPROTO_IP, IP_TTL, HOPS)) != 0)
 		return -1;
-	return set_cutting(fd, v6, may_be_cut);
+	return set_cutting(fd, v6, may_fragment);
 }
 
 static int
@@ -252,15 +252,15 @@ send_some(int fd, struct message *m, unsigned n)
 }
 
 static void
-lose(struct tally *lost, const struct kind *k, unsigned i)
+lose(struct frame_count *lost, const struct kind *k, unsigned i)
 {
-	tally_add(lost, 1, k->part[i].iov_len);
+	frame_count_add(lost, 1, k->part[i].iov_len);
 }
 
 /* A socket tells first what it has heard about an earlier packet, so each gets
  * a second try. */
 static void
-flush_kind(struct kind *k, struct tally *lost)
+flush_kind(struct kind *k, struct frame_count *lost)
 {
 	unsigned done = 0;
 	bool again = false;
@@ -286,7 +286,7 @@ flush_kind(struct kind *k, struct tally *lost)
 }
 
 void
-route_flush(struct route *r, struct tally *lost)
+route_flush(struct route *r, struct frame_count *lost)
 {
 	unsigned i;
 
@@ -295,16 +295,17 @@ route_flush(struct route *r, struct tally *lost)
 }
 
 void
-route_send(struct route *r, const struct route_packet *p, struct tally *lost)
+route_send(
+    struct route *r, const struct route_packet *p, struct frame_count *lost)
 {
 	bool v6 = p->to->family == AF_INET6;
 	struct kind *k = &r->kind[(v6 ? 4U : 0) |
-	    (p->family == AF_INET6 ? 2U : 0) | p->may_be_cut];
+	    (p->family == AF_INET6 ? 2U : 0) | p->may_fragment];
 	struct msghdr *m;
 	unsigned i;
 
 	if (k->fd < 0) {
-		tally_add(lost, 1, p->length);
+		frame_count_add(lost, 1, p->length);
 		return;
 	}
 	if (k->count == BATCH)

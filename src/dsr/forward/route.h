@@ -15,19 +15,19 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "dsr/frame/tally.h"
+#include "dsr/frame/frame_count.h"
 
 struct route;
 
 /* A way to a host. */
-struct route_way {
+struct route_path {
 	unsigned mtu;	  /* of packets there, as far as the kernel knows */
 	struct peer from; /* the own address they have, port 0 */
 };
 
 /* Asks the kernel; needs no rights and sends nothing. Returns 0, or -1 with
  * errno (ENETUNREACH and others): there is no route. */
-int route_ask(const struct peer *to, struct route_way *w);
+int route_ask(const struct peer *to, struct route_path *w);
 
 /* NULL with a sentence. A family this machine does not have is left out. */
 struct route *route_open(struct error *e);
@@ -41,16 +41,16 @@ struct route_packet {
 	uint8_t class;	 /* with congestion bits */
 	/* The outer packet may be cut, here and by routers of IPv4. Else one
 	 * that does not fit is not sent. */
-	bool may_be_cut;
+	bool may_fragment;
 };
 
 /* Puts it to the others, which leave first when there are too many. What of
  * those that left now, or of this one, was not taken is added to *lost. */
 void route_send(
-    struct route *r, const struct route_packet *p, struct tally *lost);
+    struct route *r, const struct route_packet *p, struct frame_count *lost);
 /* Sends all. What of it was not taken is added to *lost: packets, and their
  * bytes as they were given. */
-void route_flush(struct route *r, struct tally *lost);
+void route_flush(struct route *r, struct frame_count *lost);
 
 struct route_error {
 	struct peer to; /* about a packet to this host, port 0 */

@@ -19,10 +19,10 @@
 
 #include "base/hash.h"
 #include "base/log.h"
+#include "dsr/forward/route.h"
 #include "dsr/forward/tunnels.h"
 #include "dsr/link/offload.h"
-#include "dsr/segment/rate.h"
-#include "dsr/forward/route.h"
+#include "dsr/segment/token_bucket.h"
 
 enum {
 	IP6_LEAST = 1280,
@@ -38,10 +38,10 @@ enum {
 struct tunnels {
 	struct nexthops *hops;
 	struct wire *wire;
-	struct route *route; /* NULL: not needed so far */
-	struct rate told;    /* those who send what is too big */
-	struct rate heard;   /* what is said to be too big for the path */
-	uint64_t ids;	     /* names of outer packets that were made */
+	struct route *route;	   /* NULL: not needed so far */
+	struct token_bucket told;  /* those who send what is too big */
+	struct token_bucket heard; /* what is said to be too big for the path */
+	uint64_t ids;		   /* names of outer packets that were made */
 	struct hash_key secret;
 	unsigned char piece[PIECE]; /* of a merged frame */
 	unsigned char cut[PIECE];   /* of that, or of a whole one */
@@ -114,7 +114,8 @@ put_on_route(struct tunnels *t, const struct frame *f, const struct way *w)
 		.class = f->family == AF_INET
 		    ? inner[1]
 		    : (uint8_t)(inner[0] << 4 | inner[1] >> 4),
-		.may_be_cut = w->tunnel.may_be_cut || frame_may_be_cut(f) };
+		.may_fragment =
+		    w->tunnel.may_fragment || frame_may_fragment(f) };
 
 	if (!w->waits) {
 		p.bytes = take(t, f->packet);
@@ -162,7 +163,7 @@ cut_inner(struct tunnels *t, const struct frame *f, struct way *w)
 	struct frame piece;
 
 	w->waits = false;
-	while ((n = frame_cut(cut, PIECE, f, mtu, 0, &done)) > 0) {
+	while ((n = frame_fragment(cut, PIECE, f, mtu, 0, &done)) > 0) {
 		frame_parse(&piece, cut, n);
 		put(t, &piece, w);
 	}
@@ -186,7 +187,7 @@ cut_outer(struct tunnels *t, const struct frame *f, struct way *w)
 	uint32_t id = next_id(t);
 	struct frame outer;
 
-	w->tunnel.may_be_cut = true;
+	w->tunnel.may_fragment = true;
 	if (w->route) {
 		put_on_route(t, f, w);
 		return;
@@ -196,7 +197,7 @@ cut_outer(struct tunnels *t, const struct frame *f, struct way *w)
 	frame_parse(&outer, cut, n);
 	for (;;) {
 		out = take(t, room);
-		n = frame_cut(out, room, &outer, w->mtu, id, &done);
+		n = frame_fragment(out, room, &outer, w->mtu, id, &done);
 		if (n == 0)
 			break;
 		put_frame(t, out, n);
@@ -210,8 +211,8 @@ tell_sender(struct tunnels *t, const struct frame *f, size_t came, unsigned mtu)
 	unsigned char *out;
 	size_t n;
 
-	tally_add(&t->wire->stats.too_big, 1, came);
-	if (!rate_pay(&t->told, loop_now(t->hops->loop)))
+	frame_count_add(&t->wire->stats.too_big, 1, came);
+	if (!token_bucket_take(&t->told, loop_now(t->hops->loop)))
 		return;
 	out = take(t, FRAME_MADE_MAX);
 	n = frame_make_too_big(out, FRAME_MADE_MAX, f, NULL, mtu);
@@ -228,7 +229,7 @@ pass_on(struct tunnels *t, const struct frame *f, struct way *w)
 
 	if (f->packet <= mtu)
 		put(t, f, w);
-	else if (frame_may_be_cut(f))
+	else if (frame_may_fragment(f))
 		cut_inner(t, f, w);
 	else if (f->family == AF_INET6 && f->packet <= IP6_LEAST)
 		cut_outer(t, f, w);
@@ -277,7 +278,7 @@ pass_on_pieces(struct tunnels *t, const struct link_frame *l, unsigned pieces,
 	size_t n;
 
 	for (i = 0; i < pieces; i++) {
-		n = offload_piece(bytes, PIECE, l, i);
+		n = offload_segment(bytes, PIECE, l, i);
 		if (n == 0) {
 			wire_drop(t->wire, DIRECTOR_BAD, l->length);
 			return false;
@@ -295,7 +296,7 @@ tunnels_pass(struct tunnels *t, const struct frame *f,
     const struct link_frame *l, const struct server *s)
 {
 	struct link_frame whole = *l;
-	unsigned pieces = offload_pieces(l);
+	unsigned pieces = offload_segments(l);
 	struct way w;
 	bool passed;
 
@@ -351,7 +352,7 @@ tunnels_on_error(struct tunnels *t, const struct frame *f)
 	struct lower news = { .error = &e };
 
 	if (!frame_read_tunnel_error(f, &e) ||
-	    !rate_pay(&t->heard, loop_now(t->hops->loop)))
+	    !token_bucket_take(&t->heard, loop_now(t->hops->loop)))
 		return false;
 	nexthops_each_server(t->hops, lower, &news);
 	return news.known;
@@ -362,7 +363,7 @@ tunnels_on_error(struct tunnels *t, const struct frame *f)
 static bool
 is_own_word(const struct route_error *e)
 {
-	struct route_way w;
+	struct route_path w;
 
 	if (e->error != EHOSTUNREACH && e->error != ENETUNREACH)
 		return false;
@@ -424,8 +425,8 @@ new_tunnels(struct nexthops *hops)
 	t->hops = hops;
 	t->wire = hops->wire;
 	hash_key_init(&t->secret);
-	rate_init(&t->told, NEWS_RATE, NEWS_BURST, now);
-	rate_init(&t->heard, NEWS_RATE, NEWS_BURST, now);
+	token_bucket_init(&t->told, NEWS_RATE, NEWS_BURST, now);
+	token_bucket_init(&t->heard, NEWS_RATE, NEWS_BURST, now);
 	return t;
 }
 

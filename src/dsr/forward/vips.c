@@ -25,7 +25,7 @@ vips_init(struct vips *v, const struct addr own[2], bool udp_only)
 void
 vips_fini(struct vips *v)
 {
-	place_locks_free(&v->locks);
+	vip_locks_free(&v->locks);
 	free(v->list);
 }
 

@@ -7,7 +7,7 @@
 #include "base/addr.h"
 #include "dsr/frame/frame.h"
 #include "dsr/link/link.h"
-#include "dsr/segment/place_lock.h"
+#include "dsr/segment/vip_lock.h"
 
 struct vips {
 	struct peer own[2]; /* IPv4, IPv6; family 0: none */
@@ -16,7 +16,7 @@ struct vips {
 	struct peer *list;
 	unsigned count;
 	bool udp_only; /* else TCP and UDP */
-	struct place_locks locks;
+	struct vip_locks locks;
 };
 
 /* `own`: IPv4 and IPv6; len 0: none. There are no VIPs yet. */

@@ -21,7 +21,7 @@ director_drop_name(enum director_drop why)
 void
 wire_drop(struct wire *w, enum director_drop why, size_t bytes)
 {
-	tally_add(&w->stats.dropped[why], 1, bytes);
+	frame_count_add(&w->stats.dropped[why], 1, bytes);
 }
 
 void

@@ -1,14 +1,14 @@
 /* checksum.c: completes checksums that were left to do.
  *
- * Most frames are looked at in three places and no more: sums of RFC 1071 are the
- * same in any order of bytes, so nothing is turned. */
+ * Most frames are looked at in three places and no more: sums of RFC 1071 are
+ * the same in any order of bytes, so nothing is turned. */
 #include "config.h"
 
 #include <netinet/in.h>
 #include <string.h>
 
 #include "dsr/frame/checksum.h"
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 struct summed {
 	unsigned char *from; /* TCP or UDP header */

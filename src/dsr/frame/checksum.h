@@ -1,6 +1,6 @@
-/* checksum.h: completes what senders on the same machine leave to a network card
- * that frames never meet: the field for the checksum of TCP or UDP contains the
- * sum of the pseudo header alone (Linux, CHECKSUM_PARTIAL).
+/* checksum.h: completes what senders on the same machine leave to a network
+ * card that frames never meet: the field for the checksum of TCP or UDP
+ * contains the sum of the pseudo header alone (Linux, CHECKSUM_PARTIAL).
  *
  * For links that are not told which frames those are. Pure; bytes come from
  * strangers. */
@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Writes the checksum into an Ethernet frame when that field has this very value
- * and is not right by chance. One frame in 65,536 has it otherwise; only those
- * are summed up. Returns whether it has. Fragments are left alone: nobody leaves
- * theirs. */
+/* Writes the checksum into an Ethernet frame when that field has this very
+ * value and is not right by chance. One frame in 65,536 has it otherwise; only
+ * those are summed up. Returns whether it has. Fragments are left alone: nobody
+ * leaves theirs. */
 bool checksum_complete(unsigned char *bytes, size_t length);
 
 #endif

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 static void
 bad(struct frame *f, const char *wrong)

@@ -51,9 +51,10 @@ struct frame {
 	 * sizes in it; "header" of IP, its options or extensions; "length" that
 	 * is more than there is, or too little; "checksum" of an IPv4 header;
 	 * "address": a group as the sender, or IPv4 in IPv6; "routing" by the
-	 * source; "fragment" that overlaps, is too small or too far; "transport":
-	 * TCP, UDP or ICMP is cut or inconsistent; "quote" in an ICMP error that
-	 * is of no packet of ours; "hops": NDP from beyond the segment */
+	 * source; "fragment" that overlaps, is too small or too far;
+	 * "transport": TCP, UDP or ICMP is cut or inconsistent; "quote" in an
+	 * ICMP error that is of no packet of ours; "hops": NDP from beyond the
+	 * segment */
 	const char *wrong;
 	uint16_t vlan;	    /* the tag's 16 bits; 0: none, or all zero */
 	uint16_t net;	    /* offset of the IP header or of ARP */
@@ -91,9 +92,9 @@ struct mac frame_mac_to(const struct frame *f);
 struct mac frame_mac_from(const struct frame *f);
 
 /* All frame_make_X() write a whole frame, without padding and checksum of
- * Ethernet, to `out`, and return its length; 0 when it does not fit into `room`,
- * or when no such frame may be made. `out` is none of the bytes of a frame
- * they are given. */
+ * Ethernet, to `out`, and return its length; 0 when it does not fit into
+ * `room`, or when no such frame may be made. `out` is none of the bytes of a
+ * frame they are given. */
 
 /* The Ethernet header of frames we make. */
 struct frame_head {
@@ -146,7 +147,7 @@ struct tunnel {
 	 * another (RFC 6864). */
 	uint16_t id;
 	/* They may also cut what contains a packet that may not be cut. */
-	bool may_be_cut;
+	bool may_fragment;
 };
 
 /* What a tunnel whose ends have addresses of this family adds to a packet. */
@@ -163,47 +164,47 @@ struct tunnel_error {
 	unsigned mtu;	/* that fits there, outer header included */
 };
 
-/* Whether f is an error about a tunnelled packet, with a right checksum, that makes
- * sense: the packet it quotes is longer than what fits. Routers that name no size
- * (RFC 1191, 5) are taken to have the next usual one. Whether the packet was
- * sent cannot be known. */
+/* Whether f is an error about a tunnelled packet, with a right checksum, that
+ * makes sense: the packet it quotes is longer than what fits. Routers that name
+ * no size (RFC 1191, 5) are taken to have the next usual one. Whether the
+ * packet was sent cannot be known. */
 bool frame_read_tunnel_error(const struct frame *f, struct tunnel_error *e);
 
-/* A piece of f's IP packet that is `mtu` bytes at the most, with its own headers
- * (RFC 791, 3.2; RFC 8200, 4.5), f's Ethernet header in front. *done, 0 before the
- * first, is how much of the packet's content is in the pieces so far; 0 when there
- * is no more, or when mtu has no room for content. IPv4: whether it may be cut is
- * the caller's to know, and its id stays. IPv6: a packet of this machine, without
- * extension headers; the pieces get `id`. */
-size_t frame_cut(unsigned char *out, size_t room, const struct frame *f,
+/* A piece of f's IP packet that is `mtu` bytes at the most, with its own
+ * headers (RFC 791, 3.2; RFC 8200, 4.5), f's Ethernet header in front. *done, 0
+ * before the first, is how much of the packet's content is in the pieces so
+ * far; 0 when there is no more, or when mtu has no room for content. IPv4:
+ * whether it may be cut is the caller's to know, and its id stays. IPv6: a
+ * packet of this machine, without extension headers; the pieces get `id`. */
+size_t frame_fragment(unsigned char *out, size_t room, const struct frame *f,
     unsigned mtu, uint32_t id, size_t *done);
 
 /* The answer to a packet that does not fit: "fragmentation needed" (RFC 1191)
  * or "packet too big" (RFC 4443, 3.2), which names the size that does: the IP
  * packet's, never less than a network must carry. `from` is who says so; NULL:
- * the address the packet went to. 0 where no such answer may be given (RFC 1122,
- * 3.2.2; RFC 4443, 2.4 e): to errors, groups and broadcasts, later fragments of
- * IPv4, or when IPv4 may be fragmented. */
+ * the address the packet went to. 0 where no such answer may be given (RFC
+ * 1122, 3.2.2; RFC 4443, 2.4 e): to errors, groups and broadcasts, later
+ * fragments of IPv4, or when IPv4 may be fragmented. */
 size_t frame_make_too_big(unsigned char *out, size_t room,
     const struct frame *f, const struct peer *from, unsigned mtu);
 /* Whether a router may cut the packet: IPv4 without "don't fragment". */
-bool frame_may_be_cut(const struct frame *f);
+bool frame_may_fragment(const struct frame *f);
 
 /* The fields of a TCP header that matter here. */
-struct segment {
+struct tcp_segment {
 	uint32_t seq, ack;
 	uint16_t window;
 	uint16_t mss; /* an option of SYN; 0: none. Not read. */
 	uint8_t flags;
 };
 
-/* False when f is not TCP with its header. Answers to a segment go to whoever it
- * names: ask frame_checksum_ok() first. */
-bool frame_read_tcp(const struct frame *f, struct segment *s);
+/* False when f is not TCP with its header. Answers to a segment go to whoever
+ * it names: ask frame_checksum_ok() first. */
+bool frame_read_tcp(const struct frame *f, struct tcp_segment *s);
 /* A segment without data. from and to are of one family. */
 size_t frame_make_tcp(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *from,
-    const struct peer *to, const struct segment *s);
+    const struct peer *to, const struct tcp_segment *s);
 /* The answer to the SYN f with a window of zero: it accepts nothing, ever. 0
  * when f is no SYN. */
 size_t frame_make_synack(

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 bool
 frame_read_arp(const struct frame *f, struct arp *a)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 /* More extension headers are no traffic but an attack (RFC 8504, 5.3). */
 enum { EXTENSIONS_MAX = 8 };

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 /* The longest errors: RFC 1812, 4.3.2.3; RFC 4443, 2.4 c. */
 enum { IP4_ERROR_MAX = 576, IP6_ERROR_MAX = 1280 };
@@ -44,10 +44,10 @@ make_ip4(unsigned char *out, const struct ip_fields *f)
 	out[0] = 0x45;
 	out[1] = f->class;
 	put16(out + 2, (uint32_t)(IP4_HEAD + f->content));
-	if (f->may_be_cut)
+	if (f->may_fragment)
 		put16(out + 4, f->id);
 	else
-		put16(out + 6, IP4_DONT_CUT);
+		put16(out + 6, IP4_DONT_FRAGMENT);
 	out[8] = f->hops;
 	out[9] = f->protocol;
 	memcpy(out + 12, ip_of_peer(f->from), 4);
@@ -99,10 +99,10 @@ make_start(unsigned char *out, size_t room, const struct frame_head *head,
 }
 
 bool
-frame_may_be_cut(const struct frame *f)
+frame_may_fragment(const struct frame *f)
 {
 	return f->kind != FRAME_BAD && f->packet != 0 && f->family == AF_INET &&
-	    (get16(f->bytes + f->net + 6) & IP4_DONT_CUT) == 0;
+	    (get16(f->bytes + f->net + 6) & IP4_DONT_FRAGMENT) == 0;
 }
 
 static bool
@@ -125,7 +125,7 @@ may_be_answered(const struct frame *f)
 	size_t width = f->family == AF_INET ? 4 : 16;
 
 	if (f->packet == 0 || f->kind == FRAME_BAD || f->kind == FRAME_ERROR ||
-	    f->kind == FRAME_NDP || frame_may_be_cut(f))
+	    f->kind == FRAME_NDP || frame_may_fragment(f))
 		return false;
 	if (f->kind == FRAME_FRAGMENT && f->family == AF_INET)
 		return false;

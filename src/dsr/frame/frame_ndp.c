@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 enum { ND_SIZE = 24, OPTION_SIZE = 8 };
 enum { OPTION_SOURCE = 1, OPTION_TARGET = 2 };

@@ -4,10 +4,10 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
-/* Words are added as they stand in memory: the sum of turned words is the turned
- * sum. */
+/* Words are added as they stand in memory: the sum of turned words is the
+ * turned sum. */
 uint32_t
 sum_of(uint32_t sum, const unsigned char *p, size_t n)
 {

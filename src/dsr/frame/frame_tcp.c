@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 enum { HOPS = 64, OPTION_MSS = 2, OPTION_SIZE = 4 };
 enum { SAYS = FRAME_FIN | FRAME_SYN | FRAME_RST | FRAME_ACK };
 
 bool
-frame_read_tcp(const struct frame *f, struct segment *s)
+frame_read_tcp(const struct frame *f, struct tcp_segment *s)
 {
 	const unsigned char *p = f->bytes + f->transport;
 
@@ -26,7 +26,7 @@ frame_read_tcp(const struct frame *f, struct segment *s)
 
 static void
 make_segment(
-    unsigned char *p, const struct ip_fields *ip, const struct segment *s)
+    unsigned char *p, const struct ip_fields *ip, const struct tcp_segment *s)
 {
 	memset(p, 0, ip->content);
 	put16(p, ip->from->port);
@@ -49,7 +49,7 @@ make_segment(
 
 size_t
 frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
-    const struct peer *from, const struct peer *to, const struct segment *s)
+    const struct peer *from, const struct peer *to, const struct tcp_segment *s)
 {
 	struct ip_fields ip = { .from = from,
 		.to = to,
@@ -69,7 +69,8 @@ frame_make_synack(
     unsigned char *out, size_t room, const struct frame *f, uint32_t seq)
 {
 	struct frame_head head;
-	struct segment s = { .seq = seq, .flags = FRAME_SYN | FRAME_ACK }, syn;
+	struct tcp_segment s = { .seq = seq, .flags = FRAME_SYN | FRAME_ACK },
+			   syn;
 
 	if (!frame_read_tcp(f, &syn) || f->first_fragment ||
 	    (syn.flags & SAYS) != FRAME_SYN)

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 size_t
 frame_tunnel_adds(unsigned family)
@@ -25,7 +25,7 @@ frame_make_tunnel(unsigned char *out, size_t room,
 	if (f->kind == FRAME_BAD || f->packet == 0)
 		return 0;
 	ip.content = f->packet;
-	ip.may_be_cut = t->may_be_cut || frame_may_be_cut(f);
+	ip.may_fragment = t->may_fragment || frame_may_fragment(f);
 	if (f->family == AF_INET) {
 		ip.protocol = IPPROTO_IPIP;
 		ip.class = inner[1];

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dsr/inspect/inspect_private.h"
+#include "dsr/inspect/inspect_fast.h"
+#include "dsr/inspect/inspect_finding.h"
 
 enum { MTU_USUAL = 1500, MTU_IP6 = 1280 }; /* RFC 894; RFC 8200, 5 */
 
@@ -25,14 +26,14 @@ inspect_say(
 }
 
 void
-inspect_tell(const struct inspect_ear *ear, struct inspect_finding *f)
+inspect_tell(const struct inspect_sink *sink, struct inspect_finding *f)
 {
 	f->mend[0] = '\0';
-	ear->report(ear->arg, f);
+	sink->report(sink->arg, f);
 }
 
 void
-inspect_mend(const struct inspect_ear *ear, struct inspect_finding *f,
+inspect_fix(const struct inspect_sink *sink, struct inspect_finding *f,
     const char *fmt, ...)
 {
 	va_list args;
@@ -40,7 +41,7 @@ inspect_mend(const struct inspect_ear *ear, struct inspect_finding *f,
 	va_start(args, fmt);
 	vsnprintf(f->mend, sizeof(f->mend), fmt, args);
 	va_end(args);
-	ear->report(ear->arg, f);
+	sink->report(sink->arg, f);
 }
 
 bool
@@ -65,8 +66,8 @@ inspect_setting(char path[INSPECT_PATH], const char *family,
 
 struct look {
 	const struct inspect_machine *m;
-	const struct inspect_wish *w;
-	struct inspect_ear ear;
+	const struct inspect_request *w;
+	struct inspect_sink sink;
 	const char *name; /* of the interface */
 };
 
@@ -74,7 +75,7 @@ static const char *const families[] = { "IPv4", "IPv6" };
 
 /* Whether a VIP is of that family. */
 static bool
-serves(const struct inspect_wish *w, int v6)
+serves(const struct inspect_request *w, int v6)
 {
 	unsigned i;
 
@@ -92,25 +93,25 @@ judge_presence(const struct look *l)
 
 	if (!l->m->exists) {
 		inspect_say(&f, INSPECT_ERROR, "no interface %s", l->name);
-		inspect_mend(&l->ear, &f, "ip link");
+		inspect_fix(&l->sink, &f, "ip link");
 		return false;
 	}
 	if (l->m->no_ethernet) {
 		inspect_say(
 		    &f, INSPECT_ERROR, "interface %s is not Ethernet", l->name);
-		inspect_tell(&l->ear, &f);
+		inspect_tell(&l->sink, &f);
 		return false;
 	}
 	if (l->m->down) {
 		inspect_say(&f, INSPECT_ERROR, "interface %s is down", l->name);
 		f.at_start = true;
-		inspect_mend(&l->ear, &f, "ip link set %s up", l->name);
+		inspect_fix(&l->sink, &f, "ip link set %s up", l->name);
 	} else if (l->m->no_carrier) {
 		inspect_say(&f, INSPECT_ERROR,
 		    "interface %s has no carrier: cable, or the other end",
 		    l->name);
 		f.at_start = true;
-		inspect_tell(&l->ear, &f);
+		inspect_tell(&l->sink, &f);
 	}
 	return true;
 }
@@ -128,7 +129,7 @@ judge_mtu(const struct look *l)
 	    "lost%s",
 	    l->name, l->m->mtu, none6 ? "; IPv6 needs 1280" : "");
 	f.at_start = none6;
-	inspect_mend(&l->ear, &f, "ip link set %s mtu %d", l->name, MTU_USUAL);
+	inspect_fix(&l->sink, &f, "ip link set %s mtu %d", l->name, MTU_USUAL);
 }
 
 static void
@@ -143,7 +144,7 @@ judge_mode(const struct look *l)
 		    "that runs: the segment was not asked",
 		    l->name);
 		f.at_start = true;
-		inspect_tell(&l->ear, &f);
+		inspect_tell(&l->sink, &f);
 	}
 	if (l->m->promiscuous) {
 		inspect_say(&f, INSPECT_WARNING,
@@ -151,15 +152,15 @@ judge_mode(const struct look *l)
 		    "for "
 		    "others cost time",
 		    l->name);
-		inspect_mend(
-		    &l->ear, &f, "ip link set %s promisc off", l->name);
+		inspect_fix(
+		    &l->sink, &f, "ip link set %s promisc off", l->name);
 	}
 	if (l->m->offloads & INSPECT_LRO) {
 		inspect_say(&f, INSPECT_WARNING,
 		    "large receive offload of %s breaks forwarding: pen "
 		    "switches it off when it starts",
 		    l->name);
-		inspect_mend(&l->ear, &f, "ethtool -K %s lro off", l->name);
+		inspect_fix(&l->sink, &f, "ethtool -K %s lro off", l->name);
 	}
 	if (kind == NULL)
 		return;
@@ -168,14 +169,14 @@ judge_mode(const struct look *l)
 		    "generic receive offload of %s makes frames that libpcap "
 		    "cannot take apart: they are lost",
 		    l->name);
-		inspect_mend(&l->ear, &f, "ethtool -K %s gro off", l->name);
+		inspect_fix(&l->sink, &f, "ethtool -K %s gro off", l->name);
 	}
 	if ((l->m->offloads & INSPECT_RXVLAN) && strcmp(kind, "xdp") == 0) {
 		inspect_say(&f, INSPECT_NOTE,
 		    "XDP needs tags in frames, so removal of VLAN tags of %s "
 		    "is switched off while pen runs",
 		    l->name);
-		inspect_mend(&l->ear, &f, "ethtool -K %s rxvlan off", l->name);
+		inspect_fix(&l->sink, &f, "ethtool -K %s rxvlan off", l->name);
 	}
 }
 
@@ -209,10 +210,10 @@ judge_own_stack(const struct look *l, int v6)
 	    more > 0 ? " and others" : "");
 	f.at_start = true;
 	if (v6)
-		inspect_mend(&l->ear, &f, "sysctl -w %s=1",
+		inspect_fix(&l->sink, &f, "sysctl -w %s=1",
 		    inspect_setting(path, "ipv6", l->name, "disable_ipv6"));
 	else
-		inspect_mend(&l->ear, &f, "ip -4 addr flush dev %s", l->name);
+		inspect_fix(&l->sink, &f, "ip -4 addr flush dev %s", l->name);
 }
 
 /* The machine's own address that it is, or NULL. */
@@ -244,7 +245,7 @@ judge_address(const struct look *l, const char *role, const struct peer *ip,
 	    "it, too%s",
 	    role, text, a->interface, more);
 	f.at_start = true;
-	inspect_mend(&l->ear, &f, "ip addr del %s/%u dev %s", text, a->prefix,
+	inspect_fix(&l->sink, &f, "ip addr del %s/%u dev %s", text, a->prefix,
 	    a->interface);
 	return true;
 }
@@ -264,7 +265,7 @@ judge_route(const struct look *l, unsigned i)
 	    "answers for it, too",
 	    text);
 	f.at_start = true;
-	inspect_mend(&l->ear, &f, "ip route del local %s/%u",
+	inspect_fix(&l->sink, &f, "ip route del local %s/%u",
 	    peer_format_host(&l->m->route[i].net, text), l->m->route[i].prefix);
 }
 
@@ -291,14 +292,14 @@ judge_forwarding(const struct look *l, int v6)
 	    leak ? "frames for a VIP go another way, too"
 		 : "clients may hear from it that a VIP is unreachable");
 	f.at_start = true;
-	inspect_mend(&l->ear, &f, "sysctl -w %s=%d",
+	inspect_fix(&l->sink, &f, "sysctl -w %s=%d",
 	    inspect_setting(path, v6 ? "ipv6" : "ipv4", l->name,
 		v6 ? "disable_ipv6" : "forwarding"),
 	    v6);
 }
 
 static bool
-is_vip(const struct inspect_wish *w, const struct peer *ip)
+is_vip(const struct inspect_request *w, const struct peer *ip)
 {
 	unsigned i;
 
@@ -327,7 +328,7 @@ judge_server(const struct look *l, const struct inspect_server *s)
 		    s->number, s->name);
 	else
 		return;
-	inspect_tell(&l->ear, &f);
+	inspect_tell(&l->sink, &f);
 }
 
 /* ---- rights ---- */
@@ -343,13 +344,13 @@ judge_rights(const struct look *l)
 		inspect_say(&f, INSPECT_ERROR,
 		    "no right to raw sockets (CAP_NET_RAW), so the segment was "
 		    "not asked");
-		inspect_mend(
-		    &l->ear, &f, "setcap cap_net_raw+ep $(command -v pen)");
+		inspect_fix(
+		    &l->sink, &f, "setcap cap_net_raw+ep $(command -v pen)");
 	} else if (l->w->link != NULL && strcmp(l->w->link, "xdp") == 0 &&
 	    (l->m->lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0) {
 		inspect_say(&f, INSPECT_ERROR,
 		    "no right to load an XDP program (%s)", lacks);
-		inspect_mend(&l->ear, &f,
+		inspect_fix(&l->sink, &f,
 		    "setcap cap_net_raw,cap_net_admin,cap_bpf+ep "
 		    "$(command -v pen)");
 	}
@@ -357,7 +358,7 @@ judge_rights(const struct look *l)
 
 void
 inspect_judge_machine(const struct inspect_machine *m,
-    const struct inspect_wish *w, inspect_report_fn *report, void *arg)
+    const struct inspect_request *w, inspect_report_fn *report, void *arg)
 {
 	struct look l = { m, w, { report, arg }, w->interface };
 	unsigned i;
@@ -368,7 +369,7 @@ inspect_judge_machine(const struct inspect_machine *m,
 		return;
 	judge_mtu(&l);
 	judge_mode(&l);
-	inspect_judge_fast(m, w, &l.ear);
+	inspect_judge_fast(m, w, &l.sink);
 	for (i = 0; i < w->vips; i++)
 		if (!judge_address(&l, "VIP", &w->vip[i], ""))
 			judge_route(&l, i);

@@ -5,9 +5,9 @@
  *     inspect_ask()   --> struct inspect_segment --> inspect_judge_segment()
  *
  * Looking and asking gather facts and change nothing for longer than they take;
- * the judges are pure. Commands are Linux's, a line for a shell, or settings of pen's
- * that begin with dsr_; those that belong on another machine say so in the sentence
- * ("to run there"). */
+ * the judges are pure. Commands are Linux's, a line for a shell, or settings of
+ * pen's that begin with dsr_; those that belong on another machine say so in
+ * the sentence ("to run there"). */
 #ifndef PEN_DSR_INSPECT_H
 #define PEN_DSR_INSPECT_H
 
@@ -42,7 +42,7 @@ struct inspect_server {
 };
 
 /* Pointers are the caller's. Ports do not count. */
-struct inspect_wish {
+struct inspect_request {
 	const char *interface;
 	const char *link; /* kind; NULL: the best */
 	const struct peer *vip;
@@ -111,11 +111,12 @@ struct inspect_machine {
 	struct inspect_route *route; /* to each VIP; owned; NULL: not known */
 };
 
-/* Fills `m`. Returns 0, or -1 with errno; inspect_forget() frees in any case. */
-int inspect_look(struct inspect_machine *m, const struct inspect_wish *w);
+/* Fills `m`. Returns 0, or -1 with errno; inspect_forget() frees in any
+ * case. */
+int inspect_look(struct inspect_machine *m, const struct inspect_request *w);
 void inspect_forget(struct inspect_machine *m);
 void inspect_judge_machine(const struct inspect_machine *m,
-    const struct inspect_wish *w, inspect_report_fn *report, void *arg);
+    const struct inspect_request *w, inspect_report_fn *report, void *arg);
 
 /* ---- the segment ---- */
 
@@ -149,19 +150,19 @@ struct inspect_segment {
 
 /* The questions for what is wanted. Returns 0, or -1 with errno ENOMEM. */
 int inspect_segment_init(
-    struct inspect_segment *s, const struct inspect_wish *w);
+    struct inspect_segment *s, const struct inspect_request *w);
 void inspect_segment_fini(struct inspect_segment *s);
-/* Tries which link would open, and asks by one that takes no frames from a director
- * that runs: for three seconds at the most, or until all servers have answered and
- * VIPs had their time. First as who wants to use an address
- * (RFC 5227, 2.1.1; RFC 4862, 5.4.2), which disturbs nobody; then in the name of
+/* Tries which link would open, and asks by one that takes no frames from a
+ * director that runs: for three seconds at the most, or until all servers have
+ * answered and VIPs had their time. First as who wants to use an address (RFC
+ * 5227, 2.1.1; RFC 4862, 5.4.2), which disturbs nobody; then in the name of
  * dsr_ip, if that is free, as a director does. */
-void inspect_ask(struct inspect_segment *s, const struct inspect_wish *w);
+void inspect_ask(struct inspect_segment *s, const struct inspect_request *w);
 void inspect_judge_segment(const struct inspect_segment *s,
-    const struct inspect_wish *w, inspect_report_fn *report, void *arg);
+    const struct inspect_request *w, inspect_report_fn *report, void *arg);
 
-/* Pure halves of asking. A question as a frame, `from` an own address or NULL; its
- * length as frame_make_X(). */
+/* Pure halves of asking. A question as a frame, `from` an own address or NULL;
+ * its length as frame_make_X(). */
 size_t inspect_make(unsigned char *out, size_t room,
     const struct inspect_segment *s, const struct inspect_question *q,
     const struct peer *from);

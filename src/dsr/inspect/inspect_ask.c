@@ -7,11 +7,11 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "dsr/inspect/inspect_private.h"
+#include "dsr/inspect/inspect_finding.h"
 #include "dsr/link/link.h"
 
-/* Who is silent is asked every half second, after a second in our own
- * name. Those who should not answer get a second, as servers do of a director. */
+/* Who is silent is asked every half second, after a second in our own name.
+ * Those who should not answer get a second, as servers do of a director. */
 enum {
 	ROUNDS = 6,
 	ROUND_MS = 500,
@@ -45,7 +45,7 @@ filter_of(const struct inspect_segment *s, struct peer *list)
 
 /* What a director would open. */
 static int
-try_link(struct inspect_segment *s, const struct inspect_wish *w,
+try_link(struct inspect_segment *s, const struct inspect_request *w,
     const struct link_filter *f)
 {
 	const char *best = w->link == NULL ? link_kind(0) : w->link;
@@ -151,7 +151,7 @@ ask_all(struct link *l, struct inspect_segment *s)
 
 /* A director may be running: it must not lose a frame by this. */
 void
-inspect_ask(struct inspect_segment *s, const struct inspect_wish *w)
+inspect_ask(struct inspect_segment *s, const struct inspect_request *w)
 {
 	struct error e;
 	struct peer *list = calloc((size_t)s->questions + 1, sizeof(*list));

@@ -15,7 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dsr/inspect/inspect_private.h"
+#include "dsr/inspect/inspect_finding.h"
+#include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link_interface.h"
 #include "dsr/link/netlink.h"
 #ifdef HAVE_LINK_XDP
@@ -79,7 +80,7 @@ look_far_end(struct inspect_machine *m, int fd, const char *name)
 }
 
 static void
-look_interface(struct inspect_machine *m, const struct inspect_wish *w)
+look_interface(struct inspect_machine *m, const struct inspect_request *w)
 {
 	const char *name = w->interface;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -186,7 +187,8 @@ ask_route(int fd, const struct peer *ip)
 	return found;
 }
 
-/* What the kernel tells of the interface; returns how many bytes, 0: nothing. */
+/* What the kernel tells of the interface; returns how many bytes, 0:
+ * nothing. */
 static size_t
 ask_link(int fd, const char *name, union netlink_answer *a)
 {
@@ -237,7 +239,7 @@ name_far_end(struct inspect_machine *m, union netlink_answer *a, size_t n)
 }
 
 static void
-look_link(struct inspect_machine *m, int fd, const struct inspect_wish *w)
+look_link(struct inspect_machine *m, int fd, const struct inspect_request *w)
 {
 	union netlink_answer a;
 	size_t n = ask_link(fd, w->interface, &a);
@@ -248,7 +250,7 @@ look_link(struct inspect_machine *m, int fd, const struct inspect_wish *w)
 }
 
 static void
-look_netlink(struct inspect_machine *m, const struct inspect_wish *w)
+look_netlink(struct inspect_machine *m, const struct inspect_request *w)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	unsigned i;
@@ -264,7 +266,7 @@ look_netlink(struct inspect_machine *m, const struct inspect_wish *w)
 
 /* IPv6 has one switch for all interfaces. */
 void
-inspect_look_linux(struct inspect_machine *m, const struct inspect_wish *w)
+inspect_look_linux(struct inspect_machine *m, const struct inspect_request *w)
 {
 	look_rights(m);
 	look_netlink(m, w);

@@ -10,7 +10,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dsr/inspect/inspect_private.h"
+#include "dsr/inspect/inspect_finding.h"
+#include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link.h"
 
 static unsigned
@@ -98,7 +99,7 @@ has_link(const char *kind)
 }
 
 int
-inspect_look(struct inspect_machine *m, const struct inspect_wish *w)
+inspect_look(struct inspect_machine *m, const struct inspect_request *w)
 {
 	struct ifaddrs *list, *i;
 	size_t n = 1;

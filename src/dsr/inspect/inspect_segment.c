@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/inspect/inspect_private.h"
+#include "dsr/inspect/inspect_fast.h"
+#include "dsr/inspect/inspect_finding.h"
 
 enum { VLAN_ID = 0xfff, TOLD_APART = 8 };
 
@@ -25,7 +26,7 @@ add(struct inspect_segment *s, enum inspect_role role, const struct peer *ip,
 }
 
 int
-inspect_segment_init(struct inspect_segment *s, const struct inspect_wish *w)
+inspect_segment_init(struct inspect_segment *s, const struct inspect_request *w)
 {
 	unsigned servers =
 	    w->servers < INSPECT_QUESTIONS ? w->servers : INSPECT_QUESTIONS;
@@ -162,8 +163,8 @@ inspect_hear(struct inspect_segment *s, const struct frame *f)
 
 struct look {
 	const struct inspect_segment *s;
-	const struct inspect_wish *w;
-	struct inspect_ear ear;
+	const struct inspect_request *w;
+	struct inspect_sink sink;
 	unsigned silent, servers; /* that did not answer, that were asked */
 };
 
@@ -191,13 +192,13 @@ judge_thief(const struct look *l, const struct inspect_question *q,
 	    "server %u (%s, %s) answers for VIP %s; to run there",
 	    server->server->number, server->server->name, mac, ip);
 	if (q->ip.family == AF_INET)
-		inspect_mend(&l->ear, &f,
+		inspect_fix(&l->sink, &f,
 		    "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
 		    "net.ipv4.conf.all.arp_announce=2; "
 		    "ip addr flush to %s; ip addr add %s/32 dev lo",
 		    ip, ip);
 	else
-		inspect_mend(&l->ear, &f,
+		inspect_fix(&l->sink, &f,
 		    "ip -6 addr flush to %s; ip -6 addr add %s dev lo", ip, ip);
 }
 
@@ -220,7 +221,7 @@ judge_claim(const struct look *l, const struct inspect_question *q,
 		    "dsr_ip %s is taken: server %u (%s, %s) answers for it; "
 		    "choose another",
 		    ip, server->server->number, server->server->name, mac);
-		inspect_tell(&l->ear, &f);
+		inspect_tell(&l->sink, &f);
 		return;
 	}
 	if (q->role == INSPECT_VIP)
@@ -233,7 +234,7 @@ judge_claim(const struct look *l, const struct inspect_question *q,
 		    "dsr_ip %s is taken: %s answers for it; to run there, or "
 		    "choose another",
 		    ip, mac);
-	inspect_mend(&l->ear, &f, "ip addr flush to %s", ip);
+	inspect_fix(&l->sink, &f, "ip addr flush to %s", ip);
 }
 
 static void
@@ -250,7 +251,7 @@ judge_silence(struct look *l, const struct inspect_question *q)
 	    "this segment; to run there",
 	    q->server->number, q->server->name,
 	    q->ip.family == AF_INET ? "ARP" : "NDP", ip);
-	inspect_mend(&l->ear, &f, "ip addr show to %s", ip);
+	inspect_fix(&l->sink, &f, "ip addr show to %s", ip);
 }
 
 static void
@@ -267,7 +268,7 @@ judge_duplicate(const struct look *l, const struct inspect_question *q)
 	    "the wrong one",
 	    q->server->number, q->server->name, q->macs,
 	    mac_format(&q->mac[0], mac[0]), mac_format(&q->mac[1], mac[1]), ip);
-	inspect_mend(&l->ear, &f, "ip addr flush to %s", ip);
+	inspect_fix(&l->sink, &f, "ip addr flush to %s", ip);
 }
 
 /* A machine with two addresses, or a router that answers for others. */
@@ -288,7 +289,7 @@ judge_twin(const struct look *l, const struct inspect_question *q)
 	    "machine, or a router in between; to run there",
 	    other->server->number, other->server->name, q->server->number,
 	    q->server->name, mac_format(&q->mac[0], mac));
-	inspect_mend(&l->ear, &f, "sysctl -w net.%s=0",
+	inspect_fix(&l->sink, &f, "sysctl -w net.%s=0",
 	    q->ip.family == AF_INET ? "ipv4.conf.all.proxy_arp"
 				    : "ipv6.conf.all.proxy_ndp");
 }
@@ -309,7 +310,7 @@ judge_link(const struct look *l)
 
 	if (l->s->link == NULL) {
 		inspect_say(&f, INSPECT_ERROR, "%.300s", l->s->error.text);
-		inspect_tell(&l->ear, &f);
+		inspect_tell(&l->sink, &f);
 		return;
 	}
 	inspect_say(&f, INSPECT_NOTE, "frames are moved by %s%s%s%s%.200s",
@@ -317,7 +318,7 @@ judge_link(const struct look *l)
 	    l->s->better != NULL ? l->s->better : "",
 	    l->s->better != NULL ? ": " : "",
 	    l->s->better != NULL ? l->s->error.text : "");
-	inspect_tell(&l->ear, &f);
+	inspect_tell(&l->sink, &f);
 }
 
 static void
@@ -330,7 +331,7 @@ judge_end(const struct look *l)
 	inspect_say(&f, INSPECT_ERROR,
 	    "interface %s went down while the segment was asked",
 	    l->w->interface);
-	inspect_mend(&l->ear, &f, "ip link set %s up", l->w->interface);
+	inspect_fix(&l->sink, &f, "ip link set %s up", l->w->interface);
 }
 
 /* How many in all, where not each has a line. */
@@ -345,29 +346,29 @@ judge_all(const struct look *l)
 		    l->s->vlan == 0 ? "; were the segment tagged, that would "
 				      "show only when somebody asks for a VIP"
 				    : "");
-		inspect_mend(
-		    &l->ear, &f, "ip -s link show dev %s", l->w->interface);
+		inspect_fix(
+		    &l->sink, &f, "ip -s link show dev %s", l->w->interface);
 	} else if (l->silent > TOLD_APART) {
 		inspect_say(&f, INSPECT_WARNING,
 		    "%u servers of %u do not answer", l->silent, l->servers);
-		inspect_tell(&l->ear, &f);
+		inspect_tell(&l->sink, &f);
 	}
 	if (unasked == 0)
 		return;
 	inspect_say(
 	    &f, INSPECT_NOTE, "%u more servers were not asked", unasked);
-	inspect_tell(&l->ear, &f);
+	inspect_tell(&l->sink, &f);
 }
 
 void
 inspect_judge_segment(const struct inspect_segment *s,
-    const struct inspect_wish *w, inspect_report_fn *report, void *arg)
+    const struct inspect_request *w, inspect_report_fn *report, void *arg)
 {
 	struct look l = { s, w, { report, arg }, 0, 0 };
 	unsigned i, k;
 
 	judge_link(&l);
-	inspect_judge_fast_link(s, w, &l.ear);
+	inspect_judge_fast_link(s, w, &l.sink);
 	if (!s->asked) {
 		judge_end(&l);
 		return;

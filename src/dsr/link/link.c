@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "dsr/link/link.h"
-#include "dsr/link/link_private.h"
+#include "dsr/link/link_kinds.h"
 
 static const struct link_ops *const kinds[] = {
 #ifdef HAVE_LINK_XDP

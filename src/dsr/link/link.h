@@ -3,16 +3,16 @@
  *     receive -> look, change bytes in place -> send -> release
  *
  * A kind of link is a way the system has to do this; link.c knows which ones
- * this build has. Only what concerns us comes up: ARP, NDP, and IP packets to the
- * addresses of the filter, in frames to this interface or to a group, with one
- * 802.1Q tag or without. What this machine sends itself does not.
+ * this build has. Only what concerns us comes up: ARP, NDP, and IP packets to
+ * the addresses of the filter, in frames to this interface or to a group, with
+ * one 802.1Q tag or without. What this machine sends itself does not.
  *
  * Frames may be longer than the MTU: several TCP segments (or datagrams) merged
  * by the network card, the kernel (GRO) or a sender on the same machine (TSO),
- * and their checksums may be left to whoever puts them on a wire. `offload` says
- * so. A frame sent on with the offload it came with, and nothing but its MAC
- * addresses changed, is split and summed by kernel or card when that must be;
- * offload.h does it for frames that become others. */
+ * and their checksums may be left to whoever puts them on a wire. `offload`
+ * says so. A frame sent on with the offload it came with, and nothing but its
+ * MAC addresses changed, is split and summed by kernel or card when that must
+ * be; offload.h does it for frames that become others. */
 #ifndef PEN_DSR_LINK_H
 #define PEN_DSR_LINK_H
 
@@ -22,8 +22,8 @@
 #include "base/addr.h"
 #include "base/error.h"
 #include "dsr/frame/dsr_key.h"
+#include "dsr/frame/frame_count.h"
 #include "dsr/frame/mac.h"
-#include "dsr/frame/tally.h"
 
 /* Laid out as struct virtio_net_hdr (OASIS Virtual I/O Device, 5.1.6), in host
  * byte order; all zero: one packet with its checksums done. */
@@ -83,45 +83,45 @@ struct link_counters {
 
 struct link;
 
-/* Where the fast path has the frames of a server go. */
-struct link_gate {
+/* The fast path's entry of a server: where it forwards its frames to. */
+struct link_entry {
 	struct mac to;
-	uint16_t longest; /* bytes of a frame; 0: closed */
-	uint32_t ticket;  /* flows that were given another one come up */
+	uint16_t longest; /* bytes of a frame; 0: disabled */
+	uint32_t epoch;	  /* frames of flows with another one come up */
 };
 
-/* What became of a flow in the fast path. */
-struct link_carried {
+/* What the fast path knows of an offloaded flow. */
+struct link_offloaded {
 	uint64_t frames, bytes;
 	uint64_t idle_ms; /* since the last one, or since it was told of */
-	uint32_t ticket;  /* as it was told of */
+	uint32_t epoch;	  /* as it was told of */
 };
 
-/* The fast path. A frame of a flow that it was told of goes to the flow's gate, with
- * the gate's MAC and the link's, and does not come up; it comes up as ever while
- * the gate is closed, or has another ticket than the flow, and unless it is plain: to
- * the link's own MAC, without tag, options or extension headers, whole, of right
- * lengths and IPv4 checksum, UDP, or TCP with ACK and none of SYN, FIN and
- * RST. Gates have numbers; closed is what they are at first. */
+/* The fast path. It forwards a frame of an offloaded flow to the flow's entry,
+ * with the entry's MAC and the link's. It passes a frame to user space if the
+ * entry is disabled, if its epoch differs from the flow's, or if the frame is
+ * not plain: to the link's own MAC, without tag, options or extension headers,
+ * whole, of right lengths and IPv4 checksum, UDP, or TCP with ACK and none of
+ * SYN, FIN and RST. Entries are numbered from 0 on, and disabled at first. */
 struct link_fast {
-	uint32_t gates; /* how many there are, from 0 on */
-	/* Sets one that there is. A frame meets the gate as it was or as it is. */
-	void (*set_gate)(
-	    struct link *l, uint32_t gate, const struct link_gate *g);
-	/* Tells of a flow, whose counters begin at zero. Returns 0, or -1 with
+	uint32_t entries; /* how many there are, from 0 on */
+	/* Sets one of them. A frame sees the old entry or the new one. */
+	void (*set_entry)(
+	    struct link *l, uint32_t entry, const struct link_entry *g);
+	/* Offloads a flow, whose counters begin at zero. Returns 0, or -1 with
 	 * errno: E2BIG: there is no room for more; EPERM: this kernel wants
 	 * rights for that. */
-	int (*carry)(struct link *l, const struct dsr_key *key, uint32_t gate,
-	    uint32_t ticket);
-	/* False: it is not told of. */
-	bool (*carried)(const struct link *l, const struct dsr_key *key,
-	    struct link_carried *c);
-	/* Its frames come up from now on, and it is forgotten; what it was is in
-	 * `c`. False: it was not told of. */
-	bool (*forget)(
-	    struct link *l, const struct dsr_key *key, struct link_carried *c);
+	int (*add)(struct link *l, const struct dsr_key *key, uint32_t entry,
+	    uint32_t epoch);
+	/* False: it is not offloaded. */
+	bool (*find)(const struct link *l, const struct dsr_key *key,
+	    struct link_offloaded *c);
+	/* Its frames come up from now on; `c` is what was known of it. False:
+	 * it was not offloaded. */
+	bool (*remove)(struct link *l, const struct dsr_key *key,
+	    struct link_offloaded *c);
 	/* All that went that way since the link was opened. */
-	struct tally (*totals)(const struct link *l);
+	struct frame_count (*totals)(const struct link *l);
 };
 
 struct link_ops;
@@ -173,49 +173,52 @@ struct link_ops {
  * the sentence is why not that. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
-/* As link_open(), but only to see which kind would open: no process loses a frame
- * by it, and the interface keeps its features. Whether a driver takes a program is
- * what the kernel tells of it. A kind that takes frames receives none: the link is
- * for link_close() only. */
+/* As link_open(), but only to see which kind would open: no process loses a
+ * frame by it, and the interface keeps its features. Whether a driver takes a
+ * program is what the kernel tells of it. A kind that takes frames receives
+ * none: the link is for link_close() only. */
 int link_try(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
-/* Opens a link that sends, and receives copies: no process loses a frame by it, and
- * the interface keeps its features. Returns 0, or -1 with a sentence. */
+/* Opens a link that sends, and receives copies: no process loses a frame by it,
+ * and the interface keeps its features. Returns 0, or -1 with a sentence. */
 int link_listen(struct link *l, const char *ifname, const struct link_filter *f,
     struct error *e);
-/* Frees all; the interface is as it was before. Features that were switched off need
- * CAP_NET_ADMIN to come back; without it they remain off, with a line in the log. */
+/* Frees all; the interface is as it was before. Features that were switched off
+ * need CAP_NET_ADMIN to come back; without it they remain off, with a line in
+ * the log. */
 void link_close(struct link *l);
 
 /* The name of the i-th kind of this build; NULL: there are no more. */
 const char *link_kind(unsigned i);
 
-/* From now on, this comes up; frames already received by the kernel may still be
- * others. Returns 0, or -1 with a sentence in `e`: the old filter remains. */
+/* From now on, this comes up; frames already received by the kernel may still
+ * be others. Returns 0, or -1 with a sentence in `e`: the old filter
+ * remains. */
 int link_set_filter(
     struct link *l, const struct link_filter *f, struct error *e);
 
 /* Fills `list` with what has come. The bytes belong to the link; they may be
  * changed, and sent, until link_release(). Returns how many; when fewer than
  * `most`, there are no more for now, or there is no room before a release.
- * -1 with errno: ENETDOWN: the interface went down (told once; frames come again
- * when it is up); ENODEV: it is gone for good, only link_close() makes sense. */
+ * -1 with errno: ENETDOWN: the interface went down (told once; frames come
+ * again when it is up); ENODEV: it is gone for good, only link_close() makes
+ * sense. */
 int link_receive(struct link *l, struct link_frame *list, unsigned most);
 /* Everything received is given back. */
 void link_release(struct link *l);
-/* Whether frames have come that link_receive() would hand up: a look into memory,
- * cheaper than to wait again. False also when that cannot be known. */
+/* Whether frames have come that link_receive() would hand up: a look into
+ * memory, cheaper than to wait again. False also when that cannot be known. */
 bool link_has_more(const struct link *l);
 
 /* Sends frames received, or of the caller's own memory, which is not needed
- * afterwards. Returns how many were taken, in order: what is refused for good is
- * counted as taken, and in `count`; fewer than `n`: no room, nothing says when
- * there will be. -1 with errno when the interface is down (ENETDOWN) or gone
- * (ENXIO, ENODEV) and nothing was taken. */
+ * afterwards. Returns how many were taken, in order: what is refused for good
+ * is counted as taken, and in `count`; fewer than `n`: no room, nothing says
+ * when there will be. -1 with errno when the interface is down (ENETDOWN) or
+ * gone (ENXIO, ENODEV) and nothing was taken. */
 int link_send(struct link *l, const struct link_frame *list, unsigned n);
 
-/* Looks again at what changes without being told: mtu, up, gone, count.missed, and the
- * name, should the interface have got another one. */
+/* Looks again at what changes without being told: mtu, up, gone, count.missed,
+ * and the name, should the interface have got another one. */
 void link_look(struct link *l);
 
 #endif

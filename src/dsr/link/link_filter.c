@@ -5,8 +5,8 @@
  *     IPv6: NDP?  one of the addresses?  of the nets?
  *     IPv4: one of the addresses?  of the nets?
  *
- * A load beyond the frame's end refuses the frame. Jumps are short, so that each
- * question returns by itself. */
+ * A load beyond the frame's end refuses the frame. Jumps are short, so that
+ * each question returns by itself. */
 #include "config.h"
 
 #include <string.h>

@@ -36,8 +36,8 @@ int interface_set_filter(struct link *l, struct interface_wants *w,
     int (*attach)(struct link *l, const struct link_filter *f, struct error *e),
     struct error *e);
 
-/* Switches off a feature (ETH_FLAG_) that is on, with a line in the log in which
- * it has this name. Returns whether it is off. */
+/* Switches off a feature (ETH_FLAG_) that is on, with a line in the log in
+ * which it has this name. Returns whether it is off. */
 bool interface_switch_off(struct link *l, struct interface_wants *w,
     uint32_t feature, const char *name);
 /* Switches on again what was switched off, and frees what is owned. */

@@ -4,12 +4,13 @@
  *     ring:  | header  offload  frame | header ...     slots of one size,
  *              ^ tail: held by us       ^ head: next    in blocks of pages
  *
- * Version 2 of the ring: version 3 costs less for each frame when there are very
- * many, but wakes us only when a block is full or its timer, of a millisecond or
- * a tick of the kernel, has run out; every packet of every connection would wait
- * for that. Frames are sent from where they are by sendmmsg(): a ring for sending
- * was never faster, as frames would have to be copied into it. The queueing
- * discipline is not bypassed: what bursts must find a queue.
+ * Version 2 of the ring: version 3 costs less for each frame when there are
+ * very many, but wakes us only when a block is full or its timer, of a
+ * millisecond or a tick of the kernel, has run out; every packet of every
+ * connection would wait for that. Frames are sent from where they are by
+ * sendmmsg(): a ring for sending was never faster, as frames would have to be
+ * copied into it. The queueing discipline is not bypassed: what bursts must
+ * find a queue.
  *
  * Frames too long for a slot (merged ones) come through the socket's ordinary
  * queue into memory of their own. */
@@ -24,8 +25,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "dsr/link/link_kinds.h"
 #include "dsr/link/link_packet.h"
-#include "dsr/link/link_private.h"
 
 enum { TAG = 4 };
 
@@ -77,8 +78,8 @@ put_tag_back(struct link_frame *f, uint16_t type, uint16_t tag)
 		f->offload.header += TAG;
 }
 
-/* An error of the socket is told once, by whichever call comes first: the frame that
- * was asked for still waits. */
+/* An error of the socket is told once, by whichever call comes first: the frame
+ * that was asked for still waits. */
 static ssize_t
 receive_large(struct link *l, struct packet_ring *p, struct msghdr *m)
 {
@@ -90,7 +91,8 @@ receive_large(struct link *l, struct packet_ring *p, struct msghdr *m)
 	return recvmsg(l->fd, m, MSG_DONTWAIT);
 }
 
-/* The next long frame: they come in the order in which the ring tells of them. */
+/* The next long frame: they come in the order in which the ring tells of
+ * them. */
 static bool
 take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
 {
@@ -274,8 +276,8 @@ prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
 	return i;
 }
 
-/* Those in front that one socket can send, `*some` of them; how many were taken,
- * or -1. */
+/* Those in front that one socket can send, `*some` of them; how many were
+ * taken, or -1. */
 static int
 send_some(
     struct link *l, const struct link_frame *list, unsigned n, unsigned *some)

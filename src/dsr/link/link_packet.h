@@ -1,6 +1,6 @@
 /* link_packet.h: the inside of links by packet sockets, which three files
- * share: frames (link_packet.c), which ones come up (link_packet_filter.c) and how
- * it is opened (link_packet_open.c). */
+ * share: frames (link_packet.c), which ones come up (link_packet_filter.c) and
+ * how it is opened (link_packet_open.c). */
 #ifndef PEN_DSR_LINK_PACKET_H
 #define PEN_DSR_LINK_PACKET_H
 
@@ -22,7 +22,7 @@ struct packet_place {
 };
 
 struct packet_ring {
-	int out; /* sends; link.fd does what this cannot, frames with offloads */
+	int out; /* sends; frames with offloads go by link.fd */
 	unsigned char *ring;
 	unsigned slot; /* bytes of one, and how many there are */
 	unsigned in_block, blocks, slots;

@@ -1,9 +1,10 @@
-/* link_pcap.c: links by libpcap, for systems without anything better, pcap(3PCAP).
+/* link_pcap.c: links by libpcap, for systems without anything better,
+ * pcap(3PCAP).
  *
- * Each frame is copied once, and sent by a call of its own. Nothing says what was
- * merged, or which checksums are left to do: frames longer than the MTU are not
- * handed up. The interface is promiscuous, as libpcap cannot join groups; the
- * filter looks at the MAC. */
+ * Each frame is copied once, and sent by a call of its own. Nothing says what
+ * was merged, or which checksums are left to do: frames longer than the MTU are
+ * not handed up. The interface is promiscuous, as libpcap cannot join groups;
+ * the filter looks at the MAC. */
 #include "config.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 
 #include "base/log.h"
 #include "dsr/link/link_filter.h"
-#include "dsr/link/link_private.h"
+#include "dsr/link/link_kinds.h"
 
 enum {
 	PLACES = 256, /* frames between two releases */

@@ -103,7 +103,8 @@ netlink_any(unsigned short type, unsigned char family,
 	q.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(size_of(type));
 	/* all three begin with the family */
 	q.of.route.rtm_family = family;
-	/* answers are numbered one below questions: RTM_NEWLINK, RTM_GETLINK .. */
+	/* answers are numbered one below questions: RTM_NEWLINK, RTM_GETLINK
+	 * .. */
 	if (send(fd, &q, q.head.nlmsg_len, 0) == (ssize_t)q.head.nlmsg_len)
 		do
 			n = recv(fd, &a, sizeof(a), 0);

@@ -1,5 +1,5 @@
-/* netlink.h: a question to Linux's kernel and its one answer, or a list of them,
- * netlink(7). */
+/* netlink.h: a question to Linux's kernel and its one answer, or a list of
+ * them, netlink(7). */
 #ifndef PEN_DSR_NETLINK_H
 #define PEN_DSR_NETLINK_H
 
@@ -13,20 +13,22 @@ union netlink_answer {
 	char bytes[16384];
 };
 
-/* Asks with a message of `nlmsg_len` bytes, and waits. Returns how many bytes an
- * answer of that type has; 0 with errno when there is another one: the kernel's
- * error, or EBADMSG. */
+/* Asks with a message of `nlmsg_len` bytes, and waits. Returns how many bytes
+ * an answer of that type has; 0 with errno when there is another one: the
+ * kernel's error, or EBADMSG. */
 size_t netlink_ask(int fd, const struct nlmsghdr *question,
     union netlink_answer *a, unsigned short type);
 
-/* Asks rtnetlink for a list of interfaces, routes or neighbours (RTM_GETLINK etc., of
- * all families with AF_UNSPEC), and shows each message of that kind to `is`. Returns
- * whether it said true of one; false also when the kernel does not tell. */
+/* Asks rtnetlink for a list of interfaces, routes or neighbours (RTM_GETLINK
+ * etc., of all families with AF_UNSPEC), and shows each message of that kind to
+ * `is`. Returns whether it said true of one; false also when the kernel does
+ * not tell. */
 bool netlink_any(unsigned short type, unsigned char family,
     bool (*is)(const void *arg, struct nlmsghdr *m), const void *arg);
 
-/* The attribute of that name among `bytes`, with a value of `least` bytes or more;
- * NULL: there is none. Those of generic netlink are laid out as rtnetlink(7)'s. */
+/* The attribute of that name among `bytes`, with a value of `least` bytes or
+ * more; NULL: there is none. Those of generic netlink are laid out as
+ * rtnetlink(7)'s. */
 struct rtattr *netlink_attribute(
     struct rtattr *at, size_t bytes, unsigned short name, size_t least);
 /* The same among those of an answer of n bytes, behind a header of `head`. */

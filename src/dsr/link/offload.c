@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 #include "dsr/link/offload.h"
 
 enum { FIN_PSH = FRAME_FIN | FRAME_PSH, CWR = 0x80 };
@@ -61,7 +61,7 @@ look(struct cut *c, const struct link_frame *f)
 }
 
 unsigned
-offload_pieces(const struct link_frame *f)
+offload_segments(const struct link_frame *f)
 {
 	struct cut c;
 
@@ -122,7 +122,7 @@ copy_whole(unsigned char *out, size_t room, const struct link_frame *f)
 }
 
 size_t
-offload_piece(
+offload_segment(
     unsigned char *out, size_t room, const struct link_frame *f, unsigned i)
 {
 	struct cut c;

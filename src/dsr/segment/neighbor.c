@@ -96,10 +96,11 @@ neighbors_send_ndp(
 
 /* ---- in ---- */
 
-/* An answer to a probe, too, goes to the one who asks: a host that wants the
+/* A reply to a probe, too, goes to the one who asks: a host that wants the
  * address learns that it is taken (RFC 5227, 2.1.1). */
 static void
-on_arp(struct neighbors *n, const struct arp *a, struct claim *c, uint64_t now)
+on_arp(struct neighbors *n, const struct arp *a, struct announcement *c,
+    uint64_t now)
 {
 	struct peer wanted = neighbor_peer(AF_INET, a->target);
 	struct arp answer = { .sender_mac = n->options.mac,
@@ -120,8 +121,8 @@ on_arp(struct neighbors *n, const struct arp *a, struct claim *c, uint64_t now)
 	neighbors_learn(n, c, now);
 }
 
-/* RFC 4861, 7.2.4. Who has no address yet asks whether it is taken: all hear the
- * answer. */
+/* RFC 4861, 7.2.4. Who has no address yet asks whether it is taken: all hear
+ * the answer. */
 static void
 answer_ndp(struct neighbors *n, const struct ndp *d, const struct mac *to)
 {
@@ -140,7 +141,8 @@ answer_ndp(struct neighbors *n, const struct ndp *d, const struct mac *to)
 }
 
 static void
-on_ndp(struct neighbors *n, const struct ndp *d, struct claim *c, uint64_t now)
+on_ndp(struct neighbors *n, const struct ndp *d, struct announcement *c,
+    uint64_t now)
 {
 	struct peer target = neighbor_peer(AF_INET6, d->target);
 	const struct neighbor *w;
@@ -173,7 +175,7 @@ bool
 neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
 {
 	struct mac to, from;
-	struct claim c;
+	struct announcement c;
 	struct arp a;
 	struct ndp d;
 	bool arp = frame_read_arp(f, &a);
@@ -186,7 +188,7 @@ neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
 	    mac_equal(&from, &n->options.mac) ||
 	    (mac_is_station(&to) && !mac_equal(&to, &n->options.mac)))
 		return true;
-	c = (struct claim){ .mac = from,
+	c = (struct announcement){ .mac = from,
 		.to_us = mac_equal(&to, &n->options.mac) };
 	if (!mac_is_station(&from) || (arp && !mac_is_station(&a.sender_mac)))
 		n->stats.bad++;
@@ -239,8 +241,8 @@ int
 neighbors_init(
     struct neighbors *n, const struct neighbors_options *options, uint64_t now)
 {
-	struct list *lists[] = { &n->ready, &n->asked, &n->fresh, &n->failed,
-		&n->announcing, &n->silent };
+	struct list *lists[] = { &n->ready, &n->asked, &n->confirmed,
+		&n->failed, &n->announcing, &n->silent };
 	size_t i;
 
 	memset(n, 0, sizeof(*n));
@@ -249,7 +251,7 @@ neighbors_init(
 	n->options = *options;
 	n->own6 =
 	    options->ip6.family != 0 ? options->ip6 : link_local(&options->mac);
-	rate_init(&n->rate, NEIGHBOR_RATE, NEIGHBOR_BURST, now);
+	token_bucket_init(&n->rate, NEIGHBOR_RATE, NEIGHBOR_BURST, now);
 	if (hash_table_init(&n->servers) < 0 || hash_table_init(&n->vips) < 0 ||
 	    take_own6(n, now) < 0 ||
 	    (options->ip4.family != 0 &&
@@ -263,7 +265,8 @@ neighbors_init(
 void
 neighbors_fini(struct neighbors *n)
 {
-	struct list *lists[] = { &n->ready, &n->asked, &n->fresh, &n->failed },
+	struct list *lists[] = { &n->ready, &n->asked, &n->confirmed,
+		&n->failed },
 		    *link;
 	struct neighbor *w;
 	size_t i;

@@ -1,44 +1,51 @@
-/* neighbor.h: who has which Ethernet address on the segment: servers we ask for,
- * VIPs we answer for. ARP for IPv4 (RFC 826, 5227), NDP for IPv6 (RFC 4861).
+/* neighbor.h: who has which Ethernet address on the segment: servers we ask
+ * for, VIPs we answer for. ARP for IPv4 (RFC 826, 5227), NDP for IPv6 (RFC
+ * 4861).
  *
- *            asked in vain                 an answer
- *     NEW ------------------> FAILED ----------------------.
- *      |                        ^                           |
- *      | an answer              | asked in vain              v
- *      '----------> FRESH ----> DOUBTED --- an answer ---> FRESH
+ *                  no reply                     a reply
+ *     INCOMPLETE ------------> FAILED ------------------------.
+ *         |                      ^                            |
+ *         | a reply              | no reply                   v
+ *         '----> REACHABLE ---> PROBE ------ a reply ---> REACHABLE
  *                         5 s, or another claims it
  *
- * The address of a server that is DOUBTED goes on being used. Each question has
- * a second for its answer; after three the server is FAILED, and asked every five
- * seconds. A DOUBTED one is asked first alone, at the address it had, then in
- * front of all; whoever has a reason may doubt a FRESH one early. Over all,
- * questions go out at a limited rate; those to servers that have failed come last.
- * All is O(1), for any number of servers, but for what follows a silence of all.
+ * The states are those of RFC 4861, 7.3.2, with FAILED for what is deleted
+ * there; log and control name them new, fresh, doubted, failed.
  *
- * When the whole segment was out of reach, silence says nothing about servers. While
- * there is no carrier (neighbors_pause()) nobody is asked and nobody fails. When the
- * carrier is back, or the first server answers after all had failed, those that have
- * failed are asked at once, three times, as new ones are: they are RETURNING until
- * they answer or fail again.
+ * The MAC of a server in PROBE goes on being used. Each request has a second
+ * for its answer; after three the server is FAILED, and asked every five
+ * seconds. One in PROBE is asked first alone, at the MAC it had, then in front
+ * of all; whoever has a reason may probe a REACHABLE one early. Over all,
+ * requests go out at a limited rate; those to servers that have failed come
+ * last. All is O(1), for any number of servers, but for what follows a silence
+ * of all.
+ *
+ * When the whole segment was out of reach, silence says nothing about servers.
+ * While there is no carrier (neighbors_pause()) nobody is asked and nobody
+ * fails. When the carrier is back, or the first server answers after all had
+ * failed, those that have failed are asked at once, three times, as new ones
+ * are: they are RETURNING until they answer or fail again.
  *
  * Neither protocol proves anything; who sits on the segment can answer for a
  * server that is down, or drown one. What is done:
  *   - Only addresses somebody added are remembered: strangers fill no memory.
- *   - A server that answers keeps its Ethernet address, whatever others say: what
- *     claims another one only makes us ask the server itself, at most once a
- *     second, at the address we know. Only when that stays silent all are asked,
- *     and the first answer counts.
- *   - For NEW and FAILED what is sent to us alone is believed; what is sent to
- *     all makes us ask.
- *   - Only answers to a question, sent to us alone, say that a server is well.
- *   - Groups and our own address are nobody's. Tags of other VLANs are not ours.
+ *   - A server that replies keeps its MAC, whatever others say: a message with
+ *     another one only makes us ask the server itself, at most once a second,
+ *     at the MAC we know. Only when that stays silent all are asked, and the
+ *     first reply counts.
+ *   - In INCOMPLETE and FAILED a message to us alone is believed; one that is
+ *     sent to all makes us ask.
+ *   - Only replies to a request, sent to us alone, say that a server is well.
+ *   - Groups and our own address are nobody's. Tags of other VLANs are not
+ *     ours.
  *   - NDP from beyond the segment never gets here (hop limit 255).
- * Where that is not enough the switch must watch (DHCP snooping, ARP inspection).
+ * Where that is not enough the switch must watch (DHCP snooping, ARP
+ * inspection).
  *
- * Without an own IPv4 address questions are ARP probes, from 0.0.0.0: servers with
- * arp_ignore 0 or 1 answer them. Without an own IPv6 address they come from
- * the link-local one that is made of our Ethernet address (RFC 4291, appendix A),
- * for which we answer.
+ * Without an own IPv4 address requests are ARP probes, from 0.0.0.0: servers
+ * with arp_ignore 0 or 1 answer them. Without an own IPv6 address they come
+ * from the link-local one that is made of our Ethernet address (RFC 4291,
+ * appendix A), for which we answer.
  *
  * Pure: the clock (ms) is passed in, frames leave through a callback. */
 #ifndef PEN_DSR_NEIGHBOR_H
@@ -52,14 +59,14 @@
 #include "base/hash_table.h"
 #include "base/list.h"
 #include "dsr/frame/frame.h"
-#include "dsr/segment/rate.h"
+#include "dsr/segment/token_bucket.h"
 
 enum {
 	NEIGHBOR_REFRESH_MS = 5000,
-	NEIGHBOR_ANSWER_MS = 1000, /* for each question */
+	NEIGHBOR_REPLY_MS = 1000, /* for each request */
 	NEIGHBOR_TRIES = 3,
-	NEIGHBOR_FAILED_MS = 5000, /* between questions then */
-	NEIGHBOR_RATE = 500,	   /* questions a second, over all */
+	NEIGHBOR_FAILED_MS = 5000, /* between requests then */
+	NEIGHBOR_RATE = 500,	   /* requests a second, over all */
 	NEIGHBOR_BURST = 200,	   /* of them at once */
 	NEIGHBOR_ANNOUNCE = 3,	   /* times */
 	NEIGHBOR_ANNOUNCE_MS = 1000,
@@ -67,9 +74,9 @@ enum {
 };
 
 enum neighbor_state {
-	NEIGHBOR_NEW,
-	NEIGHBOR_FRESH,
-	NEIGHBOR_DOUBTED,
+	NEIGHBOR_INCOMPLETE,
+	NEIGHBOR_REACHABLE,
+	NEIGHBOR_PROBE,
 	NEIGHBOR_FAILED
 };
 
@@ -91,12 +98,12 @@ struct neighbor {
 };
 
 struct neighbors_stats {
-	uint64_t questions, answers; /* sent */
-	uint64_t failures;	     /* servers that stopped answering */
-	uint64_t moves;		     /* other Ethernet addresses believed */
-	uint64_t claims;	     /* and those not believed at once */
-	uint64_t conflicts;	     /* frames of others who claim a VIP */
-	uint64_t bad;		     /* frames from no possible address */
+	uint64_t requests, answers; /* sent */
+	uint64_t failures;	    /* servers that stopped answering */
+	uint64_t moves;		    /* other Ethernet addresses believed */
+	uint64_t claims;	    /* and those not believed at once */
+	uint64_t conflicts;	    /* frames of others who claim a VIP */
+	uint64_t bad;		    /* frames from no possible address */
 };
 
 struct neighbors_options {
@@ -106,8 +113,8 @@ struct neighbors_options {
 
 	/* The bytes are the caller's until it returns. Must not call back. */
 	void (*send)(void *arg, const unsigned char *bytes, size_t length);
-	/* A server answers for the first time or again, or from another Ethernet
-	 * address; or it has failed. May drop it. */
+	/* A server replies for the first time or again, or from another MAC; or
+	 * it has failed. May drop it. */
 	void (*on_change)(void *arg, struct neighbor *w, bool reachable);
 	/* Someone else says that a VIP, or an own address, is his: another
 	 * balancer, or a server that asks in the VIP's name (arp_announce).
@@ -124,13 +131,13 @@ struct neighbors {
 	/* Private. */
 	struct neighbors_options options;
 	struct peer own6;
-	unsigned reachable; /* servers that are FRESH or DOUBTED */
+	unsigned reachable; /* servers that are REACHABLE or PROBE */
 	bool paused;
 	struct hash_table servers, vips;
 	/* Each in the order of `due`. ready: as soon as the rate allows. */
-	struct list ready, asked, fresh, failed;
+	struct list ready, asked, confirmed, failed;
 	struct list announcing, silent; /* VIPs */
-	struct rate rate;		/* of questions */
+	struct token_bucket rate;	/* of requests */
 };
 
 /* Answers for own addresses, and announces them, from now on. Returns 0, or -1
@@ -156,8 +163,9 @@ struct neighbor *neighbors_add(
 void neighbors_drop(struct neighbors *n, struct neighbor *w);
 /* The neighbour with that address, or NULL. */
 struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
-/* Clients get no answers from it, it seems: asks it now, once a second at most. */
-void neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now);
+/* Clients seem to get no answers from it: probes it now, at most once a
+ * second. */
+void neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
 const struct mac *neighbor_mac(const struct neighbor *w);
 /* Whether it failed together with all others and has not yet had the time to
@@ -165,10 +173,11 @@ const struct mac *neighbor_mac(const struct neighbor *w);
 bool neighbor_is_returning(const struct neighbor *w);
 /* How many of them neighbor_mac() knows. */
 unsigned neighbors_reachable(const struct neighbors *n);
-/* There is no carrier: until neighbors_resume() neighbors_tick() does nothing. */
+/* There is no carrier: until neighbors_resume() neighbors_tick() does
+ * nothing. */
 void neighbors_pause(struct neighbors *n);
-/* There is one again, or questions go elsewhere now: no silence before now counts,
- * and all that have failed are asked. */
+/* There is one again, or requests go elsewhere now: no silence before now
+ * counts, and all that have failed are asked. */
 void neighbors_resume(struct neighbors *n, uint64_t now);
 /* Each of them; `visit` must not add or drop any. */
 void neighbors_each(const struct neighbors *n,
@@ -177,8 +186,8 @@ const char *neighbor_state_name(enum neighbor_state state);
 
 /* ---- VIPs ---- */
 
-/* Answers for an address. Returns 0 (also when it did already), or -1 with errno
- * ENOMEM. */
+/* Answers for an address. Returns 0 (also when it did already), or -1 with
+ * errno ENOMEM. */
 int neighbors_take_vip(struct neighbors *n, const struct peer *vip);
 /* The same, and announces it if it did not. */
 int neighbors_add_vip(
@@ -189,11 +198,12 @@ void neighbors_announce(struct neighbors *n, uint64_t now);
 
 /* ---- frames and time ---- */
 
-/* A frame came in. Returns whether it was ARP or a solicitation or advertisement,
- * so that there is nothing more to do with it. */
+/* A frame came in. Returns whether it was ARP or a solicitation or
+ * advertisement, so that there is nothing more to do with it. */
 bool neighbors_on_frame(
     struct neighbors *n, const struct frame *f, uint64_t now);
-/* Asks, gives up, announces what is due: to be called several times a second. */
+/* Asks, gives up, announces what is due: to be called several times a
+ * second. */
 void neighbors_tick(struct neighbors *n, uint64_t now);
 
 #endif

@@ -19,7 +19,7 @@ neighbor_state_name(enum neighbor_state state)
 const struct mac *
 neighbor_mac(const struct neighbor *w)
 {
-	return w->state == NEIGHBOR_FRESH || w->state == NEIGHBOR_DOUBTED
+	return w->state == NEIGHBOR_REACHABLE || w->state == NEIGHBOR_PROBE
 	    ? &w->mac
 	    : NULL;
 }
@@ -53,7 +53,7 @@ void
 neighbors_each(const struct neighbors *n,
     void (*visit)(void *arg, const struct neighbor *w), void *arg)
 {
-	const struct list *lists[] = { &n->ready, &n->asked, &n->fresh,
+	const struct list *lists[] = { &n->ready, &n->asked, &n->confirmed,
 		&n->failed };
 	const struct list *l;
 	size_t i;
@@ -120,17 +120,17 @@ ask_ndp(struct neighbors *n, const struct neighbor *w, const struct mac *to)
 static void
 ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
-	bool alone = w->state == NEIGHBOR_DOUBTED && w->tries == 0;
+	bool alone = w->state == NEIGHBOR_PROBE && w->tries == 0;
 	const struct mac *to = alone ? &w->mac : &mac_broadcast;
 
 	w->all_asked = !alone;
 	w->asked = now;
 	w->tries++;
-	n->stats.questions++;
+	n->stats.requests++;
 	if (w->state == NEIGHBOR_FAILED && !w->returning)
 		move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
 	else
-		move_to(&n->asked, w, now + NEIGHBOR_ANSWER_MS);
+		move_to(&n->asked, w, now + NEIGHBOR_REPLY_MS);
 	if (w->ip.family == AF_INET)
 		ask_arp(n, w, to);
 	else
@@ -143,10 +143,11 @@ ask_due(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(&n->ready)) != NULL && rate_pay(&n->rate, now))
+	while ((w = first_of(&n->ready)) != NULL &&
+	    token_bucket_take(&n->rate, now))
 		ask(n, w, now);
 	while ((w = first_of(&n->failed)) != NULL && w->due <= now &&
-	    rate_pay(&n->rate, now))
+	    token_bucket_take(&n->rate, now))
 		ask(n, w, now);
 }
 
@@ -212,10 +213,10 @@ believe(
 	n->reachable += !known;
 	w->returning = false;
 	w->mac = *m;
-	w->state = NEIGHBOR_FRESH;
+	w->state = NEIGHBOR_REACHABLE;
 	w->tries = 0;
 	w->answered = now;
-	move_to(&n->fresh, w, now + NEIGHBOR_REFRESH_MS);
+	move_to(&n->confirmed, w, now + NEIGHBOR_REFRESH_MS);
 	if (was_alone)
 		ask_failed(n, now);
 	if (!same)
@@ -241,10 +242,10 @@ give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
 static void
 ask_early(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
-	if (now - w->asked < NEIGHBOR_ANSWER_MS)
+	if (now - w->asked < NEIGHBOR_REPLY_MS)
 		return;
-	if (w->state == NEIGHBOR_FRESH) {
-		w->state = NEIGHBOR_DOUBTED;
+	if (w->state == NEIGHBOR_REACHABLE) {
+		w->state = NEIGHBOR_PROBE;
 		w->tries = 0;
 		move_to(&n->ready, w, now);
 	} else if (w->state == NEIGHBOR_FAILED && !w->returning) {
@@ -256,12 +257,12 @@ ask_early(struct neighbors *n, struct neighbor *w, uint64_t now)
 }
 
 void
-neighbors_doubt(struct neighbors *n, struct neighbor *w, uint64_t now)
+neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	ask_early(n, w, now);
 }
 
-/* Whether a question that waits for its answer can have been this one's. */
+/* Whether a request that waits for its answer can have been this one's. */
 static bool
 was_asked(const struct neighbor *w, const struct mac *m)
 {
@@ -269,7 +270,7 @@ was_asked(const struct neighbor *w, const struct mac *m)
 }
 
 void
-neighbors_learn(struct neighbors *n, const struct claim *c, uint64_t now)
+neighbors_learn(struct neighbors *n, const struct announcement *c, uint64_t now)
 {
 	struct neighbor *w;
 
@@ -301,8 +302,8 @@ check_answers(struct neighbors *n, uint64_t now)
 			give_up(n, w, now);
 		else
 			move_to(&n->ready, w, now);
-	while ((w = first_of(&n->fresh)) != NULL && w->due <= now) {
-		w->state = NEIGHBOR_DOUBTED;
+	while ((w = first_of(&n->confirmed)) != NULL && w->due <= now) {
+		w->state = NEIGHBOR_PROBE;
 		w->tries = 0;
 		move_to(&n->ready, w, now);
 	}

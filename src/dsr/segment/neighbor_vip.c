@@ -128,7 +128,8 @@ neighbors_announce(struct neighbors *n, uint64_t now)
 /* ---- conflicts ---- */
 
 bool
-neighbors_claimed(struct neighbors *n, const struct claim *c, uint64_t now)
+neighbors_claimed(
+    struct neighbors *n, const struct announcement *c, uint64_t now)
 {
 	struct vip *v = c->ip.family != 0 ? find(n, &c->ip) : NULL;
 

@@ -1,4 +1,4 @@
-/* probe.c: rounds of questions to servers, and their answers. */
+/* probe.c: rounds of requests to servers, and their answers. */
 #include "config.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "dsr/segment/probe.h"
 
-/* Local ports: the slot is in the lower part, so that an answer finds it. */
+/* Local ports: the slot is in the lower part, so that a reply finds it. */
 enum { PORT_FIRST = 32768, PORT_TURNS = 31 };
 _Static_assert(
     PORT_FIRST + PORT_TURNS * PROBES_MOST <= 65536, "all of them are ports");
@@ -19,7 +19,7 @@ struct probe {
 	struct list order;
 	bool busy;
 	uint32_t server;
-	unsigned place;
+	unsigned vip;
 	uint16_t port; /* ours */
 	uint32_t seq;
 	uint64_t since; /* us: asked for the first time */
@@ -44,9 +44,10 @@ draw(struct probes *p)
 /* ---- out ---- */
 
 static bool
-send_segment(struct probes *p, const struct probe *q, const struct segment *s)
+send_segment(
+    struct probes *p, const struct probe *q, const struct tcp_segment *s)
 {
-	const struct peer *to = &p->plan.place[q->place];
+	const struct peer *to = &p->plan.vip[q->vip];
 	struct peer from = p->plan.own[to->family == AF_INET6];
 
 	from.port = q->port;
@@ -56,8 +57,8 @@ send_segment(struct probes *p, const struct probe *q, const struct segment *s)
 static bool
 send_question(struct probes *p, const struct probe *q)
 {
-	bool v6 = p->plan.place[q->place].family == AF_INET6;
-	struct segment s = { .seq = q->seq,
+	bool v6 = p->plan.vip[q->vip].family == AF_INET6;
+	struct tcp_segment s = { .seq = q->seq,
 		.window = UINT16_MAX,
 		.mss = v6 ? MSS_IP6 : MSS_IP4,
 		.flags = FRAME_SYN };
@@ -68,7 +69,7 @@ send_question(struct probes *p, const struct probe *q)
 static void
 take_back(struct probes *p, const struct probe *q, uint32_t seq)
 {
-	struct segment s = { .seq = seq, .flags = FRAME_RST };
+	struct tcp_segment s = { .seq = seq, .flags = FRAME_RST };
 
 	(void)send_segment(p, q, &s);
 }
@@ -103,7 +104,7 @@ end_round(struct probes *p, uint32_t server, uint64_t now)
 }
 
 static void
-note(struct probes *p, uint32_t server, unsigned place, enum probe_result r,
+note(struct probes *p, uint32_t server, unsigned vip, enum probe_result r,
     uint64_t rtt)
 {
 	struct probe_report *round = &p->servers[server].round;
@@ -111,7 +112,7 @@ note(struct probes *p, uint32_t server, unsigned place, enum probe_result r,
 	if (r < round->result || (r == round->result && rtt <= round->rtt))
 		return;
 	round->result = r;
-	round->place = p->plan.place[place];
+	round->vip = p->plan.vip[vip];
 	round->rtt = rtt;
 }
 
@@ -133,18 +134,18 @@ let_go(struct probes *p, struct probe *q)
 	p->servers[q->server].waiting--;
 }
 
-/* The question has its answer; it may be the last one of its server. */
+/* The request has its answer; it may be the last one of its server. */
 static void
 answer(struct probes *p, struct probe *q, enum probe_result r, uint64_t now)
 {
 	uint32_t server = q->server;
 
-	note(p, server, q->place, r, r == PROBE_OK ? now - q->since : 0);
+	note(p, server, q->vip, r, r == PROBE_OK ? now - q->since : 0);
 	let_go(p, q);
 	end_if_over(p, server, now);
 }
 
-/* Asks the server for its next place. When nobody knows where the server is, it
+/* Asks the server for its next vip. When nobody knows where the server is, it
  * has failed for all of them. */
 static void
 ask_next(struct probes *p, uint32_t server, uint64_t now)
@@ -156,13 +157,13 @@ ask_next(struct probes *p, uint32_t server, uint64_t now)
 	if (w->next == 0)
 		w->began = now;
 	q->server = server;
-	q->place = w->next++;
+	q->vip = w->next++;
 	q->seq = (uint32_t)random;
 	q->port = (uint16_t)(PORT_FIRST + (q - p->slots) +
 	    PROBES_MOST * ((random >> 32) % PORT_TURNS));
 	q->since = now;
 	if (!send_question(p, q)) {
-		note(p, server, q->place, PROBE_NO_ADDRESS, 0);
+		note(p, server, q->vip, PROBE_NO_ADDRESS, 0);
 		w->next = p->plan.count;
 	} else {
 		q->busy = true;
@@ -236,20 +237,20 @@ find(struct probes *p, const struct peer *from, const struct peer *to)
 {
 	unsigned at = (to->port - (unsigned)PORT_FIRST) % PROBES_MOST;
 	struct probe *q = &p->slots[at];
-	const struct peer *place;
+	const struct peer *vip;
 
 	if (to->port < PORT_FIRST || !q->busy || q->port != to->port)
 		return NULL;
-	place = &p->plan.place[q->place];
-	return place->port == from->port && peer_same_host(place, from) &&
+	vip = &p->plan.vip[q->vip];
+	return vip->port == from->port && peer_same_host(vip, from) &&
 		peer_same_host(&p->plan.own[from->family == AF_INET6], to)
 	    ? q
 	    : NULL;
 }
 
 bool
-probes_on_segment(struct probes *p, const struct peer *from,
-    const struct peer *to, const struct segment *s, uint64_t now)
+probes_on_tcp(struct probes *p, const struct peer *from, const struct peer *to,
+    const struct tcp_segment *s, uint64_t now)
 {
 	struct probe *q = find(p, from, to);
 	bool reset = (s->flags & FRAME_RST) != 0;
@@ -332,22 +333,22 @@ probes_last(const struct probes *p, uint32_t server)
 int
 probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
 {
-	struct peer *place =
-	    malloc((plan->count > 0 ? plan->count : 1) * sizeof(*place));
+	struct peer *vip =
+	    malloc((plan->count > 0 ? plan->count : 1) * sizeof(*vip));
 	uint32_t i;
 
-	if (place == NULL)
+	if (vip == NULL)
 		return -1;
 	if (plan->count > 0)
-		memcpy(place, plan->place, plan->count * sizeof(*place));
+		memcpy(vip, plan->vip, plan->count * sizeof(*vip));
 	for (i = 0; i < PROBES_MOST; i++)
 		if (p->slots[i].busy) {
 			take_back(p, &p->slots[i], p->slots[i].seq + 1);
 			let_go(p, &p->slots[i]);
 		}
-	free((void *)(uintptr_t)p->plan.place);
+	free((void *)(uintptr_t)p->plan.vip);
 	p->plan = *plan;
-	p->plan.place = place;
+	p->plan.vip = vip;
 	for (i = 0; i < p->room; i++) {
 		heap_remove(&p->due, i);
 		if (p->servers[i].used)
@@ -382,6 +383,6 @@ probes_fini(struct probes *p)
 	heap_fini(&p->due);
 	free(p->servers);
 	free(p->slots);
-	free((void *)(uintptr_t)p->plan.place);
+	free((void *)(uintptr_t)p->plan.vip);
 	memset(p, 0, sizeof(*p));
 }

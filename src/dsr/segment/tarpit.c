@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/segment/neighbor_private.h"
 #include "dsr/segment/tarpit.h"
+#include "dsr/segment/who_has.h"
 
 enum trap_state { TRAP_UNUSED, TRAP_ASKED, TRAP_OURS, TRAP_IN_USE };
 
@@ -18,12 +18,12 @@ struct trap {
 	enum trap_state state;
 	struct mac asker;
 	uint64_t since; /* ms: in this state */
-	uint64_t heard; /* the asker's last question */
+	uint64_t heard; /* the asker's last request */
 	uint64_t asked; /* our own; 0: none yet */
 };
 
 /* Who wants to know, and which frame said so. */
-struct question {
+struct request {
 	const struct frame *frame;
 	struct peer target;
 	struct mac asker;
@@ -35,7 +35,7 @@ struct question {
 static bool
 may_answer(struct tarpit *t, uint64_t now)
 {
-	bool may = rate_pay(&t->answers, now);
+	bool may = token_bucket_take(&t->answers, now);
 
 	t->stats.limited += !may;
 	return may;
@@ -125,7 +125,7 @@ on_claim(struct tarpit *t, const struct peer *ip, uint64_t now)
 /* Asks ourselves, on the asker's segment; without an address of our own as who
  * wants to use this one. */
 static void
-ask(struct tarpit *t, struct trap *p, const struct question *q, uint64_t now)
+ask(struct tarpit *t, struct trap *p, const struct request *q, uint64_t now)
 {
 	struct frame_head head = { .to = mac_broadcast,
 		.from = t->options.mac,
@@ -134,7 +134,7 @@ ask(struct tarpit *t, struct trap *p, const struct question *q, uint64_t now)
 	struct ndp d = { .has_mac = t->options.ip6.family != 0,
 		.mac = t->options.mac };
 
-	if (!rate_pay(&t->questions, now))
+	if (!token_bucket_take(&t->requests, now))
 		return;
 	p->asked = now;
 	if (p->ip.family == AF_INET) {
@@ -149,7 +149,7 @@ ask(struct tarpit *t, struct trap *p, const struct question *q, uint64_t now)
 	}
 }
 
-/* Whether questions are to be counted from this one on. */
+/* Whether requests are to be counted from this one on. */
 static bool
 begins(const struct trap *p, uint64_t now)
 {
@@ -166,18 +166,19 @@ begins(const struct trap *p, uint64_t now)
 	return true;
 }
 
-/* Whether nobody has answered for long enough. That somebody asks again need not
- * mean that he had no answer: some ask for ever, to see whether a link works. */
+/* Whether nobody has answered for long enough. That somebody asks again need
+ * not mean that he had no answer: some ask for ever, to see whether a link
+ * works. */
 static bool
 is_silent(const struct trap *p, uint64_t now)
 {
 	return now - p->since >= TARPIT_SILENT_MS && p->asked != 0 &&
-	    now - p->asked >= TARPIT_ANSWER_MS;
+	    now - p->asked >= TARPIT_REPLY_MS;
 }
 
-/* Whether the question is to be answered. */
+/* Whether the request is to be answered. */
 static bool
-is_ours(struct tarpit *t, const struct question *q, uint64_t now)
+is_ours(struct tarpit *t, const struct request *q, uint64_t now)
 {
 	struct trap *p = q->to_all ? take(t, &q->target) : find(t, &q->target);
 
@@ -202,7 +203,7 @@ is_ours(struct tarpit *t, const struct question *q, uint64_t now)
 }
 
 static bool
-is_to_be_answered(struct tarpit *t, const struct question *q, uint64_t now)
+is_to_be_answered(struct tarpit *t, const struct request *q, uint64_t now)
 {
 	return t->options.is_wanted(t->options.arg, &q->target) &&
 	    is_ours(t, q, now) && may_answer(t, now);
@@ -219,7 +220,7 @@ is_zero(const uint8_t *ip, size_t size)
 }
 
 static void
-on_arp(struct tarpit *t, struct question *q, const struct arp *a, uint64_t now)
+on_arp(struct tarpit *t, struct request *q, const struct arp *a, uint64_t now)
 {
 	struct peer sender = neighbor_peer(AF_INET, a->sender);
 	struct frame_head head = frame_answer_head(q->frame);
@@ -244,7 +245,7 @@ on_arp(struct tarpit *t, struct question *q, const struct arp *a, uint64_t now)
 }
 
 static void
-on_ndp(struct tarpit *t, struct question *q, const struct ndp *d, uint64_t now)
+on_ndp(struct tarpit *t, struct request *q, const struct ndp *d, uint64_t now)
 {
 	struct peer from = neighbor_peer(AF_INET6, d->from);
 	struct frame_head head = frame_answer_head(q->frame);
@@ -275,7 +276,7 @@ void
 tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now)
 {
 	struct mac to = frame_mac_to(f);
-	struct question q = { .frame = f,
+	struct request q = { .frame = f,
 		.asker = frame_mac_from(f),
 		.to_all = !mac_is_station(&to) };
 	struct arp a;
@@ -309,11 +310,11 @@ difference(const struct tarpit *t, const struct frame *f)
 }
 
 /* Whether a segment is of a connection that we answered; where the client
- * began is in *first then. Questions about the window come from one byte
+ * began is in *first then. Requests about the window come from one byte
  * before what the client may send, or with the first of them. */
 static bool
-is_held(const struct tarpit *t, const struct frame *f, const struct segment *s,
-    uint32_t *first)
+is_held(const struct tarpit *t, const struct frame *f,
+    const struct tcp_segment *s, uint32_t *first)
 {
 	*first = s->ack - 1 - difference(t, f);
 	return s->seq - *first <= UINT16_MAX;
@@ -336,10 +337,10 @@ is_for_us(const struct tarpit *t, const struct frame *f, uint64_t now)
 
 static size_t
 make_ack(unsigned char *out, size_t room, const struct frame *f,
-    const struct segment *theirs, uint32_t first)
+    const struct tcp_segment *theirs, uint32_t first)
 {
 	struct frame_head head = frame_answer_head(f);
-	struct segment s = {
+	struct tcp_segment s = {
 		.flags = FRAME_ACK, .seq = theirs->ack, .ack = first + 1
 	};
 
@@ -351,7 +352,7 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 {
 	enum { KINDS = FRAME_SYN | FRAME_ACK | FRAME_RST | FRAME_FIN };
 	unsigned char bytes[FRAME_MADE_MAX];
-	struct segment s;
+	struct tcp_segment s;
 	uint32_t first = 0;
 	bool syn;
 	size_t n;
@@ -387,8 +388,9 @@ tarpit_init(
 	list_init(&t->order);
 	t->options = *options;
 	hash_key_init(&t->key);
-	rate_init(&t->answers, TARPIT_RATE, TARPIT_BURST, now);
-	rate_init(&t->questions, TARPIT_QUESTIONS, TARPIT_QUESTIONS_BURST, now);
+	token_bucket_init(&t->answers, TARPIT_RATE, TARPIT_BURST, now);
+	token_bucket_init(
+	    &t->requests, TARPIT_REQUESTS, TARPIT_REQUESTS_BURST, now);
 	t->traps = calloc(TARPIT_TRAPS, sizeof(*t->traps));
 	if (t->traps == NULL || hash_table_init(&t->table) < 0) {
 		free(t->traps);

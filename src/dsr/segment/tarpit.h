@@ -8,23 +8,24 @@
  *
  * The client has a connection that takes no byte, and asks for ever whether it
  * may send (RFC 9293, 3.8.6.1). Nothing is remembered of it: our first sequence
- * number is a keyed hash of the addresses and ports, plus the client's own first
- * one. What the client acknowledges thus tells where it began, and whether we
- * ever answered it, however long ago. (With a time in it, as in a SYN cookie,
- * a connection would be known for minutes only; that two connections with the
- * same ports differ is for the client's own number to see to, RFC 6528.)
+ * number is a keyed hash of the addresses and ports, plus the client's own
+ * first one. What the client acknowledges thus tells where it began, and
+ * whether we ever answered it, however long ago. (With a time in it, as in a
+ * SYN cookie, a connection would be known for minutes only; that two
+ * connections with the same ports differ is for the client's own number to see
+ * to, RFC 6528.)
  *
  * An address in use must not be hit:
  *   - It is ours only when the same machine has asked all for it again, over at
- *     least TARPIT_SILENT_MS: with the usual questions each second the third
+ *     least TARPIT_SILENT_MS: with the usual requests each second the third
  *     one, which still is in time. We ask too, and whoever answers has it;
  *     without an own address as who wants to use it (RFC 5227, 2.1.1), which
  *     makes other tarpits leave it alone.
  *   - Whoever says that it has an address, in any ARP or NDP message we hear,
  *     has it, also when it only asks whether it is free (RFC 5227, RFC 4862):
- *     such questions get no answer. It is left alone for TARPIT_USED_MS.
- *   - After TARPIT_HOLD_MS it is ours no more, and all begins anew: who only asks
- *     us whether it is still here must ask all again.
+ *     such requests get no answer. It is left alone for TARPIT_USED_MS.
+ *   - After TARPIT_HOLD_MS it is ours no longer, and all starts over: who only
+ *     asks us whether it is still here must ask all again.
  *   - Advertisements do not override what others know.
  * So many addresses are remembered, those that were heard of last; who is not
  * among them is where it all begins.
@@ -49,19 +50,19 @@
 #include "base/hash_table.h"
 #include "base/list.h"
 #include "dsr/frame/frame.h"
-#include "dsr/segment/rate.h"
+#include "dsr/segment/token_bucket.h"
 
 enum {
 	TARPIT_TRAPS = 4096,	 /* addresses remembered */
-	TARPIT_SILENT_MS = 1500, /* from the first question to the last */
+	TARPIT_SILENT_MS = 1500, /* from the first request to the last */
 	TARPIT_REPEAT_MS = 5000, /* between two of them at most */
-	TARPIT_ANSWER_MS = 500,	 /* for an answer to ours */
+	TARPIT_REPLY_MS = 500,	 /* for a reply to ours */
 	TARPIT_HOLD_MS = 60000,	 /* ours, before it must be silent again */
 	TARPIT_USED_MS = 600000, /* somebody's */
 	TARPIT_RATE = 1000,	 /* frames a second */
 	TARPIT_BURST = 1000,	 /* of them at once */
-	TARPIT_QUESTIONS = 200,	 /* a second */
-	TARPIT_QUESTIONS_BURST = 500
+	TARPIT_REQUESTS = 200,	 /* a second */
+	TARPIT_REQUESTS_BURST = 500
 };
 
 struct tarpit_stats {
@@ -89,7 +90,7 @@ struct tarpit {
 	/* Private. */
 	struct tarpit_options options;
 	struct hash_key key;
-	struct rate answers, questions;
+	struct token_bucket answers, requests;
 	struct hash_table table;
 	struct list order; /* the one not heard of for longest first */
 	struct trap *traps;

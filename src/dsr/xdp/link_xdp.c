@@ -5,13 +5,13 @@
  *       ^                                              |
  *       '------- done ring <-- [kernel] <-- tx ring <--'  sent
  *
- * All frames are in one memory, a place each. A frame that is sent on leaves from
- * the place it came to; what is in memory of the caller's is copied to a free one.
- * A place that is sent before a release stays readable until then, even if the
- * kernel was faster: it is free when both have it no more.
+ * All frames are in one memory, a place each. A frame that is sent on leaves
+ * from the place it came to; what is in memory of the caller's is copied to a
+ * free one. A place that is sent before a release stays readable until then,
+ * even if the kernel was faster: it is free when both have it no more.
  *
- * Nothing says what was left to do by a sender on this machine: checksum.h finds
- * out. */
+ * Nothing says what was left to do by a sender on this machine: checksum.h
+ * finds out. */
 #include "config.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@
 #include "base/log.h"
 #include "dsr/frame/checksum.h"
 #include "dsr/frame/frame.h"
-#include "dsr/link/link_private.h"
+#include "dsr/link/link_kinds.h"
 #include "dsr/link/offload.h"
 #include "dsr/xdp/link_xdp.h"
 
@@ -332,8 +332,8 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 /* ---- the rest ---- */
 
-/* A queue without places hears nothing, so nothing would give it any; and a driver
- * may have begun to wait just after it got some. */
+/* A queue without places hears nothing, so nothing would give it any; and a
+ * driver may have begun to wait just after it got some. */
 static void
 feed(struct xdp_rings *x)
 {

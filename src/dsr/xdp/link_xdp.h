@@ -1,6 +1,7 @@
 /* link_xdp.h: the inside of links by AF_XDP, which four files share: frames
- * (link_xdp.c), how it is opened (link_xdp_open.c), what this machine must not lose
- * by it (link_xdp_host.c), and the program with its maps (link_xdp_maps.c). */
+ * (link_xdp.c), how it is opened (link_xdp_open.c), what this machine must not
+ * lose by it (link_xdp_host.c), and the program with its maps
+ * (link_xdp_maps.c). */
 #ifndef PEN_DSR_LINK_XDP_H
 #define PEN_DSR_LINK_XDP_H
 
@@ -39,10 +40,11 @@ struct xdp_rings {
 	struct interface_wants wants; /* its socket is owned */
 	int news;		      /* about interfaces: netlink */
 	struct xdp_maps maps;
-	struct tally *totals; /* owned; with a fast path: one for each of */
+	struct frame_count
+	    *totals; /* owned; with a fast path: one for each of */
 	unsigned processors;
-	struct xdp_gate *gates; /* the map's memory; NULL: no fast path */
-	struct xdp_key *key; /* owned: those of the addresses, in order */
+	struct xdp_gate *entries; /* the map's memory; NULL: no fast path */
+	struct xdp_key *key;	  /* owned: those of the addresses, in order */
 	unsigned keys;
 	int program, attached;
 	bool tags_apart; /* the driver tells of VLAN tags when asked */
@@ -79,24 +81,24 @@ void xdp_close(struct link *l);
 /* ---- link_xdp_host.c ---- */
 
 /* Whether this machine can do without the interface's ARP and NDP: it has no
- * address there but link-local ones, no interface above it, and neither routes through
- * it nor neighbours that it talks to. Returns 0, or -1 with a sentence; with
- * a line in the log instead when this very kind is asked for. */
+ * address there but link-local ones, no interface above it, and neither routes
+ * through it nor neighbours that it talks to. Returns 0, or -1 with a sentence;
+ * with a line in the log instead when this very kind is asked for. */
 int xdp_check_host(const struct link *l, struct error *e);
 /* Receive queues of the interface, one at least. */
 unsigned xdp_count_queues(const struct link *l);
-/* Whether frames that the program itself sends get anywhere. A cable
- * (veth) loses them without a word when nothing at its other end polls: neither
- * GRO nor a program; so also when the kernel does not tell (before Linux 6.3). */
+/* Whether frames that the program itself sends get anywhere. A cable (veth)
+ * loses them without a word when nothing at its other end polls: neither GRO
+ * nor a program; so also when the kernel does not tell (before Linux 6.3). */
 bool xdp_can_send_back(const struct link *l);
-/* Host and queues again, later: a line in the log says what is worse than it was. */
+/* Host and queues again, later: a line in the log says what is worse than it
+ * was. */
 void xdp_look_at_host(const struct link *l);
 
 /* ---- link_xdp_maps.c ---- */
 
-/* Makes the maps and loads the program, with a fast path if that is wanted and can
- * be. Returns 0, or -1 with a sentence; what is
- * there is xdp_close()'s. */
+/* Makes the maps and loads the program, with a fast path if that is wanted and
+ * can be. Returns 0, or -1 with a sentence; what is there is xdp_close()'s. */
 int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
 /* As link_set_filter(), for the map alone. */
 int xdp_set_addresses(
@@ -104,20 +106,20 @@ int xdp_set_addresses(
 /* Frames of this queue go to this socket. */
 int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
-/* Whether the driver takes the program, as far as the kernel tells without attaching
- * it. Returns 0, or -1 with a sentence. */
+/* Whether the driver takes the program, as far as the kernel tells without
+ * attaching it. Returns 0, or -1 with a sentence. */
 int xdp_check_driver(struct link *l, struct error *e);
 /* From now on frames come; l->mode says how. */
 int xdp_attach(struct link *l, struct error *e);
 
 /* ---- link_xdp_fast.c ---- */
 
-/* Makes the maps of a fast path for so many flows. Returns 0, or -1 with errno and
- * nothing made. */
+/* Makes the maps of a fast path for so many flows. Returns 0, or -1 with errno
+ * and nothing made. */
 int xdp_make_fast(struct xdp_rings *x, uint32_t flows);
 void xdp_close_fast(struct xdp_rings *x); /* nothing made is fine */
-/* Whether frames sent that way arrive: l->fast_fails, with a line in the log when that
- * has changed. */
+/* Whether frames sent that way arrive: l->fast_fails, with a line in the log
+ * when that has changed. */
 void xdp_look_at_fast(struct link *l);
 extern const struct link_fast xdp_fast;
 

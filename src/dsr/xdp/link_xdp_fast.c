@@ -1,5 +1,5 @@
-/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from here: maps that its
- * program looks into. */
+/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from here: maps that
+ * its program looks into. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -14,7 +14,7 @@
 #include "base/log.h"
 #include "dsr/xdp/link_xdp.h"
 
-enum { GATES = 4096 }; /* servers; those with higher numbers are slow */
+enum { ENTRIES = 4096 }; /* servers; those with higher numbers are slow */
 
 _Static_assert(sizeof(struct xdp_flow_key) == 40, "a key has no holes");
 _Static_assert(sizeof(struct xdp_gate) % 8 == 0, "as far apart as in the map");
@@ -27,22 +27,22 @@ make_maps(struct xdp_maps *m, uint32_t flows)
 
 	m->flows = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_flows",
 	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, &o);
-	m->gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
-	    sizeof(uint32_t), sizeof(struct xdp_gate), GATES, &memory);
+	m->entries = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
+	    sizeof(uint32_t), sizeof(struct xdp_gate), ENTRIES, &memory);
 	m->totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pen_totals",
-	    sizeof(uint32_t), sizeof(struct tally), 1, NULL);
-	return m->flows < 0 || m->gates < 0 || m->totals < 0 ? -1 : 0;
+	    sizeof(uint32_t), sizeof(struct frame_count), 1, NULL);
+	return m->flows < 0 || m->entries < 0 || m->totals < 0 ? -1 : 0;
 }
 
 static int
 map_gates(struct xdp_rings *x)
 {
-	void *at = mmap(NULL, GATES * sizeof(struct xdp_gate),
-	    PROT_READ | PROT_WRITE, MAP_SHARED, x->maps.gates, 0);
+	void *at = mmap(NULL, ENTRIES * sizeof(struct xdp_gate),
+	    PROT_READ | PROT_WRITE, MAP_SHARED, x->maps.entries, 0);
 
 	if (at == MAP_FAILED)
 		return -1;
-	x->gates = at;
+	x->entries = at;
 	return 0;
 }
 
@@ -51,7 +51,7 @@ xdp_make_fast(struct xdp_rings *x, uint32_t flows)
 {
 	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
 
-	/* a gate would be written in two steps */
+	/* a entry would be written in two steps */
 	if (sizeof(void *) < sizeof(uint64_t)) {
 		errno = ENOTSUP;
 		return -1;
@@ -72,11 +72,11 @@ xdp_make_fast(struct xdp_rings *x, uint32_t flows)
 void
 xdp_close_fast(struct xdp_rings *x)
 {
-	int *map[] = { &x->maps.flows, &x->maps.gates, &x->maps.totals };
+	int *map[] = { &x->maps.flows, &x->maps.entries, &x->maps.totals };
 
-	if (x->gates != NULL)
-		munmap(x->gates, GATES * sizeof(struct xdp_gate));
-	x->gates = NULL;
+	if (x->entries != NULL)
+		munmap(x->entries, ENTRIES * sizeof(struct xdp_gate));
+	x->entries = NULL;
 	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
 		if (*map[i] >= 0)
 			close(*map[i]);
@@ -105,11 +105,11 @@ xdp_look_at_fast(struct link *l)
 }
 
 static void
-set_gate(struct link *l, uint32_t gate, const struct link_gate *g)
+set_entry(struct link *l, uint32_t entry, const struct link_entry *g)
 {
 	const struct xdp_rings *x = l->inside;
 
-	xdp_gate_set(&x->gates[gate], g);
+	xdp_gate_set(&x->entries[entry], g);
 }
 
 static struct xdp_flow_key
@@ -124,26 +124,26 @@ key_of(const struct dsr_key *flow)
 
 static int
 carry(
-    struct link *l, const struct dsr_key *flow, uint32_t gate, uint32_t ticket)
+    struct link *l, const struct dsr_key *flow, uint32_t entry, uint32_t epoch)
 {
 	const struct xdp_rings *x = l->inside;
 	struct xdp_flow_key key = key_of(flow);
-	struct xdp_flow f = { .gate = gate,
-		.ticket = ticket,
+	struct xdp_flow f = { .entry = entry,
+		.epoch = epoch,
 		.used_ns = clock_monotonic_us() * 1000 };
 
 	return bpf_map_update_elem(x->maps.flows, &key, &f, BPF_ANY) == 0 ? 0
 									  : -1;
 }
 
-static struct link_carried
+static struct link_offloaded
 carried_of(const struct xdp_flow *f)
 {
 	uint64_t now = clock_monotonic_us() * 1000;
 
-	return (struct link_carried){ .frames = f->frames,
+	return (struct link_offloaded){ .frames = f->frames,
 		.bytes = f->bytes,
-		.ticket = f->ticket,
+		.epoch = f->epoch,
 		/* the kernel's is the finer clock, or the coarser one */
 		.idle_ms =
 		    now > f->used_ns ? (now - f->used_ns) / 1000000 : 0 };
@@ -151,7 +151,7 @@ carried_of(const struct xdp_flow *f)
 
 static bool
 carried(
-    const struct link *l, const struct dsr_key *flow, struct link_carried *c)
+    const struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 {
 	const struct xdp_rings *x = l->inside;
 	struct xdp_flow_key key = key_of(flow);
@@ -165,7 +165,7 @@ carried(
 
 /* Both at once, so that no frame is counted between the two. */
 static bool
-forget(struct link *l, const struct dsr_key *flow, struct link_carried *c)
+forget(struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 {
 	const struct xdp_rings *x = l->inside;
 	struct xdp_flow_key key = key_of(flow);
@@ -181,23 +181,23 @@ forget(struct link *l, const struct dsr_key *flow, struct link_carried *c)
 	return false;
 }
 
-static struct tally
+static struct frame_count
 totals(const struct link *l)
 {
 	const struct xdp_rings *x = l->inside;
-	struct tally all = { 0 };
+	struct frame_count all = { 0 };
 	uint32_t first = 0;
 
 	if (bpf_map_lookup_elem(x->maps.totals, &first, x->totals) != 0)
 		return all;
 	for (unsigned i = 0; i < x->processors; i++)
-		tally_add(&all, x->totals[i].frames, x->totals[i].bytes);
+		frame_count_add(&all, x->totals[i].frames, x->totals[i].bytes);
 	return all;
 }
 
-const struct link_fast xdp_fast = { .gates = GATES,
-	.set_gate = set_gate,
-	.carry = carry,
-	.carried = carried,
-	.forget = forget,
+const struct link_fast xdp_fast = { .entries = ENTRIES,
+	.set_entry = set_entry,
+	.add = carry,
+	.find = carried,
+	.remove = forget,
 	.totals = totals };

@@ -1,7 +1,8 @@
-/* link_xdp_host.c: what this machine itself has of an interface. Frames that are
- * taken by XDP never reach its own stack, while packet sockets see copies: without
- * ARP its own addresses would be lost. How many queues there are: frames of one
- * without a socket are the kernel's. And whether a cable's other end takes frames. */
+/* link_xdp_host.c: what this machine itself has of an interface. Frames that
+ * are taken by XDP never reach its own stack, while packet sockets see copies:
+ * without ARP its own addresses would be lost. How many queues there are:
+ * frames of one without a socket are the kernel's. And whether a cable's other
+ * end takes frames. */
 #include "config.h"
 
 #include <ifaddrs.h>

@@ -1,5 +1,5 @@
-/* link_xdp_maps.c: the program of an AF_XDP link, what it looks into, and where it
- * is attached. All of it goes when its descriptors are closed, however this
+/* link_xdp_maps.c: the program of an AF_XDP link, what it looks into, and where
+ * it is attached. All of it goes when its descriptors are closed, however this
  * process ends. */
 #include "config.h"
 
@@ -170,8 +170,8 @@ attach_native(struct link *l, struct xdp_rings *x)
 	return attach_as(l, XDP_FLAGS_DRV_MODE);
 }
 
-/* Without the driver's help every frame is copied once more, and merged ones are
- * lost: only for who insists. */
+/* Without the driver's help every frame is copied once more, and merged ones
+ * are lost: only for who insists. */
 int
 xdp_attach(struct link *l, struct error *e)
 {

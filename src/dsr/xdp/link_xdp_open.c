@@ -1,6 +1,6 @@
 /* link_xdp_open.c: opens a link by AF_XDP: memory for frames, a socket for each
- * receive queue of the interface, one to send, news about the interface, and the
- * program that makes frames come. */
+ * receive queue of the interface, one to send, news about the interface, and
+ * the program that makes frames come. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -158,9 +158,9 @@ open_umem(struct link *l, struct xdp_rings *x, struct error *e)
 	return failed(l, "no memory for XDP", -got, e);
 }
 
-/* Of another program's end the kernel gives a queue back a moment later, when it has
- * freed that one's socket: a director that is started anew waits for it. `in` or `out`
- * may be NULL. Returns 0 or -errno. */
+/* Of another program's end the kernel gives a queue back a moment later, when
+ * it has freed that one's socket: a director that is started anew waits for it.
+ * `in` or `out` may be NULL. Returns 0 or -errno. */
 static int
 create_socket(const struct link *l, unsigned i, struct xsk_socket **s,
     struct xsk_ring_cons *in, struct xsk_ring_prod *out,
@@ -173,8 +173,8 @@ create_socket(const struct link *l, unsigned i, struct xsk_socket **s,
 	int got;
 
 	for (;;) {
-		got = xsk_socket__create_shared(s, l->name, i, x->umem, in, out,
-		    &q->fill, &q->done, c);
+		got = xsk_socket__create_shared(
+		    s, l->name, i, x->umem, in, out, &q->fill, &q->done, c);
 		if (got != -EBUSY || ++tries == BUSY_TRIES)
 			return got;
 		nanosleep(&pause, NULL);
@@ -280,9 +280,9 @@ open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 	return 0;
 }
 
-/* What drivers do for the kernel's stack would change frames. Not before a program
- * is attached: many a driver takes none, and cards lose their carrier for seconds
- * when such a thing is switched. */
+/* What drivers do for the kernel's stack would change frames. Not before a
+ * program is attached: many a driver takes none, and cards lose their carrier
+ * for seconds when such a thing is switched. */
 static int
 switch_off_features(struct link *l, struct xdp_rings *x, struct error *e)
 {
@@ -326,7 +326,7 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = x;
 	x->news = x->maps.addresses = x->maps.sockets = -1;
-	x->maps.flows = x->maps.gates = x->maps.totals = -1;
+	x->maps.flows = x->maps.entries = x->maps.totals = -1;
 	x->program = x->attached = x->wants.fd = -1;
 	if (open_inside(l, x, e) == 0 && xdp_load(l, f, e) == 0 &&
 	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0 &&

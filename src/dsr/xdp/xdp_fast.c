@@ -1,13 +1,14 @@
-/* xdp_fast.c: the part of the program that passes frames on: the fast path of link.h.
+/* xdp_fast.c: the part of the program that passes frames on: the fast path of
+ * link.h.
  *
  *     IPv4 without options, or IPv6 without extensions; whole, lengths right?
  *     UDP, or TCP in the middle of a connection; its checksum done?
- *     the flow is there, its gate open, and for it?
+ *     the flow is there, its entry open, and for it?
  *     then: MACs, counters, out where it came in
  *
- * Whatever is not so comes up: to know better is user space's part. So a doubt costs
- * time and nothing else; what is sent from here is what frame_parse() would have
- * called a flow, not a byte more. */
+ * Whatever is not so comes up: to know better is user space's part. So a doubt
+ * costs time and nothing else; what is sent from here is what frame_parse()
+ * would have called a flow, not a byte more. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -15,7 +16,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 #include "dsr/xdp/xdp_writer.h"
 
 #ifndef BPF_ATOMIC /* Linux 5.12, of the same value */
@@ -27,9 +28,9 @@ enum { KTIME_GET_COARSE_NS = 160 };
 
 enum { LAYER3 = FRAME_HEAD, KEY = XDP_FLOW_KEY };
 #define IN_KEY(field) (KEY + (int)offsetof(struct dsr_key, field))
-#define IN_TO(field)  (XDP_TO + (int)offsetof(struct link_gate, field))
-_Static_assert(offsetof(struct link_gate, to) == 0 &&
-	offsetof(struct link_gate, longest) == 6,
+#define IN_TO(field)  (XDP_TO + (int)offsetof(struct link_entry, field))
+_Static_assert(offsetof(struct link_entry, to) == 0 &&
+	offsetof(struct link_entry, longest) == 6,
     "one word");
 /* of IPv4 addresses in keys */
 enum { MAPPED = 8, INSIDE = 12 };
@@ -82,8 +83,8 @@ put_packet_is_whole(struct xdp_writer *w)
 	xdp_jump_by(w, BPF_JGT, BPF_REG_1, BPF_REG_4, XDP_TYPE);
 }
 
-/* What either leaves: r0 = protocol, r1 = bytes of TCP or UDP, r2 = where they begin,
- * r3 = the sum of the addresses; and those in the key. */
+/* What either leaves: r0 = protocol, r1 = bytes of TCP or UDP, r2 = where they
+ * begin, r3 = the sum of the addresses; and those in the key. */
 static void
 put_fast_ip4(struct xdp_writer *w)
 {
@@ -194,31 +195,31 @@ put_is_summed(struct xdp_writer *w)
 	xdp_jump_by(w, BPF_JEQ, BPF_REG_3, BPF_REG_5, XDP_TYPE);
 }
 
-/* r9 = the flow, r2 = bytes of the frame; the gate's MAC and limit, on the stack, are
- * read at once, before the ticket: they may be about to change. */
+/* r9 = the flow, r2 = bytes of the frame; the entry's MAC and limit, on the
+ * stack, are read at once, before the epoch: they may be about to change. */
 static void
 put_find(struct xdp_writer *w, const struct xdp_maps *maps)
 {
 	xdp_look_up(w, maps->flows, KEY, XDP_TYPE);
 	xdp_copy(w, BPF_REG_9, BPF_REG_0);
 	xdp_read(
-	    w, BPF_W, BPF_REG_5, BPF_REG_9, offsetof(struct xdp_flow, gate));
+	    w, BPF_W, BPF_REG_5, BPF_REG_9, offsetof(struct xdp_flow, entry));
 	xdp_store(w, BPF_W, XDP_GATE, BPF_REG_5);
-	xdp_look_up(w, maps->gates, XDP_GATE, XDP_TYPE);
+	xdp_look_up(w, maps->entries, XDP_GATE, XDP_TYPE);
 	xdp_read(
 	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, where));
 	xdp_store(w, BPF_DW, XDP_TO, BPF_REG_5);
 	xdp_read(
-	    w, BPF_W, BPF_REG_4, BPF_REG_9, offsetof(struct xdp_flow, ticket));
+	    w, BPF_W, BPF_REG_4, BPF_REG_9, offsetof(struct xdp_flow, epoch));
 	xdp_read(
-	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, ticket));
+	    w, BPF_W, BPF_REG_5, BPF_REG_0, offsetof(struct xdp_gate, epoch));
 	xdp_jump_by(w, BPF_JNE, BPF_REG_4, BPF_REG_5, XDP_TYPE);
 	put_length(w, BPF_REG_2);
 	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, IN_TO(longest));
 	xdp_jump_by(w, BPF_JGT, BPF_REG_2, BPF_REG_5, XDP_TYPE);
 }
 
-/* r7: to the gate's MAC, and from this one */
+/* r7: to the entry's MAC, and from this one */
 static void
 put_macs(struct xdp_writer *w, const struct mac *mac)
 {
@@ -237,7 +238,8 @@ put_macs(struct xdp_writer *w, const struct mac *mac)
 	xdp_write(w, BPF_H, BPF_REG_7, 10, BPF_REG_5);
 }
 
-/* A flow is of one processor at a time, mostly: it is counted for all to see. */
+/* A flow is of one processor at a time, mostly: it is counted for all to
+ * see. */
 static void
 put_counters(struct xdp_writer *w, const struct xdp_maps *maps)
 {
@@ -252,17 +254,17 @@ put_counters(struct xdp_writer *w, const struct xdp_maps *maps)
 	xdp_set(w, BPF_REG_5, 0);
 	xdp_store(w, BPF_W, XDP_GATE, BPF_REG_5);
 	xdp_look_up(w, maps->totals, XDP_GATE, XDP_FAST_COUNTED);
-	xdp_read(
-	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct tally, frames));
+	xdp_read(w, BPF_DW, BPF_REG_5, BPF_REG_0,
+	    offsetof(struct frame_count, frames));
 	xdp_alu(w, BPF_ADD, BPF_REG_5, 1);
-	xdp_write(
-	    w, BPF_DW, BPF_REG_0, offsetof(struct tally, frames), BPF_REG_5);
-	xdp_read(
-	    w, BPF_DW, BPF_REG_5, BPF_REG_0, offsetof(struct tally, bytes));
+	xdp_write(w, BPF_DW, BPF_REG_0, offsetof(struct frame_count, frames),
+	    BPF_REG_5);
+	xdp_read(w, BPF_DW, BPF_REG_5, BPF_REG_0,
+	    offsetof(struct frame_count, bytes));
 	put_length(w, BPF_REG_2);
 	xdp_alu_of(w, BPF_ADD, BPF_REG_5, BPF_REG_2);
-	xdp_write(
-	    w, BPF_DW, BPF_REG_0, offsetof(struct tally, bytes), BPF_REG_5);
+	xdp_write(w, BPF_DW, BPF_REG_0, offsetof(struct frame_count, bytes),
+	    BPF_REG_5);
 	xdp_mark(w, XDP_FAST_COUNTED);
 }
 

@@ -1,5 +1,6 @@
 /* xdp_features.c: two questions to generic netlink: the number of the family
- * "netdev", which every boot has its own of, and what it knows of an interface. */
+ * "netdev", which every boot has its own of, and what it knows of an
+ * interface. */
 #include "config.h"
 
 #include "dsr/xdp/xdp_features.h"

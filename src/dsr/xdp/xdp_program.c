@@ -12,7 +12,8 @@
  *     the queue's socket, or the kernel when it has none
  *
  * The kernel refuses a program that reads behind the end (r8) without having
- * compared. Jumps are written to labels, and go to where those are in the end. */
+ * compared. Jumps are written to labels, and go to where those are in the
+ * end. */
 #include "config.h"
 
 #include <arpa/inet.h>

@@ -1,9 +1,9 @@
-/* xdp_writer.h: instructions of programs for the kernel, one behind the other, and
- * jumps to places that are not written yet. Linux, Documentation/bpf/
- * standardization/instruction-set.rst. The inside of xdp_program.c (what comes up) and
- * xdp_fast.c (what is passed on); registers as they use them:
+/* xdp_writer.h: instructions of programs for the kernel, one behind the other,
+ * and jumps to places that are not written yet. Linux, Documentation/bpf/
+ * standardization/instruction-set.rst. The inside of xdp_program.c (what comes
+ * up) and xdp_fast.c (what is passed on); registers as they use them:
  *
- *     r6 the frame's xdp_md   r7 the frame, from put_type() on what is next of it
+ *     r6 the frame's xdp_md   r7 the frame, from put_type() on what is next
  *     r8 its end              r9 the flow, in the fast path
  *     r10 the end of the stack */
 #ifndef PEN_DSR_XDP_WRITER_H
@@ -41,8 +41,8 @@ enum {
 	XDP_TAG_VALUE = -38,
 	XDP_TAGGED = -48,   /* 0: no tag */
 	XDP_FLOW_KEY = -88, /* struct xdp_flow_key */
-	XDP_GATE = -92,	    /* a key of the gates, or of the totals */
-	XDP_TO = -104	    /* where a gate leads to */
+	XDP_GATE = -92,	    /* a key of the entries, or of the totals */
+	XDP_TO = -104	    /* where a entry leads to */
 };
 
 struct xdp_writer {
@@ -93,14 +93,15 @@ void xdp_need(struct xdp_writer *w, unsigned r, int32_t n, enum xdp_label l);
 void xdp_put_map(struct xdp_writer *w, int fd);
 /* Changes r0 to r5. `from`: 0, or BPF_PSEUDO_KFUNC_CALL. */
 void xdp_call(struct xdp_writer *w, unsigned from, int32_t function);
-/* r0 = the value of the key at that place of the stack; jumps when there is none */
+/* r0 = the value of the key at that place of the stack; jumps when there is
+ * none */
 void xdp_look_up(struct xdp_writer *w, int map, int key, enum xdp_label l);
 void xdp_end(struct xdp_writer *w, enum xdp_action verdict);
 
 /* ---- xdp_fast.c ---- */
 
-/* Passes a frame on whose flow goes by the fast path; else goes on at XDP_TYPE, with
- * r7 and r8 as they were. `tag`: there may be one apart from the frame. */
+/* Passes a frame on whose flow goes by the fast path; else goes on at XDP_TYPE,
+ * with r7 and r8 as they were. `tag`: there may be one apart from the frame. */
 void xdp_put_fast(struct xdp_writer *w, const struct mac *mac, bool tag,
     const struct xdp_maps *maps);
 

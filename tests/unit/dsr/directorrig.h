@@ -87,7 +87,7 @@ static inline void
 directorrig_frame(uint16_t port, uint8_t flags)
 {
 	struct frame_head head = { .to = ours };
-	struct segment s = { .flags = flags };
+	struct tcp_segment s = { .flags = flags };
 	struct peer from = client;
 	size_t n;
 

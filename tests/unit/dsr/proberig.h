@@ -1,4 +1,4 @@
-/* proberig.h: servers that answer the questions of checks, each in its manner, and a
+/* proberig.h: servers that answer the requests of checks, each in its manner, and a
  * clock of our own. Included once by each program. */
 #ifndef PEN_TEST_PROBERIG_H
 #define PEN_TEST_PROBERIG_H
@@ -11,29 +11,29 @@
 
 enum {
 	SERVERS = 1000,
-	PLACES = 3,
+	VIPS = 3,
 	SENT = 8192,
 	INTERVAL = 2000000,
 	TIMEOUT = 1000000
 };
 
-/* What a server does with a question. */
+/* What a server does with a request. */
 enum manner { WELL, REFUSES, SILENT, ABSENT, DEAF_ONCE, SLOW };
 
 struct sent {
 	uint32_t server;
 	struct peer from, to;
-	struct segment s;
+	struct tcp_segment s;
 	bool answered;
 };
 
 static struct probes p;
 static struct probes_plan plan;
-static struct peer places[PLACES];
+static struct peer vips[VIPS];
 static uint64_t now;
 static struct sent sent[SENT];
 static unsigned sent_n;
-static enum manner manner[SERVERS][PLACES];
+static enum manner manner[SERVERS][VIPS];
 static unsigned results[SERVERS];
 static uint32_t versions[SERVERS];
 static struct probe_report last[SERVERS];
@@ -63,17 +63,16 @@ place_of(const struct peer *to)
 {
 	unsigned i;
 
-	for (i = 0; i < PLACES; i++)
-		if (peer_same_host(&places[i], to) &&
-		    places[i].port == to->port)
+	for (i = 0; i < VIPS; i++)
+		if (peer_same_host(&vips[i], to) && vips[i].port == to->port)
 			return i;
-	ck_abort_msg("asked for a place that is none");
+	ck_abort_msg("asked for a vip that is none");
 	return 0;
 }
 
 static inline bool
 on_send(void *arg, uint32_t server, const struct peer *from,
-    const struct peer *to, const struct segment *s)
+    const struct peer *to, const struct tcp_segment *s)
 {
 	ck_assert_ptr_eq(arg, &p);
 	if (manner[server][place_of(to)] == ABSENT)
@@ -98,7 +97,7 @@ static inline void
 set_plan(unsigned count)
 {
 	plan = (struct probes_plan){ .own = { ip4(2, 0), ip6(2, 0) },
-		.place = places,
+		.vip = vips,
 		.count = count,
 		.interval = INTERVAL,
 		.timeout = TIMEOUT };
@@ -117,9 +116,9 @@ begin(unsigned servers, unsigned count)
 	sent_n = 0;
 	memset(manner, 0, sizeof(manner));
 	memset(results, 0, sizeof(results));
-	places[0] = ip4(10, 80);
-	places[1] = ip4(10, 443);
-	places[2] = ip6(10, 80);
+	vips[0] = ip4(10, 80);
+	vips[1] = ip4(10, 443);
+	vips[2] = ip6(10, 80);
 	ck_assert_int_eq(probes_init(&p, &o), 0);
 	set_plan(count);
 	for (i = 0; i < servers; i++)
@@ -131,9 +130,9 @@ begin(unsigned servers, unsigned count)
 static inline bool
 hand_in(const struct sent *q, uint8_t flags, uint32_t seq, uint32_t ack)
 {
-	struct segment s = { .seq = seq, .ack = ack, .flags = flags };
+	struct tcp_segment s = { .seq = seq, .ack = ack, .flags = flags };
 
-	return probes_on_segment(&p, &q->to, &q->from, &s, now);
+	return probes_on_tcp(&p, &q->to, &q->from, &s, now);
 }
 
 static inline bool

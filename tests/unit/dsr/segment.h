@@ -18,7 +18,7 @@ struct host {
 	struct mac mac;
 	bool up;
 	bool deaf;	     /* to what is sent to it alone */
-	unsigned alone, all; /* questions it was asked */
+	unsigned alone, all; /* requests it was asked */
 };
 
 struct sent {
@@ -192,7 +192,7 @@ claim(const struct peer *who, const struct mac *mac, bool to_us)
 		say_ndp(&own, mac, advert(who, mac, to_us));
 }
 
-/* The question in a frame of ours: whom it asks for, how. */
+/* The request in a frame of ours: whom it asks for, how. */
 static inline bool
 read_question(const struct sent *s, struct peer *target, bool *alone)
 {
@@ -227,26 +227,26 @@ host_hear(struct host *h, bool alone)
 		claim(&h->ip, &h->mac, true);
 }
 
-/* Hosts answer what was sent since the last time. Returns how many questions it
+/* Hosts answer what was sent since the last time. Returns how many requests it
  * were. */
 static inline unsigned
 segment_pump(void)
 {
 	struct peer target;
-	unsigned questions = 0;
+	unsigned requests = 0;
 	size_t i, k;
 	bool alone;
 
 	for (i = 0; i < sent_n; i++) {
 		if (!read_question(&sent[i], &target, &alone))
 			continue;
-		questions++;
+		requests++;
 		for (k = 0; k < hosts_n; k++)
 			if (peer_same_host(&hosts[k].ip, &target))
 				host_hear(&hosts[k], alone);
 	}
 	sent_n = 0;
-	return questions;
+	return requests;
 }
 
 /* Lets time pass; hosts answer. */
@@ -254,13 +254,13 @@ static inline unsigned
 segment_run(uint64_t ms)
 {
 	uint64_t end = now + ms;
-	unsigned questions = 0;
+	unsigned requests = 0;
 
 	for (;;) {
 		neighbors_tick(&n, now);
-		questions += segment_pump();
+		requests += segment_pump();
 		if (now == end)
-			return questions;
+			return requests;
 		now++;
 	}
 }

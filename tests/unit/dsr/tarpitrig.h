@@ -27,7 +27,7 @@ static unsigned char bytes[FRAME_MADE_MAX];
 static struct frame sent;
 static struct arp arp;
 static struct ndp ndp;
-static struct segment segment;
+static struct tcp_segment segment;
 
 /* 10.0.x.x, fd00::x. */
 static inline struct peer
@@ -123,7 +123,7 @@ ask(uint32_t target)
 	return ask_as(&asker, &mac_broadcast, 1, target);
 }
 
-/* The host with that address says so, as an answer to us or to all. */
+/* The host with that address says so, as a reply to us or to all. */
 static inline void
 claim(uint32_t who, bool to_us)
 {
@@ -168,7 +168,7 @@ says_ours(uint32_t target)
 	    memcmp(ndp.from, p.ip, 16) == 0;
 }
 
-/* Whether it is our own question for it, to all. */
+/* Whether it is our own request for it, to all. */
 static inline bool
 asks_for(uint32_t target)
 {

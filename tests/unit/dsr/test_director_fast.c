@@ -6,10 +6,10 @@
 
 #include "unit/dsr/directorrig.h"
 
-enum { GATES = 4, MANY = 32 };
+enum { ENTRIES = 4, MANY = 32 };
 
 static struct {
-	struct link_gate gate[GATES];
+	struct link_entry entry[ENTRIES];
 	unsigned sets, tries;
 	int refusal; /* errno */
 	bool carries;
@@ -21,20 +21,20 @@ static struct dsr_flow *flow;
 /* ---- a fast path ---- */
 
 static void
-set_gate(struct link *l, uint32_t gate, const struct link_gate *g)
+set_entry(struct link *l, uint32_t entry, const struct link_entry *g)
 {
 	(void)l;
 	fast.sets++;
-	ck_assert_uint_lt(gate, GATES);
-	fast.gate[gate] = *g;
+	ck_assert_uint_lt(entry, ENTRIES);
+	fast.entry[entry] = *g;
 }
 
 static int
-carry(struct link *l, const struct dsr_key *key, uint32_t gate, uint32_t ticket)
+carry(struct link *l, const struct dsr_key *key, uint32_t entry, uint32_t epoch)
 {
 	(void)l;
 	(void)key;
-	ck_assert_uint_eq(fast.gate[gate].ticket, ticket);
+	ck_assert_uint_eq(fast.entry[entry].epoch, epoch);
 	fast.tries++;
 	if (fast.refusal == 0) {
 		fast.carries = true;
@@ -45,16 +45,17 @@ carry(struct link *l, const struct dsr_key *key, uint32_t gate, uint32_t ticket)
 }
 
 static bool
-carried(const struct link *l, const struct dsr_key *key, struct link_carried *c)
+carried(
+    const struct link *l, const struct dsr_key *key, struct link_offloaded *c)
 {
 	(void)l;
 	(void)key;
-	*c = (struct link_carried){ .ticket = d.dispatch.fast.ticket };
+	*c = (struct link_offloaded){ .epoch = d.dispatch.fast.epoch };
 	return fast.carries;
 }
 
 static bool
-forget(struct link *l, const struct dsr_key *key, struct link_carried *c)
+forget(struct link *l, const struct dsr_key *key, struct link_offloaded *c)
 {
 	bool carries = carried(l, key, c);
 
@@ -62,18 +63,19 @@ forget(struct link *l, const struct dsr_key *key, struct link_carried *c)
 	return carries;
 }
 
-static struct tally
+static struct frame_count
 totals(const struct link *l)
 {
 	(void)l;
-	return (struct tally){ .frames = fast.frames, .bytes = fast.frames };
+	return (
+	    struct frame_count){ .frames = fast.frames, .bytes = fast.frames };
 }
 
-static const struct link_fast taker = { .gates = GATES,
-	.set_gate = set_gate,
-	.carry = carry,
-	.carried = carried,
-	.forget = forget,
+static const struct link_fast taker = { .entries = ENTRIES,
+	.set_entry = set_entry,
+	.add = carry,
+	.find = carried,
+	.remove = forget,
 	.totals = totals };
 
 /* ---- a director ---- */
@@ -116,7 +118,7 @@ pass(unsigned frames)
 	}
 }
 
-/* ---- gates ---- */
+/* ---- entries ---- */
 
 /* Those that the link does not have are not asked for. */
 START_TEST(servers_without_a_gate)
@@ -124,9 +126,9 @@ START_TEST(servers_without_a_gate)
 	unsigned sets;
 
 	fast_path_refresh(&d.dispatch.fast);
-	ck_assert_uint_eq(fast.gate[FIRST].longest, MTU + FRAME_HEAD);
-	ck_assert_mem_eq(fast.gate[FIRST].to.byte, hop.byte, 6);
-	ck_assert_uint_eq(fast.gate[0].longest, 0);
+	ck_assert_uint_eq(fast.entry[FIRST].longest, MTU + FRAME_HEAD);
+	ck_assert_mem_eq(fast.entry[FIRST].to.byte, hop.byte, 6);
+	ck_assert_uint_eq(fast.entry[0].longest, 0);
 	sets = fast.sets;
 	fast_path_refresh(&d.dispatch.fast);
 	ck_assert_uint_eq(fast.sets, sets);

@@ -21,7 +21,7 @@ up(void)
 	ck_assert_int_eq(pool_set_options(d.pool, &o), 0);
 	memset(neighbor, 0, sizeof(neighbor));
 	for (i = 0; i < SERVERS; i++) {
-		neighbor[i].state = NEIGHBOR_FRESH;
+		neighbor[i].state = NEIGHBOR_REACHABLE;
 		d.forward.hops.list[FIRST + i].hop = HOP_SERVER;
 		d.forward.hops.list[FIRST + i].neighbor = &neighbor[i];
 	}
@@ -60,7 +60,7 @@ go_away(unsigned server)
 static void
 come_back(unsigned server)
 {
-	neighbor[server].state = NEIGHBOR_FRESH;
+	neighbor[server].state = NEIGHBOR_REACHABLE;
 	neighbor[server].returning = false;
 	pool_connected(d.pool, pool_server(d.pool, server), loop_now(d.loop));
 }
@@ -151,7 +151,7 @@ START_TEST(a_blacklisted_server_is_better_than_none)
 	for (i = 0; i < SERVERS; i++)
 		go_away(i);
 	until = pool_server(d.pool, 0)->blacklisted_until;
-	neighbor[2].state = NEIGHBOR_FRESH;
+	neighbor[2].state = NEIGHBOR_REACHABLE;
 	ck_assert_uint_eq(server_of(0, FRAME_SYN), 2);
 	ck_assert_uint_eq(server_of(0, FRAME_ACK), 2);
 	ck_assert_uint_eq(pool_server(d.pool, 0)->blacklisted_until, until);

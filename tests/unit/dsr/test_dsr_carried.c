@@ -19,7 +19,7 @@ last_frame(void *arg, const struct dsr_flow *w)
 	uint32_t n;
 
 	ck_assert_ptr_eq(arg, &fs);
-	ck_assert(w->carried);
+	ck_assert(w->offloaded);
 	memcpy(&n, w->key.client + 12, sizeof(n));
 	asked++;
 	return elsewhere[n];
@@ -39,8 +39,8 @@ static void
 carry(uint32_t n)
 {
 	establish(n);
-	ck_assert_uint_eq(find(n)->carried, 0);
-	find(n)->carried = 1;
+	ck_assert_uint_eq(find(n)->offloaded, 0);
+	find(n)->offloaded = 1;
 }
 
 static bool
@@ -112,7 +112,7 @@ START_TEST(at_first_none_is_carried)
 	setup_carried(10);
 	carry(1);
 	dsr_flows_remove(&fs, find(1));
-	ck_assert_uint_eq(add(2, 0, SYN)->carried, 0);
+	ck_assert_uint_eq(add(2, 0, SYN)->offloaded, 0);
 	ck_assert_uint_eq(fs.made, 1);
 	dsr_flows_fini(&fs);
 }

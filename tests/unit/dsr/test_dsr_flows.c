@@ -30,21 +30,21 @@ static const struct story {
 	{ "a forged reset", 6,
 	    { { SYN, DSR_SYN }, { ACK, DSR_ESTABLISHED },
 		{ ACK, DSR_ESTABLISHED }, { RST, DSR_CLOSE },
-		{ ACK, DSR_MIDDLE }, { ACK, DSR_ESTABLISHED } } },
+		{ ACK, DSR_PICKUP }, { ACK, DSR_ESTABLISHED } } },
 	{ "begun before we came", 5,
-	    { { ACK, DSR_MIDDLE }, { ACK, DSR_MIDDLE }, { ACK, DSR_MIDDLE },
+	    { { ACK, DSR_PICKUP }, { ACK, DSR_PICKUP }, { ACK, DSR_PICKUP },
 		{ ACK, DSR_ESTABLISHED }, { FIN | ACK, DSR_FIN } } },
 	{ "ended before we came", 3,
 	    { { FIN | ACK, DSR_CLOSE }, { ACK, DSR_CLOSE },
 		{ SYN, DSR_SYN } } },
 	{ "begun before, ends at once", 2,
-	    { { ACK, DSR_MIDDLE }, { FIN | ACK, DSR_CLOSE } } },
+	    { { ACK, DSR_PICKUP }, { FIN | ACK, DSR_CLOSE } } },
 	{ "reset first", 2, { { RST, DSR_CLOSE }, { SYN, DSR_SYN } } },
 	{ "the same ports again", 4,
 	    { { SYN, DSR_SYN }, { FIN | ACK, DSR_FIN }, { SYN, DSR_SYN },
 		{ ACK, DSR_ESTABLISHED } } },
 	{ "no flags at all", 3,
-	    { { 0, DSR_MIDDLE }, { SYN, DSR_SYN }, { 0, DSR_SYN } } },
+	    { { 0, DSR_PICKUP }, { SYN, DSR_SYN }, { 0, DSR_SYN } } },
 };
 
 START_TEST(states)
@@ -78,14 +78,14 @@ START_TEST(datagrams)
 	setup(10);
 	w = add_of(1, IPPROTO_UDP, 5, 0);
 	ck_assert_uint_eq(w->state, DSR_UDP_NEW);
-	for (i = 2; i <= DSR_PROVED; i++) {
+	for (i = 2; i <= DSR_ASSURED; i++) {
 		ck_assert_uint_eq(w->state, DSR_UDP_NEW);
 		dsr_flows_on_frame(&fs, w, 0, 100, now);
 	}
 	ck_assert_uint_eq(w->state, DSR_UDP);
 	ck_assert_uint_eq(w->server, 5);
-	ck_assert_uint_eq(w->frames, DSR_PROVED);
-	ck_assert_uint_eq(w->bytes, 60 + 100 * (DSR_PROVED - 1));
+	ck_assert_uint_eq(w->frames, DSR_ASSURED);
+	ck_assert_uint_eq(w->bytes, 60 + 100 * (DSR_ASSURED - 1));
 	/* the same ports of another protocol are another flow */
 	ck_assert_ptr_null(find(1));
 	dsr_flows_fini(&fs);

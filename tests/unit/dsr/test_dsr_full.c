@@ -57,7 +57,7 @@ START_TEST(order_of_states)
 	establish(1);
 	now += 1000;
 	add_of(2, IPPROTO_UDP, 0, 0);
-	for (k = 1; k < DSR_PROVED; k++)
+	for (k = 1; k < DSR_ASSURED; k++)
 		dsr_flows_on_frame(&fs, find_of(2, IPPROTO_UDP), 0, 60, now);
 	establish(3);
 	frame(3, FIN);
@@ -165,7 +165,7 @@ START_TEST(many_are_carried)
 	fs.last_frame = just_now;
 	for (i = 1; i < ALL; i++) {
 		establish(i);
-		find(i)->carried = i <= CARRIED;
+		find(i)->offloaded = i <= CARRIED;
 		now += i == CARRIED ? 1000 : 0;
 	}
 	for (; fs.stats.pushed_out == 0; i++) {

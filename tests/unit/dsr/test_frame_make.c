@@ -5,7 +5,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 #include "support/suite.h"
 #include "unit/dsr/forge.h"
 
@@ -199,7 +199,7 @@ static size_t
 make_syn(size_t room, const struct frame_head *head, const struct peer *from,
     const struct peer *to, uint32_t seq)
 {
-	struct segment s = { .seq = seq,
+	struct tcp_segment s = { .seq = seq,
 		.window = 1000,
 		.mss = from->family == AF_INET ? 1460 : 1440,
 		.flags = FRAME_SYN };
@@ -212,7 +212,7 @@ check_syn(const char *from_ip, const char *to_ip, uint16_t vlan)
 {
 	struct frame_head head = { two, one, vlan };
 	struct peer from = peer(from_ip, 40000), to = peer(to_ip, 80);
-	struct segment s;
+	struct tcp_segment s;
 	struct mac m;
 	size_t n = make_syn(sizeof(out), &head, &from, &to, 0xfedcba98);
 	struct frame f = made(n, FRAME_FLOW);
@@ -256,7 +256,7 @@ static void
 check_synack(const char *name, bool tagged)
 {
 	struct frame f = sample(name), a;
-	struct segment syn, s;
+	struct tcp_segment syn, s;
 
 	if (tagged)
 		frame_parse(&f, bytes, put_tag(bytes, f.length, TAG));

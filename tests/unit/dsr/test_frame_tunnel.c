@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 #include "support/suite.h"
 #include "unit/dsr/forge.h"
 #include "unit/dsr/model.h"

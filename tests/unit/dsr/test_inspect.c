@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/inspect/inspect_private.h"
+#include "dsr/inspect/inspect_finding.h"
 #include "support/suite.h"
 #include "unit/dsr/findings.h"
 
 static struct inspect_machine m;
-static struct inspect_wish w;
+static struct inspect_request w;
 static struct peer vip[2];
 static struct inspect_server server[2];
 static struct inspect_address address[4];

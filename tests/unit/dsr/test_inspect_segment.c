@@ -14,7 +14,7 @@
 enum { SERVERS = 20, VLAN = 7 };
 
 static struct inspect_segment s;
-static struct inspect_wish w;
+static struct inspect_request w;
 static struct peer vip[2];
 static struct inspect_server server[SERVERS];
 static const struct mac own = { { 2, 0, 0, 0, 0, 0xee } };

@@ -197,7 +197,7 @@ expect_same(const unsigned char *f, unsigned n, unsigned i)
 
 	memcpy(whole.bytes, far_mac, 6);
 	memcpy(whole.bytes + 6, near.mac.byte, 6);
-	ck_assert_uint_eq(offload_piece(own, sizeof(own), &whole, i), n);
+	ck_assert_uint_eq(offload_segment(own, sizeof(own), &whole, i), n);
 	ck_assert_mem_eq(own, f, n);
 }
 

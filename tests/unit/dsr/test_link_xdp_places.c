@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/link/link_private.h"
+#include "dsr/link/link_kinds.h"
 #include "dsr/xdp/link_xdp.h"
 #include "support/suite.h"
 

@@ -25,7 +25,7 @@ assert_mac(const struct neighbor *w, const struct mac *mac)
 	ck_assert_mem_eq(m, mac, sizeof(*m));
 }
 
-/* ---- questions ---- */
+/* ---- requests ---- */
 
 START_TEST(an_answer)
 {
@@ -51,7 +51,7 @@ START_TEST(an_answer)
 }
 END_TEST
 
-/* The fields of an ARP question, without and with an own address. */
+/* The fields of an ARP request, without and with an own address. */
 START_TEST(question_arp)
 {
 	struct peer ip = ip_of(AF_INET, 7);
@@ -163,7 +163,7 @@ START_TEST(goes_and_comes_back)
 	h->up = false;
 	h->all = 0;
 	segment_run(NEIGHBOR_REFRESH_MS);
-	ck_assert_int_eq(w->state, NEIGHBOR_DOUBTED);
+	ck_assert_int_eq(w->state, NEIGHBOR_PROBE);
 	segment_run(2999);
 	assert_mac(w, &h->mac); /* in use till the end */
 	ck_assert_uint_eq(h->alone, 1);
@@ -203,7 +203,7 @@ add_three(unsigned family)
 	for (i = 0; i < 3; i++)
 		add(&host_add(ip_of(family, i + 7), mac_of(i + 7))->ip);
 	segment_pump();
-	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 3);
+	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 3);
 }
 
 static void
@@ -221,7 +221,7 @@ START_TEST(no_silence_without_a_carrier)
 	add_three(families[_i]);
 	all_go(false);
 	segment_run(NEIGHBOR_REFRESH_MS + 2500);
-	ck_assert_uint_eq(count(3, NEIGHBOR_DOUBTED), 3);
+	ck_assert_uint_eq(count(3, NEIGHBOR_PROBE), 3);
 	neighbors_pause(&n);
 	ck_assert_uint_eq(segment_run(60000), 0);
 	ck_assert_uint_eq(downs, 0);
@@ -231,7 +231,7 @@ START_TEST(no_silence_without_a_carrier)
 	ck_assert_uint_eq(downs, 0);
 	all_go(true);
 	segment_run(200);
-	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 3);
+	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 3);
 	ck_assert_uint_eq(ups, 3);
 	segment_close();
 }
@@ -240,12 +240,12 @@ END_TEST
 /* Nor what they had been asked before, and waited for their next turn. */
 START_TEST(turns_begin_anew_with_the_carrier)
 {
-	struct rate usual;
+	struct token_bucket usual;
 
 	add_three(families[_i]);
 	all_go(false);
 	segment_run(NEIGHBOR_REFRESH_MS + 1500);
-	ck_assert_uint_eq(count(3, NEIGHBOR_DOUBTED), 3);
+	ck_assert_uint_eq(count(3, NEIGHBOR_PROBE), 3);
 	usual = n.rate;
 	n.rate.cost = UINT64_C(1) << 60;
 	segment_run(1000);
@@ -293,7 +293,7 @@ START_TEST(all_are_asked_when_the_first_is_back)
 	claim(&hosts[0].ip, &hosts[0].mac, true);
 	ck_assert(neighbor_is_returning(late));
 	segment_pump();
-	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 2);
+	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 2);
 	segment_run(2999);
 	ck_assert(neighbor_is_returning(late));
 	segment_run(1);
@@ -308,7 +308,7 @@ START_TEST(all_are_asked_when_the_first_is_back)
 	    1);
 	hosts[2].up = true;
 	segment_run(NEIGHBOR_FAILED_MS);
-	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 3);
+	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 3);
 	segment_close();
 }
 END_TEST
@@ -322,7 +322,7 @@ START_TEST(one_that_returns_alone)
 	ck_assert_uint_eq(downs, 2);
 	hosts[1].up = true;
 	claim(&hosts[1].ip, &hosts[1].mac, true);
-	ck_assert_uint_eq(count(3, NEIGHBOR_FRESH), 2);
+	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 2);
 	ck_assert(!neighbor_is_returning(neighbors_find(&n, &hosts[2].ip)));
 	segment_close();
 }

@@ -19,7 +19,7 @@ known(int i)
 	w = neighbors_add(&n, &ip, now);
 	ck_assert_ptr_nonnull(w);
 	segment_pump();
-	ck_assert_int_eq(w->state, NEIGHBOR_FRESH);
+	ck_assert_int_eq(w->state, NEIGHBOR_REACHABLE);
 	now += 5000;
 	return w;
 }
@@ -44,12 +44,12 @@ START_TEST(a_thief)
 		h->alone = h->all = 0;
 		claim(&h->ip, &thief, to_us);
 		ck_assert(is_at(w, &h->mac));
-		/* also while the question is under way */
+		/* also while the request is under way */
 		claim(&h->ip, &thief, true);
 		ck_assert(is_at(w, &h->mac));
 		segment_pump();
 		ck_assert(is_at(w, &h->mac));
-		ck_assert_int_eq(w->state, NEIGHBOR_FRESH);
+		ck_assert_int_eq(w->state, NEIGHBOR_REACHABLE);
 		ck_assert_uint_eq(h->alone, 1);
 		ck_assert_uint_eq(h->all, 0);
 	}
@@ -147,12 +147,12 @@ START_TEST(the_one_that_is_heard)
 	for (i = 0; i < 3; i++)
 		ck_assert_uint_eq(hosts[i].all, 1);
 	ck_assert_uint_eq(ups, 1);
-	ck_assert_int_eq(last->state, NEIGHBOR_FRESH);
+	ck_assert_int_eq(last->state, NEIGHBOR_REACHABLE);
 	segment_close();
 }
 END_TEST
 
-/* An answer nobody asked for does not keep a server alive. */
+/* A reply nobody asked for does not keep a server alive. */
 START_TEST(answers_without_questions)
 {
 	struct neighbor *w = known(_i);
@@ -160,7 +160,7 @@ START_TEST(answers_without_questions)
 
 	claim(&hosts[0].ip, &hosts[0].mac, true);
 	ck_assert_uint_eq(w->answered, answered);
-	ck_assert_uint_eq(n.stats.questions, 1);
+	ck_assert_uint_eq(n.stats.requests, 1);
 	segment_close();
 }
 END_TEST
@@ -176,7 +176,7 @@ START_TEST(speaks_to_us)
 	segment_run(4000);
 	ck_assert_int_eq(w->state, NEIGHBOR_FAILED);
 	claim(&ip, &seven, true);
-	ck_assert_int_eq(w->state, NEIGHBOR_FRESH);
+	ck_assert_int_eq(w->state, NEIGHBOR_REACHABLE);
 	ck_assert_uint_eq(ups, 1);
 	segment_close();
 }
@@ -193,7 +193,7 @@ START_TEST(strangers)
 		claim(&ip, &thief, i % 3 == 0);
 	}
 	ck_assert_uint_eq(n.servers.count, 1);
-	ck_assert_uint_eq(n.stats.questions, 1);
+	ck_assert_uint_eq(n.stats.requests, 1);
 	segment_close();
 }
 END_TEST
@@ -248,10 +248,10 @@ START_TEST(without_override)
 	neighbors_tick(&n, now);
 	d.override = d.has_mac = d.solicited = false;
 	say_ndp(&own, &thief, d);
-	ck_assert_int_eq(w->state, NEIGHBOR_DOUBTED);
+	ck_assert_int_eq(w->state, NEIGHBOR_PROBE);
 	d.solicited = true;
 	say_ndp(&own, &thief, d);
-	ck_assert_int_eq(w->state, NEIGHBOR_FRESH);
+	ck_assert_int_eq(w->state, NEIGHBOR_REACHABLE);
 	ck_assert_uint_eq(w->answered, now);
 	segment_close();
 }

@@ -1,4 +1,4 @@
-/* test_neighbor_vip.c: addresses that are ours: who asks gets an answer, all hear
+/* test_neighbor_vip.c: addresses that are ours: who asks gets a reply, all hear
  * of them, and who else claims them is reported. */
 #include "config.h"
 

@@ -115,14 +115,14 @@ expect_piece(unsigned i, unsigned here)
 	struct frame f;
 
 	ck_assert_uint_eq(
-	    offload_piece(out, sizeof(out), &merged, i), head + here);
+	    offload_segment(out, sizeof(out), &merged, i), head + here);
 	frame_parse(&f, out, head + here);
 	ck_assert_int_eq(f.kind, FRAME_FLOW);
 	ck_assert_uint_eq(f.packet, head - net + here);
 	ck_assert_uint_eq(f.from.port, 1024);
 	ck_assert(frame_checksum_ok(&f));
 	ck_assert_mem_eq(out + head, bytes + head + i * PIECE, here);
-	ck_assert_uint_eq(offload_piece(out, head + here - 1, &merged, i), 0);
+	ck_assert_uint_eq(offload_segment(out, head + here - 1, &merged, i), 0);
 }
 
 static const struct {
@@ -141,14 +141,14 @@ enum { SHAPES = sizeof(shape) / sizeof(shape[0]) };
 START_TEST(each_piece_is_a_frame)
 {
 	make(shape[_i].type, shape[_i].tag, shape[_i].six, DATA);
-	ck_assert_uint_eq(offload_pieces(&merged), 5);
+	ck_assert_uint_eq(offload_segments(&merged), 5);
 	for (unsigned i = 0; i < 4; i++)
 		expect_piece(i, PIECE);
 	expect_piece(4, DATA - 4 * PIECE);
-	ck_assert_uint_eq(offload_piece(out, sizeof(out), &merged, 5), 0);
+	ck_assert_uint_eq(offload_segment(out, sizeof(out), &merged, 5), 0);
 	/* no rest */
 	make(shape[_i].type, shape[_i].tag, shape[_i].six, 2 * PIECE);
-	ck_assert_uint_eq(offload_pieces(&merged), 2);
+	ck_assert_uint_eq(offload_segments(&merged), 2);
 	expect_piece(1, PIECE);
 }
 END_TEST
@@ -160,7 +160,7 @@ START_TEST(what_tells_pieces_apart)
 
 	make(LINK_MERGED_TCP4 | LINK_MERGED_ECN, 0, false, DATA);
 	for (unsigned i = 0; i < 5; i++) {
-		offload_piece(out, sizeof(out), &merged, i);
+		offload_segment(out, sizeof(out), &merged, i);
 		ck_assert_uint_eq(out[transport + 13], flags[i]);
 		ck_assert_uint_eq(sequence(out), 0xfc00 + i * PIECE);
 		ck_assert_uint_eq((unsigned)(out[net + 4] << 8 | out[net + 5]),
@@ -173,7 +173,7 @@ START_TEST(udp_without_a_sum_stays_so)
 {
 	make(LINK_MERGED_UDP, 0, false, DATA);
 	merged.offload.flags = 0;
-	ck_assert_uint_gt(offload_piece(out, sizeof(out), &merged, 1), 0);
+	ck_assert_uint_gt(offload_segment(out, sizeof(out), &merged, 1), 0);
 	ck_assert_uint_eq(out[transport + 6], 0);
 	ck_assert_uint_eq(out[transport + 7], 0);
 }
@@ -187,9 +187,9 @@ START_TEST(a_missing_sum_is_done)
 	merged.offload.type = 0;
 	/* 10.0.0.1 and 10.0.0.2, protocol 6, 332 bytes */
 	put(transport + 16, 0x0a00 + 1 + 0x0a00 + 2 + 6 + 332);
-	ck_assert_uint_eq(offload_pieces(&merged), 1);
+	ck_assert_uint_eq(offload_segments(&merged), 1);
 	ck_assert_uint_eq(
-	    offload_piece(out, sizeof(out), &merged, 0), merged.length);
+	    offload_segment(out, sizeof(out), &merged, 0), merged.length);
 	frame_parse(&f, out, merged.length);
 	ck_assert(frame_checksum_ok(&f));
 	frame_parse(&f, bytes, merged.length);
@@ -200,8 +200,9 @@ START_TEST(a_missing_sum_is_done)
 	/* nothing is left to do */
 	ck_assert(offload_finish(&merged));
 	ck_assert_mem_eq(out, bytes, merged.length);
-	ck_assert_uint_eq(offload_piece(out, sizeof(out), &merged, 1), 0);
-	ck_assert_uint_eq(offload_piece(out, merged.length - 1, &merged, 0), 0);
+	ck_assert_uint_eq(offload_segment(out, sizeof(out), &merged, 1), 0);
+	ck_assert_uint_eq(
+	    offload_segment(out, merged.length - 1, &merged, 0), 0);
 }
 END_TEST
 
@@ -209,19 +210,19 @@ START_TEST(what_does_not_fit_the_frame_is_refused)
 {
 	make(LINK_MERGED_TCP4, 0, false, DATA);
 	merged.offload.piece = 0;
-	ck_assert_uint_eq(offload_pieces(&merged), 0);
-	ck_assert_uint_eq(offload_piece(out, sizeof(out), &merged, 0), 0);
+	ck_assert_uint_eq(offload_segments(&merged), 0);
+	ck_assert_uint_eq(offload_segment(out, sizeof(out), &merged, 0), 0);
 	make(LINK_MERGED_TCP4, 0, false, DATA);
 	merged.offload.type = LINK_MERGED_UDP;
-	ck_assert_uint_eq(offload_pieces(&merged), 0);
+	ck_assert_uint_eq(offload_segments(&merged), 0);
 	merged.offload.type = 3;
-	ck_assert_uint_eq(offload_pieces(&merged), 0);
+	ck_assert_uint_eq(offload_segments(&merged), 0);
 	make(LINK_MERGED_TCP4, 0, false, 0);
-	ck_assert_uint_eq(offload_pieces(&merged), 0);
+	ck_assert_uint_eq(offload_segments(&merged), 0);
 	make(LINK_MERGED_TCP4, 0, false, DATA);
 	bytes[transport + 12] = 0xf0;
 	merged.length = head;
-	ck_assert_uint_eq(offload_pieces(&merged), 0);
+	ck_assert_uint_eq(offload_segments(&merged), 0);
 	make(LINK_MERGED_TCP4, 0, false, DATA);
 	merged.offload.sum_start = 65535;
 	merged.offload.sum_offset = 65535;

@@ -1,4 +1,4 @@
-/* test_probe.c: rounds of questions, with servers and a clock of our own. */
+/* test_probe.c: rounds of requests, with servers and a clock of our own. */
 #include "config.h"
 
 #include "unit/dsr/proberig.h"
@@ -23,9 +23,9 @@ START_TEST(alive)
 	ck_assert_uint_ge(results[0], 1);
 	ck_assert_int_eq(last[0].result, PROBE_OK);
 	ck_assert_uint_eq(last[0].rtt, 300);
-	ck_assert_uint_eq(last[0].place.port, 80);
+	ck_assert_uint_eq(last[0].vip.port, 80);
 	ck_assert_int_eq(probes_last(&p, 0)->result, PROBE_OK);
-	/* the question, and what takes it back */
+	/* the request, and what takes it back */
 	ck_assert_uint_eq(sent[0].s.flags, FRAME_SYN);
 	ck_assert_uint_eq(sent[0].s.mss, 1460);
 	ck_assert_uint_eq(sent[1].s.flags, FRAME_RST);
@@ -43,19 +43,19 @@ END_TEST
 
 START_TEST(each_place_counts)
 {
-	begin(1, PLACES);
+	begin(1, VIPS);
 	pass_until_result();
-	ck_assert_uint_eq(count(FRAME_SYN), PLACES);
+	ck_assert_uint_eq(count(FRAME_SYN), VIPS);
 	ck_assert_int_eq(last[0].result, PROBE_OK);
 	manner[0][1] = REFUSES;
 	pass(INTERVAL * 5 / 4);
 	ck_assert_int_eq(last[0].result, PROBE_REFUSED);
-	ck_assert_uint_eq(last[0].place.port, 443);
+	ck_assert_uint_eq(last[0].vip.port, 443);
 	ck_assert_uint_eq(last[0].rtt, 0);
 	manner[0][2] = SILENT;
 	pass(INTERVAL * 5 / 4 + TIMEOUT);
 	ck_assert_int_eq(last[0].result, PROBE_TIMEOUT);
-	ck_assert_uint_eq(last[0].place.family, AF_INET6);
+	ck_assert_uint_eq(last[0].vip.family, AF_INET6);
 	manner[0][1] = manner[0][2] = WELL;
 	pass(INTERVAL * 5 / 4 + TIMEOUT);
 	ck_assert_int_eq(last[0].result, PROBE_OK);
@@ -67,7 +67,7 @@ START_TEST(own_address_of_the_family)
 {
 	unsigned i;
 
-	begin(1, PLACES);
+	begin(1, VIPS);
 	pass(INTERVAL + 1000);
 	for (i = 0; i < sent_n; i++) {
 		struct peer own =
@@ -121,12 +121,12 @@ START_TEST(no_address)
 {
 	unsigned i;
 
-	begin(1, PLACES);
+	begin(1, VIPS);
 	manner[0][0] = manner[0][1] = manner[0][2] = ABSENT;
 	pass_until_result();
 	ck_assert_int_eq(last[0].result, PROBE_NO_ADDRESS);
 	ck_assert_uint_eq(sent_n, 0);
-	/* it gets lost between two places */
+	/* it gets lost between two vips */
 	manner[0][0] = SILENT;
 	for (i = 0; i < 2; i++)
 		pass(INTERVAL * 5 / 4 + TIMEOUT);
@@ -143,11 +143,11 @@ START_TEST(others_cannot_answer)
 	struct sent q;
 	uint8_t yes = FRAME_SYN | FRAME_ACK;
 
-	begin(1, PLACES);
+	begin(1, VIPS);
 	manner[0][0] = manner[0][1] = manner[0][2] = SILENT;
-	while (sent_n < PLACES)
+	while (sent_n < VIPS)
 		pass(1000);
-	/* not to a question of ours */
+	/* not to a request of ours */
 	q = sent[0];
 	q.from.port = sent[0].from.port == 65000 ? 65001 : 65000;
 	ck_assert(!hand_in(&q, yes, 1, q.s.seq + 1));
@@ -163,21 +163,21 @@ START_TEST(others_cannot_answer)
 	q = sent[0];
 	q.to = ip4(11, q.to.port);
 	ck_assert(!hand_in(&q, yes, 1, q.s.seq + 1));
-	ck_assert_uint_eq(sent_n, PLACES);
-	/* another sequence: taken back, and the question stays */
+	ck_assert_uint_eq(sent_n, VIPS);
+	/* another sequence: taken back, and the request stays */
 	q = sent[0];
 	ck_assert(hand_in(&q, yes, 1, q.s.seq));
 	ck_assert(hand_in(&q, FRAME_ACK, 1, 12345));
-	ck_assert_uint_eq(sent_n, PLACES + 2);
-	ck_assert_uint_eq(sent[PLACES].s.flags, FRAME_RST);
-	ck_assert_uint_eq(sent[PLACES].s.seq, q.s.seq);
-	ck_assert_uint_eq(sent[PLACES + 1].s.seq, 12345);
+	ck_assert_uint_eq(sent_n, VIPS + 2);
+	ck_assert_uint_eq(sent[VIPS].s.flags, FRAME_RST);
+	ck_assert_uint_eq(sent[VIPS].s.seq, q.s.seq);
+	ck_assert_uint_eq(sent[VIPS + 1].s.seq, 12345);
 	/* resets that anybody can send, and what says nothing */
 	ck_assert(hand_in(&q, FRAME_RST | FRAME_ACK, 0, q.s.seq));
 	ck_assert(hand_in(&q, FRAME_RST, 0, 0));
 	ck_assert(hand_in(&q, FRAME_SYN, 1, q.s.seq + 1));
 	ck_assert(hand_in(&q, FRAME_ACK, 1, q.s.seq + 1));
-	ck_assert_uint_eq(sent_n, PLACES + 2);
+	ck_assert_uint_eq(sent_n, VIPS + 2);
 	ck_assert_uint_eq(results[0], 0);
 	/* and now the right one; once */
 	ck_assert(hand_in(&q, yes, 1, q.s.seq + 1));
@@ -249,16 +249,16 @@ START_TEST(many_after_a_pause)
 }
 END_TEST
 
-/* With more questions under way than there may be, each server still has its
+/* With more requests under way than there may be, each server still has its
  * turn. */
 START_TEST(many_are_silent)
 {
 	unsigned i, k;
 	uint64_t end;
 
-	begin(SERVERS, PLACES);
+	begin(SERVERS, VIPS);
 	for (i = 0; i < SERVERS; i++)
-		for (k = 0; k < PLACES; k++)
+		for (k = 0; k < VIPS; k++)
 			manner[i][k] = SILENT;
 	for (end = now + 4 * INTERVAL + 4 * TIMEOUT; now < end;) {
 		sent_n = 0;
@@ -293,7 +293,7 @@ START_TEST(servers_come_and_go)
 	pass(2 * INTERVAL);
 	ck_assert_uint_eq(results[1], 0);
 	ck_assert_uint_gt(results[0], 0);
-	/* one that waits for an answer */
+	/* one that waits for a reply */
 	for (sent_n = 0; sent_n == 0;)
 		pass(1000);
 	q = sent[0];
@@ -320,7 +320,7 @@ START_TEST(plans_change)
 	struct sent q;
 	unsigned i, back = 0;
 
-	begin(2, PLACES);
+	begin(2, VIPS);
 	manner[0][0] = SILENT;
 	while (sent_n == 0 || sent[sent_n - 1].server != 0)
 		pass(1000);
@@ -330,7 +330,7 @@ START_TEST(plans_change)
 	q = sent[i];
 	sent_n = 0;
 	set_plan(0);
-	/* a server that has had the question need not wait for more */
+	/* a server that has had the request need not wait for more */
 	for (i = 0; i < sent_n; i++)
 		back += sent[i].server == 0 && sent[i].s.flags == FRAME_RST &&
 		    sent[i].from.port == q.from.port &&

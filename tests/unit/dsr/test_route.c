@@ -66,7 +66,7 @@ down(void)
 }
 
 /* What was not taken, since the last time that was asked. */
-static struct tally lost;
+static struct frame_count lost;
 
 static void
 expect_lost(unsigned packets, unsigned bytes)
@@ -83,7 +83,7 @@ flush(void)
 }
 
 static void
-put(const char *to, unsigned family, uint8_t class, bool may_be_cut, size_t n)
+put(const char *to, unsigned family, uint8_t class, bool may_fragment, size_t n)
 {
 	struct peer p = peer(to);
 	struct route_packet packet = { .to = &p,
@@ -91,7 +91,7 @@ put(const char *to, unsigned family, uint8_t class, bool may_be_cut, size_t n)
 		.length = n,
 		.family = family,
 		.class = class,
-		.may_be_cut = may_be_cut };
+		.may_fragment = may_fragment };
 
 	route_send(route, &packet, &lost);
 }
@@ -191,7 +191,7 @@ static struct peer
 narrow(const char *ip)
 {
 	struct peer to = peer(ip);
-	struct route_way w;
+	struct route_path w;
 
 	ck_assert_int_eq(route_ask(&to, &w), 0);
 	ck_assert_uint_eq(w.mtu, 1400);
@@ -272,7 +272,7 @@ START_TEST(nowhere)
 	const char *why = up();
 	struct peer none = peer("10.99.0.1"), nobody = peer("10.9.0.77");
 	struct route_error e;
-	struct route_way w;
+	struct route_path w;
 
 	if (why != NULL)
 		SKIP(why);

@@ -48,7 +48,7 @@ START_TEST(without_an_address_to_ask_from)
 	}
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(says_ours(50));
-	/* who asks on need not be without an answer */
+	/* who asks on need not be without a reply */
 	ck_assert_uint_eq(ask(51), 1);
 	claim(51, true);
 	for (int i = 0; i < 5; i++, now += 1000)
@@ -80,7 +80,7 @@ START_TEST(questions_that_do_not_count)
 		ck_assert_uint_eq(ask_as(&m, &mac_broadcast, 3, 52), 0);
 	}
 	/* while we may not ask ourselves */
-	t.questions.cost = t.questions.most + 1;
+	t.requests.cost = t.requests.most + 1;
 	for (i = 0; i < 3; i++, now += 1000)
 		ck_assert_uint_eq(ask(53), 0);
 	ck_assert_uint_eq(t.stats.arp, 0);
@@ -193,7 +193,7 @@ START_TEST(memory_is_bounded)
 	}
 	/* the one of which nothing was heard has gone */
 	ck_assert_uint_eq(ask(60), 0);
-	t.questions.credit = t.questions.most;
+	t.requests.credit = t.requests.most;
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(asks_for(50));
 	ck_assert_uint_eq(t.table.count, TARPIT_TRAPS);

@@ -3,10 +3,10 @@
 
 #include "unit/dsr/tarpitrig.h"
 
-static struct segment
+static struct tcp_segment
 seg(uint8_t flags, uint32_t seq, uint32_t ack)
 {
-	return (struct segment){
+	return (struct tcp_segment){
 		.flags = flags, .seq = seq, .ack = ack, .window = 1000
 	};
 }
@@ -14,7 +14,7 @@ seg(uint8_t flags, uint32_t seq, uint32_t ack)
 /* The client 1:port says that to port 80 of `to`. Returns whether it was answered;
  * then the answer is right but for numbers and flags. */
 static bool
-say_to(const struct mac *mac, uint32_t to, uint16_t port, struct segment s)
+say_to(const struct mac *mac, uint32_t to, uint16_t port, struct tcp_segment s)
 {
 	unsigned char b[FRAME_MADE_MAX];
 	struct frame_head head = { .to = *mac, .from = asker, .vlan = TAG };
@@ -46,7 +46,7 @@ say_to(const struct mac *mac, uint32_t to, uint16_t port, struct segment s)
 }
 
 static bool
-say(uint32_t to, struct segment s)
+say(uint32_t to, struct tcp_segment s)
 {
 	return say_to(&own, to, 1234, s);
 }

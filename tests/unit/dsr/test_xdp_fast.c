@@ -38,10 +38,10 @@ down(void)
 }
 
 static void
-set_gate(uint16_t longest, uint32_t ticket)
+set_entry(uint16_t longest, uint32_t epoch)
 {
-	struct link_gate g = {
-		.to = server, .longest = longest, .ticket = ticket
+	struct link_entry g = {
+		.to = server, .longest = longest, .epoch = epoch
 	};
 
 	xdp_gate_set(&gate_at[GATE], &g);
@@ -62,7 +62,7 @@ static void
 carry(const struct frame *f)
 {
 	struct xdp_flow_key key = key_of(f);
-	struct xdp_flow flow = { .gate = GATE, .ticket = TICKET };
+	struct xdp_flow flow = { .entry = GATE, .epoch = TICKET };
 
 	ck_assert_int_eq(bpf_map_update_elem(maps.flows, &key, &flow, 0), 0);
 }
@@ -115,7 +115,9 @@ segment(unsigned char *out, bool v6, uint8_t flags)
 {
 	struct frame_head head = { .to = ours,
 		.from = { { 2, 9, 9, 9, 9, 9 } } };
-	struct segment s = { .seq = 1, .ack = 2, .flags = flags, .window = 99 };
+	struct tcp_segment s = {
+		.seq = 1, .ack = 2, .flags = flags, .window = 99
+	};
 	size_t n = frame_make_tcp(
 	    out, ROOM, &head, v6 ? &client6 : &client4, v6 ? &vip6 : &vip4, &s);
 
@@ -132,13 +134,13 @@ begin(unsigned char *out, size_t *n, bool v6)
 	frame_parse(&f, out, *n);
 	ck_assert_int_eq(f.kind, FRAME_FLOW);
 	carry(&f);
-	set_gate(LONGEST, TICKET);
+	set_entry(LONGEST, TICKET);
 }
 
 START_TEST(a_flow_that_it_was_told_of)
 {
 	unsigned char frame[ROOM];
-	struct tally *totals;
+	struct frame_count *totals;
 	struct xdp_flow flow;
 	uint64_t frames = 0, bytes = 0;
 	uint32_t first = 0;
@@ -149,7 +151,7 @@ START_TEST(a_flow_that_it_was_told_of)
 	NEED_XDP();
 	n = segment(frame, _i, FRAME_ACK);
 	frame_parse(&f, frame, n);
-	set_gate(LONGEST, TICKET);
+	set_entry(LONGEST, TICKET);
 	ck_assert(!goes(frame, n));
 	carry(&f);
 	for (i = 0; i < 3; i++)
@@ -171,7 +173,7 @@ START_TEST(a_flow_that_it_was_told_of)
 }
 END_TEST
 
-START_TEST(gates)
+START_TEST(entries)
 {
 	unsigned char frame[ROOM];
 	size_t n;
@@ -179,20 +181,20 @@ START_TEST(gates)
 	NEED_XDP();
 	begin(frame, &n, _i);
 	ck_assert(goes(frame, n));
-	set_gate(0, TICKET);
+	set_entry(0, TICKET);
 	ck_assert(!goes(frame, n));
-	set_gate((uint16_t)(n - 1), TICKET);
+	set_entry((uint16_t)(n - 1), TICKET);
 	ck_assert(!goes(frame, n));
-	set_gate((uint16_t)n, TICKET);
+	set_entry((uint16_t)n, TICKET);
 	ck_assert(goes(frame, n));
-	set_gate(LONGEST, TICKET + 1);
+	set_entry(LONGEST, TICKET + 1);
 	ck_assert(!goes(frame, n));
-	set_gate(LONGEST, TICKET);
+	set_entry(LONGEST, TICKET);
 	ck_assert(goes(frame, n));
 }
 END_TEST
 
-/* ---- a gate that changes while frames go ---- */
+/* ---- a entry that changes while frames go ---- */
 
 static const struct mac one = { { 2, 0x11, 0x11, 0x11, 0x11, 0x11 } },
 			other = { { 2, 0x22, 0x22, 0x22, 0x22, 0x22 } };
@@ -202,7 +204,7 @@ static atomic_bool over;
 static void *
 change_gate(void *arg)
 {
-	struct link_gate g = { .ticket = TICKET };
+	struct link_entry g = { .epoch = TICKET };
 	uint32_t i;
 
 	(void)arg;
@@ -362,7 +364,7 @@ roll_frames(bool spoil, unsigned *sent)
 	static struct made m;
 	unsigned n = 0;
 
-	set_gate(LONGEST, TICKET);
+	set_entry(LONGEST, TICKET);
 	*sent = 0;
 	for (unsigned i = 0; i < 10000; i++) {
 		uint64_t seed = i;
@@ -418,7 +420,7 @@ SUITE(test_xdp_fast)
 	tcase_add_checked_fixture(t, up, down);
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, a_flow_that_it_was_told_of, 0, 2);
-	tcase_add_loop_test(t, gates, 0, 2);
+	tcase_add_loop_test(t, entries, 0, 2);
 	tcase_add_test(t, no_gate_is_half_set);
 	tcase_add_loop_test(t, other_macs_and_groups, 0, 2);
 	tcase_add_loop_test(t, flags_of_tcp, 0, 2);

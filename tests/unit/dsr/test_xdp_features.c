@@ -68,7 +68,7 @@ END_TEST
 static struct inspect_machine
 look(bool fast)
 {
-	struct inspect_wish w = { .interface = "near", .fast = fast };
+	struct inspect_request w = { .interface = "near", .fast = fast };
 	struct inspect_machine m;
 
 	ck_assert_int_eq(inspect_look(&m, &w), 0);
@@ -135,7 +135,7 @@ END_TEST
 static bool
 open_fast(const struct mac *to)
 {
-	struct link_gate gate = { .to = *to, .longest = 1514, .ticket = 7 };
+	struct link_entry gate = { .to = *to, .longest = 1514, .epoch = 7 };
 	struct error e;
 
 	link_close(&rig.near);
@@ -144,7 +144,7 @@ open_fast(const struct mac *to)
 	    "%s", e.text);
 	if (rig.near.fast == NULL)
 		return false;
-	rig.near.fast->set_gate(&rig.near, 3, &gate);
+	rig.near.fast->set_entry(&rig.near, 3, &gate);
 	return true;
 }
 
@@ -156,14 +156,14 @@ make_carried(unsigned char *frame, size_t room)
 		.port = 40000,
 		.ip = { [10] = 0xff, 0xff, 192, 168, 100, 1 } };
 	struct frame_head head = { .to = rig.near.mac };
-	struct segment ack = { .seq = 1, .ack = 2, .flags = FRAME_ACK };
+	struct tcp_segment ack = { .seq = 1, .ack = 2, .flags = FRAME_ACK };
 	struct peer vip = rig.vip[0];
 	struct dsr_key key;
 
 	vip.port = 80;
 	memcpy(head.from.byte, rig.far_mac, sizeof(rig.far_mac));
 	dsr_key_make(&key, &client, &vip, IPPROTO_TCP);
-	ck_assert_int_eq(rig.near.fast->carry(&rig.near, &key, 3, 7), 0);
+	ck_assert_int_eq(rig.near.fast->add(&rig.near, &key, 3, 7), 0);
 	return frame_make_tcp(frame, room, &head, &client, &vip, &ack);
 }
 

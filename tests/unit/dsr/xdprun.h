@@ -23,23 +23,23 @@ static struct xdp_gate *gate_at; /* of a fast path */
 static int xdp = -1;
 static const char *missing;
 
-/* Maps of a fast path, all gates closed. */
+/* Maps of a fast path, all entries closed. */
 static inline void
-xdprun_make_fast(uint32_t flows, uint32_t gates)
+xdprun_make_fast(uint32_t flows, uint32_t entries)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, memory, .map_flags = BPF_F_MMAPABLE);
 
 	maps.flows = bpf_map_create(BPF_MAP_TYPE_HASH, "flows",
 	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, NULL);
-	maps.gates = bpf_map_create(BPF_MAP_TYPE_ARRAY, "gates", 4,
-	    sizeof(struct xdp_gate), gates, &memory);
-	if (maps.gates < 0)
+	maps.entries = bpf_map_create(BPF_MAP_TYPE_ARRAY, "entries", 4,
+	    sizeof(struct xdp_gate), entries, &memory);
+	if (maps.entries < 0)
 		return;
-	gate_at = mmap(NULL, gates * sizeof(*gate_at), PROT_READ | PROT_WRITE,
-	    MAP_SHARED, maps.gates, 0);
+	gate_at = mmap(NULL, entries * sizeof(*gate_at), PROT_READ | PROT_WRITE,
+	    MAP_SHARED, maps.entries, 0);
 	ck_assert_ptr_ne(gate_at, MAP_FAILED);
 	maps.totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "totals", 4,
-	    sizeof(struct tally), 1, NULL);
+	    sizeof(struct frame_count), 1, NULL);
 }
 
 /* In place of sockets: where frames go does not count, and a device is easier to
@@ -54,7 +54,7 @@ xdprun_up(const struct mac *mac, bool fast)
 	missing = NULL;
 	maps.addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "addresses",
 	    sizeof(struct xdp_key), 4, 4000, &o);
-	maps.flows = maps.gates = maps.totals = -1;
+	maps.flows = maps.entries = maps.totals = -1;
 	maps.sockets =
 	    bpf_map_create(BPF_MAP_TYPE_DEVMAP, "devices", 4, 4, 1, NULL);
 	if (fast)
@@ -83,7 +83,7 @@ xdprun_down(void)
 	close(maps.sockets);
 	if (maps.flows >= 0) {
 		close(maps.flows);
-		close(maps.gates);
+		close(maps.entries);
 		close(maps.totals);
 	}
 	xdp = -1;

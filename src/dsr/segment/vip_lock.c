@@ -1,7 +1,7 @@
-/* place_lock.c: locks of places, names of sockets. */
+/* vip_lock.c: locks of VIPs: names of sockets. */
 #include "config.h"
 
-#include "dsr/segment/place_lock.h"
+#include "dsr/segment/vip_lock.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -16,21 +16,21 @@
 
 #ifdef __linux__
 
-/* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many may ask
- * who has a name until the next place_locks_drain(). */
+/* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many
+ * may ask who has a name until the next vip_locks_drain(). */
 enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 20 };
 static const char names_of_all[] = "/proc/net/unix";
 
-/* `port`: that of the place, or another one to look for; without a port the name is
- * the beginning of all of that address. */
+/* `port`: that of the VIP, or another one to look for; without a port the name
+ * is the beginning of all of that address. */
 static void
-make_name(char name[NAME_MAX_HERE], unsigned ifindex, const struct peer *place,
+make_name(char name[NAME_MAX_HERE], unsigned ifindex, const struct peer *vip,
     const char *port)
 {
 	char ip[PEER_TEXT_MAX];
 
 	snprintf(name, NAME_MAX_HERE, "pen dsr %u %s %s", ifindex,
-	    peer_format_host(place, ip), port);
+	    peer_format_host(vip, ip), port);
 }
 
 static socklen_t
@@ -68,9 +68,9 @@ counts(const char *name, const struct ucred *who, uid_t user)
 	return false;
 }
 
-/* Who has that name, and as which process: 0 if that cannot be known, as of one in
- * another container, whose processes have numbers of their own, or of one that does
- * not accept connections and whose queue is full. */
+/* Who has that name, and as which process: 0 if that cannot be known, as of one
+ * in another container, whose processes have numbers of their own, or of one
+ * that does not accept connections and whose queue is full. */
 static enum holder
 find_holder(const char *name, uid_t user, pid_t *pid)
 {
@@ -114,20 +114,20 @@ any_is_held(const char *begins, uid_t user, pid_t *pid)
 	return held;
 }
 
-/* Whether another process has what overlaps with the place. */
+/* Whether another process has what overlaps with the vip. */
 static bool
 overlap_is_held(
-    unsigned ifindex, uid_t user, const struct peer *place, pid_t *pid)
+    unsigned ifindex, uid_t user, const struct peer *vip, pid_t *pid)
 {
 	char name[NAME_MAX_HERE];
 
-	make_name(name, ifindex, place, place->port == 0 ? "" : "0");
-	return place->port == 0 ? any_is_held(name, user, pid)
-				: find_holder(name, user, pid) == ANOTHER;
+	make_name(name, ifindex, vip, vip->port == 0 ? "" : "0");
+	return vip->port == 0 ? any_is_held(name, user, pid)
+			      : find_holder(name, user, pid) == ANOTHER;
 }
 
-/* Binds the name. False: another process has it. One that has it and does not listen
- * is about to, or to end, so it is given a moment. */
+/* Binds the name. False: another process has it. One that has it and does not
+ * listen is about to, or to end, so it is given a moment. */
 static bool
 bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 {
@@ -151,19 +151,19 @@ bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 }
 
 static int
-take(unsigned ifindex, uid_t user, const struct peer *place, int *fd,
+take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
     struct error *e)
 {
 	char name[NAME_MAX_HERE], port[8], text[PEER_TEXT_MAX], process[32];
 	pid_t other;
 
-	snprintf(port, sizeof(port), "%u", place->port);
-	make_name(name, ifindex, place, port);
+	snprintf(port, sizeof(port), "%u", vip->port);
+	make_name(name, ifindex, vip, port);
 	*fd = open_socket();
 	if (*fd < 0)
 		return error_set(e, "no socket: %s", strerror(errno));
 	if (bind_name(*fd, name, user, &other) &&
-	    !overlap_is_held(ifindex, user, place, &other))
+	    !overlap_is_held(ifindex, user, vip, &other))
 		return 0;
 	close(*fd);
 	*fd = -1;
@@ -172,7 +172,7 @@ take(unsigned ifindex, uid_t user, const struct peer *place, int *fd,
 	return error_set(e,
 	    "%s is in use: %s serves it by direct return on the same "
 	    "interface",
-	    peer_format(place, text), process);
+	    peer_format(vip, text), process);
 }
 
 static void
@@ -192,12 +192,12 @@ drain(int fd)
 #else
 
 static int
-take(unsigned ifindex, uid_t user, const struct peer *place, int *fd,
+take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
     struct error *e)
 {
 	(void)ifindex;
 	(void)user;
-	(void)place;
+	(void)vip;
 	(void)e;
 	*fd = -1;
 	return 0;
@@ -211,65 +211,64 @@ drain(int fd)
 
 #endif
 
-/* The lock of a place, or NULL. */
+/* The lock of a VIP, or NULL. */
 static int *
-find(const struct place_locks *l, const struct peer *place)
+find(const struct vip_locks *l, const struct peer *vip)
 {
 	unsigned i;
 
 	for (i = 0; i < l->count; i++)
-		if (l->fd[i] >= 0 && l->place[i].port == place->port &&
-		    peer_same_host(&l->place[i], place))
+		if (l->fd[i] >= 0 && l->vip[i].port == vip->port &&
+		    peer_same_host(&l->vip[i], vip))
 			return &l->fd[i];
 	return NULL;
 }
 
 int
-place_locks_take(struct place_locks *l, const struct place_locks *held,
-    unsigned ifindex, uid_t user, const struct peer *places, unsigned count,
+vip_locks_take(struct vip_locks *l, const struct vip_locks *held,
+    unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e)
 {
 	unsigned i;
 
-	*l = (struct place_locks){ .fd = calloc(
-				       (size_t)count + 1, sizeof(*l->fd)),
-		.place = calloc((size_t)count + 1, sizeof(*l->place)) };
-	if (l->fd == NULL || l->place == NULL) {
-		place_locks_free(l);
+	*l =
+	    (struct vip_locks){ .fd = calloc((size_t)count + 1, sizeof(*l->fd)),
+		    .vip = calloc((size_t)count + 1, sizeof(*l->vip)) };
+	if (l->fd == NULL || l->vip == NULL) {
+		vip_locks_free(l);
 		return error_set(e, "out of memory");
 	}
 	for (i = 0; i < count; i++) {
 		l->fd[i] = -1;
-		l->place[i] = places[i];
+		l->vip[i] = vips[i];
 		l->count = i + 1;
-		if (find(held, &places[i]) != NULL ||
-		    find(l, &places[i]) != NULL ||
-		    take(ifindex, user, &places[i], &l->fd[i], e) == 0)
+		if (find(held, &vips[i]) != NULL || find(l, &vips[i]) != NULL ||
+		    take(ifindex, user, &vips[i], &l->fd[i], e) == 0)
 			continue;
-		place_locks_free(l);
+		vip_locks_free(l);
 		return -1;
 	}
 	return 0;
 }
 
 void
-place_locks_replace(struct place_locks *held, struct place_locks *l)
+vip_locks_replace(struct vip_locks *held, struct vip_locks *l)
 {
 	unsigned i;
 	int *had;
 
 	for (i = 0; i < l->count; i++)
-		if (l->fd[i] < 0 && (had = find(held, &l->place[i])) != NULL) {
+		if (l->fd[i] < 0 && (had = find(held, &l->vip[i])) != NULL) {
 			l->fd[i] = *had;
 			*had = -1;
 		}
-	place_locks_free(held);
+	vip_locks_free(held);
 	*held = *l;
-	*l = (struct place_locks){ .count = 0 };
+	*l = (struct vip_locks){ .count = 0 };
 }
 
 void
-place_locks_free(struct place_locks *l)
+vip_locks_free(struct vip_locks *l)
 {
 	unsigned i;
 
@@ -277,12 +276,12 @@ place_locks_free(struct place_locks *l)
 		if (l->fd[i] >= 0)
 			close(l->fd[i]);
 	free(l->fd);
-	free(l->place);
-	*l = (struct place_locks){ .count = 0 };
+	free(l->vip);
+	*l = (struct vip_locks){ .count = 0 };
 }
 
 void
-place_locks_drain(const struct place_locks *l)
+vip_locks_drain(const struct vip_locks *l)
 {
 	unsigned i;
 

@@ -1,15 +1,15 @@
-/* test_held.c: frames that wait for the address of their server. */
+/* test_pending.c: frames that wait for the address of their server. */
 #include "config.h"
 
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/segment/held.h"
+#include "dsr/segment/pending.h"
 #include "support/suite.h"
 
-static struct held held;
-static unsigned char bytes[HELD_LENGTH + 1];
+static struct pending held;
+static unsigned char bytes[PENDING_LENGTH + 1];
 
 static bool
 add(uint32_t server, unsigned length, uint64_t now)
@@ -19,26 +19,26 @@ add(uint32_t server, unsigned length, uint64_t now)
 	};
 
 	memset(bytes, (int)(server + length), sizeof(bytes));
-	return held_add(&held, &f, server, now);
+	return pending_add(&held, &f, server, now);
 }
 
 START_TEST(copies_in_order)
 {
 	ck_assert(add(1, 60, 1000));
 	ck_assert(add(1, 61, 1001));
-	ck_assert(add(0, HELD_LENGTH, 1002));
-	ck_assert(!add(0, HELD_LENGTH + 1, 1002));
+	ck_assert(add(0, PENDING_LENGTH, 1002));
+	ck_assert(!add(0, PENDING_LENGTH + 1, 1002));
 	memset(bytes, 0, sizeof(bytes));
 	ck_assert_uint_eq(held.count, 3);
 	for (unsigned i = 0; i < 3; i++) {
 		const struct link_frame *f = &held.list[i].frame;
 
-		ck_assert_uint_eq(f->length, i == 2 ? HELD_LENGTH : 60 + i);
+		ck_assert_uint_eq(f->length, i == 2 ? PENDING_LENGTH : 60 + i);
 		ck_assert_uint_eq(f->offload.flags, LINK_CHECKSUM);
 		ck_assert_uint_eq(f->bytes[f->length - 1],
 		    (unsigned char)(held.list[i].server + f->length));
 	}
-	held_fini(&held);
+	pending_fini(&held);
 	ck_assert_uint_eq(held.count, 0);
 }
 END_TEST
@@ -47,13 +47,13 @@ START_TEST(not_too_many)
 {
 	unsigned i, n = 0;
 
-	for (i = 0; i < HELD_EACH; i++)
+	for (i = 0; i < PENDING_EACH; i++)
 		ck_assert(add(7, 60, 1000));
 	ck_assert(!add(7, 60, 1000));
 	for (i = 0; i < 100; i++)
 		n += add(100 + i, 60, 1000);
-	ck_assert_uint_eq(n, HELD_FRAMES - HELD_EACH);
-	held_fini(&held);
+	ck_assert_uint_eq(n, PENDING_FRAMES - PENDING_EACH);
+	pending_fini(&held);
 }
 END_TEST
 
@@ -61,9 +61,9 @@ END_TEST
 static void
 expire(uint64_t now, unsigned frames, unsigned all)
 {
-	struct tally lost = { 0 };
+	struct frame_count lost = { 0 };
 
-	held_expire(&held, now, &lost);
+	pending_expire(&held, now, &lost);
 	ck_assert_uint_eq(lost.frames, frames);
 	ck_assert_uint_eq(lost.bytes, all);
 }
@@ -73,13 +73,13 @@ START_TEST(not_too_long)
 	ck_assert(add(1, 60, 1000));
 	ck_assert(add(2, 82, 1500));
 	ck_assert(add(3, 71, 1000));
-	expire(1000 + HELD_MS - 1, 0, 0);
-	expire(1000 + HELD_MS, 2, 60 + 71);
+	expire(1000 + PENDING_MS - 1, 0, 0);
+	expire(1000 + PENDING_MS, 2, 60 + 71);
 	ck_assert_uint_eq(held.count, 1);
 	ck_assert_uint_eq(held.list[0].server, 2);
 	expire(5000, 1, 82);
 	ck_assert(add(1, 60, 5000));
-	held_fini(&held);
+	pending_fini(&held);
 }
 END_TEST
 
@@ -91,15 +91,15 @@ START_TEST(those_that_went_leave_no_gap)
 		free(held.list[i].frame.bytes);
 		held.list[i].frame.bytes = NULL;
 	}
-	held_close_up(&held);
+	pending_compact(&held);
 	ck_assert_uint_eq(held.count, 2);
 	ck_assert_uint_eq(held.list[0].server, 1);
 	ck_assert_uint_eq(held.list[1].server, 3);
-	held_fini(&held);
+	pending_fini(&held);
 }
 END_TEST
 
-SUITE(test_held)
+SUITE(test_pending)
 {
 	Suite *s = suite_create("held");
 	TCase *t = tcase_create("held");

@@ -1,4 +1,4 @@
-/* test_frame_cut.c: packets in pieces, which put together are what they were, and
+/* test_frame_fragment.c: packets in pieces, which put together are what they were, and
  * errors about tunnelled packets. */
 #include "config.h"
 
@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 #include "support/suite.h"
 #include "unit/dsr/forge.h"
 #include "unit/dsr/model.h"
@@ -79,7 +79,7 @@ check_pieces(const struct frame *f, unsigned mtu, bool last)
 	size_t heads = ip4 ? head : head + 8;
 	struct frame p;
 
-	while ((n = frame_cut(out, sizeof(out), f, mtu, 77, &done)) > 0) {
+	while ((n = frame_fragment(out, sizeof(out), f, mtu, 77, &done)) > 0) {
 		frame_parse(&p, out, n);
 		ck_assert_msg(p.wrong == NULL, "mtu %u: %s", mtu, p.wrong);
 		ck_assert_uint_le(p.packet, mtu);
@@ -93,7 +93,8 @@ check_pieces(const struct frame *f, unsigned mtu, bool last)
 		ck_assert(more || got == content);
 		/* no room, no frame, nothing done */
 		at = done - (p.packet - heads);
-		ck_assert_uint_eq(frame_cut(out, n - 1, f, mtu, 77, &at), 0);
+		ck_assert_uint_eq(
+		    frame_fragment(out, n - 1, f, mtu, 77, &at), 0);
 	}
 	ck_assert_uint_eq(got, content);
 	ck_assert(more == !last);
@@ -118,10 +119,12 @@ START_TEST(pieces)
 		check_pieces(&f, mtu, true);
 	}
 	f = make_long(AF_INET, "", 0, LONG);
-	ck_assert_uint_eq(frame_cut(out, sizeof(out), &f, 27, 0, &done), 0);
+	ck_assert_uint_eq(
+	    frame_fragment(out, sizeof(out), &f, 27, 0, &done), 0);
 	ck_assert_uint_eq(done, 0);
 	f.kind = FRAME_BAD;
-	ck_assert_uint_eq(frame_cut(out, sizeof(out), &f, 1000, 0, &done), 0);
+	ck_assert_uint_eq(
+	    frame_fragment(out, sizeof(out), &f, 1000, 0, &done), 0);
 }
 END_TEST
 
@@ -132,10 +135,10 @@ START_TEST(options)
 	    make_long(AF_INET, "07070400000000018204010100000000", 0, 100);
 	size_t done = 0, n;
 
-	n = frame_cut(out, sizeof(out), &f, 84, 0, &done);
+	n = frame_fragment(out, sizeof(out), &f, 84, 0, &done);
 	ck_assert_uint_eq(n, FRAME_HEAD + 84);
 	ck_assert_mem_eq(out + FRAME_HEAD + 20, f.bytes + FRAME_HEAD + 20, 16);
-	n = frame_cut(out, sizeof(out), &f, 84, 0, &done);
+	n = frame_fragment(out, sizeof(out), &f, 84, 0, &done);
 	ck_assert_uint_gt(n, 0);
 	ck_assert_mem_eq(
 	    out + FRAME_HEAD + 20, "\1\1\1\1\1\1\1\1\x82\4\1\1\0\0\0\0", 16);
@@ -150,7 +153,8 @@ static struct frame
 make_error(unsigned family, unsigned mtu, struct tunnel *t)
 {
 	struct frame_head head = { two, one, 0 };
-	struct frame f = make_long(AF_INET, "", IP4_DONT_CUT, 1400), outer, e;
+	struct frame f = make_long(AF_INET, "", IP4_DONT_FRAGMENT, 1400), outer,
+		     e;
 	bool ip4 = family == AF_INET;
 	struct peer router = peer(ip4 ? "192.0.2.99" : "2001:db8::99", 0);
 	size_t n;
@@ -302,8 +306,8 @@ START_TEST(of_any_frame)
 		if (f.kind == FRAME_BAD || f.family != AF_INET || f.packet == 0)
 			continue;
 		done = 0;
-		while (
-		    (n = frame_cut(out, sizeof(out), &f, 84, 0, &done)) > 0) {
+		while ((n = frame_fragment(
+			    out, sizeof(out), &f, 84, 0, &done)) > 0) {
 			frame_parse(&p, out, n);
 			if (p.packet > 84 ||
 			    (p.kind == FRAME_BAD &&
@@ -315,9 +319,9 @@ START_TEST(of_any_frame)
 }
 END_TEST
 
-SUITE(test_frame_cut)
+SUITE(test_frame_fragment)
 {
-	Suite *s = suite_create("frame_cut");
+	Suite *s = suite_create("frame_fragment");
 
 	SUITE_ADD(s, pieces, 20);
 	SUITE_ADD(s, options, 10);

@@ -1,9 +1,9 @@
-/* frame_cut.c: an IP packet in pieces. */
+/* frame_fragment.c: an IP packet in pieces. */
 #include "config.h"
 
 #include <string.h>
 
-#include "dsr/frame/frame_private.h"
+#include "dsr/frame/frame_bytes.h"
 
 /* ---- IPv4 ---- */
 
@@ -53,8 +53,8 @@ finish6(unsigned char *ip, size_t n, size_t at, bool more, uint32_t id)
 }
 
 size_t
-frame_cut(unsigned char *out, size_t room, const struct frame *f, unsigned mtu,
-    uint32_t id, size_t *done)
+frame_fragment(unsigned char *out, size_t room, const struct frame *f,
+    unsigned mtu, uint32_t id, size_t *done)
 {
 	const unsigned char *ip = f->bytes + f->net;
 	bool ip4 = f->family == AF_INET;

@@ -1,7 +1,7 @@
-/* frame_private.h: what the files of frame share: numbers in network order at
- * any address, sums, and an IP packet while it is read. */
-#ifndef PEN_DSR_FRAME_PRIVATE_H
-#define PEN_DSR_FRAME_PRIVATE_H
+/* frame_bytes.h: the bytes of headers: big-endian numbers at any address,
+ * sizes, checksums, and an IP packet while it is read. */
+#ifndef PEN_DSR_FRAME_BYTES_H
+#define PEN_DSR_FRAME_BYTES_H
 
 #include "dsr/frame/frame.h"
 
@@ -14,7 +14,7 @@ enum {
 enum { IP4_HEAD = 20, IP6_HEAD = 40, TCP_HEAD = 20, UDP_HEAD = 8 };
 enum { ICMP_HEAD = 8, ARP_SIZE = 28, FRAGMENT_HEAD = 8 };
 enum { FRAME_HOPS = 64 }; /* of packets we make */
-enum { IP4_DONT_CUT = 0x4000, IP4_MORE = 0x2000, IP4_OFFSET = 0x1fff };
+enum { IP4_DONT_FRAGMENT = 0x4000, IP4_MORE = 0x2000, IP4_OFFSET = 0x1fff };
 enum { ND_FIRST = 133, ND_SOLICIT = 135, ND_ADVERT = 136, ND_LAST = 137 };
 enum { IP4_UNREACHABLE = 3, IP4_TIME = 11, IP4_PARAMETER = 12 };
 enum { IP6_TOO_BIG = 2, IP6_ERROR_LAST = 4 };
@@ -80,8 +80,9 @@ void peer_of_ip(struct peer *p, unsigned family, const unsigned char *ip);
 /* The 4 or 16 bytes that stand on the wire. */
 const unsigned char *ip_of_peer(const struct peer *p);
 
-/* Sums of RFC 1071: sum_of() adds up, sum_end() is what a header contains; over
- * bytes with a right checksum in them it is 0. No piece but the last is odd. */
+/* Checksums of RFC 1071: sum_of() adds up, sum_end() is what a header contains;
+ * over bytes that include a right checksum it is 0. No part but the last has an
+ * odd length. */
 uint32_t sum_of(uint32_t sum, const unsigned char *p, size_t n);
 uint16_t sum_end(uint32_t sum);
 /* What TCP, UDP and ICMPv6 of `n` bytes begin their sums with. */
@@ -100,7 +101,7 @@ size_t head_size(const struct frame_head *head);
 struct ip_fields {
 	const struct peer *from, *to;
 	uint8_t protocol, hops, class;
-	bool may_be_cut;
+	bool may_fragment;
 	uint16_t id;	/* IPv4, when it may be cut */
 	uint32_t label; /* IPv6 */
 	size_t content; /* bytes behind it */

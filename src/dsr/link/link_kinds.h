@@ -1,6 +1,6 @@
-/* link_private.h: the kinds of links; only link.c and they themselves see it. */
-#ifndef PEN_DSR_LINK_PRIVATE_H
-#define PEN_DSR_LINK_PRIVATE_H
+/* link_kinds.h: the kinds of links: for link.c and the kinds themselves. */
+#ifndef PEN_DSR_LINK_KINDS_H
+#define PEN_DSR_LINK_KINDS_H
 
 #include "dsr/link/link.h"
 

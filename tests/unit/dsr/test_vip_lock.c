@@ -1,4 +1,4 @@
-/* test_place_lock.c: no second director for an address, whoever asks, however often,
+/* test_vip_lock.c: no second director for an address, whoever asks, however often,
  * and whatever the first one is doing at that moment. */
 #include "config.h"
 
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "dsr/segment/place_lock.h"
+#include "dsr/segment/vip_lock.h"
 #include "support/child.h"
 #include "support/suite.h"
 
@@ -23,19 +23,18 @@ enum { CLAIMS = 64 };
 
 /* No interface has that number, and no other test. */
 static unsigned interface;
-static struct place_locks none, locks;
+static struct vip_locks none, locks;
 static struct error why;
 
 static int
 take_for(uid_t user, const char *ip, unsigned port)
 {
-	struct peer place;
+	struct peer vip;
 	struct addr at;
 
 	ck_assert_int_eq(addr_parse_ip(&at, ip, port), 0);
-	peer_from_addr(&place, &at);
-	return place_locks_take(
-	    &locks, &none, interface, user, &place, 1, &why);
+	peer_from_addr(&vip, &at);
+	return vip_locks_take(&locks, &none, interface, user, &vip, 1, &why);
 }
 
 static int
@@ -77,7 +76,7 @@ start_holder(uid_t user, const char *ip, unsigned port)
 		(void)!write(ready[1], &c, 1);
 		for (;;) {
 			usleep(1000);
-			place_locks_drain(&locks);
+			vip_locks_drain(&locks);
 		}
 	}
 	close(ready[1]);
@@ -103,8 +102,8 @@ connect_often(const char *name, unsigned times)
 	int fd;
 
 	for (i = 0; i < times; i++) {
-		fd = socket(AF_UNIX,
-		    SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		fd = socket(
+		    AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 		ck_assert_int_ge(fd, 0);
 		(void)!connect(fd, (struct sockaddr *)&at, n);
 		close(fd);
@@ -120,12 +119,12 @@ START_TEST(the_first_one_has_it)
 	/* a single port is part of all of them */
 	ck_assert_int_eq(take("192.0.2.1", 0), -1);
 	ck_assert_int_eq(take("192.0.2.1", 81), 0);
-	place_locks_free(&locks);
+	vip_locks_free(&locks);
 	ck_assert_int_eq(take("192.0.2.2", 0), 0);
-	place_locks_free(&locks);
+	vip_locks_free(&locks);
 	stop(pid);
 	ck_assert_int_eq(take("192.0.2.1", 80), 0);
-	place_locks_free(&locks);
+	vip_locks_free(&locks);
 }
 END_TEST
 
@@ -196,8 +195,8 @@ START_TEST(one_of_another_container_has_it)
 				    strstr(why.text, "another process") != NULL
 				? 0
 				: 1);
-		_exit(waitpid(inner, &status, 0) == inner && status == 0 ? 0
-									 : 1);
+		_exit(
+		    waitpid(inner, &status, 0) == inner && status == 0 ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(other, &status, 0), other);
 	stop(pid);
@@ -221,7 +220,7 @@ START_TEST(the_user_to_be_counts)
 	ck_assert_ptr_nonnull(strstr(why.text, text("process %d", (int)pid)));
 	/* a stranger's does not */
 	ck_assert_int_eq(take_for(USER - 1, "192.0.2.1", 80), 0);
-	place_locks_free(&locks);
+	vip_locks_free(&locks);
 	stop(pid);
 }
 END_TEST
@@ -281,7 +280,7 @@ START_TEST(one_that_ends_at_once)
 		_exit(take("192.0.2.1", 80) == -1 ? 0 : 1);
 	ck_assert_int_eq(waitpid(other, &status, 0), other);
 	ck_assert_int_eq(status, 0);
-	place_locks_free(&locks);
+	vip_locks_free(&locks);
 }
 END_TEST
 
@@ -291,10 +290,10 @@ up(void)
 	interface = 1000000000U + (unsigned)getpid();
 }
 
-SUITE(test_place_lock)
+SUITE(test_vip_lock)
 {
-	Suite *s = suite_create("place_lock");
-	TCase *t = tcase_create("place_lock");
+	Suite *s = suite_create("vip_lock");
+	TCase *t = tcase_create("vip_lock");
 
 	tcase_add_checked_fixture(t, up, NULL);
 	tcase_set_timeout(t, 10);
