@@ -94,8 +94,8 @@ apply_options(struct frontend *f)
 	frontend_tune_listeners(f);
 	f->core.up_tuning = (struct sock_tuning){ f->core.options.sndbuf,
 		f->core.options.rcvbuf, f->core.options.rate_up };
-	f->core.tuned = f->core.options.sndbuf > 0 || f->core.options.rcvbuf > 0 ||
-	    f->core.options.rate_up > 0;
+	f->core.tuned = f->core.options.sndbuf > 0 ||
+	    f->core.options.rcvbuf > 0 || f->core.options.rate_up > 0;
 	check_limits(f);
 	preopened_adjust(&f->preopened);
 	flows_adjust(&f->flows);
@@ -267,7 +267,8 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	dummies_init(&f->dummies, &f->core);
 	preopened_init(&f->preopened, &f->core);
 	f->core.options = *o;
-	if (flows_init(&f->flows, &f->core) < 0 || dns_init(&f->dns, &f->core) < 0) {
+	if (flows_init(&f->flows, &f->core) < 0 ||
+	    dns_init(&f->dns, &f->core) < 0) {
 		error_set(e, "out of memory");
 		frontend_free(f);
 		return NULL;

@@ -63,7 +63,8 @@ open_listener(struct frontend *f, struct listener *l,
 		dgram_coalesce(l->fd);
 	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */
-	if (!f->core.started || (f->full && !a->datagram) || listener_resume(l) == 0)
+	if (!f->core.started || (f->full && !a->datagram) ||
+	    listener_resume(l) == 0)
 		return 0;
 	error = errno;
 	listener_close(l);

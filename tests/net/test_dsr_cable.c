@@ -1,7 +1,7 @@
 /* test_dsr_cable.c: a director's cable is out for a while, or its switch passes
  * nothing on, as after a start: connections that were there go on afterwards.
- * PEN_TEST_FULL=1: for 12 and for 60 seconds, by all ways to choose that may give the
- * next frame of a connection another server. */
+ * PEN_TEST_FULL=1: for 12 and for 60 seconds, by all ways to choose that may
+ * give the next frame of a connection another server. */
 #include "config.h"
 
 #include <check.h>

@@ -28,8 +28,8 @@ server(bool v6, unsigned i)
 	return v6 ? netrig_server6(i) : netrig_server4(i);
 }
 
-/* A page of the server's number, at a rate that makes it last longer than all the
- * changes: the slower the machine, the longer. */
+/* A page of the server's number, at a rate that makes it last longer than all
+ * the changes: the slower the machine, the longer. */
 static void
 web_up(unsigned i)
 {

@@ -38,7 +38,8 @@ server(unsigned i)
 	return v6 ? netrig_server6(i) : netrig_server4(i);
 }
 
-/* The servers' service; later children would keep listeners of the test open. */
+/* The servers' service; later children would keep listeners of the test
+ * open. */
 static void
 serve(const char *address)
 {
@@ -109,8 +110,8 @@ expect_all_well(void)
 /* ---- clients ---- */
 
 /* New clients, of whom none may fail, get these servers and no other. A port
- * used before may lead back to a server, so that shares are no exact ones, those of
- * a hash even less. */
+ * used before may lead back to a server, so that shares are no exact ones,
+ * those of a hash even less. */
 static void
 expect_new_at(const char *servers)
 {
@@ -190,8 +191,8 @@ vip_on_server(bool there)
 		v6 ? "128" : "32", v6 && there ? " nodad" : ""));
 }
 
-/* Clients whose SYNs the server has got in vain, before it is known, try again: they
- * find another. */
+/* Clients whose SYNs the server has got in vain, before it is known, try again:
+ * they find another. */
 static void
 expect_second_chances(void)
 {
@@ -241,8 +242,8 @@ open_second(unsigned i)
 	    &rig, NETRIG_SERVER + i, SOCK_STREAM, vip, SECOND_PORT);
 }
 
-/* Connections that an unhealthy server has go on. Its datagrams go elsewhere: they
- * are answered by another server from now on. */
+/* Connections that an unhealthy server has go on. Its datagrams go elsewhere:
+ * they are answered by another server from now on. */
 static void
 expect_old_ones(struct dsrmany *tcp, struct dsrmany *udp)
 {
@@ -432,8 +433,8 @@ expect_changes(void)
 
 CASE(settings_change, expect_changes())
 
-/* Server 1 moves from an address that does not answer to one that does: what was
- * asked before is no news of it. */
+/* Server 1 moves from an address that does not answer to one that does: what
+ * was asked before is no news of it. */
 static void
 expect_fresh_start(void)
 {

@@ -15,7 +15,8 @@ enum { SERVERS = 3, ROUNDS = 8 };
 static const struct netrig_options three = { .servers = SERVERS };
 static struct netrig rig;
 static struct dsrnet net;
-/* Kept, as a flow outlives its socket and the next one may get the same port. */
+/* Kept, as a flow outlives its socket and the next one may get the same
+ * port. */
 static int clients[SERVERS * ROUNDS];
 static unsigned count;
 

@@ -1,5 +1,5 @@
-/* test_dsr_drops.c: what a director drops, each reason provoked with frames of known
- * sizes. */
+/* test_dsr_drops.c: what a director drops, each reason provoked with frames of
+ * known sizes. */
 #include "config.h"
 
 #include <check.h>
@@ -36,8 +36,8 @@ static unsigned char frame[HEAD + MOST];
 
 /* ---- frames ---- */
 
-/* A datagram for the VIP in a frame of so many bytes; `cut` are IPv4's flags and
- * offset of a fragment. */
+/* A datagram for the VIP in a frame of so many bytes; `cut` are IPv4's flags
+ * and offset of a fragment. */
 static void
 make(unsigned length, unsigned cut)
 {
@@ -110,7 +110,8 @@ ask(void)
 	return t;
 }
 
-/* Frames like that are lost for this reason, all of them, and nothing else is. */
+/* Frames like that are lost for this reason, all of them, and nothing else
+ * is. */
 static void
 expect(const char *reason, void (*make_one)(unsigned length))
 {

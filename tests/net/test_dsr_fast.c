@@ -1,5 +1,5 @@
-/* test_dsr_fast.c: flows that the kernel passes on itself get where they should, are
- * counted, and end as others do. */
+/* test_dsr_fast.c: flows that the kernel passes on itself get where they
+ * should, are counted, and end as others do. */
 #include "config.h"
 
 #include <check.h>
@@ -147,7 +147,8 @@ dial_again(const struct pair *p)
 	return fd;
 }
 
-/* The server's end first, so that its own is not the one that waits; or a RST. */
+/* The server's end first, so that its own is not the one that waits; or a
+ * RST. */
 static void
 close_both(int near, int far, bool with_reset)
 {
@@ -172,7 +173,8 @@ of_server(const char *name)
 	return report_number(ask("servers"), text(" %s ", name));
 }
 
-/* Bytes count when a flow is gone, which the next one from there brings about. */
+/* Bytes count when a flow is gone, which the next one from there brings
+ * about. */
 static void
 expect_end(int i)
 {

@@ -1,5 +1,5 @@
-/* test_dsr_fast_change.c: servers, places and a cable change while the kernel passes
- * flows on itself: it hears of it. */
+/* test_dsr_fast_change.c: servers, places and a cable change while the kernel
+ * passes flows on itself: it hears of it. */
 #include "config.h"
 
 #include <check.h>
@@ -131,7 +131,8 @@ END_TEST
 
 /* ---- servers and places change ---- */
 
-/* Once its new address is believed, the next frames have it; it announces it. */
+/* Once its new address is believed, the next frames have it; it announces
+ * it. */
 START_TEST(servers_move)
 {
 	char byte;

@@ -1,4 +1,5 @@
-/* test_dsr_first.c: what comes before a director knows where its servers are. */
+/* test_dsr_first.c: what comes before a director knows where its servers
+ * are. */
 #include "config.h"
 
 #include <check.h>
@@ -20,8 +21,8 @@ enum { PORT = 7007, BURST = 5, HELD = 3, DATAGRAM = 14 + 20 + 8 + 5 };
 static const struct netrig_options one = { .servers = 1 };
 static struct netrig rig;
 static struct dsrpen pen;
-/* At the server; at the switch, where the director is plugged in: one at its own
- * end would not see what XDP takes. */
+/* At the server; at the switch, where the director is plugged in: one at its
+ * own end would not see what XDP takes. */
 static struct netrig_tap tap, before;
 
 static long

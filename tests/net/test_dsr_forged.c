@@ -1,5 +1,5 @@
-/* test_dsr_forged.c: what strangers say about tunnels, in ICMP errors whose sender
- * cannot be known, and about the segment's tag. */
+/* test_dsr_forged.c: what strangers say about tunnels, in ICMP errors whose
+ * sender cannot be known, and about the segment's tag. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -125,7 +125,8 @@ START_TEST(path_mtu)
 }
 END_TEST
 
-/* Each costs a look at all servers: there are so many in a second and no more. */
+/* Each costs a look at all servers: there are so many in a second and no
+ * more. */
 START_TEST(flood_of_news)
 {
 	enum { ALL = 4000 };
@@ -146,8 +147,8 @@ START_TEST(flood_of_news)
 }
 END_TEST
 
-/* Who can send frames with a tag must not take the servers away: all that is asked
- * of them would have it, too. */
+/* Who can send frames with a tag must not take the servers away: all that is
+ * asked of them would have it, too. */
 START_TEST(a_tag_of_strangers)
 {
 	static const uint8_t question[46] = { 255, 255, 255, 255, 255, 255, 2,

@@ -61,8 +61,8 @@ START_TEST(uploads6)
 }
 END_TEST
 
-/* As between virtual machines of one host: what the client sends has no checksum,
- * and reaches packet sockets in pieces of up to 64 KiB. */
+/* As between virtual machines of one host: what the client sends has no
+ * checksum, and reaches packet sockets in pieces of up to 64 KiB. */
 static void
 expect_offloads(const char *vip, const char *link)
 {

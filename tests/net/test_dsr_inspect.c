@@ -1,5 +1,5 @@
-/* test_dsr_inspect.c: what --check finds around a director, each thing provoked,
- * and gone when the command that it prints was carried out. */
+/* test_dsr_inspect.c: what --check finds around a director, each thing
+ * provoked, and gone when the command that it prints was carried out. */
 #include "config.h"
 
 #include <check.h>
@@ -156,7 +156,8 @@ START_TEST(forwarding)
 }
 END_TEST
 
-/* What is found without rights is found, and the exit says that it is not all. */
+/* What is found without rights is found, and the exit says that it is not
+ * all. */
 START_TEST(without_rights)
 {
 	static const char *const bare[] = { "setpriv", "--bounding-set",
@@ -179,8 +180,8 @@ END_TEST
 
 /* ---- the segment ---- */
 
-/* Servers answer for a VIP: they have it on lo, but are not told to be silent, or
- * they have it on eth0. */
+/* Servers answer for a VIP: they have it on lo, but are not told to be silent,
+ * or they have it on eth0. */
 START_TEST(servers)
 {
 	static const char *const tunnels[] = { "dsr_forward tunnel", NULL };
@@ -257,8 +258,8 @@ START_TEST(addresses_that_are_taken)
 }
 END_TEST
 
-/* Another director has the VIPs, which may be meant; the one of this machine is no
- * other. */
+/* Another director has the VIPs, which may be meant; the one of this machine is
+ * no other. */
 START_TEST(another_director)
 {
 	static const char *const shared[] = { "no dsr_announce", NULL };

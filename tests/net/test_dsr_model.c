@@ -1,6 +1,6 @@
 /* test_dsr_model.c: what a director sends, beside what it must send, for frames
- * of all kinds: what leaves is what came, but for its MACs, in the same order; to
- * a server, and of one flow always to the same; and nothing else does. */
+ * of all kinds: what leaves is what came, but for its MACs, in the same order;
+ * to a server, and of one flow always to the same; and nothing else does. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-/* test_dsr_places.c: several addresses, several ports of them: what is for others
- * stays outside. */
+/* test_dsr_places.c: several addresses, several ports of them: what is for
+ * others stays outside. */
 #include "config.h"
 
 #include <check.h>
@@ -173,7 +173,8 @@ START_TEST(a_second_copy)
 	second_is_refused(NETRIG_VIP4 ":0");
 	second_is_refused(NETRIG_VIP4_B ":0," NETRIG_VIP4 ":80");
 	second_is_started(NETRIG_VIP4_B ":0");
-	/* what it serves later counts, what it does not serve any more does not */
+	/* what it serves later counts, what it does not serve any more does
+	 * not */
 	dsrpen_ask(&pen, &rig, "listen " NETRIG_VIP4_B ":80");
 	second_is_refused(NETRIG_VIP4_B ":0");
 	second_is_started(NETRIG_VIP4_B ":81");
@@ -187,8 +188,8 @@ START_TEST(a_second_copy)
 }
 END_TEST
 
-/* An address that came after the change of user has that user's lock, which one that
- * is still root must respect. */
+/* An address that came after the change of user has that user's lock, which one
+ * that is still root must respect. */
 START_TEST(a_second_copy_of_a_user)
 {
 	struct dsrpen second;

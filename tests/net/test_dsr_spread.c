@@ -1,5 +1,5 @@
-/* test_dsr_spread.c: what share of the clients each server of a director gets, by
- * the ways to choose, over TCP and UDP, IPv4 and IPv6. */
+/* test_dsr_spread.c: what share of the clients each server of a director gets,
+ * by the ways to choose, over TCP and UDP, IPv4 and IPv6. */
 #include "config.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
-/* test_dsr_takeover.c: a director dies, another one takes its VIP, and connections
- * that are open go on, for both choose servers by the same hash; and two that share
- * a VIP, behind a route with both as next hops. */
+/* test_dsr_takeover.c: a director dies, another one takes its VIP, and
+ * connections that are open go on, for both choose servers by the same hash;
+ * and two that share a VIP, behind a route with both as next hops. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-/* test_dsr_tarpit.c: clients that connect to addresses nobody has, and hosts that
- * come to have one. */
+/* test_dsr_tarpit.c: clients that connect to addresses nobody has, and hosts
+ * that come to have one. */
 #include "config.h"
 
 #include <check.h>
@@ -261,8 +261,8 @@ answers_of_director(struct netrig_tap *tap)
 	return n;
 }
 
-/* Some ask all, each second, to see whether their link works, however often they
- * are answered. The host has said nothing to all. */
+/* Some ask all, each second, to see whether their link works, however often
+ * they are answered. The host has said nothing to all. */
 START_TEST(a_host_that_is_watched)
 {
 	uint8_t ask[42] = { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0x64,

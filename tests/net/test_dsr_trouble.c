@@ -1,5 +1,5 @@
-/* test_dsr_trouble.c: a director's server that is cut off, and a client behind a
- * link that is narrower than the servers know. */
+/* test_dsr_trouble.c: a director's server that is cut off, and a client behind
+ * a link that is narrower than the servers know. */
 #include "config.h"
 
 #include <check.h>
@@ -89,7 +89,8 @@ cut_off(bool v6)
 	netrig_ip(&rig, NETRIG_SERVER + 1, "link set eth0 down\n");
 }
 
-/* A client may get a port that another one had, and with it that one's server. */
+/* A client may get a port that another one had, and with it that one's
+ * server. */
 static void
 is_about(unsigned got, unsigned n)
 {
@@ -124,7 +125,8 @@ expect_failover(const char *vip, bool v6)
 	ck_assert_uint_eq(its, CLIENTS / SERVERS);
 	cut_off(v6);
 	down = wait_now_ms();
-	/* Those that come now wait, if it is their server, until it is known. */
+	/* Those that come now wait, if it is their server, until it is
+	 * known. */
 	add(&many, 3, vip);
 	noticed = wait_now_ms() - down;
 	ck_assert_uint_eq(dsrmany_count(&many, 1), its);
@@ -270,7 +272,8 @@ is_told(unsigned i, bool v6)
 	return report_number(counters, "Icmp6InPktTooBigs") > 0;
 }
 
-/* The router's errors reach those whose pages they are about, and nobody else. */
+/* The router's errors reach those whose pages they are about, and nobody
+ * else. */
 static void
 expect_errors_at_servers(const char *vip, bool v6, const char *flows)
 {

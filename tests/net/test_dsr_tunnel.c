@@ -1,5 +1,5 @@
-/* test_dsr_tunnel.c: packets in packets to servers beyond a router: all families
- * inside and outside, through a gateway and by the kernel's route. */
+/* test_dsr_tunnel.c: packets in packets to servers beyond a router: all
+ * families inside and outside, through a gateway and by the kernel's route. */
 #include "config.h"
 
 #include <check.h>

@@ -1,6 +1,7 @@
 /* test_dsr_tunnel_model.c: frames of all kinds to a director with tunnels: what
- * leaves is the packet that came, as it was and without padding, in a header that
- * says where the tunnel ends; or its pieces, or the news that it is too big. */
+ * leaves is the packet that came, as it was and without padding, in a header
+ * that says where the tunnel ends; or its pieces, or the news that it is too
+ * big. */
 #include "config.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
-/* test_dsr_tunnel_paths.c: tunnels whose path is narrower than the link, next hops
- * that go away, servers with tunnels beside others, and changes while all that is in
- * use. */
+/* test_dsr_tunnel_paths.c: tunnels whose path is narrower than the link, next
+ * hops that go away, servers with tunnels beside others, and changes while all
+ * that is in use. */
 #include "config.h"
 
 #include <check.h>
@@ -212,8 +212,8 @@ END_TEST
 
 /* ---- changes ---- */
 
-/* A connection goes on by each way there is to a server on the segment; the kernel
- * knows none. */
+/* A connection goes on by each way there is to a server on the segment; the
+ * kernel knows none. */
 START_TEST(changes)
 {
 	static const char *const lines[] = { "dsr_forward mac",
@@ -252,8 +252,8 @@ START_TEST(changes)
 }
 END_TEST
 
-/* A client that has sent all its question may still read the answer for long: its
- * server may be removed, and another one come, meanwhile. */
+/* A client that has sent all its question may still read the answer for long:
+ * its server may be removed, and another one come, meanwhile. */
 static void
 expect_half_closed_to_go_on(const char *way)
 {

@@ -33,7 +33,8 @@ is_over(int fd)
 	return n == 0 || (n < 0 && errno != EAGAIN && errno != EWOULDBLOCK);
 }
 
-/* A client and a server that have each heard the other, with pen between them. */
+/* A client and a server that have each heard the other, with pen between
+ * them. */
 static void
 up(const char *settings)
 {
@@ -106,8 +107,8 @@ START_TEST(server_vanishes)
 }
 END_TEST
 
-/* What was sent to it last is never acknowledged: the kernel asks nothing then, and
- * sends it again for a quarter of an hour. */
+/* What was sent to it last is never acknowledged: the kernel asks nothing then,
+ * and sends it again for a quarter of an hour. */
 START_TEST(vanished_with_bytes_on_the_way)
 {
 	struct netrig_options o = { .servers = 2 };
@@ -122,8 +123,8 @@ START_TEST(vanished_with_bytes_on_the_way)
 }
 END_TEST
 
-/* Connections that are there follow what is set anew: both that of the client, which
- * has its times from the listener, and that of the server. */
+/* Connections that are there follow what is set anew: both that of the client,
+ * which has its times from the listener, and that of the server. */
 START_TEST(times_set_anew)
 {
 	struct netrig_options o = { .servers = 2 };
