@@ -18,7 +18,7 @@
 
 /* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many
  * may ask who has a name until the next vip_locks_drain(). */
-enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 20 };
+enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 100 };
 static const char names_of_all[] = "/proc/net/unix";
 
 /* `port`: that of the VIP, or another one to look for; without a port the name
@@ -126,8 +126,8 @@ overlap_is_held(
 			      : find_holder(name, user, pid) == ANOTHER;
 }
 
-/* Binds the name. False: another process has it. One that has it and does not
- * listen is about to, or to end, so it is given a moment. */
+/* Binds the name. False: another process has it, or has bound it and still does
+ * not listen after TRIES: it is about to listen, or to end. */
 static bool
 bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 {
@@ -147,7 +147,7 @@ bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 			return holder == IGNORED;
 		nanosleep(&moment, NULL);
 	}
-	return true;
+	return false;
 }
 
 static int

@@ -284,6 +284,20 @@ START_TEST(one_that_ends_at_once)
 }
 END_TEST
 
+START_TEST(one_that_never_listens)
+{
+	struct sockaddr_un at;
+	socklen_t n = address_of(&at, name_of("192.0.2.1", 80));
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, n), 0);
+	ck_assert_int_eq(take("192.0.2.1", 80), -1);
+	ck_assert_ptr_nonnull(strstr(why.text, "another process"));
+	close(fd);
+	vip_locks_free(&locks);
+}
+END_TEST
+
 static void
 up(void)
 {
@@ -305,6 +319,7 @@ SUITE(test_vip_lock)
 	tcase_add_test(t, the_user_to_be_counts);
 	tcase_add_test(t, two_that_begin_at_once);
 	tcase_add_test(t, one_that_ends_at_once);
+	tcase_add_test(t, one_that_never_listens);
 	suite_add_tcase(s, t);
 	return s;
 }

@@ -123,14 +123,14 @@ START_TEST(other_files)
 	ck_assert_uint_eq(cert_store_count(store), 1);
 	store_gives("a.test", "a.test");
 	ck_assert_str_eq(contents(said), "");
-	/* the name of a file has small letters */
+	/* the name of a file is in lower case */
 	store_put("Upper.test.pem", "upper.test");
 	store_look();
 	store_look();
 	store_gives_none("upper.test");
 	ck_assert_uint_eq(file_lines(said), 1);
 	ck_assert(file_has(said, "name=upper.test"));
-	ck_assert(file_has(said, "small letters"));
+	ck_assert(file_has(said, "lower case"));
 	store_end();
 }
 END_TEST
