@@ -1,4 +1,5 @@
-/* access_command.c: commands about who may come in, and from where we go out. */
+/* access_command.c: commands about who may come in, and from where we go
+ * out. */
 #include "config.h"
 
 #include <errno.h>
@@ -51,7 +52,8 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 	log_warn("acl: address has host bits set "
 		 "acl=%s given=\"%.60s%s%.20s\" taken=\"%s\"%s%s",
 	    w->word[0], w->word[2], *mask != '\0' ? " " : "", mask, taken,
-	    c->origin != NULL ? " at=" : "", c->origin != NULL ? c->origin : "");
+	    c->origin != NULL ? " at=" : "",
+	    c->origin != NULL ? c->origin : "");
 	if (c->asker != NULL)
 		reply_add(&c->reply->out,
 		    "warning: %.60s has host bits set, using %s\n", w->word[2],

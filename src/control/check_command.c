@@ -1,4 +1,5 @@
-/* check_command.c: commands about checks of servers; a kind of check is a row. */
+/* check_command.c: commands about checks of servers; a kind of check is a
+ * row. */
 #include "config.h"
 
 #include <stdio.h>

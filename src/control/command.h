@@ -60,7 +60,8 @@ enum {
 	ROW_OPERATE = 32, /* ACCESS_OPERATE is enough; else ACCESS_ADMIN */
 	ROW_GROWS = 64, /* while the program serves, a smaller value is none */
 	ROW_TLS = 128,	/* a build without TLS only says that it has none */
-	/* The same, of TLS with clients: without a certificate it is refused. */
+	/* The same, of TLS with clients: without a certificate it is
+	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
@@ -119,8 +120,8 @@ struct command {
 	const char *(*names)(unsigned i); /* the last is followed by NULL */
 	const char *key;		  /* in JSON; NULL: the name */
 	const char *alias; /* the row that shows the value; NULL: this one */
-	/* Does what else follows when it has been set; `base` is what the offset
-	 * is in. Returns 0, or -1 with a phrase. */
+	/* Does what else follows when it has been set; `base` is what the
+	 * offset is in. Returns 0, or -1 with a phrase. */
 	int (*after)(struct call *c, void *base, struct error *e);
 	/* Tells what is in force, where that is not the value. */
 	void (*tell)(struct facts *f, const char *key, const struct plan *p);
@@ -144,8 +145,8 @@ const struct command *command_next(const struct command *row);
 /* The title of the group that it is in. */
 const char *command_group_of(const struct command *row);
 
-/* The number of a row among all, less than ROWS_MAX; and the row of a number, or
- * NULL. */
+/* The number of a row among all, less than ROWS_MAX; and the row of a number,
+ * or NULL. */
 unsigned command_index(const struct command *row);
 const struct command *command_at(unsigned index);
 
@@ -163,8 +164,8 @@ enum access command_access(const struct command *row, int arguments, bool no);
 bool command_is_there(const struct command *row);
 /* Whether its option has an argument. */
 bool command_takes_argument(const struct command *row);
-/* Its help and arguments, with the names that # stands for. Return `text`, or the
- * row's own. */
+/* Its help and arguments, with the names that # stands for. Return `text`, or
+ * the row's own. */
 enum { COMMAND_TEXT_MAX = 300 };
 const char *command_help(
     const struct command *row, char text[COMMAND_TEXT_MAX]);

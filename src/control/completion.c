@@ -95,8 +95,8 @@ print_names(const struct command *row, const char *before)
 	printf("%s--%s", row->letter != '\0' ? "|" : before, row->option);
 }
 
-/* The options whose argument is a file, or one of another kind, but for words of a
- * list. */
+/* The options whose argument is a file, or one of another kind, but for words
+ * of a list. */
 static void
 print_pattern(bool files)
 {

@@ -63,7 +63,8 @@ run_line(struct reading *r, const char *line, unsigned number)
 		r->on_error(at.text);
 }
 
-/* All of it, as a string. Only before anybody is served may it wait for more. */
+/* All of it, as a string. Only before anybody is served may it wait for
+ * more. */
 static int
 read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 {

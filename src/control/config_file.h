@@ -15,8 +15,8 @@ int config_load(struct call *c, const char *path,
     void (*on_error)(const char *sentence), struct error *e);
 
 /* A draft from the command line and the configuration file, if there is one:
- * what a restart would give. What its commands answer is not heard. NULL with a sentence, which on_error has got too if
- * it is not NULL. */
+ * what a restart would give. What its commands answer is not heard. NULL with a
+ * sentence, which on_error has got too if it is not NULL. */
 struct plan *config_draft(
     struct pen *p, void (*on_error)(const char *sentence), struct error *e);
 

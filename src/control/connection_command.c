@@ -315,7 +315,8 @@ tell_client(struct reply *r, const struct sticky_client *client, uint64_t now)
 	facts_end(&f);
 }
 
-/* A piece ends after some clients looked at too: those passed over cost time. */
+/* A piece ends after some clients looked at too: those passed over cost
+ * time. */
 static bool
 more_recent(struct reply *r, struct pen *p)
 {

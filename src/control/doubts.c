@@ -1,4 +1,5 @@
-/* doubts.c: settings without effect, limits and servers that look like mistakes. */
+/* doubts.c: settings without effect, limits and servers that look like
+ * mistakes. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -38,10 +39,12 @@ is_dns(const struct plan *p)
 static bool
 has_connections(const struct plan *p)
 {
-	return !direct_is_wanted(p) && (!p->config.frontend.udp.on || is_dns(p));
+	return !direct_is_wanted(p) &&
+	    (!p->config.frontend.udp.on || is_dns(p));
 }
 
-/* Nobody is silent who need not say anything; without UDP the line is another one. */
+/* Nobody is silent who need not say anything; without UDP the line is another
+ * one. */
 static bool
 expects_answers(const struct plan *p)
 {
@@ -204,8 +207,8 @@ print_needs(const struct plan *p, struct buffer *text)
 
 /* ---- servers ---- */
 
-/* Lines of a kind about servers: each line is compared with those of the plan before,
- * and there may be very many servers. */
+/* Lines of a kind about servers: each line is compared with those of the plan
+ * before, and there may be very many servers. */
 enum { EACH_MAX = 8 };
 
 static bool

@@ -1,12 +1,12 @@
-/* doubts.h: what a plan holds that is right and yet of no use, or not of the use
- * it seems to have: it is accepted, but not in silence. */
+/* doubts.h: what a plan holds that is right and yet of no use, or not of the
+ * use it seems to have: it is accepted, but not in silence. */
 #ifndef PEN_CONTROL_DOUBTS_H
 #define PEN_CONTROL_DOUBTS_H
 
 #include "control/plan.h"
 
-/* Appends a line for each, with the option or FILE:LINE where it was set. The plan
- * is one in force. */
+/* Appends a line for each, with the option or FILE:LINE where it was set. The
+ * plan is one in force. */
 void doubts_print(const struct plan *p, struct buffer *text);
 /* Logs those that the plan before (NULL: none) did not have. */
 void doubts_log(const struct plan *before, const struct plan *p);

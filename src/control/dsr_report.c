@@ -84,7 +84,8 @@ tell_rows(struct facts *f, const char *prefix, const struct row *row,
 	uint64_t value;
 
 	for (; row->name != NULL; row++) {
-		memcpy(&value, (const char *)stats + row->offset, sizeof(value));
+		memcpy(
+		    &value, (const char *)stats + row->offset, sizeof(value));
 		tell(f, prefix, row->name, value);
 	}
 }

@@ -5,8 +5,8 @@
 #include "control/facts.h"
 #include "dsr/director/director.h"
 
-/* Its counters, those of its link, neighbours and tarpit, and flows by state, each
- * name with `prefix` in front. */
+/* Its counters, those of its link, neighbours and tarpit, and flows by state,
+ * each name with `prefix` in front. */
 void dsr_report_counters(
     struct facts *f, const struct director *d, const char *prefix);
 

@@ -7,10 +7,10 @@
  *     FACTS_SILENT  no text: the handler writes its own
  *
  * As JSON each is an object (made by the Jansson library); between
- * facts_list_begin() and _end() they are the items of an array. Facts of a whole
- * may be followed by lists of things that belong to it, FACTS_LINEs after it as
- * text, arrays in its object as JSON. Nothing here can fail visibly: what memory
- * has no room for is missing. */
+ * facts_list_begin() and _end() they are the items of an array. Facts of a
+ * whole may be followed by lists of things that belong to it, FACTS_LINEs after
+ * it as text, arrays in its object as JSON. Nothing here can fail visibly: what
+ * memory has no room for is missing. */
 #ifndef PEN_CONTROL_FACTS_H
 #define PEN_CONTROL_FACTS_H
 

@@ -15,7 +15,8 @@
 
 enum { COLUMN = 30, WIDTH = 79 };
 
-/* The help text behind the name, which ends at column `at`, broken at blanks. */
+/* The help text behind the name, which ends at column `at`, broken at
+ * blanks. */
 static void
 add_wrapped(struct buffer *out, const char *text, size_t at)
 {
@@ -44,7 +45,8 @@ add_line(struct buffer *out, const char *left, const char *text)
 	add_wrapped(out, text, strlen(left));
 }
 
-/* An option has one argument, and has it always: the first, without brackets. */
+/* An option has one argument, and has it always: the first, without
+ * brackets. */
 static void
 add_option(struct buffer *out, const struct command *row)
 {

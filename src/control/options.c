@@ -133,8 +133,8 @@ print(int option, struct error *e)
 	return OPTIONS_DONE;
 }
 
-/* As GNU programs do, getopt moves options that come behind operands before them,
- * up to a "--". */
+/* As GNU programs do, getopt moves options that come behind operands before
+ * them, up to a "--". */
 static enum options_result
 read_options(struct options *o, int argc, char **argv, struct error *e)
 {
@@ -197,7 +197,8 @@ run_command(struct call *c, const char *line, struct error *e)
 	return command_run_line(c, line, e);
 }
 
-/* What a command answers is for the control socket; here, silence is success. */
+/* What a command answers is for the control socket; here, silence is
+ * success. */
 static int
 run_given(
     struct pen *p, struct plan *plan, const struct given *g, struct error *e)

@@ -35,7 +35,8 @@ pair_of(const struct call *c)
 	return i;
 }
 
-/* `origin` set a certificate, or its key in the same breath, or there are none now. */
+/* `origin` set a certificate, or its key in the same breath, or there are none
+ * now. */
 static int
 note_certificate(const struct call *c, const char *origin)
 {

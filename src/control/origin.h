@@ -1,5 +1,5 @@
-/* origin.h: where each setting of a plan was set last, for errors that are found
- * when the plan is whole: "option -R", "pen.conf:3: ssl_require". */
+/* origin.h: where each setting of a plan was set last, for errors that are
+ * found when the plan is whole: "option -R", "pen.conf:3: ssl_require". */
 #ifndef PEN_CONTROL_ORIGIN_H
 #define PEN_CONTROL_ORIGIN_H
 
@@ -7,13 +7,13 @@
 
 enum { ORIGIN_TEXT_MAX = 480 };
 
-/* Notes that c->row was carried out on c->plan, from c->option or c->origin; one
- * that came by the control socket has neither, and no origin. Returns 0, or -1
- * with errno ENOMEM. */
+/* Notes that c->row was carried out on c->plan, from c->option or c->origin;
+ * one that came by the control socket has neither, and no origin. Returns 0, or
+ * -1 with errno ENOMEM. */
 int origin_note(const struct call *c);
 
-/* What an error about the setting begins with: its origin, which is the plan's, or
- * its name alone. */
+/* What an error about the setting begins with: its origin, which is the plan's,
+ * or its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);
 /* Puts the setting's origin, if there is one, before a sentence about it. */
 void origin_add(const struct plan *p, const char *setting, struct error *e);

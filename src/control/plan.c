@@ -1,4 +1,5 @@
-/* plan.c: making, copying and freeing plans; see plan_print.c for their text. */
+/* plan.c: making, copying and freeing plans; see plan_print.c for their
+ * text. */
 #include "config.h"
 
 #include <errno.h>
@@ -41,8 +42,8 @@ plan_own_text(char **text)
 
 /* ---- all strings of a plan but its servers' ---- */
 
-/* Calls `visit` for each; goes on after a failure, so that plan_own_text() leaves
- * nothing that belongs to another plan. Returns 0 if all went well. */
+/* Calls `visit` for each; goes on after a failure, so that plan_own_text()
+ * leaves nothing that belongs to another plan. Returns 0 if all went well. */
 static int
 each_text(struct plan *p, int (*visit)(char **text))
 {

@@ -127,8 +127,8 @@ int plan_become(struct plan *p, const struct plan *from);
 /* ---- servers ---- */
 
 /* The server that is meant for a slot of the pool's list (pool/server.h), for
- * reading; one without a host is none. NULL behind the last slot, so that a walk
- * over all servers, the two special ones included, is
+ * reading; one without a host is none. NULL behind the last slot, so that a
+ * walk over all servers, the two special ones included, is
  *
  *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
  */

@@ -30,7 +30,8 @@ rooted(const struct pen *p, const char *path, char *text, size_t size)
 	return text;
 }
 
-/* A pipe may get its reader, and a link its target, until the page is written. */
+/* A pipe may get its reader, and a link its target, until the page is
+ * written. */
 static int
 try_page(const struct pen *p, const struct plan *draft, struct error *e)
 {

@@ -190,7 +190,8 @@ fail_user(const struct passwd *pw, struct error *e)
 	    e, "user \"%.200s\": %s", pw->pw_name, strerror(errno));
 }
 
-/* From here on nothing of the old root is found. The time zone is read before. */
+/* From here on nothing of the old root is found. The time zone is read
+ * before. */
 static int
 change_root(const char *path, struct error *e)
 {

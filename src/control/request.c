@@ -70,7 +70,8 @@ on_names(struct names *n)
 	q->on_wake(q);
 }
 
-/* Looks the names up that the draft needs. Returns whether it waits for them. */
+/* Looks the names up that the draft needs. Returns whether it waits for
+ * them. */
 static bool
 wait_for_names(struct request *q)
 {

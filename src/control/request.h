@@ -6,9 +6,9 @@
  *                          '---'-> REQUEST_WAITS  on_wake() comes: run again
  *
  * The commands of a line (;) are carried out in order until one is refused.
- * Each changes a draft that is applied as a whole. One that needs names of hosts
- * waits for them and is then done again from its beginning, so that what others
- * changed meanwhile is not lost. */
+ * Each changes a draft that is applied as a whole. One that needs names of
+ * hosts waits for them and is then done again from its beginning, so that what
+ * others changed meanwhile is not lost. */
 #ifndef PEN_CONTROL_REQUEST_H
 #define PEN_CONTROL_REQUEST_H
 
@@ -35,8 +35,8 @@ void request_init(struct request *q, struct pen *p, struct asker *asker,
 /* Cancels what waits. */
 void request_fini(struct request *q);
 
-/* Begins a line, which is copied; the one before is done. Returns 0, or -1 without
- * memory: it has failed then. */
+/* Begins a line, which is copied; the one before is done. Returns 0, or -1
+ * without memory: it has failed then. */
 int request_begin(struct request *q, const char *line);
 /* Goes on. While the answer is REQUEST_FULL, take (some of) reply.out before
  * calling again. */

@@ -17,8 +17,8 @@ needs(const struct plan *p, const char *setting, const char *others,
 	return error_set(e, "%s needs %s", origin_name(p, setting), others);
 }
 
-/* The first setting of TLS with clients that is not as it is by itself; switches
- * before the rest, as they are the most serious. */
+/* The first setting of TLS with clients that is not as it is by itself;
+ * switches before the rest, as they are the most serious. */
 static const struct command *
 find_unused(const struct plan *p, const struct plan *defaults)
 {

@@ -1,5 +1,5 @@
-/* server_setting.h: the settings of one server of a plan: one walk over the rows
- * of table_server.c for all of them. */
+/* server_setting.h: the settings of one server of a plan: one walk over the
+ * rows of table_server.c for all of them. */
 #ifndef PEN_CONTROL_SERVER_SETTING_H
 #define PEN_CONTROL_SERVER_SETTING_H
 

@@ -120,8 +120,8 @@ answer(struct call *c, struct error *e)
 	return 0;
 }
 
-/* Whether the value is one that is given up while the program serves: its memory
- * only grows. */
+/* Whether the value is one that is given up while the program serves: its
+ * memory only grows. */
 static bool
 shrinks(const struct call *c, uint64_t before)
 {

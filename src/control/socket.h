@@ -17,8 +17,8 @@
 struct pen;
 struct control;
 
-/* No sockets yet, and up to `most` clients at a time; `p` outlives it. NULL with
- * errno ENOMEM. */
+/* No sockets yet, and up to `most` clients at a time; `p` outlives it. NULL
+ * with errno ENOMEM. */
 struct control *control_new(struct pen *p, struct loop *l, unsigned most);
 /* Closes everything; NULL is fine. */
 void control_free(struct control *c);

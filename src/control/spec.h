@@ -29,7 +29,8 @@ struct listen_list {
 int spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e);
 
-bool listen_list_equal(const struct listen_list *a, const struct listen_list *b);
+bool listen_list_equal(
+    const struct listen_list *a, const struct listen_list *b);
 
 /* The port servers take that have none of their own: that of the first address
  * that has one, SPEC_ANY_PORT when they are for all ports, or 0. */

@@ -1,9 +1,10 @@
 /* value.h: the values of settings, by the kind that their row names: parsed,
  * printed, told as JSON, compared and copied in one place for all of them.
  *
- * A value is what stands row->offset bytes behind `base`, which is a struct config
- * for rows of the command table and a struct server_plan for those of a server
- * (see table_server.c). Rows of kinds without a value are not asked here. */
+ * A value is what stands row->offset bytes behind `base`, which is a struct
+ * config for rows of the command table and a struct server_plan for those of a
+ * server (see table_server.c). Rows of kinds without a value are not asked
+ * here. */
 #ifndef PEN_CONTROL_VALUE_H
 #define PEN_CONTROL_VALUE_H
 
@@ -13,8 +14,8 @@
 /* Whether the row has a value. */
 bool value_is_there(const struct command *row);
 
-/* Sets it from the words behind NAME, or behind "no NAME". Returns 0, or -1 with a
- * phrase and the value as it was. */
+/* Sets it from the words behind NAME, or behind "no NAME". Returns 0, or -1
+ * with a phrase and the value as it was. */
 int value_set(const struct command *row, void *base, const struct words *w,
     bool no, struct error *e);
 /* Appends it as words of the command language, without NAME. Returns false when

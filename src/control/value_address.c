@@ -27,7 +27,8 @@ add_sources(struct sources *s, const char *word, struct error *e)
 		snprintf(one, sizeof(one), "%.*s", (int)n, word);
 		if (n >= sizeof(one) ||
 		    addr_parse_ip(&s->at[s->count], one, 0) < 0)
-			return error_set(e, "\"%.100s\" is not an IP address", one);
+			return error_set(
+			    e, "\"%.100s\" is not an IP address", one);
 		for (i = 0; i < s->count; i++)
 			if (addr_equal(&s->at[i], &s->at[s->count]))
 				return error_set(
@@ -115,7 +116,8 @@ set_own(const struct command *row, void *value, const struct words *w, bool no,
 	if (no || w->count != 1)
 		return value_expects(row, e);
 	if (addr_parse_ip(&a, w->word[0], 0) < 0)
-		return error_set(e, "\"%.100s\" is not an IP address", w->word[0]);
+		return error_set(
+		    e, "\"%.100s\" is not an IP address", w->word[0]);
 	own[a.u.sa.sa_family == AF_INET6] = a;
 	return 0;
 }

@@ -98,7 +98,8 @@ get_choice(const void *value)
 	return i;
 }
 
-/* The list as the row's arguments show it, if they show all, or as a sentence. */
+/* The list as the row's arguments show it, if they show all, or as a
+ * sentence. */
 static const char *
 list_of(const struct command *row, char text[CHOICES_TEXT_MAX])
 {
@@ -205,8 +206,8 @@ refuse_name(const struct command *row, const char *word, struct error *e)
 	for (i = 0; (name = row->names(i)) != NULL && n < sizeof(list); i++)
 		n += (size_t)snprintf(list + n, sizeof(list) - n, "%s%s",
 		    i > 0 ? ", " : "", name);
-	return error_set(e, "unknown %s \"%.100s\"; expected %s or %s", row->noun,
-	    word, list, row->none);
+	return error_set(e, "unknown %s \"%.100s\"; expected %s or %s",
+	    row->noun, word, list, row->none);
 }
 
 static int

@@ -243,8 +243,8 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 	}
 	session_connect(s);
 	if (s->state != CLOSED &&
-	    watch_start(
-		f->core.loop, &s->down.watch, fd, READY_READ, session_on_client) < 0)
+	    watch_start(f->core.loop, &s->down.watch, fd, READY_READ,
+		session_on_client) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
 

@@ -86,8 +86,8 @@ session_open_up(struct session *s, int fd)
 static struct pipe_stop
 session_send_early(struct session *s)
 {
-	struct pipe_stop stop =
-	    pipe_pump(&s->to_server, &s->down, &s->up, &s->frontend->core.share);
+	struct pipe_stop stop = pipe_pump(
+	    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
 
 	return stop.verdict == PIPE_READ_FAILED ? session_client_unread(s, stop)
 						: stop;
@@ -132,7 +132,8 @@ session_await_server_hello(struct session *s, const struct addr *at)
 
 	if (stream_is_tls(&s->down))
 		tls_alpn(&s->down, alpn);
-	if (tls_connect(&s->up, f->core.tls.client, s->server->name, at, alpn) < 0 ||
+	if (tls_connect(&s->up, f->core.tls.client, s->server->name, at, alpn) <
+		0 ||
 	    tls_handshake(&s->up) == TLS_FAILED)
 		return errno;
 	return session_await_connect(s);
@@ -167,7 +168,8 @@ static int
 session_dial(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	struct sock_connect_options co = frontend_connect_options(&f->core, s->port);
+	struct sock_connect_options co =
+	    frontend_connect_options(&f->core, s->port);
 	struct server *server = s->server;
 	unsigned at = (s->addr_start + s->addr_tried) % server->addrs.count;
 	struct pipe_stop sent;
@@ -292,7 +294,8 @@ session_give_up_address(struct session *s, int error)
 	}
 	if (s->addr_tried >= server->addrs.count) {
 		session_blame_server(s, error, why);
-		pool_closed(f->core.pool, server, &s->client, &s->attempts, 0, 0);
+		pool_closed(
+		    f->core.pool, server, &s->client, &s->attempts, 0, 0);
 		s->counted = false;
 		s->server = NULL;
 		s->failed_once = true;

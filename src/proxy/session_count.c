@@ -29,8 +29,8 @@ count_bytes(struct session *s)
 	f->core.stats.up += up;
 	f->core.stats.down += down;
 	if (s->counted)
-		pool_moved(
-		    f->core.pool, s->server, &s->client, &s->attempts, up, down);
+		pool_moved(f->core.pool, s->server, &s->client, &s->attempts,
+		    up, down);
 }
 
 static void
@@ -51,7 +51,8 @@ on_time(struct timer *t)
 	}
 	f->count.next = at < c->end ? at : 0;
 	f->count.walking = f->core.stats.sessions > 0 &&
-	    timer_start(f->core.loop, t, at < c->end ? PORTION_MS : WALK_MS) == 0;
+	    timer_start(f->core.loop, t, at < c->end ? PORTION_MS : WALK_MS) ==
+		0;
 }
 
 void
@@ -69,5 +70,6 @@ session_count_fini(struct frontend *f)
 void
 session_count_start(struct frontend *f)
 {
-	f->count.walking = timer_start(f->core.loop, &f->count.timer, WALK_MS) == 0;
+	f->count.walking =
+	    timer_start(f->core.loop, &f->count.timer, WALK_MS) == 0;
 }

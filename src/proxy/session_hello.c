@@ -46,8 +46,8 @@ session_hello_schedule(struct session *s)
 	struct frontend *f = s->frontend;
 
 	expiry_cancel(&s->expiry);
-	timeouts_add(
-	    &f->session_times, &s->expiry, s->started + f->core.tls.handshake_ms);
+	timeouts_add(&f->session_times, &s->expiry,
+	    s->started + f->core.tls.handshake_ms);
 }
 
 /* A client that nobody may serve is not worth the work of a handshake. */

@@ -17,8 +17,8 @@ session_queue_schedule(struct session *s)
 	struct frontend *f = s->frontend;
 
 	expiry_cancel(&s->expiry);
-	timeouts_add(
-	    &f->session_times, &s->expiry, s->queued + f->core.options.queue_ms);
+	timeouts_add(&f->session_times, &s->expiry,
+	    s->queued + f->core.options.queue_ms);
 }
 
 void
@@ -119,7 +119,8 @@ session_queue_resume(struct session *s)
 static bool
 session_queue_moves(const struct frontend *f)
 {
-	return pool_has_eligible(f->core.pool) || !pool_may_recover(f->core.pool);
+	return pool_has_eligible(f->core.pool) ||
+	    !pool_may_recover(f->core.pool);
 }
 
 /* Each session is tried once a call. One that comes back to the queue waits for

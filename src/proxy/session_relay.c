@@ -292,7 +292,8 @@ session_on_down_failed(struct session *s, struct pipe_stop stop)
 	if (stop.verdict != PIPE_READ_FAILED || stop.cause == ENOMEM)
 		return stop;
 	session_on_server_reset(s, stop.cause);
-	return pipe_pump(&s->to_client, &s->up, &s->down, &s->frontend->core.share);
+	return pipe_pump(
+	    &s->to_client, &s->up, &s->down, &s->frontend->core.share);
 }
 
 /* The same to the server. One that takes no more hears no more, but may have

@@ -149,7 +149,8 @@ on_aging(struct timer *t)
 		list_remove(link);
 		list_append(&f->settled, link);
 		s->settled = true;
-		if (f->core.options.keepalive || f->core.options.user_timeout_ms > 0)
+		if (f->core.options.keepalive ||
+		    f->core.options.user_timeout_ms > 0)
 			session_guard_server(s);
 	}
 	/* stale ones, which get times set anew, come back to the list */
@@ -200,7 +201,8 @@ session_reschedule_all(struct frontend *f)
 void
 session_init_timeouts(struct frontend *f)
 {
-	timeouts_init(&f->session_times, f->core.loop, session_on_time, true_due);
+	timeouts_init(
+	    &f->session_times, f->core.loop, session_on_time, true_due);
 	session_queue_init(f);
 	list_init(&f->stale);
 	list_init(&f->settled);

@@ -1,5 +1,5 @@
-/* directorrig.h: a director without a link: its servers' next hop is given, its link
- * is what a test makes of it. Included once by each program. */
+/* directorrig.h: a director without a link: its servers' next hop is given, its
+ * link is what a test makes of it. Included once by each program. */
 #ifndef PEN_TEST_DIRECTORRIG_H
 #define PEN_TEST_DIRECTORRIG_H
 

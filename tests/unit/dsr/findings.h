@@ -1,5 +1,5 @@
-/* findings.h: what an inspection has reported, and to whom: a program's own list.
- * Included once by each program. */
+/* findings.h: what an inspection has reported, and to whom: a program's own
+ * list. Included once by each program. */
 #ifndef PEN_TEST_FINDINGS_H
 #define PEN_TEST_FINDINGS_H
 

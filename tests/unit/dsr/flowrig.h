@@ -1,5 +1,5 @@
-/* flowrig.h: a table of flows, its clock and some clients, for the programs that
- * test it; included once by each. */
+/* flowrig.h: a table of flows, its clock and some clients, for the programs
+ * that test it; included once by each. */
 #ifndef PEN_TEST_FLOWRIG_H
 #define PEN_TEST_FLOWRIG_H
 

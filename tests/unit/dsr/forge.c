@@ -1,4 +1,5 @@
-/* forge.c: frames that are made, and the opinion of parser and model on them. */
+/* forge.c: frames that are made, and the opinion of parser and model on
+ * them. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,6 @@
-/* model.c: frames read the slow way: every header takes a slice off what is left,
- * and a sum is a remainder. Written from the RFCs and frame.h, not from frame.c. */
+/* model.c: frames read the slow way: every header takes a slice off what is
+ * left, and a sum is a remainder. Written from the RFCs and frame.h, not from
+ * frame.c. */
 #include "config.h"
 
 #include <string.h>

@@ -1,4 +1,5 @@
-/* model.h: a second opinion on what a frame is, and frames to have one about. */
+/* model.h: a second opinion on what a frame is, and frames to have one
+ * about. */
 #ifndef PEN_TEST_DSR_MODEL_H
 #define PEN_TEST_DSR_MODEL_H
 

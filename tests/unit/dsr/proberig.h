@@ -1,5 +1,5 @@
-/* proberig.h: servers that answer the requests of checks, each in its manner, and a
- * clock of our own. Included once by each program. */
+/* proberig.h: servers that answer the requests of checks, each in its manner,
+ * and a clock of our own. Included once by each program. */
 #ifndef PEN_TEST_PROBERIG_H
 #define PEN_TEST_PROBERIG_H
 

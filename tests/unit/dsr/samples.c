@@ -193,7 +193,8 @@ const struct sample samples[] = {
 	    "787878787878787878787878",
 	    "198.51.100.7:5000", "192.0.2.1:80",
 	    .packet = 52, .transport = 34, .protocol = 6,
-	    .fragment_id = 0x1234, .tcp_flags = FRAME_ACK, .first_fragment = true },
+	    .fragment_id = 0x1234, .tcp_flags = FRAME_ACK,
+	    .first_fragment = true },
 	{ "udp, a middle fragment", FRAME_FRAGMENT,
 	    "0200000000010200000000020800"
 	    "450000241234200340115c56c6336407c0000201"

@@ -1,6 +1,6 @@
 /* segment.h: an Ethernet segment for tests of neighbours: what is sent is kept,
- * hosts answer it when segment_pump() is called, and the clock is ours. Included
- * once by each program. */
+ * hosts answer it when segment_pump() is called, and the clock is ours.
+ * Included once by each program. */
 #ifndef PEN_TEST_SEGMENT_H
 #define PEN_TEST_SEGMENT_H
 

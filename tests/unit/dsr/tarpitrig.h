@@ -1,5 +1,5 @@
-/* tarpitrig.h: a tarpit whose segment and clock are ours: who asks, who answers,
- * and the last frame it sent. Included once by each program. */
+/* tarpitrig.h: a tarpit whose segment and clock are ours: who asks, who
+ * answers, and the last frame it sent. Included once by each program. */
 #ifndef PEN_TEST_TARPITRIG_H
 #define PEN_TEST_TARPITRIG_H
 
@@ -88,8 +88,8 @@ hear(unsigned char *b, size_t length)
 	tarpit_on_neighbor(&t, &f, now);
 }
 
-/* `who` (0: without an address) at `mac` asks for `target`. Returns how many frames
- * that made. */
+/* `who` (0: without an address) at `mac` asks for `target`. Returns how many
+ * frames that made. */
 static inline unsigned
 ask_as(
     const struct mac *mac, const struct mac *to, uint32_t who, uint32_t target)

@@ -166,7 +166,8 @@ START_TEST(right_and_wrong_ones_are_left_alone)
 }
 END_TEST
 
-/* One in 65,536 frames has it: the field is the pseudo header's sum and right. */
+/* One in 65,536 frames has it: the field is the pseudo header's sum and
+ * right. */
 static void
 expect_right_by_chance(const struct shape *s)
 {

@@ -1,5 +1,5 @@
-/* test_director_fast.c: what a director tells a fast path, which is none but takes
- * notes. */
+/* test_director_fast.c: what a director tells a fast path, which is none but
+ * takes notes. */
 #include "config.h"
 
 #include <errno.h>
@@ -192,7 +192,8 @@ END_TEST
 
 /* ---- flows ---- */
 
-/* What had come up before a VIP went must not take its flow back to the kernel. */
+/* What had come up before a VIP went must not take its flow back to the
+ * kernel. */
 START_TEST(last_frames_of_a_vip)
 {
 	fast_path_refresh(&d.dispatch.fast);

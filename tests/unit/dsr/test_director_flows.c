@@ -1,5 +1,5 @@
-/* test_director_flows.c: which server the flows of a director have when servers are
- * out of reach. */
+/* test_director_flows.c: which server the flows of a director have when servers
+ * are out of reach. */
 #include "config.h"
 
 #include "unit/dsr/directorrig.h"
@@ -76,8 +76,8 @@ START_TEST(flows_of_a_server_that_fails_alone_move)
 }
 END_TEST
 
-/* Nobody can be chosen: the connection may still be there tomorrow. Its frames go to
- * nobody, or to where its server was. */
+/* Nobody can be chosen: the connection may still be there tomorrow. Its frames
+ * go to nobody, or to where its server was. */
 START_TEST(flows_stay_while_all_servers_are_gone)
 {
 	unsigned i, server;
@@ -99,8 +99,8 @@ START_TEST(flows_stay_while_all_servers_are_gone)
 }
 END_TEST
 
-/* The others are asked when the first one is there again: until they have answered
- * their connections wait, while new ones go to whoever is there. */
+/* The others are asked when the first one is there again: until they have
+ * answered their connections wait, while new ones go to whoever is there. */
 START_TEST(flows_wait_for_servers_that_return)
 {
 	unsigned i;
@@ -141,8 +141,8 @@ START_TEST(flows_of_a_blacklisted_server_go_on)
 }
 END_TEST
 
-/* Nobody is left, but one can be reached, whatever it was blacklisted for: a new
- * client gets that one, and nobody pays for the others. */
+/* Nobody is left, but one can be reached, whatever it was blacklisted for: a
+ * new client gets that one, and nobody pays for the others. */
 START_TEST(a_blacklisted_server_is_better_than_none)
 {
 	unsigned i;

@@ -154,8 +154,8 @@ just_now(void *arg, const struct dsr_flow *w)
 	return (uint32_t)(now / 1000);
 }
 
-/* Flows that look idle because they are carried are more than can be asked at a time:
- * it is not they who pay for that. */
+/* Flows that look idle because they are carried are more than can be asked at a
+ * time: it is not they who pay for that. */
 START_TEST(many_are_carried)
 {
 	enum { ALL = 128, CARRIED = 20 };
@@ -204,7 +204,8 @@ END_TEST
 
 /* ---- chance ---- */
 
-/* Against a plain model: whatever happens, lists, counts and the table agree. */
+/* Against a plain model: whatever happens, lists, counts and the table
+ * agree. */
 START_TEST(anything)
 {
 	enum { CLIENTS = 300, MAX = 100, SERVERS = 5 };

@@ -1,5 +1,5 @@
-/* test_frame_fragment.c: packets in pieces, which put together are what they were, and
- * errors about tunnelled packets. */
+/* test_frame_fragment.c: packets in pieces, which put together are what they
+ * were, and errors about tunnelled packets. */
 #include "config.h"
 
 #include <check.h>
@@ -15,8 +15,8 @@ enum { LONG = 3000 };
 
 static unsigned char big[LONG + 200], whole[LONG + 200];
 
-/* UDP of IPv4 with these options and flags, `content` bytes behind the header; of
- * IPv6 without options. */
+/* UDP of IPv4 with these options and flags, `content` bytes behind the header;
+ * of IPv6 without options. */
 static struct frame
 make_long(unsigned family, const char *options, unsigned cut, size_t content)
 {

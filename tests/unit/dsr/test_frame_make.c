@@ -1,5 +1,5 @@
-/* test_frame_make.c: frames of our own are what they should be, byte by byte where
- * a kernel sent the same, and the parser knows them again. */
+/* test_frame_make.c: frames of our own are what they should be, byte by byte
+ * where a kernel sent the same, and the parser knows them again. */
 #include "config.h"
 
 #include <check.h>

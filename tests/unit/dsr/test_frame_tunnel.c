@@ -119,7 +119,8 @@ START_TEST(too_big)
 }
 END_TEST
 
-/* No answer is longer than it may be, and the room that is promised is enough. */
+/* No answer is longer than it may be, and the room that is promised is
+ * enough. */
 START_TEST(too_big_long)
 {
 	static unsigned char big[3000];

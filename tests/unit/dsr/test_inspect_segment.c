@@ -1,5 +1,5 @@
-/* test_inspect_segment.c: what is asked of a segment, what answers are taken for,
- * and what is said about them. */
+/* test_inspect_segment.c: what is asked of a segment, what answers are taken
+ * for, and what is said about them. */
 #include "config.h"
 
 #include <check.h>

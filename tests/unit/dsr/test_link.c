@@ -1,5 +1,5 @@
-/* test_link.c: frames through a cable between two interfaces: the link is at the
- * near end, a plain packet socket at the far one. */
+/* test_link.c: frames through a cable between two interfaces: the link is at
+ * the near end, a plain packet socket at the far one. */
 #include "config.h"
 
 #include <check.h>
@@ -168,8 +168,8 @@ START_TEST(a_tag_is_where_it_was)
 }
 END_TEST
 
-/* A bridge takes tags out of frames and leaves it to a card to put them back; in
- * these cables there is none. It takes a while to pass anything on. */
+/* A bridge takes tags out of frames and leaves it to a card to put them back;
+ * in these cables there is none. It takes a while to pass anything on. */
 static bool
 comes_by_bridge(int from, const unsigned char *f, size_t n)
 {
@@ -223,7 +223,8 @@ send_back(unsigned n, unsigned *next)
 
 START_TEST(ten_thousand_both_ways_in_order)
 {
-	/* as many as the plain socket at the far end holds without privileges */
+	/* as many as the plain socket at the far end holds without
+	 * privileges */
 	enum { ALL = 10000, PORTION = 50 };
 	unsigned next = 0, back = 0;
 	unsigned char f[1600];

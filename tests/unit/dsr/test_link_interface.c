@@ -1,5 +1,5 @@
-/* test_link_interface.c: what a link wants of its interface, and what becomes of
- * the link when that changes. */
+/* test_link_interface.c: what a link wants of its interface, and what becomes
+ * of the link when that changes. */
 #include "config.h"
 
 #include <check.h>

@@ -1,6 +1,6 @@
-/* test_link_merged.c: frames longer than the MTU, and checksums left to do: what
- * comes with a description goes on with it, and is made right where the way
- * ahead cannot do that itself. */
+/* test_link_merged.c: frames longer than the MTU, and checksums left to do:
+ * what comes with a description goes on with it, and is made right where the
+ * way ahead cannot do that itself. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -276,8 +276,8 @@ START_TEST(a_long_frame_with_a_tag)
 }
 END_TEST
 
-/* What one wake-up may find: long ones that wait in a queue of their own, as many
- * as it holds without privileges, between others. */
+/* What one wake-up may find: long ones that wait in a queue of their own, as
+ * many as it holds without privileges, between others. */
 static void
 take_turns(unsigned round)
 {

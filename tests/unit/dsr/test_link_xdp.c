@@ -1,5 +1,5 @@
-/* test_link_xdp.c: what is only so with AF_XDP: one memory for all frames, modes,
- * queues, and what it keeps away from. The rest is in test_link.c. */
+/* test_link_xdp.c: what is only so with AF_XDP: one memory for all frames,
+ * modes, queues, and what it keeps away from. The rest is in test_link.c. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -172,7 +172,8 @@ set_queues(const char *end, unsigned rx, unsigned tx)
 	close(fd);
 }
 
-/* A socket that takes frames in sends its own to one of the two by its number. */
+/* A socket that takes frames in sends its own to one of the two by its
+ * number. */
 START_TEST(all_queues_are_heard)
 {
 	enum { ALL = 200 };
@@ -319,8 +320,8 @@ START_TEST(interfaces_above_keep_their_arp)
 }
 END_TEST
 
-/* Whether XDP is chosen once this machine has no neighbours there. The other end
- * of the cable may just have looked for its address. */
+/* Whether XDP is chosen once this machine has no neighbours there. The other
+ * end of the cable may just have looked for its address. */
 static bool
 xdp_is_chosen(void)
 {
@@ -332,8 +333,8 @@ xdp_is_chosen(void)
 	return strcmp(rig.near.ops->name, "xdp") == 0;
 }
 
-/* Link-local addresses are enough for this machine to have routes and to talk to
- * neighbours there. */
+/* Link-local addresses are enough for this machine to have routes and to talk
+ * to neighbours there. */
 START_TEST(interfaces_in_use_keep_their_ndp)
 {
 	static const char *const uses[][2] = { { "route",
@@ -363,7 +364,8 @@ START_TEST(interfaces_in_use_keep_their_ndp)
 }
 END_TEST
 
-/* What the log says while the link looks some times; lives until the next one. */
+/* What the log says while the link looks some times; lives until the next
+ * one. */
 static const char *
 log_of_looks(void)
 {
@@ -565,8 +567,8 @@ occupy(void)
 	    : 0;
 }
 
-/* The kernel takes a queue back some time after the one who had it has ended, as a
- * director that is started anew finds out. */
+/* The kernel takes a queue back some time after the one who had it has ended,
+ * as a director that is started anew finds out. */
 START_TEST(a_queue_that_is_free_in_a_moment)
 {
 	struct error e;

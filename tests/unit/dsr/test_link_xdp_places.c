@@ -1,5 +1,6 @@
-/* test_link_xdp_places.c: places for frames of AF_XDP links, against a kernel made
- * of rings in memory of this process: none is ever lost, or in two hands. */
+/* test_link_xdp_places.c: places for frames of AF_XDP links, against a kernel
+ * made of rings in memory of this process: none is ever lost, or in two
+ * hands. */
 #include "config.h"
 
 #include <check.h>

@@ -1,5 +1,5 @@
-/* test_neighbor.c: servers are found, watched, given up and found again; and how
- * much is asked for it. */
+/* test_neighbor.c: servers are found, watched, given up and found again; and
+ * how much is asked for it. */
 #include "config.h"
 
 #include "base/hash.h"
@@ -260,7 +260,8 @@ START_TEST(turns_begin_anew_with_the_carrier)
 }
 END_TEST
 
-/* Who had failed before is asked when there is a carrier, not five seconds later. */
+/* Who had failed before is asked when there is a carrier, not five seconds
+ * later. */
 START_TEST(failed_ones_are_asked_with_the_carrier)
 {
 	add_three(families[_i]);
@@ -277,8 +278,8 @@ START_TEST(failed_ones_are_asked_with_the_carrier)
 }
 END_TEST
 
-/* All were silent at once, so it was the segment: when one answers the others are asked
- * at once, and have as long as new ones. */
+/* All were silent at once, so it was the segment: when one answers the others
+ * are asked at once, and have as long as new ones. */
 START_TEST(all_are_asked_when_the_first_is_back)
 {
 	struct neighbor *late;

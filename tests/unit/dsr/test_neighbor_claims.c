@@ -123,8 +123,8 @@ START_TEST(only_answers_count)
 }
 END_TEST
 
-/* Of many that have failed the one that is heard is asked; when it answers, so are
- * those that failed with it. */
+/* Of many that have failed the one that is heard is asked; when it answers, so
+ * are those that failed with it. */
 START_TEST(the_one_that_is_heard)
 {
 	struct peer ip[3];

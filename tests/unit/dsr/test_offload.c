@@ -1,5 +1,5 @@
-/* test_offload.c: merged frames taken apart, checksums done. What the kernel makes
- * of the same frames is compared in test_link_merged. */
+/* test_offload.c: merged frames taken apart, checksums done. What the kernel
+ * makes of the same frames is compared in test_link_merged. */
 #include "config.h"
 
 #include <check.h>

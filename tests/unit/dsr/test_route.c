@@ -1,5 +1,5 @@
-/* test_route.c: what the kernel makes of packets for tunnels, as the far end of a
- * cable sees them. */
+/* test_route.c: what the kernel makes of packets for tunnels, as the far end of
+ * a cable sees them. */
 #include "config.h"
 
 #include <check.h>

@@ -11,8 +11,8 @@ seg(uint8_t flags, uint32_t seq, uint32_t ack)
 	};
 }
 
-/* The client 1:port says that to port 80 of `to`. Returns whether it was answered;
- * then the answer is right but for numbers and flags. */
+/* The client 1:port says that to port 80 of `to`. Returns whether it was
+ * answered; then the answer is right but for numbers and flags. */
 static bool
 say_to(const struct mac *mac, uint32_t to, uint16_t port, struct tcp_segment s)
 {

@@ -1,5 +1,5 @@
-/* test_vip_lock.c: no second director for an address, whoever asks, however often,
- * and whatever the first one is doing at that moment. */
+/* test_vip_lock.c: no second director for an address, whoever asks, however
+ * often, and whatever the first one is doing at that moment. */
 #include "config.h"
 
 #include <check.h>
@@ -59,8 +59,8 @@ address_of(struct sockaddr_un *at, const char *name)
 	    strlen(name));
 }
 
-/* Starts a process that takes the lock as that user, says so, and looks after it
- * as long as it lives. */
+/* Starts a process that takes the lock as that user, says so, and looks after
+ * it as long as it lives. */
 static pid_t
 start_holder(uid_t user, const char *ip, unsigned port)
 {
@@ -178,8 +178,8 @@ START_TEST(a_queue_is_emptied)
 }
 END_TEST
 
-/* In a container that shares the interfaces and has processes of its own, the first
- * one has no number. */
+/* In a container that shares the interfaces and has processes of its own, the
+ * first one has no number. */
 START_TEST(one_of_another_container_has_it)
 {
 	pid_t pid = start_holder(0, "192.0.2.1", 80), other, inner;
@@ -225,7 +225,8 @@ START_TEST(the_user_to_be_counts)
 }
 END_TEST
 
-/* A process that has the name of a lock, and some time later listens or ends. */
+/* A process that has the name of a lock, and some time later listens or
+ * ends. */
 static pid_t
 start_slow(bool ends)
 {

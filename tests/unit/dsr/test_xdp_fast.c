@@ -1,5 +1,6 @@
-/* test_xdp_fast.c: the fast path's part of the program, run by the kernel: what it
- * sends is what the parser calls a plain frame of a flow, and all of that. */
+/* test_xdp_fast.c: the fast path's part of the program, run by the kernel: what
+ * it sends is what the parser calls a plain frame of a flow, and all of
+ * that. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -77,8 +78,8 @@ flow_of(const struct frame *f)
 	return flow;
 }
 
-/* Whether the frame goes on as it must, or comes up, or is left to the kernel, as it
- * was. */
+/* Whether the frame goes on as it must, or comes up, or is left to the kernel,
+ * as it was. */
 static bool
 goes(unsigned char *frame, size_t n)
 {
@@ -343,8 +344,8 @@ forget_all(void)
 		bpf_map_delete_elem(maps.flows, &key);
 }
 
-/* Three of four are made to be TCP in the middle of a connection, where they are
- * TCP. */
+/* Three of four are made to be TCP in the middle of a connection, where they
+ * are TCP. */
 static void
 calm(struct made *m, uint64_t *seed)
 {

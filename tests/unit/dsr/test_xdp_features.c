@@ -1,5 +1,5 @@
-/* test_xdp_features.c: what an end of a cable can do with XDP is a matter of what
- * there is at the other one. */
+/* test_xdp_features.c: what an end of a cable can do with XDP is a matter of
+ * what there is at the other one. */
 #include "config.h"
 
 #include <check.h>
@@ -130,8 +130,8 @@ START_TEST(a_link_asks_about_the_other_end)
 }
 END_TEST
 
-/* The link as it is with a fast path, whose gate 3 goes to that MAC; false: this
- * kernel does not take it. */
+/* The link as it is with a fast path, whose gate 3 goes to that MAC; false:
+ * this kernel does not take it. */
 static bool
 open_fast(const struct mac *to)
 {
@@ -148,7 +148,8 @@ open_fast(const struct mac *to)
 	return true;
 }
 
-/* An ACK from the far end to the first VIP, of a flow that the link is told of. */
+/* An ACK from the far end to the first VIP, of a flow that the link is told
+ * of. */
 static size_t
 make_carried(unsigned char *frame, size_t room)
 {

@@ -42,8 +42,8 @@ xdprun_make_fast(uint32_t flows, uint32_t entries)
 	    sizeof(struct frame_count), 1, NULL);
 }
 
-/* In place of sockets: where frames go does not count, and a device is easier to
- * come by. */
+/* In place of sockets: where frames go does not count, and a device is easier
+ * to come by. */
 static inline void
 xdprun_up(const struct mac *mac, bool fast)
 {
