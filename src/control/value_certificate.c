@@ -90,103 +90,116 @@ print_no_keys(const struct command *row, const void *value, struct buffer *out)
 	(void)row, (void)value, (void)out;
 }
 
-static void
-answer_certificates(const void *value, struct buffer *out)
-{
-	const struct tls_settings *s = value;
-	unsigned i;
+/* ---- what certificates and keys have in common: a file for each ---- */
 
-	for (i = 0; i < s->pairs; i++)
-		reply_line(out, s->pair[i].cert);
+static const char *
+file_of(const struct tls_settings *s, unsigned i, bool key)
+{
+	return key ? s->pair[i].key : s->pair[i].cert;
 }
 
 static void
-answer_keys(const void *value, struct buffer *out)
+answer_files(const struct tls_settings *s, bool key, struct buffer *out)
 {
-	const struct tls_settings *s = value;
 	unsigned i;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (s->pair[i].key != NULL)
-			reply_line(out, s->pair[i].key);
+		if (file_of(s, i, key) != NULL)
+			reply_line(out, file_of(s, i, key));
+}
+
+/* One for each certificate: null where its key is in the same file. */
+static void
+tell_files(
+    struct facts *f, const char *name, const struct tls_settings *s, bool key)
+{
+	const char *list[TLS_PAIRS_MAX];
+	unsigned i;
+
+	for (i = 0; i < s->pairs; i++)
+		list[i] = file_of(s, i, key);
+	facts_json_texts(f, name, list, s->pairs);
+}
+
+static bool
+equal_files(
+    const struct tls_settings *a, const struct tls_settings *b, bool key)
+{
+	unsigned i;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		if (!text_equal(file_of(a, i, key), file_of(b, i, key)))
+			return false;
+	return true;
+}
+
+static int
+each_file(struct tls_settings *s, bool key, int (*visit)(char **text))
+{
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		rc |= visit(key ? &s->pair[i].key : &s->pair[i].cert);
+	return rc;
+}
+
+/* ---- certificates ---- */
+
+static void
+answer_certificates(const void *value, struct buffer *out)
+{
+	answer_files(value, false, out);
 }
 
 static void
 tell_certificates(struct facts *f, const char *key, const struct command *row,
     const void *value)
 {
-	const struct tls_settings *s = value;
-	const char *list[TLS_PAIRS_MAX];
-	unsigned i;
-
 	(void)row;
-	for (i = 0; i < s->pairs; i++)
-		list[i] = s->pair[i].cert;
-	facts_json_texts(f, key, list, s->pairs);
+	tell_files(f, key, value, false);
+}
+
+static bool
+equal_certificates(const struct command *row, const void *a, const void *b)
+{
+	(void)row;
+	return equal_files(a, b, false);
+}
+
+static int
+each_certificate(void *value, int (*visit)(char **text))
+{
+	return each_file(value, false, visit);
+}
+
+/* ---- keys ---- */
+
+static void
+answer_keys(const void *value, struct buffer *out)
+{
+	answer_files(value, true, out);
 }
 
 static void
 tell_keys(struct facts *f, const char *key, const struct command *row,
     const void *value)
 {
-	const struct tls_settings *s = value;
-	const char *list[TLS_PAIRS_MAX];
-	unsigned i;
-
 	(void)row;
-	for (i = 0; i < s->pairs; i++)
-		list[i] = s->pair[i].key;
-	facts_json_texts(f, key, list, s->pairs);
-}
-
-static bool
-equal_certificates(const struct command *row, const void *a, const void *b)
-{
-	const struct tls_settings *x = a, *y = b;
-	unsigned i;
-
-	(void)row;
-	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (!text_equal(x->pair[i].cert, y->pair[i].cert))
-			return false;
-	return true;
+	tell_files(f, key, value, true);
 }
 
 static bool
 equal_keys(const struct command *row, const void *a, const void *b)
 {
-	const struct tls_settings *x = a, *y = b;
-	unsigned i;
-
 	(void)row;
-	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (!text_equal(x->pair[i].key, y->pair[i].key))
-			return false;
-	return true;
-}
-
-static int
-each_certificate(void *value, int (*visit)(char **text))
-{
-	struct tls_settings *s = value;
-	unsigned i;
-	int rc = 0;
-
-	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		rc |= visit(&s->pair[i].cert);
-	return rc;
+	return equal_files(a, b, true);
 }
 
 static int
 each_key(void *value, int (*visit)(char **text))
 {
-	struct tls_settings *s = value;
-	unsigned i;
-	int rc = 0;
-
-	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		rc |= visit(&s->pair[i].key);
-	return rc;
+	return each_file(value, true, visit);
 }
 
 const struct value_kind value_kind_certificates = {
