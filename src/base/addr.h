@@ -38,6 +38,14 @@ struct peer {
 /* The longest texts addr_format() and peer_format() make, with the NUL. */
 enum { ADDR_TEXT_MAX = 128, PEER_TEXT_MAX = 72 };
 
+/* How many bytes of it are in use: an address on the heap is as long as its
+ * kind needs, not as the longest. */
+static inline size_t
+addr_size(const struct addr *a)
+{
+	return offsetof(struct addr, u) + a->len;
+}
+
 /* Parses a numeric IPv4 or IPv6 address (with %scope, without brackets) and
  * puts `port` into it. Returns 0, or -1 if `text` is not a numeric address. */
 int addr_parse_ip(struct addr *a, const char *text, uint16_t port);
@@ -91,5 +99,7 @@ char *peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX]);
 /* Same address, whatever the port. */
 bool peer_same_host(const struct peer *a, const struct peer *b);
 bool peer_is_ip4(const struct peer *p);
+/* Sets the first `bits` bits of a mask for peer.ip and clears the others. */
+void peer_prefix_mask(uint8_t mask[16], unsigned bits);
 
 #endif

@@ -76,6 +76,20 @@ file_read_at(int dir, const char *path, size_t most, bool wait,
 	return n == 0 ? 0 : -1;
 }
 
+DIR *
+file_list_at(int dir, struct error *e)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (d == NULL) {
+		file_error(e);
+		if (fd >= 0)
+			close(fd);
+	}
+	return d;
+}
+
 /* ---- symbolic links ---- */
 
 /* Reads the target and the owner of a symbolic link. With O_PATH both are of

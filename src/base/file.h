@@ -3,6 +3,7 @@
 #ifndef PEN_BASE_FILE_H
 #define PEN_BASE_FILE_H
 
+#include <dirent.h>
 #include <stdbool.h>
 #include <sys/types.h>
 
@@ -17,6 +18,10 @@ int file_read(const char *path, size_t most, bool wait, struct buffer *text,
 /* The same for a name in an open directory. */
 int file_read_at(int dir, const char *path, size_t most, bool wait,
     struct buffer *text, struct error *e);
+
+/* Opens a listing of an open directory, from its beginning; for closedir().
+ * NULL with a phrase. */
+DIR *file_list_at(int dir, struct error *e);
 
 /* Opens a file for writing, with the flags and mode of open(2). If the last
  * component is a symbolic link, it is followed only if root or this user made

@@ -115,3 +115,12 @@ peer_same_host(const struct peer *a, const struct peer *b)
 	return a->family == b->family && a->scope == b->scope &&
 	    memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
 }
+
+void
+peer_prefix_mask(uint8_t mask[16], unsigned bits)
+{
+	unsigned i;
+
+	for (i = 0; i < 16; i++, bits -= bits < 8 ? bits : 8)
+		mask[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00u >> bits);
+}

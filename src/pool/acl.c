@@ -114,16 +114,6 @@ acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 	return text;
 }
 
-/* Sets the first `bits` bits of a mask and clears the rest. */
-static void
-set_prefix(uint8_t mask[16], unsigned bits)
-{
-	unsigned i;
-
-	for (i = 0; i < 16; i++, bits -= bits < 8 ? bits : 8)
-		mask[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00u >> bits);
-}
-
 static int
 acl_invalid(void)
 {
@@ -156,7 +146,7 @@ parse_network(struct acl_entry *e, const char *address)
 	    (slash != NULL && number_parse(slash + 1, 0, length, &length) < 0))
 		return acl_invalid();
 	memcpy(e->ip, p.ip, sizeof(e->ip));
-	set_prefix(e->mask, before + (unsigned)length);
+	peer_prefix_mask(e->mask, before + (unsigned)length);
 	e->family = before + length < BEFORE_IP4 ? AF_INET6 : p.family;
 	return 0;
 }

@@ -351,15 +351,16 @@ balance_hash_listed(void *order)
 static uint64_t
 balance_hash_key_of(const struct pool_options *po, const struct peer *who)
 {
-	uint8_t bytes[18];
+	uint8_t bytes[18], mask[16];
 	size_t n = 16;
-	unsigned bits = po->hash_prefix6, i;
+	unsigned i;
 
 	memcpy(bytes, who->ip, 16);
-	if (who->family == AF_INET6)
-		for (i = 0; i < 16; i++, bits -= bits < 8 ? bits : 8)
-			if (bits < 8)
-				bytes[i] &= (uint8_t)(0xff00u >> bits);
+	if (who->family == AF_INET6) {
+		peer_prefix_mask(mask, po->hash_prefix6);
+		for (i = 0; i < 16; i++)
+			bytes[i] &= mask[i];
+	}
 	if (po->hash_port) {
 		bytes[n++] = (uint8_t)(who->port >> 8);
 		bytes[n++] = (uint8_t)who->port;

@@ -8,7 +8,6 @@
  * the server is eligible. */
 #include "config.h"
 
-#include <stdlib.h>
 
 #include "pool/pool_private.h"
 

@@ -106,10 +106,8 @@ void
 sticky_set_prefix6(struct sticky *s, unsigned bits)
 {
 	uint8_t mask[16];
-	unsigned i;
 
-	for (i = 0; i < sizeof(mask); i++, bits -= bits < 8 ? bits : 8)
-		mask[i] = bits >= 8 ? 0xff : (uint8_t)(0xff00u >> bits);
+	peer_prefix_mask(mask, bits);
 	if (memcmp(s->mask6, mask, sizeof(mask)) == 0)
 		return;
 	memcpy(s->mask6, mask, sizeof(mask));

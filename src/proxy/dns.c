@@ -256,7 +256,7 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	q->id = dns_id(in->bytes);
 	memcpy(q->message, in->bytes, in->n);
 	q->client = (struct addr *)(void *)(q->message + room);
-	memcpy(q->client, &in->from, offsetof(struct addr, u) + in->from.len);
+	memcpy(q->client, &in->from, addr_size(&in->from));
 	expiry_init(&q->expiry);
 	list_append(&d->order, &q->order);
 	d->kept += in->n;

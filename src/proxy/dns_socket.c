@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/log.h"
 #include "proxy/dns_private.h"
 
 /* Sockets to a server at a time; how many queries and ms one serves. */

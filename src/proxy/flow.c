@@ -410,8 +410,7 @@ on_refused(struct flow *w, int error)
 			.local = w->local };
 		struct arrival again;
 
-		memcpy(&d.from, w->client,
-		    offsetof(struct addr, u) + w->client->len);
+		memcpy(&d.from, w->client, addr_size(w->client));
 		meet(fs, &again, w->listener, &d);
 		flow_end(w);
 		take(fs, &again);

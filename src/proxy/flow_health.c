@@ -3,11 +3,8 @@
  * since is neither blamed nor praised for it. */
 #include "config.h"
 
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
-#include "base/log.h"
 #include "proxy/flow_private.h"
 
 /* Questions a server has left unanswered. */

@@ -136,13 +136,6 @@ flow_end(struct flow *w)
 	loop_soon(f->loop, &w->free_task);
 }
 
-/* An address is as long as its kind needs, not as the longest. */
-static size_t
-addr_size(const struct addr *a)
-{
-	return offsetof(struct addr, u) + a->len;
-}
-
 /* That another one has little to do does not help the one that is behind. */
 void
 flow_turn_over(struct flows *fs, const struct listener *l, bool all)

@@ -260,7 +260,6 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	list_init(&f->sessions);
 	f->core.flows = &f->flows;
 	f->core.dns = &f->dns;
-	f->core.preopened = &f->preopened;
 	f->core.dummies = &f->dummies;
 	session_init_timeouts(f);
 	session_count_init(f);

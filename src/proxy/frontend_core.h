@@ -13,7 +13,6 @@
 struct dns;
 struct dummies;
 struct flows;
-struct preopened;
 
 /* The first member of struct frontend. */
 struct frontend_core {
@@ -29,7 +28,6 @@ struct frontend_core {
 	struct pipe_share share;
 	struct flows *flows; /* those of the frontend, which owns them */
 	struct dns *dns;
-	struct preopened *preopened;
 	struct dummies *dummies;
 };
 

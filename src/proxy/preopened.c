@@ -4,11 +4,9 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/array.h"
-#include "base/log.h"
 #include "base/memory.h"
 #include "net/sock.h"
 #include "pool/balance.h"

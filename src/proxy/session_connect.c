@@ -150,13 +150,10 @@ session_was_accepted(const struct session *s, int error)
 	return error == ECONNRESET || error == EPIPE;
 }
 
-/* As long as it has waited so far. */
 static uint32_t
 session_busy_ms(const struct session *s)
 {
-	if (s->waited_ms < BUSY_MS)
-		return BUSY_MS;
-	return s->waited_ms < BUSY_SELDOM_MS ? s->waited_ms : BUSY_SELDOM_MS;
+	return session_wait_ms(s, BUSY_MS, BUSY_SELDOM_MS);
 }
 
 /* Connects to the next address of the chosen server. What the client has said

@@ -150,6 +150,16 @@ enum reason session_unread_reason(int cause);
 
 /* ---- times ---- */
 
+/* How long until it looks again: as long as it has waited so far, but not less
+ * than `first` and not more than `most`. All in ms. */
+static inline uint32_t
+session_wait_ms(const struct session *s, uint32_t first, uint32_t most)
+{
+	if (s->waited_ms < first)
+		return first;
+	return s->waited_ms < most ? s->waited_ms : most;
+}
+
 /* Sets keep-alive on the server's socket, so that a server that vanishes is
  * noticed. */
 void session_guard_server(struct session *s);

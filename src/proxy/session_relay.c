@@ -145,14 +145,10 @@ session_break_off(struct session *s)
 	}
 }
 
-/* How long until the next look: as long as it has lagged so far. */
-static uint64_t
+static uint32_t
 session_reset_wait_ms(const struct session *s)
 {
-	if (s->waited_ms < UNSENT_MS)
-		return UNSENT_MS;
-	return s->waited_ms < UNSENT_SELDOM_MS ? s->waited_ms
-					       : UNSENT_SELDOM_MS;
+	return session_wait_ms(s, UNSENT_MS, UNSENT_SELDOM_MS);
 }
 
 /* Those that have lagged for long are looked at together. */
@@ -168,7 +164,7 @@ session_relay_reset_due(const struct session *s)
 void
 session_relay_retry_reset(struct session *s)
 {
-	s->waited_ms += (uint32_t)session_reset_wait_ms(s);
+	s->waited_ms += session_reset_wait_ms(s);
 	session_break_off(s);
 	if (s->state != CLOSED)
 		session_relay_schedule(s);

@@ -32,8 +32,8 @@ cert_texts_init(struct cert_texts *t)
 	buffer_init(&t->passwords);
 }
 
-static void
-wipe(struct buffer *b)
+void
+cert_wipe(struct buffer *b)
 {
 	if (b->data != NULL)
 		OPENSSL_cleanse(b->data, b->size);
@@ -43,11 +43,11 @@ wipe(struct buffer *b)
 void
 cert_texts_fini(struct cert_texts *t)
 {
-	wipe(&t->cert);
-	wipe(&t->key);
-	wipe(&t->chain);
-	wipe(&t->ocsp);
-	wipe(&t->passwords);
+	cert_wipe(&t->cert);
+	cert_wipe(&t->key);
+	cert_wipe(&t->chain);
+	cert_wipe(&t->ocsp);
+	cert_wipe(&t->passwords);
 }
 
 static void
@@ -60,7 +60,7 @@ tighten(struct buffer *b)
 		return;
 	if (n > 0)
 		memcpy(exact, buffer_bytes(b), n);
-	wipe(b);
+	cert_wipe(b);
 	*b = (struct buffer){ .data = exact, .end = n, .size = n };
 }
 
@@ -73,8 +73,8 @@ cert_texts_tighten(struct cert_texts *t)
 	tighten(&t->ocsp);
 }
 
-static BIO *
-open_text(const struct buffer *b)
+BIO *
+cert_open_text(const struct buffer *b)
 {
 	return buffer_length(b) > INT_MAX
 	    ? NULL
@@ -108,7 +108,7 @@ static int
 read_certificates(
     struct certificate *c, const struct buffer *text, struct error *e)
 {
-	BIO *b = open_text(text);
+	BIO *b = cert_open_text(text);
 	X509 *x;
 
 	if (b == NULL)
@@ -131,7 +131,7 @@ read_certificates(
 static EVP_PKEY *
 decrypt_key(const struct buffer *text, struct password *p)
 {
-	BIO *b = open_text(text);
+	BIO *b = cert_open_text(text);
 	EVP_PKEY *key = b != NULL
 	    ? PEM_read_bio_PrivateKey(b, NULL, give_password, p)
 	    : NULL;

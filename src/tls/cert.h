@@ -30,6 +30,12 @@ struct certificate {
 	char name[256]; /* its first DNS name, or its common name */
 };
 
+/* Overwrites a secret, then frees it. */
+void cert_wipe(struct buffer *b);
+/* For OpenSSL to read; the text must live as long. NULL when memory is
+ * short. */
+BIO *cert_open_text(const struct buffer *b);
+
 void cert_texts_init(struct cert_texts *t);
 /* Frees memory that they do not need, for texts that are kept. */
 void cert_texts_tighten(struct cert_texts *t);

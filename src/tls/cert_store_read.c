@@ -3,12 +3,9 @@
 #include "config.h"
 
 #include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <string.h>
-#include <unistd.h>
 
+#include "base/file.h"
 #include "base/log.h"
 #include "tls/cert_store_private.h"
 
@@ -85,17 +82,12 @@ add_file(struct cert_store *s, const char *file)
 int
 cert_store_read(struct cert_store *s, struct error *e)
 {
-	int fd = openat(s->dir, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *d = file_list_at(s->dir, e);
 	struct list *link, *next;
 	struct dirent *file;
 
-	if (d == NULL) {
-		error_set(e, "%s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	if (d == NULL)
 		return -1;
-	}
 	file_id_read(&s->seen, s->dir, NULL);
 	s->unsure = file_id_is_recent(&s->seen);
 	while ((file = readdir(d)) != NULL)

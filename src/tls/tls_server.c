@@ -43,10 +43,7 @@ read_tickets(struct tls_server *t, struct error *e)
 	    &t->file[SERVER_TICKETS], CERT_FILE_MAX, &text, e);
 	if (rc == 0 && tls_tickets_read(t->tickets, &text, &why) < 0)
 		rc = watched_file_bad(&t->file[SERVER_TICKETS], why.text, e);
-	if (buffer_length(&text) > 0)
-		OPENSSL_cleanse((char *)(uintptr_t)buffer_bytes(&text),
-		    buffer_length(&text));
-	buffer_fini(&text);
+	cert_wipe(&text);
 	return rc;
 }
 

@@ -173,7 +173,6 @@ on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 void
 tls_tickets_serve(SSL_CTX *ctx)
 {
-	SSL_CTX_set_timeout(ctx, TICKET_GOOD_S);
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 	SSL_CTX_set_tlsext_ticket_key_evp_cb(ctx, on_ticket);
 #else

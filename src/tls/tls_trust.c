@@ -4,12 +4,10 @@
 
 #include <ctype.h>
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -20,18 +18,12 @@
 /* A system's bundle has 150 CA certificates in some 250 KiB. */
 enum { TRUST_FILE_MAX = 16 << 20 };
 
-static BIO *
-open_text(const struct buffer *text)
-{
-	return BIO_new_mem_buf(buffer_bytes(text), (int)buffer_length(text));
-}
-
 /* Adds all certificates. Returns how many there were, or -1. */
 static int
 add_certificates(SSL_CTX *ctx, const struct buffer *pem, bool ask)
 {
 	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
-	BIO *b = open_text(pem);
+	BIO *b = cert_open_text(pem);
 	int n = 0, rc = 0;
 	X509 *x;
 
@@ -54,7 +46,7 @@ static int
 add_lists(SSL_CTX *ctx, const struct buffer *pem)
 {
 	X509_STORE *store = SSL_CTX_get_cert_store(ctx);
-	BIO *b = open_text(pem);
+	BIO *b = cert_open_text(pem);
 	int n = 0, rc = 0;
 	X509_CRL *list;
 
@@ -152,16 +144,11 @@ add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask)
 int
 tls_trust_dir(SSL_CTX *ctx, int dir, bool ask, struct error *e)
 {
-	int fd = openat(dir, ".", O_RDONLY | O_CLOEXEC | O_DIRECTORY);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	DIR *d = file_list_at(dir, e);
 	int n;
 
-	if (d == NULL) {
-		error_set(e, "%s", strerror(errno));
-		if (fd >= 0)
-			close(fd);
+	if (d == NULL)
 		return -1;
-	}
 	n = add_files(ctx, d, dir, true, ask);
 	if (n == 0)
 		n = add_files(ctx, d, dir, false, ask);
