@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "dsr/director/director_private.h"
+#include "dsr/frame/frame_bytes.h"
 #include "dsr/link/busy_poll.h"
 
 /* What time does: how often, and flows that end at once. */
@@ -16,13 +17,12 @@ enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
 
 /* ---- the tag of the segment ---- */
 
-enum { VLAN_ID = 0xfff };
 
 void
 director_note_vlan(struct director *d, const struct frame *f)
 {
 	struct nexthops *n = &d->forward.hops;
-	uint16_t vlan = f->vlan & VLAN_ID;
+	uint16_t vlan = f->vlan & FRAME_VLAN_ID;
 
 	if (vlan == d->forward.wire.vlan) {
 		vlan_confirm(&d->vlan);
@@ -133,14 +133,14 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 static bool
 asks_for_us(const struct director *d, const struct frame *f)
 {
-	struct peer target = { .family = AF_INET6 };
+	struct peer target;
 	struct ndp ndp;
 
 	if (f->kind == FRAME_ARP)
 		return vips_have_address(&d->vips, &f->to);
 	if (!frame_read_ndp(f, &ndp))
 		return false;
-	memcpy(target.ip, ndp.target, sizeof(target.ip));
+	peer_of_ip(&target, AF_INET6, ndp.target);
 	return vips_have_address(&d->vips, &target);
 }
 

@@ -25,7 +25,6 @@
 #include "dsr/segment/token_bucket.h"
 
 enum {
-	IP6_LEAST = 1280,
 	PIECE = 65536 + FRAME_HEAD_MAX, /* a packet, as a frame */
 	ARENA = 8 * PIECE,
 	ERRORS = 64, /* of the kernel's, looked at in a row */
@@ -231,7 +230,7 @@ pass_on(struct tunnels *t, const struct frame *f, struct way *w)
 		put(t, f, w);
 	else if (frame_may_fragment(f))
 		cut_inner(t, f, w);
-	else if (f->family == AF_INET6 && f->packet <= IP6_LEAST)
+	else if (f->family == AF_INET6 && f->packet <= PATH_MTU_LEAST6)
 		cut_outer(t, f, w);
 	else {
 		tell_sender(t, f, w->came, mtu);

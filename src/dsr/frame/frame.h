@@ -30,6 +30,7 @@ enum frame_kind {
 enum {
 	FRAME_HEAD = 14, /* Ethernet header; with a tag four more */
 	FRAME_HEAD_MAX = 18,
+	FRAME_VLAN_ID = 0xfff, /* of a tag; the rest is priority */
 	/* Room that is enough for all that is made here but tunnels. */
 	FRAME_MADE_MAX = FRAME_HEAD_MAX + 1280
 };

@@ -6,7 +6,7 @@
 
 #include "dsr/frame/frame_bytes.h"
 
-enum { HOPS = 64, OPTION_MSS = 2, OPTION_SIZE = 4 };
+enum { OPTION_MSS = 2, OPTION_SIZE = 4 };
 enum { SAYS = FRAME_FIN | FRAME_SYN | FRAME_RST | FRAME_ACK };
 
 bool
@@ -54,7 +54,7 @@ frame_make_tcp(unsigned char *out, size_t room, const struct frame_head *head,
 	struct ip_fields ip = { .from = from,
 		.to = to,
 		.protocol = IPPROTO_TCP,
-		.hops = HOPS,
+		.hops = FRAME_HOPS,
 		.content = TCP_HEAD + (s->mss != 0 ? OPTION_SIZE : 0) };
 	size_t at = make_start(out, room, head, &ip);
 

@@ -6,10 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "dsr/frame/frame_bytes.h"
 #include "dsr/inspect/inspect_fast.h"
 #include "dsr/inspect/inspect_finding.h"
 
-enum { VLAN_ID = 0xfff, TOLD_APART = 8 };
+enum { TOLD_APART = 8 };
 
 /* ---- questions ---- */
 
@@ -116,9 +117,9 @@ is_vip(const struct inspect_segment *s, const struct peer *ip)
 static struct peer
 ip6_of(const uint8_t ip[16])
 {
-	struct peer p = { .family = AF_INET6 };
+	struct peer p;
 
-	memcpy(p.ip, ip, sizeof(p.ip));
+	peer_of_ip(&p, AF_INET6, ip);
 	return p;
 }
 
@@ -153,9 +154,9 @@ inspect_hear(struct inspect_segment *s, const struct frame *f)
 	}
 	/* As a director: who asks for a VIP has the segment's tag. */
 	if (!answer && is_vip(s, &target))
-		s->vlan = f->vlan & VLAN_ID;
+		s->vlan = f->vlan & FRAME_VLAN_ID;
 	from.port = 0;
-	if ((f->vlan & VLAN_ID) == s->vlan && !is_anybody(&from))
+	if ((f->vlan & FRAME_VLAN_ID) == s->vlan && !is_anybody(&from))
 		note(s, &from, &mac);
 }
 

@@ -24,13 +24,13 @@
 #endif
 
 #include "base/log.h"
+#include "dsr/frame/frame.h"
 #include "dsr/link/link_filter.h"
 #include "dsr/link/link_kinds.h"
 
 enum {
 	PLACES = 256, /* frames between two releases */
 	PLACE = 9216 + 64,
-	HEAD_MAX = 18,
 	QUEUE = 8 << 20
 };
 
@@ -56,7 +56,7 @@ on_frame(u_char *user, const struct pcap_pkthdr *h, const u_char *bytes)
 	unsigned char *to = c->memory + (size_t)c->used * PLACE;
 
 	if (h->caplen < h->len || h->len > PLACE ||
-	    h->len > l->mtu + HEAD_MAX) {
+	    h->len > l->mtu + FRAME_HEAD_MAX) {
 		l->count.cut++;
 		return;
 	}
@@ -126,7 +126,7 @@ capture_send(struct link *l, const struct link_frame *list, unsigned n)
 	for (; done < n; done++) {
 		const struct link_frame *f = &list[done];
 
-		if (f->length > l->mtu + HEAD_MAX)
+		if (f->length > l->mtu + FRAME_HEAD_MAX)
 			l->count.too_long++;
 		else if (pcap_inject(c->pcap, f->bytes, f->length) >= 0)
 			l->count.sent++;

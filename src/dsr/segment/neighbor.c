@@ -4,9 +4,8 @@
 
 #include <string.h>
 
+#include "dsr/frame/frame_bytes.h"
 #include "dsr/segment/neighbor_private.h"
-
-enum { VLAN_ID = 0xfff };
 
 _Static_assert(sizeof(struct neighbor_key) == 18, "a key has no holes");
 
@@ -31,23 +30,10 @@ neighbor_is(const struct neighbor_key *key, const struct peer *ip)
 struct peer
 neighbor_peer(unsigned family, const uint8_t *ip)
 {
-	struct peer p = { .family = (uint16_t)family };
+	struct peer p;
 
-	if (family == AF_INET6) {
-		memcpy(p.ip, ip, 16);
-	} else {
-		memset(p.ip + 10, 0xff, 2);
-		memcpy(p.ip + 12, ip, 4);
-	}
+	peer_of_ip(&p, family, ip);
 	return p;
-}
-
-static bool
-is_zero(const uint8_t *ip, size_t size)
-{
-	static const uint8_t zero[16];
-
-	return memcmp(ip, zero, size) == 0;
 }
 
 /* fe80::, with the two halves of the Ethernet address around ff:fe. */
@@ -106,7 +92,7 @@ on_arp(struct neighbors *n, const struct arp *a, struct announcement *c,
 	struct arp answer = { .sender_mac = n->options.mac,
 		.target_mac = a->sender_mac };
 
-	if (!is_zero(a->sender, sizeof(a->sender)))
+	if (!neighbor_is_zero(a->sender, sizeof(a->sender)))
 		c->ip = neighbor_peer(AF_INET, a->sender);
 	c->mac = a->sender_mac;
 	c->answer = !a->request;
@@ -126,7 +112,7 @@ on_arp(struct neighbors *n, const struct arp *a, struct announcement *c,
 static void
 answer_ndp(struct neighbors *n, const struct ndp *d, const struct mac *to)
 {
-	bool nobody = is_zero(d->from, sizeof(d->from));
+	bool nobody = neighbor_is_zero(d->from, sizeof(d->from));
 	struct ndp answer = { .advertisement = true,
 		.solicited = !nobody,
 		.override = true,
@@ -157,7 +143,7 @@ on_ndp(struct neighbors *n, const struct ndp *d, struct announcement *c,
 		    (d->override || w == NULL || neighbor_mac(w) == NULL ||
 			mac_equal(&w->mac, &c->mac));
 		c->to_us = c->to_us && c->answer;
-	} else if (!is_zero(d->from, sizeof(d->from))) {
+	} else if (!neighbor_is_zero(d->from, sizeof(d->from))) {
 		c->ip = neighbor_peer(AF_INET6, d->from);
 	}
 	if (!mac_is_station(&c->mac)) {
@@ -184,7 +170,7 @@ neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
 		return false;
 	to = frame_mac_to(f);
 	from = frame_mac_from(f);
-	if ((f->vlan & VLAN_ID) != (n->options.vlan & VLAN_ID) ||
+	if ((f->vlan & FRAME_VLAN_ID) != (n->options.vlan & FRAME_VLAN_ID) ||
 	    mac_equal(&from, &n->options.mac) ||
 	    (mac_is_station(&to) && !mac_equal(&to, &n->options.mac)))
 		return true;

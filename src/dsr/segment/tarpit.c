@@ -211,14 +211,6 @@ is_to_be_answered(struct tarpit *t, const struct request *q, uint64_t now)
 
 /* ---- ARP and NDP ---- */
 
-static bool
-is_zero(const uint8_t *ip, size_t size)
-{
-	static const uint8_t zero[16];
-
-	return memcmp(ip, zero, size) == 0;
-}
-
 static void
 on_arp(struct tarpit *t, struct request *q, const struct arp *a, uint64_t now)
 {
@@ -228,7 +220,7 @@ on_arp(struct tarpit *t, struct request *q, const struct arp *a, uint64_t now)
 		.target_mac = a->sender_mac };
 
 	q->target = neighbor_peer(AF_INET, a->target);
-	if (is_zero(a->sender, 4)) {
+	if (neighbor_is_zero(a->sender, 4)) {
 		if (a->request)
 			on_claim(t, &q->target, now);
 		return;
@@ -255,7 +247,7 @@ on_ndp(struct tarpit *t, struct request *q, const struct ndp *d, uint64_t now)
 		.mac = t->options.mac };
 
 	q->target = neighbor_peer(AF_INET6, d->target);
-	if (d->advertisement || is_zero(d->from, 16)) {
+	if (d->advertisement || neighbor_is_zero(d->from, 16)) {
 		on_claim(t, &q->target, now);
 		return;
 	}
@@ -328,7 +320,8 @@ is_for_us(const struct tarpit *t, const struct frame *f, uint64_t now)
 	const struct trap *p;
 
 	if (f->first_fragment || !mac_equal(&to, &t->options.mac) ||
-	    !mac_is_station(&from) || is_zero(f->from.ip + at, 16 - at) ||
+	    !mac_is_station(&from) ||
+	    neighbor_is_zero(f->from.ip + at, 16 - at) ||
 	    !t->options.is_wanted(t->options.arg, &f->to))
 		return false;
 	p = find(t, &f->to);
