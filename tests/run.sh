@@ -250,7 +250,7 @@ step_notls() {
 		PEN_TEST_LIGHT=1 check notls notls
 	else
 		PEN_TEST_LIGHT=1 check notls notls \
-			TESTS="$(programs_in notls unit control) $(few_in notls)"
+			TESTS="$(programs_in notls unit control) $(list_in notls "$few")"
 	fi
 }
 
@@ -271,8 +271,9 @@ programs_in() {
 	done | built_in "$step"
 }
 
-few_in() {
-	echo "$few" | grep . | built_in "$1"
+# list_in STEP LIST
+list_in() {
+	echo "$2" | grep . | built_in "$1"
 }
 
 # Not the tests of what tests are made of.
@@ -307,7 +308,7 @@ step_valgrind() {
 	if [ -n "$long" ]; then
 		programs=$(programs_in gcc system net compat)
 	else
-		programs=$(echo "$fewer" | grep . | built_in gcc)
+		programs=$(list_in gcc "$fewer")
 	fi
 	PEN_TEST_WRAPPER=$grind check valgrind gcc TESTS="$programs"
 	unset PEN_TEST_LIGHT CK_TIMEOUT_MULTIPLIER
@@ -332,8 +333,9 @@ step_cross() {
 	grep '^skipped: ' "$work/cross.log"
 }
 
+# What is tried is built from the archive.
 build_distcheck() {
-	build distcheck
+	build_pen "$source" "$work/distcheck" >"$work/distcheck.log" 2>&1
 }
 
 step_distcheck() {
@@ -369,8 +371,8 @@ done
 set -- $steps
 prepare "$1"
 while [ $# -gt 0 ]; do
-	began=$(date +%s)
 	wait
+	began=$(date +%s)
 	if is_built "$1"; then
 		[ $# -eq 1 ] || prepare "$2" &
 		"step_$1"

@@ -25,7 +25,6 @@ struct backend {
 	atomic_int accepted;   /* since the start */
 	atomic_int open;       /* being served now */
 	atomic_llong received; /* bytes, by the ready-made functions */
-	atomic_llong mark_ms;  /* a moment, by the ready-made functions */
 
 	int listen_fd;
 	atomic_bool stopping;

@@ -21,14 +21,6 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-static void
-die_with_the_test(void)
-{
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-}
-
 pid_t
 child_fork(void)
 {
@@ -38,7 +30,9 @@ child_fork(void)
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
-		die_with_the_test();
+#ifdef __linux__
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
 		/* it may be gone already */
 		if (getppid() != parent)
 			_exit(1);
@@ -78,7 +72,6 @@ become(struct child *c, const char *const argv[], unsigned long files)
 	struct rlimit limit = { files, files };
 	int i;
 
-	die_with_the_test();
 	redirect("/dev/null", O_RDONLY, 0);
 	redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
 	redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);
@@ -103,9 +96,7 @@ child_start_limited(
 	memset(c, 0, sizeof(*c));
 	c->out = scratch(text("out%d", ++count));
 	c->err = scratch(text("err%d", count));
-	fflush(NULL);
-	c->pid = fork();
-	ck_assert_int_ge(c->pid, 0);
+	c->pid = child_fork();
 	if (c->pid == 0)
 		become(c, argv, files);
 	c->running = true;

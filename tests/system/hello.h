@@ -5,7 +5,7 @@
 
 #include "support/spoil.h"
 
-enum { HELLO_EXTENSIONS = 64, HELLO_TEXT = 70000 };
+enum { HELLO_EXTENSIONS = 64 };
 
 enum {
 	EXTENSION_NAME = 0,

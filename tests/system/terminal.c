@@ -8,9 +8,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/prctl.h>
-#endif
 
 #include "system/terminal.h"
 #include "support/wait.h"
@@ -21,9 +18,6 @@ become(const char *name, const char *const argv[])
 	char *copy[CHILD_ARGS];
 	int fd, i;
 
-#ifdef __linux__
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
 	setsid();
 	fd = open(name, O_RDWR);
 	if (fd < 0)
@@ -55,8 +49,7 @@ terminal_start(struct terminal *t, const char *const argv[])
 	name = ptsname(t->fd);
 	ck_assert_ptr_nonnull(name);
 	ck_assert_int_ge(fcntl(t->fd, F_SETFL, O_NONBLOCK), 0);
-	t->child.pid = fork();
-	ck_assert_int_ge(t->child.pid, 0);
+	t->child.pid = child_fork();
 	if (t->child.pid == 0)
 		become(name, argv);
 	t->child.running = true;

@@ -92,6 +92,17 @@ leave(int n)
 		close(waiting[i]);
 }
 
+/* Of two, one is served now, the other one when that leaves. */
+static void
+are_served_in_turn(void)
+{
+	is_served(waiting[0]);
+	ck_assert_int_eq(counter("queued"), 1);
+	close(waiting[0]);
+	is_served(waiting[1]);
+	close(waiting[1]);
+}
+
 /* ---- order ---- */
 
 /* The one that came first is served first; what it has said meanwhile is not
@@ -295,11 +306,7 @@ START_TEST(counters_cleared)
 	command("clear counters");
 	ck_assert_int_eq(counter("queued"), 2);
 	close(first);
-	is_served(waiting[0]);
-	ck_assert_int_eq(counter("queued"), 1);
-	close(waiting[0]);
-	is_served(waiting[1]);
-	close(waiting[1]);
+	are_served_in_turn();
 	down();
 }
 END_TEST
@@ -317,11 +324,7 @@ START_TEST(refused_at_its_turn)
 	WAIT_FOR(child_has_said(&pen.child, "server failed server=0"), SOON);
 	ck_assert_int_eq(counter("queued"), 2);
 	backend_start_at(&b[0], &at, backend_echo, NULL);
-	is_served(waiting[0]);
-	ck_assert_int_eq(counter("queued"), 1);
-	close(waiting[0]);
-	is_served(waiting[1]);
-	close(waiting[1]);
+	are_served_in_turn();
 	down();
 }
 END_TEST

@@ -59,7 +59,6 @@ void plain_wrong(const char *file, int line, const char *fmt, ...)
 #define ck_assert_ptr_null(a)	  ck_assert((a) == NULL)
 #define ck_assert_ptr_nonnull(a)  ck_assert((a) != NULL)
 #define ck_assert_mem_eq(a, b, n) ck_assert(memcmp(a, b, n) == 0)
-#define ck_assert_mem_ne(a, b, n) ck_assert(memcmp(a, b, n) != 0)
 #define ck_assert_str_eq(a, b)                                               \
 	do {                                                                 \
 		const char *plain_a = (a), *plain_b = (b);                   \

@@ -11,7 +11,7 @@
 #include "dsr/segment/neighbor.h"
 #include "support/suite.h"
 
-enum { HOSTS = 1000, SENT = 4096, EVENTS = 4096 };
+enum { HOSTS = 1000, SENT = 4096 };
 
 struct host {
 	struct peer ip;
