@@ -9,6 +9,7 @@
 #include "control/config_file.h"
 #include "control/direct.h"
 #include "control/doubts.h"
+#include "control/explain.h"
 #include "control/options.h"
 #include "control/pen.h"
 #include "control/preflight.h"
@@ -79,6 +80,29 @@ check_secure(struct pen *p)
 	return -1;
 }
 
+static void
+print(struct buffer *text)
+{
+	fwrite(buffer_bytes(text), 1, buffer_length(text), stdout);
+	buffer_fini(text);
+	fflush(stdout);
+}
+
+/* --explain: what a client would get of what would be in force. */
+static int
+explain(struct pen *p)
+{
+	struct reply r;
+	struct error e;
+	int rc;
+
+	reply_init(&r);
+	rc = explain_client(p, p->plan->config.explain, &r, &e);
+	print(&r.out);
+	reply_fini(&r);
+	return rc < 0 ? fail(&e) : 0;
+}
+
 /* --check: says all that is wrong, or what would be in force, and then what
  * direct return finds wrong around it. */
 static int
@@ -94,11 +118,11 @@ check(struct pen *p)
 	if (preflight(p, print_error) < 0 || rc < 0)
 		return 1;
 	doubts_log(NULL, p->plan);
+	if (p->plan->config.explain != NULL)
+		return explain(p);
 	buffer_init(&text);
 	plan_print(p->plan, &text);
-	fwrite(buffer_bytes(&text), 1, buffer_length(&text), stdout);
-	buffer_fini(&text);
-	fflush(stdout);
+	print(&text);
 	rc = direct_inspect(p, &e);
 	if (rc < 0)
 		print_error(e.text);
@@ -111,7 +135,7 @@ run(struct pen *p, struct process *proc)
 	struct error e;
 	int status = -1;
 
-	if (p->given->config.check)
+	if (p->given->config.check || p->given->config.explain != NULL)
 		return check(p);
 	if (make_plan(p, NULL, &e) < 0)
 		return fail(&e);

@@ -205,6 +205,7 @@ int run_close(struct call *c, struct error *e);
 int run_socket(struct call *c, struct error *e);
 int run_flow(struct call *c, struct error *e);
 int run_flows(struct call *c, struct error *e);
+int run_explain(struct call *c, struct error *e);
 int run_recent(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
 /* mode_command.c */

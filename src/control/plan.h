@@ -74,6 +74,7 @@ struct config {
 	bool abort_on_error;
 	bool allow_exit;
 	bool check;	 /* --check */
+	char *explain;	 /* --explain: a client; NULL: none */
 	char *file;	 /* the configuration file */
 	char *log;	 /* of requests: a path or HOST:PORT */
 	char *web_stats; /* where USR1 writes the status page */

@@ -271,20 +271,31 @@ acl_add(struct acl *l, bool permit, const char *address, const char *mask)
 
 /* ---- asking ---- */
 
-bool
-acl_permits(const struct acl *l, const struct peer *who)
+size_t
+acl_find(const struct acl *l, const struct peer *who)
 {
 	const struct acl_entry *entry;
 	size_t i = 0;
 
 	if (l->count == 0)
-		return true;
+		return 0;
 	entry = l->shared->entry;
 	if (l->count > WALKED)
-		i = acl_index_find(
+		return acl_index_find(
 		    &l->shared->index, entry, (uint32_t)l->count, who);
-	else
-		while (i < l->count && !acl_matches(&entry[i], who))
-			i++;
-	return i < l->count ? entry[i].permit : !entry[l->count - 1].permit;
+	while (i < l->count && !acl_matches(&entry[i], who))
+		i++;
+	return i;
+}
+
+bool
+acl_permits(const struct acl *l, const struct peer *who)
+{
+	size_t i;
+
+	if (l->count == 0)
+		return true;
+	i = acl_find(l, who);
+	return i < l->count ? acl_at(l, i)->permit
+			    : !acl_at(l, l->count - 1)->permit;
 }

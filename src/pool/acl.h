@@ -51,6 +51,8 @@ unsigned acl_prefix_length(const uint8_t mask[16]);
  * acl_add() takes it. Returns `text`. */
 const char *acl_format_entry(
     const struct acl_entry *e, char text[ACL_TEXT_MAX]);
+/* Returns the number of the first entry that matches the client, or `count`. */
+size_t acl_find(const struct acl *l, const struct peer *who);
 /* Whether the list lets the client in. */
 bool acl_permits(const struct acl *l, const struct peer *who);
 

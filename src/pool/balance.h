@@ -36,8 +36,12 @@ struct balance {
 	/* A connect to the server, eligible or not, took `us`. NULL: connects
 	 * are not timed. */
 	void (*took)(void *order, struct server *s, uint64_t us);
-	/* Returns the eligible server for `who`; there is at least one. */
-	struct server *(*choose)(void *order, const struct peer *who);
+	/* Returns the eligible server for `who`, or NULL if none has entered.
+	 * Asking does not change who is next; see take(). */
+	struct server *(*next)(void *order, const struct peer *who);
+	/* The server that next() returned gets the client. NULL: nothing
+	 * depends on that. */
+	void (*take)(void *order, struct server *s);
 	/* Returns the server that `who` belongs to, eligible or not, or NULL if
 	 * there is none. NULL: clients belong to no server. */
 	struct server *(*owner)(void *order, const struct peer *who);

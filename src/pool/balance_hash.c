@@ -379,7 +379,7 @@ balance_hash_owner(void *order, const struct peer *who)
 }
 
 static struct server *
-balance_hash_choose(void *order, const struct peer *who)
+balance_hash_next(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	const struct eligible *u = pool_eligible(o->pool);
@@ -442,6 +442,6 @@ const struct balance balance_hash = {
 	.start = balance_hash_start,
 	.stop = balance_hash_stop,
 	.listed = balance_hash_listed,
-	.choose = balance_hash_choose,
+	.next = balance_hash_next,
 	.owner = balance_hash_owner,
 };

@@ -82,21 +82,24 @@ restart_turns(struct heap_order *o)
 	}
 }
 
-/* The server's new turn moves it behind its equals once its connection
- * counts. */
 struct server *
-heap_order_choose(void *order, const struct peer *who)
+heap_order_next(void *order, const struct peer *who)
 {
 	struct heap_order *o = order;
 	int64_t i = heap_top(&o->heap);
-	struct server *s;
 
 	(void)who;
-	if (i == HEAP_EMPTY)
-		return NULL;
-	s = pool_slot(o->pool, (unsigned)i);
+	return i == HEAP_EMPTY ? NULL : pool_slot(o->pool, (unsigned)i);
+}
+
+/* The server's new turn moves it behind its equals once its connection
+ * counts. */
+void
+heap_order_take(void *order, struct server *s)
+{
+	struct heap_order *o = order;
+
 	if (o->turn == TURNS - 1)
 		restart_turns(o);
 	s->turn = ++o->turn;
-	return s;
 }

@@ -30,7 +30,8 @@ void heap_order_stop(void *order);
 int heap_order_enter(void *order, struct server *s);
 void heap_order_leave(void *order, struct server *s);
 void heap_order_changed(void *order, struct server *s);
-/* The smallest, which then counts as chosen last. */
-struct server *heap_order_choose(void *order, const struct peer *who);
+/* The smallest, which counts as chosen last once it is taken. */
+struct server *heap_order_next(void *order, const struct peer *who);
+void heap_order_take(void *order, struct server *s);
 
 #endif

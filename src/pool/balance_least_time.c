@@ -100,6 +100,7 @@ const struct balance balance_least_time = {
 	.enter = least_time_enter,
 	.leave = heap_order_leave,
 	.changed = heap_order_changed,
-	.choose = heap_order_choose,
+	.next = heap_order_next,
+	.take = heap_order_take,
 	.took = least_time_took,
 };

@@ -23,5 +23,6 @@ const struct balance balance_leastconn = {
 	.enter = heap_order_enter,
 	.leave = heap_order_leave,
 	.changed = heap_order_changed,
-	.choose = heap_order_choose,
+	.next = heap_order_next,
+	.take = heap_order_take,
 };

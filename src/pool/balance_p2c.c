@@ -24,6 +24,8 @@ struct order {
 };
 
 #define NOBODY UINT32_MAX
+/* Between the states of the generator (Steele et al., OOPSLA 2014). */
+#define STEP UINT64_C(0x9e3779b97f4a7c15)
 
 static void *
 p2c_start(const struct pool *p)
@@ -143,38 +145,39 @@ p2c_leave(void *order, struct server *s)
 
 /* ---- choosing ---- */
 
+/* Draw `i`, 1 or 2, of this choice: a number below `n`. */
 static uint64_t
-p2c_draw(struct order *o, uint64_t n)
+p2c_draw(const struct order *o, unsigned i, uint64_t n)
 {
-	uint64_t x;
+	uint64_t x = hash_mix(o->state + i * STEP);
 
-	o->state += UINT64_C(0x9e3779b97f4a7c15);
-	x = hash_mix(o->state);
 	return n <= UINT32_MAX ? (x >> 32) * n >> 32 : x % n;
 }
 
 /* Draws any member of the set but the one at `position`. */
 static unsigned
-draw_other(struct order *o, const struct eligible *u, unsigned position)
+draw_other(const struct order *o, const struct eligible *u, unsigned position)
 {
-	return u->dense[(position + 1 + p2c_draw(o, u->count - 1u)) % u->count];
+	uint64_t ahead = 1 + p2c_draw(o, 2, u->count - 1u);
+
+	return u->dense[(position + ahead) % u->count];
 }
 
 /* Draws any server but `other`, by weight; with NOBODY, any server. */
 static unsigned
-draw_weighted(struct order *o, unsigned other)
+draw_weighted(const struct order *o, unsigned other)
 {
 	uint64_t before, n;
 
 	if (other == NOBODY)
-		return server_at(o, p2c_draw(o, o->total));
+		return server_at(o, p2c_draw(o, 1, o->total));
 	before = weight_below(o, other);
-	n = p2c_draw(o, o->total - o->weight[other]);
+	n = p2c_draw(o, 2, o->total - o->weight[other]);
 	return server_at(o, n < before ? n : n + o->weight[other]);
 }
 
 static struct server *
-p2c_choose(void *order, const struct peer *who)
+p2c_next(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	const struct eligible *u = pool_eligible(o->pool);
@@ -185,7 +188,8 @@ p2c_choose(void *order, const struct peer *who)
 	(void)who;
 	if (u->count == 0)
 		return NULL;
-	i = equal ? u->dense[p2c_draw(o, u->count)] : draw_weighted(o, NOBODY);
+	i = equal ? u->dense[p2c_draw(o, 1, u->count)]
+		  : draw_weighted(o, NOBODY);
 	a = pool_slot(o->pool, i);
 	if (u->count == 1)
 		return a;
@@ -196,6 +200,16 @@ p2c_choose(void *order, const struct peer *who)
 	    : a;
 }
 
+/* The next choice has other draws. */
+static void
+p2c_take(void *order, struct server *s)
+{
+	struct order *o = order;
+
+	(void)s;
+	o->state += 2 * STEP;
+}
+
 const struct balance balance_p2c = {
 	.name = "p2c",
 	.help = "the less busy of two servers drawn at random",
@@ -204,5 +218,6 @@ const struct balance balance_p2c = {
 	.stop = p2c_stop,
 	.enter = p2c_enter,
 	.leave = p2c_leave,
-	.choose = p2c_choose,
+	.next = p2c_next,
+	.take = p2c_take,
 };

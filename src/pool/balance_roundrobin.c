@@ -21,16 +21,21 @@ roundrobin_start(const struct pool *p)
 }
 
 static struct server *
-roundrobin_choose(void *order, const struct peer *who)
+roundrobin_next(void *order, const struct peer *who)
 {
 	struct order *o = order;
 	long i = eligible_next_around(pool_eligible(o->pool), o->next);
 
 	(void)who;
-	if (i == ELIGIBLE_NONE)
-		return NULL;
-	o->next = (unsigned)i + 1;
-	return pool_slot(o->pool, (unsigned)i);
+	return i == ELIGIBLE_NONE ? NULL : pool_slot(o->pool, (unsigned)i);
+}
+
+static void
+roundrobin_take(void *order, struct server *s)
+{
+	struct order *o = order;
+
+	o->next = s->slot + 1;
 }
 
 const struct balance balance_roundrobin = {
@@ -39,5 +44,6 @@ const struct balance balance_roundrobin = {
 	.turns = true,
 	.start = roundrobin_start,
 	.stop = free,
-	.choose = roundrobin_choose,
+	.next = roundrobin_next,
+	.take = roundrobin_take,
 };

@@ -72,22 +72,15 @@ wrr_restart_time(struct heap_order *o)
 	o->turn = 1;
 }
 
-static struct server *
-wrr_choose(void *order, const struct peer *who)
+static void
+wrr_take(void *order, struct server *s)
 {
 	struct heap_order *o = order;
-	int64_t i = heap_top(&o->heap);
-	struct server *s;
 
-	(void)who;
-	if (i == HEAP_EMPTY)
-		return NULL;
-	s = pool_slot(o->pool, (unsigned)i);
 	o->turn = heap_top_key(&o->heap);
 	if (o->turn >= END_OF_TIME)
 		wrr_restart_time(o);
 	wrr_set_deadline(o, s, o->turn + wrr_step(o, s));
-	return s;
 }
 
 const struct balance balance_wrr = {
@@ -99,5 +92,6 @@ const struct balance balance_wrr = {
 	.stop = heap_order_stop,
 	.enter = wrr_enter,
 	.leave = heap_order_leave,
-	.choose = wrr_choose,
+	.next = heap_order_next,
+	.take = wrr_take,
 };

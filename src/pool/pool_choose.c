@@ -5,9 +5,14 @@
  *     special choice  the emergency server; the abuse server
  *     last resort     a blacklisted server
  *
- * Which servers are eligible is decided in pool_state.c. */
+ * Which servers are eligible is decided in pool_state.c.
+ *
+ * pool_decide() finds the server and changes nothing for a client's first
+ * choice, so that explain.c can ask the same question; pool_choose() takes what
+ * it has decided. */
 #include "config.h"
 
+#include "pool/explain.h"
 #include "pool/pool_private.h"
 
 bool
@@ -22,16 +27,15 @@ pool_tells_clients_apart(const struct pool *p)
 	return p->sticky != NULL || p->options.balance->owner != NULL;
 }
 
-static bool
-server_permits(const struct server *s, const struct peer *who)
+bool
+pool_server_permits(const struct server *s, const struct peer *who)
 {
 	return s->set.acl < 0 || acl_permits(&s->pool->acls[s->set.acl], who);
 }
 
-/* The server the client used last, or NULL. */
-static struct server *
-remembered(struct pool *p, const struct peer *who, struct attempts *attempts,
-    uint64_t now)
+struct server *
+pool_remembered(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
 {
 	struct sticky_client *c;
 
@@ -50,7 +54,7 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 	unsigned start = s->slot;
 	long i = start;
 
-	while (!server_permits(s, who)) {
+	while (!pool_server_permits(s, who)) {
 		i = eligible_next_around(&p->eligible, (unsigned)i + 1);
 		if (i == ELIGIBLE_NONE || (unsigned)i == start)
 			return NULL;
@@ -59,26 +63,42 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 	return s;
 }
 
-static struct server *
+/* Whether a stubborn pool keeps the client from what the algorithm finds, as it
+ * belongs to another server. */
+static bool
+belongs_elsewhere(
+    struct pool *p, const struct peer *who, const struct server *remembered)
+{
+	const struct balance *b = p->options.balance;
+	const struct server *own;
+
+	if (!p->options.stubborn)
+		return false;
+	if (remembered != NULL || b->owner == NULL)
+		return remembered != NULL;
+	own = b->owner(p->order, who);
+	return own == NULL || !eligible_has(&p->eligible, own->slot);
+}
+
+static struct decision
 first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
 {
-	const struct balance *b = p->options.balance;
-	struct server *s = remembered(p, who, attempts, now), *own;
+	struct server *s = pool_remembered(p, who, attempts, now);
+	struct decision d = { .rule = RULE_STICKY, .server = s };
 
-	if (s != NULL && pool_is_serving(s) && server_permits(s, who))
-		return s;
-	if (p->options.stubborn && s != NULL)
-		return NULL;
-	if (p->options.stubborn && b->owner != NULL) {
-		own = b->owner(p->order, who);
-		if (own == NULL || !eligible_has(&p->eligible, own->slot))
-			return NULL;
-	}
-	if (p->eligible.count == 0)
-		return NULL;
-	s = b->choose(p->order, who);
-	return s != NULL && p->with_acl > 0 ? first_permitting(p, s, who) : s;
+	if (s != NULL && pool_is_serving(s) && pool_server_permits(s, who))
+		return d;
+	d = (struct decision){ .rule = RULE_NONE };
+	if (belongs_elsewhere(p, who, s) || p->eligible.count == 0)
+		return d;
+	d.turn = p->options.balance->next(p->order, who);
+	if (d.turn == NULL)
+		return d;
+	d.server =
+	    p->with_acl > 0 ? first_permitting(p, d.turn, who) : d.turn;
+	d.rule = d.server == d.turn ? RULE_BALANCE : RULE_PASSED_ON;
+	return d;
 }
 
 /* ---- choosing after a failure ---- */
@@ -91,6 +111,15 @@ attempt_bit(unsigned slot)
 	return UINT64_C(1) << slot % 64;
 }
 
+static unsigned
+attempted_flag(enum decision_rule rule)
+{
+	return rule == RULE_ABUSE	? ATTEMPTED_ABUSE
+	    : rule == RULE_EMERGENCY	? ATTEMPTED_EMERGENCY
+	    : rule == RULE_LAST_RESORT ? ATTEMPTED_BLACKLISTED
+				       : 0;
+}
+
 /* Whether the client may be given this server and has not been yet. */
 static bool
 may_attempt(const struct server *s, const struct peer *who,
@@ -99,7 +128,7 @@ may_attempt(const struct server *s, const struct peer *who,
 	if (s->role != SERVER_REGULAR)
 		return !(attempts->flags & ATTEMPTED_EMERGENCY);
 	return !(attempts->set & attempt_bit(s->slot)) &&
-	    server_permits(s, who);
+	    pool_server_permits(s, who);
 }
 
 /* The first eligible server behind the last one given that was not given
@@ -137,8 +166,15 @@ listed_choice(
 		    (last + p->slots - attempts->first) % p->slots)
 			return NULL;
 		last = (unsigned)i;
-	} while (!server_permits(p->servers[i], who));
+	} while (!pool_server_permits(p->servers[i], who));
 	return p->servers[i];
+}
+
+static void
+take_turn(struct pool *p, struct server *s)
+{
+	if (p->options.balance->take != NULL)
+		p->options.balance->take(p->order, s);
 }
 
 /* The server whose turn it is, as for a new client. A server that the client
@@ -152,8 +188,11 @@ turn_choice(
 	unsigned n;
 
 	for (n = p->eligible.count; n > 0; n--) {
-		s = p->options.balance->choose(p->order, who);
-		if (s != NULL && may_attempt(s, who, attempts))
+		s = p->options.balance->next(p->order, who);
+		if (s == NULL)
+			break;
+		take_turn(p, s);
+		if (may_attempt(s, who, attempts))
 			return s;
 	}
 	return unattempted_choice(p, who, attempts);
@@ -172,13 +211,16 @@ next_choice(
 	return listed_choice(p, who, attempts);
 }
 
-static struct server *
-special_choice(struct server *s, struct attempts *attempts, unsigned flag)
+/* The abuse or the emergency server, once. */
+static struct decision
+special_choice(struct server *s, const struct attempts *attempts,
+    enum decision_rule rule)
 {
-	if (attempts->flags & flag || !pool_is_serving(s))
-		return NULL;
-	attempts->flags |= flag;
-	return s;
+	struct decision d = { .rule = rule, .server = s };
+
+	if (attempts->flags & attempted_flag(rule) || !pool_is_serving(s))
+		d = (struct decision){ .rule = RULE_NONE };
+	return d;
 }
 
 /* ---- choosing when no server is left ---- */
@@ -209,45 +251,54 @@ stubborn_last_resort(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
 	const struct balance *b = p->options.balance;
-	struct server *own = remembered(p, who, attempts, now);
+	struct server *own = pool_remembered(p, who, attempts, now);
 
 	if (own == NULL && b->owner != NULL)
 		own = b->owner(p->order, who);
 	if (own == NULL)
 		return first_blacklisted(p, who, attempts);
 	return heap_has(&p->last_resort, own->slot) &&
-		server_permits(own, who)
+		pool_server_permits(own, who)
 	    ? own
 	    : NULL;
 }
 
-/* A blacklisted server. Until it answers it counts as one that has just failed,
- * so that clients that come meanwhile are given the others. */
 static struct server *
-last_resort(struct pool *p, const struct peer *who, struct attempts *attempts,
-    uint64_t now)
+find_last_resort(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now)
 {
-	struct server *s;
-	uint64_t due;
-
 	if (p->last_resort.count == 0)
 		return NULL;
 	if (!p->options.stubborn)
-		s = first_blacklisted(p, who, attempts);
-	else if (attempts->count == 0 && p->eligible.count == 0)
-		s = stubborn_last_resort(p, who, attempts, now);
-	else
-		s = NULL;
-	if (s == NULL)
-		return NULL;
-	due = now + pool_blacklist_ms(s);
+		return first_blacklisted(p, who, attempts);
+	return attempts->count == 0 && p->eligible.count == 0
+	    ? stubborn_last_resort(p, who, attempts, now)
+	    : NULL;
+}
+
+static struct decision
+last_resort(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
+{
+	struct server *s = find_last_resort(p, who, attempts, now);
+
+	return (struct decision){
+		.rule = s != NULL ? RULE_LAST_RESORT : RULE_NONE, .server = s
+	};
+}
+
+/* Until it answers, it counts as one that has just failed, so that clients that
+ * come meanwhile are given the others. */
+static void
+take_last_resort(struct server *s, struct attempts *attempts, uint64_t now)
+{
+	uint64_t due = now + pool_blacklist_ms(s);
+
 	if (due < s->blacklisted_until)
 		due = s->blacklisted_until;
-	heap_set(&p->last_resort, s->slot, due);
-	attempts->flags |= ATTEMPTED_BLACKLISTED;
+	heap_set(&s->pool->last_resort, s->slot, due);
 	if (s->role == SERVER_EMERGENCY)
 		attempts->flags |= ATTEMPTED_EMERGENCY;
-	return s;
 }
 
 bool
@@ -273,7 +324,8 @@ pool_may_wait(const struct pool *p, const struct peer *who)
 	if (p->with_acl == 0)
 		return true;
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
-		if (p->servers[i]->full && server_permits(p->servers[i], who))
+		if (p->servers[i]->full &&
+		    pool_server_permits(p->servers[i], who))
 			return true;
 	return false;
 }
@@ -311,36 +363,59 @@ pool_restart_round(struct attempts *attempts)
 
 /* ---- the choice ---- */
 
-struct server *
-pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
+struct decision
+pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
 {
-	struct server *s = NULL;
+	struct decision d = { .rule = RULE_NONE };
 
-	pool_revive(p, now);
 	if (!pool_permits(p, who))
 		return special_choice(
-		    p->servers[SLOT_ABUSE], attempts, ATTEMPTED_ABUSE);
+		    p->servers[SLOT_ABUSE], attempts, RULE_ABUSE);
 	if (attempts->flags & ATTEMPTED_ABUSE ||
 	    !pool_has_tries_left(p, attempts))
-		return NULL;
-	if (attempts->count == 0)
-		s = first_choice(p, who, attempts, now);
-	else if (!p->options.stubborn)
-		s = next_choice(p, who, attempts);
-	if (s == NULL && !p->options.stubborn)
-		s = special_choice(
-		    p->servers[SLOT_EMERGENCY], attempts, ATTEMPTED_EMERGENCY);
-	if (s == NULL)
-		s = last_resort(p, who, attempts, now);
-	if (s == NULL)
-		return NULL;
+		return d;
+	if (attempts->count == 0) {
+		d = first_choice(p, who, attempts, now);
+	} else if (!p->options.stubborn) {
+		d.server = next_choice(p, who, attempts);
+		d.rule = RULE_RETRY;
+	}
+	if (d.server == NULL && !p->options.stubborn)
+		d = special_choice(
+		    p->servers[SLOT_EMERGENCY], attempts, RULE_EMERGENCY);
+	if (d.server == NULL)
+		d = last_resort(p, who, attempts, now);
+	return d;
+}
+
+static void
+note_attempt(struct attempts *attempts, const struct server *s)
+{
 	attempts->given++;
 	if (s->role != SERVER_REGULAR)
-		return s;
+		return;
 	if (attempts->count++ == 0)
 		attempts->first = s->slot;
 	attempts->last = s->slot;
 	attempts->set |= attempt_bit(s->slot);
-	return s;
+}
+
+struct server *
+pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
+{
+	struct decision d;
+
+	pool_revive(p, now);
+	d = pool_decide(p, who, attempts, now);
+	if (d.turn != NULL)
+		take_turn(p, d.turn);
+	if (d.server == NULL)
+		return NULL;
+	attempts->flags |= attempted_flag(d.rule);
+	if (d.rule == RULE_LAST_RESORT)
+		take_last_resort(d.server, attempts, now);
+	note_attempt(attempts, d.server);
+	return d.server;
 }

@@ -1,0 +1,256 @@
+/* explain.c: see explain.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "control/command.h"
+#include "control/explain.h"
+#include "control/facts.h"
+#include "control/pen.h"
+#include "pool/balance.h"
+#include "pool/explain.h"
+
+/* Servers that are told one by one; of longer lists the rest is counted. */
+enum { OBSTACLES_TOLD = 200 };
+
+struct subject {
+	const struct pen *pen;
+	struct peer who;
+	uint64_t now;
+	struct explanation x;
+};
+
+/* ---- the client ---- */
+
+static int
+parse_client(struct peer *who, const char *text, struct error *e)
+{
+	const char *rest = "";
+	uint64_t port = 0;
+	struct addr at;
+	char *host;
+	int rc;
+
+	*who = (struct peer){ .family = AF_UNIX };
+	if (strcmp(text, "unix") == 0)
+		return 0;
+	host = spec_split_host(text, &rest, e);
+	rc = host == NULL || addr_parse_ip(&at, host, 0) < 0 ||
+		(rest[0] != '\0' &&
+		    number_parse(rest + 1, 0, UINT16_MAX, &port) < 0)
+	    ? -1
+	    : 0;
+	free(host);
+	if (rc < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a client: ADDRESS, ADDRESS:PORT or unix",
+		    text);
+	addr_set_port(&at, (uint16_t)port);
+	peer_from_addr(who, &at);
+	return 0;
+}
+
+/* ---- why, in a sentence ---- */
+
+static void
+sentence_of_none(const struct subject *s, char *text, size_t size)
+{
+	const struct pool *pool = s->pen->pool;
+
+	if (!s->x.permitted)
+		snprintf(text, size,
+		    "access list %u denies the client, and there is no abuse "
+		    "server",
+		    pool_options(pool)->client_acl);
+	else if (pool_may_wait(pool, &s->who) &&
+	    s->pen->plan->config.frontend.queue_ms > 0)
+		snprintf(text, size,
+		    "all servers that may take the client are full: it waits");
+	else if (pool_options(pool)->stubborn && pool_has_eligible(pool))
+		snprintf(text, size,
+		    "a stubborn pool gives the client no other server than its "
+		    "own");
+	else
+		snprintf(text, size, "no server may take the client");
+}
+
+static void
+sentence(const struct subject *s, char *text, size_t size)
+{
+	const struct decision *d = &s->x.decision;
+	const struct pool_options *o = pool_options(s->pen->pool);
+
+	switch (d->rule) {
+	case RULE_STICKY:
+		snprintf(text, size,
+		    "the client used this server last, %llu s ago",
+		    (unsigned long long)(s->now - s->x.client->seen) / 1000);
+		break;
+	case RULE_BALANCE:
+		snprintf(text, size, "%s chooses it", o->balance->name);
+		break;
+	case RULE_PASSED_ON:
+		snprintf(text, size,
+		    "%s chooses server %u, whose access list denies the "
+		    "client: it gets the next one",
+		    o->balance->name, d->turn->number);
+		break;
+	case RULE_ABUSE:
+		snprintf(text, size,
+		    "access list %u denies the client: it gets the abuse "
+		    "server",
+		    o->client_acl);
+		break;
+	case RULE_EMERGENCY:
+		snprintf(text, size,
+		    "no other server may take the client: it gets the "
+		    "emergency server");
+		break;
+	case RULE_LAST_RESORT:
+		snprintf(text, size,
+		    "all servers are out of rotation: the blacklisted one "
+		    "whose time is over first is tried");
+		break;
+	default:
+		sentence_of_none(s, text, size);
+	}
+}
+
+/* ---- the answer ---- */
+
+static void
+tell_server(struct facts *f, const struct server *s)
+{
+	char at[ADDR_TEXT_MAX];
+
+	if (s == NULL) {
+		facts_integer(f, "server", -1);
+		return;
+	}
+	facts_number(f, "server", s->number);
+	facts_text(f, "name", s->name);
+	facts_text(
+	    f, "address", addr_format(&s->addrs.addr[s->addr_first], at));
+}
+
+static void
+tell_acl(struct facts *f, const struct subject *s)
+{
+	const struct explanation *x = &s->x;
+	char text[ACL_TEXT_MAX];
+
+	facts_number(f, "acl", pool_options(s->pen->pool)->client_acl);
+	facts_flag(f, "permitted", x->permitted);
+	if (x->entry == x->acl->count) {
+		facts_text(f, "entry", "none");
+		return;
+	}
+	facts_number(f, "entry", x->entry + 1);
+	facts_text(f, "matches",
+	    acl_format_entry(acl_at(x->acl, x->entry), text));
+}
+
+static void
+tell_remembered(struct facts *f, const struct subject *s)
+{
+	const struct sticky_client *c = s->x.client;
+
+	if (c == NULL) {
+		facts_text(f, "remembered", "none");
+		return;
+	}
+	facts_number(f, "remembered", c->server);
+	facts_number(f, "remembered_age", (s->now - c->seen) / 1000);
+}
+
+/* A listener that has no connection left accepts nobody. */
+static void
+tell_limit(struct facts *f, const struct pen *p)
+{
+	uint64_t max = p->plan->config.frontend.sessions_max;
+
+	if (p->phase < PHASE_SERVING ||
+	    frontend_stats(p->frontend)->sessions < max)
+		return;
+	facts_text(f, "waits", "conn_max");
+	facts_number(f, "conn_max", max);
+}
+
+static bool
+tell_obstacle(
+    struct facts *whole, const struct subject *s, const struct server *server)
+{
+	enum obstacle o = pool_obstacle(server, &s->who, &s->x);
+	struct facts f;
+
+	if (o == OBSTACLE_NONE || server == s->x.decision.server)
+		return false;
+	facts_item_begin(&f, whole);
+	facts_number(&f, "server", server->number);
+	facts_text(&f, "name", server->name);
+	facts_text(&f, "obstacle", obstacle_name(o));
+	facts_end(&f);
+	return true;
+}
+
+/* The servers that could not get the client, and why. */
+static void
+tell_obstacles(struct facts *whole, const struct subject *s)
+{
+	unsigned count = pool_count(s->pen->pool), i, told = 0;
+
+	facts_items(whole, "passed_over");
+	for (i = 0; i < count && told < OBSTACLES_TOLD; i++) {
+		const struct server *server = pool_server(s->pen->pool, i);
+
+		if (server->present)
+			told += tell_obstacle(whole, s, server);
+	}
+}
+
+static void
+tell(struct reply *r, const struct subject *s)
+{
+	char text[256], who[PEER_TEXT_MAX];
+	struct facts f;
+
+	sentence(s, text, sizeof(text));
+	facts_begin(&f, r, FACTS_LINES);
+	facts_text(&f, "client",
+	    s->who.port == 0 ? peer_format_host(&s->who, who)
+			     : peer_format(&s->who, who));
+	tell_server(&f, s->x.decision.server);
+	facts_text(&f, "rule", decision_rule_name(s->x.decision.rule));
+	facts_text(&f, "because", text);
+	tell_limit(&f, s->pen);
+	tell_acl(&f, s);
+	tell_remembered(&f, s);
+	tell_obstacles(&f, s);
+	facts_end(&f);
+}
+
+int
+explain_client(
+    struct pen *p, const char *client, struct reply *r, struct error *e)
+{
+	struct subject s = { .pen = p };
+
+	if (parse_client(&s.who, client, e) < 0)
+		return -1;
+	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
+	pool_explain(p->pool, &s.who, s.now, &s.x);
+	tell(r, &s);
+	return 0;
+}
+
+int
+run_explain(struct call *c, struct error *e)
+{
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	return explain_client(c->pen, c->words->word[0], c->reply, e);
+}

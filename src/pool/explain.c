@@ -1,0 +1,104 @@
+/* explain.c: why a client would get the server that it would get now. */
+#include "config.h"
+
+#include "pool/balance.h"
+#include "pool/explain.h"
+
+void
+pool_explain(struct pool *p, const struct peer *who, uint64_t now,
+    struct explanation *x)
+{
+	struct attempts attempts = { .count = 0 };
+	const struct pool_options *o = pool_options(p);
+	struct sticky *sticky = pool_sticky(p);
+	sticky_hint hint = 0;
+
+	pool_revive(p, now);
+	*x = (struct explanation){ .acl = pool_acl(p, o->client_acl) };
+	x->entry = acl_find(x->acl, who);
+	x->permitted = acl_permits(x->acl, who);
+	if (sticky != NULL)
+		x->client =
+		    sticky_find(sticky, who, &hint, now, o->tracking_ms);
+	x->decision = pool_decide(p, who, &attempts, now);
+}
+
+/* What keeps out every client. */
+static enum obstacle
+obstacle_to_all(const struct server *s)
+{
+	if (s->admin == SERVER_DISABLED)
+		return OBSTACLE_MAINT;
+	if (s->health.down)
+		return OBSTACLE_DOWN;
+	if (s->blacklisted_until != 0)
+		return OBSTACLE_BLACKLISTED;
+	if (s->set.hard != 0 && s->connections >= s->set.hard)
+		return OBSTACLE_HARD;
+	return OBSTACLE_NONE;
+}
+
+/* What keeps out only those who are new. */
+static enum obstacle
+obstacle_to_new(const struct server *s)
+{
+	if (s->admin == SERVER_DRAINING)
+		return OBSTACLE_DRAIN;
+	if (pool_options(s->pool)->balance->weighted &&
+	    pool_weight(s->pool, s) == 0)
+		return OBSTACLE_WEIGHT;
+	if (s->set.soft != 0 && s->connections >= s->set.soft)
+		return OBSTACLE_SOFT;
+	return OBSTACLE_NONE;
+}
+
+enum obstacle
+pool_obstacle(const struct server *s, const struct peer *who,
+    const struct explanation *x)
+{
+	bool remembered = x->client != NULL && s->role == SERVER_REGULAR &&
+	    x->client->server == s->number;
+	enum obstacle o = obstacle_to_all(s);
+
+	if (o == OBSTACLE_NONE && !remembered && s->role == SERVER_REGULAR)
+		o = obstacle_to_new(s);
+	if (o == OBSTACLE_NONE && s->role == SERVER_REGULAR &&
+	    !pool_server_permits(s, who))
+		o = OBSTACLE_ACL;
+	return o;
+}
+
+const char *
+decision_rule_name(enum decision_rule r)
+{
+	static const char *const names[] = {
+		[RULE_NONE] = "none",
+		[RULE_STICKY] = "sticky",
+		[RULE_BALANCE] = "balance",
+		[RULE_PASSED_ON] = "passed_on",
+		[RULE_RETRY] = "retry",
+		[RULE_ABUSE] = "abuse",
+		[RULE_EMERGENCY] = "emergency",
+		[RULE_LAST_RESORT] = "last_resort",
+	};
+
+	return names[r];
+}
+
+const char *
+obstacle_name(enum obstacle o)
+{
+	static const char *const names[] = {
+		[OBSTACLE_NONE] = "none",
+		[OBSTACLE_MAINT] = "maint",
+		[OBSTACLE_DOWN] = "down",
+		[OBSTACLE_BLACKLISTED] = "blacklisted",
+		[OBSTACLE_HARD] = "hard",
+		[OBSTACLE_DRAIN] = "drain",
+		[OBSTACLE_WEIGHT] = "weight",
+		[OBSTACLE_SOFT] = "max",
+		[OBSTACLE_ACL] = "acl",
+	};
+
+	return names[o];
+}

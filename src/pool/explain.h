@@ -1,0 +1,82 @@
+/* explain.h: which server a client would get now, by which rule, and what keeps
+ * each of the others from it.
+ *
+ * pool_decide() is the choice itself, without its effects: pool_choose() takes
+ * what it decides. What is explained is therefore what happens next, unless
+ * something else happens before. */
+#ifndef PEN_POOL_EXPLAIN_H
+#define PEN_POOL_EXPLAIN_H
+
+#include "pool/acl.h"
+#include "pool/pool.h"
+#include "pool/sticky.h"
+
+enum decision_rule {
+	RULE_NONE,	 /* no server may take the client */
+	RULE_STICKY,	 /* the client used the server last */
+	RULE_BALANCE,	 /* the algorithm's choice */
+	RULE_PASSED_ON,	 /* the next server whose access list permits it */
+	RULE_RETRY,	 /* the next server, after a failure */
+	RULE_ABUSE,	 /* the client ACL denies the client */
+	RULE_EMERGENCY,	 /* no regular server is eligible */
+	RULE_LAST_RESORT /* all servers are blacklisted: it is tried anyway */
+};
+
+struct decision {
+	enum decision_rule rule;
+	struct server *server; /* NULL: none */
+	struct server *turn;   /* the algorithm's choice; NULL: not asked */
+};
+
+/* Why a server is not given to a client, from what holds for all clients to
+ * what holds for this one. */
+enum obstacle {
+	OBSTACLE_NONE,
+	OBSTACLE_MAINT,	      /* by the operator */
+	OBSTACLE_DOWN,	      /* by health checks */
+	OBSTACLE_BLACKLISTED, /* it has failed, or by the operator */
+	OBSTACLE_HARD,	      /* as many connections as `hard` allows */
+	/* These keep out new clients, but not one that is remembered. */
+	OBSTACLE_DRAIN,
+	OBSTACLE_WEIGHT, /* it has weight 0 */
+	OBSTACLE_SOFT,	 /* as many connections as `max` allows */
+	OBSTACLE_ACL	 /* its access list denies the client */
+};
+
+/* ---- in pool_choose.c ---- */
+
+/* What pool_choose() would do for the client. With `attempts` all zero, as of a
+ * client that comes now, it changes nothing but their hint. */
+struct decision pool_decide(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now);
+/* The server that the client used last, or NULL. */
+struct server *pool_remembered(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now);
+bool pool_server_permits(const struct server *s, const struct peer *who);
+
+/* ---- in explain.c ---- */
+
+struct explanation {
+	struct decision decision;
+	bool permitted;	       /* by the client ACL */
+	const struct acl *acl; /* the client ACL */
+	size_t entry;	       /* of it, which decided; acl->count: none */
+	/* What is remembered of the client; NULL: nothing. */
+	const struct sticky_client *client;
+};
+
+/* Explains what a client that comes now would get. Ends blacklistings whose
+ * time is over, as pool_choose() does; else nothing changes. What `x` points to
+ * is the pool's, and valid until it changes. */
+void pool_explain(struct pool *p, const struct peer *who, uint64_t now,
+    struct explanation *x);
+/* What keeps a present server from being given to the client; OBSTACLE_NONE if
+ * nothing does, but another one may be chosen all the same. */
+enum obstacle pool_obstacle(const struct server *s, const struct peer *who,
+    const struct explanation *x);
+
+/* A word each: "sticky", "balance" ..; "maint", "down" .. */
+const char *decision_rule_name(enum decision_rule r);
+const char *obstacle_name(enum obstacle o);
+
+#endif
