@@ -210,7 +210,7 @@ tell_neighbor(void *arg, const struct neighbor *w)
 	struct facts f;
 
 	facts_item_begin(&f, l->whole);
-	facts_text(&f, "address", peer_format_host(&w->ip, ip));
+	facts_text(&f, "address", peer_format_host(&w->entry.ip, ip));
 	tell_mac(&f, w->answered != 0 ? &w->mac : NULL);
 	facts_text(&f, "state", neighbor_state_name(w->state));
 	if (w->answered != 0)

@@ -19,7 +19,9 @@ allowed() {
 	dsr/xdp) echo base dsr/frame dsr/link dsr/xdp ;;
 	dsr/segment) echo base dsr/frame dsr/link dsr/segment ;;
 	dsr/flows) echo base dsr/frame dsr/flows ;;
-	dsr/inspect) echo base dsr/frame dsr/link dsr/xdp dsr/inspect ;;
+	dsr/inspect)
+		echo base dsr/frame dsr/link dsr/segment dsr/xdp dsr/inspect
+		;;
 	dsr/forward)
 		echo base net pool dsr/frame dsr/link dsr/segment dsr/flows \
 			dsr/forward

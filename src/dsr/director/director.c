@@ -9,14 +9,12 @@
 
 #include "base/log.h"
 #include "dsr/director/director_private.h"
-#include "dsr/frame/frame_bytes.h"
 #include "dsr/link/busy_poll.h"
 
 /* What time does: how often, and flows that end at once. */
 enum { TICK_MS = 250, SOON_MS = 1, EXPIRE = 1000, FRAGMENTS = 4096 };
 
 /* ---- the tag of the segment ---- */
-
 
 void
 director_note_vlan(struct director *d, const struct frame *f)
@@ -129,26 +127,19 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 		drop(d, DIRECTOR_OTHER, l);
 }
 
-/* Whether it asks for a VIP. */
 static bool
-asks_for_us(const struct director *d, const struct frame *f)
+asks_for_vip(const struct director *d, const struct frame *f)
 {
-	struct peer target;
-	struct ndp ndp;
+	struct who_has m;
 
-	if (f->kind == FRAME_ARP)
-		return vips_have_address(&d->vips, &f->to);
-	if (!frame_read_ndp(f, &ndp))
-		return false;
-	peer_of_ip(&target, AF_INET6, ndp.target);
-	return vips_have_address(&d->vips, &target);
+	return who_has_read(f, &m) && vips_have_address(&d->vips, &m.target);
 }
 
 static void
 on_neighbor(
     struct director *d, const struct frame *f, const struct link_frame *l)
 {
-	if (asks_for_us(d, f))
+	if (asks_for_vip(d, f))
 		director_note_vlan(d, f);
 	tarpit_net_on_neighbor(&d->tarpit, f);
 	if (!neighbors_on_frame(

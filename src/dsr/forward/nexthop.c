@@ -33,7 +33,8 @@ is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
 		return h->neighbor != NULL;
 	if (!nexthop_ip(n, hop, s, ip))
 		return h->neighbor == NULL;
-	return h->neighbor != NULL && peer_same_host(&h->neighbor->ip, ip);
+	return h->neighbor != NULL &&
+	    who_has_same_ip(&h->neighbor->entry.ip, ip);
 }
 
 /* The neighbour of a server's hop is asked for if it is new or has moved. One

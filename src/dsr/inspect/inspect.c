@@ -44,13 +44,6 @@ inspect_fix(const struct inspect_sink *sink, struct inspect_finding *f,
 	sink->report(sink->arg, f);
 }
 
-bool
-inspect_same_ip(const struct peer *a, const struct peer *b)
-{
-	return a->family == b->family &&
-	    memcmp(a->ip, b->ip, sizeof(a->ip)) == 0;
-}
-
 const char *
 inspect_setting(char path[INSPECT_PATH], const char *family,
     const char *interface, const char *name)
@@ -223,7 +216,7 @@ own_address(const struct inspect_machine *m, const struct peer *ip)
 	unsigned i;
 
 	for (i = 0; i < m->addresses; i++)
-		if (inspect_same_ip(&m->address[i].ip, ip))
+		if (who_has_same_ip(&m->address[i].ip, ip))
 			return &m->address[i];
 	return NULL;
 }
@@ -304,7 +297,7 @@ is_vip(const struct inspect_request *w, const struct peer *ip)
 	unsigned i;
 
 	for (i = 0; i < w->vips; i++)
-		if (inspect_same_ip(&w->vip[i], ip))
+		if (who_has_same_ip(&w->vip[i], ip))
 			return true;
 	return false;
 }

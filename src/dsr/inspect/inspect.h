@@ -13,10 +13,8 @@
 
 #include <stdbool.h>
 
-#include "base/addr.h"
 #include "base/error.h"
-#include "dsr/frame/frame.h"
-#include "dsr/frame/mac.h"
+#include "dsr/segment/who_has.h"
 
 enum inspect_level {
 	INSPECT_NOTE,	 /* good to know */

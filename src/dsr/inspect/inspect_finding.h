@@ -19,8 +19,6 @@ void inspect_tell(const struct inspect_sink *sink, struct inspect_finding *f);
 void inspect_fix(const struct inspect_sink *sink, struct inspect_finding *f,
     const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 
-/* Whether it is the same address; ports do not count. */
-bool inspect_same_ip(const struct peer *a, const struct peer *b);
 /* The setting's name for sysctl(8); names of interfaces may have dots. */
 const char *inspect_setting(char path[INSPECT_PATH], const char *family,
     const char *interface, const char *name);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/frame/frame_bytes.h"
 #include "dsr/inspect/inspect_fast.h"
 #include "dsr/inspect/inspect_finding.h"
 
@@ -56,29 +55,18 @@ inspect_segment_fini(struct inspect_segment *s)
 	s->questions = 0;
 }
 
-/* Without `from`: an ARP probe, or the question of duplicate address detection;
- * neither leaves a trace with others. */
+/* Without `from` it is a probe, which leaves no trace with others. */
 size_t
 inspect_make(unsigned char *out, size_t room, const struct inspect_segment *s,
     const struct inspect_question *q, const struct peer *from)
 {
+	static const struct peer nobody;
 	struct frame_head head = {
 		.to = mac_broadcast, .from = s->mac, .vlan = s->vlan
 	};
-	struct arp a = { .sender_mac = s->mac, .request = true };
-	struct ndp d = { .has_mac = from != NULL, .mac = s->mac };
 
-	if (q->ip.family == AF_INET) {
-		memcpy(a.target, q->ip.ip + 12, 4);
-		if (from != NULL)
-			memcpy(a.sender, from->ip + 12, 4);
-		return frame_make_arp(out, room, &head, &a);
-	}
-	memcpy(d.target, q->ip.ip, 16);
-	ndp_group(d.to, q->ip.ip);
-	if (from != NULL)
-		memcpy(d.from, from->ip, 16);
-	return frame_make_ndp(out, room, &head, &d);
+	return who_has_make_request(
+	    out, room, &head, from != NULL ? from : &nobody, &q->ip);
 }
 
 /* ---- answers ---- */
@@ -93,7 +81,7 @@ note(struct inspect_segment *s, const struct peer *ip, const struct mac *mac)
 		return;
 	for (i = 0; i < s->questions; i++) {
 		q = &s->question[i];
-		if (!inspect_same_ip(&q->ip, ip))
+		if (!who_has_same_ip(&q->ip, ip))
 			continue;
 		for (k = 0; k < q->macs && !mac_equal(&q->mac[k], mac); k++)
 			;
@@ -109,55 +97,23 @@ is_vip(const struct inspect_segment *s, const struct peer *ip)
 
 	for (i = 0; i < s->questions; i++)
 		if (s->question[i].role == INSPECT_VIP &&
-		    inspect_same_ip(&s->question[i].ip, ip))
+		    who_has_same_ip(&s->question[i].ip, ip))
 			return true;
 	return false;
-}
-
-static struct peer
-ip6_of(const uint8_t ip[16])
-{
-	struct peer p;
-
-	peer_of_ip(&p, AF_INET6, ip);
-	return p;
-}
-
-static bool
-is_anybody(const struct peer *ip)
-{
-	static const uint8_t zero[16];
-
-	return memcmp(ip->family == AF_INET ? ip->ip + 12 : ip->ip, zero,
-		   ip->family == AF_INET ? 4 : 16) == 0;
 }
 
 void
 inspect_hear(struct inspect_segment *s, const struct frame *f)
 {
-	struct peer from = f->from, target = f->to;
-	bool answer = false;
-	struct mac mac;
-	struct arp a;
-	struct ndp d;
+	struct who_has m;
 
-	if (frame_read_arp(f, &a)) {
-		mac = a.sender_mac;
-		answer = !a.request;
-	} else if (frame_read_ndp(f, &d)) {
-		mac = d.has_mac ? d.mac : frame_mac_from(f);
-		target = ip6_of(d.target);
-		answer = d.advertisement;
-		from = answer ? target : ip6_of(d.from);
-	} else {
+	if (!who_has_read(f, &m))
 		return;
-	}
 	/* As a director: who asks for a VIP has the segment's tag. */
-	if (!answer && is_vip(s, &target))
+	if (m.request && is_vip(s, &m.target))
 		s->vlan = f->vlan & FRAME_VLAN_ID;
-	from.port = 0;
-	if ((f->vlan & FRAME_VLAN_ID) == s->vlan && !is_anybody(&from))
-		note(s, &from, &mac);
+	if ((f->vlan & FRAME_VLAN_ID) == s->vlan && m.sender.family != 0)
+		note(s, &m.sender, &m.mac);
 }
 
 /* ---- judging ---- */
@@ -283,7 +239,7 @@ judge_twin(const struct look *l, const struct inspect_question *q)
 	if (q->macs == 0)
 		return;
 	other = server_with(l->s, &q->mac[0]);
-	if (other == NULL || other >= q || inspect_same_ip(&other->ip, &q->ip))
+	if (other == NULL || other >= q || who_has_same_ip(&other->ip, &q->ip))
 		return;
 	inspect_say(&f, INSPECT_WARNING,
 	    "servers %u (%s) and %u (%s) have one hardware address, %s: one "

@@ -2,39 +2,10 @@
  * neighbor_server.c, VIPs in neighbor_vip.c. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-#include "dsr/frame/frame_bytes.h"
 #include "dsr/segment/neighbor_private.h"
-
-_Static_assert(sizeof(struct neighbor_key) == 18, "a key has no holes");
-
-/* ---- addresses ---- */
-
-uint64_t
-neighbor_hash(
-    const struct hash_table *t, const struct peer *ip, struct neighbor_key *key)
-{
-	memcpy(key->ip, ip->ip, sizeof(key->ip));
-	key->family = ip->family;
-	return hash_table_hash(t, key, sizeof(*key));
-}
-
-bool
-neighbor_is(const struct neighbor_key *key, const struct peer *ip)
-{
-	return key->family == ip->family &&
-	    memcmp(key->ip, ip->ip, sizeof(key->ip)) == 0;
-}
-
-struct peer
-neighbor_peer(unsigned family, const uint8_t *ip)
-{
-	struct peer p;
-
-	peer_of_ip(&p, family, ip);
-	return p;
-}
 
 /* fe80::, with the two halves of the Ethernet address around ff:fe. */
 static struct peer
@@ -52,136 +23,64 @@ link_local(const struct mac *m)
 
 /* ---- out ---- */
 
-void
-neighbors_send_arp(
-    struct neighbors *n, const struct mac *to, const struct arp *a)
+struct frame_head
+neighbors_head(const struct neighbors *n, const struct mac *to)
 {
-	unsigned char bytes[FRAME_MADE_MAX];
-	struct frame_head head = {
+	return (struct frame_head){
 		.to = *to, .from = n->options.mac, .vlan = n->options.vlan
 	};
-	size_t length = frame_make_arp(bytes, sizeof(bytes), &head, a);
-
-	if (length > 0)
-		n->options.send(n->options.arg, bytes, length);
 }
 
 void
-neighbors_send_ndp(
-    struct neighbors *n, const struct mac *to, const struct ndp *d)
+neighbors_send(struct neighbors *n, const unsigned char *bytes, size_t length)
 {
-	unsigned char bytes[FRAME_MADE_MAX];
-	struct frame_head head = {
-		.to = *to, .from = n->options.mac, .vlan = n->options.vlan
-	};
-	size_t length = frame_make_ndp(bytes, sizeof(bytes), &head, d);
-
 	if (length > 0)
 		n->options.send(n->options.arg, bytes, length);
 }
 
 /* ---- in ---- */
 
-/* A reply to a probe, too, goes to the one who asks: a host that wants the
- * address learns that it is taken (RFC 5227, 2.1.1). */
+/* A probe is answered, too: a host that wants the address learns that it is
+ * taken. */
 static void
-on_arp(struct neighbors *n, const struct arp *a, struct announcement *c,
-    uint64_t now)
+answer(struct neighbors *n, const struct who_has *m)
 {
-	struct peer wanted = neighbor_peer(AF_INET, a->target);
-	struct arp answer = { .sender_mac = n->options.mac,
-		.target_mac = a->sender_mac };
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct frame_head head = neighbors_head(n, &m->mac);
 
-	if (!neighbor_is_zero(a->sender, sizeof(a->sender)))
-		c->ip = neighbor_peer(AF_INET, a->sender);
-	c->mac = a->sender_mac;
-	c->answer = !a->request;
-	if (neighbors_claimed(n, c, now))
-		return;
-	if (a->request && neighbors_have_vip(n, &wanted)) {
-		memcpy(answer.sender, a->target, 4);
-		memcpy(answer.target, a->sender, 4);
-		neighbors_send_arp(n, &a->sender_mac, &answer);
-		n->stats.answers++;
-	}
-	neighbors_learn(n, c, now);
-}
-
-/* RFC 4861, 7.2.4. Who has no address yet asks whether it is taken: all hear
- * the answer. */
-static void
-answer_ndp(struct neighbors *n, const struct ndp *d, const struct mac *to)
-{
-	bool nobody = neighbor_is_zero(d->from, sizeof(d->from));
-	struct ndp answer = { .advertisement = true,
-		.solicited = !nobody,
-		.override = true,
-		.has_mac = true,
-		.mac = n->options.mac };
-
-	memcpy(answer.from, d->target, 16);
-	memcpy(answer.target, d->target, 16);
-	memcpy(answer.to, nobody ? ndp_all_nodes : d->from, 16);
-	neighbors_send_ndp(n, to, &answer);
+	neighbors_send(n, bytes,
+	    who_has_make_answer(bytes, sizeof(bytes), &head, m, true));
 	n->stats.answers++;
 }
 
 static void
-on_ndp(struct neighbors *n, const struct ndp *d, struct announcement *c,
-    uint64_t now)
+on_message(
+    struct neighbors *n, const struct who_has *m, bool to_us, uint64_t now)
 {
-	struct peer target = neighbor_peer(AF_INET6, d->target);
-	const struct neighbor *w;
-
-	if (d->has_mac)
-		c->mac = d->mac;
-	if (d->advertisement) {
-		c->ip = target;
-		w = neighbors_find(n, &target);
-		/* Without "override" it must not replace what is known. */
-		c->answer = d->solicited &&
-		    (d->override || w == NULL || neighbor_mac(w) == NULL ||
-			mac_equal(&w->mac, &c->mac));
-		c->to_us = c->to_us && c->answer;
-	} else if (!neighbor_is_zero(d->from, sizeof(d->from))) {
-		c->ip = neighbor_peer(AF_INET6, d->from);
-	}
-	if (!mac_is_station(&c->mac)) {
-		n->stats.bad++;
+	if (neighbors_claimed(n, m, now))
 		return;
-	}
-	if (neighbors_claimed(n, c, now))
-		return;
-	if (!d->advertisement && neighbors_have_vip(n, &target))
-		answer_ndp(n, d, &c->mac);
-	neighbors_learn(n, c, now);
+	if (m->request && neighbors_have_vip(n, &m->target))
+		answer(n, m);
+	neighbors_learn(n, m, to_us, now);
 }
 
 bool
 neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
 {
-	struct mac to, from;
-	struct announcement c;
-	struct arp a;
-	struct ndp d;
-	bool arp = frame_read_arp(f, &a);
+	const struct mac *own = &n->options.mac;
+	struct who_has m;
+	struct mac to;
 
-	if (!arp && !frame_read_ndp(f, &d))
+	if (!who_has_read(f, &m))
 		return false;
-	to = frame_mac_to(f);
-	from = frame_mac_from(f);
 	if ((f->vlan & FRAME_VLAN_ID) != (n->options.vlan & FRAME_VLAN_ID) ||
-	    mac_equal(&from, &n->options.mac) ||
-	    (mac_is_station(&to) && !mac_equal(&to, &n->options.mac)))
+	    !who_has_concerns(f, own))
 		return true;
-	c = (struct announcement){ .mac = from,
-		.to_us = mac_equal(&to, &n->options.mac) };
-	if (!mac_is_station(&from) || (arp && !mac_is_station(&a.sender_mac)))
-		n->stats.bad++;
-	else if (arp)
-		on_arp(n, &a, &c, now);
+	to = frame_mac_to(f);
+	if (who_has_is_possible(f, &m))
+		on_message(n, &m, mac_equal(&to, own), now);
 	else
-		on_ndp(n, &d, &c, now);
+		n->stats.bad++;
 	return true;
 }
 
@@ -196,7 +95,7 @@ neighbors_tick(struct neighbors *n, uint64_t now)
 	neighbors_tick_vips(n, now);
 }
 
-/* One that we made up ourselves needs no announcement. */
+/* Nobody knows an address that we made up ourselves: it is not announced. */
 static int
 take_own6(struct neighbors *n, uint64_t now)
 {
@@ -227,13 +126,11 @@ int
 neighbors_init(
     struct neighbors *n, const struct neighbors_options *options, uint64_t now)
 {
-	struct list *lists[] = { &n->ready, &n->asked, &n->confirmed,
-		&n->failed, &n->announcing, &n->silent };
-	size_t i;
+	unsigned i;
 
 	memset(n, 0, sizeof(*n));
-	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		list_init(lists[i]);
+	for (i = 0; i < NEIGHBOR_QUEUES; i++)
+		list_init(&n->queue[i]);
 	n->options = *options;
 	n->own6 =
 	    options->ip6.family != 0 ? options->ip6 : link_local(&options->mac);
@@ -251,19 +148,15 @@ neighbors_init(
 void
 neighbors_fini(struct neighbors *n)
 {
-	struct list *lists[] = { &n->ready, &n->asked, &n->confirmed,
-		&n->failed },
-		    *link;
-	struct neighbor *w;
-	size_t i;
+	struct list *link;
+	unsigned i;
 
-	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		while ((link = list_first(lists[i])) != NULL) {
-			w = list_entry(link, struct neighbor, order);
-			w->uses = 1;
-			neighbors_drop(n, w);
+	/* Servers and VIPs begin with their entries. */
+	for (i = 0; i < NEIGHBOR_QUEUES; i++)
+		while ((link = list_first(&n->queue[i])) != NULL) {
+			list_remove(link);
+			free(list_entry(link, struct who_has_entry, order));
 		}
-	neighbors_free_vips(n);
 	hash_table_fini(&n->servers);
 	hash_table_fini(&n->vips);
 }

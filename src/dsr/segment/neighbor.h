@@ -55,11 +55,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/addr.h"
-#include "base/hash_table.h"
-#include "base/list.h"
-#include "dsr/frame/frame.h"
 #include "dsr/segment/token_bucket.h"
+#include "dsr/segment/who_has.h"
 
 enum {
 	NEIGHBOR_REFRESH_MS = 5000,
@@ -80,20 +77,29 @@ enum neighbor_state {
 	NEIGHBOR_FAILED
 };
 
+/* Each in the order of `due`. */
+enum neighbor_queue {
+	NEIGHBOR_READY, /* servers to ask as soon as the rate allows */
+	NEIGHBOR_ASKED,
+	NEIGHBOR_CONFIRMED,
+	NEIGHBOR_GONE, /* FAILED */
+	NEIGHBOR_SERVER_QUEUES,
+	NEIGHBOR_ANNOUNCING = NEIGHBOR_SERVER_QUEUES, /* VIPs */
+	NEIGHBOR_SILENT,
+	NEIGHBOR_QUEUES
+};
+
 /* A server, or a gateway. Readable. */
 struct neighbor {
-	struct peer ip;
-	struct mac
-	    mac; /* the last one; neighbor_mac() says whether it counts */
+	struct who_has_entry entry; /* ip */
+	struct mac mac; /* the last one: see neighbor_mac() */
 	enum neighbor_state state;
 	uint64_t answered; /* ms; 0: never */
 
 	/* Private. */
-	struct hash_table_link link;
-	struct list order;
-	uint64_t due, asked;
+	uint64_t due, asked; /* ms: the next step; the last request */
 	unsigned tries, uses;
-	bool all_asked;
+	bool all_asked; /* the last request went to all */
 	bool returning; /* FAILED, and asked as a new one is */
 };
 
@@ -134,10 +140,8 @@ struct neighbors {
 	unsigned reachable; /* servers that are REACHABLE or PROBE */
 	bool paused;
 	struct hash_table servers, vips;
-	/* Each in the order of `due`. ready: as soon as the rate allows. */
-	struct list ready, asked, confirmed, failed;
-	struct list announcing, silent; /* VIPs */
-	struct token_bucket rate;	/* of requests */
+	struct list queue[NEIGHBOR_QUEUES];
+	struct token_bucket rate; /* of requests */
 };
 
 /* Answers for own addresses, and announces them, from now on. Returns 0, or -1

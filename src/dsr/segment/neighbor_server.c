@@ -1,9 +1,7 @@
 /* neighbor_server.c: servers: asked, believed, given up. */
 #include "config.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "dsr/segment/neighbor_private.h"
 
@@ -30,111 +28,83 @@ neighbor_is_returning(const struct neighbor *w)
 	return w->returning;
 }
 
-/* ---- finding ---- */
-
-static bool
-is_key(const struct hash_table_link *l, const void *key)
-{
-	const struct neighbor *w =
-	    (const struct neighbor *)(const void *)((const char *)l -
-		offsetof(struct neighbor, link));
-
-	return neighbor_is(key, &w->ip);
-}
+/* ---- tables and queues ---- */
 
 static const struct neighbor *
-neighbor_at(const struct list *order)
+neighbor_of(const struct list *order)
 {
 	return (const struct neighbor *)(const void *)((const char *)order -
-	    offsetof(struct neighbor, order));
+	    offsetof(struct neighbor, entry.order));
 }
 
 void
 neighbors_each(const struct neighbors *n,
     void (*visit)(void *arg, const struct neighbor *w), void *arg)
 {
-	const struct list *lists[] = { &n->ready, &n->asked, &n->confirmed,
-		&n->failed };
-	const struct list *l;
-	size_t i;
+	const struct list *at;
+	unsigned i;
 
-	for (i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		for (l = lists[i]->next; l != lists[i]; l = l->next)
-			visit(arg, neighbor_at(l));
+	for (i = 0; i < NEIGHBOR_SERVER_QUEUES; i++)
+		for (at = n->queue[i].next; at != &n->queue[i]; at = at->next)
+			visit(arg, neighbor_of(at));
 }
 
 struct neighbor *
 neighbors_find(struct neighbors *n, const struct peer *ip)
 {
-	struct neighbor_key key;
-	uint64_t hash = neighbor_hash(&n->servers, ip, &key);
-	struct hash_table_link *l =
-	    hash_table_find(&n->servers, hash, is_key, &key);
-
-	return l != NULL ? list_entry(l, struct neighbor, link) : NULL;
+	return who_has_find(&n->servers, ip);
 }
 
 static struct neighbor *
-first_of(struct list *head)
+first_of(struct neighbors *n, enum neighbor_queue queue)
 {
-	struct list *link = list_first(head);
+	struct list *link = list_first(&n->queue[queue]);
 
-	return link != NULL ? list_entry(link, struct neighbor, order) : NULL;
+	return link != NULL ? list_entry(link, struct neighbor, entry.order)
+			    : NULL;
+}
+
+/* The first one of a queue, if its time has come. */
+static struct neighbor *
+first_due(struct neighbors *n, enum neighbor_queue queue, uint64_t now)
+{
+	struct neighbor *w = first_of(n, queue);
+
+	return w != NULL && w->due <= now ? w : NULL;
 }
 
 static void
-move_to(struct list *head, struct neighbor *w, uint64_t due)
+move_to(struct neighbors *n, enum neighbor_queue queue, struct neighbor *w,
+    uint64_t due)
 {
-	list_remove(&w->order);
-	list_append(head, &w->order);
+	list_remove(&w->entry.order);
+	list_append(&n->queue[queue], &w->entry.order);
 	w->due = due;
 }
 
 /* ---- asking ---- */
 
 static void
-ask_arp(struct neighbors *n, const struct neighbor *w, const struct mac *to)
-{
-	struct arp a = { .sender_mac = n->options.mac, .request = true };
-
-	if (n->options.ip4.family != 0)
-		memcpy(a.sender, n->options.ip4.ip + 12, 4);
-	memcpy(a.target, w->ip.ip + 12, 4);
-	neighbors_send_arp(n, to, &a);
-}
-
-static void
-ask_ndp(struct neighbors *n, const struct neighbor *w, const struct mac *to)
-{
-	struct ndp d = { .has_mac = true, .mac = n->options.mac };
-
-	memcpy(d.from, n->own6.ip, 16);
-	memcpy(d.target, w->ip.ip, 16);
-	if (mac_equal(to, &mac_broadcast))
-		ndp_group(d.to, w->ip.ip);
-	else
-		memcpy(d.to, w->ip.ip, 16);
-	neighbors_send_ndp(n, to, &d);
-}
-
-static void
 ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	bool alone = w->state == NEIGHBOR_PROBE && w->tries == 0;
-	const struct mac *to = alone ? &w->mac : &mac_broadcast;
+	const struct peer *own =
+	    w->entry.ip.family == AF_INET ? &n->options.ip4 : &n->own6;
+	struct frame_head head =
+	    neighbors_head(n, alone ? &w->mac : &mac_broadcast);
+	unsigned char bytes[FRAME_MADE_MAX];
 
 	w->all_asked = !alone;
 	w->asked = now;
 	w->tries++;
 	n->stats.requests++;
 	if (w->state == NEIGHBOR_FAILED && !w->returning)
-		move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
+		move_to(n, NEIGHBOR_GONE, w, now + NEIGHBOR_FAILED_MS);
 	else
-		move_to(&n->asked, w, now + NEIGHBOR_REPLY_MS);
-	if (w->ip.family == AF_INET)
-		ask_arp(n, w, to);
-	else
-		ask_ndp(n, w, to);
+		move_to(n, NEIGHBOR_ASKED, w, now + NEIGHBOR_REPLY_MS);
+	neighbors_send(n, bytes,
+	    who_has_make_request(
+		bytes, sizeof(bytes), &head, own, &w->entry.ip));
 }
 
 /* Servers that have failed take what the others leave. */
@@ -143,10 +113,10 @@ ask_due(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(&n->ready)) != NULL &&
+	while ((w = first_of(n, NEIGHBOR_READY)) != NULL &&
 	    token_bucket_take(&n->rate, now))
 		ask(n, w, now);
-	while ((w = first_of(&n->failed)) != NULL && w->due <= now &&
+	while ((w = first_due(n, NEIGHBOR_GONE, now)) != NULL &&
 	    token_bucket_take(&n->rate, now))
 		ask(n, w, now);
 }
@@ -157,10 +127,10 @@ ask_failed(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(&n->failed)) != NULL) {
+	while ((w = first_of(n, NEIGHBOR_GONE)) != NULL) {
 		w->returning = true;
 		w->tries = 0;
-		move_to(&n->ready, w, now);
+		move_to(n, NEIGHBOR_READY, w, now);
 	}
 	ask_due(n, now);
 }
@@ -180,14 +150,14 @@ neighbors_pause(struct neighbors *n)
 void
 neighbors_resume(struct neighbors *n, uint64_t now)
 {
+	struct list *ready = &n->queue[NEIGHBOR_READY], *at;
 	struct neighbor *w;
-	struct list *at;
 
 	n->paused = false;
-	while ((w = first_of(&n->asked)) != NULL)
-		move_to(&n->ready, w, now);
-	for (at = n->ready.next; at != &n->ready; at = at->next)
-		list_entry(at, struct neighbor, order)->tries = 0;
+	while ((w = first_of(n, NEIGHBOR_ASKED)) != NULL)
+		move_to(n, NEIGHBOR_READY, w, now);
+	for (at = ready->next; at != ready; at = at->next)
+		list_entry(at, struct neighbor, entry.order)->tries = 0;
 	ask_failed(n, now);
 }
 
@@ -216,7 +186,7 @@ believe(
 	w->state = NEIGHBOR_REACHABLE;
 	w->tries = 0;
 	w->answered = now;
-	move_to(&n->confirmed, w, now + NEIGHBOR_REFRESH_MS);
+	move_to(n, NEIGHBOR_CONFIRMED, w, now + NEIGHBOR_REFRESH_MS);
 	if (was_alone)
 		ask_failed(n, now);
 	if (!same)
@@ -231,35 +201,35 @@ give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
 	n->reachable -= neighbor_mac(w) != NULL;
 	w->state = NEIGHBOR_FAILED;
 	w->returning = false;
-	move_to(&n->failed, w, now + NEIGHBOR_FAILED_MS);
+	move_to(n, NEIGHBOR_GONE, w, now + NEIGHBOR_FAILED_MS);
 	if (was_failed)
 		return;
 	n->stats.failures++;
 	change(n, w, false);
 }
 
-/* Something speaks for asking now: once a second at most. */
 static void
-ask_early(struct neighbors *n, struct neighbor *w, uint64_t now)
+probe(struct neighbors *n, struct neighbor *w, uint64_t now)
+{
+	w->state = NEIGHBOR_PROBE;
+	w->tries = 0;
+	move_to(n, NEIGHBOR_READY, w, now);
+}
+
+/* Asks now, but once a second at most: strangers can bring this about. */
+void
+neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	if (now - w->asked < NEIGHBOR_REPLY_MS)
 		return;
 	if (w->state == NEIGHBOR_REACHABLE) {
-		w->state = NEIGHBOR_PROBE;
-		w->tries = 0;
-		move_to(&n->ready, w, now);
+		probe(n, w, now);
 	} else if (w->state == NEIGHBOR_FAILED && !w->returning) {
 		w->due = now;
-		list_remove(&w->order);
-		list_prepend(&n->failed, &w->order);
+		list_remove(&w->entry.order);
+		list_prepend(&n->queue[NEIGHBOR_GONE], &w->entry.order);
 	}
 	ask_due(n, now);
-}
-
-void
-neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
-{
-	ask_early(n, w, now);
 }
 
 /* Whether a request that waits for its answer can have been this one's. */
@@ -269,24 +239,37 @@ was_asked(const struct neighbor *w, const struct mac *m)
 	return w->tries > 0 && (w->all_asked || mac_equal(&w->mac, m));
 }
 
+/* An advertisement that must not override does not change a MAC that is known
+ * (RFC 4861, 7.2.5). */
+static bool
+is_reply(const struct neighbor *w, const struct who_has *m)
+{
+	return m->solicited &&
+	    (m->override || neighbor_mac(w) == NULL ||
+		mac_equal(&w->mac, &m->mac));
+}
+
 void
-neighbors_learn(struct neighbors *n, const struct announcement *c, uint64_t now)
+neighbors_learn(
+    struct neighbors *n, const struct who_has *m, bool to_us, uint64_t now)
 {
 	struct neighbor *w;
+	bool reply;
 
-	if (c->ip.family == 0 || mac_equal(&c->mac, &n->options.mac) ||
-	    (w = neighbors_find(n, &c->ip)) == NULL)
+	if (m->sender.family == 0 || mac_equal(&m->mac, &n->options.mac) ||
+	    (w = neighbors_find(n, &m->sender)) == NULL)
 		return;
+	reply = to_us && is_reply(w, m);
 	if (neighbor_mac(w) == NULL) {
-		if (c->to_us)
-			believe(n, w, &c->mac, now);
+		if (reply || (to_us && m->request))
+			believe(n, w, &m->mac, now);
 		else
-			ask_early(n, w, now);
-	} else if (c->to_us && c->answer && was_asked(w, &c->mac)) {
-		believe(n, w, &c->mac, now);
-	} else if (!mac_equal(&c->mac, &w->mac)) {
+			neighbors_probe(n, w, now);
+	} else if (reply && was_asked(w, &m->mac)) {
+		believe(n, w, &m->mac, now);
+	} else if (!mac_equal(&m->mac, &w->mac)) {
 		n->stats.claims++;
-		ask_early(n, w, now);
+		neighbors_probe(n, w, now);
 	}
 }
 
@@ -297,16 +280,13 @@ check_answers(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(&n->asked)) != NULL && w->due <= now)
+	while ((w = first_due(n, NEIGHBOR_ASKED, now)) != NULL)
 		if (w->tries >= NEIGHBOR_TRIES)
 			give_up(n, w, now);
 		else
-			move_to(&n->ready, w, now);
-	while ((w = first_of(&n->confirmed)) != NULL && w->due <= now) {
-		w->state = NEIGHBOR_PROBE;
-		w->tries = 0;
-		move_to(&n->ready, w, now);
-	}
+			move_to(n, NEIGHBOR_READY, w, now);
+	while ((w = first_due(n, NEIGHBOR_CONFIRMED, now)) != NULL)
+		probe(n, w, now);
 }
 
 void
@@ -322,7 +302,6 @@ struct neighbor *
 neighbors_add(struct neighbors *n, const struct peer *ip, uint64_t now)
 {
 	struct neighbor *w = neighbors_find(n, ip);
-	struct neighbor_key key;
 
 	if (w != NULL) {
 		w->uses++;
@@ -331,13 +310,10 @@ neighbors_add(struct neighbors *n, const struct peer *ip, uint64_t now)
 	w = calloc(1, sizeof(*w));
 	if (w == NULL)
 		return NULL;
-	w->ip = *ip;
-	w->ip.port = 0;
 	w->uses = 1;
-	list_init(&w->order);
-	hash_table_add(
-	    &n->servers, &w->link, neighbor_hash(&n->servers, ip, &key));
-	move_to(&n->ready, w, now);
+	list_init(&w->entry.order);
+	who_has_add(&n->servers, &w->entry, ip);
+	move_to(n, NEIGHBOR_READY, w, now);
 	ask_due(n, now);
 	return w;
 }
@@ -348,7 +324,7 @@ neighbors_drop(struct neighbors *n, struct neighbor *w)
 	if (--w->uses > 0)
 		return;
 	n->reachable -= neighbor_mac(w) != NULL;
-	list_remove(&w->order);
-	hash_table_remove(&n->servers, &w->link);
+	list_remove(&w->entry.order);
+	hash_table_remove(&n->servers, &w->entry.link);
 	free(w);
 }

@@ -10,24 +10,22 @@
 
 enum trap_state { TRAP_UNUSED, TRAP_ASKED, TRAP_OURS, TRAP_IN_USE };
 
-/* An address that was heard of. */
+/* An address that somebody asked for, or claimed. */
 struct trap {
-	struct hash_table_link link;
-	struct list order;
-	struct peer ip;
+	struct who_has_entry entry;
 	enum trap_state state;
 	struct mac asker;
-	uint64_t since; /* ms: in this state */
-	uint64_t heard; /* the asker's last request */
-	uint64_t asked; /* our own; 0: none yet */
+	uint64_t since;	   /* ms: in this state */
+	uint64_t repeated; /* ms: the asker's last request */
+	uint64_t asked;	   /* our own; 0: none yet */
 };
 
-/* Who wants to know, and which frame said so. */
+/* A request, and the frame that it came in. */
 struct request {
 	const struct frame *frame;
 	struct peer target;
 	struct mac asker;
-	bool to_all; /* so that whoever has it would have heard */
+	bool to_all; /* so that whoever has the address got it, too */
 };
 
 /* ---- out ---- */
@@ -48,63 +46,30 @@ send_made(struct tarpit *t, const unsigned char *bytes, size_t length)
 		t->options.send(t->options.arg, bytes, length);
 }
 
-static void
-send_arp(struct tarpit *t, const struct frame_head *head, const struct arp *a)
-{
-	unsigned char bytes[FRAME_MADE_MAX];
-
-	send_made(t, bytes, frame_make_arp(bytes, sizeof(bytes), head, a));
-}
-
-static void
-send_ndp(struct tarpit *t, const struct frame_head *head, const struct ndp *d)
-{
-	unsigned char bytes[FRAME_MADE_MAX];
-
-	send_made(t, bytes, frame_make_ndp(bytes, sizeof(bytes), head, d));
-}
-
 /* ---- who has it ---- */
-
-static bool
-is_key(const struct hash_table_link *l, const void *key)
-{
-	const struct trap *p =
-	    (const struct trap *)(const void *)((const char *)l -
-		offsetof(struct trap, link));
-
-	return neighbor_is(key, &p->ip);
-}
 
 static struct trap *
 find(const struct tarpit *t, const struct peer *ip)
 {
-	struct neighbor_key key;
-	uint64_t hash = neighbor_hash(&t->table, ip, &key);
-	struct hash_table_link *l =
-	    hash_table_find(&t->table, hash, is_key, &key);
-
-	return l != NULL ? list_entry(l, struct trap, link) : NULL;
+	return who_has_find(&t->table, ip);
 }
 
-/* The trap of an address, which takes the place of another one's if need be. */
+/* The trap of an address. A new one reuses that of the address which was not
+ * mentioned for longest. */
 static struct trap *
 take(struct tarpit *t, const struct peer *ip)
 {
 	struct trap *p = find(t, ip);
-	struct neighbor_key key;
 
 	if (p == NULL) {
-		p = list_entry(list_first(&t->order), struct trap, order);
+		p = list_entry(list_first(&t->order), struct trap, entry.order);
 		if (p->state != TRAP_UNUSED)
-			hash_table_remove(&t->table, &p->link);
-		p->ip = *ip;
+			hash_table_remove(&t->table, &p->entry.link);
 		p->state = TRAP_UNUSED;
-		hash_table_add(
-		    &t->table, &p->link, neighbor_hash(&t->table, ip, &key));
+		who_has_add(&t->table, &p->entry, ip);
 	}
-	list_remove(&p->order);
-	list_append(&t->order, &p->order);
+	list_remove(&p->entry.order);
+	list_append(&t->order, &p->entry.order);
 	return p;
 }
 
@@ -122,34 +87,27 @@ on_claim(struct tarpit *t, const struct peer *ip, uint64_t now)
 		set_state(take(t, ip), TRAP_IN_USE, now);
 }
 
-/* Asks ourselves, on the asker's segment; without an address of our own as who
- * wants to use this one. */
+/* Sends a request of our own to the segment of the asker. Without an address of
+ * ours it is a probe. */
 static void
 ask(struct tarpit *t, struct trap *p, const struct request *q, uint64_t now)
 {
-	struct frame_head head = { .to = mac_broadcast,
-		.from = t->options.mac,
-		.vlan = q->frame->vlan };
-	struct arp a = { .sender_mac = t->options.mac, .request = true };
-	struct ndp d = { .has_mac = t->options.ip6.family != 0,
-		.mac = t->options.mac };
+	const struct tarpit_options *o = &t->options;
+	const struct peer *ip = &p->entry.ip;
+	const struct peer *own = ip->family == AF_INET ? &o->ip4 : &o->ip6;
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct frame_head head = {
+		.to = mac_broadcast, .from = o->mac, .vlan = q->frame->vlan
+	};
 
 	if (!token_bucket_take(&t->requests, now))
 		return;
 	p->asked = now;
-	if (p->ip.family == AF_INET) {
-		memcpy(a.sender, t->options.ip4.ip + 12, 4);
-		memcpy(a.target, p->ip.ip + 12, 4);
-		send_arp(t, &head, &a);
-	} else {
-		memcpy(d.from, t->options.ip6.ip, 16);
-		memcpy(d.target, p->ip.ip, 16);
-		ndp_group(d.to, p->ip.ip);
-		send_ndp(t, &head, &d);
-	}
+	send_made(t, bytes,
+	    who_has_make_request(bytes, sizeof(bytes), &head, own, ip));
 }
 
-/* Whether requests are to be counted from this one on. */
+/* Whether requests are counted from this one on. */
 static bool
 begins(const struct trap *p, uint64_t now)
 {
@@ -159,16 +117,15 @@ begins(const struct trap *p, uint64_t now)
 	case TRAP_OURS:
 		return now - p->since >= TARPIT_HOLD_MS;
 	case TRAP_ASKED:
-		return now - p->heard >= TARPIT_REPEAT_MS;
+		return now - p->repeated >= TARPIT_REPEAT_MS;
 	case TRAP_UNUSED:
 		break;
 	}
 	return true;
 }
 
-/* Whether nobody has answered for long enough. That somebody asks again need
- * not mean that he had no answer: some ask for ever, to see whether a link
- * works. */
+/* Whether nobody has answered for long enough. A request that is repeated is no
+ * proof of that: some hosts ask for ever, to see whether a link works. */
 static bool
 is_silent(const struct trap *p, uint64_t now)
 {
@@ -176,7 +133,7 @@ is_silent(const struct trap *p, uint64_t now)
 	    now - p->asked >= TARPIT_REPLY_MS;
 }
 
-/* Whether the request is to be answered. */
+/* Whether the address of the request is ours, or becomes so with it. */
 static bool
 is_ours(struct tarpit *t, const struct request *q, uint64_t now)
 {
@@ -193,7 +150,7 @@ is_ours(struct tarpit *t, const struct request *q, uint64_t now)
 		return p->state == TRAP_OURS;
 	if (!mac_equal(&p->asker, &q->asker))
 		return false;
-	p->heard = now;
+	p->repeated = now;
 	if (is_silent(p, now)) {
 		set_state(p, TRAP_OURS, now);
 		return true;
@@ -212,83 +169,44 @@ is_to_be_answered(struct tarpit *t, const struct request *q, uint64_t now)
 /* ---- ARP and NDP ---- */
 
 static void
-on_arp(struct tarpit *t, struct request *q, const struct arp *a, uint64_t now)
+answer(struct tarpit *t, const struct frame *f, const struct who_has *m)
 {
-	struct peer sender = neighbor_peer(AF_INET, a->sender);
-	struct frame_head head = frame_answer_head(q->frame);
-	struct arp answer = { .sender_mac = t->options.mac,
-		.target_mac = a->sender_mac };
+	unsigned char bytes[FRAME_MADE_MAX];
+	struct frame_head head = {
+		.to = m->mac, .from = t->options.mac, .vlan = f->vlan
+	};
 
-	q->target = neighbor_peer(AF_INET, a->target);
-	if (neighbor_is_zero(a->sender, 4)) {
-		if (a->request)
-			on_claim(t, &q->target, now);
-		return;
-	}
-	on_claim(t, &sender, now);
-	if (!a->request || memcmp(a->sender, a->target, 4) == 0 ||
-	    !is_to_be_answered(t, q, now))
-		return;
 	t->stats.arp++;
-	head.from = t->options.mac;
-	memcpy(answer.sender, a->target, 4);
-	memcpy(answer.target, a->sender, 4);
-	send_arp(t, &head, &answer);
+	send_made(t, bytes,
+	    who_has_make_answer(bytes, sizeof(bytes), &head, m, false));
 }
 
-static void
-on_ndp(struct tarpit *t, struct request *q, const struct ndp *d, uint64_t now)
-{
-	struct peer from = neighbor_peer(AF_INET6, d->from);
-	struct frame_head head = frame_answer_head(q->frame);
-	struct ndp answer = { .advertisement = true,
-		.solicited = true,
-		.has_mac = true,
-		.mac = t->options.mac };
-
-	q->target = neighbor_peer(AF_INET6, d->target);
-	if (d->advertisement || neighbor_is_zero(d->from, 16)) {
-		on_claim(t, &q->target, now);
-		return;
-	}
-	on_claim(t, &from, now);
-	if (!is_to_be_answered(t, q, now))
-		return;
-	t->stats.arp++;
-	head.from = t->options.mac;
-	if (d->has_mac)
-		head.to = d->mac;
-	memcpy(answer.from, d->target, 16);
-	memcpy(answer.to, d->from, 16);
-	memcpy(answer.target, d->target, 16);
-	send_ndp(t, &head, &answer);
-}
-
+/* Who sends a probe wants to use the address, and has it from now on. */
 void
 tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now)
 {
-	struct mac to = frame_mac_to(f);
-	struct request q = { .frame = f,
-		.asker = frame_mac_from(f),
-		.to_all = !mac_is_station(&to) };
-	struct arp a;
-	struct ndp d;
+	struct request q = { .frame = f };
+	struct who_has m;
+	struct mac to;
 
-	if (!mac_is_station(&q.asker) || mac_equal(&q.asker, &t->options.mac) ||
-	    (mac_is_station(&to) && !mac_equal(&to, &t->options.mac)))
+	if (!who_has_read(f, &m) || !who_has_concerns(f, &t->options.mac) ||
+	    !who_has_is_possible(f, &m))
 		return;
-	if (frame_read_arp(f, &a)) {
-		if (mac_is_station(&a.sender_mac))
-			on_arp(t, &q, &a, now);
-	} else if (frame_read_ndp(f, &d)) {
-		if (!d.has_mac || mac_is_station(&d.mac))
-			on_ndp(t, &q, &d, now);
-	}
+	if (m.sender.family != 0)
+		on_claim(t, &m.sender, now);
+	else if (m.request)
+		on_claim(t, &m.target, now);
+	to = frame_mac_to(f);
+	q.to_all = !mac_is_station(&to);
+	q.asker = frame_mac_from(f);
+	q.target = m.target;
+	if (m.sender.family != 0 && m.request && is_to_be_answered(t, &q, now))
+		answer(t, f, &m);
 }
 
 /* ---- connections ---- */
 
-/* What a first sequence number of ours is more than the client's. */
+/* Our first sequence number minus the client's. */
 static uint32_t
 difference(const struct tarpit *t, const struct frame *f)
 {
@@ -301,11 +219,11 @@ difference(const struct tarpit *t, const struct frame *f)
 	return (uint32_t)hash_keyed(&t->key, flow, sizeof(flow));
 }
 
-/* Whether a segment is of a connection that we answered; where the client
- * began is in *first then. Requests about the window come from one byte
- * before what the client may send, or with the first of them. */
+/* Whether a segment is of a connection that we answered; sets the client's first
+ * sequence number then. A window probe repeats the last byte that was
+ * acknowledged, or has the first one after it. */
 static bool
-is_held(const struct tarpit *t, const struct frame *f,
+is_of_ours(const struct tarpit *t, const struct frame *f,
     const struct tcp_segment *s, uint32_t *first)
 {
 	*first = s->ack - 1 - difference(t, f);
@@ -316,12 +234,10 @@ static bool
 is_for_us(const struct tarpit *t, const struct frame *f, uint64_t now)
 {
 	struct mac to = frame_mac_to(f), from = frame_mac_from(f);
-	size_t at = f->family == AF_INET ? 12 : 0;
 	const struct trap *p;
 
 	if (f->first_fragment || !mac_equal(&to, &t->options.mac) ||
-	    !mac_is_station(&from) ||
-	    neighbor_is_zero(f->from.ip + at, 16 - at) ||
+	    !mac_is_station(&from) || who_has_is_nobody(&f->from) ||
 	    !t->options.is_wanted(t->options.arg, &f->to))
 		return false;
 	p = find(t, &f->to);
@@ -354,7 +270,7 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 		return false;
 	syn = (s.flags & KINDS) == FRAME_SYN;
 	if (!syn &&
-	    ((s.flags & KINDS) != FRAME_ACK || !is_held(t, f, &s, &first)))
+	    ((s.flags & KINDS) != FRAME_ACK || !is_of_ours(t, f, &s, &first)))
 		return false;
 	if (!may_answer(t, now))
 		return true;
@@ -391,7 +307,7 @@ tarpit_init(
 		return -1;
 	}
 	for (i = 0; i < TARPIT_TRAPS; i++)
-		list_append(&t->order, &t->traps[i].order);
+		list_append(&t->order, &t->traps[i].entry.order);
 	return 0;
 }
 

@@ -1,5 +1,5 @@
-/* tarpit.h: addresses that nobody has, answered for, to hold up who scans a
- * network (the idea is that of Tom Liston's LaBrea).
+/* tarpit.h: answers for addresses that nobody has, which slows down whoever scans
+ * a network (the idea is that of Tom Liston's LaBrea).
  *
  *     who has it?  --- asked again, nobody answers ---> it is here
  *     SYN          ---> SYN and ACK, window 0
@@ -27,8 +27,8 @@
  *   - After TARPIT_HOLD_MS it is ours no longer, and all starts over: who only
  *     asks us whether it is still here must ask all again.
  *   - Advertisements do not override what others know.
- * So many addresses are remembered, those that were heard of last; who is not
- * among them is where it all begins.
+ * TARPIT_TRAPS addresses are remembered, those that were mentioned last; for
+ * another one all starts over.
  *
  * A SYN that was sent to us for an address that is not known to be in use is
  * answered even if nobody asked: a router may send us whole networks.
@@ -45,12 +45,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "base/addr.h"
 #include "base/hash.h"
-#include "base/hash_table.h"
-#include "base/list.h"
-#include "dsr/frame/frame.h"
 #include "dsr/segment/token_bucket.h"
+#include "dsr/segment/who_has.h"
 
 enum {
 	TARPIT_TRAPS = 4096,	 /* addresses remembered */
@@ -75,7 +72,7 @@ struct tarpit_options {
 	struct mac mac; /* ours */
 	/* To ask from; family 0: none, which hosts answer, too. */
 	struct peer ip4, ip6;
-	/* Whether it is to be held, if nobody has it. */
+	/* Whether the tarpit may take it if nobody has it. */
 	bool (*is_wanted)(void *arg, const struct peer *ip);
 	/* The bytes are the caller's until it returns. */
 	void (*send)(void *arg, const unsigned char *bytes, size_t length);
@@ -92,7 +89,7 @@ struct tarpit {
 	struct hash_key key;
 	struct token_bucket answers, requests;
 	struct hash_table table;
-	struct list order; /* the one not heard of for longest first */
+	struct list order; /* the one not mentioned for longest first */
 	struct trap *traps;
 };
 

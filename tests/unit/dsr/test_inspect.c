@@ -296,7 +296,7 @@ START_TEST(looking)
 	for (i = 0; i < here.addresses; i++)
 		own += strcmp(here.address[i].interface, "lo") == 0 &&
 		    here.address[i].prefix == 8 &&
-		    inspect_same_ip(&here.address[i].ip, &vip[0]);
+		    who_has_same_ip(&here.address[i].ip, &vip[0]);
 	if (!here.down) {
 		ck_assert_uint_eq(own, 1);
 #ifdef HAVE_LINK_PACKET
