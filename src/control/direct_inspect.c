@@ -12,14 +12,14 @@
 #include "dsr/inspect/inspect.h"
 
 /* What is wanted, and the memory behind it. */
-struct wish {
+struct wanted {
 	struct inspect_request is;
 	struct peer vip[LISTEN_MAX];
 	struct inspect_server *server;
 };
 
 static void
-add_vip(struct wish *w, const struct addr *at)
+add_vip(struct wanted *w, const struct addr *at)
 {
 	struct peer *new = &w->vip[w->is.vips];
 	unsigned i;
@@ -34,7 +34,7 @@ add_vip(struct wish *w, const struct addr *at)
 
 /* Those with tunnels need not be on the segment. */
 static void
-add_server(struct wish *w, const struct plan *p, const struct server *s)
+add_server(struct wanted *w, const struct plan *p, const struct server *s)
 {
 	struct inspect_server *new = &w->server[w->is.servers];
 
@@ -48,7 +48,7 @@ add_server(struct wish *w, const struct plan *p, const struct server *s)
 }
 
 static int
-make_wish(struct wish *w, const struct pen *p)
+make_wanted(struct wanted *w, const struct pen *p)
 {
 	const struct plan *plan = p->plan;
 	const struct dsr_settings *d = &plan->config.dsr;
@@ -84,7 +84,7 @@ print(void *arg, const struct inspect_finding *f)
 	bool *wrong = arg;
 
 	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
-	    f->mend[0] != '\0' ? "; fix: " : "", f->mend);
+	    f->fix[0] != '\0' ? "; fix: " : "", f->fix);
 	*wrong = *wrong || f->level == INSPECT_ERROR;
 }
 
@@ -98,11 +98,11 @@ may_ask(const struct inspect_machine *m)
 }
 
 static int
-inspect(const struct wish *w, bool *wrong)
+inspect(const struct wanted *w, bool *wrong)
 {
 	struct inspect_machine m;
 	struct inspect_segment s;
-	int rc = inspect_look(&m, &w->is);
+	int rc = inspect_machine_read(&m, &w->is);
 
 	if (rc == 0)
 		inspect_judge_machine(&m, &w->is, print, wrong);
@@ -112,20 +112,20 @@ inspect(const struct wish *w, bool *wrong)
 		inspect_judge_segment(&s, &w->is, print, wrong);
 		inspect_segment_fini(&s);
 	}
-	inspect_forget(&m);
+	inspect_machine_free(&m);
 	return rc;
 }
 
 int
 direct_inspect(const struct pen *p, struct error *e)
 {
-	struct wish w;
+	struct wanted w;
 	bool wrong = false;
 	int rc;
 
 	if (!direct_is_wanted(p->plan))
 		return 0;
-	rc = make_wish(&w, p);
+	rc = make_wanted(&w, p);
 	if (rc == 0)
 		rc = inspect(&w, &wrong);
 	if (rc < 0)
@@ -142,19 +142,19 @@ log_finding(void *arg, const struct inspect_finding *f)
 {
 	(void)arg;
 	if (f->at_start)
-		log_warn("%s fix=\"%s\"", f->what, f->mend);
+		log_warn("%s fix=\"%s\"", f->what, f->fix);
 }
 
 void
 direct_warn(const struct pen *p)
 {
 	struct inspect_machine m;
-	struct wish w;
+	struct wanted w;
 
-	if (make_wish(&w, p) == 0) {
-		if (inspect_look(&m, &w.is) == 0)
+	if (make_wanted(&w, p) == 0) {
+		if (inspect_machine_read(&m, &w.is) == 0)
 			inspect_judge_machine(&m, &w.is, log_finding, NULL);
-		inspect_forget(&m);
+		inspect_machine_free(&m);
 	}
 	free(w.server);
 }

@@ -1,294 +1,32 @@
-/* inspect.c: judges what a machine was found to be. Pure. */
+/* inspect.c: judges the facts about a machine. Pure. */
 #include "config.h"
 
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "dsr/inspect/inspect_fast.h"
 #include "dsr/inspect/inspect_finding.h"
 
 enum { MTU_USUAL = 1500, MTU_IP6 = 1280 }; /* RFC 894; RFC 8200, 5 */
 
-/* ---- findings ---- */
-
-void
-inspect_say(
-    struct inspect_finding *f, enum inspect_level level, const char *fmt, ...)
-{
-	va_list args;
-
-	f->level = level;
-	f->at_start = false;
-	va_start(args, fmt);
-	vsnprintf(f->what, sizeof(f->what), fmt, args);
-	va_end(args);
-}
-
-void
-inspect_tell(const struct inspect_sink *sink, struct inspect_finding *f)
-{
-	f->mend[0] = '\0';
-	sink->report(sink->arg, f);
-}
-
-void
-inspect_fix(const struct inspect_sink *sink, struct inspect_finding *f,
-    const char *fmt, ...)
-{
-	va_list args;
-
-	va_start(args, fmt);
-	vsnprintf(f->mend, sizeof(f->mend), fmt, args);
-	va_end(args);
-	sink->report(sink->arg, f);
-}
-
-const char *
-inspect_setting(char path[INSPECT_PATH], const char *family,
-    const char *interface, const char *name)
-{
-	char dot = strchr(interface, '.') != NULL ? '/' : '.';
-
-	snprintf(path, INSPECT_PATH, "net%c%s%cconf%c%.15s%c%s", dot, family,
-	    dot, dot, interface, dot, name);
-	return path;
-}
-
-/* ---- the interface ---- */
-
-struct look {
-	const struct inspect_machine *m;
-	const struct inspect_request *w;
-	struct inspect_sink sink;
-	const char *name; /* of the interface */
-};
-
 static const char *const families[] = { "IPv4", "IPv6" };
 
-/* Whether a VIP is of that family. */
+/* ---- what is wanted ---- */
+
 static bool
-serves(const struct inspect_request *w, int v6)
+is_of(const struct peer *ip, int v6)
+{
+	return (ip->family == AF_INET6) == (v6 != 0);
+}
+
+static bool
+serves_family(const struct inspect_request *w, int v6)
 {
 	unsigned i;
 
 	for (i = 0; i < w->vips; i++)
-		if ((w->vip[i].family == AF_INET6) == (v6 != 0))
+		if (is_of(&w->vip[i], v6))
 			return true;
 	return false;
-}
-
-/* Returns false when there is nothing more to say about it. */
-static bool
-judge_presence(const struct look *l)
-{
-	struct inspect_finding f;
-
-	if (!l->m->exists) {
-		inspect_say(&f, INSPECT_ERROR, "no interface %s", l->name);
-		inspect_fix(&l->sink, &f, "ip link");
-		return false;
-	}
-	if (l->m->no_ethernet) {
-		inspect_say(
-		    &f, INSPECT_ERROR, "interface %s is not Ethernet", l->name);
-		inspect_tell(&l->sink, &f);
-		return false;
-	}
-	if (l->m->down) {
-		inspect_say(&f, INSPECT_ERROR, "interface %s is down", l->name);
-		f.at_start = true;
-		inspect_fix(&l->sink, &f, "ip link set %s up", l->name);
-	} else if (l->m->no_carrier) {
-		inspect_say(&f, INSPECT_ERROR,
-		    "interface %s has no carrier: cable, or the other end",
-		    l->name);
-		f.at_start = true;
-		inspect_tell(&l->sink, &f);
-	}
-	return true;
-}
-
-static void
-judge_mtu(const struct look *l)
-{
-	struct inspect_finding f;
-	bool none6 = l->m->mtu < MTU_IP6 && serves(l->w, 1);
-
-	if (l->m->mtu == 0 || l->m->mtu >= MTU_USUAL)
-		return;
-	inspect_say(&f, none6 ? INSPECT_ERROR : INSPECT_WARNING,
-	    "interface %s has an MTU of %u, longer packets of clients are "
-	    "lost%s",
-	    l->name, l->m->mtu, none6 ? "; IPv6 needs 1280" : "");
-	f.at_start = none6;
-	inspect_fix(&l->sink, &f, "ip link set %s mtu %d", l->name, MTU_USUAL);
-}
-
-static void
-judge_mode(const struct look *l)
-{
-	struct inspect_finding f;
-	const char *kind = l->w->link;
-
-	if (l->m->xdp) {
-		inspect_say(&f, INSPECT_WARNING,
-		    "an XDP program takes frames of %s, perhaps of a director "
-		    "that runs: the segment was not asked",
-		    l->name);
-		f.at_start = true;
-		inspect_tell(&l->sink, &f);
-	}
-	if (l->m->promiscuous) {
-		inspect_say(&f, INSPECT_WARNING,
-		    "interface %s is promiscuous, which is not needed: frames "
-		    "for "
-		    "others cost time",
-		    l->name);
-		inspect_fix(
-		    &l->sink, &f, "ip link set %s promisc off", l->name);
-	}
-	if (l->m->offloads & INSPECT_LRO) {
-		inspect_say(&f, INSPECT_WARNING,
-		    "large receive offload of %s breaks forwarding: pen "
-		    "switches it off when it starts",
-		    l->name);
-		inspect_fix(&l->sink, &f, "ethtool -K %s lro off", l->name);
-	}
-	if (kind == NULL)
-		return;
-	if ((l->m->offloads & INSPECT_GRO) && strcmp(kind, "pcap") == 0) {
-		inspect_say(&f, INSPECT_WARNING,
-		    "generic receive offload of %s makes frames that libpcap "
-		    "cannot take apart: they are lost",
-		    l->name);
-		inspect_fix(&l->sink, &f, "ethtool -K %s gro off", l->name);
-	}
-	if ((l->m->offloads & INSPECT_RXVLAN) && strcmp(kind, "xdp") == 0) {
-		inspect_say(&f, INSPECT_NOTE,
-		    "XDP needs tags in frames, so removal of VLAN tags of %s "
-		    "is switched off while pen runs",
-		    l->name);
-		inspect_fix(&l->sink, &f, "ethtool -K %s rxvlan off", l->name);
-	}
-}
-
-/* ---- addresses ---- */
-
-static void
-judge_own_stack(const struct look *l, int v6)
-{
-	const struct inspect_address *a, *first = NULL;
-	char ip[PEER_TEXT_MAX], path[INSPECT_PATH];
-	struct inspect_finding f;
-	unsigned i, more = 0;
-
-	for (i = 0; i < l->m->addresses; i++) {
-		a = &l->m->address[i];
-		if (strcmp(a->interface, l->name) != 0 ||
-		    (a->ip.family == AF_INET6) != (v6 != 0))
-			continue;
-		if (first == NULL)
-			first = a;
-		else
-			more++;
-	}
-	if (first == NULL)
-		return;
-	inspect_say(&f, INSPECT_WARNING,
-	    "interface %s has an %s address, %s%s: the system's own stack "
-	    "takes "
-	    "part there",
-	    l->name, families[v6], peer_format_host(&first->ip, ip),
-	    more > 0 ? " and others" : "");
-	f.at_start = true;
-	if (v6)
-		inspect_fix(&l->sink, &f, "sysctl -w %s=1",
-		    inspect_setting(path, "ipv6", l->name, "disable_ipv6"));
-	else
-		inspect_fix(&l->sink, &f, "ip -4 addr flush dev %s", l->name);
-}
-
-/* The machine's own address that it is, or NULL. */
-static const struct inspect_address *
-own_address(const struct inspect_machine *m, const struct peer *ip)
-{
-	unsigned i;
-
-	for (i = 0; i < m->addresses; i++)
-		if (who_has_same_ip(&m->address[i].ip, ip))
-			return &m->address[i];
-	return NULL;
-}
-
-/* Whether it is an address of this machine, which then answers for it. */
-static bool
-judge_address(const struct look *l, const char *role, const struct peer *ip,
-    const char *more)
-{
-	const struct inspect_address *a = own_address(l->m, ip);
-	char text[PEER_TEXT_MAX];
-	struct inspect_finding f;
-
-	if (a == NULL)
-		return false;
-	peer_format_host(ip, text);
-	inspect_say(&f, INSPECT_ERROR,
-	    "%s %s is an address of this machine's %s: the system answers for "
-	    "it, too%s",
-	    role, text, a->interface, more);
-	f.at_start = true;
-	inspect_fix(&l->sink, &f, "ip addr del %s/%u dev %s", text, a->prefix,
-	    a->interface);
-	return true;
-}
-
-static void
-judge_route(const struct look *l, unsigned i)
-{
-	const struct peer *vip = &l->w->vip[i];
-	char text[PEER_TEXT_MAX];
-	struct inspect_finding f;
-
-	if (l->m->route == NULL || l->m->route[i].way != INSPECT_LOCAL)
-		return;
-	peer_format_host(vip, text);
-	inspect_say(&f, INSPECT_ERROR,
-	    "a local route makes %s an address of this machine: the system "
-	    "answers for it, too",
-	    text);
-	f.at_start = true;
-	inspect_fix(&l->sink, &f, "ip route del local %s/%u",
-	    peer_format_host(&l->m->route[i].net, text), l->m->route[i].prefix);
-}
-
-/* What comes for a VIP is seen by the system, too, which drops it unless it is
- * told to forward. */
-static void
-judge_forwarding(const struct look *l, int v6)
-{
-	char path[INSPECT_PATH];
-	struct inspect_finding f;
-	bool leak = false;
-	unsigned i;
-
-	if (!l->m->forwards[v6] || (v6 && l->m->ip6_off))
-		return;
-	for (i = 0; i < l->w->vips; i++)
-		leak = leak ||
-		    (l->m->route != NULL &&
-			l->m->route[i].way == INSPECT_ROUTE &&
-			(l->w->vip[i].family == AF_INET6) == (v6 != 0));
-	inspect_say(&f, leak ? INSPECT_ERROR : INSPECT_WARNING,
-	    "the system forwards %s that comes through %s: %s", families[v6],
-	    l->name,
-	    leak ? "frames for a VIP go another way, too"
-		 : "clients may hear from it that a VIP is unreachable");
-	f.at_start = true;
-	inspect_fix(&l->sink, &f, "sysctl -w %s=%d",
-	    inspect_setting(path, v6 ? "ipv6" : "ipv4", l->name,
-		v6 ? "disable_ipv6" : "forwarding"),
-	    v6);
 }
 
 static bool
@@ -302,80 +40,242 @@ is_vip(const struct inspect_request *w, const struct peer *ip)
 	return false;
 }
 
-/* A frame to our own hardware address never leaves; who has a VIP does not say
- * where it is. */
-static void
-judge_server(const struct look *l, const struct inspect_server *s)
-{
-	struct inspect_finding f;
+/* ---- rights and the interface ---- */
 
-	if (is_vip(l->w, &s->ip))
-		inspect_say(&f, INSPECT_ERROR,
-		    "server %u (%s) is a VIP: a server needs an address of its "
-		    "own, too",
-		    s->number, s->name);
-	else if (own_address(l->m, &s->ip) != NULL)
-		inspect_say(&f, INSPECT_ERROR,
-		    "server %u (%s) is this machine, to which no frame can be "
-		    "forwarded",
-		    s->number, s->name);
-	else
-		return;
-	inspect_tell(&l->sink, &f);
+static void
+judge_rights(struct inspect_judge *j)
+{
+	unsigned lacks = j->machine->lacks;
+
+	inspect_set(j, "capability", "%s",
+	    lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF");
+	if (lacks & INSPECT_RAW)
+		inspect_say(j, FOUND_NO_RAW);
+	else if (inspect_wants_link(j->wanted, "xdp") &&
+	    (lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0)
+		inspect_say(j, FOUND_NO_BPF);
 }
 
-/* ---- rights ---- */
+/* Returns false when no other fact about the machine matters. */
+static bool
+judge_presence(struct inspect_judge *j)
+{
+	const struct inspect_machine *m = j->machine;
+
+	if (!m->exists)
+		inspect_say(j, FOUND_NO_INTERFACE);
+	else if (m->no_ethernet)
+		inspect_say(j, FOUND_NO_ETHERNET);
+	else if (m->down)
+		inspect_say(j, FOUND_DOWN);
+	else if (m->no_carrier)
+		inspect_say(j, FOUND_NO_CARRIER);
+	return m->exists && !m->no_ethernet;
+}
 
 static void
-judge_rights(const struct look *l)
+judge_mtu(struct inspect_judge *j)
 {
-	const char *lacks =
-	    l->m->lacks & INSPECT_ADMIN ? "CAP_NET_ADMIN" : "CAP_BPF";
-	struct inspect_finding f;
+	unsigned mtu = j->machine->mtu;
 
-	if (l->m->lacks & INSPECT_RAW) {
-		inspect_say(&f, INSPECT_ERROR,
-		    "no right to raw sockets (CAP_NET_RAW), so the segment was "
-		    "not asked");
-		inspect_fix(
-		    &l->sink, &f, "setcap cap_net_raw+ep $(command -v pen)");
-	} else if (l->w->link != NULL && strcmp(l->w->link, "xdp") == 0 &&
-	    (l->m->lacks & (INSPECT_ADMIN | INSPECT_BPF)) != 0) {
-		inspect_say(&f, INSPECT_ERROR,
-		    "no right to load an XDP program (%s)", lacks);
-		inspect_fix(&l->sink, &f,
-		    "setcap cap_net_raw,cap_net_admin,cap_bpf+ep "
-		    "$(command -v pen)");
+	if (mtu == 0 || mtu >= MTU_USUAL)
+		return;
+	inspect_set(j, "mtu", "%u", mtu);
+	inspect_say(j,
+	    mtu < MTU_IP6 && serves_family(j->wanted, 1) ? FOUND_MTU_IP6
+							 : FOUND_MTU);
+}
+
+static void
+judge_mode(struct inspect_judge *j)
+{
+	const struct inspect_machine *m = j->machine;
+
+	if (m->xdp)
+		inspect_say(j, FOUND_XDP_PROGRAM);
+	if (m->promiscuous)
+		inspect_say(j, FOUND_PROMISCUOUS);
+	if (m->offloads & INSPECT_LRO)
+		inspect_say(j, FOUND_LRO);
+	if ((m->offloads & INSPECT_GRO) &&
+	    inspect_wants_link(j->wanted, "pcap"))
+		inspect_say(j, FOUND_GRO);
+	if ((m->offloads & INSPECT_RXVLAN) &&
+	    inspect_wants_link(j->wanted, "xdp"))
+		inspect_say(j, FOUND_RXVLAN);
+}
+
+/* One reason why XDP is not there is enough. */
+static void
+judge_fast_path(struct inspect_judge *j)
+{
+	const struct inspect_machine *m = j->machine;
+	const struct inspect_request *w = j->wanted;
+
+	if (!w->fast)
+		return;
+	inspect_set(j, "link", "%s", w->link != NULL ? w->link : "");
+	inspect_set(j, "peer", "%s", m->peer);
+	if (m->no_xdp)
+		inspect_say(j, FOUND_FAST_NO_XDP);
+	else if (w->link != NULL && !inspect_wants_link(w, "xdp"))
+		inspect_say(j, FOUND_FAST_LINK);
+	else if (m->peer_refuses)
+		inspect_say(j,
+		    m->peer[0] != '\0' ? FOUND_FAST_PEER
+				       : FOUND_FAST_PEER_AWAY);
+	else if (m->peer_unknown)
+		inspect_say(j, FOUND_FAST_PEER_UNKNOWN);
+	if (w->no_flows)
+		inspect_say(j, FOUND_FAST_NO_FLOWS);
+}
+
+/* ---- addresses ---- */
+
+/* Sets {ip} to the interface's addresses of that family; false: it has none. */
+static bool
+set_addresses(struct inspect_judge *j, int v6)
+{
+	char ip[PEER_TEXT_MAX];
+	unsigned i, n = 0;
+
+	for (i = 0; i < j->machine->addresses; i++) {
+		const struct inspect_address *a = &j->machine->address[i];
+
+		if (strcmp(a->interface, j->wanted->interface) != 0 ||
+		    !is_of(&a->ip, v6))
+			continue;
+		if (n++ == 0)
+			peer_format_host(&a->ip, ip);
 	}
+	if (n > 0)
+		inspect_set(j, "ip", "%s%s", ip, n > 1 ? " and others" : "");
+	return n > 0;
+}
+
+/* The setting's name for sysctl(8), which wants slashes where the interface's
+ * name has dots. */
+static void
+set_setting(struct inspect_judge *j, const char *family, const char *name)
+{
+	const char *interface = j->wanted->interface;
+	char c = strchr(interface, '.') != NULL ? '/' : '.';
+
+	inspect_set(j, "setting", "net%c%s%cconf%c%.15s%c%s", c, family, c, c,
+	    interface, c, name);
+}
+
+/* Linux forwards IPv6 on all interfaces or on none, so that an interface is
+ * kept out by having no IPv6. */
+static void
+set_family(struct inspect_judge *j, int v6)
+{
+	inspect_set(j, "family", "%s", families[v6]);
+	inspect_set(j, "value", "%d", v6);
+	if (v6)
+		set_setting(j, "ipv6", "disable_ipv6");
+	else
+		set_setting(j, "ipv4", "forwarding");
+}
+
+/* The system gets a copy of each frame for a VIP. It drops the packet, unless
+ * it forwards. */
+static void
+judge_forwarding(struct inspect_judge *j, int v6)
+{
+	const struct inspect_machine *m = j->machine;
+	bool leak = false;
+	unsigned i;
+
+	if (!m->forwards[v6] || (v6 && m->ip6_off))
+		return;
+	for (i = 0; i < j->wanted->vips && m->route != NULL; i++)
+		leak = leak ||
+		    (m->route[i].way == INSPECT_ROUTE &&
+			is_of(&j->wanted->vip[i], v6));
+	inspect_say(j, leak ? FOUND_FORWARDING_VIP : FOUND_FORWARDING);
+}
+
+static void
+judge_family(struct inspect_judge *j, int v6)
+{
+	if (!serves_family(j->wanted, v6))
+		return;
+	set_family(j, v6);
+	if (set_addresses(j, v6))
+		inspect_say(j, v6 ? FOUND_OWN_STACK6 : FOUND_OWN_STACK4);
+	judge_forwarding(j, v6);
+}
+
+/* Sets {ip}, and {where} and {bits} if an interface of this machine has it;
+ * false: none has. */
+static bool
+is_here(struct inspect_judge *j, const struct peer *ip)
+{
+	unsigned i;
+
+	inspect_set_ip(j, "ip", ip);
+	for (i = 0; i < j->machine->addresses; i++) {
+		const struct inspect_address *a = &j->machine->address[i];
+
+		if (!who_has_same_ip(&a->ip, ip))
+			continue;
+		inspect_set(j, "where", "%s", a->interface);
+		inspect_set(j, "bits", "%u", a->prefix);
+		return true;
+	}
+	return false;
+}
+
+static void
+judge_vip(struct inspect_judge *j, unsigned i)
+{
+	const struct inspect_route *r = j->machine->route;
+
+	if (is_here(j, &j->wanted->vip[i])) {
+		inspect_say(j, FOUND_VIP_HERE);
+	} else if (r != NULL && r[i].way == INSPECT_LOCAL) {
+		inspect_set_ip(j, "net", &r[i].net);
+		inspect_set(j, "bits", "%u", r[i].prefix);
+		inspect_say(j, FOUND_VIP_ROUTE);
+	}
+}
+
+/* A frame to our own hardware address never leaves; and a server whose only
+ * address is a VIP cannot be asked for. */
+static void
+judge_server(struct inspect_judge *j, const struct inspect_server *s)
+{
+	inspect_set_server(j, s);
+	if (is_vip(j->wanted, &s->ip))
+		inspect_say(j, FOUND_SERVER_IS_VIP);
+	else if (is_here(j, &s->ip))
+		inspect_say(j, FOUND_SERVER_HERE);
 }
 
 void
 inspect_judge_machine(const struct inspect_machine *m,
     const struct inspect_request *w, inspect_report_fn *report, void *arg)
 {
-	struct look l = { m, w, { report, arg }, w->interface };
+	struct inspect_judge j = {
+		.machine = m, .wanted = w, .report = report, .arg = arg
+	};
 	unsigned i;
-	int v6;
 
-	judge_rights(&l);
-	if (!judge_presence(&l))
+	inspect_set(&j, "interface", "%s", w->interface);
+	judge_rights(&j);
+	if (!judge_presence(&j))
 		return;
-	judge_mtu(&l);
-	judge_mode(&l);
-	inspect_judge_fast(m, w, &l.sink);
+	judge_mtu(&j);
+	judge_mode(&j);
+	judge_fast_path(&j);
 	for (i = 0; i < w->vips; i++)
-		if (!judge_address(&l, "VIP", &w->vip[i], ""))
-			judge_route(&l, i);
+		judge_vip(&j, i);
 	for (i = 0; i < 2; i++)
-		if (w->own[i].family != 0)
-			judge_address(
-			    &l, "dsr_ip", &w->own[i], "; or choose another");
-	for (v6 = 0; v6 < 2; v6++) {
-		if (!serves(w, v6))
-			continue;
-		judge_own_stack(&l, v6);
-		judge_forwarding(&l, v6);
-	}
+		if (w->own[i].family != 0 && is_here(&j, &w->own[i]))
+			inspect_say(&j, FOUND_DSR_IP_HERE);
+	for (i = 0; i < 2; i++)
+		judge_family(&j, (int)i);
 	for (i = 0; i < w->servers; i++)
-		judge_server(&l, &w->server[i]);
+		judge_server(&j, &w->server[i]);
 }

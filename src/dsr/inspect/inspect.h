@@ -1,13 +1,13 @@
 /* inspect.h: what a machine and its segment lack for direct server return, and
- * the commands that mend it.
+ * the commands that fix it.
  *
- *     inspect_look()  --> struct inspect_machine --> inspect_judge_machine()
- *     inspect_ask()   --> struct inspect_segment --> inspect_judge_segment()
+ *     inspect_machine_read() --> facts --> inspect_judge_machine() --> findings
+ *     inspect_ask()          --> facts --> inspect_judge_segment() --> findings
  *
- * Looking and asking gather facts and change nothing for longer than they take;
- * the judges are pure. Commands are Linux's, a line for a shell, or settings of
- * pen's that begin with dsr_; those that belong on another machine say so in
- * the sentence ("to run there"). */
+ * The first two gather facts and change nothing for longer than they take; the
+ * judges are pure, and report rows of a table: inspect_finding.c. Commands are
+ * Linux's, a line for a shell, or settings of pen's that begin with dsr_; those
+ * that belong on another machine say so in the sentence ("to run there"). */
 #ifndef PEN_DSR_INSPECT_H
 #define PEN_DSR_INSPECT_H
 
@@ -26,7 +26,7 @@ struct inspect_finding {
 	enum inspect_level level;
 	bool at_start;	/* for the log of whoever starts nevertheless */
 	char what[320]; /* a sentence without full stop */
-	char mend[192]; /* a command; "": there is none */
+	char fix[192];	/* a command; "": there is none */
 };
 
 typedef void inspect_report_fn(void *arg, const struct inspect_finding *f);
@@ -99,20 +99,21 @@ struct inspect_machine {
 	bool ip6_off;	   /* on this interface */
 	bool xdp;	   /* a program takes its frames before all others */
 	bool no_xdp;	   /* this build has no such links */
-	/* With a fast path that is wanted: it is one end of a virtual cable,
-	 * whose other end does not take what such a program sends, or it is
-	 * not known whether it does; */
-	bool far_end_refuses, far_end_unknown;
-	char far_end[16];		 /* that one; "": it is not here */
+	/* With a fast path that is wanted: it is one end of a veth pair, whose
+	 * peer does not take what such a program sends, or it is not known
+	 * whether it does; */
+	bool peer_refuses, peer_unknown;
+	char peer[16];			 /* that one; "": it is not here */
 	struct inspect_address *address; /* owned */
 	unsigned addresses;
 	struct inspect_route *route; /* to each VIP; owned; NULL: not known */
 };
 
-/* Fills `m`. Returns 0, or -1 with errno; inspect_forget() frees in any
+/* Fills `m`. Returns 0, or -1 with errno; inspect_machine_free() frees in any
  * case. */
-int inspect_look(struct inspect_machine *m, const struct inspect_request *w);
-void inspect_forget(struct inspect_machine *m);
+int inspect_machine_read(
+    struct inspect_machine *m, const struct inspect_request *w);
+void inspect_machine_free(struct inspect_machine *m);
 void inspect_judge_machine(const struct inspect_machine *m,
     const struct inspect_request *w, inspect_report_fn *report, void *arg);
 
@@ -138,7 +139,7 @@ struct inspect_segment {
 	struct inspect_question *question; /* owned */
 	unsigned questions;
 	bool asked;	    /* false: nothing of it is known */
-	uint16_t vlan;	    /* tag of the segment, as far as it was heard */
+	uint16_t vlan;	    /* tag of the segment, as far as is known */
 	struct mac mac;	    /* of the interface */
 	const char *link;   /* the kind that would open; NULL: none */
 	const char *better; /* the best kind, when that is another one */

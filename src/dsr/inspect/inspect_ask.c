@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "dsr/inspect/inspect_finding.h"
+#include "dsr/inspect/inspect.h"
 #include "dsr/link/link.h"
 
 /* Who is silent is asked every half second, after a second in our own name.
@@ -22,8 +22,8 @@ enum {
 
 /* ---- the link ---- */
 
-/* Neighbours that are sent to in groups are heard where an address of IPv6 is
- * among those of the filter. */
+/* With an address of IPv6 in it, the filter passes all of NDP: one such server
+ * is enough. */
 static struct link_filter
 filter_of(const struct inspect_segment *s, struct peer *list)
 {
@@ -102,7 +102,7 @@ ask(struct link *l, const struct inspect_segment *s, unsigned round)
 
 /* Returns false when the link has ended. */
 static bool
-hear(struct link *l, struct inspect_segment *s)
+receive(struct link *l, struct inspect_segment *s)
 {
 	struct link_frame list[BATCH];
 	struct frame f;
@@ -142,7 +142,7 @@ ask_all(struct link *l, struct inspect_segment *s)
 		if (passed >= (uint64_t)round * ROUND_MS)
 			ask(l, s, round++);
 		(void)poll(&p, 1, 50);
-		if (!hear(l, s))
+		if (!receive(l, s))
 			return;
 		passed = clock_monotonic_ms() - start;
 	}

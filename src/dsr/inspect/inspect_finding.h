@@ -1,26 +1,66 @@
-/* inspect_finding.h: how findings are worded and reported. */
+/* inspect_finding.h: the rows of all that can be found, and how one of them is
+ * reported. */
 #ifndef PEN_DSR_INSPECT_FINDING_H
 #define PEN_DSR_INSPECT_FINDING_H
 
 #include "dsr/inspect/inspect.h"
 
-enum { INSPECT_PATH = 64 };
-
-/* Where findings are reported to. */
-struct inspect_sink {
-	inspect_report_fn *report;
-	void *arg;
+enum inspect_row {
+	/* rights */
+	FOUND_NO_RAW, FOUND_NO_BPF,
+	/* the interface */
+	FOUND_NO_INTERFACE, FOUND_NO_ETHERNET, FOUND_DOWN, FOUND_NO_CARRIER,
+	FOUND_MTU_IP6, FOUND_MTU, FOUND_XDP_PROGRAM, FOUND_PROMISCUOUS,
+	FOUND_LRO, FOUND_GRO, FOUND_RXVLAN,
+	/* the fast path */
+	FOUND_FAST_NO_XDP, FOUND_FAST_LINK, FOUND_FAST_PEER,
+	FOUND_FAST_PEER_AWAY, FOUND_FAST_PEER_UNKNOWN, FOUND_FAST_NO_FLOWS,
+	FOUND_FAST_PROGRAM, FOUND_FAST_OTHER_LINK,
+	/* addresses of this machine */
+	FOUND_OWN_STACK4, FOUND_OWN_STACK6, FOUND_VIP_HERE, FOUND_VIP_ROUTE,
+	FOUND_DSR_IP_HERE, FOUND_SERVER_IS_VIP, FOUND_SERVER_HERE,
+	FOUND_FORWARDING, FOUND_FORWARDING_VIP,
+	/* the link */
+	FOUND_LINK, FOUND_LINK_NOT_BEST, FOUND_NO_LINK, FOUND_LINK_LOST,
+	/* the segment */
+	FOUND_VIP_AT_SERVER4, FOUND_VIP_AT_SERVER6, FOUND_VIP_TAKEN,
+	FOUND_VIP_SHARED, FOUND_DSR_IP_AT_SERVER, FOUND_DSR_IP_TAKEN,
+	FOUND_SERVER_SILENT, FOUND_SERVER_TWICE, FOUND_SERVERS_ONE_MAC4,
+	FOUND_SERVERS_ONE_MAC6, FOUND_ALL_SILENT, FOUND_ALL_SILENT_UNTAGGED,
+	FOUND_MANY_SILENT, FOUND_NOT_ASKED, FOUND_ROWS
 };
 
-/* Begins a finding; inspect_tell() reports it, inspect_fix() with a command. */
-void inspect_say(struct inspect_finding *f, enum inspect_level level,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-void inspect_tell(const struct inspect_sink *sink, struct inspect_finding *f);
-void inspect_fix(const struct inspect_sink *sink, struct inspect_finding *f,
-    const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* What a judge knows; the facts about which it has are set. */
+struct inspect_judge {
+	const struct inspect_machine *machine;
+	const struct inspect_segment *segment;
+	const struct inspect_request *wanted;
+	inspect_report_fn *report;
+	void *arg;
 
-/* The setting's name for sysctl(8); names of interfaces may have dots. */
-const char *inspect_setting(char path[INSPECT_PATH], const char *family,
-    const char *interface, const char *name);
+	unsigned silent; /* servers that did not answer */
+	/* Values of the names that rows have in braces. */
+	struct inspect_value {
+		const char *name; /* not owned */
+		char text[304];
+	} value[20];
+	unsigned values;
+};
+
+/* Sets the value of a name, or replaces it. */
+void inspect_set(struct inspect_judge *j, const char *name, const char *fmt,
+    ...) __attribute__((format(printf, 3, 4)));
+void inspect_set_ip(
+    struct inspect_judge *j, const char *name, const struct peer *ip);
+void inspect_set_mac(
+    struct inspect_judge *j, const char *name, const struct mac *mac);
+/* Sets {number}, {name} and {server}, which is "number (name)". */
+void inspect_set_server(
+    struct inspect_judge *j, const struct inspect_server *s);
+/* Reports a row with the values that were set. */
+void inspect_say(struct inspect_judge *j, enum inspect_row row);
+
+/* Whether that kind of link is asked for. */
+bool inspect_wants_link(const struct inspect_request *w, const char *kind);
 
 #endif

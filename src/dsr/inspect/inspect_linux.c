@@ -15,7 +15,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dsr/inspect/inspect_finding.h"
 #include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link_interface.h"
 #include "dsr/link/netlink.h"
@@ -26,7 +25,7 @@
 /* ---- the interface ---- */
 
 static bool
-asks(int fd, const char *name, unsigned command, unsigned *value)
+ethtool_get(int fd, const char *name, unsigned command, unsigned *value)
 {
 	struct ethtool_value v = { .cmd = command };
 	struct ifreq r;
@@ -41,7 +40,7 @@ asks(int fd, const char *name, unsigned command, unsigned *value)
 }
 
 static void
-look_offloads(struct inspect_machine *m, int fd, const char *name)
+read_offloads(struct inspect_machine *m, int fd, const char *name)
 {
 	static const struct {
 		unsigned command, mask, offload;
@@ -53,7 +52,7 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 	unsigned value, i;
 
 	for (i = 0; i < sizeof(row) / sizeof(row[0]); i++)
-		if (asks(fd, name, row[i].command, &value) &&
+		if (ethtool_get(fd, name, row[i].command, &value) &&
 		    (value & row[i].mask) != 0)
 			m->offloads |= row[i].offload;
 	if (interface_is_veth(name, fd))
@@ -61,7 +60,7 @@ look_offloads(struct inspect_machine *m, int fd, const char *name)
 }
 
 static void
-look_far_end(struct inspect_machine *m, int fd, const char *name)
+read_peer(struct inspect_machine *m, int fd, const char *name)
 {
 #ifdef HAVE_LINK_XDP
 	uint64_t features;
@@ -69,9 +68,9 @@ look_far_end(struct inspect_machine *m, int fd, const char *name)
 	if (!interface_is_veth(name, fd))
 		return;
 	if (xdp_features(if_nametoindex(name), &features) != 0)
-		m->far_end_unknown = true;
+		m->peer_unknown = true;
 	else
-		m->far_end_refuses = (features & XDP_FEATURE_NDO_XMIT) == 0;
+		m->peer_refuses = (features & XDP_FEATURE_NDO_XMIT) == 0;
 #else
 	(void)m;
 	(void)fd;
@@ -80,7 +79,7 @@ look_far_end(struct inspect_machine *m, int fd, const char *name)
 }
 
 static void
-look_interface(struct inspect_machine *m, const struct inspect_request *w)
+read_interface(struct inspect_machine *m, const struct inspect_request *w)
 {
 	const char *name = w->interface;
 	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -92,9 +91,9 @@ look_interface(struct inspect_machine *m, const struct inspect_request *w)
 	strncpy(r.ifr_name, name, sizeof(r.ifr_name) - 1);
 	if (ioctl(fd, SIOCGIFHWADDR, &r) == 0)
 		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
-	look_offloads(m, fd, name);
+	read_offloads(m, fd, name);
 	if (w->fast)
-		look_far_end(m, fd, name);
+		read_peer(m, fd, name);
 	close(fd);
 }
 
@@ -119,7 +118,7 @@ is_on(const char *family, const char *interface, const char *name)
 }
 
 static void
-look_rights(struct inspect_machine *m)
+read_rights(struct inspect_machine *m)
 {
 	enum { SYS_ADMIN = 21, NET_ADMIN = 12, NET_RAW = 13, BPF = 39 };
 	FILE *f = fopen("/proc/self/status", "re");
@@ -223,9 +222,9 @@ has_xdp(union netlink_answer *a, size_t n)
 	    *(const uint8_t *)RTA_DATA(at) != XDP_ATTACHED_NONE;
 }
 
-/* The other end of a virtual cable, when it is in this namespace, too. */
+/* The peer of a veth interface, when it is in this namespace, too. */
 static void
-name_far_end(struct inspect_machine *m, union netlink_answer *a, size_t n)
+name_peer(struct inspect_machine *m, union netlink_answer *a, size_t n)
 {
 	struct rtattr *at = of_link(a, n, IFLA_LINK, sizeof(uint32_t));
 	char name[IF_NAMESIZE];
@@ -235,22 +234,22 @@ name_far_end(struct inspect_machine *m, union netlink_answer *a, size_t n)
 		return;
 	memcpy(&index, RTA_DATA(at), sizeof(index));
 	if (if_indextoname(index, name) != NULL)
-		snprintf(m->far_end, sizeof(m->far_end), "%.15s", name);
+		snprintf(m->peer, sizeof(m->peer), "%.15s", name);
 }
 
 static void
-look_link(struct inspect_machine *m, int fd, const struct inspect_request *w)
+read_link(struct inspect_machine *m, int fd, const struct inspect_request *w)
 {
 	union netlink_answer a;
 	size_t n = ask_link(fd, w->interface, &a);
 
 	m->xdp = has_xdp(&a, n);
 	if (w->fast)
-		name_far_end(m, &a, n);
+		name_peer(m, &a, n);
 }
 
 static void
-look_netlink(struct inspect_machine *m, const struct inspect_request *w)
+read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 {
 	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
 	unsigned i;
@@ -260,19 +259,19 @@ look_netlink(struct inspect_machine *m, const struct inspect_request *w)
 	for (i = 0; i < w->vips; i++)
 		m->route[i] = ask_route(fd, &w->vip[i]);
 	if (m->exists)
-		look_link(m, fd, w);
+		read_link(m, fd, w);
 	close(fd);
 }
 
 /* IPv6 has one switch for all interfaces. */
 void
-inspect_look_linux(struct inspect_machine *m, const struct inspect_request *w)
+inspect_linux_read(struct inspect_machine *m, const struct inspect_request *w)
 {
-	look_rights(m);
-	look_netlink(m, w);
+	read_rights(m);
+	read_netlink(m, w);
 	if (!m->exists)
 		return;
-	look_interface(m, w);
+	read_interface(m, w);
 	m->forwards[0] = is_on("ipv4", w->interface, "forwarding");
 	m->forwards[1] = is_on("ipv6", "all", "forwarding");
 	m->ip6_off = is_on("ipv6", w->interface, "disable_ipv6");

@@ -5,7 +5,7 @@
 #include "dsr/inspect/inspect.h"
 
 /* What only Linux tells: offloads, rights, forwarding, routes. */
-void inspect_look_linux(
+void inspect_linux_read(
     struct inspect_machine *m, const struct inspect_request *w);
 
 #endif

@@ -1,15 +1,15 @@
-/* inspect_segment.c: questions about who has an address, who claims what, and
- * what is to be said about it. Pure. */
+/* inspect_segment.c: questions about who has an address, who claims which, and
+ * what is wrong with that. Pure. */
 #include "config.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsr/inspect/inspect_fast.h"
 #include "dsr/inspect/inspect_finding.h"
 
-enum { TOLD_APART = 8 };
+/* As many silent servers have a line each. */
+enum { SILENT_REPORTED = 8 };
 
 /* ---- questions ---- */
 
@@ -118,13 +118,6 @@ inspect_hear(struct inspect_segment *s, const struct frame *f)
 
 /* ---- judging ---- */
 
-struct look {
-	const struct inspect_segment *s;
-	const struct inspect_request *w;
-	struct inspect_sink sink;
-	unsigned silent, servers; /* that did not answer, that were asked */
-};
-
 static const struct inspect_question *
 server_with(const struct inspect_segment *s, const struct mac *mac)
 {
@@ -139,205 +132,139 @@ server_with(const struct inspect_segment *s, const struct mac *mac)
 }
 
 /* A server that answers for a VIP gets all of its frames, past the director. */
-static void
-judge_thief(const struct look *l, const struct inspect_question *q,
-    const struct inspect_question *server, const char *ip, const char *mac)
+static enum inspect_row
+vip_row(const struct inspect_judge *j, const struct inspect_question *vip,
+    bool by_server)
 {
-	struct inspect_finding f;
-
-	inspect_say(&f, INSPECT_ERROR,
-	    "server %u (%s, %s) answers for VIP %s; to run there",
-	    server->server->number, server->server->name, mac, ip);
-	if (q->ip.family == AF_INET)
-		inspect_fix(&l->sink, &f,
-		    "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
-		    "net.ipv4.conf.all.arp_announce=2; "
-		    "ip addr flush to %s; ip addr add %s/32 dev lo",
-		    ip, ip);
-	else
-		inspect_fix(&l->sink, &f,
-		    "ip -6 addr flush to %s; ip -6 addr add %s dev lo", ip, ip);
+	if (by_server)
+		return vip->ip.family == AF_INET ? FOUND_VIP_AT_SERVER4
+						 : FOUND_VIP_AT_SERVER6;
+	return j->wanted->shared ? FOUND_VIP_SHARED : FOUND_VIP_TAKEN;
 }
 
 static void
-judge_claim(const struct look *l, const struct inspect_question *q,
+judge_claim(struct inspect_judge *j, const struct inspect_question *q,
     const struct mac *who)
 {
-	const struct inspect_question *server = server_with(l->s, who);
-	char ip[PEER_TEXT_MAX], mac[MAC_TEXT_MAX];
-	struct inspect_finding f;
+	const struct inspect_question *server = server_with(j->segment, who);
 
-	peer_format_host(&q->ip, ip);
-	mac_format(who, mac);
-	if (q->role == INSPECT_VIP && server != NULL) {
-		judge_thief(l, q, server, ip, mac);
-		return;
-	}
-	if (q->role == INSPECT_OWN && server != NULL) {
-		inspect_say(&f, INSPECT_ERROR,
-		    "dsr_ip %s is taken: server %u (%s, %s) answers for it; "
-		    "choose another",
-		    ip, server->server->number, server->server->name, mac);
-		inspect_tell(&l->sink, &f);
-		return;
-	}
+	inspect_set_mac(j, "mac", who);
+	if (server != NULL)
+		inspect_set_server(j, server->server);
 	if (q->role == INSPECT_VIP)
-		inspect_say(&f, l->w->shared ? INSPECT_WARNING : INSPECT_ERROR,
-		    "VIP %s is taken: %s answers for it; to run there, unless "
-		    "it is a director",
-		    ip, mac);
+		inspect_say(j, vip_row(j, q, server != NULL));
 	else
-		inspect_say(&f, INSPECT_ERROR,
-		    "dsr_ip %s is taken: %s answers for it; to run there, or "
-		    "choose another",
-		    ip, mac);
-	inspect_fix(&l->sink, &f, "ip addr flush to %s", ip);
+		inspect_say(j,
+		    server != NULL ? FOUND_DSR_IP_AT_SERVER
+				   : FOUND_DSR_IP_TAKEN);
 }
 
+/* A machine with two addresses, or a router that answers for others. Each pair
+ * is reported once. */
 static void
-judge_silence(struct look *l, const struct inspect_question *q)
+judge_same_mac(struct inspect_judge *j, const struct inspect_question *q)
 {
-	char ip[PEER_TEXT_MAX];
-	struct inspect_finding f;
+	const struct inspect_question *other =
+	    server_with(j->segment, &q->mac[0]);
 
-	if (q->macs > 0 || l->silent++ >= TOLD_APART)
-		return;
-	peer_format_host(&q->ip, ip);
-	inspect_say(&f, INSPECT_WARNING,
-	    "server %u (%s) does not answer %s for %s: it is down, or not on "
-	    "this segment; to run there",
-	    q->server->number, q->server->name,
-	    q->ip.family == AF_INET ? "ARP" : "NDP", ip);
-	inspect_fix(&l->sink, &f, "ip addr show to %s", ip);
-}
-
-static void
-judge_duplicate(const struct look *l, const struct inspect_question *q)
-{
-	char ip[PEER_TEXT_MAX], mac[2][MAC_TEXT_MAX];
-	struct inspect_finding f;
-
-	if (q->macs < 2)
-		return;
-	peer_format_host(&q->ip, ip);
-	inspect_say(&f, INSPECT_WARNING,
-	    "server %u (%s) is %u machines: %s and %s answer for %s; to run on "
-	    "the wrong one",
-	    q->server->number, q->server->name, q->macs,
-	    mac_format(&q->mac[0], mac[0]), mac_format(&q->mac[1], mac[1]), ip);
-	inspect_fix(&l->sink, &f, "ip addr flush to %s", ip);
-}
-
-/* A machine with two addresses, or a router that answers for others. */
-static void
-judge_twin(const struct look *l, const struct inspect_question *q)
-{
-	const struct inspect_question *other;
-	struct inspect_finding f;
-	char mac[MAC_TEXT_MAX];
-
-	if (q->macs == 0)
-		return;
-	other = server_with(l->s, &q->mac[0]);
 	if (other == NULL || other >= q || who_has_same_ip(&other->ip, &q->ip))
 		return;
-	inspect_say(&f, INSPECT_WARNING,
-	    "servers %u (%s) and %u (%s) have one hardware address, %s: one "
-	    "machine, or a router in between; to run there",
-	    other->server->number, other->server->name, q->server->number,
-	    q->server->name, mac_format(&q->mac[0], mac));
-	inspect_fix(&l->sink, &f, "sysctl -w net.%s=0",
-	    q->ip.family == AF_INET ? "ipv4.conf.all.proxy_arp"
-				    : "ipv6.conf.all.proxy_ndp");
+	inspect_set(
+	    j, "other", "%u (%s)", other->server->number, other->server->name);
+	inspect_say(j,
+	    q->ip.family == AF_INET ? FOUND_SERVERS_ONE_MAC4
+				    : FOUND_SERVERS_ONE_MAC6);
 }
 
 static void
-judge_server(struct look *l, const struct inspect_question *q)
+judge_server(struct inspect_judge *j, const struct inspect_question *q)
 {
-	l->servers++;
-	judge_silence(l, q);
-	judge_duplicate(l, q);
-	judge_twin(l, q);
+	inspect_set_server(j, q->server);
+	inspect_set(j, "protocol", q->ip.family == AF_INET ? "ARP" : "NDP");
+	inspect_set_mac(j, "mac", &q->mac[0]);
+	inspect_set_mac(j, "mac2", &q->mac[1]);
+	inspect_set(j, "count", "%u", q->macs);
+	if (q->macs == 0 && j->silent++ < SILENT_REPORTED)
+		inspect_say(j, FOUND_SERVER_SILENT);
+	if (q->macs > 1)
+		inspect_say(j, FOUND_SERVER_TWICE);
+	if (q->macs > 0)
+		judge_same_mac(j, q);
 }
 
 static void
-judge_link(const struct look *l)
+judge_question(struct inspect_judge *j, const struct inspect_question *q)
 {
-	struct inspect_finding f;
+	unsigned i;
 
-	if (l->s->link == NULL) {
-		inspect_say(&f, INSPECT_ERROR, "%.300s", l->s->error.text);
-		inspect_tell(&l->sink, &f);
+	inspect_set_ip(j, "ip", &q->ip);
+	if (q->role == INSPECT_SERVER)
+		judge_server(j, q);
+	for (i = 0; i < q->macs && q->role != INSPECT_SERVER; i++)
+		judge_claim(j, q, &q->mac[i]);
+}
+
+/* Of a fast path that is missing, only what could not be known from the machine
+ * is reported here. When XDP was not asked for and would not open, {error} says
+ * why. */
+static void
+judge_link(struct inspect_judge *j)
+{
+	const struct inspect_segment *s = j->segment;
+	const char *better = s->better != NULL ? s->better : "";
+
+	inspect_set(j, "error", "%s", s->error.text);
+	if (s->link == NULL) {
+		inspect_say(j, FOUND_NO_LINK);
 		return;
 	}
-	inspect_say(&f, INSPECT_NOTE, "frames are moved by %s%s%s%s%.200s",
-	    l->s->link, l->s->better != NULL ? "; not by " : "",
-	    l->s->better != NULL ? l->s->better : "",
-	    l->s->better != NULL ? ": " : "",
-	    l->s->better != NULL ? l->s->error.text : "");
-	inspect_tell(&l->sink, &f);
+	inspect_set(j, "link", "%s", s->link);
+	inspect_set(j, "better", "%s", better);
+	inspect_say(j, s->better != NULL ? FOUND_LINK_NOT_BEST : FOUND_LINK);
+	if (!j->wanted->fast || s->fast)
+		return;
+	if (strcmp(s->link, "xdp") == 0)
+		inspect_say(j, FOUND_FAST_PROGRAM);
+	else if (strcmp(better, "xdp") == 0)
+		inspect_say(j, FOUND_FAST_OTHER_LINK);
 }
 
+/* How many servers in all, where not each has a line. */
 static void
-judge_end(const struct look *l)
+judge_all(struct inspect_judge *j, unsigned asked)
 {
-	struct inspect_finding f;
+	unsigned unasked = j->wanted->servers - asked;
 
-	if (l->s->link == NULL)
-		return;
-	inspect_say(&f, INSPECT_ERROR,
-	    "interface %s went down while the segment was asked",
-	    l->w->interface);
-	inspect_fix(&l->sink, &f, "ip link set %s up", l->w->interface);
-}
-
-/* How many in all, where not each has a line. */
-static void
-judge_all(const struct look *l)
-{
-	struct inspect_finding f;
-	unsigned unasked = l->w->servers - l->servers;
-
-	if (l->servers > 0 && l->silent == l->servers) {
-		inspect_say(&f, INSPECT_ERROR, "no server answers%s",
-		    l->s->vlan == 0 ? "; were the segment tagged, that would "
-				      "show only when somebody asks for a VIP"
-				    : "");
-		inspect_fix(
-		    &l->sink, &f, "ip -s link show dev %s", l->w->interface);
-	} else if (l->silent > TOLD_APART) {
-		inspect_say(&f, INSPECT_WARNING,
-		    "%u servers of %u do not answer", l->silent, l->servers);
-		inspect_tell(&l->sink, &f);
-	}
-	if (unasked == 0)
-		return;
-	inspect_say(
-	    &f, INSPECT_NOTE, "%u more servers were not asked", unasked);
-	inspect_tell(&l->sink, &f);
+	inspect_set(j, "silent", "%u", j->silent);
+	inspect_set(j, "asked", "%u", asked);
+	inspect_set(j, "unasked", "%u", unasked);
+	if (asked > 0 && j->silent == asked)
+		inspect_say(j,
+		    j->segment->vlan == 0 ? FOUND_ALL_SILENT_UNTAGGED
+					  : FOUND_ALL_SILENT);
+	else if (j->silent > SILENT_REPORTED)
+		inspect_say(j, FOUND_MANY_SILENT);
+	if (unasked > 0)
+		inspect_say(j, FOUND_NOT_ASKED);
 }
 
 void
 inspect_judge_segment(const struct inspect_segment *s,
     const struct inspect_request *w, inspect_report_fn *report, void *arg)
 {
-	struct look l = { s, w, { report, arg }, 0, 0 };
-	unsigned i, k;
+	struct inspect_judge j = {
+		.segment = s, .wanted = w, .report = report, .arg = arg
+	};
+	unsigned i, asked = 0;
 
-	judge_link(&l);
-	inspect_judge_fast_link(s, w, &l.sink);
-	if (!s->asked) {
-		judge_end(&l);
-		return;
+	inspect_set(&j, "interface", "%s", w->interface);
+	judge_link(&j);
+	for (i = 0; i < s->questions && s->asked; i++) {
+		judge_question(&j, &s->question[i]);
+		asked += s->question[i].role == INSPECT_SERVER;
 	}
-	for (i = 0; i < s->questions; i++) {
-		const struct inspect_question *q = &s->question[i];
-
-		if (q->role == INSPECT_SERVER)
-			judge_server(&l, q);
-		else
-			for (k = 0; k < q->macs; k++)
-				judge_claim(&l, q, &q->mac[k]);
-	}
-	judge_all(&l);
+	if (s->asked)
+		judge_all(&j, asked);
+	else if (s->link != NULL)
+		inspect_say(&j, FOUND_LINK_LOST);
 }

@@ -92,7 +92,7 @@ enum neighbor_queue {
 /* A server, or a gateway. Readable. */
 struct neighbor {
 	struct who_has_entry entry; /* ip */
-	struct mac mac; /* the last one: see neighbor_mac() */
+	struct mac mac;		    /* the last one: see neighbor_mac() */
 	enum neighbor_state state;
 	uint64_t answered; /* ms; 0: never */
 

@@ -59,13 +59,14 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 		announce(n, v);
 		v->due = now + NEIGHBOR_ANNOUNCE_MS;
 		list_remove(&v->entry.order);
-		list_append(--v->left > 0 ? announcing
-					  : &n->queue[NEIGHBOR_SILENT],
+		list_append(
+		    --v->left > 0 ? announcing : &n->queue[NEIGHBOR_SILENT],
 		    &v->entry.order);
 	}
 }
 
-/* All are in one list first: each goes to the front of a queue that is walked. */
+/* All go into one list first: each gets to the front of a queue that is
+ * walked. */
 void
 neighbors_announce(struct neighbors *n, uint64_t now)
 {

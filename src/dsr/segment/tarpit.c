@@ -219,8 +219,8 @@ difference(const struct tarpit *t, const struct frame *f)
 	return (uint32_t)hash_keyed(&t->key, flow, sizeof(flow));
 }
 
-/* Whether a segment is of a connection that we answered; sets the client's first
- * sequence number then. A window probe repeats the last byte that was
+/* Whether a segment is of a connection that we answered; sets the client's
+ * first sequence number then. A window probe repeats the last byte that was
  * acknowledged, or has the first one after it. */
 static bool
 is_of_ours(const struct tarpit *t, const struct frame *f,

@@ -1,5 +1,5 @@
-/* tarpit.h: answers for addresses that nobody has, which slows down whoever scans
- * a network (the idea is that of Tom Liston's LaBrea).
+/* tarpit.h: answers for addresses that nobody has, which slows down whoever
+ * scans a network (the idea is that of Tom Liston's LaBrea).
  *
  *     who has it?  --- asked again, nobody answers ---> it is here
  *     SYN          ---> SYN and ACK, window 0

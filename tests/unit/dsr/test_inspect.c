@@ -51,14 +51,14 @@ judge(void)
 /* The one finding, and the command for it. */
 static void
 expect(
-    enum inspect_level level, bool at_start, const char *what, const char *mend)
+    enum inspect_level level, bool at_start, const char *what, const char *fix)
 {
 	ck_assert_uint_eq(judge(), 1);
 	ck_assert_int_eq(found[0].level, level);
 	ck_assert_int_eq(found[0].at_start, at_start);
 	ck_assert_msg(strncmp(found[0].what, what, strlen(what)) == 0, "%s",
 	    found[0].what);
-	ck_assert_str_eq(found[0].mend, mend);
+	ck_assert_str_eq(found[0].fix, fix);
 }
 
 static void
@@ -143,7 +143,7 @@ END_TEST
 
 START_TEST(a_fast_path)
 {
-	m.far_end_refuses = true;
+	m.peer_refuses = true;
 	ck_assert_uint_eq(judge(), 0);
 	w.fast = true;
 	expect(INSPECT_WARNING, false,
@@ -151,7 +151,7 @@ START_TEST(a_fast_path)
 	    "frames "
 	    "that XDP programs send; to run there",
 	    "ethtool -K peer gro on");
-	strcpy(m.far_end, "veth7");
+	strcpy(m.peer, "veth7");
 	expect(INSPECT_WARNING, false,
 	    "dsr_fast_path has no effect: the other end of eth0",
 	    "ethtool -K veth7 gro on");
@@ -166,13 +166,13 @@ START_TEST(a_fast_path)
 	expect(INSPECT_WARNING, false,
 	    "dsr_fast_path has no effect: this pen was built without XDP",
 	    "./configure --with-libxdp");
-	m.no_xdp = m.far_end_refuses = false;
+	m.no_xdp = m.peer_refuses = false;
 	w.link = NULL;
 	ck_assert_uint_eq(judge(), 0);
-	m.far_end_unknown = true;
+	m.peer_unknown = true;
 	expect(INSPECT_WARNING, false,
 	    "dsr_fast_path has no effect: this kernel does not tell", "");
-	m.far_end_unknown = false;
+	m.peer_unknown = false;
 	w.no_flows = true;
 	expect(INSPECT_WARNING, false,
 	    "dsr_fast_path has no effect with dsr_flows 0",
@@ -290,7 +290,7 @@ START_TEST(looking)
 
 	w.interface = "lo";
 	vip[0] = ip("127.0.0.1");
-	ck_assert_int_eq(inspect_look(&here, &w), 0);
+	ck_assert_int_eq(inspect_machine_read(&here, &w), 0);
 	ck_assert(here.exists);
 	ck_assert(here.no_ethernet);
 	for (i = 0; i < here.addresses; i++)
@@ -303,11 +303,11 @@ START_TEST(looking)
 		ck_assert_int_eq(here.route[0].way, INSPECT_LOCAL);
 #endif
 	}
-	inspect_forget(&here);
+	inspect_machine_free(&here);
 	w.interface = "none";
-	ck_assert_int_eq(inspect_look(&here, &w), 0);
+	ck_assert_int_eq(inspect_machine_read(&here, &w), 0);
 	ck_assert(!here.exists);
-	inspect_forget(&here);
+	inspect_machine_free(&here);
 }
 END_TEST
 

@@ -78,7 +78,7 @@ judge(void)
 
 /* The finding that begins like this has this level and command. */
 static void
-expect(enum inspect_level level, const char *what, const char *mend)
+expect(enum inspect_level level, const char *what, const char *fix)
 {
 	unsigned i;
 
@@ -88,7 +88,7 @@ expect(enum inspect_level level, const char *what, const char *mend)
 			break;
 	ck_assert_msg(i < found_n, "not found: %s", what);
 	ck_assert_int_eq(found[i].level, level);
-	ck_assert_str_eq(found[i].mend, mend);
+	ck_assert_str_eq(found[i].fix, fix);
 }
 
 static void
@@ -241,7 +241,7 @@ START_TEST(servers_that_are_two_or_one)
 	/* no end of claims is remembered */
 	for (unsigned i = 0; i < 20; i++)
 		answers("192.0.2.100", (uint8_t)(10 + i));
-	expect(INSPECT_WARNING, "server 0 (host) is 4 machines", found[1].mend);
+	expect(INSPECT_WARNING, "server 0 (host) is 4 machines", found[1].fix);
 }
 END_TEST
 

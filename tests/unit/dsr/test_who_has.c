@@ -55,16 +55,16 @@ START_TEST(a_request)
 {
 	struct frame_head head = head_to(_i / 2 ? &theirs : &mac_broadcast);
 	struct peer one = ip(_i % 2, 1), two = ip(_i % 2, 2);
-	struct who_has m = sent(who_has_make_request(
-	    bytes, sizeof(bytes), &head, &one, &two));
+	struct who_has m =
+	    sent(who_has_make_request(bytes, sizeof(bytes), &head, &one, &two));
 
 	ck_assert(m.request);
 	ck_assert(!m.solicited && !m.override);
 	ck_assert(who_has_same_ip(&m.sender, &one));
 	ck_assert(who_has_same_ip(&m.target, &two));
 	ck_assert_int_eq(mac_is_station(&to), _i / 2);
-	m = sent(who_has_make_request(
-	    bytes, sizeof(bytes), &head, &nobody, &two));
+	m = sent(
+	    who_has_make_request(bytes, sizeof(bytes), &head, &nobody, &two));
 	ck_assert_uint_eq(m.sender.family, 0);
 	ck_assert(who_has_same_ip(&m.target, &two));
 	ck_assert_int_eq(
@@ -79,8 +79,8 @@ START_TEST(an_answer)
 		.request = true, .sender = ip(_i, 1), .target = ip(_i, 2)
 	};
 	bool arp = families[_i] == AF_INET;
-	struct who_has m = sent(who_has_make_answer(
-	    bytes, sizeof(bytes), &head, &request, false));
+	struct who_has m = sent(
+	    who_has_make_answer(bytes, sizeof(bytes), &head, &request, false));
 
 	ck_assert(!m.request && m.solicited);
 	ck_assert_int_eq(m.override, arp);
@@ -88,13 +88,13 @@ START_TEST(an_answer)
 	ck_assert(
 	    who_has_same_ip(&m.target, arp ? &request.sender : &m.sender));
 	ck_assert(mac_equal(&to, &theirs));
-	m = sent(who_has_make_answer(
-	    bytes, sizeof(bytes), &head, &request, true));
+	m = sent(
+	    who_has_make_answer(bytes, sizeof(bytes), &head, &request, true));
 	ck_assert(m.override);
 	/* to a probe */
 	request.sender = nobody;
-	m = sent(who_has_make_answer(
-	    bytes, sizeof(bytes), &head, &request, true));
+	m = sent(
+	    who_has_make_answer(bytes, sizeof(bytes), &head, &request, true));
 	ck_assert(who_has_same_ip(&m.sender, &request.target));
 	ck_assert_int_eq(m.solicited, arp);
 	ck_assert_int_eq(mac_is_station(&to), arp);
@@ -105,8 +105,8 @@ START_TEST(an_announcement)
 {
 	struct frame_head head = head_to(&mac_broadcast);
 	struct peer one = ip(_i, 1);
-	struct who_has m = sent(who_has_make_announcement(
-	    bytes, sizeof(bytes), &head, &one));
+	struct who_has m =
+	    sent(who_has_make_announcement(bytes, sizeof(bytes), &head, &one));
 
 	ck_assert(who_has_same_ip(&m.sender, &one));
 	ck_assert(who_has_same_ip(&m.target, &one));
@@ -122,8 +122,8 @@ START_TEST(whom_a_frame_concerns)
 	struct frame_head head = head_to(&theirs);
 	struct mac group = { { 3, 0, 0, 0, 0, 9 } }, other = theirs;
 	struct peer one = ip(_i, 1), two = ip(_i, 2);
-	struct who_has m = sent(who_has_make_request(
-	    bytes, sizeof(bytes), &head, &one, &two));
+	struct who_has m =
+	    sent(who_has_make_request(bytes, sizeof(bytes), &head, &one, &two));
 
 	other.byte[5]++;
 	ck_assert(who_has_concerns(&frame, &theirs));

@@ -71,9 +71,9 @@ look(bool fast)
 	struct inspect_request w = { .interface = "near", .fast = fast };
 	struct inspect_machine m;
 
-	ck_assert_int_eq(inspect_look(&m, &w), 0);
+	ck_assert_int_eq(inspect_machine_read(&m, &w), 0);
 	ck_assert(m.exists && !m.no_xdp && !m.xdp);
-	inspect_forget(&m);
+	inspect_machine_free(&m);
 	return m;
 }
 
@@ -86,16 +86,16 @@ START_TEST(an_inspection_sees_the_other_end)
 	if (missing != NULL)
 		SKIP(missing);
 	veth_feature("far", ETHTOOL_SGRO, false);
-	ck_assert_str_eq(look(true).far_end, "far");
-	ck_assert_str_eq(look(false).far_end, "");
-	ck_assert(!look(false).far_end_refuses);
+	ck_assert_str_eq(look(true).peer, "far");
+	ck_assert_str_eq(look(false).peer, "");
+	ck_assert(!look(false).peer_refuses);
 	if (xdp_features(if_nametoindex("near"), &features) != 0) {
-		ck_assert(look(true).far_end_unknown);
+		ck_assert(look(true).peer_unknown);
 		SKIP("this kernel does not tell");
 	}
-	ck_assert(look(true).far_end_refuses);
+	ck_assert(look(true).peer_refuses);
 	veth_feature("far", ETHTOOL_SGRO, true);
-	ck_assert(!look(true).far_end_refuses);
+	ck_assert(!look(true).peer_refuses);
 }
 END_TEST
 

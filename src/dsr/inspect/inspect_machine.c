@@ -1,5 +1,5 @@
-/* inspect_look.c: what the machine says about itself: interfaces and their
- * addresses. Changes nothing. */
+/* inspect_machine.c: facts about the machine: interfaces and their addresses.
+ * Changes nothing. */
 #include "config.h"
 
 #include <ifaddrs.h>
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "dsr/inspect/inspect_finding.h"
+#include "dsr/inspect/inspect.h"
 #include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link.h"
 
@@ -55,7 +55,7 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 		mask.family = a->ip.family;
 		a->prefix = count_bits(&mask);
 	}
-	/* behind the interface's name an address may have a label of its own */
+	/* An address may have a label: "eth0:1". */
 	length = strcspn(i->ifa_name, ":");
 	if (length >= sizeof(a->interface))
 		length = sizeof(a->interface) - 1;
@@ -99,7 +99,7 @@ has_link(const char *kind)
 }
 
 int
-inspect_look(struct inspect_machine *m, const struct inspect_request *w)
+inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 {
 	struct ifaddrs *list, *i;
 	size_t n = 1;
@@ -125,13 +125,13 @@ inspect_look(struct inspect_machine *m, const struct inspect_request *w)
 	if (m->exists)
 		note_mtu(m, w->interface);
 #ifdef HAVE_LINK_PACKET
-	inspect_look_linux(m, w);
+	inspect_linux_read(m, w);
 #endif
 	return 0;
 }
 
 void
-inspect_forget(struct inspect_machine *m)
+inspect_machine_free(struct inspect_machine *m)
 {
 	free(m->address);
 	free(m->route);

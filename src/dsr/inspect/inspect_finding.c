@@ -1,0 +1,303 @@
+/* inspect_finding.c: all that --check can say of direct return, a row each. */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dsr/inspect/inspect_finding.h"
+
+/* Names in braces are values: inspect_set(). */
+struct row {
+	enum inspect_level level;
+	bool at_start; /* see struct inspect_finding */
+	const char *says, *fix;
+};
+
+#define NO_FAST	       "dsr_fast_path has no effect"
+#define SETCAP(rights) "setcap " rights "+ep $(command -v pen)"
+
+static const struct row rows[FOUND_ROWS] = {
+	/* ---- rights ---- */
+	[FOUND_NO_RAW] = { .level = INSPECT_ERROR,
+	    .says = "no right to raw sockets (CAP_NET_RAW), so the segment "
+		    "was not asked",
+	    .fix = SETCAP("cap_net_raw") },
+	[FOUND_NO_BPF] = { .level = INSPECT_ERROR,
+	    .says = "no right to load an XDP program ({capability})",
+	    .fix = SETCAP("cap_net_raw,cap_net_admin,cap_bpf") },
+
+	/* ---- the interface ---- */
+	[FOUND_NO_INTERFACE] = { .level = INSPECT_ERROR,
+	    .says = "no interface {interface}",
+	    .fix = "ip link" },
+	[FOUND_NO_ETHERNET] = { .level = INSPECT_ERROR,
+	    .says = "interface {interface} is not Ethernet" },
+	[FOUND_DOWN] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "interface {interface} is down",
+	    .fix = "ip link set {interface} up" },
+	[FOUND_NO_CARRIER] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "interface {interface} has no carrier: cable, or the "
+		    "other end" },
+	[FOUND_MTU_IP6] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "interface {interface} has an MTU of {mtu}, longer "
+		    "packets of clients are lost; IPv6 needs 1280",
+	    .fix = "ip link set {interface} mtu 1500" },
+	[FOUND_MTU] = { .level = INSPECT_WARNING,
+	    .says = "interface {interface} has an MTU of {mtu}, longer "
+		    "packets of clients are lost",
+	    .fix = "ip link set {interface} mtu 1500" },
+	[FOUND_XDP_PROGRAM] = { .level = INSPECT_WARNING,
+	    .at_start = true,
+	    .says = "an XDP program takes frames of {interface}, perhaps "
+		    "of a director that runs: the segment was not asked" },
+	[FOUND_PROMISCUOUS] = { .level = INSPECT_WARNING,
+	    .says = "interface {interface} is promiscuous, which is not "
+		    "needed: frames for others cost time",
+	    .fix = "ip link set {interface} promisc off" },
+	[FOUND_LRO] = { .level = INSPECT_WARNING,
+	    .says = "large receive offload of {interface} breaks forwarding: "
+		    "pen switches it off when it starts",
+	    .fix = "ethtool -K {interface} lro off" },
+	[FOUND_GRO] = { .level = INSPECT_WARNING,
+	    .says = "generic receive offload of {interface} makes frames "
+		    "that libpcap cannot take apart: they are lost",
+	    .fix = "ethtool -K {interface} gro off" },
+	[FOUND_RXVLAN] = { .level = INSPECT_NOTE,
+	    .says = "XDP needs tags in frames, so removal of VLAN tags of "
+		    "{interface} is switched off while pen runs",
+	    .fix = "ethtool -K {interface} rxvlan off" },
+
+	/* ---- the fast path ---- */
+	[FOUND_FAST_NO_XDP] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST ": this pen was built without XDP",
+	    .fix = "./configure --with-libxdp" },
+	[FOUND_FAST_LINK] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST " with dsr_link {link}",
+	    .fix = "dsr_link xdp" },
+	[FOUND_FAST_PEER] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST ": the other end of {interface} takes no frames "
+			    "that XDP programs send",
+	    .fix = "ethtool -K {peer} gro on" },
+	[FOUND_FAST_PEER_AWAY] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST ": the other end of {interface} takes no frames "
+			    "that XDP programs send; to run there",
+	    .fix = "ethtool -K peer gro on" },
+	[FOUND_FAST_PEER_UNKNOWN] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST
+	    ": this kernel does not tell whether the other "
+	    "end of {interface} takes frames that XDP programs send "
+	    "(Linux 6.3 does)" },
+	[FOUND_FAST_NO_FLOWS] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST " with dsr_flows 0",
+	    .fix = "dsr_flows 1000000" },
+	[FOUND_FAST_PROGRAM] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST ": the kernel does not take its program" },
+	[FOUND_FAST_OTHER_LINK] = { .level = INSPECT_WARNING,
+	    .says = NO_FAST ": frames are moved by {link}" },
+
+	/* ---- addresses of this machine ---- */
+	[FOUND_OWN_STACK4] = { .level = INSPECT_WARNING,
+	    .at_start = true,
+	    .says = "interface {interface} has an IPv4 address, {ip}: the "
+		    "system's own stack takes part there",
+	    .fix = "ip -4 addr flush dev {interface}" },
+	[FOUND_OWN_STACK6] = { .level = INSPECT_WARNING,
+	    .at_start = true,
+	    .says = "interface {interface} has an IPv6 address, {ip}: the "
+		    "system's own stack takes part there",
+	    .fix = "sysctl -w {setting}=1" },
+	[FOUND_VIP_HERE] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "VIP {ip} is an address of this machine's {where}: the "
+		    "system answers for it, too",
+	    .fix = "ip addr del {ip}/{bits} dev {where}" },
+	[FOUND_VIP_ROUTE] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "a local route makes {ip} an address of this machine: "
+		    "the system answers for it, too",
+	    .fix = "ip route del local {net}/{bits}" },
+	[FOUND_DSR_IP_HERE] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "dsr_ip {ip} is an address of this machine's {where}: "
+		    "the system answers for it, too; or choose another",
+	    .fix = "ip addr del {ip}/{bits} dev {where}" },
+	[FOUND_SERVER_IS_VIP] = { .level = INSPECT_ERROR,
+	    .says = "server {server} is a VIP: a server needs an address "
+		    "of its own, too" },
+	[FOUND_SERVER_HERE] = { .level = INSPECT_ERROR,
+	    .says = "server {server} is this machine, to which no frame "
+		    "can be forwarded" },
+	[FOUND_FORWARDING] = { .level = INSPECT_WARNING,
+	    .at_start = true,
+	    .says = "the system forwards {family} that comes through "
+		    "{interface}: clients may hear from it that a VIP is "
+		    "unreachable",
+	    .fix = "sysctl -w {setting}={value}" },
+	[FOUND_FORWARDING_VIP] = { .level = INSPECT_ERROR,
+	    .at_start = true,
+	    .says = "the system forwards {family} that comes through "
+		    "{interface}: frames for a VIP go another way, too",
+	    .fix = "sysctl -w {setting}={value}" },
+
+	/* ---- the link ---- */
+	[FOUND_LINK] = { .level = INSPECT_NOTE,
+	    .says = "frames are moved by {link}" },
+	[FOUND_LINK_NOT_BEST] = { .level = INSPECT_NOTE,
+	    .says = "frames are moved by {link}; not by {better}: {error}" },
+	[FOUND_NO_LINK] = { .level = INSPECT_ERROR, .says = "{error}" },
+	[FOUND_LINK_LOST] = { .level = INSPECT_ERROR,
+	    .says = "interface {interface} went down while the segment was "
+		    "asked",
+	    .fix = "ip link set {interface} up" },
+
+	/* ---- the segment ---- */
+	[FOUND_VIP_AT_SERVER4] = { .level = INSPECT_ERROR,
+	    .says = "server {number} ({name}, {mac}) answers for VIP {ip}; "
+		    "to run there",
+	    .fix = "sysctl -w net.ipv4.conf.all.arp_ignore=1 "
+		   "net.ipv4.conf.all.arp_announce=2; ip addr flush to "
+		   "{ip}; ip addr add {ip}/32 dev lo" },
+	[FOUND_VIP_AT_SERVER6] = { .level = INSPECT_ERROR,
+	    .says = "server {number} ({name}, {mac}) answers for VIP {ip}; "
+		    "to run there",
+	    .fix = "ip -6 addr flush to {ip}; ip -6 addr add {ip} dev lo" },
+	[FOUND_VIP_TAKEN] = { .level = INSPECT_ERROR,
+	    .says = "VIP {ip} is taken: {mac} answers for it; to run there, "
+		    "unless it is a director",
+	    .fix = "ip addr flush to {ip}" },
+	[FOUND_VIP_SHARED] = { .level = INSPECT_WARNING,
+	    .says = "VIP {ip} is taken: {mac} answers for it; to run there, "
+		    "unless it is a director",
+	    .fix = "ip addr flush to {ip}" },
+	[FOUND_DSR_IP_AT_SERVER] = { .level = INSPECT_ERROR,
+	    .says = "dsr_ip {ip} is taken: server {number} ({name}, {mac}) "
+		    "answers for it; choose another" },
+	[FOUND_DSR_IP_TAKEN] = { .level = INSPECT_ERROR,
+	    .says = "dsr_ip {ip} is taken: {mac} answers for it; to run "
+		    "there, or choose another",
+	    .fix = "ip addr flush to {ip}" },
+	[FOUND_SERVER_SILENT] = { .level = INSPECT_WARNING,
+	    .says = "server {server} does not answer {protocol} for {ip}: it "
+		    "is down, or not on this segment; to run there",
+	    .fix = "ip addr show to {ip}" },
+	[FOUND_SERVER_TWICE] = { .level = INSPECT_WARNING,
+	    .says = "server {server} is {count} machines: {mac} and {mac2} "
+		    "answer for {ip}; to run on the wrong one",
+	    .fix = "ip addr flush to {ip}" },
+	[FOUND_SERVERS_ONE_MAC4] = { .level = INSPECT_WARNING,
+	    .says = "servers {other} and {server} have one hardware address, "
+		    "{mac}: one machine, or a router in between; to run there",
+	    .fix = "sysctl -w net.ipv4.conf.all.proxy_arp=0" },
+	[FOUND_SERVERS_ONE_MAC6] = { .level = INSPECT_WARNING,
+	    .says = "servers {other} and {server} have one hardware address, "
+		    "{mac}: one machine, or a router in between; to run there",
+	    .fix = "sysctl -w net.ipv6.conf.all.proxy_ndp=0" },
+	[FOUND_ALL_SILENT] = { .level = INSPECT_ERROR,
+	    .says = "no server answers",
+	    .fix = "ip -s link show dev {interface}" },
+	[FOUND_ALL_SILENT_UNTAGGED] = { .level = INSPECT_ERROR,
+	    .says = "no server answers; were the segment tagged, that would "
+		    "show only when somebody asks for a VIP",
+	    .fix = "ip -s link show dev {interface}" },
+	[FOUND_MANY_SILENT] = { .level = INSPECT_WARNING,
+	    .says = "{silent} servers of {asked} do not answer" },
+	[FOUND_NOT_ASKED] = { .level = INSPECT_NOTE,
+	    .says = "{unasked} more servers were not asked" },
+};
+
+/* ---- values ---- */
+
+static struct inspect_value *
+find_value(struct inspect_judge *j, const char *name, size_t length)
+{
+	unsigned i;
+
+	for (i = 0; i < j->values; i++)
+		if (strncmp(j->value[i].name, name, length) == 0 &&
+		    j->value[i].name[length] == '\0')
+			return &j->value[i];
+	return NULL;
+}
+
+void
+inspect_set(struct inspect_judge *j, const char *name, const char *fmt, ...)
+{
+	struct inspect_value *v = find_value(j, name, strlen(name));
+	va_list args;
+
+	if (v == NULL)
+		v = &j->value[j->values++];
+	v->name = name;
+	va_start(args, fmt);
+	vsnprintf(v->text, sizeof(v->text), fmt, args);
+	va_end(args);
+}
+
+void
+inspect_set_ip(struct inspect_judge *j, const char *name, const struct peer *ip)
+{
+	char text[PEER_TEXT_MAX];
+
+	inspect_set(j, name, "%s", peer_format_host(ip, text));
+}
+
+void
+inspect_set_mac(
+    struct inspect_judge *j, const char *name, const struct mac *mac)
+{
+	char text[MAC_TEXT_MAX];
+
+	inspect_set(j, name, "%s", mac_format(mac, text));
+}
+
+void
+inspect_set_server(struct inspect_judge *j, const struct inspect_server *s)
+{
+	inspect_set(j, "number", "%u", s->number);
+	inspect_set(j, "name", "%s", s->name);
+	inspect_set(j, "server", "%u (%s)", s->number, s->name);
+}
+
+/* ---- reporting ---- */
+
+/* Copies the text with values for names. What does not fit is left out. */
+static void
+expand(struct inspect_judge *j, char *out, size_t room, const char *text)
+{
+	const struct inspect_value *v;
+	size_t n = 0, length;
+
+	while (text != NULL && *text != '\0' && n + 1 < room) {
+		length = *text == '{' ? strcspn(text + 1, "}") : 0;
+		v = length > 0 ? find_value(j, text + 1, length) : NULL;
+		if (v != NULL) {
+			n += (size_t)snprintf(out + n, room - n, "%s", v->text);
+			text += length + 2;
+		} else {
+			out[n++] = *text++;
+		}
+	}
+	out[n < room ? n : room - 1] = '\0';
+}
+
+void
+inspect_say(struct inspect_judge *j, enum inspect_row row)
+{
+	const struct row *r = &rows[row];
+	struct inspect_finding f = { .level = r->level,
+		.at_start = r->at_start };
+
+	expand(j, f.what, sizeof(f.what), r->says);
+	expand(j, f.fix, sizeof(f.fix), r->fix);
+	j->report(j->arg, &f);
+}
+
+bool
+inspect_wants_link(const struct inspect_request *w, const char *kind)
+{
+	return w->link != NULL && strcmp(w->link, kind) == 0;
+}
