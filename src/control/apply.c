@@ -11,6 +11,7 @@
 #include "control/direct.h"
 #include "control/doubts.h"
 #include "control/preflight.h"
+#include "control/refresh.h"
 #include "control/setting.h"
 
 /* ---- the process: settings of the start, and how much is logged ---- */
@@ -88,6 +89,21 @@ take_out_now(struct pen *p, struct plan *draft, struct server *set)
 		pool_take_out(p->pool, set, loop_now(p->loop));
 }
 
+/* Names move to other hosts while nobody watches. */
+static void
+log_new_addresses(
+    const struct server *s, const char *host, const struct server_addrs *new)
+{
+	char text[ADDR_TEXT_MAX];
+
+	if (s != NULL && s->present && strcmp(s->name, host) == 0 &&
+	    !server_addrs_equal(&s->addrs, new))
+		log_info("name has other addresses server=%u name=%s "
+			 "address=%s addresses=%u",
+		    s->number, host, addr_format(&new->addr[0], text),
+		    new->count);
+}
+
 static int
 set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
@@ -99,6 +115,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 		pool_remove_server(p->pool, pool_slot(p->pool, c->slot));
 		return 0;
 	}
+	log_new_addresses(pool_slot(p->pool, c->slot), s->host, &c->addrs);
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.addrs = c->addrs;
@@ -249,6 +266,9 @@ static const struct participant participants[] = {
 	    .check = checks_check,
 	    .prepare = checks_prepare,
 	    .cancel = checks_cancel },
+	{ .name = "names",
+	    .since = PHASE_SERVING,
+	    .commit = refresh_commit },
 	{ .name = "control sockets",
 	    .since = PHASE_STARTING,
 	    .prepare = control_prepare,
@@ -355,6 +375,18 @@ apply_plan(
 	return rc;
 }
 
+static void
+look_up_now(const struct plan *draft, struct names *n)
+{
+	const char *server = draft->config.names.server;
+	struct addr at;
+
+	if (server != NULL && spec_parse_ip(&at, server, NAMES_DNS_PORT) == 0)
+		names_look_up_now(n, &at);
+	else
+		names_look_up_now(n, NULL);
+}
+
 int
 apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 {
@@ -363,7 +395,7 @@ apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 
 	names_init(&n);
 	if (apply_want_names(p, draft, false, &n) == 0) {
-		names_look_up_now(&n);
+		look_up_now(draft, &n);
 		rc = apply_plan(p, draft, &n, e);
 	} else {
 		plan_free(draft);

@@ -93,7 +93,7 @@ named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
 		    found->count * sizeof(found->addr[0]));
 	} else if (old != NULL && old->present &&
 	    same_host(plan_slot(p->plan, slot), s)) {
-		if (name != NULL)
+		if (name != NULL && !n->quiet)
 			log_warn("name not resolved, addresses kept name=%s "
 				 "error=\"%s\"",
 			    s->host, name->query.error.text);

@@ -188,6 +188,7 @@ int command_run_line(struct call *c, const char *line, struct error *e);
 /* server_command.c */
 int after_address(struct call *c, void *base, struct error *e);
 int after_blacklist(struct call *c, void *base, struct error *e);
+int after_resolver(struct call *c, void *base, struct error *e);
 int run_server(struct call *c, struct error *e);
 int run_servers(struct call *c, struct error *e);
 int run_emergency(struct call *c, struct error *e);

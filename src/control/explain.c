@@ -2,11 +2,9 @@
 #include "config.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/number.h"
 #include "control/command.h"
 #include "control/explain.h"
 #include "control/facts.h"
@@ -29,27 +27,15 @@ struct subject {
 static int
 parse_client(struct peer *who, const char *text, struct error *e)
 {
-	const char *rest = "";
-	uint64_t port = 0;
 	struct addr at;
-	char *host;
-	int rc;
 
 	*who = (struct peer){ .family = AF_UNIX };
 	if (strcmp(text, "unix") == 0)
 		return 0;
-	host = spec_split_host(text, &rest, e);
-	rc = host == NULL || addr_parse_ip(&at, host, 0) < 0 ||
-		(rest[0] != '\0' &&
-		    number_parse(rest + 1, 0, UINT16_MAX, &port) < 0)
-	    ? -1
-	    : 0;
-	free(host);
-	if (rc < 0)
+	if (spec_parse_ip(&at, text, 0) < 0)
 		return error_set(e,
 		    "\"%.100s\" is not a client: ADDRESS, ADDRESS:PORT or unix",
 		    text);
-	addr_set_port(&at, (uint16_t)port);
 	peer_from_addr(who, &at);
 	return 0;
 }

@@ -9,9 +9,8 @@
 void
 names_init(struct names *n)
 {
+	memset(n, 0, sizeof(*n));
 	list_init(&n->all);
-	n->missing = 0;
-	n->on_all = NULL;
 }
 
 void
@@ -23,6 +22,7 @@ names_forget(struct names *n)
 		struct name *one = list_entry(link, struct name, link);
 
 		list_remove(link);
+		hash_table_remove(&n->by_host, &one->in_table);
 		query_cancel(&one->query);
 		free(one->host);
 		free(one);
@@ -34,20 +34,29 @@ void
 names_fini(struct names *n)
 {
 	names_forget(n);
+	if (n->by_host.now.buckets != NULL)
+		hash_table_fini(&n->by_host);
+}
+
+static bool
+has_host(const struct hash_table_link *l, const void *host)
+{
+	const struct name *one =
+	    (const void *)((const char *)l - offsetof(struct name, in_table));
+
+	return strcmp(one->host, host) == 0;
 }
 
 static struct name *
 find(const struct names *n, const char *host)
 {
-	struct list *link;
+	struct hash_table_link *l;
 
-	for (link = n->all.next; link != &n->all; link = link->next) {
-		struct name *one = list_entry(link, struct name, link);
-
-		if (strcmp(one->host, host) == 0)
-			return one;
-	}
-	return NULL;
+	if (n->by_host.now.buckets == NULL)
+		return NULL;
+	l = hash_table_find(&n->by_host,
+	    hash_table_hash(&n->by_host, host, strlen(host)), has_host, host);
+	return l != NULL ? list_entry(l, struct name, in_table) : NULL;
 }
 
 int
@@ -57,6 +66,8 @@ names_want(struct names *n, const char *host)
 
 	if (find(n, host) != NULL)
 		return 0;
+	if (n->by_host.now.buckets == NULL && hash_table_init(&n->by_host) < 0)
+		return -1;
 	one = calloc(1, sizeof(*one));
 	if (one == NULL || (one->host = strdup(host)) == NULL) {
 		free(one);
@@ -65,6 +76,8 @@ names_want(struct names *n, const char *host)
 	one->names = n;
 	query_init(&one->query);
 	list_append(&n->all, &one->link);
+	hash_table_add(&n->by_host, &one->in_table,
+	    hash_table_hash(&n->by_host, host, strlen(host)));
 	n->missing++;
 	return 0;
 }
@@ -77,22 +90,22 @@ names_find(const struct names *n, const char *host)
 	return one != NULL && one->done ? one : NULL;
 }
 
-void
-names_look_up_now(struct names *n)
+unsigned
+names_failed(const struct names *n, const struct name **first)
 {
 	struct list *link;
+	unsigned count = 0;
 
+	*first = NULL;
 	for (link = n->all.next; link != &n->all; link = link->next) {
-		struct name *one = list_entry(link, struct name, link);
+		const struct name *one = list_entry(link, struct name, link);
 
-		if (one->done)
+		if (!one->done || !one->query.failed)
 			continue;
-		one->query.failed =
-		    resolve_host(one->host, 0, RESOLVE_NAMES,
-			&one->query.result, &one->query.error) < 0;
-		one->done = true;
+		if (count++ == 0)
+			*first = one;
 	}
-	n->missing = 0;
+	return count;
 }
 
 static void
@@ -121,4 +134,67 @@ names_look_up(
 		one->query.on_done = on_done;
 		resolver_ask(r, &one->query, one->host, 0);
 	}
+}
+
+/* ---- at the start ---- */
+
+static void
+on_all_now(struct names *n)
+{
+	loop_stop(n->own_loop);
+}
+
+/* Asks a name server from a loop that lasts as long as the answers take. */
+static void
+ask_server(struct names *n, const struct addr *server)
+{
+	struct resolver *r;
+	struct error e;
+
+	n->own_loop = loop_new(NULL, &e);
+	if (n->own_loop == NULL)
+		return;
+	r = resolver_new(n->own_loop);
+	if (r != NULL &&
+	    resolver_use_server(r, server, RESOLVER_LIMIT_MS) == 0) {
+		names_look_up(n, r, on_all_now);
+		(void)loop_run(n->own_loop);
+	}
+	resolver_free(r);
+	loop_free(n->own_loop);
+}
+
+static void
+ask_system(struct name *one)
+{
+	one->query.failed = resolve_host(one->host, 0, RESOLVE_NAMES,
+				&one->query.result, &one->query.error) < 0;
+}
+
+static void
+fail(struct name *one)
+{
+	one->query.failed = true;
+	error_set(&one->query.error, "no resolver");
+}
+
+void
+names_look_up_now(struct names *n, const struct addr *server)
+{
+	struct list *link;
+
+	if (n->missing > 0 && server != NULL)
+		ask_server(n, server);
+	for (link = n->all.next; link != &n->all; link = link->next) {
+		struct name *one = list_entry(link, struct name, link);
+
+		if (one->done)
+			continue;
+		if (server != NULL)
+			fail(one);
+		else
+			ask_system(one);
+		one->done = true;
+	}
+	n->missing = 0;
 }

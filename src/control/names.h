@@ -8,18 +8,25 @@
 #define PEN_CONTROL_NAMES_H
 
 #include "base/error.h"
+#include "base/hash_table.h"
 #include "base/list.h"
 #include "net/resolve.h"
 #include "net/resolver.h"
 
+enum { NAMES_DNS_PORT = 53 };
+
 struct names {
-	struct list all;  /* struct name */
-	unsigned missing; /* not looked up yet, or under way */
+	struct list all;	   /* struct name */
+	struct hash_table by_host; /* the same; without buckets if none is */
+	unsigned missing;	   /* not looked up yet, or under way */
+	bool quiet; /* set it: the caller says which names have failed */
 	void (*on_all)(struct names *n);
+	struct loop *own_loop; /* of names_look_up_now() */
 };
 
 struct name {
 	struct list link;
+	struct hash_table_link in_table;
 	struct names *names;
 	char *host;
 	struct query query; /* its answer has no port */
@@ -36,8 +43,13 @@ void names_forget(struct names *n);
 /* The name if it was looked up, be it found or not, or NULL. */
 const struct name *names_find(const struct names *n, const char *host);
 
-/* Looks all up that are missing, and blocks: at the start only. */
-void names_look_up_now(struct names *n);
+/* How many names were looked up and not found; *first is one of them, or
+ * NULL. */
+unsigned names_failed(const struct names *n, const struct name **first);
+
+/* Looks all up that are missing, and blocks: at the start only. By the system's
+ * resolver, or if `server` is not NULL by that name server alone. */
+void names_look_up_now(struct names *n, const struct addr *server);
 /* The same through the loop; on_all() comes once none is missing, never from
  * inside this call. */
 void names_look_up(

@@ -11,6 +11,7 @@
 #include "control/descriptors.h"
 #include "control/pen.h"
 #include "control/preflight.h"
+#include "control/refresh.h"
 #include "control/report.h"
 #include "control/request.h"
 #include "control/socket.h"
@@ -164,6 +165,7 @@ pen_free(struct pen *p)
 	director_free(p->director);
 	secure_free(p);
 	requestlog_close(p->log);
+	refresh_free(p->refresh);
 	resolver_free(p->resolver);
 	pool_free(p->pool);
 	loop_free(p->loop);
@@ -219,9 +221,17 @@ pen_close_control(struct pen *p)
 static int
 open_resolver(struct pen *p, struct error *e)
 {
+	const char *server = p->plan->config.names.server;
+	struct addr at;
+
 	p->resolver = resolver_new(p->loop);
 	if (p->resolver == NULL)
 		return error_set(e, "out of memory");
+	if (server != NULL && spec_parse_ip(&at, server, NAMES_DNS_PORT) == 0)
+		return resolver_use_server(
+			   p->resolver, &at, RESOLVER_LIMIT_MS) == 0
+		    ? 0
+		    : error_set(e, "cannot ask the name server %s", server);
 	if (p->plan->config.process.directory != NULL)
 		(void)resolver_prepare(p->resolver);
 	return 0;
@@ -246,6 +256,10 @@ pen_start(struct pen *p, struct error *e)
 	if (apply_plan_now(p, plan, e) < 0)
 		return -1;
 	p->phase = PHASE_SERVING;
+	p->refresh = refresh_new(p);
+	if (p->refresh == NULL)
+		return error_set(e, "out of memory");
+	refresh_start(p->refresh);
 	return 0;
 }
 

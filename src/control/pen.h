@@ -21,6 +21,7 @@
 
 struct control;
 struct director;
+struct refresh;
 struct request;
 struct requestlog;
 
@@ -37,6 +38,7 @@ struct pen {
 	struct director *director; /* NULL: no direct return */
 	struct control *control;
 	struct resolver *resolver;
+	struct refresh *refresh; /* of names; from SERVING on */
 	struct requestlog *log;	  /* NULL: none */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	size_t descriptors;	  /* the process may have; 0: not known yet */

@@ -82,6 +82,7 @@ config_init(struct config *c)
 	};
 	c->checks =
 	    (struct check_settings){ .interval_ms = 2000, .timeout_ms = 1000 };
+	c->names = (struct name_settings){ .interval_ms = 60000 };
 }
 
 struct plan *

@@ -58,6 +58,12 @@ struct check_settings {
 	uint64_t interval_ms, timeout_ms;
 };
 
+/* How names of servers become addresses while pen serves. */
+struct name_settings {
+	uint64_t interval_ms; /* between lookups of a name; 0: never again */
+	char *server;	      /* IP[:PORT] to ask; NULL: the system's */
+};
+
 /* What rows of the table point into. Strings are the plan's own. */
 struct config {
 	struct pool_options pool;
@@ -67,6 +73,7 @@ struct config {
 	struct tls_settings tls;
 	struct dsr_settings dsr;
 	struct check_settings checks;
+	struct name_settings names;
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	int control_acl; /* the list that TCP control clients must pass */

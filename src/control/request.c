@@ -78,7 +78,7 @@ wait_for_names(struct request *q)
 	if (q->names.missing == 0)
 		return false;
 	if (q->pen->resolver == NULL) {
-		names_look_up_now(&q->names);
+		names_look_up_now(&q->names, NULL);
 		return false;
 	}
 	names_look_up(&q->names, q->pen->resolver, on_names);

@@ -54,6 +54,20 @@ after_blacklist(struct call *c, void *base, struct error *e)
 	return 0;
 }
 
+int
+after_resolver(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+	struct addr at;
+
+	(void)c;
+	if (config->names.server == NULL ||
+	    spec_parse_ip(&at, config->names.server, 0) == 0)
+		return 0;
+	return error_set(e, "\"%.100s\" is not an IP address, or IP:PORT",
+	    config->names.server);
+}
+
 /* ---- server add ---- */
 
 static bool

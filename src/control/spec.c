@@ -242,6 +242,25 @@ spec_split_host(const char *text, const char **rest, struct error *e)
 	return host;
 }
 
+int
+spec_parse_ip(struct addr *a, const char *text, uint16_t port)
+{
+	const char *rest = "";
+	uint64_t given = port;
+	struct error e;
+	char *host = spec_split_host(text, &rest, &e);
+	int rc = -1;
+
+	if (host != NULL && addr_parse_ip(a, host, 0) == 0 &&
+	    (rest[0] == '\0' ||
+		number_parse(rest + 1, 0, UINT16_MAX, &given) == 0))
+		rc = 0;
+	free(host);
+	if (rc == 0)
+		addr_set_port(a, (uint16_t)given);
+	return rc;
+}
+
 struct field {
 	const char *name;
 	uint64_t max;

@@ -69,6 +69,9 @@ const char *spec_format_server(
 const char *spec_format_limits(
     const struct server_plan *s, char text[SPEC_TEXT_MAX]);
 
+/* Parses a numeric "ADDRESS", "ADDRESS:PORT" or "[V6]:PORT"; without a port it
+ * gets `port`. Returns 0 or -1. */
+int spec_parse_ip(struct addr *a, const char *text, uint16_t port);
 /* Splits HOST or [V6] or a numeric IPv6 address off the front of `text`: a heap
  * copy of the host without brackets, and *rest at ":..." or the end. NULL with
  * a phrase in `e`. */

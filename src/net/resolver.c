@@ -16,8 +16,7 @@
 #include "net/loop_private.h"
 #include "net/resolver.h"
 
-/* How long a lookup may take in all, and each try of it. */
-enum { LIMIT_MS = 5000 };
+/* How long each try of a lookup may take. */
 static const char try_seconds[] = "1.5", tries[] = "3";
 
 struct resolver {
@@ -46,7 +45,7 @@ resolver_new(struct loop *l)
 	if (r == NULL)
 		return NULL;
 	r->loop = l;
-	r->limit_ms = LIMIT_MS;
+	r->limit_ms = RESOLVER_LIMIT_MS;
 	list_init(&r->lookups);
 	return r;
 }

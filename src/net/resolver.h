@@ -9,6 +9,9 @@
 struct resolver;
 struct lookup;
 
+/* How long a lookup may take in all. */
+enum { RESOLVER_LIMIT_MS = 5000 };
+
 /* Embedded in its owner. */
 struct query {
 	struct resolved result; /* once done and not failed */
@@ -28,7 +31,8 @@ void resolver_free(struct resolver *r);
 /* Reads resolv.conf and hosts now, as before a chroot; else on first use.
  * Returns 0, or -1 when the resolver cannot be set up. */
 int resolver_prepare(struct resolver *r);
-/* Asks this name server alone, and waits so long; for tests. */
+/* Asks this name server alone, not /etc/hosts, and waits so long. Returns 0, or
+ * -1 when that cannot be set up. */
 int resolver_use_server(
     struct resolver *r, const struct addr *at, uint64_t limit_ms);
 

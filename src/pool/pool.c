@@ -152,19 +152,6 @@ grow_list(struct pool *p, unsigned slots)
 	return 0;
 }
 
-static bool
-same_addresses(const struct server_addrs *a, const struct server_addrs *b)
-{
-	unsigned i;
-
-	if (a->count != b->count)
-		return false;
-	for (i = 0; i < a->count; i++)
-		if (!addr_equal(&a->addr[i], &b->addr[i]))
-			return false;
-	return true;
-}
-
 /* Adds the server to the counts of servers with a weight and with an access
  * list, or with `by` -1 takes it out of them. */
 static void
@@ -190,7 +177,7 @@ clear_counters(struct server *s)
 static int
 set_server(struct server *s, const struct server_spec *spec)
 {
-	bool same = s->present && same_addresses(&s->addrs, &spec->addrs);
+	bool same = s->present && server_addrs_equal(&s->addrs, &spec->addrs);
 	char *name = strdup(spec->name);
 
 	if (name == NULL)

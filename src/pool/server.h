@@ -120,6 +120,9 @@ struct server {
 	uint64_t timed;
 };
 
+/* The same addresses in the same order. */
+bool server_addrs_equal(
+    const struct server_addrs *a, const struct server_addrs *b);
 /* Whether the server is present, enabled, not blacklisted and healthy. Its
  * limits may still keep new clients out. */
 bool server_is_healthy(const struct server *s);

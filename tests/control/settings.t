@@ -19,6 +19,16 @@ pen -x 500 {FRONT} {S0} {S1}
 > retry 0; retry 1.5
 < 0
 < 1.500
+> resolve_interval
+< 60
+> resolve_interval 0.5; resolve_interval 0
+< 0.500
+< 0
+> resolve_interval x
+< error: resolve_interval: "x" is not a valid duration (5, 0.5, 200ms)
+> resolver
+> resolver 127.0.0.1
+< error: resolver: only at the start
 > tries
 < 0
 > tries 2

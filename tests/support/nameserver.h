@@ -1,0 +1,43 @@
+/* nameserver.h: a DNS server on loopback, in a thread, that knows the IPv4
+ * addresses of a few names and can be told to fail. */
+#ifndef PEN_TEST_NAMESERVER_H
+#define PEN_TEST_NAMESERVER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+enum { NAMESERVER_NAMES = 4, NAMESERVER_ADDRESSES = 4 };
+
+enum nameserver_mode {
+	NAMESERVER_ANSWERS,
+	NAMESERVER_FAILS, /* SERVFAIL */
+	NAMESERVER_SILENT
+};
+
+struct nameserver_name {
+	const char *name;
+	const char *address[NAMESERVER_ADDRESSES];
+	int count; /* 0: the name exists and has no address */
+};
+
+struct nameserver {
+	char text[32]; /* IP:PORT */
+	atomic_int questions;
+
+	/* Private. */
+	int fd;
+	pthread_t thread;
+	pthread_mutex_t lock;
+	enum nameserver_mode mode;			 /* under lock */
+	struct nameserver_name names[NAMESERVER_NAMES]; /* under lock */
+};
+
+void nameserver_start(struct nameserver *n);
+void nameserver_stop(struct nameserver *n);
+/* What the name has from now on: addresses, a NULL behind the last. The strings
+ * are the test's, and stay. */
+void nameserver_set(struct nameserver *n, const char *name, ...)
+    __attribute__((sentinel));
+void nameserver_set_mode(struct nameserver *n, enum nameserver_mode mode);
+
+#endif
