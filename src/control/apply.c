@@ -13,6 +13,7 @@
 #include "control/preflight.h"
 #include "control/refresh.h"
 #include "control/setting.h"
+#include "control/states.h"
 
 /* ---- the process: settings of the start, and how much is logged ---- */
 
@@ -174,7 +175,7 @@ servers_commit(struct apply *a)
 	size_t i;
 
 	set_acls(pool, a->wanted);
-	pool_begin_changes(pool);
+	pool_begin_changes(pool, states_who(a->pen));
 	for (i = 0; i < a->servers.count; i++)
 		if (set_server(a->pen, a->wanted, &a->servers.list[i]) < 0)
 			log_error("out of memory server=%u",

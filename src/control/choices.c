@@ -18,7 +18,8 @@ const struct choice choices_access[] = {
 const struct choice choices_admin[] = {
 	{ "up", SERVER_ENABLED, NULL },
 	{ "drain", SERVER_DRAINING, NULL },
-	{ "down", SERVER_DISABLED, NULL },
+	{ "maint", SERVER_DISABLED, NULL },
+	{ "down", SERVER_DISABLED, NULL }, /* what it was called before */
 	{ NULL, 0, NULL },
 };
 

@@ -9,12 +9,14 @@
 #include "config.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "control/request.h"
 #include "control/socket_private.h"
+#include "net/sock.h"
 #include "net/stream.h"
 
 /* The longest line; what is read of a client in one turn; what is read, and
@@ -302,8 +304,24 @@ client_on_names(struct request *q)
 
 /* ---- life ---- */
 
+static void
+name_client(struct asker *a, int fd, const struct peer *who)
+{
+	char text[PEER_TEXT_MAX];
+	pid_t pid;
+	uid_t uid;
+
+	if (who->family == AF_UNIX && sock_peer_owner(fd, &pid, &uid) == 0)
+		snprintf(a->who, sizeof(a->who), "by uid=%ld pid=%ld",
+		    (long)uid, (long)pid);
+	else
+		snprintf(
+		    a->who, sizeof(a->who), "by %s", peer_format(who, text));
+}
+
 void
-client_start(struct control *c, int fd, enum access access)
+client_start(
+    struct control *c, int fd, const struct peer *who, enum access access)
 {
 	struct client *k = calloc(1, sizeof(*k));
 
@@ -313,6 +331,7 @@ client_start(struct control *c, int fd, enum access access)
 	}
 	k->control = c;
 	k->asker.access = access;
+	name_client(&k->asker, fd, who);
 	k->free_task.run = client_free_task;
 	k->turn.run = client_on_turn;
 	list_init(&k->free_task.link);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/addr.h"
 #include "base/error.h"
 #include "base/words.h"
 #include "control/access.h"
@@ -71,6 +72,7 @@ enum {
 /* Who asks on the control socket. */
 struct asker {
 	enum access access;
+	char who[PEER_TEXT_MAX + 8]; /* "by uid=0 pid=17", "by 10.0.0.1:99" */
 	bool prompt; /* the session stays open; the handler of prompt sets it */
 	bool quit;   /* ends with this answer */
 };

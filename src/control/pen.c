@@ -15,6 +15,7 @@
 #include "control/report.h"
 #include "control/request.h"
 #include "control/socket.h"
+#include "control/states.h"
 #include "control/status.h"
 #include "dsr/director/director.h"
 #include "net/sock.h"
@@ -145,10 +146,12 @@ pen_new(void)
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->pool = pool_new();
-	if (p->plan != NULL && p->given != NULL && p->pool != NULL)
-		return p;
-	pen_free(p);
-	return NULL;
+	if (p->plan == NULL || p->given == NULL || p->pool == NULL) {
+		pen_free(p);
+		return NULL;
+	}
+	states_watch(p);
+	return p;
 }
 
 void
@@ -167,6 +170,7 @@ pen_free(struct pen *p)
 	requestlog_close(p->log);
 	refresh_free(p->refresh);
 	resolver_free(p->resolver);
+	states_unwatch(p);
 	pool_free(p->pool);
 	loop_free(p->loop);
 	plan_free(p->plan);

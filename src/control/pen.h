@@ -18,6 +18,7 @@
 #include "control/plan.h"
 #include "control/reply.h"
 #include "control/secure.h"
+#include "net/loop.h"
 
 struct control;
 struct director;
@@ -41,6 +42,8 @@ struct pen {
 	struct refresh *refresh; /* of names; from SERVING on */
 	struct requestlog *log;	  /* NULL: none */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
+	const char *who;      /* gave the command that is applied; or NULL */
+	struct timer revival; /* see states.h */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	uint64_t control_clients; /* at a time */
 };

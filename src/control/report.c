@@ -57,15 +57,7 @@ static const struct counter {
 const char *
 report_server_state(const struct server *s)
 {
-	static const char *const admin[] = { "up", "drain", "down" };
-
-	if (!s->present)
-		return s->addrs.count > 0 ? "removed" : "empty";
-	if (s->admin == SERVER_ENABLED && s->health.down)
-		return "unhealthy";
-	if (s->admin == SERVER_ENABLED && s->blacklisted_until != 0)
-		return "blacklisted";
-	return admin[s->admin];
+	return server_state_name(server_state(s));
 }
 
 /* A removed server is shown as long as it has connections. */

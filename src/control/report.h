@@ -10,7 +10,7 @@ struct server;
 /* Adds the servers in pieces, a line each:
  * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
 void report_servers(struct reply *r);
-/* "up", "drain", "down", "unhealthy", "blacklisted", "removed", "empty". */
+/* The name of its state. */
 const char *report_server_state(const struct server *s);
 /* All counters: "NAME VALUE" with FACTS_LINES. */
 void report_counters(

@@ -101,10 +101,12 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 		rc = error_set(e, "out of memory");
 	if (rc == 0)
 		*waits = wait_for_names(q);
+	p->who = q->asker != NULL ? q->asker->who : NULL;
 	if (rc < 0 || *waits)
 		plan_free(c->plan);
 	else
 		rc = apply_plan(p, c->plan, &q->names, e);
+	p->who = NULL;
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;

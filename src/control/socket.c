@@ -60,7 +60,7 @@ on_accept(struct listener *l, int fd, const struct peer *who)
 	}
 	if (c->count == c->most)
 		client_close_oldest(c);
-	client_start(c, fd,
+	client_start(c, fd, who,
 	    who->family != AF_UNIX || is_owner(cl, fd) ? cl->level
 						       : cl->others);
 }

@@ -3,6 +3,7 @@
 #ifndef PEN_CONTROL_SOCKET_PRIVATE_H
 #define PEN_CONTROL_SOCKET_PRIVATE_H
 
+#include "base/addr.h"
 #include "base/list.h"
 #include "control/access.h"
 #include "net/timeouts.h"
@@ -21,8 +22,9 @@ struct control {
 /* How long one may be silent, or not read. */
 enum { IDLE_MS = 30000 };
 
-/* Serves the client on `fd`, which it takes over. */
-void client_start(struct control *c, int fd, enum access access);
+/* Serves the client `who` on `fd`, which it takes over. */
+void client_start(
+    struct control *c, int fd, const struct peer *who, enum access access);
 /* Closes the one that has been silent longest. */
 void client_close_oldest(struct control *c);
 /* One was silent for too long: for the queue of timeouts. */

@@ -122,8 +122,8 @@ status_page(const struct pen *p, struct buffer *out)
 	    "th, td { border: 1px solid #ccc; padding: .2em .5em; "
 	    "text-align: left }\n"
 	    "td.n { text-align: right }\n"
-	    ".blacklisted, .unhealthy, .down { background: #fdd }\n"
-	    ".drain, .removed { background: #ffd }\n"
+	    ".down, .suspect, .blacklisted { background: #fdd }\n"
+	    ".drain, .maint, .removed { background: #ffd }\n"
 	    "</style></head><body>\n<h1>pen ");
 	add_escaped(
 	    out, p->plan->listen_text != NULL ? p->plan->listen_text : "");

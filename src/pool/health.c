@@ -9,6 +9,7 @@ health_take(
 {
 	if (h->since == 0)
 		h->since = now;
+	h->good = good ? h->good + 1 : 0;
 	if (good != h->down) {
 		h->against = 0;
 		return false;

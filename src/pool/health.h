@@ -3,7 +3,9 @@
  *        UP --- `fall` consecutive failures --> DOWN
  *         ^---- `rise` consecutive successes ---'
  *
- * A server that was never checked (all zero) counts as up. No side effects. */
+ * A server that was never checked (all zero) counts as up. No side effects.
+ * Successes while it is up are counted too: `rise` of them in a row end a
+ * suspicion (pool.h). */
 #ifndef PEN_POOL_HEALTH_H
 #define PEN_POOL_HEALTH_H
 
@@ -17,6 +19,8 @@ struct health_options {
 struct health {
 	bool down;
 	unsigned against; /* consecutive results that contradict `down` */
+	unsigned good;	  /* consecutive successes, since it was last up or
+			   * suspected */
 	uint64_t since;	  /* ms: time of the last change, or else of the first
 			   * check; 0: never checked */
 };

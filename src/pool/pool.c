@@ -192,6 +192,7 @@ set_server(struct server *s, const struct server_spec *spec)
 		pool_end_blacklisting(s);
 		s->refusals = 0;
 		s->health = (struct health){ .down = false };
+		s->checked = false;
 		s->admin = SERVER_ENABLED;
 		clear_counters(s);
 		s->addr_first = 0;
@@ -207,21 +208,37 @@ set_server(struct server *s, const struct server_spec *spec)
 	return 0;
 }
 
+/* A server at other addresses is another one; but who was told that the one
+ * before was down must be told that this one is not. */
+static void
+note_server(struct server *s, unsigned generation)
+{
+	if (s->history.state == SERVER_EMPTY ||
+	    (s->generation != generation &&
+		s->history.state == server_state(s)))
+		history_begin(s, &s->pool->watcher, s->pool->why);
+	else
+		pool_tell(s, s->pool->why);
+}
+
 struct server *
 pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 {
 	bool alone = !p->changing;
+	unsigned generation;
 	struct server *s;
 	int rc;
 
 	if (grow_list(p, slot + 1) < 0)
 		return NULL;
 	if (alone)
-		pool_begin_changes(p);
+		pool_begin_changes(p, NULL);
 	s = p->servers[slot];
+	generation = s->generation;
 	pool_leave(s);
 	rc = set_server(s, spec);
 	pool_refresh(s);
+	note_server(s, generation);
 	if (alone && pool_end_changes(p) < 0)
 		rc = -1;
 	return rc == 0 ? s : NULL;
@@ -241,6 +258,7 @@ pool_forget_server(struct server *s)
 	s->name = NULL;
 	s->addrs.count = 0;
 	s->addr_first = 0;
+	history_begin(s, &s->pool->watcher, "");
 }
 
 void
@@ -251,13 +269,14 @@ pool_remove_server(struct pool *p, struct server *s)
 	if (s == NULL || !s->present)
 		return;
 	if (alone)
-		pool_begin_changes(p);
+		pool_begin_changes(p, NULL);
 	pool_leave(s);
 	count_settings(s, -1);
 	s->present = false;
 	p->list_changed = p->list_changed || s->role == SERVER_REGULAR;
 	pool_end_blacklisting(s);
 	pool_refresh(s);
+	pool_tell(s, p->why);
 	if (alone)
 		(void)pool_end_changes(p);
 	if (s->connections == 0)
@@ -305,6 +324,12 @@ pool_clear_counters(struct pool *p)
 		clear_counters(p->servers[slot]);
 }
 
+void
+pool_watch(struct pool *p, const struct pool_watcher *w)
+{
+	p->watcher = *w;
+}
+
 /* ---- life ---- */
 
 struct pool *
@@ -316,6 +341,7 @@ pool_new(void)
 
 	if (p == NULL)
 		return NULL;
+	p->why = "";
 	eligible_init(&p->eligible);
 	heap_init(&p->revive);
 	heap_init(&p->last_resort);

@@ -36,6 +36,23 @@ struct pool_options {
 	struct health_options health;
 };
 
+/* A server has another state; the new one, when and why are in its history. */
+struct server_change {
+	enum server_state was, is;
+	uint64_t lasted_ms; /* the state before */
+};
+
+/* Who wants to know of such changes, and what time it is then. */
+struct pool_watcher {
+	uint64_t (*now)(void *arg); /* ms, as `now` of the functions below */
+	int64_t (*wall)(void *arg); /* seconds since 1970 */
+	/* Called from inside of whatever changed the server: it must not call
+	 * functions that change the pool. */
+	void (*on_state)(
+	    void *arg, struct server *s, const struct server_change *c);
+	void *arg;
+};
+
 /* The servers one client has been given so far. All zero before its first
  * choice, except `proven`. */
 struct attempts {
@@ -105,8 +122,11 @@ void pool_remove_server(struct pool *p, struct server *s);
  * be chosen meanwhile. The cost is that of the servers that are set. All
  * servers are moved, once, only if the list grows, if the first weight comes or
  * the last one goes, or if the algorithm has a table of all of them.
- * pool_end_changes() returns 0, or -1 with errno ENOMEM. */
-void pool_begin_changes(struct pool *p);
+ * pool_end_changes() returns 0, or -1 with errno ENOMEM.
+ *
+ * `why` is the reason of all that they change, such as who gave the command; it
+ * stays the caller's, and valid until pool_end_changes(). May be NULL. */
+void pool_begin_changes(struct pool *p, const char *why);
 int pool_end_changes(struct pool *p);
 
 void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
@@ -199,24 +219,37 @@ void pool_connected(struct pool *p, struct server *s, uint64_t now);
  * measure them and call pool_took(). */
 bool pool_wants_times(const struct pool *p);
 void pool_took(struct pool *p, struct server *s, uint64_t us);
-/* `s` did not answer in time, and is blacklisted. Connections to it count until
- * pool_closed() all the same. */
-void pool_failed(struct pool *p, struct server *s, uint64_t now);
+/* `s` did not answer in time, as `reason` says, and is blacklisted. Connections
+ * to it count until pool_closed() all the same. Returns whether failures
+ * blacklist it: not with a blacklist time of 0. */
+bool pool_failed(
+    struct pool *p, struct server *s, const char *reason, uint64_t now);
 /* `s` refused a connection. It is blacklisted for REFUSED_MS, and for twice as
  * long with each further refusal, but never for longer than a server that did
  * not answer: a client learns of a refusal at once, so an early attempt costs
- * little. */
-void pool_refused(struct pool *p, struct server *s, uint64_t now);
+ * little. Returns the same. */
+bool pool_refused(
+    struct pool *p, struct server *s, const char *reason, uint64_t now);
 /* The operator blacklists `s` for its own blacklist time, which no answer ends,
  * or ends its blacklisting if that time is 0. No failure is counted. */
 void pool_take_out(struct pool *p, struct server *s, uint64_t now);
-/* A health check of the regular server `s` succeeded or failed. Returns whether
- * this made it healthy or unhealthy. */
-bool pool_checked(struct pool *p, struct server *s, bool good, uint64_t now);
+/* `s` is checked from now on: a failure makes it suspect, not blacklisted. */
+void pool_begin_checks(struct pool *p, struct server *s);
+/* A health check of `s` succeeded or failed, as `reason` says. `fall` failures
+ * in a row make it down, `rise` successes in a row make it up again, and end a
+ * suspicion. Returns whether its health changed because of this. */
+bool pool_checked(struct pool *p, struct server *s, bool good,
+    const char *reason, uint64_t now);
 /* `s` is no longer checked; it counts as healthy. */
 void pool_unchecked(struct pool *p, struct server *s);
 /* Ends the blacklistings whose time is over. pool_choose() does so too. */
 void pool_revive(struct pool *p, uint64_t now);
+/* When the next of them is over, in ms; UINT64_MAX when there is none. */
+uint64_t pool_next_revival(const struct pool *p);
+/* Makes the pool tell of each change of a server's state, once: see struct
+ * pool_watcher, which is copied. An empty slot that gets a server, and a
+ * removed server that is forgotten, are not told. */
+void pool_watch(struct pool *p, const struct pool_watcher *w);
 /* Adds bytes of a connection, up to the server and down to the client, to the
  * counters of the server and of the remembered client. For connections that
  * last; the bytes of others go to pool_closed(). */

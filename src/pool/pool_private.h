@@ -6,6 +6,7 @@
 
 #include "base/heap.h"
 #include "pool/balance.h"
+#include "pool/history.h"
 #include "pool/sticky.h"
 
 struct pool {
@@ -23,6 +24,8 @@ struct pool {
 	struct heap last_resort;
 	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
 	void *on_eligible_arg;
+	struct pool_watcher watcher;
+	const char *why;   /* see pool_begin_changes(); "" without one */
 	bool changing;	   /* pool_begin_changes() .. pool_end_changes() */
 	bool was_weighted; /* any server had a weight when that began */
 	bool all_changed;  /* since then: the length of the list */
@@ -38,6 +41,13 @@ bool pool_is_serving(const struct server *s);
 uint64_t pool_blacklist_ms(const struct server *s);
 /* Ends the blacklisting of `s`. The caller brings the sets in step with it. */
 void pool_end_blacklisting(struct server *s);
+
+/* The last step of every change that the state of a server follows from. */
+static inline void
+pool_tell(struct server *s, const char *reason)
+{
+	history_tell(s, &s->pool->watcher, reason);
+}
 
 /* Frees the name and addresses of a removed server without connections. */
 void pool_forget_server(struct server *s);

@@ -177,9 +177,10 @@ pool_enter_all(struct pool *p)
 }
 
 void
-pool_begin_changes(struct pool *p)
+pool_begin_changes(struct pool *p, const char *why)
 {
 	p->changing = true;
+	p->why = why != NULL ? why : "";
 	p->was_weighted = p->weighted > 0;
 }
 
@@ -194,6 +195,7 @@ pool_end_changes(struct pool *p)
 	int rc = 0;
 
 	p->changing = false;
+	p->why = "";
 	if (all)
 		pool_leave_all(p);
 	if ((all || p->list_changed) && b->listed != NULL)
@@ -207,9 +209,9 @@ pool_end_changes(struct pool *p)
 void
 pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
 {
-	(void)p;
 	s->admin = admin;
 	pool_refresh(s);
+	pool_tell(s, p->why);
 }
 
 void
@@ -232,7 +234,15 @@ pool_revive(struct pool *p, uint64_t now)
 
 		pool_end_blacklisting(s);
 		pool_refresh(s);
+		pool_tell(s, "blacklist time over");
 	}
+}
+
+uint64_t
+pool_next_revival(const struct pool *p)
+{
+	return heap_top(&p->revive) != HEAP_EMPTY ? heap_top_key(&p->revive)
+						  : UINT64_MAX;
 }
 
 uint64_t
@@ -242,16 +252,24 @@ pool_blacklist_ms(const struct server *s)
 				   : s->pool->options.blacklist_ms;
 }
 
-/* A failure does not change a time that the operator has set. */
 static void
-blacklist(struct server *s, uint64_t now, uint64_t until)
+set_blacklisted(struct server *s, uint64_t until)
 {
-	if (s->by_operator && s->blacklisted_until > now)
-		return;
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
 	heap_set(&s->pool->revive, s->slot, until);
 	pool_refresh(s);
+}
+
+/* A failure does not change a time that the operator has set. */
+static void
+blacklist(struct server *s, const char *reason, uint64_t now, uint64_t until)
+{
+	if (s->by_operator && s->blacklisted_until > now)
+		return;
+	s->health.good = 0;
+	set_blacklisted(s, until);
+	pool_tell(s, reason);
 }
 
 /* ---- what happens to servers ---- */
@@ -286,6 +304,7 @@ pool_connected(struct pool *p, struct server *s, uint64_t now)
 		return;
 	pool_end_blacklisting(s);
 	pool_refresh(s);
+	pool_tell(s, "answered");
 }
 
 bool
@@ -301,62 +320,93 @@ pool_took(struct pool *p, struct server *s, uint64_t us)
 		p->options.balance->took(p->order, s, us);
 }
 
-void
-pool_failed(struct pool *p, struct server *s, uint64_t now)
+bool
+pool_failed(struct pool *p, struct server *s, const char *reason, uint64_t now)
 {
 	uint64_t ms = pool_blacklist_ms(s);
 
 	(void)p;
 	s->failures++;
 	if (ms > 0)
-		blacklist(s, now, now + ms);
+		blacklist(s, reason, now, now + ms);
+	return ms > 0;
 }
 
 /* A server that stops refuses many connections at the same moment. They count
  * as one refusal, or the time would double with each of them. */
-void
-pool_refused(struct pool *p, struct server *s, uint64_t now)
+bool
+pool_refused(struct pool *p, struct server *s, const char *reason, uint64_t now)
 {
 	uint64_t ms = pool_blacklist_ms(s), wait;
 
 	(void)p;
 	s->failures++;
 	if (ms == 0 || s->blacklisted_until > now)
-		return;
+		return ms > 0;
 	wait = (uint64_t)REFUSED_MS << s->refusals;
 	if (wait < ms)
 		s->refusals++;
-	blacklist(s, now, now + (wait < ms ? wait : ms));
+	blacklist(s, reason, now, now + (wait < ms ? wait : ms));
+	return true;
 }
 
 void
 pool_take_out(struct pool *p, struct server *s, uint64_t now)
 {
-	(void)p;
-	pool_end_blacklisting(s);
 	if (s->set.blacklist_ms > 0) {
-		blacklist(s, now, now + s->set.blacklist_ms);
+		set_blacklisted(s, now + s->set.blacklist_ms);
 		s->by_operator = true;
 	} else {
+		pool_end_blacklisting(s);
 		pool_refresh(s);
 	}
+	pool_tell(s, p->why);
+}
+
+/* ---- health checks ---- */
+
+void
+pool_begin_checks(struct pool *p, struct server *s)
+{
+	(void)p;
+	s->checked = true;
+	pool_tell(s, s->history.reason);
+}
+
+/* One success is not enough: a server may answer checks, and fail clients. */
+static void
+clear_suspicion(struct server *s)
+{
+	if (server_state(s) != SERVER_SUSPECT ||
+	    s->health.good < s->pool->options.health.rise)
+		return;
+	s->refusals = 0;
+	pool_end_blacklisting(s);
+	pool_refresh(s);
 }
 
 bool
-pool_checked(struct pool *p, struct server *s, bool good, uint64_t now)
+pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
+    uint64_t now)
 {
-	if (!health_take(&s->health, &p->options.health, good, now))
-		return false;
-	pool_refresh(s);
-	return true;
+	bool changed = health_take(&s->health, &p->options.health, good, now);
+
+	s->checked = true;
+	if (changed)
+		pool_refresh(s);
+	clear_suspicion(s);
+	pool_tell(s, reason);
+	return changed;
 }
 
 void
 pool_unchecked(struct pool *p, struct server *s)
 {
 	(void)p;
+	s->checked = false;
 	s->health = (struct health){ .down = false };
 	pool_refresh(s);
+	pool_tell(s, "no longer checked");
 }
 
 void

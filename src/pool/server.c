@@ -3,6 +3,39 @@
 
 #include "pool/server.h"
 
+enum server_state
+server_state(const struct server *s)
+{
+	if (!s->present)
+		return s->addrs.count > 0 ? SERVER_REMOVED : SERVER_EMPTY;
+	if (s->admin != SERVER_ENABLED)
+		return s->admin == SERVER_DRAINING ? SERVER_DRAIN
+						   : SERVER_MAINT;
+	if (s->health.down)
+		return SERVER_DOWN;
+	if (s->blacklisted_until != 0)
+		return s->checked && !s->by_operator ? SERVER_SUSPECT
+						     : SERVER_BLACKLISTED;
+	return SERVER_UP;
+}
+
+const char *
+server_state_name(enum server_state state)
+{
+	static const char *const names[SERVER_STATES] = {
+		[SERVER_EMPTY] = "empty",
+		[SERVER_REMOVED] = "removed",
+		[SERVER_MAINT] = "maint",
+		[SERVER_DRAIN] = "drain",
+		[SERVER_DOWN] = "down",
+		[SERVER_SUSPECT] = "suspect",
+		[SERVER_BLACKLISTED] = "blacklisted",
+		[SERVER_UP] = "up",
+	};
+
+	return names[state];
+}
+
 bool
 server_addrs_equal(
     const struct server_addrs *a, const struct server_addrs *b)
@@ -20,6 +53,5 @@ server_addrs_equal(
 bool
 server_is_healthy(const struct server *s)
 {
-	return s->present && s->admin == SERVER_ENABLED &&
-	    s->blacklisted_until == 0 && !s->health.down;
+	return server_state(s) == SERVER_UP;
 }

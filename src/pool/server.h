@@ -1,18 +1,24 @@
 /* server.h: a real server: addresses, settings, state and counters.
  *
- *        UP <-------------------.
- *        |  no answer, refusal,  | the blacklist time is over, or a connect
- *        |  or by the operator   | succeeded
- *        '---> BLACKLISTED ------'      chosen only if no other server is left
+ * The state of a server is the first of these that holds (enum server_state):
  *
- *     unhealthy, by health checks:      no new clients
- *     drain, by the operator:           no new clients
- *     down, by the operator:            no clients
+ *     removed       gone from the list; its connections go on to their end
+ *     maint         by the operator: no clients
+ *     drain         by the operator: no new clients
+ *     down          `fall` health checks have failed: no new clients, until
+ *                   `rise` of them have succeeded
+ *     suspect       it failed a client, and health checks find out why
+ *     blacklisted   it failed a client, and nothing checks it, or by the
+ *                   operator; for a time, or until it answers
+ *     up
  *
- * Each of the last three comes on top of the state above. A server knows no
- * sockets. Every change that decides whether it may be chosen goes through a
- * function of pool.h, which keeps the pool's sets in step; outside pool/ the
- * members are only read. */
+ * A server that is suspect or blacklisted is chosen only if no other one is
+ * left. What these follow from (presence, admin, health, blacklisting) is kept
+ * side by side: what ends one of them uncovers the next.
+ *
+ * A server knows no sockets. Every change that decides whether it may be chosen
+ * goes through a function of pool.h, which keeps the pool's sets in step, and
+ * tells of the change; outside pool/ the members are only read. */
 #ifndef PEN_POOL_SERVER_H
 #define PEN_POOL_SERVER_H
 
@@ -21,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/log.h"
 #include "pool/health.h"
 
 struct pool;
@@ -38,7 +45,35 @@ enum server_forward {
 
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
-enum { SERVER_ADDRS_MAX = 8, SERVER_WEIGHT_MAX = 65535 };
+/* In order of precedence; see above. */
+enum server_state {
+	SERVER_EMPTY, /* no server in the slot */
+	SERVER_REMOVED,
+	SERVER_MAINT,
+	SERVER_DRAIN,
+	SERVER_DOWN,
+	SERVER_SUSPECT,
+	SERVER_BLACKLISTED,
+	SERVER_UP,
+	SERVER_STATES
+};
+
+enum {
+	SERVER_ADDRS_MAX = 8,
+	SERVER_WEIGHT_MAX = 65535,
+	SERVER_REASON_MAX = 128 /* bytes of a reason, with its NUL */
+};
+
+/* When and why the state changed last. The reason is printable ASCII without
+ * quotes, cut to its size; "" when there is none. */
+struct server_history {
+	enum server_state state; /* as told last */
+	unsigned changes;	 /* since the server is in its slot */
+	uint64_t since_ms;	 /* the pool's clock */
+	int64_t since_wall;	 /* seconds since 1970 */
+	char reason[SERVER_REASON_MAX];
+	struct log_site log; /* of the lines about it */
+};
 
 /* What a server is for: it takes its share of the clients; it is used when no
  * regular server is eligible; it serves clients that the client ACL denies. */
@@ -105,6 +140,7 @@ struct server {
 	unsigned refusals; /* how often refusals blacklisted it since it last
 			       * answered */
 	struct health health; /* by health checks; up if there are none */
+	bool checked;	      /* by health checks, from now on */
 	bool full;	      /* nothing but its limits keeps new clients out */
 
 	uint64_t connections; /* open now */
@@ -118,13 +154,19 @@ struct server {
 	uint64_t turn;
 	unsigned slowness;
 	uint64_t timed;
+
+	struct server_history history;
 };
 
 /* The same addresses in the same order. */
 bool server_addrs_equal(
     const struct server_addrs *a, const struct server_addrs *b);
-/* Whether the server is present, enabled, not blacklisted and healthy. Its
- * limits may still keep new clients out. */
+
+enum server_state server_state(const struct server *s);
+/* "up", "drain" ...: the words of commands, reports and log lines. */
+const char *server_state_name(enum server_state state);
+
+/* Whether its state is UP. Its limits may still keep new clients out. */
 bool server_is_healthy(const struct server *s);
 
 #endif

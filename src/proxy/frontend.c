@@ -194,13 +194,15 @@ frontend_server_failed(
     struct frontend_core *f, struct server *s, int error, const char *why)
 {
 	uint64_t now = loop_now(f->loop);
+	bool told;
 
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->number,
-	    s->name, why != NULL ? why : strerror(error));
-	if (sock_error_is_refusal(error))
-		pool_refused(f->pool, s, now);
-	else
-		pool_failed(f->pool, s, now);
+	if (why == NULL)
+		why = strerror(error);
+	told = sock_error_is_refusal(error) ? pool_refused(f->pool, s, why, now)
+					    : pool_failed(f->pool, s, why, now);
+	if (!told)
+		log_warn("server failed server=%u name=%s error=\"%s\"",
+		    s->number, s->name, why);
 }
 
 const struct frontend_stats *

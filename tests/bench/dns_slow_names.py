@@ -110,7 +110,7 @@ def main():
     pen.terminate()
     pen.wait()
     log.seek(0)
-    failed = sum("server failed" in line for line in log)
+    failed = sum("server blacklisted" in line for line in log)
     print(" ".join("%d/%d" % (c[0], sum(c.values()) - c[0])
                    for _, c in sorted(result.items())))
     total = sum(result.values(), collections.Counter())

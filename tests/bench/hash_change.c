@@ -51,7 +51,7 @@ set_all(unsigned servers, unsigned heaviest)
 {
 	unsigned i;
 
-	pool_begin_changes(pool);
+	pool_begin_changes(pool, NULL);
 	for (i = 0; i < servers; i++)
 		set_server(i, 1 + i % heaviest);
 	if (pool_end_changes(pool) < 0)

@@ -114,7 +114,7 @@ START_TEST(cable_is_out)
 	NEED_THIS();
 	expect_none_lost(1, 0, 2);
 	ck_assert(child_has_said(&pen.child, "link is back interface=eth0"));
-	ck_assert(!child_has_said(&pen.child, "server failed"));
+	ck_assert(!child_has_said(&pen.child, "server blacklisted"));
 }
 END_TEST
 

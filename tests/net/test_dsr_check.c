@@ -162,10 +162,11 @@ expect_out(const char *reason, long long since)
 	expect_json("checks",
 	    "\"server\":1,\"check\":\"dsr\",\"state\":\"unhealthy\"", true);
 	ck_assert(child_has_said(&pen.child,
-	    text("server unhealthy server=1 name=%s check=dsr", server(1))));
-	expect_json("servers", "unhealthy", true);
+	    text("server down server=1 name=%s reason=\"check dsr ",
+		server(1))));
+	expect_json("servers", "\"state\":\"down\"", true);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &rig, "status"), "class=\"unhealthy\""));
+	    strstr(dsrpen_ask(&pen, &rig, "status"), "class=\"down\""));
 	expect_new_at("02");
 }
 
@@ -177,7 +178,7 @@ expect_back(const char *reason, long long since)
 	    30000);
 	printf("%s: %s: healthy again after %lld ms\n", vip, reason,
 	    wait_now_ms() - since);
-	WAIT_FOR(child_has_said(&pen.child, "server healthy server=1"), 1000);
+	WAIT_FOR(child_has_said(&pen.child, "server up server=1"), 1000);
 	expect_new_at("012");
 }
 
@@ -397,7 +398,7 @@ expect_patience(void)
 	WAIT_FOR(probes_sent() > asked + 3 * 3 * SERVERS, 10000);
 	netrig_ip(&rig, NETRIG_DIRECTOR, "link set eth0 up\n");
 	expect_all_well();
-	ck_assert(!child_has_said(&pen.child, "server unhealthy"));
+	ck_assert(!child_has_said(&pen.child, "server down"));
 	expect_new_at("012");
 	end();
 }
@@ -415,7 +416,7 @@ expect_changes(void)
 	dsrpen_ask(&pen, &rig, text("check dsr %d", DSRMANY_PORT));
 	expect_out("timeout", wait_now_ms());
 	dsrpen_ask(&pen, &rig, "no check");
-	expect_json("servers", "unhealthy", false);
+	expect_json("servers", "\"state\":\"down\"", false);
 	/* a port where nobody listens */
 	vip_on_server(true);
 	dsrpen_ask(&pen, &rig, "check dsr 9");
@@ -456,7 +457,7 @@ expect_fresh_start(void)
 		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(1)));
 	}
 	ck_assert(!child_has_said(
-	    &pen.child, text("unhealthy server=1 name=%s", server(2))));
+	    &pen.child, text("server down server=1 name=%s", server(2))));
 	end();
 }
 

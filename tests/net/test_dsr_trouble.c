@@ -130,7 +130,8 @@ expect_failover(const char *vip, bool v6)
 	add(&many, 3, vip);
 	noticed = wait_now_ms() - down;
 	ck_assert_uint_eq(dsrmany_count(&many, 1), its);
-	WAIT_FOR(child_has_said(&pen.child, "server failed server=1"), 40000);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "server blacklisted server=1"), 40000);
 	printf("%s: failure noticed after %lld ms, the last of three clients"
 	       " served after %lld ms\n",
 	    vip, wait_now_ms() - down, noticed);
@@ -176,7 +177,8 @@ START_TEST(silence_is_noticed_without_clients)
 	NEED_NETRIG(&rig, &three);
 	begin(NETRIG_VIP4, false, "-rh", "dsr_flows 0");
 	cut_off(false);
-	WAIT_FOR(child_has_said(&pen.child, "server failed server=1"), 12000);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "server blacklisted server=1"), 12000);
 	end();
 }
 END_TEST
@@ -224,7 +226,8 @@ START_TEST(interface_is_renamed)
 	WAIT_FOR(
 	    child_has_said(&pen.child, "link is back interface=lan0"), 10000);
 	cut_off(false);
-	WAIT_FOR(child_has_said(&pen.child, "server failed server=1"), 12000);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "server blacklisted server=1"), 12000);
 	end();
 }
 END_TEST

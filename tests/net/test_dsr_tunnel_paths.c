@@ -395,8 +395,9 @@ expect_failure(const char *next)
 		close(near);
 	}
 	near = dsrnet_dial(&net);
-	WAIT_FOR(child_has_said(&net.pen.child, "server failed server=0") ||
-		child_has_said(&net.pen.child, "server failed server=1"),
+	WAIT_FOR(
+	    child_has_said(&net.pen.child, "server blacklisted server=0") ||
+		child_has_said(&net.pen.child, "server blacklisted server=1"),
 	    45000);
 	close(near);
 	close_all();

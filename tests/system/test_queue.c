@@ -321,7 +321,8 @@ START_TEST(refused_at_its_turn)
 	at = b[0].at;
 	backend_stop(&b[0]);
 	close(first);
-	WAIT_FOR(child_has_said(&pen.child, "server failed server=0"), SOON);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "server blacklisted server=0"), SOON);
 	ck_assert_int_eq(counter("queued"), 2);
 	backend_start_at(&b[0], &at, backend_echo, NULL);
 	are_served_in_turn();

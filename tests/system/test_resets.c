@@ -299,7 +299,7 @@ accept_and_reset(int listener, const char *says)
 static void
 expect_nobody_blamed(void)
 {
-	ck_assert(!child_has_said(&pen.child, "server failed"));
+	ck_assert(!child_has_said(&pen.child, "server blacklisted"));
 	ck_assert_int_eq(count("closed_server_reset"), 1);
 	ck_assert_int_eq(count("retries"), 0);
 }
@@ -373,7 +373,7 @@ START_TEST(unix_server_that_closes_at_once)
 		ck_assert_int_le(recv(fd, &c, 1, 0), 0);
 		close(fd);
 	}
-	ck_assert(!child_has_said(&pen.child, "server failed"));
+	ck_assert(!child_has_said(&pen.child, "server blacklisted"));
 	ck_assert_int_eq(count("closed_no_server"), 0);
 	pen_down(&pen);
 	shutdown(listener, SHUT_RDWR);

@@ -141,7 +141,7 @@ START_TEST(bad_servers_are_passed_over)
 	    strstr(look(&s[0]).error, "alert"), "alert unknown ca");
 	ck_assert_str_eq(
 	    strstr(look(&s[2]).error, "alert"), "alert certificate expired");
-	ck_assert(child_has_said(&c.pen.child, "server failed server=0"));
+	ck_assert(child_has_said(&c.pen.child, "server blacklisted server=0"));
 	ck_assert(child_has_said(&c.pen.child, "IP address mismatch"));
 	ck_assert(child_has_said(&c.pen.child, "certificate has expired"));
 	tls_chain_down(&c);
@@ -356,7 +356,7 @@ START_TEST(protocol_of_one_client)
 		p = tls_chain_opens(&c, &http);
 		tls_peer_expect_echo(p, "hello");
 		tls_peer_close(p);
-		ck_assert(!child_has_said(&c.pen.child, "server failed"));
+		ck_assert(!child_has_said(&c.pen.child, "server blacklisted"));
 		tls_chain_down(&c);
 		tls_echo_stop(&s);
 	}

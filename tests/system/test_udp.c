@@ -296,10 +296,10 @@ START_TEST(silent_servers)
 			close(fd);
 		fd = udp_client(&front);
 		(void)udp_ask(fd, "x", 50);
-		if (child_has_said(&pen.child, "server failed server=0"))
+		if (child_has_said(&pen.child, "server blacklisted server=0"))
 			break;
 	}
-	ck_assert(child_has_said(&pen.child, "server failed server=0"));
+	ck_assert(child_has_said(&pen.child, "server blacklisted server=0"));
 	for (i = 0; i < 4; i++)
 		ck_assert_str_eq(udp_ask(fd, "y", SOON), "b:y");
 	close(fd);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <netinet/in.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,18 +36,14 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 /* ---- what was found out ---- */
 
 static void
-tell(const struct server *s, const struct probe_report *r)
+tell_pool(struct checks *c, struct server *s, const struct probe_report *r)
 {
-	char vip[PEER_TEXT_MAX];
+	char vip[PEER_TEXT_MAX], reason[SERVER_REASON_MAX];
 
-	if (s->health.down)
-		log_warn("server unhealthy server=%u name=%s check=dsr "
-			 "address=%s error=\"%s\"",
-		    s->number, s->name, peer_format(&r->vip, vip),
-		    probe_result_name(r->result));
-	else
-		log_info("server healthy server=%u name=%s check=dsr",
-		    s->number, s->name);
+	snprintf(reason, sizeof(reason), "check dsr %s: %s",
+	    peer_format(&r->vip, vip), probe_result_name(r->result));
+	(void)pool_checked(
+	    c->pool, s, r->result == PROBE_OK, reason, loop_now(c->loop));
 }
 
 /* Whether the request may have been lost for want of a carrier. */
@@ -73,8 +70,7 @@ on_result(
 		return;
 	if (r->result == PROBE_TIMEOUT)
 		nexthops_probe(&c->forward->hops, s);
-	if (pool_checked(c->pool, s, r->result == PROBE_OK, loop_now(c->loop)))
-		tell(s, r);
+	tell_pool(c, s, r);
 }
 
 /* ---- in ---- */
@@ -114,13 +110,16 @@ on_time(struct timer *t)
 
 /* One whose hardware address is being asked for has not failed yet. */
 static void
-follow(struct checks *c, const struct server *s, uint64_t now)
+follow(struct checks *c, struct server *s, uint64_t now)
 {
 	uint32_t number = s->slot;
 
-	if (!s->present)
+	if (!s->present) {
 		probes_drop(&c->probes, number);
-	else if (!nexthops_is_new(&c->forward->hops, s) &&
+		return;
+	}
+	pool_begin_checks(c->pool, s);
+	if (!nexthops_is_new(&c->forward->hops, s) &&
 	    probes_add(&c->probes, number, s->generation, now) < 0)
 		log_error("out of memory");
 }

@@ -91,7 +91,7 @@ choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
 	    nexthops_is_gone(d->hops, s)) {
 		attempts->given = 0;
 		if (s->blacklisted_until == 0)
-			pool_failed(d->pool, s, now);
+			pool_failed(d->pool, s, "no hardware address", now);
 	}
 	return s;
 }

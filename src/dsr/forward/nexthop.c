@@ -215,10 +215,7 @@ tell_pool(struct nexthops *n, struct server *s, void *arg)
 		pool_connected(n->pool, s, now);
 		return;
 	}
-	log_warn("server failed server=%u name=%s error=\"no answer to ARP or "
-		 "NDP\"",
-	    s->number, s->name);
-	pool_failed(n->pool, s, now);
+	pool_failed(n->pool, s, "no answer to ARP or NDP", now);
 }
 
 static void

@@ -391,9 +391,7 @@ note_error(struct nexthops *n, struct server *s, void *arg)
 	h->ask_s = 0;
 	if (!e->gone || s->blacklisted_until > now)
 		return;
-	log_warn("server failed server=%u name=%s error=\"%s\"", s->number,
-	    s->name, strerror(e->error->error));
-	pool_failed(n->pool, s, now);
+	pool_failed(n->pool, s, strerror(e->error->error), now);
 }
 
 void

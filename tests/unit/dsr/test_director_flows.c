@@ -54,7 +54,8 @@ static void
 go_away(unsigned server)
 {
 	neighbor[server].state = NEIGHBOR_FAILED;
-	pool_failed(d.pool, pool_server(d.pool, server), loop_now(d.loop));
+	pool_failed(
+	    d.pool, pool_server(d.pool, server), "a test", loop_now(d.loop));
 }
 
 static void
@@ -134,7 +135,7 @@ START_TEST(flows_of_a_blacklisted_server_go_on)
 	unsigned i;
 
 	connect_all();
-	pool_failed(d.pool, pool_server(d.pool, 1), loop_now(d.loop));
+	pool_failed(d.pool, pool_server(d.pool, 1), "a test", loop_now(d.loop));
 	ck_assert_uint_eq(server_of(1, FRAME_ACK), 1);
 	for (i = 0; i < 2; i++)
 		ck_assert_uint_ne(server_of(CONNECTIONS + i, FRAME_SYN), 1);

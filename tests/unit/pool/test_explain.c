@@ -105,10 +105,10 @@ happen(struct server *s)
 
 	switch (draw(7)) {
 	case 0:
-		pool_failed(pool, s, now);
+		pool_failed(pool, s, "a test", now);
 		break;
 	case 1:
-		pool_refused(pool, s, now);
+		pool_refused(pool, s, "a test", now);
 		break;
 	case 2:
 		pool_connected(pool, s, now);
@@ -265,7 +265,7 @@ START_TEST(reasons)
 	pool_set_admin(pool, s, SERVER_DISABLED);
 	check_one(s, RULE_NONE, OBSTACLE_MAINT);
 	pool_set_admin(pool, s, SERVER_ENABLED);
-	pool_failed(pool, s, now);
+	pool_failed(pool, s, "a test", now);
 	check_one(s, RULE_LAST_RESORT, OBSTACLE_BLACKLISTED);
 	pool_connected(pool, s, now);
 	pool_opened(pool, s, &who, &attempts, now);

@@ -130,7 +130,7 @@ START_TEST(only_its_clients_move)
 		struct server *s = pool_server(pool, 4);
 
 		if (way == 0)
-			pool_failed(pool, s, 1000);
+			pool_failed(pool, s, "a test", 1000);
 		else if (way == 1)
 			pool_set_admin(pool, s, SERVER_DISABLED);
 		else
@@ -161,7 +161,7 @@ START_TEST(moved_clients_spread)
 	unsigned n;
 
 	begin(10, 128, false);
-	pool_failed(pool, pool_server(pool, 0), 1000);
+	pool_failed(pool, pool_server(pool, 0), "a test", 1000);
 	for (n = 0; n < CLIENTS; n++)
 		got[choose_nth(n)]++;
 	ck_assert_int_eq(got[0], 0);
@@ -261,7 +261,7 @@ START_TEST(changes_end_as_from_scratch)
 		bool at_once = draw(2) == 0;
 
 		if (at_once)
-			pool_begin_changes(pool);
+			pool_begin_changes(pool, NULL);
 		while (changes-- > 0)
 			change_one(&w);
 		if (at_once)

@@ -124,7 +124,7 @@ close_one(unsigned n, int server)
 static void
 blacklist(unsigned server)
 {
-	pool_failed(pool, pool_server(pool, server), now);
+	pool_failed(pool, pool_server(pool, server), "a test", now);
 }
 
 /* ---- algorithms ---- */
@@ -516,7 +516,8 @@ serve_with_one_dead(int dead, int rounds, int got[])
 		for (c = 0; c < 3; c++) {
 			while (s[c] == dead) {
 				pool_refused(pool,
-				    pool_server(pool, (unsigned)dead), now);
+				    pool_server(pool, (unsigned)dead), "a test",
+				    now);
 				s[c] = try_next(1, &attempts[c]);
 			}
 			ck_assert_int_ne(s[c], NONE);
@@ -611,10 +612,10 @@ START_TEST(operator_takes_a_server_out)
 	pool_connected(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
 	s->set.blacklist_ms = 5000;
-	pool_failed(pool, s, now);
+	pool_failed(pool, s, "a test", now);
 	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
 	/* a failure late in that time is no reason to end it with an answer */
-	pool_failed(pool, s, now + 56000);
+	pool_failed(pool, s, "a test", now + 56000);
 	pool_connected(pool, s, now + 57000);
 	ck_assert_uint_eq(s->blacklisted_until, now + 60000);
 	ck_assert_int_eq(pick(2), 1);
@@ -697,7 +698,7 @@ refused_for(void)
 {
 	struct server *s = pool_server(pool, 0);
 
-	pool_refused(pool, s, now);
+	pool_refused(pool, s, "a test", now);
 	return s->blacklisted_until == 0 ? 0 : s->blacklisted_until - now;
 }
 
@@ -742,7 +743,7 @@ START_TEST(last_resort_spares_who_is_out_otherwise)
 
 	begin(4, "roundrobin", false);
 	for (i = 0; i < 3; i++)
-		pool_checked(pool, pool_server(pool, 0), false, now);
+		pool_checked(pool, pool_server(pool, 0), false, "a test", now);
 	pool_set_admin(pool, pool_server(pool, 1), SERVER_DRAINING);
 	pool_set_admin(pool, pool_server(pool, 2), SERVER_DISABLED);
 	set_server(3, 0, 0, 1, 0);
@@ -861,7 +862,7 @@ START_TEST(one_server_moves_alone)
 	moved(501);
 	set_server(7, 4, 0, 5, 5);
 	moved(1);
-	pool_begin_changes(pool);
+	pool_begin_changes(pool, NULL);
 	set_server(8, 4, 0, 5, 5);
 	set_server(9, 4, 0, 5, 5);
 	ck_assert_int_eq(pool_end_changes(pool), 0);
@@ -946,7 +947,7 @@ START_TEST(emergency_and_abuse)
 	ck_assert_int_eq(pick(2), NUMBER_EMERGENCY);
 	/* when it is out too, all are tried, each once */
 	now++;
-	pool_failed(pool, pool_slot(pool, SLOT_EMERGENCY), now);
+	pool_failed(pool, pool_slot(pool, SLOT_EMERGENCY), "a test", now);
 	attempts = (struct attempts){ 0 };
 	ck_assert_int_eq(try_next(2, &attempts), 0);
 	ck_assert_int_eq(try_next(2, &attempts), 1);

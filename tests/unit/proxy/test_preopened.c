@@ -137,7 +137,7 @@ START_TEST(gone_with_its_health)
 	want(4);
 	RUN_UNTIL(!has_none(&second) && frontend_preopened(rig.frontend) == 4);
 	/* blacklisted behind its back: the next second finds out */
-	pool_failed(rig.pool, s, loop_now(rig.loop));
+	pool_failed(rig.pool, s, "a test", loop_now(rig.loop));
 	RUN_UNTIL(has_none(&second) && frontend_preopened(rig.frontend) == 4);
 	pool_connected(rig.pool, s, loop_now(rig.loop));
 	RUN_UNTIL(!has_none(&second));
@@ -208,7 +208,7 @@ START_TEST(back_with_their_server)
 	o.blacklist_ms = 200;
 	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
 	s = pool_server(rig.pool, 1);
-	pool_failed(rig.pool, s, loop_now(rig.loop));
+	pool_failed(rig.pool, s, "a test", loop_now(rig.loop));
 	want(4);
 	RUN_UNTIL(has_none(&second));
 	RUN_UNTIL(atomic_load(&second.open) == 2);

@@ -1,0 +1,112 @@
+/* states.c: see states.h. */
+#include "config.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/list.h"
+#include "control/pen.h"
+#include "control/states.h"
+
+/* Without clients only a timer notices that a blacklisting is over; this is how
+ * late it may be. */
+enum { REVIVAL_MS = 1000 };
+
+const char *
+states_who(const struct pen *p)
+{
+	return p->who != NULL ? p->who : "configuration";
+}
+
+/* ---- the end of blacklistings ---- */
+
+static void
+await_revival(struct pen *p)
+{
+	uint64_t now = loop_now(p->loop), at = pool_next_revival(p->pool);
+	uint64_t ms = at > now ? at - now : 1;
+
+	if (at != UINT64_MAX)
+		(void)timer_start(
+		    p->loop, &p->revival, ms < REVIVAL_MS ? ms : REVIVAL_MS);
+}
+
+static void
+on_revival(struct timer *t)
+{
+	struct pen *p = container_of(t, struct pen, revival);
+
+	pool_revive(p->pool, loop_now(p->loop));
+	await_revival(p);
+}
+
+/* ---- a change ---- */
+
+static uint64_t
+now_ms(void *arg)
+{
+	const struct pen *p = arg;
+
+	return p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
+}
+
+static int64_t
+now_wall(void *arg)
+{
+	(void)arg;
+	return time(NULL);
+}
+
+/* The pool tells of a change once. The limit is for a server that comes and
+ * goes with every other client. */
+static void
+log_change(struct server *s, const struct server_change *c)
+{
+	bool bad = c->is == SERVER_DOWN || c->is == SERVER_SUSPECT ||
+	    c->is == SERVER_BLACKLISTED;
+	enum log_level level = bad ? LOG_LEVEL_WARN : LOG_LEVEL_INFO;
+
+	if (level <= log_level)
+		log_write(&s->history.log, level,
+		    "server %s server=%u name=%s reason=\"%s\" was=%s "
+		    "for_s=%llu",
+		    server_state_name(c->is), s->number, s->name,
+		    s->history.reason, server_state_name(c->was),
+		    (unsigned long long)(c->lasted_ms / 1000));
+}
+
+static void
+on_state(void *arg, struct server *s, const struct server_change *c)
+{
+	struct pen *p = arg;
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	log_change(s, c);
+	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
+		await_revival(p);
+}
+
+/* ---- life ---- */
+
+void
+states_watch(struct pen *p)
+{
+	struct pool_watcher w = {
+		.now = now_ms, .wall = now_wall, .on_state = on_state, .arg = p
+	};
+
+	timer_init(&p->revival, on_revival);
+	pool_watch(p->pool, &w);
+}
+
+void
+states_unwatch(struct pen *p)
+{
+	struct pool_watcher none = { .arg = NULL };
+
+	timer_fini(&p->revival);
+	if (p->pool != NULL)
+		pool_watch(p->pool, &none);
+}

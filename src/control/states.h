@@ -1,0 +1,21 @@
+/* states.h: changes of servers' states, as the pool tells them: a log line
+ * each, and the end of blacklistings in time.
+ *
+ *     server down server=1 name=web1 reason="..." was=up for_s=312
+ *
+ * `for_s` is how long the state before lasted. Nothing is logged before the
+ * program serves. */
+#ifndef PEN_CONTROL_STATES_H
+#define PEN_CONTROL_STATES_H
+
+struct pen;
+
+/* Watches the pool from here on. */
+void states_watch(struct pen *p);
+/* No more; before the loop is freed. */
+void states_unwatch(struct pen *p);
+
+/* The reason of what is applied now: who wants it. */
+const char *states_who(const struct pen *p);
+
+#endif

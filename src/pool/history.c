@@ -1,0 +1,51 @@
+/* history.c: see history.h. */
+#include "config.h"
+
+#include "pool/history.h"
+
+/* A reason may come from a peer, and goes to the log and into reports. */
+static void
+copy_reason(char to[SERVER_REASON_MAX], const char *from)
+{
+	size_t n;
+
+	for (n = 0; n < SERVER_REASON_MAX - 1 && from[n] != '\0'; n++)
+		to[n] = from[n] == '"'		     ? '\''
+		    : from[n] < ' ' || from[n] > '~' ? '?'
+						     : from[n];
+	to[n] = '\0';
+}
+
+static void
+note(struct server_history *h, enum server_state is,
+    const struct pool_watcher *w, const char *reason)
+{
+	h->state = is;
+	h->since_ms = w->now != NULL ? w->now(w->arg) : 0;
+	h->since_wall = w->wall != NULL ? w->wall(w->arg) : 0;
+	copy_reason(h->reason, reason);
+}
+
+void
+history_begin(
+    struct server *s, const struct pool_watcher *w, const char *reason)
+{
+	s->history.changes = 0;
+	note(&s->history, server_state(s), w, reason);
+}
+
+void
+history_tell(struct server *s, const struct pool_watcher *w, const char *reason)
+{
+	struct server_history *h = &s->history;
+	struct server_change c = { .was = h->state, .is = server_state(s) };
+	uint64_t since = h->since_ms;
+
+	if (c.is == c.was)
+		return;
+	note(h, c.is, w, reason);
+	h->changes++;
+	c.lasted_ms = h->since_ms - since;
+	if (w->on_state != NULL)
+		w->on_state(w->arg, s, &c);
+}

@@ -1,0 +1,16 @@
+/* history.h: since when and why a server is in its state; a change of it is
+ * noted, and told to the pool's watcher, once. */
+#ifndef PEN_POOL_HISTORY_H
+#define PEN_POOL_HISTORY_H
+
+#include "pool/pool.h"
+
+/* Begins anew: another server is in the slot, or none. Nobody is told. */
+void history_begin(
+    struct server *s, const struct pool_watcher *w, const char *reason);
+/* Compares the server's state with the one told last. If it is another, notes
+ * when and why, and tells the watcher. `reason` is copied. */
+void history_tell(
+    struct server *s, const struct pool_watcher *w, const char *reason);
+
+#endif
