@@ -48,6 +48,9 @@ process_check(struct apply *a, struct error *e)
 			return error_set(e, "%s: only at the start", row->name);
 	if (!are_controls_equal(a->now, a->wanted))
 		return error_set(e, "control sockets change only at the start");
+	if (a->pen->phase == PHASE_DRAINING &&
+	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+		return error_set(e, "pen is stopping and listens nowhere new");
 	return 0;
 }
 

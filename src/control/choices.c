@@ -42,6 +42,13 @@ const struct choice choices_fastclose[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_quiet_end[] = {
+	{ "http", QUIET_END_HTTP, NULL },
+	{ "all", QUIET_END_ALL, NULL },
+	{ "none", QUIET_END_NONE, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_server_forward[] = {
 	{ "mac", SERVER_FORWARD_MAC, NULL },
 	{ "tunnel", SERVER_FORWARD_TUNNEL, NULL },

@@ -20,6 +20,7 @@ extern const struct choice choices_access[], /* enum access */
     choices_check[],			     /* enum check_kind */
     choices_dsr_forward[],		     /* enum server_forward */
     choices_fastclose[],		     /* enum fastclose */
+    choices_quiet_end[],		     /* enum quiet_end */
     choices_server_forward[],		     /* enum server_forward */
     choices_server_tls[],		     /* enum server_tls */
     choices_tls_min[],			     /* tls_settings.min */

@@ -63,6 +63,7 @@ run_mode(struct call *c, struct error *e)
 		{ "prio", is_chosen(c->plan, m->prio, "prio") },
 	};
 	enum { MODES = sizeof(modes) / sizeof(modes[0]) };
+	bool stopping = c->pen->phase == PHASE_DRAINING;
 	struct facts f;
 	int i;
 
@@ -71,9 +72,13 @@ run_mode(struct call *c, struct error *e)
 	for (i = 0; i < MODES; i++)
 		facts_flag(&f, modes[i].name, modes[i].on);
 	facts_json_text(&f, "balance", c->plan->config.pool.balance->name);
+	if (stopping)
+		facts_json_number(&f, "stopping", stopping_left(c->pen));
 	facts_end(&f);
 	for (i = 0; i < MODES && !c->reply->json; i++)
 		reply_add(&c->reply->out, "%s%s%s", modes[i].on ? "" : "no ",
 		    modes[i].name, i + 1 < MODES ? " " : "\n");
+	if (stopping && !c->reply->json)
+		stopping_tell(c->pen, &c->reply->out);
 	return 0;
 }

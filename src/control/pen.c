@@ -52,6 +52,19 @@ on_stop(void *arg)
 	pen_stop(arg);
 }
 
+/* The second signal ends at once what the first one lets take its time. */
+static void
+on_quit(void *arg)
+{
+	struct pen *p = arg;
+
+	if (p->phase == PHASE_DRAINING)
+		pen_stop(p);
+	else
+		stopping_begin(
+		    p, p->plan->config.frontend.end.drain_ms, "SIGQUIT");
+}
+
 /* The end of a reload: done, or refused, which changed nothing. */
 static void
 finish_reload(struct pen *p)
@@ -128,6 +141,7 @@ catch_signals(struct pen *p, struct error *e)
 	signal(SIGPIPE, SIG_IGN);
 	if (loop_on_signal(p->loop, SIGTERM, on_stop, p) < 0 ||
 	    loop_on_signal(p->loop, SIGINT, on_stop, p) < 0 ||
+	    loop_on_signal(p->loop, SIGQUIT, on_quit, p) < 0 ||
 	    loop_on_signal(p->loop, SIGHUP, on_hangup, p) < 0 ||
 	    loop_on_signal(p->loop, SIGUSR1, on_statistics, p) < 0)
 		return error_set(e, "cannot catch signals");
@@ -143,6 +157,7 @@ pen_new(void)
 
 	if (p == NULL)
 		return NULL;
+	stopping_init(&p->stopping);
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->pool = pool_new();
@@ -163,6 +178,7 @@ pen_free(struct pen *p)
 		request_fini(p->reload);
 		free(p->reload);
 	}
+	stopping_fini(&p->stopping);
 	control_free(p->control);
 	frontend_free(p->frontend);
 	director_free(p->director);

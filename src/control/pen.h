@@ -7,6 +7,9 @@
  *        |
  *     SERVING    pen_run(): commands and reloads make drafts, apply_plan()
  *        |
+ *     DRAINING   stopping_begin(): the same without new clients; left out when
+ *        |       the program ends at once
+ *        |
  *     STOPPING   pen_stop(): the loop ends, pen_free() */
 #ifndef PEN_CONTROL_PEN_H
 #define PEN_CONTROL_PEN_H
@@ -19,6 +22,7 @@
 #include "control/reply.h"
 #include "control/secure.h"
 #include "net/loop.h"
+#include "control/stopping.h"
 
 struct control;
 struct director;
@@ -26,7 +30,13 @@ struct refresh;
 struct request;
 struct requestlog;
 
-enum phase { PHASE_PLANNING, PHASE_STARTING, PHASE_SERVING, PHASE_STOPPING };
+enum phase {
+	PHASE_PLANNING,
+	PHASE_STARTING,
+	PHASE_SERVING,
+	PHASE_DRAINING,
+	PHASE_STOPPING
+};
 
 struct pen {
 	enum phase phase;
@@ -44,6 +54,7 @@ struct pen {
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	const char *who;      /* gave the command that is applied; or NULL */
 	struct timer revival; /* see states.h */
+	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	uint64_t control_clients; /* at a time */
 };

@@ -41,6 +41,25 @@ run_exit(struct call *c, struct error *e)
 	return 0;
 }
 
+int
+run_shutdown(struct call *c, struct error *e)
+{
+	uint64_t ms = c->plan->config.frontend.end.drain_ms;
+
+	if (c->pen->phase < PHASE_SERVING)
+		return error_set(e, "only while pen is running");
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->words->count == 1 &&
+	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
+		    c->words->word[0]);
+	stopping_begin(c->pen, ms, "shutdown");
+	stopping_tell(c->pen, &c->reply->out);
+	return 0;
+}
+
 static int
 on_socket_only(struct call *c, struct error *e)
 {

@@ -129,6 +129,11 @@ status_page(const struct pen *p, struct buffer *out)
 	    out, p->plan->listen_text != NULL ? p->plan->listen_text : "");
 	reply_add(out, "</h1>\n<p>pen %s, balance %s, %s</p>\n",
 	    PACKAGE_VERSION, p->plan->config.pool.balance->name, when);
+	if (p->phase == PHASE_DRAINING) {
+		add(out, "<p>");
+		stopping_tell(p, out);
+		add(out, "</p>\n");
+	}
 	add_servers(p, out);
 	add_counters(p, out);
 	add(out, "</body></html>\n");

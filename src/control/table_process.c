@@ -115,6 +115,12 @@ const struct command rows_process[] = {
 	    .kind = KIND_ACTION,
 	    .run = run_exit,
 	    .help = "ends the program, if it was started with -X" },
+	{ .name = "shutdown",
+	    .kind = KIND_ACTION,
+	    .run = run_shutdown,
+	    .args = "[SEC]",
+	    .help = "takes no new clients, and ends the program when those "
+		    "that are there are gone" },
 	{ .name = "foreground",
 	    .kind = KIND_FLAG,
 	    .offset = AT(process.foreground),

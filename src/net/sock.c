@@ -248,6 +248,15 @@ sock_has_ended(int fd)
 	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 }
 
+bool
+sock_has_input(int fd)
+{
+	char byte;
+
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 ||
+	    (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
 void
 sock_take_urgent(int fd)
 {

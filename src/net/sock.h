@@ -114,6 +114,9 @@ bool sock_error_is_refusal(int error);
  * unread. */
 bool sock_has_ended(int fd);
 
+/* Whether a read would give something now: bytes, the end, or an error. */
+bool sock_has_input(int fd);
+
 /* From now on urgent bytes are read in line with the others (SO_OOBINLINE). */
 void sock_take_urgent(int fd);
 

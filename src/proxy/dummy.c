@@ -184,6 +184,7 @@ answer_all(struct dummy *d)
 		buffer_consume(&d->in, n);
 		r = parse_head(head);
 		d->body = r.body;
+		r.keep = r.keep && !d->frontend->draining;
 		d->last = !r.keep;
 		d->active = loop_now(d->frontend->loop);
 		if (answer(d, &r) < 0)
@@ -222,9 +223,12 @@ dummy_close(struct dummy *d, enum reason why)
 static uint64_t
 dummy_deadline(const struct dummy *d)
 {
-	uint64_t limit = d->frontend->options.idle_timeout_ms;
+	const struct frontend_options *o = &d->frontend->options;
+	uint64_t limit = o->idle_timeout_ms > 0 ? o->idle_timeout_ms : IDLE_MS;
 
-	return d->active + (limit > 0 ? limit : IDLE_MS);
+	if (d->frontend->draining && o->end.quiet_ms < limit)
+		limit = o->end.quiet_ms;
+	return d->active + limit;
 }
 
 static void
@@ -245,6 +249,19 @@ dummy_on_silence(struct timeouts *t, struct expiry *x)
 		dummy_schedule(d);
 	else
 		dummy_close(d, REASON_IDLE_TIMEOUT);
+}
+
+void
+dummies_hurry(struct dummies *all)
+{
+	struct list *link;
+
+	for (link = all->list.next; link != &all->list; link = link->next) {
+		struct dummy *d = list_entry(link, struct dummy, link);
+
+		expiry_cancel(&d->expiry);
+		dummy_schedule(d);
+	}
 }
 
 void

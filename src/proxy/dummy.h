@@ -24,6 +24,10 @@ void dummies_init(struct dummies *all, struct frontend_core *f);
 /* Closes all. */
 void dummies_fini(struct dummies *all);
 
+/* No new clients will come: answers from now on are the last of their
+ * connections, and those that say nothing end soon. */
+void dummies_hurry(struct dummies *all);
+
 /* Serves the client on `fd`, which it takes over. */
 void dummy_start(struct frontend_core *f, int fd);
 

@@ -67,10 +67,11 @@ struct flow *flow_find(const struct flows *fs, const struct arrival *a);
  * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);
 /* Whether a new flow may be made in this turn. Returns false with errno EBUSY
- * while newcomers crowd and have had their share. */
+ * while newcomers crowd and have had their share, EHOSTUNREACH when the
+ * frontend takes no new clients any more. */
 bool flow_may_come(const struct flows *fs);
 /* Makes a flow without a server. When there are too many it ends the idlest to
- * make room. Returns NULL with errno ENOMEM or EBUSY. */
+ * make room. Returns NULL with errno ENOMEM, or as flow_may_come(). */
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends the flow: closes its socket and releases its server. */
 void flow_end(struct flow *w);

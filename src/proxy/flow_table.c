@@ -151,6 +151,10 @@ flow_turn_over(struct flows *fs, const struct listener *l, bool all)
 bool
 flow_may_come(const struct flows *fs)
 {
+	if (fs->frontend->draining) {
+		errno = EHOSTUNREACH;
+		return false;
+	}
 	if (fs->behind < BEHIND || fs->newcomers < NEWCOMERS ||
 	    fs->crowded_until <= loop_now(fs->frontend->loop))
 		return true;

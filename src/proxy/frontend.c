@@ -8,7 +8,7 @@
 #include "proxy/dummy.h"
 #include "proxy/dump.h"
 #include "proxy/frontend_private.h"
-#include "proxy/session_private.h"
+#include "proxy/session.h"
 
 void
 frontend_options_init(struct frontend_options *o)
@@ -28,6 +28,7 @@ frontend_options_init(struct frontend_options *o)
 		.splice = true,
 		.udp = { .timeout_ms = 60 * 1000, .fail = 10 },
 		.dns = { .retry_ms = 1000 },
+		.end = { .quiet_ms = 5000, .drain_ms = 30 * 1000 },
 	};
 }
 
@@ -144,7 +145,8 @@ are_times_equal(
 	    a->queue_ms == b->queue_ms &&
 	    a->idle_timeout_ms == b->idle_timeout_ms &&
 	    a->half_timeout_ms == b->half_timeout_ms &&
-	    a->linger_ms == b->linger_ms;
+	    a->linger_ms == b->linger_ms && a->end.quiet == b->end.quiet &&
+	    a->end.quiet_ms == b->end.quiet_ms;
 }
 
 void
@@ -164,11 +166,15 @@ frontend_set_options(struct frontend *f, const struct frontend_options *o)
 		session_reschedule_all(f);
 }
 
+/* Sessions that are there when a log comes no longer report what they read. */
 void
 frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 {
+	bool comes = f->requestlog == NULL && r != NULL;
+
 	f->requestlog = r;
-	f->core.share.on_read = r != NULL ? session_log_request : NULL;
+	if (comes)
+		session_reschedule_all(f);
 }
 
 void
@@ -237,6 +243,14 @@ frontend_core(const struct frontend *f)
 }
 
 uint64_t
+frontend_left(const struct frontend *f)
+{
+	const struct frontend_stats *st = &f->core.stats;
+
+	return st->sessions + st->flows.now + st->dns.waiting;
+}
+
+uint64_t
 frontend_preopened(const struct frontend *f)
 {
 	return f->preopened.idle;
@@ -257,6 +271,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	}
 	f->core.loop = l;
 	f->core.pool = p;
+	f->core.share.on_read = session_on_read;
 	list_init(&f->listeners);
 	id_table_init(&f->connections);
 	list_init(&f->sessions);
@@ -285,15 +300,12 @@ frontend_free(struct frontend *f)
 		return;
 	frontend_stop(f);
 	session_close_all(f);
-	session_queue_fini(f);
-	list_remove(&f->rescheduling.link); /* the loop may outlive us */
+	session_fini_timeouts(f);
 	preopened_fini(&f->preopened);
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
 	dummies_fini(&f->dummies);
 	session_count_fini(f);
-	timeouts_fini(&f->session_times);
-	timer_fini(&f->aging);
 	pipe_share_fini(&f->core.share);
 	id_table_fini(&f->connections);
 	free(f);

@@ -49,6 +49,18 @@ struct dns_options {
 	uint64_t retry_ms; /* without an answer: the next server */
 };
 
+/* Which sessions may be ended, when they are asked to end, at a quiet moment:
+ * those whose client began with a request of HTTP/1, which its client sends
+ * again; all; none. */
+enum quiet_end { QUIET_END_HTTP, QUIET_END_ALL, QUIET_END_NONE };
+
+/* How sessions end that are asked to. */
+struct end_options {
+	enum quiet_end quiet;
+	uint64_t quiet_ms; /* silence that makes a moment quiet */
+	uint64_t drain_ms; /* until those left are ended; 0: never */
+};
+
 /* Settings; control/setting fills them. */
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
@@ -83,6 +95,7 @@ struct frontend_options {
 
 	struct udp_options udp;
 	struct dns_options dns;
+	struct end_options end;
 };
 
 struct tls_server;
@@ -191,6 +204,15 @@ int frontend_start(struct frontend *f);
 /* Closes the listeners (their socket files too); sessions go on. Not to be
  * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);
+/* Takes no new clients from now on, for good: accepts those that wait in the
+ * backlogs, closes the listeners of connections, and opens no connections in
+ * advance. Known flows of datagrams go on through their listeners, and DNS
+ * queries that were asked are answered. Sessions go on, except that those that
+ * may be are ended at a quiet moment. Not to be called from a listener's own
+ * callback. */
+void frontend_drain(struct frontend *f);
+/* Sessions, flows and DNS queries that are not over. */
+uint64_t frontend_left(const struct frontend *f);
 
 /* Clients and servers talk so from now on; those that are there go on as they
  * are. */

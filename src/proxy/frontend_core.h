@@ -22,6 +22,7 @@ struct frontend_core {
 	struct sock_tuning up_tuning; /* what they say of servers' sockets */
 	bool tuned;		      /* they say something */
 	bool started;		      /* frontend_start() was called */
+	bool draining;		      /* frontend_drain() was */
 	unsigned source_turn;	      /* which source was used last */
 	struct frontend_stats stats;
 	struct frontend_tls tls;

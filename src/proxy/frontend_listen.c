@@ -313,6 +313,39 @@ frontend_tune_listeners(struct frontend *f)
 	}
 }
 
+/* What has come is answered; the rest stays for another process that has the
+ * socket, too, or is lost. */
+static void
+drain_datagrams(struct frontend *f, struct listener *l)
+{
+	if (!f->core.options.dns.on)
+		return; /* known flows go on */
+	if (f->core.started)
+		dns_on_datagrams(l);
+	listener_pause(l);
+}
+
+void
+frontend_drain(struct frontend *f)
+{
+	struct list gone = LIST_INIT(gone), *link, *next;
+
+	if (f->core.draining)
+		return;
+	f->core.draining = true;
+	for (link = f->listeners.next; link != &f->listeners; link = next) {
+		next = link->next;
+		if (of(link)->address.datagram)
+			drain_datagrams(f, &of(link)->listener);
+		else
+			close_one(f, of(link), &gone);
+	}
+	discard(f, &gone);
+	preopened_adjust(&f->preopened);
+	dummies_hurry(&f->dummies);
+	session_reschedule_all(f);
+}
+
 void
 frontend_stop(struct frontend *f)
 {

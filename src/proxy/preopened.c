@@ -52,7 +52,9 @@ wanted(const struct preopened *p)
 {
 	const struct frontend_options *o = &p->frontend->options;
 
-	return o->dummy || (o->udp.on && !o->dns.on) ? 0 : o->preopened;
+	if (p->frontend->draining || o->dummy || (o->udp.on && !o->dns.on))
+		return 0;
+	return o->preopened;
 }
 
 /* ---- the table of servers ---- */

@@ -151,7 +151,8 @@ session_close(struct session *s, enum reason why)
 
 	if (log_level >= LOG_LEVEL_DEBUG)
 		session_log_close(s, why);
-	if (why != REASON_DONE && why != REASON_FASTCLOSE) {
+	if (why != REASON_DONE && why != REASON_FASTCLOSE &&
+	    why != REASON_QUIET_END) {
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	}

@@ -19,13 +19,18 @@
 #ifndef PEN_PROXY_SESSION_H
 #define PEN_PROXY_SESSION_H
 
+#include <stddef.h>
+
 #include "base/addr.h"
 #include "proxy/reason.h"
 
 struct frontend;
+struct pipe;
 
 /* Prepares the frontend's queues for its sessions. */
 void session_init_timeouts(struct frontend *f);
+/* No session is left. */
+void session_fini_timeouts(struct frontend *f);
 /* A time was set anew: those that are there wait by it, too. They are looked
  * through in portions, so that many do not hold up the loop. */
 void session_reschedule_all(struct frontend *f);
@@ -40,6 +45,10 @@ void session_count_start(struct frontend *f);
  * client is closed and that is logged. It came to `port`, 0: a Unix socket. */
 void session_start(
     struct frontend *f, int fd, const struct peer *who, uint16_t port);
+
+/* What clients say is noted, and their requests are logged; for
+ * pipe_share.on_read. */
+void session_on_read(struct pipe *p, const char *bytes, size_t n);
 
 /* Ends all sessions of `f` abortively. */
 void session_close_all(struct frontend *f);

@@ -38,6 +38,7 @@ session_connected(struct session *s)
 		pool_took(f->core.pool, server,
 		    (uint32_t)clock_monotonic_us() - s->connect_us);
 	s->up.flags |= STREAM_WRITABLE;
+	s->asked = s->to_server.bytes + pipe_pending(&s->to_server) > 0;
 	session_set_state(s, RELAYING);
 	session_relay_schedule(s);
 	if (s->settled)

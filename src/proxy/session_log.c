@@ -51,14 +51,21 @@ session_log_close(const struct session *s, enum reason why)
 }
 
 /* A request is what comes first, and what comes after an answer: bytes that
- * follow without one in between belong to the request before. */
+ * follow without one in between belong to the request before. Without a log,
+ * nothing but what comes first is of interest. */
 void
-session_log_request(struct pipe *p, const char *bytes, size_t n)
+session_on_read(struct pipe *p, const char *bytes, size_t n)
 {
 	struct session *s = container_of(p, struct session, to_server);
 	uint32_t answered = (uint32_t)s->to_client.bytes;
 	bool first = p->bytes + pipe_pending(p) == n;
 
+	if (first)
+		session_note_first(s, bytes, n);
+	if (s->frontend->requestlog == NULL) {
+		p->reported = false;
+		return;
+	}
 	if (first || answered != s->heard)
 		requestlog_line(
 		    s->frontend->requestlog, &s->client, s->server, bytes, n);

@@ -7,6 +7,7 @@
  *     session_connect.c  CONNECTING: until a server answers
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
  *     session_time.c     how long each state may last
+ *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
  *     session_count.c    what the counters are told
  *
@@ -69,6 +70,8 @@ struct session {
 	bool preopened_tried; /* the server gets a connection of its own */
 	bool settled;	     /* in the frontend's list of those */
 	bool no_port;	     /* none is left to one of its addresses */
+	bool http;	     /* the client began with a request of HTTP/1 */
+	bool asked;	     /* the client spoke last: an answer is due */
 };
 
 /* ---- session.c ---- */
@@ -166,11 +169,20 @@ void session_guard_server(struct session *s);
 /* The first young session is there: starts the timer that sees it settle. */
 void session_begin_aging(struct frontend *f);
 
+/* ---- quiet moments ---- */
+
+/* Notes what the client began with. */
+void session_note_first(struct session *s, const char *bytes, size_t n);
+/* Whether a session in this state, of this kind, may be ended at a quiet
+ * moment. */
+bool session_may_end_quietly(const struct session *s);
+/* Whether this is one: the server spoke last, no bytes are under way, and none
+ * came for quiet_time. Costs system calls. */
+bool session_is_quiet(const struct session *s);
+
 /* ---- the log ---- */
 
 /* Logs that the session ends, at level debug. */
 void session_log_close(const struct session *s, enum reason why);
-/* Logs the requests in what clients say; for pipe_share.on_read. */
-void session_log_request(struct pipe *p, const char *bytes, size_t n);
 
 #endif

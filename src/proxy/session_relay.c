@@ -317,9 +317,10 @@ session_relay(struct session *s)
 {
 	struct pipe_share *share = &s->frontend->core.share;
 	struct pipe_stop down, up;
-	uint64_t said;
+	uint64_t answered, said;
 	bool stalled;
 
+	answered = s->to_client.bytes + pipe_pending(&s->to_client);
 	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
 	if (has_failed(down))
 		down = session_on_down_failed(s, down);
@@ -327,6 +328,8 @@ session_relay(struct session *s)
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
+	if (s->to_client.bytes + pipe_pending(&s->to_client) > answered)
+		s->asked = false;
 	said = s->to_server.bytes + pipe_pending(&s->to_server);
 	stalled = (s->down.flags & STREAM_STALLED) != 0;
 	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
@@ -340,9 +343,10 @@ session_relay(struct session *s)
 			: REASON_CLIENT_RESET);
 		return;
 	}
-	if (s->to_client.bytes > 0 &&
-	    s->to_server.bytes + pipe_pending(&s->to_server) > said)
-		s->interleaved = true;
+	if (s->to_server.bytes + pipe_pending(&s->to_server) > said) {
+		s->asked = true;
+		s->interleaved |= s->to_client.bytes > 0;
+	}
 	/* the read made the client's stream writable, which no event tells */
 	if (stalled && !(s->down.flags & STREAM_STALLED))
 		loop_soon(s->frontend->core.loop, &s->task);

@@ -11,6 +11,8 @@
 enum { PORTION = 1024, TUNED = 256 };
 /* When a session has settled, and how often to look which have. */
 enum { SETTLED_MS = 2000, AGING_MS = 1000 };
+/* How often to check at most whether a session is quiet. */
+enum { RECHECK_MS = 100 };
 
 /* ---- silence ---- */
 
@@ -40,7 +42,7 @@ take_sooner(uint64_t *due, enum reason *why, uint64_t from, uint64_t limit,
 /* When the session ends unless a byte comes, and why; UINT64_MAX: never. Of all
  * limits that are set for what it is, the first one counts. */
 static uint64_t
-deadline(const struct session *s, enum reason *why)
+silence_limit(const struct session *s, enum reason *why)
 {
 	const struct frontend_options *o = &s->frontend->core.options;
 	uint64_t due = UINT64_MAX;
@@ -56,29 +58,60 @@ deadline(const struct session *s, enum reason *why)
 	return due;
 }
 
+/* When it ends, or is checked for a quiet moment, unless a byte comes. */
+static uint64_t
+deadline(const struct session *s)
+{
+	const struct frontend_core *f = &s->frontend->core;
+	enum reason why = REASON_IDLE_TIMEOUT;
+	uint64_t due = silence_limit(s, &why);
+
+	if (f->draining && session_may_end_quietly(s))
+		take_sooner(&due, &why, s->active, f->options.end.quiet_ms,
+		    REASON_QUIET_END);
+	return due;
+}
+
+/* It was silent for a while, but an answer is due, or its last bytes are under
+ * way. */
+static void
+await_quiet(struct session *s, uint64_t limit)
+{
+	struct frontend *f = s->frontend;
+	uint64_t wait = f->core.options.end.quiet_ms, due;
+
+	due = loop_now(f->core.loop) + (wait > RECHECK_MS ? wait : RECHECK_MS);
+	timeouts_add(
+	    &f->session_times, &s->expiry, due < limit ? due : limit);
+}
+
 /* Each byte puts off the end of a session that relays. It is not scheduled anew
  * for that: the wheel asks when it comes across it. */
 static uint64_t
 true_due(struct expiry *x)
 {
 	struct session *s = list_entry(x, struct session, expiry);
-	enum reason why = REASON_IDLE_TIMEOUT;
 
-	return s->state < RELAYING || s->reset_due ? x->due
-						   : deadline(s, &why);
+	return s->state < RELAYING || s->reset_due ? x->due : deadline(s);
 }
 
 void
 session_relay_on_time(struct session *s)
 {
 	enum reason why = REASON_IDLE_TIMEOUT;
+	uint64_t limit;
 
 	if (s->reset_due) {
 		session_relay_retry_reset(s);
 		return;
 	}
-	(void)deadline(s, &why);
-	session_close(s, why);
+	limit = silence_limit(s, &why);
+	if (limit <= loop_now(s->frontend->core.loop))
+		session_close(s, why);
+	else if (session_is_quiet(s))
+		session_close(s, REASON_QUIET_END);
+	else
+		await_quiet(s, limit);
 }
 
 void
@@ -86,7 +119,6 @@ session_relay_schedule(struct session *s)
 {
 	struct frontend *f = s->frontend;
 	uint64_t now = loop_now(f->core.loop), due;
-	enum reason why = REASON_IDLE_TIMEOUT;
 
 	expiry_cancel(&s->expiry);
 	if (s->reset_due) {
@@ -96,7 +128,7 @@ session_relay_schedule(struct session *s)
 	}
 	if (is_lingering(s) && s->lingers_s == 0)
 		s->lingers_s = (uint32_t)((now - s->started) / 1000 + 1);
-	due = deadline(s, &why);
+	due = deadline(s);
 	if (due != UINT64_MAX)
 		timeouts_add(&f->session_times, &s->expiry, due);
 }
@@ -179,6 +211,7 @@ on_turn(struct task *t)
 		list_remove(link);
 		list_append(s->settled ? &f->settled : &f->sessions, link);
 		session_reschedule(s);
+		s->to_server.reported = true; /* a log may have come */
 		if (f->retune)
 			guard_client(s);
 		if (f->retune && s->settled)
@@ -209,4 +242,13 @@ session_init_timeouts(struct frontend *f)
 	timer_init(&f->aging, on_aging);
 	list_init(&f->rescheduling.link);
 	f->rescheduling.run = on_turn;
+}
+
+void
+session_fini_timeouts(struct frontend *f)
+{
+	session_queue_fini(f);
+	list_remove(&f->rescheduling.link); /* the loop may outlive us */
+	timeouts_fini(&f->session_times);
+	timer_fini(&f->aging);
 }

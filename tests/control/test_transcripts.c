@@ -69,6 +69,28 @@ start_server(int i)
 }
 
 static void
+send_signal(const char *name)
+{
+	static const struct {
+		const char *name;
+		int number;
+	} signals[] = {
+		{ "HUP", SIGHUP },
+		{ "QUIT", SIGQUIT },
+		{ "TERM", SIGTERM },
+		{ "USR1", SIGUSR1 },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		if (strcmp(name, signals[i].name) == 0) {
+			kill(pen.child.pid, signals[i].number);
+			return;
+		}
+	ck_abort_msg("%s: no signal %s", where, name);
+}
+
+static void
 hold(const char *what)
 {
 	char answer[320];
@@ -323,8 +345,7 @@ run_line(struct script *s, const char *verb, const char *rest)
 	} else if (strcmp(verb, "start") == 0) {
 		start_server(n);
 	} else if (strcmp(verb, "signal") == 0) {
-		kill(
-		    pen.child.pid, strcmp(rest, "HUP") == 0 ? SIGHUP : SIGUSR1);
+		send_signal(rest);
 	} else if (strcmp(verb, "has") == 0) {
 		size_t name = strcspn(rest, " ");
 

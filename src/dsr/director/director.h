@@ -58,6 +58,11 @@ int director_start(struct director *d);
  * then: no frame can reach this director any more. */
 bool director_has_ended(const struct director *d);
 
+/* Forwards what goes on, but no flow that begins, from now on, for good. */
+void director_drain(struct director *d);
+/* Flows that are not over; without a memory of flows 1, as there may be any. */
+uint64_t director_left(const struct director *d);
+
 /* Serves these VIPs from now on; established connections go on while their
  * address is among them. Returns 0, or -1 with a sentence and nothing
  * changed. */

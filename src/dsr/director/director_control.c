@@ -60,6 +60,24 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 	return 0;
 }
 
+/* ---- the end ---- */
+
+void
+director_drain(struct director *d)
+{
+	d->dispatch.draining = true;
+}
+
+uint64_t
+director_left(const struct director *d)
+{
+	const struct dsr_flows *w = &d->dispatch.flows;
+
+	if (w->max == 0)
+		return 1;
+	return w->count - w->lists[DSR_FIN].count - w->lists[DSR_CLOSE].count;
+}
+
 /* ---- forwarding, tarpit, checks ---- */
 
 int

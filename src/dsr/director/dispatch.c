@@ -96,6 +96,18 @@ choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
 	return s;
 }
 
+/* Whether the frame begins something, rather than to go on with what was there
+ * before this director knew of it, or before its server was gone. Without a
+ * memory of flows, datagrams do not tell. */
+static bool
+is_new(const struct dispatch *d, const struct frame *f,
+    const struct dsr_flow *old)
+{
+	if (f->protocol == IPPROTO_TCP)
+		return has_nothing_yet(f);
+	return old == NULL && d->flows.max > 0;
+}
+
 /* The server of a flow that begins, or of one, `old`, whose server is no more.
  * That one is not forgotten as long as nobody else can be chosen. */
 static struct server *
@@ -105,9 +117,12 @@ begin(
 	uint64_t now = loop_now(d->loop);
 	const struct frame *f = &a->frame;
 	struct attempts attempts;
-	struct server *s = choose(d, &f->from, &attempts);
 	const struct dsr_flow *w;
+	struct server *s;
 
+	if (d->draining && is_new(d, f, old))
+		return NULL;
+	s = choose(d, &f->from, &attempts);
 	if (s == NULL)
 		return NULL;
 	if (old != NULL)

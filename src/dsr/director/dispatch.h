@@ -13,6 +13,7 @@ struct dispatch {
 	struct nexthops *hops;
 	struct dsr_flows flows;
 	struct fast_path fast;
+	bool draining; /* no flow begins any more */
 };
 
 /* A frame of a batch, and what is looked up for it. */

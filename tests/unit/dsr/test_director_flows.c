@@ -160,6 +160,25 @@ START_TEST(a_blacklisted_server_is_better_than_none)
 }
 END_TEST
 
+/* A director that stops forwards what goes on, which it may not have seen the
+ * beginning of, and nothing that begins, not even again. */
+START_TEST(no_flow_begins_in_a_drain)
+{
+	connect_all();
+	ck_assert_uint_eq(server_of(1, FRAME_RST), 1);
+	director_drain(&d);
+	ck_assert_uint_eq(director_left(&d), CONNECTIONS - 1);
+	ck_assert_uint_eq(server_of(0, FRAME_ACK), 0);
+	ck_assert_uint_eq(server_of(CONNECTIONS, FRAME_SYN), SERVERS);
+	ck_assert_uint_eq(server_of(1, FRAME_SYN), SERVERS);
+	ck_assert_uint_lt(server_of(CONNECTIONS + 1, FRAME_ACK), SERVERS);
+	/* those of a server that is gone go on elsewhere */
+	go_away(2);
+	ck_assert_uint_lt(server_of(2, FRAME_ACK), SERVERS);
+	ck_assert_uint_ne(server_of(2, FRAME_ACK), 2);
+}
+END_TEST
+
 SUITE(test_director_flows)
 {
 	Suite *s = suite_create("director_flows");
@@ -171,6 +190,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, flows_wait_for_servers_that_return);
 	tcase_add_test(t, flows_of_a_blacklisted_server_go_on);
 	tcase_add_test(t, a_blacklisted_server_is_better_than_none);
+	tcase_add_test(t, no_flow_begins_in_a_drain);
 	suite_add_tcase(s, t);
 	return s;
 }

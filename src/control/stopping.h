@@ -1,0 +1,38 @@
+/* stopping.h: the graceful stop.
+ *
+ *     SERVING -> stopping_begin() -> DRAINING -> STOPPING
+ *                                       |           ^
+ *                                       '-----------' nobody is left, the time
+ *                                                     is over, or pen_stop()
+ *
+ * While the program is DRAINING it takes no new clients; sessions and flows go
+ * on, and control answers. */
+#ifndef PEN_CONTROL_STOPPING_H
+#define PEN_CONTROL_STOPPING_H
+
+#include <stdint.h>
+
+#include "base/buffer.h"
+#include "net/loop.h"
+
+struct pen;
+
+struct stopping {
+	struct timer tick;
+	uint64_t since, until; /* ms; UINT64_MAX: until nobody is left */
+};
+
+void stopping_init(struct stopping *s);
+void stopping_fini(struct stopping *s);
+
+/* Begins the stop, or gives the one that goes on another time: `ms` from now
+ * on, 0: no limit. `who` is for the log. Has no effect before the program
+ * serves. */
+void stopping_begin(struct pen *p, uint64_t ms, const char *who);
+
+/* Sessions, flows and queries that the stop waits for. */
+uint64_t stopping_left(const struct pen *p);
+/* "stopping, 3 sessions left", as a line. */
+void stopping_tell(const struct pen *p, struct buffer *out);
+
+#endif

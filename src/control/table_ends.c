@@ -1,0 +1,34 @@
+/* table_ends.c: rows of the command table:
+ * how sessions end that are asked to. */
+#include "config.h"
+
+#include "control/choices.h"
+#include "control/command.h"
+#include "control/table.h"
+
+const struct command rows_ends[] = {
+	{ .name = "drain_timeout",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.end.drain_ms),
+	    .max = LONG_MS,
+	    .option = "drain-timeout",
+	    .args = "[SEC]",
+	    .help = "how long sessions may go on that are asked to end; 0: no "
+		    "limit" },
+	{ .name = "quiet_end",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(frontend.end.quiet),
+	    .choices = choices_quiet_end,
+	    .option = "quiet-end",
+	    .args = "[http|all|none]",
+	    .help = "which of them may be ended earlier, at a quiet moment" },
+	{ .name = "quiet_time",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.end.quiet_ms),
+	    .min = 1,
+	    .max = LONG_MS,
+	    .option = "quiet-time",
+	    .args = "[SEC]",
+	    .help = "the silence after an answer that makes a moment quiet" },
+	{ .name = NULL },
+};
