@@ -15,6 +15,7 @@
 #include "support/wait.h"
 
 #define REQUEST "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define SLOW "GET /slow HTTP/1.1\r\n\r\n"
 #define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct backend back;
@@ -154,18 +155,22 @@ END_TEST
 START_TEST(kept_connections_end)
 {
 	int idle, slow, fresh;
+	long long began;
 
 	up(serve_http, "quiet_time 0.3");
 	idle = ask(REQUEST);
 	expect_answer(idle);
 	fresh = spot_connect(&front);
 	WAIT_FOR(back.accepted == 2, 5000);
-	slow = ask("GET /slow HTTP/1.1\r\n\r\n");
-	WAIT_FOR(back.accepted == 3, 5000);
+	slow = ask(REQUEST);
+	expect_answer(slow);
+	spot_send(slow, SLOW, strlen(SLOW));
 	quit();
 	spot_expect_end(idle);
 	spot_expect_end(fresh);
 	WAIT_FOR(child_has_said(&pen.child, "reason=quiet_end"), 5000);
+	for (began = wait_now_ms(); wait_now_ms() - began < 700;)
+		wait_nap();
 	ck_assert(!tells(slow));
 	spot_send(slow, "!", 1);
 	expect_answer(slow);
