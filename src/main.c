@@ -10,6 +10,7 @@
 #include "control/direct.h"
 #include "control/doubts.h"
 #include "control/explain.h"
+#include "control/inherit.h"
 #include "control/options.h"
 #include "control/pen.h"
 #include "control/preflight.h"
@@ -162,6 +163,8 @@ main(int argc, char **argv)
 		return fail(&e);
 	}
 	process_init(&proc);
+	notify_open(&p->notify);
+	inherit_sockets(&p->inherited);
 	switch (options_parse(p, argc, argv, &e)) {
 	case OPTIONS_DONE:
 		break;

@@ -31,7 +31,10 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 		return 0;
 	p->frontend =
 	    frontend_new(p->loop, p->pool, &a->wanted->config.frontend, e);
-	return p->frontend != NULL ? 0 : -1;
+	if (p->frontend == NULL)
+		return -1;
+	frontend_inherit(p->frontend, &p->inherited);
+	return 0;
 }
 
 void

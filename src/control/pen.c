@@ -1,7 +1,9 @@
 /* pen.c: the life of the program: start, signals, end. */
 #include "config.h"
 
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -43,6 +45,7 @@ pen_stop(struct pen *p)
 	if (p->phase < PHASE_SERVING)
 		return;
 	p->phase = PHASE_STOPPING;
+	notify_stopping(&p->notify);
 	loop_stop(p->loop);
 }
 
@@ -79,6 +82,7 @@ finish_reload(struct pen *p)
 	p->reload = NULL;
 	request_fini(q);
 	free(q);
+	notify_reloaded(&p->notify);
 }
 
 static void
@@ -97,11 +101,16 @@ go_on_reloading(struct request *q)
 static void
 reload(struct pen *p)
 {
-	if (p->plan->config.file == NULL || p->reload != NULL)
+	if (p->reload != NULL)
 		return;
+	if (p->plan->config.file == NULL) {
+		notify_reloaded(&p->notify);
+		return;
+	}
 	p->reload = malloc(sizeof(*p->reload));
 	if (p->reload == NULL) {
 		log_error("configuration not reloaded error=\"out of memory\"");
+		notify_reloaded(&p->notify);
 		return;
 	}
 	request_init(p->reload, p, NULL, go_on_reloading);
@@ -117,6 +126,7 @@ on_hangup(void *arg)
 	struct pen *p = arg;
 	struct error e;
 
+	notify_reloading(&p->notify);
 	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
 	secure_look(p);
@@ -161,6 +171,7 @@ pen_new(void)
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->pool = pool_new();
+	notify_init(&p->notify);
 	if (p->plan == NULL || p->given == NULL || p->pool == NULL) {
 		pen_free(p);
 		return NULL;
@@ -188,6 +199,8 @@ pen_free(struct pen *p)
 	resolver_free(p->resolver);
 	states_unwatch(p);
 	pool_free(p->pool);
+	notify_fini(&p->notify);
+	inherited_fini(&p->inherited);
 	loop_free(p->loop);
 	plan_free(p->plan);
 	plan_free(p->given);
@@ -257,6 +270,17 @@ open_resolver(struct pen *p, struct error *e)
 	return 0;
 }
 
+/* Opens what the plan wants. What was inherited and not wanted is closed, also
+ * when that was in the way of an address of the plan. */
+static int
+open_all(struct pen *p, struct plan *plan, struct error *e)
+{
+	int rc = apply_plan_now(p, plan, e);
+
+	inherited_close_rest(&p->inherited);
+	return rc;
+}
+
 int
 pen_start(struct pen *p, struct error *e)
 {
@@ -273,7 +297,7 @@ pen_start(struct pen *p, struct error *e)
 		plan_free(plan);
 		return -1;
 	}
-	if (apply_plan_now(p, plan, e) < 0)
+	if (open_all(p, plan, e) < 0)
 		return -1;
 	p->phase = PHASE_SERVING;
 	p->refresh = refresh_new(p);
@@ -283,12 +307,26 @@ pen_start(struct pen *p, struct error *e)
 	return 0;
 }
 
+/* One line for `systemctl status`; its cost does not grow with the tables. */
+static void
+describe(void *arg, char status[NOTIFY_STATUS_MAX])
+{
+	const struct pen *p = arg;
+	const struct frontend_stats *st = frontend_stats(p->frontend);
+
+	snprintf(status, NOTIFY_STATUS_MAX,
+	    "%s, %" PRIu64 " sessions, %" PRIu64 " flows, %" PRIu64 " accepted",
+	    pool_has_eligible(p->pool) ? "serving" : "no server is available",
+	    st->sessions, st->flows.now, st->accepted);
+}
+
 int
 pen_run(struct pen *p, struct error *e)
 {
 	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0 ||
 	    (p->director != NULL && director_start(p->director) < 0))
 		return error_set(e, "cannot watch the sockets");
+	notify_ready(&p->notify, p->loop, describe, p);
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");
 	if (p->director != NULL && director_has_ended(p->director))

@@ -18,9 +18,11 @@
 
 #include "base/error.h"
 #include "control/names.h"
+#include "control/notify.h"
 #include "control/plan.h"
 #include "control/reply.h"
 #include "control/secure.h"
+#include "net/inherited.h"
 #include "net/loop.h"
 #include "control/stopping.h"
 
@@ -57,6 +59,9 @@ struct pen {
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	uint64_t control_clients; /* at a time */
+	/* Listening sockets of others, until the first apply is over. */
+	struct inherited inherited;
+	struct notify notify; /* the service manager */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */

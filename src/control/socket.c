@@ -110,7 +110,8 @@ control_listen(struct control *c, const struct addr *at,
 {
 	struct control_listener *cl = calloc(1, sizeof(*cl));
 	struct sock_listen_options o = { .backlog = 128,
-		.unix_mode = plan->mode };
+		.unix_mode = plan->mode,
+		.inherited = &c->pen->inherited };
 
 	if (cl == NULL)
 		return error_set(e, "out of memory");

@@ -120,6 +120,12 @@ note_control(struct dgram *d, struct msghdr *m)
 			struct in_pktinfo info;
 
 			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			/* not known of what came before this process asked for
+			 * it; what it was sent to is, and is ours unless it is
+			 * a group's */
+			if (info.ipi_spec_dst.s_addr == 0 &&
+			    ntohl(info.ipi_addr.s_addr) < 0xe0000000u)
+				info.ipi_spec_dst = info.ipi_addr;
 			local->family = AF_INET;
 			local->interface = (unsigned)info.ipi_ifindex;
 			memcpy(local->ip, mapped, sizeof(mapped));

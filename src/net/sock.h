@@ -47,6 +47,8 @@ struct sock_keepalive {
 bool sock_keepalive_equal(
     const struct sock_keepalive *a, const struct sock_keepalive *b);
 
+struct inherited;
+
 struct sock_listen_options {
 	int backlog;
 	bool v6_only; /* an IPv6 wildcard leaves IPv4 alone */
@@ -56,9 +58,11 @@ struct sock_listen_options {
 	bool datagram;	  /* SOCK_DGRAM */
 	mode_t unix_mode; /* of the socket file; 0: as the umask says */
 	struct sock_tuning tuning;
+	struct inherited *inherited; /* taken instead of opened; NULL: none */
 };
 
-/* Opens a listening socket. The socket file of a program that is gone is
+/* Opens a listening socket, or takes the inherited one with that address, whose
+ * file keeps its mode. The socket file of a program that is gone is
  * replaced, by one process if several start at once; anything else at that path
  * (a file, a live socket) is left alone and is an error. The sentence in `e`
  * names the address. `file` (NULL: not wanted) is marked before anybody can

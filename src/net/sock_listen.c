@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/inherited.h"
 #include "net/sock_private.h"
 
 /* ---- listening ---- */
@@ -70,13 +71,39 @@ open_listener(const struct addr *at, const struct sock_listen_options *o,
 	return fd;
 }
 
+/* The inherited socket gets the options of one that was opened here; -1: there
+ * is none. Who waits in its backlog is not disturbed by a new length. */
+static int
+take_inherited(const struct addr *at, const struct sock_listen_options *o,
+    struct sock_file *file)
+{
+	bool file_is_ours = false;
+	int fd = inherited_take(
+	    o->inherited, at, o->datagram, o->v6_only, &file_is_ours);
+
+	if (fd < 0)
+		return -1;
+	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
+		sock_take_urgent(fd);
+		sock_tune_listener(fd, o);
+	}
+	if (!o->datagram)
+		(void)listen(fd, o->backlog);
+	if (file_is_ours && file != NULL)
+		sock_file_mark(file, at);
+	return fd;
+}
+
 int
 sock_listen(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e)
 {
-	int lock = sock_file_lock(at);
-	int fd = open_listener(at, o, file, e);
+	int fd = take_inherited(at, o, file), lock;
 
+	if (fd >= 0)
+		return fd;
+	lock = sock_file_lock(at);
+	fd = open_listener(at, o, file, e);
 	if (lock >= 0)
 		sock_close_quietly(lock);
 	return fd;

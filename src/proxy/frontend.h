@@ -168,6 +168,7 @@ struct frontend_tls {
 };
 
 struct frontend;
+struct inherited;
 
 void frontend_options_init(struct frontend_options *o);
 
@@ -182,6 +183,10 @@ const struct frontend_options *frontend_options(const struct frontend *f);
 /* Takes new settings: times count for the sessions that are there, too, the
  * rest for sessions from now on, the backlog for listeners opened later. */
 void frontend_set_options(struct frontend *f, const struct frontend_options *o);
+
+/* Listeners take their sockets from there from now on, where it has them. `in`
+ * stays the caller's; NULL: from nowhere. */
+void frontend_inherit(struct frontend *f, struct inherited *in);
 
 /* Opens one more listener; it accepts after frontend_start(). Returns 0, or -1
  * with a sentence in `e` that names the address. An IPv6 wildcard takes IPv4

@@ -41,7 +41,14 @@ listen_options(const struct frontend *f, const struct frontend_address *a)
 		.tuning = { f->core.options.sndbuf, f->core.options.rcvbuf,
 		    f->core.options.rate_down },
 		.datagram = a->datagram,
+		.inherited = f->inherited,
 	};
+}
+
+void
+frontend_inherit(struct frontend *f, struct inherited *in)
+{
+	f->inherited = in;
 }
 
 static int

@@ -45,6 +45,7 @@ struct frontend {
 	struct frontend_core core;
 	struct requestlog *requestlog; /* NULL: none; not owned */
 	struct list listeners;	       /* struct frontend_listener */
+	struct inherited *inherited;   /* sockets for them; NULL: none */
 	bool full; /* a limit is reached: listeners are paused */
 
 	/* The sessions are in one of these, and in the table of all. */

@@ -65,19 +65,40 @@ redirect(const char *path, int flags, int to)
 		close(fd);
 }
 
+/* Moves them out of the way of each other first. */
 static void
-become(struct child *c, const char *const argv[], unsigned long files)
+take_descriptors(const struct child_gifts *g)
+{
+	int high[CHILD_ARGS], i;
+
+	for (i = 0; i < g->count && i < CHILD_ARGS; i++)
+		high[i] = fcntl(g->fds[i], F_DUPFD, 3 + g->count);
+	for (i = 0; i < g->count && i < CHILD_ARGS; i++)
+		if (dup2(high[i], 3 + i) < 0)
+			_exit(126);
+	child_close_from(3 + g->count);
+	if (g->count == 0)
+		return;
+	setenv("LISTEN_FDS", text("%d", g->count), 1);
+	setenv("LISTEN_PID", text("%ld", (long)getpid()), 1);
+}
+
+static void
+become(struct child *c, const char *const argv[], const struct child_gifts *g)
 {
 	char *copy[CHILD_ARGS];
-	struct rlimit limit = { files, files };
+	struct rlimit limit = { g->files, g->files };
+	const char *const *env = g->env;
 	int i;
 
 	redirect("/dev/null", O_RDONLY, 0);
 	redirect(c->out, O_WRONLY | O_CREAT | O_APPEND, 1);
 	redirect(c->err, O_WRONLY | O_CREAT | O_APPEND, 2);
-	child_close_from(3);
+	take_descriptors(g);
+	for (; env != NULL && *env != NULL; env += 2)
+		setenv(env[0], env[1], 1);
 	signal(SIGPIPE, SIG_DFL);
-	if (files != 0)
+	if (g->files != 0)
 		setrlimit(RLIMIT_NOFILE, &limit);
 	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
 		copy[i] = strdup(argv[i]);
@@ -88,8 +109,8 @@ become(struct child *c, const char *const argv[], unsigned long files)
 }
 
 void
-child_start_limited(
-    struct child *c, const char *const argv[], unsigned long files)
+child_start_given(struct child *c, const char *const argv[],
+    const struct child_gifts *gifts)
 {
 	static int count;
 
@@ -98,14 +119,16 @@ child_start_limited(
 	c->err = scratch(text("err%d", count));
 	c->pid = child_fork();
 	if (c->pid == 0)
-		become(c, argv, files);
+		become(c, argv, gifts);
 	c->running = true;
 }
 
 void
 child_start(struct child *c, const char *const argv[])
 {
-	child_start_limited(c, argv, 0);
+	static const struct child_gifts none;
+
+	child_start_given(c, argv, &none);
 }
 
 bool

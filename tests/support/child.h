@@ -8,6 +8,16 @@
 
 enum { CHILD_ARGS = 64 };
 
+/* What a child gets besides; all zero: nothing. */
+struct child_gifts {
+	unsigned long files; /* limit of descriptors, soft and hard; 0: none */
+	/* These become 3, 4 and so on, and LISTEN_FDS and LISTEN_PID tell of
+	 * them, as systemd does it. */
+	const int *fds;
+	int count;
+	const char *const *env; /* NAME, value, NAME, .. NULL; or NULL */
+};
+
 struct child {
 	pid_t pid;
 	bool running;
@@ -19,9 +29,8 @@ struct child {
 /* Starts argv[0] (looked up in PATH); `argv` ends with NULL. Only standard
  * input (/dev/null) and outputs are handed on. */
 void child_start(struct child *c, const char *const argv[]);
-/* The same with a limit on its descriptors, soft and hard; 0: as it is. */
-void child_start_limited(
-    struct child *c, const char *const argv[], unsigned long files);
+void child_start_given(struct child *c, const char *const argv[],
+    const struct child_gifts *gifts);
 /* fork(), for a child that is to die with the test; it must not return from
  * where it is called. */
 pid_t child_fork(void);

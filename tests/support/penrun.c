@@ -92,7 +92,21 @@ pen_start_limited(struct pen *p, unsigned long files, ...)
 	va_start(ap, files);
 	add_list(&w, ap);
 	va_end(ap);
-	child_start_limited(&p->child, w.argv, files);
+	child_start_given(
+	    &p->child, w.argv, &(struct child_gifts){ .files = files });
+}
+
+void
+pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
+{
+	struct words w;
+	va_list ap;
+
+	add_program(&w);
+	va_start(ap, gifts);
+	add_list(&w, ap);
+	va_end(ap);
+	child_start_given(&p->child, w.argv, gifts);
 }
 
 void

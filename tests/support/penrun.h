@@ -19,6 +19,9 @@ struct pen {
 /* The same with a limit on its descriptors. */
 void pen_start_limited(struct pen *p, unsigned long files, ...)
     __attribute__((sentinel));
+/* The same with what systemd, or another pen, would give it. */
+void pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
+    __attribute__((sentinel));
 /* Starts it in the foreground (-f is put in front of the arguments) and
  * returns when it listens at `front`. */
 void pen_up(struct pen *p, const struct spot *front, ...)

@@ -1,0 +1,51 @@
+/* notify.h: tells systemd, or who else reads the socket that NOTIFY_SOCKET
+ * names, how the process fares: sd_notify(3). READY, RELOADING and STOPPING, a
+ * line of STATUS now and then, and WATCHDOG in half the time that WATCHDOG_USEC
+ * asks for.
+ *
+ * libsystemd is not used: a message is one datagram of lines, and the protocol
+ * is promised to stay as it is. Nothing waits for the reader: a message for
+ * which its queue has no room is lost. */
+#ifndef PEN_CONTROL_NOTIFY_H
+#define PEN_CONTROL_NOTIFY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "net/loop.h"
+
+enum { NOTIFY_STATUS_MAX = 128 };
+
+struct notify {
+	int fd;		      /* connected; -1: nobody wants to know */
+	uint64_t watchdog_us; /* a message at least so often; 0: none needed */
+	struct loop *loop;
+	struct timer timer;
+	char status[NOTIFY_STATUS_MAX]; /* told last */
+	/* Writes what is to be told now. */
+	void (*describe)(void *arg, char status[NOTIFY_STATUS_MAX]);
+	void *arg;
+};
+
+/* Nobody wants to know. */
+void notify_init(struct notify *n);
+/* Connects to the socket that the environment names, a path or an abstract
+ * name, and removes NOTIFY_SOCKET, WATCHDOG_USEC and WATCHDOG_PID from it:
+ * programs that are started later are not this service. To be called before
+ * the root changes and before a fork. */
+void notify_open(struct notify *n);
+void notify_fini(struct notify *n);
+
+/* The process serves: says so, and keeps the watchdog and the status up to date
+ * from now on. `describe` is asked for the status. */
+void notify_ready(struct notify *n, struct loop *l,
+    void (*describe)(void *arg, char status[NOTIFY_STATUS_MAX]), void *arg);
+/* A reload begins; its end is told by notify_reloaded(), whether it succeeded
+ * or was refused. */
+void notify_reloading(struct notify *n);
+void notify_reloaded(struct notify *n);
+/* The process ends, and tells nothing more. */
+void notify_stopping(struct notify *n);
+
+#endif

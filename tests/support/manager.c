@@ -1,0 +1,109 @@
+/* manager.c: reads datagrams. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "support/manager.h"
+#include "support/spot.h"
+#include "support/suite.h"
+
+void
+manager_begin(struct manager *m, bool is_abstract)
+{
+	struct spot at;
+	int on = 1;
+
+	memset(m, 0, sizeof(*m));
+	spot_new(&at, is_abstract ? SPOT_ABSTRACT : SPOT_UNIX);
+	snprintf(m->name, sizeof(m->name), "%s", at.text);
+	m->fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+	ck_assert_int_ge(m->fd, 0);
+	ck_assert_int_eq(
+	    bind(m->fd, (const struct sockaddr *)&at.addr, at.len), 0);
+#ifdef SO_PASSCRED
+	setsockopt(m->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+#endif
+	(void)on;
+}
+
+void
+manager_end(struct manager *m)
+{
+	close(m->fd);
+}
+
+static void
+note_sender(struct manager *m, struct msghdr *message)
+{
+#ifdef SO_PASSCRED
+	struct cmsghdr *c = CMSG_FIRSTHDR(message);
+	struct ucred who;
+
+	if (c == NULL || c->cmsg_type != SCM_CREDENTIALS)
+		return;
+	memcpy(&who, CMSG_DATA(c), sizeof(who));
+	m->sender = who.pid;
+#else
+	(void)m;
+	(void)message;
+#endif
+}
+
+static void
+drain(struct manager *m)
+{
+	char control[256];
+	struct iovec part;
+	struct msghdr message;
+	ssize_t n;
+
+	while (m->length + 4096 < sizeof(m->heard)) {
+		part = (struct iovec){ m->heard + m->length + 1,
+			sizeof(m->heard) - m->length - 2 };
+		message = (struct msghdr){ .msg_iov = &part,
+			.msg_iovlen = 1,
+			.msg_control = control,
+			.msg_controllen = sizeof(control) };
+		n = recvmsg(m->fd, &message, MSG_DONTWAIT);
+		if (n <= 0)
+			return;
+		m->heard[m->length] = '|';
+		m->length += 1 + (size_t)n;
+		m->heard[m->length] = '\0';
+		note_sender(m, &message);
+	}
+}
+
+bool
+manager_has_heard(struct manager *m, const char *what)
+{
+	drain(m);
+	return strstr(m->heard, what) != NULL;
+}
+
+int
+manager_count(struct manager *m, const char *what)
+{
+	const char *at = m->heard;
+	int n = 0;
+
+	drain(m);
+	while ((at = strstr(at, what)) != NULL) {
+		at += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+void
+manager_forget(struct manager *m)
+{
+	drain(m);
+	m->length = 0;
+	m->heard[0] = '\0';
+}

@@ -1,0 +1,322 @@
+/* test_systemd.c: pen as a service of systemd: sockets that were opened for it,
+ * and what it tells about itself. The test plays systemd. */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/manager.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+static struct backend back;
+static struct manager manager;
+static struct pen pen;
+static const char *const *env;
+
+static void
+prepare(void)
+{
+	static const char *list[] = { "NOTIFY_SOCKET", NULL, NULL };
+
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	manager_begin(&manager, false);
+	list[1] = manager.name;
+	env = list;
+}
+
+static void
+finish(void)
+{
+	manager_end(&manager);
+	backend_stop(&back);
+}
+
+static bool
+is_ready(void)
+{
+	ck_assert_msg(!child_has_ended(&pen.child), "pen ended with %d: %s",
+	    pen.child.status, child_err(&pen.child));
+	return manager_has_heard(&manager, "READY=1\n");
+}
+
+static void
+up(const int *fds, int count, const char *front, const char *ctl)
+{
+	struct child_gifts gifts = { .fds = fds, .count = count, .env = env };
+
+	manager_forget(&manager);
+	pen_start_given(&pen, &gifts, "-f", "-r", "-C", ctl, front,
+	    back.at.text, NULL);
+	WAIT_FOR(is_ready(), 60000);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	ck_assert(manager_has_heard(&manager, "|STOPPING=1\n"));
+}
+
+/* ---- sockets ---- */
+
+/* Clients that come while nobody serves wait for who does: the socket is the
+ * one that was passed. The files stay systemd's. */
+START_TEST(sockets_outlive_pen)
+{
+	struct spot front, ctl;
+	int fds[2], waiting, i;
+
+	if (!spot_has_kind((enum spot_kind)_i))
+		return;
+	prepare();
+	spot_new(&front, (enum spot_kind)_i);
+	spot_new(&ctl, SPOT_UNIX);
+	fds[0] = spot_listen(&front, 16);
+	fds[1] = spot_listen(&ctl, 16);
+	for (i = 0; i < 2; i++) {
+		waiting = spot_connect(&front);
+		up(fds, 2, front.text, ctl.text);
+		ck_assert_str_eq(spot_recv_all(waiting), "served");
+		close(waiting);
+		ck_assert_str_eq(spot_hear(&front), "served");
+		ck_assert_str_eq(spot_ask(&ctl, "pid\n"),
+		    text("%ld\n", (long)pen.child.pid));
+		down();
+		if (front.port == 0 && (enum spot_kind)_i == SPOT_UNIX)
+			ck_assert_int_eq(access(front.text, F_OK), 0);
+		ck_assert_int_eq(access(ctl.text, F_OK), 0);
+	}
+	ck_assert_str_eq(child_err(&pen.child), "");
+	close(fds[0]);
+	close(fds[1]);
+	finish();
+}
+END_TEST
+
+START_TEST(datagram_sockets)
+{
+	struct child_gifts gifts = { .count = 1 };
+	struct udp_server server;
+	struct spot front;
+	char answer[16];
+	int fd, client;
+
+	prepare();
+	udp_server_start(&server, SPOT_TCP4, "one ");
+	udp_spot(&front, SPOT_TCP4);
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(
+	    bind(fd, (const struct sockaddr *)&front.addr, front.len), 0);
+	gifts.fds = &fd;
+	gifts.env = env;
+	client = udp_client(&front);
+	spot_send(client, "early", 5);
+	pen_start_given(
+	    &pen, &gifts, "-f", "-U", front.text, server.at.text, NULL);
+	WAIT_FOR(is_ready(), 60000);
+	WAIT_FOR(atomic_load(&server.received) == 1, 10000);
+	spot_recv(client, answer, strlen("one early"));
+	ck_assert_mem_eq(answer, "one early", strlen("one early"));
+	ck_assert_str_eq(udp_ask(client, "late", 10000), "one late");
+	pen_down(&pen);
+	ck_assert_str_eq(child_err(&pen.child), "");
+	close(client);
+	close(fd);
+	udp_server_stop(&server);
+	finish();
+}
+END_TEST
+
+/* It is said, and closed: a client is refused rather than left waiting. */
+START_TEST(what_matches_nothing)
+{
+	struct spot front, ctl, other;
+	int fds[3], i;
+
+	prepare();
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&other, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	fds[0] = spot_listen(&other, 16);
+	fds[1] = spot_listen(&front, 16);
+	fds[2] = open("/dev/null", O_RDONLY);
+	up(fds, 3, front.text, ctl.text);
+	for (i = 0; i < 3; i++)
+		close(fds[i]);
+	ck_assert(child_has_said(&pen.child,
+	    text("inherited socket closed address=%s kind=stream error=\"no "
+		 "listening address is the same\"",
+		other.text)));
+	ck_assert(child_has_said(
+	    &pen.child, "inherited descriptor closed fd=5 name= error="));
+	ck_assert_int_eq(spot_try_connect(&other), -1);
+	ck_assert_str_eq(spot_hear(&front), "served");
+	down();
+	finish();
+}
+END_TEST
+
+/* ---- what it tells ---- */
+
+START_TEST(reload_is_told)
+{
+	const char *conf = scratch("pen.conf");
+	struct child_gifts gifts = { .count = 0 };
+	struct spot front;
+
+	prepare();
+	gifts.env = env;
+	spot_new(&front, SPOT_TCP4);
+	write_file(conf,
+	    text("listen %s\nserver add %s\n", front.text, back.at.text));
+	pen_start_given(&pen, &gifts, "-f", "-F", conf, NULL);
+	WAIT_FOR(is_ready(), 60000);
+	ck_assert(manager_has_heard(&manager, "STATUS=serving, 0 sessions"));
+	manager_forget(&manager);
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), 10000);
+	ck_assert(manager_has_heard(&manager, "|RELOADING=1\nMONOTONIC_USEC="));
+	/* what is refused is over, too */
+	write_file(conf, "nonsense\n");
+	manager_forget(&manager);
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), 10000);
+	ck_assert(child_has_said(&pen.child, "configuration not reloaded"));
+	down();
+	finish();
+}
+END_TEST
+
+/* Nothing to reload is soon done. A process that does not run tells nothing. */
+START_TEST(watchdog)
+{
+	struct child_gifts gifts = { .count = 0 };
+	const char *list[] = { "NOTIFY_SOCKET", NULL, "WATCHDOG_USEC", "50000",
+		NULL };
+	struct spot front;
+	int n;
+
+	prepare();
+	list[1] = manager.name;
+	gifts.env = list;
+	spot_new(&front, SPOT_TCP4);
+	pen_start_given(
+	    &pen, &gifts, "-f", "-r", front.text, back.at.text, NULL);
+	WAIT_FOR(is_ready(), 60000);
+	WAIT_FOR(manager_count(&manager, "|WATCHDOG=1\n") >= 3, 10000);
+	manager_forget(&manager);
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), 10000);
+	kill(pen.child.pid, SIGSTOP);
+	WAIT_FOR(strncmp(child_status_line(pen.child.pid, "State"), "T", 1) ==
+		0, 10000);
+	n = manager_count(&manager, "|WATCHDOG=1\n");
+	poll(NULL, 0, 200);
+	ck_assert_int_eq(manager_count(&manager, "|WATCHDOG=1\n"), n);
+	kill(pen.child.pid, SIGCONT);
+	WAIT_FOR(manager_count(&manager, "|WATCHDOG=1\n") > n, 10000);
+	down();
+	finish();
+}
+END_TEST
+
+/* In the background the command ends when the service is ready, and it is the
+ * child that tells. */
+START_TEST(background)
+{
+	struct child_gifts gifts = { .count = 1 };
+	struct spot front;
+	int fd;
+
+	prepare();
+	spot_new(&front, SPOT_TCP4);
+	fd = spot_listen(&front, 16);
+	gifts.fds = &fd;
+	gifts.env = env;
+	pen_start_given(&pen, &gifts, "-p", scratch("pid"), "-r", front.text,
+	    back.at.text, NULL);
+	ck_assert_int_eq(child_wait(&pen.child, 60000), 0);
+	WAIT_FOR(manager_has_heard(&manager, "|READY=1\n"), 10000);
+	ck_assert_str_eq(contents(scratch("pid")),
+	    text("%ld\n", (long)manager.sender));
+	ck_assert_str_eq(spot_hear(&front), "served");
+	ck_assert_int_eq(kill(manager.sender, SIGTERM), 0);
+	WAIT_FOR(manager_has_heard(&manager, "|STOPPING=1\n"), 10000);
+	close(fd);
+	finish();
+}
+END_TEST
+
+/* ---- the examples ---- */
+
+/* Copies an example with the path of this pen in it. */
+static void
+install(const char *name)
+{
+	const char *top = getenv("SRCDIR"), *pen_path = getenv("PEN"), *at;
+	const char *unit = contents(
+	    text("%s/examples/%s", top != NULL ? top : "..", name));
+	char absolute[4096], *copy;
+	size_t room;
+
+	ck_assert_ptr_nonnull(
+	    realpath(pen_path != NULL ? pen_path : "./pen", absolute));
+	ck_assert_str_ne(unit, "");
+	room = strlen(unit) + 4 * sizeof(absolute);
+	copy = calloc(1, room);
+	while ((at = strstr(unit, "/usr/local/bin/pen")) != NULL) {
+		snprintf(copy + strlen(copy), room - strlen(copy), "%.*s%s",
+		    (int)(at - unit), unit, absolute);
+		unit = at + strlen("/usr/local/bin/pen");
+	}
+	snprintf(copy + strlen(copy), room - strlen(copy), "%s", unit);
+	write_file(scratch(name), copy);
+	free(copy);
+}
+
+START_TEST(examples_are_right)
+{
+	const char *argv[] = { "systemd-analyze", "verify", "--man=no", NULL,
+		NULL, NULL };
+	struct child c;
+
+	NEED_PROGRAM("systemd-analyze");
+	install("pen.service");
+	install("pen.socket");
+	argv[3] = scratch("pen.service");
+	argv[4] = scratch("pen.socket");
+	child_start(&c, argv);
+	ck_assert_msg(child_wait(&c, 60000) == 0, "exit %d: %s", c.status,
+	    child_err(&c));
+	ck_assert_msg(
+	    strstr(child_err(&c), "/pen.") == NULL, "%s", child_err(&c));
+}
+END_TEST
+
+SUITE(test_systemd)
+{
+	Suite *s = suite_create("systemd");
+	TCase *c = tcase_create("sockets_outlive_pen");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, sockets_outlive_pen, 0, SPOT_KINDS);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, datagram_sockets, 60);
+	SUITE_ADD(s, what_matches_nothing, 60);
+	SUITE_ADD(s, reload_is_told, 60);
+	SUITE_ADD(s, watchdog, 60);
+	SUITE_ADD(s, background, 60);
+	SUITE_ADD(s, examples_are_right, 60);
+	return s;
+}
