@@ -269,6 +269,7 @@ static const struct participant participants[] = {
 	    .since = PHASE_STARTING,
 	    .check = checks_check,
 	    .prepare = checks_prepare,
+	    .commit = checks_commit,
 	    .cancel = checks_cancel },
 	{ .name = "names",
 	    .since = PHASE_SERVING,

@@ -30,6 +30,8 @@ struct changes {
 	size_t count, room;
 };
 
+struct check_changes;
+
 /* One draft on its way. */
 struct apply {
 	struct pen *pen;
@@ -42,6 +44,7 @@ struct apply {
 	/* What participants have prepared. */
 	struct changes servers;
 	struct secure_change tls;
+	struct check_changes *checks;
 	struct requestlog *log;
 	bool log_changed;
 };

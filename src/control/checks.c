@@ -1,14 +1,98 @@
-/* checks.c: health checks of servers: what they need, and who carries them
- * out. */
+/* checks.c: health checks of servers: what a plan says of them, and what they
+ * need. */
 #include "config.h"
 
-#include "base/log.h"
+#include <string.h>
+
+#include "base/words.h"
 #include "control/checks.h"
 #include "control/direct.h"
-#include "dsr/director/director.h"
+#include "proxy/check_dsr.h"
+#include "proxy/check_spec.h"
+
+/* ---- what a plan says ---- */
+
+const char *
+checks_text(const struct plan *p, unsigned slot)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+
+	if (s == NULL || s->host == NULL)
+		return NULL;
+	if (s->check == NULL)
+		return p->config.checks.text;
+	return strcmp(s->check, "off") != 0 ? s->check : NULL;
+}
+
+bool
+checks_are_wanted(const struct plan *p)
+{
+	unsigned i;
+
+	for (i = 0; i < plan_slots(p); i++)
+		if (checks_text(p, i) != NULL)
+			return true;
+	return p->config.checks.text != NULL;
+}
+
+/* Returns NULL when there is none, with a sentence when it is wrong. */
+static struct check_spec *
+spec_of(const char *text, struct error *e)
+{
+	return text != NULL ? check_spec_read(text, e) : NULL;
+}
+
+static bool
+is_tls(const char *text)
+{
+	struct error e;
+	struct check_spec *s = spec_of(text, &e);
+	bool tls = s != NULL && check_spec_is_tls(s);
+
+	check_spec_drop(s);
+	return tls;
+}
+
+bool
+checks_want_tls(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
+		if (s->check != NULL && is_tls(s->check))
+			return true;
+	return is_tls(p->config.checks.text);
+}
+
+bool
+checks_concern_all(const struct apply *a)
+{
+	const struct check_settings *x = &a->now->config.checks,
+				    *y = &a->wanted->config.checks;
+
+	return a->first || x->port != y->port || !text_equal(x->text, y->text);
+}
+
+bool
+checks_may_differ(const struct apply *a)
+{
+	return checks_concern_all(a) || a->changes & (PLAN_CHECKS | PLAN_HOSTS);
+}
+
+/* ---- direct return ---- */
+
+uint16_t
+checks_dsr_port(const struct check_settings *s, const struct check_spec *spec)
+{
+	const struct check_dsr_settings *o = check_spec_settings(spec);
+
+	return o->port != 0 ? o->port : (uint16_t)s->port;
+}
 
 static int
-check_place(const struct plan *p, const struct addr *at, struct error *e)
+check_address(
+    const struct plan *p, const struct addr *at, uint16_t port, struct error *e)
 {
 	const struct dsr_settings *s = &p->config.dsr;
 	bool v6 = at->u.sa.sa_family == AF_INET6;
@@ -17,61 +101,107 @@ check_place(const struct plan *p, const struct addr *at, struct error *e)
 		return error_set(e,
 		    "check dsr needs a dsr_ip of %s to ask servers from",
 		    v6 ? "IPv6" : "IPv4");
-	if (addr_port(at) == 0 && p->config.checks.port == 0)
+	if (addr_port(at) == 0 && port == 0)
 		return error_set(e,
 		    "check dsr needs a port to probe, as the listening address "
 		    "has none");
 	return 0;
 }
 
-int
-checks_check(struct apply *a, struct error *e)
+static int
+check_direct(const struct plan *p, uint16_t port, struct error *e)
 {
-	const struct plan *p = a->wanted;
 	unsigned i;
 
-	if (p->config.checks.kind != CHECK_DSR)
-		return 0;
 	if (!direct_is_wanted(p))
 		return error_set(e, "check dsr: dsr_if is not set");
 	if (p->config.frontend.udp.on)
 		return error_set(
 		    e, "check dsr probes by TCP, but -U forwards only UDP");
 	for (i = 0; i < p->listen.count; i++)
-		if (check_place(p, &p->listen.entry[i].at, e) < 0)
+		if (check_address(p, &p->listen.entry[i].at, port, e) < 0)
 			return -1;
 	return 0;
 }
 
-static struct director_check
-probing(const struct check_settings *s)
+/* ---- what checks need ---- */
+
+uint16_t
+checks_port(const struct plan *p, const struct server_plan *s)
 {
-	return (struct director_check){ .on = s->kind == CHECK_DSR,
-		.port = s->port,
-		.interval_ms = s->interval_ms,
-		.timeout_ms = s->timeout_ms };
+	unsigned port =
+	    s->check_port != 0 ? s->check_port : p->config.checks.port;
+
+	return (uint16_t)(port != 0 ? port : s->port);
 }
 
 static int
-set_check(struct pen *p, const struct plan *plan, struct error *e)
+check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
+    struct error *e)
 {
-	struct director_check c = probing(&plan->config.checks);
+	const struct server_plan *s = plan_slot(p, slot);
+	const struct check_kind *kind = check_spec_kind(spec);
+	bool path = s->check_address == NULL && addr_is_unix_text(s->host);
 
-	return p->director != NULL ? director_set_check(p->director, &c, e) : 0;
+	if (kind == &check_dsr && s->check != NULL)
+		return error_set(e,
+		    "server \"%.150s\": check dsr is for all servers alike",
+		    s->host);
+	if (!kind->needs_port || path || checks_port(p, s) != 0)
+		return 0;
+	return error_set(e,
+	    "server \"%.150s\": check %s needs a check_port, as the server has "
+	    "no port of its own",
+	    s->host, kind->name);
+}
+
+static int
+check_server(const struct plan *p, unsigned slot, const struct check_spec *all,
+    struct error *e)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+	const char *text = checks_text(p, slot);
+	struct check_spec *own = NULL;
+	int rc;
+
+	if (text == NULL)
+		return 0;
+	if (s->check != NULL && (own = check_spec_read(text, e)) == NULL)
+		return -1;
+	rc = check_one(p, slot, own != NULL ? own : all, e);
+	check_spec_drop(own);
+	return rc;
+}
+
+static int
+check_servers(struct apply *a, const struct check_spec *all, struct error *e)
+{
+	const struct plan *p = a->wanted;
+	size_t i, n = checks_concern_all(a) ? plan_slots(p) : a->servers.count;
+	unsigned slot;
+
+	for (i = 0; i < n; i++) {
+		slot = checks_concern_all(a) ? (unsigned)i
+					     : a->servers.list[i].slot;
+		if (check_server(p, slot, all, e) < 0)
+			return -1;
+	}
+	return 0;
 }
 
 int
-checks_prepare(struct apply *a, struct error *e)
+checks_check(struct apply *a, struct error *e)
 {
-	return set_check(a->pen, a->wanted, e);
-}
+	const struct check_settings *s = &a->wanted->config.checks;
+	struct check_spec *all = NULL;
+	int rc = 0;
 
-void
-checks_cancel(struct apply *a)
-{
-	struct error e;
-
-	/* of a start the director goes as a whole */
-	if (!a->first && set_check(a->pen, a->now, &e) < 0)
-		log_error("checks not restored error=\"%s\"", e.text);
+	if (s->text != NULL && (all = check_spec_read(s->text, e)) == NULL)
+		return -1;
+	if (all != NULL && check_spec_kind(all) == &check_dsr)
+		rc = check_direct(a->wanted, checks_dsr_port(s, all), e);
+	if (rc == 0)
+		rc = check_servers(a, all, e);
+	check_spec_drop(all);
+	return rc;
 }

@@ -3,14 +3,37 @@
 #define PEN_CONTROL_CHECKS_H
 
 #include "control/apply.h"
+#include "proxy/check_spec.h"
 
 /* Checks that the draft has what its health checks need. Returns 0, or -1 with
  * a sentence. */
 int checks_check(struct apply *a, struct error *e);
-/* Checks servers as the draft says from now on. Returns 0, or -1 with a
+/* Compiles what the draft says, and makes room for it. Returns 0, or -1 with a
  * sentence and everything as it was. */
 int checks_prepare(struct apply *a, struct error *e);
+/* Servers are checked so from now on; those that were checked so already, at
+ * the same addresses, go on undisturbed. */
+void checks_commit(struct apply *a);
 /* Checks them as before. */
 void checks_cancel(struct apply *a);
+/* Ends all checks. */
+void checks_free(struct pen *p);
+
+/* How the server in the slot is to be checked, in words (proxy/check_spec.h);
+ * NULL: it is not. */
+const char *checks_text(const struct plan *p, unsigned slot);
+/* Whether any server is to be. */
+bool checks_are_wanted(const struct plan *p);
+/* Whether any check talks TLS. */
+bool checks_want_tls(const struct plan *p);
+/* Whether the draft may check servers in another way than before. */
+bool checks_may_differ(const struct apply *a);
+/* Whether all of its servers may be concerned, not only those that it sets. */
+bool checks_concern_all(const struct apply *a);
+/* The port to ask the server at; 0: none. */
+uint16_t checks_port(const struct plan *p, const struct server_plan *s);
+/* The port of "dsr" where the listening address has none; 0: none. */
+uint16_t checks_dsr_port(
+    const struct check_settings *s, const struct check_spec *spec);
 
 #endif

@@ -23,8 +23,10 @@ const struct choice choices_admin[] = {
 	{ NULL, 0, NULL },
 };
 
-const struct choice choices_check[] = {
-	{ "dsr", CHECK_DSR, NULL },
+const struct choice choices_check_initial[] = {
+	{ "up", SERVER_INITIAL_UP, NULL },
+	{ "down", SERVER_INITIAL_DOWN, NULL },
+	{ "checked", SERVER_INITIAL_CHECKED, NULL },
 	{ NULL, 0, NULL },
 };
 
@@ -46,6 +48,13 @@ const struct choice choices_quiet_end[] = {
 	{ "http", QUIET_END_HTTP, NULL },
 	{ "all", QUIET_END_ALL, NULL },
 	{ "none", QUIET_END_NONE, NULL },
+	{ NULL, 0, NULL },
+};
+
+/* 0: no words of its own. */
+const struct choice choices_server_check[] = {
+	{ "off", 1, NULL },
+	{ "default", 0, NULL },
 	{ NULL, 0, NULL },
 };
 

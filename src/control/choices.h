@@ -17,10 +17,11 @@ enum { CHOICES_TEXT_MAX = 160 };
 /* Each is ended by a NULL word, and in the order that errors list it. */
 extern const struct choice choices_access[], /* enum access */
     choices_admin[],			     /* enum server_admin */
-    choices_check[],			     /* enum check_kind */
+    choices_check_initial[],		     /* enum server_initial */
     choices_dsr_forward[],		     /* enum server_forward */
     choices_fastclose[],		     /* enum fastclose */
     choices_quiet_end[],		     /* enum quiet_end */
+    choices_server_check[],		     /* whether there are words */
     choices_server_forward[],		     /* enum server_forward */
     choices_server_tls[],		     /* enum server_tls */
     choices_tls_min[],			     /* tls_settings.min */

@@ -40,7 +40,7 @@ enum command_kind {
 	KIND_SELF,	    /* NAME alone; a const char *, which becomes NAME */
 	KIND_SOURCE,	    /* a struct sources */
 	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
-	KIND_CHECK,	    /* a struct check_settings, without its times */
+	KIND_CHECK,	    /* a char *, how servers are checked, in words */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */
 	KIND_HOST,	    /* a char *, the host of a server */
@@ -231,6 +231,7 @@ int run_status(struct call *c, struct error *e);
 /* dsr_report.c */
 int run_dsr(struct call *c, struct error *e);
 /* check_command.c */
+int after_check_address(struct call *c, void *base, struct error *e);
 int run_checks(struct call *c, struct error *e);
 /* tls_command.c */
 int run_certs(struct call *c, struct error *e);

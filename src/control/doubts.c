@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/checks.h"
 #include "control/choices.h"
 #include "control/direct.h"
 #include "control/doubts.h"
@@ -20,7 +21,7 @@
 static bool
 is_checked(const struct plan *p)
 {
-	return p->config.checks.kind != CHECK_NONE;
+	return checks_are_wanted(p);
 }
 
 static bool
@@ -185,6 +186,10 @@ static const struct need {
 	{ "check_timeout", is_checked, "without check" },
 	{ "check_rise", is_checked, "without check" },
 	{ "check_fall", is_checked, "without check" },
+	{ "check_port", is_checked, "without check" },
+	{ "check_lazy", is_checked, "without check" },
+	{ "check_initial", is_checked, "without check" },
+	{ "checks_max", is_checked, "without check" },
 };
 
 static void

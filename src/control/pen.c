@@ -10,6 +10,7 @@
 
 #include "base/log.h"
 #include "control/apply.h"
+#include "control/checks.h"
 #include "control/descriptors.h"
 #include "control/pen.h"
 #include "control/preflight.h"
@@ -191,6 +192,7 @@ pen_free(struct pen *p)
 	}
 	stopping_fini(&p->stopping);
 	control_free(p->control);
+	checks_free(p);
 	frontend_free(p->frontend);
 	director_free(p->director);
 	secure_free(p);

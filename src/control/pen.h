@@ -26,6 +26,7 @@
 #include "net/loop.h"
 #include "control/stopping.h"
 
+struct checker;
 struct control;
 struct director;
 struct refresh;
@@ -48,6 +49,7 @@ struct pen {
 	struct pool *pool;  /* always there */
 	struct frontend *frontend;
 	struct secure secure;
+	struct checker *checker;
 	struct director *director; /* NULL: no direct return */
 	struct control *control;
 	struct resolver *resolver;

@@ -80,8 +80,9 @@ config_init(struct config *c)
 		.forward = SERVER_FORWARD_MAC,
 		.tarpit_acl = -1,
 	};
-	c->checks =
-	    (struct check_settings){ .interval_ms = 2000, .timeout_ms = 1000 };
+	c->checks = (struct check_settings){
+		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
+	};
 	c->names = (struct name_settings){ .interval_ms = 60000 };
 }
 

@@ -50,12 +50,14 @@ struct dsr_settings {
 	int tarpit_acl;		     /* list of addresses to hold; -1: none */
 };
 
-/* How servers are checked. */
-enum check_kind { CHECK_NONE, CHECK_DSR };
+/* How servers are checked that do not say. */
 struct check_settings {
-	enum check_kind kind;
-	uint16_t port; /* to ask where the listening address has none */
+	char *text;    /* in words, see proxy/check_spec.h; NULL: not at all */
+	unsigned port; /* instead of the servers' own; 0: these */
 	uint64_t interval_ms, timeout_ms;
+	uint64_t running_max; /* checks at a time */
+	bool lazy;	      /* not while servers answer clients */
+	enum server_initial initial;
 };
 
 /* How names of servers become addresses while pen serves. */
@@ -162,7 +164,8 @@ enum {
 	PLAN_HOSTS = 1, /* or ports, or which servers there are */
 	PLAN_LIMITS = 2,
 	PLAN_TLS = 4,
-	PLAN_FORWARD = 8
+	PLAN_FORWARD = 8,
+	PLAN_CHECKS = 16
 };
 void server_plan_clear(struct server_plan *s);
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */

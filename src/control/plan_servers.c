@@ -272,6 +272,8 @@ server_changes(const struct server_plan *a, const struct server_plan *b)
 		changes |= PLAN_TLS;
 	if (a->set.forward != b->set.forward)
 		changes |= PLAN_FORWARD;
+	if (!text_equal(a->check, b->check))
+		changes |= PLAN_CHECKS;
 	return changes;
 }
 

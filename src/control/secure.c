@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "base/watched_file.h"
 #include "control/apply.h"
+#include "control/checks.h"
 #include "control/origin.h"
 
 /* Names of a directory looked at each time, and how often to warn. */
@@ -32,7 +33,7 @@ secure_wants_client(const struct plan *p)
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (secure_is_upstream(p, s))
 			return true;
-	return p->config.tls.upstream;
+	return p->config.tls.upstream || checks_want_tls(p);
 }
 
 /* ---- opening ---- */
@@ -88,6 +89,7 @@ bool
 secure_may_differ(const struct apply *a)
 {
 	return a->first || a->changes & (PLAN_HOSTS | PLAN_TLS) ||
+	    checks_may_differ(a) ||
 	    !tls_settings_equal(
 		&a->now->config.tls, &a->wanted->config.tls);
 }

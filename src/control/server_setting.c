@@ -48,18 +48,30 @@ refuse(const char *word, struct error *e)
 	return error_set(e, "\"%.100s\": expected %sor remove", word, list);
 }
 
+/* The words of the value from word[at] on: all that are left for a check, else
+ * one. */
+static struct words
+value_words_at(const struct command *row, const struct words *w, int at)
+{
+	struct words value = { .count = 1 };
+
+	if (row->kind == KIND_CHECK)
+		value.count = w->count - at;
+	memcpy(value.word, w->word + at,
+	    (size_t)value.count * sizeof(value.word[0]));
+	return value;
+}
+
 static int
 set_one(struct call *c, struct server_plan *s, const struct command *row,
-    char *word, struct error *e)
+    const struct words *value, struct error *e)
 {
-	struct words one = { .count = 1 };
+	bool named = row->kind == KIND_CHOICE || row->kind == KIND_CHECK;
 	struct error why;
 
-	one.word[0] = word;
-	if (value_set(row, s, &one, false, &why) < 0)
-		return error_set(e, "%s%s%.400s",
-		    row->kind == KIND_CHOICE ? row->name : "",
-		    row->kind == KIND_CHOICE ? " " : "", why.text);
+	if (value_set(row, s, value, false, &why) < 0)
+		return error_set(e, "%s%s%.400s", named ? row->name : "",
+		    named ? " " : "", why.text);
 	return row->after != NULL ? row->after(c, s, e) : 0;
 }
 
@@ -68,6 +80,7 @@ server_setting_run(struct call *c, struct server_plan *s, struct error *e)
 {
 	const struct words *w = c->words;
 	const struct command *row;
+	struct words value;
 	int k;
 
 	for (k = 1; k < w->count; k++) {
@@ -81,8 +94,10 @@ server_setting_run(struct call *c, struct server_plan *s, struct error *e)
 		if (!(row->flags & ROW_BARE) && ++k == w->count)
 			return error_set(
 			    e, "\"%.100s\" needs a value", row->name);
-		if (set_one(c, s, row, w->word[k], e) < 0)
+		value = value_words_at(row, w, k);
+		if (set_one(c, s, row, &value, e) < 0)
 			return -1;
+		k += value.count - 1;
 	}
 	return 0;
 }
@@ -106,20 +121,32 @@ print_one(
 	buffer_fini(&words);
 }
 
-/* First those that are always there. */
-void
-server_setting_print(const struct server_plan *s, struct buffer *out)
+static void
+print_if_set(const struct server_plan *s, bool checks, struct buffer *out)
 {
 	const struct command *row;
 	struct server_plan empty;
 
 	server_plan_init(&empty);
 	for (row = rows_server; row->name != NULL; row++)
+		if (row->flags & ROW_IF_SET &&
+		    checks == (row->kind == KIND_CHECK) &&
+		    !value_equal(row, s, &empty))
+			print_one(row, s, out);
+}
+
+/* First those that are always there; last a check, which takes all words that
+ * follow. */
+void
+server_setting_print(const struct server_plan *s, struct buffer *out)
+{
+	const struct command *row;
+
+	for (row = rows_server; row->name != NULL; row++)
 		if (!(row->flags & ROW_IF_SET))
 			print_one(row, s, out);
-	for (row = rows_server; row->name != NULL; row++)
-		if (row->flags & ROW_IF_SET && !value_equal(row, s, &empty))
-			print_one(row, s, out);
+	print_if_set(s, false, out);
+	print_if_set(s, true, out);
 }
 
 void

@@ -45,6 +45,9 @@ struct server_plan {
 	bool same_port; /* the one that the client came to */
 	bool out_now;	/* for blacklist_ms, once: when the plan is applied */
 	int admin;	/* enum server_admin; -1: it stays as it is */
+	char *check;	/* in words, or "off"; NULL: as all are checked */
+	char *check_address; /* an IP address; NULL: the server's */
+	unsigned check_port; /* 0: as all, or the server's */
 };
 
 /* Empty, with the defaults of a new one. */

@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "control/pen.h"
 #include "control/states.h"
+#include "proxy/checker.h"
 
 /* Without clients only a timer notices that a blacklisting is over; this is how
  * late it may be. */
@@ -86,6 +87,8 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	log_change(s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);
+	if (c->is == SERVER_SUSPECT)
+		checker_hurry(p->checker, s);
 }
 
 /* ---- life ---- */

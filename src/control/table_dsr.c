@@ -1,5 +1,4 @@
-/* table_dsr.c: rows of the command table:
- * direct server return and health checks. */
+/* table_dsr.c: rows of the command table: direct server return. */
 #include "config.h"
 
 #include "control/choices.h"
@@ -86,55 +85,5 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_LOOK,
 	    .run = run_dsr,
 	    .help = "prints the state of direct server return (DSR)" },
-	{ .name = NULL },
-};
-
-const struct command rows_checks[] = {
-	{ .name = "check",
-	    .kind = KIND_CHECK,
-	    .offset = AT(checks),
-	    .choices = choices_check,
-	    .none = "none",
-	    .flags = ROW_NO,
-	    .args = "[dsr [PORT]]",
-	    .help = "health-check the servers; dsr: a SYN on the path of "
-		    "client frames" },
-	{ .name = "check_interval",
-	    .kind = KIND_SECONDS,
-	    .offset = AT(checks.interval_ms),
-	    .min = 1,
-	    .max = LONG_MS,
-	    .option = "check-interval",
-	    .args = "[SEC]",
-	    .help = "time between checks of a server" },
-	{ .name = "check_timeout",
-	    .kind = KIND_SECONDS,
-	    .offset = AT(checks.timeout_ms),
-	    .min = 1,
-	    .max = LONG_MS,
-	    .option = "check-timeout",
-	    .args = "[SEC]",
-	    .help = "how long a server may take to answer a check" },
-	{ .name = "check_rise",
-	    .kind = KIND_UNSIGNED,
-	    .offset = AT(pool.health.rise),
-	    .min = 1,
-	    .max = 1 << 20,
-	    .option = "check-rise",
-	    .args = "[N]",
-	    .help = "consecutive successes that make a server healthy" },
-	{ .name = "check_fall",
-	    .kind = KIND_UNSIGNED,
-	    .offset = AT(pool.health.fall),
-	    .min = 1,
-	    .max = 1 << 20,
-	    .option = "check-fall",
-	    .args = "[N]",
-	    .help = "consecutive failures that make it unhealthy" },
-	{ .name = "checks",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_checks,
-	    .help = "prints the results of health checks" },
 	{ .name = NULL },
 };

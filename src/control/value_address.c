@@ -1,10 +1,9 @@
-/* value_address.c: values that are addresses, and the check with its port. */
+/* value_address.c: values that are addresses. */
 #include "config.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "control/choices.h"
 #include "control/value_private.h"
 
 /* ---- local addresses towards servers ---- */
@@ -171,79 +170,6 @@ const struct value_kind value_kind_own_addresses = {
 	.print = print_own,
 	.tell = tell_own,
 	.equal = equal_own,
-};
-
-/* ---- how servers are checked: "dsr", "dsr 80" ---- */
-
-static int
-set_check(const struct command *row, void *value, const struct words *w,
-    bool no, struct error *e)
-{
-	struct check_settings *s = value;
-	const struct choice *found;
-	char list[CHOICES_TEXT_MAX];
-	uint16_t port = 0;
-
-	if (no && w->count == 0) {
-		s->kind = CHECK_NONE;
-		s->port = 0;
-		return 0;
-	}
-	if (no || w->count == 0 || w->count > 2)
-		return value_expects(row, e);
-	found = choice_find(row->choices, w->word[0]);
-	if (found == NULL)
-		return error_set(e, "unknown check \"%.100s\" (expected %s)",
-		    w->word[0], choices_sentence(row->choices, list));
-	if (w->count == 2 && resolve_port(w->word[1], &port, e) < 0)
-		return -1;
-	s->kind = (enum check_kind)found->value;
-	s->port = port;
-	return 0;
-}
-
-static bool
-check_words(const struct command *row, const void *value, struct buffer *out)
-{
-	const struct check_settings *s = value;
-
-	if (s->kind == CHECK_NONE)
-		return false;
-	reply_add(out, "%s", choice_name(row->choices, (int)s->kind));
-	if (s->port != 0)
-		reply_add(out, " %u", s->port);
-	return true;
-}
-
-static void
-tell_check(struct facts *f, const char *key, const struct command *row,
-    const void *value)
-{
-	const struct check_settings *s = value;
-	char text[64];
-
-	snprintf(text, sizeof(text), s->port != 0 ? "%s %u" : "%s",
-	    s->kind == CHECK_NONE ? row->none
-				  : choice_name(row->choices, (int)s->kind),
-	    s->port);
-	facts_text(f, key, text);
-}
-
-/* Its times have rows of their own. */
-static bool
-equal_checks(const struct command *row, const void *a, const void *b)
-{
-	const struct check_settings *x = a, *y = b;
-
-	(void)row;
-	return x->kind == y->kind && x->port == y->port;
-}
-
-const struct value_kind value_kind_check = {
-	.set = set_check,
-	.words = check_words,
-	.tell = tell_check,
-	.equal = equal_checks,
 };
 
 /* ---- the port of a server ---- */

@@ -6,6 +6,7 @@
 
 #include "control/choices.h"
 #include "control/value_private.h"
+#include "proxy/check_spec.h"
 
 enum { NAMES_TEXT_MAX = 200, BITS_MAX = 32 };
 
@@ -85,6 +86,58 @@ set_host(const struct command *row, void *value, const struct words *w, bool no,
 	if (plan_set_text(value, word) < 0)
 		return error_set(e, "out of memory");
 	return 0;
+}
+
+/* ---- the words of a check of servers, as proxy/check_spec.h has them ---- */
+
+/* "off" or "default", of a server; else NULL. */
+static const struct choice *
+word_of_server(const struct command *row, const struct words *w)
+{
+	return row->choices != NULL && w->count == 1
+	    ? choice_find(row->choices, w->word[0])
+	    : NULL;
+}
+
+static int
+set_check(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	const struct choice *own = word_of_server(row, w);
+	struct check_spec *s;
+	int rc;
+
+	if (no != (w->count == 0))
+		return value_expects(row, e);
+	if (no || own != NULL)
+		return plan_set_text(
+		    value, own != NULL && own->value ? own->word : NULL);
+	s = check_spec_new(w, e);
+	if (s == NULL)
+		return -1;
+	rc = plan_set_text(value, check_spec_text(s));
+	check_spec_drop(s);
+	return rc == 0 ? 0 : error_set(e, "out of memory");
+}
+
+static bool
+check_words(const struct command *row, const void *value, struct buffer *out)
+{
+	const char *text = *(char *const *)value;
+
+	(void)row;
+	if (text != NULL)
+		(void)buffer_append(out, text, strlen(text));
+	return text != NULL;
+}
+
+static void
+tell_check(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	const char *text = *(char *const *)value;
+
+	facts_text(f, key, text != NULL ? text : row->none);
 }
 
 /* ---- words of a list ---- */
@@ -322,6 +375,14 @@ const struct value_kind value_kind_host = {
 	.words = text_words,
 	.answer = answer_text,
 	.tell = tell_text,
+	.equal = equal_texts,
+	.each_text = each_text,
+};
+
+const struct value_kind value_kind_check = {
+	.set = set_check,
+	.words = check_words,
+	.tell = tell_check,
 	.equal = equal_texts,
 	.each_text = each_text,
 };

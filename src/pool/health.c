@@ -14,8 +14,10 @@ health_take(
 		h->against = 0;
 		return false;
 	}
-	if (++h->against < (good ? o->rise : o->fall))
+	if (++h->against < (good ? o->rise : o->fall) &&
+	    !(good && h->unproven))
 		return false;
+	h->unproven = false;
 	h->down = !good;
 	h->against = 0;
 	h->since = now;

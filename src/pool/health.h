@@ -18,6 +18,7 @@ struct health_options {
 
 struct health {
 	bool down;
+	bool unproven;	  /* down until its first success, which is enough */
 	unsigned against; /* consecutive results that contradict `down` */
 	unsigned good;	  /* consecutive successes, since it was last up or
 			   * suspected */

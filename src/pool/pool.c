@@ -197,6 +197,7 @@ set_server(struct server *s, const struct server_spec *spec)
 		clear_counters(s);
 		s->addr_first = 0;
 		s->slowness = 0;
+		s->answered_ms = 0;
 		s->generation++;
 	}
 	free(s->name);

@@ -240,6 +240,8 @@ void pool_begin_checks(struct pool *p, struct server *s);
  * suspicion. Returns whether its health changed because of this. */
 bool pool_checked(struct pool *p, struct server *s, bool good,
     const char *reason, uint64_t now);
+/* Nothing is known yet of `s`, whose checks begin. */
+void pool_assume(struct pool *p, struct server *s, enum server_initial initial);
 /* `s` is no longer checked; it counts as healthy. */
 void pool_unchecked(struct pool *p, struct server *s);
 /* Ends the blacklistings whose time is over. pool_choose() does so too. */

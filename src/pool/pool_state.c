@@ -298,8 +298,8 @@ void
 pool_connected(struct pool *p, struct server *s, uint64_t now)
 {
 	(void)p;
-	(void)now;
 	s->refusals = 0;
+	s->answered_ms = now;
 	if (s->blacklisted_until == 0 || s->by_operator)
 		return;
 	pool_end_blacklisting(s);
@@ -397,6 +397,16 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 	clear_suspicion(s);
 	pool_tell(s, reason);
 	return changed;
+}
+
+void
+pool_assume(struct pool *p, struct server *s, enum server_initial initial)
+{
+	(void)p;
+	s->health = (struct health){ .down = initial != SERVER_INITIAL_UP,
+		.unproven = initial == SERVER_INITIAL_CHECKED };
+	pool_refresh(s);
+	pool_tell(s, "not checked yet");
 }
 
 void

@@ -75,6 +75,14 @@ struct server_history {
 	struct log_site log; /* of the lines about it */
 };
 
+/* What a server is before its first health checks: healthy; not; not, until one
+ * of them has succeeded. */
+enum server_initial {
+	SERVER_INITIAL_UP,
+	SERVER_INITIAL_DOWN,
+	SERVER_INITIAL_CHECKED
+};
+
 /* What a server is for: it takes its share of the clients; it is used when no
  * regular server is eligible; it serves clients that the client ACL denies. */
 enum server_role { SERVER_REGULAR, SERVER_EMERGENCY, SERVER_ABUSE };
@@ -154,6 +162,8 @@ struct server {
 	uint64_t turn;
 	unsigned slowness;
 	uint64_t timed;
+	uint64_t answered_ms; /* when it last did what a client wanted; 0:
+			       * never */
 
 	struct server_history history;
 };

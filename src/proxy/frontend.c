@@ -242,6 +242,12 @@ frontend_core(const struct frontend *f)
 	return &f->core;
 }
 
+struct frontend_core *
+frontend_core_of(struct frontend *f)
+{
+	return &f->core;
+}
+
 uint64_t
 frontend_left(const struct frontend *f)
 {

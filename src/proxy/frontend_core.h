@@ -33,6 +33,8 @@ struct frontend_core {
 };
 
 const struct frontend_core *frontend_core(const struct frontend *f);
+/* The same for who connects to servers. */
+struct frontend_core *frontend_core_of(struct frontend *f);
 
 /* When a server, or a client, that says nothing is taken for gone. */
 struct sock_keepalive frontend_keepalive(const struct frontend_core *f);

@@ -47,7 +47,8 @@ struct tls_client {
 
 /* ---- sessions ---- */
 
-/* A server gave a session: it is kept until another one takes its slot. */
+/* A server gave a session: it is kept until another one takes its slot. One of
+ * a health check, whose key is 0, may not be verified. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -55,6 +56,8 @@ on_session(SSL *ssl, SSL_SESSION *session)
 	uint64_t key = tls_key(ssl);
 	size_t at = key % SESSIONS;
 
+	if (key == 0)
+		return 0;
 	SSL_SESSION_free(v->known[at].session);
 	v->known[at].session = session;
 	v->known[at].key = key;
@@ -344,6 +347,25 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 	if (v->known[key % SESSIONS].session != NULL &&
 	    v->known[key % SESSIONS].key == key)
 		(void)SSL_set_session(ssl, v->known[key % SESSIONS].session);
+	return 0;
+}
+
+int
+tls_connect_once(
+    struct stream *s, struct tls_client *t, const char *name, unsigned flags)
+{
+	const struct tls_settings *o = &t->settings;
+	bool verify = o->upstream_verify && !(flags & TLS_UNVERIFIED);
+
+	if (o->upstream_name != NULL && !(flags & TLS_NAMED))
+		name = o->upstream_name;
+	if (tls_open(s, t->context, true) < 0)
+		return -1;
+	if (!verify)
+		SSL_set_verify(tls_ssl(s), SSL_VERIFY_NONE, NULL);
+	if (set_name(tls_ssl(s), name, verify) < 0)
+		return -1;
+	set_alpn(tls_ssl(s), t->context->arg, "");
 	return 0;
 }
 

@@ -25,6 +25,16 @@ void tls_client_free(struct tls_client *t); /* streams stay; NULL is fine */
 int tls_connect(struct stream *s, struct tls_client *t, const char *host,
     const struct addr *at, const char *alpn);
 
+/* The same for a health check: it resumes no session and leaves none, so that a
+ * certificate is verified each time, and it offers no protocol but the
+ * setting's. */
+enum {
+	TLS_NAMED = 1,	   /* `name` counts more than ssl_upstream_name */
+	TLS_UNVERIFIED = 2 /* whatever ssl_upstream_verify says */
+};
+int tls_connect_once(
+    struct stream *s, struct tls_client *t, const char *name, unsigned flags);
+
 /* As tls_server_refresh(): checks all files with `all`, else only those that
  * have to settle. */
 unsigned tls_client_refresh(struct tls_client *t, bool all, uint64_t now);

@@ -139,6 +139,18 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 	return -1;
 }
 
+int
+tls_connect_once(
+    struct stream *s, struct tls_client *t, const char *name, unsigned flags)
+{
+	(void)s;
+	(void)t;
+	(void)name;
+	(void)flags;
+	errno = ENOSYS;
+	return -1;
+}
+
 unsigned
 tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {

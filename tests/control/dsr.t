@@ -59,38 +59,6 @@ has server.conf forward tunnel
 > tarpit_acl 0; tarpit_acl -1
 < tarpit_acl = 0
 < tarpit_acl = -1
-# checks: settings, and what they need
-> check
-< none
-> checks
-~ error: checks: no check is set
-> no check
-> check_interval
-< 2
-> check_interval 0.5
-< 0.500
-> check_timeout 250ms
-< 0.250
-> check_rise 1
-< 1
-> check_fall 5
-< 5
-> check_fall 0
-~ out of range
-> check dsr
-~ check dsr: dsr_if is not set
-> check ping
-~ unknown check "ping" (expected dsr)
-> check dsr 80 81
-~ expects [dsr [PORT]]
-> check dsr 0
-~ error
-> show settings
-~ no check
-> show settings
-~ check_interval 0.500
-> check json
-~ "check":"none"
 > listen 127.0.0.1:0
 ~ port out of range 1..65535
 ask x = server 0: x

@@ -108,13 +108,21 @@ on_time(struct timer *t)
 	(void)timer_start(c->loop, t, ms < LOOK_MAX_MS ? ms : LOOK_MAX_MS);
 }
 
+static bool
+is_asked(const struct checks *c, const struct server *s)
+{
+	const struct director_check *o = &c->settings;
+
+	return s->present && (o->wants == NULL || o->wants(o->arg, s));
+}
+
 /* One whose hardware address is being asked for has not failed yet. */
 static void
 follow(struct checks *c, struct server *s, uint64_t now)
 {
 	uint32_t number = s->slot;
 
-	if (!s->present) {
+	if (!is_asked(c, s)) {
 		probes_drop(&c->probes, number);
 		return;
 	}

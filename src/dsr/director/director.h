@@ -41,6 +41,9 @@ struct director_check {
 	bool on;
 	uint16_t port; /* of VIPs that have no port */
 	uint64_t interval_ms, timeout_ms;
+	/* Whether this server is asked; NULL: all are. */
+	bool (*wants)(void *arg, const struct server *s);
+	void *arg;
 };
 
 struct director;

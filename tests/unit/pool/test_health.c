@@ -50,6 +50,26 @@ START_TEST(rises_and_falls)
 }
 END_TEST
 
+/* As it begins: one success is enough when nothing is known of it. */
+START_TEST(begins_as_it_is_told)
+{
+	static const struct health_options usual = { .rise = 2, .fall = 3 };
+	struct health down = { .down = true },
+		      unproven = { .down = true, .unproven = true };
+
+	ck_assert(!health_take(&down, &usual, true, 1));
+	ck_assert(health_take(&down, &usual, true, 2));
+	ck_assert(!health_take(&unproven, &usual, false, 1));
+	ck_assert(health_take(&unproven, &usual, true, 2));
+	ck_assert(!unproven.down);
+	ck_assert(!health_take(&unproven, &usual, false, 3));
+	ck_assert(!health_take(&unproven, &usual, false, 4));
+	ck_assert(health_take(&unproven, &usual, false, 5));
+	ck_assert(!health_take(&unproven, &usual, true, 6));
+	ck_assert(health_take(&unproven, &usual, true, 7));
+}
+END_TEST
+
 START_TEST(fewer_count_at_once)
 {
 	struct health_options o = { .rise = 2, .fall = 5 };
@@ -255,6 +275,7 @@ SUITE(test_health)
 	Suite *s = suite_create("health");
 
 	SUITE_ADD(s, rises_and_falls, 10);
+	SUITE_ADD(s, begins_as_it_is_told, 10);
 	SUITE_ADD(s, fewer_count_at_once, 10);
 	SUITE_ADD(s, unhealthy_ones_get_no_clients, 10);
 	SUITE_ADD(s, a_remembered_client_goes_elsewhere, 10);

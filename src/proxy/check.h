@@ -1,0 +1,114 @@
+/* check.h: one health check of one server, and what a kind of check is.
+ *
+ *     start --> ... --> check_end() --------------------> stop
+ *        '------------> timeout, removed, pen ends ----> stop
+ *
+ * The checker (checker.h) says when, gives the check its time, and ends it
+ * exactly once: a kind calls check_end() when it knows the result, and frees
+ * and closes in its stop() alone, which is called once for each start().
+ *
+ * To add a kind X: a file check_x.c with a row
+ *
+ *     const struct check_kind check_x = { .name = "x", .args = "NAME", ... };
+ *
+ * the row's name in the table of check_spec.c and below; a unit test; a
+ * transcript and the manual. A kind whose server is a stream of bytes uses
+ * check_stream.h. No kind blocks, and what it keeps of an answer is bounded. */
+#ifndef PEN_PROXY_CHECK_H
+#define PEN_PROXY_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "base/words.h"
+#include "net/loop.h"
+#include "pool/pool.h"
+
+struct check;
+struct check_spec;
+struct checker;
+struct frontend_core;
+
+enum check_result {
+	CHECK_NONE, /* nothing is known of the server: we were short of memory,
+		     * descriptors, ports or processes */
+	CHECK_GOOD,
+	CHECK_BAD
+};
+
+/* With the NUL. */
+enum { CHECK_REASON_MAX = 128 };
+
+struct check_kind {
+	const char *name;
+	const char *args; /* as in help; NULL: none */
+
+	/* The arguments of all checks of one setting, compiled. `settings` has
+	 * `settings_size` zero bytes; parse() takes the words behind the name,
+	 * which are gone after the call, and returns 0, or -1 with a phrase.
+	 * fini() frees what parse() allocated, also when that failed. Each may
+	 * be NULL: no arguments, nothing to free. */
+	size_t settings_size;
+	int (*parse)(
+	    void *settings, const struct words *arguments, struct error *e);
+	void (*fini)(void *settings);
+	/* Whether it needs an address with a port; else it works without. */
+	bool needs_port;
+	/* Whether it talks TLS as a client (tls_client.h); NULL: it does
+	 * not. */
+	bool (*is_tls)(const void *settings);
+
+	/* A check has `state_size` zero bytes of its own, check->state. start()
+	 * may call check_end() before it returns. It starts another check of
+	 * the server's next address when this one was bad before
+	 * check_reached(). A kind without start() is carried out elsewhere:
+	 * "dsr" by the director, which has the frames. */
+	size_t state_size;
+	void (*start)(struct check *c);
+	void (*stop)(struct check *c);
+};
+
+extern const struct check_kind check_connect, check_dsr;
+
+struct check {
+	/* For kinds to read. */
+	const void *settings; /* compiled by the kind's parse() */
+	void *state;
+	struct loop *loop;
+	struct frontend_core *frontend; /* how servers are reached */
+	const struct server *server;	/* present while the check runs */
+	struct addr at; /* where to ask, with its port; a Unix path has none */
+	uint64_t timeout_ms;
+	bool ended; /* check_end() was called: do nothing more */
+	/* What the check waits for at the moment, a constant, for its result
+	 * when the time is over: "timeout: WAITING". */
+	const char *waiting;
+
+	/* Private. */
+	struct checker *checker;
+	struct check_spec *spec;
+	unsigned slot;
+	unsigned address; /* which of the server's */
+	bool reached;
+	uint64_t began_us;
+	struct task free_task;
+};
+
+/* The server's host as the configuration names it. */
+const char *check_host(const struct check *c);
+/* The server has answered at this address: what is bad from now on is its
+ * answer, and no other address is asked. */
+void check_reached(struct check *c);
+/* Ends the check; `fmt` makes a short phrase for the operator: "status 503".
+ * What in it is no printable ASCII becomes '?'. May stop and free: the last
+ * that a callback does. */
+void check_end(struct check *c, enum check_result result, const char *fmt, ...)
+    __attribute__((format(printf, 3, 4)));
+/* The same for an error of a system call: NONE when we are short of something,
+ * else BAD. */
+void check_end_errno(struct check *c, int error);
+
+#endif

@@ -1,0 +1,111 @@
+# health checks: settings, and what they need
+pen -r -b 0 {FRONT} {S0} {S1}
+> check
+< none
+> checks
+~ error: checks: no check is set
+> no check
+> check_interval
+< 2
+> check_interval 0.05
+< 0.050
+> check_timeout 250ms
+< 0.250
+> check_timeout 10
+< 10
+> check_rise 1
+< 1
+> check_fall 2
+< 2
+> check_fall 0
+~ out of range
+> check_port
+< 0
+> check_port 65536
+~ out of range 0..65535
+> check_initial
+< up
+> check_initial later
+~ expects up, down or checked, got "later"
+> check_lazy
+> no check_lazy
+> checks_max
+< 256
+> checks_max 0
+~ out of range
+> check dsr
+~ check dsr: dsr_if is not set
+> check ping
+~ check: unknown kind "ping" (expected connect
+> check dsr 80 81
+~ dsr: expects [PORT]
+> check dsr 0
+~ error
+> check connect now
+~ connect takes no argument, got "now"
+> show settings
+~ no check
+> show settings
+~ check_interval 0.050
+> check json
+~ "check":"none"
+# a server that does not accept gets no client
+> check connect
+> check
+< connect
+> checks
+? 0 check connect state healthy result ok address {S0} fall 0 of 2 since
+ask x = server 0: x
+ask x = server 1: x
+stop 1
+> checks
+? 1 check connect state unhealthy result failed address {S1} rise 0 of 1 since
+> checks
+~ reason Connection refused
+ask x = server 0: x
+ask x = server 0: x
+# one server in a way of its own
+> server 1 check off
+> checks json
+~ "check":"connect","state":"healthy","result":"ok"
+> write {DIR}off.conf
+has off.conf server 1 address
+has off.conf check off
+> server 1 check
+~ "check" needs a value
+> server 1 check ping
+~ check unknown kind "ping"
+> server 1 check_port {P0} weight 0 check connect
+> checks
+? 1 check connect state healthy result ok address {S0}
+> write {DIR}port.conf
+has port.conf check_port {P0} check connect
+> server 1 check_port 65536
+~ out of range 0..65535
+> server 1 check_address 127.0.0.1 check_port 0
+> checks
+? 1 check connect state unhealthy
+> server 1 check_address name
+~ check_address "name" is not an IP address
+> write {DIR}address.conf
+has address.conf check_address 127.0.0.1
+> server 1 check_address default
+> server 1 check default
+start 1
+> checks
+? 1 check connect state healthy result ok address {S1} fall 0 of 2
+# the backup server is checked, too
+> emergency {S2}
+> checks
+? 2147483646 check connect state healthy result ok address {S2}
+> no emergency
+# a server that is new is not used before its first check
+> check_initial checked
+> check_interval 10
+< 10
+> server 3 address 127.0.0.1 port {P3}
+> checks
+? 3 check connect state healthy result ok
+> no check
+> checks
+~ no check is set
