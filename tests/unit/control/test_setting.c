@@ -223,6 +223,8 @@ other(const struct command *row, const struct plan *defaults)
 	case KIND_CHECK:
 		return "dsr 81";
 	case KIND_TEXT:
+		/* a row that checks its text wants an address */
+		return row->after != NULL ? "127.0.0.3" : "x";
 	case KIND_FILE:
 	case KIND_CERTIFICATES:
 	case KIND_KEYS:
