@@ -10,6 +10,7 @@
 #include "control/derive.h"
 #include "control/direct.h"
 #include "control/doubts.h"
+#include "control/expand.h"
 #include "control/preflight.h"
 #include "control/refresh.h"
 #include "control/setting.h"
@@ -95,17 +96,32 @@ take_out_now(struct pen *p, struct plan *draft, struct server *set)
 
 /* Names move to other hosts while nobody watches. */
 static void
-log_new_addresses(
-    const struct server *s, const char *host, const struct server_addrs *new)
+log_addresses(const struct pen *p, const struct server_plan *new,
+    const struct change *c)
 {
+	const struct server_plan *old = plan_slot(p->plan, c->slot);
+	const struct server *s = pool_slot(p->pool, c->slot);
+	unsigned number = server_number(c->slot);
 	char text[ADDR_TEXT_MAX];
 
-	if (s != NULL && s->present && strcmp(s->name, host) == 0 &&
-	    !server_addrs_equal(&s->addrs, new))
-		log_info("name has other addresses server=%u name=%s "
-			 "address=%s addresses=%u",
-		    s->number, host, addr_format(&new->addr[0], text),
-		    new->count);
+	if (c->addrs.count == 0) {
+		if (old != NULL && old->parent != 0)
+			log_info("name has lost an address server=%u name=%s "
+				 "address=%s",
+			    number, old->host, old->address);
+		return;
+	}
+	addr_format(&c->addrs.addr[0], text);
+	if (s != NULL && s->present && strcmp(s->name, new->host) == 0) {
+		if (!server_addrs_equal(&s->addrs, &c->addrs))
+			log_info("name has other addresses server=%u name=%s "
+				 "address=%s addresses=%u",
+			    number, new->host, text, c->addrs.count);
+	} else if (new->parent != 0) {
+		log_info("name has another address server=%u name=%s "
+			 "address=%s",
+		    number, new->host, text);
+	}
 }
 
 static int
@@ -115,11 +131,11 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	struct server_spec spec;
 	struct server *set;
 
+	log_addresses(p, s, c);
 	if (c->addrs.count == 0) {
 		pool_remove_server(p->pool, pool_slot(p->pool, c->slot));
 		return 0;
 	}
-	log_new_addresses(pool_slot(p->pool, c->slot), s->host, &c->addrs);
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.addrs = c->addrs;
@@ -362,10 +378,12 @@ apply_plan(
 	struct plan *out = draft; /* of force */
 	int rc;
 
+	rc = expand_names(p, draft, n, e);
 	a.changes =
 	    p->phase < PHASE_SERVING ? ~0u : plan_changes(p->plan, draft);
 	derive_settings(draft, p->descriptors, kept_sessions(p, draft));
-	rc = apply_check(&a, e);
+	if (rc == 0)
+		rc = apply_check(&a, e);
 	if (rc == 0)
 		rc = apply_prepare(&a, e);
 	if (rc == 0) {

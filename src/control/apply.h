@@ -54,6 +54,10 @@ struct apply {
  * ENOMEM. */
 int apply_want_names(
     const struct pen *p, const struct plan *draft, bool fresh, struct names *n);
+/* Whether nobody has that number: no server in force or in the draft, and none
+ * that is removed and still has connections. */
+bool apply_is_free(
+    const struct pen *p, const struct plan *draft, unsigned number);
 /* Makes `draft` the plan in force, and changes what runs accordingly. Servers
  * that stay keep their connections, counters, clients and health; those that
  * are gone get no new client. `draft` belongs to the pen from now on: it is in

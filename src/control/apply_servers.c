@@ -8,6 +8,7 @@
 #include "base/log.h"
 #include "control/apply.h"
 #include "control/direct.h"
+#include "control/expand.h"
 
 /* ---- names ---- */
 
@@ -26,6 +27,17 @@ same_host(const struct server_plan *a, const struct server_plan *b)
 	return a != NULL && a->host != NULL && strcmp(a->host, b->host) == 0;
 }
 
+static int
+want_name(struct names *n, const struct server_plan *s)
+{
+	char name[SPEC_TEXT_MAX];
+
+	if (s->parent != 0)
+		return 0;
+	return names_want(n,
+	    expand_is_wanted(s) && expand_name(s, name) ? name : s->host);
+}
+
 int
 apply_want_names(
     const struct pen *p, const struct plan *draft, bool fresh, struct names *n)
@@ -37,12 +49,31 @@ apply_want_names(
 	while ((s = plan_slot(draft, slot)) != NULL) {
 		if (is_name(s->host) &&
 		    (fresh || !same_host(plan_slot(now, slot), s)) &&
-		    names_want(n, s->host) < 0)
+		    want_name(n, s) < 0)
 			return -1;
 		slot =
 		    fresh ? slot + 1 : plan_next_change(now, draft, slot + 1);
 	}
 	return 0;
+}
+
+/* ---- numbers ---- */
+
+static bool
+is_planned(const struct plan *p, unsigned number)
+{
+	const struct server_plan *s = plan_server(p, number);
+
+	return s != NULL && s->host != NULL;
+}
+
+bool
+apply_is_free(const struct pen *p, const struct plan *draft, unsigned number)
+{
+	const struct server *s = pool_server(p->pool, number);
+
+	return !is_planned(draft, number) && !is_planned(p->plan, number) &&
+	    (s == NULL || (s->connections == 0 && !direct_has_flows(p, s)));
 }
 
 /* ---- addresses ---- */
@@ -89,6 +120,8 @@ named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
 
 	if (name != NULL && !name->query.failed) {
 		found->count = name->query.result.count;
+		if (found->count > SERVER_ADDRS_MAX)
+			found->count = SERVER_ADDRS_MAX;
 		memcpy(found->addr, name->query.result.addr,
 		    found->count * sizeof(found->addr[0]));
 	} else if (old != NULL && old->present &&
@@ -137,6 +170,17 @@ check_port(
 	return 0;
 }
 
+/* Why no address of "NAME*" was found. */
+static const char *
+why_none(const struct server_plan *s, const struct names *n)
+{
+	char host[SPEC_TEXT_MAX];
+	const struct name *name =
+	    expand_name(s, host) ? names_find(n, host) : NULL;
+
+	return name != NULL ? name->query.error.text : "not looked up";
+}
+
 static int
 addresses(const struct pen *p, const struct plan *draft, unsigned slot,
     const struct server_plan *s, const struct names *n,
@@ -149,8 +193,15 @@ addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 		    : bad_host(s, "not a path of a Unix socket", e);
 	if (check_port(draft, s, e) < 0)
 		return -1;
-	if (addr_parse_ip(&found->addr[0], s->host, s->port) == 0)
+	if (addr_parse_ip(&found->addr[0],
+		s->address != NULL ? s->address : s->host, s->port) == 0)
 		return 0;
+	if (expand_is_wanted(s))
+		return bad_host(s,
+		    slot < SLOTS_SPECIAL
+			? "all addresses of a name are for servers of the list"
+			: why_none(s, n),
+		    e);
 	return named_addresses(p, slot, s, n, found, e);
 }
 

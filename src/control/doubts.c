@@ -305,7 +305,7 @@ print_twins(const struct plan *p, struct buffer *text)
 	unsigned i, n = 0, twins = 0;
 
 	for (i = 0; all != NULL && (s = plan_server(p, i)) != NULL; i++)
-		if (s->host != NULL)
+		if (s->host != NULL && s->parent == 0)
 			all[n++] = (struct numbered){ s, i };
 	if (n > 1)
 		qsort(all, n, sizeof(*all), compare);

@@ -168,6 +168,9 @@ enum {
 	PLAN_CHECKS = 16
 };
 void server_plan_clear(struct server_plan *s);
+/* Makes `s` the same as `from`. Returns 0, or -1 with errno ENOMEM and `s` as
+ * it was. */
+int server_plan_become(struct server_plan *s, const struct server_plan *from);
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
 int plan_set_text(char **held, const char *text);
 /* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns

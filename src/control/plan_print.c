@@ -64,7 +64,7 @@ print_servers(const struct plan *p, struct buffer *text)
 
 	reply_add(text, "server all remove\n");
 	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
-		if (server_plan_equal(s, &empty))
+		if (server_plan_equal(s, &empty) || s->parent != 0)
 			continue;
 		reply_add(text, "server %u", i);
 		server_setting_print(s, text);

@@ -34,7 +34,7 @@ static int
 each_text(struct server_plan *s, int (*visit)(char **text))
 {
 	const struct command *row;
-	int rc = visit(&s->origin);
+	int rc = visit(&s->origin) | visit(&s->address);
 
 	for (row = rows_server; row->name != NULL; row++)
 		rc |= value_each_text(row, s, visit);
@@ -56,7 +56,21 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 	for (row = rows_server; row->name != NULL; row++)
 		if (!value_equal(row, a, b))
 			return false;
-	return true;
+	return a->parent == b->parent && text_equal(a->address, b->address);
+}
+
+int
+server_plan_become(struct server_plan *s, const struct server_plan *from)
+{
+	struct server_plan new = *from;
+
+	if (each_text(&new, plan_own_text) < 0) {
+		server_plan_clear(&new);
+		return -1;
+	}
+	server_plan_clear(s);
+	*s = new;
+	return 0;
 }
 
 /* ---- pages ---- */
@@ -263,7 +277,8 @@ server_changes(const struct server_plan *a, const struct server_plan *b)
 {
 	unsigned changes = 0;
 
-	if (!text_equal(a->host, b->host) || a->port != b->port ||
+	if (!text_equal(a->host, b->host) ||
+	    !text_equal(a->address, b->address) || a->port != b->port ||
 	    a->same_port != b->same_port)
 		changes |= PLAN_HOSTS;
 	if (a->set.soft != b->set.soft || a->set.hard != b->set.hard)

@@ -6,8 +6,9 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "control/apply.h"
 #include "control/command.h"
-#include "control/direct.h"
+#include "control/choices.h"
 #include "control/facts.h"
 #include "control/pen.h"
 #include "control/report.h"
@@ -31,7 +32,8 @@ after_address(struct call *c, void *base, struct error *e)
 	int port = spec_default_port(&c->plan->listen);
 	struct server_plan *s = base;
 
-	if (plan_set_text(&s->origin, c->origin) < 0)
+	if (plan_set_text(&s->origin, c->origin) < 0 ||
+	    plan_set_text(&s->address, NULL) < 0)
 		return error_set(e, "out of memory");
 	if (addr_is_unix_text(s->host)) {
 		s->port = 0;
@@ -78,17 +80,6 @@ is_planned(const struct plan *p, unsigned number)
 	return s != NULL && s->host != NULL;
 }
 
-static bool
-is_free(const struct call *c, unsigned number)
-{
-	const struct server *s = pool_server(c->pen->pool, number);
-
-	return !is_planned(c->plan, number) &&
-	    !is_planned(c->pen->plan, number) &&
-	    (s == NULL ||
-		(s->connections == 0 && !direct_has_flows(c->pen, s)));
-}
-
 /* The slot of a running server that is the same, which keeps it what it is when
  * a file is read again; else the first one that nobody uses. */
 static unsigned
@@ -102,7 +93,7 @@ slot_for(const struct call *c, const struct server_plan *new)
 		if (s->host != NULL && strcmp(s->host, new->host) == 0 &&
 		    s->port == new->port && !is_planned(c->plan, i))
 			return i;
-	for (i = 0; !is_free(c, i); i++)
+	for (i = 0; !apply_is_free(c->pen, c->plan, i); i++)
 		;
 	return i;
 }
@@ -176,6 +167,18 @@ note_absent(const struct call *c, struct server_plan *s, struct error *e)
 	return 0;
 }
 
+/* Whether it is what the operator may do to one of a name's addresses. */
+static bool
+is_of_one_address(const struct call *c)
+{
+	int i;
+
+	for (i = 1; i < c->words->count; i++)
+		if (choice_find(choices_admin, c->words->word[i]) == NULL)
+			return false;
+	return true;
+}
+
 int
 run_server(struct call *c, struct error *e)
 {
@@ -196,6 +199,10 @@ run_server(struct call *c, struct error *e)
 	if (s == NULL)
 		return error_set(e, "out of memory");
 	was_there = s->host != NULL;
+	if (s->parent != 0 && !is_of_one_address(c))
+		return error_set(e,
+		    "server %u is an address of %s: set server %u", (unsigned)n,
+		    s->host, s->parent - 1);
 	if (server_setting_run(c, s, e) < 0)
 		return -1;
 	if (s->host != NULL || (was_there && is_removal(c)))

@@ -11,7 +11,7 @@
 #include "base/addr.h"
 #include "base/error.h"
 
-enum { RESOLVE_MAX = 8 };
+enum { RESOLVE_MAX = 32 };
 
 struct resolved {
 	unsigned count;

@@ -117,13 +117,13 @@ serve(void *arg)
 		    (struct sockaddr *)&from, &len);
 		if (n <= 0)
 			return NULL;
+		atomic_fetch_add(&s->questions, 1);
 		pthread_mutex_lock(&s->lock);
 		size = n > HEADER ? answer(s, m, (size_t)n) : 0;
 		pthread_mutex_unlock(&s->lock);
 		if (size > 0)
 			(void)!sendto(s->fd, m, size, 0,
 			    (struct sockaddr *)&from, len);
-		atomic_fetch_add(&s->questions, 1);
 	}
 }
 

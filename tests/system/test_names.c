@@ -38,10 +38,7 @@ begin(void)
 static const char *
 server(void)
 {
-	static char text[64];
-
-	snprintf(text, sizeof(text), NAME ":%d", one.at.port);
-	return text;
+	return text(NAME ":%d", one.at.port);
 }
 
 static void
@@ -186,6 +183,155 @@ START_TEST(no_such_name_at_the_start)
 }
 END_TEST
 
+/* ---- all addresses of a name ---- */
+
+static const char *
+all_servers(void)
+{
+	return text(NAME "*:%d", one.at.port);
+}
+
+/* With `interval` "0" only what the test says looks the name up again. */
+static void
+begin_with_all(const char *interval, const char *first, const char *second)
+{
+	begin();
+	nameserver_set(&names, NAME, first, second, NULL);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", interval, front.text, all_servers(), NULL);
+}
+
+/* The lines of the servers' addresses, in the order of their numbers. */
+static bool
+has_servers(const char *first, const char *second, const char *third)
+{
+	const char *answer = spot_ask(&ctl, "servers\n"), *const want[] = {
+		first, second, third
+	};
+	char line[64];
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
+		    want[i] != NULL ? want[i] : "127", one.at.port);
+		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
+			return false;
+	}
+	return true;
+}
+
+/* Each address gets its share; those that come and go are followed, and a
+ * server keeps its number as long as its address is there. */
+START_TEST(each_address_is_a_server)
+{
+	int i, got_one = 0;
+
+	begin_with_all("0.05", "127.0.0.1", "127.0.0.2");
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	for (i = 0; i < 10; i++)
+		got_one += is_served_by("one");
+	ck_assert_int_eq(got_one, 5);
+	nameserver_set(
+	    &names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
+	nameserver_set(&names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 10000);
+	for (i = 0; i < 4; i++)
+		ck_assert_str_eq(spot_hear(&front), "two");
+	nameserver_set(&names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+	WAIT_FOR(has_servers("127.0.0.2", "127.0.0.1", NULL), 10000);
+	end();
+}
+END_TEST
+
+/* While clients come all the time and the name changes all the time, all are
+ * served. */
+START_TEST(clients_while_addresses_change)
+{
+	int i, changes;
+
+	begin_with_all("0.01", "127.0.0.1", "127.0.0.2");
+	for (i = 0; i < 400; i++) {
+		const char *who;
+
+		if (i % 20 == 0)
+			nameserver_set(&names, NAME,
+			    i % 40 == 0 ? "127.0.0.2" : "127.0.0.1",
+			    i % 60 == 0 ? "127.0.0.1" : NULL, NULL);
+		who = spot_hear(&front);
+		ck_assert_msg(
+		    strcmp(who, "one") == 0 || strcmp(who, "two") == 0,
+		    "client %d: \"%s\"", i, who);
+	}
+	changes = count_said("name has ");
+	ck_assert_int_gt(changes, 0);
+	ck_assert_int_eq(count_said("server suspect"), 0);
+	end();
+}
+END_TEST
+
+/* What the operator did to one of them stays through a lookup and a reload; the
+ * settings of all are those of the operator's server. */
+START_TEST(operator_and_addresses)
+{
+	begin_with_all("0", "127.0.0.1", "127.0.0.2");
+	ck_assert_str_eq(spot_ask(&ctl, "server 1 drain\n"), "");
+	ck_assert_str_eq(spot_ask(&ctl, "server 1 weight 4\n"),
+	    "error: server: server 1 is an address of " NAME
+	    "*: set server 0\n");
+	ck_assert_str_eq(spot_ask(&ctl, "server 0 max 7\n"), "");
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "servers\n"), "127.0.0.2 port"));
+	ck_assert_ptr_nonnull(strstr(strstr(spot_ask(&ctl, "servers\n"),
+		"127.0.0.2"), " max 7 "));
+	nameserver_set(
+	    &names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.05\n"), "0.050\n");
+	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "explain 127.0.0.1\n"),
+		"1 name " NAME "* obstacle drain"));
+	end();
+}
+END_TEST
+
+/* A file is written with the name, and read back gives the same servers. */
+START_TEST(written_as_the_name)
+{
+	const char *file = scratch("pen.conf"), *answer;
+
+	begin_with_all("0", "127.0.0.1", "127.0.0.2");
+	ck_assert_str_eq(spot_ask(&ctl, "server 1 drain\n"), "");
+	answer = spot_ask(&ctl, text("write %s; include %s\n", file, file));
+	ck_assert_msg(strstr(answer, "error") == NULL, "%s", answer);
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "explain 127.0.0.1\n"), "obstacle drain"));
+	answer = contents(file);
+	ck_assert_ptr_nonnull(strstr(answer, "server 0 address " NAME "* "));
+	ck_assert_ptr_null(strstr(answer, "server 1 "));
+	end();
+}
+END_TEST
+
+START_TEST(other_host_instead)
+{
+	begin_with_all("0", "127.0.0.1", "127.0.0.2");
+	ck_assert_str_eq(
+	    spot_ask(&ctl,
+		text("server 0 address 127.0.0.2 port %d\n", one.at.port)),
+	    "");
+	ck_assert(has_servers("127.0.0.2", NULL, NULL));
+	ck_assert_ptr_nonnull(strstr(
+	    spot_ask(&ctl, "emergency " NAME "*:80\n"),
+	    "all addresses of a name are for servers of the list"));
+	ck_assert_ptr_nonnull(strstr(
+	    spot_ask(&ctl, "server 5 address none.test* port 80\n"),
+	    "error: "));
+	end();
+}
+END_TEST
+
 SUITE(test_names)
 {
 	Suite *s = suite_create("names");
@@ -196,5 +342,10 @@ SUITE(test_names)
 	SUITE_ADD(s, name_is_gone, 60);
 	SUITE_ADD(s, interval_set_anew, 60);
 	SUITE_ADD(s, no_such_name_at_the_start, 60);
+	SUITE_ADD(s, each_address_is_a_server, 60);
+	SUITE_ADD(s, clients_while_addresses_change, 60);
+	SUITE_ADD(s, operator_and_addresses, 60);
+	SUITE_ADD(s, written_as_the_name, 60);
+	SUITE_ADD(s, other_host_instead, 60);
 	return s;
 }

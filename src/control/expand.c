@@ -1,0 +1,352 @@
+/* expand.c: see expand.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "control/apply.h"
+#include "control/expand.h"
+
+bool
+expand_is_wanted(const struct server_plan *s)
+{
+	size_t n = s->host != NULL ? strlen(s->host) : 0;
+
+	return n > 1 && s->host[n - 1] == '*' && s->parent == 0 &&
+	    !addr_is_unix_text(s->host);
+}
+
+bool
+expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX])
+{
+	size_t n = strlen(s->host) - 1;
+
+	if (n >= SPEC_TEXT_MAX)
+		return false;
+	memcpy(name, s->host, n);
+	name[n] = '\0';
+	return true;
+}
+
+/* The operator's server whose name an address is of, or NULL. */
+static const struct server_plan *
+parent_of(const struct plan *p, const struct server_plan *s)
+{
+	const struct server_plan *parent =
+	    s->parent != 0 ? plan_server(p, s->parent - 1) : NULL;
+
+	return parent != NULL && expand_is_wanted(parent) &&
+		strcmp(parent->host, s->host) == 0
+	    ? parent
+	    : NULL;
+}
+
+static const struct name *
+answer_for(const struct server_plan *parent, const struct names *n)
+{
+	char host[SPEC_TEXT_MAX];
+	const struct name *name =
+	    expand_name(parent, host) ? names_find(n, host) : NULL;
+
+	return name != NULL && !name->query.failed ? name : NULL;
+}
+
+/* ---- whether there is anything to do ---- */
+
+static bool
+is_of_a_name(const struct plan *p, unsigned slot)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+
+	return s != NULL && (s->parent != 0 || expand_is_wanted(s));
+}
+
+/* Costs what the draft has changed. */
+static bool
+concerns_names(const struct plan *now, const struct plan *draft)
+{
+	unsigned a = plan_slots(now), b = plan_slots(draft), slot;
+
+	for (slot = plan_next_change(now, draft, 0); slot < (a > b ? a : b);
+	     slot = plan_next_change(now, draft, slot + 1))
+		if (is_of_a_name(now, slot) || is_of_a_name(draft, slot))
+			return true;
+	return false;
+}
+
+/* ---- the servers that were there before ---- */
+
+/* What a file says anew lacks the servers that come from names. */
+static int
+restore(const struct plan *now, struct plan *draft)
+{
+	const struct server_plan *s, *there;
+	struct server_plan *copy;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(now, i)) != NULL; i++) {
+		there = plan_server(draft, i);
+		if (s->parent == 0 || parent_of(draft, s) == NULL ||
+		    (there != NULL && there->host != NULL))
+			continue;
+		copy = plan_edit(draft, server_slot(i));
+		if (copy == NULL || server_plan_become(copy, s) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The operator's servers go on with the address that they have. */
+static int
+restore_first(const struct plan *now, struct plan *draft)
+{
+	const struct server_plan *s, *before;
+	struct server_plan *copy;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(draft, i)) != NULL; i++) {
+		before = plan_server(now, i);
+		if (!expand_is_wanted(s) || s->address != NULL ||
+		    before == NULL || before->address == NULL ||
+		    !text_equal(before->host, s->host))
+			continue;
+		copy = plan_edit(draft, server_slot(i));
+		if (copy == NULL ||
+		    plan_set_text(&copy->address, before->address) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* ---- the addresses of a name ---- */
+
+/* An operator's server, and which addresses of its name have a server. */
+struct expansion {
+	unsigned number;
+	const struct name *name; /* NULL: no answer, nothing comes or goes */
+	bool has[RESOLVE_MAX];
+};
+
+struct expansions {
+	const struct pen *pen;
+	const struct plan *now; /* in force */
+	struct plan *draft;
+	struct expansion *list; /* in order of their numbers */
+	unsigned count;
+	unsigned free; /* numbers below it are not */
+};
+
+static int
+find_address(const struct name *name, const char *address)
+{
+	const struct resolved *r = &name->query.result;
+	struct addr a;
+	unsigned i;
+
+	if (address == NULL || addr_parse_ip(&a, address, 0) < 0)
+		return -1;
+	for (i = 0; i < r->count; i++)
+		if (addr_equal(&r->addr[i], &a))
+			return (int)i;
+	return -1;
+}
+
+/* Notes that a server has the address. False: the name has it no more, or
+ * another server has it. */
+static bool
+claim(struct expansion *x, const char *address)
+{
+	int at;
+
+	if (x->name == NULL)
+		return true;
+	at = find_address(x->name, address);
+	if (at < 0 || x->has[at])
+		return false;
+	x->has[at] = true;
+	return true;
+}
+
+static struct server_plan *
+edit(struct expansions *all, unsigned number)
+{
+	return plan_edit(all->draft, server_slot(number));
+}
+
+static int
+compare_numbers(const void *number, const void *expansion)
+{
+	unsigned a = *(const unsigned *)number,
+		 b = ((const struct expansion *)expansion)->number;
+
+	return (a > b) - (a < b);
+}
+
+static struct expansion *
+expansion_of(const struct expansions *all, const struct server_plan *s)
+{
+	unsigned parent = s->parent - 1;
+
+	if (parent_of(all->draft, s) == NULL)
+		return NULL;
+	return bsearch(&parent, all->list, all->count, sizeof(*all->list),
+	    compare_numbers);
+}
+
+/* The operator's servers, with the addresses that they keep. */
+static int
+begin(struct expansions *all, const struct names *n)
+{
+	const struct server_plan *s;
+	struct server_plan *own;
+	unsigned i;
+
+	all->list = calloc(plan_count(all->draft) + 1u, sizeof(*all->list));
+	if (all->list == NULL)
+		return -1;
+	for (i = 0; (s = plan_server(all->draft, i)) != NULL; i++) {
+		struct expansion *x = &all->list[all->count];
+
+		if (!expand_is_wanted(s))
+			continue;
+		*x = (struct expansion){ .number = i,
+			.name = answer_for(s, n) };
+		all->count++;
+		if (s->address == NULL || claim(x, s->address))
+			continue;
+		own = edit(all, i);
+		if (own == NULL || plan_set_text(&own->address, NULL) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* A server that came from a name stays, with the settings of the operator's, or
+ * is removed. */
+static int
+follow(struct expansions *all, unsigned number)
+{
+	const struct server_plan *s = plan_server(all->draft, number);
+	struct expansion *x = expansion_of(all, s);
+	struct server_plan wanted, *own;
+
+	if (x == NULL || !claim(x, s->address)) {
+		own = edit(all, number);
+		return own != NULL ? (server_plan_clear(own), 0) : -1;
+	}
+	wanted = *plan_server(all->draft, x->number);
+	wanted.admin = s->admin;
+	wanted.address = s->address;
+	wanted.parent = s->parent;
+	if (server_plan_equal(s, &wanted))
+		return 0;
+	own = edit(all, number);
+	return own != NULL ? server_plan_become(own, &wanted) : -1;
+}
+
+static int
+follow_all(struct expansions *all)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(all->draft, i)) != NULL; i++)
+		if (s->parent != 0 && follow(all, i) < 0)
+			return -1;
+	return 0;
+}
+
+/* A server for an address that has none: the operator's own if it has no
+ * address yet, else another one. */
+static int
+add(struct expansions *all, const struct expansion *x, unsigned at)
+{
+	struct server_plan *s = edit(all, x->number), wanted;
+	char text[ADDR_TEXT_MAX];
+
+	if (s == NULL)
+		return -1;
+	addr_format_host(&x->name->query.result.addr[at], text);
+	if (s->address == NULL)
+		return plan_set_text(&s->address, text);
+	while (!apply_is_free(all->pen, all->draft, all->free))
+		all->free++;
+	if (all->free >= SERVERS_MAX)
+		return -1;
+	wanted = *s;
+	wanted.admin = -1;
+	wanted.address = text;
+	wanted.parent = x->number + 1;
+	s = edit(all, all->free);
+	return s != NULL ? server_plan_become(s, &wanted) : -1;
+}
+
+/* The operator's server has lost its address, and all others have servers: it
+ * takes one of theirs. */
+static int
+take_over(struct expansions *all, const struct expansion *x)
+{
+	struct server_plan *own = edit(all, x->number), *other;
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; own != NULL && (s = plan_server(all->draft, i)) != NULL;
+	     i++) {
+		if (s->parent != x->number + 1)
+			continue;
+		other = edit(all, i);
+		if (other == NULL)
+			return -1;
+		own = edit(all, x->number);
+		own->address = other->address;
+		other->address = NULL;
+		server_plan_clear(other);
+		return 0;
+	}
+	return own != NULL ? 0 : -1;
+}
+
+static int
+complete(struct expansions *all, const struct expansion *x)
+{
+	unsigned at;
+
+	if (x->name == NULL)
+		return 0;
+	for (at = 0; at < x->name->query.result.count; at++)
+		if (!x->has[at] && add(all, x, at) < 0)
+			return -1;
+	return plan_server(all->draft, x->number)->address != NULL
+	    ? 0
+	    : take_over(all, x);
+}
+
+static int
+expand(struct expansions *all, const struct names *n)
+{
+	unsigned i;
+
+	if (restore(all->now, all->draft) < 0 ||
+	    restore_first(all->now, all->draft) < 0 || begin(all, n) < 0 ||
+	    follow_all(all) < 0)
+		return -1;
+	for (i = 0; i < all->count; i++)
+		if (complete(all, &all->list[i]) < 0)
+			return -1;
+	return 0;
+}
+
+int
+expand_names(const struct pen *p, struct plan *draft, const struct names *n,
+    struct error *e)
+{
+	struct expansions all = { .pen = p, .now = p->plan, .draft = draft };
+	int rc;
+
+	if (list_is_empty(&n->all) && !concerns_names(p->plan, draft))
+		return 0;
+	rc = expand(&all, n);
+	free(all.list);
+	return rc == 0 ? 0 : error_set(e, "too many servers, or no memory");
+}
