@@ -150,36 +150,32 @@ nexthops_probe(struct nexthops *n, const struct server *s)
 		neighbors_probe(&n->neighbors, w, loop_now(n->loop));
 }
 
-void
-nexthops_each_server(struct nexthops *n,
-    void (*visit)(struct nexthops *n, struct server *s, void *arg), void *arg)
+struct server *
+nexthops_next_server(const struct nexthops *n, unsigned *slot)
 {
 	struct server *s;
-	unsigned slot;
 
-	for (slot = 0; slot < pool_slots(n->pool); slot++) {
-		s = pool_slot(n->pool, slot);
+	while (*slot < pool_slots(n->pool)) {
+		s = pool_slot(n->pool, (*slot)++);
 		if (s->present)
-			visit(n, s, arg);
+			return s;
 	}
-}
-
-static void
-ask_for(struct nexthops *n, struct server *s, void *arg)
-{
-	(void)arg;
-	(void)nexthops_get(n, s);
+	return NULL;
 }
 
 void
 nexthops_refresh(struct nexthops *n)
 {
-	nexthops_each_server(n, ask_for, NULL);
+	struct server *s;
+	unsigned slot = 0;
+
+	while ((s = nexthops_next_server(n, &slot)) != NULL)
+		(void)nexthops_get(n, s);
 }
 
-/* Servers that were removed are asked as long as they have flows. */
+/* Drops the neighbours of servers that were removed and have no flows left. */
 static void
-let_go(struct nexthops *n)
+drop_unused(struct nexthops *n)
 {
 	struct nexthop *h;
 	struct server *s;
@@ -196,36 +192,26 @@ let_go(struct nexthops *n)
 	}
 }
 
-/* ---- what the segment says ---- */
-
-struct change {
-	const struct neighbor *who;
-	bool reachable;
-};
-
-static void
-tell_pool(struct nexthops *n, struct server *s, void *arg)
-{
-	const struct change *c = arg;
-	uint64_t now = loop_now(n->loop);
-
-	if (known_neighbor(n, s) != c->who)
-		return;
-	if (c->reachable) {
-		pool_connected(n->pool, s, now);
-		return;
-	}
-	pool_failed(n->pool, s, "no answer to ARP or NDP", now);
-}
+/* ---- what happens on the segment ---- */
 
 static void
 on_change(void *arg, struct neighbor *w, bool reachable)
 {
 	struct nexthops *n = arg;
-	struct change c = { w, reachable };
+	uint64_t now = loop_now(n->loop);
+	struct server *s;
+	unsigned slot = 0;
 
 	n->resolved = n->resolved || reachable;
-	nexthops_each_server(n, tell_pool, &c);
+	while ((s = nexthops_next_server(n, &slot)) != NULL) {
+		if (known_neighbor(n, s) != w)
+			continue;
+		if (reachable) {
+			pool_connected(n->pool, s, now);
+			continue;
+		}
+		pool_failed(n->pool, s, "no answer to ARP or NDP", now);
+	}
 }
 
 /* A VIP that is shared, or somebody else's for the time being, is not defended;
@@ -262,7 +248,7 @@ void
 nexthops_tick(struct nexthops *n, uint64_t now)
 {
 	nexthops_refresh(n);
-	let_go(n);
+	drop_unused(n);
 	neighbors_tick(&n->neighbors, now);
 }
 

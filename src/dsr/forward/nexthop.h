@@ -77,8 +77,8 @@ bool nexthops_mac(
     const struct nexthops *n, const struct server *s, struct mac *mac);
 /* Whether nobody replies for it, or its next hop. */
 bool nexthops_is_gone(struct nexthops *n, const struct server *s);
-/* Whether that was so at the last look, and whoever it is has had the time to
- * come back with the rest of the segment. */
+/* Whether that was so when it was last asked, and the server has had the time
+ * to come back with the rest of the segment. */
 bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
 /* Whether it is too early to expect a reply. */
 bool nexthops_is_new(const struct nexthops *n, const struct server *s);
@@ -94,8 +94,8 @@ nexthops_may_go_on(const struct nexthops *n, const struct server *s)
 	    (pool_may_stay(n->pool, s, loop_now(n->loop)) ||
 		!nexthops_stays_gone(n, s));
 }
-void nexthops_each_server(struct nexthops *n,
-    void (*visit)(struct nexthops *n, struct server *s, void *arg), void *arg);
+/* The next server of the pool from slot *slot on; NULL: no more. */
+struct server *nexthops_next_server(const struct nexthops *n, unsigned *slot);
 
 /* ---- nexthop_choose.c ---- */
 

@@ -1,15 +1,15 @@
 /* tunnels.c: see tunnels.h.
  *
- *     frame --> pieces, when it was merged --> fits? --> outer header --> link
- *                                               |                    '--> route
- *                                               |--> may be cut: piece by piece
- *                                               '--> else its sender is told
+ *     frame -- GSO --> segments --> fits? --> outer header --> link
+ *                                     |                   '--> route
+ *                                     |--> DF clear: fragments, each as above
+ *                                     '--> else ICMP to the sender
  *
- * What may be cut is cut before it gets into the tunnel (RFC 2003, 5.1 leaves
- * the choice): the server puts it together once, where it belongs to, and names
- * it as its client did; cut outer packets of all clients would share one space
- * of 65,536 names. IPv6 must get 1280 bytes through, even if they have to be
- * cut outside (RFC 2473, 7.1; RFC 4213, 3.2.1). */
+ * A packet that may be fragmented is, before it gets into the tunnel (RFC 2003,
+ * 5.1 leaves the choice): the server reassembles it once, and by the id of its
+ * client; fragments of outer packets would share one space of 65,536 ids for
+ * all clients. IPv6 must get 1280 bytes through, even if that takes fragments
+ * of the outer packet (RFC 2473, 7.1; RFC 4213, 3.2.1). */
 #include "config.h"
 
 #include <errno.h>
@@ -25,43 +25,42 @@
 #include "dsr/segment/token_bucket.h"
 
 enum {
-	PIECE = 65536 + FRAME_HEAD_MAX, /* a packet, as a frame */
-	ARENA = 8 * PIECE,
-	ERRORS = 64, /* of the kernel's, looked at in a row */
-	/* A second: answers about what is too big, and such news that are
-	 * looked at, each of which may be any server's. */
-	NEWS_RATE = 1000,
-	NEWS_BURST = 100
+	PACKET = 65536 + FRAME_HEAD_MAX, /* the longest, as a frame */
+	ARENA = 8 * PACKET,
+	ERRORS = 64, /* of the kernel's, read in a row */
+	/* A second: ICMP that is sent, and that is believed, as each message
+	 * may concern any server. */
+	ICMP_RATE = 1000,
+	ICMP_BURST = 100
 };
 
 struct tunnels {
 	struct nexthops *hops;
 	struct wire *wire;
-	struct route *route;	   /* NULL: not needed so far */
-	struct token_bucket told;  /* those who send what is too big */
-	struct token_bucket heard; /* what is said to be too big for the path */
-	uint64_t ids;		   /* names of outer packets that were made */
+	struct route *route; /* NULL: not needed so far */
+	struct token_bucket icmp_out, icmp_in;
+	uint64_t ids; /* of outer packets */
 	struct hash_key secret;
-	unsigned char piece[PIECE]; /* of a merged frame */
-	unsigned char cut[PIECE];   /* of that, or of a whole one */
-	unsigned char arena[ARENA]; /* what waits to be sent */
+	unsigned char segment[PACKET];	/* of a GSO frame */
+	unsigned char fragment[PACKET]; /* of a segment, or of a whole frame */
+	unsigned char arena[ARENA];	/* the bytes of queued frames */
 	size_t used;
 };
 
-/* The way of one packet. */
-struct way {
+/* How one packet leaves. */
+struct egress {
 	struct tunnel tunnel; /* its ends */
 	struct frame_head head;
 	bool route;
 	unsigned mtu; /* of outer packets */
 	size_t came;  /* bytes of the frame it came in, perhaps with others */
-	bool waits;   /* the bytes of the inner packet stay until the flush */
+	bool stays;   /* the inner packet's bytes stay until the flush */
 };
 
-/* ---- memory, and what waits in it ---- */
+/* ---- queued frames ---- */
 
-/* The bytes of queued frames are in the arena, which is reused from its start
- * once they have left. */
+/* Queued frames point into the arena, which is reused from its start once they
+ * have left. */
 void
 tunnels_flush(struct tunnels *t)
 {
@@ -83,7 +82,6 @@ take(struct tunnels *t, size_t room)
 	return at;
 }
 
-/* A frame of ours, of which nothing is left to be done. */
 static void
 put_frame(struct tunnels *t, unsigned char *bytes, size_t length)
 {
@@ -96,14 +94,8 @@ put_frame(struct tunnels *t, unsigned char *bytes, size_t length)
 
 /* ---- one packet that fits ---- */
 
-static size_t
-room_for(const struct frame *f)
-{
-	return FRAME_HEAD_MAX + frame_tunnel_adds(AF_INET6) + f->packet;
-}
-
 static void
-put_on_route(struct tunnels *t, const struct frame *f, const struct way *w)
+put_on_route(struct tunnels *t, const struct frame *f, const struct egress *w)
 {
 	const unsigned char *inner = f->bytes + f->net;
 	struct route_packet p = { .to = &w->tunnel.to,
@@ -116,7 +108,7 @@ put_on_route(struct tunnels *t, const struct frame *f, const struct way *w)
 		.may_fragment =
 		    w->tunnel.may_fragment || frame_may_fragment(f) };
 
-	if (!w->waits) {
+	if (!w->stays) {
 		p.bytes = take(t, f->packet);
 		memcpy((void *)(uintptr_t)p.bytes, inner, f->packet);
 	}
@@ -125,9 +117,9 @@ put_on_route(struct tunnels *t, const struct frame *f, const struct way *w)
 }
 
 static void
-put_on_link(struct tunnels *t, const struct frame *f, struct way *w)
+put_on_link(struct tunnels *t, const struct frame *f, struct egress *w)
 {
-	size_t room = room_for(f);
+	size_t room = FRAME_HEAD_MAX + frame_tunnel_adds(AF_INET6) + f->packet;
 	unsigned char *out = take(t, room);
 	size_t n;
 
@@ -142,7 +134,7 @@ put_on_link(struct tunnels *t, const struct frame *f, struct way *w)
 }
 
 static void
-put(struct tunnels *t, const struct frame *f, struct way *w)
+put(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	if (w->route)
 		put_on_route(t, f, w);
@@ -152,23 +144,31 @@ put(struct tunnels *t, const struct frame *f, struct way *w)
 
 /* ---- one that does not ---- */
 
-static void
-cut_inner(struct tunnels *t, const struct frame *f, struct way *w)
+/* What the path takes of an inner packet. */
+static unsigned
+inner_mtu(const struct egress *w)
 {
-	unsigned mtu =
-	    w->mtu - (unsigned)frame_tunnel_adds(w->tunnel.to.family);
-	unsigned char *cut = t->cut;
-	size_t done = 0, n;
-	struct frame piece;
+	return w->mtu - (unsigned)frame_tunnel_adds(w->tunnel.to.family);
+}
 
-	w->waits = false;
-	while ((n = frame_fragment(cut, PIECE, f, mtu, 0, &done)) > 0) {
-		frame_parse(&piece, cut, n);
-		put(t, &piece, w);
+static void
+fragment_inner(struct tunnels *t, const struct frame *f, struct egress *w)
+{
+	unsigned char *out = t->fragment;
+	size_t done = 0, n;
+	struct frame part;
+
+	/* The next fragment overwrites this one. */
+	w->stays = false;
+	while (
+	    (n = frame_fragment(out, PACKET, f, inner_mtu(w), 0, &done)) > 0) {
+		frame_parse(&part, out, n);
+		put(t, &part, w);
 	}
 }
 
-/* Not to be guessed by those who would add pieces of theirs (RFC 7739). */
+/* An id that cannot be guessed, so that nobody can add fragments to the packet
+ * (RFC 7739). */
 static uint32_t
 next_id(struct tunnels *t)
 {
@@ -177,12 +177,12 @@ next_id(struct tunnels *t)
 	return (uint32_t)hash_keyed(&t->secret, &n, sizeof(n));
 }
 
-/* The kernel cuts by itself. */
+/* On the route the kernel makes the fragments. */
 static void
-cut_outer(struct tunnels *t, const struct frame *f, struct way *w)
+fragment_outer(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	size_t n, done = 0, room = FRAME_HEAD_MAX + (size_t)w->mtu;
-	unsigned char *out, *cut = t->cut;
+	unsigned char *out, *whole = t->fragment;
 	uint32_t id = next_id(t);
 	struct frame outer;
 
@@ -192,8 +192,8 @@ cut_outer(struct tunnels *t, const struct frame *f, struct way *w)
 		return;
 	}
 	w->tunnel.id = (uint16_t)id;
-	n = frame_make_tunnel(cut, PIECE, &w->head, f, &w->tunnel);
-	frame_parse(&outer, cut, n);
+	n = frame_make_tunnel(whole, PACKET, &w->head, f, &w->tunnel);
+	frame_parse(&outer, whole, n);
 	for (;;) {
 		out = take(t, room);
 		n = frame_fragment(out, room, &outer, w->mtu, id, &done);
@@ -204,36 +204,34 @@ cut_outer(struct tunnels *t, const struct frame *f, struct way *w)
 	t->wire->stats.tunnelled++;
 }
 
+/* Sends ICMP: "fragmentation needed" or "packet too big". */
 static void
-tell_sender(struct tunnels *t, const struct frame *f, size_t came, unsigned mtu)
+refuse(struct tunnels *t, const struct frame *f, const struct egress *w)
 {
 	unsigned char *out;
 	size_t n;
 
-	frame_count_add(&t->wire->stats.too_big, 1, came);
-	if (!token_bucket_take(&t->told, loop_now(t->hops->loop)))
+	frame_count_add(&t->wire->stats.too_big, 1, w->came);
+	if (!token_bucket_take(&t->icmp_out, loop_now(t->hops->loop)))
 		return;
 	out = take(t, FRAME_MADE_MAX);
-	n = frame_make_too_big(out, FRAME_MADE_MAX, f, NULL, mtu);
+	n = frame_make_too_big(out, FRAME_MADE_MAX, f, NULL, inner_mtu(w));
 	if (n > 0)
 		put_frame(t, out, n);
 }
 
-/* Returns whether it went on its way. */
+/* Returns false when the packet is too big. */
 static bool
-pass_on(struct tunnels *t, const struct frame *f, struct way *w)
+pass_on(struct tunnels *t, const struct frame *f, struct egress *w)
 {
-	unsigned mtu =
-	    w->mtu - (unsigned)frame_tunnel_adds(w->tunnel.to.family);
-
-	if (f->packet <= mtu)
+	if (f->packet <= inner_mtu(w))
 		put(t, f, w);
 	else if (frame_may_fragment(f))
-		cut_inner(t, f, w);
+		fragment_inner(t, f, w);
 	else if (f->family == AF_INET6 && f->packet <= PATH_MTU_LEAST6)
-		cut_outer(t, f, w);
+		fragment_outer(t, f, w);
 	else {
-		tell_sender(t, f, w->came, mtu);
+		refuse(t, f, w);
 		return false;
 	}
 	return true;
@@ -243,12 +241,12 @@ pass_on(struct tunnels *t, const struct frame *f, struct way *w)
 
 /* False: the next hop is not known. */
 static bool
-find_way(struct tunnels *t, const struct server *s, struct way *w)
+find_egress(struct tunnels *t, const struct server *s, struct egress *w)
 {
 	const struct nexthop *h = nexthops_get(t->hops, s);
 	uint64_t now = loop_now(t->hops->loop);
 
-	*w = (struct way){ .waits = false };
+	*w = (struct egress){ .stays = false };
 	if (h == NULL || h->hop == HOP_NONE)
 		return false;
 	w->tunnel.to = h->ip;
@@ -264,27 +262,27 @@ find_way(struct tunnels *t, const struct server *s, struct way *w)
 	    vips_own_ip(t->hops->vips, w->tunnel.to.family, &w->tunnel.from);
 }
 
-/* All pieces of a merged frame, up to one that is too big, as the others are:
- * its sender is told once. */
+/* The segments of a GSO frame, up to the first that is too big: they have one
+ * size, so that one ICMP message is enough. */
 static bool
-pass_on_pieces(struct tunnels *t, const struct link_frame *l, unsigned pieces,
-    struct way *w)
+pass_on_segments(struct tunnels *t, const struct link_frame *l, unsigned count,
+    const struct egress *w)
 {
-	unsigned char *bytes = t->piece;
-	struct way each;
-	struct frame piece;
+	unsigned char *bytes = t->segment;
+	struct egress each;
+	struct frame segment;
 	unsigned i;
 	size_t n;
 
-	for (i = 0; i < pieces; i++) {
-		n = offload_segment(bytes, PIECE, l, i);
+	for (i = 0; i < count; i++) {
+		n = offload_segment(bytes, PACKET, l, i);
 		if (n == 0) {
 			wire_drop(t->wire, DIRECTOR_BAD, l->length);
 			return false;
 		}
-		frame_parse(&piece, bytes, n);
+		frame_parse(&segment, bytes, n);
 		each = *w;
-		if (!pass_on(t, &piece, &each))
+		if (!pass_on(t, &segment, &each))
 			return false;
 	}
 	return true;
@@ -295,20 +293,22 @@ tunnels_pass(struct tunnels *t, const struct frame *f,
     const struct link_frame *l, const struct server *s)
 {
 	struct link_frame whole = *l;
-	unsigned pieces = offload_segments(l);
-	struct way w;
+	unsigned segments = offload_segments(l);
+	struct egress w;
 	bool passed;
 
-	if (!find_way(t, s, &w))
+	if (!find_egress(t, s, &w))
 		return false;
-	if (pieces == 0 ||
-	    (pieces == 1 && l->offload.type == 0 && !offload_finish(&whole))) {
+	if (segments == 0 ||
+	    (segments == 1 && l->offload.type == 0 &&
+		!offload_finish(&whole))) {
 		wire_drop(t->wire, DIRECTOR_BAD, l->length);
 		return true;
 	}
 	w.came = l->length;
-	w.waits = l->offload.type == 0;
-	passed = w.waits ? pass_on(t, f, &w) : pass_on_pieces(t, l, pieces, &w);
+	w.stays = l->offload.type == 0;
+	passed =
+	    w.stays ? pass_on(t, f, &w) : pass_on_segments(t, l, segments, &w);
 	if (passed) {
 		t->wire->stats.forwarded++;
 		t->wire->stats.forwarded_bytes += l->length;
@@ -318,49 +318,61 @@ tunnels_pass(struct tunnels *t, const struct frame *f,
 
 /* ---- errors ---- */
 
-struct lower {
-	const struct tunnel_error *error;
-	bool known; /* a server that has tunnels is there */
-};
-
-static void
-lower(struct nexthops *n, struct server *s, void *arg)
+/* The next of the servers whose tunnel ends at that address, by the kernel's
+ * route or not; NULL: no more. */
+static struct server *
+next_server(
+    struct nexthops *n, unsigned *slot, const struct peer *to, bool by_route)
 {
-	struct lower *news = arg;
-	struct nexthop *h = nexthops_known(n, s);
+	const struct nexthop *h;
+	struct server *s;
 	struct peer ip;
-	char text[PEER_TEXT_MAX];
 
-	if (h == NULL || s->addrs.count == 0 || !nexthop_is_tunnelled(n, s) ||
-	    h->hop == HOP_ROUTE)
-		return;
-	ip = nexthop_server_ip(s);
-	if (!peer_same_host(&ip, &news->error->to))
-		return;
-	news->known = true;
-	if (path_mtu_lower(&h->path, ip.family, news->error->mtu,
-		n->wire->link.mtu, loop_now(n->loop)))
-		log_debug("path mtu lowered server=%u address=%s mtu=%u",
-		    s->number, peer_format_host(&ip, text), h->path.mtu);
+	while ((s = nexthops_next_server(n, slot)) != NULL) {
+		h = nexthops_known(n, s);
+		if (h == NULL || s->addrs.count == 0 ||
+		    !nexthop_is_tunnelled(n, s) ||
+		    (h->hop == HOP_ROUTE) != by_route)
+			continue;
+		ip = nexthop_server_ip(s);
+		if (peer_same_host(&ip, to))
+			return s;
+	}
+	return NULL;
 }
 
 bool
 tunnels_on_error(struct tunnels *t, const struct frame *f)
 {
+	struct nexthops *n = t->hops;
+	uint64_t now = loop_now(n->loop);
+	char text[PEER_TEXT_MAX];
 	struct tunnel_error e;
-	struct lower news = { .error = &e };
+	struct nexthop *h;
+	struct server *s;
+	unsigned slot = 0;
+	bool known = false;
 
 	if (!frame_read_tunnel_error(f, &e) ||
-	    !token_bucket_take(&t->heard, loop_now(t->hops->loop)))
+	    !token_bucket_take(&t->icmp_in, now))
 		return false;
-	nexthops_each_server(t->hops, lower, &news);
-	return news.known;
+	while ((s = next_server(n, &slot, &e.to, false)) != NULL) {
+		known = true;
+		h = nexthops_known(n, s);
+		if (path_mtu_lower(
+			&h->path, e.to.family, e.mtu, t->wire->link.mtu, now))
+			log_debug("path mtu lowered server=%u address=%s "
+				  "mtu=%u",
+			    s->number, peer_format_host(&e.to, text),
+			    h->path.mtu);
+	}
+	return known;
 }
 
-/* A packet that found no way beyond this machine: the next hop is gone. Others
- * who say so may be anybody. */
+/* Whether this machine itself says that a packet has no route: then the next
+ * hop is gone. Anybody can forge that another one says so. */
 static bool
-is_own_word(const struct route_error *e)
+is_own_error(const struct route_error *e)
 {
 	struct route_path w;
 
@@ -370,43 +382,31 @@ is_own_word(const struct route_error *e)
 	    (route_ask(&e->to, &w) == 0 && peer_same_host(&w.from, &e->by));
 }
 
-struct noted {
-	const struct route_error *error;
-	bool gone;
-};
-
 static void
-note_error(struct nexthops *n, struct server *s, void *arg)
+on_route_error(struct nexthops *n, const struct route_error *e)
 {
-	const struct noted *e = arg;
-	struct nexthop *h = nexthops_known(n, s);
+	bool gone = is_own_error(e);
 	uint64_t now = loop_now(n->loop);
-	struct peer ip;
+	struct server *s;
+	unsigned slot = 0;
 
-	if (h == NULL || s->addrs.count == 0 || h->hop != HOP_ROUTE)
-		return;
-	ip = nexthop_server_ip(s);
-	if (!peer_same_host(&ip, &e->error->to))
-		return;
-	h->ask_s = 0;
-	if (!e->gone || s->blacklisted_until > now)
-		return;
-	pool_failed(n->pool, s, strerror(e->error->error), now);
+	while ((s = next_server(n, &slot, &e->to, true)) != NULL) {
+		nexthops_known(n, s)->ask_s = 0;
+		if (gone && s->blacklisted_until <= now)
+			pool_failed(n->pool, s, strerror(e->error), now);
+	}
 }
 
 void
 tunnels_tick(struct tunnels *t)
 {
 	struct route_error e;
-	struct noted n = { .error = &e };
 	unsigned i;
 
 	if (t->route == NULL)
 		return;
-	for (i = 0; i < ERRORS && route_next_error(t->route, &e); i++) {
-		n.gone = is_own_word(&e);
-		nexthops_each_server(t->hops, note_error, &n);
-	}
+	for (i = 0; i < ERRORS && route_next_error(t->route, &e); i++)
+		on_route_error(t->hops, &e);
 }
 
 /* ---- life ---- */
@@ -422,8 +422,8 @@ new_tunnels(struct nexthops *hops)
 	t->hops = hops;
 	t->wire = hops->wire;
 	hash_key_init(&t->secret);
-	token_bucket_init(&t->told, NEWS_RATE, NEWS_BURST, now);
-	token_bucket_init(&t->heard, NEWS_RATE, NEWS_BURST, now);
+	token_bucket_init(&t->icmp_out, ICMP_RATE, ICMP_BURST, now);
+	token_bucket_init(&t->icmp_in, ICMP_RATE, ICMP_BURST, now);
 	return t;
 }
 
