@@ -243,14 +243,14 @@ places(const struct listen_list *at, struct peer list[LISTEN_MAX])
 static void
 warn_fast(const struct director *d, const struct dsr_settings *s)
 {
-	struct director_fast f;
+	struct director_status now;
 
-	director_fast(d, &f);
-	if (s->fast && !f.on)
+	director_status(d, &now);
+	if (s->fast && !now.fast.on)
 		log_warn("dsr_fast_path has no effect: %s link=%s",
 		    s->flows == 0 ? "dsr_flows is 0"
 				  : "this kind of link has no fast path",
-		    director_link(d));
+		    now.link);
 }
 
 /* Whose locks count besides root's. */

@@ -127,30 +127,27 @@ tell_drops(
 
 /* Frames that never came up, so none of those above. */
 static void
-tell_fast(struct facts *f, const char *prefix, const struct director *d)
+tell_fast(struct facts *f, const char *prefix, const struct director_fast *fast)
 {
-	struct director_fast fast;
-
-	director_fast(d, &fast);
-	tell(f, prefix, "fast_flows", fast.flows);
-	tell(f, prefix, "fast_frames", fast.passed.frames);
-	tell(f, prefix, "fast_bytes", fast.passed.bytes);
+	tell(f, prefix, "fast_flows", fast->flows);
+	tell(f, prefix, "fast_frames", fast->passed.frames);
+	tell(f, prefix, "fast_bytes", fast->passed.bytes);
 }
 
 void
 dsr_report_counters(
     struct facts *f, const struct director *d, const char *prefix)
 {
-	struct link_counters link;
+	struct director_status s;
 
-	director_link_counters(d, &link);
-	tell_rows(f, prefix, frames, director_stats(d));
-	tell_drops(f, prefix, director_stats(d));
-	tell_fast(f, prefix, d);
-	tell_rows(f, prefix, tarpit, director_tarpit_stats(d));
-	tell_rows(f, prefix, links, &link);
-	tell_rows(f, prefix, neighbors, &director_neighbors(d)->stats);
-	tell_flows(f, prefix, director_flows(d));
+	director_status(d, &s);
+	tell_rows(f, prefix, frames, s.frames);
+	tell_drops(f, prefix, s.frames);
+	tell_fast(f, prefix, &s.fast);
+	tell_rows(f, prefix, tarpit, s.tarpit);
+	tell_rows(f, prefix, links, &s.counters);
+	tell_rows(f, prefix, neighbors, &s.neighbors->stats);
+	tell_flows(f, prefix, s.flows);
 }
 
 /* ---- dsr ---- */
@@ -225,28 +222,26 @@ run_dsr(struct call *c, struct error *e)
 {
 	const struct pen *p = c->pen;
 	const struct director *d = p->director;
+	struct director_status s;
 	char text[MAC_TEXT_MAX];
-	struct director_fast fast;
-	struct mac mac;
 	struct facts f;
 	struct listing l = { .whole = &f };
 
 	if (d == NULL)
 		return error_set(e, "dsr_if is not set");
-	mac = director_mac(d);
+	director_status(d, &s);
 	l.now = loop_now(p->loop);
 	facts_begin(&f, c->reply, FACTS_LINES);
 	facts_text(&f, "interface", c->plan->config.dsr.interface);
-	facts_text(&f, "link", director_link(d));
-	if (director_link_mode(d) != NULL)
-		facts_text(&f, "mode", director_link_mode(d));
-	facts_text(&f, "mac", mac_format(&mac, text));
-	director_fast(d, &fast);
-	facts_flag(&f, "fast_path", fast.on && !fast.fails);
+	facts_text(&f, "link", s.link);
+	if (s.mode != NULL)
+		facts_text(&f, "mode", s.mode);
+	facts_text(&f, "mac", mac_format(&s.mac, text));
+	facts_flag(&f, "fast_path", s.fast.on && !s.fast.fails);
 	dsr_report_counters(&f, d, "");
 	tell_servers(&f, p);
 	facts_items(&f, "neighbors");
-	neighbors_each(director_neighbors(d), tell_neighbor, &l);
+	neighbors_each(s.neighbors, tell_neighbor, &l);
 	facts_end(&f);
 	return 0;
 }

@@ -87,7 +87,6 @@ void director_set_forward(struct director *d, const struct director_forward *f);
 int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
-const struct tarpit_stats *director_tarpit_stats(const struct director *d);
 /* Health-checks the servers this way from now on, from the own address of each
  * VIP's family, which must exist. The pool is told of the results. Does nothing
  * if nothing changes. Returns 0, or -1 with a sentence and nothing changed. */
@@ -104,29 +103,29 @@ bool director_has_flows(const struct director *d, const struct server *s);
 /* Resets all counters, those of the tarpit, the link, the neighbours and the
  * flows too; the peak of flows becomes their current number. */
 void director_clear_counters(struct director *d);
-const struct director_stats *director_stats(const struct director *d);
-const struct dsr_flows *director_flows(const struct director *d);
-const char *director_link(const struct director *d); /* its kind */
-void director_link_counters(const struct director *d, struct link_counters *c);
-/* What goes by the link's fast path, and is not among the frames above. */
+/* What goes by the link's fast path, and is not among the other frames. */
 struct director_fast {
 	bool on;	/* the link has one */
 	bool fails;	/* it is not used now: frames would be lost there */
 	uint32_t flows; /* of those that there are */
 	struct frame_count passed;
 };
-void director_fast(const struct director *d, struct director_fast *f);
-/* Servers' and gateways', with neighbors_each(). */
-const struct neighbors *director_neighbors(const struct director *d);
-/* How that kind does it; NULL: there is one way only. */
-const char *director_link_mode(const struct director *d);
-struct mac director_mac(const struct director *d);
+/* What there is, and what was counted since the counters were cleared. Pointers
+ * are valid as long as the director is. */
+struct director_status {
+	const char *link; /* its kind */
+	const char *mode; /* how that kind does it; NULL: there is one way */
+	struct mac mac;
+	const struct director_stats *frames;
+	struct link_counters counters;
+	struct director_fast fast;
+	const struct tarpit_stats *tarpit;
+	const struct neighbors *neighbors; /* servers' and gateways' */
+	const struct dsr_flows *flows;
+};
+void director_status(const struct director *d, struct director_status *s);
 
-/* Sets the MAC of the server, or of its tunnel's next hop. False while that is
- * unknown. */
-bool director_server_mac(
-    const struct director *d, const struct server *s, struct mac *mac);
-
+/* The next hop of a server. */
 void director_path(
     const struct director *d, const struct server *s, struct director_path *w);
 

@@ -110,25 +110,14 @@ director_set_check(
 
 /* ---- counters ---- */
 
-const struct director_stats *
-director_stats(const struct director *d)
-{
-	return &d->forward.wire.stats;
-}
-
-const struct tarpit_stats *
-director_tarpit_stats(const struct director *d)
-{
-	return &d->tarpit.tarpit.stats;
-}
-
-void
-director_link_counters(const struct director *d, struct link_counters *c)
+/* The link counts on: what it had counted at the last clear does not count. */
+static struct link_counters
+link_counters(const struct director *d)
 {
 	const struct link_counters *now = &d->forward.wire.link.count,
 				   *old = &d->link_cleared;
 
-	*c = (struct link_counters){
+	return (struct link_counters){
 		.received = now->received - old->received,
 		.sent = now->sent - old->sent,
 		.merged = now->merged - old->merged,
@@ -140,9 +129,21 @@ director_link_counters(const struct director *d, struct link_counters *c)
 }
 
 void
-director_fast(const struct director *d, struct director_fast *f)
+director_status(const struct director *d, struct director_status *s)
 {
-	fast_path_get(&d->dispatch.fast, f);
+	const struct wire *w = &d->forward.wire;
+
+	*s = (struct director_status){
+		.link = w->link.ops->name,
+		.mode = w->link.mode,
+		.mac = w->link.mac,
+		.frames = &w->stats,
+		.tarpit = &d->tarpit.tarpit.stats,
+		.neighbors = &d->forward.hops.neighbors,
+		.flows = &d->dispatch.flows,
+		.counters = link_counters(d),
+	};
+	fast_path_get(&d->dispatch.fast, &s->fast);
 }
 
 void
@@ -159,36 +160,12 @@ director_clear_counters(struct director *d)
 	fast_path_clear_counters(&d->dispatch.fast);
 }
 
-/* ---- the link, servers and flows ---- */
+/* ---- servers and flows ---- */
 
 bool
 director_has_ended(const struct director *d)
 {
 	return d->ended;
-}
-
-const char *
-director_link(const struct director *d)
-{
-	return d->forward.wire.link.ops->name;
-}
-
-const char *
-director_link_mode(const struct director *d)
-{
-	return d->forward.wire.link.mode;
-}
-
-struct mac
-director_mac(const struct director *d)
-{
-	return d->forward.wire.link.mac;
-}
-
-const struct dsr_flows *
-director_flows(const struct director *d)
-{
-	return &d->dispatch.flows;
 }
 
 bool
@@ -197,23 +174,10 @@ director_has_flows(const struct director *d, const struct server *s)
 	return dsr_flows_of(&d->dispatch.flows, s->slot) > 0;
 }
 
-const struct neighbors *
-director_neighbors(const struct director *d)
-{
-	return &d->forward.hops.neighbors;
-}
-
 const struct probe_report *
 director_probed(const struct director *d, const struct server *s)
 {
 	return probes_last(&d->checks.probes, s->slot);
-}
-
-bool
-director_server_mac(
-    const struct director *d, const struct server *s, struct mac *mac)
-{
-	return nexthops_mac(&d->forward.hops, s, mac);
 }
 
 void

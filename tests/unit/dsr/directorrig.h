@@ -51,6 +51,7 @@ directorrig_add_server(unsigned i)
 static inline void
 directorrig_up(void)
 {
+	static const struct link_ops ops = { .name = "none" };
 	struct nexthops *hops = &d.forward.hops;
 	struct error e;
 	unsigned i;
@@ -66,6 +67,7 @@ directorrig_up(void)
 	d.vips.list[0] = vip;
 	d.vips.count = 1;
 	hops->forward.gateway_mac = hop;
+	d.forward.wire.link.ops = &ops;
 	d.forward.wire.link.mac = ours;
 	d.forward.wire.link.mtu = MTU;
 	ck_assert_int_eq(dsr_flows_init(&d.dispatch.flows, 10, 1), 0);

@@ -145,7 +145,7 @@ END_TEST
 /* It is asked for once; that there is no room may change. */
 START_TEST(no_right_to_tell_of_flows)
 {
-	struct director_fast f;
+	struct director_status s;
 
 	fast_path_refresh(&d.dispatch.fast);
 	connect_client();
@@ -156,16 +156,15 @@ START_TEST(no_right_to_tell_of_flows)
 	pass(MANY);
 	ck_assert_uint_eq(fast.tries, 3);
 	ck_assert(!fast.carries);
-	director_fast(&d, &f);
-	ck_assert(f.on && f.fails);
+	director_status(&d, &s);
+	ck_assert(s.fast.on && s.fast.fails);
 }
 END_TEST
 
 /* The kernel's and the link's too, which nobody sets back; flows stay. */
 START_TEST(counters_begin_anew)
 {
-	struct link_counters link;
-	struct director_fast f;
+	struct director_status s;
 
 	connect_client();
 	pass(3);
@@ -176,12 +175,11 @@ START_TEST(counters_begin_anew)
 	director_clear_counters(&d);
 	fast.frames += 2;
 	d.forward.wire.link.count.sent += 2;
-	director_fast(&d, &f);
-	ck_assert_uint_eq(f.passed.frames, 2);
-	ck_assert_uint_eq(f.passed.bytes, 2);
-	director_link_counters(&d, &link);
-	ck_assert_uint_eq(link.sent, 2);
-	ck_assert_uint_eq(director_stats(&d)->received, 0);
+	director_status(&d, &s);
+	ck_assert_uint_eq(s.fast.passed.frames, 2);
+	ck_assert_uint_eq(s.fast.passed.bytes, 2);
+	ck_assert_uint_eq(s.counters.sent, 2);
+	ck_assert_uint_eq(s.frames->received, 0);
 	ck_assert_uint_eq(d.tarpit.tarpit.stats.syn, 0);
 	ck_assert_uint_eq(d.forward.hops.neighbors.stats.moves, 0);
 	ck_assert_uint_eq(d.dispatch.flows.stats.opened, 0);
