@@ -11,8 +11,8 @@
 #include "base/log.h"
 #include "dsr/director/checks.h"
 
-/* Between two looks at what is due: many servers are asked a few at a time, and
- * what a reply makes due is not seen later than that. */
+/* Between two checks of what is due: many servers are asked a few at a time,
+ * and what a reply makes due is not seen later than that. */
 enum { LOOK_MIN_MS = 5, LOOK_MAX_MS = 50 };
 
 /* ---- out ---- */

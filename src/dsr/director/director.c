@@ -31,7 +31,7 @@ director_note_vlan(struct director *d, const struct frame *f)
 	log_info("segment has tag vlan=%u", vlan);
 	d->forward.wire.vlan = vlan;
 	neighbors_set_vlan(&n->neighbors, vlan);
-	/* what went out with another tag says nothing about them */
+	/* Servers did not get the requests that had another tag. */
 	neighbors_resume(&n->neighbors, loop_now(d->loop));
 	checks_forget(&d->checks);
 	if (n->announce)
@@ -99,8 +99,8 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 		drop(d, DIRECTOR_FRAGMENT, l);
 }
 
-/* News about a flow go to its server; without a memory of flows the choice is
- * the same again. */
+/* An ICMP error about a flow goes to its server. Without a memory of flows the
+ * hash chooses the same server again. */
 static void
 on_error_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
@@ -147,11 +147,11 @@ on_neighbor(
 		drop(d, DIRECTOR_OTHER, l);
 }
 
-/* Sent to all, or to a group, while an address of IP is one machine's: not for
- * hosts to take (RFC 1122, 3.3.6), least of all where several directors hear
- * it. Neighbours do ask that way. */
+/* A broadcast with an IP address of one machine: hosts must not take it (RFC
+ * 1122, 3.3.6), and several directors may receive it. ARP and NDP do use
+ * broadcasts. */
 static bool
-is_out_of_place(const struct frame *f)
+is_stray_broadcast(const struct frame *f)
 {
 	return (f->bytes[0] & 1) && f->kind != FRAME_ARP &&
 	    f->kind != FRAME_NDP;
@@ -160,7 +160,7 @@ is_out_of_place(const struct frame *f)
 static void
 on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
-	if (a->frame.kind != FRAME_BAD && is_out_of_place(&a->frame)) {
+	if (a->frame.kind != FRAME_BAD && is_stray_broadcast(&a->frame)) {
 		drop(d, DIRECTOR_OTHER, l);
 		return;
 	}
@@ -198,8 +198,8 @@ has_flow(const struct frame *f)
 	return f->kind == FRAME_FLOW || f->kind == FRAME_ERROR;
 }
 
-/* All are parsed and their flows fetched before the first is looked at, so that
- * waits for memory overlap. */
+/* All are parsed and their flows prefetched before the first is handled, so
+ * that cache misses overlap. */
 static void
 on_batch(struct director *d, const struct link_frame *list, unsigned n)
 {
@@ -229,8 +229,8 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 	}
 }
 
-/* Opening it again would need rights that are gone: whoever starts this process
- * has them, and hears of it by its end. */
+/* Opening it again would need rights that are gone. Whoever starts this process
+ * has them, and notices its end. */
 static void
 end(struct director *d)
 {
@@ -281,7 +281,7 @@ on_ready(struct watch *w, unsigned ready)
 			on_batch(d, list, (unsigned)n);
 		link_release(&d->forward.wire.link);
 	} while (goes_on(d, &poll, n));
-	/* once: a tick that is put off each time would never come */
+	/* Once only: a tick that is put off each time never comes. */
 	if (d->forward.wire.link.waits && !d->soon)
 		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
 	if (error == ENODEV)

@@ -32,7 +32,7 @@ struct director_options {
 	bool announce;	/* VIPs: new ones, and against others who claim them */
 	bool udp_only;	/* else TCP and UDP */
 	bool fast;	/* flows go by the link's fast path, if it has one */
-	uid_t user;	/* whom the process will be: see vip_lock.h */
+	uid_t user;	/* of the process, later: see vip_lock.h */
 	struct director_forward forward;
 };
 
@@ -88,7 +88,7 @@ int director_set_tarpit(
     struct director *d, const struct acl *list, struct error *e);
 
 /* Health-checks the servers this way from now on, from the own address of each
- * VIP's family, which must exist. The pool is told of the results. Does nothing
+ * VIP's family, which must exist. The pool gets the results. Does nothing
  * if nothing changes. Returns 0, or -1 with a sentence and nothing changed. */
 int director_set_check(
     struct director *d, const struct director_check *c, struct error *e);

@@ -22,12 +22,12 @@ struct director {
 
 	struct loop *loop;
 	struct pool *pool;
-	uid_t user;	  /* whom the process will be */
+	uid_t user;	  /* of the process, later */
 	unsigned ifindex; /* until the link is open: then the link knows */
 	bool open;	  /* the link is */
 	bool ended;	  /* the interface is gone */
 	bool pauses;	  /* this system can, for a short time */
-	bool soon;	  /* the next tick comes in a moment */
+	bool soon;	  /* the next tick is SOON_MS away at most */
 	struct watch watch;
 	struct timer tick;
 	/* The link's own counters when they were cleared. */

@@ -6,9 +6,8 @@
 
 #include "dsr/director/dispatch.h"
 
-/* What an unhealthy server need not go on with: a connection that is not there
- * yet, or a datagram, which another server knows as little about as this
- * one. */
+/* Whether another server can take over from an unhealthy one: a connection that
+ * begins, or a datagram, which any server may answer. */
 static bool
 has_nothing_yet(const struct frame *f)
 {
@@ -16,8 +15,8 @@ has_nothing_yet(const struct frame *f)
 	    (f->tcp_flags & (FRAME_SYN | FRAME_ACK | FRAME_RST)) == FRAME_SYN;
 }
 
-/* Flows that have said goodbye are remembered for their last frames; they are
- * no load, and the server does not have them in its count. */
+/* After a FIN or RST a flow is remembered for its last frames. It is no load,
+ * and not counted as one of its server's connections. */
 static bool
 is_over(const struct dsr_flow *w)
 {
@@ -34,7 +33,7 @@ client_of(const struct dsr_flow *w)
 	return who;
 }
 
-/* The server has one less, if it still had it. */
+/* The server has one connection less, if the flow still counted. */
 static void
 on_flow_end(void *arg, struct dsr_flow *w)
 {
@@ -52,7 +51,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 		pool_closed(d->pool, s, &who, &none, w->bytes, 0);
 }
 
-/* A frame of a flow, which it may end, or begin again. */
+/* Counts a frame for its flow, whose state it may change. */
 static void
 go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
     uint8_t tcp_flags, unsigned bytes)
@@ -63,7 +62,7 @@ go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
 	struct peer who;
 
 	dsr_flows_on_frame(&d->flows, w, tcp_flags, bytes, now);
-	/* A client that asks again has had no answer. */
+	/* A client that repeats its SYN has had no answer. */
 	if (waits && w->state == DSR_SYN)
 		nexthops_probe(d->hops, s);
 	if (is_over(w) == was_over)
@@ -77,9 +76,8 @@ go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
 
 /* ---- choosing ---- */
 
-/* Chooses servers until one has an address that is known; those without have
- * failed, or are being asked for theirs. No client has tried them: they do not
- * count for `tries`. */
+/* Chooses until a server's next hop is not gone. No client has tried those that
+ * are: they do not count for the setting `tries`. */
 static struct server *
 choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
 {
@@ -96,9 +94,9 @@ choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
 	return s;
 }
 
-/* Whether the frame begins something, rather than to go on with what was there
- * before this director knew of it, or before its server was gone. Without a
- * memory of flows, datagrams do not tell. */
+/* Whether the frame begins a connection or a flow of datagrams. Others belong
+ * to one that is older than this director, or whose server is gone. Without a
+ * memory of flows that cannot be known of datagrams. */
 static bool
 is_new(const struct dispatch *d, const struct frame *f,
     const struct dsr_flow *old)
@@ -108,8 +106,8 @@ is_new(const struct dispatch *d, const struct frame *f,
 	return old == NULL && d->flows.max > 0;
 }
 
-/* The server of a flow that begins, or of one, `old`, whose server is no more.
- * That one is not forgotten as long as nobody else can be chosen. */
+/* The server of a new flow, or of one, `old`, that cannot keep its server.
+ * `old` stays in the table as long as no other server can be chosen. */
 static struct server *
 begin(
     struct dispatch *d, struct arrival *a, struct dsr_flow *old, unsigned bytes)

@@ -16,14 +16,14 @@ struct dispatch {
 	bool draining; /* no flow begins any more */
 };
 
-/* A frame of a batch, and what is looked up for it. */
+/* A frame of a batch, and the key of its flow. */
 struct arrival {
 	struct frame frame;
 	struct dsr_key key;
 	uint64_t hash;
 };
 
-/* What the table of flows, once it is there, calls here. */
+/* Sets the callbacks of the table of flows, which must be open. */
 void dispatch_open(struct dispatch *d);
 void dispatch_fini(struct dispatch *d);
 

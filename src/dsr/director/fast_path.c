@@ -33,8 +33,8 @@ entry_of(const struct fast_path *fp, uint32_t number)
 	return g;
 }
 
-/* As many as there may be servers, if the link has so many, all closed. Those
- * that are there must be set even if there is no memory for more. */
+/* Makes entries for all slots of servers, as far as the link has them, all
+ * disabled. Without memory the ones that exist go on being set. */
 static void
 make_entries(struct fast_path *fp)
 {
@@ -94,7 +94,8 @@ fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
 	fp->flows--;
 }
 
-/* What the kernel would recognize, and need not repair. */
+/* Whether the program in the kernel would forward such a frame: no tag, options
+ * or fragments, and no checksum that is missing. */
 static bool
 is_plain(const struct frame *f, const struct link_frame *l)
 {
@@ -110,11 +111,10 @@ is_assured(const struct dsr_flow *w)
 	return w->state == DSR_ESTABLISHED || w->state == DSR_UDP;
 }
 
-/* Frames that were on their way up when the kernel was told of their flow, or
- * are not plain, are no reason to tell it again: what it counts meanwhile would
- * be lost. */
+/* Whether the kernel has the flow: frames of it that were received before, or
+ * are not plain, are no reason to add it again, which would lose its counts. */
 static bool
-is_told_of(const struct fast_path *fp, const struct dsr_flow *w)
+is_added(const struct fast_path *fp, const struct dsr_flow *w)
 {
 	struct link_offloaded c;
 
@@ -122,14 +122,14 @@ is_told_of(const struct fast_path *fp, const struct dsr_flow *w)
 	    c.epoch == fp->epoch;
 }
 
-/* Before Linux 5.19 maps are not changed without rights, which are gone by now:
- * it is the same for all flows. */
+/* Before Linux 5.19 a map cannot be changed without rights, which this process
+ * has given up: no other flow can be added, either. */
 static void
 note_refusal(struct fast_path *fp)
 {
 	if (errno != EPERM)
 		return;
-	log_warn("no fast path: the kernel cannot be told of flows "
+	log_warn("no fast path: the kernel accepts no flows "
 		 "interface=%s error=\"%s\"",
 	    fp->link->name, strerror(errno));
 	fp->refused = true;
@@ -146,11 +146,12 @@ fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
 		fast_path_leave(fp, w);
 		return;
 	}
-	/* frames that came up before their VIP went are the last ones */
+	/* A frame that was received before its VIP was removed must not get its
+	 * flow back into the kernel. */
 	if (w->frames % WORTH != 0 || !is_plain(f, l) ||
 	    !vips_have_address(fp->vips, &f->to) ||
 	    w->server >= fp->entries_n || fp->entries[w->server].longest == 0 ||
-	    is_told_of(fp, w))
+	    is_added(fp, w))
 		return;
 	fast_path_leave(fp, w);
 	if (fp->ops->add(fp->link, &w->key, w->server, fp->epoch) != 0) {
@@ -183,7 +184,7 @@ void
 fast_path_open(struct fast_path *fp)
 {
 	fp->ops = fp->link->fast;
-	fp->epoch = 1; /* of closed entries: 0 */
+	fp->epoch = 1; /* entries that were never set have 0 */
 }
 
 void

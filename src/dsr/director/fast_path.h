@@ -2,9 +2,9 @@
  * from the driver to the wire, and are not seen here.
  *
  * A flow is offloaded when it is assured and some more frames of it have come:
- * one that is short is not worth a system call. What begins or ends it is seen
- * here. A server has one entry for all its flows, so that it takes one call to
- * have them all come up again; then each is looked at as ever. */
+ * a short one is not worth a system call. Frames that begin or end it are seen
+ * here. A server has one entry for all of its flows, so that one call returns
+ * all of their frames to this process. */
 #ifndef PEN_DSR_FAST_PATH_H
 #define PEN_DSR_FAST_PATH_H
 
@@ -37,19 +37,17 @@ void fast_path_open(struct fast_path *f);
 /* What the kernel knew of flows goes with the link. */
 void fast_path_fini(struct fast_path *f);
 
-/* Sets the entries as servers are now: to be called when any of that has
- * changed, and with every tick, as others do not tell what they find out of
- * servers. */
+/* Sets the entries as servers are now: to be called after a change, and with
+ * every tick, because changes of health are not reported here. */
 void fast_path_refresh(struct fast_path *f);
-/* Flows must be looked at again before the kernel forwards them: what is served
- * has changed. */
+/* What is served has changed: the next frame of each flow is checked here
+ * before the kernel forwards that flow again. */
 void fast_path_renew(struct fast_path *f);
-/* A frame of that flow came up and is forwarded: the next ones of it may be the
- * kernel's. */
+/* A frame of that flow was received and is forwarded. Adds the flow to the
+ * kernel, or removes it, as its state demands. */
 void fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
     const struct frame *f, const struct link_frame *l);
-/* A flow ends, or its next frames must be seen here: takes over what the kernel
- * has counted. */
+/* Removes a flow from the kernel, and takes over what was counted there. */
 void fast_path_leave(struct fast_path *f, struct dsr_flow *w);
 /* For dsr_flows.last_frame. */
 uint32_t fast_path_last_frame(

@@ -8,7 +8,7 @@
 
 enum { BEFORE_IP4 = 96 }; /* bits of a mask that are not of an IPv4 address */
 
-/* ---- what may come up ---- */
+/* ---- nets of the filter ---- */
 
 static void
 add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
@@ -23,7 +23,8 @@ add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
 		t->ip.ip[i / 8] |= ip[i / 8] & 0x80u >> i % 8;
 }
 
-/* What is behind a gap in a mask only makes the net larger than need be. */
+/* Bits behind a gap in a mask are left out: the net is larger than need be, and
+ * is_wanted() is exact. */
 static void
 add_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
 {

@@ -1,5 +1,5 @@
-/* tarpit_net.h: the tarpit of a director: which addresses it may hold, and what
- * comes up for that. */
+/* tarpit_net.h: the tarpit of a director: which addresses it may take, and
+ * which frames the link must pass for that. */
 #ifndef PEN_DSR_TARPIT_NET_H
 #define PEN_DSR_TARPIT_NET_H
 
@@ -13,7 +13,7 @@ struct tarpit_net {
 	struct vips *vips;
 
 	struct tarpit tarpit;
-	struct acl list;       /* what it may hold; empty: no tarpit */
+	struct acl list;       /* what it may take; empty: no tarpit */
 	struct link_net *nets; /* all that the list permits is in them */
 	unsigned nets_n;
 };

@@ -53,7 +53,8 @@ dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key)
 
 	if (key->family != AF_INET)
 		return hash_table_hash(&fs->table, key, sizeof(*key));
-	/* what is the same of all IPv4 is left out: half of the work */
+	/* The 24 bytes that all IPv4 has in common are left out: that halves
+	 * the work. */
 	memcpy(part, key->client + 12, 4);
 	memcpy(part + 4, key->vip + 12, 4);
 	memcpy(part + 8,
@@ -165,11 +166,14 @@ next_state(const struct dsr_flow *w, uint8_t tcp_flags)
 		return w->frames < DSR_ASSURED ? DSR_UDP_NEW : DSR_UDP;
 	if (tcp_flags & FRAME_RST)
 		return DSR_CLOSE;
+	/* A server that has the connection answers a SYN with a challenge ACK
+	 * (RFC 9293, 3.10.7.4): a forged one ends nothing here, either. */
 	if (tcp_flags & FRAME_SYN)
 		return w->state == DSR_ESTABLISHED ? DSR_ESTABLISHED : DSR_SYN;
 	if (!(tcp_flags & FRAME_FIN))
 		return tcp_flags & FRAME_ACK ? go_on(w) : w->state;
-	/* FIN is better protected than what is not assured. */
+	/* FIN is evicted later than flows that are not assured: two forged
+	 * frames must not get a flow there. */
 	if (w->state == DSR_CLOSE ||
 	    (w->state == DSR_PICKUP && w->frames < DSR_ASSURED))
 		return DSR_CLOSE;
@@ -193,8 +197,8 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	w->frames++;
 	w->bytes += bytes;
 	state = next_state(w, tcp_flags);
-	/* Moving reaches for the neighbours: a busy flow does it once a
-	 * second. */
+	/* Moving touches the cache lines of its neighbours in two lists: a
+	 * busy flow does that once a second. */
 	if (w->seen == second && w->state == state)
 		return;
 	w->seen = second;
@@ -215,7 +219,8 @@ dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w)
 	dsr_flow_give_back(fs, w);
 }
 
-/* Its frame will move it in its list, which writes to both its neighbours. */
+/* The flow's frame will move it in its list, which writes to both of its
+ * neighbours there. */
 static void
 expect_neighbors(const struct dsr_flows *fs, const struct dsr_flow *w)
 {
@@ -256,8 +261,8 @@ idlest(const struct dsr_flows *fs, enum dsr_state from, enum dsr_state to)
 	return found;
 }
 
-/* Whether a flow that looks idle has been used elsewhere; then it is not the
- * idlest any more. */
+/* Whether a flow that seems idle was used where its frames are offloaded to;
+ * then it is not the idlest any more. */
 static bool
 is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 {
@@ -273,8 +278,8 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 	return true;
 }
 
-/* Of those that are assured; NULL also when all that could be asked are in
- * use: the next ones may be. */
+/* Of those that are assured. NULL also when the TRIES idlest turned out to be
+ * in use: more would cost a frame too much. */
 static struct dsr_flow *
 idlest_of_good(struct dsr_flows *fs)
 {
@@ -295,6 +300,7 @@ evict(struct dsr_flows *fs)
 	    l[DSR_UDP_NEW].count + l[DSR_CLOSE].count;
 	struct dsr_flow *w = NULL;
 
+	/* Newcomers that have their share of the table evict each other. */
 	if (weak == 0 || weak < fs->max / NEWCOMERS) {
 		w = idlest(fs, DSR_FIN, DSR_FIN);
 		if (w == NULL)
@@ -311,7 +317,7 @@ evict(struct dsr_flows *fs)
 	dsr_flows_remove(fs, w);
 }
 
-/* Without memory for one more another one's must do. */
+/* Without memory for one more, an evicted flow's is reused. */
 static struct dsr_flow *
 take(struct dsr_flows *fs)
 {
@@ -384,6 +390,7 @@ expire(
 
 	for (n = 0; n < most && fs->lists[state].oldest != 0; n++) {
 		w = dsr_flow_at(fs, fs->lists[state].oldest);
+		/* All behind it were used later. */
 		if (second - w->seen <= timeout)
 			break;
 		if (is_used_elsewhere(fs, w) && second - w->seen <= timeout)

@@ -13,8 +13,9 @@
  *                 RST
  *
  * Where it differs: a RST ends SYN too (who never asked for a connection says
- * so), and an ACK after a RST leads back to PICKUP, for who has reset sends
- * none: a forged RST does not take the server from a client that goes on.
+ * so), and an ACK after a RST leads back to PICKUP, because a client that has
+ * reset sends none: a forged RST does not take the server from a client that
+ * goes on.
  *
  * Each state is a list in the order of last use, to the second, and all things
  * in it expire after the same time; finding, adding, each frame and each expiry
@@ -24,10 +25,11 @@
  * When the table is full the idlest goes of SYN, PICKUP, UDP_NEW and CLOSE
  * together, which are not assured or are over; then of FIN; then of
  * UDP and ESTABLISHED. So a flood of first frames, SYN or other, pushes out
- * itself. Only while the first four have less than 1/64 of the table another
- * goes in their place, so that newcomers live long enough to prove themselves
- * where all others are established. Who forges two fitting frames for each
- * flow (SYN, ACK) is not told from a client here: the idlest goes then.
+ * itself. Only while the first four have less than 1/64 of the table is another
+ * evicted instead of them, so that newcomers live long enough to become assured
+ * where all others are established. Somebody who forges two fitting frames for
+ * each flow (SYN, ACK) cannot be distinguished from a client: then the idlest
+ * goes.
  *
  * Frames of an offloaded flow need not be seen here: last_frame() is asked for
  * the last one when the flow would go, which then lasts one to two times as

@@ -1,4 +1,4 @@
-/* dsr_fragments.c: a ring of names, with a table to find them. */
+/* dsr_fragments.c: a ring of packets, with a table to find them. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -85,7 +85,8 @@ dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
 	uint64_t hash = hash_table_hash(&fr->table, key, sizeof(*key));
 	struct dsr_fragment *x = find(fr, key, hash);
 
-	/* The ring is in the order of time: an old name leaves a gap. */
+	/* The ring is in the order of time, so that an older entry of the same
+	 * packet leaves a gap. */
 	if (x != NULL)
 		drop(fr, x);
 	x = &fr->ring[fr->next];

@@ -1,7 +1,7 @@
 /* dsr_fragments.h: which server the fragments of a packet go to.
  *
- * Only the first fragment has ports; the others are told by an id that the
- * sender gave. A ring of fixed size: all live equally long, so the oldest is
+ * Only the first fragment has ports; the others have its id, which the sender
+ * chose. A ring of fixed size: all live equally long, so the oldest is
  * always the next to go, and when it is full it goes early. Adding and finding
  * are O(1), and memory is never more. Pure: the clock is passed in, in ms. */
 #ifndef PEN_DSR_DSR_FRAGMENTS_H

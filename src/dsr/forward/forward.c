@@ -55,6 +55,7 @@ keep(struct forward *fw, const struct frame *f, const struct link_frame *l,
 {
 	struct link_frame copy = *l;
 
+	/* The queue only fills while the server's MAC may come to be known. */
 	copy.bytes = f->bytes;
 	if (!nexthops_is_gone(&fw->hops, s) &&
 	    pending_add(&fw->pending, &copy, s->slot, loop_now(fw->loop)))
@@ -73,7 +74,7 @@ forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
 		keep(fw, f, l, s);
 }
 
-/* Its server may be no more. */
+/* The server may be gone by now. */
 static bool
 goes_now(struct forward *fw, const struct pending_frame *h)
 {

@@ -50,8 +50,8 @@ struct director_stats {
 	uint64_t forwarded, forwarded_bytes; /* to servers */
 	uint64_t tunnelled;		     /* packets of them, in tunnels */
 	struct frame_count
-	    too_big;	   /* for the tunnel: their senders were told, or
-			       * could have been */
+	    too_big;	   /* for the tunnel: answered with ICMP, as far as
+			    * the rate allows */
 	uint64_t probes;   /* of those forwarded, of checks: ours */
 	uint64_t answered; /* ARP, NDP, tarpit: ours */
 	uint64_t pending;  /* until the server's hardware address is known */

@@ -28,7 +28,7 @@ static bool
 is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
     const struct server *s, struct peer *ip)
 {
-	/* its address has a generation */
+	/* The generation of the server's addresses was compared already. */
 	if (hop == HOP_SERVER)
 		return h->neighbor != NULL;
 	if (!nexthop_ip(n, hop, s, ip))
@@ -37,8 +37,7 @@ is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
 	    who_has_same_ip(&h->neighbor->entry.ip, ip);
 }
 
-/* The neighbour of a server's hop is asked for if it is new or has moved. One
- * that came back to the same address is known still. */
+/* Called for each frame in a tunnel: nothing is done while all is as before. */
 struct nexthop *
 nexthops_get(struct nexthops *n, const struct server *s)
 {
@@ -49,7 +48,8 @@ nexthops_get(struct nexthops *n, const struct server *s)
 
 	if (h == NULL)
 		return NULL;
-	/* it was removed, and the flows it has left are no connections */
+	/* A server that was removed has no address. Its flows keep their next
+	 * hop. */
 	if (s->addrs.count == 0)
 		return h->generation == s->generation ? h : NULL;
 	hop = nexthop_choose(n, h, s);
@@ -61,9 +61,12 @@ nexthops_get(struct nexthops *n, const struct server *s)
 		    "no route to server server=%u name=%s error=\"a tunnel "
 		    "needs a route, or dsr_ip\"",
 		    s->number, s->name);
+	/* What routers said was about another address, or another way there. */
 	if ((h->generation != s->generation || h->hop != hop) &&
 	    hop != HOP_ROUTE)
 		h->path = (struct path_mtu){ .mtu = 0 };
+	/* The old one is dropped last: if both are the same neighbour, it keeps
+	 * its MAC. */
 	old = h->neighbor;
 	h->neighbor = NULL;
 	if (nexthop_ip(n, hop, s, &ip))
@@ -206,16 +209,15 @@ on_change(void *arg, struct neighbor *w, bool reachable)
 	while ((s = nexthops_next_server(n, &slot)) != NULL) {
 		if (known_neighbor(n, s) != w)
 			continue;
-		if (reachable) {
+		if (reachable)
 			pool_connected(n->pool, s, now);
-			continue;
-		}
-		pool_failed(n->pool, s, "no answer to ARP or NDP", now);
+		else
+			pool_failed(n->pool, s, "no answer to ARP or NDP", now);
 	}
 }
 
-/* A VIP that is shared, or somebody else's for the time being, is not defended;
- * an own address is nobody else's. */
+/* With no dsr_announce other directors may have the VIPs, too, which then are
+ * not defended; an own address always is. */
 static bool
 on_conflict(void *arg, const struct peer *vip, const struct mac *who)
 {

@@ -1,7 +1,7 @@
 /* nexthop.h: where each server is: the next hop of its frames, by ARP or NDP,
  * by a gateway, or by the kernel's route.
  *
- * A server's entry is made when it is first looked for, and follows its
+ * A server's entry is made when its next hop is first needed, and follows its
  * addresses and the settings of forwarding. */
 #ifndef PEN_DSR_NEXTHOP_H
 #define PEN_DSR_NEXTHOP_H
@@ -19,7 +19,7 @@ enum hop {
 	HOP_SERVER,  /* the server, with packets as they came */
 	HOP_GATEWAY, /* all others: packets in tunnels */
 	HOP_GIVEN,   /* the gateway, whose hardware address is given */
-	HOP_ROUTE,   /* whom the kernel chooses */
+	HOP_ROUTE,   /* the kernel's choice */
 	HOP_SEGMENT, /* the server: the kernel has no route */
 	HOP_NONE     /* and there is no address to send from */
 };

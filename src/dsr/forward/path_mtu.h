@@ -7,11 +7,12 @@
 #include <stdint.h>
 
 enum {
-	/* What routers say holds for so long (RFC 1191, 6.3; RFC 8201, 4). */
+	/* What routers say is valid for so long (RFC 1191, 6.3; RFC 8201,
+	 * 4). */
 	PATH_MTU_S = 600,
-	/* Less is no news but an attack, which would have each packet cut into
-	 * many: 576 is what every host of IPv4 takes (RFC 791, 3.1), and no
-	 * network that carries tunnels has less. */
+	/* A smaller one is an attack, to have each packet fragmented into many:
+	 * 576 is what every host of IPv4 takes (RFC 791, 3.1), and no network
+	 * that carries tunnels has less. */
 	PATH_MTU_LEAST4 = 576,
 	PATH_MTU_LEAST6 = 1280
 };

@@ -1,5 +1,5 @@
 /* route.c: a raw socket for each kind of packet: outer and inner family, and
- * whether the outer one may be cut, which the system keeps by socket. */
+ * whether the outer one may be fragmented: those are options of a socket. */
 #include "config.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ enum {
 	BATCH = 64,
 	HOPS = 64,
 	QUEUE = 8 << 20,
-	KINDS = 8 /* outer IPv6 4, inner IPv6 2, may be cut 1 */
+	KINDS = 8 /* outer IPv6 4, inner IPv6 2, may be fragmented 1 */
 };
 
 /* Laid out as the struct mmsghdr of systems that have one. */
@@ -66,9 +66,9 @@ addr_of(struct addr *a, const struct peer *p)
 	}
 }
 
-/* ---- ways ---- */
+/* ---- routes ---- */
 
-/* A datagram socket that is connected has a route. */
+/* connect() of a datagram socket finds the route and sends nothing. */
 static int
 ask(int fd, const struct addr *to, struct route_path *w)
 {
@@ -100,7 +100,7 @@ route_ask(const struct peer *to, struct route_path *w)
 	int fd, rc, error;
 
 	addr_of(&a, to);
-	addr_set_port(&a, 9);
+	addr_set_port(&a, 9); /* discard; BSDs refuse 0 */
 	fd = socket(a.u.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
@@ -120,7 +120,7 @@ set(int fd, int level, int name, int value)
 }
 
 static int
-set_cutting(int fd, bool v6, bool may_fragment)
+set_fragmentation(int fd, bool v6, bool may_fragment)
 {
 #ifdef IP_MTU_DISCOVER
 	if (!v6 &&
@@ -140,9 +140,10 @@ set_cutting(int fd, bool v6, bool may_fragment)
 	return 0;
 }
 
-/* Tunnels that end here are none of ours. */
+/* A raw socket gets a copy of all packets of its protocol: of tunnels that end
+ * at this machine, which are none of ours. */
 static void
-hear_nothing(int fd)
+receive_nothing(int fd)
 {
 #ifdef SO_ATTACH_FILTER
 	struct sock_filter none = BPF_STMT(BPF_RET | BPF_K, 0);
@@ -158,7 +159,9 @@ hear_nothing(int fd)
 static int
 set_options(int fd, bool v6, bool may_fragment)
 {
-	hear_nothing(fd);
+	receive_nothing(fd);
+	/* The second one is not limited by net.core.wmem_max, with the
+	 * right. */
 	(void)set(fd, SOL_SOCKET, SO_SNDBUF, QUEUE);
 #ifdef SO_SNDBUFFORCE
 	(void)set(fd, SOL_SOCKET, SO_SNDBUFFORCE, QUEUE);
@@ -174,7 +177,7 @@ set_options(int fd, bool v6, bool may_fragment)
 	if ((v6 ? set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, HOPS)
 		: set(fd, IPPROTO_IP, IP_TTL, HOPS)) != 0)
 		return -1;
-	return set_cutting(fd, v6, may_fragment);
+	return set_fragmentation(fd, v6, may_fragment);
 }
 
 static int
@@ -257,8 +260,8 @@ lose(struct frame_count *lost, const struct kind *k, unsigned i)
 	frame_count_add(lost, 1, k->part[i].iov_len);
 }
 
-/* A socket tells first what it has heard about an earlier packet, so each gets
- * a second try. */
+/* The first call after an ICMP error about an earlier packet returns that error
+ * and sends nothing, so that each packet is tried twice. */
 static void
 flush_kind(struct kind *k, struct frame_count *lost)
 {

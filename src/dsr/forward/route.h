@@ -19,7 +19,7 @@
 
 struct route;
 
-/* A way to a host. */
+/* The route to a host. */
 struct route_path {
 	unsigned mtu;	  /* of packets there, as far as the kernel knows */
 	struct peer from; /* the own address they have, port 0 */
@@ -39,8 +39,8 @@ struct route_packet {
 	size_t length;
 	unsigned family; /* of the inner packet */
 	uint8_t class;	 /* with congestion bits */
-	/* The outer packet may be cut, here and by routers of IPv4. Else one
-	 * that does not fit is not sent. */
+	/* The outer packet may be fragmented, here and by routers of IPv4. Else
+	 * one that does not fit is not sent. */
 	bool may_fragment;
 };
 
@@ -58,8 +58,8 @@ struct route_error {
 	int error;	/* errno: EMSGSIZE, EHOSTUNREACH and others */
 };
 
-/* The next of what the kernel has heard about packets that were sent; false: no
- * more. */
+/* The next error that the kernel has queued about packets that were sent;
+ * false: no more. */
 bool route_next_error(struct route *r, struct route_error *e);
 
 #endif

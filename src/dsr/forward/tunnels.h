@@ -22,8 +22,8 @@ bool tunnels_pass(struct tunnels *t, const struct frame *f,
     const struct link_frame *l, const struct server *s);
 /* Sends all that is queued, here and on the wire. */
 void tunnels_flush(struct tunnels *t);
-/* An ICMP error came to an own address. Returns whether it was about a tunnel;
- * too many in a second are not looked at. */
+/* An ICMP error came to an own address. Returns whether it was about a tunnel.
+ * Above a rate they are ignored. */
 bool tunnels_on_error(struct tunnels *t, const struct frame *f);
 /* Reads what the kernel says about packets that left by its route. */
 void tunnels_tick(struct tunnels *t);

@@ -1,7 +1,7 @@
 /* checksum.c: completes checksums that were left to do.
  *
- * Most frames are looked at in three places and no more: sums of RFC 1071 are
- * the same in any order of bytes, so nothing is turned. */
+ * Of most frames only the type, the protocol and the field are read. Sums of
+ * RFC 1071 do not depend on the order of bytes, so that no word is swapped. */
 #include "config.h"
 
 #include <netinet/in.h>
@@ -30,7 +30,8 @@ sum_words(const unsigned char *p, unsigned n)
 	return sum;
 }
 
-/* The header, when all of it and of what it speaks of is there. */
+/* Finds the checksum of TCP or UDP, if the header and the length that it names
+ * are within the packet. */
 static bool
 find_field(struct summed *s, unsigned protocol)
 {
@@ -64,7 +65,7 @@ find4(struct summed *s, unsigned char *ip, size_t n)
 	return find_field(s, ip[9]);
 }
 
-/* Behind extension headers, as frame_parse() finds it. */
+/* Behind extension headers: those are frame_parse()'s to follow. */
 static bool
 find6_behind(struct summed *s, unsigned char *bytes, size_t length)
 {
@@ -129,10 +130,12 @@ checksum_complete(unsigned char *bytes, size_t length)
 	partial = sum_fold(s.pseudo);
 	if (field != partial)
 		return false;
-	/* the field stands for the pseudo header, or is a right sum */
+	/* The value may also be the right checksum, by chance: then it
+	 * stays. */
 	sum = sum_end(sum_of(0, s.from, s.length));
 	if (sum_end(sum_of(ntohs(partial), s.from, s.length)) == 0)
 		return false;
+	/* 0 would mean that UDP has no checksum (RFC 768). */
 	put16(s.from + s.field, sum == 0 ? 0xffff : sum);
 	return true;
 }

@@ -2,7 +2,7 @@
  * card that frames never meet: the field for the checksum of TCP or UDP
  * contains the sum of the pseudo header alone (Linux, CHECKSUM_PARTIAL).
  *
- * For links that are not told which frames those are. Pure; bytes come from
+ * For links that do not say which frames those are. Pure; bytes come from
  * strangers. */
 #ifndef PEN_DSR_CHECKSUM_H
 #define PEN_DSR_CHECKSUM_H

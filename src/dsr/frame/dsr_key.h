@@ -1,4 +1,4 @@
-/* dsr_key.h: what tells one flow from another. */
+/* dsr_key.h: what identifies a flow. */
 #ifndef PEN_DSR_DSR_KEY_H
 #define PEN_DSR_DSR_KEY_H
 

@@ -21,6 +21,7 @@ parse_arp(struct frame *f)
 		bad(f, "short");
 		return;
 	}
+	/* ARP of other networks is none of ours, but not wrong. */
 	if (get16(p) != 1 || get16(p + 2) != TYPE_IP4)
 		return;
 	if (p[4] != 6 || p[5] != 4) {
@@ -82,6 +83,7 @@ parse_quote(struct frame *f, const struct packet *outer)
 		bad(f, "quote");
 		return;
 	}
+	/* A quote without ports is about a packet, but not about a flow. */
 	f->kind = FRAME_ICMP;
 	if (p.offset != 0 ||
 	    (p.protocol != IPPROTO_TCP && p.protocol != IPPROTO_UDP))
@@ -90,6 +92,7 @@ parse_quote(struct frame *f, const struct packet *outer)
 		bad(f, "quote");
 		return;
 	}
+	/* The quoted packet went the other way: the client is its target. */
 	f->kind = FRAME_ERROR;
 	f->protocol = p.protocol;
 	peer_of_ip(&f->from, f->family, p.to);

@@ -137,17 +137,17 @@ bool frame_read_ndp(const struct frame *f, struct ndp *n);
  * head says. */
 size_t frame_make_ndp(unsigned char *out, size_t room,
     const struct frame_head *head, const struct ndp *n);
-/* The group that hears solicitations for an address (RFC 4291, 2.7.1). */
+/* The group that gets solicitations for an address (RFC 4291, 2.7.1). */
 void ndp_group(uint8_t group[16], const uint8_t ip[16]);
 extern const uint8_t ndp_all_nodes[16]; /* ff02::1 */
 
 /* A tunnel for IP packets. Ports do not count. */
 struct tunnel {
 	struct peer from, to; /* its ends, of one family */
-	/* Of an outer packet of IPv4 that routers may cut; the next one's is
-	 * another (RFC 6864). */
+	/* Of an outer packet of IPv4 that routers may fragment; each has its
+	 * own (RFC 6864). */
 	uint16_t id;
-	/* They may also cut what contains a packet that may not be cut. */
+	/* Also if the inner packet may not be fragmented. */
 	bool may_fragment;
 };
 
@@ -171,12 +171,12 @@ struct tunnel_error {
  * packet was sent cannot be known. */
 bool frame_read_tunnel_error(const struct frame *f, struct tunnel_error *e);
 
-/* A piece of f's IP packet that is `mtu` bytes at the most, with its own
- * headers (RFC 791, 3.2; RFC 8200, 4.5), f's Ethernet header in front. *done, 0
- * before the first, is how much of the packet's content is in the pieces so
- * far; 0 when there is no more, or when mtu has no room for content. IPv4:
- * whether it may be cut is the caller's to know, and its id stays. IPv6: a
- * packet of this machine, without extension headers; the pieces get `id`. */
+/* A fragment of f's IP packet, of `mtu` bytes at the most, with its own headers
+ * (RFC 791, 3.2; RFC 8200, 4.5) and f's Ethernet header. *done, 0 before the
+ * first, is how much of the packet's content is in fragments so far. Returns 0
+ * when there is no more, or when mtu has no room for content. IPv4: the caller
+ * knows that the packet may be fragmented; its id stays. IPv6: a packet of this
+ * machine, without extension headers; the fragments get `id`. */
 size_t frame_fragment(unsigned char *out, size_t room, const struct frame *f,
     unsigned mtu, uint32_t id, size_t *done);
 
@@ -188,7 +188,7 @@ size_t frame_fragment(unsigned char *out, size_t room, const struct frame *f,
  * fragments of IPv4, or when IPv4 may be fragmented. */
 size_t frame_make_too_big(unsigned char *out, size_t room,
     const struct frame *f, const struct peer *from, unsigned mtu);
-/* Whether a router may cut the packet: IPv4 without "don't fragment". */
+/* Whether a router may fragment the packet: IPv4 with DF clear. */
 bool frame_may_fragment(const struct frame *f);
 
 /* The fields of a TCP header that matter here. */

@@ -1,4 +1,4 @@
-/* frame_fragment.c: an IP packet in pieces. */
+/* frame_fragment.c: an IP packet in fragments. */
 #include "config.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 
 /* ---- IPv4 ---- */
 
-/* Options that only the first piece has become padding (RFC 791, 3.1). */
+/* Options that only the first fragment has become padding (RFC 791, 3.1). */
 static void
 blank_options(unsigned char *p, const unsigned char *end)
 {
@@ -24,14 +24,14 @@ blank_options(unsigned char *p, const unsigned char *end)
 static void
 finish4(unsigned char *ip, size_t head, size_t n, size_t at, bool more)
 {
-	unsigned cut = get16(ip + 6);
+	unsigned was = get16(ip + 6);
 
 	if (at > 0)
 		blank_options(ip + IP4_HEAD, ip + head);
 	put16(ip + 2, (uint32_t)(head + n));
-	/* it may be a piece itself */
+	/* The packet may be a fragment itself. */
 	put16(ip + 6,
-	    (uint32_t)((cut & IP4_MORE) | ((cut & IP4_OFFSET) + at / 8) |
+	    (uint32_t)((was & IP4_MORE) | ((was & IP4_OFFSET) + at / 8) |
 		(more ? IP4_MORE : 0)));
 	put16(ip + 10, 0);
 	put16(ip + 10, sum_end(sum_of(0, ip, head)));
@@ -64,6 +64,8 @@ frame_fragment(unsigned char *out, size_t room, const struct frame *f,
 	if (f->kind == FRAME_BAD || f->packet < head || mtu < heads + 8)
 		return 0;
 	left = f->packet - head - *done;
+	/* Offsets count units of 8 bytes: all but the last fragment are
+	 * such. */
 	n = mtu - heads;
 	n = left <= n ? left : n / 8 * 8;
 	if (left == 0 || room < f->net + heads + n)

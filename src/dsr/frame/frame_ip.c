@@ -63,7 +63,7 @@ read_ip4(struct packet *p)
 {
 	const unsigned char *ip = p->bytes + p->at;
 	size_t n = p->end - p->at, head, total;
-	unsigned cut;
+	unsigned fragment;
 
 	if (n < IP4_HEAD || ip[0] >> 4 != 4)
 		return "header";
@@ -75,10 +75,11 @@ read_ip4(struct packet *p)
 	p->to = ip + 16;
 	p->protocol = ip[9];
 	p->transport = p->part = p->at + head;
-	cut = get16(ip + 6);
-	p->offset = (cut & IP4_OFFSET) * 8;
-	p->more = (cut & IP4_MORE) != 0;
+	fragment = get16(ip + 6);
+	p->offset = (fragment & IP4_OFFSET) * 8;
+	p->more = (fragment & IP4_MORE) != 0;
 	p->id = get16(ip + 4);
+	/* Routers quote a part only, and may have changed lengths. */
 	if (p->quoted)
 		return NULL;
 	if (total < head || total > n)
@@ -118,13 +119,14 @@ read_ip6(struct packet *p)
 static const char *
 read_fragment_header(struct packet *p, const unsigned char *head)
 {
-	unsigned cut = get16(head + 2);
+	unsigned field = get16(head + 2);
 
+	/* One is enough for any sender. */
 	if (p->marked)
 		return "fragment";
 	p->marked = true;
-	p->offset = cut & 0xfff8;
-	p->more = (cut & 1) != 0;
+	p->offset = field & 0xfff8;
+	p->more = (field & 1) != 0;
 	p->id = get32(head + 4);
 	p->part = p->transport + 8;
 	return NULL;
@@ -159,10 +161,12 @@ read_extension(struct packet *p, bool first)
 	size = ((size_t)head[1] + 1) * 8;
 	switch (p->protocol) {
 	case IPPROTO_HOPOPTS:
+		/* It comes first or not at all (RFC 8200, 4.1). */
 		if (!first)
 			return "header";
 		break;
 	case IPPROTO_ROUTING:
+		/* Segments left: the address is not the last one. */
 		if (head[3] != 0)
 			return "routing";
 		break;
@@ -211,6 +215,7 @@ packet_read(struct packet *p)
 	int i;
 
 	wrong = p->family == AF_INET ? read_ip4(p) : read_ip6(p);
+	/* A later fragment has content where the next header would be. */
 	for (i = 0; wrong == NULL && p->offset == 0 && is_extension(p); i++)
 		wrong =
 		    i == EXTENSIONS_MAX ? "header" : read_extension(p, i == 0);

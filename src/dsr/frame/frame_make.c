@@ -116,7 +116,7 @@ is_icmp_error(const struct frame *f)
 	    type == IP4_TIME || type == IP4_PARAMETER;
 }
 
-/* Who must not be told, and what must not be complained about. */
+/* Whether an error may be sent about f: frame_make_too_big() has the rules. */
 static bool
 may_be_answered(const struct frame *f)
 {

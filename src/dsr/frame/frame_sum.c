@@ -6,8 +6,9 @@
 
 #include "dsr/frame/frame_bytes.h"
 
-/* Words are added as they stand in memory: the sum of turned words is the
- * turned sum. */
+/* Words are added as they are in memory, in the byte order of this machine: the
+ * sum of swapped words is the swapped sum (RFC 1071, 2 B). Two sums, because
+ * one addition need not wait for the other then. */
 uint32_t
 sum_of(uint32_t sum, const unsigned char *p, size_t n)
 {
@@ -24,6 +25,7 @@ sum_of(uint32_t sum, const unsigned char *p, size_t n)
 		memcpy(&half, p, 2);
 		more += half;
 	}
+	/* An odd byte counts as if a zero followed. */
 	if (n > 0) {
 		half = 0;
 		memcpy(&half, p, 1);

@@ -1,5 +1,4 @@
-/* frame_tcp.c: segments without data: for probes, and for who is to be held
- * up. */
+/* frame_tcp.c: segments without data, for probes and the tarpit. */
 #include "config.h"
 
 #include <string.h>

@@ -43,7 +43,7 @@ frame_make_tunnel(unsigned char *out, size_t room,
 
 /* ---- errors ---- */
 
-/* RFC 1191, 7: the next one below. */
+/* The next smaller MTU that networks have (RFC 1191, 7). */
 static unsigned
 usual_size(size_t below)
 {
@@ -72,8 +72,8 @@ read_size(const struct frame *f, size_t quoted)
 	return mtu != 0 ? mtu : usual_size(quoted);
 }
 
-/* Whether the quoted packet is a tunnel's, from where the error went; sets its
- * end and its length. */
+/* Whether the quoted packet is a tunnel's that the receiver of the error sent;
+ * sets the tunnel's end and the packet's length. */
 static bool
 read_quote(const struct frame *f, const unsigned char *q, size_t n,
     struct peer *to, size_t *length)
@@ -85,6 +85,7 @@ read_quote(const struct frame *f, const unsigned char *q, size_t n,
 	if (n < head || q[0] >> 4 != (ip4 ? 4 : 6) ||
 	    memcmp(q + (ip4 ? 12 : 8), ip_of_peer(&f->to), width) != 0)
 		return false;
+	/* Our fragments of outer packets have no other extension header. */
 	protocol = ip4 ? q[9] : q[6];
 	if (!ip4 && protocol == IPPROTO_FRAGMENT && n > head)
 		protocol = q[head];

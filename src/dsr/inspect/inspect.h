@@ -31,7 +31,7 @@ struct inspect_finding {
 
 typedef void inspect_report_fn(void *arg, const struct inspect_finding *f);
 
-/* ---- what is wanted ---- */
+/* ---- the request ---- */
 
 struct inspect_server {
 	struct peer ip;
@@ -58,8 +58,8 @@ struct inspect_request {
 enum {
 	INSPECT_LRO = 1, /* offloads: merging by the card, by the kernel, */
 	INSPECT_GRO = 2,
-	INSPECT_RXVLAN = 4 /* tags taken out of frames, for good: veth tells
-			    * of them apart */
+	INSPECT_RXVLAN = 4 /* tags taken out of frames; not of veth, where
+			    * they are not lost */
 };
 
 enum {

@@ -39,8 +39,8 @@ static const struct row rows[FOUND_ROWS] = {
 	    .fix = "ip link set {interface} up" },
 	[FOUND_NO_CARRIER] = { .level = INSPECT_ERROR,
 	    .at_start = true,
-	    .says = "interface {interface} has no carrier: cable, or the "
-		    "other end" },
+	    .says = "interface {interface} has no carrier: check the cable "
+		    "and the other end" },
 	[FOUND_MTU_IP6] = { .level = INSPECT_ERROR,
 	    .at_start = true,
 	    .says = "interface {interface} has an MTU of {mtu}, longer "

@@ -140,7 +140,7 @@ read_rights(struct inspect_machine *m)
 		fclose(f);
 }
 
-/* ---- what netlink tells ---- */
+/* ---- netlink ---- */
 
 struct route_request {
 	struct nlmsghdr head;
@@ -150,7 +150,7 @@ struct route_request {
 };
 
 /* Where the system would send what is for `ip`: by the whole net that says so,
- * where the kernel tells that (Linux 4.13). */
+ * which the kernel has in its answer since Linux 4.13. */
 static struct inspect_route
 ask_route(int fd, const struct peer *ip)
 {
@@ -186,8 +186,8 @@ ask_route(int fd, const struct peer *ip)
 	return found;
 }
 
-/* What the kernel tells of the interface; returns how many bytes, 0:
- * nothing. */
+/* Asks for the attributes of the interface. Returns how many bytes came; 0:
+ * none. */
 static size_t
 ask_link(int fd, const char *name, union netlink_answer *a)
 {

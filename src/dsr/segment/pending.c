@@ -13,6 +13,7 @@ pending_add(struct pending *q, const struct link_frame *f, uint32_t server,
 	struct pending_frame *new = &q->list[q->count];
 	unsigned i, its = 0;
 
+	/* One server that is gone must not fill the queue for all. */
 	for (i = 0; i < q->count; i++)
 		its += q->list[i].server == server;
 	if (q->count == PENDING_FRAMES || its == PENDING_EACH ||

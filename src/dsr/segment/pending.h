@@ -34,9 +34,9 @@ struct pending {
 /* Keeps a copy. False when there is no room for it. */
 bool pending_add(struct pending *q, const struct link_frame *f, uint32_t server,
     uint64_t now);
-/* Frees those whose time is over, and adds them to *lost. */
+/* Frees the frames that are too old, and adds them to *lost. */
 void pending_expire(struct pending *q, uint64_t now, struct frame_count *lost);
-/* Those without bytes are no more: somebody else has, or had, them. */
+/* Removes the entries whose bytes the caller has taken. */
 void pending_compact(struct pending *q);
 void pending_fini(struct pending *q);
 

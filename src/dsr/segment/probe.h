@@ -107,7 +107,7 @@ struct probes {
 int probes_init(struct probes *p, const struct probes_options *o);
 void probes_fini(struct probes *p);
 
-/* Asks this from now on; rounds begin anew. Returns 0, or -1 with errno ENOMEM
+/* Asks this from now on; rounds start over. Returns 0, or -1 with errno ENOMEM
  * and nothing changed. */
 int probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now);
 

@@ -115,7 +115,7 @@ begins(const struct trap *p, uint64_t now)
 	case TRAP_IN_USE:
 		return now - p->since >= TARPIT_USED_MS;
 	case TRAP_OURS:
-		return now - p->since >= TARPIT_HOLD_MS;
+		return now - p->since >= TARPIT_OURS_MS;
 	case TRAP_ASKED:
 		return now - p->repeated >= TARPIT_REPEAT_MS;
 	case TRAP_UNUSED:

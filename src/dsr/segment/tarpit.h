@@ -9,23 +9,22 @@
  * The client has a connection that takes no byte, and asks for ever whether it
  * may send (RFC 9293, 3.8.6.1). Nothing is remembered of it: our first sequence
  * number is a keyed hash of the addresses and ports, plus the client's own
- * first one. What the client acknowledges thus tells where it began, and
+ * first one. From what the client acknowledges we compute where it began, and
  * whether we ever answered it, however long ago. (With a time in it, as in a
- * SYN cookie, a connection would be known for minutes only; that two
- * connections with the same ports differ is for the client's own number to see
- * to, RFC 6528.)
+ * SYN cookie, a connection would be known for minutes only. Two connections
+ * with the same ports differ by the client's own number, RFC 6528.)
  *
  * An address in use must not be hit:
- *   - It is ours only when the same machine has asked all for it again, over at
- *     least TARPIT_SILENT_MS: with the usual requests each second the third
- *     one, which still is in time. We ask too, and whoever answers has it;
- *     without an own address as who wants to use it (RFC 5227, 2.1.1), which
- *     makes other tarpits leave it alone.
- *   - Whoever says that it has an address, in any ARP or NDP message we hear,
- *     has it, also when it only asks whether it is free (RFC 5227, RFC 4862):
- *     such requests get no answer. It is left alone for TARPIT_USED_MS.
- *   - After TARPIT_HOLD_MS it is ours no longer, and all starts over: who only
- *     asks us whether it is still here must ask all again.
+ *   - It becomes ours only when the same machine has asked all for it again,
+ *     over at least TARPIT_SILENT_MS: hosts ask each second, so that is the
+ *     third request, and the answer still is in time. We ask too, and whoever
+ *     answers has it. Without an own address our request is a probe, which
+ *     makes other tarpits leave the address alone.
+ *   - A host that claims an address, in any message of ARP or NDP that we get,
+ *     has it; so does one that sends a probe, which gets no answer. The address
+ *     is left alone for TARPIT_USED_MS.
+ *   - After TARPIT_OURS_MS it is ours no longer, and all starts over: a host
+ *     that asks us alone whether it is still here must ask all again.
  *   - Advertisements do not override what others know.
  * TARPIT_TRAPS addresses are remembered, those that were mentioned last; for
  * another one all starts over.
@@ -54,7 +53,7 @@ enum {
 	TARPIT_SILENT_MS = 1500, /* from the first request to the last */
 	TARPIT_REPEAT_MS = 5000, /* between two of them at most */
 	TARPIT_REPLY_MS = 500,	 /* for a reply to ours */
-	TARPIT_HOLD_MS = 60000,	 /* ours, before it must be silent again */
+	TARPIT_OURS_MS = 60000,	 /* ours, before it must be silent again */
 	TARPIT_USED_MS = 600000, /* somebody's */
 	TARPIT_RATE = 1000,	 /* frames a second */
 	TARPIT_BURST = 1000,	 /* of them at once */

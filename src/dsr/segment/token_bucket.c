@@ -19,7 +19,7 @@ token_bucket_take(struct token_bucket *b, uint64_t now)
 	uint64_t passed = now - b->credit_at;
 
 	b->credit_at = now;
-	/* so that nothing overflows */
+	/* A longer rest adds no more, and would overflow the product. */
 	b->credit += (passed < b->most ? passed : b->most) * 1000;
 	if (b->credit > b->most)
 		b->credit = b->most;

@@ -17,12 +17,12 @@
 #ifdef __linux__
 
 /* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many
- * may ask who has a name until the next vip_locks_drain(). */
+ * processes may ask who has a name until the next vip_locks_drain(). */
 enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 100 };
 static const char names_of_all[] = "/proc/net/unix";
 
-/* `port`: that of the VIP, or another one to look for; without a port the name
- * is the beginning of all of that address. */
+/* With an empty `port` the name is the beginning of those of all ports of the
+ * address. */
 static void
 make_name(char name[NAME_MAX_HERE], unsigned ifindex, const struct peer *vip,
     const char *port)
@@ -50,7 +50,7 @@ open_socket(void)
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-enum holder {
+enum owner {
 	NOBODY,	 /* no socket with that name listens */
 	IGNORED, /* this process has it, or a user whose locks do not count */
 	ANOTHER	 /* another process has it */
@@ -68,73 +68,74 @@ counts(const char *name, const struct ucred *who, uid_t user)
 	return false;
 }
 
-/* Who has that name, and as which process: 0 if that cannot be known, as of one
- * in another container, whose processes have numbers of their own, or of one
- * that does not accept connections and whose queue is full. */
-static enum holder
-find_holder(const char *name, uid_t user, pid_t *pid)
+/* Who has that name, and as which process: 0 if that cannot be known, as in
+ * another container, whose processes have numbers of their own, or while its
+ * queue of connections is full. */
+static enum owner
+find_owner(const char *name, uid_t user, pid_t *pid)
 {
 	struct sockaddr_un at;
 	struct ucred who = { .pid = 0 };
 	socklen_t n = make_address(&at, name), len = sizeof(who);
 	int fd = open_socket();
-	enum holder holder;
+	enum owner owner;
 
 	*pid = 0;
 	if (fd < 0)
 		return NOBODY;
 	if (connect(fd, (struct sockaddr *)&at, n) < 0)
-		holder = errno == EAGAIN ? ANOTHER : NOBODY;
+		owner = errno == EAGAIN ? ANOTHER : NOBODY;
 	else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 ||
 	    counts(name, &who, user))
-		holder = ANOTHER;
+		owner = ANOTHER;
 	else
-		holder = IGNORED;
+		owner = IGNORED;
 	close(fd);
 	*pid = who.pid;
-	return holder;
+	return owner;
 }
 
 /* Whether another process has a single port of the address. */
 static bool
-any_is_held(const char *begins, uid_t user, pid_t *pid)
+any_port_is_locked(const char *begins, uid_t user, pid_t *pid)
 {
 	FILE *f = fopen(names_of_all, "re");
 	char line[256], *at;
-	bool held = false;
+	bool locked = false;
 
-	while (f != NULL && !held && fgets(line, sizeof(line), f) != NULL) {
+	while (f != NULL && !locked && fgets(line, sizeof(line), f) != NULL) {
 		line[strcspn(line, "\n")] = '\0';
 		at = strchr(line, '@');
 		if (at != NULL && strncmp(at + 1, begins, strlen(begins)) == 0)
-			held = find_holder(at + 1, user, pid) == ANOTHER;
+			locked = find_owner(at + 1, user, pid) == ANOTHER;
 	}
 	if (f != NULL)
 		fclose(f);
-	return held;
+	return locked;
 }
 
 /* Whether another process has what overlaps with the vip. */
 static bool
-overlap_is_held(
+overlap_is_locked(
     unsigned ifindex, uid_t user, const struct peer *vip, pid_t *pid)
 {
 	char name[NAME_MAX_HERE];
 
 	make_name(name, ifindex, vip, vip->port == 0 ? "" : "0");
-	return vip->port == 0 ? any_is_held(name, user, pid)
-			      : find_holder(name, user, pid) == ANOTHER;
+	return vip->port == 0 ? any_port_is_locked(name, user, pid)
+			      : find_owner(name, user, pid) == ANOTHER;
 }
 
-/* Binds the name. False: another process has it, or has bound it and still does
- * not listen after TRIES: it is about to listen, or to end. */
+/* Binds the name. False: another process has it, or has bound it and does not
+ * listen even after TRIES. A process that binds listens a moment later, or
+ * ends. */
 static bool
 bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 {
 	static const struct timespec moment = { .tv_nsec = 5000000 };
 	struct sockaddr_un at;
 	socklen_t n = make_address(&at, name);
-	enum holder holder;
+	enum owner owner;
 	unsigned i;
 
 	for (i = 0; i < TRIES; i++) {
@@ -142,9 +143,9 @@ bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 			(void)listen(fd, CLAIMS);
 			return true;
 		}
-		holder = find_holder(name, user, pid);
-		if (holder != NOBODY)
-			return holder == IGNORED;
+		owner = find_owner(name, user, pid);
+		if (owner != NOBODY)
+			return owner == IGNORED;
 		nanosleep(&moment, NULL);
 	}
 	return false;
@@ -162,8 +163,10 @@ take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 	*fd = open_socket();
 	if (*fd < 0)
 		return error_set(e, "no socket: %s", strerror(errno));
+	/* The name is bound before others are searched: of two processes that
+	 * start at once at least one finds the other. */
 	if (bind_name(*fd, name, user, &other) &&
-	    !overlap_is_held(ifindex, user, vip, &other))
+	    !overlap_is_locked(ifindex, user, vip, &other))
 		return 0;
 	close(*fd);
 	*fd = -1;
@@ -225,7 +228,7 @@ find(const struct vip_locks *l, const struct peer *vip)
 }
 
 int
-vip_locks_take(struct vip_locks *l, const struct vip_locks *held,
+vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e)
 {
@@ -242,7 +245,7 @@ vip_locks_take(struct vip_locks *l, const struct vip_locks *held,
 		l->fd[i] = -1;
 		l->vip[i] = vips[i];
 		l->count = i + 1;
-		if (find(held, &vips[i]) != NULL || find(l, &vips[i]) != NULL ||
+		if (find(kept, &vips[i]) != NULL || find(l, &vips[i]) != NULL ||
 		    take(ifindex, user, &vips[i], &l->fd[i], e) == 0)
 			continue;
 		vip_locks_free(l);
@@ -252,18 +255,18 @@ vip_locks_take(struct vip_locks *l, const struct vip_locks *held,
 }
 
 void
-vip_locks_replace(struct vip_locks *held, struct vip_locks *l)
+vip_locks_replace(struct vip_locks *kept, struct vip_locks *l)
 {
 	unsigned i;
 	int *had;
 
 	for (i = 0; i < l->count; i++)
-		if (l->fd[i] < 0 && (had = find(held, &l->vip[i])) != NULL) {
+		if (l->fd[i] < 0 && (had = find(kept, &l->vip[i])) != NULL) {
 			l->fd[i] = *had;
 			*had = -1;
 		}
-	vip_locks_free(held);
-	*held = *l;
+	vip_locks_free(kept);
+	*kept = *l;
 	*l = (struct vip_locks){ .count = 0 };
 }
 

@@ -8,9 +8,9 @@ enum { OTHERS = 3 };
 bool
 vlan_on_other(struct vlan *v, uint16_t tag, unsigned reachable)
 {
-	/* Whoever can send frames with another tag must not take the servers
-	 * away: requests to them would get that tag. What servers reply to is
-	 * right. */
+	/* Requests to servers get the segment's tag, so that whoever can send
+	 * frames with another one could cut the servers off. A tag that servers
+	 * reply to is right. */
 	if (reachable > 0)
 		return false;
 	if (tag != v->other)

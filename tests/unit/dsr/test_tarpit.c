@@ -143,7 +143,7 @@ START_TEST(it_must_be_silent_again_after_a_while)
 {
 	begin(_i);
 	get(50);
-	now += TARPIT_HOLD_MS - 1;
+	now += TARPIT_OURS_MS - 1;
 	ck_assert_uint_eq(ask(50), 1);
 	ck_assert(says_ours(50));
 	now++;
