@@ -226,6 +226,17 @@ facts_text(struct facts *f, const char *key, const char *value)
 }
 
 void
+facts_phrase(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
+	if (!tells_text(f) || value == NULL)
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "\"%.500s\"", value);
+	trail(f);
+}
+
+void
 facts_number(struct facts *f, const char *key, uint64_t value)
 {
 	PUT(f, key, json_integer((json_int_t)value));

@@ -1,4 +1,4 @@
-/* report.c: servers and counters; counters are rows. */
+/* report.c: counters, which are rows, and all at once for the log. */
 #include "config.h"
 
 #include <stddef.h>
@@ -9,7 +9,6 @@
 #include "control/dsr_report.h"
 #include "control/pen.h"
 #include "control/report.h"
-#include "control/server_setting.h"
 
 static const struct counter {
 	const char *name;
@@ -51,77 +50,6 @@ static const struct counter {
 	    offsetof(struct frontend_stats, tls.up_handshakes) },
 	{ "tls_up_resumed", offsetof(struct frontend_stats, tls.up_resumed) },
 };
-
-/* ---- servers ---- */
-
-const char *
-report_server_state(const struct server *s)
-{
-	return server_state_name(server_state(s));
-}
-
-/* A removed server is shown as long as it has connections. */
-static void
-tell_server(struct reply *r, const struct server *s)
-{
-	char host[ADDR_TEXT_MAX] = "0.0.0.0";
-	const struct addr *at = &s->addrs.addr[s->addr_first];
-	bool known = s->addrs.count > 0;
-	struct facts f;
-
-	if (known)
-		addr_format_host(at, host);
-	facts_begin(&f, r, FACTS_LINE);
-	facts_number(&f, "server", s->number);
-	facts_text(&f, "addr", host);
-	facts_number(&f, "port", known ? addr_port(at) : 0);
-	facts_number(&f, "conn", s->connections);
-	facts_number(&f, "max", s->set.soft);
-	facts_number(&f, "hard", s->set.hard);
-	facts_number(&f, "weight", s->set.weight);
-	facts_integer(&f, "prio", s->set.prio);
-	facts_number(&f, "sx", s->sent);
-	facts_number(&f, "rx", s->received);
-	facts_json_text(&f, "name", s->name);
-	facts_json_text(&f, "state", report_server_state(s));
-	facts_json_number(&f, "connects", s->connects);
-	facts_json_number(&f, "failures", s->failures);
-	if (r->json)
-		server_setting_tell(&f, &s->set);
-	facts_end(&f);
-}
-
-/* Empty slots at the end of the list are not worth a line. */
-static unsigned
-slots_in_use(const struct pool *p)
-{
-	unsigned n = pool_count(p);
-
-	while (n > 0 && pool_server(p, n - 1)->addrs.count == 0)
-		n--;
-	return n;
-}
-
-static bool
-more_servers(struct reply *r, struct pen *p)
-{
-	unsigned count = slots_in_use(p->pool);
-
-	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE)
-		tell_server(r, pool_server(p->pool, (unsigned)r->at++));
-	if (r->at < count)
-		return true;
-	facts_list_end(r);
-	return false;
-}
-
-void
-report_servers(struct reply *r)
-{
-	facts_list_begin(r);
-	r->at = 0;
-	r->more = more_servers;
-}
 
 /* ---- counters ---- */
 

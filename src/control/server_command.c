@@ -213,8 +213,12 @@ run_server(struct call *c, struct error *e)
 int
 run_servers(struct call *c, struct error *e)
 {
-	(void)e;
-	report_servers(c->reply);
+	if (c->words->count == 0)
+		report_servers(c->reply);
+	else if (c->words->count == 1 && strcmp(c->words->word[0], "long") == 0)
+		report_servers_long(c->reply);
+	else
+		return error_set(e, "expects %s", c->row->args);
 	return 0;
 }
 

@@ -49,8 +49,22 @@ add_number(struct buffer *out, uint64_t n)
 	reply_add(out, "<td class=\"n\">%llu</td>", (unsigned long long)n);
 }
 
+/* Since when and why the server is in its state, and how it does. */
 static void
-add_server(struct buffer *out, const struct server *s)
+add_history(struct buffer *out, const struct server *s, uint64_t now)
+{
+	const struct histogram *h = &s->connect_times;
+	char text[REPORT_TEXT_MAX];
+
+	add_cell(out, report_time(s->history.since_wall, text));
+	add_cell(out, s->history.reason);
+	reply_add(out, "<td class=\"n\">%s</td>", report_rate(s, now, text));
+	add_number(out, histogram_percentile(h, 50));
+	add_number(out, histogram_percentile(h, 99));
+}
+
+static void
+add_server(struct buffer *out, const struct server *s, uint64_t now)
 {
 	char at[ADDR_TEXT_MAX] = "";
 
@@ -70,6 +84,7 @@ add_server(struct buffer *out, const struct server *s)
 	add_number(out, s->failures);
 	add_number(out, s->sent);
 	add_number(out, s->received);
+	add_history(out, s, now);
 	add(out, "</tr>\n");
 }
 
@@ -83,11 +98,13 @@ add_servers(const struct pen *p, struct buffer *out)
 	    "<th>server</th><th>name</th><th>address</th><th>state</th>"
 	    "<th>conn</th><th>max</th><th>hard</th><th>weight</th>"
 	    "<th>prio</th><th>connects</th><th>failures</th>"
-	    "<th>sent to it</th><th>received</th></tr></thead>\n"
+	    "<th>sent to it</th><th>received</th><th>since</th>"
+	    "<th>reason</th><th>rate</th><th>connect p50 us</th>"
+	    "<th>connect p99 us</th></tr></thead>\n"
 	    "<tbody>\n");
 	for (i = 0; i < pool_count(p->pool); i++)
 		if (pool_server(p->pool, i)->addrs.count > 0)
-			add_server(out, pool_server(p->pool, i));
+			add_server(out, pool_server(p->pool, i), report_now(p));
 	add(out, "</tbody></table>\n");
 }
 

@@ -28,6 +28,12 @@ loop_now(const struct loop *l)
 	return l->now;
 }
 
+uint64_t
+loop_now_us(const struct loop *l)
+{
+	return l->now_us;
+}
+
 /* ---- tasks ---- */
 
 /* Wakes the loop at once, but after descriptors and timers. event_active()

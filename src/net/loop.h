@@ -75,6 +75,8 @@ int loop_run(struct loop *l);
 void loop_stop(struct loop *l);
 /* Monotonic ms, read once per wake-up. */
 uint64_t loop_now(const struct loop *l);
+/* The same reading of the clock, in microseconds. */
+uint64_t loop_now_us(const struct loop *l);
 /* Counts polls of the sockets, not timers and tasks in between; wraps
  * around. */
 unsigned loop_turn(const struct loop *l);

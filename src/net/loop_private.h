@@ -14,7 +14,7 @@ struct signal_watch;
 
 struct loop {
 	struct event_base *base;
-	uint64_t now;
+	uint64_t now, now_us;
 	unsigned turn;
 	struct timeval turn_began; /* with the event library's methods only */
 	struct list tasks;
@@ -30,7 +30,8 @@ struct event_base *loop_event_base(struct loop *l);
 static inline void
 loop_update_now(struct loop *l)
 {
-	l->now = clock_monotonic_ms();
+	l->now_us = clock_monotonic_us();
+	l->now = l->now_us / 1000;
 }
 
 /* Runs the tasks that wait now. What they add waits for the next wake-up. */

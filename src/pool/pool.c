@@ -171,6 +171,7 @@ static void
 clear_counters(struct server *s)
 {
 	s->connects = s->failures = s->sent = s->received = 0;
+	s->connect_times = (struct histogram){ .total = 0 };
 }
 
 /* Makes `s` what the spec says. Returns 0, or -1 with errno ENOMEM. */

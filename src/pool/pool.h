@@ -215,8 +215,8 @@ void pool_proven(
 /* A connect to `s` succeeded, or `s` answered. This ends its blacklisting,
  * except one by the operator. */
 void pool_connected(struct pool *p, struct server *s, uint64_t now);
-/* Whether the algorithm wants to know how long connects take. If so, callers
- * measure them and call pool_took(). */
+/* Whether the algorithm goes by how long connects take: then callers read the
+ * clock for pool_took(), else it is told what is known without. */
 bool pool_wants_times(const struct pool *p);
 void pool_took(struct pool *p, struct server *s, uint64_t us);
 /* `s` did not answer in time, as `reason` says, and is blacklisted. Connections

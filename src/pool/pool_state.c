@@ -280,6 +280,7 @@ pool_opened(struct pool *p, struct server *s, const struct peer *who,
 {
 	s->connections++;
 	s->connects++;
+	rate_count(&s->rate, now);
 	order_changed(s);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_remember(p->sticky, who, &attempts->hint, s->number,
@@ -316,6 +317,8 @@ pool_wants_times(const struct pool *p)
 void
 pool_took(struct pool *p, struct server *s, uint64_t us)
 {
+	histogram_add(
+	    &s->connect_times, us < UINT32_MAX ? (uint32_t)us : UINT32_MAX);
 	if (p->options.balance->took != NULL && s->role == SERVER_REGULAR)
 		p->options.balance->took(p->order, s, us);
 }

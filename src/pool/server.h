@@ -27,7 +27,9 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/histogram.h"
 #include "base/log.h"
+#include "base/rate.h"
 #include "pool/health.h"
 
 struct pool;
@@ -152,6 +154,7 @@ struct server {
 	bool full;	      /* nothing but its limits keeps new clients out */
 
 	uint64_t connections; /* open now */
+	struct rate rate;     /* of connects */
 	uint64_t connects;    /* counters, since the start or `clear` */
 	uint64_t failures;
 	uint64_t sent;	   /* bytes to the server */
@@ -165,6 +168,7 @@ struct server {
 	uint64_t answered_ms; /* when it last did what a client wanted; 0:
 			       * never */
 
+	struct histogram connect_times;
 	struct server_history history;
 };
 

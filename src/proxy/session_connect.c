@@ -22,6 +22,19 @@
  * in the end. How soon servers that all refused are tried again. */
 enum { BUSY_MS = 5, BUSY_SELDOM_MS = 100, REFUSED_MS = 500 };
 
+/* What connects are timed by: the clock where the algorithm goes by it, else
+ * the beginning of this wake-up, which costs no reading of the clock. Never
+ * 0. */
+static uint32_t
+session_clock_us(const struct session *s)
+{
+	const struct frontend_core *f = &s->frontend->core;
+
+	return (uint32_t)(pool_wants_times(f->pool) ? clock_monotonic_us()
+						    : loop_now_us(f->loop)) |
+	    1;
+}
+
 /* ---- the server is there ---- */
 
 static void
@@ -35,8 +48,8 @@ session_connected(struct session *s)
 		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
 	pool_connected(f->core.pool, server, loop_now(f->core.loop));
 	if (s->connect_us != 0)
-		pool_took(f->core.pool, server,
-		    (uint32_t)clock_monotonic_us() - s->connect_us);
+		pool_took(
+		    f->core.pool, server, session_clock_us(s) - s->connect_us);
 	s->up.flags |= STREAM_WRITABLE;
 	s->asked = s->to_server.bytes + pipe_pending(&s->to_server) > 0;
 	session_set_state(s, RELAYING);
@@ -173,8 +186,8 @@ session_dial(struct session *s)
 	struct pipe_stop sent;
 	int fd;
 
-	if (s->connect_us == 0 && pool_wants_times(f->core.pool))
-		s->connect_us = (uint32_t)clock_monotonic_us() | 1;
+	if (s->connect_us == 0)
+		s->connect_us = session_clock_us(s);
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) { /* a Unix listener's backlog is full */
 		timeouts_add(&f->session_times, &s->expiry,

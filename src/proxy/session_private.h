@@ -42,7 +42,7 @@ struct session {
 	uint16_t port;	 /* that it came to; 0: a Unix socket */
 	uint32_t number; /* of the connection, for commands */
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
-	uint32_t connect_us; /* when it began, wraps; 0: is not measured */
+	uint32_t connect_us; /* when it began, wraps; 0: not yet */
 	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;   /* goes on next time, or frees */

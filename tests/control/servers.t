@@ -19,6 +19,17 @@ ask yy = server 1: yy
 ? 0 addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 1 rx 11
 > servers
 ? 1 addr 127.0.0.1 port {P1} conn 0 max 0 hard 0 weight 0 prio 0 sx 2 rx 12
+# all that is known of them; JSON has that in any case
+> servers long
+~ 0 name 127.0.0.1 state up since 2
+~ reason "configuration" changes 0 role regular addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 1 rx 11 connects 1 failures 0 rate 0.
+~ connect_p50_us 
+> servers json
+~ "name":"127.0.0.1","state":"up","since":"2
+~ "reason":"configuration","changes":0,"role":"regular","connects":1,"failures":0,"rate":0.
+~ "connect_p99_us":
+> servers longer
+< error: servers: expects [long]
 > server 0 max 5 hard 6 weight 7 prio 8 blacklist 9 acl 3
 > servers
 < 0 addr 127.0.0.1 port {P0} conn 0 max 5 hard 6 weight 7 prio 8 sx 1 rx 11

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -186,6 +187,63 @@ START_TEST(by_the_operator)
 }
 END_TEST
 
+/* ---- told at length ---- */
+
+/* The number behind the word in the line of server 0; -1 when it has none. */
+static double
+told(const char *word)
+{
+	const char *line = command("servers long"), *at, *end;
+
+	end = strchr(line, '\n');
+	at = strstr(line, text(" %s ", word));
+	ck_assert_ptr_nonnull(end);
+	return at != NULL && at < end ? atof(at + strlen(word) + 2) : -1;
+}
+
+/* Connects are timed without a clock of their own; "clear" forgets them. */
+static void
+expect_latency(const char *balance)
+{
+	up(balance);
+	ck_assert(told("connect_p50_us") < 0);
+	ask(20);
+	ck_assert(told("connect_p50_us") >= 0);
+	ck_assert(told("connect_p50_us") <= told("connect_p99_us"));
+	ck_assert(told("connect_p99_us") < 1e6 * wait_scaled(1));
+	command("clear counters");
+	ck_assert(told("connect_p50_us") < 0);
+	down();
+}
+
+START_TEST(latency)
+{
+	expect_latency("balance roundrobin");
+}
+END_TEST
+
+START_TEST(latency_by_the_clock)
+{
+	expect_latency("balance least_time");
+}
+END_TEST
+
+START_TEST(rate_and_failures)
+{
+	up("blacklist 60");
+	ask(40);
+	ck_assert(told("rate") > 0.5);
+	WAIT_FOR(told("rate") < 0.5, 20000);
+	backend_stop(&b[0]);
+	ask(2);
+	ck_assert(told("failures") == 1);
+	ck_assert(told("changes") == 1);
+	WAIT_FOR(told("for_s") >= 1 || told("changes") > 1, SOON);
+	is_back();
+	down();
+}
+END_TEST
+
 SUITE(test_states)
 {
 	Suite *s = suite_create("states");
@@ -194,5 +252,8 @@ SUITE(test_states)
 	SUITE_ADD(s, the_last_one, 60);
 	SUITE_ADD(s, no_blacklist, 60);
 	SUITE_ADD(s, by_the_operator, 60);
+	SUITE_ADD(s, latency, 60);
+	SUITE_ADD(s, latency_by_the_clock, 60);
+	SUITE_ADD(s, rate_and_failures, 60);
 	return s;
 }

@@ -1,0 +1,67 @@
+/* histogram.c: see histogram.h. */
+#include "config.h"
+
+#include "base/histogram.h"
+
+/* Values below 1 << FIRST_BITS share a bucket; a doubling has 1 << SUB_BITS. */
+enum { FIRST_BITS = 4, SUB_BITS = 2, SUBS = 1 << SUB_BITS };
+
+static unsigned
+bucket_of(uint32_t us)
+{
+	unsigned top, i;
+
+	if (us < 1u << FIRST_BITS)
+		return 0;
+	top = 31 - (unsigned)__builtin_clz(us);
+	i = 1 + (top - FIRST_BITS) * SUBS +
+	    (us >> (top - SUB_BITS) & (SUBS - 1));
+	return i < HISTOGRAM_BUCKETS ? i : HISTOGRAM_BUCKETS - 1;
+}
+
+/* The middle of a bucket. */
+static uint32_t
+value_of(unsigned bucket)
+{
+	unsigned shift = (bucket - 1) / SUBS + FIRST_BITS - SUB_BITS;
+
+	if (bucket == 0)
+		return (1u << FIRST_BITS) / 2;
+	return ((SUBS + (bucket - 1) % SUBS) << shift) + (1u << shift) / 2;
+}
+
+static void
+halve(struct histogram *h)
+{
+	unsigned i;
+
+	h->total = 0;
+	for (i = 0; i < HISTOGRAM_BUCKETS; i++) {
+		h->bucket[i] /= 2;
+		h->total = (uint16_t)(h->total + h->bucket[i]);
+	}
+}
+
+void
+histogram_add(struct histogram *h, uint32_t us)
+{
+	if (h->total == HISTOGRAM_FULL)
+		halve(h);
+	h->bucket[bucket_of(us)]++;
+	h->total++;
+}
+
+uint32_t
+histogram_percentile(const struct histogram *h, unsigned percent)
+{
+	unsigned wanted = (h->total * percent + 99) / 100, seen = 0, i;
+
+	if (h->total == 0)
+		return 0;
+	for (i = 0; i < HISTOGRAM_BUCKETS - 1; i++) {
+		seen += h->bucket[i];
+		if (seen >= wanted)
+			break;
+	}
+	return value_of(i);
+}
