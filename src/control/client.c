@@ -331,6 +331,7 @@ client_start(
 	}
 	k->control = c;
 	k->asker.access = access;
+	k->asker.remote = who->family != AF_UNIX;
 	name_client(&k->asker, fd, who);
 	k->free_task.run = client_free_task;
 	k->turn.run = client_on_turn;

@@ -73,6 +73,7 @@ enum {
 struct asker {
 	enum access access;
 	char who[PEER_TEXT_MAX + 8]; /* "by uid=0 pid=17", "by 10.0.0.1:99" */
+	bool remote; /* on TCP: anybody who gets there */
 	bool prompt; /* the session stays open; the handler of prompt sets it */
 	bool quit;   /* ends with this answer */
 };
@@ -189,6 +190,7 @@ int command_run_line(struct call *c, const char *line, struct error *e);
 
 /* server_command.c */
 int after_address(struct call *c, void *base, struct error *e);
+int after_program(struct call *c, void *base, struct error *e);
 int after_blacklist(struct call *c, void *base, struct error *e);
 int after_resolver(struct call *c, void *base, struct error *e);
 int run_server(struct call *c, struct error *e);

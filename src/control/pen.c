@@ -12,6 +12,7 @@
 #include "control/apply.h"
 #include "control/checks.h"
 #include "control/descriptors.h"
+#include "control/on_state.h"
 #include "control/pen.h"
 #include "control/preflight.h"
 #include "control/refresh.h"
@@ -21,8 +22,13 @@
 #include "control/states.h"
 #include "control/status.h"
 #include "dsr/director/director.h"
+#include "net/program.h"
 #include "net/sock.h"
 #include "proxy/requestlog.h"
+
+/* Programs that run at a time: those of on_state, and as many checks as may
+ * run. */
+enum { PROGRAMS_MAX = ON_STATE_RUNNING + 256 };
 
 /* Shares the descriptors out. What the command line left open is settled here,
  * for reloads too. */
@@ -197,6 +203,8 @@ pen_free(struct pen *p)
 	director_free(p->director);
 	secure_free(p);
 	requestlog_close(p->log);
+	on_state_free(p->on_state);
+	programs_free(p->programs);
 	refresh_free(p->refresh);
 	resolver_free(p->resolver);
 	states_unwatch(p);
@@ -283,6 +291,17 @@ open_all(struct pen *p, struct plan *plan, struct error *e)
 	return rc;
 }
 
+/* Before a new root is entered, which may lack /dev/null. */
+static int
+open_programs(struct pen *p, struct error *e)
+{
+	p->programs = programs_new(p->loop, PROGRAMS_MAX, e);
+	if (p->programs == NULL)
+		return -1;
+	p->on_state = on_state_new(p->loop, p->programs);
+	return p->on_state != NULL ? 0 : error_set(e, "out of memory");
+}
+
 int
 pen_start(struct pen *p, struct error *e)
 {
@@ -295,7 +314,7 @@ pen_start(struct pen *p, struct error *e)
 	p->loop = loop_new(plan->config.method, e);
 	/* Who can connect may send signals: they wait for the loop. */
 	if (p->loop == NULL || catch_signals(p, e) < 0 ||
-	    open_resolver(p, e) < 0) {
+	    open_resolver(p, e) < 0 || open_programs(p, e) < 0) {
 		plan_free(plan);
 		return -1;
 	}

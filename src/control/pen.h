@@ -29,6 +29,8 @@
 struct checker;
 struct control;
 struct director;
+struct on_state;
+struct programs;
 struct refresh;
 struct request;
 struct requestlog;
@@ -56,7 +58,10 @@ struct pen {
 	struct refresh *refresh; /* of names; from SERVING on */
 	struct requestlog *log;	  /* NULL: none */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
+	struct programs *programs;
+	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */
+	bool remote;		  /* and is on TCP: may not set programs */
 	struct timer revival; /* see states.h */
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */

@@ -87,6 +87,7 @@ struct config {
 	char *file;	 /* the configuration file */
 	char *log;	 /* of requests: a path or HOST:PORT */
 	char *web_stats; /* where USR1 writes the status page */
+	char *on_state;	 /* program, run when a server's state changes */
 };
 
 struct control_plan {

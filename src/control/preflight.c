@@ -14,6 +14,7 @@
 #include "control/direct.h"
 #include "control/origin.h"
 #include "control/preflight.h"
+#include "net/program.h"
 #include "net/sock_try.h"
 
 /* ---- what is used later ---- */
@@ -71,6 +72,40 @@ try_source(const struct plan *draft, struct error *e)
 	return -1;
 }
 
+/* Who reaches a TCP port may be anybody of this host, or beyond. */
+static int
+refuse_program(struct error *e)
+{
+	return error_set(e,
+	    "a program can be set by a file, by the command line or on a Unix "
+	    "socket, not on TCP");
+}
+
+static int
+try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
+{
+	const char *program = draft->config.on_state;
+	char text[4096];
+
+	if (program == NULL ||
+	    program_check(rooted(p, program, text, sizeof(text)), e) == 0)
+		return 0;
+	origin_add(draft, "on_state", e);
+	return -1;
+}
+
+static int
+prepare_on_state(struct apply *a, struct error *e)
+{
+	const char *new = a->wanted->config.on_state;
+
+	if (new == NULL ||
+	    (!a->first && text_equal(new, a->now->config.on_state)))
+		return 0;
+	return a->pen->remote ? refuse_program(e)
+			      : try_on_state(a->pen, a->wanted, e);
+}
+
 int
 preflight_prepare(struct apply *a, struct error *e)
 {
@@ -78,6 +113,8 @@ preflight_prepare(struct apply *a, struct error *e)
 
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
 	    try_page(a->pen, a->wanted, e) < 0)
+		return -1;
+	if (prepare_on_state(a, e) < 0)
 		return -1;
 	if (!a->first &&
 	    sources_equal(&new->frontend.source, &now->frontend.source))
@@ -171,7 +208,10 @@ try_process(const struct pen *p, struct error *e)
 static int
 try_settings(const struct pen *p, struct error *e)
 {
-	return try_page(p, p->plan, e) == 0 ? try_source(p->plan, e) : -1;
+	return try_page(p, p->plan, e) == 0 &&
+		try_on_state(p, p->plan, e) == 0
+	    ? try_source(p->plan, e)
+	    : -1;
 }
 
 int

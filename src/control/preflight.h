@@ -5,9 +5,9 @@
 #include "control/apply.h"
 
 /* Tries what is only used later, and would fail then: the file of the status
- * page, and the address that connections to servers come from. While the
- * program serves, what stays as it is is not tried again. Returns 0, or -1 with
- * a sentence. */
+ * page, the program of on_state, and the address that connections to servers
+ * come from. While the program serves, what stays as it is is not tried again.
+ * Returns 0, or -1 with a sentence. */
 int preflight_prepare(struct apply *a, struct error *e);
 
 /* Tries all that a start with the plan in force would open, for --check: makes,

@@ -102,11 +102,13 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 	if (rc == 0)
 		*waits = wait_for_names(q);
 	p->who = q->asker != NULL ? q->asker->who : NULL;
+	p->remote = q->asker != NULL && q->asker->remote;
 	if (rc < 0 || *waits)
 		plan_free(c->plan);
 	else
 		rc = apply_plan(p, c->plan, &q->names, e);
 	p->who = NULL;
+	p->remote = false;
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;

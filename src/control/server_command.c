@@ -57,6 +57,18 @@ after_blacklist(struct call *c, void *base, struct error *e)
 }
 
 int
+after_program(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+
+	(void)c;
+	if (config->on_state == NULL || config->on_state[0] == '/')
+		return 0;
+	return error_set(
+	    e, "\"%.200s\": expects an absolute path", config->on_state);
+}
+
+int
 after_resolver(struct call *c, void *base, struct error *e)
 {
 	const struct config *config = base;

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/list.h"
+#include "control/on_state.h"
 #include "control/pen.h"
 #include "control/states.h"
 #include "proxy/checker.h"
@@ -85,6 +86,8 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	if (p->phase < PHASE_SERVING)
 		return;
 	log_change(s, c);
+	if (p->plan->config.on_state != NULL)
+		on_state_add(p->on_state, p->plan->config.on_state, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);
 	if (c->is == SERVER_SUSPECT)

@@ -1,5 +1,5 @@
 /* states.h: changes of servers' states, as the pool tells them: a log line
- * each, and the end of blacklistings in time.
+ * each, the program of on_state, and the end of blacklistings in time.
  *
  *     server down server=1 name=web1 reason="..." was=up for_s=312
  *

@@ -347,6 +347,34 @@ sock_pipe(int fd[2], size_t size)
 	return 0;
 }
 
+int
+sock_pipe_of_program(int fd[2])
+{
+	int end;
+
+#ifdef HAVE_PIPE2
+	if (pipe2(fd, O_CLOEXEC) < 0)
+		return -1;
+#else
+	if (pipe(fd) < 0)
+		return -1;
+#endif
+	for (end = 0; end < 2; end++)
+		if (fcntl(fd[end], F_SETFD, FD_CLOEXEC) < 0 ||
+		    (end == 0 && fcntl(fd[end], F_SETFL, O_NONBLOCK) < 0)) {
+			sock_close_quietly(fd[0]);
+			sock_close_quietly(fd[1]);
+			return -1;
+		}
+	return 0;
+}
+
+int
+sock_copy_to(int fd, int to)
+{
+	return dup2(fd, to) < 0 || fcntl(to, F_SETFD, FD_CLOEXEC) < 0 ? -1 : 0;
+}
+
 ssize_t
 sock_splice(int from, int to, size_t n)
 {

@@ -148,6 +148,12 @@ size_t sock_raise_fd_limit(void);
 enum { SOCK_PIPE_MIN = 64 * 1024 };
 int sock_pipe(int fd[2], size_t size);
 
+/* A pipe for the output of a program: fd[0] is pen's end; fd[1] the program's,
+ * and therefore blocking. */
+int sock_pipe_of_program(int fd[2]);
+/* dup2(2), closed on exec. */
+int sock_copy_to(int fd, int to);
+
 /* splice(2): moves up to `n` bytes between a socket and a pipe inside the
  * kernel. -1 with ENOSYS where there is no such call. */
 ssize_t sock_splice(int from, int to, size_t n);

@@ -205,3 +205,16 @@ ask x = server 0: x
 > 'mode'; "pid" # and a comment; timeout 9
 < no hash no roundrobin no stubborn no weight no prio
 < {PID}
+# a program that is run when the state of a server changes
+> on_state
+> on_state program
+< error: on_state: "program": expects an absolute path
+> on_state /nonexistent/program
+~ "/nonexistent/program": No such file
+> on_state /bin/true
+> on_state
+< /bin/true
+> show settings
+~ on_state /bin/true
+> no on_state
+> on_state

@@ -1,0 +1,181 @@
+/* test_on_state.c: the program that is run when the state of a server
+ * changes; and nothing of pen gets into it. */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 10000 };
+
+static struct backend back;
+static struct spot front, ctl;
+static struct pen pen;
+
+static const char *
+program(const char *script)
+{
+	const char *path = scratch("program");
+
+	write_file(
+	    path, text("#!/bin/sh\nexec >>%s\n%s\n", scratch("said"), script));
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	return path;
+}
+
+static void
+up(const char *script)
+{
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--on-state",
+	    program(script), front.text, back.at.text, NULL);
+}
+
+static bool
+has_said(const char *what)
+{
+	return file_has(scratch("said"), what);
+}
+
+START_TEST(each_change)
+{
+	up("echo \"$PEN_SERVER $PEN_ADDRESS $PEN_PORT $PEN_WAS-$PEN_STATE "
+	   "$PEN_REASON\"");
+	spot_ask(&ctl, "server 0 drain\n");
+	WAIT_FOR(has_said("up-drain by uid="), SOON);
+	spot_ask(&ctl, "server 0 maint\n");
+	spot_ask(&ctl, "server 0 up\n");
+	WAIT_FOR(has_said("maint-up by uid="), SOON);
+	ck_assert(has_said("drain-maint by uid="));
+	ck_assert(
+	    has_said(text("0 127.0.0.1 %s ", strrchr(back.at.text, ':') + 1)));
+	pen_down(&pen);
+}
+END_TEST
+
+/* A program that hangs or fails disturbs nobody, and is gone when pen is. */
+START_TEST(bad_programs)
+{
+	up("[ $PEN_STATE = drain ] && { echo no mail >&2; exit 7; }\n"
+	   "echo $$\nsleep 1000");
+	spot_ask(&ctl, "server 0 drain\n");
+	WAIT_FOR(child_has_said(&pen.child, "on_state failed server=0"), SOON);
+	ck_assert(
+	    child_has_said(&pen.child, "error=\"exit status 7: no mail\""));
+	spot_ask(&ctl, "server 0 up\n");
+	WAIT_FOR(has_said("\n"), SOON);
+	ck_assert_str_eq(spot_hear(&front), "served");
+	pen_down(&pen);
+	WAIT_FOR(access(text("/proc/%s", contents(scratch("said"))), F_OK) != 0,
+	    SOON);
+}
+END_TEST
+
+#ifdef __linux__
+
+/* Whether each descriptor of pen but the first three is closed on exec. */
+static void
+all_closed_on_exec(pid_t pid)
+{
+	DIR *dir = opendir(text("/proc/%ld/fd", (long)pid));
+	struct dirent *d;
+	unsigned long flags;
+	int n = 0;
+
+	ck_assert_ptr_nonnull(dir);
+	while ((d = readdir(dir)) != NULL) {
+		const char *info, *at;
+
+		if (d->d_name[0] == '.' || atoi(d->d_name) < 3)
+			continue;
+		info =
+		    contents(text("/proc/%ld/fdinfo/%s", (long)pid, d->d_name));
+		at = strstr(info, "flags:");
+		if (at == NULL) /* gone meanwhile */
+			continue;
+		n++;
+		flags = strtoul(at + strlen("flags:"), NULL, 8);
+		ck_assert_msg(flags & 02000000UL, "descriptor %s: %s, %s",
+		    d->d_name, child_link(pid, text("fd/%s", d->d_name)), info);
+	}
+	closedir(dir);
+	ck_assert_int_gt(n, 5);
+}
+
+/* With connections, datagrams and control clients open. */
+START_TEST(closed_on_exec)
+{
+	struct spot control_tcp;
+	int client, control;
+
+	if (getenv("PEN_TEST_WRAPPER") != NULL)
+		SKIP("a wrapper has descriptors of its own");
+	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&control_tcp, SPOT_TCP4);
+	pen_up(&pen, &front, "-C", ctl.text, "-l", scratch("log"), "-p",
+	    scratch("pid"), "--idlers", "3", front.text, back.at.text, NULL);
+	client = spot_connect(&front);
+	ck_assert_int_eq(write(client, "x", 1), 1);
+	control = spot_connect(&ctl);
+	WAIT_FOR(child_fds(pen.child.pid) > 14, SOON);
+	all_closed_on_exec(pen.child.pid);
+	close(client);
+	close(control);
+	pen_down(&pen);
+}
+END_TEST
+#endif
+
+/* By the command line, which is checked, and on a Unix socket; not on TCP. */
+START_TEST(who_may_set_it)
+{
+	struct spot tcp;
+
+	spot_new(&front, SPOT_TCP4);
+	pen_expect_failure("expects an absolute path", "--on-state", "program",
+	    "--check", front.text, "127.0.0.1:1", NULL);
+	pen_expect_failure("\"/nonexistent\": No such file", "--on-state",
+	    "/nonexistent", "--check", front.text, "127.0.0.1:1", NULL);
+	pen_expect_failure("not executable", "--on-state", "/etc/passwd",
+	    "--check", front.text, "127.0.0.1:1", NULL);
+	if (geteuid() == 0 && getenv("PEN_TEST_WRAPPER") != NULL)
+		SKIP("a TCP control port needs another user than root");
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	spot_new(&tcp, SPOT_TCP4);
+	if (geteuid() == 0)
+		pen_up(&pen, &front, "-u", "nobody", "-C", tcp.text, front.text,
+		    back.at.text, NULL);
+	else
+		pen_up(&pen, &front, "-C", tcp.text, front.text, back.at.text,
+		    NULL);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&tcp, "on_state /bin/true\n"), "not on TCP"));
+	ck_assert_str_eq(spot_ask(&tcp, "on_state\n"), "");
+	pen_down(&pen);
+}
+END_TEST
+
+SUITE(test_on_state)
+{
+	Suite *s = suite_create("on_state");
+
+	SUITE_ADD(s, each_change, 20);
+	SUITE_ADD(s, bad_programs, 20);
+#ifdef __linux__
+	SUITE_ADD(s, closed_on_exec, 20);
+#endif
+	SUITE_ADD(s, who_may_set_it, 20);
+	return s;
+}
