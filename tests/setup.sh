@@ -16,6 +16,7 @@ packages_table() {
 thing     apt-get           dnf               apk           pacman      zypper              pkg          brew
 cc        gcc,libc6-dev     gcc               gcc,musl-dev  gcc         gcc                 -            gcc
 clang     clang,libclang-rt-dev clang,compiler-rt clang,compiler-rt clang,compiler-rt clang    -            llvm
+llvm-objcopy llvm           llvm              llvm          llvm        llvm                -            llvm
 make      make              make              make          make        make                gmake        make
 autoconf  autoconf          autoconf          autoconf      autoconf    autoconf            autoconf     autoconf
 automake  automake          automake          automake      automake    automake            automake     automake

@@ -11,14 +11,12 @@
 #include "dsr/xdp/xdp_program.h"
 
 enum {
-	XDP_QUEUES = 64,  /* of an interface, at most */
 	XDP_BURST = 8192, /* frames that can wait, in all queues together */
 	XDP_LEAST = 512,  /* in one */
 	XDP_OUT = 2048,	  /* on their way out, at a time */
 	XDP_FRONT = 256,  /* that the kernel leaves in front of a frame */
 	XDP_SMALL = 2048, /* sizes of a place */
-	XDP_LARGE = 4096,
-	XDP_ADDRESSES = 65536
+	XDP_LARGE = 4096
 };
 
 /* Whose a place for a frame is. */
@@ -39,14 +37,15 @@ struct xdp_queue {
 struct xdp_rings {
 	struct interface_wants wants; /* its socket is owned */
 	int news;		      /* about interfaces: netlink */
-	struct xdp_maps maps;
+	struct xdp_program program;
+	struct xdp_program_options options; /* it was loaded with */
 	struct frame_count
 	    *totals; /* owned; with a fast path: one for each of */
 	unsigned processors;
-	struct xdp_gate *entries; /* the map's memory; NULL: no fast path */
-	struct xdp_key *key;	  /* owned: those of the addresses, in order */
+	struct xdp_entry *entries; /* the map's memory; NULL: no fast path */
+	struct xdp_key *key;	   /* owned: those of the addresses, in order */
 	unsigned keys;
-	int program, attached;
+	int attached;
 	bool tags_apart; /* the driver tells of VLAN tags when asked */
 	/* All frames are here, one a place; places have numbers. */
 	unsigned char *memory;
@@ -114,10 +113,10 @@ int xdp_attach(struct link *l, struct error *e);
 
 /* ---- link_xdp_fast.c ---- */
 
-/* Makes the maps of a fast path for so many flows. Returns 0, or -1 with errno
- * and nothing made. */
-int xdp_make_fast(struct xdp_rings *x, uint32_t flows);
-void xdp_close_fast(struct xdp_rings *x); /* nothing made is fine */
+/* Loads the program, with a fast path for so many flows. Returns 0, or -1 with
+ * errno and nothing loaded. */
+int xdp_load_fast(struct xdp_rings *x, uint32_t flows);
+void xdp_close_fast(struct xdp_rings *x); /* nothing loaded is fine */
 /* Whether frames sent that way arrive: l->fast_fails, with a line in the log
  * when that has changed. */
 void xdp_look_at_fast(struct link *l);

@@ -14,31 +14,11 @@
 #include "base/log.h"
 #include "dsr/xdp/link_xdp.h"
 
-enum { ENTRIES = 4096 }; /* servers; those with higher numbers are slow */
-
-_Static_assert(sizeof(struct xdp_flow_key) == 40, "a key has no holes");
-_Static_assert(sizeof(struct xdp_gate) % 8 == 0, "as far apart as in the map");
-
 static int
-make_maps(struct xdp_maps *m, uint32_t flows)
+map_entries(struct xdp_rings *x)
 {
-	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
-	LIBBPF_OPTS(bpf_map_create_opts, memory, .map_flags = BPF_F_MMAPABLE);
-
-	m->flows = bpf_map_create(BPF_MAP_TYPE_HASH, "pen_flows",
-	    sizeof(struct xdp_flow_key), sizeof(struct xdp_flow), flows, &o);
-	m->entries = bpf_map_create(BPF_MAP_TYPE_ARRAY, "pen_gates",
-	    sizeof(uint32_t), sizeof(struct xdp_gate), ENTRIES, &memory);
-	m->totals = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "pen_totals",
-	    sizeof(uint32_t), sizeof(struct frame_count), 1, NULL);
-	return m->flows < 0 || m->entries < 0 || m->totals < 0 ? -1 : 0;
-}
-
-static int
-map_gates(struct xdp_rings *x)
-{
-	void *at = mmap(NULL, ENTRIES * sizeof(struct xdp_gate),
-	    PROT_READ | PROT_WRITE, MAP_SHARED, x->maps.entries, 0);
+	void *at = mmap(NULL, XDP_ENTRIES * sizeof(struct xdp_entry),
+	    PROT_READ | PROT_WRITE, MAP_SHARED, x->program.entries, 0);
 
 	if (at == MAP_FAILED)
 		return -1;
@@ -47,11 +27,11 @@ map_gates(struct xdp_rings *x)
 }
 
 int
-xdp_make_fast(struct xdp_rings *x, uint32_t flows)
+xdp_load_fast(struct xdp_rings *x, uint32_t flows)
 {
 	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
 
-	/* a entry would be written in two steps */
+	/* an entry would be written in two steps */
 	if (sizeof(void *) < sizeof(uint64_t)) {
 		errno = ENOTSUP;
 		return -1;
@@ -60,11 +40,14 @@ xdp_make_fast(struct xdp_rings *x, uint32_t flows)
 		x->totals = calloc((size_t)processors, sizeof(*x->totals));
 	if (x->totals != NULL) {
 		x->processors = (unsigned)processors;
-		if (make_maps(&x->maps, flows) == 0 && map_gates(x) == 0)
+		x->options.flows = flows;
+		if (xdp_program_load(&x->program, &x->options) == 0 &&
+		    map_entries(x) == 0)
 			return 0;
 		error = errno;
 	}
 	xdp_close_fast(x);
+	xdp_program_close(&x->program);
 	errno = error;
 	return -1;
 }
@@ -72,18 +55,12 @@ xdp_make_fast(struct xdp_rings *x, uint32_t flows)
 void
 xdp_close_fast(struct xdp_rings *x)
 {
-	int *map[] = { &x->maps.flows, &x->maps.entries, &x->maps.totals };
-
 	if (x->entries != NULL)
-		munmap(x->entries, ENTRIES * sizeof(struct xdp_gate));
+		munmap(x->entries, XDP_ENTRIES * sizeof(struct xdp_entry));
 	x->entries = NULL;
-	for (unsigned i = 0; i < sizeof(map) / sizeof(map[0]); i++) {
-		if (*map[i] >= 0)
-			close(*map[i]);
-		*map[i] = -1;
-	}
 	free(x->totals);
 	x->totals = NULL;
+	x->options.flows = 0;
 }
 
 void
@@ -109,7 +86,7 @@ set_entry(struct link *l, uint32_t entry, const struct link_entry *g)
 {
 	const struct xdp_rings *x = l->inside;
 
-	xdp_gate_set(&x->entries[entry], g);
+	xdp_entry_set(&x->entries[entry], g);
 }
 
 static struct xdp_flow_key
@@ -132,8 +109,9 @@ carry(
 		.epoch = epoch,
 		.used_ns = clock_monotonic_us() * 1000 };
 
-	return bpf_map_update_elem(x->maps.flows, &key, &f, BPF_ANY) == 0 ? 0
-									  : -1;
+	return bpf_map_update_elem(x->program.flows, &key, &f, BPF_ANY) == 0
+	    ? 0
+	    : -1;
 }
 
 static struct link_offloaded
@@ -157,7 +135,7 @@ carried(
 	struct xdp_flow_key key = key_of(flow);
 	struct xdp_flow f;
 
-	if (bpf_map_lookup_elem(x->maps.flows, &key, &f) != 0)
+	if (bpf_map_lookup_elem(x->program.flows, &key, &f) != 0)
 		return false;
 	*c = carried_of(&f);
 	return true;
@@ -171,13 +149,13 @@ forget(struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 	struct xdp_flow_key key = key_of(flow);
 	struct xdp_flow f;
 
-	if (bpf_map_lookup_and_delete_elem(x->maps.flows, &key, &f) == 0) {
+	if (bpf_map_lookup_and_delete_elem(x->program.flows, &key, &f) == 0) {
 		*c = carried_of(&f);
 		return true;
 	}
 	/* before Linux 5.14 */
 	if (errno != ENOENT && carried(l, flow, c))
-		return bpf_map_delete_elem(x->maps.flows, &key) == 0;
+		return bpf_map_delete_elem(x->program.flows, &key) == 0;
 	return false;
 }
 
@@ -188,14 +166,14 @@ totals(const struct link *l)
 	struct frame_count all = { 0 };
 	uint32_t first = 0;
 
-	if (bpf_map_lookup_elem(x->maps.totals, &first, x->totals) != 0)
+	if (bpf_map_lookup_elem(x->program.totals, &first, x->totals) != 0)
 		return all;
 	for (unsigned i = 0; i < x->processors; i++)
 		frame_count_add(&all, x->totals[i].frames, x->totals[i].bytes);
 	return all;
 }
 
-const struct link_fast xdp_fast = { .entries = ENTRIES,
+const struct link_fast xdp_fast = { .entries = XDP_ENTRIES,
 	.set_entry = set_entry,
 	.add = carry,
 	.find = carried,

@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <errno.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
@@ -17,94 +16,45 @@
 #include "dsr/xdp/xdp_features.h"
 #include "dsr/xdp/xdp_program.h"
 
-/* Linux 6.3 */
-#ifndef BPF_F_XDP_DEV_BOUND_ONLY
-#define BPF_F_XDP_DEV_BOUND_ONLY (1U << 6)
-#endif
-
-/* The number of the kernel's function that tells of a tag; 0: it has none. */
+/* With a fast path if one is wanted and the kernel can do it. */
 static int
-find_tag_function(void)
-{
-	struct btf *kernel = btf__load_vmlinux_btf();
-	int id;
-
-	if (kernel == NULL)
-		return 0;
-	id = btf__find_by_name_kind(
-	    kernel, "bpf_xdp_metadata_rx_vlan_tag", BTF_KIND_FUNC);
-	btf__free(kernel);
-	return id > 0 ? id : 0;
-}
-
-static int
-load_program(const struct link *l, const struct xdp_rings *x, int tag)
-{
-	LIBBPF_OPTS(bpf_prog_load_opts, o);
-	struct xdp_program p;
-
-	if (tag != 0) {
-		o.prog_flags = BPF_F_XDP_DEV_BOUND_ONLY;
-		o.prog_ifindex = (uint32_t)l->ifindex;
-	}
-	xdp_program_write(&p, &l->mac, tag, &x->maps);
-	return bpf_prog_load(
-	    BPF_PROG_TYPE_XDP, "pen", "Dual BSD/GPL", p.at, p.count, &o);
-}
-
-static int
-make_maps(struct xdp_maps *m)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, o, .map_flags = BPF_F_NO_PREALLOC);
-
-	m->addresses = bpf_map_create(BPF_MAP_TYPE_LPM_TRIE, "pen_addresses",
-	    sizeof(struct xdp_key), sizeof(uint32_t), XDP_ADDRESSES, &o);
-	m->sockets = bpf_map_create(BPF_MAP_TYPE_XSKMAP, "pen_sockets",
-	    sizeof(uint32_t), sizeof(uint32_t), XDP_QUEUES, NULL);
-	return m->addresses < 0 || m->sockets < 0 ? -1 : 0;
-}
-
-/* With a fast path, or without it when the kernel refuses that. */
-static int
-load_some_program(struct link *l, int tag)
+load_program(struct link *l, uint32_t flows)
 {
 	struct xdp_rings *x = l->inside;
-	int fd = load_program(l, x, tag);
+	int error;
 
-	if (fd >= 0 || x->maps.flows < 0)
-		return fd;
-	log_warn(
-	    "no fast path interface=%s error=\"%s\"", l->name, strerror(errno));
-	xdp_close_fast(x);
-	return load_program(l, x, tag);
+	if (flows > 0 && xdp_load_fast(x, flows) == 0)
+		return 0;
+	error = errno;
+	if (xdp_program_load(&x->program, &x->options) != 0)
+		return -1;
+	if (flows > 0)
+		log_warn("no fast path interface=%s error=\"%s\"", l->name,
+		    strerror(error));
+	return 0;
 }
 
 int
 xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
-	int tag;
 
-	if (make_maps(&x->maps) != 0)
-		return error_set(e, "interface %s: no map for XDP: %s", l->name,
-		    strerror(errno));
-	if (f->fast_flows > 0 && xdp_make_fast(x, f->fast_flows) != 0)
-		log_warn("no fast path interface=%s error=\"%s\"", l->name,
-		    strerror(errno));
-	if (x->tags_apart)
-		x->maps.back = l->ifindex;
-	if (x->tags_apart && (tag = find_tag_function()) != 0)
-		x->program = load_some_program(l, tag);
-	if (x->program < 0 && x->tags_apart && !l->asked)
-		return error_set(e,
-		    "interface %s: this kernel keeps VLAN tags from XDP: %s",
-		    l->name, strerror(errno));
-	if (x->program < 0)
-		x->program = load_some_program(l, 0);
-	if (x->program < 0)
-		return error_set(e, "interface %s: no program for XDP: %s",
-		    l->name, strerror(errno));
-	return 0;
+	x->options = (struct xdp_program_options){ .mac = l->mac };
+	if (x->tags_apart) {
+		x->options.tags_of = x->options.back = l->ifindex;
+		if (load_program(l, f->fast_flows) == 0)
+			return 0;
+		if (!l->asked)
+			return error_set(e,
+			    "interface %s: this kernel keeps VLAN tags from "
+			    "XDP: %s",
+			    l->name, strerror(errno));
+		x->options.tags_of = 0;
+	}
+	if (load_program(l, f->fast_flows) == 0)
+		return 0;
+	return error_set(e, "interface %s: no program for XDP: %s", l->name,
+	    strerror(errno));
 }
 
 int
@@ -114,7 +64,7 @@ xdp_connect(
 	struct xdp_rings *x = l->inside;
 	int fd = xsk_socket__fd(q->socket);
 
-	if (bpf_map_update_elem(x->maps.sockets, &queue, &fd, BPF_ANY) == 0)
+	if (bpf_map_update_elem(x->program.sockets, &queue, &fd, BPF_ANY) == 0)
 		return 0;
 	return error_set(e, "interface %s: no socket for queue %u: %s", l->name,
 	    queue, strerror(errno));
@@ -126,7 +76,7 @@ attach_as(const struct link *l, unsigned flags)
 	const struct xdp_rings *x = l->inside;
 	LIBBPF_OPTS(bpf_link_create_opts, o, .flags = flags);
 
-	return bpf_link_create(x->program, l->ifindex, BPF_XDP, &o);
+	return bpf_link_create(x->program.fd, l->ifindex, BPF_XDP, &o);
 }
 
 static void
@@ -134,7 +84,7 @@ offer_fast(struct link *l)
 {
 	const struct xdp_rings *x = l->inside;
 
-	l->fast = x->maps.flows >= 0 ? &xdp_fast : NULL;
+	l->fast = x->entries != NULL ? &xdp_fast : NULL;
 }
 
 int
@@ -184,9 +134,10 @@ xdp_attach(struct link *l, struct error *e)
 	if (x->attached < 0 && l->asked && !is_taken(error)) {
 		l->mode = "generic";
 		/* the one for this driver alone is refused here */
-		close(x->program);
-		x->program = load_program(l, x, 0);
-		x->attached = attach_as(l, XDP_FLAGS_SKB_MODE);
+		x->options.tags_of = 0;
+		x->attached = xdp_program_load(&x->program, &x->options) == 0
+		    ? attach_as(l, XDP_FLAGS_SKB_MODE)
+		    : -1;
 		error = errno;
 	}
 	if (x->attached >= 0) {
@@ -248,7 +199,7 @@ remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
 		if (keeps == 0 ||
 		    bsearch(&list[i], keep, keeps, sizeof(*keep), compare) ==
 			NULL)
-			bpf_map_delete_elem(x->maps.addresses, &list[i]);
+			bpf_map_delete_elem(x->program.addresses, &list[i]);
 }
 
 static int
@@ -258,7 +209,7 @@ add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
 
 	for (unsigned i = 0; i < n; i++)
 		if (bpf_map_update_elem(
-			x->maps.addresses, &list[i], &value, BPF_ANY) != 0)
+			x->program.addresses, &list[i], &value, BPF_ANY) != 0)
 			return -1;
 	return 0;
 }

@@ -325,9 +325,7 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 	if (x == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = x;
-	x->news = x->maps.addresses = x->maps.sockets = -1;
-	x->maps.flows = x->maps.entries = x->maps.totals = -1;
-	x->program = x->attached = x->wants.fd = -1;
+	x->news = x->attached = x->wants.fd = -1;
 	if (open_inside(l, x, e) == 0 && xdp_load(l, f, e) == 0 &&
 	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0 &&
 	    open_outside(l, x, e) == 0)
@@ -348,11 +346,11 @@ void
 xdp_close(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
-	const int fds[] = { x->attached, x->program, x->maps.sockets,
-		x->maps.addresses, x->news, l->fd };
+	const int fds[] = { x->attached, x->news, l->fd };
 
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
 	xdp_close_fast(x);
+	xdp_program_close(&x->program);
 	if (x->out != NULL)
 		xsk_socket__delete(x->out);
 	for (unsigned i = 0; x->queue != NULL && i < x->queues; i++)

@@ -1,207 +1,134 @@
-/* xdp_program.c: writes the program
- *
- *     a tag apart from the frame: on the stack
- *     to this MAC or a group?  else it is the kernel's
- *     its flow goes by the fast path?  then that is all: xdp_fast.c
- *     r7 = behind the Ethernet header and a tag
- *     ARP:  request or reply?
- *     IPv6: NDP?  the address: a key
- *     IPv4: the address: a key
- *     the key is in the map?
- *     the tag comes back into the frame
- *     the queue's socket, or the kernel when it has none
- *
- * The kernel refuses a program that reads behind the end (r8) without having
- * compared. Jumps are written to labels, and go to where those are in the
- * end. */
+/* xdp_program.c: see xdp_program.h. */
 #include "config.h"
 
-#include <arpa/inet.h>
-#include <stddef.h>
-#include <string.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
 
-#include "dsr/xdp/xdp_writer.h"
+#include "dsr/xdp/xdp_program.h"
+#include "dsr/xdp/xdp_program_bytes.h"
 
-enum { TAG = 4 }; /* bytes of one */
+/* Linux 6.3 */
+#ifndef BPF_F_XDP_DEV_BOUND_ONLY
+#define BPF_F_XDP_DEV_BOUND_ONLY (1U << 6)
+#endif
 
-/* r7 = the frame, r8 = its end */
-static void
-put_ends(struct xdp_writer *w)
+static struct bpf_object *
+program_open(bool tags)
 {
-	xdp_read(w, BPF_W, BPF_REG_7, BPF_REG_6, offsetof(struct xdp_md, data));
-	xdp_read(
-	    w, BPF_W, BPF_REG_8, BPF_REG_6, offsetof(struct xdp_md, data_end));
+	LIBBPF_OPTS(bpf_object_open_opts, o, .object_name = "pen");
+	struct bpf_object *new = tags ? bpf_object__open_mem(xdp_program_tags,
+					    sizeof(xdp_program_tags), &o)
+				      : bpf_object__open_mem(xdp_program_plain,
+					    sizeof(xdp_program_plain), &o);
+
+	return libbpf_get_error(new) == 0 ? new : NULL;
 }
 
-static void
-put_tag_aside(struct xdp_writer *w, int tag)
+static struct xdp_config
+config_of(const struct xdp_program_options *o)
 {
-	xdp_set(w, BPF_REG_5, 0);
-	xdp_store(w, BPF_DW, XDP_TAG_TYPE, BPF_REG_5);
-	xdp_store(w, BPF_DW, XDP_TAGGED, BPF_REG_5);
-	xdp_copy(w, BPF_REG_1, BPF_REG_6);
-	xdp_add(w, BPF_REG_2, BPF_REG_10, XDP_TAG_TYPE);
-	xdp_add(w, BPF_REG_3, BPF_REG_10, XDP_TAG_VALUE);
-	xdp_call(w, BPF_PSEUDO_KFUNC_CALL, tag);
-	xdp_jump(w, BPF_JNE, BPF_REG_0, 0, XDP_NO_TAG);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_TYPE);
-	xdp_jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), XDP_TO_KERNEL);
-	xdp_store(w, BPF_DW, XDP_TAGGED, BPF_REG_5);
-	xdp_mark(w, XDP_NO_TAG);
+	struct xdp_config c = { .back = (uint32_t)o->back };
+
+	memcpy(&c.mac_first, o->mac.byte, 4);
+	memcpy(&c.mac_last, o->mac.byte + 4, 2);
+	return c;
 }
 
-/* The MACs move to the front; the rest is where it is. */
-static void
-put_tag_back(struct xdp_writer *w)
+/* Which of the programs is loaded, and how. */
+static struct bpf_program *
+program_choose(struct bpf_object *new, const struct xdp_program_options *o)
 {
-	xdp_read(w, BPF_DW, BPF_REG_5, BPF_REG_10, XDP_TAGGED);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, 0, XDP_QUEUE);
-	xdp_copy(w, BPF_REG_1, BPF_REG_6);
-	xdp_set(w, BPF_REG_2, -TAG);
-	xdp_call(w, 0, BPF_FUNC_xdp_adjust_head);
-	xdp_jump(w, BPF_JNE, BPF_REG_0, 0, XDP_TO_KERNEL);
-	put_ends(w);
-	xdp_need(w, BPF_REG_7, 18, XDP_LOST);
-	for (int i = 0; i < 12; i += 4) {
-		xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, i + TAG);
-		xdp_write(w, BPF_W, BPF_REG_7, i, BPF_REG_5);
+	struct bpf_program *other = bpf_object__find_program_by_name(
+	    new, o->flows > 0 ? "pen" : "pen_fast");
+	struct bpf_program *p = bpf_object__find_program_by_name(
+	    new, o->flows > 0 ? "pen_fast" : "pen");
+
+	bpf_program__set_autoload(other, false);
+	if (o->tags_of != 0) {
+		bpf_program__set_ifindex(p, (uint32_t)o->tags_of);
+		bpf_program__set_flags(p, BPF_F_XDP_DEV_BOUND_ONLY);
 	}
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_TYPE);
-	xdp_write(w, BPF_H, BPF_REG_7, 12, BPF_REG_5);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_10, XDP_TAG_VALUE);
-	xdp_turn(w, BPF_REG_5);
-	xdp_write(w, BPF_H, BPF_REG_7, 14, BPF_REG_5);
+	return p;
 }
 
-static void
-put_mac(struct xdp_writer *w, const struct mac *mac)
+/* The maps of the fast path are made with it only, and none is made that `old`
+ * has. */
+static int
+maps_choose(struct bpf_object *new, const struct xdp_program_options *o,
+    const struct bpf_object *old)
 {
-	uint32_t first;
-	uint16_t last;
+	static const char *const fast[] = { "pen_flows", "pen_entries",
+		"pen_totals" };
+	struct bpf_map *m;
 
-	memcpy(&first, mac->byte, 4);
-	memcpy(&last, mac->byte + 4, 2);
-	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 0);
-	xdp_jump(w, BPF_JSET, BPF_REG_5, 1, XDP_TYPE);
-	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 0);
-	xdp_jump(w, BPF_JNE, BPF_REG_5, first, XDP_TO_KERNEL);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 4);
-	xdp_jump(w, BPF_JNE, BPF_REG_5, last, XDP_TO_KERNEL);
-}
-
-static void
-put_type(struct xdp_writer *w, bool tag)
-{
-	xdp_mark(w, XDP_TYPE);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 12);
-	xdp_alu(w, BPF_ADD, BPF_REG_7, 14);
-	if (tag) {
-		/* a second one is none of ours */
-		xdp_read(w, BPF_DW, BPF_REG_4, BPF_REG_10, XDP_TAGGED);
-		xdp_jump(w, BPF_JNE, BPF_REG_4, 0, XDP_LAYER3);
+	for (unsigned i = 0; i < sizeof(fast) / sizeof(fast[0]); i++) {
+		m = bpf_object__find_map_by_name(new, fast[i]);
+		if (bpf_map__set_autocreate(m, o->flows > 0) != 0)
+			return -1;
 	}
-	xdp_jump(w, BPF_JNE, BPF_REG_5, htons(0x8100), XDP_LAYER3);
-	xdp_need(w, BPF_REG_7, 4, XDP_TO_KERNEL);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 2);
-	xdp_alu(w, BPF_ADD, BPF_REG_7, 4);
-	xdp_mark(w, XDP_LAYER3);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(0x0806), XDP_ARP);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(0x86dd), XDP_IP6);
-	xdp_jump(w, BPF_JNE, BPF_REG_5, htons(0x0800), XDP_TO_KERNEL);
-}
-
-static void
-put_ip4(struct xdp_writer *w)
-{
-	xdp_need(w, BPF_REG_7, 20, XDP_TO_KERNEL);
-	xdp_set(w, BPF_REG_5, 0);
-	xdp_store(w, BPF_W, XDP_IP, BPF_REG_5);
-	xdp_store(w, BPF_W, XDP_IP + 4, BPF_REG_5);
-	xdp_set(w, BPF_REG_5, (int32_t)htonl(0xffff));
-	xdp_store(w, BPF_W, XDP_IP + 8, BPF_REG_5);
-	xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 16);
-	xdp_store(w, BPF_W, XDP_IP + 12, BPF_REG_5);
-	xdp_set(w, BPF_REG_5, AF_INET);
-	xdp_store(w, BPF_W, XDP_FAMILY, BPF_REG_5);
-	xdp_jump(w, BPF_JA, 0, 0, XDP_LOOK_UP);
-}
-
-static void
-put_arp(struct xdp_writer *w)
-{
-	xdp_mark(w, XDP_ARP);
-	xdp_need(w, BPF_REG_7, 8, XDP_TO_KERNEL);
-	xdp_read(w, BPF_H, BPF_REG_5, BPF_REG_7, 6);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(1), XDP_FOUND);
-	xdp_jump(w, BPF_JEQ, BPF_REG_5, htons(2), XDP_FOUND);
-	xdp_jump(w, BPF_JA, 0, 0, XDP_TO_KERNEL);
-}
-
-static void
-put_ip6(struct xdp_writer *w)
-{
-	xdp_mark(w, XDP_IP6);
-	xdp_need(w, BPF_REG_7, 40, XDP_TO_KERNEL);
-	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 6);
-	xdp_jump(w, BPF_JNE, BPF_REG_5, 58, XDP_IP6_ADDRESS);
-	xdp_need(w, BPF_REG_7, 41, XDP_IP6_ADDRESS);
-	xdp_read(w, BPF_B, BPF_REG_5, BPF_REG_7, 40);
-	xdp_jump(w, BPF_JLT, BPF_REG_5, 133, XDP_IP6_ADDRESS);
-	xdp_jump(w, BPF_JLE, BPF_REG_5, 137, XDP_FOUND);
-	xdp_mark(w, XDP_IP6_ADDRESS);
-	for (int i = 0; i < 16; i += 4) {
-		xdp_read(w, BPF_W, BPF_REG_5, BPF_REG_7, 24 + i);
-		xdp_store(w, BPF_W, XDP_IP + i, BPF_REG_5);
+	m = bpf_object__find_map_by_name(new, "pen_flows");
+	if (o->flows > 0 && bpf_map__set_max_entries(m, o->flows) != 0)
+		return -1;
+	if (old == NULL)
+		return 0;
+	bpf_object__for_each_map(m, new)
+	{
+		if (!bpf_map__is_internal(m) && bpf_map__autocreate(m) &&
+		    bpf_map__reuse_fd(m,
+			bpf_object__find_map_fd_by_name(
+			    old, bpf_map__name(m))) != 0)
+			return -1;
 	}
-	xdp_set(w, BPF_REG_5, AF_INET6);
-	xdp_store(w, BPF_W, XDP_FAMILY, BPF_REG_5);
+	return 0;
 }
 
-static void
-put_verdict(struct xdp_writer *w, bool tag, const struct xdp_maps *maps)
+static int
+configure(struct bpf_object *new, const struct xdp_program_options *o,
+    const struct bpf_object *old)
 {
-	xdp_mark(w, XDP_LOOK_UP);
-	xdp_set(w, BPF_REG_5, (int32_t)xdp_key_bits(AF_INET6, 128));
-	xdp_store(w, BPF_W, XDP_KEY, BPF_REG_5);
-	xdp_look_up(w, maps->addresses, XDP_KEY, XDP_TO_KERNEL);
-	xdp_mark(w, XDP_FOUND);
-	if (tag)
-		put_tag_back(w);
-	xdp_mark(w, XDP_QUEUE);
-	xdp_read(w, BPF_W, BPF_REG_2, BPF_REG_6,
-	    offsetof(struct xdp_md, rx_queue_index));
-	xdp_put_map(w, maps->sockets);
-	xdp_set(w, BPF_REG_3, XDP_PASS);
-	xdp_call(w, 0, BPF_FUNC_redirect_map);
-	xdp_put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	xdp_mark(w, XDP_TO_KERNEL);
-	xdp_set(w, BPF_REG_0, XDP_PASS);
-	xdp_put(w, BPF_JMP | BPF_EXIT, 0, 0, 0, 0);
-	if (!tag)
-		return;
-	xdp_mark(w, XDP_LOST);
-	xdp_end(w, XDP_DROP);
+	struct xdp_config c = config_of(o);
+
+	return bpf_map__set_initial_value(
+		   bpf_object__find_map_by_name(new, ".rodata"), &c,
+		   sizeof(c)) != 0 ||
+		maps_choose(new, o, old) != 0
+	    ? -1
+	    : 0;
+}
+
+int
+xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
+{
+	struct bpf_object *new = program_open(o->tags_of != 0);
+	struct bpf_program *program;
+	int error;
+
+	if (new == NULL)
+		return -1;
+	program = program_choose(new, o);
+	if (configure(new, o, p->object) != 0 || bpf_object__load(new) != 0) {
+		error = errno;
+		bpf_object__close(new);
+		errno = error;
+		return -1;
+	}
+	bpf_object__close(p->object);
+	*p = (struct xdp_program){ .object = new,
+		.fd = bpf_program__fd(program),
+		.addresses =
+		    bpf_object__find_map_fd_by_name(new, "pen_addresses"),
+		.sockets = bpf_object__find_map_fd_by_name(new, "pen_sockets"),
+		.flows = bpf_object__find_map_fd_by_name(new, "pen_flows"),
+		.entries = bpf_object__find_map_fd_by_name(new, "pen_entries"),
+		.totals = bpf_object__find_map_fd_by_name(new, "pen_totals") };
+	return 0;
 }
 
 void
-xdp_program_write(struct xdp_program *p, const struct mac *mac, int tag,
-    const struct xdp_maps *maps)
+xdp_program_close(struct xdp_program *p)
 {
-	struct xdp_writer w = { .p = p };
-
-	p->count = 0;
-	xdp_copy(&w, BPF_REG_6, BPF_REG_1);
-	if (tag != 0)
-		put_tag_aside(&w, tag);
-	put_ends(&w);
-	xdp_need(&w, BPF_REG_7, 14, XDP_TO_KERNEL);
-	put_mac(&w, mac);
-	if (maps->flows >= 0)
-		xdp_put_fast(&w, mac, tag != 0, maps);
-	put_type(&w, tag != 0);
-	put_ip4(&w);
-	put_arp(&w);
-	put_ip6(&w);
-	put_verdict(&w, tag != 0, maps);
-	xdp_settle(&w);
+	bpf_object__close(p->object);
+	p->object = NULL;
+	p->fd = -1;
 }

@@ -36,6 +36,12 @@ add(const char *address)
 static void
 up_xdp(void)
 {
+	xdprun_up(&ours, false);
+}
+
+static void
+up_xdp_fast(void)
+{
 	xdprun_up(&ours, true);
 }
 #endif
@@ -387,6 +393,26 @@ START_TEST(as_many_as_a_program_holds)
 }
 END_TEST
 
+#ifdef HAVE_LINK_XDP
+static void
+add_xdp_case(Suite *s, const char *name, void (*up_program)(void))
+{
+	TCase *t = tcase_create(name);
+
+	tcase_add_checked_fixture(t, up_program, xdprun_down);
+	tcase_add_checked_fixture(t, up, down);
+	tcase_set_timeout(t, 20);
+	tcase_add_test(t, addresses_of_ours_and_no_others);
+	tcase_add_test(t, nets_of_any_length);
+	tcase_add_test(t, all_of_one_family);
+	tcase_add_test(t, requests_and_replies_of_arp);
+	tcase_add_test(t, discovery_of_neighbours);
+	tcase_add_test(t, only_frames_to_us_or_to_groups);
+	tcase_add_test(t, cut_and_foreign_frames_stay_outside);
+	suite_add_tcase(s, t);
+}
+#endif
+
 SUITE(test_link_filter)
 {
 	Suite *s = suite_create("link_filter");
@@ -406,18 +432,8 @@ SUITE(test_link_filter)
 	tcase_add_test(t, as_many_as_a_program_holds);
 	suite_add_tcase(s, t);
 #ifdef HAVE_LINK_XDP
-	t = tcase_create("xdp");
-	tcase_add_checked_fixture(t, up_xdp, xdprun_down);
-	tcase_add_checked_fixture(t, up, down);
-	tcase_set_timeout(t, 20);
-	tcase_add_test(t, addresses_of_ours_and_no_others);
-	tcase_add_test(t, nets_of_any_length);
-	tcase_add_test(t, all_of_one_family);
-	tcase_add_test(t, requests_and_replies_of_arp);
-	tcase_add_test(t, discovery_of_neighbours);
-	tcase_add_test(t, only_frames_to_us_or_to_groups);
-	tcase_add_test(t, cut_and_foreign_frames_stay_outside);
-	suite_add_tcase(s, t);
+	add_xdp_case(s, "xdp", up_xdp);
+	add_xdp_case(s, "xdp_fast", up_xdp_fast);
 #endif
 	return s;
 }

@@ -1,4 +1,4 @@
-/* test_xdp_fast.c: the fast path's part of the program, run by the kernel: what
+/* test_xdp_fast.c: the fast path of the program, run by the kernel: what
  * it sends is what the parser calls a plain frame of a flow, and all of
  * that. */
 #include "config.h"
@@ -19,7 +19,7 @@
 #include "unit/dsr/model.h"
 #include "unit/dsr/xdprun.h"
 
-enum { GATE = 2, TICKET = 77, LONGEST = 1514, ROOM = 4096 };
+enum { ENTRY = 2, EPOCH = 77, LONGEST = 1514, ROOM = 4096 };
 
 static const struct mac ours = { { 2, 0, 0, 0xaa, 0xbb, 0xcc } },
 			server = { { 2, 1, 2, 3, 4, 5 } };
@@ -45,7 +45,7 @@ set_entry(uint16_t longest, uint32_t epoch)
 		.to = server, .longest = longest, .epoch = epoch
 	};
 
-	xdp_gate_set(&gate_at[GATE], &g);
+	xdp_entry_set(&entry_at[ENTRY], &g);
 }
 
 static struct xdp_flow_key
@@ -63,9 +63,9 @@ static void
 carry(const struct frame *f)
 {
 	struct xdp_flow_key key = key_of(f);
-	struct xdp_flow flow = { .entry = GATE, .epoch = TICKET };
+	struct xdp_flow flow = { .entry = ENTRY, .epoch = EPOCH };
 
-	ck_assert_int_eq(bpf_map_update_elem(maps.flows, &key, &flow, 0), 0);
+	ck_assert_int_eq(bpf_map_update_elem(xdp.flows, &key, &flow, 0), 0);
 }
 
 static struct xdp_flow
@@ -74,7 +74,7 @@ flow_of(const struct frame *f)
 	struct xdp_flow_key key = key_of(f);
 	struct xdp_flow flow;
 
-	ck_assert_int_eq(bpf_map_lookup_elem(maps.flows, &key, &flow), 0);
+	ck_assert_int_eq(bpf_map_lookup_elem(xdp.flows, &key, &flow), 0);
 	return flow;
 }
 
@@ -135,7 +135,7 @@ begin(unsigned char *out, size_t *n, bool v6)
 	frame_parse(&f, out, *n);
 	ck_assert_int_eq(f.kind, FRAME_FLOW);
 	carry(&f);
-	set_entry(LONGEST, TICKET);
+	set_entry(LONGEST, EPOCH);
 }
 
 START_TEST(a_flow_that_it_was_told_of)
@@ -152,7 +152,7 @@ START_TEST(a_flow_that_it_was_told_of)
 	NEED_XDP();
 	n = segment(frame, _i, FRAME_ACK);
 	frame_parse(&f, frame, n);
-	set_entry(LONGEST, TICKET);
+	set_entry(LONGEST, EPOCH);
 	ck_assert(!goes(frame, n));
 	carry(&f);
 	for (i = 0; i < 3; i++)
@@ -163,7 +163,7 @@ START_TEST(a_flow_that_it_was_told_of)
 	ck_assert_uint_gt(flow.used_ns, 0);
 	totals = calloc((size_t)all, sizeof(*totals));
 	ck_assert_ptr_nonnull(totals);
-	ck_assert_int_eq(bpf_map_lookup_elem(maps.totals, &first, totals), 0);
+	ck_assert_int_eq(bpf_map_lookup_elem(xdp.totals, &first, totals), 0);
 	for (i = 0; i < all; i++) {
 		frames += totals[i].frames;
 		bytes += totals[i].bytes;
@@ -182,69 +182,121 @@ START_TEST(entries)
 	NEED_XDP();
 	begin(frame, &n, _i);
 	ck_assert(goes(frame, n));
-	set_entry(0, TICKET);
+	set_entry(0, EPOCH);
 	ck_assert(!goes(frame, n));
-	set_entry((uint16_t)(n - 1), TICKET);
+	set_entry((uint16_t)(n - 1), EPOCH);
 	ck_assert(!goes(frame, n));
-	set_entry((uint16_t)n, TICKET);
+	set_entry((uint16_t)n, EPOCH);
 	ck_assert(goes(frame, n));
-	set_entry(LONGEST, TICKET + 1);
+	set_entry(LONGEST, EPOCH + 1);
 	ck_assert(!goes(frame, n));
-	set_entry(LONGEST, TICKET);
+	set_entry(LONGEST, EPOCH);
 	ck_assert(goes(frame, n));
 }
 END_TEST
 
-/* ---- a entry that changes while frames go ---- */
+/* As when a driver refuses the first one. */
+START_TEST(a_new_program_keeps_the_maps)
+{
+	const struct xdp_program_options again = { .mac = ours, .flows = 1000 };
+	unsigned char frame[ROOM];
+	int before = xdp.fd;
+	size_t n;
+
+	NEED_XDP();
+	begin(frame, &n, false);
+	ck_assert(goes(frame, n));
+	ck_assert_int_eq(xdp_program_load(&xdp, &again), 0);
+	ck_assert_int_ne(xdp.fd, before);
+	ck_assert(goes(frame, n));
+	set_entry(0, EPOCH);
+	ck_assert(!goes(frame, n));
+}
+END_TEST
+
+/* ---- an entry that changes while frames are forwarded ---- */
 
 static const struct mac one = { { 2, 0x11, 0x11, 0x11, 0x11, 0x11 } },
 			other = { { 2, 0x22, 0x22, 0x22, 0x22, 0x22 } };
 static atomic_bool over;
 
+static void
+change_entries(const struct link_entry *list, unsigned n)
+{
+	for (unsigned i = 0; !over; i++)
+		xdp_entry_set(&entry_at[ENTRY], &list[i % n]);
+}
+
 /* To one server, to none, to the other one, to none .. */
 static void *
-change_gate(void *arg)
+change_mac(void *arg)
 {
-	struct link_entry g = { .epoch = TICKET };
-	uint32_t i;
+	static const struct link_entry list[] = {
+		{ .to = one, .longest = LONGEST, .epoch = EPOCH },
+		{ .longest = 0, .epoch = EPOCH },
+		{ .to = other, .longest = LONGEST, .epoch = EPOCH },
+		{ .longest = 0, .epoch = EPOCH }
+	};
 
 	(void)arg;
-	for (i = 0; !over; i++) {
-		g.longest = i % 2 ? 0 : LONGEST;
-		memset(&g.to, 0, sizeof(g.to));
-		if (i % 2 == 0)
-			g.to = i % 4 == 0 ? one : other;
-		xdp_gate_set(&gate_at[GATE], &g);
-	}
+	change_entries(list, 4);
 	return NULL;
 }
 
-/* Frames go to who was meant, not to whom both made together. */
-START_TEST(no_gate_is_half_set)
+/* To another server in another epoch, as when servers are replaced. */
+static void *
+change_epoch(void *arg)
+{
+	static const struct link_entry list[] = {
+		{ .to = one, .longest = LONGEST, .epoch = EPOCH },
+		{ .to = other, .longest = LONGEST, .epoch = EPOCH + 1 }
+	};
+
+	(void)arg;
+	change_entries(list, 2);
+	return NULL;
+}
+
+/* Runs frames while the entry changes. None may go to a MAC but these two. */
+static void
+run_while(void *(*change)(void *), const struct mac *a, const struct mac *b)
 {
 	unsigned char frame[ROOM];
 	long i, sent = 0, wrong = 0;
 	pthread_t changer;
 	size_t n;
 
-	NEED_XDP();
-	if (suite_is_in_valgrind())
-		SKIP("one thread at a time tears nothing");
 	begin(frame, &n, false);
+	set_entry(0, EPOCH);
 	over = false;
-	ck_assert_int_eq(pthread_create(&changer, NULL, change_gate, NULL), 0);
-	for (i = 0; i < suite_amount(300000, 10000); i++) {
+	ck_assert_int_eq(pthread_create(&changer, NULL, change, NULL), 0);
+	for (i = 0; i < suite_amount(300000, 10000) || sent == 0; i++) {
 		if (xdprun_run(frame, n, got, sizeof(got)) != XDP_TX)
 			continue;
 		sent++;
-		wrong += memcmp(got, one.byte, 6) != 0 &&
-		    memcmp(got, other.byte, 6) != 0 &&
-		    memcmp(got, server.byte, 6) != 0;
+		wrong += memcmp(got, a->byte, 6) != 0 &&
+		    memcmp(got, b->byte, 6) != 0;
 	}
 	over = true;
 	pthread_join(changer, NULL);
-	ck_assert_int_gt(sent, 0);
 	ck_assert_int_eq(wrong, 0);
+}
+
+START_TEST(no_entry_is_half_set)
+{
+	NEED_XDP();
+	if (suite_is_in_valgrind())
+		SKIP("one thread at a time tears nothing");
+	run_while(change_mac, &one, &other);
+}
+END_TEST
+
+START_TEST(no_frame_goes_to_another_epoch)
+{
+	NEED_XDP();
+	if (suite_is_in_valgrind())
+		SKIP("one thread at a time tears nothing");
+	run_while(change_epoch, &one, &one);
 }
 END_TEST
 
@@ -340,8 +392,8 @@ forget_all(void)
 {
 	struct xdp_flow_key key;
 
-	while (bpf_map_get_next_key(maps.flows, NULL, &key) == 0)
-		bpf_map_delete_elem(maps.flows, &key);
+	while (bpf_map_get_next_key(xdp.flows, NULL, &key) == 0)
+		bpf_map_delete_elem(xdp.flows, &key);
 }
 
 /* Three of four are made to be TCP in the middle of a connection, where they
@@ -365,7 +417,7 @@ roll_frames(bool spoil, unsigned *sent)
 	static struct made m;
 	unsigned n = 0;
 
-	set_entry(LONGEST, TICKET);
+	set_entry(LONGEST, EPOCH);
 	*sent = 0;
 	for (unsigned i = 0; i < 10000; i++) {
 		uint64_t seed = i;
@@ -422,7 +474,9 @@ SUITE(test_xdp_fast)
 	tcase_set_timeout(t, 60);
 	tcase_add_loop_test(t, a_flow_that_it_was_told_of, 0, 2);
 	tcase_add_loop_test(t, entries, 0, 2);
-	tcase_add_test(t, no_gate_is_half_set);
+	tcase_add_test(t, a_new_program_keeps_the_maps);
+	tcase_add_test(t, no_entry_is_half_set);
+	tcase_add_test(t, no_frame_goes_to_another_epoch);
 	tcase_add_loop_test(t, other_macs_and_groups, 0, 2);
 	tcase_add_loop_test(t, flags_of_tcp, 0, 2);
 	tcase_add_test(t, good_frames_by_dice);
