@@ -44,6 +44,12 @@ const struct choice choices_fastclose[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_on_down[] = {
+	{ "keep", SERVER_ON_DOWN_KEEP, NULL },
+	{ "cut", SERVER_ON_DOWN_CUT, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_quiet_end[] = {
 	{ "http", QUIET_END_HTTP, NULL },
 	{ "all", QUIET_END_ALL, NULL },
@@ -62,6 +68,13 @@ const struct choice choices_server_forward[] = {
 	{ "mac", SERVER_FORWARD_MAC, NULL },
 	{ "tunnel", SERVER_FORWARD_TUNNEL, NULL },
 	{ "default", SERVER_FORWARD_AS_SET, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_server_on_down[] = {
+	{ "keep", SERVER_ON_DOWN_KEEP, NULL },
+	{ "cut", SERVER_ON_DOWN_CUT, NULL },
+	{ "default", SERVER_ON_DOWN_AS_SET, NULL },
 	{ NULL, 0, NULL },
 };
 

@@ -20,9 +20,11 @@ extern const struct choice choices_access[], /* enum access */
     choices_check_initial[],		     /* enum server_initial */
     choices_dsr_forward[],		     /* enum server_forward */
     choices_fastclose[],		     /* enum fastclose */
+    choices_on_down[],			     /* enum server_on_down */
     choices_quiet_end[],		     /* enum quiet_end */
     choices_server_check[],		     /* whether there are words */
     choices_server_forward[],		     /* enum server_forward */
+    choices_server_on_down[],		     /* enum server_on_down */
     choices_server_tls[],		     /* enum server_tls */
     choices_tls_min[],			     /* tls_settings.min */
     choices_tls_options[],		     /* bits of tls_settings.options */

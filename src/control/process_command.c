@@ -55,7 +55,8 @@ run_shutdown(struct call *c, struct error *e)
 		return error_set(e,
 		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
 		    c->words->word[0]);
-	stopping_begin(c->pen, ms, "shutdown");
+	stopping_begin(
+	    c->pen, ms, c->asker != NULL ? c->asker->who : "shutdown");
 	stopping_tell(c->pen, &c->reply->out);
 	return 0;
 }

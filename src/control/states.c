@@ -86,6 +86,8 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	if (p->phase < PHASE_SERVING)
 		return;
 	log_change(s, c);
+	if (c->is == SERVER_DOWN)
+		frontend_cut_sessions(p->frontend);
 	if (p->plan->config.on_state != NULL)
 		on_state_add(p->on_state, p->plan->config.on_state, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)

@@ -69,8 +69,8 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 		if (p->director != NULL)
 			director_drain(p->director);
 	}
-	log_info("stopping by=\"%s\" left=%" PRIu64 " most_ms=%" PRIu64, who,
-	    stopping_left(p), ms);
+	log_info("stopping reason=\"%s\" left=%" PRIu64 " most_ms=%" PRIu64,
+	    who, stopping_left(p), ms);
 	if (timer_start(p->loop, &p->stopping.tick, 0) < 0)
 		pen_stop(p);
 }

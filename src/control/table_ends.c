@@ -15,6 +15,13 @@ const struct command rows_ends[] = {
 	    .args = "[SEC]",
 	    .help = "how long sessions may go on that are asked to end; 0: no "
 		    "limit" },
+	{ .name = "on_down",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(pool.on_down),
+	    .choices = choices_on_down,
+	    .option = "on-down",
+	    .args = "[keep|cut]",
+	    .help = "what becomes of a server's sessions when it goes down" },
 	{ .name = "quiet_end",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(frontend.end.quiet),

@@ -20,6 +20,7 @@ pool_options_init(struct pool_options *o)
 		.sticky_prefix6 = 64,
 		.clients_max = 65536,
 		.blacklist_ms = 30 * 1000,
+		.on_down = SERVER_ON_DOWN_KEEP,
 		.health = { .rise = 2, .fall = 3 },
 	};
 }
@@ -79,7 +80,7 @@ are_options_equal(const struct pool_options *a, const struct pool_options *b)
 	    a->tracking_ms == b->tracking_ms &&
 	    a->clients_max == b->clients_max &&
 	    a->blacklist_ms == b->blacklist_ms && a->tries == b->tries &&
-	    a->client_acl == b->client_acl &&
+	    a->client_acl == b->client_acl && a->on_down == b->on_down &&
 	    a->health.rise == b->health.rise &&
 	    a->health.fall == b->health.fall;
 }

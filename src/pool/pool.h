@@ -32,6 +32,7 @@ struct pool_options {
 	uint64_t clients_max; /* how many are remembered at most */
 	uint64_t blacklist_ms;
 	unsigned tries; /* servers a client is given at most; 0: each once */
+	enum server_on_down on_down; /* of servers that say nothing else */
 	int client_acl; /* number of the access list that clients must pass */
 	struct health_options health;
 };
@@ -192,6 +193,9 @@ pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 	return s->admin != SERVER_DISABLED &&
 	    (s->blacklisted_until <= now || pool_has_nobody_left(p));
 }
+
+/* Whether sessions of `s` are to end: it is down, and on_down says so. */
+bool pool_cuts_sessions(const struct pool *p, const struct server *s);
 
 /* Begins another round for a client that still has its server: if that fails
  * now, the client may be given all the others once more. */

@@ -349,6 +349,16 @@ pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg)
 	p->on_eligible_arg = arg;
 }
 
+bool
+pool_cuts_sessions(const struct pool *p, const struct server *s)
+{
+	enum server_on_down what = s->set.on_down;
+
+	if (what == SERVER_ON_DOWN_AS_SET)
+		what = p->options.on_down;
+	return what == SERVER_ON_DOWN_CUT && server_state(s) == SERVER_DOWN;
+}
+
 void
 pool_restart_round(struct attempts *attempts)
 {

@@ -45,6 +45,13 @@ enum server_forward {
 	SERVER_FORWARD_TUNNEL
 };
 
+/* What becomes of a server's sessions when it goes down. */
+enum server_on_down {
+	SERVER_ON_DOWN_AS_SET,
+	SERVER_ON_DOWN_KEEP,
+	SERVER_ON_DOWN_CUT
+};
+
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
 /* In order of precedence; see above. */
@@ -129,6 +136,7 @@ struct server_settings {
 	int acl; /* number of the list of clients it takes; -1: all */
 	enum server_tls tls;
 	enum server_forward forward;
+	enum server_on_down on_down;
 };
 
 struct server {

@@ -1,4 +1,5 @@
-/* connections.c: what control asks of sessions, by their numbers. */
+/* connections.c: what control asks of sessions, by their numbers; and the walk
+ * that ends those whose server is down. */
 #include "config.h"
 
 #include "proxy/session_private.h"
@@ -96,4 +97,40 @@ frontend_connection_of_fd(const struct frontend *f, int fd)
 			return i;
 	}
 	return -1;
+}
+
+/* ---- a server is down ---- */
+
+/* One that still connects goes to the next server if this one does not
+ * answer. */
+static void
+cut(void *entry)
+{
+	struct session *s = entry;
+
+	if (s->state == RELAYING && s->counted &&
+	    pool_cuts_sessions(s->frontend->core.pool, s->server))
+		session_close(s, REASON_SERVER_DOWN);
+}
+
+void
+session_cut_on_turn(struct task *t)
+{
+	struct frontend *f = list_entry(t, struct frontend, cut.task);
+
+	id_table_walk(&f->connections, &f->cut.sessions, cut);
+	id_table_walk(&f->flows.ids, &f->cut.flows, flow_cut);
+	if (f->cut.sessions.left > 0 || f->cut.flows.left > 0)
+		loop_soon(f->core.loop, t);
+}
+
+/* A server knows how many sessions it has, not which: that would cost each of
+ * them memory. All are visited once from now on, those too that a walk under
+ * way has passed: they may be of the server that went down just now. */
+void
+frontend_cut_sessions(struct frontend *f)
+{
+	f->cut.sessions.left = f->connections.end;
+	f->cut.flows.left = f->flows.ids.end;
+	loop_soon(f->core.loop, &f->cut.task);
 }

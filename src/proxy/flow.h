@@ -61,6 +61,9 @@ void flows_fini(struct flows *fs);
 void flows_on_datagrams(struct listener *l);
 /* Ends the flows that came in through a listener that closes. */
 void flows_leave(struct flows *fs, const struct listener *l);
+/* Ends the flow, if its server is down and on_down says so; the client's next
+ * datagram begins another. For id_table_walk(). */
+void flow_cut(void *flow);
 /* Ends those beyond the limit, after it was changed. */
 void flows_adjust(struct flows *fs);
 

@@ -120,3 +120,13 @@ flow_refused(struct flow *w, int error)
 	flow_release(w);
 	return false;
 }
+
+void
+flow_cut(void *flow)
+{
+	struct flow *w = flow;
+
+	if (w->server != NULL && flow_is_current(w) &&
+	    pool_cuts_sessions(w->frontend->pool, w->server))
+		flow_end(w);
+}

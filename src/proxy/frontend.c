@@ -286,6 +286,8 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->core.dummies = &f->dummies;
 	session_init_timeouts(f);
 	session_count_init(f);
+	list_init(&f->cut.task.link);
+	f->cut.task.run = session_cut_on_turn;
 	dummies_init(&f->dummies, &f->core);
 	preopened_init(&f->preopened, &f->core);
 	f->core.options = *o;
@@ -312,6 +314,7 @@ frontend_free(struct frontend *f)
 	dns_fini(&f->dns);
 	dummies_fini(&f->dummies);
 	session_count_fini(f);
+	list_remove(&f->cut.task.link);
 	pipe_share_fini(&f->core.share);
 	id_table_fini(&f->connections);
 	free(f);

@@ -216,6 +216,9 @@ void frontend_stop(struct frontend *f);
  * may be are ended at a quiet moment. Not to be called from a listener's own
  * callback. */
 void frontend_drain(struct frontend *f);
+/* A server went down: ends its sessions and flows, and those of others that are
+ * down, where on_down says so; soon, in portions. */
+void frontend_cut_sessions(struct frontend *f);
 /* Sessions, flows and DNS queries that are not over. */
 uint64_t frontend_left(const struct frontend *f);
 

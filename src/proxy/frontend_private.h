@@ -32,6 +32,12 @@ struct session_walk {
 	uint32_t next; /* number it goes on with */
 };
 
+/* Of the walk that ends what servers that are down still have. */
+struct session_cut {
+	struct task task;
+	struct id_walk sessions, flows;
+};
+
 /* Clients that wait for a place at a server. */
 struct session_queue {
 	struct list sessions; /* by `queue_link`, the oldest first */
@@ -60,6 +66,7 @@ struct frontend {
 	bool is_aging;
 	struct session_walk count;
 	struct session_queue queue;
+	struct session_cut cut;
 
 	struct preopened preopened;
 	struct flows flows;

@@ -64,3 +64,18 @@ id_table_remove(struct id_table *t, uint32_t number)
 	t->entry[number] = NULL;
 	bitmap_set(&t->free, number);
 }
+
+void
+id_table_walk(const struct id_table *t, struct id_walk *w,
+    void (*visit)(void *entry))
+{
+	unsigned i;
+
+	for (i = 0; i < ID_WALK_PORTION && w->left > 0; i++, w->left--) {
+		if (w->next >= t->end)
+			w->next = 0;
+		if (t->entry[w->next] != NULL)
+			visit(t->entry[w->next]);
+		w->next++;
+	}
+}

@@ -16,6 +16,12 @@ struct id_table {
 	uint32_t room;	    /* numbers below it fit */
 };
 
+/* A walk over all entries, in portions: `left` numbers from `next` on, and from
+ * 0 on behind the end. */
+struct id_walk {
+	uint32_t next, left;
+};
+
 void id_table_init(struct id_table *t);
 /* Frees the table; the entries stay with their owners. */
 void id_table_fini(struct id_table *t);
@@ -23,5 +29,10 @@ void id_table_fini(struct id_table *t);
 int id_table_add(struct id_table *t, void *entry, uint32_t *number);
 /* The number is free again. */
 void id_table_remove(struct id_table *t, uint32_t number);
+/* Visits entries of up to ID_WALK_PORTION numbers; all are visited when `left`
+ * is 0. `visit` may remove its entry. */
+enum { ID_WALK_PORTION = 2000 };
+void id_table_walk(const struct id_table *t, struct id_walk *w,
+    void (*visit)(void *entry));
 
 #endif

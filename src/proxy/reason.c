@@ -17,6 +17,7 @@ reason_name(enum reason r)
 		[REASON_FASTCLOSE] = "fastclose",
 		[REASON_NO_RESOURCES] = "no_resources",
 		[REASON_STOPPED] = "stopped",
+		[REASON_SERVER_DOWN] = "server_down",
 		[REASON_QUIET_END] = "quiet_end",
 		[REASON_TLS_FAILED] = "tls_failed",
 		[REASON_TLS_TIMEOUT] = "tls_timeout",

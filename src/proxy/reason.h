@@ -13,6 +13,7 @@ enum reason {
 	REASON_FASTCLOSE, /* one side ended and the setting says that is it */
 	REASON_NO_RESOURCES,	/* out of memory or descriptors */
 	REASON_STOPPED,		/* by command, or the program ends */
+	REASON_SERVER_DOWN,	/* its server is down: on_down */
 	REASON_QUIET_END,	/* asked to end, at a quiet moment */
 	REASON_TLS_FAILED,	/* the client's handshake, or what came later */
 	REASON_TLS_TIMEOUT,	/* the client's handshake took too long */

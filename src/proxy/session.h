@@ -26,6 +26,7 @@
 
 struct frontend;
 struct pipe;
+struct task;
 
 /* Prepares the frontend's queues for its sessions. */
 void session_init_timeouts(struct frontend *f);
@@ -40,6 +41,9 @@ void session_reschedule_all(struct frontend *f);
 void session_count_init(struct frontend *f);
 void session_count_fini(struct frontend *f);
 void session_count_start(struct frontend *f);
+
+/* Goes on with the walk of frontend_cut_sessions(). */
+void session_cut_on_turn(struct task *t);
 
 /* Serves the client on `fd`, which it takes over. When memory is short the
  * client is closed and that is logged. It came to `port`, 0: a Unix socket. */

@@ -37,7 +37,7 @@ ask yy = server 1: yy
 > server 0 weight
 < error: server: "weight" needs a value
 > server 0 colour red
-< error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, check_port, check_address, check, up, drain, maint, down or remove
+< error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, on_down, check_port, check_address, check, up, drain, maint, down or remove
 > server x
 < error: server: "x" is not a number from 0 to 99999
 > server 11 drain

@@ -15,6 +15,18 @@ pen -r {FRONT} {S0} {S1}
 > quiet_end all; quiet_end none
 > quiet_end
 < none
+> on_down
+< keep
+> on_down cut
+> on_down
+< cut
+> on_down maybe
+< error: on_down: expects keep or cut, got "maybe"
+> server 0 on_down keep; server 1 on_down cut; server 1 on_down default
+> servers json
+~ "on_down":"keep"
+> server 0 on_down maybe
+< error: server: on_down expects keep, cut or default, got "maybe"
 > shutdown soon
 < error: shutdown: "soon" is not a valid duration (5, 0.5, 200ms)
 > shutdown 1 2
@@ -23,7 +35,8 @@ ask a = server 0: a
 hold b
 > shutdown
 < stopping, 1 session left
-says stopping by="shutdown" left=1 most_ms=60000
+says stopping reason="by uid=
+says left=1 most_ms=60000
 > mode
 < no hash roundrobin no stubborn no weight no prio
 < stopping, 1 session left
@@ -40,7 +53,7 @@ says stopping by="shutdown" left=1 most_ms=60000
 # another time for it
 > shutdown 50
 < stopping, 1 session left
-says stopping by="shutdown" left=1 most_ms=50000
+says left=1 most_ms=50000
 drop
 says stopped left=0
 ended 0
@@ -58,7 +71,7 @@ ended 0
 pen -r {FRONT} {S0}
 hold a
 signal QUIT
-says stopping by="SIGQUIT" left=1 most_ms=30000
+says stopping reason="SIGQUIT" left=1 most_ms=30000
 signal QUIT
 broken
 ended 0
@@ -66,7 +79,7 @@ ended 0
 pen -r {FRONT} {S0}
 hold a
 signal QUIT
-says stopping by="SIGQUIT" left=1
+says stopping reason="SIGQUIT" left=1
 signal TERM
 broken
 ended 0

@@ -160,6 +160,29 @@ START_TEST(a_blacklisted_server_is_better_than_none)
 }
 END_TEST
 
+static void
+check_fails(unsigned server)
+{
+	struct server *s = pool_server(d.pool, server);
+
+	while (!s->health.down)
+		pool_checked(d.pool, s, false, "test", loop_now(d.loop));
+}
+
+/* What was begun stays with a server that is down, unless on_down says
+ * otherwise. */
+START_TEST(flows_of_a_server_that_is_down)
+{
+	connect_all();
+	check_fails(1);
+	check_fails(2);
+	pool_server(d.pool, 2)->set.on_down = SERVER_ON_DOWN_CUT;
+	ck_assert_uint_eq(server_of(1, FRAME_ACK), 1);
+	ck_assert_uint_lt(server_of(2, FRAME_ACK), SERVERS);
+	ck_assert_uint_ne(server_of(2, FRAME_ACK), 2);
+}
+END_TEST
+
 /* A director that stops forwards what goes on, which it may not have seen the
  * beginning of, and nothing that begins, not even again. */
 START_TEST(no_flow_begins_in_a_drain)
@@ -190,6 +213,7 @@ SUITE(test_director_flows)
 	tcase_add_test(t, flows_wait_for_servers_that_return);
 	tcase_add_test(t, flows_of_a_blacklisted_server_go_on);
 	tcase_add_test(t, a_blacklisted_server_is_better_than_none);
+	tcase_add_test(t, flows_of_a_server_that_is_down);
 	tcase_add_test(t, no_flow_begins_in_a_drain);
 	suite_add_tcase(s, t);
 	return s;

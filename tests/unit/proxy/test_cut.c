@@ -1,0 +1,157 @@
+/* test_cut.c: what becomes of a server's sessions and flows when it goes down,
+ * in a real loop. Health is what the test says it is. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/rig.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/udprig.h"
+
+enum { SERVERS = 2, EACH = 20 };
+
+static struct backend back[SERVERS];
+
+static void
+set_on_down(enum server_on_down what)
+{
+	struct pool_options o = *pool_options(rig.pool);
+
+	o.on_down = what;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+}
+
+/* As control does when the pool tells of it. */
+static void
+goes_down(unsigned server)
+{
+	struct server *s = pool_server(rig.pool, server);
+
+	while (server_state(s) != SERVER_DOWN)
+		pool_checked(
+		    rig.pool, s, false, "test", loop_now(rig.loop));
+	frontend_cut_sessions(rig.frontend);
+}
+
+/* EACH sessions at both servers; `fd[i]` at server i % SERVERS. */
+static void
+begin(int fd[SERVERS * EACH])
+{
+	struct pool_options o;
+	unsigned i;
+
+	rig_begin();
+	o = *pool_options(rig.pool);
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	for (i = 0; i < SERVERS; i++) {
+		backend_start(&back[i], SPOT_TCP4, backend_echo, NULL);
+		rig_add_server(i, &back[i].at);
+	}
+	rig_front();
+	for (i = 0; i < SERVERS * EACH; i++) {
+		fd[i] = rig_talks();
+		ck_assert_uint_eq(
+		    pool_server(rig.pool, i % SERVERS)->connections,
+		    i / SERVERS + 1);
+	}
+}
+
+static void
+end(int fd[SERVERS * EACH])
+{
+	unsigned i;
+
+	for (i = 0; i < SERVERS * EACH; i++)
+		close(fd[i]);
+	rig_end();
+	for (i = 0; i < SERVERS; i++)
+		backend_stop(&back[i]);
+}
+
+/* Those of the others go on. */
+START_TEST(sessions_are_cut)
+{
+	int fd[SERVERS * EACH], i;
+
+	begin(fd);
+	set_on_down(SERVER_ON_DOWN_CUT);
+	goes_down(0);
+	RUN_UNTIL(rig_stats()->reasons[REASON_SERVER_DOWN] == EACH);
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	ck_assert_uint_eq(rig_stats()->sessions, EACH);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
+	for (i = 0; i < SERVERS * EACH; i++)
+		if (i % SERVERS == 0)
+			spot_expect_reset(fd[i]);
+		else
+			ck_assert(!rig_tells(fd[i]));
+	end(fd);
+}
+END_TEST
+
+/* By default, and of a server that says so. */
+START_TEST(sessions_are_kept)
+{
+	int fd[SERVERS * EACH], i;
+
+	begin(fd);
+	if (_i == 1) {
+		set_on_down(SERVER_ON_DOWN_CUT);
+		pool_server(rig.pool, 0)->set.on_down = SERVER_ON_DOWN_KEEP;
+	}
+	goes_down(0);
+	set_on_down(SERVER_ON_DOWN_CUT);
+	pool_server(rig.pool, 0)->set.on_down = SERVER_ON_DOWN_KEEP;
+	goes_down(1);
+	RUN_UNTIL(rig_stats()->reasons[REASON_SERVER_DOWN] == EACH);
+	for (i = 0; i < SERVERS * EACH; i += SERVERS)
+		ck_assert(!rig_tells(fd[i]));
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, EACH);
+	end(fd);
+}
+END_TEST
+
+START_TEST(flows_go_elsewhere)
+{
+	struct spot at[SERVERS];
+	int server[SERVERS], client;
+
+	udprig_begin(false);
+	server[0] = udprig_server(0, &at[0]);
+	server[1] = udprig_server(1, &at[1]);
+	udprig_front();
+	set_on_down(SERVER_ON_DOWN_CUT);
+	client = udp_client(&rig.front);
+	udprig_ask(client);
+	udprig_arrives(server[0]);
+	udprig_answer(server[0], client);
+	ck_assert_uint_eq(rig_stats()->flows.now, 1);
+	goes_down(0);
+	RUN_UNTIL(rig_stats()->flows.now == 0);
+	udprig_ask(client);
+	udprig_arrives(server[1]);
+	close(client);
+	close(server[0]);
+	close(server[1]);
+	rig_end();
+}
+END_TEST
+
+SUITE(test_cut)
+{
+	Suite *s = suite_create("cut");
+	TCase *kept = tcase_create("sessions_are_kept");
+
+	SUITE_ADD(s, sessions_are_cut, 20);
+	tcase_set_timeout(kept, 20);
+	tcase_add_loop_test(kept, sessions_are_kept, 0, 2);
+	suite_add_tcase(s, kept);
+	SUITE_ADD(s, flows_go_elsewhere, 20);
+	return s;
+}
