@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -136,12 +137,29 @@ say(struct dsrmany *m, unsigned i, const char *words)
 		leave(m, i, DSRMANY_BROKEN);
 }
 
+/* How many more bytes it may read. */
+static size_t
+room_of(const struct dsrmany *m, unsigned i)
+{
+	size_t got = m->one[i].got;
+
+	if (m->most == 0)
+		return SIZE_MAX;
+	return m->most > got ? m->most - got : 0;
+}
+
 static void
 take(struct dsrmany *m, unsigned i)
 {
 	static char bytes[65536];
 	struct dsrmany_one *o = &m->one[i];
-	ssize_t n = recv(m->fd[i].fd, bytes, sizeof(bytes), 0), k;
+	size_t room = room_of(m, i);
+	ssize_t n, k;
+
+	if (room == 0) /* poll() has told of its end */
+		room = 1;
+	n = recv(m->fd[i].fd, bytes,
+	    room < sizeof(bytes) ? room : sizeof(bytes), 0);
 
 	if (n <= 0) {
 		if (n == 0 || (errno != EAGAIN && errno != EINTR))
@@ -160,6 +178,9 @@ dsrmany_turn(struct dsrmany *m, int ms)
 {
 	unsigned i;
 
+	for (i = 0; i < m->count; i++)
+		if (m->one[i].asked)
+			m->fd[i].events = room_of(m, i) > 0 ? POLLIN : 0;
 	if (poll(m->fd, m->count, ms) <= 0)
 		return;
 	for (i = 0; i < m->count; i++) {
@@ -170,7 +191,6 @@ dsrmany_turn(struct dsrmany *m, int ms)
 			continue;
 		}
 		m->one[i].asked = true;
-		m->fd[i].events = POLLIN;
 		say(m, i, m->question);
 	}
 }

@@ -34,6 +34,9 @@ struct dsrmany_one {
 struct dsrmany {
 	const struct netrig *rig;
 	const char *question; /* the first one; NULL: a byte */
+	/* So many bytes are read of each, by now; what is more stays with the
+	 * sender. 0: all. The caller sets it. */
+	size_t most;
 	unsigned count;
 	struct pollfd fd[DSRMANY_MAX]; /* -1: over */
 	struct dsrmany_one one[DSRMANY_MAX];

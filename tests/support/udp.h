@@ -39,6 +39,9 @@ void udp_server_stop(struct udp_server *u);
 int udp_client(const struct spot *to);
 /* Sends and returns the answer, "" when none comes in `ms`. */
 const char *udp_ask(int fd, const char *what, int ms);
+/* The same for a question that is asked again, or that nobody may answer: it
+ * waits no longer on a busy machine. */
+const char *udp_try(int fd, const char *what, int ms);
 
 /* Clients that are made up: a datagram from each of many addresses of 127/8, as
  * fast as they can be sent. */

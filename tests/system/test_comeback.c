@@ -243,8 +243,8 @@ START_TEST(udp_servers_restarted)
 	up_udp("-U", modes[_i / 2]);
 	fd = udp_client(&front);
 	for (i = 0; i < 4; i++)
-		ck_assert_str_eq(udp_ask(fd, "x", MOMENT), "");
-	ck_assert_int_eq(blacklisted(), 2);
+		ck_assert_str_eq(udp_try(fd, "x", MOMENT), "");
+	WAIT_FOR(blacklisted() == 2, SOON);
 	udp_server_start_at(&s, &at[_i % 2], "back:");
 	for (i = 0; i < 4; i++)
 		ck_assert_str_eq(udp_ask(fd, "x", SOON), "back:x");
@@ -265,14 +265,15 @@ START_TEST(udp_client_stays_with_the_last_resort)
 	up_udp("-U", "no roundrobin");
 	fd = udp_client(&front);
 	for (i = 0; i < 4; i++)
-		ck_assert_str_eq(udp_ask(fd, "x", MOMENT), "");
+		ck_assert_str_eq(udp_try(fd, "x", MOMENT), "");
+	WAIT_FOR(blacklisted() == 2, SOON);
 	for (i = 0; i < 2; i++) {
 		udp_server_start_at(&s[i], &at[i], "");
 		s[i].replies = 0;
 	}
 	for (k = 0; k < 10; k++)
 		ck_assert_int_eq(send(fd, "y", 1, 0), 1);
-	WAIT_FOR(s[0].received + s[1].received == 10, SOON);
+	WAIT_FOR(s[0].received + s[1].received >= 10, SOON);
 	ck_assert(s[0].received == 0 || s[1].received == 0);
 	for (i = 0; i < 2; i++)
 		s[i].replies = 1;
