@@ -291,19 +291,25 @@ START_TEST(another_director)
 END_TEST
 
 static bool
-has_ended_while_asked(void)
+has_ended_while_asked(struct netrig_tap *client)
 {
-	close(netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 80));
+	uint8_t mac[6];
+
+	(void)netrig_who_has(client, NETRIG_CLIENT, NETRIG_VIP4, mac);
 	return child_has_ended(&run.child);
 }
 
 /* A client asks for the VIP meanwhile, so that the tag is known. */
 START_TEST(a_tagged_segment)
 {
+	struct netrig_tap client;
+
 	NEED_NETRIG(&rig, &tagged);
+	netrig_tap(&client, &rig, NETRIG_CLIENT, "eth0");
 	inspectrun_start(&run, NULL, NULL);
-	WAIT_FOR(has_ended_while_asked(), 20000);
+	WAIT_FOR(has_ended_while_asked(&client), 20000);
 	is_fine(child_err(&run.child));
+	netrig_tap_close(&client);
 	netrig_down(&rig);
 }
 END_TEST

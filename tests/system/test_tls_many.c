@@ -152,19 +152,18 @@ served_until(const char *last, long long *longest)
 	return i;
 }
 
-/* Thousands of files put there at once hold up nobody. */
-START_TEST(put_at_once)
+/* Puts `n` new ones there at once. Returns how many clients were served while
+ * pen read them. */
+static int
+served_beside(int round, long n)
 {
-	long i, n = suite_amount(1500, 200);
 	char name[32], file[40];
 	long long ms;
 	int served;
+	long i;
 
-	begin();
-	certdir_put(&dir, "a.test.pem", "a.test");
-	up("ssl_watch 0");
 	for (i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "n%ld.test", i);
+		snprintf(name, sizeof(name), "n%ld.r%d.test", i, round);
 		snprintf(file, sizeof(file), "%s.pem", name);
 		certdir_put(&dir, file, name);
 	}
@@ -173,14 +172,27 @@ START_TEST(put_at_once)
 	served = served_until(name, &ms);
 	/* the order of a directory is its own */
 	for (i = 0; i < n; i++) {
-		snprintf(name, sizeof(name), "n%ld.test", i);
+		snprintf(name, sizeof(name), "n%ld.r%d.test", i, round);
 		WAIT_FOR(asks(name) == NULL, 60000);
 	}
 	printf("%ld new certificates: %d clients served meanwhile, one waited "
 	       "%lld ms\n", n, served, ms);
-	/* one or two, were they all read at once */
-	if (pen_is_plain())
-		ck_assert_int_ge(served, 4);
+	return served;
+}
+
+/* Many files put there at once hold up nobody: it would be one or two, were they
+ * all read at once. On a busy machine pen may be much faster than the clients,
+ * now and then. */
+START_TEST(put_at_once)
+{
+	long n = suite_amount(500, 200);
+	int round = 0;
+
+	begin();
+	certdir_put(&dir, "a.test.pem", "a.test");
+	up("ssl_watch 0");
+	while (served_beside(round, n) < 4 && pen_is_plain())
+		ck_assert_int_lt(++round, 10);
 	end();
 }
 END_TEST
