@@ -33,7 +33,23 @@ steps='gcc clang notls valgrind'
 long=
 jobs=$(processors)
 # Tests mostly wait.
-test_jobs=$((3 * jobs))
+test_jobs=$((6 * jobs))
+# These take longest and begin first, so that they do not end last.
+longest='
+tests/net/test_dsr_check
+tests/net/test_dsr_tarpit
+tests/net/test_dsr_fast_change
+tests/net/test_dsr_trouble
+tests/net/test_dsr_inspect
+tests/net/test_dsr_tunnel_paths
+tests/net/test_vanish
+tests/net/test_dsr_fast
+tests/system/test_tls_scan
+tests/system/test_tls_many
+tests/system/test_tls_flood
+tests/system/test_tls_programs
+tests/system/test_dns
+'
 # What each thing that pen does needs most: bytes, ends, failures, datagrams,
 # names, commands, TLS either way, direct return.
 few='
@@ -63,8 +79,8 @@ tests/system/test_tls_reload
 tests/system/test_udp
 tests/net/test_dsr_change
 '
-# Unit tests that open an AF_XDP link again and again: libxdp alone takes
-# minutes there. test_link opens one too.
+# Those open an AF_XDP link again and again: libxdp alone takes minutes there.
+# test_link opens one too.
 slow_in_valgrind='
 tests/unit/dsr/test_link_interface
 tests/unit/dsr/test_link_xdp
@@ -147,28 +163,38 @@ step_failed() {
 	failed=$((failed + 1))
 }
 
-# add_results STEP DIR: counts and prints them.
+# add_results STEP BUILD: counts and prints them.
 add_results() {
+	if [ -z "$(find "$work/$2" -name '*.trs' | head -n 1)" ]; then
+		step_failed "$1" "$work/$2.log"
+		return
+	fi
 	# shellcheck disable=SC2046 # three words
-	set -- "$1" "$2" $(count_results "$2")
+	set -- "$1" "$work/$2" $(count_results "$work/$2")
 	echo "$1: $3 passed, $4 failed, $5 skipped, $(($(date +%s) - began)) s"
 	passed=$((passed + $3)) failed=$((failed + $4)) skipped=$((skipped + $5))
 	show_failures "$2"
 }
 
-# check STEP BUILD [make arguments]: runs the tests of that build.
-check() {
-	step=$1
-	build=$2
-	shift 2
-	find "$work/$build" -name '*.trs' -exec rm -f {} +
+forget_results() {
+	find "$work/$1" -name '*.trs' -exec rm -f {} +
+}
+
+# run_tests BUILD [make arguments]: runs the tests of that build.
+run_tests() {
+	build=$1
+	shift
 	run_make -C "$work/$build" -k -j"$test_jobs" check "$@" \
 		>>"$work/$build.log" 2>&1
-	if [ -z "$(find "$work/$build" -name '*.trs' | head -n 1)" ]; then
-		step_failed "$step" "$work/$build.log"
-		return
-	fi
-	add_results "$step" "$work/$build"
+}
+
+# check STEP [make arguments]: runs the tests of its build, and says how that
+# went.
+check() {
+	step=$1
+	forget_results "$step"
+	run_tests "$@"
+	add_results "$step" "$step"
 }
 
 # build STEP [configure options]: pen, and the test programs, which are not worth a
@@ -208,7 +234,7 @@ build_gcc() {
 }
 
 step_gcc() {
-	check gcc gcc
+	check gcc TESTS="$(all_of gcc | tr '\n' ' ')"
 }
 
 # A clang without its runtime library cannot link sanitizers.
@@ -234,7 +260,8 @@ build_clang() {
 step_clang() {
 	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=20 \
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1} \
-	UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} check clang clang
+	UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} \
+	check clang TESTS="$(all_of clang | tr '\n' ' ')"
 }
 
 build_notls() {
@@ -247,11 +274,20 @@ build_notls() {
 
 step_notls() {
 	if [ -n "$long" ]; then
-		PEN_TEST_LIGHT=1 check notls notls
+		PEN_TEST_LIGHT=1 check notls
 	else
-		PEN_TEST_LIGHT=1 check notls notls \
+		PEN_TEST_LIGHT=1 check notls \
 			TESTS="$(programs_in notls unit control) $(list_in notls "$few")"
 	fi
+}
+
+# all_of STEP: all its tests.
+all_of() {
+	longest=$(list_in "$1" "$longest")
+	echo "$longest"
+	programs_in "$1" net system unit control compat | tr ' ' '\n' |
+		grep -vxF "$(echo "$longest" | tr ' ' '\n' | grep .)"
+	cd "$top" && echo tests/lint/*.sh
 }
 
 # Of the programs on standard input, those that this build has.
@@ -276,6 +312,11 @@ list_in() {
 	echo "$2" | grep . | built_in "$1"
 }
 
+build_valgrind() {
+	ln -sf gcc.log "$work/valgrind.log"
+	build_gcc
+}
+
 # Not the tests of what tests are made of.
 units_for_valgrind() {
 	if [ -n "$long" ]; then
@@ -286,12 +327,8 @@ units_for_valgrind() {
 		grep -vxF "$(echo "$slow_in_valgrind" | grep .)" | tr '\n' ' '
 }
 
-build_valgrind() {
-	ln -sf gcc.log "$work/valgrind.log"
-	build_gcc
-}
-
-# The unit tests run inside valgrind; the others run pen inside valgrind.
+# The unit tests run inside valgrind; the others run pen inside valgrind, and
+# mostly wait meanwhile.
 step_valgrind() {
 	if ! packages_find_program valgrind; then
 		echo 'skipped: valgrind: not installed'
@@ -302,15 +339,18 @@ step_valgrind() {
 	grind="$grind --errors-for-leak-kinds=definite"
 	grind="$grind --suppressions=$top/tests/valgrind.supp"
 	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=40
-	CK_FORK=no check valgrind gcc LOG_COMPILER="$grind" \
-		TESTS="$(units_for_valgrind)"
-	began=$(date +%s)
 	if [ -n "$long" ]; then
 		programs=$(programs_in gcc system net compat)
 	else
 		programs=$(list_in gcc "$fewer")
 	fi
-	PEN_TEST_WRAPPER=$grind check valgrind gcc TESTS="$programs"
+	forget_results gcc
+	test_jobs=$((2 * jobs))
+	CK_FORK=no run_tests gcc LOG_COMPILER="$grind" TEST_SUITE_LOG=units.log \
+		TESTS="$(units_for_valgrind)" &
+	PEN_TEST_WRAPPER=$grind run_tests gcc TESTS="$programs"
+	wait
+	add_results valgrind gcc
 	unset PEN_TEST_LIGHT CK_TIMEOUT_MULTIPLIER
 }
 
