@@ -180,9 +180,9 @@ served_beside(int round, long n)
 	return served;
 }
 
-/* Many files put there at once hold up nobody: it would be one or two, were they
- * all read at once. On a busy machine pen may be much faster than the clients,
- * now and then. */
+/* Many files put there at once hold up nobody: it would be one or two, were
+ * they all read at once. On a busy machine pen may be much faster than the
+ * clients, now and then. */
 START_TEST(put_at_once)
 {
 	long n = suite_amount(500, 200);
