@@ -54,8 +54,11 @@ src/dsr/frame/frame_tunnel.c src/dsr/segment/pending.c src/dsr/frame/mac.c
 src/dsr/segment/neighbor.c src/dsr/segment/neighbor_server.c
 src/dsr/segment/neighbor_vip.c src/dsr/forward/path_mtu.c
 src/dsr/segment/probe.c src/dsr/segment/token_bucket.c src/dsr/segment/tarpit.c
-tests/unit/dsr/forge.c tests/unit/dsr/made.c tests/unit/dsr/model.c
-tests/unit/dsr/mold.c tests/unit/dsr/samples.c tests/support/suites_main.c
+src/dsr/segment/who_has.c
+tests/unit/dsr/forge.c tests/unit/dsr/mold.c tests/unit/dsr/samples.c
+tests/support/framegen.c tests/support/framegen_kinds.c
+tests/support/framegen_spoil.c tests/support/framegen_wrong.c
+tests/support/framemodel.c tests/support/suites_main.c
 tests/support/plain/plain.c
 '
 flags="-std=gnu11 -O2 -g -static -Wall -Wextra -Werror -Wcast-align=strict

@@ -5,9 +5,16 @@
 
 #include "support/framegen_private.h"
 
+void
+framegen_seed(struct framegen *g, uint64_t number)
+{
+	g->random = (number + 1) * UINT64_C(0x9e3779b97f4a7c15);
+	g->ids = (uint32_t)g->random;
+}
+
 /* xorshift64: the same on every machine. */
 uint32_t
-random_below(struct framegen *g, uint32_t n)
+framegen_below(struct framegen *g, uint32_t n)
 {
 	g->random ^= g->random << 13;
 	g->random ^= g->random >> 7;
@@ -19,7 +26,7 @@ void
 random_bytes(struct framegen *g, unsigned char *p, size_t n)
 {
 	while (n-- > 0)
-		*p++ = (unsigned char)random_below(g, 256);
+		*p++ = (unsigned char)framegen_below(g, 256);
 }
 
 void
@@ -29,31 +36,69 @@ set16(unsigned char *p, unsigned n)
 	p[1] = (unsigned char)n;
 }
 
-/* Nobody has these addresses, so that servers' answers reach nobody. */
-size_t
-client_ip(bool v6, unsigned client, unsigned char *ip)
+/* Anybody's: neither a group nor IPv4 in IPv6. */
+static size_t
+any_ip(bool v6, uint64_t salt, unsigned char *ip)
 {
-	static const unsigned char net6[16] = { 0xfd, 0, 0, 0x64 };
-	unsigned char last = (unsigned char)(60 + client);
+	size_t width = v6 ? 16 : 4, i;
 
-	if (!v6) {
-		memcpy(ip, "\300\250\144", 3);
-		ip[3] = last;
-		return 4;
+	for (i = 0; i < width; i++) {
+		salt = salt * UINT64_C(6364136223846793005) + 1;
+		ip[i] = (unsigned char)(salt >> 56);
 	}
-	memcpy(ip, net6, 16);
-	ip[15] = last;
-	return 16;
+	ip[0] = v6 ? 0x20 : 10;
+	return width;
 }
 
-/* NETRIG_VIP4, NETRIG_VIP6 */
-size_t
-vip(bool v6, unsigned char *ip)
+/* On the segment of netrig.h; nobody has the clients' addresses, so that
+ * servers' answers reach nobody. */
+static size_t
+segment_ip(bool v6, unsigned last, unsigned char *ip)
 {
-	size_t n = client_ip(v6, 0, ip);
+	static const unsigned char net4[] = { 192, 168, 100 };
+	static const unsigned char net6[15] = { 0xfd, 0, 0, 0x64 };
+	size_t n = v6 ? sizeof(net6) : sizeof(net4);
 
-	ip[n - 1] = v6 ? 0x10 : 10;
-	return n;
+	memcpy(ip, v6 ? net6 : net4, n);
+	ip[n] = (unsigned char)last;
+	return n + 1;
+}
+
+size_t
+client_ip(const struct framegen *g, const struct framegen_frame *m,
+    unsigned char *ip)
+{
+	return g->anybody ? any_ip(m->v6, m->salt, ip)
+			  : segment_ip(m->v6, 60 + m->client, ip);
+}
+
+size_t
+vip(const struct framegen *g, const struct framegen_frame *m,
+    unsigned char *ip)
+{
+	return g->anybody ? any_ip(m->v6, ~m->salt, ip)
+			  : segment_ip(m->v6, m->v6 ? 0x10 : 10, ip);
+}
+
+static void
+set_peer(struct peer *p, const unsigned char *ip, size_t width, unsigned port)
+{
+	memset(p, 0, sizeof(*p));
+	p->family = width == 4 ? AF_INET : AF_INET6;
+	p->port = (uint16_t)port;
+	if (width == 4)
+		memset(p->ip + 10, 0xff, 2);
+	memcpy(p->ip + 16 - width, ip, width);
+}
+
+void
+set_ends(const struct framegen *g, struct framegen_frame *m,
+    unsigned client_port, unsigned vip_port)
+{
+	unsigned char ip[16];
+
+	set_peer(&m->is.from, ip, client_ip(g, m, ip), client_port);
+	set_peer(&m->is.to, ip, vip(g, m, ip), vip_port);
 }
 
 static uint32_t
@@ -71,7 +116,8 @@ write_sum(unsigned char *to, uint32_t sum)
 {
 	while (sum >> 16)
 		sum = (sum & 0xffff) + (sum >> 16);
-	set16(to, ~sum & 0xffff);
+	/* all bits set are as good as none, and no "without" of UDP */
+	set16(to, sum != 0xffff ? ~sum & 0xffff : 0xffff);
 }
 
 void
@@ -110,13 +156,19 @@ put_ports(struct framegen *g, struct framegen_frame *m, const struct shape *s,
 
 	memset(p, 0, head);
 	set16(p, 1024 + m->port);
-	set16(p + 2, g->port != 0 ? g->port : 1 + random_below(g, 65535));
+	set16(p + 2, g->port != 0 ? g->port : 1 + framegen_below(g, 65535));
 	if (m->protocol == P_TCP) {
 		static const unsigned char flags[] = { 2, 16, 24, 17, 4, 20 };
+		size_t words = s->content_n / 4;
 
 		random_bytes(g, p + 4, 8);
-		p[12] = 5 << 4;
-		p[13] = flags[random_below(g, sizeof(flags))];
+		/* options are content here */
+		p[12] = (unsigned char)((5 +
+		    framegen_below(g, 1 + (uint32_t)(words < 10 ? words : 10)))
+		    << 4);
+		p[13] = g->anybody
+		    ? (unsigned char)framegen_below(g, 256)
+		    : flags[framegen_below(g, sizeof(flags))];
 		m->begins = p[13] == 2;
 	} else {
 		set16(p + 4, (unsigned)(UDP + s->content_n));
@@ -124,22 +176,31 @@ put_ports(struct framegen *g, struct framegen_frame *m, const struct shape *s,
 	return head;
 }
 
+enum { AH4 = 12 };
+
 static size_t
 put_ip4(struct framegen *g, const struct framegen_frame *m,
     const struct shape *s, unsigned char *ip)
 {
+	unsigned char *ah = ip + IP4 + s->between_n;
+
 	ip[0] = (unsigned char)(0x40 | (IP4 + s->between_n) / 4);
-	ip[1] = (unsigned char)random_below(g, 256);
+	ip[1] = (unsigned char)framegen_below(g, 256);
 	set16(ip + 4, s->id & 0xffff);
 	set16(ip + 6, (s->more ? 0x2000 : 0) | s->offset);
-	if (!s->cut && random_below(g, 2) == 0)
+	if (!s->cut && framegen_below(g, 2) == 0)
 		ip[6] |= 0x40;
-	ip[8] = (unsigned char)(1 + random_below(g, 255));
+	ip[8] = (unsigned char)(1 + framegen_below(g, 255));
 	ip[9] = m->protocol;
-	client_ip(false, m->client, ip + 12);
-	vip(false, ip + 16);
+	client_ip(g, m, ip + 12);
+	vip(g, m, ip + 16);
 	memcpy(ip + IP4, s->between, s->between_n);
-	return IP4 + s->between_n;
+	if (!s->ah)
+		return IP4 + s->between_n;
+	ip[9] = P_AH;
+	ah[0] = m->protocol;
+	ah[1] = AH4 / 4 - 2;
+	return IP4 + s->between_n + AH4;
 }
 
 static size_t
@@ -151,9 +212,9 @@ put_ip6(struct framegen *g, const struct framegen_frame *m,
 
 	random_bytes(g, ip, 4);
 	ip[0] = 0x60 | (ip[0] & 15);
-	ip[7] = (unsigned char)(1 + random_below(g, 255));
-	client_ip(true, m->client, ip + 8);
-	vip(true, ip + 24);
+	ip[7] = (unsigned char)(1 + framegen_below(g, 255));
+	client_ip(g, m, ip + 8);
+	vip(g, m, ip + 24);
 	if (s->cut) {
 		p[0] = last;
 		p[1] = 0;
@@ -170,23 +231,61 @@ put_ip6(struct framegen *g, const struct framegen_frame *m,
 	return (size_t)(p - ip);
 }
 
-void
-build(struct framegen *g, struct framegen_frame *m, const struct shape *s)
+unsigned char *
+put_link(const struct framegen *g, struct framegen_frame *m,
+    const struct shape *s, unsigned type)
 {
-	unsigned char *p = m->bytes, *ip;
+	unsigned char *p = m->bytes;
 
 	memset(m->bytes, 0, sizeof(m->bytes));
 	memcpy(p, g->mac, 6);
 	memcpy(p + 6, g->from, 6);
 	p += 12;
+	memset(&m->is, 0, sizeof(m->is));
 	if (s->tag_type != 0) {
 		set16(p, s->tag_type);
 		set16(p + 2, s->tag);
 		p += 4;
+		m->is.vlan = s->tag;
 	}
-	set16(p, m->v6 ? 0x86dd : 0x0800);
-	ip = p + 2;
-	m->net = (size_t)(ip - m->bytes);
+	set16(p, type);
+	m->net = (size_t)(p + 2 - m->bytes);
+	m->is.net = (uint16_t)m->net;
+	return p + 2;
+}
+
+/* What a reader must find. */
+static void
+note(const struct framegen *g, struct framegen_frame *m, const struct shape *s)
+{
+	const unsigned char *p = m->bytes + m->transport;
+	struct frame *f = &m->is;
+
+	f->family = m->v6 ? AF_INET6 : AF_INET;
+	f->protocol = m->protocol;
+	f->transport = (uint16_t)m->transport;
+	f->packet = (uint32_t)(m->end - m->net);
+	if (s->more || s->offset != 0)
+		f->fragment_id = m->v6 ? s->id : s->id & 0xffff;
+	f->first_fragment = s->more && s->offset == 0;
+	f->kind = s->offset != 0 ? FRAME_FRAGMENT
+		: s->bare	 ? FRAME_ICMP
+				 : FRAME_FLOW;
+	m->sum_ok = !s->more && s->offset == 0;
+	if (s->bare) {
+		set_ends(g, m, 0, 0);
+		return;
+	}
+	set_ends(g, m, (unsigned)p[0] << 8 | p[1], (unsigned)p[2] << 8 | p[3]);
+	if (m->protocol == P_TCP)
+		f->tcp_flags = p[13];
+}
+
+void
+build(struct framegen *g, struct framegen_frame *m, const struct shape *s)
+{
+	unsigned char *ip = put_link(g, m, s, m->v6 ? 0x86dd : 0x0800), *p;
+
 	m->transport =
 	    m->net + (m->v6 ? put_ip6(g, m, s, ip) : put_ip4(g, m, s, ip));
 	p = m->bytes + m->transport;
@@ -202,6 +301,7 @@ build(struct framegen *g, struct framegen_frame *m, const struct shape *s)
 		sum_header(m);
 	if (!s->bare)
 		sum_transport(m);
+	note(g, m, s);
 }
 
 void
@@ -216,14 +316,19 @@ begin(struct framegen *g, struct framegen_frame *m, struct shape *s, bool v6)
 {
 	m->v6 = v6;
 	m->passes = v6 == g->v6;
-	m->protocol = random_below(g, 2) == 0 ? P_TCP : P_UDP;
-	m->client = random_below(g, FRAMEGEN_CLIENTS);
-	m->port = random_below(g, FRAMEGEN_PORTS);
+	m->protocol = framegen_below(g, 2) == 0 ? P_TCP : P_UDP;
+	m->client = framegen_below(g, FRAMEGEN_CLIENTS);
+	m->port = framegen_below(g, g->anybody ? 60000 : FRAMEGEN_PORTS);
+	m->salt = g->random;
 	m->begins = false;
 	memset(s, 0, sizeof(*s));
+	if (g->anybody && framegen_below(g, 3) == 0) {
+		s->tag_type = 0x8100;
+		s->tag = (uint16_t)framegen_below(g, 65536);
+	}
 	s->id = ++g->ids;
-	s->content_n = random_below(g, 4) == 0 ? random_below(g, 1400)
-					       : random_below(g, 64);
+	s->content_n = framegen_below(g, 4) == 0 ? framegen_below(g, 1400)
+					       : framegen_below(g, 64);
 	random_bytes(g, s->content, s->content_n);
 }
 
@@ -237,6 +342,12 @@ set_flow(const struct framegen *g, struct framegen_frame *m)
 		m->flow = FRAMEGEN_FLOWS;
 }
 
+static unsigned
+weight(const struct framegen *g, const struct kind *k)
+{
+	return g->anybody ? k->anybody : k->often;
+}
+
 static const struct kind *
 choose(struct framegen *g)
 {
@@ -246,13 +357,13 @@ choose(struct framegen *g)
 
 	for (i = 0; i < 2; i++)
 		for (k = lists[i]; k->what != NULL; k++)
-			all += k->often;
-	at = random_below(g, all);
+			all += weight(g, k);
+	at = framegen_below(g, all);
 	for (i = 0;; i++)
 		for (k = lists[i]; k->what != NULL; k++) {
-			if (at < k->often)
+			if (at < weight(g, k))
 				return k;
-			at -= k->often;
+			at -= weight(g, k);
 		}
 }
 
@@ -262,10 +373,16 @@ framegen_next(struct framegen *g, struct framegen_frame *m)
 	const struct kind *k = choose(g);
 	struct shape s;
 
-	begin(g, m, &s, random_below(g, 3) == 0 ? !g->v6 : g->v6);
+	begin(g, m, &s,
+	    g->anybody			     ? framegen_below(g, 2) == 0
+		: framegen_below(g, 3) == 0 ? !g->v6
+					     : g->v6);
 	set_flow(g, m);
 	m->what = k->what;
 	k->make(g, m, &s);
+	while (g->anybody && m->length < FRAMEGEN_MAX &&
+	    framegen_below(g, 3) == 0)
+		m->bytes[m->length++] = (unsigned char)framegen_below(g, 256);
 }
 
 void

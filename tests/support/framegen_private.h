@@ -5,7 +5,15 @@
 
 #include "support/framegen.h"
 
-enum { HEAD = 14, IP4 = 20, IP6 = 40, TCP = 20, UDP = 8, ICMP = 8 };
+enum {
+	HEAD = 14,
+	IP4 = 20,
+	IP6 = 40,
+	TCP = 20,
+	UDP = 8,
+	ICMP = 8,
+	ARP = 28
+};
 enum {
 	P_HOPS = 0,
 	P_ICMP = 1,
@@ -33,6 +41,7 @@ struct shape {
 				      * when `bare` */
 	size_t content_n;
 	bool bare;
+	bool ah; /* IPv4: an authentication header behind the options */
 };
 
 typedef void kind_fn(
@@ -40,22 +49,30 @@ typedef void kind_fn(
 struct kind {
 	const char *what; /* NULL: the end of the list */
 	kind_fn *make;
-	unsigned often;
+	unsigned often;	  /* for a director */
+	unsigned anybody; /* from anybody: a right one */
 };
 extern const struct kind framegen_kinds[], framegen_wrong[];
 
-uint32_t random_below(struct framegen *g, uint32_t n);
 void random_bytes(struct framegen *g, unsigned char *p, size_t n);
 void set16(unsigned char *p, unsigned n);
 /* Writes m as the shape says, for m->v6, protocol, client and port. */
 void build(struct framegen *g, struct framegen_frame *m, const struct shape *s);
 /* The same; what comes of it must be dropped. */
 void drop(struct framegen *g, struct framegen_frame *m, const struct shape *s);
+/* The Ethernet header; returns what follows it. */
+unsigned char *put_link(const struct framegen *g, struct framegen_frame *m,
+    const struct shape *s, unsigned type);
 /* Makes the header's checksum right again (IPv4), or TCP's, UDP's, ICMP's. */
 void sum_header(struct framegen_frame *m);
 void sum_transport(struct framegen_frame *m);
 /* The addresses on the wire; returns how many bytes. */
-size_t client_ip(bool v6, unsigned client, unsigned char *ip);
-size_t vip(bool v6, unsigned char *ip);
+size_t client_ip(const struct framegen *g, const struct framegen_frame *m,
+    unsigned char *ip);
+size_t vip(const struct framegen *g, const struct framegen_frame *m,
+    unsigned char *ip);
+/* Sets m->is from and to: client and VIP with these ports. */
+void set_ends(const struct framegen *g, struct framegen_frame *m,
+    unsigned client_port, unsigned vip_port);
 
 #endif

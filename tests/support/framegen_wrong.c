@@ -11,7 +11,7 @@ static void
 cut_off(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	drop(g, m, s);
-	m->length = HEAD + random_below(g, (uint32_t)(m->end - HEAD));
+	m->length = HEAD + framegen_below(g, (uint32_t)(m->end - HEAD));
 }
 
 static void
@@ -22,7 +22,7 @@ wrong_version(struct framegen *g, struct framegen_frame *m, struct shape *s)
 
 	drop(g, m, s);
 	ip = m->bytes + m->net;
-	ip[0] = (unsigned char)(v[random_below(g, 5)] << 4 | (ip[0] & 15));
+	ip[0] = (unsigned char)(v[framegen_below(g, 5)] << 4 | (ip[0] & 15));
 	if (!m->v6)
 		sum_header(m);
 }
@@ -32,12 +32,12 @@ static void
 wrong_head(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	m->v6 = false;
-	if (random_below(g, 2) == 0) {
+	if (framegen_below(g, 2) == 0) {
 		drop(g, m, s);
-		m->bytes[m->net] = (unsigned char)(0x40 | random_below(g, 5));
+		m->bytes[m->net] = (unsigned char)(0x40 | framegen_below(g, 5));
 	} else {
 		s->bare = true;
-		s->content_n = random_below(g, 40);
+		s->content_n = framegen_below(g, 40);
 		drop(g, m, s);
 		m->bytes[m->net] = 0x4f;
 	}
@@ -54,11 +54,11 @@ wrong_length(struct framegen *g, struct framegen_frame *m, struct shape *s)
 	ip = m->bytes + m->net;
 	is = (unsigned)(m->end - m->net);
 	if (m->v6)
-		set16(ip + 4, is - IP6 + 1 + random_below(g, 60000));
-	else if (random_below(g, 2) == 0)
-		set16(ip + 2, is + 1 + random_below(g, 60000));
+		set16(ip + 4, is - IP6 + 1 + framegen_below(g, 60000));
+	else if (framegen_below(g, 2) == 0)
+		set16(ip + 2, is + 1 + framegen_below(g, 60000));
 	else
-		set16(ip + 2, random_below(g, IP4));
+		set16(ip + 2, framegen_below(g, IP4));
 	if (!m->v6)
 		sum_header(m);
 }
@@ -68,7 +68,7 @@ static void
 short_length(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	size_t head = m->protocol == P_TCP ? TCP : UDP;
-	unsigned n = random_below(g, (uint32_t)head);
+	unsigned n = framegen_below(g, (uint32_t)head);
 
 	drop(g, m, s);
 	if (m->v6)
@@ -82,7 +82,7 @@ short_length(struct framegen *g, struct framegen_frame *m, struct shape *s)
 static void
 flipped_head(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
-	unsigned bit = random_below(g, IP4 * 8);
+	unsigned bit = framegen_below(g, IP4 * 8);
 
 	m->v6 = false;
 	drop(g, m, s);
@@ -101,11 +101,11 @@ wrong_transport(struct framegen *g, struct framegen_frame *m, struct shape *s)
 	n = m->end - m->transport;
 	if (m->protocol == P_UDP)
 		set16(p + 4,
-		    random_below(g, 2) == 0 ? random_below(g, UDP)
+		    framegen_below(g, 2) == 0 ? framegen_below(g, UDP)
 					    : (unsigned)n + 1);
 	else
-		p[12] = (unsigned char)((random_below(g, 2) == 0
-						? random_below(g, 5)
+		p[12] = (unsigned char)((framegen_below(g, 2) == 0
+						? framegen_below(g, 5)
 						: n / 4 + 1)
 		    << 4);
 	sum_transport(m);
@@ -120,13 +120,13 @@ wrong_between(struct framegen *g, struct framegen_frame *m, struct shape *s)
 
 	s->content_n %= 1000;
 	if (!m->v6) {
-		memcpy(s->between, bad4[random_below(g, 6)], 4);
+		memcpy(s->between, bad4[framegen_below(g, 6)], 4);
 		s->between_n = 4;
-	} else if (random_below(g, 2) == 0) {
+	} else if (framegen_below(g, 2) == 0) {
 		/* by other nodes still to be visited */
 		s->first = P_ROUTING;
 		s->between_n = 8;
-		s->between[3] = (unsigned char)(1 + random_below(g, 255));
+		s->between[3] = (unsigned char)(1 + framegen_below(g, 255));
 	} else {
 		/* longer than all there is */
 		s->first = P_DST;
@@ -172,9 +172,9 @@ wrong_sender(struct framegen *g, struct framegen_frame *m, struct shape *s)
 	drop(g, m, s);
 	from = m->bytes + m->net + (m->v6 ? 8 : 12);
 	if (!m->v6) {
-		memset(from, random_below(g, 2) == 0 ? 255 : 224, 4);
+		memset(from, framegen_below(g, 2) == 0 ? 255 : 224, 4);
 		sum_header(m);
-	} else if (random_below(g, 2) == 0) {
+	} else if (framegen_below(g, 2) == 0) {
 		from[0] = 0xff;
 	} else {
 		memset(from, 0, 10);
@@ -209,7 +209,7 @@ other_protocol(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	static const uint8_t some[] = { 2, 4, 41, 47, 50, 59, 132, 255 };
 
-	m->protocol = some[random_below(g, sizeof(some))];
+	m->protocol = some[framegen_below(g, sizeof(some))];
 	s->bare = true;
 	drop(g, m, s);
 }
@@ -226,7 +226,7 @@ static void
 group_mac(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	drop(g, m, s);
-	if (random_below(g, 2) == 0)
+	if (framegen_below(g, 2) == 0)
 		memset(m->bytes, 255, 6);
 	else
 		memcpy(m->bytes, "\1\0\136\0\0\1", 6);
@@ -239,19 +239,19 @@ other_type(struct framegen *g, struct framegen_frame *m, struct shape *s)
 		0x8864, 0xffff };
 
 	drop(g, m, s);
-	set16(m->bytes + 12, some[random_below(g, 8)]);
+	set16(m->bytes + 12, some[framegen_below(g, 8)]);
 }
 
 static void
 two_tags(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	s->content_n %= 1000;
-	s->tag_type = random_below(g, 2) == 0 ? 0x8100 : 0x88a8;
-	s->tag = (uint16_t)random_below(g, 4095);
+	s->tag_type = framegen_below(g, 2) == 0 ? 0x8100 : 0x88a8;
+	s->tag = (uint16_t)framegen_below(g, 4095);
 	drop(g, m, s);
 	memmove(m->bytes + 16 + 4, m->bytes + 16, m->length - 16);
 	set16(m->bytes + 16, 0x8100);
-	set16(m->bytes + 18, random_below(g, 4095));
+	set16(m->bytes + 18, framegen_below(g, 4095));
 	m->length += 4;
 }
 
@@ -261,17 +261,17 @@ noise(struct framegen *g, struct framegen_frame *m, struct shape *s)
 	static const uint16_t types[] = { 0x0800, 0x86dd, 0x0806, 0x8100 };
 
 	drop(g, m, s);
-	m->length = HEAD + random_below(g, 1400);
+	m->length = HEAD + framegen_below(g, 1400);
 	random_bytes(g, m->bytes + 12, m->length - 12);
-	if (random_below(g, 4) != 0)
-		set16(m->bytes + 12, types[random_below(g, 4)]);
+	if (framegen_below(g, 4) != 0)
+		set16(m->bytes + 12, types[framegen_below(g, 4)]);
 }
 
 static void
 noise_in_packet(struct framegen *g, struct framegen_frame *m, struct shape *s)
 {
 	unsigned char to[16];
-	size_t n = vip(m->v6, to);
+	size_t n = vip(g, m, to);
 
 	drop(g, m, s);
 	random_bytes(g, m->bytes + m->net, m->length - m->net);
@@ -281,17 +281,27 @@ noise_in_packet(struct framegen *g, struct framegen_frame *m, struct shape *s)
 	    (unsigned char)((m->v6 ? 0x40 : 0x60) | (m->bytes[m->net] & 15));
 }
 
-const struct kind framegen_wrong[] = { { "cut_off", cut_off, 4 },
-	{ "wrong_version", wrong_version, 1 }, { "wrong_head", wrong_head, 1 },
-	{ "wrong_length", wrong_length, 4 },
-	{ "short_length", short_length, 1 },
-	{ "flipped_head", flipped_head, 4 },
-	{ "wrong_transport", wrong_transport, 4 },
-	{ "wrong_between", wrong_between, 4 },
-	{ "many_between", many_between, 1 }, { "late_hops", late_hops, 1 },
-	{ "wrong_sender", wrong_sender, 1 }, { "other_vip", other_vip, 1 },
-	{ "other_port", other_port, 1 },
-	{ "other_protocol", other_protocol, 1 }, { "other_mac", other_mac, 1 },
-	{ "group_mac", group_mac, 1 }, { "other_type", other_type, 1 },
-	{ "two_tags", two_tags, 1 }, { "noise", noise, 4 },
-	{ "noise_in_packet", noise_in_packet, 4 }, { NULL, NULL, 0 } };
+/* clang-format off */
+const struct kind framegen_wrong[] = {
+	{ "cut_off", cut_off, 4, 0 },
+	{ "wrong_version", wrong_version, 1, 0 },
+	{ "wrong_head", wrong_head, 1, 0 },
+	{ "wrong_length", wrong_length, 4, 0 },
+	{ "short_length", short_length, 1, 0 },
+	{ "flipped_head", flipped_head, 4, 0 },
+	{ "wrong_transport", wrong_transport, 4, 0 },
+	{ "wrong_between", wrong_between, 4, 0 },
+	{ "many_between", many_between, 1, 0 },
+	{ "late_hops", late_hops, 1, 0 },
+	{ "wrong_sender", wrong_sender, 1, 0 },
+	{ "other_vip", other_vip, 1, 0 },
+	{ "other_port", other_port, 1, 0 },
+	{ "other_protocol", other_protocol, 1, 0 },
+	{ "other_mac", other_mac, 1, 0 },
+	{ "group_mac", group_mac, 1, 0 },
+	{ "other_type", other_type, 1, 0 },
+	{ "two_tags", two_tags, 1, 0 },
+	{ "noise", noise, 4, 0 },
+	{ "noise_in_packet", noise_in_packet, 4, 0 },
+	{ NULL, NULL, 0, 0 }
+};

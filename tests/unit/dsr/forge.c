@@ -5,8 +5,8 @@
 #include <check.h>
 #include <string.h>
 
+#include "support/framemodel.h"
 #include "unit/dsr/forge.h"
-#include "unit/dsr/model.h"
 
 const struct mac one = { { 2, 0, 0, 0, 0, 1 } };
 const struct mac two = { { 2, 0, 0, 0, 0, 2 } };
@@ -30,13 +30,13 @@ made(size_t n, enum frame_kind kind)
 
 	ck_assert_uint_gt(n, 0);
 	frame_parse(&f, out, n);
-	model_parse(&model, out, n);
+	framemodel_parse(&model, out, n);
 	ck_assert_int_eq(f.kind, kind);
 	ck_assert_int_eq(model.kind, kind);
 	if (f.packet != 0)
 		ck_assert_uint_eq(f.net + f.packet, n);
 	if (kind == FRAME_FLOW || kind == FRAME_ERROR || kind == FRAME_NDP)
-		ck_assert(model_checksum_ok(&f));
+		ck_assert(framemodel_checksum_ok(&f));
 	return f;
 }
 

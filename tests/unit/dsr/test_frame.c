@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "dsr/frame/frame.h"
+#include "support/framemodel.h"
 #include "support/suite.h"
-#include "unit/dsr/model.h"
 #include "unit/dsr/samples.h"
 
 enum { ROOM = SAMPLE_MAX + 4, TAG = 0x6123 };
@@ -108,7 +108,7 @@ check_cut(
 		ck_abort_msg("no memory");
 	memcpy(copy, bytes, n);
 	frame_parse(&f, copy, n);
-	model_parse(&model, copy, n);
+	framemodel_parse(&model, copy, n);
 	bad = f.kind == FRAME_BAD;
 	if (bad != (n < needed) || f.kind != model.kind)
 		ck_abort_msg("%s: kind %d at %zu", s->name, (int)f.kind, n);

@@ -7,9 +7,9 @@
 #include <string.h>
 
 #include "dsr/frame/frame_bytes.h"
+#include "support/framegen.h"
 #include "support/suite.h"
 #include "unit/dsr/forge.h"
-#include "unit/dsr/model.h"
 
 enum { LONG = 3000 };
 
@@ -290,18 +290,19 @@ END_TEST
 /* Whatever comes: pieces of good packets are good, and fit. */
 START_TEST(of_any_frame)
 {
-	static struct made m;
+	static struct framegen g = { .anybody = true };
+	static struct framegen_frame m;
 	struct tunnel_error e;
 	struct frame f, p;
-	uint64_t i, seed;
 	size_t n, done;
+	uint64_t i;
 
 	for (i = 0; i < 4000; i++) {
-		seed = i;
-		made_frame(&m, &seed);
+		framegen_seed(&g, i);
+		framegen_next(&g, &m);
 		if (i % 2 != 0)
-			made_spoil(&m, &seed);
-		frame_parse(&f, m.bytes, m.n);
+			framegen_spoil(&g, &m);
+		frame_parse(&f, m.bytes, m.length);
 		(void)frame_read_tunnel_error(&f, &e);
 		if (f.kind == FRAME_BAD || f.family != AF_INET || f.packet == 0)
 			continue;

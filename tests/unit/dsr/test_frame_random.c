@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/framegen.h"
+#include "support/framemodel.h"
 #include "support/suite.h"
-#include "unit/dsr/model.h"
 
 enum { FRAMES = 10000, KINDS = FRAME_ICMP + 1 };
 
@@ -74,63 +75,70 @@ compare(const struct frame *is, const struct frame *want, uint64_t seed,
 		    words_of(want, b, sizeof(b)));
 }
 
-/* Parses a copy that ends where its memory ends. */
+/* Parses a copy that ends where its memory ends. Of one that is not spoilt the
+ * maker knows, too, what it is. */
 static void
-look(const struct made *m, const struct frame *want, uint64_t seed,
+check(const struct framegen_frame *m, bool spoilt, uint64_t seed,
     const char *way, struct seen *seen)
 {
-	unsigned char *copy = malloc(m->n == 0 ? 1 : m->n);
+	unsigned char *copy = malloc(m->length == 0 ? 1 : m->length);
 	struct frame is, model;
 	struct ndp ndp;
 	bool ok;
 
 	if (copy == NULL)
 		ck_abort_msg("no memory");
-	memcpy(copy, m->bytes, m->n);
-	frame_parse(&is, copy, m->n);
-	model_parse(&model, copy, m->n);
+	memcpy(copy, m->bytes, m->length);
+	frame_parse(&is, copy, m->length);
+	framemodel_parse(&model, copy, m->length);
 	compare(&is, &model, seed, way);
-	if (want != NULL)
-		compare(&is, want, seed, "as made");
+	if (!spoilt)
+		compare(&is, &m->is, seed, way);
 	ok = frame_checksum_ok(&is);
-	if (ok != model_checksum_ok(&is) || (want != NULL && ok != m->sum_ok))
+	if (ok != framemodel_checksum_ok(&is) || (!spoilt && ok != m->sum_ok))
 		ck_abort_msg("seed %" PRIu64 " (%s): checksum", seed, way);
 	(void)frame_read_ndp(&is, &ndp); /* sanitizers watch */
-	if (memcmp(copy, m->bytes, m->n) != 0)
+	if (memcmp(copy, m->bytes, m->length) != 0)
 		ck_abort_msg("seed %" PRIu64 ": it was changed", seed);
 	count(seen, &is);
 	free(copy);
 }
 
-/* Where the transport begins only the model knows. */
-static void
-complete(struct made *m)
-{
-	struct frame f;
-
-	model_parse(&f, m->bytes, m->n);
-	m->is.net = (uint16_t)m->net;
-	m->is.transport = f.transport;
-}
-
 static void
 run(bool spoil, struct seen *seen)
 {
-	static struct made m;
-	int i;
+	static struct framegen g = { .anybody = true };
+	static struct framegen_frame m;
+	uint64_t i;
 
 	memset(seen, 0, sizeof(*seen));
 	for (i = 0; i < FRAMES; i++) {
-		uint64_t seed = (uint64_t)i;
-		const char *way = "good";
+		framegen_seed(&g, i);
+		framegen_next(&g, &m);
+		check(&m, spoil, i, spoil ? framegen_spoil(&g, &m) : m.what,
+		    seen);
+	}
+}
 
-		made_frame(&m, &seed);
-		complete(&m);
-		if (m.is.kind == FRAME_ARP)
-			m.sum_ok = false;
-		if (spoil)
-			way = made_spoil(&m, &seed);
-		look(&m, spoil ? NULL : &m.is, (uint64_t)i, way, seen);
+/* No reader may find one bad that must pass. */
+static void
+run_for_director(bool v6, struct seen *seen)
+{
+	static struct framegen g;
+	static struct framegen_frame m;
+	struct frame f;
+	uint64_t i;
+
+	g = (struct framegen){ .v6 = v6, .port = 80 };
+	framegen_seed(&g, v6);
+	memset(seen, 0, sizeof(*seen));
+	for (i = 0; i < FRAMES; i++) {
+		framegen_next(&g, &m);
+		check(&m, true, i, m.what, seen);
+		framemodel_parse(&f, m.bytes, m.length);
+		if (m.passes && f.kind < FRAME_FLOW)
+			ck_abort_msg("frame %" PRIu64 ", %s, is bad: %s", i,
+			    m.what, f.wrong);
 	}
 }
 
@@ -144,6 +152,16 @@ START_TEST(good_frames)
 	for (i = FRAME_ARP; i < KINDS; i++)
 		ck_assert_msg(
 		    seen.kind[i] > 20, "kind %d: %u", i, seen.kind[i]);
+}
+END_TEST
+
+START_TEST(frames_for_a_director)
+{
+	struct seen seen;
+
+	run_for_director(_i, &seen);
+	ck_assert_uint_gt(seen.kind[FRAME_BAD], FRAMES / 8);
+	ck_assert_uint_gt(seen.kind[FRAME_FLOW], FRAMES / 8);
 }
 END_TEST
 
@@ -164,8 +182,12 @@ END_TEST
 SUITE(test_frame_random)
 {
 	Suite *s = suite_create("frame_random");
+	TCase *c = tcase_create("frames_for_a_director");
 
 	SUITE_ADD(s, good_frames, 60);
 	SUITE_ADD(s, spoiled_frames, 60);
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, frames_for_a_director, 0, 2);
+	suite_add_tcase(s, c);
 	return s;
 }

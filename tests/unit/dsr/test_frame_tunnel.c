@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "dsr/frame/frame_bytes.h"
+#include "support/framegen.h"
+#include "support/framemodel.h"
 #include "support/suite.h"
 #include "unit/dsr/forge.h"
-#include "unit/dsr/model.h"
+
 
 /* The answer is an error about that very flow, as the client will see it. */
 static void
@@ -276,21 +278,21 @@ END_TEST
 /* What is made of any frame fits into the room it is given, to the byte, and is
  * no bad frame; no answer is given to an answer. */
 static void
-check_made_of(struct made *m)
+check_made_of(struct framegen_frame *m)
 {
 	unsigned char *made_here = malloc(FRAME_MADE_MAX);
 	struct frame f, a;
 	size_t n, again;
 	unsigned char *exact;
 
-	frame_parse(&f, m->bytes, m->n);
+	frame_parse(&f, m->bytes, m->length);
 	n = frame_make_too_big(made_here, FRAME_MADE_MAX, &f, NULL, 1300);
 	exact = malloc(n + 1);
 	if (n > 0) {
 		again = frame_make_too_big(exact, n, &f, NULL, 1300);
 		frame_parse(&a, exact, n);
 		if (again != n || memcmp(exact, made_here, n) != 0 ||
-		    a.kind == FRAME_BAD || !model_checksum_ok(&a) ||
+		    a.kind == FRAME_BAD || !framemodel_checksum_ok(&a) ||
 		    frame_make_too_big(
 			made_here, FRAME_MADE_MAX, &a, NULL, 1300) != 0)
 			ck_abort_msg("too big: kind %d", (int)a.kind);
@@ -301,14 +303,15 @@ check_made_of(struct made *m)
 
 START_TEST(of_any_frame)
 {
-	static struct made m;
-	uint64_t i, seed;
+	static struct framegen g = { .anybody = true };
+	static struct framegen_frame m;
+	uint64_t i;
 
 	for (i = 0; i < 4000; i++) {
-		seed = i;
-		made_frame(&m, &seed);
+		framegen_seed(&g, i);
+		framegen_next(&g, &m);
 		if (i % 2 != 0)
-			made_spoil(&m, &seed);
+			framegen_spoil(&g, &m);
 		check_made_of(&m);
 	}
 }

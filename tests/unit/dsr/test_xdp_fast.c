@@ -15,8 +15,8 @@
 
 #include "dsr/flows/dsr_flows.h"
 #include "dsr/frame/frame.h"
+#include "support/framegen.h"
 #include "support/suite.h"
-#include "unit/dsr/model.h"
 #include "unit/dsr/xdprun.h"
 
 enum { ENTRY = 2, EPOCH = 77, LONGEST = 1514, ROOM = 4096 };
@@ -399,13 +399,13 @@ forget_all(void)
 /* Three of four are made to be TCP in the middle of a connection, where they
  * are TCP. */
 static void
-calm(struct made *m, uint64_t *seed)
+calm(struct framegen_frame *m, struct framegen *g)
 {
 	struct frame f;
 
-	frame_parse(&f, m->bytes, m->n);
+	frame_parse(&f, m->bytes, m->length);
 	if (f.kind == FRAME_FLOW && f.protocol == IPPROTO_TCP &&
-	    below(seed, 4) != 0)
+	    framegen_below(g, 4) != 0)
 		m->bytes[f.transport + 13] = FRAME_ACK;
 	memcpy(m->bytes, ours.byte, 6);
 }
@@ -414,28 +414,29 @@ calm(struct made *m, uint64_t *seed)
 static unsigned
 roll_frames(bool spoil, unsigned *sent)
 {
-	static struct made m;
+	static struct framegen g = { .anybody = true };
+	static struct framegen_frame m;
 	unsigned n = 0;
 
 	set_entry(LONGEST, EPOCH);
 	*sent = 0;
 	for (unsigned i = 0; i < 10000; i++) {
-		uint64_t seed = i;
 		struct frame f, before;
 		const char *way = "good";
 
-		made_frame(&m, &seed);
-		calm(&m, &seed);
-		frame_parse(&before, m.bytes, m.n);
+		framegen_seed(&g, i);
+		framegen_next(&g, &m);
+		calm(&m, &g);
+		frame_parse(&before, m.bytes, m.length);
 		carry_if_it_is_of_one(&before);
 		if (spoil)
-			way = made_spoil(&m, &seed);
-		if (m.n < FRAME_HEAD)
+			way = framegen_spoil(&g, &m);
+		if (m.length < FRAME_HEAD)
 			continue;
 		memcpy(m.bytes, ours.byte, 6);
-		frame_parse(&f, m.bytes, m.n);
+		frame_parse(&f, m.bytes, m.length);
 		carry_if_it_is_of_one(&f);
-		if (goes(m.bytes, m.n) != is_plain(&f))
+		if (goes(m.bytes, m.length) != is_plain(&f))
 			ck_abort_msg("seed %u (%s): %s", i, way,
 			    is_plain(&f) ? "was not sent" : "was sent");
 		*sent += is_plain(&f);

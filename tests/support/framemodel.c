@@ -1,11 +1,11 @@
-/* model.c: frames read the slow way: every header takes a slice off what is
- * left, and a sum is a remainder. Written from the RFCs and frame.h, not from
- * frame.c. */
+/* framemodel.c: frames read the slow way: every header takes a slice off what
+ * is left, and a sum is a remainder. Written from the RFCs and frame.h, not
+ * from frame.c. */
 #include "config.h"
 
 #include <string.h>
 
-#include "unit/dsr/model.h"
+#include "support/framemodel.h"
 
 struct slice {
 	const unsigned char *at;
@@ -343,7 +343,7 @@ arp(struct frame *f, struct slice s)
 }
 
 void
-model_parse(struct frame *f, unsigned char *bytes, size_t length)
+framemodel_parse(struct frame *f, unsigned char *bytes, size_t length)
 {
 	struct slice s = { bytes, length };
 	unsigned long type;
@@ -372,7 +372,7 @@ model_parse(struct frame *f, unsigned char *bytes, size_t length)
 }
 
 bool
-model_checksum_ok(const struct frame *f)
+framemodel_checksum_ok(const struct frame *f)
 {
 	struct slice all = { f->bytes, f->length };
 	struct slice ip = first(after(all, f->net), f->packet), content;
