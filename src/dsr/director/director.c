@@ -26,11 +26,11 @@ director_note_vlan(struct director *d, const struct frame *f)
 		vlan_confirm(&d->vlan);
 		return;
 	}
-	if (!vlan_on_other(&d->vlan, vlan, neighbors_reachable(&n->neighbors)))
+	if (!vlan_on_other(&d->vlan, vlan, n->neighbors.reachable))
 		return;
 	log_info("segment has tag vlan=%u", vlan);
 	d->forward.wire.vlan = vlan;
-	neighbors_set_vlan(&n->neighbors, vlan);
+	n->neighbors.options.vlan = vlan;
 	/* Servers did not get the requests that had another tag. */
 	neighbors_resume(&n->neighbors, loop_now(d->loop));
 	checks_forget(&d->checks);
@@ -58,6 +58,16 @@ on_other_flow(
 		drop(d, DIRECTOR_OTHER, l);
 }
 
+static struct dsr_fragment_key
+fragment_key(const struct frame *f)
+{
+	struct dsr_fragment_key key;
+
+	dsr_fragment_key_make(
+	    &key, &f->from, &f->to, f->protocol, f->fragment_id);
+	return key;
+}
+
 static void
 on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
@@ -76,10 +86,9 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	director_note_vlan(d, f);
 	s = dispatch_server(&d->dispatch, a, l);
 	if (s != NULL && f->first_fragment) {
-		dsr_fragment_key_make(
-		    &key, &f->from, &f->to, f->protocol, f->fragment_id);
-		dsr_flows_first_fragment(
-		    &d->dispatch.flows, &key, s->slot, loop_now(d->loop));
+		key = fragment_key(f);
+		dsr_fragments_add(
+		    &d->dispatch.fragments, &key, s->slot, loop_now(d->loop));
 	}
 	forward_frame(&d->forward, f, l, s);
 }
@@ -87,13 +96,11 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 static void
 on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 {
-	struct dsr_fragment_key key;
+	struct dsr_fragment_key key = fragment_key(f);
 	uint32_t number;
 
-	dsr_fragment_key_make(
-	    &key, &f->from, &f->to, f->protocol, f->fragment_id);
-	if (dsr_flows_fragment(
-		&d->dispatch.flows, &key, &number, loop_now(d->loop)))
+	if (dsr_fragments_find(
+		&d->dispatch.fragments, &key, loop_now(d->loop), &number))
 		forward_frame(&d->forward, f, l, pool_slot(d->pool, number));
 	else
 		drop(d, DIRECTOR_FRAGMENT, l);
@@ -348,8 +355,8 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 
 	if (o->fast)
 		filter.fast_flows = fast_path_most(o);
-	if (dsr_flows_init(&d->dispatch.flows, (uint32_t)o->flows, FRAGMENTS) <
-		0 ||
+	if (dsr_flows_init(&d->dispatch.flows, (uint32_t)o->flows) < 0 ||
+	    dsr_fragments_init(&d->dispatch.fragments, FRAGMENTS) < 0 ||
 	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
 	dispatch_open(&d->dispatch);

@@ -98,8 +98,8 @@ choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
  * to one that is older than this director, or whose server is gone. Without a
  * memory of flows that cannot be known of datagrams. */
 static bool
-is_new(const struct dispatch *d, const struct frame *f,
-    const struct dsr_flow *old)
+is_new(
+    const struct dispatch *d, const struct frame *f, const struct dsr_flow *old)
 {
 	if (f->protocol == IPPROTO_TCP)
 		return has_nothing_yet(f);
@@ -196,4 +196,5 @@ dispatch_fini(struct dispatch *d)
 {
 	fast_path_fini(&d->fast);
 	dsr_flows_fini(&d->flows);
+	dsr_fragments_fini(&d->fragments);
 }

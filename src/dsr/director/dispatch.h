@@ -5,6 +5,7 @@
 
 #include "dsr/director/fast_path.h"
 #include "dsr/flows/dsr_flows.h"
+#include "dsr/flows/dsr_fragments.h"
 #include "dsr/forward/nexthop.h"
 
 struct dispatch {
@@ -12,6 +13,7 @@ struct dispatch {
 	struct pool *pool;
 	struct nexthops *hops;
 	struct dsr_flows flows;
+	struct dsr_fragments fragments;
 	struct fast_path fast;
 	bool draining; /* no flow begins any more */
 };

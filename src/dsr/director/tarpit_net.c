@@ -90,7 +90,7 @@ open_tarpit(struct tarpit_net *t)
 {
 	struct tarpit_options o = { .mac = t->hops->wire->link.mac,
 		.ip4 = t->vips->own[0],
-		.ip6 = neighbors_own6(&t->hops->neighbors),
+		.ip6 = t->hops->neighbors.own6,
 		.is_wanted = is_wanted,
 		.send = on_send,
 		.arg = t };

@@ -47,7 +47,6 @@
 
 #include "base/addr.h"
 #include "base/hash_table.h"
-#include "dsr/flows/dsr_fragments.h"
 #include "dsr/frame/dsr_key.h"
 
 enum dsr_state {
@@ -118,13 +117,11 @@ struct dsr_flows {
 	uint32_t made, unused; /* flows 1..made exist; a chain by `older` */
 	uint32_t *servers;     /* how many flows each has */
 	uint32_t servers_n;
-	struct dsr_fragments fragments;
 };
 
-/* A table for up to `max` flows (0: it remembers none; at most 2^30) and for up
- * to `fragments` packets in fragments at a time (at least 1). Memory is taken
- * as flows come. Returns 0, or -1 with errno ENOMEM. */
-int dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments);
+/* A table for up to `max` flows; 0: it remembers none; at most 2^30. Memory is
+ * taken as flows come. Returns 0, or -1 with errno ENOMEM. */
+int dsr_flows_init(struct dsr_flows *fs, uint32_t max);
 /* Without on_end(). Harmless on zeroes. */
 void dsr_flows_fini(struct dsr_flows *fs);
 
@@ -170,17 +167,6 @@ unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* How many flows a server has; 0 for one never used. */
 uint32_t dsr_flows_of(const struct dsr_flows *fs, uint32_t server);
-
-/* ---- fragments ---- */
-
-/* Later fragments name no ports: they go where the first one went, if it came
- * before them. Keys are made of the frame's from, to, protocol and
- * fragment_id. */
-void dsr_flows_first_fragment(struct dsr_flows *fs,
-    const struct dsr_fragment_key *key, uint32_t server, uint64_t now);
-/* Returns whether it is known, and sets *server. */
-bool dsr_flows_fragment(struct dsr_flows *fs,
-    const struct dsr_fragment_key *key, uint32_t *server, uint64_t now);
 
 /* ---- what control asks ---- */
 

@@ -14,7 +14,7 @@ enum { LINE = 64, HUGE_PAGE = 1 << 21 };
 /* ---- life ---- */
 
 int
-dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments)
+dsr_flows_init(struct dsr_flows *fs, uint32_t max)
 {
 	size_t slabs = ((size_t)max + DSR_SLAB - 1) / DSR_SLAB;
 
@@ -23,7 +23,6 @@ dsr_flows_init(struct dsr_flows *fs, uint32_t max, uint32_t fragments)
 	fs->slabs_n = slabs;
 	fs->timeouts = dsr_timeouts_default;
 	if (hash_table_init(&fs->table) < 0 ||
-	    dsr_fragments_init(&fs->fragments, fragments) < 0 ||
 	    (fs->slabs = calloc(slabs + 1, sizeof(*fs->slabs))) == NULL) {
 		dsr_flows_fini(fs);
 		errno = ENOMEM;
@@ -42,7 +41,6 @@ dsr_flows_fini(struct dsr_flows *fs)
 	free(fs->slabs);
 	free(fs->servers);
 	hash_table_fini(&fs->table);
-	dsr_fragments_fini(&fs->fragments);
 	memset(fs, 0, sizeof(*fs));
 }
 
@@ -110,22 +108,6 @@ uint32_t
 dsr_flows_of(const struct dsr_flows *fs, uint32_t server)
 {
 	return server < fs->servers_n ? fs->servers[server] : 0;
-}
-
-/* ---- fragments ---- */
-
-void
-dsr_flows_first_fragment(struct dsr_flows *fs,
-    const struct dsr_fragment_key *key, uint32_t server, uint64_t now)
-{
-	dsr_fragments_add(&fs->fragments, key, server, now);
-}
-
-bool
-dsr_flows_fragment(struct dsr_flows *fs, const struct dsr_fragment_key *key,
-    uint32_t *server, uint64_t now)
-{
-	return dsr_fragments_find(&fs->fragments, key, now, server);
 }
 
 /* ---- what control asks ---- */

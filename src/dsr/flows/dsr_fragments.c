@@ -91,10 +91,8 @@ dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
 		drop(fr, x);
 	x = &fr->ring[fr->next];
 	fr->next = (fr->next + 1) % fr->size;
-	if (x->due != 0) {
-		fr->evicted += x->due > now;
+	if (x->due != 0)
 		drop(fr, x);
-	}
 	x->key = *key;
 	x->due = now + DSR_FRAGMENT_MS;
 	x->server = server;

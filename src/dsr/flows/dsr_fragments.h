@@ -34,7 +34,6 @@ struct dsr_fragments {
 	struct hash_table table;
 	struct dsr_fragment *ring;
 	uint32_t size, next;
-	uint64_t evicted; /* overwritten before their time */
 };
 
 /* Returns 0, or -1 with errno ENOMEM. size is at least 1. */

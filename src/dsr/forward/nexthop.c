@@ -130,9 +130,9 @@ nexthops_stays_gone(const struct nexthops *n, const struct server *s)
 
 	if (h == NULL || h->generation != s->generation)
 		return false;
-	return h->neighbor != NULL ? h->neighbor->state == NEIGHBOR_FAILED &&
-		!neighbor_is_returning(h->neighbor)
-				   : h->hop == HOP_NONE;
+	return h->neighbor != NULL
+	    ? h->neighbor->state == NEIGHBOR_FAILED && !h->neighbor->returning
+	    : h->hop == HOP_NONE;
 }
 
 bool

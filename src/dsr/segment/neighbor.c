@@ -104,18 +104,6 @@ take_own6(struct neighbors *n, uint64_t now)
 	return neighbors_take_vip(n, &n->own6);
 }
 
-void
-neighbors_set_vlan(struct neighbors *n, uint16_t vlan)
-{
-	n->options.vlan = vlan;
-}
-
-struct peer
-neighbors_own6(const struct neighbors *n)
-{
-	return n->own6;
-}
-
 bool
 neighbors_know(struct neighbors *n, const struct peer *ip)
 {

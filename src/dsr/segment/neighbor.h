@@ -95,12 +95,14 @@ struct neighbor {
 	struct mac mac;		    /* the last one: see neighbor_mac() */
 	enum neighbor_state state;
 	uint64_t answered; /* ms; 0: never */
+	/* It failed together with all others, and has not had the time to
+	 * answer again. */
+	bool returning;
 
 	/* Private. */
 	uint64_t due, asked; /* ms: the next step; the last request */
 	unsigned tries, uses;
 	bool all_asked; /* the last request went to all */
-	bool returning; /* FAILED, and asked as a new one is */
 };
 
 struct neighbors_stats {
@@ -132,12 +134,14 @@ struct neighbors_options {
 };
 
 struct neighbors {
-	struct neighbors_stats stats; /* readable */
+	/* Readable. */
+	struct neighbors_stats stats;
+	struct peer own6;   /* IPv6 addresses are asked for from this one */
+	unsigned reachable; /* servers that are REACHABLE or PROBE */
+
+	struct neighbors_options options; /* vlan: may be changed */
 
 	/* Private. */
-	struct neighbors_options options;
-	struct peer own6;
-	unsigned reachable; /* servers that are REACHABLE or PROBE */
 	bool paused;
 	struct hash_table servers, vips;
 	struct list queue[NEIGHBOR_QUEUES];
@@ -151,10 +155,6 @@ int neighbors_init(
 /* Drops all neighbours. */
 void neighbors_fini(struct neighbors *n);
 
-/* The segment's frames have another tag from now on. */
-void neighbors_set_vlan(struct neighbors *n, uint16_t vlan);
-/* What it asks for IPv6 addresses from. */
-struct peer neighbors_own6(const struct neighbors *n);
 /* Whether an address is ours, or is asked for. */
 bool neighbors_know(struct neighbors *n, const struct peer *ip);
 
@@ -172,11 +172,6 @@ struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
 void neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
 const struct mac *neighbor_mac(const struct neighbor *w);
-/* Whether it failed together with all others and has not yet had the time to
- * answer again. */
-bool neighbor_is_returning(const struct neighbor *w);
-/* How many of them neighbor_mac() knows. */
-unsigned neighbors_reachable(const struct neighbors *n);
 /* There is no carrier: until neighbors_resume() neighbors_tick() does
  * nothing. */
 void neighbors_pause(struct neighbors *n);

@@ -22,12 +22,6 @@ neighbor_mac(const struct neighbor *w)
 	    : NULL;
 }
 
-bool
-neighbor_is_returning(const struct neighbor *w)
-{
-	return w->returning;
-}
-
 /* ---- tables and queues ---- */
 
 static const struct neighbor *
@@ -133,12 +127,6 @@ ask_failed(struct neighbors *n, uint64_t now)
 		move_to(n, NEIGHBOR_READY, w, now);
 	}
 	ask_due(n, now);
-}
-
-unsigned
-neighbors_reachable(const struct neighbors *n)
-{
-	return n->reachable;
 }
 
 void

@@ -70,7 +70,7 @@ directorrig_up(void)
 	d.forward.wire.link.ops = &ops;
 	d.forward.wire.link.mac = ours;
 	d.forward.wire.link.mtu = MTU;
-	ck_assert_int_eq(dsr_flows_init(&d.dispatch.flows, 10, 1), 0);
+	ck_assert_int_eq(dsr_flows_init(&d.dispatch.flows, 10), 0);
 	dispatch_open(&d.dispatch);
 }
 

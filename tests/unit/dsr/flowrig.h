@@ -12,7 +12,7 @@
 #include "support/suite.h"
 
 enum { SYN = FRAME_SYN, ACK = FRAME_ACK, FIN = FRAME_FIN, RST = FRAME_RST };
-enum { FRAGMENTS = 8, MOST = 100000 };
+enum { MOST = 100000 };
 static const uint64_t START = 5000000; /* ms, a whole second */
 
 static struct dsr_flows fs;
@@ -22,7 +22,7 @@ static inline void
 setup(uint32_t max)
 {
 	now = START;
-	ck_assert_int_eq(dsr_flows_init(&fs, max, FRAGMENTS), 0);
+	ck_assert_int_eq(dsr_flows_init(&fs, max), 0);
 }
 
 static inline struct peer

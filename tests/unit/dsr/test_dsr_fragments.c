@@ -1,7 +1,19 @@
 /* test_dsr_fragments.c: fragments follow the first one. */
 #include "config.h"
 
+#include "dsr/flows/dsr_fragments.h"
 #include "unit/dsr/flowrig.h"
+
+enum { FRAGMENTS = 8 };
+
+static struct dsr_fragments table;
+
+static void
+open_table(void)
+{
+	now = START;
+	ck_assert_int_eq(dsr_fragments_init(&table, FRAGMENTS), 0);
+}
 
 static struct dsr_fragment_key
 fragment(unsigned family, uint32_t from, uint8_t protocol, uint32_t id)
@@ -19,7 +31,7 @@ later(const struct dsr_fragment_key *k)
 {
 	uint32_t server;
 
-	return dsr_flows_fragment(&fs, k, &server, now) ? (int)server : -1;
+	return dsr_fragments_find(&table, k, now, &server) ? (int)server : -1;
 }
 
 START_TEST(fragments)
@@ -36,24 +48,24 @@ START_TEST(fragments)
 				    fragment(AF_INET6, 5, IPPROTO_DSTOPTS, 9);
 	int i;
 
-	setup(0); /* also without a memory of flows */
+	open_table();
 	ck_assert_int_eq(later(&k), -1);
-	dsr_flows_first_fragment(&fs, &k, 4, now);
+	dsr_fragments_add(&table, &k, 4, now);
 	ck_assert_int_eq(later(&k), 4);
 	for (i = 0; i < 4; i++)
 		ck_assert_int_eq(later(&other[i]), -1);
-	dsr_flows_first_fragment(&fs, &six, 6, now);
+	dsr_fragments_add(&table, &six, 6, now);
 	ck_assert_int_eq(later(&same), 6);
 	/* the sender has begun to count anew */
 	now += 20000;
-	dsr_flows_first_fragment(&fs, &k, 3, now);
+	dsr_fragments_add(&table, &k, 3, now);
 	ck_assert_int_eq(later(&k), 3);
 	now += DSR_FRAGMENT_MS - 1;
 	ck_assert_int_eq(later(&k), 3);
 	ck_assert_int_eq(later(&six), -1);
 	now++;
 	ck_assert_int_eq(later(&k), -1);
-	dsr_flows_fini(&fs);
+	dsr_fragments_fini(&table);
 }
 END_TEST
 
@@ -62,23 +74,22 @@ START_TEST(fragments_are_bounded)
 	struct dsr_fragment_key k;
 	uint32_t i;
 
-	setup(0);
+	open_table();
 	for (i = 0; i < 1000; i++) {
 		k = fragment(AF_INET, i, IPPROTO_UDP, i);
-		dsr_flows_first_fragment(&fs, &k, i % 3, now);
+		dsr_fragments_add(&table, &k, i % 3, now);
 	}
-	ck_assert_uint_eq(fs.fragments.table.count, FRAGMENTS);
-	ck_assert_uint_eq(fs.fragments.evicted, 1000 - FRAGMENTS);
+	ck_assert_uint_eq(table.table.count, FRAGMENTS);
 	for (i = 1000 - FRAGMENTS - 1; i < 1000; i++) {
 		k = fragment(AF_INET, i, IPPROTO_UDP, i);
 		ck_assert_int_eq(
 		    later(&k), i < 1000 - FRAGMENTS ? -1 : (int)(i % 3));
 	}
-	/* one name again and again takes one place at a time */
+	/* the same packet again and again has one entry at a time */
 	for (i = 0; i < 100; i++)
-		dsr_flows_first_fragment(&fs, &k, i % 3, now);
-	ck_assert_uint_eq(fs.fragments.table.count, 1);
-	dsr_flows_fini(&fs);
+		dsr_fragments_add(&table, &k, i % 3, now);
+	ck_assert_uint_eq(table.table.count, 1);
+	dsr_fragments_fini(&table);
 }
 END_TEST
 

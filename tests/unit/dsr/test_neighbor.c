@@ -289,16 +289,16 @@ START_TEST(all_are_asked_when_the_first_is_back)
 	segment_run(NEIGHBOR_REFRESH_MS + 3000 + 500);
 	ck_assert_uint_eq(downs, 3);
 	late = neighbors_find(&n, &hosts[2].ip);
-	ck_assert(!neighbor_is_returning(late));
+	ck_assert(!late->returning);
 	hosts[0].up = hosts[1].up = true;
 	claim(&hosts[0].ip, &hosts[0].mac, true);
-	ck_assert(neighbor_is_returning(late));
+	ck_assert(late->returning);
 	segment_pump();
 	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 2);
 	segment_run(2999);
-	ck_assert(neighbor_is_returning(late));
+	ck_assert(late->returning);
 	segment_run(1);
-	ck_assert(!neighbor_is_returning(late));
+	ck_assert(!late->returning);
 	ck_assert_uint_eq(hosts[2].all, 6);
 	/* it was told to have failed once */
 	ck_assert_uint_eq(downs, 3);
@@ -324,7 +324,7 @@ START_TEST(one_that_returns_alone)
 	hosts[1].up = true;
 	claim(&hosts[1].ip, &hosts[1].mac, true);
 	ck_assert_uint_eq(count(3, NEIGHBOR_REACHABLE), 2);
-	ck_assert(!neighbor_is_returning(neighbors_find(&n, &hosts[2].ip)));
+	ck_assert(!neighbors_find(&n, &hosts[2].ip)->returning);
 	segment_close();
 }
 END_TEST
