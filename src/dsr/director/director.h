@@ -61,7 +61,7 @@ int director_start(struct director *d);
  * then: no frame can reach this director any more. */
 bool director_has_ended(const struct director *d);
 
-/* Forwards what goes on, but no flow that begins, from now on, for good. */
+/* From now on forwards established flows only; for good. */
 void director_drain(struct director *d);
 /* Flows that are not over; without a memory of flows 1, as there may be any. */
 uint64_t director_left(const struct director *d);
@@ -72,8 +72,8 @@ uint64_t director_left(const struct director *d);
 int director_set_vips(struct director *d, const struct peer *list,
     unsigned count, struct error *e);
 
-/* Opens what tunnels need, if there will be any; what is opened once stays.
- * Without a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or
+/* Opens the sockets of tunnels, if any server has one; they stay open. Without
+ * a gateway that is raw sockets, which need CAP_NET_RAW. Returns 0, or
  * -1 with a sentence. */
 int director_prepare_forward(
     struct director *d, const struct director_forward *f, struct error *e);

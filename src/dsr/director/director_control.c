@@ -10,7 +10,7 @@
 
 /* ---- VIPs ---- */
 
-/* Nobody else may have them, and what is for them comes up from now on. */
+/* Locks the VIPs, and makes the link pass their frames. */
 static int
 take_vips(struct director *d, struct vip_locks *locks, struct peer *list,
     unsigned count, struct error *e)

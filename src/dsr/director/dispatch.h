@@ -35,8 +35,8 @@ struct server *dispatch_server(
     struct dispatch *d, struct arrival *a, const struct link_frame *l);
 /* Whether it is of a connection that began while its port was served. */
 bool dispatch_keeps(struct dispatch *d, const struct arrival *a);
-/* The server for a client whose frame has no flow, or none that is remembered;
- * or NULL. */
+/* Chooses a server for a frame of that client that belongs to no flow in the
+ * table; NULL: none. */
 struct server *dispatch_choose(struct dispatch *d, const struct peer *client);
 
 #endif

@@ -34,7 +34,7 @@ struct fast_path {
 uint32_t fast_path_most(const struct director_options *o);
 /* After the link was opened. */
 void fast_path_open(struct fast_path *f);
-/* What the kernel knew of flows goes with the link. */
+/* The flows in the kernel end with the link. */
 void fast_path_fini(struct fast_path *f);
 
 /* Sets the entries as servers are now: to be called after a change, and with

@@ -23,7 +23,8 @@ int tarpit_net_set(
     struct tarpit_net *t, const struct acl *list, struct error *e);
 void tarpit_net_fini(struct tarpit_net *t);
 
-/* What must come up for the VIPs `list` (see vips_filter()) and the tarpit. */
+/* The filter that passes frames for the VIPs `list` (see vips_filter()) and for
+ * the tarpit. */
 struct link_filter tarpit_net_filter(
     const struct tarpit_net *t, struct peer *list, unsigned count);
 

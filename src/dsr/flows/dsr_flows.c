@@ -1,5 +1,5 @@
-/* dsr_flows.c: the table of flows: what a frame does to one, and who goes. The
- * memory they live in is dsr_flows_memory.c. */
+/* dsr_flows.c: the table of flows: what a frame does to one, and which
+ * is evicted. Their memory is in dsr_flows_memory.c. */
 #include "config.h"
 
 #include <netinet/in.h>

@@ -12,10 +12,10 @@
  *     any TCP ---------> CLOSE
  *                 RST
  *
- * Where it differs: a RST ends SYN too (who never asked for a connection says
- * so), and an ACK after a RST leads back to PICKUP, because a client that has
- * reset sends none: a forged RST does not take the server from a client that
- * goes on.
+ * Where it differs: a RST ends SYN too (a host sends one that never asked for a
+ * connection), and an ACK after a RST leads back to PICKUP, because a client
+ * that has reset sends none: a forged RST does not take the server from a
+ * client that goes on.
  *
  * Each state is a list in the order of last use, to the second, and all things
  * in it expire after the same time; finding, adding, each frame and each expiry
@@ -23,13 +23,12 @@
  * only by dsr_flows_fini().
  *
  * When the table is full the idlest goes of SYN, PICKUP, UDP_NEW and CLOSE
- * together, which are not assured or are over; then of FIN; then of
- * UDP and ESTABLISHED. So a flood of first frames, SYN or other, pushes out
- * itself. Only while the first four have less than 1/64 of the table is another
- * evicted instead of them, so that newcomers live long enough to become assured
- * where all others are established. Somebody who forges two fitting frames for
- * each flow (SYN, ACK) cannot be distinguished from a client: then the idlest
- * goes.
+ * together, which are not assured or are over; then of FIN; then of UDP and
+ * ESTABLISHED. So a flood of first frames, SYN or other, pushes out itself.
+ * Only while the first four have less than 1/64 of the table is another evicted
+ * instead of them, so that newcomers live long enough to become assured where
+ * all others are established. Somebody who forges two fitting frames for each
+ * flow (SYN, ACK) cannot be distinguished from a client: then the idlest goes.
  *
  * Frames of an offloaded flow need not be seen here: last_frame() is asked for
  * the last one when the flow would go, which then lasts one to two times as
@@ -158,9 +157,8 @@ void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
 
 /* ---- time ---- */
 
-/* Ends what is due, at most `most` of them. Returns how many it were: `most`
- * means that there may be more, call again soon. Each second or so
- * otherwise. */
+/* Removes flows whose time is over, at most `most` of them. Returns how many.
+ * To be called each second or so; if it returns `most`, soon again. */
 unsigned dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most);
 
 /* ---- servers ---- */

@@ -48,7 +48,7 @@ void dsr_fragment_key_make(struct dsr_fragment_key *key,
 /* Remembers a server; one of the same name is replaced. */
 void dsr_fragments_add(struct dsr_fragments *fr,
     const struct dsr_fragment_key *key, uint32_t server, uint64_t now);
-/* Whether it is known, and whose it is. */
+/* Whether the packet is known; sets its server. */
 bool dsr_fragments_find(const struct dsr_fragments *fr,
     const struct dsr_fragment_key *key, uint64_t now, uint32_t *server);
 

@@ -28,8 +28,8 @@ bool forward_pass(struct forward *fw, struct frame *f,
 /* Sends all that is queued. */
 void forward_flush(struct forward *fw);
 /* Sends a frame made here, `bytes` without MACs, to the server as clients'
- * frames get there. False if the MAC of the next hop is unknown; what the link
- * refuses is lost, as on any wire. */
+ * frames get there. False if the MAC of the next hop is unknown; a frame
+ * that the link refuses is lost, as on any wire. */
 bool forward_send(struct forward *fw, const struct server *s,
     unsigned char *bytes, size_t length);
 

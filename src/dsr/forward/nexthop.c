@@ -23,7 +23,8 @@ grow(struct nexthops *n, uint32_t at)
 	return &grown[at];
 }
 
-/* Whether the neighbour is the one it must be; sets who that is. */
+/* Whether the neighbour is the right one for that hop; sets *ip to its address
+ * if that had to be found. */
 static bool
 is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
     const struct server *s, struct peer *ip)

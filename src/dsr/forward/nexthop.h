@@ -14,7 +14,7 @@
 #include "net/loop.h"
 #include "pool/pool.h"
 
-/* Who gets the frames for a server. */
+/* The receiver of the frames for a server. */
 enum hop {
 	HOP_SERVER,  /* the server, with packets as they came */
 	HOP_GATEWAY, /* all others: packets in tunnels */
@@ -54,7 +54,7 @@ struct nexthops {
 /* Starts to ask for all servers. Returns 0, or -1 with a sentence. */
 int nexthops_open(struct nexthops *n, struct error *e);
 void nexthops_close(struct nexthops *n);
-/* Follows the pool; asks, gives up, announces what is due. */
+/* Follows the pool; lets neighbors_tick() run. */
 void nexthops_tick(struct nexthops *n, uint64_t now);
 /* Asks for each server's next hop as it should be now. */
 void nexthops_refresh(struct nexthops *n);
@@ -69,7 +69,8 @@ void nexthops_set_vips(
 
 /* Its next hop as of now; NULL: no memory. */
 struct nexthop *nexthops_get(struct nexthops *n, const struct server *s);
-/* What is known of that, which may be of an address it had before; or NULL. */
+/* Its next hop without a refresh, perhaps of an address that it had before;
+ * NULL: none so far. */
 struct nexthop *nexthops_known(
     const struct nexthops *n, const struct server *s);
 /* Sets the MAC of its next hop. False while that is unknown. */
@@ -84,7 +85,7 @@ bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
 bool nexthops_is_new(const struct nexthops *n, const struct server *s);
 /* Probes it now: clients seem to get no answers from it. */
 void nexthops_probe(struct nexthops *n, const struct server *s);
-/* Whether an established flow may stay: its server is reachable, be it
+/* Whether an established flow may stay: its server is reachable, even if
  * blacklisted, and is up, drains, or was removed, which lets its flows go
  * on. */
 static inline bool

@@ -329,7 +329,7 @@ route_send(
 /* ---- errors ---- */
 
 #ifdef __linux__
-/* Whom the error is about, and what it says. */
+/* Reads the destination of the packet that failed, the error and its sender. */
 static void
 read_error(
     const struct msghdr *m, const struct addr *about, struct route_error *e)

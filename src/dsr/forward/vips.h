@@ -34,8 +34,8 @@ bool vips_is_own(const struct vips *v, const struct peer *at);
 /* Sets the own address of that family. False: there is none. */
 bool vips_own_ip(const struct vips *v, unsigned family, struct peer *ip);
 
-/* What must come up for `list`, behind which there is room for two addresses,
- * which may be written there. The filter points into the list. */
+/* The filter that passes frames for `list`, behind which there is room for two
+ * addresses, which may be written there. The filter points into the list. */
 struct link_filter vips_filter(
     const struct vips *v, struct peer *list, unsigned count);
 

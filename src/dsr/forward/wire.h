@@ -1,5 +1,5 @@
 /* wire.h: the link of a director, the frames that leave by it next, and the
- * counters of all that comes and goes. */
+ * counters of all frames. */
 #ifndef PEN_DSR_WIRE_H
 #define PEN_DSR_WIRE_H
 

@@ -4,7 +4,7 @@
 
 #include <stdint.h>
 
-/* Who talks to which VIP, as struct peer has addresses and ports; compared and
+/* A client and a VIP, with addresses and ports as in struct peer; compared and
  * hashed as bytes. */
 struct dsr_key {
 	uint8_t client[16], vip[16];

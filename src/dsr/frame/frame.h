@@ -69,9 +69,10 @@ struct frame {
 	uint8_t tcp_flags;    /* of FRAME_FLOW with IPPROTO_TCP */
 	bool first_fragment;  /* more of them follow, with the same id */
 	uint32_t fragment_id; /* when it is any fragment */
-	/* Who sent it to whom, with the ports of a flow, else 0, and without
-	 * scopes. FRAME_ERROR: client and VIP of the flow it is about, not who
-	 * reports it. FRAME_ARP: the protocol addresses. */
+	/* Source and destination, with the ports of a flow, else 0, and without
+	 * scopes. FRAME_ERROR: client and VIP of the flow that the error is
+	 * about, not the host that reports it. FRAME_ARP: the protocol
+	 * addresses. */
 	struct peer from, to;
 };
 
@@ -159,7 +160,7 @@ size_t frame_make_tunnel(unsigned char *out, size_t room,
     const struct frame_head *head, const struct frame *f,
     const struct tunnel *t);
 
-/* What a router says about a packet of ours that was too big for it. */
+/* A router's error about a packet of ours that was too big for it. */
 struct tunnel_error {
 	struct peer to; /* where the tunnel ends, port 0 */
 	unsigned mtu;	/* that fits there, outer header included */
@@ -182,10 +183,10 @@ size_t frame_fragment(unsigned char *out, size_t room, const struct frame *f,
 
 /* The answer to a packet that does not fit: "fragmentation needed" (RFC 1191)
  * or "packet too big" (RFC 4443, 3.2), which names the size that does: the IP
- * packet's, never less than a network must carry. `from` is who says so; NULL:
- * the address the packet went to. 0 where no such answer may be given (RFC
- * 1122, 3.2.2; RFC 4443, 2.4 e): to errors, groups and broadcasts, later
- * fragments of IPv4, or when IPv4 may be fragmented. */
+ * packet's, never less than a network must carry. `from` is the sender of the
+ * error; NULL: the address the packet went to. 0 where no such answer may be
+ * given (RFC 1122, 3.2.2; RFC 4443, 2.4 e): to errors, groups and broadcasts,
+ * later fragments of IPv4, or when IPv4 may be fragmented. */
 size_t frame_make_too_big(unsigned char *out, size_t room,
     const struct frame *f, const struct peer *from, unsigned mtu);
 /* Whether a router may fragment the packet: IPv4 with DF clear. */

@@ -65,7 +65,7 @@ sum_icmp(unsigned family, const unsigned char *from, const unsigned char *to,
 	    : sum_pseudo(family, from, to, IPPROTO_ICMPV6, n);
 }
 
-/* UDP may be shorter than the packet; what is behind it does not count. */
+/* A datagram of UDP may be shorter than the packet; the rest does not count. */
 static bool
 sum_of_flow_ok(const struct frame *f, const unsigned char *ip, size_t n)
 {

@@ -74,7 +74,7 @@ enum inspect_way {
 	INSPECT_LOCAL  /* the machine itself */
 };
 
-/* Where the system sends what is for an address, and the net that says so. */
+/* The route that the system has to an address: the most specific net. */
 struct inspect_route {
 	enum inspect_way way;
 	struct peer net;
@@ -88,7 +88,8 @@ struct inspect_address {
 	unsigned prefix; /* bits */
 };
 
-/* All zero, with `exists`, is what is best. Families: 0 is IPv4, 1 IPv6. */
+/* All zero but `exists` is a machine without faults. Families: 0 is IPv4, 1
+ * IPv6. */
 struct inspect_machine {
 	bool exists;
 	bool no_ethernet, down, no_carrier, promiscuous;
@@ -126,7 +127,7 @@ enum {
 
 enum inspect_role { INSPECT_VIP, INSPECT_OWN, INSPECT_SERVER };
 
-/* Who has an address? VIPs and own addresses: nobody should. */
+/* An address, and who claims it. For VIPs and own addresses nobody should. */
 struct inspect_question {
 	enum inspect_role role;
 	struct peer ip;
@@ -153,9 +154,8 @@ int inspect_segment_init(
 void inspect_segment_fini(struct inspect_segment *s);
 /* Tries which link would open, and asks by one that takes no frames from a
  * director that runs: for three seconds at the most, or until all servers have
- * answered and VIPs had their time. First as who wants to use an address (RFC
- * 5227, 2.1.1; RFC 4862, 5.4.2), which disturbs nobody; then in the name of
- * dsr_ip, if that is free, as a director does. */
+ * answered and VIPs had their time. First by probes (who_has.h), which no host
+ * remembers; then from dsr_ip, if nobody else has it, as a director asks. */
 void inspect_ask(struct inspect_segment *s, const struct inspect_request *w);
 void inspect_judge_segment(const struct inspect_segment *s,
     const struct inspect_request *w, inspect_report_fn *report, void *arg);
@@ -165,7 +165,7 @@ void inspect_judge_segment(const struct inspect_segment *s,
 size_t inspect_make(unsigned char *out, size_t room,
     const struct inspect_segment *s, const struct inspect_question *q,
     const struct peer *from);
-/* Notes who claims what. */
+/* Notes the MAC of a host that claims an address. */
 void inspect_hear(struct inspect_segment *s, const struct frame *f);
 
 #endif

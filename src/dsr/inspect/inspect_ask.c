@@ -10,8 +10,9 @@
 #include "dsr/inspect/inspect.h"
 #include "dsr/link/link.h"
 
-/* Who is silent is asked every half second, after a second in our own name.
- * Those who should not answer get a second, as servers do of a director. */
+/* An address without an answer is asked for every half second, after a second
+ * from our own address. VIPs get LEAST_MS to be claimed: a director waits as
+ * long for a server. */
 enum {
 	ROUNDS = 6,
 	ROUND_MS = 500,
@@ -43,7 +44,7 @@ filter_of(const struct inspect_segment *s, struct peer *list)
 	return f;
 }
 
-/* What a director would open. */
+/* Opens the link as a director would, and closes it again. */
 static int
 try_link(struct inspect_segment *s, const struct inspect_request *w,
     const struct link_filter *f)
@@ -141,6 +142,7 @@ ask_all(struct link *l, struct inspect_segment *s)
 	while (passed < ROUNDS * ROUND_MS && !is_done(s, passed)) {
 		if (passed >= (uint64_t)round * ROUND_MS)
 			ask(l, s, round++);
+		/* Short: the rounds begin and end by the clock. */
 		(void)poll(&p, 1, 50);
 		if (!receive(l, s))
 			return;

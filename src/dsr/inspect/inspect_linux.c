@@ -149,7 +149,7 @@ struct route_request {
 	uint8_t ip[16];
 };
 
-/* Where the system would send what is for `ip`: by the whole net that says so,
+/* The route to `ip`, with the whole net that it is of,
  * which the kernel has in its answer since Linux 4.13. */
 static struct inspect_route
 ask_route(int fd, const struct peer *ip)

@@ -109,7 +109,7 @@ inspect_hear(struct inspect_segment *s, const struct frame *f)
 
 	if (!who_has_read(f, &m))
 		return;
-	/* As a director: who asks for a VIP has the segment's tag. */
+	/* A request for a VIP has the segment's tag, as in a director. */
 	if (m.request && is_vip(s, &m.target))
 		s->vlan = f->vlan & FRAME_VLAN_ID;
 	if ((f->vlan & FRAME_VLAN_ID) == s->vlan && m.sender.family != 0)

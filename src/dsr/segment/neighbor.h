@@ -1,5 +1,5 @@
-/* neighbor.h: who has which Ethernet address on the segment: servers we ask
- * for, VIPs we answer for. ARP for IPv4 (RFC 826, 5227), NDP for IPv6 (RFC
+/* neighbor.h: the Ethernet addresses of servers, which are asked for, and of
+ * VIPs, for which we answer. ARP for IPv4 (RFC 826, 5227), NDP for IPv6 (RFC
  * 4861).
  *
  *                  no reply                     a reply
@@ -12,40 +12,39 @@
  * The states are those of RFC 4861, 7.3.2, with FAILED for what is deleted
  * there; log and control name them new, fresh, doubted, failed.
  *
- * The MAC of a server in PROBE goes on being used. Each request has a second
- * for its answer; after three the server is FAILED, and asked every five
- * seconds. One in PROBE is asked first alone, at the MAC it had, then in front
- * of all; whoever has a reason may probe a REACHABLE one early. Over all,
- * requests go out at a limited rate; those to servers that have failed come
- * last. All is O(1), for any number of servers, but for what follows a silence
- * of all.
+ * The MAC of a server in PROBE is still used. A request waits a second for its
+ * reply. After three without one the server is FAILED, and is asked every five
+ * seconds. The first request of a PROBE goes to the known MAC alone, the others
+ * to all. A caller with a reason may probe a REACHABLE server early. The rate
+ * of all requests is limited, and servers that have failed come last. All is
+ * O(1) for any number of servers, except after all of them were silent.
  *
  * When the whole segment was out of reach, silence says nothing about servers.
  * While there is no carrier (neighbors_pause()) nobody is asked and nobody
  * fails. When the carrier is back, or the first server answers after all had
- * failed, those that have failed are asked at once, three times, as new ones
- * are: they are RETURNING until they answer or fail again.
+ * failed, the failed ones are asked at once, three times, like new ones: they
+ * are `returning` until they answer or fail again.
  *
- * Neither protocol proves anything; who sits on the segment can answer for a
- * server that is down, or drown one. What is done:
- *   - Only addresses somebody added are remembered: strangers fill no memory.
- *   - A server that replies keeps its MAC, whatever others say: a message with
- *     another one only makes us ask the server itself, at most once a second,
- *     at the MAC we know. Only when that stays silent all are asked, and the
- *     first reply counts.
- *   - In INCOMPLETE and FAILED a message to us alone is believed; one that is
- *     sent to all makes us ask.
- *   - Only replies to a request, sent to us alone, say that a server is well.
- *   - Groups and our own address are nobody's. Tags of other VLANs are not
- *     ours.
- *   - NDP from beyond the segment never gets here (hop limit 255).
+ * Neither protocol proves anything: a host of the segment can answer for a
+ * server that is down, or before one that is up. So:
+ *   - Only addresses that a caller added are remembered: strangers fill no
+ *     memory.
+ *   - A server that replies keeps its MAC, whatever others claim. A message
+ *     with another MAC makes us ask the server at the known one, at most once a
+ *     second. Only if that stays silent are all asked; the first reply counts.
+ *   - In INCOMPLETE and FAILED a message to us alone is believed; one to all
+ *     makes us ask.
+ *   - Only a reply to our request, sent to us alone, keeps a server REACHABLE.
+ *   - Group addresses and our own MAC are believed from nobody; frames with
+ *     another VLAN tag are ignored.
+ *   - frame_parse() drops NDP from beyond the segment (hop limit 255).
  * Where that is not enough the switch must watch (DHCP snooping, ARP
  * inspection).
  *
  * Without an own IPv4 address requests are ARP probes, from 0.0.0.0: servers
  * with arp_ignore 0 or 1 answer them. Without an own IPv6 address they come
- * from the link-local one that is made of our Ethernet address (RFC 4291,
- * appendix A), for which we answer.
+ * from the link-local address that is made of our MAC (RFC 4291, appendix A),
+ * for which we answer.
  *
  * Pure: the clock (ms) is passed in, frames leave through a callback. */
 #ifndef PEN_DSR_NEIGHBOR_H
@@ -201,8 +200,8 @@ void neighbors_announce(struct neighbors *n, uint64_t now);
  * advertisement, so that there is nothing more to do with it. */
 bool neighbors_on_frame(
     struct neighbors *n, const struct frame *f, uint64_t now);
-/* Asks, gives up, announces what is due: to be called several times a
- * second. */
+/* Sends the requests and announcements that are due, and lets servers fail: to
+ * be called several times a second. */
 void neighbors_tick(struct neighbors *n, uint64_t now);
 
 #endif

@@ -81,6 +81,7 @@ move_to(struct neighbors *n, enum neighbor_queue queue, struct neighbor *w,
 static void
 ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
+	/* Nobody else receives it then, who could answer first. */
 	bool alone = w->state == NEIGHBOR_PROBE && w->tries == 0;
 	const struct peer *own =
 	    w->entry.ip.family == AF_INET ? &n->options.ip4 : &n->own6;
@@ -101,7 +102,7 @@ ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 		bytes, sizeof(bytes), &head, own, &w->entry.ip));
 }
 
-/* Servers that have failed take what the others leave. */
+/* Servers that have failed get what the others leave of the rate. */
 static void
 ask_due(struct neighbors *n, uint64_t now)
 {
@@ -115,7 +116,7 @@ ask_due(struct neighbors *n, uint64_t now)
 		ask(n, w, now);
 }
 
-/* Those that have failed may be there again. */
+/* Asks all that have failed: the segment may be in reach again. */
 static void
 ask_failed(struct neighbors *n, uint64_t now)
 {
@@ -141,6 +142,7 @@ neighbors_resume(struct neighbors *n, uint64_t now)
 	struct list *ready = &n->queue[NEIGHBOR_READY], *at;
 	struct neighbor *w;
 
+	/* Requests that were sent before count for nothing: all begin again. */
 	n->paused = false;
 	while ((w = first_of(n, NEIGHBOR_ASKED)) != NULL)
 		move_to(n, NEIGHBOR_READY, w, now);
@@ -165,7 +167,7 @@ believe(
 {
 	bool known = neighbor_mac(w) != NULL;
 	bool same = known && mac_equal(&w->mac, m);
-	bool was_alone = n->reachable == 0;
+	bool were_none = n->reachable == 0;
 
 	n->stats.moves += known && !same;
 	n->reachable += !known;
@@ -175,7 +177,9 @@ believe(
 	w->tries = 0;
 	w->answered = now;
 	move_to(n, NEIGHBOR_CONFIRMED, w, now + NEIGHBOR_REFRESH_MS);
-	if (was_alone)
+	/* The first one that answers: all were out of reach, so that none of
+	 * the others has failed on its own. */
+	if (were_none)
 		ask_failed(n, now);
 	if (!same)
 		change(n, w, true);
@@ -213,6 +217,7 @@ neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 	if (w->state == NEIGHBOR_REACHABLE) {
 		probe(n, w, now);
 	} else if (w->state == NEIGHBOR_FAILED && !w->returning) {
+		/* The queue is in the order of `due`. */
 		w->due = now;
 		list_remove(&w->entry.order);
 		list_prepend(&n->queue[NEIGHBOR_GONE], &w->entry.order);
@@ -220,7 +225,7 @@ neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now)
 	ask_due(n, now);
 }
 
-/* Whether a request that waits for its answer can have been this one's. */
+/* Whether a request is open that the host with this MAC has received. */
 static bool
 was_asked(const struct neighbor *w, const struct mac *m)
 {
@@ -256,6 +261,8 @@ neighbors_learn(
 	} else if (reply && was_asked(w, &m->mac)) {
 		believe(n, w, &m->mac, now);
 	} else if (!mac_equal(&m->mac, &w->mac)) {
+		/* The server may have moved, or somebody wants its frames: it
+		 * is asked at the MAC that it had. */
 		n->stats.claims++;
 		neighbors_probe(n, w, now);
 	}

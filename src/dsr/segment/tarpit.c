@@ -1,4 +1,4 @@
-/* tarpit.c: who has an address, and what is answered. */
+/* tarpit.c: see tarpit.h. */
 #include "config.h"
 
 #include <netinet/in.h>
@@ -46,7 +46,7 @@ send_made(struct tarpit *t, const unsigned char *bytes, size_t length)
 		t->options.send(t->options.arg, bytes, length);
 }
 
-/* ---- who has it ---- */
+/* ---- whose an address is ---- */
 
 static struct trap *
 find(const struct tarpit *t, const struct peer *ip)
@@ -181,7 +181,7 @@ answer(struct tarpit *t, const struct frame *f, const struct who_has *m)
 	    who_has_make_answer(bytes, sizeof(bytes), &head, m, false));
 }
 
-/* Who sends a probe wants to use the address, and has it from now on. */
+/* A host that sends a probe is about to use the address: it is in use. */
 void
 tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now)
 {
@@ -268,6 +268,8 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 
 	if (!frame_read_tcp(f, &s) || !is_for_us(t, f, now))
 		return false;
+	/* All other segments get no answer, not even a RST: the client would
+	 * know then that nobody is there. */
 	syn = (s.flags & KINDS) == FRAME_SYN;
 	if (!syn &&
 	    ((s.flags & KINDS) != FRAME_ACK || !is_of_ours(t, f, &s, &first)))

@@ -1,4 +1,4 @@
-/* vlan.h: which 802.1Q tag the segment has, learnt from what comes for the
+/* vlan.h: which 802.1Q tag the segment has, learnt from frames for the
  * VIPs. Pure. */
 #ifndef PEN_DSR_VLAN_H
 #define PEN_DSR_VLAN_H

@@ -136,8 +136,9 @@ who_has_make_answer(unsigned char *out, size_t room,
 	return frame_make_arp(out, room, head, &a);
 }
 
-/* In ARP that is a request whose sender is the target, which even those take in
- * that ignore answers to nobody; in NDP what a probe would be answered. */
+/* In ARP an announcement is a request of the sender for itself: hosts that
+ * ignore replies they did not ask for learn from it, too. In NDP it is the
+ * answer to a probe. */
 size_t
 who_has_make_announcement(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *ip)

@@ -3,8 +3,9 @@
  * for IPv6 (RFC 4861) are one message here:
  *
  *                  sender                      target
- *     request      who asks; none: a probe     the address that is asked for
- *     answer       the address, with its MAC   NDP: the same; ARP: who asked
+ *     request      the host that asks;         the address that is asked for
+ *                  none: a probe
+ *     answer       the address, with its MAC   NDP: the same; ARP: the asker
  *
  * A probe is for an address that its sender wants to use (RFC 5227, 2.1.1; RFC
  * 4862, 5.4). Neither protocol proves anything. Pure. */
