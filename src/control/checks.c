@@ -8,7 +8,7 @@
 #include "control/checks.h"
 #include "control/direct.h"
 #include "proxy/check_dsr.h"
-#include "proxy/check_spec.h"
+#include "proxy/check_stream.h"
 
 /* ---- what a plan says ---- */
 
@@ -47,7 +47,7 @@ is_tls(const char *text)
 {
 	struct error e;
 	struct check_spec *s = spec_of(text, &e);
-	bool tls = s != NULL && check_spec_is_tls(s);
+	bool tls = s != NULL && check_spec_tls(s) != NULL;
 
 	check_spec_drop(s);
 	return tls;
@@ -71,7 +71,10 @@ checks_concern_all(const struct apply *a)
 	const struct check_settings *x = &a->now->config.checks,
 				    *y = &a->wanted->config.checks;
 
-	return a->first || x->port != y->port || !text_equal(x->text, y->text);
+	return a->first ||
+	    a->now->config.tls.upstream_verify !=
+	    a->wanted->config.tls.upstream_verify ||
+	    x->port != y->port || !text_equal(x->text, y->text);
 }
 
 bool
@@ -142,11 +145,17 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 	const struct server_plan *s = plan_slot(p, slot);
 	const struct check_kind *kind = check_spec_kind(spec);
 	bool path = s->check_address == NULL && addr_is_unix_text(s->host);
+	const struct check_tls *tls = check_spec_tls(spec);
 
 	if (kind == &check_dsr && s->check != NULL)
 		return error_set(e,
 		    "server \"%.150s\": check dsr is for all servers alike",
 		    s->host);
+	if (tls != NULL && tls->verify && !p->config.tls.upstream_verify)
+		return error_set(e,
+		    "server \"%.150s\": check %s verify: ssl_upstream_verify "
+		    "is off",
+		    s->host, kind->name);
 	if (!kind->needs_port || path || checks_port(p, s) != 0)
 		return 0;
 	return error_set(e,

@@ -29,6 +29,7 @@
 
 struct check;
 struct check_spec;
+struct check_tls;
 struct checker;
 struct frontend_core;
 
@@ -57,9 +58,9 @@ struct check_kind {
 	void (*fini)(void *settings);
 	/* Whether it needs an address with a port; else it works without. */
 	bool needs_port;
-	/* Whether it talks TLS as a client (tls_client.h); NULL: it does
-	 * not. */
-	bool (*is_tls)(const void *settings);
+	/* How it talks TLS (check_stream.h), of the settings; NULL here, or
+	 * tls->on not set: it does not. */
+	const struct check_tls *(*tls)(const void *settings);
 
 	/* A check has `state_size` zero bytes of its own, check->state. start()
 	 * may call check_end() before it returns. It starts another check of
@@ -71,7 +72,8 @@ struct check_kind {
 	void (*stop)(struct check *c);
 };
 
-extern const struct check_kind check_connect, check_dsr;
+extern const struct check_kind check_connect, check_dsr, check_expect,
+    check_http, check_https, check_send, check_tls;
 
 struct check {
 	/* For kinds to read. */
@@ -93,6 +95,7 @@ struct check {
 	unsigned slot;
 	unsigned address; /* which of the server's */
 	bool reached;
+	enum check_result result; /* of check_end() */
 	uint64_t began_us;
 	struct task free_task;
 };

@@ -6,9 +6,15 @@
 #include <string.h>
 
 #include "proxy/check_spec.h"
+#include "proxy/check_stream.h"
 
 static const struct check_kind *const kinds[] = {
 	&check_connect,
+	&check_tls,
+	&check_http,
+	&check_https,
+	&check_send,
+	&check_expect,
 	&check_dsr,
 	NULL,
 };
@@ -208,10 +214,13 @@ check_spec_settings(const struct check_spec *s)
 	return s->settings;
 }
 
-bool
-check_spec_is_tls(const struct check_spec *s)
+const struct check_tls *
+check_spec_tls(const struct check_spec *s)
 {
-	return s->kind->is_tls != NULL && s->kind->is_tls(s->settings);
+	const struct check_tls *t =
+	    s->kind->tls != NULL ? s->kind->tls(s->settings) : NULL;
+
+	return t != NULL && t->on ? t : NULL;
 }
 
 bool

@@ -22,7 +22,8 @@ const char *check_spec_text(const struct check_spec *s);
 const struct check_kind *check_spec_kind(const struct check_spec *s);
 /* What the kind's parse() has made. */
 const void *check_spec_settings(const struct check_spec *s);
-bool check_spec_is_tls(const struct check_spec *s);
+/* How TLS is talked; NULL: it is not. */
+const struct check_tls *check_spec_tls(const struct check_spec *s);
 /* Both may be NULL. */
 bool check_spec_equal(const struct check_spec *a, const struct check_spec *b);
 

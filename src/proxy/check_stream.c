@@ -194,14 +194,24 @@ check_stream_start(
 void
 check_stream_stop(struct check_stream *s, bool reset)
 {
-	if (!stream_is_open(&s->stream))
-		return;
-	if (!reset && stream_is_tls(&s->stream))
-		stream_shutdown(&s->stream);
+	reset = reset || s->check->result != CHECK_GOOD;
 	stream_close(s->check->loop, &s->stream, reset);
 }
 
 /* ---- TLS in words ---- */
+
+int
+check_tls_begin(struct check_tls *t, struct error *e)
+{
+#ifdef HAVE_OPENSSL
+	(void)e;
+	t->on = true;
+	return 0;
+#else
+	(void)t;
+	return error_set(e, "built without TLS");
+#endif
+}
 
 int
 check_tls_parse(

@@ -42,10 +42,12 @@ struct check_stream {
 
 void check_stream_start(
     struct check_stream *s, struct check *c, const struct check_talk *t);
-/* Closes; with `reset` nothing lingers on either side, which is right while the
- * server may be silent. */
+/* Closes: after a good result in an orderly way, unless `reset` says not. Else
+ * a reset leaves nothing behind, as the server may be silent. */
 void check_stream_stop(struct check_stream *s, bool reset);
 
+/* TLS is to be talked. Returns 0, or -1 with a phrase: this build has none. */
+int check_tls_begin(struct check_tls *t, struct error *e);
 /* Reads "[verify|noverify] [name HOST]" from word[*at] on, as far as it is
  * that. Returns 0, or -1 with a phrase. */
 int check_tls_parse(

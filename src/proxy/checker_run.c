@@ -142,8 +142,7 @@ tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 
 	snprintf(reason, sizeof(reason), "check %s: %s",
 	    check_spec_kind(r->spec)->name, r->reason);
-	(void)pool_checked(
-	    c->pool, s, r->result == CHECK_GOOD, reason, now(c));
+	(void)pool_checked(c->pool, s, r->result == CHECK_GOOD, reason, now(c));
 }
 
 /* ---- one check ---- */
@@ -164,6 +163,7 @@ conclude(struct check *k, enum check_result result, const char *reason)
 	struct checker *c = k->checker;
 	unsigned slot = k->slot;
 
+	k->result = result;
 	checker_stop(c, k);
 	if (result == CHECK_BAD && has_more_addresses(c, k)) {
 		begin(c, slot, k->address + 1);

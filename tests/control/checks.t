@@ -43,6 +43,16 @@ pen -r -b 0 {FRONT} {S0} {S1}
 ~ error
 > check connect now
 ~ connect takes no argument, got "now"
+> check http
+~ http: expects a PATH, which begins with /
+> check http / status 99
+~ http: status "99": expects a list as 200-399,401, from 200 to 599
+> check http / body '\q'
+~ http: "\q": expects \r
+> check send PING
+~ send: expects TEXT expect TEXT
+> check expect ''
+~ expect: the text is empty
 > show settings
 ~ no check
 > show settings
@@ -64,6 +74,22 @@ stop 1
 ~ reason Connection refused
 ask x = server 0: x
 ask x = server 0: x
+# kinds that talk
+> check send x expect 'r 0: x'
+> check
+< send x expect "r 0: x"
+> checks
+? 0 check send state healthy result ok
+> write {DIR}send.conf
+has send.conf check send x expect "r 0: x"
+> check http /health host a.test status 200,404 body ok
+> checks
+? 0 check http state unhealthy result failed
+> checks
+~ reason not an answer of HTTP/1
+> check connect
+> checks
+? 0 check connect state healthy result ok
 # one server in a way of its own
 > server 1 check off
 > checks json

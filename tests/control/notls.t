@@ -9,4 +9,8 @@ pen -r {FRONT} {S0}
 ~ error: certs: 
 > ssl_client_renegotiation_interval
 ~ error: ssl_client_renegotiation_interval: 
+> check tls
+~ error: check: tls: built without TLS
+> server 0 check https /
+~ error: server: check https: built without TLS
 ask x = server 0: x

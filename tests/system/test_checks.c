@@ -3,11 +3,14 @@
 #include "config.h"
 
 #include <check.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
+#include <sys/socket.h>
 
 #include "support/backend.h"
+#include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -18,16 +21,17 @@ static struct backend a, b;
 
 /* ---- the rig ---- */
 
-/* Two servers that say who they are; fast checks. */
-#define BEGIN(...)                                                          \
-	do {                                                                \
-		spot_new(&front, SPOT_TCP4);                                \
-		spot_new(&ctl, SPOT_UNIX);                                  \
-		pen_up(&pen, &front, "-r", "-b", "0", "-C", ctl.text, "-O", \
-		    "check_interval 50ms", "-O", "check_timeout 5", "-O",   \
-		    "check_fall 2", __VA_ARGS__, front.text, a.at.text,     \
-		    b.at.text, NULL);                                       \
-	} while (0)
+/* In front of both, with fast checks; then these commands. */
+static void
+begin(const char *commands)
+{
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-b", "0", "-C", ctl.text, "-O",
+	    text("check_interval 50ms; check_timeout 5; check_fall 2; %s",
+		commands),
+	    front.text, a.at.text, b.at.text, NULL);
+}
 
 static const char *
 ask(const char *command)
@@ -79,6 +83,58 @@ end(void)
 	backend_stop(&b);
 }
 
+/* ---- servers ---- */
+
+/* What they say to a request, and what they were asked last. */
+static _Atomic(const char *) answer;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static char request[1024];
+
+/* Reads up to an empty line, or a line that is no HTTP. */
+static void
+serve_answer(struct backend *x, int fd)
+{
+	char got[1024];
+	size_t n = 0;
+	ssize_t part;
+	const char *said;
+
+	(void)x;
+	do {
+		part = recv(fd, got + n, sizeof(got) - 1 - n, 0);
+		if (part <= 0)
+			return;
+		n += (size_t)part;
+		got[n] = '\0';
+	} while (
+	    strstr(got, "\r\n\r\n") == NULL && strcmp(got, "PING\r\n") != 0);
+	pthread_mutex_lock(&lock);
+	memcpy(request, got, n + 1);
+	pthread_mutex_unlock(&lock);
+	said = answer;
+	(void)backend_send(fd, said, strlen(said));
+}
+
+static bool
+was_asked(const char *what)
+{
+	bool was;
+
+	pthread_mutex_lock(&lock);
+	was = strstr(request, what) != NULL;
+	pthread_mutex_unlock(&lock);
+	return was;
+}
+
+/* A well one and one that answers as the test says. */
+static void
+start_pair(const char *first)
+{
+	answer = first;
+	backend_start(&a, SPOT_TCP4, backend_say, "a");
+	backend_start(&b, SPOT_TCP4, serve_answer, NULL);
+}
+
 /* ---- who is left out ---- */
 
 START_TEST(dead_server_gets_no_client)
@@ -86,7 +142,7 @@ START_TEST(dead_server_gets_no_client)
 	struct spot at;
 
 	start_both();
-	BEGIN("-O", "check connect");
+	begin("check connect");
 	BECOMES(1, "state healthy result ok");
 	backend_stop(&b);
 	BECOMES(1, "state unhealthy result failed");
@@ -109,7 +165,7 @@ END_TEST
 START_TEST(nobody_is_asked_without_a_setting)
 {
 	start_both();
-	BEGIN("-O", "check_lazy");
+	begin("check_lazy");
 	ck_assert_ptr_nonnull(strstr(ask("checks"), "no check is set"));
 	pen_expect_rest(&pen);
 	ck_assert_int_eq(a.accepted + b.accepted, 0);
@@ -122,7 +178,7 @@ START_TEST(checks_leave_nothing_open)
 	int before;
 
 	start_both();
-	BEGIN("-O", "check connect");
+	begin("check connect");
 	BECOMES(0, "result ok");
 	BECOMES(1, "result ok");
 	ask("no check");
@@ -140,6 +196,215 @@ START_TEST(checks_leave_nothing_open)
 }
 END_TEST
 
+/* ---- kinds ---- */
+
+/* It accepts, but has only errors to say. */
+START_TEST(http_status_counts)
+{
+	start_pair("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	begin("");
+	ask("server 1 check http /health?x=1 host well.test");
+	BECOMES(1, "state healthy result ok");
+	ck_assert(was_asked("GET /health?x=1 HTTP/1.1\r\n"));
+	ck_assert(was_asked("\r\nHost: well.test\r\n"));
+	ck_assert(was_asked("\r\nConnection: close\r\n"));
+	answer = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
+	BECOMES(1, "state unhealthy result failed");
+	ck_assert(says(1, "reason status 503"));
+	expect_only("a");
+	ask("server 1 check http / status 500-599");
+	BECOMES(1, "state healthy result ok");
+	ck_assert(was_asked(text("\r\nHost: %s\r\n", b.at.text)));
+	end();
+}
+END_TEST
+
+START_TEST(http_body_counts)
+{
+	start_pair("HTTP/1.0 200 OK\r\n\r\nall is well");
+	begin("");
+	ask("server 1 check http / body 'is well'");
+	BECOMES(1, "state healthy result ok");
+	answer = "HTTP/1.0 200 OK\r\n\r\nall is bad";
+	BECOMES(1, "state unhealthy");
+	ck_assert(says(1, "reason the text is not in the body"));
+	answer = "220 mail.test\r\n";
+	BECOMES(1, "reason not an answer of HTTP/1");
+	answer = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n";
+	BECOMES(1, "reason connection closed within the answer");
+	end();
+}
+END_TEST
+
+/* As of SMTP, which speaks first. */
+START_TEST(banner_counts)
+{
+	backend_start(&a, SPOT_TCP4, backend_say, "220 a.test ESMTP\r\n");
+	backend_start(&b, SPOT_TCP4, backend_say, "421 b.test busy\r\n");
+	begin("check expect '220 '");
+	BECOMES(0, "state healthy result ok");
+	BECOMES(1, "state unhealthy result failed");
+	ck_assert(says(1, "reason connection closed: 421 b.test busy??"));
+	expect_only("220 a.test ESMTP\r\n");
+	end();
+}
+END_TEST
+
+/* As of redis, which answers. */
+START_TEST(question_and_answer_count)
+{
+	start_pair("+PONG\r\n");
+	begin("");
+	ask("server 1 check send 'PING\\r\\n' expect '+PONG\\r\\n'");
+	BECOMES(1, "state healthy result ok");
+	answer = "-LOADING\r\n";
+	BECOMES(1, "state unhealthy result failed");
+	ck_assert(says(1, "connection closed: -LOADING??"));
+	end();
+}
+END_TEST
+
+/* It accepts and says nothing, for ever. */
+START_TEST(silence_counts)
+{
+	backend_start(&a, SPOT_TCP4, backend_say, "a");
+	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
+	begin("check_timeout 100ms");
+	ask("server 1 check http /");
+	BECOMES(1, "state unhealthy result failed");
+	ck_assert(says(1, "reason timeout: an answer"));
+	expect_only("a");
+	end();
+}
+END_TEST
+
+/* A program that is stopped still has its connections accepted. */
+START_TEST(frozen_server_is_left_out)
+{
+	struct nginx n;
+
+	NEED_PROGRAM("nginx");
+	nginx_up(&n, "hello");
+	start_both();
+	begin("check_timeout 300ms");
+	ask(text("server 1 address 127.0.0.1 port %d check http / body hello",
+	    n.at.port));
+	BECOMES(1, "state healthy result ok");
+	kill(n.child.pid, SIGSTOP);
+	BECOMES(1, "state unhealthy result failed");
+	ck_assert(says(1, "reason timeout: an answer"));
+	expect_only("a");
+	kill(n.child.pid, SIGCONT);
+	BECOMES(1, "state healthy result ok");
+	end();
+	nginx_down(&n);
+}
+END_TEST
+
+START_TEST(unix_servers_are_checked)
+{
+	struct spot at;
+
+	backend_start(&a, SPOT_UNIX, backend_say, "a");
+	backend_start(&b, SPOT_UNIX, backend_say, "b");
+	at = b.at;
+	begin("check expect b");
+	BECOMES(0, "state unhealthy");
+	BECOMES(1, "state healthy result ok");
+	expect_only("b");
+	backend_stop(&b);
+	BECOMES(1, "state unhealthy");
+	backend_start_at(&b, &at, backend_say, "b");
+	BECOMES(1, "state healthy result ok");
+	end();
+}
+END_TEST
+
+/* ---- when ---- */
+
+/* No regular check is due for an hour. */
+START_TEST(server_that_failed_a_client_is_asked_at_once)
+{
+	start_both();
+	begin("check_interval 3600; check connect; blacklist 60");
+	ck_assert(says(1, "result none"));
+	backend_stop(&b);
+	(void)spot_hear(&front);
+	(void)spot_hear(&front);
+	BECOMES(1, "result failed");
+	ck_assert(says(1, "fall 1 of 2"));
+	ck_assert(says(0, "result none"));
+	expect_only("a");
+	end();
+}
+END_TEST
+
+START_TEST(unproven_server_waits_for_its_first_check)
+{
+	struct spot dead;
+
+	start_both();
+	spot_new(&dead, SPOT_TCP4);
+	begin(text("check_interval 3600; check connect; check_initial checked; "
+		   "server 2 address 127.0.0.1 port %d",
+	    dead.port));
+	BECOMES(0, "state healthy result ok");
+	BECOMES(1, "state healthy result ok");
+	BECOMES(2, "state unhealthy result failed");
+	ck_assert_str_ne(spot_hear(&front), spot_hear(&front));
+	ck_assert_ptr_null(strstr(child_err(&pen.child), "server failed"));
+	end();
+}
+END_TEST
+
+/* ---- changes ---- */
+
+START_TEST(reload_leaves_checks_as_they_are)
+{
+	const char *file = scratch("pen.conf");
+
+	start_both();
+	backend_stop(&b);
+	write_file(file, "check connect\ncheck_interval 50ms\n");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-F", file, front.text,
+	    a.at.text, b.at.text, NULL);
+	BECOMES(1, "state unhealthy");
+	write_file(file, "check connect\ncheck_interval 3600\ntimeout 4\n");
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(child_has_said(&pen.child, "reloaded"), 5000);
+	ck_assert(says(1, "state unhealthy result failed"));
+	ck_assert_ptr_null(strstr(child_err(&pen.child), "server up"));
+	write_file(file, "check_interval 3600\n");
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(child_has_said(&pen.child, "no longer checked"), 5000);
+	pen_down(&pen);
+	backend_stop(&a);
+}
+END_TEST
+
+START_TEST(removed_server_is_let_alone)
+{
+	int before;
+
+	backend_start(&a, SPOT_TCP4, backend_say, "a");
+	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
+	begin("check_timeout 600");
+	ask("checks");
+	before = child_fds(pen.child.pid);
+	if (before < 0)
+		SKIP("descriptors cannot be counted here");
+	ask("server 1 check expect 220");
+	WAIT_FOR(b.accepted > 0, 5000);
+	ask("server 1 remove");
+	WAIT_FOR(child_fds(pen.child.pid) <= before, 5000);
+	ck_assert(!says(1, "expect"));
+	expect_only("a");
+	end();
+}
+END_TEST
+
 SUITE(test_checks)
 {
 	Suite *s = suite_create("checks");
@@ -147,5 +412,16 @@ SUITE(test_checks)
 	SUITE_ADD(s, dead_server_gets_no_client, 20);
 	SUITE_ADD(s, nobody_is_asked_without_a_setting, 20);
 	SUITE_ADD(s, checks_leave_nothing_open, 20);
+	SUITE_ADD(s, http_status_counts, 20);
+	SUITE_ADD(s, http_body_counts, 20);
+	SUITE_ADD(s, banner_counts, 20);
+	SUITE_ADD(s, question_and_answer_count, 20);
+	SUITE_ADD(s, silence_counts, 20);
+	SUITE_ADD(s, frozen_server_is_left_out, 20);
+	SUITE_ADD(s, unix_servers_are_checked, 20);
+	SUITE_ADD(s, server_that_failed_a_client_is_asked_at_once, 20);
+	SUITE_ADD(s, unproven_server_waits_for_its_first_check, 20);
+	SUITE_ADD(s, reload_leaves_checks_as_they_are, 20);
+	SUITE_ADD(s, removed_server_is_let_alone, 20);
 	return s;
 }

@@ -29,7 +29,26 @@ expect_refused(const char *text, const char *why)
 
 START_TEST(words_make_specs)
 {
-	static const char *const good[] = { "connect", "dsr", "dsr 80" };
+	static const char *const good[] = {
+		"connect",
+		"dsr",
+		"dsr 80",
+		"http /",
+		"http /a?b=c host x.test status 200-299,401 body OK",
+		"http /health body \"all is well\"",
+		"send \"PING\\\\r\\\\n\" expect +PONG",
+		"send \"\\\\x00\" expect \"a b\"",
+		"expect \"220 \"",
+#ifdef HAVE_OPENSSL
+		"tls",
+		"tls noverify",
+		"tls verify name x.test",
+		"https / host x.test noverify name y.test body OK",
+		"https /",
+		"expect 220 tls name x.test",
+		"send a expect b tls noverify",
+#endif
+	};
 	struct check_spec *s, *again;
 	size_t i;
 
@@ -52,6 +71,30 @@ START_TEST(wrong_words_are_refused)
 	expect_refused("dsr 80 81", "dsr: expects [PORT]");
 	expect_refused("dsr 0", "out of range");
 	expect_refused("connect; dsr", "not one command");
+	expect_refused("http", "http: expects a PATH");
+	expect_refused("http health", "http: expects a PATH");
+	expect_refused("http \"/a b\"", "without blanks");
+	expect_refused("http / host \"a\rb\"", "without blanks");
+	expect_refused("http / status", "\"status\" needs a value");
+	expect_refused("http / status 100", "expects a list");
+	expect_refused("http / status 300-200", "expects a list");
+	expect_refused("http / status 200,", "expects a list");
+	expect_refused("http / body \\q", "expects \\r, \\n");
+	expect_refused("http / noverify x", "expects host, status or body");
+	expect_refused("send PING", "expects TEXT expect TEXT");
+	expect_refused("send PING wait PONG", "expects TEXT expect TEXT");
+	expect_refused("send PING expect PONG more", "unexpected \"more\"");
+	expect_refused("expect", "expects TEXT");
+	expect_refused("expect \"\"", "the text is empty");
+#ifdef HAVE_OPENSSL
+	expect_refused("tls verify noverify", "either verify or noverify");
+	expect_refused("tls x.test", "expects verify, noverify or name HOST");
+	expect_refused("tls name", "expects verify, noverify or name HOST");
+#else
+	expect_refused("tls", "built without TLS");
+	expect_refused("https /", "built without TLS");
+	expect_refused("expect 220 tls", "built without TLS");
+#endif
 }
 END_TEST
 
