@@ -93,7 +93,7 @@ run(struct token_bucket *r, const char *what, bool back, long pause_us)
 	uint64_t in, out;
 	pid_t pid;
 
-	link_look(&r->near);
+	link_refresh(&r->near);
 	before = r->near.count;
 	pid = flood(r, pause_us);
 	poll(&p, 1, 1000);
@@ -109,7 +109,7 @@ run(struct token_bucket *r, const char *what, bool back, long pause_us)
 	}
 	cpu = seconds(CLOCK_PROCESS_CPUTIME_ID) - cpu;
 	waitpid(pid, NULL, 0);
-	link_look(&r->near);
+	link_refresh(&r->near);
 	in = r->near.count.received - before.received;
 	out = r->near.count.sent - before.sent;
 	printf("%-22s in %9.0f/s  out %9.0f/s  %5.0f ns of cpu each  "

@@ -25,12 +25,12 @@ clean "goodbyes? shaking asides rooms houses? authorit(y|ies)" \
 	src/base src/net src/tls src/pool src/proxy src/control src/tools
 clean "mend wish thief siege spoil" src/base src/net src/tls src/pool src/tools
 clean "held places looks anew" src/net src/tls
-# dsr but for links and XDP
-dsr="src/dsr/frame src/dsr/flows src/dsr/segment src/dsr/inspect
-	src/dsr/forward src/dsr/director"
+dsr="src/dsr/frame src/dsr/link src/dsr/xdp src/dsr/segment src/dsr/flows
+	src/dsr/inspect src/dsr/forward src/dsr/director"
 # shellcheck disable=SC2086 # a list of directories
 clean "goodbyes? shaking asides rooms houses? mend(s|ed)? wish thief siege spoil
 	held places? looks? anew pieces? told heard news" $dsr
+clean "cables?" src/dsr/link src/dsr/xdp
 
 echo "words: $passed passed, $failed failed"
 test "$failed" -eq 0 && test "$passed" -gt 0

@@ -302,7 +302,7 @@ on_tick(struct timer *t)
 	uint64_t now = loop_now(d->loop);
 	bool more;
 
-	link_look(&d->forward.wire.link);
+	link_refresh(&d->forward.wire.link);
 	if (d->forward.wire.link.gone) {
 		end(d);
 		return;

@@ -68,7 +68,7 @@ open_first(struct link *l, const char *kind, enum purpose purpose,
 	for (unsigned i = 0; kinds[i] != NULL; i++) {
 		if (!is_wanted(kinds[i], kind, purpose))
 			continue;
-		/* the best kind's sentence is the one that is told */
+		/* the first sentence is the best kind's: it is returned */
 		if (open_as(l, kinds[i], kind != NULL, purpose, ifname, f,
 			tried++ ? &later : e) != 0)
 			continue;
@@ -144,7 +144,7 @@ link_send(struct link *l, const struct link_frame *list, unsigned n)
 }
 
 void
-link_look(struct link *l)
+link_refresh(struct link *l)
 {
-	l->ops->look(l);
+	l->ops->refresh(l);
 }

@@ -1,18 +1,18 @@
 /* link.h: whole Ethernet frames of one network interface, in batches.
  *
- *     receive -> look, change bytes in place -> send -> release
+ *     receive -> read, change bytes -> send -> release
  *
  * A kind of link is a way the system has to do this; link.c knows which ones
  * this build has. Only what concerns us comes up: ARP, NDP, and IP packets to
  * the addresses of the filter, in frames to this interface or to a group, with
  * one 802.1Q tag or without. What this machine sends itself does not.
  *
- * Frames may be longer than the MTU: several TCP segments (or datagrams) merged
- * by the network card, the kernel (GRO) or a sender on the same machine (TSO),
- * and their checksums may be left to whoever puts them on a wire. `offload`
- * says so. A frame sent on with the offload it came with, and nothing but its
- * MAC addresses changed, is split and summed by kernel or card when that must
- * be; offload.h does it for frames that become others. */
+ * Frames may be longer than the MTU: the card or the kernel has joined several
+ * TCP segments or datagrams (GRO), or a sender on this machine has not split
+ * them (TSO). Their checksums may be left to whoever puts them on a wire.
+ * `offload` says so. The kernel or the card segments and sums a frame that is
+ * sent with the offload it came with, and with no change but to its MACs;
+ * offload.h does it for frames that change more. */
 #ifndef PEN_DSR_LINK_H
 #define PEN_DSR_LINK_H
 
@@ -28,22 +28,22 @@
 /* Laid out as struct virtio_net_hdr (OASIS Virtual I/O Device, 5.1.6), in host
  * byte order; all zero: one packet with its checksums done. */
 struct link_offload {
-	uint8_t flags;	     /* LINK_CHECKSUM: see the last two */
-	uint8_t type;	     /* of what was merged; 0: nothing was */
-	uint16_t header;     /* bytes all pieces have in common; a hint */
-	uint16_t piece;	     /* payload of each but the last */
+	uint8_t flags;	       /* LINK_CHECKSUM: see the last two */
+	uint8_t type;	       /* LINK_GSO_; 0: one packet */
+	uint16_t header;       /* bytes of headers; a hint */
+	uint16_t segment_size; /* payload of each but the last */
 	uint16_t sum_start;  /* the checksum from here to the end is missing */
 	uint16_t sum_offset; /* where it belongs, counted from there; that
-				* place holds the pseudo header's sum */
+				* field has the pseudo header's sum */
 };
 
 enum {
 	LINK_CHECKSUM = 1,
-	/* types; the last is a flag: the CWR of the first piece is set */
-	LINK_MERGED_TCP4 = 1,
-	LINK_MERGED_TCP6 = 4,
-	LINK_MERGED_UDP = 5,
-	LINK_MERGED_ECN = 0x80
+	/* types; the last is a flag: the CWR of the first segment is set */
+	LINK_GSO_TCP4 = 1,
+	LINK_GSO_TCP6 = 4,
+	LINK_GSO_UDP = 5,
+	LINK_GSO_ECN = 0x80
 };
 
 struct link_frame {
@@ -74,7 +74,7 @@ struct link_filter {
 struct link_counters {
 	uint64_t received, sent;
 	uint64_t merged; /* of those received, longer than a packet */
-	uint64_t missed; /* the kernel had no room; as of link_look() */
+	uint64_t missed; /* the kernel had no room; as of link_refresh() */
 	uint64_t cut;	 /* not whole, so not handed up */
 	uint64_t
 	    refused; /* the interface's queue was full, or a frame was none */
@@ -93,8 +93,8 @@ struct link_entry {
 /* What the fast path knows of an offloaded flow. */
 struct link_offloaded {
 	uint64_t frames, bytes;
-	uint64_t idle_ms; /* since the last one, or since it was told of */
-	uint32_t epoch;	  /* as it was told of */
+	uint64_t idle_ms; /* since the last one, or since link_fast.add() */
+	uint32_t epoch;	  /* that add() was given */
 };
 
 /* The fast path. It forwards a frame of an offloaded flow to the flow's entry,
@@ -109,8 +109,8 @@ struct link_fast {
 	void (*set_entry)(
 	    struct link *l, uint32_t entry, const struct link_entry *g);
 	/* Offloads a flow, whose counters begin at zero. Returns 0, or -1 with
-	 * errno: E2BIG: there is no room for more; EPERM: this kernel wants
-	 * rights for that. */
+	 * errno: E2BIG: there is no room for more; EPERM: this kernel
+	 * requires privileges for that. */
 	int (*add)(struct link *l, const struct dsr_key *key, uint32_t entry,
 	    uint32_t epoch);
 	/* False: it is not offloaded. */
@@ -132,19 +132,21 @@ struct link {
 	const struct link_ops *ops;
 	int fd; /* readable: link_receive(); close-on-exec */
 	struct mac mac;
-	unsigned mtu; /* of IP packets; as of link_look() */
+	unsigned mtu; /* of IP packets; as of link_refresh() */
 	int ifindex;
-	bool up;    /* has a carrier and may send */
-	bool gone;  /* there is no such interface any more: for good */
-	bool waits; /* frames were taken that the interface has no room for as
-		     * yet: link_look() soon, or the next ones, make them go */
+	bool up;   /* has a carrier and may send */
+	bool gone; /* there is no such interface any more: for good */
+	/* Frames were taken that the interface has no room for yet: a
+	 * link_refresh() soon, or the next frames, send them. */
+	bool waits;
 	bool asked; /* this very kind is wanted: while it is opened */
 	bool trial; /* opened by link_try() or link_listen() */
 	char name[16];
 	const char *mode; /* of a kind that has some; else NULL */
 	struct link_counters count;
 	const struct link_fast *fast; /* NULL: there is no fast path */
-	bool fast_fails; /* frames would be lost there now; as of link_look() */
+	/* Frames would be lost there now; as of link_refresh(). */
+	bool fast_fails;
 	void *inside;
 };
 
@@ -161,8 +163,8 @@ struct link_ops {
 	int (*send)(
 	    struct link *l, const struct link_frame *list, unsigned count);
 	void (*release)(struct link *l);
-	bool (*more)(const struct link *l); /* NULL: only a call would tell */
-	void (*look)(struct link *l);
+	bool (*more)(const struct link *l); /* NULL: cannot be known */
+	void (*refresh)(struct link *l);
 	void (*close)(struct link *l);
 };
 
@@ -174,8 +176,8 @@ struct link_ops {
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
 /* As link_open(), but only to see which kind would open: no process loses a
- * frame by it, and the interface keeps its features. Whether a driver takes a
- * program is what the kernel tells of it. A kind that takes frames receives
+ * frame by it, and the interface keeps its features. The kernel says
+ * whether a driver takes a program. A kind that takes frames receives
  * none: the link is for link_close() only. */
 int link_try(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
@@ -200,14 +202,15 @@ int link_set_filter(
 /* Fills `list` with what has come. The bytes belong to the link; they may be
  * changed, and sent, until link_release(). Returns how many; when fewer than
  * `most`, there are no more for now, or there is no room before a release.
- * -1 with errno: ENETDOWN: the interface went down (told once; frames come
- * again when it is up); ENODEV: it is gone for good, only link_close() makes
- * sense. */
+ * -1 with errno: ENETDOWN: the interface went down (reported once; frames
+ * come again when it is up); ENODEV: it is gone for good, only link_close()
+ * makes sense. */
 int link_receive(struct link *l, struct link_frame *list, unsigned most);
 /* Everything received is given back. */
 void link_release(struct link *l);
-/* Whether frames have come that link_receive() would hand up: a look into
- * memory, cheaper than to wait again. False also when that cannot be known. */
+/* Whether frames have come that link_receive() would hand up. Reads memory
+ * only, so it is cheaper than to wait again. False also when that cannot be
+ * known. */
 bool link_has_more(const struct link *l);
 
 /* Sends frames received, or of the caller's own memory, which is not needed
@@ -217,8 +220,8 @@ bool link_has_more(const struct link *l);
  * gone (ENXIO, ENODEV) and nothing was taken. */
 int link_send(struct link *l, const struct link_frame *list, unsigned n);
 
-/* Looks again at what changes without being told: mtu, up, gone, count.missed,
+/* Reads again what changes without an event: mtu, up, gone, count.missed,
  * and the name, should the interface have got another one. */
-void link_look(struct link *l);
+void link_refresh(struct link *l);
 
 #endif

@@ -6,7 +6,7 @@
  *     IPv4: one of the addresses?  of the nets?
  *
  * A load beyond the frame's end refuses the frame. Jumps are short, so that
- * each question returns by itself. */
+ * each test returns by itself. */
 #include "config.h"
 
 #include <string.h>
@@ -117,7 +117,7 @@ last_of(uint32_t first, unsigned bits)
 	return bits == 0 ? UINT32_MAX : first | (UINT32_MAX >> 1 >> (bits - 1));
 }
 
-/* The word that is loaded stays there for the next question. */
+/* The word that is loaded stays there for the next test. */
 static void
 put_net4(struct link_program *p, const struct link_net *t)
 {

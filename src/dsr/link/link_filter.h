@@ -25,9 +25,9 @@ struct link_program {
 };
 
 /* Writes the program that lets in what `f` says, in frames to `mac` or to
- * groups. It looks for a tag in the frame; where the kernel has taken the tag
- * out it sees none. Returns false when there are too many addresses: then the
- * program lets all of IP in, and whoever reads the frames has to look. */
+ * groups. It finds a tag that is in the frame, none that the kernel has taken
+ * out. Returns false when there are too many addresses: then the
+ * program lets all of IP in, and whoever reads the frames has to check. */
 bool link_filter_write(
     struct link_program *p, const struct link_filter *f, const struct mac *mac);
 /* The program with all of IP. */

@@ -1,5 +1,5 @@
-/* link_interface.c: what a link on Linux asks of its interface, and what it
- * wants of it: groups, features switched off. */
+/* link_interface.c: what a link on Linux reads of its interface, and what it
+ * changes there: groups joined, features switched off. */
 #include "config.h"
 
 #include <errno.h>
@@ -30,9 +30,9 @@ ask(const struct link *l, struct ifreq *r)
 	ask_of(l->name, r);
 }
 
-/* It may have another name; its number is never another one's. */
+/* The interface may get another name; its number stays its own. */
 static void
-look_at_name(struct link *l, int fd)
+refresh_name(struct link *l, int fd)
 {
 	struct ifreq r = { .ifr_ifindex = l->ifindex };
 
@@ -48,11 +48,11 @@ look_at_name(struct link *l, int fd)
 }
 
 void
-interface_look(struct link *l, int fd)
+interface_refresh(struct link *l, int fd)
 {
 	struct ifreq r;
 
-	look_at_name(l, fd);
+	refresh_name(l, fd);
 	if (l->gone) {
 		l->up = false;
 		return;
@@ -93,7 +93,7 @@ interface_identify(struct link *l, int fd, struct error *e)
 	    r.ifr_hwaddr.sa_family != ARPHRD_ETHER)
 		return error_set(e, "interface %s is not Ethernet", l->name);
 	memcpy(l->mac.byte, r.ifr_hwaddr.sa_data, sizeof(l->mac.byte));
-	interface_look(l, fd);
+	interface_refresh(l, fd);
 	if (l->mtu == 0)
 		return error_set(e, "interface %s has no MTU", l->name);
 	return 0;
@@ -168,7 +168,7 @@ join_groups(struct link *l, int fd, const struct mac *list, unsigned n)
 /* Each address of a net has a group: too many to join. */
 static void
 want_all_groups(
-    struct link *l, struct interface_wants *w, const struct link_filter *f)
+    struct link *l, struct interface_changes *w, const struct link_filter *f)
 {
 	bool all = false;
 
@@ -187,7 +187,7 @@ want_all_groups(
 
 /* Wants are counted: what is both old and new is wanted twice for a moment. */
 int
-interface_set_filter(struct link *l, struct interface_wants *w,
+interface_set_filter(struct link *l, struct interface_changes *w,
     const struct link_filter *f,
     int (*attach)(struct link *l, const struct link_filter *f, struct error *e),
     struct error *e)
@@ -238,7 +238,7 @@ set_feature(
 }
 
 bool
-interface_switch_off(struct link *l, struct interface_wants *w,
+interface_switch_off(struct link *l, struct interface_changes *w,
     uint32_t feature, const char *name)
 {
 	bool changed;
@@ -256,7 +256,7 @@ interface_switch_off(struct link *l, struct interface_wants *w,
 }
 
 void
-interface_restore(struct link *l, struct interface_wants *w)
+interface_restore(struct link *l, struct interface_changes *w)
 {
 	bool changed;
 

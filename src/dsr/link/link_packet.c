@@ -2,7 +2,7 @@
  * Documentation/networking/packet_mmap.rst.
  *
  *     ring:  | header  offload  frame | header ...     slots of one size,
- *              ^ tail: held by us       ^ head: next    in blocks of pages
+ *              ^ tail: not released     ^ head: next    in blocks of pages
  *
  * Version 2 of the ring: version 3 costs less for each frame when there are
  * very many, but wakes us only when a block is full or its timer, of a
@@ -12,7 +12,7 @@
  * copied into it. The queueing discipline is not bypassed: what bursts must
  * find a queue.
  *
- * Frames too long for a slot (merged ones) come through the socket's ordinary
+ * Frames too long for a slot (GRO) come through the socket's ordinary
  * queue into memory of their own. */
 #include "config.h"
 
@@ -35,7 +35,7 @@ _Static_assert(sizeof(struct link_offload) == sizeof(struct virtio_net_hdr) &&
 	    offsetof(struct virtio_net_hdr, gso_type) &&
 	offsetof(struct link_offload, header) ==
 	    offsetof(struct virtio_net_hdr, hdr_len) &&
-	offsetof(struct link_offload, piece) ==
+	offsetof(struct link_offload, segment_size) ==
 	    offsetof(struct virtio_net_hdr, gso_size) &&
 	offsetof(struct link_offload, sum_start) ==
 	    offsetof(struct virtio_net_hdr, csum_start) &&
@@ -43,14 +43,14 @@ _Static_assert(sizeof(struct link_offload) == sizeof(struct virtio_net_hdr) &&
     "the offload is what PACKET_VNET_HDR speaks");
 
 static unsigned char *
-slot_at(const struct packet_ring *p, const struct packet_place *at)
+slot_at(const struct packet_ring *p, const struct packet_position *at)
 {
 	return p->ring + (size_t)at->block * PACKET_BLOCK +
 	    (size_t)at->index * p->slot;
 }
 
 static void
-slot_next(const struct packet_ring *p, struct packet_place *at)
+slot_next(const struct packet_ring *p, struct packet_position *at)
 {
 	if (++at->index < p->in_block)
 		return;
@@ -59,9 +59,9 @@ slot_next(const struct packet_ring *p, struct packet_place *at)
 		at->block = 0;
 }
 
-/* The kernel has told the tag apart from the frame. */
+/* The kernel has passed the tag outside the frame. */
 static void
-put_tag_back(struct link_frame *f, uint16_t type, uint16_t tag)
+tag_insert(struct link_frame *f, uint16_t type, uint16_t tag)
 {
 	unsigned char *to = f->bytes - TAG;
 
@@ -78,8 +78,8 @@ put_tag_back(struct link_frame *f, uint16_t type, uint16_t tag)
 		f->offload.header += TAG;
 }
 
-/* An error of the socket is told once, by whichever call comes first: the frame
- * that was asked for still waits. */
+/* The first call after an error of the socket reports it, once; the frame that
+ * it was to receive still waits. */
 static ssize_t
 receive_large(struct link *l, struct packet_ring *p, struct msghdr *m)
 {
@@ -91,8 +91,7 @@ receive_large(struct link *l, struct packet_ring *p, struct msghdr *m)
 	return recvmsg(l->fd, m, MSG_DONTWAIT);
 }
 
-/* The next long frame: they come in the order in which the ring tells of
- * them. */
+/* The next long frame: they come in the order of their slots in the ring. */
 static bool
 take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
 {
@@ -138,7 +137,7 @@ take(struct link *l, struct packet_ring *p, unsigned char *slot,
 	if (from->sll_pkttype == PACKET_OUTGOING)
 		return false;
 	if (status & TP_STATUS_VLAN_VALID)
-		put_tag_back(f,
+		tag_insert(f,
 		    status & TP_STATUS_VLAN_TPID_VALID ? h->tp_vlan_tpid
 						       : ETH_P_8021Q,
 		    h->tp_vlan_tci);
@@ -147,9 +146,9 @@ take(struct link *l, struct packet_ring *p, unsigned char *slot,
 	return true;
 }
 
-/* Says what the kernel has to say when it wakes us for no frame. */
+/* Reports why the kernel wakes us without a frame. */
 static int
-trouble(struct link *l)
+report_change(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 	int error = p->error;
@@ -172,7 +171,7 @@ packet_release(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 
-	for (; p->held > 0; p->held--) {
+	for (; p->unreleased > 0; p->unreleased--) {
 		struct tpacket2_hdr *h = (void *)slot_at(p, &p->tail);
 
 		__atomic_store_n(
@@ -186,9 +185,9 @@ static int
 packet_receive(struct link *l, struct link_frame *list, unsigned most)
 {
 	struct packet_ring *p = l->inside;
-	unsigned n = 0, held = p->held;
+	unsigned n = 0, unreleased = p->unreleased;
 
-	while (n < most && p->held < p->slots) {
+	while (n < most && p->unreleased < p->slots) {
 		unsigned char *slot = slot_at(p, &p->head);
 		const struct tpacket2_hdr *h = (const void *)slot;
 		unsigned status =
@@ -202,13 +201,13 @@ packet_receive(struct link *l, struct link_frame *list, unsigned most)
 		if (take(l, p, slot, status, &list[n]))
 			n++;
 		slot_next(p, &p->head);
-		p->held++;
+		p->unreleased++;
 	}
 	if (n == 0) {
 		/* the caller has nothing to release */
-		if (held == 0)
+		if (unreleased == 0)
 			packet_release(l);
-		return trouble(l);
+		return report_change(l);
 	}
 	l->count.received += n;
 	l->up = true;
@@ -221,7 +220,7 @@ packet_more(const struct link *l)
 	const struct packet_ring *p = l->inside;
 	const struct tpacket2_hdr *h = (const void *)slot_at(p, &p->head);
 
-	return p->held < p->slots &&
+	return p->unreleased < p->slots &&
 	    (__atomic_load_n(&h->tp_status, __ATOMIC_ACQUIRE) &
 		TP_STATUS_USER) != 0;
 }
@@ -326,7 +325,7 @@ packet_send(struct link *l, const struct link_frame *list, unsigned n)
 }
 
 static void
-packet_look(struct link *l)
+packet_refresh(struct link *l)
 {
 	struct tpacket_stats s;
 	socklen_t len = sizeof(s);
@@ -334,7 +333,7 @@ packet_look(struct link *l)
 	/* reading them sets them to zero */
 	if (getsockopt(l->fd, SOL_PACKET, PACKET_STATISTICS, &s, &len) == 0)
 		l->count.missed += s.tp_drops;
-	interface_look(l, l->fd);
+	interface_refresh(l, l->fd);
 }
 
 const struct link_ops link_packet = { .name = "packet",
@@ -344,5 +343,5 @@ const struct link_ops link_packet = { .name = "packet",
 	.send = packet_send,
 	.release = packet_release,
 	.more = packet_more,
-	.look = packet_look,
+	.refresh = packet_refresh,
 	.close = packet_close };

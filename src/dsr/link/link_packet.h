@@ -17,7 +17,7 @@ enum {
 	PACKET_LARGE_COUNT = 16 /* between two releases */
 };
 
-struct packet_place {
+struct packet_position {
 	unsigned block, index;
 };
 
@@ -26,12 +26,12 @@ struct packet_ring {
 	unsigned char *ring;
 	unsigned slot; /* bytes of one, and how many there are */
 	unsigned in_block, blocks, slots;
-	struct packet_place head, tail;
-	unsigned held;	      /* slots from tail to head */
+	struct packet_position head, tail;
+	unsigned unreleased;  /* slots from tail to head */
 	unsigned char *large; /* owned: frames that are longer than a slot */
 	unsigned large_used;
-	int error; /* of the socket, told in place of a long frame; or 0 */
-	struct interface_wants wants;
+	int error; /* of the socket, reported instead of a long frame; or 0 */
+	struct interface_changes changes;
 	struct mmsghdr message[PACKET_BATCH];
 	struct iovec part[PACKET_BATCH][2];
 };

@@ -55,5 +55,5 @@ packet_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct packet_ring *p = l->inside;
 
-	return interface_set_filter(l, &p->wants, f, attach, e);
+	return interface_set_filter(l, &p->changes, f, attach, e);
 }

@@ -32,7 +32,7 @@ packet_close(struct link *l)
 	struct packet_ring *p = l->inside;
 
 	if (p != NULL) {
-		interface_restore(l, &p->wants);
+		interface_restore(l, &p->changes);
 		if (p->ring != NULL)
 			munmap(p->ring, (size_t)p->blocks * PACKET_BLOCK);
 		free(p->large);
@@ -118,7 +118,7 @@ open_options(struct link *l)
 }
 
 /* The socket that plain frames leave by. Each frame that has left wakes whoever
- * waits for its socket, if only to read: nobody waits for this one. It hears
+ * waits for its socket, if only to read: nobody waits for this one. It receives
  * nothing, as it is of no protocol. */
 static int
 open_out(const struct link *l, struct packet_ring *p)
@@ -148,7 +148,7 @@ open_memory(struct link *l, struct error *e)
 	}
 	l->inside = p;
 	p->out = -1;
-	p->wants.fd = l->fd;
+	p->changes.fd = l->fd;
 	for (unsigned i = 0; i < PACKET_BATCH; i++)
 		p->part[i][0].iov_len = sizeof(struct link_offload);
 	if (open_options(l) != 0 || open_ring(l, p) != 0 || open_out(l, p) != 0)
@@ -181,7 +181,7 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 	 * keeps all. */
 	if (!l->trial)
 		interface_switch_off(l,
-		    &((struct packet_ring *)l->inside)->wants, ETH_FLAG_LRO,
+		    &((struct packet_ring *)l->inside)->changes, ETH_FLAG_LRO,
 		    "large receive offload");
 	return 0;
 failed:

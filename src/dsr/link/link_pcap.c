@@ -2,9 +2,9 @@
  * pcap(3PCAP).
  *
  * Each frame is copied once, and sent by a call of its own. Nothing says what
- * was merged, or which checksums are left to do: frames longer than the MTU are
+ * GRO joined, or which checksums are left to do: frames longer than the MTU are
  * not handed up. The interface is promiscuous, as libpcap cannot join groups;
- * the filter looks at the MAC. */
+ * the filter checks the MAC. */
 #include "config.h"
 
 #include <errno.h>
@@ -29,8 +29,8 @@
 #include "dsr/link/link_kinds.h"
 
 enum {
-	PLACES = 256, /* frames between two releases */
-	PLACE = 9216 + 64,
+	FRAMES = 256, /* frames between two releases */
+	FRAME_SIZE = 9216 + 64,
 	QUEUE = 8 << 20
 };
 
@@ -40,7 +40,7 @@ struct capture {
 	unsigned used;
 	struct link_frame *list; /* while frames are received */
 	unsigned count;
-	unsigned char *memory; /* owned: PLACES places */
+	unsigned char *memory; /* owned: FRAMES of FRAME_SIZE */
 };
 
 _Static_assert(sizeof(struct link_insn) == sizeof(struct bpf_insn) &&
@@ -53,9 +53,9 @@ on_frame(u_char *user, const struct pcap_pkthdr *h, const u_char *bytes)
 {
 	struct link *l = (void *)user;
 	struct capture *c = l->inside;
-	unsigned char *to = c->memory + (size_t)c->used * PLACE;
+	unsigned char *to = c->memory + (size_t)c->used * FRAME_SIZE;
 
-	if (h->caplen < h->len || h->len > PLACE ||
+	if (h->caplen < h->len || h->len > FRAME_SIZE ||
 	    h->len > l->mtu + FRAME_HEAD_MAX) {
 		l->count.cut++;
 		return;
@@ -81,7 +81,7 @@ is_up(const struct link *l, bool *exists)
 
 /* Nothing came: because the interface is down? */
 static int
-trouble(struct link *l, bool failed)
+report_change(struct link *l, bool failed)
 {
 	bool was = l->up, exists;
 
@@ -96,7 +96,7 @@ static int
 capture_receive(struct link *l, struct link_frame *list, unsigned most)
 {
 	struct capture *c = l->inside;
-	unsigned some = most < PLACES - c->used ? most : PLACES - c->used;
+	unsigned some = most < FRAMES - c->used ? most : FRAMES - c->used;
 	int got;
 
 	if (some == 0)
@@ -105,7 +105,7 @@ capture_receive(struct link *l, struct link_frame *list, unsigned most)
 	c->count = 0;
 	got = pcap_dispatch(c->pcap, (int)some, on_frame, (u_char *)l);
 	if (c->count == 0)
-		return trouble(l, got < 0);
+		return report_change(l, got < 0);
 	l->up = true;
 	l->count.received += c->count;
 	return (int)c->count;
@@ -143,7 +143,7 @@ capture_send(struct link *l, const struct link_frame *list, unsigned n)
 }
 
 static void
-capture_look(struct link *l)
+capture_refresh(struct link *l)
 {
 	struct capture *c = l->inside;
 	struct pcap_stat s;
@@ -247,7 +247,7 @@ activate(struct link *l, struct capture *c, struct error *e)
 	c->pcap = pcap_create(l->name, why);
 	if (c->pcap == NULL)
 		return error_set(e, "interface %s: %s", l->name, why);
-	pcap_set_snaplen(c->pcap, PLACE);
+	pcap_set_snaplen(c->pcap, FRAME_SIZE);
 	pcap_set_promisc(c->pcap, 1);
 	pcap_set_immediate_mode(c->pcap, 1);
 	pcap_set_buffer_size(c->pcap, QUEUE);
@@ -277,12 +277,12 @@ capture_open(struct link *l, const struct link_filter *f, struct error *e)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = c;
 	c->ask = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	c->memory = malloc((size_t)PLACES * PLACE);
+	c->memory = malloc((size_t)FRAMES * FRAME_SIZE);
 	if (c->ask < 0 || c->memory == NULL)
 		error_set(e, "interface %s: %s", l->name, strerror(errno));
 	else if (identify(l, e) == 0 && activate(l, c, e) == 0 &&
 	    capture_set_filter(l, f, e) == 0) {
-		capture_look(l);
+		capture_refresh(l);
 		return 0;
 	}
 	capture_close(l);
@@ -295,5 +295,5 @@ const struct link_ops link_pcap = { .name = "pcap",
 	.receive = capture_receive,
 	.send = capture_send,
 	.release = capture_release,
-	.look = capture_look,
+	.refresh = capture_refresh,
 	.close = capture_close };

@@ -1,4 +1,4 @@
-/* netlink.c: a question to Linux's kernel and its one answer, or a list. */
+/* netlink.c: a request to Linux's kernel and its one answer, or a list. */
 #include "config.h"
 
 #include "dsr/link/netlink.h"
@@ -22,13 +22,13 @@ error_of(union netlink_answer *a, size_t n)
 }
 
 size_t
-netlink_ask(int fd, const struct nlmsghdr *question, union netlink_answer *a,
+netlink_ask(int fd, const struct nlmsghdr *request, union netlink_answer *a,
     unsigned short type)
 {
 	ssize_t got;
 	size_t n;
 
-	if (send(fd, question, question->nlmsg_len, 0) < 0)
+	if (send(fd, request, request->nlmsg_len, 0) < 0)
 		return 0;
 	got = recv(fd, a, sizeof(*a), 0);
 	if (got < 0)

@@ -1,4 +1,4 @@
-/* netlink.h: a question to Linux's kernel and its one answer, or a list of
+/* netlink.h: a request to Linux's kernel and its one answer, or a list of
  * them, netlink(7). */
 #ifndef PEN_DSR_NETLINK_H
 #define PEN_DSR_NETLINK_H
@@ -16,13 +16,12 @@ union netlink_answer {
 /* Asks with a message of `nlmsg_len` bytes, and waits. Returns how many bytes
  * an answer of that type has; 0 with errno when there is another one: the
  * kernel's error, or EBADMSG. */
-size_t netlink_ask(int fd, const struct nlmsghdr *question,
+size_t netlink_ask(int fd, const struct nlmsghdr *request,
     union netlink_answer *a, unsigned short type);
 
 /* Asks rtnetlink for a list of interfaces, routes or neighbours (RTM_GETLINK
  * etc., of all families with AF_UNSPEC), and shows each message of that kind to
- * `is`. Returns whether it said true of one; false also when the kernel does
- * not tell. */
+ * `is`. Returns whether it said true of one; false also without an answer. */
 bool netlink_any(unsigned short type, unsigned char family,
     bool (*is)(const void *arg, struct nlmsghdr *m), const void *arg);
 

@@ -1,6 +1,6 @@
-/* offload.c: takes merged frames apart, and does checksums left to do.
+/* offload.c: segments GSO frames, and does checksums left to do.
  *
- *     | Ethernet | IP | TCP or UDP | piece | piece | rest |
+ *     | Ethernet | IP | TCP or UDP | segment | segment |  |
  *                                  head                   end
  */
 #include "config.h"
@@ -12,10 +12,10 @@
 
 enum { FIN_PSH = FRAME_FIN | FRAME_PSH, CWR = 0x80 };
 
-struct cut {
+struct parts {
 	struct frame frame;
 	size_t head, end;
-	unsigned pieces;
+	unsigned segments;
 };
 
 bool
@@ -37,17 +37,17 @@ offload_finish(struct link_frame *f)
 	return true;
 }
 
-/* Finds the headers and how many pieces are behind them. */
+/* Finds the headers and how many segments follow them. */
 static bool
-look(struct cut *c, const struct link_frame *f)
+parts_find(struct parts *c, const struct link_frame *f)
 {
-	unsigned type = f->offload.type & ~(unsigned)LINK_MERGED_ECN;
+	unsigned type = f->offload.type & ~(unsigned)LINK_GSO_ECN;
 	const struct frame *p = &c->frame;
-	bool tcp = type == LINK_MERGED_TCP4 || type == LINK_MERGED_TCP6;
+	bool tcp = type == LINK_GSO_TCP4 || type == LINK_GSO_TCP6;
 
 	frame_parse(&c->frame, f->bytes, f->length);
 	if (p->kind != FRAME_FLOW || p->first_fragment ||
-	    f->offload.piece == 0 || (!tcp && type != LINK_MERGED_UDP) ||
+	    f->offload.segment_size == 0 || (!tcp && type != LINK_GSO_UDP) ||
 	    p->protocol != (tcp ? IPPROTO_TCP : IPPROTO_UDP))
 		return false;
 	c->end = p->net + p->packet;
@@ -55,23 +55,24 @@ look(struct cut *c, const struct link_frame *f)
 	    (tcp ? (size_t)(p->bytes[p->transport + 12] >> 4) * 4 : UDP_HEAD);
 	if (c->head >= c->end)
 		return false;
-	c->pieces = (unsigned)((c->end - c->head + f->offload.piece - 1) /
-	    f->offload.piece);
+	c->segments =
+	    (unsigned)((c->end - c->head + f->offload.segment_size - 1) /
+		f->offload.segment_size);
 	return true;
 }
 
 unsigned
 offload_segments(const struct link_frame *f)
 {
-	struct cut c;
+	struct parts c;
 
 	if (f->offload.type == 0)
 		return 1;
-	return look(&c, f) ? c.pieces : 0;
+	return parts_find(&c, f) ? c.segments : 0;
 }
 
 static void
-set_ip(const struct cut *c, unsigned char *ip, size_t packet, unsigned i)
+set_ip(const struct parts *c, unsigned char *ip, size_t packet, unsigned i)
 {
 	if (c->frame.family == AF_INET6) {
 		put16(ip + 4, (uint32_t)(packet - IP6_HEAD));
@@ -85,17 +86,17 @@ set_ip(const struct cut *c, unsigned char *ip, size_t packet, unsigned i)
 }
 
 static void
-set_tcp(const struct cut *c, unsigned char *tcp, unsigned i, size_t before)
+set_tcp(const struct parts *c, unsigned char *tcp, unsigned i, size_t before)
 {
 	put32(tcp + 4, get32(tcp + 4) + (uint32_t)before);
-	if (i + 1 < c->pieces)
+	if (i + 1 < c->segments)
 		tcp[13] &= (unsigned char)~FIN_PSH;
 	if (i > 0)
 		tcp[13] &= (unsigned char)~CWR;
 }
 
 static void
-set_sum(const struct cut *c, unsigned char *out, size_t length, size_t at)
+set_sum(const struct parts *c, unsigned char *out, size_t length, size_t at)
 {
 	const unsigned char *ip = out + c->frame.net;
 	bool ip4 = c->frame.family == AF_INET;
@@ -125,18 +126,18 @@ size_t
 offload_segment(
     unsigned char *out, size_t room, const struct link_frame *f, unsigned i)
 {
-	struct cut c;
+	struct parts c;
 	size_t before, n, transport;
 	bool no_sum;
 
 	if (f->offload.type == 0)
 		return i == 0 ? copy_whole(out, room, f) : 0;
-	if (!look(&c, f) || i >= c.pieces)
+	if (!parts_find(&c, f) || i >= c.segments)
 		return 0;
-	before = (size_t)i * f->offload.piece;
+	before = (size_t)i * f->offload.segment_size;
 	n = c.end - c.head - before;
-	if (n > f->offload.piece)
-		n = f->offload.piece;
+	if (n > f->offload.segment_size)
+		n = f->offload.segment_size;
 	if (c.head + n > room)
 		return 0;
 	memcpy(out, f->bytes, c.head);

@@ -1,14 +1,14 @@
 /* link_xdp.c: frames of a link by AF_XDP, the kernel's
  * Documentation/networking/af_xdp.rst.
  *
- *     free --> fill ring --> [kernel] --> rx ring --> held --> free
- *       ^                                              |
- *       '------- done ring <-- [kernel] <-- tx ring <--'  sent
+ *     free --> fill ring --> [kernel] --> rx ring --> received --> free
+ *       ^                                                |
+ *       '------- done ring <-- [kernel] <-- tx ring <----'  sent
  *
- * All frames are in one memory, a place each. A frame that is sent on leaves
- * from the place it came to; what is in memory of the caller's is copied to a
- * free one. A place that is sent before a release stays readable until then,
- * even if the kernel was faster: it is free when both have it no more.
+ * All frames are in one memory, a chunk each. A received frame is sent from the
+ * chunk it came to; one in the caller's memory is copied to a free chunk. A
+ * chunk that is sent before a release stays readable until then, even if the
+ * kernel was faster: it is free when neither uses it any more.
  *
  * Nothing says what was left to do by a sender on this machine: checksum.h
  * finds out. */
@@ -27,17 +27,17 @@
 #include "dsr/xdp/link_xdp.h"
 
 enum { NOWHERE = UINT32_MAX };
-enum { LOOKS = 16, FAST_LOOKS = 4 }; /* from one at the machine to the next */
+enum { HOST_EVERY = 16, FAST_EVERY = 4 }; /* refreshes, to the next check */
 
-/* ---- places ---- */
+/* ---- chunks ---- */
 
 static uint64_t
-address_of(const struct xdp_rings *x, uint32_t place)
+address_of(const struct xdp_rings *x, uint32_t chunk)
 {
-	return (uint64_t)place << x->shift;
+	return (uint64_t)chunk << x->shift;
 }
 
-/* A driver that ran out of places waits to be told. */
+/* A driver that ran out of chunks waits for a call. */
 static void
 wake(const struct xdp_queue *q)
 {
@@ -49,28 +49,28 @@ wake(const struct xdp_queue *q)
 void
 xdp_fill(struct xdp_rings *x, struct xdp_queue *q)
 {
-	unsigned n = q->owed < x->frees ? q->owed : x->frees;
+	unsigned n = q->due < x->free_n ? q->due : x->free_n;
 	uint32_t at;
 
 	if (n == 0 || xsk_ring_prod__reserve(&q->fill, n, &at) == 0)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		*xsk_ring_prod__fill_addr(&q->fill, at + i) =
-		    address_of(x, x->free[--x->frees]);
+		    address_of(x, x->free[--x->free_n]);
 	xsk_ring_prod__submit(&q->fill, n);
-	q->owed -= n;
+	q->due -= n;
 	wake(q);
 }
 
 static void
 take_back(struct xdp_rings *x, uint64_t address)
 {
-	uint32_t place = (uint32_t)(address >> x->shift);
+	uint32_t chunk = (uint32_t)(address >> x->shift);
 
-	if (x->state[place] == XDP_SENT)
-		x->state[place] = XDP_HELD;
+	if (x->state[chunk] == XDP_SENT)
+		x->state[chunk] = XDP_RECEIVED;
 	else
-		x->free[x->frees++] = place;
+		x->free[x->free_n++] = chunk;
 }
 
 /* What has left. */
@@ -93,14 +93,14 @@ xdp_release(struct link *l)
 	struct xdp_rings *x = l->inside;
 
 	reap(x);
-	for (unsigned i = 0; i < x->helds; i++) {
-		uint32_t place = x->held[i];
+	for (unsigned i = 0; i < x->received_n; i++) {
+		uint32_t chunk = x->received[i];
 
-		if (x->state[place] == XDP_HELD)
-			x->free[x->frees++] = place;
-		x->state[place] = XDP_NOT_SEEN;
+		if (x->state[chunk] == XDP_RECEIVED)
+			x->free[x->free_n++] = chunk;
+		x->state[chunk] = XDP_IDLE;
 	}
-	x->helds = 0;
+	x->received_n = 0;
 	for (unsigned i = 0; i < x->queues; i++)
 		xdp_fill(x, &x->queue[i]);
 }
@@ -117,37 +117,37 @@ take(struct xdp_rings *x, struct xdp_queue *q, struct link_frame *list,
 	for (unsigned i = 0; i < n; i++) {
 		const struct xdp_desc *d =
 		    xsk_ring_cons__rx_desc(&q->in, at + i);
-		uint32_t place = (uint32_t)(d->addr >> x->shift);
+		uint32_t chunk = (uint32_t)(d->addr >> x->shift);
 
 		list[i] = (struct link_frame){ .bytes = x->memory + d->addr,
 			.length = d->len };
 		__builtin_prefetch(list[i].bytes);
-		x->state[place] = XDP_HELD;
-		x->held[x->helds++] = place;
+		x->state[chunk] = XDP_RECEIVED;
+		x->received[x->received_n++] = chunk;
 	}
 	if (n > 0)
 		xsk_ring_cons__release(&q->in, n);
-	q->owed += n;
+	q->due += n;
 	return n;
 }
 
-/* The interface has changed: does that concern the caller? */
+/* Reports a change of the interface that concerns the caller. */
 static int
-trouble(struct link *l)
+report_change(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
-	bool was = l->up, heard = false;
+	bool was = l->up, any = false;
 	char text[4096];
 
-	/* what was too much to be told counts, too */
-	while (recv(x->news, text, sizeof(text), MSG_DONTWAIT) >= 0 ||
+	/* more than the socket holds counts, too */
+	while (recv(x->netlink, text, sizeof(text), MSG_DONTWAIT) >= 0 ||
 	    errno == ENOBUFS)
-		heard = true;
-	if (!heard)
+		any = true;
+	if (!any)
 		return 0;
 	x->changed = true;
-	interface_look(l, x->wants.fd);
-	if (interface_may_send(l, x->wants.fd) == 0)
+	interface_refresh(l, x->changes.fd);
+	if (interface_may_send(l, x->changes.fd) == 0)
 		return 0;
 	return was || errno == ENODEV ? -1 : 0;
 }
@@ -158,14 +158,14 @@ xdp_receive(struct link *l, struct link_frame *list, unsigned most)
 	struct xdp_rings *x = l->inside;
 	unsigned n = 0;
 
-	/* one that is always full must not keep the others waiting */
+	/* a queue that is always full must not starve the others */
 	for (unsigned i = 0; i < x->queues && n < most; i++) {
 		n += take(x, &x->queue[x->next], list + n, most - n);
 		if (++x->next == x->queues)
 			x->next = 0;
 	}
 	if (n == 0)
-		return trouble(l);
+		return report_change(l);
 	for (unsigned i = 0; i < n; i++)
 		list[i].summed_here =
 		    checksum_complete(list[i].bytes, list[i].length);
@@ -216,7 +216,7 @@ push(struct link *l)
 			return;
 		left = waiting(x);
 		if (left == before) {
-			/* it may wait for places that have left */
+			/* it may wait for chunks that have left */
 			reap(x);
 			return;
 		}
@@ -233,7 +233,7 @@ kick(struct link *l)
 	l->waits = x->copies && l->up && waiting(x) > 0;
 }
 
-/* What fits into a place, should the MTU have grown since they were made. */
+/* What fits into a chunk: the MTU may have grown since they were made. */
 static unsigned
 longest(const struct xdp_rings *x)
 {
@@ -261,13 +261,13 @@ may_go(struct link *l, const struct link_frame *f)
 }
 
 static uint32_t
-place_for_copy(struct link *l, struct xdp_rings *x)
+chunk_for_copy(struct link *l, struct xdp_rings *x)
 {
-	if (x->frees == 0)
+	if (x->free_n == 0)
 		reap(x);
-	if (x->frees == 0)
+	if (x->free_n == 0)
 		kick(l);
-	return x->frees > 0 ? x->free[--x->frees] : (uint32_t)NOWHERE;
+	return x->free_n > 0 ? x->free[--x->free_n] : (uint32_t)NOWHERE;
 }
 
 /* Where the frame is to be sent from, or false: there is no room. */
@@ -277,23 +277,23 @@ settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
 {
 	uintptr_t offset = (uintptr_t)f->bytes - (uintptr_t)x->memory;
 	struct link_frame copy = *f;
-	uint32_t place;
+	uint32_t chunk;
 
 	d->len = f->length;
 	d->options = 0;
 	if (offset < x->size) {
-		place = (uint32_t)(offset >> x->shift);
-		if (x->state[place] == XDP_HELD &&
+		chunk = (uint32_t)(offset >> x->shift);
+		if (x->state[chunk] == XDP_RECEIVED &&
 		    !(f->offload.flags & LINK_CHECKSUM)) {
-			x->state[place] = XDP_SENT;
+			x->state[chunk] = XDP_SENT;
 			d->addr = offset;
 			return true;
 		}
 	}
-	place = place_for_copy(l, x);
-	if (place == NOWHERE)
+	chunk = chunk_for_copy(l, x);
+	if (chunk == NOWHERE)
 		return false;
-	d->addr = address_of(x, place);
+	d->addr = address_of(x, chunk);
 	copy.bytes = x->memory + d->addr;
 	memcpy(copy.bytes, f->bytes, f->length);
 	if (f->offload.flags & LINK_CHECKSUM)
@@ -308,7 +308,7 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 	unsigned i, put = 0;
 	uint32_t at;
 
-	if (!l->up && interface_may_send(l, x->wants.fd) != 0)
+	if (!l->up && interface_may_send(l, x->changes.fd) != 0)
 		return -1;
 	reap(x);
 	for (i = 0; i < n; i++) {
@@ -332,7 +332,7 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 /* ---- the rest ---- */
 
-/* A queue without places hears nothing, so nothing would give it any; and a
+/* A queue without chunks receives nothing, so nothing would give it any; and a
  * driver may have begun to wait just after it got some. */
 static void
 feed(struct xdp_rings *x)
@@ -345,7 +345,7 @@ feed(struct xdp_rings *x)
 }
 
 static void
-xdp_look(struct link *l)
+xdp_refresh(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
 	struct xdp_statistics s;
@@ -359,16 +359,16 @@ xdp_look(struct link *l)
 			missed += s.rx_dropped + s.rx_ring_full;
 	}
 	l->count.missed = missed;
-	interface_look(l, x->wants.fd);
+	interface_refresh(l, x->changes.fd);
 	if (l->mtu + FRAME_HEAD > longest(x) && !x->outgrown)
 		log_warn("the MTU has grown, frames of more than %u bytes are "
 			 "lost until a restart interface=%s",
 		    longest(x), l->name);
 	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
-	if (++x->looks % LOOKS == 0)
-		xdp_look_at_host(l);
-	if (x->looks % FAST_LOOKS == 0)
-		xdp_look_at_fast(l);
+	if (++x->refreshes % HOST_EVERY == 0)
+		xdp_recheck_host(l);
+	if (x->refreshes % FAST_EVERY == 0)
+		xdp_recheck_fast(l);
 	kick(l);
 	feed(x);
 }
@@ -378,7 +378,7 @@ xdp_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
 
-	return interface_set_filter(l, &x->wants, f, xdp_set_addresses, e);
+	return interface_set_filter(l, &x->changes, f, xdp_set_addresses, e);
 }
 
 const struct link_ops link_xdp = { .name = "xdp",
@@ -389,5 +389,5 @@ const struct link_ops link_xdp = { .name = "xdp",
 	.send = xdp_send,
 	.release = xdp_release,
 	.more = xdp_more,
-	.look = xdp_look,
+	.refresh = xdp_refresh,
 	.close = xdp_close };

@@ -15,60 +15,58 @@ enum {
 	XDP_LEAST = 512,  /* in one */
 	XDP_OUT = 2048,	  /* on their way out, at a time */
 	XDP_FRONT = 256,  /* that the kernel leaves in front of a frame */
-	XDP_SMALL = 2048, /* sizes of a place */
+	XDP_SMALL = 2048, /* sizes of chunks */
 	XDP_LARGE = 4096
 };
 
-/* Whose a place for a frame is. */
+/* Who has a chunk. */
 enum xdp_state {
-	XDP_NOT_SEEN, /* the kernel's, or in the list of free ones */
-	XDP_HELD,     /* received: the caller's, until a release */
-	XDP_SENT      /* the caller's and the kernel's, to be sent */
+	XDP_IDLE,     /* the kernel, or nobody: it is free */
+	XDP_RECEIVED, /* the caller, until a release */
+	XDP_SENT      /* the caller and the kernel, which sends it */
 };
 
 struct xdp_queue {
 	struct xsk_socket *socket;
 	struct xsk_ring_cons in;
 	struct xsk_ring_prod fill;
-	struct xsk_ring_cons done; /* of places sent */
-	unsigned owed;		   /* places to be given to the kernel again */
+	struct xsk_ring_cons done; /* of chunks sent */
+	unsigned due;		   /* chunks that the fill ring lacks */
 };
 
 struct xdp_rings {
-	struct interface_wants wants; /* its socket is owned */
-	int news;		      /* about interfaces: netlink */
+	struct interface_changes changes; /* its socket is owned */
+	int netlink; /* reports that interfaces and addresses change */
 	struct xdp_program program;
 	struct xdp_program_options options; /* it was loaded with */
-	struct frame_count
-	    *totals; /* owned; with a fast path: one for each of */
+	struct frame_count *totals; /* owned: a fast path's, a processor each */
 	unsigned processors;
 	struct xdp_entry *entries; /* the map's memory; NULL: no fast path */
 	struct xdp_key *key;	   /* owned: those of the addresses, in order */
 	unsigned keys;
 	int attached;
-	bool tags_apart; /* the driver tells of VLAN tags when asked */
-	/* All frames are here, one a place; places have numbers. */
+	bool tags_apart; /* the driver reports VLAN tags by a function */
+	/* All frames, in numbered chunks. */
 	unsigned char *memory;
 	size_t size;
-	unsigned place; /* bytes of one; a power of two, this one: */
-	unsigned shift;
-	unsigned places;
-	uint32_t *free, *held; /* owned: their numbers */
-	unsigned frees, helds;
+	unsigned shift; /* of the size of a chunk, a power of two */
+	unsigned chunks;
+	uint32_t *free, *received; /* owned: numbers of chunks */
+	unsigned free_n, received_n;
 	uint8_t *state; /* owned: by number */
 	struct xsk_umem *umem;
 	struct xdp_queue *queue; /* owned */
-	unsigned queues, next;	 /* the one to be asked first */
+	unsigned queues, next;	 /* the one to be read first */
 	/* Sends, for all queues: nobody waits for this socket, so that what
 	 * has left wakes nobody. Its done ring is the first queue's. */
 	struct xsk_socket *out;
 	struct xsk_ring_prod ring;
-	bool outgrown;	/* frames of the MTU do not fit into a place */
-	bool overflown; /* there are queues that are not heard */
+	bool outgrown;	/* frames of the MTU do not fit into chunks */
+	bool overflown; /* there are queues without sockets */
 	bool needed;	/* this machine itself needs ARP */
-	bool changed;	/* some interface has, or an address: who needs what? */
-	unsigned looks; /* link_look() */
-	bool copies;	/* the kernel sends only when told to */
+	bool changed;	/* since the last xdp_recheck_host() */
+	unsigned refreshes;
+	bool copies; /* the kernel sends only when called */
 };
 
 /* ---- link_xdp_open.c ---- */
@@ -86,13 +84,12 @@ void xdp_close(struct link *l);
 int xdp_check_host(const struct link *l, struct error *e);
 /* Receive queues of the interface, one at least. */
 unsigned xdp_count_queues(const struct link *l);
-/* Whether frames that the program itself sends get anywhere. A cable (veth)
- * loses them without a word when nothing at its other end polls: neither GRO
- * nor a program; so also when the kernel does not tell (before Linux 6.3). */
+/* Whether frames that the program itself sends get anywhere. A veth pair drops
+ * them silently if nothing polls at the peer, neither GRO nor a program. False
+ * also if the kernel does not say (before Linux 6.3). */
 bool xdp_can_send_back(const struct link *l);
-/* Host and queues again, later: a line in the log says what is worse than it
- * was. */
-void xdp_look_at_host(const struct link *l);
+/* Checks host and queues again: the log gets a line if either is worse. */
+void xdp_recheck_host(const struct link *l);
 
 /* ---- link_xdp_maps.c ---- */
 
@@ -105,7 +102,7 @@ int xdp_set_addresses(
 /* Frames of this queue go to this socket. */
 int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
-/* Whether the driver takes the program, as far as the kernel tells without
+/* Whether the driver takes the program, as far as the kernel says without
  * attaching it. Returns 0, or -1 with a sentence. */
 int xdp_check_driver(struct link *l, struct error *e);
 /* From now on frames come; l->mode says how. */
@@ -117,14 +114,14 @@ int xdp_attach(struct link *l, struct error *e);
  * errno and nothing loaded. */
 int xdp_load_fast(struct xdp_rings *x, uint32_t flows);
 void xdp_close_fast(struct xdp_rings *x); /* nothing loaded is fine */
-/* Whether frames sent that way arrive: l->fast_fails, with a line in the log
- * when that has changed. */
-void xdp_look_at_fast(struct link *l);
+/* Sets l->fast_fails: frames sent that way would not arrive. The log gets a
+ * line when that changes. */
+void xdp_recheck_fast(struct link *l);
 extern const struct link_fast xdp_fast;
 
 /* ---- link_xdp.c ---- */
 
-/* Gives the kernel the places it is owed, as many as are free. */
+/* Gives the kernel the chunks that the ring lacks, as many as are free. */
 void xdp_fill(struct xdp_rings *x, struct xdp_queue *q);
 
 #endif

@@ -1,5 +1,5 @@
-/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from here: maps that
- * its program looks into. */
+/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from user space:
+ * the maps of its program. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -64,7 +64,7 @@ xdp_close_fast(struct xdp_rings *x)
 }
 
 void
-xdp_look_at_fast(struct link *l)
+xdp_recheck_fast(struct link *l)
 {
 	bool fails;
 
@@ -100,7 +100,7 @@ key_of(const struct dsr_key *flow)
 }
 
 static int
-carry(
+fast_add(
     struct link *l, const struct dsr_key *flow, uint32_t entry, uint32_t epoch)
 {
 	const struct xdp_rings *x = l->inside;
@@ -115,7 +115,7 @@ carry(
 }
 
 static struct link_offloaded
-carried_of(const struct xdp_flow *f)
+offloaded_of(const struct xdp_flow *f)
 {
 	uint64_t now = clock_monotonic_us() * 1000;
 
@@ -128,7 +128,7 @@ carried_of(const struct xdp_flow *f)
 }
 
 static bool
-carried(
+fast_find(
     const struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 {
 	const struct xdp_rings *x = l->inside;
@@ -137,24 +137,25 @@ carried(
 
 	if (bpf_map_lookup_elem(x->program.flows, &key, &f) != 0)
 		return false;
-	*c = carried_of(&f);
+	*c = offloaded_of(&f);
 	return true;
 }
 
 /* Both at once, so that no frame is counted between the two. */
 static bool
-forget(struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
+fast_remove(
+    struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 {
 	const struct xdp_rings *x = l->inside;
 	struct xdp_flow_key key = key_of(flow);
 	struct xdp_flow f;
 
 	if (bpf_map_lookup_and_delete_elem(x->program.flows, &key, &f) == 0) {
-		*c = carried_of(&f);
+		*c = offloaded_of(&f);
 		return true;
 	}
 	/* before Linux 5.14 */
-	if (errno != ENOENT && carried(l, flow, c))
+	if (errno != ENOENT && fast_find(l, flow, c))
 		return bpf_map_delete_elem(x->program.flows, &key) == 0;
 	return false;
 }
@@ -175,7 +176,7 @@ totals(const struct link *l)
 
 const struct link_fast xdp_fast = { .entries = XDP_ENTRIES,
 	.set_entry = set_entry,
-	.add = carry,
-	.find = carried,
-	.remove = forget,
+	.add = fast_add,
+	.find = fast_find,
+	.remove = fast_remove,
 	.totals = totals };

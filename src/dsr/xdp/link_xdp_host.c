@@ -1,8 +1,8 @@
-/* link_xdp_host.c: what this machine itself has of an interface. Frames that
- * are taken by XDP never reach its own stack, while packet sockets see copies:
- * without ARP its own addresses would be lost. How many queues there are:
- * frames of one without a socket are the kernel's. And whether a cable's other
- * end takes frames. */
+/* link_xdp_host.c: what this machine itself uses an interface for. Frames that
+ * XDP takes never reach the machine's own stack, while packet sockets see
+ * copies: without ARP its own addresses would be lost. How many queues there
+ * are: frames of a queue without a socket are the kernel's. And whether the
+ * peer of a veth pair takes frames. */
 #include "config.h"
 
 #include <ifaddrs.h>
@@ -56,15 +56,15 @@ has_address(const struct link *l)
 
 /* ---- interfaces above ---- */
 
-/* What rtnetlink(7) tells of an interface. */
-struct told {
+/* What rtnetlink(7) says of an interface. */
+struct link_info {
 	int index, below, master;
 	bool elsewhere; /* `below` is another namespace's number */
-	bool cable;	/* `below` is its other end */
+	bool veth;	/* `below` is its peer */
 };
 
 static bool
-is_cable(struct rtattr *info)
+is_veth(struct rtattr *info)
 {
 	struct rtattr *kind = netlink_attribute(
 	    RTA_DATA(info), RTA_PAYLOAD(info), IFLA_INFO_KIND, 4);
@@ -73,7 +73,7 @@ is_cable(struct rtattr *info)
 }
 
 static void
-read_told(struct told *t, struct nlmsghdr *m)
+link_info_read(struct link_info *t, struct nlmsghdr *m)
 {
 	struct ifinfomsg *head = NLMSG_DATA(m);
 	int left = (int)IFLA_PAYLOAD(m);
@@ -93,7 +93,7 @@ read_told(struct told *t, struct nlmsghdr *m)
 			t->elsewhere = true;
 			break;
 		case IFLA_LINKINFO:
-			t->cable = is_cable(a);
+			t->veth = is_veth(a);
 			break;
 		}
 	}
@@ -102,19 +102,19 @@ read_told(struct told *t, struct nlmsghdr *m)
 /* A bridge or the like that it is part of, or what is made out of it: VLANs,
  * machines' own interfaces. */
 static bool
-is_above(const struct link *l, const struct told *t)
+is_above(const struct link *l, const struct link_info *t)
 {
 	if (t->index == l->ifindex)
 		return t->master != 0;
-	return t->below == l->ifindex && !t->elsewhere && !t->cable;
+	return t->below == l->ifindex && !t->elsewhere && !t->veth;
 }
 
 static bool
 is_link_above(const void *arg, struct nlmsghdr *m)
 {
-	struct told t;
+	struct link_info t;
 
-	read_told(&t, m);
+	link_info_read(&t, m);
 	return is_above(arg, &t);
 }
 
@@ -257,13 +257,13 @@ xdp_count_queues(const struct link *l)
 	memset(&r, 0, sizeof(r));
 	memcpy(r.ifr_name, l->name, sizeof(r.ifr_name));
 	r.ifr_data = (void *)&c;
-	if (ioctl(x->wants.fd, SIOCETHTOOL, &r) != 0)
+	if (ioctl(x->changes.fd, SIOCETHTOOL, &r) != 0)
 		return 1;
 	n = c.rx_count + c.combined_count;
 	return n > 0 ? n : 1;
 }
 
-/* ---- the other end ---- */
+/* ---- the veth peer ---- */
 
 bool
 xdp_can_send_back(const struct link *l)
@@ -280,7 +280,7 @@ xdp_can_send_back(const struct link *l)
 /* ---- later ---- */
 
 void
-xdp_look_at_host(const struct link *l)
+xdp_recheck_host(const struct link *l)
 {
 	struct xdp_rings *x = l->inside;
 	unsigned queues = xdp_count_queues(l);
@@ -289,7 +289,7 @@ xdp_look_at_host(const struct link *l)
 	if (queues > x->queues && !x->overflown)
 		log_warn("there are more receive queues now, frames of new "
 			 "ones are lost until a restart interface=%s "
-			 "queues=%u heard=%u",
+			 "queues=%u served=%u",
 		    l->name, queues, x->queues);
 	x->overflown = queues > x->queues;
 	if (!x->changed)

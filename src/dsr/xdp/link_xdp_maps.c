@@ -1,6 +1,5 @@
-/* link_xdp_maps.c: the program of an AF_XDP link, what it looks into, and where
- * it is attached. All of it goes when its descriptors are closed, however this
- * process ends. */
+/* link_xdp_maps.c: the program of an AF_XDP link, its maps, and where it is
+ * attached. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -116,7 +115,7 @@ attach_native(struct link *l, struct xdp_rings *x)
 	if (fd >= 0 || errno != EINVAL)
 		return fd;
 	interface_switch_off(
-	    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
+	    l, &x->changes, ETH_FLAG_LRO, "large receive offload");
 	return attach_as(l, XDP_FLAGS_DRV_MODE);
 }
 
@@ -142,7 +141,7 @@ xdp_attach(struct link *l, struct error *e)
 	}
 	if (x->attached >= 0) {
 		offer_fast(l);
-		xdp_look_at_fast(l);
+		xdp_recheck_fast(l);
 		return 0;
 	}
 	if (is_taken(error) && !l->asked)

@@ -1,6 +1,6 @@
 /* link_xdp_open.c: opens a link by AF_XDP: memory for frames, a socket for each
- * receive queue of the interface, one to send, news about the interface, and
- * the program that makes frames come. */
+ * receive queue of the interface, one to send, one for changes
+ * of the interface, and the program that makes frames come. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -28,7 +28,7 @@
 enum {
 	HUGE_PAGE = 2 << 20,
 	DONE = 2 * XDP_OUT, /* also those that others have not yet read */
-	SPARE = DONE,	    /* places that are no queue's */
+	SPARE = DONE,	    /* chunks that are no queue's */
 	QUEUE = 8 << 20,
 	BUDGET = 512,	 /* frames that one call sends */
 	BUSY_TRIES = 20, /* at a queue that somebody still has, */
@@ -55,7 +55,7 @@ check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 		return error_set(e,
 		    "interface %s: an MTU of %u is too large for XDP", l->name,
 		    l->mtu);
-	x->tags_apart = interface_is_veth(l->name, x->wants.fd);
+	x->tags_apart = interface_is_veth(l->name, x->changes.fd);
 	x->queues = xdp_count_queues(l);
 	if (x->queues > XDP_QUEUES)
 		return error_set(e,
@@ -66,16 +66,16 @@ check_interface(struct link *l, struct xdp_rings *x, struct error *e)
 }
 
 static int
-open_news(struct link *l, struct xdp_rings *x, struct error *e)
+open_netlink(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	struct sockaddr_nl at = { .nl_family = AF_NETLINK,
 		.nl_groups =
 		    RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR };
 
-	x->news = socket(
+	x->netlink = socket(
 	    AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
-	if (x->news < 0 ||
-	    bind(x->news, (struct sockaddr *)&at, sizeof(at)) != 0)
+	if (x->netlink < 0 ||
+	    bind(x->netlink, (struct sockaddr *)&at, sizeof(at)) != 0)
 		return failed(l, "no netlink socket", errno, e);
 	return 0;
 }
@@ -99,7 +99,7 @@ get_memory(struct xdp_rings *x)
 	unsigned char *all, *start;
 	size_t front;
 
-	x->size = (size_t)x->places << x->shift;
+	x->size = (size_t)x->chunks << x->shift;
 	x->size = (x->size + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
 	all = mmap(NULL, x->size + HUGE_PAGE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -120,17 +120,17 @@ static int
 open_memory(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	x->shift = l->mtu + FRAME_HEAD_MAX <= XDP_SMALL - XDP_FRONT ? 11 : 12;
-	x->places = x->queues * burst_of_queue(x) + SPARE;
+	x->chunks = x->queues * burst_of_queue(x) + SPARE;
 	x->queue = calloc(x->queues, sizeof(*x->queue));
-	x->free = calloc(x->places, sizeof(*x->free));
-	x->held = calloc(x->places, sizeof(*x->held));
-	x->state = calloc(x->places, sizeof(*x->state));
-	if (x->queue == NULL || x->free == NULL || x->held == NULL ||
+	x->free = calloc(x->chunks, sizeof(*x->free));
+	x->received = calloc(x->chunks, sizeof(*x->received));
+	x->state = calloc(x->chunks, sizeof(*x->state));
+	if (x->queue == NULL || x->free == NULL || x->received == NULL ||
 	    x->state == NULL || !get_memory(x))
 		return error_set(e, "interface %s: out of memory", l->name);
-	while (x->frees < x->places) {
-		x->free[x->frees] = x->places - x->frees - 1;
-		x->frees++;
+	while (x->free_n < x->chunks) {
+		x->free[x->free_n] = x->chunks - x->free_n - 1;
+		x->free_n++;
 	}
 	return 0;
 }
@@ -144,7 +144,7 @@ open_umem(struct link *l, struct xdp_rings *x, struct error *e)
 		.comp_size = DONE,
 		.frame_size = 1U << x->shift };
 	int got = xsk_umem__create(&x->umem, x->memory,
-	    (uint64_t)x->places << x->shift, &x->queue[0].fill,
+	    (uint64_t)x->chunks << x->shift, &x->queue[0].fill,
 	    &x->queue[0].done, &c);
 
 	if (got == 0)
@@ -158,8 +158,8 @@ open_umem(struct link *l, struct xdp_rings *x, struct error *e)
 	return failed(l, "no memory for XDP", -got, e);
 }
 
-/* Of another program's end the kernel gives a queue back a moment later, when
- * it has freed that one's socket: a director that is started anew waits for it.
+/* When another program ends, the kernel frees its queue a moment later, with
+ * its socket: a director that is started again waits for that.
  * `in` or `out` may be NULL. Returns 0 or -errno. */
 static int
 create_socket(const struct link *l, unsigned i, struct xsk_socket **s,
@@ -194,7 +194,7 @@ open_queue(struct link *l, struct xdp_rings *x, unsigned i, struct error *e)
 	if (got != 0)
 		return failed(l, "no AF_XDP socket", -got, e);
 	fcntl(xsk_socket__fd(q->socket), F_SETFD, FD_CLOEXEC);
-	q->owed = burst_of_queue(x);
+	q->due = burst_of_queue(x);
 	xdp_fill(x, q);
 	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, xsk_socket__fd(q->socket), &want) !=
 	    0)
@@ -232,7 +232,7 @@ open_sockets(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	struct epoll_event want = { .events = EPOLLIN };
 
-	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, x->news, &want) != 0)
+	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, x->netlink, &want) != 0)
 		return failed(l, "no epoll", errno, e);
 	if (open_umem(l, x, e) != 0)
 		return -1;
@@ -265,15 +265,15 @@ quiet_xdp(enum libxdp_print_level level, const char *format, va_list list)
 static int
 open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 {
-	x->wants.fd =
+	x->changes.fd =
 	    socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (x->wants.fd < 0)
+	if (x->changes.fd < 0)
 		return failed(l, "no packet socket", errno, e);
 	l->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->fd < 0)
 		return failed(l, "no epoll", errno, e);
-	if (interface_identify(l, x->wants.fd, e) != 0 ||
-	    check_interface(l, x, e) != 0 || open_news(l, x, e) != 0)
+	if (interface_identify(l, x->changes.fd, e) != 0 ||
+	    check_interface(l, x, e) != 0 || open_netlink(l, x, e) != 0)
 		return -1;
 	libbpf_set_print(quiet);
 	libxdp_set_print(quiet_xdp);
@@ -287,11 +287,11 @@ static int
 switch_off_features(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	(void)interface_switch_off(
-	    l, &x->wants, ETH_FLAG_LRO, "large receive offload");
+	    l, &x->changes, ETH_FLAG_LRO, "large receive offload");
 	/* a tag that is not in the frame is lost */
 	if (x->tags_apart ||
 	    interface_switch_off(
-		l, &x->wants, ETH_FLAG_RXVLAN, "removal of VLAN tags") ||
+		l, &x->changes, ETH_FLAG_RXVLAN, "removal of VLAN tags") ||
 	    l->asked)
 		return 0;
 	return error_set(e, "interface %s keeps VLAN tags from XDP", l->name);
@@ -325,9 +325,10 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 	if (x == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
 	l->inside = x;
-	x->news = x->attached = x->wants.fd = -1;
+	x->netlink = x->attached = x->changes.fd = -1;
 	if (open_inside(l, x, e) == 0 && xdp_load(l, f, e) == 0 &&
-	    interface_set_filter(l, &x->wants, f, xdp_set_addresses, e) == 0 &&
+	    interface_set_filter(l, &x->changes, f, xdp_set_addresses, e) ==
+		0 &&
 	    open_outside(l, x, e) == 0)
 		return 0;
 	xdp_close(l);
@@ -346,7 +347,7 @@ void
 xdp_close(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
-	const int fds[] = { x->attached, x->news, l->fd };
+	const int fds[] = { x->attached, x->netlink, l->fd };
 
 	close_all(fds, sizeof(fds) / sizeof(fds[0]));
 	xdp_close_fast(x);
@@ -358,13 +359,13 @@ xdp_close(struct link *l)
 			xsk_socket__delete(x->queue[i].socket);
 	if (x->umem != NULL)
 		xsk_umem__delete(x->umem);
-	interface_restore(l, &x->wants);
-	close_all(&x->wants.fd, 1);
+	interface_restore(l, &x->changes);
+	close_all(&x->changes.fd, 1);
 	if (x->memory != NULL)
 		munmap(x->memory, x->size);
 	free(x->queue);
 	free(x->free);
-	free(x->held);
+	free(x->received);
 	free(x->state);
 	free(x->key);
 	free(x);

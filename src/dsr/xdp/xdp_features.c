@@ -19,7 +19,7 @@ static const char family_name[] = "netdev";
 enum { FAMILY_VERSION = 1, GET_DEVICE = 1, IFINDEX = 1, FEATURES = 3 };
 
 /* A message with one attribute. */
-struct question {
+struct request {
 	struct nlmsghdr head;
 	struct genlmsghdr command;
 	struct rtattr attribute;
@@ -27,7 +27,7 @@ struct question {
 };
 
 static void
-question_make(struct question *q, unsigned short family, uint8_t command,
+request_make(struct request *q, unsigned short family, uint8_t command,
     uint8_t version, unsigned short name, const void *value, size_t size)
 {
 	memset(q, 0, sizeof(*q));
@@ -44,7 +44,7 @@ question_make(struct question *q, unsigned short family, uint8_t command,
 
 /* Asks, and copies the value of one attribute of the answer. */
 static int
-ask(int fd, const struct question *q, unsigned short name, void *value,
+ask(int fd, const struct request *q, unsigned short name, void *value,
     size_t size)
 {
 	union netlink_answer a;
@@ -66,14 +66,14 @@ ask(int fd, const struct question *q, unsigned short name, void *value,
 static int
 ask_both(int fd, uint32_t ifindex, uint64_t *features)
 {
-	struct question q;
+	struct request q;
 	uint16_t family;
 
-	question_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
+	request_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
 	    CTRL_ATTR_FAMILY_NAME, family_name, sizeof(family_name));
 	if (ask(fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)) != 0)
 		return -1;
-	question_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX, &ifindex,
+	request_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX, &ifindex,
 	    sizeof(ifindex));
 	return ask(fd, &q, FEATURES, features, sizeof(*features));
 }

@@ -9,14 +9,14 @@
 /* enum netdev_xdp_act of <linux/netdev.h>, which not every system has. */
 enum {
 	XDP_FEATURE_BASIC = 1, /* the driver runs programs */
-	/* The other end of a cable takes frames that a program sends: it has
+	/* The peer of a veth pair takes frames that a program sends: it has
 	 * NAPI, by GRO or by a program of its own. */
 	XDP_FEATURE_NDO_XMIT = 4
 };
 
 /* Asks for the features of the interface of that number; needs no rights.
  * Returns 0, or -1 with errno: ENODEV, or ENOENT when this kernel does not
- * tell. */
+ * say. */
 int xdp_features(unsigned ifindex, uint64_t *features);
 
 #endif

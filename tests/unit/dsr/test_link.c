@@ -250,7 +250,7 @@ START_TEST(ten_thousand_both_ways_in_order)
 	}
 	ck_assert_uint_eq(rig.near.count.received, ALL);
 	ck_assert_uint_eq(rig.near.count.sent, ALL);
-	link_look(&rig.near);
+	link_refresh(&rig.near);
 	ck_assert_uint_eq(rig.near.count.missed, 0);
 }
 END_TEST
@@ -275,7 +275,7 @@ START_TEST(a_burst_waits_and_what_is_too_much_is_counted)
 			break;
 	}
 	ck_assert_uint_gt(n, 5000);
-	link_look(&rig.near);
+	link_refresh(&rig.near);
 	ck_assert_uint_eq(n + rig.near.count.missed, ALL);
 	linkrig_far_sends(&rig, "192.168.100.10", 77, 60);
 	linkrig_expect(&rig, 77);

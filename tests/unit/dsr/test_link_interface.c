@@ -61,7 +61,7 @@ START_TEST(what_is_known_about_the_interface)
 	else
 		ck_assert_ptr_null(rig.near.mode);
 	veth_ip("link set near mtu 1400");
-	link_look(&rig.near);
+	link_refresh(&rig.near);
 	ck_assert_uint_eq(rig.near.mtu, 1400);
 }
 END_TEST
@@ -120,7 +120,7 @@ START_TEST(an_interface_that_goes_down_is_told)
 	WAIT_FOR(comes_again(), 5000);
 	ck_assert(rig.near.up);
 	veth_ip("link set far down");
-	WAIT_FOR((link_look(&rig.near), !rig.near.up), 5000);
+	WAIT_FOR((link_refresh(&rig.near), !rig.near.up), 5000);
 	veth_ip("link del near");
 	ck_assert_int_eq(linkrig_receive(&rig), -1);
 	ck_assert_int_eq(errno, ENODEV);

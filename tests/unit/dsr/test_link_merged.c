@@ -175,7 +175,7 @@ START_TEST(a_long_frame_comes_and_goes_whole)
 	veth_send(far, sent, n);
 	receive_one(LONG);
 	ck_assert_uint_eq(near.count.merged, 1);
-	ck_assert_uint_eq(list[0].offload.piece, PIECE);
+	ck_assert_uint_eq(list[0].offload.segment_size, PIECE);
 	ck_assert_uint_eq(list[0].offload.sum_start, 34);
 	ck_assert_uint_eq(list[0].offload.sum_offset, 16);
 	ck_assert(list[0].offload.flags & LINK_CHECKSUM);
@@ -347,7 +347,7 @@ START_TEST(long_frames_when_the_interface_was_down)
 	ck_assert_uint_eq(seen, ALL);
 	ck_assert_uint_eq(troubles, 1);
 	ck_assert_uint_eq(near.count.cut, 0);
-	WAIT_FOR((link_look(&near), near.up), 5000);
+	WAIT_FOR((link_refresh(&near), near.up), 5000);
 	take_turns(0);
 }
 END_TEST

@@ -253,14 +253,14 @@ START_TEST(an_mtu_that_grows_is_too_late)
 		SKIP(rig.missing);
 	veth_ip("link set near mtu 3000");
 	veth_ip("link set far mtu 3000");
-	link_look(&rig.near);
+	link_refresh(&rig.near);
 	linkrig_make(&rig, f, "10.0.0.1", 1, sizeof(f));
 	ck_assert_int_eq(link_send(&rig.near, &own, 1), 1);
 	ck_assert_uint_eq(rig.near.count.too_long, 1);
 	linkrig_far_sends(&rig, "192.168.100.10", 5, 3014);
 	linkrig_far_sends(&rig, "192.168.100.10", 6, 1514);
 	linkrig_expect(&rig, 6);
-	link_look(&rig.near);
+	link_refresh(&rig.near);
 	ck_assert_uint_eq(rig.near.count.missed, 1);
 }
 END_TEST
@@ -380,7 +380,7 @@ log_of_looks(void)
 	fflush(stderr);
 	dup2(fileno(f), STDERR_FILENO);
 	for (unsigned i = 0; i < 40; i++)
-		link_look(&rig.near);
+		link_refresh(&rig.near);
 	fflush(stderr);
 	dup2(was, STDERR_FILENO);
 	close(was);

@@ -61,7 +61,7 @@ sum_ip(void)
 static void
 make(unsigned type, unsigned tag, bool six, unsigned data)
 {
-	bool udp = type == LINK_MERGED_UDP;
+	bool udp = type == LINK_GSO_UDP;
 
 	memset(bytes, 0, sizeof(bytes));
 	bytes[0] = 2;
@@ -94,7 +94,7 @@ make(unsigned type, unsigned tag, bool six, unsigned data)
 		.length = head + data,
 		.offload = { .flags = LINK_CHECKSUM,
 		    .type = (uint8_t)type,
-		    .piece = PIECE,
+		    .segment_size = PIECE,
 		    .sum_start = (uint16_t)transport,
 		    .sum_offset = udp ? 6 : 16 } };
 }
@@ -129,12 +129,12 @@ static const struct {
 	unsigned type, tag;
 	bool six;
 } shape[] = {
-	{ LINK_MERGED_TCP4, 0, false },
-	{ LINK_MERGED_TCP4, 4, false },
-	{ LINK_MERGED_TCP6, 0, true },
-	{ LINK_MERGED_TCP6, 4, true },
-	{ LINK_MERGED_UDP, 0, false },
-	{ LINK_MERGED_UDP, 4, true },
+	{ LINK_GSO_TCP4, 0, false },
+	{ LINK_GSO_TCP4, 4, false },
+	{ LINK_GSO_TCP6, 0, true },
+	{ LINK_GSO_TCP6, 4, true },
+	{ LINK_GSO_UDP, 0, false },
+	{ LINK_GSO_UDP, 4, true },
 };
 enum { SHAPES = sizeof(shape) / sizeof(shape[0]) };
 
@@ -158,7 +158,7 @@ START_TEST(what_tells_pieces_apart)
 	static const unsigned flags[] = { 0x80 | FRAME_ACK, FRAME_ACK,
 		FRAME_ACK, FRAME_ACK, FRAME_ACK | FRAME_PSH | FRAME_FIN };
 
-	make(LINK_MERGED_TCP4 | LINK_MERGED_ECN, 0, false, DATA);
+	make(LINK_GSO_TCP4 | LINK_GSO_ECN, 0, false, DATA);
 	for (unsigned i = 0; i < 5; i++) {
 		offload_segment(out, sizeof(out), &merged, i);
 		ck_assert_uint_eq(out[transport + 13], flags[i]);
@@ -171,7 +171,7 @@ END_TEST
 
 START_TEST(udp_without_a_sum_stays_so)
 {
-	make(LINK_MERGED_UDP, 0, false, DATA);
+	make(LINK_GSO_UDP, 0, false, DATA);
 	merged.offload.flags = 0;
 	ck_assert_uint_gt(offload_segment(out, sizeof(out), &merged, 1), 0);
 	ck_assert_uint_eq(out[transport + 6], 0);
@@ -183,7 +183,7 @@ START_TEST(a_missing_sum_is_done)
 {
 	struct frame f;
 
-	make(LINK_MERGED_TCP4, 0, false, 300);
+	make(LINK_GSO_TCP4, 0, false, 300);
 	merged.offload.type = 0;
 	/* 10.0.0.1 and 10.0.0.2, protocol 6, 332 bytes */
 	put(transport + 16, 0x0a00 + 1 + 0x0a00 + 2 + 6 + 332);
@@ -208,22 +208,22 @@ END_TEST
 
 START_TEST(what_does_not_fit_the_frame_is_refused)
 {
-	make(LINK_MERGED_TCP4, 0, false, DATA);
-	merged.offload.piece = 0;
+	make(LINK_GSO_TCP4, 0, false, DATA);
+	merged.offload.segment_size = 0;
 	ck_assert_uint_eq(offload_segments(&merged), 0);
 	ck_assert_uint_eq(offload_segment(out, sizeof(out), &merged, 0), 0);
-	make(LINK_MERGED_TCP4, 0, false, DATA);
-	merged.offload.type = LINK_MERGED_UDP;
+	make(LINK_GSO_TCP4, 0, false, DATA);
+	merged.offload.type = LINK_GSO_UDP;
 	ck_assert_uint_eq(offload_segments(&merged), 0);
 	merged.offload.type = 3;
 	ck_assert_uint_eq(offload_segments(&merged), 0);
-	make(LINK_MERGED_TCP4, 0, false, 0);
+	make(LINK_GSO_TCP4, 0, false, 0);
 	ck_assert_uint_eq(offload_segments(&merged), 0);
-	make(LINK_MERGED_TCP4, 0, false, DATA);
+	make(LINK_GSO_TCP4, 0, false, DATA);
 	bytes[transport + 12] = 0xf0;
 	merged.length = head;
 	ck_assert_uint_eq(offload_segments(&merged), 0);
-	make(LINK_MERGED_TCP4, 0, false, DATA);
+	make(LINK_GSO_TCP4, 0, false, DATA);
 	merged.offload.sum_start = 65535;
 	merged.offload.sum_offset = 65535;
 	ck_assert(!offload_finish(&merged));

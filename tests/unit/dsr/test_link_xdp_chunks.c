@@ -1,4 +1,4 @@
-/* test_link_xdp_places.c: places for frames of AF_XDP links, against a kernel
+/* test_link_xdp_chunks.c: chunks for frames of AF_XDP links, against a kernel
  * made of rings in memory of this process: none is ever lost, or in two
  * hands. */
 #include "config.h"
@@ -13,9 +13,9 @@
 
 enum {
 	QUEUES = 3,
-	FILL = 64,   /* places that a queue can have */
+	FILL = 64,   /* chunks that a queue can have */
 	SPARE = 100, /* fewer than can be on their way: some must wait */
-	PLACES = QUEUES * FILL + SPARE,
+	CHUNKS = QUEUES * FILL + SPARE,
 	OUT = 64,
 	DONE = 128,
 	BATCH = 64,
@@ -35,9 +35,9 @@ static struct ring fill[QUEUES], in[QUEUES], done[QUEUES], out;
 static struct xdp_queue queue[QUEUES];
 static struct xdp_rings x;
 static struct link l;
-static _Alignas(4096) unsigned char memory[PLACES * SIZE];
-static uint32_t free_list[PLACES], held[PLACES];
-static uint8_t state[PLACES];
+static _Alignas(4096) unsigned char memory[CHUNKS * SIZE];
+static uint32_t free_list[CHUNKS], received[CHUNKS];
+static uint8_t state[CHUNKS];
 static uint64_t on_the_way[DONE];
 static unsigned leaving;
 /* Marks of frames in the order in which they are to be sent, and of those on
@@ -69,19 +69,18 @@ up(void)
 	memset(queue, 0, sizeof(queue));
 	memset(state, 0, sizeof(state));
 	leaving = expected_first = expected_last = 0;
-	x.wants.fd = x.news = -1;
+	x.changes.fd = x.netlink = -1;
 	x.memory = memory;
 	x.size = sizeof(memory);
-	x.place = SIZE;
 	x.shift = 11;
-	x.places = PLACES;
+	x.chunks = CHUNKS;
 	x.free = free_list;
-	x.held = held;
+	x.received = received;
 	x.state = state;
 	x.queue = queue;
 	x.queues = QUEUES;
-	for (x.frees = 0; x.frees < PLACES; x.frees++)
-		free_list[x.frees] = x.frees;
+	for (x.free_n = 0; x.free_n < CHUNKS; x.free_n++)
+		free_list[x.free_n] = x.free_n;
 	SET_UP(&out, OUT, &x.ring);
 	x.ring.cached_cons = OUT;
 	for (unsigned i = 0; i < QUEUES; i++) {
@@ -89,7 +88,7 @@ up(void)
 		queue[i].fill.cached_cons = FILL;
 		SET_UP(&in[i], FILL, &queue[i].in);
 		SET_UP(&done[i], DONE, &queue[i].done);
-		queue[i].owed = FILL;
+		queue[i].due = FILL;
 		xdp_fill(&x, &queue[i]);
 	}
 	l = (struct link){ .ops = &link_xdp,
@@ -111,7 +110,7 @@ mark_at(uint64_t address)
 	return mark;
 }
 
-/* A frame comes in; false: the queue has no place. */
+/* A frame comes in; false: the queue has no chunk. */
 static bool
 comes(unsigned i, uint32_t mark)
 {
@@ -166,13 +165,13 @@ has_gone(void)
 	return true;
 }
 
-/* ---- where all places are ---- */
+/* ---- where all chunks are ---- */
 
 static void
-count(unsigned n[PLACES], uint64_t address)
+count(unsigned n[CHUNKS], uint64_t address)
 {
-	if (address / SIZE >= PLACES)
-		ck_abort_msg("no place at all");
+	if (address / SIZE >= CHUNKS)
+		ck_abort_msg("no chunk at all");
 	n[address / SIZE]++;
 }
 
@@ -180,12 +179,12 @@ count(unsigned n[PLACES], uint64_t address)
 static void
 expect_all_places(void)
 {
-	unsigned n[PLACES] = { 0 }, sent[PLACES] = { 0 };
+	unsigned n[CHUNKS] = { 0 }, sent[CHUNKS] = { 0 };
 
-	for (unsigned i = 0; i < x.frees; i++)
+	for (unsigned i = 0; i < x.free_n; i++)
 		n[free_list[i]]++;
-	for (unsigned i = 0; i < x.helds; i++)
-		n[held[i]]++;
+	for (unsigned i = 0; i < x.received_n; i++)
+		n[received[i]]++;
 	for (unsigned q = 0; q < QUEUES; q++) {
 		for (uint32_t i = fill[q].consumer; i != fill[q].producer; i++)
 			count(n, fill[q].u.address[i % FILL]);
@@ -198,11 +197,11 @@ expect_all_places(void)
 		count(sent, on_the_way[i]);
 	for (uint32_t i = done[0].consumer; i != done[0].producer; i++)
 		count(sent, done[0].u.address[i % DONE]);
-	for (unsigned i = 0; i < PLACES; i++) {
+	for (unsigned i = 0; i < CHUNKS; i++) {
 		bool both = state[i] == XDP_SENT && n[i] == 1 && sent[i] == 1;
 
 		if (n[i] + sent[i] != 1 && !both)
-			ck_abort_msg("place %u: %u and %u, state %u", i, n[i],
+			ck_abort_msg("chunk %u: %u and %u, state %u", i, n[i],
 			    sent[i], state[i]);
 	}
 }
@@ -214,19 +213,19 @@ expect_nothing_lost(void)
 	for (unsigned i = 0; i < 4; i++) {
 		while (goes() || has_gone())
 			;
-		link_look(&l);
+		link_refresh(&l);
 	}
 	expect_all_places();
-	ck_assert_uint_eq(x.frees, SPARE);
+	ck_assert_uint_eq(x.free_n, SPARE);
 	for (unsigned i = 0; i < QUEUES; i++) {
-		ck_assert_uint_eq(queue[i].owed, 0);
+		ck_assert_uint_eq(queue[i].due, 0);
 		ck_assert_uint_eq(fill[i].producer - fill[i].consumer, FILL);
 	}
 }
 
 /* ---- the caller ---- */
 
-static struct link_frame list[PLACES]; /* received since the last release */
+static struct link_frame list[CHUNKS]; /* received since the last release */
 static unsigned listed;
 static unsigned char own[BATCH][60];
 
@@ -236,7 +235,7 @@ receive(void)
 	unsigned most = 1 + (unsigned)rand() % BATCH;
 	int n;
 
-	if (listed + most > PLACES)
+	if (listed + most > CHUNKS)
 		return;
 	n = link_receive(&l, list + listed, most);
 	if (n < 0 || (unsigned)n > most)
@@ -338,7 +337,7 @@ START_TEST(a_queue_without_places_gets_some_again)
 		while (goes())
 			;
 	}
-	ck_assert_uint_eq(x.frees, 0);
+	ck_assert_uint_eq(x.free_n, 0);
 	for (unsigned i = 0; i < FILL; i++)
 		ck_assert(comes(1, 0));
 	ck_assert_int_eq(link_receive(&l, got, FILL), FILL);
@@ -404,9 +403,9 @@ START_TEST(frames_that_wait_are_told_of)
 }
 END_TEST
 
-SUITE(test_link_xdp_places)
+SUITE(test_link_xdp_chunks)
 {
-	Suite *s = suite_create("link_xdp_places");
+	Suite *s = suite_create("link_xdp_chunks");
 
 	SUITE_ADD(s, no_place_is_lost_or_in_two_hands, 60);
 	SUITE_ADD(s, a_queue_without_places_gets_some_again, 10);
