@@ -45,6 +45,7 @@ struct checker {
 	struct heap due;       /* slots, by when their check is due */
 	struct heap deadlines; /* those whose check runs, by its end */
 	struct timer timer;
+	uint64_t ticked; /* ms, when it fired last */
 	uint64_t armed; /* what the timer waits for, ms; UINT64_MAX: nothing */
 	struct hash_key key;
 	uint64_t drawn;
