@@ -266,7 +266,7 @@ step_clang() {
 
 build_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
-		--without-jansson --without-libxdp ac_cv_func_accept4=no \
+		--without-jansson --without-cares --without-libxdp ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no
@@ -391,7 +391,7 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson libxdp clang llvm-objcopy curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip classic
+packages_want libedit jansson cares libxdp clang llvm-objcopy curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql zsh fish ip classic
 case $steps in
 *cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x ;;
 esac

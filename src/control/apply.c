@@ -124,6 +124,15 @@ log_addresses(const struct pen *p, const struct server_plan *new,
 	}
 }
 
+/* Weight 0 is a small share there (RFC 2782), and none here. */
+static void
+take_service(
+    struct server_settings *set, const struct resolved_service *service)
+{
+	set->weight = service->weight > 0 ? service->weight : 1;
+	set->prio = service->prio;
+}
+
 static int
 set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
@@ -140,6 +149,8 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	spec.name = s->host;
 	spec.addrs = c->addrs;
 	spec.set = s->set;
+	if (s->service.there)
+		take_service(&spec.set, &s->service);
 	set = pool_set_slot(p->pool, c->slot, &spec);
 	if (set == NULL)
 		return -1;

@@ -150,7 +150,7 @@ check_port(
 	char path[ADDR_TEXT_MAX], text[SPEC_TEXT_MAX];
 	unsigned i;
 
-	if (s->port != 0 || direct_is_wanted(draft))
+	if (s->port != 0 || s->service.there || direct_is_wanted(draft))
 		return 0;
 	if (!s->same_port)
 		return bad_host(s, "no port", e);
@@ -194,7 +194,8 @@ addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 	if (check_port(draft, s, e) < 0)
 		return -1;
 	if (addr_parse_ip(&found->addr[0],
-		s->address != NULL ? s->address : s->host, s->port) == 0)
+		s->address != NULL ? s->address : s->host,
+		s->service.there ? s->service.port : s->port) == 0)
 		return 0;
 	if (expand_is_wanted(s))
 		return bad_host(s,

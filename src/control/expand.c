@@ -13,15 +13,17 @@ expand_is_wanted(const struct server_plan *s)
 {
 	size_t n = s->host != NULL ? strlen(s->host) : 0;
 
-	return n > 1 && s->host[n - 1] == '*' && s->parent == 0 &&
-	    !addr_is_unix_text(s->host);
+	return n > 1 && s->parent == 0 && !addr_is_unix_text(s->host) &&
+	    (s->host[n - 1] == '*' || resolve_is_service(s->host));
 }
 
 bool
 expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX])
 {
-	size_t n = strlen(s->host) - 1;
+	size_t n = strlen(s->host);
 
+	if (s->host[n - 1] == '*')
+		n--;
 	if (n >= SPEC_TEXT_MAX)
 		return false;
 	memcpy(name, s->host, n);
@@ -115,6 +117,7 @@ restore_first(const struct plan *now, struct plan *draft)
 		if (copy == NULL ||
 		    plan_set_text(&copy->address, before->address) < 0)
 			return -1;
+		copy->service = before->service;
 	}
 	return 0;
 }
@@ -138,13 +141,14 @@ struct expansions {
 };
 
 static int
-find_address(const struct name *name, const char *address)
+find_address(const struct name *name, const struct server_plan *s)
 {
 	const struct resolved *r = &name->query.result;
 	struct addr a;
 	unsigned i;
 
-	if (address == NULL || addr_parse_ip(&a, address, 0) < 0)
+	if (s->address == NULL ||
+	    addr_parse_ip(&a, s->address, s->service.port) < 0)
 		return -1;
 	for (i = 0; i < r->count; i++)
 		if (addr_equal(&r->addr[i], &a))
@@ -152,19 +156,22 @@ find_address(const struct name *name, const char *address)
 	return -1;
 }
 
-/* Notes that a server has the address. False: the name has it no more, or
- * another server has it. */
+/* Notes that a server has its address, and finds what its record says now.
+ * False: the name has the address no more, or another server has it. */
 static bool
-claim(struct expansion *x, const char *address)
+claim(struct expansion *x, const struct server_plan *s,
+    struct resolved_service *service)
 {
 	int at;
 
+	*service = s->service;
 	if (x->name == NULL)
 		return true;
-	at = find_address(x->name, address);
+	at = find_address(x->name, s);
 	if (at < 0 || x->has[at])
 		return false;
 	x->has[at] = true;
+	*service = x->name->query.result.service[at];
 	return true;
 }
 
@@ -194,12 +201,26 @@ expansion_of(const struct expansions *all, const struct server_plan *s)
 	    compare_numbers);
 }
 
+/* The operator's server keeps its address if the name still has it. */
+static int
+keep_address(struct expansions *all, struct expansion *x)
+{
+	const struct server_plan *s = plan_server(all->draft, x->number);
+	struct server_plan wanted = *s, *own;
+
+	if (!claim(x, s, &wanted.service))
+		wanted.address = NULL;
+	if (server_plan_equal(s, &wanted))
+		return 0;
+	own = edit(all, x->number);
+	return own != NULL ? server_plan_become(own, &wanted) : -1;
+}
+
 /* The operator's servers, with the addresses that they keep. */
 static int
 begin(struct expansions *all, const struct names *n)
 {
 	const struct server_plan *s;
-	struct server_plan *own;
 	unsigned i;
 
 	all->list = calloc(plan_count(all->draft) + 1u, sizeof(*all->list));
@@ -213,10 +234,7 @@ begin(struct expansions *all, const struct names *n)
 		*x = (struct expansion){ .number = i,
 			.name = answer_for(s, n) };
 		all->count++;
-		if (s->address == NULL || claim(x, s->address))
-			continue;
-		own = edit(all, i);
-		if (own == NULL || plan_set_text(&own->address, NULL) < 0)
+		if (s->address != NULL && keep_address(all, x) < 0)
 			return -1;
 	}
 	return 0;
@@ -229,15 +247,17 @@ follow(struct expansions *all, unsigned number)
 {
 	const struct server_plan *s = plan_server(all->draft, number);
 	struct expansion *x = expansion_of(all, s);
+	struct resolved_service service;
 	struct server_plan wanted, *own;
 
-	if (x == NULL || !claim(x, s->address)) {
+	if (x == NULL || !claim(x, s, &service)) {
 		own = edit(all, number);
 		return own != NULL ? (server_plan_clear(own), 0) : -1;
 	}
 	wanted = *plan_server(all->draft, x->number);
 	wanted.admin = s->admin;
 	wanted.address = s->address;
+	wanted.service = service;
 	wanted.parent = s->parent;
 	if (server_plan_equal(s, &wanted))
 		return 0;
@@ -262,14 +282,17 @@ follow_all(struct expansions *all)
 static int
 add(struct expansions *all, const struct expansion *x, unsigned at)
 {
+	const struct resolved *r = &x->name->query.result;
 	struct server_plan *s = edit(all, x->number), wanted;
 	char text[ADDR_TEXT_MAX];
 
 	if (s == NULL)
 		return -1;
-	addr_format_host(&x->name->query.result.addr[at], text);
-	if (s->address == NULL)
+	addr_format_host(&r->addr[at], text);
+	if (s->address == NULL) {
+		s->service = r->service[at];
 		return plan_set_text(&s->address, text);
+	}
 	while (!apply_is_free(all->pen, all->draft, all->free))
 		all->free++;
 	if (all->free >= SERVERS_MAX)
@@ -277,6 +300,7 @@ add(struct expansions *all, const struct expansion *x, unsigned at)
 	wanted = *s;
 	wanted.admin = -1;
 	wanted.address = text;
+	wanted.service = r->service[at];
 	wanted.parent = x->number + 1;
 	s = edit(all, all->free);
 	return s != NULL ? server_plan_become(s, &wanted) : -1;
@@ -300,6 +324,7 @@ take_over(struct expansions *all, const struct expansion *x)
 			return -1;
 		own = edit(all, x->number);
 		own->address = other->address;
+		own->service = other->service;
 		other->address = NULL;
 		server_plan_clear(other);
 		return 0;

@@ -1,8 +1,13 @@
-/* expand.h: servers written as "NAME*": each address of the name is a server.
+/* expand.h: servers written as "NAME*", or as the name of a service: each
+ * address of the name is a server.
  *
  *     server 3 address web* port 80       the operator's
  *        |-- first address                server 3 itself
  *        '-- every other address          a server of its own, at a free number
+ *
+ * With the name of a service, as _http._tcp.web.test, it is each target of its
+ * SRV records (RFC 2782), whose ports, weights and priorities count instead of
+ * the operator's.
  *
  * The others are part of the plan, so that commands and reports know them, but
  * they are not written: they come from the name each time. They have the
@@ -19,7 +24,8 @@ struct pen;
 
 /* Whether the server stands for all addresses of a name. */
 bool expand_is_wanted(const struct server_plan *s);
-/* Copies the name, without the star, to `name`; false if it is too long. */
+/* Copies the name to look up, without the star, to `name`; false if it is too
+ * long. */
 bool expand_name(const struct server_plan *s, char name[SPEC_TEXT_MAX]);
 
 /* Makes the servers of `draft` those that its names have addresses for. A name

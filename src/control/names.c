@@ -90,6 +90,22 @@ names_find(const struct names *n, const char *host)
 	return one != NULL && one->done ? one : NULL;
 }
 
+uint64_t
+names_ttl_ms(const struct names *n)
+{
+	struct list *link;
+	uint64_t ttl = 0;
+
+	for (link = n->all.next; link != &n->all; link = link->next) {
+		uint64_t ms = list_entry(link, struct name, link)
+				  ->query.result.ttl_ms;
+
+		if (ms > 0 && (ttl == 0 || ms < ttl))
+			ttl = ms;
+	}
+	return ttl;
+}
+
 unsigned
 names_failed(const struct names *n, const struct name **first)
 {
@@ -144,9 +160,9 @@ on_all_now(struct names *n)
 	loop_stop(n->own_loop);
 }
 
-/* Asks a name server from a loop that lasts as long as the answers take. */
+/* Asks from a loop that lasts as long as the answers take. */
 static void
-ask_server(struct names *n, const struct addr *server)
+ask_loop(struct names *n, const struct addr *server)
 {
 	struct resolver *r;
 	struct error e;
@@ -156,7 +172,9 @@ ask_server(struct names *n, const struct addr *server)
 		return;
 	r = resolver_new(n->own_loop);
 	if (r != NULL &&
-	    resolver_use_server(r, server, RESOLVER_LIMIT_MS) == 0) {
+	    (server != NULL
+		    ? resolver_use_server(r, server, RESOLVER_LIMIT_MS)
+		    : resolver_prepare(r)) == 0) {
 		names_look_up(n, r, on_all_now);
 		(void)loop_run(n->own_loop);
 	}
@@ -164,37 +182,49 @@ ask_server(struct names *n, const struct addr *server)
 	loop_free(n->own_loop);
 }
 
+/* The system knows more ways to find hosts than the resolver does, but no
+ * services. */
 static void
-ask_system(struct name *one)
-{
-	one->query.failed = resolve_host(one->host, 0, RESOLVE_NAMES,
-				&one->query.result, &one->query.error) < 0;
-}
-
-static void
-fail(struct name *one)
-{
-	one->query.failed = true;
-	error_set(&one->query.error, "no resolver");
-}
-
-void
-names_look_up_now(struct names *n, const struct addr *server)
+ask_system(struct names *n)
 {
 	struct list *link;
 
-	if (n->missing > 0 && server != NULL)
-		ask_server(n, server);
+	for (link = n->all.next; link != &n->all; link = link->next) {
+		struct name *one = list_entry(link, struct name, link);
+
+		if (one->done || resolve_is_service(one->host))
+			continue;
+		one->query.failed = resolve_host(one->host, 0, RESOLVE_NAMES,
+					&one->query.result,
+					&one->query.error) < 0;
+		one->done = true;
+		n->missing--;
+	}
+}
+
+/* What could not even be asked for. */
+static void
+fail_rest(struct names *n)
+{
+	struct list *link;
+
 	for (link = n->all.next; link != &n->all; link = link->next) {
 		struct name *one = list_entry(link, struct name, link);
 
 		if (one->done)
 			continue;
-		if (server != NULL)
-			fail(one);
-		else
-			ask_system(one);
-		one->done = true;
+		one->done = one->query.failed = true;
+		error_set(&one->query.error, "no resolver");
 	}
 	n->missing = 0;
+}
+
+void
+names_look_up_now(struct names *n, const struct addr *server)
+{
+	if (server == NULL)
+		ask_system(n);
+	if (n->missing > 0)
+		ask_loop(n, server);
+	fail_rest(n);
 }

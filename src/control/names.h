@@ -47,6 +47,9 @@ const struct name *names_find(const struct names *n, const char *host);
  * NULL. */
 unsigned names_failed(const struct names *n, const struct name **first);
 
+/* The shortest time to live of their addresses; 0: none is known. */
+uint64_t names_ttl_ms(const struct names *n);
+
 /* Looks all up that are missing, and blocks: at the start only. By the system's
  * resolver, or if `server` is not NULL by that name server alone. */
 void names_look_up_now(struct names *n, const struct addr *server);

@@ -56,7 +56,11 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 	for (row = rows_server; row->name != NULL; row++)
 		if (!value_equal(row, a, b))
 			return false;
-	return a->parent == b->parent && text_equal(a->address, b->address);
+	return a->parent == b->parent && text_equal(a->address, b->address) &&
+	    a->service.there == b->service.there &&
+	    a->service.port == b->service.port &&
+	    a->service.prio == b->service.prio &&
+	    a->service.weight == b->service.weight;
 }
 
 int
@@ -278,7 +282,8 @@ server_changes(const struct server_plan *a, const struct server_plan *b)
 	unsigned changes = 0;
 
 	if (!text_equal(a->host, b->host) ||
-	    !text_equal(a->address, b->address) || a->port != b->port ||
+	    !text_equal(a->address, b->address) ||
+	    a->service.port != b->service.port || a->port != b->port ||
 	    a->same_port != b->same_port)
 		changes |= PLAN_HOSTS;
 	if (a->set.soft != b->set.soft || a->set.hard != b->set.hard)

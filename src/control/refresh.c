@@ -12,6 +12,7 @@ struct refresh {
 	struct timer timer;
 	struct names names; /* of the lookups under way */
 	unsigned failing;   /* names that failed the last time */
+	uint64_t ttl_ms;    /* of what was found then; 0: not known */
 	uint64_t draws;	    /* of the next interval's length */
 };
 
@@ -25,9 +26,12 @@ vary(struct refresh *r, uint64_t ms)
 	return ms - ms / 10 + hash_mix(++r->draws) % (ms / 5 + 1);
 }
 
+/* Addresses that expire sooner are looked up sooner. */
 static void
 start_timer(struct refresh *r, uint64_t interval_ms)
 {
+	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
+		interval_ms = r->ttl_ms;
 	timer_stop(&r->timer);
 	if (interval_ms > 0 &&
 	    timer_start(r->pen->loop, &r->timer, vary(r, interval_ms)) < 0)
@@ -83,6 +87,7 @@ on_names(struct names *n)
 
 	tell_failures(r);
 	take_answers(r);
+	r->ttl_ms = names_ttl_ms(n);
 	names_forget(n);
 	refresh_start(r);
 }

@@ -40,8 +40,9 @@ int spec_default_port(const struct listen_list *list);
 struct server_plan {
 	struct server_settings set; /* the first: see table_server.c */
 	char *host;  /* name, number or path; NULL: an empty slot */
-	/* Of a host "NAME*", see expand.h: */
+	/* Of a host "NAME*" or a service, see expand.h: */
 	char *address;	 /* the one that is this server; NULL: none yet */
+	struct resolved_service service; /* what its record says */
 	unsigned parent; /* the operator's server, its number plus 1; 0: this */
 	char *origin; /* FILE:LINE that named the host; NULL: not a file */
 	uint16_t port;	/* 0: none, see same_port */

@@ -41,20 +41,39 @@ has_address(const struct resolved *r, const struct addr *a)
 	return false;
 }
 
-static void
-add_address(struct resolved *r, const struct addrinfo *ai, uint16_t port)
+bool
+resolve_is_service(const char *host)
 {
+	const char *dot = strchr(host, '.');
+
+	return host[0] == '_' && dot != NULL && dot[1] == '_';
+}
+
+void
+resolved_init(struct resolved *r)
+{
+	r->count = 0;
+	r->ttl_ms = 0;
+}
+
+void
+resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
+    uint16_t port, const struct resolved_service *is)
+{
+	static const struct resolved_service none = { .there = false };
 	struct addr a;
 
-	if (r->count == RESOLVE_MAX || ai->ai_addrlen > sizeof(a.u) ||
-	    (ai->ai_family != AF_INET && ai->ai_family != AF_INET6))
+	if (r->count == RESOLVE_MAX || len > sizeof(a.u) ||
+	    (sa->sa_family != AF_INET && sa->sa_family != AF_INET6))
 		return;
 	memset(&a, 0, sizeof(a));
-	a.len = ai->ai_addrlen;
-	memcpy(&a.u, ai->ai_addr, ai->ai_addrlen);
+	a.len = len;
+	memcpy(&a.u, sa, len);
 	addr_set_port(&a, port);
-	if (!has_address(r, &a))
-		r->addr[r->count++] = a;
+	if (has_address(r, &a))
+		return;
+	r->service[r->count] = is != NULL ? *is : none;
+	r->addr[r->count++] = a;
 }
 
 unsigned
@@ -62,9 +81,9 @@ resolve_take(struct resolved *r, const struct addrinfo *list, uint16_t port)
 {
 	const struct addrinfo *ai;
 
-	r->count = 0;
+	resolved_init(r);
 	for (ai = list; ai != NULL; ai = ai->ai_next)
-		add_address(r, ai, port);
+		resolve_add(r, ai->ai_addr, ai->ai_addrlen, port, NULL);
 	return r->count;
 }
 
@@ -75,8 +94,9 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *list;
 	int rc;
 
-	r->count = 0;
+	resolved_init(r);
 	if (addr_parse_ip(&r->addr[0], host, port) == 0) {
+		r->service[0].there = false;
 		r->count = 1;
 		return 0;
 	}

@@ -13,9 +13,17 @@
 
 enum { RESOLVE_MAX = 32 };
 
+/* What a service's record says of an address (RFC 2782). */
+struct resolved_service {
+	bool there; /* else the name is none of a service */
+	uint16_t port, prio, weight;
+};
+
 struct resolved {
 	unsigned count;
 	struct addr addr[RESOLVE_MAX];
+	struct resolved_service service[RESOLVE_MAX];
+	uint64_t ttl_ms; /* of the first address that expires; 0: not known */
 };
 
 /* A port number 1..65535, or a TCP service name. Returns 0, or -1 with a
@@ -25,6 +33,13 @@ int resolve_port(const char *text, uint16_t *port, struct error *e);
 /* Whether names may be looked up: only while nothing is served yet. */
 enum resolve_how { RESOLVE_NAMES, RESOLVE_NUMERIC };
 
+/* Whether the name is one of a service, "_http._tcp.web.test". */
+bool resolve_is_service(const char *host);
+void resolved_init(struct resolved *r);
+/* Adds an IP address, unless it is there. Of a service, `is` says what its
+ * record says, else it is NULL. */
+void resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
+    uint16_t port, const struct resolved_service *is);
 /* Fills `r` with the different IP addresses of a list. Returns how many. */
 struct addrinfo;
 unsigned resolve_take(

@@ -1,39 +1,11 @@
-/* resolver.c: asynchronous name lookup; with loop.c the only file that knows
- * libevent. A lookup belongs to evdns until its callback, a query to its owner:
- * either may go first. */
+/* resolver.c: asynchronous name lookup: queries, and how long they may take.
+ * The libraries that ask are in resolver_cares.c and resolver_evdns.c. */
 #include "config.h"
 
-#include <errno.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <event2/dns.h>
-#include <event2/event.h>
-#include <event2/util.h>
-
-#include "base/list.h"
-#include "net/loop_private.h"
-#include "net/resolver.h"
-
-/* How long each try of a lookup may take. */
-static const char try_seconds[] = "1.5", tries[] = "3";
-
-struct resolver {
-	struct loop *loop;
-	struct evdns_base *dns; /* NULL until it is needed */
-	struct list lookups;
-	uint64_t limit_ms;
-};
-
-struct lookup {
-	struct list link;
-	struct resolver *resolver;
-	struct query *query; /* NULL: nobody wants to know any more */
-	struct evdns_getaddrinfo_request *request;
-	struct timer limit;
-	uint16_t port;
-};
+#include "net/resolver_private.h"
 
 /* ---- life ---- */
 
@@ -60,7 +32,6 @@ forget(struct lookup *k)
 	timer_fini(&k->limit);
 }
 
-/* evdns calls back for what it drops, from the loop. */
 void
 resolver_free(struct resolver *r)
 {
@@ -70,37 +41,17 @@ resolver_free(struct resolver *r)
 		return;
 	for (link = r->lookups.next; link != &r->lookups; link = link->next)
 		forget(list_entry(link, struct lookup, link));
-	if (r->dns != NULL)
-		evdns_base_free(r->dns, 1);
-	if (!list_is_empty(&r->lookups))
-		(void)event_base_loop(
-		    loop_event_base(r->loop), EVLOOP_NONBLOCK);
+	if (r->library != NULL)
+		library_close(r->library);
 	free(r);
 }
 
-static int
-open_dns(struct resolver *r, int flags)
-{
-	r->dns = evdns_base_new(
-	    loop_event_base(r->loop), flags | EVDNS_BASE_DISABLE_WHEN_INACTIVE);
-	if (r->dns == NULL)
-		return -1;
-	evdns_base_set_option(r->dns, "timeout:", try_seconds);
-	evdns_base_set_option(r->dns, "attempts:", tries);
-	return 0;
-}
-
-/* Without name servers there is still /etc/hosts. */
 int
 resolver_prepare(struct resolver *r)
 {
-	if (r->dns != NULL ||
-	    open_dns(r, EVDNS_BASE_INITIALIZE_NAMESERVERS) == 0)
-		return 0;
-	if (open_dns(r, 0) < 0)
-		return -1;
-	(void)evdns_base_load_hosts(r->dns, "/etc/hosts");
-	return 0;
+	if (r->library == NULL)
+		r->library = library_open(r, NULL);
+	return r->library != NULL ? 0 : -1;
 }
 
 int
@@ -108,10 +59,9 @@ resolver_use_server(
     struct resolver *r, const struct addr *at, uint64_t limit_ms)
 {
 	r->limit_ms = limit_ms;
-	if (r->dns == NULL && open_dns(r, 0) < 0)
-		return -1;
-	return evdns_base_nameserver_sockaddr_add(
-	    r->dns, &at->u.sa, at->len, 0);
+	if (r->library == NULL)
+		r->library = library_open(r, at);
+	return r->library != NULL ? 0 : -1;
 }
 
 /* ---- answers ---- */
@@ -143,31 +93,28 @@ static void
 on_limit(struct timer *t)
 {
 	struct lookup *k = list_entry(t, struct lookup, limit);
+	struct resolver *r = k->resolver;
 	struct query *q = k->query;
 
 	fail_with(q, "name lookup timed out");
 	forget(k);
-	evdns_getaddrinfo_cancel(k->request);
-	loop_soon(k->resolver->loop, &q->task);
+	library_cancel(r->library, k);
+	loop_soon(r->loop, &q->task);
 }
 
-/* Called from inside evdns_getaddrinfo() too, when the answer is at hand. */
-static void
-on_answer(int result, struct evutil_addrinfo *list, void *arg)
+void
+resolver_answered(struct lookup *k, const char *why)
 {
-	struct lookup *k = arg;
 	struct query *q = k->query;
 
 	if (q != NULL) {
 		forget(k);
-		if (result != 0)
-			fail_with(q, evutil_gai_strerror(result));
-		else if (resolve_take(&q->result, list, k->port) == 0)
+		if (why != NULL)
+			fail_with(q, why);
+		else if (q->result.count == 0)
 			fail_with(q, "no address");
 		loop_soon(k->resolver->loop, &q->task);
 	}
-	if (list != NULL)
-		evutil_freeaddrinfo(list);
 	list_remove(&k->link);
 	free(k);
 }
@@ -198,23 +145,18 @@ void
 resolver_ask(
     struct resolver *r, struct query *q, const char *host, uint16_t port)
 {
-	struct evutil_addrinfo hints = { .ai_socktype = SOCK_STREAM };
-	struct evdns_getaddrinfo_request *request;
 	struct lookup *k = NULL;
 
 	q->failed = false;
-	q->result.count = 0;
+	resolved_init(&q->result);
 	if (resolver_prepare(r) == 0)
 		k = new_lookup(r, q, port);
-	if (k == NULL) {
-		fail_with(q, "no resolver");
-		loop_soon(r->loop, &q->task);
+	if (k != NULL) {
+		library_ask(r->library, k, host);
 		return;
 	}
-	hints.ai_family = AF_UNSPEC;
-	request = evdns_getaddrinfo(r->dns, host, NULL, &hints, on_answer, k);
-	if (request != NULL) /* else `k` is gone */
-		k->request = request;
+	fail_with(q, "no resolver");
+	loop_soon(r->loop, &q->task);
 }
 
 void
@@ -226,5 +168,5 @@ query_cancel(struct query *q)
 	if (k == NULL)
 		return;
 	forget(k);
-	evdns_getaddrinfo_cancel(k->request);
+	library_cancel(k->resolver->library, k);
 }

@@ -15,7 +15,8 @@
 
 #include "support/nameserver.h"
 
-enum { HEADER = 12, QUESTION_MAX = 300, MESSAGE_MAX = 512, TYPE_A = 1 };
+enum { HEADER = 12, QUESTION_MAX = 300, MESSAGE_MAX = 512 };
+enum { TYPE_A = 1, TYPE_SRV = 33, RECORD_MAX = 64 };
 enum { NO_ERROR = 0, SERVFAIL = 2, NXDOMAIN = 3 };
 
 static void
@@ -58,18 +59,75 @@ find(const struct nameserver *s, const char *name)
 	return NULL;
 }
 
-/* Appends an address whose owner is the question's name. */
+/* Appends the head of a record whose owner is the question's name. */
 static size_t
-add_record(uint8_t *m, size_t n, const char *address)
+add_head(uint8_t *m, size_t n, unsigned type, size_t length)
 {
 	put16(m + n, 0xc000 | HEADER);
-	put16(m + n + 2, TYPE_A);
+	put16(m + n + 2, type);
 	put16(m + n + 4, 1);
 	put16(m + n + 6, 0);
 	put16(m + n + 8, 1);
-	put16(m + n + 10, 4);
-	inet_pton(AF_INET, address, m + n + 12);
-	return n + 16;
+	put16(m + n + 10, (unsigned)length);
+	return n + 12;
+}
+
+static size_t
+add_address(uint8_t *m, size_t n, const char *address)
+{
+	n = add_head(m, n, TYPE_A, 4);
+	inet_pton(AF_INET, address, m + n);
+	return n + 4;
+}
+
+/* Writes a name as labels. Returns their length. */
+static size_t
+put_name(uint8_t *at, const char *name)
+{
+	size_t n = 0;
+
+	while (*name != '\0') {
+		size_t label = strcspn(name, ".");
+
+		at[n] = (uint8_t)label;
+		memcpy(at + n + 1, name, label);
+		n += 1 + label;
+		name += label + (name[label] == '.');
+	}
+	at[n] = 0;
+	return n + 1;
+}
+
+static size_t
+add_target(uint8_t *m, size_t n, const struct nameserver_target *t)
+{
+	uint8_t data[RECORD_MAX];
+	size_t length;
+
+	put16(data, (unsigned)t->prio);
+	put16(data + 2, (unsigned)t->weight);
+	put16(data + 4, (unsigned)t->port);
+	length = 6 + put_name(data + 6, t->host);
+	n = add_head(m, n, TYPE_SRV, length);
+	memcpy(m + n, data, length);
+	return n + length;
+}
+
+/* Appends what the name has of that type. Returns the length; *count: of the
+ * records. */
+static size_t
+add_records(const struct nameserver_name *known, unsigned type, uint8_t *m,
+    size_t n, int *count)
+{
+	int i;
+
+	*count = type == TYPE_A ? known->count
+	    : type == TYPE_SRV	? known->targets
+				: 0;
+	for (i = 0; i < *count; i++)
+		n = type == TYPE_A ? add_address(m, n, known->address[i])
+				   : add_target(m, n, &known->target[i]);
+	return n;
 }
 
 /* Makes the question its answer. Returns its length, 0: none. */
@@ -80,7 +138,7 @@ answer(struct nameserver *s, uint8_t *m, size_t n)
 	const struct nameserver_name *known;
 	size_t type = read_name(m, n, name);
 	unsigned code = NO_ERROR;
-	int i, count = 0;
+	int count = 0;
 
 	if (type == 0 || s->mode == NAMESERVER_SILENT)
 		return 0;
@@ -90,10 +148,8 @@ answer(struct nameserver *s, uint8_t *m, size_t n)
 		code = SERVFAIL;
 	else if (known == NULL)
 		code = NXDOMAIN;
-	else if (m[type + 1] == TYPE_A)
-		count = known->count;
-	for (i = 0; i < count; i++)
-		n = add_record(m, n, known->address[i]);
+	else
+		n = add_records(known, m[type + 1], m, n, &count);
 	put16(m + 2, 0x8180 | code);
 	put16(m + 6, (unsigned)count);
 	put16(m + 8, 0);
@@ -106,7 +162,7 @@ serve(void *arg)
 {
 	struct nameserver *s = arg;
 	struct sockaddr_in from;
-	uint8_t m[MESSAGE_MAX + 64 * NAMESERVER_ADDRESSES];
+	uint8_t m[MESSAGE_MAX + 2 * RECORD_MAX * NAMESERVER_ADDRESSES];
 	ssize_t n;
 	size_t size;
 
@@ -155,17 +211,40 @@ nameserver_stop(struct nameserver *s)
 	close(s->fd);
 }
 
+/* The entry of a name, or a new one. */
+static struct nameserver_name *
+entry(struct nameserver *s, const char *name)
+{
+	struct nameserver_name *known = s->names;
+
+	while (known->name != NULL && strcmp(known->name, name) != 0)
+		known++;
+	*known = (struct nameserver_name){ .name = name };
+	return known;
+}
+
+void
+nameserver_set_service(struct nameserver *s, const char *name,
+    const struct nameserver_target *targets, int count)
+{
+	struct nameserver_name *known;
+
+	pthread_mutex_lock(&s->lock);
+	known = entry(s, name);
+	for (; known->targets < count; known->targets++)
+		known->target[known->targets] = targets[known->targets];
+	pthread_mutex_unlock(&s->lock);
+}
+
 void
 nameserver_set(struct nameserver *s, const char *name, ...)
 {
-	struct nameserver_name *known = s->names;
+	struct nameserver_name *known;
 	const char *address;
 	va_list ap;
 
 	pthread_mutex_lock(&s->lock);
-	while (known->name != NULL && strcmp(known->name, name) != 0)
-		known++;
-	*known = (struct nameserver_name){ .name = name };
+	known = entry(s, name);
 	va_start(ap, name);
 	while ((address = va_arg(ap, const char *)) != NULL)
 		known->address[known->count++] = address;

@@ -1,5 +1,6 @@
 /* nameserver.h: a DNS server on loopback, in a thread, that knows the IPv4
- * addresses of a few names and can be told to fail. */
+ * addresses of a few names, and services, and can be told to fail. Records live
+ * for a second. */
 #ifndef PEN_TEST_NAMESERVER_H
 #define PEN_TEST_NAMESERVER_H
 
@@ -14,10 +15,18 @@ enum nameserver_mode {
 	NAMESERVER_SILENT
 };
 
+/* A target of a service (SRV, RFC 2782). */
+struct nameserver_target {
+	const char *host;
+	int port, prio, weight;
+};
+
 struct nameserver_name {
 	const char *name;
 	const char *address[NAMESERVER_ADDRESSES];
 	int count; /* 0: the name exists and has no address */
+	struct nameserver_target target[NAMESERVER_ADDRESSES];
+	int targets;
 };
 
 struct nameserver {
@@ -38,6 +47,9 @@ void nameserver_stop(struct nameserver *n);
  * are the test's, and stay. */
 void nameserver_set(struct nameserver *n, const char *name, ...)
     __attribute__((sentinel));
+/* The targets of a service from now on. */
+void nameserver_set_service(struct nameserver *n, const char *name,
+    const struct nameserver_target *targets, int count);
 void nameserver_set_mode(struct nameserver *n, enum nameserver_mode mode);
 
 #endif

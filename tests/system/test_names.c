@@ -332,6 +332,51 @@ START_TEST(other_host_instead)
 }
 END_TEST
 
+/* ---- services ---- */
+
+static bool
+servers_say(const char *what)
+{
+	return strstr(spot_ask(&ctl, "servers\n"), what) != NULL;
+}
+
+/* Each target is a server with the port, priority and weight of its record, and
+ * is looked up again when its time to live is over, whatever the interval. */
+START_TEST(service)
+{
+	struct nameserver_target to[] = { { "one.test", 0, 10, 3 },
+		{ "two.test", 0, 20, 1 } };
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	to[0].port = to[1].port = one.at.port;
+	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
+	nameserver_set(&names, "two.test", "127.0.0.2", NULL);
+	nameserver_set_service(&names, "_web._tcp.test", to, 2);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", "3600", front.text, "_web._tcp.test", NULL);
+	ck_assert(servers_say(text("0 addr 127.0.0.1 port %d conn 0 max 0 "
+				   "hard 0 weight 3 prio 10",
+	    one.at.port)));
+	ck_assert(servers_say(text("1 addr 127.0.0.2 port %d conn 0 max 0 "
+				   "hard 0 weight 1 prio 20",
+	    one.at.port)));
+	ck_assert_str_eq(spot_hear(&front), "one");
+	ck_assert_str_eq(spot_hear(&front), "two");
+	nameserver_set_service(&names, "_web._tcp.test", to + 1, 1);
+	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.1\n"), "0.100\n");
+	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
+	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 3600\n"), "3600\n");
+	to[1].weight = 0;
+	nameserver_set_service(&names, "_web._tcp.test", to, 2);
+	WAIT_FOR(servers_say(" weight 1 prio 10") || servers_say(" weight 3 "),
+	    20000);
+	end();
+}
+END_TEST
+
 SUITE(test_names)
 {
 	Suite *s = suite_create("names");
@@ -347,5 +392,6 @@ SUITE(test_names)
 	SUITE_ADD(s, operator_and_addresses, 60);
 	SUITE_ADD(s, written_as_the_name, 60);
 	SUITE_ADD(s, other_host_instead, 60);
+	SUITE_ADD(s, service, 60);
 	return s;
 }
