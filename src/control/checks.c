@@ -7,6 +7,7 @@
 #include "base/words.h"
 #include "control/checks.h"
 #include "control/direct.h"
+#include "control/preflight.h"
 #include "proxy/check_dsr.h"
 #include "proxy/check_stream.h"
 
@@ -81,6 +82,44 @@ bool
 checks_may_differ(const struct apply *a)
 {
 	return checks_concern_all(a) || a->changes & (PLAN_CHECKS | PLAN_HOSTS);
+}
+
+/* ---- programs ---- */
+
+int
+checks_try_program(
+    const struct pen *p, const struct check_spec *s, struct error *e)
+{
+	const char *program = check_spec_program(s);
+	struct error why;
+
+	if (program == NULL || preflight_program(p, program, &why) == 0)
+		return 0;
+	return error_set(
+	    e, "check %s: %.450s", check_spec_kind(s)->name, why.text);
+}
+
+static int
+try_text(const struct pen *p, const char *text, struct error *e)
+{
+	struct check_spec *s = spec_of(text, e);
+	int rc = s != NULL ? checks_try_program(p, s, e) : 0;
+
+	check_spec_drop(s);
+	return rc;
+}
+
+int
+checks_try_programs(const struct pen *p, struct error *e)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_slot(p->plan, i)) != NULL; i++)
+		if (s->check != NULL &&
+		    try_text(p, checks_text(p->plan, i), e) < 0)
+			return -1;
+	return try_text(p, p->plan->config.checks.text, e);
 }
 
 /* ---- direct return ---- */

@@ -24,6 +24,12 @@ void checks_free(struct pen *p);
 const char *checks_text(const struct plan *p, unsigned slot);
 /* Whether any server is to be. */
 bool checks_are_wanted(const struct plan *p);
+/* Whether who gives the command may set the program that the check runs, if it
+ * runs one, and whether it can be executed; and that of all checks, for
+ * --check. Return 0, or -1 with a sentence. */
+int checks_try_program(
+    const struct pen *p, const struct check_spec *s, struct error *e);
+int checks_try_programs(const struct pen *p, struct error *e);
 /* Whether any check talks TLS. */
 bool checks_want_tls(const struct plan *p);
 /* Whether the draft may check servers in another way than before. */

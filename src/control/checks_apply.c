@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "base/words.h"
 #include "control/checks.h"
 #include "dsr/director/director.h"
 #include "proxy/check_dsr.h"
@@ -76,11 +77,22 @@ free_changes(struct check_changes *c)
 	free(c);
 }
 
+/* A check that stays as it is may have lost its program: its results say so. */
+static int
+try_program(struct apply *a, const struct check_spec *spec, const char *before,
+    struct error *e)
+{
+	return a->first || !text_equal(check_spec_text(spec), before)
+	    ? checks_try_program(a->pen, spec, e)
+	    : 0;
+}
+
 /* Returns 0, or -1 with a sentence. */
 static int
-find_target(const struct plan *p, struct check_changes *all,
-    struct check_change *c, struct error *e)
+find_target(struct apply *a, struct check_changes *all, struct check_change *c,
+    struct error *e)
 {
+	const struct plan *p = a->wanted;
 	const struct server_plan *s = plan_slot(p, c->slot);
 	struct checker_target *t = &c->target;
 	const char *text = checks_text(p, c->slot);
@@ -88,7 +100,9 @@ find_target(const struct plan *p, struct check_changes *all,
 
 	if (text == NULL)
 		return 0;
-	if (s->check != NULL && (t->spec = check_spec_read(text, e)) == NULL)
+	if (s->check != NULL &&
+	    ((t->spec = check_spec_read(text, e)) == NULL ||
+		try_program(a, t->spec, checks_text(a->now, c->slot), e) < 0))
 		return -1;
 	if (s->check == NULL)
 		t->spec = check_spec_hold(all->all);
@@ -113,7 +127,7 @@ find_targets(struct apply *a, struct check_changes *c, struct error *e)
 		s = pool_slot(a->pen->pool, one->slot);
 		one->was_present = s != NULL && s->present && !a->first;
 		one->generation = s != NULL ? s->generation : 0;
-		if (find_target(a->wanted, c, one, e) < 0)
+		if (find_target(a, c, one, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -127,10 +141,23 @@ slots_of(const struct apply *a)
 	return now > wanted ? now : wanted;
 }
 
+/* Returns 0, or -1 with a sentence. */
+static int
+read_all(struct apply *a, struct check_changes *c, struct error *e)
+{
+	const char *text = a->wanted->config.checks.text;
+
+	if (text == NULL)
+		return 0;
+	c->all = check_spec_read(text, e);
+	return c->all != NULL
+	    ? try_program(a, c->all, a->now->config.checks.text, e)
+	    : -1;
+}
+
 static struct check_changes *
 compile(struct apply *a, struct error *e)
 {
-	const struct check_settings *s = &a->wanted->config.checks;
 	struct check_changes *c = calloc(1, sizeof(*c));
 
 	if (c == NULL) {
@@ -144,9 +171,7 @@ compile(struct apply *a, struct error *e)
 	if (c->list == NULL ||
 	    checker_reserve(a->pen->checker, slots_of(a)) < 0)
 		error_set(e, "out of memory");
-	else if ((s->text == NULL ||
-		     (c->all = check_spec_read(s->text, e)) != NULL) &&
-	    find_targets(a, c, e) == 0)
+	else if (read_all(a, c, e) == 0 && find_targets(a, c, e) == 0)
 		return c;
 	free_changes(c);
 	return NULL;
@@ -157,7 +182,10 @@ open_checker(struct pen *p, struct error *e)
 {
 	p->checker =
 	    checker_new(p->loop, p->pool, frontend_core_of(p->frontend));
-	return p->checker != NULL ? 0 : error_set(e, "out of memory");
+	if (p->checker == NULL)
+		return error_set(e, "out of memory");
+	checker_set_programs(p->checker, p->programs);
+	return 0;
 }
 
 int

@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/words.h"
 #include "control/apply.h"
+#include "control/checks.h"
 #include "control/direct.h"
 #include "control/origin.h"
 #include "control/preflight.h"
@@ -73,22 +74,24 @@ try_source(const struct plan *draft, struct error *e)
 }
 
 /* Who reaches a TCP port may be anybody of this host, or beyond. */
-static int
-refuse_program(struct error *e)
+int
+preflight_program(const struct pen *p, const char *program, struct error *e)
 {
-	return error_set(e,
-	    "a program can be set by a file, by the command line or on a Unix "
-	    "socket, not on TCP");
+	char text[4096];
+
+	if (p->remote)
+		return error_set(e,
+		    "a program can be set by a file, by the command line or on "
+		    "a Unix socket, not on TCP");
+	return program_check(rooted(p, program, text, sizeof(text)), e);
 }
 
 static int
 try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 {
 	const char *program = draft->config.on_state;
-	char text[4096];
 
-	if (program == NULL ||
-	    program_check(rooted(p, program, text, sizeof(text)), e) == 0)
+	if (program == NULL || preflight_program(p, program, e) == 0)
 		return 0;
 	origin_add(draft, "on_state", e);
 	return -1;
@@ -97,13 +100,11 @@ try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 static int
 prepare_on_state(struct apply *a, struct error *e)
 {
-	const char *new = a->wanted->config.on_state;
-
-	if (new == NULL ||
-	    (!a->first && text_equal(new, a->now->config.on_state)))
-		return 0;
-	return a->pen->remote ? refuse_program(e)
-			      : try_on_state(a->pen, a->wanted, e);
+	return a->first ||
+		!text_equal(a->wanted->config.on_state,
+		    a->now->config.on_state)
+	    ? try_on_state(a->pen, a->wanted, e)
+	    : 0;
 }
 
 int
@@ -209,7 +210,8 @@ static int
 try_settings(const struct pen *p, struct error *e)
 {
 	return try_page(p, p->plan, e) == 0 &&
-		try_on_state(p, p->plan, e) == 0
+		try_on_state(p, p->plan, e) == 0 &&
+		checks_try_programs(p, e) == 0
 	    ? try_source(p->plan, e)
 	    : -1;
 }

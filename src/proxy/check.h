@@ -32,6 +32,7 @@ struct check_spec;
 struct check_tls;
 struct checker;
 struct frontend_core;
+struct programs;
 
 enum check_result {
 	CHECK_NONE, /* nothing is known of the server: we were short of memory,
@@ -61,6 +62,9 @@ struct check_kind {
 	/* How it talks TLS (check_stream.h), of the settings; NULL here, or
 	 * tls->on not set: it does not. */
 	const struct check_tls *(*tls)(const void *settings);
+	/* The path of the program that it runs, of the settings; NULL: it runs
+	 * none. */
+	const char *(*program)(const void *settings);
 
 	/* A check has `state_size` zero bytes of its own, check->state. start()
 	 * may call check_end() before it returns. It starts another check of
@@ -72,8 +76,8 @@ struct check_kind {
 	void (*stop)(struct check *c);
 };
 
-extern const struct check_kind check_connect, check_dsr, check_expect,
-    check_http, check_https, check_send, check_tls;
+extern const struct check_kind check_connect, check_dns, check_dsr, check_exec,
+    check_expect, check_http, check_https, check_send, check_tls, check_udp;
 
 struct check {
 	/* For kinds to read. */
@@ -81,6 +85,7 @@ struct check {
 	void *state;
 	struct loop *loop;
 	struct frontend_core *frontend; /* how servers are reached */
+	struct programs *programs;	/* that checks run; NULL: none can */
 	const struct server *server;	/* present while the check runs */
 	struct addr at; /* where to ask, with its port; a Unix path has none */
 	uint64_t timeout_ms;

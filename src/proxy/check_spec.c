@@ -15,6 +15,9 @@ static const struct check_kind *const kinds[] = {
 	&check_https,
 	&check_send,
 	&check_expect,
+	&check_dns,
+	&check_udp,
+	&check_exec,
 	&check_dsr,
 	NULL,
 };
@@ -212,6 +215,12 @@ const void *
 check_spec_settings(const struct check_spec *s)
 {
 	return s->settings;
+}
+
+const char *
+check_spec_program(const struct check_spec *s)
+{
+	return s->kind->program != NULL ? s->kind->program(s->settings) : NULL;
 }
 
 const struct check_tls *

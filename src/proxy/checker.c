@@ -162,6 +162,12 @@ checker_new(struct loop *l, struct pool *p, struct frontend_core *f)
 }
 
 void
+checker_set_programs(struct checker *c, struct programs *p)
+{
+	c->programs = p;
+}
+
+void
 checker_free(struct checker *c)
 {
 	unsigned slot;

@@ -56,6 +56,8 @@ struct checker_stats {
 /* Checks nobody yet. Loop, pool and frontend outlive it. NULL (ENOMEM). */
 struct checker *checker_new(
     struct loop *l, struct pool *p, struct frontend_core *f);
+/* Whose programs checks run; they outlive the checker. */
+void checker_set_programs(struct checker *c, struct programs *p);
 /* Stops the checks that run; NULL is fine. */
 void checker_free(struct checker *c);
 

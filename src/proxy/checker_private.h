@@ -37,6 +37,7 @@ struct checker {
 	struct pool *pool;
 	struct frontend_core *frontend;
 	struct checker_options options;
+	struct programs *programs;
 	struct checker_stats stats;
 	uint64_t (*now)(const struct loop *l);
 

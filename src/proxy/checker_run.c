@@ -248,6 +248,7 @@ new_check(struct checker *c, unsigned slot, unsigned address)
 		.state = m->state,
 		.loop = c->loop,
 		.frontend = c->frontend,
+		.programs = c->programs,
 		.server = server_of(c, slot),
 		.timeout_ms = c->options.timeout_ms,
 		.waiting = "an answer",

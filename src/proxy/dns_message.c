@@ -6,8 +6,9 @@
 
 #include "proxy/dns_message.h"
 
-enum { QUESTION_TAIL = 4, LABEL_MAX = 63 }; /* type and class */
+enum { QUESTION_TAIL = 4, LABEL_MAX = 63, NAME_MAX_BYTES = 255 };
 enum { ANSWER = 0x80, KEPT_OF_FLAGS = 0x79, AVAILABLE = 0x80, CODE = 0x0f };
+enum { RECURSION_DESIRED = 1, TRUNCATED = 2, CLASS_IN = 1 };
 
 static unsigned
 get16(const char *at)
@@ -32,6 +33,36 @@ void
 dns_set_id(char *message, uint16_t id)
 {
 	put16(message, id);
+}
+
+size_t
+dns_length(const char *prefix)
+{
+	return get16(prefix);
+}
+
+void
+dns_set_length(char *prefix, size_t n)
+{
+	put16(prefix, (unsigned)n);
+}
+
+unsigned
+dns_code(const char *message)
+{
+	return message[3] & CODE;
+}
+
+unsigned
+dns_records(const char *message)
+{
+	return get16(message + 6);
+}
+
+bool
+dns_is_truncated(const char *message)
+{
+	return message[2] & TRUNCATED;
 }
 
 /* Where the question behind the header ends, or 0. */
@@ -91,4 +122,46 @@ dns_fail(char *m, size_t end)
 	put16(m + 4, 1);
 	memset(m + 6, 0, 6); /* no records */
 	return end;
+}
+
+/* ---- a query of ours ---- */
+
+/* Writes the name as labels. Returns their length, or 0. */
+static size_t
+put_name(char *at, const char *name)
+{
+	size_t n = 0, label;
+
+	while (*name != '\0' && strcmp(name, ".") != 0) {
+		label = strcspn(name, ".");
+		if (label == 0 || label > LABEL_MAX ||
+		    n + 1 + label >= NAME_MAX_BYTES)
+			return 0;
+		at[n] = (char)label;
+		memcpy(at + n + 1, name, label);
+		n += 1 + label;
+		name += label;
+		if (*name == '.' && *++name == '.')
+			return 0;
+	}
+	at[n] = '\0';
+	return n + 1;
+}
+
+size_t
+dns_make_query(
+    char message[DNS_QUERY_MAX], uint16_t id, const char *name, unsigned type)
+{
+	size_t n = *name != '\0' ? put_name(message + DNS_HEADER, name) : 0;
+
+	if (n == 0)
+		return 0;
+	memset(message, 0, DNS_HEADER);
+	put16(message, id);
+	message[2] = RECURSION_DESIRED;
+	put16(message + 4, 1);
+	n += DNS_HEADER;
+	put16(message + n, type);
+	put16(message + n + 2, CLASS_IN);
+	return n + QUESTION_TAIL;
 }

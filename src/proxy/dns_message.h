@@ -8,8 +8,11 @@
 #include <stdint.h>
 
 enum { DNS_HEADER = 12 };
+/* A query of ours: the header, a name of 255 bytes, type and class. */
+enum { DNS_QUERY_MAX = DNS_HEADER + 255 + 4 };
 /* Response codes (RFC 1035, 4.1.1). */
 enum {
+	DNS_NOERROR = 0,
 	DNS_FORMERR = 1,
 	DNS_SERVFAIL = 2,
 	DNS_NXDOMAIN = 3,
@@ -20,6 +23,27 @@ enum {
 /* The message id. */
 uint16_t dns_id(const char *message);
 void dns_set_id(char *message, uint16_t id);
+
+/* The length in front of a message over TCP, DNS_PREFIX bytes (4.2.2). */
+enum { DNS_PREFIX = 2 };
+size_t dns_length(const char *prefix);
+void dns_set_length(char *prefix, size_t n);
+
+/* Of an answer: its response code, how many records it says it has, and whether
+ * more did not fit (TC). */
+unsigned dns_code(const char *message);
+unsigned dns_records(const char *message);
+bool dns_is_truncated(const char *message);
+/* The code in words: "SERVFAIL"; "RCODE 11" for one without a name. */
+const char *dns_code_name(unsigned code);
+/* The number of a type of records: "A", "aaaa", "TYPE257" (RFC 3597, 5). 0:
+ * there is none of that name. */
+unsigned dns_type(const char *word);
+/* Writes a query of class IN, recursion desired, for a name of letters that are
+ * taken as they are; "." is the root. Returns its length, or 0 when that is no
+ * domain name (RFC 1035, 2.3.4). */
+size_t dns_make_query(
+    char message[DNS_QUERY_MAX], uint16_t id, const char *name, unsigned type);
 
 /* Where the question ends, or 0 when it is no query: too short, an answer, not
  * one question, or a name that does not end. */

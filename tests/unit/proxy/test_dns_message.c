@@ -108,6 +108,67 @@ START_TEST(failures)
 }
 END_TEST
 
+static size_t
+query_for(const char *name)
+{
+	char m[DNS_QUERY_MAX];
+	size_t n = dns_make_query(m, 7, name, 1);
+
+	if (n > 0) {
+		ck_assert_uint_eq(dns_query_end(m, n), n);
+		ck_assert_uint_eq(dns_id(m), 7);
+	}
+	return n;
+}
+
+START_TEST(own_queries)
+{
+	char m[DNS_QUERY_MAX], name[300] = "";
+	int i;
+
+	ck_assert_uint_eq(dns_make_query(m, 0x1234, "a.test", 1), QUERY);
+	ck_assert_int_eq(memcmp(m, query, QUERY), 0);
+	ck_assert_uint_eq(dns_make_query(m, 0x1234, "a.test.", 1), QUERY);
+	ck_assert_int_eq(memcmp(m, query, QUERY), 0);
+	ck_assert_uint_eq(query_for("."), DNS_HEADER + 5);
+	ck_assert_uint_eq(query_for(""), 0);
+	ck_assert_uint_eq(query_for(".."), 0);
+	ck_assert_uint_eq(query_for(".a"), 0);
+	ck_assert_uint_eq(query_for("a..b"), 0);
+	ck_assert_uint_eq(query_for("a.."), 0);
+	/* labels of 63 bytes, and a name of 255 in all */
+	for (i = 0; i < 3; i++)
+		strcat(name, "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeee"
+			     "effffffffff123.");
+	strcat(name, "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeee"
+		     "effffffffff1");
+	ck_assert_uint_eq(query_for(name), DNS_QUERY_MAX);
+	strcat(name, "2");
+	ck_assert_uint_eq(query_for(name), 0);
+	ck_assert_uint_eq(query_for(name + 1), DNS_QUERY_MAX);
+	ck_assert_uint_eq(
+	    query_for("aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeee"
+		      "effffffffff1234"),
+	    0);
+}
+END_TEST
+
+START_TEST(words)
+{
+	ck_assert_str_eq(dns_code_name(DNS_NOERROR), "NOERROR");
+	ck_assert_str_eq(dns_code_name(DNS_REFUSED), "REFUSED");
+	ck_assert_str_eq(dns_code_name(15), "RCODE 15");
+	ck_assert_uint_eq(dns_type("A"), 1);
+	ck_assert_uint_eq(dns_type("aaaa"), 28);
+	ck_assert_uint_eq(dns_type("TYPE257"), 257);
+	ck_assert_uint_eq(dns_type("type65535"), 65535);
+	ck_assert_uint_eq(dns_type("TYPE65536"), 0);
+	ck_assert_uint_eq(dns_type("TYPE"), 0);
+	ck_assert_uint_eq(dns_type("B"), 0);
+	ck_assert_uint_eq(dns_type(""), 0);
+}
+END_TEST
+
 /* No message leads anywhere outside itself; sanitizers watch. */
 START_TEST(rubbish)
 {
@@ -143,6 +204,8 @@ SUITE(test_dns_message)
 	SUITE_ADD(s, answers, 10);
 	SUITE_ADD(s, answers_without_question, 10);
 	SUITE_ADD(s, failures, 10);
+	SUITE_ADD(s, own_queries, 10);
+	SUITE_ADD(s, words, 10);
 	SUITE_ADD(s, rubbish, 30);
 	return s;
 }

@@ -1,0 +1,287 @@
+/* test_check_exec.c: servers checked by programs, good and bad ones: what they
+ * say decides, and nothing is left of them. */
+#include "config.h"
+
+#include <check.h>
+#include <dirent.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 20000, ROUNDS = 5 };
+
+static struct pen pen;
+static struct spot front, ctl;
+static struct backend a, b;
+
+#define BEGIN(...)                                                            \
+	do {                                                                  \
+		backend_start(&a, SPOT_TCP4, backend_say, "a");               \
+		backend_start(&b, SPOT_TCP4, backend_say, "b");               \
+		spot_new(&front, SPOT_TCP4);                                  \
+		spot_new(&ctl, SPOT_UNIX);                                    \
+		pen_up(&pen, &front, "-r", "-b", "0", "-C", ctl.text, "-O",   \
+		    "check_interval 50ms", "-O", "check_fall 2", __VA_ARGS__, \
+		    front.text, a.at.text, b.at.text, NULL);                  \
+	} while (0)
+
+static void
+end(void)
+{
+	pen_down(&pen);
+	backend_stop(&a);
+	backend_stop(&b);
+}
+
+static const char *
+ask(const char *command)
+{
+	return spot_ask(&ctl, text("%s\n", command));
+}
+
+/* The path of a program with these lines. */
+static const char *
+program(const char *name, const char *lines)
+{
+	const char *path = scratch(name);
+
+	write_file(path, text("#!/bin/sh\n%s\n", lines));
+	ck_assert_int_eq(chmod(path, 0755), 0);
+	return path;
+}
+
+static int
+count_lines(const char *path)
+{
+	const char *s = contents(path);
+	int n = 0;
+
+	for (; (s = strchr(s, '\n')) != NULL; s++)
+		n++;
+	return n;
+}
+
+/* ---- what it says ---- */
+
+/* It knows which server, and its first line is the reason. */
+START_TEST(decides)
+{
+	const char *sick = scratch("sick");
+
+	BEGIN("-O",
+	    text("check exec %s now",
+		program("check",
+		    text("[ -f %s ] && [ $PEN_SERVER = 1 ] || exit 0\n"
+			 "echo \"$1 $PEN_ADDRESS is ill\"; exit 4",
+			sick))));
+	WAIT_FOR(strstr(ask("checks"), "1 check exec state healthy result ok"),
+	    SOON);
+	write_file(sick, "");
+	WAIT_FOR(child_has_said(&pen.child,
+		     "server down server=1 name=127.0.0.1 "
+		     "reason=\"check exec: now 127.0.0.1 is ill\" was=up"),
+	    SOON);
+	ck_assert_str_eq(spot_hear(&front), "a");
+	ck_assert_str_eq(spot_hear(&front), "a");
+	unlink(sick);
+	WAIT_FOR(strcmp(spot_hear(&front), "b") == 0, SOON);
+	end();
+}
+END_TEST
+
+/* ---- what is left ---- */
+
+#ifdef __linux__
+
+/* How many children pen has, dead ones that were not reaped included. */
+static int
+children_of(pid_t pid)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *d;
+	const char *parent;
+	int n = 0;
+
+	while ((d = readdir(dir)) != NULL) {
+		if (d->d_name[0] < '1' || d->d_name[0] > '9')
+			continue;
+		parent = child_status_line((pid_t)atoi(d->d_name), "PPid");
+		n += *parent != '\0' && atoi(parent) == (int)pid;
+	}
+	closedir(dir);
+	return n;
+}
+
+static bool
+is_gone(pid_t pid)
+{
+	return kill(pid, 0) < 0 ||
+	    strncmp(child_status_line(pid, "State"), "Z", 1) == 0;
+}
+
+/* Whether all are gone whose ids are in the file, a line each. */
+static bool
+all_gone(const char *path)
+{
+	const char *s = contents(path);
+
+	for (; *s != '\0'; s = strchr(s, '\n') + 1)
+		if (!is_gone((pid_t)atoi(s)))
+			return false;
+	return true;
+}
+
+/* A check that takes several rounds, and then is no more. */
+static void
+leaves_nothing(const char *name, const char *lines, const char *reason)
+{
+	const char *pids = scratch(text("%s.pids", name));
+	const char *path =
+	    program(name, text("echo $$ >>%s\nPIDS=%s\n%s", pids, pids, lines));
+	int before;
+
+	BEGIN("-O", "check_timeout 200ms");
+	before = child_fds(pen.child.pid);
+	ck_assert_int_eq(children_of(pen.child.pid), 0);
+	write_file(pids, "");
+	ask(text("server 0 check exec %s", path));
+	WAIT_FOR(count_lines(pids) >= 2 * ROUNDS, SOON);
+	WAIT_FOR(strstr(ask("checks"), reason), SOON);
+	/* clients are served meanwhile */
+	ck_assert_uint_eq(strlen(spot_hear(&front)), 1);
+	ask("server 0 check default");
+	WAIT_FOR(children_of(pen.child.pid) == 0, SOON);
+	WAIT_FOR(child_fds(pen.child.pid) == before, SOON);
+	WAIT_FOR(all_gone(pids), SOON);
+	/* nor does pen leave anything when it ends meanwhile */
+	write_file(pids, "");
+	ask(text("server 0 check exec %s", path));
+	WAIT_FOR(count_lines(pids) >= 1, SOON);
+	end();
+	WAIT_FOR(all_gone(pids), SOON);
+}
+
+START_TEST(hangs)
+{
+	leaves_nothing("hangs", "trap '' TERM INT HUP\nsleep 1000",
+	    "reason timeout: the end of the program");
+}
+END_TEST
+
+START_TEST(floods)
+{
+	leaves_nothing(
+	    "floods", "exec yes", "reason timeout: the end of the program");
+}
+END_TEST
+
+START_TEST(forks)
+{
+	leaves_nothing("forks",
+	    "sleep 1000 &\necho $! >>$PIDS\necho forked\nexit 1",
+	    "reason forked");
+	leaves_nothing("hangs_too",
+	    "(echo started; sleep 1000) &\necho $! >>$PIDS\nsleep 1000",
+	    "reason timeout: the end of the program");
+}
+END_TEST
+
+START_TEST(dies)
+{
+	leaves_nothing("dies", "echo $PEN_NAME\nkill -KILL $$",
+	    "reason killed by signal 9 (Killed): 127.0.0.1");
+	leaves_nothing("shuts", "exec >&- 2>&-\nsleep 1000",
+	    "reason timeout: the end of the program");
+}
+END_TEST
+
+#endif
+
+/* ---- where pen may do little ---- */
+
+START_TEST(another_user)
+{
+	if (geteuid() != 0)
+		SKIP("needs root");
+	BEGIN("-u", "nobody", "-O",
+	    "check exec /usr/bin/env sh -c 'echo is $(id -un); exit 1'");
+	WAIT_FOR(strstr(ask("checks"), "reason is nobody"), SOON);
+	end();
+}
+END_TEST
+
+/* Where there is no /dev/null, and no program. */
+START_TEST(another_root)
+{
+	const char *root = scratch("root");
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	mkdir(root, 0755);
+	mkdir(text("%s/bin", root), 0755);
+	write_file(text("%s/bin/program", root), "#!/bin/sh\n");
+	chmod(text("%s/bin/program", root), 0755);
+	BEGIN("-j", root, "-O", "check exec /bin/program");
+	WAIT_FOR(strstr(ask("checks"),
+		     "reason not executed: No such file or directory"),
+	    SOON);
+	end();
+}
+END_TEST
+
+/* ---- who may set it ---- */
+
+START_TEST(refused)
+{
+	struct spot tcp;
+
+	spot_new(&front, SPOT_TCP4);
+	pen_expect_failure("check exec: \"/nonexistent\": No such file",
+	    "--check", "-O", "check exec /nonexistent", front.text,
+	    "127.0.0.1:1", NULL);
+	pen_expect_failure("check exec: \"/etc/passwd\": not executable",
+	    "--check", "-O", "server 0 check exec /etc/passwd", front.text,
+	    "127.0.0.1:1", NULL);
+	pen_expect_failure("check exec: \"/nonexistent\": No such file", "-f",
+	    "-O", "check exec /nonexistent", front.text, "127.0.0.1:1", NULL);
+	spot_new(&tcp, SPOT_TCP4);
+	if (geteuid() == 0)
+		BEGIN("-u", "nobody", "-C", tcp.text);
+	else
+		BEGIN("-C", tcp.text);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&tcp, "check exec /bin/true\n"), "not on TCP"));
+	ck_assert_ptr_nonnull(strstr(
+	    spot_ask(&tcp, "server 0 check exec /bin/true\n"), "not on TCP"));
+	ck_assert_ptr_nonnull(strstr(ask("checks"), "no check is set"));
+	/* what is set stays when others change something else */
+	ask("check exec /bin/true x");
+	ck_assert_str_eq(
+	    spot_ask(&tcp, "server 0 drain; check\n"), "exec /bin/true x\n");
+	end();
+}
+END_TEST
+
+SUITE(test_check_exec)
+{
+	Suite *s = suite_create("check_exec");
+
+	SUITE_ADD(s, decides, 30);
+#ifdef __linux__
+	SUITE_ADD(s, hangs, 40);
+	SUITE_ADD(s, floods, 40);
+	SUITE_ADD(s, forks, 60);
+	SUITE_ADD(s, dies, 60);
+#endif
+	SUITE_ADD(s, another_user, 20);
+	SUITE_ADD(s, another_root, 20);
+	SUITE_ADD(s, refused, 20);
+	return s;
+}

@@ -1,0 +1,71 @@
+/* test_check_udp.c: servers of datagrams checked by a datagram. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/udp.h"
+#include "support/wait.h"
+
+enum { SOON = 20000 };
+
+static struct pen pen;
+static struct spot front, ctl;
+static struct udp_server a, b;
+
+static const char *
+ask(const char *command)
+{
+	return spot_ask(&ctl, text("%s\n", command));
+}
+
+/* Each answers "a:" or "b:" and what came. */
+START_TEST(left_out_and_back)
+{
+	struct spot at;
+	int client, i;
+
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_server_start(&b, SPOT_TCP4, "b:");
+	at = b.at;
+	pen_up(&pen, &ctl, "-U", "-r", "-b", "0", "-C", ctl.text, "-O",
+	    "check udp 70696e67 expect ..3a70696e67", "-O",
+	    "check_interval 50ms", "-O", "check_fall 2", front.text, a.at.text,
+	    b.at.text, NULL);
+	WAIT_FOR(
+	    strstr(ask("checks"), "1 check udp state healthy result ok"), SOON);
+	udp_server_stop(&b);
+	WAIT_FOR(child_has_said(&pen.child,
+		     "reason=\"check udp: Connection refused\" was=up"),
+	    SOON);
+	for (i = 0; i < 4; i++) {
+		client = udp_client(&front);
+		ck_assert_str_eq(udp_ask(client, "x", 5000), "a:x");
+		close(client);
+	}
+	/* one that answers something else stays out */
+	udp_server_start_at(&b, &at, "wrong:");
+	WAIT_FOR(strstr(ask("checks"),
+		     "reason timeout: an answer like the expected one"),
+	    SOON);
+	udp_server_stop(&b);
+	udp_server_start_at(&b, &at, "b:");
+	WAIT_FOR(child_has_said(&pen.child, "server up server=1"), SOON);
+	pen_down(&pen);
+	udp_server_stop(&a);
+	udp_server_stop(&b);
+}
+END_TEST
+
+SUITE(test_check_udp)
+{
+	Suite *s = suite_create("check_udp");
+
+	SUITE_ADD(s, left_out_and_back, 40);
+	return s;
+}
