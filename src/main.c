@@ -32,6 +32,31 @@ drop_rights(const struct pen *p, struct error *e)
 	return direct_is_wanted(p->plan) ? rights_give_up(e) : 0;
 }
 
+/* Who takes over from a process that has dropped its privileges has none. */
+static int
+drop_privileges(const struct pen *p, struct error *e)
+{
+	struct process_options o = p->plan->config.process;
+
+	if (p->takeover.rooted)
+		o.directory = NULL;
+	if (takeover_is_one(&p->takeover) && process_is_user(o.user))
+		o.user = NULL;
+	return process_drop_privileges(&o, e);
+}
+
+/* From here on clients are ours, and so are the pid file and the terminal. */
+static int
+take_over(struct pen *p, struct process *proc, struct error *e)
+{
+	if (!takeover_is_one(&p->takeover))
+		return 0;
+	if (takeover_wait(p, e) < 0)
+		return -1;
+	process_keep_pid_file(proc);
+	return 0;
+}
+
 /* Opens everything, gives up what is not needed any more, and serves. */
 static int
 serve(struct pen *p, struct process *proc)
@@ -42,8 +67,8 @@ serve(struct pen *p, struct process *proc)
 	if (pid_file != NULL && process_lock_pid_file(proc, pid_file, &e) < 0)
 		return fail(&e);
 	if (pen_start(p, &e) < 0 ||
-	    process_drop_privileges(&p->plan->config.process, &e) < 0 ||
-	    drop_rights(p, &e) < 0 || process_ready(proc, &e) < 0)
+	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
+	    take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
 		return fail(&e);
 	return pen_run(p, &e) < 0 ? fail(&e) : 0;
 }
@@ -130,6 +155,15 @@ check(struct pen *p)
 	return rc != 0;
 }
 
+/* Returns what process_background() does. */
+static int
+go_to_background(struct pen *p, struct process *proc, struct error *e)
+{
+	if (!takeover_is_one(&p->takeover))
+		return process_background(proc, e);
+	return process_stay_in_background(proc, e) < 0 ? -2 : -1;
+}
+
 static int
 run(struct pen *p, struct process *proc)
 {
@@ -142,7 +176,7 @@ run(struct pen *p, struct process *proc)
 		return fail(&e);
 	doubts_log(NULL, p->plan);
 	if (!p->plan->config.process.foreground)
-		status = process_background(proc, &e);
+		status = go_to_background(p, proc, &e);
 	if (status == -2)
 		return fail(&e);
 	return status == -1 ? serve(p, proc) : status;
@@ -165,6 +199,9 @@ main(int argc, char **argv)
 	process_init(&proc);
 	notify_open(&p->notify);
 	inherit_sockets(&p->inherited);
+	takeover_begin(p, &proc);
+	p->process = &proc;
+	executable_note(&p->executable, argc, argv);
 	switch (options_parse(p, argc, argv, &e)) {
 	case OPTIONS_DONE:
 		break;

@@ -14,6 +14,7 @@
 #include "control/preflight.h"
 #include "control/refresh.h"
 #include "control/setting.h"
+#include "control/upgrade.h"
 #include "control/states.h"
 
 /* ---- the process: settings of the start, and how much is logged ---- */
@@ -43,6 +44,8 @@ process_check(struct apply *a, struct error *e)
 
 	if (a->pen->phase < PHASE_SERVING)
 		return 0;
+	if (upgrade_is_under_way(a->pen))
+		return error_set(e, "an upgrade is under way");
 	COMMAND_EACH(row)
 		if (row->flags & ROW_START &&
 		    !setting_equal(a->now, a->wanted, row))

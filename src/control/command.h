@@ -223,6 +223,7 @@ int run_mode(struct call *c, struct error *e);
 int run_pid(struct call *c, struct error *e);
 int run_exit(struct call *c, struct error *e);
 int run_shutdown(struct call *c, struct error *e);
+int run_upgrade(struct call *c, struct error *e);
 int run_prompt(struct call *c, struct error *e);
 int run_quit(struct call *c, struct error *e);
 int run_help(struct call *c, struct error *e);

@@ -179,6 +179,28 @@ notify_reloaded(struct notify *n)
 }
 
 void
+notify_draining(struct notify *n)
+{
+	tell(n, "STOPPING=1\n");
+}
+
+void
+notify_take(struct notify *n, int fd)
+{
+	notify_fini(n);
+	n->fd = fd;
+}
+
+/* Only the main process of a service is listened to, until it says who else
+ * that is. */
+void
+notify_leave(struct notify *n, pid_t pid)
+{
+	tell(n, "MAINPID=%ld\n", (long)pid);
+	notify_fini(n);
+}
+
+void
 notify_stopping(struct notify *n)
 {
 	tell(n, "STOPPING=1\n");

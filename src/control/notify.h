@@ -45,7 +45,15 @@ void notify_ready(struct notify *n, struct loop *l,
  * or was refused. */
 void notify_reloading(struct notify *n);
 void notify_reloaded(struct notify *n);
+/* The process ends as soon as its clients let it. */
+void notify_draining(struct notify *n);
 /* The process ends, and tells nothing more. */
 void notify_stopping(struct notify *n);
+
+/* Takes over the connected socket of another process; -1: nobody wants to
+ * know. */
+void notify_take(struct notify *n, int fd);
+/* Another process is the service from now on, and tells how it fares. */
+void notify_leave(struct notify *n, pid_t pid);
 
 #endif

@@ -21,6 +21,7 @@
 #include "control/socket.h"
 #include "control/states.h"
 #include "control/status.h"
+#include "control/upgrade.h"
 #include "dsr/director/director.h"
 #include "net/program.h"
 #include "net/sock.h"
@@ -152,6 +153,15 @@ on_statistics(void *arg)
 		log_error("status page not written error=\"%s\"", e.text);
 }
 
+static void
+on_upgrade(void *arg)
+{
+	struct error e;
+
+	if (upgrade_begin(arg, 0, "SIGUSR2", &e) < 0)
+		log_error("not upgraded error=\"%s\"", e.text);
+}
+
 static int
 catch_signals(struct pen *p, struct error *e)
 {
@@ -160,7 +170,8 @@ catch_signals(struct pen *p, struct error *e)
 	    loop_on_signal(p->loop, SIGINT, on_stop, p) < 0 ||
 	    loop_on_signal(p->loop, SIGQUIT, on_quit, p) < 0 ||
 	    loop_on_signal(p->loop, SIGHUP, on_hangup, p) < 0 ||
-	    loop_on_signal(p->loop, SIGUSR1, on_statistics, p) < 0)
+	    loop_on_signal(p->loop, SIGUSR1, on_statistics, p) < 0 ||
+	    loop_on_signal(p->loop, SIGUSR2, on_upgrade, p) < 0)
 		return error_set(e, "cannot catch signals");
 	return 0;
 }
@@ -179,6 +190,7 @@ pen_new(void)
 	p->given = plan_new();
 	p->pool = pool_new();
 	notify_init(&p->notify);
+	takeover_init(&p->takeover);
 	if (p->plan == NULL || p->given == NULL || p->pool == NULL) {
 		pen_free(p);
 		return NULL;
@@ -197,6 +209,7 @@ pen_free(struct pen *p)
 		free(p->reload);
 	}
 	stopping_fini(&p->stopping);
+	upgrade_free(p->upgrade);
 	control_free(p->control);
 	checks_free(p);
 	frontend_free(p->frontend);
@@ -211,6 +224,8 @@ pen_free(struct pen *p)
 	pool_free(p->pool);
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);
+	takeover_fini(&p->takeover);
+	executable_fini(&p->executable);
 	loop_free(p->loop);
 	plan_free(p->plan);
 	plan_free(p->given);
@@ -347,6 +362,7 @@ pen_run(struct pen *p, struct error *e)
 	if (frontend_start(p->frontend) < 0 || control_start(p->control) < 0 ||
 	    (p->director != NULL && director_start(p->director) < 0))
 		return error_set(e, "cannot watch the sockets");
+	takeover_finish(p);
 	notify_ready(&p->notify, p->loop, describe, p);
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");

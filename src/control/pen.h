@@ -17,11 +17,13 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "control/executable.h"
 #include "control/names.h"
 #include "control/notify.h"
 #include "control/plan.h"
 #include "control/reply.h"
 #include "control/secure.h"
+#include "control/takeover.h"
 #include "net/inherited.h"
 #include "net/loop.h"
 #include "control/stopping.h"
@@ -31,9 +33,11 @@ struct control;
 struct director;
 struct on_state;
 struct programs;
+struct process;
 struct refresh;
 struct request;
 struct requestlog;
+struct upgrade;
 
 enum phase {
 	PHASE_PLANNING,
@@ -69,6 +73,10 @@ struct pen {
 	/* Listening sockets of others, until the first apply is over. */
 	struct inherited inherited;
 	struct notify notify; /* the service manager */
+	struct executable executable;
+	struct process *process;  /* main's; NULL: none */
+	struct takeover takeover; /* from another process, at the start */
+	struct upgrade *upgrade;  /* to another one; NULL: none */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */

@@ -26,7 +26,7 @@ rooted(const struct pen *p, const char *path, char *text, size_t size)
 {
 	const char *root = p->plan->config.process.directory;
 
-	if (p->phase >= PHASE_SERVING || root == NULL)
+	if (p->phase >= PHASE_SERVING || root == NULL || p->takeover.rooted)
 		return path;
 	snprintf(text, size, "%s/%s", root, path);
 	return text;

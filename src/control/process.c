@@ -21,9 +21,11 @@
 void
 process_init(struct process *p)
 {
+	p->background = false;
 	p->ready_fd = -1;
 	p->null_fd = -1;
 	p->pid_fd = -1;
+	p->pid_is_ours = false;
 	p->pid_file[0] = '\0';
 }
 
@@ -62,6 +64,18 @@ wait_for_child(int fd, pid_t child)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
+/* What a new root may lack is opened before it is entered. */
+int
+process_stay_in_background(struct process *p, struct error *e)
+{
+	p->background = true;
+	log_open_syslog(LOG_SYSLOG_PATH, "pen");
+	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	return p->null_fd < 0
+	    ? error_set(e, "/dev/null: %s", strerror(errno))
+	    : 0;
+}
+
 int
 process_background(struct process *p, struct error *e)
 {
@@ -89,14 +103,7 @@ process_background(struct process *p, struct error *e)
 	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
 	setsid();
 	p->ready_fd = fd[1];
-	/* What a new root may lack is opened before it is entered. */
-	log_open_syslog(LOG_SYSLOG_PATH, "pen");
-	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	if (p->null_fd < 0) {
-		error_set(e, "/dev/null: %s", strerror(errno));
-		return -2;
-	}
-	return -1;
+	return process_stay_in_background(p, e) < 0 ? -2 : -1;
 }
 
 static int
@@ -112,23 +119,35 @@ leave_terminal(struct process *p, struct error *e)
 	return 0;
 }
 
-int
-process_ready(struct process *p, struct error *e)
+static int
+write_pid(struct process *p, struct error *e)
 {
 	char text[24];
 	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
 
-	if (p->pid_fd >= 0 &&
-	    (ftruncate(p->pid_fd, 0) < 0 ||
-		write(p->pid_fd, text, (size_t)n) != n))
-		return error_set(
-		    e, "pid file \"%.300s\": %s", p->pid_file, strerror(errno));
-	if (p->ready_fd < 0)
+	if (p->pid_fd < 0 ||
+	    (ftruncate(p->pid_fd, 0) == 0 &&
+		pwrite(p->pid_fd, text, (size_t)n, 0) == n))
+		return 0;
+	return error_set(
+	    e, "pid file \"%.300s\": %s", p->pid_file, strerror(errno));
+}
+
+int
+process_ready(struct process *p, struct error *e)
+{
+	ssize_t n;
+
+	if (write_pid(p, e) < 0)
+		return -1;
+	if (!p->background)
 		return 0;
 	log_use_syslog();
 	if (leave_terminal(p, e) < 0)
 		return -1;
-	n = (int)write(p->ready_fd, "r", 1);
+	if (p->ready_fd < 0)
+		return 0;
+	n = write(p->ready_fd, "r", 1);
 	close(p->ready_fd);
 	p->ready_fd = -1;
 	return n == 1 ? 0 : error_set(e, "the parent process is gone");
@@ -158,6 +177,9 @@ process_lock_pid_file(struct process *p, const char *path, struct error *e)
 	if (strlen(path) >= sizeof(p->pid_file))
 		return error_set(
 		    e, "pid file \"%.300s\": %s", path, strerror(ENAMETOOLONG));
+	memcpy(p->pid_file, path, strlen(path) + 1);
+	if (p->pid_fd >= 0)
+		return 0;
 	fd = file_open_own(path, O_RDWR | O_CREAT, 0644, &why);
 	if (fd < 0)
 		return error_set(e, "pid file \"%.300s\": %s", path, why.text);
@@ -170,8 +192,48 @@ process_lock_pid_file(struct process *p, const char *path, struct error *e)
 		return rc;
 	}
 	p->pid_fd = fd;
-	memcpy(p->pid_file, path, strlen(path) + 1);
+	p->pid_is_ours = true;
 	return 0;
+}
+
+void
+process_take_pid_file(struct process *p, int fd)
+{
+	p->pid_fd = fd;
+	p->pid_is_ours = false;
+}
+
+void
+process_let_pid_file_go(struct process *p)
+{
+	struct flock lock = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	if (p->pid_fd >= 0)
+		(void)fcntl(p->pid_fd, F_SETLK, &lock);
+}
+
+void
+process_keep_pid_file(struct process *p)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct error e;
+
+	if (p->pid_fd < 0)
+		return;
+	p->pid_is_ours = true;
+	if (fcntl(p->pid_fd, F_SETLK, &lock) < 0)
+		log_warn("pid file not locked file=%s error=\"%s\"",
+		    p->pid_file, strerror(errno));
+	if (write_pid(p, &e) < 0)
+		log_warn("pid file not written error=\"%s\"", e.text);
+}
+
+void
+process_leave_pid_file(struct process *p)
+{
+	if (p->pid_fd >= 0)
+		close(p->pid_fd);
+	p->pid_fd = -1;
 }
 
 /* ---- privileges ---- */
@@ -214,6 +276,15 @@ change_user(const struct passwd *pw, struct error *e)
 	return 0;
 }
 
+bool
+process_is_user(const char *name)
+{
+	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
+
+	return pw != NULL && pw->pw_uid == geteuid() &&
+	    pw->pw_uid == getuid();
+}
+
 /* Root's other groups go first: without root they could not be dropped. They go
  * before the root changes, too: initgroups() reads the system's files, and may
  * load code that nsswitch.conf(5) names, while this is still root's process. */
@@ -248,7 +319,8 @@ process_fini(struct process *p)
 {
 	if (p->pid_fd < 0)
 		return;
-	if (!path_is_pid_file(p) || unlink(p->pid_file) < 0)
+	if (p->pid_is_ours &&
+	    (!path_is_pid_file(p) || unlink(p->pid_file) < 0))
 		(void)!ftruncate(p->pid_fd, 0);
 	close(p->pid_fd);
 	p->pid_fd = -1;

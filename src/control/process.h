@@ -9,14 +9,17 @@
 #define PEN_CONTROL_PROCESS_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "base/error.h"
 #include "control/pen.h"
 
 struct process {
+	bool background;
 	int ready_fd; /* tells the waiting parent; -1: none */
 	int null_fd;  /* /dev/null, for the background; -1: none */
-	int pid_fd;   /* the locked pid file; -1: none */
+	int pid_fd;   /* the pid file; -1: none */
+	bool pid_is_ours; /* it is locked by us, and removed in the end */
 	char pid_file[PATH_MAX];
 };
 
@@ -32,10 +35,18 @@ void process_fill_standard_files(void);
  * sentence when there can be no child. */
 int process_background(struct process *p, struct error *e);
 
-/* Opens and locks the pid file; the id is written by process_ready(). Returns
- * 0, or -1 with a sentence, e.g. that another process holds it. */
+/* The same without a child: the process has been in the background all along,
+ * and its descendants are. Returns 0, or -1 with a sentence. */
+int process_stay_in_background(struct process *p, struct error *e);
+
+/* Opens and locks the pid file; the id is written by process_ready(). One that
+ * was passed by another process stays that process's until
+ * process_keep_pid_file(). Returns 0, or -1 with a sentence, e.g. that another
+ * process has it. */
 int process_lock_pid_file(struct process *p, const char *path, struct error *e);
 
+/* Whether the process is that user already; NULL is nobody. */
+bool process_is_user(const char *name);
 /* Changes root and user for good, supplementary groups included. Returns 0, or
  * -1 with a sentence. */
 int process_drop_privileges(const struct process_options *o, struct error *e);
@@ -43,6 +54,17 @@ int process_drop_privileges(const struct process_options *o, struct error *e);
 /* Everything is open: writes the pid, lets the parent go, and in the background
  * leaves the terminal. Returns 0, or -1 with a sentence. */
 int process_ready(struct process *p, struct error *e);
+
+/* ---- the pid file of two processes, one of which replaces the other ---- */
+
+/* Takes over the descriptor of the other one; -1: there is none. */
+void process_take_pid_file(struct process *p, int fd);
+/* Unlocks it, so that the other one can lock it. */
+void process_let_pid_file_go(struct process *p);
+/* It is ours: locks it and writes our id. What fails is logged. */
+void process_keep_pid_file(struct process *p);
+/* It is the other one's: closes it, and does not remove it. */
+void process_leave_pid_file(struct process *p);
 
 /* Removes the pid file. */
 void process_fini(struct process *p);

@@ -15,6 +15,7 @@
 #include "control/report.h"
 #include "control/setting.h"
 #include "control/status.h"
+#include "control/upgrade.h"
 #include "dsr/director/director.h"
 
 int
@@ -58,6 +59,30 @@ run_shutdown(struct call *c, struct error *e)
 	stopping_begin(
 	    c->pen, ms, c->asker != NULL ? c->asker->who : "shutdown");
 	stopping_tell(c->pen, &c->reply->out);
+	return 0;
+}
+
+int
+run_upgrade(struct call *c, struct error *e)
+{
+	struct facts f;
+	uint64_t ms = 0;
+
+	if (c->pen->phase < PHASE_SERVING)
+		return error_set(e, "only while pen is running");
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (c->words->count == 1 &&
+	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
+		    c->words->word[0]);
+	if (upgrade_begin(c->pen, ms,
+		c->asker != NULL ? c->asker->who : "upgrade", e) < 0)
+		return -1;
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_integer(&f, "pid", upgrade_pid(c->pen));
+	facts_end(&f);
 	return 0;
 }
 

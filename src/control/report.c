@@ -51,6 +51,15 @@ static const struct counter {
 	{ "tls_up_resumed", offsetof(struct frontend_stats, tls.up_resumed) },
 };
 
+const char *
+report_counter(unsigned i, size_t *offset)
+{
+	if (i >= sizeof(counters) / sizeof(counters[0]))
+		return NULL;
+	*offset = counters[i].offset;
+	return counters[i].name;
+}
+
 /* ---- counters ---- */
 
 void

@@ -18,6 +18,12 @@ struct control_listener {
 	uid_t owner; /* who opened it */
 };
 
+static struct control_listener *
+of(struct list *link)
+{
+	return list_entry(link, struct control_listener, link);
+}
+
 /* ---- who may come in ---- */
 
 /* Root, who opened the socket and who runs the program are its owners; others
@@ -93,15 +99,50 @@ control_free(struct control *c)
 	while (c->count > 0)
 		client_close_oldest(c);
 	while ((link = list_first(&c->listeners)) != NULL) {
-		struct control_listener *cl =
-		    list_entry(link, struct control_listener, link);
-
 		list_remove(link);
-		listener_close(&cl->listener);
-		free(cl);
+		listener_close(&of(link)->listener);
+		free(of(link));
 	}
 	timeouts_fini(&c->idle);
 	free(c);
+}
+
+void
+control_each_listener(struct control *c,
+    void (*fn)(void *arg, struct listener *l), void *arg)
+{
+	struct list *link;
+
+	for (link = c->listeners.next; link != &c->listeners; link = link->next)
+		fn(arg, &of(link)->listener);
+}
+
+static void
+pause_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_pause(l);
+}
+
+void
+control_pause(struct control *c)
+{
+	control_each_listener(c, pause_listener, NULL);
+}
+
+/* Events that were fetched already may point to the listeners, which stay. */
+static void
+leave_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_leave_file(l);
+	listener_close(l);
+}
+
+void
+control_leave(struct control *c)
+{
+	control_each_listener(c, leave_listener, NULL);
 }
 
 int

@@ -16,6 +16,7 @@
 
 struct pen;
 struct control;
+struct listener;
 
 /* No sockets yet, and up to `most` clients at a time; `p` outlives it. NULL
  * with errno ENOMEM. */
@@ -29,5 +30,13 @@ int control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, struct error *e);
 /* Accepts from now on. Returns 0, or -1 with errno. */
 int control_start(struct control *c);
+/* Accepts nobody until control_start(); clients that are there go on. */
+void control_pause(struct control *c);
+/* Another process has the sockets and their files: closes them here. Clients
+ * that are there go on. */
+void control_leave(struct control *c);
+/* Calls `fn` for each socket. */
+void control_each_listener(struct control *c,
+    void (*fn)(void *arg, struct listener *l), void *arg);
 
 #endif

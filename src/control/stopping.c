@@ -65,6 +65,7 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 	if (p->phase == PHASE_SERVING) {
 		p->phase = PHASE_DRAINING;
 		p->stopping.since = now;
+		notify_draining(&p->notify);
 		frontend_drain(p->frontend);
 		if (p->director != NULL)
 			director_drain(p->director);

@@ -121,6 +121,12 @@ const struct command rows_process[] = {
 	    .args = "[SEC]",
 	    .help = "takes no new clients, and ends the program when those "
 		    "that are there are gone" },
+	{ .name = "upgrade",
+	    .kind = KIND_ACTION,
+	    .run = run_upgrade,
+	    .args = "[SEC]",
+	    .help = "starts the program on disk, which takes over; this "
+		    "process ends with its sessions" },
 	{ .name = "foreground",
 	    .kind = KIND_FLAG,
 	    .offset = AT(process.foreground),

@@ -150,6 +150,12 @@ listener_close(struct listener *l)
 }
 
 void
+listener_leave_file(struct listener *l)
+{
+	l->file = (struct sock_file){ .inode = 0 };
+}
+
+void
 listener_pause(struct listener *l)
 {
 	l->paused = true;

@@ -39,6 +39,9 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
+/* The socket file is another process's from now on: it is not removed. */
+void listener_leave_file(struct listener *l);
+
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a
  * flood of new clients does not keep it busy for ever. */

@@ -270,6 +270,25 @@ void pool_closed(struct pool *p, struct server *s, const struct peer *who,
  * so do the bytes that they move from now on. */
 void pool_clear_counters(struct pool *p);
 
+/* What another process knew of a server; times are of this process's clock. */
+struct server_past {
+	enum server_admin admin;
+	uint64_t blacklisted_until;
+	bool by_operator;
+	unsigned refusals;
+	struct health health;
+	uint64_t connects, failures, sent, received;
+	struct server_history history;
+};
+
+/* Puts the server into that state: marks of the operator come on top of those
+ * that it has, and its health counts only if it is checked. */
+void pool_restore(struct pool *p, struct server *s,
+    const struct server_past *past, uint64_t now);
+/* Its counters go on from there. */
+void pool_restore_counters(
+    struct pool *p, struct server *s, const struct server_past *past);
+
 /* Access list `number`, 0..ACL_LISTS-1, or NULL; shared by all parts of pen. */
 struct acl *pool_acl(struct pool *p, unsigned number);
 /* The memory of clients, for reports; NULL if clients are not remembered. */

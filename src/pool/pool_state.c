@@ -442,3 +442,48 @@ pool_closed(struct pool *p, struct server *s, const struct peer *who,
 	if (!s->present && s->connections == 0)
 		pool_forget_server(s);
 }
+
+/* ---- as another process knew them ---- */
+
+/* The state that follows now may be another one than it was: of a server that
+ * is checked no longer, or whose time is over. Then its history is new. */
+static void
+restore_history(struct server *s, const struct server_history *past)
+{
+	struct log_site log = s->history.log;
+
+	pool_tell(s, past->reason);
+	if (s->history.state != past->state)
+		return;
+	s->history = *past;
+	s->history.log = log;
+}
+
+void
+pool_restore(struct pool *p, struct server *s, const struct server_past *past,
+    uint64_t now)
+{
+	(void)p;
+	if (past->admin != SERVER_ENABLED)
+		s->admin = past->admin;
+	if (s->checked)
+		s->health = past->health;
+	s->refusals = past->refusals;
+	if (past->blacklisted_until > now && s->blacklisted_until == 0) {
+		set_blacklisted(s, past->blacklisted_until);
+		s->by_operator = past->by_operator;
+	}
+	pool_refresh(s);
+	restore_history(s, &past->history);
+}
+
+void
+pool_restore_counters(
+    struct pool *p, struct server *s, const struct server_past *past)
+{
+	(void)p;
+	s->connects = past->connects;
+	s->failures = past->failures;
+	s->sent = past->sent;
+	s->received = past->received;
+}

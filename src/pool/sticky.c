@@ -358,6 +358,23 @@ sticky_count_bytes(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	sticky_entry(s, i)->received += received;
 }
 
+int
+sticky_restore(struct sticky *s, const struct sticky_client *c)
+{
+	struct peer who = { .family = c->family, .scope = c->scope };
+	struct sticky_client *new;
+	sticky_hint hint = 0;
+
+	memcpy(who.ip, c->ip, sizeof(who.ip));
+	if (sticky_remember(s, &who, &hint, c->server, c->proven, c->seen) < 0)
+		return -1;
+	new = sticky_entry(s, hint);
+	new->connects = c->connects;
+	new->sent = c->sent;
+	new->received = c->received;
+	return 0;
+}
+
 const struct sticky_client *
 sticky_at(const struct sticky *s, size_t i)
 {

@@ -71,6 +71,9 @@ void sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint);
  * meanwhile. */
 void sticky_count_bytes(struct sticky *s, const struct peer *who,
     sticky_hint *hint, uint64_t sent, uint64_t received);
+/* Remembers a client as `c` says, whose links do not count; all that were seen
+ * later have to follow. Returns 0, or -1 with errno ENOMEM. */
+int sticky_restore(struct sticky *s, const struct sticky_client *c);
 /* Returns client `i`, which is below sticky_count(); clients are in no order. A
  * walk may be done in portions: a client keeps its number until it is
  * forgotten. */

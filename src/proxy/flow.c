@@ -177,8 +177,8 @@ hash_key(const struct flows *fs, struct arrival *a)
 
 /* The flow of an arrival, `w` or a new one, gets a server that was chosen for
  * it: only then may it take the place of another. */
-static struct flow *
-begin(struct flows *fs, const struct arrival *a, struct flow *w,
+struct flow *
+flow_begin(struct flows *fs, const struct arrival *a, struct flow *w,
     struct server *s, const struct attempts *attempts)
 {
 	if (w == NULL)
@@ -223,7 +223,7 @@ flow_of_each(struct flows *fs, struct arrival *a)
 	hash_key(fs, a);
 	w = find(fs, a);
 	if (w == NULL || w->server != s || !may_go_on(w))
-		return begin(fs, a, w, s, &attempts);
+		return flow_begin(fs, a, w, s, &attempts);
 	w->attempts = attempts;
 	return w;
 }
@@ -247,7 +247,7 @@ flow_of(struct flows *fs, struct arrival *a)
 		return NULL;
 	s = pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
 	if (s != NULL)
-		return begin(fs, a, w, s, &attempts);
+		return flow_begin(fs, a, w, s, &attempts);
 	if (w != NULL)
 		flow_end(w);
 	errno = EHOSTUNREACH;
@@ -279,8 +279,8 @@ make_key(const struct flows *fs, struct arrival *a)
 }
 
 /* The first look at a datagram: what finds its flow. */
-static void
-meet(struct flows *fs, struct arrival *a, struct listener *l,
+void
+flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
     const struct dgram *d)
 {
 	a->listener = l;
@@ -361,7 +361,7 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 	unsigned i;
 
 	for (i = 0; i < b->count; i++)
-		meet(fs, &a[i], l, &b->at[i]);
+		flow_meet(fs, &a[i], l, &b->at[i]);
 	for (i = 0; i < b->count && !fs->frontend->options.udp.each; i++)
 		hash_table_expect_link(&fs->table, a[i].hash);
 	for (i = 0; i < b->count; i++)
@@ -411,7 +411,7 @@ on_refused(struct flow *w, int error)
 		struct arrival again;
 
 		memcpy(&d.from, w->client, addr_size(w->client));
-		meet(fs, &again, w->listener, &d);
+		flow_meet(fs, &again, w->listener, &d);
 		flow_end(w);
 		take(fs, &again);
 	} else {

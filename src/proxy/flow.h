@@ -30,6 +30,7 @@
 
 struct frontend_core;
 struct flow_server;
+struct server;
 struct flow_source;
 
 struct flows {
@@ -59,6 +60,11 @@ int flows_init(struct flows *fs, struct frontend_core *f);
 void flows_fini(struct flows *fs);
 /* A listener has datagrams; for listener.on_datagrams. */
 void flows_on_datagrams(struct listener *l);
+/* Makes the flow of a client, which came to `l` as `from` says, with a server
+ * that it has already, as if `from` had come here; its next datagram goes
+ * there. Returns whether there was memory for it. */
+bool flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
+    struct server *server, bool steady);
 /* Ends the flows that came in through a listener that closes. */
 void flows_leave(struct flows *fs, const struct listener *l);
 /* Ends the flow, if its server is down and on_down says so; the client's next

@@ -63,6 +63,13 @@ struct arrival {
 
 /* Returns the flow that the datagram belongs to, or NULL. */
 struct flow *flow_find(const struct flows *fs, const struct arrival *a);
+/* The first look at a datagram: what finds its flow. */
+void flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
+    const struct dgram *d);
+/* Gives the flow of an arrival, `w` or a new one, a server that was chosen for
+ * it. Returns NULL with errno as flow_new() does. */
+struct flow *flow_begin(struct flows *fs, const struct arrival *a,
+    struct flow *w, struct server *s, const struct attempts *attempts);
 /* To be called when a listener has had its turn; `all`: it has read all that
  * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);

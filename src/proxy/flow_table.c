@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "base/memory.h"
+#include "proxy/flow_past.h"
 #include "proxy/flow_private.h"
 
 /* While BEHIND turns in a row could not empty the queue and new flows end
@@ -341,5 +342,58 @@ frontend_flow_next(
 	for (; from < frontend_core(f)->flows->ids.end; from++)
 		if (frontend_flow(f, from, info))
 			return true;
+	return false;
+}
+
+/* ---- flows of another process ---- */
+
+bool
+flow_adopt(struct flows *fs, struct listener *l, const struct dgram *from,
+    struct server *server, bool steady)
+{
+	struct attempts attempts = { .proven = steady };
+	struct arrival a;
+	struct flow *w;
+
+	flow_meet(fs, &a, l, from);
+	if (flow_find(fs, &a) != NULL)
+		return false;
+	w = flow_begin(fs, &a, NULL, server, &attempts);
+	if (w == NULL)
+		return false;
+	w->steady = steady;
+	flow_touch(w);
+	return true;
+}
+
+static void
+describe(const struct flow *w, struct flow_past *past)
+{
+	memset(past, 0, sizeof(*past));
+	memcpy(&past->client, w->client, addr_size(w->client));
+	past->listener = w->listener->at;
+	past->local = w->local;
+	past->server = w->server;
+	past->steady = w->steady;
+}
+
+bool
+frontend_flow_past(
+    const struct frontend *f, uint64_t *from, struct flow_past *past)
+{
+	const struct frontend_core *core = frontend_core(f);
+	const struct id_table *ids = &core->flows->ids;
+	const struct flow *w;
+
+	if (core->options.udp.each)
+		return false;
+	while (*from < ids->end) {
+		w = ids->entry[(*from)++];
+		if (w == NULL || w->server == NULL || w->retired ||
+		    !flow_is_current(w))
+			continue;
+		describe(w, past);
+		return true;
+	}
 	return false;
 }

@@ -217,23 +217,39 @@ frontend_stats(const struct frontend *f)
 	return &f->core.stats;
 }
 
+/* What is there now counts on, whatever becomes of the rest. */
+static void
+set_stats(struct frontend *f, const struct frontend_stats *new)
+{
+	const struct frontend_stats now = f->core.stats;
+
+	f->core.stats = *new;
+	f->core.stats.sessions = now.sessions;
+	f->core.stats.connecting = now.connecting;
+	f->core.stats.queued = now.queued;
+	f->core.stats.flows.now = now.flows.now;
+	f->core.stats.flows.ports = now.flows.ports;
+	f->core.stats.flows.ports_max = now.flows.ports_max;
+	f->core.stats.dns.waiting = now.dns.waiting;
+}
+
 void
 frontend_clear_stats(struct frontend *f)
 {
 	const struct frontend_stats *st = &f->core.stats;
-
-	f->core.stats = (struct frontend_stats){
-		.sessions = st->sessions,
+	struct frontend_stats new = {
 		.sessions_peak = st->sessions,
-		.connecting = st->connecting,
-		.queued = st->queued,
-		.flows = { .now = st->flows.now,
-		    .peak = st->flows.now,
-		    .ports = st->flows.ports,
-		    .ports_max = st->flows.ports_max },
-		.dns = { .waiting = st->dns.waiting,
-		    .peak = st->dns.waiting },
+		.flows = { .peak = st->flows.now },
+		.dns = { .peak = st->dns.waiting },
 	};
+
+	set_stats(f, &new);
+}
+
+void
+frontend_restore_stats(struct frontend *f, const struct frontend_stats *past)
+{
+	set_stats(f, past);
 }
 
 const struct frontend_core *

@@ -169,6 +169,7 @@ struct frontend_tls {
 
 struct frontend;
 struct inherited;
+struct listener;
 
 void frontend_options_init(struct frontend_options *o);
 
@@ -219,6 +220,17 @@ void frontend_drain(struct frontend *f);
 /* A server went down: ends its sessions and flows, and those of others that are
  * down, where on_down says so; soon, in portions. */
 void frontend_cut_sessions(struct frontend *f);
+/* Accepts and receives nothing until frontend_resume(), from connections,
+ * datagrams and queries alike: they wait in the kernel. Sessions and flows go
+ * on. */
+void frontend_pause(struct frontend *f);
+void frontend_resume(struct frontend *f);
+/* Another process has the listeners, too, which are paused: it accepts and
+ * receives from now on, and the socket files are its own. */
+void frontend_leave(struct frontend *f);
+/* Calls `fn` for each listener. */
+void frontend_each_listener(struct frontend *f,
+    void (*fn)(void *arg, struct listener *l), void *arg);
 /* Sessions, flows and DNS queries that are not over. */
 uint64_t frontend_left(const struct frontend *f);
 
@@ -230,6 +242,10 @@ const struct frontend_stats *frontend_stats(const struct frontend *f);
 /* All that counts since the start counts from now on; peaks are what is there
  * now. */
 void frontend_clear_stats(struct frontend *f);
+/* The same, from `past` on, of which only what counts since the start, and
+ * peaks, is used. */
+void frontend_restore_stats(
+    struct frontend *f, const struct frontend_stats *past);
 
 /* ---- connections, for reports and commands ---- */
 

@@ -8,6 +8,7 @@
 
 #include "base/log.h"
 #include "proxy/dummy.h"
+#include "proxy/flow_past.h"
 #include "proxy/frontend_private.h"
 #include "proxy/session.h"
 
@@ -70,7 +71,7 @@ open_listener(struct frontend *f, struct listener *l,
 		dgram_coalesce(l->fd);
 	l->arg = &f->core;
 	/* no limit of connections holds back datagrams */
-	if (!f->core.started || (f->full && !a->datagram) ||
+	if (!f->core.started || f->paused || (f->full && !a->datagram) ||
 	    listener_resume(l) == 0)
 		return 0;
 	error = errno;
@@ -292,6 +293,8 @@ frontend_hold(struct frontend *f, bool hold)
 {
 	struct list *link;
 
+	if (f->paused)
+		return;
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
 		if (of(link)->address.datagram)
 			continue; /* the idlest flow makes room */
@@ -299,6 +302,84 @@ frontend_hold(struct frontend *f, bool hold)
 			listener_pause(&of(link)->listener);
 		else /* it tries again by itself */
 			(void)listener_resume(&of(link)->listener);
+}
+
+void
+frontend_each_listener(struct frontend *f,
+    void (*fn)(void *arg, struct listener *l), void *arg)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		fn(arg, &of(link)->listener);
+}
+
+static void
+pause_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_pause(l);
+}
+
+void
+frontend_pause(struct frontend *f)
+{
+	f->paused = true;
+	frontend_each_listener(f, pause_listener, NULL);
+}
+
+static void
+resume_listener(void *arg, struct listener *l)
+{
+	const struct frontend *f = arg;
+
+	if (!f->full || l->datagram) /* it tries again by itself */
+		(void)listener_resume(l);
+}
+
+void
+frontend_resume(struct frontend *f)
+{
+	f->paused = false;
+	frontend_each_listener(f, resume_listener, f);
+}
+
+static void
+leave_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_leave_file(l);
+}
+
+void
+frontend_leave(struct frontend *f)
+{
+	frontend_each_listener(f, leave_listener, NULL);
+}
+
+static struct listener *
+find_datagram(struct frontend *f, const struct addr *at)
+{
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (of(link)->address.datagram &&
+		    addr_equal(&of(link)->address.at, at))
+			return &of(link)->listener;
+	return NULL;
+}
+
+bool
+frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
+    struct server *server)
+{
+	struct listener *l = find_datagram(f, &past->listener);
+	struct dgram d = { .from = past->client, .local = past->local };
+
+	if (l == NULL || !f->core.options.udp.on || f->core.options.dns.on ||
+	    f->core.options.udp.each)
+		return false;
+	return flow_adopt(&f->flows, l, &d, server, past->steady);
 }
 
 void

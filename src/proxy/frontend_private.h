@@ -53,6 +53,7 @@ struct frontend {
 	struct list listeners;	       /* struct frontend_listener */
 	struct inherited *inherited;   /* sockets for them; NULL: none */
 	bool full; /* a limit is reached: listeners are paused */
+	bool paused; /* all of them are, by frontend_pause() */
 
 	/* The sessions are in one of these, and in the table of all. */
 	struct list sessions; /* young ones, the oldest first */

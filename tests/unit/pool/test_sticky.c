@@ -254,6 +254,34 @@ START_TEST(proven_clients_stay)
 }
 END_TEST
 
+/* As they were, and in the order in which they were. */
+START_TEST(restored)
+{
+	struct sticky *s = sticky_new(3), *other = sticky_new(3);
+	struct peer p = client(1);
+	sticky_hint hint = 0;
+	size_t i;
+
+	ck_assert_int_eq(sticky_remember(s, &p, &hint, 11, true, 5), 0);
+	sticky_count_bytes(s, &p, &hint, 100, 200);
+	remember(s, 1, 12, 6);
+	remember(s, 2, 13, 7);
+	remember(s, 3, 14, 8);
+	for (i = 0; i < sticky_count(s); i++)
+		ck_assert_int_eq(sticky_restore(other, sticky_at(s, i)), 0);
+	ck_assert_int_eq(recall(other, 1, 6, 1), 12);
+	ck_assert_uint_eq(sticky_at(other, 0)->connects, 2);
+	ck_assert_uint_eq(sticky_at(other, 0)->sent, 100);
+	ck_assert_uint_eq(sticky_at(other, 0)->received, 200);
+	ck_assert(sticky_at(other, 0)->proven);
+	remember(other, 4, 15, 9);
+	ck_assert_int_eq(recall(other, 2, 9, 0), -1);
+	ck_assert_int_eq(recall(other, 1, 9, 0), 12);
+	sticky_free(s);
+	sticky_free(other);
+}
+END_TEST
+
 SUITE(test_sticky)
 {
 	Suite *s = suite_create("sticky");
@@ -267,5 +295,6 @@ SUITE(test_sticky)
 	SUITE_ADD(s, networks_are_clients, 10);
 	SUITE_ADD(s, prefix_changes, 10);
 	SUITE_ADD(s, proven_clients_stay, 10);
+	SUITE_ADD(s, restored, 10);
 	return s;
 }

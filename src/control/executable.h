@@ -1,0 +1,22 @@
+/* executable.h: the program that this process was started from, and its
+ * arguments, to start it again when there is another version of it. */
+#ifndef PEN_CONTROL_EXECUTABLE_H
+#define PEN_CONTROL_EXECUTABLE_H
+
+#include "base/error.h"
+
+struct executable {
+	char *path;  /* absolute; NULL: not known */
+	char **argv; /* as given; ends with NULL */
+};
+
+/* Finds out where argv[0] is, in PATH if it has no slash. Symbolic links stay
+ * in the path: they may lead to another version later. To be called before the
+ * directory, the root or `argv` change. */
+void executable_note(struct executable *x, int argc, char *const *argv);
+void executable_fini(struct executable *x);
+
+/* Whether it can be executed now. Returns 0, or -1 with a phrase. */
+int executable_check(const struct executable *x, struct error *e);
+
+#endif

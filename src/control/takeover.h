@@ -1,0 +1,61 @@
+/* takeover.h: the side of an upgrade that begins to serve; see upgrade.h for
+ * the other one, and for how they talk.
+ *
+ *     takeover_begin()     what the old process passed is at hand
+ *     a start as any other, with the sockets of the old process
+ *     takeover_wait()      takes what it has learned; then it does not accept
+ *     takeover_finish()    we do: the old process drains
+ *
+ * Nothing here depends on what the old process says being right or complete: a
+ * state that is not understood is as none. */
+#ifndef PEN_CONTROL_TAKEOVER_H
+#define PEN_CONTROL_TAKEOVER_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+struct pen;
+struct process;
+
+/* What the two sides say to each other. This does not depend on the version of
+ * the state, and must never change. */
+enum {
+	/* the old one: */
+	TAKEOVER_STATE = 'D', /* a part of the state: its length, 4 bytes; it */
+	TAKEOVER_ASK = 'A',   /* have you got all that so far? */
+	TAKEOVER_GO = 'G',    /* I do not accept any more */
+	/* the new one: */
+	TAKEOVER_PREPARED = 'P', /* all is open: tell me what you know */
+	TAKEOVER_LOADED = 'L',	 /* the answer to ASK */
+	TAKEOVER_SERVING = 'S'	 /* I accept */
+};
+enum { TAKEOVER_PART_MAX = 64 * 1024 };
+
+struct takeover {
+	int fd;	      /* to the old process; -1: this is no takeover */
+	int error_fd; /* its standard error; -1: none */
+	bool rooted;  /* in the root directory of the configuration already */
+};
+
+void takeover_init(struct takeover *t);
+void takeover_fini(struct takeover *t);
+
+/* Reads what PEN_UPGRADE says, and removes it: adds the sockets to
+ * p->inherited, and gives the pid file to `proc` and the service manager to
+ * p->notify. What is not right there is left out. */
+void takeover_begin(struct pen *p, struct process *proc);
+static inline bool
+takeover_is_one(const struct takeover *t)
+{
+	return t->fd >= 0;
+}
+
+/* Everything is open: takes over what the old process has learned, until that
+ * has stopped accepting, or is gone. Blocks. Returns 0, or -1 with a sentence
+ * when the old process is silent for too long. */
+int takeover_wait(struct pen *p, struct error *e);
+/* Clients are accepted: tells the old process. */
+void takeover_finish(struct pen *p);
+
+#endif

@@ -1,0 +1,42 @@
+/* upgrade.h: the side of an upgrade that serves until now: it starts the
+ * program on disk, which takes over; see takeover.h for that side.
+ *
+ *     old: upgrade_begin()                        new
+ *     STARTING   starts it, with the sockets -->  opens all that it needs
+ *     TELLING    what it has learned         <--  PREPARED
+ *                STATE .. ASK                -->  takes it
+ *     SWITCHING  stops accepting             <--  LOADED
+ *                flows: STATE .. GO          -->  takes them, accepts
+ *                drains                      <--  SERVING
+ *
+ * Both have the same listening sockets, so a client that comes while nobody
+ * accepts waits. Until the last step all is as it was: if the new process ends,
+ * fails or takes longer than half a minute it is killed, and the old one goes
+ * on. Sessions and flows of the old one go on to their end. */
+#ifndef PEN_CONTROL_UPGRADE_H
+#define PEN_CONTROL_UPGRADE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+
+struct pen;
+struct upgrade;
+
+/* Starts an upgrade; how it ends is logged. Sessions that are left `drain_ms`
+ * after it are ended; 0: they have all the time they want. `who` asks for it,
+ * for the log. Returns 0, or -1 with a phrase that says why there can be none
+ * now. */
+int upgrade_begin(
+    struct pen *p, uint64_t drain_ms, const char *who, struct error *e);
+/* Whether one is under way: nothing may change its configuration then, or the
+ * new process would have another one. */
+bool upgrade_is_under_way(const struct pen *p);
+/* The new process that is being started; 0: none. */
+pid_t upgrade_pid(const struct pen *p);
+/* Kills the new process, if one is under way. Frees. NULL is fine. */
+void upgrade_free(struct upgrade *u);
+
+#endif

@@ -1,0 +1,32 @@
+/* flow_past.h: flows of datagrams that another process served. Their clients go
+ * on with the servers that they had; answers to what they asked before are
+ * still that process's to bring. */
+#ifndef PEN_PROXY_FLOW_PAST_H
+#define PEN_PROXY_FLOW_PAST_H
+
+#include "base/addr.h"
+#include "net/dgram.h"
+
+struct frontend;
+struct server;
+
+struct flow_past {
+	struct addr client;
+	struct addr listener;	   /* the address that clients come to */
+	struct dgram_local local;  /* which one of this host that was */
+	const struct server *server;
+	bool steady; /* its client has spoken again after an answer */
+};
+
+/* The first flow whose number is not below *from, which becomes the number
+ * behind it. Those without a server, those that get no more of their clients'
+ * datagrams, and those of a frontend that balances each datagram by itself, are
+ * left out. Returns whether there is one. */
+bool frontend_flow_past(
+    const struct frontend *f, uint64_t *from, struct flow_past *past);
+/* The client's next datagram goes to `server`, as if the flow had begun here.
+ * Returns whether there is such a listener, and memory. */
+bool frontend_adopt_flow(struct frontend *f, const struct flow_past *past,
+    struct server *server);
+
+#endif

@@ -1,0 +1,489 @@
+/* test_upgrade.c: another program takes over the sockets, what was learned, and
+ * the files; or it does not come up, and nothing has happened. */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/manager.h"
+#include "support/suite.h"
+#include "support/upgrading.h"
+#include "support/wait.h"
+
+static struct backend back;
+static struct spot front, ctl;
+static struct pen pen;
+static const char *program, *pid_file;
+
+static void
+prepare(enum spot_kind kind, backend_fn *serve)
+{
+	backend_start(&back, SPOT_TCP4, serve, "served");
+	spot_new(&front, kind);
+	spot_new(&ctl, SPOT_UNIX);
+	pid_file = scratch("pid");
+}
+
+static void
+up(const char *option, const char *value)
+{
+	pen_up(&pen, &front, "-p", pid_file, "-C", ctl.text, "-r", option,
+	    value, front.text, back.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 10000);
+}
+
+static bool
+is_in_pid_file(pid_t pid)
+{
+	return file_has(pid_file, text("%ld\n", (long)pid));
+}
+
+/* The old process has ended by itself, with status 0. */
+static void
+old_ends(void)
+{
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+}
+
+static void
+end(pid_t pid)
+{
+	upgrading_end(pid);
+	backend_stop(&back);
+}
+
+/* ---- it takes over ---- */
+
+START_TEST(sessions_go_on)
+{
+	enum spot_kind kind = (enum spot_kind)_i;
+	pid_t first, second;
+	int old, new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	if (!spot_has_kind(kind))
+		return;
+	prepare(kind, backend_echo);
+	up("-O", "tcp_nodelay");
+	old = spot_connect(&front);
+	spot_expect_echo(old, "before");
+	first = upgrading_go(&ctl, pen.child.pid);
+	ck_assert(is_in_pid_file(first));
+	spot_expect_echo(old, "after");
+	new = spot_connect(&front);
+	spot_expect_echo(new, "new");
+	ck_assert(!child_has_ended(&pen.child));
+	/* and again; each process ends with its sessions */
+	second = upgrading_go(&ctl, first);
+	ck_assert_int_ne(second, pen.child.pid);
+	ck_assert(is_in_pid_file(second));
+	spot_expect_echo(old, "still");
+	spot_expect_echo(new, "still");
+	close(old);
+	old_ends();
+	ck_assert(!upgrading_has_ended(first));
+	close(new);
+	WAIT_FOR(upgrading_has_ended(first), 20000);
+	/* files that were the old one's are the new one's to remove */
+	ck_assert(is_in_pid_file(second));
+	ck_assert(spot_is_listening(&front) && spot_is_listening(&ctl));
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	end(second);
+	ck_assert_int_ne(access(pid_file, F_OK), 0);
+	ck_assert_int_ne(access(ctl.text, F_OK), 0);
+	if (kind == SPOT_UNIX)
+		ck_assert_int_ne(access(front.text, F_OK), 0);
+}
+END_TEST
+
+/* SIGUSR2 does the same, in the background, too: there the new one has no
+ * terminal either, and the log goes on where it went. */
+START_TEST(in_the_background)
+{
+	pid_t old, new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	pen_start(&pen, "-p", pid_file, "-C", ctl.text, "-r", front.text,
+	    back.at.text, NULL);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	old = upgrading_pid(&ctl);
+	ck_assert(is_in_pid_file(old));
+	ck_assert_int_eq(kill(old, SIGUSR2), 0);
+	WAIT_FOR((new = upgrading_pid(&ctl)) != old, 60000);
+	ck_assert(is_in_pid_file(new));
+	WAIT_FOR(upgrading_has_ended(old), 20000);
+	ck_assert_str_eq(child_link(new, "fd/0"), "/dev/null");
+	ck_assert_str_eq(child_link(new, "fd/2"), "/dev/null");
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(child_err(&pen.child), "");
+	end(new);
+}
+END_TEST
+
+/* No descriptor is left over, on either side. */
+START_TEST(no_descriptor_is_lost)
+{
+	pid_t new;
+	int fds;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	up("-O", "tcp_nodelay");
+	fds = child_fds(pen.child.pid);
+	if (fds < 0)
+		SKIP("descriptors cannot be counted here");
+	new = upgrading_go(&ctl, pen.child.pid);
+	new = upgrading_go(&ctl, new);
+	WAIT_FOR(child_fds(new) == fds, 10000);
+	end(new);
+}
+END_TEST
+
+/* A limit after which sessions of the old one are ended. */
+START_TEST(old_sessions_have_their_time)
+{
+	pid_t new;
+	int old;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	up("-O", "tcp_nodelay");
+	old = spot_connect(&front);
+	spot_expect_echo(old, "before");
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "upgrade x\n"), "error: upgrade: "));
+	ck_assert_str_ne(spot_ask(&ctl, "upgrade 0.2\n"), "");
+	old_ends();
+	spot_expect_reset(old);
+	WAIT_FOR((new = upgrading_pid(&ctl)) != pen.child.pid, 60000);
+	end(new);
+}
+END_TEST
+
+/* ---- what was learned ---- */
+
+/* By address: in the new configuration the servers have other numbers. */
+START_TEST(marks_and_counters)
+{
+	const char *conf = scratch("pen.conf"), *said;
+	struct spot down, gone;
+	pid_t new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	spot_new(&down, SPOT_TCP4);
+	spot_new(&gone, SPOT_TCP4);
+	write_file(conf,
+	    text("listen %s\nserver add %s\nserver add %s\nserver add %s\n",
+		front.text, gone.text, down.text, back.at.text));
+	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
+	ck_assert_str_eq(
+	    spot_ask(&ctl, "server 0 drain; server 1 maint; server 2 up\n"),
+	    "");
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	write_file(conf,
+	    text("listen %s\nserver add %s\nserver add %s\nserver add "
+		 "127.0.0.1:1\n",
+		front.text, back.at.text, down.text));
+	new = upgrading_go(&ctl, pen.child.pid);
+	said = spot_ask(&ctl, "servers json; statistics; recent\n");
+	ck_assert_msg(strstr(said, "\"state\":\"maint\"") != NULL, "%s", said);
+	ck_assert_ptr_null(strstr(said, "\"state\":\"drain\""));
+	ck_assert_ptr_nonnull(strstr(said, "\nsessions 0\n"));
+	ck_assert_ptr_nonnull(strstr(said, "\naccepted 1\n"));
+	ck_assert_ptr_nonnull(strstr(said, "\nbytes_up 5\n"));
+	/* the client's server has another number now */
+	ck_assert_ptr_nonnull(strstr(said, "127.0.0.1 connects 1"));
+	/* what is written keeps the mark */
+	ck_assert_str_eq(spot_ask(&ctl, "reload\n"), "");
+	said = spot_ask(&ctl, "diff\n");
+	ck_assert_msg(strncmp(said, "-server 1 ", 10) == 0 &&
+		strstr(said, " prio 0 maint\n") != NULL,
+	    "%s", said);
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	end(new);
+}
+END_TEST
+
+/* ---- it does not come up ---- */
+
+static const struct {
+	const char *content, *end, *said;
+} bad[] = {
+	{ "#!/bin/sh\necho no such luck >&2\necho more >&2\nexit 3\n",
+	    "exit status 3", "no such luck" },
+	{ "#!/bin/sh\nkill -9 $$\n", "killed by signal 9", "" },
+	{ "#!/bin/sh\nexit 0\n", "exit status 0", "" },
+	/* says something else than a pen would */
+	{ "#!/bin/sh\nfor fd in 3 4; do echo GET / >&$fd; done\nsleep 1000\n",
+	    "killed by signal 9", "" },
+	/* says that all is open, takes the state, and dies */
+	{ "#!/bin/sh\nprintf P >&3\nhead -c 100 <&3 >/dev/null\n"
+	  "echo half >&2\n",
+	    "exit status 0", "half" },
+	/* the same when the old one does not accept any more */
+	{ "#!/bin/sh\nprintf P >&3\nhead -c 500 <&3 >/dev/null\nprintf L >&3\n"
+	  "head -c 10 <&3 >/dev/null\nexit 5\n",
+	    "exit status 5", "" },
+};
+enum { BAD = sizeof(bad) / sizeof(bad[0]) };
+
+/* What the old one serves, and is asked, goes on; and the next upgrade works.
+ */
+static void
+goes_on(int session, const char *why)
+{
+	pid_t new;
+
+	WAIT_FOR(child_has_said(&pen.child, why), 20000);
+	ck_assert_int_eq(upgrading_pid(&ctl), pen.child.pid);
+	ck_assert(is_in_pid_file(pen.child.pid));
+	spot_expect_echo(session, "on");
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	ck_assert_str_eq(spot_ask(&ctl, "server 0 weight 3\n"), "");
+	upgrading_replace(program, NULL);
+	new = upgrading_go(&ctl, pen.child.pid);
+	close(session);
+	old_ends();
+	ck_assert(is_in_pid_file(new));
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	end(new);
+}
+
+START_TEST(bad_programs)
+{
+	int session;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_UNIX, backend_echo);
+	up("-O", "tcp_nodelay");
+	session = spot_connect(&front);
+	spot_expect_echo(session, "before");
+	upgrading_replace(program, bad[_i].content);
+	ck_assert_str_ne(spot_ask(&ctl, "upgrade\n"), "");
+	WAIT_FOR(child_has_said(&pen.child, "not upgraded"), 20000);
+	ck_assert_msg(child_has_said(&pen.child,
+			  text("end=\"%s\" said=\"%s\"", bad[_i].end,
+			      bad[_i].said)),
+	    "%s", child_err(&pen.child));
+	goes_on(session, "this process goes on");
+}
+END_TEST
+
+/* A configuration that is wrong is the new one's to find out. */
+START_TEST(bad_configuration)
+{
+	const char *conf = scratch("pen.conf");
+	int session;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	write_file(conf,
+	    text("listen %s\nserver add %s\n", front.text, back.at.text));
+	pen_up(&pen, &front, "-p", pid_file, "-C", ctl.text, "-F", conf, NULL);
+	session = spot_connect(&front);
+	write_file(conf, "nonsense\n");
+	ck_assert_str_ne(spot_ask(&ctl, "upgrade\n"), "");
+	WAIT_FOR(child_has_said(&pen.child, "said=\""), 20000);
+	write_file(conf,
+	    text("listen %s\nserver add %s\n", front.text, back.at.text));
+	goes_on(session, ":1: unknown command");
+}
+END_TEST
+
+/* While one is under way nothing may change; half a minute is all it gets. */
+START_TEST(it_hangs)
+{
+	long long began;
+	int session;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	up("-O", "tcp_nodelay");
+	session = spot_connect(&front);
+	spot_expect_echo(session, "before");
+	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
+	began = wait_now_ms();
+	ck_assert_str_ne(spot_ask(&ctl, "upgrade\n"), "");
+	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
+	    "error: upgrade: one is under way already\n");
+	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"),
+	    "error: server: an upgrade is under way\n");
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	WAIT_FOR(child_has_said(&pen.child, "30 seconds"), 60000);
+	ck_assert_int_ge(wait_now_ms() - began, 29000);
+	goes_on(session, "killed by signal 9");
+}
+END_TEST
+
+START_TEST(no_program)
+{
+	int session;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	up("-O", "tcp_nodelay");
+	session = spot_connect(&front);
+	ck_assert_int_eq(unlink(program), 0);
+	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
+	    text("error: upgrade: \"%s\": No such file or directory\n",
+		program));
+	kill(pen.child.pid, SIGUSR2);
+	goes_on(session, "not upgraded error=\"");
+}
+END_TEST
+
+/* Who ends the old one ends the new one, which does not serve yet. */
+START_TEST(ended_meanwhile)
+{
+	const char *said;
+	pid_t new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	up("-O", "tcp_nodelay");
+	upgrading_replace(program, "#!/bin/sh\nexec sleep 1000\n");
+	said = spot_ask(&ctl, "upgrade\n");
+	new = (pid_t)strtol(said, NULL, 10);
+	ck_assert_int_gt(new, 1);
+	pen_down(&pen);
+	WAIT_FOR(upgrading_has_ended(new), 10000);
+	backend_stop(&back);
+}
+END_TEST
+
+/* ---- users, roots, managers ---- */
+
+/* A port that only root may open is inherited. */
+START_TEST(another_user)
+{
+	const char *dir = scratch("open");
+	pid_t new;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	if (getpwnam("nobody") == NULL)
+		SKIP("there is no user nobody");
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	ck_assert_int_eq(mkdir(dir, 0777), 0);
+	ck_assert_int_eq(chmod(scratch("."), 0755), 0);
+	up("-u", "nobody");
+	new = upgrading_go(&ctl, pen.child.pid);
+	ck_assert_int_eq(strncmp(child_status_line(new, "Uid"), "0", 1) == 0,
+	    false);
+	ck_assert(is_in_pid_file(new));
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	old_ends();
+	end(new);
+}
+END_TEST
+
+START_TEST(another_root)
+{
+	const char *jail = scratch("jail");
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_echo);
+	ck_assert_int_eq(mkdir(jail, 0755), 0);
+	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
+	up("-j", jail);
+	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
+	    text("error: upgrade: \"%s\": No such file or directory in the "
+		 "root directory that -j has changed to: stop this process, "
+		 "then start the new one\n",
+		program));
+	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+/* The manager is told who the service is; the sockets it passed stay its own.
+ */
+START_TEST(service_manager)
+{
+	const char *env[] = { "NOTIFY_SOCKET", NULL, "WATCHDOG_USEC", "100000",
+		NULL };
+	struct child_gifts gifts = { .count = 1, .env = env };
+	struct manager manager;
+	pid_t new;
+	int fd;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_UNIX, backend_echo);
+	manager_begin(&manager, false);
+	env[1] = manager.name;
+	fd = spot_listen(&front, 16);
+	gifts.fds = &fd;
+	pen_start_given(&pen, &gifts, "-f", "-C", ctl.text, "-r", front.text,
+	    back.at.text, NULL);
+	WAIT_FOR(manager_has_heard(&manager, "READY=1\n"), 60000);
+	manager_forget(&manager);
+	new = upgrading_go(&ctl, pen.child.pid);
+	WAIT_FOR(manager_has_heard(
+		     &manager, text("|MAINPID=%ld\n", (long)new)),
+	    10000);
+	old_ends();
+	WAIT_FOR(manager_has_heard(&manager, "READY=1\n"), 10000);
+	ck_assert(!manager_has_heard(&manager, "STOPPING"));
+	manager_forget(&manager);
+	WAIT_FOR(manager_count(&manager, "WATCHDOG=1\n") >= 2, 10000);
+	ck_assert_int_eq(manager.sender, new);
+	end(new);
+	ck_assert(manager_has_heard(&manager, "STOPPING=1\n"));
+	ck_assert_int_eq(access(front.text, F_OK), 0);
+	close(fd);
+	manager_end(&manager);
+}
+END_TEST
+
+SUITE(test_upgrade)
+{
+	Suite *s = suite_create("upgrade");
+	TCase *c = tcase_create("sessions_go_on");
+
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, sessions_go_on, 0, SPOT_KINDS);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, in_the_background, 60);
+	SUITE_ADD(s, no_descriptor_is_lost, 60);
+	SUITE_ADD(s, old_sessions_have_their_time, 60);
+	SUITE_ADD(s, marks_and_counters, 60);
+	c = tcase_create("bad_programs");
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, bad_programs, 0, BAD);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, bad_configuration, 60);
+	SUITE_ADD(s, it_hangs, 120);
+	SUITE_ADD(s, no_program, 60);
+	SUITE_ADD(s, ended_meanwhile, 60);
+	SUITE_ADD(s, another_user, 60);
+	SUITE_ADD(s, another_root, 60);
+	SUITE_ADD(s, service_manager, 60);
+	return s;
+}
