@@ -134,24 +134,21 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 		drop(d, DIRECTOR_OTHER, l);
 }
 
-static bool
-asks_for_vip(const struct director *d, const struct frame *f)
-{
-	struct who_has m;
-
-	return who_has_read(f, &m) && vips_have_address(&d->vips, &m.target);
-}
-
+/* ARP, or NDP that may be other than a solicitation or advertisement. */
 static void
 on_neighbor(
     struct director *d, const struct frame *f, const struct link_frame *l)
 {
-	if (asks_for_vip(d, f))
-		director_note_vlan(d, f);
-	tarpit_net_on_neighbor(&d->tarpit, f);
-	if (!neighbors_on_frame(
-		&d->forward.hops.neighbors, f, loop_now(d->loop)))
+	struct who_has m;
+
+	if (!who_has_read(f, &m)) {
 		drop(d, DIRECTOR_OTHER, l);
+		return;
+	}
+	if (vips_have_address(&d->vips, &m.target))
+		director_note_vlan(d, f);
+	tarpit_net_on_message(&d->tarpit, &m);
+	neighbors_on_message(&d->forward.hops.neighbors, &m, loop_now(d->loop));
 }
 
 /* A broadcast with an IP address of one machine: hosts must not take it (RFC

@@ -152,10 +152,10 @@ tarpit_net_fini(struct tarpit_net *t)
 /* ---- frames ---- */
 
 void
-tarpit_net_on_neighbor(struct tarpit_net *t, const struct frame *f)
+tarpit_net_on_message(struct tarpit_net *t, const struct who_has *m)
 {
 	if (t->list.count > 0)
-		tarpit_on_neighbor(&t->tarpit, f, loop_now(t->hops->loop));
+		tarpit_on_message(&t->tarpit, m, loop_now(t->hops->loop));
 }
 
 bool

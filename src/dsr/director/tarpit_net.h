@@ -28,8 +28,7 @@ void tarpit_net_fini(struct tarpit_net *t);
 struct link_filter tarpit_net_filter(
     const struct tarpit_net *t, struct peer *list, unsigned count);
 
-/* A frame of ARP or NDP. */
-void tarpit_net_on_neighbor(struct tarpit_net *t, const struct frame *f);
+void tarpit_net_on_message(struct tarpit_net *t, const struct who_has *m);
 /* A frame that is for no VIP. Returns whether it was the tarpit's. `unsummed`:
  * its checksum was left to a network card. */
 bool tarpit_net_on_flow(

@@ -111,8 +111,8 @@ inspect_hear(struct inspect_segment *s, const struct frame *f)
 		return;
 	/* A request for a VIP has the segment's tag, as in a director. */
 	if (m.request && is_vip(s, &m.target))
-		s->vlan = f->vlan & FRAME_VLAN_ID;
-	if ((f->vlan & FRAME_VLAN_ID) == s->vlan && m.sender.family != 0)
+		s->vlan = m.vlan & FRAME_VLAN_ID;
+	if ((m.vlan & FRAME_VLAN_ID) == s->vlan && m.sender.family != 0)
 		note(s, &m.sender, &m.mac);
 }
 

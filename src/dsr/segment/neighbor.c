@@ -53,35 +53,23 @@ answer(struct neighbors *n, const struct who_has *m)
 	n->stats.answers++;
 }
 
-static void
-on_message(
-    struct neighbors *n, const struct who_has *m, bool to_us, uint64_t now)
+void
+neighbors_on_message(struct neighbors *n, const struct who_has *m, uint64_t now)
 {
+	const struct mac *own = &n->options.mac;
+
+	if ((m->vlan & FRAME_VLAN_ID) != (n->options.vlan & FRAME_VLAN_ID) ||
+	    !who_has_concerns(m, own))
+		return;
+	if (!who_has_is_possible(m)) {
+		n->stats.bad++;
+		return;
+	}
 	if (neighbors_claimed(n, m, now))
 		return;
 	if (m->request && neighbors_have_vip(n, &m->target))
 		answer(n, m);
-	neighbors_learn(n, m, to_us, now);
-}
-
-bool
-neighbors_on_frame(struct neighbors *n, const struct frame *f, uint64_t now)
-{
-	const struct mac *own = &n->options.mac;
-	struct who_has m;
-	struct mac to;
-
-	if (!who_has_read(f, &m))
-		return false;
-	if ((f->vlan & FRAME_VLAN_ID) != (n->options.vlan & FRAME_VLAN_ID) ||
-	    !who_has_concerns(f, own))
-		return true;
-	to = frame_mac_to(f);
-	if (who_has_is_possible(f, &m))
-		on_message(n, &m, mac_equal(&to, own), now);
-	else
-		n->stats.bad++;
-	return true;
+	neighbors_learn(n, m, now);
 }
 
 /* ---- time and life ---- */

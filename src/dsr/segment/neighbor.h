@@ -194,12 +194,11 @@ void neighbors_remove_vip(struct neighbors *n, const struct peer *vip);
 /* Announces all VIPs three times: after others may have had them. */
 void neighbors_announce(struct neighbors *n, uint64_t now);
 
-/* ---- frames and time ---- */
+/* ---- messages and time ---- */
 
-/* A frame came in. Returns whether it was ARP or a solicitation or
- * advertisement, so that there is nothing more to do with it. */
-bool neighbors_on_frame(
-    struct neighbors *n, const struct frame *f, uint64_t now);
+/* A message was received, with any tag, from anybody to anybody. */
+void neighbors_on_message(
+    struct neighbors *n, const struct who_has *m, uint64_t now);
 /* Sends the requests and announcements that are due, and lets servers fail: to
  * be called several times a second. */
 void neighbors_tick(struct neighbors *n, uint64_t now);

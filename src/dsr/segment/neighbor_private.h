@@ -13,9 +13,8 @@ void neighbors_send(
 
 /* ---- neighbor_server.c ---- */
 
-/* `to_us`: the message came to our Ethernet address alone. */
 void neighbors_learn(
-    struct neighbors *n, const struct who_has *m, bool to_us, uint64_t now);
+    struct neighbors *n, const struct who_has *m, uint64_t now);
 void neighbors_tick_servers(struct neighbors *n, uint64_t now);
 
 /* ---- neighbor_vip.c ---- */

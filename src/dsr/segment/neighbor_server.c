@@ -243,11 +243,10 @@ is_reply(const struct neighbor *w, const struct who_has *m)
 }
 
 void
-neighbors_learn(
-    struct neighbors *n, const struct who_has *m, bool to_us, uint64_t now)
+neighbors_learn(struct neighbors *n, const struct who_has *m, uint64_t now)
 {
+	bool to_us = mac_equal(&m->to, &n->options.mac), reply;
 	struct neighbor *w;
-	bool reply;
 
 	if (m->sender.family == 0 || mac_equal(&m->mac, &n->options.mac) ||
 	    (w = neighbors_find(n, &m->sender)) == NULL)

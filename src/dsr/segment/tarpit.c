@@ -20,14 +20,6 @@ struct trap {
 	uint64_t asked;	   /* our own; 0: none yet */
 };
 
-/* A request, and the frame that it came in. */
-struct request {
-	const struct frame *frame;
-	struct peer target;
-	struct mac asker;
-	bool to_all; /* so that whoever has the address got it, too */
-};
-
 /* ---- out ---- */
 
 static bool
@@ -90,14 +82,14 @@ on_claim(struct tarpit *t, const struct peer *ip, uint64_t now)
 /* Sends a request of our own to the segment of the asker. Without an address of
  * ours it is a probe. */
 static void
-ask(struct tarpit *t, struct trap *p, const struct request *q, uint64_t now)
+ask(struct tarpit *t, struct trap *p, const struct who_has *m, uint64_t now)
 {
 	const struct tarpit_options *o = &t->options;
 	const struct peer *ip = &p->entry.ip;
 	const struct peer *own = ip->family == AF_INET ? &o->ip4 : &o->ip6;
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct frame_head head = {
-		.to = mac_broadcast, .from = o->mac, .vlan = q->frame->vlan
+		.to = mac_broadcast, .from = o->mac, .vlan = m->vlan
 	};
 
 	if (!token_bucket_take(&t->requests, now))
@@ -135,45 +127,47 @@ is_silent(const struct trap *p, uint64_t now)
 
 /* Whether the address of the request is ours, or becomes so with it. */
 static bool
-is_ours(struct tarpit *t, const struct request *q, uint64_t now)
+is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
-	struct trap *p = q->to_all ? take(t, &q->target) : find(t, &q->target);
+	/* Whoever has the address receives a request to all, too. */
+	bool to_all = !mac_is_station(&m->to);
+	struct trap *p = to_all ? take(t, &m->target) : find(t, &m->target);
 
-	if (!q->to_all)
+	if (!to_all)
 		return p != NULL && p->state == TRAP_OURS && !begins(p, now);
 	if (begins(p, now)) {
 		set_state(p, TRAP_ASKED, now);
-		p->asker = q->asker;
+		p->asker = m->from;
 		p->asked = 0;
 	}
 	if (p->state != TRAP_ASKED)
 		return p->state == TRAP_OURS;
-	if (!mac_equal(&p->asker, &q->asker))
+	if (!mac_equal(&p->asker, &m->from))
 		return false;
 	p->repeated = now;
 	if (is_silent(p, now)) {
 		set_state(p, TRAP_OURS, now);
 		return true;
 	}
-	ask(t, p, q, now);
+	ask(t, p, m, now);
 	return false;
 }
 
 static bool
-is_to_be_answered(struct tarpit *t, const struct request *q, uint64_t now)
+is_to_be_answered(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
-	return t->options.is_wanted(t->options.arg, &q->target) &&
-	    is_ours(t, q, now) && may_answer(t, now);
+	return t->options.is_wanted(t->options.arg, &m->target) &&
+	    is_ours(t, m, now) && may_answer(t, now);
 }
 
 /* ---- ARP and NDP ---- */
 
 static void
-answer(struct tarpit *t, const struct frame *f, const struct who_has *m)
+answer(struct tarpit *t, const struct who_has *m)
 {
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct frame_head head = {
-		.to = m->mac, .from = t->options.mac, .vlan = f->vlan
+		.to = m->mac, .from = t->options.mac, .vlan = m->vlan
 	};
 
 	t->stats.arp++;
@@ -183,25 +177,18 @@ answer(struct tarpit *t, const struct frame *f, const struct who_has *m)
 
 /* A host that sends a probe is about to use the address: it is in use. */
 void
-tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now)
+tarpit_on_message(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
-	struct request q = { .frame = f };
-	struct who_has m;
-	struct mac to;
+	bool probe = m->sender.family == 0;
 
-	if (!who_has_read(f, &m) || !who_has_concerns(f, &t->options.mac) ||
-	    !who_has_is_possible(f, &m))
+	if (!who_has_concerns(m, &t->options.mac) || !who_has_is_possible(m))
 		return;
-	if (m.sender.family != 0)
-		on_claim(t, &m.sender, now);
-	else if (m.request)
-		on_claim(t, &m.target, now);
-	to = frame_mac_to(f);
-	q.to_all = !mac_is_station(&to);
-	q.asker = frame_mac_from(f);
-	q.target = m.target;
-	if (m.sender.family != 0 && m.request && is_to_be_answered(t, &q, now))
-		answer(t, f, &m);
+	if (!probe)
+		on_claim(t, &m->sender, now);
+	else if (m->request)
+		on_claim(t, &m->target, now);
+	if (!probe && m->request && is_to_be_answered(t, m, now))
+		answer(t, m);
 }
 
 /* ---- connections ---- */

@@ -98,8 +98,8 @@ int tarpit_init(
 /* Harmless on zeroes. */
 void tarpit_fini(struct tarpit *t);
 
-/* A frame of ARP or NDP: answers, asks, learns. */
-void tarpit_on_neighbor(struct tarpit *t, const struct frame *f, uint64_t now);
+/* A message was received, from anybody to anybody: answers, asks, learns. */
+void tarpit_on_message(struct tarpit *t, const struct who_has *m, uint64_t now);
 /* A frame of FRAME_FLOW for an address that is no VIP, whose checksum is right.
  * Returns whether it was one to be answered; it is not when the rate is used
  * up. */

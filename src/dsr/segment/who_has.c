@@ -39,12 +39,12 @@ read_arp(struct who_has *w, const struct arp *a)
 /* An advertisement speaks for its target, whoever sends it: a proxy may (RFC
  * 4861, 7.2.8). Without the option the Ethernet header has the MAC. */
 static void
-read_ndp(struct who_has *w, const struct ndp *d, const struct frame *f)
+read_ndp(struct who_has *w, const struct ndp *d)
 {
 	w->request = !d->advertisement;
 	w->solicited = d->solicited;
 	w->override = d->override;
-	w->mac = d->has_mac ? d->mac : frame_mac_from(f);
+	w->mac = d->has_mac ? d->mac : w->from;
 	peer_of_ip(&w->target, AF_INET6, d->target);
 	w->sender = w->request ? sender_of(AF_INET6, d->from) : w->target;
 }
@@ -54,31 +54,31 @@ who_has_read(const struct frame *f, struct who_has *w)
 {
 	struct arp a;
 	struct ndp d;
+	bool arp = frame_read_arp(f, &a);
 
-	if (frame_read_arp(f, &a))
-		read_arp(w, &a);
-	else if (frame_read_ndp(f, &d))
-		read_ndp(w, &d, f);
-	else
+	if (!arp && !frame_read_ndp(f, &d))
 		return false;
+	w->from = frame_mac_from(f);
+	w->to = frame_mac_to(f);
+	w->vlan = f->vlan;
+	if (arp)
+		read_arp(w, &a);
+	else
+		read_ndp(w, &d);
 	return true;
 }
 
 bool
-who_has_concerns(const struct frame *f, const struct mac *own)
+who_has_concerns(const struct who_has *w, const struct mac *own)
 {
-	struct mac to = frame_mac_to(f), from = frame_mac_from(f);
-
-	return !mac_equal(&from, own) &&
-	    (!mac_is_station(&to) || mac_equal(&to, own));
+	return !mac_equal(&w->from, own) &&
+	    (!mac_is_station(&w->to) || mac_equal(&w->to, own));
 }
 
 bool
-who_has_is_possible(const struct frame *f, const struct who_has *w)
+who_has_is_possible(const struct who_has *w)
 {
-	struct mac from = frame_mac_from(f);
-
-	return mac_is_station(&from) && mac_is_station(&w->mac);
+	return mac_is_station(&w->from) && mac_is_station(&w->mac);
 }
 
 /* ---- out ---- */

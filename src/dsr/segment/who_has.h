@@ -22,6 +22,9 @@ struct who_has {
 	struct peer sender; /* has `mac`; family 0: none */
 	struct peer target;
 	struct mac mac;
+	/* The Ethernet header that it came with; an answer needs none of it. */
+	struct mac from, to;
+	uint16_t vlan; /* the tag's 16 bits */
 	/* Of an answer: to a request; and it replaces a MAC that is known. ARP
 	 * does not say, so that both are true. */
 	bool solicited, override;
@@ -32,9 +35,9 @@ bool who_has_is_nobody(const struct peer *ip);
 /* Reads a frame of ARP or NDP; false: it is neither, or not valid. */
 bool who_has_read(const struct frame *f, struct who_has *w);
 /* Whether it came from someone else, to `own` or to a group. */
-bool who_has_concerns(const struct frame *f, const struct mac *own);
+bool who_has_concerns(const struct who_has *w, const struct mac *own);
 /* Whether one machine can have sent it: its MACs are no groups, nor zero. */
-bool who_has_is_possible(const struct frame *f, const struct who_has *w);
+bool who_has_is_possible(const struct who_has *w);
 
 /* Each writes a frame as frame_make_X() do, from head->from, with that MAC as
  * the sender's. */

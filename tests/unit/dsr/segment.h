@@ -128,9 +128,12 @@ static inline void
 deliver(unsigned char *bytes, size_t length)
 {
 	struct frame f;
+	struct who_has m;
 
 	frame_parse(&f, bytes, length);
-	if (!neighbors_on_frame(&n, &f, now))
+	if (who_has_read(&f, &m))
+		neighbors_on_message(&n, &m, now);
+	else
 		ck_abort_msg("no such frame: kind %d, %s", (int)f.kind,
 		    f.wrong != NULL ? f.wrong : "");
 }

@@ -82,10 +82,12 @@ static inline void
 hear(unsigned char *b, size_t length)
 {
 	struct frame f;
+	struct who_has m;
 
 	frame_parse(&f, b, length);
 	ck_assert(f.kind == FRAME_ARP || f.kind == FRAME_NDP);
-	tarpit_on_neighbor(&t, &f, now);
+	if (who_has_read(&f, &m))
+		tarpit_on_message(&t, &m, now);
 }
 
 /* `who` (0: without an address) at `mac` asks for `target`. Returns how many

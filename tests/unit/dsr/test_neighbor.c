@@ -514,6 +514,7 @@ START_TEST(anything)
 	size_t length = 0, k;
 	uint64_t random_ = 1;
 	struct frame f;
+	struct who_has message;
 	struct peer ip;
 
 	segment_open();
@@ -543,7 +544,8 @@ START_TEST(anything)
 			segment_pump();
 		sent_n = 0;
 		frame_parse(&f, bytes, length);
-		(void)neighbors_on_frame(&n, &f, now);
+		if (who_has_read(&f, &message))
+			neighbors_on_message(&n, &message, now);
 		for (k = 0; k < hosts_n; k++) {
 			const struct neighbor *w =
 			    neighbors_find(&n, &hosts[k].ip);
