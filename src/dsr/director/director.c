@@ -79,12 +79,14 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		on_other_flow(d, f, l);
 		return;
 	}
+	/* A server without the VIP that forwards packets sends it back. */
 	if (checks_is_own_request(&d->checks, f)) {
 		drop(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	director_note_vlan(d, f);
 	s = dispatch_server(&d->dispatch, a, l);
+	/* The others of the packet have no ports to find the flow by. */
 	if (s != NULL && f->first_fragment) {
 		key = fragment_key(f);
 		dsr_fragments_add(
@@ -106,8 +108,8 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 		drop(d, DIRECTOR_FRAGMENT, l);
 }
 
-/* An ICMP error about a flow goes to its server. Without a memory of flows the
- * hash chooses the same server again. */
+/* An ICMP error about a flow goes to its server, which may lower its path MTU.
+ * Without a memory of flows the hash chooses the same server again. */
 static void
 on_error_frame(
     struct director *d, struct arrival *a, const struct link_frame *l)
@@ -126,6 +128,7 @@ on_error_frame(
 static void
 on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 {
+	/* A ping of a VIP is any server's to answer. */
 	if (vips_have_address(&d->vips, &f->to))
 		forward_frame(
 		    &d->forward, f, l, dispatch_choose(&d->dispatch, &f->from));
@@ -145,6 +148,7 @@ on_neighbor(
 		drop(d, DIRECTOR_OTHER, l);
 		return;
 	}
+	/* The tag comes first: neighbours ignore messages with another one. */
 	if (vips_have_address(&d->vips, &m.target))
 		director_note_vlan(d, f);
 	tarpit_net_on_message(&d->tarpit, &m);
@@ -227,6 +231,7 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 	for (i = 0; i < n; i++)
 		on_frame(d, &a[i], &list[i]);
 	forward_flush(&d->forward);
+	/* A reply in this batch made a MAC known: pending frames can go. */
 	if (d->forward.hops.resolved) {
 		fast_path_refresh(&d->dispatch.fast);
 		forward_release(&d->forward);
@@ -312,6 +317,7 @@ on_tick(struct timer *t)
 		tunnels_tick(d->forward.tunnels);
 	forward_tick(&d->forward, now);
 	checks_tick(&d->checks);
+	/* A portion at a time, so that frames need not wait. */
 	more = dsr_flows_expire(&d->dispatch.flows, now, EXPIRE) == EXPIRE;
 	d->soon = more || d->forward.wire.link.waits;
 	(void)timer_start(d->loop, t, d->soon ? SOON_MS : TICK_MS);
@@ -393,6 +399,8 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 int
 director_start(struct director *d)
 {
+	/* Not before: another director may have the VIPs until this one can
+	 * serve them. */
 	nexthops_set_vips(&d->forward.hops, NULL, 0);
 	d->pauses = busy_poll_can_pause();
 	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)

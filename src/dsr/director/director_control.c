@@ -32,6 +32,7 @@ int
 director_set_vips(struct director *d, const struct peer *list, unsigned count,
     struct error *e)
 {
+	/* Two more for own addresses: vips_filter(). */
 	struct peer *new = calloc((size_t)count + 2, sizeof(*new));
 	struct vips *v = &d->vips;
 	struct vip_locks locks;
@@ -45,6 +46,7 @@ director_set_vips(struct director *d, const struct peer *list, unsigned count,
 		free(new);
 		return -1;
 	}
+	/* Nothing can fail from here on. */
 	vip_locks_replace(&v->locks, &locks);
 	old = v->list;
 	olds = v->count;

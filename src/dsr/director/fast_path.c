@@ -63,6 +63,7 @@ fast_path_refresh(struct fast_path *fp)
 	make_entries(fp);
 	for (i = 0; i < fp->entries_n; i++) {
 		g = entry_of(fp, i);
+		/* Setting one is a system call. */
 		if (memcmp(&g, &fp->entries[i], sizeof(g)) == 0)
 			continue;
 		fp->ops->set_entry(fp->link, i, &g);
@@ -86,6 +87,7 @@ fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
 
 	if (!w->offloaded)
 		return;
+	/* False: the kernel has dropped the flow by itself, with its counts. */
 	if (fp->ops->remove(fp->link, &w->key, &c)) {
 		w->frames += c.frames;
 		w->bytes += c.bytes;

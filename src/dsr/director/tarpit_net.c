@@ -55,6 +55,7 @@ nets_of(const struct acl *list, unsigned *n)
 	*n = 0;
 	if (nets == NULL || list->count == 0)
 		return nets;
+	/* A list that ends with deny permits all that it does not deny. */
 	if (!acl_at(list, list->count - 1)->permit) {
 		add_all(nets, n);
 		return nets;
@@ -124,6 +125,7 @@ tarpit_net_set(struct tarpit_net *t, const struct acl *list, struct error *e)
 
 	if (acl_equal(&t->list, from))
 		return 0;
+	/* The link's filter is set last: if that fails, nothing has changed. */
 	filter.net = nets = nets_of(from, &filter.nets);
 	acl_copy(&copy, from);
 	if (nets == NULL || open_tarpit(t) < 0)

@@ -165,8 +165,7 @@ set_setting(struct inspect_judge *j, const char *family, const char *name)
 	    interface, c, name);
 }
 
-/* Linux forwards IPv6 on all interfaces or on none, so that an interface is
- * kept out by having no IPv6. */
+/* Forwarding of IPv6 cannot be switched off for one interface, but IPv6 can. */
 static void
 set_family(struct inspect_judge *j, int v6)
 {

@@ -120,6 +120,7 @@ receive(struct link *l, struct inspect_segment *s)
 	return n >= 0 || errno == EAGAIN || errno == EINTR;
 }
 
+/* Servers are asked until all have answered; others get LEAST_MS. */
 static bool
 is_done(const struct inspect_segment *s, uint64_t passed)
 {
@@ -166,6 +167,8 @@ inspect_ask(struct inspect_segment *s, const struct inspect_request *w)
 	}
 	f = filter_of(s, list);
 	f.fast_flows = w->fast ? 1 : 0;
+	/* The best link may take all frames of the interface: link_listen()
+	 * opens one that gets copies. */
 	if (try_link(s, w, &f) == 0) {
 		if (link_listen(&l, w->interface, &f, &e) == 0) {
 			ask_all(&l, s);

@@ -55,6 +55,7 @@ read_offloads(struct inspect_machine *m, int fd, const char *name)
 		if (ethtool_get(fd, name, row[i].command, &value) &&
 		    (value & row[i].mask) != 0)
 			m->offloads |= row[i].offload;
+	/* veth does not lose the tags that it takes out. */
 	if (interface_is_veth(name, fd))
 		m->offloads &= ~(unsigned)INSPECT_RXVLAN;
 }
@@ -67,6 +68,8 @@ read_peer(struct inspect_machine *m, int fd, const char *name)
 
 	if (!interface_is_veth(name, fd))
 		return;
+	/* The kernel takes the feature away while the peer drops such
+	 * frames. */
 	if (xdp_features(if_nametoindex(name), &features) != 0)
 		m->peer_unknown = true;
 	else
@@ -125,6 +128,7 @@ read_rights(struct inspect_machine *m)
 	unsigned long long has;
 	char line[256];
 
+	/* Numbers of capability.h; libcap is not needed for one line. */
 	while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
 		if (strncmp(line, "CapEff:", 7) != 0)
 			continue;
@@ -133,6 +137,7 @@ read_rights(struct inspect_machine *m)
 			m->lacks |= INSPECT_RAW;
 		if (!(has >> NET_ADMIN & 1))
 			m->lacks |= INSPECT_ADMIN;
+		/* CAP_BPF is of Linux 5.8; it was part of SYS_ADMIN before. */
 		if (!(has >> BPF & 1) && !(has >> SYS_ADMIN & 1))
 			m->lacks |= INSPECT_BPF;
 	}
@@ -230,6 +235,7 @@ name_peer(struct inspect_machine *m, union netlink_answer *a, size_t n)
 	char name[IF_NAMESIZE];
 	uint32_t index;
 
+	/* Its index is one of another namespace then. */
 	if (at == NULL || of_link(a, n, IFLA_LINK_NETNSID, 0) != NULL)
 		return;
 	memcpy(&index, RTA_DATA(at), sizeof(index));
@@ -263,7 +269,6 @@ read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 	close(fd);
 }
 
-/* IPv6 has one switch for all interfaces. */
 void
 inspect_linux_read(struct inspect_machine *m, const struct inspect_request *w)
 {
@@ -273,6 +278,7 @@ inspect_linux_read(struct inspect_machine *m, const struct inspect_request *w)
 		return;
 	read_interface(m, w);
 	m->forwards[0] = is_on("ipv4", w->interface, "forwarding");
+	/* Linux forwards IPv6 on all interfaces, or on none. */
 	m->forwards[1] = is_on("ipv6", "all", "forwarding");
 	m->ip6_off = is_on("ipv6", w->interface, "disable_ipv6");
 }

@@ -115,6 +115,7 @@ inspect_machine_read(struct inspect_machine *m, const struct inspect_request *w)
 		freeifaddrs(list);
 		return -1;
 	}
+	/* An interface has an entry for each of its addresses. */
 	for (i = list; i != NULL; i = i->ifa_next) {
 		note_address(m, i);
 		if (strcmp(i->ifa_name, w->interface) == 0)
