@@ -100,6 +100,8 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 
 	if (text == NULL)
 		return 0;
+	if (checker_reserve(a->pen->checker, c->slot) < 0)
+		return error_set(e, "out of memory");
 	if (s->check != NULL &&
 	    ((t->spec = check_spec_read(text, e)) == NULL ||
 		try_program(a, t->spec, checks_text(a->now, c->slot), e) < 0))
@@ -168,8 +170,7 @@ compile(struct apply *a, struct error *e)
 	c->list = calloc(c->count + 1, sizeof(*c->list));
 	if (c->list == NULL)
 		c->count = 0;
-	if (c->list == NULL ||
-	    checker_reserve(a->pen->checker, slots_of(a)) < 0)
+	if (c->list == NULL)
 		error_set(e, "out of memory");
 	else if (read_all(a, c, e) == 0 && find_targets(a, c, e) == 0)
 		return c;

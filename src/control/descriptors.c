@@ -24,11 +24,23 @@ minus(size_t a, size_t b)
 	return a > b ? a - b : 0;
 }
 
+/* Health checks that run at a time; those that single servers have of their own
+ * are few. */
+static size_t
+count_checks(const struct plan *plan)
+{
+	size_t most = (size_t)plan->config.checks.running_max;
+
+	return plan->config.checks.text != NULL
+	    ? smaller(most, plan_slots(plan))
+	    : 0;
+}
+
 /* What the process has open whoever comes. */
 static size_t
 count_own(const struct plan *plan)
 {
-	size_t n = OWN + plan->listen.count;
+	size_t n = OWN + plan->listen.count + count_checks(plan);
 	unsigned i;
 
 	for (i = 0; i < plan->control_count; i++)

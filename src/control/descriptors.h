@@ -16,11 +16,11 @@ struct descriptors {
 };
 
 /* Shares `limit` descriptors out: two a session or one a flow of datagrams;
- * what the plan's listeners, control sockets, pre-opened connections and DNS
- * servers need besides is kept back first, the rest is for kernel pipes. All
- * together are never more than the limit unless that is below what the process
- * needs for itself. `kept`: so many sessions have been promised, and
- * pre-opened connections get what these leave; 0 at the start. */
+ * what the plan's listeners, control sockets, pre-opened connections, DNS
+ * servers and health checks need besides is kept back first, the rest is for
+ * kernel pipes. All together are never more than the limit unless that is below
+ * what the process needs for itself. `kept`: so many sessions have been
+ * promised, and pre-opened connections get what these leave; 0 at the start. */
 struct descriptors descriptors_share(
     size_t limit, const struct plan *plan, size_t kept);
 /* Gives the plan its number of kernel pipes, and of sessions where it has none.

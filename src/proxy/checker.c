@@ -22,22 +22,32 @@ server_of(const struct checker *c, unsigned slot)
 
 /* ---- servers and settings ---- */
 
-int
-checker_reserve(struct checker *c, unsigned slots)
+static int
+lengthen(struct checker *c, unsigned slots)
 {
-	struct checker_record *grown;
+	struct checker_record **grown;
 
 	if (slots <= c->slots)
 		return 0;
-	if (heap_reserve(&c->due, slots) < 0 ||
-	    heap_reserve(&c->deadlines, slots) < 0)
-		return -1;
-	grown = array_grow(c->records, &c->room, sizeof(*grown), slots - 1);
+	grown = array_grow(
+	    c->records, &c->slots, sizeof(struct checker_record *), slots - 1);
 	if (grown == NULL)
 		return -1;
 	c->records = grown;
-	c->slots = slots;
-	return 0;
+	return heap_reserve(&c->due, c->slots) < 0 ||
+		heap_reserve(&c->deadlines, c->slots) < 0
+	    ? -1
+	    : 0;
+}
+
+int
+checker_reserve(struct checker *c, unsigned slot)
+{
+	if (lengthen(c, slot + 1) < 0)
+		return -1;
+	if (c->records[slot] == NULL)
+		c->records[slot] = calloc(1, sizeof(**c->records));
+	return c->records[slot] != NULL ? 0 : -1;
 }
 
 void
@@ -49,7 +59,7 @@ checker_set_options(struct checker *c, const struct checker_options *o)
 	c->options = *o;
 	for (slot = 0; sooner && slot < c->slots; slot++)
 		if (heap_has(&c->due, slot) &&
-		    c->records[slot].due > now(c) + o->interval_ms)
+		    c->records[slot]->due > now(c) + o->interval_ms)
 			checker_wait_until(c, slot,
 			    now(c) + checker_draw(c, o->interval_ms + 1));
 	checker_arm(c);
@@ -67,8 +77,10 @@ is_same(const struct checker_record *r, const struct checker_target *t,
 static void
 forget(struct checker *c, unsigned slot)
 {
-	struct checker_record *r = &c->records[slot];
+	struct checker_record *r = checker_record_of(c, slot);
 
+	if (r == NULL)
+		return;
 	if (r->running != NULL)
 		checker_stop(c, r->running);
 	heap_remove(&c->due, slot);
@@ -80,7 +92,7 @@ void
 checker_set(
     struct checker *c, unsigned slot, const struct checker_target *t, bool soon)
 {
-	struct checker_record *r = &c->records[slot];
+	struct checker_record *r = checker_record_of(c, slot);
 	const struct server *s = server_of(c, slot);
 
 	if (t->spec == NULL || s == NULL || !s->present) {
@@ -104,9 +116,9 @@ checker_set(
 bool
 checker_report(const struct checker *c, unsigned slot, struct checker_report *w)
 {
-	const struct checker_record *r = &c->records[slot];
+	const struct checker_record *r = checker_record_of(c, slot);
 
-	if (slot >= c->slots || r->spec == NULL)
+	if (r == NULL || r->spec == NULL)
 		return false;
 	*w = (struct checker_report){ .spec = r->spec,
 		.result = r->result,
@@ -174,8 +186,10 @@ checker_free(struct checker *c)
 
 	if (c == NULL)
 		return;
-	for (slot = 0; slot < c->slots; slot++)
+	for (slot = 0; slot < c->slots; slot++) {
 		forget(c, slot);
+		free(c->records[slot]);
+	}
 	timer_fini(&c->timer);
 	heap_fini(&c->due);
 	heap_fini(&c->deadlines);

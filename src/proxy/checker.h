@@ -61,11 +61,12 @@ void checker_set_programs(struct checker *c, struct programs *p);
 /* Stops the checks that run; NULL is fine. */
 void checker_free(struct checker *c);
 
-/* Makes records for slots below `slots`. Returns 0, or -1 with errno ENOMEM. */
-int checker_reserve(struct checker *c, unsigned slots);
+/* Makes a record for the slot. Returns 0, or -1 with errno ENOMEM. */
+int checker_reserve(struct checker *c, unsigned slot);
 /* Others count for checks that begin from now on. */
 void checker_set_options(struct checker *c, const struct checker_options *o);
-/* The server in the slot, which was reserved, is checked so from now on. It
+/* The server in the slot, which was reserved unless it is not to be checked, is
+ * checked so from now on. It
  * goes on undisturbed if it was before, and has the addresses it had; else what
  * runs is stopped, and the next check comes within the interval, or, with
  * `soon`, now. Holds the spec. */

@@ -41,16 +41,23 @@ struct checker {
 	struct checker_stats stats;
 	uint64_t (*now)(const struct loop *l);
 
-	struct checker_record *records; /* by slot */
-	uint32_t slots, room;
+	struct checker_record **records; /* by slot; NULL: never checked */
+	uint32_t slots;
 	struct heap due;       /* slots, by when their check is due */
 	struct heap deadlines; /* those whose check runs, by its end */
 	struct timer timer;
 	uint64_t ticked; /* ms, when it fired last */
-	uint64_t armed; /* what the timer waits for, ms; UINT64_MAX: nothing */
+	uint64_t armed;	 /* what the timer waits for, ms; UINT64_MAX: nothing */
 	struct hash_key key;
 	uint64_t drawn;
 };
+
+/* NULL: it has none. */
+static inline struct checker_record *
+checker_record_of(const struct checker *c, unsigned slot)
+{
+	return slot < c->slots ? c->records[slot] : NULL;
+}
 
 /* A random number below that. */
 uint64_t checker_draw(struct checker *c, uint64_t below);

@@ -68,7 +68,7 @@ checker_arm(struct checker *c)
 void
 checker_wait_until(struct checker *c, unsigned slot, uint64_t ms)
 {
-	c->records[slot].due = ms;
+	c->records[slot]->due = ms;
 	heap_set(&c->due, slot, ms);
 	checker_arm(c);
 }
@@ -87,7 +87,7 @@ backoff_max(const struct checker *c)
 static void
 wait_for_next(struct checker *c, unsigned slot, bool bad)
 {
-	struct checker_record *r = &c->records[slot];
+	struct checker_record *r = c->records[slot];
 	uint64_t most = backoff_max(c), stray, due;
 
 	r->wait_ms = bad && server_of(c, slot)->health.down
@@ -116,7 +116,7 @@ free_task(struct task *t)
 void
 checker_stop(struct checker *c, struct check *k)
 {
-	struct checker_record *r = &c->records[k->slot];
+	struct checker_record *r = c->records[k->slot];
 
 	k->ended = true;
 	check_spec_kind(k->spec)->stop(k);
@@ -130,7 +130,7 @@ static void
 note(struct checker *c, const struct check *k, enum check_result result,
     const char *reason)
 {
-	struct checker_record *r = &c->records[k->slot];
+	struct checker_record *r = c->records[k->slot];
 
 	r->result = result;
 	r->address = k->at;
@@ -157,7 +157,7 @@ static void begin(struct checker *c, unsigned slot, unsigned address);
 static bool
 has_more_addresses(const struct checker *c, const struct check *k)
 {
-	return !k->reached && c->records[k->slot].at.len == 0 &&
+	return !k->reached && c->records[k->slot]->at.len == 0 &&
 	    k->address + 1 < k->server->addrs.count;
 }
 
@@ -178,7 +178,7 @@ conclude(struct check *k, enum check_result result, const char *reason)
 		    k->server->number, k->server->name, reason);
 	} else {
 		note(c, k, result, reason);
-		tell_pool(c, &c->records[slot], server_of(c, slot));
+		tell_pool(c, c->records[slot], server_of(c, slot));
 	}
 	wait_for_next(c, slot, result == CHECK_BAD);
 }
@@ -237,7 +237,7 @@ aim(const struct checker_record *r, struct check *k)
 static struct check *
 new_check(struct checker *c, unsigned slot, unsigned address)
 {
-	struct checker_record *r = &c->records[slot];
+	struct checker_record *r = c->records[slot];
 	const struct check_kind *kind = check_spec_kind(r->spec);
 	size_t size = offsetof(struct checker_memory, state);
 	struct checker_memory *m = calloc(1, size + kind->state_size + 1);
@@ -276,7 +276,7 @@ begin(struct checker *c, unsigned slot, unsigned address)
 		return;
 	}
 	heap_remove(&c->due, slot);
-	c->records[slot].running = k;
+	c->records[slot]->running = k;
 	c->stats.running++;
 	c->stats.begun++;
 	heap_set(&c->deadlines, slot, now(c) + k->timeout_ms);
@@ -297,7 +297,7 @@ may_skip(const struct checker *c, const struct server *s)
 static void
 begin_due(struct checker *c, unsigned slot)
 {
-	struct checker_record *r = &c->records[slot];
+	struct checker_record *r = c->records[slot];
 
 	r->began_ms = now(c);
 	r->hurry = r->hurry == HURRY_DUE ? HURRY_DONE : HURRY_NONE;
@@ -325,7 +325,7 @@ checker_tick(struct checker *c)
 	c->armed = UINT64_MAX;
 	c->ticked = at;
 	while (is_time(&c->deadlines, at)) {
-		k = c->records[heap_top(&c->deadlines)].running;
+		k = c->records[heap_top(&c->deadlines)]->running;
 		check_end(k, CHECK_BAD, "timeout: %s", k->waiting);
 	}
 	while (is_time(&c->due, at) && begun++ < BEGIN_AT_ONCE &&
@@ -337,11 +337,10 @@ checker_tick(struct checker *c)
 void
 checker_hurry(struct checker *c, const struct server *s)
 {
-	struct checker_record *r;
+	struct checker_record *r = checker_record_of(c, s->slot);
 
-	if (s->slot >= c->slots || c->records[s->slot].spec == NULL)
+	if (r == NULL || r->spec == NULL)
 		return;
-	r = &c->records[s->slot];
 	if (r->running != NULL || r->hurry != HURRY_NONE)
 		return;
 	r->hurry = HURRY_DUE;

@@ -102,6 +102,24 @@ START_TEST(no_pipes_out_of_nothing)
 }
 END_TEST
 
+/* As many as run at a time, or as there are servers. */
+START_TEST(checks_have_theirs)
+{
+	struct plan *plan = plan_of(9);
+	size_t without = descriptors_share(524288, plan, 0).sessions;
+
+	ck_assert_int_eq(
+	    plan_set_text(&plan->config.checks.text, "connect"), 0);
+	ck_assert_uint_eq(
+	    descriptors_share(524288, plan, 0).sessions, without - 256 / 2);
+	plan->servers.slots = server_slot(8);
+	ck_assert_uint_eq(
+	    descriptors_share(524288, plan, 0).sessions, without - 10 / 2);
+	plan->servers.slots = SLOTS_SPECIAL;
+	plan_free(plan);
+}
+END_TEST
+
 SUITE(test_descriptors)
 {
 	Suite *s = suite_create("descriptors");
@@ -112,5 +130,6 @@ SUITE(test_descriptors)
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, what_fits_stays, 10);
 	SUITE_ADD(s, no_pipes_out_of_nothing, 10);
+	SUITE_ADD(s, checks_have_theirs, 10);
 	return s;
 }

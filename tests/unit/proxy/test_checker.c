@@ -104,7 +104,6 @@ begin(void)
 		.running_max = SERVERS };
 	checker_set_options(checker, &options);
 	spec = check_spec_of(&kind, &none, &e);
-	ck_assert_int_eq(checker_reserve(checker, SERVERS + SLOTS_SPECIAL), 0);
 }
 
 static void
@@ -121,6 +120,7 @@ check_slot(unsigned slot, bool soon)
 {
 	struct checker_target t = { .spec = spec };
 
+	ck_assert_int_eq(checker_reserve(checker, slot), 0);
 	checker_set(checker, slot, &t, soon);
 }
 
@@ -470,6 +470,7 @@ START_TEST(other_port_and_address_are_asked)
 
 	begin();
 	slot = put_server(0, 2)->slot;
+	ck_assert_int_eq(checker_reserve(checker, slot), 0);
 	t = (struct checker_target){ .spec = spec, .port = 81 };
 	checker_set(checker, slot, &t, true);
 	run(STEP);
