@@ -1,4 +1,4 @@
-/* busy_poll.h: how often one polls for frames before others get their turn.
+/* busy_poll.h: how often pen polls for frames before other events get a turn.
  *
  * Frames that come one by one are handled one by one, at once. When they come
  * so fast that many wait each time, polling again at once would find few:

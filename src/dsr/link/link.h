@@ -2,10 +2,10 @@
  *
  *     receive -> read, change bytes -> send -> release
  *
- * A kind of link is a way the system has to do this; link.c knows which ones
- * this build has. Only what concerns us comes up: ARP, NDP, and IP packets to
- * the addresses of the filter, in frames to this interface or to a group, with
- * one 802.1Q tag or without. What this machine sends itself does not.
+ * A kind of link is a way of the system to do this; link.c knows which ones
+ * this build has. A link receives ARP, NDP, and IP packets to the addresses of
+ * its filter, in frames to this interface or to a group, with one 802.1Q tag or
+ * without. It does not receive what this machine itself sends.
  *
  * Frames may be longer than the MTU: the card or the kernel has joined several
  * TCP segments or datagrams (GRO), or a sender on this machine has not split
@@ -50,44 +50,43 @@ struct link_frame {
 	unsigned char *bytes; /* Ethernet header first, without its checksum */
 	unsigned length;
 	struct link_offload offload;
-	bool summed_here; /* its sender is on this machine and had left the
-			   * checksum to a card: the link has done it */
+	bool summed_here; /* the link has computed the checksum, which a
+			   * sender on this machine had left to a card */
 };
 
 /* All addresses of one family that begin like this one. */
 struct link_net {
-	struct peer ip; /* zero behind the prefix */
+	struct peer ip; /* zero after the prefix */
 	uint8_t bits;	/* 0 to 32 of IPv4, to 128 of IPv6 */
 };
 
-/* What comes up. */
+/* What a link receives. */
 struct link_filter {
 	const struct peer *address; /* their ports do not count */
 	unsigned count;
 	const struct link_net *net; /* and all of these */
 	unsigned nets;
-	/* How many flows the kernel may pass on by itself (the fast path); 0:
-	 * none. As of link_open(). */
+	/* How many flows the kernel may forward by itself (the fast path); 0:
+	 * none. Read by link_open() only. */
 	uint32_t fast_flows;
 };
 
 struct link_counters {
 	uint64_t received, sent;
-	uint64_t merged; /* of those received, longer than a packet */
-	uint64_t missed; /* the kernel had no room; as of link_refresh() */
-	uint64_t cut;	 /* not whole, so not handed up */
-	uint64_t
-	    refused; /* the interface's queue was full, or a frame was none */
-	uint64_t too_long; /* for the MTU, so not sent */
+	uint64_t merged;   /* of those received, joined by GRO */
+	uint64_t missed;   /* the kernel had no room; as of link_refresh() */
+	uint64_t cut;	   /* received in part, so dropped */
+	uint64_t refused;  /* a full queue, or bytes that are no frame */
+	uint64_t too_long; /* longer than the MTU, so not sent */
 };
 
 struct link;
 
-/* The fast path's entry of a server: where it forwards its frames to. */
+/* The fast path's entry of a server: where the server's frames are sent. */
 struct link_entry {
 	struct mac to;
 	uint16_t longest; /* bytes of a frame; 0: disabled */
-	uint32_t epoch;	  /* frames of flows with another one come up */
+	uint32_t epoch;	  /* of the flows that it serves */
 };
 
 /* What the fast path knows of an offloaded flow. */
@@ -116,11 +115,11 @@ struct link_fast {
 	/* False: it is not offloaded. */
 	bool (*find)(const struct link *l, const struct dsr_key *key,
 	    struct link_offloaded *c);
-	/* Its frames come up from now on; `c` is what was known of it. False:
-	 * it was not offloaded. */
+	/* Passes its frames to user space from now on. `c` is what was known
+	 * of it. False: it was not offloaded. */
 	bool (*remove)(struct link *l, const struct dsr_key *key,
 	    struct link_offloaded *c);
-	/* All that went that way since the link was opened. */
+	/* All frames forwarded since the link was opened. */
 	struct frame_count (*totals)(const struct link *l);
 };
 
@@ -152,8 +151,7 @@ struct link {
 
 struct link_ops {
 	const char *name;
-	/* What it receives nobody else does: an open link of another process
-	 * would lose its frames. */
+	/* Takes frames away from links of other processes. */
 	bool takes;
 	int (*open)(struct link *l, const struct link_filter *f,
 	    struct error *e); /* name is set; leaves nothing behind on -1 */
@@ -172,7 +170,7 @@ struct link_ops {
  * the table that works. Needs what packet(7) needs (CAP_NET_RAW); afterwards no
  * privileges are needed. Nothing of `f` is kept. Returns 0, or -1 with a
  * sentence in `e` and nothing open. When another kind than the first one opens,
- * the sentence is why not that. */
+ * the sentence says why not the first. */
 int link_open(struct link *l, const char *kind, const char *ifname,
     const struct link_filter *f, struct error *e);
 /* As link_open(), but only to see which kind would open: no process loses a
@@ -193,20 +191,20 @@ void link_close(struct link *l);
 /* The name of the i-th kind of this build; NULL: there are no more. */
 const char *link_kind(unsigned i);
 
-/* From now on, this comes up; frames already received by the kernel may still
+/* Sets what the link receives; frames that the kernel has already received may
  * be others. Returns 0, or -1 with a sentence in `e`: the old filter
  * remains. */
 int link_set_filter(
     struct link *l, const struct link_filter *f, struct error *e);
 
-/* Fills `list` with what has come. The bytes belong to the link; they may be
+/* Receives frames into `list`. The bytes belong to the link; they may be
  * changed, and sent, until link_release(). Returns how many; when fewer than
  * `most`, there are no more for now, or there is no room before a release.
  * -1 with errno: ENETDOWN: the interface went down (reported once; frames
  * come again when it is up); ENODEV: it is gone for good, only link_close()
  * makes sense. */
 int link_receive(struct link *l, struct link_frame *list, unsigned most);
-/* Everything received is given back. */
+/* Gives back all frames received. */
 void link_release(struct link *l);
 /* Whether frames have come that link_receive() would hand up. Reads memory
  * only, so it is cheaper than to wait again. False also when that cannot be

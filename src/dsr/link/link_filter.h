@@ -26,8 +26,8 @@ struct link_program {
 
 /* Writes the program that lets in what `f` says, in frames to `mac` or to
  * groups. It finds a tag that is in the frame, none that the kernel has taken
- * out. Returns false when there are too many addresses: then the
- * program lets all of IP in, and whoever reads the frames has to check. */
+ * out. Returns false when there are too many addresses: then the program lets
+ * all of IP in, and whoever reads the frames has to check. */
 bool link_filter_write(
     struct link_program *p, const struct link_filter *f, const struct mac *mac);
 /* The program with all of IP. */

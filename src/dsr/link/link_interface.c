@@ -125,8 +125,9 @@ want(const struct link *l, int fd, int option, unsigned short type,
 	return setsockopt(fd, SOL_PACKET, option, &r, sizeof(r));
 }
 
-/* Solicitations for an IPv6 address go to a group of its own, advertisements to
- * nobody in particular to all nodes; the card lets them in when asked to. */
+/* Solicitations for an IPv6 address are sent to its solicited-node group,
+ * unsolicited advertisements to all nodes (RFC 4861). The card receives groups
+ * that were joined. */
 static unsigned
 list_groups(struct mac *list, const struct link_filter *f)
 {
@@ -185,7 +186,8 @@ want_all_groups(
 		    strerror(errno), l->name);
 }
 
-/* Wants are counted: what is both old and new is wanted twice for a moment. */
+/* The kernel counts how often a group is joined: an old one that is also new is
+ * joined twice for a moment. */
 int
 interface_set_filter(struct link *l, struct interface_changes *w,
     const struct link_filter *f,

@@ -14,13 +14,13 @@ struct interface_changes {
 	uint32_t features; /* ETH_FLAG_ that were on and are switched off */
 };
 
-/* Sets what the link says about the interface. Returns 0, or -1 with a sentence
+/* Sets the link's ifindex, MAC, MTU and state. Returns 0, or -1 with a sentence
  * when there is no such interface, or when it is not Ethernet. */
 int interface_identify(struct link *l, int fd, struct error *e);
-/* As link_refresh(), but for what the kernel had no room for. */
+/* As link_refresh(), without count.missed. */
 void interface_refresh(struct link *l, int fd);
-/* Whether it is up, if without a carrier: frames may be sent. 0, or -1 with
- * ENETDOWN or ENODEV. */
+/* Checks that the interface is up, with or without a carrier: frames may be
+ * sent. Returns 0, or -1 with ENETDOWN or ENODEV. */
 int interface_may_send(const struct link *l, int fd);
 
 /* Whether it is one end of a veth pair: its frames come from the peer's kernel,

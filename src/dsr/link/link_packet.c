@@ -12,8 +12,8 @@
  * copied into it. The queueing discipline is not bypassed: what bursts must
  * find a queue.
  *
- * Frames too long for a slot (GRO) come through the socket's ordinary
- * queue into memory of their own. */
+ * Frames too long for a slot (GRO) come through the socket's ordinary queue
+ * into memory of their own. */
 #include "config.h"
 
 #include <errno.h>
@@ -133,7 +133,7 @@ take(struct link *l, struct packet_ring *p, unsigned char *slot,
 		memcpy(&f->offload, f->bytes - sizeof(f->offload),
 		    sizeof(f->offload));
 	}
-	/* kernels before 4.20 cannot keep it to themselves */
+	/* kernels before 4.20 do not filter it out */
 	if (from->sll_pkttype == PACKET_OUTGOING)
 		return false;
 	if (status & TP_STATUS_VLAN_VALID)

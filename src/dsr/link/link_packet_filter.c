@@ -1,5 +1,4 @@
-/* link_packet_filter.c: what comes up to a packet socket, as a program for the
- * kernel. */
+/* link_packet_filter.c: attaches the filter of a packet socket. */
 #include "config.h"
 
 #include <errno.h>

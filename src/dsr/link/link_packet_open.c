@@ -1,5 +1,5 @@
-/* link_packet_open.c: opens packet sockets: the ring that frames come to, the
- * memory of long ones, the socket that plain frames leave by. */
+/* link_packet_open.c: opens packet sockets: the ring for received frames, the
+ * memory of long ones, the socket that sends plain frames. */
 #include "config.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@
 
 enum {
 	/* The IP header then begins at a multiple of 16 behind the offload, and
-	 * there is room in front of the frame for a tag to be put back. */
+	 * there is room in front of the frame to insert a tag. */
 	RESERVE = 6,
 	FRONT = 128, /* more than all that is in front of a frame in a slot */
 	TAG = 4,
@@ -40,7 +40,7 @@ packet_close(struct link *l)
 			close(p->out);
 		free(p);
 	}
-	/* this also ends what the socket wanted of the interface */
+	/* this also undoes what the socket changed at the interface */
 	if (l->fd >= 0)
 		close(l->fd);
 	l->inside = NULL;
@@ -117,9 +117,9 @@ open_options(struct link *l)
 	return 0;
 }
 
-/* The socket that plain frames leave by. Each frame that has left wakes whoever
- * waits for its socket, if only to read: nobody waits for this one. It receives
- * nothing, as it is of no protocol. */
+/* The socket that sends plain frames. The kernel wakes whoever waits for a
+ * socket, even if only to read, when a frame of it has left: nobody waits for
+ * this one. It receives nothing, because it has no protocol. */
 static int
 open_out(const struct link *l, struct packet_ring *p)
 {
@@ -176,9 +176,8 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 		error_set(e, "interface %s: %s", l->name, strerror(errno));
 		goto failed;
 	}
-	/* A card's own merging loses what is needed to take frames apart again,
-	 * so the kernel switches it off where it forwards, too; its own (GRO)
-	 * keeps all. */
+	/* LRO of a card loses what is needed to segment frames again, so the
+	 * kernel, too, switches it off where it forwards. GRO keeps all. */
 	if (!l->trial)
 		interface_switch_off(l,
 		    &((struct packet_ring *)l->inside)->changes, ETH_FLAG_LRO,

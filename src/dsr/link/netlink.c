@@ -47,7 +47,7 @@ netlink_ask(int fd, const struct nlmsghdr *request, union netlink_answer *a,
 
 /* ---- lists ---- */
 
-/* What the kernel's questions begin with; each has its own size. */
+/* What requests for lists begin with; each has its own size. */
 struct list_question {
 	struct nlmsghdr head;
 	union {
@@ -65,7 +65,7 @@ size_of(unsigned short type)
 				   : sizeof(struct ndmsg);
 }
 
-/* Looks through one answer; true: it was the last one. */
+/* Reads one answer. Returns true if it was the last one. */
 static bool
 look_through(void *bytes, size_t n, unsigned short type,
     bool (*is)(const void *arg, struct nlmsghdr *m), const void *arg,
@@ -103,7 +103,7 @@ netlink_any(unsigned short type, unsigned char family,
 	q.head.nlmsg_len = (uint32_t)NLMSG_LENGTH(size_of(type));
 	/* all three begin with the family */
 	q.of.route.rtm_family = family;
-	/* answers are numbered one below questions: RTM_NEWLINK, RTM_GETLINK
+	/* answers are numbered one below requests: RTM_NEWLINK, RTM_GETLINK
 	 * .. */
 	if (send(fd, &q, q.head.nlmsg_len, 0) == (ssize_t)q.head.nlmsg_len)
 		do

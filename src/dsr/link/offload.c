@@ -1,7 +1,7 @@
 /* offload.c: segments GSO frames, and does checksums left to do.
  *
- *     | Ethernet | IP | TCP or UDP | segment | segment |  |
- *                                  head                   end
+ *     | Ethernet | IP | TCP or UDP | segment | segment | rest |
+ *                                  head                       end
  */
 #include "config.h"
 

@@ -10,16 +10,16 @@
 
 #include "dsr/link/link.h"
 
-/* Computes the checksum that is missing, and takes that out of the offload.
- * True also when none is missing; false when the offload is none of this frame.
- * Of a GSO frame that is the sum of all: segment it instead. */
+/* Computes the checksum that is missing, and removes that from the offload.
+ * True also when none is missing; false when the offload does not fit the
+ * frame. Of a GSO frame that is the sum of all: segment it instead. */
 bool offload_finish(struct link_frame *f);
 
 /* How many segments a frame has: 1 if it is one packet; 0 if it cannot be
  * segmented. */
 unsigned offload_segments(const struct link_frame *f);
 /* Writes the i-th of them, a whole frame with its checksums done, to `out`,
- * which is none of the frame's own memory. TCP as a card does it (RFC 9293):
+ * which does not overlap the frame. TCP as a card does it (RFC 9293):
  * FIN and PSH in the last segment, CWR (RFC 3168) in the first; the id of IPv4
  * counts up. Returns its length; 0 when it does not fit into `room`, or when
  * there is no such segment. */

@@ -10,8 +10,8 @@
  * chunk that is sent before a release stays readable until then, even if the
  * kernel was faster: it is free when neither uses it any more.
  *
- * Nothing says what was left to do by a sender on this machine: checksum.h
- * finds out. */
+ * AF_XDP does not say which checksums a sender on this machine has left to a
+ * card: checksum.h finds out. */
 #include "config.h"
 
 #include <errno.h>
@@ -73,7 +73,7 @@ take_back(struct xdp_rings *x, uint64_t address)
 		x->free[x->free_n++] = chunk;
 }
 
-/* What has left. */
+/* Takes back the chunks that the kernel has sent. */
 static void
 reap(struct xdp_rings *x)
 {
@@ -223,7 +223,7 @@ push(struct link *l)
 	}
 }
 
-/* A driver without room says nothing when there is some. */
+/* A driver that had no room does not report when it has some. */
 static void
 kick(struct link *l)
 {
@@ -240,7 +240,7 @@ longest(const struct xdp_rings *x)
 	return (1U << x->shift) - XDP_FRONT;
 }
 
-/* Whether the frame is one that may go; else it is counted. */
+/* Whether the frame may be sent; if not, it is counted. */
 static bool
 may_go(struct link *l, const struct link_frame *f)
 {
@@ -270,7 +270,7 @@ chunk_for_copy(struct link *l, struct xdp_rings *x)
 	return x->free_n > 0 ? x->free[--x->free_n] : (uint32_t)NOWHERE;
 }
 
-/* Where the frame is to be sent from, or false: there is no room. */
+/* Sets where the frame is sent from. Returns false if there is no room. */
 static bool
 settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
     struct xdp_desc *d)
@@ -332,7 +332,7 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 /* ---- the rest ---- */
 
-/* A queue without chunks receives nothing, so nothing would give it any; and a
+/* A queue without chunks receives nothing, so no release would give it any. A
  * driver may have begun to wait just after it got some. */
 static void
 feed(struct xdp_rings *x)

@@ -1,7 +1,7 @@
-/* link_xdp.h: the inside of links by AF_XDP, which four files share: frames
- * (link_xdp.c), how it is opened (link_xdp_open.c), what this machine must not
- * lose by it (link_xdp_host.c), and the program with its maps
- * (link_xdp_maps.c). */
+/* link_xdp.h: the inside of links by AF_XDP, which five files share: frames
+ * (link_xdp.c), opening and closing (link_xdp_open.c), what this machine must
+ * not lose by it (link_xdp_host.c), the program and the addresses
+ * (link_xdp_maps.c), the fast path (link_xdp_fast.c). */
 #ifndef PEN_DSR_LINK_XDP_H
 #define PEN_DSR_LINK_XDP_H
 
@@ -57,8 +57,8 @@ struct xdp_rings {
 	struct xsk_umem *umem;
 	struct xdp_queue *queue; /* owned */
 	unsigned queues, next;	 /* the one to be read first */
-	/* Sends, for all queues: nobody waits for this socket, so that what
-	 * has left wakes nobody. Its done ring is the first queue's. */
+	/* Sends, for all queues. Nobody waits for this socket, so a frame
+	 * that has left wakes nobody. Its done ring is the first queue's. */
 	struct xsk_socket *out;
 	struct xsk_ring_prod ring;
 	bool outgrown;	/* frames of the MTU do not fit into chunks */
@@ -71,18 +71,18 @@ struct xdp_rings {
 
 /* ---- link_xdp_open.c ---- */
 
-/* As link_open(), and its end. */
+/* As link_open() and link_close(). */
 int xdp_open(struct link *l, const struct link_filter *f, struct error *e);
 void xdp_close(struct link *l);
 
 /* ---- link_xdp_host.c ---- */
 
-/* Whether this machine can do without the interface's ARP and NDP: it has no
- * address there but link-local ones, no interface above it, and neither routes
- * through it nor neighbours that it talks to. Returns 0, or -1 with a sentence;
- * with a line in the log instead when this very kind is asked for. */
+/* Checks that this machine can do without the interface's ARP and NDP: it has
+ * only link-local addresses there, no interface above it, no routes through it
+ * and no neighbours there. Returns 0, or -1 with a sentence. If this kind is
+ * asked for, the log gets a line instead. */
 int xdp_check_host(const struct link *l, struct error *e);
-/* Receive queues of the interface, one at least. */
+/* How many receive queues the interface has, at least one. */
 unsigned xdp_count_queues(const struct link *l);
 /* Whether frames that the program itself sends get anywhere. A veth pair drops
  * them silently if nothing polls at the peer, neither GRO nor a program. False
@@ -93,8 +93,8 @@ void xdp_recheck_host(const struct link *l);
 
 /* ---- link_xdp_maps.c ---- */
 
-/* Makes the maps and loads the program, with a fast path if that is wanted and
- * can be. Returns 0, or -1 with a sentence; what is there is xdp_close()'s. */
+/* Creates the maps and loads the program, with a fast path if that is wanted
+ * and the kernel can do it. Returns 0, or -1 with a sentence. */
 int xdp_load(struct link *l, const struct link_filter *f, struct error *e);
 /* As link_set_filter(), for the map alone. */
 int xdp_set_addresses(
@@ -102,10 +102,11 @@ int xdp_set_addresses(
 /* Frames of this queue go to this socket. */
 int xdp_connect(
     struct link *l, unsigned queue, const struct xdp_queue *q, struct error *e);
-/* Whether the driver takes the program, as far as the kernel says without
+/* Checks that the driver takes the program, as far as the kernel says without
  * attaching it. Returns 0, or -1 with a sentence. */
 int xdp_check_driver(struct link *l, struct error *e);
-/* From now on frames come; l->mode says how. */
+/* Attaches the program: frames come from now on. l->mode says how. Returns 0,
+ * or -1 with a sentence. */
 int xdp_attach(struct link *l, struct error *e);
 
 /* ---- link_xdp_fast.c ---- */

@@ -1,5 +1,5 @@
-/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from user space:
- * the maps of its program. */
+/* link_xdp_fast.c: the fast path of an AF_XDP link, seen from user space: the
+ * maps of its program. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -31,7 +31,7 @@ xdp_load_fast(struct xdp_rings *x, uint32_t flows)
 {
 	int processors = libbpf_num_possible_cpus(), error = ENOMEM;
 
-	/* an entry would be written in two steps */
+	/* a target would be written in two steps */
 	if (sizeof(void *) < sizeof(uint64_t)) {
 		errno = ENOTSUP;
 		return -1;
@@ -122,7 +122,7 @@ offloaded_of(const struct xdp_flow *f)
 	return (struct link_offloaded){ .frames = f->frames,
 		.bytes = f->bytes,
 		.epoch = f->epoch,
-		/* the kernel's is the finer clock, or the coarser one */
+		/* the kernel's clock may be ahead of this one, or behind */
 		.idle_ms =
 		    now > f->used_ns ? (now - f->used_ns) / 1000000 : 0 };
 }
@@ -141,7 +141,7 @@ fast_find(
 	return true;
 }
 
-/* Both at once, so that no frame is counted between the two. */
+/* Reads and removes at once, so that no frame is counted between the two. */
 static bool
 fast_remove(
     struct link *l, const struct dsr_key *flow, struct link_offloaded *c)

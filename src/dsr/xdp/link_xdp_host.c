@@ -21,7 +21,7 @@
 #include "dsr/xdp/link_xdp.h"
 #include "dsr/xdp/xdp_features.h"
 
-/* Addresses of an interface may have names of their own, "eth0:1". */
+/* An address may have a label of its own, "eth0:1". */
 static bool
 is_name(const struct link *l, const char *name)
 {
@@ -31,7 +31,7 @@ is_name(const struct link *l, const char *name)
 	    (name[n] == '\0' || name[n] == ':');
 }
 
-/* An address that every interface has by itself does not count. */
+/* Link-local addresses of IPv6 do not count: every interface has one. */
 static bool
 has_address(const struct link *l)
 {
@@ -99,8 +99,8 @@ link_info_read(struct link_info *t, struct nlmsghdr *m)
 	}
 }
 
-/* A bridge or the like that it is part of, or what is made out of it: VLANs,
- * machines' own interfaces. */
+/* A bridge or bond that it is part of, or what is made out of it: VLANs,
+ * macvlan interfaces of other machines. */
 static bool
 is_above(const struct link *l, const struct link_info *t)
 {
@@ -136,7 +136,7 @@ goes_to(struct rtattr *a, int ifindex)
 	return index == ifindex;
 }
 
-/* One of several ways. */
+/* Whether one of several next hops is there. */
 static bool
 has_hop(struct rtattr *several, int ifindex)
 {
@@ -184,7 +184,7 @@ is_route_through(const void *arg, struct nlmsghdr *m)
 		l->ifindex);
 }
 
-/* Groups have entries, too, which nobody was asked for. */
+/* Entries of groups (NUD_NOARP) do not count: nobody uses them. */
 static bool
 is_neighbor_there(const void *arg, struct nlmsghdr *m)
 {
@@ -231,7 +231,7 @@ xdp_check_host(const struct link *l, struct error *e)
 	struct xdp_rings *x = l->inside;
 	const char *what = needs(l);
 
-	/* not later, too: a router has a million routes */
+	/* only at the start: a router has a million routes */
 	if (what == NULL && is_in_use(l))
 		what = "this machine itself uses";
 	if (what != NULL && !l->asked)

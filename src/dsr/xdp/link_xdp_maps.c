@@ -15,7 +15,7 @@
 #include "dsr/xdp/xdp_features.h"
 #include "dsr/xdp/xdp_program.h"
 
-/* With a fast path if one is wanted and the kernel can do it. */
+/* Loads the program, without a fast path if the kernel refuses that. */
 static int
 load_program(struct link *l, uint32_t flows)
 {
@@ -33,9 +33,17 @@ load_program(struct link *l, uint32_t flows)
 	return 0;
 }
 
+static int
+load_failed(const struct link *l, const char *why, struct error *e)
+{
+	return error_set(
+	    e, "interface %s: %s: %s", l->name, why, strerror(errno));
+}
+
 int
 xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 {
+	static const char no_program[] = "no program for XDP";
 	struct xdp_rings *x = l->inside;
 
 	x->options = (struct xdp_program_options){ .mac = l->mac };
@@ -44,16 +52,16 @@ xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 		if (load_program(l, f->fast_flows) == 0)
 			return 0;
 		if (!l->asked)
-			return error_set(e,
-			    "interface %s: this kernel keeps VLAN tags from "
-			    "XDP: %s",
-			    l->name, strerror(errno));
+			return load_failed(l,
+			    errno == EPERM ? no_program
+					   : "this kernel keeps VLAN tags "
+					     "from XDP",
+			    e);
 		x->options.tags_of = 0;
 	}
-	if (load_program(l, f->fast_flows) == 0)
-		return 0;
-	return error_set(e, "interface %s: no program for XDP: %s", l->name,
-	    strerror(errno));
+	return load_program(l, f->fast_flows) == 0
+	    ? 0
+	    : load_failed(l, no_program, e);
 }
 
 int
@@ -99,14 +107,14 @@ xdp_check_driver(struct link *l, struct error *e)
 	return 0;
 }
 
-/* In either mode: the other one is refused, too. */
+/* Another program is attached, in either mode. */
 static bool
 is_taken(int error)
 {
 	return error == EBUSY || error == EEXIST;
 }
 
-/* Some drivers take no program while cards merge frames. */
+/* Some drivers take no program while LRO is on. */
 static int
 attach_native(struct link *l, struct xdp_rings *x)
 {
@@ -119,8 +127,8 @@ attach_native(struct link *l, struct xdp_rings *x)
 	return attach_as(l, XDP_FLAGS_DRV_MODE);
 }
 
-/* Without the driver's help every frame is copied once more, and merged ones
- * are lost: only for who insists. */
+/* In generic mode every frame is copied once more, and frames longer than the
+ * MTU are lost: only if this kind was asked for. */
 int
 xdp_attach(struct link *l, struct error *e)
 {
@@ -132,7 +140,7 @@ xdp_attach(struct link *l, struct error *e)
 	error = errno;
 	if (x->attached < 0 && l->asked && !is_taken(error)) {
 		l->mode = "generic";
-		/* the one for this driver alone is refused here */
+		/* generic mode refuses a program that is one driver's */
 		x->options.tags_of = 0;
 		x->attached = xdp_program_load(&x->program, &x->options) == 0
 		    ? attach_as(l, XDP_FLAGS_SKB_MODE)
@@ -189,7 +197,7 @@ make_keys(const struct link_filter *f)
 	return list;
 }
 
-/* Those of the first list that are not in the other one go. */
+/* Removes the keys of the first list that are not in the other one. */
 static void
 remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
     const struct xdp_key *keep, unsigned keeps)
@@ -213,7 +221,7 @@ add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
 	return 0;
 }
 
-/* The kernel lets nobody in particular change a map only since version 5.19. */
+/* Since Linux 5.19 a process without privileges may change a map. */
 static int
 set_failed(const struct link *l, int error, struct error *e)
 {

@@ -1,6 +1,6 @@
 /* link_xdp_open.c: opens a link by AF_XDP: memory for frames, a socket for each
- * receive queue of the interface, one to send, one for changes
- * of the interface, and the program that makes frames come. */
+ * receive queue of the interface, one to send, one that reports changes of the
+ * interface, and the program. */
 #include "config.h"
 
 #include <bpf/bpf.h>
@@ -27,12 +27,12 @@
 
 enum {
 	HUGE_PAGE = 2 << 20,
-	DONE = 2 * XDP_OUT, /* also those that others have not yet read */
-	SPARE = DONE,	    /* chunks that are no queue's */
+	DONE = 2 * XDP_OUT, /* with those that have not been read yet */
+	SPARE = DONE,	    /* chunks beyond those of the queues */
 	QUEUE = 8 << 20,
 	BUDGET = 512,	 /* frames that one call sends */
-	BUSY_TRIES = 20, /* at a queue that somebody still has, */
-	BUSY_MS = 50	 /* so long apart */
+	BUSY_TRIES = 20, /* to get a queue that is still in use, */
+	BUSY_MS = 50	 /* with this time between two */
 };
 /* Linux 6.17 */
 #ifndef XDP_MAX_TX_SKB_BUDGET
@@ -280,9 +280,9 @@ open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 	return 0;
 }
 
-/* What drivers do for the kernel's stack would change frames. Not before a
- * program is attached: many a driver takes none, and cards lose their carrier
- * for seconds when such a thing is switched. */
+/* Features for the kernel's stack would change frames. They are switched off
+ * after a program is attached: many drivers take none, and cards lose their
+ * carrier for seconds when a feature is switched. */
 static int
 switch_off_features(struct link *l, struct xdp_rings *x, struct error *e)
 {
@@ -297,14 +297,14 @@ switch_off_features(struct link *l, struct xdp_rings *x, struct error *e)
 	return error_set(e, "interface %s keeps VLAN tags from XDP", l->name);
 }
 
-/* Stops before anything that others notice. */
+/* Does nothing that other processes or hosts would notice. */
 static int
 try_outside(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	return xdp_check_driver(l, e) != 0 || open_umem(l, x, e) != 0 ? -1 : 0;
 }
 
-/* A driver may know no memory of ours before a program is attached. */
+/* A driver may refuse a UMEM before a program is attached. */
 static int
 open_outside(struct link *l, struct xdp_rings *x, struct error *e)
 {

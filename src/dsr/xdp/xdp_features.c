@@ -1,5 +1,5 @@
-/* xdp_features.c: two questions to generic netlink: the number of the family
- * "netdev", which every boot has its own of, and what it knows of an
+/* xdp_features.c: two requests to generic netlink: the number of the family
+ * "netdev", which each boot chooses, and what that family knows of an
  * interface. */
 #include "config.h"
 

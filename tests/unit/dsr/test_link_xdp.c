@@ -7,6 +7,7 @@
 #include <check.h>
 #include <errno.h>
 #include <linux/bpf.h>
+#include <linux/capability.h>
 #include <linux/ethtool.h>
 #include <linux/if_link.h>
 #include <linux/sockios.h>
@@ -18,6 +19,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xdp/xsk.h>
@@ -413,6 +415,41 @@ START_TEST(what_the_machine_gets_later_is_told_once)
 }
 END_TEST
 
+/* Sets the effective capabilities. */
+static void
+set_effective(const struct __user_cap_data_struct *data)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+
+	ck_assert_int_eq(syscall(SYS_capset, &head, data), 0);
+}
+
+/* What is missing is a right, not a function of the kernel. */
+START_TEST(without_rights_to_load_programs)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct all[2], few[2];
+	struct error e;
+
+	if (rig.missing != NULL)
+		SKIP(rig.missing);
+	ck_assert_int_eq(syscall(SYS_capget, &head, all), 0);
+	memcpy(few, all, sizeof(few));
+	few[0].effective &= ~(1U << CAP_SYS_ADMIN);
+	few[1].effective &= ~(1U << (CAP_BPF - 32));
+	set_effective(few);
+	ck_assert_int_eq(open_again(NULL, "near", &e), 0);
+	set_effective(all);
+	ck_assert_str_eq(rig.near.ops->name, "packet");
+	ck_assert_ptr_nonnull(strstr(e.text, "no program for XDP"));
+	ck_assert_ptr_nonnull(strstr(e.text, strerror(EPERM)));
+}
+END_TEST
+
 /* The kernel has another word for it. */
 START_TEST(a_generic_program_is_another_one)
 {
@@ -620,6 +657,7 @@ SUITE(test_link_xdp)
 	tcase_add_test(t, interfaces_above_keep_their_arp);
 	tcase_add_test(t, interfaces_in_use_keep_their_ndp);
 	tcase_add_test(t, what_the_machine_gets_later_is_told_once);
+	tcase_add_test(t, without_rights_to_load_programs);
 	tcase_add_test(t, a_generic_program_is_another_one);
 	tcase_add_test(t, without_the_drivers_help_only_when_asked);
 	tcase_add_test(t, one_program_on_an_interface);
