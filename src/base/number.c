@@ -102,3 +102,15 @@ number_parse_ms(
 	return finish(
 	    text + n, v * 1000 + fraction, 1, min_ms, max_ms, value_ms);
 }
+
+int
+number_hex_digit(char c)
+{
+	static const char digits[] = "0123456789abcdef";
+	const char *at;
+
+	if (c >= 'A' && c <= 'F')
+		c = (char)(c - 'A' + 'a');
+	at = c != '\0' ? strchr(digits, c) : NULL;
+	return at != NULL ? (int)(at - digits) : -1;
+}

@@ -19,4 +19,7 @@ int number_parse_size(
 int number_parse_ms(
     const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms);
 
+/* The value of a hexadecimal digit in either case, or -1. */
+int number_hex_digit(char c);
+
 #endif

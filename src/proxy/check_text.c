@@ -4,21 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "proxy/check_text.h"
 
 /* ---- reading ---- */
-
-static int
-hex(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at;
-
-	if (c >= 'A' && c <= 'F')
-		c = (char)(c - 'A' + 'a');
-	at = c != '\0' ? strchr(digits, c) : NULL;
-	return at != NULL ? (int)(at - digits) : -1;
-}
 
 /* Reads what follows a backslash. Returns how many characters that is, or 0. */
 static size_t
@@ -31,9 +20,10 @@ read_escape(const char *at, char *byte)
 		*byte = bytes[name - names];
 		return 1;
 	}
-	if (*at != 'x' || hex(at[1]) < 0 || hex(at[2]) < 0)
+	if (*at != 'x' || number_hex_digit(at[1]) < 0 ||
+	    number_hex_digit(at[2]) < 0)
 		return 0;
-	*byte = (char)(hex(at[1]) << 4 | hex(at[2]));
+	*byte = (char)(number_hex_digit(at[1]) << 4 | number_hex_digit(at[2]));
 	return 3;
 }
 

@@ -4,20 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "proxy/hex_pattern.h"
-
-/* The value of a digit, or -1. */
-static int
-digit(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at;
-
-	if (c >= 'A' && c <= 'F')
-		c = (char)(c - 'A' + 'a');
-	at = c != '\0' ? strchr(digits, c) : NULL;
-	return at != NULL ? (int)(at - digits) : -1;
-}
 
 static int
 parse_bytes(struct hex_pattern *p, const char *text, bool wild, struct error *e)
@@ -25,7 +13,8 @@ parse_bytes(struct hex_pattern *p, const char *text, bool wild, struct error *e)
 	size_t i;
 
 	for (i = 0; i < p->n; i++, text += 2) {
-		int high = digit(text[0]), low = digit(text[1]);
+		int high = number_hex_digit(text[0]),
+		    low = number_hex_digit(text[1]);
 
 		if (wild && text[0] == '.' && text[1] == '.')
 			continue;

@@ -4,21 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "dsr/frame/mac.h"
 
 const struct mac mac_broadcast = { { 0xff, 0xff, 0xff, 0xff, 0xff, 0xff } };
-
-static int
-digit(char c)
-{
-	static const char digits[] = "0123456789abcdef";
-	const char *at;
-
-	if (c >= 'A' && c <= 'F')
-		c = (char)(c - 'A' + 'a');
-	at = c == '\0' ? NULL : strchr(digits, c);
-	return at == NULL ? -1 : (int)(at - digits);
-}
 
 int
 mac_parse(struct mac *m, const char *text)
@@ -30,14 +19,14 @@ mac_parse(struct mac *m, const char *text)
 		if (i > 0 && *text != ':' && *text != '-')
 			return -1;
 		text += i > 0;
-		low = digit(*text);
+		low = number_hex_digit(*text);
 		if (low < 0)
 			return -1;
 		high = 0;
 		text++;
-		if (digit(*text) >= 0) {
+		if (number_hex_digit(*text) >= 0) {
 			high = low;
-			low = digit(*text++);
+			low = number_hex_digit(*text++);
 		}
 		new.byte[i] = (uint8_t)(high << 4 | low);
 	}

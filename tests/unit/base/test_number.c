@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <string.h>
 
 #include "base/number.h"
 #include "support/suite.h"
@@ -111,6 +112,21 @@ START_TEST(seconds)
 }
 END_TEST
 
+START_TEST(hexadecimal)
+{
+	static const char digits[] = "0123456789abcdefABCDEF";
+	int c;
+
+	for (c = 0; c < 256; c++) {
+		const char *at = c != 0 ? strchr(digits, c) : NULL;
+		int value = at == NULL ? -1 : (int)(at - digits);
+
+		ck_assert_int_eq(
+		    number_hex_digit((char)c), value > 15 ? value - 6 : value);
+	}
+}
+END_TEST
+
 SUITE(test_number)
 {
 	Suite *s = suite_create("number");
@@ -118,5 +134,6 @@ SUITE(test_number)
 	SUITE_ADD(s, plain, 10);
 	SUITE_ADD(s, sizes, 10);
 	SUITE_ADD(s, seconds, 10);
+	SUITE_ADD(s, hexadecimal, 10);
 	return s;
 }
