@@ -53,6 +53,10 @@ nghttpd   nghttp2-server    nghttp2           nghttp2       nghttp2     nghttp2 
 initdb    postgresql        postgresql-server postgresql    postgresql  postgresql-server   postgresql16-server postgresql
 sslscan   sslscan           sslscan           sslscan       sslscan     -                   sslscan      sslscan
 testssl   testssl.sh        testssl           testssl.sh    testssl.sh  -                   testssl.sh   testssl
+pg_isready postgresql-client postgresql       postgresql-client postgresql postgresql       postgresql16-client postgresql
+redis-server redis-server   redis             redis         redis       redis               redis        redis
+slapd     slapd             openldap-servers  openldap      openldap    openldap2           openldap26-server openldap
+postfix   postfix           postfix           postfix       postfix     postfix             postfix      -
 psql      postgresql-client postgresql        postgresql-client postgresql postgresql       postgresql16-client postgresql
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish

@@ -1,0 +1,19 @@
+/* postgres.h: PostgreSQL in a scratch directory, at a TCP port of 127.0.0.1 and
+ * nowhere else. It refuses to run as root: then it is postgres or nobody. */
+#ifndef PEN_TEST_POSTGRES_H
+#define PEN_TEST_POSTGRES_H
+
+#include "support/spot.h"
+
+/* What is not installed, or NULL. */
+const char *postgres_lacks(void);
+/* Makes one and starts it: `access` is its pg_hba.conf; with `certificate`, a
+ * PEM file that has the key, too, it talks TLS. One of a test. */
+void postgres_up(
+    const struct spot *at, const char *access, const char *certificate);
+/* Ends it: "fast", or "immediate". */
+void postgres_down(const char *how);
+/* Starts it again. */
+void postgres_again(void);
+
+#endif
