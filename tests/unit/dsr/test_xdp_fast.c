@@ -231,7 +231,7 @@ change_entries(const struct link_entry *list, unsigned n)
 static void *
 change_mac(void *arg)
 {
-	static const struct link_entry list[] = {
+	const struct link_entry list[] = {
 		{ .to = one, .longest = LONGEST, .epoch = EPOCH },
 		{ .longest = 0, .epoch = EPOCH },
 		{ .to = other, .longest = LONGEST, .epoch = EPOCH },
@@ -247,7 +247,7 @@ change_mac(void *arg)
 static void *
 change_epoch(void *arg)
 {
-	static const struct link_entry list[] = {
+	const struct link_entry list[] = {
 		{ .to = one, .longest = LONGEST, .epoch = EPOCH },
 		{ .to = other, .longest = LONGEST, .epoch = EPOCH + 1 }
 	};
