@@ -94,3 +94,32 @@ words_append(struct buffer *out, const char *word)
 	}
 	(void)buffer_append(out, "\"", 1);
 }
+
+enum { COMPARED_MAX = 40 };
+
+unsigned
+words_distance(const char *a, const char *b)
+{
+	unsigned row[COMPARED_MAX + 1], i, k, n = (unsigned)strlen(b);
+
+	if (strlen(a) > COMPARED_MAX || n > COMPARED_MAX)
+		return WORDS_FAR;
+	for (k = 0; k <= n; k++)
+		row[k] = k;
+	for (i = 0; a[i] != '\0'; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = i + 1;
+		for (k = 0; k < n; k++) {
+			unsigned best = diagonal + (a[i] != b[k]);
+
+			diagonal = row[k + 1];
+			if (diagonal + 1 < best)
+				best = diagonal + 1;
+			if (row[k] + 1 < best)
+				best = row[k] + 1;
+			row[k + 1] = best;
+		}
+	}
+	return row[n];
+}

@@ -25,6 +25,11 @@ int words_split(struct words *w, char *line, char **rest);
  * What memory has no room for is missing. */
 void words_append(struct buffer *out, const char *word);
 
+/* Letters to change, add or leave out to get from one word to the other
+ * (Levenshtein); WORDS_FAR when one of them is longer than 40. */
+enum { WORDS_FAR = 1000 };
+unsigned words_distance(const char *a, const char *b);
+
 /* Whether two texts are the same. Either may be NULL, which equals only NULL.
  */
 bool text_equal(const char *a, const char *b);

@@ -13,6 +13,7 @@
 #include "control/expand.h"
 #include "control/preflight.h"
 #include "control/refresh.h"
+#include "control/server_index.h"
 #include "control/setting.h"
 #include "control/upgrade.h"
 #include "control/states.h"
@@ -137,6 +138,15 @@ take_service(
 }
 
 static int
+remove_server(struct pen *p, unsigned slot)
+{
+	struct server *s = pool_slot(p->pool, slot);
+
+	pool_remove_server(p->pool, s);
+	return s != NULL ? server_index_set(p->index, s) : 0;
+}
+
+static int
 set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = plan_slot(draft, c->slot);
@@ -144,10 +154,8 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	struct server *set;
 
 	log_addresses(p, s, c);
-	if (c->addrs.count == 0) {
-		pool_remove_server(p->pool, pool_slot(p->pool, c->slot));
-		return 0;
-	}
+	if (c->addrs.count == 0)
+		return remove_server(p, c->slot);
 	server_spec_init(&spec);
 	spec.name = s->host;
 	spec.addrs = c->addrs;
@@ -161,7 +169,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 		pool_set_admin(p->pool, set, (enum server_admin)s->admin);
 	note_admin(draft, set);
 	take_out_now(p, draft, set);
-	return 0;
+	return server_index_set(p->index, set);
 }
 
 /* Copies share the entries of the draft's lists, so that this cannot fail. */

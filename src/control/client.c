@@ -38,7 +38,7 @@ struct client {
 	struct buffer in; /* lines not carried out yet */
 	bool ended;	  /* it has said its last word */
 	bool busy;	  /* a line is being carried out */
-	bool waits;	  /* for names */
+	bool waits;	  /* for names, or for a server to drain */
 	bool answered;	  /* and that was all */
 	bool told;	  /* so it was told, by our end */
 	size_t dropped;	  /* bytes that came too late */
@@ -293,12 +293,15 @@ client_on_turn(struct task *t)
 	client_go_on(list_entry(t, struct client, turn));
 }
 
+/* What it waited for is there, or not yet; that it is silent is no fault of
+ * its own. */
 static void
-client_on_names(struct request *q)
+client_on_wake(struct request *q)
 {
 	struct client *k = list_entry(q, struct client, request);
 
 	k->waits = false;
+	be_patient(k);
 	client_go_on(k);
 }
 
@@ -339,7 +342,7 @@ client_start(
 	list_init(&k->turn.link);
 	expiry_init(&k->expiry);
 	buffer_init(&k->in);
-	request_init(&k->request, c->pen, &k->asker, client_on_names);
+	request_init(&k->request, c->pen, &k->asker, client_on_wake);
 	stream_open_plain(&k->stream, fd, false);
 	list_append(&c->clients, &k->link);
 	c->count++;

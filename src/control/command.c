@@ -24,35 +24,7 @@ command_find(const char *name)
 
 /* ---- the nearest name, for typing errors ---- */
 
-enum { NAME_MAX_LENGTH = 40, FAR = 3 };
-
-/* Letters to change to get from one word to the other (Levenshtein). */
-static unsigned
-distance(const char *a, const char *b)
-{
-	unsigned row[NAME_MAX_LENGTH + 1], i, k, n = (unsigned)strlen(b);
-
-	if (strlen(a) > NAME_MAX_LENGTH || n > NAME_MAX_LENGTH)
-		return FAR;
-	for (k = 0; k <= n; k++)
-		row[k] = k;
-	for (i = 0; a[i] != '\0'; i++) {
-		unsigned diagonal = row[0];
-
-		row[0] = i + 1;
-		for (k = 0; k < n; k++) {
-			unsigned best = diagonal + (a[i] != b[k]);
-
-			diagonal = row[k + 1];
-			if (diagonal + 1 < best)
-				best = diagonal + 1;
-			if (row[k] + 1 < best)
-				best = row[k] + 1;
-			row[k + 1] = best;
-		}
-	}
-	return row[n];
-}
+enum { FAR = 3 };
 
 int
 command_unknown(const char *name, struct error *e)
@@ -63,7 +35,7 @@ command_unknown(const char *name, struct error *e)
 	COMMAND_EACH (row) {
 		if (row->flags & ROW_OPTION || !command_is_there(row))
 			continue;
-		d = distance(name, row->name);
+		d = words_distance(name, row->name);
 		if (d < best) {
 			best = d;
 			nearest = row;

@@ -91,6 +91,11 @@ struct call {
 	struct asker *asker; /* NULL: not on the control socket */
 	bool grows;	     /* ROW_GROWS counts: not a whole plan anew */
 	bool fresh;	     /* set it: look all names up again */
+	/* Set them: the answer waits until that server has no connections, at
+	 * most so long, 0 being for ever. */
+	bool drains;
+	unsigned drained; /* slot */
+	uint64_t drain_ms;
 	struct reply *reply; /* text for who asked */
 };
 
@@ -169,7 +174,7 @@ bool command_is_there(const struct command *row);
 bool command_takes_argument(const struct command *row);
 /* Its help and arguments, with the names that # stands for. Return `text`, or
  * the row's own. */
-enum { COMMAND_TEXT_MAX = 300 };
+enum { COMMAND_TEXT_MAX = 400 };
 const char *command_help(
     const struct command *row, char text[COMMAND_TEXT_MAX]);
 const char *command_args(

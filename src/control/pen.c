@@ -18,6 +18,7 @@
 #include "control/refresh.h"
 #include "control/report.h"
 #include "control/request.h"
+#include "control/server_index.h"
 #include "control/socket.h"
 #include "control/states.h"
 #include "control/status.h"
@@ -189,9 +190,11 @@ pen_new(void)
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->pool = pool_new();
+	p->index = server_index_new();
 	notify_init(&p->notify);
 	takeover_init(&p->takeover);
-	if (p->plan == NULL || p->given == NULL || p->pool == NULL) {
+	if (p->plan == NULL || p->given == NULL || p->pool == NULL ||
+	    p->index == NULL) {
 		pen_free(p);
 		return NULL;
 	}
@@ -222,6 +225,7 @@ pen_free(struct pen *p)
 	resolver_free(p->resolver);
 	states_unwatch(p);
 	pool_free(p->pool);
+	server_index_free(p->index);
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);
 	takeover_fini(&p->takeover);

@@ -66,6 +66,7 @@ struct pen {
 	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */
 	bool remote;		  /* and is on TCP: may not set programs */
+	struct server_index *index; /* of the servers in force */
 	struct timer revival; /* see states.h */
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */

@@ -8,6 +8,14 @@
 #include "control/facts.h"
 #include "control/request.h"
 
+static void
+on_drain(struct timer *t)
+{
+	struct request *q = list_entry(t, struct request, drain.tick);
+
+	q->on_wake(q);
+}
+
 void
 request_init(struct request *q, struct pen *p, struct asker *asker,
     void (*on_wake)(struct request *q))
@@ -18,12 +26,14 @@ request_init(struct request *q, struct pen *p, struct asker *asker,
 	q->on_wake = on_wake;
 	reply_init(&q->reply);
 	names_init(&q->names);
+	drain_init(&q->drain, on_drain);
 }
 
 void
 request_fini(struct request *q)
 {
 	names_fini(&q->names);
+	drain_fini(&q->drain);
 	reply_fini(&q->reply);
 	free(q->line);
 	q->line = q->next = NULL;
@@ -109,6 +119,8 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 		rc = apply_plan(p, c->plan, &q->names, e);
 	p->who = NULL;
 	p->remote = false;
+	if (rc == 0 && !*waits && c->drains)
+		drain_begin(&q->drain, p, c->drained, c->drain_ms);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;
@@ -192,6 +204,23 @@ refuse(struct request *q)
 	return REQUEST_DONE;
 }
 
+static enum request_result
+go_on_draining(struct request *q)
+{
+	struct error why;
+
+	switch (drain_go_on(&q->drain, &q->reply.out, &why)) {
+	case DRAIN_WAITS:
+		return REQUEST_WAITS;
+	case DRAIN_DONE:
+		return REQUEST_DONE;
+	case DRAIN_FAILED:
+		break;
+	}
+	q->error = why;
+	return refuse(q);
+}
+
 enum request_result
 request_run(struct request *q)
 {
@@ -200,6 +229,12 @@ request_run(struct request *q)
 	for (;;) {
 		if (buffer_length(&q->reply.out) >= REPLY_PIECE)
 			return REQUEST_FULL;
+		if (drain_is_on(&q->drain)) {
+			enum request_result r = go_on_draining(q);
+
+			if (r == REQUEST_WAITS || q->failed)
+				return r;
+		}
 		if (q->reply.more != NULL) {
 			if (!q->reply.more(&q->reply, q->pen))
 				q->reply.more = NULL;

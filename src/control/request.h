@@ -8,11 +8,13 @@
  * The commands of a line (;) are carried out in order until one is refused.
  * Each changes a draft that is applied as a whole. One that needs names of
  * hosts waits for them and is then done again from its beginning, so that what
- * others changed meanwhile is not lost. */
+ * others changed meanwhile is not lost. One that has drained a server may wait
+ * for the last connection before it answers. */
 #ifndef PEN_CONTROL_REQUEST_H
 #define PEN_CONTROL_REQUEST_H
 
 #include "control/command.h"
+#include "control/drain.h"
 #include "control/names.h"
 
 enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
@@ -26,6 +28,7 @@ struct request {
 	/* Not to be touched from here on. */
 	char *line, *next;
 	struct names names;
+	struct drain drain;
 	void (*on_wake)(struct request *q);
 };
 

@@ -12,16 +12,8 @@
 #include "control/facts.h"
 #include "control/pen.h"
 #include "control/report.h"
+#include "control/server_find.h"
 #include "control/server_setting.h"
-
-static int
-parse_number(const char *word, uint64_t max, uint64_t *value, struct error *e)
-{
-	if (number_parse(word, 0, max, value) == 0)
-		return 0;
-	return error_set(e, "\"%.100s\" is not a number from 0 to %llu", word,
-	    (unsigned long long)max);
-}
 
 /* ---- what follows from settings of a server ---- */
 
@@ -167,13 +159,11 @@ is_removal(const struct call *c)
 /* A file may say where the server is later; that is found out when the plan is
  * whole. */
 static int
-note_absent(const struct call *c, struct server_plan *s, struct error *e)
+note_absent(const struct call *c, unsigned number, struct server_plan *s,
+    struct error *e)
 {
 	if (c->origin == NULL)
-		return error_set(e,
-		    "there is no server %s (\"server %s address HOST\" makes "
-		    "one)",
-		    c->words->word[0], c->words->word[0]);
+		return server_find_refuse(c, number, e);
 	if (plan_set_text(&s->origin, c->origin) < 0)
 		return error_set(e, "out of memory");
 	return 0;
@@ -191,35 +181,81 @@ is_of_one_address(const struct call *c)
 	return true;
 }
 
-int
-run_server(struct call *c, struct error *e)
+static int
+change_one(struct call *c, struct error *e)
 {
-	char args[COMMAND_TEXT_MAX];
 	struct server_plan *s;
 	bool was_there;
-	uint64_t n;
+	unsigned n;
 
-	if (c->words->count == 0)
-		return error_set(e, "expects %s", command_args(c->row, args));
-	if (strcmp(c->words->word[0], "add") == 0)
-		return add_server(c, e);
-	if (strcmp(c->words->word[0], "all") == 0)
-		return change_all(c, e);
-	if (parse_number(c->words->word[0], SERVERS_MAX - 1, &n, e) < 0)
+	if (server_find(c, c->words->word[0], &n, e) < 0)
 		return -1;
-	s = plan_edit(c->plan, server_slot((unsigned)n));
+	s = plan_edit(c->plan, server_slot(n));
 	if (s == NULL)
 		return error_set(e, "out of memory");
 	was_there = s->host != NULL;
 	if (s->parent != 0 && !is_of_one_address(c))
 		return error_set(e,
-		    "server %u is an address of %s: set server %u", (unsigned)n,
-		    s->host, s->parent - 1);
+		    "server %u is an address of %s: set server %u", n, s->host,
+		    s->parent - 1);
 	if (server_setting_run(c, s, e) < 0)
 		return -1;
+	c->drained = server_slot(n);
 	if (s->host != NULL || (was_there && is_removal(c)))
 		return 0;
-	return note_absent(c, s, e);
+	return note_absent(c, n, s, e);
+}
+
+/* Takes "wait [SEC]" off the end of the words, behind what lets no new clients
+ * in. */
+static int
+take_wait(struct call *c, struct words *w, struct error *e)
+{
+	int n = w->count, at = n - 1;
+	const struct choice *verb;
+
+	if (n > 3 && strcmp(w->word[n - 2], "wait") == 0)
+		at = n - 2;
+	if (n < 3 || strcmp(w->word[at], "wait") != 0)
+		return 0;
+	verb = choice_find(choices_admin, w->word[at - 1]);
+	if (verb != NULL ? verb->value == SERVER_ENABLED
+			 : strcmp(w->word[at - 1], "remove") != 0)
+		return 0;
+	if (c->asker == NULL || c->origin != NULL)
+		return error_set(e, "wait: only on the control socket");
+	if (at == n - 2 &&
+	    number_parse_ms(w->word[n - 1], 1, LONG_MS, &c->drain_ms) < 0)
+		return error_set(
+		    e, "wait: \"%.100s\" is not a duration", w->word[n - 1]);
+	if (strcmp(w->word[0], "all") == 0)
+		return error_set(e, "wait: for one server");
+	c->drains = true;
+	w->count = at;
+	return 0;
+}
+
+int
+run_server(struct call *c, struct error *e)
+{
+	char args[COMMAND_TEXT_MAX];
+	const struct words *all = c->words;
+	struct words w = *all;
+	int rc;
+
+	if (w.count == 0)
+		return error_set(e, "expects %s", command_args(c->row, args));
+	if (take_wait(c, &w, e) < 0)
+		return -1;
+	c->words = &w;
+	if (strcmp(w.word[0], "add") == 0)
+		rc = add_server(c, e);
+	else if (strcmp(w.word[0], "all") == 0)
+		rc = change_all(c, e);
+	else
+		rc = change_one(c, e);
+	c->words = all;
+	return rc;
 }
 
 int

@@ -111,8 +111,10 @@ const struct command rows_servers[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_OPERATE,
 	    .run = run_server,
-	    .args = "N|all # [up|drain|down|remove] | add SPEC",
-	    .help = "sets up, adds or removes a server; N may be new" },
+	    .args = "SERVER|all # [up|drain|maint|remove [wait [SEC]]] | add "
+		    "SPEC",
+	    .help = "sets up, adds or removes a server: a number, which may be "
+		    "new, a host or an address" },
 	{ .name = "servers",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

@@ -29,6 +29,8 @@ obstacle_to_all(const struct server *s)
 {
 	if (s->admin == SERVER_DISABLED)
 		return OBSTACLE_MAINT;
+	if (s->admin == SERVER_DRAINING && s->role == SERVER_REGULAR)
+		return OBSTACLE_DRAIN;
 	if (s->health.down)
 		return OBSTACLE_DOWN;
 	if (s->blacklisted_until != 0)
@@ -42,8 +44,6 @@ obstacle_to_all(const struct server *s)
 static enum obstacle
 obstacle_to_new(const struct server *s)
 {
-	if (s->admin == SERVER_DRAINING)
-		return OBSTACLE_DRAIN;
 	if (pool_options(s->pool)->balance->weighted &&
 	    pool_weight(s->pool, s) == 0)
 		return OBSTACLE_WEIGHT;

@@ -33,11 +33,11 @@ struct decision {
 enum obstacle {
 	OBSTACLE_NONE,
 	OBSTACLE_MAINT,	      /* by the operator */
+	OBSTACLE_DRAIN,	      /* the same */
 	OBSTACLE_DOWN,	      /* by health checks */
 	OBSTACLE_BLACKLISTED, /* it has failed, or by the operator */
 	OBSTACLE_HARD,	      /* as many connections as `hard` allows */
 	/* These keep out new clients, but not one that is remembered. */
-	OBSTACLE_DRAIN,
 	OBSTACLE_WEIGHT, /* it has weight 0 */
 	OBSTACLE_SOFT,	 /* as many connections as `max` allows */
 	OBSTACLE_ACL	 /* its access list denies the client */
@@ -49,7 +49,8 @@ enum obstacle {
  * client that comes now, it changes nothing but their hint. */
 struct decision pool_decide(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
-/* The server that the client used last, or NULL. */
+/* The server that the client used last and may go back to, or NULL: it does not
+ * drain. */
 struct server *pool_remembered(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 bool pool_server_permits(const struct server *s, const struct peer *who);

@@ -38,12 +38,16 @@ pool_remembered(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
 	struct sticky_client *c;
+	struct server *s;
 
 	if (p->sticky == NULL)
 		return NULL;
 	c = sticky_find(
 	    p->sticky, who, &attempts->hint, now, p->options.tracking_ms);
-	return c != NULL ? pool_server(p, c->server) : NULL;
+	s = c != NULL ? pool_server(p, c->server) : NULL;
+	/* A client that comes again and again would keep the server from ever
+	 * having drained. */
+	return s != NULL && s->admin != SERVER_DRAINING ? s : NULL;
 }
 
 /* The first eligible server from `s` on, around the list, whose access list

@@ -3,8 +3,9 @@
  *     server_change [SERVERS ..]
  *
  * For lists of that many servers (1, 100 and 20000) and each algorithm: user
- * instructions, where the machine counts them, and microseconds of "server 1
- * weight N", from the line to its effect, in a program that serves. */
+ * instructions, where the machine counts them, and microseconds of "server 0
+ * weight N", from the line to its effect, in a program that serves; the same of
+ * a server named by its address, and of draining one. */
 #include "config.h"
 
 #include <stdio.h>
@@ -113,10 +114,10 @@ start(unsigned servers, const char *algorithm)
 	return p;
 }
 
+/* The least of some rounds of the command, a number behind it. */
 static void
-measure(unsigned servers, const char *algorithm, int counter)
+measure_one(struct pen *p, const char *what, const char *command, int counter)
 {
-	struct pen *p = start(servers, algorithm);
 	uint64_t least = UINT64_MAX;
 	double best = 1e18;
 	char line[64];
@@ -126,7 +127,7 @@ measure(unsigned servers, const char *algorithm, int counter)
 		uint64_t n;
 		double us;
 
-		snprintf(line, sizeof(line), "server 0 weight %u", 2 + i);
+		snprintf(line, sizeof(line), command, 2 + i);
 		n = read_counter(counter);
 		us = now_us();
 		run(p, line);
@@ -135,8 +136,25 @@ measure(unsigned servers, const char *algorithm, int counter)
 		least = n < least ? n : least;
 		best = us < best ? us : best;
 	}
-	printf("%-12s servers=%u instructions=%llu us=%.1f\n", algorithm,
-	    servers, (unsigned long long)least, best);
+	printf(" %s: instructions=%llu us=%.1f", what,
+	    (unsigned long long)least, best);
+}
+
+static void
+measure(unsigned servers, const char *algorithm, int counter)
+{
+	struct pen *p = start(servers, algorithm);
+	unsigned last = servers - 1;
+	char command[64];
+
+	printf("%-12s servers=%u", algorithm, servers);
+	measure_one(p, "number", "server 0 weight %u", counter);
+	snprintf(command, sizeof(command), "server 10.%u.%u.%u weight %%u",
+	    last >> 16 & 255, last >> 8 & 255, last & 255);
+	measure_one(p, "address", command, counter);
+	snprintf(command, sizeof(command), "server %u drain max %%u", last);
+	measure_one(p, "drain", command, counter);
+	printf("\n");
 	pen_free(p);
 }
 

@@ -30,7 +30,8 @@ START_TEST(control_silent_peer)
 	ck_assert_str_eq(spot_hear(&front), "here");
 	spot_send(half, "er x\n", 5);
 	ck_assert_str_eq(spot_recv_all(half),
-	    "error: server: \"x\" is not a number from 0 to 99999\n");
+	    "error: server: there is no server \"x\" (\"server add x\" makes "
+	    "one)\n");
 	close(half);
 	close(silent);
 	pen_down(&pen);

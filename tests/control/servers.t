@@ -39,19 +39,29 @@ ask yy = server 1: yy
 > server 0 colour red
 < error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, on_down, check_port, check_address, check, up, drain, maint, down or remove
 > server x
-< error: server: "x" is not a number from 0 to 99999
+< error: server: there is no server "x" ("server add x" makes one)
 > server 11 drain
-< error: server: there is no server 11 ("server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
 > server 11
-< error: server: there is no server 11 ("server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
 > server 11 remove
-< error: server: there is no server 11 ("server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
 > server 11 max 0; mode
-< error: server: there is no server 11 ("server 11 address HOST" makes one)
+< error: server: there is no server 11 (the last is 1; "server 11 address HOST" makes one)
 > server 0 blacklist 5000000; server 0 blacklist 9
 > server 0 hard 3
 says server 0: max 5 has no effect with hard 3
 > server 0 hard 6
+
+# by address, where that is one
+> server 127.0.0.1 drain
+< error: server: "127.0.0.1" is several servers: 0 ({S0}), 1 ({S1}); say which
+> server {S1} drain
+> server {S1}x drain
+~ error: server: "{P1}x" is not a valid port
+> server wbe1 drain
+< error: server: there is no server "wbe1" ("server add wbe1" makes one)
+> server {S1} up
 
 # grown by number: the slots between are empty
 > server 3 address 127.0.0.1 port {P3}
@@ -70,6 +80,24 @@ ask z = server 2: z
 > server 0 down; server 1 remove; server 3 remove
 ask a = server 2: a
 ask b = server 2: b
+
+# until none is left
+hold i
+> server 2 drain wait 0.1
+~ error: server 2: 1 connection left after 100 ms
+> server 2 maint wait x
+< error: server: wait: "x" is not a duration
+> server all drain wait
+< error: server: wait: for one server
+drop
+> server 2 drain wait 10; mode
+< server 2: no connections left
+< no hash roundrobin no stubborn no weight no prio
+> server 2 up
+file wait.conf
+| server 2 drain wait
+> include {DIR}wait.conf
+< error: include: {DIR}wait.conf:1: server: wait: only on the control socket
 
 # removed: nobody new, the one that is there goes on, then the number is free
 > server 0 down

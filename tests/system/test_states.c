@@ -244,6 +244,118 @@ START_TEST(rate_and_failures)
 }
 END_TEST
 
+/* ---- drain ---- */
+
+enum { SESSIONS = 40 };
+static int sessions[SESSIONS];
+
+static void
+up_echo(const char *options)
+{
+	int i;
+
+	for (i = 0; i < 2; i++)
+		backend_start(&b[i], SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-C", ctl.text, "-O", options, front.text,
+	    b[0].at.text, b[1].at.text, NULL);
+}
+
+/* Sessions at both servers; returns how many are at server 0. */
+static int
+begin_sessions(void)
+{
+	int i;
+
+	for (i = 0; i < SESSIONS; i++) {
+		sessions[i] = spot_connect(&front);
+		spot_expect_echo(sessions[i], "hello");
+	}
+	return b[0].open;
+}
+
+/* A control client that asks, and need not be answered yet. */
+static int
+ask_slowly(const char *line)
+{
+	int fd = spot_connect(&ctl);
+
+	spot_send(fd, line, strlen(line));
+	return fd;
+}
+
+/* None is cut, none is new, be clients remembered or not; and who waits for the
+ * last one is told when it goes, while others are answered. */
+static void
+expect_drained(const char *options)
+{
+	int at0, waits, i, new;
+
+	up_echo(options);
+	at0 = begin_sessions();
+	ck_assert_int_gt(at0, 0);
+	waits = ask_slowly(text("server %s drain wait\n", b[0].at.text));
+	WAIT_FOR(
+	    strstr(command("servers long"), " state drain ") != NULL, SOON);
+	for (i = 0; i < 10; i++) {
+		new = spot_connect(&front);
+		spot_expect_echo(new, "new");
+		close(new);
+	}
+	ck_assert_int_eq(b[0].accepted, at0);
+	for (i = 0; i < SESSIONS; i++)
+		spot_expect_echo(sessions[i], "still here");
+	for (i = 0; i < SESSIONS; i++)
+		close(sessions[i]);
+	ck_assert_str_eq(
+	    strstr(spot_recv_all(waits), "server 0: no connections left"),
+	    "server 0: no connections left\n");
+	ck_assert_int_eq(b[0].open, 0);
+	close(waits);
+	down();
+}
+
+START_TEST(drained)
+{
+	expect_drained("roundrobin");
+}
+END_TEST
+
+/* A client that is remembered goes elsewhere with its next connection. */
+START_TEST(drained_of_clients_that_return)
+{
+	expect_drained("no roundrobin; tracking 0");
+}
+END_TEST
+
+/* Who waits is told from time to time, and why it is over when it is taken
+ * back; one who goes away is forgotten. */
+START_TEST(waiting_ends)
+{
+	char line[64];
+	int waits, gone;
+
+	up_echo("roundrobin");
+	ck_assert_int_gt(begin_sessions(), 0);
+	gone = ask_slowly("server 0 drain wait\n");
+	waits = ask_slowly("server 0 drain wait 500\n");
+	WAIT_FOR(
+	    strstr(command("servers long"), " state drain ") != NULL, SOON);
+	close(gone);
+	spot_recv(waits, line, strlen("server 0: "));
+	ck_assert_int_eq(strncmp(line, "server 0: ", 10), 0);
+	command("server 0 up");
+	ck_assert_ptr_nonnull(strstr(
+	    spot_recv_all(waits), "\nerror: server 0: it is up again\n"));
+	close(waits);
+	pen_expect_rest(&pen);
+	for (gone = 0; gone < SESSIONS; gone++)
+		close(sessions[gone]);
+	down();
+}
+END_TEST
+
 SUITE(test_states)
 {
 	Suite *s = suite_create("states");
@@ -255,5 +367,8 @@ SUITE(test_states)
 	SUITE_ADD(s, latency, 60);
 	SUITE_ADD(s, latency_by_the_clock, 60);
 	SUITE_ADD(s, rate_and_failures, 60);
+	SUITE_ADD(s, drained, 60);
+	SUITE_ADD(s, drained_of_clients_that_return, 60);
+	SUITE_ADD(s, waiting_ends, 60);
 	return s;
 }

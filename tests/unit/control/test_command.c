@@ -176,8 +176,8 @@ START_TEST(server_edits)
 	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.soft, 5);
 	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.blacklist_ms, 2000);
 	ck_assert_int_eq(pool_server(pen->pool, 0)->set.acl, 3);
-	fails("server", "expects N");
-	fails("server x", "\"x\" is not a number");
+	fails("server", "expects SERVER");
+	fails("server x", "there is no server \"x\"");
 	fails("server 0 weight", "\"weight\" needs a value");
 	fails("server 0 weight x", "\"x\" is not a number");
 	fails("server 0 colour 1", "\"colour\": expected acl");

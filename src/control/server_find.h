@@ -1,0 +1,21 @@
+/* server_find.h: the server that a word of a command means: its number, its
+ * host name or path, or an address, with a port where that is not enough. */
+#ifndef PEN_CONTROL_SERVER_FIND_H
+#define PEN_CONTROL_SERVER_FIND_H
+
+#include "base/error.h"
+
+struct call;
+
+/* Finds the one server of c->plan that `word` means, or the number that a new
+ * server would have: *number. Returns 0, or -1 with a phrase: there is no such
+ * server, or there are several, which are listed. The cost is that of servers
+ * that were edited since the plan in force was copied, and of a hash. */
+int server_find(
+    const struct call *c, const char *word, unsigned *number, struct error *e);
+
+/* Says that there is no server of that number, and what numbers there are.
+ * Returns -1. */
+int server_find_refuse(const struct call *c, unsigned number, struct error *e);
+
+#endif
