@@ -13,7 +13,7 @@
 
 /* Between two checks of what is due: many servers are asked a few at a time,
  * and what a reply makes due is not seen later than that. */
-enum { LOOK_MIN_MS = 5, LOOK_MAX_MS = 50 };
+enum { TICK_MIN_MS = 5, TICK_MAX_MS = 50 };
 
 /* ---- out ---- */
 
@@ -33,7 +33,7 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 	return true;
 }
 
-/* ---- what was found out ---- */
+/* ---- results ---- */
 
 static void
 tell_pool(struct checks *c, struct server *s, const struct probe_report *r)
@@ -56,8 +56,8 @@ was_cut_off(const struct checks *c, const struct probe_report *r)
 		    c->settings.timeout_ms);
 }
 
-/* Without a carrier nothing is found out about servers, nor about one that is
- * no more, or was asked at the address it had before. */
+/* Ignores results of requests that had no carrier, and of a server that was
+ * removed or has got another address meanwhile. */
 static void
 on_result(
     void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
@@ -68,6 +68,7 @@ on_result(
 	if (was_cut_off(c, r) || s == NULL || !s->present ||
 	    s->generation != version)
 		return;
+	/* It may have moved to another MAC. */
 	if (r->result == PROBE_TIMEOUT)
 		nexthops_probe(&c->forward->hops, s);
 	tell_pool(c, s, r);
@@ -103,9 +104,9 @@ on_time(struct timer *t)
 	if (!c->settings.on)
 		return;
 	ms = us / 1000 + 1;
-	if (ms < LOOK_MIN_MS)
-		ms = LOOK_MIN_MS;
-	(void)timer_start(c->loop, t, ms < LOOK_MAX_MS ? ms : LOOK_MAX_MS);
+	if (ms < TICK_MIN_MS)
+		ms = TICK_MIN_MS;
+	(void)timer_start(c->loop, t, ms < TICK_MAX_MS ? ms : TICK_MAX_MS);
 }
 
 static bool
@@ -116,7 +117,7 @@ is_asked(const struct checks *c, const struct server *s)
 	return s->present && (o->wants == NULL || o->wants(o->arg, s));
 }
 
-/* One whose hardware address is being asked for has not failed yet. */
+/* A server whose MAC is still being resolved is not probed: it would fail. */
 static void
 follow(struct checks *c, struct server *s, uint64_t now)
 {
@@ -142,7 +143,7 @@ checks_tick(struct checks *c)
 		follow(c, pool_server(c->pool, i), now);
 }
 
-/* ---- what is asked ---- */
+/* ---- VIPs to ask ---- */
 
 static bool
 has_vip(const struct probes_plan *p, const struct peer *at)
@@ -156,7 +157,7 @@ has_vip(const struct probes_plan *p, const struct peer *at)
 	return false;
 }
 
-/* Places that any port belongs to are asked at one of them. */
+/* VIPs with any port are asked at the port of the settings. */
 static void
 find_vips(const struct checks *c, const struct director_check *s,
     struct peer *list, struct probes_plan *p)
@@ -225,7 +226,7 @@ checks_set(struct checks *c, const struct director_check *s, struct error *e)
 {
 	if (is_same(&c->settings, s))
 		return 0;
-	if ((s->on && timer_start(c->loop, &c->timer, LOOK_MIN_MS) < 0) ||
+	if ((s->on && timer_start(c->loop, &c->timer, TICK_MIN_MS) < 0) ||
 	    plan_probes(c, s) < 0)
 		return error_set(e, "out of memory");
 	c->settings = *s;

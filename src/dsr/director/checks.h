@@ -1,4 +1,4 @@
-/* checks.h: servers are checked on the way that clients' frames take; see
+/* checks.h: health checks of servers on the path of clients' frames; see
  * probe.h. */
 #ifndef PEN_DSR_CHECKS_H
 #define PEN_DSR_CHECKS_H
@@ -25,14 +25,14 @@ void checks_close(struct checks *c);
 /* See director_set_check(). */
 int checks_set(
     struct checks *c, const struct director_check *settings, struct error *e);
-/* The VIPs are others now. Returns 0, or -1 with errno ENOMEM. */
+/* The VIPs have changed. Returns 0, or -1 with errno ENOMEM. */
 int checks_renew(struct checks *c);
 /* Follows the list of servers. */
 void checks_tick(struct checks *c);
 /* Servers are as if they had never been checked. */
 void checks_forget(struct checks *c);
-/* A frame came that is for no VIP. Returns whether it is something between
- * probes and servers. */
+/* A frame was received that is for no VIP. Returns whether it is a reply to a
+ * probe, or a bad one to its source. */
 bool checks_on_frame(
     struct checks *c, const struct frame *f, const struct link_frame *l);
 /* Whether a server that lacks the VIP, but forwards packets, sent a probe's

@@ -8,11 +8,12 @@
 #include "base/array.h"
 #include "dsr/segment/probe.h"
 
-/* Local ports: the slot is in the lower part, so that a reply finds it. */
+/* Local ports: the lower bits are the slot, which finds the request of a
+ * reply. */
 enum { PORT_FIRST = 32768, PORT_TURNS = 31 };
 _Static_assert(
     PORT_FIRST + PORT_TURNS * PROBES_MOST <= 65536, "all of them are ports");
-/* What fits into a packet of 1500 bytes. */
+/* Of packets of 1500 bytes. */
 enum { MSS_IP4 = 1460, MSS_IP6 = 1440 };
 
 struct probe {
@@ -35,10 +36,10 @@ probe_result_name(enum probe_result r)
 }
 
 static uint64_t
-draw(struct probes *p)
+draw_number(struct probes *p)
 {
-	p->drawn++;
-	return hash_keyed(&p->key, &p->drawn, sizeof(p->drawn));
+	p->draws++;
+	return hash_keyed(&p->key, &p->draws, sizeof(p->draws));
 }
 
 /* ---- out ---- */
@@ -55,7 +56,7 @@ send_segment(
 }
 
 static bool
-send_question(struct probes *p, const struct probe *q)
+send_syn(struct probes *p, const struct probe *q)
 {
 	bool v6 = p->plan.vip[q->vip].family == AF_INET6;
 	struct tcp_segment s = { .seq = q->seq,
@@ -67,7 +68,7 @@ send_question(struct probes *p, const struct probe *q)
 }
 
 static void
-take_back(struct probes *p, const struct probe *q, uint32_t seq)
+send_reset(struct probes *p, const struct probe *q, uint32_t seq)
 {
 	struct tcp_segment s = { .seq = seq, .flags = FRAME_RST };
 
@@ -87,15 +88,15 @@ schedule(struct probes *p, uint32_t server, uint64_t when)
 		heap_set(&p->due, server, when);
 }
 
-/* The next one is due an interval after this one began, give or take. */
+/* The next round is due an interval after this one began, more or less. */
 static void
 end_round(struct probes *p, uint32_t server, uint64_t now)
 {
 	struct probed *w = &p->servers[server];
 	struct probe_report last = w->round;
 	uint64_t stray = p->plan.interval / 5 + 1,
-		 due =
-		     w->began + p->plan.interval - stray / 2 + draw(p) % stray;
+		 due = w->began + p->plan.interval - stray / 2 +
+	    draw_number(p) % stray;
 
 	heap_remove(&p->due, server);
 	w->last = last;
@@ -104,8 +105,8 @@ end_round(struct probes *p, uint32_t server, uint64_t now)
 }
 
 static void
-note(struct probes *p, uint32_t server, unsigned vip, enum probe_result r,
-    uint64_t rtt)
+note_result(struct probes *p, uint32_t server, unsigned vip,
+    enum probe_result r, uint64_t rtt)
 {
 	struct probe_report *round = &p->servers[server].round;
 
@@ -126,7 +127,7 @@ end_if_over(struct probes *p, uint32_t server, uint64_t now)
 }
 
 static void
-let_go(struct probes *p, struct probe *q)
+release(struct probes *p, struct probe *q)
 {
 	q->busy = false;
 	list_remove(&q->order);
@@ -134,25 +135,26 @@ let_go(struct probes *p, struct probe *q)
 	p->servers[q->server].waiting--;
 }
 
-/* The request has its answer; it may be the last one of its server. */
+/* Ends a request, and the round of its server if it was the last one. */
 static void
-answer(struct probes *p, struct probe *q, enum probe_result r, uint64_t now)
+end_request(
+    struct probes *p, struct probe *q, enum probe_result r, uint64_t now)
 {
 	uint32_t server = q->server;
 
-	note(p, server, q->vip, r, r == PROBE_OK ? now - q->since : 0);
-	let_go(p, q);
+	note_result(p, server, q->vip, r, r == PROBE_OK ? now - q->since : 0);
+	release(p, q);
 	end_if_over(p, server, now);
 }
 
-/* Asks the server for its next vip. When nobody knows where the server is, it
- * has failed for all of them. */
+/* Asks the server for its next VIP. If its MAC is unknown, the result is the
+ * same for all the others. */
 static void
 ask_next(struct probes *p, uint32_t server, uint64_t now)
 {
 	struct probed *w = &p->servers[server];
 	struct probe *q = list_entry(list_first(&p->idle), struct probe, order);
-	uint64_t random = draw(p);
+	uint64_t random = draw_number(p);
 
 	if (w->next == 0)
 		w->began = now;
@@ -162,14 +164,14 @@ ask_next(struct probes *p, uint32_t server, uint64_t now)
 	q->port = (uint16_t)(PORT_FIRST + (q - p->slots) +
 	    PROBES_MOST * ((random >> 32) % PORT_TURNS));
 	q->since = now;
-	if (!send_question(p, q)) {
-		note(p, server, q->vip, PROBE_NO_ADDRESS, 0);
+	if (!send_syn(p, q)) {
+		note_result(p, server, q->vip, PROBE_NO_ADDRESS, 0);
 		w->next = p->plan.count;
 	} else {
 		q->busy = true;
 		w->waiting++;
 		list_remove(&q->order);
-		list_append(&p->asked, &q->order);
+		list_append(&p->once, &q->order);
 	}
 	if (w->next == p->plan.count)
 		heap_remove(&p->due, server);
@@ -204,16 +206,16 @@ probes_tick(struct probes *p, uint64_t now)
 	struct probe *q;
 	unsigned begun = 0;
 
-	while (left(&p->asked, half, now) == 0) {
-		q = oldest(&p->asked);
+	while (left(&p->once, half, now) == 0) {
+		q = oldest(&p->once);
 		list_remove(&q->order);
-		list_append(&p->again, &q->order);
-		(void)send_question(p, q);
+		list_append(&p->twice, &q->order);
+		(void)send_syn(p, q);
 	}
-	while (left(&p->again, p->plan.timeout, now) == 0) {
-		q = oldest(&p->again);
-		take_back(p, q, q->seq + 1);
-		answer(p, q, PROBE_TIMEOUT, now);
+	while (left(&p->twice, p->plan.timeout, now) == 0) {
+		q = oldest(&p->twice);
+		send_reset(p, q, q->seq + 1);
+		end_request(p, q, PROBE_TIMEOUT, now);
 	}
 	while (heap_top(&p->due) != HEAP_EMPTY && !list_is_empty(&p->idle)) {
 		next = heap_top_key(&p->due);
@@ -222,8 +224,8 @@ probes_tick(struct probes *p, uint64_t now)
 		ask_next(p, (uint32_t)heap_top(&p->due), now);
 		next = UINT64_MAX;
 	}
-	asked = left(&p->asked, half, now);
-	again = left(&p->again, p->plan.timeout, now);
+	asked = left(&p->once, half, now);
+	again = left(&p->twice, p->plan.timeout, now);
 	if (next != UINT64_MAX)
 		next = next > now ? next - now : 0;
 	next = asked < next ? asked : next;
@@ -257,18 +259,19 @@ probes_on_tcp(struct probes *p, const struct peer *from, const struct peer *to,
 
 	if (q == NULL)
 		return false;
+	/* A RST or SYN without an ACK can be anybody's: it is ignored. */
 	if ((s->flags & FRAME_ACK) == 0)
 		return true;
 	if (s->ack != q->seq + 1) {
 		if (!reset)
-			take_back(p, q, s->ack);
+			send_reset(p, q, s->ack);
 		return true;
 	}
 	if (reset) {
-		answer(p, q, PROBE_REFUSED, now);
+		end_request(p, q, PROBE_REFUSED, now);
 	} else if ((s->flags & FRAME_SYN) != 0) {
-		take_back(p, q, s->ack);
-		answer(p, q, PROBE_OK, now);
+		send_reset(p, q, s->ack);
+		end_request(p, q, PROBE_OK, now);
 	}
 	return true;
 }
@@ -302,7 +305,7 @@ probes_add(struct probes *p, uint32_t server, uint32_t version, uint64_t now)
 	probes_drop(p, server);
 	w->used = true;
 	w->version = version;
-	schedule(p, server, now + draw(p) % (p->plan.interval + 1));
+	schedule(p, server, now + draw_number(p) % (p->plan.interval + 1));
 	return 0;
 }
 
@@ -316,7 +319,7 @@ probes_drop(struct probes *p, uint32_t server)
 	heap_remove(&p->due, server);
 	for (i = 0; i < PROBES_MOST && p->servers[server].waiting > 0; i++)
 		if (p->slots[i].busy && p->slots[i].server == server)
-			let_go(p, &p->slots[i]);
+			release(p, &p->slots[i]);
 	p->servers[server] = (struct probed){ .used = false };
 }
 
@@ -343,8 +346,8 @@ probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
 		memcpy(vip, plan->vip, plan->count * sizeof(*vip));
 	for (i = 0; i < PROBES_MOST; i++)
 		if (p->slots[i].busy) {
-			take_back(p, &p->slots[i], p->slots[i].seq + 1);
-			let_go(p, &p->slots[i]);
+			send_reset(p, &p->slots[i], p->slots[i].seq + 1);
+			release(p, &p->slots[i]);
 		}
 	free((void *)(uintptr_t)p->plan.vip);
 	p->plan = *plan;
@@ -352,7 +355,8 @@ probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
 	for (i = 0; i < p->room; i++) {
 		heap_remove(&p->due, i);
 		if (p->servers[i].used)
-			schedule(p, i, now + draw(p) % (plan->interval + 1));
+			schedule(
+			    p, i, now + draw_number(p) % (plan->interval + 1));
 	}
 	return 0;
 }
@@ -366,8 +370,8 @@ probes_init(struct probes *p, const struct probes_options *o)
 	p->options = *o;
 	heap_init(&p->due);
 	list_init(&p->idle);
-	list_init(&p->asked);
-	list_init(&p->again);
+	list_init(&p->once);
+	list_init(&p->twice);
 	hash_key_init(&p->key);
 	p->slots = calloc(PROBES_MOST, sizeof(*p->slots));
 	if (p->slots == NULL)

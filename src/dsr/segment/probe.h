@@ -1,24 +1,23 @@
-/* probe.h: asks servers, on the way that clients' frames take, whether they
- * answer for the addresses of clients': a SYN for each address and port, which
- * is what finds a service that is dead and an address that is missing alike.
+/* probe.h: health checks on the path of clients' frames: a SYN from an address
+ * of ours to each VIP and port, sent to the server's MAC. It finds a service
+ * that is dead, and a VIP that is missing on the server.
  *
- *     due ---> a SYN for each VIP ---> SYN-ACK: alive; a RST takes it back
+ *     due ---> a SYN for each VIP ---> SYN-ACK: ok; answered with a RST
  *      ^        |      |      |          RST: refused
- *      |        |      '------|------>   twice nothing within the timeout
- *      |        '-------------|------>   no hardware address to send it to
+ *      |        |      '------|------>   no reply to two: timeout
+ *      |        '-------------|------>   MAC of the server unknown: no address
  *      '--- interval ---------'          the worst is the server's result
  *
- * Servers begin at a moment of their own within the interval, and stray by a
- * tenth of it each time, so that many are asked evenly, and a few at a time
- * after a pause. At most PROBES_MOST requests wait for their answers, others
- * for those: then the interval is longer. Each request has a port and a
- * sequence of its own that cannot be guessed (RFC 6056, RFC 6528): who is not
- * on the way cannot answer for a server. Half of the timeout after the first a
- * request is sent again.
+ * The first round of a server begins at a random moment of the interval, and
+ * each interval varies by a tenth, so that many servers are asked evenly. At
+ * most PROBES_MOST requests are open, others wait for those: then the interval
+ * is longer. Each request has a port and a sequence number that cannot be
+ * guessed (RFC 6056, RFC 6528): a host that is not on the path cannot answer
+ * for a server. Half of the timeout after the first SYN a second one is sent.
  *
- * What is left half open at a server is taken back: after a reply, after a
- * timeout, when other requests are asked from now on, and by RFC 9293, 3.10.7.3
- * what is a reply to something else.
+ * What is half open at a server is reset: after a reply, after a timeout, when
+ * other VIPs are to be asked, and when a reply acknowledges something else (RFC
+ * 9293, 3.10.7.3).
  *
  * Pure: the clock (us) is passed in, segments leave through a callback. */
 #ifndef PEN_DSR_PROBE_H
@@ -56,11 +55,11 @@ struct probe_report {
 };
 
 struct probes_options {
-	/* Sends a segment to that server. False: where it is is not known. Must
-	 * not call back. */
+	/* Sends a segment to that server. False: its MAC is unknown. Must not
+	 * call back. */
 	bool (*send)(void *arg, uint32_t server, const struct peer *from,
 	    const struct peer *to, const struct tcp_segment *s);
-	/* A server, which was of that version, has been asked for all vips. May
+	/* The round of a server is over; `version` is that of probes_add(). May
 	 * add and drop servers. */
 	void (*on_result)(void *arg, uint32_t server, uint32_t version,
 	    const struct probe_report *r);
@@ -69,7 +68,7 @@ struct probes_options {
 
 /* What to ask, and when. */
 struct probes_plan {
-	struct peer own[2];	    /* IPv4, IPv6: who asks; family 0: none */
+	struct peer own[2];	    /* sources, IPv4 and IPv6; family 0: none */
 	const struct peer *vip;	    /* with their ports; copied */
 	unsigned count;		    /* 0: nobody is asked */
 	uint64_t interval, timeout; /* us */
@@ -82,7 +81,7 @@ struct probed {
 	uint32_t version;
 	struct probe_report last;
 
-	/* The round that goes on. */
+	/* The round under way. */
 	struct probe_report round;
 	unsigned next;	  /* VIP to ask for next */
 	unsigned waiting; /* requests without a reply */
@@ -97,9 +96,9 @@ struct probes {
 	uint32_t room;
 	struct heap due; /* servers, by when to ask them next */
 	struct probe *slots;
-	struct list idle, asked, again; /* the last two in order of time */
+	struct list idle, once, twice; /* SYNs sent; in order of time */
 	struct hash_key key;
-	uint64_t drawn;
+	uint64_t draws; /* random numbers so far */
 };
 
 /* Asks nobody until there are VIPs and servers. Returns 0, or -1 with errno
@@ -111,21 +110,21 @@ void probes_fini(struct probes *p);
  * and nothing changed. */
 int probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now);
 
-/* The server of that number is asked. One that was, is another one when the
- * version is another one, and nothing is known of it. Returns 0, or -1 with
+/* The server of that number is asked from now on. With another version than
+ * before it is another server, of which nothing is known. Returns 0, or -1 with
  * errno ENOMEM. */
 int probes_add(
     struct probes *p, uint32_t server, uint32_t version, uint64_t now);
 void probes_drop(struct probes *p, uint32_t server);
-/* What was found out last, or NULL: it is not asked. */
+/* The last result; NULL: the server is not asked. */
 const struct probe_report *probes_last(const struct probes *p, uint32_t server);
 
 /* A segment, whose checksum is right, came to an own address. Returns whether
  * it was a reply to a request. */
 bool probes_on_tcp(struct probes *p, const struct peer *from,
     const struct peer *to, const struct tcp_segment *s, uint64_t now);
-/* Asks, asks again, gives up, as it is due. Returns in how many us there is
- * more to do; UINT64_MAX: nothing. */
+/* Sends first and second SYNs, and ends requests, that are due. Returns after
+ * how many us there is more to do; UINT64_MAX: nothing. */
 uint64_t probes_tick(struct probes *p, uint64_t now);
 
 /* "ok", "refused", "timeout", "no address", "none". */
