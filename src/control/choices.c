@@ -44,6 +44,13 @@ const struct choice choices_fastclose[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_failback[] = {
+	{ "never", FAILBACK_NEVER, NULL },
+	{ "idle", FAILBACK_IDLE, NULL },
+	{ "now", FAILBACK_NOW, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_on_down[] = {
 	{ "keep", SERVER_ON_DOWN_KEEP, NULL },
 	{ "cut", SERVER_ON_DOWN_CUT, NULL },

@@ -64,6 +64,8 @@ enum {
 	/* The same, of TLS with clients: without a certificate it is
 	 * refused. */
 	ROW_CLIENTS = 128 + 1024,
+	ROW_ASKS = 2048, /* with one argument it only asks: for that,
+			  * ACCESS_LOOK is enough, and there is JSON */
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */
@@ -207,6 +209,9 @@ int run_acl(struct call *c, struct error *e);
 int run_control(struct call *c, struct error *e);
 int run_control_level(struct call *c, struct error *e);
 int run_control_mode(struct call *c, struct error *e);
+/* client_command.c */
+int run_client_command(struct call *c, struct error *e);
+int run_recent(struct call *c, struct error *e);
 /* connection_command.c */
 int run_listen(struct call *c, struct error *e);
 int run_connection(struct call *c, struct error *e);
@@ -216,7 +221,6 @@ int run_socket(struct call *c, struct error *e);
 int run_flow(struct call *c, struct error *e);
 int run_flows(struct call *c, struct error *e);
 int run_explain(struct call *c, struct error *e);
-int run_recent(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
 /* mode_command.c */
 const char *balance_name(unsigned i);

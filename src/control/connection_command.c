@@ -1,5 +1,5 @@
-/* connection_command.c: commands about clients, their connections, and where
- * they come in. */
+/* connection_command.c: commands about connections, flows, and where clients
+ * come in. */
 #include "config.h"
 
 #include <string.h>
@@ -8,9 +8,6 @@
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
-#include "pool/sticky.h"
-
-enum { RECENT_SECONDS = 300, WALK = 2000 };
 
 static int
 parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
@@ -295,70 +292,7 @@ run_flows(struct call *c, struct error *e)
 	return 0;
 }
 
-/* ---- clients ---- */
-
-static void
-tell_client(struct reply *r, const struct sticky_client *client, uint64_t now)
-{
-	struct peer who = { .family = client->family };
-	char text[PEER_TEXT_MAX];
-	struct facts f;
-
-	memcpy(who.ip, client->ip, sizeof(who.ip));
-	facts_begin(&f, r, FACTS_LINE);
-	facts_text(&f, "client", peer_format_host(&who, text));
-	facts_number(&f, "connects", client->connects);
-	facts_number(&f, "sx", client->sent);
-	facts_number(&f, "rx", client->received);
-	facts_json_number(&f, "server", client->server);
-	facts_json_number(&f, "age_ms", now - client->seen);
-	facts_end(&f);
-}
-
-/* A piece ends after some clients looked at too: those passed over cost
- * time. */
-static bool
-more_recent(struct reply *r, struct pen *p)
-{
-	const struct sticky *clients = pool_sticky(p->pool);
-	size_t count = clients != NULL ? sticky_count(clients) : 0, walked;
-	uint64_t now = loop_now(p->loop);
-
-	for (walked = 0; r->at < count && walked < WALK &&
-	     buffer_length(&r->out) < REPLY_PIECE;
-	     walked++) {
-		const struct sticky_client *client =
-		    sticky_at(clients, (size_t)r->at++);
-
-		if (client->seen + r->arg >= now)
-			tell_client(r, client, now);
-	}
-	if (r->at < count)
-		return true;
-	facts_list_end(r);
-	return false;
-}
-
-int
-run_recent(struct call *c, struct error *e)
-{
-	uint64_t ms = RECENT_SECONDS * 1000;
-
-	if (serving(c, e) == NULL)
-		return -1;
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1 &&
-	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
-		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
-		    c->words->word[0]);
-	facts_list_begin(c->reply);
-	c->reply->at = 0;
-	c->reply->arg = ms;
-	c->reply->more = more_recent;
-	return 0;
-}
+/* ---- connections opened in advance ---- */
 
 int
 run_idlers(struct call *c, struct error *e)

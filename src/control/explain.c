@@ -76,6 +76,11 @@ sentence(const struct subject *s, char *text, size_t size)
 		    "the client used this server last, %llu s ago",
 		    (unsigned long long)(s->now - s->x.client->seen) / 1000);
 		break;
+	case RULE_FAILBACK:
+		snprintf(text, size,
+		    "the client was moved away from this server, which may "
+		    "have it back");
+		break;
 	case RULE_BALANCE:
 		snprintf(text, size, "%s chooses it", o->balance->name);
 		break;

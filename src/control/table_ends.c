@@ -1,5 +1,5 @@
 /* table_ends.c: rows of the command table:
- * how sessions end that are asked to. */
+ * how sessions end that are asked to, and where clients go then. */
 #include "config.h"
 
 #include "control/choices.h"
@@ -15,6 +15,20 @@ const struct command rows_ends[] = {
 	    .args = "[SEC]",
 	    .help = "how long sessions may go on that are asked to end; 0: no "
 		    "limit" },
+	{ .name = "failback",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(pool.failback),
+	    .choices = choices_failback,
+	    .option = "failback",
+	    .args = "[never|idle|now]",
+	    .help = "when clients return to the server that they were moved "
+		    "away from" },
+	{ .name = "client",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE | ROW_ASKS,
+	    .run = run_client_command,
+	    .args = "ADDRESS [forget|move N]",
+	    .help = "prints what is remembered of a client, or changes that" },
 	{ .name = "on_down",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(pool.on_down),

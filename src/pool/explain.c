@@ -74,6 +74,7 @@ decision_rule_name(enum decision_rule r)
 	static const char *const names[] = {
 		[RULE_NONE] = "none",
 		[RULE_STICKY] = "sticky",
+		[RULE_FAILBACK] = "failback",
 		[RULE_BALANCE] = "balance",
 		[RULE_PASSED_ON] = "passed_on",
 		[RULE_RETRY] = "retry",

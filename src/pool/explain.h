@@ -14,6 +14,7 @@
 enum decision_rule {
 	RULE_NONE,	 /* no server may take the client */
 	RULE_STICKY,	 /* the client used the server last */
+	RULE_FAILBACK,	 /* it was moved away from the server, and returns */
 	RULE_BALANCE,	 /* the algorithm's choice */
 	RULE_PASSED_ON,	 /* the next server whose access list permits it */
 	RULE_RETRY,	 /* the next server, after a failure */

@@ -51,6 +51,7 @@ change_sticky(struct pool *p, const struct pool_options *o)
 	if (p->sticky == NULL)
 		return -1;
 	sticky_set_prefix6(p->sticky, o->sticky_prefix6);
+	sticky_follow(p->sticky, o->failback != FAILBACK_NEVER);
 	return 0;
 }
 
@@ -81,6 +82,7 @@ are_options_equal(const struct pool_options *a, const struct pool_options *b)
 	    a->clients_max == b->clients_max &&
 	    a->blacklist_ms == b->blacklist_ms && a->tries == b->tries &&
 	    a->client_acl == b->client_acl && a->on_down == b->on_down &&
+	    a->failback == b->failback &&
 	    a->health.rise == b->health.rise &&
 	    a->health.fall == b->health.fall;
 }

@@ -19,6 +19,11 @@
 struct balance; /* an algorithm; see balance.h */
 struct sticky;	/* the memory of clients; see sticky.h */
 
+/* When a remembered client returns to the server that it was moved away from,
+ * once that may take it: never; with the next connection that it opens while it
+ * has none; with the next connection. */
+enum failback { FAILBACK_NEVER, FAILBACK_IDLE, FAILBACK_NOW };
+
 /* The pool's settings, filled by rows of the settings table. */
 struct pool_options {
 	/* The algorithm, for clients that are not remembered. */
@@ -32,6 +37,7 @@ struct pool_options {
 	uint64_t clients_max; /* how many are remembered at most */
 	uint64_t blacklist_ms;
 	unsigned tries; /* servers a client is given at most; 0: each once */
+	enum failback failback;
 	enum server_on_down on_down; /* of servers that say nothing else */
 	int client_acl; /* number of the access list that clients must pass */
 	struct health_options health;

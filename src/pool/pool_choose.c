@@ -84,13 +84,43 @@ belongs_elsewhere(
 	return own == NULL || !eligible_has(&p->eligible, own->slot);
 }
 
+/* The server that the client was moved away from, if it may go back now. One
+ * that is full or drains is not troubled with it. */
+static struct server *
+home_of(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now)
+{
+	const struct sticky_away *away;
+	struct sticky_client *c;
+	struct server *s;
+
+	if (p->sticky == NULL || p->options.failback == FAILBACK_NEVER)
+		return NULL;
+	c = sticky_find(
+	    p->sticky, who, &attempts->hint, now, p->options.tracking_ms);
+	away = c != NULL ? sticky_away(p->sticky, attempts->hint) : NULL;
+	if (away == NULL || away->home == 0 ||
+	    (p->options.failback == FAILBACK_IDLE && away->open > 0))
+		return NULL;
+	s = pool_server(p, away->home - 1);
+	return s != NULL && eligible_has(&p->eligible, s->slot) &&
+		pool_server_permits(s, who)
+	    ? s
+	    : NULL;
+}
+
 static struct decision
 first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
 {
-	struct server *s = pool_remembered(p, who, attempts, now);
-	struct decision d = { .rule = RULE_STICKY, .server = s };
+	struct decision d = { .rule = RULE_FAILBACK };
+	struct server *s;
 
+	d.server = home_of(p, who, attempts, now);
+	if (d.server != NULL)
+		return d;
+	s = pool_remembered(p, who, attempts, now);
+	d = (struct decision){ .rule = RULE_STICKY, .server = s };
 	if (s != NULL && pool_is_serving(s) && pool_server_permits(s, who))
 		return d;
 	d = (struct decision){ .rule = RULE_NONE };

@@ -438,6 +438,8 @@ pool_closed(struct pool *p, struct server *s, const struct peer *who,
 {
 	s->connections--;
 	pool_moved(p, s, who, attempts, up, down);
+	if (p->sticky != NULL && s->role == SERVER_REGULAR)
+		sticky_closed(p->sticky, who, &attempts->hint);
 	order_changed(s);
 	if (!s->present && s->connections == 0)
 		pool_forget_server(s);

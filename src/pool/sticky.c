@@ -19,6 +19,7 @@ struct sticky {
 	uint32_t *buckets;
 	uint32_t mask; /* of a hash, to a bucket */
 	struct sticky_client **slabs;
+	struct sticky_aways aways;
 	uint32_t max;
 	uint32_t count; /* entries 1..count are in use */
 	struct use {
@@ -78,7 +79,8 @@ sticky_new(size_t max)
 	s->mask = buckets - 1;
 	s->buckets = calloc(buckets, sizeof(*s->buckets));
 	s->slabs = calloc(max / SLAB + 1, sizeof(struct sticky_client *));
-	if (s->buckets == NULL || s->slabs == NULL) {
+	if (s->buckets == NULL || s->slabs == NULL ||
+	    sticky_aways_init(&s->aways, max) < 0) {
 		sticky_free(s);
 		errno = ENOMEM;
 		return NULL;
@@ -130,11 +132,13 @@ sticky_grow(struct sticky *s, size_t max)
 		return -1;
 	memcpy(new->slabs, s->slabs,
 	    (s->max / SLAB + 1) * sizeof(struct sticky_client *));
+	sticky_aways_take(&new->aways, &s->aways);
 	memcpy(new->mask6, s->mask6, sizeof(s->mask6));
 	memcpy(new->use, s->use, sizeof(s->use));
 	new->key = s->key;
 	new->count = s->count;
 	free(s->slabs);
+	sticky_aways_fini(&s->aways);
 	free(s->buckets);
 	*s = *new;
 	free(new);
@@ -151,6 +155,7 @@ sticky_free(struct sticky *s)
 		return;
 	for (i = 0; s->slabs != NULL && i <= s->max / SLAB; i++)
 		free(s->slabs[i]);
+	sticky_aways_fini(&s->aways);
 	free(s->slabs);
 	free(s->buckets);
 	free(s);
@@ -241,6 +246,50 @@ sticky_link_newest(struct sticky *s, uint32_t i)
 	use->newest = i;
 }
 
+/* ---- where clients come from ---- */
+
+void
+sticky_follow(struct sticky *s, bool on)
+{
+	if (on != s->aways.on)
+		sticky_aways_set(&s->aways, on);
+}
+
+const struct sticky_away *
+sticky_away(const struct sticky *s, sticky_hint found)
+{
+	return sticky_aways_get(&s->aways, found);
+}
+
+/* One more connection of the client, to `server`. A server that it never moved
+ * a byte with is not where it came from: a connect may have failed there. */
+static void
+note_away(struct sticky *s, uint32_t i, unsigned server)
+{
+	const struct sticky_client *c = sticky_entry(s, i);
+	struct sticky_away *a = sticky_aways_make(&s->aways, i);
+
+	if (a == NULL)
+		return;
+	a->open++;
+	if (a->home == server + 1)
+		a->home = 0;
+	else if (a->home == 0 && c->server != server &&
+	    c->sent + c->received > 0)
+		a->home = c->server + 1;
+}
+
+void
+sticky_closed(struct sticky *s, const struct peer *who, sticky_hint *hint)
+{
+	struct sticky_away *a = NULL;
+
+	if (s->aways.on)
+		a = sticky_aways_get(&s->aways, sticky_lookup(s, who, hint));
+	if (a != NULL && a->open > 0)
+		a->open--;
+}
+
 /* ---- remembering ---- */
 
 static struct sticky_client *
@@ -287,6 +336,7 @@ static uint32_t
 sticky_new_client(struct sticky *s, const struct peer *who, bool proven)
 {
 	uint32_t i = sticky_take_entry(s);
+	struct sticky_away *away;
 	struct sticky_client *c;
 
 	if (i == 0)
@@ -297,6 +347,9 @@ sticky_new_client(struct sticky *s, const struct peer *who, bool proven)
 	c->scope = (uint16_t)who->scope;
 	c->family = (uint8_t)who->family;
 	c->proven = proven;
+	away = sticky_aways_get(&s->aways, i);
+	if (away != NULL)
+		*away = (struct sticky_away){ .home = 0 };
 	sticky_chain(s, i);
 	sticky_link_newest(s, i);
 	return i;
@@ -331,10 +384,73 @@ sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
 		memcpy(sticky_entry(s, i)->ip, who->ip, sizeof(who->ip));
 	}
 	c = sticky_entry(s, i);
+	if (s->aways.on)
+		note_away(s, i, server);
 	c->server = server;
 	c->seen = now;
 	c->connects++;
 	return 0;
+}
+
+int
+sticky_move(
+    struct sticky *s, const struct peer *who, unsigned server, uint64_t now)
+{
+	sticky_hint hint = 0;
+	uint32_t i = sticky_lookup(s, who, &hint);
+	struct sticky_away *away;
+
+	if (i == 0) {
+		i = sticky_new_client(s, who, true);
+		if (i == 0)
+			return -1;
+		sticky_entry(s, i)->seen = now;
+	}
+	sticky_entry(s, i)->server = server;
+	away = sticky_aways_get(&s->aways, i);
+	if (away != NULL)
+		away->home = 0;
+	return 0;
+}
+
+/* The client at `from` moves to `to`, which is in use by nobody. */
+static void
+sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
+{
+	struct sticky_client *c = sticky_entry(s, to);
+	const struct sticky_away *was = sticky_aways_get(&s->aways, from);
+	struct sticky_away *is = sticky_aways_make(&s->aways, to);
+	struct use *use;
+	uint32_t *at;
+
+	*c = *sticky_entry(s, from);
+	use = &s->use[c->proven];
+	*(c->newer != 0 ? &sticky_entry(s, c->newer)->older : &use->newest) =
+	    to;
+	*(c->older != 0 ? &sticky_entry(s, c->older)->newer : &use->oldest) =
+	    to;
+	for (at = sticky_bucket(s, c->ip, c->family); *at != from;
+	     at = &sticky_entry(s, *at)->chain)
+		;
+	*at = to;
+	if (is != NULL)
+		*is = was != NULL ? *was : (struct sticky_away){ .home = 0 };
+}
+
+bool
+sticky_forget(struct sticky *s, const struct peer *who)
+{
+	sticky_hint hint = 0;
+	uint32_t i = sticky_lookup(s, who, &hint);
+
+	if (i == 0)
+		return false;
+	sticky_unlink_use(s, i);
+	sticky_unchain(s, i);
+	if (i != s->count)
+		sticky_renumber(s, s->count, i);
+	s->count--;
+	return true;
 }
 
 void

@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "pool/sticky_away.h"
 
 struct sticky_client {
 	uint8_t ip[16]; /* as in struct peer; where it was seen last */
@@ -36,6 +37,11 @@ struct sticky_client {
 	uint64_t received;	      /* bytes from it */
 };
 
+/* A guess at the number of a client's entry; 0: none. A session keeps it so
+ * that its client is looked up only once. Every use checks it, as the entry may
+ * have been given to another client meanwhile. */
+typedef uint32_t sticky_hint;
+
 struct sticky; /* private */
 
 /* Returns a memory for up to `max` (1..2^31) clients, or NULL with errno
@@ -49,12 +55,16 @@ int sticky_grow(struct sticky *s, size_t max);
  * first all do. Of clients that become the same one, a proven client is found
  * before others, and else the one seen last. */
 void sticky_set_prefix6(struct sticky *s, unsigned bits);
+/* Notes from now on, or no more, where clients come from: 8 bytes each. */
+void sticky_follow(struct sticky *s, bool on);
+/* What is noted of the client whose entry sticky_find() has just found, and put
+ * into the hint; NULL: nothing. */
+const struct sticky_away *sticky_away(
+    const struct sticky *s, sticky_hint found);
+/* One of its connections was closed. */
+void sticky_closed(
+    struct sticky *s, const struct peer *who, sticky_hint *hint);
 size_t sticky_count(const struct sticky *s);
-
-/* A guess at the number of a client's entry; 0: none. A session keeps it so
- * that its client is looked up only once. Every use checks it, as the entry may
- * have been given to another client meanwhile. */
-typedef uint32_t sticky_hint;
 
 /* Returns the client if it is remembered and was seen in the last `max_age` ms
  * (0: at any time), else NULL. Valid until the next sticky_remember(). */
@@ -65,6 +75,13 @@ struct sticky_client *sticky_find(struct sticky *s, const struct peer *who,
  * 0, or -1 with errno ENOMEM. */
 int sticky_remember(struct sticky *s, const struct peer *who, sticky_hint *hint,
     unsigned server, bool proven, uint64_t now);
+/* The client belongs to that server from now on, as if it had been there: it is
+ * remembered if it was not, and is away from nowhere. Returns 0, or -1 with
+ * errno ENOMEM. */
+int sticky_move(struct sticky *s, const struct peer *who, unsigned server,
+    uint64_t now);
+/* Returns whether the client was remembered. */
+bool sticky_forget(struct sticky *s, const struct peer *who);
 /* Marks the client as proven, unless it has been forgotten meanwhile. */
 void sticky_prove(struct sticky *s, const struct peer *who, sticky_hint *hint);
 /* Adds bytes to the client's counters, unless it has been forgotten
@@ -76,7 +93,7 @@ void sticky_count_bytes(struct sticky *s, const struct peer *who,
 int sticky_restore(struct sticky *s, const struct sticky_client *c);
 /* Returns client `i`, which is below sticky_count(); clients are in no order. A
  * walk may be done in portions: a client keeps its number until it is
- * forgotten. */
+ * forgotten; sticky_forget() gives its number to the last one. */
 const struct sticky_client *sticky_at(const struct sticky *s, size_t i);
 
 #endif

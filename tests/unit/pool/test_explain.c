@@ -87,6 +87,7 @@ begin(const struct balance *b)
 	o.balance = b;
 	o.sticky = draw(2) > 0;
 	o.stubborn = draw(4) == 0;
+	o.failback = (enum failback)draw(3);
 	ck_assert_int_eq(pool_set_options(pool, &o), 0);
 	if (draw(2) > 0)
 		set_lists();

@@ -282,6 +282,85 @@ START_TEST(restored)
 }
 END_TEST
 
+/* Against a model: whoever is forgotten, the others stay what they are, and
+ * the oldest still go first. */
+START_TEST(forgotten_at_any_time)
+{
+	enum { CLIENTS = 200, MOST = 120 };
+	int server[CLIENTS], home[CLIENTS] = { 0 };
+	struct sticky *s = sticky_new(CLIENTS);
+	uint32_t i, n, x = 1, count = 0;
+
+	sticky_follow(s, true);
+	for (n = 0; n < CLIENTS; n++)
+		server[n] = -1;
+	for (i = 0; i < 50000; i++) {
+		struct peer p;
+		sticky_hint hint = 0;
+		int to;
+
+		x = x * 1664525 + 1013904223;
+		n = (x >> 8) % CLIENTS;
+		to = (int)(x >> 20) % 5;
+		p = client(n);
+		if (count < MOST && (x >> 28) % 4 > 0) {
+			if (server[n] < 0)
+				count++;
+			else if (home[n] == to + 1)
+				home[n] = 0;
+			else if (home[n] == 0 && server[n] != to)
+				home[n] = server[n] + 1;
+			server[n] = to;
+			remember(s, n, (unsigned)to, i);
+			sticky_count_bytes(s, &p, &hint, 1, 1);
+		} else {
+			ck_assert_int_eq(
+			    sticky_forget(s, &p), server[n] >= 0);
+			count -= server[n] >= 0;
+			server[n] = -1;
+			home[n] = 0;
+		}
+		n = (x >> 12) % CLIENTS;
+		p = client(n);
+		ck_assert_int_eq(recall(s, n, i, 0), server[n]);
+		hint = 0;
+		if (server[n] >= 0) {
+			(void)sticky_find(s, &p, &hint, i, 0);
+			ck_assert_int_eq(
+			    (int)sticky_away(s, hint)->home, home[n]);
+		}
+		ck_assert_uint_eq(sticky_count(s), count);
+	}
+	for (n = 0; n < CLIENTS; n++)
+		remember(s, 1000 + n, n, i);
+	for (n = 0; n < CLIENTS; n++) {
+		ck_assert_int_eq(recall(s, n, i, 0), -1);
+		ck_assert_int_eq(recall(s, 1000 + n, i, 0), (int)n);
+	}
+	sticky_free(s);
+}
+END_TEST
+
+START_TEST(moved_by_hand)
+{
+	struct sticky *s = sticky_new(10);
+	struct peer p = client(1);
+	sticky_hint hint = 0;
+
+	ck_assert(!sticky_forget(s, &p));
+	ck_assert_int_eq(sticky_move(s, &p, 7, 5), 0);
+	ck_assert_int_eq(recall(s, 1, 5, 0), 7);
+	ck_assert_uint_eq(sticky_find(s, &p, &hint, 5, 0)->connects, 0);
+	remember(s, 1, 7, 6);
+	ck_assert_int_eq(sticky_move(s, &p, 3, 7), 0);
+	ck_assert_int_eq(recall(s, 1, 7, 0), 3);
+	ck_assert_uint_eq(sticky_count(s), 1);
+	ck_assert(sticky_forget(s, &p));
+	ck_assert_int_eq(recall(s, 1, 7, 0), -1);
+	sticky_free(s);
+}
+END_TEST
+
 SUITE(test_sticky)
 {
 	Suite *s = suite_create("sticky");
@@ -296,5 +375,7 @@ SUITE(test_sticky)
 	SUITE_ADD(s, prefix_changes, 10);
 	SUITE_ADD(s, proven_clients_stay, 10);
 	SUITE_ADD(s, restored, 10);
+	SUITE_ADD(s, forgotten_at_any_time, 20);
+	SUITE_ADD(s, moved_by_hand, 10);
 	return s;
 }
