@@ -11,6 +11,7 @@
 #include "support/dsrpen.h"
 #include "support/netrig.h"
 #include "support/nginx.h"
+#include "support/spot.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -167,7 +168,7 @@ START_TEST(a_tag_of_strangers)
 	/* the first frame that it hears for its VIP is the stranger's */
 	dsrpen_start(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, NETRIG_VIP4 ":0",
 	    netrig_server4(0), NULL);
-	WAIT_FOR(access(pen.control, F_OK) == 0, 10000);
+	WAIT_FOR(spot_path_listens(pen.control), 10000);
 	WAIT_FOR(!says("unknown"), 10000);
 	received = count("received");
 	netrig_tap_send(&client, question, sizeof(question));

@@ -13,6 +13,7 @@
 #include "support/dsrpen.h"
 #include "support/netrig.h"
 #include "support/nginx.h"
+#include "support/spot.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -149,8 +150,8 @@ second_is_started(const char *listen)
 
 	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
 	    "dsr_link packet", listen, netrig_server4(0), NULL);
-	WAIT_FOR(
-	    child_has_ended(&second.child) || access(second.control, F_OK) == 0,
+	WAIT_FOR(child_has_ended(&second.child) ||
+		spot_path_listens(second.control),
 	    10000);
 	ck_assert_msg(second.child.running, "%s", child_err(&second.child));
 	(void)dsrpen_ask(&second, &rig, "dsr");

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "support/netrig.h"
+#include "support/spot.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
@@ -51,7 +52,7 @@ up(const char *settings)
 	listener =
 	    netrig_listen(&rig, SERVER, SOCK_STREAM, netrig_server4(1), PORT);
 	netrig_start(&rig, PEN, &pen, argv);
-	WAIT_FOR(access(scratch("ctl"), F_OK) == 0, 10000);
+	WAIT_FOR(spot_path_listens(scratch("ctl")), 10000);
 	client = netrig_dial(
 	    &rig, NETRIG_CLIENT, SOCK_STREAM, netrig_server4(0), PORT);
 	WAIT_FOR(netrig_is_connected(client), 5000);

@@ -234,6 +234,20 @@ spot_is_listening(const struct spot *s)
 #endif
 }
 
+bool
+spot_path_listens(const char *path)
+{
+	struct sockaddr_un un = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0), rc;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_uint_lt(strlen(path), sizeof(un.sun_path));
+	memcpy(un.sun_path, path, strlen(path));
+	rc = connect(fd, (const struct sockaddr *)&un, sizeof(un));
+	close(fd);
+	return rc == 0;
+}
+
 int
 spot_listen(const struct spot *s, int backlog)
 {

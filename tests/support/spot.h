@@ -29,6 +29,9 @@ bool spot_has_kind(enum spot_kind kind);
 void spot_at_host(struct spot *s, const struct spot *from, const char *host);
 /* Does anyone listen there? Found out without connecting. */
 bool spot_is_listening(const struct spot *s);
+/* Does anyone listen at that path, in whatever network namespace? Its file is
+ * there a moment earlier. Found out by connecting. */
+bool spot_path_listens(const char *path);
 /* A listening socket there. */
 int spot_listen(const struct spot *s, int backlog);
 
