@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -30,6 +29,8 @@ struct programs {
 	unsigned count, max;
 	int null_fd;
 	int slot_fd; /* /dev/null, or the pipe of the program being started */
+	struct list queue;
+	struct task next; /* of the queue */
 };
 
 struct program_run {
@@ -353,6 +354,37 @@ program_start(struct programs *p, const struct program_options *o)
 	return NULL;
 }
 
+/* ---- one after another ---- */
+
+static void
+on_next(struct task *t)
+{
+	struct programs *p = container_of(t, struct programs, next);
+	struct list *link = list_first(&p->queue);
+	struct program_turn *turn;
+
+	if (link == NULL)
+		return;
+	turn = container_of(link, struct program_turn, link);
+	list_remove(link);
+	if (!list_is_empty(&p->queue))
+		loop_soon(p->loop, t);
+	turn->start(turn);
+}
+
+void
+program_queue(struct programs *p, struct program_turn *t)
+{
+	list_append(&p->queue, &t->link);
+	loop_soon(p->loop, &p->next);
+}
+
+void
+program_unqueue(struct program_turn *t)
+{
+	list_remove(&t->link);
+}
+
 /* ---- all of them ---- */
 
 struct programs *
@@ -367,6 +399,9 @@ programs_new(struct loop *l, unsigned max, struct error *e)
 	p->loop = l;
 	p->max = max;
 	list_init(&p->runs);
+	list_init(&p->queue);
+	list_init(&p->next.link);
+	p->next.run = on_next;
 	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	p->slot_fd = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 3);
 	if (p->slot_fd < 0)
@@ -414,6 +449,8 @@ programs_free(struct programs *p)
 	reap_last(p);
 	while ((link = list_first(&p->runs)) != NULL)
 		drop(container_of(link, struct program_run, link));
+	list_remove(&p->queue);
+	list_remove(&p->next.link);
 	if (p->null_fd >= 0)
 		close(p->null_fd);
 	if (p->slot_fd >= 0)
@@ -425,49 +462,4 @@ unsigned
 programs_count(const struct programs *p)
 {
 	return p->count;
-}
-
-/* ---- words ---- */
-
-int
-program_check(const char *path, struct error *e)
-{
-	struct stat st;
-
-	if (path[0] != '/')
-		return error_set(
-		    e, "\"%.200s\": expects an absolute path", path);
-	if (stat(path, &st) < 0)
-		return error_set(e, "\"%.200s\": %s", path, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return error_set(e, "\"%.200s\": not a file", path);
-	if (access(path, X_OK) < 0)
-		return error_set(e, "\"%.200s\": not executable", path);
-	return 0;
-}
-
-const char *
-program_result_text(const struct program_result *r, char text[PROGRAM_TEXT_MAX])
-{
-	char how[64] = "";
-
-	switch (r->end) {
-	case PROGRAM_EXITED:
-		snprintf(how, sizeof(how), "exit status %d", r->code);
-		break;
-	case PROGRAM_KILLED:
-		snprintf(how, sizeof(how), "killed by signal %d (%s)", r->code,
-		    strsignal(r->code));
-		break;
-	case PROGRAM_TIMED_OUT:
-		snprintf(how, sizeof(how), "timeout");
-		break;
-	case PROGRAM_FAILED:
-		snprintf(
-		    how, sizeof(how), "not executed: %s", strerror(r->code));
-		break;
-	}
-	snprintf(text, PROGRAM_TEXT_MAX, "%s%s%s", how,
-	    r->line[0] != '\0' ? ": " : "", r->line);
-	return text;
 }

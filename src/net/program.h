@@ -76,6 +76,17 @@ struct program_run *program_start(
 /* Kills it; on_end is not called any more. */
 void program_cancel(struct program_run *r);
 
+/* Who starts a program makes the loop wait until it is executed, which takes
+ * some tenths of a ms. Those who start many therefore queue: `start` is called
+ * soon, for one of them in each turn of the loop. Embedded in its owner. */
+struct program_turn {
+	struct list link;
+	void (*start)(struct program_turn *t);
+};
+void program_queue(struct programs *p, struct program_turn *t);
+/* It is not called any more; harmless when it was. */
+void program_unqueue(struct program_turn *t);
+
 /* Whether the file can be executed: an absolute path of a regular file, with
  * the right to. Returns 0, or -1 with a phrase. */
 int program_check(const char *path, struct error *e);

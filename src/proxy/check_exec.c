@@ -26,6 +26,8 @@ struct exec_settings {
 };
 
 struct exec_state {
+	struct check *check;
+	struct program_turn turn;
 	struct program_run *run; /* NULL: it has ended, or never began */
 };
 
@@ -205,8 +207,9 @@ run(struct check *c, struct words *w, struct environment *env)
 }
 
 static void
-start(struct check *c)
+on_turn(struct program_turn *t)
 {
+	struct check *c = container_of(t, struct exec_state, turn)->check;
 	const struct exec_settings *s = c->settings;
 	struct environment env;
 	struct exec_target a;
@@ -223,11 +226,25 @@ start(struct check *c)
 	environment_fini(&env);
 }
 
+/* As long as it has not begun, it is not the server that takes so long. */
+static void
+start(struct check *c)
+{
+	struct exec_state *state = c->state;
+
+	state->check = c;
+	state->turn.start = on_turn;
+	list_init(&state->turn.link);
+	c->waiting = NULL;
+	program_queue(c->programs, &state->turn);
+}
+
 static void
 stop(struct check *c)
 {
 	struct exec_state *state = c->state;
 
+	program_unqueue(&state->turn);
 	if (state->run != NULL)
 		program_cancel(state->run);
 }

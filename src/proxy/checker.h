@@ -66,10 +66,9 @@ int checker_reserve(struct checker *c, unsigned slot);
 /* Others count for checks that begin from now on. */
 void checker_set_options(struct checker *c, const struct checker_options *o);
 /* The server in the slot, which was reserved unless it is not to be checked, is
- * checked so from now on. It
- * goes on undisturbed if it was before, and has the addresses it had; else what
- * runs is stopped, and the next check comes within the interval, or, with
- * `soon`, now. Holds the spec. */
+ * checked so from now on. It goes on undisturbed if it was before, and has the
+ * addresses it had; else what runs is stopped, and the next check comes within
+ * the interval, or, with `soon`, now. Holds the spec. */
 void checker_set(struct checker *c, unsigned slot,
     const struct checker_target *t, bool soon);
 /* The server has failed a client. It is asked now, unless that was done since

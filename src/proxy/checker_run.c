@@ -326,7 +326,10 @@ checker_tick(struct checker *c)
 	c->ticked = at;
 	while (is_time(&c->deadlines, at)) {
 		k = c->records[heap_top(&c->deadlines)]->running;
-		check_end(k, CHECK_BAD, "timeout: %s", k->waiting);
+		if (k->waiting != NULL)
+			check_end(k, CHECK_BAD, "timeout: %s", k->waiting);
+		else
+			check_end(k, CHECK_NONE, "timeout: its turn");
 	}
 	while (is_time(&c->due, at) && begun++ < BEGIN_AT_ONCE &&
 	    c->stats.running < c->options.running_max)

@@ -33,7 +33,7 @@ checkrig_front(uint64_t timeout_ms)
 	    checker_new(rig.loop, rig.pool, frontend_core_of(rig.frontend));
 	ck_assert_ptr_nonnull(checkrig);
 	checker_set_programs(checkrig, checkrig_programs);
-	ck_assert_int_eq(checker_reserve(checkrig, server_slot(1)), 0);
+	ck_assert_int_eq(checker_reserve(checkrig, server_slot(0)), 0);
 	checker_set_options(checkrig, &o);
 }
 

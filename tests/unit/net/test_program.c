@@ -433,6 +433,51 @@ START_TEST(one_after_another)
 }
 END_TEST
 
+static struct program_turn turns[5];
+static struct task counter;
+static int begun, begun_at[5], turn_count;
+
+static void
+count_turns(struct task *t)
+{
+	turn_count++;
+	loop_soon(loop, t);
+}
+
+static void
+on_turn(struct program_turn *t)
+{
+	ck_assert_ptr_eq(t, &turns[begun]);
+	begun_at[begun++] = turn_count;
+}
+
+/* One of them in a turn of the loop; one that is no longer wanted is left
+ * out. */
+START_TEST(queued)
+{
+	int i;
+
+	begin();
+	for (i = 0; i < 5; i++) {
+		turns[i].start = on_turn;
+		program_queue(programs, &turns[i]);
+	}
+	ck_assert_int_eq(begun, 0);
+	program_unqueue(&turns[4]);
+	counter.run = count_turns;
+	list_init(&counter.link);
+	loop_soon(loop, &counter);
+	RUN_UNTIL(begun == 4);
+	for (i = 1; i < 4; i++)
+		ck_assert_int_eq(begun_at[i], begun_at[i - 1] + 1);
+	RUN_UNTIL(ticks > 20);
+	ck_assert_int_eq(begun, 4);
+	list_remove(&counter.link);
+	program_unqueue(&turns[0]);
+	finish();
+}
+END_TEST
+
 START_TEST(cancelled)
 {
 	begin();
@@ -673,6 +718,7 @@ SUITE(test_program)
 	SUITE_ADD(s, leaves_its_group, 30);
 	SUITE_ADD(s, bounded, 30);
 	SUITE_ADD(s, one_after_another, 30);
+	SUITE_ADD(s, queued, 30);
 	SUITE_ADD(s, cancelled, 30);
 	SUITE_ADD(s, others_children, 30);
 	SUITE_ADD(s, end_of_pen, 30);

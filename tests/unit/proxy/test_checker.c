@@ -252,6 +252,24 @@ START_TEST(silence_is_a_failure)
 }
 END_TEST
 
+/* A check that has not begun when its time is over says nothing of the
+ * server. */
+START_TEST(its_turn_never_came)
+{
+	int i;
+
+	begin_with_one();
+	for (i = 0; i < 10; i++) {
+		if (of(0)->check != NULL)
+			of(0)->check->waiting = NULL;
+		run(TIMEOUT);
+	}
+	ck_assert_uint_ge(of(0)->stops, 2);
+	ck_assert_int_eq(report().result, CHECK_NONE);
+	end();
+}
+END_TEST
+
 /* A longer and longer time passes between checks of a server that is down, but
  * no more than CHECKER_BACKOFF intervals, until it answers. */
 START_TEST(server_that_is_down_is_asked_less_often)
@@ -492,6 +510,7 @@ SUITE(test_checker)
 
 	SUITE_ADD(s, servers_are_asked_evenly, 10);
 	SUITE_ADD(s, no_more_run_at_a_time_than_may, 10);
+	SUITE_ADD(s, its_turn_never_came, 10);
 	SUITE_ADD(s, silence_is_a_failure, 10);
 	SUITE_ADD(s, server_that_is_down_is_asked_less_often, 10);
 	SUITE_ADD(s, server_that_failed_a_client_is_asked_at_once, 10);
