@@ -169,12 +169,20 @@ check_direct(const struct plan *p, uint16_t port, struct error *e)
 /* ---- what checks need ---- */
 
 uint16_t
+checks_other_port(const struct plan *p, const struct server_plan *s)
+{
+	return (uint16_t)(s->check_port != 0 ? s->check_port
+					     : p->config.checks.port);
+}
+
+uint16_t
 checks_port(const struct plan *p, const struct server_plan *s)
 {
-	unsigned port =
-	    s->check_port != 0 ? s->check_port : p->config.checks.port;
+	uint16_t other = checks_other_port(p, s);
 
-	return (uint16_t)(port != 0 ? port : s->port);
+	return other != 0      ? other
+	    : s->service.there ? s->service.port
+			       : s->port;
 }
 
 static int

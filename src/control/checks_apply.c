@@ -96,7 +96,6 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 	const struct server_plan *s = plan_slot(p, c->slot);
 	struct checker_target *t = &c->target;
 	const char *text = checks_text(p, c->slot);
-	uint16_t port;
 
 	if (text == NULL)
 		return 0;
@@ -108,10 +107,10 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 		return -1;
 	if (s->check == NULL)
 		t->spec = check_spec_hold(all->all);
-	port = checks_port(p, s);
-	t->port = port != s->port ? port : 0;
+	t->port = checks_other_port(p, s);
 	if (s->check_address != NULL)
-		(void)addr_parse_ip(&t->at, s->check_address, port);
+		(void)addr_parse_ip(
+		    &t->at, s->check_address, checks_port(p, s));
 	return 0;
 }
 
@@ -220,10 +219,21 @@ checks_cancel(struct apply *a)
 
 /* ---- commit ---- */
 
+static const struct checker_target unchecked = { .spec = NULL };
+
 static bool
 is_by_director(const struct check_spec *s)
 {
-	return s != NULL && check_spec_kind(s) == &check_dsr;
+	return check_spec_kind(s) == &check_dsr;
+}
+
+/* What is known of a server by its checks is void when nobody makes them, or
+ * somebody else does. */
+static void
+forget_health(struct pen *p, struct server *s, bool was, bool by_director)
+{
+	if (s != NULL && s->present && (by_director ? was : s->checked))
+		pool_unchecked(p->pool, s);
 }
 
 /* A server that serves already goes on while its first check is under way,
@@ -234,23 +244,21 @@ commit_one(struct apply *a, struct check_change *c)
 	enum server_initial initial = a->wanted->config.checks.initial;
 	struct pen *p = a->pen;
 	struct server *s = pool_slot(p->pool, c->slot);
+	struct checker_target *t = &c->target;
+	bool by_director = t->spec != NULL && is_by_director(t->spec), is, new;
 	struct checker_report before;
-	bool was = checker_report(p->checker, c->slot, &before), is, new;
 
-	if (is_by_director(c->target.spec)) {
-		check_spec_drop(c->target.spec);
-		c->target.spec = NULL;
-	}
-	is = c->target.spec != NULL && s != NULL && s->present;
+	is = t->spec != NULL && !by_director && s != NULL && s->present;
 	new = is && (!c->was_present || c->generation != s->generation);
-	if (is)
+	if (!is)
+		forget_health(p, s,
+		    checker_report(p->checker, c->slot, &before), by_director);
+	else
 		pool_begin_checks(p->pool, s);
 	if (new)
 		pool_assume(p->pool, s, initial);
-	checker_set(p->checker, c->slot, &c->target,
-	    new &&initial != SERVER_INITIAL_UP);
-	if (was && !is && s != NULL && s->present)
-		pool_unchecked(p->pool, s);
+	checker_set(p->checker, c->slot, is ? t : &unchecked,
+	    new && initial != SERVER_INITIAL_UP);
 }
 
 void

@@ -92,7 +92,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 		on_state_add(p->on_state, p->plan->config.on_state, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);
-	if (c->is == SERVER_SUSPECT)
+	if (c->is == SERVER_SUSPECT && p->checker != NULL)
 		checker_hurry(p->checker, s);
 }
 

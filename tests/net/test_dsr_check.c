@@ -415,6 +415,12 @@ expect_changes(void)
 	dsrpen_ask(&pen, &rig, "check_fall 1");
 	dsrpen_ask(&pen, &rig, text("check dsr %d", DSRMANY_PORT));
 	expect_out("timeout", wait_now_ms());
+	/* one that is not asked any more is not down any more */
+	dsrpen_ask(&pen, &rig, "server 1 check off");
+	expect_json("servers", "\"state\":\"down\"", false);
+	ck_assert(!line_has(1, "check"));
+	dsrpen_ask(&pen, &rig, "server 1 check default");
+	expect_out("timeout", wait_now_ms());
 	dsrpen_ask(&pen, &rig, "no check");
 	expect_json("servers", "\"state\":\"down\"", false);
 	/* a port where nobody listens */
