@@ -52,34 +52,36 @@ program_choose(struct bpf_object *new, const struct xdp_program_options *o)
 	return p;
 }
 
-/* The maps of the fast path are made with it only, and none is made that `old`
- * has. */
+static bool
+is_of_fast_path(const char *map)
+{
+	return strcmp(map, "pen_flows") == 0 ||
+	    strcmp(map, "pen_entries") == 0 || strcmp(map, "pen_totals") == 0;
+}
+
 static int
-maps_choose(struct bpf_object *new, const struct xdp_program_options *o,
+map_fd(const struct bpf_object *o, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(o, name);
+}
+
+/* The maps of the fast path are made with it only, and none is made that `old`
+ * has. Returns 0, or anything else with errno. */
+static int
+map_configure(struct bpf_map *m, const struct xdp_program_options *o,
     const struct bpf_object *old)
 {
-	static const char *const fast[] = { "pen_flows", "pen_entries",
-		"pen_totals" };
-	struct bpf_map *m;
+	struct xdp_config c = config_of(o);
+	const char *name = bpf_map__name(m);
 
-	for (unsigned i = 0; i < sizeof(fast) / sizeof(fast[0]); i++) {
-		m = bpf_object__find_map_by_name(new, fast[i]);
-		if (bpf_map__set_autocreate(m, o->flows > 0) != 0)
-			return -1;
-	}
-	m = bpf_object__find_map_by_name(new, "pen_flows");
-	if (o->flows > 0 && bpf_map__set_max_entries(m, o->flows) != 0)
-		return -1;
-	if (old == NULL)
-		return 0;
-	bpf_object__for_each_map(m, new)
-	{
-		if (!bpf_map__is_internal(m) && bpf_map__autocreate(m) &&
-		    bpf_map__reuse_fd(m,
-			bpf_object__find_map_fd_by_name(
-			    old, bpf_map__name(m))) != 0)
-			return -1;
-	}
+	if (bpf_map__is_internal(m)) /* .rodata: all that is fixed */
+		return bpf_map__set_initial_value(m, &c, sizeof(c));
+	if (o->flows == 0 && is_of_fast_path(name))
+		return bpf_map__set_autocreate(m, false);
+	if (old != NULL)
+		return bpf_map__reuse_fd(m, map_fd(old, name));
+	if (strcmp(name, "pen_flows") == 0)
+		return bpf_map__set_max_entries(m, o->flows);
 	return 0;
 }
 
@@ -87,14 +89,13 @@ static int
 configure(struct bpf_object *new, const struct xdp_program_options *o,
     const struct bpf_object *old)
 {
-	struct xdp_config c = config_of(o);
+	struct bpf_map *m;
 
-	return bpf_map__set_initial_value(
-		   bpf_object__find_map_by_name(new, ".rodata"), &c,
-		   sizeof(c)) != 0 ||
-		maps_choose(new, o, old) != 0
-	    ? -1
-	    : 0;
+	bpf_object__for_each_map (m, new) {
+		if (map_configure(m, o, old) != 0)
+			return -1;
+	}
+	return 0;
 }
 
 int
@@ -116,12 +117,11 @@ xdp_program_load(struct xdp_program *p, const struct xdp_program_options *o)
 	bpf_object__close(p->object);
 	*p = (struct xdp_program){ .object = new,
 		.fd = bpf_program__fd(program),
-		.addresses =
-		    bpf_object__find_map_fd_by_name(new, "pen_addresses"),
-		.sockets = bpf_object__find_map_fd_by_name(new, "pen_sockets"),
-		.flows = bpf_object__find_map_fd_by_name(new, "pen_flows"),
-		.entries = bpf_object__find_map_fd_by_name(new, "pen_entries"),
-		.totals = bpf_object__find_map_fd_by_name(new, "pen_totals") };
+		.addresses = map_fd(new, "pen_addresses"),
+		.sockets = map_fd(new, "pen_sockets"),
+		.flows = map_fd(new, "pen_flows"),
+		.entries = map_fd(new, "pen_entries"),
+		.totals = map_fd(new, "pen_totals") };
 	return 0;
 }
 
