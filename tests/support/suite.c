@@ -145,6 +145,12 @@ suite_amount(long heavy, long light)
 	return suite_is_light() ? light : heavy;
 }
 
+int
+suite_rounds(int n)
+{
+	return suite_is_in_valgrind() ? (n + 9) / 10 : n;
+}
+
 /* Check adds "_fn" to the name of a test's function. */
 void
 suite_skip(const char *test_function, const char *why)

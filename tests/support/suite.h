@@ -53,6 +53,8 @@ void write_file(const char *path, const char *what);
 /* Sanitizer and valgrind runs set PEN_TEST_LIGHT=1: `heavy`, else `light`. */
 long suite_amount(long heavy, long light);
 bool suite_is_light(void);
+/* So many rounds of what a few show as well: a tenth inside valgrind. */
+int suite_rounds(int n);
 /* The test itself, and not only pen, runs inside valgrind, which lets one
  * thread run at a time: run.sh sets CK_FORK=no there. */
 bool suite_is_in_valgrind(void);

@@ -43,7 +43,7 @@ START_TEST(against_a_model)
 	ck_assert(bitmap_is_empty(&b) && !bitmap_has(&b, 0));
 	ck_assert_int_eq(bitmap_next(&b, 0), BITMAP_NONE);
 	ck_assert_int_eq(bitmap_grow(&b, ROOM), 0);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < (unsigned)suite_rounds(20000); i++) {
 		x = hash_mix(x + i);
 		n = (unsigned)(x % ROOM);
 		/* fill, then empty, so that both ends are seen */

@@ -19,7 +19,7 @@ START_TEST(in_order)
 	int i;
 
 	buffer_init(&b);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < suite_rounds(20000); i++) {
 		x = hash_mix(x + (uint64_t)i);
 		n = x % 700;
 		if (x >> 33 & 1) {

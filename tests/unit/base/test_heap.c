@@ -33,7 +33,7 @@ START_TEST(against_a_model)
 	ck_assert_int_eq(heap_top(&h), HEAP_EMPTY);
 	ck_assert_int_eq(heap_reserve(&h, 10), 0);
 	ck_assert_int_eq(heap_reserve(&h, ROOM), 0);
-	for (i = 0; i < 30000; i++) {
+	for (i = 0; i < suite_rounds(30000); i++) {
 		x = hash_mix(x + (uint64_t)i);
 		n = (int)(x % ROOM);
 		if (x >> 20 & 3) {

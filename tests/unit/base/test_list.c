@@ -85,7 +85,7 @@ START_TEST(against_a_model)
 		t[i].number = i;
 		list_init(&t[i].link);
 	}
-	for (i = 0; i < 3000; i++) {
+	for (i = 0; i < suite_rounds(3000); i++) {
 		x = hash_mix(x + (uint64_t)i);
 		k = (int)(x % THINGS);
 		for (at = 0; at < n && model[at] != k; at++)

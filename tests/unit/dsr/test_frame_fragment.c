@@ -297,7 +297,7 @@ START_TEST(of_any_frame)
 	size_t n, done;
 	uint64_t i;
 
-	for (i = 0; i < 4000; i++) {
+	for (i = 0; i < (uint64_t)suite_rounds(4000); i++) {
 		framegen_seed(&g, i);
 		framegen_next(&g, &m);
 		if (i % 2 != 0)

@@ -307,7 +307,7 @@ START_TEST(of_any_frame)
 	static struct framegen_frame m;
 	uint64_t i;
 
-	for (i = 0; i < 4000; i++) {
+	for (i = 0; i < (uint64_t)suite_rounds(4000); i++) {
 		framegen_seed(&g, i);
 		framegen_next(&g, &m);
 		if (i % 2 != 0)

@@ -469,7 +469,8 @@ END_TEST
 START_TEST(most_have_failed)
 {
 	enum { LEFT = 50 };
-	unsigned claims = (unsigned)suite_amount(400, 20);
+	unsigned claims =
+	    (unsigned)suite_rounds((int)suite_amount(400, 20));
 	unsigned i, most = 0, asked;
 
 	segment_open();
@@ -508,7 +509,7 @@ END_TEST
 /* Frames with any bytes changed: nothing is ever believed that cannot be. */
 START_TEST(anything)
 {
-	long steps = suite_amount(300000, 20000), i;
+	long steps = suite_rounds((int)suite_amount(300000, 20000)), i;
 	struct host *h;
 	unsigned char bytes[sizeof(sent->bytes)];
 	size_t length = 0, k;

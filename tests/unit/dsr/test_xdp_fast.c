@@ -412,7 +412,7 @@ calm(struct framegen_frame *m, struct framegen *g)
 
 /* A spoiled frame may still have the addresses and ports that its flow had. */
 static unsigned
-roll_frames(bool spoil, unsigned *sent)
+roll_frames(bool spoil, unsigned rounds, unsigned *sent)
 {
 	static struct framegen g = { .anybody = true };
 	static struct framegen_frame m;
@@ -420,7 +420,7 @@ roll_frames(bool spoil, unsigned *sent)
 
 	set_entry(LONGEST, EPOCH);
 	*sent = 0;
-	for (unsigned i = 0; i < 10000; i++) {
+	for (unsigned i = 0; i < rounds; i++) {
 		struct frame f, before;
 		const char *way = "good";
 
@@ -448,21 +448,21 @@ roll_frames(bool spoil, unsigned *sent)
 
 START_TEST(good_frames_by_dice)
 {
-	unsigned sent;
+	unsigned rounds = (unsigned)suite_rounds(10000), sent;
 
 	NEED_XDP();
-	ck_assert_uint_gt(roll_frames(false, &sent), 9000);
-	ck_assert_uint_gt(sent, 500);
+	ck_assert_uint_gt(roll_frames(false, rounds, &sent), rounds / 10 * 9);
+	ck_assert_uint_gt(sent, rounds / 20);
 }
 END_TEST
 
 START_TEST(spoiled_frames_by_dice)
 {
-	unsigned sent;
+	unsigned rounds = (unsigned)suite_rounds(10000), sent;
 
 	NEED_XDP();
-	ck_assert_uint_gt(roll_frames(true, &sent), 9000);
-	ck_assert_uint_gt(sent, 100);
+	ck_assert_uint_gt(roll_frames(true, rounds, &sent), rounds / 10 * 9);
+	ck_assert_uint_gt(sent, rounds / 100);
 }
 END_TEST
 

@@ -43,7 +43,7 @@ START_TEST(against_a_model)
 	ck_assert_int_eq(eligible_next(&u, 0), ELIGIBLE_NONE);
 	ck_assert_int_eq(eligible_grow(&u, 100), 0);
 	ck_assert_int_eq(eligible_grow(&u, ROOM), 0);
-	for (i = 0; i < 20000; i++) {
+	for (i = 0; i < (unsigned)suite_rounds(20000); i++) {
 		x = hash_mix(x + i);
 		k = (unsigned)(x % ROOM);
 		/* fill, then empty, so that both ends are seen */

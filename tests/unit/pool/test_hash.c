@@ -252,7 +252,7 @@ START_TEST(changes_end_as_from_scratch)
 {
 	static int wanted[2000];
 	struct wanted w = { .address = { 0 } };
-	long round, rounds = suite_amount(150, 20);
+	long round, rounds = suite_rounds((int)suite_amount(150, 20));
 	unsigned n;
 
 	begin(0, 128, false);
