@@ -28,22 +28,25 @@ enum { FIRST = STDERR_FILENO + 1 };
 
 struct plan_of_start {
 	/* Copies of what is passed, high enough to be out of the way; owned.
-	 * Number n becomes FIRST + n. */
+	 * Number n becomes FIRST + n. -1: the locked file. */
 	int *fd;
 	uint32_t count, room;
+	/* A file that this process has locked; not owned; -1: none. It must not
+	 * be copied here: to close a copy would give the lock up (fcntl(2)). */
+	int locked;
+	int highest; /* number of a copy */
 	int above; /* copies are above this number */
 	struct buffer words; /* PEN_UPGRADE=... */
 	bool failed;
 };
 
-/* Passes a descriptor on. Returns its number there. */
+/* Adds a copy, or -1. Returns its number in the new process. */
 static int
-pass(struct plan_of_start *s, int fd)
+add(struct plan_of_start *s, int copy)
 {
-	int copy = fcntl(fd, F_DUPFD_CLOEXEC, s->above), *list;
+	int *list = array_grow(s->fd, &s->room, sizeof(*list), s->count);
 
-	list = array_grow(s->fd, &s->room, sizeof(*list), s->count);
-	if (copy < 0 || list == NULL) {
+	if (list == NULL) {
 		s->failed = true;
 		if (copy >= 0)
 			close(copy);
@@ -51,7 +54,29 @@ pass(struct plan_of_start *s, int fd)
 	}
 	s->fd = list;
 	list[s->count++] = copy;
+	if (copy > s->highest)
+		s->highest = copy;
 	return FIRST + (int)s->count - 1;
+}
+
+/* Passes a descriptor on. Returns its number there. */
+static int
+pass(struct plan_of_start *s, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, s->above);
+
+	if (copy >= 0)
+		return add(s, copy);
+	s->failed = true;
+	return -1;
+}
+
+static void
+pass_locked(struct plan_of_start *s, const char *name, int fd)
+{
+	s->locked = fd;
+	if (fd >= 0)
+		reply_add(&s->words, " %s=%d", name, add(s, -1));
 }
 
 static void
@@ -91,11 +116,11 @@ count_listeners(const struct pen *p)
 static void
 list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 {
-	s->above = FIRST + 4 + count_listeners(p);
+	s->above = s->highest = FIRST + 4 + count_listeners(p);
 	reply_add(&s->words, "PEN_UPGRADE=version=1");
 	pass_as(s, "state", state_fd);
 	pass_as(s, "errors", STDERR_FILENO);
-	pass_as(s, "pid", p->process->pid_fd);
+	pass_locked(s, "pid", p->process->pid_fd);
 	pass_as(s, "notify", p->notify.fd);
 	if (p->notify.watchdog_us > 0)
 		reply_add(&s->words, " watchdog=%" PRIu64,
@@ -115,7 +140,8 @@ free_plan(struct plan_of_start *s)
 	uint32_t i;
 
 	for (i = 0; i < s->count; i++)
-		close(s->fd[i]);
+		if (s->fd[i] >= 0)
+			close(s->fd[i]);
 	free(s->fd);
 	buffer_fini(&s->words);
 }
@@ -160,12 +186,21 @@ static int
 set_files(posix_spawn_file_actions_t *files, const struct plan_of_start *s,
     int errors)
 {
+	int spare = s->highest + 1, from;
 	uint32_t i;
 
-	for (i = 0; i < s->count; i++)
+	if (s->locked >= 0 &&
+	    posix_spawn_file_actions_adddup2(files, s->locked, spare) != 0)
+		return -1;
+	for (i = 0; i < s->count; i++) {
+		from = s->fd[i] >= 0 ? s->fd[i] : spare;
 		if (posix_spawn_file_actions_adddup2(
-			files, s->fd[i], FIRST + (int)i) != 0)
+			files, from, FIRST + (int)i) != 0)
 			return -1;
+	}
+	if (s->locked >= 0 &&
+	    posix_spawn_file_actions_addclose(files, spare) != 0)
+		return -1;
 	return posix_spawn_file_actions_adddup2(files, errors, STDERR_FILENO);
 }
 

@@ -256,6 +256,9 @@ goes_on(int session, const char *why)
 	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
 	ck_assert_str_eq(spot_ask(&ctl, "server 0 weight 3\n"), "");
 	upgrading_replace(program, NULL);
+	/* it has the lock of the pid file, too */
+	pen_expect_failure(text("running as pid %ld ", (long)pen.child.pid),
+	    "-f", "-p", pid_file, scratch("other"), back.at.text, NULL);
 	new = upgrading_go(&ctl, pen.child.pid);
 	close(session);
 	old_ends();
