@@ -98,6 +98,7 @@ struct call {
 	bool drains;
 	unsigned drained; /* slot */
 	uint64_t drain_ms;
+	bool upgrades; /* set it: the answer waits for the end of that */
 	struct reply *reply; /* text for who asked */
 };
 

@@ -65,7 +65,6 @@ run_shutdown(struct call *c, struct error *e)
 int
 run_upgrade(struct call *c, struct error *e)
 {
-	struct facts f;
 	uint64_t ms = 0;
 
 	if (c->pen->phase < PHASE_SERVING)
@@ -80,9 +79,7 @@ run_upgrade(struct call *c, struct error *e)
 	if (upgrade_begin(c->pen, ms,
 		c->asker != NULL ? c->asker->who : "upgrade", e) < 0)
 		return -1;
-	facts_begin(&f, c->reply, FACTS_LINE);
-	facts_integer(&f, "pid", upgrade_pid(c->pen));
-	facts_end(&f);
+	c->upgrades = true;
 	return 0;
 }
 

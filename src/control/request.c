@@ -16,6 +16,14 @@ on_drain(struct timer *t)
 	q->on_wake(q);
 }
 
+static void
+on_upgrade(struct upgrade_waiter *w)
+{
+	struct request *q = list_entry(w, struct request, upgrade);
+
+	q->on_wake(q);
+}
+
 void
 request_init(struct request *q, struct pen *p, struct asker *asker,
     void (*on_wake)(struct request *q))
@@ -27,6 +35,7 @@ request_init(struct request *q, struct pen *p, struct asker *asker,
 	reply_init(&q->reply);
 	names_init(&q->names);
 	drain_init(&q->drain, on_drain);
+	q->upgrade.on_news = on_upgrade;
 }
 
 void
@@ -34,6 +43,7 @@ request_fini(struct request *q)
 {
 	names_fini(&q->names);
 	drain_fini(&q->drain);
+	upgrade_wait_cancel(&q->upgrade);
 	reply_fini(&q->reply);
 	free(q->line);
 	q->line = q->next = NULL;
@@ -147,8 +157,13 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (q->asker != NULL && q->asker->access < needed)
 		return error_set(e, "needs the level %s, yours is %s",
 		    access_name(needed), access_name(q->asker->access));
-	if (!command_changes(row, w->count, no) || !command_is_there(row))
-		return command_run(&c, e);
+	if (!command_changes(row, w->count, no) || !command_is_there(row)) {
+		if (command_run(&c, e) < 0)
+			return -1;
+		if (c.upgrades)
+			upgrade_wait(q->pen, &q->upgrade);
+		return 0;
+	}
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
 		return error_set(e, "only at the start");
 	return change(q, &c, waits, e);
@@ -221,20 +236,49 @@ go_on_draining(struct request *q)
 	return refuse(q);
 }
 
+/* Each time there is news. */
+static enum request_result
+go_on_upgrading(struct request *q)
+{
+	long pid = (long)q->upgrade.pid;
+
+	switch (q->upgrade.result) {
+	case UPGRADE_WAITS:
+		reply_add(&q->reply.out, "process %ld starts\n", pid);
+		return REQUEST_WAITS;
+	case UPGRADE_FAILED:
+		q->upgrade.result = UPGRADE_NONE;
+		error_set(&q->error, "upgrade: %.400s", q->upgrade.why.text);
+		return refuse(q);
+	default:
+		reply_add(&q->reply.out, "process %ld serves\n", pid);
+		q->upgrade.result = UPGRADE_NONE;
+		return REQUEST_DONE;
+	}
+}
+
+/* What the command before waits for. */
+static enum request_result
+go_on_waiting(struct request *q)
+{
+	if (drain_is_on(&q->drain))
+		return go_on_draining(q);
+	return q->upgrade.result != UPGRADE_NONE ? go_on_upgrading(q)
+						 : REQUEST_DONE;
+}
+
 enum request_result
 request_run(struct request *q)
 {
+	enum request_result result;
 	bool waits = false;
 
 	for (;;) {
 		if (buffer_length(&q->reply.out) >= REPLY_PIECE)
 			return REQUEST_FULL;
-		if (drain_is_on(&q->drain)) {
-			enum request_result r = go_on_draining(q);
-
-			if (r == REQUEST_WAITS || q->failed)
-				return r;
-		}
+		result = go_on_waiting(q);
+		if (result == REQUEST_WAITS || q->failed)
+			return result;
 		if (q->reply.more != NULL) {
 			if (!q->reply.more(&q->reply, q->pen))
 				q->reply.more = NULL;

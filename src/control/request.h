@@ -9,13 +9,15 @@
  * Each changes a draft that is applied as a whole. One that needs names of
  * hosts waits for them and is then done again from its beginning, so that what
  * others changed meanwhile is not lost. One that has drained a server may wait
- * for the last connection before it answers. */
+ * for the last connection before it answers; one that has begun an upgrade
+ * waits for its end. */
 #ifndef PEN_CONTROL_REQUEST_H
 #define PEN_CONTROL_REQUEST_H
 
 #include "control/command.h"
 #include "control/drain.h"
 #include "control/names.h"
+#include "control/upgrade.h"
 
 enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
 
@@ -29,6 +31,7 @@ struct request {
 	char *line, *next;
 	struct names names;
 	struct drain drain;
+	struct upgrade_waiter upgrade;
 	void (*on_wake)(struct request *q);
 };
 

@@ -21,11 +21,12 @@
 #include "control/upgrade_start.h"
 #include "net/sock.h"
 
-/* How long the new process may take until it serves; how often to see whether
- * one that failed has ended, and how many times before it is killed; parts of
- * the state in a turn; bytes that are kept of what it says. */
+/* How long the new process may take until it serves, in steps; how often to see
+ * whether one that failed has ended, and how many times before it is killed;
+ * parts of the state in a turn; bytes that are kept of what it says. */
 enum {
-	START_MS = 30000,
+	STEP_MS = 5000,
+	STEPS = 6,
 	REAP_MS = 20,
 	REAPS = 50,
 	PARTS = 8,
@@ -46,7 +47,8 @@ struct upgrade {
 	char said[SAID_MAX];
 	size_t said_length;
 	const char *why; /* it failed */
-	int reaps;
+	int steps, reaps;
+	struct list waiters;
 	struct task task; /* frees */
 };
 
@@ -120,6 +122,48 @@ log_lines(struct upgrade *u)
 			log_info("new process: %s", message_of(line));
 }
 
+/* ---- who waits ---- */
+
+void
+upgrade_wait(struct pen *p, struct upgrade_waiter *w)
+{
+	w->result = UPGRADE_WAITS;
+	w->pid = p->upgrade->child.pid;
+	list_append(&p->upgrade->waiters, &w->link);
+}
+
+void
+upgrade_wait_cancel(struct upgrade_waiter *w)
+{
+	if (w->result == UPGRADE_WAITS)
+		list_remove(&w->link);
+	w->result = UPGRADE_NONE;
+}
+
+/* Who is told may go. */
+static void
+tell_waiters(
+    struct upgrade *u, enum upgrade_result result, const struct error *why)
+{
+	struct list now = LIST_INIT(now), *link;
+	struct upgrade_waiter *w;
+
+	while ((link = list_first(&u->waiters)) != NULL) {
+		list_remove(link);
+		list_append(&now, link);
+	}
+	while ((link = list_first(&now)) != NULL) {
+		w = list_entry(link, struct upgrade_waiter, link);
+		list_remove(link);
+		if (result == UPGRADE_WAITS)
+			list_append(&u->waiters, link);
+		w->result = result;
+		if (why != NULL)
+			w->why = *why;
+		w->on_news(w);
+	}
+}
+
 /* ---- the end ---- */
 
 static void
@@ -164,6 +208,7 @@ go_on(struct upgrade *u)
 static void
 log_failure(struct upgrade *u, int status)
 {
+	struct error e;
 	char how[64];
 
 	if (WIFEXITED(status))
@@ -173,9 +218,12 @@ log_failure(struct upgrade *u, int status)
 		snprintf(how, sizeof(how), "killed by signal %d",
 		    WTERMSIG(status));
 	hear(u);
+	error_set(&e, "process %ld: %s (%s): \"%.200s\"", (long)u->child.pid,
+	    u->why, how, first_line(u));
 	log_error("not upgraded, this process goes on pid=%ld error=\"%s\" "
 		  "end=\"%s\" said=\"%s\"",
 	    (long)u->child.pid, u->why, how, first_line(u));
+	tell_waiters(u, UPGRADE_FAILED, &e);
 }
 
 /* It ends soon, or is killed; nothing here waits for that. */
@@ -211,10 +259,14 @@ on_time(struct timer *t)
 {
 	struct upgrade *u = list_entry(t, struct upgrade, timer);
 
-	if (u->stage == ENDING)
+	if (u->stage == ENDING) {
 		reap(u);
-	else
+	} else if (++u->steps < STEPS &&
+	    timer_start(u->pen->loop, t, STEP_MS) == 0) {
+		tell_waiters(u, UPGRADE_WAITS, NULL);
+	} else {
 		fail(u, "it does not serve after 30 seconds", true);
+	}
 }
 
 /* The new process has everything: this one drains. */
@@ -232,6 +284,7 @@ finish(struct upgrade *u)
 	process_leave_pid_file(p->process);
 	frontend_leave(p->frontend);
 	control_leave(p->control);
+	tell_waiters(u, UPGRADE_DONE, NULL);
 	discard(u);
 	stopping_begin(p, ms, "upgrade");
 }
@@ -410,7 +463,7 @@ watch_child(struct upgrade *u)
 		watch_stop(l, &u->watch);
 		return -1;
 	}
-	return timer_start(l, &u->timer, START_MS);
+	return timer_start(l, &u->timer, STEP_MS);
 }
 
 int
@@ -434,18 +487,13 @@ upgrade_begin(
 	watch_init(&u->error_watch);
 	timer_init(&u->timer, on_time);
 	buffer_init(&u->out);
+	list_init(&u->waiters);
 	p->upgrade = u;
 	log_info("upgrading by=\"%s\" program=%s pid=%ld", who,
 	    p->executable.path, (long)u->child.pid);
 	if (watch_child(u) < 0)
 		fail(u, strerror(errno), true);
 	return 0;
-}
-
-pid_t
-upgrade_pid(const struct pen *p)
-{
-	return p->upgrade != NULL ? p->upgrade->child.pid : 0;
 }
 
 bool
@@ -457,8 +505,12 @@ upgrade_is_under_way(const struct pen *p)
 void
 upgrade_free(struct upgrade *u)
 {
+	struct error e;
+
 	if (u == NULL)
 		return;
 	kill(u->child.pid, SIGKILL);
+	error_set(&e, "pen is stopping");
+	tell_waiters(u, UPGRADE_FAILED, &e);
 	discard(u);
 }

@@ -21,9 +21,26 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "base/list.h"
 
 struct pen;
 struct upgrade;
+
+/* Somebody who wants to know how an upgrade goes; all zero: nobody. */
+enum upgrade_result {
+	UPGRADE_NONE,
+	UPGRADE_WAITS, /* it is under way */
+	UPGRADE_DONE,
+	UPGRADE_FAILED
+};
+struct upgrade_waiter {
+	struct list link;
+	enum upgrade_result result;
+	pid_t pid;	  /* of the new process */
+	struct error why; /* FAILED: a phrase */
+	/* Called when it is over, and every five seconds until then. */
+	void (*on_news)(struct upgrade_waiter *w);
+};
 
 /* Starts an upgrade; how it ends is logged. Sessions that are left `drain_ms`
  * after it are ended; 0: they have all the time they want. `who` asks for it,
@@ -34,8 +51,10 @@ int upgrade_begin(
 /* Whether one is under way: nothing may change its configuration then, or the
  * new process would have another one. */
 bool upgrade_is_under_way(const struct pen *p);
-/* The new process that is being started; 0: none. */
-pid_t upgrade_pid(const struct pen *p);
+/* Tells `w`, whose on_news is set, of the upgrade that is under way. */
+void upgrade_wait(struct pen *p, struct upgrade_waiter *w);
+/* Tells it nothing more; fine on nobody. */
+void upgrade_wait_cancel(struct upgrade_waiter *w);
 /* Kills the new process, if one is under way. Frees. NULL is fine. */
 void upgrade_free(struct upgrade *u);
 

@@ -94,7 +94,7 @@ class Pen:
     def upgrade(self):
         began = time.monotonic()
         answer = self.ask("upgrade")
-        if answer.startswith("error"):
+        if " serves\n" not in answer:
             raise SystemExit(answer)
         while True:
             pid = int(self.ask("pid"))
