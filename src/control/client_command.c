@@ -1,4 +1,4 @@
-/* client_command.c: commands about the memory of clients. */
+/* client_command.c: commands about the memory of clients, and where they go. */
 #include "config.h"
 
 #include <string.h>
@@ -173,4 +173,28 @@ run_client_command(struct call *c, struct error *e)
 		return error_set(e, "clients are not remembered");
 	peer_from_addr(&who, &at);
 	return w->count == 1 ? tell_one(c, &who, e) : change(c, &who, e);
+}
+
+/* ---- where they go ---- */
+
+int
+run_rebalance(struct call *c, struct error *e)
+{
+	uint64_t percent, asked;
+	struct facts f;
+
+	if (only_serving(c, e) < 0)
+		return -1;
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (number_parse(c->words->word[0], 1, 100, &percent) < 0)
+		return error_set(e, "\"%.100s\" is not a number from 1 to 100",
+		    c->words->word[0]);
+	if (frontend_rebalance(
+		c->pen->frontend, (unsigned)percent, &asked, e) < 0)
+		return -1;
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_number(&f, "sessions", asked);
+	facts_end(&f);
+	return 0;
 }

@@ -212,6 +212,7 @@ int run_control_level(struct call *c, struct error *e);
 int run_control_mode(struct call *c, struct error *e);
 /* client_command.c */
 int run_client_command(struct call *c, struct error *e);
+int run_rebalance(struct call *c, struct error *e);
 int run_recent(struct call *c, struct error *e);
 /* connection_command.c */
 int run_listen(struct call *c, struct error *e);

@@ -170,6 +170,11 @@ struct server *pool_choose(struct pool *p, const struct peer *who,
  * the algorithm goes by their addresses. */
 bool pool_tells_clients_apart(const struct pool *p);
 
+/* The same of the algorithm alone: a client gets the same server again. */
+bool pool_goes_by_address(const struct pool *p);
+/* The client is new when it comes again. */
+void pool_forget_client(struct pool *p, const struct peer *who);
+
 /* Whether the client may be given another server as far as the setting `tries`
  * goes. */
 bool pool_has_tries_left(const struct pool *p, const struct attempts *attempts);

@@ -28,6 +28,19 @@ pool_tells_clients_apart(const struct pool *p)
 }
 
 bool
+pool_goes_by_address(const struct pool *p)
+{
+	return p->options.balance->owner != NULL;
+}
+
+void
+pool_forget_client(struct pool *p, const struct peer *who)
+{
+	if (p->sticky != NULL)
+		(void)sticky_forget(p->sticky, who);
+}
+
+bool
 pool_server_permits(const struct server *s, const struct peer *who)
 {
 	return s->set.acl < 0 || acl_permits(&s->pool->acls[s->set.acl], who);

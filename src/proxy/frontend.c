@@ -146,7 +146,9 @@ are_times_equal(
 	    a->idle_timeout_ms == b->idle_timeout_ms &&
 	    a->half_timeout_ms == b->half_timeout_ms &&
 	    a->linger_ms == b->linger_ms && a->end.quiet == b->end.quiet &&
-	    a->end.quiet_ms == b->end.quiet_ms;
+	    a->end.quiet_ms == b->end.quiet_ms &&
+	    a->end.drain_ms == b->end.drain_ms &&
+	    a->end.max_age_ms == b->end.max_age_ms;
 }
 
 void
@@ -304,6 +306,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	session_count_init(f);
 	list_init(&f->cut.task.link);
 	f->cut.task.run = session_cut_on_turn;
+	session_rebalance_init(f);
 	dummies_init(&f->dummies, &f->core);
 	preopened_init(&f->preopened, &f->core);
 	f->core.options = *o;
@@ -331,6 +334,7 @@ frontend_free(struct frontend *f)
 	dummies_fini(&f->dummies);
 	session_count_fini(f);
 	list_remove(&f->cut.task.link);
+	session_rebalance_fini(f);
 	pipe_share_fini(&f->core.share);
 	id_table_fini(&f->connections);
 	free(f);

@@ -59,6 +59,7 @@ struct end_options {
 	enum quiet_end quiet;
 	uint64_t quiet_ms; /* silence that makes a moment quiet */
 	uint64_t drain_ms; /* until those left are ended; 0: never */
+	uint64_t max_age_ms; /* a session that is older is asked; 0: none */
 };
 
 /* Settings; control/setting fills them. */
@@ -231,6 +232,12 @@ void frontend_leave(struct frontend *f);
 /* Calls `fn` for each listener. */
 void frontend_each_listener(struct frontend *f,
     void (*fn)(void *arg, struct listener *l), void *arg);
+/* Asks sessions of servers that have more than their share to end at a quiet
+ * moment, so that their clients are balanced anew; soon, in portions. Of each
+ * such server `percent` of its sessions at most. Returns 0 and how many they
+ * are at most, or -1 with a phrase. */
+int frontend_rebalance(struct frontend *f, unsigned percent, uint64_t *asked,
+    struct error *e);
 /* Sessions, flows and DNS queries that are not over. */
 uint64_t frontend_left(const struct frontend *f);
 

@@ -38,6 +38,14 @@ struct session_cut {
 	struct id_walk sessions, flows;
 };
 
+/* Of the walk that asks sessions to end, for others to get their share. */
+struct session_rebalance {
+	struct task task;
+	struct id_walk sessions;
+	uint64_t *surplus; /* by slot: how many to ask yet; NULL: no walk */
+	unsigned slots;
+};
+
 /* Clients that wait for a place at a server. */
 struct session_queue {
 	struct list sessions; /* by `queue_link`, the oldest first */
@@ -68,6 +76,7 @@ struct frontend {
 	struct session_walk count;
 	struct session_queue queue;
 	struct session_cut cut;
+	struct session_rebalance rebalance;
 
 	struct preopened preopened;
 	struct flows flows;

@@ -18,6 +18,7 @@ reason_name(enum reason r)
 		[REASON_NO_RESOURCES] = "no_resources",
 		[REASON_STOPPED] = "stopped",
 		[REASON_SERVER_DOWN] = "server_down",
+		[REASON_MAX_AGE] = "max_age",
 		[REASON_QUIET_END] = "quiet_end",
 		[REASON_TLS_FAILED] = "tls_failed",
 		[REASON_TLS_TIMEOUT] = "tls_timeout",

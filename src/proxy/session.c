@@ -143,11 +143,13 @@ session_close(struct session *s, enum reason why)
 	struct frontend *f = s->frontend;
 	bool reset_server = why == REASON_CLIENT_RESET ||
 	    why == REASON_STOPPED || why == REASON_TLS_FAILED ||
-	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN;
+	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
+	    why == REASON_MAX_AGE;
 	bool reset_client = why == REASON_SERVER_RESET ||
 	    why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
 	    why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
-	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN;
+	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
+	    why == REASON_MAX_AGE;
 
 	if (log_level >= LOG_LEVEL_DEBUG)
 		session_log_close(s, why);

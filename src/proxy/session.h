@@ -45,6 +45,10 @@ void session_count_start(struct frontend *f);
 /* Goes on with the walk of frontend_cut_sessions(). */
 void session_cut_on_turn(struct task *t);
 
+/* The walk of frontend_rebalance(). */
+void session_rebalance_init(struct frontend *f);
+void session_rebalance_fini(struct frontend *f);
+
 /* Serves the client on `fd`, which it takes over. When memory is short the
  * client is closed and that is logged. It came to `port`, 0: a Unix socket. */
 void session_start(

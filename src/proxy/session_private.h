@@ -72,6 +72,7 @@ struct session {
 	bool no_port;	     /* none is left to one of its addresses */
 	bool http;	     /* the client began with a request of HTTP/1 */
 	bool asked;	     /* the client spoke last: an answer is due */
+	bool leaving; /* ends at a quiet moment, and its client is forgotten */
 };
 
 /* ---- session.c ---- */
@@ -179,6 +180,8 @@ bool session_may_end_quietly(const struct session *s);
 /* Whether this is one: the server spoke last, no bytes are under way, and none
  * came for quiet_time. Costs system calls. */
 bool session_is_quiet(const struct session *s);
+/* Ends it there. */
+void session_end_quietly(struct session *s);
 
 /* ---- the log ---- */
 

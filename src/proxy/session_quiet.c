@@ -7,10 +7,12 @@
  * client decide, unless the operator does. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "net/sock.h"
+#include "pool/surplus.h"
 #include "proxy/session_private.h"
 
 /* ---- which sessions ---- */
@@ -100,4 +102,82 @@ session_is_quiet(const struct session *s)
 	    loop_now(f->loop) - s->active >= f->options.end.quiet_ms &&
 	    sock_unsent(s->down.fd) == 0 && !sock_has_input(s->down.fd) &&
 	    !sock_has_input(s->up.fd);
+}
+
+/* A client that is to be balanced anew must not be remembered. */
+void
+session_end_quietly(struct session *s)
+{
+	if (s->leaving)
+		pool_forget_client(s->frontend->core.pool, &s->client);
+	session_close(s, REASON_QUIET_END);
+}
+
+/* ---- so that others get their share ---- */
+
+static void
+ask(void *entry)
+{
+	struct session *s = entry;
+	struct session_rebalance *r = &s->frontend->rebalance;
+
+	if (!s->counted || s->leaving || s->server->slot >= r->slots ||
+	    r->surplus[s->server->slot] == 0 || !session_may_end_quietly(s))
+		return;
+	r->surplus[s->server->slot]--;
+	s->leaving = true;
+	session_reschedule(s);
+}
+
+static void
+rebalance_on_turn(struct task *t)
+{
+	struct frontend *f = list_entry(t, struct frontend, rebalance.task);
+
+	id_table_walk(&f->connections, &f->rebalance.sessions, ask);
+	if (f->rebalance.sessions.left > 0) {
+		loop_soon(f->core.loop, t);
+		return;
+	}
+	free(f->rebalance.surplus);
+	f->rebalance.surplus = NULL;
+}
+
+void
+session_rebalance_init(struct frontend *f)
+{
+	list_init(&f->rebalance.task.link);
+	f->rebalance.task.run = rebalance_on_turn;
+}
+
+void
+session_rebalance_fini(struct frontend *f)
+{
+	list_remove(&f->rebalance.task.link);
+	free(f->rebalance.surplus);
+}
+
+int
+frontend_rebalance(struct frontend *f, unsigned percent, uint64_t *asked,
+    struct error *e)
+{
+	struct session_rebalance *r = &f->rebalance;
+	unsigned slots = pool_slots(f->core.pool);
+	uint64_t *surplus;
+
+	if (pool_goes_by_address(f->core.pool))
+		return error_set(
+		    e, "the algorithm goes by the client's address");
+	if (f->core.options.end.quiet == QUIET_END_NONE)
+		return error_set(e, "quiet_end is none");
+	surplus = calloc(slots, sizeof(*surplus));
+	if (surplus == NULL)
+		return error_set(e, "out of memory");
+	*asked = pool_surplus(f->core.pool, percent, surplus);
+	free(r->surplus);
+	r->surplus = surplus;
+	r->slots = slots;
+	r->sessions.left = f->connections.end;
+	loop_soon(f->core.loop, &r->task);
+	return 0;
 }

@@ -39,6 +39,19 @@ take_sooner(uint64_t *due, enum reason *why, uint64_t from, uint64_t limit,
 	}
 }
 
+/* When the session, being old, is asked to end; UINT64_MAX: never. Up to a
+ * tenth before max_age, so that those that came together go one by one. */
+static uint64_t
+retirement(const struct session *s)
+{
+	uint64_t age = s->frontend->core.options.end.max_age_ms;
+	uint32_t jitter = (s->number * UINT32_C(2654435761)) >> 24;
+
+	if (age == 0)
+		return UINT64_MAX;
+	return s->started + age - age / 10 * jitter / 256;
+}
+
 /* When the session ends unless a byte comes, and why; UINT64_MAX: never. Of all
  * limits that are set for what it is, the first one counts. */
 static uint64_t
@@ -55,21 +68,32 @@ silence_limit(const struct session *s, enum reason *why)
 	if (is_half_closed(s))
 		take_sooner(&due, why, s->active, o->half_timeout_ms,
 		    REASON_HALF_TIMEOUT);
+	if (o->end.max_age_ms > 0)
+		take_sooner(&due, why, retirement(s), o->end.drain_ms,
+		    REASON_MAX_AGE);
 	return due;
+}
+
+/* From when on it is asked to end; UINT64_MAX: it is not. */
+static uint64_t
+asked_from(const struct session *s)
+{
+	return s->leaving || s->frontend->core.draining ? 0 : retirement(s);
 }
 
 /* When it ends, or is checked for a quiet moment, unless a byte comes. */
 static uint64_t
 deadline(const struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
 	enum reason why = REASON_IDLE_TIMEOUT;
-	uint64_t due = silence_limit(s, &why);
+	uint64_t due = silence_limit(s, &why), asked = asked_from(s), quiet;
 
-	if (f->draining && session_may_end_quietly(s))
-		take_sooner(&due, &why, s->active, f->options.end.quiet_ms,
-		    REASON_QUIET_END);
-	return due;
+	if (asked == UINT64_MAX || !session_may_end_quietly(s))
+		return due;
+	quiet = s->active + s->frontend->core.options.end.quiet_ms;
+	if (quiet < asked)
+		quiet = asked;
+	return quiet < due ? quiet : due;
 }
 
 /* It was silent for a while, but an answer is due, or its last bytes are under
@@ -99,17 +123,17 @@ void
 session_relay_on_time(struct session *s)
 {
 	enum reason why = REASON_IDLE_TIMEOUT;
-	uint64_t limit;
+	uint64_t limit, now = loop_now(s->frontend->core.loop);
 
 	if (s->reset_due) {
 		session_relay_retry_reset(s);
 		return;
 	}
 	limit = silence_limit(s, &why);
-	if (limit <= loop_now(s->frontend->core.loop))
+	if (limit <= now)
 		session_close(s, why);
-	else if (session_is_quiet(s))
-		session_close(s, REASON_QUIET_END);
+	else if (asked_from(s) <= now && session_is_quiet(s))
+		session_end_quietly(s);
 	else
 		await_quiet(s, limit);
 }

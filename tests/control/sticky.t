@@ -57,3 +57,30 @@ drop
 ask j = server 1: j
 > no sticky; client 127.0.0.1
 < error: client: clients are not remembered
+
+# sessions that are old, or too many for their server
+> max_age
+< 0
+> max_age 3600
+< 3600
+> max_age 0
+< 0
+> rebalance
+< error: rebalance: expects PERCENT
+> rebalance 200
+< error: rebalance: "200" is not a number from 1 to 100
+> quiet_end none; rebalance 20
+< error: rebalance: quiet_end is none
+> balance hash; quiet_end all; rebalance 20
+< error: rebalance: the algorithm goes by the client's address
+> balance default
+> server 1 maint; server 2 maint; quiet_time 0.1
+< 0.100
+hold k
+hold l
+> server 1 up; rebalance 50
+< 1
+> servers
+? 0 addr 127.0.0.1 port {P0} conn 1 
+> rebalance 50
+< 0

@@ -1,0 +1,48 @@
+/* surplus.c: see surplus.h. */
+#include "config.h"
+
+#include "pool/balance.h"
+#include "pool/surplus.h"
+
+/* What counts for its share: 0 of one that takes no clients. */
+static uint64_t
+weight_of(const struct pool *p, const struct server *s)
+{
+	return s->present && server_state(s) == SERVER_UP ? pool_weight(p, s)
+							  : 0;
+}
+
+static uint64_t
+surplus_of(const struct server *s, uint64_t share, unsigned percent)
+{
+	uint64_t beyond = s->connections > share ? s->connections - share : 0;
+	uint64_t most = s->connections * percent / 100;
+
+	return beyond < most ? beyond : most;
+}
+
+uint64_t
+pool_surplus(const struct pool *p, unsigned percent, uint64_t *surplus)
+{
+	uint64_t all = 0, weights = 0, sum = 0;
+	unsigned slot, slots = pool_slots(p);
+
+	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
+		const struct server *s = pool_slot(p, slot);
+		uint64_t weight = weight_of(p, s);
+
+		weights += weight;
+		all += weight > 0 ? s->connections : 0;
+	}
+	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
+		const struct server *s = pool_slot(p, slot);
+		uint64_t weight = weight_of(p, s);
+
+		if (weight == 0)
+			continue;
+		surplus[slot] = surplus_of(
+		    s, (all * weight + weights - 1) / weights, percent);
+		sum += surplus[slot];
+	}
+	return sum;
+}

@@ -1,0 +1,161 @@
+/* test_quiet.c: sessions that are asked to end, as they are old or too many for
+ * their server, in a real loop. */
+#include "config.h"
+
+#include <check.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "pool/sticky.h"
+#include "support/backend.h"
+#include "support/rig.h"
+#include "support/suite.h"
+
+enum { MANY = 20, QUIET_MS = 50 };
+
+static void
+begin(enum quiet_end which, uint64_t max_age_ms, uint64_t drain_ms)
+{
+	rig_begin();
+	rig.options.end = (struct end_options){ .quiet = which,
+		.quiet_ms = QUIET_MS,
+		.drain_ms = drain_ms,
+		.max_age_ms = max_age_ms };
+	rig_with(backend_echo, NULL);
+}
+
+static void
+end(void)
+{
+	rig_end();
+	backend_stop(&rig.backend);
+}
+
+/* Lets the loop run for so long. */
+static void
+pass(long long ms)
+{
+	long long until = wait_now_ms() + ms;
+
+	RUN_UNTIL(wait_now_ms() >= until);
+}
+
+/* In order, and at different times. */
+START_TEST(old_sessions_end)
+{
+	int fd[MANY], i;
+	long long began = wait_now_ms();
+
+	begin(QUIET_END_ALL, 1000, 0);
+	for (i = 0; i < MANY; i++)
+		fd[i] = rig_talks();
+	RUN_UNTIL(rig_stats()->reasons[REASON_QUIET_END] > 0);
+	ck_assert_int_ge(wait_now_ms() - began, 880);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	rig_ended(REASON_QUIET_END, MANY);
+	for (i = 0; i < MANY; i++) {
+		spot_expect_end(fd[i]);
+		close(fd[i]);
+	}
+	end();
+}
+END_TEST
+
+/* Set while sessions are there. One without a quiet moment has drain_timeout
+ * more. */
+START_TEST(old_sessions_are_cut_in_the_end)
+{
+	long long began;
+	int fd;
+
+	begin(QUIET_END_NONE, 0, 400);
+	fd = rig_talks();
+	began = wait_now_ms();
+	rig.options.end.max_age_ms = 300;
+	frontend_set_options(rig.frontend, &rig.options);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_int_ge(wait_now_ms() - began, 600);
+	rig_ended(REASON_MAX_AGE, 1);
+	spot_expect_reset(fd);
+	close(fd);
+	end();
+}
+END_TEST
+
+START_TEST(without_a_limit_they_wait_for_their_moment)
+{
+	int fd;
+
+	begin(QUIET_END_HTTP, 100, 0);
+	fd = rig_talks();
+	pass(600);
+	ck_assert_uint_eq(rig_stats()->sessions, 1);
+	ck_assert(!rig_tells(fd));
+	close(fd);
+	end();
+}
+END_TEST
+
+static int
+rebalance(unsigned percent)
+{
+	uint64_t asked;
+	struct error e;
+
+	if (frontend_rebalance(rig.frontend, percent, &asked, &e) < 0)
+		return -1;
+	return (int)asked;
+}
+
+/* A server comes and is to get its half, but of the other's sessions no more
+ * end than was said. Their client is not remembered then. */
+START_TEST(rebalancing)
+{
+	struct backend late;
+	int fd[MANY], i, over = 0;
+
+	begin(QUIET_END_ALL, 0, 0);
+	for (i = 0; i < MANY; i++)
+		fd[i] = rig_talks();
+	backend_start(&late, SPOT_TCP4, backend_echo, NULL);
+	rig_add_server(1, &late.at);
+	ck_assert_int_eq(rebalance(10), MANY / 10);
+	RUN_UNTIL(rig_stats()->sessions == MANY - MANY / 10);
+	/* of 18 sessions each server's share is 9 */
+	ck_assert_int_eq(rebalance(100), (MANY - MANY / 10) / 2);
+	RUN_UNTIL(rig_stats()->sessions == (MANY - MANY / 10) / 2);
+	pass(4 * QUIET_MS);
+	ck_assert_uint_eq(sticky_count(pool_sticky(rig.pool)), 0);
+	for (i = 0; i < MANY; i++)
+		over += rig_tells(fd[i]);
+	ck_assert_uint_eq(
+	    rig_stats()->reasons[REASON_QUIET_END], (unsigned)over);
+	ck_assert_uint_eq(
+	    rig_stats()->sessions, (unsigned)(MANY - over));
+	for (i = 0; i < MANY; i++)
+		close(fd[i]);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	end();
+	backend_stop(&late);
+}
+END_TEST
+
+START_TEST(rebalancing_refused)
+{
+	begin(QUIET_END_NONE, 0, 0);
+	ck_assert_int_eq(rebalance(50), -1);
+	end();
+}
+END_TEST
+
+SUITE(test_quiet)
+{
+	Suite *s = suite_create("quiet");
+
+	SUITE_ADD(s, old_sessions_end, 30);
+	SUITE_ADD(s, old_sessions_are_cut_in_the_end, 30);
+	SUITE_ADD(s, without_a_limit_they_wait_for_their_moment, 30);
+	SUITE_ADD(s, rebalancing, 30);
+	SUITE_ADD(s, rebalancing_refused, 30);
+	return s;
+}
