@@ -64,13 +64,13 @@ def run(words):
 
 
 class Nginx:
-    def __init__(self, directory, number):
+    def __init__(self, directory, number, text=NGINX):
         self.dir = os.path.join(directory, "nginx%d" % number)
         os.mkdir(self.dir)
         self.port = free_port()
         self.file = os.path.join(self.dir, "conf")
         with open(self.file, "w") as f:
-            f.write(NGINX % {"dir": self.dir, "port": self.port})
+            f.write(text % {"dir": self.dir, "port": self.port})
         self.start()
 
     def start(self):
@@ -162,4 +162,5 @@ def main():
             s.kill()
 
 
-main()
+if __name__ == "__main__":
+    main()
