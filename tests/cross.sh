@@ -40,6 +40,7 @@ dsr/test_path_mtu
 dsr/test_probe
 dsr/test_tarpit
 dsr/test_tarpit_flows
+dsr/test_who_has
 '
 # The code under test, and what these programs share.
 sources='
