@@ -253,7 +253,7 @@ START_TEST(addresses_that_are_taken)
 		" is taken: 02:00:00:64:00:01" });
 	MEND_IN(check_with(NULL, servers_ip),
 	    { NETRIG_HOME, "error: dsr_ip 192.168.100.3 is taken: server 0" });
-	ck_assert_ptr_null(strstr(child_err(&run.child), "mend"));
+	ck_assert_ptr_null(strstr(child_err(&run.child), "fix:"));
 	netrig_down(&rig);
 }
 END_TEST
