@@ -69,7 +69,8 @@ START_TEST(fast_path_of_a_cable)
 	merge_at_the_switch(false);
 	report = inspectrun_check(&run, NULL, xdp);
 	INSPECTRUN_MEND(&run, report,
-	    { NETRIG_HOME, "warning: dsr_fast_path has no effect: the other" });
+	    { NETRIG_HOME,
+		"warning: dsr_fast_path has no effect: the veth peer" });
 	line = inspectrun_line(report, "warning: ");
 	ck_assert_ptr_nonnull(
 	    strstr(line, "; to run there; fix: ethtool -K peer gro on"));

@@ -79,23 +79,22 @@ static const struct row rows[FOUND_ROWS] = {
 	    .says = NO_FAST " with dsr_link {link}",
 	    .fix = "dsr_link xdp" },
 	[FOUND_FAST_PEER] = { .level = INSPECT_WARNING,
-	    .says = NO_FAST ": the other end of {interface} takes no frames "
-			    "that XDP programs send",
+	    .says = NO_FAST ": the veth peer of {interface} drops frames that "
+			    "XDP programs send",
 	    .fix = "ethtool -K {peer} gro on" },
 	[FOUND_FAST_PEER_AWAY] = { .level = INSPECT_WARNING,
-	    .says = NO_FAST ": the other end of {interface} takes no frames "
-			    "that XDP programs send; to run there",
+	    .says = NO_FAST ": the veth peer of {interface} drops frames that "
+			    "XDP programs send; to run there",
 	    .fix = "ethtool -K peer gro on" },
 	[FOUND_FAST_PEER_UNKNOWN] = { .level = INSPECT_WARNING,
-	    .says = NO_FAST
-	    ": this kernel does not tell whether the other "
-	    "end of {interface} takes frames that XDP programs send "
-	    "(Linux 6.3 does)" },
+	    .says = NO_FAST ": only Linux 6.3 can say whether the veth peer of "
+			    "{interface} takes frames that XDP programs "
+			    "send" },
 	[FOUND_FAST_NO_FLOWS] = { .level = INSPECT_WARNING,
 	    .says = NO_FAST " with dsr_flows 0",
 	    .fix = "dsr_flows 1000000" },
 	[FOUND_FAST_PROGRAM] = { .level = INSPECT_WARNING,
-	    .says = NO_FAST ": the kernel does not take its program" },
+	    .says = NO_FAST ": the kernel rejects its program" },
 	[FOUND_FAST_OTHER_LINK] = { .level = INSPECT_WARNING,
 	    .says = NO_FAST ": frames are moved by {link}" },
 
@@ -200,8 +199,8 @@ static const struct row rows[FOUND_ROWS] = {
 	    .says = "no server answers",
 	    .fix = "ip -s link show dev {interface}" },
 	[FOUND_ALL_SILENT_UNTAGGED] = { .level = INSPECT_ERROR,
-	    .says = "no server answers; were the segment tagged, that would "
-		    "show only when somebody asks for a VIP",
+	    .says = "no server answers; if the segment has a VLAN tag, it "
+		    "becomes known when somebody asks for a VIP",
 	    .fix = "ip -s link show dev {interface}" },
 	[FOUND_MANY_SILENT] = { .level = INSPECT_WARNING,
 	    .says = "{silent} servers of {asked} do not answer" },

@@ -147,13 +147,12 @@ START_TEST(a_fast_path)
 	ck_assert_uint_eq(judge(), 0);
 	w.fast = true;
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path has no effect: the other end of eth0 takes no "
-	    "frames "
+	    "dsr_fast_path has no effect: the veth peer of eth0 drops frames "
 	    "that XDP programs send; to run there",
 	    "ethtool -K peer gro on");
 	strcpy(m.peer, "veth7");
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path has no effect: the other end of eth0",
+	    "dsr_fast_path has no effect: the veth peer of eth0",
 	    "ethtool -K veth7 gro on");
 	ck_assert_ptr_null(strstr(found[0].what, "to run there"));
 	w.link = "xdp";
@@ -171,7 +170,7 @@ START_TEST(a_fast_path)
 	ck_assert_uint_eq(judge(), 0);
 	m.peer_unknown = true;
 	expect(INSPECT_WARNING, false,
-	    "dsr_fast_path has no effect: this kernel does not tell", "");
+	    "dsr_fast_path has no effect: only Linux 6.3 can say", "");
 	m.peer_unknown = false;
 	w.no_flows = true;
 	expect(INSPECT_WARNING, false,

@@ -172,7 +172,7 @@ START_TEST(a_link_without_a_fast_path)
 	s.link = "xdp";
 	s.better = NULL;
 	expect(INSPECT_WARNING,
-	    "dsr_fast_path has no effect: the kernel does not take its program",
+	    "dsr_fast_path has no effect: the kernel rejects its program",
 	    "");
 	s.fast = true;
 	ck_assert_uint_eq(judge(), 1);
