@@ -4,7 +4,9 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "base/log.h"
 #include "control/apply.h"
 #include "control/config_file.h"
 #include "control/direct.h"
@@ -70,6 +72,8 @@ serve(struct pen *p, struct process *proc)
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
 	    take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
 		return fail(&e);
+	log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
+	    (long)getpid(), (long)getuid());
 	return pen_run(p, &e) < 0 ? fail(&e) : 0;
 }
 

@@ -61,7 +61,11 @@ pen_stop(struct pen *p)
 static void
 on_stop(void *arg)
 {
-	pen_stop(arg);
+	struct pen *p = arg;
+
+	if (p->phase >= PHASE_SERVING && p->phase < PHASE_STOPPING)
+		log_info("stopped reason=\"SIGTERM or SIGINT\"");
+	pen_stop(p);
 }
 
 /* The second signal ends at once what the first one lets take its time. */
@@ -87,7 +91,7 @@ finish_reload(struct pen *p)
 		log_error(
 		    "configuration not reloaded error=\"%s\"", q->error.text);
 	else
-		log_info("reloaded");
+		log_info("reloaded reason=\"SIGHUP\"");
 	p->reload = NULL;
 	request_fini(q);
 	free(q);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "control/apply.h"
 #include "control/facts.h"
 #include "control/request.h"
@@ -180,6 +181,45 @@ name_error(struct request *q, const struct command *row, bool no,
 		q->error = *why;
 }
 
+/* ---- who did what ---- */
+
+enum { LOGGED_MAX = 200 };
+
+/* The command, as one word between quotes. */
+static void
+copy_command(char to[LOGGED_MAX], const char *from, size_t length)
+{
+	size_t n;
+
+	while (length > 0 && (*from == ' ' || *from == '\t')) {
+		from++;
+		length--;
+	}
+	while (length > 0 && strchr(" \t\r", from[length - 1]) != NULL)
+		length--;
+	for (n = 0; n < length && n < LOGGED_MAX - 1; n++)
+		to[n] = from[n] == '"'		   ? '\''
+		    : (unsigned char)from[n] < ' ' ? '?'
+						   : from[n];
+	to[n] = '\0';
+}
+
+/* What a control client has changed, or done; not what it asked for. */
+static void
+log_command(const struct request *q, const struct command *row, int arguments,
+    bool no, const char *text, size_t length)
+{
+	char command[LOGGED_MAX];
+
+	if (q->asker == NULL || log_level < LOG_LEVEL_INFO ||
+	    command_access(row, arguments, no) == ACCESS_LOOK ||
+	    (row->kind != KIND_ACTION && !command_changes(row, arguments, no)))
+		return;
+	copy_command(command, text, length);
+	log_write(
+	    NULL, LOG_LEVEL_INFO, "command \"%s\" %s", command, q->asker->who);
+}
+
 /* The command at q->next. On *waits it is to be done again. */
 static int
 run_next(struct request *q, bool *waits)
@@ -195,9 +235,17 @@ run_next(struct request *q, bool *waits)
 	if (copy == NULL)
 		return error_set(e, "out of memory");
 	rc = command_parse(copy, &row, &w, &no, &rest, e);
-	if (rc == 0 && row != NULL &&
-	    (rc = run_row(q, row, &w, no, waits, &why)) < 0)
-		name_error(q, row, no, &why);
+	if (rc == 0 && row != NULL) {
+		int arguments = w.count;
+
+		rc = run_row(q, row, &w, no, waits, &why);
+		if (rc < 0)
+			name_error(q, row, no, &why);
+		else if (!*waits)
+			log_command(q, row, arguments, no, q->next,
+			    rest != NULL ? (size_t)(rest - copy) - 1
+					 : strlen(q->next));
+	}
 	if (!*waits) {
 		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
 		names_forget(&q->names);

@@ -89,6 +89,7 @@ tell_state(struct facts *f, const struct server *s, uint64_t now)
 	facts_number(f, "for_s", (now - h->since_ms) / 1000);
 	facts_phrase(f, "reason", h->reason);
 	facts_number(f, "changes", h->changes);
+	facts_number(f, "share", server_share(s) * 100 / SERVER_SHARES);
 	facts_text(f, "role", roles[s->role]);
 }
 

@@ -98,6 +98,14 @@ const struct command rows_choosing[] = {
 	    .args = "[SEC]",
 	    .help = "how long a server that failed is out of rotation while "
 		    "others are there" },
+	{ .name = "slow_start",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(pool.slow_start_ms),
+	    .max = LONG_MS,
+	    .option = "slow-start",
+	    .args = "[SEC]",
+	    .help = "how long the share of a server that came up grows; 0: it "
+		    "has all at once" },
 	{ .name = "mode",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

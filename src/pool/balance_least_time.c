@@ -42,7 +42,8 @@ least_time_key(const struct server *s)
 	uint64_t cost = (uint64_t)s->slowness +
 	    least_time_logarithm(s->connections + 1) + 16 * ONE -
 	    least_time_logarithm(pool_weight(s->pool, s)) +
-	    s->timed * (ONE / HALVED);
+	    least_time_logarithm(SERVER_SHARES) -
+	    least_time_logarithm(server_share(s)) + s->timed * (ONE / HALVED);
 
 	return cost << TURN_BITS | s->turn;
 }

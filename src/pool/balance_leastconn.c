@@ -6,7 +6,9 @@
 static uint64_t
 leastconn_key(const struct server *s)
 {
-	return s->connections << TURN_BITS | s->turn;
+	uint64_t load = s->connections * SERVER_SHARES / server_share(s);
+
+	return load << TURN_BITS | s->turn;
 }
 
 static void *

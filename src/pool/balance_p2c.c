@@ -24,6 +24,7 @@ struct order {
 };
 
 #define NOBODY UINT32_MAX
+enum { DRAWS = 3 };
 /* Between the states of the generator (Steele et al., OOPSLA 2014). */
 #define STEP UINT64_C(0x9e3779b97f4a7c15)
 
@@ -145,7 +146,7 @@ p2c_leave(void *order, struct server *s)
 
 /* ---- choosing ---- */
 
-/* Draw `i`, 1 or 2, of this choice: a number below `n`. */
+/* Draw `i`, 1 to DRAWS, of this choice: a number below `n`. */
 static uint64_t
 p2c_draw(const struct order *o, unsigned i, uint64_t n)
 {
@@ -176,6 +177,13 @@ draw_weighted(const struct order *o, unsigned other)
 	return server_at(o, n < before ? n : n + o->weight[other]);
 }
 
+/* A server that starts slowly is passed over as often as its weight lacks. */
+static bool
+is_passed_over(const struct order *o, const struct server *s)
+{
+	return s->cold > 0 && p2c_draw(o, 3, SERVER_SHARES) < s->cold;
+}
+
 static struct server *
 p2c_next(void *order, const struct peer *who)
 {
@@ -195,6 +203,8 @@ p2c_next(void *order, const struct peer *who)
 		return a;
 	k = equal ? draw_other(o, u, u->position[i]) : draw_weighted(o, i);
 	b = pool_slot(o->pool, k);
+	if (is_passed_over(o, a) || is_passed_over(o, b))
+		return a->cold > b->cold ? b : a;
 	return b->connections * o->weight[i] < a->connections * o->weight[k]
 	    ? b
 	    : a;
@@ -207,7 +217,7 @@ p2c_take(void *order, struct server *s)
 	struct order *o = order;
 
 	(void)s;
-	o->state += 2 * STEP;
+	o->state += DRAWS * STEP;
 }
 
 const struct balance balance_p2c = {

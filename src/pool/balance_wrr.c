@@ -16,7 +16,8 @@
 static uint64_t
 wrr_step(const struct heap_order *o, const struct server *s)
 {
-	return PERIOD / pool_weight(o->pool, s);
+	return PERIOD / pool_weight(o->pool, s) * SERVER_SHARES /
+	    server_share(s);
 }
 
 static void *

@@ -80,7 +80,8 @@ are_options_equal(const struct pool_options *a, const struct pool_options *b)
 	    a->sticky_prefix6 == b->sticky_prefix6 &&
 	    a->tracking_ms == b->tracking_ms &&
 	    a->clients_max == b->clients_max &&
-	    a->blacklist_ms == b->blacklist_ms && a->tries == b->tries &&
+	    a->blacklist_ms == b->blacklist_ms &&
+	    a->slow_start_ms == b->slow_start_ms && a->tries == b->tries &&
 	    a->client_acl == b->client_acl && a->on_down == b->on_down &&
 	    a->failback == b->failback &&
 	    a->health.rise == b->health.rise &&
@@ -145,7 +146,8 @@ grow_list(struct pool *p, unsigned slots)
 	p->servers = list;
 	if (eligible_grow(&p->eligible, slots) < 0 ||
 	    heap_reserve(&p->revive, slots) < 0 ||
-	    heap_reserve(&p->last_resort, slots) < 0)
+	    heap_reserve(&p->last_resort, slots) < 0 ||
+	    heap_reserve(&p->slow, slots) < 0)
 		return -1;
 	for (; p->slots < slots; p->slots++) {
 		list[p->slots] = new_server(p, p->slots);
@@ -350,6 +352,7 @@ pool_new(void)
 	eligible_init(&p->eligible);
 	heap_init(&p->revive);
 	heap_init(&p->last_resort);
+	heap_init(&p->slow);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_init(&p->acls[i]);
 	pool_options_init(&o);
@@ -376,6 +379,7 @@ pool_free(struct pool *p)
 	eligible_fini(&p->eligible);
 	heap_fini(&p->revive);
 	heap_fini(&p->last_resort);
+	heap_fini(&p->slow);
 	sticky_free(p->sticky);
 	for (i = 0; i < ACL_LISTS; i++)
 		acl_fini(&p->acls[i]);

@@ -36,6 +36,7 @@ struct pool_options {
 	uint64_t tracking_ms; /* how long a client is remembered; 0: no limit */
 	uint64_t clients_max; /* how many are remembered at most */
 	uint64_t blacklist_ms;
+	uint64_t slow_start_ms; /* 0: none */
 	unsigned tries; /* servers a client is given at most; 0: each once */
 	enum failback failback;
 	enum server_on_down on_down; /* of servers that say nothing else */
@@ -259,7 +260,8 @@ bool pool_checked(struct pool *p, struct server *s, bool good,
 void pool_assume(struct pool *p, struct server *s, enum server_initial initial);
 /* `s` is no longer checked; it counts as healthy. */
 void pool_unchecked(struct pool *p, struct server *s);
-/* Ends the blacklistings whose time is over. pool_choose() does so too. */
+/* Ends the blacklistings whose time is over, and lets slow starts go on.
+ * pool_choose() does so too. */
 void pool_revive(struct pool *p, uint64_t now);
 /* When the next of them is over, in ms; UINT64_MAX when there is none. */
 uint64_t pool_next_revival(const struct pool *p);

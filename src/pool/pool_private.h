@@ -22,6 +22,8 @@ struct pool {
 	/* Those of them that nothing else keeps out, by slot, keyed by the
 	 * order in which they are tried when no other server is left. */
 	struct heap last_resort;
+	/* Servers that start slowly, by slot, keyed by their next step. */
+	struct heap slow;
 	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
 	void *on_eligible_arg;
 	struct pool_watcher watcher;
@@ -43,11 +45,7 @@ uint64_t pool_blacklist_ms(const struct server *s);
 void pool_end_blacklisting(struct server *s);
 
 /* The last step of every change that the state of a server follows from. */
-static inline void
-pool_tell(struct server *s, const char *reason)
-{
-	history_tell(s, &s->pool->watcher, reason);
-}
+void pool_tell(struct server *s, const char *reason);
 
 /* Frees the name and addresses of a removed server without connections. */
 void pool_forget_server(struct server *s);

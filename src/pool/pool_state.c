@@ -158,6 +158,69 @@ order_changed(struct server *s)
 		p->options.balance->changed(p->order, s);
 }
 
+/* ---- slow starts ---- */
+
+static void
+set_cold(struct server *s, unsigned cold)
+{
+	struct pool *p = s->pool;
+
+	s->cold = (uint8_t)cold;
+	if (p->options.balance->changed != NULL &&
+	    eligible_has(&p->eligible, s->slot))
+		p->options.balance->changed(p->order, s);
+}
+
+static uint64_t
+slow_start_ms(const struct server *s)
+{
+	return s->set.slow_start_ms > 0 ? s->set.slow_start_ms
+					: s->pool->options.slow_start_ms;
+}
+
+/* The share that the time since it came up gives it, and when the next step is
+ * due. */
+static void
+step_slow_start(struct server *s, uint64_t now)
+{
+	struct heap *h = &s->pool->slow;
+	uint64_t ms = slow_start_ms(s), since = s->history.since_ms, steps;
+
+	steps = ms > 0 ? (now - since) * SERVER_SHARES / ms : SERVER_SHARES;
+	if (steps >= SERVER_SHARES - 1) {
+		heap_remove(h, s->slot);
+		set_cold(s, 0);
+		return;
+	}
+	heap_set(h, s->slot, since + ((steps + 1) * ms / SERVER_SHARES) + 1);
+	set_cold(s, SERVER_SHARES - 1 - (unsigned)steps);
+}
+
+/* A server that came up begins with the smallest share; one that is not up has
+ * nothing to begin. */
+static void
+follow_slow_start(struct server *s)
+{
+	if (s->history.state == SERVER_UP && slow_start_ms(s) > 0) {
+		step_slow_start(s, s->history.since_ms);
+	} else if (s->cold > 0) {
+		heap_remove(&s->pool->slow, s->slot);
+		set_cold(s, 0);
+	}
+}
+
+void
+pool_tell(struct server *s, const char *reason)
+{
+	enum server_state was = s->history.state;
+
+	history_tell(s, &s->pool->watcher, reason);
+	if (s->history.state != was && s->role == SERVER_REGULAR)
+		follow_slow_start(s);
+}
+
+/* ---- all servers ---- */
+
 void
 pool_leave_all(struct pool *p)
 {
@@ -228,6 +291,9 @@ pool_revive(struct pool *p, uint64_t now)
 {
 	int64_t slot;
 
+	while ((slot = heap_top(&p->slow)) != HEAP_EMPTY &&
+	    heap_top_key(&p->slow) <= now)
+		step_slow_start(p->servers[slot], now);
 	while ((slot = heap_top(&p->revive)) != HEAP_EMPTY &&
 	    heap_top_key(&p->revive) <= now) {
 		struct server *s = p->servers[slot];

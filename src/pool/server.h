@@ -131,6 +131,7 @@ struct server_addrs {
 struct server_settings {
 	uint64_t soft, hard;   /* connections; 0: no limit */
 	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */
+	uint64_t slow_start_ms; /* own slow start; 0: the pool's */
 	unsigned weight;       /* 0..SERVER_WEIGHT_MAX */
 	int prio;	       /* lower is better */
 	int acl; /* number of the list of clients it takes; -1: all */
@@ -160,6 +161,8 @@ struct server {
 	struct health health; /* by health checks; up if there are none */
 	bool checked;	      /* by health checks, from now on */
 	bool full;	      /* nothing but its limits keeps new clients out */
+	/* Of a slow start: how many of SERVER_SHARES its weight lacks. */
+	uint8_t cold;
 
 	uint64_t connections; /* open now */
 	struct rate rate;     /* of connects */
@@ -183,6 +186,15 @@ struct server {
 /* The same addresses in the same order. */
 bool server_addrs_equal(
     const struct server_addrs *a, const struct server_addrs *b);
+
+/* How many of SERVER_SHARES equal parts of the server's weight count now: all,
+ * but during a slow start. */
+enum { SERVER_SHARES = 16 };
+static inline unsigned
+server_share(const struct server *s)
+{
+	return SERVER_SHARES - s->cold;
+}
 
 enum server_state server_state(const struct server *s);
 /* "up", "drain" ...: the words of commands, reports and log lines. */

@@ -22,11 +22,11 @@ ask yy = server 1: yy
 # all that is known of them; JSON has that in any case
 > servers long
 ~ 0 name 127.0.0.1 state up since 2
-~ reason "configuration" changes 0 role regular addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 1 rx 11 connects 1 failures 0 rate 0.
+~ reason "configuration" changes 0 share 100 role regular addr 127.0.0.1 port {P0} conn 0 max 0 hard 0 weight 0 prio 0 sx 1 rx 11 connects 1 failures 0 rate 0.
 ~ connect_p50_us 
 > servers json
 ~ "name":"127.0.0.1","state":"up","since":"2
-~ "reason":"configuration","changes":0,"role":"regular","connects":1,"failures":0,"rate":0.
+~ "reason":"configuration","changes":0,"share":100,"role":"regular","connects":1,"failures":0,"rate":0.
 ~ "connect_p99_us":
 > servers longer
 < error: servers: expects [long]
@@ -37,7 +37,7 @@ ask yy = server 1: yy
 > server 0 weight
 < error: server: "weight" needs a value
 > server 0 colour red
-< error: server: "colour": expected acl, address, port, max, hard, blacklist, weight, prio, tls, forward, on_down, check_port, check_address, check, up, drain, maint, down or remove
+< error: server: "colour": expected acl, address, port, max, hard, blacklist, slow_start, weight, prio, tls, forward, on_down, check_port, check_address, check, up, drain, maint, down or remove
 > server x
 < error: server: there is no server "x" ("server add x" makes one)
 > server 11 drain
@@ -150,6 +150,22 @@ ask c = server 2: c
 # the same one twice is hardly meant
 > server 9 address 127.0.0.1 port {P0}
 says server 9 is the same as server 0: {S0}
+
+# a server that comes up gets its share step by step; at the start all of it
+> slow_start
+< 0
+> slow_start 40; server 0 slow_start 80
+< 40
+> servers long
+~ changes 
+> server 2 maint; server 2 up
+> servers json
+~ "share":6
+> write {DIR}written.conf
+has written.conf slow_start 40
+has written.conf prio 8 acl 3 slow_start 80
+> slow_start 0; server 0 slow_start 0
+< 0
 
 # out at once for that time; in a file it is the time of failures alone
 > server 9 remove; server 0 up blacklist 60

@@ -205,3 +205,18 @@ pen_stats(struct pen *p)
 	} while (now != last);
 	return child_err(&p->child) + before;
 }
+
+void
+pen_expect_quiet(const struct pen *p)
+{
+	const char *rest = child_err(&p->child), *line;
+	size_t n;
+
+	for (; *rest != '\0'; rest += n + (rest[n] == '\n')) {
+		n = strcspn(rest, "\n");
+		line = text("%.*s", (int)n, rest);
+		ck_assert_msg(strstr(line, ": started ") != NULL ||
+			strstr(line, ": stopped ") != NULL,
+		    "%s", line);
+	}
+}

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -187,6 +188,49 @@ START_TEST(by_the_operator)
 }
 END_TEST
 
+/* Who did what, but not who asked what, nor what was refused. */
+START_TEST(commands)
+{
+	const char *who =
+	    text("by uid=%ld pid=%ld", (long)getuid(), (long)getpid());
+
+	up("blacklist 60");
+	ck_assert(has_said(": started version="));
+	command("server 1 drain ;mode; server 1 up");
+	command("acl 1 permit \"10.0.0.0/8\"; timeout");
+	command("clear counters; server 7 drain; server 1 maint");
+	ck_assert_int_eq(
+	    lines(text("command \"server 1 drain\" %s\n", who)), 1);
+	ck_assert_int_eq(lines(text("command \"server 1 up\" %s\n", who)), 1);
+	ck_assert_int_eq(
+	    lines(text("command \"acl 1 permit '10.0.0.0/8'\" %s\n", who)), 1);
+	ck_assert_int_eq(
+	    lines(text("command \"clear counters\" %s\n", who)), 1);
+	ck_assert_int_eq(lines("command \""), 4);
+	ck_assert_int_eq(child_stop(&pen.child, SIGTERM), 0);
+	ck_assert(has_said(": stopped reason="));
+	backend_stop(&b[0]);
+	backend_stop(&b[1]);
+}
+END_TEST
+
+/* Of a client that comes by TCP the address is known. */
+START_TEST(commands_from_afar)
+{
+	/* a TCP control socket is not for root */
+	const char *user = geteuid() == 0 ? "--user=nobody" : "-r";
+
+	up("blacklist 60");
+	pen_down(&pen);
+	spot_new(&ctl, SPOT_TCP4);
+	pen_up(
+	    &pen, &ctl, user, "-C", ctl.text, front.text, b[0].at.text, NULL);
+	command("timeout 7");
+	ck_assert_int_eq(lines("command \"timeout 7\" by 127.0.0.1:"), 1);
+	down();
+}
+END_TEST
+
 /* ---- told at length ---- */
 
 /* The number behind the word in the line of server 0; -1 when it has none. */
@@ -364,6 +408,8 @@ SUITE(test_states)
 	SUITE_ADD(s, the_last_one, 60);
 	SUITE_ADD(s, no_blacklist, 60);
 	SUITE_ADD(s, by_the_operator, 60);
+	SUITE_ADD(s, commands, 60);
+	SUITE_ADD(s, commands_from_afar, 60);
 	SUITE_ADD(s, latency, 60);
 	SUITE_ADD(s, latency_by_the_clock, 60);
 	SUITE_ADD(s, rate_and_failures, 60);

@@ -97,7 +97,7 @@ START_TEST(sockets_outlive_pen)
 			ck_assert_int_eq(access(front.text, F_OK), 0);
 		ck_assert_int_eq(access(ctl.text, F_OK), 0);
 	}
-	ck_assert_str_eq(child_err(&pen.child), "");
+	pen_expect_quiet(&pen);
 	close(fds[0]);
 	close(fds[1]);
 	finish();
@@ -130,7 +130,7 @@ START_TEST(datagram_sockets)
 	ck_assert_mem_eq(answer, "one early", strlen("one early"));
 	ck_assert_str_eq(udp_ask(client, "late", 10000), "one late");
 	pen_down(&pen);
-	ck_assert_str_eq(child_err(&pen.child), "");
+	pen_expect_quiet(&pen);
 	close(client);
 	close(fd);
 	udp_server_stop(&server);
