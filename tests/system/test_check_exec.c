@@ -119,11 +119,16 @@ children_of(pid_t pid)
 	return n;
 }
 
+/* Another process may have the number soon, on a busy machine; ours are
+ * children of pen, or orphans of the process that adopts them. */
 static bool
 is_gone(pid_t pid)
 {
-	return kill(pid, 0) < 0 ||
-	    strncmp(child_status_line(pid, "State"), "Z", 1) == 0;
+	const char *state = child_status_line(pid, "State");
+	pid_t parent = (pid_t)atoi(child_status_line(pid, "PPid"));
+
+	return *state == '\0' || *state == 'Z' ||
+	    (parent != pen.child.pid && parent != getppid());
 }
 
 /* Whether all are gone whose ids are in the file, a line each. */
@@ -148,6 +153,8 @@ leaves_nothing(const char *name, const char *lines, const char *reason)
 	int before;
 
 	BEGIN("-O", "check_timeout 200ms");
+	ask("checks");
+	pen_expect_rest(&pen);
 	before = child_fds(pen.child.pid);
 	ck_assert_int_eq(children_of(pen.child.pid), 0);
 	write_file(pids, "");
@@ -158,7 +165,7 @@ leaves_nothing(const char *name, const char *lines, const char *reason)
 	ck_assert_uint_eq(strlen(spot_hear(&front)), 1);
 	ask("server 0 check default");
 	WAIT_FOR(children_of(pen.child.pid) == 0, SOON);
-	WAIT_FOR(child_fds(pen.child.pid) == before, SOON);
+	WAIT_FOR(child_fds(pen.child.pid) <= before, SOON);
 	WAIT_FOR(all_gone(pids), SOON);
 	/* nor does pen leave anything when it ends meanwhile */
 	write_file(pids, "");
