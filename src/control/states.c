@@ -88,7 +88,8 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	log_change(s, c);
 	if (c->is == SERVER_DOWN)
 		frontend_cut_sessions(p->frontend);
-	if (p->plan->config.on_state != NULL)
+	/* one that drains after an upgrade leaves it to the new process */
+	if (p->plan->config.on_state != NULL && p->phase == PHASE_SERVING)
 		on_state_add(p->on_state, p->plan->config.on_state, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);

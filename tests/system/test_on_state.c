@@ -81,6 +81,30 @@ START_TEST(bad_programs)
 }
 END_TEST
 
+/* After an upgrade two processes see the same servers; the one that drains
+ * leaves the program to the other. */
+START_TEST(none_while_it_drains)
+{
+	int client;
+
+	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--on-state",
+	    program("echo $PEN_STATE"), front.text, back.at.text, NULL);
+	client = spot_connect(&front);
+	spot_expect_echo(client, "x");
+	spot_ask(&ctl, "server 0 drain\n");
+	WAIT_FOR(has_said("drain"), SOON);
+	spot_ask(&ctl, "shutdown 600; server 0 maint\n");
+	WAIT_FOR(child_has_said(&pen.child, "server maint server=0"), SOON);
+	spot_ask(&ctl, "pid\n");
+	close(client);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	ck_assert(!has_said("maint"));
+}
+END_TEST
+
 #ifdef __linux__
 
 /* Whether each descriptor of pen but the first three is closed on exec. */
@@ -173,6 +197,7 @@ SUITE(test_on_state)
 
 	SUITE_ADD(s, each_change, 20);
 	SUITE_ADD(s, bad_programs, 20);
+	SUITE_ADD(s, none_while_it_drains, 20);
 #ifdef __linux__
 	SUITE_ADD(s, closed_on_exec, 20);
 #endif
