@@ -74,6 +74,7 @@ dsr_flow_take(struct dsr_flows *fs)
 		fs->unused = w->older;
 		return w;
 	}
+	/* New numbers count up, so that slabs fill in order. */
 	slab = &fs->slabs[fs->made >> DSR_SLAB_BITS];
 	if (*slab == NULL && (*slab = new_slab(fs->made > 0)) == NULL)
 		return NULL;
@@ -85,6 +86,7 @@ dsr_flow_take(struct dsr_flows *fs)
 void
 dsr_flow_give_back(struct dsr_flows *fs, struct dsr_flow *w)
 {
+	/* A state of no list; `older` is free for the chain of unused ones. */
 	w->state = DSR_STATES;
 	w->older = fs->unused;
 	fs->unused = w->number;

@@ -152,6 +152,7 @@ parse_ip(struct frame *f, unsigned family)
 	peer_of_ip(&f->to, family, p.to);
 	if (p.more || p.offset != 0)
 		f->fragment_id = p.id;
+	/* The rest of a packet has no ports: its bytes are content. */
 	if (p.offset != 0) {
 		f->kind = FRAME_FRAGMENT;
 		return;

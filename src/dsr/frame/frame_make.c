@@ -44,6 +44,7 @@ make_ip4(unsigned char *out, const struct ip_fields *f)
 	out[0] = 0x45;
 	out[1] = f->class;
 	put16(out + 2, (uint32_t)(IP4_HEAD + f->content));
+	/* With DF the id means nothing (RFC 6864, 4.1). */
 	if (f->may_fragment)
 		put16(out + 4, f->id);
 	else
@@ -89,6 +90,7 @@ make_start(unsigned char *out, size_t room, const struct frame_head *head,
     const struct ip_fields *f)
 {
 	size_t ip = ip_head_size(f->from->family), at = head_size(head);
+	/* The length in the header: that of IPv6 leaves itself out. */
 	size_t counted = f->content + (f->from->family == AF_INET ? ip : 0);
 
 	if (!is_ip(f->from->family) || f->to->family != f->from->family ||
@@ -127,6 +129,7 @@ may_be_answered(const struct frame *f)
 	if (f->packet == 0 || f->kind == FRAME_BAD || f->kind == FRAME_ERROR ||
 	    f->kind == FRAME_NDP || frame_may_fragment(f))
 		return false;
+	/* RFC 4443 has no such rule. */
 	if (f->kind == FRAME_FRAGMENT && f->family == AF_INET)
 		return false;
 	if (f->kind == FRAME_ICMP && is_icmp_error(f))

@@ -32,6 +32,7 @@ read_options(struct ndp *n, const unsigned char *p, const unsigned char *end)
 	while (p < end) {
 		if (end - p < OPTION_SIZE || p[1] == 0 || p[1] * 8 > end - p)
 			return false;
+		/* One unit of 8 bytes: an Ethernet address (RFC 2464, 6). */
 		if (p[0] == wanted && p[1] == 1) {
 			n->has_mac = true;
 			memcpy(n->mac.byte, p + 2, 6);
@@ -63,6 +64,7 @@ frame_read_ndp(const struct frame *f, struct ndp *n)
 	if (f->kind != FRAME_NDP || (p[0] != ND_SOLICIT && p[0] != ND_ADVERT))
 		return false;
 	end = f->bytes + f->net + f->packet;
+	/* frame_parse() has seen to the hop limit of 255. */
 	if (p[1] != 0 || end - p < ND_SIZE || !frame_checksum_ok(f))
 		return false;
 	memset(n, 0, sizeof(*n));

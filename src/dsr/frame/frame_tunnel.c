@@ -24,6 +24,7 @@ frame_make_tunnel(unsigned char *out, size_t room,
 
 	if (f->kind == FRAME_BAD || f->packet == 0)
 		return 0;
+	/* DF is copied (RFC 2003, 3.1), unless the caller knows better. */
 	ip.content = f->packet;
 	ip.may_fragment = t->may_fragment || frame_may_fragment(f);
 	if (f->family == AF_INET) {
