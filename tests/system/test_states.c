@@ -290,7 +290,7 @@ END_TEST
 
 /* ---- drain ---- */
 
-enum { SESSIONS = 40 };
+enum { SESSIONS = 200 };
 static int sessions[SESSIONS];
 
 static void
