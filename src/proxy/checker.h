@@ -7,10 +7,12 @@
  *
  * Servers begin at moments of their own within the interval, so that many are
  * asked evenly; those that get no client before their first good result begin
- * at once. One that is down is asked less often with each further failure, up
- * to CHECKER_BACKOFF intervals, but at least each CHECKER_BACKOFF_MS, or each
- * interval if that is longer: so it is found soon when it comes back. A server
- * that has failed a client is asked at once, one time: checker_hurry().
+ * at once. One whose last result contradicts its state is asked again after
+ * half of the interval. One that is down is asked less often with each further
+ * failure, up to CHECKER_BACKOFF intervals, but at least each
+ * CHECKER_BACKOFF_MS, or each interval if that is longer: so it is found soon
+ * when it comes back. A server that has failed a client is asked at once, one
+ * time: checker_hurry().
  *
  * Records are kept by slot of the pool's list, and whatever happens costs
  * O(log n). The pool is told of results. */

@@ -83,18 +83,28 @@ backoff_max(const struct checker *c)
 	return most > one ? most : one;
 }
 
-/* An interval after the last check began, give or take a tenth. */
+/* From the beginning of a check to that of the next one. */
+static uint64_t
+next_wait(
+    const struct checker *c, uint64_t last, const struct health *h, bool bad)
+{
+	uint64_t one = c->options.interval_ms, most = backoff_max(c), wait;
+
+	if (bad && h->down) {
+		wait = 2 * (last > one ? last : one);
+		return wait < most ? wait : most;
+	}
+	return h->against > 0 ? one / 2 : one;
+}
+
+/* Give or take a tenth. */
 static void
 wait_for_next(struct checker *c, unsigned slot, bool bad)
 {
 	struct checker_record *r = c->records[slot];
-	uint64_t most = backoff_max(c), stray, due;
+	uint64_t stray, due;
 
-	r->wait_ms = bad && server_of(c, slot)->health.down
-	    ? 2 * r->wait_ms
-	    : c->options.interval_ms;
-	if (r->wait_ms > most)
-		r->wait_ms = most;
+	r->wait_ms = next_wait(c, r->wait_ms, &server_of(c, slot)->health, bad);
 	stray = r->wait_ms / 5 + 1;
 	due = r->began_ms + r->wait_ms - stray / 2 + checker_draw(c, stray);
 	checker_wait_until(c, slot, due > now(c) ? due : now(c));

@@ -277,11 +277,14 @@ START_TEST(server_that_is_down_is_asked_less_often)
 	struct server *s = begin_with_one();
 	int i;
 
-	for (i = 0; i < 3; i++) {
+	for (i = 0; i < 2; i++) {
 		ck_assert(!s->health.down);
 		answer(CHECK_BAD);
 		run_to_next();
+		ck_assert_uint_le(of(0)->gap, INTERVAL / 2 * 11 / 10 + STEP);
 	}
+	answer(CHECK_BAD);
+	run_to_next();
 	ck_assert(s->health.down);
 	ck_assert_uint_ge(of(0)->gap, INTERVAL * 18 / 10 - STEP);
 	ck_assert_uint_le(of(0)->gap, INTERVAL * 22 / 10 + STEP);
@@ -294,7 +297,7 @@ START_TEST(server_that_is_down_is_asked_less_often)
 	ck_assert_uint_ge(of(0)->gap, CHECKER_BACKOFF * INTERVAL * 9 / 10);
 	answer(CHECK_GOOD);
 	run_to_next();
-	ck_assert_uint_le(of(0)->gap, INTERVAL * 11 / 10 + STEP);
+	ck_assert_uint_le(of(0)->gap, INTERVAL / 2 * 11 / 10 + STEP);
 	ck_assert(s->health.down);
 	answer(CHECK_GOOD);
 	ck_assert(!s->health.down);
