@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/choices.h"
 #include "control/command.h"
 #include "control/options.h"
 #include "pool/balance.h"
@@ -162,10 +163,16 @@ sample(const struct command *row)
 	if (strcmp(row->args, "mac|tunnel") == 0)
 		return "tunnel";
 	if (strncmp(row->args, "IP", 2) == 0 ||
-	    strcmp(row->args, "[IP|MAC]") == 0)
+	    strncmp(row->args, "[IP", 3) == 0)
 		return "10.0.0.9";
+	if (strstr(row->args, "PROGRAM") != NULL)
+		return "/bin/sh";
 	if (row->kind == KIND_NAME)
 		return row->names(1);
+	if (row->kind == KIND_CHOICE)
+		return row->choices->word;
+	if (row->kind == KIND_CHECK)
+		return "connect";
 	return "3";
 }
 

@@ -168,10 +168,13 @@ other(const struct command *row)
 {
 	if (row->flags & ROW_BARE)
 		return row->choices[1].word;
+	if (row->kind == KIND_CHECK)
+		return "check off";
 	return text("%s %s", row->name,
 	    row->choices != NULL	 ? row->choices[1].word
-		: row->kind == KIND_HOST ? "10.0.0.2"
-					 : "7");
+		: row->kind == KIND_HOST || row->kind == KIND_TEXT
+		? "10.0.0.2"
+		: "7");
 }
 
 /* Each makes another server of it, is copied, and reads back as it is

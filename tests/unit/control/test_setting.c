@@ -226,6 +226,8 @@ other(const struct command *row, const struct plan *defaults)
 		/* a row that checks its text wants an address */
 		return row->after != NULL ? "127.0.0.3" : "x";
 	case KIND_FILE:
+		/* one that checks it wants an absolute path */
+		return row->after != NULL ? "/x" : "x";
 	case KIND_CERTIFICATES:
 	case KIND_KEYS:
 		return "x";
