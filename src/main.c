@@ -147,7 +147,7 @@ check(struct pen *p)
 	rc = check_secure(p);
 	if (preflight(p, print_error) < 0 || rc < 0)
 		return 1;
-	doubts_log(NULL, p->plan);
+	doubts_log(NULL, p->plan, NULL);
 	if (p->plan->config.explain != NULL)
 		return explain(p);
 	buffer_init(&text);
@@ -178,7 +178,7 @@ run(struct pen *p, struct process *proc)
 		return check(p);
 	if (make_plan(p, NULL, &e) < 0)
 		return fail(&e);
-	doubts_log(NULL, p->plan);
+	doubts_log(NULL, p->plan, NULL);
 	if (!p->plan->config.process.foreground)
 		status = go_to_background(p, proc, &e);
 	if (status == -2)

@@ -411,7 +411,7 @@ apply_plan(
 	if (rc == 0) {
 		apply_commit(&a);
 		if (p->phase >= PHASE_SERVING)
-			doubts_log(p->plan, draft);
+			doubts_log(p->plan, draft, p->index);
 		out = p->plan;
 		p->plan = draft;
 	}

@@ -108,6 +108,28 @@ ask_checker(const struct pen *p, const struct server *s, struct finding *found)
 }
 
 static bool
+find_out(const struct pen *p, const struct server *s, struct finding *found)
+{
+	return s->present &&
+	    (ask_checker(p, s, found) || ask_director(p, s, found));
+}
+
+void
+checks_tell(struct facts *f, const struct pen *p, const struct server *s)
+{
+	struct finding found;
+
+	if (p->phase < PHASE_SERVING || !find_out(p, s, &found)) {
+		facts_text(f, "check_kind", NULL);
+		return;
+	}
+	facts_text(f, "check_kind", found.kind);
+	facts_text(f, "check_result", found.result);
+	facts_number(f, "check_us", found.took_us);
+	tell_count(f, p, s);
+}
+
+static bool
 more_checks(struct reply *r, struct pen *p)
 {
 	unsigned count = pool_slots(p->pool);
@@ -116,8 +138,7 @@ more_checks(struct reply *r, struct pen *p)
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
 		const struct server *s = pool_slot(p->pool, (unsigned)r->at++);
 
-		if (s->present &&
-		    (ask_checker(p, s, &found) || ask_director(p, s, &found)))
+		if (find_out(p, s, &found))
 			tell_server(r, p, s, &found);
 	}
 	if (r->at < count)

@@ -5,6 +5,8 @@
 #include "control/apply.h"
 #include "proxy/check_spec.h"
 
+struct facts;
+
 /* Checks that the draft has what its health checks need. Returns 0, or -1 with
  * a sentence. */
 int checks_check(struct apply *a, struct error *e);
@@ -18,6 +20,10 @@ void checks_commit(struct apply *a);
 void checks_cancel(struct apply *a);
 /* Ends all checks. */
 void checks_free(struct pen *p);
+
+/* Tells the check of a server, its last result, how long that took, and how
+ * many results in a row of how many stand against the server's state. */
+void checks_tell(struct facts *f, const struct pen *p, const struct server *s);
 
 /* How the server in the slot is to be checked, in words (proxy/check_spec.h);
  * NULL: it is not. */

@@ -10,6 +10,7 @@
 #include "control/choices.h"
 #include "control/direct.h"
 #include "control/doubts.h"
+#include "control/server_index.h"
 #include "control/origin.h"
 #include "control/reply.h"
 #include "control/secure.h"
@@ -216,6 +217,21 @@ print_needs(const struct plan *p, struct buffer *text)
  * before, and there may be very many servers. */
 enum { EACH_MAX = 8 };
 
+/* What is compared: a plan alone, or two of them, of which only the servers
+ * that they do not share are of interest. */
+struct scope {
+	const struct plan *before, *now; /* before: NULL: alone */
+	unsigned changes;
+	const struct server_index *index; /* of the servers of `now` */
+};
+
+static unsigned
+next_slot(const struct scope *w, unsigned slot)
+{
+	return w->before == NULL ? slot
+				 : plan_next_change(w->before, w->now, slot);
+}
+
 static bool
 has_useless_max(const struct server_plan *s)
 {
@@ -223,17 +239,18 @@ has_useless_max(const struct server_plan *s)
 }
 
 static void
-print_limits(const struct plan *p, struct buffer *text)
+print_limits(const struct scope *w, const struct plan *p, struct buffer *text)
 {
 	const struct server_plan *s;
 	unsigned i, n = 0;
 
-	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
+	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
+	     i = next_slot(w, i + 1)) {
 		if (!has_useless_max(s) || ++n > EACH_MAX)
 			continue;
 		reply_add(text,
-		    "server %u: max %llu has no effect with hard %llu\n", i,
-		    (unsigned long long)s->set.soft,
+		    "server %u: max %llu has no effect with hard %llu\n",
+		    server_number(i), (unsigned long long)s->set.soft,
 		    (unsigned long long)s->set.hard);
 	}
 	if (n > EACH_MAX)
@@ -243,21 +260,22 @@ print_limits(const struct plan *p, struct buffer *text)
 }
 
 static void
-print_forwards(const struct plan *p, struct buffer *text)
+print_forwards(const struct scope *w, const struct plan *p, struct buffer *text)
 {
 	const struct server_plan *s;
 	unsigned i, n = 0;
 
 	if (direct_is_wanted(p))
 		return;
-	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
+	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
+	     i = next_slot(w, i + 1)) {
 		if (s->host == NULL ||
 		    s->set.forward == SERVER_FORWARD_AS_SET || ++n > EACH_MAX)
 			continue;
 		reply_add(text,
-		    "server %u: forward %s has no effect without dsr_if\n", i,
-		    choice_name(
-			choices_server_forward, (int)s->set.forward));
+		    "server %u: forward %s has no effect without dsr_if\n",
+		    server_number(i),
+		    choice_name(choices_server_forward, (int)s->set.forward));
 	}
 	if (n > EACH_MAX)
 		reply_add(text,
@@ -323,26 +341,91 @@ print_twins(const struct plan *p, struct buffer *text)
 	free(all);
 }
 
+/* A server and those that are the same, the nearest ones by number. */
+struct twin {
+	const struct plan *plan;
+	unsigned slot, below, above; /* 0: none */
+};
+
+static void
+visit_twin(void *arg, unsigned slot)
+{
+	struct twin *t = arg;
+	const struct server_plan *s = plan_slot(t->plan, slot);
+
+	if (s == NULL || s->host == NULL || s->parent != 0 ||
+	    compare_servers(s, plan_slot(t->plan, t->slot)) != 0)
+		return;
+	if (slot < t->slot && slot > t->below)
+		t->below = slot;
+	if (slot > t->slot && (t->above == 0 || slot < t->above))
+		t->above = slot;
+}
+
+static bool
+is_elsewhere_now(const struct scope *w, unsigned slot)
+{
+	const struct server_plan *old = plan_slot(w->before, slot);
+	const struct server_plan *s = plan_slot(w->now, slot);
+
+	return s->host != NULL && s->parent == 0 &&
+	    (old == NULL || old->host == NULL || compare_servers(old, s) != 0);
+}
+
+/* Only those that are the same as another one since this change. */
+static void
+print_new_twins(const struct scope *w, struct buffer *text)
+{
+	char name[SPEC_TEXT_MAX];
+	struct twin t = { .plan = w->now };
+	unsigned slot, twins = 0;
+
+	for (slot = next_slot(w, SLOTS_SPECIAL);
+	     plan_slot(w->now, slot) != NULL; slot = next_slot(w, slot + 1)) {
+		if (!is_elsewhere_now(w, slot))
+			continue;
+		t.slot = slot;
+		t.below = t.above = 0;
+		server_index_each(
+		    w->index, plan_slot(w->now, slot)->host, visit_twin, &t);
+		if (t.below + t.above == 0 || ++twins > EACH_MAX)
+			continue;
+		reply_add(text, "server %u is the same as server %u: %.300s\n",
+		    server_number(t.below > 0 ? slot : t.above),
+		    server_number(t.below > 0 ? t.below : slot),
+		    spec_format_server(plan_slot(w->now, slot), name));
+	}
+	if (twins > EACH_MAX)
+		reply_add(text, "%u more servers are the same as others\n",
+		    twins - EACH_MAX);
+}
+
 /* ---- all of them ---- */
 
 /* Of servers, those that what is in `changes` can have changed. */
 static void
-print_changed(const struct plan *p, unsigned changes, struct buffer *text)
+print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 {
 	print_needs(p, text);
-	if (changes & (PLAN_HOSTS | PLAN_LIMITS))
-		print_limits(p, text);
-	if (changes & (PLAN_HOSTS | PLAN_FORWARD))
-		print_forwards(p, text);
+	if (w->changes & (PLAN_HOSTS | PLAN_LIMITS))
+		print_limits(w, p, text);
+	if (w->changes & (PLAN_HOSTS | PLAN_FORWARD))
+		print_forwards(w, p, text);
 	print_abuse(p, text);
-	if (changes & PLAN_HOSTS)
+	if (!(w->changes & PLAN_HOSTS))
+		return;
+	if (w->before == NULL)
 		print_twins(p, text);
+	else if (p == w->now)
+		print_new_twins(w, text);
 }
 
 void
 doubts_print(const struct plan *p, struct buffer *text)
 {
-	print_changed(p, PLAN_HOSTS, text);
+	struct scope w = { .now = p, .changes = PLAN_HOSTS };
+
+	print_changed(&w, p, text);
 }
 
 /* Whether the text has the line, of `n` bytes with its newline. */
@@ -364,12 +447,15 @@ has_line(const struct buffer *text, const char *line, size_t n)
 enum { LINES_MAX = 100 };
 
 void
-doubts_log(const struct plan *before, const struct plan *p)
+doubts_log(const struct plan *before, const struct plan *p,
+    const struct server_index *index)
 {
-	/* what is the same in both plans is not even looked at: there may be
-	 * very many servers, and a command changes one */
-	unsigned changes =
-	    before != NULL ? plan_changes(before, p) : PLAN_HOSTS;
+	/* there may be very many servers, and a command changes one */
+	struct scope w = { .before = before,
+		.now = p,
+		.changes =
+		    before != NULL ? plan_changes(before, p) : PLAN_HOSTS,
+		.index = index };
 	struct buffer old, now;
 	const char *line;
 	unsigned lines = 0;
@@ -377,9 +463,9 @@ doubts_log(const struct plan *before, const struct plan *p)
 
 	buffer_init(&old);
 	buffer_init(&now);
-	print_changed(p, changes, &now);
+	print_changed(&w, p, &now);
 	if (before != NULL && buffer_length(&now) > 0)
-		print_changed(before, changes, &old);
+		print_changed(&w, before, &old);
 	for (; buffer_length(&now) > 0; buffer_consume(&now, n)) {
 		line = buffer_bytes(&now);
 		n = (size_t)((const char *)memchr(

@@ -5,10 +5,14 @@
 
 #include "control/plan.h"
 
+struct server_index;
+
 /* Appends a line for each, with the option or FILE:LINE where it was set. The
  * plan is one in force. */
 void doubts_print(const struct plan *p, struct buffer *text);
-/* Logs those that the plan before (NULL: none) did not have. */
-void doubts_log(const struct plan *before, const struct plan *p);
+/* Logs those that the plan before (NULL: none) did not have. `index` is of the
+ * servers of `p`; NULL if there was no plan before. */
+void doubts_log(const struct plan *before, const struct plan *p,
+    const struct server_index *index);
 
 #endif

@@ -13,6 +13,7 @@
 #include "control/pen.h"
 #include "control/report.h"
 #include "control/server_find.h"
+#include "control/server_index.h"
 #include "control/server_setting.h"
 
 /* ---- what follows from settings of a server ---- */
@@ -84,19 +85,37 @@ is_planned(const struct plan *p, unsigned number)
 	return s != NULL && s->host != NULL;
 }
 
-/* The slot of a running server that is the same, which keeps it what it is when
- * a file is read again; else the first one that nobody uses. */
-static unsigned
-slot_for(const struct call *c, const struct server_plan *new)
+/* Which server in force is the same as the new one, and not planned yet. */
+struct same {
+	const struct call *call;
+	const struct server_plan *new;
+	unsigned number; /* the first; SERVERS_MAX: none */
+};
+
+static void
+visit_same(void *arg, unsigned slot)
 {
-	const struct plan *now = c->pen->plan;
-	const struct server_plan *s;
+	struct same *x = arg;
+	const struct server_plan *s = plan_slot(x->call->pen->plan, slot);
+	unsigned number = server_number(slot);
+
+	if (s != NULL && s->host != NULL && number < x->number &&
+	    strcmp(s->host, x->new->host) == 0 && s->port == x->new->port &&
+	    !is_planned(x->call->plan, number))
+		x->number = number;
+}
+
+/* The number of a running server that is the same, which keeps it what it is
+ * when a file is read again; else the first one that nobody uses. */
+static unsigned
+number_for(const struct call *c, const struct server_plan *new)
+{
+	struct same x = { c, new, SERVERS_MAX };
 	unsigned i;
 
-	for (i = 0; (s = plan_server(now, i)) != NULL; i++)
-		if (s->host != NULL && strcmp(s->host, new->host) == 0 &&
-		    s->port == new->port && !is_planned(c->plan, i))
-			return i;
+	server_index_each(c->pen->index, new->host, visit_same, &x);
+	if (x.number < SERVERS_MAX)
+		return x.number;
 	for (i = 0; !apply_is_free(c->pen, c->plan, i); i++)
 		;
 	return i;
@@ -118,7 +137,7 @@ add_server(struct call *c, struct error *e)
 		server_plan_clear(&new);
 		return -1;
 	}
-	i = slot_for(c, &new);
+	i = number_for(c, &new);
 	s = i < SERVERS_MAX ? plan_edit(c->plan, server_slot(i)) : NULL;
 	if (s == NULL) {
 		server_plan_clear(&new);

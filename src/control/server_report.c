@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/clock.h"
+#include "control/checks.h"
 #include "control/pen.h"
 #include "control/report.h"
 #include "control/server_setting.h"
@@ -120,8 +121,9 @@ tell_counts(struct facts *f, const struct server *s, uint64_t now)
 
 /* A removed server is shown as long as it has connections. */
 static void
-tell_short(struct reply *r, const struct server *s, uint64_t now)
+tell_short(struct reply *r, const struct pen *p, const struct server *s)
 {
+	uint64_t now = report_now(p);
 	struct facts f;
 
 	facts_begin(&f, r, FACTS_LINE);
@@ -131,14 +133,16 @@ tell_short(struct reply *r, const struct server *s, uint64_t now)
 	if (r->json) {
 		tell_state(&f, s, now);
 		tell_counts(&f, s, now);
+		checks_tell(&f, p, s);
 		server_setting_tell(&f, &s->set);
 	}
 	facts_end(&f);
 }
 
 static void
-tell_long(struct reply *r, const struct server *s, uint64_t now)
+tell_long(struct reply *r, const struct pen *p, const struct server *s)
 {
+	uint64_t now = report_now(p);
 	struct facts f;
 
 	facts_begin(&f, r, FACTS_LINE);
@@ -147,6 +151,7 @@ tell_long(struct reply *r, const struct server *s, uint64_t now)
 	tell_address(&f, s);
 	tell_numbers(&f, s);
 	tell_counts(&f, s, now);
+	checks_tell(&f, p, s);
 	facts_end(&f);
 }
 
@@ -176,8 +181,7 @@ more_servers(struct reply *r, struct pen *p)
 	unsigned count = slots_in_use(p->pool);
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE)
-		tell_short(
-		    r, pool_server(p->pool, (unsigned)r->at++), report_now(p));
+		tell_short(r, p, pool_server(p->pool, (unsigned)r->at++));
 	if (r->at < count)
 		return true;
 	facts_list_end(r);
@@ -196,9 +200,9 @@ more_servers_long(struct reply *r, struct pen *p)
 		if (s->addrs.count == 0)
 			continue;
 		if (r->json)
-			tell_short(r, s, report_now(p));
+			tell_short(r, p, s);
 		else
-			tell_long(r, s, report_now(p));
+			tell_long(r, p, s);
 	}
 	if (r->at < count)
 		return true;

@@ -5,7 +5,7 @@
  * For lists of that many servers (1, 100 and 20000) and each algorithm: user
  * instructions, where the machine counts them, and microseconds of "server 0
  * weight N", from the line to its effect, in a program that serves; the same of
- * a server named by its address, and of draining one. */
+ * a server named by its address, of draining, adding and removing one. */
 #include "config.h"
 
 #include <stdio.h>
@@ -154,6 +154,8 @@ measure(unsigned servers, const char *algorithm, int counter)
 	measure_one(p, "address", command, counter);
 	snprintf(command, sizeof(command), "server %u drain max %%u", last);
 	measure_one(p, "drain", command, counter);
+	measure_one(p, "add", "server add 10.200.1.%u:80", counter);
+	measure_one(p, "remove", "server 10.200.1.%u remove", counter);
 	printf("\n");
 	pen_free(p);
 }

@@ -90,6 +90,11 @@ has send.conf check send x expect "r 0: x"
 > check connect
 > checks
 ? 0 check connect state healthy result ok
+> servers long
+~ check_kind connect check_result ok check_us 
+~ fall 0 of 2
+> servers long json
+~ "check_kind":"connect","check_result":"ok","check_us":
 # one server in a way of its own
 > server 1 check off
 > checks json
