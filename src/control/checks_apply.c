@@ -279,6 +279,18 @@ checks_commit(struct apply *a)
 }
 
 void
+checks_stop(struct pen *p)
+{
+	static const struct checker_target none;
+	struct checker_report report;
+	unsigned i;
+
+	for (i = 0; p->checker != NULL && i < pool_slots(p->pool); i++)
+		if (checker_report(p->checker, i, &report))
+			checker_set(p->checker, i, &none, false);
+}
+
+void
 checks_free(struct pen *p)
 {
 	checker_free(p->checker);

@@ -116,7 +116,8 @@ reload(struct pen *p)
 {
 	if (p->reload != NULL)
 		return;
-	if (p->plan->config.file == NULL) {
+	/* what the file says is for the process that serves now */
+	if (p->plan->config.file == NULL || p->replaced) {
 		notify_reloaded(&p->notify);
 		return;
 	}

@@ -78,6 +78,7 @@ struct pen {
 	struct process *process;  /* main's; NULL: none */
 	struct takeover takeover; /* from another process, at the start */
 	struct upgrade *upgrade;  /* to another one; NULL: none */
+	bool replaced;		  /* another one serves, and this one drains */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */

@@ -78,6 +78,20 @@ log_change(struct server *s, const struct server_change *c)
 		    (unsigned long long)(c->lasted_ms / 1000));
 }
 
+/* What is taken over from another process was announced by that one; and of two
+ * that know a server, the one that serves runs the program. */
+static void
+announce(struct pen *p, struct server *s, const struct server_change *c)
+{
+	const char *program = p->plan->config.on_state;
+
+	log_change(s, c);
+	if (c->is == SERVER_DOWN)
+		frontend_cut_sessions(p->frontend);
+	if (program != NULL && p->phase == PHASE_SERVING)
+		on_state_add(p->on_state, program, s, c);
+}
+
 static void
 on_state(void *arg, struct server *s, const struct server_change *c)
 {
@@ -85,12 +99,8 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 
 	if (p->phase < PHASE_SERVING)
 		return;
-	log_change(s, c);
-	if (c->is == SERVER_DOWN)
-		frontend_cut_sessions(p->frontend);
-	/* one that drains after an upgrade leaves it to the new process */
-	if (p->plan->config.on_state != NULL && p->phase == PHASE_SERVING)
-		on_state_add(p->on_state, p->plan->config.on_state, s, c);
+	if (!takeover_is_one(&p->takeover))
+		announce(p, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);
 	if (c->is == SERVER_SUSPECT && p->checker != NULL)

@@ -17,6 +17,7 @@
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/udp.h"
+#include "support/upgrading.h"
 #include "support/wait.h"
 
 static struct backend back;
@@ -258,6 +259,47 @@ START_TEST(background)
 }
 END_TEST
 
+/* After an upgrade the manager is told who the service is; the sockets that it
+ * passed stay its own. */
+START_TEST(upgrade)
+{
+	const char *list[] = { "NOTIFY_SOCKET", NULL, "WATCHDOG_USEC", "100000",
+		NULL };
+	const char *program = upgrading_install();
+	struct spot front, ctl;
+	pid_t new;
+	int fds[2];
+
+	NEED_UPGRADES(program);
+	prepare();
+	list[1] = manager.name;
+	env = list;
+	spot_new(&front, SPOT_UNIX);
+	spot_new(&ctl, SPOT_UNIX);
+	fds[0] = spot_listen(&front, 16);
+	fds[1] = spot_listen(&ctl, 16);
+	up(fds, 2, front.text, ctl.text);
+	manager_forget(&manager);
+	new = upgrading_go(&ctl, pen.child.pid);
+	WAIT_FOR(manager_has_heard(
+		     &manager, text("|MAINPID=%ld\n", (long)new)),
+	    10000);
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	WAIT_FOR(manager_has_heard(&manager, "READY=1\n"), 10000);
+	ck_assert(!manager_has_heard(&manager, "STOPPING"));
+	manager_forget(&manager);
+	WAIT_FOR(manager_count(&manager, "WATCHDOG=1\n") >= 2, 10000);
+	ck_assert_int_eq(manager.sender, new);
+	ck_assert_str_eq(spot_hear(&front), "served");
+	upgrading_end(new);
+	ck_assert(manager_has_heard(&manager, "STOPPING=1\n"));
+	ck_assert_int_eq(access(front.text, F_OK), 0);
+	close(fds[0]);
+	close(fds[1]);
+	finish();
+}
+END_TEST
+
 /* ---- the examples ---- */
 
 /* Copies an example with the path of this pen in it. */
@@ -317,6 +359,7 @@ SUITE(test_systemd)
 	SUITE_ADD(s, reload_is_told, 60);
 	SUITE_ADD(s, watchdog, 60);
 	SUITE_ADD(s, background, 60);
+	SUITE_ADD(s, upgrade, 60);
 	SUITE_ADD(s, examples_are_right, 60);
 	return s;
 }
