@@ -294,6 +294,26 @@ START_TEST(the_next_server)
 }
 END_TEST
 
+/* Sessions that are there when a log comes are logged from then on. */
+START_TEST(comes_late)
+{
+	const char *path = scratch("late.log");
+	int fd;
+
+	rig_begin();
+	rig_with(backend_echo, NULL);
+	fd = rig_talks();
+	open_log = requestlog_open_file(rig.loop, path, &rig.e);
+	ck_assert_msg(open_log != NULL, "%s", rig.e.text);
+	frontend_set_requestlog(rig.frontend, open_log);
+	rig_breathe();
+	says(fd, "GET /late HTTP/1.0\r\n\r\n");
+	close(fd);
+	end();
+	ck_assert_ptr_nonnull(strstr(contents(path), "GET /late"));
+}
+END_TEST
+
 SUITE(test_requestlog)
 {
 	Suite *s = suite_create("requestlog");
@@ -306,5 +326,6 @@ SUITE(test_requestlog)
 	SUITE_ADD(s, torn, 30);
 	SUITE_ADD(s, collector_comes_back, 30);
 	SUITE_ADD(s, the_next_server, 30);
+	SUITE_ADD(s, comes_late, 20);
 	return s;
 }
