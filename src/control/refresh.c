@@ -75,9 +75,11 @@ take_answers(struct refresh *r)
 
 	if (draft == NULL)
 		error_set(&e, "out of memory");
+	r->pen->who = "addresses of its name";
 	if (draft == NULL || apply_plan(r->pen, draft, &r->names, &e) < 0)
 		log_error("addresses of names not changed error=\"%s\"",
 		    e.text);
+	r->pen->who = NULL;
 }
 
 static void

@@ -10,6 +10,7 @@
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 
 enum { SOON = 10000 };
@@ -400,6 +401,35 @@ START_TEST(waiting_ends)
 }
 END_TEST
 
+/* A client of datagrams stays with its server until it has been silent for long
+ * enough: then none is left. */
+START_TEST(drained_of_datagrams)
+{
+	struct udp_server u[2];
+	const char *server;
+	int fd, i;
+
+	for (i = 0; i < 2; i++)
+		udp_server_start(&u[i], SPOT_TCP4, i == 0 ? "0" : "1");
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", "udp_timeout 60",
+	    front.text, u[0].at.text, u[1].at.text, NULL);
+	fd = udp_client(&front);
+	server = text("%.1s", udp_ask(fd, "x", SOON));
+	ck_assert_str_eq(command(text("server %s drain wait 0.1", server)),
+	    text("error: server %s: 1 connection left after 100 ms\n", server));
+	ck_assert_str_eq(udp_ask(fd, "y", SOON), text("%sy", server));
+	command("udp_timeout 0.1");
+	ck_assert_str_eq(command(text("server %s drain wait 9", server)),
+	    text("server %s: no connections left\n", server));
+	close(fd);
+	pen_down(&pen);
+	for (i = 0; i < 2; i++)
+		udp_server_stop(&u[i]);
+}
+END_TEST
+
 SUITE(test_states)
 {
 	Suite *s = suite_create("states");
@@ -416,5 +446,6 @@ SUITE(test_states)
 	SUITE_ADD(s, drained, 60);
 	SUITE_ADD(s, drained_of_clients_that_return, 60);
 	SUITE_ADD(s, waiting_ends, 60);
+	SUITE_ADD(s, drained_of_datagrams, 60);
 	return s;
 }
