@@ -53,13 +53,16 @@ add_option(struct buffer *out, const struct command *row)
 	char left[160], help[COMMAND_TEXT_MAX];
 	const char *args =
 	    row->args != NULL && !(row->flags & ROW_COUNT) ? row->args : "";
+	size_t n = strcspn(args, " ");
 
+	if (args[0] == '[') {
+		args++;
+		n -= args[n - 2] == ']' ? 2 : 1;
+	}
 	snprintf(left, sizeof(left), "  %c%c%c --%s %.*s",
 	    row->letter != '\0' ? '-' : ' ',
 	    row->letter != '\0' ? row->letter : ' ',
-	    row->letter != '\0' ? ',' : ' ', row->option,
-	    (int)strcspn(args + (args[0] == '['), " ]"),
-	    args + (args[0] == '['));
+	    row->letter != '\0' ? ',' : ' ', row->option, (int)n, args);
 	add_line(out, left, command_help(row, help));
 }
 

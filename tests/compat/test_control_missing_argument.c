@@ -25,7 +25,9 @@ is_refused(const char *line)
 static bool
 ends_it(const struct command *row)
 {
-	return strcmp(row->name, "exit") == 0;
+	return strcmp(row->name, "exit") == 0 ||
+	    strcmp(row->name, "shutdown") == 0 ||
+	    strcmp(row->name, "upgrade") == 0;
 }
 
 /* Whatever it is answered, somebody is there afterwards. */
