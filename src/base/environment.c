@@ -9,6 +9,8 @@
 
 #include "base/environment.h"
 
+extern char **environ; /* some systems declare it nowhere */
+
 /* Beginnings of names. */
 static const char *const not_inherited[] = { "NOTIFY_SOCKET=", "LISTEN_",
 	"WATCHDOG_", "PEN_", NULL };
@@ -24,21 +26,28 @@ is_inherited(const char *entry)
 	return true;
 }
 
+/* Makes sure that another entry and the NULL behind it fit. */
+static bool
+grow(struct environment *e)
+{
+	unsigned size = e->size > 0 ? e->size * 2 : 32;
+	char **list;
+
+	if (e->count + 1 < e->size)
+		return true;
+	list = realloc(e->list, size * sizeof(*list));
+	if (list == NULL)
+		return false;
+	e->list = list;
+	e->size = size;
+	return true;
+}
+
 /* The list takes `entry` over; NULL: memory was short. */
 static void
 append(struct environment *e, char *entry)
 {
-	unsigned room = e->room > 0 ? e->room * 2 : 32;
-	char **list = e->list;
-
-	if (e->count + 1 >= e->room && entry != NULL) {
-		list = realloc(e->list, room * sizeof(*list));
-		if (list != NULL) {
-			e->list = list;
-			e->room = room;
-		}
-	}
-	if (list == NULL || entry == NULL) {
+	if (entry == NULL || !grow(e)) {
 		e->failed = true;
 		free(entry);
 		return;

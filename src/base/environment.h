@@ -7,7 +7,7 @@
 
 struct environment {
 	char **list; /* owned, as its strings; ends with NULL */
-	unsigned count, room;
+	unsigned count, size;
 	bool failed; /* memory was short: the list is not complete */
 };
 

@@ -121,10 +121,10 @@ on_bytes(struct check *c, const char *bytes, size_t n)
 	const struct dns_settings *s = c->settings;
 	struct dns_state *state = c->state;
 	const char *m = state->answer + PREFIX, *query = state->query + PREFIX;
-	size_t room = sizeof(state->answer) - state->heard, length;
+	size_t left = sizeof(state->answer) - state->heard, length;
 
-	memcpy(state->answer + state->heard, bytes, smaller(n, room));
-	state->heard += smaller(n, room);
+	memcpy(state->answer + state->heard, bytes, smaller(n, left));
+	state->heard += smaller(n, left);
 	if (state->heard < PREFIX + DNS_HEADER)
 		return;
 	length = dns_length(state->answer);

@@ -24,7 +24,7 @@ find_user(void)
 		user = getpwnam("nobody");
 }
 
-/* Debian keeps its programs out of the usual places. NULL: not installed. */
+/* Debian keeps its programs where PATH does not lead. NULL: not installed. */
 static const char *
 find_bin(void)
 {
