@@ -28,12 +28,12 @@ checks_text(const struct plan *p, unsigned slot)
 bool
 checks_are_wanted(const struct plan *p)
 {
+	bool wanted = p->config.checks.text != NULL;
 	unsigned i;
 
-	for (i = 0; i < plan_slots(p); i++)
-		if (checks_text(p, i) != NULL)
-			return true;
-	return p->config.checks.text != NULL;
+	for (i = 0; !wanted && i < plan_slots(p); i++)
+		wanted = checks_text(p, i) != NULL;
+	return wanted;
 }
 
 /* Returns NULL when there is none, with a sentence when it is wrong. */
