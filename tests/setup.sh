@@ -43,6 +43,7 @@ knotd     knot              knot              knot          knot        knot    
 dnsmasq   dnsmasq-base      dnsmasq           dnsmasq       dnsmasq     dnsmasq             dnsmasq      dnsmasq
 dig       bind9-dnsutils    bind-utils        bind-tools    bind        bind-utils          bind-tools   bind
 dnsperf   dnsperf           dnsperf           -             -           -                   dnsperf      dnsperf
+systemd-analyze systemd     systemd           -             systemd     systemd             -            -
 gtlsclient ngtcp2-client    -                 -             -           -                   -            -
 gtlsserver ngtcp2-server    -                 -             -           -                   -            -
 opensslcmd openssl          openssl           openssl       openssl     openssl             -            openssl@3
