@@ -7,6 +7,7 @@
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
+#include "control/server_find.h"
 #include "pool/sticky.h"
 
 enum { RECENT_SECONDS = 300, WALK = 2000 };
@@ -127,14 +128,14 @@ tell_one(struct call *c, const struct peer *who, struct error *e)
 static int
 move(struct call *c, const struct peer *who, struct error *e)
 {
-	const struct server *s = NULL;
-	uint64_t n;
+	const struct server *s;
+	unsigned n;
 
-	if (number_parse(c->words->word[2], 0, UINT32_MAX, &n) == 0)
-		s = pool_server(c->pen->pool, (unsigned)n);
+	if (server_find(c, c->words->word[2], &n, e) < 0)
+		return -1;
+	s = pool_server(c->pen->pool, n);
 	if (s == NULL || !s->present)
-		return error_set(
-		    e, "there is no server %.100s", c->words->word[2]);
+		return server_find_refuse(c, n, e);
 	if (sticky_move(pool_sticky(c->pen->pool), who, s->number,
 		loop_now(c->pen->loop)) < 0)
 		return error_set(e, "out of memory");

@@ -3,7 +3,7 @@ pen {FRONT} {S0} {S1} {S2}
 > client 127.0.0.1
 < error: client: 127.0.0.1 is not remembered
 > client
-< error: client: expects ADDRESS [forget|move N]
+< error: client: expects ADDRESS [forget|move SERVER]
 > client localhost
 < error: client: "localhost" is not an IP address
 ask a = server 0: a
@@ -16,9 +16,12 @@ ask b = server 1: b
 > client 127.0.0.1
 ~ server 1
 > client 127.0.0.1 move 7
-< error: client: there is no server 7
+~ error: client: there is no server 7
+> client 127.0.0.1 move {S2}
+ask b = server 2: b
+> client 127.0.0.1 move 1
 > client 127.0.0.1 move
-< error: client: expects ADDRESS [forget|move N]
+< error: client: expects ADDRESS [forget|move SERVER]
 > client 127.0.0.1 forget
 > client 127.0.0.1 forget
 < error: client: 127.0.0.1 is not remembered
