@@ -4,6 +4,7 @@
 #include <check.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -109,6 +110,22 @@ pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
 	child_start_given(&p->child, w.argv, gifts);
 }
 
+/* Pen opens its control sockets after its ports. */
+static void
+wait_for_control(struct pen *p, const struct words *w)
+{
+	struct spot at = { .port = 0 };
+	int i;
+
+	for (i = 1; i < w->n; i++) {
+		if (strcmp(w->argv[i - 1], "-C") != 0 || w->argv[i][0] != '/')
+			continue;
+		snprintf(at.text, sizeof(at.text), "%s", w->argv[i]);
+		WAIT_FOR(child_has_ended(&p->child) || spot_is_listening(&at),
+		    60000);
+	}
+}
+
 void
 pen_up(struct pen *p, const struct spot *front, ...)
 {
@@ -121,6 +138,7 @@ pen_up(struct pen *p, const struct spot *front, ...)
 	add_list(&w, ap);
 	va_end(ap);
 	child_start(&p->child, w.argv);
+	wait_for_control(p, &w);
 	pen_wait_ready(p, front);
 }
 
@@ -133,6 +151,7 @@ pen_up_words(struct pen *p, const struct spot *front, const char *const argv[])
 	while (*argv != NULL)
 		add(&w, *argv++);
 	child_start(&p->child, w.argv);
+	wait_for_control(p, &w);
 	pen_wait_ready(p, front);
 }
 

@@ -23,7 +23,7 @@ void pen_start_limited(struct pen *p, unsigned long files, ...)
 void pen_start_given(struct pen *p, const struct child_gifts *gifts, ...)
     __attribute__((sentinel));
 /* Starts it in the foreground (-f is put in front of the arguments) and
- * returns when it listens at `front`. */
+ * returns when it listens at `front`, and for control at each path after -C. */
 void pen_up(struct pen *p, const struct spot *front, ...)
     __attribute__((sentinel));
 /* The same with the arguments, -f included, as a list. */
