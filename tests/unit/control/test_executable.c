@@ -18,7 +18,9 @@ static const char *dir;
 static void
 prepare(void)
 {
-	dir = scratch("bin");
+	static unsigned count;
+
+	dir = scratch(text("bin%u", ++count));
 	ck_assert_int_eq(mkdir(dir, 0755), 0);
 	write_file(text("%s/pen", dir), "");
 	write_file(text("%s/other", dir), "");
