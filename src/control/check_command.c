@@ -41,18 +41,17 @@ static void
 tell_server(struct reply *r, const struct pen *p, const struct server *s,
     const struct finding *found)
 {
-	uint64_t since = s->health.since;
 	struct facts f;
 
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", s->number);
 	facts_text(&f, "check", found->kind);
-	facts_text(&f, "state", s->health.down ? "unhealthy" : "healthy");
+	facts_text(&f, "state", server_state_name(server_state(s)));
 	facts_text(&f, "result", found->result);
 	facts_text(&f, "address", found->address);
 	tell_count(&f, p, s);
-	facts_number(
-	    &f, "since", since != 0 ? (loop_now(p->loop) - since) / 1000 : 0);
+	facts_number(&f, "since",
+	    (loop_now(p->loop) - s->history.since_ms) / 1000);
 	facts_number(&f, "rtt_us", found->took_us);
 	if (found->has_next) {
 		facts_number(&f, "next_ms", found->next_ms);

@@ -99,7 +99,8 @@ struct check {
 	struct checker *checker;
 	struct check_spec *spec;
 	unsigned slot;
-	unsigned address; /* which of the server's */
+	unsigned first;	  /* of the server's addresses, and how many were */
+	unsigned tried;	  /* asked before this one */
 	bool reached;
 	enum check_result result; /* of check_end() */
 	uint64_t began_us;
@@ -111,6 +112,8 @@ const char *check_host(const struct check *c);
 /* The server has answered at this address: what is bad from now on is its
  * answer, and no other address is asked. */
 void check_reached(struct check *c);
+/* The check has waited for its turn, and begins now: its time does, too. */
+void check_begins(struct check *c);
 /* Ends the check; `fmt` makes a short phrase for the operator: "status 503".
  * What in it is no printable ASCII becomes '?'. May stop and free: the last
  * that a callback does. */

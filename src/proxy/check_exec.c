@@ -215,6 +215,7 @@ on_turn(struct program_turn *t)
 	struct exec_target a;
 	struct words w;
 
+	check_begins(c);
 	describe(c, &a);
 	make_environment(&env, c, &a);
 	if (env.failed || make_arguments(&w, s, &a) < 0) {

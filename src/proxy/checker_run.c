@@ -60,8 +60,9 @@ checker_arm(struct checker *c)
 		at = c->ticked + TICK_MS;
 	if (at >= c->armed)
 		return;
-	c->armed = at;
-	if (timer_start(c->loop, &c->timer, at > ms ? at - ms : 0) < 0)
+	if (timer_start(c->loop, &c->timer, at > ms ? at - ms : 0) == 0)
+		c->armed = at;
+	else
 		log_error("out of memory");
 }
 
@@ -161,14 +162,15 @@ tell_pool(struct checker *c, struct checker_record *r, struct server *s)
 
 /* ---- one check ---- */
 
-static void begin(struct checker *c, unsigned slot, unsigned address);
+static void begin(
+    struct checker *c, unsigned slot, unsigned first, unsigned tried);
 
 /* Whether another address of the server may answer. */
 static bool
 has_more_addresses(const struct checker *c, const struct check *k)
 {
 	return !k->reached && c->records[k->slot]->at.len == 0 &&
-	    k->address + 1 < k->server->addrs.count;
+	    k->tried + 1 < k->server->addrs.count;
 }
 
 static void
@@ -180,7 +182,7 @@ conclude(struct check *k, enum check_result result, const char *reason)
 	k->result = result;
 	checker_stop(c, k);
 	if (result == CHECK_BAD && has_more_addresses(c, k)) {
-		begin(c, slot, k->address + 1);
+		begin(c, slot, k->first, k->tried + 1);
 		return;
 	}
 	if (result == CHECK_NONE) {
@@ -225,13 +227,23 @@ check_reached(struct check *c)
 	c->reached = true;
 }
 
+void
+check_begins(struct check *c)
+{
+	struct checker *all = c->checker;
+
+	c->began_us = clock_monotonic_us();
+	heap_set(&all->deadlines, c->slot, now(all) + c->timeout_ms);
+}
+
 const char *
 check_host(const struct check *c)
 {
 	return c->server->name;
 }
 
-/* Traffic begins with the address that worked last, and so does a check. */
+/* Traffic begins with the address that worked last, and so does a check; it
+ * goes on from there even if that is another one by then. */
 static void
 aim(const struct checker_record *r, struct check *k)
 {
@@ -239,13 +251,13 @@ aim(const struct checker_record *r, struct check *k)
 
 	k->at = r->at.len > 0
 	    ? r->at
-	    : s->addrs.addr[(s->addr_first + k->address) % s->addrs.count];
+	    : s->addrs.addr[(k->first + k->tried) % s->addrs.count];
 	if (r->port != 0)
 		addr_set_port(&k->at, r->port);
 }
 
 static struct check *
-new_check(struct checker *c, unsigned slot, unsigned address)
+new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {
 	struct checker_record *r = c->records[slot];
 	const struct check_kind *kind = check_spec_kind(r->spec);
@@ -265,7 +277,8 @@ new_check(struct checker *c, unsigned slot, unsigned address)
 		.checker = c,
 		.spec = check_spec_hold(r->spec),
 		.slot = slot,
-		.address = address,
+		.first = first,
+		.tried = tried,
 		.began_us = clock_monotonic_us(),
 		.free_task = { .run = free_task } };
 	list_init(&m->check.free_task.link);
@@ -276,9 +289,9 @@ new_check(struct checker *c, unsigned slot, unsigned address)
 /* The memory of a check stays until this wake-up is over, whatever start()
  * does. */
 static void
-begin(struct checker *c, unsigned slot, unsigned address)
+begin(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {
-	struct check *k = new_check(c, slot, address);
+	struct check *k = new_check(c, slot, first, tried);
 
 	if (k == NULL) {
 		log_error("out of memory");
@@ -315,7 +328,7 @@ begin_due(struct checker *c, unsigned slot)
 		c->stats.skipped++;
 		wait_for_next(c, slot, false);
 	} else {
-		begin(c, slot, 0);
+		begin(c, slot, server_of(c, slot)->addr_first, 0);
 	}
 }
 

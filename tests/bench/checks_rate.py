@@ -96,7 +96,7 @@ def measure(pen, port, servers, seconds, kind, directory):
         time.sleep(seconds)
         spent = cpu_s(child.pid) - before
         share = spent / (time.monotonic() - began)
-        down = ask(control, "checks").count("unhealthy")
+        down = ask(control, "checks").count(" state down ")
         line = (f"{kind.split()[0]:8} servers={servers} "
                 f"cpu={100 * share:.1f}% "
                 f"us_per_check={1e6 * share / servers:.1f} down={down}")

@@ -17,15 +17,15 @@ pen -r -b 0 {FRONT} {S0} {S1}
 < none
 > check exec /bin/true
 > checks
-? 0 check exec state healthy result ok address {S0}
+? 0 check exec state up result ok address {S0}
 > server 1 check exec /bin/false
 > checks
-? 1 check exec state unhealthy result failed address {S1}
+? 1 check exec state down result failed address {S1}
 > checks
 ~ reason exit status 1
 > server 1 check exec /bin/echo {address}:{port} ok
 > checks
-? 1 check exec state healthy result ok address {S1}
+? 1 check exec state up result ok address {S1}
 > checks
 ~ reason {S1} ok
 > write {DIR}exec.conf
@@ -44,7 +44,7 @@ has exec.conf check exec /bin/echo {address}:{port} ok
 < dns www.test mx tcp nxdomain
 > check dns www.test
 > checks
-? 0 check dns state unhealthy result failed
+? 0 check dns state down result failed
 > checks
 ~ reason Connection refused
 # datagrams
@@ -56,5 +56,5 @@ has exec.conf check exec /bin/echo {address}:{port} ok
 > check
 < udp 00ff expect 00..
 > checks
-? 0 check udp state unhealthy result failed
+? 0 check udp state down result failed
 > no check

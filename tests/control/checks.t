@@ -64,32 +64,41 @@ pen -r -b 0 {FRONT} {S0} {S1}
 > check
 < connect
 > checks
-? 0 check connect state healthy result ok address {S0} fall 0 of 2 since
+? 0 check connect state up result ok address {S0} fall 0 of 2 since
 ask x = server 0: x
 ask x = server 1: x
 stop 1
 > checks
-? 1 check connect state unhealthy result failed address {S1} rise 0 of 1 since
+? 1 check connect state down result failed address {S1} rise 0 of 1 since
 > checks
 ~ reason Connection refused
 ask x = server 0: x
 ask x = server 0: x
+# the state has the words of other reports
+> server 0 drain
+> checks
+? 0 check connect state drain result ok address {S0} fall 0 of 2 since
+> server 0 up
+> server 0 blacklist 600
+> checks
+? 0 check connect state blacklisted result ok
+> server 0 blacklist 0
 # kinds that talk
 > check send x expect 'r 0: x'
 > check
 < send x expect "r 0: x"
 > checks
-? 0 check send state healthy result ok
+? 0 check send state up result ok
 > write {DIR}send.conf
 has send.conf check send x expect "r 0: x"
 > check http /health host a.test status 200,404 body ok
 > checks
-? 0 check http state unhealthy result failed
+? 0 check http state down result failed
 > checks
 ~ reason not an answer of HTTP/1
 > check connect
 > checks
-? 0 check connect state healthy result ok
+? 0 check connect state up result ok
 > servers long
 ~ check_kind connect check_result ok check_us 
 ~ fall 0 of 2
@@ -98,7 +107,7 @@ has send.conf check send x expect "r 0: x"
 # one server in a way of its own
 > server 1 check off
 > checks json
-~ "check":"connect","state":"healthy","result":"ok"
+~ "check":"connect","state":"up","result":"ok"
 > write {DIR}off.conf
 has off.conf server 1 address
 has off.conf check off
@@ -108,14 +117,14 @@ has off.conf check off
 ~ check unknown kind "ping"
 > server 1 check_port {P0} weight 0 check connect
 > checks
-? 1 check connect state healthy result ok address {S0}
+? 1 check connect state up result ok address {S0}
 > write {DIR}port.conf
 has port.conf check_port {P0} check connect
 > server 1 check_port 65536
 ~ out of range 0..65535
 > server 1 check_address 127.0.0.1 check_port 0
 > checks
-? 1 check connect state unhealthy
+? 1 check connect state down
 > server 1 check_address name
 ~ check_address "name" is not an IP address
 > write {DIR}address.conf
@@ -124,11 +133,11 @@ has address.conf check_address 127.0.0.1
 > server 1 check default
 start 1
 > checks
-? 1 check connect state healthy result ok address {S1} fall 0 of 2
+? 1 check connect state up result ok address {S1} fall 0 of 2
 # the backup server is checked, too
 > emergency {S2}
 > checks
-? 2147483646 check connect state healthy result ok address {S2}
+? 2147483646 check connect state up result ok address {S2}
 > no emergency
 # a server that is new is not used before its first check
 > check_initial checked
@@ -136,7 +145,7 @@ start 1
 < 10
 > server 3 address 127.0.0.1 port {P3}
 > checks
-? 3 check connect state healthy result ok
+? 3 check connect state up result ok
 > no check
 > checks
 ~ no check is set

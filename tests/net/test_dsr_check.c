@@ -95,7 +95,7 @@ line_has(unsigned i, const char *what)
 static bool
 is_in_state(unsigned i, bool healthy)
 {
-	return line_has(i, healthy ? "state healthy" : "state unhealthy");
+	return line_has(i, healthy ? "state up" : "state down");
 }
 
 static void
@@ -104,7 +104,7 @@ expect_all_well(void)
 	unsigned i;
 
 	for (i = 0; i < SERVERS; i++)
-		WAIT_FOR(line_has(i, "state healthy result ok"), 10000);
+		WAIT_FOR(line_has(i, "state up result ok"), 10000);
 }
 
 /* ---- clients ---- */
@@ -160,7 +160,7 @@ expect_out(const char *reason, long long since)
 	WAIT_FOR(line_has(1, text("result %s", reason)), 10000);
 	ck_assert(is_in_state(0, true) && is_in_state(2, true));
 	expect_json("checks",
-	    "\"server\":1,\"check\":\"dsr\",\"state\":\"unhealthy\"", true);
+	    "\"server\":1,\"check\":\"dsr\",\"state\":\"down\"", true);
 	ck_assert(child_has_said(&pen.child,
 	    text("server down server=1 name=%s reason=\"check dsr ",
 		server(1))));
@@ -459,7 +459,7 @@ expect_fresh_start(void)
 		for (k = 0; k < i; k++)
 			(void)is_in_state(1, false);
 		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(2)));
-		WAIT_FOR(line_has(1, "state healthy result ok"), 10000);
+		WAIT_FOR(line_has(1, "state up result ok"), 10000);
 		dsrpen_ask(&pen, &rig, text("server 1 address %s", server(1)));
 	}
 	ck_assert(!child_has_said(

@@ -349,13 +349,13 @@ expect_checks(const char *vip, const char *next)
 	begin_far(vip, next, v6, "-r");
 	ask(text("check_interval 0.2; check_timeout 0.2; check dsr %d",
 	    DSRNET_PORT));
-	WAIT_FOR(says("checks", "\n1 check dsr state healthy result ok") &&
-		strncmp(ask("checks"), "0 check dsr state healthy result ok",
+	WAIT_FOR(says("checks", "\n1 check dsr state up result ok") &&
+		strncmp(ask("checks"), "0 check dsr state up result ok",
 		    35) == 0,
 	    10000);
 	netrig_ip(&rig, NETRIG_SERVER + 1,
 	    text("addr del %s/%d dev lo\n", vip, v6 ? 128 : 32));
-	WAIT_FOR(says("checks", "\n1 check dsr state unhealthy result timeout"),
+	WAIT_FOR(says("checks", "\n1 check dsr state down result timeout"),
 	    10000);
 	close_all();
 }

@@ -45,8 +45,8 @@ left_out_and_back(enum nameserver kind, const char *how)
 	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-b", "0", "-O",
 	    text("check dns a.test A%s", how), "-O", "check_interval 50ms",
 	    "-O", "check_fall 2", front.text, at[0].text, at[1].text, NULL);
-	WAIT_FOR(says("0 check dns state healthy result ok") &&
-		says("1 check dns state healthy result ok"),
+	WAIT_FOR(says("0 check dns state up result ok") &&
+		says("1 check dns state up result ok"),
 	    SOON);
 	child_stop(&server[1], SIGTERM);
 	WAIT_FOR(
@@ -61,7 +61,7 @@ left_out_and_back(enum nameserver kind, const char *how)
 	ask(text("check dns a.test SRV%s", how));
 	WAIT_FOR(says("reason NOERROR without a record"), SOON);
 	ask(text("check dns nothing.test nxdomain%s", how));
-	WAIT_FOR(says("1 check dns state healthy"), SOON);
+	WAIT_FOR(says("1 check dns state up"), SOON);
 	/* more than fits into a datagram */
 	ask(text("check dns big.test TXT%s", how));
 	WAIT_FOR(says("result ok") && says("reason NOERROR"), SOON);

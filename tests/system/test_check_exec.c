@@ -81,7 +81,7 @@ START_TEST(decides)
 		    text("[ -f %s ] && [ $PEN_SERVER = 1 ] || exit 0\n"
 			 "echo \"$1 $PEN_ADDRESS is ill\"; exit 4",
 			sick))));
-	WAIT_FOR(strstr(ask("checks"), "1 check exec state healthy result ok"),
+	WAIT_FOR(strstr(ask("checks"), "1 check exec state up result ok"),
 	    SOON);
 	write_file(sick, "");
 	WAIT_FOR(child_has_said(&pen.child,

@@ -48,14 +48,14 @@ check_with(const char *check)
 	pen_up(&pen, &ctl, "-C", ctl.text, "-b", "0", "-O",
 	    "check_interval 0.2", "-O", "check_timeout 5", "-O", "check_fall 2",
 	    "-O", text("check %s", check), front.text, at.text, NULL);
-	becomes("state healthy result ok");
+	becomes("state up result ok");
 }
 
 /* Well and gone; the caller ends the service in between. */
 static void
 is_gone(const char *reason)
 {
-	becomes("state unhealthy result failed");
+	becomes("state down result failed");
 	WAIT_FOR(
 	    child_has_said(&pen.child, text("reason=\"check %s\"", reason)),
 	    SOON);
@@ -64,7 +64,7 @@ is_gone(const char *reason)
 static void
 is_back(void)
 {
-	becomes("state healthy result ok");
+	becomes("state up result ok");
 	WAIT_FOR(child_has_said(&pen.child, "server up server=0"), SOON);
 }
 
@@ -123,7 +123,7 @@ START_TEST(redis)
 	kill(service.pid, SIGSTOP);
 	is_gone("send: timeout: an answer");
 	kill(service.pid, SIGCONT);
-	becomes("state healthy result ok");
+	becomes("state up result ok");
 	pen_down(&pen);
 	child_stop(&service, SIGTERM);
 }
@@ -218,7 +218,7 @@ START_TEST(smtp)
 	postfix_start(dir);
 	check_with("expect '220 mail.test ESMTP'");
 	ask("check send 'EHLO pen\\r\\n' expect '250 CHUNKING\\r\\n'");
-	becomes("check send state healthy result ok");
+	becomes("check send state up result ok");
 	postfix_stop(dir);
 	is_gone("send: Connection refused");
 	postfix_start(dir);
@@ -262,10 +262,10 @@ START_TEST(tls_only)
 	check_with("tls noverify");
 	ask(text("ssl_upstream_ca %s; check https / name localhost body served",
 	    id.ca));
-	becomes("check https state healthy result ok");
+	becomes("check https state up result ok");
 	/* the name in the certificate is another */
 	ask("check tls name other.test");
-	becomes("check tls state unhealthy");
+	becomes("check tls state down");
 	ck_assert_ptr_nonnull(strstr(ask("checks"), "reason TLS"));
 	/* who speaks plain HTTP there is told so, by status 400 */
 	ask("check http /");
@@ -275,7 +275,7 @@ START_TEST(tls_only)
 	child_stop(&n.child, SIGKILL);
 	is_gone("https: Connection refused");
 	nginx_again(&n, "served");
-	becomes("check https state healthy result ok");
+	becomes("check https state up result ok");
 	pen_down(&pen);
 	nginx_down(&n);
 }

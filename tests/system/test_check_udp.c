@@ -38,7 +38,7 @@ START_TEST(left_out_and_back)
 	    "check_interval 50ms", "-O", "check_fall 2", front.text, a.at.text,
 	    b.at.text, NULL);
 	WAIT_FOR(
-	    strstr(ask("checks"), "1 check udp state healthy result ok"), SOON);
+	    strstr(ask("checks"), "1 check udp state up result ok"), SOON);
 	udp_server_stop(&b);
 	WAIT_FOR(child_has_said(&pen.child,
 		     "reason=\"check udp: Connection refused\" was=up"),

@@ -143,9 +143,9 @@ START_TEST(dead_server_gets_no_client)
 
 	start_both();
 	begin("check connect");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	backend_stop(&b);
-	BECOMES(1, "state unhealthy result failed");
+	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "reason Connection refused"));
 	expect_only("a");
 	/* no client has met it */
@@ -155,7 +155,7 @@ START_TEST(dead_server_gets_no_client)
 	    "reason=\"check connect: Connection refused\" was=up"));
 	at = b.at;
 	backend_start_at(&b, &at, backend_say, "b");
-	BECOMES(1, "state healthy");
+	BECOMES(1, "state up");
 	WAIT_FOR(strcmp(spot_hear(&front), "b") == 0, 5000);
 	end();
 }
@@ -188,7 +188,7 @@ START_TEST(checks_leave_nothing_open)
 	ask("check connect");
 	BECOMES(0, "result ok");
 	backend_stop(&b);
-	BECOMES(1, "state unhealthy");
+	BECOMES(1, "state down");
 	ask("no check");
 	WAIT_FOR(child_fds(pen.child.pid) <= before, 5000);
 	pen_expect_rest(&pen);
@@ -204,16 +204,16 @@ START_TEST(http_status_counts)
 	start_pair("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
 	begin("");
 	ask("server 1 check http /health?x=1 host well.test");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	ck_assert(was_asked("GET /health?x=1 HTTP/1.1\r\n"));
 	ck_assert(was_asked("\r\nHost: well.test\r\n"));
 	ck_assert(was_asked("\r\nConnection: close\r\n"));
 	answer = "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
-	BECOMES(1, "state unhealthy result failed");
+	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "reason status 503"));
 	expect_only("a");
 	ask("server 1 check http / status 500-599");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	ck_assert(was_asked(text("\r\nHost: %s\r\n", b.at.text)));
 	end();
 }
@@ -224,9 +224,9 @@ START_TEST(http_body_counts)
 	start_pair("HTTP/1.0 200 OK\r\n\r\nall is well");
 	begin("");
 	ask("server 1 check http / body 'is well'");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	answer = "HTTP/1.0 200 OK\r\n\r\nall is bad";
-	BECOMES(1, "state unhealthy");
+	BECOMES(1, "state down");
 	ck_assert(says(1, "reason the text is not in the body"));
 	answer = "220 mail.test\r\n";
 	BECOMES(1, "reason not an answer of HTTP/1");
@@ -242,8 +242,8 @@ START_TEST(banner_counts)
 	backend_start(&a, SPOT_TCP4, backend_say, "220 a.test ESMTP\r\n");
 	backend_start(&b, SPOT_TCP4, backend_say, "421 b.test busy\r\n");
 	begin("check expect '220 '");
-	BECOMES(0, "state healthy result ok");
-	BECOMES(1, "state unhealthy result failed");
+	BECOMES(0, "state up result ok");
+	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "reason connection closed: 421 b.test busy??"));
 	expect_only("220 a.test ESMTP\r\n");
 	end();
@@ -256,9 +256,9 @@ START_TEST(question_and_answer_count)
 	start_pair("+PONG\r\n");
 	begin("");
 	ask("server 1 check send 'PING\\r\\n' expect '+PONG\\r\\n'");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	answer = "-LOADING\r\n";
-	BECOMES(1, "state unhealthy result failed");
+	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "connection closed: -LOADING??"));
 	end();
 }
@@ -271,7 +271,7 @@ START_TEST(silence_counts)
 	backend_start(&b, SPOT_TCP4, backend_hang, NULL);
 	begin("check_timeout 100ms");
 	ask("server 1 check http /");
-	BECOMES(1, "state unhealthy result failed");
+	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "reason timeout: an answer"));
 	expect_only("a");
 	end();
@@ -289,13 +289,13 @@ START_TEST(frozen_server_is_left_out)
 	begin("check_timeout 300ms");
 	ask(text("server 1 address 127.0.0.1 port %d check http / body hello",
 	    n.at.port));
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	kill(n.child.pid, SIGSTOP);
-	BECOMES(1, "state unhealthy result failed");
+	BECOMES(1, "state down result failed");
 	ck_assert(says(1, "reason timeout: an answer"));
 	expect_only("a");
 	kill(n.child.pid, SIGCONT);
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	end();
 	nginx_down(&n);
 }
@@ -309,13 +309,13 @@ START_TEST(unix_servers_are_checked)
 	backend_start(&b, SPOT_UNIX, backend_say, "b");
 	at = b.at;
 	begin("check expect b");
-	BECOMES(0, "state unhealthy");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(0, "state down");
+	BECOMES(1, "state up result ok");
 	expect_only("b");
 	backend_stop(&b);
-	BECOMES(1, "state unhealthy");
+	BECOMES(1, "state down");
 	backend_start_at(&b, &at, backend_say, "b");
-	BECOMES(1, "state healthy result ok");
+	BECOMES(1, "state up result ok");
 	end();
 }
 END_TEST
@@ -348,9 +348,9 @@ START_TEST(unproven_server_waits_for_its_first_check)
 	begin(text("check_interval 3600; check connect; check_initial checked; "
 		   "server 2 address 127.0.0.1 port %d",
 	    dead.port));
-	BECOMES(0, "state healthy result ok");
-	BECOMES(1, "state healthy result ok");
-	BECOMES(2, "state unhealthy result failed");
+	BECOMES(0, "state up result ok");
+	BECOMES(1, "state up result ok");
+	BECOMES(2, "state down result failed");
 	ck_assert_str_ne(spot_hear(&front), spot_hear(&front));
 	ck_assert_ptr_null(strstr(child_err(&pen.child), "server failed"));
 	end();
@@ -370,11 +370,11 @@ START_TEST(reload_leaves_checks_as_they_are)
 	spot_new(&ctl, SPOT_UNIX);
 	pen_up(&pen, &front, "-r", "-C", ctl.text, "-F", file, front.text,
 	    a.at.text, b.at.text, NULL);
-	BECOMES(1, "state unhealthy");
+	BECOMES(1, "state down");
 	write_file(file, "check connect\ncheck_interval 3600\ntimeout 4\n");
 	kill(pen.child.pid, SIGHUP);
 	WAIT_FOR(child_has_said(&pen.child, "reloaded"), 5000);
-	ck_assert(says(1, "state unhealthy result failed"));
+	ck_assert(says(1, "state down result failed"));
 	ck_assert_ptr_null(strstr(child_err(&pen.child), "server up"));
 	write_file(file, "check_interval 3600\n");
 	kill(pen.child.pid, SIGHUP);

@@ -65,16 +65,16 @@ START_TEST(wrong_certificate_takes_a_server_out)
 	begin(tls_chain_cert(
 		  &c, "other.pem", (struct cert_wish){ .name = "other.test" }),
 	    "check tls");
-	BECOMES("0 check tls state healthy result ok");
-	BECOMES("1 check tls state unhealthy result failed");
+	BECOMES("0 check tls state up result ok");
+	BECOMES("1 check tls state down result failed");
 	ck_assert(says("TLS: "));
 	tls_chain_tell(&c, "server 1 check tls name other.test");
-	BECOMES("1 check tls state healthy result ok");
+	BECOMES("1 check tls state up result ok");
 	WAIT_FOR(has_heard(&s[1], "other.test"), 5000);
 	tls_chain_tell(&c, "server 1 check tls name another.test");
-	BECOMES("1 check tls state unhealthy result failed");
+	BECOMES("1 check tls state down result failed");
 	tls_chain_tell(&c, "server 1 check tls noverify");
-	BECOMES("1 check tls state healthy result ok");
+	BECOMES("1 check tls state up result ok");
 	end();
 }
 END_TEST
@@ -89,11 +89,11 @@ START_TEST(old_certificate_takes_a_server_out)
 		  (struct cert_wish){
 		      .name = "a.test,IP:127.0.0.1", .days = -1 }),
 	    "check tls noverify");
-	BECOMES("1 check tls state healthy result ok");
+	BECOMES("1 check tls state up result ok");
 	tls_chain_tell(&c, "check tls verify");
-	BECOMES("1 check tls state unhealthy result failed");
+	BECOMES("1 check tls state down result failed");
 	ck_assert(says("expired"));
-	BECOMES("0 check tls state healthy result ok");
+	BECOMES("0 check tls state up result ok");
 	tls_echo_look(&s[0], &seen);
 	ck_assert_uint_eq(seen.resumed, 0);
 	ck_assert_ptr_nonnull(strstr(
@@ -126,13 +126,13 @@ START_TEST(questions_go_over_tls)
 	tls_echo_start(&s[1], c.site, c.site, NULL);
 	up("");
 	tls_chain_tell(&c, "server 0 check https / body well");
-	BECOMES("0 check https state healthy result ok");
+	BECOMES("0 check https state up result ok");
 	tls_chain_tell(&c, "server 1 check send abc expect bc tls");
-	BECOMES("1 check send state healthy result ok");
+	BECOMES("1 check send state up result ok");
 	tls_chain_tell(&c, "server 0 check https / body bad");
-	BECOMES("0 check https state unhealthy result failed");
+	BECOMES("0 check https state down result failed");
 	tls_chain_tell(&c, "server 0 check http /");
-	BECOMES("0 check http state unhealthy result failed");
+	BECOMES("0 check http state down result failed");
 	end();
 }
 END_TEST

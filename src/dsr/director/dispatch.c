@@ -6,7 +6,7 @@
 
 #include "dsr/director/dispatch.h"
 
-/* Whether another server can take over from an unhealthy one: a connection that
+/* Whether another server can take over from one that is down: a connection that
  * begins, or a datagram, which any server may answer. */
 static bool
 has_nothing_yet(const struct frame *f)

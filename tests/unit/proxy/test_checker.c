@@ -271,6 +271,23 @@ START_TEST(its_turn_never_came)
 }
 END_TEST
 
+/* Its time does not begin before. */
+START_TEST(its_turn_came_late)
+{
+	begin_with_one();
+	of(0)->check->waiting = NULL;
+	run(TIMEOUT - 2 * STEP);
+	of(0)->check->waiting = "the end";
+	check_begins(of(0)->check);
+	run(TIMEOUT - 2 * STEP);
+	ck_assert_uint_eq(of(0)->stops, 0);
+	run(4 * STEP);
+	ck_assert_uint_eq(of(0)->stops, 1);
+	ck_assert_str_eq(report().reason, "timeout: the end");
+	end();
+}
+END_TEST
+
 /* A longer and longer time passes between checks of a server that is down, but
  * no more than CHECKER_BACKOFF intervals, until it answers. */
 START_TEST(server_that_is_down_is_asked_less_often)
@@ -430,6 +447,26 @@ START_TEST(all_addresses_are_asked)
 }
 END_TEST
 
+/* Clients have found out meanwhile that another address works. */
+START_TEST(each_address_is_asked_once)
+{
+	struct server *s;
+
+	begin();
+	s = put_server(0, 2);
+	check_slot(s->slot, true);
+	run(STEP);
+	ck_assert_uint_eq(of(0)->port, 1000);
+	s->addr_first = 1;
+	answer(CHECK_BAD);
+	ck_assert_uint_eq(of(0)->port, 1300);
+	answer(CHECK_GOOD);
+	run_to_next();
+	ck_assert_uint_eq(of(0)->port, 1300);
+	end();
+}
+END_TEST
+
 START_TEST(reasons_are_fit_to_print)
 {
 	begin_with_one();
@@ -515,6 +552,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, servers_are_asked_evenly, 10);
 	SUITE_ADD(s, no_more_run_at_a_time_than_may, 10);
 	SUITE_ADD(s, its_turn_never_came, 10);
+	SUITE_ADD(s, its_turn_came_late, 10);
 	SUITE_ADD(s, silence_is_a_failure, 10);
 	SUITE_ADD(s, server_that_is_down_is_asked_less_often, 10);
 	SUITE_ADD(s, server_that_failed_a_client_is_asked_at_once, 10);
@@ -523,6 +561,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, rise_and_fall_make_the_state, 10);
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
 	SUITE_ADD(s, all_addresses_are_asked, 10);
+	SUITE_ADD(s, each_address_is_asked_once, 10);
 	SUITE_ADD(s, reasons_are_fit_to_print, 10);
 	SUITE_ADD(s, same_check_goes_on, 10);
 	SUITE_ADD(s, removed_server_is_not_asked, 10);
