@@ -76,8 +76,9 @@ flow_note_answer(struct flow *w)
 		return;
 	forget_questions(w);
 	w->addresses_tried = 0;
+	s->answered_ms = loop_now(f->loop);
 	if (s->blacklisted_until != 0)
-		pool_connected(f->pool, s, loop_now(f->loop));
+		pool_connected(f->pool, s, s->answered_ms);
 }
 
 /* When it is back it has as many questions to answer as any other. */

@@ -440,6 +440,25 @@ expect_changes(void)
 
 CASE(settings_change, expect_changes())
 
+/* What others have found out about a server is left to them. */
+static void
+expect_own_check_stays(void)
+{
+	static const char down[] = "1 check exec state down";
+
+	begin_all_ports(NETRIG_VIP4, text("check dsr %d", DSRMANY_PORT));
+	expect_all_well();
+	dsrpen_ask(&pen, &rig, "check_fall 1");
+	dsrpen_ask(&pen, &rig, "server 1 check exec /bin/false");
+	WAIT_FOR(strstr(dsrpen_ask(&pen, &rig, "checks"), down), 10000);
+	dsrpen_ask(&pen, &rig, "check_fall 100");
+	dsrpen_ask(&pen, &rig, "no check");
+	ck_assert_ptr_nonnull(strstr(dsrpen_ask(&pen, &rig, "checks"), down));
+	end();
+}
+
+CASE(own_check_stays, expect_own_check_stays())
+
 /* Server 1 moves from an address that does not answer to one that does: what
  * was asked before is no news of it. */
 static void
@@ -490,5 +509,6 @@ SUITE(test_dsr_check)
 	SUITE_ADD(s, own_interface_is_down, 60);
 	SUITE_ADD(s, renumbered, 60);
 	SUITE_ADD(s, settings_change, 60);
+	SUITE_ADD(s, own_check_stays, 60);
 	return s;
 }

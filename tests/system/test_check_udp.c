@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -62,10 +63,48 @@ START_TEST(left_out_and_back)
 }
 END_TEST
 
+static unsigned long
+next_ms(void)
+{
+	const char *at = strstr(ask("checks"), " next_ms ");
+
+	ck_assert_ptr_nonnull(at);
+	return strtoul(at + strlen(" next_ms "), NULL, 10);
+}
+
+/* Its answers to clients are enough. */
+START_TEST(lazy_while_clients_are_answered)
+{
+	unsigned long before, next;
+	int client, asked = 1;
+
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "-O", "check_lazy",
+	    front.text, a.at.text, NULL);
+	client = udp_client(&front);
+	ck_assert_str_eq(udp_ask(client, "x", 5000), "a:x");
+	ask("check_interval 3; check udp 78 expect 61");
+	next = next_ms();
+	do {
+		before = next;
+		ck_assert_str_eq(udp_ask(client, "x", 5000), "a:x");
+		asked++;
+		next = next_ms();
+	} while (next <= before);
+	ck_assert_int_eq(a.received, asked);
+	close(client);
+	pen_down(&pen);
+	udp_server_stop(&a);
+}
+END_TEST
+
 SUITE(test_check_udp)
 {
 	Suite *s = suite_create("check_udp");
 
 	SUITE_ADD(s, left_out_and_back, 40);
+	SUITE_ADD(s, lazy_while_clients_are_answered, 60);
 	return s;
 }

@@ -201,6 +201,7 @@ checks_renew(struct checks *c)
 	return c->settings.on ? plan_probes(c, &c->settings) : 0;
 }
 
+/* What others find out about servers that they check is theirs. */
 void
 checks_forget(struct checks *c)
 {
@@ -210,7 +211,8 @@ checks_forget(struct checks *c)
 		struct server *s = pool_server(c->pool, i);
 
 		probes_drop(&c->probes, s->slot);
-		pool_unchecked(c->pool, s);
+		if (is_asked(c, s))
+			pool_unchecked(c->pool, s);
 	}
 }
 
