@@ -160,13 +160,12 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	spec.name = s->host;
 	spec.addrs = c->addrs;
 	spec.set = s->set;
+	spec.admin = s->admin;
 	if (s->service.there)
 		take_service(&spec.set, &s->service);
 	set = pool_set_slot(p->pool, c->slot, &spec);
 	if (set == NULL)
 		return -1;
-	if (s->admin >= 0)
-		pool_set_admin(p->pool, set, (enum server_admin)s->admin);
 	note_admin(draft, set);
 	take_out_now(p, draft, set);
 	return server_index_set(p->index, set);

@@ -86,7 +86,7 @@ announce(struct pen *p, struct server *s, const struct server_change *c)
 	const char *program = p->plan->config.on_state;
 
 	log_change(s, c);
-	if (c->is == SERVER_DOWN)
+	if (pool_cuts_sessions(p->pool, s))
 		frontend_cut_sessions(p->frontend);
 	if (program != NULL && p->phase == PHASE_SERVING)
 		on_state_add(p->on_state, program, s, c);

@@ -112,6 +112,7 @@ server_spec_init(struct server_spec *spec)
 {
 	memset(spec, 0, sizeof(*spec));
 	spec->set.acl = -1;
+	spec->admin = -1;
 }
 
 static struct server *
@@ -211,6 +212,8 @@ set_server(struct server *s, const struct server_spec *spec)
 	s->addrs = spec->addrs;
 	s->present = spec->addrs.count > 0;
 	s->set = spec->set;
+	if (spec->admin >= 0)
+		s->admin = (enum server_admin)spec->admin;
 	count_settings(s, 1);
 	return 0;
 }

@@ -97,6 +97,8 @@ struct server_spec {
 	char *name; /* owned by the caller */
 	struct server_addrs addrs;
 	struct server_settings set;
+	int admin; /* enum server_admin; -1: as it was, SERVER_ENABLED of a
+		    * new one */
 };
 void server_spec_init(struct server_spec *spec);
 

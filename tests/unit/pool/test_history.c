@@ -44,7 +44,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 }
 
 static struct server *
-set_server(unsigned i, const char *ip)
+set_marked(unsigned i, const char *ip, int admin)
 {
 	struct server_spec spec;
 	struct server *s;
@@ -52,10 +52,17 @@ set_server(unsigned i, const char *ip)
 	server_spec_init(&spec);
 	spec.name = (char *)(uintptr_t)ip;
 	spec.addrs.count = 1;
+	spec.admin = admin;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], ip, 80), 0);
 	s = pool_set_server(pool, i, &spec);
 	ck_assert_ptr_nonnull(s);
 	return s;
+}
+
+static struct server *
+set_server(unsigned i, const char *ip)
+{
+	return set_marked(i, ip, -1);
 }
 
 static struct server *
@@ -237,6 +244,23 @@ START_TEST(no_blacklist_time)
 }
 END_TEST
 
+/* A server that drains, and gets another address, is not up in between. */
+START_TEST(marks_go_along)
+{
+	struct server *s = begin();
+
+	set_marked(0, "10.0.0.1", SERVER_DRAINING);
+	expect_told(SERVER_UP, SERVER_DRAIN, "");
+	set_server(0, "10.0.0.1");
+	set_marked(0, "10.0.0.2", SERVER_DRAINING);
+	ck_assert_uint_eq(told.times, 0);
+	ck_assert_int_eq(server_state(s), SERVER_DRAIN);
+	set_server(0, "10.0.0.3");
+	expect_told(SERVER_DRAIN, SERVER_UP, "");
+	pool_free(pool);
+}
+END_TEST
+
 /* ---- suspicion ---- */
 
 /* Checks clear a suspicion, `rise` of them in a row since the last failure, and
@@ -324,6 +348,7 @@ SUITE(test_history)
 	SUITE_ADD(s, the_end_of_a_blacklisting, 10);
 	SUITE_ADD(s, reasons_are_plain, 10);
 	SUITE_ADD(s, no_blacklist_time, 10);
+	SUITE_ADD(s, marks_go_along, 10);
 	SUITE_ADD(s, suspects, 10);
 	SUITE_ADD(s, no_longer_checked, 10);
 	SUITE_ADD(s, another_server, 10);
