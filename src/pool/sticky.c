@@ -404,8 +404,11 @@ sticky_move(
 		i = sticky_new_client(s, who, true);
 		if (i == 0)
 			return -1;
-		sticky_entry(s, i)->seen = now;
+	} else {
+		sticky_unlink_use(s, i);
+		sticky_link_newest(s, i);
 	}
+	sticky_entry(s, i)->seen = now;
 	sticky_entry(s, i)->server = server;
 	away = sticky_aways_get(&s->aways, i);
 	if (away != NULL)

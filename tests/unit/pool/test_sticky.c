@@ -355,6 +355,10 @@ START_TEST(moved_by_hand)
 	ck_assert_int_eq(sticky_move(s, &p, 3, 7), 0);
 	ck_assert_int_eq(recall(s, 1, 7, 0), 3);
 	ck_assert_uint_eq(sticky_count(s), 1);
+	/* one whose time was over is remembered again */
+	ck_assert_int_eq(recall(s, 1, 500, 100), -1);
+	ck_assert_int_eq(sticky_move(s, &p, 4, 500), 0);
+	ck_assert_int_eq(recall(s, 1, 500, 100), 4);
 	ck_assert(sticky_forget(s, &p));
 	ck_assert_int_eq(recall(s, 1, 7, 0), -1);
 	sticky_free(s);
