@@ -68,11 +68,6 @@ client_close(struct client *k)
 	c->count--;
 }
 
-void
-client_close_oldest(struct control *c)
-{
-	client_close(list_entry(list_first(&c->clients), struct client, link));
-}
 
 void
 client_on_idle(struct timeouts *t, struct expiry *x)
@@ -194,6 +189,21 @@ client_write(struct client *k)
 		be_patient(k);
 	}
 	return 0;
+}
+
+/* Without that word, one that waited would take it for the end of its wait. */
+void
+client_close_oldest(struct control *c)
+{
+	struct client *k =
+	    list_entry(list_first(&c->clients), struct client, link);
+
+	if (k->waits) {
+		reply_add(&k->request.reply.out,
+		    "error: closed by pen before it was done\n");
+		(void)client_write(k);
+	}
+	client_close(k);
 }
 
 /* After an answer: the next line, or the end. */

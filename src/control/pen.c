@@ -58,14 +58,18 @@ pen_stop(struct pen *p)
 	loop_stop(p->loop);
 }
 
+void
+pen_stop_by(struct pen *p, const char *who)
+{
+	if (p->phase >= PHASE_SERVING && p->phase < PHASE_STOPPING)
+		log_info("stopped reason=\"%s\"", who);
+	pen_stop(p);
+}
+
 static void
 on_stop(void *arg)
 {
-	struct pen *p = arg;
-
-	if (p->phase >= PHASE_SERVING && p->phase < PHASE_STOPPING)
-		log_info("stopped reason=\"SIGTERM or SIGINT\"");
-	pen_stop(p);
+	pen_stop_by(arg, "SIGTERM or SIGINT");
 }
 
 /* The second signal ends at once what the first one lets take its time. */
@@ -75,7 +79,7 @@ on_quit(void *arg)
 	struct pen *p = arg;
 
 	if (p->phase == PHASE_DRAINING)
-		pen_stop(p);
+		pen_stop_by(p, "SIGQUIT");
 	else
 		stopping_begin(
 		    p, p->plan->config.frontend.end.drain_ms, "SIGQUIT");

@@ -95,6 +95,8 @@ int pen_start(struct pen *p, struct error *e);
 int pen_run(struct pen *p, struct error *e);
 /* Ends pen_run(). Has no effect before the program serves. */
 void pen_stop(struct pen *p);
+/* The same, with a log line: `who` has asked for it. */
+void pen_stop_by(struct pen *p, const char *who);
 
 /* Opens the control sockets of a plan. Returns 0, or -1 with a sentence and
  * none open. */

@@ -38,7 +38,7 @@ run_exit(struct call *c, struct error *e)
 		return error_set(
 		    e, "Exit is not enabled; restart with -X flag");
 	}
-	pen_stop(c->pen);
+	pen_stop_by(c->pen, c->asker != NULL ? c->asker->who : "exit");
 	return 0;
 }
 

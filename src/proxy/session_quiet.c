@@ -40,19 +40,32 @@ is_field(const char *line, size_t n, const char *name)
 	return n > length && strncasecmp(line, name, length) == 0;
 }
 
+/* "CONNECT a:443 HTTP/1.1": a tunnel (RFC 9110, 9.3.6). */
+static bool
+is_tunnel(const char *line, size_t n)
+{
+	static const char method[] = "CONNECT ";
+	size_t length = sizeof(method) - 1;
+
+	return n > length && memcmp(line, method, length) == 0;
+}
+
 /* A connection that asks to become another protocol, as WebSocket's, is none of
- * requests and answers any more. */
+ * requests and answers any more. What has not come yet could ask for it. */
 static bool
 is_http(const char *bytes, size_t n)
 {
 	const char *end = memchr(bytes, '\n', n), *line;
 
-	if (end == NULL || !is_request_line(bytes, (size_t)(end - bytes)))
+	if (end == NULL || !is_request_line(bytes, (size_t)(end - bytes)) ||
+	    is_tunnel(bytes, n))
 		return false;
 	for (;;) {
 		line = end + 1;
 		end = memchr(line, '\n', n - (size_t)(line - bytes));
-		if (end == NULL || end - line <= 1)
+		if (end == NULL)
+			return false;
+		if (end - line <= 1)
 			return true;
 		if (is_field(line, (size_t)(end - line), "upgrade:"))
 			return false;

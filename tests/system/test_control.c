@@ -219,6 +219,7 @@ START_TEST(exit_when_allowed)
 	close(fd);
 	WAIT_FOR(child_has_ended(&pen.child), 5000);
 	ck_assert_int_eq(pen.child.status, 0);
+	ck_assert(child_has_said(&pen.child, ": stopped reason=\"by uid="));
 	ck_assert_int_eq(access(ctl.text, F_OK), -1);
 	backend_stop(&server);
 }

@@ -184,11 +184,14 @@ START_TEST(kept_connections_end)
 END_TEST
 
 /* A silent shell is no web client: it has until drain_timeout. So has one that
- * upgraded to another protocol. */
+ * upgraded to another protocol, or may ask for that in the next bytes, and a
+ * tunnel. */
 static const char *const openings[] = {
 	"SSH-2.0-a\r\n",
 	"\x16\x03\x01\x02\x00\x01",
 	"GET /chat HTTP/1.1\r\nHost: a\r\nUpgrade: websocket\r\n\r\n",
+	"GET /chat HTTP/1.1\r\nHost: a\r\nUpgr",
+	"CONNECT a:22 HTTP/1.1\r\nHost: a:22\r\n\r\n",
 	"GET /\r\n",
 	"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
 };
@@ -286,6 +289,32 @@ START_TEST(sigterm_ends_at_once)
 }
 END_TEST
 
+/* The second signal ends what the first one lets take its time. Who waits for a
+ * server to drain is told that this has not come about. */
+START_TEST(sigquit_twice)
+{
+	int fd, waits;
+
+	up(backend_echo, "drain_timeout 0");
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "x");
+	waits = spot_connect(&ctl);
+	spot_send(waits, "server 0 drain wait\n", 20);
+	WAIT_FOR(strstr(spot_ask(&ctl, "servers long\n"), " state drain ") !=
+		NULL,
+	    5000);
+	quit();
+	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
+	spot_expect_reset(fd);
+	ck_assert_str_eq(spot_recv_all(waits),
+	    "error: closed by pen before it was done\n");
+	close(fd);
+	close(waits);
+	ended();
+	ck_assert(child_has_said(&pen.child, ": stopped reason=\"SIGQUIT\""));
+}
+END_TEST
+
 SUITE(test_shutdown)
 {
 	Suite *s = suite_create("shutdown");
@@ -302,5 +331,6 @@ SUITE(test_shutdown)
 	SUITE_ADD(s, none_may_end, 30);
 	SUITE_ADD(s, files_stay_until_the_end, 30);
 	SUITE_ADD(s, sigterm_ends_at_once, 30);
+	SUITE_ADD(s, sigquit_twice, 30);
 	return s;
 }
