@@ -79,17 +79,22 @@ dgram_connect(const struct addr *to, const struct addr *source)
 {
 	struct addr own = { .len = sizeof(own.u.sa.sa_family) };
 	int fd = sock_datagram(to->u.sa.sa_family), saved;
+	bool is_bound;
 
 	if (fd < 0)
 		return -1;
 	own.u.sa.sa_family = AF_UNIX; /* no path: autobind, unix(7) */
 	if (to->u.sa.sa_family == AF_UNIX)
 		source = &own;
-	if ((source == NULL || source->u.sa.sa_family != to->u.sa.sa_family ||
-		bind(fd, &source->u.sa, source->len) == 0) &&
-	    connect(fd, &to->u.sa, to->len) == 0)
+	is_bound = source == NULL ||
+	    source->u.sa.sa_family != to->u.sa.sa_family ||
+	    bind(fd, &source->u.sa, source->len) == 0;
+	if (is_bound && connect(fd, &to->u.sa, to->len) == 0)
 		return fd;
 	saved = errno;
+	/* no lack of ports, which bind() would have found */
+	if (saved == EADDRNOTAVAIL && is_bound)
+		saved = ENETUNREACH;
 	close(fd);
 	errno = saved;
 	return -1;

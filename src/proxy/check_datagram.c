@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,6 +26,15 @@ make_header(const struct check *c, char header[PROXY_HEADER_MAX])
 	    : 0;
 }
 
+/* Not all that fails here is the server's fault: the same is none of a server
+ * that clients send to. */
+static void
+fail(struct check *c, int error)
+{
+	check_end(c, dgram_error_blames(error) ? CHECK_BAD : CHECK_NONE, "%s",
+	    strerror(error));
+}
+
 /* Returns false when the check has ended. */
 static bool
 ask(struct check_datagram *d)
@@ -36,7 +46,7 @@ ask(struct check_datagram *d)
 		d->question.n) == 0 ||
 	    errno == EAGAIN)
 		return true;
-	check_end_errno(d->check, errno);
+	fail(d->check, errno);
 	return false;
 }
 
@@ -61,7 +71,7 @@ on_ready(struct watch *w, unsigned ready)
 		if (n < 0 && errno == EAGAIN)
 			return;
 		if (n < 0)
-			check_end_errno(d->check, errno);
+			fail(d->check, errno);
 		else
 			d->question.on_answer(d->check, bytes, (size_t)n);
 	}
@@ -81,7 +91,7 @@ check_datagram_start(
 	watch_init(&d->watch);
 	timer_init(&d->again, on_half_time);
 	if (fd < 0) {
-		check_end_errno(c, errno);
+		fail(c, errno);
 		return;
 	}
 	if (watch_start(c->loop, &d->watch, fd, READY_READ | WATCH_LEVEL,
@@ -89,10 +99,10 @@ check_datagram_start(
 		int error = errno;
 
 		close(fd);
-		check_end_errno(c, error);
+		fail(c, error);
 	} else if (ask(d) &&
 	    timer_start(c->loop, &d->again, c->timeout_ms / 2) < 0) {
-		check_end_errno(c, errno);
+		fail(c, errno);
 	}
 }
 

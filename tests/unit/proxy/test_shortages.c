@@ -6,6 +6,7 @@
 #ifdef __linux__
 #include <sched.h>
 #endif
+#include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "net/dgram.h"
 #include "support/child.h"
 #include "support/suite.h"
 #include "support/udp.h"
@@ -474,6 +476,22 @@ START_TEST(no_ipv6_is_no_lack_of_ports)
 		SKIP("IPv6 cannot be switched off here");
 }
 END_TEST
+
+/* Nor do datagrams, of clients or of checks. */
+START_TEST(no_ipv6_is_no_route)
+{
+	struct addr to;
+
+	if (!leave_network())
+		SKIP("no network of our own here");
+	if (!switch_ipv6_off())
+		SKIP("IPv6 cannot be switched off here");
+	ck_assert_int_eq(addr_parse_ip(&to, "::1", 9), 0);
+	ck_assert_int_eq(dgram_connect(&to, NULL), -1);
+	ck_assert_int_eq(errno, ENETUNREACH);
+	ck_assert(dgram_error_blames(errno));
+}
+END_TEST
 #endif
 
 SUITE(test_shortages)
@@ -496,6 +514,7 @@ SUITE(test_shortages)
 	tcase_add_loop_test(ports, out_of_ports, 0, 2);
 	tcase_add_loop_test(ports, no_port_to_one_server, 0, 2);
 	tcase_add_test(ports, no_ipv6_is_no_lack_of_ports);
+	tcase_add_test(ports, no_ipv6_is_no_route);
 	suite_add_tcase(s, ports);
 #endif
 	return s;
