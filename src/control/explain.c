@@ -103,8 +103,9 @@ sentence(const struct subject *s, char *text, size_t size)
 		break;
 	case RULE_LAST_RESORT:
 		snprintf(text, size,
-		    "all servers are out of rotation: the blacklisted one "
-		    "whose time is over first is tried");
+		    "all servers are out of rotation: of those that are "
+		    "suspect or blacklisted, the one whose time is over first "
+		    "is tried");
 		break;
 	default:
 		sentence_of_none(s, text, size);

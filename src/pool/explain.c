@@ -34,7 +34,8 @@ obstacle_to_all(const struct server *s)
 	if (s->health.down)
 		return OBSTACLE_DOWN;
 	if (s->blacklisted_until != 0)
-		return OBSTACLE_BLACKLISTED;
+		return s->checked && !s->by_operator ? OBSTACLE_SUSPECT
+						     : OBSTACLE_BLACKLISTED;
 	if (s->set.hard != 0 && s->connections >= s->set.hard)
 		return OBSTACLE_HARD;
 	return OBSTACLE_NONE;
@@ -93,6 +94,7 @@ obstacle_name(enum obstacle o)
 		[OBSTACLE_NONE] = "none",
 		[OBSTACLE_MAINT] = "maint",
 		[OBSTACLE_DOWN] = "down",
+		[OBSTACLE_SUSPECT] = "suspect",
 		[OBSTACLE_BLACKLISTED] = "blacklisted",
 		[OBSTACLE_HARD] = "hard",
 		[OBSTACLE_DRAIN] = "drain",

@@ -20,7 +20,8 @@ enum decision_rule {
 	RULE_RETRY,	 /* the next server, after a failure */
 	RULE_ABUSE,	 /* the client ACL denies the client */
 	RULE_EMERGENCY,	 /* no regular server is eligible */
-	RULE_LAST_RESORT /* all servers are blacklisted: it is tried anyway */
+	RULE_LAST_RESORT /* no other is left than those that are suspect or
+			  * blacklisted: one of them is tried */
 };
 
 struct decision {
@@ -36,7 +37,8 @@ enum obstacle {
 	OBSTACLE_MAINT,	      /* by the operator */
 	OBSTACLE_DRAIN,	      /* the same */
 	OBSTACLE_DOWN,	      /* by health checks */
-	OBSTACLE_BLACKLISTED, /* it has failed, or by the operator */
+	OBSTACLE_SUSPECT,     /* it failed a client, and is being checked */
+	OBSTACLE_BLACKLISTED, /* it failed a client, or by the operator */
 	OBSTACLE_HARD,	      /* as many connections as `hard` allows */
 	/* These keep out new clients, but not one that is remembered. */
 	OBSTACLE_WEIGHT, /* it has weight 0 */

@@ -199,8 +199,9 @@ void pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg);
 
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
-/* Whether a client may stay with its server `s`: not if that is down, and if it
- * is blacklisted only as long as no other server is left. */
+/* Whether a client may stay with its server `s`: not if that is in maint, and
+ * if it is suspect or blacklisted only as long as no other server is left. Of
+ * one that is down pool_cuts_sessions() decides. */
 static inline bool
 pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 {

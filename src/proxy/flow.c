@@ -157,9 +157,9 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 
 /* ---- from the client ---- */
 
-/* A server that is down or another one by now gets nothing more; one that
- * drains keeps what it has, and so does a blacklisted one when nobody else is
- * left. */
+/* A server that is in maint, or another one by now, gets nothing more; one that
+ * drains keeps what it has, and so does a suspect or blacklisted one when
+ * nobody else is left. */
 static bool
 may_go_on(const struct flow *w)
 {

@@ -270,6 +270,8 @@ START_TEST(reasons)
 	pool_set_admin(pool, s, SERVER_ENABLED);
 	pool_failed(pool, s, "a test", now);
 	check_one(s, RULE_LAST_RESORT, OBSTACLE_BLACKLISTED);
+	pool_begin_checks(pool, s);
+	check_one(s, RULE_LAST_RESORT, OBSTACLE_SUSPECT);
 	pool_connected(pool, s, now);
 	pool_opened(pool, s, &who, &attempts, now);
 	check_one(s, RULE_STICKY, OBSTACLE_NONE);
