@@ -187,6 +187,8 @@ frontend_rebalance(struct frontend *f, unsigned percent, uint64_t *asked,
 	if (surplus == NULL)
 		return error_set(e, "out of memory");
 	*asked = pool_surplus(f->core.pool, percent, surplus);
+	if (*asked > f->core.stats.sessions) /* flows are not asked */
+		*asked = f->core.stats.sessions;
 	free(r->surplus);
 	r->surplus = surplus;
 	r->slots = slots;

@@ -140,6 +140,29 @@ START_TEST(rebalancing)
 }
 END_TEST
 
+/* The servers' connections are flows, which are not asked. */
+START_TEST(no_session_to_ask)
+{
+	struct attempts attempts = { .count = 0 };
+	struct peer who = { .family = AF_INET };
+	struct backend late;
+	struct server *s;
+	int i;
+
+	begin(QUIET_END_ALL, 0, 0);
+	backend_start(&late, SPOT_TCP4, backend_echo, NULL);
+	rig_add_server(1, &late.at);
+	s = pool_server(rig.pool, 0);
+	for (i = 0; i < MANY; i++)
+		pool_opened(rig.pool, s, &who, &attempts, 0);
+	ck_assert_int_eq(rebalance(100), 0);
+	for (i = 0; i < MANY; i++)
+		pool_closed(rig.pool, s, &who, &attempts, 0, 0);
+	end();
+	backend_stop(&late);
+}
+END_TEST
+
 START_TEST(rebalancing_refused)
 {
 	begin(QUIET_END_NONE, 0, 0);
@@ -156,6 +179,7 @@ SUITE(test_quiet)
 	SUITE_ADD(s, old_sessions_are_cut_in_the_end, 30);
 	SUITE_ADD(s, without_a_limit_they_wait_for_their_moment, 30);
 	SUITE_ADD(s, rebalancing, 30);
+	SUITE_ADD(s, no_session_to_ask, 30);
 	SUITE_ADD(s, rebalancing_refused, 30);
 	return s;
 }
