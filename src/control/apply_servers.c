@@ -109,6 +109,39 @@ bad_host(const struct server_plan *s, const char *why, struct error *e)
 	    s->host, why);
 }
 
+/* Adds those addresses of an answer that `old` has, or those that it has not,
+ * as long as there is space. */
+static void
+take_addresses(struct server_addrs *found, const struct resolved *r,
+    uint16_t port, const struct server_addrs *old, bool has)
+{
+	struct addr a;
+	unsigned i;
+
+	for (i = 0; i < r->count && found->count < SERVER_ADDRS_MAX; i++) {
+		a = r->addr[i];
+		addr_set_port(&a, port);
+		if (has_address(old, &a) == has)
+			found->addr[found->count++] = a;
+	}
+}
+
+/* Of more than a server can have those that it has already: the order of an
+ * answer changes each time. */
+static void
+choose_addresses(struct server_addrs *found, const struct resolved *r,
+    uint16_t port, const struct server_addrs *old)
+{
+	static const struct server_addrs none = { .count = 0 };
+
+	found->count = 0;
+	if (r->count > SERVER_ADDRS_MAX && old != NULL)
+		take_addresses(found, r, port, old, true);
+	else
+		old = &none;
+	take_addresses(found, r, port, old, false);
+}
+
 /* From a name: what was found just now, else what is known from before. */
 static int
 named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
@@ -119,11 +152,8 @@ named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
 	unsigned i;
 
 	if (name != NULL && !name->query.failed) {
-		found->count = name->query.result.count;
-		if (found->count > SERVER_ADDRS_MAX)
-			found->count = SERVER_ADDRS_MAX;
-		memcpy(found->addr, name->query.result.addr,
-		    found->count * sizeof(found->addr[0]));
+		choose_addresses(found, &name->query.result, s->port,
+		    old != NULL && old->present ? &old->addrs : NULL);
 	} else if (old != NULL && old->present &&
 	    same_host(plan_slot(p->plan, slot), s)) {
 		if (name != NULL && !n->quiet)

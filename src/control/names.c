@@ -6,6 +6,10 @@
 
 #include "control/names.h"
 
+/* So many are asked for at a time: all at once would hold the loop, and their
+ * answers would not fit into the buffer of a socket. */
+enum { ASK_AT_ONCE = 64 };
+
 void
 names_init(struct names *n)
 {
@@ -124,6 +128,26 @@ names_failed(const struct names *n, const struct name **first)
 	return count;
 }
 
+static void on_done(struct query *q);
+
+/* Asks for some more. */
+static void
+ask(struct names *n, unsigned count)
+{
+	struct name *one;
+
+	for (; count > 0 && n->next != &n->all; n->next = n->next->next) {
+		one = list_entry(n->next, struct name, link);
+		if (one->done)
+			continue;
+		one->query.on_done = on_done;
+		resolver_ask(n->resolver, &one->query, one->host, 0);
+		count--;
+	}
+}
+
+/* Names whose name server is silent do not wait for each other for ever: one
+ * that fails makes way for two. */
 static void
 on_done(struct query *q)
 {
@@ -133,23 +157,18 @@ on_done(struct query *q)
 	one->done = true;
 	if (--n->missing == 0)
 		n->on_all(n);
+	else
+		ask(n, q->failed ? 2 : 1);
 }
 
 void
 names_look_up(
     struct names *n, struct resolver *r, void (*on_all)(struct names *n))
 {
-	struct list *link;
-
 	n->on_all = on_all;
-	for (link = n->all.next; link != &n->all; link = link->next) {
-		struct name *one = list_entry(link, struct name, link);
-
-		if (one->done)
-			continue;
-		one->query.on_done = on_done;
-		resolver_ask(r, &one->query, one->host, 0);
-	}
+	n->resolver = r;
+	n->next = n->all.next;
+	ask(n, ASK_AT_ONCE);
 }
 
 /* ---- at the start ---- */

@@ -21,6 +21,8 @@ struct names {
 	unsigned missing;	   /* not looked up yet, or under way */
 	bool quiet; /* set it: the caller says which names have failed */
 	void (*on_all)(struct names *n);
+	struct resolver *resolver; /* of names_look_up() */
+	struct list *next;	   /* the first one that was not asked for */
 	struct loop *own_loop; /* of names_look_up_now() */
 };
 

@@ -183,15 +183,20 @@ loop_library_version(void)
 	return event_get_version();
 }
 
+/* libevent forgets a stop that comes before it waits, as from a first task. */
 int
 loop_run(struct loop *l)
 {
+	l->stopped = false;
 	loop_run_tasks(l);
+	if (l->stopped)
+		return 0;
 	return event_base_dispatch(l->base) < 0 ? -1 : 0;
 }
 
 void
 loop_stop(struct loop *l)
 {
+	l->stopped = true;
 	event_base_loopbreak(l->base);
 }

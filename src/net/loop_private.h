@@ -20,6 +20,7 @@ struct loop {
 	struct list tasks;
 	struct event *task_event; /* wakes at once when tasks wait */
 	bool dispatching;	  /* tasks will be run without that */
+	bool stopped;
 	struct signal_watch *signals;
 	int epoll_fd; /* -1: libevent watches each descriptor */
 	struct event *epoll_event;

@@ -41,6 +41,39 @@ has_address(const struct resolved *r, const struct addr *a)
 	return false;
 }
 
+/* An order of addresses that every answer gives alike. */
+static int
+compare(const struct addr *a, const struct addr *b)
+{
+	bool v6 = a->u.sa.sa_family == AF_INET6;
+	int rc;
+
+	if (a->u.sa.sa_family != b->u.sa.sa_family)
+		return v6 ? 1 : -1;
+	rc = v6 ? memcmp(&a->u.in6.sin6_addr, &b->u.in6.sin6_addr,
+		      sizeof(a->u.in6.sin6_addr))
+		: memcmp(&a->u.in.sin_addr, &b->u.in.sin_addr,
+		      sizeof(a->u.in.sin_addr));
+	return rc != 0 ? rc : (int)addr_port(a) - (int)addr_port(b);
+}
+
+/* Where an address is kept: behind the others, or instead of the highest one
+ * when there are too many, RESOLVE_MAX if it is the highest. Name servers like
+ * to give them in another order each time: which are kept does not depend on
+ * that. */
+static unsigned
+index_for(const struct resolved *r, const struct addr *a)
+{
+	unsigned i, highest = 0;
+
+	if (r->count < RESOLVE_MAX)
+		return r->count;
+	for (i = 1; i < r->count; i++)
+		if (compare(&r->addr[i], &r->addr[highest]) > 0)
+			highest = i;
+	return compare(a, &r->addr[highest]) < 0 ? highest : RESOLVE_MAX;
+}
+
 bool
 resolve_is_service(const char *host)
 {
@@ -62,18 +95,21 @@ resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
 {
 	static const struct resolved_service none = { .there = false };
 	struct addr a;
+	unsigned i;
 
-	if (r->count == RESOLVE_MAX || len > sizeof(a.u) ||
+	if (len > sizeof(a.u) ||
 	    (sa->sa_family != AF_INET && sa->sa_family != AF_INET6))
 		return;
 	memset(&a, 0, sizeof(a));
 	a.len = len;
 	memcpy(&a.u, sa, len);
 	addr_set_port(&a, port);
-	if (has_address(r, &a))
+	i = has_address(r, &a) ? RESOLVE_MAX : index_for(r, &a);
+	if (i == RESOLVE_MAX)
 		return;
-	r->service[r->count] = is != NULL ? *is : none;
-	r->addr[r->count++] = a;
+	r->service[i] = is != NULL ? *is : none;
+	r->addr[i] = a;
+	r->count += i == r->count;
 }
 
 unsigned

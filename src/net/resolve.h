@@ -36,8 +36,8 @@ enum resolve_how { RESOLVE_NAMES, RESOLVE_NUMERIC };
 /* Whether the name is one of a service, "_http._tcp.web.test". */
 bool resolve_is_service(const char *host);
 void resolved_init(struct resolved *r);
-/* Adds an IP address, unless it is there. Of a service, `is` says what its
- * record says, else it is NULL. */
+/* Adds an IP address, unless it is there; of too many the lowest are kept. Of
+ * a service, `is` says what its record says, else it is NULL. */
 void resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
     uint16_t port, const struct resolved_service *is);
 /* Fills `r` with the different IP addresses of a list. Returns how many. */

@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { NAMESERVER_NAMES = 4, NAMESERVER_ADDRESSES = 4 };
+enum { NAMESERVER_NAMES = 4, NAMESERVER_ADDRESSES = 10 };
 
 enum nameserver_mode {
 	NAMESERVER_ANSWERS,

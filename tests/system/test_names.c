@@ -153,6 +153,28 @@ START_TEST(name_is_gone)
 }
 END_TEST
 
+/* A server has some of ten addresses, and goes on with these in whatever order
+ * the name server tells of all. */
+START_TEST(order_of_many)
+{
+	int asked;
+
+	begin();
+	nameserver_set(&names, NAME, "127.0.0.1", "127.1.0.2", "127.1.0.3",
+	    "127.1.0.4", "127.1.0.5", "127.1.0.6", "127.1.0.7", "127.1.0.8",
+	    "127.1.0.9", "127.1.0.10", NULL);
+	start_pen("0.05");
+	nameserver_set(&names, NAME, "127.1.0.10", "127.1.0.9", "127.1.0.8",
+	    "127.1.0.7", "127.1.0.6", "127.1.0.5", "127.1.0.4", "127.1.0.3",
+	    "127.1.0.2", "127.0.0.1", NULL);
+	asked = names.questions;
+	WAIT_FOR(names.questions > asked + 8, 60000);
+	ck_assert_str_eq(spot_hear(&front), "one");
+	ck_assert_int_eq(count_said("name has other addresses"), 0);
+	end();
+}
+END_TEST
+
 /* With 0 a name is looked up when it is set; an interval may come later. */
 START_TEST(interval_set_anew)
 {
@@ -180,6 +202,17 @@ START_TEST(no_such_name_at_the_start)
 	nameserver_stop(&names);
 	pen_expect_failure("\"nobody\" is not an IP address", "-f",
 	    "--resolver", "nobody", front.text, NAME ":80", NULL);
+}
+END_TEST
+
+/* One that cannot be asked for is refused at once, not waited for. */
+START_TEST(malformed_name)
+{
+	nameserver_start(&names);
+	spot_new(&front, SPOT_TCP4);
+	pen_expect_failure("server \"a..test\": ", "-f", "--resolver",
+	    names.text, front.text, "a..test:80", NULL);
+	nameserver_stop(&names);
 }
 END_TEST
 
@@ -385,8 +418,10 @@ SUITE(test_names)
 	SUITE_ADD(s, sessions_stay, 60);
 	SUITE_ADD(s, name_server_fails, 120);
 	SUITE_ADD(s, name_is_gone, 60);
+	SUITE_ADD(s, order_of_many, 120);
 	SUITE_ADD(s, interval_set_anew, 60);
 	SUITE_ADD(s, no_such_name_at_the_start, 60);
+	SUITE_ADD(s, malformed_name, 30);
 	SUITE_ADD(s, each_address_is_a_server, 60);
 	SUITE_ADD(s, clients_while_addresses_change, 60);
 	SUITE_ADD(s, operator_and_addresses, 60);

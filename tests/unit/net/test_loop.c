@@ -137,6 +137,24 @@ write_a_byte(struct timer *t)
 	ck_assert_int_eq(write(ends[1], "x", 1), 1);
 }
 
+static void
+stop_at_once(struct task *t)
+{
+	(void)t;
+	loop_stop(loop);
+}
+
+/* Before the loop has waited once. */
+START_TEST(stopped_by_its_first_task)
+{
+	begin(_i);
+	task.run = stop_at_once;
+	loop_soon(loop, &task);
+	ck_assert_int_eq(loop_run(loop), 0);
+	loop_free(loop);
+}
+END_TEST
+
 /* A task that asks for itself again and again starves neither timers nor
  * descriptors. */
 START_TEST(tasks_starve_nobody)
@@ -394,6 +412,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, ends_are_told, 0, 3);
 	tcase_add_loop_test(c, bad_descriptors, 0, 3);
 	tcase_add_loop_test(c, starts_and_stops, 0, 3);
+	tcase_add_loop_test(c, stopped_by_its_first_task, 0, 3);
 	tcase_add_loop_test(c, tasks_starve_nobody, 0, 3);
 	tcase_add_loop_test(c, expiries_in_order, 0, 3);
 	tcase_add_test(c, unknown_method);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdio.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,6 +150,45 @@ START_TEST(numeric_only)
 }
 END_TEST
 
+/* Adds 10.0.0.1 to 10.0.0.N, upwards or downwards. */
+static void
+add_many(struct resolved *to, unsigned n, bool up)
+{
+	struct resolved_service is = { .there = true };
+	char host[32];
+	struct addr a;
+	unsigned i;
+
+	resolved_init(to);
+	for (i = 1; i <= n; i++) {
+		is.prio = (uint16_t)(up ? i : n + 1 - i);
+		snprintf(host, sizeof(host), "10.0.0.%u", is.prio);
+		ck_assert_int_eq(addr_parse_ip(&a, host, 0), 0);
+		resolve_add(to, &a.u.sa, a.len, 80, &is);
+	}
+}
+
+/* Of too many addresses the same ones are kept, in whatever order they come,
+ * each with what its record says. */
+START_TEST(too_many)
+{
+	struct resolved up, down;
+	unsigned i, k;
+
+	add_many(&up, RESOLVE_MAX + 8, true);
+	add_many(&down, RESOLVE_MAX + 8, false);
+	ck_assert_uint_eq(up.count, RESOLVE_MAX);
+	ck_assert_uint_eq(down.count, RESOLVE_MAX);
+	for (i = 0; i < RESOLVE_MAX; i++) {
+		for (k = 0; k < RESOLVE_MAX; k++)
+			if (addr_equal(&up.addr[i], &down.addr[k]))
+				break;
+		ck_assert_uint_lt(k, RESOLVE_MAX);
+		ck_assert_uint_eq(up.service[i].prio, down.service[k].prio);
+	}
+}
+END_TEST
+
 SUITE(test_resolve)
 {
 	Suite *s = suite_create("resolve");
@@ -160,5 +200,6 @@ SUITE(test_resolve)
 	SUITE_ADD(s, numbers_ask_nobody, 10);
 	SUITE_ADD(s, local_name, 30);
 	SUITE_ADD(s, bad_hosts, 60);
+	SUITE_ADD(s, too_many, 10);
 	return s;
 }
