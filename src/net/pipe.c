@@ -322,8 +322,10 @@ copy(struct pipe *p, struct stream *from, struct stream *to,
 		p->ended = true;
 		return stop(PIPE_YIELDED);
 	}
-	if (p->dropping)
+	if (p->dropping) {
+		p->dropped = true;
 		return stop(PIPE_YIELDED);
+	}
 	return pass_on(p, from, to, share, (size_t)n);
 }
 

@@ -57,6 +57,7 @@ struct pipe {
 	bool ended;		    /* `from` has said its last byte */
 	bool read_ahead;	    /* may keep up to share->keep_max */
 	bool dropping;	/* `to` is gone: what comes is thrown away */
+	bool dropped;	/* something came since */
 	bool copy_only; /* the kernel refused to splice it */
 	bool reported;	/* share->on_read wants to know */
 };

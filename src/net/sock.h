@@ -120,6 +120,8 @@ bool sock_has_ended(int fd);
 
 /* Whether a read would give something now: bytes, the end, or an error. */
 bool sock_has_input(int fd);
+/* Whether it would give bytes. */
+bool sock_has_bytes(int fd);
 
 /* From now on urgent bytes are read in line with the others (SO_OOBINLINE). */
 void sock_take_urgent(int fd);

@@ -135,6 +135,18 @@ session_release_server(struct session *s, bool reset)
 	    s->to_client.bytes - s->counted_down + pipe_pending(&s->to_client));
 }
 
+/* A client that got the end may have bytes of the answer yet to come, which a
+ * reset would take from it. */
+static bool
+session_resets_client(const struct session *s, enum reason why)
+{
+	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED)
+		return !s->client_told;
+	return why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
+	    why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
+	    why == REASON_SERVER_DOWN || why == REASON_MAX_AGE;
+}
+
 /* Events that are fetched already may still point to the session: its memory is
  * freed by a task, at the end of the wake-up. */
 void
@@ -143,11 +155,6 @@ session_close(struct session *s, enum reason why)
 	struct frontend *f = s->frontend;
 	bool reset_server = why == REASON_CLIENT_RESET ||
 	    why == REASON_STOPPED || why == REASON_TLS_FAILED ||
-	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
-	    why == REASON_MAX_AGE;
-	bool reset_client = why == REASON_SERVER_RESET ||
-	    why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
-	    why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
 	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
 	    why == REASON_MAX_AGE;
 
@@ -161,7 +168,7 @@ session_close(struct session *s, enum reason why)
 	if (s->state == QUEUED)
 		session_queue_leave(s);
 	session_release_server(s, reset_server);
-	stream_close(f->core.loop, &s->down, reset_client);
+	stream_close(f->core.loop, &s->down, session_resets_client(s, why));
 	f->core.stats.up += s->to_server.bytes - s->counted_up;
 	f->core.stats.down += s->to_client.bytes - s->counted_down;
 	pipe_fini(&s->to_server, &f->core.share);

@@ -161,13 +161,13 @@ session_relay_reset_due(const struct session *s)
 	return (due + step - 1) / step * step;
 }
 
-void
-session_relay_retry_reset(struct session *s)
+/* Whether the client went on talking when the server had gone. Flags do not
+ * tell: its bytes may be here without an event so far. */
+static bool
+session_client_talks(const struct session *s)
 {
-	s->waited_ms += session_reset_wait_ms(s);
-	session_break_off(s);
-	if (s->state != CLOSED)
-		session_relay_schedule(s);
+	return s->client_sending || s->to_server.dropped ||
+	    sock_has_bytes(s->down.fd);
 }
 
 /* The client has all the server said; now it gets the server's end. A server
@@ -180,10 +180,11 @@ session_on_server_done(struct session *s)
 	struct frontend *f = s->frontend;
 
 	if (s->server_reset &&
-	    (!s->client_sending || s->to_client.bytes == 0)) {
+	    (s->to_client.bytes == 0 || !session_client_talks(s))) {
 		session_break_off(s);
 		return;
 	}
+	s->reset_due = false;
 	if (f->core.options.fastclose & FASTCLOSE_UP) {
 		if (!stream_is_unsent(&s->down))
 			session_close(s, REASON_FASTCLOSE);
@@ -195,6 +196,15 @@ session_on_server_done(struct session *s)
 	s->client_told = true;
 	s->active = loop_now(f->core.loop);
 	session_relay_schedule(s);
+}
+
+void
+session_relay_retry_reset(struct session *s)
+{
+	s->waited_ms += session_reset_wait_ms(s);
+	session_on_server_done(s);
+	if (s->state != CLOSED)
+		session_relay_schedule(s);
 }
 
 /* All the client said is with the server. */

@@ -211,8 +211,26 @@ naps(void)
 	return strtol(strchr(at, ':') + 1, NULL, 10);
 }
 
+/* Returns a client that takes its answer slowly, and whose server is gone. */
+static int
+lagging_client(struct backend *b)
+{
+	int fd, small = 2048;
+
+	backend_start(b, SPOT_TCP4, answer_and_reset, NULL);
+	up((const char *const[]){ b->at.text, NULL });
+	fd = socket(AF_INET, SOCK_STREAM, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
+	spot_set_deadline(fd, 10000);
+	ck_assert_int_eq(
+	    connect(fd, (struct sockaddr *)&front.addr, front.len), 0);
+	WAIT_FOR(
+	    strstr(spot_ask(&ctl, "connections\n"), "draining") != NULL, 5000);
+	return fd;
+}
+
 /* The reset waits until the client has its bytes, and is looked after less and
- * less often; what the client says does not change that. */
+ * less often. */
 START_TEST(lagging_client_is_looked_at_less_and_less)
 {
 	struct backend b;
@@ -221,17 +239,8 @@ START_TEST(lagging_client_is_looked_at_less_and_less)
 	size_t got = 0;
 	ssize_t k;
 	long before;
-	int fd, small = 2048;
+	int fd = lagging_client(&b);
 
-	backend_start(&b, SPOT_TCP4, answer_and_reset, NULL);
-	up((const char *const[]){ b.at.text, NULL });
-	fd = socket(AF_INET, SOCK_STREAM, 0);
-	setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &small, sizeof(small));
-	spot_set_deadline(fd, 10000);
-	ck_assert_int_eq(
-	    connect(fd, (struct sockaddr *)&front.addr, front.len), 0);
-	WAIT_FOR(
-	    strstr(spot_ask(&ctl, "connections\n"), "draining") != NULL, 5000);
 	before = naps();
 	began = wait_now_ms();
 	WAIT_FOR(wait_now_ms() - began > 2000, 5000);
@@ -244,6 +253,89 @@ START_TEST(lagging_client_is_looked_at_less_and_less)
 	ck_assert_uint_eq(got, 40000);
 	ck_assert_int_eq(count("closed_server_reset"), 1);
 	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+static void
+expect_answer(int fd)
+{
+	static char answer[40000];
+
+	spot_recv(fd, answer, sizeof(answer));
+}
+
+/* A reset would cut the answer off, so it is the end for one who talks on. */
+START_TEST(client_that_talks_on_gets_the_end)
+{
+	struct backend b;
+	int fd = lagging_client(&b);
+
+	spot_send(fd, "more", 4);
+	expect_answer(fd);
+	spot_expect_end(fd);
+	close(fd);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_server_reset"), 1);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+/* Its own end comes while the answer is under way. */
+START_TEST(client_that_ends_gets_all_of_the_answer)
+{
+	struct backend b;
+	int fd = lagging_client(&b);
+
+	spot_send(fd, "more", 4);
+	shutdown(fd, SHUT_WR);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	expect_answer(fd);
+	spot_expect_end(fd);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+static void
+hear_answer_and_reset(struct backend *b, int fd)
+{
+	char c;
+
+	if (recv(fd, &c, 1, 0) != 1)
+		return;
+	atomic_fetch_add(&b->received, 1);
+	WAIT_FOR(atomic_load(&b->stopping) || saw == SAW_END, 5000);
+	answer_and_reset(b, fd);
+	saw = SAW_RESET;
+}
+
+/* What the client says reaches pen's kernel after the server's reset, but
+ * before pen sees that. */
+START_TEST(client_that_talks_at_the_reset_gets_the_end)
+{
+	struct backend b;
+	int fd;
+
+	saw = NOTHING;
+	backend_start(&b, SPOT_TCP4, hear_answer_and_reset, NULL);
+	up((const char *const[]){ b.at.text, NULL });
+	fd = spot_connect(&front);
+	spot_send(fd, "1", 1);
+	WAIT_FOR(b.received == 1, 5000);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	saw = SAW_END;
+	WAIT_FOR(saw == SAW_RESET, 5000);
+	spot_send(fd, "more", 4);
+	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	expect_answer(fd);
+	spot_expect_end(fd);
+	close(fd);
+	WAIT_FOR(count("sessions") == 0, 5000);
+	ck_assert_int_eq(count("closed_server_reset"), 1);
 	pen_down(&pen);
 	backend_stop(&b);
 }
@@ -391,6 +483,9 @@ SUITE(test_resets)
 	SUITE_ADD(s, end_and_reset_in_one_wakeup, 20);
 #ifdef SIOCOUTQ
 	SUITE_ADD(s, lagging_client_is_looked_at_less_and_less, 20);
+	SUITE_ADD(s, client_that_talks_on_gets_the_end, 20);
+	SUITE_ADD(s, client_that_ends_gets_all_of_the_answer, 20);
+	SUITE_ADD(s, client_that_talks_at_the_reset_gets_the_end, 20);
 #endif
 	SUITE_ADD(s, busy_server_times_out_while_client_talks, 20);
 	SUITE_ADD(s, words_before_a_reset_are_passed_on, 20);

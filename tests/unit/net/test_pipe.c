@@ -281,8 +281,10 @@ START_TEST(write_failure_and_drop)
 	ck_assert_uint_eq(pipe_pending(&pipe_), 1000);
 	pipe_drop(&pipe_, &share);
 	ck_assert_uint_eq(pipe_pending(&pipe_), 0);
+	ck_assert(!pipe_.dropped);
 	feed(1000);
 	ck_assert_int_eq(pump(), PIPE_STARVED);
+	ck_assert(pipe_.dropped);
 	shutdown(in[0], SHUT_WR);
 	from.flags |= STREAM_READABLE;
 	ck_assert_int_eq(pump(), PIPE_DONE);
