@@ -26,11 +26,11 @@
 #include "dsr/director/director.h"
 #include "net/program.h"
 #include "net/sock.h"
+#include "proxy/check.h"
 #include "proxy/requestlog.h"
 
-/* Programs that run at a time: those of on_state, and as many checks as may
- * run. */
-enum { PROGRAMS_MAX = ON_STATE_RUNNING + 256 };
+/* Programs that run at a time: on_state never waits for those of checks. */
+enum { PROGRAMS_MAX = ON_STATE_RUNNING + CHECK_PROGRAMS_MAX };
 
 /* Shares the descriptors out. What the command line left open is settled here,
  * for reloads too. */

@@ -43,6 +43,8 @@ enum check_result {
 
 /* With the NUL. */
 enum { CHECK_REASON_MAX = 128 };
+/* Checks start no program while so many run, whosever they are; others do. */
+enum { CHECK_PROGRAMS_MAX = 256 };
 
 struct check_kind {
 	const char *name;

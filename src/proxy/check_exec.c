@@ -200,6 +200,10 @@ run(struct check *c, struct words *w, struct environment *env)
 		.on_end = on_end,
 		.arg = c };
 
+	if (programs_count(c->programs) >= CHECK_PROGRAMS_MAX) {
+		check_end(c, CHECK_NONE, "too many programs run");
+		return;
+	}
 	c->waiting = "the end of the program";
 	state->run = program_start(c->programs, &o);
 	if (state->run == NULL)

@@ -96,6 +96,30 @@ START_TEST(decides)
 }
 END_TEST
 
+/* However many checks run, programs of on_state are not kept out. */
+START_TEST(leave_some_to_on_state)
+{
+	const char *told = scratch("told");
+	int i;
+
+	if (suite_is_in_valgrind())
+		SKIP("hundreds of programs");
+	BEGIN("-O", "checks_max 1000", "-O", "check_timeout 600", "-O",
+	    text("on_state %s",
+		program("tell", text("echo $PEN_STATE >%s", told))));
+	for (i = 2; i < 300; i++)
+		ask(text("server %d address 127.1.%d.%d port 9", i, i / 200,
+		    i % 200 + 1));
+	ask(text("check exec %s", program("long", "exec sleep 600")));
+	WAIT_FOR(child_has_said(&pen.child, "server not checked"), SOON);
+	ask("server 0 drain");
+	WAIT_FOR(access(told, F_OK) == 0 &&
+		strcmp(contents(told), "drain\n") == 0,
+	    SOON);
+	end();
+}
+END_TEST
+
 /* ---- what is left ---- */
 
 #ifdef __linux__
@@ -281,6 +305,7 @@ SUITE(test_check_exec)
 	Suite *s = suite_create("check_exec");
 
 	SUITE_ADD(s, decides, 30);
+	SUITE_ADD(s, leave_some_to_on_state, 60);
 #ifdef __linux__
 	SUITE_ADD(s, hangs, 40);
 	SUITE_ADD(s, floods, 40);
