@@ -55,7 +55,8 @@ process_check(struct apply *a, struct error *e)
 		return error_set(e, "control sockets change only at the start");
 	if (a->pen->phase == PHASE_DRAINING &&
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
-		return error_set(e, "pen is stopping and listens nowhere new");
+		return error_set(e,
+		    "pen is stopping and opens no new listening sockets");
 	return 0;
 }
 

@@ -191,8 +191,8 @@ check_port(
 
 		if (at->u.sa.sa_family == AF_UNIX) {
 			snprintf(text, sizeof(text),
-			    "port 0 is the one clients come to, and %s has "
-			    "none",
+			    "port 0 means the port that clients use, and %s "
+			    "has none",
 			    addr_format(at, path));
 			return bad_host(s, text, e);
 		}
@@ -230,7 +230,8 @@ addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 	if (expand_is_wanted(s))
 		return bad_host(s,
 		    slot < SLOTS_SPECIAL
-			? "all addresses of a name are for servers of the list"
+			? "only a numbered server can stand for all addresses "
+			  "of a name"
 			: why_none(s, n),
 		    e);
 	return named_addresses(p, slot, s, n, found, e);

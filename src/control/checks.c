@@ -141,7 +141,7 @@ check_address(
 
 	if (s->ip[v6].len == 0)
 		return error_set(e,
-		    "check dsr needs a dsr_ip of %s to ask servers from",
+		    "check dsr needs a dsr_ip of %s, the source of its probes",
 		    v6 ? "IPv6" : "IPv4");
 	if (addr_port(at) == 0 && port == 0)
 		return error_set(e,
@@ -196,7 +196,8 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 
 	if (kind == &check_dsr && s->check != NULL)
 		return error_set(e,
-		    "server \"%.150s\": check dsr is for all servers alike",
+		    "server \"%.150s\": check dsr cannot be set for one "
+		    "server, only for all",
 		    s->host);
 	if (tls != NULL && tls->verify && !p->config.tls.upstream_verify)
 		return error_set(e,

@@ -27,7 +27,7 @@ run_reload(struct call *c, struct error *e)
 	int rc;
 
 	if (c->depth > 0)
-		return error_set(e, "not from a file");
+		return error_set(e, "not allowed in a configuration file");
 	new = config_draft(c->pen, NULL, e);
 	if (new == NULL)
 		return -1;
@@ -203,7 +203,7 @@ run_diff(struct call *c, struct error *e)
 	int rc;
 
 	if (c->depth > 0) /* it would read that file again, and again */
-		return error_set(e, "not from a file");
+		return error_set(e, "not allowed in a configuration file");
 	if (c->plan->config.file == NULL)
 		return error_set(e, "pen was started without -F");
 	draft = config_draft(c->pen, NULL, e);

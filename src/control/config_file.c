@@ -72,7 +72,7 @@ read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 		return -1;
 	if (buffer_length(text) > 0 &&
 	    memchr(buffer_bytes(text), '\0', buffer_length(text)) != NULL)
-		return error_set(e, "holds a NUL byte");
+		return error_set(e, "contains a NUL byte");
 	return buffer_append(text, "", 1) == 0 ? 0
 					       : error_set(e, "out of memory");
 }

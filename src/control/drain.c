@@ -73,7 +73,9 @@ drain_go_on(struct drain *d, struct buffer *out, struct error *e)
 		return end(d, DRAIN_DONE);
 	}
 	if (d->server->present && d->server->admin == SERVER_ENABLED) {
-		error_set(e, "server %u: it is up again", d->number);
+		error_set(e,
+		    "server %u: is up again and no longer drains",
+		    d->number);
 		return end(d, DRAIN_FAILED);
 	}
 	if (now >= d->until) {

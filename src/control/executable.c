@@ -91,8 +91,9 @@ int
 executable_check(const struct executable *x, struct error *e)
 {
 	if (x->path == NULL || x->argv == NULL)
-		return error_set(
-		    e, "it is not known where this program was started from");
+		return error_set(e,
+		    "cannot find the file of this program; start it by its "
+		    "full path");
 	if (is_program(x->path))
 		return 0;
 	return error_set(e, "\"%.300s\": %s", x->path, strerror(errno));

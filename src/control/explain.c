@@ -58,8 +58,8 @@ sentence_of_none(const struct subject *s, char *text, size_t size)
 		    "all servers that may take the client are full: it waits");
 	else if (pool_options(pool)->stubborn && pool_has_eligible(pool))
 		snprintf(text, size,
-		    "a stubborn pool gives the client no other server than its "
-		    "own");
+		    "the client's server is unavailable, and with stubborn it "
+		    "gets no other");
 	else
 		snprintf(text, size, "no server may take the client");
 }
@@ -78,8 +78,8 @@ sentence(const struct subject *s, char *text, size_t size)
 		break;
 	case RULE_FAILBACK:
 		snprintf(text, size,
-		    "the client was moved away from this server, which may "
-		    "have it back");
+		    "the client was moved away from this server and returns to "
+		    "it (failback)");
 		break;
 	case RULE_BALANCE:
 		snprintf(text, size, "%s chooses it", o->balance->name);
@@ -104,8 +104,8 @@ sentence(const struct subject *s, char *text, size_t size)
 	case RULE_LAST_RESORT:
 		snprintf(text, size,
 		    "all servers are out of rotation: of those that are "
-		    "suspect or blacklisted, the one whose time is over first "
-		    "is tried");
+		    "suspect or blacklisted, pen tries the one whose time ends "
+		    "first");
 		break;
 	default:
 		sentence_of_none(s, text, size);

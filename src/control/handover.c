@@ -157,9 +157,9 @@ read_header(struct handover_reader *r)
 	if (r->begun || buffer_length(&r->in) < HEADER)
 		return r->begun;
 	if (memcmp(bytes_of(r), magic, sizeof(magic)) != 0)
-		r->error = "not a state";
+		r->error = "not the state of a pen process";
 	else if (get(bytes_of(r) + sizeof(magic), 4) != HANDOVER_VERSION)
-		r->error = "a version that is not known";
+		r->error = "a version that this process does not know";
 	else
 		r->begun = true;
 	return r->begun;

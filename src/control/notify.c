@@ -77,8 +77,8 @@ notify_open(struct notify *n)
 	if (name != NULL && name[0] != '\0') {
 		n->fd = connect_to(name);
 		if (n->fd < 0)
-			log_warn("service manager not told NOTIFY_SOCKET=%s "
-				 "error=\"%s\"",
+			log_warn("service manager not notified "
+				 "NOTIFY_SOCKET=%s error=\"%s\"",
 			    name, strerror(errno));
 	}
 	if (n->fd >= 0)

@@ -13,15 +13,16 @@ const struct command rows_checks[] = {
 	    .flags = ROW_NO,
 	    .option = "check-servers",
 	    .args = "[KIND ..]",
-	    .help = "health-check the servers, as \"connect\" or \"http "
-		    "/health\" do" },
+	    .help =
+		"how servers are checked, for example \"connect\" or \"http "
+		"/health\"" },
 	{ .name = "check_port",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(checks.port),
 	    .max = UINT16_MAX,
 	    .option = "check-port",
 	    .args = "[N]",
-	    .help = "port to check servers at; 0: their own" },
+	    .help = "port that checks are sent to; 0: that of the server" },
 	{ .name = "check_interval",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(checks.interval_ms),
@@ -60,8 +61,9 @@ const struct command rows_checks[] = {
 	    .choices = choices_check_initial,
 	    .option = "check-initial",
 	    .args = "[up|down|checked]",
-	    .help = "what a new server is before its first checks; checked: "
-		    "down until one succeeds" },
+	    .help =
+		"state of a new server before its first checks; checked: down "
+		"until one succeeds" },
 	{ .name = "check_lazy",
 	    .kind = KIND_FLAG,
 	    .offset = AT(checks.lazy),

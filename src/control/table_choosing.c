@@ -34,7 +34,8 @@ const struct command rows_choosing[] = {
 	    .offset = AT(mode.stubborn),
 	    .letter = 's',
 	    .option = "stubborn",
-	    .help = "no second choice: close when the first is unavailable" },
+	    .help = "close the session when the first server chosen is "
+		    "unavailable" },
 	{ .name = "balance",
 	    .kind = KIND_NAME,
 	    .offset = AT(mode.balance),
@@ -71,7 +72,8 @@ const struct command rows_choosing[] = {
 	    .letter = 'c',
 	    .option = "clients-max",
 	    .args = "[N]",
-	    .help = "clients remembered; only grows" },
+	    .help = "clients remembered at most; can only be raised while pen "
+		    "runs" },
 	{ .name = "hash_prefix6",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(pool.hash_prefix6),
@@ -87,8 +89,9 @@ const struct command rows_choosing[] = {
 	    .max = 128,
 	    .option = "sticky-prefix6",
 	    .args = "[BITS]",
-	    .help = "leading bits of an IPv6 address that make one client to "
-		    "remember" },
+	    .help =
+		"leading bits of an IPv6 address that sticky remembers as one "
+		"client" },
 	{ .name = "blacklist",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(pool.blacklist_ms),
@@ -96,16 +99,18 @@ const struct command rows_choosing[] = {
 	    .letter = 'b',
 	    .option = "blacklist",
 	    .args = "[SEC]",
-	    .help = "how long a server that failed is out of rotation while "
-		    "others are there" },
+	    .help =
+		"how long a server that failed is out of rotation while other "
+		"servers are available" },
 	{ .name = "slow_start",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(pool.slow_start_ms),
 	    .max = LONG_MS,
 	    .option = "slow-start",
 	    .args = "[SEC]",
-	    .help = "how long the share of a server that came up grows; 0: it "
-		    "has all at once" },
+	    .help =
+		"how long a server that came up takes to reach its full share; "
+		"0: it has that at once" },
 	{ .name = "mode",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
@@ -121,8 +126,9 @@ const struct command rows_servers[] = {
 	    .run = run_server,
 	    .args = "SERVER|all # [up|drain|maint|remove [wait [SEC]]] | add "
 		    "SPEC",
-	    .help = "sets up, adds or removes a server: a number, which may be "
-		    "new, a host or an address" },
+	    .help =
+		"changes, adds or removes a server; SERVER: a number, which "
+		"may be new, a host or an address" },
 	{ .name = "servers",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
@@ -136,7 +142,7 @@ const struct command rows_servers[] = {
 	    .letter = 'e',
 	    .option = "emergency",
 	    .args = "[HOST:PORT]",
-	    .help = "server for when all others are unavailable" },
+	    .help = "server used while all others are unavailable" },
 	{ .name = "abuse",
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO | ROW_OPERATE,
@@ -144,15 +150,16 @@ const struct command rows_servers[] = {
 	    .letter = 'B',
 	    .option = "abuse",
 	    .args = "[HOST:PORT]",
-	    .help = "server for clients that the client ACL denies" },
+	    .help = "server for clients that client_acl denies" },
 	{ .name = "resolve_interval",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(names.interval_ms),
 	    .max = LONG_MS,
 	    .option = "resolve-interval",
 	    .args = "[SEC]",
-	    .help = "how often names of servers are looked up again; 0: "
-		    "only when they are set" },
+	    .help =
+		"how often pen looks up the names of servers again; 0: only "
+		"when they are set" },
 	{ .name = "resolver",
 	    .kind = KIND_TEXT,
 	    .offset = AT(names.server),

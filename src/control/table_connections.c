@@ -54,7 +54,8 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "half-timeout",
 	    .args = "[SEC]",
-	    .help = "the same for half-closed ones; 0: never" },
+	    .help = "close half-closed sessions that are idle for so long; 0: "
+		    "never" },
 	{ .name = "linger",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.linger_ms),
@@ -70,7 +71,7 @@ const struct command rows_connections[] = {
 	    .option = "buffer",
 	    .args = "[SIZE]",
 	    .help = "bytes read ahead for a slow client, so that its server is "
-		    "let go early; 0: off" },
+		    "released early; 0: off" },
 	{ .name = "rate_down",
 	    .kind = KIND_SIZE,
 	    .offset = AT(frontend.rate_down),
@@ -109,8 +110,8 @@ const struct command rows_connections[] = {
 	    .letter = 'x',
 	    .option = "conn-max",
 	    .args = "[N]",
-	    .help = "simultaneous connections, the others wait; 0: as many as "
-		    "descriptors allow; only grows" },
+	    .help = "simultaneous connections, others wait; 0: as many as "
+		    "descriptors allow; can only be raised while pen runs" },
 	{ .name = "pending_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(frontend.pending_max),
@@ -159,8 +160,9 @@ const struct command rows_connections[] = {
 	{ .name = "keepalive",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.keepalive),
-	    .help = "TCP keep-alive towards servers (on by default); towards "
-		    "clients it always is" },
+	    .help =
+		"TCP keep-alive towards servers (on by default); it is always "
+		"on towards clients" },
 	{ .name = "keepalive_time",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.keepalive_ms),
@@ -195,7 +197,8 @@ const struct command rows_connections[] = {
 	{ .name = "splice",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.splice),
-	    .help = "long flows move inside the kernel (on by default)" },
+	    .help =
+		"the kernel moves the bytes of long sessions (on by default)" },
 	{ .name = "udp",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.udp.on),
@@ -262,12 +265,12 @@ const struct command rows_connections[] = {
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.dummy),
 	    .option = "dummy",
-	    .help = "be a minimal web server, with no server behind" },
+	    .help = "answer as a minimal web server, without servers" },
 	{ .name = "listen",
 	    .kind = KIND_CHANGE,
 	    .run = run_listen,
 	    .args = "[[ADDRESS:]PORT]",
-	    .help = "listening addresses; moves the listeners" },
+	    .help = "the addresses pen listens on; takes effect at once" },
 	{ .name = "connection",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

@@ -20,16 +20,18 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_NO | ROW_START,
 	    .option = "dsr-ip",
 	    .args = "IP",
-	    .help = "own address on that segment, the source of health checks; "
-		    "one of each family" },
+	    .help =
+		"own address on the segment of dsr_if, the source of health "
+		"checks; one of each family" },
 	{ .name = "dsr_link",
 	    .kind = KIND_TEXT,
 	    .offset = AT(dsr.link),
 	    .flags = ROW_NO | ROW_START,
 	    .option = "dsr-link",
 	    .args = "[KIND]",
-	    .help = "how frames are moved: xdp, packet or pcap; else the "
-		    "best" },
+	    .help =
+		"how pen reads and sends frames: xdp, packet or pcap; else the "
+		"best" },
 	{ .name = "dsr_flows",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(dsr.flows),
@@ -50,8 +52,8 @@ const struct command rows_dsr[] = {
 	    .offset = AT(dsr.fast),
 	    .flags = ROW_START,
 	    .option = "dsr-fast-path",
-	    .help = "with xdp the kernel forwards the frames of established "
-		    "flows" },
+	    .help = "with dsr_link xdp: the kernel forwards the frames of "
+		    "established flows" },
 	{ .name = "dsr_forward",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(dsr.forward),
@@ -66,8 +68,9 @@ const struct command rows_dsr[] = {
 	    .flags = ROW_NO,
 	    .option = "dsr-gateway",
 	    .args = "[IP|MAC]",
-	    .help = "next hop of tunnels on that segment; else the kernel's "
-		    "route" },
+	    .help =
+		"next hop of tunnelled packets on the segment of dsr_if; else "
+		"the kernel's route" },
 	{ .name = "tarpit_acl",
 	    .kind = KIND_ACL,
 	    .offset = AT(dsr.tarpit_acl),

@@ -13,8 +13,9 @@ const struct command rows_ends[] = {
 	    .max = LONG_MS,
 	    .option = "drain-timeout",
 	    .args = "[SEC]",
-	    .help = "how long sessions may go on that are asked to end; 0: no "
-		    "limit" },
+	    .help =
+		"how long sessions may continue after they are asked to end; "
+		"0: no limit" },
 	{ .name = "failback",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(pool.failback),
@@ -35,14 +36,15 @@ const struct command rows_ends[] = {
 	    .max = LONG_MS,
 	    .option = "max-age",
 	    .args = "[SEC]",
-	    .help = "sessions that are older are asked to end; 0: none is" },
+	    .help = "age at which sessions are asked to end; 0: never" },
 	{ .name = "rebalance",
 	    .kind = KIND_ACTION,
 	    .flags = ROW_OPERATE,
 	    .run = run_rebalance,
 	    .args = "PERCENT",
-	    .help = "asks so many sessions, of servers that have more than "
-		    "their share, to end" },
+	    .help =
+		"asks sessions beyond a server's share to end, at most PERCENT "
+		"of all that it has" },
 	{ .name = "on_down",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(pool.on_down),
@@ -56,7 +58,7 @@ const struct command rows_ends[] = {
 	    .choices = choices_quiet_end,
 	    .option = "quiet-end",
 	    .args = "[http|all|none]",
-	    .help = "which of them may be ended earlier, at a quiet moment" },
+	    .help = "which sessions pen may end early, at a quiet moment" },
 	{ .name = "quiet_time",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.end.quiet_ms),

@@ -23,8 +23,9 @@ const struct command rows_configuration[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_OPERATE,
 	    .run = run_reload,
-	    .help = "reads the configuration again; what stays is not "
-		    "disturbed" },
+	    .help =
+		"reads the configuration again; servers and sockets that stay "
+		"the same are not disturbed" },
 	{ .name = "write",
 	    .kind = KIND_ACTION,
 	    .run = run_write,
@@ -79,8 +80,10 @@ const struct command rows_process[] = {
 	    .run = run_control_level,
 	    .option = "control-level",
 	    .args = "LEVEL [OTHERS]",
-	    .help = "what the next control sockets allow: look, operate or "
-		    "admin; OTHERS: to other users than root and pen's" },
+	    .help =
+		"what clients of the next control sockets may do: look, "
+		"operate or admin; OTHERS: the same for users other than root "
+		"and pen's" },
 	{ .name = "control_mode",
 	    .kind = KIND_CHANGE,
 	    .run = run_control_mode,
@@ -103,7 +106,7 @@ const struct command rows_process[] = {
 	    .kind = KIND_ACTION,
 	    .flags = ROW_LOOK,
 	    .run = run_quit,
-	    .help = "ends such a session" },
+	    .help = "ends the control session" },
 	{ .name = "allow-exit",
 	    .kind = KIND_FLAG,
 	    .offset = AT(allow_exit),
@@ -114,19 +117,21 @@ const struct command rows_process[] = {
 	{ .name = "exit",
 	    .kind = KIND_ACTION,
 	    .run = run_exit,
-	    .help = "ends the program, if it was started with -X" },
+	    .help = "ends pen, if it was started with -X" },
 	{ .name = "shutdown",
 	    .kind = KIND_ACTION,
 	    .run = run_shutdown,
 	    .args = "[SEC]",
-	    .help = "takes no new clients, and ends the program when those "
-		    "that are there are gone" },
+	    .help =
+		"accepts no new clients, and ends pen when the last session "
+		"has ended" },
 	{ .name = "upgrade",
 	    .kind = KIND_ACTION,
 	    .run = run_upgrade,
 	    .args = "[SEC]",
-	    .help = "starts the program on disk, which takes over; this "
-		    "process ends with its sessions" },
+	    .help =
+		"starts the program on disk, which takes over; this process "
+		"ends when its sessions have ended" },
 	{ .name = "foreground",
 	    .kind = KIND_FLAG,
 	    .offset = AT(process.foreground),
@@ -166,8 +171,9 @@ const struct command rows_process[] = {
 	    .letter = 'd',
 	    .option = "debug",
 	    .args = "[N]",
-	    .help = "debug level; -d again for more, from 2 on data is "
-		    "dumped" },
+	    .help =
+		"debug level; each further -d raises it; from 2 on pen logs "
+		"the data it moves" },
 	{ .name = "ascii",
 	    .kind = KIND_FLAG,
 	    .offset = AT(ascii),
@@ -177,7 +183,7 @@ const struct command rows_process[] = {
 	{ .name = "abort_on_error",
 	    .kind = KIND_FLAG,
 	    .offset = AT(abort_on_error),
-	    .help = "a failing command ends the program at the start" },
+	    .help = "a command that fails at the start ends pen" },
 	{ .name = "epoll",
 	    .kind = KIND_SELF,
 	    .offset = AT(method),

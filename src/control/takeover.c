@@ -220,7 +220,9 @@ takeover_wait(struct pen *p, struct error *e)
 	handover_reader_fini(&r);
 	if (p->takeover.error_fd >= 0)
 		(void)dup2(p->takeover.error_fd, STDERR_FILENO);
-	return rc == 0 ? 0 : error_set(e, "the old process says nothing");
+	return rc == 0 ? 0
+		       : error_set(e,
+			     "the old process sent nothing in time");
 }
 
 void

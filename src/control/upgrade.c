@@ -137,14 +137,18 @@ on_ready(struct watch *w, unsigned ready)
 			return;
 		}
 		if (take_word(u, word) < 0) {
-			upgrade_fail(u, "it says what makes no sense", true);
+			upgrade_fail(u,
+			    "it sent a step that is not expected now",
+			    true);
 			return;
 		}
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		upgrade_fail(u, "it has ended", false);
 	else if (tell(u) < 0)
-		upgrade_fail(u, "it takes no state", true);
+		upgrade_fail(u,
+		    "it did not read the state of this process",
+		    true);
 }
 
 static void
@@ -177,7 +181,7 @@ refuse_director(const struct pen *p, struct error *e)
 	if (p->director == NULL)
 		return 0;
 	return error_set(e,
-	    "direct server return has its interface and its VIPs to itself: "
+	    "two processes cannot serve the same VIPs by direct server return: "
 	    "stop this process, then start the new one");
 }
 
@@ -187,7 +191,7 @@ check(const struct pen *p, struct error *e)
 	struct error why;
 
 	if (p->upgrade != NULL)
-		return error_set(e, "one is under way already");
+		return error_set(e, "another upgrade is under way");
 	if (p->phase != PHASE_SERVING)
 		return error_set(e, "pen is stopping");
 	if (refuse_director(p, e) < 0)
@@ -197,8 +201,8 @@ check(const struct pen *p, struct error *e)
 	if (p->plan->config.process.directory == NULL)
 		return error_set(e, "%s", why.text);
 	return error_set(e,
-	    "%.300s in the root directory that -j has changed to: stop this "
-	    "process, then start the new one",
+	    "%.300s inside the directory of -j, which is now the root: stop "
+	    "this process, then start the new one",
 	    why.text);
 }
 

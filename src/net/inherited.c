@@ -137,7 +137,7 @@ inherited_close_rest(struct inherited *in)
 	for (i = 0; i < in->count; i++)
 		if (in->list[i].fd >= 0)
 			log_warn("inherited socket closed address=%s kind=%s "
-				 "error=\"no listening address is the same\"",
+				 "error=\"pen has no such listening address\"",
 			    addr_format(&in->list[i].at, text),
 			    in->list[i].datagram ? "datagram" : "stream");
 	inherited_fini(in);

@@ -138,8 +138,8 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	}
 	if (how == RESOLVE_NUMERIC)
 		return error_set(e,
-		    "names are looked up at the start only here; "
-		    "use an IP address");
+		    "this build can look up names only at the start; use an IP "
+		    "address");
 	rc = getaddrinfo(host, NULL, &hints, &list);
 	if (rc != 0)
 		return error_set(e, "%s",

@@ -104,7 +104,9 @@ library_ask(struct resolver_library *l, struct lookup *k, const char *host)
 	struct evdns_getaddrinfo_request *request;
 
 	if (resolve_is_service(host)) {
-		resolver_answered(k, "services need c-ares (built without)");
+		resolver_answered(k,
+		    "names of services need c-ares, which pen "
+		    "was built without; use a host and a port");
 		return;
 	}
 	hints.ai_family = AF_UNSPEC;

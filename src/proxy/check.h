@@ -93,8 +93,8 @@ struct check {
 	uint64_t timeout_ms;
 	bool ended; /* check_end() was called: do nothing more */
 	/* What the check waits for at the moment, a constant, for its result
-	 * when the time is over: "timeout: WAITING". NULL: for its turn, which
-	 * says nothing of the server. */
+	 * when the time is over: "timed out waiting for ...". NULL: for its
+	 * turn, which says nothing of the server. */
 	const char *waiting;
 
 	/* Private. */

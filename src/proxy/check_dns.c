@@ -46,7 +46,7 @@ parse_word(
 		s->nxdomain = true;
 	else if (s->records || (*type = dns_type(word)) == 0)
 		return error_set(e,
-		    "\"%.100s\" is not a type of records, tcp or nxdomain",
+		    "\"%.100s\": expected a type of records, tcp or nxdomain",
 		    word);
 	else
 		s->records = true;

@@ -37,7 +37,7 @@ end_without(struct check *c, const char *what)
 	const struct send_state *t = c->state;
 
 	if (t->heard == 0)
-		check_end(c, CHECK_BAD, "%s, nothing was said", what);
+		check_end(c, CHECK_BAD, "%s, nothing received", what);
 	else
 		check_end(
 		    c, CHECK_BAD, "%s: %.*s", what, (int)told(t), t->told);

@@ -161,7 +161,10 @@ check_spec_read(const char *text, struct error *e)
 	if (line == NULL)
 		error_set(e, "out of memory");
 	else if (words_split(&w, line, &rest) < 0 || rest != NULL)
-		error_set(e, "\"%.100s\" is not one command", text);
+		error_set(e,
+		    "\"%.100s\": expects one command: its quotes "
+		    "closed, without ; and with fewer words",
+		    text);
 	else if (w.count == 0)
 		error_set(e, "expects a kind of check");
 	else

@@ -107,7 +107,7 @@ shake_hands(struct check_stream *s)
 	const char *why;
 	int error;
 
-	s->check->waiting = "TLS handshake";
+	s->check->waiting = "the TLS handshake";
 	switch (tls_handshake(&s->stream)) {
 	case TLS_DONE:
 		/* bytes may have come along that no event will tell of */
@@ -177,7 +177,7 @@ check_stream_start(
 
 	s->check = c;
 	s->talk = *t;
-	c->waiting = "connect";
+	c->waiting = "the connection";
 	stream_init(&s->stream);
 	if (fd < 0) {
 		check_end_errno(c, errno);

@@ -350,9 +350,11 @@ checker_tick(struct checker *c)
 	while (is_time(&c->deadlines, at)) {
 		k = c->records[heap_top(&c->deadlines)]->running;
 		if (k->waiting != NULL)
-			check_end(k, CHECK_BAD, "timeout: %s", k->waiting);
+			check_end(k, CHECK_BAD, "timed out waiting for %s",
+			    k->waiting);
 		else
-			check_end(k, CHECK_NONE, "timeout: its turn");
+			check_end(
+			    k, CHECK_NONE, "timed out waiting for its turn");
 	}
 	while (is_time(&c->due, at) && begun++ < BEGIN_AT_ONCE &&
 	    c->stats.running < c->options.running_max)

@@ -99,7 +99,9 @@ cert_files_read(int dir, const char *name, const struct cert_file_ids *s,
 	enum cert_part cert = s->of[PART_PEM].inode != 0 ? PART_PEM : PART_CRT;
 
 	if (!cert_file_ids_suffice(s))
-		return error_set(e, "no file of that name in lower case");
+		return error_set(e,
+		    "found no file .pem of that name in lower "
+		    "case, nor .crt and .key");
 	return read_part(dir, name, cert, s, &t->cert, e) < 0 ||
 		read_part(dir, name, PART_KEY, s, &t->key, e) < 0 ||
 		read_part(dir, name, PART_CA, s, &t->chain, e) < 0 ||

@@ -36,7 +36,7 @@ has exec.conf check exec /bin/echo {address}:{port} ok
 > check dns
 ~ check: dns: expects NAME
 > check dns www.test B
-~ check: dns: "B" is not a type of records, tcp or nxdomain
+~ check: dns: "B": expected a type of records, tcp or nxdomain
 > check dns www..test
 ~ check: dns: "www..test" is not a domain name
 > check dns www.test mx tcp nxdomain

@@ -49,7 +49,7 @@ says left=1 most_ms=60000
 < 2
 < 5
 > listen {OTHER}
-< error: listen: pen is stopping and listens nowhere new
+< error: listen: pen is stopping and opens no new listening sockets
 # another time for it
 > shutdown 50
 < stopping, 1 session left

@@ -173,7 +173,7 @@ START_TEST(a_tag_of_strangers)
 	received = count("received");
 	netrig_tap_send(&client, question, sizeof(question));
 	WAIT_FOR(count("received") > received, 10000);
-	ck_assert(!child_has_said(&pen.child, "segment has tag"));
+	ck_assert(!child_has_said(&pen.child, "segment has a VLAN tag"));
 	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, NETRIG_VIP4, 7007);
 	WAIT_FOR(netrig_is_connected(near), 10000);
 	close(near);

@@ -202,14 +202,14 @@ leaves_nothing(const char *name, const char *lines, const char *reason)
 START_TEST(hangs)
 {
 	leaves_nothing("hangs", "trap '' TERM INT HUP\nsleep 1000",
-	    "reason timeout: the end of the program");
+	    "reason timed out waiting for the end of the program");
 }
 END_TEST
 
 START_TEST(floods)
 {
-	leaves_nothing(
-	    "floods", "exec yes", "reason timeout: the end of the program");
+	leaves_nothing("floods", "exec yes",
+	    "reason timed out waiting for the end of the program");
 }
 END_TEST
 
@@ -220,7 +220,7 @@ START_TEST(forks)
 	    "reason forked");
 	leaves_nothing("hangs_too",
 	    "(echo started; sleep 1000) &\necho $! >>$PIDS\nsleep 1000",
-	    "reason timeout: the end of the program");
+	    "reason timed out waiting for the end of the program");
 }
 END_TEST
 
@@ -229,7 +229,7 @@ START_TEST(dies)
 	leaves_nothing("dies", "echo $PEN_NAME\nkill -KILL $$",
 	    "reason killed by signal 9 (Killed): 127.0.0.1");
 	leaves_nothing("shuts", "exec >&- 2>&-\nsleep 1000",
-	    "reason timeout: the end of the program");
+	    "reason timed out waiting for the end of the program");
 }
 END_TEST
 

@@ -121,7 +121,7 @@ START_TEST(redis)
 	is_back();
 	/* it listens, and serves nobody: only the answer tells */
 	kill(service.pid, SIGSTOP);
-	is_gone("send: timeout: an answer");
+	is_gone("send: timed out waiting for an answer");
 	kill(service.pid, SIGCONT);
 	becomes("state up result ok");
 	pen_down(&pen);

@@ -51,8 +51,9 @@ START_TEST(left_out_and_back)
 	}
 	/* one that answers something else stays out */
 	udp_server_start_at(&b, &at, "wrong:");
-	WAIT_FOR(strstr(ask("checks"),
-		     "reason timeout: an answer like the expected one"),
+	WAIT_FOR(
+	    strstr(ask("checks"),
+		"reason timed out waiting for an answer like the expected one"),
 	    SOON);
 	udp_server_stop(&b);
 	udp_server_start_at(&b, &at, "b:");

@@ -272,7 +272,7 @@ START_TEST(silence_counts)
 	begin("check_timeout 100ms");
 	ask("server 1 check http /");
 	BECOMES(1, "state down result failed");
-	ck_assert(says(1, "reason timeout: an answer"));
+	ck_assert(says(1, "reason timed out waiting for an answer"));
 	expect_only("a");
 	end();
 }
@@ -292,7 +292,7 @@ START_TEST(frozen_server_is_left_out)
 	BECOMES(1, "state up result ok");
 	kill(n.child.pid, SIGSTOP);
 	BECOMES(1, "state down result failed");
-	ck_assert(says(1, "reason timeout: an answer"));
+	ck_assert(says(1, "reason timed out waiting for an answer"));
 	expect_only("a");
 	kill(n.child.pid, SIGCONT);
 	BECOMES(1, "state up result ok");

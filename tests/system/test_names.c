@@ -355,9 +355,8 @@ START_TEST(other_host_instead)
 		text("server 0 address 127.0.0.2 port %d\n", one.at.port)),
 	    "");
 	ck_assert(has_servers("127.0.0.2", NULL, NULL));
-	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&ctl, "emergency " NAME "*:80\n"),
-	    "all addresses of a name are for servers of the list"));
+	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "emergency " NAME "*:80\n"),
+	    "only a numbered server can stand for all addresses of a name"));
 	ck_assert_ptr_nonnull(strstr(
 	    spot_ask(&ctl, "server 5 address none.test* port 80\n"),
 	    "error: "));

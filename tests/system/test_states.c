@@ -391,8 +391,8 @@ START_TEST(waiting_ends)
 	spot_recv(waits, line, strlen("server 0: "));
 	ck_assert_int_eq(strncmp(line, "server 0: ", 10), 0);
 	command("server 0 up");
-	ck_assert_ptr_nonnull(strstr(
-	    spot_recv_all(waits), "\nerror: server 0: it is up again\n"));
+	ck_assert_ptr_nonnull(strstr(spot_recv_all(waits),
+	    "\nerror: server 0: is up again and no longer drains\n"));
 	close(waits);
 	pen_expect_rest(&pen);
 	for (gone = 0; gone < SESSIONS; gone++)

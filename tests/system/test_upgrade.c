@@ -298,7 +298,7 @@ START_TEST(it_hangs)
 	began = wait_now_ms();
 	asker = ask_and_wait();
 	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
-	    "error: upgrade: one is under way already\n");
+	    "error: upgrade: another upgrade is under way\n");
 	ck_assert_str_eq(spot_ask(&ctl, "server 0 drain\n"),
 	    "error: server: an upgrade is under way\n");
 	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
@@ -394,9 +394,9 @@ START_TEST(another_root)
 	setenv("ASAN_OPTIONS", "detect_leaks=0", 1);
 	up("-j", jail);
 	ck_assert_str_eq(spot_ask(&ctl, "upgrade\n"),
-	    text("error: upgrade: \"%s\": No such file or directory in the "
-		 "root directory that -j has changed to: stop this process, "
-		 "then start the new one\n",
+	    text("error: upgrade: \"%s\": No such file or directory "
+		 "inside the directory of -j, which is now the root: stop this "
+		 "process, then start the new one\n",
 		program));
 	ck_assert_str_eq(spot_ask(&front, "hello"), "hello");
 	pen_down(&pen);

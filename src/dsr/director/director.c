@@ -28,7 +28,7 @@ director_note_vlan(struct director *d, const struct frame *f)
 	}
 	if (!vlan_on_other(&d->vlan, vlan, n->neighbors.reachable))
 		return;
-	log_info("segment has tag vlan=%u", vlan);
+	log_info("segment has a VLAN tag vlan=%u", vlan);
 	d->forward.wire.vlan = vlan;
 	n->neighbors.options.vlan = vlan;
 	/* Servers did not get the requests that had another tag. */

@@ -131,7 +131,7 @@ note_refusal(struct fast_path *fp)
 {
 	if (errno != EPERM)
 		return;
-	log_warn("no fast path: the kernel accepts no flows "
+	log_warn("fast path not used: the kernel refuses its flows "
 		 "interface=%s error=\"%s\"",
 	    fp->link->name, strerror(errno));
 	fp->refused = true;

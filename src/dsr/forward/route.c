@@ -207,8 +207,9 @@ route_open(struct error *e)
 		r->kind[i].fd = -1;
 	for (i = 0; i < KINDS; i++)
 		if (open_kind(&r->kind[i], i) != 0) {
-			error_set(
-			    e, "no sockets for tunnels: %s", strerror(errno));
+			error_set(e,
+			    "cannot open sockets for tunnels: %s",
+			    strerror(errno));
 			route_close(r);
 			return NULL;
 		}

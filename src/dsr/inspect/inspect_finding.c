@@ -52,8 +52,9 @@ static const struct row rows[FOUND_ROWS] = {
 	    .fix = "ip link set {interface} mtu 1500" },
 	[FOUND_XDP_PROGRAM] = { .level = INSPECT_WARNING,
 	    .at_start = true,
-	    .says = "an XDP program takes frames of {interface}, perhaps "
-		    "of a director that runs: the segment was not asked" },
+	    .says =
+		"an XDP program, perhaps of a running director, takes frames "
+		"of {interface}: the segment was not asked" },
 	[FOUND_PROMISCUOUS] = { .level = INSPECT_WARNING,
 	    .says = "interface {interface} is promiscuous, which is not "
 		    "needed: frames for others cost time",
@@ -67,8 +68,9 @@ static const struct row rows[FOUND_ROWS] = {
 		    "that libpcap cannot take apart: they are lost",
 	    .fix = "ethtool -K {interface} gro off" },
 	[FOUND_RXVLAN] = { .level = INSPECT_NOTE,
-	    .says = "XDP needs tags in frames, so removal of VLAN tags of "
-		    "{interface} is switched off while pen runs",
+	    .says =
+		"XDP needs tags in frames, so pen switches off the removal of "
+		"VLAN tags of {interface} while it runs",
 	    .fix = "ethtool -K {interface} rxvlan off" },
 
 	/* ---- the fast path ---- */
@@ -101,13 +103,15 @@ static const struct row rows[FOUND_ROWS] = {
 	/* ---- addresses of this machine ---- */
 	[FOUND_OWN_STACK4] = { .level = INSPECT_WARNING,
 	    .at_start = true,
-	    .says = "interface {interface} has an IPv4 address, {ip}: the "
-		    "system's own stack takes part there",
+	    .says =
+		"interface {interface} has an IPv4 address, {ip}: the system "
+		"answers there, too",
 	    .fix = "ip -4 addr flush dev {interface}" },
 	[FOUND_OWN_STACK6] = { .level = INSPECT_WARNING,
 	    .at_start = true,
-	    .says = "interface {interface} has an IPv6 address, {ip}: the "
-		    "system's own stack takes part there",
+	    .says =
+		"interface {interface} has an IPv6 address, {ip}: the system "
+		"answers there, too",
 	    .fix = "sysctl -w {setting}=1" },
 	[FOUND_VIP_HERE] = { .level = INSPECT_ERROR,
 	    .at_start = true,
@@ -132,14 +136,15 @@ static const struct row rows[FOUND_ROWS] = {
 		    "can be forwarded" },
 	[FOUND_FORWARDING] = { .level = INSPECT_WARNING,
 	    .at_start = true,
-	    .says = "the system forwards {family} that comes through "
-		    "{interface}: clients may hear from it that a VIP is "
-		    "unreachable",
+	    .says =
+		"the system forwards {family} that comes through {interface}: "
+		"it may tell clients that a VIP is unreachable",
 	    .fix = "sysctl -w {setting}={value}" },
 	[FOUND_FORWARDING_VIP] = { .level = INSPECT_ERROR,
 	    .at_start = true,
-	    .says = "the system forwards {family} that comes through "
-		    "{interface}: frames for a VIP go another way, too",
+	    .says =
+		"the system forwards {family} that comes through {interface}: "
+		"it forwards frames for a VIP, too",
 	    .fix = "sysctl -w {setting}={value}" },
 
 	/* ---- the link ---- */
@@ -199,8 +204,9 @@ static const struct row rows[FOUND_ROWS] = {
 	    .says = "no server answers",
 	    .fix = "ip -s link show dev {interface}" },
 	[FOUND_ALL_SILENT_UNTAGGED] = { .level = INSPECT_ERROR,
-	    .says = "no server answers; if the segment has a VLAN tag, it "
-		    "becomes known when somebody asks for a VIP",
+	    .says =
+		"no server answers; if the segment has a VLAN tag, pen learns "
+		"it when a host asks for a VIP",
 	    .fix = "ip -s link show dev {interface}" },
 	[FOUND_MANY_SILENT] = { .level = INSPECT_WARNING,
 	    .says = "{silent} servers of {asked} do not answer" },

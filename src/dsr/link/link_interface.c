@@ -181,7 +181,7 @@ want_all_groups(
 		PACKET_MR_ALLMULTI, NULL) == 0)
 		w->all_groups = all;
 	else
-		log_warn("interface does not change: %s interface=%s "
+		log_warn("cannot set a mode of the interface: %s interface=%s "
 			 "mode=allmulti",
 		    strerror(errno), l->name);
 }
@@ -198,8 +198,9 @@ interface_set_filter(struct link *l, struct interface_changes *w,
 	unsigned n = list != NULL ? list_groups(list, f) : 0;
 
 	if (list == NULL || join_groups(l, w->fd, list, n) != 0) {
-		error_set(
-		    e, "interface %s: no groups: %s", l->name, strerror(errno));
+		error_set(e,
+		    "interface %s: cannot join multicast groups: %s",
+		    l->name, strerror(errno));
 		free(list);
 		return -1;
 	}

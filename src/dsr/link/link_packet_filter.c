@@ -39,13 +39,14 @@ attach(struct link *l, const struct link_filter *f, struct error *e)
 		got = attach_program(l, &program);
 	}
 	if (got == 0 && !all)
-		log_warn("too many addresses for the kernel's filter, all IP "
-			 "frames are read interface=%s addresses=%u "
+		log_warn("too many addresses for the kernel's filter, pen "
+			 "reads all IP frames interface=%s addresses=%u "
 			 "nets=%u",
 		    l->name, f->count, f->nets);
 	if (got != 0)
-		error_set(
-		    e, "interface %s: no filter: %s", l->name, strerror(errno));
+		error_set(e,
+		    "interface %s: cannot set the packet filter: %s",
+		    l->name, strerror(errno));
 	return got;
 }
 

@@ -152,7 +152,8 @@ open_memory(struct link *l, struct error *e)
 	for (unsigned i = 0; i < PACKET_BATCH; i++)
 		p->part[i][0].iov_len = sizeof(struct link_offload);
 	if (open_options(l) != 0 || open_ring(l, p) != 0 || open_out(l, p) != 0)
-		return error_set(e, "interface %s: no ring for frames: %s",
+		return error_set(e,
+		    "interface %s: cannot make a ring for frames: %s",
 		    l->name, strerror(errno));
 	return 0;
 }
@@ -166,7 +167,8 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 	/* of no protocol: nothing comes before the filter is there */
 	l->fd = socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (l->fd < 0)
-		return error_set(e, "interface %s: no packet socket: %s",
+		return error_set(e,
+		    "interface %s: cannot open a packet socket: %s",
 		    l->name, strerror(errno));
 	if (interface_identify(l, l->fd, e) != 0 || open_memory(l, e) != 0 ||
 	    packet_set_filter(l, f, e) != 0)

@@ -167,15 +167,16 @@ capture_set_filter(struct link *l, const struct link_filter *f, struct error *e)
 	struct bpf_program s;
 
 	if (!link_filter_write(&program, f, &l->mac))
-		log_warn("too many addresses for the kernel's filter, all IP "
-			 "frames are read interface=%s addresses=%u "
+		log_warn("too many addresses for the kernel's filter, pen "
+			 "reads all IP frames interface=%s addresses=%u "
 			 "nets=%u",
 		    l->name, f->count, f->nets);
 	s.bf_len = program.count;
 	s.bf_insns = (void *)program.at;
 	if (pcap_setfilter(c->pcap, &s) != 0)
-		return error_set(e, "interface %s: no filter: %s", l->name,
-		    pcap_geterr(c->pcap));
+		return error_set(e,
+		    "interface %s: cannot set the packet filter: %s",
+		    l->name, pcap_geterr(c->pcap));
 	return 0;
 }
 
@@ -263,8 +264,9 @@ activate(struct link *l, struct capture *c, struct error *e)
 		    e, "interface %s: %s", l->name, pcap_geterr(c->pcap));
 	l->fd = pcap_get_selectable_fd(c->pcap);
 	if (l->fd < 0)
-		return error_set(
-		    e, "interface %s: libpcap cannot be waited for", l->name);
+		return error_set(e,
+		    "interface %s: libpcap has no descriptor to wait for",
+		    l->name);
 	return 0;
 }
 

@@ -162,7 +162,9 @@ take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 	make_name(name, ifindex, vip, port);
 	*fd = open_socket();
 	if (*fd < 0)
-		return error_set(e, "no socket: %s", strerror(errno));
+		return error_set(e,
+		    "cannot open the socket of a lock: %s",
+		    strerror(errno));
 	/* The name is bound before others are searched: of two processes that
 	 * start at once at least one finds the other. */
 	if (bind_name(*fd, name, user, &other) &&

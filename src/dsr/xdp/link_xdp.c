@@ -362,7 +362,7 @@ xdp_refresh(struct link *l)
 	interface_refresh(l, x->changes.fd);
 	if (l->mtu + FRAME_HEAD > longest(x) && !x->outgrown)
 		log_warn("the MTU has grown, frames of more than %u bytes are "
-			 "lost until a restart interface=%s",
+			 "lost until pen is started again interface=%s",
 		    longest(x), l->name);
 	x->outgrown = l->mtu + FRAME_HEAD > longest(x);
 	if (++x->refreshes % HOST_EVERY == 0)

@@ -72,8 +72,8 @@ xdp_recheck_fast(struct link *l)
 		return;
 	fails = !xdp_can_send_back(l);
 	if (fails && !l->fast_fails)
-		log_warn("no fast path: the veth peer does not accept frames "
-			 "from XDP, run ethtool -K gro on there "
+		log_warn("fast path not used: the veth peer drops frames from "
+			 "XDP; to run there: ethtool -K PEER gro on "
 			 "interface=%s",
 		    l->name);
 	if (!fails && l->fast_fails)

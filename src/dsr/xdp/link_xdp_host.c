@@ -288,8 +288,8 @@ xdp_recheck_host(const struct link *l)
 
 	if (queues > x->queues && !x->overflown)
 		log_warn("there are more receive queues now, frames of new "
-			 "ones are lost until a restart interface=%s "
-			 "queues=%u served=%u",
+			 "ones are lost until pen is started again "
+			 "interface=%s queues=%u served=%u",
 		    l->name, queues, x->queues);
 	x->overflown = queues > x->queues;
 	if (!x->changed)

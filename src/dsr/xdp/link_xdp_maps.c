@@ -28,8 +28,9 @@ load_program(struct link *l, uint32_t flows)
 	if (xdp_program_load(&x->program, &x->options) != 0)
 		return -1;
 	if (flows > 0)
-		log_warn("no fast path interface=%s error=\"%s\"", l->name,
-		    strerror(error));
+		log_warn("fast path not available interface=%s "
+			 "error=\"%s\"",
+		    l->name, strerror(error));
 	return 0;
 }
 
@@ -43,7 +44,7 @@ load_failed(const struct link *l, const char *why, struct error *e)
 int
 xdp_load(struct link *l, const struct link_filter *f, struct error *e)
 {
-	static const char no_program[] = "no program for XDP";
+	static const char no_program[] = "cannot load the XDP program";
 	struct xdp_rings *x = l->inside;
 
 	x->options = (struct xdp_program_options){ .mac = l->mac };
@@ -73,8 +74,9 @@ xdp_connect(
 
 	if (bpf_map_update_elem(x->program.sockets, &queue, &fd, BPF_ANY) == 0)
 		return 0;
-	return error_set(e, "interface %s: no socket for queue %u: %s", l->name,
-	    queue, strerror(errno));
+	return error_set(e,
+	    "interface %s: cannot add the socket of queue %u: %s",
+	    l->name, queue, strerror(errno));
 }
 
 static int
@@ -225,8 +227,9 @@ add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
 static int
 set_failed(const struct link *l, int error, struct error *e)
 {
-	return error_set(e, "interface %s: no filter: %s%s", l->name,
-	    strerror(error),
+	return error_set(e,
+	    "interface %s: cannot set the addresses of the XDP program: %s%s",
+	    l->name, strerror(error),
 	    error == EPERM ? "; this kernel needs CAP_BPF for XDP's maps, "
 			     "dsr_link packet needs nothing"
 			   : "");

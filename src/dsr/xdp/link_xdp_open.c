@@ -76,7 +76,7 @@ open_netlink(struct link *l, struct xdp_rings *x, struct error *e)
 	    AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
 	if (x->netlink < 0 ||
 	    bind(x->netlink, (struct sockaddr *)&at, sizeof(at)) != 0)
-		return failed(l, "no netlink socket", errno, e);
+		return failed(l, "cannot open a netlink socket", errno, e);
 	return 0;
 }
 
@@ -150,7 +150,7 @@ open_umem(struct link *l, struct xdp_rings *x, struct error *e)
 	if (got == 0)
 		return 0;
 	if (got == -EPERM)
-		return failed(l, "no AF_XDP socket", EPERM, e);
+		return failed(l, "cannot open an AF_XDP socket", EPERM, e);
 	if (got == -ENOBUFS)
 		return error_set(e,
 		    "interface %s: no memory for XDP: ulimit -l is too small",
@@ -192,13 +192,13 @@ open_queue(struct link *l, struct xdp_rings *x, unsigned i, struct error *e)
 	int got = create_socket(l, i, &q->socket, &q->in, NULL, &c);
 
 	if (got != 0)
-		return failed(l, "no AF_XDP socket", -got, e);
+		return failed(l, "cannot open an AF_XDP socket", -got, e);
 	fcntl(xsk_socket__fd(q->socket), F_SETFD, FD_CLOEXEC);
 	q->due = burst_of_queue(x);
 	xdp_fill(x, q);
 	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, xsk_socket__fd(q->socket), &want) !=
 	    0)
-		return failed(l, "no AF_XDP socket", errno, e);
+		return failed(l, "cannot open an AF_XDP socket", errno, e);
 	return xdp_connect(l, i, q, e);
 }
 
@@ -214,7 +214,9 @@ open_out(struct link *l, struct xdp_rings *x, struct error *e)
 	int got = create_socket(l, 0, &x->out, NULL, &x->ring, &c);
 
 	if (got != 0)
-		return failed(l, "no AF_XDP socket to send", -got, e);
+		return failed(l,
+		    "cannot open an AF_XDP socket to send",
+		    -got, e);
 	fd = xsk_socket__fd(x->out);
 	fcntl(fd, F_SETFD, FD_CLOEXEC);
 	setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &room, sizeof(room));
@@ -233,7 +235,7 @@ open_sockets(struct link *l, struct xdp_rings *x, struct error *e)
 	struct epoll_event want = { .events = EPOLLIN };
 
 	if (epoll_ctl(l->fd, EPOLL_CTL_ADD, x->netlink, &want) != 0)
-		return failed(l, "no epoll", errno, e);
+		return failed(l, "cannot watch its sockets", errno, e);
 	if (open_umem(l, x, e) != 0)
 		return -1;
 	for (unsigned i = 0; i < x->queues; i++)
@@ -268,10 +270,10 @@ open_inside(struct link *l, struct xdp_rings *x, struct error *e)
 	x->changes.fd =
 	    socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (x->changes.fd < 0)
-		return failed(l, "no packet socket", errno, e);
+		return failed(l, "cannot open a packet socket", errno, e);
 	l->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (l->fd < 0)
-		return failed(l, "no epoll", errno, e);
+		return failed(l, "cannot watch its sockets", errno, e);
 	if (interface_identify(l, x->changes.fd, e) != 0 ||
 	    check_interface(l, x, e) != 0 || open_netlink(l, x, e) != 0)
 		return -1;

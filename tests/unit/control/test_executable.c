@@ -67,7 +67,7 @@ START_TEST(names)
 	started_as("other"); /* cannot be executed */
 	ck_assert_int_eq(executable_check(&x, &e), -1);
 	ck_assert_str_eq(e.text,
-	    "it is not known where this program was started from");
+	    "cannot find the file of this program; start it by its full path");
 	/* an empty directory is the working one */
 	ck_assert_int_eq(chdir(dir), 0);
 	setenv("PATH", ":/no/such", 1);

@@ -212,9 +212,10 @@ START_TEST(what_is_not_understood)
 	static const unsigned char endless[] = "penstate\1\0\0\0"
 					       "\xff\xff\xff\xff\2\0........";
 
-	ck_assert_str_eq(error_of("GET / HTTP/1.0\r\n", 16), "not a state");
+	ck_assert_str_eq(error_of("GET / HTTP/1.0\r\n", 16),
+	    "not the state of a pen process");
 	ck_assert_str_eq(error_of("penstate\2\0\0\0", 12),
-	    "a version that is not known");
+	    "a version that this process does not know");
 	ck_assert_str_eq(error_of(endless, sizeof(endless) - 1),
 	    "a record that is too long");
 	ck_assert_ptr_null(error_of("", 0));

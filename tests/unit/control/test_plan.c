@@ -215,8 +215,9 @@ START_TEST(wrong_lines_have_places)
 	file_fails("log 'a\n", ":1: missing closing quote");
 	file_fails(text("%sserver 3 address no-such-host.invalid\n", two),
 	    ":3: server \"no-such-host.invalid\"");
-	file_fails("reload\n", ":1: reload: not from a file");
-	file_fails("diff\n", ":1: diff: not from a file");
+	file_fails(
+	    "reload\n", ":1: reload: not allowed in a configuration file");
+	file_fails("diff\n", ":1: diff: not allowed in a configuration file");
 	file_fails(
 	    text("include %s\n", pen->given->config.file), ":1: include");
 	ck_assert_int_eq(run("reload"), 0);
@@ -367,12 +368,15 @@ static int
 run_as(enum access level, const char *line)
 {
 	struct asker who = { .access = level };
+	enum request_result result;
 	struct request q;
 	int rc;
 
 	request_init(&q, pen, &who, NULL);
 	ck_assert_int_eq(request_begin(&q, line), 0);
-	ck_assert_int_eq(request_run(&q), REQUEST_DONE);
+	while ((result = request_run(&q)) == REQUEST_FULL)
+		buffer_fini(&q.reply.out); /* a long answer comes in pieces */
+	ck_assert_int_eq(result, REQUEST_DONE);
 	rc = q.failed ? -1 : 0;
 	e = q.error;
 	request_fini(&q);

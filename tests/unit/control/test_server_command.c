@@ -292,8 +292,8 @@ START_TEST(clients_port)
 	ck_assert_uint_eq(
 	    addr_port(&pool_server(pen->pool, 0)->addrs.addr[0]), 25);
 	refuses("listen 8080,/tmp/none/socket",
-	    "listen: server \"fd00::1\": port 0 is the one clients come to, "
-	    "and /tmp/none/socket has none");
+	    "listen: server \"fd00::1\": port 0 means the port that clients "
+	    "use, and /tmp/none/socket has none");
 	pen_free(pen);
 }
 END_TEST

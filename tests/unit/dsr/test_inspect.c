@@ -125,8 +125,8 @@ START_TEST(modes_of_an_interface)
 	    "ip link set eth0 promisc off");
 	m.promiscuous = false;
 	m.xdp = true;
-	expect(
-	    INSPECT_WARNING, true, "an XDP program takes frames of eth0", "");
+	expect(INSPECT_WARNING, true,
+	    "an XDP program, perhaps of a running director", "");
 	m.xdp = false;
 	m.offloads = INSPECT_LRO;
 	expect(INSPECT_WARNING, false, "large receive offload of eth0",
@@ -244,20 +244,20 @@ START_TEST(forwarding)
 {
 	m.forwards[0] = true;
 	expect(INSPECT_WARNING, true,
-	    "the system forwards IPv4 that comes through eth0: clients",
+	    "the system forwards IPv4 that comes through eth0: it may tell",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	route[1].way = INSPECT_ROUTE; /* of the other family */
 	expect(INSPECT_WARNING, true,
-	    "the system forwards IPv4 that comes through eth0: clients",
+	    "the system forwards IPv4 that comes through eth0: it may tell",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	route[0].way = INSPECT_ROUTE;
 	expect(INSPECT_ERROR, true,
-	    "the system forwards IPv4 that comes through eth0: frames",
+	    "the system forwards IPv4 that comes through eth0: it forwards",
 	    "sysctl -w net.ipv4.conf.eth0.forwarding=0");
 	m.forwards[0] = false;
 	m.forwards[1] = true;
 	expect(INSPECT_ERROR, true,
-	    "the system forwards IPv6 that comes through eth0: frames",
+	    "the system forwards IPv6 that comes through eth0: it forwards",
 	    "sysctl -w net.ipv6.conf.eth0.disable_ipv6=1");
 	m.ip6_off = true;
 	ck_assert_uint_eq(judge(), 0);

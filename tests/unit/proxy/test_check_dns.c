@@ -245,11 +245,11 @@ START_TEST(other_ids_are_passed_over)
 {
 	begin(SHORT);
 	how.other_id = true;
-	checkrig_bad("dns www.test", "timeout: an answer");
+	checkrig_bad("dns www.test", "timed out waiting for an answer");
 	ck_assert_int_eq(questions, 2);
 	how.other_id = false;
 	how.cut = 5;
-	checkrig_bad("dns www.test", "timeout: an answer");
+	checkrig_bad("dns www.test", "timed out waiting for an answer");
 	finish();
 }
 END_TEST
@@ -279,8 +279,8 @@ END_TEST
 START_TEST(words)
 {
 	checkrig_refuses("dns", "expects NAME");
-	checkrig_refuses("dns www.test B", "\"B\" is not a type");
-	checkrig_refuses("dns www.test A AAAA", "\"AAAA\" is not a type");
+	checkrig_refuses("dns www.test B", "\"B\": expected a type");
+	checkrig_refuses("dns www.test A AAAA", "\"AAAA\": expected a type");
 	checkrig_refuses("dns www..test", "not a domain name");
 	checkrig_refuses("dns \"\"", "not a domain name");
 }

@@ -105,8 +105,9 @@ START_TEST(too_slow)
 {
 	begin(SHORT);
 	checkrig_bad(script("sleep 1000 & echo x; sleep 1000", ""),
-	    "timeout: the end of the program");
-	checkrig_bad("exec /usr/bin/yes", "timeout: the end of the program");
+	    "timed out waiting for the end of the program");
+	checkrig_bad("exec /usr/bin/yes",
+	    "timed out waiting for the end of the program");
 	finish();
 }
 END_TEST

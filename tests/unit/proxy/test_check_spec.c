@@ -70,7 +70,7 @@ START_TEST(wrong_words_are_refused)
 	expect_refused("connect 80", "connect takes no argument");
 	expect_refused("dsr 80 81", "dsr: expects [PORT]");
 	expect_refused("dsr 0", "out of range");
-	expect_refused("connect; dsr", "not one command");
+	expect_refused("connect; dsr", "expects one command");
 	expect_refused("http", "http: expects a PATH");
 	expect_refused("http health", "http: expects a PATH");
 	expect_refused("http \"/a b\"", "without blanks");

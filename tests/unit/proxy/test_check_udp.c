@@ -111,9 +111,10 @@ START_TEST(other_answers)
 	begin(SPOT_TCP4, SHORT);
 	answers = wrong;
 	checkrig_bad("udp 00 expect 706f6e67",
-	    "timeout: an answer like the expected one");
+	    "timed out waiting for an answer like the expected one");
 	answers = NULL;
-	checkrig_bad("udp 00 expect 706f6e67", "timeout: an answer");
+	checkrig_bad(
+	    "udp 00 expect 706f6e67", "timed out waiting for an answer");
 	finish();
 }
 END_TEST

@@ -248,7 +248,7 @@ START_TEST(silence_is_a_failure)
 	run(4 * STEP);
 	ck_assert_uint_eq(of(0)->stops, 1);
 	ck_assert_int_eq(report().result, CHECK_BAD);
-	ck_assert_str_eq(report().reason, "timeout: nothing");
+	ck_assert_str_eq(report().reason, "timed out waiting for nothing");
 	end();
 }
 END_TEST
@@ -283,7 +283,7 @@ START_TEST(its_turn_came_late)
 	ck_assert_uint_eq(of(0)->stops, 0);
 	run(4 * STEP);
 	ck_assert_uint_eq(of(0)->stops, 1);
-	ck_assert_str_eq(report().reason, "timeout: the end");
+	ck_assert_str_eq(report().reason, "timed out waiting for the end");
 	end();
 }
 END_TEST
