@@ -6,6 +6,7 @@
 
 #include "base/heap.h"
 #include "pool/balance.h"
+#include "pool/pool_change.h"
 #include "pool/history.h"
 #include "pool/sticky.h"
 
@@ -41,20 +42,12 @@ struct pool {
 bool pool_is_serving(const struct server *s);
 /* For how long a failure blacklists `s`, in ms; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
-/* Ends the blacklisting of `s`. The caller brings the sets in step with it. */
-void pool_end_blacklisting(struct server *s);
-
-/* The last step of every change that the state of a server follows from. */
-void pool_tell(struct server *s, const char *reason);
-
 /* Frees the name and addresses of a removed server without connections. */
 void pool_forget_server(struct server *s);
 
 /* Takes a server out of the eligible set and the algorithm's order. */
 void pool_leave(struct server *s);
-/* Puts it into both if it is eligible, else takes it out. */
-void pool_refresh(struct server *s);
-/* The same for all servers. */
+/* pool_leave() and pool_refresh() of all servers. */
 void pool_leave_all(struct pool *p);
 void pool_enter_all(struct pool *p);
 

@@ -8,7 +8,6 @@
  * the server is eligible. */
 #include "config.h"
 
-
 #include "pool/pool_private.h"
 
 /* For how long the first refusal blacklists a server. */
@@ -318,8 +317,8 @@ pool_blacklist_ms(const struct server *s)
 				   : s->pool->options.blacklist_ms;
 }
 
-static void
-set_blacklisted(struct server *s, uint64_t until)
+void
+pool_set_blacklisted(struct server *s, uint64_t until)
 {
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
@@ -334,7 +333,7 @@ blacklist(struct server *s, const char *reason, uint64_t now, uint64_t until)
 	if (s->by_operator && s->blacklisted_until > now)
 		return;
 	s->health.good = 0;
-	set_blacklisted(s, until);
+	pool_set_blacklisted(s, until);
 	pool_tell(s, reason);
 }
 
@@ -423,69 +422,13 @@ void
 pool_take_out(struct pool *p, struct server *s, uint64_t now)
 {
 	if (s->set.blacklist_ms > 0) {
-		set_blacklisted(s, now + s->set.blacklist_ms);
+		pool_set_blacklisted(s, now + s->set.blacklist_ms);
 		s->by_operator = true;
 	} else {
 		pool_end_blacklisting(s);
 		pool_refresh(s);
 	}
 	pool_tell(s, p->why);
-}
-
-/* ---- health checks ---- */
-
-void
-pool_begin_checks(struct pool *p, struct server *s)
-{
-	(void)p;
-	s->checked = true;
-	pool_tell(s, s->history.reason);
-}
-
-/* One success is not enough: a server may answer checks, and fail clients. */
-static void
-clear_suspicion(struct server *s)
-{
-	if (server_state(s) != SERVER_SUSPECT ||
-	    s->health.good < s->pool->options.health.rise)
-		return;
-	s->refusals = 0;
-	pool_end_blacklisting(s);
-	pool_refresh(s);
-}
-
-bool
-pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
-    uint64_t now)
-{
-	bool changed = health_take(&s->health, &p->options.health, good, now);
-
-	s->checked = true;
-	if (changed)
-		pool_refresh(s);
-	clear_suspicion(s);
-	pool_tell(s, reason);
-	return changed;
-}
-
-void
-pool_assume(struct pool *p, struct server *s, enum server_initial initial)
-{
-	(void)p;
-	s->health = (struct health){ .down = initial != SERVER_INITIAL_UP,
-		.unproven = initial == SERVER_INITIAL_CHECKED };
-	pool_refresh(s);
-	pool_tell(s, "not checked yet");
-}
-
-void
-pool_unchecked(struct pool *p, struct server *s)
-{
-	(void)p;
-	s->checked = false;
-	s->health = (struct health){ .down = false };
-	pool_refresh(s);
-	pool_tell(s, "no longer checked");
 }
 
 void
@@ -509,49 +452,4 @@ pool_closed(struct pool *p, struct server *s, const struct peer *who,
 	order_changed(s);
 	if (!s->present && s->connections == 0)
 		pool_forget_server(s);
-}
-
-/* ---- as another process knew them ---- */
-
-/* The state that follows now may be another one than it was: of a server that
- * is checked no longer, or whose time is over. Then its history is new. */
-static void
-restore_history(struct server *s, const struct server_history *past)
-{
-	struct log_site log = s->history.log;
-
-	pool_tell(s, past->reason);
-	if (s->history.state != past->state)
-		return;
-	s->history = *past;
-	s->history.log = log;
-}
-
-void
-pool_restore(struct pool *p, struct server *s, const struct server_past *past,
-    uint64_t now)
-{
-	(void)p;
-	if (past->admin != SERVER_ENABLED)
-		s->admin = past->admin;
-	if (s->checked)
-		s->health = past->health;
-	s->refusals = past->refusals;
-	if (past->blacklisted_until > now && s->blacklisted_until == 0) {
-		set_blacklisted(s, past->blacklisted_until);
-		s->by_operator = past->by_operator;
-	}
-	pool_refresh(s);
-	restore_history(s, &past->history);
-}
-
-void
-pool_restore_counters(
-    struct pool *p, struct server *s, const struct server_past *past)
-{
-	(void)p;
-	s->connects = past->connects;
-	s->failures = past->failures;
-	s->sent = past->sent;
-	s->received = past->received;
 }

@@ -196,7 +196,8 @@ START_TEST(commands)
 	    text("by uid=%ld pid=%ld", (long)getuid(), (long)getpid());
 
 	up("blacklist 60");
-	ck_assert(has_said(": started version="));
+	/* said once it listens */
+	WAIT_FOR(has_said(": started version="), 10000);
 	command("server 1 drain ;mode; server 1 up");
 	command("acl 1 permit \"10.0.0.0/8\"; timeout");
 	command("clear counters; server 7 drain; server 1 maint");

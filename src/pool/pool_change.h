@@ -1,0 +1,20 @@
+/* pool_change.h: the steps of which every change of a server is made, for the
+ * files of pool: the members that change, pool_refresh(), pool_tell(). They are
+ * in pool_state.c. */
+#ifndef PEN_POOL_POOL_CHANGE_H
+#define PEN_POOL_POOL_CHANGE_H
+
+#include "pool/pool.h"
+
+/* Brings the pool's sets in step with the server: eligible or not, to be tried
+ * as a last resort, full. */
+void pool_refresh(struct server *s);
+/* The last step: tells of the server's state, if that is another one. */
+void pool_tell(struct server *s, const char *reason);
+
+/* Blacklists `s` until then, and refreshes it. */
+void pool_set_blacklisted(struct server *s, uint64_t until);
+/* Ends the blacklisting of `s`; the caller refreshes it. */
+void pool_end_blacklisting(struct server *s);
+
+#endif

@@ -1,0 +1,107 @@
+/* pool_known.c: what others know of servers, and tell the pool: health checks,
+ * and the process that served before this one. */
+#include "config.h"
+
+#include "pool/pool_change.h"
+
+/* ---- health checks ---- */
+
+void
+pool_begin_checks(struct pool *p, struct server *s)
+{
+	(void)p;
+	s->checked = true;
+	pool_tell(s, s->history.reason);
+}
+
+/* One success is not enough: a server may answer checks, and fail clients. */
+static void
+clear_suspicion(struct server *s)
+{
+	if (server_state(s) != SERVER_SUSPECT ||
+	    s->health.good < pool_options(s->pool)->health.rise)
+		return;
+	s->refusals = 0;
+	pool_end_blacklisting(s);
+	pool_refresh(s);
+}
+
+bool
+pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
+    uint64_t now)
+{
+	bool changed =
+	    health_take(&s->health, &pool_options(p)->health, good, now);
+
+	s->checked = true;
+	if (changed)
+		pool_refresh(s);
+	clear_suspicion(s);
+	pool_tell(s, reason);
+	return changed;
+}
+
+void
+pool_assume(struct pool *p, struct server *s, enum server_initial initial)
+{
+	(void)p;
+	s->health = (struct health){ .down = initial != SERVER_INITIAL_UP,
+		.unproven = initial == SERVER_INITIAL_CHECKED };
+	pool_refresh(s);
+	pool_tell(s, "not checked yet");
+}
+
+void
+pool_unchecked(struct pool *p, struct server *s)
+{
+	(void)p;
+	s->checked = false;
+	s->health = (struct health){ .down = false };
+	pool_refresh(s);
+	pool_tell(s, "no longer checked");
+}
+
+/* ---- as another process knew them ---- */
+
+/* The state that follows now may be another one than it was: of a server that
+ * is checked no longer, or whose time is over. Then its history is new. */
+static void
+restore_history(struct server *s, const struct server_history *past)
+{
+	struct log_site log = s->history.log;
+
+	pool_tell(s, past->reason);
+	if (s->history.state != past->state)
+		return;
+	s->history = *past;
+	s->history.log = log;
+}
+
+void
+pool_restore(struct pool *p, struct server *s, const struct server_past *past,
+    uint64_t now)
+{
+	(void)p;
+	if (past->admin != SERVER_ENABLED)
+		s->admin = past->admin;
+	if (s->checked)
+		s->health = past->health;
+	s->refusals = past->refusals;
+	if (past->blacklisted_until > now && s->blacklisted_until == 0) {
+		pool_set_blacklisted(s, past->blacklisted_until);
+		s->by_operator = past->by_operator;
+	}
+	pool_refresh(s);
+	restore_history(s, &past->history);
+}
+
+void
+pool_restore_counters(
+    struct pool *p, struct server *s, const struct server_past *past)
+{
+	(void)p;
+	s->connects = past->connects;
+	s->failures = past->failures;
+	s->sent = past->sent;
+	s->received = past->received;
+}
