@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "control/refresh.h"
+#include "control/upgrade.h"
 
 struct refresh {
 	struct pen *pen;
@@ -100,7 +101,8 @@ on_time(struct timer *t)
 	struct refresh *r = container_of(t, struct refresh, timer);
 	struct pen *p = r->pen;
 
-	if (r->names.missing == 0 &&
+	/* an upgrade lets nothing change the configuration */
+	if (r->names.missing == 0 && !upgrade_is_under_way(p) &&
 	    apply_want_names(p, p->plan, true, &r->names) == 0 &&
 	    r->names.missing > 0) {
 		names_look_up(&r->names, p->resolver, on_names);

@@ -71,6 +71,7 @@ change_balance(struct pool *p, const struct pool_options *o)
 	return 0;
 }
 
+/* Whether the pool's sets and the algorithm's order stay as they are. */
 static bool
 are_options_equal(const struct pool_options *a, const struct pool_options *b)
 {
@@ -91,8 +92,10 @@ are_options_equal(const struct pool_options *a, const struct pool_options *b)
 int
 pool_set_options(struct pool *p, const struct pool_options *o)
 {
-	if (p->order != NULL && are_options_equal(&p->options, o))
+	if (p->order != NULL && are_options_equal(&p->options, o)) {
+		p->options = *o;
 		return 0;
+	}
 	if ((p->order == NULL || o->balance != p->options.balance) &&
 	    change_balance(p, o) < 0)
 		return -1;

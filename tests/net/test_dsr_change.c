@@ -121,7 +121,7 @@ refuses_upgrade(void)
 	netrig_start(&rig, NETRIG_DIRECTOR, &c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 1);
 	ck_assert_ptr_nonnull(strstr(child_err(&c),
-	    "error: upgrade: direct server return has its interface"));
+	    "error: upgrade: two processes cannot serve the same VIPs"));
 }
 
 /* All but those of the server that went down end with all of their page. */

@@ -156,8 +156,8 @@ START_TEST(what_matches_nothing)
 	for (i = 0; i < 3; i++)
 		close(fds[i]);
 	ck_assert(child_has_said(&pen.child,
-	    text("inherited socket closed address=%s kind=stream error=\"no "
-		 "listening address is the same\"",
+	    text("inherited socket closed address=%s kind=stream "
+		 "error=\"pen has no such listening address\"",
 		other.text)));
 	ck_assert(child_has_said(
 	    &pen.child, "inherited descriptor closed fd=5 name= error="));

@@ -138,6 +138,8 @@ START_TEST(no_descriptor_is_lost)
 	NEED_UPGRADES(program);
 	prepare(SPOT_TCP4, backend_echo);
 	up("-O", "tcp_nodelay");
+	/* it listens before it has all that it needs, and answers after it */
+	ck_assert_int_eq(upgrading_pid(&ctl), pen.child.pid);
 	fds = child_fds(pen.child.pid);
 	if (fds < 0)
 		SKIP("descriptors cannot be counted here");
