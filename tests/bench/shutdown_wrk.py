@@ -17,6 +17,8 @@ import subprocess
 import tempfile
 import time
 
+from kill_storm import free_port, run, wait_for
+
 NGINX = """daemon off; master_process off; pid %(dir)s/pid;
 error_log /dev/null crit;
 events { worker_connections 1024; }
@@ -37,28 +39,6 @@ backend servers
     server a 127.0.0.1:%d
 """
 REQUEST = b"GET / HTTP/1.1\r\nHost: a\r\n\r\n"
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_for(port):
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        with socket.socket() as s:
-            if s.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.005)
-    raise SystemExit("nobody listens at port %d" % port)
-
-
-def run(words):
-    return subprocess.Popen(words, stdin=subprocess.DEVNULL,
-                            stdout=subprocess.DEVNULL,
-                            stderr=subprocess.DEVNULL)
 
 
 def silent_client(port):

@@ -20,6 +20,8 @@ import subprocess
 import tempfile
 import time
 
+from kill_storm import free_port, wait_for
+
 NGINX = """daemon off; master_process off; pid %(dir)s/pid;
 error_log /dev/null crit;
 events { worker_connections 4096; }
@@ -43,22 +45,6 @@ remote-control:
     control-enable: no
 """
 SIZE = 64 << 20
-
-
-def free_port():
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
-
-
-def wait_for(port):
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
-        with socket.socket() as s:
-            if s.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.005)
-    raise SystemExit("nobody listens at port %d" % port)
 
 
 def run(words, **more):
