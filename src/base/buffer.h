@@ -25,10 +25,11 @@ buffer_length(const struct buffer *b)
 	return b->end - b->start;
 }
 
+/* NULL while the buffer has no memory: NULL + 0 is undefined in C11. */
 static inline const char *
 buffer_bytes(const struct buffer *b)
 {
-	return b->data + b->start;
+	return b->start > 0 ? b->data + b->start : b->data;
 }
 
 /* Makes at least `room` bytes free behind `end`, by moving the waiting bytes

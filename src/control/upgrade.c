@@ -42,8 +42,7 @@ add_part(struct upgrade *u,
 	add_word(u, TAKEOVER_STATE);
 	if (rc < 0 || length > TAKEOVER_PART_MAX ||
 	    buffer_append(&u->out, &length, sizeof(length)) < 0 ||
-	    (length > 0 &&
-		buffer_append(&u->out, buffer_bytes(&part), length) < 0))
+	    buffer_append(&u->out, buffer_bytes(&part), length) < 0)
 		rc = -1;
 	buffer_fini(&part);
 	return rc;

@@ -546,6 +546,14 @@ START_TEST(check_leaves_no_trace)
 }
 END_TEST
 
+/* Nothing is printed then, from a buffer without memory. */
+START_TEST(explain_of_no_client)
+{
+	pen_expect_failure("\"nobody\" is not a client", "--explain", "nobody",
+	    "8080", "127.0.0.1:80", NULL);
+}
+END_TEST
+
 SUITE(test_options)
 {
 	Suite *s = suite_create("options");
@@ -578,5 +586,6 @@ SUITE(test_options)
 	SUITE_ADD(s, doubts_about_tls, 20);
 #endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
+	SUITE_ADD(s, explain_of_no_client, 10);
 	return s;
 }

@@ -55,6 +55,7 @@ START_TEST(empty_owns_nothing)
 	ck_assert_int_eq(memcmp(buffer_bytes(&b), "llo", 3), 0);
 	buffer_consume(&b, 3);
 	ck_assert_ptr_null(b.data);
+	ck_assert_ptr_null(buffer_bytes(&b));
 	ck_assert_uint_eq(b.size, 0);
 	ck_assert_ptr_null(buffer_reserve(&b, (size_t)-1));
 	ck_assert_uint_eq(buffer_length(&b), 0);
@@ -87,6 +88,7 @@ START_TEST(nothing_appended)
 	buffer_init(&b);
 	ck_assert_int_eq(buffer_append(&b, "", 0), 0);
 	ck_assert_ptr_null(b.data);
+	ck_assert_ptr_null(buffer_bytes(&b));
 }
 END_TEST
 
@@ -98,6 +100,7 @@ START_TEST(cut_at_the_end)
 	buffer_init(&b);
 	buffer_cut(&b, 0);
 	ck_assert_ptr_null(b.data);
+	ck_assert_ptr_null(buffer_bytes(&b));
 	ck_assert_int_eq(buffer_append(&b, "hello world", 11), 0);
 	buffer_consume(&b, 3);
 	buffer_cut(&b, 9);
@@ -111,6 +114,7 @@ START_TEST(cut_at_the_end)
 	buffer_cut(&b, 0);
 	ck_assert_uint_eq(buffer_length(&b), 0);
 	ck_assert_ptr_null(b.data);
+	ck_assert_ptr_null(buffer_bytes(&b));
 	ck_assert_int_eq(buffer_append(&b, "x", 1), 0);
 	ck_assert_int_eq(memcmp(buffer_bytes(&b), "x", 1), 0);
 	buffer_fini(&b);
