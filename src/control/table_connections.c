@@ -40,6 +40,14 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help = "how long a client waits for servers that are full; 0: not "
 		    "at all" },
+	{ .name = "hello_timeout",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.hello_ms),
+	    .max = LONG_MS,
+	    .option = "hello-timeout",
+	    .args = "[SEC]",
+	    .help = "how long a client may take for its PROXY header, and for "
+		    "its first bytes, where they are asked for; 0: any time" },
 	{ .name = "idle_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.idle_timeout_ms),

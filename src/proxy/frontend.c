@@ -16,6 +16,7 @@ frontend_options_init(struct frontend_options *o)
 	*o = (struct frontend_options){
 		.connect_timeout_ms = 3000,
 		.retry_ms = 3000,
+		.hello_ms = 10 * 1000,
 		.half_timeout_ms = 3600 * 1000,
 		.linger_ms = 30 * 1000,
 		.accept_max = 64,
@@ -97,6 +98,7 @@ apply_options(struct frontend *f)
 		f->core.options.rcvbuf, f->core.options.rate_up };
 	f->core.tuned = f->core.options.sndbuf > 0 ||
 	    f->core.options.rcvbuf > 0 || f->core.options.rate_up > 0;
+	f->core.hello = (uint8_t)session_hello_steps(&f->core);
 	check_limits(f);
 	preopened_adjust(&f->preopened);
 	flows_adjust(&f->flows);
@@ -142,7 +144,7 @@ are_times_equal(
     const struct frontend_options *a, const struct frontend_options *b)
 {
 	return a->connect_timeout_ms == b->connect_timeout_ms &&
-	    a->queue_ms == b->queue_ms &&
+	    a->queue_ms == b->queue_ms && a->hello_ms == b->hello_ms &&
 	    a->idle_timeout_ms == b->idle_timeout_ms &&
 	    a->half_timeout_ms == b->half_timeout_ms &&
 	    a->linger_ms == b->linger_ms && a->end.quiet == b->end.quiet &&
@@ -185,6 +187,7 @@ frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 	bool same = f->core.tls.handshake_ms == tls->handshake_ms;
 
 	f->core.tls = *tls;
+	f->core.hello = (uint8_t)session_hello_steps(&f->core);
 	if (!same)
 		session_reschedule_all(f);
 }

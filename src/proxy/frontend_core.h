@@ -23,6 +23,7 @@ struct frontend_core {
 	bool tuned;		      /* they say something */
 	bool started;		      /* frontend_start() was called */
 	bool draining;		      /* frontend_drain() was */
+	uint8_t hello; /* what clients do before they get a server */
 	unsigned source_turn;	      /* which source was used last */
 	struct frontend_stats stats;
 	struct frontend_tls tls;

@@ -120,7 +120,10 @@ session_set_state(struct session *s, enum session_state to)
 static void
 session_free_task(struct task *t)
 {
-	free(list_entry(t, struct session, task));
+	struct session *s = list_entry(t, struct session, task);
+
+	free(s->facts);
+	free(s);
 }
 
 void
@@ -247,7 +250,7 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 	}
 	s->port = port;
 	frontend_client_in(&f->core);
-	if (f->core.tls.server != NULL) {
+	if (f->core.hello != 0) {
 		session_hello(s);
 		return;
 	}

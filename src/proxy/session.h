@@ -25,6 +25,7 @@
 #include "proxy/reason.h"
 
 struct frontend;
+struct frontend_core;
 struct pipe;
 struct task;
 
@@ -35,6 +36,9 @@ void session_fini_timeouts(struct frontend *f);
 /* A time was set anew: those that are there wait by it, too. They are looked
  * through in portions, so that many do not hold up the loop. */
 void session_reschedule_all(struct frontend *f);
+
+/* What clients must do before they get a server: a bit of each step. */
+unsigned session_hello_steps(const struct frontend_core *f);
 
 /* The walk that keeps byte counters up to date, once a client is there: every
  * second, or less often with more than some thousand sessions. */

@@ -1,97 +1,115 @@
-/* session_hello.c: the state HELLO: the client's TLS handshake, before a
- * server is chosen for it. Clients that talk plain TCP pass through it at
- * once. */
+/* session_hello.c: the state HELLO: the steps that a client takes before a
+ * server is chosen for it. Which ones there are is the frontend's to say; a
+ * client of plain TCP, of which nothing is asked, never gets here. */
 #include "config.h"
 
-#include "base/log.h"
+#include <stdlib.h>
+
+#include "base/memory.h"
 #include "proxy/session_private.h"
 
-static void
-session_hello_failed(struct session *s)
-{
-	char client[PEER_TEXT_MAX];
+/* A step begins, hears from its client, and ends by session_hello_next() or
+ * session_close(); it must take at most so long. */
+static const struct step {
+	bool (*wanted)(const struct frontend_core *f);
+	void (*begin)(struct session *s);
+	void (*on_client)(struct session *s, unsigned ready);
+	void (*on_time)(struct session *s);
+	uint64_t (*due)(const struct session *s); /* UINT64_MAX: no limit */
+} steps[HELLO_STEPS] = {
+	[HELLO_TLS] = {
+		.wanted = session_tls_wanted,
+		.begin = session_tls_begin,
+		.on_client = session_tls_on_client,
+		.on_time = session_tls_on_time,
+		.due = session_tls_due,
+	},
+};
 
-	if (log_level >= LOG_LEVEL_DEBUG)
-		log_debug("handshake failed client=%s error=\"%s\"",
-		    peer_format(&s->client, client), tls_error(&s->down));
-	session_close(s, REASON_TLS_FAILED);
+unsigned
+session_hello_steps(const struct frontend_core *f)
+{
+	unsigned i, mask = 0;
+
+	for (i = 0; i < HELLO_STEPS; i++)
+		if (steps[i].wanted(f))
+			mask |= 1u << i;
+	return mask;
 }
 
-/* What came with the end of the handshake waits in the stream, and no event
- * will tell of it. It is read with the connect, or when the server is there:
- * both pump the pipe by themselves. */
-static void
-session_hello_done(struct session *s)
+uint64_t
+session_hello_due(const struct session *s)
 {
-	struct frontend *f = s->frontend;
+	uint64_t ms = s->frontend->core.options.hello_ms;
 
-	f->core.stats.tls.handshakes++;
-	f->core.stats.tls.resumed += tls_is_resumed(&s->down);
-	expiry_cancel(&s->expiry);
-	session_connect(s);
-}
-
-/* Whether there is somebody for the client at all, be it the abuse server. */
-static bool
-session_is_welcome(const struct session *s)
-{
-	const struct pool *p = s->frontend->core.pool;
-
-	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
+	return ms == 0 ? UINT64_MAX : s->active + ms;
 }
 
 void
 session_hello_schedule(struct session *s)
 {
-	struct frontend *f = s->frontend;
+	uint64_t due = steps[s->step].due(s);
 
 	expiry_cancel(&s->expiry);
-	timeouts_add(&f->session_times, &s->expiry,
-	    s->started + f->core.tls.handshake_ms);
+	if (due != UINT64_MAX)
+		timeouts_add(&s->frontend->session_times, &s->expiry, due);
 }
 
-/* A client that nobody may serve is not worth the work of a handshake. */
+/* Begins the first step from `step` on that the frontend asks for. What came
+ * behind the end of the last one is here already, and no event will tell of
+ * it. */
+static void
+session_hello_step(struct session *s, unsigned step)
+{
+	while (step < HELLO_STEPS &&
+	    !(s->frontend->core.hello & 1u << step))
+		step++;
+	if (step == HELLO_STEPS) {
+		expiry_cancel(&s->expiry);
+		session_connect(s);
+		return;
+	}
+	s->step = (uint8_t)step;
+	s->active = loop_now(s->frontend->core.loop);
+	session_hello_schedule(s);
+	steps[step].begin(s);
+}
+
 void
 session_hello(struct session *s)
 {
-	struct frontend *f = s->frontend;
-
-	if (!session_is_welcome(s)) {
-		session_close(s, REASON_NO_SERVER);
-		return;
-	}
-	if (tls_accept(&s->down, f->core.tls.server) < 0 ||
-	    watch_start(f->core.loop, &s->down.watch, s->down.fd, READY_READ,
-		session_on_client) < 0) {
+	if (watch_start(s->frontend->core.loop, &s->down.watch, s->down.fd,
+		READY_READ, session_on_client) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
 	/* its hello is hardly ever here yet: the loop will say */
 	s->down.flags &= ~(unsigned)STREAM_READABLE;
-	session_hello_schedule(s);
+	session_hello_step(s, 0);
+}
+
+void
+session_hello_next(struct session *s)
+{
+	session_hello_step(s, s->step + 1u);
 }
 
 void
 session_hello_on_client(struct session *s, unsigned ready)
 {
-	stream_note_ready(&s->down, ready);
-	switch (tls_handshake(&s->down)) {
-	case TLS_DONE:
-		session_hello_done(s);
-		break;
-	case TLS_FAILED:
-		session_hello_failed(s);
-		break;
-	case TLS_WAITS:
-		if (watch_want(s->frontend->core.loop, &s->down.watch,
-			READY_READ | stream_wants(&s->down)) < 0)
-			session_close(s, REASON_NO_RESOURCES);
-		break;
-	}
+	steps[s->step].on_client(s, ready);
 }
 
 void
 session_hello_on_time(struct session *s)
 {
-	session_close(s, REASON_TLS_TIMEOUT);
+	steps[s->step].on_time(s);
+}
+
+struct session_facts *
+session_facts(struct session *s)
+{
+	if (s->facts == NULL)
+		s->facts = memory_zeroed(sizeof(*s->facts));
+	return s->facts;
 }

