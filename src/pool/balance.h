@@ -23,10 +23,14 @@ struct balance {
 	/* Returns a new order without servers, or NULL with errno ENOMEM. */
 	void *(*start)(const struct pool *p);
 	void (*stop)(void *order);
-	/* The list has changed: a server, its address or weight, eligible or
-	 * not, while all eligible servers are entered, or none. Returns 0, or
-	 * -1 with errno ENOMEM. May be NULL. */
-	int (*listed)(void *order);
+	/* The server, eligible or not, has come or gone, or has another address
+	 * or weight: listed() will follow, when all that changes has changed.
+	 * May be NULL. */
+	void (*set)(void *order, const struct server *s);
+	/* The list has changed: the servers that were set; or, `all`, the
+	 * weights of all. All eligible servers are entered, or none. Returns 0,
+	 * or -1 with errno ENOMEM. May be NULL. */
+	int (*listed)(void *order, bool all);
 	/* The server is eligible from now on; it no longer is. May be NULL.
 	 * enter() returns 0, or -1 with errno ENOMEM. */
 	int (*enter)(void *order, struct server *s);

@@ -14,10 +14,12 @@
  *
  * The table depends on the list alone. When a server is added or removed, only
  * the buckets that it gains or loses change owners. The owner of a bucket is
- * computed when a client first asks for it, which takes a microsecond or two,
- * so a list of a thousand servers takes effect at once. While the owner of a
- * bucket is not eligible, its clients, and only they, try RETRIES other buckets
- * (key = hash_mix(key)) and then take the next eligible server in list order.
+ * computed when a client first asks for it, which takes a microsecond or two
+ * with a thousand servers, so that a list takes effect at once; after a change
+ * of few servers, which are compared with the last owner, when one asks again.
+ * While the owner of a bucket is not eligible, its clients, and only they, try
+ * RETRIES other buckets (key = hash_mix(key)) and then take the next eligible
+ * server in list order.
  * Each of n equal servers owns BUCKETS/n buckets, give or take sqrt(BUCKETS/n):
  * 0.6 % for two, 1.2 % for ten, 12 % for a thousand. All arithmetic is in
  * integers, so all machines agree. */
@@ -29,37 +31,27 @@
 
 #include "base/hash.h"
 #include "pool/balance.h"
+#include "pool/hash_list.h"
 
 enum { BUCKETS = 1 << 16, RETRIES = 16 };
 
 /* Logarithms: LOG_STEPS entries a doubling, linear between; LOG_BITS digits. */
 enum { LOG_STEPS = 4096, LOG_BITS = 26 };
 
-/* If up to FEW servers have changed, the buckets that change owners are found
- * one by one; if more have, all owners are computed anew. */
-enum { FEW = 4 };
-
-struct listed {
-	uint64_t id;
-	unsigned weight; /* never 0 */
-	unsigned slot;	 /* of the server, in the pool */
-};
-
-/* The servers that may own buckets, as the table knows them. */
-struct list {
-	struct listed *one; /* by slot, ascending */
-	unsigned count;
+/* Its owner after so many changes of the list; 0: never computed. */
+struct bucket {
+	uint64_t changes;
+	unsigned owner; /* a slot, or NOBODY */
 };
 
 struct order {
 	const struct pool *pool;
-	struct list list;
-	unsigned *owner; /* BUCKETS of them; a slot, NOBODY or UNKNOWN */
+	struct hash_list list;
+	struct bucket *bucket;	     /* BUCKETS of them */
 	uint32_t log[LOG_STEPS + 1]; /* of 1..2, LOG_BITS fractional digits */
 };
 
-#define NOBODY	UINT32_MAX
-#define UNKNOWN (UINT32_MAX - 1)
+#define NOBODY UINT32_MAX
 
 /* ---- cost ---- */
 
@@ -115,8 +107,8 @@ balance_hash_draw(unsigned bucket, uint64_t id)
 
 /* Whether server `x`, which drew `ux`, has a better claim than `y`. */
 static bool
-is_better(const struct order *o, const struct listed *x, uint64_t ux,
-    const struct listed *y, uint64_t uy)
+is_better(const struct order *o, const struct hash_listed *x, uint64_t ux,
+    const struct hash_listed *y, uint64_t uy)
 {
 	uint64_t cx, cy;
 
@@ -131,118 +123,26 @@ is_better(const struct order *o, const struct listed *x, uint64_t ux,
 	return x->id != y->id ? x->id > y->id : x->slot < y->slot;
 }
 
-/* ---- the list ---- */
-
-static int
-compare_ids(const void *a, const void *b)
-{
-	const struct listed *const *x = a, *const *y = b;
-
-	if ((*x)->id != (*y)->id)
-		return (*x)->id < (*y)->id ? -1 : 1;
-	return *x < *y ? -1 : *x > *y;
-}
-
-/* Gives servers with the same address different IDs, in list order. */
-static int
-number_duplicates(const struct list *l)
-{
-	struct listed **by_id =
-	    malloc((l->count + 1) * sizeof(struct listed *));
-	uint64_t last = 0, duplicates = 0;
-	unsigned i;
-
-	if (by_id == NULL)
-		return -1;
-	for (i = 0; i < l->count; i++)
-		by_id[i] = &l->one[i];
-	qsort(by_id, l->count, sizeof(struct listed *), compare_ids);
-	for (i = 0; i < l->count; i++) {
-		duplicates = i > 0 && by_id[i]->id == last ? duplicates + 1 : 0;
-		last = by_id[i]->id;
-		if (duplicates > 0)
-			by_id[i]->id = hash_mix(last + duplicates);
-	}
-	free(by_id);
-	return 0;
-}
-
-static int
-read_list(const struct pool *p, struct list *l)
-{
-	unsigned slots = pool_slots(p), slot;
-	char text[ADDR_TEXT_MAX];
-
-	l->count = 0;
-	l->one = calloc(slots, sizeof(*l->one));
-	if (l->one == NULL)
-		return -1;
-	for (slot = SLOTS_SPECIAL; slot < slots; slot++) {
-		const struct server *s = pool_slot(p, slot);
-
-		if (!s->present || pool_weight(p, s) == 0)
-			continue;
-		addr_format(&s->addrs.addr[0], text);
-		l->one[l->count++] = (struct listed){
-			.id = hash_stable(text, strlen(text)),
-			.weight = pool_weight(p, s),
-			.slot = slot,
-		};
-	}
-	if (number_duplicates(l) == 0)
-		return 0;
-	free(l->one);
-	return -1;
-}
-
-/* The server in slot `i`, or NULL; *k is where to look for it and for greater
- * ones from then on. */
-static const struct listed *
-find_from(const struct list *l, unsigned *k, unsigned i)
-{
-	while (*k < l->count && l->one[*k].slot < i)
-		++*k;
-	return *k < l->count && l->one[*k].slot == i ? &l->one[*k] : NULL;
-}
-
-/* Finds the servers of `a` that `b` lacks, has changed or gives less weight,
- * and puts up to FEW of them into `found`. Returns how many there are. */
-static unsigned
-balance_hash_lost(
-    const struct list *a, const struct list *b, const struct listed *found[FEW])
-{
-	unsigned i, k = 0, n = 0;
-
-	for (i = 0; i < a->count; i++) {
-		const struct listed *x = &a->one[i];
-		const struct listed *y = find_from(b, &k, x->slot);
-
-		if (y != NULL && y->id == x->id && y->weight >= x->weight)
-			continue;
-		if (n < FEW)
-			found[n] = x;
-		n++;
-	}
-	return n;
-}
-
 /* ---- the table ---- */
 
 static unsigned
 balance_hash_find_owner(const struct order *o, unsigned bucket)
 {
-	const struct listed *x = o->list.one, *past = x + o->list.count;
-	const struct listed *best = x;
+	const struct hash_listed *x = o->list.one, *past = x + o->list.slots;
+	const struct hash_listed *best;
 	uint64_t mixed = hash_mix(bucket + UINT64_C(1)), u, most, cost;
 
+	while (x < past && x->weight == 0)
+		x++;
 	if (x == past)
 		return NOBODY;
+	best = x;
 	most = hash_mix(mixed ^ x->id);
 	cost = minus_log(o, most);
 	for (x++; x < past; x++) {
 		u = hash_mix(mixed ^ x->id);
 		if (minus_log_at_least(u) * best->weight > cost * x->weight ||
-		    !is_better(o, x, u, best, most))
+		    x->weight == 0 || !is_better(o, x, u, best, most))
 			continue;
 		best = x;
 		most = u;
@@ -251,99 +151,66 @@ balance_hash_find_owner(const struct order *o, unsigned bucket)
 	return best->slot;
 }
 
+/* The owner of a bucket that was computed when fewer changes had been made: the
+ * one of then, or the best of those that have changed; unless the one of then
+ * has lost, when all have to be asked. */
+static unsigned
+balance_hash_follow_changes(
+    const struct order *o, unsigned bucket, const struct bucket *b)
+{
+	const struct hash_list *l = &o->list;
+	const struct hash_listed *best = &l->one[b->owner], *x;
+	uint64_t most = balance_hash_draw(bucket, best->id), u, n;
+
+	for (n = b->changes; n < l->changes; n++) {
+		const struct hash_change *c = &l->change[n % HASH_CHANGES];
+
+		if (c->slot == b->owner && c->lost)
+			return balance_hash_find_owner(o, bucket);
+		x = &l->one[c->slot];
+		if (x->weight == 0 || x == best)
+			continue;
+		u = balance_hash_draw(bucket, x->id);
+		if (is_better(o, x, u, best, most)) {
+			best = x;
+			most = u;
+		}
+	}
+	return best->slot;
+}
+
+/* Following a change costs some times what asking one server does. */
 static unsigned
 owner_of(struct order *o, unsigned bucket)
 {
-	if (o->owner[bucket] == UNKNOWN)
-		o->owner[bucket] = balance_hash_find_owner(o, bucket);
-	return o->owner[bucket];
+	struct bucket *b = &o->bucket[bucket];
+	const struct hash_list *l = &o->list;
+
+	if (b->changes == l->changes)
+		return b->owner;
+	if (b->changes < l->oldest || b->owner == NOBODY ||
+	    (l->changes - b->changes) * 8 > l->slots)
+		b->owner = balance_hash_find_owner(o, bucket);
+	else
+		b->owner = balance_hash_follow_changes(o, bucket, b);
+	b->changes = l->changes;
+	return b->owner;
 }
 
 static void
-forget_owners(struct order *o)
+balance_hash_set(void *order, const struct server *s)
 {
-	unsigned bucket;
+	struct order *o = order;
 
-	for (bucket = 0; bucket < BUCKETS; bucket++)
-		o->owner[bucket] = UNKNOWN;
-}
-
-static void
-balance_hash_release(struct order *o, unsigned i)
-{
-	unsigned bucket;
-
-	for (bucket = 0; bucket < BUCKETS; bucket++)
-		if (o->owner[bucket] == i)
-			o->owner[bucket] = UNKNOWN;
-}
-
-/* Gives server `x`, which is new or heavier, the buckets to which it has a
- * better claim than their owners. by_slot[] has the entry of each server. */
-static void
-balance_hash_claim(struct order *o, const struct listed *x,
-    const struct listed *const *by_slot)
-{
-	unsigned bucket;
-
-	for (bucket = 0; bucket < BUCKETS; bucket++) {
-		unsigned i = o->owner[bucket];
-
-		if (i == NOBODY ||
-		    (i != UNKNOWN &&
-			is_better(o, x, balance_hash_draw(bucket, x->id),
-			    by_slot[i],
-			    balance_hash_draw(bucket, by_slot[i]->id))))
-			o->owner[bucket] = x->slot;
-	}
-}
-
-/* The entry of each server by its slot. */
-static const struct listed **
-map_list(const struct list *l)
-{
-	unsigned past = l->count > 0 ? l->one[l->count - 1].slot + 1 : 0, i;
-	const struct listed **map = calloc(past + 1u, sizeof(*map));
-
-	for (i = 0; map != NULL && i < l->count; i++)
-		map[l->one[i].slot] = &l->one[i];
-	return map;
-}
-
-/* Brings the table up to date after the list was `old`. Servers that lose
- * buckets come first: those that win compare themselves with the remaining
- * owners. */
-static void
-follow_list(struct order *o, const struct list *old)
-{
-	const struct listed *losers[FEW], *winners[FEW], **map;
-	unsigned lose = balance_hash_lost(old, &o->list, losers), i;
-	unsigned win = balance_hash_lost(&o->list, old, winners);
-
-	map = lose <= FEW && win <= FEW ? map_list(&o->list) : NULL;
-	if (map == NULL) {
-		forget_owners(o);
-		return;
-	}
-	for (i = 0; i < lose; i++)
-		balance_hash_release(o, losers[i]->slot);
-	for (i = 0; i < win; i++)
-		balance_hash_claim(o, winners[i], map);
-	free(map);
+	hash_list_note(&o->list, s);
 }
 
 static int
-balance_hash_listed(void *order)
+balance_hash_listed(void *order, bool all)
 {
 	struct order *o = order;
-	struct list old = o->list, new;
 
-	if (read_list(o->pool, &new) < 0)
-		return -1;
-	o->list = new;
-	follow_list(o, &old);
-	free(old.one);
-	return 0;
+	return hash_list_follow(&o->list, all);
 }
 
 /* ---- choosing ---- */
@@ -405,8 +272,8 @@ balance_hash_stop(void *order)
 {
 	struct order *o = order;
 
-	free(o->list.one);
-	free(o->owner);
+	hash_list_fini(&o->list);
+	free(o->bucket);
 	free(o);
 }
 
@@ -419,19 +286,14 @@ balance_hash_start(const struct pool *p)
 	if (o == NULL)
 		return NULL;
 	o->pool = p;
-	o->owner = malloc(BUCKETS * sizeof(*o->owner));
-	if (o->owner == NULL) {
+	o->bucket = calloc(BUCKETS, sizeof(*o->bucket));
+	if (o->bucket == NULL || hash_list_init(&o->list, p) < 0) {
 		balance_hash_stop(o);
 		return NULL;
 	}
-	forget_owners(o);
 	for (i = 0; i < LOG_STEPS; i++)
 		o->log[i] = exact_log(i);
 	o->log[LOG_STEPS] = UINT32_C(1) << LOG_BITS;
-	if (balance_hash_listed(o) < 0) {
-		balance_hash_stop(o);
-		return NULL;
-	}
 	return o;
 }
 
@@ -441,6 +303,7 @@ const struct balance balance_hash = {
 	.weighted = true,
 	.start = balance_hash_start,
 	.stop = balance_hash_stop,
+	.set = balance_hash_set,
 	.listed = balance_hash_listed,
 	.next = balance_hash_next,
 	.owner = balance_hash_owner,

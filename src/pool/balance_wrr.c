@@ -13,6 +13,11 @@
 #define PERIOD	    (UINT64_C(1) << 32)
 #define END_OF_TIME (UINT64_C(1) << 62)
 
+struct wrr_order {
+	struct heap_order heap;
+	unsigned spread; /* the number of servers that phases are for */
+};
+
 static uint64_t
 wrr_step(const struct heap_order *o, const struct server *s)
 {
@@ -23,7 +28,7 @@ wrr_step(const struct heap_order *o, const struct server *s)
 static void *
 wrr_start(const struct pool *p)
 {
-	return heap_order_start(p, NULL);
+	return heap_order_start_sized(sizeof(struct wrr_order), p, NULL);
 }
 
 static void
@@ -54,6 +59,30 @@ wrr_enter(void *order, struct server *s)
 		due = latest;
 	wrr_set_deadline(o, s, due);
 	return 0;
+}
+
+/* The phases of servers that came one by one are for as many as there were
+ * then. */
+static void
+wrr_spread(struct wrr_order *w)
+{
+	struct heap_order *o = &w->heap;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(o->pool); i++)
+		if (heap_has(&o->heap, i))
+			(void)wrr_enter(o, pool_slot(o->pool, i));
+	w->spread = pool_count(o->pool);
+}
+
+static struct server *
+wrr_next(void *order, const struct peer *who)
+{
+	struct wrr_order *w = order;
+
+	if (w->heap.turn == 0 && w->spread != pool_count(w->heap.pool))
+		wrr_spread(w);
+	return heap_order_next(order, who);
 }
 
 /* Moves time and deadlines back by the same amount, to time 1. */
@@ -93,6 +122,6 @@ const struct balance balance_wrr = {
 	.stop = heap_order_stop,
 	.enter = wrr_enter,
 	.leave = heap_order_leave,
-	.next = heap_order_next,
+	.next = wrr_next,
 	.take = wrr_take,
 };

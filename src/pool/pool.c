@@ -143,7 +143,6 @@ grow_list(struct pool *p, unsigned slots)
 
 	if (slots <= p->slots)
 		return 0;
-	p->all_changed = true;
 	list = array_grow(p->servers, &p->room, sizeof(*list), slots - 1);
 	if (list == NULL)
 		return -1;
@@ -183,6 +182,19 @@ clear_counters(struct server *s)
 	s->connect_times = (struct histogram){ .total = 0 };
 }
 
+/* The list of the algorithm follows in pool_end_changes(). */
+static void
+note_listed(struct server *s)
+{
+	struct pool *p = s->pool;
+
+	if (s->role != SERVER_REGULAR)
+		return;
+	p->list_changed = true;
+	if (p->options.balance->set != NULL)
+		p->options.balance->set(p->order, s);
+}
+
 /* Makes `s` what the spec says. Returns 0, or -1 with errno ENOMEM. */
 static int
 set_server(struct server *s, const struct server_spec *spec)
@@ -192,9 +204,8 @@ set_server(struct server *s, const struct server_spec *spec)
 
 	if (name == NULL)
 		return -1;
-	if (s->role == SERVER_REGULAR &&
-	    (!same || s->set.weight != spec->set.weight))
-		s->pool->list_changed = true;
+	if (!same || s->set.weight != spec->set.weight)
+		note_listed(s);
 	count_settings(s, -1);
 	/* What is known of a server at other addresses says nothing about
 	 * it. */
@@ -286,7 +297,7 @@ pool_remove_server(struct pool *p, struct server *s)
 	pool_leave(s);
 	count_settings(s, -1);
 	s->present = false;
-	p->list_changed = p->list_changed || s->role == SERVER_REGULAR;
+	note_listed(s);
 	pool_end_blacklisting(s);
 	pool_refresh(s);
 	pool_tell(s, p->why);

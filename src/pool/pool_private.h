@@ -31,7 +31,6 @@ struct pool {
 	const char *why;   /* see pool_begin_changes(); "" without one */
 	bool changing;	   /* pool_begin_changes() .. pool_end_changes() */
 	bool was_weighted; /* any server had a weight when that began */
-	bool all_changed;  /* since then: the length of the list */
 	bool list_changed; /* since then: a server, its address or weight */
 	void *order;	   /* of options.balance */
 	struct sticky *sticky;

@@ -247,13 +247,12 @@ pool_begin_changes(struct pool *p, const char *why)
 }
 
 /* A server that changed is in its place already. All are only moved when all of
- * their weights mean something else, or their number, by which some algorithms
- * spread them. */
+ * their weights mean something else. */
 int
 pool_end_changes(struct pool *p)
 {
 	const struct balance *b = p->options.balance;
-	bool all = p->all_changed || p->was_weighted != (p->weighted > 0);
+	bool all = p->was_weighted != (p->weighted > 0);
 	int rc = 0;
 
 	p->changing = false;
@@ -261,10 +260,10 @@ pool_end_changes(struct pool *p)
 	if (all)
 		pool_leave_all(p);
 	if ((all || p->list_changed) && b->listed != NULL)
-		rc = b->listed(p->order);
+		rc = b->listed(p->order, all);
 	if (all)
 		pool_enter_all(p);
-	p->all_changed = p->list_changed = false;
+	p->list_changed = false;
 	return rc;
 }
 

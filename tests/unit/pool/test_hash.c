@@ -196,11 +196,11 @@ START_TEST(list_alone_decides)
 }
 END_TEST
 
-enum { SLOTS_HERE = 24 };
+enum { SLOTS_HERE = 24, SLOTS_MAX = 400 };
 
 /* The list as it should be: weight and address of each number; 0: none. */
 struct wanted {
-	unsigned address[SLOTS_HERE], weight[SLOTS_HERE];
+	unsigned slots, address[SLOTS_MAX], weight[SLOTS_MAX];
 };
 
 static uint64_t state;
@@ -212,10 +212,16 @@ draw(unsigned n)
 	return (unsigned)((hash_mix(state) >> 32) * n >> 32);
 }
 
+static const char *
+address_of(const struct wanted *w, unsigned i)
+{
+	return text("10.0.%u.%u", w->address[i] >> 8, w->address[i] & 255);
+}
+
 static void
 change_one(struct wanted *w)
 {
-	unsigned i = draw(SLOTS_HERE);
+	unsigned i = draw(w->slots);
 
 	if (draw(4) == 0 && w->address[i] != 0) {
 		w->address[i] = 0;
@@ -223,9 +229,9 @@ change_one(struct wanted *w)
 		return;
 	}
 	if (draw(3) == 0 || w->address[i] == 0)
-		w->address[i] = 1 + draw(30);
+		w->address[i] = 1 + draw(w->slots + 6);
 	w->weight[i] = draw(5);
-	add_server(i, text("10.0.0.%u", w->address[i]), w->weight[i]);
+	add_server(i, address_of(w, i), w->weight[i]);
 }
 
 /* What clients get from a pool that was given this list at once. */
@@ -236,40 +242,98 @@ choose_afresh(const struct wanted *w, int *chosen)
 	unsigned i, n;
 
 	begin(0, 128, false);
-	for (i = 0; i < SLOTS_HERE; i++)
+	for (i = 0; i < w->slots; i++)
 		if (w->address[i] != 0)
-			add_server(
-			    i, text("10.0.0.%u", w->address[i]), w->weight[i]);
+			add_server(i, address_of(w, i), w->weight[i]);
 	for (n = 0; n < 2000; n++)
 		chosen[n] = choose_nth(n);
 	pool_free(pool);
 	pool = mine;
 }
 
+static void
+change_some(struct wanted *w, unsigned changes, bool at_once)
+{
+	if (at_once)
+		pool_begin_changes(pool, NULL);
+	while (changes-- > 0)
+		change_one(w);
+	if (at_once)
+		ck_assert_int_eq(pool_end_changes(pool), 0);
+}
+
+static void
+assert_as_from_scratch(const struct wanted *w)
+{
+	static int wanted[2000];
+	unsigned n;
+
+	choose_afresh(w, wanted);
+	for (n = draw(3); n < 2000; n += 1 + draw(3))
+		ck_assert_int_eq(choose_nth(n), wanted[n]);
+}
+
 /* However the list came about, with clients served meanwhile, one server at a
  * time or many at once, the table is that of a pool just started. */
 START_TEST(changes_end_as_from_scratch)
 {
-	static int wanted[2000];
-	struct wanted w = { .address = { 0 } };
+	struct wanted w = { .slots = SLOTS_HERE };
 	long round, rounds = suite_rounds((int)suite_amount(150, 20));
-	unsigned n;
 
 	begin(0, 128, false);
 	for (round = 0; round < rounds; round++) {
-		unsigned changes = draw(3) == 0 ? draw(SLOTS_HERE) : 1;
-		bool at_once = draw(2) == 0;
-
-		if (at_once)
-			pool_begin_changes(pool, NULL);
-		while (changes-- > 0)
-			change_one(&w);
-		if (at_once)
-			ck_assert_int_eq(pool_end_changes(pool), 0);
-		choose_afresh(&w, wanted);
-		for (n = draw(3); n < 2000; n += 1 + draw(3))
-			ck_assert_int_eq(choose_nth(n), wanted[n]);
+		change_some(&w, draw(3) == 0 ? draw(SLOTS_HERE) : 1,
+		    draw(2) == 0);
+		assert_as_from_scratch(&w);
 	}
+	pool_free(pool);
+}
+END_TEST
+
+/* A long list, of which few servers change before a client asks again; and so
+ * many that what has changed is not remembered. */
+START_TEST(long_list_ends_as_from_scratch)
+{
+	struct wanted w = { .slots = SLOTS_MAX };
+	long round, rounds = suite_rounds((int)suite_amount(60, 12));
+	unsigned n;
+
+	begin(0, 128, false);
+	change_some(&w, 2 * SLOTS_MAX, true);
+	for (round = 0; round < rounds; round++) {
+		n = round % 10 == 5 ? 1500
+		    : round % 10 == 8 ? 100
+				      : 1 + draw(40);
+		change_some(&w, n, draw(3) == 0);
+		assert_as_from_scratch(&w);
+	}
+	pool_free(pool);
+}
+END_TEST
+
+/* Of servers with one address each has a number among them, which another gets
+ * when one goes. */
+START_TEST(twins_that_go_end_as_from_scratch)
+{
+	struct wanted w = { .slots = 40 };
+	unsigned i;
+
+	begin(0, 128, false);
+	for (i = 0; i < w.slots; i++) {
+		w.address[i] = 1 + i % 2;
+		add_server(i, address_of(&w, i), w.weight[i]);
+	}
+	for (i = 0; i < 30; i++) {
+		assert_as_from_scratch(&w);
+		if (i % 3 == 0) {
+			pool_remove_server(pool, pool_server(pool, i));
+			w.address[i] = 0;
+		} else {
+			w.weight[i] = i % 3 - 1;
+			add_server(i, address_of(&w, i), w.weight[i]);
+		}
+	}
+	assert_as_from_scratch(&w);
 	pool_free(pool);
 }
 END_TEST
@@ -341,6 +405,8 @@ SUITE(test_hash)
 	SUITE_ADD(s, moved_clients_spread, 20);
 	SUITE_ADD(s, list_alone_decides, 20);
 	SUITE_ADD(s, changes_end_as_from_scratch, 20);
+	SUITE_ADD(s, long_list_ends_as_from_scratch, 60);
+	SUITE_ADD(s, twins_that_go_end_as_from_scratch, 20);
 	SUITE_ADD(s, weights_are_shares, 20);
 	SUITE_ADD(s, port_and_prefix, 20);
 	SUITE_ADD(s, twins_are_told_apart, 20);

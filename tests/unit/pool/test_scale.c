@@ -167,11 +167,66 @@ START_TEST(hash_takes_a_list_at_once)
 }
 END_TEST
 
+static void
+set_weight(struct pool *p, unsigned number, unsigned weight)
+{
+	struct server_spec spec;
+	char name[] = "10.1.1.1";
+
+	server_spec_init(&spec);
+	spec.name = name;
+	spec.addrs.count = 1;
+	spec.set.weight = weight;
+	ck_assert_int_eq(
+	    addr_parse_ip(&spec.addrs.addr[0], name, (uint16_t)number), 0);
+	ck_assert_ptr_nonnull(pool_set_server(p, number, &spec));
+}
+
+/* Microseconds of the fastest of some changes: a server gets another weight,
+ * one is added. */
+static double
+change_one(const char *balance, unsigned servers)
+{
+	struct pool *p = make_pool(servers, 1, balance, false);
+	double best = 1e9, began, took;
+	unsigned i;
+
+	for (i = 0; i < 20; i++) {
+		began = seconds();
+		set_weight(p, 0, 2 + i);
+		set_weight(p, servers + i, 1);
+		took = seconds() - began;
+		best = took < best ? took : best;
+	}
+	pool_free(p);
+	return best * 1e6;
+}
+
+/* A change of one server concerns no other: 10 us more are for what memory is
+ * moved, and for caches. */
+START_TEST(a_change_does_not_grow_with_the_list)
+{
+	unsigned many = (unsigned)suite_amount(20000, 5000);
+	double a, b;
+	int i;
+
+	for (i = 0; balance_table[i] != NULL; i++) {
+		a = change_one(balance_table[i]->name, 10);
+		b = change_one(balance_table[i]->name, many);
+		printf("%-12s: a weight and a server more of 10 take %.1f us, "
+		       "of %u %.1f us\n",
+		    balance_table[i]->name, a, many, b);
+		ck_assert(b < (a + 10) * 10);
+	}
+}
+END_TEST
+
 SUITE(test_scale)
 {
 	Suite *s = suite_create("scale");
 
 	SUITE_ADD(s, choices, 120);
 	SUITE_ADD(s, hash_takes_a_list_at_once, 120);
+	SUITE_ADD(s, a_change_does_not_grow_with_the_list, 120);
 	return s;
 }

@@ -113,6 +113,44 @@ START_TEST(wrr_keeps_shares_through_changes)
 }
 END_TEST
 
+/* Who serves one client after the other. */
+static void
+record(unsigned *who, unsigned turns)
+{
+	int got[SERVERS];
+	unsigned i, k;
+
+	for (i = 0; i < turns; i++) {
+		serve(got, 1);
+		for (k = 0; k < SERVERS; k++)
+			if (got[k] > 0)
+				who[i] = k;
+	}
+}
+
+/* Servers that are added one by one before the first client take their turns as
+ * those that were there at once. */
+START_TEST(wrr_spreads_those_that_are_added)
+{
+	unsigned at_once[50], added[50], i;
+
+	begin("wrr");
+	for (i = 0; i < SERVERS; i++)
+		set_server(i, i == 0 ? 5 : 1, 0);
+	set_balance("roundrobin");
+	set_balance("wrr");
+	record(at_once, 50);
+	pool_free(pool);
+	pool = pool_new();
+	set_balance("wrr");
+	for (i = 0; i < SERVERS; i++)
+		set_server(i, i == 0 ? 5 : 1, 0);
+	record(added, 50);
+	ck_assert_mem_eq(at_once, added, sizeof(added));
+	pool_free(pool);
+}
+END_TEST
+
 /* An algorithm that comes back starts without the turns of its last time. */
 START_TEST(turns_start_anew_with_the_algorithm)
 {
@@ -161,6 +199,7 @@ SUITE(test_turns)
 
 	SUITE_ADD(s, wrr_keeps_shares_at_limits, 10);
 	SUITE_ADD(s, wrr_keeps_shares_through_changes, 10);
+	SUITE_ADD(s, wrr_spreads_those_that_are_added, 10);
 	SUITE_ADD(s, turns_start_anew_with_the_algorithm, 10);
 	SUITE_ADD(s, turns_do_not_run_out, 60);
 	return s;

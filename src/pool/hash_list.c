@@ -1,0 +1,273 @@
+/* hash_list.c: see hash_list.h.
+ *
+ *     slot      3    0    5    8    2        sorted[]
+ *     text      17   23   23   23   60       text[slot]
+ *     weight    1    1    0    2    1
+ *     id        17   23        m(24)  60     one[slot], m is hash_mix()
+ */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "pool/balance.h"
+#include "pool/hash_list.h"
+
+/* ---- changes ---- */
+
+static void
+forget_changes(struct hash_list *l)
+{
+	l->oldest = ++l->changes;
+}
+
+static void
+add_change(struct hash_list *l, unsigned slot, bool lost)
+{
+	l->change[l->changes++ % HASH_CHANGES] =
+	    (struct hash_change){ .slot = slot, .lost = lost };
+	if (l->changes - l->oldest > HASH_CHANGES)
+		l->oldest = l->changes - HASH_CHANGES;
+}
+
+/* A server that is not listed keeps its last ID. */
+static void
+set_one(struct hash_list *l, unsigned slot, uint64_t id, unsigned weight)
+{
+	struct hash_listed *x = &l->one[slot], old = *x;
+
+	if (weight == old.weight && (id == old.id || weight == 0))
+		return;
+	*x = (struct hash_listed){ .id = id, .weight = weight, .slot = slot };
+	add_change(l, slot,
+	    old.weight > 0 && (id != old.id || weight < old.weight));
+}
+
+/* ---- the order of texts ---- */
+
+static uint64_t
+text_of(const struct server *s)
+{
+	char text[ADDR_TEXT_MAX];
+
+	addr_format(&s->addrs.addr[0], text);
+	return hash_stable(text, strlen(text));
+}
+
+/* Where the slot is in sorted[], or belongs. */
+static unsigned
+position_of(const struct hash_list *l, uint64_t text, unsigned slot)
+{
+	unsigned from = 0, past = l->present, middle, there;
+
+	while (from < past) {
+		middle = from + (past - from) / 2;
+		there = l->sorted[middle];
+		if (l->text[there] < text ||
+		    (l->text[there] == text && there < slot))
+			from = middle + 1;
+		else
+			past = middle;
+	}
+	return from;
+}
+
+static bool
+is_in(const struct hash_list *l, unsigned slot, unsigned at)
+{
+	return at < l->present && l->sorted[at] == slot;
+}
+
+static void
+move(struct hash_list *l, unsigned to, unsigned from)
+{
+	memmove(&l->sorted[to], &l->sorted[from],
+	    (l->present - from) * sizeof(*l->sorted));
+	l->present += to - from;
+}
+
+/* Gives the servers with a text, the first of them at `at`, their numbers.
+ * Returns where those of the next text begin. */
+static unsigned
+number_text(struct hash_list *l, unsigned at)
+{
+	const struct server *s;
+	uint64_t text, n = 0;
+	unsigned weight;
+
+	if (at >= l->present)
+		return at;
+	text = l->text[l->sorted[at]];
+	for (; at < l->present && l->text[l->sorted[at]] == text; at++) {
+		s = pool_slot(l->pool, l->sorted[at]);
+		weight = pool_weight(l->pool, s);
+		set_one(
+		    l, s->slot, n > 0 ? hash_mix(text + n) : text, weight);
+		n += weight > 0;
+	}
+	return at;
+}
+
+static void
+number_all(struct hash_list *l)
+{
+	unsigned at = 0;
+
+	while (at < l->present)
+		at = number_text(l, at);
+}
+
+/* ---- following the pool ---- */
+
+static int
+lengthen(struct hash_list *l)
+{
+	unsigned slots = pool_slots(l->pool);
+	void *one, *text, *sorted;
+
+	one = array_grow(l->one, &l->one_room, sizeof(*l->one), slots);
+	if (one == NULL)
+		return -1;
+	l->one = one;
+	text = array_grow(l->text, &l->text_room, sizeof(*l->text), slots);
+	if (text == NULL)
+		return -1;
+	l->text = text;
+	sorted = array_grow(
+	    l->sorted, &l->sorted_room, sizeof(*l->sorted), slots);
+	if (sorted == NULL)
+		return -1;
+	l->sorted = sorted;
+	l->slots = slots;
+	return 0;
+}
+
+static void
+take_out(struct hash_list *l, unsigned slot)
+{
+	uint64_t text = l->text[slot];
+	unsigned at = position_of(l, text, slot);
+
+	if (!is_in(l, slot, at))
+		return;
+	move(l, at, at + 1);
+	set_one(l, slot, l->one[slot].id, 0);
+	number_text(l, position_of(l, text, 0));
+}
+
+static void
+follow_one(struct hash_list *l, unsigned slot)
+{
+	const struct server *s = pool_slot(l->pool, slot);
+	uint64_t text = s->present ? text_of(s) : 0;
+	unsigned at;
+
+	if (!s->present || text != l->text[slot])
+		take_out(l, slot);
+	if (!s->present)
+		return;
+	l->text[slot] = text;
+	at = position_of(l, text, slot);
+	if (!is_in(l, slot, at)) {
+		move(l, at + 1, at);
+		l->sorted[at] = slot;
+	}
+	number_text(l, position_of(l, text, 0));
+}
+
+struct sortable {
+	uint64_t text;
+	unsigned slot;
+};
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct sortable *x = a, *y = b;
+
+	if (x->text != y->text)
+		return x->text < y->text ? -1 : 1;
+	return (x->slot > y->slot) - (x->slot < y->slot);
+}
+
+static unsigned
+collect(const struct hash_list *l, struct sortable *to)
+{
+	unsigned slot, n = 0;
+
+	for (slot = SLOTS_SPECIAL; slot < l->slots; slot++) {
+		const struct server *s = pool_slot(l->pool, slot);
+
+		if (s->present)
+			to[n++] = (struct sortable){ text_of(s), slot };
+		else
+			l->one[slot].weight = 0;
+	}
+	return n;
+}
+
+static int
+read_all(struct hash_list *l)
+{
+	struct sortable *all = malloc((l->slots + 1u) * sizeof(*all));
+	unsigned i;
+
+	if (all == NULL)
+		return -1;
+	l->present = collect(l, all);
+	qsort(all, l->present, sizeof(*all), compare);
+	for (i = 0; i < l->present; i++) {
+		l->sorted[i] = all[i].slot;
+		l->text[all[i].slot] = all[i].text;
+	}
+	free(all);
+	number_all(l);
+	forget_changes(l);
+	return 0;
+}
+
+void
+hash_list_note(struct hash_list *l, const struct server *s)
+{
+	if (s->role != SERVER_REGULAR || l->notes > HASH_NOTED)
+		return;
+	if (l->notes < HASH_NOTED)
+		l->noted[l->notes] = s->slot;
+	l->notes++;
+}
+
+int
+hash_list_follow(struct hash_list *l, bool all)
+{
+	unsigned i;
+
+	if (l->slots < pool_slots(l->pool) && lengthen(l) < 0)
+		return -1;
+	if (l->notes > HASH_NOTED && read_all(l) < 0)
+		return -1;
+	for (i = 0; l->notes <= HASH_NOTED && i < l->notes; i++)
+		follow_one(l, l->noted[i]);
+	l->notes = 0;
+	if (all)
+		number_all(l);
+	return 0;
+}
+
+/* ---- life ---- */
+
+int
+hash_list_init(struct hash_list *l, const struct pool *p)
+{
+	l->pool = p;
+	return lengthen(l) < 0 ? -1 : read_all(l);
+}
+
+void
+hash_list_fini(struct hash_list *l)
+{
+	free(l->one);
+	free(l->text);
+	free(l->sorted);
+}
