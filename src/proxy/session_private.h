@@ -6,6 +6,7 @@
  *     session_tls.c      of these: the client's TLS handshake
  *     session_queue.c    QUEUED: waits for a server that is full
  *     session_connect.c  CONNECTING: until a server answers
+ *     session_dial.c     connects to one address of it
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
@@ -156,6 +157,23 @@ void session_connect_on_client(struct session *s, unsigned ready);
 void session_connect_on_server(struct session *s, unsigned ready);
 void session_connect_on_time(struct session *s);
 void session_connect_schedule(struct session *s);
+
+/* Connects to the next address of the chosen server and sends what the client
+ * has said. Returns 0 when the session goes on by itself, or the errno with
+ * which this address failed at once. */
+int session_dial(struct session *s);
+/* Goes on over a pre-opened connection, if there is one, and sends what the
+ * client has said. Returns whether that is so. */
+bool session_use_preopened(struct session *s);
+/* The server is there: RELAYING. */
+void session_connected(struct session *s);
+/* What the client has said so far goes to the server, or is kept for it. */
+struct pipe_stop session_send_early(struct session *s);
+/* Whether a connection with this error had been accepted: its server broke off,
+ * which says nothing of what it does for others. */
+bool session_was_accepted(const struct session *s, int error);
+/* How long until a Unix listener whose backlog is full is tried again, ms. */
+uint32_t session_busy_ms(const struct session *s);
 
 /* ---- RELAYING, DRAINING ---- */
 
