@@ -29,13 +29,14 @@ is_on_tcp(const struct control_plan *k)
 /* Who changes the list that guards a control socket decides who may do what
  * that socket may. */
 static bool
-guards_a_control(const struct plan *p, unsigned list)
+guards_a_control(const struct plan *p, const struct acl_ref *list)
 {
 	unsigned i;
 
+	if (!acl_ref_equal(&p->config.control_acl, list))
+		return false;
 	for (i = 0; i < p->control_count; i++)
-		if (list == (unsigned)p->config.control_acl &&
-		    is_on_tcp(&p->controls[i]))
+		if (is_on_tcp(&p->controls[i]))
 			return true;
 	return false;
 }
@@ -86,22 +87,27 @@ int
 run_acl(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
-	uint64_t n;
+	struct acl_ref list = ACL_REF_NONE;
+	struct acl *l;
 
 	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
 		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
-	if (number_parse(w->word[0], 0, ACL_LISTS - 1, &n) < 0)
-		return error_set(e, "\"%.100s\" is not a number from 0 to %d",
-		    w->word[0], ACL_LISTS - 1);
+	if (acl_word_parse(w->word[0], &list.number, e) < 0)
+		return -1;
+	if (list.number < 0)
+		list.name = w->word[0];
 	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN &&
-	    guards_a_control(c->pen->plan, (unsigned)n))
+	    guards_a_control(c->pen->plan, &list))
 		return error_set(e,
 		    "needs the level admin, yours is %s, because "
 		    "control_acl uses this list",
 		    access_name(c->asker->access));
+	l = plan_acls_edit(&c->plan->acls, w->word[0], e);
+	if (l == NULL)
+		return -1;
 	if (!c->no)
-		return add_entry(c, &c->plan->acls[n], e);
-	acl_clear(&c->plan->acls[n]);
+		return add_entry(c, l, e);
+	acl_clear(l);
 	return 0;
 }
 

@@ -67,7 +67,7 @@ process_commit(struct apply *a)
 	    a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
 }
 
-/* ---- servers, access lists and settings of the pool ---- */
+/* ---- servers and settings of the pool ---- */
 
 /* A server that is the same stays drained or down where the draft does not say:
  * then the plan says so, or it would be lost when that is written. */
@@ -161,6 +161,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	spec.name = s->host;
 	spec.addrs = c->addrs;
 	spec.set = s->set;
+	spec.set.acl = apply_acls_number(draft, &s->acl);
 	spec.admin = s->admin;
 	if (s->service.there)
 		take_service(&spec.set, &s->service);
@@ -170,22 +171,6 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	note_admin(draft, set);
 	take_out_now(p, draft, set);
 	return server_index_set(p->index, set);
-}
-
-/* Copies share the entries of the draft's lists, so that this cannot fail. */
-static void
-set_acls(struct pool *pool, const struct plan *draft)
-{
-	unsigned i;
-
-	for (i = 0; i < ACL_LISTS; i++) {
-		struct acl *mine = pool_acl(pool, i);
-
-		if (acl_equal(mine, &draft->acls[i]))
-			continue;
-		acl_fini(mine);
-		acl_copy(mine, &draft->acls[i]);
-	}
 }
 
 /* Takes the draft's settings, but keeps the memory of clients: that is given up
@@ -215,7 +200,6 @@ servers_commit(struct apply *a)
 	const struct pool_options *wanted = &a->wanted->config.pool;
 	size_t i;
 
-	set_acls(pool, a->wanted);
 	pool_begin_changes(pool, states_who(a->pen));
 	for (i = 0; i < a->servers.count; i++)
 		if (set_server(a->pen, a->wanted, &a->servers.list[i]) < 0)
@@ -278,6 +262,10 @@ static const struct participant participants[] = {
 	    .prepare = secure_prepare,
 	    .commit = secure_commit,
 	    .cancel = secure_cancel },
+	{ .name = "access lists",
+	    .since = PHASE_PLANNING,
+	    .check = apply_acls_check,
+	    .commit = apply_acls_commit },
 	{ .name = "servers",
 	    .since = PHASE_PLANNING,
 	    .check = apply_servers_check,

@@ -74,6 +74,11 @@ int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 /* Finds out which servers the draft changes, and their addresses. */
 int apply_servers_check(struct apply *a, struct error *e);
 
+/* Access lists; and the number of the one that a server refers to, or -1. */
+int apply_acls_check(struct apply *a, struct error *e);
+void apply_acls_commit(struct apply *a);
+int apply_acls_number(const struct plan *p, const struct acl_ref *ref);
+
 /* The frontend and its settings. */
 int apply_frontend_check(struct apply *a, struct error *e);
 int apply_frontend_prepare(struct apply *a, struct error *e);

@@ -31,7 +31,7 @@ enum command_kind {
 	KIND_INT,	    /* an int in min..max */
 	KIND_SIZE,	    /* a uint64_t, with k, m, g */
 	KIND_SECONDS,	    /* a uint64_t of ms, given in seconds */
-	KIND_ACL,	    /* an int in min..max, an access list; -1: none */
+	KIND_ACL,	    /* a struct acl_ref: an access list */
 	KIND_TEXT,	    /* a char *, NULL when it is not set */
 	KIND_FILE,	    /* the same, the name of a file or directory */
 	KIND_CHOICE,	    /* an enum, by a word of `choices` */

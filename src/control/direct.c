@@ -287,9 +287,7 @@ open_director(struct pen *p, const struct plan *plan, struct error *e)
 static const struct acl *
 tarpit_list(const struct plan *p)
 {
-	int n = p->config.dsr.tarpit_acl;
-
-	return n >= 0 ? &p->acls[n] : NULL;
+	return plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl);
 }
 
 /* An empty list permits all, elsewhere; nobody wants that here. */
@@ -298,11 +296,12 @@ set_tarpit(struct apply *a, struct error *e)
 {
 	const struct acl *list = tarpit_list(a->wanted),
 			 *before = a->first ? NULL : tarpit_list(a->now);
+	char word[ACL_WORD_MAX];
 
 	if (list != NULL && list->count == 0 &&
 	    (before == NULL || before->count > 0))
-		log_warn("tarpit has no addresses: its list is empty acl=%d",
-		    a->wanted->config.dsr.tarpit_acl);
+		log_warn("tarpit has no addresses: its list is empty acl=%s",
+		    acl_ref_word(&a->wanted->config.dsr.tarpit_acl, word));
 	return director_set_tarpit(a->pen->director, list, e);
 }
 

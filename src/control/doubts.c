@@ -119,7 +119,7 @@ has_upstream_cert(const struct plan *p)
 static bool
 has_client_acl(const struct plan *p)
 {
-	return p->acls[p->config.pool.client_acl].count > 0;
+	return !acl_is_empty(plan_acls_of(&p->acls, &p->config.client_acl));
 }
 
 static const char no_connections[] = "with udp or dsr_if";
@@ -286,10 +286,13 @@ print_forwards(const struct scope *w, const struct plan *p, struct buffer *text)
 static void
 print_abuse(const struct plan *p, struct buffer *text)
 {
+	char list[ACL_WORD_MAX];
+
 	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !has_client_acl(p))
 		reply_add(text,
-		    "%.400s has no effect while access list %d denies nobody\n",
-		    origin_name(p, "abuse"), p->config.pool.client_acl);
+		    "%.400s has no effect while access list %s denies nobody\n",
+		    origin_name(p, "abuse"),
+		    acl_ref_word(&p->config.client_acl, list));
 }
 
 struct numbered {

@@ -42,16 +42,23 @@ parse_client(struct peer *who, const char *text, struct error *e)
 
 /* ---- why, in a sentence ---- */
 
+static const char *
+client_acl(const struct subject *s, char word[ACL_WORD_MAX])
+{
+	return acl_ref_word(&s->pen->plan->config.client_acl, word);
+}
+
 static void
 sentence_of_none(const struct subject *s, char *text, size_t size)
 {
 	const struct pool *pool = s->pen->pool;
+	char list[ACL_WORD_MAX];
 
 	if (!s->x.permitted)
 		snprintf(text, size,
-		    "access list %u denies the client, and there is no abuse "
+		    "access list %s denies the client, and there is no abuse "
 		    "server",
-		    pool_options(pool)->client_acl);
+		    client_acl(s, list));
 	else if (pool_may_wait(pool, &s->who) &&
 	    s->pen->plan->config.frontend.queue_ms > 0)
 		snprintf(text, size,
@@ -69,6 +76,7 @@ sentence(const struct subject *s, char *text, size_t size)
 {
 	const struct decision *d = &s->x.decision;
 	const struct pool_options *o = pool_options(s->pen->pool);
+	char list[ACL_WORD_MAX];
 
 	switch (d->rule) {
 	case RULE_STICKY:
@@ -92,9 +100,9 @@ sentence(const struct subject *s, char *text, size_t size)
 		break;
 	case RULE_ABUSE:
 		snprintf(text, size,
-		    "access list %u denies the client: it gets the abuse "
+		    "access list %s denies the client: it gets the abuse "
 		    "server",
-		    o->client_acl);
+		    client_acl(s, list));
 		break;
 	case RULE_EMERGENCY:
 		snprintf(text, size,
@@ -132,10 +140,14 @@ tell_server(struct facts *f, const struct server *s)
 static void
 tell_acl(struct facts *f, const struct subject *s)
 {
+	const struct acl_ref *list = &s->pen->plan->config.client_acl;
 	const struct explanation *x = &s->x;
 	char text[ACL_TEXT_MAX];
 
-	facts_number(f, "acl", pool_options(s->pen->pool)->client_acl);
+	if (list->name != NULL)
+		facts_text(f, "acl", list->name);
+	else
+		facts_integer(f, "acl", list->number);
 	facts_flag(f, "permitted", x->permitted);
 	if (x->entry == x->acl->count) {
 		facts_text(f, "entry", "none");

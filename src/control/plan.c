@@ -78,7 +78,7 @@ config_init(struct config *c)
 		.flows = 1000000,
 		.announce = true,
 		.forward = SERVER_FORWARD_MAC,
-		.tarpit_acl = -1,
+		.tarpit_acl = ACL_REF_NONE,
 	};
 	c->checks = (struct check_settings){
 		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
@@ -90,7 +90,6 @@ struct plan *
 plan_new(void)
 {
 	struct plan *p = calloc(1, sizeof(*p));
-	int i;
 
 	if (p == NULL)
 		return NULL;
@@ -98,8 +97,7 @@ plan_new(void)
 	p->next_control = (struct control_plan){
 		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600
 	};
-	for (i = 0; i < ACL_LISTS; i++)
-		acl_init(&p->acls[i]);
+	plan_acls_init(&p->acls);
 	if (plan_servers_init(&p->servers) == 0)
 		return p;
 	plan_free(p);
@@ -110,12 +108,9 @@ plan_new(void)
 static void
 plan_fini(struct plan *p)
 {
-	int i;
-
 	each_text(p, plan_free_text);
 	plan_servers_fini(&p->servers);
-	for (i = 0; i < ACL_LISTS; i++)
-		acl_fini(&p->acls[i]);
+	plan_acls_fini(&p->acls);
 }
 
 void
@@ -131,15 +126,14 @@ struct plan *
 plan_copy(const struct plan *from)
 {
 	struct plan *p = malloc(sizeof(*p));
-	int rc = 0, i;
+	int rc;
 
 	if (p == NULL)
 		return NULL;
 	*p = *from;
 	rc = plan_servers_copy(&p->servers, &from->servers);
 	rc |= each_text(p, plan_own_text);
-	for (i = 0; i < ACL_LISTS; i++)
-		acl_copy(&p->acls[i], &from->acls[i]);
+	rc |= plan_acls_copy(&p->acls, &from->acls);
 	if (rc == 0)
 		return p;
 	plan_free(p);

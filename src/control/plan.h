@@ -14,6 +14,7 @@
 
 #include "base/buffer.h"
 #include "control/access.h"
+#include "control/plan_acls.h"
 #include "control/spec.h"
 #include "tls/tls_settings.h"
 #include "pool/pool.h"
@@ -47,7 +48,7 @@ struct dsr_settings {
 	bool fast;		     /* flows go by the link's fast path */
 	enum server_forward forward; /* to servers that do not say */
 	char *gateway;		     /* of tunnels: IP or MAC; NULL: none */
-	int tarpit_acl;		     /* list of addresses to hold; -1: none */
+	struct acl_ref tarpit_acl;   /* list of addresses to hold */
 };
 
 /* How servers are checked that do not say. */
@@ -78,7 +79,8 @@ struct config {
 	struct name_settings names;
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
-	int control_acl; /* the list that TCP control clients must pass */
+	struct acl_ref client_acl;  /* the list that clients must pass */
+	struct acl_ref control_acl; /* the same of control clients on TCP */
 	bool ascii;
 	bool abort_on_error;
 	bool allow_exit;
@@ -122,7 +124,7 @@ struct plan {
 	unsigned control_count;
 	struct control_plan next_control; /* levels and mode of the next one */
 	struct plan_servers servers;
-	struct acl acls[ACL_LISTS];
+	struct plan_acls acls;
 	char *origin[ROWS_MAX]; /* by row: where it was set; see origin.h */
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
 };

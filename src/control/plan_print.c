@@ -31,16 +31,15 @@ print_listeners(const struct plan *p, struct buffer *text)
 static void
 print_acls(const struct plan *p, struct buffer *text)
 {
-	char entry[ACL_TEXT_MAX];
+	char entry[ACL_TEXT_MAX], list[ACL_WORD_MAX];
+	const struct acl *l;
+	unsigned i;
 	size_t k;
-	int i;
 
-	for (i = 0; i < ACL_LISTS; i++) {
-		const struct acl *l = &p->acls[i];
-
-		reply_add(text, "no acl %d\n", i);
+	for (i = 0; (l = plan_acls_at(&p->acls, i, list)) != NULL; i++) {
+		reply_add(text, "no acl %s\n", list);
 		for (k = 0; k < l->count; k++)
-			reply_add(text, "acl %d %s\n", i,
+			reply_add(text, "acl %s %s\n", list,
 			    acl_format_entry(acl_at(l, k), entry));
 	}
 }

@@ -119,6 +119,16 @@ tell_counts(struct facts *f, const struct server *s, uint64_t now)
 
 /* ---- a server ---- */
 
+/* Whom it serves, as the operator said it. */
+static const struct acl_ref *
+acl_of(const struct pen *p, const struct server *s)
+{
+	static const struct acl_ref none = ACL_REF_NONE;
+	const struct server_plan *plan = plan_slot(p->plan, s->slot);
+
+	return plan != NULL ? &plan->acl : &none;
+}
+
 /* A removed server is shown as long as it has connections. */
 static void
 tell_short(struct reply *r, const struct pen *p, const struct server *s)
@@ -134,7 +144,7 @@ tell_short(struct reply *r, const struct pen *p, const struct server *s)
 		tell_state(&f, s, now);
 		tell_counts(&f, s, now);
 		checks_tell(&f, p, s);
-		server_setting_tell(&f, &s->set);
+		server_setting_tell(&f, &s->set, acl_of(p, s));
 	}
 	facts_end(&f);
 }

@@ -150,11 +150,15 @@ server_setting_print(const struct server_plan *s, struct buffer *out)
 }
 
 void
-server_setting_tell(struct facts *f, const struct server_settings *s)
+server_setting_tell(struct facts *f, const struct server_settings *s,
+    const struct acl_ref *acl)
 {
+	const struct server_plan of = { .acl = *acl };
 	const struct command *row;
 
 	for (row = rows_server; row->name != NULL; row++)
-		if (row->kind != KIND_PORT && row->offset < sizeof(*s))
+		if (row->kind == KIND_ACL)
+			value_tell(f, row->name, row, &of);
+		else if (row->kind != KIND_PORT && row->offset < sizeof(*s))
 			value_tell(f, row->name, row, s);
 }

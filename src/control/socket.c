@@ -45,7 +45,7 @@ static bool
 may_enter(const struct control *c, const struct peer *who)
 {
 	const struct pen *p = c->pen;
-	unsigned number = (unsigned)p->plan->config.control_acl;
+	unsigned number = (unsigned)p->plan->config.control_acl.number;
 	const struct acl *l = pool_acl(p->pool, number);
 
 	if (who->family == AF_UNIX)

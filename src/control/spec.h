@@ -14,6 +14,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
+#include "control/plan_acls.h"
 #include "net/resolve.h"
 #include "pool/pool.h"
 #include "proxy/frontend.h"
@@ -39,6 +40,7 @@ int spec_default_port(const struct listen_list *list);
 /* A server as words and numbers, not looked up. */
 struct server_plan {
 	struct server_settings set; /* the first: see table_server.c */
+	struct acl_ref acl; /* whom it serves; set.acl follows from it */
 	char *host;  /* name, number or path; NULL: an empty slot */
 	/* Of a host "NAME*" or a service, see expand.h: */
 	char *address;	 /* the one that is this server; NULL: none yet */
@@ -55,7 +57,7 @@ struct server_plan {
 };
 
 /* Empty, with the defaults of a new one. */
-#define SERVER_PLAN_NONE { .set.acl = -1, .admin = -1 }
+#define SERVER_PLAN_NONE { .set.acl = -1, .acl = ACL_REF_NONE, .admin = -1 }
 void server_plan_init(struct server_plan *s);
 /* Parses a server into `s`, which is empty. s->host is heap memory, the
  * caller's to free, also after an error (it may be NULL then). Returns 0, or -1

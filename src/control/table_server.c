@@ -13,10 +13,9 @@ _Static_assert(AT_SERVER(set) == 0, "rows find it in struct server too");
 
 const struct command rows_server[] = {
 	{ .name = "acl",
-	    .kind = KIND_INT,
-	    .offset = AT_SERVER(set.acl),
-	    .max = ACL_LISTS - 1,
-	    .noun = "a number",
+	    .kind = KIND_ACL,
+	    .offset = AT_SERVER(acl),
+	    .noun = "an access list",
 	    .flags = ROW_IF_SET,
 	    .args = "A" },
 	{ .name = "address",

@@ -235,31 +235,6 @@ tell_seconds(struct facts *f, const char *key, const struct command *row,
 	facts_decimal(f, key, seconds_text(value_get_number(row, value), text));
 }
 
-/* The number of an access list, or -1: none. */
-static int
-set_acl(const struct command *row, void *value, const struct words *w, bool no,
-    struct error *e)
-{
-	uint64_t n;
-
-	if (w->count != !no)
-		return value_expects(row, e);
-	if (no || strcmp(w->word[0], "-1") == 0) {
-		*(int *)value = -1;
-		return 0;
-	}
-	if (number_parse(w->word[0], row->min, row->max, &n) < 0)
-		return refuse_number(row, w->word[0], e);
-	*(int *)value = (int)n;
-	return 0;
-}
-
-static bool
-acl_words(const struct command *row, const void *value, struct buffer *out)
-{
-	return *(const int *)value >= 0 && int_words(row, value, out);
-}
-
 const struct value_kind value_kind_number = {
 	.set = set_number,
 	.words = number_words,
@@ -289,13 +264,5 @@ const struct value_kind value_kind_seconds = {
 	.words = seconds_words,
 	.tell = tell_seconds,
 	.size = sizeof(uint64_t),
-	.number = true,
-};
-
-const struct value_kind value_kind_acl = {
-	.set = set_acl,
-	.words = acl_words,
-	.tell = tell_number,
-	.size = sizeof(int),
 	.number = true,
 };

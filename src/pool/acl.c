@@ -54,6 +54,12 @@ acl_copy(struct acl *to, const struct acl *from)
 		to->shared->users++;
 }
 
+bool
+acl_is_empty(const struct acl *l)
+{
+	return l->count == 0;
+}
+
 const struct acl_entry *
 acl_at(const struct acl *l, size_t i)
 {

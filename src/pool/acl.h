@@ -13,7 +13,8 @@
 
 #include "base/addr.h"
 
-enum { ACL_LISTS = 10, ACL_TEXT_MAX = 80 };
+/* Classic Pen's lists, which have a number only; and all of a pool. */
+enum { ACL_LISTS = 10, ACL_MAX = 256, ACL_TEXT_MAX = 80 };
 
 /* An entry matches clients of its own family only: ::/0 is all of IPv6 and
  * nothing of IPv4. */
@@ -43,6 +44,8 @@ void acl_clear(struct acl *l);
 /* Makes `to`, an empty list, a copy of `from`. */
 void acl_copy(struct acl *to, const struct acl *from);
 bool acl_equal(const struct acl *a, const struct acl *b);
+/* Whether nothing has been added to it. */
+bool acl_is_empty(const struct acl *l);
 /* Returns entry `i`, which is below `count`; the list owns it. */
 const struct acl_entry *acl_at(const struct acl *l, size_t i);
 /* How many leading bits of a mask are set, of all 128, with IPv4 as well. */

@@ -370,7 +370,7 @@ pool_new(void)
 	heap_init(&p->revive);
 	heap_init(&p->last_resort);
 	heap_init(&p->slow);
-	for (i = 0; i < ACL_LISTS; i++)
+	for (i = 0; i < ACL_MAX; i++)
 		acl_init(&p->acls[i]);
 	pool_options_init(&o);
 	p->options = o;
@@ -398,7 +398,7 @@ pool_free(struct pool *p)
 	heap_fini(&p->last_resort);
 	heap_fini(&p->slow);
 	sticky_free(p->sticky);
-	for (i = 0; i < ACL_LISTS; i++)
+	for (i = 0; i < ACL_MAX; i++)
 		acl_fini(&p->acls[i]);
 	free(p);
 }
@@ -406,7 +406,18 @@ pool_free(struct pool *p)
 struct acl *
 pool_acl(struct pool *p, unsigned number)
 {
-	return number < ACL_LISTS ? &p->acls[number] : NULL;
+	return number < ACL_MAX ? &p->acls[number] : NULL;
+}
+
+void
+pool_set_acl(struct pool *p, unsigned number, const struct acl *l)
+{
+	struct acl *mine = &p->acls[number];
+
+	if (acl_equal(mine, l))
+		return;
+	acl_fini(mine);
+	acl_copy(mine, l);
 }
 
 struct sticky *

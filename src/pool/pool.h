@@ -305,8 +305,10 @@ void pool_restore(struct pool *p, struct server *s,
 void pool_restore_counters(
     struct pool *p, struct server *s, const struct server_past *past);
 
-/* Access list `number`, 0..ACL_LISTS-1, or NULL; shared by all parts of pen. */
+/* Access list `number`, 0..ACL_MAX-1, or NULL; shared by all parts of pen. */
 struct acl *pool_acl(struct pool *p, unsigned number);
+/* Makes access list `number`, below ACL_MAX, a copy of `l`. */
+void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
 /* The memory of clients, for reports; NULL if clients are not remembered. */
 struct sticky *pool_sticky(const struct pool *p);
 

@@ -34,7 +34,7 @@ struct pool {
 	bool list_changed; /* since then: a server, its address or weight */
 	void *order;	   /* of options.balance */
 	struct sticky *sticky;
-	struct acl acls[ACL_LISTS];
+	struct acl acls[ACL_MAX];
 };
 
 /* Whether `s` may serve a client that was there before. */

@@ -51,7 +51,7 @@ has server.conf forward tunnel
 > tarpit_acl
 < tarpit_acl = 3
 > tarpit_acl 10
-~ "10" is not an access list from 0 to 9
+~ "10" is not a number from 0 to 9
 > no tarpit_acl 3
 ~ expects
 > no tarpit_acl; tarpit_acl
