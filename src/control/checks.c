@@ -28,12 +28,8 @@ checks_text(const struct plan *p, unsigned slot)
 bool
 checks_are_wanted(const struct plan *p)
 {
-	bool wanted = p->config.checks.text != NULL;
-	unsigned i;
-
-	for (i = 0; !wanted && i < plan_slots(p); i++)
-		wanted = checks_text(p, i) != NULL;
-	return wanted;
+	return p->config.checks.text != NULL ||
+	    plan_traits(p) & TRAIT_CHECKED;
 }
 
 /* Returns NULL when there is none, with a sentence when it is wrong. */
@@ -43,27 +39,28 @@ spec_of(const char *text, struct error *e)
 	return text != NULL ? check_spec_read(text, e) : NULL;
 }
 
-static bool
-is_tls(const char *text)
+unsigned
+checks_traits(const char *text)
 {
 	struct error e;
-	struct check_spec *s = spec_of(text, &e);
-	bool tls = s != NULL && check_spec_tls(s) != NULL;
+	struct check_spec *s = strcmp(text, "off") != 0 ? spec_of(text, &e)
+							: NULL;
+	const struct check_tls *tls = s != NULL ? check_spec_tls(s) : NULL;
+	unsigned traits = s != NULL ? TRAIT_CHECKED : 0;
 
+	if (tls != NULL)
+		traits |= TRAIT_CHECK_TLS |
+		    (tls->no_verify ? 0 : TRAIT_CHECK_VERIFY);
 	check_spec_drop(s);
-	return tls;
+	return traits;
 }
 
-bool
-checks_want_tls(const struct plan *p)
+unsigned
+checks_all_traits(const struct plan *p)
 {
-	const struct server_plan *s;
-	unsigned i;
+	const char *text = p->config.checks.text;
 
-	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
-		if (s->check != NULL && is_tls(s->check))
-			return true;
-	return is_tls(p->config.checks.text);
+	return plan_traits(p) | (text != NULL ? checks_traits(text) : 0);
 }
 
 bool

@@ -38,8 +38,10 @@ bool checks_are_wanted(const struct plan *p);
 int checks_try_program(
     const struct pen *p, const struct check_spec *s, struct error *e);
 int checks_try_programs(const struct pen *p, struct error *e);
-/* Whether any check talks TLS. */
-bool checks_want_tls(const struct plan *p);
+/* What a check is, in words: TRAIT_CHECK*; and plan_traits() with those of the
+ * check for all. */
+unsigned checks_traits(const char *text);
+unsigned checks_all_traits(const struct plan *p);
 /* Whether the draft may check servers in another way than before. */
 bool checks_may_differ(const struct apply *a);
 /* Whether all of its servers may be concerned, not only those that it sets. */

@@ -170,6 +170,17 @@ enum {
 	PLAN_FORWARD = 8,
 	PLAN_CHECKS = 16
 };
+
+/* What any of its servers is or has, TRAIT_*. Pages that plans share remember
+ * it, so that of a long list it costs a hundredth. */
+unsigned plan_traits(const struct plan *p);
+enum {
+	TRAIT_CHECKED = 1,	/* by a check of its own */
+	TRAIT_CHECK_TLS = 2,	/* and that talks TLS */
+	TRAIT_CHECK_VERIFY = 4, /* and may verify certificates */
+	TRAIT_TLS = 8,		/* "tls on" */
+	TRAIT_PATH = 16		/* a Unix socket */
+};
 void server_plan_clear(struct server_plan *s);
 /* Makes `s` the same as `from`. Returns 0, or -1 with errno ENOMEM and `s` as
  * it was. */

@@ -14,6 +14,7 @@
 
 #include "base/array.h"
 #include "base/words.h"
+#include "control/checks.h"
 #include "control/command.h"
 #include "control/plan.h"
 #include "control/table.h"
@@ -21,8 +22,11 @@
 
 enum { PAGE_SLOTS = 64 };
 
+#define UNKNOWN UINT32_MAX
+
 struct plan_page {
-	unsigned plans; /* that share it */
+	unsigned plans;	 /* that share it */
+	unsigned traits; /* of its servers, or UNKNOWN */
 	struct server_plan slot[PAGE_SLOTS];
 };
 
@@ -88,6 +92,7 @@ page_new(void)
 	if (page == NULL)
 		return NULL;
 	page->plans = 1;
+	page->traits = UNKNOWN;
 	for (i = 0; i < PAGE_SLOTS; i++)
 		server_plan_init(&page->slot[i]);
 	return page;
@@ -234,7 +239,49 @@ plan_edit(struct plan *p, unsigned slot)
 		return NULL;
 	if (l->slots <= slot)
 		l->slots = slot + 1;
+	(*page)->traits = UNKNOWN;
 	return &(*page)->slot[slot % PAGE_SLOTS];
+}
+
+/* ---- traits ---- */
+
+static unsigned
+server_traits(const struct server_plan *s)
+{
+	unsigned traits = 0;
+
+	if (s->host == NULL)
+		return 0;
+	if (s->set.tls == SERVER_TLS_ON)
+		traits |= TRAIT_TLS;
+	if (addr_is_unix_text(s->host))
+		traits |= TRAIT_PATH;
+	return s->check != NULL ? traits | checks_traits(s->check) : traits;
+}
+
+/* Only pages that are shared stay as they are. */
+static unsigned
+page_traits(struct plan_page *page)
+{
+	unsigned i, traits = 0;
+
+	if (page->traits != UNKNOWN)
+		return page->traits;
+	for (i = 0; i < PAGE_SLOTS; i++)
+		traits |= server_traits(&page->slot[i]);
+	if (page->plans > 1)
+		page->traits = traits;
+	return traits;
+}
+
+unsigned
+plan_traits(const struct plan *p)
+{
+	unsigned i, traits = 0;
+
+	for (i = 0; i < p->servers.pages; i++)
+		traits |= page_traits(p->servers.page[i]);
+	return traits;
 }
 
 /* ---- two plans ---- */

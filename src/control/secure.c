@@ -27,13 +27,18 @@ secure_is_upstream(const struct plan *p, const struct server_plan *s)
 bool
 secure_wants_client(const struct plan *p)
 {
-	const struct server_plan *s;
-	unsigned i;
+	return p->config.tls.upstream ||
+	    checks_all_traits(p) & (TRAIT_TLS | TRAIT_CHECK_TLS);
+}
 
-	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
-		if (secure_is_upstream(p, s))
-			return true;
-	return p->config.tls.upstream || checks_want_tls(p);
+/* Checks alone may verify nothing, and the certificates of all CAs of the
+ * system take tens of milliseconds to read. */
+static bool
+secure_verifies(const struct plan *p)
+{
+	return p->config.tls.upstream_verify &&
+	    (p->config.tls.upstream ||
+		checks_all_traits(p) & (TRAIT_TLS | TRAIT_CHECK_VERIFY));
 }
 
 /* ---- opening ---- */
@@ -52,6 +57,7 @@ open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
     struct error *e)
 {
 	const struct tls_settings *t = &draft->config.tls;
+	struct tls_settings towards = *t;
 	struct tls_memory *m = p->secure.memory;
 
 	if (m == NULL)
@@ -61,8 +67,9 @@ open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
 	if (tls_settings_serve(t) &&
 	    (c->server = tls_server_new(t, m, p->secure.server, e)) == NULL)
 		return -1;
+	towards.upstream_verify = secure_verifies(draft);
 	if (secure_wants_client(draft) &&
-	    (c->client = tls_client_new(t, m, e)) == NULL)
+	    (c->client = tls_client_new(&towards, m, e)) == NULL)
 		return -1;
 	return 0;
 }
@@ -75,6 +82,7 @@ open_change(struct pen *p, const struct plan *draft, struct secure_change *c,
 	bool call = secure_wants_client(draft);
 	bool same = serve == (p->secure.server != NULL) &&
 	    call == (p->secure.client != NULL) &&
+	    secure_verifies(draft) == secure_verifies(p->plan) &&
 	    tls_settings_equal(&draft->config.tls, &p->plan->config.tls);
 
 	*c = (struct secure_change){ .changed = !same };

@@ -104,7 +104,8 @@ check_names(const struct plan *p, struct error *e)
 	const struct server_plan *s;
 	unsigned i;
 
-	if (!t->upstream_verify || t->upstream_name != NULL)
+	if (!t->upstream_verify || t->upstream_name != NULL ||
+	    !(plan_traits(p) & TRAIT_PATH))
 		return 0;
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (secure_is_upstream(p, s) && addr_is_unix_text(s->host))

@@ -5,7 +5,8 @@
  * For lists of that many servers (1, 100 and 20000) and each algorithm: user
  * instructions, where the machine counts them, and microseconds of "server 0
  * weight N", from the line to its effect, in a program that serves; the same of
- * a server named by its address, of draining, adding and removing one. */
+ * a server named by its address, of draining, adding, removing, moving, checking
+ * and blacklisting one; of a setting that concerns none. */
 #include "config.h"
 
 #include <stdio.h>
@@ -114,12 +115,12 @@ start(unsigned servers, const char *algorithm)
 	return p;
 }
 
-/* The least of some rounds of the command, a number behind it. */
+/* The least and the worst of some rounds of the command, a number behind it. */
 static void
 measure_one(struct pen *p, const char *what, const char *command, int counter)
 {
 	uint64_t least = UINT64_MAX;
-	double best = 1e18;
+	double best = 1e18, worst = 0;
 	char line[64];
 	unsigned i;
 
@@ -135,9 +136,10 @@ measure_one(struct pen *p, const char *what, const char *command, int counter)
 		n = read_counter(counter) - n;
 		least = n < least ? n : least;
 		best = us < best ? us : best;
+		worst = us > worst ? us : worst;
 	}
-	printf(" %s: instructions=%llu us=%.1f", what,
-	    (unsigned long long)least, best);
+	printf(" %s: instructions=%llu us=%.1f worst=%.1f", what,
+	    (unsigned long long)least, best, worst);
 }
 
 static void
@@ -156,6 +158,12 @@ measure(unsigned servers, const char *algorithm, int counter)
 	measure_one(p, "drain", command, counter);
 	measure_one(p, "add", "server add 10.200.1.%u:80", counter);
 	measure_one(p, "remove", "server 10.200.1.%u remove", counter);
+	measure_one(p, "move", "server 1 address 10.201.1.%u", counter);
+	measure_one(p, "check", "server %u check connect", counter);
+	measure_one(p, "check tls", "server 1%u check tls noverify", counter);
+	measure_one(p, "check off", "server 1%u check off", counter);
+	measure_one(p, "blacklist", "server %u blacklist 5", counter);
+	measure_one(p, "setting", "timeout %u", counter);
 	printf("\n");
 	pen_free(p);
 }

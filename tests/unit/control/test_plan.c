@@ -414,6 +414,42 @@ START_TEST(levels)
 }
 END_TEST
 
+/* What any server is or has is known of each page; a change of one server of
+ * many is seen, and so is its end. */
+START_TEST(traits_follow_each_change)
+{
+	static const struct {
+		const char *line;
+		unsigned traits;
+	} steps[] = {
+		{ "server 150 check connect", TRAIT_CHECKED },
+		{ "server 150 check tls noverify",
+		    TRAIT_CHECKED | TRAIT_CHECK_TLS },
+		{ "server 20 check https /",
+		    TRAIT_CHECKED | TRAIT_CHECK_TLS | TRAIT_CHECK_VERIFY },
+		{ "server 20 check off", TRAIT_CHECKED | TRAIT_CHECK_TLS },
+		{ "server 150 check off", 0 },
+		{ "server 199 tls on", TRAIT_TLS },
+		{ "server 0 address /run/a", TRAIT_TLS | TRAIT_PATH },
+		{ "server 199 remove", TRAIT_PATH },
+		{ "server 0 address 10.9.9.9", 0 },
+	};
+	unsigned i;
+
+	begin(two);
+	for (i = 0; i < 200; i++)
+		takes(text("server %u address 10.1.0.%u port 80", i, i));
+	ck_assert_uint_eq(plan_traits(pen->plan), 0);
+	for (i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		takes(steps[i].line);
+		takes("idle_timeout 5"); /* shares all pages */
+		ck_assert_msg(plan_traits(pen->plan) == steps[i].traits,
+		    "%s: %u", steps[i].line, plan_traits(pen->plan));
+	}
+	pen_free(pen);
+}
+END_TEST
+
 /* Without memory for the line itself the request has failed, and says why: a
  * reload that SIGHUP asked for is not taken for one that is done. */
 START_TEST(no_memory_for_a_line)
@@ -457,5 +493,6 @@ SUITE(test_plan)
 	SUITE_ADD(s, diff_and_order, 10);
 	SUITE_ADD(s, levels, 20);
 	SUITE_ADD(s, no_memory_for_a_line, 10);
+	SUITE_ADD(s, traits_follow_each_change, 20);
 	return s;
 }
