@@ -10,16 +10,24 @@
 #include "base/list.h"
 #include "control/server_index.h"
 
+/* A key, and the servers that have it, which may be thousands at one address: a
+ * chain of the table must not be as long. */
+struct group {
+	struct hash_table_link link;
+	struct list keys; /* never empty */
+};
+
 /* A key of a server. */
 struct key {
-	struct hash_table_link link;
+	struct list same; /* in its group */
+	struct group *group;
 	struct key *next; /* of the same server */
 	unsigned slot;
 };
 
 struct server_index {
-	struct hash_table table;
-	struct key **keys; /* by slot */
+	struct hash_table table; /* groups */
+	struct key **keys;	 /* by slot */
 	unsigned room;
 };
 
@@ -42,7 +50,11 @@ forget(struct server_index *x, unsigned slot)
 
 	while (slot < x->room && (k = x->keys[slot]) != NULL) {
 		x->keys[slot] = k->next;
-		hash_table_remove(&x->table, &k->link);
+		list_remove(&k->same);
+		if (list_is_empty(&k->group->keys)) {
+			hash_table_remove(&x->table, &k->group->link);
+			free(k->group);
+		}
 		free(k);
 	}
 }
@@ -77,6 +89,40 @@ hash_of(const struct server_index *x, const char *text)
 	return hash_table_hash(&x->table, lower, n);
 }
 
+static struct group *
+group_of(const struct hash_table_link *l)
+{
+	return list_entry(
+	    (struct hash_table_link *)(uintptr_t)l, struct group, link);
+}
+
+static bool
+is_any(const struct hash_table_link *l, const void *key)
+{
+	(void)l;
+	(void)key;
+	return true;
+}
+
+/* The group of the key, perhaps a new one, without servers; NULL if memory is
+ * short. */
+static struct group *
+find_group(struct server_index *x, uint64_t hash)
+{
+	struct hash_table_link *l =
+	    hash_table_find(&x->table, hash, is_any, NULL);
+	struct group *g;
+
+	if (l != NULL)
+		return group_of(l);
+	g = malloc(sizeof(*g));
+	if (g == NULL)
+		return NULL;
+	list_init(&g->keys);
+	hash_table_add(&x->table, &g->link, hash);
+	return g;
+}
+
 static int
 add(struct server_index *x, unsigned slot, const char *text)
 {
@@ -84,14 +130,19 @@ add(struct server_index *x, unsigned slot, const char *text)
 	struct key *k;
 
 	for (k = x->keys[slot]; k != NULL; k = k->next)
-		if (k->link.hash == hash)
+		if (k->group->link.hash == hash)
 			return 0;
 	k = malloc(sizeof(*k));
 	if (k == NULL)
 		return -1;
 	*k = (struct key){ .slot = slot, .next = x->keys[slot] };
+	k->group = find_group(x, hash);
+	if (k->group == NULL) {
+		free(k);
+		return -1;
+	}
+	list_append(&k->group->keys, &k->same);
 	x->keys[slot] = k;
-	hash_table_add(&x->table, &k->link, hash);
 	return 0;
 }
 
@@ -118,28 +169,19 @@ server_index_set(struct server_index *x, const struct server *s)
 
 /* ---- finding ---- */
 
-struct visitor {
-	void (*visit)(void *arg, unsigned slot);
-	void *arg;
-};
-
-/* None is the one: all of them are visited. */
-static bool
-visit_all(const struct hash_table_link *l, const void *key)
-{
-	const struct visitor *v = key;
-
-	v->visit(v->arg,
-	    list_entry((struct hash_table_link *)(uintptr_t)l, struct key, link)
-		->slot);
-	return false;
-}
-
 void
 server_index_each(const struct server_index *x, const char *key,
     void (*visit)(void *arg, unsigned slot), void *arg)
 {
-	struct visitor v = { visit, arg };
+	const struct hash_table_link *l =
+	    hash_table_find(&x->table, hash_of(x, key), is_any, NULL);
+	const struct list *head, *at;
 
-	(void)hash_table_find(&x->table, hash_of(x, key), visit_all, &v);
+	if (l == NULL)
+		return;
+	head = &group_of(l)->keys;
+	for (at = head->next; at != head; at = at->next)
+		visit(arg,
+		    list_entry((struct list *)(uintptr_t)at, struct key, same)
+			->slot);
 }
