@@ -19,6 +19,7 @@ struct subject {
 	const struct pen *pen;
 	struct peer who;
 	uint64_t now;
+	struct attempts attempts; /* of a client that comes now */
 	struct explanation x;
 };
 
@@ -59,7 +60,7 @@ sentence_of_none(const struct subject *s, char *text, size_t size)
 		    "access list %s denies the client, and there is no abuse "
 		    "server",
 		    client_acl(s, list));
-	else if (pool_may_wait(pool, &s->who) &&
+	else if (pool_may_wait(pool, &s->who, &s->attempts) &&
 	    s->pen->plan->config.frontend.queue_ms > 0)
 		snprintf(text, size,
 		    "all servers that may take the client are full: it waits");
@@ -246,7 +247,7 @@ explain_client(
 	if (parse_client(&s.who, client, e) < 0)
 		return -1;
 	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
-	pool_explain(p->pool, &s.who, s.now, &s.x);
+	pool_explain(p->pool, &s.who, &s.attempts, s.now, &s.x);
 	tell(r, &s);
 	return 0;
 }

@@ -265,6 +265,24 @@ balance_hash_next(void *order, const struct peer *who)
 				   : pool_slot(o->pool, (unsigned)next);
 }
 
+/* As the owner of a bucket is found, but among a set's servers: if the owner is
+ * one of them, it is theirs, too. The low digits tell apart what the logarithm
+ * does not. */
+static uint64_t
+balance_hash_cost(void *order, const struct server *s, const struct peer *who)
+{
+	struct order *o = order;
+	unsigned bucket =
+	    balance_hash_key_of(pool_options(o->pool), who) % BUCKETS;
+	const struct hash_listed *x = &o->list.one[s->slot];
+	uint64_t u;
+
+	if (s->slot >= o->list.slots || x->weight == 0)
+		return UINT64_MAX;
+	u = balance_hash_draw(bucket, x->id);
+	return ((minus_log(o, u) << 24) + (~u >> 16 & 0xffffff)) / x->weight;
+}
+
 /* ---- life ---- */
 
 static void
@@ -307,4 +325,5 @@ const struct balance balance_hash = {
 	.listed = balance_hash_listed,
 	.next = balance_hash_next,
 	.owner = balance_hash_owner,
+	.cost = balance_hash_cost,
 };

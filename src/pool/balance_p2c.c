@@ -220,6 +220,17 @@ p2c_take(void *order, struct server *s)
 	o->state += DRAWS * STEP;
 }
 
+/* In a set all members are compared. */
+static uint64_t
+p2c_cost(void *order, const struct server *s, const struct peer *who)
+{
+	const struct order *o = order;
+
+	(void)who;
+	return (s->connections << 20) * SERVER_SHARES / server_share(s) /
+	    o->weight[s->slot];
+}
+
 const struct balance balance_p2c = {
 	.name = "p2c",
 	.help = "the less busy of two servers drawn at random",
@@ -230,4 +241,5 @@ const struct balance balance_p2c = {
 	.leave = p2c_leave,
 	.next = p2c_next,
 	.take = p2c_take,
+	.cost = p2c_cost,
 };

@@ -16,6 +16,14 @@ prio_start(const struct pool *p)
 	return heap_order_start(p, prio_key);
 }
 
+static uint64_t
+prio_cost(void *order, const struct server *s, const struct peer *who)
+{
+	(void)order;
+	(void)who;
+	return prio_key(s);
+}
+
 const struct balance balance_prio = {
 	.name = "prio",
 	.help = "the first server of the lowest priority number",
@@ -26,4 +34,5 @@ const struct balance balance_prio = {
 	.changed = heap_order_changed,
 	.next = heap_order_next,
 	.take = heap_order_take,
+	.cost = prio_cost,
 };

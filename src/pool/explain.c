@@ -3,24 +3,25 @@
 
 #include "pool/balance.h"
 #include "pool/explain.h"
+#include "pool/server_set.h"
 
 void
-pool_explain(struct pool *p, const struct peer *who, uint64_t now,
-    struct explanation *x)
+pool_explain(struct pool *p, const struct peer *who, struct attempts *attempts,
+    uint64_t now, struct explanation *x)
 {
-	struct attempts attempts = { .count = 0 };
 	const struct pool_options *o = pool_options(p);
 	struct sticky *sticky = pool_sticky(p);
 	sticky_hint hint = 0;
 
 	pool_revive(p, now);
-	*x = (struct explanation){ .acl = pool_acl(p, o->client_acl) };
+	*x = (struct explanation){ .acl = pool_acl(p, o->client_acl),
+		.allowed = attempts->allowed };
 	x->entry = acl_find(x->acl, who);
 	x->permitted = acl_permits(x->acl, who);
 	if (sticky != NULL)
 		x->client =
 		    sticky_find(sticky, who, &hint, now, o->tracking_ms);
-	x->decision = pool_decide(p, who, &attempts, now);
+	x->decision = pool_decide(p, who, attempts, now);
 }
 
 /* What keeps out every client. */
@@ -61,6 +62,9 @@ pool_obstacle(const struct server *s, const struct peer *who,
 	    x->client->server == s->number;
 	enum obstacle o = obstacle_to_all(s);
 
+	if (x->allowed != NULL && s->role == SERVER_REGULAR &&
+	    !server_set_has(x->allowed, s->slot))
+		return OBSTACLE_ROUTE;
 	if (o == OBSTACLE_NONE && !remembered && s->role == SERVER_REGULAR)
 		o = obstacle_to_new(s);
 	if (o == OBSTACLE_NONE && s->role == SERVER_REGULAR &&
@@ -92,6 +96,7 @@ obstacle_name(enum obstacle o)
 {
 	static const char *const names[] = {
 		[OBSTACLE_NONE] = "none",
+		[OBSTACLE_ROUTE] = "route",
 		[OBSTACLE_MAINT] = "maint",
 		[OBSTACLE_DOWN] = "down",
 		[OBSTACLE_SUSPECT] = "suspect",

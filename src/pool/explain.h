@@ -34,6 +34,7 @@ struct decision {
  * what holds for this one. */
 enum obstacle {
 	OBSTACLE_NONE,
+	OBSTACLE_ROUTE,	      /* the client's route does not name it */
 	OBSTACLE_MAINT,	      /* by the operator */
 	OBSTACLE_DRAIN,	      /* the same */
 	OBSTACLE_DOWN,	      /* by health checks */
@@ -65,15 +66,17 @@ struct explanation {
 	bool permitted;	       /* by the client ACL */
 	const struct acl *acl; /* the client ACL */
 	size_t entry;	       /* of it, which decided; acl->count: none */
+	const struct server_set *allowed; /* NULL: all servers */
 	/* What is remembered of the client; NULL: nothing. */
 	const struct sticky_client *client;
 };
 
 /* Explains what a client that comes now would get. Ends blacklistings whose
- * time is over, as pool_choose() does; else nothing changes. What `x` points to
+ * time is over, as pool_choose() does; else nothing changes. `attempts` are all
+ * zero, but for `allowed`. What `x` points to
  * is the pool's, and valid until it changes. */
-void pool_explain(struct pool *p, const struct peer *who, uint64_t now,
-    struct explanation *x);
+void pool_explain(struct pool *p, const struct peer *who,
+    struct attempts *attempts, uint64_t now, struct explanation *x);
 /* What keeps a present server from being given to the client; OBSTACLE_NONE if
  * nothing does, but another one may be chosen all the same. */
 enum obstacle pool_obstacle(const struct server *s, const struct peer *who,

@@ -16,6 +16,7 @@
 #include "pool/acl.h"
 #include "pool/server.h"
 
+struct server_set;
 struct balance; /* an algorithm; see balance.h */
 struct sticky;	/* the memory of clients; see sticky.h */
 
@@ -62,7 +63,7 @@ struct pool_watcher {
 };
 
 /* The servers one client has been given so far. All zero before its first
- * choice, except `proven`. */
+ * choice, except `proven` and `allowed`. */
 struct attempts {
 	uint64_t set;	/* a bit for each server: its slot modulo 64 */
 	unsigned first; /* slot of the first server given */
@@ -72,6 +73,9 @@ struct attempts {
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
 	bool proven;	/* the client is at its address; see sticky.h */
 	uint16_t given; /* servers in all rounds, the special ones included */
+	/* The regular servers that the client may be given; NULL: all. It must
+	 * last as long as the call. */
+	struct server_set *allowed;
 };
 enum {
 	ATTEMPTED_EMERGENCY = 1,
@@ -165,6 +169,9 @@ bool pool_permits(const struct pool *p, const struct peer *who);
  * server is eligible. A denied client gets the abuse server or NULL. A client
  * that has been given pool_options.tries servers gets NULL.
  *
+ * Of the regular servers, those of attempts->allowed alone are chosen, each
+ * rule as above.
+ *
  * A choice counts nothing: pool_opened() does. */
 struct server *pool_choose(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
@@ -184,8 +191,10 @@ bool pool_has_tries_left(const struct pool *p, const struct attempts *attempts);
 
 /* Whether a client for which pool_choose() found no server may queue: some
  * server would take it and is only at its limit. Never in a stubborn pool.
- * Walks the list, but only if servers have access lists. */
-bool pool_may_wait(const struct pool *p, const struct peer *who);
+ * Walks the list, but only if servers have access lists, or the set of
+ * `attempts->allowed`. */
+bool pool_may_wait(const struct pool *p, const struct peer *who,
+    const struct attempts *attempts);
 /* Whether a queued client can still get a server: one is at its limit, or is
  * blacklisted and will be back. False if all are down or drained. */
 bool pool_may_recover(const struct pool *p);

@@ -13,6 +13,7 @@
 #include "config.h"
 
 #include "pool/explain.h"
+#include "pool/pool_among.h"
 #include "pool/pool_private.h"
 
 bool
@@ -46,6 +47,24 @@ pool_server_permits(const struct server *s, const struct peer *who)
 	return s->set.acl < 0 || acl_permits(&s->pool->acls[s->set.acl], who);
 }
 
+static bool
+is_allowed(const struct server *s, const struct attempts *attempts)
+{
+	return attempts->allowed == NULL ||
+	    server_set_has(attempts->allowed, s->slot);
+}
+
+/* The next eligible server that is allowed, from slot `from` on, around the
+ * list. */
+static long
+next_around(
+    const struct pool *p, const struct attempts *attempts, unsigned from)
+{
+	return attempts->allowed == NULL
+	    ? eligible_next_around(&p->eligible, from)
+	    : server_set_next_around(attempts->allowed, &p->eligible, from);
+}
+
 struct server *
 pool_remembered(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
@@ -60,7 +79,10 @@ pool_remembered(struct pool *p, const struct peer *who,
 	s = c != NULL ? pool_server(p, c->server) : NULL;
 	/* A client that comes again and again would keep the server from ever
 	 * having drained. */
-	return s != NULL && s->admin != SERVER_DRAINING ? s : NULL;
+	return s != NULL && s->admin != SERVER_DRAINING &&
+		is_allowed(s, attempts)
+	    ? s
+	    : NULL;
 }
 
 /* The first eligible server from `s` on, around the list, whose access list
@@ -80,20 +102,33 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 	return s;
 }
 
+/* The server that the algorithm says the client belongs to, or NULL. */
+static struct server *
+owner_of(struct pool *p, const struct peer *who,
+    const struct attempts *attempts)
+{
+	const struct balance *b = p->options.balance;
+
+	if (b->owner == NULL)
+		return NULL;
+	return attempts->allowed == NULL
+	    ? b->owner(p->order, who)
+	    : pool_owner_among(p, p->order, attempts->allowed, who);
+}
+
 /* Whether a stubborn pool keeps the client from what the algorithm finds, as it
  * belongs to another server. */
 static bool
-belongs_elsewhere(
-    struct pool *p, const struct peer *who, const struct server *remembered)
+belongs_elsewhere(struct pool *p, const struct peer *who,
+    const struct attempts *attempts, const struct server *remembered)
 {
-	const struct balance *b = p->options.balance;
 	const struct server *own;
 
 	if (!p->options.stubborn)
 		return false;
-	if (remembered != NULL || b->owner == NULL)
+	if (remembered != NULL || p->options.balance->owner == NULL)
 		return remembered != NULL;
-	own = b->owner(p->order, who);
+	own = owner_of(p, who, attempts);
 	return own == NULL || !eligible_has(&p->eligible, own->slot);
 }
 
@@ -117,9 +152,29 @@ home_of(struct pool *p, const struct peer *who, struct attempts *attempts,
 		return NULL;
 	s = pool_server(p, away->home - 1);
 	return s != NULL && eligible_has(&p->eligible, s->slot) &&
-		pool_server_permits(s, who)
+		pool_server_permits(s, who) && is_allowed(s, attempts)
 	    ? s
 	    : NULL;
+}
+
+/* What the algorithm says, for a client that is new. */
+static struct decision
+new_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
+{
+	struct decision d = { .rule = RULE_NONE };
+
+	if (attempts->allowed != NULL) {
+		d.server = pool_among(p, p->order, attempts->allowed, who, 0);
+		d.rule = d.server != NULL ? RULE_BALANCE : RULE_NONE;
+		return d;
+	}
+	d.turn = p->options.balance->next(p->order, who);
+	if (d.turn == NULL)
+		return d;
+	d.server =
+	    p->with_acl > 0 ? first_permitting(p, d.turn, who) : d.turn;
+	d.rule = d.server == d.turn ? RULE_BALANCE : RULE_PASSED_ON;
+	return d;
 }
 
 static struct decision
@@ -137,15 +192,9 @@ first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
 	if (s != NULL && pool_is_serving(s) && pool_server_permits(s, who))
 		return d;
 	d = (struct decision){ .rule = RULE_NONE };
-	if (belongs_elsewhere(p, who, s) || p->eligible.count == 0)
+	if (belongs_elsewhere(p, who, attempts, s) || p->eligible.count == 0)
 		return d;
-	d.turn = p->options.balance->next(p->order, who);
-	if (d.turn == NULL)
-		return d;
-	d.server =
-	    p->with_acl > 0 ? first_permitting(p, d.turn, who) : d.turn;
-	d.rule = d.server == d.turn ? RULE_BALANCE : RULE_PASSED_ON;
-	return d;
+	return new_choice(p, who, attempts);
 }
 
 /* ---- choosing after a failure ---- */
@@ -175,7 +224,7 @@ may_attempt(const struct server *s, const struct peer *who,
 	if (s->role != SERVER_REGULAR)
 		return !(attempts->flags & ATTEMPTED_EMERGENCY);
 	return !(attempts->set & attempt_bit(s->slot)) &&
-	    pool_server_permits(s, who);
+	    pool_server_permits(s, who) && is_allowed(s, attempts);
 }
 
 /* The first eligible server behind the last one given that was not given
@@ -204,7 +253,7 @@ listed_choice(
 	long i;
 
 	do {
-		i = eligible_next_around(&p->eligible, last + 1);
+		i = next_around(p, attempts, last + 1);
 		if (i == ELIGIBLE_NONE)
 			return NULL;
 		/* The round is over when the distance from the first server
@@ -253,9 +302,11 @@ next_choice(
 {
 	if (attempts->flags & ATTEMPTED_BLACKLISTED)
 		return unattempted_choice(p, who, attempts);
-	if (p->options.balance->turns && pool_count(p) <= 64)
-		return turn_choice(p, who, attempts);
-	return listed_choice(p, who, attempts);
+	if (!p->options.balance->turns || pool_count(p) > 64)
+		return listed_choice(p, who, attempts);
+	return attempts->allowed == NULL
+	    ? turn_choice(p, who, attempts)
+	    : pool_among(p, p->order, attempts->allowed, who, attempts->set);
 }
 
 /* The abuse or the emergency server, once. */
@@ -297,11 +348,10 @@ static struct server *
 stubborn_last_resort(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {
-	const struct balance *b = p->options.balance;
 	struct server *own = pool_remembered(p, who, attempts, now);
 
-	if (own == NULL && b->owner != NULL)
-		own = b->owner(p->order, who);
+	if (own == NULL)
+		own = owner_of(p, who, attempts);
 	if (own == NULL)
 		return first_blacklisted(p, who, attempts);
 	return heap_has(&p->last_resort, own->slot) &&
@@ -361,13 +411,32 @@ pool_has_nobody_left(const struct pool *p)
 	    !pool_is_serving(p->servers[SLOT_EMERGENCY]);
 }
 
+/* Whether a server of the set is full that would take the client. */
+static bool
+has_full(const struct pool *p, const struct server_set *set,
+    const struct peer *who)
+{
+	const struct server *s;
+	unsigned i;
+
+	for (i = 0; i < set->count; i++) {
+		s = pool_slot(p, set->slots[i]);
+		if (s != NULL && s->full && pool_server_permits(s, who))
+			return true;
+	}
+	return false;
+}
+
 bool
-pool_may_wait(const struct pool *p, const struct peer *who)
+pool_may_wait(const struct pool *p, const struct peer *who,
+    const struct attempts *attempts)
 {
 	unsigned i;
 
 	if (p->full == 0 || p->options.stubborn || !pool_permits(p, who))
 		return false;
+	if (attempts->allowed != NULL)
+		return has_full(p, attempts->allowed, who);
 	if (p->with_acl == 0)
 		return true;
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
@@ -468,6 +537,9 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 	d = pool_decide(p, who, attempts, now);
 	if (d.turn != NULL)
 		take_turn(p, d.turn);
+	else if (attempts->allowed != NULL &&
+	    (d.rule == RULE_BALANCE || d.rule == RULE_RETRY))
+		pool_take_among(p, attempts->allowed, who, d.server);
 	if (d.server == NULL)
 		return NULL;
 	attempts->flags |= attempted_flag(d.rule);

@@ -8,6 +8,7 @@
 #include "pool/balance.h"
 #include "pool/pool_change.h"
 #include "pool/history.h"
+#include "pool/server_set.h"
 #include "pool/sticky.h"
 
 struct pool {

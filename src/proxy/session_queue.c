@@ -36,7 +36,7 @@ session_has_full_server(const struct session *s)
 
 	return (s->queued != 0 && !pool_options(p)->stubborn &&
 		   pool_may_recover(p)) ||
-	    pool_may_wait(p, &s->client);
+	    pool_may_wait(p, &s->client, &s->attempts);
 }
 
 static bool

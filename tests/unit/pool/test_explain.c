@@ -9,6 +9,7 @@
 #include "base/hash.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
+#include "pool/server_set.h"
 #include "support/suite.h"
 
 enum { SERVERS = 7, CLIENTS = 12, STATES = 1000, STEPS = 6 };
@@ -66,8 +67,8 @@ set_slot(unsigned slot)
 static void
 set_lists(void)
 {
-	ck_assert_int_eq(acl_add(pool_acl(pool, 0), false, "10.0.0.12", NULL),
-	    0);
+	ck_assert_int_eq(
+	    acl_add(pool_acl(pool, 0), false, "10.0.0.12", NULL), 0);
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 1), true, "10.0.0.0/29", NULL), 0);
 	ck_assert_int_eq(
@@ -151,10 +152,11 @@ check_obstacles(const struct peer *who, const struct explanation *x)
 	for (slot = SLOTS_SPECIAL; slot < pool_slots(pool); slot++) {
 		const struct server *s = pool_slot(pool, slot);
 		bool may = eligible_has(pool_eligible(pool), slot) &&
-		    pool_server_permits(s, who);
+		    pool_server_permits(s, who) &&
+		    (x->allowed == NULL || server_set_has(x->allowed, slot));
 
-		if (!s->present || (x->client != NULL &&
-				       x->client->server == s->number))
+		if (!s->present ||
+		    (x->client != NULL && x->client->server == s->number))
 			continue;
 		ck_assert_int_eq(
 		    pool_obstacle(s, who, x) == OBSTACLE_NONE, may);
@@ -181,17 +183,28 @@ check_rule(const struct peer *who, const struct explanation *x)
 static struct server *
 check_choice(const struct peer *who)
 {
+	static struct server_set some;
+	unsigned slots[SERVERS / 2], i;
 	struct attempts attempts = { .count = 0 };
 	struct explanation x, again;
 	struct server *s;
 
-	pool_explain(pool, who, now, &x);
+	for (i = 0; i < SERVERS / 2; i++)
+		slots[i] = server_slot(draw(SERVERS));
+	server_set_fini(&some);
+	ck_assert_int_eq(server_set_init(&some, slots, SERVERS / 2), 0);
+	some.next = draw(SERVERS);
+	if (draw(4) == 0)
+		attempts.allowed = &some;
+	pool_explain(pool, who, &attempts, now, &x);
 	check_obstacles(who, &x);
 	check_rule(who, &x);
-	pool_explain(pool, who, now, &again);
+	pool_explain(pool, who, &attempts, now, &again);
 	ck_assert_ptr_eq(again.decision.server, x.decision.server);
 	s = pool_choose(pool, who, &attempts, now);
 	ck_assert_ptr_eq(s, x.decision.server);
+	if (s != NULL && s->role == SERVER_REGULAR && attempts.allowed != NULL)
+		ck_assert(server_set_has(&some, s->slot));
 	if (s != NULL && draw(2) > 0)
 		pool_opened(pool, s, who, &attempts, now);
 	return s;
@@ -248,7 +261,7 @@ check_one(struct server *s, enum decision_rule rule, enum obstacle obstacle)
 	struct peer who = client(0);
 	struct explanation x;
 
-	pool_explain(pool, &who, now, &x);
+	pool_explain(pool, &who, &(struct attempts){ .count = 0 }, now, &x);
 	ck_assert_str_eq(
 	    decision_rule_name(x.decision.rule), decision_rule_name(rule));
 	ck_assert_str_eq(
@@ -289,7 +302,8 @@ START_TEST(entry_of_the_list)
 
 	begin_with_one();
 	for (i = 0; i < 40; i++) {
-		pool_explain(pool, &who, now, &x);
+		pool_explain(
+		    pool, &who, &(struct attempts){ .count = 0 }, now, &x);
 		ck_assert_uint_eq(x.entry, x.acl->count);
 		snprintf(text, sizeof(text), "10.9.0.%u", i);
 		ck_assert_int_eq(
@@ -297,7 +311,7 @@ START_TEST(entry_of_the_list)
 	}
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 0), false, "10.0.0.5", NULL), 0);
-	pool_explain(pool, &who, now, &x);
+	pool_explain(pool, &who, &(struct attempts){ .count = 0 }, now, &x);
 	ck_assert_uint_eq(x.entry, 40);
 	ck_assert(!x.permitted);
 	ck_assert_int_eq(x.decision.rule, RULE_NONE);

@@ -126,13 +126,13 @@ START_TEST(at_once)
 	ck_assert_int_eq(visits(), away);
 	ck_assert_int_eq(connects(&a), away);
 	admin(home, SERVER_ENABLED);
-	pool_explain(pool, &who, now, &x);
+	pool_explain(pool, &who, &(struct attempts){ .count = 0 }, now, &x);
 	ck_assert_int_eq(x.decision.rule, RULE_FAILBACK);
 	ck_assert_int_eq((int)x.decision.server->number, home);
 	ck_assert_int_eq(visits(), home);
 	ends(away, &a, 1);
 	/* it is at home now */
-	pool_explain(pool, &who, now, &x);
+	pool_explain(pool, &who, &(struct attempts){ .count = 0 }, now, &x);
 	ck_assert_int_eq(x.decision.rule, RULE_STICKY);
 	ck_assert_int_eq(visits(), home);
 	pool_free(pool);
