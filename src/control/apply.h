@@ -31,6 +31,7 @@ struct changes {
 };
 
 struct check_changes;
+struct sessionlog_options;
 
 /* One draft on its way. */
 struct apply {
@@ -46,7 +47,8 @@ struct apply {
 	struct secure_change tls;
 	struct check_changes *checks;
 	struct requestlog *log;
-	bool log_changed;
+	struct sessionlog *sessions;
+	bool log_changed, sessions_changed;
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not
@@ -89,7 +91,7 @@ void apply_frontend_cancel(struct apply *a);
 int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_cancel(struct apply *a);
 
-/* The log of requests. */
+/* The logs of requests and of sessions. */
 int apply_log_prepare(struct apply *a, struct error *e);
 void apply_log_commit(struct apply *a);
 void apply_log_cancel(struct apply *a);
@@ -97,5 +99,9 @@ void apply_log_cancel(struct apply *a);
  * file. Returns 0, or -1 with a phrase. */
 int apply_log_find(
     const struct pen *p, const char *text, struct addr *to, struct error *e);
+/* What the log of sessions is to be; `to` is NULL: nothing. Returns 0, or -1
+ * with a sentence. */
+int apply_log_sessions(const struct pen *p, const struct plan *plan,
+    struct sessionlog_options *o, struct error *e);
 
 #endif

@@ -28,6 +28,7 @@
 #include "net/sock.h"
 #include "proxy/check.h"
 #include "proxy/requestlog.h"
+#include "proxy/sessionlog.h"
 
 /* Programs that run at a time: on_state never waits for those of checks. */
 enum { PROGRAMS_MAX = ON_STATE_RUNNING + CHECK_PROGRAMS_MAX };
@@ -147,6 +148,8 @@ on_hangup(void *arg)
 	notify_reloading(&p->notify);
 	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
+	if (p->sessionlog != NULL && sessionlog_reopen(p->sessionlog, &e) < 0)
+		log_error("log of sessions not reopened error=\"%s\"", e.text);
 	secure_look(p);
 	reload(p);
 }
@@ -228,6 +231,7 @@ pen_free(struct pen *p)
 	director_free(p->director);
 	secure_free(p);
 	requestlog_close(p->log);
+	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);
 	programs_free(p->programs);
 	refresh_free(p->refresh);

@@ -37,6 +37,7 @@ struct process;
 struct refresh;
 struct request;
 struct requestlog;
+struct sessionlog;
 struct upgrade;
 
 enum phase {
@@ -61,6 +62,7 @@ struct pen {
 	struct resolver *resolver;
 	struct refresh *refresh; /* of names; from SERVING on */
 	struct requestlog *log;	  /* NULL: none */
+	struct sessionlog *sessionlog; /* NULL: none */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	struct programs *programs;
 	struct on_state *on_state;

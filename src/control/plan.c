@@ -83,6 +83,7 @@ config_init(struct config *c)
 	c->checks = (struct check_settings){
 		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
 	};
+	c->session_log.sample = 1;
 	c->names = (struct name_settings){ .interval_ms = 60000 };
 }
 
@@ -98,7 +99,11 @@ plan_new(void)
 		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600
 	};
 	plan_acls_init(&p->acls);
-	if (plan_servers_init(&p->servers) == 0)
+	p->config.session_log.to = strdup("auto");
+	p->config.session_log.format = strdup("logfmt");
+	if (plan_servers_init(&p->servers) == 0 &&
+	    p->config.session_log.to != NULL &&
+	    p->config.session_log.format != NULL)
 		return p;
 	plan_free(p);
 	errno = ENOMEM;

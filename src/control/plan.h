@@ -67,6 +67,14 @@ struct name_settings {
 	char *server;	      /* IP[:PORT] to ask; NULL: the system's */
 };
 
+/* A line for each session that is over; see proxy/sessionlog.h. */
+struct session_log_settings {
+	char *to;     /* "auto": in the foreground, the program's log;
+		 NULL or "off": nowhere */
+	char *format; /* NULL: logfmt */
+	uint64_t sample;
+};
+
 /* What rows of the table point into. Strings are the plan's own. */
 struct config {
 	struct pool_options pool;
@@ -88,6 +96,7 @@ struct config {
 	char *explain;	 /* --explain: a client; NULL: none */
 	char *file;	 /* the configuration file */
 	char *log;	 /* of requests: a path or HOST:PORT */
+	struct session_log_settings session_log;
 	char *web_stats; /* where USR1 writes the status page */
 	char *on_state;	 /* program, run when a server's state changes */
 };

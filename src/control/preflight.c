@@ -17,6 +17,7 @@
 #include "control/preflight.h"
 #include "net/program.h"
 #include "net/sock_try.h"
+#include "proxy/sessionlog.h"
 
 /* ---- what is used later ---- */
 
@@ -101,8 +102,7 @@ static int
 prepare_on_state(struct apply *a, struct error *e)
 {
 	return a->first ||
-		!text_equal(a->wanted->config.on_state,
-		    a->now->config.on_state)
+		!text_equal(a->wanted->config.on_state, a->now->config.on_state)
 	    ? try_on_state(a->pen, a->wanted, e)
 	    : 0;
 }
@@ -185,6 +185,14 @@ try_log(const struct pen *p, struct error *e)
 }
 
 static int
+try_session_log(const struct pen *p, struct error *e)
+{
+	struct sessionlog_options o;
+
+	return apply_log_sessions(p, p->plan, &o, e);
+}
+
+static int
 try_process(const struct pen *p, struct error *e)
 {
 	const struct process_options *o = &p->plan->config.process;
@@ -219,9 +227,9 @@ try_settings(const struct pen *p, struct error *e)
 int
 preflight(const struct pen *p, void (*on_error)(const char *sentence))
 {
-	static int (*const tries[])(const struct pen *, struct error *) = {
-		try_process, try_listeners, try_controls, try_log, try_settings
-	};
+	static int (*const tries[])(
+	    const struct pen *, struct error *) = { try_process, try_listeners,
+		try_controls, try_log, try_session_log, try_settings };
 	struct error e;
 	size_t i;
 	int rc = 0;

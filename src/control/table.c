@@ -7,6 +7,7 @@ const struct command_group command_groups[] = {
 	{ "choosing", rows_choosing },
 	{ "servers", rows_servers },
 	{ "connections", rows_connections },
+	{ "logs", rows_log },
 	{ "ends of sessions", rows_ends },
 	{ "TLS", rows_tls },
 	{ "direct server return", rows_dsr },

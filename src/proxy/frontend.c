@@ -182,6 +182,12 @@ frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 }
 
 void
+frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
+{
+	f->sessionlog = g;
+}
+
+void
 frontend_set_tls(struct frontend *f, const struct frontend_tls *tls)
 {
 	bool same = f->core.tls.handshake_ms == tls->handshake_ms;

@@ -309,10 +309,13 @@ bool frontend_flow_next(
 /* How many are open and wait for a client. */
 uint64_t frontend_preopened(const struct frontend *f);
 
-/* ---- the log of requests ---- */
+/* ---- logs ---- */
 
 struct requestlog;
+struct sessionlog;
 /* Sessions log there from now on; NULL: nowhere. It stays the caller's. */
 void frontend_set_requestlog(struct frontend *f, struct requestlog *r);
+/* The same for lines of sessions that are over. */
+void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
 
 #endif

@@ -161,7 +161,7 @@ session_close(struct session *s, enum reason why)
 	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
 	    why == REASON_MAX_AGE;
 
-	if (log_level >= LOG_LEVEL_DEBUG)
+	if (f->sessionlog != NULL)
 		session_log_close(s, why);
 	if (why != REASON_DONE && why != REASON_FASTCLOSE &&
 	    why != REASON_QUIET_END) {

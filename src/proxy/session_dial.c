@@ -39,9 +39,12 @@ session_connected(struct session *s)
 		server->addr_first =
 		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
 	pool_connected(f->core.pool, server, loop_now(f->core.loop));
-	if (s->connect_us != 0)
-		pool_took(
-		    f->core.pool, server, session_clock_us(s) - s->connect_us);
+	if (s->connect_us != 0) {
+		uint32_t took = session_clock_us(s) - s->connect_us;
+
+		pool_took(f->core.pool, server, took);
+		s->connect_took_us = took > 0 ? took : 1;
+	}
 	s->up.flags |= STREAM_WRITABLE;
 	s->asked = s->to_server.bytes + pipe_pending(&s->to_server) > 0;
 	session_set_state(s, RELAYING);

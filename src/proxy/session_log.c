@@ -1,53 +1,59 @@
 /* session_log.c: what is logged of sessions: that they end, and requests. */
 #include "config.h"
 
-#include <stdio.h>
-
 #include "base/log.h"
+#include "net/loop.h"
 #include "proxy/requestlog.h"
 #include "proxy/session_private.h"
+#include "proxy/sessionlog.h"
 
-enum { TLS_TEXT = 900 };
-
-/* What is known of a side that talks TLS; "" otherwise. Returns `text`. */
-static const char *
-session_tls_text(const struct stream *s, const char *side, char text[TLS_TEXT])
+/* What is known of a side that talks TLS; NULL: it does not. */
+static const struct tls_facts *
+session_tls_facts(const struct stream *s, struct tls_facts *facts)
 {
-	struct tls_facts f;
-	int n;
-
-	text[0] = '\0';
 	if (!stream_is_open(s) || !stream_is_tls(s))
-		return text;
-	tls_facts(s, &f);
-	n = snprintf(text, TLS_TEXT,
-	    " %s_tls=%s cipher=%s name=\"%s\" alpn=%s%s", side, f.version,
-	    f.cipher, f.name, f.alpn[0] != '\0' ? f.alpn : "none",
-	    f.resumed ? " resumed" : "");
-	if (f.certificate)
-		snprintf(text + n, TLS_TEXT - (size_t)n,
-		    " subject=\"%s\" serial=%s verified=\"%s\"", f.subject,
-		    f.serial, f.verified);
-	return text;
+		return NULL;
+	tls_facts(s, facts);
+	return facts;
 }
 
+static struct session_record
+session_record(const struct session *s, enum reason why)
+{
+	uint64_t now = loop_now(s->frontend->core.loop);
+
+	return (struct session_record){
+		.reason = why,
+		.client = &s->client,
+		.port = s->port,
+		.session = s->number,
+		.server = s->server,
+		.up = s->to_server.bytes,
+		.down = s->to_client.bytes,
+		.queued_ms = s->queue_ms,
+		.connect_us = s->connect_took_us,
+		.first_ms = s->first_ms == 0 ? UINT64_MAX : s->first_ms - 1u,
+		.total_ms = now - s->started,
+		.failures = s->attempts.given - (s->server != NULL ? 1u : 0u),
+	};
+}
+
+/* The operator's own log has what he asked for; at level debug all sessions
+ * are in the program's log. */
 void
 session_log_close(const struct session *s, enum reason why)
 {
-	char client[PEER_TEXT_MAX], server[ADDR_TEXT_MAX] = "none";
-	char down[TLS_TEXT], up[TLS_TEXT];
+	struct sessionlog *g = s->frontend->sessionlog;
+	struct tls_facts client, server;
+	struct session_record r;
 
-	if (s->server != NULL)
-		addr_format(
-		    &s->server->addrs.addr[s->server->addr_first], server);
-	log_debug("session closed reason=%s client=%s server=%s up=%llu "
-		  "down=%llu ms=%llu%s%s",
-	    reason_name(why), peer_format(&s->client, client), server,
-	    (unsigned long long)s->to_server.bytes,
-	    (unsigned long long)s->to_client.bytes,
-	    (unsigned long long)(loop_now(s->frontend->core.loop) - s->started),
-	    session_tls_text(&s->down, "client", down),
-	    session_tls_text(&s->up, "server", up));
+	if (g == NULL ||
+	    !sessionlog_wants(g, why, loop_now(s->frontend->core.loop)))
+		return;
+	r = session_record(s, why);
+	r.client_tls = session_tls_facts(&s->down, &client);
+	r.server_tls = session_tls_facts(&s->up, &server);
+	sessionlog_put(g, &r);
 }
 
 /* A request is what comes first, and what comes after an answer: bytes that

@@ -54,6 +54,9 @@ struct session {
 	uint32_t number; /* of the connection, for commands */
 	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	uint32_t connect_us; /* when it began, wraps; 0: not yet */
+	uint32_t connect_took_us; /* 0: no server answered */
+	uint32_t first_ms; /* until the first answer byte, and 1; 0: none */
+	uint32_t queue_ms; /* that it has waited for a busy server */
 	struct session_facts *facts; /* NULL: none */
 	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
@@ -232,7 +235,7 @@ void session_end_quietly(struct session *s);
 
 /* ---- the log ---- */
 
-/* Logs that the session ends, at level debug. */
+/* Logs that the session ends, where a log is. */
 void session_log_close(const struct session *s, enum reason why);
 
 #endif

@@ -79,8 +79,11 @@ session_queue(struct session *s)
 void
 session_queue_leave(struct session *s)
 {
+	struct frontend *f = s->frontend;
+
 	list_remove(&s->queue_link);
-	s->frontend->core.stats.queued--;
+	f->core.stats.queued--;
+	s->queue_ms += (uint32_t)(loop_now(f->core.loop) - s->active);
 }
 
 /* Its bytes stay in the kernel until it has a server, so that a crowd that

@@ -320,6 +320,15 @@ session_on_up_failed(struct session *s, struct pipe_stop stop)
 						: stop;
 }
 
+static void
+session_note_answer(struct session *s)
+{
+	if (s->first_ms == 0)
+		s->first_ms = (uint32_t)(loop_now(s->frontend->core.loop) -
+				  s->started) +
+		    1;
+}
+
 /* The server is read first: its end, or its reset, decides what becomes of the
  * client's bytes. */
 void
@@ -338,8 +347,10 @@ session_relay(struct session *s)
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
-	if (s->to_client.bytes + pipe_pending(&s->to_client) > answered)
+	if (s->to_client.bytes + pipe_pending(&s->to_client) > answered) {
 		s->asked = false;
+		session_note_answer(s);
+	}
 	said = s->to_server.bytes + pipe_pending(&s->to_server);
 	stalled = (s->down.flags & STREAM_STALLED) != 0;
 	up = pipe_pump(&s->to_server, &s->down, &s->up, share);

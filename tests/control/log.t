@@ -22,6 +22,26 @@ has requests 127.0.0.1 second
 < {DIR}page.html
 signal USR1
 has page.html </html>
+# a line for each session
+> session_log; log_format; log_sample
+< auto
+< logfmt
+< 1
+> session_log {DIR}sessions; log_format jsonl; log_sample 5
+< 5
+> log_format {ms
+< error: log_format: "{ms": "{ms" has no }
+> log_format yaml
+~ expects logfmt, jsonl, journal, common or a template with {fields}
+> session_log {DIR}no/sessions
+< error: session_log: "{DIR}no/sessions": No such file or directory
+> session_log udp:127.0.0.1
+< error: session_log: "udp:127.0.0.1": expects HOST:PORT
+> session_log; log_format
+< {DIR}sessions
+< jsonl
+> no session_log
+> session_log auto
 # as classic Pen does, status writes it too
 > web_stats {DIR}status.html
 > status

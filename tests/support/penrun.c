@@ -235,7 +235,9 @@ pen_expect_quiet(const struct pen *p)
 		n = strcspn(rest, "\n");
 		line = text("%.*s", (int)n, rest);
 		ck_assert_msg(strstr(line, ": started ") != NULL ||
-			strstr(line, ": stopped ") != NULL,
+			strstr(line, ": stopped ") != NULL ||
+			strstr(line, ": session closed ") != NULL ||
+			strstr(line, ": sessions not shown ") != NULL,
 		    "%s", line);
 	}
 }

@@ -42,7 +42,8 @@ const char *pen_stats(struct pen *p);
 /* Fails the test unless it comes to rest: for 300 ms it uses next to no
  * processor time. What it still had to do may come first. */
 void pen_expect_rest(struct pen *p);
-/* Fails the test when it has said more than that it started and stopped. */
+/* Fails the test when it has said more than that it started and stopped,
+ * and which sessions it had. */
 void pen_expect_quiet(const struct pen *p);
 /* Does it run without anything that changes its sizes and speed? */
 bool pen_is_plain(void);

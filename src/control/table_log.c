@@ -1,0 +1,49 @@
+/* table_log.c: rows of the command table: what pen writes of its clients. */
+#include "config.h"
+
+#include "control/command.h"
+#include "control/table.h"
+
+const struct command rows_log[] = {
+	{ .name = "session_log",
+	    .kind = KIND_FILE,
+	    .offset = AT(session_log.to),
+	    .flags = ROW_NO,
+	    .option = "session-log",
+	    .args = "[auto|off|log|FILE|stdout|stderr|syslog[:HOST:PORT]|"
+		    "journal|udp:HOST:PORT]",
+	    .help = "a line for each session when it is over; in the "
+		    "foreground pen's own log has ten a second" },
+	{ .name = "log_format",
+	    .kind = KIND_TEXT,
+	    .offset = AT(session_log.format),
+	    .flags = ROW_NO,
+	    .option = "log-format",
+	    .args = "[logfmt|jsonl|common|TEMPLATE]",
+	    .help = "how that line is written; a template has {fields}" },
+	{ .name = "log_sample",
+	    .kind = KIND_NUMBER,
+	    .offset = AT(session_log.sample),
+	    .max = 1000000000,
+	    .option = "log-sample",
+	    .args = "[N]",
+	    .help = "one session in so many has a line, and all that end with "
+		    "an error; 0: those alone" },
+	{ .name = "web_stats",
+	    .kind = KIND_FILE,
+	    .offset = AT(web_stats),
+	    .flags = ROW_NO,
+	    .letter = 'w',
+	    .option = "web-stats",
+	    .args = "[FILE]",
+	    .help = "file for the status page, written on SIGUSR1" },
+	{ .name = "log",
+	    .kind = KIND_FILE,
+	    .offset = AT(log),
+	    .flags = ROW_NO,
+	    .letter = 'l',
+	    .option = "log",
+	    .args = "[FILE|HOST:PORT]",
+	    .help = "log of requests, to a file or by UDP to penlogd" },
+	{ .name = NULL },
+};

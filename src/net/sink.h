@@ -1,0 +1,46 @@
+/* sink.h: where lines go that are made while clients are served: a file, or a
+ * socket whose other end takes one datagram a line.
+ *
+ * Lines for a file are gathered and written after a second at the latest; a
+ * datagram leaves at once. Nothing waits for either: what does not fit or
+ * cannot be written is lost and counted, and the log says so now and then. */
+#ifndef PEN_NET_SINK_H
+#define PEN_NET_SINK_H
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "net/loop.h"
+
+struct sink;
+
+/* Each of these returns NULL with a phrase. `what`, "requests", is what the log
+ * calls the lines; it stays the caller's. */
+
+/* Appends to the file. */
+struct sink *sink_open_file(
+    struct loop *l, const char *what, const char *path, struct error *e);
+/* Writes to a descriptor that others may write to as well, as to stderr: a
+ * copy of it is made, its flags stay as they are. */
+struct sink *sink_open_shared(
+    struct loop *l, const char *what, int fd, struct error *e);
+/* Sends datagrams there: UDP, or a Unix socket of a daemon on this machine,
+ * which is connected to again when the daemon was started again. */
+struct sink *sink_open_datagram(
+    struct loop *l, const char *what, const struct addr *to, struct error *e);
+
+/* Writes what is left and closes; NULL is fine. */
+void sink_close(struct sink *s);
+
+/* Opens a file again, after somebody moved it away. Returns 0, or -1 with a
+ * phrase; then it goes on with the old one. */
+int sink_reopen(struct sink *s, struct error *e);
+
+/* Whether each line is a datagram, which needs no newline. */
+bool sink_is_datagram(const struct sink *s);
+
+/* Takes a line. With a file it ends in a newline, else it need not. */
+void sink_put(struct sink *s, const char *line, size_t n);
+/* Lines lost so far. */
+uint64_t sink_lost(const struct sink *s);
+
+#endif

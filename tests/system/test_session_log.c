@@ -1,0 +1,202 @@
+/* test_session_log.c: a line for each session, as the operator sees it. */
+#include "config.h"
+
+#include <arpa/inet.h>
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static struct backend back;
+static struct spot front;
+
+static void
+prepare(void)
+{
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	spot_new(&front, SPOT_TCP4);
+}
+
+static void
+visit(int times)
+{
+	while (times-- > 0)
+		ck_assert_str_eq(spot_hear(&front), "served");
+}
+
+static unsigned
+count(const char *in, const char *what)
+{
+	unsigned n = 0;
+
+	for (; (in = strstr(in, what)) != NULL; in += strlen(what))
+		n++;
+	return n;
+}
+
+/* Who starts pen in a terminal sees sessions; a crowd does not flood it. */
+START_TEST(terminal_shows_sessions)
+{
+	struct pen pen;
+	const char *err;
+
+	prepare();
+	pen_up(&pen, &front, "-r", front.text, back.at.text, NULL);
+	visit(1);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "session closed reason=done"), 5000);
+	err = child_err(&pen.child);
+	ck_assert_ptr_nonnull(
+	    strstr(err, text("server=%s up=0 down=6 ", back.at.text)));
+	ck_assert_ptr_nonnull(strstr(err, " connect_ms="));
+	ck_assert_ptr_nonnull(strstr(err, " first_ms="));
+	visit(200);
+	WAIT_FOR((visit(1), child_has_said(&pen.child, "sessions not shown")),
+	    10000);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+START_TEST(none_when_off)
+{
+	struct pen pen;
+
+	prepare();
+	pen_up(&pen, &front, "-O", "session_log off", "-r", front.text,
+	    back.at.text, NULL);
+	visit(3);
+	pen_down(&pen);
+	ck_assert_ptr_null(strstr(child_err(&pen.child), "session closed"));
+	backend_stop(&back);
+}
+END_TEST
+
+/* All of them, whatever the rate, and again behind a move of the file. */
+START_TEST(file_has_all)
+{
+	const char *path = scratch("sessions.json"), *old = scratch("old");
+	struct pen pen;
+
+	prepare();
+	pen_up(&pen, &front, "-O", text("session_log %s", path), "-O",
+	    "log_format jsonl", "-r", front.text, back.at.text, NULL);
+	visit(100);
+	WAIT_FOR(count(contents(path), "\"reason\":\"done\"") == 100, 10000);
+	ck_assert_int_eq(rename(path, old), 0);
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(access(path, F_OK) == 0, 10000);
+	visit(1);
+	pen_down(&pen);
+	ck_assert_uint_eq(count(contents(path), "\n"), 1);
+	ck_assert_uint_eq(count(contents(old), "\n"), 100);
+	backend_stop(&back);
+}
+END_TEST
+
+/* One in ten, and each that went wrong. */
+START_TEST(sample)
+{
+	const char *path = scratch("sessions");
+	struct pen pen;
+	const char *got;
+
+	prepare();
+	pen_up(&pen, &front, "-O", text("session_log %s", path), "-O",
+	    "log_sample 10", "-O", "retry 0", "-r", front.text, back.at.text,
+	    NULL);
+	visit(30);
+	backend_stop(&back);
+	spot_expect_reset(spot_connect(&front));
+	pen_down(&pen);
+	got = contents(path);
+	ck_assert_uint_eq(count(got, "reason=done"), 3);
+	ck_assert_uint_eq(count(got, "reason=no_server"), 1);
+}
+END_TEST
+
+/* As RFC 5424 has it, to a collector. */
+START_TEST(syslog_collector)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	struct timeval limit = { 10, 0 };
+	socklen_t len = sizeof(at);
+	char got[1024] = "";
+	struct pen pen;
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	prepare();
+	at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, len), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&at, &len), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	pen_up(&pen, &front, "-O",
+	    text("session_log syslog:127.0.0.1:%u", ntohs(at.sin_port)), "-r",
+	    front.text, back.at.text, NULL);
+	visit(1);
+	ck_assert_int_gt(recv(fd, got, sizeof(got) - 1, 0), 0);
+	ck_assert_msg(strncmp(got, "<30>1 20", 8) == 0, "%s", got);
+	ck_assert_msg(strstr(got, " pen ") != NULL &&
+		strstr(got, " session - reason=done client=127.0.0.1:") != NULL,
+	    "%s", got);
+	pen_down(&pen);
+	close(fd);
+	backend_stop(&back);
+}
+END_TEST
+
+/* A full disk costs lines, which are counted, and no client. */
+START_TEST(full_disk)
+{
+	struct pen pen;
+
+	prepare();
+	if (access("/dev/full", W_OK) < 0)
+		SKIP("no /dev/full");
+	pen_up(&pen, &front, "-O", "session_log /dev/full", "-r", front.text,
+	    back.at.text, NULL);
+	visit(5);
+	WAIT_FOR(
+	    child_has_said(&pen.child, "sessions not logged lost=5"), 10000);
+	visit(1);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
+START_TEST(mistakes)
+{
+	spot_new(&front, SPOT_TCP4);
+	pen_expect_failure("option -O: log_format: \"{x}\": no field \"x\"",
+	    "-f", "-O", "log_format '{x}'", front.text, "127.0.0.1:1", NULL);
+	pen_expect_failure("option -O: session_log: \"udp:1.2.3.4\": "
+			   "expects HOST:PORT",
+	    "-f", "-O", "session_log udp:1.2.3.4", front.text, "127.0.0.1:1",
+	    NULL);
+	pen_expect_failure("\"/nothing/at/all\": No such file or directory",
+	    "-f", "-O", "session_log /nothing/at/all", front.text,
+	    "127.0.0.1:1", NULL);
+}
+END_TEST
+
+SUITE(test_session_log)
+{
+	Suite *s = suite_create("session_log");
+
+	SUITE_ADD(s, terminal_shows_sessions, 120);
+	SUITE_ADD(s, none_when_off, 60);
+	SUITE_ADD(s, file_has_all, 60);
+	SUITE_ADD(s, sample, 60);
+	SUITE_ADD(s, syslog_collector, 60);
+	SUITE_ADD(s, full_disk, 60);
+	SUITE_ADD(s, mistakes, 60);
+	return s;
+}

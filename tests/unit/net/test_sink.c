@@ -1,0 +1,157 @@
+/* test_sink.c: lines to files and sockets. */
+#include "config.h"
+
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "net/sink.h"
+#include "support/rig.h"
+#include "support/suite.h"
+
+static struct sink *
+opened(struct sink *s)
+{
+	ck_assert_msg(s != NULL, "%s", rig.e.text);
+	return s;
+}
+
+static void
+put(struct sink *s, const char *line)
+{
+	sink_put(s, line, strlen(line));
+}
+
+/* It is there after a second, and what is left at the end. */
+START_TEST(lines_of_a_file)
+{
+	const char *path = scratch("lines");
+	struct sink *s;
+
+	rig_begin();
+	s = opened(sink_open_file(rig.loop, "lines", path, &rig.e));
+	ck_assert(!sink_is_datagram(s));
+	put(s, "one\n");
+	put(s, "two\n");
+	ck_assert_str_eq(contents(path), "");
+	RUN_UNTIL(file_has(path, "two"));
+	put(s, "three\n");
+	sink_close(s);
+	ck_assert_str_eq(contents(path), "one\ntwo\nthree\n");
+	rig_end();
+}
+END_TEST
+
+START_TEST(opened_anew)
+{
+	const char *path = scratch("lines"), *away = scratch("away");
+	struct sink *s;
+
+	rig_begin();
+	s = opened(sink_open_file(rig.loop, "lines", path, &rig.e));
+	put(s, "old\n");
+	ck_assert_int_eq(rename(path, away), 0);
+	ck_assert_int_eq(sink_reopen(s, &rig.e), 0);
+	put(s, "new\n");
+	sink_close(s);
+	ck_assert_str_eq(contents(away), "old\n");
+	ck_assert_str_eq(contents(path), "new\n");
+	rig_end();
+}
+END_TEST
+
+/* A pipe that nobody reads takes 64 KiB and holds nobody up; whole lines are
+ * lost and counted, and its other writers see no flag of ours. */
+START_TEST(shared_and_full)
+{
+	static char line[1001];
+	struct sink *s;
+	int fd[2], i;
+
+	rig_begin();
+	ck_assert_int_eq(pipe(fd), 0);
+	s = opened(sink_open_shared(rig.loop, "lines", fd[1], &rig.e));
+	memset(line, 'x', sizeof(line) - 1);
+	line[sizeof(line) - 2] = '\n';
+	for (i = 0; i < 1000; i++)
+		put(s, line);
+	RUN_UNTIL(sink_lost(s) > 0);
+	ck_assert_uint_ge(sink_lost(s), 800);
+	ck_assert_int_eq(fcntl(fd[1], F_GETFL) & O_NONBLOCK, 0);
+	sink_close(s);
+	ck_assert_int_eq(write(fd[1], "", 0), 0);
+	close(fd[0]);
+	close(fd[1]);
+	rig_end();
+}
+END_TEST
+
+static int
+daemon_at(const char *path)
+{
+	struct addr a;
+	int fd = socket(AF_UNIX, SOCK_DGRAM, 0);
+
+	(void)unlink(path);
+	ck_assert_int_eq(addr_parse_unix(&a, path), 0);
+	ck_assert_int_eq(bind(fd, &a.u.sa, a.len), 0);
+	return fd;
+}
+
+/* A log daemon that was started again has the next line. */
+START_TEST(local_daemon_comes_back)
+{
+	const char *path = scratch("daemon");
+	int fd = daemon_at(path);
+	struct addr a;
+	struct sink *s;
+	char got[64];
+
+	rig_begin();
+	ck_assert_int_eq(addr_parse_unix(&a, path), 0);
+	s = opened(sink_open_datagram(rig.loop, "lines", &a, &rig.e));
+	ck_assert(sink_is_datagram(s));
+	put(s, "one");
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), 3);
+	close(fd);
+	put(s, "lost");
+	ck_assert_uint_eq(sink_lost(s), 1);
+	fd = daemon_at(path);
+	put(s, "four");
+	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), 4);
+	ck_assert_uint_eq(sink_lost(s), 1);
+	sink_close(s);
+	close(fd);
+	rig_end();
+}
+END_TEST
+
+START_TEST(nowhere)
+{
+	struct addr a;
+
+	rig_begin();
+	ck_assert_ptr_null(
+	    sink_open_file(rig.loop, "lines", "/nothing/at/all", &rig.e));
+	ck_assert_int_eq(addr_parse_unix(&a, scratch("none")), 0);
+	ck_assert_ptr_null(sink_open_datagram(rig.loop, "lines", &a, &rig.e));
+	rig_end();
+}
+END_TEST
+
+SUITE(test_sink)
+{
+	Suite *s = suite_create("sink");
+
+	SUITE_ADD(s, lines_of_a_file, 60);
+	SUITE_ADD(s, opened_anew, 60);
+	SUITE_ADD(s, shared_and_full, 60);
+	SUITE_ADD(s, local_daemon_comes_back, 60);
+	SUITE_ADD(s, nowhere, 60);
+	return s;
+}

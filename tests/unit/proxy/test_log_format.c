@@ -1,0 +1,203 @@
+/* test_log_format.c: records of sessions as lines. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "pool/server.h"
+#include "proxy/log_format.h"
+#include "support/suite.h"
+#include "tls/tls.h"
+
+static struct session_record record;
+static struct record_time when;
+static struct peer client;
+static struct server server;
+static struct tls_facts facts;
+
+static void
+prepare(void)
+{
+	struct addr a;
+
+	setenv("TZ", "IST-5:30", 1);
+	memset(&when, 0, sizeof(when));
+	record_time_set(&when, 1795345200);
+	ck_assert_int_eq(addr_parse_ip(&a, "192.0.2.1", 40000), 0);
+	peer_from_addr(&client, &a);
+	memset(&server, 0, sizeof(server));
+	server.number = 3;
+	server.name = (char *)(uintptr_t) "web1";
+	server.addrs.count = 1;
+	ck_assert_int_eq(
+	    addr_parse_ip(&server.addrs.addr[0], "10.0.0.1", 80), 0);
+	record = (struct session_record){
+		.time = &when,
+		.time_ms = 7,
+		.reason = REASON_DONE,
+		.client = &client,
+		.port = 8080,
+		.session = 17,
+		.server = &server,
+		.up = 517,
+		.down = 18446744073709551615u,
+		.connect_us = 1431,
+		.first_ms = 12,
+		.total_ms = 140,
+	};
+}
+
+static const char *
+line_of(const char *format, bool timed)
+{
+	static char line[LOG_FORMAT_LINE_MAX + 1];
+	struct error e = { "" };
+	struct log_format *f = log_format_new(format, &e);
+
+	ck_assert_msg(f != NULL, "%s: %s", format, e.text);
+	line[log_format_line(f, &record, timed, line)] = '\0';
+	log_format_free(f);
+	return line;
+}
+
+START_TEST(logfmt)
+{
+	prepare();
+	ck_assert_str_eq(line_of("logfmt", true),
+	    "time=2026-11-22T16:30:00.007+05:30 reason=done "
+	    "client=192.0.2.1:40000 port=8080 server=10.0.0.1:80 name=web1 "
+	    "up=517 down=18446744073709551615 connect_ms=1.431 first_ms=12 "
+	    "ms=140");
+	ck_assert_str_eq(line_of("logfmt", false),
+	    "reason=done client=192.0.2.1:40000 port=8080 "
+	    "server=10.0.0.1:80 name=web1 up=517 "
+	    "down=18446744073709551615 connect_ms=1.431 first_ms=12 ms=140");
+}
+END_TEST
+
+/* What is not known is left out. */
+START_TEST(nothing_known)
+{
+	struct peer nobody = { .family = AF_UNIX };
+
+	prepare();
+	record = (struct session_record){ .time = &when,
+		.client = &nobody,
+		.reason = REASON_NO_SERVER,
+		.first_ms = UINT64_MAX };
+	ck_assert_str_eq(line_of("logfmt", false),
+	    text("reason=no_server client=%s up=0 down=0 ms=0",
+		peer_format(&nobody, (char[PEER_TEXT_MAX]){ 0 })));
+	ck_assert_str_eq(line_of("{server} {sni} {ms}", true), "- - 0");
+}
+END_TEST
+
+/* Names that strangers choose can end neither a value nor a line. */
+START_TEST(hostile_names)
+{
+	prepare();
+	facts.version = "TLSv1.3";
+	facts.cipher = "X";
+	strcpy(facts.name, "a b\" up=9 \\\n\033[31m=");
+	record.client_tls = &facts;
+	ck_assert_ptr_nonnull(strstr(line_of("logfmt", true),
+	    " sni=\"a b\\\" up=9 \\\\\\x0a\\x1b[31m=\""));
+	ck_assert_ptr_nonnull(strstr(line_of("jsonl", true),
+	    "\"sni\":\"a b\\\" up=9 \\\\\\u000a\\u001b[31m=\""));
+	ck_assert_str_eq(
+	    line_of("\"{sni}\"", true), "\"a b\\\" up=9 \\\\\\x0a\\x1b[31m=\"");
+	ck_assert_ptr_nonnull(strstr(line_of("journal", true),
+	    "\nPEN_SNI=a b\\\" up=9 \\\\\\x0a\\x1b[31m=\n"));
+}
+END_TEST
+
+START_TEST(json)
+{
+	prepare();
+	ck_assert_str_eq(line_of("jsonl", true),
+	    "{\"time\":\"2026-11-22T16:30:00.007+05:30\",\"reason\":\"done\","
+	    "\"client\":\"192.0.2.1:40000\",\"port\":8080,"
+	    "\"server\":\"10.0.0.1:80\",\"name\":\"web1\",\"up\":517,"
+	    "\"down\":18446744073709551615,\"connect_ms\":1.431,"
+	    "\"first_ms\":12,\"ms\":140}");
+}
+END_TEST
+
+START_TEST(common)
+{
+	prepare();
+	ck_assert_str_eq(line_of("common", true),
+	    "192.0.2.1 - - [22/Nov/2026:16:30:00 +0530] "
+	    "\"CONNECT 10.0.0.1:80 8080\" done 18446744073709551615");
+}
+END_TEST
+
+START_TEST(templates)
+{
+	const struct record_field *f;
+
+	prepare();
+	ck_assert_str_eq(
+	    line_of("{{{number}} {epoch}{session}", true), "{3} 179534520017");
+	for (f = record_fields; f->name != NULL; f++)
+		ck_assert_str_ne(line_of(text("{%s}", f->name), true), "");
+}
+END_TEST
+
+static const char *const refused[][2] = {
+	{ "{nothing}", "no field \"nothing\"" },
+	{ "{ms", "\"{ms\" has no }" },
+	{ "yaml",
+	    "expects logfmt, jsonl, journal, common or a template with "
+	    "{fields}" },
+	{ "",
+	    "expects logfmt, jsonl, journal, common or a template with "
+	    "{fields}" },
+	{ "{ms}\n{up}", "a template is one line" },
+};
+
+START_TEST(mistakes)
+{
+	struct error e = { "" };
+	size_t i;
+
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		ck_assert_ptr_null(log_format_new(refused[i][0], &e));
+		ck_assert_str_eq(e.text, refused[i][1]);
+	}
+}
+END_TEST
+
+/* A long line is cut; of JSON, which would be none then, there is no line. */
+START_TEST(too_long)
+{
+	static char name[LOG_FORMAT_LINE_MAX];
+	char *format = calloc(1, 2 * LOG_FORMAT_LINE_MAX);
+	int i;
+
+	prepare();
+	memset(name, 'n', sizeof(name) - 1);
+	server.name = name;
+	for (i = 0; i < 20; i++)
+		strcat(format, "{name}");
+	ck_assert_uint_eq(strlen(line_of(format, true)), LOG_FORMAT_LINE_MAX);
+	free(format);
+	ck_assert_uint_lt(strlen(line_of("jsonl", true)), LOG_FORMAT_LINE_MAX);
+}
+END_TEST
+
+SUITE(test_log_format)
+{
+	Suite *s = suite_create("log_format");
+
+	SUITE_ADD(s, logfmt, 10);
+	SUITE_ADD(s, nothing_known, 10);
+	SUITE_ADD(s, hostile_names, 10);
+	SUITE_ADD(s, json, 10);
+	SUITE_ADD(s, common, 10);
+	SUITE_ADD(s, templates, 10);
+	SUITE_ADD(s, mistakes, 10);
+	SUITE_ADD(s, too_long, 10);
+	return s;
+}
