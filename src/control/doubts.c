@@ -137,6 +137,8 @@ static const struct need {
 	{ "hash_prefix6", is_hashed, "without hash" },
 	{ "queue", has_connections, no_connections },
 	{ "retry", has_connections, no_connections },
+	{ "peek", has_connections, no_connections },
+	{ "peek_wait", has_connections, no_connections },
 	{ "rate_up", has_connections, no_connections },
 	{ "rate_down", has_connections, no_connections },
 	{ "sndbuf", has_connections, no_connections },

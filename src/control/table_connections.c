@@ -48,6 +48,20 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help = "how long a client may take for its PROXY header, and for "
 		    "its first bytes, where they are asked for; 0: any time" },
+	{ .name = "peek",
+	    .kind = KIND_FLAG,
+	    .offset = AT(frontend.peek),
+	    .option = "peek",
+	    .help = "choose the server when the client's first bytes are "
+		    "there" },
+	{ .name = "peek_wait",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.peek_wait_ms),
+	    .max = LONG_MS,
+	    .option = "peek-wait",
+	    .args = "[SEC]",
+	    .help = "a client that says nothing for so long gets a server all "
+		    "the same; 0: not with peek alone" },
 	{ .name = "idle_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.idle_timeout_ms),

@@ -402,6 +402,37 @@ pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
 	return v;
 }
 
+/* Clients say little at first, so no buffer is made before it is known how
+ * much. */
+struct pipe_stop
+pipe_gather(struct pipe *p, struct stream *from, size_t most,
+    struct pipe_share *share)
+{
+	size_t room;
+	ssize_t n;
+
+	while (!p->ended) {
+		room = most - pipe_pending(p);
+		if (room == 0)
+			return stop(PIPE_BLOCKED);
+		if (!(from->flags & STREAM_READABLE))
+			return stop(PIPE_STARVED);
+		if (room > share->scratch_size)
+			room = share->scratch_size;
+		n = stream_read(from, share->scratch, room);
+		if (n < 0)
+			return read_refused(errno);
+		if (share->tap != NULL)
+			share->tap(
+			    share->tap_arg, from, share->scratch, (size_t)n);
+		if (n > 0 && keep(p, share->scratch, (size_t)n) < 0)
+			return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
+		p->ended = n == 0 ||
+		    ((size_t)n < room && from->flags & STREAM_AT_EOF);
+	}
+	return stop(PIPE_DONE);
+}
+
 /* ---- life ---- */
 
 void

@@ -85,6 +85,12 @@ void pipe_fini(struct pipe *p, struct pipe_share *share);
 struct pipe_stop pipe_pump(struct pipe *p, struct stream *from,
     struct stream *to, struct pipe_share *share);
 
+/* Reads into the kept bytes until there are `most`, with no far side so far.
+ * PIPE_STARVED: all that was there; PIPE_BLOCKED: there are `most`; PIPE_DONE:
+ * `from` has ended. */
+struct pipe_stop pipe_gather(struct pipe *p, struct stream *from, size_t most,
+    struct pipe_share *share);
+
 /* Bytes of a pipe that owns something. */
 size_t pipe_stuck(const struct pipe *p);
 /* Bytes read and not yet taken by `to`. */

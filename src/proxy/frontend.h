@@ -68,6 +68,8 @@ struct frontend_options {
 	uint64_t retry_ms; /* a client waits for servers that refuse; 0: not */
 	uint64_t queue_ms; /* it waits for servers that are full; 0: not */
 	uint64_t hello_ms; /* until a client has said what is asked of it */
+	uint64_t peek_wait_ms; /* for a client that says nothing; 0: hello_ms */
+	bool peek; /* a server is chosen when first bytes are there */
 	uint64_t idle_timeout_ms;    /* no byte either way; 0: never */
 	uint64_t half_timeout_ms;    /* half-closed and no byte; 0: never */
 	uint64_t

@@ -24,6 +24,8 @@ reason_name(enum reason r)
 		[REASON_TLS_TIMEOUT] = "tls_timeout",
 		[REASON_TRUNCATED] = "truncated",
 		[REASON_QUEUE_TIMEOUT] = "queue_timeout",
+		[REASON_HELLO_TIMEOUT] = "hello_timeout",
+		[REASON_HELLO_TOO_LONG] = "hello_too_long",
 		[REASON_NO_CLOSE_NOTIFY] = "no_close_notify",
 	};
 

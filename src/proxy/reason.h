@@ -20,6 +20,8 @@ enum reason {
 	REASON_TLS_TIMEOUT,	/* the client's handshake took too long */
 	REASON_TRUNCATED,	/* TLS ended without close_notify: a reset */
 	REASON_QUEUE_TIMEOUT,	/* all servers stayed full */
+	REASON_HELLO_TIMEOUT,	/* it did not say who it is, or what it wants */
+	REASON_HELLO_TOO_LONG,	/* so many bytes did not say that */
 	REASON_NO_CLOSE_NOTIFY, /* the same of a client: passed on as an end */
 	REASONS
 };

@@ -24,6 +24,13 @@ static const struct step {
 		.on_time = session_tls_on_time,
 		.due = session_tls_due,
 	},
+	[HELLO_FIRST] = {
+		.wanted = session_first_wanted,
+		.begin = session_first_begin,
+		.on_client = session_first_on_client,
+		.on_time = session_first_on_time,
+		.due = session_first_due,
+	},
 };
 
 unsigned

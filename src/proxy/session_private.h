@@ -4,6 +4,7 @@
  *     session.c          made; state x event -> function; closed
  *     session_hello.c    HELLO: the steps before a server is chosen
  *     session_tls.c      of these: the client's TLS handshake
+ *     session_first.c    of these: its first bytes
  *     session_queue.c    QUEUED: waits for a server that is full
  *     session_connect.c  CONNECTING: until a server answers
  *     session_dial.c     connects to one address of it
@@ -34,7 +35,7 @@ enum session_state {
 
 /* What a client does in HELLO, in this order; the number of a bit of
  * frontend_core.hello, which says what a frontend asks for. */
-enum hello_step { HELLO_TLS, HELLO_STEPS };
+enum hello_step { HELLO_TLS, HELLO_FIRST, HELLO_STEPS };
 
 /* What few sessions have: made when it is first needed, freed with them. */
 struct session_facts {
@@ -133,6 +134,16 @@ void session_tls_begin(struct session *s);
 void session_tls_on_client(struct session *s, unsigned ready);
 void session_tls_on_time(struct session *s);
 uint64_t session_tls_due(const struct session *s);
+
+/* ---- HELLO_FIRST ---- */
+
+bool session_first_wanted(const struct frontend_core *f);
+/* Reads the client's first bytes until who wants to see them has seen
+ * enough. */
+void session_first_begin(struct session *s);
+void session_first_on_client(struct session *s, unsigned ready);
+void session_first_on_time(struct session *s);
+uint64_t session_first_due(const struct session *s);
 
 /* ---- QUEUED ---- */
 

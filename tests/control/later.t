@@ -2,8 +2,6 @@
 pen -r {FRONT} {S0}
 > http
 < error: http: not implemented yet
-> no http; no peek; no transparent
-> peek
-< error: peek: not implemented yet
+> no http; no transparent
 > transparent
 < error: transparent: not implemented yet

@@ -79,6 +79,11 @@ pen -x 500 {FRONT} {S0} {S1}
 < 10
 > hello_timeout 5
 < 5
+> peek_wait 2
+< 2
+> peek_wait
+< 2
+> peek; no peek
 > half_timeout 100
 < 100
 > linger 5

@@ -114,7 +114,7 @@ START_TEST(words_and_typos)
 	fails("frobnicate", "unknown command \"frobnicate\"");
 	fails("\"server", "quote");
 	fails("foreground", "unknown command");
-	fails("peek", "not implemented yet");
+	fails("transparent", "not implemented yet");
 	fails("acl 1 permit country SE", "not implemented yet");
 	says("block", "");
 	says("no delayed_forward", "");

@@ -464,10 +464,45 @@ START_TEST(what_follows_a_pause_is_reported)
 END_TEST
 #endif
 
+/* First bytes wait until there is somebody for them, up to a limit. */
+START_TEST(gathered_bytes_go_first)
+{
+	begin(false, false);
+	from.flags |= STREAM_READABLE;
+	ck_assert_int_eq(
+	    pipe_gather(&pipe_, &from, 100, &share).verdict, PIPE_STARVED);
+	ck_assert_uint_eq(pipe_pending(&pipe_), 0);
+	feed(60);
+	ck_assert_int_eq(
+	    pipe_gather(&pipe_, &from, 100, &share).verdict, PIPE_STARVED);
+	ck_assert_uint_eq(pipe_pending(&pipe_), 60);
+	feed(60);
+	ck_assert_int_eq(
+	    pipe_gather(&pipe_, &from, 100, &share).verdict, PIPE_BLOCKED);
+	ck_assert_uint_eq(pipe_pending(&pipe_), 100);
+	ck_assert_uint_eq(pipe_.bytes, 0);
+	ck_assert_int_eq(
+	    pipe_pump(&pipe_, &from, &to, &share).verdict, PIPE_STARVED);
+	ck_assert_uint_eq(drain(200), 120);
+	feed(10);
+	shutdown(in[0], SHUT_WR);
+	ck_assert_int_eq(
+	    pipe_gather(&pipe_, &from, 100, &share).verdict, PIPE_STARVED);
+	from.flags |= STREAM_READABLE;
+	ck_assert_int_eq(
+	    pipe_gather(&pipe_, &from, 100, &share).verdict, PIPE_DONE);
+	ck_assert_int_eq(
+	    pipe_pump(&pipe_, &from, &to, &share).verdict, PIPE_DONE);
+	ck_assert_uint_eq(drain(200), 10);
+	end();
+}
+END_TEST
+
 SUITE(test_pipe)
 {
 	Suite *s = suite_create("pipe");
 
+	SUITE_ADD(s, gathered_bytes_go_first, 10);
 	SUITE_ADD(s, small_bytes_pass, 10);
 	SUITE_ADD(s, the_end_is_seen, 10);
 	SUITE_ADD(s, back_pressure, 10);
