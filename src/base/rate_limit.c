@@ -1,0 +1,49 @@
+/* rate_limit.c: see rate_limit.h. */
+#include "config.h"
+
+#include "base/rate_limit.h"
+
+enum { NS_PER_MS = 1000 * 1000 };
+
+/* When the bucket is full: not in the past, and not later than an empty one
+ * would be, which it is where the limit was another one before. All in ns. */
+static uint64_t
+full_at(const struct rate_bucket *b, uint64_t now, uint64_t period)
+{
+	if (b->full < now)
+		return now;
+	return b->full < now + period ? b->full : now + period;
+}
+
+bool
+rate_limit_take(const struct rate_limit *l, struct rate_bucket *b, uint64_t n,
+    uint64_t now)
+{
+	uint64_t period = l->period_ms * NS_PER_MS;
+
+	if (l->count == 0)
+		return true;
+	now *= NS_PER_MS;
+	/* kept even if there are too few tokens: one that was filled far into
+	 * the future by another limit begins to fill by this one */
+	b->full = full_at(b, now, period);
+	if (n > l->count || b->full + n * (period / l->count) > now + period)
+		return false;
+	b->full += n * (period / l->count);
+	return true;
+}
+
+uint64_t
+rate_limit_wait(
+    const struct rate_limit *l, const struct rate_bucket *b, uint64_t now)
+{
+	uint64_t period = l->period_ms * NS_PER_MS, ready;
+
+	if (l->count == 0)
+		return 0;
+	now *= NS_PER_MS;
+	ready = full_at(b, now, period) + period / l->count;
+	return ready <= now + period
+	    ? 0
+	    : (ready - now - period + NS_PER_MS - 1) / NS_PER_MS;
+}
