@@ -5,31 +5,27 @@
 
 enum { NS_PER_MS = 1000 * 1000 };
 
-/* When the bucket is full: not in the past, and not later than an empty one
- * would be, which it is where the limit was another one before. All in ns. */
+/* When the bucket is full, not in the past. It cannot take longer than a period
+ * unless the limit was another one before: then it is full. All in ns. */
 static uint64_t
 full_at(const struct rate_bucket *b, uint64_t now, uint64_t period)
 {
-	if (b->full < now)
-		return now;
-	return b->full < now + period ? b->full : now + period;
+	return b->full >= now && b->full <= now + period ? b->full : now;
 }
 
 bool
-rate_limit_take(const struct rate_limit *l, struct rate_bucket *b, uint64_t n,
-    uint64_t now)
+rate_limit_take(
+    const struct rate_limit *l, struct rate_bucket *b, uint64_t now)
 {
-	uint64_t period = l->period_ms * NS_PER_MS;
+	uint64_t period = l->period_ms * NS_PER_MS, full;
 
 	if (l->count == 0)
 		return true;
 	now *= NS_PER_MS;
-	/* kept even if there are too few tokens: one that was filled far into
-	 * the future by another limit begins to fill by this one */
-	b->full = full_at(b, now, period);
-	if (n > l->count || b->full + n * (period / l->count) > now + period)
+	full = full_at(b, now, period) + period / l->count;
+	if (full > now + period)
 		return false;
-	b->full += n * (period / l->count);
+	b->full = full;
 	return true;
 }
 

@@ -3,7 +3,8 @@
  * A bucket holds `count` tokens and gets as many in each period, evenly. Who
  * rested may take all of them at once. A bucket is kept as the moment at which
  * it will be full (as in GCRA, ITU-T I.371, A): there is nothing to refill, all
- * zero is a full one, and another limit applies to the buckets that are there.
+ * zero is a full one, and another limit applies to the buckets that are there
+ * (to an empty one of a longer period as if it were full).
  * Pure: the clock is passed in. */
 #ifndef PEN_BASE_RATE_LIMIT_H
 #define PEN_BASE_RATE_LIMIT_H
@@ -24,10 +25,9 @@ struct rate_bucket {
 	uint64_t full; /* ns of the clock */
 };
 
-/* Takes `n` tokens at `now` (ms). False: there are not as many; none is
- * taken. */
-bool rate_limit_take(const struct rate_limit *l, struct rate_bucket *b,
-    uint64_t n, uint64_t now);
+/* Takes a token at `now` (ms). False: there is none. */
+bool rate_limit_take(
+    const struct rate_limit *l, struct rate_bucket *b, uint64_t now);
 /* In how many ms one token is there; 0: it is. */
 uint64_t rate_limit_wait(
     const struct rate_limit *l, const struct rate_bucket *b, uint64_t now);

@@ -186,6 +186,7 @@ apply_acls_check(struct apply *a, struct error *e)
 	if (resolve_settings(p, e) < 0 || check_servers(a, all, e) < 0)
 		return -1;
 	p->config.pool.client_acl = p->config.client_acl.number;
+	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
 	return 0;
 }
 

@@ -51,6 +51,14 @@ const struct choice choices_failback[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_limit_action[] = {
+	{ "refuse", LIMIT_ACTION_REFUSE, NULL },
+	{ "delay", LIMIT_ACTION_DELAY, NULL },
+	{ "tarpit", LIMIT_ACTION_TARPIT, NULL },
+	{ "abuse", LIMIT_ACTION_ABUSE, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_on_down[] = {
 	{ "keep", SERVER_ON_DOWN_KEEP, NULL },
 	{ "cut", SERVER_ON_DOWN_CUT, NULL },

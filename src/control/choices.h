@@ -21,6 +21,7 @@ extern const struct choice choices_access[], /* enum access */
     choices_dsr_forward[],		     /* enum server_forward */
     choices_fastclose[],		     /* enum fastclose */
     choices_failback[],			     /* enum failback */
+    choices_limit_action[],		     /* enum limit_action */
     choices_on_down[],			     /* enum server_on_down */
     choices_quiet_end[],		     /* enum quiet_end */
     choices_server_check[],		     /* whether there are words */

@@ -31,6 +31,7 @@ enum command_kind {
 	KIND_INT,	    /* an int in min..max */
 	KIND_SIZE,	    /* a uint64_t, with k, m, g */
 	KIND_SECONDS,	    /* a uint64_t of ms, given in seconds */
+	KIND_RATE,	    /* a struct rate_limit, as N/SEC */
 	KIND_ACL,	    /* a struct acl_ref: an access list */
 	KIND_TEXT,	    /* a char *, NULL when it is not set */
 	KIND_FILE,	    /* the same, the name of a file or directory */
@@ -224,6 +225,8 @@ int run_flow(struct call *c, struct error *e);
 int run_flows(struct call *c, struct error *e);
 int run_explain(struct call *c, struct error *e);
 int run_idlers(struct call *c, struct error *e);
+/* limit_command.c */
+int run_top(struct call *c, struct error *e);
 /* mode_command.c */
 const char *balance_name(unsigned i);
 int after_balance(struct call *c, void *base, struct error *e);

@@ -10,6 +10,8 @@ struct server_index;
 /* Appends a line for each, with the option or FILE:LINE where it was set. The
  * plan is one in force. */
 void doubts_print(const struct plan *p, struct buffer *text);
+/* Of these, the settings that have no effect without another one. */
+void doubts_print_needs(const struct plan *p, struct buffer *text);
 /* Logs those that the plan before (NULL: none) did not have. `index` is of the
  * servers of `p`; NULL if there was no plan before. */
 void doubts_log(const struct plan *before, const struct plan *p,

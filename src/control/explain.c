@@ -21,6 +21,7 @@ struct subject {
 	uint64_t now;
 	struct attempts attempts; /* of a client that comes now */
 	struct explanation x;
+	enum limit_verdict limit; /* that the client is beyond */
 };
 
 /* ---- the client ---- */
@@ -119,6 +120,51 @@ sentence(const struct subject *s, char *text, size_t size)
 	default:
 		sentence_of_none(s, text, size);
 	}
+}
+
+/* ---- limits of the client ---- */
+
+static void
+sentence_of_limit(const struct subject *s, char *text, size_t size)
+{
+	static const char *const outcome[] = {
+		[LIMIT_ACTION_REFUSE] = "is refused",
+		[LIMIT_ACTION_DELAY] = "is delayed",
+		[LIMIT_ACTION_TARPIT] = "is tarpitted",
+		[LIMIT_ACTION_ABUSE] = "gets the abuse server",
+	};
+	const struct limit_options *o = &s->pen->plan->config.frontend.limits;
+
+	if (s->limit == LIMIT_CONNS)
+		snprintf(text, size,
+		    "the client has the %llu connections that client_conns "
+		    "allows: it %s",
+		    (unsigned long long)o->conns, outcome[o->action]);
+	else
+		snprintf(text, size,
+		    "the client comes more often than client_rate allows: it "
+		    "%s",
+		    outcome[o->action]);
+}
+
+/* One that is beyond a limit gets no server but the abuse server, or one
+ * later. */
+static void
+explain_limit(struct subject *s)
+{
+	const struct pen *p = s->pen;
+	struct server *abuse = pool_slot(p->pool, SLOT_ABUSE);
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	s->limit = frontend_limit(p->frontend, &s->who);
+	if (s->limit == LIMIT_WITHIN)
+		return;
+	s->x.decision.server =
+	    p->plan->config.frontend.limits.action == LIMIT_ACTION_ABUSE &&
+		abuse->present
+	    ? abuse
+	    : NULL;
 }
 
 /* ---- the answer ---- */
@@ -223,13 +269,19 @@ tell(struct reply *r, const struct subject *s)
 	char text[256], who[PEER_TEXT_MAX];
 	struct facts f;
 
-	sentence(s, text, sizeof(text));
+	if (s->limit != LIMIT_WITHIN)
+		sentence_of_limit(s, text, sizeof(text));
+	else
+		sentence(s, text, sizeof(text));
 	facts_begin(&f, r, FACTS_LINES);
 	facts_text(&f, "client",
 	    s->who.port == 0 ? peer_format_host(&s->who, who)
 			     : peer_format(&s->who, who));
 	tell_server(&f, s->x.decision.server);
-	facts_text(&f, "rule", decision_rule_name(s->x.decision.rule));
+	facts_text(&f, "rule",
+	    s->limit != LIMIT_WITHIN
+		? "limit"
+		: decision_rule_name(s->x.decision.rule));
 	facts_text(&f, "because", text);
 	tell_limit(&f, s->pen);
 	tell_acl(&f, s);
@@ -248,6 +300,7 @@ explain_client(
 		return -1;
 	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
 	pool_explain(p->pool, &s.who, &s.attempts, s.now, &s.x);
+	explain_limit(&s);
 	tell(r, &s);
 	return 0;
 }

@@ -88,6 +88,7 @@ struct config {
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	struct acl_ref client_acl;  /* the list that clients must pass */
+	struct acl_ref client_exempt_acl; /* who is not limited */
 	struct acl_ref control_acl; /* the same of control clients on TCP */
 	bool ascii;
 	bool abort_on_error;

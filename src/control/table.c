@@ -8,6 +8,7 @@ const struct command_group command_groups[] = {
 	{ "servers", rows_servers },
 	{ "connections", rows_connections },
 	{ "logs", rows_log },
+	{ "limits", rows_limits },
 	{ "ends of sessions", rows_ends },
 	{ "TLS", rows_tls },
 	{ "direct server return", rows_dsr },

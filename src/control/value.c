@@ -13,6 +13,7 @@ static const struct value_kind *const kinds[] = {
 	[KIND_INT] = &value_kind_int,
 	[KIND_SIZE] = &value_kind_number,
 	[KIND_SECONDS] = &value_kind_seconds,
+	[KIND_RATE] = &value_kind_rate,
 	[KIND_ACL] = &value_kind_acl,
 	[KIND_TEXT] = &value_kind_text,
 	[KIND_FILE] = &value_kind_text,

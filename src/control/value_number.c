@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "base/rate_limit.h"
 #include "control/value_private.h"
 
 /* ---- switches ---- */
@@ -235,6 +236,72 @@ tell_seconds(struct facts *f, const char *key, const struct command *row,
 	facts_decimal(f, key, seconds_text(value_get_number(row, value), text));
 }
 
+/* So many in a time: N, each second, N/SEC, or 0: any number. */
+static int
+set_rate(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	struct rate_limit l = { .period_ms = 1000 };
+	const char *word = w->word[0], *slash;
+	char count[32];
+
+	(void)no;
+	if (w->count == 0)
+		return value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	slash = strchr(word, '/');
+	snprintf(count, sizeof(count), "%.*s",
+	    (int)(slash != NULL ? slash - word : 31), word);
+	if (number_parse(count, 0, row->max, &l.count) < 0 ||
+	    (slash != NULL &&
+		number_parse_ms(
+		    slash + 1, 1, RATE_LIMIT_PERIOD, &l.period_ms) < 0))
+		return error_set(e,
+		    "\"%.100s\" is not a rate (100, 100/10), from 0 to %llu "
+		    "in up to a day",
+		    word, (unsigned long long)row->max);
+	if (l.count == 0)
+		l.period_ms = 0;
+	*(struct rate_limit *)value = l;
+	return 0;
+}
+
+static void
+rate_text(const void *value, char text[64])
+{
+	const struct rate_limit *l = value;
+	char seconds[32];
+
+	if (l->count == 0)
+		strcpy(text, "0");
+	else
+		snprintf(text, 64, "%llu/%s", (unsigned long long)l->count,
+		    seconds_text(l->period_ms, seconds));
+}
+
+static bool
+rate_words(const struct command *row, const void *value, struct buffer *out)
+{
+	char text[64];
+
+	(void)row;
+	rate_text(value, text);
+	reply_add(out, "%s", text);
+	return true;
+}
+
+static void
+tell_rate(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	char text[64];
+
+	(void)row;
+	rate_text(value, text);
+	facts_text(f, key, text);
+}
+
 const struct value_kind value_kind_number = {
 	.set = set_number,
 	.words = number_words,
@@ -265,4 +332,12 @@ const struct value_kind value_kind_seconds = {
 	.tell = tell_seconds,
 	.size = sizeof(uint64_t),
 	.number = true,
+};
+
+const struct value_kind value_kind_rate = {
+	.set = set_rate,
+	.words = rate_words,
+	.tell = tell_rate,
+	.size = sizeof(struct rate_limit),
+	.number = true, /* the count comes first */
 };

@@ -72,6 +72,7 @@ struct attempts {
 	unsigned flags; /* ATTEMPTED_* */
 	uint32_t hint;	/* where the client is remembered; see sticky.h */
 	bool proven;	/* the client is at its address; see sticky.h */
+	bool abuse;	/* it gets the abuse server, or none */
 	uint16_t given; /* servers in all rounds, the special ones included */
 	/* The regular servers that the client may be given; NULL: all. It must
 	 * last as long as the call. */

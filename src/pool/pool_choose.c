@@ -433,7 +433,8 @@ pool_may_wait(const struct pool *p, const struct peer *who,
 {
 	unsigned i;
 
-	if (p->full == 0 || p->options.stubborn || !pool_permits(p, who))
+	if (p->full == 0 || p->options.stubborn || attempts->abuse ||
+	    !pool_permits(p, who))
 		return false;
 	if (attempts->allowed != NULL)
 		return has_full(p, attempts->allowed, who);
@@ -495,7 +496,7 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 {
 	struct decision d = { .rule = RULE_NONE };
 
-	if (!pool_permits(p, who))
+	if (attempts->abuse || !pool_permits(p, who))
 		return special_choice(
 		    p->servers[SLOT_ABUSE], attempts, RULE_ABUSE);
 	if (attempts->flags & ATTEMPTED_ABUSE ||

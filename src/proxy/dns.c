@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "proxy/dns_message.h"
 #include "proxy/dns_private.h"
+#include "proxy/limits.h"
 
 /* Batches in one turn; ids tried before a socket counts as full. */
 enum { FAIR_SHARE = 4, DRAWS = 8 };
@@ -266,6 +267,15 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	return q;
 }
 
+static bool
+is_within_limits(struct dns *d, const struct dgram *in)
+{
+	struct peer who;
+
+	peer_from_addr(&who, &in->from);
+	return limits_pass_datagram(d->frontend, &who);
+}
+
 static void
 take(struct dns *d, struct listener *l, const struct dgram *in)
 {
@@ -279,6 +289,10 @@ take(struct dns *d, struct listener *l, const struct dgram *in)
 	end_ = dns_query_end(in->bytes, in->n);
 	if (end_ == 0) {
 		stats(d)->dns.malformed++;
+		return;
+	}
+	if (d->frontend->limited && !is_within_limits(d, in)) {
+		stats(d)->limits.dropped++;
 		return;
 	}
 	q = keep(d, l, in, end_);

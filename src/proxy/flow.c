@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "proxy/flow_private.h"
+#include "proxy/limits.h"
 #include "proxy/proxy_header.h"
 
 /* Batches in one turn; bytes of questions kept in all; answers at a time from
@@ -129,6 +130,8 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	if (w->answered && !w->steady) {
 		w->steady = true;
 		pool_proven(f->pool, &w->who, &w->attempts);
+		if (w->client_source != NULL)
+			source_touch(&f->sources, w->client_source, true);
 	}
 	w->answered = false;
 	flow_touch(w);
@@ -243,7 +246,7 @@ flow_of(struct flows *fs, struct arrival *a)
 	}
 	if (w != NULL)
 		flow_release(w);
-	else if (!flow_may_come(fs))
+	else if (!flow_may_come(fs, a))
 		return NULL;
 	s = pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
 	if (s != NULL)
@@ -300,6 +303,8 @@ count_dropped(struct frontend_stats *stats_, int error)
 		stats_->datagrams.no_server++;
 	else if (error == EBUSY)
 		stats_->datagrams.flood++;
+	else if (error == EDQUOT)
+		stats_->limits.dropped++;
 	else
 		stats_->datagrams.no_memory++;
 }
@@ -311,7 +316,7 @@ static bool
 each_by_itself(const struct frontend_core *f)
 {
 	return f->options.udp.each || f->options.udp.requests > 0 ||
-	    f->options.udp.proxy != UDP_PROXY_OFF;
+	    f->limited || f->options.udp.proxy != UDP_PROXY_OFF;
 }
 
 static void
@@ -343,6 +348,10 @@ take(struct flows *fs, struct arrival *a)
 	}
 	if (a->dgram->segment > 0 && each_by_itself(f)) {
 		take_pieces(fs, a);
+		return;
+	}
+	if (f->limited && !limits_pass_datagram(f, &a->who)) {
+		f->stats.limits.dropped++;
 		return;
 	}
 	w = f->options.udp.each ? flow_of_each(fs, a) : flow_of(fs, a);

@@ -30,6 +30,7 @@ struct flow {
 	struct dgram_local local;
 	struct peer who;
 	struct server *server;
+	struct source *client_source; /* its limits; NULL: none */
 	unsigned generation;	  /* of the server, when it was chosen */
 	unsigned address;	  /* of the server's, where fd goes */
 	unsigned addresses_tried; /* without an answer */
@@ -73,10 +74,11 @@ struct flow *flow_begin(struct flows *fs, const struct arrival *a,
 /* To be called when a listener has had its turn; `all`: it has read all that
  * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);
-/* Whether a new flow may be made in this turn. Returns false with errno EBUSY
+/* Whether the new flow may be made in this turn. Returns false with errno EBUSY
  * while newcomers crowd and have had their share, EHOSTUNREACH when the
- * frontend takes no new clients any more. */
-bool flow_may_come(const struct flows *fs);
+ * frontend takes no new clients any more, EDQUOT when the client's source has
+ * as many as it may. */
+bool flow_may_come(const struct flows *fs, const struct arrival *a);
 /* Makes a flow without a server. When there are too many it ends the idlest to
  * make room. Returns NULL with errno ENOMEM, or as flow_may_come(). */
 struct flow *flow_new(struct flows *fs, const struct arrival *a);

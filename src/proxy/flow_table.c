@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "proxy/flow_past.h"
 #include "proxy/flow_private.h"
+#include "proxy/limits.h"
 
 /* While BEHIND turns in a row could not empty the queue and new flows end
  * others, NEWCOMERS may come in a turn: what is known goes first. */
@@ -123,6 +124,8 @@ flow_end(struct flow *w)
 	struct flows *fs = f->flows;
 
 	flow_release(w);
+	if (w->client_source != NULL)
+		source_leave(&f->sources, w->client_source);
 	fs->kept -= buffer_length(&w->question);
 	buffer_fini(&w->question);
 	free(w->client);
@@ -150,10 +153,14 @@ flow_turn_over(struct flows *fs, const struct listener *l, bool all)
 }
 
 bool
-flow_may_come(const struct flows *fs)
+flow_may_come(const struct flows *fs, const struct arrival *a)
 {
 	if (fs->frontend->draining) {
 		errno = EHOSTUNREACH;
+		return false;
+	}
+	if (fs->frontend->limited && !limits_pass_flow(fs->frontend, &a->who)) {
+		errno = EDQUOT;
 		return false;
 	}
 	if (fs->behind < BEHIND || fs->newcomers < NEWCOMERS ||
@@ -172,6 +179,16 @@ start_tick(struct flows *fs, uint64_t ms)
 	    ms < TICK_MAX_MS ? ms : TICK_MAX_MS);
 }
 
+static void
+enter_source(struct flow *w)
+{
+	struct frontend_core *f = w->frontend;
+
+	w->client_source = limits_source(f, &w->who);
+	if (w->client_source != NULL)
+		source_enter(&f->sources, w->client_source);
+}
+
 struct flow *
 flow_new(struct flows *fs, const struct arrival *a)
 {
@@ -179,7 +196,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 	const struct dgram *d = a->dgram;
 	struct flow *w;
 
-	if (!flow_may_come(fs))
+	if (!flow_may_come(fs, a))
 		return NULL;
 	fs->newcomers++;
 	w = memory_zeroed(sizeof(*w));
@@ -200,6 +217,8 @@ flow_new(struct flows *fs, const struct arrival *a)
 	w->listener = a->listener;
 	w->local = d->local;
 	w->who = a->who;
+	if (f->limited)
+		enter_source(w);
 	w->fd = -1;
 	w->started = w->active = loop_now(f->loop);
 	watch_init(&w->watch);

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "proxy/dummy.h"
 #include "proxy/dump.h"
+#include "proxy/limits.h"
 #include "proxy/frontend_private.h"
 #include "proxy/session.h"
 
@@ -29,6 +30,12 @@ frontend_options_init(struct frontend_options *o)
 		.splice = true,
 		.udp = { .timeout_ms = 60 * 1000, .fail = 10 },
 		.dns = { .retry_ms = 1000 },
+		.limits = { .prefix4 = 32,
+		    .prefix6 = 64,
+		    .wait_ms = 10 * 1000,
+		    .wait_max = 1000,
+		    .exempt = -1,
+		    .sources_max = 100 * 1000 },
 		.end = { .quiet_ms = 5000, .drain_ms = 30 * 1000 },
 	};
 }
@@ -40,13 +47,48 @@ static void
 check_limits(struct frontend *f)
 {
 	const struct frontend_options *o = &f->core.options;
-	bool full = f->core.stats.sessions >= o->sessions_max ||
+	bool full = f->rate_reached ||
+	    f->core.stats.sessions >= o->sessions_max ||
 	    (o->pending_max > 0 && f->core.stats.connecting >= o->pending_max);
 
 	if (full == f->full || !f->core.started || (o->udp.on && !o->dns.on))
 		return;
 	f->full = full;
 	frontend_hold(f, full);
+}
+
+/* Counts a client in what conn_rate allows. With the last one that it allows,
+ * the listeners pause until there is more. */
+static void
+take_rate(struct frontend *f)
+{
+	const struct rate_limit *l = &f->core.options.limits.all;
+	uint64_t now = loop_now(f->core.loop), wait;
+
+	(void)rate_limit_take(l, &f->rate, now);
+	wait = rate_limit_wait(l, &f->rate, now);
+	if (wait == 0 || f->rate_reached ||
+	    timer_start(f->core.loop, &f->rate_timer, wait) < 0)
+		return;
+	f->rate_reached = true;
+	f->core.stats.limits.pauses++;
+}
+
+static void
+on_rate(struct timer *t)
+{
+	struct frontend *f = container_of(t, struct frontend, rate_timer);
+
+	f->rate_reached = false;
+	check_limits(f);
+}
+
+/* Another conn_rate holds at once. */
+static void
+apply_rate(struct frontend *f)
+{
+	timer_stop(&f->rate_timer);
+	f->rate_reached = false;
 }
 
 void
@@ -60,6 +102,8 @@ frontend_client_in(struct frontend_core *core)
 		session_count_start(f);
 	if (f->core.stats.sessions > f->core.stats.sessions_peak)
 		f->core.stats.sessions_peak = f->core.stats.sessions;
+	if (f->core.options.limits.all.count > 0)
+		take_rate(f);
 	check_limits(f);
 }
 
@@ -99,6 +143,8 @@ apply_options(struct frontend *f)
 	f->core.tuned = f->core.options.sndbuf > 0 ||
 	    f->core.options.rcvbuf > 0 || f->core.options.rate_up > 0;
 	f->core.hello = (uint8_t)session_hello_steps(&f->core);
+	f->core.limited = limits_are_set(&f->core.options.limits);
+	apply_rate(f);
 	check_limits(f);
 	preopened_adjust(&f->preopened);
 	flows_adjust(&f->flows);
@@ -139,6 +185,15 @@ frontend_options(const struct frontend *f)
 	return &f->core.options;
 }
 
+/* Those that clients that are delayed wait for. */
+static bool
+are_limits_equal(const struct limit_options *a, const struct limit_options *b)
+{
+	return a->conns == b->conns && a->wait_ms == b->wait_ms &&
+	    a->rate.count == b->rate.count &&
+	    a->rate.period_ms == b->rate.period_ms;
+}
+
 static bool
 are_times_equal(
     const struct frontend_options *a, const struct frontend_options *b)
@@ -150,7 +205,8 @@ are_times_equal(
 	    a->linger_ms == b->linger_ms && a->end.quiet == b->end.quiet &&
 	    a->end.quiet_ms == b->end.quiet_ms &&
 	    a->end.drain_ms == b->end.drain_ms &&
-	    a->end.max_age_ms == b->end.max_age_ms;
+	    a->end.max_age_ms == b->end.max_age_ms &&
+	    are_limits_equal(&a->limits, &b->limits);
 }
 
 void
@@ -242,6 +298,7 @@ set_stats(struct frontend *f, const struct frontend_stats *new)
 	f->core.stats.flows.ports = now.flows.ports;
 	f->core.stats.flows.ports_max = now.flows.ports_max;
 	f->core.stats.dns.waiting = now.dns.waiting;
+	f->core.stats.limits.waiting = now.limits.waiting;
 }
 
 void
@@ -283,6 +340,12 @@ frontend_left(const struct frontend *f)
 	return st->sessions + st->flows.now + st->dns.waiting;
 }
 
+const struct source_limits *
+frontend_sources(const struct frontend *f)
+{
+	return &f->core.sources;
+}
+
 uint64_t
 frontend_preopened(const struct frontend *f)
 {
@@ -319,6 +382,8 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	dummies_init(&f->dummies, &f->core);
 	preopened_init(&f->preopened, &f->core);
 	f->core.options = *o;
+	source_limits_init(&f->core.sources, &f->core.options.limits);
+	timer_init(&f->rate_timer, on_rate);
 	if (flows_init(&f->flows, &f->core) < 0 ||
 	    dns_init(&f->dns, &f->core) < 0) {
 		error_set(e, "out of memory");
@@ -341,6 +406,8 @@ frontend_free(struct frontend *f)
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
 	dummies_fini(&f->dummies);
+	source_limits_fini(&f->core.sources);
+	timer_fini(&f->rate_timer);
 	session_count_fini(f);
 	list_remove(&f->cut.task.link);
 	session_rebalance_fini(f);

@@ -20,6 +20,7 @@
 #include "net/sources.h"
 #include "pool/pool.h"
 #include "proxy/reason.h"
+#include "proxy/source_limits.h"
 
 /* Which datagrams to a server begin with a PROXY header. */
 enum udp_proxy { UDP_PROXY_OFF, UDP_PROXY_FIRST, UDP_PROXY_EVERY };
@@ -100,6 +101,7 @@ struct frontend_options {
 	struct udp_options udp;
 	struct dns_options dns;
 	struct end_options end;
+	struct limit_options limits;
 };
 
 struct tls_server;
@@ -140,6 +142,20 @@ struct dns_stats {
 	uint64_t unasked;   /* answers to nothing that was asked, or late */
 };
 
+/* Those of client_conns and client_rate. */
+struct limit_stats {
+	uint64_t waiting; /* delayed or tarpitted, now */
+	uint64_t beyond;  /* connections, flows, datagrams beyond a limit */
+	uint64_t refused; /* what became of the connections */
+	uint64_t delayed;
+	uint64_t tarpitted;
+	uint64_t abuse;
+	uint64_t dropped; /* datagrams */
+	uint64_t untracked; /* connections and datagrams without a limit,
+			     * for lack of memory */
+	uint64_t pauses;  /* of the listeners, by conn_rate */
+};
+
 struct tls_stats {
 	uint64_t handshakes; /* with clients, that succeeded */
 	uint64_t resumed;    /* of those, without a new key exchange */
@@ -160,6 +176,7 @@ struct frontend_stats {
 	struct datagram_stats datagrams;
 	struct dns_stats dns;
 	struct tls_stats tls;
+	struct limit_stats limits;
 };
 
 /* TLS; all of it outlives the frontend, or is replaced before it goes. */
@@ -305,6 +322,14 @@ bool frontend_flow(
 /* The first one whose number is not below `from`. */
 bool frontend_flow_next(
     const struct frontend *f, uint64_t from, struct flow_info *info);
+
+/* ---- limits of each source ---- */
+
+/* The table of sources, for reports. */
+const struct source_limits *frontend_sources(const struct frontend *f);
+/* Which limit a client that comes now would be beyond. */
+enum limit_verdict frontend_limit(
+    struct frontend *f, const struct peer *who);
 
 /* ---- pre-opened connections ---- */
 

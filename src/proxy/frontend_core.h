@@ -27,6 +27,8 @@ struct frontend_core {
 	unsigned source_turn;	      /* which source was used last */
 	struct frontend_stats stats;
 	struct frontend_tls tls;
+	struct source_limits sources;
+	bool limited; /* the settings limit them */
 	struct pipe_share share;
 	struct flows *flows; /* those of the frontend, which owns them */
 	struct dns *dns;

@@ -62,6 +62,9 @@ struct frontend {
 	struct list listeners;	       /* struct frontend_listener */
 	struct inherited *inherited;   /* sockets for them; NULL: none */
 	bool full; /* a limit is reached: listeners are paused */
+	struct rate_bucket rate; /* of conn_rate */
+	struct timer rate_timer; /* while it is empty */
+	bool rate_reached;
 	bool paused; /* all of them are, by frontend_pause() */
 
 	/* The sessions are in one of these, and in the table of all. */

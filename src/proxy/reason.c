@@ -26,6 +26,9 @@ reason_name(enum reason r)
 		[REASON_QUEUE_TIMEOUT] = "queue_timeout",
 		[REASON_HELLO_TIMEOUT] = "hello_timeout",
 		[REASON_HELLO_TOO_LONG] = "hello_too_long",
+		[REASON_CLIENT_CONNS] = "client_conns",
+		[REASON_CLIENT_RATE] = "client_rate",
+		[REASON_TARPIT] = "tarpit",
 		[REASON_NO_CLOSE_NOTIFY] = "no_close_notify",
 	};
 

@@ -22,6 +22,9 @@ enum reason {
 	REASON_QUEUE_TIMEOUT,	/* all servers stayed full */
 	REASON_HELLO_TIMEOUT,	/* it did not say who it is, or what it wants */
 	REASON_HELLO_TOO_LONG,	/* so many bytes did not say that */
+	REASON_CLIENT_CONNS,	/* its source has too many connections */
+	REASON_CLIENT_RATE,	/* its source comes too often */
+	REASON_TARPIT,		/* the same: it was kept waiting, then closed */
 	REASON_NO_CLOSE_NOTIFY, /* the same of a client: passed on as an end */
 	REASONS
 };

@@ -146,7 +146,8 @@ session_resets_client(const struct session *s, enum reason why)
 	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED)
 		return !s->client_told;
 	return why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
-	    why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
+	    why == REASON_CLIENT_CONNS || why == REASON_CLIENT_RATE ||
+	    why == REASON_TARPIT || why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
 	    why == REASON_SERVER_DOWN || why == REASON_MAX_AGE;
 }
 
@@ -168,6 +169,8 @@ session_close(struct session *s, enum reason why)
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
 		s->up.flags |= STREAM_NO_CLOSE_NOTIFY;
 	}
+	if (s->admission != NOT_ADMITTED)
+		session_admit_leave(s);
 	if (s->state == QUEUED)
 		session_queue_leave(s);
 	session_release_server(s, reset_server);
@@ -250,12 +253,11 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 	}
 	s->port = port;
 	frontend_client_in(&f->core);
-	if (f->core.hello != 0) {
+	if (f->core.hello != 0)
 		session_hello(s);
-		return;
-	}
-	session_connect(s);
-	if (s->state != CLOSED &&
+	else
+		session_connect(s);
+	if (s->state != CLOSED && s->down.watch.fd < 0 &&
 	    watch_start(f->core.loop, &s->down.watch, fd, READY_READ,
 		session_on_client) < 0)
 		session_close(s, REASON_NO_RESOURCES);

@@ -157,6 +157,7 @@ session_connect_again(struct session *s)
 {
 	s->attempts = (struct attempts){ .hint = s->attempts.hint,
 		.proven = s->attempts.proven,
+		.abuse = s->attempts.abuse,
 		.given = s->attempts.given };
 	session_next_server(s);
 }

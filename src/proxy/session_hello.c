@@ -17,6 +17,13 @@ static const struct step {
 	void (*on_time)(struct session *s);
 	uint64_t (*due)(const struct session *s); /* UINT64_MAX: no limit */
 } steps[HELLO_STEPS] = {
+	[HELLO_ADMIT] = {
+		.wanted = session_admit_wanted,
+		.begin = session_admit_begin,
+		.on_client = session_admit_on_client,
+		.on_time = session_admit_on_time,
+		.due = session_admit_due,
+	},
 	[HELLO_TLS] = {
 		.wanted = session_tls_wanted,
 		.begin = session_tls_begin,
@@ -78,20 +85,27 @@ session_hello_step(struct session *s, unsigned step)
 	}
 	s->step = (uint8_t)step;
 	s->active = loop_now(s->frontend->core.loop);
+	if (step != HELLO_ADMIT && s->down.watch.fd < 0 &&
+	    session_hello_watch(s) < 0) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
 	session_hello_schedule(s);
 	steps[step].begin(s);
+}
+
+/* What the client says is hardly ever here yet: the loop will say. */
+int
+session_hello_watch(struct session *s)
+{
+	s->down.flags &= ~(unsigned)STREAM_READABLE;
+	return watch_start(s->frontend->core.loop, &s->down.watch, s->down.fd,
+	    READY_READ, session_on_client);
 }
 
 void
 session_hello(struct session *s)
 {
-	if (watch_start(s->frontend->core.loop, &s->down.watch, s->down.fd,
-		READY_READ, session_on_client) < 0) {
-		session_close(s, REASON_NO_RESOURCES);
-		return;
-	}
-	/* its hello is hardly ever here yet: the loop will say */
-	s->down.flags &= ~(unsigned)STREAM_READABLE;
 	session_hello_step(s, 0);
 }
 

@@ -3,6 +3,7 @@
  *
  *     session.c          made; state x event -> function; closed
  *     session_hello.c    HELLO: the steps before a server is chosen
+ *     session_admit.c    of these: the limits of the client's source
  *     session_tls.c      of these: the client's TLS handshake
  *     session_first.c    of these: its first bytes
  *     session_queue.c    QUEUED: waits for a server that is full
@@ -35,12 +36,15 @@ enum session_state {
 
 /* What a client does in HELLO, in this order; the number of a bit of
  * frontend_core.hello, which says what a frontend asks for. */
-enum hello_step { HELLO_TLS, HELLO_FIRST, HELLO_STEPS };
+enum hello_step { HELLO_ADMIT, HELLO_TLS, HELLO_FIRST, HELLO_STEPS };
 
 /* What few sessions have: made when it is first needed, freed with them. */
 struct session_facts {
 	struct peer came_to; /* as a proxy said; family 0: none did */
 };
+
+/* What the limits of its source have to do with a session. */
+enum admission { NOT_ADMITTED, ADMITTED, DELAYED, TARPITTED };
 
 struct session {
 	struct frontend *frontend;
@@ -59,6 +63,7 @@ struct session {
 	uint32_t first_ms; /* until the first answer byte, and 1; 0: none */
 	uint32_t queue_ms; /* that it has waited for a busy server */
 	struct session_facts *facts; /* NULL: none */
+	struct source *source; /* that it counts in, or waits for; or NULL */
 	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;   /* goes on next time, or frees */
@@ -66,11 +71,12 @@ struct session {
 	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
-	struct list queue_link;		   /* while QUEUED */
+	struct list queue_link;		   /* while QUEUED, or DELAYED */
 	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
 	uint8_t step;	     /* of HELLO */
+	uint8_t admission;   /* by the limits of its source */
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
 	bool counted;	     /* the pool counts its connection */
@@ -125,6 +131,19 @@ void session_hello_schedule(struct session *s);
 uint64_t session_hello_due(const struct session *s);
 /* The session's own; NULL: no memory. */
 struct session_facts *session_facts(struct session *s);
+
+/* Begins to watch the client. Returns 0, or -1 with errno. */
+int session_hello_watch(struct session *s);
+
+/* ---- HELLO_ADMIT ---- */
+
+bool session_admit_wanted(const struct frontend_core *f);
+void session_admit_begin(struct session *s);
+void session_admit_on_client(struct session *s, unsigned ready);
+void session_admit_on_time(struct session *s);
+uint64_t session_admit_due(const struct session *s);
+/* It ends: it counts, or waits, no more. */
+void session_admit_leave(struct session *s);
 
 /* ---- HELLO_TLS ---- */
 

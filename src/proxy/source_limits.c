@@ -177,10 +177,8 @@ source_limits_get(struct source_limits *t, const struct peer *who)
 	if (s != NULL)
 		return s;
 	s = take_entry(t);
-	if (s == NULL) {
-		t->untracked++;
+	if (s == NULL)
 		return NULL;
-	}
 	list_remove(&s->order);
 	*s = (struct source){ .key = key, .in_use = true };
 	list_init(&s->waiting);
@@ -191,8 +189,8 @@ source_limits_get(struct source_limits *t, const struct peer *who)
 
 /* ---- limits ---- */
 
-static bool
-is_full(const struct source_limits *t, const struct source *s)
+bool
+source_is_full(const struct source_limits *t, const struct source *s)
 {
 	return t->options->conns > 0 && s->conns >= t->options->conns;
 }
@@ -201,9 +199,10 @@ enum limit_verdict
 source_check(
     const struct source_limits *t, const struct source *s, uint64_t now)
 {
-	if (is_full(t, s))
+	if (source_is_full(t, s))
 		return LIMIT_CONNS;
-	return rate_limit_wait(&t->options->rate, &s->bucket, now) == 0
+	return s->waits == 0 &&
+		rate_limit_wait(&t->options->rate, &s->bucket, now) == 0
 	    ? LIMIT_WITHIN
 	    : LIMIT_RATE;
 }
@@ -211,32 +210,31 @@ source_check(
 enum limit_verdict
 source_try_again(struct source_limits *t, struct source *s, uint64_t now)
 {
-	if (is_full(t, s))
+	if (source_is_full(t, s))
 		return LIMIT_CONNS;
-	if (!rate_limit_take(&t->options->rate, &s->bucket, 1, now))
+	if (!rate_limit_take(&t->options->rate, &s->bucket, now))
 		return LIMIT_RATE;
 	s->passed++;
 	return LIMIT_WITHIN;
 }
 
 enum limit_verdict
-source_arrive(struct source_limits *t, struct source *s, uint64_t n,
-    bool conns, uint64_t now)
+source_arrive(
+    struct source_limits *t, struct source *s, bool connection, uint64_t now)
 {
-	uint64_t i;
+	enum limit_verdict v = LIMIT_WITHIN;
 
-	for (i = 0; i < n; i++)
-		rate_count(&s->rate, now);
-	if (conns && is_full(t, s)) {
-		s->limited += n;
-		return LIMIT_CONNS;
-	}
-	if (!rate_limit_take(&t->options->rate, &s->bucket, n, now)) {
-		s->limited += n;
-		return LIMIT_RATE;
-	}
-	s->passed += n;
-	return LIMIT_WITHIN;
+	rate_count(&s->rate, now);
+	if (connection && source_is_full(t, s))
+		v = LIMIT_CONNS;
+	else if ((connection && s->waits > 0) ||
+	    !rate_limit_take(&t->options->rate, &s->bucket, now))
+		v = LIMIT_RATE;
+	if (v == LIMIT_WITHIN)
+		s->passed++;
+	else
+		s->limited++;
+	return v;
 }
 
 /* ---- use ---- */

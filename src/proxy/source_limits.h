@@ -79,7 +79,6 @@ struct source_limits {
 	struct list unused;   /* entries without a source */
 	struct source **slabs;
 	size_t slab_count;
-	uint64_t untracked; /* clients whose source got no entry */
 };
 
 void source_limits_init(
@@ -100,14 +99,16 @@ struct source *source_limits_find(
 struct source *source_limits_get(struct source_limits *t,
     const struct peer *who);
 
+/* Whether the source has as many connections as it may. */
+bool source_is_full(const struct source_limits *t, const struct source *s);
 /* Which limit one more client would be beyond. Takes nothing. */
 enum limit_verdict source_check(
     const struct source_limits *t, const struct source *s, uint64_t now);
-/* `n` clients of the source came, or datagrams: counts them, and takes as many
- * from what client_rate allows. With `conns`, client_conns is checked before.
- * Nothing is taken when they are beyond a limit. */
+/* A connection of the source came, or a datagram: counts it, and takes it from
+ * what client_rate allows. Only connections are kept out by client_conns, and
+ * by others that wait. Nothing is taken when it is beyond a limit. */
 enum limit_verdict source_arrive(struct source_limits *t, struct source *s,
-    uint64_t n, bool conns, uint64_t now);
+    bool connection, uint64_t now);
 /* The same of one that has waited: it came and was counted before. */
 enum limit_verdict source_try_again(
     struct source_limits *t, struct source *s, uint64_t now);

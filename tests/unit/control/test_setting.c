@@ -205,6 +205,8 @@ other(const struct command *row, const struct plan *defaults)
 		return setting_flag(defaults, row) ? "no" : "";
 	case KIND_ACL:
 		return "7";
+	case KIND_RATE:
+		return "7/2.500";
 	case KIND_CHOICE:
 		n = setting_number(defaults, row) & UINT32_MAX;
 		return c->value == (int)n ? c[1].word : c->word;

@@ -1,0 +1,103 @@
+/* limit_command.c: commands about the limits of each client. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/command.h"
+#include "control/facts.h"
+#include "control/pen.h"
+
+enum { TOP = 10, TOP_MAX = 1000 };
+
+static const struct order {
+	const char *word;
+	enum source_order by;
+} orders[] = {
+	{ "conns", SOURCES_BY_CONNS },
+	{ "rate", SOURCES_BY_RATE },
+	{ "limited", SOURCES_BY_LIMITED },
+};
+
+static int
+parse_order(const char *word, enum source_order *by, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+		if (strcmp(word, orders[i].word) == 0) {
+			*by = orders[i].by;
+			return 0;
+		}
+	return error_set(
+	    e, "\"%.100s\": expected conns, rate or limited", word);
+}
+
+/* clients [N] [ORDER] */
+static int
+parse_top(struct call *c, uint64_t *n, enum source_order *by, struct error *e)
+{
+	const struct words *w = c->words;
+	int i = 1;
+
+	*n = TOP;
+	*by = SOURCES_BY_CONNS;
+	if (w->count < 1 || w->count > 3 || strcmp(w->word[0], "clients") != 0)
+		return error_set(e, "expects %s", c->row->args);
+	if (i < w->count && number_parse(w->word[i], 1, TOP_MAX, n) == 0)
+		i++;
+	if (i < w->count && w->word[i][0] >= '0' && w->word[i][0] <= '9')
+		return error_set(e, "\"%.100s\" is not a number from 1 to %d",
+		    w->word[i], TOP_MAX);
+	if (i < w->count && parse_order(w->word[i++], by, e) < 0)
+		return -1;
+	return i == w->count ? 0
+			     : error_set(e, "expects %s", c->row->args);
+}
+
+static void
+tell_source(struct reply *r, const struct source *s, uint64_t now)
+{
+	char text[SOURCE_TEXT_MAX], rate[32];
+	uint64_t tenths = rate_tenths(&s->rate, now);
+	struct facts f;
+
+	snprintf(rate, sizeof(rate), "%llu.%u",
+	    (unsigned long long)tenths / 10, (unsigned)(tenths % 10));
+	facts_begin(&f, r, FACTS_LINE);
+	facts_text(&f, "client", source_format(s, text));
+	facts_number(&f, "conns", s->conns);
+	facts_number(&f, "waiting", s->waits);
+	facts_decimal(&f, "rate", rate);
+	facts_number(&f, "passed", s->passed);
+	facts_number(&f, "limited", s->limited);
+	facts_end(&f);
+}
+
+int
+run_top(struct call *c, struct error *e)
+{
+	const struct source **top;
+	enum source_order by;
+	unsigned i, count;
+	uint64_t n, now;
+
+	if (parse_top(c, &n, &by, e) < 0)
+		return -1;
+	if (c->pen->phase < PHASE_SERVING)
+		return error_set(e, "only while pen is running");
+	top = calloc(n, sizeof(*top));
+	if (top == NULL)
+		return error_set(e, "out of memory");
+	now = loop_now(c->pen->loop);
+	count = source_limits_top(frontend_sources(c->pen->frontend), by, now,
+	    top, (unsigned)n);
+	facts_list_begin(c->reply);
+	for (i = 0; i < count; i++)
+		tell_source(c->reply, top[i], now);
+	facts_list_end(c->reply);
+	free(top);
+	return 0;
+}
