@@ -14,8 +14,7 @@ full_at(const struct rate_bucket *b, uint64_t now, uint64_t period)
 }
 
 bool
-rate_limit_take(
-    const struct rate_limit *l, struct rate_bucket *b, uint64_t now)
+rate_limit_take(const struct rate_limit *l, struct rate_bucket *b, uint64_t now)
 {
 	uint64_t period = l->period_ms * NS_PER_MS, full;
 

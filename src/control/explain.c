@@ -124,27 +124,39 @@ sentence(const struct subject *s, char *text, size_t size)
 
 /* ---- limits of the client ---- */
 
+static const char *
+outcome_of_limit(const struct subject *s)
+{
+	switch (s->pen->plan->config.frontend.limits.action) {
+	case LIMIT_ACTION_DELAY:
+		return "is delayed";
+	case LIMIT_ACTION_TARPIT:
+		return "is tarpitted";
+	case LIMIT_ACTION_ABUSE:
+		if (s->x.decision.server != NULL)
+			return "gets the abuse server";
+		break;
+	case LIMIT_ACTION_REFUSE:
+		break;
+	}
+	return "is refused";
+}
+
 static void
 sentence_of_limit(const struct subject *s, char *text, size_t size)
 {
-	static const char *const outcome[] = {
-		[LIMIT_ACTION_REFUSE] = "is refused",
-		[LIMIT_ACTION_DELAY] = "is delayed",
-		[LIMIT_ACTION_TARPIT] = "is tarpitted",
-		[LIMIT_ACTION_ABUSE] = "gets the abuse server",
-	};
 	const struct limit_options *o = &s->pen->plan->config.frontend.limits;
 
 	if (s->limit == LIMIT_CONNS)
 		snprintf(text, size,
 		    "the client has the %llu connections that client_conns "
 		    "allows: it %s",
-		    (unsigned long long)o->conns, outcome[o->action]);
+		    (unsigned long long)o->conns, outcome_of_limit(s));
 	else
 		snprintf(text, size,
 		    "the client comes more often than client_rate allows: it "
 		    "%s",
-		    outcome[o->action]);
+		    outcome_of_limit(s));
 }
 
 /* One that is beyond a limit gets no server but the abuse server, or one

@@ -53,8 +53,7 @@ parse_top(struct call *c, uint64_t *n, enum source_order *by, struct error *e)
 		    w->word[i], TOP_MAX);
 	if (i < w->count && parse_order(w->word[i++], by, e) < 0)
 		return -1;
-	return i == w->count ? 0
-			     : error_set(e, "expects %s", c->row->args);
+	return i == w->count ? 0 : error_set(e, "expects %s", c->row->args);
 }
 
 static void
@@ -64,8 +63,8 @@ tell_source(struct reply *r, const struct source *s, uint64_t now)
 	uint64_t tenths = rate_tenths(&s->rate, now);
 	struct facts f;
 
-	snprintf(rate, sizeof(rate), "%llu.%u",
-	    (unsigned long long)tenths / 10, (unsigned)(tenths % 10));
+	snprintf(rate, sizeof(rate), "%llu.%u", (unsigned long long)tenths / 10,
+	    (unsigned)(tenths % 10));
 	facts_begin(&f, r, FACTS_LINE);
 	facts_text(&f, "client", source_format(s, text));
 	facts_number(&f, "conns", s->conns);
@@ -92,8 +91,8 @@ run_top(struct call *c, struct error *e)
 	if (top == NULL)
 		return error_set(e, "out of memory");
 	now = loop_now(c->pen->loop);
-	count = source_limits_top(frontend_sources(c->pen->frontend), by, now,
-	    top, (unsigned)n);
+	count = source_limits_top(
+	    frontend_sources(c->pen->frontend), by, now, top, (unsigned)n);
 	facts_list_begin(c->reply);
 	for (i = 0; i < count; i++)
 		tell_source(c->reply, top[i], now);

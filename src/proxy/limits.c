@@ -46,8 +46,7 @@ limit_name(enum limit_verdict which)
 }
 
 void
-limits_note(
-    struct frontend_core *f, struct source *s, enum limit_verdict which)
+limits_note(struct frontend_core *f, struct source *s, enum limit_verdict which)
 {
 	uint64_t now = loop_now(f->loop);
 	char text[SOURCE_TEXT_MAX];

@@ -11,12 +11,11 @@
 bool limits_are_set(const struct limit_options *o);
 
 /* Returns the client's source, or NULL: it is not limited. */
-struct source *limits_source(
-    struct frontend_core *f, const struct peer *who);
+struct source *limits_source(struct frontend_core *f, const struct peer *who);
 /* Counts and logs that a client of the source is beyond a limit: a line a
  * minute at most for each source. */
-void limits_note(struct frontend_core *f, struct source *s,
-    enum limit_verdict which);
+void limits_note(
+    struct frontend_core *f, struct source *s, enum limit_verdict which);
 /* "client_conns", "client_rate". */
 const char *limit_name(enum limit_verdict which);
 

@@ -147,8 +147,9 @@ session_resets_client(const struct session *s, enum reason why)
 		return !s->client_told;
 	return why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
 	    why == REASON_CLIENT_CONNS || why == REASON_CLIENT_RATE ||
-	    why == REASON_TARPIT || why == REASON_NO_RESOURCES || why == REASON_STOPPED ||
-	    why == REASON_SERVER_DOWN || why == REASON_MAX_AGE;
+	    why == REASON_TARPIT || why == REASON_NO_RESOURCES ||
+	    why == REASON_STOPPED || why == REASON_SERVER_DOWN ||
+	    why == REASON_MAX_AGE;
 }
 
 /* Events that are fetched already may still point to the session: its memory is

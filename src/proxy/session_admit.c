@@ -50,9 +50,11 @@ session_admit_due(const struct session *s)
 	    source_is_full(&f->sources, s->source))
 		return due;
 	try = loop_now(f->loop) +
-	    rate_limit_wait(&f->options.limits.rate, &s->source->bucket,
-		loop_now(f->loop));
-	return try < due ? try : due;
+	    rate_limit_wait(
+		&f->options.limits.rate, &s->source->bucket, loop_now(f->loop));
+	return try < due ?
+	try : due
+		;
 }
 
 /* The session that is the first one now may try. */
@@ -202,8 +204,8 @@ resume(struct session *s)
 	/* a reset behind what it said first: the watch was off by then */
 	if (sock_error(s->down.fd) != 0)
 		session_close(s, REASON_CLIENT_RESET);
-	else if (watch_want(s->frontend->core.loop, &s->down.watch,
-		     READY_READ) < 0)
+	else if (watch_want(
+		     s->frontend->core.loop, &s->down.watch, READY_READ) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else
 		enter(s, src);

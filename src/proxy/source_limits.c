@@ -136,8 +136,8 @@ is_key(const struct hash_table_link *l, const void *key)
 }
 
 static struct source *
-find(const struct source_limits *t, const struct source_key *key,
-    uint64_t *hash)
+find(
+    const struct source_limits *t, const struct source_key *key, uint64_t *hash)
 {
 	struct hash_table_link *l;
 
@@ -297,8 +297,7 @@ source_format(const struct source *s, char text[SOURCE_TEXT_MAX])
 	n = strlen(text);
 	if (s->key.bits < 128)
 		snprintf(text + n, SOURCE_TEXT_MAX - n, "/%u",
-		    (unsigned)s->key.bits -
-			(who.family == AF_INET ? 96u : 0u));
+		    (unsigned)s->key.bits - (who.family == AF_INET ? 96u : 0u));
 	return text;
 }
 
@@ -317,8 +316,8 @@ weight(const struct source *s, enum source_order by, uint64_t now)
 
 /* Whether `a` comes before `b`: by what was asked for, then by the rest. */
 static bool
-is_before(const struct source *a, const struct source *b,
-    enum source_order by, uint64_t now)
+is_before(const struct source *a, const struct source *b, enum source_order by,
+    uint64_t now)
 {
 	static const enum source_order then[] = { SOURCES_BY_CONNS,
 		SOURCES_BY_LIMITED, SOURCES_BY_RATE };

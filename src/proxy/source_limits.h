@@ -32,14 +32,14 @@ enum limit_action {
 };
 
 struct limit_options {
-	uint64_t conns;		/* of a source at a time; 0: any number */
-	struct rate_limit rate; /* new ones of a source */
-	struct rate_limit all;	/* new ones of all sources */
+	uint64_t conns;		   /* of a source at a time; 0: any number */
+	struct rate_limit rate;	   /* new ones of a source */
+	struct rate_limit all;	   /* new ones of all sources */
 	unsigned prefix4, prefix6; /* bits that tell sources apart */
 	enum limit_action action;
-	uint64_t wait_ms;  /* how long a client is delayed or tarpitted */
-	uint64_t wait_max; /* how many are, at a time */
-	int exempt;	   /* access list of who is not limited; -1: none */
+	uint64_t wait_ms;     /* how long a client is delayed or tarpitted */
+	uint64_t wait_max;    /* how many are, at a time */
+	int exempt;	      /* access list of who is not limited; -1: none */
 	uint64_t sources_max; /* entries in the table */
 };
 
@@ -62,7 +62,7 @@ struct source {
 	struct rate_bucket bucket;
 	struct rate rate; /* how often a client came, lately */
 	uint32_t conns;
-	uint32_t waits;		/* clients that wait */
+	uint32_t waits;		  /* clients that wait */
 	uint64_t passed, limited; /* clients within the limits, and beyond */
 	uint64_t told;		  /* ms: of it, in the log; 0: never */
 	bool proven;
@@ -74,15 +74,14 @@ enum { SOURCE_TEXT_MAX = PEER_TEXT_MAX + 8 };
 struct source_limits {
 	struct hash_table table;
 	const struct limit_options *options; /* in force; the caller's */
-	bool is_made;	      /* there is a table */
-	struct list idle[2];  /* not proven, proven; the oldest first */
-	struct list unused;   /* entries without a source */
+	bool is_made;			     /* there is a table */
+	struct list idle[2]; /* not proven, proven; the oldest first */
+	struct list unused;  /* entries without a source */
 	struct source **slabs;
 	size_t slab_count;
 };
 
-void source_limits_init(
-    struct source_limits *t, const struct limit_options *o);
+void source_limits_init(struct source_limits *t, const struct limit_options *o);
 /* Nobody holds a source any more. */
 void source_limits_fini(struct source_limits *t);
 /* How many sources have an entry. */
@@ -96,8 +95,8 @@ struct source *source_limits_find(
 /* The same, which is made if there is none; it is unused, and may be evicted by
  * the next call, until source_enter() or source_wait(). NULL: there is no
  * memory for it, or the client has no source. */
-struct source *source_limits_get(struct source_limits *t,
-    const struct peer *who);
+struct source *source_limits_get(
+    struct source_limits *t, const struct peer *who);
 
 /* Whether the source has as many connections as it may. */
 bool source_is_full(const struct source_limits *t, const struct source *s);
@@ -107,8 +106,8 @@ enum limit_verdict source_check(
 /* A connection of the source came, or a datagram: counts it, and takes it from
  * what client_rate allows. Only connections are kept out by client_conns, and
  * by others that wait. Nothing is taken when it is beyond a limit. */
-enum limit_verdict source_arrive(struct source_limits *t, struct source *s,
-    bool connection, uint64_t now);
+enum limit_verdict source_arrive(
+    struct source_limits *t, struct source *s, bool connection, uint64_t now);
 /* The same of one that has waited: it came and was counted before. */
 enum limit_verdict source_try_again(
     struct source_limits *t, struct source *s, uint64_t now);
@@ -117,8 +116,7 @@ enum limit_verdict source_try_again(
 void source_enter(struct source_limits *t, struct source *s);
 void source_leave(struct source_limits *t, struct source *s);
 /* A client begins to wait, with a link for s->waiting, or waits no more. */
-void source_wait(
-    struct source_limits *t, struct source *s, struct list *link);
+void source_wait(struct source_limits *t, struct source *s, struct list *link);
 void source_wait_over(
     struct source_limits *t, struct source *s, struct list *link);
 /* It was used just now, and is the last one to be evicted. With `proven`, it is
@@ -132,7 +130,7 @@ char *source_format(const struct source *s, char text[SOURCE_TEXT_MAX]);
 enum source_order { SOURCES_BY_CONNS, SOURCES_BY_RATE, SOURCES_BY_LIMITED };
 /* Fills in the first `n` sources of that order; returns how many. A walk over
  * the table. */
-unsigned source_limits_top(const struct source_limits *t,
-    enum source_order by, uint64_t now, const struct source **top, unsigned n);
+unsigned source_limits_top(const struct source_limits *t, enum source_order by,
+    uint64_t now, const struct source **top, unsigned n);
 
 #endif

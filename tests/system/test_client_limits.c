@@ -28,15 +28,14 @@ static struct pen pen;
 static long
 counter(const char *name)
 {
-	return report_number(text("\n%s", spot_ask(&ctl, "statistics\n")),
-	    text("\n%s ", name));
+	return report_number(
+	    text("\n%s", spot_ask(&ctl, "statistics\n")), text("\n%s ", name));
 }
 
 static void
 command(const char *line)
 {
-	ck_assert_ptr_null(
-	    strstr(spot_ask(&ctl, text("%s\n", line)), "error"));
+	ck_assert_ptr_null(strstr(spot_ask(&ctl, text("%s\n", line)), "error"));
 }
 
 static void
@@ -134,8 +133,8 @@ START_TEST(refuse_rate)
 		close(served("127.0.0.7"));
 	close(served("127.0.0.2"));
 	command("client_rate 1/0.05");
-	WAIT_FOR(strstr(spot_ask(&ctl, "explain 127.0.0.1\n"),
-		     "rule limit") == NULL,
+	WAIT_FOR(
+	    strstr(spot_ask(&ctl, "explain 127.0.0.1\n"), "rule limit") == NULL,
 	    SOON);
 	close(served(NULL));
 	down();

@@ -220,8 +220,8 @@ START_TEST(all_in_use)
 	for (i = 0; i < 100; i++) {
 		struct peer who = number(i);
 
-		ck_assert_int_eq(come(source_limits_get(&limits, &who), 1000),
-		    LIMIT_WITHIN);
+		ck_assert_int_eq(
+		    come(source_limits_get(&limits, &who), 1000), LIMIT_WITHIN);
 	}
 	ck_assert_ptr_null(get("192.0.2.1"));
 	source_leave(&limits, find("10.0.0.50"));
