@@ -99,7 +99,8 @@ take_out_now(struct pen *p, struct plan *draft, struct server *set)
 		pool_take_out(p->pool, set, loop_now(p->loop));
 }
 
-/* Names move to other hosts while nobody watches. */
+/* Names move to other hosts while nobody watches; what they have at the start
+ * is no news. */
 static void
 log_addresses(const struct pen *p, const struct server_plan *new,
     const struct change *c)
@@ -109,6 +110,8 @@ log_addresses(const struct pen *p, const struct server_plan *new,
 	unsigned number = server_number(c->slot);
 	char text[ADDR_TEXT_MAX];
 
+	if (p->phase < PHASE_SERVING)
+		return;
 	if (c->addrs.count == 0) {
 		if (old != NULL && old->parent != 0)
 			log_info("name has lost an address server=%u name=%s "
@@ -427,7 +430,7 @@ apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 	int rc;
 
 	names_init(&n);
-	if (apply_want_names(p, draft, false, &n) == 0) {
+	if (apply_want_names(p, draft, &n) == 0) {
 		look_up_now(draft, &n);
 		rc = apply_plan(p, draft, &n, e);
 	} else {

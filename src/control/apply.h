@@ -52,10 +52,10 @@ struct apply {
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not
- * known; with `fresh`, all of its host names. Returns 0, or -1 with errno
- * ENOMEM. */
+ * known; and, known or not, those of the servers that `n` is for. Returns 0, or
+ * -1 with errno ENOMEM. */
 int apply_want_names(
-    const struct pen *p, const struct plan *draft, bool fresh, struct names *n);
+    const struct pen *p, const struct plan *draft, struct names *n);
 /* Whether nobody has that number: no server in force or in the draft, and none
  * that is removed and still has connections. */
 bool apply_is_free(

@@ -38,21 +38,35 @@ want_name(struct names *n, const struct server_plan *s)
 	    expand_is_wanted(s) && expand_name(s, name) ? name : s->host);
 }
 
+/* The next server that the draft changes, or that is in the range of `n`. */
+static unsigned
+next_concerned(const struct plan *now, const struct plan *draft,
+    const struct names *n, unsigned slot)
+{
+	unsigned next;
+
+	if (slot >= n->from && slot < n->past)
+		return slot;
+	next = plan_next_change(now, draft, slot);
+	return slot < n->from && n->from < n->past && next > n->from ? n->from
+								     : next;
+}
+
 int
-apply_want_names(
-    const struct pen *p, const struct plan *draft, bool fresh, struct names *n)
+apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
 {
 	const struct plan *now = p->plan;
 	const struct server_plan *s;
-	unsigned slot = fresh ? 0 : plan_next_change(now, draft, 0);
+	unsigned slot = next_concerned(now, draft, n, 0);
 
 	while ((s = plan_slot(draft, slot)) != NULL) {
+		bool fresh = slot >= n->from && slot < n->past;
+
 		if (is_name(s->host) &&
 		    (fresh || !same_host(plan_slot(now, slot), s)) &&
 		    want_name(n, s) < 0)
 			return -1;
-		slot =
-		    fresh ? slot + 1 : plan_next_change(now, draft, slot + 1);
+		slot = next_concerned(now, draft, n, slot + 1);
 	}
 	return 0;
 }
@@ -294,12 +308,11 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 }
 
 /* Whether servers may have to be set, or refused, that are the same in both
- * plans: names were looked up again, or ports mean something else. */
+ * plans, because ports mean something else. */
 static bool
 concerns_all(const struct apply *a)
 {
-	return !list_is_empty(&a->names->all) ||
-	    a->now->config.frontend.dns.on !=
+	return a->now->config.frontend.dns.on !=
 	    a->wanted->config.frontend.dns.on ||
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
@@ -309,17 +322,17 @@ int
 apply_servers_check(struct apply *a, struct error *e)
 {
 	bool all = concerns_all(a);
-	unsigned slot = all ? 0 : plan_next_change(a->now, a->wanted, 0);
 	unsigned now = plan_slots(a->now), wanted = plan_slots(a->wanted);
-	unsigned slots = now > wanted ? now : wanted;
+	unsigned slots = now > wanted ? now : wanted, slot;
 
-	while (slot < slots) {
-		if (find_change(
-			a->pen, a->wanted, slot, a->names, &a->servers, e) < 0)
-			return -1;
-		slot++;
+	for (slot = 0; slot < slots; slot++) {
 		if (!all)
-			slot = plan_next_change(a->now, a->wanted, slot);
+			slot = next_concerned(
+			    a->now, a->wanted, a->names, slot);
+		if (slot < slots &&
+		    find_change(a->pen, a->wanted, slot, a->names, &a->servers,
+			e) < 0)
+			return -1;
 	}
 	return 0;
 }

@@ -1,6 +1,7 @@
 /* expand.c: see expand.h. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -129,6 +130,9 @@ struct expansion {
 	unsigned number;
 	const struct name *name; /* NULL: no answer, nothing comes or goes */
 	bool has[RESOLVE_MAX];
+	/* The number of the first other server with an address, plus 1; 0:
+	 * none has. */
+	unsigned child;
 };
 
 struct expansions {
@@ -138,6 +142,10 @@ struct expansions {
 	struct expansion *list; /* in order of their numbers */
 	unsigned count;
 	unsigned free; /* numbers below it are not */
+	/* The operator's servers in these slots; not all: the others, and what
+	 * came from their names, stay as they are. */
+	unsigned from, past;
+	bool all;
 };
 
 static int
@@ -216,25 +224,36 @@ keep_address(struct expansions *all, struct expansion *x)
 	return own != NULL ? server_plan_become(own, &wanted) : -1;
 }
 
+static int
+begin_one(
+    struct expansions *all, const struct names *n, const struct server_plan *s)
+{
+	struct expansion *x = &all->list[all->count++];
+
+	*x = (struct expansion){ .number = server_number(all->from),
+		.name = answer_for(s, n) };
+	return s->address != NULL ? keep_address(all, x) : 0;
+}
+
 /* The operator's servers, with the addresses that they keep. */
 static int
 begin(struct expansions *all, const struct names *n)
 {
+	unsigned slots = plan_slots(all->draft);
 	const struct server_plan *s;
-	unsigned i;
 
-	all->list = calloc(plan_count(all->draft) + 1u, sizeof(*all->list));
+	if (all->past > slots)
+		all->past = slots;
+	if (all->from < SLOTS_SPECIAL)
+		all->from = SLOTS_SPECIAL;
+	if (all->from >= all->past)
+		return 0;
+	all->list = calloc(all->past - all->from, sizeof(*all->list));
 	if (all->list == NULL)
 		return -1;
-	for (i = 0; (s = plan_server(all->draft, i)) != NULL; i++) {
-		struct expansion *x = &all->list[all->count];
-
-		if (!expand_is_wanted(s))
-			continue;
-		*x = (struct expansion){ .number = i,
-			.name = answer_for(s, n) };
-		all->count++;
-		if (s->address != NULL && keep_address(all, x) < 0)
+	for (; all->from < all->past; all->from++) {
+		s = plan_slot(all->draft, all->from);
+		if (expand_is_wanted(s) && begin_one(all, n, s) < 0)
 			return -1;
 	}
 	return 0;
@@ -250,10 +269,14 @@ follow(struct expansions *all, unsigned number)
 	struct resolved_service service;
 	struct server_plan wanted, *own;
 
+	if (x == NULL && !all->all && parent_of(all->draft, s) != NULL)
+		return 0;
 	if (x == NULL || !claim(x, s, &service)) {
 		own = edit(all, number);
 		return own != NULL ? (server_plan_clear(own), 0) : -1;
 	}
+	if (x->child == 0)
+		x->child = number + 1;
 	wanted = *plan_server(all->draft, x->number);
 	wanted.admin = s->admin;
 	wanted.address = s->address;
@@ -271,7 +294,9 @@ follow_all(struct expansions *all)
 	const struct server_plan *s;
 	unsigned i;
 
-	for (i = 0; (s = plan_server(all->draft, i)) != NULL; i++)
+	for (i = 0; (all->all || all->count > 0) &&
+	     (s = plan_server(all->draft, i)) != NULL;
+	     i++)
 		if (s->parent != 0 && follow(all, i) < 0)
 			return -1;
 	return 0;
@@ -311,25 +336,19 @@ add(struct expansions *all, const struct expansion *x, unsigned at)
 static int
 take_over(struct expansions *all, const struct expansion *x)
 {
-	struct server_plan *own = edit(all, x->number), *other;
-	const struct server_plan *s;
-	unsigned i;
+	struct server_plan *own, *other;
 
-	for (i = 0; own != NULL && (s = plan_server(all->draft, i)) != NULL;
-	     i++) {
-		if (s->parent != x->number + 1)
-			continue;
-		other = edit(all, i);
-		if (other == NULL)
-			return -1;
-		own = edit(all, x->number);
-		own->address = other->address;
-		own->service = other->service;
-		other->address = NULL;
-		server_plan_clear(other);
+	if (x->child == 0)
 		return 0;
-	}
-	return own != NULL ? 0 : -1;
+	other = edit(all, x->child - 1);
+	own = edit(all, x->number);
+	if (own == NULL || other == NULL)
+		return -1;
+	own->address = other->address;
+	own->service = other->service;
+	other->address = NULL;
+	server_plan_clear(other);
+	return 0;
 }
 
 static int
@@ -352,9 +371,11 @@ expand(struct expansions *all, const struct names *n)
 {
 	unsigned i;
 
-	if (restore(all->now, all->draft) < 0 ||
-	    restore_first(all->now, all->draft) < 0 || begin(all, n) < 0 ||
-	    follow_all(all) < 0)
+	if (all->all &&
+	    (restore(all->now, all->draft) < 0 ||
+		restore_first(all->now, all->draft) < 0))
+		return -1;
+	if (begin(all, n) < 0 || follow_all(all) < 0)
 		return -1;
 	for (i = 0; i < all->count; i++)
 		if (complete(all, &all->list[i]) < 0)
@@ -369,7 +390,10 @@ expand_names(const struct pen *p, struct plan *draft, const struct names *n,
 	struct expansions all = { .pen = p, .now = p->plan, .draft = draft };
 	int rc;
 
-	if (list_is_empty(&n->all) && !concerns_names(p->plan, draft))
+	all.all = concerns_names(p->plan, draft);
+	all.from = all.all ? 0 : n->from;
+	all.past = all.all ? UINT_MAX : n->past;
+	if (all.from >= all.past)
 		return 0;
 	rc = expand(&all, n);
 	free(all.list);

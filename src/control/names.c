@@ -1,6 +1,7 @@
 /* names.c: names to addresses, for plans; owns the queries. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,12 +18,12 @@ names_init(struct names *n)
 	list_init(&n->all);
 }
 
-void
-names_forget(struct names *n)
+bool
+names_forget_some(struct names *n, unsigned count)
 {
 	struct list *link;
 
-	while ((link = list_first(&n->all)) != NULL) {
+	for (; (link = list_first(&n->all)) != NULL && count > 0; count--) {
 		struct name *one = list_entry(link, struct name, link);
 
 		list_remove(link);
@@ -31,6 +32,17 @@ names_forget(struct names *n)
 		free(one->host);
 		free(one);
 	}
+	n->failed = 0;
+	n->first_failed = NULL;
+	n->ttl_ms = 0;
+	return link != NULL;
+}
+
+void
+names_forget(struct names *n)
+{
+	while (names_forget_some(n, UINT_MAX))
+		;
 	n->missing = 0;
 }
 
@@ -94,40 +106,6 @@ names_find(const struct names *n, const char *host)
 	return one != NULL && one->done ? one : NULL;
 }
 
-uint64_t
-names_ttl_ms(const struct names *n)
-{
-	struct list *link;
-	uint64_t ttl = 0;
-
-	for (link = n->all.next; link != &n->all; link = link->next) {
-		uint64_t ms = list_entry(link, struct name, link)
-				  ->query.result.ttl_ms;
-
-		if (ms > 0 && (ttl == 0 || ms < ttl))
-			ttl = ms;
-	}
-	return ttl;
-}
-
-unsigned
-names_failed(const struct names *n, const struct name **first)
-{
-	struct list *link;
-	unsigned count = 0;
-
-	*first = NULL;
-	for (link = n->all.next; link != &n->all; link = link->next) {
-		const struct name *one = list_entry(link, struct name, link);
-
-		if (!one->done || !one->query.failed)
-			continue;
-		if (count++ == 0)
-			*first = one;
-	}
-	return count;
-}
-
 static void on_done(struct query *q);
 
 /* Asks for some more. */
@@ -146,6 +124,17 @@ ask(struct names *n, unsigned count)
 	}
 }
 
+static void
+note_answer(struct names *n, const struct name *one)
+{
+	uint64_t ms = one->query.result.ttl_ms;
+
+	if (one->query.failed && n->failed++ == 0)
+		n->first_failed = one;
+	if (!one->query.failed && ms > 0 && (n->ttl_ms == 0 || ms < n->ttl_ms))
+		n->ttl_ms = ms;
+}
+
 /* Names whose name server is silent do not wait for each other for ever: one
  * that fails makes way for two. */
 static void
@@ -155,6 +144,7 @@ on_done(struct query *q)
 	struct names *n = one->names;
 
 	one->done = true;
+	note_answer(n, one);
 	if (--n->missing == 0)
 		n->on_all(n);
 	else

@@ -20,6 +20,12 @@ struct names {
 	struct hash_table by_host; /* the same; without buckets if none is */
 	unsigned missing;	   /* not looked up yet, or under way */
 	bool quiet; /* set it: the caller says which names have failed */
+	/* Set them: servers whose addresses follow what was found, beside those
+	 * that a draft changes; none by default. */
+	unsigned from, past;
+	unsigned failed; /* of those looked up */
+	const struct name *first_failed;
+	uint64_t ttl_ms; /* the shortest of what was found; 0: none is known */
 	void (*on_all)(struct names *n);
 	struct resolver *resolver; /* of names_look_up() */
 	struct list *next;	   /* the first one that was not asked for */
@@ -40,17 +46,12 @@ void names_fini(struct names *n); /* cancels what is under way */
 
 /* Notes that `host` is needed. Returns 0, or -1 with errno ENOMEM. */
 int names_want(struct names *n, const char *host);
-/* Forgets all, to look them up again. */
+/* Forgets all, to look them up again; or up to `count` of those that were
+ * looked up, and returns whether there are more. */
 void names_forget(struct names *n);
+bool names_forget_some(struct names *n, unsigned count);
 /* The name if it was looked up, be it found or not, or NULL. */
 const struct name *names_find(const struct names *n, const char *host);
-
-/* How many names were looked up and not found; *first is one of them, or
- * NULL. */
-unsigned names_failed(const struct names *n, const struct name **first);
-
-/* The shortest time to live of their addresses; 0: none is known. */
-uint64_t names_ttl_ms(const struct names *n);
 
 /* Looks all up that are missing, and blocks: at the start only. By the system's
  * resolver, or if `server` is not NULL by that name server alone. */

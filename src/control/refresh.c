@@ -8,10 +8,23 @@
 #include "control/refresh.h"
 #include "control/upgrade.h"
 
+/* A round goes in portions, between which traffic has its turn: there may be
+ * very many names. */
+enum { PORTION = 500, UPGRADE_MS = 1000 };
+
+enum step {
+	STEP_WAIT,    /* until the next round is due */
+	STEP_COLLECT, /* the names of some servers more */
+	STEP_ASK,     /* the resolver */
+	STEP_TAKE,    /* the addresses of some servers more */
+	STEP_FORGET   /* some names more */
+};
+
 struct refresh {
 	struct pen *pen;
 	struct timer timer;
-	struct names names; /* of the lookups under way */
+	enum step step;
+	struct names names; /* of the round; its range is the portion's */
 	unsigned failing;   /* names that failed the last time */
 	uint64_t ttl_ms;    /* of what was found then; 0: not known */
 	uint64_t draws;	    /* of the next interval's length */
@@ -43,7 +56,19 @@ start_timer(struct refresh *r, uint64_t interval_ms)
 void
 refresh_start(struct refresh *r)
 {
+	r->step = STEP_WAIT;
 	start_timer(r, r->pen->plan->config.names.interval_ms);
+}
+
+/* The next portion of a step; a round whose timer fails ends there. */
+static void
+go_on(struct refresh *r, enum step step, uint64_t ms)
+{
+	r->step = step;
+	if (timer_start(r->pen->loop, &r->timer, ms) == 0)
+		return;
+	names_forget(&r->names);
+	refresh_start(r);
 }
 
 /* ---- what ---- */
@@ -53,8 +78,8 @@ refresh_start(struct refresh *r)
 static void
 tell_failures(struct refresh *r)
 {
-	const struct name *first;
-	unsigned failing = names_failed(&r->names, &first);
+	const struct name *first = r->names.first_failed;
+	unsigned failing = r->names.failed;
 
 	if (failing > 0 && r->failing == 0)
 		log_warn("names not resolved, addresses kept names=%u "
@@ -83,32 +108,92 @@ take_answers(struct refresh *r)
 	r->pen->who = NULL;
 }
 
+/* ---- a round ---- */
+
+/* The range is that of the next portion; false when there is none. */
+static bool
+next_portion(struct refresh *r)
+{
+	struct names *n = &r->names;
+
+	n->from = n->past;
+	n->past += PORTION;
+	return n->from < plan_slots(r->pen->plan);
+}
+
+static void
+first_portion(struct refresh *r, enum step step)
+{
+	r->names.from = r->names.past = 0;
+	go_on(r, step, 0);
+}
+
 static void
 on_names(struct names *n)
 {
 	struct refresh *r = list_entry(n, struct refresh, names);
 
 	tell_failures(r);
-	take_answers(r);
-	r->ttl_ms = names_ttl_ms(n);
-	names_forget(n);
-	refresh_start(r);
+	r->ttl_ms = n->ttl_ms;
+	first_portion(r, STEP_TAKE);
+}
+
+static void
+collect(struct refresh *r)
+{
+	struct names *n = &r->names;
+
+	if (next_portion(r) && apply_want_names(r->pen, r->pen->plan, n) == 0) {
+		go_on(r, STEP_COLLECT, 0);
+	} else if (n->missing > 0) {
+		r->step = STEP_ASK;
+		names_look_up(n, r->pen->resolver, on_names);
+	} else {
+		refresh_start(r);
+	}
+}
+
+/* An upgrade lets nothing change the configuration. */
+static void
+take(struct refresh *r)
+{
+	if (upgrade_is_under_way(r->pen)) {
+		go_on(r, STEP_TAKE, UPGRADE_MS);
+	} else if (next_portion(r)) {
+		take_answers(r);
+		go_on(r, STEP_TAKE, 0);
+	} else {
+		go_on(r, STEP_FORGET, 0);
+	}
 }
 
 static void
 on_time(struct timer *t)
 {
 	struct refresh *r = container_of(t, struct refresh, timer);
-	struct pen *p = r->pen;
 
-	/* an upgrade lets nothing change the configuration */
-	if (r->names.missing == 0 && !upgrade_is_under_way(p) &&
-	    apply_want_names(p, p->plan, true, &r->names) == 0 &&
-	    r->names.missing > 0) {
-		names_look_up(&r->names, p->resolver, on_names);
-		return;
+	switch (r->step) {
+	case STEP_WAIT:
+		if (upgrade_is_under_way(r->pen))
+			refresh_start(r);
+		else
+			first_portion(r, STEP_COLLECT);
+		break;
+	case STEP_COLLECT:
+		collect(r);
+		break;
+	case STEP_ASK: /* on_names() goes on */
+		break;
+	case STEP_TAKE:
+		take(r);
+		break;
+	case STEP_FORGET:
+		if (names_forget_some(&r->names, PORTION))
+			go_on(r, STEP_FORGET, 0);
+		else
+			refresh_start(r);
+		break;
 	}
-	refresh_start(r);
 }
 
 /* ---- life ---- */
@@ -145,7 +230,7 @@ refresh_commit(struct apply *a)
 {
 	uint64_t wanted = a->wanted->config.names.interval_ms;
 
-	if (a->pen->refresh != NULL &&
+	if (a->pen->refresh != NULL && a->pen->refresh->step == STEP_WAIT &&
 	    wanted != a->now->config.names.interval_ms)
 		start_timer(a->pen->refresh, wanted);
 }

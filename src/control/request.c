@@ -1,6 +1,7 @@
 /* request.c: one line of commands: parse, may you, do, wait, answer. */
 #include "config.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,7 +119,8 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 	if (c->plan == NULL)
 		return error_set(e, "out of memory");
 	rc = command_run(c, e);
-	if (rc == 0 && apply_want_names(p, c->plan, c->fresh, &q->names) < 0)
+	q->names.past = c->fresh ? UINT_MAX : 0;
+	if (rc == 0 && apply_want_names(p, c->plan, &q->names) < 0)
 		rc = error_set(e, "out of memory");
 	if (rc == 0)
 		*waits = wait_for_names(q);

@@ -277,6 +277,83 @@ START_TEST(each_address_is_a_server)
 }
 END_TEST
 
+/* Servers whose names are looked up in different portions, far from each other,
+ * with many others between them. */
+enum { FAR = 600 };
+
+static const char *
+long_list(void)
+{
+	const char *path = scratch("long.conf");
+	FILE *f = fopen(path, "w");
+	int i;
+
+	ck_assert_ptr_nonnull(f);
+	fprintf(f, "server 0 address " NAME "* port %d\n", one.at.port);
+	for (i = 1; i < FAR; i++)
+		fprintf(f, "server %d address 10.0.%d.%d port 1 maint\n", i,
+		    i >> 8, i & 255);
+	fprintf(f, "server %d address far.test* port %d\n", FAR, one.at.port);
+	fclose(f);
+	return path;
+}
+
+/* Whether this server, and no other, has the address. */
+static bool
+has_far(int number, const char *address)
+{
+	return strstr(spot_ask(&ctl, "servers\n"),
+		   text("\n%d addr %s port %d conn", number, address,
+		       one.at.port)) != NULL;
+}
+
+static bool
+asked_again(int questions)
+{
+	return names.questions >= questions + 12;
+}
+
+/* All names are followed, and what came from a name stays while others are
+ * looked up. */
+START_TEST(names_of_a_long_list_follow)
+{
+	int questions;
+
+	begin();
+	nameserver_set(&names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+	nameserver_set(&names, "far.test", "127.0.0.3", NULL);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", "0.05", "-F", long_list(), front.text, NULL);
+	ck_assert(has_far(FAR, "127.0.0.3"));
+	ck_assert(has_far(FAR + 1, "127.0.0.2"));
+	questions = names.questions;
+	WAIT_FOR(asked_again(questions), 20000);
+	ck_assert_int_eq(count_said("name has "), 0);
+	nameserver_set(&names, "far.test", "127.0.0.4", NULL);
+	WAIT_FOR(has_far(FAR, "127.0.0.4"), 20000);
+	ck_assert(has_far(FAR + 1, "127.0.0.2"));
+	nameserver_set(&names, NAME, "127.0.0.2", "127.0.0.5", NULL);
+	WAIT_FOR(has_far(FAR + 1, "127.0.0.2"), 20000);
+	WAIT_FOR(strstr(spot_ask(&ctl, "servers\n"), "0 addr 127.0.0.5") !=
+		NULL,
+	    20000);
+	end();
+}
+END_TEST
+
+/* What a name has when pen starts is no change of it. */
+START_TEST(nothing_is_said_at_the_start)
+{
+	begin_with_all("0", "127.0.0.1", "127.0.0.2");
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	ck_assert_int_eq(count_said("name has "), 0);
+	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.05\n"), "0.050\n");
+	nameserver_set(&names, NAME, "127.0.0.1", "127.0.0.3", NULL);
+	WAIT_FOR(count_said("name has another address") == 1, 10000);
+	end();
+}
+END_TEST
+
 /* While clients come all the time and the name changes all the time, all are
  * served. */
 START_TEST(clients_while_addresses_change)
@@ -422,6 +499,8 @@ SUITE(test_names)
 	SUITE_ADD(s, no_such_name_at_the_start, 60);
 	SUITE_ADD(s, malformed_name, 30);
 	SUITE_ADD(s, each_address_is_a_server, 60);
+	SUITE_ADD(s, names_of_a_long_list_follow, 120);
+	SUITE_ADD(s, nothing_is_said_at_the_start, 60);
 	SUITE_ADD(s, clients_while_addresses_change, 60);
 	SUITE_ADD(s, operator_and_addresses, 60);
 	SUITE_ADD(s, written_as_the_name, 60);
