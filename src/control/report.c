@@ -21,6 +21,8 @@ static const struct counter {
 	{ "accepted", offsetof(struct frontend_stats, accepted) },
 	{ "queued_total", offsetof(struct frontend_stats, queued_total) },
 	{ "retries", offsetof(struct frontend_stats, retries) },
+	{ "requests_retried",
+	    offsetof(struct frontend_stats, requests_retried) },
 	{ "bytes_up", offsetof(struct frontend_stats, up) },
 	{ "bytes_down", offsetof(struct frontend_stats, down) },
 	{ "flows", offsetof(struct frontend_stats, flows.now) },

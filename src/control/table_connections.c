@@ -24,6 +24,14 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help = "how long a client waits for servers that all refuse; 0: "
 		    "not at all" },
+	{ .name = "retry_requests",
+	    .kind = KIND_UNSIGNED,
+	    .offset = AT(frontend.retry_requests),
+	    .max = 100,
+	    .option = "retry-requests",
+	    .args = "[N]",
+	    .help = "how often a request is sent again, to another server, "
+		    "when its server ends without an answer; 0: never" },
 	{ .name = "tries",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(pool.tries),

@@ -441,6 +441,18 @@ pipe_init(struct pipe *p, bool ahead)
 	*p = (struct pipe){ .read_ahead = ahead };
 }
 
+int
+pipe_restart(struct pipe *p, const char *bytes, size_t n,
+    struct pipe_share *share)
+{
+	keep_nothing(p);
+	kernel_release(p, share);
+	p->bytes = 0;
+	p->dropping = p->dropped = false;
+	p->reported = true;
+	return keep(p, bytes, n);
+}
+
 void
 pipe_drop(struct pipe *p, struct pipe_share *share)
 {

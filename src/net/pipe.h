@@ -81,6 +81,11 @@ void pipe_init(struct pipe *p, bool read_ahead);
 /* Gives back what it owns, bytes included. */
 void pipe_fini(struct pipe *p, struct pipe_share *share);
 
+/* `to` is another stream from now on, which is to get these bytes first: all
+ * that `from` has said so far. Returns 0, or -1 with errno ENOMEM. */
+int pipe_restart(struct pipe *p, const char *bytes, size_t n,
+    struct pipe_share *share);
+
 /* Moves bytes until something stops it. */
 struct pipe_stop pipe_pump(struct pipe *p, struct stream *from,
     struct stream *to, struct pipe_share *share);

@@ -109,7 +109,8 @@ cut(void *entry)
 	struct session *s = entry;
 
 	if (s->state == RELAYING && s->counted &&
-	    pool_cuts_sessions(s->frontend->core.pool, s->server))
+	    pool_cuts_sessions(s->frontend->core.pool, s->server) &&
+	    !session_retry(s, true))
 		session_close(s, REASON_SERVER_DOWN);
 }
 

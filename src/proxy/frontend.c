@@ -17,6 +17,7 @@ frontend_options_init(struct frontend_options *o)
 	*o = (struct frontend_options){
 		.connect_timeout_ms = 3000,
 		.retry_ms = 3000,
+		.retry_requests = 1,
 		.hello_ms = 10 * 1000,
 		.half_timeout_ms = 3600 * 1000,
 		.linger_ms = 30 * 1000,

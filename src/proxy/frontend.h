@@ -67,6 +67,7 @@ struct end_options {
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
 	uint64_t retry_ms; /* a client waits for servers that refuse; 0: not */
+	unsigned retry_requests; /* how often one may be sent again */
 	uint64_t queue_ms; /* it waits for servers that are full; 0: not */
 	uint64_t hello_ms; /* until a client has said what is asked of it */
 	uint64_t peek_wait_ms; /* for a client that says nothing; 0: hello_ms */
@@ -170,6 +171,7 @@ struct frontend_stats {
 	uint64_t accepted;	   /* since the start, as all below */
 	uint64_t queued_total;	   /* had to wait for a place */
 	uint64_t retries;	   /* servers tried after another failed */
+	uint64_t requests_retried; /* sent again, as a server lost them */
 	uint64_t up, down;	   /* bytes of closed sessions */
 	uint64_t reasons[REASONS]; /* how sessions ended */
 	struct flow_stats flows;

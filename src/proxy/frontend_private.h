@@ -81,6 +81,7 @@ struct frontend {
 	struct session_queue queue;
 	struct session_cut cut;
 	struct session_rebalance rebalance;
+	size_t kept_requests; /* bytes of those that may be sent again */
 
 	struct preopened preopened;
 	struct flows flows;

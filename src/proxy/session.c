@@ -101,7 +101,9 @@ session_set_state(struct session *s, enum session_state to)
 		    [RELAYING] = true,
 		    [CLOSED] = true },
 		[QUEUED] = { [CONNECTING] = true, [CLOSED] = true },
-		[RELAYING] = { [DRAINING] = true, [CLOSED] = true },
+		[RELAYING] = { [CONNECTING] = true, /* once more */
+		    [DRAINING] = true,
+		    [CLOSED] = true },
 		[DRAINING] = { [CLOSED] = true },
 	};
 
@@ -180,6 +182,8 @@ session_close(struct session *s, enum reason why)
 	f->core.stats.down += s->to_client.bytes - s->counted_down;
 	pipe_fini(&s->to_server, &f->core.share);
 	pipe_fini(&s->to_client, &f->core.share);
+	if (s->request != NULL)
+		session_drop_request(s);
 	expiry_cancel(&s->expiry);
 	list_remove(&s->link);
 	id_table_remove(&f->connections, s->number);

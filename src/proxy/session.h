@@ -9,7 +9,8 @@
  *     HELLO       accepted; no server chosen yet
  *     QUEUED      all servers are full; waits for a place, reads nothing
  *     CONNECTING  waits for a server; on failure the next one is tried
- *     RELAYING    bytes flow both ways, or one way when half-closed
+ *     RELAYING    bytes flow both ways, or one way when half-closed; once more
+ *                 CONNECTING when the server has lost a request
  *     DRAINING    the server is let go, the client is still being served
  *     CLOSED      gone at the end of this wake-up
  *

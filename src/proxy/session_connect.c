@@ -21,14 +21,13 @@ enum { REFUSED_MS = 500 };
 
 /* ---- failures ---- */
 
-/* No address of the server took the connection. That no local port is left
- * towards it is no fault of the server: it has more connections than one that
- * fails would. */
-static void
-session_blame_server(struct session *s, int error, const char *why)
+/* That no local port is left towards it is no fault of the server: it has more
+ * connections than one that fails would. */
+void
+session_blame_server(
+    struct session *s, struct server *server, int error, const char *why)
 {
 	struct frontend *f = s->frontend;
-	struct server *server = s->server;
 
 	if (s->no_port) {
 		log_warn("no local port left server=%u name=%s", server->number,
@@ -67,7 +66,7 @@ session_give_up_address(struct session *s, int error)
 		return false;
 	}
 	if (s->addr_tried >= server->addrs.count) {
-		session_blame_server(s, error, why);
+		session_blame_server(s, server, error, why);
 		pool_closed(
 		    f->core.pool, server, &s->client, &s->attempts, 0, 0);
 		s->counted = false;
@@ -96,31 +95,41 @@ session_await_restart(struct session *s)
 
 /* ---- the next server ---- */
 
+static void
+session_take_server(struct session *s, struct server *server, uint64_t now)
+{
+	struct frontend *f = s->frontend;
+
+	s->server = server;
+	s->no_port = false;
+	s->addr_tried = 0;
+	s->preopened_tried = false;
+	s->connect_us = 0;
+	s->addr_start = (uint8_t)server->addr_first;
+	if (s->failed_once)
+		f->core.stats.retries++;
+	pool_opened(f->core.pool, server, &s->client, &s->attempts, now);
+	s->counted = true;
+}
+
 /* Returns false when there is none: then the session waits for one, if it may,
  * or is closed. */
 static bool
 session_choose_server(struct session *s, uint64_t now)
 {
 	struct frontend *f = s->frontend;
+	struct server *server =
+	    pool_choose(f->core.pool, &s->client, &s->attempts, now);
 
-	s->server = pool_choose(f->core.pool, &s->client, &s->attempts, now);
-	if (s->server == NULL) {
-		if (s->no_port)
-			session_close(s, REASON_NO_RESOURCES);
-		else if (!session_queue(s) && !session_await_restart(s))
-			session_close(s, REASON_NO_SERVER);
-		return false;
+	if (server != NULL) {
+		session_take_server(s, server, now);
+		return true;
 	}
-	s->no_port = false;
-	s->addr_tried = 0;
-	s->preopened_tried = false;
-	s->connect_us = 0;
-	s->addr_start = (uint8_t)s->server->addr_first;
-	if (s->failed_once)
-		f->core.stats.retries++;
-	pool_opened(f->core.pool, s->server, &s->client, &s->attempts, now);
-	s->counted = true;
-	return true;
+	if (s->no_port)
+		session_close(s, REASON_NO_RESOURCES);
+	else if (!session_queue(s) && !session_await_restart(s))
+		session_close(s, REASON_NO_SERVER);
+	return false;
 }
 
 /* Goes on to the next address or server until one connect is under way. */
@@ -159,6 +168,17 @@ session_connect_again(struct session *s)
 		.proven = s->attempts.proven,
 		.abuse = s->attempts.abuse,
 		.given = s->attempts.given };
+	session_next_server(s);
+}
+
+/* Its request is lost for good if the connection is one that was opened long
+ * ago: it gets a new one. */
+void
+session_connect_to(struct session *s, struct server *server)
+{
+	session_take_server(s, server, loop_now(s->frontend->core.loop));
+	s->preopened_tried = true;
+	session_set_state(s, CONNECTING);
 	session_next_server(s);
 }
 

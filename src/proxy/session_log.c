@@ -68,8 +68,10 @@ session_on_read(struct pipe *p, const char *bytes, size_t n)
 
 	if (first)
 		session_note_first(s, bytes, n);
+	else if (s->request != NULL)
+		session_drop_request(s);
 	if (s->frontend->requestlog == NULL) {
-		p->reported = false;
+		p->reported = s->request != NULL;
 		return;
 	}
 	if (first || answered != s->heard)

@@ -10,6 +10,7 @@
  *     session_connect.c  CONNECTING: until a server answers
  *     session_dial.c     connects to one address of it
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
+ *     session_retry.c    a request that its server lost
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
@@ -71,6 +72,7 @@ struct session {
 	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
+	struct kept_request *request; /* may be sent again; NULL: none */
 	struct list queue_link;		   /* while QUEUED, or DELAYED */
 	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
@@ -186,6 +188,12 @@ void session_queue_fini(struct frontend *f);
 void session_connect(struct session *s);
 /* The same for a client that had to wait: it may try all servers once more. */
 void session_connect_again(struct session *s);
+/* The same for one that lost its server, with the next one that was chosen. */
+void session_connect_to(struct session *s, struct server *server);
+/* No address of the server took the connection, or it took a request in vain:
+ * tells the pool. `why` says more than the errno. */
+void session_blame_server(
+    struct session *s, struct server *server, int error, const char *why);
 void session_connect_on_client(struct session *s, unsigned ready);
 void session_connect_on_server(struct session *s, unsigned ready);
 void session_connect_on_time(struct session *s);
@@ -232,6 +240,23 @@ struct pipe_stop session_client_unread(
 /* Why a session ends when the client cannot be read for that errno. */
 enum reason session_unread_reason(int cause);
 
+/* ---- requests that are lost ---- */
+
+/* Notes what the client began with, and keeps it if it is a request that may be
+ * sent again. */
+void session_note_first(struct session *s, const char *bytes, size_t n);
+/* The same of what its server has not taken a byte of, before it is thrown
+ * away. */
+void session_keep_unsent(struct session *s);
+/* Of a session with such a request: it will not be sent again. */
+void session_drop_request(struct session *s);
+/* Of a session with such a request: the answer begins. */
+void session_on_answer(struct session *s);
+/* The server has ended, or is to be left, with `reset` abortively: sends what
+ * it was asked to another one, if it has answered nothing and that may be done.
+ * Returns whether; the session may be closed by then. */
+bool session_retry(struct session *s, bool reset);
+
 /* ---- times ---- */
 
 /* How long until it looks again: as long as it has waited so far, but not less
@@ -252,8 +277,6 @@ void session_begin_aging(struct frontend *f);
 
 /* ---- quiet moments ---- */
 
-/* Notes what the client began with. */
-void session_note_first(struct session *s, const char *bytes, size_t n);
 /* Whether a session in this state, of this kind, may be ended at a quiet
  * moment. */
 bool session_may_end_quietly(const struct session *s);

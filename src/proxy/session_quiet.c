@@ -8,75 +8,12 @@
 #include "config.h"
 
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "net/sock.h"
 #include "pool/surplus.h"
 #include "proxy/session_private.h"
 
 /* ---- which sessions ---- */
-
-/* "GET / HTTP/1.1", all of it. */
-static bool
-is_request_line(const char *line, size_t n)
-{
-	static const char version[] = " HTTP/1.";
-	size_t i = 0, v = sizeof(version) - 1;
-
-	while (i < n && line[i] >= 'A' && line[i] <= 'Z')
-		i++;
-	if (n > 0 && line[n - 1] == '\r')
-		n--;
-	return i > 0 && i + 1 < n && line[i] == ' ' && n > i + v + 1 &&
-	    memcmp(line + n - v - 1, version, v) == 0;
-}
-
-static bool
-is_field(const char *line, size_t n, const char *name)
-{
-	size_t length = strlen(name);
-
-	return n > length && strncasecmp(line, name, length) == 0;
-}
-
-/* "CONNECT a:443 HTTP/1.1": a tunnel (RFC 9110, 9.3.6). */
-static bool
-is_tunnel(const char *line, size_t n)
-{
-	static const char method[] = "CONNECT ";
-	size_t length = sizeof(method) - 1;
-
-	return n > length && memcmp(line, method, length) == 0;
-}
-
-/* A connection that asks to become another protocol, as WebSocket's, is none of
- * requests and answers any more. What has not come yet could ask for it. */
-static bool
-is_http(const char *bytes, size_t n)
-{
-	const char *end = memchr(bytes, '\n', n), *line;
-
-	if (end == NULL || !is_request_line(bytes, (size_t)(end - bytes)) ||
-	    is_tunnel(bytes, n))
-		return false;
-	for (;;) {
-		line = end + 1;
-		end = memchr(line, '\n', n - (size_t)(line - bytes));
-		if (end == NULL)
-			return false;
-		if (end - line <= 1)
-			return true;
-		if (is_field(line, (size_t)(end - line), "upgrade:"))
-			return false;
-	}
-}
-
-void
-session_note_first(struct session *s, const char *bytes, size_t n)
-{
-	s->http = is_http(bytes, n);
-}
 
 /* One that nobody has said anything in loses nothing. */
 bool

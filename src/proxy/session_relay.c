@@ -289,6 +289,16 @@ has_failed(struct pipe_stop stop)
 	    stop.verdict == PIPE_WRITE_FAILED;
 }
 
+/* Whether the server has ended, one way or another, and said nothing. */
+static bool
+session_is_unanswered(const struct session *s, struct pipe_stop stop)
+{
+	return (stop.verdict == PIPE_DONE ||
+		   (stop.verdict == PIPE_READ_FAILED &&
+		       stop.cause != ENOMEM)) &&
+	    s->to_client.bytes == 0;
+}
+
 /* The pipe to the client could not read the server, or not write. A server
  * that cannot be read has ended; what it said before goes on to the client.
  * Returns why the pipe stopped after that. */
@@ -310,6 +320,7 @@ session_on_up_failed(struct session *s, struct pipe_stop stop)
 	struct pipe_share *share = &s->frontend->core.share;
 
 	if (stop.verdict == PIPE_WRITE_FAILED) {
+		session_keep_unsent(s);
 		if (stop.cause == ECONNRESET)
 			s->server_reset = true;
 		s->client_sending = true;
@@ -341,6 +352,8 @@ session_relay(struct session *s)
 
 	answered = s->to_client.bytes + pipe_pending(&s->to_client);
 	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
+	if (session_is_unanswered(s, down) && session_retry(s, false))
+		return;
 	if (has_failed(down))
 		down = session_on_down_failed(s, down);
 	if (down.verdict == PIPE_READ_FAILED) {
@@ -350,6 +363,8 @@ session_relay(struct session *s)
 	if (s->to_client.bytes + pipe_pending(&s->to_client) > answered) {
 		s->asked = false;
 		session_note_answer(s);
+		if (s->request != NULL)
+			session_on_answer(s);
 	}
 	said = s->to_server.bytes + pipe_pending(&s->to_server);
 	stalled = (s->down.flags & STREAM_STALLED) != 0;

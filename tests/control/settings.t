@@ -29,6 +29,17 @@ pen -x 500 {FRONT} {S0} {S1}
 > resolver
 > resolver 127.0.0.1
 < error: resolver: only at the start
+> retry_requests
+< 1
+> retry_requests 0; retry_requests 3
+< 0
+< 3
+> retry_requests json
+< {"retry_requests":3}
+> retry_requests 101
+~ error: retry_requests: 
+> statistics
+~ requests_retried 0
 > tries
 < 0
 > tries 2

@@ -17,6 +17,14 @@
 		tcase_add_test(suite_case, test);        \
 		suite_add_tcase(suite, suite_case);      \
 	} while (0)
+/* The same with _i from 0 to `times` - 1. */
+#define SUITE_ADD_LOOP(suite, test, seconds, times)                 \
+	do {                                                        \
+		TCase *suite_case = tcase_create(#test);            \
+		tcase_set_timeout(suite_case, seconds);             \
+		tcase_add_loop_test(suite_case, test, 0, (times));  \
+		suite_add_tcase(suite, suite_case);                 \
+	} while (0)
 
 /* Begins the function that makes the suite of a test file and returns it.
  * `file` is the file's name without ".c": the program of a directory finds the

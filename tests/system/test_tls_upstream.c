@@ -364,6 +364,45 @@ START_TEST(protocol_of_one_client)
 }
 END_TEST
 
+/* ---- lost requests ---- */
+
+static bool
+loses(struct tls_echo *s, SSL *ssl)
+{
+	char bytes[256];
+
+	(void)s;
+	(void)SSL_read(ssl, bytes, sizeof(bytes));
+	return false;
+}
+
+/* TLS on both sides; a server goes without a word. */
+START_TEST(lost_request_goes_elsewhere)
+{
+	static const char get[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	struct tls_echo_options bad = { .talk = loses };
+	struct tls_wish any = { .sni = "a.test" };
+	struct tls_echo s[2];
+	struct tls_peer *p;
+
+	tls_chain_begin(&c);
+	serve(&s[0], c.site, &bad);
+	serve(&s[1], c.site, NULL);
+	tls_chain_up(&c, text("%s;ssl_cert %s", trusting(), c.site),
+	    s[0].backend.at.text, s[1].backend.at.text, NULL);
+	p = tls_chain_opens(&c, &any);
+	tls_peer_expect_echo(p, get);
+	ck_assert_int_eq(tls_chain_count(&c, "requests_retried"), 1);
+	ck_assert_uint_eq(look(&s[0]).handshakes, 1);
+	tls_peer_expect_echo(p, "more");
+	tls_peer_close(p);
+	tls_chain_down(&c);
+	tls_echo_stop(&s[0]);
+	tls_echo_stop(&s[1]);
+	tls_chain_end(&c);
+}
+END_TEST
+
 /* ---- sessions, spares, mixtures ---- */
 
 START_TEST(sessions_are_resumed)
@@ -496,5 +535,6 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, plain_and_tls_side_by_side, 30);
 	SUITE_ADD(s, spares, 30);
 	SUITE_ADD(s, spares_of_a_bad_server, 30);
+	SUITE_ADD(s, lost_request_goes_elsewhere, 20);
 	return s;
 }

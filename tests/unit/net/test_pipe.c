@@ -498,6 +498,35 @@ START_TEST(gathered_bytes_go_first)
 }
 END_TEST
 
+/* Another stream gets what the first one did, and what it has not taken is
+ * forgotten. */
+START_TEST(begins_again)
+{
+	static const char first[] = "first";
+	char bytes[16];
+
+	begin(false, false);
+	feed(sizeof(first));
+	ck_assert_int_eq(pump(), PIPE_STARVED);
+	drain(sizeof(first));
+	to.flags &= ~(unsigned)STREAM_WRITABLE;
+	feed(10);
+	ck_assert_int_eq(pump(), PIPE_BLOCKED);
+	pipe_drop(&pipe_, &share);
+	ck_assert_int_eq(
+	    pipe_restart(&pipe_, first, sizeof(first), &share), 0);
+	ck_assert_uint_eq(pipe_.bytes, 0);
+	ck_assert_uint_eq(pipe_pending(&pipe_), sizeof(first));
+	to.flags |= STREAM_WRITABLE;
+	ck_assert_int_eq(pump(), PIPE_STARVED);
+	ck_assert_int_eq(
+	    recv(out[1], bytes, sizeof(bytes), 0), sizeof(first));
+	ck_assert_mem_eq(bytes, first, sizeof(first));
+	ck_assert_uint_eq(pipe_.bytes, sizeof(first));
+	end();
+}
+END_TEST
+
 SUITE(test_pipe)
 {
 	Suite *s = suite_create("pipe");
@@ -520,5 +549,6 @@ SUITE(test_pipe)
 #ifdef HAVE_SPLICE
 	SUITE_ADD(s, what_follows_a_pause_is_reported, 10);
 #endif
+	SUITE_ADD(s, begins_again, 10);
 	return s;
 }

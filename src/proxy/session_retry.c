@@ -1,0 +1,201 @@
+/* session_retry.c: a request that its server lost goes to another server.
+ *
+ * The first request of a client is kept while nothing has been answered, if it
+ * may be sent twice (http_first.h) and is all that the client has said so far:
+ *
+ *     session_note_first --> kept --> an answer, more from the client: dropped
+ *                             |
+ *                             '--> the server ends or breaks off: sent again
+ *
+ * Of later requests nothing is known: answers are not read, so that the one
+ * before may not be complete. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "proxy/http_first.h"
+#include "proxy/session_private.h"
+
+/* Bytes of one request, and of all that a frontend keeps; requests beyond that
+ * are sent once. */
+enum { REQUEST_MAX = 4096, ALL_REQUESTS_MAX = 8 * 1024 * 1024 };
+
+/* A server is to blame for a request that came within so long of its client, or
+ * else it may have ended an idle connection at that moment; and that another
+ * server answers as soon, or else it may be back. */
+enum { BLAME_MS = 1000 };
+
+struct kept_request {
+	unsigned resent;	/* how often */
+	struct server *lost_by; /* the last one that did; NULL: nobody to
+				 * blame */
+	unsigned generation;	/* of that server's addresses */
+	uint64_t lost;		/* ms */
+	bool prompt;		/* it came soon after its client */
+	uint16_t length;
+	char bytes[];
+};
+
+/* ---- keeping ---- */
+
+static void
+keep(struct session *s, const char *bytes, size_t n)
+{
+	struct frontend *f = s->frontend;
+	struct kept_request *r;
+
+	if (n > REQUEST_MAX || f->core.options.retry_requests == 0 ||
+	    f->kept_requests + n > ALL_REQUESTS_MAX ||
+	    pool_options(f->core.pool)->stubborn ||
+	    (r = malloc(sizeof(*r) + n)) == NULL)
+		return;
+	r->resent = 0;
+	r->lost_by = NULL;
+	r->prompt = loop_now(f->core.loop) - s->started < BLAME_MS;
+	r->length = (uint16_t)n;
+	memcpy(r->bytes, bytes, n);
+	f->kept_requests += n;
+	s->request = r;
+}
+
+void
+session_note_first(struct session *s, const char *bytes, size_t n)
+{
+	enum http_first what = http_first_of(bytes, n);
+
+	s->http = what != HTTP_FIRST_OTHER;
+	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)
+		keep(s, bytes, n);
+}
+
+void
+session_drop_request(struct session *s)
+{
+	struct kept_request *r = s->request;
+
+	s->frontend->kept_requests -= r->length;
+	s->request = NULL;
+	free(r);
+}
+
+void
+session_keep_unsent(struct session *s)
+{
+	const struct buffer *b = s->to_server.kept;
+
+	if (s->to_server.bytes == 0 && b != NULL)
+		session_note_first(s, buffer_bytes(b), buffer_length(b));
+}
+
+/* ---- whose fault it was ---- */
+
+/* Clients choose what they ask for: a request that no server answers says
+ * nothing of servers. One that another server answers does. */
+void
+session_on_answer(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	const struct kept_request *r = s->request;
+	struct server *by = r->lost_by;
+
+	if (by != NULL && by->generation == r->generation && by->present &&
+	    loop_now(f->core.loop) - r->lost < BLAME_MS)
+		session_blame_server(
+		    s, by, ECONNRESET, "closed without an answer");
+	session_drop_request(s);
+}
+
+/* ---- sending again ---- */
+
+/* A connection that had been opened in advance may have ended by itself: the
+ * same server gets another one. */
+static bool
+was_preopened(const struct session *s)
+{
+	return s->connect_us == 0 && !s->preopened_tried && s->server->present;
+}
+
+static struct server *
+next_server(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	return was_preopened(s)
+	    ? s->server
+	    : pool_choose(f->core.pool, &s->client, &s->attempts,
+		  loop_now(f->core.loop));
+}
+
+static void
+note_loss(struct session *s, const struct server *next)
+{
+	struct frontend *f = s->frontend;
+	struct kept_request *r = s->request;
+	char client[PEER_TEXT_MAX];
+
+	r->resent++;
+	r->lost = loop_now(f->core.loop);
+	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
+	r->generation = s->server->generation;
+	s->failed_once |= next != s->server;
+	f->core.stats.requests_retried++;
+	if (log_level >= LOG_LEVEL_DEBUG)
+		log_debug("request sent again client=%s lost_by=%u name=%s "
+			  "server=%u",
+		    peer_format(&s->client, client), s->server->number,
+		    s->server->name, next->number);
+}
+
+/* The session is as if it had no server so far, and its client had just said
+ * what it says. Returns 0, or -1 with errno ENOMEM. */
+static int
+begin_again(struct session *s, bool reset)
+{
+	struct frontend *f = s->frontend;
+	const struct kept_request *r = s->request;
+
+	f->core.stats.up += s->to_server.bytes - s->counted_up;
+	session_release_server(s, reset);
+	s->counted_up = 0;
+	list_remove(&s->task.link);
+	s->server_told = s->server_reset = s->server_cut = false;
+	s->client_sending = s->interleaved = s->refused = false;
+	pipe_fini(&s->to_client, &f->core.share);
+	pipe_init(&s->to_client, true);
+	return pipe_restart(
+	    &s->to_server, r->bytes, r->length, &f->core.share);
+}
+
+static bool
+may_retry(const struct session *s)
+{
+	const struct kept_request *r = s->request;
+
+	return r != NULL && s->to_client.bytes == 0 &&
+	    pipe_pending(&s->to_client) == 0 && !s->client_told &&
+	    !s->to_server.dropped &&
+	    r->resent < s->frontend->core.options.retry_requests;
+}
+
+bool
+session_retry(struct session *s, bool reset)
+{
+	struct server *next;
+
+	if (s->state != RELAYING)
+		return false;
+	if (s->request == NULL)
+		session_keep_unsent(s);
+	next = may_retry(s) ? next_server(s) : NULL;
+	if (next == NULL)
+		return false;
+	note_loss(s, next);
+	if (begin_again(s, reset) < 0)
+		session_close(s, REASON_NO_RESOURCES);
+	else
+		session_connect_to(s, next);
+	return true;
+}

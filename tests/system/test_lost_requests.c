@@ -1,0 +1,129 @@
+/* test_lost_requests.c: servers die with requests that they have taken, and
+ * clients get their answers from another one. The servers are processes. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+#define REQUEST(method) \
+	method " / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+enum { SERVERS = 2, CLIENTS = 20 };
+
+static struct spot front, ctl, at[SERVERS];
+static struct pen pen, server[SERVERS];
+
+static void
+begin(void)
+{
+	int i;
+
+	for (i = 0; i < SERVERS; i++) {
+		spot_new(&at[i], SPOT_TCP4);
+		pen_up(&server[i], &at[i], "-O", "dummy", at[i].text, NULL);
+	}
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-d", "-d", "-C", ctl.text, front.text,
+	    at[0].text, at[1].text, NULL);
+}
+
+static void
+end(void)
+{
+	pen_down(&pen);
+	pen_down(&server[1]);
+}
+
+static long
+count(const char *name)
+{
+	const char *all = text("\n%s", spot_ask(&ctl, "statistics\n"));
+	const char *found = strstr(all, text("\n%s ", name));
+
+	ck_assert_ptr_nonnull(found);
+	return strtol(found + strlen(name) + 2, NULL, 10);
+}
+
+static void
+kill_server(int i)
+{
+	kill(server[i].child.pid, SIGKILL);
+	ck_assert_int_eq(child_wait(&server[i].child, 5000), 1000 + SIGKILL);
+}
+
+static void
+ask_all(int fd[CLIENTS], const char *what)
+{
+	int i;
+
+	for (i = 0; i < CLIENTS; i++) {
+		fd[i] = spot_connect(&front);
+		spot_send(fd[i], what, strlen(what));
+	}
+}
+
+/* Frozen, the kernel takes clients for it all the same; their requests are with
+ * it when it is killed. */
+START_TEST(frozen_and_killed)
+{
+	const char *answer;
+	int fd[CLIENTS], i;
+
+	begin();
+	kill(server[0].child.pid, SIGSTOP);
+	ask_all(fd, REQUEST("GET"));
+	WAIT_FOR(
+	    count("accepted") == CLIENTS && count("connecting") == 0, 5000);
+	kill_server(0);
+	for (i = 0; i < CLIENTS; i++) {
+		answer = spot_recv_all(fd[i]);
+		ck_assert_msg(strncmp(answer, "HTTP/1.1 200", 12) == 0,
+		    "client %d got: %s", i, answer);
+		ck_assert_ptr_nonnull(strstr(answer, at[1].text));
+		close(fd[i]);
+	}
+	ck_assert_int_eq(count("requests_retried"), CLIENTS / SERVERS);
+	WAIT_FOR(count("closed_done") == CLIENTS, 5000);
+	ck_assert(child_has_said(&pen.child, "request sent again client="));
+	end();
+}
+END_TEST
+
+START_TEST(posts_are_lost)
+{
+	int fd[CLIENTS], i, lost = 0;
+	char byte;
+
+	begin();
+	kill(server[0].child.pid, SIGSTOP);
+	ask_all(fd, REQUEST("POST"));
+	WAIT_FOR(
+	    count("accepted") == CLIENTS && count("connecting") == 0, 5000);
+	kill_server(0);
+	for (i = 0; i < CLIENTS; i++) {
+		lost += recv(fd[i], &byte, 1, 0) <= 0;
+		close(fd[i]);
+	}
+	ck_assert_int_eq(lost, CLIENTS / SERVERS);
+	ck_assert_int_eq(count("requests_retried"), 0);
+	end();
+}
+END_TEST
+
+SUITE(test_lost_requests)
+{
+	Suite *s = suite_create("lost_requests");
+
+	SUITE_ADD(s, frozen_and_killed, 20);
+	SUITE_ADD(s, posts_are_lost, 20);
+	return s;
+}

@@ -1,0 +1,453 @@
+/* test_retry.c: requests that servers lose, in a real loop. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/rig.h"
+#include "support/suite.h"
+
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+enum { SERVERS = 3 };
+
+static struct backend back[SERVERS];
+
+/* ---- servers; each takes a request first, but for backend_reset ---- */
+
+/* Until its blank line; counts bytes. */
+static bool
+takes_request(struct backend *b, int fd)
+{
+	char bytes[16384];
+	size_t n = 0;
+	ssize_t k;
+
+	do {
+		k = recv(fd, bytes + n, sizeof(bytes) - n, 0);
+		n += k > 0 ? (size_t)k : 0;
+		b->received += k > 0 ? k : 0;
+	} while (k > 0 && (n < 4 || memcmp(bytes + n - 4, "\r\n\r\n", 4) != 0));
+	return k > 0;
+}
+
+static void
+answers(struct backend *b, int fd)
+{
+	while (takes_request(b, fd))
+		backend_send(fd, ANSWER, strlen(ANSWER));
+}
+
+static void
+resets(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+	backend_reset(b, fd);
+}
+
+static void
+ends(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+}
+
+static void
+answers_in_part(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+	backend_send(fd, "H", 1);
+	backend_reset(b, fd);
+}
+
+static void
+answers_one(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+	backend_send(fd, ANSWER, strlen(ANSWER));
+	takes_request(b, fd);
+	backend_reset(b, fd);
+}
+
+static void
+waits(struct backend *b, int fd)
+{
+	char byte;
+
+	takes_request(b, fd);
+	(void)recv(fd, &byte, 1, 0);
+	backend_reset(b, fd);
+}
+
+static backend_fn *const losers[] = { resets, ends, backend_reset };
+enum { LOSERS = sizeof(losers) / sizeof(losers[0]) };
+
+/* ---- the rig ---- */
+
+static void
+set_pool(bool sticky, bool stubborn)
+{
+	struct pool_options o = *pool_options(rig.pool);
+
+	o.sticky = sticky;
+	o.stubborn = stubborn;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+}
+
+static void
+begin_at(enum spot_kind kind, backend_fn *first, backend_fn *second,
+    backend_fn *third)
+{
+	backend_fn *serve[] = { first, second, third };
+	unsigned i;
+
+	rig_begin();
+	set_pool(false, false);
+	for (i = 0; i < SERVERS; i++) {
+		memset(&back[i], 0, sizeof(back[i]));
+		if (serve[i] == NULL)
+			continue;
+		backend_start(&back[i], kind, serve[i], NULL);
+		rig_add_server(i, &back[i].at);
+	}
+	rig_front();
+}
+
+static void
+begin(backend_fn *first, backend_fn *second, backend_fn *third)
+{
+	begin_at(SPOT_TCP4, first, second, third);
+}
+
+static void
+end(void)
+{
+	int i;
+
+	rig_end();
+	for (i = 0; i < SERVERS; i++)
+		if (back[i].serve != NULL)
+			backend_stop(&back[i]);
+}
+
+static int
+asks(const char *what)
+{
+	int fd = spot_connect(&rig.front);
+
+	spot_send(fd, what, strlen(what));
+	return fd;
+}
+
+static void
+set_retries(unsigned n)
+{
+	rig.options.retry_requests = n;
+	frontend_set_options(rig.frontend, &rig.options);
+}
+
+/* Not a byte comes, but the session ends. */
+static void
+is_lost(int fd)
+{
+	char byte;
+
+	RUN_UNTIL(rig_tells(fd));
+	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+}
+
+static int
+accepted(int server)
+{
+	return atomic_load(&back[server].accepted);
+}
+
+/* ---- tests ---- */
+
+START_TEST(lost_request_goes_elsewhere)
+{
+	enum spot_kind kind = _i < LOSERS ? SPOT_TCP4 : SPOT_UNIX;
+	int fd;
+
+	begin_at(kind, losers[_i % LOSERS], answers, NULL);
+	fd = asks(GET);
+	rig_hears(fd, ANSWER);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	ck_assert_uint_eq(rig_stats()->retries, 1);
+	ck_assert_int_eq(accepted(0), 1);
+	ck_assert_int_eq(back[1].received, (long long)strlen(GET));
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 1)->connections, 1);
+	/* the connection stays, and its next request goes there */
+	spot_send(fd, GET, strlen(GET));
+	rig_hears(fd, ANSWER);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_uint_eq(rig_stats()->down, 2 * strlen(ANSWER));
+	ck_assert_uint_eq(
+	    pool_server(rig.pool, 1)->sent, 2 * strlen(GET));
+	end();
+}
+END_TEST
+
+static const char *const unrepeatable[] = {
+	"POST / HTTP/1.1\r\nHost: a\r\n\r\n",
+	"PUT / HTTP/1.1\r\nHost: a\r\n\r\n",
+	"GET / HTTP/1.1\r\nContent-Length: 4\r\n\r\n\r\n\r\n",
+	GET GET,
+	"hello\r\n\r\n",
+};
+
+START_TEST(others_are_not_repeated)
+{
+	begin(losers[_i % 2], answers, NULL);
+	is_lost(asks(unrepeatable[_i]));
+	ck_assert_int_eq(accepted(1), 0);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	end();
+}
+END_TEST
+
+/* As with a second request behind the first, which may come later. */
+START_TEST(followed_is_not_repeated)
+{
+	int fd;
+
+	begin(waits, answers, NULL);
+	fd = asks(GET);
+	RUN_UNTIL(back[0].received == (long long)strlen(GET));
+	spot_send(fd, "G", 1);
+	is_lost(fd);
+	ck_assert_int_eq(accepted(1), 0);
+	end();
+}
+END_TEST
+
+START_TEST(long_is_not_repeated)
+{
+	char text[8192];
+	int n = snprintf(text, sizeof(text), "GET /%05000d HTTP/1.1\r\n\r\n",
+	    0);
+
+	ck_assert_int_gt(n, 5000);
+	begin(resets, answers, NULL);
+	is_lost(asks(text));
+	ck_assert_int_eq(accepted(1), 0);
+	end();
+}
+END_TEST
+
+START_TEST(partial_answer_is_not_repeated)
+{
+	int fd;
+	char byte;
+
+	begin(answers_in_part, answers, NULL);
+	fd = asks(GET);
+	rig_hears(fd, "H");
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+	ck_assert_int_eq(accepted(1), 0);
+	end();
+}
+END_TEST
+
+START_TEST(second_request_is_not_repeated)
+{
+	int fd;
+
+	begin(answers_one, answers, NULL);
+	fd = asks(GET);
+	rig_hears(fd, ANSWER);
+	spot_send(fd, GET, strlen(GET));
+	is_lost(fd);
+	ck_assert_int_eq(accepted(1), 0);
+	end();
+}
+END_TEST
+
+/* How often is a setting. What the last server did is passed on; nobody is to
+ * blame for what nobody answers. */
+START_TEST(no_more_often_than_set)
+{
+	int i;
+
+	begin(resets, resets, resets);
+	if (_i != 1)
+		set_retries((unsigned)_i);
+	is_lost(asks(GET));
+	for (i = 0; i < SERVERS; i++) {
+		ck_assert_int_eq(accepted(i), i <= _i);
+		ck_assert_uint_eq(pool_server(rig.pool, (unsigned)i)->failures,
+		    0);
+	}
+	ck_assert_uint_eq(rig_stats()->requests_retried, (unsigned)_i);
+	ck_assert_uint_eq(rig_stats()->reasons[REASON_SERVER_RESET], 1);
+	end();
+}
+END_TEST
+
+/* As it was: the reset, or the end, of the only one. */
+START_TEST(nobody_else_is_there)
+{
+	int fd;
+
+	begin(losers[_i], NULL, NULL);
+	fd = asks(GET);
+	RUN_UNTIL(rig_tells(fd));
+	if (losers[_i] == ends)
+		spot_expect_end(fd);
+	else
+		spot_expect_reset(fd);
+	close(fd);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	end();
+}
+END_TEST
+
+START_TEST(stubborn_pools_do_not_repeat)
+{
+	begin(resets, answers, NULL);
+	set_pool(false, true);
+	is_lost(asks(GET));
+	ck_assert_int_eq(accepted(1), 0);
+	end();
+}
+END_TEST
+
+/* The one that another server answered was lost by a server that fails. */
+START_TEST(loser_is_blamed)
+{
+	struct server *s;
+	int fd;
+
+	begin(resets, answers, NULL);
+	s = pool_server(rig.pool, 0);
+	fd = asks(GET);
+	rig_hears(fd, ANSWER);
+	ck_assert_uint_eq(s->failures, 1);
+	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
+	ck_assert_str_eq(s->history.reason, "closed without an answer");
+	close(fd);
+	RUN_UNTIL(server_state(s) == SERVER_BLACKLISTED ||
+	    rig_stats()->sessions == 0);
+	end();
+}
+END_TEST
+
+START_TEST(client_is_remembered_with_the_next)
+{
+	int fd, i;
+
+	begin(resets, answers, NULL);
+	set_pool(true, false);
+	for (i = 0; i < 3; i++) {
+		fd = asks(GET);
+		rig_hears(fd, ANSWER);
+		close(fd);
+		RUN_UNTIL(rig_stats()->sessions == 0);
+		/* it may come back */
+		pool_connected(rig.pool, pool_server(rig.pool, 0),
+		    loop_now(rig.loop));
+	}
+	ck_assert_int_eq(accepted(0), 1);
+	ck_assert_int_eq(accepted(1), 3);
+	end();
+}
+END_TEST
+
+/* Its own end goes with the request. */
+START_TEST(client_has_ended)
+{
+	int fd;
+
+	begin(waits, answers, NULL);
+	fd = asks(GET);
+	RUN_UNTIL(back[0].received == (long long)strlen(GET));
+	shutdown(fd, SHUT_WR);
+	rig_hears(fd, ANSWER);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	spot_expect_end(fd);
+	close(fd);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 1);
+	end();
+}
+END_TEST
+
+/* A server that is down loses its sessions: what it has not answered goes
+ * elsewhere. */
+START_TEST(cut_sessions_go_elsewhere)
+{
+	struct pool_options o;
+	struct server *s;
+	int fd;
+
+	begin(waits, answers, NULL);
+	o = *pool_options(rig.pool);
+	o.on_down = SERVER_ON_DOWN_CUT;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	s = pool_server(rig.pool, 0);
+	fd = asks(GET);
+	RUN_UNTIL(back[0].received == (long long)strlen(GET));
+	while (server_state(s) != SERVER_DOWN)
+		pool_checked(
+		    rig.pool, s, false, "test", loop_now(rig.loop));
+	frontend_cut_sessions(rig.frontend);
+	rig_hears(fd, ANSWER);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	close(fd);
+	end();
+}
+END_TEST
+
+/* A connection that waited for a client may have been ended by its server at
+ * that moment, which is no fault: it is asked once more. */
+START_TEST(preopened_connections_are_not_trusted)
+{
+	rig_begin();
+	rig.options.preopened = 1;
+	set_pool(false, false);
+	memset(back, 0, sizeof(back));
+	backend_start(&back[0], SPOT_TCP4, resets, NULL);
+	rig_add_server(0, &back[0].at);
+	rig_front();
+	RUN_UNTIL(frontend_preopened(rig.frontend) == 1);
+	is_lost(asks(GET));
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	ck_assert_uint_eq(rig_stats()->retries, 0);
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	ck_assert_int_eq(back[0].received, 2 * (long long)strlen(GET));
+	end();
+}
+END_TEST
+
+SUITE(test_retry)
+{
+	Suite *s = suite_create("retry");
+
+	SUITE_ADD_LOOP(s, lost_request_goes_elsewhere, 10, 2 * LOSERS);
+	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
+	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
+	SUITE_ADD(s, followed_is_not_repeated, 10);
+	SUITE_ADD(s, long_is_not_repeated, 10);
+	SUITE_ADD(s, partial_answer_is_not_repeated, 10);
+	SUITE_ADD(s, second_request_is_not_repeated, 10);
+	SUITE_ADD_LOOP(s, no_more_often_than_set, 10, SERVERS);
+	SUITE_ADD_LOOP(s, nobody_else_is_there, 10, LOSERS);
+	SUITE_ADD(s, stubborn_pools_do_not_repeat, 10);
+	SUITE_ADD(s, loser_is_blamed, 10);
+	SUITE_ADD(s, client_is_remembered_with_the_next, 10);
+	SUITE_ADD(s, client_has_ended, 10);
+	SUITE_ADD(s, cut_sessions_go_elsewhere, 10);
+	SUITE_ADD(s, preopened_connections_are_not_trusted, 10);
+	return s;
+}
