@@ -18,6 +18,7 @@
 #include "control/preflight.h"
 #include "control/process.h"
 #include "control/rights.h"
+#include "control/transparent.h"
 
 static int
 fail(const struct error *e)
@@ -34,17 +35,23 @@ drop_rights(const struct pen *p, struct error *e)
 	return direct_is_wanted(p->plan) ? rights_give_up(e) : 0;
 }
 
-/* Who takes over from a process that has dropped its privileges has none. */
+/* Who takes over from a process that has dropped its privileges has none, but
+ * for the right that `transparent` needs. */
 static int
 drop_privileges(const struct pen *p, struct error *e)
 {
 	struct process_options o = p->plan->config.process;
+	bool keep = o.user != NULL && transparent_is_wanted(p->plan);
 
 	if (p->takeover.rooted)
 		o.directory = NULL;
 	if (takeover_is_one(&p->takeover) && process_is_user(o.user))
 		o.user = NULL;
-	return process_drop_privileges(&o, e);
+	if (keep && rights_begin_change(e) < 0)
+		return -1;
+	if (process_drop_privileges(&o, e) < 0)
+		return -1;
+	return keep ? rights_end_change(e) : 0;
 }
 
 /* From here on clients are ours, and so are the pid file and the terminal. */

@@ -88,6 +88,8 @@ bool addr_is_loopback(const struct addr *a);
 
 /* Converts an address that accept() or recvfrom() returned. */
 void peer_from_addr(struct peer *p, const struct addr *a);
+/* The other way: an IPv4 or IPv6 address with its port. */
+void addr_from_peer(struct addr *a, const struct peer *p);
 /* Makes the process and user at the other end of a Unix socket stand for its
  * address. pid 0: the process is unknown. */
 void peer_set_owner(struct peer *p, uint32_t pid, uint32_t uid);

@@ -27,6 +27,24 @@ peer_from_addr(struct peer *p, const struct addr *a)
 	}
 }
 
+void
+addr_from_peer(struct addr *a, const struct peer *p)
+{
+	memset(a, 0, sizeof(*a));
+	if (p->family == AF_INET) {
+		a->u.in.sin_family = AF_INET;
+		memcpy(&a->u.in.sin_addr, p->ip + 12, 4);
+		a->u.in.sin_port = htons(p->port);
+		a->len = sizeof(a->u.in);
+	} else {
+		a->u.in6.sin6_family = AF_INET6;
+		memcpy(&a->u.in6.sin6_addr, p->ip, 16);
+		a->u.in6.sin6_port = htons(p->port);
+		a->u.in6.sin6_scope_id = p->scope;
+		a->len = sizeof(a->u.in6);
+	}
+}
+
 /* The address of a Unix client: process, user, and that they are known; high
  * bytes first, so that a hash of it is the same on all machines. */
 enum { OWNER_PID = 0, OWNER_UID = 4, OWNER_KNOWN = 8 };

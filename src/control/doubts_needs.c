@@ -10,6 +10,7 @@
 #include "control/reply.h"
 #include "control/secure.h"
 #include "control/setting.h"
+#include "control/transparent.h"
 #include "pool/balance.h"
 
 static bool
@@ -22,6 +23,20 @@ static bool
 is_udp(const struct plan *p)
 {
 	return p->config.frontend.udp.on || direct_is_wanted(p);
+}
+
+/* Connections to servers and flows are made for one client. */
+static bool
+is_no_director(const struct plan *p)
+{
+	return !direct_is_wanted(p);
+}
+
+/* Connections opened in advance have no client yet. */
+static bool
+is_not_transparent(const struct plan *p)
+{
+	return !transparent_is_wanted(p);
 }
 
 static bool
@@ -161,6 +176,9 @@ static const struct need {
 	{ "keepalive_count", has_connections, no_connections },
 	{ "user_timeout", has_connections, no_connections },
 	{ "idlers", has_connections, no_connections },
+	{ "idlers", is_not_transparent, "with transparent" },
+	{ "transparent", is_no_director, "with dsr_if" },
+	{ "freebind", is_no_director, "with dsr_if" },
 	{ "udp_timeout", is_udp, "without udp" },
 	{ "udp_proxy", is_udp, "without udp" },
 	{ "udp_responses", is_udp, "without udp" },

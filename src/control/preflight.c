@@ -15,6 +15,7 @@
 #include "control/direct.h"
 #include "control/origin.h"
 #include "control/preflight.h"
+#include "control/transparent.h"
 #include "net/program.h"
 #include "net/sock_try.h"
 #include "proxy/sessionlog.h"
@@ -115,7 +116,7 @@ preflight_prepare(struct apply *a, struct error *e)
 	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
 	    try_page(a->pen, a->wanted, e) < 0)
 		return -1;
-	if (prepare_on_state(a, e) < 0)
+	if (prepare_on_state(a, e) < 0 || transparent_prepare(a, e) < 0)
 		return -1;
 	if (!a->first &&
 	    sources_equal(&new->frontend.source, &now->frontend.source))
@@ -147,7 +148,8 @@ try_controls(const struct pen *pen, struct error *e)
 
 		for (k = 0; k < at->count; k++)
 			if (preflight_control(p, &at->entry[k].at, e) < 0 ||
-			    sock_try_listen(&at->entry[k].at, false, e) < 0)
+			    sock_try_listen(
+				&at->entry[k].at, false, false, e) < 0)
 				return -1;
 	}
 	return 0;
@@ -163,7 +165,8 @@ try_listeners(const struct pen *pen, struct error *e)
 
 	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++)
 		if (sock_try_listen(
-			&p->listen.entry[i].at, o->udp.on && !o->dns.on, e) < 0)
+			&p->listen.entry[i].at, o->udp.on && !o->dns.on,
+			o->freebind, e) < 0)
 			return -1;
 	return 0;
 }

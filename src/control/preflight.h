@@ -5,7 +5,7 @@
 #include "control/apply.h"
 
 /* Tries what is only used later, and would fail then: the file of the status
- * page, the program of on_state, and the address that connections to servers
+ * page, the program of on_state, and the addresses that connections to servers
  * come from. While the program serves, what stays as it is is not tried again.
  * Returns 0, or -1 with a sentence. */
 int preflight_prepare(struct apply *a, struct error *e);

@@ -266,9 +266,5 @@ const struct command rows_later[] = {
 	    .letter = 'H',
 	    .option = "http",
 	    .help = "add X-Forwarded-For" },
-	{ .name = "transparent",
-	    .kind = KIND_LATER,
-	    .flags = ROW_NO,
-	    .help = "keep client addresses" },
 	{ .name = NULL },
 };

@@ -16,6 +16,7 @@
 #include "control/pen.h"
 #include "control/process.h"
 #include "control/reply.h"
+#include "control/rights.h"
 #include "control/socket.h"
 #include "control/upgrade_start.h"
 #include "net/listener.h"
@@ -217,9 +218,11 @@ spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
 		return error_set(e, "out of memory");
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
+	rights_hand_on(true);
 	if (set_attributes(&attr) == 0 && set_files(&files, s, errors) == 0)
 		rc = posix_spawn(pid, p->executable.path, &files, &attr,
 		    p->executable.argv, env);
+	rights_hand_on(false);
 	posix_spawn_file_actions_destroy(&files);
 	posix_spawnattr_destroy(&attr);
 	free(env);

@@ -16,6 +16,7 @@
 #include <linux/sockios.h>
 #endif
 
+#include "net/sock_nonlocal.h"
 #include "net/sock_private.h"
 
 #ifndef MSG_NOSIGNAL
@@ -164,6 +165,8 @@ connect_from(const struct addr *source, const struct addr *to,
 	if (source != NULL)
 		sock_set_int(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1);
 #endif
+	if (o->client != NULL)
+		(void)sock_set_transparent(fd, family);
 	if (source != NULL && bind(fd, &source->u.sa, source->len) < 0) {
 		sock_close_quietly(fd);
 		return -1;
@@ -176,18 +179,41 @@ connect_from(const struct addr *source, const struct addr *to,
 	return fd;
 }
 
-int
-sock_connect(const struct addr *to, const struct sock_connect_options *o)
+/* From the next source, or the others when that one has no port left. */
+static int
+connect_from_ours(const struct addr *to, const struct sock_connect_options *o)
 {
 	int family = to->u.sa.sa_family, fd;
 	unsigned left = sources_of(o->sources, family);
-	struct addr copy;
 
-	to = addr_with_port(to, o->port, &copy);
 	do
 		fd = connect_from(
 		    sources_next(o->sources, family, o->turn), to, o);
 	while (fd < 0 && errno == EADDRNOTAVAIL && left-- > 1);
+	return fd;
+}
+
+/* The port is another one: the client's own, which is the end of another
+ * connection, may not be free towards the server when that has ended here. */
+static int
+connect_as_client(const struct addr *to, const struct sock_connect_options *o)
+{
+	struct addr from;
+
+	addr_from_peer(&from, o->client);
+	addr_set_port(&from, 0);
+	return connect_from(&from, to, o);
+}
+
+int
+sock_connect(const struct addr *to, const struct sock_connect_options *o)
+{
+	struct addr copy;
+	int fd;
+
+	to = addr_with_port(to, o->port, &copy);
+	fd = o->client != NULL ? connect_as_client(to, o)
+			       : connect_from_ours(to, o);
 	if (fd < 0 && errno == EADDRNOTAVAIL)
 		errno = has_no_way(to) ? ENETUNREACH : EADDRNOTAVAIL;
 	return fd;

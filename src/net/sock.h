@@ -52,6 +52,7 @@ struct inherited;
 struct sock_listen_options {
 	int backlog;
 	bool v6_only; /* an IPv6 wildcard leaves IPv4 alone */
+	bool freebind; /* this host may come by the address later */
 	/* Accepted sockets inherit nodelay, keepalive and tuning. */
 	bool nodelay;
 	struct sock_keepalive keepalive;
@@ -92,6 +93,9 @@ struct sock_connect_options {
 	const struct sources *sources; /* local addresses, in turn; NULL: any */
 	unsigned *turn;		       /* which was used last */
 	uint16_t port;		       /* of an address that has none */
+	/* Whose address the socket is to have instead (sock_may_pose()), with
+	 * another port; NULL: ours. */
+	const struct peer *client;
 	const struct sock_tuning *tuning; /* NULL: none */
 };
 

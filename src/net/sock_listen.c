@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "net/inherited.h"
+#include "net/sock_nonlocal.h"
 #include "net/sock_private.h"
 
 /* ---- listening ---- */
@@ -19,6 +20,8 @@ bind_socket(int fd, const struct addr *at, const struct sock_listen_options *o)
 		sock_set_int(fd, SOL_SOCKET, SO_REUSEADDR, 1);
 	if (at->u.sa.sa_family == AF_INET6)
 		sock_set_int(fd, IPPROTO_IPV6, IPV6_V6ONLY, o->v6_only);
+	if (o->freebind && at->u.sa.sa_family != AF_UNIX)
+		sock_set_freebind(fd, at->u.sa.sa_family);
 	if (at->u.sa.sa_family != AF_UNIX && !o->datagram) {
 		sock_take_urgent(fd); /* inherited, too */
 		sock_tune_listener(fd, o);

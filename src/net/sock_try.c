@@ -8,17 +8,20 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "net/sock_nonlocal.h"
 #include "net/sock_try.h"
 
 /* Without SO_REUSEADDR, so that it fails where another program has the
  * address. EADDRINUSE is no failure then: the host does have it. */
 static int
-try_bind(const struct addr *at, int type)
+try_bind(const struct addr *at, int type, bool freebind)
 {
 	int fd = socket(at->u.sa.sa_family, type, 0), rc, why;
 
 	if (fd < 0)
 		return -1;
+	if (freebind)
+		sock_set_freebind(fd, at->u.sa.sa_family);
 	rc = bind(fd, &at->u.sa, at->len);
 	why = errno;
 	close(fd);
@@ -42,7 +45,8 @@ try_path(const struct addr *at, struct error *e)
 }
 
 int
-sock_try_listen(const struct addr *at, bool datagram, struct error *e)
+sock_try_listen(
+    const struct addr *at, bool datagram, bool freebind, struct error *e)
 {
 	char text[ADDR_TEXT_MAX];
 	struct error why;
@@ -51,7 +55,8 @@ sock_try_listen(const struct addr *at, bool datagram, struct error *e)
 	if (at->u.sa.sa_family == AF_UNIX) {
 		rc = try_path(at, &why);
 	} else {
-		rc = try_bind(at, datagram ? SOCK_DGRAM : SOCK_STREAM);
+		rc = try_bind(
+		    at, datagram ? SOCK_DGRAM : SOCK_STREAM, freebind);
 		if (rc < 0)
 			error_set(&why, "%s", strerror(errno));
 	}
@@ -66,5 +71,5 @@ sock_try_source(const struct addr *a)
 	struct addr at = *a;
 
 	addr_set_port(&at, 0);
-	return try_bind(&at, SOCK_STREAM);
+	return try_bind(&at, SOCK_STREAM, false);
 }

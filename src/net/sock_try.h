@@ -8,9 +8,11 @@
 #include "base/addr.h"
 #include "base/error.h"
 
-/* Whether sock_listen() could get the address, were nobody there already.
- * Returns 0, or -1 with a sentence that names it. */
-int sock_try_listen(const struct addr *at, bool datagram, struct error *e);
+/* Whether sock_listen() could get the address, were nobody there already, and
+ * with `freebind` also if this host does not have it yet. Returns 0, or -1 with
+ * a sentence that names it. */
+int sock_try_listen(
+    const struct addr *at, bool datagram, bool freebind, struct error *e);
 /* Whether connections may come from the address, given a free port. Returns 0,
  * or -1 with errno. */
 int sock_try_source(const struct addr *a);

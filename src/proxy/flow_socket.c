@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "net/sock_nonlocal.h"
 #include "proxy/flow_private.h"
 
 /* Flows that end for one socket; ports tried that others may have. */
@@ -203,11 +204,15 @@ connect_socket(struct flow *w, const struct addr *to)
 {
 	struct flows *fs = w->frontend->flows;
 	unsigned left = fs->sources;
+	const struct peer *client =
+	    frontend_client_of(w->frontend, &w->who, to);
 	struct flow_source *s;
 	int tries = 0, fd;
 
 	if (w->family == AF_UNIX)
 		return dgram_connect(to, NULL);
+	if (client != NULL)
+		return sock_connect_datagram_as(to, client, w->listener->fd);
 	do {
 		while ((s = next_source(w), ports_are_short(&s->ports)) &&
 		    tries++ < EVICTIONS && flow_end_idlest(fs, w))

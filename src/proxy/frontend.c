@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "net/sock_nonlocal.h"
 #include "proxy/dummy.h"
 #include "proxy/dump.h"
 #include "proxy/limits.h"
@@ -178,6 +179,32 @@ frontend_connect_options(struct frontend_core *f, uint16_t port)
 		.port = port,
 		.tuning = f->tuned ? &f->up_tuning : NULL,
 	};
+}
+
+static void
+tell_own(struct frontend_core *f, const struct peer *client,
+    const struct addr *to)
+{
+	char who[PEER_TEXT_MAX], where[ADDR_TEXT_MAX];
+
+	if (f->own_told)
+		return;
+	f->own_told = true;
+	log_info("transparent cannot keep this client's address, nor those of "
+		 "others like it client=%s server=%s",
+	    peer_format_host(client, who), addr_format_host(to, where));
+}
+
+const struct peer *
+frontend_client_of(struct frontend_core *f, const struct peer *client,
+    const struct addr *to)
+{
+	if (!f->options.transparent)
+		return NULL;
+	if (sock_may_pose(client, to))
+		return client;
+	tell_own(f, client, to);
+	return NULL;
 }
 
 const struct frontend_options *

@@ -90,6 +90,8 @@ struct frontend_options {
 	unsigned dump;	     /* 0: none, 1: hex, 2: ASCII dump of all data */
 	size_t kernel_pipes_max; /* two descriptors each, for splice */
 	struct sources source;	 /* local addresses towards servers */
+	bool transparent; /* the client's address instead, where possible */
+	bool freebind; /* listeners take addresses that are not here yet */
 	uint64_t preopened;	 /* connections to servers */
 
 	/* Peers that vanish. 0: as the system has it. */

@@ -25,6 +25,7 @@ struct frontend_core {
 	bool draining;		      /* frontend_drain() was */
 	uint8_t hello; /* what clients do before they get a server */
 	unsigned source_turn;	      /* which source was used last */
+	bool own_told; /* that ours is used instead of a client's address */
 	struct frontend_stats stats;
 	struct frontend_tls tls;
 	struct source_limits sources;
@@ -45,6 +46,11 @@ struct sock_keepalive frontend_keepalive(const struct frontend_core *f);
  * own. */
 struct sock_connect_options frontend_connect_options(
     struct frontend_core *f, uint16_t port);
+
+/* Whose address the socket to a server is to have, for this client: with
+ * transparent the client's own, if that can be. NULL: ours. */
+const struct peer *frontend_client_of(struct frontend_core *f,
+    const struct peer *client, const struct addr *to);
 
 /* Whether this server talks TLS. */
 bool frontend_server_is_tls(

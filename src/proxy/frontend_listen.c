@@ -37,6 +37,7 @@ listen_options(const struct frontend *f, const struct frontend_address *a)
 	return (struct sock_listen_options){
 		.backlog = f->core.options.backlog,
 		.v6_only = a->v6_only,
+		.freebind = f->core.options.freebind,
 		.nodelay = f->core.options.nodelay,
 		.keepalive = frontend_keepalive(&f->core),
 		.tuning = { f->core.options.sndbuf, f->core.options.rcvbuf,

@@ -403,7 +403,7 @@ bring_to(struct preopened *p, struct server *s, uint64_t share)
 
 	if (e == NULL)
 		return;
-	if (!has_port(s))
+	if (!has_port(s) || p->frontend->options.transparent)
 		share = 0;
 	while (e->count > share)
 		drop(conn_of(list_first(&e->list)));

@@ -179,6 +179,8 @@ session_dial(struct session *s)
 
 	if (s->connect_us == 0)
 		s->connect_us = session_clock_us(s);
+	co.client = frontend_client_of(
+	    &f->core, &s->client, &server->addrs.addr[at]);
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) { /* a Unix listener's backlog is full */
 		timeouts_add(&f->session_times, &s->expiry,

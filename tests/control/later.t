@@ -2,6 +2,4 @@
 pen -r {FRONT} {S0}
 > http
 < error: http: not implemented yet
-> no http; no transparent
-> transparent
-< error: transparent: not implemented yet
+> no http

@@ -131,6 +131,8 @@ pen -x 500 {FRONT} {S0} {S1}
 < 2.500
 > keepalive; no keepalive
 > splice; no splice; splice
+> no transparent
+> freebind; no freebind
 > tcp_nodelay; no tcp_nodelay
 > tcp_fastclose both; tcp_fastclose off
 > tcp_fastclose sideways

@@ -49,23 +49,6 @@ struct route {
 	unsigned next_error; /* the socket that is asked next */
 };
 
-/* Port 0. */
-static void
-addr_of(struct addr *a, const struct peer *p)
-{
-	memset(a, 0, sizeof(*a));
-	if (p->family == AF_INET) {
-		a->u.in.sin_family = AF_INET;
-		memcpy(&a->u.in.sin_addr, p->ip + 12, 4);
-		a->len = sizeof(a->u.in);
-	} else {
-		a->u.in6.sin6_family = AF_INET6;
-		memcpy(&a->u.in6.sin6_addr, p->ip, 16);
-		a->u.in6.sin6_scope_id = p->scope;
-		a->len = sizeof(a->u.in6);
-	}
-}
-
 /* ---- routes ---- */
 
 /* connect() of a datagram socket finds the route and sends nothing. */
@@ -99,7 +82,7 @@ route_ask(const struct peer *to, struct route_path *w)
 	struct addr a;
 	int fd, rc, error;
 
-	addr_of(&a, to);
+	addr_from_peer(&a, to);
 	addr_set_port(&a, 9); /* discard; BSDs refuse 0 */
 	fd = socket(a.u.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
@@ -317,7 +300,8 @@ route_send(
 	i = k->count++;
 	m = &k->message[i].head;
 	memset(m, 0, sizeof(*m));
-	addr_of(&k->to[i], p->to);
+	addr_from_peer(&k->to[i], p->to);
+	addr_set_port(&k->to[i], 0);
 	m->msg_name = &k->to[i].u;
 	m->msg_namelen = k->to[i].len;
 	k->part[i].iov_base = (void *)(uintptr_t)p->bytes;

@@ -47,6 +47,25 @@ START_TEST(printed_long)
 }
 END_TEST
 
+START_TEST(and_back)
+{
+	static const char *const texts[] = { "192.0.2.1", "2001:db8::1",
+		"fe80::1%3" };
+	struct peer p;
+	struct addr a, b;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		p = peer(texts[i], 99);
+		memset(&a, 0xaa, sizeof(a));
+		addr_from_peer(&a, &p);
+		ck_assert_int_eq(addr_parse_ip(&b, texts[i], 99), 0);
+		ck_assert(addr_equal(&a, &b));
+		ck_assert_uint_eq(addr_port(&a), 99);
+	}
+}
+END_TEST
+
 /* A client is the same one through an IPv4 and a dual-stack listener. */
 START_TEST(mapped)
 {
@@ -126,6 +145,7 @@ SUITE(test_peer)
 	SUITE_ADD(s, printed, 10);
 	SUITE_ADD(s, printed_long, 10);
 	SUITE_ADD(s, mapped, 10);
+	SUITE_ADD(s, and_back, 10);
 	SUITE_ADD(s, same_host, 10);
 	SUITE_ADD(s, unix_sockets, 10);
 	SUITE_ADD(s, unix_owners, 10);

@@ -84,6 +84,29 @@ START_TEST(eight_are_all_named)
 }
 END_TEST
 
+/* Nobody's client is known in advance, and a director opens no sockets. */
+START_TEST(transparent)
+{
+	static char interface[] = "eth0";
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.frontend.transparent = true;
+	plan->config.frontend.freebind = true;
+	ck_assert_str_eq(printed(), "");
+	plan->config.frontend.preopened = 1;
+	ck_assert_str_eq(
+	    printed(), "idlers has no effect with transparent\n");
+	plan->config.frontend.preopened = 0;
+	plan->config.dsr.interface = interface;
+	ck_assert_str_eq(printed(),
+	    "transparent has no effect with dsr_if\n"
+	    "freebind has no effect with dsr_if\n");
+	plan->config.dsr.interface = NULL;
+	plan_free(plan);
+}
+END_TEST
+
 /* Where there are no TCP connections, what is set for them is of no use. */
 static const char *const of_connections[] = { "queue", "retry", "rate_up",
 	"rate_down", "sndbuf", "rcvbuf", "keepalive", "keepalive_time",
@@ -180,6 +203,7 @@ SUITE(test_doubts)
 
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
+	SUITE_ADD(s, transparent, 10);
 	SUITE_ADD(s, connections_that_never_are, 10);
 	SUITE_ADD(s, clients_that_are_not_remembered, 10);
 	SUITE_ADD(s, questions_without_a_number_of_answers, 10);

@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "net/sock.h"
+#include "net/sock_nonlocal.h"
+#include "net/sock_try.h"
 #include "net/sock_try.h"
 #include "support/suite.h"
 
@@ -169,6 +171,65 @@ START_TEST(options_are_optional)
 	ck_assert_int_eq(option(t.accepted, IPPROTO_TCP, TCP_NODELAY), 0);
 	ck_assert_int_eq(option(t.client, SOL_SOCKET, SO_KEEPALIVE), 0);
 	part(&t);
+}
+END_TEST
+
+/* Which servers see which clients as they are. */
+START_TEST(who_may_be_seen)
+{
+	static const struct {
+		const char *client, *server;
+		bool may;
+	} cases[] = {
+		{ "192.0.2.1", "10.0.0.1", true },
+		{ "::ffff:192.0.2.1", "10.0.0.1", true },
+		{ "2001:db8::1", "fd00::1", true },
+		{ "192.0.2.1", "fd00::1", false },
+		{ "2001:db8::1", "10.0.0.1", false },
+		{ "127.0.0.1", "10.0.0.1", false },
+		{ "192.0.2.1", "127.0.0.1", false },
+		{ "127.0.0.1", "127.0.0.1", true },
+		{ "::1", "fd00::1", false },
+		{ "10.0.0.1", "10.0.0.1", false },
+	};
+	struct peer unix_client = { .family = AF_UNIX }, p;
+	struct addr to = ip("10.0.0.1", 80), from;
+	size_t i;
+
+	ck_assert(!sock_may_pose(&unix_client, &to));
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		from = ip(cases[i].client, 5000);
+		peer_from_addr(&p, &from);
+		to = ip(cases[i].server, 80);
+		ck_assert_msg(sock_may_pose(&p, &to) == cases[i].may, "%s %s",
+		    cases[i].client, cases[i].server);
+	}
+	ck_assert_int_eq(addr_parse_unix(&to, "/x"), 0);
+	ck_assert(!sock_may_pose(&p, &to));
+}
+END_TEST
+
+/* An address that this host does not have (RFC 5737). */
+START_TEST(free_addresses)
+{
+	struct sock_listen_options o = { .backlog = 8 };
+	struct addr at = ip("192.0.2.1", 0);
+	int fd;
+
+	if (!sock_has_freebind())
+		SKIP("this system has no freebind");
+	ck_assert_int_eq(sock_try_listen(&at, false, false, &e), -1);
+	ck_assert_int_eq(sock_listen(&at, &o, NULL, &e), -1);
+	o.freebind = true;
+	ck_assert_int_eq(sock_try_listen(&at, false, true, &e), 0);
+	fd = sock_listen(&at, &o, NULL, &e);
+	ck_assert_msg(fd >= 0, "%s", e.text);
+	close(fd);
+	at = ip("2001:db8::1", 0);
+	fd = sock_listen(&at, &o, NULL, &e);
+	ck_assert_msg(
+	    fd >= 0 || strstr(e.text, "family") != NULL, "%s", e.text);
+	close(fd);
 }
 END_TEST
 
@@ -648,6 +709,8 @@ SUITE(test_sock)
 	SUITE_ADD(s, tuned_sockets, 10);
 	SUITE_ADD(s, tcp_refusals, 20);
 	SUITE_ADD(s, wildcard_families, 20);
+	SUITE_ADD(s, who_may_be_seen, 20);
+	SUITE_ADD(s, free_addresses, 20);
 	SUITE_ADD(s, unix_meets, 20);
 	SUITE_ADD(s, stale_socket_is_taken_over, 20);
 	SUITE_ADD(s, files_are_left_alone, 20);

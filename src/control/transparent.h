@@ -1,0 +1,15 @@
+/* transparent.h: servers see the addresses of clients: what that needs. */
+#ifndef PEN_CONTROL_TRANSPARENT_H
+#define PEN_CONTROL_TRANSPARENT_H
+
+#include <stdbool.h>
+
+#include "control/apply.h"
+
+/* Whether sockets to servers are to have the addresses of clients. */
+bool transparent_is_wanted(const struct plan *p);
+/* Whether this process may have such sockets, if the draft wants them anew.
+ * Returns 0, or -1 with a sentence. */
+int transparent_prepare(struct apply *a, struct error *e);
+
+#endif
