@@ -17,6 +17,7 @@
 #include "control/status.h"
 #include "control/upgrade.h"
 #include "dsr/director/director.h"
+#include "proxy/checker.h"
 
 int
 run_pid(struct call *c, struct error *e)
@@ -187,6 +188,8 @@ run_clear(struct call *c, struct error *e)
 		return error_set(e, "expects %s", c->row->args);
 	pool_clear_counters(c->pen->pool);
 	frontend_clear_stats(c->pen->frontend);
+	if (c->pen->checker != NULL)
+		checker_clear_stats(c->pen->checker);
 	if (c->pen->director != NULL)
 		director_clear_counters(c->pen->director);
 	return 0;

@@ -9,6 +9,7 @@
 #include "control/dsr_report.h"
 #include "control/pen.h"
 #include "control/report.h"
+#include "proxy/checker.h"
 
 static const struct counter {
 	const char *name;
@@ -75,6 +76,14 @@ report_counter(unsigned i, size_t *offset)
 
 /* ---- counters ---- */
 
+static void
+tell_checks(struct facts *f, const struct checker_stats *s)
+{
+	facts_number(f, "checks", s->begun);
+	facts_number(f, "checks_skipped", s->skipped);
+	facts_number(f, "checks_running", s->running);
+}
+
 void
 report_counters(const struct pen *p, struct reply *r, enum facts_style style)
 {
@@ -95,6 +104,8 @@ report_counters(const struct pen *p, struct reply *r, enum facts_style style)
 		    reason_name((enum reason)i));
 		facts_number(&f, name, st->reasons[i]);
 	}
+	if (p->checker != NULL)
+		tell_checks(&f, checker_stats(p->checker));
 	if (p->director != NULL)
 		dsr_report_counters(&f, p->director, "dsr_");
 	facts_end(&f);

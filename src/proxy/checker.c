@@ -137,6 +137,12 @@ checker_stats(const struct checker *c)
 	return &c->stats;
 }
 
+void
+checker_clear_stats(struct checker *c)
+{
+	c->stats = (struct checker_stats){ .running = c->stats.running };
+}
+
 /* ---- life ---- */
 
 void

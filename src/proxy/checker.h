@@ -8,7 +8,8 @@
  * Servers begin at moments of their own within the interval, so that many are
  * asked evenly; those that get no client before their first good result begin
  * at once. One whose last result contradicts its state is asked again after
- * half of the interval. One that is down is asked less often with each further
+ * half of the interval; one that could not be asked yet, when descriptors were
+ * short, after an eighth. One that is down is asked less often with each more
  * failure, up to CHECKER_BACKOFF intervals, but at least each
  * CHECKER_BACKOFF_MS, or each interval if that is longer: so it is found soon
  * when it comes back. A server that has failed a client is asked at once, one
@@ -50,8 +51,8 @@ struct checker_report {
 };
 
 struct checker_stats {
-	uint64_t begun;	  /* checks, since the start */
-	uint64_t skipped; /* lazy */
+	uint64_t begun;	  /* checks */
+	uint64_t skipped; /* lazy: servers that were not asked */
 	unsigned running; /* now */
 };
 
@@ -81,6 +82,8 @@ void checker_hurry(struct checker *c, const struct server *s);
 bool checker_report(
     const struct checker *c, unsigned slot, struct checker_report *r);
 const struct checker_stats *checker_stats(const struct checker *c);
+/* But not of what is there now. */
+void checker_clear_stats(struct checker *c);
 
 /* For tests: the clock, in ms; what the timer does when it fires. */
 void checker_set_clock(struct checker *c, uint64_t (*now)(const struct loop *));

@@ -17,6 +17,10 @@
  * answers come together, which spares as many wake-ups. */
 enum { BEGIN_AT_ONCE = 256, TICK_MS = 10 };
 
+/* The part of the interval after which a server that could not be asked, when
+ * descriptors were short, is asked again. */
+enum { UNASKED = 8 };
+
 /* A check and the memory of its kind, in one piece. */
 struct checker_memory {
 	struct check check;
@@ -84,13 +88,17 @@ backoff_max(const struct checker *c)
 	return most > one ? most : one;
 }
 
-/* From the beginning of a check to that of the next one. */
+/* From the beginning of a check to that of the next one. Of a server that could
+ * not be asked yet nothing is known, and it may serve nobody until it is. */
 static uint64_t
-next_wait(
-    const struct checker *c, uint64_t last, const struct health *h, bool bad)
+next_wait(const struct checker *c, const struct checker_record *r,
+    const struct health *h, bool bad)
 {
-	uint64_t one = c->options.interval_ms, most = backoff_max(c), wait;
+	uint64_t one = c->options.interval_ms, most = backoff_max(c), wait,
+		 last = r->wait_ms;
 
+	if (r->result == CHECK_NONE)
+		return one / UNASKED;
 	if (bad && h->down) {
 		wait = 2 * (last > one ? last : one);
 		return wait < most ? wait : most;
@@ -105,7 +113,7 @@ wait_for_next(struct checker *c, unsigned slot, bool bad)
 	struct checker_record *r = c->records[slot];
 	uint64_t stray, due;
 
-	r->wait_ms = next_wait(c, r->wait_ms, &server_of(c, slot)->health, bad);
+	r->wait_ms = next_wait(c, r, &server_of(c, slot)->health, bad);
 	stray = r->wait_ms / 5 + 1;
 	due = r->began_ms + r->wait_ms - stray / 2 + checker_draw(c, stray);
 	checker_wait_until(c, slot, due > now(c) ? due : now(c));

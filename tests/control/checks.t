@@ -33,6 +33,10 @@ pen -r -b 0 {FRONT} {S0} {S1}
 < 256
 > checks_max 0
 ~ out of range
+> statistics
+~ checks 0
+~ checks_skipped 0
+~ checks_running 0
 > check dsr
 ~ check dsr: dsr_if is not set
 > check ping

@@ -240,6 +240,27 @@ START_TEST(no_more_run_at_a_time_than_may)
 }
 END_TEST
 
+/* A server that could not be asked for want of descriptors has no result, and
+ * is asked again before the others; one with a result can wait. */
+START_TEST(one_that_could_not_be_asked_is_asked_soon)
+{
+	int i;
+
+	begin_with_one();
+	check_end(of(0)->check, CHECK_NONE, "Too many open files");
+	run(INTERVAL / 4);
+	ck_assert_uint_eq(of(0)->starts, 2);
+	answer(CHECK_GOOD);
+	for (i = 0; i < 2 * INTERVAL / STEP && of(0)->check == NULL; i++)
+		run(STEP);
+	ck_assert_uint_eq(of(0)->starts, 3);
+	check_end(of(0)->check, CHECK_NONE, "Too many open files");
+	run(INTERVAL / 2);
+	ck_assert_uint_eq(of(0)->starts, 3);
+	end();
+}
+END_TEST
+
 START_TEST(silence_is_a_failure)
 {
 	begin_with_one();
@@ -553,6 +574,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, no_more_run_at_a_time_than_may, 10);
 	SUITE_ADD(s, its_turn_never_came, 10);
 	SUITE_ADD(s, its_turn_came_late, 10);
+	SUITE_ADD(s, one_that_could_not_be_asked_is_asked_soon, 20);
 	SUITE_ADD(s, silence_is_a_failure, 10);
 	SUITE_ADD(s, server_that_is_down_is_asked_less_often, 10);
 	SUITE_ADD(s, server_that_failed_a_client_is_asked_at_once, 10);
