@@ -107,14 +107,33 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 		checker_hurry(p->checker, s);
 }
 
+/* Its state does not change, but its sessions are as lost as those of another
+ * one. */
+static void
+on_down(void *arg, struct server *s, const char *reason)
+{
+	struct pen *p = arg;
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	log_warn("server does not answer checks server=%u name=%s state=%s "
+		 "sessions=%llu reason=\"%s\"",
+	    s->number, s->name, server_state_name(server_state(s)),
+	    (unsigned long long)s->connections, reason);
+	if (pool_cuts_sessions(p->pool, s))
+		frontend_cut_sessions(p->frontend);
+}
+
 /* ---- life ---- */
 
 void
 states_watch(struct pen *p)
 {
-	struct pool_watcher w = {
-		.now = now_ms, .wall = now_wall, .on_state = on_state, .arg = p
-	};
+	struct pool_watcher w = { .now = now_ms,
+		.wall = now_wall,
+		.on_state = on_state,
+		.on_down = on_down,
+		.arg = p };
 
 	timer_init(&p->revival, on_revival);
 	pool_watch(p->pool, &w);

@@ -59,6 +59,9 @@ struct pool_watcher {
 	 * functions that change the pool. */
 	void (*on_state)(
 	    void *arg, struct server *s, const struct server_change *c);
+	/* The same when checks have found it down while it drains, or is
+	 * taken out for maintenance, which stays its state. */
+	void (*on_down)(void *arg, struct server *s, const char *reason);
 	void *arg;
 };
 

@@ -11,6 +11,8 @@
 void pool_refresh(struct server *s);
 /* The last step: tells of the server's state, if that is another one. */
 void pool_tell(struct server *s, const char *reason);
+/* And of a server that is down, if its state hides that. */
+void pool_tell_down(struct server *s, const char *reason);
 
 /* Blacklists `s` until then, and refreshes it. */
 void pool_set_blacklisted(struct server *s, uint64_t until);

@@ -38,6 +38,8 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 		pool_refresh(s);
 	clear_suspicion(s);
 	pool_tell(s, reason);
+	if (changed && !good)
+		pool_tell_down(s, reason);
 	return changed;
 }
 

@@ -218,6 +218,15 @@ pool_tell(struct server *s, const char *reason)
 		follow_slow_start(s);
 }
 
+void
+pool_tell_down(struct server *s, const char *reason)
+{
+	const struct pool_watcher *w = &s->pool->watcher;
+
+	if (server_state(s) != SERVER_DOWN && w->on_down != NULL)
+		w->on_down(w->arg, s, reason);
+}
+
 /* ---- all servers ---- */
 
 void

@@ -84,6 +84,38 @@ START_TEST(death_with_open_sessions)
 }
 END_TEST
 
+/* That it drains does not help its clients either. */
+START_TEST(death_while_it_drains)
+{
+	struct backend health;
+	int i;
+
+	backend_start(&health, SPOT_TCP4, backend_echo, NULL);
+	begin("on_down cut; check_interval 0.2; check_fall 2; "
+	      "check_timeout 0.2");
+	ck_assert_str_eq(
+	    spot_ask(&ctl,
+		text("server 1 check_port %d check connect; "
+		     "server 1 drain\n",
+		    health.at.port)),
+	    "");
+	WAIT_FOR(health.accepted > 0, 10000);
+	spot_expect_echo(fd[1], "still here");
+	backend_stop(&health);
+	for (i = 1; i < SESSIONS; i += 2) {
+		spot_expect_reset(fd[i]);
+		close(fd[i]);
+	}
+	for (i = 0; i < SESSIONS; i += 2)
+		close(fd[i]);
+	ck_assert_ptr_nonnull(
+	    strstr(child_err(&pen.child), "server does not answer checks "));
+	pen_down(&pen);
+	for (i = 0; i < SERVERS; i++)
+		backend_stop(&back[i]);
+}
+END_TEST
+
 /* ---- a stop ---- */
 
 /* Requests follow one another without a pause: no connection has a quiet
@@ -124,6 +156,7 @@ SUITE(test_leaving)
 	Suite *s = suite_create("leaving");
 
 	SUITE_ADD(s, death_with_open_sessions, 60);
+	SUITE_ADD(s, death_while_it_drains, 60);
 	SUITE_ADD(s, stop_under_load, 60);
 	return s;
 }

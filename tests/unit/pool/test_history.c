@@ -68,7 +68,9 @@ set_server(unsigned i, const char *ip)
 static struct server *
 begin(void)
 {
-	struct pool_watcher w = { now_ms, now_wall, on_state, NULL };
+	struct pool_watcher w = {
+		.now = now_ms, .wall = now_wall, .on_state = on_state
+	};
 
 	now = 1000;
 	wall = 1000000;
