@@ -279,6 +279,7 @@ follow(struct expansions *all, unsigned number)
 		x->child = number + 1;
 	wanted = *plan_server(all->draft, x->number);
 	wanted.admin = s->admin;
+	wanted.out_now = false; /* that is for the one address */
 	wanted.address = s->address;
 	wanted.service = service;
 	wanted.parent = s->parent;

@@ -405,6 +405,19 @@ START_TEST(operator_and_addresses)
 }
 END_TEST
 
+/* "blacklist" takes out the server that is named, not all of its name. */
+START_TEST(blacklisted_is_one_address)
+{
+	begin_with_all("0", "127.0.0.1", "127.0.0.2");
+	ck_assert_str_eq(spot_ask(&ctl, "server 0 blacklist 60\n"), "");
+	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "servers long\n"),
+	    "state blacklisted"));
+	ck_assert_str_eq(spot_hear(&front), "two");
+	ck_assert_str_eq(spot_hear(&front), "two");
+	end();
+}
+END_TEST
+
 /* A file is written with the name, and read back gives the same servers. */
 START_TEST(written_as_the_name)
 {
@@ -503,6 +516,7 @@ SUITE(test_names)
 	SUITE_ADD(s, nothing_is_said_at_the_start, 60);
 	SUITE_ADD(s, clients_while_addresses_change, 60);
 	SUITE_ADD(s, operator_and_addresses, 60);
+	SUITE_ADD(s, blacklisted_is_one_address, 60);
 	SUITE_ADD(s, written_as_the_name, 60);
 	SUITE_ADD(s, other_host_instead, 60);
 	SUITE_ADD(s, service, 60);
