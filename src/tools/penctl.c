@@ -23,7 +23,8 @@ struct penctl {
 	struct target target;
 	bool json;
 	int cannot_write; /* errno of the output, which ends everything; or 0 */
-	char last;	  /* byte of the answer */
+	char end[32];	  /* the last bytes of the answer */
+	size_t end_n;
 };
 
 static int
@@ -55,18 +56,66 @@ write_all(int fd, const char *bytes, size_t n)
 	return 0;
 }
 
+static void
+keep_end(struct penctl *p, const char *bytes, size_t n)
+{
+	size_t room = sizeof(p->end), keep;
+
+	if (n >= room) {
+		bytes += n - room;
+		n = room;
+	}
+	keep = p->end_n < room - n ? p->end_n : room - n;
+	memmove(p->end, p->end + p->end_n - keep, keep);
+	memcpy(p->end + keep, bytes, n);
+	p->end_n = keep + n;
+}
+
+static bool
+ends_with(const struct penctl *p, const char *text)
+{
+	size_t n = strlen(text);
+
+	return p->end_n >= n && memcmp(p->end + p->end_n - n, text, n) == 0;
+}
+
 /* Errors go to standard error, everything else to standard output. */
 static int
 print(void *arg, bool error, const char *bytes, size_t n)
 {
 	struct penctl *p = arg;
 
-	p->last = bytes[n - 1];
+	keep_end(p, bytes, n);
 	if (write_all(error ? STDERR_FILENO : STDOUT_FILENO, bytes, n) == 0)
 		return 0;
 	p->cannot_write = errno;
 	return -1;
 }
+
+/* Whether the last command of a line waits until a server has drained. */
+static bool
+waits(const char *line, size_t n)
+{
+	char *copy = strndup(line, n), *rest = copy;
+	bool drains = false, found = false;
+	struct words w;
+	int i;
+
+	while (rest != NULL && words_split(&w, rest, &rest) == 0) {
+		drains = found = false;
+		for (i = 0; i < w.count; i++) {
+			found = found || (drains &&
+				strcmp(w.word[i], "wait") == 0);
+			drains = drains || strcmp(w.word[i], "drain") == 0 ||
+			    strcmp(w.word[i], "maint") == 0;
+		}
+	}
+	free(copy);
+	return found;
+}
+
+/* An answer that just ends is how one who was killed ends, too. */
+static const char drained[] = "no connections left\n";
 
 /* Asks one line and prints the answer. Returns an exit status; one who reads no
  * further, as head(1), is no error. */
@@ -76,16 +125,22 @@ ask_line(struct penctl *p, const char *line, size_t n)
 	struct error e;
 	enum ask_status status;
 
-	p->last = '\n';
+	p->end_n = 0;
 	status = ask(&p->target, line, n, print, p, &e);
-	if (p->last != '\n' && isatty(STDOUT_FILENO) &&
+	if (p->end_n > 0 && !ends_with(p, "\n") && isatty(STDOUT_FILENO) &&
 	    write_all(STDOUT_FILENO, "\n", 1) < 0)
 		p->cannot_write = errno;
 	if (p->cannot_write != 0 && p->cannot_write != EPIPE)
 		return complain(UNREACHABLE, strerror(p->cannot_write));
 	if (status == ASK_NO_ANSWER)
 		return complain(UNREACHABLE, e.text);
-	return status == ASK_REFUSED ? REFUSED : 0;
+	if (status == ASK_REFUSED)
+		return REFUSED;
+	if (status == ASK_ANSWERED && waits(line, n) && !ends_with(p, drained))
+		return complain(UNREACHABLE,
+		    "incomplete answer: pen ended before the server had "
+		    "drained");
+	return 0;
 }
 
 /* ---- lines ---- */

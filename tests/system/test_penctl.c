@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -417,6 +418,50 @@ START_TEST(with_pen)
 }
 END_TEST
 
+/* Who waits for a server to drain must not take pen's death for that. */
+START_TEST(pen_dies_while_a_server_drains)
+{
+	const char *argv[] = { ctl_client(), NULL, "server 0 drain wait",
+		NULL };
+	struct spot front, ctl;
+	struct backend echo;
+	struct pen pen;
+	int fd;
+
+	unsetenv("PENCTL");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	argv[1] = ctl.text;
+	backend_start(&echo, SPOT_TCP4, backend_echo, NULL);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, front.text, echo.at.text,
+	    NULL);
+	fd = spot_connect(&front);
+	spot_expect_echo(fd, "hello");
+	child_start(&c, argv);
+	WAIT_FOR(strstr(spot_ask(&ctl, "servers long\n"), "drain"), 5000);
+	ck_assert_int_eq(kill(pen.child.pid, SIGKILL), 0);
+	ck_assert_int_eq(child_wait(&c, 20000), 2);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), "penctl: "));
+	child_wait(&pen.child, 20000);
+	close(fd);
+	backend_stop(&echo);
+}
+END_TEST
+
+/* The last line says that it has. */
+START_TEST(server_without_connections_has_drained)
+{
+	up(SPOT_UNIX);
+	ck_assert_int_eq(PENCTL(server.at.text, "server a drain wait"), 2);
+	COMPLAINED("penctl: incomplete answer: pen ended before the server had "
+		   "drained\n");
+	ck_assert_int_eq(
+	    PENCTL(server.at.text, "server a drain wait; mode"), 0);
+	ck_assert_int_eq(PENCTL(server.at.text, "server wait drain"), 0);
+	backend_stop(&server);
+}
+END_TEST
+
 SUITE(test_penctl)
 {
 	Suite *s = suite_create("penctl");
@@ -434,5 +479,7 @@ SUITE(test_penctl)
 	SUITE_ADD(s, every_address_is_tried, 20);
 	SUITE_ADD(s, whom_to_ask, 20);
 	SUITE_ADD(s, with_pen, 20);
+	SUITE_ADD(s, pen_dies_while_a_server_drains, 60);
+	SUITE_ADD(s, server_without_connections_has_drained, 30);
 	return s;
 }
