@@ -248,7 +248,10 @@ upgrade_begin(
 	    p->executable.path, (long)u->child.pid);
 	if (watch_child(u) < 0)
 		upgrade_fail(u, strerror(errno), true);
-	return 0;
+	/* it may be gone already, and nobody can wait for it */
+	return p->upgrade != NULL
+	    ? 0
+	    : error_set(e, "the new process could not be watched");
 }
 
 bool
