@@ -93,6 +93,21 @@ const struct choice choices_server_on_down[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_proxy[] = {
+	{ "off", PROXY_OFF, NULL },
+	{ "1", PROXY_V1, NULL },
+	{ "2", PROXY_V2, NULL },
+	{ NULL, 0, NULL },
+};
+
+const struct choice choices_server_proxy[] = {
+	{ "off", SERVER_PROXY_OFF, NULL },
+	{ "1", SERVER_PROXY_V1, NULL },
+	{ "2", SERVER_PROXY_V2, NULL },
+	{ "default", SERVER_PROXY_AS_SET, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_server_tls[] = {
 	{ "on", SERVER_TLS_ON, NULL },
 	{ "off", SERVER_TLS_OFF, NULL },

@@ -179,6 +179,7 @@ static const struct need {
 	{ "idlers", is_not_transparent, "with transparent" },
 	{ "transparent", is_no_director, "with dsr_if" },
 	{ "freebind", is_no_director, "with dsr_if" },
+	{ "proxy_protocol", has_connections, no_connections },
 	{ "udp_timeout", is_udp, "without udp" },
 	{ "udp_proxy", is_udp, "without udp" },
 	{ "udp_responses", is_udp, "without udp" },

@@ -70,6 +70,14 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help = "a client that says nothing for so long gets a server all "
 		    "the same; 0: not with peek alone" },
+	{ .name = "proxy_protocol",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(frontend.proxy),
+	    .choices = choices_proxy,
+	    .option = "proxy-protocol",
+	    .args = "1|2|off",
+	    .help = "servers are told who the client is, by a PROXY header of "
+		    "this version" },
 	{ .name = "idle_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.idle_timeout_ms),

@@ -333,6 +333,17 @@ sock_send(int fd, const void *bytes, size_t n, bool more)
 	return send(fd, bytes, n, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
 }
 
+ssize_t
+sock_send_two(int fd, const void *first, size_t first_n, const void *second,
+    size_t second_n, bool more)
+{
+	struct iovec v[2] = { { (void *)(uintptr_t)first, first_n },
+		{ (void *)(uintptr_t)second, second_n } };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = second_n > 0 ? 2 : 1 };
+
+	return sendmsg(fd, &m, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+}
+
 /* ---- limits and pipes ---- */
 
 size_t

@@ -13,6 +13,7 @@
  *     BUFFERED  it is READABLE for bytes that the stream holds (TLS)
  *     READ_END  a FIN does not mean that a short read was the last: only a read
  *               finds the end. Unix: reads stop at descriptors sent along, too
+ *     PREFIXED  bytes of our own go first (stream_prefix.h)
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
  *               short one says nothing. It is passed on in line
  *
@@ -38,6 +39,7 @@ enum {
 	STREAM_BUFFERED = 512,
 	STREAM_URGENT = 1024,
 	STREAM_READ_END = 2048, /* set by its owner */
+	STREAM_PREFIXED = 4096,
 };
 
 struct stream;

@@ -45,6 +45,15 @@ enum server_forward {
 	SERVER_FORWARD_TUNNEL
 };
 
+/* In which version of the PROXY protocol it is told who its clients are. The
+ * pool only stores this. */
+enum server_proxy {
+	SERVER_PROXY_AS_SET,
+	SERVER_PROXY_OFF,
+	SERVER_PROXY_V1,
+	SERVER_PROXY_V2
+};
+
 /* What becomes of a server's sessions when it goes down. */
 enum server_on_down {
 	SERVER_ON_DOWN_AS_SET,
@@ -137,6 +146,7 @@ struct server_settings {
 	int acl; /* number of the list of clients it takes; -1: all */
 	enum server_tls tls;
 	enum server_forward forward;
+	enum server_proxy proxy;
 	enum server_on_down on_down;
 };
 

@@ -16,7 +16,7 @@ enum { READ_AT_ONCE = 16, READ_MAX = 4096 };
 
 /* pen itself is the client, which has no address. */
 static size_t
-make_header(const struct check *c, char header[PROXY_HEADER_MAX])
+make_header(const struct check *c, char header[PROXY_HEADER_DATAGRAM])
 {
 	static const struct peer pen = { .family = AF_UNIX }, local;
 	const struct udp_options *o = &c->frontend->options.udp;
@@ -39,7 +39,7 @@ fail(struct check *c, int error)
 static bool
 ask(struct check_datagram *d)
 {
-	char header[PROXY_HEADER_MAX];
+	char header[PROXY_HEADER_DATAGRAM];
 	size_t head = make_header(d->check, header);
 
 	if (dgram_send(d->watch.fd, header, head, d->question.bytes,

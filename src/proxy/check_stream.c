@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "net/sock.h"
+#include "net/stream_prefix.h"
 #include "proxy/check_stream.h"
 #include "proxy/frontend_core.h"
 
@@ -167,6 +168,40 @@ put_tls_over(struct check_stream *s)
 		      (t->no_verify ? TLS_UNVERIFIED : 0u));
 }
 
+/* Whether the server is asked where it serves clients, or at a port of its
+ * own for checks, where it is told nothing. */
+static bool
+is_where_clients_go(const struct check *c)
+{
+	uint16_t port = addr_port(&c->server->addrs.addr[0]);
+
+	return port == 0 || port == addr_port(&c->at);
+}
+
+/* The server wants a PROXY header, as from clients: this one says that there is
+ * none. Without anything to say it is sent by itself. Returns 0, or -1 with
+ * errno ENOMEM. */
+static int
+introduce(struct check_stream *s)
+{
+	const struct check *c = s->check;
+	const struct proxy_header nobody = { .datagram = false };
+	enum proxy_version version =
+	    frontend_server_proxy(c->frontend, c->server);
+	char bytes[PROXY_HEADER_MAX];
+	size_t n;
+
+	if (version == PROXY_OFF || !is_where_clients_go(c))
+		return 0;
+	n = proxy_header_write(bytes, version, &nobody);
+	if (is_tls(s))
+		return tls_prefix(&s->stream, bytes, n);
+	if (stream_prefix(&s->stream, bytes, n) < 0)
+		return -1;
+	s->stream.flags &= ~(unsigned)STREAM_WRITABLE;
+	return s->talk.length > 0 ? 0 : stream_prefix_alone(&s->stream);
+}
+
 void
 check_stream_start(
     struct check_stream *s, struct check *c, const struct check_talk *t)
@@ -185,7 +220,7 @@ check_stream_start(
 	}
 	stream_open_plain(&s->stream, fd, true);
 	s->stream.flags &= ~(unsigned)STREAM_READABLE;
-	if ((is_tls(s) && put_tls_over(s) < 0) ||
+	if ((is_tls(s) && put_tls_over(s) < 0) || introduce(s) < 0 ||
 	    watch_start(c->loop, &s->stream.watch, fd, READY_READ | READY_WRITE,
 		on_ready) < 0)
 		check_end_errno(c, errno);

@@ -56,7 +56,7 @@ choose(struct flow *w)
 
 /* The header that the datagram needs, if any. Returns its bytes. */
 static size_t
-make_header(const struct flow *w, char header[PROXY_HEADER_MAX])
+make_header(const struct flow *w, char header[PROXY_HEADER_DATAGRAM])
 {
 	enum udp_proxy when = w->frontend->options.udp.proxy;
 	struct peer local;
@@ -72,7 +72,7 @@ make_header(const struct flow *w, char header[PROXY_HEADER_MAX])
 static int
 send_one(struct flow *w, const char *bytes, size_t n, unsigned segment)
 {
-	char header[PROXY_HEADER_MAX];
+	char header[PROXY_HEADER_DATAGRAM];
 	size_t head = make_header(w, header);
 
 	if (segment > 0

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "net/sock_nonlocal.h"
 #include "proxy/dummy.h"
@@ -290,6 +291,15 @@ frontend_server_is_tls(const struct frontend_core *f, const struct server *s)
 		(s->set.tls == SERVER_TLS_AS_SET && f->tls.upstream));
 }
 
+enum proxy_version
+frontend_server_proxy(const struct frontend_core *f, const struct server *s)
+{
+	return s->set.proxy == SERVER_PROXY_AS_SET ? f->options.proxy
+	    : s->set.proxy == SERVER_PROXY_V1	   ? PROXY_V1
+	    : s->set.proxy == SERVER_PROXY_V2	   ? PROXY_V2
+						   : PROXY_OFF;
+}
+
 void
 frontend_server_failed(
     struct frontend_core *f, struct server *s, int error, const char *why)
@@ -387,6 +397,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
     struct error *e)
 {
 	struct frontend *f = calloc(1, sizeof(*f));
+	struct hash_key any;
 
 	if (f == NULL || pipe_share_init(&f->core.share) < 0) {
 		free(f);
@@ -396,6 +407,8 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->core.loop = l;
 	f->core.pool = p;
 	f->core.share.on_read = session_on_read;
+	hash_key_init(&any);
+	f->core.ids = any.k0;
 	list_init(&f->listeners);
 	id_table_init(&f->connections);
 	list_init(&f->sessions);

@@ -19,6 +19,7 @@
 #include "net/loop.h"
 #include "net/sources.h"
 #include "pool/pool.h"
+#include "proxy/proxy_header.h"
 #include "proxy/reason.h"
 #include "proxy/source_limits.h"
 
@@ -84,6 +85,7 @@ struct frontend_options {
 	unsigned accept_max;  /* connections accepted at a time */
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
+	enum proxy_version proxy; /* servers are told who the client is */
 	enum fastclose fastclose;
 	bool splice;	     /* long flows move in the kernel */
 	bool dummy;	     /* be a web server, need no backend */

@@ -26,6 +26,7 @@ struct frontend_core {
 	uint8_t hello; /* what clients do before they get a server */
 	unsigned source_turn;	      /* which source was used last */
 	bool own_told; /* that ours is used instead of a client's address */
+	uint64_t ids; /* the last number that servers were told */
 	struct frontend_stats stats;
 	struct frontend_tls tls;
 	struct source_limits sources;
@@ -54,6 +55,10 @@ const struct peer *frontend_client_of(struct frontend_core *f,
 
 /* Whether this server talks TLS. */
 bool frontend_server_is_tls(
+    const struct frontend_core *f, const struct server *s);
+
+/* In which version this server is told who its clients are. */
+enum proxy_version frontend_server_proxy(
     const struct frontend_core *f, const struct server *s);
 
 /* Logs that a server failed and tells the pool. `why` is a phrase that says

@@ -1,18 +1,83 @@
-/* proxy_header.h: the PROXY protocol, version 2 (proxy-protocol.txt of HAProxy,
- * section 2.2): who a client is, told to its server. Pure. */
+/* proxy_header.h: the PROXY protocol, versions 1 and 2 (proxy-protocol.txt of
+ * HAProxy, sections 2.1 and 2.2): who a client is, told to its server, in front
+ * of all else. Pure: bytes in, facts out, and back.
+ *
+ *     PROXY TCP4 192.0.2.1 192.0.2.2 40000 443\r\n            version 1
+ *     signature, command, family, length, addresses, TLVs     version 2
+ *
+ * TLVs (type, length, value) say more of the client: the name that it asked for
+ * in TLS (SNI), the protocol (ALPN), its TLS, a number of the connection. */
 #ifndef PEN_PROXY_PROXY_HEADER_H
 #define PEN_PROXY_PROXY_HEADER_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "base/addr.h"
 
-enum { PROXY_HEADER_MAX = 16 + 36 };
+enum {
+	/* The longest header that is written. */
+	PROXY_HEADER_MAX = 2048,
+	/* The longest that is written in front of a datagram. */
+	PROXY_HEADER_DATAGRAM = 16 + 36,
+	/* The longest that is read; version 1 has 107 bytes at most. */
+	PROXY_HEADER_READ = 16 * 1024,
+	/* The values of TLVs at most: a unique id, other texts. */
+	PROXY_ID_MAX = 128,
+	PROXY_TEXT_MAX = 255,
+	/* A Unix path, not always with a NUL. */
+	PROXY_PATH_MAX = 108
+};
 
-/* Writes the header of a datagram from `client` to `local`, of which the port
- * counts too. Clients on Unix sockets have no address: LOCAL. Returns how many
- * bytes it has. */
-size_t proxy_header_datagram(char header[PROXY_HEADER_MAX],
+enum proxy_version { PROXY_OFF, PROXY_V1, PROXY_V2 };
+
+/* Some bytes of somebody else's; n 0: there are none. */
+struct proxy_text {
+	const char *at;
+	size_t n;
+};
+
+/* PP2_TYPE_SSL: how the client talks TLS. */
+struct proxy_tls {
+	bool on;
+	bool certificate; /* it has shown one, */
+	bool resumed;	  /* on the connection of which this resumes the TLS */
+	uint32_t verified;     /* 0: its certificate was verified */
+	struct proxy_text version, cipher;
+	struct proxy_text name; /* the common name of its certificate */
+};
+
+/* What a header says. Without addresses (LOCAL, UNKNOWN, UNSPEC) the peers have
+ * family 0: those of the connection count. Unix clients have AF_UNIX and a path
+ * each, which may be empty. */
+struct proxy_header {
+	struct peer client, server; /* who it is, where it came to */
+	struct proxy_text client_path, server_path;
+	struct proxy_text sni, alpn, id;
+	struct proxy_tls tls;
+	bool datagram;
+};
+
+/* Reads the header that `bytes` begin with, of a connection or, if
+ * `h->datagram`, of a datagram, which has version 2. Returns how many bytes it
+ * has; 0 when more must come first, all of which, too, belongs to the header;
+ * -1 when it is wrong, with a phrase in *why. Never reads beyond `n`, and
+ * refuses what is longer than PROXY_HEADER_READ. Texts in `h` point into
+ * `bytes`. */
+ssize_t proxy_header_read(
+    struct proxy_header *h, const char *bytes, size_t n, const char **why);
+
+/* Writes a header of a version; what does not fit into the limits above is left
+ * out. Version 1 names addresses only. Of clients without an IP address, be it
+ * that they are on Unix sockets, it says LOCAL, or UNKNOWN, and no more.
+ * Returns how many bytes it has. */
+size_t proxy_header_write(char header[PROXY_HEADER_MAX],
+    enum proxy_version version, const struct proxy_header *h);
+
+/* The same in version 2 of a datagram from `client` to `local`, of which the
+ * port counts too. */
+size_t proxy_header_datagram(char header[PROXY_HEADER_DATAGRAM],
     const struct peer *client, const struct peer *local);
 
 #endif

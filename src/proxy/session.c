@@ -124,7 +124,7 @@ session_free_task(struct task *t)
 {
 	struct session *s = list_entry(t, struct session, task);
 
-	free(s->facts);
+	session_facts_free(s->facts);
 	free(s);
 }
 

@@ -70,7 +70,8 @@ session_connected_at_once(struct session *s, struct pipe_stop sent)
 		loop_soon(l, &s->task);
 	if (watch_start(l, &s->up.watch, s->up.fd,
 		READY_READ |
-		    (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u),
+		    (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u) |
+		    stream_wants(&s->up),
 		session_on_server) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 }
@@ -97,8 +98,10 @@ session_send_early(struct session *s)
 	struct pipe_stop stop = pipe_pump(
 	    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
 
-	return stop.verdict == PIPE_READ_FAILED ? session_client_unread(s, stop)
-						: stop;
+	if (stop.verdict == PIPE_READ_FAILED)
+		stop = session_client_unread(s, stop);
+	return s->up.flags & STREAM_PREFIXED ? session_introduce_early(s, stop)
+					     : stop;
 }
 
 /* With no connect under way the time is that of another wait, which says by
@@ -142,7 +145,7 @@ session_await_server_hello(struct session *s, const struct addr *at)
 		tls_alpn(&s->down, alpn);
 	if (tls_connect(&s->up, f->core.tls.client, s->server->name, at, alpn) <
 		0 ||
-	    tls_handshake(&s->up) == TLS_FAILED)
+	    session_introduce(s) < 0 || tls_handshake(&s->up) == TLS_FAILED)
 		return errno;
 	return session_await_connect(s);
 }
@@ -194,6 +197,8 @@ session_dial(struct session *s)
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	if (frontend_server_is_tls(&f->core, server))
 		return session_await_server_hello(s, &server->addrs.addr[at]);
+	if (session_introduce(s) < 0)
+		return errno;
 	sent = session_send_early(s);
 	if (sent.verdict == PIPE_WRITE_FAILED && s->to_server.bytes == 0 &&
 	    !session_was_accepted(s, sent.cause))
@@ -231,7 +236,9 @@ session_use_preopened(struct session *s)
 			stream_close(f->core.loop, &s->up, false);
 			return false;
 		}
-		sent = session_send_early(s);
+		sent = session_introduce(s) < 0
+		    ? (struct pipe_stop){ PIPE_WRITE_FAILED, errno }
+		    : session_send_early(s);
 		if (sent.verdict == PIPE_WRITE_FAILED &&
 		    s->to_server.bytes == 0) {
 			stream_close(f->core.loop, &s->up, false);

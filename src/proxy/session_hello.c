@@ -134,3 +134,12 @@ session_facts(struct session *s)
 		s->facts = memory_zeroed(sizeof(*s->facts));
 	return s->facts;
 }
+
+void
+session_facts_free(struct session_facts *facts)
+{
+	if (facts == NULL)
+		return;
+	buffer_fini(&facts->bytes);
+	free(facts);
+}

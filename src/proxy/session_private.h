@@ -9,6 +9,7 @@
  *     session_queue.c    QUEUED: waits for a server that is full
  *     session_connect.c  CONNECTING: until a server answers
  *     session_dial.c     connects to one address of it
+ *     session_proxy_up.c of that: what a server is told of its client
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
  *     session_retry.c    a request that its server lost
  *     session_time.c     how long each state may last
@@ -22,6 +23,7 @@
 
 #include "net/stream.h"
 #include "proxy/frontend_private.h"
+#include "proxy/proxy_header.h"
 #include "proxy/session.h"
 
 /* Up to QUEUED nobody moves bytes, up to CONNECTING there is no server. */
@@ -42,6 +44,9 @@ enum hello_step { HELLO_ADMIT, HELLO_TLS, HELLO_FIRST, HELLO_STEPS };
 /* What few sessions have: made when it is first needed, freed with them. */
 struct session_facts {
 	struct peer came_to; /* as a proxy said; family 0: none did */
+	struct proxy_header header; /* that said it; texts are in `bytes` */
+	struct buffer bytes;
+	uint64_t id; /* that servers are told; 0: none so far */
 };
 
 /* What the limits of its source have to do with a session. */
@@ -133,6 +138,7 @@ void session_hello_schedule(struct session *s);
 uint64_t session_hello_due(const struct session *s);
 /* The session's own; NULL: no memory. */
 struct session_facts *session_facts(struct session *s);
+void session_facts_free(struct session_facts *facts); /* NULL is fine */
 
 /* Begins to watch the client. Returns 0, or -1 with errno. */
 int session_hello_watch(struct session *s);
@@ -215,6 +221,13 @@ struct pipe_stop session_send_early(struct session *s);
 bool session_was_accepted(const struct session *s, int error);
 /* How long until a Unix listener whose backlog is full is tried again, ms. */
 uint32_t session_busy_ms(const struct session *s);
+/* The server on `up`, which was opened just now, is told who its client is, if
+ * it is to be. Returns 0, or -1 with errno ENOMEM. */
+int session_introduce(struct session *s);
+/* The same header is PREFIXED still; `stop` is why the pipe to the server has
+ * stopped. Returns that, or that the server cannot be told. */
+struct pipe_stop session_introduce_early(
+    struct session *s, struct pipe_stop stop);
 
 /* ---- RELAYING, DRAINING ---- */
 

@@ -20,6 +20,7 @@
 #define PEN_TLS_TLS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "net/stream.h"
 
@@ -64,5 +65,23 @@ struct tls_facts {
 };
 
 void tls_facts(const struct stream *s, struct tls_facts *facts);
+
+/* What is passed on of a client, as it is, which is cheaper. Texts stay as long
+ * as the stream. */
+struct tls_about {
+	const char *version, *cipher;
+	const char *sni; /* NULL: none */
+	char alpn[TLS_ALPN_NAME];
+	bool resumed;
+	bool certificate;  /* it has shown one */
+	uint32_t verified; /* 0: and that is a good one; else X509_V_ERR_.. */
+	char name[256];	   /* its common name; "" if none */
+};
+
+void tls_about(const struct stream *s, struct tls_about *about);
+
+/* Sends these bytes in front of the handshake, which has not begun. They are
+ * UNSENT until the stream is writable. Returns 0, or -1 with errno ENOMEM. */
+int tls_prefix(struct stream *s, const void *bytes, size_t n);
 
 #endif

@@ -83,3 +83,32 @@ tls_facts(const struct stream *s, struct tls_facts *f)
 	X509_free(x);
 #endif
 }
+
+void
+tls_about(const struct stream *s, struct tls_about *a)
+{
+	SSL *ssl = tls_ssl(s);
+#if OPENSSL_VERSION_NUMBER >= 0x30000000L
+	X509 *x = SSL_get0_peer_certificate(ssl);
+#else
+	X509 *x = SSL_get_peer_certificate(ssl);
+#endif
+
+	memset(a, 0, sizeof(*a));
+	a->version = SSL_get_version(ssl);
+	a->cipher = SSL_get_cipher_name(ssl);
+	a->sni = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	a->resumed = tls_is_resumed(s);
+	tls_alpn(s, a->alpn);
+	a->verified = 1;
+	if (x == NULL)
+		return;
+	a->certificate = true;
+	a->verified = (uint32_t)SSL_get_verify_result(ssl);
+	if (X509_NAME_get_text_by_NID(X509_get_subject_name(x), NID_commonName,
+		a->name, sizeof(a->name)) < 0)
+		a->name[0] = '\0';
+#if OPENSSL_VERSION_NUMBER < 0x30000000L
+	X509_free(x);
+#endif
+}

@@ -167,3 +167,20 @@ tls_client_certificate(const struct tls_client *t, struct tls_certificate *c)
 	(void)c;
 	return false;
 }
+
+void
+tls_about(const struct stream *s, struct tls_about *about)
+{
+	(void)s;
+	*about = (struct tls_about){ .version = "" };
+}
+
+int
+tls_prefix(struct stream *s, const void *bytes, size_t n)
+{
+	(void)s;
+	(void)bytes;
+	(void)n;
+	errno = ENOSYS;
+	return -1;
+}

@@ -53,6 +53,17 @@ tls_wire_keep(struct tls *t)
 	return rc;
 }
 
+int
+tls_prefix(struct stream *s, const void *bytes, size_t n)
+{
+	struct tls *t = s->inside;
+
+	if (buffer_append(&t->unsent, bytes, n) < 0)
+		return -1;
+	s->flags |= STREAM_UNSENT;
+	return 0;
+}
+
 void
 tls_wire_flush(struct tls *t)
 {

@@ -37,7 +37,7 @@ ask yy = server 1: yy
 > server 0 weight
 < error: server: "weight" needs a value
 > server 0 colour red
-< error: server: "colour": expected acl, address, port, max, hard, blacklist, slow_start, weight, prio, tls, forward, on_down, check_port, check_address, check, up, drain, maint, down or remove
+< error: server: "colour": expected acl, address, port, max, hard, blacklist, slow_start, weight, prio, tls, forward, proxy_protocol, on_down, check_port, check_address, check, up, drain, maint, down or remove
 > server x
 < error: server: there is no server "x" ("server add x" makes one)
 > server 11 drain

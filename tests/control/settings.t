@@ -95,6 +95,18 @@ pen -x 500 {FRONT} {S0} {S1}
 > peek_wait
 < 2
 > peek; no peek
+> proxy_protocol 1; proxy_protocol 2
+> show settings json
+~ "proxy_protocol":"2"
+> proxy_protocol 3
+< error: proxy_protocol: expects 1|2|off, got "3"
+> proxy_protocol off
+> server 0 proxy_protocol 1; server 0 proxy_protocol off; server 0 proxy_protocol 2
+> servers json
+~ "proxy_protocol":"2"
+> server 0 proxy_protocol 3
+< error: server: proxy_protocol expects off, 1, 2 or default, got "3"
+> server 0 proxy_protocol default
 > half_timeout 100
 < 100
 > linger 5
