@@ -12,6 +12,7 @@
 #include "control/direct.h"
 #include "control/doubts.h"
 #include "control/explain.h"
+#include "control/geoip.h"
 #include "control/inherit.h"
 #include "control/options.h"
 #include "control/pen.h"
@@ -105,13 +106,13 @@ make_plan(struct pen *p, void (*on_error)(const char *), struct error *e)
 	return rc;
 }
 
-/* Reads the files of TLS. */
+/* Reads the files of TLS, and the database of countries. */
 static int
-check_secure(struct pen *p)
+check_files(struct pen *p)
 {
 	struct error e;
 
-	if (secure_try(p, &e) == 0)
+	if (secure_try(p, &e) == 0 && geoip_try(p, &e) == 0)
 		return 0;
 	print_error(e.text);
 	return -1;
@@ -151,7 +152,7 @@ check(struct pen *p)
 
 	if (make_plan(p, print_error, &e) < 0)
 		return 1;
-	rc = check_secure(p);
+	rc = check_files(p);
 	if (preflight(p, print_error) < 0 || rc < 0)
 		return 1;
 	doubts_log(NULL, p->plan, NULL);

@@ -266,7 +266,8 @@ step_clang() {
 
 build_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
-		--without-jansson --without-cares --without-libxdp ac_cv_func_accept4=no \
+		--without-jansson --without-cares --without-libxdp \
+		--without-maxminddb ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no
@@ -402,7 +403,7 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson cares libxdp clang llvm-objcopy curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf systemd-analyze gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql pg_isready redis-server slapd postfix zsh fish ip classic
+packages_want libedit jansson cares maxminddb mmdblookup libxdp clang llvm-objcopy curl nginx ab wrk ssh sshd nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf systemd-analyze gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql pg_isready redis-server slapd postfix zsh fish ip classic
 case $steps in
 *cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x ;;
 esac

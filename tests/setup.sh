@@ -27,6 +27,8 @@ libedit   libedit-dev       libedit-devel     libedit-dev   libedit     libedit-
 libxdp    libxdp-dev,libbpf-dev libxdp-devel,libbpf-devel libxdp-dev,libbpf-dev libxdp,libbpf libxdp-devel,libbpf-devel - -
 jansson   libjansson-dev    jansson-devel     jansson-dev   jansson     libjansson-devel    jansson      jansson
 cares     libc-ares-dev     c-ares-devel      c-ares-dev    c-ares      c-ares-devel        c-ares       c-ares
+maxminddb libmaxminddb-dev  libmaxminddb-devel libmaxminddb-dev libmaxminddb libmaxminddb-devel libmaxminddb libmaxminddb
+mmdblookup mmdb-bin         libmaxminddb      libmaxminddb  libmaxminddb mmdblookup         libmaxminddb libmaxminddb
 check     check             check-devel       check-dev     check       check-devel         check        check
 curl      curl              curl              curl          curl        curl                curl         curl
 nginx     nginx             nginx             nginx         nginx       nginx               nginx        nginx
@@ -97,6 +99,7 @@ packages_has() {
 	libxdp) pkg-config --exists 'libxdp >= 1.2 libbpf >= 0.8' 2>/dev/null ||
 		[ "$(uname -s)" != Linux ] ;;
 	cares) pkg-config --exists 'libcares >= 1.16' 2>/dev/null ;;
+	maxminddb) pkg-config --exists libmaxminddb 2>/dev/null ;;
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
 	opensslcmd) packages_find_program openssl ;;
 	testssl) packages_find_program testssl ||

@@ -90,9 +90,18 @@ bool addr_is_loopback(const struct addr *a);
 void peer_from_addr(struct peer *p, const struct addr *a);
 /* The other way: an IPv4 or IPv6 address with its port. */
 void addr_from_peer(struct addr *a, const struct peer *p);
-/* Makes the process and user at the other end of a Unix socket stand for its
- * address. pid 0: the process is unknown. */
-void peer_set_owner(struct peer *p, uint32_t pid, uint32_t uid);
+/* The process, the user and the group at the other end of a Unix socket. */
+struct peer_owner {
+	uint32_t pid; /* 0: not known */
+	uint32_t uid, gid;
+};
+/* Makes them stand for its address. */
+void peer_set_owner(struct peer *p, const struct peer_owner *owner);
+/* What is known of the owner; all zero: nothing. */
+struct peer_owner peer_owner(const struct peer *p);
+/* The mask of addresses under which those of one user are the same, or those of
+ * one group. */
+void peer_owner_mask(uint8_t mask[16], bool group);
 /* Prints "1.2.3.4:80" or "[::1]:80"; "unix", or "unix:pid=7,uid=0" after
  * peer_set_owner(). Returns `text`. */
 char *peer_format(const struct peer *p, char text[PEER_TEXT_MAX]);

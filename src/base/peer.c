@@ -45,9 +45,9 @@ addr_from_peer(struct addr *a, const struct peer *p)
 	}
 }
 
-/* The address of a Unix client: process, user, and that they are known; high
- * bytes first, so that a hash of it is the same on all machines. */
-enum { OWNER_PID = 0, OWNER_UID = 4, OWNER_KNOWN = 8 };
+/* The address of a Unix client: process, user, that they are known, and group;
+ * high bytes first, so that a hash of it is the same on all machines. */
+enum { OWNER_PID = 0, OWNER_UID = 4, OWNER_KNOWN = 8, OWNER_GID = 12 };
 
 static void
 put32(uint8_t *at, uint32_t n)
@@ -66,11 +66,28 @@ get32(const uint8_t *at)
 }
 
 void
-peer_set_owner(struct peer *p, uint32_t pid, uint32_t uid)
+peer_set_owner(struct peer *p, const struct peer_owner *owner)
 {
-	put32(p->ip + OWNER_PID, pid);
-	put32(p->ip + OWNER_UID, uid);
+	put32(p->ip + OWNER_PID, owner->pid);
+	put32(p->ip + OWNER_UID, owner->uid);
+	put32(p->ip + OWNER_GID, owner->gid);
 	p->ip[OWNER_KNOWN] = 1;
+}
+
+struct peer_owner
+peer_owner(const struct peer *p)
+{
+	return (struct peer_owner){ .pid = get32(p->ip + OWNER_PID),
+		.uid = get32(p->ip + OWNER_UID),
+		.gid = get32(p->ip + OWNER_GID) };
+}
+
+void
+peer_owner_mask(uint8_t mask[16], bool group)
+{
+	memset(mask, 0, 16);
+	mask[OWNER_KNOWN] = 0xff;
+	memset(mask + (group ? OWNER_GID : OWNER_UID), 0xff, 4);
 }
 
 static void

@@ -61,26 +61,76 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 		    taken);
 }
 
+/* The same of the lines of a file. */
+static void
+tell_cuts(const struct call *c, const char *path,
+    const struct acl_file_facts *facts)
+{
+	if (facts->cut == 0)
+		return;
+	log_warn("acl: addresses have host bits set acl=%s entries=%zu "
+		 "first=%.300s:%u",
+	    c->words->word[0], facts->cut, path, facts->first_cut);
+	if (c->asker != NULL)
+		reply_add(&c->reply->out,
+		    "warning: %zu addresses have host bits set, the first at "
+		    "%.300s:%u\n",
+		    facts->cut, path, facts->first_cut);
+}
+
 static int
-add_entry(struct call *c, struct acl *l, struct error *e)
+add_entry(struct call *c, struct acl *l, bool permit, const struct acl *like,
+    struct error *e)
 {
 	const struct words *w = c->words;
-	bool permit = strcmp(w->word[1], "permit") == 0;
+	struct acl_entry entry;
 
-	if (!permit && strcmp(w->word[1], "deny") != 0)
-		return error_set(
-		    e, "\"%.100s\": expected permit or deny", w->word[1]);
-	if (strcmp(w->word[2], "country") == 0)
-		return error_set(e, "country: not implemented yet");
-	if (acl_add(l, permit, w->word[2], w->word[3]) < 0)
-		return error_set(e,
-		    errno == ENOMEM ? "out of memory"
-				    : "\"%.100s\" is not an address "
-				      "with an optional /LEN or mask, nor unix",
-		    w->word[2]);
-	if (acl_at(l, l->count - 1)->was_cut)
-		tell_cut(c, acl_at(l, l->count - 1));
+	if (acl_entry_parse(&entry, permit, w->word[2], w->word[3], e) < 0)
+		return -1;
+	if (acl_add_entry(l, &entry, like) < 0)
+		return error_set(e, "out of memory");
+	if (entry.was_cut)
+		tell_cut(c, &entry);
 	return 0;
+}
+
+static int
+add_file(struct call *c, struct acl *l, enum acl_verb verb,
+    const struct acl *like, const char *path, struct error *e)
+{
+	struct acl_file_facts facts;
+
+	/* an error quotes the file */
+	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN)
+		return error_set(e, "file: needs the level admin, yours is %s",
+		    access_name(c->asker->access));
+	if (acl_add_file(l, path, verb, like, &facts, e) < 0)
+		return -1;
+	tell_cuts(c, path, &facts);
+	return 0;
+}
+
+/* What follows the list: [permit|deny] file PATH, or an entry. A list that is
+ * built anew shares what it has in common with the one in force. */
+static int
+add(struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
+{
+	const struct words *w = c->words;
+	const struct acl *like = plan_acls_of(&c->pen->plan->acls, list);
+	enum acl_verb verb = ACL_AS_WRITTEN;
+
+	if (w->count == 3 && strcmp(w->word[1], "file") == 0)
+		return add_file(c, l, verb, like, w->word[2], e);
+	if (strcmp(w->word[1], "permit") == 0)
+		verb = ACL_PERMIT;
+	else if (strcmp(w->word[1], "deny") == 0)
+		verb = ACL_DENY;
+	else
+		return error_set(e, "\"%.100s\": expected permit or deny",
+		    w->word[1]);
+	if (w->count == 4 && strcmp(w->word[2], "file") == 0)
+		return add_file(c, l, verb, like, w->word[3], e);
+	return add_entry(c, l, verb == ACL_PERMIT, like, e);
 }
 
 int
@@ -106,7 +156,7 @@ run_acl(struct call *c, struct error *e)
 	if (l == NULL)
 		return -1;
 	if (!c->no)
-		return add_entry(c, l, e);
+		return add(c, &list, l, e);
 	acl_clear(l);
 	return 0;
 }

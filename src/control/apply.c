@@ -11,6 +11,7 @@
 #include "control/direct.h"
 #include "control/doubts.h"
 #include "control/expand.h"
+#include "control/geoip.h"
 #include "control/preflight.h"
 #include "control/refresh.h"
 #include "control/server_index.h"
@@ -269,6 +270,11 @@ static const struct participant participants[] = {
 	    .since = PHASE_PLANNING,
 	    .check = apply_acls_check,
 	    .commit = apply_acls_commit },
+	{ .name = "countries",
+	    .since = PHASE_STARTING,
+	    .prepare = geoip_prepare,
+	    .commit = geoip_commit,
+	    .cancel = geoip_cancel },
 	{ .name = "servers",
 	    .since = PHASE_PLANNING,
 	    .check = apply_servers_check,

@@ -49,6 +49,8 @@ struct apply {
 	struct requestlog *log;
 	struct sessionlog *sessions;
 	bool log_changed, sessions_changed;
+	struct geoip *geoip;
+	bool geoip_changed;
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not

@@ -321,12 +321,11 @@ static void
 name_client(struct asker *a, int fd, const struct peer *who)
 {
 	char text[PEER_TEXT_MAX];
-	pid_t pid;
-	uid_t uid;
+	struct peer_owner owner;
 
-	if (who->family == AF_UNIX && sock_peer_owner(fd, &pid, &uid) == 0)
+	if (who->family == AF_UNIX && sock_peer_owner(fd, &owner) == 0)
 		snprintf(a->who, sizeof(a->who), "by uid=%ld pid=%ld",
-		    (long)uid, (long)pid);
+		    (long)owner.uid, (long)owner.pid);
 	else
 		snprintf(
 		    a->who, sizeof(a->who), "by %s", peer_format(who, text));

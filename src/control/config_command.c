@@ -8,6 +8,7 @@
 #include "control/command.h"
 #include "control/config_file.h"
 #include "control/facts.h"
+#include "control/geoip.h"
 #include "control/pen.h"
 
 int
@@ -35,6 +36,7 @@ run_reload(struct call *c, struct error *e)
 	plan_free(new);
 	c->fresh = true;
 	secure_look(c->pen);
+	geoip_look(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
 

@@ -224,6 +224,8 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 	if (w->changes & (PLAN_HOSTS | PLAN_FORWARD))
 		print_forwards(w, p, text);
 	print_abuse(p, text);
+	if (p->config.geoip == NULL)
+		plan_acls_print_countries(&p->acls, text);
 	if (!(w->changes & PLAN_HOSTS))
 		return;
 	if (w->before == NULL)

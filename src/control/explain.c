@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "control/command.h"
 #include "control/explain.h"
 #include "control/facts.h"
@@ -26,20 +27,65 @@ struct subject {
 
 /* ---- the client ---- */
 
+/* "unix:uid=33", "unix:uid=33,gid=33"; without a group it is that of the same
+ * number. */
+static int
+parse_owner(struct peer *who, const char *text)
+{
+	const char *const begin = "unix:uid=", *const group = ",gid=";
+	struct peer_owner owner = { .pid = 0 };
+	char uid[16] = "";
+	const char *gid = strstr(text, group);
+	uint64_t u, g;
+
+	if (strncmp(text, begin, strlen(begin)) != 0)
+		return -1;
+	text += strlen(begin);
+	snprintf(uid, sizeof(uid), "%.*s", (int)strcspn(text, ","), text);
+	if (number_parse(uid, 0, UINT32_MAX, &u) < 0 ||
+	    number_parse(gid != NULL ? gid + strlen(group) : uid, 0,
+		UINT32_MAX, &g) < 0)
+		return -1;
+	owner.uid = (uint32_t)u;
+	owner.gid = (uint32_t)g;
+	peer_set_owner(who, &owner);
+	return 0;
+}
+
 static int
 parse_client(struct peer *who, const char *text, struct error *e)
 {
 	struct addr at;
 
 	*who = (struct peer){ .family = AF_UNIX };
-	if (strcmp(text, "unix") == 0)
+	if (strcmp(text, "unix") == 0 || parse_owner(who, text) == 0)
 		return 0;
 	if (spec_parse_ip(&at, text, 0) < 0)
 		return error_set(e,
-		    "\"%.100s\" is not a client: ADDRESS, ADDRESS:PORT or unix",
+		    "\"%.100s\" is not a client: ADDRESS, ADDRESS:PORT, unix "
+		    "or unix:uid=N,gid=N",
 		    text);
 	peer_from_addr(who, &at);
 	return 0;
+}
+
+/* Where the list asks for it: "SE". */
+static void
+tell_country(struct facts *f, const struct subject *s)
+{
+	int number;
+	char code[3];
+
+	if (!acl_has_countries(s->x.acl))
+		return;
+	number = countries_of(pool_countries(s->pen->pool), &s->who);
+	if (number < 0) {
+		facts_text(f, "country", "unknown");
+		return;
+	}
+	snprintf(code, sizeof(code), "%c%c", 'A' + number / 26,
+	    'A' + number % 26);
+	facts_text(f, "country", code);
 }
 
 /* ---- why, in a sentence ---- */
@@ -201,6 +247,7 @@ tell_acl(struct facts *f, const struct subject *s)
 {
 	const struct acl_ref *list = &s->pen->plan->config.client_acl;
 	const struct explanation *x = &s->x;
+	const struct acl_entry *entry;
 	char text[ACL_TEXT_MAX];
 
 	if (list->name != NULL)
@@ -208,13 +255,18 @@ tell_acl(struct facts *f, const struct subject *s)
 	else
 		facts_integer(f, "acl", list->number);
 	facts_flag(f, "permitted", x->permitted);
+	tell_country(f, s);
 	if (x->entry == x->acl->count) {
 		facts_text(f, "entry", "none");
 		return;
 	}
+	entry = acl_at(x->acl, x->entry);
 	facts_number(f, "entry", x->entry + 1);
-	facts_text(f, "matches",
-	    acl_format_entry(acl_at(x->acl, x->entry), text));
+	facts_text(f, "matches", acl_format_entry(entry, text));
+	if (entry->line > 0) {
+		facts_text(f, "file", acl_file_of(x->acl, x->entry));
+		facts_number(f, "line", entry->line);
+	}
 }
 
 static void

@@ -12,6 +12,7 @@
 #include "control/apply.h"
 #include "control/checks.h"
 #include "control/descriptors.h"
+#include "control/geoip.h"
 #include "control/on_state.h"
 #include "control/pen.h"
 #include "control/preflight.h"
@@ -151,6 +152,7 @@ on_hangup(void *arg)
 	if (p->sessionlog != NULL && sessionlog_reopen(p->sessionlog, &e) < 0)
 		log_error("log of sessions not reopened error=\"%s\"", e.text);
 	secure_look(p);
+	geoip_look(p->geoip);
 	reload(p);
 }
 
@@ -229,6 +231,7 @@ pen_free(struct pen *p)
 	checks_free(p);
 	frontend_free(p->frontend);
 	director_free(p->director);
+	geoip_free(p->geoip);
 	secure_free(p);
 	requestlog_close(p->log);
 	sessionlog_free(p->sessionlog);

@@ -31,6 +31,7 @@
 struct checker;
 struct control;
 struct director;
+struct geoip;
 struct on_state;
 struct programs;
 struct process;
@@ -59,6 +60,7 @@ struct pen {
 	struct checker *checker;
 	struct director *director; /* NULL: no direct return */
 	struct control *control;
+	struct geoip *geoip; /* NULL: no database of countries */
 	struct resolver *resolver;
 	struct refresh *refresh; /* of names; from SERVING on */
 	struct requestlog *log;	  /* NULL: none */

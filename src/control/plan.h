@@ -96,6 +96,7 @@ struct config {
 	bool check;	 /* --check */
 	char *explain;	 /* --explain: a client; NULL: none */
 	char *file;	 /* the configuration file */
+	char *geoip;	 /* the database of countries */
 	char *log;	 /* of requests: a path or HOST:PORT */
 	struct session_log_settings session_log;
 	char *web_stats; /* where USR1 writes the status page */

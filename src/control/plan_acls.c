@@ -10,6 +10,7 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "control/plan_acls.h"
+#include "control/reply.h"
 
 void
 plan_acls_init(struct plan_acls *l)
@@ -215,6 +216,21 @@ plan_acls_remove(struct plan_acls *l, const char *name)
 	free(gone->name);
 	l->count--;
 	memmove(gone, gone + 1, (l->count - i) * sizeof(*gone));
+}
+
+void
+plan_acls_print_countries(const struct plan_acls *all, struct buffer *text)
+{
+	char list[ACL_WORD_MAX];
+	const struct acl *l;
+	unsigned i;
+
+	for (i = 0; (l = plan_acls_at(all, i, list)) != NULL; i++)
+		if (acl_has_countries(l))
+			reply_add(text,
+			    "countries in access list %s match nobody without "
+			    "geoip\n",
+			    list);
 }
 
 /* ---- references ---- */

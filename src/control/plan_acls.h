@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 
+#include "base/buffer.h"
 #include "base/error.h"
 #include "pool/acl.h"
 
@@ -60,6 +61,8 @@ const struct acl *plan_acls_of(
  * NULL behind the last one. */
 const struct acl *plan_acls_at(
     const struct plan_acls *l, unsigned i, char word[ACL_WORD_MAX]);
+/* Prints the doubt that lists with entries for countries are without geoip. */
+void plan_acls_print_countries(const struct plan_acls *l, struct buffer *text);
 void plan_acls_remove(struct plan_acls *l, const char *name);
 
 /* The word of a reference, which is not none. Returns `word`. */

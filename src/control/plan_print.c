@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/words.h"
 #include "control/command.h"
 #include "control/plan.h"
 #include "control/reply.h"
@@ -29,18 +30,34 @@ print_listeners(const struct plan *p, struct buffer *text)
 }
 
 static void
+print_acl(const char *list, const struct acl *l, struct buffer *text)
+{
+	struct acl_item item = { .next = 0 };
+	char entry[ACL_TEXT_MAX];
+
+	while (acl_next(l, &item)) {
+		if (item.entry != NULL) {
+			reply_add(text, "acl %s %s\n", list,
+			    acl_format_entry(item.entry, entry));
+			continue;
+		}
+		reply_add(
+		    text, "acl %s %sfile ", list, acl_verb_word(item.verb));
+		words_append(text, item.path);
+		(void)buffer_append(text, "\n", 1);
+	}
+}
+
+static void
 print_acls(const struct plan *p, struct buffer *text)
 {
-	char entry[ACL_TEXT_MAX], list[ACL_WORD_MAX];
+	char list[ACL_WORD_MAX];
 	const struct acl *l;
 	unsigned i;
-	size_t k;
 
 	for (i = 0; (l = plan_acls_at(&p->acls, i, list)) != NULL; i++) {
 		reply_add(text, "no acl %s\n", list);
-		for (k = 0; k < l->count; k++)
-			reply_add(text, "acl %s %s\n", list,
-			    acl_format_entry(acl_at(l, k), entry));
+		print_acl(list, l, text);
 	}
 }
 

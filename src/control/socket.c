@@ -29,18 +29,16 @@ of(struct list *link)
 /* Root, who opened the socket and who runs the program are its owners; others
  * were let in by the file's mode only. */
 static bool
-is_owner(const struct control_listener *cl, int fd)
+is_owner(const struct control_listener *cl, const struct peer_owner *owner)
 {
-	pid_t pid;
-	uid_t uid;
-
-	return sock_peer_owner(fd, &pid, &uid) == 0 &&
-	    (uid == 0 || uid == cl->owner || uid == geteuid());
+	return owner->uid == 0 || owner->uid == cl->owner ||
+	    owner->uid == geteuid();
 }
 
 /* On TCP the list of control_acl decides. List 0 is the one that control_acl
  * names when nobody has set it, so that it permits all while it is empty; any
- * other list was named to keep somebody out, and permits nobody then. */
+ * other list was named to keep somebody out, and permits nobody then. It
+ * decides about those on Unix sockets if it has an entry for any of them. */
 static bool
 may_enter(const struct control *c, const struct peer *who)
 {
@@ -49,26 +47,39 @@ may_enter(const struct control *c, const struct peer *who)
 	const struct acl *l = pool_acl(p->pool, number);
 
 	if (who->family == AF_UNIX)
-		return true;
-	return (l->count > 0 || number == 0) && acl_permits(l, who);
+		return !l->has_unix || acl_permits(l, who);
+	return (!acl_is_empty(l) || number == 0) && acl_permits(l, who);
+}
+
+/* Whether it is an owner of the socket; sets who it is. */
+static bool
+identify(const struct control_listener *cl, int fd, struct peer *who)
+{
+	struct peer_owner owner;
+
+	if (who->family != AF_UNIX || sock_peer_owner(fd, &owner) < 0)
+		return false;
+	peer_set_owner(who, &owner);
+	return is_owner(cl, &owner);
 }
 
 static void
-on_accept(struct listener *l, int fd, const struct peer *who)
+on_accept(struct listener *l, int fd, const struct peer *from)
 {
 	struct control_listener *cl =
 	    list_entry(l, struct control_listener, listener);
 	struct control *c = l->arg;
+	struct peer who = *from;
+	bool owner = identify(cl, fd, &who);
 
-	if (!may_enter(c, who)) {
+	if (!owner && !may_enter(c, &who)) {
 		close(fd);
 		return;
 	}
 	if (c->count == c->most)
 		client_close_oldest(c);
-	client_start(c, fd, who,
-	    who->family != AF_UNIX || is_owner(cl, fd) ? cl->level
-						       : cl->others);
+	client_start(c, fd, from,
+	    owner || who.family != AF_UNIX ? cl->level : cl->others);
 }
 
 /* ---- life ---- */

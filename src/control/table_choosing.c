@@ -181,7 +181,8 @@ const struct command rows_servers[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO | ROW_OPERATE,
 	    .run = run_acl,
-	    .args = "LIST permit|deny unix|ADDRESS[/LEN] [MASK]",
+	    .args = "LIST permit|deny ADDRESS[/LEN] [MASK]|unix|uid USER|gid "
+		    "GROUP|country CC|file PATH",
 	    .help = "adds an entry to an access list, 0..9 or a name; no acl "
 		    "LIST empties it" },
 	{ .name = "client_acl",
@@ -190,6 +191,13 @@ const struct command rows_servers[] = {
 	    .option = "client-acl",
 	    .args = "[LIST]",
 	    .help = "the access list clients must pass" },
+	{ .name = "geoip",
+	    .kind = KIND_FILE,
+	    .offset = AT(geoip),
+	    .flags = ROW_NO,
+	    .option = "geoip",
+	    .args = "[FILE]",
+	    .help = "database of the countries of clients, for access lists" },
 	{ .name = "source",
 	    .kind = KIND_SOURCE,
 	    .offset = AT(frontend.source),

@@ -85,9 +85,9 @@ int sock_local_addr(int fd, struct addr *a);
  * died in the queue are skipped. */
 int sock_accept(int listen_fd, struct peer *who);
 
-/* The process (0: not known) and the user at the other end of a Unix socket, as
+/* The process, the user and the group at the other end of a Unix socket, as
  * they were when it connected. Returns 0, or -1 where that cannot be known. */
-int sock_peer_owner(int fd, pid_t *pid, uid_t *uid);
+int sock_peer_owner(int fd, struct peer_owner *owner);
 
 struct sock_connect_options {
 	const struct sources *sources; /* local addresses, in turn; NULL: any */

@@ -157,7 +157,7 @@ sock_accept(int listen_fd, struct peer *who)
 }
 
 int
-sock_peer_owner(int fd, pid_t *pid, uid_t *uid)
+sock_peer_owner(int fd, struct peer_owner *owner)
 {
 #ifdef SO_PEERCRED
 	struct ucred who;
@@ -165,18 +165,21 @@ sock_peer_owner(int fd, pid_t *pid, uid_t *uid)
 
 	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0)
 		return -1;
-	*pid = who.pid;
-	*uid = who.uid;
+	*owner = (struct peer_owner){ .pid = (uint32_t)who.pid,
+		.uid = who.uid,
+		.gid = who.gid };
 	return 0;
 #elif defined(HAVE_GETPEEREID)
+	uid_t uid;
 	gid_t gid;
 
-	*pid = 0;
-	return getpeereid(fd, uid, &gid);
+	if (getpeereid(fd, &uid, &gid) < 0)
+		return -1;
+	*owner = (struct peer_owner){ .uid = uid, .gid = gid };
+	return 0;
 #else
 	(void)fd;
-	(void)pid;
-	(void)uid;
+	(void)owner;
 	errno = ENOSYS;
 	return -1;
 #endif

@@ -1,20 +1,17 @@
-/* acl.c: ordered entries over addresses; IPv4 in its IPv4-mapped form. */
+/* acl.c: ordered entries over clients, which lists share. */
 #include "config.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/array.h"
 #include "base/huge.h"
-#include "base/number.h"
 #include "pool/acl_private.h"
+#include "pool/countries.h"
 
 /* Lists of more entries than that have an index. */
 enum { WALKED = 32 };
-/* Bits in front of an IPv4 address in its IPv4-mapped form. */
-enum { BEFORE_IP4 = 96 };
+#define NO_ENTRY UINT32_MAX
 
 void
 acl_init(struct acl *l)
@@ -25,7 +22,13 @@ acl_init(struct acl *l)
 static void
 acl_drop_entries(struct acl_entries *s)
 {
+	uint32_t i;
+
+	for (i = 0; i < s->span_count; i++)
+		free(s->spans[i].path);
 	acl_index_fini(&s->index);
+	free(s->spans);
+	free(s->country);
 	free(s->entry);
 	free(s);
 }
@@ -50,6 +53,7 @@ void
 acl_copy(struct acl *to, const struct acl *from)
 {
 	*to = *from;
+	to->countries = NULL;
 	if (to->shared != NULL)
 		to->shared->users++;
 }
@@ -57,7 +61,7 @@ acl_copy(struct acl *to, const struct acl *from)
 bool
 acl_is_empty(const struct acl *l)
 {
-	return l->count == 0;
+	return l->shared == NULL;
 }
 
 const struct acl_entry *
@@ -67,11 +71,21 @@ acl_at(const struct acl *l, size_t i)
 }
 
 static bool
-same_entry(const struct acl_entry *a, const struct acl_entry *b)
+same_files(const struct acl *a, const struct acl *b)
 {
-	return a->permit == b->permit && a->family == b->family &&
-	    memcmp(a->ip, b->ip, sizeof(a->ip)) == 0 &&
-	    memcmp(a->mask, b->mask, sizeof(a->mask)) == 0;
+	uint32_t i;
+
+	if (a->spans != b->spans)
+		return false;
+	for (i = 0; i < a->spans; i++) {
+		const struct acl_span *x = &a->shared->spans[i],
+				      *y = &b->shared->spans[i];
+
+		if (x->first != y->first || x->count != y->count ||
+		    x->verb != y->verb || strcmp(x->path, y->path) != 0)
+			return false;
+	}
+	return true;
 }
 
 bool
@@ -79,105 +93,56 @@ acl_equal(const struct acl *a, const struct acl *b)
 {
 	size_t i;
 
-	if (a->count != b->count)
+	if (a->count != b->count || a->spans != b->spans ||
+	    acl_is_empty(a) != acl_is_empty(b))
 		return false;
-	for (i = 0; a->shared != b->shared && i < a->count; i++)
-		if (!same_entry(acl_at(a, i), acl_at(b, i)))
+	if (a->shared == b->shared)
+		return true;
+	if (!same_files(a, b))
+		return false;
+	for (i = 0; i < a->count; i++)
+		if (!acl_entry_equal(acl_at(a, i), acl_at(b, i)))
 			return false;
 	return true;
 }
 
-unsigned
-acl_prefix_length(const uint8_t mask[16])
-{
-	unsigned i = 0;
+/* ---- countries ---- */
 
-	while (i < 16 && mask[i] == 0xff)
-		i++;
-	return i == 16
-	    ? 128
-	    : 8 * i + (unsigned)__builtin_clz(~(mask[i] * 0x1000000u));
+/* Returns 0..ACL_COUNTRIES-1 for two capital letters. */
+static unsigned
+country_number(const uint8_t code[2])
+{
+	return (unsigned)(code[0] - 'A') * 26 + (unsigned)(code[1] - 'A');
 }
 
-/* Only IPv4 masks can have gaps: those of IPv6 are given as /LEN. */
-const char *
-acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
+static int
+note_country(struct acl_entries *s, size_t n)
 {
-	const char *verb = e->permit ? "permit" : "deny";
-	char host[INET6_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
+	unsigned i, number = country_number(s->entry[n].ip);
 
-	if (e->family == AF_UNIX) {
-		snprintf(text, ACL_TEXT_MAX, "%s unix", verb);
-	} else if (e->family == AF_INET) {
-		inet_ntop(AF_INET, e->ip + 12, host, sizeof(host));
-		inet_ntop(AF_INET, e->mask + 12, mask, sizeof(mask));
-		snprintf(text, ACL_TEXT_MAX, "%s %s %s", verb, host, mask);
-	} else {
-		inet_ntop(AF_INET6, e->ip, host, sizeof(host));
-		snprintf(text, ACL_TEXT_MAX, "%s %s/%u", verb, host,
-		    acl_prefix_length(e->mask));
+	if (s->country == NULL) {
+		s->country = malloc(ACL_COUNTRIES * sizeof(*s->country));
+		if (s->country == NULL)
+			return -1;
+		for (i = 0; i < ACL_COUNTRIES; i++)
+			s->country[i] = NO_ENTRY;
+		s->first_country = (uint32_t)n;
 	}
-	return text;
-}
-
-static int
-acl_invalid(void)
-{
-	errno = EINVAL;
-	return -1;
-}
-
-/* Parses "ADDRESS" or "ADDRESS/LEN" into an entry's ip, mask and family. */
-static int
-parse_network(struct acl_entry *e, const char *address)
-{
-	char host[ADDR_TEXT_MAX];
-	const char *slash = strchr(address, '/');
-	size_t n = slash != NULL ? (size_t)(slash - address) : strlen(address);
-	uint64_t length;
-	struct addr a;
-	struct peer p;
-	unsigned before;
-
-	if (n >= sizeof(host))
-		return acl_invalid();
-	memcpy(host, address, n);
-	host[n] = '\0';
-	if (addr_parse_ip(&a, host, 0) < 0)
-		return acl_invalid();
-	peer_from_addr(&p, &a);
-	before = a.u.sa.sa_family == AF_INET ? BEFORE_IP4 : 0;
-	length = 128 - before;
-	if (p.scope != 0 ||
-	    (slash != NULL && number_parse(slash + 1, 0, length, &length) < 0))
-		return acl_invalid();
-	memcpy(e->ip, p.ip, sizeof(e->ip));
-	peer_prefix_mask(e->mask, before + (unsigned)length);
-	e->family = before + length < BEFORE_IP4 ? AF_INET6 : p.family;
+	if (s->country[number] == NO_ENTRY)
+		s->country[number] = (uint32_t)n;
 	return 0;
 }
 
-/* A dotted mask, for an IPv4 address. */
 static int
-parse_mask(struct acl_entry *e, const char *mask)
-{
-	struct in_addr in;
-
-	if (e->family != AF_INET || inet_pton(AF_INET, mask, &in) != 1)
-		return acl_invalid();
-	memcpy(e->mask + 12, &in, 4);
-	return 0;
-}
-
-static void
-cut_to_mask(struct acl_entry *e)
+note_countries(struct acl_entries *s)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(e->ip); i++) {
-		e->was_cut |= (e->ip[i] & ~e->mask[i]) != 0;
-		e->ip[i] &= e->mask[i];
-	}
+	for (i = 0; i < s->count; i++)
+		if (s->entry[i].family == ACL_COUNTRY &&
+		    note_country(s, i) < 0)
+			return -1;
+	return 0;
 }
 
 /* ---- adding ---- */
@@ -195,6 +160,34 @@ acl_build_index(struct acl_entries *s, size_t count)
 	return 0;
 }
 
+static int
+append_span(struct acl_entries *s, const struct acl_span *span)
+{
+	struct acl_span *spans = array_grow(
+	    s->spans, &s->span_room, sizeof(*spans), s->span_count);
+
+	if (spans == NULL)
+		return -1;
+	s->spans = spans;
+	spans[s->span_count] = *span;
+	spans[s->span_count].path = strdup(span->path);
+	if (spans[s->span_count].path == NULL)
+		return -1;
+	s->span_count++;
+	return 0;
+}
+
+static int
+copy_spans(struct acl_entries *s, const struct acl *l)
+{
+	uint32_t i;
+
+	for (i = 0; i < l->spans; i++)
+		if (append_span(s, &l->shared->spans[i]) < 0)
+			return -1;
+	return 0;
+}
+
 /* Copies the entries of a list to memory of its own, with room for more. */
 static struct acl_entries *
 acl_copy_entries(const struct acl *l)
@@ -209,7 +202,9 @@ acl_copy_entries(const struct acl *l)
 	s->entry = malloc(s->room * sizeof(*s->entry));
 	if (s->entry != NULL && l->count > 0)
 		memcpy(s->entry, acl_at(l, 0), l->count * sizeof(*s->entry));
-	if (s->entry == NULL ||
+	if (s->entry == NULL || copy_spans(s, l) < 0 ||
+	    (l->shared != NULL && l->shared->country != NULL &&
+		note_countries(s) < 0) ||
 	    (s->count > WALKED && acl_build_index(s, s->count) < 0)) {
 		acl_drop_entries(s);
 		return NULL;
@@ -217,14 +212,14 @@ acl_copy_entries(const struct acl *l)
 	return s;
 }
 
-/* Gives the list entries that it may append to: those it has, unless another
- * list has appended to them. */
-static int
+/* Those that the list has, unless another one has appended to them. */
+int
 acl_detach(struct acl *l)
 {
-	struct acl own = { .count = l->count };
+	struct acl own = *l;
 
-	if (l->shared != NULL && l->shared->count == l->count)
+	if (l->shared != NULL && l->shared->count == l->count &&
+	    l->shared->span_count == l->spans)
 		return 0;
 	own.shared = acl_copy_entries(l);
 	if (own.shared == NULL)
@@ -249,6 +244,8 @@ acl_append(struct acl_entries *s, const struct acl_entry *e)
 		s->room = room;
 	}
 	s->entry[n] = *e;
+	if (e->family == ACL_COUNTRY && note_country(s, n) < 0)
+		return -1;
 	if (n == WALKED && acl_build_index(s, n) < 0)
 		return -1;
 	if (n >= WALKED && acl_index_add(&s->index, s->entry, (uint32_t)n) < 0)
@@ -257,25 +254,105 @@ acl_append(struct acl_entries *s, const struct acl_entry *e)
 	return 0;
 }
 
+void
+acl_share(struct acl *l, const struct acl *like)
+{
+	if (l->shared == NULL) {
+		l->shared = like->shared;
+		l->shared->users++;
+	}
+}
+
+/* The list goes on as `like` does, if that is its beginning so far. */
+static bool
+acl_follow(
+    struct acl *l, const struct acl_entry *entry, const struct acl *like)
+{
+	size_t count = l->count;
+	uint32_t spans = l->spans;
+
+	if (like == NULL || count >= like->count ||
+	    (l->shared != NULL && l->shared != like->shared) ||
+	    (spans < like->spans &&
+		like->shared->spans[spans].first == count) ||
+	    !acl_entry_equal(acl_at(like, count), entry))
+		return false;
+	acl_share(l, like);
+	l->count = count + 1;
+	l->spans = spans;
+	return true;
+}
+
+int
+acl_add_entry(
+    struct acl *l, const struct acl_entry *entry, const struct acl *like)
+{
+	if (!acl_follow(l, entry, like)) {
+		if (acl_detach(l) < 0 || acl_append(l->shared, entry) < 0)
+			return -1;
+		l->count++;
+	}
+	l->rest_denied = entry->permit;
+	l->has_unix |= entry->family == AF_UNIX;
+	l->asks_owner |= acl_entry_asks_owner(entry);
+	return 0;
+}
+
 int
 acl_add(struct acl *l, bool permit, const char *address, const char *mask)
 {
-	struct acl_entry e = { .permit = permit, .family = AF_UNIX };
+	struct acl_entry entry;
+	struct error why;
 
-	if (mask != NULL && strchr(address, '/') != NULL)
-		return acl_invalid();
-	if ((mask != NULL || strcmp(address, "unix") != 0) &&
-	    (parse_network(&e, address) < 0 ||
-		(mask != NULL && parse_mask(&e, mask) < 0)))
+	if (acl_entry_parse(&entry, permit, address, mask, &why) < 0) {
+		errno = EINVAL;
 		return -1;
-	cut_to_mask(&e);
-	if (acl_detach(l) < 0 || acl_append(l->shared, &e) < 0)
+	}
+	return acl_add_entry(l, &entry, NULL);
+}
+
+int
+acl_add_span(struct acl *l, const char *path, const struct file_id *id,
+    size_t count, enum acl_verb verb)
+{
+	struct acl_span span = { .id = *id,
+		.first = l->count - count,
+		.count = count,
+		.verb = verb,
+		.has_unix = l->has_unix,
+		.asks_owner = l->asks_owner };
+
+	span.path = (char *)(uintptr_t)path; /* append_span() copies it */
+	if (append_span(l->shared, &span) < 0)
 		return -1;
-	l->count++;
+	l->spans++;
 	return 0;
 }
 
 /* ---- asking ---- */
+
+bool
+acl_has_countries(const struct acl *l)
+{
+	return l->shared != NULL && l->shared->country != NULL &&
+	    l->shared->first_country < l->count;
+}
+
+/* The first entry that matches is `best`, or one of the client's country before
+ * it. That is looked up only if such an entry is there. */
+static size_t
+find_country(const struct acl *l, const struct peer *who, size_t best)
+{
+	const struct acl_entries *s = l->shared;
+	int number;
+
+	if (s->first_country >= best || l->countries == NULL)
+		return best;
+	number = countries_of(l->countries, who);
+	if (number >= 0 && s->country[number] < best)
+		return s->country[number];
+	return best;
+}
 
 size_t
 acl_find(const struct acl *l, const struct peer *who)
@@ -287,11 +364,12 @@ acl_find(const struct acl *l, const struct peer *who)
 		return 0;
 	entry = l->shared->entry;
 	if (l->count > WALKED)
-		return acl_index_find(
+		i = acl_index_find(
 		    &l->shared->index, entry, (uint32_t)l->count, who);
-	while (i < l->count && !acl_matches(&entry[i], who))
-		i++;
-	return i;
+	else
+		while (i < l->count && !acl_matches(&entry[i], who))
+			i++;
+	return l->shared->country == NULL ? i : find_country(l, who, i);
 }
 
 bool
@@ -299,9 +377,8 @@ acl_permits(const struct acl *l, const struct peer *who)
 {
 	size_t i;
 
-	if (l->count == 0)
+	if (l->shared == NULL)
 		return true;
 	i = acl_find(l, who);
-	return i < l->count ? acl_at(l, i)->permit
-			    : !acl_at(l, l->count - 1)->permit;
+	return i < l->count ? acl_at(l, i)->permit : !l->rest_denied;
 }

@@ -228,6 +228,8 @@ acl_index_add(struct acl_index *x, const struct acl_entry *entries, uint32_t n)
 		errno = ENOMEM;
 		return -1;
 	}
+	if (e->family == ACL_COUNTRY) /* has an index of its own */
+		return 0;
 	if (e->family == AF_UNIX || has_gap(e))
 		return add_other(x, n);
 	if (reserve_node(x) < 0)

@@ -374,7 +374,9 @@ pool_new(void)
 		acl_init(&p->acls[i]);
 	pool_options_init(&o);
 	p->options = o;
-	if (grow_list(p, SLOTS_SPECIAL) < 0 || pool_set_options(p, &o) < 0) {
+	p->countries = countries_new();
+	if (p->countries == NULL || grow_list(p, SLOTS_SPECIAL) < 0 ||
+	    pool_set_options(p, &o) < 0) {
 		pool_free(p);
 		return NULL;
 	}
@@ -400,6 +402,7 @@ pool_free(struct pool *p)
 	sticky_free(p->sticky);
 	for (i = 0; i < ACL_MAX; i++)
 		acl_fini(&p->acls[i]);
+	countries_free(p->countries);
 	free(p);
 }
 
@@ -409,6 +412,12 @@ pool_acl(struct pool *p, unsigned number)
 	return number < ACL_MAX ? &p->acls[number] : NULL;
 }
 
+struct countries *
+pool_countries(const struct pool *p)
+{
+	return p->countries;
+}
+
 void
 pool_set_acl(struct pool *p, unsigned number, const struct acl *l)
 {
@@ -416,8 +425,11 @@ pool_set_acl(struct pool *p, unsigned number, const struct acl *l)
 
 	if (acl_equal(mine, l))
 		return;
+	p->acls_of_owners -= mine->asks_owner;
 	acl_fini(mine);
 	acl_copy(mine, l);
+	mine->countries = p->countries;
+	p->acls_of_owners += mine->asks_owner;
 }
 
 struct sticky *

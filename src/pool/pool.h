@@ -14,6 +14,7 @@
 
 #include "base/addr.h"
 #include "pool/acl.h"
+#include "pool/countries.h"
 #include "pool/server.h"
 
 struct server_set;
@@ -320,6 +321,8 @@ void pool_restore_counters(
 
 /* Access list `number`, 0..ACL_MAX-1, or NULL; shared by all parts of pen. */
 struct acl *pool_acl(struct pool *p, unsigned number);
+/* Who knows the countries of clients. */
+struct countries *pool_countries(const struct pool *p);
 /* Makes access list `number`, below ACL_MAX, a copy of `l`. */
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
 /* The memory of clients, for reports; NULL if clients are not remembered. */

@@ -25,7 +25,8 @@ pool_permits(const struct pool *p, const struct peer *who)
 bool
 pool_tells_clients_apart(const struct pool *p)
 {
-	return p->sticky != NULL || p->options.balance->owner != NULL;
+	return p->sticky != NULL || p->options.balance->owner != NULL ||
+	    p->acls_of_owners > 0;
 }
 
 bool

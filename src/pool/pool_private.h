@@ -36,6 +36,8 @@ struct pool {
 	void *order;	   /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_MAX];
+	struct countries *countries; /* of clients, for these */
+	unsigned acls_of_owners; /* lists with entries for users or groups */
 };
 
 /* Whether `s` may serve a client that was there before. */

@@ -201,12 +201,11 @@ session_close(struct session *s, enum reason why)
 static void
 session_identify(struct session *s)
 {
-	pid_t pid;
-	uid_t uid;
+	struct peer_owner owner;
 
 	if (pool_tells_clients_apart(s->frontend->core.pool) &&
-	    sock_peer_owner(s->down.fd, &pid, &uid) == 0)
-		peer_set_owner(&s->client, (uint32_t)pid, (uint32_t)uid);
+	    sock_peer_owner(s->down.fd, &owner) == 0)
+		peer_set_owner(&s->client, &owner);
 }
 
 static struct session *

@@ -24,11 +24,11 @@ pen -X -r {FRONT} {S0}
 > acl 3 deny 127.0.0.1
 > acl 3 permit unix
 > acl 3 permit ::1 255.0.0.0
-< error: acl: "::1" is not an address with an optional /LEN or mask, nor unix
+< error: acl: "::1" is not an address with an optional /LEN or mask, nor unix, uid, gid or country
 > acl 3 permit unix 255.0.0.0
-< error: acl: "unix" is not an address with an optional /LEN or mask, nor unix
+< error: acl: "unix" is not an address with an optional /LEN or mask, nor unix, uid, gid or country
 > acl 3 permit 10.0.0.0/8 255.0.0.0
-< error: acl: "10.0.0.0/8" is not an address with an optional /LEN or mask, nor unix
+< error: acl: "10.0.0.0/8" is not an address with an optional /LEN or mask, nor unix, uid, gid or country
 > acl 4 permit 10.0.0.1/8
 < warning: 10.0.0.1/8 has host bits set, using permit 10.0.0.0 255.0.0.0
 says taken="permit 10.0.0.0 255.0.0.0"
@@ -36,8 +36,8 @@ says taken="permit 10.0.0.0 255.0.0.0"
 < warning: 10.0.0.1 has host bits set, using permit 10.0.0.0 255.255.0.0
 > acl 4 permit 2001:db8::1/32
 < warning: 2001:db8::1/32 has host bits set, using permit 2001:db8::/32
-> acl 3 permit country SE
-< error: acl: country: not implemented yet
+> acl 3 permit country SWE
+~ country: 
 > acl 10 permit 1.2.3.4
 < error: acl: "10" is not a number from 0 to 9
 > acl 3 allow 1.2.3.4

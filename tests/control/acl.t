@@ -40,3 +40,68 @@ ask x = server 1: x
 > tarpit_acl office
 < tarpit_acl = office
 > no tarpit_acl
+
+# files of entries
+file list
+| # who may come in
+| 127.0.0.2
+| deny 127.0.0.1     ; not this one
+|
+| permit 10.0.0.9/8
+| ::1
+| permit 192.0.2.0 255.255.255.0
+> acl long file {DIR}list
+< warning: 1 addresses have host bits set, the first at {DIR}list:5
+says acl: addresses have host bits set acl=long entries=1 first={DIR}list:5
+> client_acl long; explain 127.0.0.1
+~ acl long
+~ entry 2
+~ matches deny 127.0.0.1 255.255.255.255
+~ file {DIR}list
+~ line 3
+> write {DIR}acl.conf
+has acl.conf acl long file {DIR}list
+file list
+| 127.0.0.1
+| 10.0.0.0/33
+> acl long file {DIR}list
+< error: acl: {DIR}list:2: "10.0.0.0/33" is not an address with an optional /LEN or mask, nor unix, uid, gid or country
+> explain 127.0.0.1
+~ matches deny 127.0.0.1 255.255.255.255
+file none
+| # nobody
+> no acl long; acl long file {DIR}none
+> explain 127.0.0.1
+~ permitted no
+~ entry none
+> no acl long; acl long deny file {DIR}none; explain 127.0.0.1
+~ permitted yes
+file none
+| 127.0.0.1 255.255.255.255 more
+> acl long file {DIR}none
+< error: acl: {DIR}none:1: more than one entry in a line
+> acl long file {DIR}nowhere
+< error: acl: "{DIR}nowhere": No such file or directory
+
+# Unix clients
+> no acl long; acl long permit uid 4294967296
+< error: acl: "4294967296" is not a number, nor a name of /etc/passwd
+> acl long permit uid root; acl long deny gid 7
+> acl long permit gid
+< error: acl: gid: which one is missing
+> explain unix:uid=0,gid=7
+~ client unix:uid=0
+~ matches permit uid 0
+> explain unix:uid=9,gid=7
+~ matches deny gid 7
+> explain unix
+~ entry none
+> explain unix:uid=x
+< error: explain: "unix:uid=x" is not a client: ADDRESS, ADDRESS:PORT, unix or unix:uid=N,gid=N
+
+# countries
+> geoip {DIR}nowhere
+~ error: geoip: geoip "{DIR}nowhere": 
+> no geoip; geoip
+> show settings
+~ no geoip

@@ -42,7 +42,7 @@ ask b = server 0: b
 > explain
 < error: explain: expects ADDRESS[:PORT]|unix
 > explain x
-< error: explain: "x" is not a client: ADDRESS, ADDRESS:PORT or unix
+< error: explain: "x" is not a client: ADDRESS, ADDRESS:PORT, unix or unix:uid=N,gid=N
 
 # the server that it used last
 > no emergency; no abuse; no acl 0; server all up; server 1 acl 0

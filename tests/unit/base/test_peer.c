@@ -114,25 +114,33 @@ START_TEST(unix_sockets)
 }
 END_TEST
 
+static void
+own(struct peer *p, uint32_t pid, uint32_t uid)
+{
+	struct peer_owner owner = { .pid = pid, .uid = uid };
+
+	peer_set_owner(p, &owner);
+}
+
 /* Once it is known who they are, processes and users are told apart. */
 START_TEST(unix_owners)
 {
 	struct peer p = { .family = AF_UNIX }, q = p, zero = p;
 	char out[PEER_TEXT_MAX];
 
-	peer_set_owner(&p, 4294967295u, 4294967294u);
+	own(&p, 4294967295u, 4294967294u);
 	ck_assert_str_eq(
 	    peer_format(&p, out), "unix:pid=4294967295,uid=4294967294");
-	peer_set_owner(&p, 17, 0);
+	own(&p, 17u, 0u);
 	ck_assert_str_eq(peer_format(&p, out), "unix:pid=17,uid=0");
 	ck_assert_str_eq(peer_format_host(&p, out), "unix:pid=17,uid=0");
-	peer_set_owner(&q, 17, 0);
+	own(&q, 17u, 0u);
 	ck_assert(peer_same_host(&p, &q));
-	peer_set_owner(&q, 17, 1);
+	own(&q, 17u, 1u);
 	ck_assert(!peer_same_host(&p, &q));
-	peer_set_owner(&q, 18, 0);
+	own(&q, 18u, 0u);
 	ck_assert(!peer_same_host(&p, &q));
-	peer_set_owner(&q, 0, 0);
+	own(&q, 0u, 0u);
 	ck_assert_str_eq(peer_format(&q, out), "unix:uid=0");
 	ck_assert(!peer_same_host(&q, &zero));
 }

@@ -1,0 +1,252 @@
+/* acl_file.c: entries of access lists that stand in files. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "base/file.h"
+#include "pool/acl_private.h"
+
+enum { FILE_MAX = 256 * 1024 * 1024, LINE_WORDS = 4, LINE_MAX_BYTES = 200 };
+
+/* ---- lines ---- */
+
+struct reading {
+	struct acl *list;
+	const char *path;
+	bool permit; /* what a line without a verb does */
+	unsigned line;
+	struct acl_file_facts *facts;
+};
+
+static int
+refuse(const struct reading *r, const char *why, struct error *e)
+{
+	return error_set(e, "%.300s:%u: %.180s", r->path, r->line, why);
+}
+
+/* Splits a line, in place, up to a comment. Returns how many words it has, at
+ * most LINE_WORDS. */
+static int
+split(char *line, char *word[LINE_WORDS])
+{
+	char *at = line;
+	int n = 0;
+
+	line[strcspn(line, "#;\r")] = '\0';
+	for (;;) {
+		at += strspn(at, " \t");
+		if (*at == '\0' || n == LINE_WORDS)
+			return n;
+		word[n++] = at;
+		at += strcspn(at, " \t");
+		if (*at != '\0')
+			*at++ = '\0';
+	}
+}
+
+/* Returns how many of the words are the verb. */
+static int
+take_verb(const struct reading *r, const char *word, bool *permit)
+{
+	*permit = r->permit;
+	if (strcmp(word, "permit") != 0 && strcmp(word, "deny") != 0)
+		return 0;
+	*permit = word[0] == 'p';
+	return 1;
+}
+
+static int
+add_line(struct reading *r, char *line, struct error *e)
+{
+	char *word[LINE_WORDS];
+	struct acl_entry entry;
+	struct error why;
+	int n = split(line, word), at;
+	bool permit;
+
+	if (n == 0)
+		return 0;
+	at = take_verb(r, word[0], &permit);
+	if (n == at)
+		return refuse(r, "whom is missing", e);
+	if (n > at + 2)
+		return refuse(r, "more than one entry in a line", e);
+	if (acl_entry_parse(&entry, permit, word[at],
+		n > at + 1 ? word[at + 1] : NULL, &why) < 0)
+		return refuse(r, why.text, e);
+	entry.line = r->line;
+	if (acl_add_entry(r->list, &entry, NULL) < 0)
+		return refuse(r, "out of memory", e);
+	r->facts->entries++;
+	if (entry.was_cut && r->facts->cut++ == 0)
+		r->facts->first_cut = r->line;
+	return 0;
+}
+
+/* A line is copied, so that it ends with a NUL and may be cut. */
+static int
+add_lines(struct reading *r, const struct buffer *text, struct error *e)
+{
+	const char *at = buffer_bytes(text), *end;
+	size_t left = buffer_length(text), n;
+	char line[LINE_MAX_BYTES];
+
+	while (left > 0) {
+		r->line++;
+		end = memchr(at, '\n', left);
+		n = end != NULL ? (size_t)(end - at) : left;
+		if (memchr(at, '\0', n) != NULL)
+			return refuse(r, "contains a NUL byte", e);
+		/* what does not fit is a comment, or no entry */
+		memcpy(line, at, n < sizeof(line) ? n : sizeof(line) - 1);
+		line[n < sizeof(line) ? n : sizeof(line) - 1] = '\0';
+		if (n >= sizeof(line) && strpbrk(line, "#;") == NULL)
+			return refuse(r, "is too long", e);
+		if (add_line(r, line, e) < 0)
+			return -1;
+		n += end != NULL;
+		at += n;
+		left -= n;
+	}
+	return 0;
+}
+
+/* ---- files that have not changed ---- */
+
+static struct file_id
+id_of(const char *path)
+{
+	struct file_id id;
+
+	file_id_read(&id, AT_FDCWD, path);
+	return id;
+}
+
+/* A file that has changed just now may change again within the same tick of its
+ * clock: its ID is not relied on. */
+static bool
+take_unchanged(struct acl *l, const char *path, const struct file_id *id,
+    enum acl_verb verb, const struct acl *like)
+{
+	static const struct file_id unknown;
+	const struct acl_span *s;
+
+	if (like == NULL || like->shared == NULL ||
+	    (l->shared != NULL && l->shared != like->shared) ||
+	    l->spans >= like->spans || file_id_equal(id, &unknown))
+		return false;
+	s = &like->shared->spans[l->spans];
+	if (s->first != l->count || s->verb != verb ||
+	    strcmp(s->path, path) != 0 || !file_id_equal(&s->id, id))
+		return false;
+	acl_share(l, like);
+	l->count = s->first + s->count;
+	l->spans++;
+	l->has_unix = s->has_unix;
+	l->asks_owner = s->asks_owner;
+	return true;
+}
+
+/* ---- files ---- */
+
+/* Where the file has no entry, the list denies all that a file of entries of
+ * its verb would leave out: nobody is let in because a file was emptied. */
+static bool
+is_rest_denied(const struct acl *l, size_t entries, enum acl_verb verb)
+{
+	if (entries > 0)
+		return acl_at(l, l->count - 1)->permit;
+	return verb != ACL_DENY;
+}
+
+static int
+read_file(struct acl *l, const char *path, enum acl_verb verb,
+    struct acl_file_facts *facts, struct error *e)
+{
+	struct reading r = { .list = l, .path = path,
+		.permit = verb != ACL_DENY, .facts = facts };
+	struct buffer text;
+	struct error why;
+	int rc;
+
+	buffer_init(&text);
+	if (file_read(path, FILE_MAX, false, &text, &why) < 0)
+		rc = error_set(e, "\"%.300s\": %.180s", path, why.text);
+	else
+		rc = add_lines(&r, &text, e);
+	buffer_fini(&text);
+	return rc;
+}
+
+int
+acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
+    const struct acl *like, struct acl_file_facts *facts, struct error *e)
+{
+	struct file_id id = id_of(path);
+
+	*facts = (struct acl_file_facts){ .entries = 0 };
+	if (take_unchanged(l, path, &id, verb, like)) {
+		const struct acl_span *s = &l->shared->spans[l->spans - 1];
+
+		facts->unchanged = true;
+		facts->entries = s->count;
+	} else {
+		if (file_id_is_recent(&id))
+			id = (struct file_id){ .size = 0 };
+		if (read_file(l, path, verb, facts, e) < 0)
+			return -1;
+		if (acl_detach(l) < 0 ||
+		    acl_add_span(l, path, &id, facts->entries, verb) < 0)
+			return error_set(e, "out of memory");
+	}
+	l->rest_denied = is_rest_denied(l, facts->entries, verb);
+	return 0;
+}
+
+/* ---- what a list is made of ---- */
+
+bool
+acl_next(const struct acl *l, struct acl_item *item)
+{
+	const struct acl_span *s;
+
+	*item = (struct acl_item){ .next = item->next, .span = item->span };
+	if (item->span < l->spans &&
+	    l->shared->spans[item->span].first == item->next) {
+		s = &l->shared->spans[item->span++];
+		item->path = s->path;
+		item->verb = s->verb;
+		item->entries = s->count;
+		item->next += s->count;
+		return true;
+	}
+	if (item->next == l->count)
+		return false;
+	item->entry = acl_at(l, item->next++);
+	return true;
+}
+
+const char *
+acl_verb_word(enum acl_verb verb)
+{
+	return verb == ACL_PERMIT ? "permit "
+	    : verb == ACL_DENY	  ? "deny "
+				  : "";
+}
+
+const char *
+acl_file_of(const struct acl *l, size_t i)
+{
+	uint32_t n;
+
+	for (n = 0; n < l->spans; n++) {
+		const struct acl_span *s = &l->shared->spans[n];
+
+		if (i >= s->first && i - s->first < s->count)
+			return s->path;
+	}
+	return NULL;
+}
