@@ -80,6 +80,7 @@ serve(struct pen *p, struct process *proc)
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
 	    take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
 		return fail(&e);
+	transparent_warn(p);
 	log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
 	    (long)getpid(), (long)getuid());
 	return pen_run(p, &e) < 0 ? fail(&e) : 0;
@@ -142,7 +143,7 @@ explain(struct pen *p)
 }
 
 /* --check: says all that is wrong, or what would be in force, and then what
- * direct return finds wrong around it. */
+ * direct return, or transparent, finds wrong around it. */
 static int
 check(struct pen *p)
 {
@@ -164,7 +165,7 @@ check(struct pen *p)
 	rc = direct_inspect(p, &e);
 	if (rc < 0)
 		print_error(e.text);
-	return rc != 0;
+	return transparent_inspect(p) != 0 || rc != 0;
 }
 
 /* Returns what process_background() does. */

@@ -12,4 +12,13 @@ bool transparent_is_wanted(const struct plan *p);
  * Returns 0, or -1 with a sentence. */
 int transparent_prepare(struct apply *a, struct error *e);
 
+/* Whether what servers answer to clients comes back here: asks the system and,
+ * for up to two seconds, the servers; prints what is wrong on standard error,
+ * for --check. Returns 1 when something keeps it from working, 0 when nothing
+ * does or it is not wanted. */
+int transparent_inspect(const struct pen *p);
+/* The same for the log of one that starts nevertheless, without asking
+ * servers. */
+void transparent_warn(const struct pen *p);
+
 #endif

@@ -1,9 +1,4 @@
-/* test_transparent.c: servers see the addresses of clients.
- *
- *     client 10.9.0.1 ---- eth0 of the director, 10.9.0.2, .100.2 ---- servers
- *
- * The servers' way to clients leads through the director, which delivers what
- * they send to its own sockets. */
+/* test_transparent.c: servers see the addresses of clients. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -14,67 +9,29 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/clientnet.h"
 #include "support/ctl.h"
-#include "support/netrig.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/upgrading.h"
 #include "support/wait.h"
 
-#define CLIENT4 "10.9.0.1"
-#define CLIENT6 "fd09::1"
-#define FRONT4	"10.9.0.2"
-#define FRONT6	"fd09::2"
+#define CLIENT4 CLIENTNET_CLIENT4
+#define CLIENT6 CLIENTNET_CLIENT6
+#define FRONT4	CLIENTNET_FRONT4
+#define FRONT6	CLIENTNET_FRONT6
 #define SERVER4 "192.168.100.3"
 #define SERVER6 "fd00:64::3"
 
-static const struct netrig_options two = { .servers = 2 };
 static const struct child_gifts nothing;
 static struct netrig rig;
 static struct pen pen;
 static struct spot control;
 
-/* ---- the network ---- */
-
-static void
-add_addresses(void)
-{
-	unsigned i;
-
-	netrig_ip(&rig, NETRIG_CLIENT,
-	    "addr add " CLIENT4 "/24 dev eth0\n"
-	    "addr add " CLIENT6 "/64 dev eth0 nodad\n");
-	netrig_ip(&rig, NETRIG_DIRECTOR,
-	    "link set lo up\n"
-	    "addr add " FRONT4 "/24 dev eth0\n"
-	    "addr add 192.168.100.2/24 dev eth0\n"
-	    "addr add " FRONT6 "/64 dev eth0 nodad\n"
-	    "addr add fd00:64::2/64 dev eth0 nodad\n"
-	    /* what asks for the MAC of a server in the client's name */
-	    "addr add fe80::2/64 dev eth0 nodad\n");
-	for (i = 0; i < 2; i++)
-		netrig_ip(&rig, NETRIG_SERVER + i,
-		    "route add 10.9.0.0/24 via 192.168.100.2\n"
-		    "route add fd09::/64 via fd00:64::2\n");
-}
-
-static void
-add_rules(void)
-{
-	netrig_ip(&rig, NETRIG_DIRECTOR,
-	    "rule add from 192.168.100.0/24 iif eth0 lookup 100\n"
-	    "route add local 0.0.0.0/0 dev lo table 100\n"
-	    "route add local ::/0 dev lo table 100\n");
-	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "ip", "-6", "rule", "add",
-	    "from", "fd00:64::/64", "iif", "eth0", "lookup", "100", NULL);
-}
-
 #define NEED_NETWORK()                    \
 	do {                              \
-		NEED_PROGRAM("ip");       \
-		NEED_NETRIG(&rig, &two);  \
-		add_addresses();          \
-		add_rules();              \
+		NEED_CLIENTNET(&rig);     \
+		clientnet_deliver(&rig);  \
 	} while (0)
 
 static void

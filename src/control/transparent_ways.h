@@ -1,0 +1,66 @@
+/* transparent_ways.h: how what servers answer to clients comes back to this
+ * machine, with `transparent`.
+ *
+ *     ways_read() -> facts about routes -> ways_probe() -> and about answers
+ *                                       -> ways_judge() -> findings
+ *
+ * The first two change nothing; the judge is pure. */
+#ifndef PEN_CONTROL_TRANSPARENT_WAYS_H
+#define PEN_CONTROL_TRANSPARENT_WAYS_H
+
+#include <stdbool.h>
+
+#include "base/addr.h"
+
+enum way_back {
+	WAY_UNKNOWN,  /* this system does not say */
+	WAY_HERE,     /* the server is this machine */
+	WAY_LOCAL,    /* delivered to this machine */
+	WAY_MARKED,   /* the same, if a packet filter marks it */
+	WAY_NO_ROUTE, /* a rule for a mark leads to a table without it */
+	WAY_NO_RULE,  /* no rule makes it local */
+	WAY_FILTERED /* rp_filter drops it */
+};
+
+/* Whose connection attempts a server answers, be it by refusing. */
+enum way_probe {
+	PROBE_NONE,    /* was not asked */
+	PROBE_NOBODY,  /* not ours either */
+	PROBE_OURS,    /* ours, but no client's */
+	PROBE_CLIENTS
+};
+
+struct way {
+	unsigned number;  /* of the server */
+	const char *name; /* not owned */
+	struct addr at;	  /* with a port to ask */
+	char interface[16]; /* it is behind; "": not known */
+	struct addr own;    /* ours towards it; len 0: not known */
+	enum way_back back;
+	uint32_t mark, table;
+	enum way_probe probe;
+};
+
+enum way_level { WAY_NOTE, WAY_WARNING, WAY_ERROR };
+
+struct way_finding {
+	enum way_level level;
+	char what[512]; /* a sentence without full stop */
+	char fix[400];	/* commands; "": there are none */
+};
+
+typedef void way_report_fn(void *arg, const struct way_finding *f);
+
+/* The client that is made up: 192.0.2.1, 2001:db8::1 (RFC 5737, RFC 3849). */
+void ways_client(struct peer *p, int family);
+/* Fills in interface, own, back, mark and table of `n` ways. */
+void ways_read(struct way *list, unsigned n);
+/* Connects to those whose answers may come back, from our address and from a
+ * client's, and waits up to two seconds for answers; fills in `probe`. */
+void ways_probe(struct way *list, unsigned n);
+/* Reports what is wrong, once for all servers behind an interface. Without the
+ * right to such sockets that is one finding, and nobody was asked. */
+void ways_judge(const struct way *list, unsigned n, bool no_right,
+    way_report_fn *report, void *arg);
+
+#endif

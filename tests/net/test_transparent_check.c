@@ -1,0 +1,211 @@
+/* test_transparent_check.c: what --check finds on the way of answers to
+ * clients' addresses, each thing provoked, and gone when the command that it
+ * prints was carried out. */
+#include "config.h"
+
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/clientnet.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+static struct netrig rig;
+static struct pen pen;
+
+/* Runs --check in front of servers of that family; returns what it found. */
+static const char *
+check(bool v6)
+{
+	netrig_enter(&rig, NETRIG_DIRECTOR);
+	pen_start(&pen, "--check", "--transparent", "-r",
+	    v6 ? "[" CLIENTNET_FRONT6 "]:80" : CLIENTNET_FRONT4 ":80",
+	    v6 ? "[fd00:64::3]:80" : "192.168.100.3:80",
+	    v6 ? "[fd00:64::4]:80" : "192.168.100.4:80", NULL);
+	netrig_leave(&rig);
+	(void)child_wait(&pen.child, 30000);
+	return child_err(&pen.child);
+}
+
+static void
+is_fine(bool v6)
+{
+	ck_assert_str_eq(check(v6), "");
+	ck_assert_int_eq(pen.child.status, 0);
+}
+
+/* It finds that, alone, and its command is carried out there. */
+static void
+fix(bool v6, const char *finding, enum netrig_place where)
+{
+	const char *report = check(v6), *command;
+
+	ck_assert_msg(strncmp(report, finding, strlen(finding)) == 0 &&
+		strchr(report, '\n') == report + strlen(report) - 1,
+	    "%s", report);
+	ck_assert_int_eq(pen.child.status, 1);
+	command = strstr(report, "; fix: ");
+	ck_assert_msg(command != NULL, "%s", report);
+	netrig_run(
+	    &rig, where, 10000, "sh", "-c", command + strlen("; fix: "), NULL);
+}
+
+START_TEST(rules_and_routes)
+{
+	NEED_CLIENTNET(&rig);
+	clientnet_deliver(&rig);
+	is_fine(false);
+	is_fine(true);
+	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "sh", "-c",
+	    "ip rule del lookup 100; ip -6 rule del lookup 100; "
+	    "ip route flush table 100; ip -6 route flush table 100",
+	    NULL);
+	fix(false,
+	    "error: transparent: what server 0 (192.168.100.3) answers to "
+	    "clients is not delivered to this machine: no rule makes it local",
+	    NETRIG_DIRECTOR);
+	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "ip", "route", "flush",
+	    "table", "100", NULL);
+	fix(false,
+	    "error: transparent: what server 0 (192.168.100.3) answers to "
+	    "clients is not delivered to this machine: table 100, for mark 1,",
+	    NETRIG_DIRECTOR);
+	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	fix(true,
+	    "error: transparent: what server 0 (fd00:64::3) answers to "
+	    "clients is not delivered to this machine: no rule makes it local",
+	    NETRIG_DIRECTOR);
+	ck_assert_ptr_nonnull(strstr(check(true), "must mark it 1, and"));
+	netrig_down(&rig);
+}
+END_TEST
+
+/* A server that answers clients by another way than through here. */
+START_TEST(servers_with_other_routes)
+{
+	NEED_CLIENTNET(&rig);
+	clientnet_deliver(&rig);
+	netrig_ip(&rig, NETRIG_SERVER + 1, "route del default\n");
+	netrig_run(&rig, NETRIG_SERVER + 1, 10000, "ip", "-6", "route", "del",
+	    "default", NULL);
+	fix(false,
+	    "error: transparent: what server 1 (192.168.100.4) answers to a "
+	    "client (192.0.2.1) is not heard: its route to clients must lead "
+	    "here; to run there; fix: ip route replace default via "
+	    "192.168.100.2\n",
+	    NETRIG_SERVER + 1);
+	is_fine(false);
+	fix(true,
+	    "error: transparent: what server 1 (fd00:64::4) answers to a "
+	    "client (2001:db8::1) is not heard: ",
+	    NETRIG_SERVER + 1);
+	is_fine(true);
+	netrig_ip(&rig, NETRIG_SERVER, "link set eth0 down\n");
+	ck_assert_ptr_nonnull(strstr(check(false),
+	    "note: transparent: server 0 (192.168.100.3) does not answer"));
+	ck_assert_int_eq(pen.child.status, 0);
+	netrig_down(&rig);
+}
+END_TEST
+
+/* A rule without an interface makes the server's address local, too, where
+ * marks count for that. */
+START_TEST(reverse_path_filter)
+{
+	NEED_CLIENTNET(&rig);
+	netrig_ip(&rig, NETRIG_DIRECTOR,
+	    "rule add fwmark 1 lookup 100\n"
+	    "route add local 0.0.0.0/0 dev lo table 100\n");
+	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	netrig_set(
+	    &rig, NETRIG_DIRECTOR, "ipv4/conf/all/src_valid_mark", "1");
+	fix(false,
+	    "error: transparent: rp_filter of interface eth0 drops what "
+	    "server 0 (192.168.100.3) answers to clients",
+	    NETRIG_DIRECTOR);
+	ck_assert_ptr_nonnull(strstr(check(false), "must mark it 1, and"));
+	netrig_down(&rig);
+}
+END_TEST
+
+/* A server beside pen. */
+START_TEST(a_server_here)
+{
+	int at;
+
+	NEED_CLIENTNET(&rig);
+	at = netrig_listen(&rig, NETRIG_DIRECTOR, SOCK_STREAM,
+	    "192.168.100.2", 80);
+	netrig_enter(&rig, NETRIG_DIRECTOR);
+	pen_start(&pen, "--check", "--transparent", "-r",
+	    CLIENTNET_FRONT4 ":80", "192.168.100.2:80", NULL);
+	netrig_leave(&rig);
+	ck_assert_int_eq(child_wait(&pen.child, 30000), 1);
+	netrig_run(&rig, NETRIG_DIRECTOR, 10000, "sh", "-c",
+	    strstr(child_err(&pen.child), "; fix: ") + strlen("; fix: "),
+	    NULL);
+	netrig_enter(&rig, NETRIG_DIRECTOR);
+	pen_start(&pen, "--check", "--transparent", "-r",
+	    CLIENTNET_FRONT4 ":80", "192.168.100.2:80", NULL);
+	netrig_leave(&rig);
+	ck_assert_int_eq(child_wait(&pen.child, 30000), 0);
+	ck_assert_str_eq(child_err(&pen.child), "");
+	close(at);
+	netrig_down(&rig);
+}
+END_TEST
+
+START_TEST(no_right)
+{
+	const char *wrapper = getenv("PEN_TEST_WRAPPER");
+
+	NEED_CLIENTNET(&rig);
+	NEED_PROGRAM("setpriv");
+	clientnet_deliver(&rig);
+	setenv("PEN_TEST_WRAPPER",
+	    text("%s --bounding-set=-net_raw,-net_admin %s",
+		child_find("setpriv"), wrapper != NULL ? wrapper : ""),
+	    1);
+	ck_assert_str_eq(check(false),
+	    "error: transparent: no right to sockets with addresses of "
+	    "clients (CAP_NET_RAW), so servers were not asked; fix: setcap "
+	    "cap_net_raw+ep $(command -v pen)\n");
+	ck_assert_int_eq(pen.child.status, 1);
+	netrig_down(&rig);
+}
+END_TEST
+
+/* One that starts says what it knows without asking servers. */
+START_TEST(said_at_the_start)
+{
+	NEED_CLIENTNET(&rig);
+	netrig_enter(&rig, NETRIG_DIRECTOR);
+	pen_start(&pen, "-f", "--transparent", "-r", CLIENTNET_FRONT4 ":80",
+	    "192.168.100.3", NULL);
+	netrig_leave(&rig);
+	WAIT_FOR(child_has_ended(&pen.child) ||
+		child_has_said(&pen.child, "started version="),
+	    60000);
+	ck_assert(child_has_said(&pen.child, "no rule makes it local fix=\""));
+	pen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
+SUITE(test_transparent_check)
+{
+	Suite *s = suite_create("transparent_check");
+
+	SUITE_ADD(s, rules_and_routes, 60);
+	SUITE_ADD(s, servers_with_other_routes, 60);
+	SUITE_ADD(s, reverse_path_filter, 60);
+	SUITE_ADD(s, a_server_here, 60);
+	SUITE_ADD(s, no_right, 60);
+	SUITE_ADD(s, said_at_the_start, 60);
+	return s;
+}
