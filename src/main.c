@@ -74,7 +74,9 @@ serve(struct pen *p, struct process *proc)
 	const char *pid_file = p->plan->config.process.pid_file;
 	struct error e;
 
-	if (pid_file != NULL && process_lock_pid_file(proc, pid_file, &e) < 0)
+	if (pid_file != NULL &&
+	    process_lock_pid_file(
+		proc, pid_file, p->takeover.rooted, &e) < 0)
 		return fail(&e);
 	if (pen_start(p, &e) < 0 ||
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||

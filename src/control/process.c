@@ -167,8 +167,20 @@ pid_file_busy(int fd, const char *path, struct error *e)
 	    text[0] != '\0' ? text : "?", path);
 }
 
+/* In a new root the path may name another file. */
+static bool
+path_is_pid_file(const struct process *p)
+{
+	struct stat there, ours;
+
+	return lstat(p->pid_file, &there) == 0 &&
+	    fstat(p->pid_fd, &ours) == 0 && there.st_dev == ours.st_dev &&
+	    there.st_ino == ours.st_ino;
+}
+
 int
-process_lock_pid_file(struct process *p, const char *path, struct error *e)
+process_lock_pid_file(
+    struct process *p, const char *path, bool rooted, struct error *e)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	struct error why;
@@ -178,8 +190,11 @@ process_lock_pid_file(struct process *p, const char *path, struct error *e)
 		return error_set(
 		    e, "pid file \"%.300s\": %s", path, strerror(ENAMETOOLONG));
 	memcpy(p->pid_file, path, strlen(path) + 1);
-	if (p->pid_fd >= 0)
+	if (p->pid_fd >= 0 && (rooted || path_is_pid_file(p)))
 		return 0;
+	if (p->pid_fd >= 0)
+		close(p->pid_fd);
+	p->pid_fd = -1;
 	fd = file_open_own(path, O_RDWR | O_CREAT, 0644, &why);
 	if (fd < 0)
 		return error_set(e, "pid file \"%.300s\": %s", path, why.text);
@@ -300,17 +315,6 @@ process_drop_privileges(const struct process_options *o, struct error *e)
 	if (o->directory != NULL && change_root(o->directory, e) < 0)
 		return -1;
 	return pw != NULL ? change_user(pw, e) : 0;
-}
-
-/* In a new root the path may name another file. */
-static bool
-path_is_pid_file(const struct process *p)
-{
-	struct stat there, ours;
-
-	return lstat(p->pid_file, &there) == 0 &&
-	    fstat(p->pid_fd, &ours) == 0 && there.st_dev == ours.st_dev &&
-	    there.st_ino == ours.st_ino;
 }
 
 /* Without the right to remove it (another user, a chroot) it is emptied. */

@@ -41,9 +41,11 @@ int process_stay_in_background(struct process *p, struct error *e);
 
 /* Opens and locks the pid file; the id is written by process_ready(). One that
  * was passed by another process stays that process's until
- * process_keep_pid_file(). Returns 0, or -1 with a sentence, e.g. that another
- * process has it. */
-int process_lock_pid_file(struct process *p, const char *path, struct error *e);
+ * process_keep_pid_file(); it is given up if the path names another file by
+ * now, but not if `rooted`: in this root directory the path means nothing.
+ * Returns 0, or -1 with a sentence, e.g. that another process has it. */
+int process_lock_pid_file(
+    struct process *p, const char *path, bool rooted, struct error *e);
 
 /* Whether the process is that user already; NULL is nobody. */
 bool process_is_user(const char *name);

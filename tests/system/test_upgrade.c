@@ -59,6 +59,25 @@ end(pid_t pid)
 
 /* ---- it takes over ---- */
 
+/* Somebody has removed the pid file: the new process writes it again. */
+START_TEST(pid_file_was_removed)
+{
+	pid_t new;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	prepare(SPOT_TCP4, backend_say);
+	up("-O", "tcp_nodelay");
+	ck_assert_int_eq(unlink(pid_file), 0);
+	new = upgrading_go(&ctl, pen.child.pid);
+	ck_assert(is_in_pid_file(new));
+	old_ends();
+	ck_assert(is_in_pid_file(new));
+	end(new);
+	ck_assert_int_ne(access(pid_file, F_OK), 0);
+}
+END_TEST
+
 START_TEST(sessions_go_on)
 {
 	enum spot_kind kind = (enum spot_kind)_i;
@@ -414,6 +433,7 @@ SUITE(test_upgrade)
 	tcase_set_timeout(c, 60);
 	tcase_add_loop_test(c, sessions_go_on, 0, SPOT_KINDS);
 	suite_add_tcase(s, c);
+	SUITE_ADD(s, pid_file_was_removed, 60);
 	SUITE_ADD(s, in_the_background, 60);
 	SUITE_ADD(s, no_descriptor_is_lost, 60);
 	SUITE_ADD(s, old_sessions_have_their_time, 60);

@@ -45,7 +45,7 @@ START_TEST(pid_is_written)
 
 	write_file(path, "999999999999 something old and longer\n");
 	process_init(&proc);
-	ck_assert_int_eq(process_lock_pid_file(&proc, path, &e), 0);
+	ck_assert_int_eq(process_lock_pid_file(&proc, path, false, &e), 0);
 	ck_assert_int_eq(process_ready(&proc, &e), 0);
 	ck_assert_str_eq(contents(path), text("%ld\n", (long)getpid()));
 	process_fini(&proc);
@@ -63,7 +63,7 @@ finds_it_locked(const char *path)
 	snprintf(wanted, sizeof(wanted), "already running as pid %ld ",
 	    (long)getppid());
 	process_init(&proc);
-	if (process_lock_pid_file(&proc, path, &e) != -1)
+	if (process_lock_pid_file(&proc, path, false, &e) != -1)
 		return 1;
 	if (strncmp(e.text, wanted, strlen(wanted)) != 0)
 		return 2;
@@ -77,7 +77,7 @@ static int
 gets_it(const char *path)
 {
 	process_init(&proc);
-	if (process_lock_pid_file(&proc, path, &e) < 0)
+	if (process_lock_pid_file(&proc, path, false, &e) < 0)
 		return 1;
 	process_fini(&proc);
 	return access(path, F_OK) == 0 ? 2 : 0;
@@ -88,7 +88,7 @@ START_TEST(pid_file_is_locked)
 	const char *path = scratch("pid");
 
 	process_init(&proc);
-	ck_assert_int_eq(process_lock_pid_file(&proc, path, &e), 0);
+	ck_assert_int_eq(process_lock_pid_file(&proc, path, false, &e), 0);
 	ck_assert_int_eq(process_ready(&proc, &e), 0);
 	ck_assert_int_eq(in_child(finds_it_locked, path), 0);
 	ck_assert_str_eq(contents(path), text("%ld\n", (long)getpid()));
@@ -107,7 +107,8 @@ START_TEST(bad_pid_files)
 
 	for (i = 0; i < 3; i++) {
 		process_init(&proc);
-		ck_assert_int_eq(process_lock_pid_file(&proc, bad[i], &e), -1);
+		ck_assert_int_eq(
+		    process_lock_pid_file(&proc, bad[i], false, &e), -1);
 		ck_assert_ptr_nonnull(
 		    strstr(e.text, text("pid file \"%s\": ", bad[i])));
 		process_fini(&proc);
@@ -135,7 +136,7 @@ background(int what, const char *path)
 		_exit(7);
 	if (what == CHILD_DIES)
 		raise(SIGKILL);
-	if (process_lock_pid_file(&proc, path, &e) < 0 ||
+	if (process_lock_pid_file(&proc, path, false, &e) < 0 ||
 	    process_ready(&proc, &e) < 0)
 		_exit(9);
 	for (;;)
@@ -197,7 +198,7 @@ becomes_nobody(const char *path)
 	process_init(&proc);
 	if (pw == NULL || setgroups(3, extra) < 0)
 		return 1;
-	if (process_lock_pid_file(&proc, path, &e) < 0)
+	if (process_lock_pid_file(&proc, path, false, &e) < 0)
 		return 2;
 	if (process_drop_privileges(&o, &e) < 0)
 		return 3;
