@@ -30,6 +30,7 @@ enum handover_type {
 	HANDOVER_COUNTER = 3,
 	HANDOVER_CLIENTS = 4, /* several of the memory of clients */
 	HANDOVER_FLOWS = 5,   /* several flows of datagrams */
+	HANDOVER_TLS_KEYS = 6 /* of session tickets */
 };
 
 /* ---- writing ---- */

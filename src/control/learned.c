@@ -11,7 +11,14 @@
 #include "proxy/reason.h"
 
 /* The parts in the order in which they are written: clients name servers. */
-enum { PART_SERVERS, PART_COUNTERS, PART_CLIENTS, PART_FLOWS, PART_END };
+enum {
+	PART_SERVERS,
+	PART_COUNTERS,
+	PART_KEYS,
+	PART_CLIENTS,
+	PART_FLOWS,
+	PART_END
+};
 
 /* Things in a piece: some ten kilobytes. */
 enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
@@ -134,6 +141,25 @@ write_counters(struct learned_writer *l, struct handover_writer *w)
 	next_part(l);
 }
 
+/* ---- TLS ---- */
+
+/* Clients resume their sessions with the new process, too. */
+static void
+write_keys(struct learned_writer *l, struct handover_writer *w)
+{
+	const struct tls_server *t = l->pen->secure.server;
+	unsigned char keys[TLS_KEYS_BYTES];
+	size_t n = t != NULL ? tls_server_export_keys(t, keys) : 0;
+
+	if (n > 0) {
+		handover_open(w, HANDOVER_TLS_KEYS);
+		handover_add(w, keys, n);
+		handover_close(w);
+		tls_wipe(keys, n);
+	}
+	next_part(l);
+}
+
 /* ---- clients ---- */
 
 static void
@@ -217,6 +243,9 @@ write_piece(struct learned_writer *l, struct buffer *out, unsigned end)
 		break;
 	case PART_COUNTERS:
 		write_counters(l, &w);
+		break;
+	case PART_KEYS:
+		write_keys(l, &w);
 		break;
 	case PART_CLIENTS:
 		write_clients(l, &w);

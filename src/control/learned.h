@@ -1,8 +1,9 @@
 /* learned.h: what the program has learned while it served, and the one that
  * replaces it should know: the state of servers and the operator's marks on
- * them (drain, maint, blacklist), counters, which server each client used, and
- * the flows of datagrams. Servers are found again by their addresses: those
- * that the new configuration does not have are left out.
+ * them (drain, maint, blacklist), counters, the keys of TLS session tickets
+ * that pen made up, which server each client used, and the flows of datagrams.
+ * Servers are found again by their addresses: those that the new configuration
+ * does not have are left out.
  *
  * What the operator has configured is not handed over: the new program reads
  * its configuration as any start does. What that says about a server counts;

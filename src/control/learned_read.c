@@ -280,6 +280,17 @@ restore_counters(struct learned_reader *l)
 			    &l->servers[i].past);
 }
 
+/* ---- TLS ---- */
+
+static void
+read_keys(struct learned_reader *l, const struct handover_record *r)
+{
+	struct tls_server *t = l->pen->secure.server;
+
+	if (t != NULL && !r->bad)
+		(void)tls_server_import_keys(t, r->at, r->left);
+}
+
 /* ---- clients ---- */
 
 /* Returns whether the client is one, of a server that is here. */
@@ -391,6 +402,9 @@ learned_read(struct learned_reader *l, struct handover_record *record)
 		break;
 	case HANDOVER_COUNTER:
 		read_counter(l, record);
+		break;
+	case HANDOVER_TLS_KEYS:
+		read_keys(l, record);
 		break;
 	case HANDOVER_CLIENTS:
 		read_clients(l, record);

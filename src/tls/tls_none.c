@@ -110,6 +110,32 @@ tls_server_certificate(
 	return false;
 }
 
+size_t
+tls_server_export_keys(
+    const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES])
+{
+	(void)t;
+	(void)bytes;
+	return 0;
+}
+
+bool
+tls_server_import_keys(
+    struct tls_server *t, const unsigned char *bytes, size_t n)
+{
+	(void)t;
+	(void)bytes;
+	(void)n;
+	return false;
+}
+
+void
+tls_wipe(void *bytes, size_t n)
+{
+	(void)bytes;
+	(void)n;
+}
+
 struct tls_client *
 tls_client_new(
     const struct tls_settings *s, struct tls_memory *m, struct error *e)

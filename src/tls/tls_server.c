@@ -290,6 +290,28 @@ tls_server_new(const struct tls_settings *s, struct tls_memory *m,
 	return NULL;
 }
 
+_Static_assert((int)TICKETS_BYTES <= (int)TLS_KEYS_BYTES, "too many keys");
+
+size_t
+tls_server_export_keys(
+    const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES])
+{
+	return tls_tickets_export(t->tickets, bytes);
+}
+
+bool
+tls_server_import_keys(
+    struct tls_server *t, const unsigned char *bytes, size_t n)
+{
+	return tls_tickets_import(t->tickets, bytes, n);
+}
+
+void
+tls_wipe(void *bytes, size_t n)
+{
+	OPENSSL_cleanse(bytes, n);
+}
+
 void
 tls_server_free(struct tls_server *t)
 {

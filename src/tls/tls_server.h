@@ -33,6 +33,16 @@ int tls_accept(struct stream *s, struct tls_server *t);
  * again with `most` 0, as cert_store_refresh() does. */
 unsigned tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now);
 
+/* The keys of session tickets, for the process that replaces this one; see
+ * tls_tickets.h. */
+enum { TLS_KEYS_BYTES = 1024 };
+size_t tls_server_export_keys(
+    const struct tls_server *t, unsigned char bytes[TLS_KEYS_BYTES]);
+bool tls_server_import_keys(
+    struct tls_server *t, const unsigned char *bytes, size_t n);
+/* Overwrites a secret. */
+void tls_wipe(void *bytes, size_t n);
+
 /* A certificate, for reports. */
 struct tls_certificate {
 	const char *name; /* of its host */

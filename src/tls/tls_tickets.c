@@ -43,25 +43,71 @@ tls_tickets_drop(struct tls_tickets *t)
 	free(t);
 }
 
+static void
+take_keys(struct tls_tickets *t, const void *from, size_t count)
+{
+	const unsigned char *at = from;
+	size_t i;
+
+	t->count = (unsigned)count;
+	for (i = 0; i < count; i++, at += TICKET_KEY_BYTES) {
+		memcpy(t->key[i].name, at, 16);
+		memcpy(t->key[i].mac, at + 16, 32);
+		memcpy(t->key[i].cipher, at + 48, 32);
+	}
+}
+
 int
 tls_tickets_read(
     struct tls_tickets *t, const struct buffer *text, struct error *e)
 {
-	size_t n = buffer_length(text), i;
-	const char *at = buffer_bytes(text);
+	size_t n = buffer_length(text);
 
 	if (n == 0 || n % TICKET_KEY_BYTES != 0 ||
 	    n / TICKET_KEY_BYTES > TICKET_KEYS)
 		return error_set(e, "expected 1 to %d keys of %d bytes",
 		    TICKET_KEYS, TICKET_KEY_BYTES);
-	t->count = (unsigned)(n / TICKET_KEY_BYTES);
 	t->fixed = true;
-	for (i = 0; i < t->count; i++, at += TICKET_KEY_BYTES) {
-		memcpy(t->key[i].name, at, 16);
-		memcpy(t->key[i].mac, at + 16, 32);
-		memcpy(t->key[i].cipher, at + 48, 32);
-	}
+	take_keys(t, buffer_bytes(text), n / TICKET_KEY_BYTES);
 	return 0;
+}
+
+size_t
+tls_tickets_export(
+    const struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES])
+{
+	uint64_t age = clock_monotonic_ms() - t->renewed_ms;
+	unsigned char *at = bytes + 8;
+	unsigned i;
+
+	if (t->fixed || t->count == 0)
+		return 0;
+	for (i = 0; i < 8; i++)
+		bytes[i] = (unsigned char)(age >> 8 * i);
+	for (i = 0; i < t->count; i++, at += TICKET_KEY_BYTES) {
+		memcpy(at, t->key[i].name, 16);
+		memcpy(at + 16, t->key[i].mac, 32);
+		memcpy(at + 48, t->key[i].cipher, 32);
+	}
+	return (size_t)(at - bytes);
+}
+
+/* One that is older than the machine's clock counts as new: that is less than
+ * its whole time. */
+bool
+tls_tickets_import(struct tls_tickets *t, const unsigned char *bytes, size_t n)
+{
+	uint64_t age = 0, now = clock_monotonic_ms();
+	unsigned i;
+
+	if (t->fixed || n <= 8 || (n - 8) % TICKET_KEY_BYTES != 0 ||
+	    (n - 8) / TICKET_KEY_BYTES > KEPT)
+		return false;
+	for (i = 0; i < 8; i++)
+		age |= (uint64_t)bytes[i] << 8 * i;
+	t->renewed_ms = age < now ? now - age : now;
+	take_keys(t, bytes + 8, (n - 8) / TICKET_KEY_BYTES);
+	return true;
 }
 
 /* Puts a new key first when it is time, and drops keys too old for a valid

@@ -8,6 +8,7 @@
 
 #include "support/suite.h"
 #include "support/tlschain.h"
+#include "support/upgrading.h"
 #include "support/wait.h"
 
 static struct tls_chain c;
@@ -135,6 +136,36 @@ tell_tickets(int version)
 START_TEST(tickets)
 {
 	both(tell_tickets);
+}
+END_TEST
+
+/* The process that replaces pen has its keys, and hands them on. */
+static void
+tell_upgrades(int version)
+{
+	SSL_SESSION *s = NULL, *old;
+	pid_t first, second;
+
+	begin();
+	up("");
+	ck_assert(!resumes(wish(version), &s));
+	old = SSL_SESSION_dup(s);
+	first = upgrading_go(&c.ctl, c.pen.child.pid);
+	ck_assert(resumes(wish(version), &s));
+	second = upgrading_go(&c.ctl, first);
+	ck_assert(resumes(wish(version), &s));
+	ck_assert(resumes(wish(version), &old));
+	ck_assert_int_eq(child_wait(&c.pen.child, 20000), 0);
+	upgrading_end(second);
+	SSL_SESSION_free(old);
+	SSL_SESSION_free(s);
+	end();
+}
+
+START_TEST(tickets_through_upgrades)
+{
+	NEED_UPGRADES(upgrading_install());
+	both(tell_upgrades);
 }
 END_TEST
 
@@ -386,6 +417,7 @@ SUITE(test_tls_resume)
 	Suite *s = suite_create("tls_resume");
 
 	SUITE_ADD(s, tickets, 30);
+	SUITE_ADD(s, tickets_through_upgrades, 120);
 	SUITE_ADD(s, keys_of_a_file, 30);
 	SUITE_ADD(s, session_cache, 30);
 	SUITE_ADD(s, nobody_without_a_certificate, 30);
