@@ -35,6 +35,7 @@ nginx     nginx             nginx             nginx         nginx       nginx   
 ab        apache2-utils     httpd-tools       apache2-utils apache      apache2-utils       apache24     httpd
 wrk       wrk               wrk               wrk           wrk         wrk                 wrk          wrk
 ssh       openssh-client    openssh-clients   openssh-client openssh    openssh-clients     -            -
+slowhttptest slowhttptest  slowhttptest      -             -           -                   slowhttptest slowhttptest
 sshd      openssh-server    openssh-server    openssh-server openssh    openssh-server      -            -
 nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -

@@ -1,0 +1,141 @@
+/* test_slow_clients.c: slowhttptest, which opens many connections and says next
+ * to nothing on them, against pen with its limits: descriptors stay few, and
+ * other clients are served all the while. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/child.h"
+#include "support/nginx.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 10000, SLOW = 300, CONNS = 20 };
+
+static struct spot front, ctl;
+static struct nginx server;
+static struct pen pen;
+
+static long
+counter(const char *name)
+{
+	return report_number(text("\n%s", spot_ask(&ctl, "statistics\n")),
+	    text("\n%s ", name));
+}
+
+static void
+up(const char *one, const char *two)
+{
+	nginx_up(&server, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-C", ctl.text, "-r", "-O", one, "-O", two,
+	    front.text, server.at.text, NULL);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	nginx_down(&server);
+}
+
+static void
+is_served(const char *host)
+{
+	static const char question[] =
+	    "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+	int fd = spot_connect_from(&front, host);
+
+	spot_send(fd, question, sizeof(question) - 1);
+	ck_assert_ptr_nonnull(strstr(spot_recv_all(fd), "hello"));
+	close(fd);
+}
+
+/* Lets slowhttptest loose for some seconds. Meanwhile there are never more than
+ * `most` descriptors beyond those that pen has now, and others are served. */
+static void
+endure(const char *kind, int most)
+{
+	const char *url = text("http://%s/", front.text), *words[] = {
+		"slowhttptest", kind, "-c", text("%d", SLOW), "-r",
+		text("%d", SLOW), "-i", "1", "-l", "4", "-p", "1", "-u", url,
+		NULL
+	};
+	int before = child_fds(pen.child.pid), turns;
+	struct child slow;
+
+	child_start(&slow, words);
+	WAIT_FOR(counter("accepted") >= SLOW, SOON);
+	for (turns = 0; !child_has_ended(&slow); turns++) {
+		is_served("127.0.0.2");
+		if (before > 0)
+			ck_assert_int_le(
+			    child_fds(pen.child.pid), before + most);
+		ck_assert_int_lt(turns, 1000000);
+	}
+	ck_assert_int_gt(turns, 0);
+	WAIT_FOR(counter("sessions") == 0, SOON);
+}
+
+/* Two descriptors for each connection that one client may have, and two for
+ * another one. */
+START_TEST(slow_headers)
+{
+	NEED_PROGRAM("slowhttptest");
+	NEED_PROGRAM("nginx");
+	up(text("client_conns %d", CONNS), "debug 0");
+	endure("-H", 2 * CONNS + 4);
+	ck_assert_int_ge(counter("limit_refused"), SLOW - CONNS);
+	down();
+}
+END_TEST
+
+START_TEST(slow_headers_with_peek)
+{
+	NEED_PROGRAM("slowhttptest");
+	NEED_PROGRAM("nginx");
+	up(text("client_conns %d", CONNS), "peek");
+	endure("-H", 2 * CONNS + 4);
+	ck_assert_int_ge(counter("limit_refused"), SLOW - CONNS);
+	down();
+}
+END_TEST
+
+START_TEST(slow_bodies)
+{
+	NEED_PROGRAM("slowhttptest");
+	NEED_PROGRAM("nginx");
+	up(text("client_conns %d", CONNS), "peek");
+	endure("-B", 2 * CONNS + 4);
+	ck_assert_int_ge(counter("limit_refused"), SLOW - CONNS);
+	down();
+}
+END_TEST
+
+START_TEST(slow_reads)
+{
+	NEED_PROGRAM("slowhttptest");
+	NEED_PROGRAM("nginx");
+	up(text("client_conns %d", CONNS), "peek");
+	endure("-X", 2 * CONNS + 4);
+	ck_assert_int_ge(counter("limit_refused"), SLOW - CONNS);
+	down();
+}
+END_TEST
+
+SUITE(test_slow_clients)
+{
+	Suite *s = suite_create("slow_clients");
+
+	SUITE_ADD(s, slow_headers, 60);
+	SUITE_ADD(s, slow_headers_with_peek, 60);
+	SUITE_ADD(s, slow_bodies, 60);
+	SUITE_ADD(s, slow_reads, 60);
+	return s;
+}
