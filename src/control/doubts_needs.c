@@ -124,7 +124,6 @@ has_upstream_cert(const struct plan *p)
 	return p->config.tls.upstream_cert != NULL;
 }
 
-/* Of direct return pen sees half of each flow. */
 static bool
 has_client_limits(const struct plan *p)
 {
@@ -132,10 +131,18 @@ has_client_limits(const struct plan *p)
 	    p->config.frontend.limits.rate.count > 0;
 }
 
+/* Direct return sees half of each connection, the dummy server has none. */
 static bool
-is_not_direct(const struct plan *p)
+knows_clients(const struct plan *p)
 {
-	return !direct_is_wanted(p);
+	return !direct_is_wanted(p) && !p->config.frontend.dummy;
+}
+
+static bool
+has_action(const struct plan *p)
+{
+	return p->config.frontend.limits.action != LIMIT_ACTION_ABUSE ||
+	    plan_slot(p, SLOT_ABUSE)->host != NULL;
 }
 
 /* Datagrams beyond a limit are dropped. */
@@ -187,11 +194,12 @@ static const struct need {
 	{ "udp_fail", is_udp, "without udp or dns" },
 	{ "udp_fail", expects_answers, "without udp_responses or dns" },
 	{ "dns_retry", is_dns, "without dns" },
-	{ "client_conns", is_not_direct, "with dsr_if" },
-	{ "client_rate", is_not_direct, "with dsr_if" },
+	{ "client_conns", knows_clients, "with dsr_if or dummy" },
+	{ "client_rate", knows_clients, "with dsr_if or dummy" },
 	{ "conn_rate", has_connections, no_connections },
 	{ "client_limit_action", has_connections, no_connections },
 	{ "client_limit_action", has_client_limits, no_limits },
+	{ "client_limit_action", has_action, "without an abuse server" },
 	{ "client_limit_time", delays_clients, no_delay },
 	{ "client_limit_max", delays_clients, no_delay },
 	{ "client_limit_table", has_client_limits, no_limits },

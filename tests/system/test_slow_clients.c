@@ -24,8 +24,8 @@ static struct pen pen;
 static long
 counter(const char *name)
 {
-	return report_number(text("\n%s", spot_ask(&ctl, "statistics\n")),
-	    text("\n%s ", name));
+	return report_number(
+	    text("\n%s", spot_ask(&ctl, "statistics\n")), text("\n%s ", name));
 }
 
 static void
@@ -62,11 +62,10 @@ is_served(const char *host)
 static void
 endure(const char *kind, int most)
 {
-	const char *url = text("http://%s/", front.text), *words[] = {
-		"slowhttptest", kind, "-c", text("%d", SLOW), "-r",
-		text("%d", SLOW), "-i", "1", "-l", "4", "-p", "1", "-u", url,
-		NULL
-	};
+	const char *url = text("http://%s/", front.text),
+		   *words[] = { "slowhttptest", kind, "-c", text("%d", SLOW),
+			   "-r", text("%d", SLOW), "-i", "1", "-l", "4", "-p",
+			   "1", "-u", url, NULL };
 	int before = child_fds(pen.child.pid), turns;
 	struct child slow;
 

@@ -1,5 +1,5 @@
-/* test_tls_limits.c: clients of TLS beyond the limits of their source: they are
- * refused before pen has done any work for a handshake, or shake hands later. */
+/* test_tls_limits.c: clients of TLS beyond the limits of their source: pen
+ * refuses them before it works for a handshake, or shakes hands later. */
 #include "config.h"
 
 #include <string.h>
@@ -69,8 +69,7 @@ START_TEST(delayed_handshake)
 	up("client_conns 1; client_limit_action delay; client_limit_time 600");
 	first = tls_chain_opens(&c, &wish);
 	tls_peer_expect_echo(first, "hello");
-	ck_assert_int_eq(
-	    pthread_create(&thread, NULL, hang_up_soon, first), 0);
+	ck_assert_int_eq(pthread_create(&thread, NULL, hang_up_soon, first), 0);
 	second = tls_chain_opens(&c, &wish);
 	pthread_join(thread, NULL);
 	tls_peer_expect_echo(second, "later");

@@ -161,6 +161,37 @@ START_TEST(connections_that_never_are)
 }
 END_TEST
 
+START_TEST(limits_of_clients)
+{
+	struct limit_options *l;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	l = &plan->config.frontend.limits;
+	l->prefix4 = 24;
+	ck_assert_str_eq(printed(),
+	    "client_prefix4 has no effect without client_conns or "
+	    "client_rate\n");
+	l->conns = 10;
+	ck_assert_str_eq(printed(), "");
+	l->wait_ms++;
+	ck_assert_str_eq(printed(),
+	    "client_limit_time has no effect without client_limit_action "
+	    "delay or tarpit\n");
+	l->action = LIMIT_ACTION_TARPIT;
+	ck_assert_str_eq(printed(), "");
+	l->wait_ms--;
+	l->action = LIMIT_ACTION_ABUSE;
+	ck_assert_str_eq(printed(),
+	    "client_limit_action has no effect without an abuse server\n");
+	l->action = LIMIT_ACTION_REFUSE;
+	plan->config.frontend.dummy = true;
+	ck_assert_str_eq(
+	    printed(), "client_conns has no effect with dsr_if or dummy\n");
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(clients_that_are_not_remembered)
 {
 	plan = plan_new();
@@ -205,6 +236,7 @@ SUITE(test_doubts)
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, transparent, 10);
 	SUITE_ADD(s, connections_that_never_are, 10);
+	SUITE_ADD(s, limits_of_clients, 10);
 	SUITE_ADD(s, clients_that_are_not_remembered, 10);
 	SUITE_ADD(s, questions_without_a_number_of_answers, 10);
 	return s;
