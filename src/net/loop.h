@@ -91,8 +91,14 @@ watch_init(struct watch *w)
  * not watch. */
 int watch_start(
     struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready);
+/* For watch_want(): it is something else than before. */
+int watch_change(struct loop *l, struct watch *w, unsigned want);
 /* Changes what is waited for. Returns 0, or -1 with errno. */
-int watch_want(struct loop *l, struct watch *w, unsigned want);
+static inline int
+watch_want(struct loop *l, struct watch *w, unsigned want)
+{
+	return w->want == want ? 0 : watch_change(l, w, want);
+}
 /* Stops; no callback comes any more, not even for events already fetched. The
  * descriptor stays the caller's, who closes it next: only a WATCH_LEVEL one may
  * be kept and watched again. The memory of `w` must stay until this wake-up is

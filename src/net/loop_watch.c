@@ -220,10 +220,16 @@ event_want(struct loop *l, struct watch *w)
 }
 
 int
-watch_want(struct loop *l, struct watch *w, unsigned want)
+watch_change(struct loop *l, struct watch *w, unsigned want)
 {
+	uint8_t before = w->want;
+	int rc;
+
 	w->want = (uint8_t)want;
-	return l->epoll_fd >= 0 ? epoll_want(l, w) : event_want(l, w);
+	rc = l->epoll_fd >= 0 ? epoll_want(l, w) : event_want(l, w);
+	if (rc < 0)
+		w->want = before;
+	return rc;
 }
 
 int
@@ -233,7 +239,7 @@ watch_start(
 	int error;
 
 	*w = (struct watch){ .fd = fd, .on_ready = on_ready };
-	if (watch_want(l, w, want) == 0)
+	if (watch_change(l, w, want) == 0)
 		return 0;
 	error = errno;
 	watch_stop(l, w);

@@ -398,7 +398,8 @@ pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
 
 	for (rounds = 0; v.verdict == PIPE_YIELDED && rounds < FAIR_SHARE;
 	     rounds++)
-		v = step(p, from, to, share);
+		v = pipe_is_starved(p, from) ? stop(PIPE_STARVED)
+					     : step(p, from, to, share);
 	return v;
 }
 
@@ -462,7 +463,7 @@ pipe_drop(struct pipe *p, struct pipe_share *share)
 }
 
 void
-pipe_fini(struct pipe *p, struct pipe_share *share)
+pipe_give_back(struct pipe *p, struct pipe_share *share)
 {
 	keep_nothing(p);
 	kernel_release(p, share);

@@ -78,13 +78,28 @@ struct pipe_stop {
 };
 
 void pipe_init(struct pipe *p, bool read_ahead);
+/* Of a pipe that owns something. */
+void pipe_give_back(struct pipe *p, struct pipe_share *share);
 /* Gives back what it owns, bytes included. */
-void pipe_fini(struct pipe *p, struct pipe_share *share);
+static inline void
+pipe_fini(struct pipe *p, struct pipe_share *share)
+{
+	if (p->kept != NULL || p->kernel != NULL)
+		pipe_give_back(p, share);
+}
 
 /* `to` is another stream from now on, which is to get these bytes first: all
  * that `from` has said so far. Returns 0, or -1 with errno ENOMEM. */
 int pipe_restart(struct pipe *p, const char *bytes, size_t n,
     struct pipe_share *share);
+
+/* Whether all that pipe_pump() could say is PIPE_STARVED. */
+static inline bool
+pipe_is_starved(const struct pipe *p, const struct stream *from)
+{
+	return !(from->flags & STREAM_READABLE) && !p->ended &&
+	    p->kept == NULL && p->kernel == NULL;
+}
 
 /* Moves bytes until something stops it. */
 struct pipe_stop pipe_pump(struct pipe *p, struct stream *from,

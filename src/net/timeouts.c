@@ -221,12 +221,6 @@ expiry_init(struct expiry *x)
 	*x = (struct expiry){ .from = NULL };
 }
 
-bool
-expiry_is_waiting(const struct expiry *x)
-{
-	return x->from != NULL;
-}
-
 /* Moves the wheel up to now if no used slot is in between: then the thing sits
  * on as low a level as possible and is spread less often. */
 void
@@ -243,8 +237,7 @@ timeouts_add(struct timeouts *t, struct expiry *x, uint64_t due)
 }
 
 void
-expiry_cancel(struct expiry *x)
+expiry_unlink(struct expiry *x)
 {
-	if (x->from != NULL)
-		chain_out(x);
+	chain_out(x);
 }

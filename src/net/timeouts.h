@@ -69,8 +69,20 @@ void timeouts_fini(struct timeouts *t);
 void expiry_init(struct expiry *x);
 /* Lets `x` expire at `due`; it must not be waiting. */
 void timeouts_add(struct timeouts *t, struct expiry *x, uint64_t due);
+static inline bool
+expiry_is_waiting(const struct expiry *x)
+{
+	return x->from != NULL;
+}
+
+/* Of one that is waiting. */
+void expiry_unlink(struct expiry *x);
 /* Harmless when it is not waiting. */
-void expiry_cancel(struct expiry *x);
-bool expiry_is_waiting(const struct expiry *x);
+static inline void
+expiry_cancel(struct expiry *x)
+{
+	if (expiry_is_waiting(x))
+		expiry_unlink(x);
+}
 
 #endif

@@ -146,14 +146,19 @@ pool_refresh(struct server *s)
 	}
 }
 
+/* The server has one connection more, or less. That of one that is eligible and
+ * has no limits stays so. */
 static void
-order_changed(struct server *s)
+connections_changed(struct server *s)
 {
 	struct pool *p = s->pool;
+	bool eligible = eligible_has(&p->eligible, s->slot);
 
-	pool_refresh(s);
-	if (p->options.balance->changed != NULL &&
-	    eligible_has(&p->eligible, s->slot))
+	if (!eligible || (s->set.soft | s->set.hard) > 0) {
+		pool_refresh(s);
+		eligible = eligible_has(&p->eligible, s->slot);
+	}
+	if (eligible && p->options.balance->changed != NULL)
 		p->options.balance->changed(p->order, s);
 }
 
@@ -354,7 +359,7 @@ pool_opened(struct pool *p, struct server *s, const struct peer *who,
 	s->connections++;
 	s->connects++;
 	rate_count(&s->rate, now);
-	order_changed(s);
+	connections_changed(s);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_remember(p->sticky, who, &attempts->hint, s->number,
 		    attempts->proven, now);
@@ -457,7 +462,7 @@ pool_closed(struct pool *p, struct server *s, const struct peer *who,
 	pool_moved(p, s, who, attempts, up, down);
 	if (p->sticky != NULL && s->role == SERVER_REGULAR)
 		sticky_closed(p->sticky, who, &attempts->hint);
-	order_changed(s);
+	connections_changed(s);
 	if (!s->present && s->connections == 0)
 		pool_forget_server(s);
 }

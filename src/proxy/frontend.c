@@ -127,7 +127,8 @@ frontend_connecting(struct frontend *f, bool begins)
 		f->core.stats.connecting++;
 	else
 		f->core.stats.connecting--;
-	check_limits(f);
+	if (f->core.options.pending_max > 0)
+		check_limits(f);
 }
 
 /* ---- settings ---- */

@@ -145,8 +145,8 @@ session_next_server(struct session *s)
 	do {
 		if (s->server == NULL && !session_choose_server(s, now))
 			return;
-		if (s->addr_tried == 0 && !s->preopened_tried &&
-		    session_use_preopened(s))
+		if (s->frontend->preopened.idle > 0 && s->addr_tried == 0 &&
+		    !s->preopened_tried && session_use_preopened(s))
 			return;
 		error = session_dial(s);
 	} while (error != 0 && session_give_up_address(s, error));

@@ -340,37 +340,66 @@ session_note_answer(struct session *s)
 		    1;
 }
 
-/* The server is read first: its end, or its reset, decides what becomes of the
- * client's bytes. */
-void
-session_relay(struct session *s)
+/* Moves what the server says. Returns false when the session is over, or has
+ * been given another server. */
+static inline bool
+session_relay_down(struct session *s, struct pipe_stop *down)
 {
-	struct pipe_share *share = &s->frontend->core.share;
-	struct pipe_stop down, up;
-	uint64_t answered, said;
-	bool stalled;
+	struct pipe *p = &s->to_client;
+	uint64_t before = p->bytes + pipe_pending(p);
 
-	answered = s->to_client.bytes + pipe_pending(&s->to_client);
-	down = pipe_pump(&s->to_client, &s->up, &s->down, share);
-	if (session_is_unanswered(s, down) && session_retry(s, false))
-		return;
-	if (has_failed(down))
-		down = session_on_down_failed(s, down);
-	if (down.verdict == PIPE_READ_FAILED) {
+	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->core.share);
+	if (session_is_unanswered(s, *down) && session_retry(s, false))
+		return false;
+	if (has_failed(*down))
+		*down = session_on_down_failed(s, *down);
+	if (down->verdict == PIPE_READ_FAILED) {
 		session_close(s, REASON_NO_RESOURCES);
-		return;
+		return false;
 	}
-	if (s->to_client.bytes + pipe_pending(&s->to_client) > answered) {
+	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = false;
 		session_note_answer(s);
 		if (s->request != NULL)
 			session_on_answer(s);
 	}
-	said = s->to_server.bytes + pipe_pending(&s->to_server);
-	stalled = (s->down.flags & STREAM_STALLED) != 0;
-	up = pipe_pump(&s->to_server, &s->down, &s->up, share);
+	return true;
+}
+
+/* The same of the client. Returns why it stopped. */
+static inline struct pipe_stop
+session_relay_up(struct session *s)
+{
+	struct pipe *p = &s->to_server;
+	uint64_t before = p->bytes + pipe_pending(p);
+	bool stalled = (s->down.flags & STREAM_STALLED) != 0;
+	struct pipe_stop up =
+	    pipe_pump(p, &s->down, &s->up, &s->frontend->core.share);
+
 	if (has_failed(up))
 		up = session_on_up_failed(s, up);
+	if (p->bytes + pipe_pending(p) > before) {
+		s->asked = true;
+		s->interleaved |= s->to_client.bytes > 0;
+	}
+	/* the read made the client's stream writable, which no event tells */
+	if (stalled && !(s->down.flags & STREAM_STALLED))
+		loop_soon(s->frontend->core.loop, &s->task);
+	return up;
+}
+
+/* The server is read first: its end, or its reset, decides what becomes of the
+ * client's bytes. */
+void
+session_relay(struct session *s)
+{
+	struct pipe_stop down = { PIPE_STARVED, 0 }, up = { PIPE_STARVED, 0 };
+
+	if (!pipe_is_starved(&s->to_client, &s->up) &&
+	    !session_relay_down(s, &down))
+		return;
+	if (!pipe_is_starved(&s->to_server, &s->down))
+		up = session_relay_up(s);
 	if (up.verdict == PIPE_READ_FAILED ||
 	    down.verdict == PIPE_WRITE_FAILED) {
 		session_close(s,
@@ -379,13 +408,6 @@ session_relay(struct session *s)
 			: REASON_CLIENT_RESET);
 		return;
 	}
-	if (s->to_server.bytes + pipe_pending(&s->to_server) > said) {
-		s->asked = true;
-		s->interleaved |= s->to_client.bytes > 0;
-	}
-	/* the read made the client's stream writable, which no event tells */
-	if (stalled && !(s->down.flags & STREAM_STALLED))
-		loop_soon(s->frontend->core.loop, &s->task);
 	/* the common end: two closes are all that is left to do */
 	if (down.verdict == PIPE_DONE && up.verdict == PIPE_DONE &&
 	    !s->server_reset && session_is_plain(s)) {

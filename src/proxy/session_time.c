@@ -86,8 +86,12 @@ static uint64_t
 deadline(const struct session *s)
 {
 	enum reason why = REASON_IDLE_TIMEOUT;
-	uint64_t due = silence_limit(s, &why), asked = asked_from(s), quiet;
+	uint64_t due, asked = asked_from(s), quiet;
 
+	if (asked == UINT64_MAX && !is_half_closed(s) &&
+	    s->frontend->core.options.idle_timeout_ms == 0)
+		return UINT64_MAX; /* most sessions, at first */
+	due = silence_limit(s, &why);
 	if (asked == UINT64_MAX || !session_may_end_quietly(s))
 		return due;
 	quiet = s->active + s->frontend->core.options.end.quiet_ms;
