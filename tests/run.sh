@@ -403,7 +403,53 @@ step_distcheck() {
 
 packages_need_build "$top"
 packages_need check
-packages_want libedit jansson cares maxminddb mmdblookup libxdp clang llvm-objcopy curl nginx ab wrk ssh sshd slowhttptest nc valgrind mandoc unbound nsd knotd dnsmasq dig dnsperf systemd-analyze gtlsclient gtlsserver opensslcmd gnutls-cli nghttp h2load nghttpd sslscan testssl initdb psql pg_isready redis-server slapd postfix zsh fish ip classic
+packages_want \
+	libedit \
+	jansson \
+	cares \
+	maxminddb \
+	mmdblookup \
+	libxdp \
+	clang \
+	llvm-objcopy \
+	curl \
+	nginx \
+	ab \
+	wrk \
+	ssh \
+	sshd \
+	slowhttptest \
+	nc \
+	valgrind \
+	mandoc \
+	chromium \
+	promtool \
+	unbound \
+	nsd \
+	knotd \
+	dnsmasq \
+	dig \
+	dnsperf \
+	systemd-analyze \
+	gtlsclient \
+	gtlsserver \
+	opensslcmd \
+	gnutls-cli \
+	nghttp \
+	h2load \
+	nghttpd \
+	sslscan \
+	testssl \
+	initdb \
+	psql \
+	pg_isready \
+	redis-server \
+	slapd \
+	postfix \
+	zsh \
+	fish \
+	ip \
+	classic
 case $steps in
 *cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x ;;
 esac

@@ -40,6 +40,8 @@ sshd      openssh-server    openssh-server    openssh-server openssh    openssh-
 nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
+chromium  chromium          chromium          chromium      chromium    chromium            chromium     -
+promtool  prometheus        golang-github-prometheus prometheus prometheus golang-github-prometheus-prometheus prometheus prometheus
 unbound   unbound           unbound           unbound       unbound     unbound             unbound      unbound
 nsd       nsd               nsd               nsd           nsd         nsd                 nsd          nsd
 knotd     knot              knot              knot          knot        knot                knot3        knot

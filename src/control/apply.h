@@ -32,6 +32,7 @@ struct changes {
 
 struct check_changes;
 struct sessionlog_options;
+struct web;
 
 /* One draft on its way. */
 struct apply {
@@ -51,6 +52,8 @@ struct apply {
 	bool log_changed, sessions_changed;
 	struct geoip *geoip;
 	bool geoip_changed;
+	struct web *web;
+	bool web_changed;
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not
@@ -92,6 +95,12 @@ void apply_frontend_cancel(struct apply *a);
 /* Where clients come in: sockets, or the VIPs of direct server return. */
 int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_cancel(struct apply *a);
+
+/* Where the pages are; len 0: nowhere. Returns 0, or -1 with a sentence. */
+int apply_web_find(const struct plan *p, struct addr *at, struct error *e);
+int apply_web_prepare(struct apply *a, struct error *e);
+void apply_web_commit(struct apply *a);
+void apply_web_cancel(struct apply *a);
 
 /* The logs of requests and of sessions. */
 int apply_log_prepare(struct apply *a, struct error *e);

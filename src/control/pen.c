@@ -6,8 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "control/apply.h"
 #include "control/checks.h"
@@ -24,6 +26,7 @@
 #include "control/states.h"
 #include "control/status.h"
 #include "control/upgrade.h"
+#include "control/web.h"
 #include "dsr/director/director.h"
 #include "net/program.h"
 #include "net/sock.h"
@@ -228,6 +231,7 @@ pen_free(struct pen *p)
 	stopping_fini(&p->stopping);
 	upgrade_free(p->upgrade);
 	control_free(p->control);
+	web_close(p->web);
 	checks_free(p);
 	frontend_free(p->frontend);
 	director_free(p->director);
@@ -343,6 +347,8 @@ pen_start(struct pen *p, struct error *e)
 	struct plan *plan = plan_copy(p->plan);
 
 	p->phase = PHASE_STARTING;
+	p->started_ms = clock_monotonic_ms();
+	p->started_wall = time(NULL);
 	if (plan == NULL)
 		return error_set(e, "out of memory");
 	share_descriptors(p);

@@ -40,6 +40,7 @@ struct request;
 struct requestlog;
 struct sessionlog;
 struct upgrade;
+struct web;
 
 enum phase {
 	PHASE_PLANNING,
@@ -65,6 +66,9 @@ struct pen {
 	struct refresh *refresh; /* of names; from SERVING on */
 	struct requestlog *log;	  /* NULL: none */
 	struct sessionlog *sessionlog; /* NULL: none */
+	struct web *web; /* pages; NULL: none */
+	uint64_t started_ms; /* of the loop */
+	int64_t started_wall; /* seconds since 1970 */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	struct programs *programs;
 	struct on_state *on_state;

@@ -16,6 +16,7 @@
 #include "control/socket.h"
 #include "control/stopping.h"
 #include "control/upgrade_private.h"
+#include "control/web.h"
 
 /* How often to see whether a process that failed has ended, and how many times
  * before it is killed. */
@@ -227,6 +228,7 @@ upgrade_finish(struct upgrade *u)
 	process_leave_pid_file(p->process);
 	frontend_leave(p->frontend);
 	control_leave(p->control);
+	web_leave(p->web);
 	upgrade_tell_waiters(u, UPGRADE_DONE, NULL);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");

@@ -19,6 +19,7 @@
 #include "control/rights.h"
 #include "control/socket.h"
 #include "control/upgrade_start.h"
+#include "control/web.h"
 #include "net/listener.h"
 
 extern char **environ;
@@ -111,6 +112,7 @@ count_listeners(const struct pen *p)
 
 	frontend_each_listener(p->frontend, count_listener, &n);
 	control_each_listener(p->control, count_listener, &n);
+	web_each_listener(p->web, count_listener, &n);
 	return n;
 }
 
@@ -131,6 +133,7 @@ list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
 	reply_add(&s->words, " sockets=");
 	frontend_each_listener(p->frontend, pass_listener, s);
 	control_each_listener(p->control, pass_listener, s);
+	web_each_listener(p->web, pass_listener, s);
 	if (buffer_append(&s->words, "", 1) < 0)
 		s->failed = true;
 }

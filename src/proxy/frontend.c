@@ -340,6 +340,12 @@ set_stats(struct frontend *f, const struct frontend_stats *new)
 	f->core.stats.limits.waiting = now.limits.waiting;
 }
 
+const struct frontend_durations *
+frontend_durations(const struct frontend *f)
+{
+	return &f->core.durations;
+}
+
 void
 frontend_clear_stats(struct frontend *f)
 {
@@ -351,6 +357,7 @@ frontend_clear_stats(struct frontend *f)
 	};
 
 	set_stats(f, &new);
+	memset(&f->core.durations, 0, sizeof(f->core.durations));
 }
 
 void

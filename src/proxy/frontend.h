@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/duration.h"
 #include "base/error.h"
 #include "net/loop.h"
 #include "net/sources.h"
@@ -185,6 +186,13 @@ struct frontend_stats {
 	struct limit_stats limits;
 };
 
+/* Of sessions, since the start. */
+struct frontend_durations {
+	struct duration connect;    /* of connects that succeeded */
+	struct duration first_byte; /* until the answer began */
+	struct duration session;    /* from its beginning to its end */
+};
+
 /* TLS; all of it outlives the frontend, or is replaced before it goes. */
 struct frontend_tls {
 	struct tls_server *server; /* towards clients; NULL: none */
@@ -272,6 +280,7 @@ uint64_t frontend_left(const struct frontend *f);
 void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
+const struct frontend_durations *frontend_durations(const struct frontend *f);
 /* All that counts since the start counts from now on; peaks are what is there
  * now. */
 void frontend_clear_stats(struct frontend *f);

@@ -28,6 +28,7 @@ struct frontend_core {
 	bool own_told; /* that ours is used instead of a client's address */
 	uint64_t ids; /* the last number that servers were told */
 	struct frontend_stats stats;
+	struct frontend_durations durations;
 	struct frontend_tls tls;
 	struct source_limits sources;
 	bool limited; /* the settings limit them */

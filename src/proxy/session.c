@@ -178,6 +178,8 @@ session_close(struct session *s, enum reason why)
 		session_queue_leave(s);
 	session_release_server(s, reset_server);
 	stream_close(f->core.loop, &s->down, session_resets_client(s, why));
+	duration_add(&f->core.durations.session,
+	    (loop_now(f->core.loop) - s->started) * 1000);
 	f->core.stats.up += s->to_server.bytes - s->counted_up;
 	f->core.stats.down += s->to_client.bytes - s->counted_down;
 	pipe_fini(&s->to_server, &f->core.share);

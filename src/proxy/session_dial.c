@@ -43,6 +43,7 @@ session_connected(struct session *s)
 		uint32_t took = session_clock_us(s) - s->connect_us;
 
 		pool_took(f->core.pool, server, took);
+		duration_add(&f->core.durations.connect, took);
 		s->connect_took_us = took > 0 ? took : 1;
 	}
 	s->up.flags |= STREAM_WRITABLE;

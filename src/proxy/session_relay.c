@@ -334,10 +334,14 @@ session_on_up_failed(struct session *s, struct pipe_stop stop)
 static void
 session_note_answer(struct session *s)
 {
-	if (s->first_ms == 0)
-		s->first_ms = (uint32_t)(loop_now(s->frontend->core.loop) -
-				  s->started) +
-		    1;
+	struct frontend_core *f = &s->frontend->core;
+	uint64_t ms;
+
+	if (s->first_ms != 0)
+		return;
+	ms = loop_now(f->loop) - s->started;
+	s->first_ms = (uint32_t)ms + 1;
+	duration_add(&f->durations.first_byte, ms * 1000);
 }
 
 /* Moves what the server says. Returns false when the session is over, or has

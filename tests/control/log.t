@@ -42,6 +42,18 @@ has page.html </html>
 < jsonl
 > no session_log
 > session_log auto
+# pages about pen
+> web
+> web_acl
+< 0
+> web nowhere:80
+~ error: web: "nowhere:80": 
+> web 80,81
+~ expects one address
+> web {DIR}web
+> web
+< {DIR}web
+> no web
 # as classic Pen does, status writes it too
 > web_stats {DIR}status.html
 > status

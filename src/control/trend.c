@@ -1,0 +1,179 @@
+/* trend.c: samples of what the program counts. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/array.h"
+#include "control/pen.h"
+#include "control/reply.h"
+#include "control/trend.h"
+
+/* ---- samples ---- */
+
+static uint64_t
+total_now(const struct trend *t, enum trend_total what)
+{
+	const struct frontend_stats *st = frontend_stats(t->pen->frontend);
+
+	switch (what) {
+	case TREND_ACCEPTED:
+		return st->accepted;
+	case TREND_UP:
+		return st->up;
+	case TREND_DOWN:
+		return st->down;
+	default:
+		return st->sessions;
+	}
+}
+
+/* Counters may begin again, at `clear`. */
+static uint64_t
+growth(uint64_t now, uint64_t before)
+{
+	return now > before ? now - before : 0;
+}
+
+static void
+sample_totals(struct trend *t)
+{
+	int i;
+
+	for (i = 0; i < TREND_TOTALS; i++) {
+		uint64_t now = total_now(t, (enum trend_total)i);
+
+		t->totals[i][t->next] = i == TREND_SESSIONS
+		    ? now
+		    : growth(now, t->before[i]) * 1000 / TREND_STEP_MS;
+		t->before[i] = now;
+	}
+}
+
+/* Another server in the slot begins with nothing. */
+static void
+sample_server(struct trend *t, struct trend_server *ts, const struct server *s)
+{
+	uint64_t n = growth(s->connects, ts->before);
+
+	if (ts->generation != s->generation) {
+		*ts = (struct trend_server){ .generation = s->generation };
+		n = 0;
+	}
+	ts->connects[t->next] = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
+	ts->before = s->connects;
+}
+
+/* What memory has no room for is missing. */
+static void
+sample_servers(struct trend *t)
+{
+	unsigned slots = pool_slots(t->pen->pool), i;
+	struct trend_server *more = slots == 0
+	    ? NULL
+	    : array_grow(t->servers, &t->room, sizeof(*more), slots - 1);
+
+	if (more != NULL)
+		t->servers = more;
+	for (i = 0; i < slots && i < t->room; i++)
+		sample_server(t, &t->servers[i], pool_slot(t->pen->pool, i));
+}
+
+static void
+on_time(struct timer *timer)
+{
+	struct trend *t = list_entry(timer, struct trend, timer);
+
+	sample_totals(t);
+	sample_servers(t);
+	t->next = (t->next + 1) % TREND_SAMPLES;
+	if (t->count < TREND_SAMPLES)
+		t->count++;
+	(void)timer_start(t->pen->loop, timer, TREND_STEP_MS);
+}
+
+/* ---- life ---- */
+
+struct trend *
+trend_new(struct pen *p)
+{
+	struct trend *t = calloc(1, sizeof(*t));
+	int i;
+
+	if (t == NULL)
+		return NULL;
+	t->pen = p;
+	for (i = 0; i < TREND_TOTALS; i++)
+		t->before[i] = total_now(t, (enum trend_total)i);
+	timer_init(&t->timer, on_time);
+	if (timer_start(p->loop, &t->timer, TREND_STEP_MS) == 0)
+		return t;
+	free(t);
+	return NULL;
+}
+
+void
+trend_free(struct trend *t)
+{
+	if (t == NULL)
+		return;
+	timer_fini(&t->timer);
+	free(t->servers);
+	free(t);
+}
+
+/* ---- as JSON ---- */
+
+/* The position of the i-th sample from the oldest on. */
+static unsigned
+position(const struct trend *t, unsigned i)
+{
+	return (t->next + TREND_SAMPLES - t->count + i) % TREND_SAMPLES;
+}
+
+static void
+add_total(const struct trend *t, unsigned what, struct buffer *out)
+{
+	static const char *const names[TREND_TOTALS] = { "sessions", "accepted",
+		"up", "down" };
+	unsigned i;
+
+	reply_add(out, "%s\"total %s\":[", what == 0 ? "{" : ",", names[what]);
+	for (i = 0; i < t->count; i++)
+		reply_add(out, "%s%llu", i > 0 ? "," : "",
+		    (unsigned long long)t->totals[what][position(t, i)]);
+	reply_add(out, "]");
+}
+
+static void
+add_server(const struct trend *t, unsigned slot, struct buffer *out)
+{
+	const struct server *s = pool_slot(t->pen->pool, slot);
+	const struct trend_server *ts = &t->servers[slot];
+	unsigned i;
+
+	if (s == NULL || s->addrs.count == 0)
+		return;
+	reply_add(out, ",\"server %u\":[", s->number);
+	for (i = 0; i < t->count; i++)
+		reply_add(out, "%s%.1f", i > 0 ? "," : "",
+		    ts->connects[position(t, i)] * 1000.0 / TREND_STEP_MS);
+	reply_add(out, "]");
+}
+
+bool
+trend_more(const struct trend *t, unsigned *at, struct buffer *out)
+{
+	unsigned most = TREND_TOTALS + t->room;
+
+	while (*at < most && buffer_length(out) < REPLY_PIECE) {
+		if (*at < TREND_TOTALS)
+			add_total(t, *at, out);
+		else
+			add_server(t, *at - TREND_TOTALS, out);
+		++*at;
+	}
+	if (*at < most)
+		return true;
+	reply_add(out, "}\n");
+	return false;
+}

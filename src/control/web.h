@@ -1,0 +1,32 @@
+/* web.h: pages about the program, for people and for monitoring; they change
+ * nothing.
+ *
+ *     /              a page that shows servers and totals as they change
+ *     /metrics       Prometheus, OpenMetrics
+ *     /status.json   all that the page shows
+ *     /trend.json    the last ten minutes
+ *     /healthz       200 while the program runs
+ *     /readyz        200 while new clients are served, else 503 */
+#ifndef PEN_CONTROL_WEB_H
+#define PEN_CONTROL_WEB_H
+
+#include "base/addr.h"
+#include "base/error.h"
+
+struct listener;
+struct pen;
+struct web;
+
+/* "[ADDRESS:]PORT", of loopback without an address, or "/PATH". Returns 0, or
+ * -1 with a phrase. */
+int web_parse(struct addr *at, const char *text, struct error *e);
+/* Listens and serves. NULL with a sentence. */
+struct web *web_open(struct pen *p, const struct addr *at, struct error *e);
+void web_close(struct web *w);
+/* Another process serves them from now on. */
+void web_leave(struct web *w);
+/* Calls `fn` for its listener. */
+void web_each_listener(
+    struct web *w, void (*fn)(void *arg, struct listener *l), void *arg);
+
+#endif

@@ -1,0 +1,376 @@
+/* http_server.c: the only file that knows evhttp. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/http.h>
+#include <event2/listener.h>
+
+#include "base/memory.h"
+#include "net/http_server.h"
+#include "net/loop_private.h"
+
+enum {
+	CONNECTIONS = 64,
+	BACKLOG = 64,
+	LIFE_MS = 30000,
+	SILENT_S = 10,
+	SWEEP_MS = 1000,
+	HEADERS_MAX = 8192
+};
+
+/* A connection. evhttp owns it; we hold a reference more, so that it is there
+ * when we come to see whether evhttp has freed it. */
+struct connection {
+	struct bufferevent *bev;
+	uint64_t since; /* ms */
+};
+
+struct http_server {
+	struct loop *loop;
+	struct evhttp *http;
+	struct evconnlistener *accepts; /* evhttp's; NULL: gone */
+	struct listener listener;
+	struct http_pages pages;
+	struct connection connections[CONNECTIONS];
+	unsigned count;
+	bool paused;
+	struct timer sweep;
+};
+
+struct http_exchange {
+	struct http_server *server;
+	struct evhttp_request *request;
+};
+
+struct http_streaming {
+	struct evhttp_request *request;
+	bool (*more)(void *arg, struct buffer *out);
+	void (*done)(void *arg);
+	void *arg;
+	bool last; /* the last piece is made */
+};
+
+/* ---- connections ---- */
+
+/* evhttp takes its callbacks off what it frees. */
+static bool
+is_freed(struct bufferevent *bev)
+{
+	bufferevent_data_cb read = NULL, write = NULL;
+	bufferevent_event_cb event = NULL;
+
+	bufferevent_getcb(bev, &read, &write, &event, NULL);
+	return read == NULL && write == NULL && event == NULL;
+}
+
+static void
+pause_accepting(struct http_server *s, bool pause)
+{
+	if (s->accepts == NULL || s->paused == pause)
+		return;
+	s->paused = pause;
+	if (pause)
+		evconnlistener_disable(s->accepts);
+	else
+		evconnlistener_enable(s->accepts);
+}
+
+/* The end of the stream is what evhttp closes a connection for. */
+static void
+end_connection(struct connection *c)
+{
+	int fd = bufferevent_getfd(c->bev);
+
+	if (fd >= 0)
+		(void)shutdown(fd, SHUT_RDWR);
+}
+
+static void
+on_sweep(struct timer *t)
+{
+	struct http_server *s = list_entry(t, struct http_server, sweep);
+	uint64_t now = loop_now(s->loop);
+	unsigned i;
+
+	for (i = s->count; i-- > 0;) {
+		struct connection *c = &s->connections[i];
+
+		if (now - c->since >= SWEEP_MS && is_freed(c->bev)) {
+			bufferevent_decref(c->bev);
+			*c = s->connections[--s->count];
+		} else if (now - c->since >= LIFE_MS) {
+			end_connection(c);
+		}
+	}
+	pause_accepting(s, s->count == CONNECTIONS);
+	if (s->count > 0 || s->paused)
+		(void)timer_start(s->loop, t, SWEEP_MS);
+}
+
+/* evhttp is about to accept a connection: it gets the memory for it here. Of
+ * one that is too many it makes its own, which is not counted. */
+static struct bufferevent *
+on_connection(struct event_base *base, void *arg)
+{
+	struct http_server *s = arg;
+	struct bufferevent *bev;
+
+	if (s->count == CONNECTIONS)
+		return NULL;
+	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	if (bev == NULL)
+		return NULL;
+	bufferevent_incref(bev);
+	if (s->count == 0)
+		(void)timer_start(s->loop, &s->sweep, SWEEP_MS);
+	s->connections[s->count++] =
+	    (struct connection){ bev, loop_now(s->loop) };
+	pause_accepting(s, s->count == CONNECTIONS);
+	return bev;
+}
+
+/* Out of descriptors: trying again at once would be a busy loop. */
+static void
+on_accept_error(struct evconnlistener *l, void *arg)
+{
+	struct http_server *s = arg;
+
+	(void)l;
+	pause_accepting(s, true);
+	(void)timer_start(s->loop, &s->sweep, SWEEP_MS);
+}
+
+/* ---- requests ---- */
+
+static bool
+is_permitted(const struct http_server *s, struct evhttp_request *request)
+{
+	const struct sockaddr *at =
+	    evhttp_connection_get_addr(evhttp_request_get_connection(request));
+	struct peer who = { .family = AF_UNIX };
+	struct addr a;
+
+	if (at != NULL &&
+	    (at->sa_family == AF_INET || at->sa_family == AF_INET6)) {
+		memset(&a, 0, sizeof(a));
+		a.len =
+		    at->sa_family == AF_INET ? sizeof(a.u.in) : sizeof(a.u.in6);
+		memcpy(&a.u, at, a.len);
+		peer_from_addr(&who, &a);
+	}
+	return s->pages.permits(s->pages.arg, &who);
+}
+
+/* What strangers have chosen is text here, and text alone. */
+static void
+add_headers(struct evhttp_request *request, const char *type)
+{
+	static const char *const always[][2] = {
+		{ "Connection", "close" },
+		{ "Cache-Control", "no-store" },
+		{ "X-Content-Type-Options", "nosniff" },
+		{ "Referrer-Policy", "no-referrer" },
+		{ "Content-Security-Policy",
+		    "default-src 'none'; style-src 'unsafe-inline'; "
+		    "script-src 'unsafe-inline'; connect-src 'self'; "
+		    "img-src data:; base-uri 'none'; form-action 'none'; "
+		    "frame-ancestors 'none'" },
+	};
+	struct evkeyvalq *out = evhttp_request_get_output_headers(request);
+	size_t i;
+
+	evhttp_add_header(out, "Content-Type", type);
+	for (i = 0; i < sizeof(always) / sizeof(always[0]); i++)
+		evhttp_add_header(out, always[i][0], always[i][1]);
+}
+
+static void
+on_request(struct evhttp_request *request, void *arg)
+{
+	struct http_exchange x = { arg, request };
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
+	static const char denied[] = "access denied\n";
+
+	if (!is_permitted(x.server, request))
+		http_reply(&x, 403, "text/plain", denied, sizeof(denied) - 1);
+	else
+		x.server->pages.get(x.server->pages.arg, &x,
+		    path != NULL && *path != '\0' ? path : "/");
+}
+
+bool
+http_accepts(const struct http_exchange *x, const char *type)
+{
+	const char *accept = evhttp_find_header(
+	    evhttp_request_get_input_headers(x->request), "Accept");
+
+	return accept != NULL && strstr(accept, type) != NULL;
+}
+
+void
+http_reply(struct http_exchange *x, unsigned status, const char *type,
+    const char *text, size_t n)
+{
+	struct evbuffer *body = evbuffer_new();
+
+	add_headers(x->request, type);
+	if (body == NULL || evbuffer_add(body, text, n) < 0)
+		evhttp_send_error(x->request, 500, NULL);
+	else
+		evhttp_send_reply(x->request, (int)status, NULL, body);
+	if (body != NULL)
+		evbuffer_free(body);
+}
+
+/* ---- long answers ---- */
+
+/* However it has ended. */
+static void
+on_closed(struct evhttp_connection *c, void *arg)
+{
+	struct http_streaming *w = arg;
+
+	(void)c;
+	w->done(w->arg);
+	free(w);
+}
+
+static void
+send_piece(struct evhttp_connection *c, void *arg)
+{
+	struct http_streaming *w = arg;
+	struct evbuffer *piece = evbuffer_new();
+	struct buffer text;
+
+	(void)c;
+	buffer_init(&text);
+	do
+		w->last = piece == NULL || !w->more(w->arg, &text);
+	while (!w->last && buffer_length(&text) == 0);
+	if (piece != NULL && buffer_length(&text) > 0) {
+		(void)evbuffer_add(
+		    piece, buffer_bytes(&text), buffer_length(&text));
+		evhttp_send_reply_chunk_with_cb(
+		    w->request, piece, w->last ? NULL : send_piece, w);
+	}
+	buffer_fini(&text);
+	if (piece != NULL)
+		evbuffer_free(piece);
+	if (w->last)
+		evhttp_send_reply_end(w->request);
+}
+
+void
+http_stream(struct http_exchange *x, const char *type,
+    bool (*more)(void *arg, struct buffer *out), void (*done)(void *arg),
+    void *arg)
+{
+	bool head = evhttp_request_get_command(x->request) == EVHTTP_REQ_HEAD;
+	struct http_streaming *w = head ? NULL : memory_zeroed(sizeof(*w));
+
+	if (w == NULL) {
+		done(arg);
+		http_reply(x, head ? 200 : 500, type, "", 0);
+		return;
+	}
+	*w = (struct http_streaming){ x->request, more, done, arg, false };
+	add_headers(x->request, type);
+	evhttp_connection_set_closecb(
+	    evhttp_request_get_connection(x->request), on_closed, w);
+	evhttp_send_reply_start(x->request, 200, NULL);
+	send_piece(NULL, w);
+}
+
+/* ---- life ---- */
+
+/* evhttp gets a copy of the descriptor, which it owns. */
+static int
+serve(struct http_server *s, struct error *e)
+{
+	struct evhttp_bound_socket *bound;
+	int fd = dup(s->listener.fd);
+
+	s->http = evhttp_new(loop_event_base(s->loop));
+	bound = s->http != NULL && fd >= 0
+	    ? evhttp_accept_socket_with_handle(s->http, fd)
+	    : NULL;
+	if (bound == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return error_set(e, "no memory or descriptor left");
+	}
+	s->accepts = evhttp_bound_socket_get_listener(bound);
+	evconnlistener_set_error_cb(s->accepts, on_accept_error);
+	evhttp_set_bevcb(s->http, on_connection, s);
+	evhttp_set_gencb(s->http, on_request, s);
+	evhttp_set_timeout(s->http, SILENT_S);
+	evhttp_set_max_headers_size(s->http, HEADERS_MAX);
+	evhttp_set_max_body_size(s->http, 0);
+	evhttp_set_allowed_methods(s->http, EVHTTP_REQ_GET | EVHTTP_REQ_HEAD);
+	return 0;
+}
+
+struct http_server *
+http_server_open(struct loop *l, const struct addr *at,
+    struct inherited *inherited, const struct http_pages *pages,
+    struct error *e)
+{
+	struct sock_listen_options o = { .backlog = BACKLOG,
+		.inherited = inherited };
+	struct http_server *s = calloc(1, sizeof(*s));
+
+	if (s == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	s->loop = l;
+	s->pages = *pages;
+	timer_init(&s->sweep, on_sweep);
+	if (listener_open(&s->listener, l, at, &o, e) < 0) {
+		free(s);
+		return NULL;
+	}
+	if (serve(s, e) == 0)
+		return s;
+	http_server_close(s);
+	return NULL;
+}
+
+void
+http_server_close(struct http_server *s)
+{
+	unsigned i;
+
+	if (s == NULL)
+		return;
+	timer_fini(&s->sweep);
+	s->accepts = NULL;
+	if (s->http != NULL)
+		evhttp_free(s->http);
+	for (i = 0; i < s->count; i++)
+		bufferevent_decref(s->connections[i].bev);
+	listener_close(&s->listener);
+	free(s);
+}
+
+struct listener *
+http_server_listener(struct http_server *s)
+{
+	return &s->listener;
+}
+
+void
+http_server_leave(struct http_server *s)
+{
+	if (s->accepts != NULL)
+		evconnlistener_disable(s->accepts);
+	s->accepts = NULL;
+	listener_leave_file(&s->listener);
+}

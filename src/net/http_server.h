@@ -1,0 +1,50 @@
+/* http_server.h: a small HTTP server for what the program tells of itself, by
+ * libevent's evhttp in the loop of all others. GET and HEAD, no bodies, one
+ * request a connection.
+ *
+ * It may not get in the way of others: a connection has 30 s in all, there
+ * are 64 at a time, others wait in the backlog; a long answer is made piece by
+ * piece, the next when the client has taken the last. */
+#ifndef PEN_NET_HTTP_SERVER_H
+#define PEN_NET_HTTP_SERVER_H
+
+#include "base/addr.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "net/listener.h"
+
+struct http_exchange; /* one request, until it is answered */
+struct http_server;
+
+struct http_pages {
+	/* Whether the client may ask at all; Unix clients are AF_UNIX. */
+	bool (*permits)(void *arg, const struct peer *who);
+	/* Answers by http_reply() or http_stream(), before it returns. `path`
+	 * has no query. */
+	void (*get)(void *arg, struct http_exchange *x, const char *path);
+	void *arg;
+};
+
+/* Listens, and serves from now on. NULL with a sentence that names the
+ * address. */
+struct http_server *http_server_open(struct loop *l, const struct addr *at,
+    struct inherited *inherited, const struct http_pages *pages,
+    struct error *e);
+/* Ends what is under way; NULL is fine. */
+void http_server_close(struct http_server *s);
+/* Its listener, for another process to take over; it stays the server's. */
+struct listener *http_server_listener(struct http_server *s);
+/* Takes no more connections from now on, for another process does. */
+void http_server_leave(struct http_server *s);
+
+/* Whether the client has said that it takes this media type by name. */
+bool http_accepts(const struct http_exchange *x, const char *type);
+void http_reply(struct http_exchange *x, unsigned status, const char *type,
+    const char *text, size_t n);
+/* `more` appends the next piece, and returns false when that was the last.
+ * `done` is called once, when all is sent or the client is gone. */
+void http_stream(struct http_exchange *x, const char *type,
+    bool (*more)(void *arg, struct buffer *out), void (*done)(void *arg),
+    void *arg);
+
+#endif
