@@ -10,7 +10,8 @@
 #include "control/facts.h"
 #include "control/pen.h"
 
-enum { TOP = 10, TOP_MAX = 1000 };
+/* Told, if nobody says how many; at most; entries of the table at a time. */
+enum { TOP = 10, TOP_MAX = 1000, PORTION = 4000 };
 
 static const struct order {
 	const char *word;
@@ -75,28 +76,39 @@ tell_source(struct reply *r, const struct source *s, uint64_t now)
 	facts_end(&f);
 }
 
+/* All have been seen: those that have most are told. */
+static bool
+more_top(struct reply *r, struct pen *p)
+{
+	struct source_walk *w = r->kept;
+	uint64_t now = loop_now(p->loop);
+	unsigned i;
+
+	if (source_walk_on(frontend_sources(p->frontend), w, PORTION, now))
+		return true;
+	for (i = 0; i < w->count; i++)
+		if (w->top[i]->in_use)
+			tell_source(r, w->top[i], now);
+	facts_list_end(r);
+	return false;
+}
+
 int
 run_top(struct call *c, struct error *e)
 {
-	const struct source **top;
+	struct reply *r = c->reply;
 	enum source_order by;
-	unsigned i, count;
-	uint64_t n, now;
+	uint64_t n;
 
 	if (parse_top(c, &n, &by, e) < 0)
 		return -1;
 	if (c->pen->phase < PHASE_SERVING)
 		return error_set(e, "only while pen is running");
-	top = calloc(n, sizeof(*top));
-	if (top == NULL)
+	free(r->kept);
+	r->kept = source_walk_new(by, (unsigned)n);
+	if (r->kept == NULL)
 		return error_set(e, "out of memory");
-	now = loop_now(c->pen->loop);
-	count = source_limits_top(
-	    frontend_sources(c->pen->frontend), by, now, top, (unsigned)n);
-	facts_list_begin(c->reply);
-	for (i = 0; i < count; i++)
-		tell_source(c->reply, top[i], now);
-	facts_list_end(c->reply);
-	free(top);
+	facts_list_begin(r);
+	r->more = more_top;
 	return 0;
 }

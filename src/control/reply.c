@@ -3,6 +3,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
@@ -20,6 +21,8 @@ void
 reply_fini(struct reply *r)
 {
 	buffer_fini(&r->out);
+	free(r->kept);
+	r->kept = NULL;
 }
 
 /* Each piece into an empty buffer: a full one would get none. */

@@ -20,6 +20,7 @@ struct reply {
 	/* Adds the next piece; false: that was the last. */
 	bool (*more)(struct reply *r, struct pen *p);
 	uint64_t at, arg; /* of `more`: where it goes on, what was asked */
+	void *kept;	  /* the same: from the heap, freed with the reply */
 	bool in_list;	  /* of JSON */
 	bool listed;	  /* an item of it is there: a comma before the next */
 };

@@ -331,23 +331,42 @@ is_before(const struct source *a, const struct source *b, enum source_order by,
 	return x > y;
 }
 
-unsigned
-source_limits_top(const struct source_limits *t, enum source_order by,
-    uint64_t now, const struct source **top, unsigned n)
+static void
+take_in(struct source_walk *w, const struct source *s, uint64_t now)
 {
-	unsigned count = 0, at;
-	size_t i;
+	unsigned at;
 
-	for (i = 0; n > 0 && i < t->slab_count * SLAB; i++) {
-		const struct source *s = &t->slabs[i / SLAB][i % SLAB];
+	if (w->count == w->n && !is_before(s, w->top[w->n - 1], w->by, now))
+		return;
+	at = w->count < w->n ? w->count++ : w->n - 1;
+	for (; at > 0 && is_before(s, w->top[at - 1], w->by, now); at--)
+		w->top[at] = w->top[at - 1];
+	w->top[at] = s;
+}
 
-		if (!s->in_use ||
-		    (count == n && !is_before(s, top[n - 1], by, now)))
-			continue;
-		at = count < n ? count++ : n - 1;
-		for (; at > 0 && is_before(s, top[at - 1], by, now); at--)
-			top[at] = top[at - 1];
-		top[at] = s;
+struct source_walk *
+source_walk_new(enum source_order by, unsigned n)
+{
+	struct source_walk *w = calloc(1, sizeof(*w) + n * sizeof(w->top[0]));
+
+	if (w == NULL)
+		return NULL;
+	w->by = by;
+	w->n = n;
+	return w;
+}
+
+bool
+source_walk_on(const struct source_limits *t, struct source_walk *w,
+    size_t portion, uint64_t now)
+{
+	size_t end = t->slab_count * SLAB;
+	const struct source *s;
+
+	for (; w->at < end && portion > 0; w->at++, portion--) {
+		s = &t->slabs[w->at / SLAB][w->at % SLAB];
+		if (s->in_use)
+			take_in(w, s, now);
 	}
-	return count;
+	return w->at < end;
 }

@@ -128,9 +128,20 @@ char *source_format(const struct source *s, char text[SOURCE_TEXT_MAX]);
 
 /* What the sources that have most of it are sorted by. */
 enum source_order { SOURCES_BY_CONNS, SOURCES_BY_RATE, SOURCES_BY_LIMITED };
-/* Fills in the first `n` sources of that order; returns how many. A walk over
- * the table. */
-unsigned source_limits_top(const struct source_limits *t, enum source_order by,
-    uint64_t now, const struct source **top, unsigned n);
+
+/* A walk over the table for the first `n` sources of that order; it is done in
+ * portions, between which sources come and go. */
+struct source_walk {
+	enum source_order by;
+	unsigned n, count; /* wanted; found */
+	size_t at;
+	const struct source *top[]; /* one may be another source by now */
+};
+
+/* Returns a walk that begins, to be freed, or NULL with errno ENOMEM. */
+struct source_walk *source_walk_new(enum source_order by, unsigned n);
+/* Takes in so many entries. Returns whether there are more. */
+bool source_walk_on(const struct source_limits *t, struct source_walk *w,
+    size_t portion, uint64_t now);
 
 #endif

@@ -257,10 +257,22 @@ START_TEST(proven_stay)
 }
 END_TEST
 
+/* The first `n`, found in portions. */
+static struct source_walk *
+walk(enum source_order by, unsigned n)
+{
+	struct source_walk *w = source_walk_new(by, n);
+
+	ck_assert_ptr_nonnull(w);
+	while (source_walk_on(&limits, w, 7, 1000))
+		;
+	return w;
+}
+
 START_TEST(top)
 {
-	const struct source *most[20];
-	unsigned i, j, n;
+	struct source_walk *w;
+	unsigned i, j;
 
 	begin(0, 0, 0);
 	for (i = 0; i < 90; i++) {
@@ -271,20 +283,24 @@ START_TEST(top)
 			ck_assert_int_eq(come(s, 1000), LIMIT_WITHIN);
 		s->limited = 90 - i * 7 % 90;
 	}
-	n = source_limits_top(&limits, SOURCES_BY_CONNS, 1000, most, 20);
-	ck_assert_uint_eq(n, 20);
+	w = walk(SOURCES_BY_CONNS, 20);
+	ck_assert_uint_eq(w->count, 20);
 	for (i = 0; i < 20; i++)
-		ck_assert_uint_eq(most[i]->conns, 44 - i / 2);
+		ck_assert_uint_eq(w->top[i]->conns, 44 - i / 2);
 	/* of two with as many, the one that was limited more */
-	ck_assert_uint_gt(most[0]->limited, most[1]->limited);
-	n = source_limits_top(&limits, SOURCES_BY_LIMITED, 1000, most, 20);
-	for (i = 0; i < n; i++)
-		ck_assert_uint_eq(most[i]->limited, 90 - i);
-	n = source_limits_top(&limits, SOURCES_BY_RATE, 1000, most, 1);
-	ck_assert_uint_eq(n, 1);
-	ck_assert_uint_eq(most[0]->conns, 44);
-	ck_assert_uint_eq(
-	    source_limits_top(&limits, SOURCES_BY_CONNS, 1000, most, 0), 0);
+	ck_assert_uint_gt(w->top[0]->limited, w->top[1]->limited);
+	free(w);
+	w = walk(SOURCES_BY_LIMITED, 20);
+	for (i = 0; i < w->count; i++)
+		ck_assert_uint_eq(w->top[i]->limited, 90 - i);
+	free(w);
+	w = walk(SOURCES_BY_RATE, 1);
+	ck_assert_uint_eq(w->count, 1);
+	ck_assert_uint_eq(w->top[0]->conns, 44);
+	free(w);
+	w = walk(SOURCES_BY_CONNS, 1000);
+	ck_assert_uint_eq(w->count, 90);
+	free(w);
 	source_limits_fini(&limits);
 }
 END_TEST
