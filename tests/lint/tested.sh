@@ -22,7 +22,7 @@ dsr/link/*          tests/unit/dsr/test_link
 dsr/segment/*       tests/unit/dsr/test_neighbor tests/unit/dsr/test_tarpit
 dsr/xdp/*           tests/unit/dsr/test_xdp_fast tests/unit/dsr/test_link_xdp
 control/*           tests/control/test_transcripts tests/system/test_control
-tools/*             tests/system/test_penctl tests/system/test_prompt
+tools/*             tests/system/test_penctl tests/system/test_prompt tests/system/test_logtools
 '
 
 tests=$(find tests/unit -name 'test_*.c' | sed 's,.*/,,')

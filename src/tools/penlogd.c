@@ -1,0 +1,369 @@
+/* penlogd.c: joins the logs of pen and of web servers, which come as datagrams.
+ *
+ *     + CLIENT SERVER REQUEST       of pen: is remembered
+ *     BALANCER .. "REQUEST" ..      of a web server, which is where it comes
+ *                                   from: written with CLIENT in front
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/select.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/addr.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "control/process.h"
+#include "tools/log_line.h"
+#include "tools/visits.h"
+
+enum { DATAGRAM_MAX = 64 * 1024, BATCH = 256 };
+
+struct penlogd {
+	int fd;
+	FILE *out;
+	const char *path; /* NULL: standard output */
+	bool foreground, unbuffered;
+	struct process_options process;
+	uint64_t entries, port;
+	struct visits *visits;
+	int64_t count; /* of pen's lines: the newest one counts */
+	char text[DATAGRAM_MAX];
+};
+
+static volatile sig_atomic_t hangup, ended;
+
+static void
+on_signal(int signo)
+{
+	if (signo == SIGHUP)
+		hangup = 1;
+	else
+		ended = 1;
+}
+
+static int
+complain(const char *what)
+{
+	fprintf(stderr, "penlogd: %s\n", what);
+	return 1;
+}
+
+/* ---- lines ---- */
+
+/* The address and the request that come again are of the client that came
+ * last. */
+static void
+remember(struct penlogd *d, const char *line)
+{
+	struct pen_line p;
+
+	if (pen_line_parse(&p, line, true) < 0) {
+		log_debug("not a line of pen: %.200s", line);
+		return;
+	}
+	if (visits_add(d->visits, ++d->count, p.client, p.server, p.request) <
+	    0)
+		log_error("out of memory");
+}
+
+/* A line that no visit belongs to is written as it came. */
+static void
+write_line(struct penlogd *d, const char *line, const struct peer *server)
+{
+	char from[PEER_TEXT_MAX];
+	struct web_line w;
+	const char *client;
+
+	if (web_line_parse(&w, line, 0) < 0) {
+		log_debug("not a line of a web server: %.200s", line);
+		return;
+	}
+	client = visits_find(d->visits, d->count, 0,
+	    peer_format_host(server, from), w.request);
+	if (client != NULL)
+		fprintf(d->out, "%s%s\n", client, w.user);
+	else
+		fprintf(d->out, "%s\n", line);
+}
+
+static void
+take_datagram(struct penlogd *d, char *text, const struct peer *from)
+{
+	char *next;
+
+	for (; *text != '\0'; text = next) {
+		next = text + strcspn(text, "\n");
+		if (*next != '\0')
+			*next++ = '\0';
+		text[strcspn(text, "\r")] = '\0';
+		if (text[0] == '+')
+			remember(d, text);
+		else if (text[0] != '\0')
+			write_line(d, text, from);
+	}
+}
+
+/* Returns whether there may be more. */
+static bool
+take_batch(struct penlogd *d)
+{
+	char *text = d->text;
+	struct peer from;
+	struct addr a;
+	ssize_t n;
+	int i;
+
+	for (i = 0; i < BATCH; i++) {
+		a.len = sizeof(a.u);
+		n = recvfrom(d->fd, text, sizeof(d->text) - 1, MSG_DONTWAIT,
+		    &a.u.sa, &a.len);
+		if (n < 0)
+			return false;
+		text[n] = '\0';
+		peer_from_addr(&from, &a);
+		take_datagram(d, text, &from);
+		if (d->unbuffered)
+			fflush(d->out);
+	}
+	return true;
+}
+
+/* ---- the file ---- */
+
+static FILE *
+open_log(const char *path, struct error *e)
+{
+	struct error why;
+	int fd = file_open_own(
+	    path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644, &why);
+	FILE *f = fd >= 0 ? fdopen(fd, "a") : NULL;
+
+	if (f == NULL)
+		error_set(e, "\"%.300s\": %.150s", path,
+		    fd >= 0 ? strerror(errno) : why.text);
+	return f;
+}
+
+static void
+reopen(struct penlogd *d)
+{
+	struct error e;
+	FILE *new;
+
+	hangup = 0;
+	if (d->path == NULL)
+		return;
+	new = open_log(d->path, &e);
+	if (new == NULL) {
+		log_error("log not reopened: %s", e.text);
+		return;
+	}
+	fclose(d->out);
+	d->out = new;
+}
+
+static void
+flush(struct penlogd *d)
+{
+	if (fflush(d->out) == 0)
+		return;
+	log_error("cannot write: %s", strerror(errno));
+	clearerr(d->out);
+}
+
+/* ---- running ---- */
+
+static int
+open_family(int family, uint16_t port)
+{
+	struct addr a = { .len = 0 };
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0), off = 0;
+
+	if (fd < 0)
+		return -1;
+	a.u.sa.sa_family = (sa_family_t)family;
+	addr_set_port(&a, port);
+	a.len = family == AF_INET ? sizeof(a.u.in) : sizeof(a.u.in6);
+	if (family == AF_INET6)
+		(void)setsockopt(
+		    fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, &a.u.sa, a.len) == 0)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* Both families at once, or IPv4 where there is no IPv6. A burst of lines waits
+ * in the socket. */
+static int
+open_socket(struct penlogd *d, struct error *e)
+{
+	int most = 8 << 20;
+
+	d->fd = open_family(AF_INET6, (uint16_t)d->port);
+	if (d->fd < 0)
+		d->fd = open_family(AF_INET, (uint16_t)d->port);
+	if (d->fd < 0)
+		return error_set(
+		    e, "port %d: %s", (int)d->port, strerror(errno));
+	(void)setsockopt(d->fd, SOL_SOCKET, SO_RCVBUF, &most, sizeof(most));
+	return 0;
+}
+
+static void
+catch_signals(sigset_t *open)
+{
+	struct sigaction sa = { .sa_handler = on_signal };
+	sigset_t closed;
+
+	sigemptyset(&closed);
+	sigaddset(&closed, SIGHUP);
+	sigaddset(&closed, SIGTERM);
+	sigaddset(&closed, SIGINT);
+	sigprocmask(SIG_BLOCK, &closed, open);
+	sigaction(SIGHUP, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGINT, &sa, NULL);
+}
+
+/* Signals come only while it waits. What has come is written before that. */
+static void
+serve(struct penlogd *d, const sigset_t *open)
+{
+	fd_set in;
+
+	while (!ended) {
+		if (take_batch(d))
+			continue;
+		flush(d);
+		FD_ZERO(&in);
+		FD_SET(d->fd, &in);
+		(void)pselect(d->fd + 1, &in, NULL, NULL, NULL, open);
+		if (hangup)
+			reopen(d);
+	}
+	(void)take_batch(d);
+	flush(d);
+}
+
+/* ---- the start ---- */
+
+static int
+usage(void)
+{
+	fputs("usage: penlogd [-bdf] [-j DIR] [-l FILE] [-n N] [-p FILE] "
+	      "[-u USER] PORT\n",
+	    stderr);
+	return 1;
+}
+
+static int
+parse_options(struct penlogd *d, int argc, char **argv)
+{
+	int c;
+
+	while ((c = getopt(argc, argv, "bdfj:l:n:p:u:")) != -1) {
+		switch (c) {
+		case 'b':
+			d->unbuffered = true;
+			break;
+		case 'd':
+			log_level = LOG_LEVEL_DEBUG;
+			break;
+		case 'f':
+			d->foreground = true;
+			break;
+		case 'j':
+			d->process.directory = optarg;
+			break;
+		case 'l':
+			d->path = optarg;
+			break;
+		case 'n':
+			if (number_parse(optarg, 1, 1 << 30, &d->entries) < 0)
+				return complain("-n: not a number above 0");
+			break;
+		case 'p':
+			d->process.pid_file = optarg;
+			break;
+		case 'u':
+			d->process.user = optarg;
+			break;
+		default:
+			return usage();
+		}
+	}
+	if (argc - optind != 1)
+		return usage();
+	if (number_parse(argv[optind], 1, 65535, &d->port) < 0)
+		return complain("PORT is not a number from 1 to 65535");
+	return 0;
+}
+
+/* Standard output is kept, where it is the log: the background has none. */
+static int
+open_all(struct penlogd *d, struct process *p, struct error *e)
+{
+	int out;
+
+	d->visits = visits_new(d->entries);
+	if (d->visits == NULL)
+		return error_set(e, "out of memory");
+	if (open_socket(d, e) < 0)
+		return -1;
+	if (d->path != NULL) {
+		d->out = open_log(d->path, e);
+	} else {
+		out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+		d->out = out >= 0 ? fdopen(out, "a") : NULL;
+		if (d->out == NULL)
+			error_set(e, "standard output: %s", strerror(errno));
+	}
+	if (d->out == NULL ||
+	    (d->process.pid_file != NULL &&
+		process_lock_pid_file(
+		    p, d->process.pid_file, false, e) < 0))
+		return -1;
+	return process_drop_privileges(&d->process, e);
+}
+
+int
+main(int argc, char **argv)
+{
+	static struct penlogd d;
+	struct process p;
+	struct error e;
+	sigset_t open;
+	int rc;
+
+	d = (struct penlogd){ .fd = -1, .entries = 1000 };
+	rc = parse_options(&d, argc, argv);
+	if (rc != 0)
+		return rc;
+	process_init(&p);
+	process_fill_standard_files();
+	rc = d.foreground ? -1 : process_background(&p, &e);
+	if (rc >= 0)
+		return rc;
+	log_open_syslog(LOG_SYSLOG_PATH, "penlogd");
+	catch_signals(&open);
+	if (rc == -2 || open_all(&d, &p, &e) < 0 || process_ready(&p, &e) < 0) {
+		process_fini(&p);
+		return complain(e.text);
+	}
+	serve(&d, &open);
+	fclose(d.out);
+	close(d.fd);
+	visits_free(d.visits);
+	process_fini(&p);
+	return 0;
+}

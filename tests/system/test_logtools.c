@@ -1,0 +1,415 @@
+/* test_logtools.c: penlog, penlogd and mergelogs, beside classic Pen's where
+ * these are there and right. */
+#include "config.h"
+
+#include <check.h>
+#include <netinet/in.h>
+#include <arpa/inet.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "support/child.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 10000, SECOND_0 = 1700000000 };
+
+/* ---- programs ---- */
+
+/* Ours stands beside pen. */
+static const char *
+ours(const char *name)
+{
+	const char *pen = getenv("PEN");
+
+	return text("%.*s%s", (int)(strlen(pen) - strlen("pen")), pen, name);
+}
+
+static const char *
+classic(const char *name)
+{
+	const char *path = text("/usr/bin/%s", name);
+
+	return access(path, X_OK) == 0 ? path : NULL;
+}
+
+/* What a command of the shell prints, all of which must go well. */
+static const char *
+output_of(const char *command)
+{
+	static char said[1 << 20];
+	FILE *f = popen(command, "r");
+	size_t n;
+
+	ck_assert_ptr_nonnull(f);
+	n = fread(said, 1, sizeof(said) - 1, f);
+	said[n] = '\0';
+	ck_assert_msg(pclose(f) == 0, "%s", command);
+	return text("%s", said);
+}
+
+static unsigned state = 7;
+
+static int
+draw(int n)
+{
+	state = state * 1103515245u + 12345u;
+	return (int)((state >> 16) % (unsigned)n);
+}
+
+/* ---- mergelogs ---- */
+
+static const char *
+web_line(time_t when, const char *request, int mark)
+{
+	char at[40];
+	struct tm tm;
+
+	strftime(at, sizeof(at), "%d/%b/%Y:%H:%M:%S +0000",
+	    gmtime_r(&when, &tm));
+	return text("10.9.9.9 - - [%s] \"%s\" 200 %d \"-\" \"x\"\n", at,
+	    request, mark);
+}
+
+/* Draws logs of pen and of three web servers, whose clocks are up to two
+ * seconds behind. The first two lines belong to no visit: classic Pen's writes
+ * a wrong hour into the second line that it prints. */
+static void
+draw_logs(void)
+{
+	FILE *pen = fopen(scratch("pen.log"), "w"), *web[3];
+	int i, s, n = 5 + draw(200), behind[3] = { draw(3), draw(3), draw(3) };
+	time_t now = SECOND_0;
+
+	for (s = 0; s < 3; s++)
+		web[s] = fopen(scratch(text("web%d", s)), "w");
+	fputs(web_line(now - 100, "GET /first HTTP/1.1", -1), web[0]);
+	fputs(web_line(now - 99, "GET /second HTTP/1.1", -2), web[0]);
+	for (i = 0; i < n; i++) {
+		const char *request = text("GET /%d HTTP/1.1", draw(20));
+
+		now += draw(4);
+		s = draw(3);
+		fprintf(pen, "192.168.%d.%d %ld 10.0.0.%d %s\n", draw(9),
+		    draw(250), (long)now, s, request);
+		if (draw(5) == 0)
+			request = "GET /nobody HTTP/1.1";
+		fputs(web_line(now - behind[s], request, i), web[s]);
+	}
+	for (s = 0; s < 3; s++)
+		fclose(web[s]);
+	fclose(pen);
+}
+
+static const char *
+merge(const char *program, const char *options)
+{
+	return output_of(text("TZ=UTC %s %s -p %s 10.0.0.0:%s 10.0.0.1:%s "
+			      "10.0.0.2:%s",
+	    program, options, scratch("pen.log"), scratch("web0"),
+	    scratch("web1"), scratch("web2")));
+}
+
+static const char *
+behind_second_line(const char *log)
+{
+	const char *at = strstr(log, "/second");
+
+	ck_assert_ptr_nonnull(at);
+	return strchr(at, '\n') + 1;
+}
+
+START_TEST(merges_as_classic)
+{
+	const char *program = classic("mergelogs");
+	int i, rounds = suite_rounds(40);
+
+	if (program == NULL)
+		SKIP("classic Pen is not installed");
+	for (i = 0; i < rounds; i++) {
+		const char *a, *b;
+
+		draw_logs();
+		a = merge(program, "");
+		b = merge(ours("mergelogs"), "");
+		ck_assert_str_eq(
+		    behind_second_line(b), behind_second_line(a));
+	}
+}
+END_TEST
+
+/* Zones, IPv6, quotes, what is no log, and a jitter that matters. */
+START_TEST(merges_what_classic_cannot)
+{
+	const char *said;
+
+	write_file(scratch("pen.log"),
+	    "2001:db8::7 1700000000 ::1 GET /a HTTP/1.1\n"
+	    "no line\n"
+	    "192.168.1.2 1700000003 ::1 GET /\"b\" HTTP/1.1\n");
+	write_file(scratch("web0"),
+	    "10.9.9.9 - - [14/Nov/2023:23:13:20 +0100] \"GET /a HTTP/1.1\" 1\n"
+	    "garbage\n"
+	    "10.9.9.9 - u [14/Nov/2023:22:13:20 +0000] \"GET /\\\"b\\\" "
+	    "HTTP/1.1\" 2\n");
+	said = output_of(text("%s -j 3 -r %s -p %s '[0:0::1]:%s' 2>%s",
+	    ours("mergelogs"), scratch("rejects"), scratch("pen.log"),
+	    scratch("web0"), scratch("errors")));
+	ck_assert_str_eq(said,
+	    "2001:db8::7 - - [14/Nov/2023:22:13:20 +0000] \"GET /a HTTP/1.1\" "
+	    "1\n"
+	    "192.168.1.2 - u [14/Nov/2023:22:13:20 +0000] \"GET /\\\"b\\\" "
+	    "HTTP/1.1\" 2\n");
+	ck_assert(file_has(scratch("errors"), "mergelogs: 2 lines left out"));
+	ck_assert(file_has(scratch("rejects"), "garbage\n"));
+	said = output_of(text("%s -p %s '[::1]:%s' 2>%s", ours("mergelogs"),
+	    scratch("pen.log"), scratch("web0"), scratch("errors")));
+	ck_assert_ptr_nonnull(strstr(said, "\n::1 - u ["));
+}
+END_TEST
+
+START_TEST(merges_more_than_it_remembers)
+{
+	FILE *pen = fopen(scratch("pen.log"), "w");
+	FILE *web = fopen(scratch("web0"), "w");
+	const char *said;
+	int i;
+
+	for (i = 0; i < 5000; i++) {
+		fprintf(pen, "192.168.%d.%d %d 10.0.0.1 GET /%d HTTP/1.1\n",
+		    i / 250, i % 250, SECOND_0 + i, i);
+		fputs(web_line(SECOND_0 + i, text("GET /%d HTTP/1.1", i), i),
+		    web);
+	}
+	fclose(pen);
+	fclose(web);
+	said = output_of(text("%s -n 10 -p %s 10.0.0.1:%s | grep -c ^192.168",
+	    ours("mergelogs"), scratch("pen.log"), scratch("web0")));
+	ck_assert_str_eq(said, "5000\n");
+}
+END_TEST
+
+/* ---- penlogd ---- */
+
+struct penlogd {
+	struct child child;
+	const char *log;
+	struct sockaddr_in at;
+	int fd; /* from which both kinds of lines come */
+};
+
+static void
+free_port(struct sockaddr_in *at)
+{
+	socklen_t len = sizeof(*at);
+	int fd = socket(AF_INET, SOCK_DGRAM, 0);
+
+	*at = (struct sockaddr_in){ .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)at, sizeof(*at)), 0);
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)at, &len), 0);
+	close(fd);
+}
+
+static void
+say(struct penlogd *p, const char *what)
+{
+	(void)sendto(p->fd, what, strlen(what), 0, (struct sockaddr *)&p->at,
+	    sizeof(p->at));
+}
+
+/* Says it until it is in the log: it may not listen yet. */
+static bool
+says(struct penlogd *p, const char *what)
+{
+	say(p, what);
+	return file_has(p->log, what);
+}
+
+static void
+penlogd_up(struct penlogd *p, const char *program, const char *log)
+{
+	struct sockaddr_in own = { .sin_family = AF_INET,
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	const char *port;
+
+	free_port(&p->at);
+	port = text("%d", ntohs(p->at.sin_port));
+	p->log = scratch(log);
+	p->fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(
+	    bind(p->fd, (struct sockaddr *)&own, sizeof(own)), 0);
+	child_start(&p->child,
+	    (const char *const[]){
+		program, "-f", "-b", "-l", p->log, "-n", "1000", port, NULL });
+	WAIT_FOR(says(p, "10.0.0.1 - - [x] \"GET /probe HTTP/1.1\" 0\n"), SOON);
+}
+
+static void
+penlogd_down(struct penlogd *p)
+{
+	ck_assert_int_eq(child_stop(&p->child, SIGTERM), 0);
+	close(p->fd);
+}
+
+/* The log without the lines that it began with. */
+static const char *
+log_of(const struct penlogd *p)
+{
+	const char *log = contents(p->log), *at;
+
+	while ((at = strstr(log, "/probe")) != NULL)
+		log = strchr(at, '\n') + 1;
+	return log;
+}
+
+static void
+say_lines(struct penlogd *p, unsigned seed)
+{
+	int i;
+
+	state = seed;
+	for (i = 0; i < 400; i++) {
+		int server = draw(2) ? 1 : 9, path = draw(30);
+
+		if (draw(2) == 0)
+			say(p,
+			    text("+ 192.168.0.%d 127.0.0.%d GET /%d HTTP/1.1\n",
+				draw(250), server, path));
+		else
+			say(p,
+			    text("10.0.0.1 - - [x] \"GET /%d HTTP/1.1\" %d\n",
+				path, i));
+		/* the socket of either must not overflow */
+		if (i % 20 == 19)
+			WAIT_FOR(says(p, text("10.0.0.1 - - [x] "
+					      "\"GET /mark HTTP/1.1\" m%d\n",
+					     i)),
+			    SOON);
+	}
+}
+
+/* Marks may come several times. */
+static const char *
+without_marks(const char *log)
+{
+	char *copy = strdup(log), *to = copy, *line = copy, *end;
+	const char *result;
+
+	for (; (end = strchr(line, '\n')) != NULL; line = end + 1) {
+		*end = '\0';
+		if (strstr(line, "/mark") == NULL) {
+			memmove(to, line, (size_t)(end - line));
+			to += end - line;
+			*to++ = '\n';
+		}
+	}
+	*to = '\0';
+	result = text("%s", copy);
+	free(copy);
+	return result;
+}
+
+START_TEST(joins_as_classic)
+{
+	struct penlogd p, q;
+	const char *a, *b;
+
+	if (classic("penlogd") == NULL)
+		SKIP("classic Pen is not installed");
+	penlogd_up(&p, classic("penlogd"), "classic.log");
+	penlogd_up(&q, ours("penlogd"), "ours.log");
+	say_lines(&p, 3);
+	say_lines(&q, 3);
+	penlogd_down(&p);
+	penlogd_down(&q);
+	a = without_marks(log_of(&p));
+	b = without_marks(log_of(&q));
+	ck_assert_uint_gt(strlen(a), 5000);
+	ck_assert_ptr_nonnull(strstr(a, "\n192.168.0."));
+	ck_assert_str_eq(b, a);
+}
+END_TEST
+
+/* Several lines in a datagram, IPv6, a file that was moved away. */
+START_TEST(joins_and_opens_again)
+{
+	struct penlogd p;
+
+	penlogd_up(&p, ours("penlogd"), "a.log");
+	say(&p,
+	    "+ 2001:DB8::1 127.0.0.1 GET /a HTTP/1.1\r\n"
+	    "+ 192.168.0.2 127.0.0.1 GET /b HTTP/1.1");
+	say(&p,
+	    "10.0.0.1 - - [x] \"GET /a HTTP/1.1\" 1\n"
+	    "10.0.0.1 - - [x] \"GET /b HTTP/1.1\" 2");
+	WAIT_FOR(file_has(p.log,
+		     "2001:db8::1 - - [x] \"GET /a HTTP/1.1\" 1\n"
+		     "192.168.0.2 - - [x] \"GET /b HTTP/1.1\" 2\n"),
+	    SOON);
+	ck_assert_int_eq(rename(p.log, scratch("old.log")), 0);
+	ck_assert_int_eq(kill(p.child.pid, SIGHUP), 0);
+	WAIT_FOR(says(&p, "10.0.0.1 - - [x] \"GET /c HTTP/1.1\" 3\n"), SOON);
+	penlogd_down(&p);
+}
+END_TEST
+
+START_TEST(runs_in_the_background)
+{
+	struct sockaddr_in at;
+	const char *pid = scratch("pid");
+
+	free_port(&at);
+	(void)output_of(text("%s -p %s -l %s %d", ours("penlogd"), pid,
+	    scratch("b.log"), ntohs(at.sin_port)));
+	ck_assert_int_gt(atoi(contents(pid)), 1);
+	ck_assert_int_eq(kill(atoi(contents(pid)), SIGTERM), 0);
+	WAIT_FOR(access(pid, F_OK) != 0, SOON);
+}
+END_TEST
+
+/* ---- penlog ---- */
+
+START_TEST(sends_lines)
+{
+	struct sockaddr_in at;
+	char line[100];
+	int fd = socket(AF_INET, SOCK_DGRAM, 0), i;
+	struct timeval patience = { .tv_sec = 10 };
+
+	free_port(&at);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&at, sizeof(at)), 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience));
+	(void)output_of(text("printf 'a 1\\nb 2\\nc 3' | %s 127.0.0.1 %d "
+			     "127.0.0.1",
+	    ours("penlog"), ntohs(at.sin_port)));
+	for (i = 0; i < 3; i++) {
+		ssize_t n = recv(fd, line, sizeof(line) - 1, 0);
+
+		ck_assert_int_gt(n, 0);
+		line[n] = '\0';
+		ck_assert_str_eq(line, text("%c %d%s", 'a' + i, 1 + i,
+					   i < 2 ? "\n" : ""));
+	}
+	close(fd);
+}
+END_TEST
+
+SUITE(test_logtools)
+{
+	Suite *s = suite_create("logtools");
+
+	SUITE_ADD(s, merges_as_classic, 60);
+	SUITE_ADD(s, merges_what_classic_cannot, 20);
+	SUITE_ADD(s, merges_more_than_it_remembers, 30);
+	SUITE_ADD(s, joins_as_classic, 60);
+	SUITE_ADD(s, joins_and_opens_again, 30);
+	SUITE_ADD(s, runs_in_the_background, 30);
+	SUITE_ADD(s, sends_lines, 30);
+	return s;
+}
