@@ -1,0 +1,150 @@
+/* test_owners.c: access lists about the users and groups of Unix clients. */
+#include "config.h"
+
+#include <check.h>
+#include <grp.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/child.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { NOBODY = 65534 };
+
+static struct spot front, ctl;
+static struct backend b;
+static struct pen pen;
+
+static void
+up(void)
+{
+	backend_start(&b, SPOT_TCP4, backend_say, "a");
+	spot_new(&front, SPOT_UNIX);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-r", "--control-mode", "0666", "-C", ctl.text,
+	    "-O", "acl who permit unix", "-O", "client_acl who", "-O",
+	    "control_acl who", front.text, b.at.text, NULL);
+	(void)chmod(front.text, 0666);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	backend_stop(&b);
+}
+
+static void
+set(const char *entries)
+{
+	ck_assert_str_eq(
+	    spot_ask(&ctl, text("no acl who; %s\n", entries)), "");
+}
+
+static bool
+is_served(void)
+{
+	int fd = spot_connect(&front);
+	char c = 0;
+	bool served = recv(fd, &c, 1, 0) == 1 && c == 'a';
+
+	close(fd);
+	return served;
+}
+
+START_TEST(users_and_groups)
+{
+	int uid = (int)geteuid(), gid = (int)getegid();
+
+	up();
+	ck_assert(is_served());
+	set(text("acl who deny uid %d; acl who permit unix", uid));
+	ck_assert(!is_served());
+	set(text("acl who permit uid %d", uid));
+	ck_assert(is_served());
+	set(text("acl who permit uid %d", uid + 1));
+	ck_assert(!is_served());
+	set(text("acl who permit gid %d", gid));
+	ck_assert(is_served());
+	set(text("acl who deny gid %d", gid));
+	ck_assert(!is_served());
+	set("acl who permit unix");
+	ck_assert(is_served());
+	down();
+}
+END_TEST
+
+/* Is `what` true for somebody else? */
+static bool
+as_nobody(bool (*what)(void))
+{
+	int status;
+	pid_t child = child_fork();
+
+	if (child == 0) {
+		if (setgroups(0, NULL) < 0 || setgid(NOBODY) < 0 ||
+		    setuid(NOBODY) < 0)
+			_exit(2);
+		_exit(what());
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) != 2);
+	return WEXITSTATUS(status) == 1;
+}
+
+static bool
+is_answered(void)
+{
+	int fd = spot_connect(&ctl);
+	char c;
+	bool answered;
+
+	(void)send(fd, "pid\n", 4, MSG_NOSIGNAL);
+	shutdown(fd, SHUT_WR);
+	answered = recv(fd, &c, 1, 0) == 1;
+	close(fd);
+	return answered;
+}
+
+/* Whoever owns the control socket is always let in. */
+START_TEST(others)
+{
+	if (geteuid() != 0)
+		SKIP("only root can become somebody else");
+	up();
+	/* others must get to the sockets */
+	(void)chmod(scratch("."), 0755);
+	if (!as_nobody(is_answered)) {
+		down();
+		SKIP("others cannot reach the scratch directory");
+	}
+	ck_assert(as_nobody(is_served));
+	set(text("acl who deny uid %d; acl who permit unix", NOBODY));
+	ck_assert(!as_nobody(is_answered));
+	ck_assert(!as_nobody(is_served));
+	ck_assert(is_answered() && is_served());
+	set("acl who deny unix");
+	ck_assert(is_answered() && !is_served());
+	set("acl who permit 10.0.0.1");
+	ck_assert(as_nobody(is_answered));
+	set(text("acl who permit gid %d", NOBODY));
+	ck_assert(as_nobody(is_answered) && as_nobody(is_served));
+	ck_assert(is_answered() && !is_served());
+	down();
+}
+END_TEST
+
+SUITE(test_owners)
+{
+	Suite *s = suite_create("owners");
+
+	SUITE_ADD(s, users_and_groups, 30);
+	SUITE_ADD(s, others, 30);
+	return s;
+}
