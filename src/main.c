@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include "control/doubts.h"
 #include "control/explain.h"
 #include "control/geoip.h"
+#include "control/route_doubts.h"
 #include "control/inherit.h"
 #include "control/options.h"
 #include "control/pen.h"
@@ -144,6 +146,16 @@ explain(struct pen *p)
 	return rc < 0 ? fail(&e) : 0;
 }
 
+static void
+log_doubts(struct pen *p)
+{
+	char *of_routes = route_doubts_new(p, NULL, p->plan);
+
+	doubts_log(NULL, p->plan, NULL);
+	route_doubts_log(of_routes);
+	free(of_routes);
+}
+
 /* --check: says all that is wrong, or what would be in force, and then what
  * direct return, or transparent, finds wrong around it. */
 static int
@@ -158,7 +170,7 @@ check(struct pen *p)
 	rc = check_files(p);
 	if (preflight(p, print_error) < 0 || rc < 0)
 		return 1;
-	doubts_log(NULL, p->plan, NULL);
+	log_doubts(p);
 	if (p->plan->config.explain != NULL)
 		return explain(p);
 	buffer_init(&text);
@@ -189,7 +201,7 @@ run(struct pen *p, struct process *proc)
 		return check(p);
 	if (make_plan(p, NULL, &e) < 0)
 		return fail(&e);
-	doubts_log(NULL, p->plan, NULL);
+	log_doubts(p);
 	if (!p->plan->config.process.foreground)
 		status = go_to_background(p, proc, &e);
 	if (status == -2)

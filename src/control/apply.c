@@ -297,6 +297,11 @@ static const struct participant participants[] = {
 	    .prepare = apply_web_prepare,
 	    .commit = apply_web_commit,
 	    .cancel = apply_web_cancel },
+	{ .name = "routes",
+	    .since = PHASE_STARTING,
+	    .prepare = apply_routes_prepare,
+	    .commit = apply_routes_commit,
+	    .cancel = apply_routes_cancel },
 	{ .name = "tunnels",
 	    .since = PHASE_STARTING,
 	    .prepare = direct_prepare_forward,
@@ -419,6 +424,7 @@ apply_plan(
 	}
 	plan_free(out);
 	free(a.servers.list);
+	free(a.route_doubts);
 	return rc;
 }
 

@@ -49,6 +49,9 @@ struct apply {
 	struct check_changes *checks;
 	struct requestlog *log;
 	struct sessionlog *sessions;
+	struct routes *routes;
+	char *route_doubts; /* new ones; NULL: none */
+	bool routes_changed;
 	bool log_changed, sessions_changed;
 	struct geoip *geoip;
 	bool geoip_changed;
@@ -80,6 +83,11 @@ int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
 /* Finds out which servers the draft changes, and their addresses. */
 int apply_servers_check(struct apply *a, struct error *e);
+
+/* Which servers the routes of first bytes mean, among those of the draft. */
+int apply_routes_prepare(struct apply *a, struct error *e);
+void apply_routes_commit(struct apply *a);
+void apply_routes_cancel(struct apply *a);
 
 /* Access lists; and the number of the one that a server refers to, or -1. */
 int apply_acls_check(struct apply *a, struct error *e);

@@ -206,6 +206,8 @@ int run_server(struct call *c, struct error *e);
 int run_servers(struct call *c, struct error *e);
 int run_emergency(struct call *c, struct error *e);
 int run_abuse(struct call *c, struct error *e);
+/* route_command.c */
+int run_route(struct call *c, struct error *e);
 /* access_command.c */
 int run_acl(struct call *c, struct error *e);
 int run_control(struct call *c, struct error *e);

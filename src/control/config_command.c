@@ -84,6 +84,8 @@ goes_on(const char *line, const char *next)
 {
 	if (strncmp(line, "acl ", 4) == 0)
 		return strncmp(line, next, 4 + strcspn(line + 4, " ") + 1) == 0;
+	if (strncmp(line, "route ", 6) == 0)
+		return strncmp(next, "route ", 6) == 0;
 	return strncmp(line, "control_level ", 14) == 0 ||
 	    strncmp(line, "control_mode ", 13) == 0;
 }

@@ -159,6 +159,13 @@ static const char no_delay[] = "without client_limit_action delay or tarpit";
 static const char no_connections[] = "with udp or dsr_if";
 static const char no_upstream[] = "without ssl_upstream or server N tls on";
 
+static bool
+is_peeking(const struct plan *p)
+{
+	return p->config.frontend.peek || p->routes != NULL ||
+	    !has_connections(p);
+}
+
 /* A setting, when it has an effect, and what it says if it has none. */
 static const struct need {
 	const char *setting;
@@ -173,6 +180,7 @@ static const struct need {
 	{ "retry", has_connections, no_connections },
 	{ "peek", has_connections, no_connections },
 	{ "peek_wait", has_connections, no_connections },
+	{ "peek_wait", is_peeking, "without peek or route" },
 	{ "rate_up", has_connections, no_connections },
 	{ "rate_down", has_connections, no_connections },
 	{ "sndbuf", has_connections, no_connections },

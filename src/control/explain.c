@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,7 +10,9 @@
 #include "control/command.h"
 #include "control/explain.h"
 #include "control/facts.h"
+#include "control/first_words.h"
 #include "control/pen.h"
+#include "control/routes.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
 
@@ -20,7 +23,9 @@ struct subject {
 	const struct pen *pen;
 	struct peer who;
 	uint64_t now;
-	struct attempts attempts; /* of a client that comes now */
+	struct attempts attempts;  /* of a client that comes now */
+	struct first first;	   /* what it says */
+	const struct route *route; /* NULL: none */
 	struct explanation x;
 	enum limit_verdict limit; /* that the client is beyond */
 };
@@ -43,8 +48,8 @@ parse_owner(struct peer *who, const char *text)
 	text += strlen(begin);
 	snprintf(uid, sizeof(uid), "%.*s", (int)strcspn(text, ","), text);
 	if (number_parse(uid, 0, UINT32_MAX, &u) < 0 ||
-	    number_parse(gid != NULL ? gid + strlen(group) : uid, 0,
-		UINT32_MAX, &g) < 0)
+	    number_parse(
+		gid != NULL ? gid + strlen(group) : uid, 0, UINT32_MAX, &g) < 0)
 		return -1;
 	owner.uid = (uint32_t)u;
 	owner.gid = (uint32_t)g;
@@ -83,9 +88,34 @@ tell_country(struct facts *f, const struct subject *s)
 		facts_text(f, "country", "unknown");
 		return;
 	}
-	snprintf(code, sizeof(code), "%c%c", 'A' + number / 26,
-	    'A' + number % 26);
+	snprintf(
+	    code, sizeof(code), "%c%c", 'A' + number / 26, 'A' + number % 26);
 	facts_text(f, "country", code);
+}
+
+/* ---- its route ---- */
+
+/* Finds the route, and the servers it allows. `made`, which the caller frees,
+ * is for routes that are not in force yet. */
+static int
+find_route(
+    struct subject *s, struct pen *p, struct routes **made, struct error *e)
+{
+	struct routes *routes =
+	    p->frontend != NULL ? frontend_routes(p->frontend) : NULL;
+	struct route *r;
+
+	*made = NULL;
+	if (p->frontend == NULL && routes_make(p, p->plan, made) < 0)
+		return error_set(e, "out of memory");
+	if (routes == NULL)
+		routes = *made;
+	r = routes != NULL ? routes_find(routes, &s->first) : NULL;
+	if (r == NULL)
+		return 0;
+	s->route = r;
+	s->attempts.allowed = &r->servers;
+	return 0;
 }
 
 /* ---- why, in a sentence ---- */
@@ -115,6 +145,9 @@ sentence_of_none(const struct subject *s, char *text, size_t size)
 		snprintf(text, size,
 		    "the client's server is unavailable, and with stubborn it "
 		    "gets no other");
+	else if (s->route != NULL)
+		snprintf(
+		    text, size, "no server of its route may take the client");
 	else
 		snprintf(text, size, "no server may take the client");
 }
@@ -295,6 +328,23 @@ tell_limit(struct facts *f, const struct pen *p)
 	facts_number(f, "conn_max", max);
 }
 
+/* Where there are routes. */
+static void
+tell_route(struct facts *f, const struct subject *s)
+{
+	char text[16 + FIRST_NAME];
+
+	if (s->pen->plan->routes == NULL)
+		return;
+	snprintf(text, sizeof(text), "%s", "none");
+	if (s->route != NULL)
+		snprintf(text, sizeof(text), "%s%s%s",
+		    route_kind_name(s->route->kind),
+		    s->route->kind != ROUTE_DEFAULT ? " " : "",
+		    s->route->pattern);
+	facts_phrase(f, "route", text);
+}
+
 static bool
 tell_obstacle(
     struct facts *whole, const struct subject *s, const struct server *server)
@@ -343,36 +393,65 @@ tell(struct reply *r, const struct subject *s)
 			     : peer_format(&s->who, who));
 	tell_server(&f, s->x.decision.server);
 	facts_text(&f, "rule",
-	    s->limit != LIMIT_WITHIN
-		? "limit"
-		: decision_rule_name(s->x.decision.rule));
+	    s->limit != LIMIT_WITHIN ? "limit"
+				     : decision_rule_name(s->x.decision.rule));
 	facts_text(&f, "because", text);
 	tell_limit(&f, s->pen);
 	tell_acl(&f, s);
+	tell_route(&f, s);
 	tell_remembered(&f, s);
 	tell_obstacles(&f, s);
 	facts_end(&f);
 }
 
-int
-explain_client(
-    struct pen *p, const char *client, struct reply *r, struct error *e)
+static int
+explain_words(
+    struct pen *p, const struct words *w, struct reply *r, struct error *e)
 {
 	struct subject s = { .pen = p };
+	struct routes *made;
+	int i;
 
-	if (parse_client(&s.who, client, e) < 0)
+	if (parse_client(&s.who, w->word[0], e) < 0)
+		return -1;
+	for (i = 1; i + 1 < w->count; i += 2)
+		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
+		    0)
+			return -1;
+	if (i < w->count)
+		return error_set(e, "\"%.100s\": of what?", w->word[i]);
+	if (find_route(&s, p, &made, e) < 0)
 		return -1;
 	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
 	pool_explain(p->pool, &s.who, &s.attempts, s.now, &s.x);
 	explain_limit(&s);
 	tell(r, &s);
+	routes_free(made);
 	return 0;
+}
+
+int
+explain_client(
+    struct pen *p, const char *line, struct reply *r, struct error *e)
+{
+	char *copy = strdup(line), *rest;
+	struct words w;
+	int rc;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	if (words_split(&w, copy, &rest) < 0 || w.count == 0)
+		rc = error_set(e, "\"%.100s\" is not a client", line);
+	else
+		rc = explain_words(p, &w, r, e);
+	free(copy);
+	return rc;
 }
 
 int
 run_explain(struct call *c, struct error *e)
 {
-	if (c->words->count != 1)
+	if (c->words->count == 0)
 		return error_set(e, "expects %s", c->row->args);
-	return explain_client(c->pen, c->words->word[0], c->reply, e);
+	return explain_words(c->pen, c->words, c->reply, e);
 }

@@ -9,9 +9,11 @@
 
 struct pen;
 
-/* Explains what `client`, "ADDRESS", "ADDRESS:PORT" or "unix", would get of the
- * plan in force. Returns 0, or -1 with a phrase. */
+/* Explains what a client would get of the plan in force. `line` is "ADDRESS",
+ * "ADDRESS:PORT" or "unix", then perhaps what its first bytes say, in pairs as
+ * "sni NAME": alpn, host and protocol are the others. Returns 0, or -1 with a
+ * phrase. */
 int explain_client(
-    struct pen *p, const char *client, struct reply *r, struct error *e);
+    struct pen *p, const char *line, struct reply *r, struct error *e);
 
 #endif

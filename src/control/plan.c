@@ -117,6 +117,7 @@ plan_fini(struct plan *p)
 	each_text(p, plan_free_text);
 	plan_servers_fini(&p->servers);
 	plan_acls_fini(&p->acls);
+	route_plans_drop(p->routes);
 }
 
 void
@@ -140,6 +141,7 @@ plan_copy(const struct plan *from)
 	rc = plan_servers_copy(&p->servers, &from->servers);
 	rc |= each_text(p, plan_own_text);
 	rc |= plan_acls_copy(&p->acls, &from->acls);
+	p->routes = route_plans_hold(from->routes);
 	if (rc == 0)
 		return p;
 	plan_free(p);

@@ -15,6 +15,7 @@
 #include "base/buffer.h"
 #include "control/access.h"
 #include "control/plan_acls.h"
+#include "control/route_plan.h"
 #include "control/spec.h"
 #include "tls/tls_settings.h"
 #include "pool/pool.h"
@@ -138,6 +139,7 @@ struct plan {
 	struct control_plan next_control; /* levels and mode of the next one */
 	struct plan_servers servers;
 	struct plan_acls acls;
+	struct route_plans *routes; /* NULL: none */
 	char *origin[ROWS_MAX]; /* by row: where it was set; see origin.h */
 	struct pair_origin pair_origin[TLS_PAIRS_MAX];
 };

@@ -90,6 +90,19 @@ print_servers(const struct plan *p, struct buffer *text)
 	print_special(plan_slot(p, SLOT_ABUSE), "abuse", text);
 }
 
+static void
+print_routes(const struct plan *p, struct buffer *text)
+{
+	const struct route_plan *r;
+	unsigned i;
+
+	reply_add(text, "no route\n");
+	for (i = 0; (r = route_plans_at(p->routes, i)) != NULL; i++) {
+		route_plan_print(r, text);
+		(void)buffer_append(text, "\n", 1);
+	}
+}
+
 void
 plan_print(const struct plan *p, struct buffer *text)
 {
@@ -97,4 +110,5 @@ plan_print(const struct plan *p, struct buffer *text)
 	print_listeners(p, text);
 	print_acls(p, text);
 	print_servers(p, text);
+	print_routes(p, text);
 }

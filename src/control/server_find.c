@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/words.h"
 #include "control/command.h"
+#include "control/expand.h"
 #include "control/pen.h"
 #include "control/server_find.h"
 #include "control/server_index.h"
@@ -28,6 +29,9 @@ struct search {
 	struct wanted wanted;
 	unsigned count;
 	unsigned slot[FOUND_MAX];
+	void (*each)(void *arg, unsigned slot); /* NULL: they are counted */
+	void *arg;
+	unsigned parent; /* only its addresses, by number + 1; 0: any */
 };
 
 /* ---- the word ---- */
@@ -122,6 +126,12 @@ visit(void *arg, unsigned slot)
 
 	if (!fits(f, slot))
 		return;
+	if (f->each != NULL) {
+		if (f->parent == 0 ||
+		    plan_slot(f->call->plan, slot)->parent == f->parent)
+			f->each(f->arg, slot);
+		return;
+	}
 	for (i = 0; i < f->count && i < FOUND_MAX; i++)
 		if (f->slot[i] == slot)
 			return;
@@ -248,5 +258,41 @@ server_find(
 	if (f.count > 1)
 		return refuse_several(&f, word, e);
 	*number = server_number(f.slot[0]);
+	return 0;
+}
+
+/* A server by its number, and the addresses of its name that have others. */
+static int
+find_number(struct search *f, const char *word, struct error *e)
+{
+	const struct server_plan *s;
+	unsigned number = 0;
+
+	if (parse_number(word, &number, e) < 0)
+		return -1;
+	s = plan_server(f->call->plan, number);
+	if (s == NULL || s->host == NULL)
+		return 0;
+	f->each(f->arg, server_slot(number));
+	if (!expand_is_wanted(s))
+		return 0;
+	f->parent = number + 1;
+	f->wanted = (struct wanted){ .port = -1 };
+	snprintf(f->wanted.host, sizeof(f->wanted.host), "%s", s->host);
+	search(f);
+	return 0;
+}
+
+int
+server_find_each(const struct call *c, const char *word,
+    void (*visit_one)(void *arg, unsigned slot), void *arg, struct error *e)
+{
+	struct search f = { .call = c, .each = visit_one, .arg = arg };
+
+	if (word[strspn(word, "0123456789")] == '\0')
+		return find_number(&f, word, e);
+	if (parse_word(&f.wanted, word, e) < 0)
+		return -1;
+	search(&f);
 	return 0;
 }

@@ -14,6 +14,13 @@ struct call;
 int server_find(
     const struct call *c, const char *word, unsigned *number, struct error *e);
 
+/* Calls `visit` with the slot of each regular server that `word` means: that of
+ * a number, all of a name or an address, and all addresses of a name that ends
+ * with "*", or of its number. Some may be visited twice. Returns 0, or -1 with
+ * a phrase when the word can mean none. */
+int server_find_each(const struct call *c, const char *word,
+    void (*visit)(void *arg, unsigned slot), void *arg, struct error *e);
+
 /* Says that there is no server of that number, and what numbers there are.
  * Returns -1. */
 int server_find_refuse(const struct call *c, unsigned number, struct error *e);

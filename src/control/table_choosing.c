@@ -177,6 +177,14 @@ const struct command rows_servers[] = {
 	    .option = "on-state",
 	    .args = "[PROGRAM]",
 	    .help = "run this program when the state of a server changes" },
+	{ .name = "route",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_NO,
+	    .run = run_route,
+	    .args = "[sni|alpn|host|protocol PATTERN SERVERS | default "
+		    "SERVERS]",
+	    .help = "which servers a client gets by its first bytes; the "
+		    "first route that matches counts" },
 	{ .name = "acl",
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO | ROW_OPERATE,

@@ -11,6 +11,7 @@
 #include "proxy/dump.h"
 #include "proxy/limits.h"
 #include "proxy/frontend_private.h"
+#include "proxy/route.h"
 #include "proxy/session.h"
 
 void
@@ -153,6 +154,20 @@ apply_options(struct frontend *f)
 	preopened_adjust(&f->preopened);
 	flows_adjust(&f->flows);
 	dns_adjust(&f->dns);
+}
+
+void
+frontend_set_routes(struct frontend *f, struct routes *r)
+{
+	routes_free(f->core.routes);
+	f->core.routes = r;
+	f->core.hello = (uint8_t)session_hello_steps(&f->core);
+}
+
+struct routes *
+frontend_routes(const struct frontend *f)
+{
+	return f->core.routes;
 }
 
 struct sock_keepalive
@@ -454,6 +469,7 @@ frontend_free(struct frontend *f)
 	preopened_fini(&f->preopened);
 	flows_fini(&f->flows);
 	dns_fini(&f->dns);
+	routes_free(f->core.routes);
 	dummies_fini(&f->dummies);
 	source_limits_fini(&f->core.sources);
 	timer_fini(&f->rate_timer);

@@ -275,6 +275,13 @@ int frontend_rebalance(struct frontend *f, unsigned percent, uint64_t *asked,
 /* Sessions, flows and DNS queries that are not over. */
 uint64_t frontend_left(const struct frontend *f);
 
+/* Clients get servers by these routes from now on, which the frontend owns;
+ * NULL: by none. Those that wait for a server are routed anew. */
+struct routes;
+void frontend_set_routes(struct frontend *f, struct routes *r);
+/* Those in force; NULL: none. */
+struct routes *frontend_routes(const struct frontend *f);
+
 /* Clients and servers talk so from now on; those that are there go on as they
  * are. */
 void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);

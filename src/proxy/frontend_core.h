@@ -13,6 +13,7 @@
 struct dns;
 struct dummies;
 struct flows;
+struct routes;
 
 /* The first member of struct frontend. */
 struct frontend_core {
@@ -23,6 +24,7 @@ struct frontend_core {
 	bool tuned;		      /* they say something */
 	bool started;		      /* frontend_start() was called */
 	bool draining;		      /* frontend_drain() was */
+	struct routes *routes; /* owned; NULL: all servers for all clients */
 	uint8_t hello; /* what clients do before they get a server */
 	unsigned source_turn;	      /* which source was used last */
 	bool own_told; /* that ours is used instead of a client's address */

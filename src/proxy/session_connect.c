@@ -112,14 +112,21 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	s->counted = true;
 }
 
+struct server *
+session_choose(struct session *s, uint64_t now)
+{
+	if (s->facts != NULL)
+		s->attempts.allowed = session_first_allowed(s);
+	return pool_choose(
+	    s->frontend->core.pool, &s->client, &s->attempts, now);
+}
+
 /* Returns false when there is none: then the session waits for one, if it may,
  * or is closed. */
 static bool
 session_choose_server(struct session *s, uint64_t now)
 {
-	struct frontend *f = s->frontend;
-	struct server *server =
-	    pool_choose(f->core.pool, &s->client, &s->attempts, now);
+	struct server *server = session_choose(s, now);
 
 	if (server != NULL) {
 		session_take_server(s, server, now);

@@ -8,8 +8,12 @@
  * They go to the server as the pipe's bytes, whichever that will be. */
 #include "config.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "net/sock.h"
 #include "proxy/first.h"
+#include "proxy/route.h"
 #include "proxy/session_private.h"
 
 /* ---- who wants to see them ---- */
@@ -28,6 +32,68 @@ peek_decide(struct session *s, const char *bytes, size_t n, bool last)
 	return n > 0 || last ? FIRST_KNOWN : FIRST_MORE;
 }
 
+/* What was read of the bytes, `wants` of them, is completed by what TLS said
+ * that ends here. */
+static void
+take_tls(const struct session *s, struct first *f)
+{
+	char alpn[TLS_ALPN_NAME];
+	const char *name = tls_server_name(&s->down);
+	size_t n;
+
+	f->sni[0] = '\0';
+	if (name != NULL)
+		(void)first_set_name(f->sni, name, strlen(name));
+	tls_alpn(&s->down, alpn);
+	n = strlen(alpn);
+	f->alpn_length = n > 0 ? n + 1 : 0;
+	f->alpn[0] = (unsigned char)n;
+	memcpy(f->alpn + 1, alpn, n);
+}
+
+static enum first_verdict
+keep(struct session *s, const struct first *f)
+{
+	struct session_facts *facts = session_facts(s);
+	struct route *r = routes_find(s->frontend->core.routes, f);
+
+	if (facts == NULL || (facts->first = first_pack(f)) == NULL)
+		return FIRST_WRONG;
+	if (r != NULL)
+		r->clients++;
+	return FIRST_KNOWN;
+}
+
+static bool
+routes_wanted(const struct frontend_core *f)
+{
+	return f->routes != NULL;
+}
+
+/* A client that ends, or says nothing, before it is known what it wants, wants
+ * nothing by name. */
+static enum first_verdict
+routes_decide(struct session *s, const char *bytes, size_t n, bool last)
+{
+	const struct routes *r = s->frontend->core.routes;
+	bool tls = stream_is_tls(&s->down);
+	struct first_wants wants = r->wants;
+	struct first f = { .protocol = FIRST_UNKNOWN };
+	enum first_verdict v = FIRST_KNOWN;
+
+	wants.hello &= !tls;
+	if (wants.hello || wants.host || r->protocol)
+		v = first_read(bytes, n, &wants, &f);
+	if (v == FIRST_MORE && !last)
+		return v;
+	if (v == FIRST_MORE)
+		f = (struct first){ .protocol =
+					n == 0 ? FIRST_SILENT : f.protocol };
+	if (tls)
+		take_tls(s, &f);
+	return keep(s, &f);
+}
+
 /* Each sees all `n` bytes so far, until it has seen enough: FIRST_KNOWN. With
  * `last` no more will come. FIRST_WRONG ends the session. */
 static const struct decider {
@@ -36,6 +102,7 @@ static const struct decider {
 	    struct session *s, const char *bytes, size_t n, bool last);
 } deciders[] = {
 	{ .wanted = peek_wanted, .decide = peek_decide },
+	{ .wanted = routes_wanted, .decide = routes_decide },
 };
 enum { DECIDERS = sizeof(deciders) / sizeof(deciders[0]) };
 
@@ -102,13 +169,30 @@ session_first_read(struct session *s)
 	session_first_conclude(s, stop.verdict);
 }
 
+struct server_set *
+session_first_allowed(const struct session *s)
+{
+	struct routes *routes = s->frontend->core.routes;
+	struct route *r;
+	struct first f;
+
+	if (routes == NULL || s->facts->first == NULL)
+		return NULL;
+	first_unpack(s->facts->first, &f);
+	r = routes_find(routes, &f);
+	return r != NULL ? &r->servers : NULL;
+}
+
 /* ---- the step ---- */
 
 /* Whether a client that says nothing gets a server all the same. */
 static bool
 session_first_serves_silence(const struct session *s)
 {
-	return s->frontend->core.options.peek_wait_ms > 0;
+	const struct frontend_core *f = &s->frontend->core;
+
+	return !f->options.peek || f->options.peek_wait_ms > 0 ||
+	    f->routes != NULL;
 }
 
 uint64_t
@@ -127,6 +211,8 @@ session_first_begin(struct session *s)
 {
 	if (s->down.flags & STREAM_READABLE)
 		session_first_read(s);
+	else
+		session_first_conclude(s, PIPE_STARVED);
 }
 
 void

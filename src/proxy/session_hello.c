@@ -141,5 +141,6 @@ session_facts_free(struct session_facts *facts)
 	if (facts == NULL)
 		return;
 	buffer_fini(&facts->bytes);
+	free(facts->first);
 	free(facts);
 }

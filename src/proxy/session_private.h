@@ -43,6 +43,7 @@ enum hello_step { HELLO_ADMIT, HELLO_TLS, HELLO_FIRST, HELLO_STEPS };
 
 /* What few sessions have: made when it is first needed, freed with them. */
 struct session_facts {
+	struct first_packed *first; /* of its first bytes; NULL: not read */
 	struct peer came_to; /* as a proxy said; family 0: none did */
 	struct proxy_header header; /* that said it; texts are in `bytes` */
 	struct buffer bytes;
@@ -171,6 +172,8 @@ void session_first_begin(struct session *s);
 void session_first_on_client(struct session *s, unsigned ready);
 void session_first_on_time(struct session *s);
 uint64_t session_first_due(const struct session *s);
+/* The servers that the routes in force allow the client; NULL: all. */
+struct server_set *session_first_allowed(const struct session *s);
 
 /* ---- QUEUED ---- */
 
@@ -200,6 +203,9 @@ void session_connect_to(struct session *s, struct server *server);
  * tells the pool. `why` says more than the errno. */
 void session_blame_server(
     struct session *s, struct server *server, int error, const char *why);
+/* The next server that the pool has for the client, or NULL; of those that its
+ * route allows. */
+struct server *session_choose(struct session *s, uint64_t now);
 void session_connect_on_client(struct session *s, unsigned ready);
 void session_connect_on_server(struct session *s, unsigned ready);
 void session_connect_on_time(struct session *s);

@@ -121,12 +121,9 @@ was_preopened(const struct session *s)
 static struct server *
 next_server(struct session *s)
 {
-	struct frontend *f = s->frontend;
-
 	return was_preopened(s)
 	    ? s->server
-	    : pool_choose(f->core.pool, &s->client, &s->attempts,
-		  loop_now(f->core.loop));
+	    : session_choose(s, loop_now(s->frontend->core.loop));
 }
 
 static void

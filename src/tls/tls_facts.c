@@ -52,11 +52,17 @@ tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME])
 		memcpy(name, alpn, n);
 }
 
+const char *
+tls_server_name(const struct stream *s)
+{
+	return SSL_get_servername(tls_ssl(s), TLSEXT_NAMETYPE_host_name);
+}
+
 void
 tls_facts(const struct stream *s, struct tls_facts *f)
 {
 	SSL *ssl = tls_ssl(s);
-	const char *name = SSL_get_servername(ssl, TLSEXT_NAMETYPE_host_name);
+	const char *name = tls_server_name(s);
 	size_t i;
 #if OPENSSL_VERSION_NUMBER >= 0x30000000L
 	X509 *x = SSL_get0_peer_certificate(ssl);

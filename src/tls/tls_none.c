@@ -51,6 +51,13 @@ tls_is_resumed(const struct stream *s)
 	return false;
 }
 
+const char *
+tls_server_name(const struct stream *s)
+{
+	(void)s;
+	return NULL;
+}
+
 void
 tls_alpn(const struct stream *s, char name[TLS_ALPN_NAME])
 {

@@ -40,7 +40,7 @@ ask b = server 0: b
 ~ {"client":"::1","server":-1,"rule":"none","because":"no server may take the client",
 ~ "passed_over":[{"server":0,"name":"127.0.0.1","obstacle":"drain"}
 > explain
-< error: explain: expects ADDRESS[:PORT]|unix
+< error: explain: expects ADDRESS[:PORT]|unix [sni|alpn|host|protocol NAME ..]
 > explain x
 < error: explain: "x" is not a client: ADDRESS, ADDRESS:PORT, unix or unix:uid=N,gid=N
 

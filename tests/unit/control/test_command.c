@@ -114,8 +114,6 @@ START_TEST(words_and_typos)
 	fails("frobnicate", "unknown command \"frobnicate\"");
 	fails("\"server", "quote");
 	fails("foreground", "unknown command");
-	fails("transparent", "not implemented yet");
-	fails("acl 1 permit country SE", "not implemented yet");
 	says("block", "");
 	says("no delayed_forward", "");
 	pen_free(pen);

@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "proxy/first.h"
+#include "proxy/route.h"
 #include "support/pattern.h"
 #include "support/rig.h"
 #include "support/suite.h"
@@ -134,6 +136,190 @@ START_TEST(much_at_once)
 }
 END_TEST
 
+/* ---- routes ---- */
+
+static struct backend second;
+
+static void
+say_second(struct backend *b, int fd)
+{
+	char bytes[100];
+
+	(void)b;
+	if (recv(fd, bytes, sizeof(bytes), 0) >= 0)
+		(void)backend_send(fd, "second", 6);
+}
+
+static void
+put_route(struct routes *r, unsigned i, enum route_kind kind,
+    const char *pattern, unsigned server)
+{
+	unsigned slot = server_slot(server);
+
+	r->list[i].kind = kind;
+	r->list[i].pattern = strdup(pattern);
+	ck_assert_int_eq(server_set_init(&r->list[i].servers, &slot, 1), 0);
+}
+
+/* Server 0 echoes; ssh and silence go to server 1, and a host. */
+static void
+begin_routes(uint64_t wait_ms, uint64_t hello_ms)
+{
+	struct routes *r = routes_new(4);
+
+	rig_begin();
+	rig.options.peek_wait_ms = wait_ms;
+	rig.options.hello_ms = hello_ms;
+	backend_start(&rig.backend, SPOT_TCP4, backend_echo, NULL);
+	backend_start(&second, SPOT_TCP4, say_second, NULL);
+	rig_add_server(0, &rig.backend.at);
+	rig_add_server(1, &second.at);
+	rig_front();
+	put_route(r, 0, ROUTE_PROTOCOL, "ssh", 1);
+	put_route(r, 1, ROUTE_PROTOCOL, "silent", 1);
+	put_route(r, 2, ROUTE_HOST, "b.example", 1);
+	put_route(r, 3, ROUTE_DEFAULT, "", 0);
+	routes_prepare(r, NULL);
+	frontend_set_routes(rig.frontend, r);
+}
+
+static void
+end_routes(void)
+{
+	rig_end();
+	backend_stop(&rig.backend);
+	backend_stop(&second);
+}
+
+/* Byte by byte; nobody hears of it before the last one. */
+static void
+expect_slowly(const char *says, const char *answer)
+{
+	int fd = spot_connect(&rig.front);
+	int before = rig.backend.accepted + second.accepted;
+
+	for (; *says != '\0'; says++) {
+		ck_assert_int_eq(
+		    rig.backend.accepted + second.accepted, before);
+		spot_send(fd, says, 1);
+		rig_breathe();
+	}
+	rig_hears(fd, answer);
+	close(fd);
+}
+
+START_TEST(byte_by_byte)
+{
+	begin_routes(0, 0);
+	expect_slowly("SSH-", "second");
+	expect_slowly("GET / HTTP/1.1\r\nHost: b.example\r\n\r\n", "second");
+	expect_slowly("GET / HTTP/1.1\r\nHost: c.example\r\n\r\n",
+	    "GET / HTTP/1.1\r\nHost: c.example\r\n\r\n");
+	expect_slowly("EHLO me\n", "EHLO me\n");
+	expect_slowly("\xff", "\xff");
+	ck_assert_uint_eq(frontend_routes(rig.frontend)->list[0].clients, 1);
+	ck_assert_uint_eq(frontend_routes(rig.frontend)->list[2].clients, 1);
+	ck_assert_uint_eq(frontend_routes(rig.frontend)->list[3].clients, 3);
+	end_routes();
+}
+END_TEST
+
+START_TEST(silence_has_a_route)
+{
+	int fd;
+
+	begin_routes(0, 50);
+	fd = spot_connect(&rig.front);
+	RUN_UNTIL(second.accepted == 1);
+	spot_send(fd, "x", 1);
+	rig_hears(fd, "second");
+	close(fd);
+	end_routes();
+}
+END_TEST
+
+/* Who says a part, and then no more, is closed: peek_wait is for silence. */
+START_TEST(a_part_and_then_silence)
+{
+	int fd;
+
+	begin_routes(20, 100);
+	fd = spot_connect(&rig.front);
+	spot_send(fd, "GET / HT", 8);
+	RUN_UNTIL(rig_tells(fd));
+	close(fd);
+	rig_ended(REASON_HELLO_TIMEOUT, 1);
+	ck_assert_int_eq(rig.backend.accepted + second.accepted, 0);
+	end_routes();
+}
+END_TEST
+
+/* A header without an end. */
+START_TEST(too_long)
+{
+	static char bytes[2 * FIRST_MAX];
+	int fd;
+
+	memset(bytes, 'a', sizeof(bytes));
+	memcpy(bytes, "GET / HTTP/1.1\r\nA: ", 19);
+	begin_routes(0, 0);
+	fd = spot_connect(&rig.front);
+	(void)send(fd, bytes, sizeof(bytes), MSG_NOSIGNAL);
+	rig_ended(REASON_HELLO_TOO_LONG, 1);
+	ck_assert_int_eq(rig.backend.accepted + second.accepted, 0);
+	close(fd);
+	end_routes();
+}
+END_TEST
+
+/* Who ends before it is known what it wants has the default. */
+START_TEST(a_part_and_the_end)
+{
+	int fd;
+
+	begin_routes(0, 0);
+	fd = spot_connect(&rig.front);
+	spot_send(fd, "SSH", 3);
+	shutdown(fd, SHUT_WR);
+	rig_hears(fd, "SSH");
+	close(fd);
+	rig_ended(REASON_DONE, 1);
+	end_routes();
+}
+END_TEST
+
+/* Routes that come and go while a client has not said what it wants. */
+START_TEST(routes_change_meanwhile)
+{
+	struct routes *r = routes_new(1);
+	char back[20];
+	int fd;
+
+	begin_routes(0, 0);
+	fd = spot_connect(&rig.front);
+	spot_send(fd, "SS", 2);
+	RUN_UNTIL(rig_stats()->sessions == 1);
+	put_route(r, 0, ROUTE_PROTOCOL, "ssh", 0);
+	routes_prepare(r, NULL);
+	frontend_set_routes(rig.frontend, r);
+	spot_send(fd, "H-2", 3);
+	rig_hears(fd, "SSH-2");
+	close(fd);
+	rig_ended(REASON_DONE, 1);
+
+	fd = spot_connect(&rig.front);
+	spot_send(fd, "SS", 2);
+	RUN_UNTIL(rig_stats()->sessions == 1);
+	frontend_set_routes(rig.frontend, NULL);
+	spot_send(fd, "H-2", 3);
+	RUN_UNTIL(rig_tells(fd));
+	ck_assert_int_gt(recv(fd, back, sizeof(back), 0), 0);
+	close(fd);
+	rig_ended(REASON_DONE, 2);
+	end_routes();
+}
+END_TEST
+
 SUITE(test_session_first)
 {
 	Suite *s = suite_create("session_first");
@@ -144,5 +330,11 @@ SUITE(test_session_first)
 	SUITE_ADD(s, end_without_a_byte, 20);
 	SUITE_ADD(s, reset_without_a_byte, 20);
 	SUITE_ADD(s, much_at_once, 20);
+	SUITE_ADD(s, byte_by_byte, 20);
+	SUITE_ADD(s, silence_has_a_route, 20);
+	SUITE_ADD(s, a_part_and_then_silence, 20);
+	SUITE_ADD(s, too_long, 20);
+	SUITE_ADD(s, a_part_and_the_end, 20);
+	SUITE_ADD(s, routes_change_meanwhile, 20);
 	return s;
 }

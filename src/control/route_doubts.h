@@ -1,0 +1,15 @@
+/* route_doubts.h: routes that are right and yet of no use, as doubts.h has them
+ * of other settings. */
+#ifndef PEN_CONTROL_ROUTE_DOUBTS_H
+#define PEN_CONTROL_ROUTE_DOUBTS_H
+
+#include "control/pen.h"
+
+/* A line for each of a plan that `before`, which may be NULL, has not: a string
+ * that the caller frees, or NULL. */
+char *route_doubts_new(
+    struct pen *p, const struct plan *before, const struct plan *plan);
+/* Logs each line; NULL is fine. */
+void route_doubts_log(const char *lines);
+
+#endif

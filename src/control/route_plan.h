@@ -1,0 +1,41 @@
+/* route_plan.h: the routes of a plan, in words: what first bytes must say, and
+ * the servers for that, which may come later.
+ *
+ * Plans share their routes; who changes those of one plan gives it its own. */
+#ifndef PEN_CONTROL_ROUTE_PLAN_H
+#define PEN_CONTROL_ROUTE_PLAN_H
+
+#include "base/buffer.h"
+#include "proxy/route.h"
+
+enum { ROUTES_MAX = 4096 };
+
+struct route_plan {
+	enum route_kind kind;
+	char *pattern; /* names in lower case; of a default "" */
+	char *servers; /* numbers, names or addresses, with commas */
+};
+
+struct route_plans; /* NULL: none */
+
+struct route_plans *route_plans_hold(struct route_plans *r);
+void route_plans_drop(struct route_plans *r);
+
+unsigned route_plans_count(const struct route_plans *r);
+/* In their order; NULL behind the last one. */
+const struct route_plan *route_plans_at(
+    const struct route_plans *r, unsigned i);
+bool route_plans_equal(
+    const struct route_plans *a, const struct route_plans *b);
+
+/* Sets the servers of a route, which becomes the last one if it is new. Returns
+ * 0, or -1 with errno ENOMEM, or E2BIG: there are ROUTES_MAX. */
+int route_plans_set(struct route_plans **r, const struct route_plan *one);
+/* Takes one out. Returns 0, or -1 with errno ENOENT or ENOMEM. */
+int route_plans_remove(
+    struct route_plans **r, enum route_kind kind, const char *pattern);
+
+/* Appends it as a command, without the end of the line. */
+void route_plan_print(const struct route_plan *r, struct buffer *out);
+
+#endif

@@ -1,0 +1,16 @@
+/* routes.h: the routes of a plan as numbers: which servers their words mean. */
+#ifndef PEN_CONTROL_ROUTES_H
+#define PEN_CONTROL_ROUTES_H
+
+#include "control/pen.h"
+#include "proxy/route.h"
+
+/* The routes of a draft, whose servers are those of the draft; *made is NULL
+ * when there are none. Returns 0, or -1 with errno ENOMEM. */
+int routes_make(struct pen *p, const struct plan *draft, struct routes **made);
+
+/* Calls `fn` with each word of "A,B", which is valid as long as the call. */
+void routes_each_word(
+    const char *list, void (*fn)(void *arg, const char *word), void *arg);
+
+#endif
