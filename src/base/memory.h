@@ -14,8 +14,9 @@ memory_zeroed(size_t size)
 	void *m = malloc(size);
 
 #ifdef __GNUC__
-	/* Without this the compiler would turn both calls into calloc(). */
-	__asm__("" : "+r"(m));
+	/* Without this the compiler would turn both calls into calloc(), or
+	 * memset() into "rep stos", which is slow to begin. */
+	__asm__("" : "+r"(m), "+r"(size));
 #endif
 	return m != NULL ? memset(m, 0, size) : NULL;
 }

@@ -9,8 +9,10 @@
 /* Sessions that are looked at in one wake-up: to schedule them anew; to set up
  * their sockets, several calls each. */
 enum { PORTION = 1024, TUNED = 256 };
-/* When a session has settled, and how often to look which have. */
-enum { SETTLED_MS = 2000, AGING_MS = 1000 };
+/* When a session has settled, and how often to look which have. What is due
+ * later than SOON_MS waits until then: most sessions are over by then, and need
+ * not wait for anything. */
+enum { SETTLED_MS = 2000, AGING_MS = 1000, SOON_MS = 10 * 1000 };
 /* How often to check at most whether a session is quiet. */
 enum { RECHECK_MS = 100 };
 
@@ -157,7 +159,7 @@ session_relay_schedule(struct session *s)
 	if (is_lingering(s) && s->lingers_s == 0)
 		s->lingers_s = (uint32_t)((now - s->started) / 1000 + 1);
 	due = deadline(s);
-	if (due != UINT64_MAX)
+	if (due != UINT64_MAX && (s->settled || due < now + SOON_MS))
 		timeouts_add(&f->session_times, &s->expiry, due);
 }
 
@@ -209,6 +211,8 @@ on_aging(struct timer *t)
 		list_remove(link);
 		list_append(&f->settled, link);
 		s->settled = true;
+		if (s->state >= RELAYING)
+			session_relay_reschedule(s);
 		if (f->core.options.keepalive ||
 		    f->core.options.user_timeout_ms > 0)
 			session_guard_server(s);

@@ -1,0 +1,55 @@
+/* test_session_time.c: which sessions wait for their times, in a real loop. */
+#include "config.h"
+
+#include <check.h>
+#include <unistd.h>
+
+#include "proxy/session_private.h"
+#include "support/rig.h"
+#include "support/suite.h"
+
+static const struct session *
+only_session(void)
+{
+	ck_assert_uint_eq(rig.frontend->connections.end, 1);
+	return rig.frontend->connections.entry[0];
+}
+
+static bool
+waits(uint64_t idle_timeout_ms, bool until_settled)
+{
+	const struct session *s;
+	bool is_waiting;
+	int fd;
+
+	rig_begin();
+	rig.options.idle_timeout_ms = idle_timeout_ms;
+	rig_with(backend_echo, NULL);
+	fd = rig_talks();
+	s = only_session();
+	if (until_settled)
+		RUN_UNTIL(s->settled);
+	is_waiting = expiry_is_waiting(&s->expiry);
+	close(fd);
+	rig_end();
+	backend_stop(&rig.backend);
+	return is_waiting;
+}
+
+/* A time that is long enough is waited for by sessions that last. */
+START_TEST(long_times_can_wait)
+{
+	ck_assert(waits(9000, false));
+	ck_assert(!waits(60000, false));
+	ck_assert(waits(60000, true));
+	ck_assert(!waits(0, true));
+}
+END_TEST
+
+SUITE(test_session_time)
+{
+	Suite *s = suite_create("session_time");
+
+	SUITE_ADD(s, long_times_can_wait, 30);
+	return s;
+}
