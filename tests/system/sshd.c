@@ -1,0 +1,74 @@
+/* sshd.c: its keys, its configuration, its life. */
+#include "config.h"
+
+#include <check.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+#include "system/sshd.h"
+
+static const char *key, *client_config;
+static bool made_dir;
+
+void
+sshd_up(struct child *c, const struct spot *at)
+{
+	const char *host_key = scratch("host_key"), *conf = scratch("conf");
+	const char *keys = scratch("authorized_keys");
+	const char *argv[] = { child_find("sshd"), "-D", "-e", "-f", conf,
+		NULL };
+
+	key = scratch("key");
+	run_program(10000, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
+	    host_key, NULL);
+	run_program(10000, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
+	    key, NULL);
+	write_file(keys, contents(text("%s.pub", key)));
+	write_file(conf,
+	    text("ListenAddress 127.0.0.1:%d\nHostKey %s\n"
+		 "AuthorizedKeysFile %s\nStrictModes no\nUsePAM no\n"
+		 "PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
+		 "PasswordAuthentication no\n",
+		at->port, host_key, keys));
+	client_config = scratch("client");
+	write_file(client_config,
+	    text("IdentityFile %s\nIdentitiesOnly yes\nBatchMode yes\n"
+		 "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n"
+		 "LogLevel ERROR\nConnectTimeout 20\n",
+		key));
+	if (geteuid() == 0) /* what its service would have made */
+		made_dir = mkdir("/run/sshd", 0755) == 0;
+	child_start(c, argv);
+	WAIT_FOR(child_has_ended(c) || spot_is_listening(at), 10000);
+	ck_assert_msg(c->running, "sshd: %s", child_err(c));
+}
+
+const char *
+sshd_run(const char *host, int port, const char *command)
+{
+	return run_program(30000, "ssh", "-F", client_config, "-p",
+	    text("%d", port), host, command, NULL);
+}
+
+bool
+sshd_lets_in(const struct spot *at)
+{
+	const char *argv[] = { "ssh", "-F", client_config, "-p",
+		text("%d", at->port), "127.0.0.1", "true", NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	return child_wait(&c, 30000) == 0;
+}
+
+void
+sshd_down(struct child *c)
+{
+	child_stop(c, SIGTERM);
+	if (made_dir)
+		rmdir("/run/sshd");
+}
