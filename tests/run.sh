@@ -446,6 +446,9 @@ packages_want \
 	redis-server \
 	slapd \
 	postfix \
+	haproxy \
+	dovecot \
+	dnsdist \
 	zsh \
 	fish \
 	ip \

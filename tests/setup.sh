@@ -63,6 +63,9 @@ pg_isready postgresql-client postgresql       postgresql-client postgresql postg
 redis-server redis-server   redis             redis         redis       redis               redis        redis
 slapd     slapd             openldap-servers  openldap      openldap    openldap2           openldap26-server openldap
 postfix   postfix           postfix           postfix       postfix     postfix             postfix      -
+haproxy   haproxy           haproxy           haproxy       haproxy     haproxy             haproxy      haproxy
+dovecot   dovecot-imapd     dovecot           dovecot       dovecot     dovecot             dovecot      dovecot
+dnsdist   dnsdist           dnsdist           dnsdist       -           dnsdist             dnsdist      dnsdist
 psql      postgresql-client postgresql        postgresql-client postgresql postgresql       postgresql16-client postgresql
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish

@@ -172,6 +172,22 @@ apply_acls_number(const struct plan *p, const struct acl_ref *ref)
 	return n != NULL ? n->number : -1;
 }
 
+/* An empty list permits all: anybody could be anybody then. */
+static int
+check_proxies(const struct plan *p, struct error *e)
+{
+	const struct acl_ref *ref = &p->config.accept_proxy;
+	const struct acl *list = plan_acls_of(&p->acls, ref);
+	char word[ACL_WORD_MAX];
+
+	if (list == NULL || !acl_is_empty(list))
+		return 0;
+	error_set(e, "access list %s is empty: who may name clients?",
+	    acl_ref_word(ref, word));
+	origin_add(p, "accept_proxy", e);
+	return -1;
+}
+
 /* ---- taking part in a change; see apply.h ---- */
 
 int
@@ -187,7 +203,8 @@ apply_acls_check(struct apply *a, struct error *e)
 		return -1;
 	p->config.pool.client_acl = p->config.client_acl.number;
 	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
-	return 0;
+	p->config.frontend.accept_proxy = p->config.accept_proxy.number;
+	return check_proxies(p, e);
 }
 
 /* Copies share the entries of the draft's lists, so that this cannot fail. */

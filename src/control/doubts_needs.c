@@ -27,6 +27,12 @@ is_udp(const struct plan *p)
 
 /* Connections to servers and flows are made for one client. */
 static bool
+is_no_dummy(const struct plan *p)
+{
+	return !p->config.frontend.dummy;
+}
+
+static bool
 is_no_director(const struct plan *p)
 {
 	return !direct_is_wanted(p);
@@ -195,6 +201,8 @@ static const struct need {
 	{ "transparent", is_no_director, "with dsr_if" },
 	{ "freebind", is_no_director, "with dsr_if" },
 	{ "proxy_protocol", has_connections, no_connections },
+	{ "accept_proxy", is_no_dummy, "with dummy" },
+	{ "accept_proxy", is_no_director, "with dsr_if" },
 	{ "udp_timeout", is_udp, "without udp" },
 	{ "udp_proxy", is_udp, "without udp" },
 	{ "udp_responses", is_udp, "without udp" },

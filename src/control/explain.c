@@ -302,6 +302,25 @@ tell_acl(struct facts *f, const struct subject *s)
 	}
 }
 
+/* What is explained is a client that a proxy names, not the proxy. */
+static void
+tell_proxy(struct facts *f, const struct subject *s)
+{
+	const struct config *c = &s->pen->plan->config;
+	const struct server *server = s->x.decision.server;
+	enum proxy_version version;
+	char word[ACL_WORD_MAX];
+
+	if (plan_acls_of(&s->pen->plan->acls, &c->accept_proxy) != NULL)
+		facts_text(
+		    f, "accept_proxy", acl_ref_word(&c->accept_proxy, word));
+	if (server == NULL)
+		return;
+	version = frontend_server_proxy(&c->frontend, server);
+	if (version != PROXY_OFF)
+		facts_number(f, "proxy_protocol", version);
+}
+
 static void
 tell_remembered(struct facts *f, const struct subject *s)
 {
@@ -399,6 +418,7 @@ tell(struct reply *r, const struct subject *s)
 	tell_limit(&f, s->pen);
 	tell_acl(&f, s);
 	tell_route(&f, s);
+	tell_proxy(&f, s);
 	tell_remembered(&f, s);
 	tell_obstacles(&f, s);
 	facts_end(&f);

@@ -41,6 +41,8 @@ static const struct counter {
 	{ "dropped_memory",
 	    offsetof(struct frontend_stats, datagrams.no_memory) },
 	{ "dropped_flood", offsetof(struct frontend_stats, datagrams.flood) },
+	{ "dropped_proxy",
+	    offsetof(struct frontend_stats, datagrams.unnamed) },
 	{ "dns_waiting", offsetof(struct frontend_stats, dns.waiting) },
 	{ "dns_peak", offsetof(struct frontend_stats, dns.peak) },
 	{ "dns_queries", offsetof(struct frontend_stats, dns.queries) },

@@ -70,6 +70,16 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help = "a client that says nothing for so long gets a server all "
 		    "the same; 0: not with peek alone" },
+	{ .name = "accept_proxy",
+	    .kind = KIND_ACL,
+	    .offset = AT(accept_proxy),
+	    .flags = ROW_NO,
+	    .noun = "an access list",
+	    .none = "-1",
+	    .option = "accept-proxy",
+	    .args = "[LIST]",
+	    .help = "clients come through proxies that this access list "
+		    "permits, and a PROXY header names them; -1: not" },
 	{ .name = "proxy_protocol",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(frontend.proxy),

@@ -178,21 +178,23 @@ is_where_clients_go(const struct check *c)
 	return port == 0 || port == addr_port(&c->at);
 }
 
-/* The server wants a PROXY header, as from clients: this one says that there is
- * none. Without anything to say it is sent by itself. Returns 0, or -1 with
+/* The server wants a PROXY header, as from clients: this one names none.
+ * Without anything to say it is sent by itself. Returns 0, or -1 with
  * errno ENOMEM. */
 static int
 introduce(struct check_stream *s)
 {
 	const struct check *c = s->check;
-	const struct proxy_header nobody = { .datagram = false };
+	struct proxy_header nobody = { .datagram = false };
 	enum proxy_version version =
-	    frontend_server_proxy(c->frontend, c->server);
+	    frontend_server_proxy(&c->frontend->options, c->server);
 	char bytes[PROXY_HEADER_MAX];
 	size_t n;
 
 	if (version == PROXY_OFF || !is_where_clients_go(c))
 		return 0;
+	if (version == PROXY_V1)
+		frontend_name_ourselves(&nobody, s->stream.fd, &c->at);
 	n = proxy_header_write(bytes, version, &nobody);
 	if (is_tls(s))
 		return tls_prefix(&s->stream, bytes, n);

@@ -9,6 +9,7 @@
 #include "proxy/dns_message.h"
 #include "proxy/dns_private.h"
 #include "proxy/limits.h"
+#include "proxy/proxy_datagram.h"
 
 /* Batches in one turn; ids tried before a socket counts as full. */
 enum { FAIR_SHARE = 4, DRAWS = 8 };
@@ -236,7 +237,8 @@ on_silence(struct timeouts *t, struct expiry *x)
 
 /* Keeps a query whose question ends at `end`; NULL when too much is kept. */
 static struct dns_query *
-keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
+keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
+    const struct peer *who)
 {
 	struct frontend_core *f = d->frontend;
 	size_t room = (in->n + 15) & ~(size_t)15;
@@ -251,7 +253,7 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	q->dns = d;
 	q->listener = l;
 	q->local = in->local;
-	peer_from_addr(&q->who, &in->from);
+	q->who = *who;
 	q->n = in->n;
 	q->end = end_;
 	q->id = dns_id(in->bytes);
@@ -267,21 +269,17 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_)
 	return q;
 }
 
-static bool
-is_within_limits(struct dns *d, const struct dgram *in)
-{
-	struct peer who;
-
-	peer_from_addr(&who, &in->from);
-	return limits_pass_datagram(d->frontend, &who);
-}
-
 static void
-take(struct dns *d, struct listener *l, const struct dgram *in)
+take(struct dns *d, struct listener *l, struct dgram *in)
 {
 	struct dns_query *q;
+	struct peer who;
 	size_t end_;
 
+	peer_from_addr(&who, &in->from);
+	if (proxy_datagrams(d->frontend) &&
+	    !proxy_datagram_accept(d->frontend, in, &who))
+		return;
 	if (in->truncated || in->n > QUERY_MAX) {
 		stats(d)->datagrams.too_long++;
 		return;
@@ -291,11 +289,12 @@ take(struct dns *d, struct listener *l, const struct dgram *in)
 		stats(d)->dns.malformed++;
 		return;
 	}
-	if (d->frontend->limited && !is_within_limits(d, in)) {
+	if (d->frontend->limited &&
+	    !limits_pass_datagram(d->frontend, &who)) {
 		stats(d)->limits.dropped++;
 		return;
 	}
-	q = keep(d, l, in, end_);
+	q = keep(d, l, in, end_, &who);
 	if (q == NULL)
 		stats(d)->datagrams.no_memory++;
 	else

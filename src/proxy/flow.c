@@ -7,6 +7,7 @@
 
 #include "proxy/flow_private.h"
 #include "proxy/limits.h"
+#include "proxy/proxy_datagram.h"
 #include "proxy/proxy_header.h"
 
 /* Batches in one turn; bytes of questions kept in all; answers at a time from
@@ -309,8 +310,6 @@ count_dropped(struct frontend_stats *stats_, int error)
 		stats_->datagrams.no_memory++;
 }
 
-static void take(struct flows *fs, struct arrival *a);
-
 /* Whether each datagram must go by itself. */
 static bool
 each_by_itself(const struct frontend_core *f)
@@ -332,12 +331,12 @@ take_pieces(struct flows *fs, struct arrival *a)
 		piece.n = (size_t)(d->bytes + d->n - piece.bytes);
 		if (piece.n > d->segment)
 			piece.n = d->segment;
-		take(fs, &one);
+		flow_take(fs, &one);
 	}
 }
 
-static void
-take(struct flows *fs, struct arrival *a)
+void
+flow_take(struct flows *fs, struct arrival *a)
 {
 	struct frontend_core *f = fs->frontend;
 	struct flow *w;
@@ -374,7 +373,7 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 	for (i = 0; i < b->count && !fs->frontend->options.udp.each; i++)
 		hash_table_expect_link(&fs->table, a[i].hash);
 	for (i = 0; i < b->count; i++)
-		take(fs, &a[i]);
+		flow_take(fs, &a[i]);
 }
 
 /* The memory of the batch is shared, and nothing is received into it before all
@@ -389,7 +388,9 @@ flows_on_datagrams(struct listener *l)
 	fs->newcomers = 0;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
 		n = dgram_receive(l->fd, &fs->batch);
-		if (n > 0)
+		if (n > 0 && proxy_datagrams(f))
+			flows_take_named(fs, l, &fs->batch);
+		else if (n > 0)
 			take_batch(fs, l, &fs->batch);
 	}
 	flow_turn_over(fs, l, n < DGRAM_BATCH);
@@ -421,8 +422,10 @@ on_refused(struct flow *w, int error)
 
 		memcpy(&d.from, w->client, addr_size(w->client));
 		flow_meet(fs, &again, w->listener, &d);
+		again.who = w->who; /* it may come through a proxy */
+		again.key = w->key;
 		flow_end(w);
-		take(fs, &again);
+		flow_take(fs, &again);
 	} else {
 		forward(w, buffer_bytes(&last), buffer_length(&last), 0);
 	}

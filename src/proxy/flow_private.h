@@ -71,6 +71,12 @@ void flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
  * it. Returns NULL with errno as flow_new() does. */
 struct flow *flow_begin(struct flows *fs, const struct arrival *a,
     struct flow *w, struct server *s, const struct attempts *attempts);
+/* Passes the datagram on that flow_meet() has met. */
+void flow_take(struct flows *fs, struct arrival *a);
+/* Passes a batch on in which a PROXY header of each datagram says whose it
+ * is. */
+void flows_take_named(
+    struct flows *fs, struct listener *l, const struct dgram_batch *b);
 /* To be called when a listener has had its turn; `all`: it has read all that
  * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);

@@ -22,6 +22,7 @@ frontend_options_init(struct frontend_options *o)
 		.retry_ms = 3000,
 		.retry_requests = 1,
 		.hello_ms = 10 * 1000,
+		.accept_proxy = -1,
 		.half_timeout_ms = 3600 * 1000,
 		.linger_ms = 30 * 1000,
 		.accept_max = 64,
@@ -308,12 +309,24 @@ frontend_server_is_tls(const struct frontend_core *f, const struct server *s)
 }
 
 enum proxy_version
-frontend_server_proxy(const struct frontend_core *f, const struct server *s)
+frontend_server_proxy(const struct frontend_options *o, const struct server *s)
 {
-	return s->set.proxy == SERVER_PROXY_AS_SET ? f->options.proxy
+	return s->set.proxy == SERVER_PROXY_AS_SET ? o->proxy
 	    : s->set.proxy == SERVER_PROXY_V1	   ? PROXY_V1
 	    : s->set.proxy == SERVER_PROXY_V2	   ? PROXY_V2
 						   : PROXY_OFF;
+}
+
+void
+frontend_name_ourselves(
+    struct proxy_header *h, int fd, const struct addr *to)
+{
+	struct addr own;
+
+	if (sock_local_addr(fd, &own) < 0)
+		return;
+	peer_from_addr(&h->client, &own);
+	peer_from_addr(&h->server, to);
 }
 
 void

@@ -87,6 +87,9 @@ struct frontend_options {
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
 	enum proxy_version proxy; /* servers are told who the client is */
+	/* The number of the access list of proxies, which say who the client
+	 * is; -1: there are none. */
+	int accept_proxy;
 	enum fastclose fastclose;
 	bool splice;	     /* long flows move in the kernel */
 	bool dummy;	     /* be a web server, need no backend */
@@ -129,7 +132,7 @@ struct flow_stats {
 	uint64_t ports_max; /* that they may have; 0: not known */
 };
 
-/* Those of flows and of DNS; the last five were dropped. */
+/* Those of flows and of DNS; the last six were dropped. */
 struct datagram_stats {
 	uint64_t up, down;
 	uint64_t no_server; /* nobody could have it */
@@ -137,6 +140,7 @@ struct datagram_stats {
 	uint64_t too_long;
 	uint64_t no_memory;
 	uint64_t flood; /* of newcomers, while they crowd */
+	uint64_t unnamed; /* no good PROXY header, or of nobody's proxy */
 };
 
 struct dns_stats {
@@ -201,6 +205,10 @@ struct frontend_tls {
 	bool upstream; /* servers talk it that say nothing of their own */
 	bool require_close_notify; /* a client that ends without it is cut */
 };
+
+/* In which version this server is told who its clients are. */
+enum proxy_version frontend_server_proxy(
+    const struct frontend_options *o, const struct server *s);
 
 struct frontend;
 struct inherited;

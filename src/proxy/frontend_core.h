@@ -60,9 +60,11 @@ const struct peer *frontend_client_of(struct frontend_core *f,
 bool frontend_server_is_tls(
     const struct frontend_core *f, const struct server *s);
 
-/* In which version this server is told who its clients are. */
-enum proxy_version frontend_server_proxy(
-    const struct frontend_core *f, const struct server *s);
+/* Names pen itself, connected by `fd` to a server at `to`, in a header that
+ * names nobody so far, of version 1: "UNKNOWN" is an error to some programs. On
+ * a Unix socket it stays so. */
+void frontend_name_ourselves(
+    struct proxy_header *h, int fd, const struct addr *to);
 
 /* Logs that a server failed and tells the pool. `why` is a phrase that says
  * more than the errno, or NULL. */

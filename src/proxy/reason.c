@@ -30,6 +30,9 @@ reason_name(enum reason r)
 		[REASON_CLIENT_RATE] = "client_rate",
 		[REASON_TARPIT] = "tarpit",
 		[REASON_NO_CLOSE_NOTIFY] = "no_close_notify",
+		[REASON_PROXY_REFUSED] = "proxy_refused",
+		[REASON_PROXY_INVALID] = "proxy_invalid",
+		[REASON_PROXY_TIMEOUT] = "proxy_timeout",
 	};
 
 	return (unsigned)r < REASONS ? names[r] : "unknown";

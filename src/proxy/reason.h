@@ -26,6 +26,9 @@ enum reason {
 	REASON_CLIENT_RATE,	/* its source comes too often */
 	REASON_TARPIT,		/* the same: it was kept waiting, then closed */
 	REASON_NO_CLOSE_NOTIFY, /* the same of a client: passed on as an end */
+	REASON_PROXY_REFUSED,	/* accept_proxy does not permit its address */
+	REASON_PROXY_INVALID,	/* its PROXY header is wrong, or missing */
+	REASON_PROXY_TIMEOUT,	/* it did not come in time */
 	REASONS
 };
 

@@ -146,7 +146,7 @@ session_await_server_hello(struct session *s, const struct addr *at)
 		tls_alpn(&s->down, alpn);
 	if (tls_connect(&s->up, f->core.tls.client, s->server->name, at, alpn) <
 		0 ||
-	    session_introduce(s) < 0 || tls_handshake(&s->up) == TLS_FAILED)
+	    session_introduce(s, at) < 0 || tls_handshake(&s->up) == TLS_FAILED)
 		return errno;
 	return session_await_connect(s);
 }
@@ -198,7 +198,7 @@ session_dial(struct session *s)
 	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	if (frontend_server_is_tls(&f->core, server))
 		return session_await_server_hello(s, &server->addrs.addr[at]);
-	if (session_introduce(s) < 0)
+	if (session_introduce(s, &server->addrs.addr[at]) < 0)
 		return errno;
 	sent = session_send_early(s);
 	if (sent.verdict == PIPE_WRITE_FAILED && s->to_server.bytes == 0 &&
@@ -237,7 +237,8 @@ session_use_preopened(struct session *s)
 			stream_close(f->core.loop, &s->up, false);
 			return false;
 		}
-		sent = session_introduce(s) < 0
+		sent = session_introduce(
+			   s, &server->addrs.addr[server->addr_first]) < 0
 		    ? (struct pipe_stop){ PIPE_WRITE_FAILED, errno }
 		    : session_send_early(s);
 		if (sent.verdict == PIPE_WRITE_FAILED &&

@@ -17,6 +17,13 @@ static const struct step {
 	void (*on_time)(struct session *s);
 	uint64_t (*due)(const struct session *s); /* UINT64_MAX: no limit */
 } steps[HELLO_STEPS] = {
+	[HELLO_PROXY] = {
+		.wanted = session_proxy_wanted,
+		.begin = session_proxy_begin,
+		.on_client = session_proxy_on_client,
+		.on_time = session_proxy_on_time,
+		.due = session_hello_due,
+	},
 	[HELLO_ADMIT] = {
 		.wanted = session_admit_wanted,
 		.begin = session_admit_begin,

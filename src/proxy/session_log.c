@@ -17,6 +17,14 @@ session_tls_facts(const struct stream *s, struct tls_facts *facts)
 	return facts;
 }
 
+static const struct peer *
+session_sender(const struct session *s)
+{
+	return s->facts != NULL && s->facts->sender.family != 0
+	    ? &s->facts->sender
+	    : NULL;
+}
+
 static struct session_record
 session_record(const struct session *s, enum reason why)
 {
@@ -25,6 +33,7 @@ session_record(const struct session *s, enum reason why)
 	return (struct session_record){
 		.reason = why,
 		.client = &s->client,
+		.sender = session_sender(s),
 		.port = s->port,
 		.session = s->number,
 		.server = s->server,

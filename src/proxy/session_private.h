@@ -3,6 +3,7 @@
  *
  *     session.c          made; state x event -> function; closed
  *     session_hello.c    HELLO: the steps before a server is chosen
+ *     session_proxy.c    of these: a PROXY header says who the client is
  *     session_admit.c    of these: the limits of the client's source
  *     session_tls.c      of these: the client's TLS handshake
  *     session_first.c    of these: its first bytes
@@ -39,12 +40,19 @@ enum session_state {
 
 /* What a client does in HELLO, in this order; the number of a bit of
  * frontend_core.hello, which says what a frontend asks for. */
-enum hello_step { HELLO_ADMIT, HELLO_TLS, HELLO_FIRST, HELLO_STEPS };
+enum hello_step {
+	HELLO_PROXY,
+	HELLO_ADMIT,
+	HELLO_TLS,
+	HELLO_FIRST,
+	HELLO_STEPS
+};
 
 /* What few sessions have: made when it is first needed, freed with them. */
 struct session_facts {
 	struct first_packed *first; /* of its first bytes; NULL: not read */
 	struct peer came_to; /* as a proxy said; family 0: none did */
+	struct peer sender;  /* the proxy; family 0: none */
 	struct proxy_header header; /* that said it; texts are in `bytes` */
 	struct buffer bytes;
 	uint64_t id; /* that servers are told; 0: none so far */
@@ -153,6 +161,14 @@ void session_admit_on_time(struct session *s);
 uint64_t session_admit_due(const struct session *s);
 /* It ends: it counts, or waits, no more. */
 void session_admit_leave(struct session *s);
+/* ---- HELLO_PROXY ---- */
+
+bool session_proxy_wanted(const struct frontend_core *f);
+/* Reads the header of a client that is a proxy of accept_proxy's list, which
+ * makes somebody else the client; who is none is closed. */
+void session_proxy_begin(struct session *s);
+void session_proxy_on_client(struct session *s, unsigned ready);
+void session_proxy_on_time(struct session *s);
 
 /* ---- HELLO_TLS ---- */
 
@@ -227,9 +243,9 @@ struct pipe_stop session_send_early(struct session *s);
 bool session_was_accepted(const struct session *s, int error);
 /* How long until a Unix listener whose backlog is full is tried again, ms. */
 uint32_t session_busy_ms(const struct session *s);
-/* The server on `up`, which was opened just now, is told who its client is, if
- * it is to be. Returns 0, or -1 with errno ENOMEM. */
-int session_introduce(struct session *s);
+/* The server on `up`, which was opened just now to this address, is told who
+ * its client is, if it is to be. Returns 0, or -1 with errno ENOMEM. */
+int session_introduce(struct session *s, const struct addr *to);
 /* The same header is PREFIXED still; `stop` is why the pipe to the server has
  * stopped. Returns that, or that the server cannot be told. */
 struct pipe_stop session_introduce_early(

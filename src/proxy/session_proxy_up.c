@@ -81,8 +81,8 @@ tell_id(struct session *s, struct telling *t)
 }
 
 static size_t
-write_header(
-    struct session *s, enum proxy_version version, char bytes[PROXY_HEADER_MAX])
+write_header(struct session *s, enum proxy_version version,
+    const struct addr *to, char bytes[PROXY_HEADER_MAX])
 {
 	struct telling t;
 
@@ -94,6 +94,8 @@ write_header(
 		if (stream_is_tls(&s->down))
 			tell_tls(s, &t);
 		tell_id(s, &t);
+	} else if (t.header.client.family == AF_UNIX) {
+		frontend_name_ourselves(&t.header, s->up.fd, to);
 	}
 	return proxy_header_write(bytes, version, &t.header);
 }
@@ -101,16 +103,16 @@ write_header(
 /* ---- on its way ---- */
 
 int
-session_introduce(struct session *s)
+session_introduce(struct session *s, const struct addr *to)
 {
 	enum proxy_version version =
-	    frontend_server_proxy(&s->frontend->core, s->server);
+	    frontend_server_proxy(&s->frontend->core.options, s->server);
 	char bytes[PROXY_HEADER_MAX];
 	size_t n;
 
 	if (version == PROXY_OFF)
 		return 0;
-	n = write_header(s, version, bytes);
+	n = write_header(s, version, to, bytes);
 	return stream_is_tls(&s->up) ? tls_prefix(&s->up, bytes, n)
 				     : stream_prefix(&s->up, bytes, n);
 }

@@ -100,6 +100,16 @@ put_client_ip(const struct session_record *r, char *value)
 }
 
 static size_t
+put_via(const struct session_record *r, char *value)
+{
+	char text[PEER_TEXT_MAX];
+
+	if (r->sender == NULL)
+		return 0;
+	return put_text(value, peer_format(r->sender, text));
+}
+
+static size_t
 put_port(const struct session_record *r, char *value)
 {
 	return r->port == 0 ? 0 : put_number(value, r->port);
@@ -255,6 +265,7 @@ const struct record_field record_fields[] = {
 	{ .name = "reason", .put = put_reason },
 	{ .name = "client", .put = put_client },
 	{ .name = "client_ip", .put = put_client_ip, .on_request = true },
+	{ .name = "via", .put = put_via },
 	{ .name = "port", .put = put_port, .is_number = true },
 	{ .name = "session",
 	    .put = put_session,

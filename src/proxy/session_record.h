@@ -8,6 +8,7 @@
  *     reason      done                            why it ended
  *     client      192.0.2.1:40000                 who it was
  *     client_ip   192.0.2.1
+ *     via         192.0.2.9:5000                  the proxy that named it
  *     port        443                             that the client came to
  *     session     17                              its number, for commands
  *     server      10.0.0.1:80                     who served it
@@ -53,7 +54,7 @@ struct session_record {
 	const struct record_time *time;
 	unsigned time_ms; /* of the second */
 	enum reason reason;
-	const struct peer *client;
+	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
 	uint16_t port; /* 0: a Unix socket */
 	uint32_t session;
 	const struct server *server; /* NULL: none */

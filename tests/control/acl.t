@@ -105,3 +105,19 @@ file none
 > no geoip; geoip
 > show settings
 ~ no geoip
+# proxies that may name clients: never everybody
+> accept_proxy edge
+< error: accept_proxy: there is no access list "edge", which accept_proxy names
+> accept_proxy 7
+< error: accept_proxy: access list 7 is empty: who may name clients?
+> acl edge permit 10.0.0.0/8; accept_proxy edge
+< edge
+> accept_proxy
+< edge
+> show settings
+~ accept_proxy edge
+> no acl edge
+< error: no acl: access list edge is empty: who may name clients?
+> explain 127.0.0.1
+~ accept_proxy edge
+> no accept_proxy; no acl edge

@@ -1,0 +1,318 @@
+/* test_proxy_programs.c: real programs read the PROXY headers that pen sends,
+ * and pen reads those of a real proxy: whom they log is the client. */
+#include "config.h"
+
+#include <check.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/nginx.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 30000 };
+
+static struct spot front, ctl, at;
+static struct child service;
+static struct pen pen;
+
+/* What clients come from: two addresses of IPv4, IPv6, a Unix socket. */
+static struct spot front6, front_unix;
+
+/* `server` behind pen, which tells it in this version. */
+static void
+up(int version, const char *server)
+{
+	bool six = spot_has_kind(SPOT_TCP6);
+
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&front_unix, SPOT_UNIX);
+	if (six)
+		spot_new(&front6, SPOT_TCP6);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O",
+	    text("proxy_protocol %d", version),
+	    text("%s,%s%s%s", front.text, front_unix.text, six ? "," : "",
+		six ? front6.text : ""),
+	    server, NULL);
+}
+
+static int
+port_of(int fd)
+{
+	struct sockaddr_storage a;
+	socklen_t len = sizeof(a);
+	char service_[8];
+
+	ck_assert_int_eq(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+	memcpy(service_, (char *)&a + 2, 2); /* in both families */
+	return (unsigned char)service_[0] << 8 | (unsigned char)service_[1];
+}
+
+/* ---- web servers, which answer what they know of the client ---- */
+
+static const char request[] = "GET / HTTP/1.0\r\nHost: x\r\n\r\n";
+
+static void
+answers(int fd, const char *what)
+{
+	const char *got;
+
+	spot_send(fd, request, sizeof(request) - 1);
+	got = spot_recv_all(fd);
+	ck_assert_msg(strstr(got, what) != NULL, "no %s in %s", what, got);
+	close(fd);
+}
+
+static void
+web_clients(const char *unix_says)
+{
+	int fd = spot_connect_from(&front, "127.0.0.2");
+
+	answers(fd,
+	    text("client=127.0.0.2,%d to=127.0.0.1,%d", port_of(fd),
+		front.port));
+	if (spot_has_kind(SPOT_TCP6)) {
+		fd = spot_connect(&front6);
+		answers(fd,
+		    text("client=::1,%d to=::1,%d", port_of(fd), front6.port));
+	}
+	answers(spot_connect(&front_unix), unix_says);
+}
+
+START_TEST(nginx)
+{
+	struct nginx n;
+
+	NEED_PROGRAM("nginx");
+	nginx_up_with(&n,
+	    "client=$proxy_protocol_addr,$proxy_protocol_port "
+	    "to=$proxy_protocol_server_addr,$proxy_protocol_server_port",
+	    "proxy_protocol", "");
+	up(_i + 1, n.at.text);
+	web_clients(_i == 0 ? "client=127.0.0.1," : "client=, to=,");
+	pen_down(&pen);
+	nginx_down(&n);
+}
+END_TEST
+
+static void
+haproxy_start(const char *rest)
+{
+	const char *conf = scratch("haproxy.conf");
+
+	write_file(conf,
+	    text("global\n  log stdout format raw local0\n"
+		 "defaults\n  mode http\n  timeout connect 20s\n"
+		 "  timeout client 20s\n  timeout server 20s\n%s",
+		rest));
+	child_start(&service,
+	    (const char *[]){
+		child_find("haproxy"), "-db", "-f", conf, NULL });
+	WAIT_FOR(
+	    child_has_ended(&service) || spot_is_listening(&at), SOON);
+	ck_assert_msg(
+	    service.running, "haproxy: %s", child_err(&service));
+}
+
+START_TEST(haproxy)
+{
+	NEED_PROGRAM("haproxy");
+	spot_new(&at, SPOT_TCP4);
+	haproxy_start(text(
+	    "frontend f\n  bind %s accept-proxy\n"
+	    "  http-request return status 200 content-type text/plain "
+	    "lf-string \"client=%%[src],%%[src_port] to=%%[dst],%%[dst_port] "
+	    "id=%%[fc_pp_unique_id].\"\n",
+	    at.text));
+	up(_i + 1, at.text);
+	web_clients("client=127.0.0.1,");
+	if (_i == 1) {
+		int fd = spot_connect(&front);
+		const char *got, *id;
+
+		spot_send(fd, request, sizeof(request) - 1);
+		got = spot_recv_all(fd);
+		id = strstr(got, "id=");
+		ck_assert_ptr_nonnull(id);
+		ck_assert_uint_eq(strspn(id + 3, "0123456789abcdef"), 16);
+		close(fd);
+	}
+	pen_down(&pen);
+	child_stop(&service, SIGTERM);
+}
+END_TEST
+
+/* ---- mail, where the server speaks first ---- */
+
+static const char postfix_main[] =
+    "compatibility_level = 3.6\nqueue_directory = %s/queue\n"
+    "data_directory = %s/data\nmaillog_file = /dev/stdout\n"
+    "inet_interfaces = 127.0.0.1\nmyhostname = mail.test\nmydestination =\n"
+    "alias_maps =\nalias_database =\n"
+    "smtpd_upstream_proxy_protocol = haproxy\n";
+static const char postfix_master[] = "%s inet n - n - - smtpd\n"
+				     "postlog unix-dgram n - n - 1 postlogd\n"
+				     "rewrite unix - - n - - trivial-rewrite\n"
+				     "cleanup unix n - n - 0 cleanup\n"
+				     "anvil unix - - n - 1 anvil\n"
+				     "proxymap unix - - n - - proxymap\n";
+
+static void
+hears(int fd, const char *what)
+{
+	char got[256];
+
+	ck_assert_uint_lt(strlen(what), sizeof(got));
+	spot_set_deadline(fd, SOON);
+	spot_recv(fd, got, strlen(what));
+	ck_assert_int_eq(memcmp(got, what, strlen(what)), 0);
+}
+
+/* A client that waits for the greeting, and who the log says that it is. */
+static void
+greeted(const struct spot *from, const char *ip, const char *greeting,
+    const char *logged)
+{
+	int fd = from == &front ? spot_connect_from(from, ip)
+				: spot_connect(from);
+
+	hears(fd, greeting);
+	spot_send(fd, "QUIT\r\n", 6);
+	close(fd);
+	WAIT_FOR(strstr(child_out(&service), logged) != NULL ||
+		strstr(child_err(&service), logged) != NULL,
+	    SOON);
+}
+
+START_TEST(postfix)
+{
+	const char *dir = scratch("postfix");
+	const struct passwd *user = getpwnam("postfix");
+
+	NEED_PROGRAM("postfix");
+	if (geteuid() != 0 || user == NULL)
+		SKIP("postfix needs root, and its user");
+	spot_new(&at, SPOT_TCP4);
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(mkdir(text("%s/queue", dir), 0755), 0);
+	ck_assert_int_eq(mkdir(text("%s/data", dir), 0700), 0);
+	ck_assert_int_eq(
+	    chown(text("%s/data", dir), user->pw_uid, user->pw_gid), 0);
+	write_file(text("%s/main.cf", dir), text(postfix_main, dir, dir));
+	write_file(text("%s/master.cf", dir), text(postfix_master, at.text));
+	child_start(&service,
+	    (const char *[]){
+		child_find("postfix"), "-c", dir, "start-fg", NULL });
+	WAIT_FOR(child_has_ended(&service) || spot_is_listening(&at), SOON);
+	up(_i + 1, at.text);
+	greeted(&front, "127.0.0.2", "220 mail.test ESMTP",
+	    "connect from unknown[127.0.0.2]");
+	if (spot_has_kind(SPOT_TCP6))
+		greeted(&front6, NULL, "220 mail.test ESMTP", "[::1]");
+	greeted(&front_unix, NULL, "220 mail.test ESMTP", "[127.0.0.1]");
+	/* checks of health are heard, too */
+	spot_ask(&ctl, "check_interval 0.2;check expect '220 mail.test'\n");
+	WAIT_FOR(strstr(spot_ask(&ctl, "checks\n"), "result ok") != NULL,
+	    SOON);
+	pen_down(&pen);
+	(void)run_program(
+	    30000, child_find("postfix"), "-c", dir, "stop", NULL);
+	child_wait(&service, SOON);
+}
+END_TEST
+
+static const char dovecot_conf[] =
+    "base_dir = %s/run\nlog_path = /dev/stderr\nprotocols = imap\nssl = no\n"
+    "haproxy_trusted_networks = 127.0.0.0/8\nlisten = 127.0.0.1\n"
+    "login_log_format_elements = rip=%%r rport=%%b lip=%%l\n"
+    "passdb {\n  driver = static\n  args = nopassword=y\n}\n"
+    "userdb {\n  driver = static\n  args = uid=nobody gid=nogroup home=%s\n}\n"
+    "service imap-login {\n  inet_listener imap {\n    port = %d\n"
+    "    haproxy = yes\n  }\n  inet_listener imaps {\n    port = 0\n  }\n"
+    "  chroot =\n}\n";
+
+START_TEST(dovecot)
+{
+	const char *dir = scratch("dovecot");
+
+	NEED_PROGRAM("dovecot");
+	if (geteuid() != 0 || getpwnam("dovenull") == NULL)
+		SKIP("dovecot needs root, and its users");
+	spot_new(&at, SPOT_TCP4);
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(mkdir(text("%s/run", dir), 0755), 0);
+	write_file(text("%s/conf", dir), text(dovecot_conf, dir, dir, at.port));
+	child_start(&service,
+	    (const char *[]){ child_find("dovecot"), "-F", "-c",
+		text("%s/conf", dir), NULL });
+	WAIT_FOR(child_has_ended(&service) || spot_is_listening(&at), SOON);
+	ck_assert_msg(service.running, "dovecot: %s", child_err(&service));
+	up(_i + 1, at.text);
+	greeted(&front, "127.0.0.2", "* OK ", "rip=127.0.0.2");
+	if (spot_has_kind(SPOT_TCP6))
+		greeted(&front6, NULL, "* OK ", "rip=::1");
+	greeted(&front_unix, NULL, "* OK ", "rip=127.0.0.1");
+	pen_down(&pen);
+	child_stop(&service, SIGTERM);
+}
+END_TEST
+
+/* ---- a proxy in front of pen ---- */
+
+/* haproxy -> pen -> nginx: the address goes through both, and pen's own log has
+ * it. */
+START_TEST(behind_haproxy)
+{
+	static const char *const sends[] = { "send-proxy", "send-proxy-v2",
+		"send-proxy-v2 proxy-v2-options unique-id,crc32c" };
+	const char *log = scratch("sessions");
+	struct nginx n;
+	int fd;
+
+	NEED_PROGRAM("haproxy");
+	NEED_PROGRAM("nginx");
+	nginx_up_with(&n, "client=$proxy_protocol_addr,$proxy_protocol_port",
+	    "proxy_protocol", "");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", "proxy_protocol 1",
+	    "-O", "acl edge permit 127.0.0.1", "-O", "accept_proxy edge", "-O",
+	    text("session_log %s", log), front.text, n.at.text, NULL);
+	spot_new(&at, SPOT_TCP4);
+	haproxy_start(text("listen l\n  mode tcp\n  bind %s\n"
+			   "  unique-id-format %%ci-%%cp\n"
+			   "  server s %s check inter 200ms %s\n",
+	    at.text, front.text, sends[_i]));
+	fd = spot_connect_from(&at, "127.0.0.2");
+	answers(fd, text("client=127.0.0.2,%d", port_of(fd)));
+	WAIT_FOR(file_has(log, "client=127.0.0.2:"), SOON);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "statistics\n"), "closed_proxy_invalid 0\n"));
+	pen_down(&pen);
+	child_stop(&service, SIGTERM);
+	nginx_down(&n);
+}
+END_TEST
+
+SUITE(test_proxy_programs)
+{
+	Suite *s = suite_create("proxy_programs");
+	TCase *loops = tcase_create("versions");
+
+	tcase_set_timeout(loops, 120);
+	tcase_add_loop_test(loops, nginx, 0, 2);
+	tcase_add_loop_test(loops, haproxy, 0, 2);
+	tcase_add_loop_test(loops, postfix, 0, 2);
+	tcase_add_loop_test(loops, dovecot, 0, 2);
+	tcase_add_loop_test(loops, behind_haproxy, 0, 3);
+	suite_add_tcase(s, loops);
+	return s;
+}
