@@ -25,6 +25,23 @@ session_sender(const struct session *s)
 	    : NULL;
 }
 
+/* The number that the server was told, or the one of the proxy in front. */
+static void
+session_tell_id(const struct session *s, struct session_record *r,
+    char text[PROXY_ID_TEXT])
+{
+	const struct session_facts *facts = s->facts;
+
+	if (facts == NULL)
+		return;
+	r->id = facts->header.id.at;
+	r->id_n = facts->header.id.n;
+	if (r->id_n == 0 && facts->id != 0) {
+		r->id = text;
+		r->id_n = session_id_text(facts, text);
+	}
+}
+
 static struct session_record
 session_record(const struct session *s, enum reason why)
 {
@@ -55,11 +72,13 @@ session_log_close(const struct session *s, enum reason why)
 	struct sessionlog *g = s->frontend->sessionlog;
 	struct tls_facts client, server;
 	struct session_record r;
+	char id[PROXY_ID_TEXT];
 
 	if (g == NULL ||
 	    !sessionlog_wants(g, why, loop_now(s->frontend->core.loop)))
 		return;
 	r = session_record(s, why);
+	session_tell_id(s, &r, id);
 	r.client_tls = session_tls_facts(&s->down, &client);
 	r.server_tls = session_tls_facts(&s->up, &server);
 	sessionlog_put(g, &r);

@@ -243,6 +243,11 @@ struct pipe_stop session_send_early(struct session *s);
 bool session_was_accepted(const struct session *s, int error);
 /* How long until a Unix listener whose backlog is full is tried again, ms. */
 uint32_t session_busy_ms(const struct session *s);
+/* The number of the connection that servers are told, as text. Returns its
+ * length. */
+enum { PROXY_ID_TEXT = 17 };
+size_t session_id_text(
+    const struct session_facts *facts, char text[PROXY_ID_TEXT]);
 /* The server on `up`, which was opened just now to this address, is told who
  * its client is, if it is to be. Returns 0, or -1 with errno ENOMEM. */
 int session_introduce(struct session *s, const struct addr *to);

@@ -12,14 +12,11 @@
 #include "proxy/proxy_header.h"
 #include "proxy/session_private.h"
 
-/* Hexadecimal digits of the number that a connection gets. */
-enum { ID_TEXT = 16 };
-
 /* What the texts of a header point to while it is written. */
 struct telling {
 	struct proxy_header header;
 	struct tls_about tls;
-	char id[ID_TEXT + 1];
+	char id[PROXY_ID_TEXT];
 };
 
 static struct proxy_text
@@ -65,6 +62,13 @@ tell_tls(const struct session *s, struct telling *t)
 	h->alpn = text_of(t->tls.alpn);
 }
 
+size_t
+session_id_text(const struct session_facts *facts, char text[PROXY_ID_TEXT])
+{
+	return (size_t)snprintf(
+	    text, PROXY_ID_TEXT, "%016" PRIx64, facts->id);
+}
+
 /* The number stays the same when another server is tried; it is the one that
  * the proxy in front gave, if that gave one. Without memory there is none. */
 static void
@@ -76,8 +80,8 @@ tell_id(struct session *s, struct telling *t)
 		return;
 	if (facts->id == 0)
 		facts->id = ++s->frontend->core.ids;
-	snprintf(t->id, sizeof(t->id), "%016" PRIx64, facts->id);
-	t->header.id = text_of(t->id);
+	t->header.id = (struct proxy_text){ t->id,
+		session_id_text(facts, t->id) };
 }
 
 static size_t

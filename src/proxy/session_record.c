@@ -109,6 +109,19 @@ put_via(const struct session_record *r, char *value)
 	return put_text(value, peer_format(r->sender, text));
 }
 
+/* It may be another program's, and any bytes. */
+static size_t
+put_id(const struct session_record *r, char *value)
+{
+	size_t i;
+
+	for (i = 0; i < r->id_n && i < RECORD_VALUE_MAX; i++)
+		value[i] = r->id[i] > ' ' && r->id[i] < 127 && r->id[i] != '"'
+		    ? r->id[i]
+		    : '?';
+	return i;
+}
+
 static size_t
 put_port(const struct session_record *r, char *value)
 {
@@ -266,6 +279,7 @@ const struct record_field record_fields[] = {
 	{ .name = "client", .put = put_client },
 	{ .name = "client_ip", .put = put_client_ip, .on_request = true },
 	{ .name = "via", .put = put_via },
+	{ .name = "id", .put = put_id },
 	{ .name = "port", .put = put_port, .is_number = true },
 	{ .name = "session",
 	    .put = put_session,

@@ -9,6 +9,7 @@
  *     client      192.0.2.1:40000                 who it was
  *     client_ip   192.0.2.1
  *     via         192.0.2.9:5000                  the proxy that named it
+ *     id          e376615e324affeb                that servers were told
  *     port        443                             that the client came to
  *     session     17                              its number, for commands
  *     server      10.0.0.1:80                     who served it
@@ -55,6 +56,8 @@ struct session_record {
 	unsigned time_ms; /* of the second */
 	enum reason reason;
 	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
+	const char *id; /* of id_n bytes; 0: none */
+	size_t id_n;
 	uint16_t port; /* 0: a Unix socket */
 	uint32_t session;
 	const struct server *server; /* NULL: none */

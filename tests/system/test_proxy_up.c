@@ -156,6 +156,7 @@ START_TEST(binary)
 {
 	static const int family[] = { 0x11, 0x21 };
 	static const size_t size[] = { 12, 36 };
+	const char *log = scratch("log");
 	unsigned char one[256], two[256];
 	int fd;
 
@@ -163,7 +164,7 @@ START_TEST(binary)
 		SKIP("no IPv6 here");
 	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
 	spot_new(&front, kinds[_i]);
-	up("proxy_protocol 2");
+	up(text("proxy_protocol 2;session_log %s", log));
 	fd = spot_connect(&front);
 	spot_send(fd, "hello", 5);
 	/* nothing but the number of the connection: 16 digits */
@@ -171,6 +172,7 @@ START_TEST(binary)
 	hears(fd, "hello", 5);
 	ck_assert_int_eq(memcmp(one, "\5\0\x10", 3), 0);
 	close(fd);
+	WAIT_FOR(file_has(log, text(" id=%.16s ", (char *)one + 3)), SOON);
 	fd = spot_connect(&front);
 	ck_assert_uint_eq(hears_binary(fd, family[_i], size[_i], two), 19);
 	ck_assert_int_ne(memcmp(one, two, 19), 0);
