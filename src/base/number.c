@@ -73,27 +73,58 @@ number_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 	return finish(text + n, v, unit, min, max, value);
 }
 
+/* Milliseconds of a unit of time, 0: it is none. */
+static uint64_t
+unit_ms(const char *text)
+{
+	static const struct {
+		const char *name;
+		uint64_t ms;
+	} units[] = { { "ms", 1 }, { "s", 1000 }, { "m", 60 * 1000 },
+		{ "h", 3600 * 1000 }, { "d", 24 * 3600 * 1000 } };
+	size_t i;
+
+	for (i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(text, units[i].name) == 0)
+			return units[i].ms;
+	return 0;
+}
+
+/* Up to three digits behind a point, as thousandths. Returns 0, or -1 with
+ * errno EINVAL. */
+static int
+parse_thousandths(const char *text, uint64_t *value)
+{
+	uint64_t unit = 100;
+
+	*value = 0;
+	do {
+		if (*text < '0' || *text > '9' || unit == 0) {
+			errno = EINVAL;
+			return -1;
+		}
+		*value += unit * (uint64_t)(*text - '0');
+		unit /= 10;
+	} while (*++text != '\0');
+	return 0;
+}
+
 int
 number_parse_ms(
     const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms)
 {
-	uint64_t v = 0, fraction = 0, unit = 100;
+	uint64_t v = 0, fraction = 0, unit;
 	size_t n = parse_digits(text, &v);
 
 	if (n == 0)
 		return -1;
-	if (strcmp(text + n, "ms") == 0)
-		return finish("", v, 1, min_ms, max_ms, value_ms);
+	unit = unit_ms(text + n);
+	if (unit > 0)
+		return finish("", v, unit, min_ms, max_ms, value_ms);
 	if (text[n] == '.') {
-		n++;
-		do {
-			if (text[n] < '0' || text[n] > '9' || unit == 0) {
-				errno = EINVAL;
-				return -1;
-			}
-			fraction += unit * (uint64_t)(text[n] - '0');
-			unit /= 10;
-		} while (text[++n] != '\0');
+		if (parse_thousandths(text + n + 1, &fraction) < 0)
+			return -1;
+		n = strlen(text);
 	}
 	if (v > UINT64_MAX / 1000 - 1) {
 		errno = ERANGE;

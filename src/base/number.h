@@ -14,8 +14,9 @@ int number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 int number_parse_size(
     const char *text, uint64_t min, uint64_t max, uint64_t *value);
 
-/* Parses seconds with up to three decimals ("3", "0.5") or milliseconds
- * ("200ms"). Value and range are in milliseconds. */
+/* Parses seconds with up to three decimals ("3", "0.5"), or a whole number with
+ * its unit ("200ms", "5s", "5m", "2h", "1d"). Value and range are in
+ * milliseconds. */
 int number_parse_ms(
     const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms);
 

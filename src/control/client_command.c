@@ -76,7 +76,8 @@ run_recent(struct call *c, struct error *e)
 	if (c->words->count == 1 &&
 	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
 		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
+		    "2h)",
 		    c->words->word[0]);
 	facts_list_begin(c->reply);
 	c->reply->at = 0;
@@ -191,8 +192,8 @@ run_rebalance(struct call *c, struct error *e)
 	if (number_parse(c->words->word[0], 1, 100, &percent) < 0)
 		return error_set(e, "\"%.100s\" is not a number from 1 to 100",
 		    c->words->word[0]);
-	if (frontend_rebalance(
-		c->pen->frontend, (unsigned)percent, &asked, e) < 0)
+	if (frontend_rebalance(c->pen->frontend, (unsigned)percent, &asked, e) <
+	    0)
 		return -1;
 	facts_begin(&f, c->reply, FACTS_LINE);
 	facts_number(&f, "sessions", asked);

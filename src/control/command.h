@@ -141,6 +141,7 @@ struct command {
 
 /* Rows that belong together, ended by a NULL name. */
 struct command_group {
+	const char *key; /* as --help takes it */
 	const char *title;
 	const struct command *rows;
 };

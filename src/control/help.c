@@ -11,6 +11,7 @@
 #include "control/command.h"
 #include "control/help.h"
 #include "control/reply.h"
+#include "control/table.h"
 #include "net/loop.h"
 
 enum { COLUMN = 30, WIDTH = 79 };
@@ -95,42 +96,123 @@ add_group(struct buffer *out, const struct command_group *g)
 	}
 }
 
+static const char usage[] =
+    "usage: pen [options] [address:]port|/path|@name[,...] server ...\n"
+    "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
+    "[v6]:port... | /path\n\n"
+    "Balances connections and datagrams over the servers.\n\n";
+
+/* What most need: a screen of it. */
+static const char *const common[] = { "round-robin", "hash", "weight", "sticky",
+	"emergency", "check-servers", "udp", "dns", "cert", "upstream-tls",
+	"proxy-protocol", "http", "client-acl", "client-conns", "foreground",
+	"control", "config-file", "check", "session-log", "web", "user" };
+
+static const struct command *
+row_of_option(const char *option)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (row->option != NULL && strcmp(row->option, option) == 0)
+			break;
+	return row != NULL && command_is_there(row) ? row : NULL;
+}
+
 static void
-add_help(struct buffer *out)
+add_short_help(struct buffer *out)
 {
 	const struct command_group *g;
 	const struct command *row;
+	char groups[512] = "";
+	size_t i, n = 0;
 
-	reply_add(out,
-	    "usage: pen [options] [address:]port|/path|@name[,...] server "
-	    "...\n"
-	    "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
-	    "[v6]:port... | /path\n\n"
-	    "Balances connections and datagrams over the servers.\n\n"
-	    "options:\n");
-	COMMAND_EACH (row)
-		if (row->option != NULL && command_is_there(row))
+	reply_add(out, "%s", usage);
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if ((row = row_of_option(common[i])) != NULL)
 			add_option(out, row);
+	add_line(out, "  -O, -o, --command COMMAND", "any command");
+	add_line(out, "      --version", "version, libraries, features");
+	for (g = command_groups; g->rows != rows_obsolete; g++)
+		n += (size_t)snprintf(groups + n, sizeof(groups) - n, "%s%s",
+		    n > 0 ? " " : "", g->key);
+	add_line(out, "      --help GROUP", groups);
+	add_line(out, "      --help all", "all options and commands");
+}
+
+static void
+add_own_options(struct buffer *out)
+{
 	add_line(
 	    out, "  -O, -o, --command COMMAND", "any of the commands below");
 	add_line(out, "      --completion SHELL",
 	    "prints completion for bash, zsh or fish");
-	add_line(out, "      --help", "this text");
+	add_line(out, "      --help [GROUP|all]",
+	    "what most need, or a group, or this text");
 	add_line(out, "      --version", "version, libraries, features");
+}
+
+static void
+add_full_help(struct buffer *out)
+{
+	const struct command_group *g;
+	const struct command *row;
+
+	reply_add(out, "%soptions:\n", usage);
+	COMMAND_EACH (row)
+		if (row->option != NULL && command_is_there(row))
+			add_option(out, row);
+	add_own_options(out);
 	reply_add(out, "\ncommands:\n");
 	for (g = command_groups; g->rows != NULL; g++)
 		add_group(out, g);
 }
 
-void
-help_print(void)
+static void
+add_group_help(struct buffer *out, const struct command_group *g)
+{
+	const struct command *row;
+
+	reply_add(out, "options:\n");
+	for (row = g->rows; row->name != NULL; row++)
+		if (row->option != NULL && command_is_there(row))
+			add_option(out, row);
+	reply_add(out, "\ncommands:\n");
+	add_group(out, g);
+}
+
+static int
+add_help(struct buffer *out, const char *group)
+{
+	const struct command_group *g;
+
+	if (group == NULL) {
+		add_short_help(out);
+		return 0;
+	}
+	if (strcmp(group, "all") == 0) {
+		add_full_help(out);
+		return 0;
+	}
+	for (g = command_groups; g->rows != NULL; g++)
+		if (strcmp(g->key, group) == 0) {
+			add_group_help(out, g);
+			return 0;
+		}
+	return -1;
+}
+
+int
+help_print(const char *group)
 {
 	struct buffer out;
+	int rc;
 
 	buffer_init(&out);
-	add_help(&out);
+	rc = add_help(&out, group);
 	fwrite(buffer_bytes(&out), 1, buffer_length(&out), stdout);
 	buffer_fini(&out);
+	return rc;
 }
 
 void

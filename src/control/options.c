@@ -97,10 +97,31 @@ row_of(int option)
 
 /* ---- reading ---- */
 
+/* The long option that a mistyped one was probably meant to be; NULL: none. */
+static const char *
+nearest_option(const char *name)
+{
+	const struct command *row, *best = NULL;
+	unsigned distance, least = 3;
+
+	if (strncmp(name, "--", 2) != 0)
+		return NULL;
+	COMMAND_EACH (row) {
+		if (row->option == NULL || !command_is_there(row))
+			continue;
+		distance = words_distance(name + 2, row->option);
+		if (distance < least) {
+			least = distance;
+			best = row;
+		}
+	}
+	return best != NULL ? best->option : NULL;
+}
+
 static int
 bad_option(int found, char **argv, struct error *e)
 {
-	const char *word = argv[optind - 1];
+	const char *word = argv[optind - 1], *nearest;
 	char name[128];
 
 	if (optopt > 0 && optopt < OPTION_COMPLETION)
@@ -115,16 +136,28 @@ bad_option(int found, char **argv, struct error *e)
 		return error_set(e,
 		    "option %s: takes no argument, got \"%.100s\"", name,
 		    word + strcspn(word, "=") + 1);
-	return error_set(e, "option %s: unknown (pen --help lists all)", name);
+	nearest = nearest_option(name);
+	if (nearest != NULL)
+		return error_set(e, "option %s: unknown (did you mean --%s?)",
+		    name, nearest);
+	return error_set(
+	    e, "option %s: unknown (pen --help all lists all)", name);
 }
 
-/* Options that print something and are done. */
+/* Options that print something and are done. `group` is the word behind, which
+ * may be missing. */
 static enum options_result
-print(int option, struct error *e)
+print(int option, const char *group, struct error *e)
 {
-	if (option == OPTION_HELP)
-		help_print();
-	else if (option == OPTION_VERSION)
+	if (option == OPTION_HELP) {
+		if (help_print(group) < 0) {
+			error_set(e,
+			    "option --help: \"%.100s\" is not a group (pen "
+			    "--help lists them)",
+			    group);
+			return OPTIONS_BAD;
+		}
+	} else if (option == OPTION_VERSION)
 		help_print_version();
 	else if (completion_print(optarg) < 0) {
 		error_set(e, "option --completion: expected bash, zsh or fish");
@@ -149,7 +182,7 @@ read_options(struct options *o, int argc, char **argv, struct error *e)
 			return OPTIONS_BAD;
 		}
 		if (found >= OPTION_COMPLETION && found < LONG_BASE)
-			return print(found, e);
+			return print(found, argv[optind], e);
 		o->given[o->count].row =
 		    found == 'O' || found == 'o' ? NULL : row_of(found);
 		o->given[o->count++].argument = optarg;

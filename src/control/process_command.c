@@ -55,7 +55,8 @@ run_shutdown(struct call *c, struct error *e)
 	if (c->words->count == 1 &&
 	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
 		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
+		    "2h)",
 		    c->words->word[0]);
 	stopping_begin(
 	    c->pen, ms, c->asker != NULL ? c->asker->who : "shutdown");
@@ -75,7 +76,8 @@ run_upgrade(struct call *c, struct error *e)
 	if (c->words->count == 1 &&
 	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
 		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms)",
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
+		    "2h)",
 		    c->words->word[0]);
 	if (upgrade_begin(c->pen, ms,
 		c->asker != NULL ? c->asker->who : "upgrade", e) < 0)

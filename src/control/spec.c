@@ -156,6 +156,17 @@ part_twins(struct listen_list *list)
 				list->entry[i].v6_only = true;
 }
 
+/* A URL is what other programs take. */
+static int
+refuse_scheme(const char *text, struct error *e)
+{
+	const char *scheme = strstr(text, "://");
+
+	return scheme == NULL ? 0
+			      : error_set(e, "write %.100s, without %.*s://",
+				    scheme + 3, (int)(scheme - text), text);
+}
+
 int
 spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e)
@@ -171,7 +182,9 @@ spec_parse_listen(struct listen_list *list, const char *text,
 		rest = strchr(one, ',');
 		if (rest != NULL)
 			*rest++ = '\0';
-		rc = parse_one(list, one, how, &why);
+		rc = refuse_scheme(one, &why);
+		if (rc == 0)
+			rc = parse_one(list, one, how, &why);
 	}
 	free(copy);
 	if (rc < 0)
@@ -379,7 +392,8 @@ spec_parse_server(
 
 	server_plan_init(s);
 	s->port = default_port > 0 ? (uint16_t)default_port : 0;
-	rc = addr_is_unix_text(text)
+	rc = refuse_scheme(text, &why) < 0 ? -1
+	    : addr_is_unix_text(text)
 	    ? parse_unix_server(s, text, &why)
 	    : parse_host_server(s, text, default_port == SPEC_ANY_PORT, &why);
 	return rc == 0

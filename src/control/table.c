@@ -4,20 +4,20 @@
 #include "control/table.h"
 
 const struct command_group command_groups[] = {
-	{ "choosing", rows_choosing },
-	{ "servers", rows_servers },
-	{ "connections", rows_connections },
-	{ "logs", rows_log },
-	{ "limits", rows_limits },
-	{ "ends of sessions", rows_ends },
-	{ "TLS", rows_tls },
-	{ "direct server return", rows_dsr },
-	{ "checks", rows_checks },
-	{ "configuration", rows_configuration },
-	{ "process", rows_process },
-	{ "obsolete", rows_obsolete },
-	{ "later", rows_later },
-	{ NULL, NULL },
+	{ "choosing", "choosing", rows_choosing },
+	{ "servers", "servers", rows_servers },
+	{ "connections", "connections", rows_connections },
+	{ "logs", "logs", rows_log },
+	{ "limits", "limits", rows_limits },
+	{ "ends", "ends of sessions", rows_ends },
+	{ "tls", "TLS", rows_tls },
+	{ "dsr", "direct server return", rows_dsr },
+	{ "checks", "checks", rows_checks },
+	{ "configuration", "configuration", rows_configuration },
+	{ "process", "process", rows_process },
+	{ "obsolete", "obsolete", rows_obsolete },
+	{ "later", "later", rows_later },
+	{ NULL, NULL, NULL },
 };
 
 const struct command *

@@ -153,7 +153,7 @@ refuse_number(const struct command *row, const char *word, struct error *e)
 		    (unsigned long long)((row->min + unit - 1) / unit),
 		    (unsigned long long)(row->max / unit));
 	return error_set(e, "\"%.100s\" is not a valid %s", word,
-	    row->kind == KIND_SECONDS	 ? "duration (5, 0.5, 200ms)"
+	    row->kind == KIND_SECONDS	 ? "duration (5, 0.5, 200ms, 5m, 2h)"
 		: row->kind == KIND_SIZE ? "size (512, 64k, 4m)"
 					 : "number");
 }

@@ -7,7 +7,7 @@ pen -x 500 {FRONT} {S0} {S1}
 > blacklist json
 < {"blacklist":5}
 > blacklist x
-< error: blacklist: "x" is not a valid duration (5, 0.5, 200ms)
+< error: blacklist: "x" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > blacklist 0
 < 0
 > timeout
@@ -25,7 +25,7 @@ pen -x 500 {FRONT} {S0} {S1}
 < 0.500
 < 0
 > resolve_interval x
-< error: resolve_interval: "x" is not a valid duration (5, 0.5, 200ms)
+< error: resolve_interval: "x" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > resolver
 > resolver 127.0.0.1
 < error: resolver: only at the start
@@ -54,7 +54,7 @@ pen -x 500 {FRONT} {S0} {S1}
 < 2.500
 < 2.500
 > queue x
-< error: queue: "x" is not a valid duration (5, 0.5, 200ms)
+< error: queue: "x" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > queue 0
 < 0
 > tracking
@@ -233,7 +233,7 @@ ask x = server 0: x
 # several on a line: until one is refused
 > timeout 1; timeout x; timeout 2
 < 1
-< error: timeout: "x" is not a valid duration (5, 0.5, 200ms)
+< error: timeout: "x" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > timeout
 < 1
 > 'mode'; "pid" # and a comment; timeout 9

@@ -28,7 +28,7 @@ pen -r {FRONT} {S0} {S1}
 > server 0 on_down maybe
 < error: server: on_down expects keep, cut or default, got "maybe"
 > shutdown soon
-< error: shutdown: "soon" is not a valid duration (5, 0.5, 200ms)
+< error: shutdown: "soon" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > shutdown 1 2
 < error: shutdown: expects [SEC]
 ask a = server 0: a

@@ -4,7 +4,7 @@ file pen.conf
 | server 0 address 127.0.0.1 port {P0}
 pen -F {DIR}pen.conf
 > upgrade soon
-< error: upgrade: "soon" is not a valid duration (5, 0.5, 200ms)
+< error: upgrade: "soon" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > upgrade 1 2
 < error: upgrade: expects [SEC]
 > no upgrade

@@ -8,7 +8,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 
-"$pen" --help >"$dir/help" || exit 1
+"$pen" --help all >"$dir/help" || exit 1
 sed -n '/^options:/,/^commands:/s/^.* --\([a-z0-9-]*\).*/\1/p' "$dir/help" |
 	sort -u >"$dir/words"
 sed -n '/^commands:/,$s/^  \([a-z][a-z0-9_]*\).*/\1/p' "$dir/help" |

@@ -9,7 +9,7 @@ dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 
-"$pen" --help >"$dir/help" || exit 1
+"$pen" --help all >"$dir/help" || exit 1
 if ! grep -q -- --cert "$dir/help"; then
 	echo "skipped: manual: a build without TLS knows less"
 	exit 77

@@ -535,7 +535,7 @@ START_TEST(penctl_asks)
 	ck_assert_int_eq(penctl(ctl.text, "blacklist", "a \"b\\", &said), 1);
 	ck_assert_str_eq(said,
 	    "error: blacklist: \"a \"b\\\" is not a valid duration (5, 0.5, "
-	    "200ms)\n");
+	    "200ms, 5m, 2h)\n");
 	ck_assert_int_eq(penctl(ctl.text, "tarpit", NULL, &said), 1);
 	ck_assert_int_eq(penctl("/no/such/socket", "mode", NULL, &said), 2);
 	ck_assert_int_eq(penctl("@", "mode", NULL, &said), 2);

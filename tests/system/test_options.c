@@ -257,9 +257,9 @@ START_TEST(tls_versions_leave_one)
 {
 	const char *front = free_front();
 
-	pen_expect_failure("option --tls-option and ssl_min", "-f",
-	    "-E", "x.pem", "--tls-min", "tls1.3", "--tls-option", "no_tlsv1.3",
-	    front, "127.0.0.1:9", NULL);
+	pen_expect_failure("option --tls-option and ssl_min", "-f", "-E",
+	    "x.pem", "--tls-min", "tls1.3", "--tls-option", "no_tlsv1.3", front,
+	    "127.0.0.1:9", NULL);
 	pen_expect_failure("disable every version of TLS", "-f", "-E", "x.pem",
 	    "--tls-option", "no_tlsv1.2", "--tls-option", "no_tlsv1.3", front,
 	    "127.0.0.1:9", NULL);
@@ -286,7 +286,7 @@ START_TEST(help_and_version)
 {
 	struct pen p;
 
-	pen_start(&p, "--help", NULL);
+	pen_start(&p, "--help", "all", NULL);
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "--help"));
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "-r"));
@@ -295,6 +295,24 @@ START_TEST(help_and_version)
 	ck_assert_ptr_nonnull(
 	    strstr(child_out(&p.child), "--control-level LEVEL "));
 	ck_assert_str_eq(child_err(&p.child), "");
+	/* a screen, from which one gets on */
+	pen_start(&p, "--help", NULL);
+	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
+	ck_assert_int_le(
+	    count(child_out(&p.child), '\n', "usage:", "all options"), 50);
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), " dsr "));
+	pen_start(&p, "--help", "dsr", NULL);
+	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "--dsr-if"));
+	ck_assert_ptr_null(strstr(child_out(&p.child), "--round-robin"));
+	pen_expect_failure("option --help: \"nothing\" is not a group",
+	    "--help", "nothing", NULL);
+	pen_expect_failure("option --roundrobin: unknown (did you mean "
+			   "--round-robin?)",
+	    "--roundrobin", "80", "a", NULL);
+	pen_expect_failure("server \"tcp://127.0.0.1:80\": write "
+			   "127.0.0.1:80, without tcp://",
+	    "1234", "tcp://127.0.0.1:80", NULL);
 	pen_start(&p, "--version", NULL);
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "pen"));

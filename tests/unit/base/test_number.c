@@ -89,7 +89,8 @@ ms(const char *word, uint64_t wanted)
 START_TEST(seconds)
 {
 	static const char *const bad[] = { "", "1.", ".5", "1.2345", "1,5",
-		"1s", "1.5ms", "-1", "1.x", "99999999999999999999" };
+		"1w", "1.5ms", "1.5h", "5 m", "213503982335d", "-1", "1.x",
+		"99999999999999999999" };
 	uint64_t v = 99;
 	size_t i;
 
@@ -99,6 +100,10 @@ START_TEST(seconds)
 	ms("1.25", 1250);
 	ms("0.001", 1);
 	ms("200ms", 200);
+	ms("5s", 5000);
+	ms("5m", 300000);
+	ms("2h", 7200000);
+	ms("1d", 86400000);
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
 		ck_assert_msg(number_parse_ms(bad[i], 0, UINT64_MAX, &v) == -1,
 		    "\"%s\"", bad[i]);

@@ -50,7 +50,7 @@ START_TEST(table_is_sound)
 {
 	const struct command *r, *o;
 
-	COMMAND_EACH(r) {
+	COMMAND_EACH (r) {
 		ck_assert_uint_lt(command_index(r), ROWS_MAX);
 		ck_assert_ptr_eq(command_at(command_index(r)), r);
 		ck_assert_ptr_nonnull(r->help);
@@ -91,7 +91,8 @@ START_TEST(settings)
 	ck_assert(pen->plan->config.frontend.keepalive);
 	says("no keepalive", "");
 	ck_assert(!pen->plan->config.frontend.keepalive);
-	fails("blacklist x", "\"x\" is not a valid duration (5, 0.5, 200ms)");
+	fails("blacklist x",
+	    "\"x\" is not a valid duration (5, 0.5, 200ms, 5m, 2h)");
 	fails("timeout 99999999999", "out of range");
 	fails("client_acl 10", "10 out of range 0..9");
 	fails("buffer lots", "\"lots\" is not a valid size");
@@ -211,8 +212,7 @@ START_TEST(access_and_reserves)
 	fails("source", "expects IP");
 	fails("source host", "not an IP address");
 	says("tcp_fastclose up", "");
-	ck_assert_int_eq(
-	    pen->plan->config.frontend.fastclose, FASTCLOSE_UP);
+	ck_assert_int_eq(pen->plan->config.frontend.fastclose, FASTCLOSE_UP);
 	fails("tcp_fastclose sideways", "expects up|down|both|off");
 	says("debug 1", "1\n");
 	ck_assert_int_eq(log_level, LOG_LEVEL_DEBUG);

@@ -114,7 +114,7 @@ START_TEST(numbers)
 	    "server 0 acl 10", "server: \"10\" is not a number from 0 to 9");
 	refuses("server 0 port 65536", "server: port out of range 1..65535");
 	refuses("server 0 blacklist x",
-	    "server: \"x\" is not a valid duration (5, 0.5, 200ms)");
+	    "server: \"x\" is not a valid duration (5, 0.5, 200ms, 5m, 2h)");
 	ck_assert_uint_eq(s->set.weight, 65535);
 	ck_assert_uint_eq(s->set.blacklist_ms, 500);
 	pen_free(pen);
