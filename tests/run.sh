@@ -267,6 +267,7 @@ step_clang() {
 build_notls() {
 	build notls --enable-werror --without-openssl --without-libedit \
 		--without-jansson --without-cares --without-libxdp \
+		--without-ncurses \
 		--without-maxminddb ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
 		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
@@ -405,6 +406,8 @@ packages_need_build "$top"
 packages_need check
 packages_want \
 	libedit \
+	ncurses \
+	tmux \
 	jansson \
 	cares \
 	maxminddb \

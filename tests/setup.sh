@@ -24,6 +24,8 @@ pkgconf   pkg-config        pkgconf-pkg-config pkgconf      pkgconf     pkg-conf
 libevent  libevent-dev      libevent-devel    libevent-dev  libevent    libevent-devel      libevent     libevent
 openssl   libssl-dev        openssl-devel     openssl-dev   openssl     libopenssl-devel    -            openssl@3
 libedit   libedit-dev       libedit-devel     libedit-dev   libedit     libedit-devel       libedit      -
+ncurses   libncurses-dev    ncurses-devel     ncurses-dev   ncurses     ncurses-devel       -            ncurses
+tmux      tmux              tmux              tmux          tmux        tmux                tmux         tmux
 libxdp    libxdp-dev,libbpf-dev libxdp-devel,libbpf-devel libxdp-dev,libbpf-dev libxdp,libbpf libxdp-devel,libbpf-devel - -
 jansson   libjansson-dev    jansson-devel     jansson-dev   jansson     libjansson-devel    jansson      jansson
 cares     libc-ares-dev     c-ares-devel      c-ares-dev    c-ares      c-ares-devel        c-ares       c-ares
@@ -101,7 +103,7 @@ packages_has() {
 		packages_find_program pkgconf ;;
 	libevent) pkg-config --exists 'libevent_core >= 2.1' 2>/dev/null ;;
 	openssl) pkg-config --exists 'openssl >= 1.1.1' 2>/dev/null ;;
-	libedit | jansson) pkg-config --exists "$1" 2>/dev/null ;;
+	libedit | jansson | ncurses) pkg-config --exists "$1" 2>/dev/null ;;
 	libxdp) pkg-config --exists 'libxdp >= 1.2 libbpf >= 0.8' 2>/dev/null ||
 		[ "$(uname -s)" != Linux ] ;;
 	cares) pkg-config --exists 'libcares >= 1.16' 2>/dev/null ;;

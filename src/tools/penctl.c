@@ -16,11 +16,15 @@
 #include "base/words.h"
 #include "tools/ask.h"
 #include "tools/prompt.h"
+#include "tools/top.h"
+#include "tools/watch.h"
 
-enum { REFUSED = 1, UNREACHABLE = 2, TIMEOUT_MS = 10000 };
+enum { GO_ON = -1, REFUSED = 1, UNREACHABLE = 2 };
+enum { TIMEOUT_MS = 10000, INTERVAL_MS = 2000, LONG_MS = 86400000 };
 
 struct penctl {
 	struct target target;
+	struct repeat repeat; /* of watch and top */
 	bool json;
 	int cannot_write; /* errno of the output, which ends everything; or 0 */
 	char end[32];	  /* the last bytes of the answer */
@@ -249,6 +253,62 @@ ask_words(struct penctl *p, char **words)
 	return status;
 }
 
+/* ---- again and again ---- */
+
+static int
+watch_words(struct penctl *p, char **words)
+{
+	struct buffer line;
+	int status;
+
+	buffer_init(&line);
+	if (words[0] == NULL)
+		status = complain(REFUSED, "watch: expects a command");
+	else if (join_words(&line, words) < 0)
+		status = complain(UNREACHABLE, "out of memory");
+	else
+		status = watch(&p->target, buffer_bytes(&line), &p->repeat);
+	buffer_fini(&line);
+	return status;
+}
+
+/* The words are more pens. */
+static int
+run_top(struct penctl *p, char **words)
+{
+	struct top *t = calloc(1, sizeof(*t));
+	struct error e;
+	int status = GO_ON;
+
+	if (t == NULL)
+		return complain(UNREACHABLE, "out of memory");
+	t->pen[t->pens++] = p->target;
+	t->repeat = p->repeat;
+	for (; *words != NULL && status == GO_ON; words++) {
+		if (t->pens == TOP_PENS)
+			status = complain(REFUSED, "top: too many addresses");
+		else if (target_parse(&t->pen[t->pens], *words, &e) < 0)
+			status = complain(UNREACHABLE, e.text);
+		else
+			t->pen[t->pens++].timeout_ms = p->target.timeout_ms;
+	}
+	if (status == GO_ON)
+		status = top(t);
+	free(t);
+	return status;
+}
+
+/* No command of pen has these names. */
+static int
+run_words(struct penctl *p, char **words)
+{
+	if (strcmp(words[0], "watch") == 0)
+		return watch_words(p, words + 1);
+	if (strcmp(words[0], "top") == 0)
+		return run_top(p, words + 1);
+	return ask_words(p, words);
+}
+
 /* A line of a script or of the prompt, without its newline. */
 static int
 run_line(void *arg, const char *line)
@@ -296,11 +356,15 @@ usage(FILE *to, int status)
 	      "Sends commands to the control socket of pen and prints the "
 	      "answers.\n"
 	      "Without a command, lines are read from standard input.\n\n"
+	      "  top [address ...]      its servers, live; several add up\n"
+	      "  watch command ...      a command again and again\n\n"
 	      "address = host:port, [v6]:port, v6:port, port, /path or @name;\n"
 	      "without it, PENCTL in the environment.\n\n"
 	      "  -a, --address ADDRESS  the same as an option: all words are "
 	      "the command\n"
+	      "  -i, --interval SEC     of top and watch; 2\n"
 	      "  -j, --json             ask for answers in JSON\n"
+	      "  -n, --count N          of top and watch: so often\n"
 	      "  -t, --timeout SEC      limit of connecting and of each wait; "
 	      "10\n"
 	      "      --help             this text\n"
@@ -317,7 +381,25 @@ print_version(void)
 	return 0;
 }
 
-enum { GO_ON = -1 };
+/* The argument of -i, -n or -t. Returns 0, or -1 and has complained. */
+static int
+parse_number(struct penctl *p, int option, const char *text)
+{
+	if (option == 'n' && number_parse(text, 1, UINT32_MAX,
+				 &p->repeat.count) == 0)
+		return 0;
+	if (option == 'i' &&
+	    number_parse_ms(text, 100, LONG_MS, &p->repeat.interval_ms) == 0)
+		return 0;
+	if (option == 't' &&
+	    number_parse_ms(text, 1, LONG_MS, &p->target.timeout_ms) == 0)
+		return 0;
+	(void)complain(0,
+	    option == 'n'       ? "--count: expects a number from 1 on"
+		: option == 'i' ? "--interval: expects seconds, 0.1 to 86400"
+				: "--timeout: expects seconds, 0.001 to 86400");
+	return -1;
+}
 
 /* Options stand before the address and behind it. Returns GO_ON, or the exit
  * status. */
@@ -326,6 +408,8 @@ parse_options(struct penctl *p, const char **at, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "address", required_argument, NULL, 'a' },
+		{ "count", required_argument, NULL, 'n' },
+		{ "interval", required_argument, NULL, 'i' },
 		{ "json", no_argument, NULL, 'j' },
 		{ "timeout", required_argument, NULL, 't' },
 		{ "help", no_argument, NULL, 'h' },
@@ -334,7 +418,8 @@ parse_options(struct penctl *p, const char **at, int argc, char **argv)
 	};
 	int found;
 
-	while ((found = getopt_long(argc, argv, "+a:jt:", longs, NULL)) != -1) {
+	while ((found = getopt_long(
+		    argc, argv, "+a:i:jn:t:", longs, NULL)) != -1) {
 		if (found == 'h')
 			return usage(stdout, 0);
 		if (found == 'v')
@@ -343,12 +428,10 @@ parse_options(struct penctl *p, const char **at, int argc, char **argv)
 			*at = optarg;
 		else if (found == 'j')
 			p->json = true;
-		else if (found != 't')
+		else if (strchr("int", found) == NULL)
 			return usage(stderr, UNREACHABLE);
-		else if (number_parse_ms(
-			     optarg, 1, 86400000, &p->target.timeout_ms) < 0)
-			return complain(UNREACHABLE,
-			    "--timeout: expects seconds, 0.001 to 86400");
+		else if (parse_number(p, found, optarg) < 0)
+			return UNREACHABLE;
 	}
 	return GO_ON;
 }
@@ -374,7 +457,8 @@ take_address(const char *option, char **argv)
 int
 main(int argc, char **argv)
 {
-	struct penctl p = { .target = { .timeout_ms = TIMEOUT_MS } };
+	struct penctl p = { .target = { .timeout_ms = TIMEOUT_MS },
+		.repeat = { .interval_ms = INTERVAL_MS } };
 	const char *option = NULL, *at;
 	struct error e;
 	int status, before;
@@ -395,7 +479,7 @@ main(int argc, char **argv)
 	if (target_parse(&p.target, at, &e) < 0)
 		return complain(UNREACHABLE, e.text);
 	if (argv[optind] != NULL)
-		return ask_words(&p, argv + optind);
+		return run_words(&p, argv + optind);
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)
 	    ? prompt(&p.target, run_line, &p)
 	    : run_script(&p);

@@ -1,0 +1,35 @@
+/* top.h: the servers of one or several pens, live: on a terminal with keys to
+ * sort, filter, drain; else as plain lines, again and again. */
+#ifndef PEN_TOOLS_TOP_H
+#define PEN_TOOLS_TOP_H
+
+#include "tools/top_table.h"
+#include "tools/watch.h"
+
+struct top {
+	struct target pen[TOP_PENS];
+	unsigned pens;
+	struct repeat repeat;
+	struct top_table now, view;
+	enum top_order order;
+	char filter[TOP_TEXT];
+	struct error message; /* what went wrong, or was done; "" */
+};
+
+/* Shows them until it is told to end. Returns an exit status. */
+int top(struct top *t);
+
+/* ---- for top_screen.c ---- */
+
+/* Asks all pens. Returns how many did not answer; t->message says why. */
+unsigned top_refresh(struct top *t);
+/* What is seen follows order and filter. */
+void top_arrange(struct top *t);
+/* Says "drain" or "up" to all pens that have the server. */
+void top_say(struct top *t, const struct top_server *s, const char *word);
+
+/* With keys. Returns an exit status; -1: this build cannot, or the terminal
+ * cannot. */
+int top_screen(struct top *t);
+
+#endif

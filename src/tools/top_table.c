@@ -1,0 +1,288 @@
+/* top_table.c: see top_table.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/words.h"
+#include "tools/top_table.h"
+
+void
+top_table_init(struct top_table *t)
+{
+	*t = (struct top_table){ .list = NULL };
+}
+
+void
+top_table_fini(struct top_table *t)
+{
+	free(t->list);
+	top_table_init(t);
+}
+
+/* ---- a line ---- */
+
+/* The word behind `key`, or "". */
+static const char *
+value_of(const struct words *w, const char *key)
+{
+	int i;
+
+	for (i = 1; i + 1 < w->count; i += 2)
+		if (strcmp(w->word[i], key) == 0)
+			return w->word[i + 1];
+	return "";
+}
+
+static uint64_t
+number_of(const struct words *w, const char *key)
+{
+	return strtoull(value_of(w, key), NULL, 10);
+}
+
+/* What came from elsewhere goes to a terminal. */
+static void
+copy_text(char *to, size_t room, const char *from)
+{
+	size_t n;
+
+	for (n = 0; n + 1 < room && from[n] != '\0'; n++)
+		to[n] = from[n] < ' ' || from[n] > '~' ? '?' : from[n];
+	to[n] = '\0';
+}
+
+static void
+read_server(struct top_server *s, unsigned pen, const struct words *w)
+{
+	char at[2 * TOP_TEXT];
+	unsigned i;
+
+	memset(s, 0, sizeof(*s));
+	copy_text(s->name, sizeof(s->name), value_of(w, "name"));
+	snprintf(at, sizeof(at), "%.90s:%.20s", value_of(w, "addr"),
+	    value_of(w, "port"));
+	copy_text(s->at, sizeof(s->at), at);
+	copy_text(s->state, sizeof(s->state), value_of(w, "state"));
+	copy_text(s->reason, sizeof(s->reason), value_of(w, "reason"));
+	s->sessions = number_of(w, "conn");
+	s->failures = number_of(w, "failures");
+	s->for_s = number_of(w, "for_s");
+	s->up = number_of(w, "sx");
+	s->down = number_of(w, "rx");
+	s->rate = strtod(value_of(w, "rate"), NULL);
+	for (i = 0; i < TOP_PENS; i++)
+		s->number[i] = -1;
+	s->number[pen] = (int)strtol(w->word[0], NULL, 10);
+}
+
+int
+top_table_add(struct top_table *t, unsigned pen, const char *line)
+{
+	char *copy = strdup(line), *rest;
+	struct top_server *list;
+	struct words w;
+	int rc = -1;
+
+	if (copy == NULL)
+		return -1;
+	if (words_split(&w, copy, &rest) < 0 || w.count < 3 ||
+	    w.word[0][strspn(w.word[0], "0123456789")] != '\0' ||
+	    strcmp(w.word[1], "name") != 0) {
+		rc = 0;
+	} else if ((list = array_grow(t->list, &t->room, sizeof(*list),
+			t->count)) != NULL) {
+		t->list = list;
+		read_server(&list[t->count++], pen, &w);
+		rc = 0;
+	}
+	free(copy);
+	return rc;
+}
+
+/* ---- several pens, and the time before ---- */
+
+static int
+compare_identity(const void *a, const void *b)
+{
+	const struct top_server *x = a, *y = b;
+	int rc = strcmp(x->name, y->name);
+
+	return rc != 0 ? rc : strcmp(x->at, y->at);
+}
+
+static unsigned
+badness(const char *state)
+{
+	static const char *const states[] = { "up", "drain", "maint", "suspect",
+		"blacklisted", "down" };
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		if (strcmp(state, states[i]) == 0)
+			return i;
+	return i;
+}
+
+/* The same server may be in the list of one pen twice. */
+static bool
+is_of_another_pen(const struct top_server *x, const struct top_server *y)
+{
+	unsigned i;
+
+	for (i = 0; i < TOP_PENS; i++)
+		if (x->number[i] >= 0 && y->number[i] >= 0)
+			return false;
+	return compare_identity(x, y) == 0;
+}
+
+static void
+add_up(struct top_server *to, const struct top_server *s)
+{
+	unsigned i;
+
+	if (badness(s->state) > badness(to->state)) {
+		memcpy(to->state, s->state, sizeof(to->state));
+		memcpy(to->reason, s->reason, sizeof(to->reason));
+		to->for_s = s->for_s;
+	}
+	to->sessions += s->sessions;
+	to->failures += s->failures;
+	to->up += s->up;
+	to->down += s->down;
+	to->rate += s->rate;
+	for (i = 0; i < TOP_PENS; i++)
+		if (s->number[i] >= 0)
+			to->number[i] = s->number[i];
+}
+
+static double
+per_second(uint64_t now, uint64_t before, uint64_t ms)
+{
+	return now > before && ms > 0
+	    ? (double)(now - before) * 1000 / (double)ms
+	    : 0;
+}
+
+void
+top_table_settle(
+    struct top_table *t, const struct top_table *before, uint64_t now)
+{
+	uint64_t ms = now - before->taken_ms;
+	uint32_t i, kept = 0, k = 0;
+
+	if (t->count > 1)
+		qsort(t->list, t->count, sizeof(*t->list), compare_identity);
+	for (i = 0; i < t->count; i++)
+		if (kept > 0 &&
+		    is_of_another_pen(&t->list[kept - 1], &t->list[i]))
+			add_up(&t->list[kept - 1], &t->list[i]);
+		else
+			t->list[kept++] = t->list[i];
+	t->count = kept;
+	t->taken_ms = now;
+	for (i = 0; i < t->count; i++) {
+		struct top_server *s = &t->list[i];
+
+		while (k < before->count &&
+		    compare_identity(&before->list[k], s) < 0)
+			k++;
+		if (k == before->count ||
+		    compare_identity(&before->list[k], s) != 0)
+			continue;
+		s->up_s = per_second(s->up, before->list[k].up, ms);
+		s->down_s = per_second(s->down, before->list[k].down, ms);
+		s->bytes_s = s->up_s + s->down_s;
+		k++;
+	}
+}
+
+/* ---- order ---- */
+
+static int
+first_number(const struct top_server *s)
+{
+	unsigned i;
+
+	for (i = 0; i < TOP_PENS && s->number[i] < 0; i++)
+		;
+	return i < TOP_PENS ? s->number[i] : -1;
+}
+
+static int
+by_number(const void *a, const void *b)
+{
+	int x = first_number(a), y = first_number(b);
+
+	return x != y ? (x > y) - (x < y) : compare_identity(a, b);
+}
+
+static int
+by_state(const void *a, const void *b)
+{
+	unsigned x = badness(((const struct top_server *)a)->state),
+		 y = badness(((const struct top_server *)b)->state);
+
+	return x != y ? (x < y) - (x > y) : by_number(a, b);
+}
+
+#define GREATEST_FIRST(name, value)                                   \
+	static int name(const void *a, const void *b)                 \
+	{                                                             \
+		const struct top_server *x = a, *y = b;               \
+                                                                      \
+		return x->value != y->value                           \
+		    ? (x->value < y->value) - (x->value > y->value)   \
+		    : by_number(a, b);                                \
+	}
+GREATEST_FIRST(by_sessions, sessions)
+GREATEST_FIRST(by_rate, rate)
+GREATEST_FIRST(by_bytes, bytes_s)
+GREATEST_FIRST(by_failures, failures)
+
+static const struct {
+	const char *name;
+	int (*compare)(const void *a, const void *b);
+} orders[TOP_ORDERS] = {
+	[TOP_BY_NUMBER] = { "number", by_number },
+	[TOP_BY_NAME] = { "name", compare_identity },
+	[TOP_BY_STATE] = { "state", by_state },
+	[TOP_BY_SESSIONS] = { "sessions", by_sessions },
+	[TOP_BY_RATE] = { "rate", by_rate },
+	[TOP_BY_BYTES] = { "bytes", by_bytes },
+	[TOP_BY_FAILURES] = { "failures", by_failures },
+};
+
+const char *
+top_order_name(enum top_order order)
+{
+	return orders[order].name;
+}
+
+static bool
+fits(const struct top_server *s, const char *filter)
+{
+	return strstr(s->name, filter) != NULL ||
+	    strstr(s->at, filter) != NULL || strstr(s->state, filter) != NULL;
+}
+
+int
+top_table_arrange(struct top_table *view, const struct top_table *t,
+    enum top_order order, const char *filter)
+{
+	struct top_server *list =
+	    array_grow(view->list, &view->room, sizeof(*list), t->count);
+	uint32_t i;
+
+	if (list == NULL)
+		return -1;
+	view->list = list;
+	view->count = 0;
+	for (i = 0; i < t->count; i++)
+		if (fits(&t->list[i], filter))
+			list[view->count++] = t->list[i];
+	if (view->count > 1)
+		qsort(list, view->count, sizeof(*list), orders[order].compare);
+	return 0;
+}

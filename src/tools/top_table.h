@@ -1,0 +1,70 @@
+/* top_table.h: the servers of one or several pens, as "servers long" tells of
+ * them, added up and put in order.
+ *
+ *     top_table_add() for each line -> top_table_settle(): the same server at
+ *     several pens is one line; bytes become bytes a second since `before` */
+#ifndef PEN_TOOLS_TOP_TABLE_H
+#define PEN_TOOLS_TOP_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { TOP_PENS = 16, TOP_TEXT = 64 };
+
+struct top_server {
+	char name[TOP_TEXT], at[TOP_TEXT]; /* its address and port */
+	char state[16];			   /* the worst of several */
+	char reason[TOP_TEXT];
+	uint64_t sessions, failures, for_s, up, down;
+	double rate, up_s, down_s, bytes_s; /* a second; the sum of both ways */
+	/* Its number at each pen; -1: that one does not have it. */
+	int number[TOP_PENS];
+};
+
+struct top_table {
+	struct top_server *list;
+	uint32_t count, room;
+	uint64_t taken_ms;
+};
+
+enum top_order {
+	TOP_BY_NUMBER,
+	TOP_BY_NAME,
+	TOP_BY_STATE,
+	TOP_BY_SESSIONS,
+	TOP_BY_RATE,
+	TOP_BY_BYTES,
+	TOP_BY_FAILURES,
+	TOP_ORDERS
+};
+
+void top_table_init(struct top_table *t);
+void top_table_fini(struct top_table *t);
+/* Adds what a line says of a server of that pen; a line of another form is
+ * skipped. Returns 0, or -1 with errno ENOMEM. */
+int top_table_add(struct top_table *t, unsigned pen, const char *line);
+/* All lines have been added, at `now`; `before` was settled earlier. */
+void top_table_settle(
+    struct top_table *t, const struct top_table *before, uint64_t now);
+/* Makes `view` what is seen of it, in order: the greatest first, or by number,
+ * name or state, the worst first; only servers in whose name, address or state
+ * `filter` is found. Returns 0, or -1 with errno ENOMEM. */
+int top_table_arrange(struct top_table *view, const struct top_table *t,
+    enum top_order order, const char *filter);
+const char *top_order_name(enum top_order order);
+
+/* ---- as text ---- */
+
+enum { TOP_LINE = 512 };
+
+/* The headings, or the line of a server, in `columns`, the more of them the
+ * wider it is. Returns `line`. */
+const char *top_table_headings(char line[TOP_LINE], unsigned columns);
+const char *top_table_line(
+    char line[TOP_LINE], const struct top_server *s, unsigned columns);
+/* All of them in one line: how many, sessions, rates. */
+const char *top_table_sums(
+    char line[TOP_LINE], const struct top_table *t, unsigned pens);
+
+#endif

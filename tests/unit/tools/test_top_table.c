@@ -1,0 +1,168 @@
+/* test_top_table.c: servers of several pens as one list, in order, as lines of
+ * any width. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "support/suite.h"
+#include "tools/top_table.h"
+
+static struct top_table before, now, view;
+
+static void
+begin(void)
+{
+	top_table_init(&before);
+	top_table_init(&now);
+	top_table_init(&view);
+}
+
+static void
+end(void)
+{
+	top_table_fini(&before);
+	top_table_fini(&now);
+	top_table_fini(&view);
+}
+
+static void
+add(struct top_table *t, unsigned pen, int number, const char *name,
+    const char *state, int sessions, int bytes)
+{
+	ck_assert_int_eq(
+	    top_table_add(t, pen,
+		text("%d name %s state %s since 2026-01-01T00:00:00+00:00 "
+		     "for_s 90 reason \"check connect: no\" changes 1 share "
+		     "100 role regular addr 10.0.0.1 port 80 conn %d max 0 "
+		     "hard 0 weight 0 prio 0 sx %d rx 0 connects 5 failures 3 "
+		     "rate 1.5",
+		    number, name, state, sessions, bytes)),
+	    0);
+}
+
+START_TEST(several_pens_add_up)
+{
+	begin();
+	add(&before, 0, 0, "a", "up", 1, 1000);
+	add(&before, 1, 7, "a", "up", 1, 500);
+	top_table_settle(&before, &now, 1000);
+	add(&now, 0, 0, "a", "up", 2, 2000);
+	add(&now, 0, 1, "b", "up", 5, 0);
+	add(&now, 1, 7, "a", "down", 3, 1500);
+	top_table_settle(&now, &before, 3000);
+	ck_assert_uint_eq(now.count, 2);
+	ck_assert_str_eq(now.list[0].name, "a");
+	ck_assert_str_eq(now.list[0].state, "down");
+	ck_assert_str_eq(now.list[0].reason, "check connect: no");
+	ck_assert_uint_eq(now.list[0].sessions, 5);
+	ck_assert_uint_eq(now.list[0].failures, 6);
+	ck_assert_int_eq(now.list[0].number[0], 0);
+	ck_assert_int_eq(now.list[0].number[1], 7);
+	ck_assert_int_eq(now.list[1].number[1], -1);
+	ck_assert_int_eq((int)now.list[0].up_s, 1000);
+	end();
+}
+END_TEST
+
+/* A list may have the same server twice. */
+START_TEST(twins_of_one_pen_are_two)
+{
+	begin();
+	add(&now, 0, 0, "a", "up", 2, 0);
+	add(&now, 0, 1, "a", "up", 3, 0);
+	top_table_settle(&now, &before, 1000);
+	ck_assert_uint_eq(now.count, 2);
+	end();
+}
+END_TEST
+
+static const char *
+names(enum top_order order, const char *filter)
+{
+	static char all[64];
+	uint32_t i;
+
+	ck_assert_int_eq(top_table_arrange(&view, &now, order, filter), 0);
+	all[0] = '\0';
+	for (i = 0; i < view.count; i++)
+		strcat(all, view.list[i].name);
+	return all;
+}
+
+START_TEST(orders_and_filters)
+{
+	begin();
+	add(&now, 0, 0, "b", "up", 2, 0);
+	add(&now, 0, 1, "c", "drain", 9, 0);
+	add(&now, 0, 2, "a", "down", 1, 0);
+	top_table_settle(&now, &before, 1000);
+	ck_assert_str_eq(names(TOP_BY_NUMBER, ""), "bca");
+	ck_assert_str_eq(names(TOP_BY_NAME, ""), "abc");
+	ck_assert_str_eq(names(TOP_BY_STATE, ""), "acb");
+	ck_assert_str_eq(names(TOP_BY_SESSIONS, ""), "cba");
+	ck_assert_str_eq(names(TOP_BY_RATE, ""), "bca");
+	ck_assert_str_eq(names(TOP_BY_SESSIONS, "d"), "ca");
+	ck_assert_str_eq(names(TOP_BY_NUMBER, "10.0.0.1:80"), "bca");
+	ck_assert_str_eq(names(TOP_BY_NUMBER, "nobody"), "");
+	end();
+}
+END_TEST
+
+/* No line is wider than it may be, nor lacks name, state and sessions. */
+START_TEST(lines_of_any_width)
+{
+	char line[TOP_LINE];
+	unsigned columns;
+
+	begin();
+	add(&now, 0, 0, "a-rather-long-name.of.a.server.example", "blacklisted",
+	    12345, 0);
+	top_table_settle(&now, &before, 1000);
+	for (columns = 30; columns < 300; columns++) {
+		top_table_line(line, &now.list[0], columns);
+		ck_assert_uint_le(strlen(line), columns);
+		ck_assert_ptr_nonnull(strstr(line, "a-rathe"));
+		ck_assert_ptr_nonnull(strstr(line, " blacklisted"));
+		ck_assert_ptr_nonnull(strstr(line, " 12345"));
+		ck_assert(
+		    (strstr(line, "10.0.0.1:80") != NULL) == (columns >= 110));
+		top_table_headings(line, columns);
+		ck_assert_uint_le(strlen(line), columns);
+		ck_assert((strstr(line, "DOWN/S") != NULL) == (columns >= 70));
+	}
+	end();
+}
+END_TEST
+
+/* What a server's name or reason could do to a terminal. */
+START_TEST(nothing_is_obeyed_by_a_terminal)
+{
+	char line[TOP_LINE];
+
+	begin();
+	ck_assert_int_eq(top_table_add(&now, 0,
+			     "0 name \"\033[2J\" state up reason \"\007\""),
+	    0);
+	ck_assert_int_eq(top_table_add(&now, 0, "error: not today"), 0);
+	ck_assert_int_eq(top_table_add(&now, 0, ""), 0);
+	ck_assert_uint_eq(now.count, 1);
+	top_table_line(line, &now.list[0], 120);
+	ck_assert_ptr_null(strchr(line, '\033'));
+	ck_assert_ptr_null(strchr(line, '\007'));
+	end();
+}
+END_TEST
+
+SUITE(test_top_table)
+{
+	Suite *s = suite_create("top_table");
+
+	SUITE_ADD(s, several_pens_add_up, 10);
+	SUITE_ADD(s, twins_of_one_pen_are_two, 10);
+	SUITE_ADD(s, orders_and_filters, 10);
+	SUITE_ADD(s, lines_of_any_width, 10);
+	SUITE_ADD(s, nothing_is_obeyed_by_a_terminal, 10);
+	return s;
+}
