@@ -148,8 +148,6 @@ void pool_remove_server(struct pool *p, struct server *s);
 void pool_begin_changes(struct pool *p, const char *why);
 int pool_end_changes(struct pool *p);
 
-void pool_set_admin(struct pool *p, struct server *s, enum server_admin admin);
-
 /* ---- choosing ---- */
 
 /* Whether the client ACL lets `who` in. A denied client may still be served by

@@ -282,14 +282,6 @@ pool_end_changes(struct pool *p)
 }
 
 void
-pool_set_admin(struct pool *p, struct server *s, enum server_admin admin)
-{
-	s->admin = admin;
-	pool_refresh(s);
-	pool_tell(s, p->why);
-}
-
-void
 pool_end_blacklisting(struct server *s)
 {
 	heap_remove(&s->pool->revive, s->slot);

@@ -261,33 +261,20 @@ sticky_away(const struct sticky *s, sticky_hint found)
 	return sticky_aways_get(&s->aways, found);
 }
 
-/* One more connection of the client, to `server`. A server that it never moved
- * a byte with is not where it came from: a connect may have failed there. */
 static void
 note_away(struct sticky *s, uint32_t i, unsigned server)
 {
 	const struct sticky_client *c = sticky_entry(s, i);
-	struct sticky_away *a = sticky_aways_make(&s->aways, i);
 
-	if (a == NULL)
-		return;
-	a->open++;
-	if (a->home == server + 1)
-		a->home = 0;
-	else if (a->home == 0 && c->server != server &&
-	    c->sent + c->received > 0)
-		a->home = c->server + 1;
+	sticky_aways_opened(
+	    &s->aways, i, server, c->server, c->sent + c->received > 0);
 }
 
 void
 sticky_closed(struct sticky *s, const struct peer *who, sticky_hint *hint)
 {
-	struct sticky_away *a = NULL;
-
 	if (s->aways.on)
-		a = sticky_aways_get(&s->aways, sticky_lookup(s, who, hint));
-	if (a != NULL && a->open > 0)
-		a->open--;
+		sticky_aways_closed(&s->aways, sticky_lookup(s, who, hint));
 }
 
 /* ---- remembering ---- */
@@ -398,7 +385,6 @@ sticky_move(
 {
 	sticky_hint hint = 0;
 	uint32_t i = sticky_lookup(s, who, &hint);
-	struct sticky_away *away;
 
 	if (i == 0) {
 		i = sticky_new_client(s, who, true);
@@ -410,9 +396,7 @@ sticky_move(
 	}
 	sticky_entry(s, i)->seen = now;
 	sticky_entry(s, i)->server = server;
-	away = sticky_aways_get(&s->aways, i);
-	if (away != NULL)
-		away->home = 0;
+	sticky_aways_forget(&s->aways, i);
 	return 0;
 }
 
@@ -421,8 +405,6 @@ static void
 sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
 {
 	struct sticky_client *c = sticky_entry(s, to);
-	const struct sticky_away *was = sticky_aways_get(&s->aways, from);
-	struct sticky_away *is = sticky_aways_make(&s->aways, to);
 	struct use *use;
 	uint32_t *at;
 
@@ -436,8 +418,7 @@ sticky_renumber(struct sticky *s, uint32_t from, uint32_t to)
 	     at = &sticky_entry(s, *at)->chain)
 		;
 	*at = to;
-	if (is != NULL)
-		*is = was != NULL ? *was : (struct sticky_away){ .home = 0 };
+	sticky_aways_move(&s->aways, from, to);
 }
 
 bool

@@ -61,12 +61,56 @@ sticky_aways_get(const struct sticky_aways *t, uint32_t i)
 	return slab != NULL ? &slab[i & (SLAB - 1)] : NULL;
 }
 
-struct sticky_away *
-sticky_aways_make(struct sticky_aways *t, uint32_t i)
+/* Made if it can be; NULL without memory, or when none are noted. */
+static struct sticky_away *
+make(struct sticky_aways *t, uint32_t i)
 {
 	struct sticky_away **slab = &t->slab[i >> SLAB_BITS];
 
 	if (t->on && *slab == NULL)
 		*slab = calloc(SLAB, sizeof(**slab));
 	return sticky_aways_get(t, i);
+}
+
+void
+sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
+    unsigned last, bool served)
+{
+	struct sticky_away *a = make(t, i);
+
+	if (a == NULL)
+		return;
+	a->open++;
+	if (a->home == server + 1)
+		a->home = 0;
+	else if (a->home == 0 && last != server && served)
+		a->home = last + 1;
+}
+
+void
+sticky_aways_closed(struct sticky_aways *t, uint32_t i)
+{
+	struct sticky_away *a = sticky_aways_get(t, i);
+
+	if (a != NULL && a->open > 0)
+		a->open--;
+}
+
+void
+sticky_aways_forget(struct sticky_aways *t, uint32_t i)
+{
+	struct sticky_away *a = sticky_aways_get(t, i);
+
+	if (a != NULL)
+		a->home = 0;
+}
+
+void
+sticky_aways_move(struct sticky_aways *t, uint32_t from, uint32_t to)
+{
+	const struct sticky_away *was = sticky_aways_get(t, from);
+	struct sticky_away *is = make(t, to);
+
+	if (is != NULL)
+		*is = was != NULL ? *was : (struct sticky_away){ .home = 0 };
 }

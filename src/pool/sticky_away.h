@@ -31,7 +31,16 @@ void sticky_aways_set(struct sticky_aways *t, bool on);
 
 /* What is noted of number `i`, or NULL. */
 struct sticky_away *sticky_aways_get(const struct sticky_aways *t, uint32_t i);
-/* The same, made if it can be; NULL without memory, or when none are noted. */
-struct sticky_away *sticky_aways_make(struct sticky_aways *t, uint32_t i);
+/* Number `i` opens one more connection, to `server`; it was `served` by `last`
+ * before. A server that never moved a byte with it is not where it came from: a
+ * connect may have failed there. */
+void sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
+    unsigned last, bool served);
+/* One of its connections was closed. */
+void sticky_aways_closed(struct sticky_aways *t, uint32_t i);
+/* It came from nowhere. */
+void sticky_aways_forget(struct sticky_aways *t, uint32_t i);
+/* What is noted of `from` is noted of `to`. */
+void sticky_aways_move(struct sticky_aways *t, uint32_t from, uint32_t to);
 
 #endif

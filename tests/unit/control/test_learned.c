@@ -11,6 +11,7 @@
 #include "control/learned.h"
 #include "net/loop.h"
 #include "support/ask.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 #include "support/udp.h"
 

@@ -10,6 +10,7 @@
 #include "pool/balance.h"
 #include "pool/explain.h"
 #include "pool/server_set.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { SERVERS = 7, CLIENTS = 12, STATES = 1000, STEPS = 6 };

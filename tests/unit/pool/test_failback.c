@@ -8,6 +8,7 @@
 
 #include "pool/explain.h"
 #include "pool/sticky.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { SERVERS = 3, NONE = -1 };

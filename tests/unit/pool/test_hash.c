@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "pool/balance.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { CLIENTS = 20000 };

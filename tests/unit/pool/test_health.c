@@ -7,6 +7,7 @@
 
 #include "pool/balance.h"
 #include "pool/pool.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { SERVERS = 4, NONE = -1 };

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "pool/pool.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 static struct pool *pool;

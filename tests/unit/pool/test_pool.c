@@ -8,6 +8,7 @@
 
 #include "pool/balance.h"
 #include "pool/sticky.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { NONE = -1 };

@@ -8,6 +8,7 @@
 
 #include "pool/balance.h"
 #include "pool/server_set.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { SERVERS = 6, NOW = 1000 };

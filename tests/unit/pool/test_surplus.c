@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "pool/surplus.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 enum { SERVERS = 4, SLOTS = SLOTS_SPECIAL + SERVERS };

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "support/rig.h"
+#include "support/pooladmin.h"
 #include "support/suite.h"
 
 static struct backend second;
