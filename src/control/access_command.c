@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "base/number.h"
+#include "control/acl_loads.h"
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
@@ -99,15 +100,20 @@ add_file(struct call *c, struct acl *l, enum acl_verb verb,
     const struct acl *like, const char *path, struct error *e)
 {
 	struct acl_file_facts facts;
+	int rc;
 
 	/* an error quotes the file */
 	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN)
 		return error_set(e, "file: needs the level admin, yours is %s",
 		    access_name(c->asker->access));
-	if (acl_add_file(l, path, verb, like, &facts, e) < 0)
-		return -1;
-	tell_cuts(c, path, &facts);
-	return 0;
+	if (c->pen->loads == NULL)
+		rc = acl_add_file(l, path, verb, like, &facts, e);
+	else
+		rc = acl_loads_add(
+		    c->pen->loads, l, path, verb, like, &facts, e);
+	if (rc == 0)
+		tell_cuts(c, path, &facts);
+	return rc < 0 ? -1 : 0;
 }
 
 /* What follows the list: [permit|deny] file PATH, or an entry. A list that is

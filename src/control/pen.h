@@ -29,6 +29,7 @@
 #include "control/stopping.h"
 
 struct checker;
+struct acl_loads;
 struct control;
 struct director;
 struct geoip;
@@ -74,6 +75,7 @@ struct pen {
 	struct on_state *on_state;
 	const char *who;      /* gave the command that is applied; or NULL */
 	bool remote;		  /* and is on TCP: may not set programs */
+	struct acl_loads *loads; /* of that command; NULL: it may wait */
 	struct server_index *index; /* of the servers in force */
 	struct timer revival; /* see states.h */
 	struct stopping stopping; /* in DRAINING */

@@ -26,6 +26,14 @@ on_upgrade(struct upgrade_waiter *w)
 	q->on_wake(q);
 }
 
+static void
+on_loads(struct acl_loads *l)
+{
+	struct request *q = list_entry(l, struct request, loads);
+
+	q->on_wake(q);
+}
+
 void
 request_init(struct request *q, struct pen *p, struct asker *asker,
     void (*on_wake)(struct request *q))
@@ -36,6 +44,8 @@ request_init(struct request *q, struct pen *p, struct asker *asker,
 	q->on_wake = on_wake;
 	reply_init(&q->reply);
 	names_init(&q->names);
+	acl_loads_init(&q->loads, on_loads);
+	q->loads.loop = p->loop;
 	drain_init(&q->drain, on_drain);
 	q->upgrade.on_news = on_upgrade;
 }
@@ -44,6 +54,7 @@ void
 request_fini(struct request *q)
 {
 	names_fini(&q->names);
+	acl_loads_clear(&q->loads);
 	drain_fini(&q->drain);
 	upgrade_wait_cancel(&q->upgrade);
 	reply_fini(&q->reply);
@@ -118,11 +129,14 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 	c->plan = plan_copy(p->plan);
 	if (c->plan == NULL)
 		return error_set(e, "out of memory");
+	p->loads = &q->loads;
 	rc = command_run(c, e);
+	p->loads = NULL;
+	*waits = rc == 0 && acl_loads_wait(&q->loads);
 	q->names.past = c->fresh ? UINT_MAX : 0;
 	if (rc == 0 && apply_want_names(p, c->plan, &q->names) < 0)
 		rc = error_set(e, "out of memory");
-	if (rc == 0)
+	if (rc == 0 && !*waits)
 		*waits = wait_for_names(q);
 	p->who = q->asker != NULL ? q->asker->who : NULL;
 	p->remote = q->asker != NULL && q->asker->remote;
@@ -251,6 +265,7 @@ run_next(struct request *q, bool *waits)
 	if (!*waits) {
 		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
 		names_forget(&q->names);
+		acl_loads_clear(&q->loads);
 	}
 	free(copy);
 	return rc;

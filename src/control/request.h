@@ -8,12 +8,14 @@
  * The commands of a line (;) are carried out in order until one is refused.
  * Each changes a draft that is applied as a whole. One that needs names of
  * hosts waits for them and is then done again from its beginning, so that what
- * others changed meanwhile is not lost. One that has drained a server may wait
+ * others changed meanwhile is not lost; so does one that needs a long file of
+ * an access list. One that has drained a server may wait
  * for the last connection before it answers; one that has begun an upgrade
  * waits for its end. */
 #ifndef PEN_CONTROL_REQUEST_H
 #define PEN_CONTROL_REQUEST_H
 
+#include "control/acl_loads.h"
 #include "control/command.h"
 #include "control/drain.h"
 #include "control/names.h"
@@ -30,6 +32,7 @@ struct request {
 	/* Not to be touched from here on. */
 	char *line, *next;
 	struct names names;
+	struct acl_loads loads;
 	struct drain drain;
 	struct upgrade_waiter upgrade;
 	void (*on_wake)(struct request *q);

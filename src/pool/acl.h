@@ -75,10 +75,26 @@ struct acl_file_facts {
  * ACL_AS_WRITTEN permits. A # or ; begins a comment. If the list is empty or
  * the beginning of `like`, which has the same file next, and the file has not
  * changed since it was read for that, they share the entries. Returns 0, or -1
- * with a sentence that begins with FILE:LINE; the list may have some of the
- * entries then. */
+ * with a sentence that begins with FILE:LINE, and the list as it was. */
 int acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
     const struct acl *like, struct acl_file_facts *facts, struct error *e);
+
+/* The same in steps, for files that are long. First, whether nothing needs to
+ * be read: if so, the entries have been added. */
+bool acl_file_is_unchanged(struct acl *l, const char *path, enum acl_verb verb,
+    const struct acl *like, struct acl_file_facts *facts);
+/* Begins to read the file, for a list like `before`. NULL with a sentence. */
+struct acl_reader;
+struct acl_reader *acl_reader_new(const struct acl *before, const char *path,
+    enum acl_verb verb, struct error *e);
+/* NULL is fine. */
+void acl_reader_free(struct acl_reader *r);
+/* Reads so many lines more. Returns 1 if there are more, 0 when all are read,
+ * after which it is not called again, or -1 with a sentence. */
+int acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e);
+/* All are read: makes `l` the list `before` with the entries of the file. */
+void acl_reader_take(
+    const struct acl_reader *r, struct acl *l, struct acl_file_facts *facts);
 
 /* What a list is made of, one thing after the other: begin with all zero. */
 struct acl_item {

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include "base/array.h"
@@ -13,16 +14,18 @@ enum { FILE_MAX = 256 * 1024 * 1024, LINE_WORDS = 4, LINE_MAX_BYTES = 200 };
 
 /* ---- lines ---- */
 
-struct reading {
-	struct acl *list;
-	const char *path;
-	bool permit; /* what a line without a verb does */
+struct acl_reader {
+	struct acl list;
+	char *path;
+	enum acl_verb verb;
+	struct file_id id;
+	struct buffer text; /* what is left of it */
 	unsigned line;
-	struct acl_file_facts *facts;
+	struct acl_file_facts facts;
 };
 
 static int
-refuse(const struct reading *r, const char *why, struct error *e)
+refuse(const struct acl_reader *r, const char *why, struct error *e)
 {
 	return error_set(e, "%.300s:%u: %.180s", r->path, r->line, why);
 }
@@ -49,9 +52,9 @@ split(char *line, char *word[LINE_WORDS])
 
 /* Returns how many of the words are the verb. */
 static int
-take_verb(const struct reading *r, const char *word, bool *permit)
+take_verb(const struct acl_reader *r, const char *word, bool *permit)
 {
-	*permit = r->permit;
+	*permit = r->verb != ACL_DENY;
 	if (strcmp(word, "permit") != 0 && strcmp(word, "deny") != 0)
 		return 0;
 	*permit = word[0] == 'p';
@@ -59,7 +62,7 @@ take_verb(const struct reading *r, const char *word, bool *permit)
 }
 
 static int
-add_line(struct reading *r, char *line, struct error *e)
+add_line(struct acl_reader *r, char *line, struct error *e)
 {
 	char *word[LINE_WORDS];
 	struct acl_entry entry;
@@ -78,40 +81,35 @@ add_line(struct reading *r, char *line, struct error *e)
 		n > at + 1 ? word[at + 1] : NULL, &why) < 0)
 		return refuse(r, why.text, e);
 	entry.line = r->line;
-	if (acl_add_entry(r->list, &entry, NULL) < 0)
+	if (acl_add_entry(&r->list, &entry, NULL) < 0)
 		return refuse(r, "out of memory", e);
-	r->facts->entries++;
-	if (entry.was_cut && r->facts->cut++ == 0)
-		r->facts->first_cut = r->line;
+	r->facts.entries++;
+	if (entry.was_cut && r->facts.cut++ == 0)
+		r->facts.first_cut = r->line;
 	return 0;
 }
 
-/* A line is copied, so that it ends with a NUL and may be cut. */
+/* A line is copied, so that it ends with a NUL and may be cut. Of a long one
+ * the rest is a comment, or it is no entry. */
 static int
-add_lines(struct reading *r, const struct buffer *text, struct error *e)
+add_next(struct acl_reader *r, struct error *e)
 {
-	const char *at = buffer_bytes(text), *end;
-	size_t left = buffer_length(text), n;
+	const char *at = buffer_bytes(&r->text), *end;
+	size_t left = buffer_length(&r->text), n, fits;
 	char line[LINE_MAX_BYTES];
 
-	while (left > 0) {
-		r->line++;
-		end = memchr(at, '\n', left);
-		n = end != NULL ? (size_t)(end - at) : left;
-		if (memchr(at, '\0', n) != NULL)
-			return refuse(r, "contains a NUL byte", e);
-		/* what does not fit is a comment, or no entry */
-		memcpy(line, at, n < sizeof(line) ? n : sizeof(line) - 1);
-		line[n < sizeof(line) ? n : sizeof(line) - 1] = '\0';
-		if (n >= sizeof(line) && strpbrk(line, "#;") == NULL)
-			return refuse(r, "is too long", e);
-		if (add_line(r, line, e) < 0)
-			return -1;
-		n += end != NULL;
-		at += n;
-		left -= n;
-	}
-	return 0;
+	r->line++;
+	end = memchr(at, '\n', left);
+	n = end != NULL ? (size_t)(end - at) : left;
+	if (memchr(at, '\0', n) != NULL)
+		return refuse(r, "contains a NUL byte", e);
+	fits = n < sizeof(line) ? n : sizeof(line) - 1;
+	memcpy(line, at, fits);
+	line[fits] = '\0';
+	if (fits < n && strpbrk(line, "#;") == NULL)
+		return refuse(r, "is too long", e);
+	buffer_consume(&r->text, n + (end != NULL));
+	return add_line(r, line, e);
 }
 
 /* ---- files that have not changed ---- */
@@ -162,48 +160,104 @@ is_rest_denied(const struct acl *l, size_t entries, enum acl_verb verb)
 	return verb != ACL_DENY;
 }
 
-static int
-read_file(struct acl *l, const char *path, enum acl_verb verb,
-    struct acl_file_facts *facts, struct error *e)
+bool
+acl_file_is_unchanged(struct acl *l, const char *path, enum acl_verb verb,
+    const struct acl *like, struct acl_file_facts *facts)
 {
-	struct reading r = { .list = l, .path = path,
-		.permit = verb != ACL_DENY, .facts = facts };
-	struct buffer text;
-	struct error why;
-	int rc;
+	struct file_id id = id_of(path);
+	const struct acl_span *s;
 
-	buffer_init(&text);
-	if (file_read(path, FILE_MAX, false, &text, &why) < 0)
-		rc = error_set(e, "\"%.300s\": %.180s", path, why.text);
-	else
-		rc = add_lines(&r, &text, e);
-	buffer_fini(&text);
-	return rc;
+	*facts = (struct acl_file_facts){ .entries = 0 };
+	if (!take_unchanged(l, path, &id, verb, like))
+		return false;
+	s = &l->shared->spans[l->spans - 1];
+	facts->entries = s->count;
+	facts->unchanged = true;
+	l->rest_denied = is_rest_denied(l, s->count, verb);
+	return true;
+}
+
+struct acl_reader *
+acl_reader_new(const struct acl *before, const char *path, enum acl_verb verb,
+    struct error *e)
+{
+	struct acl_reader *r = calloc(1, sizeof(*r));
+	struct error why;
+
+	if (r == NULL || (r->path = strdup(path)) == NULL) {
+		free(r);
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	acl_copy(&r->list, before);
+	r->verb = verb;
+	r->id = id_of(path);
+	if (file_id_is_recent(&r->id))
+		r->id = (struct file_id){ .size = 0 };
+	buffer_init(&r->text);
+	if (file_read(path, FILE_MAX, false, &r->text, &why) == 0)
+		return r;
+	error_set(e, "\"%.300s\": %.180s", path, why.text);
+	acl_reader_free(r);
+	return NULL;
+}
+
+void
+acl_reader_free(struct acl_reader *r)
+{
+	if (r == NULL)
+		return;
+	acl_fini(&r->list);
+	buffer_fini(&r->text);
+	free(r->path);
+	free(r);
+}
+
+int
+acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e)
+{
+	size_t entries;
+
+	while (buffer_length(&r->text) > 0) {
+		if (lines-- == 0)
+			return 1;
+		if (add_next(r, e) < 0)
+			return -1;
+	}
+	entries = r->facts.entries;
+	if (acl_detach(&r->list) < 0 ||
+	    acl_add_span(&r->list, r->path, &r->id, entries, r->verb) < 0)
+		return error_set(e, "out of memory");
+	r->list.rest_denied = is_rest_denied(&r->list, entries, r->verb);
+	return 0;
+}
+
+void
+acl_reader_take(
+    const struct acl_reader *r, struct acl *l, struct acl_file_facts *facts)
+{
+	acl_fini(l);
+	acl_copy(l, &r->list);
+	*facts = r->facts;
 }
 
 int
 acl_add_file(struct acl *l, const char *path, enum acl_verb verb,
     const struct acl *like, struct acl_file_facts *facts, struct error *e)
 {
-	struct file_id id = id_of(path);
+	struct acl_reader *r;
+	int rc;
 
-	*facts = (struct acl_file_facts){ .entries = 0 };
-	if (take_unchanged(l, path, &id, verb, like)) {
-		const struct acl_span *s = &l->shared->spans[l->spans - 1];
-
-		facts->unchanged = true;
-		facts->entries = s->count;
-	} else {
-		if (file_id_is_recent(&id))
-			id = (struct file_id){ .size = 0 };
-		if (read_file(l, path, verb, facts, e) < 0)
-			return -1;
-		if (acl_detach(l) < 0 ||
-		    acl_add_span(l, path, &id, facts->entries, verb) < 0)
-			return error_set(e, "out of memory");
-	}
-	l->rest_denied = is_rest_denied(l, facts->entries, verb);
-	return 0;
+	if (acl_file_is_unchanged(l, path, verb, like, facts))
+		return 0;
+	r = acl_reader_new(l, path, verb, e);
+	if (r == NULL)
+		return -1;
+	rc = acl_reader_read(r, UINT_MAX, e);
+	if (rc == 0)
+		acl_reader_take(r, l, facts);
+	acl_reader_free(r);
+	return rc;
 }
 
 /* ---- what a list is made of ---- */

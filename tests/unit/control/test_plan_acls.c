@@ -51,6 +51,8 @@ START_TEST(names_are_sorted)
 	ck_assert_uint_eq(l.count, 5);
 	ck_assert_ptr_nonnull(plan_acls_at(&l, ACL_LISTS + 2, word));
 	ck_assert_str_eq(word, "m");
+	ck_assert_ptr_nonnull(plan_acls_at(&l, ACL_LISTS, word));
+	ck_assert_str_eq(word, "a");
 	ck_assert_uint_eq(plan_acls_find(&l, "m")->list.count, 2);
 	ck_assert_int_eq(plan_acls_copy(&copy, &l), 0);
 	plan_acls_remove(&l, "m");
