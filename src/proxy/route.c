@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/hash.h"
 #include "proxy/route.h"
 
 static const char *const kind_names[] = {
@@ -35,51 +36,6 @@ route_kind_find(const char *name, enum route_kind *kind)
 }
 
 /* ---- patterns ---- */
-
-/* Patterns are in lower case, as names of clients are. */
-static bool
-name_matches(const char *pattern, const char *name)
-{
-	size_t n = strlen(name), tail;
-
-	if (pattern[0] != '*')
-		return strcmp(pattern, name) == 0;
-	if (pattern[1] == '\0')
-		return n > 0;
-	tail = strlen(pattern + 1);
-	return n > tail && strcmp(name + n - tail, pattern + 1) == 0;
-}
-
-/* What a server offers or picks is compared byte for byte (RFC 7301, 3.1). */
-static bool
-alpn_matches(const char *pattern, const struct first *f)
-{
-	size_t n = strlen(pattern), at;
-
-	for (at = 0; at < f->alpn_length; at += 1u + f->alpn[at])
-		if (f->alpn[at] == n &&
-		    memcmp(f->alpn + at + 1, pattern, n) == 0)
-			return true;
-	return false;
-}
-
-bool
-route_matches(const struct route *r, const struct first *f)
-{
-	switch (r->kind) {
-	case ROUTE_SNI:
-		return name_matches(r->pattern, f->sni);
-	case ROUTE_ALPN:
-		return alpn_matches(r->pattern, f);
-	case ROUTE_HOST:
-		return name_matches(r->pattern, f->host);
-	case ROUTE_PROTOCOL:
-		return strcmp(r->pattern, first_protocol_name(f->protocol)) ==
-		    0;
-	default:
-		return false;
-	}
-}
 
 bool
 route_pattern_is_valid(enum route_kind kind, const char *pattern)
@@ -117,10 +73,18 @@ routes_new(unsigned count)
 	struct routes *r = calloc(1, sizeof(*r) + count * sizeof(struct route));
 	unsigned i;
 
-	for (i = 0; r != NULL && i < count; i++)
+	if (r == NULL)
+		return NULL;
+	for (r->mask = 1; r->mask < 2 * count; r->mask = 2 * r->mask + 1)
+		;
+	r->index = calloc(r->mask + 1u, sizeof(*r->index));
+	if (r->index == NULL) {
+		free(r);
+		return NULL;
+	}
+	for (i = 0; i < count; i++)
 		r->list[i].kind = ROUTE_DEFAULT;
-	if (r != NULL)
-		r->count = count;
+	r->count = r->others = count;
 	return r;
 }
 
@@ -133,8 +97,103 @@ routes_free(struct routes *r)
 		free(r->list[i].pattern);
 		server_set_fini(&r->list[i].servers);
 	}
+	if (r != NULL)
+		free(r->index);
 	free(r);
 }
+
+/* ---- the index ---- */
+
+/* Of "*.NAME" the text is ".NAME", which no name begins like; of "*", "". */
+static const char *
+text_of(const struct route *r)
+{
+	return r->pattern[0] == '*' && r->kind != ROUTE_ALPN ? r->pattern + 1
+							     : r->pattern;
+}
+
+static uint32_t
+place_of(
+    const struct routes *r, enum route_kind kind, const char *text, size_t n)
+{
+	return (uint32_t)hash_mix(hash_stable(text, n) + kind) & r->mask;
+}
+
+static void
+add_to_index(struct routes *r, unsigned i)
+{
+	const struct route *x = &r->list[i];
+	const char *text = text_of(x);
+	uint32_t at = place_of(r, x->kind, text, strlen(text));
+
+	while (r->index[at] != 0)
+		at = (at + 1) & r->mask;
+	r->index[at] = i + 1;
+}
+
+/* The position of the route with that text, if it is before `best`, else
+ * that. */
+static unsigned
+find_text(const struct routes *r, enum route_kind kind, const char *text,
+    size_t n, unsigned best)
+{
+	uint32_t at = place_of(r, kind, text, n);
+	const struct route *x;
+	unsigned i;
+
+	for (; r->index[at] != 0; at = (at + 1) & r->mask) {
+		i = r->index[at] - 1;
+		x = &r->list[i];
+		if (i < best && x->kind == kind &&
+		    strncmp(text_of(x), text, n) == 0 && text_of(x)[n] == '\0')
+			best = i;
+	}
+	return best;
+}
+
+/* The name itself, all above it, and any. */
+static unsigned
+find_name(const struct routes *r, enum route_kind kind, const char *name,
+    unsigned best)
+{
+	const char *tail = name;
+
+	if (*name == '\0')
+		return best;
+	best = find_text(r, kind, name, strlen(name), best);
+	while ((tail = strchr(tail + 1, '.')) != NULL)
+		best = find_text(r, kind, tail, strlen(tail), best);
+	return find_text(r, kind, "", 0, best);
+}
+
+/* What a server offers or picks is compared byte for byte (RFC 7301, 3.1). */
+static unsigned
+find_alpn(const struct routes *r, const struct first *f, unsigned best)
+{
+	size_t at;
+
+	for (at = 0; at < f->alpn_length; at += 1u + f->alpn[at])
+		best = find_text(r, ROUTE_ALPN, (const char *)f->alpn + at + 1,
+		    f->alpn[at], best);
+	return best;
+}
+
+struct route *
+routes_find(struct routes *r, const struct first *f)
+{
+	const char *protocol = first_protocol_name(f->protocol);
+	unsigned best =
+	    find_text(r, ROUTE_PROTOCOL, protocol, strlen(protocol), r->count);
+
+	best = find_name(r, ROUTE_SNI, f->sni, best);
+	best = find_name(r, ROUTE_HOST, f->host, best);
+	best = find_alpn(r, f, best);
+	if (best == r->count)
+		best = r->others;
+	return best < r->count ? &r->list[best] : NULL;
+}
+
+/* ---- the next routes ---- */
 
 static bool
 is_same(const struct route *a, const struct route *b)
@@ -172,24 +231,13 @@ routes_prepare(struct routes *r, const struct routes *before)
 		r->wants.hello |= x->kind == ROUTE_SNI || x->kind == ROUTE_ALPN;
 		r->wants.host |= x->kind == ROUTE_HOST;
 		r->protocol |= x->kind == ROUTE_PROTOCOL;
+		if (x->kind != ROUTE_DEFAULT)
+			add_to_index(r, i);
+		else if (r->others == r->count)
+			r->others = i;
 		for (n = 0; n < old && !is_same(x, &before->list[k]); n++)
 			k = (k + 1) % old;
 		if (n < old)
 			go_on(x, &before->list[k]);
 	}
-}
-
-struct route *
-routes_find(struct routes *r, const struct first *f)
-{
-	struct route *others = NULL;
-	unsigned i;
-
-	for (i = 0; i < r->count; i++) {
-		if (r->list[i].kind == ROUTE_DEFAULT && others == NULL)
-			others = &r->list[i];
-		if (route_matches(&r->list[i], f))
-			return &r->list[i];
-	}
-	return others;
 }

@@ -3,7 +3,7 @@
  *     first bytes -> struct first -> the first route that matches, its servers
  *                                    else the default's, else all
  *
- * A walk over the routes for each client. */
+ * An index finds all that match by name in O(labels of the name). */
 #ifndef PEN_PROXY_ROUTE_H
 #define PEN_PROXY_ROUTE_H
 
@@ -32,6 +32,11 @@ struct route {
 struct routes {
 	struct first_wants wants; /* what they ask of first bytes */
 	bool protocol;		  /* the same: which protocol it is */
+	/* By hashes of kind and pattern: positions in the list, + 1; 0: free.
+	 * Half of them are at least. */
+	uint32_t *index;
+	uint32_t mask;	 /* the size of the index less one: a power of two */
+	unsigned others; /* position of the default; the count: none */
 	unsigned count;
 	struct route list[];
 };
@@ -40,14 +45,14 @@ struct routes {
  * that it has, then calls routes_prepare(). NULL with errno ENOMEM. */
 struct routes *routes_new(unsigned count);
 void routes_free(struct routes *r); /* NULL is fine */
-/* All of them are set: finds out what they ask of first bytes. `before`, which
+/* All of them are set: finds out what they ask of first bytes, and indexes
+ * them. `before`, which
  * may be NULL, are those that were in force: a route that is the same goes on
  * with its count and turns. */
 void routes_prepare(struct routes *r, const struct routes *before);
 
 /* Whether a pattern of that kind is one. */
 bool route_pattern_is_valid(enum route_kind kind, const char *pattern);
-bool route_matches(const struct route *r, const struct first *f);
 /* The route of a client, or NULL: all servers. */
 struct route *routes_find(struct routes *r, const struct first *f);
 

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "net/sock.h"
+#include "pool/balance.h"
 #include "proxy/first.h"
 #include "proxy/route.h"
 #include "proxy/session_private.h"
@@ -181,6 +182,20 @@ session_first_allowed(const struct session *s)
 	first_unpack(s->facts->first, &f);
 	r = routes_find(routes, &f);
 	return r != NULL ? &r->servers : NULL;
+}
+
+bool
+session_first_may_move(const struct session *s)
+{
+	const struct server_set *allowed = session_first_allowed(s);
+	unsigned own = s->server->slot;
+	long other;
+
+	if (allowed == NULL)
+		return true;
+	other = server_set_next_around(
+	    allowed, pool_eligible(s->frontend->core.pool), own + 1);
+	return other != ELIGIBLE_NONE && other != own;
 }
 
 /* ---- the step ---- */

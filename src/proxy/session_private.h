@@ -190,6 +190,8 @@ void session_first_on_time(struct session *s);
 uint64_t session_first_due(const struct session *s);
 /* The servers that the routes in force allow the client; NULL: all. */
 struct server_set *session_first_allowed(const struct session *s);
+/* Whether they allow it another server than its own, which may take it. */
+bool session_first_may_move(const struct session *s);
 
 /* ---- QUEUED ---- */
 

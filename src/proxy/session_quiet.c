@@ -72,7 +72,8 @@ ask(void *entry)
 	struct session_rebalance *r = &s->frontend->rebalance;
 
 	if (!s->counted || s->leaving || s->server->slot >= r->slots ||
-	    r->surplus[s->server->slot] == 0 || !session_may_end_quietly(s))
+	    r->surplus[s->server->slot] == 0 || !session_may_end_quietly(s) ||
+	    (s->facts != NULL && !session_first_may_move(s)))
 		return;
 	r->surplus[s->server->slot]--;
 	s->leaving = true;

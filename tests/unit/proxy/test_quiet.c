@@ -4,9 +4,11 @@
 
 #include <check.h>
 #include <sys/socket.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "pool/sticky.h"
+#include "proxy/route.h"
 #include "support/backend.h"
 #include "support/rig.h"
 #include "support/suite.h"
@@ -130,8 +132,39 @@ START_TEST(rebalancing)
 		over += rig_tells(fd[i]);
 	ck_assert_uint_eq(
 	    rig_stats()->reasons[REASON_QUIET_END], (unsigned)over);
-	ck_assert_uint_eq(
-	    rig_stats()->sessions, (unsigned)(MANY - over));
+	ck_assert_uint_eq(rig_stats()->sessions, (unsigned)(MANY - over));
+	for (i = 0; i < MANY; i++)
+		close(fd[i]);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	end();
+	backend_stop(&late);
+}
+END_TEST
+
+/* Who may have no other server stays. */
+START_TEST(rebalancing_within_routes)
+{
+	struct routes *r = routes_new(1);
+	unsigned slots[] = { server_slot(0), server_slot(1) };
+	struct backend late;
+	int fd[MANY], i;
+
+	begin(QUIET_END_ALL, 0, 0);
+	r->list[0].pattern = strdup("");
+	ck_assert_int_eq(server_set_init(&r->list[0].servers, slots, 1), 0);
+	routes_prepare(r, NULL);
+	frontend_set_routes(rig.frontend, r);
+	for (i = 0; i < MANY; i++)
+		fd[i] = rig_talks();
+	backend_start(&late, SPOT_TCP4, backend_echo, NULL);
+	rig_add_server(1, &late.at);
+	ck_assert_int_ge(rebalance(100), 1);
+	pass(4 * QUIET_MS);
+	ck_assert_uint_eq(rig_stats()->sessions, MANY);
+	server_set_fini(&r->list[0].servers);
+	ck_assert_int_eq(server_set_init(&r->list[0].servers, slots, 2), 0);
+	ck_assert_int_eq(rebalance(100), MANY / 2);
+	RUN_UNTIL(rig_stats()->sessions == MANY / 2);
 	for (i = 0; i < MANY; i++)
 		close(fd[i]);
 	RUN_UNTIL(rig_stats()->sessions == 0);
@@ -179,6 +212,7 @@ SUITE(test_quiet)
 	SUITE_ADD(s, old_sessions_are_cut_in_the_end, 30);
 	SUITE_ADD(s, without_a_limit_they_wait_for_their_moment, 30);
 	SUITE_ADD(s, rebalancing, 30);
+	SUITE_ADD(s, rebalancing_within_routes, 30);
 	SUITE_ADD(s, no_session_to_ask, 30);
 	SUITE_ADD(s, rebalancing_refused, 30);
 	return s;
