@@ -433,6 +433,9 @@ packages_want \
 	dnsmasq \
 	dig \
 	dnsperf \
+	vsftpd \
+	sipp \
+	nft \
 	systemd-analyze \
 	gtlsclient \
 	gtlsserver \

@@ -69,6 +69,8 @@ haproxy   haproxy           haproxy           haproxy       haproxy     haproxy 
 dovecot   dovecot-imapd     dovecot           dovecot       dovecot     dovecot             dovecot      dovecot
 dnsdist   dnsdist           dnsdist           dnsdist       -           dnsdist             dnsdist      dnsdist
 psql      postgresql-client postgresql        postgresql-client postgresql postgresql       postgresql16-client postgresql
+vsftpd    vsftpd            vsftpd            vsftpd        vsftpd      vsftpd              vsftpd       -
+sipp      sip-tester        sipp              sipp          -           sipp                sipp         sipp
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh
 fish      fish              fish              fish          fish        fish                fish         fish
 ip        iproute2      iproute           iproute2      iproute2    iproute2            -            -

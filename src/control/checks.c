@@ -63,6 +63,15 @@ checks_all_traits(const struct plan *p)
 	return plan_traits(p) | (text != NULL ? checks_traits(text) : 0);
 }
 
+/* The first one that clients come to; 0: any. */
+static uint16_t
+first_port(const struct plan *p)
+{
+	int port = spec_default_port(&p->listen);
+
+	return port > 0 ? (uint16_t)port : 0;
+}
+
 bool
 checks_concern_all(const struct apply *a)
 {
@@ -72,7 +81,8 @@ checks_concern_all(const struct apply *a)
 	return a->first ||
 	    a->now->config.tls.upstream_verify !=
 	    a->wanted->config.tls.upstream_verify ||
-	    x->port != y->port || !text_equal(x->text, y->text);
+	    x->port != y->port || first_port(a->now) != first_port(a->wanted) ||
+	    !text_equal(x->text, y->text);
 }
 
 bool
@@ -168,8 +178,11 @@ check_direct(const struct plan *p, uint16_t port, struct error *e)
 uint16_t
 checks_other_port(const struct plan *p, const struct server_plan *s)
 {
-	return (uint16_t)(s->check_port != 0 ? s->check_port
-					     : p->config.checks.port);
+	if (s->check_port != 0)
+		return (uint16_t)s->check_port;
+	if (p->config.checks.port != 0)
+		return (uint16_t)p->config.checks.port;
+	return s->same_port && !s->service.there ? first_port(p) : 0;
 }
 
 uint16_t

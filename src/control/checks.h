@@ -46,7 +46,8 @@ unsigned checks_all_traits(const struct plan *p);
 bool checks_may_differ(const struct apply *a);
 /* Whether all of its servers may be concerned, not only those that it sets. */
 bool checks_concern_all(const struct apply *a);
-/* The port that is set for checks of the server; 0: none. */
+/* The port for checks of the server that is not its own: set, or the first that
+ * clients come to, where it has none; 0: none. */
 uint16_t checks_other_port(const struct plan *p, const struct server_plan *s);
 /* The port to ask the server at; 0: none. */
 uint16_t checks_port(const struct plan *p, const struct server_plan *s);
