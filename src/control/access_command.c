@@ -172,8 +172,10 @@ run_acl(struct call *c, struct error *e)
 static void
 remove_controls(struct plan *p)
 {
-	while (p->control_count > 0)
+	while (p->control_count > 0) {
 		free(p->controls[--p->control_count].text);
+		listen_list_fini(&p->controls[p->control_count].at);
+	}
 }
 
 /* A bare port is for this host alone: the socket has no password. */
@@ -188,10 +190,10 @@ parse_control(
 	unsigned i;
 
 	for (i = 0; i < now->control_count; i++)
-		if (strcmp(now->controls[i].text, text) == 0) {
-			*at = now->controls[i].at;
-			return 0;
-		}
+		if (strcmp(now->controls[i].text, text) == 0)
+			return listen_list_copy(at, &now->controls[i].at) == 0
+			    ? 0
+			    : error_set(e, "out of memory");
 	if (strpbrk(text, ":/@") == NULL) {
 		snprintf(local, sizeof(local), "127.0.0.1:%.40s", text);
 		text = local;
@@ -208,11 +210,14 @@ add_control(struct call *c, const char *text, struct error *e)
 	if (p->control_count == CONTROLS_MAX)
 		return error_set(e, "more than %d", CONTROLS_MAX);
 	*k = p->next_control;
-	if (parse_control(c, text, &k->at, e) < 0)
-		return -1;
 	k->text = strdup(text);
 	if (k->text == NULL)
 		return error_set(e, "out of memory");
+	if (parse_control(c, text, &k->at, e) < 0) {
+		listen_list_fini(&k->at);
+		free(k->text);
+		return -1;
+	}
 	p->control_count++;
 	return 0;
 }

@@ -59,11 +59,15 @@ static int
 listen_at(struct pen *p, const struct plan *plan, struct error *e)
 {
 	const struct frontend_options *o = &plan->config.frontend;
-	struct frontend_address all[2 * LISTEN_MAX];
+	struct frontend_address *all;
 	unsigned i, n = 0;
+	int rc;
 
 	if (p->director != NULL)
 		return direct_listen(p, &plan->listen, e);
+	all = calloc(2 * plan->listen.count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_set(e, "out of memory");
 	for (i = 0; i < plan->listen.count; i++) {
 		all[n] = plan->listen.entry[i];
 		all[n++].datagram = o->udp.on;
@@ -72,7 +76,9 @@ listen_at(struct pen *p, const struct plan *plan, struct error *e)
 		all[n] = plan->listen.entry[i];
 		all[n++].datagram = false;
 	}
-	return frontend_relisten(p->frontend, all, n, e);
+	rc = frontend_relisten(p->frontend, all, n, e);
+	free(all);
+	return rc;
 }
 
 /* A director that was opened just now serves its addresses already. */

@@ -51,17 +51,25 @@ run_listen(struct call *c, struct error *e)
 	const struct plan *now = c->pen->plan;
 	struct listen_list list = { .count = 0 };
 	const char *text = c->words->word[0];
+	int rc;
 
 	if (c->words->count == 0)
 		return answer_listen(c);
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (now->listen_text != NULL && strcmp(now->listen_text, text) == 0)
-		list = now->listen;
-	else if (spec_parse_listen(&list, text, how, e) < 0)
+		rc = listen_list_copy(&list, &now->listen) == 0
+		    ? 0
+		    : error_set(e, "out of memory");
+	else
+		rc = spec_parse_listen(&list, text, how, e);
+	if (rc == 0 && plan_set_text(&c->plan->listen_text, text) < 0)
+		rc = error_set(e, "out of memory");
+	if (rc < 0) {
+		listen_list_fini(&list);
 		return -1;
-	if (plan_set_text(&c->plan->listen_text, text) < 0)
-		return error_set(e, "out of memory");
+	}
+	listen_list_fini(&c->plan->listen);
 	c->plan->listen = list;
 	return answer_listen(c);
 }

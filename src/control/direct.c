@@ -9,6 +9,9 @@
 #include "control/direct.h"
 #include "dsr/director/director.h"
 
+/* More are asked about, and answered for, too often. */
+enum { VIPS_MAX = 64 };
+
 bool
 direct_is_wanted(const struct plan *p)
 {
@@ -211,6 +214,10 @@ direct_check(struct apply *a, struct error *e)
 	const struct plan *p = a->wanted;
 	unsigned i;
 
+	if (direct_is_wanted(p) && p->listen.count > VIPS_MAX)
+		return error_set(e,
+		    "direct server return has %d addresses at the most",
+		    VIPS_MAX);
 	for (i = 0; i < p->listen.count; i++)
 		if (check_address(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
@@ -230,7 +237,7 @@ direct_check(struct apply *a, struct error *e)
 }
 
 static unsigned
-places(const struct listen_list *at, struct peer list[LISTEN_MAX])
+places(const struct listen_list *at, struct peer list[VIPS_MAX])
 {
 	unsigned i;
 
@@ -267,7 +274,7 @@ static int
 open_director(struct pen *p, const struct plan *plan, struct error *e)
 {
 	const struct config *c = &plan->config;
-	struct peer list[LISTEN_MAX];
+	struct peer list[VIPS_MAX];
 	struct director_options o = { .interface = c->dsr.interface,
 		.link = c->dsr.link,
 		.ip = { c->dsr.ip[0], c->dsr.ip[1] },
@@ -350,7 +357,7 @@ direct_cancel(struct apply *a)
 int
 direct_listen(struct pen *p, const struct listen_list *at, struct error *e)
 {
-	struct peer list[LISTEN_MAX];
+	struct peer list[VIPS_MAX];
 	unsigned n = places(at, list);
 
 	return director_set_vips(p->director, list, n, e);

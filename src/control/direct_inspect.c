@@ -14,7 +14,7 @@
 /* What is wanted, and the memory behind it. */
 struct wanted {
 	struct inspect_request is;
-	struct peer vip[LISTEN_MAX];
+	struct peer vip[LISTEN_MAX]; /* those of all ports are one */
 	struct inspect_server *server;
 };
 

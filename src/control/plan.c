@@ -66,6 +66,33 @@ each_text(struct plan *p, int (*visit)(char **text))
 	return rc;
 }
 
+/* Visits the lists of addresses. Returns whether one visit said so. */
+static int
+each_list(struct plan *p, int (*visit)(struct listen_list *))
+{
+	int rc = visit(&p->listen);
+	unsigned i;
+
+	for (i = 0; i < p->control_count; i++)
+		rc |= visit(&p->controls[i].at);
+	return rc;
+}
+
+static int
+own_list(struct listen_list *list)
+{
+	const struct listen_list shared = *list;
+
+	return listen_list_copy(list, &shared);
+}
+
+static int
+free_list(struct listen_list *list)
+{
+	listen_list_fini(list);
+	return 0;
+}
+
 /* ---- life ---- */
 
 static void
@@ -116,6 +143,7 @@ static void
 plan_fini(struct plan *p)
 {
 	each_text(p, plan_free_text);
+	each_list(p, free_list);
 	plan_servers_fini(&p->servers);
 	plan_acls_fini(&p->acls);
 	route_plans_drop(p->routes);
@@ -141,6 +169,7 @@ plan_copy(const struct plan *from)
 	*p = *from;
 	rc = plan_servers_copy(&p->servers, &from->servers);
 	rc |= each_text(p, plan_own_text);
+	rc |= each_list(p, own_list);
 	rc |= plan_acls_copy(&p->acls, &from->acls);
 	p->routes = route_plans_hold(from->routes);
 	if (rc == 0)

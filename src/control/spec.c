@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "base/number.h"
 #include "control/spec.h"
 
@@ -27,11 +28,39 @@ parse_unix(struct addr *a, const char *text, struct error *e)
 static int
 add_listener(struct listen_list *list, const struct addr *a, struct error *e)
 {
+	struct frontend_address *entry;
+
 	if (list->count == LISTEN_MAX)
 		return error_set(e, "more than %d addresses", LISTEN_MAX);
-	list->entry[list->count].at = *a;
-	list->entry[list->count++].v6_only = false;
+	entry = array_grow(
+	    list->entry, &list->room, sizeof(*entry), list->count);
+	if (entry == NULL)
+		return error_set(e, "out of memory");
+	list->entry = entry;
+	entry[list->count++] = (struct frontend_address){ .at = *a };
 	return 0;
+}
+
+int
+listen_list_copy(struct listen_list *list, const struct listen_list *from)
+{
+	*list = (struct listen_list){ .count = 0 };
+	if (from->room == 0)
+		return 0;
+	list->entry = calloc(from->room, sizeof(*list->entry));
+	if (list->entry == NULL)
+		return -1;
+	memcpy(list->entry, from->entry, from->count * sizeof(*list->entry));
+	list->count = from->count;
+	list->room = from->room;
+	return 0;
+}
+
+void
+listen_list_fini(struct listen_list *list)
+{
+	free(list->entry);
+	*list = (struct listen_list){ .count = 0 };
 }
 
 /* Port 0 is all of them, of direct return. */

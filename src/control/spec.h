@@ -19,14 +19,21 @@
 #include "pool/pool.h"
 #include "proxy/frontend.h"
 
-enum { SPEC_ANY_PORT = -1, LISTEN_MAX = 64, SPEC_TEXT_MAX = 400 };
+enum { SPEC_ANY_PORT = -1, LISTEN_MAX = 1024, SPEC_TEXT_MAX = 400 };
 
 struct listen_list {
-	unsigned count;
-	struct frontend_address entry[LISTEN_MAX];
+	uint32_t count, room;
+	struct frontend_address *entry; /* owned */
 };
 
-/* Adds the addresses of one argument. Returns 0, or -1 with a sentence. */
+/* Makes *list, which was empty, a copy. Returns 0, or -1 with errno ENOMEM and
+ * an empty list. */
+int listen_list_copy(struct listen_list *list, const struct listen_list *from);
+/* Makes it empty. */
+void listen_list_fini(struct listen_list *list);
+
+/* Adds the addresses of one argument, up to LISTEN_MAX in all. Returns 0, or
+ * -1 with a sentence; some may have been added then. */
 int spec_parse_listen(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e);
 

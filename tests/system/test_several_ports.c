@@ -54,7 +54,7 @@ down(void)
 
 /* ---- FTP ---- */
 
-enum { FTP = 2121, PASSIVE = 20000, PASSIVE_LAST = 20059, BIG = 1000000 };
+enum { FTP = 2121, PASSIVE = 20000, PASSIVE_LAST = 20099, BIG = 1000000 };
 
 static void
 make_files(const char *directory, int number)
