@@ -69,6 +69,7 @@ haproxy   haproxy           haproxy           haproxy       haproxy     haproxy 
 dovecot   dovecot-imapd     dovecot           dovecot       dovecot     dovecot             dovecot      dovecot
 dnsdist   dnsdist           dnsdist           dnsdist       -           dnsdist             dnsdist      dnsdist
 psql      postgresql-client postgresql        postgresql-client postgresql postgresql       postgresql16-client postgresql
+nft       nftables          nftables          nftables      nftables    nftables            -            -
 vsftpd    vsftpd            vsftpd            vsftpd        vsftpd      vsftpd              vsftpd       -
 sipp      sip-tester        sipp              sipp          -           sipp                sipp         sipp
 zsh       zsh               zsh               zsh           zsh         zsh                 zsh          zsh

@@ -209,8 +209,10 @@ judge_back(struct way_finding *f, const struct way *w, const struct words *t)
 	return false;
 }
 
+/* `some`: another server answers clients, so that pen may well start. */
 static bool
-judge_probe(struct way_finding *f, const struct way *w, const struct words *t)
+judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
+    bool some)
 {
 	struct peer client;
 	char who[PEER_TEXT_MAX];
@@ -228,7 +230,7 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t)
 	}
 	if (w->probe != PROBE_OURS)
 		return false;
-	f->level = WAY_ERROR;
+	f->level = some ? WAY_WARNING : WAY_ERROR;
 	if (w->back == WAY_MARKED) {
 		snprintf(f->what, sizeof(f->what),
 		    "transparent: what server %s answers to a client (%s) is "
@@ -262,11 +264,23 @@ is_known(const struct way *list, const struct way *w)
 	return false;
 }
 
+static bool
+some_answer(const struct way *list, unsigned n)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		if (list[i].probe == PROBE_CLIENTS)
+			return true;
+	return false;
+}
+
 void
 ways_judge(const struct way *list, unsigned n, bool no_right,
     way_report_fn *report, void *arg)
 {
 	struct way_finding f = { .level = WAY_ERROR };
+	bool some = some_answer(list, n);
 	struct words t;
 	unsigned i;
 
@@ -283,7 +297,7 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 			continue;
 		make_words(&t, &list[i]);
 		if (judge_back(&f, &list[i], &t) ||
-		    judge_probe(&f, &list[i], &t))
+		    judge_probe(&f, &list[i], &t, some))
 			report(arg, &f);
 	}
 }

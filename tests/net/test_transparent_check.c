@@ -43,11 +43,12 @@ static void
 fix(bool v6, const char *finding, enum netrig_place where)
 {
 	const char *report = check(v6), *command;
+	bool wrong = strncmp(report, "error", 5) == 0;
 
 	ck_assert_msg(strncmp(report, finding, strlen(finding)) == 0 &&
 		strchr(report, '\n') == report + strlen(report) - 1,
 	    "%s", report);
-	ck_assert_int_eq(pen.child.status, 1);
+	ck_assert_int_eq(pen.child.status, wrong);
 	command = strstr(report, "; fix: ");
 	ck_assert_msg(command != NULL, "%s", report);
 	netrig_run(
@@ -86,6 +87,31 @@ START_TEST(rules_and_routes)
 END_TEST
 
 /* A server that answers clients by another way than through here. */
+/* With rules for a mark alone nothing is delivered until there is one. */
+START_TEST(packet_filter)
+{
+	NEED_PROGRAM("nft");
+	NEED_CLIENTNET(&rig);
+	fix(false,
+	    "error: transparent: what server 0 (192.168.100.3) answers to "
+	    "clients is not delivered to this machine: no rule makes it local",
+	    NETRIG_DIRECTOR);
+	fix(true,
+	    "error: transparent: what server 0 (fd00:64::3) answers to "
+	    "clients is not delivered to this machine: no rule makes it local",
+	    NETRIG_DIRECTOR);
+	ck_assert_ptr_nonnull(strstr(check(true), "a packet filter must"));
+	fix(false,
+	    "error: transparent: what server 0 (192.168.100.3) answers to a "
+	    "client (192.0.2.1) is not heard: a packet filter must mark it 1, "
+	    "and the server's route to clients must lead here; fix: nft ",
+	    NETRIG_DIRECTOR);
+	is_fine(false);
+	is_fine(true);
+	netrig_down(&rig);
+}
+END_TEST
+
 START_TEST(servers_with_other_routes)
 {
 	NEED_CLIENTNET(&rig);
@@ -94,14 +120,14 @@ START_TEST(servers_with_other_routes)
 	netrig_run(&rig, NETRIG_SERVER + 1, 10000, "ip", "-6", "route", "del",
 	    "default", NULL);
 	fix(false,
-	    "error: transparent: what server 1 (192.168.100.4) answers to a "
+	    "warning: transparent: what server 1 (192.168.100.4) answers to a "
 	    "client (192.0.2.1) is not heard: its route to clients must lead "
 	    "here; to run there; fix: ip route replace default via "
 	    "192.168.100.2\n",
 	    NETRIG_SERVER + 1);
 	is_fine(false);
 	fix(true,
-	    "error: transparent: what server 1 (fd00:64::4) answers to a "
+	    "warning: transparent: what server 1 (fd00:64::4) answers to a "
 	    "client (2001:db8::1) is not heard: ",
 	    NETRIG_SERVER + 1);
 	is_fine(true);
@@ -202,6 +228,7 @@ SUITE(test_transparent_check)
 	Suite *s = suite_create("transparent_check");
 
 	SUITE_ADD(s, rules_and_routes, 60);
+	SUITE_ADD(s, packet_filter, 60);
 	SUITE_ADD(s, servers_with_other_routes, 60);
 	SUITE_ADD(s, reverse_path_filter, 60);
 	SUITE_ADD(s, a_server_here, 60);
