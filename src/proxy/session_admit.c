@@ -44,8 +44,11 @@ session_admit_due(const struct session *s)
 	const struct frontend_core *f = &s->frontend->core;
 	uint64_t due = s->active + f->options.limits.wait_ms, try;
 
+	/* the end of all clients does not wait for a tarpitted one */
+	if (s->admission == TARPITTED)
+		return f->draining ? loop_now(f->loop) : due;
 	if (s->admission != DELAYED)
-		return s->admission == TARPITTED ? due : UINT64_MAX;
+		return UINT64_MAX;
 	if (first_delayed(s->source) != s ||
 	    source_is_full(&f->sources, s->source))
 		return due;

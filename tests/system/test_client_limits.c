@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -291,6 +292,26 @@ START_TEST(tarpit)
 }
 END_TEST
 
+/* A graceful stop does not wait for clients in the tarpit. */
+START_TEST(tarpit_is_left)
+{
+	int first, stuck;
+
+	up("client_conns 1", "client_limit_action tarpit");
+	command("client_limit_time 600");
+	first = served(NULL);
+	stuck = spot_connect(&front);
+	WAIT_FOR(counter("limit_waiting") == 1, SOON);
+	kill(pen.child.pid, SIGQUIT);
+	spot_expect_reset(stuck);
+	spot_expect_echo(first, "served to the end");
+	close(stuck);
+	close(first);
+	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+	backend_stop(&b);
+}
+END_TEST
+
 static void
 say_abuse(struct backend *w, int fd)
 {
@@ -490,6 +511,7 @@ SUITE(test_client_limits)
 	SUITE_ADD(s, delay_rate, 30);
 	SUITE_ADD(s, delay_is_bounded, 30);
 	SUITE_ADD(s, tarpit, 30);
+	SUITE_ADD(s, tarpit_is_left, 30);
 	SUITE_ADD(s, abuse, 30);
 	SUITE_ADD(s, others_are_served, 30);
 	SUITE_ADD(s, rate_of_all, 30);
