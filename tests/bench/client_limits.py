@@ -7,7 +7,8 @@ takes. First they are alone; then 127.0.0.66 opens 10,000 connections in --secon
 and keeps each one until it is reset. Prints the median, p99 and worst time from the
 connect to the answer, and what became of the 10,000; for each client_limit_action,
 without a limit, and with HAProxy (a stick table of conn_cur) where it is installed.
-Run by hand; nothing else should load the machine meanwhile."""
+Run by hand; nothing else should load the machine meanwhile, or "chrt -r 1 python3"
+keeps that away."""
 
 import argparse
 import multiprocessing
