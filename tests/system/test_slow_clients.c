@@ -106,6 +106,19 @@ START_TEST(slow_headers_with_peek)
 }
 END_TEST
 
+/* The server is chosen by a line of the header that is not there for a while. */
+START_TEST(slow_headers_with_routes)
+{
+	NEED_PROGRAM("slowhttptest");
+	NEED_PROGRAM("nginx");
+	up(text("client_conns %d", CONNS),
+	    "route host nobody.example 0; route default 0");
+	endure("-H", 2 * CONNS + 4);
+	ck_assert_int_ge(counter("limit_refused"), SLOW - CONNS);
+	down();
+}
+END_TEST
+
 START_TEST(slow_bodies)
 {
 	NEED_PROGRAM("slowhttptest");
@@ -134,6 +147,7 @@ SUITE(test_slow_clients)
 
 	SUITE_ADD(s, slow_headers, 60);
 	SUITE_ADD(s, slow_headers_with_peek, 60);
+	SUITE_ADD(s, slow_headers_with_routes, 60);
 	SUITE_ADD(s, slow_bodies, 60);
 	SUITE_ADD(s, slow_reads, 60);
 	return s;
