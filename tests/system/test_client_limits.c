@@ -159,6 +159,47 @@ START_TEST(prefix)
 }
 END_TEST
 
+static int
+through_proxy(const char *client)
+{
+	int fd = spot_connect(&front);
+	const char *header =
+	    text("PROXY TCP4 %s 198.51.100.1 1000 80\r\n", client);
+
+	spot_send(fd, header, strlen(header));
+	return fd;
+}
+
+/* Behind a proxy the client is whom it names, and the proxy is not limited. */
+START_TEST(behind_a_proxy)
+{
+	int first, second, other;
+
+	up("client_conns 1", "acl 6 permit 127.0.0.1; accept_proxy 6");
+	first = through_proxy("192.0.2.1");
+	spot_expect_echo(first, "served");
+	second = through_proxy("192.0.2.1");
+	spot_expect_reset(second);
+	other = through_proxy("192.0.2.2");
+	spot_expect_echo(other, "served");
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&ctl, "top clients\n"), "192.0.2.2 conns 1 "));
+	ck_assert_ptr_null(
+	    strstr(spot_ask(&ctl, "top clients\n"), "127.0.0.1"));
+	close(second);
+	/* one that waits goes on with what it says behind the header */
+	command("client_limit_action delay; client_limit_time 600");
+	second = through_proxy("192.0.2.1");
+	spot_send(second, "later", 5);
+	WAIT_FOR(counter("limit_waiting") == 1, SOON);
+	close(first);
+	spot_recv(second, (char[5]){ 0 }, 5);
+	close(second);
+	close(other);
+	down();
+}
+END_TEST
+
 /* ---- waits ---- */
 
 /* Those beyond the limit wait in turn, and each is served when one before it
@@ -507,6 +548,7 @@ SUITE(test_client_limits)
 	SUITE_ADD(s, refuse_conns, 30);
 	SUITE_ADD(s, refuse_rate, 30);
 	SUITE_ADD(s, prefix, 30);
+	SUITE_ADD(s, behind_a_proxy, 30);
 	SUITE_ADD(s, delay_conns, 30);
 	SUITE_ADD(s, delay_rate, 30);
 	SUITE_ADD(s, delay_is_bounded, 30);

@@ -106,7 +106,7 @@ START_TEST(slow_headers_with_peek)
 }
 END_TEST
 
-/* The server is chosen by a line of the header that is not there for a while. */
+/* The server is chosen by a line of the header, which is not there for long. */
 START_TEST(slow_headers_with_routes)
 {
 	NEED_PROGRAM("slowhttptest");
