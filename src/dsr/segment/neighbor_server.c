@@ -8,8 +8,12 @@
 const char *
 neighbor_state_name(enum neighbor_state state)
 {
-	static const char *const names[] = { "new", "fresh", "doubted",
-		"failed" };
+	static const char *const names[] = {
+		[NEIGHBOR_INCOMPLETE] = "incomplete",
+		[NEIGHBOR_REACHABLE] = "reachable",
+		[NEIGHBOR_PROBE] = "probe",
+		[NEIGHBOR_FAILED] = "failed",
+	};
 
 	return names[state];
 }

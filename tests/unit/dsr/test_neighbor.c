@@ -44,7 +44,7 @@ START_TEST(an_answer)
 	ck_assert_uint_eq(ups, 1);
 	ck_assert_ptr_eq(last, w);
 	ck_assert_ptr_eq(neighbors_find(&n, &ip), w);
-	ck_assert_str_eq(neighbor_state_name(w->state), "fresh");
+	ck_assert_str_eq(neighbor_state_name(w->state), "reachable");
 	/* silence until it ages */
 	ck_assert_uint_eq(segment_run(NEIGHBOR_REFRESH_MS - 1), 0);
 	segment_close();
