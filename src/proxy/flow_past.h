@@ -20,8 +20,9 @@ struct flow_past {
 
 /* The first flow whose number is not below *from, which becomes the number
  * behind it. Those without a server, those that get no more of their clients'
- * datagrams, and those of a frontend that balances each datagram by itself, are
- * left out. Returns whether there is one. */
+ * datagrams, and those of a frontend that balances each datagram by itself, or
+ * whose clients a proxy names with the next one, are left out. Returns whether
+ * there is one. */
 bool frontend_flow_past(
     const struct frontend *f, uint64_t *from, struct flow_past *past);
 /* The client's next datagram goes to `server`, as if the flow had begun here.

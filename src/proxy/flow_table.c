@@ -11,6 +11,7 @@
 #include "proxy/flow_past.h"
 #include "proxy/flow_private.h"
 #include "proxy/limits.h"
+#include "proxy/proxy_datagram.h"
 
 /* While BEHIND turns in a row could not empty the queue and new flows end
  * others, NEWCOMERS may come in a turn: what is known goes first. */
@@ -404,7 +405,7 @@ frontend_flow_past(
 	const struct id_table *ids = &core->flows->ids;
 	const struct flow *w;
 
-	if (core->options.udp.each)
+	if (core->options.udp.each || proxy_datagrams(core))
 		return false;
 	while (*from < ids->end) {
 		w = ids->entry[(*from)++];

@@ -15,6 +15,7 @@
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/udp.h"
+#include "support/upgrading.h"
 #include "support/wait.h"
 #include "system/nameserver.h"
 
@@ -140,6 +141,36 @@ START_TEST(refused)
 }
 END_TEST
 
+/* The process that takes over knows clients, not flows: the next datagram
+ * names its client, who goes back to its server. */
+START_TEST(upgraded)
+{
+	const char *first, *second;
+	pid_t pid;
+	int fd;
+
+	NEED_UPGRADES(upgrading_install());
+	up("-s", "udp_timeout 2");
+	fd = udp_client(&front);
+	send_of(fd, 1, "x");
+	first = answer(fd);
+	send_of(fd, 2, "x");
+	second = answer(fd);
+	pid = upgrading_go(&ctl, pen.child.pid);
+	ck_assert(says("statistics", "flows 0\n"));
+	send_of(fd, 2, "x");
+	ck_assert_str_eq(answer(fd), second);
+	send_of(fd, 1, "x");
+	ck_assert_str_eq(answer(fd), first);
+	close(fd);
+	/* the old one ends with its flows */
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	upgrading_end(pid);
+	udp_server_stop(&a);
+	udp_server_stop(&b);
+}
+END_TEST
+
 /* ---- dnsdist in front ---- */
 
 static struct child dnsdist, unbound;
@@ -218,6 +249,7 @@ SUITE(test_proxy_datagrams)
 	SUITE_ADD(s, flows, 30);
 	SUITE_ADD(s, told_on, 30);
 	SUITE_ADD(s, refused, 30);
+	SUITE_ADD(s, upgraded, 60);
 	suite_add_tcase(s, loops);
 	return s;
 }
