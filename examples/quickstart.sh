@@ -1,7 +1,7 @@
 #!/bin/sh
 # quickstart.sh: builds pen and shows its main job: two web servers, pen in
-# front of them, ten pages fetched through it. Everything it starts is stopped
-# when it ends, however it ends.
+# front of them, ten pages fetched through it; one server dies, and what pen
+# says of that. Everything it starts is stopped when it ends, however it ends.
 #
 #     sh examples/quickstart.sh
 #
@@ -112,36 +112,52 @@ pen=$build/pen
 next_port=$((20000 + $$ % 10000))
 say "two backends: pen's own little web server"
 start one -O dummy -p "$work/one.pid" --
-one=$address
+one=$address one_pid=$pid
 echo "pen -f -O dummy $one"
 start two -O dummy -p "$work/two.pid" --
 two=$address
 echo "pen -f -O dummy $two"
 
 say "pen in front of them, each client to the next one in turn (-r)"
-start front -r -p "$work/front.pid" -- "$one" "$two"
-front=$address front_pid=$pid
-echo "pen -f -r $front $one $two"
+start front -r -p "$work/front.pid" -C "$work/ctl" \
+	--check-servers connect --check-interval 200ms \
+	--session-log "$work/log" -- "$one" "$two"
+front=$address
+echo "pen -f -r -C CONTROL --check-servers connect $front $one $two"
+
+# pages COUNT ONLY: fetches pages; with ONLY, all must be from there
+pages() {
+	page=1
+	while [ "$page" -le "$1" ]; do
+		body=$(fetch "$front") || give_up "page $page did not come"
+		case $body in
+		*"${2:-$one}"*) echo "page $page came from ${2:-$one}" ;;
+		*"${2:-$two}"*) echo "page $page came from ${2:-$two}" ;;
+		*) give_up "page $page is not from ${2:-a backend}: $body" ;;
+		esac
+		page=$((page + 1))
+	done
+}
+
+control() {
+	echo "penctl CONTROL $*"
+	"$build/penctl" "$work/ctl" "$@" || give_up "penctl $* failed"
+}
 
 say "ten pages from http://$front/"
-page=1
-while [ "$page" -le 10 ]; do
-	body=$(fetch "$front") || give_up "page $page did not come"
-	case $body in
-	*"$one"*) echo "page $page came from $one" ;;
-	*"$two"*) echo "page $page came from $two" ;;
-	*) give_up "page $page is not from a backend: $body" ;;
-	esac
-	page=$((page + 1))
-done
+pages 10
 
-say "counters (kill -USR1), but those that are 0"
-nap # the last session ends a moment after its page
-kill -USR1 "$front_pid"
+say "one backend dies: no page is lost"
+kill "$one_pid"
+wait "$one_pid" 2>/dev/null
+pages 4 "$two"
+control "servers long" | sed 's/ changes .*//'
+
+say "what pen has logged of these sessions"
 tenths=30
-while [ ! -s "$work/front.err" ] && [ $((tenths = tenths - 1)) -ge 0 ]; do
+while [ "$(wc -l <"$work/log")" -lt 14 ] && [ $((tenths = tenths - 1)) -ge 0 ]; do
 	nap
 done
-grep -v " 0$" "$work/front.err"
+tail -n 3 "$work/log"
 
-say "stopping all three"
+say "stopping"

@@ -282,6 +282,48 @@ START_TEST(promtool)
 }
 END_TEST
 
+/* Each metric that an example names is one. */
+static void
+expect_known(const char *file, const char *metrics)
+{
+	const char *at = contents(file);
+	int known = 0;
+	size_t n;
+
+	for (; (at = strstr(at, "pen_")) != NULL; at += n, known++) {
+		n = strspn(at, "abcdefghijklmnopqrstuvwxyz_");
+		ck_assert_msg(strstr(metrics, text("%.*s", (int)n, at)) != NULL,
+		    "%s: %.*s", file, (int)n, at);
+	}
+	ck_assert_int_gt(known, 3);
+}
+
+/* The configuration, the alerts and the dashboard in examples. */
+START_TEST(examples_of_prometheus)
+{
+	const char *dir = getenv("SRCDIR");
+	const char *metrics;
+
+	dir = text("%s/examples/prometheus", dir != NULL ? dir : ".");
+	NEED_PROGRAM("promtool");
+	begin("timeout", "3");
+	ck_assert_str_eq(spot_hear(&front), "served");
+	metrics = get("/metrics");
+	expect_known(text("%s/alerts.yml", dir), metrics);
+	expect_known(text("%s/alerts_test.yml", dir), metrics);
+	expect_known(text("%s/grafana.json", dir), metrics);
+	ck_assert_int_eq(system(text("cd %s && promtool check config "
+				     "prometheus.yml >/dev/null",
+			     dir)),
+	    0);
+	ck_assert_int_eq(system(text("cd %s && promtool test rules "
+				     "alerts_test.yml >/dev/null",
+			     dir)),
+	    0);
+	end();
+}
+END_TEST
+
 /* The page in a browser: a server's state is in the document, and what
  * strangers have chosen is text. */
 START_TEST(browser)
@@ -323,6 +365,7 @@ SUITE(test_web)
 	SUITE_ADD(s, silent_clients, 120);
 	SUITE_ADD(s, slow_readers, 120);
 	SUITE_ADD(s, promtool, 60);
+	SUITE_ADD(s, examples_of_prometheus, 60);
 	SUITE_ADD(s, browser, 120);
 	return s;
 }
