@@ -10,6 +10,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "control/acl_loads.h"
+#include "control/acl_report.h"
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
@@ -140,12 +141,42 @@ add(struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
 }
 
 int
+run_acls(struct call *c, struct error *e)
+{
+	(void)e;
+	acl_report_all(&c->plan->acls, c->reply);
+	return 0;
+}
+
+/* "acl LIST" asks; in a file it is a mistake. */
+static int
+answer_acl(struct call *c, struct error *e)
+{
+	const struct plan_acls *all = &c->plan->acls;
+	struct acl_ref list = ACL_REF_NONE;
+	const struct acl *l;
+
+	if (acl_word_parse(c->words->word[0], &list.number, e) < 0)
+		return -1;
+	if (list.number < 0)
+		list.name = c->words->word[0];
+	l = plan_acls_of(all, &list);
+	if (l == NULL)
+		return error_set(
+		    e, "there is no access list \"%s\"", list.name);
+	acl_report(l, c->reply);
+	return 0;
+}
+
+int
 run_acl(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
 	struct acl_ref list = ACL_REF_NONE;
 	struct acl *l;
 
+	if (w->count == 1 && !c->no && c->origin == NULL && c->option == NULL)
+		return answer_acl(c, e);
 	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
 		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
 	if (acl_word_parse(w->word[0], &list.number, e) < 0)

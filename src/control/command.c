@@ -71,6 +71,8 @@ is_question(const struct command *row, int arguments, bool no)
 bool
 command_changes(const struct command *row, int arguments, bool no)
 {
+	if (row->flags & ROW_ASKS && arguments == 1 && !no)
+		return false;
 	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
 }
 
@@ -78,7 +80,7 @@ enum access
 command_access(const struct command *row, int arguments, bool no)
 {
 	if (row->flags & ROW_LOOK ||
-	    (row->flags & ROW_ASKS && arguments <= 1) ||
+	    (row->flags & ROW_ASKS && arguments <= 1 && !no) ||
 	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
 		return ACCESS_LOOK;
 	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;

@@ -211,6 +211,7 @@ int run_abuse(struct call *c, struct error *e);
 int run_route(struct call *c, struct error *e);
 /* access_command.c */
 int run_acl(struct call *c, struct error *e);
+int run_acls(struct call *c, struct error *e);
 int run_control(struct call *c, struct error *e);
 int run_control_level(struct call *c, struct error *e);
 int run_control_mode(struct call *c, struct error *e);

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/words.h"
+#include "control/acl_report.h"
 #include "control/command.h"
 #include "control/plan.h"
 #include "control/reply.h"
@@ -33,18 +33,10 @@ static void
 print_acl(const char *list, const struct acl *l, struct buffer *text)
 {
 	struct acl_item item = { .next = 0 };
-	char entry[ACL_TEXT_MAX];
 
 	while (acl_next(l, &item)) {
-		if (item.entry != NULL) {
-			reply_add(text, "acl %s %s\n", list,
-			    acl_format_entry(item.entry, entry));
-			continue;
-		}
-		reply_add(
-		    text, "acl %s %sfile ", list, acl_verb_word(item.verb));
-		words_append(text, item.path);
-		(void)buffer_append(text, "\n", 1);
+		reply_add(text, "acl %s ", list);
+		acl_print_item(&item, text);
 	}
 }
 

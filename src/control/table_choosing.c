@@ -187,12 +187,17 @@ const struct command rows_servers[] = {
 		    "first route that matches counts" },
 	{ .name = "acl",
 	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,
 	    .run = run_acl,
 	    .args = "LIST permit|deny ADDRESS[/LEN] [MASK]|unix|uid USER|gid "
 		    "GROUP|country CC|file PATH",
-	    .help = "adds an entry to an access list, 0..9 or a name; no acl "
-		    "LIST empties it" },
+	    .help = "adds an entry to an access list, 0..9 or a name, or "
+		    "prints it; no acl LIST empties it" },
+	{ .name = "acls",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_acls,
+	    .help = "prints which access lists there are" },
 	{ .name = "client_acl",
 	    .kind = KIND_ACL,
 	    .offset = AT(client_acl),

@@ -9,7 +9,16 @@ pen -r {FRONT} {S0} {S1}
 < {"client_acl":"office"}
 ask x = server 0: x
 > acl office
-~ error: acl: expects LIST permit
+< permit 127.0.0.1 255.255.255.255
+> acl office json
+< [{"verb":"permit","match":"127.0.0.1 255.255.255.255"}]
+> acls
+< office entries 1 files 0 others denied
+> acls json
+< [{"acl":"office","entries":1,"files":0,"others":"denied"}]
+> acl 7
+> acl nowhere
+< error: acl: there is no access list "nowhere"
 > no acl office; acl office deny 127.0.0.1
 > explain 127.0.0.1
 ~ because access list office denies the client, and there is no abuse server
@@ -61,6 +70,10 @@ says acl: addresses have host bits set acl=long entries=1 first={DIR}list:5
 ~ line 3
 > write {DIR}acl.conf
 has acl.conf acl long file {DIR}list
+> acl long
+< file {DIR}list
+> acl long json
+< [{"verb":null,"file":"{DIR}list","entries":5}]
 file list
 | 127.0.0.1
 | 10.0.0.0/33
