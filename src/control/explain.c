@@ -108,6 +108,8 @@ find_route(
 	*made = NULL;
 	if (p->frontend == NULL && routes_make(p, p->plan, made) < 0)
 		return error_set(e, "out of memory");
+	if (*made != NULL)
+		routes_prepare(*made, NULL);
 	if (routes == NULL)
 		routes = *made;
 	r = routes != NULL ? routes_find(routes, &s->first) : NULL;

@@ -405,6 +405,37 @@ START_TEST(operator_and_addresses)
 }
 END_TEST
 
+static bool
+is_not_in_route(const char *sni, unsigned server)
+{
+	return strstr(spot_ask(&ctl, text("explain 10.0.0.1 sni %s\n", sni)),
+		   text("\n%u name %s obstacle route", server,
+		       server == 9 ? "127.0.0.9" : NAME "*")) != NULL;
+}
+
+/* A route to the name, or to its number, is one to all its addresses. */
+START_TEST(routes_follow_addresses)
+{
+	unsigned i;
+
+	begin_with_all("0.05", "127.0.0.1", "127.0.0.2");
+	spot_ask(&ctl, "server 9 address 127.0.0.9 port 80\n");
+	spot_ask(&ctl, "route sni a.test 0; route sni b.test " NAME "*\n");
+	spot_ask(&ctl, "route sni c.test 1\n");
+	nameserver_set(
+	    &names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
+	for (i = 0; i < 3; i++) {
+		ck_assert(!is_not_in_route("a.test", i));
+		ck_assert(!is_not_in_route("b.test", i));
+		ck_assert_int_eq(is_not_in_route("c.test", i), i != 1);
+	}
+	ck_assert(is_not_in_route("a.test", 9));
+	ck_assert(is_not_in_route("b.test", 9));
+	end();
+}
+END_TEST
+
 /* "blacklist" takes out the server that is named, not all of its name. */
 START_TEST(blacklisted_is_one_address)
 {
@@ -516,6 +547,7 @@ SUITE(test_names)
 	SUITE_ADD(s, nothing_is_said_at_the_start, 60);
 	SUITE_ADD(s, clients_while_addresses_change, 60);
 	SUITE_ADD(s, operator_and_addresses, 60);
+	SUITE_ADD(s, routes_follow_addresses, 60);
 	SUITE_ADD(s, blacklisted_is_one_address, 60);
 	SUITE_ADD(s, written_as_the_name, 60);
 	SUITE_ADD(s, other_host_instead, 60);

@@ -10,6 +10,7 @@
 
 #include "support/backend.h"
 #include "support/child.h"
+#include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -572,6 +573,18 @@ START_TEST(explain_of_no_client)
 }
 END_TEST
 
+/* Routes that are not in force yet count, too. */
+START_TEST(explain_of_a_route)
+{
+	const char *out = run_program(20000, getenv("PEN"), "--explain",
+	    "10.0.0.1 sni a.test", "-r", "-O", "route sni a.test 1", "8080",
+	    "127.0.0.1:80", "127.0.0.1:81", NULL);
+
+	ck_assert_ptr_nonnull(strstr(out, "\nserver 1\n"));
+	ck_assert_ptr_nonnull(strstr(out, "\nroute \"sni a.test\"\n"));
+}
+END_TEST
+
 SUITE(test_options)
 {
 	Suite *s = suite_create("options");
@@ -605,5 +618,6 @@ SUITE(test_options)
 #endif
 	SUITE_ADD(s, check_leaves_no_trace, 30);
 	SUITE_ADD(s, explain_of_no_client, 10);
+	SUITE_ADD(s, explain_of_a_route, 30);
 	return s;
 }
