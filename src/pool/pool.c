@@ -10,19 +10,21 @@
 
 /* ---- settings ---- */
 
+/* Also the bytes between members are zero, and copies have them: see
+ * are_options_equal(). */
 void
 pool_options_init(struct pool_options *o)
 {
-	*o = (struct pool_options){
-		.balance = balance_table[0],
-		.sticky = true,
-		.hash_prefix6 = 128,
-		.sticky_prefix6 = 64,
-		.clients_max = 65536,
-		.blacklist_ms = 30 * 1000,
-		.on_down = SERVER_ON_DOWN_KEEP,
-		.health = { .rise = 2, .fall = 3 },
-	};
+	memset(o, 0, sizeof(*o));
+	o->balance = balance_table[0];
+	o->sticky = true;
+	o->hash_prefix6 = 128;
+	o->sticky_prefix6 = 64;
+	o->clients_max = 65536;
+	o->blacklist_ms = 30 * 1000;
+	o->on_down = SERVER_ON_DOWN_KEEP;
+	o->health.rise = 2;
+	o->health.fall = 3;
 }
 
 const struct pool_options *
@@ -71,31 +73,19 @@ change_balance(struct pool *p, const struct pool_options *o)
 	return 0;
 }
 
-/* Whether the pool's sets and the algorithm's order stay as they are. */
+/* Whether the pool's sets and the algorithm's order stay as they are. Should
+ * the bytes between members differ, they are only made anew without need. */
 static bool
 are_options_equal(const struct pool_options *a, const struct pool_options *b)
 {
-	return a->balance == b->balance && a->sticky == b->sticky &&
-	    a->stubborn == b->stubborn && a->hash_port == b->hash_port &&
-	    a->hash_prefix6 == b->hash_prefix6 &&
-	    a->sticky_prefix6 == b->sticky_prefix6 &&
-	    a->tracking_ms == b->tracking_ms &&
-	    a->clients_max == b->clients_max &&
-	    a->blacklist_ms == b->blacklist_ms &&
-	    a->slow_start_ms == b->slow_start_ms && a->tries == b->tries &&
-	    a->client_acl == b->client_acl && a->on_down == b->on_down &&
-	    a->failback == b->failback &&
-	    a->health.rise == b->health.rise &&
-	    a->health.fall == b->health.fall;
+	return memcmp(a, b, sizeof(*a)) == 0;
 }
 
 int
 pool_set_options(struct pool *p, const struct pool_options *o)
 {
-	if (p->order != NULL && are_options_equal(&p->options, o)) {
-		p->options = *o;
+	if (p->order != NULL && are_options_equal(&p->options, o))
 		return 0;
-	}
 	if ((p->order == NULL || o->balance != p->options.balance) &&
 	    change_balance(p, o) < 0)
 		return -1;
