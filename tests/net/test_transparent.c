@@ -277,6 +277,33 @@ START_TEST(another_family)
 }
 END_TEST
 
+/* The client is who the PROXY header says; the port is the listener's. */
+START_TEST(behind_a_proxy)
+{
+	static const char said[] =
+	    "PROXY TCP4 10.9.0.77 10.9.0.2 4000 999\r\nask";
+	struct sockaddr_storage a;
+	socklen_t n = sizeof(a);
+	int at, near, far;
+
+	NEED_NETWORK();
+	at = netrig_listen(&rig, NETRIG_SERVER, SOCK_STREAM, SERVER4, 80);
+	PEN("-O", "acl 1 permit 10.9.0.0/24", "--accept-proxy", "1",
+	    "--transparent", "-r", front_of(&families[0], 80), SERVER4 ":0");
+	near = netrig_dial(&rig, NETRIG_CLIENT, SOCK_STREAM, FRONT4, 80);
+	WAIT_FOR(netrig_is_connected(near), 10000);
+	ck_assert_int_eq(send(near, said, strlen(said), 0), (int)strlen(said));
+	WAIT_FOR(netrig_is_readable(at), 10000);
+	far = accept(at, (struct sockaddr *)&a, &n);
+	ck_assert_str_eq(name_of(&a, false), "10.9.0.77");
+	hear(far, "ask");
+	close(near);
+	close(far);
+	close(at);
+	down();
+}
+END_TEST
+
 /* A server that is a client, too, would not take its own address from
  * outside. */
 START_TEST(a_server_as_client)
@@ -454,6 +481,7 @@ SUITE(test_transparent)
 	SUITE_ADD(s, the_next_server, 60);
 	SUITE_ADD(s, no_connections_in_advance, 60);
 	SUITE_ADD(s, another_family, 60);
+	SUITE_ADD(s, behind_a_proxy, 60);
 	SUITE_ADD(s, a_server_as_client, 60);
 	SUITE_ADD(s, datagrams, 60);
 	SUITE_ADD(s, another_user, 60);
