@@ -243,6 +243,12 @@ START_TEST(as_time_goes_on)
 	compare("debug 0", true);
 	compare("client_acl 2", true);
 	compare("control_acl 0", true);
+#ifdef HAVE_MAXMINDDB
+	tell_both("acl 3 permit country SE");
+	tell_both("acl 3 deny country us");
+#endif
+	tell_both("acl 3 permit 2001:db8::/32");
+	tell_both("no acl 3");
 	stop_both();
 }
 END_TEST
