@@ -90,6 +90,20 @@ session_keep_unsent(struct session *s)
 		session_note_first(s, buffer_bytes(b), buffer_length(b));
 }
 
+/* The server ended before it was asked, but the client may have asked by now:
+ * its bytes are here, and their event comes later. */
+static void
+read_request(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	if (f->core.options.retry_requests == 0 || s->to_server.bytes > 0 ||
+	    s->to_server.ended || s->to_server.dropping)
+		return;
+	s->down.flags |= STREAM_READABLE;
+	(void)pipe_gather(&s->to_server, &s->down, REQUEST_MAX, &f->core.share);
+}
+
 /* ---- whose fault it was ---- */
 
 /* Clients choose what they ask for: a request that no server answers says
@@ -184,8 +198,10 @@ session_retry(struct session *s, bool reset)
 
 	if (s->state != RELAYING)
 		return false;
-	if (s->request == NULL)
+	if (s->request == NULL) {
+		read_request(s);
 		session_keep_unsent(s);
+	}
 	next = may_retry(s) ? next_server(s) : NULL;
 	if (next == NULL)
 		return false;

@@ -84,6 +84,17 @@ waits(struct backend *b, int fd)
 	backend_reset(b, fd);
 }
 
+static atomic_bool go;
+
+/* Takes nothing; breaks off when it is told to. */
+static void
+resets_later(struct backend *b, int fd)
+{
+	while (!atomic_load(&go) && !atomic_load(&b->stopping))
+		wait_nap();
+	backend_reset(b, fd);
+}
+
 static backend_fn *const losers[] = { resets, ends, backend_reset };
 enum { LOSERS = sizeof(losers) / sizeof(losers[0]) };
 
@@ -193,6 +204,30 @@ START_TEST(lost_request_goes_elsewhere)
 	ck_assert_uint_eq(rig_stats()->down, 2 * strlen(ANSWER));
 	ck_assert_uint_eq(
 	    pool_server(rig.pool, 1)->sent, 2 * strlen(GET));
+	end();
+}
+END_TEST
+
+/* The server breaks off, the client asks, and the loop learns of both at once,
+ * in either order. */
+START_TEST(asked_when_the_server_had_gone)
+{
+	int fd;
+
+	atomic_store(&go, false);
+	begin(resets_later, answers, NULL);
+	fd = spot_connect(&rig.front);
+	RUN_UNTIL(accepted(0) == 1);
+	if (_i == 0)
+		spot_send(fd, GET, strlen(GET));
+	atomic_store(&go, true);
+	WAIT_FOR(atomic_load(&back[0].open) == 0, 5000);
+	if (_i == 1)
+		spot_send(fd, GET, strlen(GET));
+	rig_hears(fd, ANSWER);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	ck_assert_int_eq(back[1].received, (long long)strlen(GET));
+	close(fd);
 	end();
 }
 END_TEST
@@ -437,6 +472,7 @@ SUITE(test_retry)
 	SUITE_ADD_LOOP(s, lost_request_goes_elsewhere, 10, 2 * LOSERS);
 	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
 	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
+	SUITE_ADD_LOOP(s, asked_when_the_server_had_gone, 10, 2);
 	SUITE_ADD(s, followed_is_not_repeated, 10);
 	SUITE_ADD(s, long_is_not_repeated, 10);
 	SUITE_ADD(s, partial_answer_is_not_repeated, 10);
