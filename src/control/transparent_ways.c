@@ -153,60 +153,76 @@ make_words(struct words *t, const struct way *w)
 		addr_format_host(&w->own, t->own);
 }
 
+static void
+say_here(struct way_finding *f, const struct way *w, const struct words *t)
+{
+	snprintf(f->what, sizeof(f->what),
+	    "transparent: server %s is this machine: what it answers to "
+	    "clients leaves it, unless a rule keeps it",
+	    t->server);
+	snprintf(f->fix, sizeof(f->fix),
+	    "%s rule add from %s ipproto tcp sport %u lookup 100; %s route "
+	    "add local %s dev lo table 100",
+	    t->ip, t->own, addr_port(&w->at), t->ip, t->all);
+}
+
+static void
+say_no_rule(struct way_finding *f, const struct way *w, const struct words *t)
+{
+	snprintf(f->what, sizeof(f->what),
+	    "transparent: what server %s answers to clients is not delivered "
+	    "to this machine: no rule makes it local",
+	    t->server);
+	snprintf(f->fix, sizeof(f->fix),
+	    "%s rule add iif %s fwmark 1 lookup 100; %s route add local %s "
+	    "dev lo table 100",
+	    t->ip, w->interface, t->ip, t->all);
+}
+
+static void
+say_no_route(struct way_finding *f, const struct way *w, const struct words *t)
+{
+	snprintf(f->what, sizeof(f->what),
+	    "transparent: what server %s answers to clients is not delivered "
+	    "to this machine: table %u, for mark %u, has no local route",
+	    t->server, (unsigned)w->table, (unsigned)w->mark);
+	snprintf(f->fix, sizeof(f->fix),
+	    "%s route add local %s dev lo table %u", t->ip, t->all,
+	    (unsigned)w->table);
+}
+
+static void
+say_filtered(struct way_finding *f, const struct way *w, const struct words *t)
+{
+	snprintf(f->what, sizeof(f->what),
+	    "transparent: rp_filter of interface %s drops what server %s "
+	    "answers to clients",
+	    w->interface, t->server);
+	snprintf(f->fix, sizeof(f->fix),
+	    "sysctl -w net.ipv4.conf.all.rp_filter=2 "
+	    "net.ipv4.conf.%s.rp_filter=2 "
+	    "net.ipv4.conf.all.src_valid_mark=0 "
+	    "net.ipv4.conf.%s.src_valid_mark=0",
+	    w->interface, w->interface);
+}
+
 /* What is wrong with the way of its answers; false: nothing. */
 static bool
 judge_back(struct way_finding *f, const struct way *w, const struct words *t)
 {
+	static void (*const say[])(struct way_finding *, const struct way *,
+	    const struct words *) = {
+		[WAY_HERE] = say_here,
+		[WAY_NO_RULE] = say_no_rule,
+		[WAY_NO_ROUTE] = say_no_route,
+		[WAY_FILTERED] = say_filtered,
+	};
+
+	if (say[w->back] == NULL)
+		return false;
 	f->level = WAY_ERROR;
-	switch (w->back) {
-	case WAY_HERE:
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: server %s is this machine: what it answers "
-		    "to clients leaves it, unless a rule keeps it",
-		    t->server);
-		snprintf(f->fix, sizeof(f->fix),
-		    "%s rule add from %s ipproto tcp sport %u lookup 100; %s "
-		    "route add local %s dev lo table 100",
-		    t->ip, t->own, addr_port(&w->at), t->ip, t->all);
-		return true;
-	case WAY_NO_RULE:
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: what server %s answers to clients is not "
-		    "delivered to this machine: no rule makes it local",
-		    t->server);
-		snprintf(f->fix, sizeof(f->fix),
-		    "%s rule add iif %s fwmark 1 lookup 100; %s route add "
-		    "local %s dev lo table 100",
-		    t->ip, w->interface, t->ip, t->all);
-		return true;
-	case WAY_NO_ROUTE:
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: what server %s answers to clients is not "
-		    "delivered to this machine: table %u, for mark %u, has no "
-		    "local route",
-		    t->server, (unsigned)w->table, (unsigned)w->mark);
-		snprintf(f->fix, sizeof(f->fix),
-		    "%s route add local %s dev lo table %u", t->ip, t->all,
-		    (unsigned)w->table);
-		return true;
-	case WAY_FILTERED:
-		snprintf(f->what, sizeof(f->what),
-		    "transparent: rp_filter of interface %s drops what server "
-		    "%s answers to clients",
-		    w->interface, t->server);
-		snprintf(f->fix, sizeof(f->fix),
-		    "sysctl -w net.ipv4.conf.all.rp_filter=2 "
-		    "net.ipv4.conf.%s.rp_filter=2 "
-		    "net.ipv4.conf.all.src_valid_mark=0 "
-		    "net.ipv4.conf.%s.src_valid_mark=0",
-		    w->interface, w->interface);
-		return true;
-	case WAY_UNKNOWN:
-	case WAY_LOCAL:
-	case WAY_MARKED:
-		break;
-	}
-	return false;
+	say[w->back](f, w, t);
+	return true;
 }
 
 /* `some`: another server answers clients, so that pen may well start. */
