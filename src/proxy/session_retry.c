@@ -91,17 +91,21 @@ session_keep_unsent(struct session *s)
 }
 
 /* The server ended before it was asked, but the client may have asked by now:
- * its bytes are here, and their event comes later. */
+ * its bytes are here, and their event comes later. They are read as always, but
+ * not written. */
 static void
 read_request(struct session *s)
 {
 	struct frontend *f = s->frontend;
+	unsigned writable = s->up.flags & STREAM_WRITABLE;
 
 	if (f->core.options.retry_requests == 0 || s->to_server.bytes > 0 ||
 	    s->to_server.ended || s->to_server.dropping)
 		return;
 	s->down.flags |= STREAM_READABLE;
-	(void)pipe_gather(&s->to_server, &s->down, REQUEST_MAX, &f->core.share);
+	s->up.flags &= ~writable;
+	(void)pipe_pump(&s->to_server, &s->down, &s->up, &f->core.share);
+	s->up.flags |= writable;
 }
 
 /* ---- whose fault it was ---- */
