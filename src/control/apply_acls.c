@@ -38,6 +38,12 @@ number_lists(struct plan_acls *l, const struct plan_acls *now)
 
 /* ---- references ---- */
 
+static bool
+refers(const struct command *row)
+{
+	return row->kind == KIND_ACL || row->kind == KIND_FORWARDED;
+}
+
 static struct acl_ref *
 ref_of(struct plan *p, const struct command *row)
 {
@@ -65,7 +71,7 @@ resolve_settings(struct plan *p, struct error *e)
 	struct acl_ref *ref;
 
 	COMMAND_EACH (row) {
-		if (row->kind != KIND_ACL)
+		if (!refers(row))
 			continue;
 		ref = ref_of(p, row);
 		if (resolve(&p->acls, ref) == 0)
@@ -124,7 +130,7 @@ is_setting(struct plan *p, const char *name)
 	const struct command *row;
 
 	COMMAND_EACH (row)
-		if (row->kind == KIND_ACL && ref_of(p, row)->name != NULL &&
+		if (refers(row) && ref_of(p, row)->name != NULL &&
 		    strcmp(ref_of(p, row)->name, name) == 0)
 			return true;
 	return false;
@@ -203,6 +209,7 @@ apply_acls_check(struct apply *a, struct error *e)
 		return -1;
 	p->config.pool.client_acl = p->config.client_acl.number;
 	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
+	p->config.frontend.http.forwarded = p->config.forwarded.number;
 	p->config.frontend.accept_proxy = p->config.accept_proxy.number;
 	return check_proxies(p, e);
 }

@@ -41,6 +41,7 @@ enum command_kind {
 	KIND_SELF,	    /* NAME alone; a const char *, which becomes NAME */
 	KIND_SOURCE,	    /* a struct sources */
 	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
+	KIND_FORWARDED, /* a struct acl_ref, or of enum http_forwarded */
 	KIND_CHECK,	    /* a char *, how servers are checked, in words */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */
@@ -50,7 +51,6 @@ enum command_kind {
 	KIND_REPORT,	    /* the handler tells, and changes nothing */
 	KIND_ACTION,	    /* the handler does it, at once */
 	KIND_OBSOLETE,	    /* accepted, does nothing */
-	KIND_LATER,	    /* its feature is not there yet */
 };
 
 enum {

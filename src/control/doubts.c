@@ -93,6 +93,26 @@ sends_to_abuse(const struct plan *p)
 }
 
 static void
+print_http(const struct plan *p, struct buffer *text)
+{
+	const struct acl_ref *ref = &p->config.forwarded;
+	const struct tls_settings *t = &p->config.tls;
+	char word[ACL_WORD_MAX];
+
+	if (!p->config.frontend.http.on)
+		return;
+	if ((ref->name != NULL || ref->number >= 0) &&
+	    acl_is_empty(plan_acls_of(&p->acls, ref)))
+		reply_add(text,
+		    "%.400s trusts everybody: access list %s is empty\n",
+		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
+	if (tls_settings_serve(t) && t->alpn != NULL &&
+	    tls_alpn_has(t->alpn, "h2"))
+		reply_add(text, "%.400s: h2 is not offered with http\n",
+		    origin_name(p, "ssl_alpn"));
+}
+
+static void
 print_abuse(const struct plan *p, struct buffer *text)
 {
 	char list[ACL_WORD_MAX];
@@ -223,6 +243,7 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 		print_limits(w, p, text);
 	if (w->changes & (PLAN_HOSTS | PLAN_FORWARD))
 		print_forwards(w, p, text);
+	print_http(p, text);
 	print_abuse(p, text);
 	if (p->config.geoip == NULL)
 		plan_acls_print_countries(&p->acls, text);

@@ -160,6 +160,18 @@ delays_clients(const struct plan *p)
 	return a == LIMIT_ACTION_DELAY || a == LIMIT_ACTION_TARPIT;
 }
 
+static bool
+is_http(const struct plan *p)
+{
+	return p->config.frontend.http.on;
+}
+
+static bool
+has_servers(const struct plan *p)
+{
+	return !p->config.frontend.dummy;
+}
+
 static const char no_limits[] = "without client_conns or client_rate";
 static const char no_delay[] = "without client_limit_action delay or tarpit";
 static const char no_connections[] = "with udp or dsr_if";
@@ -187,6 +199,12 @@ static const struct need {
 	{ "peek", has_connections, no_connections },
 	{ "peek_wait", has_connections, no_connections },
 	{ "peek_wait", is_peeking, "without peek or route" },
+	{ "http", has_connections, no_connections },
+	{ "http", has_servers, "with dummy" },
+	{ "http_status", has_connections, no_connections },
+	{ "http_status", has_servers, "with dummy" },
+	{ "forwarded", is_http, "without http" },
+	{ "http_forwarded", is_http, "without http" },
 	{ "rate_up", has_connections, no_connections },
 	{ "rate_down", has_connections, no_connections },
 	{ "sndbuf", has_connections, no_connections },

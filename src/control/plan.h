@@ -90,6 +90,7 @@ struct config {
 	uint64_t debug;
 	struct acl_ref client_acl;  /* the list that clients must pass */
 	struct acl_ref client_exempt_acl; /* who is not limited */
+	struct acl_ref forwarded; /* of KIND_FORWARDED */
 	struct acl_ref control_acl; /* the same of control clients on TCP */
 	struct acl_ref accept_proxy; /* of proxies, which name clients */
 	bool ascii;

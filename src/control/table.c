@@ -9,6 +9,7 @@ const struct command_group command_groups[] = {
 	{ "connections", "connections", rows_connections },
 	{ "logs", "logs", rows_log },
 	{ "limits", "limits", rows_limits },
+	{ "http", "HTTP", rows_http },
 	{ "ends", "ends of sessions", rows_ends },
 	{ "tls", "TLS", rows_tls },
 	{ "dsr", "direct server return", rows_dsr },
@@ -16,7 +17,6 @@ const struct command_group command_groups[] = {
 	{ "configuration", "configuration", rows_configuration },
 	{ "process", "process", rows_process },
 	{ "obsolete", "obsolete", rows_obsolete },
-	{ "later", "later", rows_later },
 	{ NULL, NULL, NULL },
 };
 

@@ -258,13 +258,3 @@ const struct command rows_obsolete[] = {
 	    .help = "obsolete, no effect" },
 	{ .name = NULL },
 };
-
-const struct command rows_later[] = {
-	{ .name = "http",
-	    .kind = KIND_LATER,
-	    .flags = ROW_NO,
-	    .letter = 'H',
-	    .option = "http",
-	    .help = "add X-Forwarded-For" },
-	{ .name = NULL },
-};

@@ -1,4 +1,5 @@
-/* value_acl.c: references to access lists, by number or name. */
+/* value_acl.c: references to access lists, by number or name; and what refers
+ * to one or says append or replace. */
 #include "config.h"
 
 #include <ctype.h>
@@ -8,6 +9,7 @@
 
 #include "base/number.h"
 #include "control/value_private.h"
+#include "proxy/frontend.h"
 
 /* What begins with a digit is a number, and an error about it says so. */
 static int
@@ -99,4 +101,74 @@ const struct value_kind value_kind_acl = {
 	.size = sizeof(struct acl_ref),
 	.each_text = each_text_of_acl,
 	.number = true,
+};
+
+/* ---- append, replace, trust LIST ---- */
+
+static int
+set_policy(struct acl_ref *ref, int policy)
+{
+	free(ref->name);
+	*ref = (struct acl_ref){ .number = policy };
+	return 0;
+}
+
+static int
+set_forwarded(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	const char *word = w->count > 0 ? w->word[0] : "";
+	struct words list = { .count = 1 };
+
+	if (!no && w->count == 1 && strcmp(word, "append") == 0)
+		return set_policy(value, HTTP_FORWARDED_APPEND);
+	if (!no && w->count == 1 && strcmp(word, "replace") == 0)
+		return set_policy(value, HTTP_FORWARDED_REPLACE);
+	/* an option has both words in one */
+	if (!no && w->count == 1 && strncmp(word, "trust ", 6) == 0)
+		list.word[0] = w->word[0] + 6;
+	else if (!no && w->count == 2 && strcmp(word, "trust") == 0)
+		list.word[0] = w->word[1];
+	else
+		return error_set(e, "expects append, replace or trust LIST");
+	return set_acl(row, value, &list, false, e);
+}
+
+static bool
+forwarded_words(
+    const struct command *row, const void *value, struct buffer *out)
+{
+	const struct acl_ref *ref = value;
+	char word[ACL_WORD_MAX];
+
+	(void)row;
+	if (ref->name == NULL && ref->number < 0)
+		reply_add(out, "%s",
+		    ref->number == HTTP_FORWARDED_REPLACE ? "replace"
+							  : "append");
+	else
+		reply_add(out, "trust %s", acl_ref_word(ref, word));
+	return true;
+}
+
+static void
+tell_forwarded(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	struct buffer words;
+
+	buffer_init(&words);
+	(void)forwarded_words(row, value, &words);
+	if (buffer_append(&words, "", 1) == 0)
+		facts_text(f, key, buffer_bytes(&words));
+	buffer_fini(&words);
+}
+
+const struct value_kind value_kind_forwarded = {
+	.set = set_forwarded,
+	.words = forwarded_words,
+	.tell = tell_forwarded,
+	.equal = equal_acl,
+	.size = sizeof(struct acl_ref),
+	.each_text = each_text_of_acl,
 };

@@ -32,7 +32,7 @@ extern const struct value_kind
     value_kind_tristate, value_kind_number, value_kind_unsigned, value_kind_int,
     value_kind_seconds, value_kind_rate,
     /* value_acl.c */
-    value_kind_acl,
+    value_kind_acl, value_kind_forwarded,
     /* value_word.c */
     value_kind_text, value_kind_choice, value_kind_bits, value_kind_name,
     value_kind_self, value_kind_host, value_kind_check,

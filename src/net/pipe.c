@@ -5,23 +5,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "net/pipe.h"
-#include "net/sock.h"
+#include "net/pipe_private.h"
 
-/* Full reads before the kernel takes over, and reads before others get a
- * turn. */
-enum { FULL_READS = 2, FAIR_SHARE = 16 };
-
-/* Less than this moved in the kernel since the flow last paused: go back to
- * copying, which small traffic pays less for. */
-enum { SPLICE_WORTH = 32 * 1024 };
-
-struct kernel_pipe {
-	struct kernel_pipe *next;
-	int fd[2];
-	size_t length;
-	size_t since_pause;
-};
+/* Reads before others get a turn. */
+enum { FAIR_SHARE = 16 };
 
 int
 pipe_share_init(struct pipe_share *share)
@@ -35,78 +22,9 @@ pipe_share_init(struct pipe_share *share)
 void
 pipe_share_fini(struct pipe_share *share)
 {
-	struct kernel_pipe *k;
-
-	while ((k = share->spare) != NULL) {
-		share->spare = k->next;
-		close(k->fd[0]);
-		close(k->fd[1]);
-		free(k);
-	}
+	pipe_kernel_free_spare(share);
 	free(share->scratch);
 	share->scratch = NULL;
-}
-
-/* ---- kernel pipes ---- */
-
-/* A pipe that still holds bytes must not be used again: it is closed. */
-static void
-kernel_release(struct pipe *p, struct pipe_share *share)
-{
-	struct kernel_pipe *k = p->kernel;
-
-	if (k == NULL)
-		return;
-	p->kernel = NULL;
-	if (k->length == 0) {
-		k->next = share->spare;
-		share->spare = k;
-		return;
-	}
-	close(k->fd[0]);
-	close(k->fd[1]);
-	free(k);
-	share->kernel_pipes--;
-}
-
-static struct kernel_pipe *
-kernel_new(struct pipe_share *share)
-{
-	struct kernel_pipe *k = share->spare;
-
-	if (k != NULL) {
-		share->spare = k->next;
-	} else {
-		if (share->kernel_pipes >= share->kernel_pipes_max ||
-		    (k = malloc(sizeof(*k))) == NULL)
-			return NULL;
-		if (sock_pipe(k->fd, PIPE_KERNEL_SIZE) < 0) {
-			if (errno == EPERM) /* the user has all he may */
-				share->kernel_pipes_max = share->kernel_pipes;
-			free(k);
-			return NULL;
-		}
-		share->kernel_pipes++;
-	}
-	k->length = 0;
-	k->since_pause = 0;
-	return k;
-}
-
-/* Whether the flow moves in the kernel from now on. */
-static bool
-kernel_take_over(struct pipe *p, const struct stream *from,
-    const struct stream *to, struct pipe_share *share)
-{
-	if (!share->splice || share->tap != NULL || p->dropping ||
-	    p->copy_only || from->flags & STREAM_URGENT ||
-	    (p->read_ahead && share->keep_max > 0) || !from->ops->in_kernel ||
-	    !to->ops->in_kernel)
-		return false;
-	p->kernel = kernel_new(share);
-	if (p->kernel == NULL)
-		p->full_reads = 0;
-	return p->kernel != NULL;
 }
 
 /* ---- keeping what the far side refused ---- */
@@ -158,28 +76,6 @@ pipe_stuck(const struct pipe *p)
 
 /* ---- steps; each returns PIPE_YIELDED to go on ---- */
 
-static inline struct pipe_stop
-stop(enum pipe_verdict v)
-{
-	return (struct pipe_stop){ v, 0 };
-}
-
-static struct pipe_stop
-write_refused(int error)
-{
-	if (error == EAGAIN || error == EWOULDBLOCK || error == ENOTCONN)
-		return stop(PIPE_BLOCKED);
-	return (struct pipe_stop){ PIPE_WRITE_FAILED, error };
-}
-
-static struct pipe_stop
-read_refused(int error)
-{
-	if (error == EAGAIN || error == EWOULDBLOCK)
-		return stop(PIPE_STARVED);
-	return (struct pipe_stop){ PIPE_READ_FAILED, error };
-}
-
 /* Only called when `to` has taken a byte: whoever counts requests wants to know
  * who got them. */
 static void
@@ -212,87 +108,14 @@ flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 	return stop(PIPE_YIELDED);
 }
 
-static struct pipe_stop
-flush_kernel(struct pipe *p, struct stream *to)
+/* Passes on bytes and keeps what is refused. */
+static inline struct pipe_stop
+send_on(struct pipe *p, struct stream *to, struct pipe_share *share,
+    const char *bytes, size_t n)
 {
-	struct kernel_pipe *k = p->kernel;
-
-	while (k->length > 0) {
-		ssize_t n;
-
-		if (!(to->flags & STREAM_WRITABLE))
-			return stop(PIPE_BLOCKED);
-		n = sock_splice(k->fd[0], to->fd, k->length);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0) {
-			if (n < 0 && errno == EAGAIN)
-				to->flags &= ~(unsigned)STREAM_WRITABLE;
-			return write_refused(n < 0 ? errno : EPIPE);
-		}
-		p->bytes += (uint64_t)n;
-		k->length -= (size_t)n;
-	}
-	return stop(PIPE_YIELDED);
-}
-
-/* A short splice does not mean that nothing is left (a pipe is limited in
- * segments too), so only EAGAIN counts as drained. The end, and urgent data,
- * are a read's to find: splice() takes the one for the other. */
-static __attribute__((noinline)) struct pipe_stop
-move_in_kernel(struct pipe *p, struct stream *from, struct stream *to,
-    struct pipe_share *share)
-{
-	struct kernel_pipe *k = p->kernel;
-	ssize_t n = sock_splice(from->fd, k->fd[1], PIPE_KERNEL_SIZE);
-	int error = n < 0 ? errno : 0;
-
-	if (n > 0) {
-		k->length += (size_t)n;
-		k->since_pause += (size_t)n;
-		return flush_kernel(p, to);
-	}
-	if (error == EINTR)
-		return stop(PIPE_YIELDED);
-	if (error == EINVAL || error == ENOSYS) {
-		kernel_release(p, share);
-		p->copy_only = true;
-		return stop(PIPE_YIELDED);
-	}
-	if (k->since_pause < SPLICE_WORTH ||
-	    (p->reported && share->on_read != NULL))
-		p->full_reads = 0;
-	k->since_pause = 0;
-	if (n == 0 || (error == EAGAIN && from->flags & STREAM_URGENT)) {
-		p->full_reads = 0;
-		kernel_release(p, share);
-		return stop(PIPE_YIELDED);
-	}
-	if (error == EAGAIN)
-		from->flags &= ~(unsigned)STREAM_READABLE;
-	kernel_release(p, share);
-	return read_refused(error);
-}
-
-/* Passes on what was just read into the scratch; keeps what is refused. A
- * short read of a stream whose FIN is here was its last. */
-static struct pipe_stop
-pass_on(struct pipe *p, struct stream *from, struct stream *to,
-    struct pipe_share *share, size_t n)
-{
-	const char *bytes = share->scratch;
 	ssize_t sent = 0;
 	int refused = 0;
 
-	if (n < share->scratch_size) {
-		p->full_reads = 0;
-		if (from->flags & STREAM_AT_EOF)
-			p->ended = true;
-	} else if (p->full_reads < FULL_READS) {
-		p->full_reads++;
-	}
-	if (share->tap != NULL)
-		share->tap(share->tap_arg, from, bytes, n);
 	if (to->flags & STREAM_WRITABLE) {
 		sent = stream_write(to, bytes, n, p->ended);
 		if (sent < 0) {
@@ -310,11 +133,45 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 	return refused == 0 ? stop(PIPE_BLOCKED) : write_refused(refused);
 }
 
+/* Passes on what the filter makes of bytes. */
+static __attribute__((noinline)) struct pipe_stop
+filter_on(struct pipe *p, struct stream *to, struct pipe_share *share,
+    const char *bytes, size_t n)
+{
+	const char *out;
+	size_t out_n;
+
+	p->filter->due = false;
+	if (p->filter->take(p->filter, bytes, n, &out, &out_n) < 0)
+		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
+	return out_n > 0 ? send_on(p, to, share, out, out_n)
+			 : stop(PIPE_YIELDED);
+}
+
+/* Passes on what was just read into the scratch, of which there were `room`
+ * bytes. A short read of a stream whose FIN is here was its last. */
+static inline struct pipe_stop
+pass_on(struct pipe *p, struct stream *from, struct stream *to,
+    struct pipe_share *share, size_t n, size_t room)
+{
+	if (n < room) {
+		p->full_reads = 0;
+		if (from->flags & STREAM_AT_EOF)
+			p->ended = true;
+	} else if (p->full_reads < FULL_READS) {
+		p->full_reads++;
+	}
+	if (share->tap != NULL)
+		share->tap(share->tap_arg, from, share->scratch, n);
+	return p->filter == NULL ? send_on(p, to, share, share->scratch, n)
+				 : filter_on(p, to, share, share->scratch, n);
+}
+
 static struct pipe_stop
 copy(struct pipe *p, struct stream *from, struct stream *to,
-    struct pipe_share *share)
+    struct pipe_share *share, size_t room)
 {
-	ssize_t n = stream_read(from, share->scratch, share->scratch_size);
+	ssize_t n = stream_read(from, share->scratch, room);
 
 	if (n < 0)
 		return read_refused(errno);
@@ -326,12 +183,13 @@ copy(struct pipe *p, struct stream *from, struct stream *to,
 		p->dropped = true;
 		return stop(PIPE_YIELDED);
 	}
-	return pass_on(p, from, to, share, (size_t)n);
+	return pass_on(p, from, to, share, (size_t)n, room);
 }
 
 /* `to` takes nothing now: reads ahead into the buffer up to the limit. */
 static struct pipe_stop
-read_ahead(struct pipe *p, struct stream *from, struct pipe_share *share)
+read_ahead(struct pipe *p, struct stream *from, struct stream *to,
+    struct pipe_share *share)
 {
 	size_t room = share->keep_max - pipe_pending(p);
 	ssize_t n;
@@ -339,6 +197,8 @@ read_ahead(struct pipe *p, struct stream *from, struct pipe_share *share)
 
 	if (room > share->scratch_size)
 		room = share->scratch_size;
+	if (p->filter != NULL)
+		return copy(p, from, to, share, room);
 	at = keep_room(p, room);
 	if (at == NULL)
 		return stop(PIPE_BLOCKED);
@@ -372,21 +232,25 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	if (p->kept != NULL) {
 		v = flush_kept(p, to, share);
 		if (v.verdict == PIPE_BLOCKED && can_read_ahead(p, from, share))
-			return read_ahead(p, from, share);
+			return read_ahead(p, from, to, share);
 	} else if (p->kernel != NULL && p->kernel->length > 0) {
-		v = flush_kernel(p, to);
+		v = pipe_kernel_flush(p, to);
 	}
 	if (v.verdict != PIPE_YIELDED)
 		return v;
+	if (p->filter != NULL && !p->dropping &&
+	    (p->filter->due || p->filter->waits))
+		return p->filter->due ? filter_on(p, to, share, NULL, 0)
+				      : stop(PIPE_WAITS);
 	if (p->ended)
 		return stop(PIPE_DONE);
 	if (!(from->flags & STREAM_READABLE))
 		return stop(PIPE_STARVED);
 	if (p->kernel != NULL ||
 	    (p->full_reads >= FULL_READS &&
-		kernel_take_over(p, from, to, share)))
-		return move_in_kernel(p, from, to, share);
-	return copy(p, from, to, share);
+		pipe_kernel_take_over(p, from, to, share)))
+		return pipe_kernel_move(p, from, to, share);
+	return copy(p, from, to, share, share->scratch_size);
 }
 
 struct pipe_stop
@@ -447,10 +311,36 @@ pipe_restart(struct pipe *p, const char *bytes, size_t n,
     struct pipe_share *share)
 {
 	keep_nothing(p);
-	kernel_release(p, share);
+	pipe_kernel_release(p, share);
 	p->bytes = 0;
 	p->dropping = p->dropped = false;
 	p->reported = true;
+	return keep(p, bytes, n);
+}
+
+int
+pipe_refilter(struct pipe *p)
+{
+	struct buffer *raw = p->kept;
+	const char *out;
+	size_t n;
+	int rc;
+
+	if (raw == NULL)
+		return 0;
+	p->kept = NULL;
+	rc = p->filter->take(
+	    p->filter, buffer_bytes(raw), buffer_length(raw), &out, &n);
+	if (rc == 0 && n > 0)
+		rc = keep(p, out, n);
+	buffer_fini(raw);
+	free(raw);
+	return rc;
+}
+
+int
+pipe_add(struct pipe *p, const char *bytes, size_t n)
+{
 	return keep(p, bytes, n);
 }
 
@@ -458,7 +348,7 @@ void
 pipe_drop(struct pipe *p, struct pipe_share *share)
 {
 	keep_nothing(p);
-	kernel_release(p, share);
+	pipe_kernel_release(p, share);
 	p->dropping = true;
 }
 
@@ -466,5 +356,5 @@ void
 pipe_give_back(struct pipe *p, struct pipe_share *share)
 {
 	keep_nothing(p);
-	kernel_release(p, share);
+	pipe_kernel_release(p, share);
 }

@@ -23,6 +23,22 @@
 struct kernel_pipe;
 struct pipe;
 
+/* Stands in a pipe and sees what is read; what goes on is its to say. Owned by
+ * who put it there. */
+struct pipe_filter {
+	/* Takes `n` bytes that were read; 0: goes on with those that it has.
+	 * What is to go on is *out, *out_n bytes that stay as they are until
+	 * the next call. Sets the three below. Returns 0, or -1 with errno
+	 * ENOMEM. */
+	int (*take)(struct pipe_filter *f, const char *bytes, size_t n,
+	    const char **out, size_t *out_n);
+	/* So many of the next bytes go on as they are: the kernel may move
+	 * them, and they are taken off. UINT64_MAX: all, for ever. */
+	uint64_t clear;
+	bool waits; /* for something else to happen: there is no reading on */
+	bool due;   /* is to be called, with nothing: that has happened */
+};
+
 /* What all pipes of a process share; settings may change while it runs. */
 struct pipe_share {
 	char *scratch; /* owned */
@@ -52,6 +68,7 @@ void pipe_share_fini(struct pipe_share *share);
 struct pipe {
 	struct buffer *kept;	    /* NULL: nothing is */
 	struct kernel_pipe *kernel; /* NULL: copying */
+	struct pipe_filter *filter; /* NULL: bytes go on as they come */
 	uint64_t bytes;		    /* taken by `to` so far */
 	uint8_t full_reads;	    /* in a row */
 	bool ended;		    /* `from` has said its last byte */
@@ -65,6 +82,7 @@ struct pipe {
 enum pipe_verdict {
 	PIPE_STARVED,	   /* waits for `from` to become readable */
 	PIPE_BLOCKED,	   /* waits for `to` to become writable */
+	PIPE_WAITS,	   /* its filter does */
 	PIPE_YIELDED,	   /* moved a fair share; there is more to do at once */
 	PIPE_DONE,	   /* `from` ended and all its bytes are with `to` */
 	PIPE_READ_FAILED,  /* what was read before is kept */
@@ -98,7 +116,8 @@ static inline bool
 pipe_is_starved(const struct pipe *p, const struct stream *from)
 {
 	return !(from->flags & STREAM_READABLE) && !p->ended &&
-	    p->kept == NULL && p->kernel == NULL;
+	    p->kept == NULL && p->kernel == NULL &&
+	    (p->filter == NULL || !p->filter->due);
 }
 
 /* Moves bytes until something stops it. */
@@ -119,6 +138,22 @@ pipe_pending(const struct pipe *p)
 {
 	return p->kept == NULL && p->kernel == NULL ? 0 : pipe_stuck(p);
 }
+
+/* Whether it would read on if there were something to read. */
+static inline bool
+pipe_wants(const struct pipe *p)
+{
+	return !p->ended && pipe_pending(p) == 0 &&
+	    (p->filter == NULL || p->dropping || !p->filter->waits);
+}
+
+/* What is kept was read before there was a filter: it takes that now. Returns
+ * 0, or -1 with errno ENOMEM. */
+int pipe_refilter(struct pipe *p);
+
+/* Appends bytes as if they had been read, past the filter. Returns 0, or -1
+ * with errno ENOMEM. */
+int pipe_add(struct pipe *p, const char *bytes, size_t n);
 
 /* Throws away what waits and, from now on, what comes. */
 void pipe_drop(struct pipe *p, struct pipe_share *share);

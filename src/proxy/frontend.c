@@ -41,6 +41,7 @@ frontend_options_init(struct frontend_options *o)
 		    .wait_max = 1000,
 		    .exempt = -1,
 		    .sources_max = 100 * 1000 },
+		.http = { .forwarded = HTTP_FORWARDED_APPEND },
 		.end = { .quiet_ms = 5000, .drain_ms = 30 * 1000 },
 	};
 }
@@ -489,6 +490,7 @@ frontend_free(struct frontend *f)
 	session_count_fini(f);
 	list_remove(&f->cut.task.link);
 	session_rebalance_fini(f);
+	free(f->http_room);
 	pipe_share_fini(&f->core.share);
 	id_table_fini(&f->connections);
 	free(f);

@@ -65,6 +65,22 @@ struct end_options {
 	uint64_t max_age_ms; /* a session that is older is asked; 0: none */
 };
 
+/* What servers are told of clients when those have said something themselves:
+ * it is kept, or it goes; a number from 0 on: it is kept from clients that this
+ * access list permits. */
+enum http_forwarded {
+	HTTP_FORWARDED_APPEND = -1,
+	HTTP_FORWARDED_REPLACE = -2
+};
+
+/* Connections are HTTP/1, and servers are told who their clients are. */
+struct http_options {
+	bool on;
+	bool standard; /* by Forwarded (RFC 7239), too */
+	bool status;   /* who cannot be served gets 503 */
+	int forwarded; /* enum http_forwarded, or an access list */
+};
+
 /* Settings; control/setting fills them. */
 struct frontend_options {
 	uint64_t connect_timeout_ms; /* one connect to one server */
@@ -111,6 +127,7 @@ struct frontend_options {
 	struct dns_options dns;
 	struct end_options end;
 	struct limit_options limits;
+	struct http_options http;
 };
 
 struct tls_server;

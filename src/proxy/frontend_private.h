@@ -83,6 +83,7 @@ struct frontend {
 	struct session_rebalance rebalance;
 	size_t kept_requests; /* bytes of those that may be sent again */
 
+	char *http_room; /* for the filters of HTTP; NULL: none so far */
 	struct preopened preopened;
 	struct flows flows;
 	struct dns dns;

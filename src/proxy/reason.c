@@ -33,6 +33,7 @@ reason_name(enum reason r)
 		[REASON_PROXY_REFUSED] = "proxy_refused",
 		[REASON_PROXY_INVALID] = "proxy_invalid",
 		[REASON_PROXY_TIMEOUT] = "proxy_timeout",
+		[REASON_BAD_REQUEST] = "bad_request",
 	};
 
 	return (unsigned)r < REASONS ? names[r] : "unknown";

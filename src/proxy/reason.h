@@ -29,6 +29,7 @@ enum reason {
 	REASON_PROXY_REFUSED,	/* accept_proxy does not permit its address */
 	REASON_PROXY_INVALID,	/* its PROXY header is wrong, or missing */
 	REASON_PROXY_TIMEOUT,	/* it did not come in time */
+	REASON_BAD_REQUEST,	/* of HTTP, refused with a page */
 	REASONS
 };
 

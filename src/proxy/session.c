@@ -13,8 +13,8 @@
 
 /* A field that is empty belongs to an event that cannot come. There is no
  * server to speak before CONNECTING, nor in DRAINING, and only a session that
- * relays asks for another turn; in CLOSED, watches and times have been
- * cancelled. */
+ * relays, or answers by itself, asks for another turn; in CLOSED, watches and
+ * times have been cancelled. */
 static const struct session_handlers {
 	void (*client)(struct session *s, unsigned ready); /* its socket is */
 	void (*server)(struct session *s, unsigned ready);
@@ -34,6 +34,7 @@ static const struct session_handlers {
 	},
 	[CONNECTING] = {
 		.client = session_connect_on_client,
+		.turn = session_http_on_turn,
 		.server = session_connect_on_server,
 		.time = session_connect_on_time,
 		.reschedule = session_connect_schedule,
@@ -99,8 +100,11 @@ session_set_state(struct session *s, enum session_state to)
 		[HELLO] = { [CONNECTING] = true, [CLOSED] = true },
 		[CONNECTING] = { [QUEUED] = true,
 		    [RELAYING] = true,
+		    [DRAINING] = true,
 		    [CLOSED] = true },
-		[QUEUED] = { [CONNECTING] = true, [CLOSED] = true },
+		[QUEUED] = { [CONNECTING] = true,
+		    [DRAINING] = true,
+		    [CLOSED] = true },
 		[RELAYING] = { [CONNECTING] = true, /* once more */
 		    [DRAINING] = true,
 		    [CLOSED] = true },
@@ -125,6 +129,8 @@ session_free_task(struct task *t)
 	struct session *s = list_entry(t, struct session, task);
 
 	session_facts_free(s->facts);
+	if (s->http_relay != NULL)
+		session_http_free(s);
 	free(s);
 }
 
@@ -164,9 +170,11 @@ session_close(struct session *s, enum reason why)
 	    why == REASON_STOPPED || why == REASON_TLS_FAILED ||
 	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
 	    why == REASON_MAX_AGE;
+	enum reason said =
+	    s->because != REASON_DONE ? (enum reason)s->because : why;
 
 	if (f->sessionlog != NULL)
-		session_log_close(s, why);
+		session_log_close(s, said);
 	if (why != REASON_DONE && why != REASON_FASTCLOSE &&
 	    why != REASON_QUIET_END) {
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;
@@ -193,7 +201,7 @@ session_close(struct session *s, enum reason why)
 	list_remove(&s->task.link);
 	s->task.run = session_free_task;
 	loop_soon(f->core.loop, &s->task);
-	frontend_client_out(&f->core, why);
+	frontend_client_out(&f->core, said);
 }
 
 /* ---- life ---- */

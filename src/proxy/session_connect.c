@@ -135,7 +135,7 @@ session_choose_server(struct session *s, uint64_t now)
 	if (s->no_port)
 		session_close(s, REASON_NO_RESOURCES);
 	else if (!session_queue(s) && !session_await_restart(s))
-		session_close(s, REASON_NO_SERVER);
+		session_unserved(s, REASON_NO_SERVER);
 	return false;
 }
 
@@ -164,6 +164,10 @@ session_connect(struct session *s)
 {
 	if (s->frontend->queue.due)
 		session_queue_serve(s->frontend);
+	if (!session_http_begin(s)) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
 	session_set_state(s, CONNECTING);
 	session_next_server(s);
 }
@@ -217,7 +221,7 @@ session_connect_on_client(struct session *s, unsigned ready)
 		session_close(s, session_unread_reason(stop.cause));
 		return;
 	}
-	more = !s->to_server.ended && pipe_pending(&s->to_server) == 0;
+	more = pipe_wants(&s->to_server);
 	if (watch_want(s->frontend->core.loop, &s->down.watch,
 		(more ? READY_READ : 0u) | stream_wants(&s->down)) < 0)
 		session_close(s, REASON_NO_RESOURCES);

@@ -99,6 +99,8 @@ session_send_early(struct session *s)
 	struct pipe_stop stop = pipe_pump(
 	    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
 
+	if (s->http_relay != NULL)
+		session_http_note(s);
 	if (stop.verdict == PIPE_READ_FAILED)
 		stop = session_client_unread(s, stop);
 	return s->up.flags & STREAM_PREFIXED ? session_introduce_early(s, stop)

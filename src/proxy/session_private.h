@@ -13,6 +13,7 @@
  *     session_proxy_up.c of that: what a server is told of its client
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
  *     session_retry.c    a request that its server lost
+ *     session_http.c     its requests, and pages of our own
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
  *     session_log.c      what is logged of it
@@ -79,6 +80,7 @@ struct session {
 	uint32_t queue_ms; /* that it has waited for a busy server */
 	struct session_facts *facts; /* NULL: none */
 	struct source *source; /* that it counts in, or waits for; or NULL */
+	struct http_relay *http_relay; /* NULL: none */
 	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
 	struct task task;   /* goes on next time, or frees */
@@ -91,6 +93,7 @@ struct session {
 	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
+	uint8_t because;     /* enum reason: of the page it ends with */
 	uint8_t step;	     /* of HELLO */
 	uint8_t admission;   /* by the limits of its source */
 	uint8_t addr_tried;  /* addresses of this server tried so far */
@@ -298,6 +301,24 @@ void session_on_answer(struct session *s);
  * it was asked to another one, if it has answered nothing and that may be done.
  * Returns whether; the session may be closed by then. */
 bool session_retry(struct session *s, bool reset);
+/* ---- HTTP ---- */
+
+/* Puts the filters into the pipes, where that is wanted and not done. Returns
+ * false when memory is short. */
+bool session_http_begin(struct session *s);
+/* The same once there are some, when a pipe was made anew. */
+void session_http_attach(struct session *s);
+void session_http_free(struct session *s);
+/* Bytes came before the session relays: a turn is asked for if a request was
+ * refused. */
+void session_http_note(struct session *s);
+void session_http_on_turn(struct session *s);
+/* The same of a session that relays: returns true when it relays no more. */
+bool session_http_settle(struct session *s);
+/* Nobody can serve the client: it is told so, or its connection is closed;
+ * soon, or at once. */
+void session_unserved(struct session *s, enum reason why);
+void session_unserved_now(struct session *s, enum reason why);
 
 /* ---- times ---- */
 

@@ -24,7 +24,7 @@ session_queue_schedule(struct session *s)
 void
 session_queue_on_time(struct session *s)
 {
-	session_close(s, REASON_QUEUE_TIMEOUT);
+	session_unserved_now(s, REASON_QUEUE_TIMEOUT);
 }
 
 /* Whether a server that the client may use is full. One that had its turn may

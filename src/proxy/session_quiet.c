@@ -11,6 +11,7 @@
 
 #include "net/sock.h"
 #include "pool/surplus.h"
+#include "proxy/http_relay.h"
 #include "proxy/session_private.h"
 
 /* ---- which sessions ---- */
@@ -33,6 +34,8 @@ session_may_end_quietly(const struct session *s)
 static bool
 is_idle(const struct session *s)
 {
+	if (s->http_relay != NULL && !http_relay_is_idle(s->http_relay))
+		return false;
 	return !s->asked && pipe_pending(&s->to_server) == 0 &&
 	    pipe_pending(&s->to_client) == 0 && !s->to_server.ended &&
 	    !s->to_client.ended && !stream_is_unsent(&s->down) &&

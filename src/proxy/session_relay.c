@@ -50,7 +50,7 @@ session_arm(struct session *s)
 
 	if (s->down.fd >= 0)
 		rc |= watch_want(f->core.loop, &s->down.watch,
-		    (!s->to_server.ended && up == 0 ? READY_READ : 0u) |
+		    (pipe_wants(&s->to_server) ? READY_READ : 0u) |
 			(down > 0 && !(s->down.flags & STREAM_STALLED)
 				? READY_WRITE
 				: 0u) |
@@ -412,6 +412,8 @@ session_relay(struct session *s)
 			: REASON_CLIENT_RESET);
 		return;
 	}
+	if (s->http_relay != NULL && session_http_settle(s))
+		return;
 	/* the common end: two closes are all that is left to do */
 	if (down.verdict == PIPE_DONE && up.verdict == PIPE_DONE &&
 	    !s->server_reset && session_is_plain(s)) {

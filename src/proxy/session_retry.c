@@ -180,6 +180,8 @@ begin_again(struct session *s, bool reset)
 	s->client_sending = s->interleaved = s->refused = false;
 	pipe_fini(&s->to_client, &f->core.share);
 	pipe_init(&s->to_client, true);
+	if (s->http_relay != NULL)
+		session_http_attach(s);
 	return pipe_restart(
 	    &s->to_server, r->bytes, r->length, &f->core.share);
 }

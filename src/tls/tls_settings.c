@@ -95,7 +95,8 @@ tls_settings_equal(const struct tls_settings *a, const struct tls_settings *b)
 	return a->pairs == b->pairs && a->require == b->require &&
 	    a->request == b->request && a->request_any == b->request_any &&
 	    a->min == b->min && a->options == b->options &&
-	    a->strict_sni == b->strict_sni && a->tickets == b->tickets &&
+	    a->strict_sni == b->strict_sni && a->no_h2 == b->no_h2 &&
+	    a->tickets == b->tickets &&
 	    a->session_cache == b->session_cache &&
 	    a->renegotiation_ms == b->renegotiation_ms &&
 	    a->upstream_verify == b->upstream_verify &&
@@ -127,4 +128,33 @@ tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX])
 			return -1;
 	}
 	return (int)at;
+}
+
+int
+tls_alpn_without(unsigned char *wire, int length, const char *name)
+{
+	size_t n = strlen(name), whole = n + 1;
+	int at = 0;
+
+	while (at < length) {
+		unsigned char *next = wire + at + 1 + wire[at];
+
+		if (wire[at] == n && memcmp(wire + at + 1, name, n) == 0) {
+			memmove(wire + at, next,
+			    (size_t)(wire + length - next));
+			length -= (int)whole;
+		} else {
+			at += 1 + wire[at];
+		}
+	}
+	return length;
+}
+
+bool
+tls_alpn_has(const char *list, const char *name)
+{
+	unsigned char wire[TLS_ALPN_MAX];
+	int n = tls_alpn_wire(list, wire);
+
+	return n > 0 && tls_alpn_without(wire, n, name) < n;
 }

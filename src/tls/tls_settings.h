@@ -35,6 +35,7 @@ struct tls_settings {
 	unsigned min;  /* 12: TLS 1.2; 13: TLS 1.3 */
 	unsigned options;
 	char *alpn; /* "h2,http/1.1" */
+	bool no_h2; /* it is left out of that */
 	char *sni_path;
 	bool strict_sni;
 	/* "old.test,*.old.test": clients that ask for these get an alert. */
@@ -71,5 +72,8 @@ bool tls_settings_serve(const struct tls_settings *s);
 /* Encodes a comma-separated list as RFC 7301 wants it. Returns the length, or
  * -1 when a name is empty or longer than 255, or the whole is too long. */
 int tls_alpn_wire(const char *list, unsigned char wire[TLS_ALPN_MAX]);
+/* Takes a name out of it. Returns the new length. */
+int tls_alpn_without(unsigned char *wire, int length, const char *name);
+bool tls_alpn_has(const char *list, const char *name);
 
 #endif

@@ -46,7 +46,7 @@ private_users() {
 	net/loop_private.h) echo 5 ;;
 	proxy/flow_private.h) echo 5 ;;
 	proxy/frontend_private.h) echo 3 ;;
-	proxy/session_private.h) echo 17 ;;
+	proxy/session_private.h) echo 20 ;;
 	*) echo 3 ;;
 	esac
 }

@@ -222,6 +222,8 @@ other(const struct command *row, const struct plan *defaults)
 	case KIND_SOURCE:
 	case KIND_OWN_ADDRESSES:
 		return "127.0.0.3";
+	case KIND_FORWARDED:
+		return "trust 7";
 	case KIND_CHECK:
 		return "dsr 81";
 	case KIND_TEXT:

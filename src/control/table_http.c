@@ -1,0 +1,34 @@
+/* table_http.c: rows of the command table: clients that talk HTTP/1. */
+#include "config.h"
+
+#include "control/command.h"
+#include "control/table.h"
+
+const struct command rows_http[] = {
+	{ .name = "http",
+	    .kind = KIND_FLAG,
+	    .offset = AT(frontend.http.on),
+	    .letter = 'H',
+	    .option = "http",
+	    .help = "connections are HTTP/1: adds X-Forwarded-For and "
+		    "X-Forwarded-Proto to each request" },
+	{ .name = "forwarded",
+	    .kind = KIND_FORWARDED,
+	    .offset = AT(forwarded),
+	    .option = "forwarded",
+	    .args = "[append|replace|trust LIST]",
+	    .help = "whether X-Forwarded-For that clients send is kept; trust: "
+		    "from those that the access list permits" },
+	{ .name = "http_forwarded",
+	    .kind = KIND_FLAG,
+	    .offset = AT(frontend.http.standard),
+	    .option = "http-forwarded",
+	    .help = "adds Forwarded (RFC 7239) to each request, too" },
+	{ .name = "http_status",
+	    .kind = KIND_FLAG,
+	    .offset = AT(frontend.http.status),
+	    .option = "http-status",
+	    .help = "clients that no server can take get a page with status "
+		    "503, not a reset" },
+	{ .name = NULL },
+};

@@ -1,0 +1,44 @@
+/* http_field.h: the words of HTTP/1: tokens, names and values of fields, lists
+ * (RFC 9110, 5). Strict; pure. */
+#ifndef PEN_PROXY_HTTP_FIELD_H
+#define PEN_PROXY_HTTP_FIELD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Bytes within those of somebody else. */
+struct http_text {
+	const char *at;
+	size_t length;
+};
+
+/* 1*tchar (RFC 9110, 5.6.2). */
+bool http_is_token(struct http_text t);
+/* No control characters but tabs (RFC 9110, 5.5). */
+bool http_is_value(struct http_text t);
+/* What may stand in a request line: printable, without blanks, not empty. */
+bool http_is_target(struct http_text t);
+/* What may stand in Host: maybe nothing (RFC 9110, 7.2). */
+bool http_is_host(struct http_text t);
+
+/* Without regard to case; `lower` is in lower case. */
+bool http_text_is(struct http_text t, const char *lower);
+/* The same, where '_' counts as '-': some servers cannot tell them apart. */
+bool http_text_is_like(struct http_text t, const char *lower);
+bool http_text_begins(struct http_text t, const char *lower);
+
+/* 1*DIGIT, below 2^63. Returns 0, or -1. */
+int http_length_parse(struct http_text t, uint64_t *length);
+
+/* Takes the next element off a list that commas separate, without the blanks
+ * around it; empty ones are left out (RFC 9110, 5.6.1). False at the end. */
+bool http_list_next(struct http_text *list, struct http_text *element);
+
+/* "NAME: value" without its CRLF, as name and value without the blanks around
+ * it. False unless that is what it is, with nothing before the colon but the
+ * name (RFC 9112, 5.1). */
+bool http_field_split(
+    struct http_text line, struct http_text *name, struct http_text *value);
+
+#endif

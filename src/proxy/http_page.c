@@ -1,0 +1,39 @@
+/* http_page.c: see http_page.h. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "proxy/http_page.h"
+
+static const struct page {
+	unsigned status;
+	const char *phrase;
+	const char *text;
+} pages[] = {
+	{ 400, "Bad Request", "The request is malformed." },
+	{ 431, "Request Header Fields Too Large",
+	    "The header of the request is too long." },
+	{ 503, "Service Unavailable",
+	    "No server is available. Please try again later." },
+	{ 505, "HTTP Version Not Supported",
+	    "HTTP/1.0 and HTTP/1.1 are supported." },
+};
+
+size_t
+http_page(char page[HTTP_PAGE_MAX], unsigned status)
+{
+	const struct page *p = pages;
+	char body[HTTP_PAGE_MAX / 2];
+	int n;
+
+	while (p->status != status && p < pages + 3)
+		p++;
+	n = snprintf(body, sizeof(body), "%u %s\n\n%s\n", p->status, p->phrase,
+	    p->text);
+	return (size_t)snprintf(page, HTTP_PAGE_MAX,
+	    "HTTP/1.1 %u %s\r\nContent-Type: text/plain\r\n"
+	    "Content-Length: %d\r\nCache-Control: no-store\r\n"
+	    "%sConnection: close\r\n\r\n%s",
+	    p->status, p->phrase, n,
+	    p->status == 503 ? "Retry-After: 5\r\n" : "", body);
+}

@@ -1,0 +1,44 @@
+/* http_relay.h: HTTP on a connection: the filters of a session's two pipes, for
+ * its requests and for their answers, and what either knows of the other.
+ * Touches no socket. */
+#ifndef PEN_PROXY_HTTP_RELAY_H
+#define PEN_PROXY_HTTP_RELAY_H
+
+#include "net/pipe.h"
+#include "proxy/http_responses.h"
+
+/* Room that all filters share; see http_requests_take(). */
+enum { HTTP_ROOM = PIPE_SCRATCH + HTTP_HEAD_MAX + HTTP_GROWTH };
+
+struct http_relay {
+	struct pipe_filter up, down; /* for requests; for answers */
+	struct http_requests requests;
+	struct http_responses responses;
+	struct http_pending pending;
+	struct http_adding adding;
+	char added[HTTP_ADDED_MAX];
+	char *room; /* not owned */
+};
+
+/* What becomes of a request that was refused. */
+enum http_refusal {
+	HTTP_REFUSAL_NONE,  /* there is none, or answers come before */
+	HTTP_REFUSAL_PAGE,  /* its client may be told */
+	HTTP_REFUSAL_BREAK, /* too late: an answer has begun, or is complete */
+};
+
+/* `room` of HTTP_ROOM bytes outlives it. The caller sets `adding`. */
+void http_relay_init(struct http_relay *h, char *room);
+void http_relay_fini(struct http_relay *h);
+
+enum http_refusal http_relay_refusal(const struct http_relay *h);
+/* Whether no request is under way: none without its answer, none half here. */
+bool http_relay_is_idle(const struct http_relay *h);
+/* Whether another protocol has begun. */
+static inline bool
+http_relay_is_tunnel(const struct http_relay *h)
+{
+	return h->responses.stage == HTTP_RESPONSES_TUNNEL;
+}
+
+#endif

@@ -1,0 +1,307 @@
+/* http_responses.c: see http_responses.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "proxy/http_chunk.h"
+#include "proxy/http_responses.h"
+
+/* Bytes of one call, taken up to `at`. */
+struct pass {
+	const char *in;
+	size_t length, at;
+	size_t insert; /* where the line is added; 0: nowhere */
+};
+
+/* ---- lines ---- */
+
+/* Takes a line, without its end. Where it was split, or is not complete, its
+ * beginning is kept. Returns whether it is complete. */
+static bool
+take_line(struct http_responses *r, struct pass *p, struct http_text *line)
+{
+	const char *at = p->in + p->at;
+	size_t n = p->length - p->at;
+	const char *feed = n > 0 ? memchr(at, '\n', n) : NULL;
+	size_t length = feed != NULL ? (size_t)(feed - at) : n;
+	size_t room = sizeof(r->line) - r->line_length;
+
+	p->at += length + (feed != NULL);
+	r->head_length += length + 1;
+	*line = (struct http_text){ at, length };
+	if (feed == NULL || r->line_length > 0) {
+		memcpy(r->line + r->line_length, at,
+		    length < room ? length : room);
+		r->line_length += length < room ? length : room;
+		*line = (struct http_text){ r->line, r->line_length };
+	}
+	if (feed == NULL)
+		return false;
+	r->line_length = 0;
+	if (line->length > 0 && line->at[line->length - 1] == '\r')
+		line->length--;
+	return true;
+}
+
+/* ---- the end of an answer ---- */
+
+static bool
+until_close(struct http_responses *r)
+{
+	r->stage = HTTP_RESPONSES_CLOSE;
+	r->pending->closing = true;
+	return false;
+}
+
+static bool
+response_ends(struct http_responses *r)
+{
+	http_pending_remove(r->pending);
+	r->begun = false;
+	r->stage = HTTP_RESPONSES_STATUS;
+	return true;
+}
+
+static bool
+tunnel_begins(struct http_responses *r)
+{
+	http_requests_decided(r->requests, true);
+	http_pending_remove(r->pending);
+	r->begun = false;
+	r->stage = HTTP_RESPONSES_TUNNEL;
+	return true;
+}
+
+/* ---- status and fields ---- */
+
+static bool
+is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
+/* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
+static bool
+take_status(struct http_responses *r, struct pass *p)
+{
+	struct http_text line;
+	const char *l;
+
+	if (p->at == p->length)
+		return false;
+	if (r->pending->count == 0) /* an answer to nothing that was asked */
+		return until_close(r);
+	r->begun = true;
+	r->head_length = r->line_length;
+	if (!take_line(r, p, &line))
+		return false;
+	l = line.at;
+	if (line.length < 12 || memcmp(l, "HTTP/1.", 7) != 0 ||
+	    !is_digit(l[7]) || l[8] != ' ' || !is_digit(l[9]) ||
+	    !is_digit(l[10]) || !is_digit(l[11]) ||
+	    (line.length > 12 && l[12] != ' '))
+		return until_close(r);
+	r->status = (unsigned)(l[9] - '0') * 100 +
+	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
+	r->chunked = r->has_length = r->odd = false;
+	r->left = 0;
+	if (r->add != NULL && p->insert == 0 && r->status >= 200)
+		p->insert = p->at;
+	r->stage = HTTP_RESPONSES_FIELDS;
+	return true;
+}
+
+static void
+note_length(struct http_responses *r, struct http_text value)
+{
+	uint64_t length;
+
+	r->odd |= http_length_parse(value, &length) < 0 ||
+	    (r->has_length && length != r->left);
+	r->has_length = true;
+	if (!r->odd)
+		r->left = length;
+}
+
+static void
+note_field(struct http_responses *r, struct http_text line)
+{
+	struct http_text name, value;
+
+	if (!http_text_begins(line, "content-length") &&
+	    !http_text_begins(line, "transfer-encoding"))
+		return;
+	if (!http_field_split(line, &name, &value)) {
+		r->odd = true;
+	} else if (http_text_is(name, "content-length")) {
+		note_length(r, value);
+	} else if (http_text_is(name, "transfer-encoding")) {
+		r->odd |= r->chunked || !http_text_is(value, "chunked");
+		r->chunked = true;
+	}
+}
+
+/* What comes behind the fields (RFC 9112, 6.3). */
+static bool
+on_fields_end(struct http_responses *r)
+{
+	unsigned kind = r->pending->kind[r->pending->first];
+	bool good = r->status >= 200 && r->status < 300;
+
+	if (r->status == 101 && kind & HTTP_KIND_UPGRADE)
+		return tunnel_begins(r);
+	if (r->status == 101)
+		return until_close(r);
+	if (r->status < 200) {
+		r->stage = HTTP_RESPONSES_STATUS;
+		return true;
+	}
+	if (good && kind & HTTP_KIND_CONNECT)
+		return tunnel_begins(r);
+	if (kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE))
+		http_requests_decided(r->requests, false);
+	if (kind & HTTP_KIND_HEAD || r->status == 204 || r->status == 304)
+		return response_ends(r);
+	if (r->odd || (r->chunked && r->has_length) ||
+	    (!r->chunked && !r->has_length))
+		return until_close(r);
+	if (!r->chunked && r->left == 0)
+		return response_ends(r);
+	r->stage =
+	    r->chunked ? HTTP_RESPONSES_CHUNK_SIZE : HTTP_RESPONSES_BODY;
+	return true;
+}
+
+static bool
+take_fields(struct http_responses *r, struct pass *p)
+{
+	struct http_text line;
+
+	if (!take_line(r, p, &line))
+		return r->head_length > HTTP_RESPONSE_HEAD_MAX
+		    ? until_close(r)
+		    : false;
+	if (line.length == 0)
+		return on_fields_end(r);
+	if (line.at[0] == ' ' || line.at[0] == '\t')
+		r->odd = true; /* folded: of what, is not known any more */
+	note_field(r, line);
+	return true;
+}
+
+/* ---- bodies ---- */
+
+/* Some servers fill up the size with blanks. */
+static bool
+take_chunk_size(struct http_responses *r, struct pass *p)
+{
+	struct http_text line;
+
+	if (!take_line(r, p, &line))
+		return false;
+	while (line.length > 0 && line.at[line.length - 1] == ' ')
+		line.length--;
+	if (http_chunk_parse(line, &r->left) < 0)
+		return until_close(r);
+	r->stage =
+	    r->left > 0 ? HTTP_RESPONSES_CHUNK : HTTP_RESPONSES_TRAILERS;
+	return true;
+}
+
+static bool
+take_chunk_end(struct http_responses *r, struct pass *p)
+{
+	struct http_text line;
+
+	if (!take_line(r, p, &line))
+		return false;
+	if (line.length > 0)
+		return until_close(r);
+	r->stage = HTTP_RESPONSES_CHUNK_SIZE;
+	return true;
+}
+
+static bool
+take_trailers(struct http_responses *r, struct pass *p)
+{
+	struct http_text line;
+
+	if (!take_line(r, p, &line))
+		return false;
+	return line.length > 0 || response_ends(r);
+}
+
+/* Returns whether all of the body or chunk has passed. */
+static bool
+take_bytes(struct http_responses *r, struct pass *p)
+{
+	size_t n = p->length - p->at;
+
+	if (n > r->left)
+		n = (size_t)r->left;
+	p->at += n;
+	r->left -= n;
+	return r->left == 0;
+}
+
+static bool
+take_stage(struct http_responses *r, struct pass *p)
+{
+	switch (r->stage) {
+	case HTTP_RESPONSES_STATUS:
+		return take_status(r, p);
+	case HTTP_RESPONSES_FIELDS:
+		return take_fields(r, p);
+	case HTTP_RESPONSES_BODY:
+		return take_bytes(r, p) && response_ends(r);
+	case HTTP_RESPONSES_CHUNK_SIZE:
+		return take_chunk_size(r, p);
+	case HTTP_RESPONSES_CHUNK:
+		if (!take_bytes(r, p))
+			return false;
+		r->stage = HTTP_RESPONSES_CHUNK_END;
+		return true;
+	case HTTP_RESPONSES_CHUNK_END:
+		return take_chunk_end(r, p);
+	case HTTP_RESPONSES_TRAILERS:
+		return take_trailers(r, p);
+	default:
+		return false;
+	}
+}
+
+void
+http_responses_take(struct http_responses *r, struct http_text bytes,
+    char *room, struct http_text *out)
+{
+	struct pass p = { .in = bytes.at, .length = bytes.length };
+	size_t add;
+
+	while (take_stage(r, &p))
+		;
+	*out = bytes;
+	if (p.insert == 0)
+		return;
+	add = strlen(r->add);
+	memcpy(room, bytes.at, p.insert);
+	memcpy(room + p.insert, r->add, add);
+	memcpy(room + p.insert + add, bytes.at + p.insert,
+	    bytes.length - p.insert);
+	*out = (struct http_text){ room, bytes.length + add };
+	r->add = NULL;
+}
+
+uint64_t
+http_responses_clear(const struct http_responses *r)
+{
+	switch (r->stage) {
+	case HTTP_RESPONSES_TUNNEL:
+	case HTTP_RESPONSES_CLOSE:
+		return UINT64_MAX;
+	case HTTP_RESPONSES_BODY:
+	case HTTP_RESPONSES_CHUNK:
+		return r->left;
+	default:
+		return 0;
+	}
+}

@@ -1,0 +1,177 @@
+/* session_http.c: HTTP in a session: the filters of its pipes, and the pages
+ * that pen answers by itself: for requests that are refused, and for clients
+ * that nobody can serve. A session that has such a page to say lets its server
+ * go and drains. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "pool/acl.h"
+#include "proxy/http_forwarded.h"
+#include "proxy/http_page.h"
+#include "proxy/http_relay.h"
+#include "proxy/session_private.h"
+
+/* ---- the filters ---- */
+
+static bool
+is_trusted(const struct session *s, int forwarded)
+{
+	return forwarded == HTTP_FORWARDED_APPEND ||
+	    (forwarded >= 0 &&
+		acl_permits(pool_acl(s->frontend->core.pool,
+				(unsigned)forwarded),
+		    &s->client));
+}
+
+/* What clients say of the protocol counts from trusted proxies alone, which
+ * have a list of their own. */
+static void
+prepare_lines(const struct session *s, struct http_relay *h)
+{
+	const struct http_options *o = &s->frontend->core.options.http;
+	struct http_adding *a = &h->adding;
+
+	a->bytes = h->added;
+	a->length = http_forwarded_lines(h->added, &s->client,
+	    stream_is_tls(&s->down), o->standard, &a->proto_length);
+	a->keep_proto = o->forwarded >= 0 && is_trusted(s, o->forwarded);
+	if (!a->keep_proto)
+		a->drop |= HTTP_SEEN_PROTO;
+	if (!is_trusted(s, o->forwarded))
+		a->drop |= HTTP_SEEN_FOR | HTTP_SEEN_FORWARDED;
+}
+
+bool
+session_http_begin(struct session *s)
+{
+	struct frontend *f = s->frontend;
+	struct http_relay *h;
+
+	if (!f->core.options.http.on || s->http_relay != NULL)
+		return true;
+	if (f->http_room == NULL && (f->http_room = malloc(HTTP_ROOM)) == NULL)
+		return false;
+	h = malloc(sizeof(*h));
+	if (h == NULL)
+		return false;
+	http_relay_init(h, f->http_room);
+	prepare_lines(s, h);
+	s->http_relay = h;
+	session_http_attach(s);
+	return pipe_refilter(&s->to_server) == 0;
+}
+
+void
+session_http_attach(struct session *s)
+{
+	s->to_server.filter = &s->http_relay->up;
+	s->to_client.filter = &s->http_relay->down;
+}
+
+void
+session_http_free(struct session *s)
+{
+	http_relay_fini(s->http_relay);
+	free(s->http_relay);
+}
+
+/* ---- pages ---- */
+
+/* Lets the server go and says the page to the client; 0: just the end. */
+static void
+session_answer(struct session *s, unsigned status, enum reason why, bool reset)
+{
+	char page[HTTP_PAGE_MAX];
+
+	if (s->state == QUEUED)
+		session_queue_leave(s);
+	expiry_cancel(&s->expiry);
+	if (s->request != NULL)
+		session_drop_request(s);
+	session_release_server(s, reset);
+	pipe_drop(&s->to_server, &s->frontend->core.share);
+	s->to_client.filter = NULL;
+	s->to_client.ended = true;
+	if (status != 0 &&
+	    pipe_add(&s->to_client, page, http_page(page, status)) < 0) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
+	s->because = (uint8_t)why;
+	session_set_state(s, DRAINING);
+	session_relay_schedule(s);
+	session_relay(s);
+}
+
+void
+session_unserved_now(struct session *s, enum reason why)
+{
+	if (s->frontend->core.options.http.status)
+		session_answer(s, 503, why, false);
+	else
+		session_close(s, why);
+}
+
+/* The client's stream may not be watched yet. */
+void
+session_unserved(struct session *s, enum reason why)
+{
+	if (!s->frontend->core.options.http.status) {
+		session_close(s, why);
+		return;
+	}
+	s->because = (uint8_t)why;
+	loop_soon(s->frontend->core.loop, &s->task);
+}
+
+/* A server that has a part of the request must not take its end for that of the
+ * request. */
+static void
+session_refuse(struct session *s, bool told)
+{
+	const struct http_requests *r = &s->http_relay->requests;
+	char client[PEER_TEXT_MAX];
+
+	log_debug("request refused client=%s status=%u error=\"%s\"",
+	    peer_format(&s->client, client), r->status, r->wrong);
+	session_answer(
+	    s, told ? r->status : 0, REASON_BAD_REQUEST, r->cut);
+}
+
+void
+session_http_note(struct session *s)
+{
+	if (http_relay_refusal(s->http_relay) != HTTP_REFUSAL_NONE)
+		loop_soon(s->frontend->core.loop, &s->task);
+}
+
+void
+session_http_on_turn(struct session *s)
+{
+	if (s->because != REASON_DONE)
+		session_answer(s, 503, (enum reason)s->because, false);
+	else if (s->http_relay != NULL &&
+	    http_relay_refusal(s->http_relay) == HTTP_REFUSAL_PAGE)
+		session_refuse(s, true);
+}
+
+/* The answers before the page go first, out of the kernel's pipe, too. A server
+ * that has ended answers nothing that waits. */
+bool
+session_http_settle(struct session *s)
+{
+	struct http_relay *h = s->http_relay;
+	enum http_refusal refusal = http_relay_refusal(h);
+
+	if (s->state != RELAYING || s->client_told)
+		return false;
+	if (s->to_client.ended && h->up.waits && s->request == NULL)
+		pipe_drop(&s->to_server, &s->frontend->core.share);
+	if (refusal == HTTP_REFUSAL_NONE || pipe_pending(&s->to_client) > 0)
+		return false;
+	session_refuse(s, refusal == HTTP_REFUSAL_PAGE);
+	return true;
+}

@@ -1,0 +1,26 @@
+# HTTP: settings, and what servers get (tests/system/test_http has the rest)
+pen -r {FRONT} {S0}
+> http
+> no http
+> forwarded
+< append
+> forwarded json
+< {"forwarded":"append"}
+> forwarded replace; forwarded
+< replace
+> forwarded trust 3; forwarded
+< trust 3
+> forwarded trust
+< error: forwarded: expects append, replace or trust LIST
+> forwarded trust 10
+~ error: forwarded: 
+> forwarded trust proxies
+~ there is no access list "proxies"
+> acl proxies permit 10.0.0.1; forwarded trust proxies; forwarded
+< trust proxies
+> forwarded sometimes
+< error: forwarded: expects append, replace or trust LIST
+> http_forwarded
+> no http_forwarded
+> http_status
+> no http_status

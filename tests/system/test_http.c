@@ -1,0 +1,574 @@
+/* test_http.c: pen -H: what servers and clients get. Requests of every kind
+ * are read in tests/unit/proxy/test_http_requests. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/httpgen.h"
+#include "support/httpref.h"
+#include "support/pattern.h"
+#include "support/penrun.h"
+#include "support/scripted.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+#define GET "GET / HTTP/1.1\r\nHost: a\r\n"
+#define POST "POST / HTTP/1.1\r\nHost: a\r\n"
+#define TOLD "X-Forwarded-Proto: http\r\nX-Forwarded-For: 127.0.0.1\r\n"
+#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+static struct scripted server;
+static struct pen pen;
+static struct spot front, ctl;
+
+static void
+up(const struct scripted_step *steps, const char *settings)
+{
+	scripted_start(&server, steps);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-d", "-r", "-H", "-C", ctl.text, "-O", settings,
+	    front.text, server.backend.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	scripted_stop(&server);
+}
+
+static void
+say(int fd, const char *what)
+{
+	spot_send(fd, what, strlen(what));
+}
+
+static void
+hear(int fd, const char *what)
+{
+	char got[4096];
+
+	spot_recv(fd, got, strlen(what));
+	ck_assert_mem_eq(got, what, strlen(what));
+}
+
+static void
+hear_page(int fd, const char *status)
+{
+	const char *page = spot_recv_all(fd);
+
+	ck_assert_msg(
+	    strncmp(page, text("HTTP/1.1 %s ", status), 13) == 0, "%s", page);
+	ck_assert_ptr_nonnull(strstr(page, "Connection: close\r\n"));
+	ck_assert_ptr_nonnull(strstr(page, text("\r\n\r\n%s ", status)));
+}
+
+START_TEST(every_request_is_told)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
+		{ "\r\n\r\n", OK }, { "\r\n\r\n", OK OK }, { "", NULL } };
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n");
+	hear(fd, OK);
+	say(fd, GET "X-Forwarded-For: 1.2.3.4\r\n\r\n");
+	hear(fd, OK);
+	say(fd, "HEAD / HTTP/1.0\r\n\r\n" GET "\r\n");
+	hear(fd, OK OK);
+	scripted_expect(&server,
+	    GET TOLD "\r\n" GET "X-Forwarded-For: 1.2.3.4\r\n" TOLD
+		     "\r\nHEAD / HTTP/1.0\r\n" TOLD "\r\n" GET TOLD "\r\n");
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(forwarded_is_kept_or_replaced)
+{
+#define SAID                                                  \
+	GET "X-Forwarded-For: 1.2.3.4\r\nForwarded: for=x\r\n" \
+	    "X-Forwarded-Proto: https\r\n\r\n"
+	int fd;
+
+	up(NULL, "forwarded replace;http_forwarded;acl 1 permit 127.0.0.1");
+	fd = spot_connect(&front);
+	say(fd, SAID);
+	scripted_expect(&server,
+	    GET TOLD "Forwarded: for=127.0.0.1;proto=http\r\n\r\n");
+	close(fd);
+	WAIT_FOR(scripted_is_over(&server, 1), 5000);
+	spot_ask(&ctl, "no http_forwarded; forwarded trust 1\n");
+	fd = spot_connect(&front);
+	say(fd, SAID);
+	scripted_expect(&server,
+	    GET "X-Forwarded-For: 1.2.3.4\r\nForwarded: for=x\r\n"
+		"X-Forwarded-Proto: https\r\nX-Forwarded-For: 127.0.0.1\r\n"
+		"\r\n");
+	close(fd);
+	WAIT_FOR(scripted_is_over(&server, 2), 5000);
+	spot_ask(&ctl, "no acl 1; acl 1 deny 127.0.0.1\n");
+	fd = spot_connect(&front);
+	say(fd, SAID);
+	scripted_expect(&server, GET TOLD "\r\n");
+	close(fd);
+	WAIT_FOR(scripted_is_over(&server, 3), 5000);
+	spot_ask(&ctl, "no http\n");
+	fd = spot_connect(&front);
+	say(fd, SAID);
+	scripted_expect(&server, SAID);
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(clients_of_all_kinds)
+{
+	static struct spot six, path;
+	int fd;
+
+	scripted_start(&server, NULL);
+	spot_new(&six, SPOT_TCP6);
+	spot_new(&path, SPOT_UNIX);
+	pen_up(&pen, &path, "-r", "-H", "-O", "http_forwarded",
+	    text("%s,%s", six.text, path.text), server.backend.at.text, NULL);
+	fd = spot_connect(&six);
+	say(fd, GET "\r\n");
+	scripted_expect(&server,
+	    GET "X-Forwarded-Proto: http\r\nX-Forwarded-For: ::1\r\n"
+		"Forwarded: for=\"[::1]\";proto=http\r\n\r\n");
+	close(fd);
+	WAIT_FOR(scripted_is_over(&server, 1), 5000);
+	fd = spot_connect(&path);
+	say(fd, GET "\r\n");
+	scripted_expect(&server,
+	    GET "X-Forwarded-Proto: http\r\nX-Forwarded-For: unknown\r\n"
+		"Forwarded: for=unknown;proto=http\r\n\r\n");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* ---- refusals ---- */
+
+START_TEST(bad_requests_reach_no_server)
+{
+	int fd;
+
+	up(NULL, "no log");
+	fd = spot_connect(&front);
+	say(fd, GET "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n");
+	hear_page(fd, "400");
+	close(fd);
+	WAIT_FOR(child_has_said(&pen.child, "reason=bad_request"), 5000);
+	ck_assert(scripted_has_heard(&server, "", 0));
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n" GET " folded\r\n\r\n");
+	scripted_expect(&server, GET TOLD "\r\n");
+	close(fd);
+	fd = spot_connect(&front);
+	say(fd, "GET / HTTP/3.0\r\n\r\n");
+	hear_page(fd, "505");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* The server has answered the first one before. */
+START_TEST(earlier_requests_are_answered_first)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n",
+							  "HTTP/1.1 200 OK\r\n"
+							  "Content-Length: 5"
+							  "\r\n\r\nan" },
+		{ "POST", "swe" }, { "", NULL } };
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n" POST "Content-Length: 1\r\n\r\nx\n\n");
+	hear(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nanswe");
+	close(fd);
+	WAIT_FOR(scripted_is_over(&server, 1), 5000);
+	fd = spot_connect(&front);
+	say(fd, GET "\r\nPOST\n");
+	hear(fd, "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nan");
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(a_page_follows_the_answers)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
+		{ "", NULL } };
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n" GET "Host: b\r\n\r\n");
+	hear(fd, OK);
+	hear_page(fd, "400");
+	scripted_expect(&server, GET TOLD "\r\n");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* A server that has a part of it must not take the end for its end. */
+START_TEST(a_bad_body_is_broken_off)
+{
+	static const struct scripted_step steps[] = { { "hello",
+							  "HTTP/1.1 200" },
+		{ "", NULL } };
+	int fd;
+
+	up(NULL, "no log");
+	fd = spot_connect(&front);
+	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+	scripted_expect(&server,
+	    POST "Transfer-Encoding: chunked\r\n" TOLD "\r\n5\r\nhello\r\n");
+	say(fd, "0x5\r\nhello\r\n0\r\n\r\n");
+	hear_page(fd, "400");
+	close(fd);
+	WAIT_FOR(scripted_is_over(&server, 1), 5000);
+	ck_assert(server.reset);
+	down();
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n");
+	hear(fd, "HTTP/1.1 200");
+	say(fd, "0x5\r\n");
+	ck_assert_str_eq(spot_recv_all(fd), "");
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(long_headers_get_431)
+{
+	static char header[40000];
+	int fd, n = snprintf(header, sizeof(header), GET "X: ");
+
+	memset(header + n, 'x', sizeof(header) - (size_t)n - 1);
+	up(NULL, "no log");
+	fd = spot_connect(&front);
+	say(fd, header);
+	hear_page(fd, "431");
+	ck_assert(scripted_has_heard(&server, "", 0));
+	close(fd);
+	down();
+}
+END_TEST
+
+/* ---- other protocols ---- */
+
+#define UPGRADE GET "Connection: upgrade\r\nUpgrade: websocket\r\n"
+#define SWITCHING "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\nhi"
+
+START_TEST(websocket)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n", SWITCHING },
+		{ "frame", "\r\n\r\nHTTP/1.1" }, { "", NULL } };
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, UPGRADE "\r\n\x81\x05" "frame");
+	hear(fd, SWITCHING "\r\n\r\nHTTP/1.1");
+	say(fd, "GET \n\n");
+	scripted_expect(
+	    &server, UPGRADE TOLD "\r\n\x81\x05" "frameGET \n\n");
+	shutdown(fd, SHUT_WR);
+	spot_expect_end(fd);
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(refused_upgrade)
+{
+	static const struct scripted_step steps[] = {
+		{ "\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n" OK },
+		{ "GET", OK }, { "", NULL }
+	};
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, UPGRADE "\r\n" GET "\r\n");
+	hear(fd, "HTTP/1.1 100 Continue\r\n\r\n" OK OK);
+	scripted_expect(&server, UPGRADE TOLD "\r\n" GET TOLD "\r\n");
+	say(fd, "\n");
+	hear_page(fd, "400");
+	close(fd);
+	down();
+}
+END_TEST
+
+#define REFUSAL "HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n"
+#define CONNECT "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n"
+
+START_TEST(connect_method)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n",
+							  "HTTP/1.1 200 OK\r\n"
+							  "Content-Length: 9"
+							  "\r\n\r\n" },
+		{ "\x16\x03", "\x16" }, { "", NULL } };
+	static const struct scripted_step refusing[] = {
+		{ "\r\n\r\n", REFUSAL }, { "", NULL }
+	};
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, CONNECT "\r\n");
+	hear(fd, "HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n");
+	say(fd, "\x16\x03\n");
+	hear(fd, "\x16");
+	scripted_expect(&server, CONNECT TOLD "\r\n\x16\x03\n");
+	close(fd);
+	down();
+	up(refusing, "no log");
+	fd = spot_connect(&front);
+	say(fd, CONNECT "\r\n\x16\x03\n");
+	hear(fd, REFUSAL);
+	hear_page(fd, "400");
+	scripted_expect(&server, CONNECT TOLD "\r\n");
+	close(fd);
+	down();
+}
+END_TEST
+
+/* ---- answers ---- */
+
+/* Requests that came while an answer lasts until the end go nowhere, and do not
+ * hold up the end. */
+START_TEST(answers_until_the_end)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n",
+							  "HTTP/1.0 200 OK\r\n"
+							  "\r\nto the end" },
+		{ "", NULL } };
+	int fd;
+
+	up(steps, "no log");
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n");
+	hear(fd, "HTTP/1.0 200 OK\r\n\r\nto the end");
+	say(fd, GET "\r\n");
+	pen_expect_rest(&pen);
+	ck_assert(scripted_has_heard(
+	    &server, GET TOLD "\r\n", strlen(GET TOLD "\r\n")));
+	backend_stop(&server.backend);
+	spot_expect_end(fd);
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
+/* ---- nobody there ---- */
+
+START_TEST(status_503)
+{
+	static struct spot nobody;
+	int fd;
+
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&nobody, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "--retry", "0", "-C", ctl.text, "-O",
+	    "http_status", front.text, nobody.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n");
+	hear_page(fd, "503");
+	close(fd);
+	spot_ask(&ctl, "http\n");
+	fd = spot_connect(&front);
+	say(fd, GET);
+	hear_page(fd, "503");
+	close(fd);
+	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "no_server 2") != NULL,
+	    5000);
+	spot_ask(&ctl, "no http_status\n");
+	fd = spot_connect(&front);
+	spot_expect_reset(fd);
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
+START_TEST(status_503_behind_a_queue)
+{
+	int one, two;
+
+	scripted_start(&server, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-H", "--queue", "0.2", "-O", "http_status",
+	    front.text, text("%s:1:1", server.backend.at.text), NULL);
+	one = spot_connect(&front);
+	say(one, GET "\r\n");
+	scripted_expect(&server, GET TOLD "\r\n");
+	two = spot_connect(&front);
+	say(two, GET "\r\n");
+	hear_page(two, "503");
+	close(one);
+	close(two);
+	down();
+}
+END_TEST
+
+/* ---- streams ---- */
+
+/* Without answers what follows an Upgrade waits for ever: not here. */
+START_TEST(generated_streams)
+{
+	static const struct httpref_adding adding = { TOLD, false };
+	static struct httpgen g;
+	static struct httpref ref;
+	int i, fd, over = 0, n = (int)suite_amount(400, 60);
+	size_t cut;
+
+	up(NULL, "no log");
+	for (i = 0; i < n; i++) {
+		httpgen_make(&g, 100000u + (unsigned)i);
+		httpref_read(&ref, &adding, g.bytes, g.length);
+		if (ref.waits)
+			continue;
+		fd = spot_connect(&front);
+		cut = pattern_mix((uint64_t)i) % (g.length + 1);
+		spot_send(fd, g.bytes, cut);
+		(void)send(fd, g.bytes + cut, g.length - cut, MSG_NOSIGNAL);
+		WAIT_FOR(scripted_has_heard(&server, ref.out, ref.length),
+		    10000);
+		if (ref.wrong && ref.requests == 0)
+			hear_page(fd, text("%.3s", "400"));
+		close(fd);
+		over++;
+		WAIT_FOR(scripted_is_over(&server, over), 10000);
+	}
+	down();
+}
+END_TEST
+
+/* ---- uploads ---- */
+
+/* The upload as it goes over the wire: chunks of all sizes, of one pattern. */
+struct upload {
+	long long left;
+	uint64_t at, chunks;
+	size_t chunk;
+};
+
+static size_t
+next_chunk(struct upload *u)
+{
+	size_t n = 1 + pattern_mix(u->chunks++) % 300000;
+
+	u->chunk = (long long)n < u->left ? n : (size_t)u->left;
+	return u->chunk;
+}
+
+static bool
+send_chunk(int fd, struct upload *u, char *buffer)
+{
+	int n = snprintf(buffer, 32, "%zx\r\n", next_chunk(u));
+
+	pattern_fill(7, u->at, buffer + n, u->chunk);
+	memcpy(buffer + n + u->chunk, "\r\n", 2);
+	u->at += u->chunk;
+	u->left -= (long long)u->chunk;
+	return backend_send(fd, buffer, (size_t)n + u->chunk + 2);
+}
+
+static bool
+recv_whole(int fd, char *bytes, size_t n)
+{
+	return n == 0 || recv(fd, bytes, n, MSG_WAITALL) == (ssize_t)n;
+}
+
+/* Reads the same and says so. */
+static void
+take_upload(struct backend *b, int fd)
+{
+	struct upload u = { .left = *(const long long *)b->arg };
+	static char buffer[400000], head[] = POST
+	    "Transfer-Encoding: chunked\r\n" TOLD "\r\n";
+	char line[32], wanted[32];
+	bool same = recv_whole(fd, buffer, sizeof(head) - 1) &&
+	    memcmp(buffer, head, sizeof(head) - 1) == 0;
+
+	while (same && u.left > 0) {
+		int n = snprintf(wanted, sizeof(wanted), "%zx\r\n",
+		    next_chunk(&u));
+
+		same = recv_whole(fd, line, (size_t)n) &&
+		    memcmp(line, wanted, (size_t)n) == 0 &&
+		    recv_whole(fd, buffer, u.chunk + 2) &&
+		    pattern_differs(7, u.at, buffer, u.chunk) == u.chunk &&
+		    memcmp(buffer + u.chunk, "\r\n", 2) == 0;
+		u.at += u.chunk;
+		u.left -= (long long)u.chunk;
+	}
+	same = same && recv_whole(fd, buffer, 5) &&
+	    memcmp(buffer, "0\r\n\r\n", 5) == 0;
+	backend_send(fd, same ? OK : "HTTP/1.1 500 damaged\r\n\r\n",
+	    same ? strlen(OK) : 24);
+	recv_whole(fd, buffer, 1);
+}
+
+START_TEST(chunked_upload)
+{
+	static char buffer[400000];
+	long long bytes = suite_amount(1L << 30, 16L << 20);
+	struct upload u = { .left = bytes };
+	struct backend b;
+	int fd;
+
+	backend_start(&b, SPOT_TCP4, take_upload, &bytes);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-H", front.text, b.at.text, NULL);
+	fd = spot_connect(&front);
+	say(fd, POST "Transfer-Encoding: chunked\r\n\r\n");
+	while (u.left > 0)
+		ck_assert(send_chunk(fd, &u, buffer));
+	say(fd, "0\r\n\r\n");
+	hear(fd, OK);
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
+SUITE(test_http)
+{
+	Suite *s = suite_create("http");
+
+	SUITE_ADD(s, every_request_is_told, 20);
+	SUITE_ADD(s, forwarded_is_kept_or_replaced, 20);
+	SUITE_ADD(s, clients_of_all_kinds, 20);
+	SUITE_ADD(s, bad_requests_reach_no_server, 20);
+	SUITE_ADD(s, earlier_requests_are_answered_first, 20);
+	SUITE_ADD(s, a_page_follows_the_answers, 20);
+	SUITE_ADD(s, a_bad_body_is_broken_off, 20);
+	SUITE_ADD(s, long_headers_get_431, 20);
+	SUITE_ADD(s, websocket, 20);
+	SUITE_ADD(s, refused_upgrade, 20);
+	SUITE_ADD(s, connect_method, 20);
+	SUITE_ADD(s, answers_until_the_end, 20);
+	SUITE_ADD(s, status_503, 20);
+	SUITE_ADD(s, status_503_behind_a_queue, 20);
+	SUITE_ADD(s, generated_streams, 60);
+	SUITE_ADD(s, chunked_upload, 120);
+	return s;
+}
