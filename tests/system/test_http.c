@@ -349,6 +349,75 @@ START_TEST(connect_method)
 }
 END_TEST
 
+/* ---- beside other settings ---- */
+
+/* The first bytes are there before the filter is. */
+START_TEST(behind_peek)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
+		{ "", NULL } };
+	int fd;
+
+	up(steps, "peek");
+	fd = spot_connect(&front);
+	say(fd, GET);
+	say(fd, "\r\n");
+	hear(fd, OK);
+	scripted_expect(&server, GET TOLD "\r\n");
+	say(fd, GET "\r\n");
+	scripted_expect(&server, GET TOLD "\r\n" GET TOLD "\r\n");
+	close(fd);
+	fd = spot_connect(&front);
+	say(fd, GET " folded\r\n\r\n");
+	hear_page(fd, "400");
+	close(fd);
+	down();
+}
+END_TEST
+
+static void
+take_and_end(struct backend *b, int fd)
+{
+	char bytes[1000];
+
+	(void)b;
+	(void)recv(fd, bytes, sizeof(bytes), 0);
+}
+
+/* A request that its server lost is the same for the next one, and so is what
+ * comes behind it. */
+START_TEST(lost_requests)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
+		{ "\r\n\r\n", OK }, { "", NULL } };
+	struct backend lost;
+	int fd, i;
+
+	backend_start(&lost, SPOT_TCP4, take_and_end, NULL);
+	scripted_start(&server, steps);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-H", front.text, lost.at.text,
+	    server.backend.at.text, NULL);
+	for (i = 0; i < 2; i++) { /* one of them begins with the first */
+		fd = spot_connect(&front);
+		say(fd, GET "\r\n");
+		hear(fd, OK);
+		say(fd, GET "\r\n");
+		hear(fd, OK);
+		scripted_expect(
+		    &server, GET TOLD "\r\n" GET TOLD "\r\n");
+		say(fd, "\n");
+		hear_page(fd, "400");
+		close(fd);
+		WAIT_FOR(scripted_is_over(&server, i + 1), 5000);
+	}
+	ck_assert_int_gt(lost.accepted, 0);
+	pen_down(&pen);
+	backend_stop(&lost);
+	scripted_stop(&server);
+}
+END_TEST
+
 /* ---- answers ---- */
 
 /* Requests that came while an answer lasts until the end go nowhere, and do not
@@ -565,6 +634,8 @@ SUITE(test_http)
 	SUITE_ADD(s, websocket, 20);
 	SUITE_ADD(s, refused_upgrade, 20);
 	SUITE_ADD(s, connect_method, 20);
+	SUITE_ADD(s, behind_peek, 20);
+	SUITE_ADD(s, lost_requests, 20);
 	SUITE_ADD(s, answers_until_the_end, 20);
 	SUITE_ADD(s, status_503, 20);
 	SUITE_ADD(s, status_503_behind_a_queue, 20);

@@ -307,6 +307,37 @@ START_TEST(alpn)
 }
 END_TEST
 
+/* With -H, servers are told of TLS, and what carries other requests than those
+ * of HTTP/1 is not offered. */
+START_TEST(http_over_tls)
+{
+	static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	static const char told[] =
+	    "GET / HTTP/1.1\r\nHost: a\r\nX-Forwarded-Proto: https\r\n"
+	    "X-Forwarded-For: 127.0.0.1\r\n\r\n";
+	struct tls_wish w = { .alpn = "h2,http/1.1" };
+	struct tls_peer *p;
+	char heard[sizeof(told)] = "";
+	size_t n = 0;
+	ssize_t got;
+
+	up("ssl_alpn h2,http/1.1;http");
+	p = tls_chain_opens(&c, &w);
+	ck_assert_str_eq(tls_peer_alpn(p), "http/1.1");
+	ck_assert(tls_peer_write(p, request, sizeof(request) - 1));
+	while (n < sizeof(told) - 1) {
+		got = tls_peer_read(p, heard + n, sizeof(told) - 1 - n);
+		ck_assert_int_gt(got, 0);
+		n += (size_t)got;
+	}
+	ck_assert_str_eq(heard, told);
+	tls_peer_close(p);
+	tls_chain_tell(&c, "no http");
+	agree("http/1.1,h2", "h2");
+	down();
+}
+END_TEST
+
 static struct tls_seen
 look(struct tls_echo *s)
 {
@@ -358,6 +389,7 @@ SUITE(test_tls_clients)
 	SUITE_ADD(s, certificates_requested, 30);
 	SUITE_ADD(s, authorities_in_a_directory, 30);
 	SUITE_ADD(s, control_shows_who_it_is, 30);
+	SUITE_ADD(s, http_over_tls, 30);
 	SUITE_ADD(s, alpn, 30);
 	SUITE_ADD(s, alpn_is_passed_on, 30);
 	return s;
