@@ -67,10 +67,11 @@ endure(const char *kind, int most)
 			   "-r", text("%d", SLOW), "-i", "1", "-l", "4", "-p",
 			   "1", "-u", url, NULL };
 	int before = child_fds(pen.child.pid), turns;
+	long accepted = counter("accepted");
 	struct child slow;
 
 	child_start(&slow, words);
-	WAIT_FOR(counter("accepted") >= SLOW, SOON);
+	WAIT_FOR(counter("accepted") >= accepted + SLOW, SOON);
 	for (turns = 0; !child_has_ended(&slow); turns++) {
 		is_served("127.0.0.2");
 		if (before > 0)
@@ -119,6 +120,19 @@ START_TEST(slow_headers_with_routes)
 }
 END_TEST
 
+/* Their headers are kept, until they are complete, in pen. */
+START_TEST(slow_headers_with_http)
+{
+	NEED_PROGRAM("slowhttptest");
+	NEED_PROGRAM("nginx");
+	up(text("client_conns %d", CONNS), "http");
+	endure("-H", 2 * CONNS + 4);
+	endure("-B", 2 * CONNS + 4);
+	ck_assert_int_ge(counter("limit_refused"), 2 * (SLOW - CONNS));
+	down();
+}
+END_TEST
+
 START_TEST(slow_bodies)
 {
 	NEED_PROGRAM("slowhttptest");
@@ -148,6 +162,7 @@ SUITE(test_slow_clients)
 	SUITE_ADD(s, slow_headers, 60);
 	SUITE_ADD(s, slow_headers_with_peek, 60);
 	SUITE_ADD(s, slow_headers_with_routes, 60);
+	SUITE_ADD(s, slow_headers_with_http, 60);
 	SUITE_ADD(s, slow_bodies, 60);
 	SUITE_ADD(s, slow_reads, 60);
 	return s;
