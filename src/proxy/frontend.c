@@ -80,11 +80,16 @@ take_rate(struct frontend *f)
 	f->core.stats.limits.pauses++;
 }
 
+/* The timer may be some ms early: nobody comes in without a token. */
 static void
 on_rate(struct timer *t)
 {
 	struct frontend *f = container_of(t, struct frontend, rate_timer);
+	uint64_t wait = rate_limit_wait(&f->core.options.limits.all, &f->rate,
+	    loop_now(f->core.loop));
 
+	if (wait > 0 && timer_start(f->core.loop, t, wait) == 0)
+		return;
 	f->rate_reached = false;
 	check_limits(f);
 }
