@@ -66,8 +66,11 @@ class Sink:
         self.port = self.listener.getsockname()[1]
 
     def serve(self):
-        c = self.listener.accept()[0]
         n, tail = 0, b""
+        while n == 0:  # who only looked whether somebody listens says nothing
+            c = self.listener.accept()[0]
+            part = c.recv(1 << 20)
+            n, tail = len(part), part[-7:]
         while not tail.endswith(b"\r\n0\r\n\r\n"):
             part = c.recv(1 << 20)
             if not part:
