@@ -1,6 +1,7 @@
 /* sock_nonlocal.c: options that bind() asks about. */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <string.h>
@@ -84,6 +85,18 @@ sock_set_freebind(int fd, int family)
 
 /* ---- the client's address ---- */
 
+/* No answer comes back to these through this host; those of one link would go
+ * there, and nowhere else (RFC 4291, 2.5.6). A PROXY header may say any. */
+static bool
+is_of_no_host(const struct addr *a)
+{
+	return addr_is_group(a) ||
+	    (a->u.sa.sa_family == AF_INET
+		    ? ntohl(a->u.in.sin_addr.s_addr) >> 24 == 0
+		    : addr_is_any(a) ||
+			IN6_IS_ADDR_LINKLOCAL(&a->u.in6.sin6_addr));
+}
+
 bool
 sock_may_pose(const struct peer *client, const struct addr *to)
 {
@@ -97,6 +110,8 @@ sock_may_pose(const struct peer *client, const struct addr *to)
 	    server.family != to->u.sa.sa_family)
 		return false;
 	addr_from_peer(&from, client);
+	if (is_of_no_host(&from))
+		return false;
 	if (addr_is_loopback(&from) || addr_is_loopback(to))
 		return addr_is_loopback(&from) && addr_is_loopback(to);
 	return !peer_same_host(client, &server);

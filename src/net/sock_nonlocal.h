@@ -29,7 +29,9 @@ void sock_set_freebind(int fd, int family);
 
 /* Whether a socket to `to` can have the client's address: same family; not a
  * loopback address towards another host, which no host sends or takes; nor the
- * server's own address, which its host would not take from outside. */
+ * server's own address, which its host would not take from outside; nor one
+ * that no host has, or of one link (fe80::), which answers do not come back to:
+ * it would look as if the server had failed. */
 bool sock_may_pose(const struct peer *client, const struct addr *to);
 
 /* A datagram socket to `to` with the client's address and port; with another

@@ -191,6 +191,16 @@ START_TEST(who_may_be_seen)
 		{ "127.0.0.1", "127.0.0.1", true },
 		{ "::1", "fd00::1", false },
 		{ "10.0.0.1", "10.0.0.1", false },
+		/* as a PROXY header may say; those of one link come by
+		 * themselves */
+		{ "0.0.0.0", "10.0.0.1", false },
+		{ "0.1.2.3", "10.0.0.1", false },
+		{ "224.0.0.1", "10.0.0.1", false },
+		{ "255.255.255.255", "10.0.0.1", false },
+		{ "::", "fd00::1", false },
+		{ "ff02::1", "fd00::1", false },
+		{ "fe80::1", "fd00::1", false },
+		{ "fe80::1", "fe80::2", false },
 	};
 	struct peer unix_client = { .family = AF_UNIX }, p;
 	struct addr to = ip("10.0.0.1", 80), from;
