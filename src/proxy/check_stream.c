@@ -169,13 +169,16 @@ put_tls_over(struct check_stream *s)
 }
 
 /* Whether the server is asked where it serves clients, or at a port of its
- * own for checks, where it is told nothing. */
+ * own for checks, where it is told nothing. Without a port it serves them at
+ * those that they come to. */
 static bool
 is_where_clients_go(const struct check *c)
 {
 	uint16_t port = addr_port(&c->server->addrs.addr[0]);
+	uint16_t asked = addr_port(&c->at);
 
-	return port == 0 || port == addr_port(&c->at);
+	return port == asked ||
+	    (port == 0 && frontend_serves_port(c->frontend, asked));
 }
 
 /* The server wants a PROXY header, as from clients: this one names none.

@@ -56,6 +56,9 @@ struct sock_connect_options frontend_connect_options(
 const struct peer *frontend_client_of(struct frontend_core *f,
     const struct peer *client, const struct addr *to);
 
+/* Whether clients come to this port: looks at all listeners. */
+bool frontend_serves_port(const struct frontend_core *f, uint16_t port);
+
 /* Whether this server talks TLS. */
 bool frontend_server_is_tls(
     const struct frontend_core *f, const struct server *s);

@@ -315,6 +315,19 @@ frontend_each_listener(struct frontend *f,
 		fn(arg, &of(link)->listener);
 }
 
+bool
+frontend_serves_port(const struct frontend_core *core, uint16_t port)
+{
+	const struct frontend *f =
+	    (const struct frontend *)(const void *)core;
+	struct list *link;
+
+	for (link = f->listeners.next; link != &f->listeners; link = link->next)
+		if (addr_port(&of(link)->listener.at) == port)
+			return true;
+	return false;
+}
+
 static void
 pause_listener(void *arg, struct listener *l)
 {
