@@ -52,7 +52,19 @@ take_requests(struct pipe_filter *f, const char *bytes, size_t n,
 	return 0;
 }
 
-/* An answer may be what requests have waited for. */
+/* An answer may be what requests have waited for. What the kernel has moved of
+ * a body since is known to `up` alone: that stays. */
+static void
+note_decision(struct http_relay *h)
+{
+	bool over = h->up.waits && !http_requests_wait(&h->requests);
+
+	if (over)
+		h->up.due = true;
+	if (over || h->requests.stage == HTTP_REQUESTS_TUNNEL)
+		set_up(h);
+}
+
 static int
 take_responses(struct pipe_filter *f, const char *bytes, size_t n,
     const char **out, size_t *out_n)
@@ -64,10 +76,7 @@ take_responses(struct pipe_filter *f, const char *bytes, size_t n,
 	http_responses_take(&h->responses, (struct http_text){ bytes, n },
 	    h->room, &on);
 	h->down.clear = http_responses_clear(&h->responses);
-	if (h->up.waits && !http_requests_wait(&h->requests))
-		h->up.due = true;
-	if (h->requests.stage == HTTP_REQUESTS_TUNNEL || h->up.due)
-		set_up(h);
+	note_decision(h);
 	*out = on.at;
 	*out_n = on.length;
 	return 0;

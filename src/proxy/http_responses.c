@@ -274,7 +274,8 @@ void
 http_responses_take(struct http_responses *r, struct http_text bytes,
     char *room, struct http_text *out)
 {
-	struct pass p = { .in = bytes.at, .length = bytes.length };
+	struct pass p = { .in = bytes.length > 0 ? bytes.at : "",
+		.length = bytes.length };
 	size_t add;
 
 	while (take_stage(r, &p))
