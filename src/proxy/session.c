@@ -29,6 +29,7 @@ static const struct session_handlers {
 	},
 	[QUEUED] = {
 		.client = session_queue_on_client,
+		.turn = session_http_on_turn,
 		.time = session_queue_on_time,
 		.reschedule = session_queue_schedule,
 	},
