@@ -96,6 +96,13 @@ http_text_is(struct http_text t, const char *lower)
 	return t.length == strlen(lower) && http_text_begins(t, lower);
 }
 
+static bool
+is_alphanumeric(char c)
+{
+	c = lower_of(c);
+	return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z');
+}
+
 bool
 http_text_is_like(struct http_text t, const char *lower)
 {
@@ -105,7 +112,7 @@ http_text_is_like(struct http_text t, const char *lower)
 		return false;
 	for (i = 0; i < t.length; i++)
 		if (lower_of(t.at[i]) != lower[i] &&
-		    (t.at[i] != '_' || lower[i] != '-'))
+		    (lower[i] != '-' || is_alphanumeric(t.at[i])))
 			return false;
 	return true;
 }

@@ -24,7 +24,8 @@ bool http_is_host(struct http_text t);
 
 /* Without regard to case; `lower` is in lower case. */
 bool http_text_is(struct http_text t, const char *lower);
-/* The same, where '_' counts as '-': some servers cannot tell them apart. */
+/* The same, where all but letters and digits count as '-': in the variables of
+ * CGI some servers cannot tell them apart. */
 bool http_text_is_like(struct http_text t, const char *lower);
 bool http_text_begins(struct http_text t, const char *lower);
 

@@ -416,6 +416,30 @@ START_TEST(a_protocol_that_was_told_is_kept)
 }
 END_TEST
 
+/* lighttpd and others make HTTP_X_FORWARDED_FOR of each of them. */
+START_TEST(names_that_become_the_same_variable)
+{
+	static const char *const names[] = { "X_Forwarded_For",
+		"x.forwarded.for", "X-Forwarded+For", "X~FORWARDED-FOR" };
+	char stream[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		begin(HTTP_SEEN_FOR);
+		snprintf(stream, sizeof(stream),
+		    "GET / HTTP/1.1\r\nHost: a\r\n%s: 1.2.3.4\r\n\r\n",
+		    names[i]);
+		give(stream, strlen(stream));
+		ck_assert_msg(
+		    memmem(seen.out, seen.length, "1.2.3.4", 7) == NULL, "%s",
+		    names[i]);
+	}
+	begin(HTTP_SEEN_FOR);
+	give("GET / HTTP/1.1\r\nHost: a\r\nXaForwarded9For: b\r\n\r\n", 48);
+	ck_assert(memmem(seen.out, seen.length, "9For", 4) != NULL);
+}
+END_TEST
+
 START_TEST(bodies_pass_unread)
 {
 	begin(0);
@@ -451,6 +475,7 @@ SUITE(test_http_requests)
 	SUITE_ADD(s, refused_upgrades_go_on_with_requests, 5);
 	SUITE_ADD(s, protocols_with_requests_are_not_offered, 5);
 	SUITE_ADD(s, a_protocol_that_was_told_is_kept, 5);
+	SUITE_ADD(s, names_that_become_the_same_variable, 5);
 	SUITE_ADD(s, bodies_pass_unread, 5);
 	return s;
 }
