@@ -85,6 +85,13 @@ report(struct pipe *p, struct pipe_share *share, const char *bytes, size_t n)
 		share->on_read(p, bytes, n);
 }
 
+/* Whether these bytes are the last ones: the end may go with them. */
+static inline bool
+is_last(const struct pipe *p)
+{
+	return p->ended && (p->filter == NULL || !p->filter->waits);
+}
+
 static struct pipe_stop
 flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 {
@@ -94,7 +101,7 @@ flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 		if (!(to->flags & STREAM_WRITABLE))
 			return stop(PIPE_BLOCKED);
 		n = stream_write(to, buffer_bytes(p->kept),
-		    buffer_length(p->kept), p->ended);
+		    buffer_length(p->kept), is_last(p));
 		if (n < 0)
 			return write_refused(errno);
 		if (p->bytes == 0 && n > 0)
@@ -117,7 +124,7 @@ send_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 	int refused = 0;
 
 	if (to->flags & STREAM_WRITABLE) {
-		sent = stream_write(to, bytes, n, p->ended);
+		sent = stream_write(to, bytes, n, is_last(p));
 		if (sent < 0) {
 			refused = errno;
 			sent = 0;

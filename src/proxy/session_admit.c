@@ -42,7 +42,7 @@ uint64_t
 session_admit_due(const struct session *s)
 {
 	const struct frontend_core *f = &s->frontend->core;
-	uint64_t due = s->active + f->options.limits.wait_ms, try;
+	uint64_t due = s->active + f->options.limits.wait_ms, again;
 
 	/* the end of all clients does not wait for a tarpitted one */
 	if (s->admission == TARPITTED)
@@ -52,12 +52,10 @@ session_admit_due(const struct session *s)
 	if (first_delayed(s->source) != s ||
 	    source_is_full(&f->sources, s->source))
 		return due;
-	try = loop_now(f->loop) +
+	again = loop_now(f->loop) +
 	    rate_limit_wait(
 		&f->options.limits.rate, &s->source->bucket, loop_now(f->loop));
-	return try < due ?
-	try : due
-		;
+	return again < due ? again : due;
 }
 
 /* The session that is the first one now may try. */
