@@ -286,17 +286,19 @@ web_parse(struct addr *at, const char *text, struct error *e)
 {
 	char local[64];
 	struct listen_list list = { .count = 0 };
+	int rc;
 
 	if (strspn(text, "0123456789") == strlen(text)) {
 		snprintf(local, sizeof(local), "127.0.0.1:%.20s", text);
 		text = local;
 	}
-	if (spec_parse_listen(&list, text, RESOLVE_NUMERIC, e) < 0)
-		return -1;
-	if (list.count != 1)
-		return error_set(e, "expects one address");
-	*at = list.entry[0].at;
-	return 0;
+	rc = spec_parse_listen(&list, text, RESOLVE_NUMERIC, e);
+	if (rc == 0 && list.count != 1)
+		rc = error_set(e, "expects one address");
+	if (rc == 0)
+		*at = list.entry[0].at;
+	listen_list_fini(&list);
+	return rc;
 }
 
 struct web *

@@ -21,7 +21,8 @@ enum {
 	LIFE_MS = 30000,
 	SILENT_S = 10,
 	SWEEP_MS = 1000,
-	HEADERS_MAX = 8192
+	HEADERS_MAX = 8192,
+	INPUT_MAX = 2 * HEADERS_MAX
 };
 
 /* A connection. evhttp owns it; we hold a reference more, so that it is there
@@ -126,6 +127,8 @@ on_connection(struct event_base *base, void *arg)
 	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
 	if (bev == NULL)
 		return NULL;
+	/* evhttp reads on while it answers */
+	bufferevent_setwatermark(bev, EV_READ, 0, INPUT_MAX);
 	bufferevent_incref(bev);
 	if (s->count == 0)
 		(void)timer_start(s->loop, &s->sweep, SWEEP_MS);
@@ -231,13 +234,16 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
 
 /* ---- long answers ---- */
 
-/* However it has ended. */
+/* However it has ended. A request whose client has gone within the answer is no
+ * longer evhttp's. */
 static void
 on_closed(struct evhttp_connection *c, void *arg)
 {
 	struct http_streaming *w = arg;
 
 	(void)c;
+	if (!w->last && evhttp_request_get_connection(w->request) == NULL)
+		evhttp_request_free(w->request);
 	w->done(w->arg);
 	free(w);
 }

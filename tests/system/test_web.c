@@ -3,9 +3,11 @@
 #include "config.h"
 
 #include <check.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -259,6 +261,113 @@ START_TEST(slow_readers)
 }
 END_TEST
 
+/* Resident memory in kB after it has grown by no more than `most`; builds that
+ * change its sizes find leaks in their own way. */
+static void
+expect_growth(long before, long most)
+{
+	long now = child_rss_kb(pen.child.pid);
+
+	ck_assert_msg(!pen_is_plain() || now - before < most,
+	    "resident %ld kB, then %ld kB", before, now);
+}
+
+/* A change of something else costs nothing that stays. */
+START_TEST(changes)
+{
+	long before;
+	int i;
+
+	begin("timeout", "3");
+	for (i = 0; i < 50; i++)
+		command(text("timeout %d", 3 + i % 2));
+	before = child_rss_kb(pen.child.pid);
+	for (i = 0; i < 400; i++)
+		command(text("timeout %d", 3 + i % 2));
+	expect_growth(before, 800);
+	expect_status("/healthz", 200);
+	end();
+}
+END_TEST
+
+/* Begins a long answer, which a Unix socket has no room for. */
+static int
+ask_for_long(const struct spot *at)
+{
+	static char ask[8192];
+	int fd = spot_connect(at), n;
+
+	n = snprintf(ask, sizeof(ask),
+	    "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Long: %07000d\r\n\r\n", 1);
+	spot_send(fd, ask, (size_t)n);
+	spot_recv(fd, ask, 100);
+	return fd;
+}
+
+static void
+begin_long(struct spot *unix_web)
+{
+	int i;
+
+	spot_new(unix_web, SPOT_UNIX);
+	begin("timeout", "3");
+	for (i = 1; i < 1000; i++)
+		command(text("server %d address 127.0.0.1 port %d", i, i));
+	command(text("web %s", unix_web->text));
+}
+
+/* As many as that, and then there is rest. Returns resident memory in kB. */
+static long
+leave_answers(const struct spot *at, int n)
+{
+	int fds = child_fds(pen.child.pid);
+
+	while (n-- > 0)
+		close(ask_for_long(at));
+	WAIT_FOR(child_fds(pen.child.pid) <= fds, 60000);
+	return child_rss_kb(pen.child.pid);
+}
+
+/* Clients that go away within a long answer leave nothing behind. */
+START_TEST(gone_within_answer)
+{
+	enum { MANY = 250 };
+	struct spot at;
+	long before;
+
+	begin_long(&at);
+	before = leave_answers(&at, MANY);
+	(void)leave_answers(&at, MANY);
+	expect_growth(before, MANY * 4);
+	expect_in(get_with(&at, "/healthz", ""), "\r\n\r\nok\n");
+	end();
+}
+END_TEST
+
+/* What a client sends while it is answered is not collected. */
+START_TEST(sends_within_answer)
+{
+	enum { MOST = 16 << 20 };
+	static char bytes[65536];
+	struct spot at;
+	ssize_t n;
+	size_t sent = 0;
+	struct pollfd p = { .events = POLLOUT };
+	int fd;
+
+	begin_long(&at);
+	fd = p.fd = ask_for_long(&at);
+	/* until it is not taken within a second, or pen ends it */
+	while (sent < MOST && poll(&p, 1, 1000) == 1 &&
+	    (n = send(fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL)) >
+		0)
+		sent += (size_t)n;
+	ck_assert_uint_lt(sent, MOST);
+	close(fd);
+	end();
+}
+END_TEST
+
 /* Prometheus' own tool finds nothing to complain about. */
 START_TEST(promtool)
 {
@@ -364,6 +473,9 @@ SUITE(test_web)
 	SUITE_ADD(s, bad_requests, 60);
 	SUITE_ADD(s, silent_clients, 120);
 	SUITE_ADD(s, slow_readers, 120);
+	SUITE_ADD(s, changes, 60);
+	SUITE_ADD(s, gone_within_answer, 120);
+	SUITE_ADD(s, sends_within_answer, 60);
 	SUITE_ADD(s, promtool, 60);
 	SUITE_ADD(s, examples_of_prometheus, 60);
 	SUITE_ADD(s, browser, 120);
