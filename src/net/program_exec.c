@@ -128,6 +128,8 @@ drop_capabilities(void)
 	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3];
 	int i;
 
+	/* a service manager may have forbidden capset() */
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	if (syscall(SYS_capget, &head, set) != 0)
 		return;
 	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++)

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -327,22 +328,70 @@ install(const char *name)
 	free(copy);
 }
 
+static const char *const units[] = { "pen.service", "pen@.service",
+	"pen.socket" };
+
 START_TEST(examples_are_right)
 {
 	const char *argv[] = { "systemd-analyze", "verify", "--man=no", NULL,
-		NULL, NULL };
+		NULL, NULL, NULL };
 	struct child c;
+	int i;
 
 	NEED_PROGRAM("systemd-analyze");
-	install("pen.service");
-	install("pen.socket");
-	argv[3] = scratch("pen.service");
-	argv[4] = scratch("pen.socket");
+	for (i = 0; i < 3; i++) {
+		install(units[i]);
+		argv[3 + i] = scratch(units[i]);
+	}
 	child_start(&c, argv);
 	ck_assert_msg(child_wait(&c, 60000) == 0, "exit %d: %s", c.status,
 	    child_err(&c));
 	ck_assert_msg(
-	    strstr(child_err(&c), "/pen.") == NULL, "%s", child_err(&c));
+	    strstr(child_err(&c), "/pen") == NULL, "%s", child_err(&c));
+}
+END_TEST
+
+/* systemd's own figure: 10 is no protection at all. */
+START_TEST(examples_are_hardened)
+{
+	const char *argv[] = { "systemd-analyze", "security", "--offline=true",
+		"--no-pager", "--threshold=15", NULL, NULL };
+	const char *out, *end;
+	struct child c;
+
+	NEED_PROGRAM("systemd-analyze");
+	install(units[_i]);
+	argv[5] = scratch(units[_i]);
+	child_start(&c, argv);
+	child_wait(&c, 60000);
+	if (strstr(child_err(&c), "--offline") != NULL)
+		SKIP("this systemd-analyze reads no units that are not loaded");
+	out = child_out(&c);
+	end = strstr(out, "Overall exposure level");
+	ck_assert_msg(c.status == 0, "exit %d: %s: %.80s", c.status, units[_i],
+	    end != NULL ? end : child_err(&c));
+}
+END_TEST
+
+START_TEST(example_makes_the_user)
+{
+	const char *top = getenv("SRCDIR");
+	const char *argv[] = { "systemd-sysusers", NULL, NULL, NULL };
+	const char *users = scratch("etc/passwd");
+	struct child c;
+
+	NEED_PROGRAM("systemd-sysusers");
+	mkdir(scratch("etc"), 0755);
+	argv[1] = text("--root=%s", scratch("."));
+	argv[2] = realpath(text("%s/examples/pen.sysusers",
+			       top != NULL ? top : ".."),
+	    NULL);
+	child_start(&c, argv);
+	ck_assert_msg(child_wait(&c, 60000) == 0, "exit %d: %s", c.status,
+	    child_err(&c));
+	ck_assert_msg(strstr(contents(users), "pen:x:") != NULL, "%s: %s",
+	    contents(users), child_err(&c));
+	free((void *)(uintptr_t)argv[2]);
 }
 END_TEST
 
@@ -361,5 +410,10 @@ SUITE(test_systemd)
 	SUITE_ADD(s, background, 60);
 	SUITE_ADD(s, upgrade, 60);
 	SUITE_ADD(s, examples_are_right, 60);
+	c = tcase_create("examples_are_hardened");
+	tcase_set_timeout(c, 60);
+	tcase_add_loop_test(c, examples_are_hardened, 0, 2);
+	suite_add_tcase(s, c);
+	SUITE_ADD(s, example_makes_the_user, 60);
 	return s;
 }
