@@ -158,19 +158,31 @@ session_http_on_turn(struct session *s)
 		session_refuse(s, true);
 }
 
-/* The answers before the page go first, out of the kernel's pipe, too. A server
- * that has ended answers nothing that waits. */
+/* A server that has ended answers nothing that waits. The client is read on,
+ * for its end, which may have been read already. */
+static void
+give_up_waiting(struct session *s)
+{
+	struct frontend *f = s->frontend;
+
+	if (!s->to_client.ended || !s->http_relay->up.waits ||
+	    s->request != NULL || s->to_server.dropping)
+		return;
+	pipe_drop(&s->to_server, &f->core.share);
+	loop_soon(f->core.loop, &s->task);
+}
+
+/* The answers before the page go first, out of the kernel's pipe, too. */
 bool
 session_http_settle(struct session *s)
 {
-	struct http_relay *h = s->http_relay;
-	enum http_refusal refusal = http_relay_refusal(h);
+	enum http_refusal refusal = http_relay_refusal(s->http_relay);
 
-	if (s->state != RELAYING || s->client_told)
+	if (s->state != RELAYING)
 		return false;
-	if (s->to_client.ended && h->up.waits && s->request == NULL)
-		pipe_drop(&s->to_server, &s->frontend->core.share);
-	if (refusal == HTTP_REFUSAL_NONE || pipe_pending(&s->to_client) > 0)
+	give_up_waiting(s);
+	if (s->client_told || refusal == HTTP_REFUSAL_NONE ||
+	    pipe_pending(&s->to_client) > 0)
 		return false;
 	session_refuse(s, refusal == HTTP_REFUSAL_PAGE);
 	return true;

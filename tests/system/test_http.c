@@ -445,6 +445,30 @@ START_TEST(answers_until_the_end)
 }
 END_TEST
 
+/* Its client has been told of the end by then; the session still sees its own
+ * end. */
+START_TEST(a_request_behind_the_end)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n",
+							  "HTTP/1.0 200 OK\r\n"
+							  "\r\nto the end" },
+		{ "", NULL } };
+	int fd;
+
+	up(steps, "half_timeout 600");
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n");
+	hear(fd, "HTTP/1.0 200 OK\r\n\r\nto the end");
+	backend_stop(&server.backend);
+	spot_expect_end(fd);
+	say(fd, GET "\r\n");
+	close(fd);
+	WAIT_FOR(
+	    strstr(spot_ask(&ctl, "connections\n"), "client") == NULL, 5000);
+	pen_down(&pen);
+}
+END_TEST
+
 /* ---- nobody there ---- */
 
 START_TEST(status_503)
@@ -664,6 +688,7 @@ SUITE(test_http)
 	SUITE_ADD(s, behind_peek, 20);
 	SUITE_ADD(s, lost_requests, 20);
 	SUITE_ADD(s, answers_until_the_end, 20);
+	SUITE_ADD(s, a_request_behind_the_end, 20);
 	SUITE_ADD(s, status_503, 20);
 	SUITE_ADD(s, status_503_behind_a_queue, 20);
 	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
