@@ -14,8 +14,10 @@
 int
 apply_frontend_check(struct apply *a, struct error *e)
 {
-	const struct frontend_options *o = &a->wanted->config.frontend;
+	struct frontend_options *o = &a->wanted->config.frontend;
+	int port = spec_default_port(&a->wanted->listen);
 
+	o->first_port = port > 0 ? (uint16_t)port : 0;
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
 	return error_set(e, "%s: this system cannot limit the rate of a socket",

@@ -91,7 +91,8 @@ flow_server_failed(struct flow *w, int error)
 	if (!flow_is_current(w))
 		return;
 	forget_questions(w);
-	frontend_server_failed(f, s, error, NULL);
+	if (frontend_error_tells(f, s, addr_port(&w->listener->at), error))
+		frontend_server_failed(f, s, error, NULL);
 }
 
 /* The next address of its server, if there is one that the flow has not tried.

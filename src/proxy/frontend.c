@@ -335,6 +335,17 @@ frontend_name_ourselves(
 	peer_from_addr(&h->server, to);
 }
 
+bool
+frontend_error_tells(const struct frontend_core *f, const struct server *s,
+    uint16_t port, int error)
+{
+	uint16_t first = f->options.first_port;
+	const struct addr *at = &s->addrs.addr[0];
+
+	return !sock_error_is_refusal(error) || first == 0 || port == first ||
+	    addr_port(at) != 0 || at->u.sa.sa_family == AF_UNIX;
+}
+
 void
 frontend_server_failed(
     struct frontend_core *f, struct server *s, int error, const char *why)

@@ -103,6 +103,8 @@ struct frontend_options {
 	int backlog;
 	bool nodelay;	     /* no Nagle delay */
 	enum proxy_version proxy; /* servers are told who the client is */
+	/* The first port that clients come to; 0: none, or not known. */
+	uint16_t first_port;
 	/* The number of the access list of proxies, which say who the client
 	 * is; -1: there are none. */
 	int accept_proxy;

@@ -69,6 +69,13 @@ bool frontend_server_is_tls(
 void frontend_name_ourselves(
     struct proxy_header *h, int fd, const struct addr *to);
 
+/* Whether an error of a server that a client reached by this port says that the
+ * server has failed. One that has no port of its own may refuse at one and
+ * serve at others: clients, who choose the port, could have it blacklisted. The
+ * first port counts, which health checks ask, too. */
+bool frontend_error_tells(const struct frontend_core *f,
+    const struct server *s, uint16_t port, int error);
+
 /* Logs that a server failed and tells the pool. `why` is a phrase that says
  * more than the errno, or NULL. */
 void frontend_server_failed(

@@ -34,6 +34,8 @@ session_blame_server(
 		    server->name);
 		return;
 	}
+	if (!frontend_error_tells(&f->core, server, s->port, error))
+		return;
 	frontend_server_failed(&f->core, server, error, why);
 	preopened_drop(&f->preopened, server);
 }

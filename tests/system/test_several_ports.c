@@ -16,6 +16,7 @@
 #include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 
 /* Each process has addresses of its own, so that all ports are free there, but
@@ -250,9 +251,77 @@ START_TEST(sip_and_rtp)
 }
 END_TEST
 
+/* ---- servers that refuse at one of the ports ---- */
+
+/* A client at a port of pen, where its server refuses. */
+static void
+come_to(const struct spot *at, bool datagram)
+{
+	int type = datagram ? SOCK_DGRAM : SOCK_STREAM;
+	int fd = socket(AF_INET, type, 0);
+	char byte = 'x';
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(
+	    connect(fd, (const struct sockaddr *)&at->addr, at->len), 0);
+	if (datagram)
+		ck_assert_int_eq(send(fd, &byte, 1, 0), 1);
+	else
+		ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+}
+
+static bool
+was_refused(void)
+{
+	return child_has_said(&pen.child, "reason=no_server") ||
+	    strstr(spot_ask(&ctl, "statistics\n"), "\nretries 0") == NULL;
+}
+
+/* Whether the one server is blacklisted by who comes to a port where it
+ * refuses: only by the first one. Clients choose the others. */
+static void
+expect_blame(bool datagram, bool first)
+{
+	struct spot ports[2];
+	int to = first ? 0 : 1;
+
+	if (datagram) {
+		udp_spot(&ports[0], SPOT_TCP4);
+		udp_spot(&ports[1], SPOT_TCP4);
+	} else {
+		spot_new(&ports[0], SPOT_TCP4);
+		spot_new(&ports[1], SPOT_TCP4);
+	}
+	spot_new(&ctl, SPOT_UNIX);
+	pen_start(&pen, "-f", "-C", ctl.text, "-O", "retry 0",
+	    datagram ? "-U" : "-r",
+	    text("%s:%d+%d", udp_host(&ports[0]), ports[0].port,
+		ports[1].port),
+	    text("%s:0", host(SERVER)), NULL);
+	WAIT_FOR(child_has_said(&pen.child, "started version="), 20000);
+	come_to(&ports[to], datagram);
+	WAIT_FOR(was_refused(), 20000);
+	if (first)
+		WAIT_FOR(child_has_said(&pen.child, "blacklisted"), 20000);
+	ck_assert_int_eq(child_has_said(&pen.child, "blacklisted"), first);
+	pen_down(&pen);
+}
+
+START_TEST(refused_at_one)
+{
+	expect_blame(_i & 1, _i & 2);
+}
+END_TEST
+
 SUITE(test_several_ports)
 {
 	Suite *s = suite_create("several_ports");
+	TCase *refused = tcase_create("refused");
+
+	tcase_set_timeout(refused, 60);
+	tcase_add_loop_test(refused, refused_at_one, 0, 4);
+	suite_add_tcase(s, refused);
 
 	SUITE_ADD(s, ftp_passive, 120);
 	SUITE_ADD(s, sip_and_rtp, 120);
