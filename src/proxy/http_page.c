@@ -11,6 +11,7 @@ static const struct page {
 	const char *text;
 } pages[] = {
 	{ 400, "Bad Request", "The request is malformed." },
+	{ 408, "Request Timeout", "The request did not come in time." },
 	{ 431, "Request Header Fields Too Large",
 	    "The header of the request is too long." },
 	{ 503, "Service Unavailable",
@@ -26,7 +27,7 @@ http_page(char page[HTTP_PAGE_MAX], unsigned status)
 	char body[HTTP_PAGE_MAX / 2];
 	int n;
 
-	while (p->status != status && p < pages + 3)
+	while (p->status != status && p < pages + 4)
 		p++;
 	n = snprintf(body, sizeof(body), "%u %s\n\n%s\n", p->status, p->phrase,
 	    p->text);

@@ -120,6 +120,15 @@ http_relay_refusal(const struct http_relay *h)
 }
 
 bool
+http_relay_is_partial(const struct http_relay *h)
+{
+	const struct http_requests *r = &h->requests;
+
+	return r->stage < HTTP_REQUESTS_ANSWER && buffer_length(&r->held) > 0 &&
+	    !http_requests_wait(r);
+}
+
+bool
 http_relay_is_idle(const struct http_relay *h)
 {
 	return h->pending.count == 0 && http_requests_are_idle(&h->requests);

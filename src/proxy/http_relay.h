@@ -18,6 +18,7 @@ struct http_relay {
 	struct http_adding adding;
 	char added[HTTP_ADDED_MAX];
 	char *room; /* not owned */
+	uint64_t partial_since; /* ms; 0: see http_relay_is_partial() */
 };
 
 /* What becomes of a request that was refused. */
@@ -34,6 +35,9 @@ void http_relay_fini(struct http_relay *h);
 enum http_refusal http_relay_refusal(const struct http_relay *h);
 /* Whether no request is under way: none without its answer, none half here. */
 bool http_relay_is_idle(const struct http_relay *h);
+/* Whether a part of a header section, or of a line in a chunked body, is here
+ * and the rest is the client's to say. */
+bool http_relay_is_partial(const struct http_relay *h);
 /* Whether another protocol has begun. */
 static inline bool
 http_relay_is_tunnel(const struct http_relay *h)

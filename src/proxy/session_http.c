@@ -141,9 +141,36 @@ session_refuse(struct session *s, bool told)
 	    s, told ? r->status : 0, REASON_BAD_REQUEST, r->cut);
 }
 
+/* From when on the client owes the rest of a line. */
+static void
+session_note_partial(struct session *s)
+{
+	struct http_relay *h = s->http_relay;
+	bool partial = http_relay_is_partial(h);
+
+	if (partial == (h->partial_since != 0))
+		return;
+	h->partial_since = partial ? loop_now(s->frontend->core.loop) : 0;
+	if (s->state == RELAYING)
+		session_relay_schedule(s);
+}
+
+void
+session_http_too_slow(struct session *s)
+{
+	struct http_relay *h = s->http_relay;
+
+	if (h->pending.count == 0 && pipe_pending(&s->to_client) == 0)
+		session_answer(s, 408, REASON_HELLO_TIMEOUT,
+		    h->requests.stage != HTTP_REQUESTS_HEAD);
+	else
+		session_close(s, REASON_HELLO_TIMEOUT);
+}
+
 void
 session_http_note(struct session *s)
 {
+	session_note_partial(s);
 	if (http_relay_refusal(s->http_relay) != HTTP_REFUSAL_NONE)
 		loop_soon(s->frontend->core.loop, &s->task);
 }
@@ -180,6 +207,7 @@ session_http_settle(struct session *s)
 
 	if (s->state != RELAYING)
 		return false;
+	session_note_partial(s);
 	give_up_waiting(s);
 	if (s->client_told || refusal == HTTP_REFUSAL_NONE ||
 	    pipe_pending(&s->to_client) > 0)

@@ -313,6 +313,8 @@ void session_http_free(struct session *s);
  * refused. */
 void session_http_note(struct session *s);
 void session_http_on_turn(struct session *s);
+/* Its client has not said the rest of a header in time: ends it. */
+void session_http_too_slow(struct session *s);
 /* The same of a session that relays: returns true when it relays no more. */
 bool session_http_settle(struct session *s);
 /* Nobody can serve the client: it is told so, or its connection is closed;

@@ -4,6 +4,7 @@
 #include "config.h"
 
 #include "net/sock.h"
+#include "proxy/http_relay.h"
 #include "proxy/session_private.h"
 
 /* Sessions that are looked at in one wake-up: to schedule them anew; to set up
@@ -29,6 +30,14 @@ static bool
 is_half_closed(const struct session *s)
 {
 	return s->state == DRAINING || s->client_told || s->server_told;
+}
+
+/* Whether its client owes the rest of a request's header. */
+static bool
+is_partial(const struct session *s)
+{
+	return s->state == RELAYING && s->http_relay != NULL &&
+	    s->http_relay->partial_since != 0;
 }
 
 static void
@@ -70,6 +79,9 @@ silence_limit(const struct session *s, enum reason *why)
 	if (is_half_closed(s))
 		take_sooner(&due, why, s->active, o->half_timeout_ms,
 		    REASON_HALF_TIMEOUT);
+	if (is_partial(s))
+		take_sooner(&due, why, s->http_relay->partial_since,
+		    o->hello_ms, REASON_HELLO_TIMEOUT);
 	if (o->end.max_age_ms > 0)
 		take_sooner(&due, why, retirement(s), o->end.drain_ms,
 		    REASON_MAX_AGE);
@@ -90,7 +102,7 @@ deadline(const struct session *s)
 	enum reason why = REASON_IDLE_TIMEOUT;
 	uint64_t due, asked = asked_from(s), quiet;
 
-	if (asked == UINT64_MAX && !is_half_closed(s) &&
+	if (asked == UINT64_MAX && !is_half_closed(s) && !is_partial(s) &&
 	    s->frontend->core.options.idle_timeout_ms == 0)
 		return UINT64_MAX; /* most sessions, at first */
 	due = silence_limit(s, &why);
@@ -136,7 +148,9 @@ session_relay_on_time(struct session *s)
 		return;
 	}
 	limit = silence_limit(s, &why);
-	if (limit <= now)
+	if (limit <= now && why == REASON_HELLO_TIMEOUT)
+		session_http_too_slow(s);
+	else if (limit <= now)
 		session_close(s, why);
 	else if (asked_from(s) <= now && session_is_quiet(s))
 		session_end_quietly(s);

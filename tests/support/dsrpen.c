@@ -32,8 +32,8 @@ dsrpen_is_there(void)
 
 	if (dsrpen_is_classic())
 		return access(getenv("DSR_PEN"), X_OK) == 0;
-	return strstr(run_program(
-			  10000, pen != NULL ? pen : "./pen", "--help", NULL),
+	return strstr(run_program(10000, pen != NULL ? pen : "./pen", "--help",
+			  "all", NULL),
 		   "dsr_if") != NULL;
 }
 

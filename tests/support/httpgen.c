@@ -19,7 +19,7 @@ roll(struct dice *d, unsigned sides)
 	return (unsigned)(pattern_mix(d->seed * 65537 + d->rolls++) % sides);
 }
 
-static void
+static void __attribute__((format(printf, 2, 3)))
 say(struct httpgen *g, const char *format, ...)
 {
 	va_list args;

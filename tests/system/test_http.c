@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,10 @@
 #include "support/suite.h"
 #include "support/wait.h"
 
-#define GET "GET / HTTP/1.1\r\nHost: a\r\n"
+#define GET  "GET / HTTP/1.1\r\nHost: a\r\n"
 #define POST "POST / HTTP/1.1\r\nHost: a\r\n"
 #define TOLD "X-Forwarded-Proto: http\r\nX-Forwarded-For: 127.0.0.1\r\n"
-#define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+#define OK   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
 static struct scripted server;
 static struct pen pen;
@@ -94,7 +95,7 @@ END_TEST
 
 START_TEST(forwarded_is_kept_or_replaced)
 {
-#define SAID                                                  \
+#define SAID                                                   \
 	GET "X-Forwarded-For: 1.2.3.4\r\nForwarded: for=x\r\n" \
 	    "X-Forwarded-Proto: https\r\n\r\n"
 	int fd;
@@ -102,8 +103,8 @@ START_TEST(forwarded_is_kept_or_replaced)
 	up(NULL, "forwarded replace;http_forwarded;acl 1 permit 127.0.0.1");
 	fd = spot_connect(&front);
 	say(fd, SAID);
-	scripted_expect(&server,
-	    GET TOLD "Forwarded: for=127.0.0.1;proto=http\r\n\r\n");
+	scripted_expect(
+	    &server, GET TOLD "Forwarded: for=127.0.0.1;proto=http\r\n\r\n");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 1), 5000);
 	spot_ask(&ctl, "no http_forwarded; forwarded trust 1\n");
@@ -226,9 +227,9 @@ END_TEST
 /* A server that has a part of it must not take the end for its end. */
 START_TEST(a_bad_body_is_broken_off)
 {
-	static const struct scripted_step steps[] = { { "hello",
-							  "HTTP/1.1 200" },
-		{ "", NULL } };
+	static const struct scripted_step steps[] = {
+		{ "hello", "HTTP/1.1 200" }, { "", NULL }
+	};
 	int fd;
 
 	up(NULL, "no log");
@@ -253,6 +254,41 @@ START_TEST(a_bad_body_is_broken_off)
 }
 END_TEST
 
+/* Whether something came, within 20 ms. */
+static bool
+hears(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+
+	return poll(&p, 1, 20) == 1;
+}
+
+/* A client that says its header a byte at a time does not stay; one that is
+ * silent between requests does. */
+START_TEST(slow_headers_get_408)
+{
+	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
+		{ "never", OK }, { "", NULL } };
+	int slow, idle, i;
+
+	up(steps, "hello_timeout 500ms");
+	idle = spot_connect(&front);
+	say(idle, GET "\r\n");
+	hear(idle, OK);
+	slow = spot_connect(&front);
+	say(slow, "GET / HTTP/1.1\r\nX: ");
+	for (i = 0; i < 1000 && !hears(slow); i++)
+		say(slow, "x");
+	ck_assert_int_lt(i, 1000);
+	hear_page(slow, "408");
+	close(slow);
+	ck_assert(!hears(idle)); /* nor is it closed */
+	close(idle);
+	WAIT_FOR(child_has_said(&pen.child, "reason=hello_timeout"), 5000);
+	down();
+}
+END_TEST
+
 START_TEST(long_headers_get_431)
 {
 	static char header[40000];
@@ -271,7 +307,7 @@ END_TEST
 
 /* ---- other protocols ---- */
 
-#define UPGRADE GET "Connection: upgrade\r\nUpgrade: websocket\r\n"
+#define UPGRADE	  GET "Connection: upgrade\r\nUpgrade: websocket\r\n"
 #define SWITCHING "HTTP/1.1 101 Switching\r\nUpgrade: websocket\r\n\r\nhi"
 
 START_TEST(websocket)
@@ -282,11 +318,14 @@ START_TEST(websocket)
 
 	up(steps, "no log");
 	fd = spot_connect(&front);
-	say(fd, UPGRADE "\r\n\x81\x05" "frame");
+	say(fd,
+	    UPGRADE "\r\n\x81\x05"
+		    "frame");
 	hear(fd, SWITCHING "\r\n\r\nHTTP/1.1");
 	say(fd, "GET \n\n");
-	scripted_expect(
-	    &server, UPGRADE TOLD "\r\n\x81\x05" "frameGET \n\n");
+	scripted_expect(&server,
+	    UPGRADE TOLD "\r\n\x81\x05"
+			 "frameGET \n\n");
 	shutdown(fd, SHUT_WR);
 	spot_expect_end(fd);
 	close(fd);
@@ -404,8 +443,7 @@ START_TEST(lost_requests)
 		hear(fd, OK);
 		say(fd, GET "\r\n");
 		hear(fd, OK);
-		scripted_expect(
-		    &server, GET TOLD "\r\n" GET TOLD "\r\n");
+		scripted_expect(&server, GET TOLD "\r\n" GET TOLD "\r\n");
 		say(fd, "\n");
 		hear_page(fd, "400");
 		close(fd);
@@ -569,8 +607,8 @@ START_TEST(generated_streams)
 		cut = pattern_mix((uint64_t)i) % (g.length + 1);
 		spot_send(fd, g.bytes, cut);
 		(void)send(fd, g.bytes + cut, g.length - cut, MSG_NOSIGNAL);
-		WAIT_FOR(scripted_has_heard(&server, ref.out, ref.length),
-		    10000);
+		WAIT_FOR(
+		    scripted_has_heard(&server, ref.out, ref.length), 10000);
 		if (ref.wrong && ref.requests == 0)
 			hear_page(fd, text("%.3s", "400"));
 		close(fd);
@@ -622,15 +660,15 @@ static void
 take_upload(struct backend *b, int fd)
 {
 	struct upload u = { .left = *(const long long *)b->arg };
-	static char buffer[400000], head[] = POST
-	    "Transfer-Encoding: chunked\r\n" TOLD "\r\n";
+	static char buffer[400000],
+	    head[] = POST "Transfer-Encoding: chunked\r\n" TOLD "\r\n";
 	char line[32], wanted[32];
 	bool same = recv_whole(fd, buffer, sizeof(head) - 1) &&
 	    memcmp(buffer, head, sizeof(head) - 1) == 0;
 
 	while (same && u.left > 0) {
-		int n = snprintf(wanted, sizeof(wanted), "%zx\r\n",
-		    next_chunk(&u));
+		int n =
+		    snprintf(wanted, sizeof(wanted), "%zx\r\n", next_chunk(&u));
 
 		same = recv_whole(fd, line, (size_t)n) &&
 		    memcmp(line, wanted, (size_t)n) == 0 &&
@@ -681,6 +719,7 @@ SUITE(test_http)
 	SUITE_ADD(s, earlier_requests_are_answered_first, 20);
 	SUITE_ADD(s, a_page_follows_the_answers, 20);
 	SUITE_ADD(s, a_bad_body_is_broken_off, 20);
+	SUITE_ADD(s, slow_headers_get_408, 30);
 	SUITE_ADD(s, long_headers_get_431, 20);
 	SUITE_ADD(s, websocket, 20);
 	SUITE_ADD(s, refused_upgrade, 20);

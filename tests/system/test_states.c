@@ -113,8 +113,8 @@ START_TEST(refusals)
 	is_back();
 	/* nobody comes: its time ends all the same */
 	WAIT_FOR(has_said(back), SOON);
-	ck_assert_int_eq(lines("server=0"), 2);
-	ck_assert_int_eq(lines("server=1"), 0);
+	ck_assert_int_eq(lines("server=0 "), 2);
+	ck_assert_int_eq(lines("server=1 "), 0);
 	down();
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(by_the_operator)
 				    "%s was=blacklisted",
 			     who)),
 	    1);
-	ck_assert_int_eq(lines("server=1"), 5);
+	ck_assert_int_eq(lines("server=1 "), 5);
 	down();
 }
 END_TEST
