@@ -76,6 +76,42 @@ text_equal(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
+/* The bytes of the character there; 0: it is none. */
+static size_t
+utf8_length(const unsigned char *c, size_t n)
+{
+	size_t i, length = c[0] < 0x80 ? 1
+	    : c[0] < 0xc2	       ? 0
+	    : c[0] < 0xe0	       ? 2
+	    : c[0] < 0xf0	       ? 3
+	    : c[0] < 0xf5	       ? 4
+				       : 0;
+
+	if (length > n)
+		return 0;
+	for (i = 1; i < length; i++)
+		if ((c[i] & 0xc0) != 0x80)
+			return 0;
+	/* too long for what they say, surrogates, beyond Unicode */
+	if ((c[0] == 0xe0 && c[1] < 0xa0) || (c[0] == 0xed && c[1] > 0x9f) ||
+	    (c[0] == 0xf0 && c[1] < 0x90) || (c[0] == 0xf4 && c[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+bool
+text_is_utf8(const char *text, size_t n)
+{
+	size_t i, length;
+
+	for (i = 0; i < n; i += length) {
+		length = utf8_length((const unsigned char *)text + i, n - i);
+		if (length == 0)
+			return false;
+	}
+	return true;
+}
+
 void
 words_append(struct buffer *out, const char *word)
 {

@@ -34,4 +34,7 @@ unsigned words_distance(const char *a, const char *b);
  */
 bool text_equal(const char *a, const char *b);
 
+/* Whether all of it is UTF-8 (RFC 3629, section 4). */
+bool text_is_utf8(const char *text, size_t n);
+
 #endif

@@ -172,6 +172,12 @@ has_servers(const struct plan *p)
 	return !p->config.frontend.dummy;
 }
 
+static bool
+has_pages(const struct plan *p)
+{
+	return p->config.web != NULL;
+}
+
 static const char no_limits[] = "without client_conns or client_rate";
 static const char no_delay[] = "without client_limit_action delay or tarpit";
 static const char no_connections[] = "with udp or dsr_if";
@@ -216,6 +222,11 @@ static const struct need {
 	{ "user_timeout", has_connections, no_connections },
 	{ "idlers", has_connections, no_connections },
 	{ "idlers", is_not_transparent, "with transparent" },
+	{ "session_log", has_connections, no_connections },
+	{ "log_format", has_connections, no_connections },
+	{ "log_sample", has_connections, no_connections },
+	{ "log", has_connections, no_connections },
+	{ "web_acl", has_pages, "without web" },
 	{ "transparent", is_no_director, "with dsr_if" },
 	{ "freebind", is_no_director, "with dsr_if" },
 	{ "proxy_protocol", has_connections, no_connections },

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/metrics.h"
 #include "control/pen.h"
 #include "control/reply.h"
@@ -48,17 +49,25 @@ add_number(const struct family *f, const char *labels, uint64_t value,
 	    (unsigned long long)value);
 }
 
-/* Backslash, quote and newline are escaped, as the format has it. Returns the
+/* Backslash, quote and newline are escaped, as the format has it; what is not
+ * UTF-8, with which a scrape would fail, is taken for Latin-1. Returns the
  * bytes written, without the NUL. */
 static size_t
 escape(char *to, size_t room, const char *text)
 {
+	bool utf8 = text_is_utf8(text, strlen(text));
 	size_t n = 0;
 
 	for (; *text != '\0' && n + 3 < room; text++) {
-		if (*text == '\\' || *text == '"' || *text == '\n')
+		unsigned char c = (unsigned char)*text;
+
+		if (c == '\\' || c == '"' || c == '\n') {
 			to[n++] = '\\';
-		to[n++] = *text == '\n' ? 'n' : *text;
+		} else if (!utf8 && c >= 0x80) {
+			to[n++] = (char)(0xc0 | c >> 6);
+			c = 0x80 | (c & 0x3f);
+		}
+		to[n++] = c == '\n' ? 'n' : (char)c;
 	}
 	to[n] = '\0';
 	return n;

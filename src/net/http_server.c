@@ -21,6 +21,7 @@ enum {
 	LIFE_MS = 30000,
 	SILENT_S = 10,
 	SWEEP_MS = 1000,
+	IDLE_MS = 5000,
 	HEADERS_MAX = 8192,
 	INPUT_MAX = 2 * HEADERS_MAX
 };
@@ -40,7 +41,6 @@ struct http_server {
 	struct http_pages pages;
 	struct connection connections[CONNECTIONS];
 	unsigned count;
-	bool paused;
 	struct timer sweep;
 };
 
@@ -70,13 +70,13 @@ is_freed(struct bufferevent *bev)
 	return read == NULL && write == NULL && event == NULL;
 }
 
+/* What on_accept_error() has ended begins again here. */
 static void
-pause_accepting(struct http_server *s, bool pause)
+go_on_accepting(struct http_server *s)
 {
-	if (s->accepts == NULL || s->paused == pause)
+	if (s->accepts == NULL)
 		return;
-	s->paused = pause;
-	if (pause)
+	if (s->count == CONNECTIONS)
 		evconnlistener_disable(s->accepts);
 	else
 		evconnlistener_enable(s->accepts);
@@ -109,9 +109,10 @@ on_sweep(struct timer *t)
 			end_connection(c);
 		}
 	}
-	pause_accepting(s, s->count == CONNECTIONS);
-	if (s->count > 0 || s->paused)
-		(void)timer_start(s->loop, t, SWEEP_MS);
+	go_on_accepting(s);
+	if (s->count > 0 || s->accepts != NULL)
+		(void)timer_start(
+		    s->loop, t, s->count > 0 ? SWEEP_MS : IDLE_MS);
 }
 
 /* evhttp is about to accept a connection: it gets the memory for it here. Of
@@ -134,19 +135,17 @@ on_connection(struct event_base *base, void *arg)
 		(void)timer_start(s->loop, &s->sweep, SWEEP_MS);
 	s->connections[s->count++] =
 	    (struct connection){ bev, loop_now(s->loop) };
-	pause_accepting(s, s->count == CONNECTIONS);
+	go_on_accepting(s);
 	return bev;
 }
 
-/* Out of descriptors: trying again at once would be a busy loop. */
+/* Out of descriptors: trying again at once would be a busy loop. The argument
+ * is evhttp's, as that of all callbacks of its listener is. */
 static void
-on_accept_error(struct evconnlistener *l, void *arg)
+on_accept_error(struct evconnlistener *l, void *evhttp)
 {
-	struct http_server *s = arg;
-
-	(void)l;
-	pause_accepting(s, true);
-	(void)timer_start(s->loop, &s->sweep, SWEEP_MS);
+	(void)evhttp;
+	evconnlistener_disable(l);
 }
 
 /* ---- requests ---- */
@@ -314,6 +313,7 @@ serve(struct http_server *s, struct error *e)
 	}
 	s->accepts = evhttp_bound_socket_get_listener(bound);
 	evconnlistener_set_error_cb(s->accepts, on_accept_error);
+	(void)timer_start(s->loop, &s->sweep, IDLE_MS);
 	evhttp_set_bevcb(s->http, on_connection, s);
 	evhttp_set_gencb(s->http, on_request, s);
 	evhttp_set_timeout(s->http, SILENT_S);

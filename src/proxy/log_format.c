@@ -3,9 +3,11 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "proxy/log_format.h"
 
 /* Of a template: text, then a field. */
@@ -53,9 +55,11 @@ is_safe(unsigned char c)
 	return c >= 0x20 && c != 0x7f && c != '"' && c != '\\';
 }
 
-/* `prefix` begins the escape of a byte by two hexadecimal digits. */
+/* `prefix` begins the escape of a byte by two hexadecimal digits; those above
+ * `last` are escaped, too. */
 static void
-add_escaped(struct line *l, const char *value, size_t n, const char *prefix)
+add_escaped(struct line *l, const char *value, size_t n, const char *prefix,
+    unsigned char last)
 {
 	static const char digits[] = "0123456789abcdef";
 	size_t i, from = 0;
@@ -64,7 +68,7 @@ add_escaped(struct line *l, const char *value, size_t n, const char *prefix)
 		unsigned char c = (unsigned char)value[i];
 		char hex[2] = { digits[c >> 4], digits[c & 15] };
 
-		if (is_safe(c))
+		if (is_safe(c) && c <= last)
 			continue;
 		add(l, value + from, i - from);
 		from = i + 1;
@@ -119,7 +123,7 @@ put_logfmt(
 	add_text(l, f->name);
 	add(l, quoted ? "=\"" : "=", quoted ? 2 : 1);
 	if (quoted) {
-		add_escaped(l, value, n, "\\x");
+		add_escaped(l, value, n, "\\x", UCHAR_MAX);
 		add(l, "\"", 1);
 	} else {
 		add(l, value, n);
@@ -142,14 +146,18 @@ write_logfmt(const struct log_format *f, const struct session_record *r,
 	each_field(r, l, timed ? put_logfmt : put_untimed);
 }
 
+/* JSON is UTF-8: what is not is taken for Latin-1, byte by byte, as in what
+ * control answers. */
 static void
 put_json(
     struct line *l, const struct record_field *f, const char *value, size_t n)
 {
+	bool utf8 = text_is_utf8(value, n);
+
 	add_text(l, l->length == 0 ? "{\"" : ",\"");
 	add_text(l, f->name);
 	add_text(l, f->is_number ? "\":" : "\":\"");
-	add_escaped(l, value, n, "\\u00");
+	add_escaped(l, value, n, "\\u00", utf8 ? UCHAR_MAX : 0x7e);
 	if (!f->is_number)
 		add(l, "\"", 1);
 }
@@ -182,7 +190,7 @@ put_journal(
 		add(l, &upper, 1);
 	}
 	add(l, "=", 1);
-	add_escaped(l, value, n, "\\x");
+	add_escaped(l, value, n, "\\x", UCHAR_MAX);
 }
 
 static void
@@ -220,7 +228,7 @@ write_template(const struct log_format *f, const struct session_record *r,
 		if (n == 0)
 			add(l, "-", 1);
 		else
-			add_escaped(l, value, n, "\\x");
+			add_escaped(l, value, n, "\\x", UCHAR_MAX);
 	}
 }
 

@@ -125,6 +125,16 @@ START_TEST(status_as_json)
 }
 END_TEST
 
+/* Prometheus takes nothing else, and refuses all for one byte. */
+START_TEST(metrics_are_utf8)
+{
+	begin("timeout", "3");
+	command("server 1 address /tmp/a\xff");
+	expect_in(get("/metrics"), "name=\"/tmp/a\xc3\xbf\"");
+	end();
+}
+END_TEST
+
 /* Without a server that is up there is no use in new clients. */
 START_TEST(readiness)
 {
@@ -214,6 +224,29 @@ START_TEST(silent_clients)
 		close(fds[i]);
 	expect_status("/healthz", 200);
 	WAIT_FOR(child_fds(pen.child.pid) <= before + 1, 60000);
+	end();
+}
+END_TEST
+
+/* Pen goes on without, and accepts again when there are some. */
+START_TEST(out_of_descriptors)
+{
+	enum { FILES = 40, MANY = 60 };
+	int fds[MANY], i;
+
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&web, SPOT_TCP4);
+	pen_start_limited(&pen, FILES, "-f", "-O", text("web %s", web.text),
+	    "-r", front.text, back.at.text, NULL);
+	pen_wait_ready(&pen, &front);
+	for (i = 0; i < MANY; i++)
+		fds[i] = spot_connect(&web);
+	WAIT_FOR(child_fds(pen.child.pid) >= FILES, 10000);
+	pen_expect_rest(&pen);
+	for (i = 0; i < MANY; i++)
+		close(fds[i]);
+	expect_status("/healthz", 200);
 	end();
 }
 END_TEST
@@ -467,11 +500,13 @@ SUITE(test_web)
 
 	SUITE_ADD(s, pages, 60);
 	SUITE_ADD(s, status_as_json, 60);
+	SUITE_ADD(s, metrics_are_utf8, 60);
 	SUITE_ADD(s, readiness, 60);
 	SUITE_ADD(s, who_may, 60);
 	SUITE_ADD(s, moves, 60);
 	SUITE_ADD(s, bad_requests, 60);
 	SUITE_ADD(s, silent_clients, 120);
+	SUITE_ADD(s, out_of_descriptors, 60);
 	SUITE_ADD(s, slow_readers, 120);
 	SUITE_ADD(s, changes, 60);
 	SUITE_ADD(s, gone_within_answer, 120);

@@ -134,6 +134,26 @@ START_TEST(too_many)
 }
 END_TEST
 
+/* RFC 3629, section 4: the first and the last of each length, and what is
+ * next to them. */
+START_TEST(utf8)
+{
+	static const char *const good[] = { "", "a", "\x7f", "\xc2\x80",
+		"\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf", "\xee\x80\x80",
+		"\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "\xc3\xa4z" };
+	static const char *const bad[] = { "\x80", "\xbf", "\xc1\xbf", "\xc2",
+		"\xc2z", "\xe0\x9f\xbf", "\xed\xa0\x80", "\xe2\x82",
+		"\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80",
+		"\xff", "a\xfe" };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(good[0]); i++)
+		ck_assert_msg(text_is_utf8(good[i], strlen(good[i])), "%zu", i);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		ck_assert_msg(!text_is_utf8(bad[i], strlen(bad[i])), "%zu", i);
+}
+END_TEST
+
 SUITE(test_words)
 {
 	Suite *s = suite_create("words");
@@ -143,5 +163,6 @@ SUITE(test_words)
 	SUITE_ADD(s, comments, 10);
 	SUITE_ADD(s, several_commands, 10);
 	SUITE_ADD(s, too_many, 10);
+	SUITE_ADD(s, utf8, 10);
 	return s;
 }

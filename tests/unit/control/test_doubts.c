@@ -95,8 +95,7 @@ START_TEST(transparent)
 	plan->config.frontend.freebind = true;
 	ck_assert_str_eq(printed(), "");
 	plan->config.frontend.preopened = 1;
-	ck_assert_str_eq(
-	    printed(), "idlers has no effect with transparent\n");
+	ck_assert_str_eq(printed(), "idlers has no effect with transparent\n");
 	plan->config.frontend.preopened = 0;
 	plan->config.dsr.interface = interface;
 	ck_assert_str_eq(printed(),
@@ -161,6 +160,43 @@ START_TEST(connections_that_never_are)
 }
 END_TEST
 
+/* Flows and frames have no line in the logs of sessions and requests. */
+START_TEST(logs_of_connections)
+{
+	static char file[] = "/tmp/x", common[] = "common";
+	struct config *c, before;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	c = &plan->config;
+	before = *c;
+	c->session_log.to = c->log = file;
+	c->session_log.format = common;
+	c->session_log.sample = 2;
+	ck_assert_str_eq(printed(), "");
+	c->frontend.udp.on = true;
+	ck_assert_str_eq(printed(),
+	    "session_log has no effect with udp or dsr_if\n"
+	    "log_format has no effect with udp or dsr_if\n"
+	    "log_sample has no effect with udp or dsr_if\n"
+	    "log has no effect with udp or dsr_if\n");
+	*c = before;
+	plan_free(plan);
+}
+END_TEST
+
+START_TEST(pages_that_nobody_serves)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.web_acl.number = 3;
+	ck_assert_str_eq(printed(), "web_acl has no effect without web\n");
+	ck_assert_int_eq(plan_set_text(&plan->config.web, "8080"), 0);
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(limits_of_clients)
 {
 	struct limit_options *l;
@@ -214,8 +250,8 @@ START_TEST(questions_without_a_number_of_answers)
 	ck_assert_ptr_nonnull(plan);
 	plan->config.frontend.udp.on = true;
 	plan->config.frontend.udp.fail = 3;
-	ck_assert_str_eq(printed(),
-	    "udp_fail has no effect without udp_responses or dns\n");
+	ck_assert_str_eq(
+	    printed(), "udp_fail has no effect without udp_responses or dns\n");
 	plan->config.frontend.udp.responses = 1;
 	ck_assert_str_eq(printed(), "");
 	plan->config.frontend.udp.responses = 0;
@@ -236,6 +272,8 @@ SUITE(test_doubts)
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, transparent, 10);
 	SUITE_ADD(s, connections_that_never_are, 10);
+	SUITE_ADD(s, logs_of_connections, 10);
+	SUITE_ADD(s, pages_that_nobody_serves, 10);
 	SUITE_ADD(s, limits_of_clients, 10);
 	SUITE_ADD(s, clients_that_are_not_remembered, 10);
 	SUITE_ADD(s, questions_without_a_number_of_answers, 10);

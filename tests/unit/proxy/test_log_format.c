@@ -124,6 +124,19 @@ START_TEST(json)
 }
 END_TEST
 
+/* The file system has names that are not UTF-8, JSON has not. */
+START_TEST(json_is_utf8)
+{
+	prepare();
+	server.name = (char *)(uintptr_t) "b\xc3\xa4";
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("jsonl", true), "\"name\":\"b\xc3\xa4\""));
+	server.name = (char *)(uintptr_t) "b\xe4\xff\x7f";
+	ck_assert_ptr_nonnull(strstr(
+	    line_of("jsonl", true), "\"name\":\"b\\u00e4\\u00ff\\u007f\""));
+}
+END_TEST
+
 START_TEST(common)
 {
 	prepare();
@@ -195,6 +208,7 @@ SUITE(test_log_format)
 	SUITE_ADD(s, nothing_known, 10);
 	SUITE_ADD(s, hostile_names, 10);
 	SUITE_ADD(s, json, 10);
+	SUITE_ADD(s, json_is_utf8, 10);
 	SUITE_ADD(s, common, 10);
 	SUITE_ADD(s, templates, 10);
 	SUITE_ADD(s, mistakes, 10);
