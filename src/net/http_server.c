@@ -158,14 +158,15 @@ is_permitted(const struct http_server *s, struct evhttp_request *request)
 	struct peer who = { .family = AF_UNIX };
 	struct addr a;
 
-	if (at != NULL &&
-	    (at->sa_family == AF_INET || at->sa_family == AF_INET6)) {
-		memset(&a, 0, sizeof(a));
-		a.len =
-		    at->sa_family == AF_INET ? sizeof(a.u.in) : sizeof(a.u.in6);
-		memcpy(&a.u, at, a.len);
-		peer_from_addr(&who, &a);
-	}
+	if (s->listener.at.u.sa.sa_family == AF_UNIX)
+		return s->pages.permits(s->pages.arg, &who);
+	if (at == NULL ||
+	    (at->sa_family != AF_INET && at->sa_family != AF_INET6))
+		return false; /* it is gone already */
+	memset(&a, 0, sizeof(a));
+	a.len = at->sa_family == AF_INET ? sizeof(a.u.in) : sizeof(a.u.in6);
+	memcpy(&a.u, at, a.len);
+	peer_from_addr(&who, &a);
 	return s->pages.permits(s->pages.arg, &who);
 }
 

@@ -130,14 +130,13 @@ refused(const char *stream, const char *passes, unsigned status)
 		give(stream + cut, n - cut);
 		ck_assert_msg(seen.length == strlen(passes) &&
 			memcmp(seen.out, passes, seen.length) == 0,
-		    "%s\ngot past as %.*s", stream, (int)seen.length,
-		    seen.out);
+		    "%s\ngot past as %.*s", stream, (int)seen.length, seen.out);
 		ck_assert_msg(
 		    seen.r.status == status, "%s: %u", stream, seen.r.status);
 	}
 }
 
-#define POST "POST / HTTP/1.1\r\nHost: a\r\n"
+#define POST	 "POST / HTTP/1.1\r\nHost: a\r\n"
 #define SMUGGLED "GET /admin HTTP/1.1\r\nHost: a\r\n\r\n"
 
 START_TEST(cl_te)
@@ -160,9 +159,7 @@ START_TEST(te_te)
 {
 	static const char *const codings[] = { "Transfer-Encoding: xchunked",
 		"Transfer-Encoding : chunked", "Transfer-Encoding: x",
-		"Transfer-Encoding:\x0b"
-		"chunked",
-		" Transfer-Encoding: chunked",
+		"Transfer-Encoding:\013chunked", " Transfer-Encoding: chunked",
 		"X: X\nTransfer-Encoding: chunked",
 		"Transfer-Encoding\r\n : chunked",
 		"Transfer-Encoding: \"chunked\"",
@@ -199,10 +196,12 @@ START_TEST(zero_cl)
 	refused(POST " Content-Length: 44\r\n\r\n" SMUGGLED, "", 400);
 	refused(POST "Content-Length : 44\r\n\r\n" SMUGGLED, "", 400);
 	refused(POST "Content-Length\t: 44\r\n\r\n" SMUGGLED, "", 400);
-	refused(POST "Expect: y 100-continue\r\nContent-Length: 44\r\n\r\n"
-	    SMUGGLED, "", 400);
-	refused(POST "Connection: Content-Length\r\nContent-Length: 44\r\n\r\n"
-	    SMUGGLED, "", 400);
+	refused(POST
+	    "Expect: y 100-continue\r\nContent-Length: 44\r\n\r\n" SMUGGLED,
+	    "", 400);
+	refused(POST
+	    "Connection: Content-Length\r\nContent-Length: 44\r\n\r\n" SMUGGLED,
+	    "", 400);
 }
 END_TEST
 
@@ -226,7 +225,7 @@ START_TEST(bare_cr_and_lf)
 END_TEST
 
 #define CHUNKED POST "Transfer-Encoding: chunked\r\n"
-#define ADDED "X-Forwarded-Proto: http\r\nX-Forwarded-For: 10.1.2.3\r\n"
+#define ADDED	"X-Forwarded-Proto: http\r\nX-Forwarded-For: 10.1.2.3\r\n"
 
 START_TEST(chunk_extensions)
 {
@@ -293,8 +292,8 @@ START_TEST(other_versions_and_protocols)
 	refused("\x16\x03\x01\x02", "", 400);
 	refused("\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n", "", 400);
 	refused("GET / HTTP/1.1\r\n\r\n", "", 400);
-	refused("POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "",
-	    400);
+	refused(
+	    "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n", "", 400);
 	refused("CONNECT a:1 HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\n",
 	    "", 400);
 }
