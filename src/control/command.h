@@ -42,6 +42,7 @@ enum command_kind {
 	KIND_SOURCE,	    /* a struct sources */
 	KIND_OWN_ADDRESSES, /* struct addr[2], one of each family */
 	KIND_FORWARDED, /* a struct acl_ref, or of enum http_forwarded */
+	KIND_COOKIE,	    /* a char[HTTP_COOKIE_NAME], "": none */
 	KIND_CHECK,	    /* a char *, how servers are checked, in words */
 	KIND_CERTIFICATES,  /* the certificates of a struct tls_settings */
 	KIND_KEYS,	    /* their keys */

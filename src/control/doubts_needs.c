@@ -187,6 +187,7 @@ static bool
 is_peeking(const struct plan *p)
 {
 	return p->config.frontend.peek || p->routes != NULL ||
+	    p->config.frontend.http.sticky[0] != '\0' ||
 	    !has_connections(p);
 }
 
@@ -211,6 +212,8 @@ static const struct need {
 	{ "http_status", has_servers, "with dummy" },
 	{ "forwarded", is_http, "without http" },
 	{ "http_forwarded", is_http, "without http" },
+	{ "http_sticky", is_http, "without http" },
+	{ "http_sticky", has_connections, no_connections },
 	{ "rate_up", has_connections, no_connections },
 	{ "rate_down", has_connections, no_connections },
 	{ "sndbuf", has_connections, no_connections },

@@ -30,5 +30,14 @@ const struct command rows_http[] = {
 	    .option = "http-status",
 	    .help = "clients that no server can take get a page with status "
 		    "503, not a reset" },
+	{ .name = "http_sticky",
+	    .kind = KIND_COOKIE,
+	    .offset = AT(frontend.http.sticky),
+	    .flags = ROW_NO,
+	    .option = "http-sticky",
+	    .args = "[NAME]",
+	    .noun = "the name of a cookie",
+	    .help = "a cookie of this name brings clients back to their "
+		    "server, also behind one address" },
 	{ .name = NULL },
 };

@@ -7,6 +7,7 @@
 #include "control/choices.h"
 #include "control/value_private.h"
 #include "proxy/check_spec.h"
+#include "proxy/http_sticky.h"
 
 enum { NAMES_TEXT_MAX = 200, BITS_MAX = 32 };
 
@@ -138,6 +139,52 @@ tell_check(struct facts *f, const char *key, const struct command *row,
 	const char *text = *(char *const *)value;
 
 	facts_text(f, key, text != NULL ? text : row->none);
+}
+
+/* ---- the name of a cookie ---- */
+
+static int
+set_cookie(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	if (no != (w->count == 0))
+		return no ? error_set(e, "takes no argument")
+			  : value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	if (!no && !http_cookie_name_is_valid(w->word[0]))
+		return error_set(e,
+		    "expects the name of a cookie: at most %d letters, digits "
+		    "and any of !#$%%&'*+-.^_`|~",
+		    HTTP_COOKIE_NAME - 1);
+	memset(value, 0, HTTP_COOKIE_NAME);
+	if (!no)
+		memcpy(value, w->word[0], strlen(w->word[0]));
+	return 0;
+}
+
+static bool
+cookie_words(const struct command *row, const void *value, struct buffer *out)
+{
+	(void)row;
+	if (*(const char *)value != '\0')
+		words_append(out, value);
+	return *(const char *)value != '\0';
+}
+
+static void
+answer_cookie(const void *value, struct buffer *out)
+{
+	if (*(const char *)value != '\0')
+		reply_line(out, value);
+}
+
+static void
+tell_cookie(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	facts_text(f, key, *(const char *)value != '\0' ? value : NULL);
 }
 
 /* ---- words of a list ---- */
@@ -377,6 +424,14 @@ const struct value_kind value_kind_host = {
 	.tell = tell_text,
 	.equal = equal_texts,
 	.each_text = each_text,
+};
+
+const struct value_kind value_kind_cookie = {
+	.set = set_cookie,
+	.words = cookie_words,
+	.answer = answer_cookie,
+	.tell = tell_cookie,
+	.size = HTTP_COOKIE_NAME,
 };
 
 const struct value_kind value_kind_check = {

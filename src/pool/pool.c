@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "pool/digest.h"
 #include "pool/pool_private.h"
 
 /* ---- settings ---- */
@@ -197,6 +198,7 @@ set_server(struct server *s, const struct server_spec *spec)
 	if (!same || s->set.weight != spec->set.weight)
 		note_listed(s);
 	count_settings(s, -1);
+	digest_unlist(&s->pool->digests, s);
 	/* What is known of a server at other addresses says nothing about
 	 * it. */
 	if (!same) {
@@ -219,6 +221,8 @@ set_server(struct server *s, const struct server_spec *spec)
 	if (spec->admin >= 0)
 		s->admin = (enum server_admin)spec->admin;
 	count_settings(s, 1);
+	if (s->present && s->role == SERVER_REGULAR)
+		digest_list(&s->pool->digests, s);
 	return 0;
 }
 
@@ -286,6 +290,7 @@ pool_remove_server(struct pool *p, struct server *s)
 		pool_begin_changes(p, NULL);
 	pool_leave(s);
 	count_settings(s, -1);
+	digest_unlist(&p->digests, s);
 	s->present = false;
 	note_listed(s);
 	pool_end_blacklisting(s);
@@ -320,6 +325,12 @@ pool_server(const struct pool *p, unsigned number)
 {
 	/* Any number may be asked for, so server_slot() could wrap. */
 	return number < pool_count(p) ? p->servers[server_slot(number)] : NULL;
+}
+
+struct server *
+pool_by_digest(const struct pool *p, uint64_t digest)
+{
+	return digest_find(&p->digests, digest);
 }
 
 static void
@@ -365,7 +376,8 @@ pool_new(void)
 	pool_options_init(&o);
 	p->options = o;
 	p->countries = countries_new();
-	if (p->countries == NULL || grow_list(p, SLOTS_SPECIAL) < 0 ||
+	if (hash_table_init(&p->digests) < 0 || p->countries == NULL ||
+	    grow_list(p, SLOTS_SPECIAL) < 0 ||
 	    pool_set_options(p, &o) < 0) {
 		pool_free(p);
 		return NULL;
@@ -389,6 +401,7 @@ pool_free(struct pool *p)
 	heap_fini(&p->revive);
 	heap_fini(&p->last_resort);
 	heap_fini(&p->slow);
+	hash_table_fini(&p->digests);
 	sticky_free(p->sticky);
 	for (i = 0; i < ACL_MAX; i++)
 		acl_fini(&p->acls[i]);

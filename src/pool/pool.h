@@ -67,7 +67,7 @@ struct pool_watcher {
 };
 
 /* The servers one client has been given so far. All zero before its first
- * choice, except `proven` and `allowed`. */
+ * choice, except `proven`, `allowed` and `wanted`. */
 struct attempts {
 	uint64_t set;	/* a bit for each server: its slot modulo 64 */
 	unsigned first; /* slot of the first server given */
@@ -81,6 +81,9 @@ struct attempts {
 	/* The regular servers that the client may be given; NULL: all. It must
 	 * last as long as the call. */
 	struct server_set *allowed;
+	/* The server that the client says it had; NULL: none. It counts for the
+	 * first choice alone. */
+	struct server *wanted;
 };
 enum {
 	ATTEMPTED_EMERGENCY = 1,
@@ -123,6 +126,8 @@ struct server *pool_slot(const struct pool *p, unsigned slot);
 /* The same for the regular servers alone, by number. */
 unsigned pool_count(const struct pool *p);
 struct server *pool_server(const struct pool *p, unsigned number);
+/* The regular server that has this digest (digest.h), or NULL. */
+struct server *pool_by_digest(const struct pool *p, uint64_t digest);
 
 /* Fills a slot with the server that the spec describes; the list grows to hold
  * it, slots between being empty. Counters, connections and state of a server
@@ -157,9 +162,10 @@ bool pool_permits(const struct pool *p, const struct peer *who);
 
 /* Chooses the server for client `who`, or returns NULL if none may serve it.
  *
- * On its first call a client gets the server it is remembered with, else the
- * algorithm's choice. After a failed connect the caller calls again with the
- * same `attempts`, and the client gets
+ * On its first call a client gets attempts->wanted, if that may take it, else
+ * the server it is remembered with, else the algorithm's choice. After
+ * a failed connect the caller calls again with the same `attempts`, and the
+ * client gets
  *
  *  1. each other eligible server once: the server whose turn it is if the
  *     algorithm has turns, else the next one in list order;

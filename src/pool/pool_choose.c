@@ -1,6 +1,7 @@
 /* pool_choose.c: which server a client gets.
  *
- *     first choice    the remembered server, else the algorithm's choice
+ *     first choice    the wanted or remembered server, else the algorithm's
+ *                     choice
  *     next choice     another eligible server, after a failure
  *     special choice  the emergency server; the abuse server
  *     last resort     a blacklisted server
@@ -178,13 +179,31 @@ new_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
 	return d;
 }
 
+/* The server that the client asks for; not one that drains, for the same reason
+ * as that which is remembered. */
+static struct server *
+wanted_by(const struct peer *who, const struct attempts *attempts)
+{
+	struct server *s = attempts->wanted;
+
+	return s != NULL && s->present && s->admin != SERVER_DRAINING &&
+		pool_is_serving(s) && pool_server_permits(s, who) &&
+		is_allowed(s, attempts)
+	    ? s
+	    : NULL;
+}
+
 static struct decision
 first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
 {
-	struct decision d = { .rule = RULE_FAILBACK };
+	struct decision d = { .rule = RULE_STICKY,
+		.server = wanted_by(who, attempts) };
 	struct server *s;
 
+	if (d.server != NULL)
+		return d;
+	d.rule = RULE_FAILBACK;
 	d.server = home_of(p, who, attempts, now);
 	if (d.server != NULL)
 		return d;

@@ -4,6 +4,7 @@
 #ifndef PEN_POOL_POOL_PRIVATE_H
 #define PEN_POOL_POOL_PRIVATE_H
 
+#include "base/hash_table.h"
 #include "base/heap.h"
 #include "pool/balance.h"
 #include "pool/pool_change.h"
@@ -26,6 +27,7 @@ struct pool {
 	struct heap last_resort;
 	/* Servers that start slowly, by slot, keyed by their next step. */
 	struct heap slow;
+	struct hash_table digests; /* servers that are present */
 	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
 	void *on_eligible_arg;
 	struct pool_watcher watcher;

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/hash_table.h"
 #include "base/histogram.h"
 #include "base/log.h"
 #include "base/rate.h"
@@ -160,6 +161,8 @@ struct server {
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */
 	unsigned generation; /* changes with its addresses */
+	uint64_t digest; /* of name and address, see digest.h; 0: not listed */
+	struct hash_table_link by_digest;
 
 	struct server_settings set;
 

@@ -20,6 +20,7 @@
 #include "net/loop.h"
 #include "net/sources.h"
 #include "pool/pool.h"
+#include "proxy/http_sticky.h"
 #include "proxy/proxy_header.h"
 #include "proxy/reason.h"
 #include "proxy/source_limits.h"
@@ -79,6 +80,8 @@ struct http_options {
 	bool standard; /* by Forwarded (RFC 7239), too */
 	bool status;   /* who cannot be served gets 503 */
 	int forwarded; /* enum http_forwarded, or an access list */
+	/* The cookie that names a client's server; "": none does. */
+	char sticky[HTTP_COOKIE_NAME];
 };
 
 /* Settings; control/setting fills them. */

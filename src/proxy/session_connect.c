@@ -112,13 +112,17 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 		f->core.stats.retries++;
 	pool_opened(f->core.pool, server, &s->client, &s->attempts, now);
 	s->counted = true;
+	if (s->facts != NULL && s->facts->sticky != NULL)
+		session_sticky_set(s);
 }
 
 struct server *
 session_choose(struct session *s, uint64_t now)
 {
-	if (s->facts != NULL)
+	if (s->facts != NULL) {
 		s->attempts.allowed = session_first_allowed(s);
+		s->attempts.wanted = session_sticky_server(s);
+	}
 	return pool_choose(
 	    s->frontend->core.pool, &s->client, &s->attempts, now);
 }

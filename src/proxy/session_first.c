@@ -104,6 +104,7 @@ static const struct decider {
 } deciders[] = {
 	{ .wanted = peek_wanted, .decide = peek_decide },
 	{ .wanted = routes_wanted, .decide = routes_decide },
+	{ .wanted = session_sticky_wanted, .decide = session_sticky_decide },
 };
 enum { DECIDERS = sizeof(deciders) / sizeof(deciders[0]) };
 
@@ -206,8 +207,8 @@ session_first_serves_silence(const struct session *s)
 {
 	const struct frontend_core *f = &s->frontend->core;
 
-	return !f->options.peek || f->options.peek_wait_ms > 0 ||
-	    f->routes != NULL;
+	return (!f->options.peek && !session_sticky_wanted(f)) ||
+	    f->options.peek_wait_ms > 0 || f->routes != NULL;
 }
 
 uint64_t

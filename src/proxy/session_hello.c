@@ -149,5 +149,6 @@ session_facts_free(struct session_facts *facts)
 		return;
 	buffer_fini(&facts->bytes);
 	free(facts->first);
+	free(facts->sticky);
 	free(facts);
 }

@@ -7,6 +7,7 @@
  *     session_admit.c    of these: the limits of the client's source
  *     session_tls.c      of these: the client's TLS handshake
  *     session_first.c    of these: its first bytes
+ *     session_sticky.c   of that: a cookie that names its server
  *     session_queue.c    QUEUED: waits for a server that is full
  *     session_connect.c  CONNECTING: until a server answers
  *     session_dial.c     connects to one address of it
@@ -24,6 +25,7 @@
 #define PEN_PROXY_SESSION_PRIVATE_H
 
 #include "net/stream.h"
+#include "proxy/first.h"
 #include "proxy/frontend_private.h"
 #include "proxy/proxy_header.h"
 #include "proxy/session.h"
@@ -57,6 +59,7 @@ struct session_facts {
 	struct proxy_header header; /* that said it; texts are in `bytes` */
 	struct buffer bytes;
 	uint64_t id; /* that servers are told; 0: none so far */
+	struct http_sticky *sticky; /* of http_sticky; NULL: it was off */
 };
 
 /* What the limits of its source have to do with a session. */
@@ -195,6 +198,18 @@ uint64_t session_first_due(const struct session *s);
 struct server_set *session_first_allowed(const struct session *s);
 /* Whether they allow it another server than its own, which may take it. */
 bool session_first_may_move(const struct session *s);
+
+/* ---- HELLO_FIRST: the cookie that names a server ---- */
+
+bool session_sticky_wanted(const struct frontend_core *f);
+/* A decider of session_first.c. */
+enum first_verdict session_sticky_decide(
+    struct session *s, const char *bytes, size_t n, bool last);
+/* The server that the cookie names, or NULL. */
+struct server *session_sticky_server(const struct session *s);
+/* The session has its server: its first answer sets the cookie, unless that is
+ * what it says. */
+void session_sticky_set(struct session *s);
 
 /* ---- QUEUED ---- */
 

@@ -24,3 +24,17 @@ pen -r {FRONT} {S0}
 > no http_forwarded
 > http_status
 > no http_status
+> http_sticky
+> http_sticky SRV; http_sticky
+< SRV
+> http_sticky json
+< {"http_sticky":"SRV"}
+> no http_sticky; http_sticky
+> http_sticky a=b
+~ error: http_sticky: expects the name of a cookie
+> http_sticky a b
+~ error: http_sticky: 
+> no http_sticky SRV
+< error: no http_sticky: takes no argument
+> no http; http_sticky SRV
+says http_sticky has no effect without http

@@ -338,6 +338,46 @@ START_TEST(http_over_tls)
 }
 END_TEST
 
+static void
+serve_page(struct backend *b, int fd)
+{
+	static const char page[] = "HTTP/1.0 204 No Content\r\n\r\n";
+	char bytes[1000];
+
+	(void)b;
+	if (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		(void)backend_send(fd, page, sizeof(page) - 1);
+}
+
+/* The cookie that names the server is not to be said without TLS. */
+START_TEST(sticky_over_tls)
+{
+	static const char request[] = "GET / HTTP/1.0\r\n\r\n";
+	struct tls_wish w = { .alpn = NULL };
+	char heard[1000] = "";
+	struct tls_peer *p;
+	size_t n = 0;
+	ssize_t got;
+
+	tls_chain_begin(&c);
+	backend_start(&server, SPOT_TCP4, serve_page, NULL);
+	tls_chain_up(&c, text("ssl_cert %s;http;http_sticky SRV", c.site),
+	    server.at.text, NULL);
+	p = tls_chain_opens(&c, &w);
+	ck_assert(tls_peer_write(p, request, sizeof(request) - 1));
+	while (strstr(heard, "\r\n\r\n") == NULL) {
+		got = tls_peer_read(p, heard + n, sizeof(heard) - 1 - n);
+		ck_assert_int_gt(got, 0);
+		n += (size_t)got;
+	}
+	ck_assert_msg(strstr(heard, "\r\nSet-Cookie: SRV=") != NULL &&
+		strstr(heard, "; HttpOnly; Secure; SameSite=Lax\r\n") != NULL,
+	    "%s", heard);
+	tls_peer_close(p);
+	down();
+}
+END_TEST
+
 static struct tls_seen
 look(struct tls_echo *s)
 {
@@ -390,6 +430,7 @@ SUITE(test_tls_clients)
 	SUITE_ADD(s, authorities_in_a_directory, 30);
 	SUITE_ADD(s, control_shows_who_it_is, 30);
 	SUITE_ADD(s, http_over_tls, 30);
+	SUITE_ADD(s, sticky_over_tls, 30);
 	SUITE_ADD(s, alpn, 30);
 	SUITE_ADD(s, alpn_is_passed_on, 30);
 	return s;

@@ -224,6 +224,8 @@ other(const struct command *row, const struct plan *defaults)
 		return "127.0.0.3";
 	case KIND_FORWARDED:
 		return "trust 7";
+	case KIND_COOKIE:
+		return "x";
 	case KIND_CHECK:
 		return "dsr 81";
 	case KIND_TEXT:
