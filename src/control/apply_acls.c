@@ -20,13 +20,13 @@ number_lists(struct plan_acls *l, const struct plan_acls *now)
 	struct named_acl *n;
 	int next = ACL_LISTS;
 
-	for (n = now->named; n < now->named + now->count; n++)
+	for (n = now->named; n != plan_acls_end(now); n++)
 		taken[n->number] = true;
-	for (n = l->named; n < l->named + l->count; n++) {
+	for (n = l->named; n != plan_acls_end(l); n++) {
 		old = plan_acls_find(now, n->name);
 		n->number = old != NULL ? old->number : 0;
 	}
-	for (n = l->named; n < l->named + l->count; n++) {
+	for (n = l->named; n != plan_acls_end(l); n++) {
 		if (n->number != 0)
 			continue;
 		while (next < ACL_MAX - 1 && taken[next])
@@ -90,7 +90,7 @@ has_lost_names(const struct plan_acls *l, const struct plan_acls *now)
 {
 	const struct named_acl *n;
 
-	for (n = now->named; n < now->named + now->count; n++)
+	for (n = now->named; n != plan_acls_end(now); n++)
 		if (plan_acls_find(l, n->name) == NULL)
 			return true;
 	return false;

@@ -38,7 +38,7 @@ copy_named(struct plan_acls *to, const struct plan_acls *from)
 {
 	const struct named_acl *n;
 
-	for (n = from->named; n < from->named + from->count; n++) {
+	for (n = from->named; n != plan_acls_end(from); n++) {
 		struct named_acl *mine = &to->named[to->count];
 
 		mine->name = strdup(n->name);

@@ -36,6 +36,13 @@ struct plan_acls {
 	uint32_t count, room;
 };
 
+/* Behind the last of the named lists; NULL + 0 is undefined in C11. */
+static inline struct named_acl *
+plan_acls_end(const struct plan_acls *l)
+{
+	return l->count > 0 ? l->named + l->count : l->named;
+}
+
 void plan_acls_init(struct plan_acls *l);
 void plan_acls_fini(struct plan_acls *l);
 /* Makes `to`, which is not initialised, the same as `from`. Returns 0, or -1
