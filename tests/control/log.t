@@ -27,7 +27,7 @@ has page.html </html>
 < auto
 < logfmt
 < 1
-> session_log {DIR}sessions; log_format jsonl; log_sample 5
+> session_log {DIR}sessions; log_format common; log_sample 5
 < 5
 > log_format {ms
 < error: log_format: "{ms": "{ms" has no }
@@ -39,7 +39,7 @@ has page.html </html>
 < error: session_log: "udp:127.0.0.1": expects HOST:PORT
 > session_log; log_format
 < {DIR}sessions
-< jsonl
+< common
 > no session_log
 > session_log auto
 # pages about pen

@@ -159,6 +159,7 @@ START_TEST(no_descriptor_is_lost)
 	up("-O", "tcp_nodelay");
 	/* it listens before it has all that it needs, and answers after it */
 	ck_assert_int_eq(upgrading_pid(&ctl), pen.child.pid);
+	pen_expect_rest(&pen); /* the one who asked is gone there, too */
 	fds = child_fds(pen.child.pid);
 	if (fds < 0)
 		SKIP("descriptors cannot be counted here");
