@@ -68,11 +68,25 @@ served(const char *host)
 	return fd;
 }
 
+/* Comes, to be reset: -1 when that was sooner than the return of connect(2),
+ * as on a busy machine. */
+static int
+doomed(void)
+{
+	int fd = spot_try_connect(&front);
+
+	ck_assert_msg(
+	    fd >= 0 || errno == ECONNRESET, "connect: %s", strerror(errno));
+	return fd;
+}
+
 static void
 refused(void)
 {
-	int fd = spot_connect(&front);
+	int fd = doomed();
 
+	if (fd < 0)
+		return;
 	spot_expect_reset(fd);
 	close(fd);
 }
@@ -396,11 +410,12 @@ START_TEST(others_are_served)
 	for (i = 0; i < 5; i++)
 		fds[i] = served(NULL);
 	for (i = 0; i < 1000; i++) {
-		int fd = spot_connect(&front);
+		int fd = doomed();
 
 		if (i % 50 == 0)
 			close(served(text("127.0.0.%d", 2 + i / 50)));
-		close(fd);
+		if (fd >= 0)
+			close(fd);
 	}
 	WAIT_FOR(counter("limit_refused") == 1000, SOON);
 	ck_assert(strstr(spot_ask(&ctl, "top clients 1\n"),
