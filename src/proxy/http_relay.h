@@ -38,11 +38,5 @@ bool http_relay_is_idle(const struct http_relay *h);
 /* Whether a part of a header section, or of a line in a chunked body, is here
  * and the rest is the client's to say. */
 bool http_relay_is_partial(const struct http_relay *h);
-/* Whether another protocol has begun. */
-static inline bool
-http_relay_is_tunnel(const struct http_relay *h)
-{
-	return h->responses.stage == HTTP_RESPONSES_TUNNEL;
-}
 
 #endif

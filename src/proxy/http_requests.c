@@ -125,9 +125,7 @@ on_head(struct http_requests *r)
 	const struct http_head *h = &r->head;
 
 	http_pending_add(r->pending, h->kind);
-	if (r->count++ == 0 && h->cookie_found)
-		memcpy(r->cookie_value, h->cookie_value,
-		    sizeof(r->cookie_value));
+	r->count++;
 	r->undecided = h->kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE);
 	r->left = h->body;
 	if (h->chunked)
@@ -146,7 +144,6 @@ take_head(struct http_requests *r, struct pass *p)
 	if (p->at == p->length || r->pending->closing ||
 	    r->pending->count == HTTP_PENDING_MAX)
 		return false;
-	r->head.cookie = r->cookie;
 	switch (http_head_take(&r->head, p->in + start, p->length - start)) {
 	case HTTP_HEAD_MORE:
 		return false;

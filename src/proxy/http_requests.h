@@ -56,12 +56,10 @@ enum http_requests_stage {
 	HTTP_REQUESTS_REFUSED
 };
 
-/* All zero at first, but for `adding`, `pending`, `cookie`. */
+/* All zero at first, but for `adding` and `pending`. */
 struct http_requests {
 	const struct http_adding *adding;
 	struct http_pending *pending;
-	const char *cookie; /* see http_request.h; NULL: none */
-	char cookie_value[24]; /* of the first request; "" */
 
 	enum http_requests_stage stage;
 	uint64_t left; /* of the body or the chunk */

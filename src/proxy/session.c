@@ -28,7 +28,7 @@ static const struct session_handlers {
 		.reschedule = session_hello_schedule,
 	},
 	[QUEUED] = {
-		.client = session_queue_on_client,
+		.client = session_wait_on_client,
 		.turn = session_http_on_turn,
 		.time = session_queue_on_time,
 		.reschedule = session_queue_schedule,

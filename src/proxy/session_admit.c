@@ -183,17 +183,6 @@ session_admit_begin(struct session *s)
 		beyond(s, src, v);
 }
 
-/* Its bytes stay in the kernel while it waits. */
-void
-session_admit_on_client(struct session *s, unsigned ready)
-{
-	stream_note_ready(&s->down, ready);
-	if (sock_error(s->down.fd) != 0)
-		session_close(s, REASON_CLIENT_RESET);
-	else if (watch_want(s->frontend->core.loop, &s->down.watch, 0) < 0)
-		session_close(s, REASON_NO_RESOURCES);
-}
-
 /* The client has waited, and is within the limits now. */
 static void
 resume(struct session *s)
@@ -202,13 +191,7 @@ resume(struct session *s)
 
 	stop_waiting(s);
 	s->source = NULL;
-	/* a reset behind what it said first: the watch was off by then */
-	if (sock_error(s->down.fd) != 0)
-		session_close(s, REASON_CLIENT_RESET);
-	else if (watch_want(
-		     s->frontend->core.loop, &s->down.watch, READY_READ) < 0)
-		session_close(s, REASON_NO_RESOURCES);
-	else
+	if (session_wait_is_over(s))
 		enter(s, src);
 }
 

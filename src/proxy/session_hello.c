@@ -27,7 +27,7 @@ static const struct step {
 	[HELLO_ADMIT] = {
 		.wanted = session_admit_wanted,
 		.begin = session_admit_begin,
-		.on_client = session_admit_on_client,
+		.on_client = session_wait_on_client,
 		.on_time = session_admit_on_time,
 		.due = session_admit_due,
 	},

@@ -162,7 +162,6 @@ int session_hello_watch(struct session *s);
 
 bool session_admit_wanted(const struct frontend_core *f);
 void session_admit_begin(struct session *s);
-void session_admit_on_client(struct session *s, unsigned ready);
 void session_admit_on_time(struct session *s);
 uint64_t session_admit_due(const struct session *s);
 /* It ends: it counts, or waits, no more. */
@@ -216,7 +215,12 @@ void session_sticky_set(struct session *s);
 /* Puts a session whose servers are all full into the queue. Returns false when
  * it may not wait: then it stays as it is. */
 bool session_queue(struct session *s);
-void session_queue_on_client(struct session *s, unsigned ready);
+/* A client that waits, here or for a limit, has said something: its bytes stay
+ * in the kernel, so that a crowd that waits takes no memory. */
+void session_wait_on_client(struct session *s, unsigned ready);
+/* Its bytes are of interest again. Returns false when it is gone: then the
+ * session is closed. */
+bool session_wait_is_over(struct session *s);
 void session_queue_on_time(struct session *s);
 void session_queue_schedule(struct session *s);
 /* Takes it out of the queue; its next state is CONNECTING or CLOSED. */

@@ -86,33 +86,45 @@ session_queue_leave(struct session *s)
 	s->queue_ms += (uint32_t)(loop_now(f->core.loop) - s->active);
 }
 
-/* Its bytes stay in the kernel until it has a server, so that a crowd that
- * waits takes no memory: the watch is told to report no more of them. */
-void
-session_queue_on_client(struct session *s, unsigned ready)
+/* Tells the watch what of the client is of interest. Returns false when the
+ * session is closed: poll and select do not report errors to who wants to read,
+ * and a reset may have come while the watch was off. */
+static bool
+watch_client(struct session *s, unsigned what)
 {
-	stream_note_ready(&s->down, ready);
-	/* poll and select do not report errors to who wants to read */
+	/* one that was accepted in this very moment is not watched yet:
+	 * session_start() does that */
+	bool watched = s->down.watch.fd >= 0;
+
 	if (sock_error(s->down.fd) != 0)
 		session_close(s, REASON_CLIENT_RESET);
-	else if (watch_want(s->frontend->core.loop, &s->down.watch, 0) < 0)
+	else if (watched &&
+	    watch_want(s->frontend->core.loop, &s->down.watch, what) < 0)
 		session_close(s, REASON_NO_RESOURCES);
+	else
+		return true;
+	return false;
 }
 
-/* The client's socket is watched for bytes again. One that was accepted in this
- * very moment is not watched yet: session_start() does that. */
+void
+session_wait_on_client(struct session *s, unsigned ready)
+{
+	stream_note_ready(&s->down, ready);
+	(void)watch_client(s, 0);
+}
+
+bool
+session_wait_is_over(struct session *s)
+{
+	return watch_client(s, READY_READ);
+}
+
 static void
 session_queue_resume(struct session *s)
 {
 	session_queue_leave(s);
 	session_set_state(s, CONNECTING);
-	/* a reset behind what it said first: the watch was off by then */
-	if (sock_error(s->down.fd) != 0)
-		session_close(s, REASON_CLIENT_RESET);
-	else if (s->down.watch.fd >= 0 &&
-	    watch_want(s->frontend->core.loop, &s->down.watch, READY_READ) < 0)
-		session_close(s, REASON_NO_RESOURCES);
-	else
+	if (session_wait_is_over(s))
 		session_connect_again(s);
 }
 

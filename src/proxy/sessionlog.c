@@ -181,12 +181,6 @@ sessionlog_reopen(struct sessionlog *g, struct error *e)
 	return g->sink == NULL ? 0 : sink_reopen(g->sink, e);
 }
 
-uint64_t
-sessionlog_lost(const struct sessionlog *g)
-{
-	return g->sink == NULL ? 0 : sink_lost(g->sink);
-}
-
 /* ---- which ---- */
 
 /* Of the program's own log others read more than sessions. */

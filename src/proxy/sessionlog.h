@@ -43,7 +43,5 @@ int sessionlog_reopen(struct sessionlog *g, struct error *e);
 bool sessionlog_wants(struct sessionlog *g, enum reason why, uint64_t now);
 /* Writes the line of a session that it wants; fills in the time. */
 void sessionlog_put(struct sessionlog *g, struct session_record *r);
-/* Lines lost so far, because nobody took them. */
-uint64_t sessionlog_lost(const struct sessionlog *g);
 
 #endif
