@@ -61,10 +61,25 @@ text(const char *fmt, ...)
 	return keep(made);
 }
 
+/* Its number, where one process runs them all: CK_FORK=no. */
+static unsigned
+this_test(void)
+{
+	static const char *running;
+	static unsigned number;
+
+	if (running != tcase_name()) {
+		running = tcase_name();
+		number++;
+	}
+	return number;
+}
+
 const char *
 scratch(const char *name)
 {
-	const char *dir = text("%s/%ld", scratch_root, (long)getpid());
+	const char *dir =
+	    text("%s/%ld.%u", scratch_root, (long)getpid(), this_test());
 
 	/* A test may drop its privileges, or start a program that does. */
 	if (mkdir(dir, 0755) == 0)
