@@ -175,19 +175,6 @@ take_trailers(struct http_requests *r, struct pass *p)
 	return true;
 }
 
-/* Returns whether all of the body or chunk has passed. */
-static bool
-take_bytes(struct http_requests *r, struct pass *p)
-{
-	size_t n = p->length - p->at;
-
-	if (n > r->left)
-		n = (size_t)r->left;
-	p->at += n;
-	r->left -= n;
-	return r->left == 0;
-}
-
 static bool
 take_chunk_size(struct http_requests *r, struct pass *p)
 {
@@ -201,14 +188,13 @@ take_chunk_size(struct http_requests *r, struct pass *p)
 	if (feed == NULL)
 		return false;
 	if (length < 2 || feed[-1] != '\r' ||
-	    http_chunk_parse(
-		(struct http_text){ line, length - 2 }, &r->left) < 0)
+	    http_chunk_parse((struct http_text){ line, length - 2 }, &r->left) <
+		0)
 		return refuse(r, 400, "wrong size of a chunk");
 	p->at += length;
 	if (r->left == 0)
 		memset(&r->head, 0, sizeof(r->head));
-	r->stage =
-	    r->left > 0 ? HTTP_REQUESTS_CHUNK : HTTP_REQUESTS_TRAILERS;
+	r->stage = r->left > 0 ? HTTP_REQUESTS_CHUNK : HTTP_REQUESTS_TRAILERS;
 	return true;
 }
 
@@ -234,14 +220,14 @@ take_stage(struct http_requests *r, struct pass *p)
 	case HTTP_REQUESTS_HEAD:
 		return take_head(r, p);
 	case HTTP_REQUESTS_BODY:
-		if (!take_bytes(r, p))
+		if (!http_pass_body(&r->left, &p->at, p->length))
 			return false;
 		request_ends(r);
 		return true;
 	case HTTP_REQUESTS_CHUNK_SIZE:
 		return take_chunk_size(r, p);
 	case HTTP_REQUESTS_CHUNK:
-		if (!take_bytes(r, p))
+		if (!http_pass_body(&r->left, &p->at, p->length))
 			return false;
 		r->stage = HTTP_REQUESTS_CHUNK_END;
 		return true;
@@ -326,8 +312,7 @@ http_requests_wait(const struct http_requests *r)
 		return false;
 	return r->stage == HTTP_REQUESTS_ANSWER ||
 	    (r->stage == HTTP_REQUESTS_HEAD &&
-		(r->pending->closing ||
-		    r->pending->count == HTTP_PENDING_MAX));
+		(r->pending->closing || r->pending->count == HTTP_PENDING_MAX));
 }
 
 uint64_t

@@ -167,8 +167,7 @@ on_fields_end(struct http_responses *r)
 		return until_close(r);
 	if (!r->chunked && r->left == 0)
 		return response_ends(r);
-	r->stage =
-	    r->chunked ? HTTP_RESPONSES_CHUNK_SIZE : HTTP_RESPONSES_BODY;
+	r->stage = r->chunked ? HTTP_RESPONSES_CHUNK_SIZE : HTTP_RESPONSES_BODY;
 	return true;
 }
 
@@ -178,9 +177,8 @@ take_fields(struct http_responses *r, struct pass *p)
 	struct http_text line;
 
 	if (!take_line(r, p, &line))
-		return r->head_length > HTTP_RESPONSE_HEAD_MAX
-		    ? until_close(r)
-		    : false;
+		return r->head_length > HTTP_RESPONSE_HEAD_MAX ? until_close(r)
+							       : false;
 	if (line.length == 0)
 		return on_fields_end(r);
 	if (line.at[0] == ' ' || line.at[0] == '\t')
@@ -203,8 +201,7 @@ take_chunk_size(struct http_responses *r, struct pass *p)
 		line.length--;
 	if (http_chunk_parse(line, &r->left) < 0)
 		return until_close(r);
-	r->stage =
-	    r->left > 0 ? HTTP_RESPONSES_CHUNK : HTTP_RESPONSES_TRAILERS;
+	r->stage = r->left > 0 ? HTTP_RESPONSES_CHUNK : HTTP_RESPONSES_TRAILERS;
 	return true;
 }
 
@@ -231,19 +228,6 @@ take_trailers(struct http_responses *r, struct pass *p)
 	return line.length > 0 || response_ends(r);
 }
 
-/* Returns whether all of the body or chunk has passed. */
-static bool
-take_bytes(struct http_responses *r, struct pass *p)
-{
-	size_t n = p->length - p->at;
-
-	if (n > r->left)
-		n = (size_t)r->left;
-	p->at += n;
-	r->left -= n;
-	return r->left == 0;
-}
-
 static bool
 take_stage(struct http_responses *r, struct pass *p)
 {
@@ -253,11 +237,12 @@ take_stage(struct http_responses *r, struct pass *p)
 	case HTTP_RESPONSES_FIELDS:
 		return take_fields(r, p);
 	case HTTP_RESPONSES_BODY:
-		return take_bytes(r, p) && response_ends(r);
+		return http_pass_body(&r->left, &p->at, p->length) &&
+		    response_ends(r);
 	case HTTP_RESPONSES_CHUNK_SIZE:
 		return take_chunk_size(r, p);
 	case HTTP_RESPONSES_CHUNK:
-		if (!take_bytes(r, p))
+		if (!http_pass_body(&r->left, &p->at, p->length))
 			return false;
 		r->stage = HTTP_RESPONSES_CHUNK_END;
 		return true;
