@@ -159,3 +159,21 @@ words_distance(const char *a, const char *b)
 	}
 	return row[n];
 }
+
+struct words_nearest
+words_nearest_to(const char *typed, bool strict)
+{
+	return (struct words_nearest){ .typed = typed,
+		.distance = strict && strlen(typed) < 5 ? 2 : WORDS_TYPO };
+}
+
+void
+words_nearest_offer(struct words_nearest *n, const char *name)
+{
+	unsigned d = words_distance(n->typed, name);
+
+	if (d >= n->distance)
+		return;
+	n->distance = d;
+	n->best = name;
+}

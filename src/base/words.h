@@ -30,6 +30,18 @@ void words_append(struct buffer *out, const char *word);
 enum { WORDS_FAR = 1000 };
 unsigned words_distance(const char *a, const char *b);
 
+/* Which of several names a mistyped one was meant to be: the nearest of those
+ * that are offered, if it is nearer than WORDS_TYPO; with `strict`, a name of
+ * less than five letters must be one letter away. */
+enum { WORDS_TYPO = 3 };
+struct words_nearest {
+	const char *typed;
+	const char *best; /* the caller's; NULL: none is near */
+	unsigned distance;
+};
+struct words_nearest words_nearest_to(const char *typed, bool strict);
+void words_nearest_offer(struct words_nearest *n, const char *name);
+
 /* Whether two texts are the same. Either may be NULL, which equals only NULL.
  */
 bool text_equal(const char *a, const char *b);

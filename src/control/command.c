@@ -24,27 +24,19 @@ command_find(const char *name)
 
 /* ---- the nearest name, for typing errors ---- */
 
-enum { FAR = 3 };
-
 int
 command_unknown(const char *name, struct error *e)
 {
-	const struct command *row, *nearest = NULL;
-	unsigned best = strlen(name) < 5 ? 2 : FAR, d;
+	struct words_nearest n = words_nearest_to(name, true);
+	const struct command *row;
 
-	COMMAND_EACH (row) {
-		if (row->flags & ROW_OPTION || !command_is_there(row))
-			continue;
-		d = words_distance(name, row->name);
-		if (d < best) {
-			best = d;
-			nearest = row;
-		}
-	}
-	if (nearest != NULL)
+	COMMAND_EACH (row)
+		if (!(row->flags & ROW_OPTION) && command_is_there(row))
+			words_nearest_offer(&n, row->name);
+	if (n.best != NULL)
 		return error_set(e,
 		    "unknown command \"%.100s\" (did you mean %s?)", name,
-		    nearest->name);
+		    n.best);
 	return error_set(e, "unknown command \"%.100s\"", name);
 }
 

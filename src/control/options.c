@@ -101,21 +101,16 @@ row_of(int option)
 static const char *
 nearest_option(const char *name)
 {
-	const struct command *row, *best = NULL;
-	unsigned distance, least = 3;
+	struct words_nearest n;
+	const struct command *row;
 
 	if (strncmp(name, "--", 2) != 0)
 		return NULL;
-	COMMAND_EACH (row) {
-		if (row->option == NULL || !command_is_there(row))
-			continue;
-		distance = words_distance(name + 2, row->option);
-		if (distance < least) {
-			least = distance;
-			best = row;
-		}
-	}
-	return best != NULL ? best->option : NULL;
+	n = words_nearest_to(name + 2, false);
+	COMMAND_EACH (row)
+		if (row->option != NULL && command_is_there(row))
+			words_nearest_offer(&n, row->option);
+	return n.best;
 }
 
 static int

@@ -181,21 +181,15 @@ refuse_several(const struct search *f, const char *word, struct error *e)
 static const char *
 nearest(const struct plan *p, const char *host)
 {
-	unsigned best = strlen(host) < 5 ? 2 : 3, slot, d;
+	struct words_nearest n = words_nearest_to(host, true);
 	const struct server_plan *s;
-	const char *found = NULL;
+	unsigned slot;
 
 	for (slot = SLOTS_SPECIAL;
-	     slot < HINTS_MAX && (s = plan_slot(p, slot)) != NULL; slot++) {
-		if (s->host == NULL)
-			continue;
-		d = words_distance(host, s->host);
-		if (d < best) {
-			best = d;
-			found = s->host;
-		}
-	}
-	return found;
+	     slot < HINTS_MAX && (s = plan_slot(p, slot)) != NULL; slot++)
+		if (s->host != NULL)
+			words_nearest_offer(&n, s->host);
+	return n.best;
 }
 
 static int
