@@ -10,5 +10,10 @@ uint64_t clock_monotonic_ms(void);
 /* The same in microseconds, for what must be measured: how long something
  * took. */
 uint64_t clock_monotonic_us(void);
+/* "+01:00": how far a local time is from UTC, as RFC 3339, section 5.6, writes
+ * it. */
+enum { CLOCK_ZONE_MAX = 8 };
+struct tm;
+void clock_zone(const struct tm *local, char zone[CLOCK_ZONE_MAX]);
 
 #endif

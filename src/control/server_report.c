@@ -21,15 +21,15 @@ const char *
 report_time(int64_t seconds, char text[REPORT_TEXT_MAX])
 {
 	time_t t = (time_t)seconds;
-	char zone[8] = "+0000";
+	char zone[CLOCK_ZONE_MAX];
 	struct tm tm;
 	size_t n;
 
 	if (localtime_r(&t, &tm) == NULL)
 		return "";
 	n = strftime(text, REPORT_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
-	(void)strftime(zone, sizeof(zone), "%z", &tm);
-	snprintf(text + n, REPORT_TEXT_MAX - n, "%.3s:%.2s", zone, zone + 3);
+	clock_zone(&tm, zone);
+	snprintf(text + n, REPORT_TEXT_MAX - n, "%s", zone);
 	return text;
 }
 

@@ -1,8 +1,6 @@
 /* session_record.c: the fields of a session's line in the log, one row each. */
 #include "config.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 #include <time.h>
 
@@ -319,12 +317,10 @@ record_field_find(const char *name, size_t n)
 	return NULL;
 }
 
-/* strftime(3) writes a zone without the colon of RFC 3339. */
 void
 record_time_set(struct record_time *t, int64_t second)
 {
 	time_t now = (time_t)second;
-	char zone[8] = "+0000";
 	struct tm tm;
 
 	if (t->second == second)
@@ -334,6 +330,5 @@ record_time_set(struct record_time *t, int64_t second)
 		memset(&tm, 0, sizeof(tm));
 	strftime(t->local, sizeof(t->local), "%Y-%m-%dT%H:%M:%S", &tm);
 	strftime(t->clf, sizeof(t->clf), "%d/%b/%Y:%H:%M:%S %z", &tm);
-	strftime(zone, sizeof(zone), "%z", &tm);
-	snprintf(t->zone, sizeof(t->zone), "%.3s:%.2s", zone, zone + 3);
+	clock_zone(&tm, t->zone);
 }

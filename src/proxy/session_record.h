@@ -36,6 +36,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/clock.h"
 #include "proxy/reason.h"
 
 struct server;
@@ -45,9 +46,9 @@ enum { RECORD_VALUE_MAX = 512 };
 
 /* The wall clock as text; made once a second. */
 struct record_time {
-	int64_t second; /* of the epoch; 0: not made yet */
-	char local[24]; /* 2026-11-22T12:00:00 */
-	char zone[8];	/* +01:00 */
+	int64_t second;		   /* of the epoch; 0: not made yet */
+	char local[24];		   /* 2026-11-22T12:00:00 */
+	char zone[CLOCK_ZONE_MAX]; /* +01:00 */
 	char clf[32];
 };
 
@@ -56,7 +57,7 @@ struct session_record {
 	unsigned time_ms; /* of the second */
 	enum reason reason;
 	const struct peer *client, *sender; /* sender: a proxy; NULL: none */
-	const char *id; /* of id_n bytes; 0: none */
+	const char *id;			    /* of id_n bytes; 0: none */
 	size_t id_n;
 	uint16_t port; /* 0: a Unix socket */
 	uint32_t session;
