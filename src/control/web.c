@@ -26,6 +26,18 @@ struct web {
 	struct trend *trend;
 };
 
+/* Memory for where a long answer is, zeroed. NULL: the client was told that
+ * there is none. */
+static void *
+new_walk(struct http_exchange *x, size_t size)
+{
+	void *walk = calloc(1, size);
+
+	if (walk == NULL)
+		http_reply(x, 500, plain, "", 0);
+	return walk;
+}
+
 /* ---- /status.json ---- */
 
 struct status_walk {
@@ -126,11 +138,9 @@ get_status(struct web *w, struct http_exchange *x)
 		http_reply(x, 501, plain, none, sizeof(none) - 1);
 		return;
 	}
-	walk = calloc(1, sizeof(*walk));
-	if (walk == NULL) {
-		http_reply(x, 500, plain, "", 0);
+	walk = new_walk(x, sizeof(*walk));
+	if (walk == NULL)
 		return;
-	}
 	walk->pen = w->pen;
 	reply_init(&walk->reply);
 	walk->reply.json = true;
@@ -155,12 +165,10 @@ more_trend(void *arg, struct buffer *out)
 static void
 get_trend(struct web *w, struct http_exchange *x)
 {
-	struct trend_walk *walk = calloc(1, sizeof(*walk));
+	struct trend_walk *walk = new_walk(x, sizeof(*walk));
 
-	if (walk == NULL) {
-		http_reply(x, 500, plain, "", 0);
+	if (walk == NULL)
 		return;
-	}
 	walk->trend = w->trend;
 	http_stream(x, json, more_trend, free, walk);
 }
@@ -176,12 +184,10 @@ more_metrics(void *arg, struct buffer *out)
 static void
 get_metrics(struct web *w, struct http_exchange *x)
 {
-	struct metrics_walk *walk = calloc(1, sizeof(*walk));
+	struct metrics_walk *walk = new_walk(x, sizeof(*walk));
 
-	if (walk == NULL) {
-		http_reply(x, 500, plain, "", 0);
+	if (walk == NULL)
 		return;
-	}
 	walk->pen = w->pen;
 	walk->open = http_accepts(x, metrics_media_open);
 	http_stream(x, walk->open ? metrics_type_open : metrics_type_text,

@@ -407,6 +407,19 @@ CASE(own_interface_is_down, expect_patience())
 
 /* ---- settings while it serves ---- */
 
+/* A busy machine may be late with an answer of those that are still asked: they
+ * come back by themselves, one that is not asked would not. */
+static bool
+none_is_down(void)
+{
+#ifdef HAVE_JANSSON
+	return strstr(dsrpen_ask(&pen, &rig, "servers json"),
+		   "\"state\":\"down\"") == NULL;
+#else
+	return true;
+#endif
+}
+
 static void
 expect_changes(void)
 {
@@ -417,7 +430,7 @@ expect_changes(void)
 	expect_out("timeout", wait_now_ms());
 	/* one that is not asked any more is not down any more */
 	dsrpen_ask(&pen, &rig, "server 1 check off");
-	expect_json("servers", "\"state\":\"down\"", false);
+	WAIT_FOR(none_is_down(), 10000);
 	ck_assert(!line_has(1, "check"));
 	dsrpen_ask(&pen, &rig, "server 1 check default");
 	expect_out("timeout", wait_now_ms());
