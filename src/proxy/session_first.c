@@ -199,6 +199,15 @@ session_first_may_move(const struct session *s)
 	return other != ELIGIBLE_NONE && other != own;
 }
 
+const char *
+session_first_name(const struct session *s, struct first *f)
+{
+	if (s->facts == NULL || s->facts->first == NULL)
+		return NULL;
+	first_unpack(s->facts->first, f);
+	return f->sni[0] != '\0' ? f->sni : NULL;
+}
+
 /* ---- the step ---- */
 
 /* Whether a client that says nothing gets a server all the same. */

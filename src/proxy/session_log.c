@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "net/loop.h"
+#include "proxy/first.h"
 #include "proxy/requestlog.h"
 #include "proxy/session_private.h"
 #include "proxy/sessionlog.h"
@@ -72,6 +73,7 @@ session_log_close(const struct session *s, enum reason why)
 	struct sessionlog *g = s->frontend->sessionlog;
 	struct tls_facts client, server;
 	struct session_record r;
+	struct first first;
 	char id[PROXY_ID_TEXT];
 
 	if (g == NULL ||
@@ -81,6 +83,8 @@ session_log_close(const struct session *s, enum reason why)
 	session_tell_id(s, &r, id);
 	r.client_tls = session_tls_facts(&s->down, &client);
 	r.server_tls = session_tls_facts(&s->up, &server);
+	r.sni = r.client_tls != NULL ? r.client_tls->name
+				     : session_first_name(s, &first);
 	sessionlog_put(g, &r);
 }
 

@@ -197,6 +197,10 @@ uint64_t session_first_due(const struct session *s);
 struct server_set *session_first_allowed(const struct session *s);
 /* Whether they allow it another server than its own, which may take it. */
 bool session_first_may_move(const struct session *s);
+/* The name that a client asked for in a ClientHello which goes on to its
+ * server, where routes have read it; copied to `name`. NULL: none. */
+struct first;
+const char *session_first_name(const struct session *s, struct first *f);
 
 /* ---- HELLO_FIRST: the cookie that names a server ---- */
 

@@ -9,6 +9,7 @@
 
 #include "net/sock.h"
 #include "net/stream_prefix.h"
+#include "proxy/first.h"
 #include "proxy/proxy_header.h"
 #include "proxy/session_private.h"
 
@@ -16,6 +17,7 @@
 struct telling {
 	struct proxy_header header;
 	struct tls_about tls;
+	struct first first;
 	char id[PROXY_ID_TEXT];
 };
 
@@ -62,6 +64,17 @@ tell_tls(const struct session *s, struct telling *t)
 	h->alpn = text_of(t->tls.alpn);
 }
 
+/* TLS that goes through is no TLS of this connection, but its name is known.
+ * The protocols that a client offers are not: the server chooses one. */
+static void
+tell_name(const struct session *s, struct telling *t)
+{
+	const char *name = session_first_name(s, &t->first);
+
+	if (name != NULL && t->header.sni.n == 0)
+		t->header.sni = text_of(name);
+}
+
 size_t
 session_id_text(const struct session_facts *facts, char text[PROXY_ID_TEXT])
 {
@@ -97,6 +110,8 @@ write_header(struct session *s, enum proxy_version version,
 	if (version == PROXY_V2) {
 		if (stream_is_tls(&s->down))
 			tell_tls(s, &t);
+		else
+			tell_name(s, &t);
 		tell_id(s, &t);
 	} else if (t.header.client.family == AF_UNIX) {
 		frontend_name_ourselves(&t.header, s->up.fd, to);

@@ -232,7 +232,7 @@ put_cipher(const struct session_record *r, char *value)
 static size_t
 put_sni(const struct session_record *r, char *value)
 {
-	return r->client_tls == NULL ? 0 : put_text(value, r->client_tls->name);
+	return r->sni == NULL ? 0 : put_text(value, r->sni);
 }
 
 static size_t

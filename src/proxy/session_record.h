@@ -69,6 +69,7 @@ struct session_record {
 	uint64_t total_ms;
 	unsigned failures; /* of servers, before this one */
 	const struct tls_facts *client_tls, *server_tls; /* NULL: none */
+	const char *sni; /* NULL: none */
 };
 
 struct record_field {

@@ -182,6 +182,33 @@ START_TEST(binary)
 }
 END_TEST
 
+/* A ClientHello that asks for one.test, and nothing else of interest. */
+static const unsigned char hello[] = { 22, 3, 1, 0, 64, 1, 0, 0, 60, 3, 3,
+	[43] = 0, 0, 2, 0x13, 1, 1, 0, 0, 17, 0, 0, 0, 13, 0, 11, 0, 0, 8, 'o',
+	'n', 'e', '.', 't', 'e', 's', 't' };
+
+/* TLS that goes through to the server: routes have read the name. */
+START_TEST(name_of_passing_tls)
+{
+	const char *log = scratch("log");
+	unsigned char tlvs[256];
+	int fd;
+
+	backend_start(&a, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	up(text("proxy_protocol 2;session_log %s;route sni one.test 0", log));
+	fd = spot_connect(&front);
+	spot_send(fd, hello, sizeof(hello));
+	ck_assert_uint_eq(hears_binary(fd, 0x11, 12, tlvs), 11 + 19);
+	ck_assert_int_eq(memcmp(tlvs, "\2\0\10one.test", 11), 0);
+	hears(fd, hello, sizeof(hello));
+	close(fd);
+	WAIT_FOR(file_has(log, " sni=one.test"), SOON);
+	pen_down(&pen);
+	backend_stop(&a);
+}
+END_TEST
+
 /* A client on a Unix socket has no address that programs would know. */
 START_TEST(unix_is_local)
 {
@@ -411,6 +438,7 @@ SUITE(test_proxy_up)
 	tcase_add_loop_test(loops, checks_are_nobody, 0, 4);
 	tcase_add_loop_test(loops, check_port, 0, 2);
 	suite_add_tcase(s, loops);
+	SUITE_ADD(s, name_of_passing_tls, 30);
 	SUITE_ADD(s, unix_is_local, 30);
 	SUITE_ADD(s, in_one_segment, 30);
 	SUITE_ADD(s, next_server, 30);

@@ -101,6 +101,7 @@ START_TEST(hostile_names)
 	facts.cipher = "X";
 	strcpy(facts.name, "a b\" up=9 \\\n\033[31m=");
 	record.client_tls = &facts;
+	record.sni = facts.name;
 	ck_assert_ptr_nonnull(strstr(line_of("logfmt", true),
 	    " sni=\"a b\\\" up=9 \\\\\\x0a\\x1b[31m=\""));
 	ck_assert_ptr_nonnull(strstr(line_of("jsonl", true),
