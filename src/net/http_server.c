@@ -3,35 +3,18 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
-#include <event2/bufferevent.h>
 #include <event2/http.h>
 #include <event2/listener.h>
 
 #include "base/memory.h"
+#include "net/http_clients.h"
 #include "net/http_server.h"
 #include "net/loop_private.h"
 
-enum {
-	CONNECTIONS = 64,
-	BACKLOG = 64,
-	LIFE_MS = 30000,
-	SILENT_S = 10,
-	SWEEP_MS = 1000,
-	IDLE_MS = 5000,
-	HEADERS_MAX = 8192,
-	INPUT_MAX = 2 * HEADERS_MAX
-};
-
-/* A connection. evhttp owns it; we hold a reference more, so that it is there
- * when we come to see whether evhttp has freed it. */
-struct connection {
-	struct bufferevent *bev;
-	uint64_t since; /* ms */
-};
+enum { BACKLOG = 256, SILENT_S = 10, IDLE_MS = 5000, HEADERS_MAX = 8192 };
 
 struct http_server {
 	struct loop *loop;
@@ -39,18 +22,20 @@ struct http_server {
 	struct evconnlistener *accepts; /* evhttp's; NULL: gone */
 	struct listener listener;
 	struct http_pages pages;
-	struct connection connections[CONNECTIONS];
-	unsigned count;
+	struct http_clients clients;
 	struct timer sweep;
 };
 
 struct http_exchange {
 	struct http_server *server;
 	struct evhttp_request *request;
+	struct http_client *client; /* NULL: one too many */
 };
 
 struct http_streaming {
+	struct http_server *server;
 	struct evhttp_request *request;
+	struct http_client *client;
 	bool (*more)(void *arg, struct buffer *out);
 	void (*done)(void *arg);
 	void *arg;
@@ -59,60 +44,29 @@ struct http_streaming {
 
 /* ---- connections ---- */
 
-/* evhttp takes its callbacks off what it frees. */
-static bool
-is_freed(struct bufferevent *bev)
-{
-	bufferevent_data_cb read = NULL, write = NULL;
-	bufferevent_event_cb event = NULL;
-
-	bufferevent_getcb(bev, &read, &write, &event, NULL);
-	return read == NULL && write == NULL && event == NULL;
-}
-
 /* What on_accept_error() has ended begins again here. */
 static void
 go_on_accepting(struct http_server *s)
 {
 	if (s->accepts == NULL)
 		return;
-	if (s->count == CONNECTIONS)
+	if (s->clients.count == HTTP_CLIENTS)
 		evconnlistener_disable(s->accepts);
 	else
 		evconnlistener_enable(s->accepts);
-}
-
-/* The end of the stream is what evhttp closes a connection for. */
-static void
-end_connection(struct connection *c)
-{
-	int fd = bufferevent_getfd(c->bev);
-
-	if (fd >= 0)
-		(void)shutdown(fd, SHUT_RDWR);
 }
 
 static void
 on_sweep(struct timer *t)
 {
 	struct http_server *s = list_entry(t, struct http_server, sweep);
-	uint64_t now = loop_now(s->loop);
-	unsigned i;
+	unsigned ms = http_clients_sweep(&s->clients, loop_now(s->loop));
 
-	for (i = s->count; i-- > 0;) {
-		struct connection *c = &s->connections[i];
-
-		if (now - c->since >= SWEEP_MS && is_freed(c->bev)) {
-			bufferevent_decref(c->bev);
-			*c = s->connections[--s->count];
-		} else if (now - c->since >= LIFE_MS) {
-			end_connection(c);
-		}
-	}
 	go_on_accepting(s);
-	if (s->count > 0 || s->accepts != NULL)
-		(void)timer_start(
-		    s->loop, t, s->count > 0 ? SWEEP_MS : IDLE_MS);
+	if (s->clients.count > 0)
+		(void)timer_start(s->loop, t, ms);
+	else if (s->accepts != NULL)
+		(void)timer_start(s->loop, t, IDLE_MS);
 }
 
 /* evhttp is about to accept a connection: it gets the memory for it here. Of
@@ -121,20 +75,13 @@ static struct bufferevent *
 on_connection(struct event_base *base, void *arg)
 {
 	struct http_server *s = arg;
-	struct bufferevent *bev;
+	struct bufferevent *bev =
+	    http_clients_add(&s->clients, base, loop_now(s->loop));
 
-	if (s->count == CONNECTIONS)
-		return NULL;
-	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
-	if (bev == NULL)
-		return NULL;
-	/* evhttp reads on while it answers */
-	bufferevent_setwatermark(bev, EV_READ, 0, INPUT_MAX);
-	bufferevent_incref(bev);
-	if (s->count == 0)
-		(void)timer_start(s->loop, &s->sweep, SWEEP_MS);
-	s->connections[s->count++] =
-	    (struct connection){ bev, loop_now(s->loop) };
+	if (s->clients.count == HTTP_CLIENTS)
+		(void)timer_start(s->loop, &s->sweep, 0);
+	else if (s->clients.count == 1)
+		(void)timer_start(s->loop, &s->sweep, HTTP_SWEEP_MS);
 	go_on_accepting(s);
 	return bev;
 }
@@ -146,6 +93,32 @@ on_accept_error(struct evconnlistener *l, void *evhttp)
 {
 	(void)evhttp;
 	evconnlistener_disable(l);
+}
+
+/* However it has ended. A request whose client has gone within the answer is no
+ * longer evhttp's. */
+static void
+end_answer(struct http_streaming *w)
+{
+	if (!w->last && evhttp_request_get_connection(w->request) == NULL)
+		evhttp_request_free(w->request);
+	w->done(w->arg);
+	free(w);
+}
+
+static void
+on_closed(struct evhttp_connection *c, void *arg)
+{
+	struct http_server *s = arg;
+	struct http_client *client = http_clients_find(
+	    &s->clients, evhttp_connection_get_bufferevent(c));
+
+	if (client == NULL)
+		return;
+	if (client->answer != NULL)
+		end_answer(client->answer);
+	http_clients_remove(&s->clients, client);
+	go_on_accepting(s);
 }
 
 /* ---- requests ---- */
@@ -168,6 +141,19 @@ is_permitted(const struct http_server *s, struct evhttp_request *request)
 	memcpy(&a.u, at, a.len);
 	peer_from_addr(&who, &a);
 	return s->pages.permits(s->pages.arg, &who);
+}
+
+/* The client of a request; evhttp tells when it frees it. */
+static struct http_client *
+client_of(struct http_server *s, struct evhttp_request *request)
+{
+	struct evhttp_connection *c = evhttp_request_get_connection(request);
+	struct http_client *client = http_clients_find(
+	    &s->clients, evhttp_connection_get_bufferevent(c));
+
+	if (client != NULL)
+		evhttp_connection_set_closecb(c, on_closed, s);
+	return client;
 }
 
 /* What strangers have chosen is text here, and text alone. */
@@ -196,11 +182,15 @@ add_headers(struct evhttp_request *request, const char *type)
 static void
 on_request(struct evhttp_request *request, void *arg)
 {
-	struct http_exchange x = { arg, request };
+	struct http_exchange x = { arg, request, client_of(arg, request) };
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
 	static const char denied[] = "access denied\n";
 
+	if (x.client != NULL) {
+		x.client->asked = true;
+		x.client->moved = loop_now(x.server->loop);
+	}
 	if (!is_permitted(x.server, request))
 		http_reply(&x, 403, "text/plain", denied, sizeof(denied) - 1);
 	else
@@ -234,20 +224,6 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
 
 /* ---- long answers ---- */
 
-/* However it has ended. A request whose client has gone within the answer is no
- * longer evhttp's. */
-static void
-on_closed(struct evhttp_connection *c, void *arg)
-{
-	struct http_streaming *w = arg;
-
-	(void)c;
-	if (!w->last && evhttp_request_get_connection(w->request) == NULL)
-		evhttp_request_free(w->request);
-	w->done(w->arg);
-	free(w);
-}
-
 static void
 send_piece(struct evhttp_connection *c, void *arg)
 {
@@ -256,6 +232,7 @@ send_piece(struct evhttp_connection *c, void *arg)
 	struct buffer text;
 
 	(void)c;
+	w->client->moved = loop_now(w->server->loop);
 	buffer_init(&text);
 	do
 		w->last = piece == NULL || !w->more(w->arg, &text);
@@ -279,17 +256,18 @@ http_stream(struct http_exchange *x, const char *type,
     void *arg)
 {
 	bool head = evhttp_request_get_command(x->request) == EVHTTP_REQ_HEAD;
-	struct http_streaming *w = head ? NULL : memory_zeroed(sizeof(*w));
+	struct http_streaming *w =
+	    head || x->client == NULL ? NULL : memory_zeroed(sizeof(*w));
 
 	if (w == NULL) {
 		done(arg);
-		http_reply(x, head ? 200 : 500, type, "", 0);
+		http_reply(x, head ? 200 : 503, type, "", 0);
 		return;
 	}
-	*w = (struct http_streaming){ x->request, more, done, arg, false };
+	*w = (struct http_streaming){ x->server, x->request, x->client, more,
+		done, arg, false };
+	x->client->answer = w;
 	add_headers(x->request, type);
-	evhttp_connection_set_closecb(
-	    evhttp_request_get_connection(x->request), on_closed, w);
 	evhttp_send_reply_start(x->request, 200, NULL);
 	send_piece(NULL, w);
 }
@@ -353,16 +331,13 @@ http_server_open(struct loop *l, const struct addr *at,
 void
 http_server_close(struct http_server *s)
 {
-	unsigned i;
-
 	if (s == NULL)
 		return;
 	timer_fini(&s->sweep);
 	s->accepts = NULL;
 	if (s->http != NULL)
 		evhttp_free(s->http);
-	for (i = 0; i < s->count; i++)
-		bufferevent_decref(s->connections[i].bev);
+	http_clients_fini(&s->clients);
 	listener_close(&s->listener);
 	free(s);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Each source file includes its own directory and the layers below, nothing else;
-# libevent stays behind net/loop, resolver_evdns and http_server; only main ends the process;
+# libevent stays behind net/loop, resolver_evdns and http_*; only main ends the process;
 # a _private.h belongs to three files at most.
 cd "${SRCDIR:-.}/src" || exit 1
 passed=0 failed=0
@@ -87,7 +87,7 @@ for file in $(find . -name '*.[ch]' | sed 's,^\./,,' | sort); do
 		esac
 	done
 	case $file in
-	net/loop*.c | net/resolver_evdns.c | net/http_server.c) ;;
+	net/loop*.c | net/resolver_evdns.c | net/http_*.c) ;;
 	*)
 		if grep -qE '#[[:blank:]]*include[[:blank:]]*[<"]ev(ent|util|dns|http|rpc)' \
 			"$file"; then

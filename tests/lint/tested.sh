@@ -8,7 +8,7 @@ passed=0 failed=0
 elsewhere='
 net/sources         tests/system/test_choice
 tls/*               tests/system/test_tls tests/system/test_tls_settings
-net/http_server     tests/system/test_web
+net/http_*          tests/system/test_web
 proxy/sessionlog    tests/system/test_session_log
 pool/balance*       tests/unit/pool/test_pool tests/unit/pool/test_turns
 pool/server         tests/unit/pool/test_pool

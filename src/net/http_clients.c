@@ -1,0 +1,155 @@
+/* http_clients.c: slots of connections, in no order: there are few. */
+#include "config.h"
+
+#include <sys/socket.h>
+
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+
+#include "net/http_clients.h"
+
+enum {
+	HEAD_MS = 10000, /* until the request is complete */
+	LIFE_MS = 30000, /* in all */
+	/* Whoever made progress since then is not the slowest: a crowd that
+	 * came at once is served, and waits in the backlog meanwhile. */
+	GRACE_MS = 200,
+	DROPPED_AT_ONCE = 8,
+	FULL_MS = 10,
+	INPUT_MAX = 16384
+};
+
+/* evhttp takes its callbacks off what it frees. */
+static bool
+is_freed(struct bufferevent *bev)
+{
+	bufferevent_data_cb read = NULL, write = NULL;
+	bufferevent_event_cb event = NULL;
+
+	bufferevent_getcb(bev, &read, &write, &event, NULL);
+	return read == NULL && write == NULL && event == NULL;
+}
+
+struct bufferevent *
+http_clients_add(struct http_clients *c, struct event_base *base, uint64_t now)
+{
+	struct http_client *client = http_clients_find(c, NULL);
+	struct bufferevent *bev;
+
+	if (client == NULL)
+		return NULL;
+	bev = bufferevent_socket_new(base, -1, BEV_OPT_CLOSE_ON_FREE);
+	if (bev == NULL)
+		return NULL;
+	/* evhttp reads on while it answers */
+	bufferevent_setwatermark(bev, EV_READ, 0, INPUT_MAX);
+	bufferevent_incref(bev);
+	*client =
+	    (struct http_client){ .bev = bev, .since = now, .moved = now };
+	c->count++;
+	return bev;
+}
+
+struct http_client *
+http_clients_find(struct http_clients *c, const struct bufferevent *bev)
+{
+	unsigned i;
+
+	for (i = 0; i < HTTP_CLIENTS; i++)
+		if (c->slot[i].bev == bev)
+			return &c->slot[i];
+	return NULL;
+}
+
+void
+http_clients_remove(struct http_clients *c, struct http_client *client)
+{
+	bufferevent_decref(client->bev);
+	client->bev = NULL;
+	c->count--;
+}
+
+/* ---- ends ---- */
+
+/* The end of the stream is what evhttp closes a connection for. What a client
+ * does not read is not to stay in the kernel, so it gets a reset. */
+static void
+end(struct http_client *client)
+{
+	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	int fd = bufferevent_getfd(client->bev);
+
+	client->ended = true;
+	if (fd < 0)
+		return;
+	(void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+	(void)shutdown(fd, SHUT_RDWR);
+}
+
+static bool
+is_late(const struct http_client *client, uint64_t now)
+{
+	return now - client->since >= LIFE_MS ||
+	    (!client->asked && now - client->since >= HEAD_MS);
+}
+
+static struct http_client *
+slowest(struct http_clients *c)
+{
+	struct http_client *found = NULL;
+	unsigned i;
+
+	for (i = 0; i < HTTP_CLIENTS; i++) {
+		struct http_client *client = &c->slot[i];
+
+		if (client->bev != NULL && !client->ended &&
+		    (found == NULL || client->moved < found->moved))
+			found = client;
+	}
+	return found;
+}
+
+static void
+drop_slowest(struct http_clients *c, uint64_t now)
+{
+	int i;
+
+	for (i = 0; i < DROPPED_AT_ONCE; i++) {
+		struct http_client *client = slowest(c);
+
+		if (client == NULL || now - client->moved < GRACE_MS)
+			return;
+		end(client);
+	}
+}
+
+unsigned
+http_clients_sweep(struct http_clients *c, uint64_t now)
+{
+	unsigned i;
+
+	for (i = 0; i < HTTP_CLIENTS; i++) {
+		struct http_client *client = &c->slot[i];
+
+		if (client->bev == NULL)
+			continue;
+		if (is_freed(client->bev))
+			http_clients_remove(c, client);
+		else if (!client->ended && is_late(client, now))
+			end(client);
+	}
+	if (c->count < HTTP_CLIENTS)
+		return HTTP_SWEEP_MS;
+	drop_slowest(c, now);
+	return FULL_MS;
+}
+
+void
+http_clients_fini(struct http_clients *c)
+{
+	unsigned i;
+
+	for (i = 0; i < HTTP_CLIENTS; i++)
+		if (c->slot[i].bev != NULL)
+			http_clients_remove(c, &c->slot[i]);
+}

@@ -1,0 +1,277 @@
+/* test_web_slow.c: clients of the pages that are slow, silent or gone: those of
+ * the traffic do not notice, and other clients of the pages are answered. */
+#include "config.h"
+
+#include <check.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+#include "support/wait.h"
+#include "support/webrig.h"
+
+/* Clients that say nothing, or not all, take 64 descriptors at most, and those
+ * of the traffic do not notice. */
+START_TEST(silent_clients)
+{
+	enum { MANY = 200 };
+	int fds[MANY], i, before;
+
+	webrig_begin("timeout", "3");
+	before = child_fds(webrig.pen.child.pid);
+	for (i = 0; i < MANY; i++) {
+		fds[i] = spot_connect(&webrig.web);
+		if (i % 2 == 0)
+			spot_send(fds[i], "GET / HT", 8);
+	}
+	for (i = 0; i < 20; i++)
+		ck_assert_str_eq(spot_hear(&webrig.front), "served");
+	ck_assert_int_le(child_fds(webrig.pen.child.pid), before + 64 + 8);
+	for (i = 0; i < MANY; i++)
+		close(fds[i]);
+	webrig_expect_status("/healthz", 200);
+	WAIT_FOR(child_fds(webrig.pen.child.pid) <= before + 1, 60000);
+	webrig_end();
+}
+END_TEST
+
+/* Pen goes on without, and accepts again when there are some. */
+START_TEST(out_of_descriptors)
+{
+	enum { FILES = 40, MANY = 60 };
+	int fds[MANY], i;
+
+	backend_start(&webrig.back, SPOT_TCP4, backend_say, "served");
+	spot_new(&webrig.front, SPOT_TCP4);
+	spot_new(&webrig.web, SPOT_TCP4);
+	pen_start_limited(&webrig.pen, FILES, "-f", "-O",
+	    text("web %s", webrig.web.text), "-r", webrig.front.text,
+	    webrig.back.at.text, NULL);
+	pen_wait_ready(&webrig.pen, &webrig.front);
+	for (i = 0; i < MANY; i++)
+		fds[i] = spot_connect(&webrig.web);
+	WAIT_FOR(child_fds(webrig.pen.child.pid) >= FILES, 10000);
+	pen_expect_rest(&webrig.pen);
+	for (i = 0; i < MANY; i++)
+		close(fds[i]);
+	webrig_expect_status("/healthz", 200);
+	webrig_end();
+}
+END_TEST
+
+/* Reads to the end, however long, and says whether `what` was in it. */
+static bool
+comes(int fd, const char *what)
+{
+	enum { MOST = 8 << 20 };
+	char *all = calloc(1, MOST);
+	size_t n = 0;
+	ssize_t got;
+	bool found;
+
+	ck_assert_ptr_nonnull(all);
+	while (n < MOST - 1 && (got = read(fd, all + n, MOST - 1 - n)) > 0)
+		n += (size_t)got;
+	found = strstr(all, what) != NULL;
+	free(all);
+	return found;
+}
+
+/* A client that does not read a long answer, or goes away within it. */
+START_TEST(slow_readers)
+{
+	static const char ask[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	int fds[20], i;
+
+	webrig_begin("timeout", "3");
+	webrig_add_servers(1000);
+	for (i = 0; i < 20; i++) {
+		fds[i] = spot_connect(&webrig.web);
+		spot_send(fds[i], ask, sizeof(ask) - 1);
+	}
+	ck_assert_str_eq(spot_hear(&webrig.front), "served");
+	for (i = 0; i < 20; i++)
+		close(fds[i]);
+	fds[0] = spot_connect(&webrig.web);
+	spot_send(fds[0], ask, sizeof(ask) - 1);
+	ck_assert(
+	    comes(fds[0], "pen_server_received_bytes_total{server=\"999\""));
+	close(fds[0]);
+	webrig_end();
+}
+END_TEST
+
+/* Begins a long answer, which a Unix socket has no room for. */
+static int
+ask_for_long(const struct spot *at)
+{
+	static char ask[8192];
+	int fd = spot_connect(at), n;
+
+	n = snprintf(ask, sizeof(ask),
+	    "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Long: %07000d\r\n\r\n", 1);
+	spot_send(fd, ask, (size_t)n);
+	spot_recv(fd, ask, 100);
+	return fd;
+}
+
+static void
+begin_long(struct spot *unix_web)
+{
+	spot_new(unix_web, SPOT_UNIX);
+	webrig_begin("timeout", "3");
+	webrig_add_servers(1000);
+	webrig_command(text("web %s", unix_web->text));
+}
+
+/* As many as that, and then there is rest. Returns resident memory in kB. */
+static long
+leave_answers(const struct spot *at, int n)
+{
+	int fds = child_fds(webrig.pen.child.pid);
+
+	while (n-- > 0)
+		close(ask_for_long(at));
+	WAIT_FOR(child_fds(webrig.pen.child.pid) <= fds, 60000);
+	return child_rss_kb(webrig.pen.child.pid);
+}
+
+/* Clients that go away within a long answer leave nothing behind. */
+START_TEST(gone_within_answer)
+{
+	enum { MANY = 250 };
+	struct spot at;
+	long before;
+
+	begin_long(&at);
+	before = leave_answers(&at, MANY);
+	(void)leave_answers(&at, MANY);
+	webrig_expect_growth(before, MANY * 4);
+	webrig_expect_in(webrig_get_from(&at, "/healthz", ""), "\r\n\r\nok\n");
+	webrig_end();
+}
+END_TEST
+
+/* What a client sends while it is answered is not collected. */
+START_TEST(sends_within_answer)
+{
+	enum { MOST = 16 << 20 };
+	static char bytes[65536];
+	struct spot at;
+	ssize_t n;
+	size_t sent = 0;
+	struct pollfd p = { .events = POLLOUT };
+	int fd;
+
+	begin_long(&at);
+	fd = p.fd = ask_for_long(&at);
+	/* until it is not taken within a second, or pen ends it */
+	while (sent < MOST && poll(&p, 1, 1000) == 1 &&
+	    (n = send(fd, bytes, sizeof(bytes), MSG_DONTWAIT | MSG_NOSIGNAL)) >
+		0)
+		sent += (size_t)n;
+	ck_assert_uint_lt(sent, MOST);
+	close(fd);
+	webrig_end();
+}
+END_TEST
+
+/* A connection that has ended leaves its slot at once. */
+START_TEST(answers_at_once)
+{
+	enum { MANY = 640 };
+	long long began;
+	int i;
+
+	webrig_begin("timeout", "3");
+	began = wait_now_ms();
+	for (i = 0; i < MANY; i++)
+		webrig_expect_status("/healthz", 200);
+	/* ten times all slots: 10 s if each had to wait for the sweep */
+	if (pen_is_plain())
+		ck_assert_int_lt(wait_now_ms() - began, 8000);
+	webrig_end();
+}
+END_TEST
+
+/* A client that asks for a long answer that it does not read, or for half of
+ * one. */
+static int
+slow_client(const struct spot *at, bool asks)
+{
+	static const char ask[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	int fd = spot_connect(at), little = 4096;
+
+	ck_assert_int_eq(
+	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &little, sizeof(little)), 0);
+	spot_send(fd, ask, asks ? sizeof(ask) - 1 : sizeof(ask) - 5);
+	return fd;
+}
+
+static void
+expect_others_served(int n)
+{
+	while (n-- > 0) {
+		ck_assert_str_eq(spot_hear(&webrig.front), "served");
+		webrig_expect_status("/healthz", 200);
+	}
+}
+
+/* Sends a byte more of each header that is not complete. */
+static void
+drip(const int fds[], int n)
+{
+	int i;
+
+	for (i = 0; i < n; i += 2)
+		(void)send(fds[i], "x", 1, MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* Half of them send their headers slowly, half do not read their answers. More
+ * than there are slots: those without progress end. */
+START_TEST(slow_clients)
+{
+	enum { SLOW = 50, MANY = 150 };
+	long long began;
+	int fds[MANY], i;
+
+	webrig_begin("timeout", "3");
+	webrig_add_servers(1000);
+	for (i = 0; i < SLOW; i++)
+		fds[i] = slow_client(&webrig.web, i % 2 != 0);
+	drip(fds, SLOW);
+	began = wait_now_ms();
+	expect_others_served(50);
+	for (; i < MANY; i++)
+		fds[i] = slow_client(&webrig.web, i % 2 != 0);
+	for (i = 0; i < 5; i++) {
+		drip(fds, MANY);
+		expect_others_served(10);
+	}
+	ck_assert_int_eq(atomic_load(&webrig.back.accepted), 100);
+	/* less than a header may take */
+	if (pen_is_plain())
+		ck_assert_int_lt(wait_now_ms() - began, 8000);
+	for (i = 0; i < MANY; i++)
+		close(fds[i]);
+	webrig_end();
+}
+END_TEST
+
+SUITE(test_web_slow)
+{
+	Suite *s = suite_create("web_slow");
+
+	SUITE_ADD(s, silent_clients, 120);
+	SUITE_ADD(s, answers_at_once, 60);
+	SUITE_ADD(s, slow_clients, 120);
+	SUITE_ADD(s, out_of_descriptors, 60);
+	SUITE_ADD(s, slow_readers, 120);
+	SUITE_ADD(s, gone_within_answer, 120);
+	SUITE_ADD(s, sends_within_answer, 60);
+	return s;
+}
