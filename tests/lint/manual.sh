@@ -1,9 +1,12 @@
 #!/bin/sh
-# The manual and the program's own table say the same: every option and command
-# that --help knows is in pen.1, and pen.1 describes none that it does not.
+# The manual and the program's own table say the same: every option that --help
+# knows is in pen.1, every command in pen.conf.5, and the pages describe none that
+# it does not. Each page is without faults for mandoc and groff, and what pages
+# refer to is there.
 LC_ALL=C
 export LC_ALL
-page=${SRCDIR:-.}/man/pen.1
+top=${SRCDIR:-.}
+man=$top/man
 pen=${PEN:-./pen}
 dir=$(mktemp -d) || exit 1
 trap 'rm -rf "$dir"' EXIT
@@ -21,40 +24,76 @@ sed -n '/^commands:/,$p' "$dir/help" | sed -n 's/^  \([a-z][a-z0-9_]*\).*/\1/p' 
 grep -o -- '--[a-z0-9-]*' "$dir/options" | sort -u >"$dir/long"
 grep -o -- '^  -[A-Za-z]' "$dir/options" | tr -d ' -' | sort -u >"$dir/short"
 
-# the same from the page: .It Fl x , -long and .It Ic word , word; the obsolete
-# ones stand in running text
-sed -n '/^\.Ss Options/,/^\.Sh BALANCING/p' "$page" |
+# the same from the pages: .It Fl x , -long and .It Ic word , word; the options
+# without effect stand in running text
+sed -n '/^\.Sh OPTIONS/,/^\.Sh SIGNALS/p' "$man/pen.1" |
+	sed -n -e '/^\.It Fl /p' -e '/^\.Ss Options without effect/,$p' |
 	grep -E '^\.(It )?Fl ' >"$dir/page_options"
 grep -o -- ' -[a-z0-9-]*' "$dir/page_options" | sed 's/^ -/--/' |
 	sort -u >"$dir/page_long"
 sed 's/Ar .*Fl/Fl/' "$dir/page_options" | grep -oE 'Fl [A-Za-z]( |$)|, [a-z] ,' |
 	sed 's/^Fl //' | tr -d ' ,' | sort -u >"$dir/page_short"
-sed -n '/^\.Sh COMMANDS/,/^\.Sh SIGNALS/p' "$page" |
-	sed -n -e 's/^\.It Xo Ic \([a-z0-9_]*\).*/\1/p' \
-	    -e '/^\.It Xo/d' -e 's/^\.It Ic //p' -e '/^\.Ic block$/s/.* //p' -e '/^\.Ic ssl_compat ,$/s/.*\(ssl_compat\).*/\1/p' -e '/^\.Ic delayed_forward$/s/.* //p' |
-	sed 's/ \(Ar\|Op\|Cm\|Ns\) .*//' | tr -d ',' | tr ' ' '\n' |
+sed -n '/^\.Sh COMMANDS/,/^\.Sh SEE ALSO/p' "$man/pen.conf.5" |
+	sed -n -e 's/^\.It Xo Ic \([a-z0-9_]*\).*/\1/p' -e 's/^\.It Ic //p' |
+	sed 's/ \(Ar\|Op\|Oo\|Cm\|Ns\|Pq\)\( .*\|$\)//' | tr -d ',' | tr ' ' '\n' |
 	grep . | sort -u >"$dir/page_commands"
+# the options that pen.conf.5 has beside its commands
+sed -n 's/^\.It Ic .*Pq\( Fl .*\)/\1/p' "$man/pen.conf.5" |
+	grep -o -- 'Fl -[a-z0-9-]*' | sed 's/Fl -/--/' | sort >"$dir/page_beside"
+comm -12 "$dir/page_beside" "$dir/long" | uniq >"$dir/beside"
 
-compare() {
-	if diff "$dir/$1" "$dir/page_$1" >"$dir/diff"; then
+check() {
+	if [ "$1" -eq 0 ]; then
 		passed=$((passed + 1))
 	else
 		failed=$((failed + 1))
-		echo "manual: $2 (<: only in the program, >: only in the page)"
-		grep '^[<>]' "$dir/diff"
+		shift
+		echo "manual: $*"
 	fi
+}
+
+compare() {
+	diff "$dir/$1" "$dir/page_$1" >"$dir/diff"
+	check $? "$2 (<: only in the program, >: only in the page)"
+	grep '^[<>]' "$dir/diff"
 }
 compare long "long options"
 compare short "short options"
 compare commands "commands"
-if command -v mandoc >/dev/null; then
-	if mandoc -Tlint -W warning "$page" 2>/dev/null; then
-		passed=$((passed + 1))
-	else
-		failed=$((failed + 1))
+compare beside "options beside commands: unknown or twice"
+
+# what a page refers to: other pages of pen, and its own sections
+for page in "$man"/*.[1-9]; do
+	name=${page##*/}
+	for other in $(grep -oE 'Xr (pen|mergelogs)[a-z.-]* [1-9]' "$page" |
+	    sed 's/Xr \([^ ]*\) /\1./' | sort -u); do
+		test -f "$man/$other"
+		check $? "$name refers to $other, which is not there"
+	done
+	grep -oE '(^\.| )Sx .*' "$page" | sed -e 's/^.*Sx //' -e 's/\( [.,;:)]\)*$//' \
+	    -e 's/"//g' | sort -u >"$dir/sections"
+	while read -r section; do
+		grep -qE "^\.S[hs] \"?$section\"?\$" "$page"
+		check $? "$name refers to its section $section, which is not there"
+	done <"$dir/sections"
+	if command -v mandoc >/dev/null; then
+		# pages that are not installed yet cannot be found
+		mandoc -Tlint "$page" 2>/dev/null |
+		    grep -v 'referenced manual not found' >"$dir/faults"
+		cat "$dir/faults"
+		test ! -s "$dir/faults"
+		check $? "mandoc -Tlint $name"
 	fi
-else
-	echo "skipped: manual: mandoc is not installed"
-fi
+	if command -v groff >/dev/null; then
+		groff -mdoc -ww -z -Tascii "$page" >"$dir/faults" 2>&1
+		cat "$dir/faults"
+		test ! -s "$dir/faults"
+		check $? "groff -ww $name"
+	fi
+done
+for program in mandoc groff; do
+	command -v "$program" >/dev/null ||
+		echo "skipped: manual: $program is not installed"
+done
 echo "manual: $passed passed, $failed failed"
 test "$failed" -eq 0
