@@ -57,6 +57,9 @@ if [ "$(value CROSS_COMPILING_TRUE)" = "#" ]; then
 	check test -f "$root/usr/share/zsh/site-functions/_pen"
 	check test -f "$root/usr/share/fish/vendor_completions.d/pen.fish"
 fi
+for file in "$top"/examples/guide/*; do
+	check test -f "$root/usr/share/doc/pen/examples/guide/${file##*/}"
+done
 units=$(value systemdsystemunitdir)
 if [ "$units" != no ]; then
 	check test -f "$root$units/pen.service"

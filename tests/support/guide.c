@@ -1,0 +1,210 @@
+/* guide.c: the machines of the guide, and what its files say. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "support/ctl.h"
+#include "support/guide.h"
+#include "support/nginx.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 30000 };
+
+static const char *const directories[] = { "/etc/pen/", "/run/pen-",
+	"/var/log/pen/" };
+
+/* ---- machines ---- */
+
+static void
+give_address(const struct netrig *r, enum netrig_place where, int number)
+{
+	netrig_ip(r, where,
+	    text("addr flush dev eth0\naddr add 192.0.2.%d/24 dev eth0\n"
+		 "addr add 2001:db8::%d/64 dev eth0 nodad\n",
+		number, number));
+}
+
+/* ---- files ---- */
+
+static const char *
+replace(const char *in, const char *from, const char *to)
+{
+	const char *at, *out = "";
+
+	for (; (at = strstr(in, from)) != NULL; in = at + strlen(from))
+		out = text("%s%.*s%s", out, (int)(at - in), in, to);
+	return text("%s%s", out, in);
+}
+
+static const char *
+here(const char *directory)
+{
+	const char *name = strrchr(directory, '/') + 1;
+
+	if (*name != '\0') /* what begins like that */
+		return scratch(name);
+	return text(
+	    "%s/", scratch(strncmp(directory, "/etc", 4) == 0 ? "etc" : "log"));
+}
+
+const char *
+guide_path(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(directories) / sizeof(*directories); i++)
+		path = replace(path, directories[i], here(directories[i]));
+	return path;
+}
+
+const char *
+guide_text(const char *file)
+{
+	const char *top = getenv("SRCDIR");
+	const char *is = contents(
+	    text("%s/examples/guide/%s", top != NULL ? top : "..", file));
+
+	ck_assert_msg(*is != '\0', "there is no %s", file);
+	return guide_path(is);
+}
+
+/* The end of the line that begins at `at`. */
+static const char *
+next_line(const char *at)
+{
+	at += strcspn(at, "\n");
+	return at + (*at == '\n');
+}
+
+const char *
+guide_quote(const char *file, const char *heading)
+{
+	static const char indented[] = "#     ";
+	const char *at = strstr(guide_text(file), heading), *out = "";
+
+	ck_assert_msg(at != NULL, "%s does not say: %s", file, heading);
+	at = next_line(at);
+	ck_assert_msg(*at == '#', "%s: %s: not a comment", file, heading);
+	for (at = next_line(at); strncmp(at, indented, 6) == 0;
+	     at = next_line(at))
+		out =
+		    text("%s%.*s", out, (int)(next_line(at) - at - 6), at + 6);
+	ck_assert_msg(*out != '\0', "%s: nothing follows: %s", file, heading);
+	return out;
+}
+
+/* ---- both ---- */
+
+static void
+make_directory(const char *path)
+{
+	ck_assert_msg(mkdir(path, 0755) == 0 || errno == EEXIST, "%s: %s", path,
+	    strerror(errno));
+}
+
+const char *
+guide_network(struct guide *g, const char *name, bool two_pens)
+{
+	struct netrig_options o = { .servers = 2, .two_directors = two_pens };
+	const char *why = netrig_up(&g->rig, &o);
+
+	if (why != NULL)
+		return why;
+	g->name = name;
+	make_directory(guide_path("/etc/pen/"));
+	make_directory(guide_path("/var/log/pen/"));
+	make_directory(guide_path(text("/run/pen-%s", name)));
+	give_address(&g->rig, NETRIG_CLIENT, 100);
+	give_address(&g->rig, NETRIG_SERVER, 21);
+	give_address(&g->rig, NETRIG_SERVER + 1, 22);
+	give_address(&g->rig, NETRIG_DIRECTOR, two_pens ? 11 : 10);
+	if (two_pens)
+		give_address(&g->rig, NETRIG_DIRECTOR2, 12);
+	return NULL;
+}
+
+/* ---- pen ---- */
+
+static void
+check(const char *file)
+{
+	struct pen p;
+
+	pen_start(&p, "--check", "-F", file, NULL);
+	ck_assert_msg(child_wait(&p.child, SOON) == 0, "pen --check: %s",
+	    child_err(&p.child));
+	ck_assert_str_eq(child_err(&p.child), "");
+}
+
+void
+guide_start_at(struct guide *g, struct pen *pen, enum netrig_place where)
+{
+	const char *file = guide_path(text("/etc/pen/%s.conf", g->name));
+
+	write_file(file, guide_text(text("%s.conf", g->name)));
+	netrig_enter(&g->rig, where);
+	check(file);
+	pen_start(pen, "-f", "-F", file, NULL);
+	netrig_leave(&g->rig);
+	WAIT_FOR(child_has_ended(&pen->child) ||
+		child_has_said(&pen->child, "started version="),
+	    SOON);
+	ck_assert_msg(pen->child.running, "%s", child_err(&pen->child));
+}
+
+void
+guide_start(struct guide *g)
+{
+	guide_start_at(g, &g->pen, NETRIG_DIRECTOR);
+}
+
+const char *
+guide_ask(struct guide *g, const char *line)
+{
+	return netrig_run(&g->rig, NETRIG_DIRECTOR, SOON, ctl_client(),
+	    guide_path(text("/run/pen-%s/ctl", g->name)), line, NULL);
+}
+
+void
+guide_end(struct guide *g)
+{
+	pen_down(&g->pen);
+	netrig_down(&g->rig);
+}
+
+/* ---- waiting ---- */
+
+static bool
+server_is(struct guide *g, int number, const char *state)
+{
+	const char *checks = text("\n%s", guide_ask(g, "checks"));
+	const char *line = strstr(checks, text("\n%d check", number));
+
+	return line != NULL &&
+	    strstr(text("%.*s", (int)strcspn(line + 1, "\n"), line + 1),
+		text(" state %s ", state)) != NULL;
+}
+
+/* The test has not the time that the guide's servers have. */
+void
+guide_wait_server(struct guide *g, int number, const char *state)
+{
+	(void)guide_ask(g, "check_interval 0.1");
+	WAIT_FOR(server_is(g, number, state), SOON);
+}
+
+void
+guide_wait_listen(struct child *c, const char *host, int port)
+{
+	struct spot any = { .port = port }, at;
+
+	spot_at_host(&at, &any, host);
+	WAIT_FOR(child_has_ended(c) || spot_is_listening(&at), SOON);
+	ck_assert_msg(c->running, "%s%s", child_err(c), child_out(c));
+}

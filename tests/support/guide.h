@@ -1,0 +1,56 @@
+/* guide.h: a file of examples/guide as somebody has it who follows the guide:
+ * pen on a machine of its own, 192.0.2.10, servers 192.0.2.21 and 192.0.2.22, a
+ * client 192.0.2.100, all on one segment.
+ *
+ * The file is used as it is, but that /etc/pen, /run/pen-NAME and /var/log/pen
+ * are below the test's scratch directory. */
+#ifndef PEN_TEST_GUIDE_H
+#define PEN_TEST_GUIDE_H
+
+#include "support/netrig.h"
+#include "support/penrun.h"
+
+#define GUIDE_PEN    "192.0.2.10"
+#define GUIDE_CLIENT "192.0.2.100"
+#define GUIDE_SERVER "192.0.2.21" /* the first */
+
+struct guide {
+	const char *name; /* of the file, without ".conf" */
+	struct netrig rig;
+	struct pen pen;
+};
+
+/* Makes the network, and directories for the file; NULL, or why this machine
+ * cannot. */
+const char *guide_network(struct guide *g, const char *name, bool two_pens);
+#define NEED_GUIDE(g, name)                                  \
+	do {                                                 \
+		const char *why = guide_network(g, name, 0); \
+		if (why != NULL)                             \
+			SKIP(why);                           \
+	} while (0)
+
+/* Where a path of the guide is in this test. Lives until the test ends. */
+const char *guide_path(const char *path);
+/* Starts pen with the file, after --check has had nothing to say of it. */
+void guide_start(struct guide *g);
+/* The same for one more pen, on that machine. */
+void guide_start_at(struct guide *g, struct pen *pen, enum netrig_place where);
+/* What the control socket answers. */
+const char *guide_ask(struct guide *g, const char *line);
+/* SIGTERM, and the end of the network. */
+void guide_end(struct guide *g);
+
+/* The file's text with paths of this test. */
+const char *guide_text(const char *file);
+/* The lines that the comments of that file have, indented, behind the line that
+ * says `heading`: what is to be written elsewhere. */
+const char *guide_quote(const char *file, const char *heading);
+
+/* Waits until a server's checks say "up result ok" of it, "down result failed"
+ * and so on. */
+void guide_wait_server(struct guide *g, int number, const char *state);
+/* Waits until somebody listens there. */
+void guide_wait_listen(struct child *c, const char *host, int port);
+
+#endif
