@@ -28,8 +28,8 @@ const struct command rows_http[] = {
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.http.status),
 	    .option = "http-status",
-	    .help = "clients that no server can take get a page with status "
-		    "503, not a reset" },
+	    .help = "clients get a page, not a reset: 503 if no server can "
+		    "take them, 502 or 504 if theirs does not answer" },
 	{ .name = "http_sticky",
 	    .kind = KIND_COOKIE,
 	    .offset = AT(frontend.http.sticky),

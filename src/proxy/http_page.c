@@ -14,11 +14,14 @@ static const struct page {
 	{ 408, "Request Timeout", "The request did not come in time." },
 	{ 431, "Request Header Fields Too Large",
 	    "The header of the request is too long." },
+	{ 502, "Bad Gateway", "The server did not answer." },
 	{ 503, "Service Unavailable",
 	    "No server is available. Please try again later." },
+	{ 504, "Gateway Timeout", "The server did not answer in time." },
 	{ 505, "HTTP Version Not Supported",
 	    "HTTP/1.0 and HTTP/1.1 are supported." },
 };
+enum { PAGES = sizeof(pages) / sizeof(pages[0]) };
 
 size_t
 http_page(char page[HTTP_PAGE_MAX], unsigned status)
@@ -27,7 +30,7 @@ http_page(char page[HTTP_PAGE_MAX], unsigned status)
 	char body[HTTP_PAGE_MAX / 2];
 	int n;
 
-	while (p->status != status && p < pages + 4)
+	while (p->status != status && p < pages + PAGES - 1)
 		p++;
 	n = snprintf(body, sizeof(body), "%u %s\n\n%s\n", p->status, p->phrase,
 	    p->text);

@@ -6,7 +6,7 @@
 
 enum { HTTP_PAGE_MAX = 512 };
 
-/* Writes the answer of that status (400, 431, 503, 505), behind which the
+/* Writes the answer of that status (400, 408, 431, 502 to 505); behind it the
  * connection ends. Returns how many bytes it is. */
 size_t http_page(char page[HTTP_PAGE_MAX], unsigned status);
 

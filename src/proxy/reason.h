@@ -30,6 +30,7 @@ enum reason {
 	REASON_PROXY_INVALID,	/* its PROXY header is wrong, or missing */
 	REASON_PROXY_TIMEOUT,	/* it did not come in time */
 	REASON_BAD_REQUEST,	/* of HTTP, refused with a page */
+	REASON_NO_ANSWER,	/* to its request: the server ended */
 	REASONS
 };
 

@@ -127,6 +127,30 @@ session_unserved(struct session *s, enum reason why)
 	loop_soon(s->frontend->core.loop, &s->task);
 }
 
+/* Whether the client has asked and no byte of any answer has come. One that had
+ * answers before takes the end for that of an idle connection and asks anew
+ * where it may, which a page would keep it from (RFC 9112, section 9.3.1). */
+static bool
+is_unanswered(const struct session *s)
+{
+	const struct http_relay *h = s->http_relay;
+
+	if (s->state != RELAYING || s->client_told ||
+	    s->to_client.bytes + pipe_pending(&s->to_client) > 0)
+		return false;
+	return h == NULL ? s->http
+			 : h->pending.count > 0 && !h->responses.begun;
+}
+
+bool
+session_http_unanswered(struct session *s, unsigned status, enum reason why)
+{
+	if (!s->frontend->core.options.http.status || !is_unanswered(s))
+		return false;
+	session_answer(s, status, why, true);
+	return true;
+}
+
 /* A server that has a part of the request must not take its end for that of the
  * request. */
 static void

@@ -344,6 +344,10 @@ bool session_http_settle(struct session *s);
  * soon, or at once. */
 void session_unserved(struct session *s, enum reason why);
 void session_unserved_now(struct session *s, enum reason why);
+/* Its server has not answered, nor will it: the client is told so by a page of
+ * that status. Returns false when it is not, and nothing was done. */
+bool session_http_unanswered(
+    struct session *s, unsigned status, enum reason why);
 
 /* ---- times ---- */
 

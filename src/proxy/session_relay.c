@@ -344,8 +344,8 @@ session_note_answer(struct session *s)
 	duration_add(&f->durations.first_byte, ms * 1000);
 }
 
-/* Moves what the server says. Returns false when the session is over, or has
- * been given another server. */
+/* Moves what the server says. Returns false when the session is over, relays no
+ * more, or has been given another server. */
 static inline bool
 session_relay_down(struct session *s, struct pipe_stop *down)
 {
@@ -353,7 +353,9 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	uint64_t before = p->bytes + pipe_pending(p);
 
 	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->core.share);
-	if (session_is_unanswered(s, *down) && session_retry(s, false))
+	if (session_is_unanswered(s, *down) &&
+	    (session_retry(s, false) ||
+		session_http_unanswered(s, 502, REASON_NO_ANSWER)))
 		return false;
 	if (has_failed(*down))
 		*down = session_on_down_failed(s, *down);

@@ -150,9 +150,10 @@ session_relay_on_time(struct session *s)
 	limit = silence_limit(s, &why);
 	if (limit <= now && why == REASON_HELLO_TIMEOUT)
 		session_http_too_slow(s);
-	else if (limit <= now)
-		session_close(s, why);
-	else if (asked_from(s) <= now && session_is_quiet(s))
+	else if (limit <= now) {
+		if (!session_http_unanswered(s, 504, why))
+			session_close(s, why);
+	} else if (asked_from(s) <= now && session_is_quiet(s))
 		session_end_quietly(s);
 	else
 		await_quiet(s, limit);

@@ -507,85 +507,6 @@ START_TEST(a_request_behind_the_end)
 }
 END_TEST
 
-/* ---- nobody there ---- */
-
-START_TEST(status_503)
-{
-	static struct spot nobody;
-	int fd;
-
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-	spot_new(&nobody, SPOT_TCP4);
-	pen_up(&pen, &front, "-r", "--retry", "0", "-C", ctl.text, "-O",
-	    "http_status", front.text, nobody.text, NULL);
-	WAIT_FOR(spot_is_listening(&ctl), 5000);
-	fd = spot_connect(&front);
-	say(fd, GET "\r\n");
-	hear_page(fd, "503");
-	close(fd);
-	spot_ask(&ctl, "http\n");
-	fd = spot_connect(&front);
-	say(fd, GET);
-	hear_page(fd, "503");
-	close(fd);
-	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "no_server 2") != NULL,
-	    5000);
-	spot_ask(&ctl, "no http_status\n");
-	fd = spot_connect(&front);
-	spot_expect_reset(fd);
-	close(fd);
-	pen_down(&pen);
-}
-END_TEST
-
-START_TEST(status_503_behind_a_queue)
-{
-	int one, two;
-
-	scripted_start(&server, NULL);
-	spot_new(&front, SPOT_TCP4);
-	pen_up(&pen, &front, "-r", "-H", "--queue", "0.2", "-O", "http_status",
-	    front.text, text("%s:1:1", server.backend.at.text), NULL);
-	one = spot_connect(&front);
-	say(one, GET "\r\n");
-	scripted_expect(&server, GET TOLD "\r\n");
-	two = spot_connect(&front);
-	say(two, GET "\r\n");
-	hear_page(two, "503");
-	close(one);
-	close(two);
-	down();
-}
-END_TEST
-
-/* The server that was to be told of its client first refuses at that moment,
- * the other one is full: the client has its page all the same. */
-START_TEST(a_bad_request_that_is_queued)
-{
-	static struct spot nobody;
-	int one, two, i;
-
-	scripted_start(&server, NULL);
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&nobody, SPOT_TCP4);
-	pen_up(&pen, &front, "-r", "-H", "--queue", "60", "-b", "0", "-O",
-	    "proxy_protocol 1", front.text,
-	    text("%s:1:1", server.backend.at.text), nobody.text, NULL);
-	one = spot_connect(&front);
-	say(one, GET "\r\n");
-	WAIT_FOR(server.length > 0, 5000);
-	for (i = 0; i < 4; i++) {
-		two = spot_connect(&front);
-		say(two, "GET /\r\n\r\n");
-		hear_page(two, "400");
-		close(two);
-	}
-	close(one);
-	down();
-}
-END_TEST
-
 /* ---- streams ---- */
 
 /* Without answers what follows an Upgrade waits for ever: not here. */
@@ -728,9 +649,6 @@ SUITE(test_http)
 	SUITE_ADD(s, lost_requests, 20);
 	SUITE_ADD(s, answers_until_the_end, 20);
 	SUITE_ADD(s, a_request_behind_the_end, 20);
-	SUITE_ADD(s, status_503, 20);
-	SUITE_ADD(s, status_503_behind_a_queue, 20);
-	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
 	SUITE_ADD(s, generated_streams, 60);
 	SUITE_ADD(s, chunked_upload, 120);
 	return s;

@@ -1,0 +1,248 @@
+/* test_http_pages.c: pages of pen's own for clients whose request no server
+ * answers: 502, 503, 504. Those for bad requests are in test_http. */
+#include "config.h"
+
+#include <check.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 10000 };
+
+#define GET  "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok"
+#define OK   "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+static struct backend server;
+static struct spot front, ctl, nobody;
+static struct pen pen;
+
+/* Answers as many requests as `arg` points to, in order, and ends the
+ * connection when the next one has come. */
+static void
+serve_some(struct backend *b, int fd)
+{
+	int left = *(const int *)b->arg;
+	char got[4096];
+
+	while (recv(fd, got, sizeof(got), 0) > 0 && left-- > 0)
+		(void)backend_send(fd, OK, strlen(OK));
+}
+
+/* Hears all and says nothing. */
+static void
+serve_nobody(struct backend *b, int fd)
+{
+	char got[4096];
+
+	(void)b;
+	while (recv(fd, got, sizeof(got), 0) > 0)
+		;
+}
+
+static void
+up(const char *option, const char *settings)
+{
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-d", "-r", option, "-C", ctl.text, "-O",
+	    "http_status", "-O", settings, front.text, server.at.text, NULL);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	backend_stop(&server);
+}
+
+static int
+ask(const char *request)
+{
+	int fd = spot_connect(&front);
+
+	spot_send(fd, request, strlen(request));
+	return fd;
+}
+
+static void
+hear_page(int fd, const char *status)
+{
+	const char *page = spot_recv_all(fd);
+
+	ck_assert_msg(
+	    strncmp(page, text("HTTP/1.1 %s ", status), 13) == 0, "%s", page);
+	ck_assert_ptr_nonnull(strstr(page, "Connection: close\r\n"));
+	ck_assert_ptr_nonnull(strstr(page, text("\r\n\r\n%s ", status)));
+	close(fd);
+}
+
+static void
+hear_answer(int fd)
+{
+	char got[sizeof(OK)] = "";
+
+	spot_recv(fd, got, strlen(OK));
+	ck_assert_str_eq(got, OK);
+}
+
+/* With and without -H. */
+static const char *const options[] = { "-H", "-d" };
+
+/* ---- no server ---- */
+
+START_TEST(status_503)
+{
+	int fd;
+
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&nobody, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "--retry", "0", "-C", ctl.text, "-O",
+	    "http_status", front.text, nobody.text, NULL);
+	hear_page(ask(GET), "503");
+	spot_ask(&ctl, "http\n");
+	hear_page(ask("GET / HT"), "503");
+	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "no_server 2") != NULL,
+	    SOON);
+	spot_ask(&ctl, "no http_status\n");
+	fd = spot_connect(&front);
+	spot_expect_reset(fd);
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
+START_TEST(status_503_behind_a_queue)
+{
+	int one;
+
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-H", "--queue", "0.2", "-O", "http_status",
+	    front.text, text("%s:1:1", server.at.text), NULL);
+	one = ask(GET);
+	WAIT_FOR(atomic_load(&server.open) == 1, SOON);
+	hear_page(ask(GET), "503");
+	close(one);
+	down();
+}
+END_TEST
+
+/* The server that was to be told of its client first refuses at that moment,
+ * the other one is full: the client has its page all the same. */
+START_TEST(a_bad_request_that_is_queued)
+{
+	int one, i;
+
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&nobody, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-H", "--queue", "60", "-b", "0", "-O",
+	    "proxy_protocol 1", front.text, text("%s:1:1", server.at.text),
+	    nobody.text, NULL);
+	one = ask(GET);
+	WAIT_FOR(atomic_load(&server.open) == 1, SOON);
+	for (i = 0; i < 4; i++)
+		hear_page(ask("GET /\r\n\r\n"), "400");
+	close(one);
+	down();
+}
+END_TEST
+
+/* ---- no answer ---- */
+
+/* What may be sent again goes to a server as long as there is one. */
+START_TEST(status_502)
+{
+	static const int answers = 0;
+
+	backend_start(&server, SPOT_TCP4, serve_some, &answers);
+	up(options[_i], "retry_requests 1");
+	hear_page(ask(POST), "502");
+	hear_page(ask(GET), "502");
+	WAIT_FOR(child_has_said(&pen.child, "reason=no_answer"), SOON);
+	ck_assert_int_eq(atomic_load(&server.accepted), 2);
+	spot_ask(&ctl, "no http_status\n");
+	spot_expect_end(ask(POST));
+	down();
+}
+END_TEST
+
+/* It asks anew, which a page would keep it from. */
+START_TEST(a_kept_connection_just_ends)
+{
+	static const int answers = 1;
+	int fd;
+
+	backend_start(&server, SPOT_TCP4, serve_some, &answers);
+	up(options[_i], "retry_requests 1");
+	fd = ask(POST);
+	hear_answer(fd);
+	spot_send(fd, POST, strlen(POST));
+	spot_expect_end(fd);
+	close(fd);
+	down();
+}
+END_TEST
+
+/* A client that has not asked is told nothing. */
+START_TEST(silence_is_no_request)
+{
+	int fd;
+
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	up(options[_i], "idle_timeout 200ms");
+	fd = spot_connect(&front);
+	spot_expect_end(fd);
+	close(fd);
+	down();
+}
+END_TEST
+
+START_TEST(status_504)
+{
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	up(options[_i], "idle_timeout 200ms");
+	hear_page(ask(POST), "504");
+	WAIT_FOR(child_has_said(&pen.child, "reason=idle_timeout"), SOON);
+	down();
+}
+END_TEST
+
+/* Its connection is cut as soon as checks find the server down. */
+START_TEST(server_goes_down)
+{
+	int fd;
+
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	up(options[_i], "on_down cut");
+	fd = ask(POST);
+	WAIT_FOR(atomic_load(&server.open) == 1, SOON);
+	spot_ask(&ctl, "check send x expect y; check_interval 100ms; "
+		       "check_timeout 100ms; check_fall 1\n");
+	hear_page(fd, "502");
+	WAIT_FOR(child_has_said(&pen.child, "reason=server_down"), SOON);
+	down();
+}
+END_TEST
+
+SUITE(test_http_pages)
+{
+	Suite *s = suite_create("http_pages");
+
+	SUITE_ADD(s, status_503, 20);
+	SUITE_ADD(s, status_503_behind_a_queue, 20);
+	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
+	SUITE_ADD_LOOP(s, status_502, 20, 2);
+	SUITE_ADD_LOOP(s, a_kept_connection_just_ends, 20, 2);
+	SUITE_ADD_LOOP(s, silence_is_no_request, 20, 2);
+	SUITE_ADD_LOOP(s, status_504, 20, 2);
+	SUITE_ADD_LOOP(s, server_goes_down, 30, 2);
+	return s;
+}
