@@ -6,6 +6,7 @@
 #include <getopt.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -298,13 +299,20 @@ run_top(struct penctl *p, char **words)
 	return status;
 }
 
-/* No command of pen has these names. */
+/* pen has no command of these names but `top clients`. */
+static bool
+is_top_of_servers(char **words)
+{
+	return strcmp(words[0], "top") == 0 &&
+	    (words[1] == NULL || strcmp(words[1], "clients") != 0);
+}
+
 static int
 run_words(struct penctl *p, char **words)
 {
 	if (strcmp(words[0], "watch") == 0)
 		return watch_words(p, words + 1);
-	if (strcmp(words[0], "top") == 0)
+	if (is_top_of_servers(words))
 		return run_top(p, words + 1);
 	return ask_words(p, words);
 }

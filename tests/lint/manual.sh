@@ -65,11 +65,12 @@ compare beside "options beside commands: unknown or twice"
 # what a page refers to: other pages of pen, and its own sections
 for page in "$man"/*.[1-9]; do
 	name=${page##*/}
-	for other in $(grep -oE 'Xr (pen|mergelogs)[a-z.-]* [1-9]' "$page" |
-	    sed 's/Xr \([^ ]*\) /\1./' | sort -u); do
+	grep -oE 'Xr (pen|mergelogs)[a-z.-]* [1-9]' "$page" |
+	    sed 's/Xr \([^ ]*\) /\1./' | sort -u >"$dir/others"
+	while read -r other; do
 		test -f "$man/$other"
 		check $? "$name refers to $other, which is not there"
-	done
+	done <"$dir/others"
 	grep -oE '(^\.| )Sx .*' "$page" | sed -e 's/^.*Sx //' -e 's/\( [.,;:)]\)*$//' \
 	    -e 's/"//g' | sort -u >"$dir/sections"
 	while read -r section; do

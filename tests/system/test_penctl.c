@@ -405,6 +405,10 @@ START_TEST(with_pen)
 	SAID("5\n");
 	COMPLAINED("error: unknown command \"bogus\"\n");
 	ck_assert_int_eq(PENCTL(ctl.text, "server 11 drain"), 1);
+	/* pen's own `top clients`, not the servers of a pen named clients */
+	ck_assert_int_eq(PENCTL(ctl.text, "client_conns 9"), 0);
+	ck_assert_int_eq(PENCTL(ctl.text, "top", "clients", "3"), 0);
+	SAID("");
 	ck_assert_int_eq(PENCTL(ctl.text, "close 5"), 1);
 	SAID("Connection 5 out of range\n");
 	ck_assert_int_eq(script("", long_line(70000)), 1);
