@@ -4,10 +4,10 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <net/if.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/addr_text.h"
 #include "base/number.h"
 
 /* The zone behind '%' (RFC 4007, 11): an interface name or number. */
@@ -118,41 +118,57 @@ format_unix(const struct addr *a, char *text)
 	text[n] = '\0';
 }
 
+/* The scope of a link-local address, with a NUL. Returns its length. */
+static size_t
+put_scope(char *text, const struct addr *a)
+{
+	size_t n = 0;
+
+	if (a->u.sa.sa_family == AF_INET6 && a->u.in6.sin6_scope_id != 0) {
+		text[n++] = '%';
+		n += number_format(text + n, a->u.in6.sin6_scope_id);
+	}
+	text[n] = '\0';
+	return n;
+}
+
+static size_t
+put_ip(char *text, const struct addr *a)
+{
+	size_t n = a->u.sa.sa_family == AF_INET
+	    ? addr_text_ip4(text, (const uint8_t *)&a->u.in.sin_addr)
+	    : addr_text_ip6(text, a->u.in6.sin6_addr.s6_addr);
+
+	return n + put_scope(text + n, a);
+}
+
 char *
 addr_format_host(const struct addr *a, char text[ADDR_TEXT_MAX])
 {
-	char host[INET6_ADDRSTRLEN];
-
 	text[0] = '\0';
-	if (a->len == 0)
-		return text;
-	if (a->u.sa.sa_family == AF_UNIX) {
+	if (a->len > 0 && a->u.sa.sa_family == AF_UNIX)
 		format_unix(a, text);
-	} else if (a->u.sa.sa_family == AF_INET) {
-		inet_ntop(AF_INET, &a->u.in.sin_addr, text, ADDR_TEXT_MAX);
-	} else {
-		inet_ntop(AF_INET6, &a->u.in6.sin6_addr, host, sizeof(host));
-		if (a->u.in6.sin6_scope_id != 0)
-			snprintf(text, ADDR_TEXT_MAX, "%s%%%u", host,
-			    (unsigned)a->u.in6.sin6_scope_id);
-		else
-			strcpy(text, host);
-	}
+	else if (a->len > 0)
+		put_ip(text, a);
 	return text;
 }
 
 char *
 addr_format(const struct addr *a, char text[ADDR_TEXT_MAX])
 {
-	char host[ADDR_TEXT_MAX];
+	bool brackets;
+	size_t n;
 
-	addr_format_host(a, host);
 	if (a->len == 0 || a->u.sa.sa_family == AF_UNIX)
-		strcpy(text, host);
-	else
-		snprintf(text, ADDR_TEXT_MAX,
-		    a->u.sa.sa_family == AF_INET6 ? "[%.100s]:%u" : "%.100s:%u",
-		    host, addr_port(a));
+		return addr_format_host(a, text);
+	brackets = a->u.sa.sa_family == AF_INET6;
+	text[0] = '[';
+	n = brackets + put_ip(text + brackets, a);
+	if (brackets)
+		text[n++] = ']';
+	text[n++] = ':';
+	n += number_format(text + n, addr_port(a));
+	text[n] = '\0';
 	return text;
 }
 

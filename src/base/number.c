@@ -145,3 +145,16 @@ number_hex_digit(char c)
 	at = c != '\0' ? strchr(digits, c) : NULL;
 	return at != NULL ? (int)(at - digits) : -1;
 }
+
+size_t
+number_format(char *to, uint64_t n)
+{
+	size_t count = 1, at;
+	uint64_t rest;
+
+	for (rest = n; rest >= 10; rest /= 10)
+		count++;
+	for (at = count; at > 0; n /= 10)
+		to[--at] = (char)('0' + n % 10);
+	return count;
+}

@@ -1,8 +1,10 @@
-/* number.h: strict parsing of numbers. The whole word must be a number in
- * range: no sign, blanks, octal, trailing text or silent overflow. */
+/* number.h: numbers as digits, and strict parsing of them: the whole word must
+ * be a number in range, without sign, blanks, octal, trailing text or silent
+ * overflow. */
 #ifndef PEN_BASE_NUMBER_H
 #define PEN_BASE_NUMBER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* Parses a decimal number in min..max. Returns 0, or -1 with errno EINVAL (not
@@ -19,6 +21,11 @@ int number_parse_size(
  * milliseconds. */
 int number_parse_ms(
     const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms);
+
+/* Writes a number in decimal digits, without a NUL; printf(3) takes ten times as
+ * long. Returns how many, NUMBER_TEXT_MAX at most. */
+enum { NUMBER_TEXT_MAX = 20 };
+size_t number_format(char *to, uint64_t n);
 
 /* The value of a hexadecimal digit in either case, or -1. */
 int number_hex_digit(char c);

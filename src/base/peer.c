@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/addr.h"
+#include "base/addr_text.h"
+#include "base/number.h"
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -110,37 +112,50 @@ peer_is_ip4(const struct peer *p)
 	return memcmp(p->ip, mapped, sizeof(mapped)) == 0;
 }
 
+static size_t
+put_ip(char *text, const struct peer *p)
+{
+	size_t n = p->family == AF_INET ? addr_text_ip4(text, p->ip + 12)
+					: addr_text_ip6(text, p->ip);
+
+	if (p->family == AF_INET6 && p->scope != 0) {
+		text[n++] = '%';
+		n += number_format(text + n, p->scope);
+	}
+	return n;
+}
+
+static bool
+is_ip(const struct peer *p)
+{
+	return p->family == AF_INET || p->family == AF_INET6;
+}
+
 char *
 peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 {
-	size_t n;
-
-	if (p->family == AF_INET) {
-		inet_ntop(AF_INET, p->ip + 12, text, PEER_TEXT_MAX);
-	} else if (p->family == AF_INET6) {
-		inet_ntop(AF_INET6, p->ip, text, PEER_TEXT_MAX);
-		n = strlen(text);
-		if (p->scope != 0)
-			snprintf(text + n, PEER_TEXT_MAX - n, "%%%u",
-			    (unsigned)p->scope);
-	} else {
+	if (is_ip(p))
+		text[put_ip(text, p)] = '\0';
+	else
 		format_owner(p, text);
-	}
 	return text;
 }
 
 char *
 peer_format(const struct peer *p, char text[PEER_TEXT_MAX])
 {
-	char host[PEER_TEXT_MAX];
+	bool brackets = p->family == AF_INET6;
+	size_t n;
 
-	peer_format_host(p, host);
-	if (p->family == AF_INET)
-		snprintf(text, PEER_TEXT_MAX, "%.60s:%u", host, p->port);
-	else if (p->family == AF_INET6)
-		snprintf(text, PEER_TEXT_MAX, "[%.60s]:%u", host, p->port);
-	else
-		strcpy(text, host);
+	if (!is_ip(p))
+		return peer_format_host(p, text);
+	text[0] = '[';
+	n = brackets + put_ip(text + brackets, p);
+	if (brackets)
+		text[n++] = ']';
+	text[n++] = ':';
+	n += number_format(text + n, p->port);
+	text[n] = '\0';
 	return text;
 }
 

@@ -8,17 +8,22 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/buffer.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "net/sink.h"
 #include "net/sock.h"
 
+/* Lines are written when so many bytes of them wait, or the first for so long.
+ */
 enum { GATHER = 64 * 1024, FLUSH_MS = 1000 };
 
 /* What a pipe takes at once, or not at all, without blocking its writer when
  * poll(2) has said that it is writable (pipe(7)). */
 enum { SHARED_PIECE = 4096 };
+
+/* How often the log says that lines are lost; after how long without a loss it
+ * says that they are not; how often a daemon that is gone is looked for. */
+enum { TELL_MS = 60 * 1000, WELL_MS = 2000, CONNECT_MS = 100 };
 
 struct sink {
 	struct loop *loop;
@@ -27,101 +32,176 @@ struct sink {
 	bool shared;
 	char *path;	/* NULL: not a file */
 	struct addr to; /* of datagrams; len 0: none */
-	struct buffer lines;
+	char *lines;	/* GATHER bytes; NULL: none are waiting */
+	size_t used;
+	size_t rest; /* of them, of a line whose beginning is written */
 	struct timer flush;
 	uint64_t lost;
-	bool torn; /* the file ends within a line */
+	uint64_t lost_at, told_at; /* ms; 0: never */
+	bool told; /* the last that the log said of it: lines are lost */
+	uint64_t connected_at; /* ms: the last try */
 };
 
-/* ---- files ---- */
+/* ---- losses ---- */
 
+/* A disk that stays full is worth a line now and then, not one for each
+ * write. */
 static void
-count_lost(struct sink *s, const char *lines, size_t n, int error)
+note_lost(struct sink *s, uint64_t count, int error)
 {
-	const char *end = lines + n;
-	uint64_t lost = 0;
+	uint64_t now = loop_now(s->loop);
 
-	while (lines < end &&
-	    (lines = memchr(lines, '\n', (size_t)(end - lines))) != NULL) {
-		lost++;
-		lines++;
-	}
-	s->lost += sink_is_datagram(s) ? 1 : lost;
+	s->lost += count;
+	s->lost_at = now;
+	if (count == 0 || (s->told_at != 0 && now - s->told_at < TELL_MS))
+		return;
+	s->told_at = now;
+	s->told = true;
 	log_warn("%s not logged lost=%llu error=\"%s\"", s->what,
 	    (unsigned long long)s->lost, strerror(error));
 }
 
-/* As many bytes as the far side of a shared descriptor takes now. */
+static void
+note_written(struct sink *s)
+{
+	if (!s->told || loop_now(s->loop) - s->lost_at < WELL_MS)
+		return;
+	s->told = false;
+	log_info(
+	    "%s logged again lost=%llu", s->what, (unsigned long long)s->lost);
+}
+
+static uint64_t
+count_lines(const char *lines, size_t n)
+{
+	const char *end = lines + n;
+	uint64_t count = 0;
+
+	while (lines < end &&
+	    (lines = memchr(lines, '\n', (size_t)(end - lines))) != NULL) {
+		count++;
+		lines++;
+	}
+	return count;
+}
+
+/* ---- files ---- */
+
 static ssize_t
-write_shared(struct sink *s, const char *bytes, size_t n)
+write_some(struct sink *s, const char *bytes, size_t n)
 {
 	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
-	size_t done = 0, piece;
+
+	if (!s->shared)
+		return write(s->fd, bytes, n);
+	if (poll(&p, 1, 0) != 1) {
+		errno = EAGAIN;
+		return -1;
+	}
+	return write(s->fd, bytes, n < SHARED_PIECE ? n : SHARED_PIECE);
+}
+
+/* Returns how many bytes were written; fewer than `n`: with errno. */
+static size_t
+write_bytes(struct sink *s, const char *bytes, size_t n)
+{
+	size_t done = 0;
 	ssize_t written;
 
+	errno = ENOSPC;
 	while (done < n) {
-		errno = EAGAIN;
-		if (poll(&p, 1, 0) != 1)
-			break;
-		piece = n - done < SHARED_PIECE ? n - done : SHARED_PIECE;
-		written = write(s->fd, bytes + done, piece);
+		written = write_some(s, bytes + done, n - done);
 		if (written <= 0)
 			break;
 		done += (size_t)written;
 	}
-	return done > 0 ? (ssize_t)done : -1;
+	return done;
 }
 
-static ssize_t
-write_bytes(struct sink *s, const char *bytes, size_t n)
+/* The rest of a line that is half written stays, to be written before all else:
+ * nobody reads half lines, or two as one. Whoever read the half from a pipe is
+ * gone when that has no reader. All else is lost. */
+static void
+lose(struct sink *s, size_t done, int error)
 {
-	return s->shared ? write_shared(s, bytes, n) : write(s->fd, bytes, n);
+	bool within = done > 0 ? s->lines[done - 1] != '\n' : s->rest > 0;
+	const char *end = NULL;
+
+	if (within && error != EPIPE)
+		end = memchr(s->lines + done, '\n', s->used - done);
+	s->rest = end != NULL ? (size_t)(end + 1 - (s->lines + done)) : 0;
+	note_lost(s,
+	    count_lines(s->lines + done + s->rest, s->used - done - s->rest),
+	    error);
+	memmove(s->lines, s->lines + done, s->rest);
+	s->used = s->rest;
 }
 
 static void
 flush(struct sink *s)
 {
-	const char *lines;
-	size_t n = buffer_length(&s->lines);
-	ssize_t written = -1;
+	size_t done;
 
 	timer_stop(&s->flush);
-	if (n == 0)
+	if (s->used == 0)
 		return;
-	lines = buffer_bytes(&s->lines);
-	if (!s->torn || write_bytes(s, "\n", 1) == 1) {
-		s->torn = false;
-		written = write_bytes(s, lines, n);
+	done = write_bytes(s, s->lines, s->used);
+	if (done == s->used) {
+		s->used = s->rest = 0;
+		note_written(s);
+		return;
 	}
-	if (written < (ssize_t)n) {
-		size_t done = written > 0 ? (size_t)written : 0;
-		int error = written < 0 || s->shared ? errno : ENOSPC;
+	lose(s, done, errno);
+	if (s->used > 0)
+		(void)timer_start(s->loop, &s->flush, FLUSH_MS);
+}
 
-		if (done > 0)
-			s->torn = lines[done - 1] != '\n';
-		count_lost(s, lines + done, n - done, error);
-	}
-	buffer_fini(&s->lines);
+static void
+let_go(struct sink *s)
+{
+	free(s->lines);
+	s->lines = NULL;
+	s->used = s->rest = 0;
 }
 
 static void
 on_flush(struct timer *t)
 {
-	flush(list_entry(t, struct sink, flush));
+	struct sink *s = list_entry(t, struct sink, flush);
+
+	flush(s);
+	if (s->used == 0)
+		let_go(s);
+}
+
+/* Of the last lines, before the file is another one. */
+static void
+finish(struct sink *s)
+{
+	flush(s);
+	timer_stop(&s->flush);
+	if (s->rest > 0)
+		note_lost(s, 1, ENOSPC);
+	let_go(s);
 }
 
 static void
 gather(struct sink *s, const char *line, size_t n)
 {
-	bool first = buffer_length(&s->lines) == 0;
+	bool first;
 
-	if (buffer_append(&s->lines, line, n) < 0) {
-		count_lost(s, line, n, ENOMEM);
+	if (s->used + n > GATHER)
+		flush(s);
+	if (s->lines == NULL)
+		s->lines = malloc(GATHER);
+	if (s->lines == NULL || s->used + n > GATHER) {
+		note_lost(s, 1, ENOMEM);
 		return;
 	}
-	if (buffer_length(&s->lines) >= GATHER)
-		flush(s);
-	else if (first && timer_start(s->loop, &s->flush, FLUSH_MS) < 0)
+	first = s->used == 0;
+	memcpy(s->lines + s->used, line, n);
+	s->used += n;
+	if (first && timer_start(s->loop, &s->flush, FLUSH_MS) < 0)
 		flush(s);
 }
 
@@ -131,8 +211,13 @@ gather(struct sink *s, const char *line, size_t n)
 static bool
 connect_again(struct sink *s)
 {
-	int fd = sock_connect_datagram(&s->to);
+	uint64_t now = loop_now(s->loop);
+	int fd;
 
+	if (now - s->connected_at < CONNECT_MS)
+		return false;
+	s->connected_at = now;
+	fd = sock_connect_datagram(&s->to);
 	if (fd < 0)
 		return false;
 	close(s->fd);
@@ -156,14 +241,16 @@ send_datagram(struct sink *s, const char *line, size_t n)
 	int error = send_once(s, line, n);
 
 	if (!local && error == ECONNREFUSED) {
-		count_lost(s, line, n, error);
+		note_lost(s, 1, error);
 		error = send_once(s, line, n);
 	} else if (local && error != 0 && error != EAGAIN && error != ENOBUFS &&
 	    error != EMSGSIZE && connect_again(s)) {
 		error = send_once(s, line, n);
 	}
 	if (error != 0)
-		count_lost(s, line, n, error);
+		note_lost(s, 1, error);
+	else
+		note_written(s);
 }
 
 /* ---- life ---- */
@@ -182,7 +269,6 @@ new_sink(struct loop *l, const char *what, int fd, struct error *e)
 	s->loop = l;
 	s->what = what;
 	s->fd = fd;
-	buffer_init(&s->lines);
 	timer_init(&s->flush, on_flush);
 	return s;
 }
@@ -247,7 +333,7 @@ sink_close(struct sink *s)
 {
 	if (s == NULL)
 		return;
-	flush(s);
+	finish(s);
 	timer_fini(&s->flush);
 	close(s->fd);
 	free(s->path);
@@ -265,10 +351,9 @@ sink_reopen(struct sink *s, struct error *e)
 	fd = open_file(s->path, &why);
 	if (fd < 0)
 		return error_set(e, "\"%.300s\": %s", s->path, why.text);
-	flush(s);
+	finish(s);
 	close(s->fd);
 	s->fd = fd;
-	s->torn = false;
 	return 0;
 }
 

@@ -4,13 +4,17 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
 #include "proxy/log_format.h"
 
-/* Of a template: text, then a field. */
+/* The longest text before a value, with a NUL. */
+enum { PIECE_MAX = 32 };
+
+/* Text, then a field: " ms=" and what it took. */
 struct piece {
 	const char *text;
 	size_t length;
@@ -25,9 +29,12 @@ struct line {
 struct log_format {
 	void (*write)(const struct log_format *f,
 	    const struct session_record *r, bool timed, struct line *l);
-	char *template; /* owned; pieces point into it */
+	char *text; /* owned; pieces point into it */
 	struct piece *pieces;
-	size_t count;
+	size_t count, without_tls;   /* those before the fields of TLS */
+	bool special[UCHAR_MAX + 1]; /* bytes that a value cannot have as such
+				      */
+	struct log_format *message;  /* of the journal; owned */
 };
 
 /* ---- lines ---- */
@@ -35,10 +42,10 @@ struct log_format {
 static void
 add(struct line *l, const char *text, size_t n)
 {
-	size_t room = LOG_FORMAT_LINE_MAX - l->length;
+	size_t left = LOG_FORMAT_LINE_MAX - l->length;
 
-	if (n > room)
-		n = room;
+	if (n > left)
+		n = left;
 	memcpy(l->text + l->length, text, n);
 	l->length += n;
 }
@@ -83,83 +90,121 @@ add_escaped(struct line *l, const char *value, size_t n, const char *prefix,
 	add(l, value + from, n - from);
 }
 
-/* ---- all fields ---- */
-
+/* Some terminals obey U+0080 to U+009F, too. */
 static bool
-needs_quotes(const char *value, size_t n)
+has_controls(const char *value, size_t n)
 {
 	size_t i;
 
-	for (i = 0; i < n; i++)
-		if (!is_safe((unsigned char)value[i]) || value[i] == ' ' ||
-		    value[i] == '=')
+	for (i = 1; i < n; i++)
+		if ((unsigned char)value[i - 1] == 0xc2 &&
+		    (unsigned char)value[i] < 0xa0)
 			return true;
 	return false;
-}
-
-/* Calls `put` for each field of a full line that has a value. */
-static void
-each_field(const struct session_record *r, struct line *l,
-    void (*put)(struct line *l, const struct record_field *f, const char *value,
-	size_t n))
-{
-	char value[RECORD_VALUE_MAX];
-	const struct record_field *f;
-	size_t n;
-
-	for (f = record_fields; f->name != NULL; f++)
-		if (!f->on_request && (n = f->put(r, value)) > 0)
-			put(l, f, value, n);
-}
-
-static void
-put_logfmt(
-    struct line *l, const struct record_field *f, const char *value, size_t n)
-{
-	bool quoted = !f->is_number && needs_quotes(value, n);
-
-	if (l->length > 0)
-		add(l, " ", 1);
-	add_text(l, f->name);
-	add(l, quoted ? "=\"" : "=", quoted ? 2 : 1);
-	if (quoted) {
-		add_escaped(l, value, n, "\\x", UCHAR_MAX);
-		add(l, "\"", 1);
-	} else {
-		add(l, value, n);
-	}
-}
-
-static void
-put_untimed(
-    struct line *l, const struct record_field *f, const char *value, size_t n)
-{
-	if (f != record_fields)
-		put_logfmt(l, f, value, n);
-}
-
-static void
-write_logfmt(const struct log_format *f, const struct session_record *r,
-    bool timed, struct line *l)
-{
-	(void)f;
-	each_field(r, l, timed ? put_logfmt : put_untimed);
 }
 
 /* JSON is UTF-8: what is not is taken for Latin-1, byte by byte, as in what
  * control answers. */
 static void
-put_json(
-    struct line *l, const struct record_field *f, const char *value, size_t n)
+add_json(struct line *l, const char *value, size_t n)
 {
-	bool utf8 = text_is_utf8(value, n);
+	bool utf8 = text_is_utf8(value, n) && !has_controls(value, n);
 
-	add_text(l, l->length == 0 ? "{\"" : ",\"");
-	add_text(l, f->name);
-	add_text(l, f->is_number ? "\":" : "\":\"");
 	add_escaped(l, value, n, "\\u00", utf8 ? UCHAR_MAX : 0x7e);
-	if (!f->is_number)
+}
+
+/* ---- values ---- */
+
+static bool
+is_special(const struct log_format *f, const char *value, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (f->special[(unsigned char)value[i]])
+			return true;
+	return false;
+}
+
+/* Neither "unix" nor "@name" nor a path. */
+static bool
+is_ip(const char *value, size_t n)
+{
+	return (value[0] == '[' || (value[0] >= '0' && value[0] <= '9')) &&
+	    memchr(value, '/', n) == NULL;
+}
+
+static bool
+is_clean(const struct log_format *f, const struct record_field *field,
+    const char *value, size_t n)
+{
+	return field->is_plain || (field->is_address && is_ip(value, n)) ||
+	    !is_special(f, value, n);
+}
+
+/* A value is written where it is to stay; only one with special bytes moves.
+ * Returns the length of such a value, which is in `copy` then, else 0. */
+static size_t
+keep_value(const struct log_format *f, const struct record_field *field,
+    struct line *l, size_t n, char copy[RECORD_VALUE_MAX])
+{
+	char *value = l->text + l->length;
+
+	if (!is_clean(f, field, value, n)) {
+		memcpy(copy, value, n);
+		return n;
+	}
+	l->length += n;
+	if (l->length > LOG_FORMAT_LINE_MAX)
+		l->length = LOG_FORMAT_LINE_MAX;
+	return 0;
+}
+
+/* The text of the piece, of which the first `skip` bytes are left out, and the
+ * field's value behind it, if it has one. Returns its length. Copies as many
+ * bytes as any text has at most, which takes two instructions. */
+static inline size_t
+put_piece(const struct piece *p, const struct session_record *r, size_t skip,
+    struct line *l)
+{
+	char *at = l->text + l->length;
+	size_t n;
+
+	memcpy(at, p->text + skip, PIECE_MAX);
+	at += p->length - skip;
+	n = p->field->put(r, at);
+	if (n > 0)
+		l->length = (size_t)(at - l->text);
+	return n;
+}
+
+/* Of a list of all fields. */
+static size_t
+count_pieces(const struct log_format *f, const struct session_record *r)
+{
+	return r->client_tls == NULL && r->server_tls == NULL ? f->without_tls
+							      : f->count;
+}
+
+/* ---- all fields ---- */
+
+static void
+write_logfmt(const struct log_format *f, const struct session_record *r,
+    bool timed, struct line *l)
+{
+	char copy[RECORD_VALUE_MAX];
+	size_t i, n, count = count_pieces(f, r);
+
+	for (i = timed ? 0 : 1; i < count; i++) {
+		const struct piece *p = &f->pieces[i];
+
+		n = put_piece(p, r, l->length == 0, l);
+		if (n == 0 || (n = keep_value(f, p->field, l, n, copy)) == 0)
+			continue;
 		add(l, "\"", 1);
+		add_json(l, copy, n);
+		add(l, "\"", 1);
+	}
 }
 
 /* A line that was cut would not be JSON: it is left out as a whole then. */
@@ -167,9 +212,22 @@ static void
 write_json(const struct log_format *f, const struct session_record *r,
     bool timed, struct line *l)
 {
-	(void)f;
+	char copy[RECORD_VALUE_MAX];
+	size_t i, n, count = count_pieces(f, r);
+
 	(void)timed;
-	each_field(r, l, put_json);
+	for (i = 0; i < count; i++) {
+		const struct piece *p = &f->pieces[i];
+
+		n = put_piece(p, r, 0, l);
+		if (n == 0)
+			continue;
+		if ((n = keep_value(f, p->field, l, n, copy)) > 0)
+			add_json(l, copy, n);
+		if (!p->field->is_number)
+			add(l, "\"", 1);
+	}
+	l->text[0] = '{';
 	if (l->length < LOG_FORMAT_LINE_MAX)
 		add(l, "}", 1);
 	else
@@ -178,33 +236,22 @@ write_json(const struct log_format *f, const struct session_record *r,
 
 /* A newline would begin another field. */
 static void
-put_journal(
-    struct line *l, const struct record_field *f, const char *value, size_t n)
-{
-	const char *c;
-
-	add_text(l, "\nPEN_");
-	for (c = f->name; *c != '\0'; c++) {
-		char upper = (char)toupper((unsigned char)*c);
-
-		add(l, &upper, 1);
-	}
-	add(l, "=", 1);
-	add_escaped(l, value, n, "\\x", UCHAR_MAX);
-}
-
-static void
 write_journal(const struct log_format *f, const struct session_record *r,
     bool timed, struct line *l)
 {
-	char text[LOG_FORMAT_LINE_MAX];
-	struct line message = { text, 0 };
+	char message[LOG_FORMAT_ROOM], copy[RECORD_VALUE_MAX];
+	size_t i, n;
 
 	(void)timed;
-	write_logfmt(f, r, false, &message);
 	add_text(l, "PRIORITY=6\nSYSLOG_IDENTIFIER=pen\nMESSAGE=");
-	add(l, message.text, message.length);
-	each_field(r, l, put_journal);
+	add(l, message, log_format_line(f->message, r, false, message));
+	for (i = 0; i < f->count; i++) {
+		const struct piece *p = &f->pieces[i];
+
+		n = put_piece(p, r, 0, l);
+		if (n > 0 && (n = keep_value(f, p->field, l, n, copy)) > 0)
+			add_escaped(l, copy, n, "\\x", UCHAR_MAX);
+	}
 	add(l, "\n", 1);
 }
 
@@ -214,7 +261,7 @@ static void
 write_template(const struct log_format *f, const struct session_record *r,
     bool timed, struct line *l)
 {
-	char value[RECORD_VALUE_MAX];
+	char copy[RECORD_VALUE_MAX];
 	size_t i, n;
 
 	(void)timed;
@@ -224,11 +271,11 @@ write_template(const struct log_format *f, const struct session_record *r,
 		add(l, p->text, p->length);
 		if (p->field == NULL)
 			continue;
-		n = p->field->put(r, value);
+		n = p->field->put(r, l->text + l->length);
 		if (n == 0)
 			add(l, "-", 1);
-		else
-			add_escaped(l, value, n, "\\x", UCHAR_MAX);
+		else if ((n = keep_value(f, p->field, l, n, copy)) > 0)
+			add_escaped(l, copy, n, "\\x", UCHAR_MAX);
 	}
 }
 
@@ -277,7 +324,7 @@ split_piece(struct log_format *f, const char *at, struct error *e)
 static int
 split_template(struct log_format *f, struct error *e)
 {
-	const char *at = f->template;
+	const char *at = f->text;
 
 	if (strcspn(at, "\r\n") != strlen(at))
 		return error_set(e, "a template is one line");
@@ -291,18 +338,75 @@ split_template(struct log_format *f, struct error *e)
 	return 0;
 }
 
+/* ---- lines of all fields ---- */
+
+/* What stands around a name. */
+struct style {
+	const char *before, *behind;
+	bool upper, quotes; /* a quote behind that, unless it is a number */
+};
+
+static const struct style style_logfmt = { " ", "=", false, false };
+static const struct style style_json = { ",\"", "\":", false, true };
+static const struct style style_journal = { "\nPEN_", "=", true, false };
+
+static void
+print_name(char text[PIECE_MAX], const struct style *s,
+    const struct record_field *field)
+{
+	char name[RECORD_NAME_MAX + 1];
+	size_t i;
+
+	for (i = 0; field->name[i] != '\0' && i < RECORD_NAME_MAX; i++)
+		name[i] = s->upper
+		    ? (char)toupper((unsigned char)field->name[i])
+		    : field->name[i];
+	name[i] = '\0';
+	snprintf(text, PIECE_MAX, "%s%s%s%s", s->before, name, s->behind,
+	    s->quotes && !field->is_number ? "\"" : "");
+}
+
+static int
+list_fields(struct log_format *f, const struct style *s)
+{
+	const struct record_field *field;
+	struct piece *p;
+	char *at;
+
+	for (field = record_fields; field->name != NULL; field++)
+		f->count++;
+	f->text = calloc(f->count + 1, PIECE_MAX); /* they are read beyond */
+	f->pieces = calloc(f->count, sizeof(*f->pieces));
+	if (f->text == NULL || f->pieces == NULL)
+		return -1;
+	p = f->pieces;
+	at = f->text;
+	for (field = record_fields; field->name != NULL; field++) {
+		if (field->on_request)
+			continue;
+		print_name(at, s, field);
+		*p++ = (struct piece){ at, strlen(at), field };
+		if (!field->is_tls)
+			f->without_tls = (size_t)(p - f->pieces);
+		at += PIECE_MAX;
+	}
+	f->count = (size_t)(p - f->pieces);
+	return 0;
+}
+
 /* ---- life ---- */
 
 static const struct word {
 	const char *name;
 	void (*write)(const struct log_format *f,
 	    const struct session_record *r, bool timed, struct line *l);
+	const struct style *style; /* NULL: the template */
 	const char *template;
 } words[] = {
-	{ "logfmt", write_logfmt, NULL },
-	{ "jsonl", write_json, NULL },
-	{ "journal", write_journal, NULL },
-	{ "common", write_template,
+	{ "logfmt", write_logfmt, &style_logfmt, NULL },
+	{ "jsonl", write_json, &style_json, NULL },
+	{ "journal", write_journal, &style_journal, NULL },
+	{ "common", write_template, NULL,
 	    "{client_ip} - - [{clf_time}] \"CONNECT {server} {port}\" {reason} "
 	    "{down}" },
 };
@@ -318,26 +422,52 @@ find_word(const char *text)
 	return NULL;
 }
 
+static void
+set_special(struct log_format *f)
+{
+	bool utf8 = f->write == write_logfmt || f->write == write_json;
+	int c;
+
+	for (c = 0; c <= UCHAR_MAX; c++)
+		f->special[c] =
+		    !is_safe((unsigned char)c) || (utf8 && c > 0x7f);
+	f->special[' '] = f->special['='] = f->write == write_logfmt;
+}
+
+static int
+compile(struct log_format *f, const struct word *word, const char *template,
+    struct error *e)
+{
+	bool journal = word != NULL && word->write == write_journal;
+
+	f->write = word != NULL ? word->write : write_template;
+	set_special(f);
+	if (word != NULL && word->style != NULL) {
+		if (list_fields(f, word->style) < 0)
+			return error_set(e, "%s", strerror(ENOMEM));
+		if (journal)
+			f->message = log_format_new("logfmt", e);
+		return journal && f->message == NULL ? -1 : 0;
+	}
+	f->text = strdup(word != NULL ? word->template : template);
+	if (f->text == NULL)
+		return error_set(e, "%s", strerror(ENOMEM));
+	return split_template(f, e);
+}
+
 struct log_format *
 log_format_new(const char *text, struct error *e)
 {
-	const struct word *word = find_word(text);
 	struct log_format *f = calloc(1, sizeof(*f));
 
-	if (word != NULL)
-		text = word->template;
-	if (f == NULL ||
-	    (text != NULL && (f->template = strdup(text)) == NULL)) {
-		free(f);
+	if (f == NULL) {
 		error_set(e, "%s", strerror(ENOMEM));
 		return NULL;
 	}
-	f->write = word != NULL ? word->write : write_template;
-	if (f->template != NULL && split_template(f, e) < 0) {
-		log_format_free(f);
-		return NULL;
-	}
-	return f;
+	if (compile(f, find_word(text), text, e) == 0)
+		return f;
+	log_format_free(f);
+	return NULL;
 }
 
 void
@@ -345,14 +475,15 @@ log_format_free(struct log_format *f)
 {
 	if (f == NULL)
 		return;
+	log_format_free(f->message);
 	free(f->pieces);
-	free(f->template);
+	free(f->text);
 	free(f);
 }
 
 size_t
 log_format_line(const struct log_format *f, const struct session_record *r,
-    bool timed, char line[LOG_FORMAT_LINE_MAX])
+    bool timed, char line[LOG_FORMAT_ROOM])
 {
 	struct line l = { line, 0 };
 

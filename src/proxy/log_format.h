@@ -9,7 +9,9 @@
  *                 "-"
  *
  * All fields are listed in session_record.h. What could end a line or a quoted
- * value, or steer a terminal, is escaped: \" \\ and \xHH, in JSON \u00HH. */
+ * value, or steer a terminal, is escaped: \" \\ and \u00HH, as in JSON, also
+ * in the quotes of logfmt; \xHH in a template and in the journal. JSON and what
+ * has quotes in logfmt is UTF-8: bytes that are not are taken for Latin-1. */
 #ifndef PEN_PROXY_LOG_FORMAT_H
 #define PEN_PROXY_LOG_FORMAT_H
 
@@ -18,7 +20,12 @@
 
 struct log_format;
 
-enum { LOG_FORMAT_LINE_MAX = 4096 };
+/* A line is at most so long; one more value is written behind it before it is
+ * cut. */
+enum {
+	LOG_FORMAT_LINE_MAX = 4096,
+	LOG_FORMAT_ROOM = LOG_FORMAT_LINE_MAX + RECORD_VALUE_MAX + 64
+};
 
 /* `text` is one of the words above or a template. NULL with a phrase. */
 struct log_format *log_format_new(const char *text, struct error *e);
@@ -28,6 +35,6 @@ void log_format_free(struct log_format *f);
  * line of logfmt begins behind its time, for a log that has one of its own.
  * What is longer than LOG_FORMAT_LINE_MAX is cut. Returns its length. */
 size_t log_format_line(const struct log_format *f,
-    const struct session_record *r, bool timed, char line[LOG_FORMAT_LINE_MAX]);
+    const struct session_record *r, bool timed, char line[LOG_FORMAT_ROOM]);
 
 #endif

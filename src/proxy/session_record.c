@@ -4,6 +4,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/number.h"
 #include "pool/server.h"
 #include "proxy/session_record.h"
 #include "tls/tls.h"
@@ -21,25 +22,11 @@ put_text(char *value, const char *text)
 	return n;
 }
 
-/* printf(3) is what a line would spend most of its time in. */
-static size_t
-put_number(char *value, uint64_t number)
-{
-	char digits[20];
-	size_t n = sizeof(digits);
-
-	do
-		digits[--n] = (char)('0' + number % 10);
-	while ((number /= 10) > 0);
-	memcpy(value, digits + n, sizeof(digits) - n);
-	return sizeof(digits) - n;
-}
-
 /* With three digits behind the point. */
 static size_t
 put_thousandths(char *value, uint64_t number)
 {
-	size_t n = put_number(value, number / 1000);
+	size_t n = number_format(value, number / 1000);
 	unsigned rest = (unsigned)(number % 1000);
 
 	value[n++] = '.';
@@ -72,7 +59,7 @@ put_clf_time(const struct session_record *r, char *value)
 static size_t
 put_epoch(const struct session_record *r, char *value)
 {
-	return put_number(value, (uint64_t)r->time->second);
+	return number_format(value, (uint64_t)r->time->second);
 }
 
 static size_t
@@ -84,27 +71,19 @@ put_reason(const struct session_record *r, char *value)
 static size_t
 put_client(const struct session_record *r, char *value)
 {
-	char text[PEER_TEXT_MAX];
-
-	return put_text(value, peer_format(r->client, text));
+	return strlen(peer_format(r->client, value));
 }
 
 static size_t
 put_client_ip(const struct session_record *r, char *value)
 {
-	char text[PEER_TEXT_MAX];
-
-	return put_text(value, peer_format_host(r->client, text));
+	return strlen(peer_format_host(r->client, value));
 }
 
 static size_t
 put_via(const struct session_record *r, char *value)
 {
-	char text[PEER_TEXT_MAX];
-
-	if (r->sender == NULL)
-		return 0;
-	return put_text(value, peer_format(r->sender, text));
+	return r->sender == NULL ? 0 : strlen(peer_format(r->sender, value));
 }
 
 /* It may be another program's, and any bytes. */
@@ -123,13 +102,13 @@ put_id(const struct session_record *r, char *value)
 static size_t
 put_port(const struct session_record *r, char *value)
 {
-	return r->port == 0 ? 0 : put_number(value, r->port);
+	return r->port == 0 ? 0 : number_format(value, r->port);
 }
 
 static size_t
 put_session(const struct session_record *r, char *value)
 {
-	return put_number(value, r->session);
+	return number_format(value, r->session);
 }
 
 /* ---- the server ---- */
@@ -137,18 +116,17 @@ put_session(const struct session_record *r, char *value)
 static size_t
 put_server(const struct session_record *r, char *value)
 {
-	char text[ADDR_TEXT_MAX];
+	const struct server *s = r->server;
 
-	if (r->server == NULL || r->server->addrs.count == 0)
+	if (s == NULL || s->addrs.count == 0)
 		return 0;
-	return put_text(value,
-	    addr_format(&r->server->addrs.addr[r->server->addr_first], text));
+	return strlen(addr_format(&s->addrs.addr[s->addr_first], value));
 }
 
 static size_t
 put_server_number(const struct session_record *r, char *value)
 {
-	return r->server == NULL ? 0 : put_number(value, r->server->number);
+	return r->server == NULL ? 0 : number_format(value, r->server->number);
 }
 
 /* A server that was given as an address has that as its name: once is enough.
@@ -174,19 +152,19 @@ put_name(const struct session_record *r, char *value)
 static size_t
 put_up(const struct session_record *r, char *value)
 {
-	return put_number(value, r->up);
+	return number_format(value, r->up);
 }
 
 static size_t
 put_down(const struct session_record *r, char *value)
 {
-	return put_number(value, r->down);
+	return number_format(value, r->down);
 }
 
 static size_t
 put_queue_ms(const struct session_record *r, char *value)
 {
-	return r->queued_ms == 0 ? 0 : put_number(value, r->queued_ms);
+	return r->queued_ms == 0 ? 0 : number_format(value, r->queued_ms);
 }
 
 static size_t
@@ -198,19 +176,20 @@ put_connect_ms(const struct session_record *r, char *value)
 static size_t
 put_first_ms(const struct session_record *r, char *value)
 {
-	return r->first_ms == UINT64_MAX ? 0 : put_number(value, r->first_ms);
+	return r->first_ms == UINT64_MAX ? 0
+					 : number_format(value, r->first_ms);
 }
 
 static size_t
 put_ms(const struct session_record *r, char *value)
 {
-	return put_number(value, r->total_ms);
+	return number_format(value, r->total_ms);
 }
 
 static size_t
 put_failures(const struct session_record *r, char *value)
 {
-	return r->failures == 0 ? 0 : put_number(value, r->failures);
+	return r->failures == 0 ? 0 : number_format(value, r->failures);
 }
 
 /* ---- TLS ---- */
@@ -266,43 +245,40 @@ put_server_tls(const struct session_record *r, char *value)
 
 /* ---- the list ---- */
 
+#define PLAIN	.is_plain = true
+#define ADDRESS .is_address = true
+#define NUMBER	.is_number = true, .is_plain = true
+#define ASKED	.on_request = true
+#define TLS	.is_tls = true
+
 const struct record_field record_fields[] = {
-	{ .name = "time", .put = put_time },
-	{ .name = "clf_time", .put = put_clf_time, .on_request = true },
-	{ .name = "epoch",
-	    .put = put_epoch,
-	    .is_number = true,
-	    .on_request = true },
-	{ .name = "reason", .put = put_reason },
-	{ .name = "client", .put = put_client },
-	{ .name = "client_ip", .put = put_client_ip, .on_request = true },
-	{ .name = "via", .put = put_via },
+	{ .name = "time", .put = put_time, PLAIN },
+	{ .name = "clf_time", .put = put_clf_time, PLAIN, ASKED },
+	{ .name = "epoch", .put = put_epoch, NUMBER, ASKED },
+	{ .name = "reason", .put = put_reason, PLAIN },
+	{ .name = "client", .put = put_client, ADDRESS },
+	{ .name = "client_ip", .put = put_client_ip, ADDRESS, ASKED },
+	{ .name = "via", .put = put_via, ADDRESS },
 	{ .name = "id", .put = put_id },
-	{ .name = "port", .put = put_port, .is_number = true },
-	{ .name = "session",
-	    .put = put_session,
-	    .is_number = true,
-	    .on_request = true },
-	{ .name = "server", .put = put_server },
-	{ .name = "number",
-	    .put = put_server_number,
-	    .is_number = true,
-	    .on_request = true },
+	{ .name = "port", .put = put_port, NUMBER },
+	{ .name = "session", .put = put_session, NUMBER, ASKED },
+	{ .name = "server", .put = put_server, ADDRESS },
+	{ .name = "number", .put = put_server_number, NUMBER, ASKED },
 	{ .name = "name", .put = put_name },
-	{ .name = "up", .put = put_up, .is_number = true },
-	{ .name = "down", .put = put_down, .is_number = true },
-	{ .name = "queue_ms", .put = put_queue_ms, .is_number = true },
-	{ .name = "connect_ms", .put = put_connect_ms, .is_number = true },
-	{ .name = "first_ms", .put = put_first_ms, .is_number = true },
-	{ .name = "ms", .put = put_ms, .is_number = true },
-	{ .name = "failures", .put = put_failures, .is_number = true },
-	{ .name = "tls", .put = put_tls },
-	{ .name = "cipher", .put = put_cipher },
-	{ .name = "sni", .put = put_sni },
-	{ .name = "alpn", .put = put_alpn },
-	{ .name = "resumed", .put = put_resumed },
-	{ .name = "subject", .put = put_subject },
-	{ .name = "server_tls", .put = put_server_tls },
+	{ .name = "up", .put = put_up, NUMBER },
+	{ .name = "down", .put = put_down, NUMBER },
+	{ .name = "queue_ms", .put = put_queue_ms, NUMBER },
+	{ .name = "connect_ms", .put = put_connect_ms, NUMBER },
+	{ .name = "first_ms", .put = put_first_ms, NUMBER },
+	{ .name = "ms", .put = put_ms, NUMBER },
+	{ .name = "failures", .put = put_failures, NUMBER },
+	{ .name = "tls", .put = put_tls, TLS },
+	{ .name = "cipher", .put = put_cipher, TLS },
+	{ .name = "sni", .put = put_sni, TLS },
+	{ .name = "alpn", .put = put_alpn, TLS },
+	{ .name = "resumed", .put = put_resumed, PLAIN, TLS },
+	{ .name = "subject", .put = put_subject, TLS },
+	{ .name = "server_tls", .put = put_server_tls, TLS },
 	{ .name = NULL },
 };
 

@@ -42,7 +42,7 @@
 struct server;
 struct tls_facts;
 
-enum { RECORD_VALUE_MAX = 512 };
+enum { RECORD_NAME_MAX = 16, RECORD_VALUE_MAX = 512 };
 
 /* The wall clock as text; made once a second. */
 struct record_time {
@@ -75,9 +75,12 @@ struct session_record {
 struct record_field {
 	const char *name;
 	bool is_number;	 /* JSON needs no quotes */
+	bool is_plain;	 /* no value needs quotes or escapes */
+	bool is_address; /* the same, unless it is of a Unix socket */
+	bool is_tls;	 /* only sessions with TLS have it; all such are last */
 	bool on_request; /* not in the lines with all fields */
-	/* Writes the value of at most RECORD_VALUE_MAX bytes, without a NUL;
-	 * returns its length, 0: there is none. */
+	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
+	 * a NUL behind it; returns its length, 0: there is none. */
 	size_t (*put)(const struct session_record *r, char *value);
 };
 

@@ -239,7 +239,7 @@ set_time(struct sessionlog *g, struct session_record *r)
 void
 sessionlog_put(struct sessionlog *g, struct session_record *r)
 {
-	char text[ENVELOPE_MAX + LOG_FORMAT_LINE_MAX + 1], *line = text;
+	char text[ENVELOPE_MAX + LOG_FORMAT_ROOM], *line = text;
 	bool timed = g->sink != NULL && g->envelope == NULL;
 	size_t n;
 

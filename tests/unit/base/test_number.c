@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -132,6 +133,22 @@ START_TEST(hexadecimal)
 }
 END_TEST
 
+START_TEST(as_digits)
+{
+	static const uint64_t numbers[] = { 0, 7, 10, 99, 100, 65535, 1000000,
+		UINT64_MAX };
+	char got[NUMBER_TEXT_MAX + 1], wanted[NUMBER_TEXT_MAX + 1];
+	size_t i;
+
+	for (i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		got[number_format(got, numbers[i])] = '\0';
+		snprintf(wanted, sizeof(wanted), "%llu",
+		    (unsigned long long)numbers[i]);
+		ck_assert_str_eq(got, wanted);
+	}
+}
+END_TEST
+
 SUITE(test_number)
 {
 	Suite *s = suite_create("number");
@@ -140,5 +157,6 @@ SUITE(test_number)
 	SUITE_ADD(s, sizes, 10);
 	SUITE_ADD(s, seconds, 10);
 	SUITE_ADD(s, hexadecimal, 10);
+	SUITE_ADD(s, as_digits, 10);
 	return s;
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -91,6 +92,66 @@ START_TEST(shared_and_full)
 }
 END_TEST
 
+/* All that a pipe has, as text behind what is there. */
+static void
+take(int fd, char *all)
+{
+	size_t at = strlen(all);
+	ssize_t n;
+
+	while ((n = read(fd, all + at, 4096)) > 0)
+		at += (size_t)n;
+	all[at] = '\0';
+}
+
+/* A pipe that has no space for all of them. */
+static int
+narrow_pipe(const char *path)
+{
+	static char stuff[40 * 1024];
+	int fd;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDWR | O_NONBLOCK);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, stuff, sizeof(stuff)), sizeof(stuff));
+	return fd;
+}
+
+/* A line that fits half is completed when there is space again; those behind it
+ * are lost, and the next one is whole. */
+START_TEST(half_a_line)
+{
+	static char line[1001], all[256 * 1024];
+	const char *path = scratch("fifo");
+	int fd = narrow_pipe(path), i;
+	struct sink *s;
+	char *at;
+
+	rig_begin();
+	s = opened(sink_open_file(rig.loop, "lines", path, &rig.e));
+	memset(line, 'x', sizeof(line) - 1);
+	line[0] = '<';
+	line[sizeof(line) - 3] = '>';
+	line[sizeof(line) - 2] = '\n';
+	for (i = 0; i < 40; i++)
+		put(s, line);
+	RUN_UNTIL(sink_lost(s) > 0);
+	ck_assert_int_eq(read(fd, all, 40 * 1024), 40 * 1024);
+	all[0] = '\0';
+	take(fd, all);
+	ck_assert_int_eq(all[strlen(all) - 1], 'x'); /* half of it */
+	put(s, line);
+	RUN_UNTIL((take(fd, all), all[strlen(all) - 1] == '\n'));
+	for (at = all, i = 0; *at != '\0'; at += sizeof(line) - 1, i++)
+		ck_assert_int_eq(memcmp(at, line, sizeof(line) - 1), 0);
+	ck_assert_uint_eq((uint64_t)i + sink_lost(s), 41);
+	sink_close(s);
+	close(fd);
+	rig_end();
+}
+END_TEST
+
 static int
 daemon_at(const char *path)
 {
@@ -122,9 +183,7 @@ START_TEST(local_daemon_comes_back)
 	put(s, "lost");
 	ck_assert_uint_eq(sink_lost(s), 1);
 	fd = daemon_at(path);
-	put(s, "four");
-	ck_assert_int_eq(recv(fd, got, sizeof(got), 0), 4);
-	ck_assert_uint_eq(sink_lost(s), 1);
+	RUN_UNTIL((put(s, "four"), recv(fd, got, 4, MSG_DONTWAIT) == 4));
 	sink_close(s);
 	close(fd);
 	rig_end();
@@ -151,6 +210,7 @@ SUITE(test_sink)
 	SUITE_ADD(s, lines_of_a_file, 60);
 	SUITE_ADD(s, opened_anew, 60);
 	SUITE_ADD(s, shared_and_full, 60);
+	SUITE_ADD(s, half_a_line, 60);
 	SUITE_ADD(s, local_daemon_comes_back, 60);
 	SUITE_ADD(s, nowhere, 60);
 	return s;

@@ -51,7 +51,7 @@ prepare(void)
 static const char *
 line_of(const char *format, bool timed)
 {
-	static char line[LOG_FORMAT_LINE_MAX + 1];
+	static char line[LOG_FORMAT_ROOM];
 	struct error e = { "" };
 	struct log_format *f = log_format_new(format, &e);
 
@@ -103,13 +103,45 @@ START_TEST(hostile_names)
 	record.client_tls = &facts;
 	record.sni = facts.name;
 	ck_assert_ptr_nonnull(strstr(line_of("logfmt", true),
-	    " sni=\"a b\\\" up=9 \\\\\\x0a\\x1b[31m=\""));
+	    " sni=\"a b\\\" up=9 \\\\\\u000a\\u001b[31m=\""));
 	ck_assert_ptr_nonnull(strstr(line_of("jsonl", true),
 	    "\"sni\":\"a b\\\" up=9 \\\\\\u000a\\u001b[31m=\""));
 	ck_assert_str_eq(
 	    line_of("\"{sni}\"", true), "\"a b\\\" up=9 \\\\\\x0a\\x1b[31m=\"");
 	ck_assert_ptr_nonnull(strstr(line_of("journal", true),
 	    "\nPEN_SNI=a b\\\" up=9 \\\\\\x0a\\x1b[31m=\n"));
+}
+END_TEST
+
+/* An address may be a path, which may be anything. */
+START_TEST(hostile_paths)
+{
+	prepare();
+	ck_assert_int_eq(
+	    addr_parse_unix(&server.addrs.addr[0], "/run/a b=\"c"), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("logfmt", true), " server=\"/run/a b=\\\"c\" "));
+	ck_assert_int_eq(addr_parse_unix(&server.addrs.addr[0], "0/b\n"), 0);
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("jsonl", true), "\"server\":\"0/b\\u000a\""));
+	server.addrs.addr[0].len = 0;
+	client = (struct peer){ .family = AF_UNIX };
+	peer_set_owner(&client, &(struct peer_owner){ .pid = 7, .uid = 8 });
+	ck_assert_ptr_nonnull(strstr(
+	    line_of("logfmt", true), " client=\"unix:pid=7,uid=8\" port="));
+}
+END_TEST
+
+/* In quotes it is the same as JSON's; what a terminal obeys is none. */
+START_TEST(not_ascii)
+{
+	prepare();
+	server.name = (char *)(uintptr_t) "b\xc3\xa4";
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("logfmt", true), " name=\"b\xc3\xa4\" "));
+	server.name = (char *)(uintptr_t) "\xc2\x9b";
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("logfmt", true), " name=\"\\u00c2\\u009b\" "));
 }
 END_TEST
 
@@ -208,6 +240,8 @@ SUITE(test_log_format)
 	SUITE_ADD(s, logfmt, 10);
 	SUITE_ADD(s, nothing_known, 10);
 	SUITE_ADD(s, hostile_names, 10);
+	SUITE_ADD(s, hostile_paths, 10);
+	SUITE_ADD(s, not_ascii, 10);
 	SUITE_ADD(s, json, 10);
 	SUITE_ADD(s, json_is_utf8, 10);
 	SUITE_ADD(s, common, 10);

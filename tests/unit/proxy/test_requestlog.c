@@ -199,45 +199,6 @@ START_TEST(datagrams)
 }
 END_TEST
 
-/* A line of which only a part could be written does not spoil the next. */
-START_TEST(torn)
-{
-	const char *path = scratch("fifo");
-	char long_line[1000], got[8192] = "", *last;
-	struct peer who = { .family = AF_INET };
-	struct requestlog *r;
-	ssize_t n, kept = 0;
-	int fd, i;
-
-	rig_begin();
-	rig_front();
-	memset(long_line, 'a', sizeof(long_line));
-	ck_assert_int_eq(mkfifo(path, 0600), 0);
-	fd = open(path, O_RDONLY | O_NONBLOCK);
-	ck_assert_int_ge(fd, 0);
-	r = requestlog_open_file(rig.loop, path, &rig.e);
-	ck_assert_msg(r != NULL, "%s", rig.e.text);
-	for (i = 0; i < 1000 && requestlog_lost(r) == 0; i++)
-		requestlog_line(r, &who, NULL, long_line, sizeof(long_line));
-	ck_assert_uint_gt(requestlog_lost(r), 0);
-	while ((n = read(fd, got, sizeof(got))) > 0)
-		kept = n;
-	ck_assert_int_gt(kept, 0);
-	ck_assert_int_ne(got[kept - 1], '\n'); /* torn indeed */
-	requestlog_line(r, &who, NULL, "next", 4);
-	requestlog_close(r);
-	n = read(fd, got, sizeof(got) - 1);
-	ck_assert_int_gt(n, 2);
-	got[n] = '\0';
-	ck_assert_msg(got[0] == '\n', "%s", got);
-	last = got + 1;
-	ck_assert_msg(strncmp(last, "0.0.0.0 ", 8) == 0, "%s", got);
-	ck_assert_ptr_nonnull(strstr(last, " none next\n"));
-	close(fd);
-	rig_end();
-}
-END_TEST
-
 /* What is lost while nobody listens is counted and costs no later line. */
 START_TEST(collector_comes_back)
 {
@@ -323,7 +284,6 @@ SUITE(test_requestlog)
 	SUITE_ADD(s, moved_away, 30);
 	SUITE_ADD(s, no_room, 30);
 	SUITE_ADD(s, datagrams, 30);
-	SUITE_ADD(s, torn, 30);
 	SUITE_ADD(s, collector_comes_back, 30);
 	SUITE_ADD(s, the_next_server, 30);
 	SUITE_ADD(s, comes_late, 20);

@@ -1,0 +1,107 @@
+/* addr_text.c: bytes of addresses as digits. */
+#include "config.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "base/addr_text.h"
+
+enum { GROUPS = 8 };
+
+static size_t
+put_byte(char *to, unsigned byte)
+{
+	size_t n = 0;
+
+	if (byte >= 100)
+		to[n++] = (char)('0' + byte / 100);
+	if (byte >= 10)
+		to[n++] = (char)('0' + byte / 10 % 10);
+	to[n++] = (char)('0' + byte % 10);
+	return n;
+}
+
+size_t
+addr_text_ip4(char *to, const uint8_t ip[4])
+{
+	size_t n = 0;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		if (i > 0)
+			to[n++] = '.';
+		n += put_byte(to + n, ip[i]);
+	}
+	return n;
+}
+
+static size_t
+put_group(char *to, unsigned group)
+{
+	static const char digits[] = "0123456789abcdef";
+	unsigned shift = 12;
+	size_t n = 0;
+
+	while (shift > 0 && group >> shift == 0)
+		shift -= 4;
+	for (;; shift -= 4) {
+		to[n++] = digits[group >> shift & 15];
+		if (shift == 0)
+			return n;
+	}
+}
+
+/* The first of the longest runs of at least two zeros: where it begins, and how
+ * many they are; 0: there is none. */
+static unsigned
+find_zeros(const unsigned group[GROUPS], unsigned *count)
+{
+	unsigned i, n, best = 0;
+
+	*count = 0;
+	for (i = 0; i < GROUPS; i += n + 1) {
+		for (n = 0; i + n < GROUPS && group[i + n] == 0; n++)
+			;
+		if (n > 1 && n > *count) {
+			best = i;
+			*count = n;
+		}
+	}
+	return best;
+}
+
+/* ::1.2.3.4 and ::ffff:1.2.3.4 (RFC 4291, section 2.5.5). */
+static bool
+ends_in_ip4(const unsigned group[GROUPS], unsigned from, unsigned count)
+{
+	return from == 0 && (count == 6 || (count == 5 && group[5] == 0xffff));
+}
+
+size_t
+addr_text_ip6(char *to, const uint8_t ip[16])
+{
+	unsigned group[GROUPS], i, from, count, last = GROUPS;
+	size_t n = 0;
+
+	for (i = 0; i < GROUPS; i++)
+		group[i] = (unsigned)ip[2 * i] << 8 | ip[2 * i + 1];
+	from = find_zeros(group, &count);
+	if (ends_in_ip4(group, from, count))
+		last = GROUPS - 2;
+	for (i = 0; i < last; i++) {
+		if (count > 0 && i == from) {
+			to[n++] = ':';
+			i += count - 1;
+			if (i == GROUPS - 1)
+				to[n++] = ':';
+			continue;
+		}
+		if (i > 0)
+			to[n++] = ':';
+		n += put_group(to + n, group[i]);
+	}
+	if (last == GROUPS)
+		return n;
+	to[n++] = ':';
+	return n + addr_text_ip4(to + n, ip + 12);
+}

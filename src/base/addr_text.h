@@ -1,0 +1,18 @@
+/* addr_text.h: IP addresses as text, for lines of which there may be many a
+ * second: inet_ntop(3) calls printf(3) for each part. Same texts as that. */
+#ifndef PEN_BASE_ADDR_TEXT_H
+#define PEN_BASE_ADDR_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Without a NUL. */
+enum { ADDR_TEXT_IP4_MAX = 15, ADDR_TEXT_IP6_MAX = 45 };
+
+/* Both write the text of an address in network order, without a NUL, and return
+ * its length. */
+size_t addr_text_ip4(char *to, const uint8_t ip[4]);
+/* The longest run of zeros is "::", as RFC 5952 has it. */
+size_t addr_text_ip6(char *to, const uint8_t ip[16]);
+
+#endif
