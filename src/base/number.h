@@ -22,8 +22,8 @@ int number_parse_size(
 int number_parse_ms(
     const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *value_ms);
 
-/* Writes a number in decimal digits, without a NUL; printf(3) takes ten times as
- * long. Returns how many, NUMBER_TEXT_MAX at most. */
+/* Writes a number in decimal digits, without a NUL; printf(3) takes ten times
+ * as long. Returns how many, NUMBER_TEXT_MAX at most. */
 enum { NUMBER_TEXT_MAX = 20 };
 size_t number_format(char *to, uint64_t n);
 

@@ -3,9 +3,9 @@
  *
  * Lines for a file are gathered and written after a second at the latest; a
  * datagram leaves at once. Nothing waits for either: what does not fit or
- * cannot be written is lost and counted, and the log says so: once a minute, and
- * when it is over. A line that only half fitted is completed before others are
- * written. */
+ * cannot be written is lost and counted, and the log says so: once a minute,
+ * and when it is over. A line that only half fitted is completed before others
+ * are written. */
 #ifndef PEN_NET_SINK_H
 #define PEN_NET_SINK_H
 
@@ -40,8 +40,8 @@ int sink_reopen(struct sink *s, struct error *e);
 /* Whether each line is a datagram, which needs no newline. */
 bool sink_is_datagram(const struct sink *s);
 
-/* Takes a line of at most 64 KiB. With a file it ends in a newline, else it need
- * not. */
+/* Takes a line of at most 64 KiB. With a file it ends in a newline, else it
+ * need not. */
 void sink_put(struct sink *s, const char *line, size_t n);
 /* Lines lost so far. */
 uint64_t sink_lost(const struct sink *s);

@@ -30,7 +30,8 @@ START_TEST(ip4)
 	same(AF_INET, (const uint8_t[4]){ 255, 255, 255, 255 });
 	for (i = 0; i < 256; i++)
 		same(AF_INET,
-		    (const uint8_t[4]){ 10, (uint8_t)i, 0, (uint8_t)(255 - i) });
+		    (const uint8_t[4]){
+			10, (uint8_t)i, 0, (uint8_t)(255 - i) });
 }
 END_TEST
 
