@@ -3,12 +3,8 @@
 #include "config.h"
 
 #include <check.h>
-#include <errno.h>
-#include <pwd.h>
 #include <signal.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "support/identity.h"
 #include "support/nginx.h"
@@ -16,6 +12,7 @@
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/wait.h"
+#include "system/mail.h"
 #include "system/nameserver.h"
 #include "system/postgres.h"
 
@@ -160,71 +157,23 @@ END_TEST
 
 /* ---- mail ---- */
 
-static const char postfix_main[] =
-    "compatibility_level = 3.6\nqueue_directory = %s/queue\n"
-    "data_directory = %s/data\nmaillog_file = /dev/stdout\n"
-    "inet_interfaces = 127.0.0.1\ninet_protocols = ipv4\n"
-    "myhostname = mail.test\nmydestination =\nalias_maps =\n"
-    "alias_database =\n";
-static const char postfix_master[] = "%s inet n - n - - smtpd\n"
-				     "postlog unix-dgram n - n - 1 postlogd\n"
-				     "rewrite unix - - n - - trivial-rewrite\n"
-				     "cleanup unix n - n - 0 cleanup\n"
-				     "qmgr unix n - n 300 1 qmgr\n"
-				     "anvil unix - - n - 1 anvil\n"
-				     "proxymap unix - - n - - proxymap\n"
-				     "bounce unix - - n - 0 bounce\n";
-
-static void
-postfix_configure(const char *dir, const struct passwd *user)
-{
-	ck_assert_int_eq(mkdir(dir, 0755), 0);
-	ck_assert_int_eq(mkdir(text("%s/queue", dir), 0755), 0);
-	ck_assert_int_eq(mkdir(text("%s/data", dir), 0700), 0);
-	ck_assert_int_eq(
-	    chown(text("%s/data", dir), user->pw_uid, user->pw_gid), 0);
-	write_file(text("%s/main.cf", dir), text(postfix_main, dir, dir));
-	write_file(text("%s/master.cf", dir), text(postfix_master, at.text));
-}
-
-static void
-postfix_start(const char *dir)
-{
-	child_start(&service,
-	    (const char *[]){
-		child_find("postfix"), "-c", dir, "start-fg", NULL });
-	await();
-}
-
-static void
-postfix_stop(const char *dir)
-{
-	(void)run_program(
-	    30000, child_find("postfix"), "-c", dir, "stop", NULL);
-	WAIT_FOR(!spot_is_listening(&at), SOON);
-	child_wait(&service, SOON);
-}
-
 START_TEST(smtp)
 {
-	const char *dir = scratch("postfix");
-	const struct passwd *user = getpwnam("postfix");
+	const char *lacks = postfix_lacks();
 
-	NEED_PROGRAM("postfix");
-	if (geteuid() != 0 || user == NULL)
-		SKIP("postfix needs root, and its user");
+	if (lacks != NULL)
+		SKIP(lacks);
 	spot_new(&at, SPOT_TCP4);
-	postfix_configure(dir, user);
-	postfix_start(dir);
+	postfix_up(&service, &at, "");
 	check_with("expect '220 mail.test ESMTP'");
 	ask("check send 'EHLO pen\\r\\n' expect '250 CHUNKING\\r\\n'");
 	becomes("check send state up result ok");
-	postfix_stop(dir);
+	postfix_down(&service, &at);
 	is_gone("send: Connection refused");
-	postfix_start(dir);
+	postfix_again(&service, &at);
 	is_back();
 	pen_down(&pen);
-	postfix_stop(dir);
+	postfix_down(&service, &at);
 }
 END_TEST
 

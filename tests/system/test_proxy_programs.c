@@ -3,19 +3,17 @@
 #include "config.h"
 
 #include <check.h>
-#include <grp.h>
-#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/nginx.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
+#include "system/mail.h"
 
 enum { SOON = 30000 };
 
@@ -152,19 +150,6 @@ END_TEST
 
 /* ---- mail, where the server speaks first ---- */
 
-static const char postfix_main[] =
-    "compatibility_level = 3.6\nqueue_directory = %s/queue\n"
-    "data_directory = %s/data\nmaillog_file = /dev/stdout\n"
-    "inet_interfaces = 127.0.0.1\nmyhostname = mail.test\nmydestination =\n"
-    "alias_maps =\nalias_database =\n"
-    "smtpd_upstream_proxy_protocol = haproxy\n";
-static const char postfix_master[] = "%s inet n - n - - smtpd\n"
-				     "postlog unix-dgram n - n - 1 postlogd\n"
-				     "rewrite unix - - n - - trivial-rewrite\n"
-				     "cleanup unix n - n - 0 cleanup\n"
-				     "anvil unix - - n - 1 anvil\n"
-				     "proxymap unix - - n - - proxymap\n";
-
 static void
 hears(int fd, const char *what)
 {
@@ -194,24 +179,13 @@ greeted(const struct spot *from, const char *ip, const char *greeting,
 
 START_TEST(postfix)
 {
-	const char *dir = scratch("postfix");
-	const struct passwd *user = getpwnam("postfix");
+	const char *lacks = postfix_lacks();
 
-	NEED_PROGRAM("postfix");
-	if (geteuid() != 0 || user == NULL)
-		SKIP("postfix needs root, and its user");
+	if (lacks != NULL)
+		SKIP(lacks);
 	spot_new(&at, SPOT_TCP4);
-	ck_assert_int_eq(mkdir(dir, 0755), 0);
-	ck_assert_int_eq(mkdir(text("%s/queue", dir), 0755), 0);
-	ck_assert_int_eq(mkdir(text("%s/data", dir), 0700), 0);
-	ck_assert_int_eq(
-	    chown(text("%s/data", dir), user->pw_uid, user->pw_gid), 0);
-	write_file(text("%s/main.cf", dir), text(postfix_main, dir, dir));
-	write_file(text("%s/master.cf", dir), text(postfix_master, at.text));
-	child_start(&service,
-	    (const char *[]){
-		child_find("postfix"), "-c", dir, "start-fg", NULL });
-	WAIT_FOR(child_has_ended(&service) || spot_is_listening(&at), SOON);
+	postfix_up(
+	    &service, &at, "smtpd_upstream_proxy_protocol = haproxy\n");
 	up(_i + 1, at.text);
 	greeted(&front, "127.0.0.2", "220 mail.test ESMTP",
 	    "connect from unknown[127.0.0.2]");
@@ -223,38 +197,22 @@ START_TEST(postfix)
 	WAIT_FOR(strstr(spot_ask(&ctl, "checks\n"), "result ok") != NULL,
 	    SOON);
 	pen_down(&pen);
-	(void)run_program(
-	    30000, child_find("postfix"), "-c", dir, "stop", NULL);
-	child_wait(&service, SOON);
+	postfix_down(&service, &at);
 }
 END_TEST
 
-static const char dovecot_conf[] =
-    "base_dir = %s/run\nlog_path = /dev/stderr\nprotocols = imap\nssl = no\n"
-    "haproxy_trusted_networks = 127.0.0.0/8\nlisten = 127.0.0.1\n"
-    "login_log_format_elements = rip=%%r rport=%%b lip=%%l\n"
-    "passdb {\n  driver = static\n  args = nopassword=y\n}\n"
-    "userdb {\n  driver = static\n  args = uid=nobody gid=nogroup home=%s\n}\n"
-    "service imap-login {\n  inet_listener imap {\n    port = %d\n"
-    "    haproxy = yes\n  }\n  inet_listener imaps {\n    port = 0\n  }\n"
-    "  chroot =\n}\n";
+static const char behind_proxy[] =
+    "haproxy_trusted_networks = 127.0.0.0/8\n"
+    "service imap-login {\n  inet_listener imap {\n    haproxy = yes\n  }\n}\n";
 
 START_TEST(dovecot)
 {
-	const char *dir = scratch("dovecot");
+	const char *lacks = dovecot_lacks();
 
-	NEED_PROGRAM("dovecot");
-	if (geteuid() != 0 || getpwnam("dovenull") == NULL)
-		SKIP("dovecot needs root, and its users");
+	if (lacks != NULL)
+		SKIP(lacks);
 	spot_new(&at, SPOT_TCP4);
-	ck_assert_int_eq(mkdir(dir, 0755), 0);
-	ck_assert_int_eq(mkdir(text("%s/run", dir), 0755), 0);
-	write_file(text("%s/conf", dir), text(dovecot_conf, dir, dir, at.port));
-	child_start(&service,
-	    (const char *[]){ child_find("dovecot"), "-F", "-c",
-		text("%s/conf", dir), NULL });
-	WAIT_FOR(child_has_ended(&service) || spot_is_listening(&at), SOON);
-	ck_assert_msg(service.running, "dovecot: %s", child_err(&service));
+	dovecot_up(&service, &at, behind_proxy);
 	up(_i + 1, at.text);
 	greeted(&front, "127.0.0.2", "* OK ", "rip=127.0.0.2");
 	if (spot_has_kind(SPOT_TCP6))

@@ -1,0 +1,144 @@
+/* test_guide_mail.c: the files of examples/guide for mail, with Postfix and
+ * Dovecot behind pen, and curl in front. */
+#include "config.h"
+
+#include <check.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/guide.h"
+#include "support/suite.h"
+#include "support/wait.h"
+#include "system/mail.h"
+
+enum { SOON = 30000 };
+
+static struct guide guide;
+static struct child service;
+static struct spot at;
+
+static void
+set_at(int port)
+{
+	struct spot any = { .port = port };
+
+	spot_at_host(&at, &any, GUIDE_SERVER);
+}
+
+/* ---- SMTP ---- */
+
+/* Lines of main.cf that write the mail of a domain to files. */
+static const char *
+delivers(const char *directory)
+{
+	const struct passwd *user = getpwnam("nobody");
+
+	ck_assert_int_eq(mkdir(directory, 0755), 0);
+	ck_assert_int_eq(chown(directory, user->pw_uid, user->pw_gid), 0);
+	return text("virtual_mailbox_domains = example.org\n"
+		    "virtual_mailbox_base = %s\n"
+		    "virtual_mailbox_maps = static:box\n"
+		    "virtual_uid_maps = static:%d\n"
+		    "virtual_gid_maps = static:%d\n",
+	    directory, (int)user->pw_uid, (int)user->pw_gid);
+}
+
+static void
+send_mail(const char *words)
+{
+	const char *file = scratch("mail");
+
+	write_file(file, text("Subject: guide\r\n\r\n%s\r\n", words));
+	netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl", "-sS",
+	    "smtp://" GUIDE_PEN, "--mail-from", "me@example.net", "--mail-rcpt",
+	    "you@example.org", "--upload-file", file, NULL);
+}
+
+/* Mail is delivered, and its first header names who sent it. */
+START_TEST(smtp)
+{
+	const char *lacks = postfix_lacks(), *box = scratch("boxes");
+
+	if (lacks != NULL)
+		SKIP(lacks);
+	NEED_PROGRAM("curl");
+	NEED_GUIDE(&guide, "smtp");
+	set_at(25);
+	netrig_enter(&guide.rig, NETRIG_SERVER);
+	postfix_up(&service, &at,
+	    text("%s%s", delivers(box),
+		guide_quote("smtp.conf", "In main.cf of each Postfix:")));
+	netrig_leave(&guide.rig);
+	guide_start(&guide);
+	/* the other one is not there */
+	guide_wait_server(&guide, 0, "up result ok");
+	guide_wait_server(&guide, 1, "down result failed");
+	send_mail("hello by pen");
+	WAIT_FOR(file_has(text("%s/box", box), "hello by pen"), SOON);
+	ck_assert_ptr_nonnull(
+	    strstr(contents(text("%s/box", box)), "[" GUIDE_CLIENT "]"));
+	netrig_enter(&guide.rig, NETRIG_SERVER);
+	postfix_down(&service, &at);
+	netrig_leave(&guide.rig);
+	guide_end(&guide);
+}
+END_TEST
+
+/* ---- IMAP ---- */
+
+static void
+put_mail(const char *words)
+{
+	const struct passwd *user = getpwnam("nobody");
+	const char *home = scratch("dovecot"), *sub;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		sub = text("%s/mail%s", home,
+		    (const char *[]){ "", "/cur", "/new", "/tmp" }[i]);
+		ck_assert_int_eq(mkdir(sub, 0700), 0);
+		ck_assert_int_eq(chown(sub, user->pw_uid, user->pw_gid), 0);
+	}
+	write_file(text("%s/mail/new/1.1.here", home),
+	    text("Subject: guide\n\n%s\n", words));
+	ck_assert_int_eq(chmod(text("%s/mail/new/1.1.here", home), 0644), 0);
+}
+
+/* A mail is read, and the server's log names who did that. */
+START_TEST(imap)
+{
+	const char *lacks = dovecot_lacks(), *mail;
+
+	if (lacks != NULL)
+		SKIP(lacks);
+	NEED_PROGRAM("curl");
+	NEED_GUIDE(&guide, "imap");
+	set_at(143);
+	netrig_enter(&guide.rig, NETRIG_SERVER);
+	dovecot_up(&service, &at,
+	    guide_quote("imap.conf", "In the configuration of each Dovecot:"));
+	netrig_leave(&guide.rig);
+	put_mail("read by pen");
+	guide_start(&guide);
+	guide_wait_server(&guide, 0, "up result ok");
+	guide_wait_server(&guide, 1, "down result failed");
+	mail = netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl", "-sS",
+	    "imap://" GUIDE_PEN "/INBOX;MAILINDEX=1", "-u", "somebody:x", NULL);
+	ck_assert_msg(strstr(mail, "read by pen") != NULL, "%s", mail);
+	ck_assert_ptr_nonnull(strstr(child_err(&service), "rip=" GUIDE_CLIENT));
+	guide_end(&guide);
+	child_stop(&service, SIGTERM);
+}
+END_TEST
+
+SUITE(test_guide_mail)
+{
+	Suite *s = suite_create("guide_mail");
+
+	SUITE_ADD(s, smtp, 60);
+	SUITE_ADD(s, imap, 60);
+	return s;
+}
