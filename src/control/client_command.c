@@ -12,14 +12,6 @@
 
 enum { RECENT_SECONDS = 300, WALK = 2000 };
 
-static int
-only_serving(struct call *c, struct error *e)
-{
-	return c->pen->phase >= PHASE_SERVING
-	    ? 0
-	    : error_set(e, "only while pen is running");
-}
-
 /* ---- all that were seen ---- */
 
 static void
@@ -69,16 +61,8 @@ run_recent(struct call *c, struct error *e)
 {
 	uint64_t ms = RECENT_SECONDS * 1000;
 
-	if (only_serving(c, e) < 0)
+	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
 		return -1;
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1 &&
-	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
-		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
-		    "2h)",
-		    c->words->word[0]);
 	facts_list_begin(c->reply);
 	c->reply->at = 0;
 	c->reply->arg = ms;
@@ -164,7 +148,7 @@ run_client_command(struct call *c, struct error *e)
 	struct addr at;
 	struct peer who;
 
-	if (only_serving(c, e) < 0)
+	if (call_needs_serving(c, e) < 0)
 		return -1;
 	if (w->count == 0)
 		return error_set(e, "expects %s", c->row->args);
@@ -185,7 +169,7 @@ run_rebalance(struct call *c, struct error *e)
 	uint64_t percent, asked;
 	struct facts f;
 
-	if (only_serving(c, e) < 0)
+	if (call_needs_serving(c, e) < 0)
 		return -1;
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);

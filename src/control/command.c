@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "control/command.h"
 #include "control/origin.h"
+#include "control/pen.h"
 #include "control/setting.h"
 #include "control/table.h"
 
@@ -208,4 +210,29 @@ command_run_line(struct call *c, const char *line, struct error *e)
 		rc = run_one(c, next, &next, e);
 	free(copy);
 	return rc;
+}
+
+/* ---- what handlers begin with ---- */
+
+int
+call_needs_serving(const struct call *c, struct error *e)
+{
+	return c->pen->phase >= PHASE_SERVING
+	    ? 0
+	    : error_set(e, "only while pen is running");
+}
+
+int
+call_duration(const struct call *c, uint64_t *ms, struct error *e)
+{
+	const struct words *w = c->words;
+
+	if (w->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (w->count == 1 && number_parse_ms(w->word[0], 0, LONG_MS, ms) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
+		    "2h)",
+		    w->word[0]);
+	return 0;
 }

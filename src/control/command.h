@@ -197,6 +197,13 @@ int command_run(struct call *c, struct error *e);
  * own. For lines of files and -O. Returns 0, or -1 with a sentence. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 
+/* ---- what handlers begin with ---- */
+
+/* Return 0, or -1 with a phrase: that pen is not running yet; that the
+ * arguments are not one duration or none, which leaves *ms. */
+int call_needs_serving(const struct call *c, struct error *e);
+int call_duration(const struct call *c, uint64_t *ms, struct error *e);
+
 /* ---- handlers of rows, by file ---- */
 
 /* server_command.c */

@@ -24,10 +24,7 @@ parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 static struct frontend *
 serving(struct call *c, struct error *e)
 {
-	if (c->pen->phase >= PHASE_SERVING)
-		return c->pen->frontend;
-	error_set(e, "only while pen is running");
-	return NULL;
+	return call_needs_serving(c, e) == 0 ? c->pen->frontend : NULL;
 }
 
 /* ---- where clients come in ---- */

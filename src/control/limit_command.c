@@ -102,8 +102,8 @@ run_top(struct call *c, struct error *e)
 
 	if (parse_top(c, &n, &by, e) < 0)
 		return -1;
-	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while pen is running");
+	if (call_needs_serving(c, e) < 0)
+		return -1;
 	free(r->kept);
 	r->kept = source_walk_new(by, (unsigned)n);
 	if (r->kept == NULL)

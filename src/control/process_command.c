@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/number.h"
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/help.h"
@@ -48,16 +47,8 @@ run_shutdown(struct call *c, struct error *e)
 {
 	uint64_t ms = c->plan->config.frontend.end.drain_ms;
 
-	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while pen is running");
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1 &&
-	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
-		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
-		    "2h)",
-		    c->words->word[0]);
+	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
+		return -1;
 	stopping_begin(
 	    c->pen, ms, c->asker != NULL ? c->asker->who : "shutdown");
 	stopping_tell(c->pen, &c->reply->out);
@@ -69,16 +60,8 @@ run_upgrade(struct call *c, struct error *e)
 {
 	uint64_t ms = 0;
 
-	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while pen is running");
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1 &&
-	    number_parse_ms(c->words->word[0], 0, LONG_MS, &ms) < 0)
-		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
-		    "2h)",
-		    c->words->word[0]);
+	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
+		return -1;
 	if (upgrade_begin(c->pen, ms,
 		c->asker != NULL ? c->asker->who : "upgrade", e) < 0)
 		return -1;
@@ -174,8 +157,8 @@ run_show(struct call *c, struct error *e)
 int
 run_statistics(struct call *c, struct error *e)
 {
-	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while pen is running");
+	if (call_needs_serving(c, e) < 0)
+		return -1;
 	report_counters(c->pen, c->reply, FACTS_LINES);
 	return 0;
 }
@@ -211,8 +194,8 @@ write_page(struct pen *p)
 int
 run_status(struct call *c, struct error *e)
 {
-	if (c->pen->phase < PHASE_SERVING)
-		return error_set(e, "only while pen is running");
+	if (call_needs_serving(c, e) < 0)
+		return -1;
 	if (c->reply->json)
 		report_counters(c->pen, c->reply, FACTS_LINES);
 	else

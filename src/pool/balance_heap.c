@@ -103,3 +103,12 @@ heap_order_take(void *order, struct server *s)
 		restart_turns(o);
 	s->turn = ++o->turn;
 }
+
+uint64_t
+heap_order_cost(void *order, const struct server *s, const struct peer *who)
+{
+	const struct heap_order *o = order;
+
+	(void)who;
+	return o->key(s) >> TURN_BITS;
+}

@@ -33,5 +33,8 @@ void heap_order_changed(void *order, struct server *s);
 /* The smallest, which counts as chosen last once it is taken. */
 struct server *heap_order_next(void *order, const struct peer *who);
 void heap_order_take(void *order, struct server *s);
+/* The load alone: for keys with a turn. */
+uint64_t heap_order_cost(
+    void *order, const struct server *s, const struct peer *who);
 
 #endif

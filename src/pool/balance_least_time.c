@@ -92,14 +92,6 @@ least_time_took(void *order, struct server *s, uint64_t us)
 		heap_order_changed(order, s);
 }
 
-static uint64_t
-least_time_cost(void *order, const struct server *s, const struct peer *who)
-{
-	(void)order;
-	(void)who;
-	return least_time_key(s) >> TURN_BITS;
-}
-
 const struct balance balance_least_time = {
 	.name = "least_time",
 	.help = "shortest connect time and fewest connections, by weight",
@@ -112,5 +104,5 @@ const struct balance balance_least_time = {
 	.next = heap_order_next,
 	.take = heap_order_take,
 	.took = least_time_took,
-	.cost = least_time_cost,
+	.cost = heap_order_cost,
 };

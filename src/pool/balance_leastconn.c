@@ -17,14 +17,6 @@ leastconn_start(const struct pool *p)
 	return heap_order_start(p, leastconn_key);
 }
 
-static uint64_t
-leastconn_cost(void *order, const struct server *s, const struct peer *who)
-{
-	(void)order;
-	(void)who;
-	return leastconn_key(s) >> TURN_BITS;
-}
-
 const struct balance balance_leastconn = {
 	.name = "leastconn",
 	.help = "the server with the fewest connections",
@@ -35,5 +27,5 @@ const struct balance balance_leastconn = {
 	.changed = heap_order_changed,
 	.next = heap_order_next,
 	.take = heap_order_take,
-	.cost = leastconn_cost,
+	.cost = heap_order_cost,
 };

@@ -19,14 +19,6 @@ wleastconn_start(const struct pool *p)
 	return heap_order_start(p, wleastconn_key);
 }
 
-static uint64_t
-wleastconn_cost(void *order, const struct server *s, const struct peer *who)
-{
-	(void)order;
-	(void)who;
-	return wleastconn_key(s) >> TURN_BITS;
-}
-
 const struct balance balance_wleastconn = {
 	.name = "wleastconn",
 	.help = "the fewest connections relative to the weight",
@@ -38,5 +30,5 @@ const struct balance balance_wleastconn = {
 	.changed = heap_order_changed,
 	.next = heap_order_next,
 	.take = heap_order_take,
-	.cost = wleastconn_cost,
+	.cost = heap_order_cost,
 };
