@@ -44,7 +44,17 @@ files_of() {
 	(cd "$root" && find . ! -type d | sort)
 }
 
+made_html=
+if [ -n "$(value MANDOC)" ] && [ ! -d man/html ]; then
+	made_html=yes
+	check run html
+fi
 check run install
+if [ -n "$made_html" ]; then
+	check test -f "$root/usr/share/doc/pen/html/pen.conf.5.html"
+	check test -f "$root/usr/share/doc/pen/html/manual.css"
+	rm -rf man/html
+fi
 for program in pen penctl penlog penlogd mergelogs; do
 	check test -x "$root/usr/bin/$program"
 done
