@@ -451,6 +451,8 @@ packages_want \
 	pg_isready \
 	redis-server \
 	slapd \
+	ldapsearch \
+	rsyslogd \
 	postfix \
 	haproxy \
 	dovecot \

@@ -63,6 +63,8 @@ sslscan   sslscan           sslscan           sslscan       sslscan     -       
 testssl   testssl.sh        testssl           testssl.sh    testssl.sh  -                   testssl.sh   testssl
 pg_isready postgresql-client postgresql       postgresql-client postgresql postgresql       postgresql16-client postgresql
 redis-server redis-server   redis             redis         redis       redis               redis        redis
+rsyslogd  rsyslog           rsyslog           rsyslog       rsyslog     rsyslog             rsyslog      -
+ldapsearch ldap-utils       openldap-clients  openldap-clients openldap openldap2-client    openldap26-client openldap
 slapd     slapd             openldap-servers  openldap      openldap    openldap2           openldap26-server openldap
 postfix   postfix           postfix           postfix       postfix     postfix             postfix      -
 haproxy   haproxy           haproxy           haproxy       haproxy     haproxy             haproxy      haproxy

@@ -167,15 +167,16 @@ answers(const struct spot *where)
 }
 
 void
-nameserver_up(
-    struct child *c, enum nameserver kind, const struct spot *where, int number)
+nameserver_up_with(struct child *c, enum nameserver kind,
+    const struct spot *where, int number, const char *more)
 {
 	const char *dir = scratch(text("ns%d", number)),
 		   *conf = text("%s/conf", dir), *argv[5];
 	int n = 0;
 
 	ck_assert_msg(mkdir(dir, 0755) == 0, "%s: %s", dir, strerror(errno));
-	write_file(conf, kinds[kind].configure(where, dir, number));
+	write_file(conf,
+	    text("%s%s", kinds[kind].configure(where, dir, number), more));
 	argv[n++] = child_find(kinds[kind].program);
 	if (kinds[kind].foreground != NULL)
 		argv[n++] = kinds[kind].foreground;
@@ -188,4 +189,11 @@ nameserver_up(
 	    20000);
 	ck_assert_msg(
 	    c->running, "%s: %s%s", argv[0], child_err(c), child_out(c));
+}
+
+void
+nameserver_up(
+    struct child *c, enum nameserver kind, const struct spot *where, int number)
+{
+	nameserver_up_with(c, kind, where, number, "");
 }

@@ -29,5 +29,8 @@ const char *nameserver_program(enum nameserver kind);
  * SIGKILL would leave those of nsd to the end of the tests. */
 void nameserver_up(struct child *c, enum nameserver kind,
     const struct spot *where, int number);
+/* The same with lines at the end of its configuration. */
+void nameserver_up_with(struct child *c, enum nameserver kind,
+    const struct spot *where, int number, const char *more);
 
 #endif
