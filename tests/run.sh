@@ -426,6 +426,8 @@ packages_want \
 	valgrind \
 	mandoc \
 	chromium \
+	node \
+	npm \
 	promtool \
 	unbound \
 	nsd \
@@ -465,6 +467,9 @@ case $steps in
 *cross*) packages_want arm-linux-gnueabihf-gcc s390x-linux-gnu-gcc qemu-arm qemu-s390x ;;
 esac
 mkdir -p "$work" || exit 1
+packages_node "$top" "$work/node"
+PEN_NODE_MODULES=$work/node/node_modules
+export PEN_NODE_MODULES
 if ! source=$(build_source "$top" "$work/source" 2>"$work/source.log"); then
 	tail -n 20 "$work/source.log"
 	exit 1

@@ -4,6 +4,7 @@
 #
 #     packages_need THING...    installs what is missing, or ends the script
 #     packages_want THING...    the same, but goes on without what it can't get
+#     packages_node TOP DIR     the same of npm's, below DIR
 #     build_source TOP COPY     prints SOURCE, which may have to be a copy
 #     build_pen SOURCE BUILD [configure options]
 #
@@ -43,6 +44,8 @@ nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netc
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
 chromium  chromium          chromium          chromium      chromium    chromium            chromium     -
+node      nodejs            nodejs            nodejs        nodejs      nodejs              node         node
+npm       npm               npm               npm           npm         npm                 npm          -
 promtool  prometheus        golang-github-prometheus prometheus prometheus golang-github-prometheus-prometheus prometheus prometheus
 unbound   unbound           unbound           unbound       unbound     unbound             unbound      unbound
 nsd       nsd               nsd               nsd           nsd         nsd                 nsd          nsd
@@ -235,6 +238,22 @@ packages_want() {
 	done
 	missing=$(packages_missing "$@" | tr '\n' ' ')
 	[ -z "$missing" ] || echo "going on without: $missing"
+}
+
+# packages_node TOP DIR: what drives a browser, as TOP/tests/page names it, into
+# DIR/node_modules.
+packages_node() {
+	if ! packages_find_program npm; then
+		echo "going on without: packages of npm"
+	elif ! cmp -s "$1/tests/page/package-lock.json" "$2/installed"; then
+		mkdir -p "$2" && cp "$1/tests/page/package.json" \
+			"$1/tests/page/package-lock.json" "$2" || return
+		echo "installing with npm: playwright-core axe-core"
+		(cd "$2" && npm ci --ignore-scripts --no-audit --no-fund) \
+			>"$2/log" 2>&1 </dev/null &&
+			cp "$2/package-lock.json" "$2/installed" ||
+			echo "going on without: packages of npm"
+	fi
 }
 
 packages_need_build() {

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "control/recent.h"
 #include "control/executable.h"
 #include "control/names.h"
 #include "control/notify.h"
@@ -78,6 +79,7 @@ struct pen {
 	struct acl_loads *loads; /* of that command; NULL: it may wait */
 	struct server_index *index; /* of the servers in force */
 	struct timer revival; /* see states.h */
+	struct recent recent;
 	struct stopping stopping; /* in DRAINING */
 	size_t descriptors;	  /* the process may have; 0: not known yet */
 	uint64_t control_clients; /* at a time */

@@ -3,9 +3,9 @@
 #define PEN_CONTROL_REPORT_H
 
 #include "control/facts.h"
+#include "pool/server.h"
 
 struct pen;
-struct server;
 
 /* Adds the servers in pieces, a line each:
  * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
@@ -16,6 +16,8 @@ void report_servers(struct reply *r);
 void report_servers_long(struct reply *r);
 /* The name of its state. */
 const char *report_server_state(const struct server *s);
+/* "regular", "emergency" or "abuse". */
+const char *report_role(enum server_role role);
 /* A time, in seconds since 1970, in local time: RFC 3339, section 5.6. */
 enum { REPORT_TEXT_MAX = 40 };
 const char *report_time(int64_t seconds, char text[REPORT_TEXT_MAX]);

@@ -77,10 +77,17 @@ tell_numbers(struct facts *f, const struct server *s)
 	facts_number(f, "rx", s->received);
 }
 
+const char *
+report_role(enum server_role role)
+{
+	static const char *const roles[] = { "regular", "emergency", "abuse" };
+
+	return roles[role];
+}
+
 static void
 tell_state(struct facts *f, const struct server *s, uint64_t now)
 {
-	static const char *const roles[] = { "regular", "emergency", "abuse" };
 	const struct server_history *h = &s->history;
 	char since[REPORT_TEXT_MAX];
 
@@ -91,7 +98,7 @@ tell_state(struct facts *f, const struct server *s, uint64_t now)
 	facts_phrase(f, "reason", h->reason);
 	facts_number(f, "changes", h->changes);
 	facts_number(f, "share", server_share(s) * 100 / SERVER_SHARES);
-	facts_text(f, "role", roles[s->role]);
+	facts_text(f, "role", report_role(s->role));
 }
 
 /* Without a connect that was timed there is nothing to tell. */

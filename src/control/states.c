@@ -99,6 +99,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 
 	if (p->phase < PHASE_SERVING)
 		return;
+	recent_note(&p->recent, s, c);
 	if (!takeover_is_one(&p->takeover))
 		announce(p, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)

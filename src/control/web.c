@@ -97,6 +97,9 @@ begin_status(struct status_walk *w, struct buffer *out)
 	take(w, out);
 	reply_add(out, ",\"limits\":");
 	tell_limits(w->pen, out);
+	reply_add(out, ",\"changes\":");
+	recent_tell(&w->pen->recent, report_now(w->pen), &w->reply);
+	take(w, out);
 	reply_add(out, ",\"servers\":");
 	report_servers_long(&w->reply);
 }

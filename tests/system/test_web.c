@@ -220,36 +220,6 @@ START_TEST(examples_of_prometheus)
 }
 END_TEST
 
-/* The page in a browser: a server's state is in the document, and what
- * strangers have chosen is text. */
-START_TEST(browser)
-{
-	const char *dom;
-
-	NEED_PROGRAM("chromium");
-	webrig_begin("timeout", "3");
-	if (strstr(webrig_get("/status.json"), "built without Jansson") !=
-	    NULL) {
-		webrig_end();
-		SKIP("built without Jansson");
-	}
-	webrig_command(
-	    "server 1 address <script>document.title=1</script> port 1");
-	webrig_command("server 0 drain");
-	dom = scratch("dom");
-	ck_assert_int_eq(
-	    system(text("HOME=%s timeout 100 chromium --headless=new "
-			"--no-sandbox --disable-gpu --virtual-time-budget=8000 "
-			"--user-data-dir=%s --dump-dom http://%s/ >%s "
-			"2>/dev/null",
-		scratch(""), scratch("profile"), webrig.web.text, dom)),
-	    0);
-	webrig_expect_in(contents(dom), "class=\"state drain\">drain<");
-	webrig_expect_in(contents(dom), "<title>pen</title>");
-	webrig_end();
-}
-END_TEST
-
 SUITE(test_web)
 {
 	Suite *s = suite_create("web");
@@ -264,6 +234,5 @@ SUITE(test_web)
 	SUITE_ADD(s, changes, 60);
 	SUITE_ADD(s, promtool, 60);
 	SUITE_ADD(s, examples_of_prometheus, 60);
-	SUITE_ADD(s, browser, 120);
 	return s;
 }

@@ -1,0 +1,499 @@
+/* web_page.js: shows what status.json says, twice a second, in elements that stay. */
+"use strict";
+(function () {
+  var STEPS = 120, STEP = 5000, ROWS = 100;
+  var rows = {}, tiles = {}, trends = {}, heads = {}, chips = {}, states = {};
+  var now = null, before = null, answered = 0, lost = "", timer = 0, started = false, asks = false;
+  var view = { state: "", find: "", key: "", down: false, all: false };
+  var BAD = ["blacklisted", "down", "removed"], DOUBT = ["suspect", "drain", "maint"];
+  var ORDER = BAD.concat(DOUBT, ["up"]);
+
+  function at(id) { return document.getElementById(id); }
+  function element(name, parent, className) {
+    var e = document.createElement(name);
+    if (className) e.className = className;
+    if (parent) parent.appendChild(e);
+    return e;
+  }
+  function set(e, text) {
+    if (e.textContent !== text) e.textContent = text;
+  }
+  function mark(e, className) {
+    if (e.className !== className) e.className = className;
+  }
+  function shape(parent, className) {
+    element("span", parent, "shape" + (className ? " " + className : ""))
+      .setAttribute("aria-hidden", "true");
+  }
+  /* As many children as that, each as `make` makes them. */
+  function children(parent, n, make) {
+    while (parent.children.length > n) parent.removeChild(parent.lastChild);
+    while (parent.children.length < n) make(parent);
+    return parent.children;
+  }
+
+  /* ---- numbers ---- */
+  function scaled(n) {
+    var units = ["", "k", "M", "G", "T", "P"], i = 0;
+    while (n >= 999.5 && i < units.length - 1) { n /= 1000; i++; }
+    return [n < 100 && (i > 0 || n % 1) ? n.toFixed(1) : String(Math.round(n)), units[i]];
+  }
+  function short(n) { var s = scaled(n); return s[0] + (s[1] ? "\u202f" + s[1] : ""); }
+  function bytes(n) { var s = scaled(n); return s[0] + "\u202f" + s[1] + "B"; }
+  function micro(us) {
+    if (us === null || us === undefined) return "\u2013";
+    if (us < 1000) return us + "\u202f\u00b5s";
+    if (us < 1000000) return (us / 1000).toFixed(us < 100000 ? 1 : 0) + "\u202fms";
+    return (us / 1000000).toFixed(1) + "\u202fs";
+  }
+  function ago(s) {
+    if (s < 60) return s + "\u202fs";
+    if (s < 3600) return Math.floor(s / 60) + "\u202fmin";
+    if (s < 172800) return Math.floor(s / 3600) + "\u202fh";
+    return Math.floor(s / 86400) + " days";
+  }
+  function counted(n, one, many) { return n + " " + (n === 1 ? one : many); }
+
+  /* ---- sparklines ---- */
+  function spark(parent, label) {
+    var ns = "http://www.w3.org/2000/svg", svg = document.createElementNS(ns, "svg");
+    svg.setAttribute("class", "spark");
+    svg.setAttribute("viewBox", "0 0 " + (STEPS - 1) + " 24");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("role", "img");
+    ["base", "area", "line"].forEach(function (name) {
+      var path = document.createElementNS(ns, "path");
+      path.setAttribute("class", name);
+      svg.appendChild(path);
+    });
+    svg.firstChild.setAttribute("d", "M0 23.5L" + (STEPS - 1) + " 23.5");
+    parent.appendChild(svg);
+    return { svg: svg, label: label, drawn: -1 };
+  }
+  function draw(s, t, value, format) {
+    var values = t.values.concat([value]), most = Math.max.apply(null, values.concat([1]));
+    var from = STEPS - values.length, line = "";
+    if (s.drawn === t.version + ":" + value) return;
+    s.drawn = t.version + ":" + value;
+    values.forEach(function (v, i) {
+      line += (i ? "L" : "M") + (from + i) + " " + (23 - v / most * 21).toFixed(1);
+    });
+    s.svg.children[1].setAttribute("d", line + "L" + (STEPS - 1) + " 24L" + from + " 24Z");
+    s.svg.children[2].setAttribute("d", line);
+    s.svg.setAttribute("aria-label", s.label + " in the last 10 minutes: now " +
+      format(value) + ", at most " + format(Math.max.apply(null, values)));
+  }
+  /* Samples of the page itself go on where those of pen end. */
+  function trend(key) {
+    return trends[key] || (trends[key] =
+      { values: [], sum: 0, n: 0, since: Date.now(), version: 0 });
+  }
+  function note_value(key, value) {
+    var t = trend(key);
+    t.sum += value;
+    t.n++;
+    if (Date.now() - t.since >= STEP) {
+      t.values.push(t.sum / t.n);
+      if (t.values.length >= STEPS) t.values.shift();
+      t.sum = t.n = 0;
+      t.since = Date.now();
+      t.version++;
+    }
+    return t;
+  }
+
+  /* ---- totals ---- */
+  function tile(key, label, value, format, unit) {
+    var t = tiles[key], text = format(value).split("\u202f"), list;
+    if (!t) {
+      var li = element("li", at("tiles"), "card"), top = element("div", li, "top"), axis;
+      set(element("span", top), label);
+      t = tiles[key] = { peak: element("span", top, "peak"), value: element("strong", li),
+        unit: element("span", li, "unit"), spark: spark(li, label) };
+      axis = element("div", li, "axis");
+      set(element("span", axis), "10 min ago");
+      set(element("span", axis), "now");
+    }
+    list = note_value("total " + key, value);
+    set(t.value, text[0]);
+    set(t.unit, (text[1] || "") + unit);
+    set(t.peak, "peak " + format(Math.max.apply(null, list.values.concat([value]))) + unit);
+    draw(t.spark, list, value, format);
+  }
+  function rate(name, seconds) {
+    if (!before || seconds <= 0) return 0;
+    return Math.max(0, Math.round((now.counters[name] - before.counters[name]) / seconds));
+  }
+  function totals() {
+    var c = now.counters, s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
+    tile("sessions", "Open sessions", c.sessions, short, "");
+    tile("accepted", "New sessions", rate("accepted", s), short, "/s");
+    tile("up", "To servers", rate("bytes_up", s), bytes, "/s");
+    tile("down", "To clients", rate("bytes_down", s), bytes, "/s");
+    if (c.flows_opened > 0) tile("flows", "UDP flows", c.flows, short, "");
+    if (c.queued_total > 0) tile("queued", "Wait for a server", c.queued, short, "");
+  }
+
+  /* ---- the whole in a sentence ---- */
+  function address(s) {
+    if (!s.port) return s.addr;
+    return (s.addr.indexOf(":") >= 0 ? "[" + s.addr + "]" : s.addr) + ":" + s.port;
+  }
+  function verdict() {
+    var regular = now.servers.filter(function (s) { return s.role === "regular"; });
+    var bad = regular.filter(function (s) { return s.state !== "up"; });
+    var n = regular.length, up = n - bad.length, what = "up", text, more = "";
+    if (n === 0) {
+      what = "warn";
+      text = "No servers";
+    } else if (bad.length === 0) {
+      text = n === 1 ? "The server is up" : n === 2 ? "Both servers are up" :
+        "All " + n + " servers are up";
+    } else {
+      what = up === 0 || bad.some(function (s) { return BAD.indexOf(s.state) >= 0; })
+        ? "down" : "warn";
+      text = up === 0 ? "No server is up" : up + " of " + counted(n, "server is", "servers are") +
+        " up";
+      more = bad.slice(0, 4).map(function (s) {
+        return (s.name && s.name !== s.addr ? s.name : address(s)) + ": " + s.state;
+      }).join(", ") + (bad.length > 4 ? " and " + (bad.length - 4) + " more" : "");
+    }
+    if (now.pen.draining) {
+      what = "down";
+      text = "This pen is stopping: it takes no new clients";
+    }
+    mark(at("verdict"), "verdict " + what);
+    set(at("verdict-text"), text);
+    set(at("verdict-more"), more);
+    title(what, up, n);
+  }
+  function title(what, up, n) {
+    var colour = { up: "1a8a45", warn: "c27a00", down: "d0202c" }[what];
+    var href = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>" +
+      "<circle cx='8' cy='8' r='7' fill='%23" + colour + "'/></svg>";
+    if (at("icon").getAttribute("href") !== href) at("icon").setAttribute("href", href);
+    if (document.title !== "pen: " + up + " of " + n + " up")
+      document.title = "pen: " + up + " of " + n + " up";
+  }
+
+  /* ---- columns: by which servers are sorted, too ---- */
+  function number(s) { return s.server; }
+  var COLUMNS = [
+    ["Server", "server", number],
+    ["State", "state-of", function (s) { return ORDER.indexOf(s.state) * 4e9 + number(s); }],
+    ["Since", "n", function (s) { return s.for_s; }],
+    ["Sessions", "n open", function (s) { return -s.conn; }],
+    ["New/s", "n", function (s) { return -s.rate; }],
+    ["Connect p50", "n p50", function (s) { return -s.connect_p50_us; }],
+    ["p99", "n p99", function (s) { return -s.connect_p99_us; }],
+    ["Sent", "n bytes", function (s) { return -s.sx; }],
+    ["Received", "n bytes", function (s) { return -s.rx; }],
+    ["Failures", "n fails", function (s) { return -s.failures; }],
+    ["New/s, 10 min", "spark", null]
+  ];
+  var TITLES = { "Sessions": "Open sessions; the bar is its share of all, or how full it is",
+    "New/s": "New clients each second", "Connect p50": "Half of the connects were faster",
+    "p99": "99 of 100 connects were faster", "Sent": "Bytes sent to the server",
+    "Received": "Bytes received from it", "Failures": "Connects that failed" };
+  function sort_by(key, down) {
+    view.key = key;
+    view.down = down;
+    COLUMNS.forEach(function (c) {
+      var th = heads[c[0]];
+      if (c[0] !== key) th.removeAttribute("aria-sort");
+      else th.setAttribute("aria-sort", down ? "descending" : "ascending");
+    });
+    at("sort").value = key;
+    servers();
+  }
+  function make_heads() {
+    COLUMNS.forEach(function (c) {
+      var th = heads[c[0]] = element("th", at("heads"), c[1].split(" ")[0] === "n" ? "n" : "");
+      var sorts = c[2] ? element("button", th) : th, option;
+      th.setAttribute("role", "columnheader");
+      th.scope = "col";
+      set(sorts, c[0]);
+      if (TITLES[c[0]]) th.title = TITLES[c[0]];
+      if (!c[2]) return;
+      sorts.type = "button";
+      sorts.addEventListener("click", function () {
+        sort_by(c[0], view.key === c[0] && !view.down);
+      });
+      option = element("option", at("sort"));
+      set(option, c[0]);
+      option.value = c[0];
+    });
+    at("sort").addEventListener("change", function () { sort_by(at("sort").value, false); });
+  }
+
+  /* ---- servers ---- */
+  function new_row(key) {
+    var r = { tr: element("tr"), cells: [] };
+    r.tr.setAttribute("role", "row");
+    COLUMNS.forEach(function (c) {
+      var td = element("td", r.tr, c[1]);
+      td.setAttribute("role", "cell");
+      td.setAttribute("data-label", c[0] === "p99" ? "Connect p99" : c[0]);
+      r.cells.push(td);
+    });
+    r.number = element("span", r.cells[0], "number");
+    r.address = element("b", r.cells[0]);
+    r.name = element("span", r.cells[0], "under");
+    r.state = element("span", r.cells[1], "state");
+    shape(r.state);
+    r.word = element("span", r.state);
+    r.reason = element("span", r.cells[1], "under");
+    r.open = element("span", r.cells[3]);
+    r.bar = element("span", r.cells[3], "bar");
+    element("span", r.bar);
+    r.spark = spark(r.cells[10], "New clients a second");
+    rows[key] = r;
+    return r;
+  }
+  function bar(e, part) {
+    var width = Math.min(100, 100 * part).toFixed(1) + "%";
+    if (e.firstChild.style.width !== width) e.firstChild.style.width = width;
+  }
+  /* The same of something that can be full. */
+  function gauge(e, part) {
+    mark(e, "bar" + (part >= 1 ? " full" : part >= 0.8 ? " near" : ""));
+    bar(e, part);
+  }
+  function trend_of(s) { return "server " + s.server; }
+  function show(s, open) {
+    var r = rows[s.server] || new_row(s.server);
+    mark(r.tr, BAD.indexOf(s.state) >= 0 ? "down" : DOUBT.indexOf(s.state) >= 0 ? "warn" : "");
+    set(r.number, s.role === "regular" ? String(s.server) : s.role);
+    set(r.address, address(s));
+    set(r.name, s.name && s.name !== s.addr ? s.name : "");
+    mark(r.state, "state " + s.state);
+    set(r.word, s.state);
+    set(r.reason, s.reason && s.reason !== "configuration" ? s.reason : "");
+    set(r.cells[2], ago(s.for_s));
+    if (r.cells[2].title !== s.since) r.cells[2].title = s.since;
+    set(r.open, s.max > 0 ? s.conn + " of " + s.max : short(s.conn));
+    if (s.max > 0) gauge(r.bar, s.conn / s.max);
+    else bar(r.bar, open > 0 ? s.conn / open : 0);
+    set(r.cells[4], short(Number(s.rate)));
+    set(r.cells[5], micro(s.connect_p50_us));
+    set(r.cells[6], micro(s.connect_p99_us));
+    set(r.cells[7], bytes(s.sx));
+    set(r.cells[8], bytes(s.rx));
+    set(r.cells[9], short(s.failures));
+    draw(r.spark, trend(trend_of(s)), Number(s.rate), short);
+    return r.tr;
+  }
+  function wanted() {
+    var find = view.find.toLowerCase(), value, key = view.key;
+    var list = now.servers.filter(function (s) {
+      if (view.state && s.state !== view.state) return false;
+      return !find || (s.server + " " + address(s) + " " + s.name + " " + s.state + " " +
+        s.reason).toLowerCase().indexOf(find) >= 0;
+    });
+    if (!key && list.length > ROWS) key = "State";
+    COLUMNS.forEach(function (c) { if (c[0] === (key || "Server")) value = c[2]; });
+    return list.sort(function (a, b) {
+      return (view.down ? -1 : 1) * (value(a) - value(b)) || number(a) - number(b);
+    });
+  }
+  function servers() {
+    if (!now) return;
+    var body = at("servers"), seen = {}, open = 0, list = wanted(), n = list.length;
+    now.servers.forEach(function (s) { open += s.conn; });
+    if (!view.all) list = list.slice(0, ROWS);
+    list.forEach(function (s, i) {
+      var tr = show(s, open);
+      seen[s.server] = true;
+      if (body.children[i] !== tr) body.insertBefore(tr, body.children[i] || null);
+    });
+    Object.keys(rows).forEach(function (key) {
+      if (seen[key]) return;
+      body.removeChild(rows[key].tr);
+      delete rows[key];
+    });
+    set(at("nobody"), now.servers.length > 0 ? "No server is like that." :
+      "No servers. Add one: penctl ADDRESS 'server add HOST:PORT'");
+    at("nobody").hidden = n > 0;
+    at("more").hidden = n <= ROWS;
+    set(at("all"), view.all ? "Show the first " + ROWS : "Show all " + n);
+    count_states();
+  }
+  function chip(state) {
+    var b = element("button");
+    b.type = "button";
+    if (state) shape(b, state);
+    b.appendChild(chips[state] = element("span"));
+    b.addEventListener("click", function () {
+      view.state = state;
+      servers();
+    });
+    return b;
+  }
+  function count_states() {
+    var counts = { "": now.servers.length }, group = at("states"), last = null;
+    now.servers.forEach(function (s) { counts[s.state] = (counts[s.state] || 0) + 1; });
+    [""].concat(ORDER).forEach(function (state) {
+      var b = chips[state] && chips[state].parentNode;
+      if (state && !counts[state] && view.state !== state) {
+        if (b) group.removeChild(b);
+        delete chips[state];
+        return;
+      }
+      if (!b) group.insertBefore(b = chip(state), last ? last.nextSibling : group.firstChild);
+      last = b;
+      set(chips[state], (state || "all") + " " + (counts[state] || 0));
+      b.setAttribute("aria-pressed", String(view.state === state));
+    });
+  }
+
+  /* ---- below ---- */
+  function new_change(ol) {
+    var li = element("li", ol), text;
+    element("time", li);
+    text = element("span", li);
+    element("b", text);
+    element("span", text);
+    shape(element("span", text, "state"));
+    element("span", text.lastChild);
+    element("span", text, "dim");
+  }
+  function changes() {
+    var list = (now.changes || []).slice(0, 10), ol = at("changes");
+    if (list.length === 0) {
+      set(children(ol, 1, function () { element("li", ol); })[0], "None since the start.");
+      ol.firstChild.className = "dim";
+      return;
+    }
+    if (ol.firstChild && ol.firstChild.className === "dim") ol.removeChild(ol.firstChild);
+    children(ol, list.length, new_change);
+    list.forEach(function (c, i) {
+      var li = ol.children[i], text = li.children[1].children;
+      set(li.children[0], ago(c.ago_s) + " ago");
+      li.children[0].dateTime = li.children[0].title = c.time;
+      set(text[0], (c.role === "regular" ? "server " + c.server : c.role) + " ");
+      set(text[1], (c.name || "") + " " + c.was + " \u2192 ");
+      mark(text[2], "state " + c.state);
+      set(text[2].children[1], c.state);
+      set(text[3], c.reason ? ", " + c.reason : "");
+    });
+  }
+  function speak() {
+    var said = [];
+    now.servers.forEach(function (s) {
+      var key = s.server;
+      if (states[key] && states[key] !== s.state && said.length < 5)
+        said.push("Server " + s.server + " is " + s.state + ".");
+      states[key] = s.state;
+    });
+    if (said.length > 0) set(at("spoken"), said.join(" "));
+  }
+  function new_limit(ul) {
+    var li = element("li", ul), pair = element("div", li, "pair");
+    element("span", pair);
+    element("span", pair);
+    element("span", element("span", li, "bar"));
+  }
+  function limits() {
+    var list = now.limits.filter(function (l) { return l.max > 0; }), ul = at("limits");
+    children(ul, list.length, new_limit);
+    list.forEach(function (l, i) {
+      var li = ul.children[i], part = l.now / l.max;
+      set(li.firstChild.children[0], l.name);
+      set(li.firstChild.children[1], short(l.now) + " of " + short(l.max) +
+        (part >= 1 ? ", full" : part >= 0.8 ? ", nearly full" : ""));
+      gauge(li.children[1], part);
+    });
+  }
+  function ends() {
+    var list = Object.keys(now.counters).filter(function (key) {
+      return key.indexOf("closed_") === 0 && now.counters[key] > 0;
+    }).sort(function (a, b) { return now.counters[b] - now.counters[a]; }).slice(0, 8);
+    var ul = at("ends");
+    if (list.length === 0) list = [""];
+    children(ul, list.length, function () {
+      var li = element("li", ul, "pair");
+      element("span", li);
+      element("span", li);
+    });
+    list.forEach(function (key, i) {
+      set(ul.children[i].children[0], key ? key.slice(7).replace(/_/g, " ") : "None yet.");
+      set(ul.children[i].children[1], key ? short(now.counters[key]) : "");
+    });
+  }
+
+  /* ---- again and again ---- */
+  function is_paused() { return at("pause").getAttribute("aria-pressed") === "true"; }
+  function fresh() {
+    var s = Math.round((Date.now() - answered) / 1000);
+    mark(at("live"), lost ? "lost" : is_paused() ? "paused" : "");
+    set(at("fresh"), !answered ? "starts" : is_paused() ? "paused for " + ago(s) :
+      lost ? "no answer for " + ago(s) : "live");
+    at("note").hidden = lost === "";
+    set(at("note"), lost ? "No answer from pen: " + lost +
+      (answered ? ". What you see is " + ago(s) + " old." : "") : "");
+  }
+  function take(status) {
+    before = now;
+    now = status;
+    answered = Date.now();
+    lost = "";
+    set(at("about"), "listens at " + now.pen.listen + " \u00b7 " + now.pen.balance +
+      " \u00b7 up for " + ago(now.pen.uptime_s) + " \u00b7 version " + now.pen.version);
+    now.servers.forEach(function (s) { note_value(trend_of(s), Number(s.rate)); });
+    verdict();
+    totals();
+    servers();
+    changes();
+    limits();
+    ends();
+    speak();
+  }
+  /* Twice a second; less often for what is long, or not seen. */
+  function period() {
+    var ms = Math.max(500, Math.min(10000, now ? 2 * now.servers.length : 0));
+    return document.hidden ? 5 * ms : ms;
+  }
+  function json(path) {
+    return fetch(path, { cache: "no-store" }).then(function (r) {
+      if (!r.ok) throw new Error(r.status + " " + r.statusText);
+      return r.json();
+    });
+  }
+  function poll() {
+    clearTimeout(timer);
+    if (asks) return;
+    asks = true;
+    json("status.json").then(take).catch(function (e) { lost = e.message; })
+      .then(function () {
+        asks = false;
+        fresh();
+        if (!is_paused()) timer = setTimeout(poll, period());
+      });
+  }
+  at("pause").addEventListener("click", function () {
+    var paused = !is_paused();
+    at("pause").setAttribute("aria-pressed", String(paused));
+    fresh();
+    if (paused) clearTimeout(timer);
+    else poll();
+  });
+  at("find").addEventListener("input", function () {
+    view.find = at("find").value.trim();
+    servers();
+  });
+  at("all").addEventListener("click", function () {
+    view.all = !view.all;
+    servers();
+  });
+  document.addEventListener("visibilitychange", function () {
+    if (!document.hidden && started && !is_paused()) poll();
+  });
+  setInterval(function () { if (is_paused() || lost) fresh(); }, 1000);
+  make_heads();
+  json("trend.json").then(function (t) {
+    Object.keys(t).forEach(function (key) { trend(key).values = t[key].slice(1 - STEPS); });
+  }).catch(function () {}).then(function () {
+    started = true;
+    poll();
+  });
+})();

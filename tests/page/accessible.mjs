@@ -1,0 +1,99 @@
+// accessible.mjs: light and dark, wide and narrow: axe-core finds nothing, all
+// is reached by the keyboard, and pictures are taken.
+import fs from 'node:fs';
+import path from 'node:path';
+import zlib from 'node:zlib';
+
+const FOCUSABLE = 'a[href], button, input, select, [tabindex="0"]';
+
+// Width and height of a PNG, and the first value of its first pixel, which no
+// filter of the format changes.
+function picture(file) {
+  const bytes = fs.readFileSync(file), data = [];
+
+  for (let at = 8; at < bytes.length; at += 12 + bytes.readUInt32BE(at))
+    if (bytes.toString('latin1', at + 4, at + 8) === 'IDAT')
+      data.push(bytes.subarray(at + 8, at + 8 + bytes.readUInt32BE(at)));
+  return {
+    width: bytes.readUInt32BE(16),
+    height: bytes.readUInt32BE(20),
+    first: zlib.inflateSync(Buffer.concat(data))[1],
+    size: bytes.length,
+  };
+}
+
+async function take_picture(page, name, { given, expect }, scheme, width) {
+  const file = path.join(given.pictures, `page-${width}-${scheme}.png`);
+  await page.screenshot({ path: file, fullPage: true });
+  const p = picture(file);
+
+  expect(p.width === width, `${name}: a picture of ${p.width} pixels`);
+  expect(p.height > 500 && p.size > 10000, `${name}: something is in it`);
+  expect(scheme === 'dark' ? p.first < 60 : p.first > 200,
+    `${name}: its background is ${p.first}`);
+}
+
+async function run_axe(page, name, { axe, expect }) {
+  await page.evaluate(axe);
+  const { violations } = await page.evaluate(() => window.axe.run());
+
+  for (const v of violations)
+    expect(false, `${name}: axe: ${v.id}: ${v.help}: ` +
+      v.nodes.map((n) => n.html).join(' ').slice(0, 500));
+}
+
+// Each element that can have the focus gets it by TAB, and shows that.
+async function walk(page, name, { expect }) {
+  const all = await page.evaluate((focusable) => {
+    window.unreached = new Set([...document.querySelectorAll(focusable)]
+      .filter((e) => e.getClientRects().length > 0));
+    return window.unreached.size;
+  }, FOCUSABLE);
+
+  for (let i = 0; i < all; i++) {
+    await page.keyboard.press('Tab');
+    const seen = await page.evaluate(() => {
+      const e = document.activeElement, style = getComputedStyle(e);
+
+      window.unreached.delete(e);
+      return style.outlineStyle !== 'none' &&
+        parseFloat(style.outlineWidth) >= 2 ? '' : e.outerHTML.slice(0, 100);
+    });
+    expect(seen === '', `${name}: the focus is seen at ${seen}`);
+  }
+  expect(await page.evaluate(() => window.unreached.size) === 0,
+    `${name}: the keyboard reaches all`);
+  return all;
+}
+
+async function press_keys(page, { expect }) {
+  await page.locator('th button', { hasText: 'Failures' }).focus();
+  await page.keyboard.press('Enter');
+  expect(await page.locator('th[aria-sort]').innerText() === 'Failures',
+    'Enter sorts');
+  await page.locator('#pause').focus();
+  await page.keyboard.press('Space');
+  expect(await page.locator('#fresh').innerText() !== 'live', 'Space pauses');
+}
+
+export async function accessible(test) {
+  for (const colorScheme of ['light', 'dark'])
+    for (const width of [1280, 375]) {
+      const name = `${width} ${colorScheme}`;
+      const page = await test.open(
+        { colorScheme, viewport: { width, height: 800 } });
+
+      await page.goto(test.given.url);
+      await page.waitForSelector('#servers tr.down');
+      await run_axe(page, name, test);
+      await take_picture(page, name, test, colorScheme, width);
+      test.expect(await page.evaluate(() =>
+        document.documentElement.scrollWidth <= window.innerWidth),
+      `${name}: fits the width`);
+      if (colorScheme === 'light') {
+        test.expect(await walk(page, name, test) > 6, `${name}: has controls`);
+        if (width === 1280) await press_keys(page, test);
+      }
+      await page.context().close();
+    }
+}

@@ -1,0 +1,73 @@
+// page.mjs: the live page in a browser, as tests/system/test_page.c starts it:
+//
+//     node page.mjs CASE NAME=VALUE...
+//
+// Prints a line for each thing found; the exit status is 0 when all is well.
+// PEN_NODE_MODULES names the directory with playwright-core and axe-core.
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { accessible } from './accessible.mjs';
+import { follows } from './follows.mjs';
+import { shapes } from './shapes.mjs';
+import { strangers } from './strangers.mjs';
+
+const modules = createRequire(
+  path.join(path.resolve(process.env.PEN_NODE_MODULES), 'page.js'));
+const { chromium } = modules('playwright-core');
+const cases = { accessible, follows, shapes, strangers };
+const given = Object.fromEntries(process.argv.slice(3).map((word) => {
+  const at = word.indexOf('=');
+  return [word.slice(0, at), word.slice(at + 1)];
+}));
+let failures = 0;
+
+function expect(holds, what) {
+  if (!holds) {
+    console.log(`not so: ${what}`);
+    failures++;
+  }
+}
+
+// A page whose errors and requests are noted. What is asked for elsewhere, and
+// what the browser complains about, fails the test.
+async function open(browser, options) {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+
+  page.requests = [];
+  page.on('console', (m) => {
+    expect(!['error', 'warning'].includes(m.type()), `console: ${m.text()}`);
+  });
+  page.on('pageerror', (e) => expect(false, `script: ${e.message}`));
+  page.on('dialog', (d) => {
+    expect(false, `dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  page.on('request', (r) => {
+    const url = new URL(r.url());
+
+    page.requests.push(url.pathname);
+    expect(url.origin === new URL(given.url).origin || url.protocol === 'data:',
+      `request to ${r.url()}`);
+  });
+  page.setDefaultTimeout(Number(given.patience));
+  return page;
+}
+
+const browser = await chromium.launch({
+  executablePath: given.chromium,
+  args: ['--disable-gpu', '--disable-dev-shm-usage', '--no-proxy-server'],
+});
+try {
+  await cases[process.argv[2]]({
+    given,
+    expect,
+    open: (options) => open(browser, options),
+    axe: fs.readFileSync(modules.resolve('axe-core/axe.min.js'), 'utf8'),
+  });
+} catch (e) {
+  expect(false, e.stack);
+}
+await browser.close();
+process.exit(failures > 0 ? 1 : 0);

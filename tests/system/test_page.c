@@ -1,0 +1,179 @@
+/* test_page.c: the live page in a browser, driven by the scripts in tests/page:
+ * it follows what happens, all can read it, nothing in it runs that others have
+ * chosen. */
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/suite.h"
+#include "support/wait.h"
+#include "support/webrig.h"
+
+enum { PATIENCE_MS = 5000 };
+
+/* ---- the browser ---- */
+
+static const char *
+source(const char *file)
+{
+	const char *dir = getenv("SRCDIR");
+
+	return text("%s/%s", dir != NULL ? dir : ".", file);
+}
+
+/* Where tests/setup.sh has put what the scripts need. */
+static const char *
+modules(void)
+{
+	const char *dir = getenv("PEN_NODE_MODULES");
+
+	return dir != NULL ? dir : source("build-tests/node/node_modules");
+}
+
+#define NEED_BROWSER()                                                       \
+	do {                                                                 \
+		NEED_PROGRAM("chromium");                                    \
+		NEED_PROGRAM("node");                                        \
+		if (access(text("%s/playwright-core", modules()), F_OK) < 0) \
+			SKIP("playwright-core is not installed: "            \
+			     "tests/run.sh installs it from npm");           \
+	} while (0)
+
+/* Runs a case of page.mjs with these words more, which end with NULL. */
+static void
+browse(const char *name, const char *const words[])
+{
+	const char *const env[] = { "PEN_NODE_MODULES", modules(), "HOME",
+		scratch(""), "TMPDIR", scratch(""), NULL };
+	const struct child_gifts gifts = { .env = env };
+	const char *argv[CHILD_ARGS] = { "node", source("tests/page/page.mjs"),
+		name, text("url=http://%s/", webrig.web.text),
+		text("chromium=%s", child_find("chromium")),
+		text("patience=%lld", wait_scaled(PATIENCE_MS)) };
+	struct child node;
+	int i;
+
+	for (i = 0; words[i] != NULL; i++)
+		argv[6 + i] = words[i];
+	child_start_given(&node, argv, &gifts);
+	ck_assert_msg(child_wait(&node, 60000) == 0, "%s: %s%s", name,
+	    child_out(&node), child_err(&node));
+}
+
+/* ---- cases ---- */
+
+/* Starts pen with these servers, which are checked often. Returns whether
+ * it has the page. */
+static bool
+begin(const struct spot *first, const struct spot *second)
+{
+	struct webrig *w = &webrig;
+
+	spot_new(&w->front, SPOT_TCP4);
+	spot_new(&w->web, SPOT_TCP4);
+	spot_new(&w->ctl, SPOT_UNIX);
+	pen_up(&w->pen, &w->front, "-C", w->ctl.text, "-O",
+	    text("web %s", w->web.text), "-O", "check connect", "-O",
+	    "check_interval 0.3", "-O", "check_rise 1", "-r", w->front.text,
+	    first->text, second->text, NULL);
+	if (strstr(webrig_get("/status.json"), "without Jansson") == NULL)
+		return true;
+	pen_down(&w->pen);
+	return false;
+}
+
+/* A server is killed and comes back. */
+START_TEST(follows)
+{
+	struct spot servers[2];
+	const char *pen = getenv("PEN");
+
+	NEED_BROWSER();
+	spot_new(&servers[0], SPOT_TCP4);
+	spot_new(&servers[1], SPOT_TCP4);
+	if (!begin(&servers[0], &servers[1]))
+		SKIP("built without Jansson");
+	browse("follows",
+	    (const char *[]){ text("server0=%s", servers[0].text),
+		text("server1=%s", servers[1].text),
+		text("front=%s", webrig.front.text),
+		text("pen=%s", pen != NULL ? pen : "./pen"), NULL });
+	pen_down(&webrig.pen);
+}
+END_TEST
+
+/* Runs a case with a server that is up and one that is down. */
+static void
+browse_both(const char *name, const char *word)
+{
+	struct spot nobody;
+
+	NEED_BROWSER();
+	spot_new(&nobody, SPOT_TCP4);
+	backend_start(&webrig.back, SPOT_TCP4, backend_say, "served");
+	if (!begin(&webrig.back.at, &nobody)) {
+		backend_stop(&webrig.back);
+		SKIP("built without Jansson");
+	}
+	browse(name, (const char *[]){ word, NULL });
+	webrig_end();
+}
+
+/* Pictures stay in the build's directory, for whoever wants to see them. */
+START_TEST(accessible)
+{
+	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
+	browse_both("accessible", "pictures=pictures");
+}
+END_TEST
+
+START_TEST(shapes)
+{
+	browse_both("shapes", NULL);
+}
+END_TEST
+
+/* Names of servers, which a command or DNS may have brought. */
+START_TEST(strangers)
+{
+	static const char *const names[] = {
+		"<script>window.hacked=1</script>",
+		"<img/src=x/onerror=window.hacked=1>",
+		"\"'><svg/onload=window.hacked=1>",
+		"</td><a/href=javascript:window.hacked=1>&amp;&#60;",
+	};
+	char all[1024] = "names=";
+	int i;
+
+	NEED_BROWSER();
+	webrig_begin("check_interval", "1");
+	if (strstr(webrig_get("/status.json"), "without Jansson") != NULL) {
+		webrig_end();
+		SKIP("built without Jansson");
+	}
+	for (i = 0; i < 4; i++) {
+		webrig_command(text("server %d address \"/%s%s\"", i + 1,
+		    names[i][0] == '"' ? "\\" : "", names[i]));
+		webrig_command(text("server %d drain", i + 1));
+		strcat(strcat(all, i > 0 ? "\n/" : "/"), names[i]);
+	}
+	browse("strangers", (const char *[]){ all, "changes=4", NULL });
+	webrig_end();
+}
+END_TEST
+
+SUITE(test_page)
+{
+	Suite *s = suite_create("page");
+
+	SUITE_ADD(s, follows, 120);
+	SUITE_ADD(s, accessible, 120);
+	SUITE_ADD(s, shapes, 120);
+	SUITE_ADD(s, strangers, 120);
+	return s;
+}
