@@ -100,7 +100,9 @@ while read -r line; do
 		127.0.0.1:1 127.0.0.1:2
 done <"$dir/lines"
 
-# Displays, and command lines, of all pages
+# Displays, and command lines, of all pages; lines that begin with a command
+"$pen" --help all | sed -n '/^commands:/,$s/^  \([a-z][a-z0-9_]*\).*/\1/p' |
+	sort -u >"$dir/commands"
 for page in "$top"/man/*.[1-9]; do
 	name=${page##*/}
 	rm -f "$dir"/display.*
@@ -115,8 +117,19 @@ for page in "$top"/man/*.[1-9]; do
 		check "$name" "$dir/example" -F "$dir/example" 127.0.0.1:8080 \
 			127.0.0.1:1 127.0.0.1:2 127.0.0.1:3
 	done
-	sed -n -e 's/^\.Dl //p' "$page" | text | sed -e ':a' -e '/\\$/N' \
-	    -e 's/ *\\\n/ /' -e 'ta' | sed -n 's/^pen //p' | sed -E \
+	tls=
+	[ "$name" != pen-tls.7 ] || tls="ssl_cert $dir/etc/site.pem"
+	sed -n -e 's/^\.Dl //p' "$page" | text >"$dir/shown"
+	[ "$name" != pen.conf.5 ] || : >"$dir/shown"
+	while read -r line; do
+		word=${line#no }
+		grep -qxe "${word%%[ ;]*}" "$dir/commands" || continue
+		printf '%s\n%s\n' "$tls" "$line" >"$dir/example"
+		check "$name" "$dir/example" -F "$dir/example" 127.0.0.1:8080 \
+			127.0.0.1:1 127.0.0.1:2 127.0.0.1:3
+	done <"$dir/shown"
+	sed -e ':a' -e '/\\$/N' -e 's/ *\\\n/ /' -e 'ta' "$dir/shown" |
+	    sed -n 's/^pen //p' | sed -E \
 	    -e 's/; .*//' \
 	    -e 's/(host|web|mail|ftp|sip|vpn|ns|log)([A-Z]|[0-9]+)\b/127.0.0.1/g' \
 	    -e 's/loghost/127.0.0.1/' \
