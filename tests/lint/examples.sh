@@ -131,7 +131,7 @@ for page in "$top"/man/*.[1-9]; do
 	sed -e ':a' -e '/\\$/N' -e 's/ *\\\n/ /' -e 'ta' "$dir/shown" |
 	    sed -n 's/^pen //p' | sed -E \
 	    -e 's/; .*//' \
-	    -e 's/(host|web|mail|ftp|sip|vpn|ns|log)([A-Z]|[0-9]+)\b/127.0.0.1/g' \
+	    -e 's/(^| )(host|web|mail|ftp|sip|vpn|ns|log)([A-Z]|[0-9]+)\b/\1127.0.0.1/g' \
 	    -e 's/loghost/127.0.0.1/' \
 	    -e "s,site.pem,$dir/etc/site.pem," -e 's/sorry/127.0.0.1/g' \
 	    >"$dir/lines"
