@@ -312,15 +312,37 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 	return rc;
 }
 
+/* What a file is to be like. */
+struct like {
+	mode_t mode;
+	bool durable;
+	const struct stat *owner; /* NULL: whoever writes it */
+};
+
+/* The owner goes first: that takes some bits of the mode away. */
+static int
+make_like(int fd, const struct like *like)
+{
+	const struct stat *o = like->owner;
+	struct stat st;
+
+	if (o != NULL &&
+	    (fstat(fd, &st) < 0 ||
+		((st.st_uid != o->st_uid || st.st_gid != o->st_gid) &&
+		    fchown(fd, o->st_uid, o->st_gid) < 0)))
+		return -1;
+	return fchmod(fd, like->mode);
+}
+
 /* Writes the temporary file and renames it to `path`. */
 static int
-fill_and_rename(int fd, const char *temporary, const char *path, mode_t mode,
-    const struct buffer *text, bool durable)
+fill_and_rename(int fd, const char *temporary, const char *path,
+    const struct like *like, const struct buffer *text)
 {
 	int rc = 0, saved;
 
-	if (fchmod(fd, mode) < 0 || write_all(fd, text) < 0 ||
-	    (durable && fsync(fd) < 0))
+	if (make_like(fd, like) < 0 || write_all(fd, text) < 0 ||
+	    (like->durable && fsync(fd) < 0))
 		rc = -1;
 	saved = errno;
 	if (close(fd) < 0 && rc == 0) {
@@ -348,7 +370,7 @@ usual_mode(void)
 
 static int
 file_write_and_rename(
-    const char *real, mode_t mode, const struct buffer *text, bool durable)
+    const char *real, const struct like *like, const struct buffer *text)
 {
 	size_t size = strlen(real) + sizeof(".XXXXXX");
 	char *temporary = malloc(size);
@@ -358,8 +380,7 @@ file_write_and_rename(
 		return -1;
 	snprintf(temporary, size, "%s.XXXXXX", real);
 	fd = mkstemp(temporary);
-	rc = fd < 0 ? -1
-		    : fill_and_rename(fd, temporary, real, mode, text, durable);
+	rc = fd < 0 ? -1 : fill_and_rename(fd, temporary, real, like, text);
 	saved = errno;
 	free(temporary);
 	errno = saved;
@@ -383,11 +404,67 @@ file_replace(
 	} else if (!there && errno != ENOENT) {
 		rc = file_error(e);
 	} else {
-		rc = file_write_and_rename(real,
-		    there ? st.st_mode & 0777 : usual_mode(), text, durable);
+		struct like like = { there ? st.st_mode & 0777 : usual_mode(),
+			durable, NULL };
+
+		rc = file_write_and_rename(real, &like, text);
 		if (rc < 0)
 			file_error(e);
 	}
+	free(real);
+	return rc;
+}
+
+static bool
+is_same(const struct buffer *a, const struct buffer *b)
+{
+	size_t n = buffer_length(a);
+
+	return n == buffer_length(b) &&
+	    (n == 0 || memcmp(buffer_bytes(a), buffer_bytes(b), n) == 0);
+}
+
+/* First the copy of the old one, then the new one over it: at each moment there
+ * is a whole file of the name. */
+static int
+write_both(const char *real, const struct buffer *old,
+    const struct buffer *text, struct error *e)
+{
+	size_t size = strlen(real) + sizeof("~");
+	char *copy = malloc(size);
+	struct stat st;
+	struct like like = { .durable = true, .owner = &st };
+	int rc = -1;
+
+	if (copy == NULL || lstat(real, &st) < 0) {
+		free(copy);
+		return file_error(e);
+	}
+	like.mode = st.st_mode & 0777;
+	snprintf(copy, size, "%s~", real);
+	if (file_write_and_rename(copy, &like, old) == 0)
+		rc = file_write_and_rename(real, &like, text);
+	if (rc < 0)
+		file_error(e);
+	free(copy);
+	return rc;
+}
+
+int
+file_replace_kept(const char *path, const struct buffer *old,
+    const struct buffer *text, struct error *e)
+{
+	char *real;
+	int rc;
+
+	if (old == NULL)
+		return file_replace(path, text, true, e);
+	if (is_same(old, text))
+		return 0;
+	real = follow_own_links(path, e);
+	if (real == NULL)
+		return -1;
+	rc = write_both(real, old, text, e);
 	free(real);
 	return rc;
 }

@@ -46,4 +46,12 @@ int file_may_write(const char *path, struct error *e);
 int file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e);
 
+/* The same, durable, for a file that people keep: the new one belongs to its
+ * owner and group too, and `old`, what is in it now, is kept beside it in
+ * "FILE~". NULL is for a file that is not there yet. A file that would stay the
+ * same is left alone. Returns 0, or -1 with a phrase and the old file in
+ * place. */
+int file_replace_kept(const char *path, const struct buffer *old,
+    const struct buffer *text, struct error *e);
+
 #endif

@@ -43,6 +43,7 @@ words_split(struct words *w, char *line, char **rest)
 	*rest = NULL;
 	while (end != ';') {
 		from += strspn(from, blanks);
+		w->end = from;
 		end = *from;
 		if (end == '\0' || end == '#')
 			break;
@@ -60,6 +61,7 @@ words_split(struct words *w, char *line, char **rest)
 			return -1;
 		}
 		end = *from;
+		w->end = from;
 		if (end != '\0')
 			from++;
 		*to = '\0';

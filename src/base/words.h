@@ -13,6 +13,7 @@ enum { WORDS_MAX = 64 };
 
 struct words {
 	int count;
+	char *end; /* of the command: where its ; or comment is, or the '\0' */
 	char *word[WORDS_MAX + 1]; /* word[count] is NULL */
 };
 

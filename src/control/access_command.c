@@ -51,6 +51,8 @@ tell_cut(const struct call *c, const struct acl_entry *entry)
 	const char *mask = w->count > 3 ? w->word[3] : "";
 	char taken[ACL_TEXT_MAX];
 
+	if (c->dry)
+		return;
 	acl_format_entry(entry, taken);
 	log_warn("acl: address has host bits set "
 		 "acl=%s given=\"%.60s%s%.20s\" taken=\"%s\"%s%s",
@@ -68,7 +70,7 @@ static void
 tell_cuts(const struct call *c, const char *path,
     const struct acl_file_facts *facts)
 {
-	if (facts->cut == 0)
+	if (facts->cut == 0 || c->dry)
 		return;
 	log_warn("acl: addresses have host bits set acl=%s entries=%zu "
 		 "first=%.300s:%u",

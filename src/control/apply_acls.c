@@ -150,8 +150,8 @@ is_of_a_server(const struct plan *p, const char *name)
 
 /* "no acl NAME" leaves an empty list. It stays while something refers to it,
  * as a numbered one does. */
-static void
-forget_unused(struct plan *p)
+void
+apply_acls_forget(struct plan *p)
 {
 	struct plan_acls *l = &p->acls;
 	uint32_t i = 0;
@@ -203,7 +203,7 @@ apply_acls_check(struct apply *a, struct error *e)
 	bool all = a->pen->phase < PHASE_SERVING ||
 	    has_lost_names(&p->acls, &a->now->acls);
 
-	forget_unused(p);
+	apply_acls_forget(p);
 	number_lists(&p->acls, &a->now->acls);
 	if (resolve_settings(p, e) < 0 || check_servers(a, all, e) < 0)
 		return -1;

@@ -138,7 +138,7 @@ command_run(struct call *c, struct error *e)
 		return c->no && row->flags & ROW_NO
 		    ? 0
 		    : error_set(e, "built without TLS");
-	if (row->kind == KIND_OBSOLETE)
+	if (row->kind == KIND_OBSOLETE || (c->dry && row->kind == KIND_REPORT))
 		return 0;
 	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
 		return error_set(e, "there is no \"no %s\"", row->name);
@@ -167,6 +167,7 @@ command_parse(char *line, const struct command **row, struct words *arguments,
 		return error_set(e, "%s",
 		    errno == EINVAL ? "missing closing quote"
 				    : "too many words");
+	arguments->end = w.end;
 	if (w.count == 0)
 		return 0;
 	*no = w.count > 1 && strcmp(w.word[0], "no") == 0;

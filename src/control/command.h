@@ -95,10 +95,11 @@ struct call {
 	struct asker *asker; /* NULL: not on the control socket */
 	bool grows;	     /* ROW_GROWS counts: not a whole plan anew */
 	bool fresh;	     /* set it: look all names up again */
+	bool dry; /* only the plan matters: nothing is reported or logged */
 	/* Set them: the answer waits until that server has no connections, at
 	 * most so long, 0 being for ever. */
 	bool drains;
-	unsigned drained; /* slot */
+	unsigned slot; /* of the server that was changed; see command_key() */
 	uint64_t drain_ms;
 	bool upgrades; /* set it: the answer waits for the end of that */
 	struct reply *reply; /* text for who asked */
@@ -267,7 +268,8 @@ int run_certs(struct call *c, struct error *e);
 /* config_command.c */
 int run_include(struct call *c, struct error *e);
 int run_reload(struct call *c, struct error *e);
-int run_write(struct call *c, struct error *e);
 int run_diff(struct call *c, struct error *e);
+/* write_command.c */
+int run_write(struct call *c, struct error *e);
 
 #endif

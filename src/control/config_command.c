@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
+#include "control/apply.h"
 #include "control/command.h"
 #include "control/config_file.h"
 #include "control/facts.h"
@@ -38,27 +38,6 @@ run_reload(struct call *c, struct error *e)
 	secure_look(c->pen);
 	geoip_look(c->pen->geoip);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
-}
-
-int
-run_write(struct call *c, struct error *e)
-{
-	const char *path = c->plan->config.file;
-	struct buffer text;
-	struct error why;
-	int rc;
-
-	if (c->words->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (c->words->count == 1)
-		path = c->words->word[0];
-	if (path == NULL)
-		return error_set(e, "no FILE, and pen was started without -F");
-	buffer_init(&text);
-	plan_print(c->plan, &text);
-	rc = file_replace(path, &text, true, &why);
-	buffer_fini(&text);
-	return rc == 0 ? 0 : error_set(e, "\"%.300s\": %.200s", path, why.text);
 }
 
 /* ---- diff ---- */
@@ -213,6 +192,7 @@ run_diff(struct call *c, struct error *e)
 	draft = config_draft(c->pen, NULL, e);
 	if (draft == NULL)
 		return -1;
+	apply_acls_forget(draft);
 	buffer_init(&file);
 	buffer_init(&running);
 	plan_print(draft, &file);

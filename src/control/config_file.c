@@ -19,9 +19,8 @@ struct reading {
 	bool failed;
 };
 
-/* Cuts the next line off *rest, its continuations joined; counts lines. */
-static char *
-next_line(char **rest, unsigned *lines)
+char *
+config_next_line(char **rest, unsigned *lines)
 {
 	char *line = *rest, *end = line;
 
@@ -102,7 +101,7 @@ config_load(struct call *c, const char *path,
 	rest = text.data + text.start;
 	while (rest != NULL && (!r.failed || on_error != NULL)) {
 		number = lines + 1;
-		run_line(&r, next_line(&rest, &lines), number);
+		run_line(&r, config_next_line(&rest, &lines), number);
 	}
 	buffer_fini(&text);
 	if (r.failed)

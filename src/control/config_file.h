@@ -7,6 +7,11 @@
 
 #include "control/command.h"
 
+/* Cuts the next line off *rest, a string, in place; its continuations are
+ * joined to it. *rest becomes NULL behind the last one; *lines counts those of
+ * the file. */
+char *config_next_line(char **rest, unsigned *lines);
+
 /* Carries out all lines on c->plan (the rest of `c` as for a single command).
  * On a wrong line it goes on when `on_error` is there, which gets the sentence
  * "FILE:LINE: ...", and stops when it is NULL. Returns 0, or -1 with the first

@@ -223,5 +223,9 @@ void plan_servers_fini(struct plan_servers *l);
 /* All of it as commands, a line each, that give the same plan when read
  * back. */
 void plan_print(const struct plan *p, struct buffer *text);
+/* One control socket, behind its levels and mode: where these are not those
+ * that the one `before` had. NULL prints them all. */
+void plan_print_control(const struct control_plan *k,
+    const struct control_plan *before, struct buffer *text);
 
 #endif

@@ -10,23 +10,30 @@
 #include "control/server_setting.h"
 #include "control/setting.h"
 
+void
+plan_print_control(const struct control_plan *k,
+    const struct control_plan *before, struct buffer *text)
+{
+	if (before == NULL || k->level != before->level ||
+	    k->others != before->others)
+		reply_add(text, "control_level %s %s\n", access_name(k->level),
+		    access_name(k->others));
+	if (before == NULL || k->mode != before->mode)
+		reply_add(text, "control_mode %04o\n", (unsigned)k->mode);
+	reply_command(text, "control", k->text);
+}
+
 static void
 print_listeners(const struct plan *p, struct buffer *text)
 {
-	const struct control_plan *k;
 	unsigned i;
 
 	if (p->listen_text != NULL)
 		reply_command(text, "listen", p->listen_text);
 	if (p->control_count > 0)
 		reply_add(text, "no control\n");
-	for (i = 0; i < p->control_count; i++) {
-		k = &p->controls[i];
-		reply_add(text, "control_level %s %s\ncontrol_mode %04o\n",
-		    access_name(k->level), access_name(k->others),
-		    (unsigned)k->mode);
-		reply_command(text, "control", k->text);
-	}
+	for (i = 0; i < p->control_count; i++)
+		plan_print_control(&p->controls[i], NULL, text);
 }
 
 static void

@@ -147,7 +147,7 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 	p->who = NULL;
 	p->remote = false;
 	if (rc == 0 && !*waits && c->drains)
-		drain_begin(&q->drain, p, c->drained, c->drain_ms);
+		drain_begin(&q->drain, p, c->slot, c->drain_ms);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;

@@ -145,6 +145,7 @@ add_server(struct call *c, struct error *e)
 	}
 	server_plan_clear(s);
 	*s = new;
+	c->slot = server_slot(i);
 	reply_add(&c->reply->out, "%u\n", i);
 	return 0;
 }
@@ -219,8 +220,9 @@ change_one(struct call *c, struct error *e)
 		    s->parent - 1);
 	if (server_setting_run(c, s, e) < 0)
 		return -1;
-	c->drained = server_slot(n);
-	if (s->host != NULL || (was_there && is_removal(c)))
+	c->slot = server_slot(n);
+	if (s->host != NULL ||
+	    (is_removal(c) && (was_there || c->origin != NULL)))
 		return 0;
 	return note_absent(c, n, s, e);
 }

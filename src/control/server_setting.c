@@ -121,15 +121,23 @@ print_one(
 	buffer_fini(&words);
 }
 
+static bool
+is_address(const struct command *row)
+{
+	return row->kind == KIND_HOST || row->kind == KIND_PORT;
+}
+
+/* Those that are not the default, of rows with these flags. */
 static void
-print_if_set(const struct server_plan *s, bool checks, struct buffer *out)
+print_if_set(const struct server_plan *s, unsigned flags, bool checks,
+    struct buffer *out)
 {
 	const struct command *row;
 	struct server_plan empty;
 
 	server_plan_init(&empty);
 	for (row = rows_server; row->name != NULL; row++)
-		if (row->flags & ROW_IF_SET &&
+		if ((row->flags & ROW_IF_SET) == flags && !is_address(row) &&
 		    checks == (row->kind == KIND_CHECK) &&
 		    !value_equal(row, s, &empty))
 			print_one(row, s, out);
@@ -145,8 +153,21 @@ server_setting_print(const struct server_plan *s, struct buffer *out)
 	for (row = rows_server; row->name != NULL; row++)
 		if (!(row->flags & ROW_IF_SET))
 			print_one(row, s, out);
-	print_if_set(s, false, out);
-	print_if_set(s, true, out);
+	print_if_set(s, ROW_IF_SET, false, out);
+	print_if_set(s, ROW_IF_SET, true, out);
+}
+
+void
+server_setting_print_short(const struct server_plan *s, struct buffer *out)
+{
+	const struct command *row;
+
+	for (row = rows_server; row->name != NULL; row++)
+		if (is_address(row))
+			print_one(row, s, out);
+	print_if_set(s, 0, false, out);
+	print_if_set(s, ROW_IF_SET, false, out);
+	print_if_set(s, ROW_IF_SET, true, out);
 }
 
 void

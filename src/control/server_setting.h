@@ -10,6 +10,9 @@
 int server_setting_run(struct call *c, struct server_plan *s, struct error *e);
 /* Appends its settings as such words, a blank before each. */
 void server_setting_print(const struct server_plan *s, struct buffer *out);
+/* The same without settings that are as a new server has them. */
+void server_setting_print_short(
+    const struct server_plan *s, struct buffer *out);
 /* Tells as JSON what the pool knows of them, and its access list. */
 void server_setting_tell(struct facts *f, const struct server_settings *s,
     const struct acl_ref *acl);

@@ -29,8 +29,10 @@ const struct command rows_configuration[] = {
 	{ .name = "write",
 	    .kind = KIND_ACTION,
 	    .run = run_write,
-	    .args = "[FILE]",
-	    .help = "saves the running configuration as commands" },
+	    .args = "[all] [FILE]",
+	    .help =
+		"saves the running configuration as commands, where it is not "
+		"the default, or all of it; keeps comments and order" },
 	{ .name = "diff",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

@@ -34,7 +34,7 @@ ask x = server 1: x
 > servers json
 ~ "acl":"office"
 ~ "acl":"local"
-> write {DIR}acl.conf
+> write all {DIR}acl.conf
 has acl.conf no acl office
 has acl.conf acl office deny 127.0.0.1 255.255.255.255
 has acl.conf server 1 address 127.0.0.1 port {P1} max 0 hard 0 blacklist

@@ -61,6 +61,24 @@ hold h
 ~ 0 addr 127.0.0.1 port {P0} conn 1 max 50
 ~ 2 addr 127.0.0.1 port {P2} conn 0
 
+# comments and order stay; the old file is kept
+file shop.conf
+| # the shop
+| blacklist 8; timeout 4  # short
+| server 0 address 127.0.0.1 port {P0} # left
+> write {DIR}shop.conf
+has shop.conf # the shop
+has shop.conf timeout 4  # short
+has shop.conf~ blacklist 8; timeout 4  # short
+> write all {DIR}full.conf
+has full.conf no stubborn
+> write all {DIR}full.conf {DIR}other.conf
+< error: write: expects [all] [FILE]
+file letter
+| Dear Sir,
+> write {DIR}letter
+~ not written: {DIR}letter:1: unknown command "Dear"
+
 # a server that is gone from the file keeps its connection until it ends
 file pen.conf
 | server 1 address 127.0.0.1 port {P1}

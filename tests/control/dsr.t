@@ -17,7 +17,7 @@ pen -r {FRONT} {S0}
 ~ only at the start
 > dsr_fast_path
 ~ only at the start
-> write {DIR}start.conf
+> write all {DIR}start.conf
 has start.conf no dsr_fast_path
 # what may change later is as good without it
 > dsr_forward

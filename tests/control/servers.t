@@ -182,6 +182,6 @@ file own.conf
 ask e = server 0: e
 ask f = server 2: f
 > write {DIR}written.conf
-has written.conf hard 6 blacklist 50 weight
+has written.conf hard 6 blacklist 50
 > server 0 blacklist x
 ~ is not a valid duration

@@ -27,7 +27,7 @@ cert b.test
 > ssl_cert {DIR}b.test.pem
 > certs
 ~ b.test file
-> write {DIR}conf
+> write all {DIR}conf
 has conf ssl_cert {DIR}a.test.pem
 has conf ssl_cert {DIR}b.test.pem
 has conf ssl_min

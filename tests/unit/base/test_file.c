@@ -99,6 +99,52 @@ START_TEST(replaces_all)
 }
 END_TEST
 
+static int
+replace_kept(const char *path, const char *was, const char *new)
+{
+	struct buffer old, text;
+	int rc;
+
+	buffer_init(&old);
+	buffer_init(&text);
+	ck_assert_int_eq(buffer_append(&text, new, strlen(new)), 0);
+	if (was != NULL)
+		ck_assert_int_eq(buffer_append(&old, was, strlen(was)), 0);
+	rc = file_replace_kept(path, was != NULL ? &old : NULL, &text, &e);
+	buffer_fini(&old);
+	buffer_fini(&text);
+	return rc;
+}
+
+/* What was there is beside it; a file that stays the same is left alone. */
+START_TEST(the_old_one_is_kept)
+{
+	const char *dir = scratch("kept"), *path = scratch("kept/f");
+	const char *old = scratch("kept/f~"), *link_ = scratch("kept/l");
+	struct stat before, after;
+
+	ck_assert_int_eq(mkdir(dir, 0755), 0);
+	ck_assert_int_eq(replace_kept(path, NULL, "one"), 0);
+	ck_assert_int_eq(chmod(path, 0604), 0);
+	ck_assert_int_eq(stat(path, &before), 0);
+	ck_assert_int_eq(replace_kept(path, "one", "one"), 0);
+	ck_assert_int_eq(stat(path, &after), 0);
+	ck_assert_uint_eq(before.st_ino, after.st_ino);
+	ck_assert_int_eq(entries_in(dir), 1);
+	ck_assert_int_eq(symlink(path, link_), 0);
+	ck_assert_int_eq(replace_kept(link_, "one", "two"), 0);
+	ck_assert_str_eq(contents(path), "two");
+	ck_assert_str_eq(contents(old), "one");
+	ck_assert_int_eq(mode_of(path), 0604);
+	ck_assert_int_eq(mode_of(old), 0604);
+	ck_assert_int_eq(replace_kept(path, "two", "three"), 0);
+	ck_assert_str_eq(contents(old), "two");
+	ck_assert_int_eq(entries_in(dir), 3);
+	ck_assert_int_eq(replace_kept(scratch("kept/no"), "a", "b"), -1);
+	ck_assert_str_eq(e.text, "No such file or directory");
+}
+END_TEST
+
 START_TEST(failure_leaves_the_old_one)
 {
 	const char *dir = scratch("closed"), *path = scratch("closed/f");
@@ -366,6 +412,7 @@ SUITE(test_file)
 
 	SUITE_ADD(s, reads_all, 10);
 	SUITE_ADD(s, replaces_all, 10);
+	SUITE_ADD(s, the_old_one_is_kept, 10);
 	SUITE_ADD(s, failure_leaves_the_old_one, 10);
 	SUITE_ADD(s, link_to_nothing, 10);
 	SUITE_ADD(s, links_of_others, 10);

@@ -109,6 +109,29 @@ START_TEST(several_commands)
 }
 END_TEST
 
+static void
+ends(const char *from, unsigned where)
+{
+	ck_assert_int_eq(split(from), 0);
+	ck_assert_msg((unsigned)(w.end - line) == where, "%s: %d", from,
+	    (int)(w.end - line));
+}
+
+/* Where a command ends: its ; or its comment. */
+START_TEST(ends_of_commands)
+{
+	ends("", 0);
+	ends("a b", 3);
+	ends("a b  ", 5);
+	ends("a b;c", 3);
+	ends("a b ; c", 4);
+	ends("a b # c; d", 4);
+	ends("# c; d", 0);
+	ends("a ';' \"#\" #x", 10);
+	ends(" ;", 1);
+}
+END_TEST
+
 START_TEST(too_many)
 {
 	int i;
@@ -162,6 +185,7 @@ SUITE(test_words)
 	SUITE_ADD(s, quotes, 10);
 	SUITE_ADD(s, comments, 10);
 	SUITE_ADD(s, several_commands, 10);
+	SUITE_ADD(s, ends_of_commands, 10);
 	SUITE_ADD(s, too_many, 10);
 	SUITE_ADD(s, utf8, 10);
 	return s;

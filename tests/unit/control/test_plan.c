@@ -90,7 +90,7 @@ START_TEST(written_is_a_fixed_point)
 	    strstr(before, "server 6 address 10.0.0.6 port 8080 max 0"));
 	ck_assert_ptr_nonnull(strstr(before, "emergency [::1]:25:1:0:0:0\n"));
 	ck_assert_ptr_nonnull(strstr(before, "abuse 10.0.0.7:26:2:3:4:5\n"));
-	takes(text("write %s", path));
+	takes(text("write all %s", path));
 	ck_assert_str_eq(contents(path), before);
 	/* read into one that is different in every way */
 	takes("server all remove; no log; no source; balance default; no hash");

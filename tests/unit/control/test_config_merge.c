@@ -1,0 +1,492 @@
+/* test_config_merge.c: what `write` makes of a file: comments and order stay,
+ * and reading it gives what was in force. */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control/config_file.h"
+#include "control/request.h"
+#include "support/ask.h"
+#include "support/suite.h"
+
+static struct pen *pen;
+static struct error e;
+static char answer[65536];
+
+static int
+run(const char *line)
+{
+	return ask_pen(pen, line, answer, sizeof(answer), &e);
+}
+
+static void
+takes(const char *line)
+{
+	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
+}
+
+/* As a start with `options`, each a command, and the file. */
+static void
+start(const char *const *options, const char *path)
+{
+	struct reply r;
+	struct call c = { .reply = &r, .option = "option -O" };
+
+	pen = pen_new();
+	ck_assert_ptr_nonnull(pen);
+	c.pen = pen;
+	c.plan = pen->given;
+	ck_assert_int_eq(plan_set_text(&pen->given->config.file, path), 0);
+	reply_init(&r);
+	for (; options != NULL && *options != NULL; options++)
+		ck_assert_msg(command_run_line(&c, *options, &e) == 0, "%s: %s",
+		    *options, e.text);
+	reply_fini(&r);
+	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
+}
+
+static const char *
+printed(void)
+{
+	struct buffer all;
+	const char *kept;
+
+	buffer_init(&all);
+	plan_print(pen->plan, &all);
+	ck_assert_int_eq(buffer_append(&all, "", 1), 0);
+	kept = text("%s", buffer_bytes(&all));
+	buffer_fini(&all);
+	return kept;
+}
+
+/* Starts with the file, runs the commands, writes. Reading the file again gives
+ * the same: by a reload, a start, and a start without options. */
+static const char *
+written(const char *const *options, const char *file, const char *commands)
+{
+	const char *path = scratch("pen.conf"), *before, *new;
+
+	write_file(path, file);
+	start(options, path);
+	takes(commands);
+	before = printed();
+	takes("write; diff");
+	new = contents(path);
+	ck_assert_msg(
+	    strchr(answer, '+') == NULL && strchr(answer, '-') == NULL,
+	    "%s\n%s", answer, new);
+	if (strcmp(new, file) != 0)
+		ck_assert_str_eq(contents(text("%s~", path)), file);
+	takes("write");
+	ck_assert_str_eq(contents(path), new);
+	pen_free(pen);
+	start(options, path);
+	ck_assert_msg(
+	    strcmp(printed(), before) == 0, "%s%s\n%s", before, printed(), new);
+	pen_free(pen);
+	start(NULL, path);
+	ck_assert_msg(
+	    strcmp(printed(), before) == 0, "%s%s\n%s", before, printed(), new);
+	pen_free(pen);
+	return new;
+}
+
+static const char shop[] = "# the balancer of the shop\n"
+			   "\n"
+			   "listen 127.0.0.1:8080\t# public\n"
+			   "  timeout 4; blacklist 9   # both are short\n"
+			   "idle_timeout 60\n"
+			   "# servers\n"
+			   "server 0 address 10.0.0.1 # left; old\n"
+			   "server 1 \\\n"
+			   "\taddress 10.0.0.2 \\\n"
+			   "\tmax 5\n"
+			   "\n"
+			   "# offices\n"
+			   "acl 1 permit 10.0.0.0/8   # Berlin\n"
+			   "acl 1 permit 192.0.2.0 255.255.255.0 # Rome\n"
+			   "acl 1 deny 0.0.0.0/0\n"
+			   "client_acl 1\n"
+			   "# the end";
+
+START_TEST(nothing_changes)
+{
+	const char *path = scratch("pen.conf");
+
+	ck_assert_str_eq(written(NULL, shop, "mode"), shop);
+	ck_assert_int_ne(access(text("%s~", path), F_OK), 0);
+	ck_assert_str_eq(written(NULL, shop, "timeout 5; timeout 4"), shop);
+}
+END_TEST
+
+START_TEST(lines_are_replaced)
+{
+	const char *new = written(NULL, shop,
+	    "timeout 7; server 1 weight 3; idle_timeout 0; peek; "
+	    "server add 10.0.0.9:90");
+
+	ck_assert_str_eq(new,
+	    "# the balancer of the shop\n"
+	    "\n"
+	    "listen 127.0.0.1:8080\t# public\n"
+	    "  timeout 7; blacklist 9   # both are short\n"
+	    "peek\n"
+	    "# servers\n"
+	    "server 0 address 10.0.0.1 # left; old\n"
+	    "server 1 address 10.0.0.2 port 8080 max 5 weight 3\n"
+	    "server 2 address 10.0.0.9 port 90\n"
+	    "\n"
+	    "# offices\n"
+	    "acl 1 permit 10.0.0.0/8   # Berlin\n"
+	    "acl 1 permit 192.0.2.0 255.255.255.0 # Rome\n"
+	    "acl 1 deny 0.0.0.0/0\n"
+	    "client_acl 1\n"
+	    "# the end");
+}
+END_TEST
+
+/* An entry of an access list stays where it is, with its comment. */
+START_TEST(entries_of_lists)
+{
+	const char *new = written(NULL, shop,
+	    "no acl 1; acl 1 permit 10.0.0.0/8; acl 1 permit ::1; "
+	    "acl 1 deny 0.0.0.0/0; acl 2 permit 10.9.9.9; server 0 remove");
+
+	ck_assert_str_eq(new,
+	    "# the balancer of the shop\n"
+	    "\n"
+	    "listen 127.0.0.1:8080\t# public\n"
+	    "  timeout 4; blacklist 9   # both are short\n"
+	    "idle_timeout 60\n"
+	    "# servers\n"
+	    "server 1 \\\n"
+	    "\taddress 10.0.0.2 \\\n"
+	    "\tmax 5\n"
+	    "\n"
+	    "# offices\n"
+	    "acl 1 permit 10.0.0.0/8   # Berlin\n"
+	    "acl 1 permit ::1/128 # Rome\n"
+	    "acl 1 deny 0.0.0.0/0\n"
+	    "acl 2 permit 10.9.9.9 255.255.255.255\n"
+	    "client_acl 1\n"
+	    "# the end");
+	new = written(NULL, shop,
+	    "no acl 1; acl 1 permit ::1; acl 1 permit 10.0.0.0/8; "
+	    "acl 1 permit 192.0.2.0/24; acl 1 deny 0.0.0.0/0");
+	ck_assert_ptr_nonnull(
+	    strstr(new, "# offices\nacl 1 permit ::1/128\nacl 1 permit 10."));
+	new = written(NULL, shop,
+	    "no acl 1; acl 1 permit 10.0.0.0/8; acl 1 deny 0.0.0.0/0");
+	ck_assert_ptr_nonnull(strstr(new, "# Berlin\nacl 1 deny 0.0.0.0/0\n"));
+}
+END_TEST
+
+/* What the command line says, and is not so any more, is said in the file. */
+START_TEST(options_are_answered)
+{
+	static const char *const options[] = { "roundrobin", "timeout 9",
+		"server 1 address 10.0.0.7 max 4 tls off", "acl 3 permit ::1",
+		"server 4 address 10.0.0.8 port 1", NULL };
+	const char *new = written(options, shop,
+	    "no roundrobin; server 4 remove; no acl 3; timeout 3; "
+	    "server 1 tls default");
+
+	ck_assert_ptr_nonnull(strstr(new, "\nno roundrobin\n"));
+	ck_assert_ptr_nonnull(strstr(new, "\nserver 4 remove\n"));
+	ck_assert_ptr_nonnull(strstr(new, "\nno acl 3\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(new, "  timeout 3; blacklist 9   # both are short\n"));
+	new = written(options, shop, "mode");
+	ck_assert_ptr_nonnull(strstr(new, "\nroundrobin\n"));
+	ck_assert_ptr_nonnull(strstr(new, "\nserver 4 address 10.0.0.8"));
+}
+END_TEST
+
+/* What an included file says is not changed there: the last word is at the
+ * end, once. */
+START_TEST(included_files)
+{
+	const char *more = scratch("more"), *new, *file;
+	static const char mark[] = "# overrides what is said elsewhere\n";
+
+	write_file(more,
+	    "timeout 8\nserver 0 address 10.0.0.5 weight 2\n"
+	    "acl 4 permit 10.0.0.0/8\n");
+	file = text("%s\nserver add 10.0.0.3\ninclude %s # rest\n", shop, more);
+	new = written(
+	    NULL, file, "timeout 9; server 0 weight 6; acl 4 deny ::/0");
+	ck_assert_ptr_nonnull(
+	    strstr(new, text("include %s # rest\n%s", more, mark)));
+	ck_assert_ptr_nonnull(strstr(new, "timeout 9\n"));
+	ck_assert_str_eq(contents(more),
+	    "timeout 8\nserver 0 address 10.0.0.5 weight 2\n"
+	    "acl 4 permit 10.0.0.0/8\n");
+	/* and once more */
+	new = written(NULL, new, "timeout 5; blacklist 3; server 0 drain");
+	file = strstr(new, mark);
+	ck_assert_ptr_nonnull(file);
+	ck_assert_ptr_null(strstr(file + 1, mark));
+}
+END_TEST
+
+/* Numbers of servers that are given by their order. */
+START_TEST(servers_that_are_added)
+{
+	const char *new = written(NULL,
+	    "listen 127.0.0.1:8080\n"
+	    "server add 10.0.0.1 # a\n"
+	    "server add 10.0.0.2 # b\n"
+	    "server all weight 2\n"
+	    "server 10.0.0.2 max 7\n",
+	    "server 0 remove; server 1 prio 3");
+
+	ck_assert_ptr_null(strstr(new, "10.0.0.1"));
+	ck_assert_ptr_nonnull(strstr(new, "# b\n"));
+}
+END_TEST
+
+START_TEST(a_new_file)
+{
+	const char *path = scratch("pen.conf"), *new = scratch("new");
+
+	write_file(path, shop);
+	start(NULL, path);
+	takes(text(
+	    "balance leastconn; write %s; write all %s", new, scratch("all")));
+	ck_assert_str_eq(contents(new),
+	    "# choosing\n"
+	    "balance leastconn\n"
+	    "blacklist 9\n"
+	    "\n# servers\n"
+	    "server 0 address 10.0.0.1 port 8080\n"
+	    "server 1 address 10.0.0.2 port 8080 max 5\n"
+	    "acl 1 permit 10.0.0.0 255.0.0.0\n"
+	    "acl 1 permit 192.0.2.0 255.255.255.0\n"
+	    "acl 1 deny 0.0.0.0 0.0.0.0\n"
+	    "client_acl 1\n"
+	    "\n# connections\n"
+	    "timeout 4\n"
+	    "idle_timeout 60\n"
+	    "listen 127.0.0.1:8080\n");
+	ck_assert_str_eq(contents(scratch("all")), printed());
+	pen_free(pen);
+	start(NULL, scratch("all"));
+	takes(text("write %s", scratch("all")));
+	takes(text("write all %s", path));
+	ck_assert_ptr_nonnull(strstr(contents(path), "\nserver 1 \\\n"));
+	ck_assert_ptr_nonnull(strstr(contents(path), "\nno roundrobin\n"));
+	pen_free(pen);
+}
+END_TEST
+
+static void
+refuses(const char *line, const char *why)
+{
+	ck_assert_msg(run(line) == -1, "%s: taken", line);
+	ck_assert_msg(strstr(e.text, why) != NULL, "%s: %s", line, e.text);
+}
+
+/* What is no configuration is not written over. */
+START_TEST(other_files_are_left_alone)
+{
+	const char *path = scratch("pen.conf"), *letter = scratch("letter");
+
+	write_file(path, shop);
+	start(NULL, path);
+	write_file(letter, "timeout 4\nDear Sir,\n");
+	refuses(text("write %s", letter),
+	    text("not written: %s:2: unknown command", letter));
+	refuses(text("write all %s", letter), "not written");
+	ck_assert_str_eq(contents(letter), "timeout 4\nDear Sir,\n");
+	write_file(letter, "timeout x\n");
+	refuses(text("write %s", letter), ":1: timeout: \"x\"");
+	refuses("write a b", "expects");
+	refuses("write all a b", "expects");
+	refuses(text("write %s/x", letter), "Not a directory");
+	pen_free(pen);
+}
+END_TEST
+
+/* Mode and, for root, owner stay: of the file, and of what is kept. */
+START_TEST(owner_and_mode)
+{
+	const char *path = scratch("pen.conf"), *old = text("%s~", path);
+	struct stat st;
+
+	write_file(path, shop);
+	ck_assert_int_eq(chmod(path, 0640), 0);
+	if (geteuid() == 0)
+		ck_assert_int_eq(chown(path, 12, 34), 0);
+	start(NULL, path);
+	takes("timeout 9; write");
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0640);
+	ck_assert(geteuid() != 0 || (st.st_uid == 12 && st.st_gid == 34));
+	ck_assert_int_eq(stat(old, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 07777, 0640);
+	ck_assert(geteuid() != 0 || (st.st_uid == 12 && st.st_gid == 34));
+	ck_assert_str_eq(contents(old), shop);
+	pen_free(pen);
+}
+END_TEST
+
+/* ---- whatever it is ---- */
+
+static unsigned seed;
+
+static unsigned
+below(unsigned n)
+{
+	return (unsigned)rand_r(&seed) % n;
+}
+
+/* A command that is right, whatever is in force. */
+static const char *
+some_command(void)
+{
+	static const char *const plain[] = { "roundrobin", "no roundrobin",
+		"hash", "no hash", "weight", "no weight", "stubborn",
+		"keepalive", "no keepalive", "tcp_nodelay", "no tcp_nodelay",
+		"balance p2c", "balance leastconn", "balance default", "sticky",
+		"tcp_fastclose up", "tcp_fastclose off", "source 127.0.0.1",
+		"no source", "client_acl 1", "client_acl shop",
+		"web_stats '/tmp/a;b #c'", "no web_stats", "debug 0", "peek",
+		"no peek", "ascii", "abort_on_error", "proxy_protocol 2",
+		"emergency 10.0.0.99:9", "no emergency", "abuse 10.0.0.98:9",
+		"no abuse", "no acl 1", "no acl shop", "no route",
+		"route default 0", "route sni a.test 0,1",
+		"route protocol ssh 1", "route sni b.test 10.0.0.1",
+		"server all prio 4", "check connect", "no check", "http",
+		"no http", "http_status", "slow_start 2.5" };
+	static const char *const verbs[] = { "weight", "max", "hard", "prio",
+		"blacklist", "slow_start", "check_port" };
+	static const char *const numbers[] = { "timeout", "blacklist",
+		"idle_timeout", "tracking", "clients_max", "pending_max",
+		"check_rise", "queue", "half_timeout", "client_conns" };
+
+	switch (below(8)) {
+	case 0:
+		return text("server %u address 10.0.0.%u port %u", below(5),
+		    below(4) + 1, below(3) + 80);
+	case 1:
+		return text(
+		    "server %u %s %u", below(3), verbs[below(7)], below(20));
+	case 2:
+		return text(
+		    "server add 10.0.0.%u:%u", below(9) + 1, below(99) + 1);
+	case 3:
+		return text("acl %s %s 10.%u.0.0/16", below(2) ? "1" : "shop",
+		    below(2) ? "permit" : "deny", below(5));
+	case 4:
+	case 5:
+		return text("%s %u", numbers[below(10)], below(60) + 1);
+	default:
+		return plain[below(sizeof(plain) / sizeof(plain[0]))];
+	}
+}
+
+/* Whether the file is one, behind three servers. */
+static bool
+is_right(const char *path, const char *file)
+{
+	bool right;
+
+	write_file(path, file);
+	pen = pen_new();
+	ck_assert_int_eq(plan_set_text(&pen->given->config.file, path), 0);
+	right = apply_given(pen, &e) == 0;
+	pen_free(pen);
+	return right;
+}
+
+static const char *
+some_file(const char *path)
+{
+	const char *file = "# begins\nlisten 127.0.0.1:8080\n"
+			   "server 0 address 10.0.0.1\n"
+			   "server 1 address 10.0.0.2; server 2 address "
+			   "10.0.0.3 # two\n";
+	unsigned i, n = below(20);
+	const char *longer;
+
+	for (i = 0; i < n; i++) {
+		longer = text(below(4) == 0 ? "%s%s%s; " : "%s%s%s\n", file,
+		    below(4) == 0 ? "\n# a comment; or two\n  " : "",
+		    some_command());
+		if (below(5) == 0)
+			longer = text("%s blacklist \\\n 7 # seven\n", longer);
+		if (is_right(path, text("%s\n", longer)))
+			file = longer;
+	}
+	return text("%s# ends\n", file);
+}
+
+/* Each line that is only a comment, and each empty one, is still there, in its
+ * order. */
+static void
+comments_stay(const char *old, const char *new)
+{
+	const char *end;
+	size_t n;
+
+	for (; *old != '\0'; old = *end != '\0' ? end + 1 : end) {
+		n = strcspn(old, "\n");
+		end = old + n;
+		if (old[0] != '#')
+			continue;
+		while (strncmp(new, old, n) != 0 || new[n] != '\n') {
+			new += strcspn(new, "\n");
+			ck_assert_msg(*new != '\0', "lost: %.*s", (int)n, old);
+			new ++;
+		}
+		new += n + 1;
+	}
+}
+
+START_TEST(any_change_of_any_file)
+{
+	const char *path = scratch("any"), *file, *commands = "pid";
+	const char *options[4] = { "timeout 6",
+		"server 1 address 10.0.0.2 max 9", NULL, NULL };
+	const char *const *with;
+	unsigned i, n;
+
+	seed = (unsigned)_i + 1;
+	options[2] = below(2) == 0 ? "roundrobin" : "acl 1 permit 10.3.0.0/16";
+	file = some_file(path);
+	n = below(12);
+	write_file(path, file);
+	with = below(2) == 0 ? options : NULL;
+	start(with, path);
+	for (i = 0; i < n; i++) {
+		const char *one = some_command();
+
+		if (run(one) == 0)
+			commands = text("%s; %s", commands, one);
+	}
+	pen_free(pen);
+	comments_stay(file, written(with, file, commands));
+}
+END_TEST
+
+SUITE(test_config_merge)
+{
+	Suite *s = suite_create("config_merge");
+
+	SUITE_ADD(s, nothing_changes, 10);
+	SUITE_ADD(s, lines_are_replaced, 10);
+	SUITE_ADD(s, entries_of_lists, 10);
+	SUITE_ADD(s, options_are_answered, 10);
+	SUITE_ADD(s, included_files, 10);
+	SUITE_ADD(s, servers_that_are_added, 10);
+	SUITE_ADD(s, a_new_file, 10);
+	SUITE_ADD(s, other_files_are_left_alone, 10);
+	SUITE_ADD(s, owner_and_mode, 10);
+	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, 150);
+	return s;
+}
