@@ -428,6 +428,7 @@ packages_want \
 	chromium \
 	node \
 	npm \
+	prometheus \
 	promtool \
 	unbound \
 	nsd \

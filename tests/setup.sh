@@ -46,6 +46,7 @@ mandoc    mandoc            mandoc            mandoc        mandoc      mandoc  
 chromium  chromium          chromium          chromium      chromium    chromium            chromium     -
 node      nodejs            nodejs            nodejs        nodejs      nodejs              node         node
 npm       npm               npm               npm           npm         npm                 npm          -
+prometheus prometheus       golang-github-prometheus prometheus prometheus golang-github-prometheus-prometheus prometheus prometheus
 promtool  prometheus        golang-github-prometheus prometheus prometheus golang-github-prometheus-prometheus prometheus prometheus
 unbound   unbound           unbound           unbound       unbound     unbound             unbound      unbound
 nsd       nsd               nsd               nsd           nsd         nsd                 nsd          nsd
