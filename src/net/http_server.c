@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "net/http_clients.h"
 #include "net/http_server.h"
-#include "net/loop_private.h"
+#include "net/loop_library.h"
 
 enum { BACKLOG = 256, SILENT_S = 10, IDLE_MS = 5000, HEADERS_MAX = 8192 };
 
@@ -63,6 +63,7 @@ on_sweep(struct timer *t)
 	unsigned ms = http_clients_sweep(&s->clients, loop_now(s->loop));
 
 	go_on_accepting(s);
+	loop_poll_library(s->loop); /* evhttp has times of its own */
 	if (s->clients.count > 0)
 		(void)timer_start(s->loop, t, ms);
 	else if (s->accepts != NULL)

@@ -1,5 +1,5 @@
 /* loop.c: creates and runs the event loop; its tasks and its time. Descriptors
- * are in loop_watch.c, timers and signals in loop_timer.c. */
+ * are in loop_watch.c and loop_epoll.c, timers and signals in loop_timer.c. */
 #include "config.h"
 
 #include <errno.h>
@@ -34,17 +34,24 @@ loop_now_us(const struct loop *l)
 	return l->now_us;
 }
 
+void
+loop_poll_library(struct loop *l)
+{
+	l->library_due = true;
+}
+
 /* ---- tasks ---- */
 
-/* Wakes the loop at once, but after descriptors and timers. event_active()
- * would come before them, and a task that adds itself again would starve
- * them. */
+/* Where libevent does the waiting it wakes the loop at once, but after
+ * descriptors and timers. event_active() would come before them, and a task
+ * that adds itself again would starve them. */
 static void
 wake_for_tasks(struct loop *l)
 {
 	static const struct timeval now = { 0, 0 };
 
-	(void)event_add(l->task_event, &now);
+	if (l->epoll_fd < 0)
+		(void)event_add(l->task_event, &now);
 }
 
 /* Tasks that these tasks add wait for the next wake-up, so that a task which
@@ -65,7 +72,7 @@ loop_run_tasks(struct loop *l)
 		list_remove(link);
 		t->run(t);
 	}
-	if (!list_is_empty(&l->tasks) && !l->dispatching)
+	if (!list_is_empty(&l->tasks))
 		wake_for_tasks(l);
 }
 
@@ -85,7 +92,7 @@ loop_soon(struct loop *l, struct task *t)
 {
 	if (t->link.next != NULL && !list_is_empty(&t->link))
 		return;
-	if (list_is_empty(&l->tasks) && !l->dispatching)
+	if (list_is_empty(&l->tasks))
 		wake_for_tasks(l);
 	list_append(&l->tasks, &t->link);
 }
@@ -137,6 +144,7 @@ loop_new(const char *method, struct error *e)
 		return NULL;
 	}
 	list_init(&l->tasks);
+	watch_init(&l->library);
 	l->epoll_fd = -1;
 	loop_update_now(l);
 	if (open_base(l, method, e) < 0) {
@@ -144,8 +152,8 @@ loop_new(const char *method, struct error *e)
 		return NULL;
 	}
 	l->task_event = event_new(l->base, -1, 0, on_task_event, l);
-	if (l->task_event == NULL ||
-	    (strcmp(loop_method(l), "epoll") == 0 && loop_watch_open(l) < 0)) {
+	if (l->task_event == NULL || loop_timers_init(l) < 0 ||
+	    (strcmp(loop_method(l), "epoll") == 0 && loop_epoll_open(l) < 0)) {
 		error_set(e, "event loop: %s", strerror(errno));
 		loop_free(l);
 		return NULL;
@@ -159,11 +167,11 @@ loop_free(struct loop *l)
 	if (l == NULL)
 		return;
 	/* Tasks free what was closed after the last wake-up. */
-	l->dispatching = true;
 	while (!list_is_empty(&l->tasks))
 		loop_run_tasks(l);
 	loop_signals_free(l);
-	loop_watch_close(l);
+	loop_timers_fini(l);
+	loop_epoll_close(l);
 	if (l->task_event != NULL)
 		event_free(l->task_event);
 	if (l->base != NULL)
@@ -191,7 +199,11 @@ loop_run(struct loop *l)
 	loop_run_tasks(l);
 	if (l->stopped)
 		return 0;
-	return event_base_dispatch(l->base) < 0 ? -1 : 0;
+	if (l->epoll_fd >= 0)
+		loop_epoll_run(l);
+	else if (event_base_dispatch(l->base) < 0)
+		l->failed = true;
+	return l->failed ? -1 : 0;
 }
 
 void

@@ -1,6 +1,6 @@
 /* loop.h: the event loop: descriptors, timers, signals, and what time it is.
  *
- * Only loop*.c and resolver.c include the event library.
+ * Only loop*.c and those that include loop_library.h know the event library.
  * A program has one loop; everything happens in its callbacks.
  *
  * Watches are edge-like: a callback says what has become possible, and whoever
@@ -19,7 +19,6 @@
 #include "base/list.h"
 
 struct loop;
-struct event;
 struct watch_event;
 
 /* What a watch waits for, and what it is told. */
@@ -52,11 +51,13 @@ struct task {
 	void (*run)(struct task *t);
 };
 
-/* A one-shot timer; the event library holds it while it runs. */
+/* A one-shot timer; the loop refers to it from its first start until
+ * timer_fini(). */
 struct timer {
-	struct event *event; /* NULL until first started */
 	struct loop *loop;
 	void (*on_time)(struct timer *t);
+	uint32_t number;  /* the loop's; 0: never started */
+	struct list link; /* of those that are due */
 };
 
 /* `method` is "epoll", "kqueue", "poll", "select" or NULL for the best one.
@@ -77,8 +78,7 @@ void loop_stop(struct loop *l);
 uint64_t loop_now(const struct loop *l);
 /* The same reading of the clock, in microseconds. */
 uint64_t loop_now_us(const struct loop *l);
-/* Counts polls of the sockets, not timers and tasks in between; wraps
- * around. */
+/* Counts polls of the sockets; wraps around. */
 unsigned loop_turn(const struct loop *l);
 
 static inline void
@@ -109,8 +109,8 @@ void watch_stop(struct loop *l, struct watch *w);
 void loop_soon(struct loop *l, struct task *t);
 
 void timer_init(struct timer *t, void (*on_time)(struct timer *t));
-/* (Re)starts; fires once after `ms`, give or take a tick of the system's coarse
- * clock (4 or 10 ms). Returns 0, or -1 with errno ENOMEM. */
+/* (Re)starts; fires once, after `ms`. Returns 0, or -1 with errno ENOMEM, which
+ * can only be at the first start. */
 int timer_start(struct loop *l, struct timer *t, uint64_t ms);
 void timer_stop(struct timer *t);
 void timer_fini(struct timer *t);

@@ -1,32 +1,42 @@
-/* loop_private.h: the inside of the loop, for the files that know libevent:
- * loop.c, loop_watch.c and loop_timer.c, which share struct loop, and
- * resolver.c, which needs the event_base alone. */
+/* loop_private.h: the inside of the loop, which loop.c, loop_epoll.c,
+ * loop_watch.c and loop_timer.c share. */
 #ifndef PEN_NET_LOOP_PRIVATE_H
 #define PEN_NET_LOOP_PRIVATE_H
 
 #include <sys/time.h>
 
 #include "base/clock.h"
-#include "net/loop.h"
+#include "base/heap.h"
+#include "net/loop_library.h"
 
-struct event_base;
 struct signal_watch;
+struct timer_slot;
 
 struct loop {
 	struct event_base *base;
 	uint64_t now, now_us;
 	unsigned turn;
-	struct timeval turn_began; /* with the event library's methods only */
 	struct list tasks;
-	struct event *task_event; /* wakes at once when tasks wait */
-	bool dispatching;	  /* tasks will be run without that */
 	bool stopped;
+	bool failed; /* the event library has */
 	struct signal_watch *signals;
-	int epoll_fd; /* -1: libevent watches each descriptor */
-	struct event *epoll_event;
-};
 
-struct event_base *loop_event_base(struct loop *l);
+	struct heap due;	  /* timers that run, by number, and when: ms */
+	struct timer_slot *slots; /* of all numbers below due.room */
+	uint32_t numbers;	  /* given to timers so far */
+	uint32_t free_number;	  /* one that was given back, plus 1; 0: none */
+
+	/* ---- with a set of our own ---- */
+	int epoll_fd;	      /* -1: libevent watches each descriptor */
+	struct watch library; /* libevent's own set */
+	bool library_due;     /* it has something to do */
+
+	/* ---- with the event library's methods only ---- */
+	struct timeval turn_began;
+	struct event *task_event;  /* wakes at once when tasks wait */
+	struct event *timer_event; /* wakes when the first timer is due */
+	uint64_t timer_wake;	   /* when that is; UINT64_MAX: never */
+};
 
 static inline void
 loop_update_now(struct loop *l)
@@ -38,15 +48,29 @@ loop_update_now(struct loop *l)
 /* Runs the tasks that wait now. What they add waits for the next wake-up. */
 void loop_run_tasks(struct loop *l);
 
-/* ---- loop_watch.c ---- */
+/* ---- loop_epoll.c ---- */
 
-/* Makes the epoll set. Returns 0, also where there is no epoll, or -1 with
- * errno. */
-int loop_watch_open(struct loop *l);
-void loop_watch_close(struct loop *l);
+/* Makes the set, unless there is no epoll or libevent's set cannot be found.
+ * Returns 0, also then, or -1 with errno. */
+int loop_epoll_open(struct loop *l);
+void loop_epoll_close(struct loop *l);
+/* Tells the set what a watch needs. Returns 0, or -1 with errno. */
+int loop_epoll_want(struct loop *l, struct watch *w);
+/* Takes a descriptor out that may stay open. */
+void loop_epoll_forget(struct loop *l, struct watch *w);
+/* Runs until the loop is stopped. */
+void loop_epoll_run(struct loop *l);
 
 /* ---- loop_timer.c ---- */
 
+/* Returns 0, or -1 when memory is short. */
+int loop_timers_init(struct loop *l);
+void loop_timers_fini(struct loop *l);
+/* Calls the timers that are due now. Those that they start wait for the next
+ * call. */
+void loop_run_timers(struct loop *l);
+/* How long to sleep for the first timer, ms; -1: there is none. */
+int loop_timers_wait(const struct loop *l);
 void loop_signals_free(struct loop *l);
 
 #endif

@@ -1,7 +1,13 @@
-/* loop_timer.c: timers and signals, each an event of libevent's. */
+/* loop_timer.c: timers, in a heap of the loop's own; signals, each an event of
+ * libevent's.
+ *
+ * With an epoll set of its own the loop sleeps until the first timer is due;
+ * else one event of libevent's wakes it then. A timer that is stopped may
+ * leave a wake-up behind that finds nothing to do. */
 #include "config.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 
 #include <event2/event.h>
@@ -15,18 +21,114 @@ struct signal_watch {
 	void *arg;
 };
 
-/* ---- timers ---- */
+/* Of a number: its timer, or the next number that is free, plus 1. */
+struct timer_slot {
+	struct timer *timer;
+	uint32_t next_free;
+};
+
+/* ---- numbers of timers ---- */
+
+static int
+more_slots(struct loop *l)
+{
+	struct timer_slot *slots;
+
+	if (heap_reserve(&l->due, l->numbers + 1) < 0)
+		return -1;
+	slots = realloc(l->slots, l->due.room * sizeof(*slots));
+	if (slots == NULL)
+		return -1;
+	l->slots = slots;
+	return 0;
+}
+
+static int
+take_number(struct loop *l, struct timer *t)
+{
+	uint32_t n = l->free_number;
+
+	if (n == 0) {
+		if (more_slots(l) < 0)
+			return -1;
+		n = ++l->numbers;
+	} else {
+		l->free_number = l->slots[n - 1].next_free;
+	}
+	l->slots[n - 1].timer = t;
+	t->number = n;
+	t->loop = l;
+	list_init(&t->link);
+	return 0;
+}
+
+/* ---- when they are due ---- */
+
+int
+loop_timers_wait(const struct loop *l)
+{
+	uint64_t due;
+
+	if (heap_top(&l->due) == HEAP_EMPTY)
+		return -1;
+	due = heap_top_key(&l->due);
+	if (due <= l->now)
+		return 0;
+	return due - l->now < INT_MAX ? (int)(due - l->now) : INT_MAX;
+}
+
+/* libevent is told of the first timer, unless it will wake the loop by then. */
+static void
+wake_for_timers(struct loop *l)
+{
+	struct timeval tv;
+	int ms;
+
+	if (l->epoll_fd >= 0 || heap_top(&l->due) == HEAP_EMPTY ||
+	    heap_top_key(&l->due) >= l->timer_wake)
+		return;
+	loop_update_now(l);
+	ms = loop_timers_wait(l);
+	tv.tv_sec = ms / 1000;
+	tv.tv_usec = ms % 1000 * 1000;
+	if (event_add(l->timer_event, &tv) == 0)
+		l->timer_wake = heap_top_key(&l->due);
+}
+
+void
+loop_run_timers(struct loop *l)
+{
+	struct list now = LIST_INIT(now);
+	struct list *link;
+
+	while (loop_timers_wait(l) == 0) {
+		uint32_t n = (uint32_t)heap_top(&l->due);
+
+		heap_remove(&l->due, n);
+		list_append(&now, &l->slots[n].timer->link);
+	}
+	while ((link = list_first(&now)) != NULL) {
+		struct timer *t = list_entry(link, struct timer, link);
+
+		list_remove(link);
+		t->on_time(t);
+	}
+}
 
 static void
-on_timer(evutil_socket_t fd, short what, void *arg)
+on_timers(evutil_socket_t fd, short what, void *arg)
 {
-	struct timer *t = arg;
+	struct loop *l = arg;
 
 	(void)fd;
 	(void)what;
-	loop_update_now(t->loop);
-	t->on_time(t);
+	l->timer_wake = UINT64_MAX;
+	loop_update_now(l);
+	loop_run_timers(l);
+	wake_for_timers(l);
 }
+
+/* ---- timers ---- */
 
 void
 timer_init(struct timer *t, void (*on_time)(struct timer *t))
@@ -37,32 +139,54 @@ timer_init(struct timer *t, void (*on_time)(struct timer *t))
 int
 timer_start(struct loop *l, struct timer *t, uint64_t ms)
 {
-	struct timeval tv = { .tv_sec = (time_t)(ms / 1000),
-		.tv_usec = (suseconds_t)(ms % 1000 * 1000) };
-
-	t->loop = l;
-	if (t->event == NULL)
-		t->event = event_new(l->base, -1, 0, on_timer, t);
-	if (t->event == NULL) {
+	if (t->number == 0 && take_number(l, t) < 0) {
 		errno = ENOMEM;
 		return -1;
 	}
-	return event_add(t->event, &tv);
+	list_remove(&t->link);
+	heap_set(&l->due, t->number - 1, clock_monotonic_ms() + ms);
+	wake_for_timers(l);
+	return 0;
 }
 
 void
 timer_stop(struct timer *t)
 {
-	if (t->event != NULL)
-		event_del(t->event);
+	if (t->number == 0)
+		return;
+	list_remove(&t->link);
+	heap_remove(&t->loop->due, t->number - 1);
 }
 
 void
 timer_fini(struct timer *t)
 {
-	if (t->event != NULL)
-		event_free(t->event);
-	t->event = NULL;
+	struct loop *l = t->loop;
+
+	if (t->number == 0)
+		return;
+	timer_stop(t);
+	l->slots[t->number - 1].next_free = l->free_number;
+	l->free_number = t->number;
+	t->number = 0;
+}
+
+int
+loop_timers_init(struct loop *l)
+{
+	heap_init(&l->due);
+	l->timer_wake = UINT64_MAX;
+	l->timer_event = event_new(l->base, -1, 0, on_timers, l);
+	return l->timer_event == NULL ? -1 : 0;
+}
+
+void
+loop_timers_fini(struct loop *l)
+{
+	heap_fini(&l->due);
+	free(l->slots);
+	if (l->timer_event != NULL)
+		event_free(l->timer_event);
 }
 
 /* ---- signals ---- */

@@ -9,16 +9,36 @@
 #include <event2/event.h>
 #include <event2/util.h>
 
-#include "net/loop_private.h"
+#include "net/loop_library.h"
 #include "net/resolver_private.h"
 
 /* How long each try of a lookup may take. */
 static const char try_seconds[] = "1.5", tries[] = "3";
+/* How often evdns sees what time it is while it has lookups. */
+enum { TICK_MS = 100 };
 
 struct resolver_library {
 	struct resolver *resolver;
 	struct evdns_base *dns;
+	struct timer tick;
 };
+
+static void
+go_on(struct resolver_library *l)
+{
+	loop_poll_library(l->resolver->loop);
+	(void)timer_start(l->resolver->loop, &l->tick, TICK_MS);
+}
+
+static void
+on_tick(struct timer *t)
+{
+	struct resolver_library *l =
+	    list_entry(t, struct resolver_library, tick);
+
+	if (!list_is_empty(&l->resolver->lookups))
+		go_on(l);
+}
 
 static int
 open_dns(struct resolver_library *l, int flags)
@@ -62,6 +82,7 @@ library_open(struct resolver *r, const struct addr *server)
 	if (l == NULL)
 		return NULL;
 	l->resolver = r;
+	timer_init(&l->tick, on_tick);
 	if ((server != NULL ? use_server(l, server) : use_system(l)) == 0)
 		return l;
 	if (l->dns != NULL)
@@ -76,6 +97,7 @@ library_close(struct resolver_library *l)
 {
 	struct resolver *r = l->resolver;
 
+	timer_fini(&l->tick);
 	evdns_base_free(l->dns, 1);
 	if (!list_is_empty(&r->lookups))
 		(void)event_base_loop(
@@ -91,8 +113,7 @@ on_answer(int result, struct evutil_addrinfo *list, void *arg)
 
 	if (k->query != NULL && result == 0)
 		(void)resolve_take(&k->query->result, list, k->port);
-	resolver_answered(
-	    k, result != 0 ? evutil_gai_strerror(result) : NULL);
+	resolver_answered(k, result != 0 ? evutil_gai_strerror(result) : NULL);
 	if (list != NULL)
 		evutil_freeaddrinfo(list);
 }
@@ -113,11 +134,12 @@ library_ask(struct resolver_library *l, struct lookup *k, const char *host)
 	request = evdns_getaddrinfo(l->dns, host, NULL, &hints, on_answer, k);
 	if (request != NULL) /* else `k` is gone */
 		k->request = request;
+	go_on(l);
 }
 
 void
 library_cancel(struct resolver_library *l, struct lookup *k)
 {
-	(void)l;
 	evdns_getaddrinfo_cancel(k->request);
+	go_on(l);
 }
