@@ -103,6 +103,7 @@ done <"$dir/lines"
 # Displays, and command lines, of all pages; lines that begin with a command
 "$pen" --help all | sed -n '/^commands:/,$s/^  \([a-z][a-z0-9_]*\).*/\1/p' |
 	sort -u >"$dir/commands"
+names='host|web|mail|ftp|sip|vpn|ns|log'
 for page in "$top"/man/*.[1-9]; do
 	name=${page##*/}
 	rm -f "$dir"/display.*
@@ -131,7 +132,8 @@ for page in "$top"/man/*.[1-9]; do
 	sed -e ':a' -e '/\\$/N' -e 's/ *\\\n/ /' -e 'ta' "$dir/shown" |
 	    sed -n 's/^pen //p' | sed -E \
 	    -e 's/; .*//' \
-	    -e 's/(^| )(host|web|mail|ftp|sip|vpn|ns|log)([A-Z]|[0-9]+)\b/\1127.0.0.1/g' \
+	    -e "s/(^| )($names)[A1]\\b/\\1127.0.0.1/g" \
+	    -e "s/(^| )($names)([A-Z]|[0-9]+)\\b/\\1127.0.0.2/g" \
 	    -e 's/loghost/127.0.0.1/' \
 	    -e "s,site.pem,$dir/etc/site.pem," -e 's/sorry/127.0.0.1/g' \
 	    >"$dir/lines"
