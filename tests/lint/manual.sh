@@ -42,6 +42,22 @@ sed -n 's/^\.It Ic .*Pq\( Fl .*\)/\1/p' "$man/pen.conf.5" |
 	grep -o -- 'Fl -[a-z0-9-]*' | sed 's/Fl -/--/' | sort >"$dir/page_beside"
 comm -12 "$dir/page_beside" "$dir/long" | uniq >"$dir/beside"
 
+# commands of pen.conf.5 without an example; a dialogue, or no effect, has none
+sed -n '/^\.Sh COMMANDS/,/^\.Sh SEE ALSO/p' "$man/pen.conf.5" | awk '
+	/^\.It (Xo )?Ic / {
+		if (body && !shown)
+			all = all names
+		if (body)
+			names = ""
+		names = names " " ($2 == "Xo" ? $4 : $3)
+		body = shown = 0
+		next
+	}
+	/^\.Dl / { shown = 1 }
+	{ body = 1 }
+	END { print all }' | tr ' ' '\n' |
+	grep -vxE 'prompt|quit|block|delayed_forward|ssl_compat|' >"$dir/bare"
+
 check() {
 	if [ "$1" -eq 0 ]; then
 		passed=$((passed + 1))
@@ -60,6 +76,8 @@ compare() {
 compare long "long options"
 compare short "short options"
 compare commands "commands"
+test ! -s "$dir/bare"
+check $? "without an example: $(tr '\n' ' ' <"$dir/bare")"
 compare beside "options beside commands: unknown or twice"
 
 # what a page refers to: other pages of pen, and its own sections
