@@ -182,8 +182,10 @@ put_piece(const struct piece *p, const struct session_record *r, size_t skip,
 static size_t
 count_pieces(const struct log_format *f, const struct session_record *r)
 {
-	return r->client_tls == NULL && r->server_tls == NULL ? f->without_tls
-							      : f->count;
+	bool tls = r->client_tls != NULL || r->server_tls != NULL ||
+	    r->sni != NULL;
+
+	return tls ? f->count : f->without_tls;
 }
 
 /* ---- all fields ---- */

@@ -77,7 +77,7 @@ struct record_field {
 	bool is_number;	 /* JSON needs no quotes */
 	bool is_plain;	 /* no value needs quotes or escapes */
 	bool is_address; /* the same, unless it is of a Unix socket */
-	bool is_tls;	 /* only sessions with TLS have it; all such are last */
+	bool is_tls;	 /* only sessions of TLS have it; all such are last */
 	bool on_request; /* not in the lines with all fields */
 	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
 	 * a NUL behind it; returns its length, 0: there is none. */

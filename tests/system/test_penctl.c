@@ -300,9 +300,9 @@ START_TEST(limits_of_time)
 	int fds[64], n;
 
 	up(SPOT_TCP4);
-	ck_assert_int_eq(PENCTL("-t", "0.2", server.at.text, "hang"), 2);
+	ck_assert_int_eq(PENCTL("-t", "0.5", server.at.text, "hang"), 2);
 	COMPLAINED("penctl: timed out waiting for an answer\n");
-	ck_assert_int_eq(PENCTL("--timeout=0.2", server.at.text, "half"), 2);
+	ck_assert_int_eq(PENCTL("--timeout=0.5", server.at.text, "half"), 2);
 	SAID("half an answer\n");
 	COMPLAINED("penctl: incomplete answer: timed out\n");
 	/* accepts nobody */

@@ -110,6 +110,10 @@ START_TEST(hostile_names)
 	    line_of("\"{sni}\"", true), "\"a b\\\" up=9 \\\\\\x0a\\x1b[31m=\"");
 	ck_assert_ptr_nonnull(strstr(line_of("journal", true),
 	    "\nPEN_SNI=a b\\\" up=9 \\\\\\x0a\\x1b[31m=\n"));
+	/* TLS that goes through */
+	record.client_tls = NULL;
+	record.sni = "one.test";
+	ck_assert_ptr_nonnull(strstr(line_of("logfmt", true), " sni=one.test"));
 }
 END_TEST
 
