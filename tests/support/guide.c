@@ -16,8 +16,15 @@
 
 enum { SOON = 30000 };
 
-static const char *const directories[] = { "/etc/pen/", "/run/pen-",
-	"/var/log/pen/" };
+/* Paths of the guide, and where they are below the scratch directory. */
+static const struct {
+	const char *is, *here;
+} directories[] = {
+	{ "/etc/pen/", "etc/" },
+	{ "/run/pen-", "run-" },
+	{ "/var/log/pen/", "log/" },
+	{ "/run/app/", "app/" },
+};
 
 /* ---- machines ---- */
 
@@ -42,24 +49,14 @@ replace(const char *in, const char *from, const char *to)
 	return text("%s%s", out, in);
 }
 
-static const char *
-here(const char *directory)
-{
-	const char *name = strrchr(directory, '/') + 1;
-
-	if (*name != '\0') /* what begins like that */
-		return scratch(name);
-	return text(
-	    "%s/", scratch(strncmp(directory, "/etc", 4) == 0 ? "etc" : "log"));
-}
-
 const char *
 guide_path(const char *path)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(directories) / sizeof(*directories); i++)
-		path = replace(path, directories[i], here(directories[i]));
+		path = replace(
+		    path, directories[i].is, scratch(directories[i].here));
 	return path;
 }
 
@@ -89,8 +86,9 @@ guide_quote(const char *file, const char *heading)
 	const char *at = strstr(guide_text(file), heading), *out = "";
 
 	ck_assert_msg(at != NULL, "%s does not say: %s", file, heading);
-	at = next_line(at);
-	ck_assert_msg(*at == '#', "%s: %s: not a comment", file, heading);
+	at = strstr(at, "\n#\n");
+	ck_assert_msg(at != NULL, "%s: %s: no lines follow", file, heading);
+	at++;
 	for (at = next_line(at); strncmp(at, indented, 6) == 0;
 	     at = next_line(at))
 		out =
@@ -119,6 +117,7 @@ guide_network(struct guide *g, const char *name, bool two_pens)
 	g->name = name;
 	make_directory(guide_path("/etc/pen/"));
 	make_directory(guide_path("/var/log/pen/"));
+	make_directory(guide_path("/run/app/"));
 	make_directory(guide_path(text("/run/pen-%s", name)));
 	give_address(&g->rig, NETRIG_CLIENT, 100);
 	give_address(&g->rig, NETRIG_SERVER, 21);

@@ -43,8 +43,8 @@ void guide_end(struct guide *g);
 
 /* The file's text with paths of this test. */
 const char *guide_text(const char *file);
-/* The lines that the comments of that file have, indented, behind the line that
- * says `heading`: what is to be written elsewhere. */
+/* The lines that the comments of that file have, indented, behind the paragraph
+ * that says `heading`: what is to be written elsewhere. */
 const char *guide_quote(const char *file, const char *heading);
 
 /* Waits until a server's checks say "up result ok" of it, "down result failed"

@@ -10,10 +10,11 @@
 
 #include "support/nginx.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "system/postgres.h"
 
 static const struct passwd *user; /* NULL: who runs the test */
-static const char *bin, *data;
+static const char *bin, *data, *copy;
 
 static void
 find_user(void)
@@ -55,7 +56,8 @@ give(const char *path, mode_t mode)
 static void
 as_user(const char *command)
 {
-	const char *line = text("cd %s && %s/%s", data, bin, command);
+	const char *line = text(
+	    "cd %s && PATH=%s:$PATH && %s", data, bin, command);
 
 	if (user != NULL)
 		(void)run_program(60000, "su", "-s", "/bin/sh", user->pw_name,
@@ -94,6 +96,16 @@ postgres_again(void)
 }
 
 /* It has no socket but the port's. */
+static void
+listen_at(const char *directory, const struct spot *at, const char *more)
+{
+	write_file(text("%s/postgresql.conf", directory),
+	    text("listen_addresses = '%s'\nport = %d\n"
+		 "unix_socket_directories = ''\nfsync = off\n"
+		 "max_connections = 10\nshared_buffers = 16MB\n%s",
+		udp_host(at), at->port, more));
+}
+
 void
 postgres_up(const struct spot *at, const char *access, const char *certificate)
 {
@@ -103,11 +115,7 @@ postgres_up(const struct spot *at, const char *access, const char *certificate)
 	as_user(
 	    text("initdb -N -A trust -E UTF8 --locale=C -U pen -D %s", data));
 	write_file(text("%s/pg_hba.conf", data), access);
-	write_file(text("%s/postgresql.conf", data),
-	    text("listen_addresses = '127.0.0.1'\nport = %d\n"
-		 "unix_socket_directories = ''\nfsync = off\n"
-		 "max_connections = 10\nshared_buffers = 16MB\n%s",
-		at->port, talk_tls(certificate)));
+	listen_at(data, at, talk_tls(certificate));
 	postgres_again();
 }
 
@@ -115,4 +123,30 @@ void
 postgres_down(const char *how)
 {
 	as_user(text("pg_ctl -D %s -m %s -t 60 -w stop", data, how));
+}
+
+/* ---- the standby ---- */
+
+void
+postgres_standby_up(const struct spot *at)
+{
+	copy = scratch("copy");
+	ck_assert_int_eq(mkdir(copy, 0700), 0);
+	give(copy, 0700);
+	as_user(text("cp -R . %s", copy));
+	as_user(text("touch %s/standby.signal", copy));
+	listen_at(copy, at, "");
+	as_user(text("pg_ctl -D %s -l %s/log -t 60 -w start", copy, copy));
+}
+
+void
+postgres_promote(void)
+{
+	as_user(text("pg_ctl -D %s -t 60 -w promote", copy));
+}
+
+void
+postgres_standby_down(void)
+{
+	as_user(text("pg_ctl -D %s -m fast -t 60 -w stop", copy));
 }

@@ -1,5 +1,6 @@
-/* postgres.h: PostgreSQL in a scratch directory, at a TCP port of 127.0.0.1 and
- * nowhere else. It refuses to run as root: then it is postgres or nobody. */
+/* postgres.h: PostgreSQL in a scratch directory, at one address and TCP port
+ * and nowhere else. It refuses to run as root: then it is postgres or
+ * nobody. */
 #ifndef PEN_TEST_POSTGRES_H
 #define PEN_TEST_POSTGRES_H
 
@@ -15,5 +16,11 @@ void postgres_up(
 void postgres_down(const char *how);
 /* Starts it again. */
 void postgres_again(void);
+
+/* A standby of it: a copy, made while the first one is down, for reading. */
+void postgres_standby_up(const struct spot *at);
+/* From now on it takes changes, as a primary. */
+void postgres_promote(void);
+void postgres_standby_down(void);
 
 #endif

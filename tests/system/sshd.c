@@ -15,12 +15,20 @@ static const char *key, *client_config;
 static bool made_dir;
 
 void
+sshd_again(struct child *c, const struct spot *at)
+{
+	child_start(c,
+	    (const char *[]){ child_find("sshd"), "-D", "-e", "-f",
+		scratch("conf"), NULL });
+	WAIT_FOR(child_has_ended(c) || spot_is_listening(at), 10000);
+	ck_assert_msg(c->running, "sshd: %s", child_err(c));
+}
+
+void
 sshd_up(struct child *c, const struct spot *at)
 {
 	const char *host_key = scratch("host_key"), *conf = scratch("conf");
 	const char *keys = scratch("authorized_keys");
-	const char *argv[] = { child_find("sshd"), "-D", "-e", "-f", conf,
-		NULL };
 
 	key = scratch("key");
 	run_program(10000, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f",
@@ -29,11 +37,11 @@ sshd_up(struct child *c, const struct spot *at)
 	    key, NULL);
 	write_file(keys, contents(text("%s.pub", key)));
 	write_file(conf,
-	    text("ListenAddress 127.0.0.1:%d\nHostKey %s\n"
+	    text("ListenAddress %s\nHostKey %s\n"
 		 "AuthorizedKeysFile %s\nStrictModes no\nUsePAM no\n"
 		 "PidFile none\nPermitRootLogin yes\nMaxStartups 100\n"
 		 "PasswordAuthentication no\n",
-		at->port, host_key, keys));
+		at->text, host_key, keys));
 	client_config = scratch("client");
 	write_file(client_config,
 	    text("IdentityFile %s\nIdentitiesOnly yes\nBatchMode yes\n"
@@ -42,9 +50,13 @@ sshd_up(struct child *c, const struct spot *at)
 		key));
 	if (geteuid() == 0) /* what its service would have made */
 		made_dir = mkdir("/run/sshd", 0755) == 0;
-	child_start(c, argv);
-	WAIT_FOR(child_has_ended(c) || spot_is_listening(at), 10000);
-	ck_assert_msg(c->running, "sshd: %s", child_err(c));
+	sshd_again(c, at);
+}
+
+const char *
+sshd_client(void)
+{
+	return client_config;
 }
 
 const char *

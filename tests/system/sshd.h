@@ -7,10 +7,14 @@
 #include "support/child.h"
 #include "support/spot.h"
 
-/* Starts it at a port of 127.0.0.1, and makes the keys of a client; needs sshd,
+/* Starts it at an address and port, and makes the keys of a client; needs sshd,
  * ssh and ssh-keygen. One of a test. */
 void sshd_up(struct child *c, const struct spot *at);
 void sshd_down(struct child *c);
+/* Starts another one with the same keys, on a machine of its own. */
+void sshd_again(struct child *c, const struct spot *at);
+/* The configuration of ssh with the client's key, for its option -F. */
+const char *sshd_client(void);
 /* Whether a client gets in there: a user without a shell, say, has no use for
  * sshd, with pen or without. */
 bool sshd_lets_in(const struct spot *at);
