@@ -455,6 +455,7 @@ packages_want \
 	redis-server \
 	slapd \
 	ldapsearch \
+	keepalived \
 	rsyslogd \
 	postfix \
 	haproxy \

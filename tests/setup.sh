@@ -69,6 +69,7 @@ pg_isready postgresql-client postgresql       postgresql-client postgresql postg
 redis-server redis-server   redis             redis         redis       redis               redis        redis
 rsyslogd  rsyslog           rsyslog           rsyslog       rsyslog     rsyslog             rsyslog      -
 ldapsearch ldap-utils       openldap-clients  openldap-clients openldap openldap2-client    openldap26-client openldap
+keepalived keepalived       keepalived        keepalived    keepalived  keepalived          keepalived   -
 slapd     slapd             openldap-servers  openldap      openldap    openldap2           openldap26-server openldap
 postfix   postfix           postfix           postfix       postfix     postfix             postfix      -
 haproxy   haproxy           haproxy           haproxy       haproxy     haproxy             haproxy      haproxy

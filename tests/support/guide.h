@@ -21,14 +21,20 @@ struct guide {
 };
 
 /* Makes the network, and directories for the file; NULL, or why this machine
- * cannot. */
+ * cannot. With two pens they are 192.0.2.11 and 192.0.2.12, as NETRIG_DIRECTOR
+ * and NETRIG_DIRECTOR2. */
 const char *guide_network(struct guide *g, const char *name, bool two_pens);
-#define NEED_GUIDE(g, name)                                  \
-	do {                                                 \
-		const char *why = guide_network(g, name, 0); \
-		if (why != NULL)                             \
-			SKIP(why);                           \
+#define NEED_GUIDES(g, name, two_pens)                              \
+	do {                                                        \
+		const char *why = guide_network(g, name, two_pens); \
+		if (why != NULL)                                    \
+			SKIP(why);                                  \
 	} while (0)
+#define NEED_GUIDE(g, name) NEED_GUIDES(g, name, false)
+
+/* From now on paths are those of another machine, whose name is part of them;
+ * guide_network() begins with "". */
+void guide_machine(struct guide *g, const char *machine);
 
 /* Where a path of the guide is in this test. Lives until the test ends. */
 const char *guide_path(const char *path);
