@@ -285,6 +285,7 @@ step_notls() {
 
 # Who looks from outside sees nothing of sanitizers.
 scanners='
+tests/system/test_page
 tests/system/test_tls_scan
 '
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <event2/buffer.h>
@@ -14,7 +15,13 @@
 #include "net/http_server.h"
 #include "net/loop_library.h"
 
-enum { BACKLOG = 256, SILENT_S = 10, IDLE_MS = 5000, HEADERS_MAX = 8192 };
+enum {
+	BACKLOG = 256,
+	SEND_BUFFER = 128 * 1024, /* of the kernel, for each client */
+	SILENT_S = 10,
+	IDLE_MS = 5000,
+	HEADERS_MAX = 8192
+};
 
 struct http_server {
 	struct loop *loop;
@@ -275,6 +282,16 @@ http_stream(struct http_exchange *x, const char *type,
 
 /* ---- life ---- */
 
+/* What a slow client does not read is not to fill the kernel's memory; sockets
+ * that are accepted have the same buffer. */
+static void
+limit_send_buffer(int fd)
+{
+	int size = SEND_BUFFER;
+
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+}
+
 /* evhttp gets a copy of the descriptor, which it owns. */
 static int
 serve(struct http_server *s, struct error *e)
@@ -282,6 +299,7 @@ serve(struct http_server *s, struct error *e)
 	struct evhttp_bound_socket *bound;
 	int fd = dup(s->listener.fd);
 
+	limit_send_buffer(s->listener.fd);
 	s->http = evhttp_new(loop_event_base(s->loop));
 	bound = s->http != NULL && fd >= 0
 	    ? evhttp_accept_socket_with_handle(s->http, fd)

@@ -1,5 +1,5 @@
 // shapes.mjs: from no servers to a thousand, with short names and long ones.
-const WIDTHS = [320, 375, 800, 1280];
+const WIDTHS = [320, 800, 1280];
 
 // The answer of pen, with n servers that are like its first.
 function with_servers(status, n, long) {

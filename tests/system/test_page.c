@@ -61,8 +61,8 @@ browse(const char *name, const char *const words[])
 	for (i = 0; words[i] != NULL; i++)
 		argv[6 + i] = words[i];
 	child_start_given(&node, argv, &gifts);
-	ck_assert_msg(child_wait(&node, 60000) == 0, "%s: %s%s", name,
-	    child_out(&node), child_err(&node));
+	ck_assert_msg(child_wait(&node, 60000) == 0, "%s: %.2000s%.1000s",
+	    name, child_out(&node), child_err(&node));
 }
 
 /* ---- cases ---- */
