@@ -58,6 +58,33 @@ sed -n '/^\.Sh COMMANDS/,/^\.Sh SEE ALSO/p' "$man/pen.conf.5" | awk '
 	END { print all }' | tr ' ' '\n' |
 	grep -vxE 'prompt|quit|block|delayed_forward|ssl_compat|' >"$dir/bare"
 
+# defaults that are not in the paragraph of their setting
+"$pen" --check 80 127.0.0.1 -O 'show settings' 2>/dev/null |
+	grep -vE '^(no|server|listen|ssl_option) ' | awk 'NF == 2' |
+	sort -u >"$dir/defaults"
+awk -v defaults="$dir/defaults" '
+	/^\.It (Xo )?Ic / {
+		if (body)
+			text = ""
+		name = $2 == "Xo" ? $4 : $3
+		body = 0
+		texts[name] = ""
+		next
+	}
+	!/^\.Dl / { texts[name] = texts[name] " " $0 }
+	{ body = 1 }
+	END {
+		while ((getline line < defaults) > 0) {
+			split(line, word, " ")
+			text = texts[word[1]] " "
+			gsub(/,/, "", text)
+			value = word[2]
+			gsub(/[.]/, "[.]", value)
+			if (text !~ "[^0-9a-z]" value "[^0-9a-z]")
+				print line
+		}
+	}' "$man/pen.conf.5" >"$dir/untold"
+
 check() {
 	if [ "$1" -eq 0 ]; then
 		passed=$((passed + 1))
@@ -76,6 +103,10 @@ compare() {
 compare long "long options"
 compare short "short options"
 compare commands "commands"
+test ! -s "$dir/untold"
+check $? "defaults that the paragraph does not name: $(tr '\n' ';' <"$dir/untold")"
+test "$(grep -c . "$dir/defaults")" -gt 50
+check $? "few defaults found"
 test ! -s "$dir/bare"
 check $? "without an example: $(tr '\n' ' ' <"$dir/bare")"
 compare beside "options beside commands: unknown or twice"
