@@ -139,7 +139,8 @@ forward(struct flow *w, const char *bytes, size_t n, unsigned segment)
 	switch (send_up(w, bytes, n, segment)) {
 	case NOWHERE:
 		f->stats.datagrams.no_server += count;
-		flow_end(w);
+		flow_end(w,
+		    w->server == NULL ? REASON_NO_SERVER : REASON_NO_RESOURCES);
 		return;
 	case DROPPED:
 		f->stats.datagrams.unsent += count;
@@ -253,7 +254,7 @@ flow_of(struct flows *fs, struct arrival *a)
 	if (s != NULL)
 		return flow_begin(fs, a, w, s, &attempts);
 	if (w != NULL)
-		flow_end(w);
+		flow_end(w, REASON_NO_SERVER);
 	errno = EHOSTUNREACH;
 	return NULL;
 }
@@ -424,7 +425,7 @@ on_refused(struct flow *w, int error)
 		flow_meet(fs, &again, w->listener, &d);
 		again.who = w->who; /* it may come through a proxy */
 		again.key = w->key;
-		flow_end(w);
+		flow_end(w, REASON_SERVER_RESET);
 		flow_take(fs, &again);
 	} else {
 		forward(w, buffer_bytes(&last), buffer_length(&last), 0);
@@ -477,7 +478,7 @@ answer(struct flow *w, struct dgram_batch *b)
 	flow_touch(w);
 	if (!is_complete(w))
 		return true;
-	flow_end(w);
+	flow_end(w, REASON_DONE);
 	return false;
 }
 

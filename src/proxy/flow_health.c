@@ -72,6 +72,8 @@ flow_note_answer(struct flow *w)
 	struct frontend_core *f = w->frontend;
 	struct server *s = w->server;
 
+	if (w->first_ms == 0)
+		w->first_ms = (uint32_t)(loop_now(f->loop) - w->started) + 1;
 	if (!flow_is_current(w))
 		return;
 	forget_questions(w);
@@ -130,5 +132,5 @@ flow_cut(void *flow)
 
 	if (w->server != NULL && flow_is_current(w) &&
 	    pool_cuts_sessions(w->frontend->pool, w->server))
-		flow_end(w);
+		flow_end(w, REASON_SERVER_DOWN);
 }

@@ -42,6 +42,7 @@ struct flow {
 	struct watch watch;
 	struct buffer question; /* the last one, until it is answered */
 	uint32_t number;
+	uint32_t first_ms; /* until the first answer, and 1; 0: none */
 	uint64_t started, active; /* ms */
 	uint64_t requests, responses;
 	uint64_t up, down; /* bytes */
@@ -89,7 +90,7 @@ bool flow_may_come(const struct flows *fs, const struct arrival *a);
  * make room. Returns NULL with errno ENOMEM, or as flow_may_come(). */
 struct flow *flow_new(struct flows *fs, const struct arrival *a);
 /* Ends the flow: closes its socket and releases its server. */
-void flow_end(struct flow *w);
+void flow_end(struct flow *w, enum reason why);
 /* Gives the flow no more of its client's datagrams. It ends when the answers to
  * those it has had are in, or after udp_timeout. */
 void flow_retire(struct flow *w);

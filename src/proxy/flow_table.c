@@ -12,6 +12,7 @@
 #include "proxy/flow_private.h"
 #include "proxy/limits.h"
 #include "proxy/proxy_datagram.h"
+#include "proxy/sessionlog.h"
 
 /* While BEHIND turns in a row could not empty the queue and new flows end
  * others, NEWCOMERS may come in a turn: what is known goes first. */
@@ -71,8 +72,8 @@ idlest(struct list *order)
 	return link != NULL ? list_entry(link, struct flow, order) : NULL;
 }
 
-bool
-flow_end_idlest(struct flows *fs, const struct flow *but)
+static bool
+end_idlest(struct flows *fs, const struct flow *but, enum reason why)
 {
 	struct list *orders[] = { &fs->young, &fs->steady }, *link;
 	int i;
@@ -84,12 +85,20 @@ flow_end_idlest(struct flows *fs, const struct flow *but)
 			link = link->next;
 		if (link == orders[i])
 			continue;
-		flow_end(list_entry(link, struct flow, order));
-		fs->frontend->stats.flows.evicted++;
-		fs->crowded_until = loop_now(fs->frontend->loop) + CROWDED_MS;
+		flow_end(list_entry(link, struct flow, order), why);
 		return true;
 	}
 	return false;
+}
+
+bool
+flow_end_idlest(struct flows *fs, const struct flow *but)
+{
+	if (!end_idlest(fs, but, REASON_EVICTED))
+		return false;
+	fs->frontend->stats.flows.evicted++;
+	fs->crowded_until = loop_now(fs->frontend->loop) + CROWDED_MS;
+	return true;
 }
 
 /* ---- life ---- */
@@ -118,12 +127,60 @@ flow_retire(struct flow *w)
 	w->retired = true;
 }
 
+/* A client that comes through a proxy is not who sends its datagrams. */
+static const struct peer *
+sender_of(const struct flow *w, struct peer *sender)
+{
+	if (!proxy_datagrams(w->frontend))
+		return NULL;
+	peer_from_addr(sender, w->client);
+	return memcmp(sender, &w->who, sizeof(*sender)) != 0 ? sender : NULL;
+}
+
+static struct session_record
+record_of(const struct flow *w, enum reason why, uint64_t now)
+{
+	unsigned given = w->attempts.given;
+
+	return (struct session_record){
+		.reason = why,
+		.client = &w->who,
+		.port = addr_port(&w->listener->at),
+		.session = w->number,
+		.server = w->server,
+		.up = w->up,
+		.down = w->down,
+		.is_flow = true,
+		.datagrams_up = w->requests,
+		.datagrams_down = w->responses,
+		.first_ms = w->first_ms == 0 ? UINT64_MAX : w->first_ms - 1u,
+		.total_ms = now - w->started,
+		.failures = given > 0 && w->server != NULL ? given - 1 : given,
+	};
+}
+
+static void
+log_end(const struct flow *w, struct sessionlog *g, enum reason why)
+{
+	uint64_t now = loop_now(w->frontend->loop);
+	struct session_record r;
+	struct peer sender;
+
+	if (!sessionlog_wants(g, why, true, now))
+		return;
+	r = record_of(w, why, now);
+	r.sender = sender_of(w, &sender);
+	sessionlog_put(g, &r);
+}
+
 void
-flow_end(struct flow *w)
+flow_end(struct flow *w, enum reason why)
 {
 	struct frontend_core *f = w->frontend;
 	struct flows *fs = f->flows;
 
+	if (f->sessionlog != NULL)
+		log_end(w, f->sessionlog, why);
 	flow_release(w);
 	if (w->client_source != NULL)
 		source_leave(&f->sources, w->client_source);
@@ -250,7 +307,7 @@ end_expired(struct flows *fs, struct list *order, uint64_t limit)
 	     i++) {
 		if (i == PORTION)
 			return 0;
-		flow_end(w);
+		flow_end(w, REASON_IDLE_TIMEOUT);
 	}
 	return w != NULL ? w->active + limit - now : TICK_MAX_MS;
 }
@@ -290,7 +347,7 @@ flows_init(struct flows *fs, struct frontend_core *f)
 void
 flows_fini(struct flows *fs)
 {
-	while (flow_end_idlest(fs, NULL))
+	while (end_idlest(fs, NULL, REASON_STOPPED))
 		;
 	timer_fini(&fs->tick);
 	hash_table_fini(&fs->table);
@@ -313,7 +370,7 @@ flows_leave(struct flows *fs, const struct listener *l)
 
 			next = link->next;
 			if (w->listener == l)
-				flow_end(w);
+				flow_end(w, REASON_STOPPED);
 		}
 }
 

@@ -251,7 +251,7 @@ frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 void
 frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
-	f->sessionlog = g;
+	f->core.sessionlog = g;
 }
 
 void

@@ -14,6 +14,7 @@ struct dns;
 struct dummies;
 struct flows;
 struct routes;
+struct sessionlog;
 
 /* The first member of struct frontend. */
 struct frontend_core {
@@ -35,6 +36,7 @@ struct frontend_core {
 	struct source_limits sources;
 	bool limited; /* the settings limit them */
 	struct pipe_share share;
+	struct sessionlog *sessionlog; /* NULL: none; not owned */
 	struct flows *flows; /* those of the frontend, which owns them */
 	struct dns *dns;
 	struct dummies *dummies;

@@ -58,7 +58,6 @@ struct session_queue {
 struct frontend {
 	struct frontend_core core;
 	struct requestlog *requestlog; /* NULL: none; not owned */
-	struct sessionlog *sessionlog; /* the same */
 	struct list listeners;	       /* struct frontend_listener */
 	struct inherited *inherited;   /* sockets for them; NULL: none */
 	bool full; /* a limit is reached: listeners are paused */

@@ -183,7 +183,7 @@ static size_t
 count_pieces(const struct log_format *f, const struct session_record *r)
 {
 	bool tls = r->client_tls != NULL || r->server_tls != NULL ||
-	    r->sni != NULL;
+	    r->sni != NULL; /* of TLS that goes through */
 
 	return tls ? f->count : f->without_tls;
 }

@@ -34,6 +34,7 @@ reason_name(enum reason r)
 		[REASON_PROXY_INVALID] = "proxy_invalid",
 		[REASON_PROXY_TIMEOUT] = "proxy_timeout",
 		[REASON_BAD_REQUEST] = "bad_request",
+		[REASON_EVICTED] = "evicted",
 		[REASON_NO_ANSWER] = "no_answer",
 	};
 

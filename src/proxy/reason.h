@@ -1,4 +1,5 @@
-/* reason.h: why a session ended: one list for log, counters and tests. */
+/* reason.h: why a session or a flow ended: one list for log, counters and
+ * tests. */
 #ifndef PEN_PROXY_REASON_H
 #define PEN_PROXY_REASON_H
 
@@ -30,6 +31,7 @@ enum reason {
 	REASON_PROXY_INVALID,	/* its PROXY header is wrong, or missing */
 	REASON_PROXY_TIMEOUT,	/* it did not come in time */
 	REASON_BAD_REQUEST,	/* of HTTP, refused with a page */
+	REASON_EVICTED,		/* of a flow: others needed what it had */
 	REASON_NO_ANSWER,	/* to its request: the server ended */
 	REASONS
 };

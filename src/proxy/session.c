@@ -174,7 +174,7 @@ session_close(struct session *s, enum reason why)
 	enum reason said =
 	    s->because != REASON_DONE ? (enum reason)s->because : why;
 
-	if (f->sessionlog != NULL)
+	if (f->core.sessionlog != NULL)
 		session_log_close(s, said);
 	if (why != REASON_DONE && why != REASON_FASTCLOSE &&
 	    why != REASON_QUIET_END) {

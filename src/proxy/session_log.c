@@ -70,14 +70,14 @@ session_record(const struct session *s, enum reason why)
 void
 session_log_close(const struct session *s, enum reason why)
 {
-	struct sessionlog *g = s->frontend->sessionlog;
+	struct sessionlog *g = s->frontend->core.sessionlog;
 	struct tls_facts client, server;
 	struct session_record r;
 	struct first first;
 	char id[PROXY_ID_TEXT];
 
 	if (g == NULL ||
-	    !sessionlog_wants(g, why, loop_now(s->frontend->core.loop)))
+	    !sessionlog_wants(g, why, false, loop_now(s->frontend->core.loop)))
 		return;
 	r = session_record(s, why);
 	session_tell_id(s, &r, id);

@@ -162,6 +162,18 @@ put_down(const struct session_record *r, char *value)
 }
 
 static size_t
+put_datagrams_up(const struct session_record *r, char *value)
+{
+	return r->is_flow ? number_format(value, r->datagrams_up) : 0;
+}
+
+static size_t
+put_datagrams_down(const struct session_record *r, char *value)
+{
+	return r->is_flow ? number_format(value, r->datagrams_down) : 0;
+}
+
+static size_t
 put_queue_ms(const struct session_record *r, char *value)
 {
 	return r->queued_ms == 0 ? 0 : number_format(value, r->queued_ms);
@@ -267,6 +279,8 @@ const struct record_field record_fields[] = {
 	{ .name = "name", .put = put_name },
 	{ .name = "up", .put = put_up, NUMBER },
 	{ .name = "down", .put = put_down, NUMBER },
+	{ .name = "datagrams_up", .put = put_datagrams_up, NUMBER },
+	{ .name = "datagrams_down", .put = put_datagrams_down, NUMBER },
 	{ .name = "queue_ms", .put = put_queue_ms, NUMBER },
 	{ .name = "connect_ms", .put = put_connect_ms, NUMBER },
 	{ .name = "first_ms", .put = put_first_ms, NUMBER },

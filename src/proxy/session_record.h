@@ -1,5 +1,5 @@
-/* session_record.h: what is known of a session when it is over, and the fields
- * that a line of the log may have. Pure.
+/* session_record.h: what is known of a session, or of a flow, when it is over,
+ * and the fields that a line of the log may have. Pure.
  *
  *     field       example                         of a session
  *     time        2026-11-22T12:00:00.250+01:00   when it ended (RFC 3339)
@@ -16,6 +16,8 @@
  *     number      0                               that server's
  *     name        web1                            that server's
  *     up, down    517, 33004                      bytes to server, to client
+ *     datagrams_up, datagrams_down
+ *                 3, 3                            the same, of a flow of UDP
  *     queue_ms    20                              waited for a full server
  *     connect_ms  0.431                           the connect took
  *     first_ms    12                              until the first answer byte
@@ -63,6 +65,8 @@ struct session_record {
 	uint32_t session;
 	const struct server *server; /* NULL: none */
 	uint64_t up, down;
+	bool is_flow; /* of datagrams, */
+	uint64_t datagrams_up, datagrams_down; /* so many */
 	uint64_t queued_ms;  /* 0: not */
 	uint32_t connect_us; /* 0: no connect */
 	uint64_t first_ms;   /* UINT64_MAX: no byte came */
@@ -77,7 +81,7 @@ struct record_field {
 	bool is_number;	 /* JSON needs no quotes */
 	bool is_plain;	 /* no value needs quotes or escapes */
 	bool is_address; /* the same, unless it is of a Unix socket */
-	bool is_tls;	 /* only sessions of TLS have it; all such are last */
+	bool is_tls;	 /* only sessions with TLS have it; these are last */
 	bool on_request; /* not in the lines with all fields */
 	/* Writes the value of at most RECORD_VALUE_MAX bytes, and no more than
 	 * a NUL behind it; returns its length, 0: there is none. */

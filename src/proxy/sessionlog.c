@@ -47,8 +47,9 @@ envelope_5424(struct sessionlog *g, const struct session_record *r,
     char text[ENVELOPE_MAX])
 {
 	return (size_t)snprintf(text, ENVELOPE_MAX,
-	    "<%d>1 %s.%03u%s %s pen %ld session - ", PRIORITY, g->time.local,
-	    r->time_ms, g->time.zone, g->host, (long)getpid());
+	    "<%d>1 %s.%03u%s %s pen %ld %s - ", PRIORITY, g->time.local,
+	    r->time_ms, g->time.zone, g->host, (long)getpid(),
+	    r->is_flow ? "flow" : "session");
 }
 
 /* What log daemons take from programs of their own machine: RFC 3164, section
@@ -206,6 +207,15 @@ fits_log(struct sessionlog *g, uint64_t now)
 	return true;
 }
 
+/* That a flow is silent is its usual end; that it makes space for others, too,
+ * while strangers send from as many addresses as they please. */
+static bool
+is_flow_error(enum reason why)
+{
+	return why == REASON_NO_SERVER || why == REASON_NO_RESOURCES ||
+	    why == REASON_SERVER_RESET || why == REASON_SERVER_DOWN;
+}
+
 static bool
 is_error(enum reason why)
 {
@@ -214,9 +224,10 @@ is_error(enum reason why)
 }
 
 bool
-sessionlog_wants(struct sessionlog *g, enum reason why, uint64_t now)
+sessionlog_wants(
+    struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
 {
-	if (g->sample != 1 && !is_error(why) &&
+	if (g->sample != 1 && !(is_flow ? is_flow_error(why) : is_error(why)) &&
 	    (g->sample == 0 || g->seen++ % g->sample != 0))
 		return false;
 	return g->sink != NULL || log_level >= LOG_LEVEL_DEBUG ||
@@ -250,8 +261,8 @@ sessionlog_put(struct sessionlog *g, struct session_record *r)
 	if (n == 0)
 		return;
 	if (g->sink == NULL) {
-		log_write(
-		    NULL, LOG_LEVEL_INFO, "session closed %.*s", (int)n, line);
+		log_write(NULL, LOG_LEVEL_INFO, "%s closed %.*s",
+		    r->is_flow ? "flow" : "session", (int)n, line);
 		return;
 	}
 	line += n;

@@ -1,5 +1,5 @@
-/* sessionlog.h: a line for each session when it is over, to where the operator
- * wants it, in the format that log_format.h makes.
+/* sessionlog.h: a line for each session, and each flow, when it is over, to
+ * where the operator wants it, in the format that log_format.h makes.
  *
  *     log         pen's own log, ten lines a second at most; how many more
  *                 there were is said
@@ -38,9 +38,10 @@ void sessionlog_free(struct sessionlog *g);
  * phrase; then it goes on with the old one. */
 int sessionlog_reopen(struct sessionlog *g, struct error *e);
 
-/* Whether a session that ended so has a line; counts it. `now` in ms, as that
- * of the loop. What has none costs no record. */
-bool sessionlog_wants(struct sessionlog *g, enum reason why, uint64_t now);
+/* Whether a session, or a flow, that ended so has a line; counts it. `now` in
+ * ms, as that of the loop. What has none costs no record. */
+bool sessionlog_wants(
+    struct sessionlog *g, enum reason why, bool is_flow, uint64_t now);
 /* Writes the line of a session that it wants; fills in the time. */
 void sessionlog_put(struct sessionlog *g, struct session_record *r);
 

@@ -237,6 +237,7 @@ pen_expect_quiet(const struct pen *p)
 		ck_assert_msg(strstr(line, ": started ") != NULL ||
 			strstr(line, ": stopped ") != NULL ||
 			strstr(line, ": session closed ") != NULL ||
+			strstr(line, ": flow closed ") != NULL ||
 			strstr(line, ": sessions not shown ") != NULL,
 		    "%s", line);
 	}

@@ -160,7 +160,8 @@ START_TEST(connections_that_never_are)
 }
 END_TEST
 
-/* Flows and frames have no line in the logs of sessions and requests. */
+/* Flows have no line in the log of requests; frames, and who is served by pen
+ * itself, not even in that of sessions. */
 START_TEST(logs_of_connections)
 {
 	static char file[] = "/tmp/x", common[] = "common";
@@ -176,10 +177,13 @@ START_TEST(logs_of_connections)
 	ck_assert_str_eq(printed(), "");
 	c->frontend.udp.on = true;
 	ck_assert_str_eq(printed(),
-	    "session_log has no effect with udp or dsr_if\n"
-	    "log_format has no effect with udp or dsr_if\n"
-	    "log_sample has no effect with udp or dsr_if\n"
 	    "log has no effect with udp or dsr_if\n");
+	c->frontend.udp.on = false;
+	c->frontend.dummy = true;
+	ck_assert_str_eq(printed(),
+	    "session_log has no effect with dummy\n"
+	    "log_format has no effect with dummy\n"
+	    "log_sample has no effect with dummy\n");
 	*c = before;
 	plan_free(plan);
 }

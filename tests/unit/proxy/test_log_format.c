@@ -136,6 +136,30 @@ START_TEST(hostile_paths)
 }
 END_TEST
 
+/* Of TLS that goes through to the server only the name is known. */
+START_TEST(name_alone)
+{
+	prepare();
+	record.sni = "a.test";
+	ck_assert_ptr_nonnull(strstr(line_of("logfmt", true), " sni=a.test"));
+	ck_assert_ptr_nonnull(
+	    strstr(line_of("jsonl", true), ",\"sni\":\"a.test\"}"));
+}
+END_TEST
+
+/* A flow counts datagrams, too. */
+START_TEST(flow)
+{
+	prepare();
+	record.is_flow = true;
+	record.down = 600;
+	record.datagrams_up = 3;
+	record.connect_us = 0;
+	ck_assert_ptr_nonnull(strstr(line_of("logfmt", true),
+	    " up=517 down=600 datagrams_up=3 datagrams_down=0 first_ms=12 "));
+}
+END_TEST
+
 /* In quotes it is the same as JSON's; what a terminal obeys is none. */
 START_TEST(not_ascii)
 {
@@ -245,6 +269,8 @@ SUITE(test_log_format)
 	SUITE_ADD(s, nothing_known, 10);
 	SUITE_ADD(s, hostile_names, 10);
 	SUITE_ADD(s, hostile_paths, 10);
+	SUITE_ADD(s, name_alone, 10);
+	SUITE_ADD(s, flow, 10);
 	SUITE_ADD(s, not_ascii, 10);
 	SUITE_ADD(s, json, 10);
 	SUITE_ADD(s, json_is_utf8, 10);
