@@ -1,11 +1,13 @@
 #!/bin/sh
 # quickstart.sh: builds pen and shows its main job: two web servers, pen in
-# front of them, ten pages fetched through it; one server dies, and what pen
-# says of that. Everything it starts is stopped when it ends, however it ends.
+# front of them, pages fetched through it; one server dies and comes back, one
+# is drained, and what pen says of that. At a terminal it then waits, so that you
+# can see its page in a browser. Everything it starts is stopped when it ends,
+# however it ends; it needs no rights but to install packages that are missing.
 #
 #     sh examples/quickstart.sh
 #
-# Missing packages are installed first. The build is kept in build-quickstart.
+# The build is kept in build-quickstart.
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
@@ -91,7 +93,7 @@ nap() {
 
 # It listens when its process id is in the file.
 is_ready() {
-	tenths=30
+	tenths=100
 	while [ $((tenths = tenths - 1)) -ge 0 ]; do
 		[ ! -s "$work/$2.pid" ] || return 0
 		kill -0 "$1" 2>/dev/null || return 1
@@ -100,64 +102,115 @@ is_ready() {
 	return 1
 }
 
+# pages COUNT ["SERVER ..."]: fetches pages and says whose they are; they must
+# come from all of these servers, and from no other.
+pages() {
+	count=$1 seen=
+	while [ $((count = count - 1)) -ge 0 ]; do
+		body=$(fetch "$front") || give_up "a page did not come"
+		for server in $2; do
+			case $body in *"$server"*) seen="$seen $server" ;; esac
+		done
+	done
+	echo "pages came from ports$(echo "$seen" | sed 's/[^ ]*://g')"
+	for server in $2; do
+		case $seen in
+		*"$server"*) ;;
+		*) give_up "no page came from $server" ;;
+		esac
+	done
+	# shellcheck disable=SC2086 # a list of words
+	set -- "$1" $seen
+	[ $# -eq $(($1 + 1)) ] || give_up "a page came from elsewhere"
+}
+
+control() {
+	echo "\$ penctl $work/ctl '$*'"
+	"$build/penctl" "$work/ctl" "$@" || give_up "penctl $* failed"
+}
+
+# The servers as `top` shows them.
+table() {
+	echo "\$ penctl $work/ctl top"
+	"$build/penctl" "$work/ctl" top </dev/null 2>/dev/null | sed 4q
+}
+
+# wait_until TEXT: until `servers long` has that for server 0
+wait_until() {
+	tenths=100
+	while [ $((tenths = tenths - 1)) -ge 0 ]; do
+		case $("$build/penctl" "$work/ctl" 'servers long' | head -n 1) in
+		*"$1"*) return ;;
+		esac
+		nap
+	done
+	give_up "the first server never was: $1"
+}
+
 packages_need_build "$top"
 command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1 ||
 	command -v nc >/dev/null 2>&1 || packages_need curl
 
-say "building in $build"
+say "building in $build, which takes a minute or two the first time"
 build_quietly
 pen=$build/pen
 "$pen" --version | head -n 1
 
 next_port=$((20000 + $$ % 10000))
-say "two backends: pen's own little web server"
+say "two servers: pen has a small web server in it for that"
 start one -O dummy -p "$work/one.pid" --
 one=$address one_pid=$pid
-echo "pen -f -O dummy $one"
+echo "\$ pen -f -O dummy $one"
 start two -O dummy -p "$work/two.pid" --
 two=$address
-echo "pen -f -O dummy $two"
+echo "\$ pen -f -O dummy $two"
 
-say "pen in front of them, each client to the next one in turn (-r)"
-start front -r -p "$work/front.pid" -C "$work/ctl" \
-	--check-servers connect --check-interval 200ms \
+say "pen in front of them: each client to the next server in turn (-r), servers
+   are asked twice a second how they are, commands at a Unix socket, a page"
+start page -O dummy -p "$work/page.pid" --
+page=$address # which is free a moment from now
+kill "$pid"
+wait "$pid" 2>/dev/null
+start front -r -p "$work/front.pid" -C "$work/ctl" --web "$page" \
+	--check-servers connect --check-interval 500ms \
 	--session-log "$work/log" -- "$one" "$two"
 front=$address
-echo "pen -f -r -C CONTROL --check-servers connect $front $one $two"
-
-# pages COUNT ONLY: fetches pages; with ONLY, all must be from there
-pages() {
-	page=1
-	while [ "$page" -le "$1" ]; do
-		body=$(fetch "$front") || give_up "page $page did not come"
-		case $body in
-		*"${2:-$one}"*) echo "page $page came from ${2:-$one}" ;;
-		*"${2:-$two}"*) echo "page $page came from ${2:-$two}" ;;
-		*) give_up "page $page is not from ${2:-a backend}: $body" ;;
-		esac
-		page=$((page + 1))
-	done
-}
-
-control() {
-	echo "penctl CONTROL $*"
-	"$build/penctl" "$work/ctl" "$@" || give_up "penctl $* failed"
-}
+echo "\$ pen -f -r --check-servers connect --check-interval 500ms \\
+      -C $work/ctl --web $page $front $one $two"
 
 say "ten pages from http://$front/"
-pages 10
+pages 10 "$one $two"
 
-say "one backend dies: no page is lost"
+say "the first server dies: no page is lost"
 kill "$one_pid"
 wait "$one_pid" 2>/dev/null
 pages 4 "$two"
-control "servers long" | sed 's/ changes .*//'
+wait_until 'state down'
+table
 
-say "what pen has logged of these sessions"
-tenths=30
-while [ "$(wc -l <"$work/log")" -lt 14 ] && [ $((tenths = tenths - 1)) -ge 0 ]; do
+say "it is started again: pen finds that out and uses it"
+next_port=${one##*:}
+next_port=$((next_port - 1))
+start one -O dummy -p "$work/one.pid" --
+wait_until 'state up'
+pages 4 "$one $two"
+
+say "the operator takes the second one out: it is drained, then it may be changed"
+control 'server 1 drain'
+pages 4 "$one"
+table
+control 'server 1 up'
+
+say "what pen has logged of the last sessions"
+tenths=100
+while [ "$(wc -l <"$work/log")" -lt 22 ] && [ $((tenths = tenths - 1)) -ge 0 ]; do
 	nap
 done
-tail -n 3 "$work/log"
+tail -n 2 "$work/log"
 
-say "stopping"
+if [ -t 0 ] && [ -t 1 ]; then
+	say "its page is at http://$page/ now, a site to reload at http://$front/
+   Enter ends all of it"
+	read -r _
+fi
+say "all is stopped; README.md goes on from here"

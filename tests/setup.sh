@@ -159,7 +159,7 @@ packages_as_root() {
 	elif command -v doas >/dev/null 2>&1; then
 		doas "$@"
 	else
-		echo "neither root nor sudo nor doas" >&2
+		echo "you are not root, and neither sudo nor doas is here" >&2
 		return 1
 	fi
 }
@@ -223,10 +223,23 @@ packages_need() {
 	packages_try $missing
 	# shellcheck disable=SC2086
 	missing=$(packages_missing $missing | tr '\n' ' ')
-	if [ -n "$missing" ]; then
-		echo "$0: please install: $missing(no package manager here could)" >&2
-		exit 1
-	fi
+	[ -z "$missing" ] || packages_ask "$missing"
+}
+
+# packages_ask "THING ...": says what the user can do about them, and ends the
+# script.
+packages_ask() {
+	manager=$(packages_manager)
+	# shellcheck disable=SC2086 # a list of words
+	names=$(packages_names "$manager" $1 | tr '\n' ' ')
+	echo "$0: needed, but not here: $1" >&2
+	case $manager in
+	'') ;;
+	apk) echo "as root, and then again: apk add $names" >&2 ;;
+	pacman) echo "as root, and then again: pacman -S $names" >&2 ;;
+	*) echo "as root, and then again: $manager install $names" >&2 ;;
+	esac
+	exit 1
 }
 
 packages_want() {
