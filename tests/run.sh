@@ -426,6 +426,7 @@ packages_want \
 	nc \
 	valgrind \
 	mandoc \
+	groff \
 	chromium \
 	node \
 	npm \

@@ -43,6 +43,7 @@ sshd      openssh-server    openssh-server    openssh-server openssh    openssh-
 nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netcat-openbsd  -            -
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
+groff     groff-base        groff-base        groff         groff       groff               groff        groff
 chromium  chromium          chromium          chromium      chromium    chromium            chromium     -
 node      nodejs            nodejs            nodejs        nodejs      nodejs              node         node
 npm       npm               npm               npm           npm         npm                 npm          -

@@ -10,8 +10,9 @@ top=${SRCDIR:-.}
 pen=${PEN:-./pen}
 case $pen in */*) ;; *) pen=./$pen ;; esac
 penctl=$(cd "${pen%/*}" && pwd)/penctl
-if ! "$pen" --help all | grep -q -- --cert; then
-	echo "skipped: examples: a build without TLS knows less"
+if ! "$pen" --help all | grep -q -- --cert ||
+    ! "$pen" --version | grep -qw json; then
+	echo "skipped: examples: a build without TLS or JSON knows less"
 	exit 77
 fi
 if ! command -v openssl >/dev/null; then
