@@ -342,6 +342,7 @@ proxies_say_who(void)
 	ck_assert_str_eq(named("192.0.2.8"), other);
 }
 
+#ifdef HAVE_MAXMINDDB
 static void
 lists_up(void)
 {
@@ -366,6 +367,7 @@ only_those_are_served(void)
 	    0);
 	ck_assert_int_lt(client_try("10.0.0.101", FRONT, 80, ASK), 0);
 }
+#endif
 
 const struct example readme_others[] = {
 	{ .line = "pen --proxy-protocol 2 25 mail1 mail2",

@@ -37,14 +37,6 @@ web_up(const char *file)
 	}
 }
 
-static void
-end(void)
-{
-	guide_end(&guide);
-	nginx_down(&web[0]);
-	nginx_down(&web[1]);
-}
-
 static const char *
 fetch(const char *url, const char *option, const char *value)
 {
@@ -140,7 +132,9 @@ START_TEST(https)
 	expect_page(fetch_tls(), "https");
 	ck_assert_ptr_nonnull(
 	    strstr(guide_ask(&guide, "certs"), "www.example.org"));
-	end();
+	guide_end(&guide);
+	nginx_down(&web[0]);
+	nginx_down(&web[1]);
 #endif
 }
 END_TEST
