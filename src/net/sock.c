@@ -78,6 +78,28 @@ sock_set_nodelay(int fd)
 	sock_set_int(fd, IPPROTO_TCP, TCP_NODELAY, 1);
 }
 
+/* Linux sends the ACK that ends the handshake by itself, unless it expects data
+ * to go with it. */
+static void
+ack_with_data(int fd)
+{
+#ifdef TCP_QUICKACK
+	sock_set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
+#else
+	(void)fd;
+#endif
+}
+
+void
+sock_ack_at_once(int fd)
+{
+#ifdef TCP_QUICKACK
+	sock_set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 1);
+#else
+	(void)fd;
+#endif
+}
+
 static void
 set_unless_zero(int fd, int name, unsigned value)
 {
@@ -171,6 +193,8 @@ connect_from(const struct addr *source, const struct addr *to,
 		sock_close_quietly(fd);
 		return -1;
 	}
+	if (o->bytes_follow && family != AF_UNIX)
+		ack_with_data(fd);
 	if (connect(fd, &to->u.sa, to->len) < 0 &&
 	    !is_under_way(errno, family)) {
 		sock_close_quietly(fd);

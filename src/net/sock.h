@@ -51,7 +51,7 @@ struct inherited;
 
 struct sock_listen_options {
 	int backlog;
-	bool v6_only; /* an IPv6 wildcard leaves IPv4 alone */
+	bool v6_only;  /* an IPv6 wildcard leaves IPv4 alone */
 	bool freebind; /* this host may come by the address later */
 	/* Accepted sockets inherit nodelay, keepalive and tuning. */
 	bool nodelay;
@@ -97,6 +97,11 @@ struct sock_connect_options {
 	 * another port; NULL: ours. */
 	const struct peer *client;
 	const struct sock_tuning *tuning; /* NULL: none */
+	/* Bytes are to be sent at once: the ACK of the handshake goes with them
+	 * if the system can (Linux). If there are none after all, and after
+	 * each write until the server has answered, sock_ack_at_once() is to be
+	 * called. */
+	bool bytes_follow;
 };
 
 /* Starts a connection. The descriptor becomes writable when it is established
@@ -132,6 +137,11 @@ void sock_take_urgent(int fd);
 
 /* Sends without Nagle's delay from now on. Harmless on Unix sockets. */
 void sock_set_nodelay(int fd);
+
+/* What has been received is acknowledged now, and what comes next at once, as
+ * on a connection that is young: a server that answers in two pieces may wait
+ * for that (RFC 896). Harmless on Unix sockets. */
+void sock_ack_at_once(int fd);
 
 /* Closes so that the peer sees a reset, not an end: what was not sent yet is
  * thrown away. */

@@ -21,7 +21,7 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	if (n < 0 ||
 	    ((size_t)n < room &&
 		!(s->flags & (STREAM_AT_EOF | STREAM_FIN | STREAM_URGENT))))
-		s->flags &= ~(unsigned)STREAM_READABLE;
+		s->flags &= ~(unsigned)(STREAM_READABLE | STREAM_ACKS_LATE);
 	return n;
 }
 
@@ -42,6 +42,8 @@ plain_write(struct stream *s, const void *bytes, size_t n, bool last)
 	while (sent < 0 && errno == EINTR);
 	if (sent < 0 || (size_t)sent < n)
 		s->flags &= ~(unsigned)STREAM_WRITABLE;
+	if (s->flags & STREAM_ACKS_LATE && sent > 0)
+		sock_ack_at_once(s->fd);
 	return sent;
 }
 

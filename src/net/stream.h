@@ -14,6 +14,8 @@
  *     READ_END  a FIN does not mean that a short read was the last: only a read
  *               finds the end. Unix: reads stop at descriptors sent along, too
  *     PREFIXED  bytes of our own go first (stream_prefix.h)
+ *     ACKS_LATE the kernel may delay ACKs: each write ends that again, until
+ *               something was read
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
  *               short one says nothing. It is passed on in line
  *
@@ -40,6 +42,7 @@ enum {
 	STREAM_URGENT = 1024,
 	STREAM_READ_END = 2048, /* set by its owner */
 	STREAM_PREFIXED = 4096,
+	STREAM_ACKS_LATE = 8192, /* set by its owner */
 };
 
 struct stream;

@@ -80,6 +80,7 @@ struct frontend {
 	struct session_queue queue;
 	struct session_cut cut;
 	struct session_rebalance rebalance;
+	bool clients_begin;   /* the last one had said something by then */
 	size_t kept_requests; /* bytes of those that may be sent again */
 
 	char *http_room; /* for the filters of HTTP; NULL: none so far */

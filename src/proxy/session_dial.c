@@ -169,6 +169,28 @@ session_busy_ms(const struct session *s)
 	return session_wait_ms(s, BUSY_MS, BUSY_SELDOM_MS);
 }
 
+/* Clients of most protocols begin, those of some wait for the server: the next
+ * one does what the last one did. A guess that is wrong costs a call. */
+static bool
+session_will_begin(const struct session *s)
+{
+	const struct frontend *f = s->frontend;
+
+	return f->clients_begin && !session_is_to_unix(s) &&
+	    !frontend_server_is_tls(&f->core, s->server) &&
+	    frontend_server_proxy(&f->core.options, s->server) == PROXY_OFF;
+}
+
+static void
+session_note_begin(struct session *s, bool expected)
+{
+	bool begins = s->to_server.bytes + pipe_pending(&s->to_server) > 0;
+
+	s->frontend->clients_begin = begins;
+	if (expected && !begins)
+		sock_ack_at_once(s->up.fd);
+}
+
 /* What the client has said already is sent right behind the connect: on a fast
  * network that has completed by then, which spares a turn of the loop; what the
  * server cannot take yet is kept, for it or for the next one. */
@@ -185,8 +207,9 @@ session_dial(struct session *s)
 
 	if (s->connect_us == 0)
 		s->connect_us = session_clock_us(s);
-	co.client = frontend_client_of(
-	    &f->core, &s->client, &server->addrs.addr[at]);
+	co.client =
+	    frontend_client_of(&f->core, &s->client, &server->addrs.addr[at]);
+	co.bytes_follow = session_will_begin(s);
 	fd = sock_connect(&server->addrs.addr[at], &co);
 	if (fd < 0 && errno == EAGAIN) { /* a Unix listener's backlog is full */
 		timeouts_add(&f->session_times, &s->expiry,
@@ -202,7 +225,10 @@ session_dial(struct session *s)
 		return session_await_server_hello(s, &server->addrs.addr[at]);
 	if (session_introduce(s, &server->addrs.addr[at]) < 0)
 		return errno;
+	if (co.bytes_follow)
+		s->up.flags |= STREAM_ACKS_LATE;
 	sent = session_send_early(s);
+	session_note_begin(s, co.bytes_follow);
 	if (sent.verdict == PIPE_WRITE_FAILED && s->to_server.bytes == 0 &&
 	    !session_was_accepted(s, sent.cause))
 		return sent.cause;
