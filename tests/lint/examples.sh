@@ -179,5 +179,21 @@ while read -r line; do
 		cat "$dir/answer"
 	fi
 done <"$dir/lines"
+
+# A log of the balancer and two of web servers
+echo '192.0.2.7 1763812800 10.0.0.1 GET / HTTP/1.0' >"$dir/pen.log"
+echo '10.0.0.9 - - [22/Nov/2025:12:00:00 +0000] "GET / HTTP/1.0" 200 5' \
+	>"$dir/log1"
+: >"$dir/log2"
+sed -n 's/^\.Dl mergelogs //p' "$top/man/mergelogs.1" | text >"$dir/lines"
+while read -r line; do
+	if (cd "$dir" && eval "${penctl%penctl}mergelogs $line") &&
+	    grep -q '^192.0.2.7 ' "$dir/access_log"; then
+		passed=$((passed + 1))
+	else
+		failed=$((failed + 1))
+		echo "examples: mergelogs $line"
+	fi
+done <"$dir/lines"
 echo "examples: $passed passed, $failed failed"
 test "$failed" -eq 0 && test "$passed" -gt 200
