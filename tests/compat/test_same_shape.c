@@ -5,7 +5,6 @@
 
 #include <check.h>
 #include <ctype.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -14,64 +13,14 @@
 
 #include "support/backend.h"
 #include "support/child.h"
+#include "support/classic.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
-static const char classic_path[] = "/usr/bin/pen";
-
-/* Two balancers before the same servers. */
-struct twin {
-	struct child child;
-	struct spot front, ctl;
-};
-
 static struct twin ours, classic;
 static struct backend one;
 static struct spot dead;
-
-/* It does not say its version itself; the package does. */
-static bool
-have_classic(void)
-{
-	struct child c;
-	const char *argv[] = { "dpkg-query", "-W", "-f", "${Version}", "pen",
-		NULL };
-
-	if (access(classic_path, X_OK) != 0 || child_find(argv[0]) == NULL)
-		return false;
-	child_start(&c, argv);
-	child_wait(&c, 10000);
-	return strncmp(child_out(&c), "0.34.1", 6) == 0;
-}
-
-static void
-start_one(struct twin *t, const char *program, const char *const options[],
-    bool with_dead)
-{
-	const char *argv[CHILD_ARGS] = { program, "-f" };
-	int n = 2;
-
-	spot_new(&t->front, SPOT_TCP4);
-	spot_new(&t->ctl, t == &classic ? SPOT_TCP4 : SPOT_UNIX);
-	if (t == &classic && geteuid() == 0) { /* it refuses as root */
-		argv[n++] = "-u";
-		argv[n++] = "nobody";
-	}
-	while (*options != NULL)
-		argv[n++] = *options++;
-	argv[n++] = "-C";
-	argv[n++] = t->ctl.text;
-	argv[n++] = t->front.text;
-	argv[n++] = one.at.text;
-	if (with_dead)
-		argv[n++] = dead.text;
-	child_start(&t->child, argv);
-	WAIT_FOR(child_has_ended(&t->child) ||
-		(spot_is_listening(&t->front) && spot_is_listening(&t->ctl)),
-	    10000);
-	ck_assert_msg(t->child.running, "%s", child_err(&t->child));
-}
 
 static void
 answer(struct backend *b, int fd)
@@ -87,17 +36,20 @@ answer(struct backend *b, int fd)
 static void
 start_both(const char *const options[], bool with_dead)
 {
+	const char *servers[] = { one.at.text, with_dead ? dead.text : NULL,
+		NULL };
+
 	backend_start(&one, SPOT_TCP4, answer, NULL);
 	spot_new(&dead, SPOT_TCP4);
-	start_one(&ours, getenv("PEN"), options, with_dead);
-	start_one(&classic, classic_path, options, with_dead);
+	twin_start_ours(&ours, options, servers);
+	twin_start_classic(&classic, options, servers);
 }
 
 static void
 stop_both(void)
 {
-	child_stop(&ours.child, SIGTERM);
-	child_stop(&classic.child, SIGTERM);
+	twin_stop(&ours);
+	twin_stop(&classic);
 	backend_stop(&one);
 }
 
@@ -225,7 +177,7 @@ START_TEST(as_time_goes_on)
 {
 	static const char *const none[] = { NULL };
 
-	if (!have_classic())
+	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(none, false);
 	compare_all();
@@ -247,6 +199,12 @@ START_TEST(as_time_goes_on)
 	tell_both("acl 3 permit country SE");
 	tell_both("acl 3 deny country us");
 #endif
+	tell_both("http");
+	tell_both("no http");
+	if (geteuid() == 0) {
+		tell_both("transparent");
+		tell_both("no transparent");
+	}
 	tell_both("acl 3 permit 2001:db8::/32");
 	tell_both("no acl 3");
 	stop_both();
@@ -273,7 +231,7 @@ START_TEST(blacklisted)
 	static const char *const turns[] = { "-r", NULL };
 	int i;
 
-	if (!have_classic())
+	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(turns, true);
 	for (i = 0; i < 3; i++) {
@@ -295,7 +253,7 @@ START_TEST(modes)
 	static const char *const none[] = { NULL };
 	size_t i;
 
-	if (!have_classic())
+	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(none, false);
 	for (i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
@@ -313,7 +271,7 @@ START_TEST(taken_out)
 	struct backend two;
 	int i;
 
-	if (!have_classic())
+	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(turns, true);
 	backend_start_at(&two, &dead, answer, NULL);
@@ -343,7 +301,7 @@ START_TEST(its_files)
 	const char *path = scratch("classic.conf");
 	struct child c;
 
-	if (!have_classic())
+	if (!classic_is_there())
 		SKIP("classic Pen 0.34.1 is not installed");
 	start_both(options, true);
 	tell_both("acl 1 permit 10.0.0.0 255.0.0.0");
