@@ -5,7 +5,8 @@
 #
 #     --quick      only the first of the builds below, with light loads
 #     --long       all of them, every test in each, and heavy loads: hours
-#     --only NAME  only that one: gcc, clang, notls, valgrind, cross or distcheck
+#     --only NAME  only that one: gcc, clang, notls, valgrind, cross, package or
+#                  distcheck
 #     --distcheck  also make a release archive and try it
 #     --clean      forget earlier builds
 #
@@ -19,6 +20,8 @@
 #               system tests; with --long all
 #     cross     with --long: pure code on other machines, under qemu:
 #               tests/cross.sh
+#     package   with --long: Debian's package, installed in a Debian of its own,
+#               which is booted, too: tests/package.sh
 #
 # Missing packages are installed first. Builds are kept in build-tests. The
 # last line is "N passed, N failed", with ", N skipped" when a test could not
@@ -102,7 +105,7 @@ while [ $# -gt 0 ]; do
 		;;
 	--long)
 		long=yes
-		steps="$steps cross"
+		steps="$steps cross package"
 		PEN_TEST_FULL=1
 		export PEN_TEST_FULL
 		;;
@@ -372,19 +375,33 @@ build_cross() {
 	:
 }
 
-# Its last line has the numbers.
-step_cross() {
-	sh "$top/tests/cross.sh" >"$work/cross.log" 2>&1
+build_package() {
+	:
+}
+
+# script NAME: a script of tests; its last line has the numbers.
+script() {
+	name=$1
+	sh "$top/tests/$name.sh" >"$work/$name.log" 2>&1
 	# shellcheck disable=SC2046 # three words
-	set -- $(tail -n 1 "$work/cross.log" | tr -dc '0-9 ')
-	if [ $# -ne 3 ]; then
-		step_failed cross "$work/cross.log"
+	set -- $(tail -n 1 "$work/$name.log" | tr -dc '0-9 ')
+	if [ $# -lt 2 ]; then
+		step_failed "$name" "$work/$name.log"
 		return
 	fi
-	echo "cross: $1 passed, $2 failed, $3 skipped, $(($(date +%s) - began)) s"
+	set -- "$1" "$2" "${3:-$(grep -c '^skipped: ' "$work/$name.log")}"
+	echo "$name: $1 passed, $2 failed, $3 skipped, $(($(date +%s) - began)) s"
 	passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3))
-	[ "$2" -eq 0 ] || cat "$work/cross.log"
-	grep '^skipped: ' "$work/cross.log"
+	[ "$2" -eq 0 ] || cat "$work/$name.log"
+	grep '^skipped: ' "$work/$name.log"
+}
+
+step_cross() {
+	script cross
+}
+
+step_package() {
+	script package
 }
 
 # What is tried is built from the archive.
@@ -480,7 +497,7 @@ if ! source=$(build_source "$top" "$work/source" 2>"$work/source.log"); then
 fi
 for step in $steps; do
 	case $step in
-	gcc | clang | notls | valgrind | cross | distcheck) ;;
+	gcc | clang | notls | valgrind | cross | package | distcheck) ;;
 	*) usage 1 >&2 ;;
 	esac
 done

@@ -84,6 +84,12 @@ zsh       zsh               zsh               zsh           zsh         zsh     
 fish      fish              fish              fish          fish        fish                fish         fish
 ip        iproute2      iproute           iproute2      iproute2    iproute2            -            -
 classic   pen               -                 -             -           -                   -            -
+dpkg-buildpackage dpkg-dev  -                 -             -           -                   -            -
+dh        debhelper         -                 -             -           -                   -            -
+lintian   lintian           -                 -             -           -                   -            -
+debootstrap debootstrap     -                 -             -           -                   -            -
+cpio      cpio              cpio              cpio          cpio        cpio                -            -
+qemu-system-x86_64 qemu-system-x86 -          -             -           -                   -            -
 arm-linux-gnueabihf-gcc gcc-arm-linux-gnueabihf,libc6-dev-armhf-cross - - - - - -
 s390x-linux-gnu-gcc gcc-s390x-linux-gnu,libc6-dev-s390x-cross - - - - - -
 qemu-arm  qemu-user         -                 -             -           -                   -            -
