@@ -32,5 +32,12 @@ done
 for name in $(echo "$listed" | grep -E '^[a-z_]+_tests$'); do
 	check is_listed "\$($name:.c=)"
 done
+# Each file of the guide is installed, in its README, and started by a test.
+for file in examples/guide/*.conf; do
+	name=${file##*/}
+	check grep -qF "$file" examples/examples.am
+	check grep -qF "$name" examples/guide/README
+	check grep -qsE "\"(${name%.conf}|$name)\"" tests/net/test_guide_*.c
+done
 echo "lists: $passed passed, $failed failed"
 test "$failed" -eq 0 && test "$passed" -gt 0

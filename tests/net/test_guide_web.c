@@ -45,14 +45,20 @@ fetch(const char *url, const char *option, const char *value)
 }
 
 static void
-expect_page(const char *page, const char *proto)
+expect_page_for(const char *client, const char *page, const char *proto)
 {
-	const char *says = text(
-	    " client=" GUIDE_CLIENT " for=" GUIDE_CLIENT " proto=%s", proto);
+	const char *says =
+	    text(" client=%s for=%s proto=%s", client, client, proto);
 
 	ck_assert_msg(
 	    strncmp(page, "server ", 7) == 0 && strcmp(page + 8, says) == 0,
 	    "%s", page);
+}
+
+static void
+expect_page(const char *page, const char *proto)
+{
+	expect_page_for(GUIDE_CLIENT, page, proto);
 }
 
 /* Pages come from both; nobody notices that one of them dies. */
@@ -76,6 +82,8 @@ START_TEST(http)
 		seen[page[7] - '0'] = true;
 	}
 	ck_assert(seen[0] && seen[1]);
+	expect_page_for("2001:db8::100",
+	    fetch("http://[2001:db8::10]/", "-g", "-sS"), "http");
 	child_stop(&web[1].child, SIGKILL);
 	for (i = 0; i < 10; i++)
 		expect_page(
