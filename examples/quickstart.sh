@@ -5,13 +5,15 @@
 # can see its page in a browser. Everything it starts is stopped when it ends,
 # however it ends; it needs no rights but to install packages that are missing.
 #
-#     sh examples/quickstart.sh
+#     sh examples/quickstart.sh [DIRECTORY]
 #
-# The build is kept in build-quickstart.
+# The build is kept in build-quickstart; with a directory where pen was built, that
+# one is shown and nothing is built.
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
-build=$top/build-quickstart
+build=${1:-$top/build-quickstart}
+is_built=${1:+yes}
 . "$top/tests/setup.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/quickstart.XXXXXX") || exit 1
@@ -147,12 +149,13 @@ wait_until() {
 	give_up "the first server never was: $1"
 }
 
-packages_need_build "$top"
 command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1 ||
 	command -v nc >/dev/null 2>&1 || packages_need curl
-
-say "building in $build, which takes a minute or two the first time"
-build_quietly
+if [ -z "$is_built" ]; then
+	packages_need_build "$top"
+	say "building in $build, which takes a minute or two the first time"
+	build_quietly
+fi
 pen=$build/pen
 "$pen" --version | head -n 1
 

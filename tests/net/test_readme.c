@@ -4,15 +4,18 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "net/readme.h"
 #include "net/readmerig.h"
+#include "support/child.h"
 #include "support/suite.h"
 
-/* These build and test pen: whoever runs this has done so. */
+/* These build and test pen, as whoever runs this has done. */
 static const struct example elsewhere[] = {
-	{ .line = "sh examples/quickstart.sh", .elsewhere = "it builds pen" },
+	{ .line = "sh examples/quickstart.sh",
+	    .elsewhere = "quickstart_shows_what_it_says" },
 	{ .line = "sh tests/run.sh", .elsewhere = "it runs this" },
 	{ .line = "autoreconf -fi", .elsewhere = "it makes configure" },
 	{ .line = "./configure && make && make check && sudo make install",
@@ -118,6 +121,26 @@ START_TEST(command)
 }
 END_TEST
 
+/* All but the build. */
+START_TEST(quickstart_shows_what_it_says)
+{
+	const char *dir = getenv("SRCDIR"), *pen = getenv("PEN");
+	const char *argv[] = { "sh", NULL, NULL, NULL };
+	struct child c;
+
+	NEED_PROGRAM("curl");
+	ck_assert(dir != NULL && pen != NULL && strrchr(pen, '/') != NULL);
+	argv[1] = text("%s/examples/quickstart.sh", dir);
+	argv[2] = text("%.*s", (int)(strrchr(pen, '/') - pen), pen);
+	child_start(&c, argv);
+	ck_assert_msg(
+	    child_wait(&c, 60000) == 0, "%s%s", child_out(&c), child_err(&c));
+	ck_assert_ptr_nonnull(strstr(child_out(&c), " down "));
+	ck_assert_ptr_nonnull(strstr(child_out(&c), " drain "));
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "reason=done"));
+}
+END_TEST
+
 SUITE(test_readme)
 {
 	Suite *s = suite_create("readme");
@@ -125,6 +148,7 @@ SUITE(test_readme)
 	SUITE_ADD(s, each_command_has_a_row, 10);
 	SUITE_ADD(s, each_row_is_a_command, 10);
 	SUITE_ADD(s, any_shell_takes_them, 10);
+	SUITE_ADD(s, quickstart_shows_what_it_says, 120);
 	SUITE_ADD_LOOP(s, command, 120, rows());
 	return s;
 }
