@@ -476,6 +476,7 @@ packages_want \
 	ldapsearch \
 	keepalived \
 	rsyslogd \
+	logrotate \
 	postfix \
 	haproxy \
 	dovecot \

@@ -69,6 +69,7 @@ testssl   testssl.sh        testssl           testssl.sh    testssl.sh  -       
 pg_isready postgresql-client postgresql       postgresql-client postgresql postgresql       postgresql16-client postgresql
 redis-server redis-server   redis             redis         redis       redis               redis        redis
 rsyslogd  rsyslog           rsyslog           rsyslog       rsyslog     rsyslog             rsyslog      -
+logrotate logrotate         logrotate         logrotate     logrotate   logrotate           logrotate    logrotate
 ldapsearch ldap-utils       openldap-clients  openldap-clients openldap openldap2-client    openldap26-client openldap
 keepalived keepalived       keepalived        keepalived    keepalived  keepalived          keepalived   -
 slapd     slapd             openldap-servers  openldap      openldap    openldap2           openldap26-server openldap

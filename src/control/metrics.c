@@ -202,6 +202,15 @@ all_tls(const struct family *f, const struct pen *p, struct buffer *out)
 	add_number(f, "{side=\"server\",resumed=\"yes\"}", t->up_resumed, out);
 }
 
+static void
+all_lost(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	const struct line_stats *l = &frontend_stats(p->frontend)->lines_lost;
+
+	add_number(f, "{log=\"sessions\"}", l->sessions, out);
+	add_number(f, "{log=\"requests\"}", l->requests, out);
+}
+
 /* `offset` is that of a struct duration in struct frontend_durations. */
 static void
 all_durations(const struct family *f, const struct pen *p, struct buffer *out)
@@ -366,6 +375,9 @@ static const struct family families[] = {
 	    STAT(dns.failed) },
 	{ "tls_handshakes", COUNTER, "TLS handshakes that succeeded.",
 	    .all = all_tls },
+	{ "log_lines_lost", COUNTER,
+	    "Lines of logs that nobody took, as on a full disk.",
+	    .all = all_lost },
 	{ "server_up", GAUGE, "1: the server may get new clients.",
 	    .each = each_up },
 	{ "server_state", GAUGE, "The state of the server, as a label.",

@@ -65,6 +65,10 @@ static const struct counter {
 	{ "tls_up_handshakes",
 	    offsetof(struct frontend_stats, tls.up_handshakes) },
 	{ "tls_up_resumed", offsetof(struct frontend_stats, tls.up_resumed) },
+	{ "session_lines_lost",
+	    offsetof(struct frontend_stats, lines_lost.sessions) },
+	{ "request_lines_lost",
+	    offsetof(struct frontend_stats, lines_lost.requests) },
 };
 
 const char *

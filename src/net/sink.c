@@ -36,7 +36,7 @@ struct sink {
 	size_t used;
 	size_t rest; /* of them, of a line whose beginning is written */
 	struct timer flush;
-	uint64_t lost;
+	uint64_t lost, *counter; /* the latter the caller's, or NULL */
 	uint64_t lost_at, told_at; /* ms; 0: never */
 	bool told; /* the last that the log said of it: lines are lost */
 	uint64_t connected_at; /* ms: the last try */
@@ -52,6 +52,8 @@ note_lost(struct sink *s, uint64_t count, int error)
 	uint64_t now = loop_now(s->loop);
 
 	s->lost += count;
+	if (s->counter != NULL)
+		*s->counter += count;
 	s->lost_at = now;
 	if (count == 0 || (s->told_at != 0 && now - s->told_at < TELL_MS))
 		return;
@@ -119,15 +121,14 @@ write_bytes(struct sink *s, const char *bytes, size_t n)
 }
 
 /* The rest of a line that is half written stays, to be written before all else:
- * nobody reads half lines, or two as one. Whoever read the half from a pipe is
- * gone when that has no reader. All else is lost. */
+ * nobody reads half lines, or two as one. All else is lost. */
 static void
 lose(struct sink *s, size_t done, int error)
 {
 	bool within = done > 0 ? s->lines[done - 1] != '\n' : s->rest > 0;
 	const char *end = NULL;
 
-	if (within && error != EPIPE)
+	if (within)
 		end = memchr(s->lines + done, '\n', s->used - done);
 	s->rest = end != NULL ? (size_t)(end + 1 - (s->lines + done)) : 0;
 	note_lost(s,
@@ -370,6 +371,12 @@ sink_put(struct sink *s, const char *line, size_t n)
 		send_datagram(s, line, n);
 	else
 		gather(s, line, n);
+}
+
+void
+sink_count_lost(struct sink *s, uint64_t *counter)
+{
+	s->counter = counter;
 }
 
 uint64_t

@@ -45,5 +45,7 @@ bool sink_is_datagram(const struct sink *s);
 void sink_put(struct sink *s, const char *line, size_t n);
 /* Lines lost so far. */
 uint64_t sink_lost(const struct sink *s);
+/* What is lost from now on is added to *counter, too. NULL: to none. */
+void sink_count_lost(struct sink *s, uint64_t *counter);
 
 #endif

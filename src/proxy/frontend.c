@@ -9,8 +9,10 @@
 #include "proxy/dump.h"
 #include "proxy/limits.h"
 #include "proxy/frontend_private.h"
+#include "proxy/requestlog.h"
 #include "proxy/route.h"
 #include "proxy/session.h"
+#include "proxy/sessionlog.h"
 
 void
 frontend_options_init(struct frontend_options *o)
@@ -244,6 +246,8 @@ frontend_set_requestlog(struct frontend *f, struct requestlog *r)
 	bool comes = f->requestlog == NULL && r != NULL;
 
 	f->requestlog = r;
+	if (r != NULL)
+		requestlog_count_lost(r, &f->core.stats.lines_lost.requests);
 	if (comes)
 		session_reschedule_all(f);
 }
@@ -252,6 +256,8 @@ void
 frontend_set_sessionlog(struct frontend *f, struct sessionlog *g)
 {
 	f->core.sessionlog = g;
+	if (g != NULL)
+		sessionlog_count_lost(g, &f->core.stats.lines_lost.sessions);
 }
 
 void

@@ -194,6 +194,11 @@ struct tls_stats {
 	uint64_t up_handshakes, up_resumed; /* the same with servers */
 };
 
+/* Lines of logs that nobody took. */
+struct line_stats {
+	uint64_t sessions, requests;
+};
+
 struct frontend_stats {
 	uint64_t sessions;	   /* open now */
 	uint64_t sessions_peak;	   /* most open at once */
@@ -210,6 +215,7 @@ struct frontend_stats {
 	struct dns_stats dns;
 	struct tls_stats tls;
 	struct limit_stats limits;
+	struct line_stats lines_lost;
 };
 
 /* Of sessions, since the start. */

@@ -63,6 +63,12 @@ requestlog_reopen(struct requestlog *r, struct error *e)
 	return sink_reopen(r->sink, e);
 }
 
+void
+requestlog_count_lost(struct requestlog *r, uint64_t *counter)
+{
+	sink_count_lost(r->sink, counter);
+}
+
 uint64_t
 requestlog_lost(const struct requestlog *r)
 {

@@ -167,6 +167,13 @@ sessionlog_open(
 }
 
 void
+sessionlog_count_lost(struct sessionlog *g, uint64_t *counter)
+{
+	if (g->sink != NULL)
+		sink_count_lost(g->sink, counter);
+}
+
+void
 sessionlog_free(struct sessionlog *g)
 {
 	if (g == NULL)

@@ -6,15 +6,9 @@
 #include <grp.h>
 #include <poll.h>
 #include <pwd.h>
-#ifdef __linux__
-#include <sched.h>
-#endif
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#ifdef __linux__
-#include <sys/mount.h>
-#endif
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -22,6 +16,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/mounts.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -222,7 +217,6 @@ START_TEST(background_in_a_new_root)
 }
 END_TEST
 
-#ifdef __linux__
 /* A /dev of the test's own with a log daemon in it, whose socket is returned;
  * -1 where mounts cannot be private. */
 static int
@@ -230,29 +224,15 @@ private_log_daemon(void)
 {
 	struct sockaddr_un at = { .sun_family = AF_UNIX,
 		.sun_path = "/dev/log" };
-	const char *null = scratch("null");
 	int fd;
 
-	if (geteuid() != 0 || unshare(CLONE_NEWNS) < 0 ||
-	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
+	if (!mounts_devices())
 		return -1;
-	write_file(null, "");
-	ck_assert_int_eq(mount("/dev/null", null, NULL, MS_BIND, NULL), 0);
-	ck_assert_int_eq(mount("tmpfs", "/dev", "tmpfs", 0, NULL), 0);
-	write_file("/dev/null", "");
-	ck_assert_int_eq(mount(null, "/dev/null", NULL, MS_BIND, NULL), 0);
 	fd = socket(AF_UNIX, SOCK_DGRAM, 0);
 	ck_assert_int_ge(fd, 0);
 	ck_assert_int_eq(bind(fd, (const struct sockaddr *)&at, sizeof(at)), 0);
 	return fd;
 }
-#else
-static int
-private_log_daemon(void)
-{
-	return -1;
-}
-#endif
 
 /* Whether the daemon hears of `what` within the test's time. */
 static bool

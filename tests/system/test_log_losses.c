@@ -1,0 +1,248 @@
+/* test_log_losses.c: the session log when nobody takes its lines: a disk that
+ * is full, a pipe whose reader stops. Each session has a whole line, or is
+ * counted, and no client waits. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memmem() */
+#endif
+#include "config.h"
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/mounts.h"
+#include "support/nginx.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+enum { SOON = 20000 };
+
+static struct backend back;
+static struct spot front, ctl, web;
+static struct pen pen;
+static long visits;
+
+static void
+up(const char *log)
+{
+	visits = 0;
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	spot_new(&web, SPOT_UNIX);
+	pen_up(&pen, &ctl, "-r", "-C", ctl.text, "-O",
+	    text("session_log %s; log_format jsonl", log), "-O",
+	    text("web %s", web.text), front.text, back.at.text, NULL);
+}
+
+static void
+down(void)
+{
+	pen_down(&pen);
+	backend_stop(&back);
+}
+
+static void
+visit(int times)
+{
+	visits += times;
+	while (times-- > 0)
+		ck_assert_str_eq(spot_hear(&front), "served");
+}
+
+static long
+lost(void)
+{
+	return report_number(
+	    spot_ask(&ctl, "statistics\n"), "\nsession_lines_lost ");
+}
+
+static int
+said(const char *what)
+{
+	const char *at = child_err(&pen.child);
+	int n = 0;
+
+	while ((at = strstr(at, what)) != NULL) {
+		at += strlen(what);
+		n++;
+	}
+	return n;
+}
+
+/* Each line is whole, and all of one session. Returns how many they are. */
+static long
+whole_lines(const char *text_)
+{
+	const char *end;
+	long n = 0;
+
+	for (; *text_ != '\0'; text_ = end + 1, n++) {
+		end = strchr(text_, '\n');
+		ck_assert_msg(end != NULL, "half a line: %s", text_);
+		ck_assert_msg(strncmp(text_, "{\"time\":\"20", 11) == 0 &&
+			end[-1] == '}' &&
+			memmem(text_ + 1, (size_t)(end - text_ - 1), "{",
+			    1) == NULL,
+		    "%.*s", (int)(end - text_), text_);
+	}
+	return n;
+}
+
+/* ---- a disk ---- */
+
+static void
+fill(const char *path)
+{
+	static const char much[4096];
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+
+	ck_assert_int_ge(fd, 0);
+	while (write(fd, much, sizeof(much)) > 0)
+		;
+	ck_assert_int_eq(errno, ENOSPC);
+	close(fd);
+}
+
+START_TEST(disk_is_full)
+{
+	const char *at = scratch("disk"), *log = text("%s/sessions", at);
+	const char *ballast = text("%s/ballast", at);
+	long before;
+
+	ck_assert_int_eq(mkdir(at, 0700), 0);
+	if (!mounts_private() || !mounts_empty(at, "64k"))
+		SKIP("no mounts of one's own here");
+	up(log);
+	visit(5);
+	WAIT_FOR(file_has(log, "done"), SOON);
+	fill(ballast);
+	WAIT_FOR((visit(10), lost() > 0), SOON);
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&web, "GET /metrics HTTP/1.0\r\n\r\n"),
+		text("\npen_log_lines_lost_total{log=\"sessions\"} %ld\n",
+		    lost())));
+	visit(10);
+	before = lost();
+	WAIT_FOR((visit(10), lost() > before), SOON);
+	ck_assert_int_eq(said(" sessions not logged lost="), 1);
+	ck_assert_int_eq(said("No space left on device"), 1);
+
+	ck_assert_int_eq(unlink(ballast), 0);
+	WAIT_FOR((visit(1), said(" sessions logged again lost=") == 1), SOON);
+	before = lost();
+	visit(20);
+	WAIT_FOR(whole_lines(contents(log)) == visits - before, SOON);
+	ck_assert_int_eq(lost(), before);
+	down();
+}
+END_TEST
+
+/* ---- a pipe ---- */
+
+static char heard[4 << 20];
+
+/* What the pipe has, behind what was heard before. */
+static void
+hear(int fd)
+{
+	size_t n = strlen(heard);
+	ssize_t got;
+
+	while ((got = read(fd, heard + n, sizeof(heard) - 1 - n)) > 0)
+		n += (size_t)got;
+	heard[n] = '\0';
+}
+
+START_TEST(reader_stops)
+{
+	const char *path = scratch("fifo");
+	int fd;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(fd, 0);
+#ifdef F_SETPIPE_SZ
+	ck_assert_int_eq(fcntl(fd, F_SETPIPE_SZ, 4096), 4096);
+#endif
+	heard[0] = '\0';
+	up(path);
+	WAIT_FOR((visit(10), lost() > 0), SOON);
+	WAIT_FOR((hear(fd), visit(1), said("logged again") == 1), SOON);
+	WAIT_FOR((hear(fd), heard[strlen(heard) - 1] == '\n') &&
+		whole_lines(heard) + lost() == visits,
+	    SOON);
+	close(fd);
+	down();
+}
+END_TEST
+
+/* The one that comes next may get what that one has left, and the end of a line
+ * that it has begun: all behind are whole. */
+START_TEST(another_reader)
+{
+	const char *path = scratch("fifo");
+	int fd[2];
+	long before;
+
+	ck_assert_int_eq(mkfifo(path, 0600), 0);
+	fd[0] = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(fd[0], 0);
+	up(path);
+	visit(1);
+	close(fd[0]);
+	WAIT_FOR((visit(1), lost() > 0), SOON);
+	ck_assert_int_eq(said("error=\"Broken pipe\""), 1);
+	before = lost();
+	fd[1] = open(path, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_ge(fd[1], 0);
+	heard[0] = '\0';
+	WAIT_FOR((visit(1), hear(fd[1]), strchr(heard, '\n') != NULL), SOON);
+	WAIT_FOR((visit(1), hear(fd[1]), said("logged again") == 1), SOON);
+	ck_assert_int_ge(lost(), before);
+	whole_lines(strchr(heard, '\n') + 1);
+	close(fd[1]);
+	down();
+}
+END_TEST
+
+/* Beside the file that is named there is none: HUP makes one. */
+START_TEST(directory_goes)
+{
+	const char *at = scratch("logs"), *log = text("%s/sessions", at);
+
+	ck_assert_int_eq(mkdir(at, 0700), 0);
+	up(log);
+	visit(1);
+	ck_assert_int_eq(unlink(log), 0);
+	ck_assert_int_eq(rmdir(at), 0);
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(said("log of sessions not reopened error=") == 1, SOON);
+	ck_assert_int_eq(mkdir(at, 0700), 0);
+	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	WAIT_FOR(access(log, F_OK) == 0, SOON);
+	visit(1);
+	WAIT_FOR(whole_lines(contents(log)) == 1, SOON);
+	ck_assert_int_eq(lost(), 0);
+	down();
+}
+END_TEST
+
+SUITE(test_log_losses)
+{
+	Suite *s = suite_create("log_losses");
+
+	SUITE_ADD(s, disk_is_full, 60);
+	SUITE_ADD(s, reader_stops, 60);
+	SUITE_ADD(s, another_reader, 60);
+	SUITE_ADD(s, directory_goes, 60);
+	return s;
+}
