@@ -40,3 +40,43 @@ reason_name(enum reason r)
 
 	return (unsigned)r < REASONS ? names[r] : "unknown";
 }
+
+unsigned
+reason_status(enum reason r, bool is_flow)
+{
+	static const unsigned short status[REASONS] = {
+		[REASON_DONE] = 200,
+		[REASON_FASTCLOSE] = 200,
+		[REASON_QUIET_END] = 200,
+		[REASON_TLS_FAILED] = 400,
+		[REASON_HELLO_TOO_LONG] = 400,
+		[REASON_PROXY_INVALID] = 400,
+		[REASON_BAD_REQUEST] = 400,
+		[REASON_PROXY_REFUSED] = 403,
+		[REASON_IDLE_TIMEOUT] = 408,
+		[REASON_HALF_TIMEOUT] = 408,
+		[REASON_LINGER_TIMEOUT] = 408,
+		[REASON_MAX_AGE] = 408,
+		[REASON_TLS_TIMEOUT] = 408,
+		[REASON_HELLO_TIMEOUT] = 408,
+		[REASON_PROXY_TIMEOUT] = 408,
+		[REASON_CLIENT_CONNS] = 429,
+		[REASON_CLIENT_RATE] = 429,
+		[REASON_TARPIT] = 429,
+		[REASON_CLIENT_RESET] = 499,
+		[REASON_NO_CLOSE_NOTIFY] = 499,
+		[REASON_SERVER_RESET] = 502,
+		[REASON_SERVER_DOWN] = 502,
+		[REASON_TRUNCATED] = 502,
+		[REASON_NO_ANSWER] = 502,
+		[REASON_NO_SERVER] = 503,
+		[REASON_NO_RESOURCES] = 503,
+		[REASON_STOPPED] = 503,
+		[REASON_QUEUE_TIMEOUT] = 503,
+		[REASON_EVICTED] = 503,
+	};
+
+	if (is_flow && r == REASON_IDLE_TIMEOUT)
+		return 200;
+	return (unsigned)r < REASONS ? status[r] : 500;
+}

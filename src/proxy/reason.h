@@ -3,6 +3,8 @@
 #ifndef PEN_PROXY_REASON_H
 #define PEN_PROXY_REASON_H
 
+#include <stdbool.h>
+
 enum reason {
 	REASON_DONE,	       /* both sides said their last word */
 	REASON_CLIENT_RESET,   /* the client broke off */
@@ -36,6 +38,10 @@ enum reason {
 	REASONS
 };
 
+/* A status as of HTTP, for readers of web servers' logs: 200 for a good end,
+ * 4xx for what the client did, 5xx for the rest. A flow of datagrams that is
+ * silent has ended well. */
+unsigned reason_status(enum reason r, bool is_flow);
 /* "done", "client_reset", ...: as in log lines and reports. */
 const char *reason_name(enum reason r);
 

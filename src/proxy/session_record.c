@@ -69,6 +69,12 @@ put_reason(const struct session_record *r, char *value)
 }
 
 static size_t
+put_status(const struct session_record *r, char *value)
+{
+	return number_format(value, reason_status(r->reason, r->is_flow));
+}
+
+static size_t
 put_client(const struct session_record *r, char *value)
 {
 	return strlen(peer_format(r->client, value));
@@ -268,6 +274,7 @@ const struct record_field record_fields[] = {
 	{ .name = "clf_time", .put = put_clf_time, PLAIN, ASKED },
 	{ .name = "epoch", .put = put_epoch, NUMBER, ASKED },
 	{ .name = "reason", .put = put_reason, PLAIN },
+	{ .name = "status", .put = put_status, NUMBER, ASKED },
 	{ .name = "client", .put = put_client, ADDRESS },
 	{ .name = "client_ip", .put = put_client_ip, ADDRESS, ASKED },
 	{ .name = "via", .put = put_via, ADDRESS },

@@ -6,6 +6,7 @@
  *     clf_time    22/Nov/2026:12:00:00 +0100      the same, as Apache's log
  *     epoch       1795345200                      the same
  *     reason      done                            why it ended
+ *     status      200                             the same, as of HTTP
  *     client      192.0.2.1:40000                 who it was
  *     client_ip   192.0.2.1
  *     via         192.0.2.9:5000                  the proxy that named it

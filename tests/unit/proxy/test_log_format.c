@@ -203,7 +203,14 @@ START_TEST(common)
 	prepare();
 	ck_assert_str_eq(line_of("common", true),
 	    "192.0.2.1 - - [22/Nov/2026:16:30:00 +0530] "
-	    "\"CONNECT 10.0.0.1:80 8080\" done 18446744073709551615");
+	    "\"CONNECT 10.0.0.1:80 HTTP/1.1\" 200 18446744073709551615 done "
+	    "8080");
+	record.server = NULL;
+	record.reason = REASON_NO_SERVER;
+	record.down = 0;
+	ck_assert_str_eq(line_of("common", true),
+	    "192.0.2.1 - - [22/Nov/2026:16:30:00 +0530] "
+	    "\"CONNECT - HTTP/1.1\" 503 0 no_server 8080");
 }
 END_TEST
 

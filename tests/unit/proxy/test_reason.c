@@ -1,4 +1,4 @@
-/* test_reason.c: every reason has a name of its own. */
+/* test_reason.c: every reason has a name of its own, and a status. */
 #include "config.h"
 
 #include <check.h>
@@ -28,10 +28,28 @@ START_TEST(names)
 }
 END_TEST
 
+START_TEST(statuses)
+{
+	int r;
+
+	for (r = 0; r < REASONS; r++) {
+		unsigned status = reason_status((enum reason)r, false);
+
+		ck_assert_msg(status >= 200 && status < 600, "%s: %u",
+		    reason_name((enum reason)r), status);
+	}
+	ck_assert_uint_eq(reason_status(REASON_DONE, false), 200);
+	ck_assert_uint_eq(reason_status(REASON_IDLE_TIMEOUT, false), 408);
+	ck_assert_uint_eq(reason_status(REASON_IDLE_TIMEOUT, true), 200);
+	ck_assert_uint_eq(reason_status(REASONS, false), 500);
+}
+END_TEST
+
 SUITE(test_reason)
 {
 	Suite *s = suite_create("reason");
 
 	SUITE_ADD(s, names, 10);
+	SUITE_ADD(s, statuses, 10);
 	return s;
 }
