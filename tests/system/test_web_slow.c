@@ -45,6 +45,8 @@ START_TEST(out_of_descriptors)
 	enum { FILES = 40, MANY = 60 };
 	int fds[MANY], i;
 
+	if (getenv("PEN_TEST_WRAPPER") != NULL)
+		SKIP("the wrapper has descriptors of its own");
 	backend_start(&webrig.back, SPOT_TCP4, backend_say, "served");
 	spot_new(&webrig.front, SPOT_TCP4);
 	spot_new(&webrig.web, SPOT_TCP4);
