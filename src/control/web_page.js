@@ -34,7 +34,7 @@
 
   /* ---- numbers ---- */
   function scaled(n) {
-    var units = ["", "k", "M", "G", "T", "P"], i = 0;
+    var units = ["", "k", "M", "G", "T", "P", "E"], i = 0;
     while (n >= 999.5 && i < units.length - 1) { n /= 1000; i++; }
     return [n < 100 && (i > 0 || n % 1) ? n.toFixed(1) : String(Math.round(n)), units[i]];
   }
@@ -52,7 +52,7 @@
     if (s < 172800) return Math.floor(s / 3600) + "\u202fh";
     return Math.floor(s / 86400) + " days";
   }
-  function counted(n, one, many) { return n + " " + (n === 1 ? one : many); }
+  function clipped(text) { return text.length > 60 ? text.slice(0, 59) + "\u2026" : text; }
 
   /* ---- sparklines ---- */
   function spark(parent, label) {
@@ -152,10 +152,11 @@
     } else {
       what = up === 0 || bad.some(function (s) { return BAD.indexOf(s.state) >= 0; })
         ? "down" : "warn";
-      text = up === 0 ? "No server is up" : up + " of " + counted(n, "server is", "servers are") +
-        " up";
+      text = up === 0 ? "No server is up" :
+        up + " of " + n + " servers " + (up === 1 ? "is" : "are") + " up";
+      bad.sort(function (a, b) { return ORDER.indexOf(a.state) - ORDER.indexOf(b.state); });
       more = bad.slice(0, 4).map(function (s) {
-        return (s.name && s.name !== s.addr ? s.name : address(s)) + ": " + s.state;
+        return clipped(s.name && s.name !== s.addr ? s.name : address(s)) + ": " + s.state;
       }).join(", ") + (bad.length > 4 ? " and " + (bad.length - 4) + " more" : "");
     }
     if (now.pen.draining) {
@@ -266,6 +267,7 @@
     set(r.number, s.role === "regular" ? String(s.server) : s.role);
     set(r.address, address(s));
     set(r.name, s.name && s.name !== s.addr ? s.name : "");
+    if (r.name.title !== r.name.textContent) r.name.title = r.name.textContent;
     mark(r.state, "state " + s.state);
     set(r.word, s.state);
     set(r.reason, s.reason && s.reason !== "configuration" ? s.reason : "");
@@ -387,10 +389,13 @@
     });
     if (said.length > 0) set(at("spoken"), said.join(" "));
   }
+  function new_pair(parent) {
+    element("span", parent);
+    element("span", parent);
+  }
   function new_limit(ul) {
-    var li = element("li", ul), pair = element("div", li, "pair");
-    element("span", pair);
-    element("span", pair);
+    var li = element("li", ul);
+    new_pair(element("div", li, "pair"));
     element("span", element("span", li, "bar"));
   }
   function limits() {
@@ -410,11 +415,7 @@
     }).sort(function (a, b) { return now.counters[b] - now.counters[a]; }).slice(0, 8);
     var ul = at("ends");
     if (list.length === 0) list = [""];
-    children(ul, list.length, function () {
-      var li = element("li", ul, "pair");
-      element("span", li);
-      element("span", li);
-    });
+    children(ul, list.length, function () { new_pair(element("li", ul, "pair")); });
     list.forEach(function (key, i) {
       set(ul.children[i].children[0], key ? key.slice(7).replace(/_/g, " ") : "None yet.");
       set(ul.children[i].children[1], key ? short(now.counters[key]) : "");
