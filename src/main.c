@@ -2,14 +2,17 @@
  * process. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/log.h"
 #include "control/apply.h"
 #include "control/config_file.h"
+#include "control/config_merge.h"
 #include "control/direct.h"
 #include "control/doubts.h"
 #include "control/explain.h"
@@ -156,26 +159,112 @@ log_doubts(struct pen *p)
 	free(of_routes);
 }
 
-/* --check: says all that is wrong, or what would be in force, and then what
- * direct return, or transparent, finds wrong around it. */
-static int
-check(struct pen *p)
+static bool
+is_to_print(const struct config *o)
 {
-	struct buffer text;
+	return o->print || o->print_all;
+}
+
+/* --print: what would be in force, as `write` has it in a new file. */
+static int
+print_configuration(struct pen *p)
+{
+	struct buffer text, none;
 	struct error e;
 	int rc;
 
-	if (make_plan(p, print_error, &e) < 0)
-		return 1;
-	rc = check_files(p);
-	if (preflight(p, print_error) < 0 || rc < 0)
+	buffer_init(&none);
+	buffer_init(&text);
+	if (p->plan->config.print_all) {
+		plan_print(p->plan, &text);
+		rc = 0;
+	} else {
+		rc = config_merge(p, "new file", &none, false, &text, &e);
+	}
+	print(&text);
+	return rc < 0 ? fail(&e) : 0;
+}
+
+/* What the process gives up once everything is open. */
+static int
+drop_all(const struct pen *p, struct error *e)
+{
+	return drop_privileges(p, e) < 0 ? -1 : drop_rights(p, e);
+}
+
+/* What the child says is wrong. */
+static int
+hear_child(int fd, pid_t child, struct error *e)
+{
+	ssize_t n;
+	int status;
+
+	memset(e, 0, sizeof(*e));
+	do
+		n = read(fd, e->text, sizeof(e->text) - 1);
+	while (n < 0 && errno == EINTR);
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return error_set(e, "waitpid: %s", strerror(errno));
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		return 0;
+	return n > 0 ? -1 : error_set(e, "a process of pen has ended");
+}
+
+/* Gives it up in a child process: whether it can be done is known only when it
+ * is done. */
+static int
+try_to_drop(const struct pen *p, struct error *e)
+{
+	int fd[2], rc;
+	pid_t child;
+
+	if (pipe(fd) < 0)
+		return error_set(e, "pipe: %s", strerror(errno));
+	child = fork();
+	if (child == 0) {
+		rc = drop_all(p, e);
+		if (rc < 0)
+			(void)!write(fd[1], e->text, strlen(e->text));
+		_exit(rc < 0 ? 1 : 0);
+	}
+	close(fd[1]);
+	rc = child < 0 ? error_set(e, "fork: %s", strerror(errno))
+		       : hear_child(fd[0], child, e);
+	close(fd[0]);
+	return rc;
+}
+
+/* Whether a start would get all that it needs; says what it would not. */
+static int
+check_start(struct pen *p)
+{
+	struct error e;
+	int rc = check_files(p);
+
+	if (preflight(p, print_error) < 0)
+		rc = -1;
+	if (try_to_drop(p, &e) == 0)
+		return rc;
+	print_error(e.text);
+	return -1;
+}
+
+/* --check: says all that is wrong, and what direct return, or transparent,
+ * finds wrong around it. */
+static int
+check(struct pen *p)
+{
+	struct error e;
+	int rc;
+
+	if (make_plan(p, print_error, &e) < 0 || check_start(p) < 0)
 		return 1;
 	log_doubts(p);
 	if (p->plan->config.explain != NULL)
 		return explain(p);
-	buffer_init(&text);
-	plan_print(p->plan, &text);
-	print(&text);
+	if (is_to_print(&p->plan->config) && print_configuration(p) != 0)
+		return 1;
 	rc = direct_inspect(p, &e);
 	if (rc < 0)
 		print_error(e.text);
@@ -194,10 +283,11 @@ go_to_background(struct pen *p, struct process *proc, struct error *e)
 static int
 run(struct pen *p, struct process *proc)
 {
+	const struct config *o = &p->given->config;
 	struct error e;
 	int status = -1;
 
-	if (p->given->config.check || p->given->config.explain != NULL)
+	if (o->check || is_to_print(o) || o->explain != NULL)
 		return check(p);
 	if (make_plan(p, NULL, &e) < 0)
 		return fail(&e);

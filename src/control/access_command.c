@@ -207,6 +207,7 @@ remove_controls(struct plan *p)
 {
 	while (p->control_count > 0) {
 		free(p->controls[--p->control_count].text);
+		free(p->controls[p->control_count].origin);
 		listen_list_fini(&p->controls[p->control_count].at);
 	}
 }

@@ -95,7 +95,10 @@ listens_already(const struct apply *a)
 int
 apply_listen_prepare(struct apply *a, struct error *e)
 {
-	return listens_already(a) ? 0 : listen_at(a->pen, a->wanted, e);
+	if (listens_already(a) || listen_at(a->pen, a->wanted, e) == 0)
+		return 0;
+	origin_add(a->wanted, "listen", e);
+	return -1;
 }
 
 void

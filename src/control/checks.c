@@ -8,6 +8,7 @@
 #include "control/checks.h"
 #include "control/direct.h"
 #include "control/preflight.h"
+#include "control/origin.h"
 #include "proxy/check_dsr.h"
 #include "proxy/check_stream.h"
 
@@ -122,11 +123,17 @@ checks_try_programs(const struct pen *p, struct error *e)
 	const struct server_plan *s;
 	unsigned i;
 
+	if (try_text(p, p->plan->config.checks.text, e) < 0) {
+		origin_add(p->plan, "check", e);
+		return -1;
+	}
 	for (i = 0; (s = plan_slot(p->plan, i)) != NULL; i++)
 		if (s->check != NULL &&
-		    try_text(p, checks_text(p->plan, i), e) < 0)
+		    try_text(p, checks_text(p->plan, i), e) < 0) {
+			origin_put(s->origin, "", e);
 			return -1;
-	return try_text(p, p->plan->config.checks.text, e);
+		}
+	return 0;
 }
 
 /* ---- direct return ---- */

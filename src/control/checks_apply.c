@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/words.h"
 #include "control/checks.h"
+#include "control/origin.h"
 #include "dsr/director/director.h"
 #include "proxy/check_dsr.h"
 #include "proxy/checker.h"
@@ -103,8 +104,10 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 		return error_set(e, "out of memory");
 	if (s->check != NULL &&
 	    ((t->spec = check_spec_read(text, e)) == NULL ||
-		try_program(a, t->spec, checks_text(a->now, c->slot), e) < 0))
+		try_program(a, t->spec, checks_text(a->now, c->slot), e) < 0)) {
+		origin_put(s->origin, "", e);
 		return -1;
+	}
 	if (s->check == NULL)
 		t->spec = check_spec_hold(all->all);
 	t->port = checks_other_port(p, s);
@@ -151,9 +154,11 @@ read_all(struct apply *a, struct check_changes *c, struct error *e)
 	if (text == NULL)
 		return 0;
 	c->all = check_spec_read(text, e);
-	return c->all != NULL
-	    ? try_program(a, c->all, a->now->config.checks.text, e)
-	    : -1;
+	if (c->all != NULL &&
+	    try_program(a, c->all, a->now->config.checks.text, e) == 0)
+		return 0;
+	origin_add(a->wanted, "check", e);
+	return -1;
 }
 
 static struct check_changes *

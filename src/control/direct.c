@@ -7,6 +7,7 @@
 
 #include "base/log.h"
 #include "control/direct.h"
+#include "control/origin.h"
 #include "dsr/director/director.h"
 
 /* More are asked about, and answered for, too often. */
@@ -27,9 +28,11 @@ check_address(const struct plan *p, const struct addr *at, struct error *e)
 	if (!direct_is_wanted(p)) {
 		if (path || addr_port(at) != 0)
 			return 0;
-		return error_set(e,
+		error_set(e,
 		    "listening address \"%.200s\": port out of range 1..65535",
 		    p->listen_text);
+		origin_add(p, "listen", e);
+		return -1;
 	}
 	if (!path && !addr_is_any(at))
 		return 0;

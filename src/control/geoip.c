@@ -13,6 +13,7 @@
 #include "base/watched_file.h"
 #include "base/words.h"
 #include "control/geoip.h"
+#include "control/origin.h"
 
 /* How often to see whether the file has changed; what is copied at a time, and
  * how soon the next piece follows. */
@@ -245,7 +246,9 @@ geoip_try(struct pen *p, struct error *e)
 	if (path == NULL ||
 	    countries_open(pool_countries(p->pool), path, &why) == 0)
 		return 0;
-	return error_set(e, "geoip \"%.300s\": %.150s", path, why.text);
+	error_set(e, "geoip \"%.300s\": %.150s", path, why.text);
+	origin_add(p->plan, "geoip", e);
+	return -1;
 }
 
 /* ---- taking part in a change; see apply.h ---- */
@@ -260,7 +263,10 @@ geoip_prepare(struct apply *a, struct error *e)
 	if (!a->geoip_changed || path == NULL)
 		return 0;
 	a->geoip = geoip_new(a->pen, path, e);
-	return a->geoip != NULL ? 0 : -1;
+	if (a->geoip != NULL)
+		return 0;
+	origin_add(a->wanted, "geoip", e);
+	return -1;
 }
 
 void

@@ -56,6 +56,17 @@ note_certificate(const struct call *c, const char *origin)
 	    : 0;
 }
 
+/* Each control socket has its own; none is left when they were removed. */
+static int
+note_control(const struct call *c, const char *origin)
+{
+	struct plan *p = c->plan;
+
+	return p->control_count > 0
+	    ? plan_set_text(&p->controls[p->control_count - 1].origin, origin)
+	    : 0;
+}
+
 int
 origin_note(const struct call *c)
 {
@@ -68,6 +79,8 @@ origin_note(const struct call *c)
 		return -1;
 	if (strcmp(row->name, "ssl_key") == 0 &&
 	    plan_set_text(&c->plan->pair_origin[pair_of(c)].key, origin) < 0)
+		return -1;
+	if (strcmp(row->name, "control") == 0 && note_control(c, origin) < 0)
 		return -1;
 	if (row->alias != NULL)
 		row = command_find(row->alias); /* which is what it sets */
@@ -118,8 +131,8 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 }
 
 /* The origin names the setting: once is enough. */
-static void
-put_before(const char *origin, const char *name, struct error *e)
+void
+origin_put(const char *origin, const char *name, struct error *e)
 {
 	size_t n = strlen(name);
 	struct error why = *e;
@@ -127,8 +140,12 @@ put_before(const char *origin, const char *name, struct error *e)
 
 	if (origin == NULL)
 		return;
-	if (n > 0 && strncmp(rest, name, n) == 0 && rest[n] == ' ')
-		rest += n + 1;
+	if (n > 0 && strncmp(rest, name, n) == 0) {
+		if (strncmp(rest + n, ": ", 2) == 0)
+			rest += n + 2;
+		else if (rest[n] == ' ')
+			rest += n + 1;
+	}
 	error_set(e, "%.250s: %.250s", origin, rest);
 }
 
@@ -137,7 +154,7 @@ origin_add(const struct plan *p, const char *setting, struct error *e)
 {
 	const struct command *row = command_find(setting);
 
-	put_before(p->origin[command_index(row)], setting, e);
+	origin_put(p->origin[command_index(row)], setting, e);
 }
 
 void
@@ -145,5 +162,5 @@ origin_blame(const struct plan *p, struct error *e)
 {
 	const char *name, *origin = origin_quoted(p, e, &name);
 
-	put_before(origin, name, e);
+	origin_put(origin, name, e);
 }

@@ -15,6 +15,8 @@ int origin_note(const struct call *c);
 /* What an error about the setting begins with: its origin, which is the plan's,
  * or its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);
+/* Puts an origin (NULL: none) before a sentence about the setting `name`. */
+void origin_put(const char *origin, const char *name, struct error *e);
 /* Puts the setting's origin, if there is one, before a sentence about it. */
 void origin_add(const struct plan *p, const char *setting, struct error *e);
 /* Puts the origin of the setting whose value the sentence quotes before it, if

@@ -16,6 +16,7 @@
 #include "control/descriptors.h"
 #include "control/geoip.h"
 #include "control/on_state.h"
+#include "control/origin.h"
 #include "control/pen.h"
 #include "control/preflight.h"
 #include "control/refresh.h"
@@ -269,9 +270,11 @@ listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
 		for (k = 0; k < c->at.count; k++) {
 			const struct addr *at = &c->at.entry[k].at;
 
-			if (preflight_control(plan, at, e) < 0 ||
-			    control_listen(p->control, at, c, e) < 0)
-				return -1;
+			if (preflight_control(plan, at, e) == 0 &&
+			    control_listen(p->control, at, c, e) == 0)
+				continue;
+			origin_put(c->origin, "control", e);
+			return -1;
 		}
 	}
 	return 0;
@@ -353,6 +356,8 @@ pen_start(struct pen *p, struct error *e)
 		return error_set(e, "out of memory");
 	share_descriptors(p);
 	p->loop = loop_new(plan->config.method, e);
+	if (p->loop == NULL && plan->config.method != NULL)
+		origin_add(plan, plan->config.method, e);
 	/* Who can connect may send signals: they wait for the loop. */
 	if (p->loop == NULL || catch_signals(p, e) < 0 ||
 	    open_resolver(p, e) < 0 || open_programs(p, e) < 0) {

@@ -61,8 +61,10 @@ each_text(struct plan *p, int (*visit)(char **text))
 	for (i = 0; i < ROWS_MAX; i++)
 		rc |= visit(&p->origin[i]);
 	rc |= visit(&p->listen_text);
-	for (i = 0; i < p->control_count; i++)
+	for (i = 0; i < p->control_count; i++) {
 		rc |= visit(&p->controls[i].text);
+		rc |= visit(&p->controls[i].origin);
+	}
 	return rc;
 }
 

@@ -97,6 +97,8 @@ struct config {
 	bool abort_on_error;
 	bool allow_exit;
 	bool check;	 /* --check */
+	bool print;	 /* --print */
+	bool print_all;	 /* --print-all */
 	char *explain;	 /* --explain: a client; NULL: none */
 	char *file;	 /* the configuration file */
 	char *geoip;	 /* the database of countries */
@@ -110,6 +112,7 @@ struct config {
 
 struct control_plan {
 	char *text; /* the address as given */
+	char *origin; /* where; see origin.h */
 	struct listen_list at;
 	enum access level;  /* of root and the user pen runs as */
 	enum access others; /* of other users that the file's mode lets in */

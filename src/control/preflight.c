@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -144,13 +143,17 @@ try_controls(const struct pen *pen, struct error *e)
 	unsigned i, k;
 
 	for (i = 0; i < p->control_count; i++) {
-		const struct listen_list *at = &p->controls[i].at;
+		const struct control_plan *c = &p->controls[i];
 
-		for (k = 0; k < at->count; k++)
-			if (preflight_control(p, &at->entry[k].at, e) < 0 ||
-			    sock_try_listen(
-				&at->entry[k].at, false, false, e) < 0)
-				return -1;
+		for (k = 0; k < c->at.count; k++) {
+			const struct addr *at = &c->at.entry[k].at;
+
+			if (preflight_control(p, at, e) == 0 &&
+			    sock_try_listen(at, false, false, e) == 0)
+				continue;
+			origin_put(c->origin, "control", e);
+			return -1;
+		}
 	}
 	return 0;
 }
@@ -164,11 +167,37 @@ try_listeners(const struct pen *pen, struct error *e)
 	unsigned i;
 
 	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++)
-		if (sock_try_listen(
-			&p->listen.entry[i].at, o->udp.on && !o->dns.on,
-			o->freebind, e) < 0)
+		if (sock_try_listen(&p->listen.entry[i].at,
+			o->udp.on && !o->dns.on, o->freebind, e) < 0) {
+			origin_add(p, "listen", e);
 			return -1;
+		}
 	return 0;
+}
+
+static int
+try_web(const struct pen *p, struct error *e)
+{
+	struct addr at;
+
+	if (apply_web_find(p->plan, &at, e) < 0)
+		return -1;
+	if (at.len == 0 || sock_try_listen(&at, false, false, e) == 0)
+		return 0;
+	origin_add(p->plan, "web", e);
+	return -1;
+}
+
+static int
+try_loop(const struct pen *p, struct error *e)
+{
+	const char *method = p->plan->config.method;
+	struct loop *l = loop_new(method, e);
+
+	loop_free(l);
+	if (l == NULL && method != NULL)
+		origin_add(p->plan, method, e);
+	return l != NULL ? 0 : -1;
 }
 
 static int
@@ -200,21 +229,11 @@ try_process(const struct pen *p, struct error *e)
 {
 	const struct process_options *o = &p->plan->config.process;
 	struct error why;
-	struct stat st;
 
-	if (o->pid_file != NULL && file_may_write(o->pid_file, &why) < 0)
-		return error_set(
-		    e, "pid file \"%.300s\": %.150s", o->pid_file, why.text);
-	if (o->user != NULL && getpwnam(o->user) == NULL)
-		return error_set(e, "user \"%.200s\": unknown", o->user);
-	if (o->directory == NULL)
-		return 0;
-	if (stat(o->directory, &st) == 0 && !S_ISDIR(st.st_mode))
-		errno = ENOTDIR;
-	else if (access(o->directory, X_OK) == 0)
+	if (o->pid_file == NULL || file_may_write(o->pid_file, &why) == 0)
 		return 0;
 	return error_set(
-	    e, "directory \"%.300s\": %s", o->directory, strerror(errno));
+	    e, "pid file \"%.300s\": %.150s", o->pid_file, why.text);
 }
 
 static int
@@ -230,9 +249,9 @@ try_settings(const struct pen *p, struct error *e)
 int
 preflight(const struct pen *p, void (*on_error)(const char *sentence))
 {
-	static int (*const tries[])(
-	    const struct pen *, struct error *) = { try_process, try_listeners,
-		try_controls, try_log, try_session_log, try_settings };
+	static int (*const tries[])(const struct pen *,
+	    struct error *) = { try_process, try_loop, try_listeners,
+		try_controls, try_web, try_log, try_session_log, try_settings };
 	struct error e;
 	size_t i;
 	int rc = 0;

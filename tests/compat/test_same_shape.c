@@ -312,14 +312,14 @@ START_TEST(its_files)
 	ck_assert_ptr_nonnull(strstr(contents(path), "server 0 "));
 	child_start(&c,
 	    (const char *[]){
-		getenv("PEN"), "--check", "-F", path, ours.front.text, NULL });
+		getenv("PEN"), "--print", "-F", path, ours.front.text, NULL });
 	ck_assert_msg(child_wait(&c, 10000) == 0, "%s", child_err(&c));
 	ck_assert_ptr_nonnull(strstr(child_out(&c), "\nblacklist 7\n"));
 	ck_assert_ptr_nonnull(strstr(child_out(&c), "\ntimeout 4\n"));
 	ck_assert_ptr_nonnull(
 	    strstr(child_out(&c), "\nacl 1 permit 10.0.0.0 255.0.0.0\n"));
 	ck_assert_ptr_nonnull(strstr(child_out(&c),
-	    text("server 0 address 127.0.0.1 port %d max 5 hard 6 ",
+	    text("server 0 address 127.0.0.1 port %d max 5 hard 6",
 		one.at.port)));
 	stop_both();
 }

@@ -276,13 +276,13 @@ START_TEST(refused)
 	struct spot tcp;
 
 	spot_new(&front, SPOT_TCP4);
-	pen_expect_failure("check exec: \"/nonexistent\": No such file",
+	pen_expect_failure("exec: \"/nonexistent\": No such file",
 	    "--check", "-O", "check exec /nonexistent", front.text,
 	    "127.0.0.1:1", NULL);
 	pen_expect_failure("check exec: \"/etc/passwd\": not executable",
 	    "--check", "-O", "server 0 check exec /etc/passwd", front.text,
 	    "127.0.0.1:1", NULL);
-	pen_expect_failure("check exec: \"/nonexistent\": No such file", "-f",
+	pen_expect_failure("exec: \"/nonexistent\": No such file", "-f",
 	    "-O", "check exec /nonexistent", front.text, "127.0.0.1:1", NULL);
 	spot_new(&tcp, SPOT_TCP4);
 	if (geteuid() == 0)
