@@ -10,6 +10,9 @@
 #include <unistd.h>
 
 #include "support/guide.h"
+#ifdef HAVE_OPENSSL
+#include "support/identity.h"
+#endif
 #include "support/suite.h"
 #include "support/wait.h"
 #include "system/mail.h"
@@ -107,10 +110,36 @@ put_mail(const char *words)
 	ck_assert_int_eq(chmod(text("%s/mail/new/1.1.here", home), 0644), 0);
 }
 
+/* Lines of Dovecot's configuration for port 993, where it talks TLS. */
+static const char *
+talks_tls(void)
+{
+#ifdef HAVE_OPENSSL
+	struct identity id;
+
+	identity_new(&id, GUIDE_PEN);
+	return text("ssl = yes\nssl_cert = <%s\nssl_key = <%s\n"
+		    "service imap-login {\n  inet_listener imaps {\n"
+		    "    port = 993\n    ssl = yes\n  }\n}\n",
+	    id.ec, id.ec);
+#else
+	return "";
+#endif
+}
+
+static void
+expect_mail(const char *url, const char *words)
+{
+	const char *mail = netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl",
+	    "-sSk", url, "-u", "somebody:x", NULL);
+
+	ck_assert_msg(strstr(mail, words) != NULL, "%s", mail);
+}
+
 /* A mail is read, and the server's log names who did that. */
 START_TEST(imap)
 {
-	const char *lacks = dovecot_lacks(), *mail;
+	const char *lacks = dovecot_lacks();
 
 	if (lacks != NULL)
 		SKIP(lacks);
@@ -119,15 +148,19 @@ START_TEST(imap)
 	set_at(143);
 	netrig_enter(&guide.rig, NETRIG_SERVER);
 	dovecot_up(&service, &at,
-	    guide_quote("imap.conf", "In the configuration of each Dovecot:"));
+	    text("%s%s",
+		guide_quote(
+		    "imap.conf", "In the configuration of each Dovecot:"),
+		talks_tls()));
 	netrig_leave(&guide.rig);
 	put_mail("read by pen");
 	guide_start(&guide);
 	guide_wait_server(&guide, 0, "up result ok");
 	guide_wait_server(&guide, 1, "down result failed");
-	mail = netrig_run(&guide.rig, NETRIG_CLIENT, SOON, "curl", "-sS",
-	    "imap://" GUIDE_PEN "/INBOX;MAILINDEX=1", "-u", "somebody:x", NULL);
-	ck_assert_msg(strstr(mail, "read by pen") != NULL, "%s", mail);
+	expect_mail("imap://" GUIDE_PEN "/INBOX;MAILINDEX=1", "read by pen");
+#ifdef HAVE_OPENSSL
+	expect_mail("imaps://" GUIDE_PEN "/INBOX;MAILINDEX=1", "read by pen");
+#endif
 	ck_assert_ptr_nonnull(strstr(child_err(&service), "rip=" GUIDE_CLIENT));
 	guide_end(&guide);
 	child_stop(&service, SIGTERM);
