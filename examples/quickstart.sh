@@ -14,7 +14,7 @@ set -u
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=${1:-$top/build-quickstart}
 is_built=${1:+yes}
-. "$top/tests/setup.sh"
+[ -n "$is_built" ] || . "$top/tests/setup.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/quickstart.XXXXXX") || exit 1
 started=
@@ -149,8 +149,12 @@ wait_until() {
 	give_up "the first server never was: $1"
 }
 
-command -v curl >/dev/null 2>&1 || command -v wget >/dev/null 2>&1 ||
-	command -v nc >/dev/null 2>&1 || packages_need curl
+has_fetcher() {
+	command -v curl || command -v wget || command -v nc
+}
+
+has_fetcher >/dev/null || [ -n "$is_built" ] || packages_need curl
+has_fetcher >/dev/null || give_up "curl, wget or nc is needed"
 if [ -z "$is_built" ]; then
 	packages_need_build "$top"
 	say "building in $build, which takes a minute or two the first time"
