@@ -220,6 +220,17 @@ pen_new(void)
 	return p;
 }
 
+/* What logs lose from now on is counted by nobody: the frontend, whose counters
+ * they add to, goes before them, as its last sessions have lines. */
+static void
+stop_counting(struct pen *p)
+{
+	if (p->log != NULL)
+		requestlog_count_lost(p->log, NULL);
+	if (p->sessionlog != NULL)
+		sessionlog_count_lost(p->sessionlog, NULL);
+}
+
 void
 pen_free(struct pen *p)
 {
@@ -234,6 +245,7 @@ pen_free(struct pen *p)
 	control_free(p->control);
 	web_close(p->web);
 	checks_free(p);
+	stop_counting(p);
 	frontend_free(p->frontend);
 	director_free(p->director);
 	geoip_free(p->geoip);

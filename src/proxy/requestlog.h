@@ -35,7 +35,7 @@ int requestlog_reopen(struct requestlog *r, struct error *e);
  * bytes. Bytes that are no text become '?'. */
 void requestlog_line(struct requestlog *r, const struct peer *client,
     const struct server *server, const char *bytes, size_t n);
-/* Lines that are lost from now on are added to *counter. */
+/* Lines that are lost from now on are added to *counter; NULL: to none. */
 void requestlog_count_lost(struct requestlog *r, uint64_t *counter);
 /* Lines lost so far. */
 uint64_t requestlog_lost(const struct requestlog *r);

@@ -32,7 +32,7 @@ int sessionlog_check(const struct sessionlog_options *o, struct error *e);
 /* NULL with a phrase. What the options point to stays the caller's. */
 struct sessionlog *sessionlog_open(
     struct loop *l, const struct sessionlog_options *o, struct error *e);
-/* Lines that are lost from now on are added to *counter. */
+/* Lines that are lost from now on are added to *counter; NULL: to none. */
 void sessionlog_count_lost(struct sessionlog *g, uint64_t *counter);
 /* NULL is fine. */
 void sessionlog_free(struct sessionlog *g);
