@@ -57,7 +57,8 @@ configure() {
 		web 127.0.0.1:8080
 		roundrobin
 		check exec /bin/true
-		check_interval 1
+		check_interval 3
+		check_timeout 60
 		on_state /usr/local/bin/noted
 		server 0 address localhost port 8001
 		server 1 address 127.0.0.1 port 8002
@@ -167,6 +168,7 @@ try_upgrade() {
 	wait_for test -s /try/fetched
 	read -r served lost </try/fetched
 	echo "    $served requests served during the upgrade, $lost lost"
+	grep -v reason=done /var/log/pen/sessions.log >>/try/errors
 	check "no request was lost" is "$lost" 0
 	check "the program is the new one" is \
 		"$(readlink "/proc/$(pid_of pen)/exe")" /usr/bin/pen
