@@ -53,7 +53,11 @@ readme_read(struct readme *r)
 		if (strncmp(line, "```", 3) == 0) {
 			ck_assert(!more);
 			in_block = strcmp(line, "```sh") == 0;
-		} else if (in_block && (more || (n > 0 && *line != '#'))) {
+		} else if (in_block && *line == '#' && !more) {
+			/* zsh may read it as words, in which a quote is open */
+			ck_assert_msg(strpbrk(line, "'\"`") == NULL,
+			    "a quote in: %s", line);
+		} else if (in_block && (more || n > 0)) {
 			add(r, line, more);
 			more = ends_with_backslash(line);
 		}

@@ -136,30 +136,30 @@ children(pid_t *pids)
 	return n;
 }
 
-int
-readmerig_left(void)
-{
-	return children(NULL);
-}
-
-/* Reaps one that has ended; by a signal is right for who has no handler. */
+/* Reaps one that has ended. Who is told to end while it does so anyway may have
+ * no handler for the signal any more. */
 static void
-reap(bool by_signal)
+reap(void)
 {
 	int status;
 	pid_t pid = waitpid(-1, &status, WNOHANG);
 
 	if (pid > 0 && !is_among(known, known_n, pid))
-		ck_assert_msg(
-		    status == 0 || (by_signal && WTERMSIG(status) == SIGTERM),
+		ck_assert_msg(status == 0 || WTERMSIG(status) == SIGTERM,
 		    "process %ld ended with %x", (long)pid, (unsigned)status);
 }
 
+int
+readmerig_left(void)
+{
+	reap();
+	return children(NULL);
+}
+
 /* Ends what commands have left behind; what another one of them started
- * becomes a child of ours only when that is gone. A second signal would end a
- * process that is about to end by itself. */
+ * becomes a child of ours only when that is gone. */
 static bool
-has_ended_left(bool by_signal)
+has_ended_left(void)
 {
 	pid_t pids[RUN_MAX];
 	int i, n = children(pids);
@@ -170,7 +170,6 @@ has_ended_left(bool by_signal)
 		told[told_n++] = pids[i];
 		kill(pids[i], SIGTERM);
 	}
-	reap(by_signal);
 	return readmerig_left() == 0;
 }
 
@@ -242,7 +241,7 @@ readmerig_run(const struct example *e)
 	e->check();
 	if (e->stays)
 		child_stop(&command, SIGTERM);
-	WAIT_FOR(has_ended_left(e->stays), 20000);
+	WAIT_FOR(has_ended_left(), 20000);
 	machines_end();
 	netrig_down(&readmerig);
 	return NULL;
