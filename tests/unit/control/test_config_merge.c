@@ -487,6 +487,6 @@ SUITE(test_config_merge)
 	SUITE_ADD(s, a_new_file, 10);
 	SUITE_ADD(s, other_files_are_left_alone, 10);
 	SUITE_ADD(s, owner_and_mode, 10);
-	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, 150);
+	SUITE_ADD_LOOP(s, any_change_of_any_file, 20, suite_rounds(150));
 	return s;
 }
