@@ -14,6 +14,7 @@
 #include "control/command.h"
 #include "control/facts.h"
 #include "control/pen.h"
+#include "control/value.h"
 
 /* ---- access lists ---- */
 
@@ -323,16 +324,12 @@ run_control_level(struct call *c, struct error *e)
 int
 run_control_mode(struct call *c, struct error *e)
 {
-	const char *word = c->words->word[0];
-	unsigned long mode;
-	char *end;
+	unsigned mode;
 
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
-	mode = strtoul(word, &end, 8);
-	if (*end != '\0' || end == word || mode == 0 || mode > 0777)
-		return error_set(
-		    e, "\"%.100s\" is not an octal mode such as 0660", word);
+	if (value_parse_mode(c->words->word[0], &mode, e) < 0)
+		return -1;
 	c->plan->next_control.mode = (mode_t)mode;
 	return 0;
 }

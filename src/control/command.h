@@ -32,6 +32,7 @@ enum command_kind {
 	KIND_SIZE,	    /* a uint64_t, with k, m, g */
 	KIND_SECONDS,	    /* a uint64_t of ms, given in seconds */
 	KIND_RATE,	    /* a struct rate_limit, as N/SEC */
+	KIND_MODE,	    /* an unsigned, octal: of a file; 0: none */
 	KIND_ACL,	    /* a struct acl_ref: an access list */
 	KIND_TEXT,	    /* a char *, NULL when it is not set */
 	KIND_FILE,	    /* the same, the name of a file or directory */

@@ -14,6 +14,7 @@ static const struct value_kind *const kinds[] = {
 	[KIND_SIZE] = &value_kind_number,
 	[KIND_SECONDS] = &value_kind_seconds,
 	[KIND_RATE] = &value_kind_rate,
+	[KIND_MODE] = &value_kind_mode,
 	[KIND_ACL] = &value_kind_acl,
 	[KIND_TEXT] = &value_kind_text,
 	[KIND_FILE] = &value_kind_text,

@@ -36,6 +36,9 @@ bool value_equal(const struct command *row, const void *a, const void *b);
 int value_each_text(
     const struct command *row, void *base, int (*visit)(char **text));
 
+/* The mode of a file: "0660". Returns 0, or -1 with a phrase. */
+int value_parse_mode(const char *word, unsigned *mode, struct error *e);
+
 /* Of kinds that are a number. */
 bool value_is_number(const struct command *row);
 uint64_t value_number(const struct command *row, const void *base);

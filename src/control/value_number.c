@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
@@ -83,6 +84,66 @@ tell_tristate(struct facts *f, const char *key, const struct command *row,
 {
 	(void)row;
 	facts_flag(f, key, get_tristate(value) == TRISTATE_ON);
+}
+
+/* ---- modes of files ---- */
+
+int
+value_parse_mode(const char *word, unsigned *mode, struct error *e)
+{
+	unsigned long m;
+	char *end;
+
+	m = strtoul(word, &end, 8);
+	if (*end != '\0' || end == word || m == 0 || m > 0777)
+		return error_set(
+		    e, "\"%.100s\" is not an octal mode such as 0660", word);
+	*mode = (unsigned)m;
+	return 0;
+}
+
+static int
+set_mode(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	if (no) {
+		*(unsigned *)value = 0;
+		return 0;
+	}
+	if (w->count == 0)
+		return value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	return value_parse_mode(w->word[0], value, e);
+}
+
+static bool
+mode_words(const struct command *row, const void *value, struct buffer *out)
+{
+	unsigned mode = *(const unsigned *)value;
+
+	(void)row;
+	if (mode != 0)
+		reply_add(out, "%04o", mode);
+	return mode != 0;
+}
+
+static void
+answer_mode(const void *value, struct buffer *out)
+{
+	if (mode_words(NULL, value, out))
+		reply_add(out, "\n");
+}
+
+static void
+tell_mode(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	char text[8];
+
+	(void)row;
+	snprintf(text, sizeof(text), "%04o", *(const unsigned *)value & 0777);
+	facts_text(f, key, *(const unsigned *)value != 0 ? text : NULL);
 }
 
 const struct value_kind value_kind_flag = {
@@ -340,4 +401,12 @@ const struct value_kind value_kind_rate = {
 	.tell = tell_rate,
 	.size = sizeof(struct rate_limit),
 	.number = true, /* the count comes first */
+};
+
+const struct value_kind value_kind_mode = {
+	.set = set_mode,
+	.words = mode_words,
+	.answer = answer_mode,
+	.tell = tell_mode,
+	.size = sizeof(unsigned),
 };

@@ -119,6 +119,7 @@ struct frontend_options {
 	struct sources source;	 /* local addresses towards servers */
 	bool transparent; /* the client's address instead, where possible */
 	bool freebind; /* listeners take addresses that are not here yet */
+	unsigned unix_mode; /* of files of listeners; 0: as the umask says */
 	uint64_t preopened;	 /* connections to servers */
 
 	/* Peers that vanish. 0: as the system has it. */

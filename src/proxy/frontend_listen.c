@@ -43,6 +43,7 @@ listen_options(const struct frontend *f, const struct frontend_address *a)
 		.tuning = { f->core.options.sndbuf, f->core.options.rcvbuf,
 		    f->core.options.rate_down },
 		.datagram = a->datagram,
+		.unix_mode = (mode_t)f->core.options.unix_mode,
 		.inherited = f->inherited,
 	};
 }

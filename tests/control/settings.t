@@ -145,6 +145,13 @@ pen -x 500 {FRONT} {S0} {S1}
 > splice; no splice; splice
 > no transparent
 > freebind; no freebind
+> listen_mode
+> listen_mode 660
+> listen_mode
+< 0660
+> listen_mode rw-rw----
+< error: listen_mode: "rw-rw----" is not an octal mode such as 0660
+> no listen_mode
 > tcp_nodelay; no tcp_nodelay
 > tcp_fastclose both; tcp_fastclose off
 > tcp_fastclose sideways

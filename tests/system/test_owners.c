@@ -27,10 +27,10 @@ up(void)
 	backend_start(&b, SPOT_TCP4, backend_say, "a");
 	spot_new(&front, SPOT_UNIX);
 	spot_new(&ctl, SPOT_UNIX);
-	pen_up(&pen, &ctl, "-r", "--control-mode", "0666", "-C", ctl.text,
-	    "-O", "acl who permit unix", "-O", "client_acl who", "-O",
-	    "control_acl who", front.text, b.at.text, NULL);
-	(void)chmod(front.text, 0666);
+	pen_up(&pen, &ctl, "-r", "--control-mode", "0666", "--listen-mode",
+	    "0666", "-C", ctl.text, "-O", "acl who permit unix", "-O",
+	    "client_acl who", "-O", "control_acl who", front.text, b.at.text,
+	    NULL);
 }
 
 static void
@@ -57,6 +57,34 @@ is_served(void)
 	close(fd);
 	return served;
 }
+
+static unsigned
+mode_of(const struct spot *s)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(s->text, &st), 0);
+	return st.st_mode & 0777;
+}
+
+/* Whatever the umask says; a listener that is opened later has the new one. */
+START_TEST(mode_of_listeners)
+{
+	mode_t was = umask(077);
+	struct spot next;
+
+	up();
+	(void)umask(was);
+	ck_assert_uint_eq(mode_of(&front), 0666);
+	spot_new(&next, SPOT_UNIX);
+	spot_ask(&ctl, text("listen_mode 0620; listen %s\n", next.text));
+	ck_assert_uint_eq(mode_of(&next), 0620);
+	spot_new(&next, SPOT_UNIX);
+	spot_ask(&ctl, text("no listen_mode; listen %s\n", next.text));
+	ck_assert_uint_eq(mode_of(&next), 0700);
+	down();
+}
+END_TEST
 
 START_TEST(users_and_groups)
 {
@@ -144,6 +172,7 @@ SUITE(test_owners)
 {
 	Suite *s = suite_create("owners");
 
+	SUITE_ADD(s, mode_of_listeners, 30);
 	SUITE_ADD(s, users_and_groups, 30);
 	SUITE_ADD(s, others, 30);
 	return s;

@@ -207,6 +207,8 @@ other(const struct command *row, const struct plan *defaults)
 		return "7";
 	case KIND_RATE:
 		return "7/2.500";
+	case KIND_MODE:
+		return "0660";
 	case KIND_CHOICE:
 		n = setting_number(defaults, row) & UINT32_MAX;
 		return c->value == (int)n ? c[1].word : c->word;
