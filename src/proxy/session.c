@@ -152,13 +152,13 @@ session_release_server(struct session *s, bool reset)
 static bool
 session_resets_client(const struct session *s, enum reason why)
 {
-	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED)
+	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED ||
+	    why == REASON_MAX_AGE)
 		return !s->client_told;
 	return why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
 	    why == REASON_CLIENT_CONNS || why == REASON_CLIENT_RATE ||
 	    why == REASON_TARPIT || why == REASON_NO_RESOURCES ||
-	    why == REASON_STOPPED || why == REASON_SERVER_DOWN ||
-	    why == REASON_MAX_AGE;
+	    why == REASON_STOPPED || why == REASON_SERVER_DOWN;
 }
 
 /* Events that are fetched already may still point to the session: its memory is

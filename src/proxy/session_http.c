@@ -95,6 +95,8 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 	pipe_drop(&s->to_server, &s->frontend->core.share);
 	s->to_client.filter = NULL;
 	s->to_client.ended = true;
+	if (status != 0) /* a page ends well */
+		s->server_reset = false;
 	if (status != 0 &&
 	    pipe_add(&s->to_client, page, http_page(page, status)) < 0) {
 		session_close(s, REASON_NO_RESOURCES);

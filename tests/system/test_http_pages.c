@@ -215,6 +215,25 @@ START_TEST(status_504)
 }
 END_TEST
 
+/* Its end is not followed by a reset, which could overtake the page. */
+START_TEST(an_old_session_has_its_page)
+{
+	int fd, error = 0;
+	socklen_t n = sizeof(error);
+
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	up(options[_i], "max_age 200ms");
+	spot_ask(&ctl, "drain_timeout 200ms\n");
+	fd = ask(POST);
+	WAIT_FOR(child_has_said(&pen.child, "reason=max_age"), SOON);
+	spot_ask(&ctl, "statistics\n"); /* it is closed by now */
+	getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &n);
+	ck_assert_int_eq(error, 0);
+	hear_page(fd, "504");
+	down();
+}
+END_TEST
+
 /* Its connection is cut as soon as checks find the server down. */
 START_TEST(server_goes_down)
 {
@@ -243,6 +262,7 @@ SUITE(test_http_pages)
 	SUITE_ADD_LOOP(s, a_kept_connection_just_ends, 20, 2);
 	SUITE_ADD_LOOP(s, silence_is_no_request, 20, 2);
 	SUITE_ADD_LOOP(s, status_504, 20, 2);
+	SUITE_ADD_LOOP(s, an_old_session_has_its_page, 20, 2);
 	SUITE_ADD_LOOP(s, server_goes_down, 30, 2);
 	return s;
 }

@@ -6,10 +6,13 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/backend.h"
@@ -281,6 +284,73 @@ START_TEST(strict_about_the_end)
 }
 END_TEST
 
+/* ---- a page of pen's own ---- */
+
+static atomic_bool heard, may_go;
+
+static void
+reset_later(struct backend *b, int fd)
+{
+	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
+	char got[256];
+
+	(void)b;
+	heard = recv(fd, got, sizeof(got), 0) > 0;
+	while (!may_go)
+		(void)poll(NULL, 0, 1);
+	setsockopt(fd, SOL_SOCKET, SO_LINGER, &reset, sizeof(reset));
+}
+
+static void
+stop(const struct pen *pen)
+{
+	int status;
+
+	ck_assert_int_eq(kill(pen->child.pid, SIGSTOP), 0);
+	ck_assert_int_eq(
+	    waitpid(pen->child.pid, &status, WUNTRACED), pen->child.pid);
+	ck_assert(WIFSTOPPED(status));
+}
+
+/* Its server breaks off while pen writes to it: the page ends like any other
+ * stream, not like one that was cut off. */
+START_TEST(a_page_ends_well)
+{
+	static const char post[] = "POST / HTTP/1.1\r\nHost: a\r\n"
+				   "Content-Length: 2\r\n\r\no";
+	struct tls_wish wish = { .sni = NULL };
+	struct backend server;
+	struct tls_chain c;
+	struct tls_peer *p;
+	char page[1024] = "";
+	int on = 1;
+
+	heard = may_go = false;
+	backend_start(&server, SPOT_TCP4, reset_later, NULL);
+	tls_chain_begin(&c);
+	tls_chain_up(&c, text("http_status;ssl_cert %s", c.site),
+	    server.at.text, NULL);
+	p = tls_chain_opens(&c, &wish);
+	setsockopt(SSL_get_fd(tls_peer_ssl(p)), IPPROTO_TCP, TCP_NODELAY, &on,
+	    sizeof(on));
+	ck_assert(tls_peer_write(p, post, strlen(post)));
+	WAIT_FOR(heard, 10000);
+	tls_chain_counts(&c, "sessions", 1); /* it waits for both now */
+	stop(&c.pen);
+	ck_assert(tls_peer_write(p, "k", 1));
+	may_go = true;
+	WAIT_FOR(server.open == 0, 10000);
+	ck_assert_int_eq(kill(c.pen.child.pid, SIGCONT), 0);
+	ck_assert_int_gt(tls_peer_read(p, page, sizeof(page) - 1), 0);
+	ck_assert_ptr_eq(strstr(page, "HTTP/1.1 502 "), page);
+	tls_peer_expect_end(p);
+	tls_peer_close(p);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	backend_stop(&server);
+}
+END_TEST
+
 SUITE(test_tls_fin)
 {
 	Suite *s = suite_create("tls_fin");
@@ -291,5 +361,6 @@ SUITE(test_tls_fin)
 	SUITE_ADD(s, strict_about_the_end, 20);
 	SUITE_ADD(s, small_records_after_retry, 30);
 	SUITE_ADD(s, words_of_a_queued_client, 30);
+	SUITE_ADD(s, a_page_ends_well, 20);
 	return s;
 }
