@@ -35,6 +35,14 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 
 /* ---- results ---- */
 
+static bool
+is_asked(const struct checks *c, const struct server *s)
+{
+	const struct director_check *o = &c->settings;
+
+	return s->present && (o->wants == NULL || o->wants(o->arg, s));
+}
+
 static void
 tell_pool(struct checks *c, struct server *s, const struct probe_report *r)
 {
@@ -57,7 +65,7 @@ was_cut_off(const struct checks *c, const struct probe_report *r)
 }
 
 /* Ignores results of requests that had no carrier, and of a server that was
- * removed or has got another address meanwhile. */
+ * removed, is asked no longer, or has got another address meanwhile. */
 static void
 on_result(
     void *arg, uint32_t server, uint32_t version, const struct probe_report *r)
@@ -65,7 +73,7 @@ on_result(
 	struct checks *c = arg;
 	struct server *s = pool_slot(c->pool, server);
 
-	if (was_cut_off(c, r) || s == NULL || !s->present ||
+	if (was_cut_off(c, r) || s == NULL || !is_asked(c, s) ||
 	    s->generation != version)
 		return;
 	/* It may have moved to another MAC. */
@@ -107,14 +115,6 @@ on_time(struct timer *t)
 	if (ms < TICK_MIN_MS)
 		ms = TICK_MIN_MS;
 	(void)timer_start(c->loop, t, ms < TICK_MAX_MS ? ms : TICK_MAX_MS);
-}
-
-static bool
-is_asked(const struct checks *c, const struct server *s)
-{
-	const struct director_check *o = &c->settings;
-
-	return s->present && (o->wants == NULL || o->wants(o->arg, s));
 }
 
 /* A server whose MAC is still being resolved is not probed: it would fail. */
