@@ -136,17 +136,21 @@ rig_talks(void)
 void
 rig_ended(enum reason why, uint64_t n)
 {
+	const char *other = "none";
 	uint64_t sum = 0;
 	int r;
 
 	RUN_UNTIL(rig_stats()->accepted >= n && rig_stats()->sessions == 0);
-	for (r = 0; r < REASONS; r++)
+	for (r = 0; r < REASONS; r++) {
 		sum += rig_stats()->reasons[r];
+		if (r != (int)why && rig_stats()->reasons[r] > 0)
+			other = reason_name((enum reason)r);
+	}
 	ck_assert_uint_eq(sum, rig_stats()->accepted);
 	ck_assert_msg(rig_stats()->reasons[why] == n,
-	    "%s: %llu instead of %llu", reason_name(why),
+	    "%s: %llu instead of %llu; there is %s", reason_name(why),
 	    (unsigned long long)rig_stats()->reasons[why],
-	    (unsigned long long)n);
+	    (unsigned long long)n, other);
 	ck_assert_uint_eq(rig_stats()->connecting, 0);
 	ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 0);
 }

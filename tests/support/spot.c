@@ -372,6 +372,17 @@ spot_expect_end(int fd)
 }
 
 void
+spot_expect_page(int fd, const char *status)
+{
+	const char *page = spot_recv_all(fd);
+
+	ck_assert_msg(
+	    strncmp(page, text("HTTP/1.1 %s ", status), 13) == 0, "%s", page);
+	ck_assert_ptr_nonnull(strstr(page, "Connection: close\r\n"));
+	ck_assert_ptr_nonnull(strstr(page, text("\r\n\r\n%s ", status)));
+}
+
+void
 spot_expect_reset(int fd)
 {
 	char c;

@@ -54,6 +54,8 @@ const char *spot_recv_all(int fd);
 /* No more than the end, or a reset, is to be read next. */
 void spot_expect_end(int fd);
 void spot_expect_reset(int fd);
+/* The rest is a page of pen's own with that status. */
+void spot_expect_page(int fd, const char *status);
 /* Sends a string and expects exactly that one back. */
 void spot_expect_echo(int fd, const char *what);
 /* Connects, and returns all that comes until the end. */

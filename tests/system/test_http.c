@@ -60,17 +60,6 @@ hear(int fd, const char *what)
 	ck_assert_mem_eq(got, what, strlen(what));
 }
 
-static void
-hear_page(int fd, const char *status)
-{
-	const char *page = spot_recv_all(fd);
-
-	ck_assert_msg(
-	    strncmp(page, text("HTTP/1.1 %s ", status), 13) == 0, "%s", page);
-	ck_assert_ptr_nonnull(strstr(page, "Connection: close\r\n"));
-	ck_assert_ptr_nonnull(strstr(page, text("\r\n\r\n%s ", status)));
-}
-
 START_TEST(every_request_is_told)
 {
 	static const struct scripted_step steps[] = { { "\r\n\r\n", OK },
@@ -167,7 +156,7 @@ START_TEST(bad_requests_reach_no_server)
 	up(NULL, "no log");
 	fd = spot_connect(&front);
 	say(fd, GET "Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n");
-	hear_page(fd, "400");
+	spot_expect_page(fd, "400");
 	close(fd);
 	WAIT_FOR(child_has_said(&pen.child, "reason=bad_request"), 5000);
 	ck_assert(scripted_has_heard(&server, "", 0));
@@ -177,7 +166,7 @@ START_TEST(bad_requests_reach_no_server)
 	close(fd);
 	fd = spot_connect(&front);
 	say(fd, "GET / HTTP/3.0\r\n\r\n");
-	hear_page(fd, "505");
+	spot_expect_page(fd, "505");
 	close(fd);
 	down();
 }
@@ -217,7 +206,7 @@ START_TEST(a_page_follows_the_answers)
 	fd = spot_connect(&front);
 	say(fd, GET "\r\n" GET "Host: b\r\n\r\n");
 	hear(fd, OK);
-	hear_page(fd, "400");
+	spot_expect_page(fd, "400");
 	scripted_expect(&server, GET TOLD "\r\n");
 	close(fd);
 	down();
@@ -238,7 +227,7 @@ START_TEST(a_bad_body_is_broken_off)
 	scripted_expect(&server,
 	    POST "Transfer-Encoding: chunked\r\n" TOLD "\r\n5\r\nhello\r\n");
 	say(fd, "0x5\r\nhello\r\n0\r\n\r\n");
-	hear_page(fd, "400");
+	spot_expect_page(fd, "400");
 	close(fd);
 	WAIT_FOR(scripted_is_over(&server, 1), 5000);
 	ck_assert(server.reset);
@@ -280,7 +269,7 @@ START_TEST(slow_headers_get_408)
 	for (i = 0; i < 1000 && !hears(slow); i++)
 		say(slow, "x");
 	ck_assert_int_lt(i, 1000);
-	hear_page(slow, "408");
+	spot_expect_page(slow, "408");
 	close(slow);
 	ck_assert(!hears(idle)); /* nor is it closed */
 	close(idle);
@@ -298,7 +287,7 @@ START_TEST(long_headers_get_431)
 	up(NULL, "no log");
 	fd = spot_connect(&front);
 	say(fd, header);
-	hear_page(fd, "431");
+	spot_expect_page(fd, "431");
 	ck_assert(scripted_has_heard(&server, "", 0));
 	close(fd);
 	down();
@@ -347,7 +336,7 @@ START_TEST(refused_upgrade)
 	hear(fd, "HTTP/1.1 100 Continue\r\n\r\n" OK OK);
 	scripted_expect(&server, UPGRADE TOLD "\r\n" GET TOLD "\r\n");
 	say(fd, "\n");
-	hear_page(fd, "400");
+	spot_expect_page(fd, "400");
 	close(fd);
 	down();
 }
@@ -381,7 +370,7 @@ START_TEST(connect_method)
 	fd = spot_connect(&front);
 	say(fd, CONNECT "\r\n\x16\x03\n");
 	hear(fd, REFUSAL);
-	hear_page(fd, "400");
+	spot_expect_page(fd, "400");
 	scripted_expect(&server, CONNECT TOLD "\r\n");
 	close(fd);
 	down();
@@ -408,7 +397,7 @@ START_TEST(behind_peek)
 	close(fd);
 	fd = spot_connect(&front);
 	say(fd, GET " folded\r\n\r\n");
-	hear_page(fd, "400");
+	spot_expect_page(fd, "400");
 	close(fd);
 	down();
 }
@@ -445,7 +434,7 @@ START_TEST(lost_requests)
 		hear(fd, OK);
 		scripted_expect(&server, GET TOLD "\r\n" GET TOLD "\r\n");
 		say(fd, "\n");
-		hear_page(fd, "400");
+		spot_expect_page(fd, "400");
 		close(fd);
 		WAIT_FOR(scripted_is_over(&server, i + 1), 5000);
 	}
@@ -531,7 +520,7 @@ START_TEST(generated_streams)
 		WAIT_FOR(
 		    scripted_has_heard(&server, ref.out, ref.length), 10000);
 		if (ref.wrong && ref.requests == 0)
-			hear_page(fd, text("%.3s", "400"));
+			spot_expect_page(fd, text("%.3s", "400"));
 		close(fd);
 		over++;
 		WAIT_FOR(scripted_is_over(&server, over), 10000);

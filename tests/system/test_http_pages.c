@@ -73,12 +73,7 @@ ask(const char *request)
 static void
 hear_page(int fd, const char *status)
 {
-	const char *page = spot_recv_all(fd);
-
-	ck_assert_msg(
-	    strncmp(page, text("HTTP/1.1 %s ", status), 13) == 0, "%s", page);
-	ck_assert_ptr_nonnull(strstr(page, "Connection: close\r\n"));
-	ck_assert_ptr_nonnull(strstr(page, text("\r\n\r\n%s ", status)));
+	spot_expect_page(fd, status);
 	close(fd);
 }
 

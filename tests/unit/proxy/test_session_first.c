@@ -93,7 +93,7 @@ START_TEST(end_without_a_byte)
 	fd = spot_connect(&rig.front);
 	shutdown(fd, SHUT_WR);
 	RUN_UNTIL(rig_tells(fd));
-	rig_hears(fd, "received 0");
+	rig_hears(fd, "received 0\n");
 	close(fd);
 	rig_ended(REASON_DONE, 1);
 	end();
