@@ -118,57 +118,40 @@ format_unix(const struct addr *a, char *text)
 	text[n] = '\0';
 }
 
-/* The scope of a link-local address, with a NUL. Returns its length. */
-static size_t
-put_scope(char *text, const struct addr *a)
+static struct addr_text
+text_of(const struct addr *a)
 {
-	size_t n = 0;
-
-	if (a->u.sa.sa_family == AF_INET6 && a->u.in6.sin6_scope_id != 0) {
-		text[n++] = '%';
-		n += number_format(text + n, a->u.in6.sin6_scope_id);
-	}
-	text[n] = '\0';
-	return n;
-}
-
-static size_t
-put_ip(char *text, const struct addr *a)
-{
-	size_t n = a->u.sa.sa_family == AF_INET
-	    ? addr_text_ip4(text, (const uint8_t *)&a->u.in.sin_addr)
-	    : addr_text_ip6(text, a->u.in6.sin6_addr.s6_addr);
-
-	return n + put_scope(text + n, a);
+	return a->u.sa.sa_family == AF_INET
+	    ? (struct addr_text){ .ip = (const uint8_t *)&a->u.in.sin_addr }
+	    : (struct addr_text){ .is_ip6 = true,
+		      .ip = a->u.in6.sin6_addr.s6_addr,
+		      .scope = a->u.in6.sin6_scope_id };
 }
 
 char *
 addr_format_host(const struct addr *a, char text[ADDR_TEXT_MAX])
 {
+	struct addr_text ip;
+
 	text[0] = '\0';
-	if (a->len > 0 && a->u.sa.sa_family == AF_UNIX)
+	if (a->len > 0 && a->u.sa.sa_family == AF_UNIX) {
 		format_unix(a, text);
-	else if (a->len > 0)
-		put_ip(text, a);
+	} else if (a->len > 0) {
+		ip = text_of(a);
+		addr_text_host(text, &ip);
+	}
 	return text;
 }
 
 char *
 addr_format(const struct addr *a, char text[ADDR_TEXT_MAX])
 {
-	bool brackets;
-	size_t n;
+	struct addr_text ip;
 
 	if (a->len == 0 || a->u.sa.sa_family == AF_UNIX)
 		return addr_format_host(a, text);
-	brackets = a->u.sa.sa_family == AF_INET6;
-	text[0] = '[';
-	n = brackets + put_ip(text + brackets, a);
-	if (brackets)
-		text[n++] = ']';
-	text[n++] = ':';
-	n += number_format(text + n, addr_port(a));
-	text[n] = '\0';
+	ip = text_of(a);
+	addr_text_with_port(text, &ip, addr_port(a));
 	return text;
 }
 

@@ -1,10 +1,10 @@
 /* addr_text.c: bytes of addresses as digits. */
 #include "config.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #include "base/addr_text.h"
+#include "base/number.h"
 
 enum { GROUPS = 8 };
 
@@ -104,4 +104,37 @@ addr_text_ip6(char *to, const uint8_t ip[16])
 		return n;
 	to[n++] = ':';
 	return n + addr_text_ip4(to + n, ip + 12);
+}
+
+static size_t
+put_host(char *to, const struct addr_text *a)
+{
+	size_t n = a->is_ip6 ? addr_text_ip6(to, a->ip)
+			     : addr_text_ip4(to, a->ip);
+
+	if (a->scope != 0) {
+		to[n++] = '%';
+		n += number_format(to + n, a->scope);
+	}
+	return n;
+}
+
+void
+addr_text_host(char *to, const struct addr_text *a)
+{
+	to[put_host(to, a)] = '\0';
+}
+
+void
+addr_text_with_port(char *to, const struct addr_text *a, uint16_t port)
+{
+	size_t n;
+
+	to[0] = '[';
+	n = a->is_ip6 + put_host(to + a->is_ip6, a);
+	if (a->is_ip6)
+		to[n++] = ']';
+	to[n++] = ':';
+	n += number_format(to + n, port);
+	to[n] = '\0';
 }

@@ -3,6 +3,7 @@
 #ifndef PEN_BASE_ADDR_TEXT_H
 #define PEN_BASE_ADDR_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,5 +15,14 @@ enum { ADDR_TEXT_IP4_MAX = 15, ADDR_TEXT_IP6_MAX = 45 };
 size_t addr_text_ip4(char *to, const uint8_t ip[4]);
 /* The longest run of zeros is "::", as RFC 5952 has it. */
 size_t addr_text_ip6(char *to, const uint8_t ip[16]);
+
+struct addr_text {
+	bool is_ip6;
+	const uint8_t *ip; /* 4 or 16 bytes */
+	uint32_t scope;	   /* of a link-local IPv6 address; 0: none */
+};
+/* "192.0.2.1", "fe80::1%2"; "192.0.2.1:80", "[fe80::1%2]:80". With a NUL. */
+void addr_text_host(char *to, const struct addr_text *a);
+void addr_text_with_port(char *to, const struct addr_text *a, uint16_t port);
 
 #endif

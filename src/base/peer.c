@@ -7,7 +7,6 @@
 
 #include "base/addr.h"
 #include "base/addr_text.h"
-#include "base/number.h"
 
 static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 
@@ -112,17 +111,14 @@ peer_is_ip4(const struct peer *p)
 	return memcmp(p->ip, mapped, sizeof(mapped)) == 0;
 }
 
-static size_t
-put_ip(char *text, const struct peer *p)
+static struct addr_text
+text_of(const struct peer *p)
 {
-	size_t n = p->family == AF_INET ? addr_text_ip4(text, p->ip + 12)
-					: addr_text_ip6(text, p->ip);
-
-	if (p->family == AF_INET6 && p->scope != 0) {
-		text[n++] = '%';
-		n += number_format(text + n, p->scope);
-	}
-	return n;
+	return p->family == AF_INET
+	    ? (struct addr_text){ .ip = p->ip + 12 }
+	    : (struct addr_text){ .is_ip6 = true,
+		      .ip = p->ip,
+		      .scope = p->scope };
 }
 
 static bool
@@ -134,8 +130,10 @@ is_ip(const struct peer *p)
 char *
 peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 {
+	struct addr_text ip = text_of(p);
+
 	if (is_ip(p))
-		text[put_ip(text, p)] = '\0';
+		addr_text_host(text, &ip);
 	else
 		format_owner(p, text);
 	return text;
@@ -144,18 +142,11 @@ peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 char *
 peer_format(const struct peer *p, char text[PEER_TEXT_MAX])
 {
-	bool brackets = p->family == AF_INET6;
-	size_t n;
+	struct addr_text ip = text_of(p);
 
 	if (!is_ip(p))
 		return peer_format_host(p, text);
-	text[0] = '[';
-	n = brackets + put_ip(text + brackets, p);
-	if (brackets)
-		text[n++] = ']';
-	text[n++] = ':';
-	n += number_format(text + n, p->port);
-	text[n] = '\0';
+	addr_text_with_port(text, &ip, p->port);
 	return text;
 }
 
