@@ -234,9 +234,3 @@ visits_find(struct visits *v, int64_t time, int64_t slack, const char *server,
 	}
 	return best->client;
 }
-
-size_t
-visits_count(const struct visits *v)
-{
-	return v->count;
-}

@@ -28,6 +28,5 @@ int visits_add(struct visits *v, int64_t time, const char *client,
  * only be nearest before `time` - `slack` is forgotten. */
 const char *visits_find(struct visits *v, int64_t time, int64_t slack,
     const char *server, const char *request);
-size_t visits_count(const struct visits *v);
 
 #endif

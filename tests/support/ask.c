@@ -6,8 +6,10 @@
 
 #include "control/apply.h"
 #include "control/config_file.h"
+#include "control/plan.h"
 #include "control/request.h"
 #include "support/ask.h"
+#include "support/suite.h"
 
 static void
 on_wake(struct request *q)
@@ -56,4 +58,18 @@ apply_given(struct pen *p, struct error *e)
 	struct plan *draft = config_draft(p, NULL, e);
 
 	return draft != NULL ? apply_plan_now(p, draft, e) : -1;
+}
+
+const char *
+ask_printed(const struct pen *p)
+{
+	struct buffer all;
+	const char *kept;
+
+	buffer_init(&all);
+	plan_print(p->plan, &all);
+	ck_assert_int_eq(buffer_append(&all, "", 1), 0);
+	kept = text("%s", buffer_bytes(&all));
+	buffer_fini(&all);
+	return kept;
 }

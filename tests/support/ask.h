@@ -15,4 +15,7 @@ int ask_pen(struct pen *p, const char *line, char *answer, size_t size,
  * a sentence. */
 int apply_given(struct pen *p, struct error *e);
 
+/* The whole plan in force, as --print-all has it; lives until the test ends. */
+const char *ask_printed(const struct pen *p);
+
 #endif

@@ -50,20 +50,6 @@ start(const char *const *options, const char *path)
 	ck_assert_msg(apply_given(pen, &e) == 0, "%s", e.text);
 }
 
-static const char *
-printed(void)
-{
-	struct buffer all;
-	const char *kept;
-
-	buffer_init(&all);
-	plan_print(pen->plan, &all);
-	ck_assert_int_eq(buffer_append(&all, "", 1), 0);
-	kept = text("%s", buffer_bytes(&all));
-	buffer_fini(&all);
-	return kept;
-}
-
 /* Starts with the file, runs the commands, writes. Reading the file again gives
  * the same: by a reload, a start, and a start without options. */
 static const char *
@@ -74,7 +60,7 @@ written(const char *const *options, const char *file, const char *commands)
 	write_file(path, file);
 	start(options, path);
 	takes(commands);
-	before = printed();
+	before = ask_printed(pen);
 	takes("write; diff");
 	new = contents(path);
 	ck_assert_msg(
@@ -87,11 +73,13 @@ written(const char *const *options, const char *file, const char *commands)
 	pen_free(pen);
 	start(options, path);
 	ck_assert_msg(
-	    strcmp(printed(), before) == 0, "%s%s\n%s", before, printed(), new);
+	    strcmp(ask_printed(pen), before) == 0, "%s%s\n%s", before,
+	    ask_printed(pen), new);
 	pen_free(pen);
 	start(NULL, path);
 	ck_assert_msg(
-	    strcmp(printed(), before) == 0, "%s%s\n%s", before, printed(), new);
+	    strcmp(ask_printed(pen), before) == 0, "%s%s\n%s", before,
+	    ask_printed(pen), new);
 	pen_free(pen);
 	return new;
 }
@@ -273,7 +261,7 @@ START_TEST(a_new_file)
 	    "timeout 4\n"
 	    "idle_timeout 60\n"
 	    "listen 127.0.0.1:8080\n");
-	ck_assert_str_eq(contents(scratch("all")), printed());
+	ck_assert_str_eq(contents(scratch("all")), ask_printed(pen));
 	pen_free(pen);
 	start(NULL, scratch("all"));
 	takes(text("write %s", scratch("all")));

@@ -45,20 +45,6 @@ takes(const char *line)
 	ck_assert_msg(run(line) == 0, "%s: %s", line, e.text);
 }
 
-static const char *
-printed(void)
-{
-	struct buffer text_;
-	const char *kept;
-
-	buffer_init(&text_);
-	plan_print(pen->plan, &text_);
-	ck_assert_int_eq(buffer_append(&text_, "", 1), 0);
-	kept = text("%s", buffer_bytes(&text_));
-	buffer_fini(&text_);
-	return kept;
-}
-
 static const char two[] = "server 0 address 10.0.0.1 port 80\n"
 			  "server 1 address 10.0.0.2 port 81 max 5\n";
 
@@ -83,7 +69,7 @@ START_TEST(written_is_a_fixed_point)
 	begin(two);
 	for (i = 0; i < sizeof(changes) / sizeof(changes[0]); i++)
 		(void)run(changes[i]);
-	before = printed();
+	before = ask_printed(pen);
 	ck_assert_ptr_nonnull(
 	    strstr(before, "address \"/run/a b;c'd\\\"e\\\\f#g\""));
 	ck_assert_ptr_nonnull(
@@ -96,16 +82,16 @@ START_TEST(written_is_a_fixed_point)
 	takes("server all remove; no log; no source; balance default; no hash");
 	takes(
 	    "server 7 address 10.9.9.9 port 1; idle_timeout 3; acl 2 deny ::1");
-	ck_assert_str_ne(printed(), before);
+	ck_assert_str_ne(ask_printed(pen), before);
 	takes(text("include %s", path));
-	ck_assert_str_eq(printed(), before);
+	ck_assert_str_eq(ask_printed(pen), before);
 	takes("servers");
 	ck_assert_ptr_nonnull(strstr(answer, "3 addr 2001:db8::1 port 443"));
 	ck_assert_ptr_null(strstr(answer, "10.9.9.9"));
 	pen_free(pen);
 	/* and into an empty one, as at a start */
 	begin(before);
-	ck_assert_str_eq(printed(), before);
+	ck_assert_str_eq(ask_printed(pen), before);
 	pen_free(pen);
 }
 END_TEST
@@ -115,9 +101,10 @@ START_TEST(reserve_at_a_path)
 {
 	begin(two);
 	takes("abuse /run/abuse");
-	ck_assert_ptr_nonnull(strstr(printed(), "\nabuse /run/abuse\n"));
+	ck_assert_ptr_nonnull(strstr(ask_printed(pen), "\nabuse /run/abuse\n"));
 	takes("abuse 10.0.0.7:26");
-	ck_assert_ptr_nonnull(strstr(printed(), "\nabuse 10.0.0.7:26\n"));
+	ck_assert_ptr_nonnull(strstr(ask_printed(pen),
+	    "\nabuse 10.0.0.7:26\n"));
 	pen_free(pen);
 }
 END_TEST
@@ -135,11 +122,12 @@ START_TEST(refused_changes_nothing)
 	unsigned i;
 
 	begin(two);
-	before = printed();
+	before = ask_printed(pen);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		ck_assert_msg(run(lines[i]) == -1, "%s: taken", lines[i]);
 		ck_assert_msg(
-		    strcmp(printed(), before) == 0, "%s: changed", lines[i]);
+		    strcmp(ask_printed(pen), before) == 0, "%s: changed",
+		    lines[i]);
 	}
 	ck_assert_uint_eq(pool_server(pen->pool, 0)->set.weight, 0);
 	ck_assert(!pool_slot(pen->pool, SLOT_EMERGENCY)->present);
@@ -150,11 +138,11 @@ END_TEST
 static void
 refuses(const char *line, const char *why)
 {
-	const char *before = printed();
+	const char *before = ask_printed(pen);
 
 	ck_assert_msg(run(line) == -1, "%s: taken", line);
 	ck_assert_msg(strstr(e.text, why) != NULL, "%s: %s", line, e.text);
-	ck_assert_str_eq(printed(), before);
+	ck_assert_str_eq(ask_printed(pen), before);
 }
 
 /* A check of direct return has no sense without it, nor without an own address
@@ -180,13 +168,13 @@ START_TEST(check_has_needs)
 	refuses("listen 10.0.0.9:80,[fd00::9]:0", "needs a port to probe");
 	refuses("no dsr_ip", "needs a dsr_ip of");
 	takes("check dsr 8080; check_rise 7; check_interval 0.25");
-	ck_assert_ptr_nonnull(strstr(printed(), "\ncheck dsr 8080\n"));
-	written = printed();
+	ck_assert_ptr_nonnull(strstr(ask_printed(pen), "\ncheck dsr 8080\n"));
+	written = ask_printed(pen);
 	takes("no check; no dsr_ip");
-	ck_assert_ptr_nonnull(strstr(printed(), "\nno check\n"));
+	ck_assert_ptr_nonnull(strstr(ask_printed(pen), "\nno check\n"));
 	write_file(scratch("checked"), written);
 	takes(text("include %s", scratch("checked")));
-	ck_assert_str_eq(printed(), written);
+	ck_assert_str_eq(ask_printed(pen), written);
 	pen_free(pen);
 }
 END_TEST
@@ -194,14 +182,14 @@ END_TEST
 static void
 file_fails(const char *file, const char *wanted)
 {
-	const char *before = printed(), *path = pen->given->config.file;
+	const char *before = ask_printed(pen), *path = pen->given->config.file;
 
 	write_file(path, file);
 	ck_assert_msg(run("reload") == -1, "taken: %s", file);
 	ck_assert_msg(
 	    strstr(e.text, text("reload: %s%s", path, wanted)) != NULL,
 	    "%s: %s", file, e.text);
-	ck_assert_str_eq(printed(), before);
+	ck_assert_str_eq(ask_printed(pen), before);
 	write_file(path, two);
 }
 
@@ -292,7 +280,7 @@ START_TEST(drained_until_up)
 	ck_assert_str_eq(answer, "");
 	takes("server 1 up; write; reload");
 	ck_assert_int_eq(s->admin, SERVER_ENABLED);
-	ck_assert_ptr_nonnull(strstr(printed(), " prio 0 up\n"));
+	ck_assert_ptr_nonnull(strstr(ask_printed(pen), " prio 0 up\n"));
 	/* at another address it is another one */
 	write_file(pen->given->config.file, two);
 	takes("reload; server 1 down; server 1 port 82");
