@@ -146,7 +146,7 @@ static void
 leave_listener(void *arg, struct listener *l)
 {
 	(void)arg;
-	listener_leave_file(l);
+	listener_leave(l);
 	listener_close(l);
 }
 

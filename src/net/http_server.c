@@ -373,5 +373,5 @@ http_server_leave(struct http_server *s)
 	if (s->accepts != NULL)
 		evconnlistener_disable(s->accepts);
 	s->accepts = NULL;
-	listener_leave_file(&s->listener);
+	listener_leave(&s->listener);
 }

@@ -103,7 +103,7 @@ listener_drain(struct listener *l)
 	unsigned i;
 	int fd;
 
-	if (l->datagram)
+	if (l->datagram || l->left)
 		return;
 	/* The kernel queues one more than the backlog. */
 	for (i = 0; i <= l->backlog; i++) {
@@ -132,6 +132,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 	l->turn = 0;
 	l->paused = true;
 	l->starved = false;
+	l->left = false;
 	l->file = (struct sock_file){ .inode = 0 };
 	l->fd = sock_listen(at, o, &l->file, e);
 	return l->fd < 0 ? -1 : 0;
@@ -150,8 +151,9 @@ listener_close(struct listener *l)
 }
 
 void
-listener_leave_file(struct listener *l)
+listener_leave(struct listener *l)
 {
+	l->left = true;
 	l->file = (struct sock_file){ .inode = 0 };
 }
 

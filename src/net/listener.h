@@ -24,6 +24,7 @@ struct listener {
 	unsigned turn;	       /* of the loop, in which it accepted last */
 	bool paused;	       /* paused by the owner */
 	bool starved;	       /* paused by a lack of descriptors */
+	bool left;	       /* to another process */
 	struct timer retry;
 	/* A new connection, yours to close. May pause the listener. */
 	void (*on_accept)(struct listener *l, int fd, const struct peer *who);
@@ -39,12 +40,14 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);
 
-/* The socket file is another process's from now on: it is not removed. */
-void listener_leave_file(struct listener *l);
+/* Another process has the socket, too, and serves it from now on: its file is
+ * not removed, and who waits in the backlog is that process's client. */
+void listener_leave(struct listener *l);
 
 /* Accepts at once all that waits in the backlog, paused or not: before a close,
  * so that no client is lost. It accepts no more than the backlog holds, so a
- * flood of new clients does not keep it busy for ever. */
+ * flood of new clients does not keep it busy for ever. Nobody, when the socket
+ * was left to another process. */
 void listener_drain(struct listener *l);
 
 /* Stops accepting; connections wait in the backlog. */

@@ -283,11 +283,11 @@ int frontend_start(struct frontend *f);
  * called from a listener's own callback. */
 void frontend_stop(struct frontend *f);
 /* Takes no new clients from now on, for good: accepts those that wait in the
- * backlogs, closes the listeners of connections, and opens no connections in
- * advance. Known flows of datagrams go on through their listeners, and DNS
- * queries that were asked are answered. Sessions go on, except that those that
- * may be are ended at a quiet moment. Not to be called from a listener's own
- * callback. */
+ * backlogs, but for frontend_leave(), closes the listeners of connections, and
+ * opens no connections in advance. Known flows of datagrams go on through their
+ * listeners, and DNS queries that were asked are answered. Sessions go on,
+ * except that those that may be are ended at a quiet moment. Not to be called
+ * from a listener's own callback. */
 void frontend_drain(struct frontend *f);
 /* A server went down: ends its sessions and flows, and those of others that are
  * down, where on_down says so; soon, in portions. */

@@ -113,7 +113,7 @@ free_task(struct task *t)
 }
 
 /* Closes a listener and moves it to the list of those that are gone. Who waits
- * in its backlog is served first: a limit reached meanwhile would lose them. */
+ * in its backlog is served first, beyond all limits, if nobody else would. */
 static void
 close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 {
@@ -363,7 +363,7 @@ static void
 leave_listener(void *arg, struct listener *l)
 {
 	(void)arg;
-	listener_leave_file(l);
+	listener_leave(l);
 }
 
 void
@@ -423,7 +423,7 @@ drain_datagrams(struct frontend *f, struct listener *l)
 {
 	if (!f->core.options.dns.on)
 		return; /* known flows go on */
-	if (f->core.started)
+	if (f->core.started && !l->left)
 		dns_on_datagrams(l);
 	listener_pause(l);
 }

@@ -142,6 +142,69 @@ START_TEST(connections)
 }
 END_TEST
 
+/* ---- a limit ---- */
+
+enum { ROOM = 10, ROUNDS = 5, CROWD = ROOM * (ROUNDS + 1) };
+
+/* An upgrade with a SIGHUP to the old process in its middle. */
+static pid_t
+upgrade_with_hangup(pid_t old)
+{
+	char begins[sizeof("process ")] = "";
+	int fd = spot_connect(&ctl);
+	const char *said;
+
+	spot_send(fd, "upgrade\n", 8);
+	spot_recv(fd, begins, strlen("process "));
+	ck_assert_int_eq(kill(old, SIGHUP), 0);
+	spot_set_deadline(fd, 40000);
+	said = spot_recv_all(fd);
+	ck_assert_msg(strstr(said, " serves\n") != NULL, "%s", said);
+	close(fd);
+	return upgrading_pid(&ctl);
+}
+
+/* Clients that wait at conn_max are the new process's: the old one takes none
+ * of them beyond the limit, and each is served in the end. */
+START_TEST(clients_wait_at_the_limit)
+{
+	const char *conf = scratch("pen.conf");
+	int clients[CROWD], i;
+	char word;
+	pid_t pid;
+
+	program = upgrading_install();
+	NEED_UPGRADES(program);
+	backend_start(&back, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	write_file(conf,
+	    text("listen %s\nserver add %s\nconn_max %d\n", front.text,
+		back.at.text, ROOM));
+	pen_up(&pen, &front, "-C", ctl.text, "-F", conf, NULL);
+	pid = pen.child.pid;
+	for (i = 0; i < CROWD; i++) {
+		clients[i] = spot_connect(&front);
+		word = (char)i;
+		spot_send(clients[i], &word, 1);
+	}
+	for (i = 1; i <= ROUNDS; i++) {
+		WAIT_FOR(back.accepted >= ROOM * i, 20000);
+		pid = upgrade_with_hangup(pid);
+		ck_assert_int_le(back.accepted, ROOM * (i + 1));
+	}
+	WAIT_FOR(back.accepted == CROWD, 20000);
+	for (i = 0; i < CROWD; i++) {
+		spot_recv(clients[i], &word, 1);
+		ck_assert_int_eq(word, (char)i);
+		close(clients[i]);
+	}
+	ck_assert_int_eq(child_wait(&pen.child, 20000), 0);
+	upgrading_end(pid);
+	backend_stop(&back);
+}
+END_TEST
+
 /* ---- flows of datagrams ---- */
 
 static void
@@ -278,6 +341,7 @@ SUITE(test_upgrade_load)
 	Suite *s = suite_create("upgrade_load");
 
 	SUITE_ADD(s, connections, 120);
+	SUITE_ADD(s, clients_wait_at_the_limit, 120);
 	SUITE_ADD(s, flows_keep_their_servers, 60);
 	SUITE_ADD(s, answers_are_still_brought, 60);
 	SUITE_ADD(s, dns_queries, 120);
