@@ -170,8 +170,8 @@ bool pool_permits(const struct pool *p, const struct peer *who);
  *  1. each other eligible server once: the server whose turn it is if the
  *     algorithm has turns, else the next one in list order;
  *  2. the emergency server;
- *  3. the servers that only their blacklisting keeps out, the one whose time
- *     ends first in front;
+ *  3. the servers that only their blacklisting for a failure keeps out, the one
+ *     whose time ends first in front;
  *  4. NULL.
  *
  * A stubborn pool gives a client one server, and a blacklisted one only if no
@@ -224,7 +224,8 @@ static inline bool
 pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 {
 	return s->admin != SERVER_DISABLED &&
-	    (s->blacklisted_until <= now || pool_has_nobody_left(p));
+	    (s->blacklisted_until <= now ||
+		(!s->by_operator && pool_has_nobody_left(p)));
 }
 
 /* Whether sessions of `s` are to end: it is down, and on_down says so. */
@@ -267,8 +268,9 @@ bool pool_failed(
  * little. Returns the same. */
 bool pool_refused(
     struct pool *p, struct server *s, const char *reason, uint64_t now);
-/* The operator blacklists `s` for its own blacklist time, which no answer ends,
- * or ends its blacklisting if that time is 0. No failure is counted. */
+/* The operator blacklists `s` for its own blacklist time, which no answer ends
+ * and in which it is not tried even as the last one, or ends its blacklisting if
+ * that time is 0. No failure is counted. */
 void pool_take_out(struct pool *p, struct server *s, uint64_t now);
 /* `s` is checked from now on: a failure makes it suspect, not blacklisted. */
 void pool_begin_checks(struct pool *p, struct server *s);

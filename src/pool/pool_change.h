@@ -14,8 +14,9 @@ void pool_tell(struct server *s, const char *reason);
 /* And of a server that is down, if its state hides that. */
 void pool_tell_down(struct server *s, const char *reason);
 
-/* Blacklists `s` until then, and refreshes it. */
-void pool_set_blacklisted(struct server *s, uint64_t until);
+/* Blacklists `s` until then, for a failure or by the operator, and refreshes
+ * it. */
+void pool_set_blacklisted(struct server *s, uint64_t until, bool by_operator);
 /* Ends the blacklisting of `s`; the caller refreshes it. */
 void pool_end_blacklisting(struct server *s);
 

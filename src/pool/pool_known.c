@@ -89,10 +89,9 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 	if (s->checked)
 		s->health = past->health;
 	s->refusals = past->refusals;
-	if (past->blacklisted_until > now && s->blacklisted_until == 0) {
-		pool_set_blacklisted(s, past->blacklisted_until);
-		s->by_operator = past->by_operator;
-	}
+	if (past->blacklisted_until > now && s->blacklisted_until == 0)
+		pool_set_blacklisted(
+		    s, past->blacklisted_until, past->by_operator);
 	pool_refresh(s);
 	restore_history(s, &past->history);
 }

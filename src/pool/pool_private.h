@@ -22,8 +22,9 @@ struct pool {
 	struct eligible eligible; /* servers that may take a new client */
 	/* Blacklisted servers, by slot, keyed by the end of their time. */
 	struct heap revive;
-	/* Those of them that nothing else keeps out, by slot, keyed by the
-	 * order in which they are tried when no other server is left. */
+	/* Those of them that failed a client and that nothing else keeps out,
+	 * by slot, keyed by the order in which they are tried when no other
+	 * server is left. */
 	struct heap last_resort;
 	/* Servers that start slowly, by slot, keyed by their next step. */
 	struct heap slow;

@@ -72,11 +72,12 @@ is_eligible(const struct server *s)
 	return s->blacklisted_until == 0 && takes_new_clients(s);
 }
 
-/* Whether nothing but its blacklisting keeps it out. */
+/* Whether nothing but its blacklisting for a failure keeps it out. */
 static bool
 is_last_resort(const struct server *s)
 {
-	if (s->blacklisted_until == 0 || s->role == SERVER_ABUSE)
+	if (s->blacklisted_until == 0 || s->by_operator ||
+	    s->role == SERVER_ABUSE)
 		return false;
 	/* Neither its soft limit nor drain keeps clients from the emergency
 	 * server. */
@@ -323,10 +324,11 @@ pool_blacklist_ms(const struct server *s)
 }
 
 void
-pool_set_blacklisted(struct server *s, uint64_t until)
+pool_set_blacklisted(struct server *s, uint64_t until, bool by_operator)
 {
 	pool_end_blacklisting(s);
 	s->blacklisted_until = until;
+	s->by_operator = by_operator;
 	heap_set(&s->pool->revive, s->slot, until);
 	pool_refresh(s);
 }
@@ -338,7 +340,7 @@ blacklist(struct server *s, const char *reason, uint64_t now, uint64_t until)
 	if (s->by_operator && s->blacklisted_until > now)
 		return;
 	s->health.good = 0;
-	pool_set_blacklisted(s, until);
+	pool_set_blacklisted(s, until, false);
 	pool_tell(s, reason);
 }
 
@@ -427,8 +429,7 @@ void
 pool_take_out(struct pool *p, struct server *s, uint64_t now)
 {
 	if (s->set.blacklist_ms > 0) {
-		pool_set_blacklisted(s, now + s->set.blacklist_ms);
-		s->by_operator = true;
+		pool_set_blacklisted(s, now + s->set.blacklist_ms, true);
 	} else {
 		pool_end_blacklisting(s);
 		pool_refresh(s);

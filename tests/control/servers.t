@@ -173,6 +173,11 @@ ask a = server 2: a
 ask b = server 2: b
 > servers json
 ~ "state":"blacklisted"
+# nor is it tried as it is the last one: all traffic stops
+> server 2 blacklist 60
+> explain 10.0.0.1
+~ no server
+> server 2 blacklist 0
 > server 0 blacklist 0
 ask c = server 0: c
 ask d = server 2: d

@@ -623,18 +623,52 @@ START_TEST(operator_takes_a_server_out)
 	now += 60000;
 	while (pick(3) != 0)
 		;
-	/* as the last resort it is tried, and stays what it is */
+	s->set.blacklist_ms = 5000;
 	pool_take_out(pool, s, now);
-	blacklist(1);
-	ck_assert_int_eq(pick(4), 0);
-	pool_connected(pool, s, now);
-	ck_assert_uint_eq(s->blacklisted_until, now + 5000);
 	s->set.blacklist_ms = 0;
 	pool_take_out(pool, s, now);
 	ck_assert_uint_eq(s->blacklisted_until, 0);
-	ck_assert_int_eq(pick(4), 0);
 	ck_assert_uint_eq(s->failures, 2);
 	end();
+}
+END_TEST
+
+/* Who stops all traffic in this way gets what was asked for: it is not tried as
+ * the last resort, nor does a flow stay with it, until its time is over. */
+START_TEST(operator_takes_the_last_server_out)
+{
+	struct server_past past;
+	struct server *s;
+	int stubborn;
+
+	for (stubborn = 0; stubborn < 2; stubborn++) {
+		begin(2, "roundrobin", true);
+		options.stubborn = stubborn;
+		ck_assert_int_eq(pool_set_options(pool, &options), 0);
+		s = pool_server(pool, 0);
+		s->set.blacklist_ms = 5000;
+		pool_take_out(pool, s, now);
+		blacklist(1);
+		ck_assert_int_eq(pick(4), 1);
+		ck_assert(pool_may_stay(pool, pool_server(pool, 1), now));
+		ck_assert(!pool_may_stay(pool, s, now));
+		pool_server(pool, 1)->set.blacklist_ms = 5000;
+		pool_take_out(pool, pool_server(pool, 1), now);
+		ck_assert_int_eq(pick(4), NONE);
+		/* a process that takes over knows whose wish it was */
+		past = (struct server_past){
+			.blacklisted_until = s->blacklisted_until,
+			.by_operator = s->by_operator
+		};
+		s->set.blacklist_ms = 0;
+		pool_take_out(pool, s, now);
+		ck_assert_int_eq(pick(4), 0);
+		pool_restore(pool, s, &past, now);
+		ck_assert_int_eq(pick(4), NONE);
+		now += 5000;
+		ck_assert_int_ne(pick(4), NONE);
+		end();
+	}
 }
 END_TEST
 
@@ -1139,6 +1173,7 @@ SUITE(test_pool)
 	SUITE_ADD(s, turns_end_for_each_client, 10);
 	SUITE_ADD(s, many_servers_are_all_tried, 10);
 	SUITE_ADD(s, tries_end_for_each_client, 10);
+	SUITE_ADD(s, operator_takes_the_last_server_out, 10);
 	SUITE_ADD(s, operator_takes_a_server_out, 10);
 	SUITE_ADD(s, single_server_is_always_tried, 10);
 	SUITE_ADD(s, refusals_are_forgiven_sooner, 10);
