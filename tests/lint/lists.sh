@@ -2,42 +2,58 @@
 # Each source file is in a list of what is built or released, each list of tests is
 # among what make check runs, and all that is listed is there.
 cd "${SRCDIR:-.}" || exit 1
+dir=$(mktemp -d) || exit 1
+trap 'rm -rf "$dir"' EXIT
 passed=0 failed=0
 
-listed=$(cat Makefile.am src/*/*.am tests/room.am tests/*/room.am \
-	tests/unit/*.am | tr ' \t\\' '\n\n\n' | sort -u)
-
-is_listed() {
-	echo "$listed" | grep -qxF "$1"
+words() {
+	tr -s ' \t\\' '\n\n\n' | grep . | sort -u
 }
 
-check() {
-	if "$@"; then
-		passed=$((passed + 1))
-	else
-		echo "lists: not so: $*"
-		failed=$((failed + 1))
-	fi
+cat Makefile.am src/*/*.am tests/room.am tests/*/room.am tests/unit/*.am |
+	words >"$dir/listed"
+
+# complain WHAT: about each line on standard input
+complain() {
+	while read -r name; do
+		echo "lists: $name $1"
+		echo >>"$dir/failed"
+	done
 }
 
+# expect_listed: each line on standard input is
+expect_listed() {
+	sort -u >"$dir/wanted"
+	passed=$((passed + $(wc -l <"$dir/wanted")))
+	comm -23 "$dir/wanted" "$dir/listed" | complain 'is in no list'
+}
+
+: >"$dir/failed"
 # tests/bench is run by hand.
-for file in $(find src tests -name "*.[ch]" ! -path "tests/bench/*" | sort); do
-	check is_listed "$file"
-done
+find src tests -name "*.[ch]" ! -path "tests/bench/*" \
+	! -name suites.c ! -name web_page.h >"$dir/sources"
+expect_listed <"$dir/sources"
+grep -E '^[a-z_]+_tests$' "$dir/listed" | sed 's/.*/$(&:.c=)/' | expect_listed
+
 # suites.c and web_page.h are made when they are built. Cross.sh has a list of its own.
-for name in $(echo "$listed $(cat tests/cross.sh)" | tr -s ' \t' '\n' |
-	grep -E '^(src|tests)/.*\.(c|h|sh|t|py)$' | grep -vE '/(suites\.c|web_page\.h)$'); do
-	check test -f "$name"
-done
-for name in $(echo "$listed" | grep -E '^[a-z_]+_tests$'); do
-	check is_listed "\$($name:.c=)"
-done
+words <tests/cross.sh | cat "$dir/listed" - |
+	grep -E '^(src|tests)/.*\.(c|h|sh|t|py)$' |
+	grep -vE '/(suites\.c|web_page\.h)$' | sort -u >"$dir/named"
+passed=$((passed + $(wc -l <"$dir/named")))
+find src tests -type f | sort >"$dir/there"
+comm -23 "$dir/named" "$dir/there" | complain 'is not there'
+
 # Each file of the guide is installed, in its README, and started by a test.
 for file in examples/guide/*.conf; do
 	name=${file##*/}
-	check grep -qF "$file" examples/examples.am
-	check grep -qF "$name" examples/guide/README
-	check grep -qsE "\"(${name%.conf}|$name)\"" tests/net/test_guide_*.c
+	passed=$((passed + 1))
+	grep -qF "$file" examples/examples.am ||
+		echo "$file" | complain 'is not installed'
+	grep -qF "$name" examples/guide/README ||
+		echo "$file" | complain 'is not in the README'
+	grep -qsE "\"(${name%.conf}|$name)\"" tests/net/test_guide_*.c ||
+		echo "$file" | complain 'is started by no test'
 done
-echo "lists: $passed passed, $failed failed"
+failed=$(($(wc -l <"$dir/failed")))
+echo "lists: $((passed - failed)) passed, $failed failed"
 test "$failed" -eq 0 && test "$passed" -gt 0

@@ -216,8 +216,9 @@ lacks_program(const char *programs, const char **why)
 
 static void machines_end(void);
 
-const char *
-readmerig_run(const struct example *e)
+/* What the machine lacks, or NULL. */
+static const char *
+run_example(const struct example *e)
 {
 	const char *why = NULL;
 
@@ -245,6 +246,29 @@ readmerig_run(const struct example *e)
 	machines_end();
 	netrig_down(&readmerig);
 	return NULL;
+}
+
+void
+readmerig_run(const char *test, const struct example *e)
+{
+	const char *why;
+
+	if (e->check == NULL)
+		return;
+	printf("%s\n", e->line);
+	why = run_example(e);
+	if (why != NULL)
+		suite_skip(test, text("%s: %s", e->line, why));
+}
+
+int
+readmerig_rows(const struct example *list)
+{
+	int n = 0;
+
+	while (list[n].line != NULL)
+		n++;
+	return n;
 }
 
 /* ---- machines ---- */

@@ -13,6 +13,7 @@
 
 #include "support/backend.h"
 #include "support/netrig.h"
+#include "support/suite.h"
 
 /* The machines of servers, by their place in the network. */
 enum { WEB1, WEB2, THIRD, FOURTH, MACHINES };
@@ -33,9 +34,26 @@ struct example {
 extern const struct example readme_web[], readme_tls[], readme_others[],
     readme_running[], readme_dsr[];
 
-/* Runs a row from its begin to its end; skips it for what the machine lacks:
- * the reason, or NULL. */
-const char *readmerig_run(const struct example *e);
+/* Runs a row from its begin to its end. What the machine lacks skips it, in the
+ * name of that test. */
+void readmerig_run(const char *test, const struct example *e);
+int readmerig_rows(const struct example *list);
+
+/* The suite of a file that has such a list. */
+#define README_SUITE(file, list)                                  \
+	START_TEST(command)                                       \
+	{                                                         \
+		readmerig_run(__func__, &(list)[_i]);             \
+	}                                                         \
+	END_TEST                                                  \
+	SUITE(file)                                               \
+	{                                                         \
+		Suite *s = suite_create(#file);                   \
+								  \
+		SUITE_ADD_LOOP(                                   \
+		    s, command, 120, readmerig_rows(list));       \
+		return s;                                         \
+	}
 
 extern struct netrig readmerig;
 /* What the command has said on standard output; with `stays` so far. */

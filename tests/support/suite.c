@@ -75,17 +75,25 @@ this_test(void)
 	return number;
 }
 
+/* Made anew for each test, under a name that is surely free: an earlier process
+ * may have had the same number. */
 const char *
 scratch(const char *name)
 {
-	const char *dir =
-	    text("%s/%ld.%u", scratch_root, (long)getpid(), this_test());
+	static char dir[96];
+	static pid_t owner;
+	static unsigned test;
 
-	/* A test may drop its privileges, or start a program that does. */
-	if (mkdir(dir, 0755) == 0)
+	if (owner != getpid() || test != this_test()) {
+		owner = getpid();
+		test = this_test();
+		snprintf(dir, sizeof(dir), "%s/XXXXXX", scratch_root);
+		ck_assert_msg(
+		    mkdtemp(dir) != NULL, "%s: %s", dir, strerror(errno));
+		/* A test may drop its privileges, or start a program that
+		 * does. */
 		chmod(dir, 0755);
-	else
-		ck_assert_msg(errno == EEXIST, "%s: %s", dir, strerror(errno));
+	}
 	return text("%s/%s", dir, name);
 }
 

@@ -1,4 +1,4 @@
-/* readme_web.c: what README.md says of web servers. */
+/* test_readme_web.c: what README.md says of web servers. */
 #include "config.h"
 
 #include <check.h>
@@ -208,3 +208,5 @@ const struct example readme_web[] = {
 	    .check = in_turn },
 	{ .line = NULL },
 };
+
+README_SUITE(test_readme_web, readme_web)

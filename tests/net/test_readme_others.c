@@ -1,5 +1,5 @@
-/* readme_others.c: what README.md says of mail, databases, names, logs, calls
- * and files, and of who clients are. */
+/* test_readme_others.c: what README.md says of mail, databases, names, logs,
+ * calls and files, and of who clients are. */
 #include "config.h"
 
 #include <arpa/inet.h>
@@ -415,3 +415,5 @@ const struct example readme_others[] = {
 #endif
 	{ .line = NULL },
 };
+
+README_SUITE(test_readme_others, readme_others)

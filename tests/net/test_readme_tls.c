@@ -1,4 +1,4 @@
-/* readme_tls.c: what README.md says of TLS. */
+/* test_readme_tls.c: what README.md says of TLS. */
 #include "config.h"
 
 #include <check.h>
@@ -155,3 +155,5 @@ const struct example readme_tls[] = {
 	    .check = one_port },
 	{ .line = NULL },
 };
+
+README_SUITE(test_readme_tls, readme_tls)

@@ -1,4 +1,4 @@
-/* readme_dsr.c: what README.md says of direct server return. */
+/* test_readme_dsr.c: what README.md says of direct server return. */
 #include "config.h"
 
 #include <check.h>
@@ -68,3 +68,5 @@ const struct example readme_dsr[] = {
 	    .check = tunnels_reach },
 	{ .line = NULL },
 };
+
+README_SUITE(test_readme_dsr, readme_dsr)

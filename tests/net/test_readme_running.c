@@ -1,4 +1,4 @@
-/* readme_running.c: what README.md says of pen while it runs. */
+/* test_readme_running.c: what README.md says of pen while it runs. */
 #include "config.h"
 
 #include <check.h>
@@ -183,3 +183,5 @@ const struct example readme_running[] = {
 	    .check = merged },
 	{ .line = NULL },
 };
+
+README_SUITE(test_readme_running, readme_running)
