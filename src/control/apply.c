@@ -156,6 +156,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = plan_slot(draft, c->slot);
 	struct server_spec spec;
+	char text[SPEC_TEXT_MAX];
 	struct server *set;
 
 	log_addresses(p, s, c);
@@ -172,6 +173,8 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	set = pool_set_slot(p->pool, c->slot, &spec);
 	if (set == NULL)
 		return -1;
+	log_debug("server set server=%u %s", set->number,
+	    spec_format_limits(s, text));
 	note_admin(draft, set);
 	take_out_now(p, draft, set);
 	return server_index_set(p->index, set);

@@ -1,6 +1,10 @@
 /* explain.c: why a client would get the server that it would get now. */
 #include "config.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
 #include "pool/server_set.h"
@@ -109,4 +113,57 @@ obstacle_name(enum obstacle o)
 	};
 
 	return names[o];
+}
+
+/* ---- the log of choices ---- */
+
+/* Adds "0 down, 3 max": the servers that the client could not get. One that has
+ * no obstacle and was given already has failed this client. */
+static void
+list_obstacles(const struct pool *p, const struct peer *who,
+    const struct attempts *attempts, const struct explanation *x, char *text,
+    size_t room)
+{
+	unsigned i, count = pool_count(p);
+	size_t n = 0;
+
+	for (i = 0; i < count && n < room; i++) {
+		const struct server *s = pool_server(p, i);
+		enum obstacle o;
+
+		if (!s->present || s == x->decision.server)
+			continue;
+		o = pool_obstacle(s, who, x);
+		if (o != OBSTACLE_NONE || pool_was_attempted(attempts, s))
+			n += (size_t)snprintf(text + n, room - n, "%s%u %s",
+			    n > 0 ? ", " : "", i,
+			    o != OBSTACLE_NONE ? obstacle_name(o) : "tried");
+	}
+	if (n >= room)
+		memcpy(text + room - 4, "...", 4);
+}
+
+void
+pool_log_choice(struct pool *p, const struct peer *who,
+    struct attempts *attempts, const struct decision *d, uint64_t now)
+{
+	char client[PEER_TEXT_MAX], at[ADDR_TEXT_MAX], passed_over[256] = "";
+	struct explanation x = { .decision = *d, .allowed = attempts->allowed };
+	const struct server *s = d->server;
+
+	if (pool_sticky(p) != NULL)
+		x.client = sticky_find(pool_sticky(p), who, &attempts->hint,
+		    now, pool_options(p)->tracking_ms);
+	list_obstacles(
+	    p, who, attempts, &x, passed_over, sizeof(passed_over));
+	peer_format(who, client);
+	if (s == NULL)
+		log_debug("no server chosen client=%s passed_over=\"%s\"",
+		    client, passed_over);
+	else
+		log_debug("server chosen client=%s server=%u name=%s "
+			  "address=%s rule=%s passed_over=\"%s\"",
+		    client, s->number, s->name,
+		    addr_format(&s->addrs.addr[s->addr_first], at),
+		    decision_rule_name(d->rule), passed_over);
 }

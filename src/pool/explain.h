@@ -58,6 +58,9 @@ struct decision pool_decide(struct pool *p, const struct peer *who,
 struct server *pool_remembered(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 bool pool_server_permits(const struct server *s, const struct peer *who);
+/* Whether the client has been given the server, or one that shares its bit. */
+bool pool_was_attempted(
+    const struct attempts *attempts, const struct server *s);
 
 /* ---- in explain.c ---- */
 
@@ -81,6 +84,11 @@ void pool_explain(struct pool *p, const struct peer *who,
  * nothing does, but another one may be chosen all the same. */
 enum obstacle pool_obstacle(const struct server *s, const struct peer *who,
     const struct explanation *x);
+
+/* Logs, at level debug, the server that a client gets, by which rule, and what
+ * kept the first others from it. To be called before the choice takes effect. */
+void pool_log_choice(struct pool *p, const struct peer *who,
+    struct attempts *attempts, const struct decision *d, uint64_t now);
 
 /* A word each: "sticky", "balance" ..; "maint", "down" .. */
 const char *decision_rule_name(enum decision_rule r);

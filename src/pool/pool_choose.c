@@ -13,6 +13,7 @@
  * it has decided. */
 #include "config.h"
 
+#include "base/log.h"
 #include "pool/explain.h"
 #include "pool/pool_among.h"
 #include "pool/pool_private.h"
@@ -236,6 +237,12 @@ attempted_flag(enum decision_rule rule)
 				       : 0;
 }
 
+bool
+pool_was_attempted(const struct attempts *attempts, const struct server *s)
+{
+	return (attempts->set & attempt_bit(s->slot)) != 0;
+}
+
 /* Whether the client may be given this server and has not been yet. */
 static bool
 may_attempt(const struct server *s, const struct peer *who,
@@ -243,7 +250,7 @@ may_attempt(const struct server *s, const struct peer *who,
 {
 	if (s->role != SERVER_REGULAR)
 		return !(attempts->flags & ATTEMPTED_EMERGENCY);
-	return !(attempts->set & attempt_bit(s->slot)) &&
+	return !pool_was_attempted(attempts, s) &&
 	    pool_server_permits(s, who) && is_allowed(s, attempts);
 }
 
@@ -556,6 +563,8 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 
 	pool_revive(p, now);
 	d = pool_decide(p, who, attempts, now);
+	if (log_level >= LOG_LEVEL_DEBUG)
+		pool_log_choice(p, who, attempts, &d, now);
 	if (d.turn != NULL)
 		take_turn(p, d.turn);
 	else if (attempts->allowed != NULL &&

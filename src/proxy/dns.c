@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "proxy/dns_message.h"
 #include "proxy/dns_private.h"
+#include "proxy/dump.h"
 #include "proxy/limits.h"
 #include "proxy/proxy_datagram.h"
 
@@ -310,7 +311,7 @@ dns_on_datagrams(struct listener *l)
 	unsigned i;
 
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dgram_receive(l->fd, &d->batch);
+		n = dump_receive(f->options.dump, l->fd, &d->batch);
 		for (i = 0; n > 0 && i < d->batch.count; i++)
 			take(d, l, &d->batch.at[i]);
 	}
@@ -384,7 +385,8 @@ dns_on_answers(struct watch *w, unsigned ready)
 	(void)ready;
 	dns_socket_hold(s); /* it must not go while it is read */
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dgram_receive(s->fd, &d->batch);
+		n = dump_receive(
+		    d->frontend->options.dump, s->fd, &d->batch);
 		error = n < 0 ? errno : 0;
 		for (i = 0; n > 0 && i < d->batch.count; i++)
 			take_answer(d, s, &d->batch.at[i]);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <stdio.h>
 
 #include "base/log.h"
@@ -32,18 +33,40 @@ dump_ascii(int fd, size_t at, const char *bytes, size_t n)
 	log_debug("data fd=%d at=%zu %s", fd, at, text);
 }
 
-void
-dump_bytes(void *arg, const struct stream *from, const char *bytes, size_t n)
+static void
+dump(unsigned kind, int fd, const char *bytes, size_t n)
 {
-	const unsigned *kind = arg;
-	size_t width = *kind == DUMP_ASCII ? ASCII_WIDTH : HEX_WIDTH, at;
+	size_t width = kind == DUMP_ASCII ? ASCII_WIDTH : HEX_WIDTH, at;
 
 	for (at = 0; at < n; at += width) {
 		size_t part = n - at < width ? n - at : width;
 
-		if (*kind == DUMP_ASCII)
-			dump_ascii(from->fd, at, bytes + at, part);
+		if (kind == DUMP_ASCII)
+			dump_ascii(fd, at, bytes + at, part);
 		else
-			dump_hex(from->fd, at, bytes + at, part);
+			dump_hex(fd, at, bytes + at, part);
 	}
+}
+
+void
+dump_bytes(void *arg, const struct stream *from, const char *bytes, size_t n)
+{
+	dump(*(const unsigned *)arg, from->fd, bytes, n);
+}
+
+void
+dump_datagrams(unsigned kind, int fd, const struct dgram_batch *b)
+{
+	char sender[ADDR_TEXT_MAX];
+	int error = errno;
+	unsigned i;
+
+	for (i = 0; i < b->count; i++) {
+		const struct dgram *d = &b->at[i];
+
+		log_debug("datagram fd=%d from=%s bytes=%zu", fd,
+		    addr_format(&d->from, sender), d->n);
+		dump(kind, fd, d->bytes, d->n);
+	}
+	errno = error;
 }

@@ -2,6 +2,7 @@
 #ifndef PEN_PROXY_DUMP_H
 #define PEN_PROXY_DUMP_H
 
+#include "net/dgram.h"
 #include "net/pipe.h"
 
 enum { DUMP_NONE, DUMP_HEX, DUMP_ASCII };
@@ -10,5 +11,20 @@ enum { DUMP_NONE, DUMP_HEX, DUMP_ASCII };
  * the whole as text; `arg` points at an unsigned of the enum above. */
 void dump_bytes(
     void *arg, const struct stream *from, const char *bytes, size_t n);
+
+/* The same of datagrams that came to `fd`; a line before each has its sender
+ * and length. */
+void dump_datagrams(unsigned kind, int fd, const struct dgram_batch *b);
+
+/* dgram_receive(); what came is logged, but for DUMP_NONE. */
+static inline int
+dump_receive(unsigned kind, int fd, struct dgram_batch *b)
+{
+	int n = dgram_receive(fd, b);
+
+	if (kind != DUMP_NONE)
+		dump_datagrams(kind, fd, b);
+	return n;
+}
 
 #endif

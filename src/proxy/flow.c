@@ -388,7 +388,7 @@ flows_on_datagrams(struct listener *l)
 
 	fs->newcomers = 0;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dgram_receive(l->fd, &fs->batch);
+		n = dump_receive(f->options.dump, l->fd, &fs->batch);
 		if (n > 0 && proxy_datagrams(f))
 			flows_take_named(fs, l, &fs->batch);
 		else if (n > 0)
@@ -491,7 +491,7 @@ on_ready(struct watch *watch, unsigned ready)
 
 	(void)ready;
 	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
-		n = dgram_receive(w->fd, b);
+		n = dump_receive(w->frontend->options.dump, w->fd, b);
 		if (n > 0 && !answer(w, b))
 			return;
 	}

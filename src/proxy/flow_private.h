@@ -5,6 +5,7 @@
 #define PEN_PROXY_FLOW_PRIVATE_H
 
 #include "base/buffer.h"
+#include "proxy/dump.h"
 #include "proxy/flow.h"
 #include "proxy/frontend_core.h"
 

@@ -252,6 +252,7 @@ flow_new(struct flows *fs, const struct arrival *a)
 {
 	struct frontend_core *f = fs->frontend;
 	const struct dgram *d = a->dgram;
+	char client[PEER_TEXT_MAX];
 	struct flow *w;
 
 	if (!flow_may_come(fs, a))
@@ -288,6 +289,8 @@ flow_new(struct flows *fs, const struct arrival *a)
 		f->stats.flows.peak = f->stats.flows.now;
 	if (f->stats.flows.now == 1)
 		start_tick(fs, f->options.udp.timeout_ms);
+	log_debug("flow begins flow=%u client=%s port=%u", w->number,
+	    peer_format(&w->who, client), addr_port(&w->listener->at));
 	return w;
 }
 

@@ -259,6 +259,7 @@ void
 session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 {
 	struct session *s = session_new(f, fd, who);
+	char client[PEER_TEXT_MAX];
 
 	if (s == NULL) {
 		log_warn("session refused reason=%s",
@@ -267,6 +268,8 @@ session_start(struct frontend *f, int fd, const struct peer *who, uint16_t port)
 		return;
 	}
 	s->port = port;
+	log_debug("session begins session=%u client=%s port=%u", s->number,
+	    peer_format(who, client), port);
 	frontend_client_in(&f->core);
 	if (f->core.hello != 0)
 		session_hello(s);
