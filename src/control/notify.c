@@ -128,11 +128,11 @@ tell_status(struct notify *n)
 static void
 start_timer(struct notify *n)
 {
-	uint64_t half_ms = n->watchdog_us / 2000;
+	uint64_t ms = n->watchdog_us / 4000;
 
-	if (n->watchdog_us == 0 || half_ms > STATUS_MS)
-		half_ms = STATUS_MS;
-	(void)timer_start(n->loop, &n->timer, half_ms > 0 ? half_ms : 1);
+	if (n->watchdog_us == 0 || ms > STATUS_MS)
+		ms = STATUS_MS;
+	(void)timer_start(n->loop, &n->timer, ms > 0 ? ms : 1);
 }
 
 /* It comes from the loop, so that a loop that does not turn says nothing. */

@@ -1,7 +1,7 @@
 /* notify.h: tells systemd, or who else reads the socket that NOTIFY_SOCKET
  * names, how the process fares: sd_notify(3). READY, RELOADING and STOPPING, a
- * line of STATUS now and then, and WATCHDOG in half the time that WATCHDOG_USEC
- * asks for.
+ * line of STATUS now and then, and WATCHDOG in a quarter of the time that
+ * WATCHDOG_USEC asks for.
  *
  * libsystemd is not used: a message is one datagram of lines, and the protocol
  * is promised to stay as it is. Nothing waits for the reader: a message for

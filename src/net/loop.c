@@ -34,6 +34,27 @@ loop_now_us(const struct loop *l)
 	return l->now_us;
 }
 
+/* No turn takes longer than this, ms, besides its sleep. If it does, somebody
+ * has stopped the process, or moved its machine, and nobody could reach it
+ * meanwhile: time that goes on by itself would end sessions and blame servers
+ * for a pause of our own. A turn that is later counts as so late. */
+enum { LATE_MS = 500 };
+
+void
+loop_update_now(struct loop *l)
+{
+	uint64_t now = loop_clock_us(l), last = l->now_us;
+
+	if (l->wake > l->now)
+		last = l->wake < UINT64_MAX / 1000 ? l->wake * 1000 : now;
+	if (now > last && now - last > LATE_MS * 1000) {
+		l->lost_us += now - l->now_us - LATE_MS * 1000;
+		now = l->now_us + LATE_MS * 1000;
+	}
+	l->now_us = now;
+	l->now = now / 1000;
+}
+
 void
 loop_poll_library(struct loop *l)
 {
@@ -146,6 +167,7 @@ loop_new(const char *method, struct error *e)
 	list_init(&l->tasks);
 	watch_init(&l->library);
 	l->epoll_fd = -1;
+	l->wake = UINT64_MAX;
 	loop_update_now(l);
 	if (open_base(l, method, e) < 0) {
 		loop_free(l);

@@ -27,8 +27,8 @@
 
 #ifdef HAVE_SYS_EPOLL_H
 
-/* Events fetched at once. */
-enum { BATCH = 256 };
+/* Events fetched at once; how long they may keep a timer from its turn, ms. */
+enum { BATCH = 256, OVERDUE_MS = 1000 };
 
 /* ---- watches ---- */
 
@@ -114,12 +114,25 @@ run_library(struct loop *l)
 static int
 may_sleep(struct loop *l)
 {
+	int ms;
+
 	if (event_base_get_num_events(l->base, EVENT_BASE_COUNT_ACTIVE) > 0)
 		l->library_due = true;
 	if (l->library_due || !list_is_empty(&l->tasks))
 		return 0;
 	loop_update_now(l); /* the last turn may have been long */
-	return loop_timers_wait(l);
+	ms = loop_timers_wait(l);
+	l->wake = ms < 0 ? UINT64_MAX : l->now + (uint64_t)ms;
+	return ms;
+}
+
+/* What has come counts before what has not: while there may be more events,
+ * or a signal came in between, timers wait, but not for ever. */
+static bool
+timers_have_their_turn(const struct loop *l, int events)
+{
+	return !l->stopped && events >= 0 &&
+	    (events < BATCH || loop_timers_overdue(l, OVERDUE_MS));
 }
 
 static void
@@ -133,6 +146,7 @@ one_turn(struct loop *l)
 		l->stopped = l->failed = true;
 	l->turn++;
 	loop_update_now(l);
+	l->wake = 0;
 	for (i = 0; i < n; i++) {
 		struct watch *w = ev[i].data.ptr;
 
@@ -142,13 +156,14 @@ one_turn(struct loop *l)
 	loop_run_tasks(l);
 	if (l->library_due && !l->stopped)
 		run_library(l);
-	if (!l->stopped)
+	if (timers_have_their_turn(l, n))
 		loop_run_timers(l);
 }
 
 void
 loop_epoll_run(struct loop *l)
 {
+	l->wake = UINT64_MAX; /* nobody knows since when it has not run */
 	while (!l->stopped)
 		one_turn(l);
 }

@@ -15,6 +15,8 @@ struct timer_slot;
 struct loop {
 	struct event_base *base;
 	uint64_t now, now_us;
+	uint64_t lost_us; /* pauses, which its time leaves out */
+	uint64_t wake; /* it runs again by then, ms; UINT64_MAX: at any time */
 	unsigned turn;
 	struct list tasks;
 	bool stopped;
@@ -35,15 +37,17 @@ struct loop {
 	struct timeval turn_began;
 	struct event *task_event;  /* wakes at once when tasks wait */
 	struct event *timer_event; /* wakes when the first timer is due */
-	uint64_t timer_wake;	   /* when that is; UINT64_MAX: never */
 };
 
-static inline void
-loop_update_now(struct loop *l)
+/* The time of the loop at this moment. */
+static inline uint64_t
+loop_clock_us(const struct loop *l)
 {
-	l->now_us = clock_monotonic_us();
-	l->now = l->now_us / 1000;
+	return clock_monotonic_us() - l->lost_us;
 }
+
+/* Reads the clock. */
+void loop_update_now(struct loop *l);
 
 /* Runs the tasks that wait now. What they add waits for the next wake-up. */
 void loop_run_tasks(struct loop *l);
@@ -71,6 +75,8 @@ void loop_timers_fini(struct loop *l);
 void loop_run_timers(struct loop *l);
 /* How long to sleep for the first timer, ms; -1: there is none. */
 int loop_timers_wait(const struct loop *l);
+/* Whether one should have come so long ago. */
+bool loop_timers_overdue(const struct loop *l, uint64_t ms);
 void loop_signals_free(struct loop *l);
 
 #endif

@@ -77,6 +77,13 @@ loop_timers_wait(const struct loop *l)
 	return due - l->now < INT_MAX ? (int)(due - l->now) : INT_MAX;
 }
 
+bool
+loop_timers_overdue(const struct loop *l, uint64_t ms)
+{
+	return heap_top(&l->due) != HEAP_EMPTY &&
+	    heap_top_key(&l->due) + ms < l->now;
+}
+
 /* libevent is told of the first timer, unless it will wake the loop by then. */
 static void
 wake_for_timers(struct loop *l)
@@ -85,14 +92,14 @@ wake_for_timers(struct loop *l)
 	int ms;
 
 	if (l->epoll_fd >= 0 || heap_top(&l->due) == HEAP_EMPTY ||
-	    heap_top_key(&l->due) >= l->timer_wake)
+	    heap_top_key(&l->due) >= l->wake)
 		return;
 	loop_update_now(l);
 	ms = loop_timers_wait(l);
 	tv.tv_sec = ms / 1000;
 	tv.tv_usec = ms % 1000 * 1000;
 	if (event_add(l->timer_event, &tv) == 0)
-		l->timer_wake = heap_top_key(&l->due);
+		l->wake = heap_top_key(&l->due);
 }
 
 void
@@ -122,9 +129,11 @@ on_timers(evutil_socket_t fd, short what, void *arg)
 
 	(void)fd;
 	(void)what;
-	l->timer_wake = UINT64_MAX;
 	loop_update_now(l);
+	l->wake = 0; /* what is started meanwhile is told below */
 	loop_run_timers(l);
+	loop_update_now(l);
+	l->wake = UINT64_MAX;
 	wake_for_timers(l);
 }
 
@@ -144,7 +153,7 @@ timer_start(struct loop *l, struct timer *t, uint64_t ms)
 		return -1;
 	}
 	list_remove(&t->link);
-	heap_set(&l->due, t->number - 1, clock_monotonic_ms() + ms);
+	heap_set(&l->due, t->number - 1, loop_clock_us(l) / 1000 + ms);
 	wake_for_timers(l);
 	return 0;
 }
@@ -175,7 +184,6 @@ int
 loop_timers_init(struct loop *l)
 {
 	heap_init(&l->due);
-	l->timer_wake = UINT64_MAX;
 	l->timer_event = event_new(l->base, -1, 0, on_timers, l);
 	return l->timer_event == NULL ? -1 : 0;
 }

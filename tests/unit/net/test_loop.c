@@ -13,7 +13,9 @@
 #include "base/clock.h"
 #include "net/loop.h"
 #include "net/timeouts.h"
+#include "support/child.h"
 #include "support/suite.h"
+#include "support/wait.h"
 
 /* The last one is epoll by libevent alone. */
 static const char *const methods[] = { "epoll", "poll", "select",
@@ -460,6 +462,114 @@ START_TEST(timers_starve_nobody)
 }
 END_TEST
 
+/* ---- pauses ---- */
+
+enum { DUE_MS = 700, PAUSE_MS = 3000, CROWD = 700 };
+
+/* Stops the process, sends what comes meanwhile, and lets it go on. */
+static void
+pause_process(struct timer *t)
+{
+	uint64_t end = clock_monotonic_ms() + PAUSE_MS;
+	pid_t pid = getpid();
+
+	(void)t;
+	if (child_fork() != 0)
+		return;
+	kill(pid, SIGSTOP);
+	while (clock_monotonic_ms() < end)
+		wait_nap();
+	(void)!write(ends[1], "x", 1);
+	kill(pid, SIGCONT);
+	_exit(0);
+}
+
+static void
+note_event(struct watch *w, unsigned ready)
+{
+	char byte;
+
+	(void)ready;
+	(void)!read(w->fd, &byte, 1);
+	order[strlen(order)] = 'e';
+}
+
+static void
+note_time(struct timer *t)
+{
+	(void)t;
+	order[strlen(order)] = 't';
+	loop_stop(loop);
+}
+
+static void
+count_event(struct watch *w, unsigned ready)
+{
+	(void)w;
+	(void)ready;
+	calls++;
+}
+
+static void
+count_no_more(struct timer *t)
+{
+	(void)t;
+	loop_stop(loop);
+}
+
+/* What has come in a pause of the process is told first, and its time hardly
+ * goes on meanwhile: what was due in the pause waits on. */
+START_TEST(a_pause_is_no_time)
+{
+	uint64_t began;
+
+	begin(_i);
+	memset(order, 0, sizeof(order));
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, ends[0], READY_READ, note_event), 0);
+	timer_init(&timer, note_time);
+	ck_assert_int_eq(timer_start(loop, &timer, DUE_MS), 0);
+	timer_init(&many[0], pause_process);
+	ck_assert_int_eq(timer_start(loop, &many[0], 0), 0);
+	began = loop_now(loop);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_str_eq(order, "et");
+	ck_assert_uint_ge(loop_now(loop) - began, DUE_MS);
+	ck_assert_uint_lt(loop_now(loop) - began, PAUSE_MS);
+	timer_fini(&many[0]);
+	timer_fini(&timer);
+	close(ends[0]);
+	close(ends[1]);
+	loop_free(loop);
+}
+END_TEST
+
+/* More descriptors than the loop asks for at a time are ready when a timer is
+ * due: it comes after all of them. */
+START_TEST(all_events_come_before_timers)
+{
+	static struct watch crowd[CROWD];
+	int i;
+
+	begin(OUR_SET);
+	memset(crowd, 0, sizeof(crowd));
+	calls = 0;
+	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	ck_assert_int_eq(write(ends[1], "x", 1), 1);
+	for (i = 0; i < CROWD; i++)
+		ck_assert_int_eq(watch_start(loop, &crowd[i], dup(ends[0]),
+				     READY_READ, count_event),
+		    0);
+	timer_init(&timer, count_no_more);
+	ck_assert_int_eq(timer_start(loop, &timer, 0), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, CROWD);
+	timer_fini(&timer);
+	loop_free(loop);
+}
+END_TEST
+
 START_TEST(unknown_method)
 {
 	struct error e;
@@ -537,6 +647,8 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, timers_that_are_due_can_change, 0, METHODS);
 	tcase_add_loop_test(c, timers_starve_nobody, 0, METHODS);
 	tcase_add_loop_test(c, expiries_in_order, 0, METHODS);
+	tcase_add_loop_test(c, a_pause_is_no_time, 0, METHODS);
+	tcase_add_test(c, all_events_come_before_timers);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);
 	return s;
