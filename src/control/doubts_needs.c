@@ -245,6 +245,7 @@ static const struct need {
 	{ "udp_fail", is_udp, "without udp or dns" },
 	{ "udp_fail", expects_answers, "without udp_responses or dns" },
 	{ "dns_retry", is_dns, "without dns" },
+	{ "dns_timeout", is_dns, "without dns" },
 	{ "client_conns", knows_clients, "with dsr_if or dummy" },
 	{ "client_rate", knows_clients, "with dsr_if or dummy" },
 	{ "conn_rate", has_connections, no_connections },

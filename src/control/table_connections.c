@@ -270,6 +270,15 @@ const struct command rows_connections[] = {
 	    .args = "[SEC]",
 	    .help = "how long a server may take to answer before the next is "
 		    "tried" },
+	{ .name = "dns_timeout",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.dns.timeout_ms),
+	    .min = 1,
+	    .max = LONG_MS,
+	    .option = "dns-timeout",
+	    .args = "[SEC]",
+	    .help = "how long all servers together may take to answer before "
+		    "the client gets SERVFAIL" },
 	{ .name = "udp_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.udp.timeout_ms),

@@ -12,35 +12,11 @@
 #include "proxy/limits.h"
 #include "proxy/proxy_datagram.h"
 
-/* Batches in one turn; ids tried before a socket counts as full. */
-enum { FAIR_SHARE = 4, DRAWS = 8 };
+/* Batches in one turn. */
+enum { FAIR_SHARE = 4 };
 /* Bytes of a query: some hundred, EDNS and its padding included (RFC 8467);
  * and of all that wait. */
 enum { QUERY_MAX = 4096, KEPT_MAX = 32 * 1024 * 1024 };
-
-struct query_key {
-	uint64_t socket;
-	uint64_t id;
-};
-
-struct dns_query {
-	struct hash_table_link link;
-	struct list order;
-	struct expiry expiry;
-	struct query_key key;
-	struct dns *dns;
-	struct dns_socket *socket; /* NULL: between two servers */
-	struct server *server;	   /* NULL: the same */
-	struct listener *listener;
-	struct dgram_local local;
-	struct peer who;
-	struct attempts attempts;
-	uint64_t sent;	     /* ms: to the server it has */
-	uint16_t id;	     /* the client's */
-	size_t n, end;	     /* bytes; where the question ends */
-	struct addr *client; /* behind the message, in the same memory */
-	char message[];
-};
 
 static struct frontend_stats *
 stats(struct dns *d)
@@ -56,48 +32,11 @@ now(const struct dns *d)
 
 /* ---- queries ---- */
 
-static bool
-is_key(const struct hash_table_link *l, const void *key)
-{
-	const struct dns_query *q =
-	    (const struct dns_query *)(const void *)((const char *)l -
-		offsetof(struct dns_query, link));
-
-	return memcmp(&q->key, key, sizeof(q->key)) == 0;
-}
-
-static struct dns_query *
-find(struct dns *d, const struct query_key *key)
-{
-	struct hash_table_link *l = hash_table_find(&d->queries,
-	    hash_table_hash(&d->queries, key, sizeof(*key)), is_key, key);
-
-	return l != NULL ? list_entry(l, struct dns_query, link) : NULL;
-}
-
-/* Takes it away from its server, which counts it no longer. */
-static void
-take_back(struct dns_query *q)
-{
-	struct dns *d = q->dns;
-	struct dns_socket *s = q->socket;
-
-	expiry_cancel(&q->expiry);
-	if (s != NULL) {
-		hash_table_remove(&d->queries, &q->link);
-		q->socket = NULL;
-		dns_socket_let_go(s);
-	}
-	if (q->server != NULL)
-		pool_closed(
-		    d->frontend->pool, q->server, &q->who, &q->attempts, 0, 0);
-	q->server = NULL;
-}
-
 static void
 end(struct dns_query *q)
 {
-	take_back(q);
+	expiry_cancel(&q->expiry);
+	dns_asks_end(q);
 	list_remove(&q->order);
 	stats(q->dns)->dns.waiting--;
 	q->dns->kept -= q->n;
@@ -135,103 +74,73 @@ give_up(struct dns_query *q)
 	end(q);
 }
 
-/* An id that is free on this socket. */
-static bool
-draw_id(struct dns_query *q, struct dns_socket *s)
+static void
+wait_for_answer(struct dns_query *q)
 {
 	struct dns *d = q->dns;
-	int i;
+	uint64_t due = q->asked + d->retry_ms, last = q->came + d->timeout_ms;
 
-	for (i = 0; i < DRAWS; i++) {
-		q->key = (struct query_key){ s->number, dns_draw(d) & 0xffff };
-		if (find(d, &q->key) == NULL)
-			return true;
-	}
-	return false;
+	expiry_cancel(&q->expiry);
+	timeouts_add(&d->waiting, &q->expiry,
+	    q->all_asked || due > last ? last : due);
 }
 
-/* Sends it to the server it has. Returns 0, or -1 with errno. */
-static int
-send_query(struct dns_query *q)
-{
-	struct dns *d = q->dns;
-	struct frontend_core *f = d->frontend;
-	struct dns_socket *s = dns_socket_to(d, q->server);
-
-	if (s == NULL)
-		return -1;
-	if (!draw_id(q, s)) {
-		errno = ENOBUFS;
-		return -1;
-	}
-	dns_set_id(q->message, (uint16_t)q->key.id);
-	if (dgram_send(s->fd, NULL, 0, q->message, q->n) < 0)
-		return -1;
-	q->socket = s;
-	q->sent = now(d);
-	s->sent++;
-	dns_socket_hold(s);
-	hash_table_add(&d->queries, &q->link,
-	    hash_table_hash(&d->queries, &q->key, sizeof(q->key)));
-	timeouts_add(&d->waiting, &q->expiry, q->sent + d->retry_ms);
-	f->stats.datagrams.up++;
-	f->stats.up += q->n;
-	pool_moved(f->pool, q->server, &q->who, &q->attempts, q->n, 0);
-	return 0;
-}
-
-/* To the next server that takes it; each has its turn, then the client is
- * told. */
+/* To the next server that takes it; each has its turn. When nobody is left who
+ * could answer, the client is told. */
 static void
 pass_on(struct dns_query *q)
 {
 	struct dns *d = q->dns;
 	struct frontend_core *f = d->frontend;
+	struct server *s;
 
 	for (;;) {
-		q->server = pool_choose(f->pool, &q->who, &q->attempts, now(d));
-		if (q->server == NULL) {
-			give_up(q);
-			return;
-		}
-		pool_opened(f->pool, q->server, &q->who, &q->attempts, now(d));
-		if (send_query(q) == 0)
-			return;
+		s = pool_choose(f->pool, &q->who, &q->attempts, now(d));
+		q->all_asked = s == NULL;
+		if (s == NULL || dns_ask(q, s) == 0)
+			break;
 		if (dgram_error_blames(errno))
-			dns_server_failed(d, q->server, errno);
+			dns_server_failed(d, s, errno);
 		f->stats.retries++;
-		take_back(q);
 	}
+	if (list_is_empty(&q->asks))
+		give_up(q);
+	else
+		wait_for_answer(q);
 }
 
 void
 dns_adjust(struct dns *d)
 {
-	uint64_t retry_ms = d->frontend->options.dns.retry_ms;
+	const struct dns_options *o = &d->frontend->options.dns;
 	struct list *link;
 
 	dns_sockets_adjust(d);
-	if (d->retry_ms == retry_ms)
+	if (d->retry_ms == o->retry_ms && d->timeout_ms == o->timeout_ms)
 		return;
-	d->retry_ms = retry_ms;
-	for (link = d->order.next; link != &d->order; link = link->next) {
-		struct dns_query *q = list_entry(link, struct dns_query, order);
-
-		expiry_cancel(&q->expiry);
-		timeouts_add(&d->waiting, &q->expiry, q->sent + retry_ms);
-	}
+	d->retry_ms = o->retry_ms;
+	d->timeout_ms = o->timeout_ms;
+	for (link = d->order.next; link != &d->order; link = link->next)
+		wait_for_answer(list_entry(link, struct dns_query, order));
 }
 
+/* The next server is asked; what those before it answer still counts. */
 static void
 on_silence(struct timeouts *t, struct expiry *x)
 {
 	struct dns *d = list_entry(t, struct dns, waiting);
 	struct dns_query *q = list_entry(x, struct dns_query, expiry);
+	struct dns_ask *newest =
+	    list_entry(q->asks.prev, struct dns_ask, of_query);
 
 	stats(d)->retries++;
-	dns_server_silent(q->socket, q->sent);
-	take_back(q);
-	pass_on(q);
+	if (!newest->late)
+		dns_server_silent(newest->socket, newest->sent);
+	newest->late = true;
+	if (now(d) >= q->came + d->timeout_ms)
+		give_up(q);
+	else
+		pass_on(q);
 }
 
 /* ---- from clients ---- */
@@ -258,6 +167,8 @@ keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 	q->n = in->n;
 	q->end = end_;
 	q->id = dns_id(in->bytes);
+	q->came = now(d);
+	list_init(&q->asks);
 	memcpy(q->message, in->bytes, in->n);
 	q->client = (struct addr *)(void *)(q->message + room);
 	memcpy(q->client, &in->from, addr_size(&in->from));
@@ -319,28 +230,66 @@ dns_on_datagrams(struct listener *l)
 
 /* ---- from servers ---- */
 
+/* Whether nobody else can know better, who was asked, too. */
+static bool
+is_final(const struct dns_query *q, const char *answer)
+{
+	unsigned code = dns_code(answer);
+
+	return (code != DNS_SERVFAIL && code != DNS_REFUSED) ||
+	    q->asks.next == q->asks.prev;
+}
+
 static void
 take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 {
-	struct query_key key = { .socket = s->number };
+	struct dns_key key = { .socket = s->number };
 	struct frontend_core *f = d->frontend;
 	struct dns_query *q;
+	struct dns_ask *a;
 
 	if (in->n < DNS_HEADER || in->truncated) {
 		f->stats.dns.malformed++;
 		return;
 	}
 	key.id = dns_id(in->bytes);
-	q = find(d, &key);
+	a = dns_ask_find(d, &key);
+	q = a != NULL ? a->query : NULL;
 	if (q == NULL || !dns_answers(in->bytes, in->n, q->message, q->end)) {
-		f->stats.dns.unasked++; /* late, or forged */
+		f->stats.dns.unasked++; /* too late, or forged */
 		return;
 	}
 	dns_server_answered(s);
-	pool_moved(f->pool, q->server, &q->who, &q->attempts, 0, in->n);
-	dns_set_id(in->bytes, q->id);
-	send_back(q, in->bytes, in->n);
-	end(q);
+	pool_moved(f->pool, a->server, &q->who, &q->attempts, 0, in->n);
+	if (is_final(q, in->bytes)) {
+		dns_set_id(in->bytes, q->id);
+		send_back(q, in->bytes, in->n);
+		end(q);
+	} else {
+		dns_ask_end(a);
+		pass_on(q);
+	}
+}
+
+/* Takes the query away from a server, or from one socket to it. Returns whether
+ * it was there. */
+static bool
+take_back(struct dns_query *q, const struct server *from,
+    const struct dns_socket *socket)
+{
+	struct list *link, *next;
+	bool was_there = false;
+
+	for (link = q->asks.next; link != &q->asks; link = next) {
+		struct dns_ask *a = list_entry(link, struct dns_ask, of_query);
+
+		next = link->next;
+		if (socket != NULL ? a->socket != socket : a->server != from)
+			continue;
+		dns_ask_end(a);
+		was_there = true;
+	}
+	return was_there;
 }
 
 /* The server's system refuses: all its queries go elsewhere, or to another
@@ -357,10 +306,9 @@ on_refused(struct dns *d, struct dns_socket *s, int error)
 		struct dns_query *q = list_entry(link, struct dns_query, order);
 
 		next = link->next;
-		if (again ? q->socket != s : q->server != s->server)
+		if (!take_back(q, s->server, again ? s : NULL))
 			continue;
 		stats(d)->retries++;
-		take_back(q);
 		if (again)
 			q->attempts = (struct attempts){ .count = 0 };
 		list_remove(&q->order);
@@ -408,7 +356,7 @@ dns_init(struct dns *d, struct frontend_core *f)
 	if (!f->options.dns.on)
 		return 0;
 	hash_key_init(&d->secret);
-	return hash_table_init(&d->queries) < 0 ||
+	return hash_table_init(&d->asks) < 0 ||
 		dgram_batch_init(&d->batch) < 0
 	    ? -1
 	    : 0;
@@ -434,7 +382,7 @@ dns_fini(struct dns *d)
 	dns_leave(d, NULL);
 	dns_sockets_retire(d);
 	timeouts_fini(&d->waiting);
-	hash_table_fini(&d->queries);
+	hash_table_fini(&d->asks);
 	dgram_batch_fini(&d->batch);
 	free(d->servers);
 }

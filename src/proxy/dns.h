@@ -3,7 +3,8 @@
  *
  *     query   --> a server, one of its sockets, an id of our own  --> server
  *     answer  <-- the client's id; only to that very question     <-- server
- *     none in dns_retry ms --> the next server; after the last: SERVFAIL
+ *     none in dns_retry ms --> the next server, too: the first answer counts
+ *     none in dns_timeout ms --> SERVFAIL
  *
  * Ids are drawn so that nobody can foretell them and sockets are given up for
  * new ones after a while, so that who wants to forge an answer has to guess
@@ -28,13 +29,13 @@ enum { DNS_SOCKETS = 16 };
 
 struct dns {
 	struct frontend_core *frontend;
-	struct hash_table queries;  /* by socket and id */
-	struct list order;	    /* the same, the oldest first */
+	struct hash_table asks;	    /* queries at servers, by socket and id */
+	struct list order;	    /* the queries, the oldest first */
 	size_t kept;		    /* bytes of them */
 	struct dns_server *servers; /* by slot */
 	unsigned room;
 	struct timeouts waiting; /* for answers */
-	uint64_t retry_ms;	 /* how long, at most */
+	uint64_t retry_ms, timeout_ms; /* how long: for each server, in all */
 	struct dgram_batch batch;
 	struct hash_key secret; /* ids are a keyed hash of a counter */
 	uint64_t drawn;
@@ -45,7 +46,8 @@ struct dns {
 int dns_init(struct dns *d, struct frontend_core *f);
 void dns_fini(struct dns *d);
 /* Settings or servers have changed: gives up the sockets to servers that are
- * gone. A new dns_retry counts for the queries that wait already, too. */
+ * gone. A new dns_retry or dns_timeout counts for the queries that wait
+ * already, too. */
 void dns_adjust(struct dns *d);
 /* A listener has queries; for listener.on_datagrams. */
 void dns_on_datagrams(struct listener *l);

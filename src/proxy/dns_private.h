@@ -1,5 +1,6 @@
-/* dns_private.h: the inside of DNS, for dns.c (queries) and dns_socket.c
- * (sockets to servers, and what they tell about them). */
+/* dns_private.h: the inside of DNS, for dns.c (queries), dns_ask.c (a query at
+ * a server) and dns_socket.c (sockets to servers, and what they tell about
+ * them). */
 #ifndef PEN_PROXY_DNS_PRIVATE_H
 #define PEN_PROXY_DNS_PRIVATE_H
 
@@ -22,6 +23,52 @@ struct dns_socket {
 	bool retired;
 	struct task free_task;
 };
+
+struct dns_key {
+	uint64_t socket;
+	uint64_t id;
+};
+
+/* A query at a server, whose answer it awaits. */
+struct dns_ask {
+	struct hash_table_link link;
+	struct list of_query;
+	struct dns_key key;
+	struct dns_query *query;
+	struct dns_socket *socket; /* NULL: not in use */
+	struct server *server;
+	uint64_t sent; /* ms */
+	bool late;     /* dns_retry is over: the server counts as silent */
+};
+
+struct dns_query {
+	struct list order;
+	struct expiry expiry;
+	struct dns *dns;
+	struct listener *listener;
+	struct dgram_local local;
+	struct peer who;
+	struct attempts attempts;
+	struct list asks;     /* the newest comes last */
+	struct dns_ask first; /* of them; more are allocated */
+	uint64_t came, asked; /* ms: it came; the newest server was asked */
+	bool all_asked;	      /* no server is left to be asked */
+	uint16_t id;	      /* the client's */
+	size_t n, end;	      /* bytes; where the question ends */
+	struct addr *client;  /* behind the message, in the same memory */
+	char message[];
+};
+
+/* ---- dns_ask.c ---- */
+
+/* Sends the query to a server. Returns 0, or -1 with errno: then nothing has
+ * changed. */
+int dns_ask(struct dns_query *q, struct server *server);
+/* What awaits the answer with that id on that socket, or NULL. */
+struct dns_ask *dns_ask_find(struct dns *d, const struct dns_key *key);
+/* Its answer is awaited no longer, and its server counts it no longer. */
+void dns_ask_end(struct dns_ask *a);
+void dns_asks_end(struct dns_query *q);
 
 /* Returns a number that nobody can predict. */
 uint64_t dns_draw(struct dns *d);

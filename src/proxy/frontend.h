@@ -50,7 +50,8 @@ struct udp_options {
 /* The datagrams are DNS queries. */
 struct dns_options {
 	bool on;
-	uint64_t retry_ms; /* without an answer: the next server */
+	uint64_t retry_ms;   /* without an answer: the next server */
+	uint64_t timeout_ms; /* the same: the client is told */
 };
 
 /* Which sessions may be ended, when they are asked to end, at a quiet moment:

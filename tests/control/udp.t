@@ -8,6 +8,10 @@ pen -r {FRONT} {S0}
 < 1
 > dns_retry 0.5
 < 0.500
+> dns_timeout
+< 5
+> dns_timeout 2.5
+< 2.500
 > udp_timeout
 < 60
 > udp_timeout 1.5

@@ -248,8 +248,8 @@ up_odd(const char *option)
 	udp_server_start(&two, SPOT_TCP4, "");
 	udp_spot(&front, SPOT_TCP4);
 	spot_new(&ctl, SPOT_UNIX);
-	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", option, front.text,
-	    one.at.text, two.at.text, NULL);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", option, "-O",
+	    "dns_timeout 1", front.text, one.at.text, two.at.text, NULL);
 }
 
 static void
