@@ -51,6 +51,13 @@ is_dns(const struct plan *p)
 	return p->config.frontend.dns.on;
 }
 
+/* Each query is balanced by itself. */
+static bool
+has_flows(const struct plan *p)
+{
+	return !is_dns(p);
+}
+
 /* Those of DNS are answered by TCP, too. */
 static bool
 has_connections(const struct plan *p)
@@ -181,6 +188,7 @@ has_pages(const struct plan *p)
 static const char no_limits[] = "without client_conns or client_rate";
 static const char no_delay[] = "without client_limit_action delay or tarpit";
 static const char no_connections[] = "with udp or dsr_if";
+static const char with_dns[] = "with dns";
 static const char no_upstream[] = "without ssl_upstream or server N tls on";
 
 static bool
@@ -239,9 +247,12 @@ static const struct need {
 	{ "accept_proxy", is_no_dummy, "with dummy" },
 	{ "accept_proxy", is_no_director, "with dsr_if" },
 	{ "udp_timeout", is_udp, "without udp" },
-	{ "udp_proxy", is_udp, "without udp" },
+	{ "udp_timeout", has_flows, with_dns },
+	{ "udp_proxy", is_udp, "without udp or dns" },
 	{ "udp_responses", is_udp, "without udp" },
+	{ "udp_responses", has_flows, with_dns },
 	{ "udp_requests", is_udp, "without udp" },
+	{ "udp_requests", has_flows, with_dns },
 	{ "udp_fail", is_udp, "without udp or dns" },
 	{ "udp_fail", expects_answers, "without udp_responses or dns" },
 	{ "dns_retry", is_dns, "without dns" },

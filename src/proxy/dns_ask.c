@@ -49,8 +49,15 @@ static int
 send_to(struct dns_query *q, const struct dns_socket *s,
     const struct dns_key *key)
 {
+	char header[PROXY_HEADER_DATAGRAM];
+	size_t head = 0;
+
+	/* each query is the first, and the only one, of its client */
+	if (q->dns->frontend->options.udp.proxy != UDP_PROXY_OFF)
+		head = proxy_datagram_header(
+		    header, &q->who, q->listener, &q->local);
 	dns_set_id(q->message, (uint16_t)key->id);
-	return dgram_send(s->fd, NULL, 0, q->message, q->n);
+	return dgram_send(s->fd, header, head, q->message, q->n);
 }
 
 /* Most queries need one. */

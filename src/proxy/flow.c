@@ -8,7 +8,6 @@
 #include "proxy/flow_private.h"
 #include "proxy/limits.h"
 #include "proxy/proxy_datagram.h"
-#include "proxy/proxy_header.h"
 
 /* Batches in one turn; bytes of questions kept in all; answers at a time from
  * which on a server is one that sends many. */
@@ -60,14 +59,10 @@ static size_t
 make_header(const struct flow *w, char header[PROXY_HEADER_DATAGRAM])
 {
 	enum udp_proxy when = w->frontend->options.udp.proxy;
-	struct peer local;
 
 	if (when == UDP_PROXY_OFF || (when == UDP_PROXY_FIRST && w->introduced))
 		return 0;
-	peer_from_addr(&local, &w->listener->at);
-	if (w->local.family != 0)
-		memcpy(local.ip, w->local.ip, sizeof(local.ip));
-	return proxy_header_datagram(header, &w->who, &local);
+	return proxy_datagram_header(header, &w->who, w->listener, &w->local);
 }
 
 static int

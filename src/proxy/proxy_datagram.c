@@ -1,9 +1,10 @@
 /* proxy_datagram.c: whose a datagram is that came through a proxy. */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/log.h"
 #include "proxy/proxy_datagram.h"
-#include "proxy/proxy_header.h"
 
 static bool
 drop(struct frontend_core *f, const struct peer *sender, const char *why)
@@ -43,4 +44,17 @@ proxy_datagram_accept(
 	if (h.client.family != 0)
 		*who = h.client;
 	return true;
+}
+
+size_t
+proxy_datagram_header(char header[PROXY_HEADER_DATAGRAM],
+    const struct peer *who, const struct listener *l,
+    const struct dgram_local *local)
+{
+	struct peer to;
+
+	peer_from_addr(&to, &l->at);
+	if (local->family != 0)
+		memcpy(to.ip, local->ip, sizeof(to.ip));
+	return proxy_header_datagram(header, who, &to);
 }

@@ -239,6 +239,44 @@ START_TEST(behind_dnsdist)
 }
 END_TEST
 
+/* ---- a name server behind, which wants to know its clients ---- */
+
+static void
+ask_from(const char *host, const char *how)
+{
+	ck_assert_str_eq(
+	    run_program(60000, "dig", "+tries=1", "+short", how, "-b", host,
+		"-p", text("%d", front.port), text("@%s", udp_host(&front)),
+		"a.test", "A", NULL),
+	    "10.0.0.1\n");
+	WAIT_FOR(child_has_said(&unbound, text("%s a.test. A IN", host)), SOON);
+}
+
+START_TEST(dns_told)
+{
+	struct spot named;
+
+	NEED_PROGRAM("dig");
+	NEED_PROGRAM(nameserver_program(NAMESERVER_UNBOUND));
+	udp_spot(&served, SPOT_TCP4);
+	udp_spot(&named, SPOT_TCP4);
+	nameserver_up_with(&unbound, NAMESERVER_UNBOUND, &served, 0,
+	    text("server:\ninterface: %s@%d\nproxy-protocol-port: %d\n"
+		 "log-queries: yes\n",
+		udp_host(&named), named.port, named.port));
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "--udp-proxy",
+	    _i == 0 ? "first" : "every", "--proxy-protocol", "2", front.text,
+	    named.text, NULL);
+	ask_from("127.0.0.8", "+notcp");
+	ask_from("127.0.0.9", "+notcp");
+	ask_from("127.0.0.10", "+tcp");
+	pen_down(&pen);
+	ck_assert_int_eq(child_stop(&unbound, SIGTERM), 0);
+}
+END_TEST
+
 SUITE(test_proxy_datagrams)
 {
 	Suite *s = suite_create("proxy_datagrams");
@@ -246,6 +284,7 @@ SUITE(test_proxy_datagrams)
 
 	tcase_set_timeout(loops, 60);
 	tcase_add_loop_test(loops, behind_dnsdist, 0, 2);
+	tcase_add_loop_test(loops, dns_told, 0, 2);
 	SUITE_ADD(s, flows, 30);
 	SUITE_ADD(s, told_on, 30);
 	SUITE_ADD(s, refused, 30);

@@ -106,6 +106,29 @@ START_TEST(transparent)
 }
 END_TEST
 
+/* A query of DNS has one answer and no flow. */
+START_TEST(dns_has_no_flows)
+{
+	struct udp_options *udp;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	udp = &plan->config.frontend.udp;
+	udp->on = plan->config.frontend.dns.on = true;
+	udp->proxy = UDP_PROXY_EVERY;
+	udp->fail++;
+	ck_assert_str_eq(printed(), "");
+	udp->timeout_ms++;
+	udp->responses++;
+	udp->requests++;
+	ck_assert_str_eq(printed(),
+	    "udp_timeout has no effect with dns\n"
+	    "udp_responses has no effect with dns\n"
+	    "udp_requests has no effect with dns\n");
+	plan_free(plan);
+}
+END_TEST
+
 /* Where there are no TCP connections, what is set for them is of no use. */
 static const char *const of_connections[] = { "queue", "retry", "rate_up",
 	"rate_down", "sndbuf", "rcvbuf", "keepalive", "keepalive_time",
@@ -274,6 +297,7 @@ SUITE(test_doubts)
 
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
+	SUITE_ADD(s, dns_has_no_flows, 10);
 	SUITE_ADD(s, transparent, 10);
 	SUITE_ADD(s, connections_that_never_are, 10);
 	SUITE_ADD(s, logs_of_connections, 10);
