@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/output.h"
 #include "control/apply.h"
 #include "control/config_file.h"
 #include "control/config_merge.h"
@@ -79,6 +80,8 @@ serve(struct pen *p, struct process *proc)
 	const char *pid_file = p->plan->config.process.pid_file;
 	struct error e;
 
+	output_own(STDOUT_FILENO);
+	output_own(STDERR_FILENO);
 	if (pid_file != NULL &&
 	    process_lock_pid_file(
 		proc, pid_file, p->takeover.rooted, &e) < 0)

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -17,6 +16,7 @@
 
 #include "base/clock.h"
 #include "base/log.h"
+#include "base/output.h"
 
 enum { LINES_A_SECOND = 10, LINE_MAX_LENGTH = 1024 };
 
@@ -30,6 +30,7 @@ static struct {
 } to_syslog = { .fd = -1 };
 
 static unsigned lost; /* lines since the last one written */
+static bool half;     /* of a line was written to stderr, not its end */
 
 /* ---- syslog ---- */
 
@@ -104,20 +105,23 @@ write_syslog(int priority, const struct tm *tm, const char *line)
 
 /* ---- stderr ---- */
 
-/* A terminal stopped with Ctrl-S, or a pipe that nobody reads, would block the
- * program. While they are full, lines to them are lost. */
+/* While a terminal that was stopped with Ctrl-S, or a pipe that nobody reads,
+ * is full, lines to it are lost. Half a line ends before the next one. */
 static bool
 write_stderr(const struct tm *tm, const char *line)
 {
-	struct pollfd p = { .fd = STDERR_FILENO, .events = POLLOUT };
 	char text[LINE_MAX_LENGTH + 32];
-	size_t n;
+	ssize_t written;
+	size_t n = 0;
 
-	if (poll(&p, 1, 0) != 1)
-		return false;
-	n = strftime(text, 32, "%Y-%m-%d %H:%M:%S: ", tm);
+	if (half)
+		text[n++] = '\n';
+	n += strftime(text + n, 31, "%Y-%m-%d %H:%M:%S: ", tm);
 	n += (size_t)snprintf(text + n, sizeof(text) - n, "%s\n", line);
-	return write(STDERR_FILENO, text, n) == (ssize_t)n;
+	written = output_write(STDERR_FILENO, text, n);
+	if (written > 0)
+		half = written < (ssize_t)n;
+	return written == (ssize_t)n;
 }
 
 /* ---- lines ---- */

@@ -5,7 +5,7 @@
  * for debug lines; the others are dropped and counted in its next line. Writing
  * never blocks: a line for which stderr or the log daemon has no room is lost,
  * and the next line that is written says how many were. The level and the
- * destination are the only mutable globals of the program. */
+ * destination are the only mutable globals of the program. See output.h. */
 #ifndef PEN_BASE_LOG_H
 #define PEN_BASE_LOG_H
 

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/output.h"
 #include "control/handover.h"
 #include "control/learned.h"
 #include "control/pen.h"
@@ -220,6 +221,7 @@ takeover_wait(struct pen *p, struct error *e)
 	handover_reader_fini(&r);
 	if (p->takeover.error_fd >= 0)
 		(void)dup2(p->takeover.error_fd, STDERR_FILENO);
+	output_own(STDERR_FILENO);
 	return rc == 0 ? 0
 		       : error_set(e,
 			     "the old process sent nothing in time");

@@ -3,23 +3,19 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/log.h"
+#include "base/output.h"
 #include "net/sink.h"
 #include "net/sock.h"
 
 /* Lines are written when so many bytes of them wait, or the first for so long.
  */
 enum { GATHER = 64 * 1024, FLUSH_MS = 1000 };
-
-/* What a pipe takes at once, or not at all, without blocking its writer when
- * poll(2) has said that it is writable (pipe(7)). */
-enum { SHARED_PIECE = 4096 };
 
 /* How often the log says that lines are lost; after how long without a loss it
  * says that they are not; how often a daemon that is gone is looked for. */
@@ -89,20 +85,6 @@ count_lines(const char *lines, size_t n)
 
 /* ---- files ---- */
 
-static ssize_t
-write_some(struct sink *s, const char *bytes, size_t n)
-{
-	struct pollfd p = { .fd = s->fd, .events = POLLOUT };
-
-	if (!s->shared)
-		return write(s->fd, bytes, n);
-	if (poll(&p, 1, 0) != 1) {
-		errno = EAGAIN;
-		return -1;
-	}
-	return write(s->fd, bytes, n < SHARED_PIECE ? n : SHARED_PIECE);
-}
-
 /* Returns how many bytes were written; fewer than `n`: with errno. */
 static size_t
 write_bytes(struct sink *s, const char *bytes, size_t n)
@@ -112,7 +94,9 @@ write_bytes(struct sink *s, const char *bytes, size_t n)
 
 	errno = ENOSPC;
 	while (done < n) {
-		written = write_some(s, bytes + done, n - done);
+		written = s->shared
+		    ? output_write(s->fd, bytes + done, n - done)
+		    : write(s->fd, bytes + done, n - done);
 		if (written <= 0)
 			break;
 		done += (size_t)written;

@@ -21,8 +21,8 @@ struct sink;
 /* Appends to the file. */
 struct sink *sink_open_file(
     struct loop *l, const char *what, const char *path, struct error *e);
-/* Writes to a descriptor that others may write to as well, as to stderr: a
- * copy of it is made, its flags stay as they are. */
+/* Writes to a descriptor that others may write to as well, as to stderr
+ * (base/output.h): a copy of it is made, its flags stay as they are. */
 struct sink *sink_open_shared(
     struct loop *l, const char *what, int fd, struct error *e);
 /* Sends datagrams there: UDP, or a Unix socket of a daemon on this machine,

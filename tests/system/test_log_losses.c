@@ -22,6 +22,7 @@
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
+#include "system/terminal.h"
 
 enum { SOON = 20000 };
 
@@ -236,6 +237,60 @@ START_TEST(directory_goes)
 }
 END_TEST
 
+/* ---- a terminal ---- */
+
+static struct terminal screen;
+
+static void
+up_at_a_terminal(const char *option, const char *log)
+{
+	visits = 0;
+	backend_start(&back, SPOT_TCP4, backend_say, "served");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	terminal_start(&screen,
+	    (const char *const[]){ getenv("PEN"), option, "-r", "-C", ctl.text,
+		"-O", text("session_log %s", log), front.text, back.at.text,
+		NULL });
+	WAIT_FOR(spot_is_listening(&ctl), SOON);
+}
+
+/* Each command is a line of the log. The last answer comes, and so does what
+ * clients ask for, and what was lost is said when somebody reads again. */
+static void
+nobody_reads_it(const char *option, const char *log)
+{
+	int i;
+
+	up_at_a_terminal(option, log);
+	for (i = 0; i < 1000; i++)
+		ck_assert_str_eq(spot_ask(&ctl, "timeout 5\n"), "5\n");
+	visit(1000);
+	WAIT_FOR(strcmp(log, "auto") == 0 || lost() > 0, SOON);
+	WAIT_FOR((visit(1), terminal_clear(&screen),
+		     terminal_shows(&screen, "lines lost count=")),
+	    SOON);
+	child_stop(&screen.child, SIGTERM);
+	close(screen.fd);
+	backend_stop(&back);
+}
+
+START_TEST(nobody_reads_the_terminal)
+{
+	static const char *const options[] = { "-f", "-fd", "-fdd" };
+
+	nobody_reads_it(options[_i], "auto");
+}
+END_TEST
+
+START_TEST(nobody_reads_its_sessions)
+{
+	static const char *const logs[] = { "stdout", "stderr" };
+
+	nobody_reads_it("-f", logs[_i]);
+}
+END_TEST
+
 SUITE(test_log_losses)
 {
 	Suite *s = suite_create("log_losses");
@@ -244,5 +299,7 @@ SUITE(test_log_losses)
 	SUITE_ADD(s, reader_stops, 60);
 	SUITE_ADD(s, another_reader, 60);
 	SUITE_ADD(s, directory_goes, 60);
+	SUITE_ADD_LOOP(s, nobody_reads_the_terminal, 60, 3);
+	SUITE_ADD_LOOP(s, nobody_reads_its_sessions, 60, 2);
 	return s;
 }
