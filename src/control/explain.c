@@ -436,12 +436,11 @@ explain_words(
 
 	if (parse_client(&s.who, w->word[0], e) < 0)
 		return -1;
-	for (i = 1; i + 1 < w->count; i += 2)
+	/* the word behind the last one is NULL */
+	for (i = 1; i < w->count; i += 2)
 		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
 		    0)
 			return -1;
-	if (i < w->count)
-		return error_set(e, "\"%.100s\": of what?", w->word[i]);
 	if (find_route(&s, p, &made, e) < 0)
 		return -1;
 	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();

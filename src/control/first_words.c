@@ -34,12 +34,21 @@ int
 first_words_set(
     struct first *f, const char *word, const char *value, struct error *e)
 {
+	static const char *const examples[] = {
+		[ROUTE_SNI] = "www.example.org",
+		[ROUTE_ALPN] = "h2",
+		[ROUTE_HOST] = "www.example.org",
+		[ROUTE_PROTOCOL] = "ssh",
+	};
 	enum route_kind kind;
 	bool good = false;
 
 	if (!route_kind_find(word, &kind) || kind == ROUTE_DEFAULT)
 		return error_set(e,
 		    "\"%.100s\": expected sni, alpn, host or protocol", word);
+	if (value == NULL)
+		return error_set(e, "%s: expects a name, for example %s %s",
+		    word, word, examples[kind]);
 	if (kind == ROUTE_SNI)
 		good = first_set_name(f->sni, value, strlen(value));
 	else if (kind == ROUTE_HOST)

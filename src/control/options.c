@@ -106,17 +106,30 @@ nearest_option(const char *name)
 
 	if (strncmp(name, "--", 2) != 0)
 		return NULL;
-	n = words_nearest_to(name + 2, false);
+	n = words_nearest_to(name + 2, true);
 	COMMAND_EACH (row)
 		if (row->option != NULL && command_is_there(row))
 			words_nearest_offer(&n, row->option);
 	return n.best;
 }
 
+/* What lists the options that one of this name could be: those of a group that
+ * is called so. */
+static const char *
+group_of(const char *name)
+{
+	const struct command_group *g;
+
+	for (g = command_groups; g->rows != NULL; g++)
+		if (strcmp(name + 2, g->key) == 0)
+			return g->key;
+	return NULL;
+}
+
 static int
 bad_option(int found, char **argv, struct error *e)
 {
-	const char *word = argv[optind - 1], *nearest;
+	const char *word = argv[optind - 1], *nearest, *group;
 	char name[128];
 
 	if (optopt > 0 && optopt < OPTION_COMPLETION)
@@ -135,8 +148,10 @@ bad_option(int found, char **argv, struct error *e)
 	if (nearest != NULL)
 		return error_set(e, "option %s: unknown (did you mean --%s?)",
 		    name, nearest);
-	return error_set(
-	    e, "option %s: unknown (pen --help all lists all)", name);
+	group = group_of(name);
+	return error_set(e, "option %s: unknown (pen --help %s lists %s)",
+	    name, group != NULL ? group : "all",
+	    group != NULL ? "what there is" : "all");
 }
 
 /* Options that print something and are done. `group` is the word behind, which
@@ -273,6 +288,23 @@ take_operands(struct plan *plan, char **operands, struct error *e)
 	return take_servers(plan, operands + 1, e);
 }
 
+/* The operands are wrong. If the first one is a path, it may belong to a health
+ * check that was written without quotes. */
+static int
+ask_for_quotes(const struct options *o, char **operands, struct error *e)
+{
+	struct error why = *e;
+	const struct given *g;
+
+	for (g = o->given; g < o->given + o->count; g++)
+		if (g->row != NULL && g->row->kind == KIND_CHECK &&
+		    *operands[0] == '/' && strchr(g->argument, ' ') == NULL)
+			return error_set(e,
+			    "%.300s (did you mean --%s \"%.50s %.100s\"?)",
+			    why.text, g->row->option, g->argument, operands[0]);
+	return -1;
+}
+
 static int
 run_all(
     struct pen *p, const struct options *o, char **operands, struct error *e)
@@ -280,7 +312,7 @@ run_all(
 	unsigned i;
 
 	if (take_operands(p->given, operands, e) < 0)
-		return -1;
+		return ask_for_quotes(o, operands, e);
 	for (i = 0; i < o->count; i++)
 		if (run_given(p, p->given, &o->given[i], e) < 0)
 			return -1;

@@ -43,10 +43,44 @@ lower(enum route_kind kind, char *pattern)
 			*pattern += 'a' - 'A';
 }
 
-/* Takes KIND and, unless that is default, PATTERN. Returns how many words that
- * were, or -1 with a phrase. */
+/* Carries out `step` for each pattern of the list "a,b" in r->pattern, until
+ * one fails. */
 static int
-parse_subject(const struct call *c, struct route_plan *r, struct error *e)
+each_pattern(struct call *c, struct route_plan *r,
+    int (*step)(struct call *c, struct route_plan *r, struct error *e),
+    struct error *e)
+{
+	char *list = r->pattern, *comma;
+	int rc;
+
+	do {
+		r->pattern = list;
+		comma = strchr(list, ',');
+		if (comma != NULL)
+			*comma = '\0';
+		rc = step(c, r, e);
+		if (comma != NULL)
+			*comma = ',';
+		list = comma != NULL ? comma + 1 : list;
+	} while (rc == 0 && comma != NULL);
+	return rc;
+}
+
+static int
+check_pattern(struct call *c, struct route_plan *r, struct error *e)
+{
+	(void)c;
+	lower(r->kind, r->pattern);
+	if (route_pattern_is_valid(r->kind, r->pattern))
+		return 0;
+	return error_set(e, "\"%.100s\": expected %s", r->pattern,
+	    what_is_wanted(r->kind));
+}
+
+/* Takes KIND and, unless that is default, PATTERN[,PATTERN ..]. Returns how
+ * many words that were, or -1 with a phrase. */
+static int
+parse_subject(struct call *c, struct route_plan *r, struct error *e)
 {
 	static char none[] = "";
 	const struct words *w = c->words;
@@ -64,10 +98,9 @@ parse_subject(const struct call *c, struct route_plan *r, struct error *e)
 	if (w->count < 2)
 		return expects(c, e);
 	r->pattern = w->word[1];
-	lower(r->kind, r->pattern);
-	if (!route_pattern_is_valid(r->kind, r->pattern))
-		return error_set(e, "\"%.100s\": expected %s", r->pattern,
-		    what_is_wanted(r->kind));
+	if (each_pattern(c, r, check_pattern, e) < 0)
+		return -1;
+	r->pattern = w->word[1];
 	return 2;
 }
 
@@ -140,6 +173,25 @@ answer(struct call *c)
 /* ---- changes ---- */
 
 static int
+remove_one(struct call *c, struct route_plan *r, struct error *e)
+{
+	if (route_plans_remove(&c->plan->routes, r->kind, r->pattern) == 0)
+		return 0;
+	return error_set(
+	    e, errno == ENOENT ? "there is no such route" : "out of memory");
+}
+
+static int
+set_one(struct call *c, struct route_plan *r, struct error *e)
+{
+	if (route_plans_set(&c->plan->routes, r) == 0)
+		return 0;
+	if (errno == E2BIG)
+		return error_set(e, "more than %d", ROUTES_MAX);
+	return error_set(e, "out of memory");
+}
+
+static int
 remove_route(struct call *c, struct error *e)
 {
 	struct route_plan r;
@@ -155,10 +207,7 @@ remove_route(struct call *c, struct error *e)
 		return -1;
 	if (n != c->words->count)
 		return error_set(e, "expects KIND PATTERN");
-	if (route_plans_remove(&c->plan->routes, r.kind, r.pattern) == 0)
-		return 0;
-	return error_set(
-	    e, errno == ENOENT ? "there is no such route" : "out of memory");
+	return each_pattern(c, &r, remove_one, e);
 }
 
 int
@@ -179,9 +228,5 @@ run_route(struct call *c, struct error *e)
 	r.servers = c->words->word[n];
 	if (check_servers(c, r.servers, e) < 0)
 		return -1;
-	if (route_plans_set(&c->plan->routes, &r) == 0)
-		return 0;
-	if (errno == E2BIG)
-		return error_set(e, "more than %d", ROUTES_MAX);
-	return error_set(e, "out of memory");
+	return each_pattern(c, &r, set_one, e);
 }

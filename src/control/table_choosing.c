@@ -181,8 +181,8 @@ const struct command rows_servers[] = {
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO,
 	    .run = run_route,
-	    .args = "[sni|alpn|host|protocol PATTERN SERVERS | default "
-		    "SERVERS]",
+	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | "
+		    "default SERVERS]",
 	    .help = "which servers a client gets by its first bytes; the "
 		    "first route that matches counts" },
 	{ .name = "acl",

@@ -36,7 +36,7 @@ ask SSH-2 = server 3: SSH-2
 ~ server 0
 ~ route "default"
 > explain 10.0.0.1 sni
-< error: explain: "sni": of what?
+< error: explain: sni: expects a name, for example sni www.example.org
 > explain 10.0.0.1 port 5
 < error: explain: "port": expected sni, alpn, host or protocol
 > explain 10.0.0.1 protocol smtp
@@ -59,15 +59,33 @@ says route sni late.example.net 5: there is no server 5
 > route sni z.example.org 1
 says route sni z.example.org 1 has no effect behind route sni *.example.org
 > no route sni z.example.org; no route sni late.example.net
+# a list is a route for each of its names
+> route sni L1.example.org,l2.example.org 1; route alpn h3,http/1.1 1
+> route
+~ route sni l1.example.org 1
+~ route sni l2.example.org 1
+~ route alpn h3 1
+~ route alpn http/1.1 1
+> no route sni l1.example.org,nobody.example.org
+< error: no route: there is no such route
+> route
+~ route sni l1.example.org 1
+> no route sni l1.example.org,l2.example.org; no route alpn http/1.1,h3
 # what is refused changes nothing
 > route cname a 1
 < error: route: "cname": expected sni, alpn, host, protocol or default
 > route sni a..b 1
 < error: route: "a..b": expected NAME, *.NAME or *
+> route sni a.example,,b.example 1
+< error: route: "": expected NAME, *.NAME or *
+> explain 10.0.0.1 sni
+< error: explain: sni: expects a name, for example sni www.example.org
+> explain 10.0.0.1 x
+< error: explain: "x": expected sni, alpn, host or protocol
 > route protocol smtp 1
 < error: route: "smtp": expected tls, ssh, http, postgres or silent
 > route sni a
-< error: route: expects [sni|alpn|host|protocol PATTERN SERVERS | default SERVERS]
+< error: route: expects [sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | default SERVERS]
 > route sni a 1,
 < error: route: "": expected SERVER[,SERVER ..]
 > route sni a 1:2:3
@@ -75,7 +93,7 @@ says route sni z.example.org 1 has no effect behind route sni *.example.org
 > no route sni nobody.example.org
 < error: no route: there is no such route
 > no route alpn
-< error: no route: expects [sni|alpn|host|protocol PATTERN SERVERS | default SERVERS]
+< error: no route: expects [sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | default SERVERS]
 # as a file
 > write {DIR}routes.conf; no route; route
 has routes.conf route sni *.example.org 3

@@ -311,6 +311,13 @@ START_TEST(help_and_version)
 	pen_expect_failure("option --roundrobin: unknown (did you mean "
 			   "--round-robin?)",
 	    "--roundrobin", "80", "a", NULL);
+	pen_expect_failure("option --tls: unknown (pen --help tls lists what "
+			   "there is)",
+	    "--tls", "80", "a", NULL);
+	pen_expect_failure("option --vip: unknown (pen --help all lists all)",
+	    "--vip", "80", "a", NULL);
+	pen_expect_failure("did you mean --check-servers \"http /health\"?",
+	    "--check-servers", "http", "/health", "80", "127.0.0.1", NULL);
 	pen_expect_failure("server \"tcp://127.0.0.1:80\": write "
 			   "127.0.0.1:80, without tcp://",
 	    "1234", "tcp://127.0.0.1:80", NULL);
