@@ -140,6 +140,19 @@ take_addresses(struct server_addrs *found, const struct resolved *r,
 	}
 }
 
+/* Adds those addresses of `old` that half an answer says nothing of. */
+static void
+keep_addresses(struct server_addrs *found, const struct resolved *r,
+    const struct server_addrs *old)
+{
+	unsigned i;
+
+	for (i = 0; i < old->count && found->count < SERVER_ADDRS_MAX; i++)
+		if (!has_address(found, &old->addr[i]) &&
+		    resolved_may_have(r, NULL, &old->addr[i]))
+			found->addr[found->count++] = old->addr[i];
+}
+
 /* Of more than a server can have those that it has already: the order of an
  * answer changes each time. */
 static void
@@ -147,13 +160,15 @@ choose_addresses(struct server_addrs *found, const struct resolved *r,
     uint16_t port, const struct server_addrs *old)
 {
 	static const struct server_addrs none = { .count = 0 };
+	bool many = r->count > SERVER_ADDRS_MAX;
 
-	found->count = 0;
-	if (r->count > SERVER_ADDRS_MAX && old != NULL)
-		take_addresses(found, r, port, old, true);
-	else
+	if (old == NULL)
 		old = &none;
-	take_addresses(found, r, port, old, false);
+	found->count = 0;
+	if (many)
+		take_addresses(found, r, port, old, true);
+	take_addresses(found, r, port, many ? old : &none, false);
+	keep_addresses(found, r, old);
 }
 
 /* From a name: what was found just now, else what is known from before. */

@@ -116,7 +116,8 @@ restore_first(const struct plan *now, struct plan *draft)
 			continue;
 		copy = plan_edit(draft, server_slot(i));
 		if (copy == NULL ||
-		    plan_set_text(&copy->address, before->address) < 0)
+		    plan_set_text(&copy->address, before->address) < 0 ||
+		    plan_set_text(&copy->target, before->target) < 0)
 			return -1;
 		copy->service = before->service;
 	}
@@ -148,38 +149,34 @@ struct expansions {
 	bool all;
 };
 
-static int
-find_address(const struct name *name, const struct server_plan *s)
+/* Notes that a server has its address, and finds what its record says now, for
+ * `wanted`, whose texts are others'. False: the name has the address no more,
+ * or another server has it. */
+static bool
+claim(struct expansion *x, const struct server_plan *s,
+    struct server_plan *wanted)
 {
-	const struct resolved *r = &name->query.result;
+	const struct resolved *r;
 	struct addr a;
 	unsigned i;
 
-	if (s->address == NULL ||
-	    addr_parse_ip(&a, s->address, s->service.port) < 0)
-		return -1;
-	for (i = 0; i < r->count; i++)
-		if (addr_equal(&r->addr[i], &a))
-			return (int)i;
-	return -1;
-}
-
-/* Notes that a server has its address, and finds what its record says now.
- * False: the name has the address no more, or another server has it. */
-static bool
-claim(struct expansion *x, const struct server_plan *s,
-    struct resolved_service *service)
-{
-	int at;
-
-	*service = s->service;
+	wanted->service = s->service;
+	wanted->target = s->target;
 	if (x->name == NULL)
 		return true;
-	at = find_address(x->name, s);
-	if (at < 0 || x->has[at])
+	if (s->address == NULL ||
+	    addr_parse_ip(&a, s->address, s->service.port) < 0)
 		return false;
-	x->has[at] = true;
-	*service = x->name->query.result.service[at];
+	r = &x->name->query.result;
+	for (i = 0; i < r->count && !addr_equal(&r->addr[i], &a); i++)
+		;
+	if (i == r->count)
+		return resolved_may_have(r, s->target, &a);
+	if (x->has[i])
+		return false;
+	x->has[i] = true;
+	wanted->service = r->service[i];
+	wanted->target = (char *)(uintptr_t)resolved_target(r, i);
 	return true;
 }
 
@@ -216,8 +213,8 @@ keep_address(struct expansions *all, struct expansion *x)
 	const struct server_plan *s = plan_server(all->draft, x->number);
 	struct server_plan wanted = *s, *own;
 
-	if (!claim(x, s, &wanted.service))
-		wanted.address = NULL;
+	if (!claim(x, s, &wanted))
+		wanted.address = wanted.target = NULL;
 	if (server_plan_equal(s, &wanted))
 		return 0;
 	own = edit(all, x->number);
@@ -266,12 +263,11 @@ follow(struct expansions *all, unsigned number)
 {
 	const struct server_plan *s = plan_server(all->draft, number);
 	struct expansion *x = expansion_of(all, s);
-	struct resolved_service service;
-	struct server_plan wanted, *own;
+	struct server_plan found, wanted, *own;
 
 	if (x == NULL && !all->all && parent_of(all->draft, s) != NULL)
 		return 0;
-	if (x == NULL || !claim(x, s, &service)) {
+	if (x == NULL || !claim(x, s, &found)) {
 		own = edit(all, number);
 		return own != NULL ? (server_plan_clear(own), 0) : -1;
 	}
@@ -281,7 +277,8 @@ follow(struct expansions *all, unsigned number)
 	wanted.admin = s->admin;
 	wanted.out_now = false; /* that is for the one address */
 	wanted.address = s->address;
-	wanted.service = service;
+	wanted.service = found.service;
+	wanted.target = found.target;
 	wanted.parent = s->parent;
 	if (server_plan_equal(s, &wanted))
 		return 0;
@@ -317,7 +314,9 @@ add(struct expansions *all, const struct expansion *x, unsigned at)
 	addr_format_host(&r->addr[at], text);
 	if (s->address == NULL) {
 		s->service = r->service[at];
-		return plan_set_text(&s->address, text);
+		return plan_set_text(&s->target, resolved_target(r, at)) == 0
+		    ? plan_set_text(&s->address, text)
+		    : -1;
 	}
 	while (!apply_is_free(all->pen, all->draft, all->free))
 		all->free++;
@@ -327,6 +326,7 @@ add(struct expansions *all, const struct expansion *x, unsigned at)
 	wanted.admin = -1;
 	wanted.address = text;
 	wanted.service = r->service[at];
+	wanted.target = (char *)(uintptr_t)resolved_target(r, at);
 	wanted.parent = x->number + 1;
 	s = edit(all, all->free);
 	return s != NULL ? server_plan_become(s, &wanted) : -1;
@@ -346,8 +346,9 @@ take_over(struct expansions *all, const struct expansion *x)
 	if (own == NULL || other == NULL)
 		return -1;
 	own->address = other->address;
+	own->target = other->target;
 	own->service = other->service;
-	other->address = NULL;
+	other->address = other->target = NULL;
 	server_plan_clear(other);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "control/names.h"
 
 /* So many are asked for at a time: all at once would hold the loop, and their
@@ -28,7 +29,7 @@ names_forget_some(struct names *n, unsigned count)
 
 		list_remove(link);
 		hash_table_remove(&n->by_host, &one->in_table);
-		query_cancel(&one->query);
+		query_fini(&one->query);
 		free(one->host);
 		free(one);
 	}
@@ -129,7 +130,10 @@ note_answer(struct names *n, const struct name *one)
 {
 	uint64_t ms = one->query.result.ttl_ms;
 
-	if (one->query.failed && n->failed++ == 0)
+	if (one->query.partly && !n->quiet)
+		log_warn("name resolved in part name=%s error=\"%s\"",
+		    one->host, one->query.error.text);
+	if ((one->query.failed || one->query.partly) && n->failed++ == 0)
 		n->first_failed = one;
 	if (!one->query.failed && ms > 0 && (n->ttl_ms == 0 || ms < n->ttl_ms))
 		n->ttl_ms = ms;

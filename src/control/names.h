@@ -23,7 +23,7 @@ struct names {
 	/* Set them: servers whose addresses follow what was found, beside those
 	 * that a draft changes; none by default. */
 	unsigned from, past;
-	unsigned failed; /* of those looked up */
+	unsigned failed; /* of those looked up; also in part */
 	const struct name *first_failed;
 	uint64_t ttl_ms; /* the shortest of what was found; 0: none is known */
 	void (*on_all)(struct names *n);

@@ -38,7 +38,7 @@ static int
 each_text(struct server_plan *s, int (*visit)(char **text))
 {
 	const struct command *row;
-	int rc = visit(&s->origin) | visit(&s->address);
+	int rc = visit(&s->origin) | visit(&s->address) | visit(&s->target);
 
 	for (row = rows_server; row->name != NULL; row++)
 		rc |= value_each_text(row, s, visit);
@@ -61,6 +61,7 @@ server_plan_equal(const struct server_plan *a, const struct server_plan *b)
 		if (!value_equal(row, a, b))
 			return false;
 	return a->parent == b->parent && text_equal(a->address, b->address) &&
+	    text_equal(a->target, b->target) &&
 	    a->service.there == b->service.there &&
 	    a->service.port == b->service.port &&
 	    a->service.prio == b->service.prio &&

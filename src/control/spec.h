@@ -52,6 +52,7 @@ struct server_plan {
 	/* Of a host "NAME*" or a service, see expand.h: */
 	char *address;	 /* the one that is this server; NULL: none yet */
 	struct resolved_service service; /* what its record says */
+	char *target;	 /* of a service: the host that has the address */
 	unsigned parent; /* the operator's server, its number plus 1; 0: this */
 	char *origin; /* FILE:LINE that named the host; NULL: not a file */
 	uint16_t port;	/* 0: none, see same_port */

@@ -5,9 +5,11 @@
 #include <errno.h>
 #include <netdb.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/number.h"
+#include "base/words.h"
 #include "net/resolve.h"
 
 int
@@ -85,13 +87,61 @@ resolve_is_service(const char *host)
 void
 resolved_init(struct resolved *r)
 {
-	r->count = 0;
+	r->count = r->hosts = 0;
 	r->ttl_ms = 0;
+	r->host = NULL;
+}
+
+void
+resolved_fini(struct resolved *r)
+{
+	while (r->hosts > 0)
+		free(r->host[--r->hosts].name);
+	free(r->host);
+	r->host = NULL;
+}
+
+int
+resolved_add_host(struct resolved *r, const char *name)
+{
+	struct resolved_host *h =
+	    realloc(r->host, (r->hosts + 1) * sizeof(*h));
+
+	if (h == NULL)
+		return -1;
+	r->host = h;
+	h += r->hosts;
+	h->failed = RESOLVE_IPV4 | RESOLVE_IPV6;
+	h->name = name != NULL ? strdup(name) : NULL;
+	if (name != NULL && h->name == NULL)
+		return -1;
+	return (int)r->hosts++;
+}
+
+const char *
+resolved_target(const struct resolved *r, unsigned i)
+{
+	return r->of[i] < r->hosts ? r->host[r->of[i]].name : NULL;
+}
+
+bool
+resolved_may_have(
+    const struct resolved *r, const char *target, const struct addr *a)
+{
+	unsigned family =
+	    a->u.sa.sa_family == AF_INET6 ? RESOLVE_IPV6 : RESOLVE_IPV4;
+	unsigned i;
+
+	for (i = 0; i < r->hosts; i++)
+		if ((r->host[i].failed & family) != 0 &&
+		    text_equal(r->host[i].name, target))
+			return true;
+	return false;
 }
 
 void
 resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
-    uint16_t port, const struct resolved_service *is)
+    uint16_t port, unsigned host, const struct resolved_service *is)
 {
 	static const struct resolved_service none = { .there = false };
 	struct addr a;
@@ -108,6 +158,7 @@ resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
 	if (i == RESOLVE_MAX)
 		return;
 	r->service[i] = is != NULL ? *is : none;
+	r->of[i] = host;
 	r->addr[i] = a;
 	r->count += i == r->count;
 }
@@ -119,7 +170,7 @@ resolve_take(struct resolved *r, const struct addrinfo *list, uint16_t port)
 
 	resolved_init(r);
 	for (ai = list; ai != NULL; ai = ai->ai_next)
-		resolve_add(r, ai->ai_addr, ai->ai_addrlen, port, NULL);
+		resolve_add(r, ai->ai_addr, ai->ai_addrlen, port, 0, NULL);
 	return r->count;
 }
 
@@ -133,6 +184,7 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	resolved_init(r);
 	if (addr_parse_ip(&r->addr[0], host, port) == 0) {
 		r->service[0].there = false;
+		r->of[0] = 0;
 		r->count = 1;
 		return 0;
 	}

@@ -19,11 +19,23 @@ struct resolved_service {
 	uint16_t port, prio, weight;
 };
 
+/* Families of addresses, as bits. */
+enum { RESOLVE_IPV4 = 1, RESOLVE_IPV6 = 2 };
+
+/* A host that was asked for: the name itself, or a target of a service. */
+struct resolved_host {
+	char *name;	 /* owned; NULL: the name itself */
+	unsigned failed; /* the families that nothing is known of */
+};
+
 struct resolved {
 	unsigned count;
 	struct addr addr[RESOLVE_MAX];
 	struct resolved_service service[RESOLVE_MAX];
+	unsigned of[RESOLVE_MAX]; /* the host that has the address */
 	uint64_t ttl_ms; /* of the first address that expires; 0: not known */
+	struct resolved_host *host; /* owned; of resolver.h, none elsewhere */
+	unsigned hosts;
 };
 
 /* A port number 1..65535, or a TCP service name. Returns 0, or -1 with a
@@ -36,10 +48,21 @@ enum resolve_how { RESOLVE_NAMES, RESOLVE_NUMERIC };
 /* Whether the name is one of a service, "_http._tcp.web.test". */
 bool resolve_is_service(const char *host);
 void resolved_init(struct resolved *r);
+/* Frees the hosts. */
+void resolved_fini(struct resolved *r);
+/* Notes a host that is asked for; nothing is known of it yet. Returns its
+ * number, or -1 with errno ENOMEM. */
+int resolved_add_host(struct resolved *r, const char *name);
+/* Of an address at index `i`: the target of the service, NULL if it is none. */
+const char *resolved_target(const struct resolved *r, unsigned i);
+/* Whether the answer does not say if the name has an address still, that was an
+ * address of `target` (NULL: of the name itself): the name server failed. */
+bool resolved_may_have(
+    const struct resolved *r, const char *target, const struct addr *a);
 /* Adds an IP address, unless it is there; of too many the lowest are kept. Of
  * a service, `is` says what its record says, else it is NULL. */
 void resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
-    uint16_t port, const struct resolved_service *is);
+    uint16_t port, unsigned host, const struct resolved_service *is);
 /* Fills `r` with the different IP addresses of a list. Returns how many. */
 struct addrinfo;
 unsigned resolve_take(

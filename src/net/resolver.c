@@ -82,10 +82,12 @@ query_init(struct query *q)
 	q->task.run = run_done;
 }
 
+/* It has failed; in part, if there are addresses. */
 static void
 fail_with(struct query *q, const char *why)
 {
-	q->failed = true;
+	q->partly = q->result.count > 0;
+	q->failed = !q->partly;
 	error_set(&q->error, "%s", why);
 }
 
@@ -147,8 +149,15 @@ resolver_ask(
 {
 	struct lookup *k = NULL;
 
-	q->failed = false;
+	q->failed = q->partly = false;
+	resolved_fini(&q->result);
 	resolved_init(&q->result);
+	if (addr_parse_ip(&q->result.addr[0], host, port) == 0) {
+		q->result.service[0].there = false;
+		q->result.count = 1;
+		loop_soon(r->loop, &q->task);
+		return;
+	}
 	if (resolver_prepare(r) == 0)
 		k = new_lookup(r, q, port);
 	if (k != NULL) {
@@ -169,4 +178,11 @@ query_cancel(struct query *q)
 		return;
 	forget(k);
 	library_cancel(k->resolver->library, k);
+}
+
+void
+query_fini(struct query *q)
+{
+	query_cancel(q);
+	resolved_fini(&q->result);
 }

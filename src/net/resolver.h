@@ -1,5 +1,8 @@
-/* resolver.h: names to addresses while the loop runs: it never blocks. By
- * libevent's evdns: /etc/hosts and the name servers of resolv.conf. */
+/* resolver.h: names to addresses while the loop runs: it never blocks. It asks
+ * /etc/hosts and the name servers of resolv.conf.
+ *
+ * With c-ares half an answer is known as such: the addresses of one family, or
+ * of one target of a service, came, and those of another failed. */
 #ifndef PEN_NET_RESOLVER_H
 #define PEN_NET_RESOLVER_H
 
@@ -15,8 +18,9 @@ enum { RESOLVER_LIMIT_MS = 5000 };
 /* Embedded in its owner. */
 struct query {
 	struct resolved result; /* once done and not failed */
-	struct error error;	/* a phrase, when it failed */
+	struct error error;	/* a phrase, when it failed, also in part */
 	bool failed;
+	bool partly; /* failed: resolved_may_have() says what */
 	/* Comes from the loop, once, and never from inside resolver_ask(). */
 	void (*on_done)(struct query *q);
 	struct task task;      /* private */
@@ -42,5 +46,7 @@ void resolver_ask(
     struct resolver *r, struct query *q, const char *host, uint16_t port);
 /* No answer comes any more; harmless when it came. */
 void query_cancel(struct query *q);
+/* The same, and its result is gone. */
+void query_fini(struct query *q);
 
 #endif

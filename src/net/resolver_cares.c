@@ -1,7 +1,8 @@
 /* resolver_cares.c: lookups by the c-ares library, which knows times to live,
  * and services by their SRV records (RFC 2782).
  *
- *     "web.test"             A and AAAA
+ *     "web.test"             A and AAAA, each by itself: one that fails is
+ *                            not one that says there is no such address
  *     "_http._tcp.web.test"  SRV, then A and AAAA of each target
  *
  * c-ares opens its sockets itself and says which of them it waits for. */
@@ -12,6 +13,7 @@
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "net/resolver_private.h"
 
@@ -29,6 +31,7 @@ struct ares_socket {
 struct resolver_library {
 	struct resolver *resolver;
 	ares_channel channel;
+	ares_channel files; /* knows /etc/hosts alone; NULL: not to be asked */
 	struct timer timer;
 	struct list sockets;
 	bool closing;
@@ -143,25 +146,43 @@ on_socket(void *arg, ares_socket_t fd, int reads, int writes)
 /* ---- life ---- */
 
 static int
-open_channel(struct resolver_library *l, const struct addr *server)
+open_channel(struct resolver_library *l, ares_channel *channel, char *lookups)
 {
-	static char hosts_first[] = "fb", dns_only[] = "b";
 	struct ares_options o = { .timeout = TRY_MS,
 		.tries = TRIES,
 		.sock_state_cb = on_socket,
 		.sock_state_cb_data = l,
-		.lookups = server != NULL ? dns_only : hosts_first };
+		.lookups = lookups };
+
+	return ares_init_options(channel, &o,
+		   ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES |
+		       ARES_OPT_SOCK_STATE_CB |
+		       ARES_OPT_LOOKUPS) == ARES_SUCCESS
+	    ? 0
+	    : -1;
+}
+
+static void
+close_channels(struct resolver_library *l)
+{
+	if (l->files != NULL)
+		ares_destroy(l->files);
+	if (l->channel != NULL)
+		ares_destroy(l->channel);
+}
+
+static int
+open_channels(struct resolver_library *l, const struct addr *server)
+{
+	static char files_only[] = "f", dns_only[] = "b";
 	char text[ADDR_TEXT_MAX];
 
-	if (ares_init_options(&l->channel, &o,
-		ARES_OPT_TIMEOUTMS | ARES_OPT_TRIES | ARES_OPT_SOCK_STATE_CB |
-		    ARES_OPT_LOOKUPS) != ARES_SUCCESS)
-		return -1;
-	if (server == NULL ||
-	    ares_set_servers_ports_csv(
-		l->channel, addr_format(server, text)) == ARES_SUCCESS)
+	if (open_channel(l, &l->channel, dns_only) == 0 &&
+	    (server != NULL ? ares_set_servers_ports_csv(l->channel,
+				  addr_format(server, text)) == ARES_SUCCESS
+			    : open_channel(l, &l->files, files_only) == 0))
 		return 0;
-	ares_destroy(l->channel);
+	close_channels(l);
 	return -1;
 }
 
@@ -176,7 +197,7 @@ library_open(struct resolver *r, const struct addr *server)
 	list_init(&l->sockets);
 	timer_init(&l->timer, on_time);
 	if (ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS) {
-		if (open_channel(l, server) == 0)
+		if (open_channels(l, server) == 0)
 			return l;
 		ares_library_cleanup();
 	}
@@ -189,7 +210,7 @@ void
 library_close(struct resolver_library *l)
 {
 	l->closing = true;
-	ares_destroy(l->channel);
+	close_channels(l);
 	ares_library_cleanup();
 	timer_fini(&l->timer);
 	free(l);
@@ -202,166 +223,261 @@ library_cancel(struct resolver_library *l, struct lookup *k)
 	(void)k;
 }
 
-/* ---- services ---- */
+/* ---- hosts ---- */
 
-/* A service being looked up: its targets, which are asked all at once. */
-struct service {
+/* What is asked for a lookup: its name, or the targets of its service. */
+struct asking {
 	struct lookup *lookup;
 	struct resolver_library *library;
-	unsigned waiting; /* targets that were not answered yet */
-	const char *why;  /* what failed last; NULL: nothing */
+	unsigned waiting; /* hosts that were not answered yet */
+	bool failed;	  /* what failed is told rather than what is not there */
+	struct error why;
 };
 
-struct target {
-	struct service *service;
+/* A family of a host. */
+struct family {
+	struct host *host;
+	int af;
+	unsigned bit;
+	const char *type;
+};
+
+/* A host, whose families are asked for at the same time. */
+struct host {
+	struct asking *asking;
+	unsigned number; /* in the result */
 	struct resolved_service is;
+	struct family family[2];
+	unsigned waiting; /* families that were not answered yet */
+	char *found_as;	  /* with its domain; NULL: not known yet */
 };
 
 static void
-take_nodes(struct resolved *r, const struct ares_addrinfo *found, uint16_t port,
-    const struct resolved_service *is)
+asking_drop(struct asking *a)
 {
+	const struct query *q = a->lookup->query;
+	bool found = q != NULL && q->result.count > 0;
+
+	if (--a->waiting > 0)
+		return;
+	resolver_answered(
+	    a->lookup, a->failed || !found ? a->why.text : NULL);
+	free(a);
+}
+
+static bool
+is_known(int status)
+{
+	return status == ARES_SUCCESS || status == ARES_ENODATA ||
+	    status == ARES_ENOTFOUND;
+}
+
+static void
+note_failure(const struct family *f, int status)
+{
+	struct asking *a = f->host->asking;
+	const struct query *q = a->lookup->query;
+	const char *name =
+	    q != NULL ? q->result.host[f->host->number].name : NULL;
+
+	if (is_known(status)) {
+		if (!a->failed)
+			error_set(&a->why, "%s", ares_strerror(status));
+		return;
+	}
+	a->failed = true;
+	error_set(&a->why, "%s%s%s: %s", name != NULL ? name : "",
+	    name != NULL ? " " : "", f->type, ares_strerror(status));
+}
+
+static void
+take_nodes(const struct host *h, struct resolved *r,
+    const struct ares_addrinfo *found)
+{
+	const struct resolved_service *is = h->is.there ? &h->is : NULL;
+	uint16_t port = is != NULL ? is->port : h->asking->lookup->port;
 	const struct ares_addrinfo_node *n;
 
 	for (n = found->nodes; n != NULL; n = n->ai_next) {
 		uint64_t ms = n->ai_ttl > 0 ? (uint64_t)n->ai_ttl * 1000 : 0;
 
-		resolve_add(r, n->ai_addr, n->ai_addrlen, port, is);
+		resolve_add(r, n->ai_addr, n->ai_addrlen, port, h->number, is);
 		if (r->ttl_ms == 0 || (ms > 0 && ms < r->ttl_ms))
 			r->ttl_ms = ms;
 	}
 }
 
-/* One target that fails is left out, as long as another has an address. */
-static void
-end_service(struct service *s)
+/* The search domains of resolv.conf can lead the families to different hosts:
+ * the first one counts. */
+static bool
+is_same_host(struct host *h, const struct ares_addrinfo *found)
 {
-	const struct query *q = s->lookup->query;
-
-	resolver_answered(s->lookup,
-	    q != NULL && q->result.count > 0 ? NULL : s->why);
-	free(s);
+	if (h->found_as == NULL && found->name != NULL)
+		h->found_as = strdup(found->name);
+	return h->found_as == NULL || found->name == NULL ||
+	    strcasecmp(h->found_as, found->name) == 0;
 }
 
 static void
-on_target(void *arg, int status, int timeouts, struct ares_addrinfo *found)
+host_drop(struct host *h)
 {
-	struct target *t = arg;
-	struct service *s = t->service;
-	struct query *q = s->lookup->query;
+	if (--h->waiting > 0)
+		return;
+	asking_drop(h->asking);
+	free(h->found_as);
+	free(h);
+}
+
+static void
+on_family(void *arg, int status, int timeouts, struct ares_addrinfo *found)
+{
+	const struct family *f = arg;
+	struct host *h = f->host;
+	struct query *q = h->asking->lookup->query;
 
 	(void)timeouts;
 	if (status != ARES_SUCCESS)
-		s->why = ares_strerror(status);
-	else if (q != NULL)
-		take_nodes(&q->result, found, t->is.port, &t->is);
+		note_failure(f, status);
+	else if (q != NULL && is_same_host(h, found))
+		take_nodes(h, &q->result, found);
+	if (q != NULL && is_known(status))
+		q->result.host[h->number].failed &= ~f->bit;
 	if (found != NULL)
 		ares_freeaddrinfo(found);
-	free(t);
-	if (--s->waiting == 0)
-		end_service(s);
+	host_drop(h);
+}
+
+/* What stands in the file is all that there is. */
+static void
+on_file(void *arg, int status, int timeouts, struct ares_addrinfo *found)
+{
+	struct host *h = arg;
+	struct query *q = h->asking->lookup->query;
+
+	(void)timeouts;
+	if (status == ARES_SUCCESS) {
+		take_nodes(h, &q->result, found);
+		q->result.host[h->number].failed = 0;
+	}
+	if (found != NULL)
+		ares_freeaddrinfo(found);
 }
 
 static void
-ask_addresses(struct resolver_library *l, const char *host,
+ask_family(ares_channel channel, const char *name, int af,
     ares_addrinfo_callback on_found, void *arg)
 {
 	struct ares_addrinfo_hints hints = { .ai_flags = ARES_AI_NOSORT,
-		.ai_family = AF_UNSPEC,
+		.ai_family = af,
 		.ai_socktype = SOCK_STREAM };
 
-	ares_getaddrinfo(l->channel, host, NULL, &hints, on_found, arg);
+	ares_getaddrinfo(channel, name, NULL, &hints, on_found, arg);
 }
 
+/* The file is read at once. Answers of name servers may come from inside, too,
+ * so this function is one that waits; the answer can be the last one. */
 static void
-ask_target(struct service *s, const struct ares_srv_reply *srv)
+host_ask(struct host *h, const char *name)
 {
-	struct target *t = calloc(1, sizeof(*t));
+	struct resolver_library *l = h->asking->library;
+	struct query *q = h->asking->lookup->query;
+	unsigned i;
 
-	if (t == NULL) {
-		s->why = "out of memory";
+	h->waiting = 1;
+	h->family[0] = (struct family){ h, AF_INET, RESOLVE_IPV4, "A" };
+	h->family[1] = (struct family){ h, AF_INET6, RESOLVE_IPV6, "AAAA" };
+	if (l->files != NULL)
+		ask_family(l->files, name, AF_UNSPEC, on_file, h);
+	for (i = 0; i < 2 && q->result.host[h->number].failed != 0; i++) {
+		h->waiting++;
+		ask_family(l->channel, name, h->family[i].af, on_family,
+		    &h->family[i]);
+	}
+	host_drop(h);
+}
+
+/* With `is`, the host is a target of a service. */
+static void
+ask_host(
+    struct asking *a, const char *name, const struct resolved_service *is)
+{
+	struct query *q = a->lookup->query;
+	struct host *h = calloc(1, sizeof(*h));
+	int number =
+	    resolved_add_host(&q->result, is != NULL ? name : NULL);
+
+	if (h == NULL || number < 0) {
+		a->failed = true;
+		error_set(&a->why, "out of memory");
+		free(h);
 		return;
 	}
-	t->service = s;
-	t->is = (struct resolved_service){ .there = true,
-		.port = srv->port,
-		.prio = srv->priority,
-		.weight = srv->weight };
-	s->waiting++;
-	ask_addresses(s->library, srv->host, on_target, t);
+	h->asking = a;
+	h->number = (unsigned)number;
+	if (is != NULL)
+		h->is = *is;
+	a->waiting++;
+	host_ask(h, name);
 }
 
-/* The count begins with 1 for the walk itself: a target may be answered from
- * inside. */
+/* ---- services ---- */
+
 static void
-ask_targets(struct service *s, const struct ares_srv_reply *list)
+ask_targets(struct asking *a, const struct ares_srv_reply *list)
 {
 	const struct ares_srv_reply *srv;
 
-	s->waiting = 1;
-	for (srv = list; srv != NULL; srv = srv->next)
-		ask_target(s, srv);
-	if (--s->waiting == 0)
-		end_service(s);
+	for (srv = list; srv != NULL; srv = srv->next) {
+		struct resolved_service is = { .there = true,
+			.port = srv->port,
+			.prio = srv->priority,
+			.weight = srv->weight };
+
+		ask_host(a, srv->host, &is);
+	}
 }
 
 static void
 on_service(
     void *arg, int status, int timeouts, unsigned char *answer, int length)
 {
-	struct service *s = arg;
+	struct asking *a = arg;
 	struct ares_srv_reply *list = NULL;
 
 	(void)timeouts;
 	if (status == ARES_SUCCESS)
 		status = ares_parse_srv_reply(answer, length, &list);
-	if (status != ARES_SUCCESS || list == NULL ||
-	    s->lookup->query == NULL) {
-		s->why = status != ARES_SUCCESS ? ares_strerror(status) : NULL;
-		end_service(s);
-	} else {
-		ask_targets(s, list);
-	}
+	if (status != ARES_SUCCESS)
+		error_set(&a->why, "%s", ares_strerror(status));
+	else if (a->lookup->query != NULL)
+		ask_targets(a, list);
 	if (list != NULL)
 		ares_free_data(list);
-}
-
-static void
-ask_service(struct resolver_library *l, struct lookup *k, const char *name)
-{
-	struct service *s = calloc(1, sizeof(*s));
-
-	if (s == NULL) {
-		resolver_answered(k, "out of memory");
-		return;
-	}
-	s->lookup = k;
-	s->library = l;
-	ares_query(l->channel, name, ns_c_in, ns_t_srv, on_service, s);
+	asking_drop(a);
 }
 
 /* ---- lookups ---- */
 
-static void
-on_addresses(void *arg, int status, int timeouts, struct ares_addrinfo *found)
-{
-	struct lookup *k = arg;
-
-	(void)timeouts;
-	if (k->query != NULL && status == ARES_SUCCESS)
-		take_nodes(&k->query->result, found, k->port, NULL);
-	resolver_answered(
-	    k, status != ARES_SUCCESS ? ares_strerror(status) : NULL);
-	if (found != NULL)
-		ares_freeaddrinfo(found);
-}
-
+/* The count begins with 1 for the walk itself: all may be answered from
+ * inside. */
 void
 library_ask(struct resolver_library *l, struct lookup *k, const char *host)
 {
-	if (resolve_is_service(host))
-		ask_service(l, k, host);
-	else
-		ask_addresses(l, host, on_addresses, k);
+	struct asking *a = calloc(1, sizeof(*a));
+
+	if (a == NULL) {
+		resolver_answered(k, "out of memory");
+		return;
+	}
+	a->lookup = k;
+	a->library = l;
+	a->waiting = 1;
+	error_set(&a->why, "no address");
+	if (resolve_is_service(host)) {
+		ares_query(l->channel, host, ns_c_in, ns_t_srv, on_service, a);
+	} else {
+		ask_host(a, host, NULL);
+		asking_drop(a);
+	}
 	arm_timer(l);
 }

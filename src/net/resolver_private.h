@@ -27,8 +27,9 @@ struct lookup {
 };
 
 /* The answer, or the end of it, has come: `why` is NULL if the lookup has
- * filled the query's result, else a phrase. The library forgets the lookup,
- * which is freed. May be called from inside library_ask(). */
+ * filled the query's result, else a phrase; of half an answer both. The library
+ * forgets the lookup, which is freed. May be called from inside
+ * library_ask(). */
 void resolver_answered(struct lookup *k, const char *why);
 
 /* ---- in resolver_cares.c or resolver_evdns.c ---- */

@@ -16,7 +16,7 @@
 #include "support/nameserver.h"
 
 enum { HEADER = 12, QUESTION_MAX = 300, MESSAGE_MAX = 512 };
-enum { TYPE_A = 1, TYPE_SRV = 33, RECORD_MAX = 64 };
+enum { TYPE_A = 1, TYPE_AAAA = 28, TYPE_SRV = 33, RECORD_MAX = 64 };
 enum { NO_ERROR = 0, SERVFAIL = 2, NXDOMAIN = 3 };
 
 static void
@@ -72,12 +72,30 @@ add_head(uint8_t *m, size_t n, unsigned type, size_t length)
 	return n + 12;
 }
 
-static size_t
-add_address(uint8_t *m, size_t n, const char *address)
+static unsigned
+type_of(const char *address)
 {
-	n = add_head(m, n, TYPE_A, 4);
-	inet_pton(AF_INET, address, m + n);
-	return n + 4;
+	return strchr(address, ':') != NULL ? TYPE_AAAA : TYPE_A;
+}
+
+/* Appends the addresses that are of that type. */
+static size_t
+add_addresses(const struct nameserver_name *known, unsigned type, uint8_t *m,
+    size_t n, int *count)
+{
+	size_t length = type == TYPE_A ? 4 : 16;
+	int i;
+
+	for (i = 0; i < known->count; i++) {
+		if (type_of(known->address[i]) != type)
+			continue;
+		n = add_head(m, n, type, length);
+		inet_pton(type == TYPE_A ? AF_INET : AF_INET6,
+		    known->address[i], m + n);
+		n += length;
+		++*count;
+	}
+	return n;
 }
 
 /* Writes a name as labels. Returns their length. */
@@ -121,13 +139,20 @@ add_records(const struct nameserver_name *known, unsigned type, uint8_t *m,
 {
 	int i;
 
-	*count = type == TYPE_A ? known->count
-	    : type == TYPE_SRV	? known->targets
-				: 0;
+	if (type == TYPE_A || type == TYPE_AAAA)
+		return add_addresses(known, type, m, n, count);
+	*count = type == TYPE_SRV ? known->targets : 0;
 	for (i = 0; i < *count; i++)
-		n = type == TYPE_A ? add_address(m, n, known->address[i])
-				   : add_target(m, n, &known->target[i]);
+		n = add_target(m, n, &known->target[i]);
 	return n;
+}
+
+static bool
+is_to_fail(const struct nameserver_name *known, unsigned type)
+{
+	return known->fails != NULL &&
+	    ((type == TYPE_A && strcmp(known->fails, "A") == 0) ||
+		(type == TYPE_AAAA && strcmp(known->fails, "AAAA") == 0));
 }
 
 /* Makes the question its answer. Returns its length, 0: none. */
@@ -148,6 +173,8 @@ answer(struct nameserver *s, uint8_t *m, size_t n)
 		code = SERVFAIL;
 	else if (known == NULL)
 		code = NXDOMAIN;
+	else if (is_to_fail(known, m[type + 1]))
+		code = SERVFAIL;
 	else
 		n = add_records(known, m[type + 1], m, n, &count);
 	put16(m + 2, 0x8180 | code);
@@ -249,6 +276,18 @@ nameserver_set(struct nameserver *s, const char *name, ...)
 	while ((address = va_arg(ap, const char *)) != NULL)
 		known->address[known->count++] = address;
 	va_end(ap);
+	pthread_mutex_unlock(&s->lock);
+}
+
+void
+nameserver_fail(struct nameserver *s, const char *name, const char *family)
+{
+	int i;
+
+	pthread_mutex_lock(&s->lock);
+	for (i = 0; i < NAMESERVER_NAMES && s->names[i].name != NULL; i++)
+		if (strcmp(s->names[i].name, name) == 0)
+			s->names[i].fails = family;
 	pthread_mutex_unlock(&s->lock);
 }
 

@@ -1,4 +1,4 @@
-/* nameserver.h: a DNS server on loopback, in a thread, that knows the IPv4
+/* nameserver.h: a DNS server on loopback, in a thread, that knows the
  * addresses of a few names, and services, and can be told to fail. Records live
  * for a second. */
 #ifndef PEN_TEST_NAMESERVER_H
@@ -25,6 +25,7 @@ struct nameserver_name {
 	const char *name;
 	const char *address[NAMESERVER_ADDRESSES];
 	int count; /* 0: the name exists and has no address */
+	const char *fails; /* the family that fails; NULL: none */
 	struct nameserver_target target[NAMESERVER_ADDRESSES];
 	int targets;
 };
@@ -50,6 +51,9 @@ void nameserver_set(struct nameserver *n, const char *name, ...)
 /* The targets of a service from now on. */
 void nameserver_set_service(struct nameserver *n, const char *name,
     const struct nameserver_target *targets, int count);
+/* Questions for one family of the name, "A" or "AAAA", fail from now on. */
+void nameserver_fail(
+    struct nameserver *n, const char *name, const char *family);
 void nameserver_set_mode(struct nameserver *n, enum nameserver_mode mode);
 
 #endif

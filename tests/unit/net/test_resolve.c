@@ -164,7 +164,7 @@ add_many(struct resolved *to, unsigned n, bool up)
 		is.prio = (uint16_t)(up ? i : n + 1 - i);
 		snprintf(host, sizeof(host), "10.0.0.%u", is.prio);
 		ck_assert_int_eq(addr_parse_ip(&a, host, 0), 0);
-		resolve_add(to, &a.u.sa, a.len, 80, &is);
+		resolve_add(to, &a.u.sa, a.len, 80, 0, &is);
 	}
 }
 
@@ -189,6 +189,32 @@ START_TEST(too_many)
 }
 END_TEST
 
+/* What a target that failed had may be there still, what another had not. */
+START_TEST(half_an_answer)
+{
+	struct resolved half;
+	struct addr v4, v6;
+
+	ck_assert_int_eq(addr_parse_ip(&v4, "10.0.0.1", 80), 0);
+	ck_assert_int_eq(addr_parse_ip(&v6, "fd00::1", 80), 0);
+	resolved_init(&half);
+	ck_assert(!resolved_may_have(&half, NULL, &v4));
+	ck_assert_int_eq(resolved_add_host(&half, "one.test"), 0);
+	ck_assert_int_eq(resolved_add_host(&half, "two.test"), 1);
+	ck_assert(resolved_may_have(&half, "one.test", &v4));
+	half.host[0].failed = 0;
+	half.host[1].failed = RESOLVE_IPV6;
+	ck_assert(!resolved_may_have(&half, "one.test", &v6));
+	ck_assert(!resolved_may_have(&half, "two.test", &v4));
+	ck_assert(resolved_may_have(&half, "two.test", &v6));
+	ck_assert(!resolved_may_have(&half, NULL, &v6));
+	ck_assert(!resolved_may_have(&half, "three.test", &v6));
+	resolve_add(&half, &v4.u.sa, v4.len, 80, 1, NULL);
+	ck_assert_str_eq(resolved_target(&half, 0), "two.test");
+	resolved_fini(&half);
+}
+END_TEST
+
 SUITE(test_resolve)
 {
 	Suite *s = suite_create("resolve");
@@ -200,6 +226,7 @@ SUITE(test_resolve)
 	SUITE_ADD(s, numbers_ask_nobody, 10);
 	SUITE_ADD(s, local_name, 30);
 	SUITE_ADD(s, bad_hosts, 60);
+	SUITE_ADD(s, half_an_answer, 10);
 	SUITE_ADD(s, too_many, 10);
 	return s;
 }

@@ -66,12 +66,16 @@ reply_to(uint8_t *m, size_t n)
 			n = add_record(m, n, type,
 			    type == 1 ? (records == 1 ? "10.0.0.2" : "10.0.0.1")
 				      : (records == 1 ? "fd00::2" : "fd00::1"));
+	else if (first == 'h') /* half: IPv6 only, the rest fails */
+		code = type == 1 ? 2 : 0;
 	else if (first == 'f') /* four only */
 		n = type == 1 ? add_record(m, n, 1, "10.0.0.4") : n;
 	else
 		code = 3; /* NXDOMAIN */
-	if (first == 'f')
-		records = type == 1;
+	if (first == 'h' && type != 1)
+		n = add_record(m, n, type, "fd00::5");
+	if (first == 'f' || first == 'h')
+		records = (type == 1) == (first == 'f');
 	put16(m + 2, 0x8180 | code);
 	put16(m + 6, records);
 	return n;
@@ -210,6 +214,8 @@ START_TEST(names_are_found)
 	ck_assert(has(&four, "10.0.0.4:80"));
 	ck_assert(has(&number, "10.0.0.9:80"));
 	ck_assert(has(&six, "[::1]:80"));
+	query_fini(&two);
+	query_fini(&four);
 	end();
 }
 END_TEST
@@ -224,6 +230,37 @@ START_TEST(names_are_not_there)
 	ck_assert(q.failed);
 	ck_assert_uint_gt(strlen(q.error.text), 0);
 	ck_assert_int_gt(asked, 0);
+	query_fini(&q);
+	end();
+}
+END_TEST
+
+/* One family fails, or says nothing: what came of the other one counts, and it
+ * is known which addresses are not. */
+START_TEST(half_an_answer)
+{
+	struct query q, whole;
+	struct addr v4, v6;
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	ck_assert_int_eq(addr_parse_ip(&v4, "10.0.0.5", 80), 0);
+	ck_assert_int_eq(addr_parse_ip(&v6, "fd00::6", 80), 0);
+	begin(SOON_MS);
+	ask(&q, "half.test");
+	ask(&whole, "four.test");
+	wait_for_all();
+	ck_assert(!q.failed && q.partly);
+	ck_assert_uint_eq(q.result.count, 1);
+	ck_assert(has(&q, "[fd00::5]:80"));
+	ck_assert(resolved_may_have(&q.result, NULL, &v4));
+	ck_assert(!resolved_may_have(&q.result, NULL, &v6));
+	ck_assert(strncmp(q.error.text, "A: ", 3) == 0);
+	ck_assert(!whole.failed && !whole.partly);
+	ck_assert(!resolved_may_have(&whole.result, NULL, &v6));
+	query_fini(&q);
+	query_fini(&whole);
 	end();
 }
 END_TEST
@@ -240,6 +277,8 @@ START_TEST(silence_and_rubbish)
 	ck_assert(silent.failed && rubbish.failed);
 	ck_assert_str_eq(silent.error.text, "name lookup timed out");
 	ck_assert_int_gt(ticks, 1);
+	query_fini(&silent);
+	query_fini(&rubbish);
 	end();
 }
 END_TEST
@@ -253,15 +292,16 @@ START_TEST(nobody_waits_any_more)
 	ask(&gone, "silent.test");
 	wanted--;
 	query_cancel(&gone);
-	query_cancel(&gone);
+	query_fini(&gone);
 	wait_for_all();
-	query_cancel(&answered);
+	query_fini(&answered);
 	/* one that was answered at once, but not told yet */
 	ask(&gone, "10.0.0.1");
-	query_cancel(&gone);
+	query_fini(&gone);
 	wanted--;
 	ask(&left, "silent.test");
 	end();
+	query_fini(&left);
 	ck_assert_int_eq(done, 1);
 }
 END_TEST
@@ -280,6 +320,7 @@ START_TEST(hosts_file)
 	wait_for_all();
 	ck_assert_msg(!q.failed, "%s", q.error.text);
 	ck_assert(has(&q, "127.0.0.1:80") || has(&q, "[::1]:80"));
+	query_fini(&q);
 	end();
 }
 END_TEST
@@ -290,6 +331,7 @@ SUITE(test_resolver)
 
 	SUITE_ADD(s, names_are_found, 30);
 	SUITE_ADD(s, names_are_not_there, 30);
+	SUITE_ADD(s, half_an_answer, 30);
 	SUITE_ADD(s, silence_and_rubbish, 30);
 	SUITE_ADD(s, nobody_waits_any_more, 30);
 	SUITE_ADD(s, hosts_file, 30);
