@@ -1,58 +1,44 @@
 #!/bin/sh
-# run.sh: builds pen in several ways and runs the tests in each.
+# run.sh: builds pen and runs its tests.
 #
-#     sh tests/run.sh [--quick | --long] [--distcheck] [--only NAME] [--clean]
+#     sh tests/run.sh [--quick | --all | --long] [--distcheck] [--only NAME] [--clean]
 #
-#     --quick      only the first of the builds below, with light loads
-#     --long       all of them, every test in each, and heavy loads: hours
+#     --quick      with light loads
+#     --all        in several builds: before a change is published
+#     --long       those, every test in each, heavy loads, other machines: hours
 #     --only NAME  only that one: gcc, clang, notls, valgrind, cross, package or
 #                  distcheck
 #     --distcheck  also make a release archive and try it
 #     --clean      forget earlier builds
 #
 #     gcc       warnings are errors; every test
-#     clang     with address and undefined behaviour sanitizers; every test, with
-#               light loads, but, unless --long, scanners
-#     notls     without OpenSSL, libedit and Jansson, and without what only
-#               some systems have: the portable paths; unit tests, transcripts
+#     clang     with --all: with address and undefined behaviour sanitizers; every
+#               test, with light loads, but, unless --long, scanners
+#     notls     with --all: without OpenSSL, libedit and Jansson, and without what
+#               only some systems have: the portable paths; unit tests, transcripts
 #               and, unless --long, a few others
-#     valgrind  gcc's build again: most unit tests, and pen itself in fewer
-#               system tests; with --long all
+#     valgrind  with --all: gcc's build again: most unit tests, and pen itself in
+#               fewer system tests; with --long all
 #     cross     with --long: pure code on other machines, under qemu:
 #               tests/cross.sh
 #     package   with --long: Debian's package, installed in a Debian of its own,
 #               which is booted, too: tests/package.sh
 #
-# Missing packages are installed first. Builds are kept in build-tests. The
-# last line is "N passed, N failed", with ", N skipped" when a test could not
-# run; the exit status is 0 when none failed.
+# Missing packages are installed first. Builds are kept in build-tests, with how long
+# each test took: the longest ones begin first. The last line is "N passed, N
+# failed", with ", N skipped" when a test could not run; the exit status is 0 when
+# none failed.
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 . "$top/tests/setup.sh"
 
 work=$top/build-tests
-steps='gcc clang notls valgrind'
+steps=gcc
 long=
 jobs=$(processors)
 # Tests mostly wait.
 test_jobs=$((6 * jobs))
-# These take longest and begin first, so that they do not end last.
-longest='
-tests/net/test_dsr_check
-tests/net/test_dsr_tarpit
-tests/net/test_dsr_fast_change
-tests/net/test_dsr_trouble
-tests/net/test_dsr_inspect
-tests/net/test_dsr_tunnel_paths
-tests/net/test_vanish
-tests/net/test_dsr_fast
-tests/system/test_tls_scan
-tests/system/test_tls_many
-tests/system/test_tls_flood
-tests/system/test_tls_programs
-tests/system/test_dns
-'
 # What each thing that pen does needs most: bytes, ends, failures, datagrams,
 # names, commands, TLS either way, direct return.
 few='
@@ -99,13 +85,13 @@ usage() {
 while [ $# -gt 0 ]; do
 	case $1 in
 	--quick)
-		steps=gcc
 		PEN_TEST_LIGHT=1
 		export PEN_TEST_LIGHT
 		;;
+	--all) steps='gcc clang notls valgrind' ;;
 	--long)
 		long=yes
-		steps="$steps cross package"
+		steps='gcc clang notls valgrind cross package'
 		PEN_TEST_FULL=1
 		export PEN_TEST_FULL
 		;;
@@ -179,6 +165,40 @@ add_results() {
 	show_failures "$2"
 }
 
+# Deadlines are ten times what a quiet, fast machine needs, and more where this one
+# is slower or busy: how much, a loop on each processor tells.
+measure_speed() {
+	began=$(date +%s)
+	i=0
+	while [ $((i += 1)) -le "$jobs" ]; do
+		awk 'BEGIN { while (i < 50000000) i++ }' &
+	done
+	wait
+	patience=$((5 * ($(date +%s) - began)))
+	[ "$patience" -gt 10 ] || patience=10
+}
+
+# note_times STEP: how long its tests took, by their own account, for the next run.
+note_times() {
+	touch "$work/times"
+	(cd "$work/$1" && find tests -name '*.log' -exec grep -H '^took ' {} +) |
+		sed 's/\.log:took / /; s/ ms$//' |
+		awk '{ took[$1] = $2 } END { for (t in took) print t, took[t] }' \
+			"$work/times" - >"$work/times.new" &&
+		mv "$work/times.new" "$work/times"
+}
+
+# longest_first: the tests on standard input, by the times of the last run; without
+# one those that start programs go first.
+longest_first() {
+	touch "$work/times"
+	awk -v times="$work/times" '
+		BEGIN { while ((getline <times) > 0) took[$1] = $2 }
+		$1 in took { print took[$1], $1; next }
+		{ print /^tests\/(net|system|lint)/ ? 20000 : 0, $1 }
+	' | sort -rn | sed 's/^[^ ]* //'
+}
+
 forget_results() {
 	find "$work/$1" -name '*.trs' -exec rm -f {} +
 }
@@ -197,18 +217,17 @@ check() {
 	step=$1
 	forget_results "$step"
 	run_tests "$@"
+	note_times "$step"
 	add_results "$step" "$step"
 }
 
 # build STEP [configure options]: pen, and the test programs, which are not worth a
-# compiler's effort; those of gcc run inside valgrind, too.
+# compiler's effort.
 build() {
 	step=$1
 	shift
-	flags='-g -O0'
-	[ "$step" != gcc ] || flags='-g -O1 -Wno-error'
 	{ build_pen "$source" "$work/$step" "$@" &&
-		run_make -C "$work/$step" -j"$jobs" check TESTS= CFLAGS="$flags"
+		run_make -C "$work/$step" -j"$jobs" check TESTS= CFLAGS='-g -O0'
 	} >"$work/$step.log" 2>&1
 }
 
@@ -237,7 +256,7 @@ build_gcc() {
 }
 
 step_gcc() {
-	check gcc TESTS="$(all_of gcc | tr '\n' ' ')"
+	check gcc TESTS="$(all_tests | longest_first | tr '\n' ' ')"
 }
 
 # A clang without its runtime library cannot link sanitizers.
@@ -261,10 +280,10 @@ build_clang() {
 # Sanitizers and valgrind make all slower and bigger: lighter loads, longer
 # deadlines.
 step_clang() {
-	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=20 \
+	PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=$((2 * patience)) \
 	ASAN_OPTIONS=${ASAN_OPTIONS:-detect_stack_use_after_return=1} \
 	UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1} \
-	check clang TESTS="$(all_but_scanners)"
+	check clang TESTS="$(all_but_scanners | longest_first | tr '\n' ' ')"
 }
 
 build_notls() {
@@ -281,8 +300,9 @@ step_notls() {
 	if [ -n "$long" ]; then
 		PEN_TEST_LIGHT=1 check notls
 	else
+		# shellcheck disable=SC2086,SC2116 # one line
 		PEN_TEST_LIGHT=1 check notls \
-			TESTS="$(programs_in notls unit control) $(list_in notls "$few")"
+			TESTS="$(tests_in unit control | tr '\n' ' ')$(echo $few)"
 	fi
 }
 
@@ -292,41 +312,20 @@ tests/system/test_page
 tests/system/test_tls_scan
 '
 
-# all_of STEP: all its tests.
-all_of() {
-	longest=$(list_in "$1" "$longest")
-	echo "$longest"
-	programs_in "$1" net system unit control compat | tr ' ' '\n' |
-		grep -vxF "$(echo "$longest" | tr ' ' '\n' | grep .)"
-	cd "$top" && echo tests/lint/*.sh
+# tests_in DIR...
+tests_in() (
+	cd "$top/tests" && find "$@" -name 'test_*.c' |
+		sed 's|^|tests/|; s|\.c$||' | sort
+)
+
+all_tests() {
+	tests_in net system unit control compat
+	(cd "$top" && printf '%s\n' tests/lint/*.sh)
 }
 
 all_but_scanners() {
 	[ -z "$long" ] || scanners=none
-	all_of clang | tr ' ' '\n' |
-		grep -vxF "$(echo "$scanners" | grep .)" | tr '\n' ' '
-}
-
-# Of the programs on standard input, those that this build has.
-built_in() {
-	while read -r program; do
-		[ ! -x "$work/$1/$program" ] || echo "$program"
-	done | tr '\n' ' '
-}
-
-# programs_in STEP DIR...
-programs_in() {
-	step=$1
-	shift
-	for dir in "$@"; do
-		find "$top/tests/$dir" -name 'test_*.c' | sort |
-			sed "s|^$top/||; s|\.c\$||"
-	done | built_in "$step"
-}
-
-# list_in STEP LIST
-list_in() {
-	echo "$2" | grep . | built_in "$1"
+	all_tests | grep -vxF "$(echo "$scanners" | grep .)"
 }
 
 build_valgrind() {
@@ -337,11 +336,11 @@ build_valgrind() {
 # Not the tests of what tests are made of.
 units_for_valgrind() {
 	if [ -n "$long" ]; then
-		programs_in gcc unit
-		return
+		tests_in unit
+	else
+		tests_in unit | grep -v '^tests/unit/support/' |
+			grep -vxF "$(echo "$slow_in_valgrind" | grep .)"
 	fi
-	programs_in gcc unit | tr ' ' '\n' | grep -v '^tests/unit/support/' |
-		grep -vxF "$(echo "$slow_in_valgrind" | grep .)" | tr '\n' ' '
 }
 
 # The unit tests run inside valgrind; the others run pen inside valgrind, and
@@ -355,20 +354,17 @@ step_valgrind() {
 	grind='valgrind -q --error-exitcode=99 --leak-check=full'
 	grind="$grind --errors-for-leak-kinds=definite"
 	grind="$grind --suppressions=$top/tests/valgrind.supp"
-	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=40
-	if [ -n "$long" ]; then
-		programs=$(programs_in gcc system net compat)
-	else
-		programs=$(list_in gcc "$fewer")
-	fi
+	export PEN_TEST_LIGHT=1 CK_TIMEOUT_MULTIPLIER=$((4 * patience))
+	[ -z "$long" ] || fewer=$(tests_in system net compat | tr '\n' ' ')
 	forget_results gcc
 	test_jobs=$((2 * jobs))
 	CK_FORK=no run_tests gcc LOG_COMPILER="$grind" TEST_SUITE_LOG=units.log \
-		TESTS="$(units_for_valgrind)" &
-	PEN_TEST_WRAPPER=$grind run_tests gcc TESTS="$programs"
+		TESTS="$(units_for_valgrind | tr '\n' ' ')" &
+	PEN_TEST_WRAPPER=$grind run_tests gcc TESTS="$(echo $fewer)"
 	wait
 	add_results valgrind gcc
-	unset PEN_TEST_LIGHT CK_TIMEOUT_MULTIPLIER
+	unset PEN_TEST_LIGHT
+	CK_TIMEOUT_MULTIPLIER=$patience
 }
 
 build_cross() {
@@ -502,6 +498,8 @@ for step in $steps; do
 	*) usage 1 >&2 ;;
 	esac
 done
+measure_speed
+export CK_TIMEOUT_MULTIPLIER=$patience
 # Tests mostly wait: while one step has its own, the next one is built.
 # shellcheck disable=SC2086 # words
 set -- $steps

@@ -34,14 +34,6 @@ static const struct {
 	    "link set d1 type bridge_slave state 3\n" },
 };
 
-static bool
-is_full(void)
-{
-	const char *full = getenv("PEN_TEST_FULL");
-
-	return full != NULL && *full == '1';
-}
-
 /* Each connection says a byte every 1 to 6 seconds. */
 static void
 talk(int ms)
@@ -148,7 +140,7 @@ SUITE(test_dsr_cable)
 	Suite *s = suite_create("dsr_cable");
 
 	SUITE_ADD(s, cable_is_out, 60);
-	if (is_full()) {
+	if (suite_is_full()) {
 		add_loop(s, out_for_12_s);
 		add_loop(s, out_for_60_s);
 	}

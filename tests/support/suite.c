@@ -146,12 +146,24 @@ write_file(const char *path, const char *what)
 	ck_assert_int_eq(fclose(f), 0);
 }
 
+static bool
+is_set(const char *variable)
+{
+	const char *s = getenv(variable);
+
+	return s != NULL && *s == '1';
+}
+
 bool
 suite_is_light(void)
 {
-	const char *s = getenv("PEN_TEST_LIGHT");
+	return is_set("PEN_TEST_LIGHT");
+}
 
-	return s != NULL && *s == '1';
+bool
+suite_is_full(void)
+{
+	return is_set("PEN_TEST_FULL");
 }
 
 bool
@@ -225,6 +237,7 @@ int
 suite_run(Suite *s)
 {
 	const char *tmp = getenv("TMPDIR");
+	long long began = wait_now_ms();
 	SRunner *runner;
 	int failed;
 
@@ -245,5 +258,6 @@ suite_run(Suite *s)
 	srunner_free(runner);
 	kill_leftovers();
 	nftw(scratch_root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+	printf("took %lld ms\n", wait_now_ms() - began);
 	return failed == 0 ? 0 : 1;
 }

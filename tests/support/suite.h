@@ -33,7 +33,8 @@
 	Suite *file(void); \
 	Suite *file(void)
 
-/* Runs a suite, cleans up; returns the exit status. */
+/* Runs a suite, cleans up, prints how long that took, by which run.sh orders the
+ * next run; returns the exit status. */
 int suite_run(Suite *s);
 
 struct suite_of_file {
@@ -61,6 +62,8 @@ void write_file(const char *path, const char *what);
 /* Sanitizer and valgrind runs set PEN_TEST_LIGHT=1: `heavy`, else `light`. */
 long suite_amount(long heavy, long light);
 bool suite_is_light(void);
+/* PEN_TEST_FULL=1: all that there is, however long it takes. */
+bool suite_is_full(void);
 /* So many rounds of what a few show as well: a tenth inside valgrind. */
 int suite_rounds(int n);
 /* The test itself, and not only pen, runs inside valgrind, which lets one

@@ -29,9 +29,7 @@ run_server(struct either_server *s, struct either *e)
 static long
 amount(void)
 {
-	const char *full = getenv("PEN_TEST_FULL");
-
-	return full != NULL && *full == '1' ? 1024 : suite_amount(64, 4);
+	return suite_is_full() ? 1024 : suite_amount(64, 4);
 }
 
 /* The pieces differ in size: neither end may be the last to go by chance. */

@@ -51,9 +51,7 @@ end(void)
 static long
 amount(long full, long heavy, long light)
 {
-	const char *s = getenv("PEN_TEST_FULL");
-
-	return s != NULL && *s == '1' ? full : suite_amount(heavy, light);
+	return suite_is_full() ? full : suite_amount(heavy, light);
 }
 
 /* Why it did not get its certificate, or NULL. */
@@ -243,8 +241,7 @@ END_TEST
 
 SUITE(test_tls_many)
 {
-	const char *full = getenv("PEN_TEST_FULL");
-	int seconds = full != NULL ? 3600 : 100;
+	int seconds = suite_is_full() ? 3600 : 100;
 	Suite *s = suite_create("tls_many");
 	TCase *c = tcase_create("unknown");
 
