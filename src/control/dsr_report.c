@@ -1,156 +1,9 @@
-/* dsr_report.c: what direct return is doing; counters are rows. */
+/* dsr_report.c: what direct return is doing. */
 #include "config.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "control/command.h"
-#include "control/dsr_report.h"
+#include "control/counters.h"
 #include "control/pen.h"
-
-/* ---- counters ---- */
-
-struct row {
-	const char *name;
-	size_t offset; /* of an uint64_t in its struct */
-};
-
-static const struct row frames[] = {
-	{ "received", offsetof(struct director_stats, received) },
-	{ "received_bytes", offsetof(struct director_stats, received_bytes) },
-	{ "forwarded", offsetof(struct director_stats, forwarded) },
-	{ "forwarded_bytes", offsetof(struct director_stats, forwarded_bytes) },
-	{ "tunnelled", offsetof(struct director_stats, tunnelled) },
-	{ "too_big", offsetof(struct director_stats, too_big.frames) },
-	{ "too_big_bytes", offsetof(struct director_stats, too_big.bytes) },
-	{ "probes", offsetof(struct director_stats, probes) },
-	{ "answered", offsetof(struct director_stats, answered) },
-	{ "held", offsetof(struct director_stats, pending) },
-	{ NULL, 0 },
-};
-
-static const struct row tarpit[] = {
-	{ "tarpit_arp", offsetof(struct tarpit_stats, arp) },
-	{ "tarpit_syn", offsetof(struct tarpit_stats, syn) },
-	{ "tarpit_ack", offsetof(struct tarpit_stats, ack) },
-	{ "tarpit_limited", offsetof(struct tarpit_stats, limited) },
-	{ NULL, 0 },
-};
-
-static const struct row links[] = {
-	{ "link_received", offsetof(struct link_counters, received) },
-	{ "link_sent", offsetof(struct link_counters, sent) },
-	{ "link_merged", offsetof(struct link_counters, merged) },
-	{ "link_missed", offsetof(struct link_counters, missed) },
-	{ "link_cut", offsetof(struct link_counters, cut) },
-	{ "link_refused", offsetof(struct link_counters, refused) },
-	{ "link_too_long", offsetof(struct link_counters, too_long) },
-	{ NULL, 0 },
-};
-
-static const struct row neighbors[] = {
-	{ "neighbor_questions", offsetof(struct neighbors_stats, requests) },
-	{ "neighbor_answers", offsetof(struct neighbors_stats, answers) },
-	{ "neighbor_failures", offsetof(struct neighbors_stats, failures) },
-	{ "neighbor_moves", offsetof(struct neighbors_stats, moves) },
-	{ "neighbor_claims", offsetof(struct neighbors_stats, claims) },
-	{ "neighbor_conflicts", offsetof(struct neighbors_stats, conflicts) },
-	{ "neighbor_bad", offsetof(struct neighbors_stats, bad) },
-	{ NULL, 0 },
-};
-
-static const struct row flows[] = {
-	{ "flows_opened", offsetof(struct dsr_flows_stats, opened) },
-	{ "flows_expired", offsetof(struct dsr_flows_stats, expired) },
-	{ "flows_evicted", offsetof(struct dsr_flows_stats, evicted) },
-	{ "flows_pushed_out", offsetof(struct dsr_flows_stats, pushed_out) },
-	{ "flows_no_memory", offsetof(struct dsr_flows_stats, no_memory) },
-	{ NULL, 0 },
-};
-
-static void
-tell(struct facts *f, const char *prefix, const char *name, uint64_t value)
-{
-	char key[64];
-
-	snprintf(key, sizeof(key), "%s%s", prefix, name);
-	facts_number(f, key, value);
-}
-
-static void
-tell_rows(struct facts *f, const char *prefix, const struct row *row,
-    const void *stats)
-{
-	uint64_t value;
-
-	for (; row->name != NULL; row++) {
-		memcpy(
-		    &value, (const char *)stats + row->offset, sizeof(value));
-		tell(f, prefix, row->name, value);
-	}
-}
-
-static void
-tell_flows(struct facts *f, const char *prefix, const struct dsr_flows *w)
-{
-	char name[64];
-	int i;
-
-	tell(f, prefix, "flows", w->count);
-	tell(f, prefix, "flows_max", w->max);
-	tell(f, prefix, "flows_peak", w->stats.peak);
-	tell_rows(f, prefix, flows, &w->stats);
-	for (i = 0; i < DSR_STATES; i++) {
-		snprintf(name, sizeof(name), "flows_%s",
-		    dsr_state_name((enum dsr_state)i));
-		tell(f, prefix, name, w->lists[i].count);
-	}
-}
-
-static void
-tell_drops(
-    struct facts *f, const char *prefix, const struct director_stats *stats)
-{
-	char name[64];
-	int i;
-
-	for (i = 0; i < DIRECTOR_DROPS; i++) {
-		const struct frame_count *t = &stats->dropped[i];
-		const char *why = director_drop_name((enum director_drop)i);
-
-		snprintf(name, sizeof(name), "dropped_%s", why);
-		tell(f, prefix, name, t->frames);
-		snprintf(name, sizeof(name), "dropped_%s_bytes", why);
-		tell(f, prefix, name, t->bytes);
-	}
-}
-
-/* Frames that never came up, so none of those above. */
-static void
-tell_fast(struct facts *f, const char *prefix, const struct director_fast *fast)
-{
-	tell(f, prefix, "fast_flows", fast->flows);
-	tell(f, prefix, "fast_frames", fast->passed.frames);
-	tell(f, prefix, "fast_bytes", fast->passed.bytes);
-}
-
-void
-dsr_report_counters(
-    struct facts *f, const struct director *d, const char *prefix)
-{
-	struct director_status s;
-
-	director_status(d, &s);
-	tell_rows(f, prefix, frames, s.frames);
-	tell_drops(f, prefix, s.frames);
-	tell_fast(f, prefix, &s.fast);
-	tell_rows(f, prefix, tarpit, s.tarpit);
-	tell_rows(f, prefix, links, &s.counters);
-	tell_rows(f, prefix, neighbors, &s.neighbors->stats);
-	tell_flows(f, prefix, s.flows);
-}
-
-/* ---- dsr ---- */
 
 /* "unknown" is a word of the text; JSON has null. */
 static void
@@ -238,7 +91,7 @@ run_dsr(struct call *c, struct error *e)
 		facts_text(&f, "mode", s.mode);
 	facts_text(&f, "mac", mac_format(&s.mac, text));
 	facts_flag(&f, "fast_path", s.fast.on && !s.fast.fails);
-	dsr_report_counters(&f, d, "");
+	counters_tell(&f, p, true);
 	tell_servers(&f, p);
 	facts_items(&f, "neighbors");
 	neighbors_each(s.neighbors, tell_neighbor, &l);

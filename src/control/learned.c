@@ -7,7 +7,7 @@
 #include "control/learned.h"
 #include "control/learned_private.h"
 #include "control/pen.h"
-#include "control/report.h"
+#include "control/counters.h"
 #include "proxy/reason.h"
 
 /* The parts in the order in which they are written: clients name servers. */
@@ -101,24 +101,25 @@ write_servers(struct learned_writer *l, struct handover_writer *w)
 
 /* ---- counters ---- */
 
-/* Those of the report, and then the reasons of sessions' ends. */
+/* Those of the frontend, by number; of an array the names of its items. */
 const char *
 learned_counter(unsigned i, size_t *offset)
 {
-	const char *name;
-	size_t unused;
-	unsigned first;
+	const struct counter *c;
+	unsigned row;
 
-	name = report_counter(i, offset);
-	if (name != NULL)
-		return name;
-	for (first = i; report_counter(first - 1, &unused) == NULL; first--)
-		;
-	if (i - first >= REASONS)
-		return NULL;
-	*offset = offsetof(struct frontend_stats, reasons) +
-	    (i - first) * sizeof(uint64_t);
-	return reason_name((enum reason)(i - first));
+	for (row = 0; (c = counter_at(row)) != NULL; row++) {
+		unsigned n = c->count > 0 ? c->count : 1;
+
+		if (c->source != COUNTER_FRONTEND)
+			continue;
+		if (i < n) {
+			*offset = c->offset + i * c->stride;
+			return c->item != NULL ? c->item(i) : c->name;
+		}
+		i -= n;
+	}
+	return NULL;
 }
 
 static void

@@ -17,9 +17,9 @@ extern const char metrics_media_open[];
 struct metrics_walk {
 	const struct pen *pen;
 	bool open; /* OpenMetrics */
-	unsigned family;
-	unsigned slot; /* of families that have a line a server */
-	bool ended;
+	unsigned part;	 /* of the process, counters, of servers */
+	unsigned number; /* of the family in it */
+	unsigned slot;	 /* of families that have a line a server */
 };
 
 /* Appends the next piece. Returns false when it was the last. Servers that come

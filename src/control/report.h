@@ -26,9 +26,6 @@ const char *report_rate(
     const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);
 /* The loop's ms; before there is a loop, the clock's. */
 uint64_t report_now(const struct pen *p);
-/* The counters of struct frontend_stats, by number: the name of one and its
- * offset; NULL behind the last. */
-const char *report_counter(unsigned i, size_t *offset);
 /* All counters: "NAME VALUE" with FACTS_LINES. */
 void report_counters(
     const struct pen *p, struct reply *r, enum facts_style style);

@@ -31,6 +31,7 @@ history_begin(
     struct server *s, const struct pool_watcher *w, const char *reason)
 {
 	s->history.changes = 0;
+	s->history.down_ms = 0;
 	note(&s->history, server_state(s), w, reason);
 }
 
@@ -46,6 +47,8 @@ history_tell(struct server *s, const struct pool_watcher *w, const char *reason)
 	note(h, c.is, w, reason);
 	h->changes++;
 	c.lasted_ms = h->since_ms - since;
+	if (server_state_is_down(c.was))
+		h->down_ms += c.lasted_ms;
 	if (w->on_state != NULL)
 		w->on_state(w->arg, s, &c);
 }

@@ -171,6 +171,9 @@ clear_counters(struct server *s)
 {
 	s->connects = s->failures = s->sent = s->received = 0;
 	s->connect_times = (struct histogram){ .total = 0 };
+	s->connect_durations = (struct duration){ .sum_us = 0 };
+	s->first_bytes = (struct duration){ .sum_us = 0 };
+	memset(s->ended, 0, sizeof(s->ended));
 }
 
 /* The list of the algorithm follows in pool_end_changes(). */

@@ -257,6 +257,10 @@ void pool_connected(struct pool *p, struct server *s, uint64_t now);
  * clock for pool_took(), else it is told what is known without. */
 bool pool_wants_times(const struct pool *p);
 void pool_took(struct pool *p, struct server *s, uint64_t us);
+/* A session with `s` had its first answer byte `us` after its beginning. */
+void pool_began_answer(struct server *s, uint64_t us);
+/* A session with `s` is over. */
+void pool_session_ended(struct server *s, enum server_end how);
 /* `s` did not answer in time, as `reason` says, and is blacklisted. Connections
  * to it count until pool_closed() all the same. Returns whether failures
  * blacklist it: not with a blacklist time of 0. */

@@ -391,8 +391,21 @@ pool_took(struct pool *p, struct server *s, uint64_t us)
 {
 	histogram_add(
 	    &s->connect_times, us < UINT32_MAX ? (uint32_t)us : UINT32_MAX);
+	duration_add(&s->connect_durations, us);
 	if (p->options.balance->took != NULL && s->role == SERVER_REGULAR)
 		p->options.balance->took(p->order, s, us);
+}
+
+void
+pool_began_answer(struct server *s, uint64_t us)
+{
+	duration_add(&s->first_bytes, us);
+}
+
+void
+pool_session_ended(struct server *s, enum server_end how)
+{
+	s->ended[how]++;
 }
 
 bool

@@ -27,6 +27,7 @@
 #include <stdint.h>
 
 #include "base/addr.h"
+#include "base/duration.h"
 #include "base/hash_table.h"
 #include "base/histogram.h"
 #include "base/log.h"
@@ -90,6 +91,7 @@ struct server_history {
 	unsigned changes;	 /* since the server is in its slot */
 	uint64_t since_ms;	 /* the pool's clock */
 	int64_t since_wall;	 /* seconds since 1970 */
+	uint64_t down_ms; /* down, suspect or blacklisted, before that */
 	char reason[SERVER_REASON_MAX];
 	struct log_site log; /* of the lines about it */
 };
@@ -151,6 +153,14 @@ struct server_settings {
 	enum server_on_down on_down;
 };
 
+/* How a session with a server ended: well; the client did it; or neither. */
+enum server_end {
+	SERVER_END_GOOD,
+	SERVER_END_CLIENT,
+	SERVER_END_FAILED,
+	SERVER_ENDS
+};
+
 struct server {
 	struct pool *pool;
 	unsigned slot;	 /* in the pool's list; never changes */
@@ -192,13 +202,23 @@ struct server {
 	uint64_t answered_ms; /* when it last did what a client wanted; 0:
 			       * never */
 
-	struct histogram connect_times;
+	struct histogram connect_times; /* lately */
+	struct duration connect_durations, first_bytes;
+	uint64_t ended[SERVER_ENDS]; /* sessions with it */
 	struct server_history history;
 };
 
 /* The same addresses in the same order. */
 bool server_addrs_equal(
     const struct server_addrs *a, const struct server_addrs *b);
+
+/* Whether it gets no clients for what it did: down, suspect, blacklisted. */
+static inline bool
+server_state_is_down(enum server_state state)
+{
+	return state == SERVER_DOWN || state == SERVER_SUSPECT ||
+	    state == SERVER_BLACKLISTED;
+}
 
 /* How many of SERVER_SHARES equal parts of the server's weight count now: all,
  * but during a slow start. */

@@ -80,3 +80,13 @@ reason_status(enum reason r, bool is_flow)
 		return 200;
 	return (unsigned)r < REASONS ? status[r] : 500;
 }
+
+enum server_end
+reason_end(enum reason r)
+{
+	unsigned status = reason_status(r, false);
+
+	return status < 400 ? SERVER_END_GOOD
+	    : status < 500  ? SERVER_END_CLIENT
+			    : SERVER_END_FAILED;
+}

@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 
+#include "pool/server.h"
+
 enum reason {
 	REASON_DONE,	       /* both sides said their last word */
 	REASON_CLIENT_RESET,   /* the client broke off */
@@ -42,6 +44,8 @@ enum reason {
  * 4xx for what the client did, 5xx for the rest. A flow of datagrams that is
  * silent has ended well. */
 unsigned reason_status(enum reason r, bool is_flow);
+/* How a session with a server ended, by its status: 2xx, 4xx, 5xx. */
+enum server_end reason_end(enum reason r);
 /* "done", "client_reset", ...: as in log lines and reports. */
 const char *reason_name(enum reason r);
 

@@ -176,6 +176,8 @@ session_close(struct session *s, enum reason why)
 
 	if (f->core.sessionlog != NULL)
 		session_log_close(s, said);
+	if (s->server != NULL)
+		pool_session_ended(s->server, reason_end(said));
 	if (why != REASON_DONE && why != REASON_FASTCLOSE &&
 	    why != REASON_QUIET_END) {
 		s->down.flags |= STREAM_NO_CLOSE_NOTIFY;

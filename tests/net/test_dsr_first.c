@@ -124,6 +124,33 @@ START_TEST(not_for_ever)
 }
 END_TEST
 
+/* What it counts is there for Prometheus, too. */
+static void
+expect_metrics(void)
+{
+	static const char *const lines[] = { "pen_dsr_forwarded_bytes_total ",
+		"pen_dsr_dropped_total{reason=\"no_server\"} 0\n",
+		"pen_dsr_fast_flows 0\n",
+		"pen_dsr_link_dropped_total{reason=\"missed\"} 0\n",
+		"pen_dsr_neighbor_questions_total ",
+		"pen_dsr_flows_in_state{state=\"established\"} 0\n" };
+	static const char request[] = "GET /metrics HTTP/1.0\r\n\r\n";
+	const char *got;
+	struct spot web;
+	size_t i;
+	int fd;
+
+	spot_new(&web, SPOT_UNIX);
+	(void)dsrpen_ask(&pen, &rig, text("web %s", web.text));
+	fd = spot_connect(&web);
+	spot_send(fd, request, sizeof(request) - 1);
+	got = spot_recv_all(fd);
+	close(fd);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(strstr(got, text("\n%s", lines[i])) != NULL,
+		    "no %s in: %s", lines[i], got);
+}
+
 /* The same words in both forms. */
 static void
 expect_json(void)
@@ -179,6 +206,7 @@ START_TEST(what_it_tells)
 	ck_assert_ptr_nonnull(
 	    strstr(said, "\ndsr_dropped_no_server_bytes 0\n"));
 	expect_json();
+	expect_metrics();
 	dsrpen_down(&pen);
 	netrig_down(&rig);
 }
