@@ -8,12 +8,20 @@
 #     sh examples/quickstart.sh [DIRECTORY]
 #
 # The build is kept in build-quickstart; with a directory where pen was built, that
-# one is shown and nothing is built.
+# one is shown and nothing is built. Outside of the source, as in a package's
+# examples, the pen that is installed is shown.
 set -u
 
 top=$(cd "$(dirname "$0")/.." && pwd) || exit 1
 build=${1:-$top/build-quickstart}
 is_built=${1:+yes}
+if [ -z "$is_built" ] && [ ! -f "$top/tests/setup.sh" ]; then
+	build=$(command -v pen) || {
+		echo "quickstart: neither pen's source nor pen is here" >&2
+		exit 1
+	}
+	build=${build%/*} is_built=yes
+fi
 [ -n "$is_built" ] || . "$top/tests/setup.sh"
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/quickstart.XXXXXX") || exit 1
@@ -220,4 +228,4 @@ if [ -t 0 ] && [ -t 1 ]; then
    Enter ends all of it"
 	read -r _
 fi
-say "all is stopped; README.md goes on from here"
+say "all is stopped; pen(1) and README.md go on from here"

@@ -86,7 +86,7 @@ enum obstacle pool_obstacle(const struct server *s, const struct peer *who,
     const struct explanation *x);
 
 /* Logs, at level debug, the server that a client gets, by which rule, and what
- * kept the first others from it. To be called before the choice takes effect. */
+ * kept the first others from it. To be called before that takes effect. */
 void pool_log_choice(struct pool *p, const struct peer *who,
     struct attempts *attempts, const struct decision *d, uint64_t now);
 

@@ -1,9 +1,10 @@
 #!/bin/sh
-# No line of src and tests is longer than 80 columns, tabs being 8.
+# No line of src and tests is longer than 80 columns, tabs being 8; files that are
+# made when they are built do not count.
 cd "${SRCDIR:-.}" || exit 1
 
 # shellcheck disable=SC2046
-awk '
+LC_ALL=C awk '
 FNR == 1 { files++ }
 {
 	line = $0
@@ -23,4 +24,5 @@ END {
 	print "columns: " files - failed " passed, " failed + 0 " failed"
 	exit failed > 0 || files == 0
 }
-' $(find src tests -name "*.[ch]" ! -path "tests/bench/*" | sort)
+' $(find src tests -name '*.[ch]' ! -path 'tests/bench/*' \
+	! -name suites.c ! -name web_page.h | sort)

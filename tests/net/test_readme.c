@@ -107,6 +107,29 @@ START_TEST(quickstart_shows_what_it_says)
 }
 END_TEST
 
+/* As in the examples of a package: without the source, with pen in the PATH. */
+START_TEST(quickstart_without_the_source)
+{
+	const char *dir = getenv("SRCDIR"), *pen = getenv("PEN");
+	const char *argv[] = { "sh", NULL, NULL };
+	struct child c;
+
+	NEED_PROGRAM("curl");
+	ck_assert(dir != NULL && pen != NULL && strrchr(pen, '/') != NULL);
+	argv[1] = scratch("quickstart.sh");
+	write_file(
+	    argv[1], contents(text("%s/examples/quickstart.sh", dir)));
+	setenv("PATH",
+	    text("%.*s:%s", (int)(strrchr(pen, '/') - pen), pen,
+		getenv("PATH")),
+	    1);
+	child_start(&c, argv);
+	ck_assert_msg(
+	    child_wait(&c, 60000) == 0, "%s%s", child_out(&c), child_err(&c));
+	ck_assert_ptr_nonnull(strstr(child_out(&c), "all is stopped"));
+}
+END_TEST
+
 SUITE(test_readme)
 {
 	Suite *s = suite_create("readme");
@@ -115,5 +138,6 @@ SUITE(test_readme)
 	SUITE_ADD(s, each_row_is_a_command, 10);
 	SUITE_ADD(s, any_shell_takes_them, 10);
 	SUITE_ADD(s, quickstart_shows_what_it_says, 120);
+	SUITE_ADD(s, quickstart_without_the_source, 120);
 	return s;
 }

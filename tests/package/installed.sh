@@ -185,6 +185,13 @@ check "the package replaces it" install /try/pen-1.deb
 check "which is gone" not is "$(status_of pen)" installed
 check "the package is installed" is "$(status_of pen-balancer)" installed
 check "every file is as packed" is "$(dpkg -V pen-balancer)" ""
+check "both changelogs are there" test \
+	-s /usr/share/doc/pen-balancer/changelog.Debian.gz -a \
+	-s /usr/share/doc/pen-balancer/changelog.gz
+check "its first words name no file that is elsewhere" not grep -q '\](doc/' \
+	/usr/share/doc/pen-balancer/README
+check "the quickstart shows the installed pen" \
+	sh /usr/share/doc/pen-balancer/examples/quickstart.sh
 check "the user is there" id pen
 check "its directories are there" is \
 	"$(stat -c %U:%a /run/pen /var/log/pen | tr '\n' ' ')" "pen:755 pen:750 "
