@@ -29,6 +29,7 @@ enum {
 	READY_ERROR = 8,   /* told only: maybe an error: the next call tells */
 	WATCH_LEVEL = 16,  /* with READY_READ: tell again while it lasts */
 	READY_URGENT = 32, /* told only, with epoll: urgent data is coming */
+	WATCH_LISTED = 64, /* the loop's: the kernel knows the descriptor */
 };
 
 struct watch;
@@ -39,7 +40,7 @@ struct watch {
 	int fd;	       /* -1: not watching */
 	uint8_t want;  /* what the owner waits for */
 	uint8_t armed; /* what the kernel was told */
-	bool listed;   /* the kernel knows the descriptor */
+	uint16_t start; /* which one it is: events of others are stale */
 	watch_fn *on_ready;
 	struct watch_event *event; /* with the event library's methods only */
 };

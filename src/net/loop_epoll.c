@@ -65,21 +65,41 @@ from_epoll(uint32_t events)
 	return ready;
 }
 
+/* The address of a watch is below 2^48, as all are of programs that do not ask
+ * for others; the rest of the word tells one of its starts from another. */
+enum { START_BITS = 16 };
+
+static uint64_t
+word_of(const struct watch *w)
+{
+	return (uint64_t)(uintptr_t)w << START_BITS | w->start;
+}
+
+/* The watch that an event is for; NULL: it has been stopped since then, and may
+ * watch another descriptor by now. */
+static struct watch *
+watch_of(uint64_t word)
+{
+	struct watch *w = (struct watch *)(uintptr_t)(word >> START_BITS);
+
+	return w->fd >= 0 && w->start == (uint16_t)word ? w : NULL;
+}
+
 /* An edge-triggered interest that is no longer wanted is left armed: it costs
  * nothing until the next edge, and taking it away costs a system call. */
 int
 loop_epoll_want(struct loop *l, struct watch *w)
 {
-	unsigned need = w->want | (w->want & WATCH_LEVEL ? 0 : w->armed);
+	unsigned need = WATCH_LISTED | w->want |
+	    (w->want & WATCH_LEVEL ? 0 : w->armed);
 	struct epoll_event ev = { .events = to_epoll(need) };
-	int op = w->listed ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+	int op = w->armed & WATCH_LISTED ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
-	if (w->listed && need == w->armed)
+	if (need == w->armed)
 		return 0;
-	ev.data.ptr = w;
+	ev.data.u64 = word_of(w);
 	if (epoll_ctl(l->epoll_fd, op, w->fd, &ev) < 0)
 		return -1;
-	w->listed = true;
 	w->armed = (uint8_t)need;
 	return 0;
 }
@@ -148,9 +168,9 @@ one_turn(struct loop *l)
 	loop_update_now(l);
 	l->wake = 0;
 	for (i = 0; i < n; i++) {
-		struct watch *w = ev[i].data.ptr;
+		struct watch *w = watch_of(ev[i].data.u64);
 
-		if (w->fd >= 0)
+		if (w != NULL)
 			w->on_ready(w, from_epoll(ev[i].events));
 	}
 	loop_run_tasks(l);

@@ -18,6 +18,7 @@ struct loop {
 	uint64_t lost_us; /* pauses, which its time leaves out */
 	uint64_t wake; /* it runs again by then, ms; UINT64_MAX: at any time */
 	unsigned turn;
+	uint16_t starts; /* of watches; wraps around */
 	struct list tasks;
 	bool stopped;
 	bool failed; /* the event library has */

@@ -82,14 +82,13 @@ event_want(struct loop *l, struct watch *w)
 	short what = (short)(EV_PERSIST | (need & READY_READ ? EV_READ : 0) |
 	    (need & READY_WRITE ? EV_WRITE : 0));
 
-	if (w->listed && need == w->armed)
+	if (w->armed == (need | WATCH_LISTED))
 		return 0;
 	if (w->event == NULL && (w->event = watch_event_new(l, w)) == NULL)
 		return -1;
 	event_del(w->event->event);
 	event_assign(w->event->event, l->base, w->fd, what, on_event, w->event);
-	w->armed = (uint8_t)need;
-	w->listed = true;
+	w->armed = (uint8_t)(need | WATCH_LISTED);
 	return need == 0 ? 0 : event_add(w->event->event, NULL);
 }
 
@@ -114,7 +113,9 @@ watch_start(
 {
 	int error;
 
-	*w = (struct watch){ .fd = fd, .on_ready = on_ready };
+	*w = (struct watch){
+		.fd = fd, .start = ++l->starts, .on_ready = on_ready
+	};
 	if (watch_change(l, w, want) == 0)
 		return 0;
 	error = errno;
@@ -130,9 +131,8 @@ watch_stop(struct loop *l, struct watch *w)
 	w->event = NULL;
 	/* close() removes a descriptor from the set. One that stays open has to
 	 * be removed here; only a listener (WATCH_LEVEL) may. */
-	if (l->epoll_fd >= 0 && w->listed && w->armed & WATCH_LEVEL)
+	if (l->epoll_fd >= 0 && w->armed & WATCH_LEVEL)
 		loop_epoll_forget(l, w);
 	w->fd = -1;
-	w->listed = false;
 	w->armed = 0;
 }

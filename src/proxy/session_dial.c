@@ -89,6 +89,7 @@ static void
 session_open_up(struct session *s, int fd)
 {
 	stream_open_plain(&s->up, fd, s->frontend->core.options.nodelay);
+	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	if (session_is_to_unix(s))
 		s->up.flags |= STREAM_READ_END;
 }
@@ -220,7 +221,6 @@ session_dial(struct session *s)
 	if (fd < 0)
 		return errno;
 	session_open_up(s, fd);
-	s->up.flags &= ~(unsigned)STREAM_READABLE; /* the loop will say */
 	if (frontend_server_is_tls(&f->core, server))
 		return session_await_server_hello(s, &server->addrs.addr[at]);
 	if (session_introduce(s, &server->addrs.addr[at]) < 0)

@@ -3,12 +3,15 @@
 #include "config.h"
 
 #include <check.h>
+#include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
@@ -119,11 +122,99 @@ START_TEST(posts_are_lost)
 }
 END_TEST
 
+/* ---- a server leaves at the moment of the request ---- */
+
+enum { TRIALS = 20, MANY_TRIALS = 200 };
+
+static struct backend back[SERVERS];
+static atomic_bool leaves[SERVERS], go_on;
+
+/* Closes when it is told to and nothing was asked; answers in two parts. */
+static void
+leave_or_answer(struct backend *b, int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	char request[1000];
+
+	while (poll(&p, 1, 1) == 0)
+		if (atomic_load(&leaves[b - back]))
+			return;
+	if (recv(fd, request, sizeof(request), 0) <= 0 ||
+	    !backend_send(fd, "0123456789", 10))
+		return;
+	while (!atomic_load(&go_on) && !atomic_load(&b->stopping))
+		wait_nap();
+	(void)backend_send(fd, "0123456789", 10);
+}
+
+/* Which one has the session; -1: none. */
+static int
+who_has_it(void)
+{
+	const char *all = spot_ask(&ctl, "servers\n");
+
+	if (strstr(all, " conn 1 ") == NULL)
+		return -1;
+	return strncmp(strchr(all, '\n') + 1, "1 addr", 6) == 0 &&
+		strstr(strchr(all, '\n'), " conn 1 ") != NULL;
+}
+
+/* While pen sees neither, the client asks, and then the server closes all that
+ * it has: the event of the connection that pen leaves, for one that was opened
+ * in advance, is not told of that one. */
+static void
+one_trial(void)
+{
+	char answer[10];
+	int fd, had;
+
+	WAIT_FOR(strcmp(spot_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
+	    20000);
+	fd = spot_connect(&front);
+	WAIT_FOR((had = who_has_it()) >= 0, 10000);
+	WAIT_FOR(strcmp(spot_ask(&ctl, "idlers\n"), "Idlers: 2/2\n") == 0,
+	    20000);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	WAIT_FOR(child_status_line(pen.child.pid, "State")[0] == 'T', 10000);
+	spot_send(fd, REQUEST("GET"), strlen(REQUEST("GET")));
+	atomic_store(&leaves[had], true);
+	WAIT_FOR(back[had].open == 0, 10000);
+	atomic_store(&leaves[had], false);
+	atomic_store(&go_on, false);
+	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	spot_recv(fd, answer, 10);
+	atomic_store(&go_on, true);
+	spot_recv(fd, answer, 10);
+	spot_expect_end(fd);
+	close(fd);
+}
+
+START_TEST(answers_are_whole)
+{
+	int i, trials = getenv("PEN_TEST_FULL") != NULL ? MANY_TRIALS : TRIALS;
+
+	if (*child_status_line(getpid(), "State") == '\0')
+		SKIP("states of processes cannot be read here");
+	for (i = 0; i < SERVERS; i++)
+		backend_start(&back[i], SPOT_TCP4, leave_or_answer, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-b", "0", "-O", "idlers 2", "-C", ctl.text,
+	    front.text, back[0].at.text, back[1].at.text, NULL);
+	for (i = 0; i < trials; i++)
+		one_trial();
+	pen_down(&pen);
+	for (i = 0; i < SERVERS; i++)
+		backend_stop(&back[i]);
+}
+END_TEST
+
 SUITE(test_lost_requests)
 {
 	Suite *s = suite_create("lost_requests");
 
 	SUITE_ADD(s, frozen_and_killed, 20);
 	SUITE_ADD(s, posts_are_lost, 20);
+	SUITE_ADD(s, answers_are_whole, 60);
 	return s;
 }

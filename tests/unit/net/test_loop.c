@@ -27,6 +27,7 @@ static struct watch a, b;
 static struct task task;
 static struct timer timer;
 static int calls, tasks;
+static int fds[3][2];
 static int ends[2]; /* of tasks_starve_nobody */
 static char order[8];
 
@@ -67,6 +68,45 @@ stop_other(struct watch *w, unsigned ready)
 	loop_soon(loop, &task);
 	loop_soon(loop, &task);
 }
+
+/* Both are ready; whoever comes first makes the other watch another descriptor,
+ * which is not. */
+static void
+restart_other(struct watch *w, unsigned ready)
+{
+	struct watch *other = w == &a ? &b : &a;
+
+	(void)ready;
+	calls++;
+	watch_stop(loop, w);
+	watch_stop(loop, other);
+	close(other == &a ? fds[0][0] : fds[1][0]);
+	ck_assert_int_eq(
+	    watch_start(loop, other, fds[2][0], READY_READ, restart_other), 0);
+	loop_soon(loop, &task);
+}
+
+START_TEST(restarted_watches_are_silent)
+{
+	int i;
+
+	begin(_i);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(
+		    socketpair(AF_UNIX, SOCK_STREAM, 0, fds[i]), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &a, fds[0][0], READY_READ, restart_other), 0);
+	ck_assert_int_eq(
+	    watch_start(loop, &b, fds[1][0], READY_READ, restart_other), 0);
+	ck_assert_int_eq(write(fds[0][1], "x", 1), 1);
+	ck_assert_int_eq(write(fds[1][1], "x", 1), 1);
+	task = (struct task){ .run = run_task };
+	list_init(&task.link);
+	ck_assert_int_eq(loop_run(loop), 0);
+	ck_assert_int_eq(calls, 1);
+	loop_free(loop);
+}
+END_TEST
 
 /* A watch stopped in a callback is not called, though its event was there;
  * a task runs once however often it is asked for, and may ask again. */
@@ -635,6 +675,7 @@ SUITE(test_loop)
 
 	tcase_set_timeout(c, 10);
 	tcase_add_loop_test(c, stopped_watches_are_silent, 0, METHODS);
+	tcase_add_loop_test(c, restarted_watches_are_silent, 0, METHODS);
 	tcase_add_loop_test(c, wants_can_change, 0, METHODS);
 	tcase_add_loop_test(c, timers_and_signals, 0, METHODS);
 	tcase_add_loop_test(c, levels_are_told_again, 0, METHODS);
