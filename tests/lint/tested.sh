@@ -7,7 +7,7 @@ cd "${SRCDIR:-.}" || exit 1
 elsewhere='
 tests/control/test_transcripts: control/access control/access_command
 	control/check_command control/client_command control/config_command
-	control/connection_command control/facts control/limit_command
+	control/connection_command control/limit_command
 	control/mode_command control/pen control/reply control/report
 	control/request control/server_report control/server_setting
 	control/table control/table_checks
@@ -39,14 +39,14 @@ tests/system/test_checks_tls: proxy/check_tls
 tests/system/test_choice: net/sources
 tests/system/test_client_limits: proxy/limits
 tests/system/test_control: control/client control/config_file control/socket
-tests/system/test_dns: proxy/dns proxy/dns_socket
+tests/system/test_dns: proxy/dns proxy/dns_ask proxy/dns_socket
 tests/system/test_dummy: proxy/dummy
 tests/system/test_failover: control/states proxy/session_connect
 tests/system/test_geoip: control/geoip
 tests/system/test_http: proxy/http_forwarded proxy/session_http
 tests/system/test_http_pages: proxy/http_page
 tests/system/test_http_sticky: proxy/session_sticky
-tests/system/test_logtools: tools/mergelogs tools/penlog tools/penlogd tools/visits
+tests/system/test_logtools: tools/mergelogs tools/penlog tools/penlogd
 tests/system/test_lost_requests: proxy/session_retry
 tests/system/test_names: control/expand control/refresh
 tests/system/test_penctl: tools/penctl tools/watch

@@ -33,8 +33,8 @@
 	Suite *file(void); \
 	Suite *file(void)
 
-/* Runs a suite, cleans up, prints how long that took, by which run.sh orders the
- * next run; returns the exit status. */
+/* Runs a suite, cleans up, prints how long that took, by which run.sh orders
+ * the next run; returns the exit status. */
 int suite_run(Suite *s);
 
 struct suite_of_file {
