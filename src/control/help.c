@@ -106,7 +106,7 @@ static const char usage[] =
 static const char *const common[] = { "round-robin", "hash", "weight", "sticky",
 	"emergency", "check-servers", "udp", "dns", "cert", "upstream-tls",
 	"proxy-protocol", "http", "client-acl", "client-conns", "foreground",
-	"control", "config-file", "check", "session-log", "web", "user" };
+	"control", "config", "check", "session-log", "web", "user" };
 
 static const struct command *
 row_of_option(const char *option)

@@ -94,7 +94,7 @@ tell_state(struct facts *f, const struct server *s, uint64_t now)
 	facts_text(f, "name", s->name);
 	facts_text(f, "state", report_server_state(s));
 	facts_text(f, "since", report_time(h->since_wall, since));
-	facts_number(f, "for_s", (now - h->since_ms) / 1000);
+	facts_number(f, "age_s", (now - h->since_ms) / 1000);
 	facts_phrase(f, "reason", h->reason);
 	facts_number(f, "changes", h->changes);
 	facts_number(f, "share", server_share(s) * 100 / SERVER_SHARES);

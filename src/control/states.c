@@ -71,8 +71,8 @@ log_change(struct server *s, const struct server_change *c)
 
 	if (level <= log_level)
 		log_write(&s->history.log, level,
-		    "server %s server=%u name=%s reason=\"%s\" was=%s "
-		    "for_s=%llu",
+		    "server %s server=%u name=%s reason=\"%s\" prev=%s "
+		    "prev_s=%llu",
 		    server_state_name(c->is), s->number, s->name,
 		    s->history.reason, server_state_name(c->was),
 		    (unsigned long long)(c->lasted_ms / 1000));

@@ -1,9 +1,9 @@
 /* states.h: changes of servers' states, as the pool tells them: a log line
  * each, the program of on_state, and the end of blacklistings in time.
  *
- *     server down server=1 name=web1 reason="..." was=up for_s=312
+ *     server down server=1 name=web1 reason="..." prev=up prev_s=312
  *
- * `for_s` is how long the state before lasted. Nothing is logged before the
+ * `prev_s` is how long the state before lasted. Nothing is logged before the
  * program serves. */
 #ifndef PEN_CONTROL_STATES_H
 #define PEN_CONTROL_STATES_H

@@ -182,7 +182,7 @@
   var COLUMNS = [
     ["Server", "server", number],
     ["State", "state-of", function (s) { return ORDER.indexOf(s.state) * 4e9 + number(s); }],
-    ["Since", "n", function (s) { return s.for_s; }],
+    ["Since", "n", function (s) { return s.age_s; }],
     ["Sessions", "n open", function (s) { return -s.conn; }],
     ["New/s", "n", function (s) { return -s.rate; }],
     ["Connect p50", "n p50", function (s) { return -s.connect_p50_us; }],
@@ -271,7 +271,7 @@
     mark(r.state, "state " + s.state);
     set(r.word, s.state);
     set(r.reason, s.reason && s.reason !== "configuration" ? s.reason : "");
-    set(r.cells[2], ago(s.for_s));
+    set(r.cells[2], ago(s.age_s));
     if (r.cells[2].title !== s.since) r.cells[2].title = s.since;
     set(r.open, s.max > 0 ? s.conn + " of " + s.max : short(s.conn));
     if (s.max > 0) gauge(r.bar, s.conn / s.max);

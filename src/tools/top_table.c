@@ -68,7 +68,7 @@ read_server(struct top_server *s, unsigned pen, const struct words *w)
 	copy_text(s->reason, sizeof(s->reason), value_of(w, "reason"));
 	s->sessions = number_of(w, "conn");
 	s->failures = number_of(w, "failures");
-	s->for_s = number_of(w, "for_s");
+	s->age_s = number_of(w, "age_s");
 	s->up = number_of(w, "sx");
 	s->down = number_of(w, "rx");
 	s->rate = strtod(value_of(w, "rate"), NULL);
@@ -145,7 +145,7 @@ add_up(struct top_server *to, const struct top_server *s)
 	if (badness(s->state) > badness(to->state)) {
 		memcpy(to->state, s->state, sizeof(to->state));
 		memcpy(to->reason, s->reason, sizeof(to->reason));
-		to->for_s = s->for_s;
+		to->age_s = s->age_s;
 	}
 	to->sessions += s->sessions;
 	to->failures += s->failures;

@@ -63,7 +63,7 @@ tell_failures(char *to, size_t room, const struct top_server *s)
 static void
 tell_since(char *to, size_t room, const struct top_server *s)
 {
-	uint64_t n = s->for_s;
+	uint64_t n = s->age_s;
 
 	if (n < 60)
 		snprintf(to, room, "%" PRIu64 "s", n);

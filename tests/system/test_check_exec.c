@@ -86,7 +86,7 @@ START_TEST(decides)
 	write_file(sick, "");
 	WAIT_FOR(child_has_said(&pen.child,
 		     "server down server=1 name=127.0.0.1 "
-		     "reason=\"check exec: now 127.0.0.1 is ill\" was=up"),
+		     "reason=\"check exec: now 127.0.0.1 is ill\" prev=up"),
 	    SOON);
 	ck_assert_str_eq(spot_hear(&front), "a");
 	ck_assert_str_eq(spot_hear(&front), "a");

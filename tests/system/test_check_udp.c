@@ -42,7 +42,7 @@ START_TEST(left_out_and_back)
 	    strstr(ask("checks"), "1 check udp state up result ok"), SOON);
 	udp_server_stop(&b);
 	WAIT_FOR(child_has_said(&pen.child,
-		     "reason=\"check udp: Connection refused\" was=up"),
+		     "reason=\"check udp: Connection refused\" prev=up"),
 	    SOON);
 	for (i = 0; i < 4; i++) {
 		client = udp_client(&front);

@@ -152,7 +152,7 @@ START_TEST(dead_server_gets_no_client)
 	ck_assert_ptr_null(strstr(child_err(&pen.child), "server failed"));
 	ck_assert_ptr_nonnull(strstr(child_err(&pen.child),
 	    "server down server=1 name=127.0.0.1 "
-	    "reason=\"check connect: Connection refused\" was=up"));
+	    "reason=\"check connect: Connection refused\" prev=up"));
 	at = b.at;
 	backend_start_at(&b, &at, backend_say, "b");
 	BECOMES(1, "state up");

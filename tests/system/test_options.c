@@ -302,6 +302,7 @@ START_TEST(help_and_version)
 	ck_assert_int_le(
 	    count(child_out(&p.child), '\n', "usage:", "all options"), 50);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), " dsr "));
+	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "-F, --config FILE"));
 	pen_start(&p, "--help", "dsr", NULL);
 	ck_assert_int_eq(child_wait(&p.child, 10000), 0);
 	ck_assert_ptr_nonnull(strstr(child_out(&p.child), "--dsr-if"));

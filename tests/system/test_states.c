@@ -101,9 +101,9 @@ START_TEST(refusals)
 
 	up("blacklist 60");
 	gone = text("server blacklisted server=0 name=127.0.0.1 "
-		    "reason=\"Connection refused\" was=up for_s=");
+		    "reason=\"Connection refused\" prev=up prev_s=");
 	back = "server up server=0 name=127.0.0.1 "
-	       "reason=\"blacklist time over\" was=blacklisted for_s=";
+	       "reason=\"blacklist time over\" prev=blacklisted prev_s=";
 	ask(4);
 	ck_assert_int_eq(lines("server blacklisted"), 0);
 	backend_stop(&b[0]);
@@ -131,7 +131,7 @@ START_TEST(the_last_one)
 	is_back();
 	ck_assert_str_eq(spot_hear(&front), "a");
 	ck_assert_int_eq(lines("server=0 name=127.0.0.1 reason=\"answered\" "
-			       "was=blacklisted"),
+			       "prev=blacklisted"),
 	    1);
 	down();
 }
@@ -161,27 +161,27 @@ START_TEST(by_the_operator)
 	up("blacklist 60");
 	ck_assert_str_eq(command("server 1 drain"), "");
 	ck_assert_int_eq(lines(text("server drain server=1 name=127.0.0.1 %s "
-				    "was=up for_s=",
+				    "prev=up prev_s=",
 			     who)),
 	    1);
 	ck_assert_str_eq(command("server 1 drain; server 1 weight 3"), "");
 	ck_assert_str_eq(command("server 1 down"), "");
 	ck_assert_int_eq(lines(text("server maint server=1 name=127.0.0.1 %s "
-				    "was=drain",
+				    "prev=drain",
 			     who)),
 	    1);
 	ck_assert_str_eq(command("server 1 maint; server 1 up"), "");
 	ck_assert_int_eq(
-	    lines(text("server up server=1 name=127.0.0.1 %s was=maint", who)),
+	    lines(text("server up server=1 name=127.0.0.1 %s prev=maint", who)),
 	    1);
 	ck_assert_str_eq(command("server 1 blacklist 50"), "");
 	ck_assert_int_eq(lines(text("server blacklisted server=1 "
-				    "name=127.0.0.1 %s was=up",
+				    "name=127.0.0.1 %s prev=up",
 			     who)),
 	    1);
 	ck_assert_str_eq(command("server 1 remove"), "");
 	ck_assert_int_eq(lines(text("server removed server=1 name=127.0.0.1 "
-				    "%s was=blacklisted",
+				    "%s prev=blacklisted",
 			     who)),
 	    1);
 	ck_assert_int_eq(lines("server=1 "), 5);
@@ -284,7 +284,7 @@ START_TEST(rate_and_failures)
 	ask(2);
 	ck_assert(told("failures") == 1);
 	ck_assert(told("changes") == 1);
-	WAIT_FOR(told("for_s") >= 1 || told("changes") > 1, SOON);
+	WAIT_FOR(told("age_s") >= 1 || told("changes") > 1, SOON);
 	is_back();
 	down();
 }

@@ -34,7 +34,7 @@ add(struct top_table *t, unsigned pen, int number, const char *name,
 	ck_assert_int_eq(
 	    top_table_add(t, pen,
 		text("%d name %s state %s since 2026-01-01T00:00:00+00:00 "
-		     "for_s 90 reason \"check connect: no\" changes 1 share "
+		     "age_s 90 reason \"check connect: no\" changes 1 share "
 		     "100 role regular addr 10.0.0.1 port 80 conn %d max 0 "
 		     "hard 0 weight 0 prio 0 sx %d rx 0 connects 5 failures 3 "
 		     "rate 1.5",
