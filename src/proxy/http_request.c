@@ -51,6 +51,8 @@ take_request_line(struct http_head *h, struct http_text line)
 	target = (struct http_text){ first + 1, (size_t)(last - first) - 1 };
 	if (!http_is_token(method) || !http_is_target(target))
 		return wrong(h, 400, "no request line");
+	h->safe = is_method(method, "GET") || is_method(method, "HEAD") ||
+	    is_method(method, "OPTIONS");
 	if (is_method(method, "HEAD"))
 		h->kind |= HTTP_KIND_HEAD;
 	else if (is_method(method, "CONNECT"))
@@ -117,10 +119,13 @@ take_connection(struct http_head *h, struct http_text value)
 	struct http_text option;
 	size_t i;
 
-	while (http_list_next(&value, &option))
+	while (http_list_next(&value, &option)) {
+		h->close |= http_text_is(option, "close");
+		h->keep |= http_text_is(option, "keep-alive");
 		for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++)
 			if (http_text_is(option, needed[i]))
 				return wrong(h, 400, "wrong Connection");
+	}
 	return HTTP_HEAD_MORE;
 }
 
@@ -267,6 +272,11 @@ judge(struct http_head *h)
 		return wrong(h, 400, "Transfer-Encoding in HTTP/1.0");
 	if (h->kind & HTTP_KIND_CONNECT && (h->chunked || h->body > 0))
 		return wrong(h, 400, "CONNECT with a body");
+	if (h->safe && !h->chunked && h->body == 0 &&
+	    !(h->kind & HTTP_KIND_UPGRADE) && !(h->seen & HTTP_SEEN_EXPECT))
+		h->kind |= HTTP_KIND_REPEATABLE;
+	if (h->close || (h->old && !h->keep))
+		h->kind |= HTTP_KIND_LAST;
 	return HTTP_HEAD_DONE;
 }
 

@@ -21,6 +21,10 @@ enum http_kind {
 	HTTP_KIND_HEAD = 1,    /* has no body (RFC 9112, 6.3) */
 	HTTP_KIND_CONNECT = 2, /* 2xx begins a tunnel (RFC 9110, 9.3.6) */
 	HTTP_KIND_UPGRADE = 4, /* 101 switches protocols (RFC 9110, 7.8) */
+	/* Whoever gets it twice does nothing twice: of a safe method (RFC 9110,
+	 * 9.2.1), and nothing follows its header section. */
+	HTTP_KIND_REPEATABLE = 8,
+	HTTP_KIND_LAST = 16, /* no request follows (RFC 9112, 9.3 and 9.6) */
 };
 
 /* Fields that were there; bits. */
@@ -60,7 +64,8 @@ struct http_head {
 
 	/* Private. */
 	size_t line, searched;
-	bool begun, old;
+	bool begun, old, safe;
+	bool close, keep; /* what Connection says */
 };
 
 /* Goes on with a section of which `n` bytes are there. */

@@ -115,6 +115,7 @@ request_ends(struct http_requests *r)
 {
 	r->stage = r->switched ? HTTP_REQUESTS_TUNNEL
 	    : r->undecided     ? HTTP_REQUESTS_ANSWER
+	    : r->last	       ? HTTP_REQUESTS_OVER
 			       : HTTP_REQUESTS_HEAD;
 	memset(&r->head, 0, sizeof(r->head));
 }
@@ -124,6 +125,9 @@ on_head(struct http_requests *r)
 {
 	const struct http_head *h = &r->head;
 
+	r->repeatable = h->kind & HTTP_KIND_REPEATABLE &&
+	    (r->repeatable || r->pending->count == 0);
+	r->last = h->kind & HTTP_KIND_LAST;
 	http_pending_add(r->pending, h->kind);
 	r->count++;
 	r->undecided = h->kind & (HTTP_KIND_CONNECT | HTTP_KIND_UPGRADE);
@@ -257,7 +261,7 @@ take_all(struct http_requests *r, struct pass *p, struct http_text *out)
 	} else {
 		*out = (struct http_text){ p->in + p->run, p->at - p->run };
 	}
-	if (r->stage == HTTP_REQUESTS_REFUSED)
+	if (r->stage == HTTP_REQUESTS_REFUSED || r->stage == HTTP_REQUESTS_OVER)
 		p->at = p->length; /* what comes is thrown away */
 }
 
@@ -334,7 +338,9 @@ http_requests_clear(const struct http_requests *r)
 bool
 http_requests_are_idle(const struct http_requests *r)
 {
-	return r->stage == HTTP_REQUESTS_HEAD && buffer_length(&r->held) == 0;
+	return (r->stage == HTTP_REQUESTS_HEAD ||
+		   r->stage == HTTP_REQUESTS_OVER) &&
+	    buffer_length(&r->held) == 0;
 }
 
 void

@@ -11,6 +11,8 @@
  *
  *     ANSWER     what follows CONNECT or Upgrade waits for what the server
  *                says: another protocol begins, or requests go on
+ *     OVER       behind the last request, as it says of itself: what else the
+ *                client sends is thrown away
  *
  * `held` has what came and cannot go on yet: at most HTTP_HEAD_MAX and what was
  * given last. */
@@ -53,6 +55,7 @@ enum http_requests_stage {
 	HTTP_REQUESTS_TRAILERS,
 	HTTP_REQUESTS_ANSWER,
 	HTTP_REQUESTS_TUNNEL,
+	HTTP_REQUESTS_OVER,
 	HTTP_REQUESTS_REFUSED
 };
 
@@ -65,6 +68,8 @@ struct http_requests {
 	uint64_t left; /* of the body or the chunk */
 	bool undecided; /* CONNECT or Upgrade is not answered yet */
 	bool switched;	/* it was: TUNNEL comes behind this request */
+	bool last;	/* OVER does */
+	bool repeatable; /* all that are pending may be sent twice */
 	uint64_t count; /* header sections that went on */
 	struct buffer held;
 	struct http_head head;

@@ -57,6 +57,7 @@ static bool
 response_ends(struct http_responses *r)
 {
 	http_pending_remove(r->pending);
+	r->pending->closing = r->last;
 	r->begun = false;
 	r->stage = HTTP_RESPONSES_STATUS;
 	return true;
@@ -104,6 +105,7 @@ take_status(struct http_responses *r, struct pass *p)
 	r->status = (unsigned)(l[9] - '0') * 100 +
 	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
 	r->chunked = r->has_length = r->odd = false;
+	r->last = l[7] == '0';
 	r->left = 0;
 	if (r->add != NULL && p->insert == 0 && r->status >= 200)
 		p->insert = p->at;
@@ -123,21 +125,37 @@ note_length(struct http_responses *r, struct http_text value)
 		r->left = length;
 }
 
+/* What the server means to do; of HTTP/1.0 it may mean to go on. */
+static void
+note_connection(struct http_responses *r, struct http_text value)
+{
+	struct http_text option;
+
+	while (http_list_next(&value, &option))
+		if (http_text_is(option, "close"))
+			r->last = true;
+		else if (http_text_is(option, "keep-alive"))
+			r->last = false;
+}
+
 static void
 note_field(struct http_responses *r, struct http_text line)
 {
 	struct http_text name, value;
 
-	if (!http_text_begins(line, "content-length") &&
+	if (!http_text_begins(line, "con") &&
 	    !http_text_begins(line, "transfer-encoding"))
 		return;
 	if (!http_field_split(line, &name, &value)) {
-		r->odd = true;
+		r->odd |= http_text_begins(line, "content-length") ||
+		    http_text_begins(line, "transfer-encoding");
 	} else if (http_text_is(name, "content-length")) {
 		note_length(r, value);
 	} else if (http_text_is(name, "transfer-encoding")) {
 		r->odd |= r->chunked || !http_text_is(value, "chunked");
 		r->chunked = true;
+	} else if (http_text_is(name, "connection")) {
+		note_connection(r, value);
 	}
 }
 

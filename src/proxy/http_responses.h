@@ -43,6 +43,7 @@ struct http_responses {
 	bool begun; /* an answer has, and is not complete */
 	unsigned status;
 	bool chunked, has_length, odd;
+	bool last; /* the connection ends behind it, as it says */
 	uint64_t left; /* of the body or the chunk */
 	size_t head_length;
 	char line[HTTP_RESPONSE_LINE]; /* its beginning, when it was split */

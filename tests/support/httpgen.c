@@ -103,6 +103,8 @@ say_request(struct httpgen *g, struct dice *d, const char *extra)
 	    minor);
 	if (minor == 1 || roll(d, 2) == 0)
 		say(g, "Host: h%u:80\r\n", roll(d, 9));
+	if (minor == 0 && roll(d, 4) > 0)
+		say(g, "Connection: keep-alive\r\n");
 	while (n-- > 0) {
 		const char *field = fields[roll(d, 20)];
 

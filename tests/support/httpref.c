@@ -180,6 +180,18 @@ is_needed(const char *text, size_t n)
 }
 
 static bool
+is_close(const char *text, size_t n)
+{
+	return same(text, n, "close");
+}
+
+static bool
+is_keep_alive(const char *text, size_t n)
+{
+	return same(text, n, "keep-alive");
+}
+
+static bool
 is_protocol_with_requests(const char *text, size_t n)
 {
 	return (n >= 3 && same(text, 3, "h2c")) ||
@@ -481,6 +493,9 @@ read_request(struct httpref *r, const struct httpref_adding *a,
 		    !goes(a, &s.line[i]);
 	i = skipped + s.length;
 	i += read_body(r, &s, bytes + i, n - i);
+	r->over = any_element(&s, "connection", is_close) ||
+	    (s.line[0].text[s.line[0].length - 1] == '0' &&
+		!any_element(&s, "connection", is_keep_alive));
 	r->waits = !r->wrong && !r->partial &&
 	    (upgrade || strncmp(s.line[0].text, "CONNECT ", 8) == 0);
 	return i;
@@ -494,7 +509,7 @@ httpref_read(struct httpref *r, const struct httpref_adding *adding,
 
 	r->length = 0;
 	r->requests = 0;
-	r->wrong = r->partial = r->waits = false;
-	while (at < n && !r->wrong && !r->partial && !r->waits)
+	r->wrong = r->partial = r->waits = r->over = false;
+	while (at < n && !r->wrong && !r->partial && !r->waits && !r->over)
 		at += read_request(r, adding, bytes + at, n - at);
 }

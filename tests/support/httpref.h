@@ -23,6 +23,7 @@ struct httpref {
 	bool wrong;	   /* something is, and nothing behind it goes on */
 	bool partial;	   /* the stream ends within something */
 	bool waits;	   /* behind CONNECT or Upgrade nothing is read */
+	bool over;	   /* the last request was: what follows goes nowhere */
 };
 
 void httpref_read(struct httpref *r, const struct httpref_adding *adding,

@@ -72,11 +72,13 @@ START_TEST(every_request_is_told)
 	hear(fd, OK);
 	say(fd, GET "X-Forwarded-For: 1.2.3.4\r\n\r\n");
 	hear(fd, OK);
-	say(fd, "HEAD / HTTP/1.0\r\n\r\n" GET "\r\n");
+	say(fd, "HEAD / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n" GET
+		"\r\n");
 	hear(fd, OK OK);
 	scripted_expect(&server,
 	    GET TOLD "\r\n" GET "X-Forwarded-For: 1.2.3.4\r\n" TOLD
-		     "\r\nHEAD / HTTP/1.0\r\n" TOLD "\r\n" GET TOLD "\r\n");
+		     "\r\nHEAD / HTTP/1.0\r\nConnection: keep-alive\r\n" TOLD
+		     "\r\n" GET TOLD "\r\n");
 	close(fd);
 	down();
 }

@@ -117,6 +117,37 @@ START_TEST(streams_cut_everywhere)
 }
 END_TEST
 
+/* What a client sends behind its last request goes nowhere (RFC 9112, 9.3 and
+ * 9.6). */
+START_TEST(nothing_follows_the_last)
+{
+	static const char get[] = "GET / HTTP/1.1\r\nHost: a\r\n";
+	static const char *const last[] = {
+		"GET / HTTP/1.1\r\nHost: a\r\nConnection: x, Close\r\n",
+		"GET / HTTP/1.0\r\n",
+		"POST / HTTP/1.0\r\nContent-Length: 2\r\n",
+	};
+	const char *body = _i == 2 ? "ok" : "";
+	char stream[512], passes[512];
+	size_t n, cut;
+
+	n = (size_t)snprintf(stream, sizeof(stream), "%s\r\n%s%s\r\n", last[_i],
+	    body, get);
+	(void)snprintf(
+	    passes, sizeof(passes), "%s%s\r\n%s", last[_i], lines, body);
+	for (cut = 0; cut < n; cut++) {
+		begin(HTTP_SEEN_PROTO);
+		give(stream, cut);
+		give(stream + cut, n - cut);
+		ck_assert_uint_eq(seen.length, strlen(passes));
+		ck_assert_mem_eq(seen.out, passes, seen.length);
+		ck_assert_uint_eq(seen.r.status, 0);
+		ck_assert(!http_requests_wait(&seen.r));
+		ck_assert(http_requests_are_idle(&seen.r));
+	}
+}
+END_TEST
+
 /* ---- published patterns ---- */
 
 /* Refused, and of it the server gets `passes` alone. */
@@ -477,5 +508,6 @@ SUITE(test_http_requests)
 	SUITE_ADD(s, a_protocol_that_was_told_is_kept, 5);
 	SUITE_ADD(s, names_that_become_the_same_variable, 5);
 	SUITE_ADD(s, bodies_pass_unread, 5);
+	SUITE_ADD_LOOP(s, nothing_follows_the_last, 5, 3);
 	return s;
 }

@@ -85,7 +85,13 @@ START_TEST(ends_of_answers)
 	one("HTTP/1.1 304 No\r\n" LENGTH(9) "\r\n", 0, 0, ALL);
 	one(OK LENGTH(9) "\r\n", HTTP_KIND_HEAD, 0, ALL);
 	one(OK "\r\n", HTTP_KIND_HEAD, 0, ALL);
-	one("HTTP/1.0 200\nContent-length:2\n\nok", 0, 0, ALL);
+	one("HTTP/1.0 200\nContent-length:2\n\nok", 0, 0, CLOSING);
+	one("HTTP/1.0 200\nConnection: Keep-Alive\n"
+	    "Content-length:2\n\nok",
+	    0, 0, ALL);
+	one(OK "Connection: x, close\r\n" LENGTH(2) "\r\nok", 0, 0, CLOSING);
+	one(OK "Connection: close\r\n" LENGTH(2) "\r\no", 0, 1, ALL);
+	one(OK "Connections\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
 	one("HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 103 Hint\r\nLink: x\r\n\r\n" OK
 		LENGTH(1) "\r\nx",
 	    0, 0, ALL);
