@@ -320,9 +320,10 @@ pipe_restart(struct pipe *p, const char *bytes, size_t n,
 	keep_nothing(p);
 	pipe_kernel_release(p, share);
 	p->bytes = 0;
+	p->full_reads = 0;
 	p->dropping = p->dropped = false;
 	p->reported = true;
-	return keep(p, bytes, n);
+	return n == 0 ? 0 : keep(p, bytes, n);
 }
 
 int

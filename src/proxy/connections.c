@@ -110,7 +110,7 @@ cut(void *entry)
 
 	if (s->state == RELAYING && s->counted &&
 	    pool_cuts_sessions(s->frontend->core.pool, s->server) &&
-	    !session_retry(s, true) &&
+	    !session_retry(s, true) && !session_await_next(s, true) &&
 	    !session_http_unanswered(s, 502, REASON_SERVER_DOWN))
 		session_close(s, REASON_SERVER_DOWN);
 }

@@ -119,6 +119,27 @@ http_relay_refusal(const struct http_relay *h)
 	return HTTP_REFUSAL_PAGE;
 }
 
+enum http_repeat
+http_relay_note(struct http_relay *h, bool all)
+{
+	const struct http_requests *r = &h->requests;
+	uint64_t fresh = r->count - h->noted;
+
+	h->noted = r->count;
+	if (!r->repeatable)
+		return HTTP_REPEAT_NO;
+	return all || fresh == h->pending.count ? HTTP_REPEAT_ALL
+						: HTTP_REPEAT_MORE;
+}
+
+bool
+http_relay_may_move(const struct http_relay *h)
+{
+	return h->requests.count > 0 && h->pending.count == 0 &&
+	    !h->pending.closing && h->requests.stage == HTTP_REQUESTS_HEAD &&
+	    h->responses.stage == HTTP_RESPONSES_STATUS;
+}
+
 bool
 http_relay_is_partial(const struct http_relay *h)
 {

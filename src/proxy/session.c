@@ -98,7 +98,9 @@ void
 session_set_state(struct session *s, enum session_state to)
 {
 	static const bool legal[STATES][STATES] = {
-		[HELLO] = { [CONNECTING] = true, [CLOSED] = true },
+		[HELLO] = { [CONNECTING] = true,
+		    [DRAINING] = true,
+		    [CLOSED] = true },
 		[CONNECTING] = { [QUEUED] = true,
 		    [RELAYING] = true,
 		    [DRAINING] = true,
@@ -107,6 +109,7 @@ session_set_state(struct session *s, enum session_state to)
 		    [DRAINING] = true,
 		    [CLOSED] = true },
 		[RELAYING] = { [CONNECTING] = true, /* once more */
+		    [HELLO] = true,
 		    [DRAINING] = true,
 		    [CLOSED] = true },
 		[DRAINING] = { [CLOSED] = true },

@@ -188,6 +188,17 @@ session_connect_again(struct session *s)
 	session_next_server(s);
 }
 
+void
+session_connect_anew(struct session *s)
+{
+	s->server = NULL;
+	s->server_reset = s->failed_once = s->refused = false;
+	s->attempts.given = 0;
+	expiry_cancel(&s->expiry);
+	session_set_state(s, CONNECTING);
+	session_connect_again(s);
+}
+
 /* Its request is lost for good if the connection is one that was opened long
  * ago: it gets a new one. */
 void

@@ -45,6 +45,11 @@ static const struct step {
 		.on_time = session_first_on_time,
 		.due = session_first_due,
 	},
+	[HELLO_NEXT] = { /* it begins elsewhere */
+		.on_client = session_next_on_client,
+		.on_time = session_next_on_time,
+		.due = session_next_due,
+	},
 };
 
 unsigned
@@ -53,7 +58,7 @@ session_hello_steps(const struct frontend_core *f)
 	unsigned i, mask = 0;
 
 	for (i = 0; i < HELLO_STEPS; i++)
-		if (steps[i].wanted(f))
+		if (steps[i].wanted != NULL && steps[i].wanted(f))
 			mask |= 1u << i;
 	return mask;
 }

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "net/loop.h"
 #include "proxy/first.h"
+#include "proxy/http_relay.h"
 #include "proxy/requestlog.h"
 #include "proxy/session_private.h"
 #include "proxy/sessionlog.h"
@@ -55,7 +56,8 @@ session_record(const struct session *s, enum reason why)
 		.port = s->port,
 		.session = s->number,
 		.server = s->server,
-		.up = s->to_server.bytes,
+		.up = s->to_server.bytes +
+		    (s->http_relay != NULL ? s->http_relay->sent : 0),
 		.down = s->to_client.bytes,
 		.queued_ms = s->queue_ms,
 		.connect_us = s->connect_took_us,
@@ -90,7 +92,7 @@ session_log_close(const struct session *s, enum reason why)
 
 /* A request is what comes first, and what comes after an answer: bytes that
  * follow without one in between belong to the request before. Without a log,
- * nothing but what comes first is of interest. */
+ * and without HTTP, nothing but what comes first is of interest. */
 void
 session_on_read(struct pipe *p, const char *bytes, size_t n)
 {
@@ -98,12 +100,16 @@ session_on_read(struct pipe *p, const char *bytes, size_t n)
 	uint32_t answered = (uint32_t)s->to_client.bytes;
 	bool first = p->bytes + pipe_pending(p) == n;
 
-	if (first)
+	if (s->http_relay != NULL)
+		session_note_requests(s, bytes, n, first);
+	else if (first)
 		session_note_first(s, bytes, n);
 	else if (s->request != NULL)
 		session_drop_request(s);
 	if (s->frontend->requestlog == NULL) {
-		p->reported = s->request != NULL;
+		p->reported = s->request != NULL ||
+		    (s->http_relay != NULL &&
+			s->http_relay->requests.stage != HTTP_REQUESTS_TUNNEL);
 		return;
 	}
 	if (first || answered != s->heard)

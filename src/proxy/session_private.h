@@ -14,6 +14,7 @@
  *     session_proxy_up.c of that: what a server is told of its client
  *     session_relay.c    RELAYING, DRAINING: bytes and ends
  *     session_retry.c    a request that its server lost
+ *     session_next.c     HELLO once more: the server ended between requests
  *     session_http.c     its requests, and pages of our own
  *     session_time.c     how long each state may last
  *     session_quiet.c    at which moment a session may be ended
@@ -48,6 +49,7 @@ enum hello_step {
 	HELLO_ADMIT,
 	HELLO_TLS,
 	HELLO_FIRST,
+	HELLO_NEXT,
 	HELLO_STEPS
 };
 
@@ -241,6 +243,8 @@ void session_queue_fini(struct frontend *f);
 void session_connect(struct session *s);
 /* The same for a client that had to wait: it may try all servers once more. */
 void session_connect_again(struct session *s);
+/* The same for one whose server ended after it had answered all. */
+void session_connect_anew(struct session *s);
 /* The same for one that lost its server, with the next one that was chosen. */
 void session_connect_to(struct session *s, struct server *server);
 /* No address of the server took the connection, or it took a request in vain:
@@ -313,6 +317,10 @@ enum reason session_unread_reason(int cause);
 /* Notes what the client began with, and keeps it if it is a request that may be
  * sent again. */
 void session_note_first(struct session *s, const char *bytes, size_t n);
+/* The same of a client of HTTP that has said more; with `all`, that is all that
+ * the server was told. */
+void session_note_requests(
+    struct session *s, const char *bytes, size_t n, bool all);
 /* The same of what its server has not taken a byte of, before it is thrown
  * away. */
 void session_keep_unsent(struct session *s);
@@ -324,6 +332,23 @@ void session_on_answer(struct session *s);
  * it was asked to another one, if it has answered nothing and that may be done.
  * Returns whether; the session may be closed by then. */
 bool session_retry(struct session *s, bool reset);
+/* Whether a request that is lost may go to another server at all. */
+bool session_repeats(const struct session *s);
+/* Lets its server go, with `reset` abortively, so that another one may have the
+ * client: it gets these bytes first. Returns 0, or -1 with errno ENOMEM. */
+int session_leave_server(
+    struct session *s, bool reset, const char *bytes, size_t n);
+
+/* ---- HELLO_NEXT ---- */
+
+/* The server has ended, or is to be left, with `reset` abortively, while
+ * nothing is under way: another one answers the client's next request, if that
+ * comes soon and this is HTTP. Returns whether. */
+bool session_await_next(struct session *s, bool reset);
+void session_next_on_client(struct session *s, unsigned ready);
+void session_next_on_time(struct session *s);
+uint64_t session_next_due(const struct session *s);
+
 /* ---- HTTP ---- */
 
 /* Puts the filters into the pipes, where that is wanted and not done. Returns

@@ -289,14 +289,23 @@ has_failed(struct pipe_stop stop)
 	    stop.verdict == PIPE_WRITE_FAILED;
 }
 
-/* Whether the server has ended, one way or another, and said nothing. */
+/* Whether the server has ended, one way or another. */
 static bool
-session_is_unanswered(const struct session *s, struct pipe_stop stop)
+session_server_ended(struct pipe_stop stop)
 {
-	return (stop.verdict == PIPE_DONE ||
-		   (stop.verdict == PIPE_READ_FAILED &&
-		       stop.cause != ENOMEM)) &&
-	    s->to_client.bytes == 0;
+	return stop.verdict == PIPE_DONE ||
+	    (stop.verdict == PIPE_READ_FAILED && stop.cause != ENOMEM);
+}
+
+/* The server has ended: whether its client is given another one for what it
+ * has not answered, is told that it did not, or waits for the next one. */
+static bool
+session_outlives_server(struct session *s, struct pipe_stop stop)
+{
+	if (s->request != NULL || s->to_client.bytes == 0)
+		return session_retry(s, false) ||
+		    session_http_unanswered(s, 502, REASON_NO_ANSWER);
+	return session_await_next(s, stop.verdict == PIPE_READ_FAILED);
 }
 
 /* The pipe to the client could not read the server, or not write. A server
@@ -354,21 +363,19 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	uint64_t before = p->bytes + pipe_pending(p);
 
 	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->core.share);
-	if (session_is_unanswered(s, *down) &&
-	    (session_retry(s, false) ||
-		session_http_unanswered(s, 502, REASON_NO_ANSWER)))
+	if (p->bytes + pipe_pending(p) > before) {
+		s->asked = false;
+		session_note_answer(s);
+		if (s->request != NULL)
+			session_on_answer(s);
+	}
+	if (session_server_ended(*down) && session_outlives_server(s, *down))
 		return false;
 	if (has_failed(*down))
 		*down = session_on_down_failed(s, *down);
 	if (down->verdict == PIPE_READ_FAILED) {
 		session_close(s, REASON_NO_RESOURCES);
 		return false;
-	}
-	if (p->bytes + pipe_pending(p) > before) {
-		s->asked = false;
-		session_note_answer(s);
-		if (s->request != NULL)
-			session_on_answer(s);
 	}
 	return true;
 }

@@ -7,8 +7,10 @@
  *                             |
  *                             '--> the server ends or breaks off: sent again
  *
- * Of later requests nothing is known: answers are not read, so that the one
- * before may not be complete. */
+ * Of later requests nothing is known unless they are HTTP to us, too: answers
+ * are not read, so that the one before may not be complete. Where the filters of
+ * HTTP read them, session_note_requests() keeps all requests that have no byte
+ * of an answer. */
 #include "config.h"
 
 #include <errno.h>
@@ -17,11 +19,12 @@
 
 #include "base/log.h"
 #include "proxy/http_first.h"
+#include "proxy/http_relay.h"
 #include "proxy/session_private.h"
 
-/* Bytes of one request, and of all that a frontend keeps; requests beyond that
- * are sent once. */
-enum { REQUEST_MAX = 4096, ALL_REQUESTS_MAX = 8 * 1024 * 1024 };
+/* Bytes of a client's requests, and of all that a frontend keeps; requests
+ * beyond that are sent once. */
+enum { REQUEST_MAX = 16 * 1024, ALL_REQUESTS_MAX = 32 * 1024 * 1024 };
 
 /* A server is to blame for a request that came within so long of its client, or
  * else it may have ended an idle connection at that moment; and that another
@@ -41,24 +44,59 @@ struct kept_request {
 
 /* ---- keeping ---- */
 
-static void
-keep(struct session *s, const char *bytes, size_t n)
+bool
+session_repeats(const struct session *s)
+{
+	const struct frontend_core *f = &s->frontend->core;
+
+	return f->options.retry_requests > 0 &&
+	    !pool_options(f->pool)->stubborn;
+}
+
+/* A request's memory, `n` bytes of it; NULL: it is not kept. */
+static struct kept_request *
+new_request(struct session *s, size_t n)
 {
 	struct frontend *f = s->frontend;
 	struct kept_request *r;
 
-	if (n > REQUEST_MAX || f->core.options.retry_requests == 0 ||
+	if (!session_repeats(s) || n > REQUEST_MAX ||
 	    f->kept_requests + n > ALL_REQUESTS_MAX ||
-	    pool_options(f->core.pool)->stubborn ||
 	    (r = malloc(sizeof(*r) + n)) == NULL)
-		return;
+		return NULL;
 	r->resent = 0;
 	r->lost_by = NULL;
-	r->prompt = loop_now(f->core.loop) - s->started < BLAME_MS;
-	r->length = (uint16_t)n;
-	memcpy(r->bytes, bytes, n);
+	r->prompt = s->to_client.bytes == 0 &&
+	    loop_now(f->core.loop) - s->started < BLAME_MS;
+	r->length = 0;
+	return r;
+}
+
+/* Behind what is kept. */
+static void
+add(struct session *s, const char *bytes, size_t n)
+{
+	struct frontend *f = s->frontend;
+	struct kept_request *r = s->request;
+	size_t length = r->length + n;
+
+	if (length > REQUEST_MAX || f->kept_requests + n > ALL_REQUESTS_MAX ||
+	    (r = realloc(r, sizeof(*r) + length)) == NULL) {
+		session_drop_request(s);
+		return;
+	}
+	memcpy(r->bytes + r->length, bytes, n);
+	r->length = (uint16_t)length;
 	f->kept_requests += n;
 	s->request = r;
+}
+
+static void
+keep(struct session *s, const char *bytes, size_t n)
+{
+	s->request = new_request(s, n);
+	if (s->request != NULL)
+		add(s, bytes, n);
 }
 
 void
@@ -68,6 +106,24 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 
 	s->http = what != HTTP_FIRST_OTHER;
 	if (what == HTTP_FIRST_REPEATABLE && s->request == NULL)
+		keep(s, bytes, n);
+}
+
+/* What is sent again comes here once more, maybe with more behind it. */
+void
+session_note_requests(
+    struct session *s, const char *bytes, size_t n, bool all)
+{
+	enum http_repeat what = http_relay_note(s->http_relay, all);
+	size_t had = s->request != NULL && all ? s->request->length : 0;
+
+	if (all)
+		s->http = !s->http_relay->requests.undecided;
+	if (what == HTTP_REPEAT_NO && s->request != NULL)
+		session_drop_request(s);
+	else if (what != HTTP_REPEAT_NO && s->request != NULL && n > had)
+		add(s, bytes + had, n - had);
+	else if (what == HTTP_REPEAT_ALL && s->request == NULL)
 		keep(s, bytes, n);
 }
 
@@ -86,7 +142,12 @@ session_keep_unsent(struct session *s)
 {
 	const struct buffer *b = s->to_server.kept;
 
-	if (s->to_server.bytes == 0 && b != NULL)
+	if (s->to_server.bytes > 0 || b == NULL)
+		return;
+	if (s->http_relay != NULL)
+		session_note_requests(
+		    s, buffer_bytes(b), buffer_length(b), true);
+	else
 		session_note_first(s, buffer_bytes(b), buffer_length(b));
 }
 
@@ -151,7 +212,8 @@ note_loss(struct session *s, const struct server *next)
 	struct kept_request *r = s->request;
 	char client[PEER_TEXT_MAX];
 
-	r->resent++;
+	if (r->resent++ == 0 && s->to_client.bytes > 0)
+		pool_begin_round(&s->attempts);
 	r->lost = loop_now(f->core.loop);
 	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
 	r->generation = s->server->generation;
@@ -165,25 +227,30 @@ note_loss(struct session *s, const struct server *next)
 }
 
 /* The session is as if it had no server so far, and its client had just said
- * what it says. Returns 0, or -1 with errno ENOMEM. */
-static int
-begin_again(struct session *s, bool reset)
+ * what it says. */
+int
+session_leave_server(
+    struct session *s, bool reset, const char *bytes, size_t n)
 {
 	struct frontend *f = s->frontend;
-	const struct kept_request *r = s->request;
+	uint64_t down = s->to_client.bytes;
 
 	f->core.stats.up += s->to_server.bytes - s->counted_up;
+	f->core.stats.down += down - s->counted_down;
 	session_release_server(s, reset);
 	s->counted_up = 0;
+	s->counted_down = down;
 	list_remove(&s->task.link);
 	s->server_told = s->server_reset = s->server_cut = false;
 	s->client_sending = s->interleaved = s->refused = false;
 	pipe_fini(&s->to_client, &f->core.share);
 	pipe_init(&s->to_client, true);
-	if (s->http_relay != NULL)
+	s->to_client.bytes = down;
+	if (s->http_relay != NULL) {
+		s->http_relay->sent += s->to_server.bytes;
 		session_http_attach(s);
-	return pipe_restart(
-	    &s->to_server, r->bytes, r->length, &f->core.share);
+	}
+	return pipe_restart(&s->to_server, bytes, n, &f->core.share);
 }
 
 static bool
@@ -191,8 +258,7 @@ may_retry(const struct session *s)
 {
 	const struct kept_request *r = s->request;
 
-	return r != NULL && s->to_client.bytes == 0 &&
-	    pipe_pending(&s->to_client) == 0 && !s->client_told &&
+	return r != NULL && pipe_pending(&s->to_client) == 0 && !s->client_told &&
 	    !s->to_server.dropped &&
 	    r->resent < s->frontend->core.options.retry_requests;
 }
@@ -212,7 +278,8 @@ session_retry(struct session *s, bool reset)
 	if (next == NULL)
 		return false;
 	note_loss(s, next);
-	if (begin_again(s, reset) < 0)
+	if (session_leave_server(
+		s, reset, s->request->bytes, s->request->length) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else
 		session_connect_to(s, next);

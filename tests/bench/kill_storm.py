@@ -6,10 +6,14 @@ order that is drawn once, and started again half a second later; wrk asks all th
 time, a connection a request. The same storm for pen as it is by default (a client
 stays with its server), for pen -r, for HAProxy (redispatch, retries 3, no checks),
 and for classic Pen where /usr/bin/pen is there. --servers 1 is the storm of an only
-server. Prints requests, failures, their share, and the longest time a request
-took. Run by hand; nothing else should load the machine meanwhile."""
+server. With --http connections are kept and one request of ten is a POST, for pen
+-r -H and for HAProxy in mode http, as it is and where it may send requests again
+that were not answered (POSTs excepted). Prints requests, failures, their share, the
+longest time a request took, and POSTs that servers have got twice. Run by hand;
+nothing else should load the machine meanwhile."""
 
 import argparse
+import collections
 import os
 import random
 import re
@@ -23,12 +27,22 @@ import time
 NGINX = """daemon off; master_process off; pid %(dir)s/pid;
 error_log /dev/null crit;
 events { worker_connections 1024; }
-http { access_log off; client_body_temp_path %(dir)s/b; proxy_temp_path %(dir)s/p;
+http { log_format post "$request_method $uri"; access_log %(dir)s/log post;
+keepalive_requests 1000000; client_body_temp_path %(dir)s/b; proxy_temp_path %(dir)s/p;
 fastcgi_temp_path %(dir)s/f; uwsgi_temp_path %(dir)s/u; scgi_temp_path %(dir)s/s;
 server { listen 127.0.0.1:%(port)d backlog=1024; location / { return 200 "served\\n"; } } }
 """
+POSTS = """local n = 0
+request = function()
+    n = n + 1
+    if n % 10 == 0 then
+        return wrk.format("POST", "/" .. n, nil, "ok")
+    end
+    return wrk.format("GET", "/get")
+end
+"""
 HAPROXY = """defaults
-    mode tcp
+    mode %s
     timeout connect 3s
     timeout client 30s
     timeout server 30s
@@ -77,15 +91,23 @@ class Nginx:
         self.child = run(["nginx", "-c", self.file, "-p", self.dir])
         wait_for(self.port)
 
+    def posts(self):
+        with open(os.path.join(self.dir, "log"), "r+") as f:
+            got = [line for line in f if line.startswith("POST")]
+            f.truncate(0)
+        return got
+
     def kill(self):
         self.child.send_signal(signal.SIGKILL)
         self.child.wait()
 
 
-def wrk(port, seconds, o):
+def wrk(port, seconds, o, script):
     words = ["wrk", "-t1", "-c%d" % o.connections, "-d%ds" % seconds,
              "--timeout", "10s", "http://127.0.0.1:%d/" % port]
-    if not o.keep:
+    if o.http:
+        words += ["-s", script]
+    elif not o.keep:
         words += ["-H", "Connection: close"]
     return subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
 
@@ -108,19 +130,35 @@ def storm(servers, load, o):
     return served, failed, longest
 
 
+def haproxy(o, directory, places, mode, more=""):
+    port = free_port()
+    file = os.path.join(directory, "haproxy%d.cfg" % port)
+    with open(file, "w") as f:
+        f.write(HAPROXY % (mode, port) + more)
+        for i, place in enumerate(places):
+            f.write("    server s%d %s\n" % (i, place))
+    return port, ["haproxy", "-db", "-f", file]
+
+
+def balancers_http(o, directory, places):
+    port = free_port()
+    yield ("pen -r -H", port,
+           [o.pen, "-f", "-r", "-H", "127.0.0.1:%d" % port] + places)
+    if shutil.which("haproxy"):
+        yield ("haproxy",) + haproxy(o, directory, places, "http")
+        yield ("haproxy retry-on",) + haproxy(
+            o, directory, places, "http",
+            "    retry-on all-retryable-errors\n"
+            "    http-request disable-l7-retry if METH_POST\n")
+
+
 def balancers(o, directory, places):
     port = free_port()
     yield "pen", port, [o.pen, "-f", "127.0.0.1:%d" % port] + places
     port = free_port()
     yield "pen -r", port, [o.pen, "-f", "-r", "127.0.0.1:%d" % port] + places
     if shutil.which("haproxy"):
-        port = free_port()
-        file = os.path.join(directory, "haproxy.cfg")
-        with open(file, "w") as f:
-            f.write(HAPROXY % port)
-            for i, place in enumerate(places):
-                f.write("    server s%d %s\n" % (i, place))
-        yield "haproxy", port, ["haproxy", "-db", "-f", file]
+        yield ("haproxy",) + haproxy(o, directory, places, "tcp")
     if os.path.exists("/usr/bin/pen"):
         port = free_port()
         yield ("classic pen", port,
@@ -140,24 +178,33 @@ def main():
     p.add_argument("--connections", type=int, default=16)
     p.add_argument("--seed", type=int, default=1, help="of the order of kills")
     p.add_argument("--keep", action="store_true", help="keep connections alive")
+    p.add_argument("--http", action="store_true",
+                   help="mode http, connections are kept, with POSTs")
     p.add_argument("--only", help="balancers whose name begins so")
     o = p.parse_args()
-    print("%-16s %9s %8s %9s %9s" % ("", "served", "failed", "share", "longest"))
+    print("%-16s %9s %8s %9s %9s %9s" % (
+        "", "served", "failed", "share", "longest", "twice"))
     with tempfile.TemporaryDirectory() as directory:
+        script = os.path.join(directory, "posts.lua")
+        with open(script, "w") as f:
+            f.write(POSTS)
         servers = [Nginx(directory, i) for i in range(o.servers)]
         places = ["127.0.0.1:%d" % s.port for s in servers]
-        for name, port, words in balancers(o, directory, places):
+        for name, port, words in (balancers_http if o.http else balancers)(
+                o, directory, places):
             if o.only and not name.startswith(o.only):
                 continue
             child = run(words)
             wait_for(port)
-            load = wrk(port, int(o.seconds) + 1, o)
+            load = wrk(port, int(o.seconds) + 1, o, script)
             served, failed, longest = storm(servers, load, o)
             child.kill()
             child.wait()
-            print("%-16s %9d %8d %8.3f%% %9s" % (
+            posts = collections.Counter(
+                line for s in servers for line in s.posts())
+            print("%-16s %9d %8d %8.3f%% %9s %9d" % (
                 name, served, failed, 100 * failed / max(1, served + failed),
-                longest), flush=True)
+                longest, sum(n > 1 for n in posts.values())), flush=True)
         for s in servers:
             s.kill()
 

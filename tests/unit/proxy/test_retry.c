@@ -25,7 +25,7 @@ static struct backend back[SERVERS];
 static bool
 takes_request(struct backend *b, int fd)
 {
-	char bytes[16384];
+	char bytes[32768];
 	size_t n = 0;
 	ssize_t k;
 
@@ -267,11 +267,11 @@ END_TEST
 
 START_TEST(long_is_not_repeated)
 {
-	char text[8192];
-	int n = snprintf(text, sizeof(text), "GET /%05000d HTTP/1.1\r\n\r\n",
-	    0);
+	static char text[20000];
+	int n = snprintf(text, sizeof(text),
+	    "GET /%017000d HTTP/1.1\r\n\r\n", 0);
 
-	ck_assert_int_gt(n, 5000);
+	ck_assert_int_gt(n, 17000);
 	begin(resets, answers, NULL);
 	is_lost(asks(text));
 	ck_assert_int_eq(accepted(1), 0);

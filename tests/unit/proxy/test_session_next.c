@@ -1,0 +1,385 @@
+/* test_session_next.c: connections of HTTP that are kept, in a real loop: their
+ * requests go to another server when theirs dies, before it is asked or after.
+ */
+#include "config.h"
+
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/rig.h"
+#include "support/suite.h"
+
+#define GET  "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+#define POST "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok"
+#define ANSWER "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
+enum { SERVERS = 3, SEVERAL = 8 };
+
+static struct backend back[SERVERS];
+
+/* ---- servers ---- */
+
+/* Until its blank line; counts requests. */
+static bool
+takes_request(struct backend *b, int fd)
+{
+	char last[4] = "";
+
+	do {
+		memmove(last, last + 1, 3);
+		if (recv(fd, last + 3, 1, 0) <= 0)
+			return false;
+	} while (memcmp(last, "\r\n\r\n", 4) != 0);
+	atomic_fetch_add(&b->received, 1);
+	return true;
+}
+
+static void
+answers(struct backend *b, int fd)
+{
+	while (takes_request(b, fd))
+		backend_send(fd, ANSWER, strlen(ANSWER));
+}
+
+static void
+answers_one(struct backend *b, int fd)
+{
+	takes_request(b, fd);
+	backend_send(fd, ANSWER, strlen(ANSWER));
+}
+
+static void
+ends_at_second(struct backend *b, int fd)
+{
+	answers_one(b, fd);
+	takes_request(b, fd);
+}
+
+static void
+resets_at_second(struct backend *b, int fd)
+{
+	ends_at_second(b, fd);
+	backend_reset(b, fd);
+}
+
+static void
+begins_second(struct backend *b, int fd)
+{
+	ends_at_second(b, fd);
+	backend_send(fd, "H", 1);
+	backend_reset(b, fd);
+}
+
+static void
+says_close(struct backend *b, int fd)
+{
+	static const char answer[] = "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+				     "Content-Length: 0\r\n\r\n";
+
+	takes_request(b, fd);
+	backend_send(fd, answer, strlen(answer));
+}
+
+static backend_fn *const losers[] = { resets_at_second, ends_at_second };
+enum { LOSERS = sizeof(losers) / sizeof(losers[0]) };
+
+/* ---- the rig ---- */
+
+static void
+begin(backend_fn *first, backend_fn *second, backend_fn *third)
+{
+	backend_fn *serve[] = { first, second, third };
+	struct pool_options o;
+	unsigned i;
+
+	rig_begin();
+	o = *pool_options(rig.pool);
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	rig.options.http.on = true;
+	for (i = 0; i < SERVERS; i++) {
+		memset(&back[i], 0, sizeof(back[i]));
+		if (serve[i] == NULL)
+			continue;
+		backend_start(&back[i], SPOT_TCP4, serve[i], NULL);
+		rig_add_server(i, &back[i].at);
+	}
+	rig_front();
+}
+
+static void
+end(void)
+{
+	int i;
+
+	rig_end();
+	for (i = 0; i < SERVERS; i++)
+		if (back[i].serve != NULL)
+			backend_stop(&back[i]);
+}
+
+static void
+say(int fd, const char *what)
+{
+	spot_send(fd, what, strlen(what));
+}
+
+/* A client whose first request server 0 has answered. */
+static int
+has_answer(void)
+{
+	int fd = spot_connect(&rig.front);
+
+	say(fd, GET);
+	rig_hears(fd, ANSWER);
+	return fd;
+}
+
+static int
+requests(int server)
+{
+	return (int)atomic_load(&back[server].received);
+}
+
+static void
+is_lost(int fd)
+{
+	char byte;
+
+	RUN_UNTIL(rig_tells(fd));
+	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+}
+
+/* ---- a server dies with a request ---- */
+
+START_TEST(kept_request_goes_elsewhere)
+{
+	int fd;
+
+	begin(losers[_i], answers, NULL);
+	fd = has_answer();
+	say(fd, GET);
+	rig_hears(fd, ANSWER);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	ck_assert_int_eq(requests(0), 2);
+	ck_assert_int_eq(requests(1), 1);
+	say(fd, GET);
+	rig_hears(fd, ANSWER);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_uint_eq(rig_stats()->down, 3 * strlen(ANSWER));
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->received, strlen(ANSWER));
+	ck_assert_uint_eq(
+	    pool_server(rig.pool, 1)->received, 2 * strlen(ANSWER));
+	ck_assert_uint_eq(pool_server(rig.pool, 0)->failures, 0);
+	end();
+}
+END_TEST
+
+/* Each server that one has is tried for each request, not once for all. */
+START_TEST(again_and_again)
+{
+	int fd, i;
+
+	begin(losers[_i], losers[_i], losers[_i]);
+	fd = has_answer();
+	for (i = 0; i < SEVERAL; i++) {
+		say(fd, GET);
+		rig_hears(fd, ANSWER);
+	}
+	ck_assert_uint_eq(rig_stats()->requests_retried, SEVERAL);
+	close(fd);
+	end();
+}
+END_TEST
+
+/* However it comes. */
+START_TEST(long_header_in_pieces)
+{
+	static char text[15000];
+	size_t i, n = (size_t)snprintf(text, sizeof(text),
+	    "GET / HTTP/1.1\r\nHost: a\r\nCookie: %012000d\r\n\r\n", 0);
+	int fd;
+
+	begin(losers[0], answers, NULL);
+	fd = has_answer();
+	for (i = 0; i < n; i += 1000) {
+		spot_send(fd, text + i, n - i < 1000 ? n - i : 1000);
+		rig_breathe();
+	}
+	rig_hears(fd, ANSWER);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 1);
+	close(fd);
+	end();
+}
+END_TEST
+
+/* Neither has had an answer. */
+START_TEST(two_at_once)
+{
+	int fd;
+
+	begin(losers[_i], answers, NULL);
+	fd = has_answer();
+	say(fd, GET "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
+	rig_hears(fd, ANSWER);
+	rig_hears(fd, ANSWER);
+	ck_assert_int_eq(requests(1), 2);
+	close(fd);
+	end();
+}
+END_TEST
+
+static const char *const unrepeatable[] = {
+	POST,
+	"PUT / HTTP/1.1\r\nHost: a\r\n\r\n",
+	"GET / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nok",
+	"GET / HTTP/1.1\r\nHost: a\r\nConnection: upgrade\r\n"
+	"Upgrade: websocket\r\n\r\n",
+	GET POST,
+	POST GET,
+};
+
+START_TEST(others_are_not_repeated)
+{
+	int fd;
+
+	begin(losers[_i % 2], answers, NULL);
+	fd = has_answer();
+	say(fd, unrepeatable[_i]);
+	is_lost(fd);
+	ck_assert_int_eq(requests(1), 0);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	end();
+}
+END_TEST
+
+START_TEST(partial_answer_is_not_repeated)
+{
+	int fd;
+
+	begin(begins_second, answers, NULL);
+	fd = has_answer();
+	say(fd, GET);
+	rig_hears(fd, "H");
+	is_lost(fd);
+	ck_assert_int_eq(requests(1), 0);
+	end();
+}
+END_TEST
+
+/* ---- a server ends before it is asked ---- */
+
+/* Its client may ask at that moment: what no server has seen goes to the next
+ * one, whatever it is. */
+START_TEST(idle_connection_survives_its_server)
+{
+	const char *what = _i == 0 ? GET : POST;
+	int fd;
+
+	begin(answers_one, answers, NULL);
+	fd = has_answer();
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	rig_breathe();
+	say(fd, what);
+	rig_hears(fd, ANSWER);
+	ck_assert_int_eq(requests(0), 1);
+	ck_assert_int_eq(requests(1), 1);
+	ck_assert_uint_eq(rig_stats()->requests_retried, 0);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_uint_eq(rig_stats()->down, 2 * strlen(ANSWER));
+	end();
+}
+END_TEST
+
+/* A client that asks no more gets the end. */
+START_TEST(silent_client_gets_the_end)
+{
+	int fd;
+
+	begin(answers_one, answers, NULL);
+	fd = has_answer();
+	RUN_UNTIL(rig_tells(fd));
+	spot_expect_end(fd);
+	close(fd);
+	ck_assert_int_eq(atomic_load(&back[1].accepted), 0);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 1);
+	end();
+}
+END_TEST
+
+START_TEST(client_that_ends_meanwhile)
+{
+	int fd;
+
+	begin(answers_one, answers, NULL);
+	fd = has_answer();
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_int_eq(atomic_load(&back[1].accepted), 0);
+	ck_assert_uint_eq(rig_stats()->reasons[REASON_DONE], 1);
+	end();
+}
+END_TEST
+
+/* A bad request gets its page all the same. */
+START_TEST(bad_request_meanwhile)
+{
+	int fd;
+
+	begin(answers_one, answers, NULL);
+	fd = has_answer();
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	say(fd, "GET\r\n\r\n");
+	rig_hears(fd, "HTTP/1.1 400 Bad Request\r\n");
+	close(fd);
+	end();
+}
+END_TEST
+
+/* Then the end is no surprise. */
+START_TEST(announced_end_is_passed_on)
+{
+	int fd;
+
+	begin(says_close, answers, NULL);
+	fd = spot_connect(&rig.front);
+	say(fd, GET);
+	rig_hears(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+		      "Content-Length: 0\r\n\r\n");
+	RUN_UNTIL(atomic_load(&back[0].open) == 0);
+	say(fd, GET);
+	is_lost(fd);
+	ck_assert_int_eq(requests(1), 0);
+	end();
+}
+END_TEST
+
+SUITE(test_session_next)
+{
+	Suite *s = suite_create("session_next");
+
+	SUITE_ADD_LOOP(s, kept_request_goes_elsewhere, 10, LOSERS);
+	SUITE_ADD_LOOP(s, again_and_again, 10, LOSERS);
+	SUITE_ADD(s, long_header_in_pieces, 10);
+	SUITE_ADD_LOOP(s, two_at_once, 10, LOSERS);
+	SUITE_ADD_LOOP(s, others_are_not_repeated, 10,
+	    sizeof(unrepeatable) / sizeof(unrepeatable[0]));
+	SUITE_ADD(s, partial_answer_is_not_repeated, 10);
+	SUITE_ADD_LOOP(s, idle_connection_survives_its_server, 10, 2);
+	SUITE_ADD(s, silent_client_gets_the_end, 10);
+	SUITE_ADD(s, client_that_ends_meanwhile, 10);
+	SUITE_ADD(s, bad_request_meanwhile, 10);
+	SUITE_ADD(s, announced_end_is_passed_on, 10);
+	return s;
+}
