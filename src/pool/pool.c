@@ -212,7 +212,7 @@ set_server(struct server *s, const struct server_spec *spec)
 		s->admin = SERVER_ENABLED;
 		clear_counters(s);
 		s->addr_first = 0;
-		s->slowness = 0;
+		s->slowness = s->penalty = 0;
 		s->answered_ms = 0;
 		s->generation++;
 	}

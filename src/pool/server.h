@@ -195,9 +195,10 @@ struct server {
 	uint64_t received; /* bytes from it */
 
 	/* For the algorithm: when the server was chosen last, how long connects
-	 * to it take, and when that was measured. */
+	 * to it take, how much longer than to the fastest, and when that was
+	 * measured. */
 	uint64_t turn;
-	unsigned slowness;
+	unsigned slowness, penalty;
 	uint64_t timed;
 	uint64_t answered_ms; /* when it last did what a client wanted; 0:
 			       * never */
