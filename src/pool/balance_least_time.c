@@ -5,20 +5,20 @@
  *            of the pool since the server's last one
  *
  * The time is a moving average of logarithms. A sample above it counts for an
- * eighth of the distance, and as twice the average at most, so that one lost SYN
- * does not make an outcast; one below it counts for a quarter.
+ * eighth of the distance, and as twice the average at most, so that one lost
+ * SYN does not make an outcast; one below it counts for a quarter.
  *
  * What is compared is how much slower than the fastest a server is. A few
  * microseconds more or less are noise of the machine: so FLOOR_US are added to
- * each sample, and what is less than NOISE slower is as fast. Equals take turns.
- * The fastest is a moving average of averages, which falls fast and rises
- * slowly.
+ * each sample, and what is less than NOISE slower is as fast. Equals take
+ * turns. The fastest is a moving average of averages, which falls fast and
+ * rises slowly.
  *
- * The halving brings a slow server another client in time: the slower it is, the
- * later, by about HALVED clients for each factor of two. It goes by clients and
- * not by the clock, or after a quiet hour one server would get all of them. At
- * any moment the halving is the same factor for all, so a heap keeps the costs
- * in order: a server's key stays, and grows when the server was timed. */
+ * The halving brings a slow server another client in time: the slower it is,
+ * the later, by about HALVED clients for each factor of two. It goes by clients
+ * and not by the clock, or after a quiet hour one server would get all of them.
+ * At any moment the halving is the same factor for all, so a heap keeps the
+ * costs in order: a server's key stays, and grows when the server was timed. */
 #include "config.h"
 
 #include "pool/balance_heap.h"

@@ -209,11 +209,12 @@ bool pool_may_wait(const struct pool *p, const struct peer *who,
 bool pool_may_recover(const struct pool *p);
 /* Whether any server may take a new client. */
 bool pool_has_eligible(const struct pool *p);
-/* Makes the pool call `fn` whenever a server becomes eligible, for example when
- * the connection that filled it has ended. The algorithm does not know of the
- * server yet: `fn` must not choose, only remember to do so later. With NULL
- * nothing is called. */
-void pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg);
+/* Makes the pool call `fn` whenever the server of a slot becomes eligible, for
+ * example when the connection that filled it has ended. The algorithm does not
+ * know of the server yet: `fn` must not choose, only remember to do so later.
+ * With NULL nothing is called. */
+void pool_on_eligible(
+    struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg);
 
 /* Whether no server may take a client, not even the emergency server. */
 bool pool_has_nobody_left(const struct pool *p);
@@ -273,8 +274,8 @@ bool pool_failed(
 bool pool_refused(
     struct pool *p, struct server *s, const char *reason, uint64_t now);
 /* The operator blacklists `s` for its own blacklist time, which no answer ends
- * and in which it is not tried even as the last one, or ends its blacklisting if
- * that time is 0. No failure is counted. */
+ * and in which it is not tried even as the last one, or ends its blacklisting
+ * if that time is 0. No failure is counted. */
 void pool_take_out(struct pool *p, struct server *s, uint64_t now);
 /* `s` is checked from now on: a failure makes it suspect, not blacklisted. */
 void pool_begin_checks(struct pool *p, struct server *s);

@@ -487,7 +487,8 @@ pool_has_eligible(const struct pool *p)
 }
 
 void
-pool_on_eligible(struct pool *p, void (*fn)(void *arg), void *arg)
+pool_on_eligible(
+    struct pool *p, void (*fn)(void *arg, unsigned slot), void *arg)
 {
 	p->on_eligible = fn;
 	p->on_eligible_arg = arg;

@@ -29,7 +29,7 @@ struct pool {
 	/* Servers that start slowly, by slot, keyed by their next step. */
 	struct heap slow;
 	struct hash_table digests; /* servers that are present */
-	void (*on_eligible)(void *arg); /* see pool_on_eligible() */
+	void (*on_eligible)(void *arg, unsigned slot); /* see pool.h */
 	void *on_eligible_arg;
 	struct pool_watcher watcher;
 	const char *why;   /* see pool_begin_changes(); "" without one */

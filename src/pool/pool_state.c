@@ -143,7 +143,7 @@ pool_refresh(struct server *s)
 	} else if (b->enter == NULL || b->enter(p->order, s) == 0) {
 		eligible_add(&p->eligible, s->slot);
 		if (p->on_eligible != NULL)
-			p->on_eligible(p->on_eligible_arg);
+			p->on_eligible(p->on_eligible_arg, s->slot);
 	}
 }
 

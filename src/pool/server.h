@@ -12,9 +12,9 @@
  *                   operator; for a time, or until it answers
  *     up
  *
- * A server that is suspect or blacklisted for a failure is chosen only if no
- * other one is left. What these follow from (presence, admin, health, blacklisting) is kept
- * side by side: what ends one of them uncovers the next.
+ * A server that is suspect, or blacklisted for a failure, is chosen only if no
+ * other one is left. What these follow from (presence, admin, health,
+ * blacklisting) is kept side by side: what ends one of them uncovers the next.
  *
  * A server knows no sockets. Every change that decides whether it may be chosen
  * goes through a function of pool.h, which keeps the pool's sets in step, and

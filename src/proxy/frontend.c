@@ -166,8 +166,11 @@ apply_options(struct frontend *f)
 void
 frontend_set_routes(struct frontend *f, struct routes *r)
 {
-	routes_free(f->core.routes);
+	struct routes *old = f->core.routes;
+
 	f->core.routes = r;
+	session_queue_reroute(f);
+	routes_free(old);
 	f->core.hello = (uint8_t)session_hello_steps(&f->core);
 }
 

@@ -13,6 +13,7 @@
 #include "proxy/frontend_core.h"
 #include "proxy/id_table.h"
 #include "proxy/preopened.h"
+#include "proxy/route.h"
 
 /* What is to become of a listener while they are moved. */
 enum disposition { DISPOSITION_STAYS, DISPOSITION_COMES, DISPOSITION_GOES };
@@ -46,10 +47,12 @@ struct session_rebalance {
 	unsigned slots;
 };
 
-/* Clients that wait for a place at a server. */
+/* Clients that wait for a place at a server, those of each route by themselves:
+ * a server of one route does not walk those who wait for the others. */
 struct session_queue {
-	struct list sessions; /* by `queue_link`, the oldest first */
-	struct task task;     /* serves them */
+	struct route_queue all; /* of clients without a route */
+	struct list queues;     /* in which somebody waits, by `link` */
+	struct task task;	/* serves them */
 	bool due;	      /* there may be places: the task will see */
 	bool serving;
 	struct timer look;    /* now and then, all the same */

@@ -67,6 +67,16 @@ route_pattern_is_valid(enum route_kind kind, const char *pattern)
 
 /* ---- the routes ---- */
 
+void
+route_queue_init(struct route_queue *q, const struct server_set *servers)
+{
+	list_init(&q->link);
+	list_init(&q->sessions);
+	list_init(&q->tried);
+	q->servers = servers;
+	q->due = false;
+}
+
 struct routes *
 routes_new(unsigned count)
 {
@@ -82,8 +92,10 @@ routes_new(unsigned count)
 		free(r);
 		return NULL;
 	}
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
 		r->list[i].kind = ROUTE_DEFAULT;
+		route_queue_init(&r->list[i].queue, &r->list[i].servers);
+	}
 	r->count = r->others = count;
 	return r;
 }

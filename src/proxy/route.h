@@ -7,6 +7,7 @@
 #ifndef PEN_PROXY_ROUTE_H
 #define PEN_PROXY_ROUTE_H
 
+#include "base/list.h"
 #include "pool/server_set.h"
 #include "proxy/first.h"
 
@@ -20,6 +21,14 @@ enum route_kind {
 	ROUTE_DEFAULT
 };
 
+/* Clients that wait until a server has room for them: session_queue.c. */
+struct route_queue {
+	struct list link; /* of those in which clients wait */
+	struct list sessions, tried; /* the oldest first */
+	const struct server_set *servers; /* NULL: all */
+	bool due; /* one of these may have room */
+};
+
 struct route {
 	enum route_kind kind;
 	/* A name; "*.NAME", which is all names below it; "*", which is any
@@ -27,6 +36,7 @@ struct route {
 	char *pattern;
 	struct server_set servers;
 	uint64_t clients; /* it was chosen for so many */
+	struct route_queue queue;
 };
 
 struct routes {
@@ -40,6 +50,9 @@ struct routes {
 	unsigned count;
 	struct route list[];
 };
+
+/* An empty one. */
+void route_queue_init(struct route_queue *q, const struct server_set *servers);
 
 /* Routes of the kind ROUTE_DEFAULT that have no servers; the caller sets those
  * that it has, then calls routes_prepare(). NULL with errno ENOMEM. */

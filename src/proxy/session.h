@@ -30,6 +30,8 @@ struct frontend_core;
 struct pipe;
 struct task;
 
+/* The routes in force are others. */
+void session_queue_reroute(struct frontend *f);
 /* Prepares the frontend's queues for its sessions. */
 void session_init_timeouts(struct frontend *f);
 /* No session is left. */

@@ -1,11 +1,13 @@
 /* session_queue.c: the state QUEUED: all servers that are well have as many
  * clients as they may. The client waits, and nobody reads what it says.
  *
- * The pool reports when a server may take clients again; as many sessions as
- * there are places then leave the queue, the oldest first. */
+ * Each route has a queue of its own. The pool reports when a server may take
+ * clients again; of the queues that this server is for, as many sessions as
+ * there are places then leave, the oldest first. */
 #include "config.h"
 
 #include "net/sock.h"
+#include "pool/balance.h"
 #include "proxy/session_private.h"
 
 /* How often the queue is served though nobody reported a free place. */
@@ -39,6 +41,29 @@ session_has_full_server(const struct session *s)
 	    pool_may_wait(p, &s->client, &s->attempts);
 }
 
+/* The queue of its route, or of those that have none. */
+static struct route_queue *
+queue_of(struct session *s)
+{
+	return s->attempts.allowed == NULL
+	    ? &s->frontend->queue.all
+	    : &list_entry(s->attempts.allowed, struct route, servers)->queue;
+}
+
+/* Appends the session, or puts it in front. */
+static void
+queue_add(struct session *s, bool in_front)
+{
+	struct route_queue *q = queue_of(s);
+
+	if (list_is_empty(&q->link))
+		list_append(&s->frontend->queue.queues, &q->link);
+	if (in_front)
+		list_prepend(&q->sessions, &s->queue_link);
+	else
+		list_append(&q->sessions, &s->queue_link);
+}
+
 static bool
 session_may_queue(const struct session *s, uint64_t now)
 {
@@ -64,12 +89,10 @@ session_queue(struct session *s)
 	    timer_start(f->core.loop, &q->look, LOOK_MS) < 0)
 		return false;
 	session_set_state(s, QUEUED);
+	queue_add(s, s->queued != 0);
 	if (s->queued == 0) {
 		s->queued = now;
 		f->core.stats.queued_total++;
-		list_append(&q->sessions, &s->queue_link);
-	} else {
-		list_prepend(&q->sessions, &s->queue_link);
 	}
 	f->core.stats.queued++;
 	session_queue_schedule(s);
@@ -80,8 +103,11 @@ void
 session_queue_leave(struct session *s)
 {
 	struct frontend *f = s->frontend;
+	struct route_queue *q = queue_of(s);
 
 	list_remove(&s->queue_link);
+	if (list_is_empty(&q->sessions) && list_is_empty(&q->tried))
+		list_remove(&q->link);
 	f->core.stats.queued--;
 	s->queue_ms += (uint32_t)(loop_now(f->core.loop) - s->active);
 }
@@ -132,33 +158,130 @@ session_queue_resume(struct session *s)
  * will be none, as after a reload that takes the full servers out. Then the
  * emergency server has the clients, or they are told as a newcomer is. */
 static bool
-session_queue_moves(const struct frontend *f)
+queue_moves(const struct frontend *f, const struct route_queue *q)
 {
-	return pool_has_eligible(f->core.pool) ||
-	    !pool_may_recover(f->core.pool);
+	const struct pool *p = f->core.pool;
+
+	if (!pool_may_recover(p))
+		return true;
+	return q->servers == NULL
+	    ? pool_has_eligible(p)
+	    : server_set_next_around(q->servers, pool_eligible(p), 0) !=
+		ELIGIBLE_NONE;
 }
 
-/* Each session is tried once a call. One that comes back to the queue waits for
+static struct session *
+queue_first(struct route_queue *q)
+{
+	struct list *link = list_first(&q->sessions);
+
+	return link != NULL ? list_entry(link, struct session, queue_link)
+			    : NULL;
+}
+
+/* Of the queues that are due and move, the one whose first client has waited
+ * longest; NULL: none. */
+static struct route_queue *
+queue_next(const struct frontend *f, struct list *queues)
+{
+	struct route_queue *q, *best = NULL;
+	struct list *link;
+
+	for (link = queues->next; link != queues; link = link->next) {
+		q = list_entry(link, struct route_queue, link);
+		q->due = q->due && queue_first(q) != NULL && queue_moves(f, q);
+		if (q->due &&
+		    (best == NULL ||
+			queue_first(q)->queued < queue_first(best)->queued))
+			best = q;
+	}
+	return best;
+}
+
+/* Those that were tried and wait again go back to the front. */
+static void
+queue_end_turn(struct list *queues)
+{
+	struct list *link;
+
+	for (link = queues->next; link != queues; link = link->next) {
+		struct route_queue *q =
+		    list_entry(link, struct route_queue, link);
+
+		list_move_all(&q->tried, &q->sessions);
+		list_move_all(&q->sessions, &q->tried);
+		q->due = false;
+	}
+}
+
+/* Each session is tried once a call. One that comes back to its queue waits for
  * the next call, in front of those that were not tried. That is rare, and so is
  * that another one than the first gets the place: servers have access lists. */
 void
 session_queue_serve(struct frontend *f)
 {
-	struct list all, back, *link;
+	struct route_queue *q;
+	struct session *s;
 
 	f->queue.due = false;
 	f->queue.serving = true;
-	list_init(&all);
-	list_init(&back);
-	list_move_all(&all, &f->queue.sessions);
-	while (session_queue_moves(f) && (link = list_first(&all)) != NULL) {
-		session_queue_resume(
-		    list_entry(link, struct session, queue_link));
-		list_move_all(&back, &f->queue.sessions);
+	while ((q = queue_next(f, &f->queue.queues)) != NULL) {
+		s = queue_first(q);
+		session_queue_resume(s);
+		if (queue_first(q) == s) {
+			list_remove(&s->queue_link);
+			list_append(&q->tried, &s->queue_link);
+		}
 	}
-	list_move_all(&f->queue.sessions, &back);
-	list_move_all(&f->queue.sessions, &all);
+	queue_end_turn(&f->queue.queues);
 	f->queue.serving = false;
+}
+
+/* Takes the client that has waited longest, of all routes, out of its queue. */
+static struct session *
+queue_take(struct list *queues)
+{
+	struct route_queue *q, *best = NULL;
+	struct session *s;
+	struct list *link;
+
+	for (link = queues->next; link != queues; link = link->next) {
+		q = list_entry(link, struct route_queue, link);
+		if (best == NULL ||
+		    queue_first(q)->queued < queue_first(best)->queued)
+			best = q;
+	}
+	if (best == NULL)
+		return NULL;
+	s = queue_first(best);
+	list_remove(&s->queue_link);
+	if (list_is_empty(&best->sessions))
+		list_remove(&best->link);
+	return s;
+}
+
+/* The routes that are in force are others: who waits does so for their servers
+ * now. */
+void
+session_queue_reroute(struct frontend *f)
+{
+	struct session *s;
+	struct list all;
+
+	list_init(&all);
+	while ((s = queue_take(&f->queue.queues)) != NULL)
+		list_append(&all, &s->queue_link);
+	while (!list_is_empty(&all)) {
+		s = list_entry(all.next, struct session, queue_link);
+		list_remove(&s->queue_link);
+		s->attempts.allowed =
+		    s->facts != NULL ? session_first_allowed(s) : NULL;
+		queue_add(s, false);
+		queue_of(s)->due = true;
+	}
+	f->queue.due = f->core.stats.queued > 0;
+	if (f->queue.due)
+		loop_soon(f->core.loop, &f->queue.task);
 }
 
 static void
@@ -173,14 +296,24 @@ queue_on_turn(struct task *t)
 /* The pool reports from inside of other work, a close or a command, so the
  * queue is served by a task. */
 static void
-queue_on_eligible(void *arg)
+queue_on_eligible(void *arg, unsigned slot)
 {
 	struct frontend *f = arg;
+	struct list *queues = &f->queue.queues, *link;
+	struct route_queue *q;
+	bool due = f->queue.due;
 
-	if (f->core.stats.queued == 0 || f->queue.due || f->queue.serving)
+	if (f->queue.serving)
 		return;
-	f->queue.due = true;
-	loop_soon(f->core.loop, &f->queue.task);
+	for (link = queues->next; link != queues; link = link->next) {
+		q = list_entry(link, struct route_queue, link);
+		if (!q->due)
+			q->due = q->servers == NULL ||
+			    server_set_has(q->servers, slot);
+		f->queue.due |= q->due;
+	}
+	if (f->queue.due && !due)
+		loop_soon(f->core.loop, &f->queue.task);
 }
 
 /* Nobody else notices that a blacklisting is over, that a session that came
@@ -189,7 +322,10 @@ static void
 queue_on_look(struct timer *t)
 {
 	struct frontend *f = list_entry(t, struct frontend, queue.look);
+	struct list *queues = &f->queue.queues, *link;
 
+	for (link = queues->next; link != queues; link = link->next)
+		list_entry(link, struct route_queue, link)->due = true;
 	pool_revive(f->core.pool, loop_now(f->core.loop));
 	session_queue_serve(f);
 	if (f->core.stats.queued > 0)
@@ -202,7 +338,8 @@ session_queue_init(struct frontend *f)
 	struct session_queue *q = &f->queue;
 
 	timer_init(&q->look, queue_on_look);
-	list_init(&q->sessions);
+	route_queue_init(&q->all, NULL);
+	list_init(&q->queues);
 	list_init(&q->task.link);
 	q->task.run = queue_on_turn;
 	pool_on_eligible(f->core.pool, queue_on_eligible, f);

@@ -360,7 +360,7 @@ START_TEST(least_time_follows_times)
 END_TEST
 
 /* The noise of a machine: most samples are up to half away from the mean, some
- * are far above it. The generator is of Numerical Recipes: the same each time. */
+ * are far above it. The generator is that of Numerical Recipes. */
 static unsigned
 noisy(unsigned us, uint32_t *state)
 {
@@ -843,8 +843,9 @@ START_TEST(last_resort_spares_who_is_out_otherwise)
 END_TEST
 
 static void
-count_eligible(void *arg)
+count_eligible(void *arg, unsigned slot)
 {
+	(void)slot;
 	++*(int *)arg;
 }
 

@@ -148,6 +148,8 @@ say_second(struct backend *b, int fd)
 	(void)b;
 	if (recv(fd, bytes, sizeof(bytes), 0) >= 0)
 		(void)backend_send(fd, "second", 6);
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0)
+		;
 }
 
 static void
@@ -320,6 +322,98 @@ START_TEST(routes_change_meanwhile)
 }
 END_TEST
 
+/* ---- routes and the queue ---- */
+
+enum { CROWD = 5 };
+
+/* How many sessions have waited at least since then, with no try between. */
+static int
+count_waiting(uint64_t since)
+{
+	struct connection_info c;
+	uint64_t i = 0, now = loop_now(rig.loop);
+	int n = 0;
+
+	for (; frontend_connection_next(rig.frontend, i, &c); i = c.number + 1)
+		n += strcmp(c.state, "queued") == 0 && now - c.idle_ms <= since;
+	return n;
+}
+
+/* Server 1 is full, with a crowd that waits for it; returns who fills it. */
+static int
+begin_crowd(int crowd[CROWD])
+{
+	struct pool_options o;
+	int fd, i;
+
+	begin_routes(0, 0);
+	o = *pool_options(rig.pool);
+	o.sticky = false;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	rig.options.queue_ms = 60000;
+	frontend_set_options(rig.frontend, &rig.options);
+	pool_server(rig.pool, 0)->set.soft = 1;
+	pool_server(rig.pool, 1)->set.soft = 1;
+	fd = spot_connect(&rig.front);
+	spot_send(fd, "SSH-", 4);
+	rig_hears(fd, "second");
+	for (i = 0; i < CROWD; i++) {
+		crowd[i] = spot_connect(&rig.front);
+		spot_send(crowd[i], "SSH-", 4);
+		RUN_UNTIL(rig_stats()->queued == (uint64_t)i + 1);
+	}
+	return fd;
+}
+
+/* Places at the servers of other routes are nothing to them. */
+START_TEST(waiting_clients_are_left_alone)
+{
+	int crowd[CROWD], filler = begin_crowd(crowd), other, i;
+	uint64_t since = loop_now(rig.loop);
+
+	RUN_UNTIL(loop_now(rig.loop) > since + 2);
+	for (i = 0; i < 10; i++) {
+		other = spot_connect(&rig.front);
+		spot_send(other, "EHLO me\n", 8);
+		rig_hears(other, "EHLO me\n");
+		close(other);
+		RUN_UNTIL(pool_server(rig.pool, 0)->connections == 0);
+		rig_breathe();
+	}
+	ck_assert_int_eq(count_waiting(since), CROWD);
+	/* the one that has waited longest is next */
+	close(filler);
+	for (i = 0; i < CROWD; i++) {
+		rig_hears(crowd[i], "second");
+		close(crowd[i]);
+	}
+	ck_assert_uint_eq(rig_stats()->queued, 0);
+	end_routes();
+}
+END_TEST
+
+/* Whose route leads elsewhere now waits there. */
+START_TEST(waiting_clients_follow_their_routes)
+{
+	int crowd[CROWD], filler = begin_crowd(crowd), i;
+	struct routes *r = routes_new(1);
+
+	pool_server(rig.pool, 0)->set.soft = CROWD - 1;
+	put_route(r, 0, ROUTE_PROTOCOL, "ssh", 0);
+	routes_prepare(r, NULL);
+	frontend_set_routes(rig.frontend, r);
+	for (i = 0; i < CROWD - 1; i++)
+		rig_hears(crowd[i], "SSH-");
+	ck_assert(!rig_tells(crowd[CROWD - 1]));
+	frontend_set_routes(rig.frontend, NULL);
+	close(filler);
+	rig_hears(crowd[CROWD - 1], "second");
+	for (i = 0; i < CROWD; i++)
+		close(crowd[i]);
+	end_routes();
+}
+END_TEST
+
 SUITE(test_session_first)
 {
 	Suite *s = suite_create("session_first");
@@ -336,5 +430,7 @@ SUITE(test_session_first)
 	SUITE_ADD(s, too_long, 20);
 	SUITE_ADD(s, a_part_and_the_end, 20);
 	SUITE_ADD(s, routes_change_meanwhile, 20);
+	SUITE_ADD(s, waiting_clients_are_left_alone, 20);
+	SUITE_ADD(s, waiting_clients_follow_their_routes, 20);
 	return s;
 }
