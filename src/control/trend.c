@@ -1,7 +1,9 @@
 /* trend.c: samples of what the program counts. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/array.h"
 #include "control/pen.h"
@@ -79,16 +81,110 @@ sample_servers(struct trend *t)
 }
 
 static void
+mark_now(const struct trend *t, struct trend_mark *m)
+{
+	const struct frontend_stats *st = frontend_stats(t->pen->frontend);
+	const struct duration *d =
+	    &frontend_durations(t->pen->frontend)->first_byte;
+	int i;
+
+	memcpy(m->reasons, st->reasons, sizeof(m->reasons));
+	m->lines_lost = st->lines_lost.sessions + st->lines_lost.requests;
+	m->first_us = d->sum_us;
+	m->answers = 0;
+	for (i = 0; i < DURATION_BUCKETS; i++)
+		m->answers += d->bucket[i];
+}
+
+static void
+find_certificate(struct trend *t)
+{
+	struct tls_certificate c;
+	unsigned i;
+
+	t->certificate[0] = '\0';
+	for (i = 0; secure_certificate(t->pen, i, &c); i++)
+		if (t->certificate[0] == '\0' || c.ends < t->certificate_ends) {
+			snprintf(t->certificate, sizeof(t->certificate), "%s",
+			    c.name);
+			t->certificate_ends = c.ends;
+		}
+}
+
+static void
 on_time(struct timer *timer)
 {
 	struct trend *t = list_entry(timer, struct trend, timer);
 
 	sample_totals(t);
+	mark_now(t, &t->marks[t->mark_next]);
+	t->mark_next = (t->mark_next + 1) % TREND_MINUTE;
+	if (t->mark_next == 0)
+		find_certificate(t);
 	sample_servers(t);
 	t->next = (t->next + 1) % TREND_SAMPLES;
 	if (t->count < TREND_SAMPLES)
 		t->count++;
 	(void)timer_start(t->pen->loop, timer, TREND_STEP_MS);
+}
+
+/* ---- the last minute ---- */
+
+/* Since the mark; since `clear` when that came later. */
+static uint64_t
+since(uint64_t now, uint64_t then)
+{
+	return now >= then ? now - then : now;
+}
+
+/* Whom the operator has ended has not failed. */
+static bool
+is_failure(enum reason r)
+{
+	return reason_status(r, false) >= 500 && r != REASON_STOPPED &&
+	    r != REASON_EVICTED;
+}
+
+static bool
+is_refusal(enum reason r)
+{
+	unsigned status = reason_status(r, false);
+
+	return status == 400 || status == 403 || status == 429;
+}
+
+void
+trend_last_minute(const struct trend *t, struct trend_minute *m)
+{
+	const struct trend_mark *then = &t->marks[t->mark_next];
+	uint64_t n, most_failed = 0, most_refused = 0, answers;
+	struct trend_mark now;
+	enum reason r;
+
+	*m = (struct trend_minute){ .ended = 0 };
+	mark_now(t, &now);
+	for (r = REASON_DONE; r < REASONS; r++) {
+		n = since(now.reasons[r], then->reasons[r]);
+		m->ended += n;
+		if (is_failure(r)) {
+			m->failed += n;
+			if (n > most_failed) {
+				most_failed = n;
+				m->failed_most = r;
+			}
+		} else if (is_refusal(r)) {
+			m->refused += n;
+			if (n > most_refused) {
+				most_refused = n;
+				m->refused_most = r;
+			}
+		}
+	}
+	m->lines_lost = since(now.lines_lost, then->lines_lost);
+	answers = since(now.answers, then->answers);
+	if (answers > 0)
+		m->first_byte_us =
+		    since(now.first_us, then->first_us) / answers;
 }
 
 /* ---- life ---- */
@@ -104,6 +200,9 @@ trend_new(struct pen *p)
 	t->pen = p;
 	for (i = 0; i < TREND_TOTALS; i++)
 		t->before[i] = total_now(t, (enum trend_total)i);
+	for (i = 0; i < TREND_MINUTE; i++)
+		mark_now(t, &t->marks[i]);
+	find_certificate(t);
 	timer_init(&t->timer, on_time);
 	if (timer_start(p->loop, &t->timer, TREND_STEP_MS) == 0)
 		return t;

@@ -1,14 +1,17 @@
-/* trend.h: how totals and servers did in the last ten minutes: a sample every
- * five seconds, kept while somebody may ask. */
+/* trend.h: how totals and servers did in the last ten minutes, and how sessions
+ * ended in the last one: a sample every five seconds, kept while somebody may
+ * ask. */
 #ifndef PEN_CONTROL_TREND_H
 #define PEN_CONTROL_TREND_H
 
 #include "base/buffer.h"
 #include "net/loop.h"
+#include "proxy/reason.h"
+#include "tls/tls_server.h"
 
 struct pen;
 
-enum { TREND_SAMPLES = 120, TREND_STEP_MS = 5000 };
+enum { TREND_SAMPLES = 120, TREND_STEP_MS = 5000, TREND_MINUTE = 12 };
 enum trend_total {
 	TREND_SESSIONS,
 	TREND_ACCEPTED, /* a second, as the next two */
@@ -24,12 +27,35 @@ struct trend_server {
 	unsigned generation; /* whose these are */
 };
 
+/* What was counted until a sample. */
+struct trend_mark {
+	uint64_t reasons[REASONS];
+	uint64_t lines_lost;
+	uint64_t answers, first_us; /* how many began, after how long in all */
+};
+
+/* The last minute. */
+struct trend_minute {
+	uint64_t ended;	  /* sessions */
+	uint64_t failed;  /* of those, with a status of 5xx, not by command */
+	uint64_t refused; /* with 400, 403, 429: TLS, access lists, limits */
+	uint64_t lines_lost;
+	uint64_t first_byte_us; /* mean; 0: there was none */
+	/* The most frequent reason; REASON_DONE: none. */
+	enum reason failed_most, refused_most;
+};
+
 struct trend {
 	struct pen *pen;
 	struct timer timer;
 	unsigned count, next; /* samples that are there; where the next goes */
 	uint64_t totals[TREND_TOTALS][TREND_SAMPLES];
 	uint64_t before[TREND_TOTALS];
+	struct trend_mark marks[TREND_MINUTE];
+	unsigned mark_next; /* the oldest */
+	/* The certificate that ends first, looked for each minute. */
+	char certificate[128]; /* its name; "": there is none */
+	time_t certificate_ends;
 	struct trend_server *servers; /* by slot */
 	uint32_t room;
 };
@@ -37,6 +63,8 @@ struct trend {
 /* Takes samples from now on. NULL with errno. */
 struct trend *trend_new(struct pen *p);
 void trend_free(struct trend *t);
+
+void trend_last_minute(const struct trend *t, struct trend_minute *m);
 
 /* Appends it as an object of JSON, in pieces: `*at` is 0 at first. The oldest
  * sample comes first. Returns false when that was the last. */

@@ -42,6 +42,7 @@ new_walk(struct http_exchange *x, size_t size)
 
 struct status_walk {
 	struct pen *pen;
+	const struct trend *trend;
 	struct reply reply;
 	enum { BEGINS, SERVERS, ENDS } part;
 };
@@ -79,6 +80,42 @@ tell_limits(const struct pen *p, struct buffer *out)
 }
 
 static void
+tell_minute(const struct trend *t, struct reply *r)
+{
+	struct trend_minute m;
+	struct facts f;
+
+	trend_last_minute(t, &m);
+	facts_begin(&f, r, FACTS_LINE);
+	facts_number(&f, "ended", m.ended);
+	facts_number(&f, "failed", m.failed);
+	facts_text(&f, "failed_most",
+	    m.failed > 0 ? reason_name(m.failed_most) : NULL);
+	facts_number(&f, "refused", m.refused);
+	facts_text(&f, "refused_most",
+	    m.refused > 0 ? reason_name(m.refused_most) : NULL);
+	facts_number(&f, "lines_lost", m.lines_lost);
+	facts_number(&f, "first_byte_us", m.first_byte_us);
+	facts_end(&f);
+}
+
+/* The one that ends first. */
+static void
+tell_certificate(const struct trend *t, struct reply *r)
+{
+	struct facts f;
+
+	if (t->certificate[0] == '\0') {
+		reply_add(&r->out, "null");
+		return;
+	}
+	facts_begin(&f, r, FACTS_LINE);
+	facts_text(&f, "name", t->certificate);
+	facts_integer(&f, "days", secure_days_left(t->certificate_ends));
+	facts_end(&f);
+}
+
+static void
 take(struct status_walk *w, struct buffer *out)
 {
 	(void)buffer_append(
@@ -94,6 +131,12 @@ begin_status(struct status_walk *w, struct buffer *out)
 	take(w, out);
 	reply_add(out, ",\"counters\":");
 	report_counters(w->pen, &w->reply, FACTS_LINES);
+	take(w, out);
+	reply_add(out, ",\"minute\":");
+	tell_minute(w->trend, &w->reply);
+	take(w, out);
+	reply_add(out, ",\"certificate\":");
+	tell_certificate(w->trend, &w->reply);
 	take(w, out);
 	reply_add(out, ",\"limits\":");
 	tell_limits(w->pen, out);
@@ -145,6 +188,7 @@ get_status(struct web *w, struct http_exchange *x)
 	if (walk == NULL)
 		return;
 	walk->pen = w->pen;
+	walk->trend = w->trend;
 	reply_init(&walk->reply);
 	walk->reply.json = true;
 	http_stream(x, json, more_status, done_status, walk);

@@ -1,12 +1,10 @@
 /* web_page.js: shows what status.json says, twice a second, in elements that stay. */
-"use strict";
 (function () {
-  var STEPS = 120, STEP = 5000, ROWS = 100;
+  var STEPS = 120, STEP = 5000, ROWS = 100, LIMIT = 4000;
   var rows = {}, tiles = {}, trends = {}, heads = {}, chips = {}, states = {};
-  var now = null, before = null, answered = 0, lost = "", timer = 0, started = false, asks = false;
+  var now = null, before = null, answered = Date.now(), lost = "", told = false;
+  var timer = 0, started = false, asks = false;
   var view = { state: "", find: "", key: "", down: false, all: false };
-  var BAD = ["blacklisted", "down", "removed"], DOUBT = ["suspect", "drain", "maint"];
-  var ORDER = BAD.concat(DOUBT, ["up"]);
 
   function at(id) { return document.getElementById(id); }
   function element(name, parent, className) {
@@ -52,7 +50,6 @@
     if (s < 172800) return Math.floor(s / 3600) + "\u202fh";
     return Math.floor(s / 86400) + " days";
   }
-  function clipped(text) { return text.length > 60 ? text.slice(0, 59) + "\u2026" : text; }
 
   /* ---- sparklines ---- */
   function spark(parent, label) {
@@ -125,56 +122,36 @@
     return Math.max(0, Math.round((now.counters[name] - before.counters[name]) / seconds));
   }
   function totals() {
-    var c = now.counters, s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
+    var c = now.counters, m = now.minute;
+    var s = before ? (now.pen.now_ms - before.pen.now_ms) / 1000 : 0;
     tile("sessions", "Open sessions", c.sessions, short, "");
     tile("accepted", "New sessions", rate("accepted", s), short, "/s");
     tile("up", "To servers", rate("bytes_up", s), bytes, "/s");
     tile("down", "To clients", rate("bytes_down", s), bytes, "/s");
     if (c.flows_opened > 0) tile("flows", "UDP flows", c.flows, short, "");
     if (c.queued_total > 0) tile("queued", "Wait for a server", c.queued, short, "");
+    tile("failed", "Failed sessions", m.ended > 0 ? 100 * m.failed / m.ended : 0, short, "%");
+    tile("first", "Time to first byte", m.first_byte_us || 0, micro, "");
   }
 
   /* ---- the whole in a sentence ---- */
-  function address(s) {
-    if (!s.port) return s.addr;
-    return (s.addr.indexOf(":") >= 0 ? "[" + s.addr + "]" : s.addr) + ":" + s.port;
-  }
   function verdict() {
-    var regular = now.servers.filter(function (s) { return s.role === "regular"; });
-    var bad = regular.filter(function (s) { return s.state !== "up"; });
-    var n = regular.length, up = n - bad.length, what = "up", text, more = "";
-    if (n === 0) {
-      what = "warn";
-      text = "No servers";
-    } else if (bad.length === 0) {
-      text = n === 1 ? "The server is up" : n === 2 ? "Both servers are up" :
-        "All " + n + " servers are up";
-    } else {
-      what = up === 0 || bad.some(function (s) { return BAD.indexOf(s.state) >= 0; })
-        ? "down" : "warn";
-      text = up === 0 ? "No server is up" :
-        up + " of " + n + " servers " + (up === 1 ? "is" : "are") + " up";
-      bad.sort(function (a, b) { return ORDER.indexOf(a.state) - ORDER.indexOf(b.state); });
-      more = bad.slice(0, 4).map(function (s) {
-        return clipped(s.name && s.name !== s.addr ? s.name : address(s)) + ": " + s.state;
-      }).join(", ") + (bad.length > 4 ? " and " + (bad.length - 4) + " more" : "");
-    }
-    if (now.pen.draining) {
-      what = "down";
-      text = "This pen is stopping: it takes no new clients";
-    }
+    var v = verdict_of(now);
+    sentence(v.what, v.text, v.more, "pen: " + (v.what !== "up" && v.up === v.n ? v.text :
+      v.up + " of " + v.n + " up"));
+  }
+  function sentence(what, text, more, short) {
     mark(at("verdict"), "verdict " + what);
     set(at("verdict-text"), text);
     set(at("verdict-more"), more);
-    title(what, up, n);
+    title(what, short);
   }
-  function title(what, up, n) {
+  function title(what, text) {
     var colour = { up: "1a8a45", warn: "c27a00", down: "d0202c" }[what];
     var href = "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'>" +
       "<circle cx='8' cy='8' r='7' fill='%23" + colour + "'/></svg>";
     if (at("icon").getAttribute("href") !== href) at("icon").setAttribute("href", href);
-    if (document.title !== "pen: " + up + " of " + n + " up")
-      document.title = "pen: " + up + " of " + n + " up";
+    if (document.title !== text) document.title = text;
   }
 
   /* ---- columns: by which servers are sorted, too ---- */
@@ -209,7 +186,8 @@
   }
   function make_heads() {
     COLUMNS.forEach(function (c) {
-      var th = heads[c[0]] = element("th", at("heads"), c[1].split(" ")[0] === "n" ? "n" : "");
+      var th = heads[c[0]] =
+        element("th", at("heads"), /^(n|spark)/.test(c[1]) ? c[1].split(" ")[0] : "");
       var sorts = c[2] ? element("button", th) : th, option;
       th.setAttribute("role", "columnheader");
       th.scope = "col";
@@ -266,7 +244,7 @@
     mark(r.tr, BAD.indexOf(s.state) >= 0 ? "down" : DOUBT.indexOf(s.state) >= 0 ? "warn" : "");
     set(r.number, s.role === "regular" ? String(s.server) : s.role);
     set(r.address, address(s));
-    set(r.name, s.name && s.name !== s.addr ? s.name : "");
+    set(r.name, s.name && s.name !== s.addr ? plain(s.name) : "");
     if (r.name.title !== r.name.textContent) r.name.title = r.name.textContent;
     mark(r.state, "state " + s.state);
     set(r.word, s.state);
@@ -354,6 +332,7 @@
     element("time", li);
     text = element("span", li);
     element("b", text);
+    element("bdi", text);
     element("span", text);
     shape(element("span", text, "state"));
     element("span", text.lastChild);
@@ -373,10 +352,11 @@
       set(li.children[0], ago(c.ago_s) + " ago");
       li.children[0].dateTime = li.children[0].title = c.time;
       set(text[0], (c.role === "regular" ? "server " + c.server : c.role) + " ");
-      set(text[1], (c.name || "") + " " + c.was + " \u2192 ");
-      mark(text[2], "state " + c.state);
-      set(text[2].children[1], c.state);
-      set(text[3], c.reason ? ", " + c.reason : "");
+      set(text[1], plain(c.name || ""));
+      set(text[2], " " + c.was + " \u2192 ");
+      mark(text[3], "state " + c.state);
+      set(text[3].children[1], c.state);
+      set(text[4], c.reason ? ", " + c.reason : "");
     });
   }
   function speak() {
@@ -424,20 +404,29 @@
 
   /* ---- again and again ---- */
   function is_paused() { return at("pause").getAttribute("aria-pressed") === "true"; }
+  /* How long what is shown may be old before it is no longer news. */
+  function is_old() {
+    return !is_paused() && Date.now() - answered > 2 * period() + LIMIT;
+  }
   function fresh() {
-    var s = Math.round((Date.now() - answered) / 1000);
-    mark(at("live"), lost ? "lost" : is_paused() ? "paused" : "");
-    set(at("fresh"), !answered ? "starts" : is_paused() ? "paused for " + ago(s) :
-      lost ? "no answer for " + ago(s) : "live");
-    at("note").hidden = lost === "";
-    set(at("note"), lost ? "No answer from pen: " + lost +
-      (answered ? ". What you see is " + ago(s) + " old." : "") : "");
+    var s = Math.round((Date.now() - answered) / 1000), old = is_old();
+    mark(at("live"), lost || old ? "lost" : is_paused() ? "paused" : "");
+    set(at("fresh"), !now && !old ? "starts" : is_paused() ? "paused for " + ago(s) :
+      lost || old ? "no answer for " + ago(s) : "live");
+    if ((old || lost) && !is_paused()) {
+      sentence("down", "No answer from pen for " + ago(s),
+        (now ? "What you see is as old as that." : "") + (lost ? " (" + lost + ")" : ""),
+        "pen: no answer");
+      if (old && !told) set(at("spoken"), "No answer from pen.");
+      told = old;
+    }
   }
   function take(status) {
     before = now;
     now = status;
     answered = Date.now();
     lost = "";
+    told = false;
     set(at("about"), "listens at " + now.pen.listen + " \u00b7 " + now.pen.balance +
       " \u00b7 up for " + ago(now.pen.uptime_s) + " \u00b7 version " + now.pen.version);
     now.servers.forEach(function (s) { note_value(trend_of(s), Number(s.rate)); });
@@ -455,28 +444,36 @@
     return document.hidden ? 5 * ms : ms;
   }
   function json(path) {
-    return fetch(path, { cache: "no-store" }).then(function (r) {
+    var abort = new AbortController(), limit = setTimeout(function () { abort.abort(); }, LIMIT);
+    return fetch(path, { cache: "no-store", signal: abort.signal }).then(function (r) {
       if (!r.ok) throw new Error(r.status + " " + r.statusText);
       return r.json();
-    });
+    }).finally(function () { clearTimeout(limit); });
   }
   function poll() {
     clearTimeout(timer);
     if (asks) return;
     asks = true;
-    json("status.json").then(take).catch(function (e) { lost = e.message; })
+    json("status.json").then(take).catch(function (e) {
+      lost = e.name === "AbortError" ? "too slow" : e.message;
+    })
       .then(function () {
         asks = false;
         fresh();
         if (!is_paused()) timer = setTimeout(poll, period());
       });
   }
+  /* Nobody had asked: that there is no answer is not pen's doing. */
+  function ask_anew() {
+    answered = Date.now();
+    poll();
+  }
   at("pause").addEventListener("click", function () {
     var paused = !is_paused();
     at("pause").setAttribute("aria-pressed", String(paused));
-    fresh();
+    if (paused) fresh();
     if (paused) clearTimeout(timer);
-    else poll();
+    else ask_anew();
   });
   at("find").addEventListener("input", function () {
     view.find = at("find").value.trim();
@@ -487,9 +484,9 @@
     servers();
   });
   document.addEventListener("visibilitychange", function () {
-    if (!document.hidden && started && !is_paused()) poll();
+    if (!document.hidden && started && !is_paused()) ask_anew();
   });
-  setInterval(function () { if (is_paused() || lost) fresh(); }, 1000);
+  setInterval(fresh, 1000);
   make_heads();
   json("trend.json").then(function (t) {
     Object.keys(t).forEach(function (key) { trend(key).values = t[key].slice(1 - STEPS); });

@@ -1,5 +1,5 @@
 // shapes.mjs: from no servers to a thousand, with short names and long ones.
-const WIDTHS = [320, 800, 1280];
+const WIDTHS = [320, 800, 1000, 1280];
 
 // The answer of pen, with n servers that are like its first.
 function with_servers(status, n, long) {
@@ -34,6 +34,12 @@ async function fits(page, name, expect) {
     expect(await page.evaluate(() =>
       document.documentElement.scrollWidth <= window.innerWidth),
     `${name} has no scroll bar at ${width} pixels`);
+    if (width >= 1000 && !/long/.test(name))
+      expect(await page.evaluate(() => {
+        const box = document.querySelector('.scroll');
+
+        return box.scrollWidth <= box.clientWidth;
+      }), `${name}: all columns are seen at ${width} pixels`);
   }
 }
 

@@ -15,6 +15,8 @@ export async function strangers({ given, expect, open }) {
     expect((await page.locator('#changes').innerText()).includes(name),
       `${name} is in the changes`);
   }
+  expect(/web<U\+202E>live/.test(seen), 'nothing turns the direction');
+  expect(!/[\u202a-\u202e]/.test(seen), 'no sign does that by itself');
   expect(await page.evaluate(() => window.hacked) === undefined,
     'nothing runs');
   expect(await page.locator('main :is(script, img, iframe, svg svg, a)').count()

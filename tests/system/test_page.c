@@ -67,10 +67,10 @@ browse(const char *name, const char *const words[])
 
 /* ---- cases ---- */
 
-/* Starts pen with these servers, which are checked often. Returns whether
- * it has the page. */
+/* Starts pen with these servers, which are checked often, and a setting more.
+ * Returns whether it has the page. */
 static bool
-begin(const struct spot *first, const struct spot *second)
+begin(const struct spot *first, const struct spot *second, const char *more)
 {
 	struct webrig *w = &webrig;
 
@@ -79,7 +79,7 @@ begin(const struct spot *first, const struct spot *second)
 	spot_new(&w->ctl, SPOT_UNIX);
 	pen_up(&w->pen, &w->front, "-C", w->ctl.text, "-O",
 	    text("web %s", w->web.text), "-O", "check connect", "-O",
-	    "check_interval 0.3", "-O", "check_rise 1", "-r", w->front.text,
+	    "check_interval 0.3", "-O", "check_rise 1", "-O", more, "-r", w->front.text,
 	    first->text, second->text, NULL);
 	if (strstr(webrig_get("/status.json"), "without Jansson") == NULL)
 		return true;
@@ -96,7 +96,7 @@ START_TEST(follows)
 	NEED_BROWSER();
 	spot_new(&servers[0], SPOT_TCP4);
 	spot_new(&servers[1], SPOT_TCP4);
-	if (!begin(&servers[0], &servers[1]))
+	if (!begin(&servers[0], &servers[1], "timeout 3"))
 		SKIP("built without Jansson");
 	browse("follows",
 	    (const char *[]){ text("server0=%s", servers[0].text),
@@ -116,7 +116,7 @@ browse_both(const char *name, const char *word)
 	NEED_BROWSER();
 	spot_new(&nobody, SPOT_TCP4);
 	backend_start(&webrig.back, SPOT_TCP4, backend_say, "served");
-	if (!begin(&webrig.back.at, &nobody)) {
+	if (!begin(&webrig.back.at, &nobody, "timeout 3")) {
 		backend_stop(&webrig.back);
 		SKIP("built without Jansson");
 	}
@@ -163,8 +163,47 @@ START_TEST(strangers)
 		webrig_command(text("server %d drain", i + 1));
 		strcat(strcat(all, i > 0 ? "\n/" : "/"), names[i]);
 	}
-	browse("strangers", (const char *[]){ all, "changes=4", NULL });
+	webrig_command("server 5 address \"/web\xe2\x80\xaelive\"");
+	webrig_command("server 5 drain");
+	browse("strangers", (const char *[]){ all, "changes=5", NULL });
 	webrig_end();
+}
+END_TEST
+
+/* Both servers are the same one, and `more` is a setting. */
+static void
+browse_trouble(const char *trouble, backend_fn *serve, const char *more)
+{
+	NEED_BROWSER();
+	backend_start(&webrig.back, SPOT_TCP4, serve, "served");
+	if (!begin(&webrig.back.at, &webrig.back.at, more)) {
+		backend_stop(&webrig.back);
+		SKIP("built without Jansson");
+	}
+	browse("trouble",
+	    (const char *[]){ text("trouble=%s", trouble),
+		text("pid=%ld", (long)webrig.pen.child.pid),
+		text("front=%s", webrig.front.text), "sessions=20", NULL });
+	webrig_end();
+}
+
+/* A page whose pen does not answer does not call it well. */
+START_TEST(pen_is_stopped)
+{
+	browse_trouble("stopped", backend_echo, "timeout 3");
+}
+END_TEST
+
+/* Servers whose checks are good may fail all their clients. */
+START_TEST(sessions_fail)
+{
+	browse_trouble("failing", backend_reset, "timeout 3");
+}
+END_TEST
+
+START_TEST(pen_is_full)
+{
+	browse_trouble("full", backend_echo, "conn_max 20");
 }
 END_TEST
 
@@ -176,5 +215,8 @@ SUITE(test_page)
 	SUITE_ADD(s, accessible, 120);
 	SUITE_ADD(s, shapes, 120);
 	SUITE_ADD(s, strangers, 120);
+	SUITE_ADD(s, pen_is_stopped, 120);
+	SUITE_ADD(s, sessions_fail, 120);
+	SUITE_ADD(s, pen_is_full, 120);
 	return s;
 }
