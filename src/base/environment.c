@@ -11,19 +11,23 @@
 
 extern char **environ; /* some systems declare it nowhere */
 
-/* Beginnings of names. */
-static const char *const not_inherited[] = { "NOTIFY_SOCKET=", "LISTEN_",
-	"WATCHDOG_", "PEN_", NULL };
+/* Names, and beginnings of names that end with an underscore. */
+static const char *const inherited[] = { "PATH", "HOME", "USER", "LOGNAME",
+	"SHELL", "LANG", "LC_", "TZ", "TMPDIR", NULL };
 
 static bool
 is_inherited(const char *entry)
 {
-	const char *const *n;
+	const char *const *name;
 
-	for (n = not_inherited; *n != NULL; n++)
-		if (strncmp(entry, *n, strlen(*n)) == 0)
-			return false;
-	return true;
+	for (name = inherited; *name != NULL; name++) {
+		size_t n = strlen(*name);
+
+		if (strncmp(entry, *name, n) == 0 &&
+		    (entry[n] == '=' || entry[n - 1] == '_'))
+			return true;
+	}
+	return false;
 }
 
 /* Makes sure that another entry and the NULL behind it fit. */

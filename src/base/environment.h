@@ -11,9 +11,9 @@ struct environment {
 	bool failed; /* memory was short: the list is not complete */
 };
 
-/* Begins with pen's own environment, but for what a service manager says to
- * pen alone: NOTIFY_SOCKET, LISTEN_..., WATCHDOG_... (sd_notify(3),
- * sd_listen_fds(3)), and variables of the names that pen sets, PEN_... */
+/* Begins with what is usual of pen's own environment: PATH, HOME, USER,
+ * LOGNAME, SHELL, LANG, LC_..., TZ and TMPDIR. What else there is may be a
+ * secret, or is for pen alone, as sd_notify(3) and sd_listen_fds(3). */
 void environment_init(struct environment *e);
 /* Adds a variable, which is not in the list yet. */
 void environment_add(struct environment *e, const char *name, const char *fmt,

@@ -151,12 +151,25 @@ remove_server(struct pen *p, unsigned slot)
 	return s != NULL ? server_index_set(p->index, s) : 0;
 }
 
+/* One of the hosts that a name stands for: the target of a service, which its
+ * certificate is for (RFC 6125, 6.2.1); else the name without its star. NULL:
+ * the name itself. */
+static const char *
+host_name(const struct server_plan *s, char text[SPEC_TEXT_MAX])
+{
+	if (s->target != NULL)
+		return s->target;
+	return (s->parent != 0 || expand_is_wanted(s)) && expand_name(s, text)
+	    ? text
+	    : NULL;
+}
+
 static int
 set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = plan_slot(draft, c->slot);
 	struct server_spec spec;
-	char text[SPEC_TEXT_MAX];
+	char text[SPEC_TEXT_MAX], host[SPEC_TEXT_MAX];
 	struct server *set;
 
 	log_addresses(p, s, c);
@@ -164,6 +177,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 		return remove_server(p, c->slot);
 	server_spec_init(&spec);
 	spec.name = s->host;
+	spec.host = host_name(s, host);
 	spec.addrs = c->addrs;
 	spec.set = s->set;
 	spec.set.acl = apply_acls_number(draft, &s->acl);

@@ -195,9 +195,13 @@ set_server(struct server *s, const struct server_spec *spec)
 {
 	bool same = s->present && server_addrs_equal(&s->addrs, &spec->addrs);
 	char *name = strdup(spec->name);
+	char *host = spec->host != NULL ? strdup(spec->host) : NULL;
 
-	if (name == NULL)
+	if (name == NULL || (spec->host != NULL && host == NULL)) {
+		free(name);
+		free(host);
 		return -1;
+	}
 	if (!same || s->set.weight != spec->set.weight)
 		note_listed(s);
 	count_settings(s, -1);
@@ -217,7 +221,9 @@ set_server(struct server *s, const struct server_spec *spec)
 		s->generation++;
 	}
 	free(s->name);
+	free(s->host);
 	s->name = name;
+	s->host = host;
 	s->addrs = spec->addrs;
 	s->present = spec->addrs.count > 0;
 	s->set = spec->set;
@@ -276,7 +282,8 @@ void
 pool_forget_server(struct server *s)
 {
 	free(s->name);
-	s->name = NULL;
+	free(s->host);
+	s->name = s->host = NULL;
 	s->addrs.count = 0;
 	s->addr_first = 0;
 	history_begin(s, &s->pool->watcher, "");
@@ -340,6 +347,7 @@ static void
 free_server(struct server *s)
 {
 	free(s->name);
+	free(s->host);
 	free(s);
 }
 

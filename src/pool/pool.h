@@ -107,6 +107,7 @@ void pool_options_init(struct pool_options *o);
 /* The description of a server; the pool copies it and its name. */
 struct server_spec {
 	char *name; /* owned by the caller */
+	const char *host; /* the same; see struct server; NULL: the name */
 	struct server_addrs addrs;
 	struct server_settings set;
 	int admin; /* enum server_admin; -1: as it was, SERVER_ENABLED of a

@@ -168,6 +168,7 @@ struct server {
 	enum server_role role;
 	bool present; /* false: an empty slot, never chosen */
 	char *name;   /* host or path as the operator gave it; owned */
+	char *host;   /* what its TLS and HTTP call it; owned; NULL: its name */
 	struct server_addrs addrs;
 	unsigned addr_first; /* the address that worked last */
 	unsigned generation; /* changes with its addresses */
@@ -228,6 +229,13 @@ static inline unsigned
 server_share(const struct server *s)
 {
 	return SERVER_SHARES - s->cold;
+}
+
+/* The name that its certificate is for, and its Host. */
+static inline const char *
+server_host(const struct server *s)
+{
+	return s->host != NULL ? s->host : s->name;
 }
 
 enum server_state server_state(const struct server *s);

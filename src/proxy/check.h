@@ -96,6 +96,9 @@ struct check {
 	 * when the time is over: "timed out waiting for ...". NULL: for its
 	 * turn, which says nothing of the server. */
 	const char *waiting;
+	/* Only the rest of a good answer is still waited for: the time's end is
+	 * a good result. */
+	bool good;
 
 	/* Private. */
 	struct checker *checker;
@@ -109,7 +112,7 @@ struct check {
 	struct task free_task;
 };
 
-/* The server's host as the configuration names it. */
+/* The server's host, as its certificate names it. */
 const char *check_host(const struct check *c);
 /* The server has answered at this address: what is bad from now on is its
  * answer, and no other address is asked. */

@@ -34,6 +34,8 @@ struct http_state {
 
 /* ---- the answer ---- */
 
+static const char not_in_body[] = "the text is not in the body";
+
 static bool
 is_wanted(const struct http_settings *s, unsigned status)
 {
@@ -45,6 +47,14 @@ is_wanted(const struct http_settings *s, unsigned status)
 	return false;
 }
 
+/* A server that could not send its answer to the end would log that, at each
+ * check: the rest is read, as far as it is not too long. */
+static void
+on_good(struct check *c)
+{
+	c->good = true;
+}
+
 static void
 on_headers(struct check *c, const struct http_answer *h)
 {
@@ -53,7 +63,7 @@ on_headers(struct check *c, const struct http_answer *h)
 	if (!is_wanted(s, h->status))
 		check_end(c, CHECK_BAD, "status %u", h->status);
 	else if (s->body.length == 0)
-		check_end(c, CHECK_GOOD, "status %u", h->status);
+		on_good(c);
 }
 
 static void
@@ -64,13 +74,18 @@ on_body(struct check *c, struct http_state *t)
 	t->matched = check_text_find(
 	    &s->body, t->matched, t->answer.body, t->answer.body_length);
 	if (t->matched == s->body.length)
-		check_end(c, CHECK_GOOD, "status %u", t->answer.status);
+		on_good(c);
 }
 
 static void
-on_answer_end(struct check *c)
+conclude(struct check *c, const char *why_not)
 {
-	check_end(c, CHECK_BAD, "the text is not in the body");
+	const struct http_state *t = c->state;
+
+	if (c->good)
+		check_end(c, CHECK_GOOD, "status %u", t->answer.status);
+	else
+		check_end(c, CHECK_BAD, "%s", why_not);
 }
 
 static void
@@ -86,9 +101,9 @@ on_bytes(struct check *c, const char *bytes, size_t n)
 		else if (event == HTTP_BODY)
 			on_body(c, t);
 		else if (event == HTTP_END)
-			on_answer_end(c);
+			conclude(c, not_in_body);
 		else if (event == HTTP_WRONG)
-			check_end(c, CHECK_BAD, "%s", t->answer.wrong);
+			conclude(c, t->answer.wrong);
 	}
 }
 
@@ -97,10 +112,10 @@ on_end(struct check *c)
 {
 	const struct http_state *t = c->state;
 
-	if (http_answer_ends(&t->answer))
-		on_answer_end(c);
-	else
-		check_end(c, CHECK_BAD, "connection closed within the answer");
+	conclude(c,
+	    http_answer_ends(&t->answer)
+		? not_in_body
+		: "connection closed within the answer");
 }
 
 /* ---- the request ---- */

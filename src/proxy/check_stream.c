@@ -52,7 +52,7 @@ say(struct check_stream *s)
 static void
 on_closed(struct check_stream *s, ssize_t n)
 {
-	if (n < 0 && errno != ECONNABORTED)
+	if (n < 0 && errno != ECONNABORTED && !s->check->good)
 		check_end_errno(s->check, errno);
 	else if (s->talk.on_end != NULL)
 		s->talk.on_end(s->check);

@@ -229,25 +229,46 @@ check_end_errno(struct check *c, int error)
 	    strerror(error));
 }
 
+/* From now on it has all of its time. */
+static void
+set_deadline(struct check *c)
+{
+	struct checker *all = c->checker;
+
+	c->timeout_ms = all->options.timeout_ms;
+	heap_set(&all->deadlines, c->slot, now(all) + c->timeout_ms);
+}
+
 void
 check_reached(struct check *c)
 {
+	if (!c->reached && c->tried > 0)
+		set_deadline(c);
 	c->reached = true;
 }
 
 void
 check_begins(struct check *c)
 {
-	struct checker *all = c->checker;
-
 	c->began_us = clock_monotonic_us();
-	heap_set(&all->deadlines, c->slot, now(all) + c->timeout_ms);
+	set_deadline(c);
+}
+
+/* Silent addresses behind the first share the time of one, so that a server of
+ * many does not take as many times as long to be found down. */
+static uint64_t
+time_of(const struct checker *c, const struct server *s, unsigned tried)
+{
+	unsigned others = s->addrs.count - 1;
+	uint64_t ms = c->options.timeout_ms;
+
+	return tried > 0 && ms > others ? ms / others : ms;
 }
 
 const char *
 check_host(const struct check *c)
 {
-	return c->server->name;
+	return server_host(c->server);
 }
 
 /* Traffic begins with the address that worked last, and so does a check; it
@@ -280,7 +301,7 @@ new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 		.frontend = c->frontend,
 		.programs = c->programs,
 		.server = server_of(c, slot),
-		.timeout_ms = c->options.timeout_ms,
+		.timeout_ms = time_of(c, server_of(c, slot), tried),
 		.waiting = "an answer",
 		.checker = c,
 		.spec = check_spec_hold(r->spec),
@@ -357,7 +378,9 @@ checker_tick(struct checker *c)
 	c->ticked = at;
 	while (is_time(&c->deadlines, at)) {
 		k = c->records[heap_top(&c->deadlines)]->running;
-		if (k->waiting != NULL)
+		if (k->good)
+			check_end(k, CHECK_GOOD, "answered");
+		else if (k->waiting != NULL)
 			check_end(k, CHECK_BAD, "timed out waiting for %s",
 			    k->waiting);
 		else

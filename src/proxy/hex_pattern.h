@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 
-enum { HEX_PATTERN_MAX = 1024 };
+/* What fits into one packet of Ethernet. */
+enum { HEX_PATTERN_MAX = 1472 };
 
 struct hex_pattern {
 	unsigned char *bytes; /* owned */

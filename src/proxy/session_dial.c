@@ -147,8 +147,8 @@ session_await_server_hello(struct session *s, const struct addr *at)
 
 	if (stream_is_tls(&s->down))
 		tls_alpn(&s->down, alpn);
-	if (tls_connect(&s->up, f->core.tls.client, s->server->name, at, alpn) <
-		0 ||
+	if (tls_connect(&s->up, f->core.tls.client, server_host(s->server), at,
+		alpn) < 0 ||
 	    session_introduce(s, at) < 0 || tls_handshake(&s->up) == TLS_FAILED)
 		return errno;
 	return session_await_connect(s);

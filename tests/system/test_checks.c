@@ -5,6 +5,7 @@
 #include <check.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -115,6 +116,30 @@ serve_answer(struct backend *x, int fd)
 	(void)backend_send(fd, said, strlen(said));
 }
 
+/* An answer of many pieces, after which the client must end in order. */
+static atomic_int read_whole, broken_off;
+
+static void
+serve_long_answer(struct backend *x, int fd)
+{
+	static const char head[] =
+	    "HTTP/1.1 200 OK\r\nContent-Length: 40000\r\n\r\n";
+	char part[1000];
+	bool good;
+	int i;
+
+	(void)x;
+	good = recv(fd, part, sizeof(part), 0) > 0 &&
+	    backend_send(fd, head, strlen(head));
+	memset(part, 'x', sizeof(part));
+	for (i = 0; i < 40 && good; i++)
+		good = backend_send(fd, part, sizeof(part));
+	if (good && recv(fd, part, sizeof(part), 0) == 0)
+		atomic_fetch_add(&read_whole, 1);
+	else
+		atomic_fetch_add(&broken_off, 1);
+}
+
 static bool
 was_asked(const char *what)
 {
@@ -134,6 +159,20 @@ start_pair(const char *first)
 	backend_start(&a, SPOT_TCP4, backend_say, "a");
 	backend_start(&b, SPOT_TCP4, serve_answer, NULL);
 }
+
+/* Or the server would log a client that broke off, at each check. */
+START_TEST(answers_are_read_to_the_end)
+{
+	backend_start(&a, SPOT_TCP4, serve_long_answer, NULL);
+	backend_start(&b, SPOT_TCP4, serve_long_answer, NULL);
+	begin("check http /");
+	WAIT_FOR(atomic_load(&read_whole) + atomic_load(&broken_off) >= 8,
+	    20000);
+	ck_assert_int_eq(atomic_load(&broken_off), 0);
+	BECOMES(0, "200");
+	end();
+}
+END_TEST
 
 /* ---- who is left out ---- */
 
@@ -409,6 +448,7 @@ SUITE(test_checks)
 {
 	Suite *s = suite_create("checks");
 
+	SUITE_ADD(s, answers_are_read_to_the_end, 60);
 	SUITE_ADD(s, dead_server_gets_no_client, 20);
 	SUITE_ADD(s, nobody_is_asked_without_a_setting, 20);
 	SUITE_ADD(s, checks_leave_nothing_open, 20);

@@ -485,112 +485,6 @@ START_TEST(other_host_instead)
 }
 END_TEST
 
-/* ---- half an answer ---- */
-
-static bool
-has_asked_again(int questions)
-{
-	return names.questions > questions + 12;
-}
-
-/* While the question for one family fails, its addresses stay, and those of the
- * other one are followed; that is told once. */
-START_TEST(one_family_fails)
-{
-	int asked;
-
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
-	begin();
-	nameserver_set(
-	    &names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", "0.05", front.text, all_servers(), NULL);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
-	nameserver_fail(&names, NAME, "A");
-	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
-	ck_assert_int_eq(count_said("first=" NAME " error=\"A: "), 1);
-	asked = names.questions;
-	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
-	ck_assert_int_eq(count_said("not resolved"), 1);
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
-	ck_assert_int_eq(count_said("names resolved again"), 1);
-	end();
-}
-END_TEST
-
-/* The same of a server that has all addresses of its name. */
-START_TEST(one_family_of_one_server_fails)
-{
-	int asked;
-
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
-	begin();
-	nameserver_set(&names, NAME, "127.0.0.1", "::1", NULL);
-	start_pen("0.05");
-	nameserver_fail(&names, NAME, "A");
-	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
-	asked = names.questions;
-	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_int_eq(count_said("name has other addresses"), 0);
-	end();
-}
-END_TEST
-
-/* A target that fails keeps its servers, one that has no address any more does
- * not. */
-START_TEST(one_target_fails)
-{
-	struct nameserver_target to[] = { { "one.test", 0, 10, 3 },
-		{ "two.test", 0, 10, 3 } };
-	int asked;
-
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
-	begin();
-	to[0].port = to[1].port = one.at.port;
-	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
-	nameserver_set(&names, "two.test", "127.0.0.2", NULL);
-	nameserver_set_service(&names, "_web._tcp.test", to, 2);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", "0.05", front.text, "_web._tcp.test", NULL);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	nameserver_fail(&names, "two.test", "A");
-	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
-	ck_assert_int_eq(count_said("error=\"two.test A: "), 1);
-	asked = names.questions;
-	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	nameserver_set(&names, "two.test", NULL);
-	WAIT_FOR(has_servers("127.0.0.1", NULL, NULL), 20000);
-	end();
-}
-END_TEST
-
-/* Half an answer to a start is used, and said. */
-START_TEST(half_an_answer_at_the_start)
-{
-#ifndef HAVE_CARES
-	SKIP("built without c-ares");
-#endif
-	begin();
-	nameserver_fail(&names, NAME, "AAAA");
-	start_pen("0.05");
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_int_eq(
-	    count_said("name resolved in part name=" NAME " error=\"AAAA: "),
-	    1);
-	end();
-}
-END_TEST
-
 /* ---- services ---- */
 
 static bool
@@ -657,10 +551,6 @@ SUITE(test_names)
 	SUITE_ADD(s, blacklisted_is_one_address, 60);
 	SUITE_ADD(s, written_as_the_name, 60);
 	SUITE_ADD(s, other_host_instead, 60);
-	SUITE_ADD(s, one_family_fails, 120);
-	SUITE_ADD(s, one_family_of_one_server_fails, 120);
-	SUITE_ADD(s, one_target_fails, 120);
-	SUITE_ADD(s, half_an_answer_at_the_start, 60);
 	SUITE_ADD(s, service, 60);
 	return s;
 }

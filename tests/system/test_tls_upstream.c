@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/nameserver.h"
 #include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
@@ -206,6 +207,37 @@ START_TEST(restarted_server_is_tried)
 	served();
 	tls_chain_down(&c);
 	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
+/* A server that is one of all addresses of a name is verified by the name, the
+ * target of a service by the target's. */
+START_TEST(names_of_many_addresses)
+{
+	struct nameserver dns;
+	struct nameserver_target to = { "one.test", 0, 1, 1 };
+	struct tls_echo s;
+
+	tls_chain_begin(&c);
+	nameserver_start(&dns);
+	serve(&s, named_cert("one.test"), NULL);
+	to.port = s.backend.at.port;
+	nameserver_set(&dns, "one.test", "127.0.0.1", NULL);
+	nameserver_set_service(&dns, "_web._tcp.test", &to, 1);
+	tls_chain_up(&c, text("%s;resolver %s", trusting(), dns.text),
+	    text("one.test*:%d", to.port), NULL);
+	served();
+	heard_name(&s, "one.test");
+	tls_chain_down(&c);
+#ifdef HAVE_CARES
+	tls_chain_up(&c, text("%s;resolver %s", trusting(), dns.text),
+	    "_web._tcp.test", NULL);
+	served();
+	tls_chain_down(&c);
+#endif
+	tls_echo_stop(&s);
+	nameserver_stop(&dns);
 	tls_chain_end(&c);
 }
 END_TEST
@@ -526,6 +558,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, bad_servers_are_passed_over, 30);
 	SUITE_ADD(s, nobody_is_to_be_trusted, 30);
 	SUITE_ADD(s, restarted_server_is_tried, 30);
+	SUITE_ADD(s, names_of_many_addresses, 60);
 	SUITE_ADD(s, names, 30);
 	SUITE_ADD(s, unix_servers, 30);
 	SUITE_ADD(s, authorities_of_the_system, 30);

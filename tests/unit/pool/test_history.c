@@ -296,6 +296,37 @@ START_TEST(suspects)
 }
 END_TEST
 
+/* While its last check was bad a suspect server does not come up by time: its
+ * checks take it down, or clear it. One whose last check was good does. */
+START_TEST(time_does_not_clear_a_bad_check)
+{
+	struct server *s = begin();
+
+	pool_begin_checks(pool, s);
+	check(s, true, 5);
+	pool_refused(pool, s, "refused", now);
+	expect_told(SERVER_UP, SERVER_SUSPECT, "refused");
+	check(s, false, 1);
+	now += 3600 * 1000;
+	pool_revive(pool, now);
+	ck_assert_uint_eq(told.times, 0);
+	check(s, false, 9);
+	expect_told(SERVER_SUSPECT, SERVER_DOWN, "it is ill");
+	now += 3600 * 1000;
+	pool_revive(pool, now);
+	check(s, true, 9);
+	expect_told(SERVER_DOWN, SERVER_UP, "it is well");
+	pool_refused(pool, s, "refused", now);
+	expect_told(SERVER_UP, SERVER_SUSPECT, "refused");
+	check(s, false, 1);
+	check(s, true, 1);
+	now += 3600 * 1000;
+	pool_revive(pool, now);
+	expect_told(SERVER_SUSPECT, SERVER_UP, "blacklist time over");
+	pool_free(pool);
+}
+END_TEST
+
 START_TEST(no_longer_checked)
 {
 	struct server *s = begin();
@@ -353,6 +384,7 @@ SUITE(test_history)
 	SUITE_ADD(s, no_blacklist_time, 10);
 	SUITE_ADD(s, marks_go_along, 10);
 	SUITE_ADD(s, suspects, 10);
+	SUITE_ADD(s, time_does_not_clear_a_bad_check, 10);
 	SUITE_ADD(s, no_longer_checked, 10);
 	SUITE_ADD(s, another_server, 10);
 	return s;

@@ -468,6 +468,27 @@ START_TEST(all_addresses_are_asked)
 }
 END_TEST
 
+/* Silent addresses behind the first one share its time; one that answers has
+ * all of it. */
+START_TEST(silent_addresses_share_the_time)
+{
+	begin();
+	check_slot(put_server(0, 4)->slot, true);
+	run(STEP);
+	run(2 * TIMEOUT + 4 * STEP);
+	ck_assert_uint_eq(of(0)->stops, 4);
+	ck_assert_int_eq(report().result, CHECK_BAD);
+	check_slot(put_server(1, 4)->slot, true);
+	run(STEP);
+	run(TIMEOUT + 4 * STEP);
+	ck_assert_uint_eq(of(1)->port, 1301);
+	check_reached(of(1)->check);
+	run(TIMEOUT - 4 * STEP);
+	ck_assert_uint_eq(of(1)->stops, 1);
+	end();
+}
+END_TEST
+
 /* Clients have found out meanwhile that another address works. */
 START_TEST(each_address_is_asked_once)
 {
@@ -583,6 +604,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, rise_and_fall_make_the_state, 10);
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
 	SUITE_ADD(s, all_addresses_are_asked, 10);
+	SUITE_ADD(s, silent_addresses_share_the_time, 10);
 	SUITE_ADD(s, each_address_is_asked_once, 10);
 	SUITE_ADD(s, reasons_are_fit_to_print, 10);
 	SUITE_ADD(s, same_check_goes_on, 10);

@@ -1,0 +1,277 @@
+/* test_name_answers.c: what pen makes of answers about names: half of one, the
+ * names of those that it leads to, none at the start. */
+#include "config.h"
+
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "support/backend.h"
+#include "support/nameserver.h"
+#include "support/penrun.h"
+#include "support/suite.h"
+#include "support/wait.h"
+
+#define NAME "web.test"
+
+static struct nameserver names;
+static struct backend one, two;
+static struct spot front, ctl;
+static struct pen pen;
+
+/* Two servers with the same port, at 127.0.0.1 and 127.0.0.2. */
+static void
+begin(void)
+{
+	struct spot at;
+
+	nameserver_start(&names);
+	nameserver_set(&names, NAME, "127.0.0.1", NULL);
+	backend_start(&one, SPOT_TCP4, backend_say, "one");
+	spot_at_host(&at, &one.at, "127.0.0.2");
+	backend_start_at(&two, &at, backend_say, "two");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+}
+
+static const char *
+server(void)
+{
+	return text(NAME ":%d", one.at.port);
+}
+
+static const char *
+all_servers(void)
+{
+	return text(NAME "*:%d", one.at.port);
+}
+
+static void
+start_pen(const char *interval)
+{
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", interval, front.text, server(), NULL);
+}
+
+static void
+end(void)
+{
+	pen_down(&pen);
+	backend_stop(&one);
+	backend_stop(&two);
+	nameserver_stop(&names);
+}
+
+static int
+count_said(const char *what)
+{
+	const char *at = child_err(&pen.child);
+	int n = 0;
+
+	for (; (at = strstr(at, what)) != NULL; at++)
+		n++;
+	return n;
+}
+
+/* The lines of the servers' addresses, in the order of their numbers. */
+static bool
+has_servers(const char *first, const char *second, const char *third)
+{
+	const char *answer = spot_ask(&ctl, "servers\n"), *const want[] = {
+		first, second, third
+	};
+	char line[64];
+	unsigned i;
+
+	for (i = 0; i < 3; i++) {
+		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
+		    want[i] != NULL ? want[i] : "127", one.at.port);
+		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
+			return false;
+	}
+	return true;
+}
+
+/* ---- half an answer ---- */
+
+static bool
+has_asked_again(int questions)
+{
+	return names.questions > questions + 12;
+}
+
+/* While the question for one family fails, its addresses stay, and those of the
+ * other one are followed; that is told once. */
+START_TEST(one_family_fails)
+{
+	int asked;
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	nameserver_set(
+	    &names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", "0.05", front.text, all_servers(), NULL);
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
+	nameserver_fail(&names, NAME, "A");
+	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
+	ck_assert_int_eq(count_said("first=" NAME " error=\"A: "), 1);
+	asked = names.questions;
+	WAIT_FOR(has_asked_again(asked), 60000);
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
+	ck_assert_int_eq(count_said("not resolved"), 1);
+	nameserver_set(&names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
+	ck_assert_int_eq(count_said("names resolved again"), 1);
+	end();
+}
+END_TEST
+
+/* The same of a server that has all addresses of its name. */
+START_TEST(one_family_of_one_server_fails)
+{
+	int asked;
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	nameserver_set(&names, NAME, "127.0.0.1", "::1", NULL);
+	start_pen("0.05");
+	nameserver_fail(&names, NAME, "A");
+	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
+	asked = names.questions;
+	WAIT_FOR(has_asked_again(asked), 60000);
+	ck_assert_str_eq(spot_hear(&front), "one");
+	ck_assert_int_eq(count_said("name has other addresses"), 0);
+	end();
+}
+END_TEST
+
+/* A target that fails keeps its servers, one that has no address any more does
+ * not. */
+START_TEST(one_target_fails)
+{
+	struct nameserver_target to[] = { { "one.test", 0, 10, 3 },
+		{ "two.test", 0, 10, 3 } };
+	int asked;
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	to[0].port = to[1].port = one.at.port;
+	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
+	nameserver_set(&names, "two.test", "127.0.0.2", NULL);
+	nameserver_set_service(&names, "_web._tcp.test", to, 2);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
+	    "--resolve-interval", "0.05", front.text, "_web._tcp.test", NULL);
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	nameserver_fail(&names, "two.test", "A");
+	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
+	ck_assert_int_eq(count_said("error=\"two.test A: "), 1);
+	asked = names.questions;
+	WAIT_FOR(has_asked_again(asked), 60000);
+	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
+	nameserver_set(&names, "two.test", NULL);
+	WAIT_FOR(has_servers("127.0.0.1", NULL, NULL), 20000);
+	end();
+}
+END_TEST
+
+/* Half an answer to a start is used, and said. */
+START_TEST(half_an_answer_at_the_start)
+{
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	nameserver_fail(&names, NAME, "AAAA");
+	start_pen("0.05");
+	ck_assert_str_eq(spot_hear(&front), "one");
+	ck_assert_int_eq(
+	    count_said("name resolved in part name=" NAME " error=\"AAAA: "),
+	    1);
+	end();
+}
+END_TEST
+
+/* ---- what servers are called ---- */
+
+static char asked_host[200];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void
+note_host(struct backend *b, int fd)
+{
+	char got[1024], *at;
+	ssize_t n = recv(fd, got, sizeof(got) - 1, 0);
+
+	(void)b;
+	got[n > 0 ? n : 0] = '\0';
+	at = strstr(got, "Host: ");
+	if (at == NULL)
+		return;
+	at[strcspn(at, "\r")] = '\0';
+	pthread_mutex_lock(&lock);
+	snprintf(asked_host, sizeof(asked_host), "%s", at);
+	pthread_mutex_unlock(&lock);
+}
+
+static bool
+host_was(const char *host)
+{
+	bool was;
+
+	pthread_mutex_lock(&lock);
+	was = strcmp(asked_host, text("Host: %s:%d", host, one.at.port)) == 0;
+	pthread_mutex_unlock(&lock);
+	return was;
+}
+
+/* The name without its star, and a target's own name. */
+START_TEST(checks_name_the_host)
+{
+	struct nameserver_target to = { "one.test", 0, 10, 3 };
+
+	nameserver_start(&names);
+	backend_start(&one, SPOT_TCP4, note_host, NULL);
+	to.port = one.at.port;
+	nameserver_set(&names, NAME, "127.0.0.1", NULL);
+	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
+	nameserver_set_service(&names, "_web._tcp.test", &to, 1);
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "--resolver", names.text, "-O",
+	    "check http /; check_interval 50ms", front.text, all_servers(),
+	    NULL);
+	WAIT_FOR(host_was(NAME), 20000);
+	pen_down(&pen);
+#ifdef HAVE_CARES
+	spot_new(&front, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "--resolver", names.text, "-O",
+	    "check http /; check_interval 50ms", front.text, "_web._tcp.test",
+	    NULL);
+	WAIT_FOR(host_was("one.test"), 20000);
+	pen_down(&pen);
+#endif
+	backend_stop(&one);
+	nameserver_stop(&names);
+}
+END_TEST
+
+SUITE(test_name_answers)
+{
+	Suite *s = suite_create("name answers");
+
+	SUITE_ADD(s, one_family_fails, 120);
+	SUITE_ADD(s, one_family_of_one_server_fails, 120);
+	SUITE_ADD(s, one_target_fails, 120);
+	SUITE_ADD(s, half_an_answer_at_the_start, 60);
+	SUITE_ADD(s, checks_name_the_host, 60);
+	return s;
+}
