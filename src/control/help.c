@@ -100,7 +100,7 @@ static const char usage[] =
     "usage: pen [options] [address:]port|/path|@name[,...] server ...\n"
     "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
     "[v6]:port... | /path\n\n"
-    "Balances connections and datagrams over the servers.\n\n";
+    "Distributes connections and datagrams among servers.\n\n";
 
 /* What most need: a screen of it. */
 static const char *const common[] = { "round-robin", "hash", "weight", "sticky",
@@ -148,7 +148,7 @@ add_own_options(struct buffer *out)
 	add_line(out, "      --completion SHELL",
 	    "prints completion for bash, zsh or fish");
 	add_line(out, "      --help [GROUP|all]",
-	    "what most need, or a group, or this text");
+	    "common options, one group, or everything");
 	add_line(out, "      --version", "version, libraries, features");
 }
 

@@ -61,8 +61,9 @@ const struct command rows_choosing[] = {
 	    .letter = 'T',
 	    .option = "tracking",
 	    .args = "[SEC]",
-	    .help = "how long a client is remembered; 0: until its slot is "
-		    "needed" },
+	    .help =
+		"how long a client is remembered; 0: until its entry is "
+		"reused" },
 	{ .name = "clients_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(pool.clients_max),
@@ -72,8 +73,7 @@ const struct command rows_choosing[] = {
 	    .letter = 'c',
 	    .option = "clients-max",
 	    .args = "[N]",
-	    .help = "clients remembered at most; can only be raised while pen "
-		    "runs" },
+	    .help = "size of the client table; can only grow at run time" },
 	{ .name = "hash_prefix6",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(pool.hash_prefix6),
@@ -109,8 +109,8 @@ const struct command rows_choosing[] = {
 	    .option = "slow-start",
 	    .args = "[SEC]",
 	    .help =
-		"how long a server that came up takes to reach its full share; "
-		"0: it has that at once" },
+		"ramp-up time of a server that has come up; 0: full share "
+		"at once" },
 	{ .name = "mode",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
@@ -183,8 +183,9 @@ const struct command rows_servers[] = {
 	    .run = run_route,
 	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | "
 		    "default SERVERS]",
-	    .help = "which servers a client gets by its first bytes; the "
-		    "first route that matches counts" },
+	    .help =
+		"select servers by the client's first bytes (SNI, ALPN, "
+		"Host, protocol); first match wins" },
 	{ .name = "acl",
 	    .kind = KIND_CHANGE,
 	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,

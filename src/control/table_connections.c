@@ -15,15 +15,16 @@ const struct command rows_connections[] = {
 	    .letter = 't',
 	    .option = "timeout",
 	    .args = "[SEC]",
-	    .help = "how long a connect to a server may take" },
+	    .help = "connect timeout" },
 	{ .name = "retry",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.retry_ms),
 	    .max = LONG_MS,
 	    .option = "retry",
 	    .args = "[SEC]",
-	    .help = "how long a client waits for servers that all refuse; 0: "
-		    "not at all" },
+	    .help =
+		"how long to retry when all servers refuse a client; 0: do "
+		"not retry" },
 	{ .name = "retry_requests",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(frontend.retry_requests),
@@ -38,8 +39,7 @@ const struct command rows_connections[] = {
 	    .max = 1000,
 	    .option = "tries",
 	    .args = "[N]",
-	    .help = "servers that are tried for a client at most; 0: each one "
-		    "once" },
+	    .help = "maximum servers to try per client; 0: each once" },
 	{ .name = "queue",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.queue_ms),
@@ -54,8 +54,9 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "hello-timeout",
 	    .args = "[SEC]",
-	    .help = "how long a client may take for its PROXY header, and for "
-		    "its first bytes, where they are asked for; 0: any time" },
+	    .help =
+		"timeout for the PROXY header, and for the first bytes "
+		"where they are needed; 0: none" },
 	{ .name = "peek",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.peek),
@@ -68,8 +69,9 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "peek-wait",
 	    .args = "[SEC]",
-	    .help = "a client that says nothing for so long gets a server all "
-		    "the same; 0: not with peek alone" },
+	    .help =
+		"choose a server after this long without data; 0: never "
+		"with peek alone" },
 	{ .name = "accept_proxy",
 	    .kind = KIND_ACL,
 	    .offset = AT(accept_proxy),
@@ -78,16 +80,16 @@ const struct command rows_connections[] = {
 	    .none = "-1",
 	    .option = "accept-proxy",
 	    .args = "[LIST]",
-	    .help = "clients come through proxies that this access list "
-		    "permits, and a PROXY header names them; -1: not" },
+	    .help =
+		"require a PROXY header, from proxies in this access list "
+		"only; -1: off" },
 	{ .name = "proxy_protocol",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(frontend.proxy),
 	    .choices = choices_proxy,
 	    .option = "proxy-protocol",
 	    .args = "1|2|off",
-	    .help = "servers are told who the client is, by a PROXY header of "
-		    "this version" },
+	    .help = "send servers a PROXY header of this version" },
 	{ .name = "idle_timeout",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.idle_timeout_ms),
@@ -110,8 +112,9 @@ const struct command rows_connections[] = {
 	    .max = LONG_MS,
 	    .option = "linger",
 	    .args = "[SEC]",
-	    .help = "how long a client may go on sending to a server that is "
-		    "gone" },
+	    .help =
+		"how long to read and discard what a client sends after its "
+		"server has closed" },
 	{ .name = "buffer",
 	    .kind = KIND_SIZE,
 	    .offset = AT(frontend.buffer),
@@ -126,7 +129,9 @@ const struct command rows_connections[] = {
 	    .max = UINT64_C(1) << 40,
 	    .option = "rate-down",
 	    .args = "[SIZE]",
-	    .help = "bytes a second that each client gets; 0: no limit" },
+	    .help =
+		"maximum bytes per second to the client, per connection; 0: "
+		"no limit" },
 	{ .name = "rate_up",
 	    .kind = KIND_SIZE,
 	    .offset = AT(frontend.rate_up),
@@ -158,8 +163,9 @@ const struct command rows_connections[] = {
 	    .letter = 'x',
 	    .option = "conn-max",
 	    .args = "[N]",
-	    .help = "simultaneous connections, others wait; 0: as many as "
-		    "descriptors allow; can only be raised while pen runs" },
+	    .help =
+		"maximum connections, others wait; 0: as many as "
+		"descriptors allow; can only grow at run time" },
 	{ .name = "pending_max",
 	    .kind = KIND_NUMBER,
 	    .offset = AT(frontend.pending_max),
@@ -240,8 +246,9 @@ const struct command rows_connections[] = {
 	    .max = INT32_MAX,
 	    .option = "user-timeout",
 	    .args = "[SEC]",
-	    .help = "end connections whose peer acknowledges nothing for so "
-		    "long; 0: the system's default" },
+	    .help =
+		"close connections whose peer has acknowledged nothing for "
+		"this long; 0: the system's default" },
 	{ .name = "splice",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.splice),

@@ -14,8 +14,7 @@ const struct command rows_ends[] = {
 	    .option = "drain-timeout",
 	    .args = "[SEC]",
 	    .help =
-		"how long sessions may continue after they are asked to end; "
-		"0: no limit" },
+		"time limit for sessions to finish when draining; 0: none" },
 	{ .name = "failback",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(pool.failback),

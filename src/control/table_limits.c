@@ -30,8 +30,7 @@ const struct command rows_limits[] = {
 	    .max = 32,
 	    .option = "client-prefix4",
 	    .args = "[BITS]",
-	    .help = "bits of an IPv4 address that are one client for its "
-		    "limits" },
+	    .help = "prefix length that makes one IPv4 client, for limits" },
 	{ .name = "client_prefix6",
 	    .kind = KIND_UNSIGNED,
 	    .offset = AT(frontend.limits.prefix6),
@@ -46,8 +45,7 @@ const struct command rows_limits[] = {
 	    .choices = choices_limit_action,
 	    .option = "client-limit-action",
 	    .args = "[refuse|delay|tarpit|abuse]",
-	    .help = "what becomes of connections beyond the limits of their "
-		    "client" },
+	    .help = "action for connections over the client's limits" },
 	{ .name = "client_limit_time",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.limits.wait_ms),
@@ -86,8 +84,9 @@ const struct command rows_limits[] = {
 	    .max = RATE_LIMIT_COUNT,
 	    .option = "conn-rate",
 	    .args = "[N/SEC]",
-	    .help = "connections accepted in so many seconds, others wait; 0: "
-		    "any number" },
+	    .help =
+		"maximum rate of accepted connections, others wait; 0: no "
+		"limit" },
 	{ .name = "top",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,

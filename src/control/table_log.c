@@ -12,8 +12,10 @@ const struct command rows_log[] = {
 	    .option = "session-log",
 	    .args = "[auto|off|log|FILE|stdout|stderr|syslog[:HOST:PORT]|"
 		    "journal|udp:HOST:PORT]",
-	    .help = "a line for each session when it is over; in the "
-		    "foreground pen's own log has ten a second" },
+	    .help =
+		"one line per finished session; the default: off in the "
+		"background, in the foreground pen's own log, ten a second "
+		"at most" },
 	{ .name = "log_format",
 	    .kind = KIND_TEXT,
 	    .offset = AT(session_log.format),
@@ -27,16 +29,18 @@ const struct command rows_log[] = {
 	    .max = 1000000000,
 	    .option = "log-sample",
 	    .args = "[N]",
-	    .help = "one session in so many has a line, and all that end with "
-		    "an error; 0: those alone" },
+	    .help =
+		"log one session in N, and all that end with an error; 0: "
+		"errors only" },
 	{ .name = "web",
 	    .kind = KIND_TEXT,
 	    .offset = AT(web),
 	    .flags = ROW_NO,
 	    .option = "web",
 	    .args = "[[ADDRESS:]PORT|/PATH]",
-	    .help = "serves pages about pen: what it does now, /metrics for "
-		    "Prometheus, /status.json, /healthz, /readyz" },
+	    .help =
+		"serve a status page, /metrics for Prometheus, "
+		"/status.json, /healthz, /readyz" },
 	{ .name = "web_acl",
 	    .kind = KIND_ACL,
 	    .offset = AT(web_acl),

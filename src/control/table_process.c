@@ -13,7 +13,9 @@ const struct command rows_configuration[] = {
 	    .letter = 'F',
 	    .option = "config",
 	    .args = "FILE",
-	    .help = "configuration: a command a line, read again on SIGHUP" },
+	    .help =
+		"configuration file, one command per line; reloaded on "
+		"SIGHUP" },
 	{ .name = "include",
 	    .kind = KIND_CHANGE,
 	    .run = run_include,
@@ -43,7 +45,7 @@ const struct command rows_configuration[] = {
 	    .offset = AT(check),
 	    .flags = ROW_OPTION,
 	    .option = "check",
-	    .help = "check everything, say what is wrong, and end" },
+	    .help = "check the configuration, report what is wrong, and exit" },
 	{ .name = "print",
 	    .kind = KIND_FLAG,
 	    .offset = AT(print),

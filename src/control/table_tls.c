@@ -273,8 +273,9 @@ const struct command rows_tls[] = {
 	    .flags = ROW_NO | ROW_TLS,
 	    .option = "upstream-alpn",
 	    .args = "[LIST]",
-	    .help = "protocols offered to servers, or none; else what the "
-		    "client talks" },
+	    .help =
+		"ALPN protocols offered to servers, or none; default: the "
+		"client's" },
 	{ .name = "ssl_upstream_resume",
 	    .kind = KIND_FLAG,
 	    .offset = AT(tls.upstream_resume),
