@@ -198,6 +198,7 @@ loop_free(struct loop *l)
 		event_free(l->task_event);
 	if (l->base != NULL)
 		event_base_free(l->base);
+	free(l->events);
 	free(l);
 }
 

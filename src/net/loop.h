@@ -19,7 +19,6 @@
 #include "base/list.h"
 
 struct loop;
-struct watch_event;
 
 /* What a watch waits for, and what it is told. */
 enum {
@@ -42,7 +41,6 @@ struct watch {
 	uint8_t armed; /* what the kernel was told */
 	uint16_t start; /* which one it is: events of others are stale */
 	watch_fn *on_ready;
-	struct watch_event *event; /* with the event library's methods only */
 };
 
 /* Something to do once, after the callbacks of this wake-up. Embedded in its

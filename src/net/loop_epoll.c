@@ -5,7 +5,7 @@
  *     libevent's set ------------'
  *      '- signals, evhttp, evdns
  *
- * A socket costs the 32 bytes of its struct watch instead of an event of 128
+ * A socket costs the 16 bytes of its struct watch instead of an event of 128
  * and a map entry, changing an interest is one system call, and a batch of
  * events is handed out in one go. libevent runs when its set has something.
  * The other way round, ours in libevent's, each wake-up took two system calls,

@@ -11,6 +11,7 @@
 
 struct signal_watch;
 struct timer_slot;
+struct watch_event;
 
 struct loop {
 	struct event_base *base;
@@ -36,6 +37,8 @@ struct loop {
 
 	/* ---- with the event library's methods only ---- */
 	struct timeval turn_began;
+	struct watch_event **events; /* by descriptor */
+	uint32_t events_room;
 	struct event *task_event;  /* wakes at once when tasks wait */
 	struct event *timer_event; /* wakes when the first timer is due */
 };

@@ -7,6 +7,7 @@
 
 #include <event2/event.h>
 
+#include "base/array.h"
 #include "net/loop_private.h"
 
 /* ---- an event of libevent's ---- */
@@ -48,20 +49,34 @@ on_event(evutil_socket_t fd, short what, void *arg)
 }
 
 static void
-watch_event_free(struct watch_event *we)
+watch_event_free(struct loop *l, int fd)
 {
+	struct watch_event *we = l->events[fd];
+
 	if (we == NULL)
 		return;
-	if (we->event != NULL)
-		event_free(we->event);
+	l->events[fd] = NULL;
+	event_free(we->event);
 	free(we);
 }
 
+/* That of the watch's descriptor, made if there is none. */
 static struct watch_event *
-watch_event_new(struct loop *l, struct watch *w)
+watch_event_of(struct loop *l, struct watch *w)
 {
-	struct watch_event *we = malloc(sizeof(*we));
+	struct watch_event **events = array_grow(
+	    l->events, &l->events_room, sizeof(*events), (uint32_t)w->fd);
+	struct watch_event *we;
 
+	if (events == NULL)
+		return NULL;
+	l->events = events;
+	we = events[w->fd];
+	if (we != NULL) {
+		we->watch = w;
+		return we;
+	}
+	we = malloc(sizeof(*we));
 	if (we == NULL)
 		return NULL;
 	we->loop = l;
@@ -72,6 +87,7 @@ watch_event_new(struct loop *l, struct watch *w)
 		errno = ENOMEM;
 		return NULL;
 	}
+	events[w->fd] = we;
 	return we;
 }
 
@@ -79,17 +95,19 @@ static int
 event_want(struct loop *l, struct watch *w)
 {
 	unsigned need = w->want & (READY_READ | READY_WRITE);
+	struct watch_event *we;
 	short what = (short)(EV_PERSIST | (need & READY_READ ? EV_READ : 0) |
 	    (need & READY_WRITE ? EV_WRITE : 0));
 
 	if (w->armed == (need | WATCH_LISTED))
 		return 0;
-	if (w->event == NULL && (w->event = watch_event_new(l, w)) == NULL)
+	we = watch_event_of(l, w);
+	if (we == NULL)
 		return -1;
-	event_del(w->event->event);
-	event_assign(w->event->event, l->base, w->fd, what, on_event, w->event);
+	event_del(we->event);
+	event_assign(we->event, l->base, w->fd, what, on_event, we);
 	w->armed = (uint8_t)(need | WATCH_LISTED);
-	return need == 0 ? 0 : event_add(w->event->event, NULL);
+	return need == 0 ? 0 : event_add(we->event, NULL);
 }
 
 /* ---- either of them ---- */
@@ -127,8 +145,8 @@ watch_start(
 void
 watch_stop(struct loop *l, struct watch *w)
 {
-	watch_event_free(w->event);
-	w->event = NULL;
+	if (w->fd >= 0 && (uint32_t)w->fd < l->events_room)
+		watch_event_free(l, w->fd);
 	/* close() removes a descriptor from the set. One that stays open has to
 	 * be removed here; only a listener (WATCH_LEVEL) may. */
 	if (l->epoll_fd >= 0 && w->armed & WATCH_LEVEL)

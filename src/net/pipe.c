@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "net/pipe_private.h"
 
 /* Reads before others get a turn. */
@@ -29,23 +30,38 @@ pipe_share_fini(struct pipe_share *share)
 
 /* ---- keeping what the far side refused ---- */
 
+struct pipe_more *
+pipe_more(struct pipe *p)
+{
+	if (p->more == NULL)
+		p->more = memory_zeroed(sizeof(*p->more));
+	return p->more;
+}
+
+void
+pipe_tidy(struct pipe *p)
+{
+	struct pipe_more *m = p->more;
+
+	if (m == NULL || buffer_length(&m->kept) > 0 || m->kernel != NULL)
+		return;
+	buffer_fini(&m->kept);
+	if (m->filter != NULL)
+		return;
+	free(m);
+	p->more = NULL;
+}
+
 /* The buffer with room for `room` bytes at its end, or NULL (ENOMEM). */
 static char *
 keep_room(struct pipe *p, size_t room)
 {
-	char *at;
+	char *at = NULL;
 
-	if (p->kept == NULL) {
-		p->kept = malloc(sizeof(*p->kept));
-		if (p->kept == NULL)
-			return NULL;
-		buffer_init(p->kept);
-	}
-	at = buffer_reserve(p->kept, room);
-	if (at == NULL && buffer_length(p->kept) == 0) {
-		free(p->kept);
-		p->kept = NULL;
-	}
+	if (pipe_more(p) != NULL)
+		at = buffer_reserve(&p->more->kept, room);
+	if (at == NULL)
+		pipe_tidy(p);
 	return at;
 }
 
@@ -54,24 +70,40 @@ keep(struct pipe *p, const char *bytes, size_t n)
 {
 	if (keep_room(p, n) == NULL)
 		return -1;
-	return buffer_append(p->kept, bytes, n);
+	return buffer_append(&p->more->kept, bytes, n);
 }
 
 static void
 keep_nothing(struct pipe *p)
 {
-	if (p->kept == NULL)
+	if (p->more == NULL)
 		return;
-	buffer_fini(p->kept);
-	free(p->kept);
-	p->kept = NULL;
+	buffer_fini(&p->more->kept);
+	pipe_tidy(p);
 }
 
 size_t
 pipe_stuck(const struct pipe *p)
 {
-	return (p->kept != NULL ? buffer_length(p->kept) : 0) +
-	    (p->kernel != NULL ? p->kernel->length : 0);
+	return buffer_length(&p->more->kept) +
+	    (p->more->kernel != NULL ? p->more->kernel->length : 0);
+}
+
+bool
+pipe_rests(const struct pipe *p)
+{
+	return pipe_kept(p) == NULL && p->more->kernel == NULL &&
+	    (p->more->filter == NULL || !p->more->filter->due);
+}
+
+int
+pipe_set_filter(struct pipe *p, struct pipe_filter *filter)
+{
+	if (filter == NULL ? p->more == NULL : pipe_more(p) == NULL)
+		return filter == NULL ? 0 : -1;
+	p->more->filter = filter;
+	pipe_tidy(p);
+	return 0;
 }
 
 /* ---- steps; each returns PIPE_YIELDED to go on ---- */
@@ -89,29 +121,30 @@ report(struct pipe *p, struct pipe_share *share, const char *bytes, size_t n)
 static inline bool
 is_last(const struct pipe *p)
 {
-	return p->ended && (p->filter == NULL || !p->filter->waits);
+	return p->ended && (pipe_filter(p) == NULL || !pipe_filter(p)->waits);
 }
 
 static struct pipe_stop
 flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 {
-	while (p->kept != NULL) {
+	struct buffer *kept = &p->more->kept;
+
+	while (buffer_length(kept) > 0) {
 		ssize_t n;
 
 		if (!(to->flags & STREAM_WRITABLE))
 			return stop(PIPE_BLOCKED);
-		n = stream_write(to, buffer_bytes(p->kept),
-		    buffer_length(p->kept), is_last(p));
+		n = stream_write(
+		    to, buffer_bytes(kept), buffer_length(kept), is_last(p));
 		if (n < 0)
 			return write_refused(errno);
 		if (p->bytes == 0 && n > 0)
-			report(p, share, buffer_bytes(p->kept),
-			    buffer_length(p->kept));
+			report(p, share, buffer_bytes(kept),
+			    buffer_length(kept));
 		p->bytes += (uint64_t)n;
-		buffer_consume(p->kept, (size_t)n);
-		if (buffer_length(p->kept) == 0)
-			keep_nothing(p);
+		buffer_consume(kept, (size_t)n);
 	}
+	pipe_tidy(p);
 	return stop(PIPE_YIELDED);
 }
 
@@ -148,8 +181,8 @@ filter_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 	const char *out;
 	size_t out_n;
 
-	p->filter->due = false;
-	if (p->filter->take(p->filter, bytes, n, &out, &out_n) < 0)
+	pipe_filter(p)->due = false;
+	if (pipe_filter(p)->take(pipe_filter(p), bytes, n, &out, &out_n) < 0)
 		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 	return out_n > 0 ? send_on(p, to, share, out, out_n)
 			 : stop(PIPE_YIELDED);
@@ -170,8 +203,9 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 	}
 	if (share->tap != NULL)
 		share->tap(share->tap_arg, from, share->scratch, n);
-	return p->filter == NULL ? send_on(p, to, share, share->scratch, n)
-				 : filter_on(p, to, share, share->scratch, n);
+	return pipe_filter(p) == NULL
+	    ? send_on(p, to, share, share->scratch, n)
+	    : filter_on(p, to, share, share->scratch, n);
 }
 
 static struct pipe_stop
@@ -204,7 +238,7 @@ read_ahead(struct pipe *p, struct stream *from, struct stream *to,
 
 	if (room > share->scratch_size)
 		room = share->scratch_size;
-	if (p->filter != NULL)
+	if (pipe_filter(p) != NULL)
 		return copy(p, from, to, share, room);
 	at = keep_room(p, room);
 	if (at == NULL)
@@ -216,7 +250,7 @@ read_ahead(struct pipe *p, struct stream *from, struct stream *to,
 		return (struct pipe_stop){ PIPE_READ_FAILED, errno };
 	if (share->tap != NULL)
 		share->tap(share->tap_arg, from, at, (size_t)n);
-	buffer_added(p->kept, (size_t)n);
+	buffer_added(&p->more->kept, (size_t)n);
 	if (n == 0 || ((size_t)n < room && from->flags & STREAM_AT_EOF))
 		p->ended = true;
 	return stop(PIPE_YIELDED);
@@ -226,7 +260,7 @@ static bool
 can_read_ahead(const struct pipe *p, const struct stream *from,
     const struct pipe_share *share)
 {
-	return p->read_ahead && !p->ended && p->kernel == NULL &&
+	return p->read_ahead && !p->ended && pipe_kernel(p) == NULL &&
 	    from->flags & STREAM_READABLE && pipe_pending(p) < share->keep_max;
 }
 
@@ -235,25 +269,26 @@ step(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
 	struct pipe_stop v = stop(PIPE_YIELDED);
+	const struct pipe_filter *filter;
 
-	if (p->kept != NULL) {
+	if (pipe_kept(p) != NULL) {
 		v = flush_kept(p, to, share);
 		if (v.verdict == PIPE_BLOCKED && can_read_ahead(p, from, share))
 			return read_ahead(p, from, to, share);
-	} else if (p->kernel != NULL && p->kernel->length > 0) {
+	} else if (pipe_kernel(p) != NULL && pipe_kernel(p)->length > 0) {
 		v = pipe_kernel_flush(p, to);
 	}
 	if (v.verdict != PIPE_YIELDED)
 		return v;
-	if (p->filter != NULL && !p->dropping &&
-	    (p->filter->due || p->filter->waits))
-		return p->filter->due ? filter_on(p, to, share, NULL, 0)
-				      : stop(PIPE_WAITS);
+	filter = pipe_filter(p);
+	if (filter != NULL && !p->dropping && (filter->due || filter->waits))
+		return filter->due ? filter_on(p, to, share, NULL, 0)
+				   : stop(PIPE_WAITS);
 	if (p->ended)
 		return stop(PIPE_DONE);
 	if (!(from->flags & STREAM_READABLE))
 		return stop(PIPE_STARVED);
-	if (p->kernel != NULL ||
+	if (pipe_kernel(p) != NULL ||
 	    (p->full_reads >= FULL_READS &&
 		pipe_kernel_take_over(p, from, to, share)))
 		return pipe_kernel_move(p, from, to, share);
@@ -329,20 +364,20 @@ pipe_restart(struct pipe *p, const char *bytes, size_t n,
 int
 pipe_refilter(struct pipe *p)
 {
-	struct buffer *raw = p->kept;
+	struct buffer raw;
 	const char *out;
 	size_t n;
 	int rc;
 
-	if (raw == NULL)
+	if (pipe_kept(p) == NULL)
 		return 0;
-	p->kept = NULL;
-	rc = p->filter->take(
-	    p->filter, buffer_bytes(raw), buffer_length(raw), &out, &n);
+	raw = p->more->kept;
+	buffer_init(&p->more->kept);
+	rc = pipe_filter(p)->take(pipe_filter(p), buffer_bytes(&raw),
+	    buffer_length(&raw), &out, &n);
 	if (rc == 0 && n > 0)
 		rc = keep(p, out, n);
-	buffer_fini(raw);
-	free(raw);
+	buffer_fini(&raw);
 	return rc;
 }
 
@@ -363,6 +398,7 @@ pipe_drop(struct pipe *p, struct pipe_share *share)
 void
 pipe_give_back(struct pipe *p, struct pipe_share *share)
 {
-	keep_nothing(p);
+	p->more->filter = NULL;
 	pipe_kernel_release(p, share);
+	keep_nothing(p);
 }

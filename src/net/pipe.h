@@ -65,10 +65,16 @@ enum { PIPE_SCRATCH = 64 * 1024, PIPE_KERNEL_SIZE = 256 * 1024 };
 int pipe_share_init(struct pipe_share *share);
 void pipe_share_fini(struct pipe_share *share);
 
-struct pipe {
-	struct buffer *kept;	    /* NULL: nothing is */
+/* What few pipes have, and none of them for long but a filter: made when it is
+ * first needed, freed with the last of it. */
+struct pipe_more {
+	struct buffer kept;	    /* what `to` refused */
 	struct kernel_pipe *kernel; /* NULL: copying */
 	struct pipe_filter *filter; /* NULL: bytes go on as they come */
+};
+
+struct pipe {
+	struct pipe_more *more;	    /* NULL: nothing of it */
 	uint64_t bytes;		    /* taken by `to` so far */
 	uint8_t full_reads;	    /* in a row */
 	bool ended;		    /* `from` has said its last byte */
@@ -98,12 +104,21 @@ struct pipe_stop {
 void pipe_init(struct pipe *p, bool read_ahead);
 /* Of a pipe that owns something. */
 void pipe_give_back(struct pipe *p, struct pipe_share *share);
-/* Gives back what it owns, bytes included. */
+/* Gives back what it owns, bytes included; its filter is gone, too. */
 static inline void
 pipe_fini(struct pipe *p, struct pipe_share *share)
 {
-	if (p->kept != NULL || p->kernel != NULL)
+	if (p->more != NULL)
 		pipe_give_back(p, share);
+}
+
+/* Returns 0, or -1 with errno ENOMEM, which can only be with a filter; NULL
+ * takes it away. */
+int pipe_set_filter(struct pipe *p, struct pipe_filter *filter);
+static inline struct pipe_filter *
+pipe_filter(const struct pipe *p)
+{
+	return p->more != NULL ? p->more->filter : NULL;
 }
 
 /* `to` is another stream from now on, which is to get these bytes first: all
@@ -111,13 +126,14 @@ pipe_fini(struct pipe *p, struct pipe_share *share)
 int pipe_restart(struct pipe *p, const char *bytes, size_t n,
     struct pipe_share *share);
 
+/* Whether nothing is stuck in it and its filter is not due. */
+bool pipe_rests(const struct pipe *p);
 /* Whether all that pipe_pump() could say is PIPE_STARVED. */
 static inline bool
 pipe_is_starved(const struct pipe *p, const struct stream *from)
 {
 	return !(from->flags & STREAM_READABLE) && !p->ended &&
-	    p->kept == NULL && p->kernel == NULL &&
-	    (p->filter == NULL || !p->filter->due);
+	    (p->more == NULL || pipe_rests(p));
 }
 
 /* Moves bytes until something stops it. */
@@ -136,7 +152,16 @@ size_t pipe_stuck(const struct pipe *p);
 static inline size_t
 pipe_pending(const struct pipe *p)
 {
-	return p->kept == NULL && p->kernel == NULL ? 0 : pipe_stuck(p);
+	return p->more == NULL ? 0 : pipe_stuck(p);
+}
+
+/* Those of them that are kept; NULL: none are. */
+static inline const struct buffer *
+pipe_kept(const struct pipe *p)
+{
+	return p->more != NULL && buffer_length(&p->more->kept) > 0
+	    ? &p->more->kept
+	    : NULL;
 }
 
 /* Whether it would read on if there were something to read. */
@@ -144,7 +169,7 @@ static inline bool
 pipe_wants(const struct pipe *p)
 {
 	return !p->ended && pipe_pending(p) == 0 &&
-	    (p->filter == NULL || p->dropping || !p->filter->waits);
+	    (pipe_filter(p) == NULL || p->dropping || !pipe_filter(p)->waits);
 }
 
 /* What is kept was read before there was a filter: it takes that now. Returns

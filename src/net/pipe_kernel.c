@@ -27,11 +27,12 @@ pipe_kernel_free_spare(struct pipe_share *share)
 void
 pipe_kernel_release(struct pipe *p, struct pipe_share *share)
 {
-	struct kernel_pipe *k = p->kernel;
+	struct kernel_pipe *k = pipe_kernel(p);
 
 	if (k == NULL)
 		return;
-	p->kernel = NULL;
+	p->more->kernel = NULL;
+	pipe_tidy(p);
 	if (k->length == 0) {
 		k->next = share->spare;
 		share->spare = k;
@@ -71,22 +72,27 @@ bool
 pipe_kernel_take_over(struct pipe *p, const struct stream *from,
     const struct stream *to, struct pipe_share *share)
 {
+	const struct pipe_filter *filter = pipe_filter(p);
+
 	if (!share->splice || share->tap != NULL || p->dropping ||
 	    p->copy_only || from->flags & STREAM_URGENT ||
-	    (p->filter != NULL && p->filter->clear < SPLICE_WORTH) ||
+	    (filter != NULL && filter->clear < SPLICE_WORTH) ||
 	    (p->read_ahead && share->keep_max > 0) || !from->ops->in_kernel ||
 	    !to->ops->in_kernel)
 		return false;
-	p->kernel = kernel_new(share);
-	if (p->kernel == NULL)
-		p->full_reads = 0;
-	return p->kernel != NULL;
+	if (pipe_more(p) != NULL)
+		p->more->kernel = kernel_new(share);
+	if (pipe_kernel(p) != NULL)
+		return true;
+	p->full_reads = 0;
+	pipe_tidy(p);
+	return false;
 }
 
 struct pipe_stop
 pipe_kernel_flush(struct pipe *p, struct stream *to)
 {
-	struct kernel_pipe *k = p->kernel;
+	struct kernel_pipe *k = p->more->kernel;
 
 	while (k->length > 0) {
 		ssize_t n;
@@ -111,18 +117,22 @@ pipe_kernel_flush(struct pipe *p, struct stream *to)
 static size_t
 kernel_most(const struct pipe *p)
 {
-	if (p->filter == NULL || p->filter->clear > PIPE_KERNEL_SIZE)
+	const struct pipe_filter *filter = pipe_filter(p);
+
+	if (filter == NULL || filter->clear > PIPE_KERNEL_SIZE)
 		return PIPE_KERNEL_SIZE;
-	return (size_t)p->filter->clear;
+	return (size_t)filter->clear;
 }
 
 static void
 passed_filter(struct pipe *p, size_t n)
 {
-	if (p->filter == NULL || p->filter->clear == UINT64_MAX)
+	struct pipe_filter *filter = pipe_filter(p);
+
+	if (filter == NULL || filter->clear == UINT64_MAX)
 		return;
-	p->filter->clear -= n;
-	p->filter->due = p->filter->clear == 0;
+	filter->clear -= n;
+	filter->due = filter->clear == 0;
 }
 
 /* A short splice does not mean that nothing is left (a pipe is limited in
@@ -132,7 +142,7 @@ struct pipe_stop
 pipe_kernel_move(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
-	struct kernel_pipe *k = p->kernel;
+	struct kernel_pipe *k = p->more->kernel;
 	size_t most = kernel_most(p);
 	ssize_t n;
 	int error;

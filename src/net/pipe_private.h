@@ -17,6 +17,16 @@ struct kernel_pipe {
 	size_t since_pause;
 };
 
+/* The pipe's own, or NULL with errno ENOMEM; and frees it when it is empty. */
+struct pipe_more *pipe_more(struct pipe *p);
+void pipe_tidy(struct pipe *p);
+
+static inline struct kernel_pipe *
+pipe_kernel(const struct pipe *p)
+{
+	return p->more != NULL ? p->more->kernel : NULL;
+}
+
 /* ---- why a step stopped; PIPE_YIELDED: to go on ---- */
 
 static inline struct pipe_stop

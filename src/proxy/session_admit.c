@@ -34,8 +34,9 @@ first_delayed(struct source *src)
 {
 	struct list *link = list_first(&src->waiting);
 
-	return link != NULL ? list_entry(link, struct session, queue_link)
-			    : NULL;
+	return link != NULL
+	    ? list_entry(link, struct session_facts, queue_link)->session
+	    : NULL;
 }
 
 uint64_t
@@ -75,7 +76,7 @@ stop_waiting(struct session *s)
 
 	f->stats.limits.waiting--;
 	if (s->admission == DELAYED) {
-		source_wait_over(&f->sources, s->source, &s->queue_link);
+		source_wait_over(&f->sources, s->source, &s->facts->queue_link);
 		wake_first(s->source);
 	}
 	s->admission = NOT_ADMITTED;
@@ -92,6 +93,8 @@ wait_in(struct session *s, struct source *src, enum admission how)
 	if (f->stats.limits.waiting >= o->wait_max ||
 	    f->stats.limits.waiting >= f->options.sessions_max / 2)
 		return false;
+	if (how == DELAYED && session_facts(s) == NULL)
+		return false;
 	if (s->down.watch.fd < 0 && session_hello_watch(s) < 0)
 		return false;
 	f->stats.limits.waiting++;
@@ -99,7 +102,7 @@ wait_in(struct session *s, struct source *src, enum admission how)
 	if (how == DELAYED) {
 		f->stats.limits.delayed++;
 		s->source = src;
-		source_wait(&f->sources, src, &s->queue_link);
+		source_wait(&f->sources, src, &s->facts->queue_link);
 	} else {
 		f->stats.limits.tarpitted++;
 	}

@@ -124,7 +124,7 @@ session_first_wanted(const struct frontend_core *f)
 static enum first_verdict
 session_first_decide(struct session *s, bool last)
 {
-	const struct buffer *kept = s->to_server.kept;
+	const struct buffer *kept = pipe_kept(&s->to_server);
 	const char *bytes = kept != NULL ? buffer_bytes(kept) : "";
 	size_t n = pipe_pending(&s->to_server);
 	enum first_verdict v = FIRST_KNOWN;

@@ -142,8 +142,11 @@ session_hello_on_time(struct session *s)
 struct session_facts *
 session_facts(struct session *s)
 {
-	if (s->facts == NULL)
-		s->facts = memory_zeroed(sizeof(*s->facts));
+	if (s->facts != NULL)
+		return s->facts;
+	s->facts = memory_zeroed(sizeof(*s->facts));
+	if (s->facts != NULL)
+		s->facts->session = s;
 	return s->facts;
 }
 

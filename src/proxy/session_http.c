@@ -60,15 +60,14 @@ session_http_begin(struct session *s)
 	http_relay_init(h, f->http_room);
 	prepare_lines(s, h);
 	s->http_relay = h;
-	session_http_attach(s);
-	return pipe_refilter(&s->to_server) == 0;
+	return session_http_attach(s) && pipe_refilter(&s->to_server) == 0;
 }
 
-void
+bool
 session_http_attach(struct session *s)
 {
-	s->to_server.filter = &s->http_relay->up;
-	s->to_client.filter = &s->http_relay->down;
+	return pipe_set_filter(&s->to_server, &s->http_relay->up) == 0 &&
+	    pipe_set_filter(&s->to_client, &s->http_relay->down) == 0;
 }
 
 void
@@ -93,7 +92,7 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 		session_drop_request(s);
 	session_release_server(s, reset);
 	pipe_drop(&s->to_server, &s->frontend->core.share);
-	s->to_client.filter = NULL;
+	(void)pipe_set_filter(&s->to_client, NULL);
 	s->to_client.ended = true;
 	if (status != 0) /* a page ends well */
 		s->server_reset = false;

@@ -59,7 +59,7 @@ session_record(const struct session *s, enum reason why)
 		.up = s->to_server.bytes +
 		    (s->http_relay != NULL ? s->http_relay->sent : 0),
 		.down = s->to_client.bytes,
-		.queued_ms = s->queue_ms,
+		.queued_ms = s->facts != NULL ? s->facts->queue_ms : 0,
 		.connect_us = s->connect_took_us,
 		.first_ms = s->first_ms == 0 ? UINT64_MAX : s->first_ms - 1u,
 		.total_ms = now - s->started,

@@ -62,6 +62,10 @@ struct session_facts {
 	struct buffer bytes;
 	uint64_t id; /* that servers are told; 0: none so far */
 	struct http_sticky *sticky; /* of http_sticky; NULL: it was off */
+	struct session *session;
+	struct list queue_link; /* while QUEUED, or DELAYED */
+	uint64_t queued;   /* ms: since when, the first time; 0: never */
+	uint32_t queue_ms; /* that it has waited for a busy server */
 };
 
 /* What the limits of its source have to do with a session. */
@@ -82,7 +86,6 @@ struct session {
 	uint32_t connect_us; /* when it began, wraps; 0: not yet */
 	uint32_t connect_took_us; /* 0: no server answered */
 	uint32_t first_ms; /* until the first answer byte, and 1; 0: none */
-	uint32_t queue_ms; /* that it has waited for a busy server */
 	struct session_facts *facts; /* NULL: none */
 	struct source *source; /* that it counts in, or waits for; or NULL */
 	struct http_relay *http_relay; /* NULL: none */
@@ -94,8 +97,6 @@ struct session {
 	uint64_t active;      /* ms: last byte, or the state's beginning */
 	uint64_t counted_up, counted_down; /* bytes the counters have */
 	struct kept_request *request; /* may be sent again; NULL: none */
-	struct list queue_link;		   /* while QUEUED, or DELAYED */
-	uint64_t queued;    /* ms: since when, the first time; 0: never */
 	uint32_t waited_ms; /* for a busy server; for its reset, since due */
 	uint8_t state;
 	uint8_t because;     /* enum reason: of the page it ends with */
@@ -103,23 +104,23 @@ struct session {
 	uint8_t admission;   /* by the limits of its source */
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
-	bool counted;	     /* the pool counts its connection */
-	bool server_told;    /* the client's end was passed on */
-	bool client_cut;     /* it ended, in TLS, without close_notify */
-	bool client_told;    /* the server's end was passed on */
-	bool server_reset;   /* it broke off; so shall we, to the client */
-	bool server_cut;     /* it did, in TLS, as if it had ended */
-	bool reset_due;	     /* the client is reset once it has all bytes */
-	bool interleaved;    /* the client spoke after the server began to */
-	bool client_sending; /* it was when the server went */
-	bool failed_once;    /* a server did: the next one is a retry */
-	bool refused;	     /* the last one did, by refusing */
-	bool preopened_tried; /* the server gets a connection of its own */
-	bool settled;	     /* in the frontend's list of those */
-	bool no_port;	     /* none is left to one of its addresses */
-	bool http;	     /* the client began with a request of HTTP/1 */
-	bool asked;	     /* the client spoke last: an answer is due */
-	bool leaving; /* ends at a quiet moment, and its client is forgotten */
+	bool counted : 1;	     /* the pool counts its connection */
+	bool server_told : 1;    /* the client's end was passed on */
+	bool client_cut : 1;     /* it ended, in TLS, without close_notify */
+	bool client_told : 1;    /* the server's end was passed on */
+	bool server_reset : 1;   /* it broke off; so shall we, to the client */
+	bool server_cut : 1;     /* it did, in TLS, as if it had ended */
+	bool reset_due : 1;	     /* the client is reset once it has all bytes */
+	bool interleaved : 1;    /* the client spoke after the server began to */
+	bool client_sending : 1; /* it was when the server went */
+	bool failed_once : 1;    /* a server did: the next one is a retry */
+	bool refused : 1;	     /* the last one did, by refusing */
+	bool preopened_tried : 1; /* the server gets a connection of its own */
+	bool settled : 1;	     /* in the frontend's list of those */
+	bool no_port : 1;	     /* none is left to one of its addresses */
+	bool http : 1;	     /* the client began with a request of HTTP/1 */
+	bool asked : 1;	     /* the client spoke last: an answer is due */
+	bool leaving : 1; /* ends at a quiet moment, and its client is forgotten */
 };
 
 /* ---- session.c ---- */
@@ -354,8 +355,9 @@ uint64_t session_next_due(const struct session *s);
 /* Puts the filters into the pipes, where that is wanted and not done. Returns
  * false when memory is short. */
 bool session_http_begin(struct session *s);
-/* The same once there are some, when a pipe was made anew. */
-void session_http_attach(struct session *s);
+/* The same once there are some, when a pipe was made anew. The memory that it
+ * may need is the only reason to fail. */
+bool session_http_attach(struct session *s);
 void session_http_free(struct session *s);
 /* Bytes came before the session relays: a turn is asked for if a request was
  * refused. */

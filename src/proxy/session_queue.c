@@ -20,7 +20,14 @@ session_queue_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	timeouts_add(&f->session_times, &s->expiry,
-	    s->queued + f->core.options.queue_ms);
+	    s->facts->queued + f->core.options.queue_ms);
+}
+
+/* When it began to wait, the first time; 0: it never did. */
+static uint64_t
+session_queued(const struct session *s)
+{
+	return s->facts != NULL ? s->facts->queued : 0;
 }
 
 void
@@ -36,7 +43,7 @@ session_has_full_server(const struct session *s)
 {
 	const struct pool *p = s->frontend->core.pool;
 
-	return (s->queued != 0 && !pool_options(p)->stubborn &&
+	return (session_queued(s) != 0 && !pool_options(p)->stubborn &&
 		   pool_may_recover(p)) ||
 	    pool_may_wait(p, &s->client, &s->attempts);
 }
@@ -59,9 +66,9 @@ queue_add(struct session *s, bool in_front)
 	if (list_is_empty(&q->link))
 		list_append(&s->frontend->queue.queues, &q->link);
 	if (in_front)
-		list_prepend(&q->sessions, &s->queue_link);
+		list_prepend(&q->sessions, &s->facts->queue_link);
 	else
-		list_append(&q->sessions, &s->queue_link);
+		list_append(&q->sessions, &s->facts->queue_link);
 }
 
 static bool
@@ -71,7 +78,8 @@ session_may_queue(const struct session *s, uint64_t now)
 
 	return f->core.options.queue_ms > 0 && session_has_full_server(s) &&
 	    pool_has_tries_left(f->core.pool, &s->attempts) &&
-	    (s->queued == 0 || now - s->queued < f->core.options.queue_ms);
+	    (session_queued(s) == 0 ||
+		now - session_queued(s) < f->core.options.queue_ms);
 }
 
 /* A session that had left the queue for a server that failed was the oldest one
@@ -83,15 +91,15 @@ session_queue(struct session *s)
 	struct session_queue *q = &f->queue;
 	uint64_t now = loop_now(f->core.loop);
 
-	if (!session_may_queue(s, now))
+	if (!session_may_queue(s, now) || session_facts(s) == NULL)
 		return false;
 	if (f->core.stats.queued == 0 &&
 	    timer_start(f->core.loop, &q->look, LOOK_MS) < 0)
 		return false;
 	session_set_state(s, QUEUED);
-	queue_add(s, s->queued != 0);
-	if (s->queued == 0) {
-		s->queued = now;
+	queue_add(s, s->facts->queued != 0);
+	if (s->facts->queued == 0) {
+		s->facts->queued = now;
 		f->core.stats.queued_total++;
 	}
 	f->core.stats.queued++;
@@ -105,11 +113,11 @@ session_queue_leave(struct session *s)
 	struct frontend *f = s->frontend;
 	struct route_queue *q = queue_of(s);
 
-	list_remove(&s->queue_link);
+	list_remove(&s->facts->queue_link);
 	if (list_is_empty(&q->sessions) && list_is_empty(&q->tried))
 		list_remove(&q->link);
 	f->core.stats.queued--;
-	s->queue_ms += (uint32_t)(loop_now(f->core.loop) - s->active);
+	s->facts->queue_ms += (uint32_t)(loop_now(f->core.loop) - s->active);
 }
 
 /* Tells the watch what of the client is of interest. Returns false when the
@@ -175,8 +183,9 @@ queue_first(struct route_queue *q)
 {
 	struct list *link = list_first(&q->sessions);
 
-	return link != NULL ? list_entry(link, struct session, queue_link)
-			    : NULL;
+	return link != NULL
+	    ? list_entry(link, struct session_facts, queue_link)->session
+	    : NULL;
 }
 
 /* Of the queues that are due and move, the one whose first client has waited
@@ -192,7 +201,8 @@ queue_next(const struct frontend *f, struct list *queues)
 		q->due = q->due && queue_first(q) != NULL && queue_moves(f, q);
 		if (q->due &&
 		    (best == NULL ||
-			queue_first(q)->queued < queue_first(best)->queued))
+			session_queued(queue_first(q)) <
+			    session_queued(queue_first(best))))
 			best = q;
 	}
 	return best;
@@ -229,8 +239,8 @@ session_queue_serve(struct frontend *f)
 		s = queue_first(q);
 		session_queue_resume(s);
 		if (queue_first(q) == s) {
-			list_remove(&s->queue_link);
-			list_append(&q->tried, &s->queue_link);
+			list_remove(&s->facts->queue_link);
+			list_append(&q->tried, &s->facts->queue_link);
 		}
 	}
 	queue_end_turn(&f->queue.queues);
@@ -248,13 +258,14 @@ queue_take(struct list *queues)
 	for (link = queues->next; link != queues; link = link->next) {
 		q = list_entry(link, struct route_queue, link);
 		if (best == NULL ||
-		    queue_first(q)->queued < queue_first(best)->queued)
+		    session_queued(queue_first(q)) <
+			    session_queued(queue_first(best)))
 			best = q;
 	}
 	if (best == NULL)
 		return NULL;
 	s = queue_first(best);
-	list_remove(&s->queue_link);
+	list_remove(&s->facts->queue_link);
 	if (list_is_empty(&best->sessions))
 		list_remove(&best->link);
 	return s;
@@ -270,12 +281,12 @@ session_queue_reroute(struct frontend *f)
 
 	list_init(&all);
 	while ((s = queue_take(&f->queue.queues)) != NULL)
-		list_append(&all, &s->queue_link);
+		list_append(&all, &s->facts->queue_link);
 	while (!list_is_empty(&all)) {
-		s = list_entry(all.next, struct session, queue_link);
-		list_remove(&s->queue_link);
-		s->attempts.allowed =
-		    s->facts != NULL ? session_first_allowed(s) : NULL;
+		s = list_entry(all.next, struct session_facts, queue_link)
+			->session;
+		list_remove(&s->facts->queue_link);
+		s->attempts.allowed = session_first_allowed(s);
 		queue_add(s, false);
 		queue_of(s)->due = true;
 	}

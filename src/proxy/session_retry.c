@@ -140,7 +140,7 @@ session_drop_request(struct session *s)
 void
 session_keep_unsent(struct session *s)
 {
-	const struct buffer *b = s->to_server.kept;
+	const struct buffer *b = pipe_kept(&s->to_server);
 
 	if (s->to_server.bytes > 0 || b == NULL)
 		return;
@@ -248,7 +248,8 @@ session_leave_server(
 	s->to_client.bytes = down;
 	if (s->http_relay != NULL) {
 		s->http_relay->sent += s->to_server.bytes;
-		session_http_attach(s);
+		if (!session_http_attach(s))
+			return -1;
 	}
 	return pipe_restart(&s->to_server, bytes, n, &f->core.share);
 }

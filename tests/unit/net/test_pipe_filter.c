@@ -53,7 +53,7 @@ begin(struct stream_ops *ops)
 	to.ops = ops;
 	pipe_init(&pipe_, false);
 	filter = (struct pipe_filter){ .take = hold };
-	pipe_.filter = &filter;
+	ck_assert_int_eq(pipe_set_filter(&pipe_, &filter), 0);
 }
 
 static void
