@@ -110,8 +110,7 @@ START_TEST(small_bytes_pass)
 	ck_assert_int_eq(pump(), PIPE_STARVED);
 	ck_assert_uint_eq(pipe_.bytes, 100);
 	ck_assert_uint_eq(drain(1000), 100);
-	ck_assert_ptr_null(pipe_.kept);
-	ck_assert_ptr_null(pipe_.kernel);
+	ck_assert_ptr_null(pipe_.more);
 	end();
 }
 END_TEST
@@ -158,7 +157,7 @@ START_TEST(back_pressure)
 		drain(1 << 18);
 		pump();
 	}
-	ck_assert_ptr_null(pipe_.kept);
+	ck_assert_ptr_null(pipe_.more);
 	end();
 }
 END_TEST
@@ -181,7 +180,7 @@ START_TEST(reading_ahead_has_a_limit)
 		from.flags |= STREAM_READABLE;
 	}
 	ck_assert_int_eq(pump(), PIPE_DONE);
-	ck_assert_ptr_null(pipe_.kept);
+	ck_assert_ptr_null(pipe_.more);
 	end();
 }
 END_TEST
@@ -212,7 +211,7 @@ START_TEST(splice_comes_and_goes)
 		drain(1 << 18);
 	}
 	pump();
-	ck_assert_ptr_null(pipe_.kernel);
+	ck_assert_ptr_null(pipe_.more);
 	for (i = 0; i < 3; i++) {
 		feed(10);
 		pump();
