@@ -175,6 +175,8 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 	past->sent = handover_get_number(r, 8);
 	past->received = handover_get_number(r, 8);
 	get_history(r, &past->history, now);
+	/* older processes do not say it */
+	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
 }
 
 static struct learned_server *

@@ -14,6 +14,9 @@ void pool_tell(struct server *s, const char *reason);
 /* And of a server that is down, if its state hides that. */
 void pool_tell_down(struct server *s, const char *reason);
 
+/* A server whose state another process knew goes on with its slow start. */
+void pool_resume_slow_start(struct server *s, uint64_t now);
+
 /* Blacklists `s` until then, for a failure or by the operator, and refreshes
  * it. */
 void pool_set_blacklisted(struct server *s, uint64_t until, bool by_operator);

@@ -94,6 +94,7 @@ pool_restore(struct pool *p, struct server *s, const struct server_past *past,
 		    s, past->blacklisted_until, past->by_operator);
 	pool_refresh(s);
 	restore_history(s, &past->history);
+	pool_resume_slow_start(s, now);
 }
 
 void

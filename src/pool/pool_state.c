@@ -215,6 +215,14 @@ follow_slow_start(struct server *s)
 }
 
 void
+pool_resume_slow_start(struct server *s, uint64_t now)
+{
+	if (s->role == SERVER_REGULAR && s->history.state == SERVER_UP &&
+	    s->history.changes > 0)
+		step_slow_start(s, now);
+}
+
+void
 pool_tell(struct server *s, const char *reason)
 {
 	enum server_state was = s->history.state;

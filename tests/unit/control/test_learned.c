@@ -212,6 +212,27 @@ START_TEST(servers_are_found_by_address)
 }
 END_TEST
 
+/* One that is down until its first success still is. */
+START_TEST(unproven_servers)
+{
+	struct pen *old = learn(), *new;
+	struct buffer b;
+
+	server(old, 2)->health = (struct health){ .down = true,
+		.unproven = true };
+	write_all(old, &b);
+	new = successor(old);
+	server(new, 0)->checked = server(new, 3)->checked = true;
+	read_all(new, &b);
+	ck_assert(server(new, 0)->health.down);
+	ck_assert(server(new, 0)->health.unproven);
+	ck_assert(!server(new, 3)->health.unproven);
+	buffer_fini(&b);
+	pen_free(old);
+	pen_free(new);
+}
+END_TEST
+
 START_TEST(clients_and_counters)
 {
 	struct pen *old = learn(), *new;
@@ -327,6 +348,7 @@ SUITE(test_learned)
 	Suite *s = suite_create("learned");
 
 	SUITE_ADD(s, servers_are_found_by_address, 10);
+	SUITE_ADD(s, unproven_servers, 20);
 	SUITE_ADD(s, clients_and_counters, 10);
 	SUITE_ADD(s, spoiled_states, 120);
 	return s;

@@ -215,6 +215,23 @@ START_TEST(begins_and_ends)
 }
 END_TEST
 
+/* Another process had it for half of its time. One that has been up since it
+ * was there does not begin slowly. */
+START_TEST(goes_on_in_another_process)
+{
+	struct server *s = begin("roundrobin", SECONDS * 1000, 0, 0);
+	struct server_past past = { .history = { .state = SERVER_UP,
+					.since_ms = now - SECONDS * 500 } };
+
+	pool_restore(pool, s, &past, now);
+	ck_assert_uint_eq(s->cold, 0);
+	past.history.changes = 2;
+	pool_restore(pool, s, &past, now);
+	ck_assert_uint_eq(s->cold, SERVER_SHARES / 2 - 1);
+	pool_free(pool);
+}
+END_TEST
+
 SUITE(test_slow_start)
 {
 	Suite *s = suite_create("slow_start");
@@ -224,5 +241,6 @@ SUITE(test_slow_start)
 	SUITE_ADD(s, by_connections, 20);
 	SUITE_ADD(s, algorithms_without_shares, 20);
 	SUITE_ADD(s, begins_and_ends, 20);
+	SUITE_ADD(s, goes_on_in_another_process, 10);
 	return s;
 }
