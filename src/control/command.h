@@ -69,6 +69,7 @@ enum {
 	ROW_CLIENTS = 128 + 1024,
 	ROW_ASKS = 2048, /* with one argument it only asks: for that,
 			  * ACCESS_LOOK is enough, and there is JSON */
+	ROW_DRAINING = 4096, /* also when another process serves by now */
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */

@@ -78,17 +78,18 @@ on_stop(void *arg)
 	pen_stop_by(arg, "SIGTERM or SIGINT");
 }
 
-/* The second signal ends at once what the first one lets take its time. */
+/* The second signal ends at once what the first one lets take its time. A
+ * process that drains because another one serves has had none yet. */
 static void
 on_quit(void *arg)
 {
 	struct pen *p = arg;
+	uint64_t ms = p->plan->config.frontend.end.drain_ms;
 
-	if (p->phase == PHASE_DRAINING)
+	if (p->phase == PHASE_DRAINING && p->stopping.asked)
 		pen_stop_by(p, "SIGQUIT");
 	else
-		stopping_begin(
-		    p, p->plan->config.frontend.end.drain_ms, "SIGQUIT");
+		stopping_begin(p, stopping_sooner(p, ms), "SIGQUIT");
 }
 
 /* The end of a reload: done, or refused, which changed nothing. */
@@ -126,8 +127,7 @@ reload(struct pen *p)
 {
 	if (p->reload != NULL)
 		return;
-	/* what the file says is for the process that serves now */
-	if (p->plan->config.file == NULL || p->replaced) {
+	if (p->plan->config.file == NULL) {
 		notify_reloaded(&p->notify);
 		return;
 	}
@@ -145,16 +145,29 @@ reload(struct pen *p)
 }
 
 static void
-on_hangup(void *arg)
+reopen_logs(struct pen *p)
 {
-	struct pen *p = arg;
 	struct error e;
 
-	notify_reloading(&p->notify);
 	if (p->log != NULL && requestlog_reopen(p->log, &e) < 0)
 		log_error("log not reopened error=\"%s\"", e.text);
 	if (p->sessionlog != NULL && sessionlog_reopen(p->sessionlog, &e) < 0)
 		log_error("log of sessions not reopened error=\"%s\"", e.text);
+}
+
+/* What files say is for the process that serves, or will. */
+static void
+on_hangup(void *arg)
+{
+	struct pen *p = arg;
+
+	if (p->replaced || upgrade_is_under_way(p)) {
+		reopen_logs(p);
+		upgrade_pass_hangup(p);
+		return;
+	}
+	notify_reloading(&p->notify);
+	reopen_logs(p);
 	secure_look(p);
 	geoip_look(p->geoip);
 	reload(p);

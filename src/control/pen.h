@@ -15,6 +15,7 @@
 #define PEN_CONTROL_PEN_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "control/recent.h"
@@ -91,6 +92,7 @@ struct pen {
 	struct takeover takeover; /* from another process, at the start */
 	struct upgrade *upgrade;  /* to another one; NULL: none */
 	bool replaced;		  /* another one serves, and this one drains */
+	pid_t successor;	  /* that one; 0: it has ended */
 };
 
 /* A context with default settings and an empty pool, or NULL (ENOMEM). */

@@ -153,6 +153,22 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 	return rc;
 }
 
+/* Who has kept a control session open over an upgrade talks to the old process,
+ * whose own sessions and end are all that there is to command. */
+static int
+refuse_to_change(const struct request *q, const struct command *row,
+    enum access needed, struct error *e)
+{
+	const struct pen *p = q->pen;
+
+	if (q->asker == NULL || !p->replaced || needed == ACCESS_LOOK ||
+	    row->flags & ROW_DRAINING)
+		return 0;
+	return p->successor != 0
+	    ? error_set(e, "process %ld serves now", (long)p->successor)
+	    : error_set(e, "another process serves now");
+}
+
 /* What the row is allowed to do and takes, then does it. */
 static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
@@ -174,6 +190,8 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	if (q->asker != NULL && q->asker->access < needed)
 		return error_set(e, "needs the level %s, yours is %s",
 		    access_name(needed), access_name(q->asker->access));
+	if (refuse_to_change(q, row, needed, e) < 0)
+		return -1;
 	if (!command_changes(row, w->count, no) || !command_is_there(row)) {
 		if (command_run(&c, e) < 0)
 			return -1;

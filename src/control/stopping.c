@@ -2,14 +2,17 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <sys/wait.h>
 
 #include "base/log.h"
 #include "control/pen.h"
 #include "control/reply.h"
 #include "dsr/director/director.h"
+#include "proxy/requestlog.h"
+#include "proxy/sessionlog.h"
 
-/* How often to check whether anybody is left. */
-enum { TICK_MS = 50 };
+/* How often to check whether anybody is left, and whether logs were moved. */
+enum { TICK_MS = 50, FOLLOW_MS = 1000 };
 
 uint64_t
 stopping_left(const struct pen *p)
@@ -27,12 +30,31 @@ stopping_tell(const struct pen *p, struct buffer *out)
 	    left == 1 ? "" : "s");
 }
 
+/* Who has taken over is our child, and gets the signals that tell of new
+ * logs. */
+static void
+follow_successor(struct pen *p, uint64_t now)
+{
+	if (p->successor != 0 &&
+	    waitpid(p->successor, NULL, WNOHANG) == p->successor)
+		p->successor = 0;
+	if (now - p->stopping.followed < FOLLOW_MS)
+		return;
+	p->stopping.followed = now;
+	if (p->log != NULL)
+		requestlog_follow(p->log);
+	if (p->sessionlog != NULL)
+		sessionlog_follow(p->sessionlog);
+}
+
 static void
 on_tick(struct timer *t)
 {
 	struct pen *p = list_entry(t, struct pen, stopping.tick);
 	uint64_t left = stopping_left(p), now = loop_now(p->loop);
 
+	if (p->replaced)
+		follow_successor(p, now);
 	if (left > 0 && now < p->stopping.until &&
 	    timer_start(p->loop, t, TICK_MS) == 0)
 		return;
@@ -53,6 +75,17 @@ stopping_fini(struct stopping *s)
 	timer_fini(&s->tick);
 }
 
+uint64_t
+stopping_sooner(const struct pen *p, uint64_t ms)
+{
+	uint64_t now = loop_now(p->loop), left;
+
+	if (p->phase != PHASE_DRAINING || p->stopping.until == UINT64_MAX)
+		return ms;
+	left = p->stopping.until > now ? p->stopping.until - now : 1;
+	return ms == 0 || left < ms ? left : ms;
+}
+
 void
 stopping_begin(struct pen *p, uint64_t ms, const char *who)
 {
@@ -61,6 +94,7 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 	if (p->phase != PHASE_SERVING && p->phase != PHASE_DRAINING)
 		return;
 	now = loop_now(p->loop);
+	p->stopping.asked = !p->replaced || p->phase == PHASE_DRAINING;
 	p->stopping.until = ms > 0 ? now + ms : UINT64_MAX;
 	if (p->phase == PHASE_SERVING) {
 		p->phase = PHASE_DRAINING;

@@ -10,6 +10,7 @@
 #ifndef PEN_CONTROL_STOPPING_H
 #define PEN_CONTROL_STOPPING_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buffer.h"
@@ -20,6 +21,8 @@ struct pen;
 struct stopping {
 	struct timer tick;
 	uint64_t since, until; /* ms; UINT64_MAX: until nobody is left */
+	uint64_t followed; /* ms: logs were, the last time */
+	bool asked; /* somebody has asked for it: it is no upgrade's alone */
 };
 
 void stopping_init(struct stopping *s);
@@ -29,6 +32,10 @@ void stopping_fini(struct stopping *s);
  * on, 0: no limit. `who` is for the log. Has no effect before the program
  * serves. */
 void stopping_begin(struct pen *p, uint64_t ms, const char *who);
+
+/* `ms`, or what the stop that goes on leaves if that is less; 0 is no limit in
+ * both. */
+uint64_t stopping_sooner(const struct pen *p, uint64_t ms);
 
 /* Sessions, flows and queries that the stop waits for. */
 uint64_t stopping_left(const struct pen *p);

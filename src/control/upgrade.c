@@ -15,9 +15,9 @@
 #include "control/upgrade_private.h"
 #include "net/sock.h"
 
-/* How long the new process may take until it serves, in steps; parts of the
- * state in a turn. */
-enum { STEP_MS = 5000, STEPS = 6, PARTS = 8 };
+/* How long the new process may take until it serves, in steps; how long while
+ * nobody accepts; parts of the state in a turn. */
+enum { STEP_MS = 5000, STEPS = 6, SWITCH_MS = 2000, PARTS = 8 };
 
 /* ---- telling ---- */
 
@@ -65,6 +65,15 @@ add_next(struct upgrade *u)
 	return rc >= 0;
 }
 
+/* The new process takes what it is told; that may be much. */
+static void
+took(struct upgrade *u, size_t n)
+{
+	buffer_consume(&u->out, n);
+	if (u->stage >= UPGRADE_SWITCHING)
+		(void)timer_start(u->pen->loop, &u->timer, SWITCH_MS);
+}
+
 /* Sends some of what there is to tell, so that clients have their turn. Returns
  * 0, or -1 when the new process takes nothing. */
 static int
@@ -82,7 +91,7 @@ tell(struct upgrade *u)
 		n = sock_send(u->child.fd, buffer_bytes(&u->out),
 		    buffer_length(&u->out), false);
 		if (n > 0)
-			buffer_consume(&u->out, (size_t)n);
+			took(u, (size_t)n);
 		else if (errno != EAGAIN)
 			return -1;
 	}
@@ -117,7 +126,7 @@ take_word(struct upgrade *u, char word)
 	if (word == TAKEOVER_LOADED && u->stage == UPGRADE_TOLD) {
 		stop_accepting(u);
 		u->stage = UPGRADE_SWITCHING;
-		return 0;
+		return timer_start(u->pen->loop, &u->timer, SWITCH_MS);
 	}
 	return -1;
 }
@@ -164,6 +173,8 @@ on_time(struct timer *t)
 
 	if (u->stage == UPGRADE_ENDING) {
 		upgrade_reap(u);
+	} else if (u->stage >= UPGRADE_SWITCHING) {
+		upgrade_fail(u, "it does not serve within 2 seconds", true);
 	} else if (++u->steps < STEPS &&
 	    timer_start(u->pen->loop, t, STEP_MS) == 0) {
 		upgrade_tell_waiters(u, UPGRADE_WAITS, NULL);

@@ -11,8 +11,8 @@
  *
  * Both have the same listening sockets, so a client that comes while nobody
  * accepts waits. Until the last step all is as it was: if the new process ends,
- * fails or takes longer than half a minute it is killed, and the old one goes
- * on. Sessions and flows of the old one go on to their end. */
+ * fails or takes longer than half a minute, or two seconds while nobody accepts,
+ * it is killed, and the old one goes on. Sessions and flows of the old one go on to their end. */
 #ifndef PEN_CONTROL_UPGRADE_H
 #define PEN_CONTROL_UPGRADE_H
 
@@ -55,6 +55,9 @@ bool upgrade_is_under_way(const struct pen *p);
 void upgrade_wait(struct pen *p, struct upgrade_waiter *w);
 /* Tells it nothing more; fine on nobody. */
 void upgrade_wait_cancel(struct upgrade_waiter *w);
+/* SIGHUP came. It is passed on to the process that has taken over; one that
+ * comes during an upgrade is kept for whoever serves after it. */
+void upgrade_pass_hangup(struct pen *p);
 /* Kills the new process, if one is under way. Frees. NULL is fine. */
 void upgrade_free(struct upgrade *u);
 

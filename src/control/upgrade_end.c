@@ -121,6 +121,22 @@ upgrade_tell_waiters(
 	}
 }
 
+/* ---- SIGHUP ---- */
+
+void
+upgrade_pass_hangup(struct pen *p)
+{
+	if (p->upgrade != NULL) {
+		p->upgrade->hangup = true;
+		log_info("SIGHUP waits for the end of the upgrade");
+	} else if (p->successor != 0 && kill(p->successor, SIGHUP) == 0) {
+		log_info("SIGHUP passed on pid=%ld", (long)p->successor);
+	} else {
+		log_warn("SIGHUP not passed on error=\"the process that took "
+			 "over has ended\"");
+	}
+}
+
 /* ---- the end ---- */
 
 static void
@@ -192,6 +208,8 @@ upgrade_reap(struct upgrade *u)
 	if (waitpid(u->child.pid, &status, WNOHANG) == u->child.pid) {
 		log_failure(u, status);
 		upgrade_discard(u);
+		if (u->hangup)
+			(void)raise(SIGHUP);
 		return;
 	}
 	if (u->reaps++ == REAPS)
@@ -223,6 +241,7 @@ upgrade_finish(struct upgrade *u)
 	log_lines(u);
 	log_info("upgraded pid=%ld", pid);
 	p->replaced = true;
+	p->successor = u->child.pid;
 	checks_stop(p);
 	notify_leave(&p->notify, pid);
 	process_leave_pid_file(p->process);
@@ -232,5 +251,7 @@ upgrade_finish(struct upgrade *u)
 	upgrade_tell_waiters(u, UPGRADE_DONE, NULL);
 	upgrade_discard(u);
 	stopping_begin(p, ms, "upgrade");
+	if (u->hangup)
+		upgrade_pass_hangup(p);
 }
 

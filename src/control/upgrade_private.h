@@ -33,6 +33,7 @@ struct upgrade {
 	char said[UPGRADE_SAID_MAX];
 	size_t said_length;
 	const char *why; /* it failed */
+	bool hangup;	 /* SIGHUP came meanwhile */
 	int steps, reaps;
 	struct list waiters;
 	struct task task; /* frees */

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -340,6 +341,19 @@ sink_reopen(struct sink *s, struct error *e)
 	close(s->fd);
 	s->fd = fd;
 	return 0;
+}
+
+void
+sink_follow(struct sink *s)
+{
+	struct stat there, here;
+	struct error e;
+
+	if (s->path == NULL || stat(s->path, &there) < 0 ||
+	    fstat(s->fd, &here) < 0 ||
+	    (there.st_dev == here.st_dev && there.st_ino == here.st_ino))
+		return;
+	(void)sink_reopen(s, &e);
 }
 
 bool

@@ -37,6 +37,10 @@ void sink_close(struct sink *s);
  * phrase; then it goes on with the old one. */
 int sink_reopen(struct sink *s, struct error *e);
 
+/* The same, if the path leads to another file by now; what fails is tried again
+ * the next time. */
+void sink_follow(struct sink *s);
+
 /* Whether each line is a datagram, which needs no newline. */
 bool sink_is_datagram(const struct sink *s);
 

@@ -64,6 +64,12 @@ requestlog_reopen(struct requestlog *r, struct error *e)
 }
 
 void
+requestlog_follow(struct requestlog *r)
+{
+	sink_follow(r->sink);
+}
+
+void
 requestlog_count_lost(struct requestlog *r, uint64_t *counter)
 {
 	sink_count_lost(r->sink, counter);

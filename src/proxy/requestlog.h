@@ -30,6 +30,8 @@ void requestlog_close(struct requestlog *r);
 /* Opens the file anew, after somebody moved it away. Returns 0, or -1 with a
  * phrase; then it goes on with the old one. */
 int requestlog_reopen(struct requestlog *r, struct error *e);
+/* The same if it was, at once or the next time. */
+void requestlog_follow(struct requestlog *r);
 
 /* Adds a line of what a client said: up to the first line's end, or 1,000
  * bytes. Bytes that are no text become '?'. */

@@ -189,6 +189,13 @@ sessionlog_reopen(struct sessionlog *g, struct error *e)
 	return g->sink == NULL ? 0 : sink_reopen(g->sink, e);
 }
 
+void
+sessionlog_follow(struct sessionlog *g)
+{
+	if (g->sink != NULL)
+		sink_follow(g->sink);
+}
+
 /* ---- which ---- */
 
 /* Of the program's own log others read more than sessions. */

@@ -39,6 +39,8 @@ void sessionlog_free(struct sessionlog *g);
 /* Opens a file again, after somebody moved it away. Returns 0, or -1 with a
  * phrase; then it goes on with the old one. */
 int sessionlog_reopen(struct sessionlog *g, struct error *e);
+/* The same if it was, at once or the next time. */
+void sessionlog_follow(struct sessionlog *g);
 
 /* Whether a session, or a flow, that ended so has a line; counts it. `now` in
  * ms, as that of the loop. What has none costs no record. */
