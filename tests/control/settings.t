@@ -222,7 +222,7 @@ ask x = server 0: x
 > show
 < error: show: expects settings
 > help timeout
-< timeout [SEC]                 how long a connect to a server may take
+< timeout [SEC]                 connect timeout
 > help json
 ~ {"command":"timeout","arguments":"[SEC]"
 > help json
