@@ -280,7 +280,8 @@ go_to_background(struct pen *p, struct process *proc, struct error *e)
 {
 	if (!takeover_is_one(&p->takeover))
 		return process_background(proc, e);
-	return process_stay_in_background(proc, e) < 0 ? -2 : -1;
+	process_stay_in_background(proc);
+	return -1;
 }
 
 static int

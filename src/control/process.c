@@ -65,15 +65,12 @@ wait_for_child(int fd, pid_t child)
 }
 
 /* What a new root may lack is opened before it is entered. */
-int
-process_stay_in_background(struct process *p, struct error *e)
+void
+process_stay_in_background(struct process *p)
 {
 	p->background = true;
 	log_open_syslog(LOG_SYSLOG_PATH, "pen");
 	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	return p->null_fd < 0
-	    ? error_set(e, "/dev/null: %s", strerror(errno))
-	    : 0;
 }
 
 int
@@ -103,7 +100,11 @@ process_background(struct process *p, struct error *e)
 	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
 	setsid();
 	p->ready_fd = fd[1];
-	return process_stay_in_background(p, e) < 0 ? -2 : -1;
+	process_stay_in_background(p);
+	if (p->null_fd >= 0)
+		return -1;
+	error_set(e, "/dev/null: %s", strerror(errno));
+	return -2;
 }
 
 static int
@@ -111,6 +112,8 @@ leave_terminal(struct process *p, struct error *e)
 {
 	int fd;
 
+	if (p->null_fd < 0)
+		return 0;
 	for (fd = 0; fd <= STDERR_FILENO; fd++)
 		if (dup2(p->null_fd, fd) < 0)
 			return error_set(e, "dup2: %s", strerror(errno));

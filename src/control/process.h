@@ -36,8 +36,9 @@ void process_fill_standard_files(void);
 int process_background(struct process *p, struct error *e);
 
 /* The same without a child: the process has been in the background all along,
- * and its descendants are. Returns 0, or -1 with a sentence. */
-int process_stay_in_background(struct process *p, struct error *e);
+ * and its descendants are, whose standard files are /dev/null, which need not
+ * be in its root directory. */
+void process_stay_in_background(struct process *p);
 
 /* Opens and locks the pid file; the id is written by process_ready(). One that
  * was passed by another process stays that process's until

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "net/program.h"
 #include "net/program_exec.h"
 #include "net/sock.h"
@@ -320,11 +321,28 @@ open_output(struct program_run *r, int *out)
 	    READY_READ | WATCH_LEVEL, on_output);
 }
 
+/* A root directory without /dev/null is good enough until a program runs. */
+static int
+open_null(struct programs *p)
+{
+	if (p->null_fd < 0)
+		p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	if (p->null_fd >= 0 && p->slot_fd < 0)
+		p->slot_fd = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 3);
+	return p->slot_fd >= 0 ? 0 : -1;
+}
+
 static int
 begin(struct program_run *r, const struct program_options *o)
 {
 	int out = -1, rc = -1, error;
 
+	if (open_null(r->owner) < 0) {
+		log_warn("programs cannot run error=\"/dev/null: %s\"",
+		    strerror(errno));
+		errno = ENODEV; /* what is missing is not the program */
+		return -1;
+	}
 	if (timer_start(r->owner->loop, &r->limit, o->limit_ms) == 0 &&
 	    open_output(r, &out) == 0)
 		rc = execute(r, o, out);
@@ -402,11 +420,9 @@ programs_new(struct loop *l, unsigned max, struct error *e)
 	list_init(&p->queue);
 	list_init(&p->next.link);
 	p->next.run = on_next;
-	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	p->slot_fd = fcntl(p->null_fd, F_DUPFD_CLOEXEC, 3);
-	if (p->slot_fd < 0)
-		error_set(e, "/dev/null: %s", strerror(errno));
-	else if (loop_on_signal(l, SIGCHLD, on_child, p) < 0)
+	p->null_fd = p->slot_fd = -1;
+	(void)open_null(p);
+	if (loop_on_signal(l, SIGCHLD, on_child, p) < 0)
 		error_set(e, "cannot catch signals");
 	else
 		return p;

@@ -233,6 +233,48 @@ START_TEST(not_executable)
 }
 END_TEST
 
+/* Returns the number of the step that failed; 0: none. */
+static int
+try_without_null(const char *root)
+{
+	char *argv[] = { (char *)(uintptr_t) "/x", NULL }, *env[] = { NULL };
+	struct program_options o = { .argv = argv, .env = env, .limit_ms = 10 };
+	struct error e;
+
+	if (chroot(root) < 0 || chdir("/") < 0)
+		return 1;
+	loop = loop_new(NULL, &e);
+	if (loop == NULL)
+		return 2;
+	programs = programs_new(loop, MAX, &e);
+	if (programs == NULL)
+		return 3;
+	if (program_start(programs, &o) != NULL || errno != ENODEV)
+		return 4;
+	programs_free(programs);
+	loop_free(loop);
+	return 0;
+}
+
+/* A root directory without /dev/null is in the way of programs alone. */
+START_TEST(root_without_null)
+{
+	const char *root = scratch("root");
+	int status;
+	pid_t pid;
+
+	NO_VALGRIND();
+	if (geteuid() != 0)
+		SKIP("needs root");
+	ck_assert_int_eq(mkdir(root, 0755), 0);
+	pid = child_fork();
+	if (pid == 0)
+		_exit(try_without_null(root));
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 static void
 refuses(const char *path, const char *why)
 {
@@ -709,6 +751,7 @@ SUITE(test_program)
 	suite_add_tcase(s, methods_case);
 	SUITE_ADD(s, exit_status, 30);
 	SUITE_ADD(s, not_executable, 30);
+	SUITE_ADD(s, root_without_null, 10);
 	SUITE_ADD(s, checked_beforehand, 10);
 	SUITE_ADD(s, first_line, 30);
 	SUITE_ADD(s, flood, 30);
