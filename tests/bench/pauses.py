@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """pauses.py PEN: what becomes of sessions when the program is stopped for 5 s?
 
-1,000 sessions are open, with an idle timeout of 3 s; 50 more wait for the TLS
+1,000 sessions are open, with an idle timeout of 3 s by then; 50 more wait for the TLS
 handshake of their server; checks, one failure of which takes a server down, come
 ten times a second. PEN gets SIGSTOP; meanwhile each client says something and the
 servers go on with their handshakes; after 5 s comes SIGCONT. Prints how many
@@ -12,9 +12,11 @@ import argparse
 import asyncio
 import os
 import signal
+import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 
 from kill_storm import free_port, wait_for
 
@@ -33,16 +35,27 @@ class Servers:
         self.ca = pem + ".crt"
         self.tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         self.tls.load_cert_chain(pem + ".crt", pem)
-        self.go = asyncio.Event()
+        self.go = threading.Event()
         self.plain, self.secret = free_port(), free_port()
         self.shaking = 0
 
-    async def echo(self, reader, writer, secret=False):
+    def echo_secret(self, connection):
         try:
-            if secret:
-                self.shaking += 1
-                await self.go.wait()
-                await writer.start_tls(self.tls)
+            self.shaking += 1
+            self.go.wait()
+            with self.tls.wrap_socket(connection, server_side=True) as s:
+                while data := s.recv(1000):
+                    s.sendall(data)
+        except OSError:
+            pass
+
+    def accept_secret(self, listener):
+        while True:
+            threading.Thread(target=self.echo_secret, daemon=True,
+                             args=[listener.accept()[0]]).start()
+
+    async def echo(self, reader, writer):
+        try:
             while data := await reader.read(1000):
                 writer.write(data)
                 await writer.drain()
@@ -53,17 +66,17 @@ class Servers:
     async def start(self):
         await asyncio.start_server(
             self.echo, "127.0.0.1", self.plain, backlog=4096)
-        await asyncio.start_server(
-            lambda r, w: self.echo(r, w, True), "127.0.0.1", self.secret,
-            backlog=4096)
+        listener = socket.create_server(
+            ("127.0.0.1", self.secret), backlog=4096)
+        threading.Thread(target=self.accept_secret, args=[listener],
+                         daemon=True).start()
 
 
 def start(path, words):
     front = free_port()
     log = tempfile.TemporaryFile("w+")
     child = subprocess.Popen(
-        [path, "-f", "-r", "-O", "idle_timeout 3"] + words[:-1] +
-        ["127.0.0.1:%d" % front, "127.0.0.1:%d" % words[-1]], stderr=log)
+        [path, "-f", "-r"] + words[:-1] + ["127.0.0.1:%d" % front, "127.0.0.1:%d" % words[-1]], stderr=log)
     wait_for(front)
     return child, front, log
 
@@ -77,10 +90,10 @@ async def talk(connection, word):
 
 
 async def one_round(path, servers, o):
-    servers.go.clear()
-    servers.shaking = 0
+    servers.go.set()
+    control = os.path.join(os.path.dirname(servers.ca), "ctl")
     plain, front, log = start(path, [
-        "-O", "check connect", "-O", "check_interval 100ms", "-O",
+        "-C", control, "-O", "check connect", "-O", "check_interval 100ms", "-O",
         "check_fall 1", "-O", "check_timeout 2", servers.plain])
     tls, behind, tls_log = start(path, [
         "-O", "timeout 2", "-O", "ssl_upstream", "-O",
@@ -90,6 +103,12 @@ async def one_round(path, servers, o):
     for _, writer in many:
         writer.write(b"a")
     good = await asyncio.gather(*[talk(c, b"a") for c in many])
+    with socket.socket(socket.AF_UNIX) as s:
+        s.connect(control)
+        s.sendall(b"idle_timeout 3\n")
+        s.recv(100)
+    servers.go.clear()
+    servers.shaking = 0
     few = [await asyncio.open_connection("127.0.0.1", behind)
            for _ in range(50)]
     while servers.shaking < 50:
