@@ -8,6 +8,7 @@
 #include "control/metrics_private.h"
 #include "control/pen.h"
 #include "control/report.h"
+#include "proxy/checker.h"
 
 enum { LABELS_MAX = 440 };
 
@@ -139,6 +140,49 @@ each_duration(const struct family *f, const struct pen *p,
 		metric_duration(out, f, labels_of(s, "", labels), d);
 }
 
+/* The last check; nothing where there is none yet. */
+static bool
+checked(const struct pen *p, const struct server *s, bool *good, uint64_t *us)
+{
+	const struct probe_report *probe =
+	    p->director != NULL ? director_probed(p->director, s) : NULL;
+	struct checker_report r;
+
+	if (probe != NULL) {
+		*good = probe->result == PROBE_OK;
+		*us = probe->rtt;
+		return probe->result != PROBE_NONE;
+	}
+	if (p->checker == NULL || !checker_report(p->checker, s->slot, &r))
+		return false;
+	*good = r.result == CHECK_GOOD;
+	*us = r.took_us;
+	return r.result != CHECK_NONE;
+}
+
+static void
+each_check(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	uint64_t us;
+	bool good;
+
+	if (checked(p, s, &good, &us))
+		add_number(f, s, good, out);
+}
+
+static void
+each_check_time(const struct family *f, const struct pen *p,
+    const struct server *s, struct buffer *out)
+{
+	char labels[LABELS_MAX];
+	uint64_t us;
+	bool good;
+
+	if (checked(p, s, &good, &us) && good)
+		metric_seconds(out, f, labels_of(s, "", labels), us);
+}
+
 static void
 each_weight(const struct family *f, const struct pen *p, const struct server *s,
     struct buffer *out)
@@ -178,6 +222,10 @@ static const struct family families[] = {
 	{ "pen_server_down_seconds", METRIC_COUNTER,
 	    "How long it was down, suspect or blacklisted.",
 	    .each = each_down },
+	{ "pen_server_check_good", METRIC_GAUGE,
+	    "1: its last health check was good.", .each = each_check },
+	{ "pen_server_check_duration_seconds", METRIC_GAUGE,
+	    "How long that took.", .each = each_check_time },
 	{ "pen_server_weight", METRIC_GAUGE, "Its weight.",
 	    .each = each_weight },
 	{ "pen_server_connections_max", METRIC_GAUGE,

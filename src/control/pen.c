@@ -376,7 +376,7 @@ pen_start(struct pen *p, struct error *e)
 
 	p->phase = PHASE_STARTING;
 	p->started_ms = clock_monotonic_ms();
-	p->started_wall = time(NULL);
+	p->started_wall = p->loaded_wall = time(NULL);
 	if (plan == NULL)
 		return error_set(e, "out of memory");
 	share_descriptors(p);

@@ -72,6 +72,9 @@ struct pen {
 	struct web *web; /* pages; NULL: none */
 	uint64_t started_ms; /* of the loop */
 	int64_t started_wall; /* seconds since 1970 */
+	int64_t loaded_wall;  /* the same: the last reload that succeeded, or
+			       * the start */
+	bool reload_failed;   /* the last one */
 	struct request *reload;	  /* of SIGHUP, while it waits for names */
 	struct programs *programs;
 	struct on_state *on_state;

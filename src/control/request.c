@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/log.h"
 #include "control/apply.h"
@@ -169,6 +170,15 @@ refuse_to_change(const struct request *q, const struct command *row,
 	    : error_set(e, "another process serves now");
 }
 
+/* For who watches from outside. */
+static void
+note_reload(struct pen *p, bool done)
+{
+	p->reload_failed = !done;
+	if (done)
+		p->loaded_wall = time(NULL);
+}
+
 /* What the row is allowed to do and takes, then does it. */
 static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
@@ -183,6 +193,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		.reply = &q->reply,
 		.grows = q->pen->phase >= PHASE_SERVING };
 	enum access needed;
+	int rc;
 
 	if (take_json(row, w, no, &q->reply.json, e) < 0)
 		return -1;
@@ -201,7 +212,10 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	}
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
 		return error_set(e, "only at the start");
-	return change(q, &c, waits, e);
+	rc = change(q, &c, waits, e);
+	if (row->run == run_reload && !*waits)
+		note_reload(q->pen, rc == 0);
+	return rc;
 }
 
 /* What it was, before why: "no acl: expects N". */

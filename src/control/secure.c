@@ -138,7 +138,8 @@ secure_days_left(time_t ends)
 }
 
 bool
-secure_certificate(struct pen *p, unsigned at, struct tls_certificate *c)
+secure_certificate(
+    const struct pen *p, unsigned at, struct tls_certificate *c)
 {
 	unsigned own = 0;
 

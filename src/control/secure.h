@@ -59,7 +59,8 @@ void secure_look(struct pen *p);
 void secure_free(struct pen *p);
 
 /* The `at`th certificate that is in use; false at the end. */
-bool secure_certificate(struct pen *p, unsigned at, struct tls_certificate *c);
+bool secure_certificate(
+    const struct pen *p, unsigned at, struct tls_certificate *c);
 /* Whole days until then; below 0: it is over. */
 int64_t secure_days_left(time_t ends);
 

@@ -231,12 +231,14 @@ more_metrics(void *arg, struct buffer *out)
 static void
 get_metrics(struct web *w, struct http_exchange *x)
 {
+	unsigned open;
 	struct metrics_walk *walk = new_walk(x, sizeof(*walk));
 
 	if (walk == NULL)
 		return;
 	walk->pen = w->pen;
-	walk->open = http_accepts(x, metrics_media_open);
+	open = http_accepts(x, metrics_media_open);
+	walk->open = open > 0 && open >= http_accepts(x, "text/plain");
 	http_stream(x, walk->open ? metrics_type_open : metrics_type_text,
 	    more_metrics, free, walk);
 }

@@ -8,11 +8,14 @@
 
 #include <event2/buffer.h>
 #include <event2/http.h>
+#include <event2/http_struct.h>
+#include <event2/keyvalq_struct.h>
 #include <event2/listener.h>
 
 #include "base/memory.h"
 #include "net/http_clients.h"
 #include "net/http_server.h"
+#include "net/http_words.h"
 #include "net/loop_library.h"
 
 enum {
@@ -20,7 +23,8 @@ enum {
 	SEND_BUFFER = 128 * 1024, /* of the kernel, for each client */
 	SILENT_S = 10,
 	IDLE_MS = 5000,
-	HEADERS_MAX = 8192
+	HEADERS_MAX = 8192,
+	HOST_NAME = 256
 };
 
 struct http_server {
@@ -31,6 +35,7 @@ struct http_server {
 	struct http_pages pages;
 	struct http_clients clients;
 	struct timer sweep;
+	char host[HOST_NAME]; /* of this machine; "" when it has none */
 };
 
 struct http_exchange {
@@ -131,24 +136,53 @@ on_closed(struct evhttp_connection *c, void *arg)
 
 /* ---- requests ---- */
 
+/* Returns false when it is gone already. */
 static bool
-is_permitted(const struct http_server *s, struct evhttp_request *request)
+peer_of(const struct http_server *s, struct evhttp_request *request,
+    struct peer *who, bool *loopback)
 {
 	const struct sockaddr *at =
 	    evhttp_connection_get_addr(evhttp_request_get_connection(request));
-	struct peer who = { .family = AF_UNIX };
 	struct addr a;
 
+	*who = (struct peer){ .family = AF_UNIX };
+	*loopback = false;
 	if (s->listener.at.u.sa.sa_family == AF_UNIX)
-		return s->pages.permits(s->pages.arg, &who);
+		return true;
 	if (at == NULL ||
 	    (at->sa_family != AF_INET && at->sa_family != AF_INET6))
-		return false; /* it is gone already */
+		return false;
 	memset(&a, 0, sizeof(a));
 	a.len = at->sa_family == AF_INET ? sizeof(a.u.in) : sizeof(a.u.in6);
 	memcpy(&a.u, at, a.len);
-	peer_from_addr(&who, &a);
-	return s->pages.permits(s->pages.arg, &who);
+	peer_from_addr(who, &a);
+	*loopback = addr_is_loopback(&a);
+	return true;
+}
+
+/* A request has one Host (RFC 9112, 3.2). A browser on this machine may be
+ * asked by a page from elsewhere, whose name was made to lead here: it says
+ * that name. */
+static unsigned
+check_host(const struct http_server *s, struct evhttp_request *request,
+    bool loopback)
+{
+	struct evkeyvalq *fields = evhttp_request_get_input_headers(request);
+	const struct evkeyval *field;
+	const char *host = NULL;
+	unsigned hosts = 0;
+
+	for (field = fields->tqh_first; field != NULL;
+	     field = field->next.tqe_next)
+		if (evutil_ascii_strcasecmp(field->key, "Host") == 0) {
+			host = field->value;
+			hosts++;
+		}
+	if (hosts > 1 || (hosts == 0 && request->minor > 0))
+		return 400;
+	return host != NULL && loopback && !http_host_is_own(host, s->host)
+	    ? 421
+	    : 200;
 }
 
 /* The client of a request; evhttp tells when it frees it. */
@@ -193,26 +227,33 @@ on_request(struct evhttp_request *request, void *arg)
 	struct http_exchange x = { arg, request, client_of(arg, request) };
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
-	static const char denied[] = "access denied\n";
+	static const char denied[] = "access denied\n",
+			  hosts[] = "needs one Host, of this machine\n";
+	struct peer who;
+	unsigned status;
+	bool loopback;
 
 	if (x.client != NULL) {
 		x.client->asked = true;
 		x.client->moved = loop_now(x.server->loop);
 	}
-	if (!is_permitted(x.server, request))
+	if (!peer_of(x.server, request, &who, &loopback) ||
+	    !x.server->pages.permits(x.server->pages.arg, &who))
 		http_reply(&x, 403, "text/plain", denied, sizeof(denied) - 1);
+	else if ((status = check_host(x.server, request, loopback)) != 200)
+		http_reply(&x, status, "text/plain", hosts, sizeof(hosts) - 1);
 	else
 		x.server->pages.get(x.server->pages.arg, &x,
 		    path != NULL && *path != '\0' ? path : "/");
 }
 
-bool
+unsigned
 http_accepts(const struct http_exchange *x, const char *type)
 {
-	const char *accept = evhttp_find_header(
-	    evhttp_request_get_input_headers(x->request), "Accept");
-
-	return accept != NULL && strstr(accept, type) != NULL;
+	return http_quality(
+	    evhttp_find_header(
+		evhttp_request_get_input_headers(x->request), "Accept"),
+	    type);
 }
 
 void
@@ -336,6 +377,9 @@ http_server_open(struct loop *l, const struct addr *at,
 	}
 	s->loop = l;
 	s->pages = *pages;
+	if (gethostname(s->host, sizeof(s->host)) < 0)
+		s->host[0] = '\0';
+	s->host[sizeof(s->host) - 1] = '\0';
 	timer_init(&s->sweep, on_sweep);
 	if (listener_open(&s->listener, l, at, &o, e) < 0) {
 		free(s);

@@ -5,7 +5,9 @@
  * It may not get in the way of others: a connection has 10 s for its request
  * and 30 s in all; there are 64 at a time, others wait in the backlog, and who
  * is without progress longest is dropped for them; a long answer is made piece
- * by piece, the next when the client has taken the last. */
+ * by piece, the next when the client has taken the last.
+ *
+ * A client on loopback must name this machine: 421 for another Host. */
 #ifndef PEN_NET_HTTP_SERVER_H
 #define PEN_NET_HTTP_SERVER_H
 
@@ -38,8 +40,9 @@ struct listener *http_server_listener(struct http_server *s);
 /* Takes no more connections from now on, for another process does. */
 void http_server_leave(struct http_server *s);
 
-/* Whether the client has said that it takes this media type by name. */
-bool http_accepts(const struct http_exchange *x, const char *type);
+/* The quality that the client gives to this media type by name, in thousandths;
+ * 0: it does not want it. */
+unsigned http_accepts(const struct http_exchange *x, const char *type);
 void http_reply(struct http_exchange *x, unsigned status, const char *type,
     const char *text, size_t n);
 /* `more` appends the next piece, and returns false when that was the last.

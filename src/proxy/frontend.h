@@ -194,6 +194,7 @@ struct tls_stats {
 	uint64_t handshakes; /* with clients, that succeeded */
 	uint64_t resumed;    /* of those, without a new key exchange */
 	uint64_t up_handshakes, up_resumed; /* the same with servers */
+	uint64_t failed, up_failed; /* with clients, with servers */
 };
 
 /* Lines of logs that nobody took. */

@@ -259,6 +259,7 @@ session_on_server_hello(struct session *s, unsigned ready)
 		session_relay(s);
 		break;
 	case TLS_FAILED:
+		f->core.stats.tls.up_failed++;
 		session_connect_failed(s, errno);
 		break;
 	case TLS_WAITS:

@@ -9,6 +9,7 @@ session_tls_failed(struct session *s)
 {
 	char client[PEER_TEXT_MAX];
 
+	s->frontend->core.stats.tls.failed++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("handshake failed client=%s error=\"%s\"",
 		    peer_format(&s->client, client), tls_error(&s->down));
@@ -83,5 +84,6 @@ session_tls_on_client(struct session *s, unsigned ready)
 void
 session_tls_on_time(struct session *s)
 {
+	s->frontend->core.stats.tls.failed++;
 	session_close(s, REASON_TLS_TIMEOUT);
 }

@@ -50,7 +50,8 @@ tests/system/test_logtools: tools/mergelogs tools/penlog tools/penlogd
 tests/system/test_lost_requests: proxy/session_retry
 tests/system/test_names: control/expand control/refresh
 tests/system/test_penctl: tools/penctl tools/watch
-tests/system/test_prometheus: control/metrics control/trend
+tests/system/test_prometheus: control/metrics
+	control/metrics_process control/metrics_server control/trend
 tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/proxy_datagram proxy/flow_named
 tests/system/test_proxy_down: proxy/session_proxy

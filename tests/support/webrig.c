@@ -53,7 +53,7 @@ webrig_get_from(const struct spot *at, const char *path, const char *header)
 {
 	int fd = spot_connect(at);
 	const char *got,
-	    *request = text("GET %s HTTP/1.1\r\nHost: x\r\n"
+	    *request = text("GET %s HTTP/1.1\r\nHost: localhost\r\n"
 			    "%sConnection: close\r\n\r\n",
 		path, header);
 

@@ -79,7 +79,8 @@ begin(const struct spot *first, const struct spot *second, const char *more)
 	spot_new(&w->ctl, SPOT_UNIX);
 	pen_up(&w->pen, &w->front, "-C", w->ctl.text, "-O",
 	    text("web %s", w->web.text), "-O", "check connect", "-O",
-	    "check_interval 0.3", "-O", "check_rise 1", "-O", more, "-r", w->front.text,
+	    "check_interval 0.3", "-O", "check_rise 1", "-O", more, "-r",
+	    w->front.text,
 	    first->text, second->text, NULL);
 	if (strstr(webrig_get("/status.json"), "without Jansson") == NULL)
 		return true;

@@ -67,6 +67,8 @@ START_TEST(all_counters_are_metrics)
 		"pen_datagrams_dropped_total{reason=\"limit\"} 0",
 		"pen_datagrams_dropped_total{reason=\"proxy\"} 0",
 		"pen_checks_total 0", "pen_checks_running 0",
+		"pen_config_last_reload_successful 1",
+		"pen_tls_handshakes_failed_total{side=\"server\"} 0",
 		"pen_dns_unasked_total 0", "pen_sessions_peak 1",
 		"pen_server_state{server=\"0\",state=\"up\"} 1",
 		"pen_server_state{server=\"0\",state=\"down\"} 0",
@@ -85,6 +87,8 @@ START_TEST(all_counters_are_metrics)
 	    10000);
 	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
 		webrig_expect_in(got, text("\n%s\n", lines[i]));
+	webrig_expect_in(got, "\nprocess_cpu_seconds_total ");
+	webrig_expect_in(got, "\nprocess_max_fds ");
 	webrig_expect_in(got,
 	    text("\npen_server_info{server=\"0\",name=\"127.0.0.1\","
 		 "address=\"%s\"} 1\n",
@@ -142,6 +146,60 @@ START_TEST(moves)
 	    webrig_get_from(&unix_web, "/healthz", ""), "\r\n\r\nok\n");
 	webrig_command("no web");
 	ck_assert_int_lt(access(unix_web.text, F_OK), 0);
+	webrig_end();
+}
+END_TEST
+
+/* A page from elsewhere whose name was made to lead to this machine gets
+ * nothing, nor does a request with two hosts, or none. */
+START_TEST(other_hosts)
+{
+	static const struct {
+		const char *header;
+		int status;
+	} asks[] = { { "Host: localhost", 200 }, { "Host: 127.0.0.1:80", 200 },
+		{ "Host: [::1]:80", 200 }, { "Host: evil.example", 421 },
+		{ "Host: evil.example:80", 421 },
+		{ "Host: localhost\r\nHost: evil.example", 400 },
+		{ "X: y", 400 } };
+	const char *got, *ask;
+	size_t i;
+	int fd;
+
+	webrig_begin("timeout", "3");
+	for (i = 0; i < sizeof(asks) / sizeof(asks[0]); i++) {
+		ask = text("GET /status.json HTTP/1.1\r\n%s\r\n"
+			   "Connection: close\r\n\r\n",
+		    asks[i].header);
+		fd = spot_connect(&webrig.web);
+		spot_send(fd, ask, strlen(ask));
+		got = spot_recv_all(fd);
+		close(fd);
+		ck_assert_msg(strncmp(got,
+				  text("HTTP/1.1 %d ", asks[i].status),
+				  13) == 0,
+		    "%s: %s", asks[i].header, got);
+	}
+	webrig_end();
+}
+END_TEST
+
+/* OpenMetrics only for those who want it. */
+START_TEST(media_types)
+{
+	webrig_begin("timeout", "3");
+	ck_assert_ptr_null(strstr(
+	    webrig_get_from(&webrig.web, "/metrics",
+		"Accept: application/openmetrics-text;q=0, text/plain\r\n"),
+	    "# EOF"));
+	ck_assert_ptr_null(strstr(webrig_get_from(&webrig.web, "/metrics",
+				      "Accept: application/openmetrics-text;"
+				      "q=0.2, text/plain;q=0.5\r\n"),
+	    "# EOF"));
+	webrig_expect_in(webrig_get_from(&webrig.web, "/metrics",
+			     "Accept: application/openmetrics-text;q=0.5, "
+			     "text/plain;q=0.3\r\n"),
+	    "# EOF");
 	webrig_end();
 }
 END_TEST
@@ -278,6 +336,8 @@ SUITE(test_web)
 	SUITE_ADD(s, readiness, 60);
 	SUITE_ADD(s, who_may, 60);
 	SUITE_ADD(s, moves, 60);
+	SUITE_ADD(s, other_hosts, 60);
+	SUITE_ADD(s, media_types, 60);
 	SUITE_ADD(s, bad_requests, 60);
 	SUITE_ADD(s, changes, 60);
 	SUITE_ADD(s, promtool, 60);

@@ -86,7 +86,8 @@ comes(int fd, const char *what)
 /* A client that does not read a long answer, or goes away within it. */
 START_TEST(slow_readers)
 {
-	static const char ask[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char ask[] =
+	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	int fds[20], i;
 
 	webrig_begin("timeout", "3");
@@ -115,7 +116,9 @@ ask_for_long(const struct spot *at)
 	int fd = spot_connect(at), n;
 
 	n = snprintf(ask, sizeof(ask),
-	    "GET /metrics HTTP/1.1\r\nHost: x\r\nX-Long: %07000d\r\n\r\n", 1);
+	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n"
+	    "X-Long: %07000d\r\n\r\n",
+	    1);
 	spot_send(fd, ask, (size_t)n);
 	spot_recv(fd, ask, 100);
 	return fd;
@@ -205,7 +208,8 @@ END_TEST
 static int
 slow_client(const struct spot *at, bool asks)
 {
-	static const char ask[] = "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n";
+	static const char ask[] =
+	    "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
 	int fd = spot_connect(at), little = 4096;
 
 	ck_assert_int_eq(
