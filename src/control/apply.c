@@ -466,6 +466,8 @@ apply_plan_now(struct pen *p, struct plan *draft, struct error *e)
 	names_init(&n);
 	if (apply_want_names(p, draft, &n) == 0) {
 		look_up_now(draft, &n);
+		if (refresh_ttl(&n) > 0)
+			p->names_ttl_ms = refresh_ttl(&n);
 		rc = apply_plan(p, draft, &n, e);
 	} else {
 		plan_free(draft);

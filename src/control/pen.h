@@ -67,6 +67,7 @@ struct pen {
 	struct geoip *geoip; /* NULL: no database of countries */
 	struct resolver *resolver;
 	struct refresh *refresh; /* of names; from SERVING on */
+	uint64_t names_ttl_ms;	 /* of those that the start has looked up */
 	struct requestlog *log;	  /* NULL: none */
 	struct sessionlog *sessionlog; /* NULL: none */
 	struct web *web; /* pages; NULL: none */

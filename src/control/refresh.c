@@ -12,6 +12,10 @@
  * very many names. */
 enum { PORTION = 500, UPGRADE_MS = 1000 };
 
+/* The system's resolver, which finds names at the start, tells no times to
+ * live: they are looked up once more when so much of it is over. */
+enum { UNKNOWN_TTL_MS = 1000 };
+
 enum step {
 	STEP_WAIT,    /* until the next round is due */
 	STEP_COLLECT, /* the names of some servers more */
@@ -53,11 +57,18 @@ start_timer(struct refresh *r, uint64_t interval_ms)
 			  "memory\"");
 }
 
-void
-refresh_start(struct refresh *r)
+static void
+wait_for_round(struct refresh *r)
 {
 	r->step = STEP_WAIT;
 	start_timer(r, r->pen->plan->config.names.interval_ms);
+}
+
+void
+refresh_start(struct refresh *r)
+{
+	r->ttl_ms = r->pen->names_ttl_ms;
+	wait_for_round(r);
 }
 
 /* The next portion of a step; a round whose timer fails ends there. */
@@ -68,7 +79,7 @@ go_on(struct refresh *r, enum step step, uint64_t ms)
 	if (timer_start(r->pen->loop, &r->timer, ms) == 0)
 		return;
 	names_forget(&r->names);
-	refresh_start(r);
+	wait_for_round(r);
 }
 
 /* ---- what ---- */
@@ -149,7 +160,7 @@ collect(struct refresh *r)
 		r->step = STEP_ASK;
 		names_look_up(n, r->pen->resolver, on_names);
 	} else {
-		refresh_start(r);
+		wait_for_round(r);
 	}
 }
 
@@ -175,7 +186,7 @@ on_time(struct timer *t)
 	switch (r->step) {
 	case STEP_WAIT:
 		if (upgrade_is_under_way(r->pen))
-			refresh_start(r);
+			wait_for_round(r);
 		else
 			first_portion(r, STEP_COLLECT);
 		break;
@@ -191,7 +202,7 @@ on_time(struct timer *t)
 		if (names_forget_some(&r->names, PORTION))
 			go_on(r, STEP_FORGET, 0);
 		else
-			refresh_start(r);
+			wait_for_round(r);
 		break;
 	}
 }
@@ -225,12 +236,26 @@ refresh_free(struct refresh *r)
 	free(r);
 }
 
+uint64_t
+refresh_ttl(const struct names *n)
+{
+	return n->ttl_ms > 0 || list_is_empty(&n->all) ? n->ttl_ms
+						       : UNKNOWN_TTL_MS;
+}
+
 void
 refresh_commit(struct apply *a)
 {
-	uint64_t wanted = a->wanted->config.names.interval_ms;
+	uint64_t wanted = a->wanted->config.names.interval_ms,
+		 ttl_ms = a->names->ttl_ms;
+	struct refresh *r = a->pen->refresh;
+	bool sooner;
 
-	if (a->pen->refresh != NULL && a->pen->refresh->step == STEP_WAIT &&
-	    wanted != a->now->config.names.interval_ms)
-		start_timer(a->pen->refresh, wanted);
+	if (r == NULL || r->step != STEP_WAIT)
+		return;
+	sooner = ttl_ms > 0 && (r->ttl_ms == 0 || ttl_ms < r->ttl_ms);
+	if (sooner)
+		r->ttl_ms = ttl_ms;
+	if (sooner || wanted != a->now->config.names.interval_ms)
+		start_timer(r, wanted);
 }

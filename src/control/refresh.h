@@ -18,11 +18,15 @@ struct refresh;
 struct refresh *refresh_new(struct pen *p);
 /* Cancels what is under way; NULL is fine. */
 void refresh_free(struct refresh *r);
-/* The next lookup comes after the interval that the plan in force has; 0:
- * never. */
+/* The next lookup comes after the interval that the plan in force has, or when
+ * the first address that was found expires; with an interval of 0 never. */
 void refresh_start(struct refresh *r);
 
-/* The draft may have another interval; see apply.h. */
+/* When names that were looked up at the start have to be again; 0: none were. */
+uint64_t refresh_ttl(const struct names *n);
+
+/* The draft may have another interval, or names whose addresses expire sooner;
+ * see apply.h. */
 void refresh_commit(struct apply *a);
 
 #endif

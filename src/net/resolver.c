@@ -2,10 +2,13 @@
  * The libraries that ask are in resolver_cares.c and resolver_evdns.c. */
 #include "config.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "net/resolver_private.h"
+
+static const char resolv_conf[] = "/etc/resolv.conf";
 
 /* ---- life ---- */
 
@@ -49,9 +52,45 @@ resolver_free(struct resolver *r)
 int
 resolver_prepare(struct resolver *r)
 {
-	if (r->library == NULL)
-		r->library = library_open(r, NULL);
-	return r->library != NULL ? 0 : -1;
+	if (r->library != NULL)
+		return 0;
+	file_id_read(&r->conf, AT_FDCWD, resolv_conf);
+	r->library = library_open(r, NULL);
+	r->is_system = r->library != NULL;
+	return r->is_system ? 0 : -1;
+}
+
+static bool
+is_asking(const struct resolver *r)
+{
+	struct list *link;
+
+	for (link = r->lookups.next; link != &r->lookups; link = link->next)
+		if (list_entry(link, struct lookup, link)->query != NULL)
+			return true;
+	return false;
+}
+
+/* The host may have other name servers by now. A file that is not there, as in
+ * another root, changes nothing. */
+static void
+follow_system(struct resolver *r)
+{
+	static const struct file_id none;
+	struct resolver_library *library;
+	struct file_id conf;
+
+	if (!r->is_system || is_asking(r))
+		return;
+	file_id_read(&conf, AT_FDCWD, resolv_conf);
+	if (file_id_equal(&conf, &r->conf) || file_id_equal(&conf, &none))
+		return;
+	library = library_open(r, NULL);
+	if (library == NULL)
+		return;
+	library_close(r->library);
+	r->library = library;
+	r->conf = conf;
 }
 
 int
@@ -158,6 +197,7 @@ resolver_ask(
 		loop_soon(r->loop, &q->task);
 		return;
 	}
+	follow_system(r);
 	if (resolver_prepare(r) == 0)
 		k = new_lookup(r, q, port);
 	if (k != NULL) {

@@ -32,7 +32,8 @@ struct resolver *resolver_new(struct loop *l);
 /* Queries under way are not answered any more; NULL is fine. */
 void resolver_free(struct resolver *r);
 
-/* Reads resolv.conf and hosts now, as before a chroot; else on first use.
+/* Reads resolv.conf and hosts now, as before a chroot; else on first use. When
+ * resolv.conf has changed it is read again before the next lookup.
  * Returns 0, or -1 when the resolver cannot be set up. */
 int resolver_prepare(struct resolver *r);
 /* Asks this name server alone, not /etc/hosts, and waits so long. Returns 0, or

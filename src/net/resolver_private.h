@@ -6,6 +6,7 @@
 #ifndef PEN_NET_RESOLVER_PRIVATE_H
 #define PEN_NET_RESOLVER_PRIVATE_H
 
+#include "base/watched_file.h"
 #include "net/resolver.h"
 
 struct resolver_library; /* of each library's own file */
@@ -15,6 +16,8 @@ struct resolver {
 	struct resolver_library *library; /* NULL until it is needed */
 	struct list lookups;
 	uint64_t limit_ms;
+	bool is_system;	     /* it follows resolv.conf */
+	struct file_id conf; /* the one that the library has read */
 };
 
 struct lookup {

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
 enum { NAMESERVER_NAMES = 4, NAMESERVER_ADDRESSES = 10 };
 
@@ -32,6 +33,7 @@ struct nameserver_name {
 
 struct nameserver {
 	char text[32]; /* IP:PORT */
+	char host[16]; /* IP */
 	atomic_int questions;
 
 	/* Private. */
@@ -43,6 +45,8 @@ struct nameserver {
 };
 
 void nameserver_start(struct nameserver *n);
+/* The same at the port that resolv.conf means; false where that cannot be. */
+bool nameserver_start_usual(struct nameserver *n);
 void nameserver_stop(struct nameserver *n);
 /* What the name has from now on: addresses, a NULL behind the last. The strings
  * are the test's, and stay. */

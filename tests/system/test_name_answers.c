@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "support/backend.h"
+#include "support/mounts.h"
 #include "support/nameserver.h"
 #include "support/penrun.h"
 #include "support/suite.h"
@@ -264,6 +265,62 @@ START_TEST(checks_name_the_host)
 }
 END_TEST
 
+/* ---- when they are asked for again ---- */
+
+/* An address expires, however long the interval is: one that was found at the
+ * start, too. */
+START_TEST(time_to_live_counts_at_once)
+{
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	start_pen("3600");
+	nameserver_set(&names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(count_said("name has other addresses") == 1, 20000);
+	ck_assert_str_eq(spot_hear(&front), "two");
+	end();
+}
+END_TEST
+
+static void
+use_name_server(const struct nameserver *n)
+{
+	write_file("/etc/resolv.conf", text("nameserver %s\n", n->host));
+}
+
+/* The host has another name server from now on. */
+START_TEST(resolv_conf_is_followed)
+{
+	struct nameserver first, other;
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	if (!mounts_private() || !mounts_empty("/etc", "64k"))
+		SKIP("cannot mount here");
+	if (!nameserver_start_usual(&first) || !nameserver_start_usual(&other))
+		SKIP("no name server can be at port 53 here");
+	begin();
+	nameserver_set(&first, NAME, "127.0.0.1", NULL);
+	nameserver_set(&other, NAME, "127.0.0.2", NULL);
+	use_name_server(&first);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolve-interval", "0.05",
+	    front.text, one.at.text, NULL);
+	ck_assert_str_eq(spot_ask(&ctl,
+			     text("server 0 address " NAME " port %d\n",
+				 one.at.port)),
+	    "");
+	ck_assert_str_eq(spot_hear(&front), "one");
+	use_name_server(&other);
+	WAIT_FOR(count_said("name has other addresses") == 1, 20000);
+	ck_assert_str_eq(spot_hear(&front), "two");
+	nameserver_stop(&first);
+	nameserver_stop(&other);
+	end();
+}
+END_TEST
+
 SUITE(test_name_answers)
 {
 	Suite *s = suite_create("name answers");
@@ -273,5 +330,7 @@ SUITE(test_name_answers)
 	SUITE_ADD(s, one_target_fails, 120);
 	SUITE_ADD(s, half_an_answer_at_the_start, 60);
 	SUITE_ADD(s, checks_name_the_host, 60);
+	SUITE_ADD(s, time_to_live_counts_at_once, 60);
+	SUITE_ADD(s, resolv_conf_is_followed, 60);
 	return s;
 }
