@@ -271,6 +271,7 @@ checks_commit(struct apply *a)
 {
 	const struct check_settings *s = &a->wanted->config.checks;
 	struct checker_options o = { .interval_ms = s->interval_ms,
+		.interval_down_ms = s->interval_down_ms,
 		.timeout_ms = s->timeout_ms,
 		.running_max = (unsigned)s->running_max,
 		.lazy = s->lazy };

@@ -299,6 +299,7 @@ static const struct need {
 	{ "dsr_gateway", direct_is_wanted, "without dsr_if" },
 	{ "tarpit_acl", direct_is_wanted, "without dsr_if" },
 	{ "check_interval", is_checked, "without check" },
+	{ "check_interval_down", is_checked, "without check" },
 	{ "check_timeout", is_checked, "without check" },
 	{ "check_rise", is_checked, "without check" },
 	{ "check_fall", is_checked, "without check" },

@@ -57,6 +57,8 @@ struct check_settings {
 	char *text;    /* in words, see proxy/check_spec.h; NULL: not at all */
 	unsigned port; /* instead of the servers' own; 0: these */
 	uint64_t interval_ms, timeout_ms;
+	uint64_t interval_down_ms; /* of a server that is down; 0: longer and
+				    * longer */
 	uint64_t running_max; /* checks at a time */
 	bool lazy;	      /* not while servers answer clients */
 	enum server_initial initial;

@@ -83,9 +83,17 @@ converse(struct check_stream *s)
 
 	while (!s->check->ended && s->stream.flags & STREAM_READABLE &&
 	    hear_some(s))
-		;
+		all = say(s); /* what was heard may lead to more */
 	if (!s->check->ended)
 		want(s, READY_READ | (all ? 0u : READY_WRITE));
+}
+
+void
+check_stream_say(struct check_stream *s, const char *bytes, size_t n)
+{
+	s->talk.say = bytes;
+	s->talk.length = n;
+	s->said = 0;
 }
 
 /* ---- connecting ---- */

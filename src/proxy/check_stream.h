@@ -42,6 +42,8 @@ struct check_stream {
 
 void check_stream_start(
     struct check_stream *s, struct check *c, const struct check_talk *t);
+/* Says something more, which stays valid; for on_bytes(), when all was said. */
+void check_stream_say(struct check_stream *s, const char *bytes, size_t n);
 /* Closes: after a good result in an orderly way, unless `reset` says not. Else
  * a reset leaves nothing behind, as the server may be silent. */
 void check_stream_stop(struct check_stream *s, bool reset);

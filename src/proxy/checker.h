@@ -12,7 +12,7 @@
  * short, after an eighth. One that is down is asked less often with each more
  * failure, up to CHECKER_BACKOFF intervals, but at least each
  * CHECKER_BACKOFF_MS, or each interval if that is longer: so it is found soon
- * when it comes back. A server that has failed a client is asked at once, one
+ * when it comes back; while no server can have clients, each interval. A server that has failed a client is asked at once, one
  * time: checker_hurry().
  *
  * Records are kept by slot of the pool's list, and whatever happens costs
@@ -27,6 +27,7 @@ enum { CHECKER_BACKOFF = 4, CHECKER_BACKOFF_MS = 10 * 1000 };
 /* Settings for all servers. */
 struct checker_options {
 	uint64_t interval_ms, timeout_ms;
+	uint64_t interval_down_ms; /* of one that is down; 0: see above */
 	unsigned running_max; /* checks at a time, 1 or more */
 	bool lazy; /* a server that answered clients within the interval is not
 		    * asked */

@@ -100,6 +100,10 @@ next_wait(const struct checker *c, const struct checker_record *r,
 	if (r->result == CHECK_NONE)
 		return one / UNASKED;
 	if (bad && h->down) {
+		if (c->options.interval_down_ms > 0)
+			return c->options.interval_down_ms;
+		if (!pool_has_eligible(c->pool))
+			return one;
 		wait = 2 * (last > one ? last : one);
 		return wait < most ? wait : most;
 	}

@@ -9,6 +9,12 @@ pen -r -b 0 {FRONT} {S0} {S1}
 < 2
 > check_interval 0.05
 < 0.050
+> check_interval_down
+< 0
+> check_interval_down 0.5
+< 0.500
+> check_interval_down 0
+< 0
 > check_timeout 250ms
 < 0.250
 > check_timeout 10

@@ -160,6 +160,43 @@ start_pair(const char *first)
 	backend_start(&b, SPOT_TCP4, serve_answer, NULL);
 }
 
+/* Greets, and answers one line each. */
+static void
+serve_dialog(struct backend *x, int fd)
+{
+	static const char *const lines[] = { "EHLO pen\r\n", "NOOP\r\n" };
+	char got[100];
+	ssize_t n;
+	int i;
+
+	(void)x;
+	if (!backend_send(fd, "220 hello\r\n", 11))
+		return;
+	for (i = 0; i < 2; i++) {
+		n = recv(fd, got, sizeof(got) - 1, 0);
+		got[n > 0 ? n : 0] = '\0';
+		if (strcmp(got, lines[i]) != 0)
+			return;
+		(void)backend_send(
+		    fd, i == 0 ? "250 ok\r\n" : "251 yes\r\n", i == 0 ? 8 : 9);
+	}
+}
+
+/* Each step waits for the answer to the one before. */
+START_TEST(several_steps)
+{
+	backend_start(&a, SPOT_TCP4, serve_dialog, NULL);
+	backend_start(&b, SPOT_TCP4, serve_dialog, NULL);
+	begin("check expect '220 ' send 'EHLO pen\\r\\n' expect '250 ' send "
+	      "'NOOP\\r\\n' expect '251 '");
+	BECOMES(0, "answered as expected");
+	ask("check expect '220 ' send 'EHLO pen\\r\\n' expect '250 ' send "
+	    "'NOOP\\r\\n' expect '252 '");
+	BECOMES(0, "251 yes");
+	end();
+}
+END_TEST
+
 /* Or the server would log a client that broke off, at each check. */
 START_TEST(answers_are_read_to_the_end)
 {
@@ -448,6 +485,7 @@ SUITE(test_checks)
 {
 	Suite *s = suite_create("checks");
 
+	SUITE_ADD(s, several_steps, 60);
 	SUITE_ADD(s, answers_are_read_to_the_end, 60);
 	SUITE_ADD(s, dead_server_gets_no_client, 20);
 	SUITE_ADD(s, nobody_is_asked_without_a_setting, 20);

@@ -309,6 +309,33 @@ START_TEST(its_turn_came_late)
 }
 END_TEST
 
+/* Unless nobody serves, or the operator has set a time. */
+START_TEST(server_that_is_down_is_asked_as_often)
+{
+	struct server *s = begin_with_one();
+	int i;
+
+	while (!s->health.down) {
+		answer(CHECK_BAD);
+		run_to_next();
+	}
+	for (i = 0; i < 5; i++) {
+		answer(CHECK_BAD);
+		run_to_next();
+		ck_assert_uint_le(of(0)->gap, INTERVAL * 11 / 10 + STEP);
+	}
+	put_server(1, 1);
+	options.interval_down_ms = INTERVAL / 4;
+	checker_set_options(checker, &options);
+	for (i = 0; i < 5; i++) {
+		answer(CHECK_BAD);
+		run_to_next();
+		ck_assert_uint_le(of(0)->gap, INTERVAL / 4 * 11 / 10 + STEP);
+	}
+	end();
+}
+END_TEST
+
 /* A longer and longer time passes between checks of a server that is down, but
  * no more than CHECKER_BACKOFF intervals, until it answers. */
 START_TEST(server_that_is_down_is_asked_less_often)
@@ -316,6 +343,7 @@ START_TEST(server_that_is_down_is_asked_less_often)
 	struct server *s = begin_with_one();
 	int i;
 
+	put_server(1, 1);
 	for (i = 0; i < 2; i++) {
 		ck_assert(!s->health.down);
 		answer(CHECK_BAD);
@@ -600,6 +628,7 @@ SUITE(test_checker)
 	SUITE_ADD(s, server_that_is_down_is_asked_less_often, 10);
 	SUITE_ADD(s, server_that_failed_a_client_is_asked_at_once, 10);
 	SUITE_ADD(s, lazy_asks_only_who_is_not_heard_of, 10);
+	SUITE_ADD(s, server_that_is_down_is_asked_as_often, 10);
 	SUITE_ADD(s, shorter_interval_counts_at_once, 10);
 	SUITE_ADD(s, rise_and_fall_make_the_state, 10);
 	SUITE_ADD(s, shortage_of_ours_says_nothing, 10);
