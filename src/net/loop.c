@@ -34,22 +34,26 @@ loop_now_us(const struct loop *l)
 	return l->now_us;
 }
 
-/* No turn takes longer than this, ms, besides its sleep. If it does, somebody
+/* No turn takes longer than this, us, besides its sleep. If it does, somebody
  * has stopped the process, or moved its machine, and nobody could reach it
  * meanwhile: time that goes on by itself would end sessions and blame servers
- * for a pause of our own. A turn that is later counts as so late. */
-enum { LATE_MS = 500 };
+ * for a pause of our own. Of such a turn so much counts; of such a sleep all but
+ * its last part, so that what was due at its end has this time left. */
+enum { LATE_US = 500 * 1000 };
 
 void
 loop_update_now(struct loop *l)
 {
-	uint64_t now = loop_clock_us(l), last = l->now_us;
+	uint64_t now = loop_clock_us(l);
+	uint64_t due = l->now_us, counts = l->now_us + LATE_US;
 
-	if (l->wake > l->now)
-		last = l->wake < UINT64_MAX / 1000 ? l->wake * 1000 : now;
-	if (now > last && now - last > LATE_MS * 1000) {
-		l->lost_us += now - l->now_us - LATE_MS * 1000;
-		now = l->now_us + LATE_MS * 1000;
+	if (l->wake > l->now) {
+		due = l->wake < UINT64_MAX / 1000 ? l->wake * 1000 : now;
+		counts = due > counts ? due - LATE_US : l->now_us;
+	}
+	if (now > due && now - due > LATE_US) {
+		l->lost_us += now - counts;
+		now = counts;
 	}
 	l->now_us = now;
 	l->now = now / 1000;

@@ -507,17 +507,24 @@ END_TEST
 /* ---- pauses ---- */
 
 enum { DUE_MS = 700, PAUSE_MS = 3000, CROWD = 700 };
+/* Of a pause that begins when the loop has slept for a while. */
+enum { SLEPT_MS = 1000, SLEEP_MS = 1800, COUNTED_MS = 1300 };
+
+static uint64_t pause_after_ms, event_at;
 
 /* Stops the process, sends what comes meanwhile, and lets it go on. */
 static void
 pause_process(struct timer *t)
 {
-	uint64_t end = clock_monotonic_ms() + PAUSE_MS;
+	uint64_t begin_at = clock_monotonic_ms() + pause_after_ms;
+	uint64_t end = begin_at + PAUSE_MS;
 	pid_t pid = getpid();
 
 	(void)t;
 	if (child_fork() != 0)
 		return;
+	while (clock_monotonic_ms() < begin_at)
+		wait_nap();
 	kill(pid, SIGSTOP);
 	while (clock_monotonic_ms() < end)
 		wait_nap();
@@ -534,6 +541,7 @@ note_event(struct watch *w, unsigned ready)
 	(void)ready;
 	(void)!read(w->fd, &byte, 1);
 	order[strlen(order)] = 'e';
+	event_at = loop_now(loop);
 }
 
 static void
@@ -559,31 +567,60 @@ count_no_more(struct timer *t)
 	loop_stop(loop);
 }
 
-/* What has come in a pause of the process is told first, and its time hardly
- * goes on meanwhile: what was due in the pause waits on. */
-START_TEST(a_pause_is_no_time)
+/* The process is paused after so long; a timer is due meanwhile. Returns when
+ * it all began. */
+static uint64_t
+run_with_pause(int method, uint64_t after_ms, uint64_t due_ms)
 {
 	uint64_t began;
 
-	begin(_i);
+	begin(method);
+	pause_after_ms = after_ms;
 	memset(order, 0, sizeof(order));
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
 	ck_assert_int_eq(
 	    watch_start(loop, &a, ends[0], READY_READ, note_event), 0);
 	timer_init(&timer, note_time);
-	ck_assert_int_eq(timer_start(loop, &timer, DUE_MS), 0);
+	ck_assert_int_eq(timer_start(loop, &timer, due_ms), 0);
 	timer_init(&many[0], pause_process);
 	ck_assert_int_eq(timer_start(loop, &many[0], 0), 0);
 	began = loop_now(loop);
 	ck_assert_int_eq(loop_run(loop), 0);
-	ck_assert_str_eq(order, "et");
-	ck_assert_uint_ge(loop_now(loop) - began, DUE_MS);
-	ck_assert_uint_lt(loop_now(loop) - began, PAUSE_MS);
+	return began;
+}
+
+static void
+end_pause(void)
+{
 	timer_fini(&many[0]);
 	timer_fini(&timer);
 	close(ends[0]);
 	close(ends[1]);
 	loop_free(loop);
+}
+
+/* What has come in a pause of the process is told first, and its time hardly
+ * goes on meanwhile: what was due in the pause waits on. */
+START_TEST(a_pause_is_no_time)
+{
+	uint64_t began = run_with_pause(_i, 0, DUE_MS);
+
+	ck_assert_str_eq(order, "et");
+	ck_assert_uint_ge(loop_now(loop) - began, DUE_MS);
+	ck_assert_uint_lt(loop_now(loop) - began, PAUSE_MS);
+	end_pause();
+}
+END_TEST
+
+/* The sleep before it counts. */
+START_TEST(a_sleep_before_a_pause_is_time)
+{
+	uint64_t began = run_with_pause(_i, SLEPT_MS, SLEEP_MS);
+
+	ck_assert_str_eq(order, "et");
+	ck_assert_uint_ge(event_at - began, COUNTED_MS);
+	ck_assert_uint_ge(loop_now(loop) - began, SLEEP_MS);
+	end_pause();
 }
 END_TEST
 
@@ -691,6 +728,7 @@ SUITE(test_loop)
 	tcase_add_loop_test(c, timers_starve_nobody, 0, METHODS);
 	tcase_add_loop_test(c, expiries_in_order, 0, METHODS);
 	tcase_add_loop_test(c, a_pause_is_no_time, 0, METHODS);
+	tcase_add_loop_test(c, a_sleep_before_a_pause_is_time, 0, METHODS);
 	tcase_add_test(c, all_events_come_before_timers);
 	tcase_add_test(c, unknown_method);
 	suite_add_tcase(s, c);
