@@ -364,7 +364,7 @@ usage(FILE *to, int status)
 	      "Sends commands to the control socket of pen and prints the "
 	      "answers.\n"
 	      "Without a command, lines are read from standard input.\n\n"
-	      "  top [address ...]      live view of servers; several addresses add up\n"
+	      "  top [address ...]      live view; several add up\n"
 	      "  watch command ...      a command again and again\n\n"
 	      "address = host:port, [v6]:port, v6:port, port, /path or @name;\n"
 	      "without it, PENCTL in the environment.\n\n"
