@@ -26,6 +26,7 @@ struct dgram {
 	char *bytes;
 	size_t n;
 	bool truncated; /* longer than DGRAM_MAX */
+	bool unsent;	/* by dgram_send_batch(): not all of it went */
 	/* Bytes of each datagram when the kernel joined several (UDP GRO); the
 	 * last one may be shorter. 0: one alone. */
 	unsigned segment;
@@ -82,9 +83,10 @@ int dgram_send(
 /* Sends joined datagrams as separate ones again; `family` is the socket's. */
 int dgram_send_segments(
     int fd, int family, const char *bytes, size_t n, unsigned segment);
-/* Sends all of a batch to one address, from one of this host. Returns how
- * many of its entries were sent, or -1 with errno. */
-int dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
+/* Sends all of a batch to one address, from one of this host. An entry that
+ * cannot be sent, as it is too long, does not keep the others; `unsent` says
+ * which went. Returns how many, or -1 with errno if none did. */
+int dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from);
 
 #endif

@@ -153,7 +153,7 @@ dgram_send_segments(
 
 struct outgoing {
 	int fd;
-	const struct dgram_batch *batch;
+	struct dgram_batch *batch;
 	struct sockaddr_storage to;
 	socklen_t to_len;
 	const struct dgram_local *from;
@@ -218,36 +218,55 @@ prepare(struct outgoing *o)
 		n = joinable(o, i);
 		fill_message(o, o->count, i, n);
 	}
-	for (i = 0; i < o->batch->count; i++)
+	for (i = 0; i < o->batch->count; i++) {
 		o->v[i] =
 		    (struct iovec){ o->batch->at[i].bytes, o->batch->at[i].n };
+		o->batch->at[i].unsent = true;
+	}
 	o->first[o->count] = o->batch->count;
 }
 
-/* Sends the datagrams of a message one by one. */
+/* Sends the datagrams of an entry one by one; a copy of the message's head is
+ * `m`. */
+static int
+send_pieces(const struct outgoing *o, struct msghdr *m, const struct dgram *d,
+    unsigned each)
+{
+	struct iovec *v = m->msg_iov;
+	size_t at;
+
+	for (at = 0; at < d->n; at += v->iov_len) {
+		v->iov_base = d->bytes + at;
+		v->iov_len = d->n - at;
+		if (v->iov_len > each)
+			v->iov_len = each;
+		if (send_message(o->fd, m) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+/* The same for all entries of a message. */
 static int
 send_singly(struct outgoing *o, unsigned k)
 {
 	struct iovec v;
 	struct msghdr m = o->m[k].msg_hdr;
 	union dgram_control c;
-	unsigned i, each = o->segment[k];
-	size_t at;
+	unsigned i;
 
 	m.msg_control = NULL;
 	m.msg_controllen = 0;
 	m.msg_iov = &v;
 	m.msg_iovlen = 1;
 	add_local(&m, &c, o->from);
-	for (i = o->first[k]; i < o->first[k + 1]; i++)
-		for (at = 0; at < o->batch->at[i].n; at += v.iov_len) {
-			v.iov_base = o->batch->at[i].bytes + at;
-			v.iov_len = o->batch->at[i].n - at;
-			if (v.iov_len > each)
-				v.iov_len = each;
-			if (send_message(o->fd, &m) < 0)
-				return -1;
-		}
+	for (i = o->first[k]; i < o->first[k + 1]; i++) {
+		struct dgram *d = &o->batch->at[i];
+
+		d->unsent = send_pieces(o, &m, d, o->segment[k]) < 0;
+		if (d->unsent && errno != EMSGSIZE)
+			return -1;
+	}
 	return 0;
 }
 
@@ -275,7 +294,17 @@ goes_singly(const struct outgoing *o, unsigned k)
 	return o->segment[k] > 0 && !can_segment(o->to.ss_family);
 }
 
-/* Sends from message `k` on. Returns how many were sent, or -1 with errno. */
+static void
+note_sent(struct outgoing *o, unsigned k, unsigned n)
+{
+	unsigned i;
+
+	for (i = o->first[k]; i < o->first[k + n]; i++)
+		o->batch->at[i].unsent = false;
+}
+
+/* Sends from message `k` on. Returns how many are done with, or -1 with
+ * errno. */
 static int
 send_from(struct outgoing *o, unsigned k)
 {
@@ -287,18 +316,19 @@ send_from(struct outgoing *o, unsigned k)
 	while (k + n < o->count && !goes_singly(o, k + n))
 		n++;
 	sent = send_some(o->fd, o->m + k, n);
-	if (sent < 0 && o->segment[k] > 0 && is_about_segments(errno) &&
-	    send_singly(o, k) == 0)
-		return 1;
-	return sent;
+	if (sent > 0)
+		note_sent(o, k, (unsigned)sent);
+	if (sent < 0 && o->segment[k] > 0 && is_about_segments(errno))
+		return send_singly(o, k) < 0 ? -1 : 1;
+	return sent < 0 && errno == EMSGSIZE ? 1 : sent;
 }
 
 int
-dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
+dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
     const struct dgram_local *from)
 {
 	struct outgoing o;
-	unsigned sent = 0;
+	unsigned k = 0, i, sent = 0;
 	int n;
 
 	o.fd = fd;
@@ -307,11 +337,13 @@ dgram_send_batch(int fd, const struct dgram_batch *b, const struct addr *to,
 	o.to_len = to->len;
 	o.from = from;
 	prepare(&o);
-	while (sent < o.count) {
-		n = send_from(&o, sent);
+	while (k < o.count) {
+		n = send_from(&o, k);
 		if (n <= 0)
 			break;
-		sent += (unsigned)n;
+		k += (unsigned)n;
 	}
-	return sent > 0 ? (int)o.first[sent] : -1;
+	for (i = 0; i < b->count; i++)
+		sent += !b->at[i].unsent;
+	return sent > 0 ? (int)sent : -1;
 }

@@ -103,6 +103,33 @@ END_TEST
 
 /* What came as several goes as several, also when the system will not cut it
  * (no system cuts one into 500). */
+/* One that is too long for any packet, alone or joined, goes nowhere; those
+ * around it do. */
+START_TEST(others_go)
+{
+	static const struct dgram_local nowhere;
+
+	up();
+	put(0, 100, 0);
+	put(1, 65520, 0);
+	put(2, 100, 0);
+	put(3, 100, 0);
+	put(4, 65520, 0);
+	put(5, 7, 0);
+	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &nowhere), 4);
+	expect('a', 100);
+	expect('c', 100);
+	expect('d', 100);
+	expect('f', 7);
+	expect_nothing();
+	ck_assert(out.at[1].unsent && out.at[4].unsent && !out.at[5].unsent);
+	out.at[0] = out.at[1];
+	out.count = 1;
+	ck_assert_int_eq(dgram_send_batch(from, &out, &here, &nowhere), -1);
+	down();
+}
+END_TEST
+
 START_TEST(pieces_stay_pieces)
 {
 	struct dgram_local local = { .ip = { [10] = 0xff, 0xff, 127, 0, 0, 1 },
@@ -205,6 +232,7 @@ SUITE(test_dgram)
 	TCase *pieces = tcase_create("pieces");
 
 	SUITE_ADD(s, all_sizes_in_order, 10);
+	SUITE_ADD(s, others_go, 10);
 	tcase_add_loop_test(pieces, pieces_stay_pieces, 0, 3);
 	suite_add_tcase(s, pieces);
 	SUITE_ADD(s, pieces_on_unix_sockets, 10);
