@@ -209,10 +209,8 @@ find(struct flows *fs, const struct arrival *a)
 static struct flow *
 flow_of_each(struct flows *fs, struct arrival *a)
 {
-	struct frontend_core *f = fs->frontend;
 	struct attempts attempts = { .count = 0 };
-	struct server *s =
-	    pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
+	struct server *s = flow_choose(fs, a, &attempts);
 	struct flow *w;
 
 	if (s == NULL) {
@@ -231,7 +229,6 @@ flow_of_each(struct flows *fs, struct arrival *a)
 static struct flow *
 flow_of(struct flows *fs, struct arrival *a)
 {
-	struct frontend_core *f = fs->frontend;
 	struct flow *w = find(fs, a);
 	struct attempts attempts = { .count = 0 };
 	struct server *s;
@@ -245,7 +242,7 @@ flow_of(struct flows *fs, struct arrival *a)
 		flow_release(w);
 	else if (!flow_may_come(fs, a))
 		return NULL;
-	s = pool_choose(f->pool, &a->who, &attempts, loop_now(f->loop));
+	s = flow_choose(fs, a, &attempts);
 	if (s != NULL)
 		return flow_begin(fs, a, w, s, &attempts);
 	if (w != NULL)
@@ -446,14 +443,13 @@ answer(struct flow *w, struct dgram_batch *b)
 	struct frontend_core *f = w->frontend;
 	size_t bytes = 0;
 	unsigned i, cut = dgram_drop_truncated(b), came = 0, gone = 0;
-	int sent;
 
 	flow_note_answer(w);
 	keep_question(w, "", 0);
-	sent = dgram_send_batch(w->listener->fd, b, w->client, &w->local);
+	(void)dgram_send_batch(w->listener->fd, b, w->client, &w->local);
 	for (i = 0; i < b->count; i++) {
 		came += dgram_segments(&b->at[i]);
-		if ((int)i >= sent)
+		if (b->at[i].unsent)
 			continue;
 		gone += dgram_segments(&b->at[i]);
 		bytes += b->at[i].n;

@@ -101,6 +101,11 @@ void flow_touch(struct flow *w);
 void flow_release(struct flow *w);
 /* Ends the idlest flow except `but`. Returns whether there was one. */
 bool flow_end_idlest(struct flows *fs, const struct flow *but);
+/* Chooses for a client that has no server. While those that may serve it are
+ * only at their limits, flows give way that have their answer and whose clients
+ * have never said more after one. */
+struct server *flow_choose(
+    struct flows *fs, const struct arrival *a, struct attempts *attempts);
 
 /* Opens the flow's socket to its server. When descriptors or ports are short,
  * the idlest flows are ended for it. Returns 0, or -1 with errno. */

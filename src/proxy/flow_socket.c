@@ -1,5 +1,5 @@
 /* flow_socket.c: the sockets of flows: descriptors, local addresses and ports,
- * and what happens when those are short. */
+ * and what happens when those are short, or servers are at their limits. */
 #include "config.h"
 
 #include <errno.h>
@@ -12,6 +12,9 @@
 
 /* Flows that end for one socket; ports tried that others may have. */
 enum { EVICTIONS = 4, PORT_TRIES = 16 };
+/* The same for a place at a server; how many of the idlest flows may have no
+ * answer before none is looked for. */
+enum { GIVE_WAY = 4, ANSWERED_LOOKS = 16 };
 
 /* A local address with its ports. One that is set no longer lives as long as
  * flows have ports of it. */
@@ -251,4 +254,51 @@ flow_hang_up(struct flow *w)
 		give_port(w);
 	}
 	w->introduced = w->coalescing = false;
+}
+
+/* ---- places at servers ---- */
+
+/* Whether it has its answer, and its client has never said more after one. */
+static bool
+is_answered(const struct flow *w)
+{
+	return w->server != NULL && w->answered && !w->steady;
+}
+
+static bool
+end_answered(struct flows *fs)
+{
+	struct list *link = fs->young.next;
+	int i;
+
+	for (i = 0; i < ANSWERED_LOOKS && link != &fs->young;
+	     i++, link = link->next) {
+		struct flow *w = list_entry(link, struct flow, order);
+
+		if (!is_answered(w))
+			continue;
+		flow_end(w, REASON_EVICTED);
+		fs->frontend->stats.flows.evicted++;
+		return true;
+	}
+	return false;
+}
+
+struct server *
+flow_choose(
+    struct flows *fs, const struct arrival *a, struct attempts *attempts)
+{
+	struct frontend_core *f = fs->frontend;
+	struct server *s;
+	int i;
+
+	for (i = 0;; i++) {
+		s = pool_choose(
+		    f->pool, &a->who, attempts, loop_now(f->loop));
+		if (s != NULL || i == GIVE_WAY ||
+		    !pool_may_wait(f->pool, &a->who, attempts) ||
+		    !end_answered(fs))
+			return s;
+		*attempts = (struct attempts){ .count = 0 };
+	}
 }

@@ -283,6 +283,36 @@ START_TEST(flows_end)
 END_TEST
 
 /* A server that takes questions and answers none is found out. */
+/* A server with as many flows as it may have gets the next client, as those
+ * before have their answers. */
+START_TEST(answered_flows_give_way)
+{
+	int fd[4], i;
+
+	udp_server_start(&a, SPOT_TCP4, "a:");
+	udp_spot(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &ctl, _i == 0 ? "-rU" : "-U", "-C", ctl.text, front.text,
+	    text("%s:2:2", a.at.text), NULL);
+	for (i = 0; i < 4; i++) {
+		fd[i] = udp_client(&front);
+		ck_assert_str_eq(udp_ask(fd[i], "x", SOON), "a:x");
+	}
+	ck_assert(control_says("statistics", "flows 2\n"));
+	/* one without an answer stays */
+	a.replies = 0;
+	for (i = 0; i < 2; i++)
+		ck_assert_int_eq(send(fd[i], "y", 1, 0), 1);
+	WAIT_FOR(atomic_load(&a.received) == 6, SOON);
+	ck_assert_int_eq(send(fd[2], "z", 1, 0), 1);
+	WAIT_FOR(control_says("statistics", "dropped_no_server 1\n"), SOON);
+	for (i = 0; i < 4; i++)
+		close(fd[i]);
+	pen_down(&pen);
+	udp_server_stop(&a);
+}
+END_TEST
+
 START_TEST(silent_servers)
 {
 	struct udp_server *silent = &a;
@@ -584,5 +614,6 @@ SUITE(test_udp)
 	SUITE_ADD(s, few_descriptors, 60);
 	SUITE_ADD(s, listeners_move, 30);
 	tcase_add_loop_test(matrix, proxy_headers, 0, 2);
+	tcase_add_loop_test(matrix, answered_flows_give_way, 0, 2);
 	return s;
 }
