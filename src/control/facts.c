@@ -9,6 +9,7 @@
 #include <jansson.h>
 #endif
 
+#include "base/words.h"
 #include "control/facts.h"
 
 /* ---- text ---- */
@@ -222,6 +223,17 @@ facts_text(struct facts *f, const char *key, const char *value)
 		return;
 	lead(f, key);
 	(void)buffer_append(&f->reply->out, value, strlen(value));
+	trail(f);
+}
+
+void
+facts_word(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
+	if (!tells_text(f) || value == NULL)
+		return;
+	lead(f, key);
+	words_append(&f->reply->out, value);
 	trail(f);
 }
 

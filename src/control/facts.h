@@ -40,6 +40,9 @@ void facts_items(struct facts *whole, const char *key);
 void facts_item_begin(struct facts *f, struct facts *whole);
 /* NULL is null, and no text. */
 void facts_text(struct facts *f, const char *key, const char *value);
+/* The same, as text a word that words_split() reads back: quoted where it must
+ * be. */
+void facts_word(struct facts *f, const char *key, const char *value);
 /* The same, in quotes as text: it may have blanks. */
 void facts_phrase(struct facts *f, const char *key, const char *value);
 void facts_number(struct facts *f, const char *key, uint64_t value);

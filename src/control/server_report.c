@@ -61,7 +61,7 @@ tell_address(struct facts *f, const struct server *s)
 
 	if (known)
 		addr_format_host(at, host);
-	facts_text(f, "addr", host);
+	facts_word(f, "addr", host);
 	facts_number(f, "port", known ? addr_port(at) : 0);
 }
 
@@ -91,7 +91,7 @@ tell_state(struct facts *f, const struct server *s, uint64_t now)
 	const struct server_history *h = &s->history;
 	char since[REPORT_TEXT_MAX];
 
-	facts_text(f, "name", s->name);
+	facts_word(f, "name", s->name);
 	facts_text(f, "state", report_server_state(s));
 	facts_text(f, "since", report_time(h->since_wall, since));
 	facts_number(f, "age_s", (now - h->since_ms) / 1000);

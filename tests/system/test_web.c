@@ -97,6 +97,19 @@ START_TEST(all_counters_are_metrics)
 }
 END_TEST
 
+/* A name is one word in the lists that penctl top reads, whatever is in it. */
+START_TEST(names_are_words)
+{
+	webrig_begin("timeout", "3");
+	webrig_command("server 1 address \"/tmp/a b; c 'd\"");
+	webrig_expect_in(webrig_command("servers long"),
+	    "\n1 name \"/tmp/a b; c 'd\" state ");
+	webrig_expect_in(webrig_command("servers long"),
+	    " addr \"/tmp/a b; c 'd\" port 0 ");
+	webrig_end();
+}
+END_TEST
+
 /* Prometheus takes nothing else, and refuses all for one byte. */
 START_TEST(metrics_are_utf8)
 {
@@ -332,6 +345,7 @@ SUITE(test_web)
 	SUITE_ADD(s, pages, 60);
 	SUITE_ADD(s, status_as_json, 60);
 	SUITE_ADD(s, all_counters_are_metrics, 60);
+	SUITE_ADD(s, names_are_words, 60);
 	SUITE_ADD(s, metrics_are_utf8, 60);
 	SUITE_ADD(s, readiness, 60);
 	SUITE_ADD(s, who_may, 60);

@@ -42,6 +42,18 @@ add(struct top_table *t, unsigned pen, int number, const char *name,
 	    0);
 }
 
+START_TEST(names_with_blanks)
+{
+	begin();
+	add(&now, 0, 0, "\"a b; conn 9\"", "up", 2, 0);
+	ck_assert_uint_eq(now.count, 1);
+	ck_assert_str_eq(now.list[0].name, "a b; conn 9");
+	ck_assert_str_eq(now.list[0].state, "up");
+	ck_assert_uint_eq(now.list[0].sessions, 2);
+	end();
+}
+END_TEST
+
 START_TEST(several_pens_add_up)
 {
 	begin();
@@ -159,6 +171,7 @@ SUITE(test_top_table)
 {
 	Suite *s = suite_create("top_table");
 
+	SUITE_ADD(s, names_with_blanks, 10);
 	SUITE_ADD(s, several_pens_add_up, 10);
 	SUITE_ADD(s, twins_of_one_pen_are_two, 10);
 	SUITE_ADD(s, orders_and_filters, 10);
