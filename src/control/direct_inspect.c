@@ -141,8 +141,12 @@ static void
 log_finding(void *arg, const struct inspect_finding *f)
 {
 	(void)arg;
-	if (f->at_start)
+	if (!f->at_start)
+		return;
+	if (f->fix[0] != '\0')
 		log_warn("%s fix=\"%s\"", f->what, f->fix);
+	else
+		log_warn("%s", f->what);
 }
 
 void

@@ -104,23 +104,23 @@ struct session {
 	uint8_t admission;   /* by the limits of its source */
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
-	bool counted : 1;	     /* the pool counts its connection */
-	bool server_told : 1;    /* the client's end was passed on */
-	bool client_cut : 1;     /* it ended, in TLS, without close_notify */
-	bool client_told : 1;    /* the server's end was passed on */
-	bool server_reset : 1;   /* it broke off; so shall we, to the client */
-	bool server_cut : 1;     /* it did, in TLS, as if it had ended */
-	bool reset_due : 1;	     /* the client is reset once it has all bytes */
-	bool interleaved : 1;    /* the client spoke after the server began to */
+	bool counted : 1; /* the pool counts its connection */
+	bool server_told : 1; /* the client's end was passed on */
+	bool client_cut : 1; /* it ended, in TLS, without close_notify */
+	bool client_told : 1; /* the server's end was passed on */
+	bool server_reset : 1; /* it broke off; so shall we, to the client */
+	bool server_cut : 1; /* it did, in TLS, as if it had ended */
+	bool reset_due : 1; /* the client is reset once it has all bytes */
+	bool interleaved : 1; /* the client spoke after the server began to */
 	bool client_sending : 1; /* it was when the server went */
-	bool failed_once : 1;    /* a server did: the next one is a retry */
-	bool refused : 1;	     /* the last one did, by refusing */
+	bool failed_once : 1; /* a server did: the next one is a retry */
+	bool refused : 1; /* the last one did, by refusing */
 	bool preopened_tried : 1; /* the server gets a connection of its own */
-	bool settled : 1;	     /* in the frontend's list of those */
-	bool no_port : 1;	     /* none is left to one of its addresses */
-	bool http : 1;	     /* the client began with a request of HTTP/1 */
-	bool asked : 1;	     /* the client spoke last: an answer is due */
-	bool leaving : 1; /* ends at a quiet moment, and its client is forgotten */
+	bool settled : 1; /* in the frontend's list of those */
+	bool no_port : 1; /* none is left to one of its addresses */
+	bool http : 1; /* the client began with a request of HTTP/1 */
+	bool asked : 1; /* the client spoke last: an answer is due */
+	bool leaving : 1; /* ends at a quiet moment; its client is forgotten */
 };
 
 /* ---- session.c ---- */
