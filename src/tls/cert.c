@@ -141,7 +141,8 @@ decrypt_key(const struct buffer *text, struct password *p)
 }
 
 /* Takes the line at *at, and moves *at to the next one. Returns false when
- * there is no more; the last line needs no newline. */
+ * there is no more; the last line needs no newline, and any may end as in files
+ * of other systems. */
 static bool
 next_password(struct password *p, const struct buffer *all, size_t *at)
 {
@@ -154,6 +155,7 @@ next_password(struct password *p, const struct buffer *all, size_t *at)
 	newline = memchr(p->text, '\n', left);
 	p->n = newline != NULL ? (size_t)(newline - p->text) : left;
 	*at += p->n + (newline != NULL);
+	p->n -= p->n > 0 && p->text[p->n - 1] == '\r';
 	return true;
 }
 

@@ -304,7 +304,7 @@ START_TEST(encrypted_keys)
 	cert = cert_write(site, "site.crt");
 	key = cert_write_encrypted_key(site, "site.key", "open sesame");
 	words = scratch("words");
-	write_file(words, "wrong\nopen sesame\nneither");
+	write_file(words, "wrong\nopen sesame\r\nneither");
 	backend_start(&server, SPOT_TCP4, backend_echo, NULL);
 	pen_expect_failure("no usable private key", "-E", cert, "-K", key,
 	    c.front.text, server.at.text, NULL);
