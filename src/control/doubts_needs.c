@@ -220,6 +220,7 @@ static const struct need {
 	{ "http_status", has_servers, "with dummy" },
 	{ "forwarded", is_http, "without http" },
 	{ "http_forwarded", is_http, "without http" },
+	{ "http_connect", is_http, "without http" },
 	{ "http_sticky", is_http, "without http" },
 	{ "http_sticky", has_connections, no_connections },
 	{ "rate_up", has_connections, no_connections },

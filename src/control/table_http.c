@@ -30,6 +30,11 @@ const struct command rows_http[] = {
 	    .option = "http-status",
 	    .help = "clients get a page, not a reset: 503 if no server can "
 		    "take them, 502 or 504 if theirs does not answer" },
+	{ .name = "http_connect",
+	    .kind = KIND_FLAG,
+	    .offset = AT(frontend.http.connect),
+	    .option = "http-connect",
+	    .help = "CONNECT is passed on: the servers are proxies" },
 	{ .name = "http_sticky",
 	    .kind = KIND_COOKIE,
 	    .offset = AT(frontend.http.sticky),

@@ -80,6 +80,7 @@ struct http_options {
 	bool on;
 	bool standard; /* by Forwarded (RFC 7239), too */
 	bool status;   /* who cannot be served gets 503 */
+	bool connect;  /* CONNECT is passed on */
 	int forwarded; /* enum http_forwarded, or an access list */
 	/* The cookie that names a client's server; "": none does. */
 	char sticky[HTTP_COOKIE_NAME];

@@ -141,12 +141,20 @@ http_relay_may_move(const struct http_relay *h)
 }
 
 bool
+http_relay_is_over(const struct http_relay *h)
+{
+	return h->responses.ending && h->pending.count == 0;
+}
+
+/* While an answer is due the client need not hurry: it may wait for that. */
+bool
 http_relay_is_partial(const struct http_relay *h)
 {
 	const struct http_requests *r = &h->requests;
 
-	return r->stage < HTTP_REQUESTS_ANSWER && buffer_length(&r->held) > 0 &&
-	    !http_requests_wait(r);
+	return r->stage < HTTP_REQUESTS_ANSWER &&
+	    http_requests_have_begun(r) && !http_requests_wait(r) &&
+	    (h->pending.count == 0 || r->stage != HTTP_REQUESTS_HEAD);
 }
 
 bool

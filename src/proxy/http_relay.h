@@ -47,6 +47,8 @@ enum http_repeat http_relay_note(struct http_relay *h, bool all);
 /* Whether another server may answer the next request: all are answered, and
  * neither side said that it was the last one. */
 bool http_relay_may_move(const struct http_relay *h);
+/* Whether the last answer, which said so, is complete. */
+bool http_relay_is_over(const struct http_relay *h);
 /* Whether no request is under way: none without its answer, none half here. */
 bool http_relay_is_idle(const struct http_relay *h);
 /* Whether a part of a header section, or of a line in a chunked body, is here

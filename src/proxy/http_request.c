@@ -34,6 +34,52 @@ is_method(struct http_text method, const char *name)
 	    memcmp(method.at, name, method.length) == 0;
 }
 
+/* scheme://host..., without a user, whom nobody should name there (RFC 9110,
+ * 4.2.4). */
+static bool
+is_absolute(struct http_text t)
+{
+	size_t i = 0, host;
+
+	while (i < t.length && ((t.at[i] | 0x20) >= 'a' &&
+				   (t.at[i] | 0x20) <= 'z'))
+		i++;
+	if (i == 0 || t.length - i < 4 || memcmp(t.at + i, "://", 3) != 0)
+		return false;
+	for (host = i += 3; i < t.length && t.at[i] != '/' && t.at[i] != '?';)
+		if (t.at[i++] == '@')
+			return false;
+	return i > host;
+}
+
+/* host:port (RFC 9112, 3.2.3). */
+static bool
+is_authority(struct http_text t)
+{
+	size_t digits = 0;
+
+	while (digits < t.length && t.at[t.length - 1 - digits] >= '0' &&
+	    t.at[t.length - 1 - digits] <= '9')
+		digits++;
+	return digits > 0 && digits + 1 < t.length &&
+	    t.at[t.length - 1 - digits] == ':' && http_is_host(t);
+}
+
+/* One of the four forms (RFC 9112, 3.2), which goes with the method. */
+static bool
+is_target_of(struct http_text target, struct http_text method)
+{
+	if (!http_is_target(target))
+		return false;
+	if (is_method(method, "CONNECT"))
+		return is_authority(target);
+	if (target.at[0] == '/')
+		return true;
+	return target.length == 1 && target.at[0] == '*'
+	    ? is_method(method, "OPTIONS")
+	    : is_absolute(target);
+}
+
 /* METHOD SP target SP HTTP/1.1 (RFC 9112, 3), with single blanks. */
 static enum http_head_state
 take_request_line(struct http_head *h, struct http_text line)
@@ -57,8 +103,12 @@ take_request_line(struct http_head *h, struct http_text line)
 		h->kind |= HTTP_KIND_HEAD;
 	else if (is_method(method, "CONNECT"))
 		h->kind |= HTTP_KIND_CONNECT;
-	return take_version(h,
-	    (struct http_text){ last + 1, (size_t)(end - last) - 1 });
+	if (take_version(h,
+		(struct http_text){ last + 1, (size_t)(end - last) - 1 }) ==
+	    HTTP_HEAD_WRONG)
+		return HTTP_HEAD_WRONG;
+	return is_target_of(target, method) ? HTTP_HEAD_MORE
+					    : wrong(h, 400, "wrong target");
 }
 
 /* ---- fields ---- */
@@ -90,11 +140,30 @@ take_length(struct http_head *h, struct http_text value)
 	return HTTP_HEAD_MORE;
 }
 
+/* Codings that are not known; chunked comes last, and once (RFC 9112, 6.1). */
+static bool
+are_unknown(struct http_text codings)
+{
+	struct http_text one;
+	bool chunked = false;
+
+	while (http_list_next(&codings, &one)) {
+		if (chunked || !http_is_token(one))
+			return false;
+		chunked = http_text_is(one, "chunked");
+	}
+	return true;
+}
+
 static enum http_head_state
 take_coding(struct http_head *h, struct http_text value)
 {
-	if (!is_first(h, HTTP_SEEN_CODING) || !http_text_is(value, "chunked"))
+	if (!is_first(h, HTTP_SEEN_CODING) || value.length == 0)
 		return wrong(h, 400, "wrong Transfer-Encoding");
+	if (!http_text_is(value, "chunked"))
+		return are_unknown(value)
+		    ? wrong(h, 501, "unknown Transfer-Encoding")
+		    : wrong(h, 400, "wrong Transfer-Encoding");
 	h->chunked = true;
 	return HTTP_HEAD_MORE;
 }
@@ -102,9 +171,10 @@ take_coding(struct http_head *h, struct http_text value)
 static enum http_head_state
 take_expect(struct http_head *h, struct http_text value)
 {
-	if (!is_first(h, HTTP_SEEN_EXPECT) ||
-	    !http_text_is(value, "100-continue"))
+	if (!is_first(h, HTTP_SEEN_EXPECT))
 		return wrong(h, 400, "wrong Expect");
+	if (!http_text_is(value, "100-continue"))
+		return wrong(h, 417, "unknown Expect");
 	return HTTP_HEAD_MORE;
 }
 

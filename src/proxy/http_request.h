@@ -59,7 +59,7 @@ struct http_head {
 	bool cookie_found;
 	char cookie_value[24];
 
-	unsigned status;   /* when it is wrong: 400, 431, 505 */
+	unsigned status;   /* when it is wrong: 400, 417, 431, 501, 505 */
 	const char *wrong; /* a phrase */
 
 	/* Private. */

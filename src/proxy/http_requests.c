@@ -156,6 +156,8 @@ take_head(struct http_requests *r, struct pass *p)
 	case HTTP_HEAD_DONE:
 		break;
 	}
+	if (r->head.kind & HTTP_KIND_CONNECT && !r->adding->connect)
+		return refuse(r, 501, "CONNECT");
 	pass_head(r, p, start);
 	p->at = start + r->head.length;
 	on_head(r);
@@ -336,11 +338,30 @@ http_requests_clear(const struct http_requests *r)
 }
 
 bool
+http_requests_have_begun(const struct http_requests *r)
+{
+	return buffer_length(&r->held) >
+	    (r->stage == HTTP_REQUESTS_HEAD ? r->head.skipped : 0);
+}
+
+bool
 http_requests_are_idle(const struct http_requests *r)
 {
 	return (r->stage == HTTP_REQUESTS_HEAD ||
 		   r->stage == HTTP_REQUESTS_OVER) &&
-	    buffer_length(&r->held) == 0;
+	    !http_requests_have_begun(r);
+}
+
+void
+http_requests_end(struct http_requests *r)
+{
+	r->last = true;
+	if (r->stage != HTTP_REQUESTS_HEAD &&
+	    (r->stage != HTTP_REQUESTS_REFUSED || r->cut))
+		return;
+	r->stage = HTTP_REQUESTS_OVER;
+	r->status = 0;
+	buffer_consume(&r->held, buffer_length(&r->held));
 }
 
 void

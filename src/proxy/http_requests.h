@@ -44,6 +44,7 @@ struct http_adding {
 	size_t proto_length; /* of those, X-Forwarded-Proto: the first */
 	unsigned drop;	     /* enum http_seen: the client's that go */
 	bool keep_proto;     /* X-Forwarded-Proto only where there is none */
+	bool connect;	     /* CONNECT passes */
 };
 
 enum http_requests_stage {
@@ -90,8 +91,12 @@ int http_requests_take(struct http_requests *r, struct http_text bytes,
 bool http_requests_wait(const struct http_requests *r);
 /* How many of the next bytes go on whatever they are; UINT64_MAX: all. */
 uint64_t http_requests_clear(const struct http_requests *r);
+/* More than an empty line of the next request or chunk is held. */
+bool http_requests_have_begun(const struct http_requests *r);
 /* No request has begun that is not complete, nor waits. */
 bool http_requests_are_idle(const struct http_requests *r);
+/* The one that is under way is the last: what follows is thrown away. */
+void http_requests_end(struct http_requests *r);
 /* The one that is undecided was answered. */
 void http_requests_decided(struct http_requests *r, bool switched);
 

@@ -10,8 +10,30 @@
 struct pass {
 	const char *in;
 	size_t length, at;
-	size_t insert; /* where the line is added; 0: nowhere */
+	size_t run; /* since here nothing was copied to `room` yet */
+	char *room;
+	size_t copied;
 };
+
+/* The bytes up to `end` go on. */
+static void
+copy_run(struct pass *p, size_t end)
+{
+	memcpy(p->room + p->copied, p->in + p->run, end - p->run);
+	p->copied += end - p->run;
+	p->run = end;
+}
+
+/* Adds a line behind what was taken. */
+static void
+add(struct pass *p, const char *line)
+{
+	size_t n = strlen(line);
+
+	copy_run(p, p->at);
+	memcpy(p->room + p->copied, line, n);
+	p->copied += n;
+}
 
 /* ---- lines ---- */
 
@@ -57,7 +79,7 @@ static bool
 response_ends(struct http_responses *r)
 {
 	http_pending_remove(r->pending);
-	r->pending->closing = r->last;
+	r->pending->closing = r->last || r->ending;
 	r->begun = false;
 	r->stage = HTTP_RESPONSES_STATUS;
 	return true;
@@ -79,6 +101,22 @@ static bool
 is_digit(char c)
 {
 	return c >= '0' && c <= '9';
+}
+
+/* No request that came by now goes on behind the last answer, so that its
+ * client knows that it may send it again. */
+static void
+add_lines(struct http_responses *r, struct pass *p)
+{
+	if (r->add != NULL)
+		add(p, r->add);
+	r->add = NULL;
+	if (!r->ends || r->pending->count > 1 ||
+	    r->pending->kind[r->pending->first] & HTTP_KIND_CONNECT)
+		return;
+	r->ending = true;
+	http_requests_end(r->requests);
+	add(p, "Connection: close\r\n");
 }
 
 /* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
@@ -107,9 +145,9 @@ take_status(struct http_responses *r, struct pass *p)
 	r->chunked = r->has_length = r->odd = false;
 	r->last = l[7] == '0';
 	r->left = 0;
-	if (r->add != NULL && p->insert == 0 && r->status >= 200)
-		p->insert = p->at;
 	r->stage = HTTP_RESPONSES_FIELDS;
+	if (r->status >= 200)
+		add_lines(r, p);
 	return true;
 }
 
@@ -189,9 +227,23 @@ on_fields_end(struct http_responses *r)
 	return true;
 }
 
+/* What the server says of a connection that we are about to end. */
+static bool
+is_keep_alive(struct http_text line)
+{
+	struct http_text name, value;
+
+	return http_field_split(line, &name, &value) &&
+	    (http_text_is(name, "keep-alive") ||
+		(http_text_is(name, "connection") &&
+		    http_text_is(value, "keep-alive")));
+}
+
 static bool
 take_fields(struct http_responses *r, struct pass *p)
 {
+	bool split = r->line_length > 0;
+	size_t start = p->at;
 	struct http_text line;
 
 	if (!take_line(r, p, &line))
@@ -202,6 +254,10 @@ take_fields(struct http_responses *r, struct pass *p)
 	if (line.at[0] == ' ' || line.at[0] == '\t')
 		r->odd = true; /* folded: of what, is not known any more */
 	note_field(r, line);
+	if (r->ending && !split && is_keep_alive(line)) {
+		copy_run(p, start);
+		p->run = p->at;
+	}
 	return true;
 }
 
@@ -278,21 +334,16 @@ http_responses_take(struct http_responses *r, struct http_text bytes,
     char *room, struct http_text *out)
 {
 	struct pass p = { .in = bytes.length > 0 ? bytes.at : "",
-		.length = bytes.length };
-	size_t add;
+		.length = bytes.length,
+		.room = room };
 
 	while (take_stage(r, &p))
 		;
 	*out = bytes;
-	if (p.insert == 0)
+	if (p.run == 0 && p.copied == 0)
 		return;
-	add = strlen(r->add);
-	memcpy(room, bytes.at, p.insert);
-	memcpy(room + p.insert, r->add, add);
-	memcpy(room + p.insert + add, bytes.at + p.insert,
-	    bytes.length - p.insert);
-	*out = (struct http_text){ room, bytes.length + add };
-	r->add = NULL;
+	copy_run(&p, p.length);
+	*out = (struct http_text){ room, p.copied };
 }
 
 uint64_t

@@ -38,12 +38,16 @@ struct http_responses {
 	struct http_requests *requests; /* told what is decided */
 	/* A line for the first answer that is not interim; NULL: none. */
 	const char *add;
+	/* The next answer that no other request waits behind is the last one:
+	 * it says so (RFC 9112, 9.6). */
+	bool ends;
 
 	enum http_responses_stage stage;
 	bool begun; /* an answer has, and is not complete */
 	unsigned status;
 	bool chunked, has_length, odd;
 	bool last; /* the connection ends behind it, as it says */
+	bool ending; /* and as we have said */
 	uint64_t left; /* of the body or the chunk */
 	size_t head_length;
 	char line[HTTP_RESPONSE_LINE]; /* its beginning, when it was split */

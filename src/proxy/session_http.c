@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/log.h"
 #include "base/memory.h"
@@ -26,6 +27,13 @@ is_trusted(const struct session *s, int forwarded)
 		    &s->client));
 }
 
+bool
+session_client_has_tls(const struct session *s)
+{
+	return stream_is_tls(&s->down) ||
+	    (s->facts != NULL && s->facts->header.tls.on);
+}
+
 /* What clients say of the protocol counts from trusted proxies alone, which
  * have a list of their own. */
 static void
@@ -34,9 +42,10 @@ prepare_lines(const struct session *s, struct http_relay *h)
 	const struct http_options *o = &s->frontend->core.options.http;
 	struct http_adding *a = &h->adding;
 
+	a->connect = o->connect;
 	a->bytes = h->added;
 	a->length = http_forwarded_lines(h->added, &s->client,
-	    stream_is_tls(&s->down), o->standard, &a->proto_length);
+	    session_client_has_tls(s), o->standard, &a->proto_length);
 	a->keep_proto = o->forwarded >= 0 && is_trusted(s, o->forwarded);
 	if (!a->keep_proto)
 		a->drop |= HTTP_SEEN_PROTO;
@@ -79,10 +88,29 @@ session_http_free(struct session *s)
 
 /* ---- pages ---- */
 
+/* Whether the request that is answered is HEAD: the one that was refused, the
+ * first one that is under way, or what the client began with. */
+static bool
+is_head(const struct session *s)
+{
+	const struct http_relay *h = s->http_relay;
+	const struct buffer *kept = pipe_kept(&s->to_server);
+
+	if (h != NULL && h->requests.status != 0)
+		return h->requests.head.kind & HTTP_KIND_HEAD;
+	if (h != NULL && h->pending.count > 0)
+		return h->pending.kind[h->pending.first] & HTTP_KIND_HEAD;
+	if (s->request != NULL)
+		return session_request_begins(s, "HEAD ");
+	return kept != NULL && buffer_length(kept) >= 5 &&
+	    memcmp(buffer_bytes(kept), "HEAD ", 5) == 0;
+}
+
 /* Lets the server go and says the page to the client; 0: just the end. */
 static void
 session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 {
+	bool head = status != 0 && is_head(s);
 	char page[HTTP_PAGE_MAX];
 
 	if (s->state == QUEUED)
@@ -97,7 +125,7 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 	if (status != 0) /* a page ends well */
 		s->server_reset = false;
 	if (status != 0 &&
-	    pipe_add(&s->to_client, page, http_page(page, status)) < 0) {
+	    pipe_add(&s->to_client, page, http_page(page, status, head)) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
@@ -233,6 +261,14 @@ session_http_settle(struct session *s)
 	if (s->state != RELAYING)
 		return false;
 	session_note_partial(s);
+	if (http_relay_is_over(s->http_relay) && !s->client_told &&
+	    pipe_pending(&s->to_client) == 0) {
+		if (s->leaving)
+			pool_forget_client(
+			    s->frontend->core.pool, &s->client);
+		session_answer(s, 0, REASON_QUIET_END, false);
+		return true;
+	}
 	give_up_waiting(s);
 	if (s->client_told || refusal == HTTP_REFUSAL_NONE ||
 	    pipe_pending(&s->to_client) > 0)

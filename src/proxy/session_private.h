@@ -110,6 +110,7 @@ struct session {
 	bool client_told : 1; /* the server's end was passed on */
 	bool server_reset : 1; /* it broke off; so shall we, to the client */
 	bool server_cut : 1; /* it did, in TLS, as if it had ended */
+	bool server_talks : 1; /* it spoke after it was told */
 	bool reset_due : 1; /* the client is reset once it has all bytes */
 	bool interleaved : 1; /* the client spoke after the server began to */
 	bool client_sending : 1; /* it was when the server went */
@@ -325,6 +326,8 @@ void session_note_requests(
 /* The same of what its server has not taken a byte of, before it is thrown
  * away. */
 void session_keep_unsent(struct session *s);
+/* Of a session with such a request: whether it does so. */
+bool session_request_begins(const struct session *s, const char *text);
 /* Of a session with such a request: it will not be sent again. */
 void session_drop_request(struct session *s);
 /* Of a session with such a request: the answer begins. */
@@ -351,6 +354,9 @@ void session_next_on_time(struct session *s);
 uint64_t session_next_due(const struct session *s);
 
 /* ---- HTTP ---- */
+
+/* Whether the client talks TLS, to us or to the proxy that it came through. */
+bool session_client_has_tls(const struct session *s);
 
 /* Puts the filters into the pipes, where that is wanted and not done. Returns
  * false when memory is short. */
@@ -399,6 +405,8 @@ void session_begin_aging(struct frontend *f);
 /* Whether a session in this state, of this kind, may be ended at a quiet
  * moment. */
 bool session_may_end_quietly(const struct session *s);
+/* Whether it is asked to end by now, at such a moment. */
+bool session_is_asked(const struct session *s);
 /* Whether this is one: the server spoke last, no bytes are under way, and none
  * came for quiet_time. Costs system calls. */
 bool session_is_quiet(const struct session *s);

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "net/sock.h"
+#include "proxy/http_relay.h"
 #include "proxy/session_private.h"
 
 /* How often to look whether a client has got its last bytes before it is
@@ -310,13 +311,18 @@ session_outlives_server(struct session *s, struct pipe_stop stop)
 
 /* The pipe to the client could not read the server, or not write. A server
  * that cannot be read has ended; what it said before goes on to the client.
- * Returns why the pipe stopped after that. */
+ * One that had said all when it was told of the client's end need not say its
+ * own in TLS: some just close. Returns why the pipe stopped after that. */
 static struct pipe_stop
 session_on_down_failed(struct session *s, struct pipe_stop stop)
 {
 	if (stop.verdict != PIPE_READ_FAILED || stop.cause == ENOMEM)
 		return stop;
-	session_on_server_reset(s, stop.cause);
+	if (stop.cause == ECONNABORTED && s->server_told && !s->asked &&
+	    !s->server_talks)
+		s->to_client.ended = true;
+	else
+		session_on_server_reset(s, stop.cause);
 	return pipe_pump(
 	    &s->to_client, &s->up, &s->down, &s->frontend->core.share);
 }
@@ -362,9 +368,12 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	struct pipe *p = &s->to_client;
 	uint64_t before = p->bytes + pipe_pending(p);
 
+	if (s->http_relay != NULL && session_is_asked(s))
+		s->http_relay->responses.ends = true;
 	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->core.share);
 	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = false;
+		s->server_talks |= s->server_told;
 		session_note_answer(s);
 		if (s->request != NULL)
 			session_on_answer(s);

@@ -8,9 +8,9 @@
  *                             '--> the server ends or breaks off: sent again
  *
  * Of later requests nothing is known unless they are HTTP to us, too: answers
- * are not read, so that the one before may not be complete. Where the filters of
- * HTTP read them, session_note_requests() keeps all requests that have no byte
- * of an answer. */
+ * are not read, so that the one before may not be complete. Where the filters
+ * of HTTP read them, session_note_requests() keeps all requests that have no
+ * byte of an answer. */
 #include "config.h"
 
 #include <errno.h>
@@ -137,6 +137,15 @@ session_drop_request(struct session *s)
 	free(r);
 }
 
+bool
+session_request_begins(const struct session *s, const char *text)
+{
+	const struct kept_request *r = s->request;
+	size_t n = strlen(text);
+
+	return r->length >= n && memcmp(r->bytes, text, n) == 0;
+}
+
 void
 session_keep_unsent(struct session *s)
 {
@@ -243,6 +252,7 @@ session_leave_server(
 	list_remove(&s->task.link);
 	s->server_told = s->server_reset = s->server_cut = false;
 	s->client_sending = s->interleaved = s->refused = false;
+	s->server_talks = false;
 	pipe_fini(&s->to_client, &f->core.share);
 	pipe_init(&s->to_client, true);
 	s->to_client.bytes = down;
@@ -259,8 +269,8 @@ may_retry(const struct session *s)
 {
 	const struct kept_request *r = s->request;
 
-	return r != NULL && pipe_pending(&s->to_client) == 0 && !s->client_told &&
-	    !s->to_server.dropped &&
+	return r != NULL && pipe_pending(&s->to_client) == 0 &&
+	    !s->client_told && !s->to_server.dropped &&
 	    r->resent < s->frontend->core.options.retry_requests;
 }
 

@@ -71,6 +71,6 @@ session_sticky_set(struct session *s)
 	    !session_sticky_wanted(&s->frontend->core))
 		return;
 	http_sticky_set(k->line, s->frontend->core.options.http.sticky, digest,
-	    stream_is_tls(&s->down));
+	    session_client_has_tls(s));
 	s->http_relay->responses.add = k->line;
 }

@@ -95,6 +95,15 @@ asked_from(const struct session *s)
 	return s->leaving || s->frontend->core.draining ? 0 : retirement(s);
 }
 
+bool
+session_is_asked(const struct session *s)
+{
+	uint64_t from = asked_from(s);
+
+	return from != UINT64_MAX && from <= loop_now(s->frontend->core.loop) &&
+	    session_may_end_quietly(s);
+}
+
 /* When it ends, or is checked for a quiet moment, unless a byte comes. */
 static uint64_t
 deadline(const struct session *s)

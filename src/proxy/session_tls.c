@@ -1,8 +1,26 @@
 /* session_tls.c: a step of HELLO: the client's TLS handshake. */
 #include "config.h"
 
+#include <string.h>
+
 #include "base/log.h"
+#include "net/sock.h"
+#include "proxy/http_page.h"
 #include "proxy/session_private.h"
+
+/* A client that talks HTTP to a port of TLS is told so: few others would know
+ * what a broken connection means. OpenSSL has read what it said. */
+static void
+tell_plain_client(struct session *s)
+{
+	char page[HTTP_PAGE_MAX];
+	size_t n;
+
+	if (strstr(tls_error(&s->down), "http request") == NULL)
+		return;
+	n = http_page(page, HTTP_PAGE_NO_TLS, false);
+	(void)sock_send(s->down.fd, page, n, true);
+}
 
 static void
 session_tls_failed(struct session *s)
@@ -13,6 +31,7 @@ session_tls_failed(struct session *s)
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("handshake failed client=%s error=\"%s\"",
 		    peer_format(&s->client, client), tls_error(&s->down));
+	tell_plain_client(s);
 	session_close(s, REASON_TLS_FAILED);
 }
 

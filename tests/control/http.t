@@ -24,6 +24,8 @@ pen -r {FRONT} {S0}
 > no http_forwarded
 > http_status
 > no http_status
+> http_connect
+> no http_connect
 > http_sticky
 > http_sticky SRV; http_sticky
 < SRV

@@ -96,11 +96,12 @@ say_request(struct httpgen *g, struct dice *d, const char *extra)
 		"http://h/x", "/%20#~[]{}|" };
 	unsigned body = roll(d, 3), n = roll(d, 6), size = roll(d, 60);
 	unsigned minor = body == 2 || roll(d, 4) > 0;
+	unsigned target = roll(d, 5);
 
 	if (roll(d, 12) == 0)
 		say(g, "\r\n");
-	say(g, "%s %s HTTP/1.%u\r\n", methods[roll(d, 7)], targets[roll(d, 5)],
-	    minor);
+	say(g, "%s %s HTTP/1.%u\r\n", methods[target == 2 ? 4 : roll(d, 7)],
+	    targets[target], minor);
 	if (minor == 1 || roll(d, 2) == 0)
 		say(g, "Host: h%u:80\r\n", roll(d, 9));
 	if (minor == 0 && roll(d, 4) > 0)

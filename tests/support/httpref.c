@@ -109,6 +109,29 @@ is_field(struct line *l)
 	return true;
 }
 
+/* origin-form / absolute-form, without userinfo / "*" of OPTIONS; CONNECT is
+ * never made. */
+static bool
+is_target(const char *method, const char *text, size_t n)
+{
+	static const char letters[] =
+	    "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+	size_t scheme = span(text, n, letters), host;
+
+	if (text[0] == '/')
+		return true;
+	if (text[0] == '*')
+		return n == 1 && strncmp(method, "OPTIONS ", 8) == 0;
+	if (scheme == 0 || n < scheme + 4 ||
+	    strncmp(text + scheme, "://", 3) != 0)
+		return false;
+	for (host = scheme += 3; host < n && text[host] != '/' &&
+	     text[host] != '?' && text[host] != '@';
+	     host++)
+		;
+	return host > scheme && (host == n || text[host] != '@');
+}
+
 /* request-line = method SP request-target SP HTTP-version */
 static bool
 is_request_line(const struct line *l)
@@ -122,6 +145,7 @@ is_request_line(const struct line *l)
 	     i++)
 		;
 	return i > method + 1 && l->length == i + 9 &&
+	    is_target(l->text, l->text + method + 1, i - method - 1) &&
 	    (memcmp(l->text + i, " HTTP/1.1", 9) == 0 ||
 		memcmp(l->text + i, " HTTP/1.0", 9) == 0);
 }

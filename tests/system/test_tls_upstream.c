@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "support/nameserver.h"
+#include "support/nginx.h"
 #include "support/suite.h"
 #include "support/tlschain.h"
 #include "support/wait.h"
@@ -551,9 +552,46 @@ START_TEST(spares_of_a_bad_server)
 }
 END_TEST
 
+/* nginx closes without close_notify when its client has ended: nobody cut
+ * anything off. */
+START_TEST(server_that_answers_an_end_by_closing)
+{
+	static const char get[] = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+	static struct nginx web;
+	char got[4096];
+	size_t n = 0;
+	ssize_t k;
+	int fd;
+
+	tls_chain_begin(&c);
+	nginx_up_with(&web, "all is well", "ssl",
+	    text("ssl_certificate %s; ssl_certificate_key %s;", c.site,
+		c.site));
+	tls_chain_up(&c, trusting(), web.at.text, NULL);
+	fd = spot_connect(&c.front);
+	spot_send(fd, get, strlen(get));
+	do {
+		k = recv(fd, got + n, sizeof(got) - 1 - n, 0);
+		ck_assert_int_gt(k, 0);
+		n += (size_t)k;
+		got[n] = '\0';
+	} while (strstr(got, "all is well") == NULL);
+	shutdown(fd, SHUT_WR);
+	spot_expect_end(fd);
+	close(fd);
+	tls_chain_counts(&c, "closed_done", 1);
+	tls_chain_counts(&c, "closed_truncated", 0);
+	tls_chain_down(&c);
+	tls_chain_end(&c);
+	nginx_down(&web);
+}
+END_TEST
+
 SUITE(test_tls_upstream)
 {
 	Suite *s = suite_create("tls_upstream");
+
+	SUITE_ADD(s, server_that_answers_an_end_by_closing, 30);
 
 	SUITE_ADD(s, bad_servers_are_passed_over, 30);
 	SUITE_ADD(s, nobody_is_to_be_trusted, 30);

@@ -106,6 +106,49 @@ START_TEST(a_request_that_waited)
 }
 END_TEST
 
+/* A client that is waiting for an answer may take its time with what follows;
+ * an empty line behind a body is no part of a request (RFC 9112, 2.2). */
+START_TEST(partial_when_no_answer_is_due)
+{
+	begin();
+	passes(&relay.up, GET "\r\n\r\n", GET ADDED "\r\n");
+	ck_assert(!http_relay_is_partial(&relay));
+	passes(&relay.up, "GET", "");
+	ck_assert(!http_relay_is_partial(&relay));
+	server_says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	ck_assert(http_relay_is_partial(&relay));
+	http_relay_fini(&relay);
+	begin();
+	passes(&relay.up, GET "\r\n\r\n", GET ADDED "\r\n");
+	server_says("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+	ck_assert(!http_relay_is_partial(&relay));
+	ck_assert(http_relay_is_idle(&relay));
+	http_relay_fini(&relay);
+}
+END_TEST
+
+/* The answer says that it is the last one; what came behind its request is the
+ * client's to send again. */
+START_TEST(last_answer_says_so)
+{
+	begin();
+	passes(&relay.up, GET "\r\n" GET "\r\nGE",
+	    GET ADDED "\r\n" GET ADDED "\r\n");
+	relay.responses.ends = true;
+	server_says("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok");
+	ck_assert(!http_relay_is_over(&relay));
+	passes(&relay.down,
+	    "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 200 OK\r\nConnection: Keep-Alive"
+	    "\r\nKeep-Alive: timeout=5\r\nContent-Length: 2\r\n\r\nok",
+	    "HTTP/1.1 100 Go\r\n\r\nHTTP/1.1 200 OK\r\nConnection: close\r\n"
+	    "Content-Length: 2\r\n\r\nok");
+	ck_assert(http_relay_is_over(&relay));
+	passes(&relay.up, "T / HTTP/1.1\r\nHost: a\r\n\r\n", "");
+	ck_assert_uint_eq(relay.pending.count, 0);
+	http_relay_fini(&relay);
+}
+END_TEST
+
 SUITE(test_http_relay)
 {
 	Suite *s = suite_create("http_relay");
@@ -113,5 +156,7 @@ SUITE(test_http_relay)
 	SUITE_ADD(s, an_answer_behind_a_moved_body, 5);
 	SUITE_ADD(s, an_answer_that_the_kernel_moved, 5);
 	SUITE_ADD(s, a_request_that_waited, 5);
+	SUITE_ADD(s, partial_when_no_answer_is_due, 5);
+	SUITE_ADD(s, last_answer_says_so, 5);
 	return s;
 }

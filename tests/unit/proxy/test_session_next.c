@@ -365,6 +365,35 @@ START_TEST(announced_end_is_passed_on)
 }
 END_TEST
 
+/* ---- the session is asked to end ---- */
+
+/* The next answer says that it is the last one: a client that asks all the time
+ * goes, and loses nothing. */
+START_TEST(next_answer_is_the_last)
+{
+	int fd;
+
+	begin(answers, answers, NULL);
+	fd = has_answer();
+	if (_i == 0) {
+		frontend_drain(rig.frontend);
+	} else {
+		rig.options.end.max_age_ms = 1;
+		frontend_set_options(rig.frontend, &rig.options);
+		rig_breathe();
+	}
+	say(fd, GET);
+	rig_hears(fd, "HTTP/1.1 200 OK\r\nConnection: close\r\n"
+		      "Content-Length: 0\r\n\r\n");
+	RUN_UNTIL(rig_tells(fd));
+	spot_expect_end(fd);
+	close(fd);
+	RUN_UNTIL(rig_stats()->sessions == 0);
+	ck_assert_uint_eq(rig_stats()->reasons[REASON_QUIET_END], 1);
+	end();
+}
+END_TEST
+
 SUITE(test_session_next)
 {
 	Suite *s = suite_create("session_next");
@@ -381,5 +410,6 @@ SUITE(test_session_next)
 	SUITE_ADD(s, client_that_ends_meanwhile, 10);
 	SUITE_ADD(s, bad_request_meanwhile, 10);
 	SUITE_ADD(s, announced_end_is_passed_on, 10);
+	SUITE_ADD_LOOP(s, next_answer_is_the_last, 10, 2);
 	return s;
 }
