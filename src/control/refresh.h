@@ -22,7 +22,8 @@ void refresh_free(struct refresh *r);
  * the first address that was found expires; with an interval of 0 never. */
 void refresh_start(struct refresh *r);
 
-/* When names that were looked up at the start have to be again; 0: none were. */
+/* When names that were looked up at the start have to be again; 0: none
+ * were. */
 uint64_t refresh_ttl(const struct names *n);
 
 /* The draft may have another interval, or names whose addresses expire sooner;

@@ -11,8 +11,9 @@
  *
  * Both have the same listening sockets, so a client that comes while nobody
  * accepts waits. Until the last step all is as it was: if the new process ends,
- * fails or takes longer than half a minute, or two seconds while nobody accepts,
- * it is killed, and the old one goes on. Sessions and flows of the old one go on to their end. */
+ * fails or takes longer than half a minute, or two seconds while nobody
+ * accepts, it is killed, and the old one goes on. Sessions and flows of the old
+ * one go on to their end. */
 #ifndef PEN_CONTROL_UPGRADE_H
 #define PEN_CONTROL_UPGRADE_H
 

@@ -37,8 +37,8 @@ loop_now_us(const struct loop *l)
 /* No turn takes longer than this, us, besides its sleep. If it does, somebody
  * has stopped the process, or moved its machine, and nobody could reach it
  * meanwhile: time that goes on by itself would end sessions and blame servers
- * for a pause of our own. Of such a turn so much counts; of such a sleep all but
- * its last part, so that what was due at its end has this time left. */
+ * for a pause of our own. Of such a turn so much counts; of such a sleep all
+ * but its last part, so that what was due at its end has this time left. */
 enum { LATE_US = 500 * 1000 };
 
 void

@@ -61,8 +61,8 @@ struct program_options {
 
 /* Runs at most `max` programs at a time. To be made at the start: it opens
  * /dev/null, which a new root may lack, and its descriptors should have low
- * numbers (see program_exec.h). Without /dev/null no program starts, for ENODEV.
- * NULL with a sentence. */
+ * numbers (see program_exec.h). Without /dev/null no program starts, for
+ * ENODEV. NULL with a sentence. */
 struct programs *programs_new(struct loop *l, unsigned max, struct error *e);
 /* Kills all that run, and tells nobody. NULL is fine. */
 void programs_free(struct programs *p);

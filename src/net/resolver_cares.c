@@ -230,7 +230,7 @@ struct asking {
 	struct lookup *lookup;
 	struct resolver_library *library;
 	unsigned waiting; /* hosts that were not answered yet */
-	bool failed;	  /* what failed is told rather than what is not there */
+	bool failed;	  /* that is told rather than what is not there */
 	struct error why;
 };
 

@@ -12,8 +12,8 @@
  * short, after an eighth. One that is down is asked less often with each more
  * failure, up to CHECKER_BACKOFF intervals, but at least each
  * CHECKER_BACKOFF_MS, or each interval if that is longer: so it is found soon
- * when it comes back; while no server can have clients, each interval. A server that has failed a client is asked at once, one
- * time: checker_hurry().
+ * when it comes back; while no server can have clients, each interval. A server
+ * that has failed a client is asked at once, one time: checker_hurry().
  *
  * Records are kept by slot of the pool's list, and whatever happens costs
  * O(log n). The pool is told of results. */

@@ -1,7 +1,7 @@
-/* session_next.c: a server ends between two requests of a connection of HTTP.
- * Its client may be asking at that moment, and could not know whether it may ask
- * again. So it learns of the end a little later; what it asks until then goes to
- * the next server:
+/* session_next.c: a server ends between two requests of an HTTP connection. Its
+ * client may be asking at that moment, and could not know whether it may ask
+ * again. So it learns of the end a little later; what it asks until then goes
+ * to the next server:
  *
  *     RELAYING --> HELLO_NEXT --> a request: CONNECTING
  *                      |
