@@ -87,7 +87,7 @@ if [ -f "$top/packaging/pen.spec" ]; then
 	check grep -q "^Version: *$version\$" "$top/packaging/pen.spec"
 fi
 if [ -f "$top/debian/changelog" ]; then
-	check grep -q "^pen-balancer ($version) " "$top/debian/changelog"
+	check grep -q "^pen-balancer ($version-[0-9]*) " "$top/debian/changelog"
 fi
 for script in "$top"/examples/pen.openrc "$top"/examples/pen.rcd; do
 	check sh -n "$script"
