@@ -600,11 +600,12 @@ START_TEST(gets_environment)
 	setenv("LISTEN_FDS", "3", 1);
 	setenv("WATCHDOG_USEC", "1", 1);
 	setenv("PEN_OLD", "x", 1);
-	setenv("INHERITED", "yes", 1);
+	setenv("SECRET", "x", 1);
+	setenv("LC_ALL", "C", 1);
 	begin();
-	gives("echo $PEN_NAME $INHERITED $NOTIFY_SOCKET$LISTEN_FDS"
+	gives("echo $PEN_NAME $LC_ALL$SECRET $NOTIFY_SOCKET$LISTEN_FDS"
 	      "$WATCHDOG_USEC$PEN_OLD; exit 1",
-	    "exit status 1: web1 yes");
+	    "exit status 1: web1 C");
 	gives("cat; readlink /proc/self/fd/0; exit 1",
 	    "exit status 1: /dev/null");
 	finish();
