@@ -110,6 +110,8 @@ add_file(struct call *c, struct acl *l, enum acl_verb verb,
 	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN)
 		return error_set(e, "file: needs the level admin, yours is %s",
 		    access_name(c->asker->access));
+	if (call_needs_local(c, e) < 0)
+		return -1;
 	if (c->pen->loads == NULL)
 		rc = acl_add_file(l, path, verb, like, &facts, e);
 	else

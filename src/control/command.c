@@ -126,6 +126,18 @@ command_args(const struct command *row, char text[COMMAND_TEXT_MAX])
 	return text;
 }
 
+/* Whether it names a file, or does what may be done only by who could. */
+static bool
+is_local(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_LOCAL)
+		return row->kind > KIND_CHANGE ||
+		    command_changes(row, arguments, no);
+	return arguments > 0 &&
+	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
+		row->kind == KIND_KEYS);
+}
+
 /* ---- carrying out ---- */
 
 int
@@ -145,6 +157,8 @@ command_run(struct call *c, struct error *e)
 	/* a file may be refused yet, or only be looked at */
 	if (row->kind == KIND_ACTION && c->origin != NULL)
 		return error_set(e, "only on the control socket");
+	if (is_local(row, c->words->count, c->no) && call_needs_local(c, e) < 0)
+		return -1;
 	if (c->words->count > 0 && row->args == NULL)
 		return error_set(
 		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
@@ -221,6 +235,18 @@ call_needs_serving(const struct call *c, struct error *e)
 	return c->pen->phase >= PHASE_SERVING
 	    ? 0
 	    : error_set(e, "only while pen is running");
+}
+
+/* Who reaches a TCP port may be anybody of this host, or beyond: a log with
+ * lines of one's choice may become a configuration, or a program. */
+int
+call_needs_local(const struct call *c, struct error *e)
+{
+	return c->asker == NULL || !c->asker->remote
+	    ? 0
+	    : error_set(e,
+		  "not on TCP: only in a file, on the command line or on a "
+		  "Unix socket");
 }
 
 int

@@ -70,6 +70,8 @@ enum {
 	ROW_ASKS = 2048, /* with one argument it only asks: for that,
 			  * ACCESS_LOOK is enough, and there is JSON */
 	ROW_DRAINING = 4096, /* also when another process serves by now */
+	ROW_LOCAL = 8192, /* refused on TCP, but for the question, as all that
+			   * names a file is */
 	/* Of a server's settings: */
 	ROW_IF_SET = 256, /* written only where it is not the default */
 	ROW_BARE = 512,	  /* its word alone sets it, without NAME */
@@ -206,6 +208,9 @@ int command_run_line(struct call *c, const char *line, struct error *e);
  * arguments are not one duration or none, which leaves *ms. */
 int call_needs_serving(const struct call *c, struct error *e);
 int call_duration(const struct call *c, uint64_t *ms, struct error *e);
+/* That who asks is on TCP: files, programs and Unix sockets are not named
+ * there. */
+int call_needs_local(const struct call *c, struct error *e);
 
 /* ---- handlers of rows, by file ---- */
 

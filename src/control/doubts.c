@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/access.h"
+#include "control/apply.h"
 #include "control/choices.h"
 #include "control/direct.h"
 #include "control/doubts.h"
@@ -123,6 +125,49 @@ print_abuse(const struct plan *p, struct buffer *text)
 		    origin_name(p, "abuse"),
 		    acl_ref_word(&p->config.client_acl, list));
 }
+
+/* ---- open to everybody ---- */
+
+/* List 0 permits all while it is empty, as nobody named another one. */
+static bool
+is_unguarded(
+    const struct plan *p, const struct acl_ref *list, const struct addr *at)
+{
+	return at->len > 0 && at->u.sa.sa_family != AF_UNIX &&
+	    !addr_is_loopback(at) && list->name == NULL && list->number == 0 &&
+	    acl_is_empty(plan_acls_of(&p->acls, list));
+}
+
+static void
+print_unguarded(const struct plan *p, struct buffer *text)
+{
+	const struct config *c = &p->config;
+	unsigned i, k;
+	struct addr at;
+	struct error e;
+
+	for (i = 0; i < p->control_count; i++) {
+		const struct control_plan *o = &p->controls[i];
+
+		for (k = 0; k < o->at.count; k++)
+			if (is_unguarded(
+				p, &c->control_acl, &o->at.entry[k].at))
+				break;
+		if (k < o->at.count)
+			reply_add(text,
+			    "control %.200s: everybody who reaches it has the "
+			    "level %s, as list 0 (control_acl) is empty\n",
+			    o->text, access_name(o->level));
+	}
+	if (apply_web_find(p, &at, &e) == 0 &&
+	    is_unguarded(p, &c->web_acl, &at))
+		reply_add(text,
+		    "web %.200s: everybody who reaches it reads it, as list 0 "
+		    "(web_acl) is empty\n",
+		    c->web);
+}
+
+/* ---- servers that are the same ---- */
 
 struct numbered {
 	const struct server_plan *is;
@@ -245,6 +290,7 @@ print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 		print_forwards(w, p, text);
 	print_http(p, text);
 	print_abuse(p, text);
+	print_unguarded(p, text);
 	if (p->config.geoip == NULL)
 		plan_acls_print_countries(&p->acls, text);
 	if (!(w->changes & PLAN_HOSTS))

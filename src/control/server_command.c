@@ -18,6 +18,13 @@
 
 /* ---- what follows from settings of a server ---- */
 
+/* Behind a Unix socket may be the control socket of this process. */
+static int
+may_be_server(const struct call *c, const char *host, struct error *e)
+{
+	return addr_is_unix_text(host) ? call_needs_local(c, e) : 0;
+}
+
 /* The port of the first listening address, where none was given. */
 int
 after_address(struct call *c, void *base, struct error *e)
@@ -25,6 +32,8 @@ after_address(struct call *c, void *base, struct error *e)
 	int port = spec_default_port(&c->plan->listen);
 	struct server_plan *s = base;
 
+	if (may_be_server(c, s->host, e) < 0)
+		return -1;
 	if (plan_set_text(&s->origin, c->origin) < 0 ||
 	    plan_set_text(&s->address, NULL) < 0)
 		return error_set(e, "out of memory");
@@ -133,6 +142,7 @@ add_server(struct call *c, struct error *e)
 		    e, "add expects HOST[:PORT[:MAX[:HARD[:WEIGHT[:PRIO]]]]]");
 	if (spec_parse_server(&new, c->words->word[1],
 		spec_default_port(&c->plan->listen), e) < 0 ||
+	    may_be_server(c, new.host, e) < 0 ||
 	    plan_set_text(&new.origin, c->origin) < 0) {
 		server_plan_clear(&new);
 		return -1;
@@ -324,6 +334,7 @@ set_special(struct call *c, unsigned slot, struct error *e)
 		return error_set(e, "expects %s", c->row->args);
 	if (spec_parse_server(&new, c->words->word[0],
 		spec_default_port(&c->plan->listen), e) < 0 ||
+	    may_be_server(c, new.host, e) < 0 ||
 	    plan_set_text(&new.origin, c->origin) < 0) {
 		server_plan_clear(&new);
 		return -1;

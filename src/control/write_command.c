@@ -27,6 +27,8 @@ parse(const struct call *c, struct wanted *w, struct error *e)
 	if (c->words->count > at + 1)
 		return error_set(e, "expects %s", c->row->args);
 	w->own = c->words->count == at;
+	if (!w->own && call_needs_local(c, e) < 0)
+		return -1;
 	w->path = w->own ? c->plan->config.file : c->words->word[at];
 	return w->path != NULL
 	    ? 0

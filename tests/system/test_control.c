@@ -338,6 +338,35 @@ START_TEST(control_over_tcp)
 }
 END_TEST
 
+/* Nor does anybody get from there to a Unix socket, which would let him. */
+START_TEST(files_over_tcp)
+{
+	static const char *const lines[] = { "session_log /tmp/x",
+		"log_format x; log /tmp/x", "web_stats /tmp/x", "geoip /tmp/x",
+		"write /tmp/x", "include /tmp/x", "acl 3 file /tmp/x",
+		"on_state /bin/true", "control /tmp/x", "upgrade",
+		"server 0 address /tmp/x", "server add /tmp/x",
+		"emergency /tmp/x" };
+	size_t i;
+
+	backend_start(&server, SPOT_TCP4, backend_say, "hello");
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_TCP4);
+	pen_up(&pen, &front, "-r", "-u", "nobody", "-C", ctl.text, front.text,
+	    server.at.text, NULL);
+	WAIT_FOR(spot_is_listening(&ctl), 5000);
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(strstr(ask(text("%s\n", lines[i])),
+				  "not on TCP: only in a file, on the "
+				  "command line or on a Unix socket\n") != NULL,
+		    "%s", lines[i]);
+	ck_assert_str_eq(ask("no session_log\n"), "");
+	ck_assert_str_eq(ask("control\n"), text("%s\n", ctl.text));
+	ck_assert_str_eq(spot_hear(&front), "hello");
+	down();
+}
+END_TEST
+
 /* An empty list lets nobody in on TCP, but for list 0, which is named when no
  * list is. */
 START_TEST(empty_list_closes_tcp)
@@ -562,6 +591,7 @@ SUITE(test_control)
 	SUITE_ADD(s, empty_list_closes_tcp, 20);
 	SUITE_ADD(s, operators_leave_the_control_list, 20);
 	SUITE_ADD(s, control_over_tcp, 20);
+	SUITE_ADD(s, files_over_tcp, 20);
 	SUITE_ADD(s, a_session_stays_open, 20);
 	SUITE_ADD(s, all_lines_before_the_end, 20);
 	SUITE_ADD(s, long_answers, 60);

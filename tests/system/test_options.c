@@ -523,6 +523,37 @@ START_TEST(doubts_are_said)
 }
 END_TEST
 
+/* What others may reach is open to them while no list is named. */
+START_TEST(open_to_everybody)
+{
+	const char *control = "0.0.0.0:47011", *web = "0.0.0.0:47012";
+	const char *argv[] = { getenv("PEN"), "--check", "-u", "nobody", "-C",
+		control, "--web", web, free_front(), "127.0.0.1:9", "--web-acl",
+		"0", NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    "control 0.0.0.0:47011: everybody who reaches it has the level "
+	    "admin, as list 0 (control_acl) is empty\n"));
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    "web 0.0.0.0:47012: everybody who reaches it reads it, as list 0 "
+	    "(web_acl) is empty\n"));
+	argv[10] = "-O";
+	argv[11] = "acl 0 permit 10.0.0.0/8";
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_null(strstr(child_err(&c), "everybody"));
+	argv[5] = "127.0.0.1:47011";
+	argv[7] = "47012";
+	argv[10] = NULL;
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_null(strstr(child_err(&c), "everybody"));
+}
+END_TEST
+
 #ifdef HAVE_OPENSSL
 START_TEST(doubts_about_tls)
 {
@@ -628,6 +659,7 @@ SUITE(test_options)
 	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
 	SUITE_ADD(s, doubts_are_said, 20);
+	SUITE_ADD(s, open_to_everybody, 20);
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, doubts_about_tls, 20);
 #endif

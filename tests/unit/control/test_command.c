@@ -73,6 +73,38 @@ START_TEST(table_is_sound)
 }
 END_TEST
 
+/* Whatever the level, who is on TCP names no file. */
+START_TEST(files_are_not_named_on_tcp)
+{
+	struct asker asker = { .access = ACCESS_ADMIN, .remote = true };
+	struct words w = { .count = 1, .word = { (char[]){ "/tmp/x" } } };
+	struct call c = { .words = &w, .asker = &asker };
+	struct reply reply;
+	int n = 0;
+
+	begin();
+	reply_init(&reply);
+	c.pen = pen;
+	c.plan = pen->plan;
+	c.reply = &reply;
+	COMMAND_EACH (c.row) {
+		if (c.row->flags & ROW_OPTION || c.row->args == NULL ||
+		    !command_is_there(c.row) ||
+		    (strstr(c.row->args, "FILE") == NULL &&
+			strstr(c.row->args, "DIR") == NULL &&
+			strstr(c.row->args, "PROGRAM") == NULL))
+			continue;
+		ck_assert_msg(command_run(&c, &e) < 0 &&
+			strncmp(e.text, "not on TCP", 10) == 0,
+		    "%s: %s", c.row->name, e.text);
+		n++;
+	}
+	ck_assert_int_gt(n, 6);
+	reply_fini(&reply);
+	pen_free(pen);
+}
+END_TEST
+
 START_TEST(settings)
 {
 	begin();
@@ -226,6 +258,7 @@ SUITE(test_command)
 	Suite *s = suite_create("command");
 
 	SUITE_ADD(s, table_is_sound, 10);
+	SUITE_ADD(s, files_are_not_named_on_tcp, 10);
 	SUITE_ADD(s, settings, 10);
 	SUITE_ADD(s, words_and_typos, 10);
 	SUITE_ADD(s, modes, 10);
