@@ -405,11 +405,11 @@ static size_t
 kept_sessions(const struct pen *p, const struct plan *draft)
 {
 	uint64_t now = p->plan->config.frontend.sessions_max,
-		 wanted = draft->config.frontend.sessions_max;
+		 wanted = draft->config.conn_max;
 
 	if (p->phase < PHASE_SERVING)
 		return 0;
-	return (size_t)(wanted < now ? wanted : now);
+	return (size_t)(wanted > 0 && wanted < now ? wanted : now);
 }
 
 int

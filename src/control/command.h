@@ -236,6 +236,9 @@ int run_client_command(struct call *c, struct error *e);
 int run_rebalance(struct call *c, struct error *e);
 int run_recent(struct call *c, struct error *e);
 /* connection_command.c */
+int after_conn_max(struct call *c, void *base, struct error *e);
+int run_conn_max(struct call *c, struct error *e);
+void tell_conn_max(struct facts *f, const char *key, const struct plan *p);
 int run_listen(struct call *c, struct error *e);
 int run_connection(struct call *c, struct error *e);
 int run_connections(struct call *c, struct error *e);

@@ -43,20 +43,6 @@ struct merge {
 	struct config_edit edit;
 };
 
-/* What the command line left open is settled at the start, for reloads too: a
- * default of this host. */
-static struct plan *
-plan_of_defaults(const struct plan *given)
-{
-	const struct command *row = command_find("conn_max");
-	struct plan *p = plan_new();
-
-	if (p != NULL && given->origin[command_index(row)] == NULL)
-		p->config.frontend.sessions_max =
-		    given->config.frontend.sessions_max;
-	return p;
-}
-
 static int
 lines_of(struct config_lines *l, const struct plan *p)
 {
@@ -152,7 +138,7 @@ begin(struct merge *m, const struct buffer *old, struct error *e)
 	int rc;
 
 	m->given = plan_copy(m->pen->given);
-	m->plain = plan_of_defaults(m->pen->given);
+	m->plain = plan_new();
 	if (m->given == NULL || m->plain == NULL ||
 	    open_start(&m->start, m->pen) < 0 ||
 	    lines_of(&edit->given, m->given) < 0 ||

@@ -297,12 +297,60 @@ run_flows(struct call *c, struct error *e)
 	return 0;
 }
 
+/* ---- how many there may be ---- */
+
+/* What descriptors allow is not less than a number; see ROW_GROWS. */
+int
+after_conn_max(struct call *c, void *base, struct error *e)
+{
+	const struct config *now = &c->pen->plan->config;
+	struct config *wanted = base;
+
+	(void)e;
+	if (c->grows && now->conn_max == 0 &&
+	    wanted->conn_max < now->frontend.sessions_max)
+		wanted->conn_max = 0;
+	return 0;
+}
+
+/* The number that was set; without one, what descriptors allow. */
+static uint64_t
+conn_max_of(const struct plan *p)
+{
+	return p->config.conn_max > 0 ? p->config.conn_max
+				      : p->config.frontend.sessions_max;
+}
+
+void
+tell_conn_max(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_number(f, key, conn_max_of(p));
+}
+
+int
+run_conn_max(struct call *c, struct error *e)
+{
+	struct facts f;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	tell_conn_max(&f, "conn_max", c->plan);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "%llu\n",
+		    (unsigned long long)conn_max_of(c->plan));
+	return 0;
+}
+
 /* ---- connections opened in advance ---- */
 
 int
 run_idlers(struct call *c, struct error *e)
 {
-	uint64_t want = c->plan->config.frontend.preopened;
+	/* of a draft, what is in force is not settled yet */
+	uint64_t want = c->plan == c->pen->plan
+	    ? c->plan->config.frontend.preopened
+	    : c->plan->config.idlers;
 	uint64_t have = c->pen->phase < PHASE_SERVING
 	    ? 0
 	    : frontend_preopened(c->pen->frontend);

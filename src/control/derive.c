@@ -45,9 +45,13 @@ derive_settings(struct plan *p, size_t descriptors, size_t kept)
 	derive_pool_options(&c->mode, f->dns.on, &c->pool);
 	derive_alone(&c->dsr, &c->pool);
 	c->tls.no_h2 = f->http.on;
-	f->udp.on = f->udp.on || f->dns.on;
+	f->udp.on = c->udp || f->dns.on;
 	f->udp.each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
-	if (descriptors > 0)
+	if (descriptors > 0) {
 		descriptors_settle(descriptors, p, kept);
+	} else {
+		f->sessions_max = c->conn_max;
+		f->preopened = c->idlers;
+	}
 }

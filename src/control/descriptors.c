@@ -19,6 +19,12 @@ smaller(size_t a, size_t b)
 }
 
 static size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t
 minus(size_t a, size_t b)
 {
 	return a > b ? a - b : 0;
@@ -60,42 +66,44 @@ struct descriptors
 descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 {
 	const struct frontend_options *o = &plan->config.frontend;
+	size_t wanted = (size_t)plan->config.conn_max;
 	size_t each = o->udp.on && !o->dns.on ? 1 : 2, part = limit / 20, left;
 	struct descriptors d;
 
 	d.control =
 	    part < CONTROL_MIN ? CONTROL_MIN : smaller(part, CONTROL_MAX);
 	left = minus(limit, count_own(plan) + d.control);
-	d.idlers = smaller((size_t)o->preopened,
+	d.idlers = smaller((size_t)plan->config.idlers,
 	    smaller(left / 2, minus(left, each * kept)));
 	left -= d.idlers;
 	d.sessions = sessions_of(left, each);
-	d.usual = sessions_of(minus(left, smaller(part, PIPES_USUAL)), each);
-	left = minus(left,
-	    each * (o->sessions_max > 0 ? (size_t)o->sessions_max : d.usual));
+	d.usual = larger(kept,
+	    sessions_of(minus(left, smaller(part, PIPES_USUAL)), each));
+	left = minus(left, each * (wanted > 0 ? wanted : d.usual));
 	d.kernel_pipes = smaller(left / 2, PIPES_MAX);
 	return d;
 }
 
+/* *value is what the plan before had, and has been told then. */
 static void
-lower(const char *what, uint64_t *value, size_t most, size_t limit)
+lower(const char *what, uint64_t wanted, uint64_t *value, size_t most,
+    size_t limit)
 {
-	if (*value <= most)
-		return;
-	log_warn("%s lowered from=%llu to=%zu descriptors=%zu", what,
-	    (unsigned long long)*value, most, limit);
-	*value = most;
+	if (wanted > most && *value != most)
+		log_warn("%s lowered from=%llu to=%zu descriptors=%zu", what,
+		    (unsigned long long)wanted, most, limit);
+	*value = wanted < most ? wanted : most;
 }
 
 void
 descriptors_settle(size_t limit, struct plan *plan, size_t kept)
 {
-	struct frontend_options *o = &plan->config.frontend;
 	struct descriptors d = descriptors_share(limit, plan, kept);
+	struct config *c = &plan->config;
+	struct frontend_options *o = &c->frontend;
 
-	lower("idlers", &o->preopened, d.idlers, limit);
-	if (o->sessions_max == 0)
-		o->sessions_max = d.usual;
-	lower("conn_max", &o->sessions_max, d.sessions, limit);
+	lower("idlers", c->idlers, &o->preopened, d.idlers, limit);
+	lower("conn_max", c->conn_max > 0 ? c->conn_max : d.usual,
+	    &o->sessions_max, d.sessions, limit);
 	o->kernel_pipes_max = d.kernel_pipes;
 }

@@ -23,8 +23,9 @@ struct descriptors {
  * promised, and pre-opened connections get what these leave; 0 at the start. */
 struct descriptors descriptors_share(
     size_t limit, const struct plan *plan, size_t kept);
-/* Gives the plan its number of kernel pipes, and of sessions where it has none.
- * What it wants beyond the limit is lowered, which is logged. */
+/* Settles how many kernel pipes, sessions and pre-opened connections the plan
+ * has: what it wants, or less when that is beyond the limit, which is logged
+ * once. */
 void descriptors_settle(size_t limit, struct plan *plan, size_t kept);
 
 #endif

@@ -38,8 +38,7 @@
 /* Programs that run at a time: on_state never waits for those of checks. */
 enum { PROGRAMS_MAX = ON_STATE_RUNNING + CHECK_PROGRAMS_MAX };
 
-/* Shares the descriptors out. What the command line left open is settled here,
- * for reloads too. */
+/* Shares the descriptors out. */
 static void
 share_descriptors(struct pen *p)
 {
@@ -48,8 +47,6 @@ share_descriptors(struct pen *p)
 	p->descriptors = sock_raise_fd_limit();
 	d = descriptors_share(p->descriptors, p->plan, 0);
 	p->control_clients = d.control;
-	if (p->given->config.frontend.sessions_max == 0)
-		p->given->config.frontend.sessions_max = d.usual;
 }
 
 /* ---- signals ---- */

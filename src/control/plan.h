@@ -88,6 +88,10 @@ struct config {
 	struct dsr_settings dsr;
 	struct check_settings checks;
 	struct name_settings names;
+	/* As the operator wants them; `frontend` has what is in force. */
+	uint64_t conn_max; /* 0: as many as descriptors allow */
+	uint64_t idlers;
+	bool udp;
 	const char *method; /* of the event loop; NULL: the best */
 	uint64_t debug;
 	struct acl_ref client_acl;  /* the list that clients must pass */

@@ -132,6 +132,39 @@ START_TEST(control_fits_the_descriptors)
 }
 END_TEST
 
+/* What does not fit is lowered, and what follows from a setting is set; but the
+ * operator's file stays his. */
+START_TEST(what_was_wanted_is_kept)
+{
+	static const char *const files[] = {
+		"conn_max 20000\nidlers 5000\n", "dns\n",
+	};
+	const char *file = scratch("wanted.conf");
+	struct backend b;
+	struct spot front, ctl;
+	struct pen pen;
+	const char *said;
+
+	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	write_file(file, files[_i]);
+	pen_start_limited(&pen, 1024, "-f", "-C", ctl.text, "-F", file,
+	    front.text, b.at.text, NULL);
+	pen_wait_ready(&pen, &front);
+	ck_assert_str_eq(spot_ask(&ctl, "diff\n"), "");
+	ck_assert_str_eq(spot_ask(&ctl, "timeout 4; timeout 3\n"), "4\n3\n");
+	ck_assert_str_eq(spot_ask(&ctl, "write\n"), "");
+	ck_assert_ptr_nonnull(strstr(contents(file), files[_i]));
+	ck_assert(!file_has(file, "\nudp"));
+	said = strstr(child_err(&pen.child), "conn_max lowered from=20000 ");
+	ck_assert(_i > 0 ||
+	    (said != NULL && strstr(said + 1, "conn_max lowered") == NULL));
+	pen_down(&pen);
+	backend_stop(&b);
+}
+END_TEST
+
 /* Nor do they take one that was promised: conn_max, which never gets smaller,
  * stays as it is when more are wanted, and when none are. */
 START_TEST(spare_connections_leave_conn_max)
@@ -397,6 +430,7 @@ SUITE(test_limits)
 	SUITE_ADD(s, connection_limit, 30);
 	SUITE_ADD(s, limit_fits_the_descriptors, 30);
 	SUITE_ADD(s, control_fits_the_descriptors, 30);
+	SUITE_ADD_LOOP(s, what_was_wanted_is_kept, 20, 2);
 	SUITE_ADD(s, spare_connections_leave_conn_max, 30);
 #ifdef HAVE_PRLIMIT
 	SUITE_ADD(s, out_of_descriptors, 30);

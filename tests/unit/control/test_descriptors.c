@@ -37,8 +37,8 @@ plan_of(int i)
 	struct plan *plan = plan_new();
 
 	ck_assert_ptr_nonnull(plan);
-	plan->config.frontend.sessions_max = cases[i].sessions;
-	plan->config.frontend.preopened = cases[i].idlers;
+	plan->config.conn_max = cases[i].sessions;
+	plan->config.idlers = cases[i].idlers;
 	plan->config.frontend.udp.on = cases[i].udp;
 	plan->config.frontend.dns.on = cases[i].dns;
 	plan->servers.slots = server_slot(cases[i].servers);
@@ -80,7 +80,7 @@ START_TEST(what_fits_stays)
 {
 	struct plan *plan = plan_of(3);
 
-	plan->config.frontend.sessions_max = 150;
+	plan->config.conn_max = 150;
 	descriptors_settle(512, plan, 0);
 	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
 	ck_assert_uint_eq(plan->config.frontend.preopened, 100);

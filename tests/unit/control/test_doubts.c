@@ -94,9 +94,9 @@ START_TEST(transparent)
 	plan->config.frontend.transparent = true;
 	plan->config.frontend.freebind = true;
 	ck_assert_str_eq(printed(), "");
-	plan->config.frontend.preopened = 1;
+	plan->config.idlers = 1;
 	ck_assert_str_eq(printed(), "idlers has no effect with transparent\n");
-	plan->config.frontend.preopened = 0;
+	plan->config.idlers = 0;
 	plan->config.dsr.interface = interface;
 	ck_assert_str_eq(printed(),
 	    "transparent has no effect with dsr_if\n"
@@ -148,7 +148,7 @@ set_for_connections(struct frontend_options *o)
 	o->keepalive_interval_ms += 1000;
 	o->keepalive_count++;
 	o->user_timeout_ms++;
-	o->preopened++;
+	plan->config.idlers++;
 }
 
 START_TEST(connections_that_never_are)
