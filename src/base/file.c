@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -12,7 +11,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/clock.h"
 #include "base/file.h"
 
 enum { CHUNK = 16 * 1024, LINKS_MAX = 8 };
@@ -245,7 +243,10 @@ file_may_write(const char *path, struct error *e)
 
 	if (name == NULL)
 		return -1;
-	if (lstat(name, &st) < 0 && errno == ENOENT)
+	errno = ENOENT;
+	if (name[0] == '\0')
+		rc = file_error(e);
+	else if (lstat(name, &st) < 0 && errno == ENOENT)
 		rc = file_may_make(name, e);
 	else if ((fd = open_followed(
 		      name, O_WRONLY | O_APPEND | O_NONBLOCK, 0)) < 0)
@@ -258,26 +259,12 @@ file_may_write(const char *path, struct error *e)
 
 /* ---- writing ---- */
 
-/* How long a slow reader of a pipe may hold up the program. */
-enum { SLOW_MS = 2000 };
-
-/* Waits until more can be written. Returns 0, or -1 with errno. */
-static int
-wait_for_room(int fd, uint64_t end)
-{
-	struct pollfd p = { .fd = fd, .events = POLLOUT };
-	uint64_t now = clock_monotonic_ms();
-	int n = now < end ? poll(&p, 1, (int)(end - now)) : 0;
-
-	if (n == 0)
-		errno = ETIMEDOUT;
-	return n > 0 || (n < 0 && errno == EINTR) ? 0 : -1;
-}
+/* What a pipe may be made to hold, by any user (pipe(7)). */
+enum { PIPE_MOST = 1024 * 1024 };
 
 static int
 write_all(int fd, const struct buffer *text)
 {
-	uint64_t end = clock_monotonic_ms() + SLOW_MS;
 	size_t done = 0, all = buffer_length(text);
 	ssize_t n;
 
@@ -285,17 +272,15 @@ write_all(int fd, const struct buffer *text)
 		n = write(fd, buffer_bytes(text) + done, all - done);
 		if (n > 0)
 			done += (size_t)n;
-		else if (n < 0 && errno == EAGAIN) {
-			if (wait_for_room(fd, end) < 0)
-				return -1;
-		} else if (n < 0 && errno != EINTR)
+		else if (n < 0 && errno != EINTR)
 			return -1;
 	}
 	return 0;
 }
 
-/* Writes to a pipe or a terminal. Fails if nobody reads the pipe, where a
- * blocking open would wait, and if its reader stalls. */
+/* Writes to a pipe or a terminal what it takes at once: nobody waits for its
+ * reader. Fails if nobody reads the pipe, where a blocking open would wait, and
+ * if not all of it fits. */
 static int
 write_through(const char *path, const struct buffer *text, struct error *e)
 {
@@ -303,9 +288,13 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 
 	if (fd < 0)
 		return file_error(e);
+#ifdef F_SETPIPE_SZ
+	if (buffer_length(text) > PIPE_BUF && buffer_length(text) < PIPE_MOST)
+		(void)fcntl(fd, F_SETPIPE_SZ, (int)(2 * buffer_length(text)));
+#endif
 	rc = write_all(fd, text);
-	if (rc < 0 && errno == ETIMEDOUT)
-		error_set(e, "its reader is too slow");
+	if (rc < 0 && errno == EAGAIN)
+		error_set(e, "full: its reader is too slow");
 	else if (rc < 0)
 		file_error(e);
 	close(fd);

@@ -180,8 +180,8 @@ run_clear(struct call *c, struct error *e)
 	return 0;
 }
 
-/* As classic Pen does, it also writes the file of -w; the answer comes all the
- * same when that fails. */
+/* As classic Pen does, it also writes the file of -w, for who may do more than
+ * look; the answer comes all the same when that fails. */
 static void
 write_page(struct pen *p)
 {
@@ -200,7 +200,8 @@ run_status(struct call *c, struct error *e)
 		report_counters(c->pen, c->reply, FACTS_LINES);
 	else
 		status_page(c->pen, &c->reply->out);
-	if (c->asker != NULL && c->origin == NULL)
+	if (c->asker != NULL && c->origin == NULL &&
+	    c->asker->access > ACCESS_LOOK)
 		write_page(c->pen);
 	return 0;
 }
