@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,8 @@
 #include "control/process.h"
 #include "control/rights.h"
 #include "control/transparent.h"
+#include "proxy/requestlog.h"
+#include "proxy/sessionlog.h"
 
 static int
 fail(const struct error *e)
@@ -42,10 +45,22 @@ drop_rights(const struct pen *p, struct error *e)
 	return direct_is_wanted(p->plan) ? rights_give_up(e) : 0;
 }
 
+/* After the rights are dropped, logs are opened again as this user. */
+static void
+give_logs(struct pen *p, const char *user)
+{
+	const struct passwd *pw = user != NULL ? getpwnam(user) : NULL;
+
+	if (pw != NULL && p->log != NULL)
+		requestlog_give(p->log, pw->pw_uid);
+	if (pw != NULL && p->sessionlog != NULL)
+		sessionlog_give(p->sessionlog, pw->pw_uid);
+}
+
 /* Who takes over from a process that has dropped its privileges has none, but
  * for the right that `transparent` needs. */
 static int
-drop_privileges(const struct pen *p, struct error *e)
+drop_privileges(struct pen *p, struct error *e)
 {
 	struct process_options o = p->plan->config.process;
 	bool keep = o.user != NULL && transparent_is_wanted(p->plan);
@@ -56,6 +71,7 @@ drop_privileges(const struct pen *p, struct error *e)
 		o.user = NULL;
 	if (keep && rights_begin_change(e) < 0)
 		return -1;
+	give_logs(p, o.user);
 	if (process_drop_privileges(&o, e) < 0)
 		return -1;
 	return keep ? rights_end_change(e) : 0;
@@ -190,7 +206,7 @@ print_configuration(struct pen *p)
 
 /* What the process gives up once everything is open. */
 static int
-drop_all(const struct pen *p, struct error *e)
+drop_all(struct pen *p, struct error *e)
 {
 	return drop_privileges(p, e) < 0 ? -1 : drop_rights(p, e);
 }
@@ -217,7 +233,7 @@ hear_child(int fd, pid_t child, struct error *e)
 /* Gives it up in a child process: whether it can be done is known only when it
  * is done. */
 static int
-try_to_drop(const struct pen *p, struct error *e)
+try_to_drop(struct pen *p, struct error *e)
 {
 	int fd[2], rc;
 	pid_t child;

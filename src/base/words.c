@@ -115,6 +115,22 @@ text_is_utf8(const char *text, size_t n)
 }
 
 void
+text_make_printable(char *text, size_t n)
+{
+	size_t i, length;
+	unsigned char c;
+
+	for (i = 0; i < n; i += length > 0 ? length : 1) {
+		c = (unsigned char)text[i];
+		length = utf8_length((const unsigned char *)text + i, n - i);
+		if ((c < ' ' && c != '\t') || c == 0x7f || length == 0)
+			text[i] = '?';
+		else if (c == 0xc2 && (unsigned char)text[i + 1] < 0xa0)
+			text[i] = text[i + 1] = '?';
+	}
+}
+
+void
 words_append(struct buffer *out, const char *word)
 {
 	bool quote = word[0] == '\0' || word[0] == '#' ||

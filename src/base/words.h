@@ -49,5 +49,8 @@ bool text_equal(const char *a, const char *b);
 
 /* Whether all of it is UTF-8 (RFC 3629, section 4). */
 bool text_is_utf8(const char *text, size_t n);
+/* Puts '?' for what a terminal may obey, and for what is no UTF-8: controls,
+ * but for tabs, C1 controls, bytes of no character. */
+void text_make_printable(char *text, size_t n);
 
 #endif

@@ -86,6 +86,28 @@ count_lines(const char *lines, size_t n)
 
 /* ---- files ---- */
 
+/* Nobody will read what is written to a file that was removed. */
+static bool
+is_removed(const struct sink *s)
+{
+	struct stat st;
+
+	return s->path != NULL && fstat(s->fd, &st) == 0 &&
+	    S_ISREG(st.st_mode) && st.st_nlink == 0;
+}
+
+void
+sink_give(struct sink *s, uid_t user)
+{
+	struct stat st;
+
+	if (s->path != NULL && fstat(s->fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    st.st_uid == geteuid() && st.st_nlink == 1 &&
+	    fchown(s->fd, user, (gid_t)-1) < 0)
+		log_warn("owner of log file not changed file=%s error=\"%s\"",
+		    s->path, strerror(errno));
+}
+
 /* Returns how many bytes were written; fewer than `n`: with errno. */
 static size_t
 write_bytes(struct sink *s, const char *bytes, size_t n)
@@ -131,6 +153,12 @@ flush(struct sink *s)
 	timer_stop(&s->flush);
 	if (s->used == 0)
 		return;
+	if (is_removed(s)) {
+		s->rest = 0;
+		note_lost(s, count_lines(s->lines, s->used), ENOENT);
+		s->used = 0;
+		return;
+	}
 	done = write_bytes(s, s->lines, s->used);
 	if (done == s->used) {
 		s->used = s->rest = 0;
@@ -263,7 +291,7 @@ static int
 open_file(const char *path, struct error *e)
 {
 	return file_open_own(
-	    path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0644, e);
+	    path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0640, e);
 }
 
 struct sink *

@@ -3,11 +3,13 @@
  *
  * Lines for a file are gathered and written after a second at the latest; a
  * datagram leaves at once. Nothing waits for either: what does not fit or
- * cannot be written is lost and counted, and the log says so: once a minute,
- * and when it is over. A line that only half fitted is completed before others
- * are written. */
+ * cannot be written, or is for a file that was removed, is lost and counted,
+ * and the log says so: once a minute, and when it is over. A line that only
+ * half fitted is completed before others are written. */
 #ifndef PEN_NET_SINK_H
 #define PEN_NET_SINK_H
+
+#include <sys/types.h>
 
 #include "base/addr.h"
 #include "base/error.h"
@@ -40,6 +42,9 @@ int sink_reopen(struct sink *s, struct error *e);
 /* The same, if the path leads to another file by now; what fails is tried again
  * the next time. */
 void sink_follow(struct sink *s);
+/* Makes `user` the owner of a file that is ours alone: who drops root's rights
+ * opens it again when it was moved away and made again. */
+void sink_give(struct sink *s, uid_t user);
 
 /* Whether each line is a datagram, which needs no newline. */
 bool sink_is_datagram(const struct sink *s);

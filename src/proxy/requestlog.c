@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/words.h"
 #include "net/sink.h"
 #include "proxy/requestlog.h"
 
@@ -70,6 +71,12 @@ requestlog_follow(struct requestlog *r)
 }
 
 void
+requestlog_give(struct requestlog *r, uid_t user)
+{
+	sink_give(r->sink, user);
+}
+
+void
 requestlog_count_lost(struct requestlog *r, uint64_t *counter)
 {
 	sink_count_lost(r->sink, counter);
@@ -91,8 +98,9 @@ take_text(char *to, const char *bytes, size_t n)
 
 		if (c == '\r' || c == '\n')
 			break;
-		to[i] = (c < 0x20 && c != '\t') || c == 0x7f ? '?' : (char)c;
+		to[i] = (char)c;
 	}
+	text_make_printable(to, i);
 	return i;
 }
 

@@ -32,6 +32,8 @@ void requestlog_close(struct requestlog *r);
 int requestlog_reopen(struct requestlog *r, struct error *e);
 /* The same if it was, at once or the next time. */
 void requestlog_follow(struct requestlog *r);
+/* Makes that user the owner of its file; see sink_give(). */
+void requestlog_give(struct requestlog *r, uid_t user);
 
 /* Adds a line of what a client said: up to the first line's end, or 1,000
  * bytes. Bytes that are no text become '?'. */

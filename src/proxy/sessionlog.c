@@ -183,6 +183,13 @@ sessionlog_free(struct sessionlog *g)
 	free(g);
 }
 
+void
+sessionlog_give(struct sessionlog *g, uid_t user)
+{
+	if (g->sink != NULL)
+		sink_give(g->sink, user);
+}
+
 int
 sessionlog_reopen(struct sessionlog *g, struct error *e)
 {

@@ -41,6 +41,8 @@ void sessionlog_free(struct sessionlog *g);
 int sessionlog_reopen(struct sessionlog *g, struct error *e);
 /* The same if it was, at once or the next time. */
 void sessionlog_follow(struct sessionlog *g);
+/* Makes that user the owner of its file; see sink_give(). */
+void sessionlog_give(struct sessionlog *g, uid_t user);
 
 /* Whether a session, or a flow, that ended so has a line; counts it. `now` in
  * ms, as that of the loop. What has none costs no record. */
