@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/log.h"
 #include "control/config_file.h"
 #include "control/pen.h"
 
 enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, ORIGIN_MAX = 400 };
+
+/* What some editors put before UTF-8. */
+static const char bom[] = "\xef\xbb\xbf";
 
 struct reading {
 	struct call *call;
@@ -24,6 +28,8 @@ config_next_line(char **rest, unsigned *lines)
 {
 	char *line = *rest, *end = line;
 
+	if (*lines == 0 && strncmp(line, bom, sizeof(bom) - 1) == 0)
+		end = line += sizeof(bom) - 1;
 	do {
 		end += strcspn(end, "\n");
 		++*lines;
@@ -60,6 +66,44 @@ run_line(struct reading *r, const char *line, unsigned number)
 	r->failed = true;
 	if (r->on_error != NULL)
 		r->on_error(at.text);
+}
+
+/* ---- what looks like something else ---- */
+
+/* `raw` is the line as it stands in the file. */
+static const char *
+find_doubt(const char *raw, unsigned number)
+{
+	size_t n = strcspn(raw, "\n");
+	const char *text = raw + strspn(raw, " \t");
+
+	if (number == 1 && strncmp(raw, bom, sizeof(bom) - 1) == 0)
+		return "begins with a byte order mark, which is ignored";
+	if (n > 1 && raw[n - 1] == '\r' && raw[n - 2] == '\\')
+		return "the backslash before a carriage return does not "
+		       "continue the line";
+	if (n > 0 && raw[n - 1] == '\\' && *text == '#' && raw[n] == '\n')
+		return "the backslash makes the next line part of this "
+		       "comment";
+	return NULL;
+}
+
+static void
+warn_of_lines(const struct reading *r, const char *text)
+{
+	const char *doubt;
+	unsigned number;
+
+	if (r->call->dry)
+		return;
+	for (number = 1; *text != '\0'; number++) {
+		doubt = find_doubt(text, number);
+		if (doubt != NULL)
+			log_write(NULL, LOG_LEVEL_WARN, "%.380s:%u: %s",
+			    r->path, number, doubt);
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
 }
 
 /* All of it, as a string. Only before anybody is served may it wait for
@@ -99,6 +143,7 @@ config_load(struct call *c, const char *path,
 		return -1;
 	}
 	rest = text.data + text.start;
+	warn_of_lines(&r, rest);
 	while (rest != NULL && (!r.failed || on_error != NULL)) {
 		number = lines + 1;
 		run_line(&r, config_next_line(&rest, &lines), number);

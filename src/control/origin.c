@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/log.h"
 #include "control/origin.h"
 #include "control/setting.h"
 
@@ -67,12 +68,42 @@ note_control(const struct call *c, const char *origin)
 	    : 0;
 }
 
+void
+origin_warn_twice(const struct call *c, const char *before, const char *what)
+{
+	size_t file, line;
+
+	if (c->dry || c->asker != NULL || c->origin == NULL || before == NULL)
+		return;
+	file = (size_t)(strrchr(c->origin, ':') + 1 - c->origin);
+	line = strncmp(before, c->origin, file) == 0
+	    ? strspn(before + file, "0123456789")
+	    : 0;
+	if (line > 0)
+		log_write(NULL, LOG_LEVEL_WARN,
+		    "%s: %s was set in line %.*s already; this one counts",
+		    c->origin, what, (int)line, before + file);
+}
+
+/* Whether one that was set before is gone. */
+static bool
+is_one_value(const struct command *row)
+{
+	return row->kind < KIND_CHANGE && row->kind != KIND_BITS &&
+	    row->kind != KIND_SOURCE && row->kind != KIND_OWN_ADDRESSES &&
+	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS;
+}
+
 int
 origin_note(const struct call *c)
 {
 	char text[ORIGIN_TEXT_MAX];
 	const char *origin = describe(c, text);
 	const struct command *row = c->row;
+
+	if (is_one_value(row))
+		origin_warn_twice(
+		    c, c->plan->origin[command_index(row)], row->name);
 
 	if (strcmp(row->name, "ssl_cert") == 0 &&
 	    note_certificate(c, origin) < 0)

@@ -12,6 +12,11 @@ enum { ORIGIN_TEXT_MAX = 480 };
  * -1 with errno ENOMEM. */
 int origin_note(const struct call *c);
 
+/* Warns if a line of a file sets `what` again: `before` is its origin before,
+ * or NULL. */
+void origin_warn_twice(
+    const struct call *c, const char *before, const char *what);
+
 /* What an error about the setting begins with: its origin, which is the plan's,
  * or its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);

@@ -2,6 +2,7 @@
  * looked up here. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@
 #include "control/command.h"
 #include "control/choices.h"
 #include "control/facts.h"
+#include "control/origin.h"
 #include "control/pen.h"
 #include "control/report.h"
 #include "control/server_find.h"
@@ -31,9 +33,12 @@ after_address(struct call *c, void *base, struct error *e)
 {
 	int port = spec_default_port(&c->plan->listen);
 	struct server_plan *s = base;
+	char what[32];
 
 	if (may_be_server(c, s->host, e) < 0)
 		return -1;
+	snprintf(what, sizeof(what), "server %.20s", c->words->word[0]);
+	origin_warn_twice(c, s->origin, what);
 	if (plan_set_text(&s->origin, c->origin) < 0 ||
 	    plan_set_text(&s->address, NULL) < 0)
 		return error_set(e, "out of memory");

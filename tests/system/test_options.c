@@ -463,6 +463,9 @@ START_TEST(check_finds_what_a_start_refuses)
 	write_file(file, "");
 	BOTH_REFUSE(text("option -l: \"%s\": No such file", none), "-l", none,
 	    front, s);
+	BOTH_REFUSE("option -l: \"\": No such file", "-l", "", front, s);
+	BOTH_REFUSE("session_log: \"\": No such file", "-O",
+	    "session_log \"\"", front, s);
 	BOTH_REFUSE(text("option -w: \"%s\": No such file", none), "-w", none,
 	    front, s);
 	BOTH_REFUSE(text("option -w: \"%s\": Is a directory", scratch(".")),
@@ -551,6 +554,43 @@ START_TEST(open_to_everybody)
 	child_start(&c, argv);
 	ck_assert_int_eq(child_wait(&c, 10000), 0);
 	ck_assert_ptr_null(strstr(child_err(&c), "everybody"));
+}
+END_TEST
+
+/* Lines that are taken otherwise than they look. */
+START_TEST(lines_that_mislead)
+{
+	static const char *const lines[] = {
+		":1: begins with a byte order mark, which is ignored\n",
+		":2: the backslash makes the next line part of this comment\n",
+		":4: the backslash before a carriage return does not continue "
+		"the line\n",
+		":6: timeout was set in line 1 already; this one counts\n",
+		":8: server 0 was set in line 7 already; this one counts\n",
+	};
+	const char *conf = scratch("lines.conf");
+	const char *argv[] = { getenv("PEN"), "--check", "-F", conf,
+		free_front(), NULL };
+	struct child c;
+	size_t i;
+
+	write_file(conf,
+	    "\357\273\277timeout 4\n"
+	    "# a comment \\\n"
+	    "acl 1 deny 10.0.0.0/8\n"
+	    "# another \\\r\n"
+	    "blacklist 3\n"
+	    "timeout 5\n"
+	    "server 0 address 127.0.0.1 port 9\n"
+	    "server 0 address 127.0.0.2 port 9\n"
+	    "server 0 max 5\n");
+	child_start(&c, argv);
+	ck_assert_msg(
+	    child_wait(&c, 10000) == 0, "it says: %s", child_err(&c));
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++)
+		ck_assert_msg(strstr(child_err(&c),
+				  text("%s%s", conf, lines[i])) != NULL,
+		    "no \"%s\" in: %s", lines[i], child_err(&c));
 }
 END_TEST
 
@@ -659,6 +699,7 @@ SUITE(test_options)
 	SUITE_ADD(s, check_says_all, 40);
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
 	SUITE_ADD(s, doubts_are_said, 20);
+	SUITE_ADD(s, lines_that_mislead, 30);
 	SUITE_ADD(s, open_to_everybody, 20);
 #ifdef HAVE_OPENSSL
 	SUITE_ADD(s, doubts_about_tls, 20);
