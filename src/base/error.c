@@ -3,8 +3,10 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/words.h"
 
 int
 error_set(struct error *e, const char *fmt, ...)
@@ -14,5 +16,6 @@ error_set(struct error *e, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(e->text, sizeof(e->text), fmt, args);
 	va_end(args);
+	text_make_printable(e->text, strlen(e->text));
 	return -1;
 }

@@ -12,7 +12,8 @@ struct error {
 	char text[512];
 };
 
-/* Sets the sentence. Returns -1, for `return error_set(...)`. */
+/* Sets the sentence; what it quotes may be a stranger's, so it holds nothing
+ * that a terminal obeys. Returns -1, for `return error_set(...)`. */
 int error_set(struct error *e, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

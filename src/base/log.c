@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/output.h"
+#include "base/words.h"
 
 enum { LINES_A_SECOND = 10, LINE_MAX_LENGTH = 1024 };
 
@@ -153,6 +154,35 @@ write_line(enum log_level level, const char *line)
 		lost++;
 }
 
+/* Whether a quote before this text is the end of a value. */
+static bool
+ends_value(const char *rest)
+{
+	size_t n = strspn(rest, "abcdefghijklmnopqrstuvwxyz_ ");
+
+	return rest[0] == '\0' || (rest[0] == ' ' && rest[n] == '=');
+}
+
+/* A value in quotes may have some inside, as an error that quotes a name has:
+ * they become single ones, so that scripts find its end. */
+static void
+keep_quotes_apart(char *line)
+{
+	char *at = line;
+
+	while ((at = strstr(at, "=\"")) != NULL) {
+		at += 2;
+		while ((at = strchr(at, '"')) != NULL && !ends_value(at + 1)) {
+			if (at[-1] != '\\')
+				*at = '\'';
+			at++;
+		}
+		if (at == NULL)
+			return;
+		at++;
+	}
+}
+
 /* Whether the call site is over its limit. Debug lines have none. */
 static bool
 is_too_much(struct log_site *site, enum log_level level, unsigned *dropped)
@@ -193,5 +223,7 @@ log_write(struct log_site *site, enum log_level level, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
+	text_make_printable(line, strlen(line));
+	keep_quotes_apart(line);
 	write_line(level, line);
 }

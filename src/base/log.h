@@ -44,8 +44,8 @@ void log_open_syslog(const char *path, const char *ident);
 /* Sends lines to the log daemon from here on, no longer to stderr. */
 void log_use_syslog(void);
 
-/* Writes a line of at most 1023 bytes. With `site` NULL there is no rate
- * limit. */
+/* Writes a line of at most 1023 bytes, without what a terminal would obey. With
+ * `site` NULL there is no rate limit. */
 void log_write(struct log_site *site, enum log_level level, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 

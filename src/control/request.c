@@ -284,13 +284,11 @@ run_next(struct request *q, bool *waits)
 		return error_set(e, "out of memory");
 	rc = command_parse(copy, &row, &w, &no, &rest, e);
 	if (rc == 0 && row != NULL) {
-		int arguments = w.count;
-
 		rc = run_row(q, row, &w, no, waits, &why);
 		if (rc < 0)
 			name_error(q, row, no, &why);
 		else if (!*waits)
-			log_command(q, row, arguments, no, q->next,
+			log_command(q, row, w.count, no, q->next,
 			    rest != NULL ? (size_t)(rest - copy) - 1
 					 : strlen(q->next));
 	}

@@ -30,11 +30,22 @@ START_TEST(cut_to_fit)
 }
 END_TEST
 
+/* What it quotes may come from anywhere. */
+START_TEST(nothing_that_a_terminal_obeys)
+{
+	struct error e;
+
+	(void)error_set(&e, "\"%s\"", "a\033[2Jb\nc\tg\303\274d\302\233e\377");
+	ck_assert_str_eq(e.text, "\"a?[2Jb?c\tg\303\274d??e?\"");
+}
+END_TEST
+
 SUITE(test_error)
 {
 	Suite *s = suite_create("error");
 
 	SUITE_ADD(s, sentence, 10);
 	SUITE_ADD(s, cut_to_fit, 10);
+	SUITE_ADD(s, nothing_that_a_terminal_obeys, 10);
 	return s;
 }

@@ -54,6 +54,17 @@ START_TEST(shape)
 }
 END_TEST
 
+START_TEST(quotes)
+{
+	const char *path = catch_stderr();
+
+	log_info("failed error=\"%s\" server=%d why=\"%s\"",
+	    "\"/a b\": No such \"file\"", 3, "\033[m");
+	ck_assert_str_eq(contents(path) + 21,
+	    "failed error=\"'/a b': No such 'file'\" server=3 why=\"?[m\"\n");
+}
+END_TEST
+
 static int
 touch(int *touched)
 {
@@ -272,6 +283,7 @@ SUITE(test_log)
 	Suite *s = suite_create("log");
 
 	SUITE_ADD(s, shape, 10);
+	SUITE_ADD(s, quotes, 10);
 	SUITE_ADD(s, levels, 10);
 	SUITE_ADD(s, long_lines, 10);
 	SUITE_ADD(s, ten_lines_a_second, 30);
