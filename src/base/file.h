@@ -42,8 +42,8 @@ int file_may_write(const char *path, struct error *e);
  * after a crash. The file keeps its permissions; a new one gets 0644 less the
  * umask. A symbolic link stays a link; which links are followed is described
  * at file_open_own(). A terminal, or a pipe that is being read, is written to
- * directly if it takes all of it at once. Returns 0, or -1 with a phrase and the
- * old file in place. */
+ * directly if it takes all of it at once. Returns 0, or -1 with a phrase and
+ * the old file in place. */
 int file_replace(
     const char *path, const struct buffer *text, bool durable, struct error *e);
 

@@ -246,7 +246,9 @@ flow_of(struct flows *fs, struct arrival *a)
 	if (s != NULL)
 		return flow_begin(fs, a, w, s, &attempts);
 	if (w != NULL)
-		flow_end(w, REASON_NO_SERVER);
+		flow_end(w,
+		    pool_permits(f->pool, &a->who) ? REASON_NO_SERVER
+						   : REASON_DENIED);
 	errno = EHOSTUNREACH;
 	return NULL;
 }

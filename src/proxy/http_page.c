@@ -13,6 +13,7 @@ static const struct page {
 	{ 400, "Bad Request", "The request is malformed." },
 	{ HTTP_PAGE_NO_TLS, "Bad Request",
 	    "This port expects TLS: the address begins with https." },
+	{ 403, "Forbidden", "The service is not for this address." },
 	{ 408, "Request Timeout", "The request did not come in time." },
 	{ 417, "Expectation Failed",
 	    "The request expects what is not known here." },

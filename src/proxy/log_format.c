@@ -409,7 +409,7 @@ static const struct word {
 	{ "jsonl", write_json, &style_json, NULL },
 	{ "journal", write_journal, &style_journal, NULL },
 	{ "common", write_template, NULL,
-	    "{client_ip} - - [{clf_time}] \"CONNECT {server} HTTP/1.1\" "
+	    "{clf_host} - - [{clf_time}] \"CONNECT {server} HTTP/1.1\" "
 	    "{status} {down} {reason} {port}" },
 };
 

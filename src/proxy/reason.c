@@ -36,6 +36,7 @@ reason_name(enum reason r)
 		[REASON_BAD_REQUEST] = "bad_request",
 		[REASON_EVICTED] = "evicted",
 		[REASON_NO_ANSWER] = "no_answer",
+		[REASON_DENIED] = "denied",
 	};
 
 	return (unsigned)r < REASONS ? names[r] : "unknown";
@@ -53,6 +54,7 @@ reason_status(enum reason r, bool is_flow)
 		[REASON_PROXY_INVALID] = 400,
 		[REASON_BAD_REQUEST] = 400,
 		[REASON_PROXY_REFUSED] = 403,
+		[REASON_DENIED] = 403,
 		[REASON_IDLE_TIMEOUT] = 408,
 		[REASON_HALF_TIMEOUT] = 408,
 		[REASON_LINGER_TIMEOUT] = 408,

@@ -11,7 +11,7 @@ enum reason {
 	REASON_DONE,	       /* both sides said their last word */
 	REASON_CLIENT_RESET,   /* the client broke off */
 	REASON_SERVER_RESET,   /* the server broke off */
-	REASON_NO_SERVER,      /* nobody could or may serve it */
+	REASON_NO_SERVER,      /* nobody could serve it */
 	REASON_IDLE_TIMEOUT,   /* silent for too long */
 	REASON_HALF_TIMEOUT,   /* half-closed and silent for too long */
 	REASON_LINGER_TIMEOUT, /* its server ended, the client went on */
@@ -37,6 +37,7 @@ enum reason {
 	REASON_BAD_REQUEST,	/* of HTTP, refused with a page */
 	REASON_EVICTED,		/* of a flow: others needed what it had */
 	REASON_NO_ANSWER,	/* to its request: the server ended */
+	REASON_DENIED,		/* an access list does not permit it */
 	REASONS
 };
 

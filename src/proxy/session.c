@@ -158,7 +158,8 @@ session_resets_client(const struct session *s, enum reason why)
 	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED ||
 	    why == REASON_MAX_AGE)
 		return !s->client_told;
-	return why == REASON_NO_SERVER || why == REASON_QUEUE_TIMEOUT ||
+	return why == REASON_NO_SERVER || why == REASON_DENIED ||
+	    why == REASON_QUEUE_TIMEOUT ||
 	    why == REASON_CLIENT_CONNS || why == REASON_CLIENT_RATE ||
 	    why == REASON_TARPIT || why == REASON_NO_RESOURCES ||
 	    why == REASON_STOPPED || why == REASON_SERVER_DOWN;

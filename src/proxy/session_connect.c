@@ -127,6 +127,15 @@ session_choose(struct session *s, uint64_t now)
 	    s->frontend->core.pool, &s->client, &s->attempts, now);
 }
 
+/* Whether there is somebody for the client at all, be it the abuse server. */
+bool
+session_is_welcome(const struct session *s)
+{
+	const struct pool *p = s->frontend->core.pool;
+
+	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
+}
+
 /* Returns false when there is none: then the session waits for one, if it may,
  * or is closed. */
 static bool
@@ -141,7 +150,8 @@ session_choose_server(struct session *s, uint64_t now)
 	if (s->no_port)
 		session_close(s, REASON_NO_RESOURCES);
 	else if (!session_queue(s) && !session_await_restart(s))
-		session_unserved(s, REASON_NO_SERVER);
+		session_unserved(s,
+		    session_is_welcome(s) ? REASON_NO_SERVER : REASON_DENIED);
 	return false;
 }
 

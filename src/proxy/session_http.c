@@ -139,7 +139,7 @@ void
 session_unserved_now(struct session *s, enum reason why)
 {
 	if (s->frontend->core.options.http.status)
-		session_answer(s, 503, why, false);
+		session_answer(s, reason_status(why, false), why, false);
 	else
 		session_close(s, why);
 }
@@ -231,8 +231,10 @@ session_http_note(struct session *s)
 void
 session_http_on_turn(struct session *s)
 {
-	if (s->because != REASON_DONE)
-		session_answer(s, 503, (enum reason)s->because, false);
+	enum reason why = (enum reason)s->because;
+
+	if (why != REASON_DONE)
+		session_answer(s, reason_status(why, false), why, false);
 	else if (s->http_relay != NULL &&
 	    http_relay_refusal(s->http_relay) == HTTP_REFUSAL_PAGE)
 		session_refuse(s, true);

@@ -373,6 +373,8 @@ void session_http_on_turn(struct session *s);
 void session_http_too_slow(struct session *s);
 /* The same of a session that relays: returns true when it relays no more. */
 bool session_http_settle(struct session *s);
+/* Whether there is somebody for the client at all, be it the abuse server. */
+bool session_is_welcome(const struct session *s);
 /* Nobody can serve the client: it is told so, or its connection is closed;
  * soon, or at once. */
 void session_unserved(struct session *s, enum reason why);

@@ -86,6 +86,19 @@ put_client_ip(const struct session_record *r, char *value)
 	return strlen(peer_format_host(r->client, value));
 }
 
+/* Programs that read such logs take nothing but addresses; a Unix client is one
+ * of this machine. */
+static size_t
+put_clf_host(const struct session_record *r, char *value)
+{
+	static const char local[] = "127.0.0.1";
+
+	if (r->client->family != AF_UNIX)
+		return put_client_ip(r, value);
+	memcpy(value, local, sizeof(local));
+	return sizeof(local) - 1;
+}
+
 static size_t
 put_via(const struct session_record *r, char *value)
 {
@@ -277,6 +290,7 @@ const struct record_field record_fields[] = {
 	{ .name = "status", .put = put_status, NUMBER, ASKED },
 	{ .name = "client", .put = put_client, ADDRESS },
 	{ .name = "client_ip", .put = put_client_ip, ADDRESS, ASKED },
+	{ .name = "clf_host", .put = put_clf_host, ADDRESS, ASKED },
 	{ .name = "via", .put = put_via, ADDRESS },
 	{ .name = "id", .put = put_id },
 	{ .name = "port", .put = put_port, NUMBER },

@@ -9,6 +9,7 @@
  *     status      200                             the same, as of HTTP
  *     client      192.0.2.1:40000                 who it was
  *     client_ip   192.0.2.1
+ *     clf_host    192.0.2.1                       127.0.0.1 for Unix clients
  *     via         192.0.2.9:5000                  the proxy that named it
  *     id          e376615e324affeb                that servers were told
  *     port        443                             that the client came to

@@ -48,15 +48,6 @@ session_tls_done(struct session *s)
 	session_hello_next(s);
 }
 
-/* Whether there is somebody for the client at all, be it the abuse server. */
-static bool
-session_is_welcome(const struct session *s)
-{
-	const struct pool *p = s->frontend->core.pool;
-
-	return pool_slot(p, SLOT_ABUSE)->present || pool_permits(p, &s->client);
-}
-
 bool
 session_tls_wanted(const struct frontend_core *f)
 {
@@ -74,7 +65,7 @@ void
 session_tls_begin(struct session *s)
 {
 	if (!session_is_welcome(s))
-		session_close(s, REASON_NO_SERVER);
+		session_close(s, REASON_DENIED);
 	else if (tls_accept(&s->down, s->frontend->core.tls.server) < 0)
 		session_close(s, REASON_NO_RESOURCES);
 	else if (s->down.flags & STREAM_READABLE)

@@ -154,7 +154,7 @@ file pen.conf
 | server 1 address 127.0.0.1 port {P1} max 3
 | frobnicate
 signal HUP
-says pen.conf:2: unknown command "frobnicate"
+says pen.conf:2: unknown command 'frobnicate'
 > servers
 ~ 1 addr 127.0.0.1 port {P1} conn 0 max 0
 ask x = server 1: x

@@ -342,7 +342,8 @@ END_TEST
 START_TEST(files_over_tcp)
 {
 	static const char *const lines[] = { "session_log /tmp/x",
-		"log_format x; log /tmp/x", "web_stats /tmp/x", "geoip /tmp/x",
+		"log_format common; log /tmp/x", "web_stats /tmp/x",
+		"geoip /tmp/x",
 		"write /tmp/x", "include /tmp/x", "acl 3 file /tmp/x",
 		"on_state /bin/true", "control /tmp/x", "upgrade",
 		"server 0 address /tmp/x", "server add /tmp/x",

@@ -113,6 +113,32 @@ START_TEST(status_503)
 }
 END_TEST
 
+START_TEST(status_403)
+{
+	int fd;
+
+	backend_start(&server, SPOT_TCP4, serve_nobody, NULL);
+	spot_new(&front, SPOT_TCP4);
+	spot_new(&ctl, SPOT_UNIX);
+	pen_up(&pen, &front, "-r", "-C", ctl.text, "-O", "http_status", "-O",
+	    "acl 1 deny 127.0.0.1; client_acl 1", front.text, server.at.text,
+	    NULL);
+	hear_page(ask(GET), "403");
+	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "closed_denied 1\n") !=
+		NULL,
+	    SOON);
+	spot_ask(&ctl, "no http_status\n");
+	fd = spot_connect(&front);
+	spot_expect_reset(fd);
+	close(fd);
+	WAIT_FOR(strstr(spot_ask(&ctl, "statistics\n"), "closed_denied 2\n") !=
+		NULL,
+	    SOON);
+	pen_down(&pen);
+	backend_stop(&server);
+}
+END_TEST
+
 START_TEST(status_503_behind_a_queue)
 {
 	int one;
@@ -251,6 +277,7 @@ SUITE(test_http_pages)
 	Suite *s = suite_create("http_pages");
 
 	SUITE_ADD(s, status_503, 20);
+	SUITE_ADD(s, status_403, 20);
 	SUITE_ADD(s, status_503_behind_a_queue, 20);
 	SUITE_ADD(s, a_bad_request_that_is_queued, 20);
 	SUITE_ADD_LOOP(s, status_502, 20, 2);

@@ -186,7 +186,7 @@ START_TEST(unix_client)
 	strcpy(h + 16, "/run/client");
 	fd = spot_connect(&front);
 	spot_send(fd, h, sizeof(h));
-	WAIT_FOR(ended("no_server", 1), SOON);
+	WAIT_FOR(ended("denied", 1), SOON);
 	close(fd);
 	spot_ask(&ctl, "client_acl 0\n");
 	fd = spot_connect(&front);
@@ -217,7 +217,7 @@ START_TEST(it_counts)
 
 	up(text("acl 3 deny 192.0.2.0/24;client_acl 3;session_log %s", log));
 	fd = come("192.0.2.7");
-	WAIT_FOR(ended("no_server", 1), SOON);
+	WAIT_FOR(ended("denied", 1), SOON);
 	close(fd);
 	fd = come("198.51.100.7");
 	spot_expect_echo(fd, "hello");

@@ -489,7 +489,8 @@ START_TEST(who_does_not_wait)
 	command(t[_i].command);
 	waiting[0] = spot_connect(&front);
 	spot_expect_reset(waiting[0]);
-	ck_assert_int_eq(counter("closed_no_server"), 1);
+	ck_assert_int_eq(
+	    counter(_i == 3 ? "closed_denied" : "closed_no_server"), 1);
 	ck_assert_int_eq(counter("queued_total"), 0);
 	leave(1);
 	down();

@@ -197,7 +197,7 @@ static const struct ending {
 	{ "done", backend_echo, comes_and_goes, "retry 1" },
 	{ "client_reset", backend_echo, breaks_off, "retry 1" },
 	{ "server_reset", breaks_off_later, says_a_byte, "retry 1" },
-	{ "no_server", backend_echo, is_silent,
+	{ "denied", backend_echo, is_silent,
 	    "acl 1 deny 127.0.0.1; client_acl 1; retry 0" },
 	{ "idle_timeout", backend_hang, is_silent, "idle_timeout 200ms" },
 	{ "half_timeout", backend_hang, ends_its_half, "half_timeout 200ms" },

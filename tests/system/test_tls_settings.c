@@ -222,7 +222,7 @@ START_TEST(denied_before_the_handshake)
 
 	up("acl 1 deny 127.0.0.0/8;client_acl 1");
 	denied_at_once();
-	tls_chain_counts(&c, "closed_no_server", 1);
+	tls_chain_counts(&c, "closed_denied", 1);
 	/* it is the abuse server's, which talks to whom it knows */
 	tls_chain_tell(&c, text("abuse %s", server.at.text));
 	p = tls_chain_opens(&c, &any);

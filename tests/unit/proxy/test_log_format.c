@@ -211,6 +211,10 @@ START_TEST(common)
 	ck_assert_str_eq(line_of("common", true),
 	    "192.0.2.1 - - [22/Nov/2026:16:30:00 +0530] "
 	    "\"CONNECT - HTTP/1.1\" 503 0 no_server 8080");
+	/* what reads such logs takes addresses alone */
+	client = (struct peer){ .family = AF_UNIX };
+	ck_assert_int_eq(
+	    strncmp(line_of("common", true), "127.0.0.1 - - [", 15), 0);
 }
 END_TEST
 
