@@ -65,6 +65,12 @@ const struct choice choices_on_down[] = {
 	{ NULL, 0, NULL },
 };
 
+const struct choice choices_on_up[] = {
+	{ "keep", SERVER_ON_UP_KEEP, NULL },
+	{ "cut", SERVER_ON_UP_CUT, NULL },
+	{ NULL, 0, NULL },
+};
+
 const struct choice choices_quiet_end[] = {
 	{ "http", QUIET_END_HTTP, NULL },
 	{ "all", QUIET_END_ALL, NULL },

@@ -78,6 +78,18 @@ log_change(struct server *s, const struct server_change *c)
 		    (unsigned long long)(c->lasted_ms / 1000));
 }
 
+/* Sessions at lesser servers may end for it: the frontend finds out which. */
+static void
+on_well(void *arg, struct server *s)
+{
+	struct pen *p = arg;
+
+	(void)s;
+	if (p->phase == PHASE_SERVING &&
+	    pool_options(p->pool)->on_up == SERVER_ON_UP_CUT)
+		frontend_cut_sessions(p->frontend);
+}
+
 /* What is taken over from another process was announced by that one; and of two
  * that know a server, the one that serves runs the program. */
 static void
@@ -88,6 +100,8 @@ announce(struct pen *p, struct server *s, const struct server_change *c)
 	log_change(s, c);
 	if (pool_cuts_sessions(p->pool, s))
 		frontend_cut_sessions(p->frontend);
+	if (c->is == SERVER_UP)
+		on_well(p, s);
 	if (program != NULL && p->phase == PHASE_SERVING)
 		on_state_add(p->on_state, program, s, c);
 }
@@ -134,6 +148,7 @@ states_watch(struct pen *p)
 		.wall = now_wall,
 		.on_state = on_state,
 		.on_down = on_down,
+		.on_well = on_well,
 		.arg = p };
 
 	timer_init(&p->revival, on_revival);

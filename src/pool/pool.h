@@ -42,6 +42,7 @@ struct pool_options {
 	unsigned tries; /* servers a client is given at most; 0: each once */
 	enum failback failback;
 	enum server_on_down on_down; /* of servers that say nothing else */
+	enum server_on_up on_up;
 	int client_acl; /* number of the access list that clients must pass */
 	struct health_options health;
 };
@@ -63,6 +64,9 @@ struct pool_watcher {
 	/* The same when checks have found it down while it drains, or is
 	 * taken out for maintenance, which stays its state. */
 	void (*on_down)(void *arg, struct server *s, const char *reason);
+	/* A check has found it well, the first one since it was new or failed:
+	 * its state need not change. */
+	void (*on_well)(void *arg, struct server *s);
 	void *arg;
 };
 

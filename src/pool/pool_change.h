@@ -13,6 +13,7 @@ void pool_refresh(struct server *s);
 void pool_tell(struct server *s, const char *reason);
 /* And of a server that is down, if its state hides that. */
 void pool_tell_down(struct server *s, const char *reason);
+void pool_tell_well(struct server *s);
 
 /* A server whose state another process knew goes on with its slow start. */
 void pool_resume_slow_start(struct server *s, uint64_t now);

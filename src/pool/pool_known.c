@@ -40,6 +40,8 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 	pool_tell(s, reason);
 	if (changed && !good)
 		pool_tell_down(s, reason);
+	if (good && s->health.good == 1)
+		pool_tell_well(s);
 	return changed;
 }
 

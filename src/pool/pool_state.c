@@ -241,6 +241,15 @@ pool_tell_down(struct server *s, const char *reason)
 		w->on_down(w->arg, s, reason);
 }
 
+void
+pool_tell_well(struct server *s)
+{
+	const struct pool_watcher *w = &s->pool->watcher;
+
+	if (w->on_well != NULL)
+		w->on_well(w->arg, s);
+}
+
 /* ---- all servers ---- */
 
 void

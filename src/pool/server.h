@@ -63,6 +63,9 @@ enum server_on_down {
 	SERVER_ON_DOWN_CUT
 };
 
+/* What becomes of sessions at lesser servers when a better one comes up. */
+enum server_on_up { SERVER_ON_UP_KEEP, SERVER_ON_UP_CUT };
+
 enum server_admin { SERVER_ENABLED, SERVER_DRAINING, SERVER_DISABLED };
 
 /* In order of precedence; see above. */

@@ -2,6 +2,7 @@
  * that ends those whose server is down. */
 #include "config.h"
 
+#include "pool/level.h"
 #include "proxy/session_private.h"
 
 static struct session *
@@ -99,16 +100,27 @@ frontend_connection_of_fd(const struct frontend *f, int fd)
 	return -1;
 }
 
-/* ---- a server is down ---- */
+/* ---- a server is down, or a better one is up ---- */
 
-/* One that still connects goes to the next server if this one does not
- * answer. */
+static bool
+is_outranked(const struct session *s)
+{
+	return (s->state == RELAYING || s->state == CONNECTING) && s->counted &&
+	    level_is_outranked(s->server, s->frontend->core.best_level,
+		&s->client,
+		s->facts != NULL ? session_first_allowed(s) : NULL);
+}
+
+/* One that still connects to a server that is down goes to the next one if this
+ * one does not answer. */
 static void
 cut(void *entry)
 {
 	struct session *s = entry;
 
-	if (s->state == RELAYING && s->counted &&
+	if (is_outranked(s))
+		session_leave(s);
+	else if (s->state == RELAYING && s->counted &&
 	    pool_cuts_sessions(s->frontend->core.pool, s->server) &&
 	    !session_retry(s, true) && !session_await_next(s, true) &&
 	    !session_http_unanswered(s, 502, REASON_SERVER_DOWN))
@@ -120,6 +132,7 @@ session_cut_on_turn(struct task *t)
 {
 	struct frontend *f = list_entry(t, struct frontend, cut.task);
 
+	f->core.best_level = level_best(f->core.pool);
 	id_table_walk(&f->connections, &f->cut.sessions, cut);
 	id_table_walk(&f->flows.ids, &f->cut.flows, flow_cut);
 	if (f->cut.sessions.left > 0 || f->cut.flows.left > 0)

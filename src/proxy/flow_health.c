@@ -5,6 +5,7 @@
 
 
 #include "base/array.h"
+#include "pool/level.h"
 #include "proxy/flow_private.h"
 
 /* Questions a server has left unanswered. */
@@ -133,4 +134,8 @@ flow_cut(void *flow)
 	if (w->server != NULL && flow_is_current(w) &&
 	    pool_cuts_sessions(w->frontend->pool, w->server))
 		flow_end(w, REASON_SERVER_DOWN);
+	else if (w->server != NULL && flow_is_current(w) &&
+	    level_is_outranked(
+		w->server, w->frontend->best_level, NULL, NULL))
+		flow_end(w, REASON_SERVER_UP);
 }

@@ -292,8 +292,9 @@ void frontend_stop(struct frontend *f);
  * except that those that may be are ended at a quiet moment. Not to be called
  * from a listener's own callback. */
 void frontend_drain(struct frontend *f);
-/* A server went down: ends its sessions and flows, and those of others that are
- * down, where on_down says so; soon, in portions. */
+/* A server went down, or came up: ends its sessions and flows, and those of
+ * others that are down, where on_down says so, or of those that are worse than
+ * one that is up, where on_up does; soon, in portions. */
 void frontend_cut_sessions(struct frontend *f);
 /* Accepts and receives nothing until frontend_resume(), from connections,
  * datagrams and queries alike: they wait in the kernel. Sessions and flows go

@@ -35,6 +35,7 @@ struct frontend_core {
 	struct frontend_tls tls;
 	struct source_limits sources;
 	bool limited; /* the settings limit them */
+	int64_t best_level; /* of servers, when they were walked: level.h */
 	struct pipe_share share;
 	struct sessionlog *sessionlog; /* NULL: none; not owned */
 	struct flows *flows; /* those of the frontend, which owns them */

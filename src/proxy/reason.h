@@ -19,6 +19,7 @@ enum reason {
 	REASON_NO_RESOURCES,	/* out of memory or descriptors */
 	REASON_STOPPED,		/* by command, or the program ends */
 	REASON_SERVER_DOWN,	/* its server is down: on_down */
+	REASON_SERVER_UP,	/* a better server is up: on_up */
 	REASON_MAX_AGE,		/* asked to end for its age, and did not */
 	REASON_QUIET_END,	/* asked to end, at a quiet moment */
 	REASON_TLS_FAILED,	/* the client's handshake, or what came later */

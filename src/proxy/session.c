@@ -156,7 +156,7 @@ static bool
 session_resets_client(const struct session *s, enum reason why)
 {
 	if (why == REASON_SERVER_RESET || why == REASON_TRUNCATED ||
-	    why == REASON_MAX_AGE)
+	    why == REASON_MAX_AGE || why == REASON_SERVER_UP)
 		return !s->client_told;
 	return why == REASON_NO_SERVER || why == REASON_DENIED ||
 	    why == REASON_QUEUE_TIMEOUT ||
@@ -174,6 +174,7 @@ session_close(struct session *s, enum reason why)
 	bool reset_server = why == REASON_CLIENT_RESET ||
 	    why == REASON_STOPPED || why == REASON_TLS_FAILED ||
 	    why == REASON_TRUNCATED || why == REASON_SERVER_DOWN ||
+	    why == REASON_SERVER_UP ||
 	    why == REASON_MAX_AGE;
 	enum reason said =
 	    s->because != REASON_DONE ? (enum reason)s->because : why;

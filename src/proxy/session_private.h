@@ -414,6 +414,9 @@ bool session_is_asked(const struct session *s);
 bool session_is_quiet(const struct session *s);
 /* Ends it there. */
 void session_end_quietly(struct session *s);
+/* Ends it there, if it may be ended so, else at once: a better server is up,
+ * which its client gets when it comes again. */
+void session_leave(struct session *s);
 
 /* ---- the log ---- */
 

@@ -66,6 +66,21 @@ session_end_quietly(struct session *s)
 	session_close(s, REASON_QUIET_END);
 }
 
+void
+session_leave(struct session *s)
+{
+	enum quiet_end which = s->frontend->core.options.end.quiet;
+
+	if (which == QUIET_END_ALL ||
+	    (which == QUIET_END_HTTP && (s->http || s->http_relay != NULL))) {
+		s->leaving = true;
+		session_reschedule(s);
+		return;
+	}
+	pool_forget_client(s->frontend->core.pool, &s->client);
+	session_close(s, REASON_SERVER_UP);
+}
+
 /* ---- so that others get their share ---- */
 
 static void

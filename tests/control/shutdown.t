@@ -22,6 +22,13 @@ pen -r {FRONT} {S0} {S1}
 < cut
 > on_down maybe
 < error: on_down: expects keep or cut, got "maybe"
+> on_up
+< keep
+> on_up cut
+> on_up
+< cut
+> on_up maybe
+< error: on_up: expects keep or cut, got "maybe"
 > server 0 on_down keep; server 1 on_down cut; server 1 on_down default
 > servers json
 ~ "on_down":"keep"

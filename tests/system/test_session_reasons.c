@@ -186,6 +186,20 @@ is_cut(void)
 	close(fd);
 }
 
+static void
+is_moved(void)
+{
+	int fd = spot_connect(&front);
+	char byte;
+
+	spot_expect_echo(fd, "served");
+	command(text("prio; check connect; check_interval 100ms; server 0 prio "
+		     "5; server add %s:0:0:0:1",
+	    back.at.text));
+	ck_assert_int_le(recv(fd, &byte, 1, 0), 0);
+	close(fd);
+}
+
 /* ---- sessions ---- */
 
 static const struct ending {
@@ -205,6 +219,7 @@ static const struct ending {
 	{ "fastclose", backend_say, stays, "tcp_fastclose up" },
 	{ "stopped", backend_echo, is_there_at_the_end, "retry 1" },
 	{ "server_down", backend_echo, is_cut, "on_down cut" },
+	{ "server_up", backend_echo, is_moved, "on_up cut" },
 	{ "quiet_end", backend_echo, says_a_byte,
 	    "max_age 200ms; quiet_end all; quiet_time 100ms" },
 	{ "max_age", backend_echo, says_a_byte,

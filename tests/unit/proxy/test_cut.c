@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "pool/balance.h"
 #include "support/backend.h"
 #include "support/rig.h"
 #include "support/suite.h"
@@ -117,6 +118,81 @@ START_TEST(sessions_are_kept)
 }
 END_TEST
 
+/* ---- a better server comes up ---- */
+
+enum way { CUT, KEPT, QUIETLY, UNPROVEN, WAYS };
+
+static void
+set_ways(enum way way)
+{
+	struct pool_options o = *pool_options(rig.pool);
+
+	pool_server(rig.pool, 1)->set.prio = 5;
+	o.balance = balance_find("prio");
+	o.on_up = way == KEPT ? SERVER_ON_UP_KEEP : SERVER_ON_UP_CUT;
+	o.sticky = true;
+	ck_assert_int_eq(pool_set_options(rig.pool, &o), 0);
+	if (way == QUIETLY) {
+		rig.options.end.quiet = QUIET_END_ALL;
+		rig.options.end.quiet_ms = 20;
+		frontend_set_options(rig.frontend, &rig.options);
+	}
+}
+
+/* Without checks nobody knows whether it is well. */
+static void
+comes_up(unsigned server, enum way way)
+{
+	struct server *s = pool_server(rig.pool, server);
+
+	while (server_state(s) != SERVER_UP)
+		pool_checked(rig.pool, s, true, "test", loop_now(rig.loop));
+	if (way == UNPROVEN)
+		pool_unchecked(rig.pool, s);
+	frontend_cut_sessions(rig.frontend);
+}
+
+/* They end, and come back to the better one; those that are there stay. */
+START_TEST(sessions_leave_lesser_servers)
+{
+	int fd[EACH], i, better;
+	enum reason why =
+	    _i == QUIETLY ? REASON_QUIET_END : REASON_SERVER_UP;
+
+	rig_begin();
+	for (i = 0; i < SERVERS; i++) {
+		backend_start(&back[i], SPOT_TCP4, backend_echo, NULL);
+		rig_add_server((unsigned)i, &back[i].at);
+	}
+	rig_front();
+	set_ways((enum way)_i);
+	goes_down(0);
+	for (i = 0; i < EACH; i++)
+		fd[i] = rig_talks();
+	ck_assert_uint_eq(pool_server(rig.pool, 1)->connections, EACH);
+	comes_up(0, (enum way)_i);
+	if (_i == KEPT || _i == UNPROVEN) {
+		rig_breathe();
+		rig_breathe();
+		ck_assert_uint_eq(rig_stats()->sessions, EACH);
+	} else {
+		RUN_UNTIL(rig_stats()->reasons[why] == EACH);
+		better = rig_talks();
+		ck_assert_uint_eq(pool_server(rig.pool, 0)->connections, 1);
+		frontend_cut_sessions(rig.frontend);
+		rig_breathe();
+		rig_breathe();
+		ck_assert(!rig_tells(better));
+		close(better);
+	}
+	for (i = 0; i < EACH; i++)
+		close(fd[i]);
+	rig_end();
+	for (i = 0; i < SERVERS; i++)
+		backend_stop(&back[i]);
+}
+END_TEST
+
 START_TEST(flows_go_elsewhere)
 {
 	struct spot at[SERVERS];
@@ -152,6 +228,7 @@ SUITE(test_cut)
 	tcase_set_timeout(kept, 20);
 	tcase_add_loop_test(kept, sessions_are_kept, 0, 2);
 	suite_add_tcase(s, kept);
+	SUITE_ADD_LOOP(s, sessions_leave_lesser_servers, 20, WAYS);
 	SUITE_ADD(s, flows_go_elsewhere, 20);
 	return s;
 }

@@ -1,0 +1,60 @@
+/* level.c: see level.h. */
+#include "config.h"
+
+#include "pool/balance.h"
+#include "pool/explain.h"
+#include "pool/level.h"
+#include "pool/server_set.h"
+
+static int64_t
+level_of(const struct server *s)
+{
+	if (s->role != SERVER_REGULAR)
+		return INT64_MAX;
+	return pool_options(s->pool)->balance == &balance_prio ? s->set.prio : 0;
+}
+
+/* Without checks a server is up once its blacklisting is over, and nobody
+ * knows whether it is well: sessions would end for nothing, again and again. */
+static bool
+is_proven(const struct server *s)
+{
+	return s->present && s->checked && s->health.good > 0 && !s->full &&
+	    server_state(s) == SERVER_UP;
+}
+
+int64_t
+level_best(const struct pool *p)
+{
+	const struct server *s;
+	int64_t best = INT64_MAX;
+	unsigned slot;
+
+	if (pool_options(p)->on_up != SERVER_ON_UP_CUT)
+		return best;
+	for (slot = SLOTS_SPECIAL; (s = pool_slot(p, slot)) != NULL; slot++)
+		if (is_proven(s) && level_of(s) < best)
+			best = level_of(s);
+	return best;
+}
+
+bool
+level_is_outranked(const struct server *s, int64_t best,
+    const struct peer *who, const struct server_set *allowed)
+{
+	int64_t level = level_of(s);
+	const struct server *t;
+	unsigned slot;
+
+	if (s->role == SERVER_ABUSE || level <= best)
+		return false;
+	if (allowed == NULL && who == NULL)
+		return true;
+	for (slot = SLOTS_SPECIAL; (t = pool_slot(s->pool, slot)) != NULL;
+	     slot++)
+		if (level_of(t) < level && is_proven(t) &&
+		    (allowed == NULL || server_set_has(allowed, slot)) &&
+		    (who == NULL || pool_server_permits(t, who)))
+			return true;
+	return false;
+}
