@@ -9,6 +9,7 @@
 #include "control/apply.h"
 #include "control/direct.h"
 #include "control/expand.h"
+#include "net/sock_try.h"
 
 /* ---- names ---- */
 
@@ -299,6 +300,56 @@ add_change(struct changes *c, unsigned slot, const struct server_addrs *found)
 	return 0;
 }
 
+/* ---- pen itself as a server ---- */
+
+static bool
+is_listener(const struct frontend_address *l, const struct addr *a)
+{
+	struct addr host = l->at;
+
+	if (l->at.u.sa.sa_family == AF_UNIX)
+		return addr_equal(&l->at, a);
+	if (addr_port(&l->at) != addr_port(a) || a->u.sa.sa_family == AF_UNIX)
+		return false;
+	addr_set_port(&host, addr_port(a));
+	if (!addr_is_any(&l->at))
+		return addr_equal(&host, a);
+	return (l->at.u.sa.sa_family == a->u.sa.sa_family ||
+		   (l->at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
+	    sock_is_local(a);
+}
+
+/* A server that would be pen itself: each client would come to it again, for
+ * ever. With direct return frames go elsewhere. What a name has got since is no
+ * fault of who changes something else. */
+static int
+check_elsewhere(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct server_addrs *found, struct error *e)
+{
+	const struct server_plan *s = plan_slot(draft, slot);
+	const struct server_plan *now = plan_slot(p->plan, slot);
+	const struct listen_list *listen = &draft->listen;
+	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
+	unsigned i, k;
+
+	if (slot == SLOT_ABUSE)
+		snprintf(name, sizeof(name), "the abuse server");
+	else if (slot != SLOT_EMERGENCY)
+		snprintf(name, sizeof(name), "server %u", server_number(slot));
+	if (direct_is_wanted(draft) ||
+	    (p->phase >= PHASE_SERVING && same_host(now, s) &&
+		now->port == s->port &&
+		listen_list_equal(&p->plan->listen, listen)))
+		return 0;
+	for (i = 0; i < found->count; i++)
+		for (k = 0; k < listen->count; k++)
+			if (is_listener(&listen->entry[k], &found->addr[i]))
+				return error_set(e,
+				    "%s is pen's own listening address %s",
+				    name, addr_format(&found->addr[i], text));
+	return 0;
+}
+
 static int
 find_change(const struct pen *p, const struct plan *draft, unsigned slot,
     const struct names *n, struct changes *c, struct error *e)
@@ -314,6 +365,8 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 		if ((old == NULL || !old->present))
 			return 0;
 	} else if (addresses(p, draft, slot, s, n, &found, e) < 0) {
+		return -1;
+	} else if (check_elsewhere(p, draft, slot, &found, e) < 0) {
 		return -1;
 	} else if (!differs(p, slot, s, &found)) {
 		return 0;

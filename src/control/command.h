@@ -136,6 +136,8 @@ struct command {
 	const char *none; /* what stands for no value */
 	const struct choice *choices;
 	const char *(*names)(unsigned i); /* the last is followed by NULL */
+	/* The name that a word stands for, or the word; NULL: none does. */
+	const char *(*short_for)(const char *word);
 	const char *key;		  /* in JSON; NULL: the name */
 	const char *alias; /* the row that shows the value; NULL: this one */
 	/* Does what else follows when it has been set; `base` is what the
@@ -252,6 +254,7 @@ int run_idlers(struct call *c, struct error *e);
 int run_top(struct call *c, struct error *e);
 /* mode_command.c */
 const char *balance_name(unsigned i);
+const char *balance_alias(const char *word);
 int after_balance(struct call *c, void *base, struct error *e);
 void tell_balance(struct facts *f, const char *key, const struct plan *p);
 void tell_sticky(struct facts *f, const char *key, const struct plan *p);

@@ -154,21 +154,31 @@ config_load(struct call *c, const char *path,
 	return r.failed ? -1 : 0;
 }
 
-/* A plan that cannot serve anybody is a mistake. */
-static int
-check_whole(const struct plan *p, struct error *e)
+static bool
+has_server(const struct plan *p)
 {
 	const struct server_plan *s;
 	unsigned i;
 
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL)
+			return true;
+	return false;
+}
+
+/* A plan that cannot serve anybody is a mistake; but a start may be before its
+ * servers, which come by the control socket or the file. A file that has lost
+ * its servers is refused. */
+static int
+check_whole(const struct pen *pen, const struct plan *p, struct error *e)
+{
 	if (p->listen.count == 0)
 		return error_set(e,
 		    "no listening address (usage: pen [options] "
 		    "[address:]port server ...)");
-	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
-		if (s->host != NULL)
-			return 0;
-	if (p->config.frontend.dummy)
+	if (has_server(p) || p->config.frontend.dummy ||
+	    ((p->control_count > 0 || p->config.file != NULL) &&
+		!has_server(pen->plan)))
 		return 0;
 	return error_set(
 	    e, "no server (usage: pen [options] [address:]port server ...)");
@@ -203,7 +213,7 @@ config_draft(
 		plan_free(draft);
 		return NULL;
 	}
-	if (check_whole(draft, e) == 0)
+	if (check_whole(p, draft, e) == 0)
 		return draft;
 	if (on_error != NULL)
 		on_error(e->text);

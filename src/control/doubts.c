@@ -14,6 +14,7 @@
 #include "control/server_index.h"
 #include "control/origin.h"
 #include "control/reply.h"
+#include "pool/balance.h"
 
 /* ---- servers ---- */
 
@@ -36,54 +37,144 @@ next_slot(const struct scope *w, unsigned slot)
 				 : plan_next_change(w->before, w->now, slot);
 }
 
+/* A setting of one server that has no effect: what is printed behind its
+ * number, and of the servers beyond EACH_MAX. */
+struct server_doubt {
+	bool (*is)(const struct plan *p, const struct server_plan *s);
+	void (*print)(const struct plan *p, const struct server_plan *s,
+	    struct buffer *text);
+	const char *more;
+};
+
 static bool
-has_useless_max(const struct server_plan *s)
+has_useless_max(const struct plan *p, const struct server_plan *s)
 {
-	return s->host != NULL && s->set.hard > 0 && s->set.soft > s->set.hard;
+	(void)p;
+	return s->set.hard > 0 && s->set.soft > s->set.hard;
 }
 
 static void
-print_limits(const struct scope *w, const struct plan *p, struct buffer *text)
+print_max(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "max %llu has no effect with hard %llu",
+	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard);
+}
+
+static bool
+has_useless_forward(const struct plan *p, const struct server_plan *s)
+{
+	return !direct_is_wanted(p) && s->set.forward != SERVER_FORWARD_AS_SET;
+}
+
+static void
+print_forward(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "forward %s has no effect without dsr_if",
+	    choice_name(choices_server_forward, (int)s->set.forward));
+}
+
+/* Weight 1 is what a server has where weights do not count. */
+static bool
+has_useless_weight(const struct plan *p, const struct server_plan *s)
+{
+	return !p->config.pool.balance->weighted && s->set.weight > 1;
+}
+
+static void
+print_weight(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	reply_add(text, "weight %u does not count with %s", s->set.weight,
+	    p->config.pool.balance->name);
+}
+
+static bool
+has_useless_prio(const struct plan *p, const struct server_plan *s)
+{
+	return p->config.pool.balance != &balance_prio && s->set.prio != 0;
+}
+
+static void
+print_prio(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "prio %d has no effect without prio", s->set.prio);
+}
+
+static bool
+has_useless_start(const struct plan *p, const struct server_plan *s)
+{
+	return s->set.slow_start_ms > 0 && !doubts_has_shares(p);
+}
+
+static void
+print_start(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)s;
+	reply_add(text, "slow_start has no effect with %s",
+	    p->config.pool.balance->name);
+}
+
+static const struct server_doubt server_doubts[] = {
+	{ has_useless_max, print_max, "max has no effect with a lower hard" },
+	{ has_useless_forward, print_forward,
+	    "forward has no effect without dsr_if" },
+	{ has_useless_weight, print_weight, "their weights do not count" },
+	{ has_useless_prio, print_prio, "prio has no effect without prio" },
+	{ has_useless_start, print_start, "slow_start has no effect" },
+};
+
+static void
+print_each(const struct scope *w, const struct plan *p,
+    const struct server_doubt *d, struct buffer *text)
 {
 	const struct server_plan *s;
 	unsigned i, n = 0;
 
 	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
 	     i = next_slot(w, i + 1)) {
-		if (!has_useless_max(s) || ++n > EACH_MAX)
+		if (s->host == NULL || !d->is(p, s) || ++n > EACH_MAX)
 			continue;
-		reply_add(text,
-		    "server %u: max %llu has no effect with hard %llu\n",
-		    server_number(i), (unsigned long long)s->set.soft,
-		    (unsigned long long)s->set.hard);
+		reply_add(text, "server %u: ", server_number(i));
+		d->print(p, s, text);
+		reply_add(text, "\n");
 	}
 	if (n > EACH_MAX)
-		reply_add(text,
-		    "%u more servers: max has no effect with a lower hard\n",
-		    n - EACH_MAX);
+		reply_add(
+		    text, "%u more servers: %s\n", n - EACH_MAX, d->more);
 }
 
+static bool
+has_weight(const struct server_plan *s)
+{
+	return s->host != NULL && (s->set.weight > 0 || s->service.there);
+}
+
+/* Beside servers with a weight, one without gets nobody. */
 static void
-print_forwards(const struct scope *w, const struct plan *p, struct buffer *text)
+print_weightless(const struct plan *p, struct buffer *text)
 {
 	const struct server_plan *s;
-	unsigned i, n = 0;
+	unsigned i, n = 0, with = 0;
 
-	if (direct_is_wanted(p))
+	for (i = 0; (s = plan_server(p, i)) != NULL && with == 0; i++)
+		with += has_weight(s);
+	if (with == 0 || !p->config.pool.balance->weighted)
 		return;
-	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
-	     i = next_slot(w, i + 1)) {
-		if (s->host == NULL ||
-		    s->set.forward == SERVER_FORWARD_AS_SET || ++n > EACH_MAX)
-			continue;
-		reply_add(text,
-		    "server %u: forward %s has no effect without dsr_if\n",
-		    server_number(i),
-		    choice_name(choices_server_forward, (int)s->set.forward));
-	}
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL && !has_weight(s) && ++n <= EACH_MAX)
+			reply_add(text,
+			    "server %u gets no clients: it has no weight, and "
+			    "others have one\n",
+			    i);
 	if (n > EACH_MAX)
-		reply_add(text,
-		    "%u more servers: forward has no effect without dsr_if\n",
+		reply_add(text, "%u more servers have no weight\n",
 		    n - EACH_MAX);
 }
 
@@ -283,11 +374,13 @@ print_new_twins(const struct scope *w, struct buffer *text)
 static void
 print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
 {
+	size_t i;
+
 	doubts_print_needs(p, text);
-	if (w->changes & (PLAN_HOSTS | PLAN_LIMITS))
-		print_limits(w, p, text);
-	if (w->changes & (PLAN_HOSTS | PLAN_FORWARD))
-		print_forwards(w, p, text);
+	for (i = 0; i < sizeof(server_doubts) / sizeof(server_doubts[0]); i++)
+		print_each(w, p, &server_doubts[i], text);
+	if (w->before == NULL)
+		print_weightless(p, text);
 	print_http(p, text);
 	print_abuse(p, text);
 	print_unguarded(p, text);

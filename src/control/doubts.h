@@ -12,6 +12,8 @@ struct server_index;
 void doubts_print(const struct plan *p, struct buffer *text);
 /* Of these, the settings that have no effect without another one. */
 void doubts_print_needs(const struct plan *p, struct buffer *text);
+/* Whether slow_start has an effect: the algorithm has shares. */
+bool doubts_has_shares(const struct plan *p);
 /* Logs those that the plan before (NULL: none) did not have. `index` is of the
  * servers of `p`; NULL if there was no plan before. */
 void doubts_log(const struct plan *before, const struct plan *p,

@@ -86,6 +86,22 @@ is_hashed(const struct plan *p)
 	return strcmp(p->config.pool.balance->name, "hash") == 0;
 }
 
+bool
+doubts_has_shares(const struct plan *p)
+{
+	const struct balance *b = p->config.pool.balance;
+
+	return b != &balance_roundrobin && b != &balance_prio &&
+	    b != &balance_hash;
+}
+
+static bool
+has_levels(const struct plan *p)
+{
+	return p->config.pool.balance == &balance_prio ||
+	    plan_slot(p, SLOT_EMERGENCY)->host != NULL;
+}
+
 static bool
 is_tls(const struct plan *p)
 {
@@ -209,6 +225,7 @@ static const struct need {
 	{ "clients_max", is_sticky, "while clients are not remembered" },
 	{ "sticky_prefix6", is_sticky, "while clients are not remembered" },
 	{ "hash_prefix6", is_hashed, "without hash" },
+	{ "slow_start", doubts_has_shares, "with roundrobin, prio or hash" },
 	{ "queue", has_connections, no_connections },
 	{ "retry", has_connections, no_connections },
 	{ "peek", has_connections, no_connections },
@@ -308,6 +325,8 @@ static const struct need {
 	{ "check_lazy", is_checked, "without check" },
 	{ "check_initial", is_checked, "without check" },
 	{ "checks_max", is_checked, "without check" },
+	{ "on_up", is_checked, "without check" },
+	{ "on_up", has_levels, "without prio or emergency" },
 };
 
 void

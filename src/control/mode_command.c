@@ -14,6 +14,24 @@ balance_name(unsigned i)
 	return balance_table[i] != NULL ? balance_table[i]->name : NULL;
 }
 
+/* As ipvsadm(8) calls them. */
+const char *
+balance_alias(const char *word)
+{
+	static const char *const names[][2] = {
+		{ "rr", "roundrobin" },
+		{ "lc", "leastconn" },
+		{ "wlc", "wleastconn" },
+		{ "sh", "hash" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i][0]) == 0)
+			return names[i][1];
+	return word;
+}
+
 /* "balance default" leaves the memory of clients to the modes as well. */
 int
 after_balance(struct call *c, void *base, struct error *e)

@@ -40,6 +40,7 @@ const struct command rows_choosing[] = {
 	    .kind = KIND_NAME,
 	    .offset = AT(mode.balance),
 	    .names = balance_name,
+	    .short_for = balance_alias,
 	    .noun = "algorithm",
 	    .none = "default",
 	    .after = after_balance,

@@ -314,18 +314,20 @@ static int
 set_name(const struct command *row, void *value, const struct words *w, bool no,
     struct error *e)
 {
-	const char *name;
+	const char *name, *wanted = w->count > 0 ? w->word[0] : NULL;
 	unsigned i;
 
 	(void)no;
 	if (w->count != 1)
 		return value_expects(row, e);
+	if (row->short_for != NULL)
+		wanted = row->short_for(wanted);
 	if (strcmp(w->word[0], row->none) == 0) {
 		*(const char **)value = NULL;
 		return 0;
 	}
 	for (i = 0; (name = row->names(i)) != NULL; i++)
-		if (strcmp(w->word[0], name) == 0) {
+		if (strcmp(wanted, name) == 0) {
 			*(const char **)value = name;
 			return 0;
 		}

@@ -65,6 +65,28 @@ sock_try_listen(
 	    : error_set(e, "\"%s\": %.300s", addr_format(at, text), why.text);
 }
 
+/* The source of what a host sends to itself is the address itself. Binding
+ * tells less: a host may let that happen with any address. */
+bool
+sock_is_local(const struct addr *a)
+{
+	struct addr to = *a, from = { .len = sizeof(from.u) };
+	int fd;
+	bool local;
+
+	if (addr_is_loopback(a))
+		return true;
+	addr_set_port(&to, 9); /* any will do */
+	fd = socket(to.u.sa.sa_family, SOCK_DGRAM, 0);
+	if (fd < 0)
+		return false;
+	local = connect(fd, &to.u.sa, to.len) == 0 &&
+	    getsockname(fd, &from.u.sa, &from.len) == 0;
+	close(fd);
+	addr_set_port(&from, addr_port(&to));
+	return local && addr_equal(&from, &to);
+}
+
 int
 sock_try_source(const struct addr *a)
 {

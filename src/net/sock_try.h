@@ -13,6 +13,9 @@
  * a sentence that names it. */
 int sock_try_listen(
     const struct addr *at, bool datagram, bool freebind, struct error *e);
+/* Whether packets to the address come to this host, as its routes are. Sends
+ * none. */
+bool sock_is_local(const struct addr *a);
 /* Whether connections may come from the address, given a free port. Returns 0,
  * or -1 with errno. */
 int sock_try_source(const struct addr *a);

@@ -161,3 +161,12 @@ ask x = server 1: x
 > reload
 ~ error: reload: {DIR}pen.conf:2: unknown command "frobnicate"
 > no web_stats
+
+# what Pen 0.34 writes of a table with a gap
+file gap.conf
+| server 0 acl 0 address 127.0.0.1 port {P0} max 0 hard 0
+| server 7 acl 0 address (unknown address family 0 port 0 max 0 hard 0
+| server 8 acl 0 address 127.0.0.1 port {P3} max 0 hard 0
+> include {DIR}gap.conf
+> servers
+~ 8 addr 127.0.0.1 port {P3} 

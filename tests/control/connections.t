@@ -106,8 +106,10 @@ hold h
 ask OTHER y = server 0: y
 > servers
 ~ 0 addr 127.0.0.1 port {P0} conn 1
+> listen {S3}
+~ error: listen: "{S3}": address already in use
 > listen {S0}
-~ error: listen: "{S0}": address already in use
+~ error: listen: server 0 is pen's own listening address {S0}
 > listen
 < {OTHER}
 ask OTHER y = server 0: y

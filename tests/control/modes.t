@@ -33,6 +33,14 @@ drop
 ~ {"hash":true,"roundrobin":false,"stubborn":false,"weight":false,"prio":false,"balance":"hash"}
 > balance prio; mode
 < no hash no roundrobin no stubborn no weight prio
+> balance rr; mode json
+~ "balance":"roundrobin"
+> balance lc; mode json
+~ "balance":"leastconn"
+> balance wlc; mode json
+~ "balance":"wleastconn"
+> balance sh; mode json
+~ "balance":"hash"
 > balance pigeon
 ~ error: balance: unknown algorithm "pigeon"
 > balance default

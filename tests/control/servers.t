@@ -147,6 +147,12 @@ ask c = server 2: c
 ask c = server 2: c
 > no abuse
 
+# pen itself is none: a client would come to it again and again
+> server add {FRONT}
+~ is pen's own listening address {FRONT}
+> emergency {FRONT}
+~ the emergency server is pen's own listening address {FRONT}
+
 # the same one twice is hardly meant
 > server 9 address 127.0.0.1 port {P0}
 says server 9 is the same as server 0: {S0}

@@ -133,10 +133,11 @@ for page in "$top"/man/*.[1-9]; do
 	sed -e ':a' -e '/\\$/N' -e 's/ *\\\n/ /' -e 'ta' "$dir/shown" |
 	    sed -n 's/^pen //p' | sed -E \
 	    -e 's/; .*//' \
-	    -e "s/(^| )($names)[A1]\\b/\\1127.0.0.1/g" \
-	    -e "s/(^| )($names)([A-Z]|[0-9]+)\\b/\\1127.0.0.2/g" \
+	    -e "s/(^| )($names)[A1]\\b/\\1198.51.100.1/g" \
+	    -e "s/(^| )($names)([A-Z]|[0-9]+)\\b/\\1198.51.100.2/g" \
 	    -e 's/loghost/127.0.0.1/' \
-	    -e "s,site.pem,$dir/etc/site.pem," -e 's/sorry/127.0.0.1/g' \
+	    -e "s,site.pem,$dir/etc/site.pem," -e 's/sorry/198.51.100.3/g' \
+	    -e '/--transparent/s/198\.51\.100\.([0-9])/127.0.0.\1:81/g' \
 	    >"$dir/lines"
 	while read -r line; do
 		echo "pen $line" >"$dir/example"

@@ -59,7 +59,7 @@ sed -n '/^\.Sh COMMANDS/,/^\.Sh SEE ALSO/p' "$man/pen.conf.5" | awk '
 	grep -vxE 'prompt|quit|block|delayed_forward|ssl_compat|' >"$dir/bare"
 
 # defaults that are not in the paragraph of their setting
-"$pen" --print-all 80 127.0.0.1 -O 'show settings' 2>/dev/null |
+"$pen" --print-all 80 198.51.100.1 -O 'show settings' 2>/dev/null |
 	grep -vE '^(no|server|listen|ssl_option) ' | awk 'NF == 2' |
 	sort -u >"$dir/defaults"
 awk -v defaults="$dir/defaults" '

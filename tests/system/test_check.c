@@ -119,7 +119,7 @@ some_lines(const char *file, unsigned *lines)
 {
 	static const char *const right[] = { "timeout 4", "# a comment", "",
 		"roundrobin", "blacklist 9", "acl 3 permit 10.0.0.0/8",
-		"server 0 weight 4", "keepalive \\\n", "idle_timeout 60 # x" };
+		"server 0 weight 1", "keepalive \\\n", "idle_timeout 60 # x" };
 	unsigned n = (unsigned)rand_r(&seed) % 5, i;
 
 	for (i = 0; i < n; i++) {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/doubts.h"
+#include "pool/balance.h"
 #include "support/suite.h"
 
 enum { MANY = 8000 };
@@ -69,6 +70,68 @@ START_TEST(many_servers_are_few_lines)
 	    "server 6: forward tunnel has no effect without dsr_if\n"
 	    "server 7: forward tunnel has no effect without dsr_if\n"
 	    "7992 more servers: forward has no effect without dsr_if\n");
+	plan_free(plan);
+}
+END_TEST
+
+static void
+set_choice(unsigned i, unsigned weight, int prio, uint64_t slow_start_ms)
+{
+	struct server_plan *s = plan_edit(plan, server_slot(i));
+
+	ck_assert_ptr_nonnull(s);
+	s->set.weight = weight;
+	s->set.prio = prio;
+	s->set.slow_start_ms = slow_start_ms;
+}
+
+/* What other algorithms would go by. */
+START_TEST(the_algorithm_has_no_use_for_it)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(3, 0, 0, SERVER_FORWARD_AS_SET);
+	plan->config.pool.balance = balance_find("roundrobin");
+	set_choice(0, 1, 0, 0);
+	set_choice(1, 3, 7, 1000);
+	ck_assert_str_eq(printed(),
+	    "server 1: weight 3 does not count with roundrobin\n"
+	    "server 1: prio 7 has no effect without prio\n"
+	    "server 1: slow_start has no effect with roundrobin\n");
+	plan->config.pool.balance = balance_find("prio");
+	plan->config.pool.slow_start_ms = 1000;
+	ck_assert_str_eq(printed(),
+	    "slow_start has no effect with roundrobin, prio or hash\n"
+	    "server 1: weight 3 does not count with prio\n"
+	    "server 1: slow_start has no effect with prio\n");
+	plan->config.pool.balance = balance_find("wrr");
+	set_choice(1, 3, 0, 1000);
+	ck_assert_str_eq(printed(),
+	    "server 2 gets no clients: it has no weight, and others have "
+	    "one\n");
+	set_choice(0, 0, 0, 0);
+	set_choice(1, 0, 0, 0);
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
+/* It needs checks, and servers that are better than others. */
+START_TEST(on_up)
+{
+	static char check[] = "connect";
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.pool.balance = balance_find("roundrobin");
+	plan->config.pool.on_up = SERVER_ON_UP_CUT;
+	ck_assert_str_eq(printed(),
+	    "on_up has no effect without check\n"
+	    "on_up has no effect without prio or emergency\n");
+	plan->config.checks.text = check;
+	plan->config.pool.balance = balance_find("prio");
+	ck_assert_str_eq(printed(), "");
+	plan->config.checks.text = NULL;
 	plan_free(plan);
 }
 END_TEST
@@ -296,6 +359,8 @@ SUITE(test_doubts)
 	Suite *s = suite_create("doubts");
 
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
+	SUITE_ADD(s, the_algorithm_has_no_use_for_it, 10);
+	SUITE_ADD(s, on_up, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
 	SUITE_ADD(s, transparent, 10);

@@ -376,6 +376,7 @@ START_TEST(what_is_wrong)
 {
 	refuses("", "no listening address (usage: pen");
 	refuses("8080", "no server (usage: pen");
+	takes("-C /tmp/pen-none.ctl 8080");
 	takes("--dummy 8080");
 	refuses("-y 8080 10.0.0.1", "option -y: unknown");
 	refuses("-ry 8080 10.0.0.1", "option -y: unknown");
