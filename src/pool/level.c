@@ -9,9 +9,11 @@
 static int64_t
 level_of(const struct server *s)
 {
+	bool by_prio = pool_options(s->pool)->balance == &balance_prio;
+
 	if (s->role != SERVER_REGULAR)
 		return INT64_MAX;
-	return pool_options(s->pool)->balance == &balance_prio ? s->set.prio : 0;
+	return by_prio ? s->set.prio : 0;
 }
 
 /* Without checks a server is up once its blacklisting is over, and nobody

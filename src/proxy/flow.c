@@ -247,8 +247,9 @@ flow_of(struct flows *fs, struct arrival *a)
 		return flow_begin(fs, a, w, s, &attempts);
 	if (w != NULL)
 		flow_end(w,
-		    pool_permits(f->pool, &a->who) ? REASON_NO_SERVER
-						   : REASON_DENIED);
+		    pool_permits(fs->frontend->pool, &a->who)
+			? REASON_NO_SERVER
+			: REASON_DENIED);
 	errno = EHOSTUNREACH;
 	return NULL;
 }
