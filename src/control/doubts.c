@@ -221,12 +221,19 @@ print_abuse(const struct plan *p, struct buffer *text)
 
 /* List 0 permits all while it is empty, as nobody named another one. */
 static bool
-is_unguarded(
-    const struct plan *p, const struct acl_ref *list, const struct addr *at)
+is_no_list(const struct plan *p, const struct acl_ref *list)
+{
+	return list->name == NULL &&
+	    (list->number < 0 ||
+		(list->number == 0 &&
+		    acl_is_empty(plan_acls_of(&p->acls, list))));
+}
+
+static bool
+is_for_others(const struct addr *at)
 {
 	return at->len > 0 && at->u.sa.sa_family != AF_UNIX &&
-	    !addr_is_loopback(at) && list->name == NULL && list->number == 0 &&
-	    acl_is_empty(plan_acls_of(&p->acls, list));
+	    !addr_is_loopback(at);
 }
 
 static void
@@ -241,20 +248,20 @@ print_unguarded(const struct plan *p, struct buffer *text)
 		const struct control_plan *o = &p->controls[i];
 
 		for (k = 0; k < o->at.count; k++)
-			if (is_unguarded(
-				p, &c->control_acl, &o->at.entry[k].at))
+			if (is_for_others(&o->at.entry[k].at))
 				break;
-		if (k < o->at.count)
+		if (k < o->at.count && is_no_list(p, &c->control_acl))
 			reply_add(text,
 			    "control %.200s: everybody who reaches it has the "
 			    "level %s, as list 0 (control_acl) is empty\n",
 			    o->text, access_name(o->level));
 	}
 	if (apply_web_find(p, &at, &e) == 0 &&
-	    is_unguarded(p, &c->web_acl, &at))
+	    c->web_acl.name == NULL && c->web_acl.number < 0 &&
+	    is_for_others(&at))
 		reply_add(text,
-		    "web %.200s: everybody who reaches it reads it, as list 0 "
-		    "(web_acl) is empty\n",
+		    "web %.200s: everybody who reaches it reads it, without "
+		    "web_acl\n",
 		    c->web);
 }
 

@@ -114,7 +114,7 @@ config_init(struct config *c)
 	c->checks = (struct check_settings){
 		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
 	};
-	c->accept_proxy = (struct acl_ref)ACL_REF_NONE;
+	c->accept_proxy = c->web_acl = (struct acl_ref)ACL_REF_NONE;
 	c->session_log.sample = 1;
 	c->names = (struct name_settings){ .interval_ms = 60000 };
 }

@@ -111,6 +111,7 @@ struct config {
 	char *log;	 /* of requests: a path or HOST:PORT */
 	struct session_log_settings session_log;
 	char *web;	 /* where the pages are: [ADDRESS:]PORT or /PATH */
+	unsigned web_mode; /* of a socket file; 0: as the umask says */
 	struct acl_ref web_acl; /* who may see them */
 	char *web_stats; /* where USR1 writes the status page */
 	char *on_state;	 /* program, run when a server's state changes */

@@ -323,17 +323,18 @@ on_get(void *arg, struct http_exchange *x, const char *path)
 
 /* ---- life ---- */
 
-/* An empty list that was named permits nobody; see socket.c. */
+/* An empty list permits nobody here: it was named. */
 static bool
 permits(void *arg, const struct peer *who)
 {
 	const struct web *w = arg;
-	unsigned number = (unsigned)w->pen->plan->config.web_acl.number;
-	const struct acl *l = pool_acl(w->pen->pool, number);
+	int number = w->pen->plan->config.web_acl.number;
+	const struct acl *l;
 
-	if (who->family == AF_UNIX)
+	if (number < 0 || who->family == AF_UNIX)
 		return true;
-	return (l->count > 0 || number == 0) && acl_permits(l, who);
+	l = pool_acl(w->pen->pool, (unsigned)number);
+	return l->count > 0 && acl_permits(l, who);
 }
 
 int
@@ -357,7 +358,7 @@ web_parse(struct addr *at, const char *text, struct error *e)
 }
 
 struct web *
-web_open(struct pen *p, const struct addr *at, struct error *e)
+web_open(struct pen *p, const struct addr *at, unsigned mode, struct error *e)
 {
 	struct web *w = calloc(1, sizeof(*w));
 	struct http_pages h = { permits, on_get, w };
@@ -371,7 +372,8 @@ web_open(struct pen *p, const struct addr *at, struct error *e)
 	if (w->trend == NULL)
 		error_set(e, "out of memory");
 	else
-		w->server = http_server_open(p->loop, at, &p->inherited, &h, e);
+		w->server = http_server_open(
+		    p->loop, at, mode, &p->inherited, &h, e);
 	if (w->server != NULL)
 		return w;
 	web_close(w);

@@ -20,8 +20,10 @@ struct web;
 /* "[ADDRESS:]PORT", of loopback without an address, or "/PATH". Returns 0, or
  * -1 with a phrase. */
 int web_parse(struct addr *at, const char *text, struct error *e);
-/* Listens and serves. NULL with a sentence. */
-struct web *web_open(struct pen *p, const struct addr *at, struct error *e);
+/* Listens and serves. `mode` is that of a Unix socket's file; 0: as the umask
+ * says. NULL with a sentence. */
+struct web *web_open(
+    struct pen *p, const struct addr *at, unsigned mode, struct error *e);
 void web_close(struct web *w);
 /* Another process serves them from now on. */
 void web_leave(struct web *w);

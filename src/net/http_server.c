@@ -363,11 +363,12 @@ serve(struct http_server *s, struct error *e)
 }
 
 struct http_server *
-http_server_open(struct loop *l, const struct addr *at,
+http_server_open(struct loop *l, const struct addr *at, unsigned mode,
     struct inherited *inherited, const struct http_pages *pages,
     struct error *e)
 {
 	struct sock_listen_options o = { .backlog = BACKLOG,
+		.unix_mode = (mode_t)mode,
 		.inherited = inherited };
 	struct http_server *s = calloc(1, sizeof(*s));
 

@@ -28,10 +28,10 @@ struct http_pages {
 	void *arg;
 };
 
-/* Listens, and serves from now on. NULL with a sentence that names the
- * address. */
+/* Listens, and serves from now on. `mode` is that of a Unix socket's file; 0: as
+ * the umask says. NULL with a sentence that names the address. */
 struct http_server *http_server_open(struct loop *l, const struct addr *at,
-    struct inherited *inherited, const struct http_pages *pages,
+    unsigned mode, struct inherited *inherited, const struct http_pages *pages,
     struct error *e);
 /* Ends what is under way; NULL is fine. */
 void http_server_close(struct http_server *s);

@@ -45,7 +45,12 @@ has page.html </html>
 # pages about pen
 > web
 > web_acl
-< 0
+< -1
+> web_mode
+> web_mode 660
+> web_mode
+< 0660
+> no web_mode
 > web nowhere:80
 ~ error: web: "nowhere:80": 
 > web 80,81

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "support/suite.h"
@@ -142,6 +143,33 @@ START_TEST(who_may)
 	webrig_command("no acl 3");
 	webrig_command("acl 3 permit 192.0.2.1");
 	webrig_expect_status("/metrics", 403);
+	webrig_end();
+}
+END_TEST
+
+/* List 0 is that of the service's clients and of control. */
+START_TEST(list_0_is_of_others)
+{
+	webrig_begin("acl", "0 permit 192.0.2.1");
+	webrig_expect_status("/", 200);
+	webrig_command("web_acl 0");
+	webrig_expect_status("/", 403);
+	webrig_command("no web_acl");
+	webrig_expect_status("/", 200);
+	webrig_end();
+}
+END_TEST
+
+START_TEST(mode_of_the_socket)
+{
+	struct spot unix_web;
+	struct stat st;
+
+	spot_new(&unix_web, SPOT_UNIX);
+	webrig_begin("web_mode", "0660");
+	webrig_command(text("web %s", unix_web.text));
+	ck_assert_int_eq(stat(unix_web.text, &st), 0);
+	ck_assert_uint_eq(st.st_mode & 0777, 0660);
 	webrig_end();
 }
 END_TEST
@@ -349,6 +377,8 @@ SUITE(test_web)
 	SUITE_ADD(s, metrics_are_utf8, 60);
 	SUITE_ADD(s, readiness, 60);
 	SUITE_ADD(s, who_may, 60);
+	SUITE_ADD(s, list_0_is_of_others, 30);
+	SUITE_ADD(s, mode_of_the_socket, 30);
 	SUITE_ADD(s, moves, 60);
 	SUITE_ADD(s, other_hosts, 60);
 	SUITE_ADD(s, media_types, 60);
