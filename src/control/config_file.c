@@ -70,6 +70,14 @@ run_line(struct reading *r, const char *line, unsigned number)
 
 /* ---- what looks like something else ---- */
 
+/* A line that says nothing loses nothing in a comment. */
+static bool
+says_nothing(const char *raw)
+{
+	raw += strspn(raw, " \t\r");
+	return *raw == '#' || *raw == '\n' || *raw == '\0';
+}
+
 /* `raw` is the line as it stands in the file. */
 static const char *
 find_doubt(const char *raw, unsigned number)
@@ -82,7 +90,8 @@ find_doubt(const char *raw, unsigned number)
 	if (n > 1 && raw[n - 1] == '\r' && raw[n - 2] == '\\')
 		return "the backslash before a carriage return does not "
 		       "continue the line";
-	if (n > 0 && raw[n - 1] == '\\' && *text == '#' && raw[n] == '\n')
+	if (n > 0 && raw[n - 1] == '\\' && *text == '#' && raw[n] == '\n' &&
+	    !says_nothing(raw + n + 1))
 		return "the backslash makes the next line part of this "
 		       "comment";
 	return NULL;

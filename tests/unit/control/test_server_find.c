@@ -40,7 +40,8 @@ begin(void)
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
 	ck_assert_int_eq(
-	    spec_parse_listen(&pen->plan->listen, "8080", RESOLVE_NAMES, &e),
+	    spec_parse_listen(&pen->plan->listen, "10.0.0.9:8080",
+		RESOLVE_NAMES, &e),
 	    0);
 	takes("server 0 address 10.0.0.1; server 1 address 10.0.0.2 port 81");
 	takes("server 2 address 10.0.0.2 port 82; server 3 address ::1");
