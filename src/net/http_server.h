@@ -28,8 +28,8 @@ struct http_pages {
 	void *arg;
 };
 
-/* Listens, and serves from now on. `mode` is that of a Unix socket's file; 0: as
- * the umask says. NULL with a sentence that names the address. */
+/* Listens, and serves from now on. `mode` is that of a Unix socket's file; 0:
+ * as the umask says. NULL with a sentence that names the address. */
 struct http_server *http_server_open(struct loop *l, const struct addr *at,
     unsigned mode, struct inherited *inherited, const struct http_pages *pages,
     struct error *e);
