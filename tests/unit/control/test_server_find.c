@@ -40,7 +40,7 @@ begin(void)
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
 	ck_assert_int_eq(
-	    spec_parse_listen(&pen->plan->listen, "10.0.0.9:8080",
+	    spec_parse_listen(&pen->plan->listen, "10.0.0.99:8080",
 		RESOLVE_NAMES, &e),
 	    0);
 	takes("server 0 address 10.0.0.1; server 1 address 10.0.0.2 port 81");
