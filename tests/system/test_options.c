@@ -563,8 +563,7 @@ START_TEST(lines_that_mislead)
 	static const char *const lines[] = {
 		":1: begins with a byte order mark, which is ignored\n",
 		":2: the backslash makes the next line part of this comment\n",
-		":4: the backslash before a carriage return does not continue "
-		"the line\n",
+		":4: the backslash before a carriage return does not ",
 		":6: timeout was set in line 1 already; this one counts\n",
 		":8: server 0 was set in line 7 already; this one counts\n",
 	};
