@@ -508,7 +508,7 @@ END_TEST
 
 enum { DUE_MS = 700, PAUSE_MS = 3000, CROWD = 700 };
 /* Of a pause that begins when the loop has slept for a while. */
-enum { SLEPT_MS = 1000, SLEEP_MS = 1800, COUNTED_MS = 1300 };
+enum { SLEPT_MS = 1000, SLEEP_MS = 1800, COUNTED_MS = 1200 };
 
 static uint64_t pause_after_ms, event_at;
 
