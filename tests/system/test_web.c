@@ -75,7 +75,8 @@ START_TEST(all_counters_are_metrics)
 		"pen_server_state{server=\"0\",state=\"down\"} 0",
 		"pen_server_down_seconds_total{server=\"0\"} 0.000000",
 		"pen_server_connect_duration_seconds_count{server=\"0\"} 1",
-		"pen_server_first_byte_duration_seconds_count{server=\"0\"}" };
+		("pen_server_first_byte_duration_seconds_bucket"
+		 "{server=\"0\",le=\"+Inf\"} 1") };
 	const char *got;
 	size_t i;
 
