@@ -71,11 +71,15 @@ note_control(const struct call *c, const char *origin)
 void
 origin_warn_twice(const struct call *c, const char *before, const char *what)
 {
+	const char *colon;
 	size_t file, line;
 
 	if (c->dry || c->asker != NULL || c->origin == NULL || before == NULL)
 		return;
-	file = (size_t)(strrchr(c->origin, ':') + 1 - c->origin);
+	colon = strrchr(c->origin, ':');
+	if (colon == NULL) /* an option */
+		return;
+	file = (size_t)(colon + 1 - c->origin);
 	line = strncmp(before, c->origin, file) == 0
 	    ? strspn(before + file, "0123456789")
 	    : 0;
