@@ -92,6 +92,8 @@ ask x = server 1: x
 drop
 > servers
 ? 0 addr 0.0.0.0 port 0 conn 0
+> recent
+? connects 1 sx 22 rx 2
 
 # a file may say later where a server is, but must say it
 file late.conf

@@ -594,6 +594,7 @@ end_pause(void)
 {
 	timer_fini(&many[0]);
 	timer_fini(&timer);
+	watch_stop(loop, &a);
 	close(ends[0]);
 	close(ends[1]);
 	loop_free(loop);
