@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,8 +19,9 @@
 #include "control/notify.h"
 #include "net/sock.h"
 
-/* How often the status may change, and the longest message. */
-enum { STATUS_MS = 5000, MESSAGE_MAX = 256 };
+/* How often the status may change, how long a message waits for room in the
+ * manager's queue, and the longest message. */
+enum { STATUS_MS = 5000, WAIT_MS = 1000, MESSAGE_MAX = 256 };
 
 void
 notify_init(struct notify *n)
@@ -90,6 +92,20 @@ notify_open(struct notify *n)
 
 /* ---- messages ---- */
 
+static bool
+send_message(struct notify *n, const char *message, int wait_ms)
+{
+	struct pollfd queue = { .fd = n->fd, .events = POLLOUT };
+	size_t length = strlen(message);
+
+	if (sock_send(n->fd, message, length, false) >= 0)
+		return true;
+	return wait_ms > 0 && poll(&queue, 1, wait_ms) == 1 &&
+	    sock_send(n->fd, message, length, false) >= 0;
+}
+
+/* Sends what the next message does not make up for. Waits for a full queue,
+ * but not again before it had room. */
 static void
 tell(struct notify *n, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
@@ -99,28 +115,27 @@ tell(struct notify *n, const char *fmt, ...)
 {
 	char message[MESSAGE_MAX];
 	va_list args;
-	int length;
 
 	if (n->fd < 0)
 		return;
 	va_start(args, fmt);
-	length = vsnprintf(message, sizeof(message), fmt, args);
+	vsnprintf(message, sizeof(message), fmt, args);
 	va_end(args);
-	if (length > 0 && (size_t)length < sizeof(message))
-		(void)sock_send(n->fd, message, (size_t)length, false);
+	n->is_full = !send_message(n, message, n->is_full ? 0 : WAIT_MS);
 }
 
 /* Only a status that has changed is worth a message. */
 static void
 tell_status(struct notify *n)
 {
-	char now[NOTIFY_STATUS_MAX];
+	char now[NOTIFY_STATUS_MAX], message[MESSAGE_MAX];
 
 	n->describe(n->arg, now);
 	if (strcmp(now, n->status) == 0)
 		return;
-	memcpy(n->status, now, sizeof(now));
-	tell(n, "STATUS=%s\n", now);
+	snprintf(message, sizeof(message), "STATUS=%s\n", now);
+	if (send_message(n, message, 0))
+		memcpy(n->status, now, sizeof(now));
 }
 
 /* ---- the watchdog ---- */
@@ -142,7 +157,7 @@ on_time(struct timer *t)
 	struct notify *n = list_entry(t, struct notify, timer);
 
 	if (n->watchdog_us > 0)
-		tell(n, "WATCHDOG=1\n");
+		(void)send_message(n, "WATCHDOG=1\n", 0);
 	tell_status(n);
 	start_timer(n);
 }

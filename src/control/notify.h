@@ -4,8 +4,9 @@
  * WATCHDOG_USEC asks for.
  *
  * libsystemd is not used: a message is one datagram of lines, and the protocol
- * is promised to stay as it is. Nothing waits for the reader: a message for
- * which its queue has no room is lost. */
+ * is promised to stay as it is. Where the reader's queue is full, READY,
+ * RELOADING, STOPPING and MAINPID wait for room, at most a second, once; the
+ * status is sent later, a WATCHDOG is lost. */
 #ifndef PEN_CONTROL_NOTIFY_H
 #define PEN_CONTROL_NOTIFY_H
 
@@ -20,9 +21,10 @@ enum { NOTIFY_STATUS_MAX = 128 };
 struct notify {
 	int fd;		      /* connected; -1: nobody wants to know */
 	uint64_t watchdog_us; /* a message at least so often; 0: none needed */
+	bool is_full;	      /* the last message found no room */
 	struct loop *loop;
 	struct timer timer;
-	char status[NOTIFY_STATUS_MAX]; /* told last */
+	char status[NOTIFY_STATUS_MAX]; /* sent last */
 	/* Writes what is to be told now. */
 	void (*describe)(void *arg, char status[NOTIFY_STATUS_MAX]);
 	void *arg;

@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -29,11 +31,16 @@ manager_begin(struct manager *m, bool is_abstract)
 	setsockopt(m->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
 #endif
 	(void)on;
+	pthread_mutex_init(&m->lock, NULL);
 }
 
 void
 manager_end(struct manager *m)
 {
+	if (m->is_reading) {
+		pthread_cancel(m->reader);
+		pthread_join(m->reader, NULL);
+	}
 	close(m->fd);
 }
 
@@ -55,7 +62,7 @@ note_sender(struct manager *m, struct msghdr *message)
 }
 
 static void
-drain(struct manager *m)
+drain_locked(struct manager *m)
 {
 	char control[256];
 	struct iovec part;
@@ -79,11 +86,46 @@ drain(struct manager *m)
 	}
 }
 
+static void
+drain(struct manager *m)
+{
+	pthread_mutex_lock(&m->lock);
+	drain_locked(m);
+	pthread_mutex_unlock(&m->lock);
+}
+
+static void *
+read_always(void *arg)
+{
+	struct manager *m = arg;
+	struct pollfd queue = { .fd = m->fd, .events = POLLIN };
+	int state;
+
+	while (poll(&queue, 1, -1) >= 0) {
+		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+		drain(m);
+		pthread_setcancelstate(state, NULL);
+	}
+	return NULL;
+}
+
+void
+manager_read(struct manager *m)
+{
+	ck_assert_int_eq(pthread_create(&m->reader, NULL, read_always, m), 0);
+	m->is_reading = true;
+}
+
 bool
 manager_has_heard(struct manager *m, const char *what)
 {
-	drain(m);
-	return strstr(m->heard, what) != NULL;
+	bool has;
+
+	pthread_mutex_lock(&m->lock);
+	drain_locked(m);
+	has = strstr(m->heard, what) != NULL;
+	pthread_mutex_unlock(&m->lock);
+	return has;
 }
 
 int
@@ -92,18 +134,22 @@ manager_count(struct manager *m, const char *what)
 	const char *at = m->heard;
 	int n = 0;
 
-	drain(m);
+	pthread_mutex_lock(&m->lock);
+	drain_locked(m);
 	while ((at = strstr(at, what)) != NULL) {
 		at += strlen(what);
 		n++;
 	}
+	pthread_mutex_unlock(&m->lock);
 	return n;
 }
 
 void
 manager_forget(struct manager *m)
 {
-	drain(m);
+	pthread_mutex_lock(&m->lock);
+	drain_locked(m);
 	m->length = 0;
 	m->heard[0] = '\0';
+	pthread_mutex_unlock(&m->lock);
 }

@@ -33,6 +33,7 @@ prepare(void)
 
 	backend_start(&back, SPOT_TCP4, backend_say, "served");
 	manager_begin(&manager, false);
+	manager_read(&manager);
 	list[1] = manager.name;
 	env = list;
 }

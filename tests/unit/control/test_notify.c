@@ -2,9 +2,12 @@
 #include "config.h"
 
 #include <check.h>
+#include <poll.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -160,6 +163,45 @@ START_TEST(reader_that_is_full)
 }
 END_TEST
 
+/* Empties the queue after a while, up to the message that is due. */
+static void *
+read_soon(void *arg)
+{
+	poll(NULL, 0, 100);
+	WAIT_FOR(manager_has_heard(&manager, "MAINPID=42\n"), 10000);
+	return arg;
+}
+
+/* The manager would take the end of this process for that of the service. */
+START_TEST(full_queue_loses_no_main_pid)
+{
+	pthread_t reader;
+
+	begin(false, NULL, NULL);
+	while (send(notify.fd, "x", 1, MSG_DONTWAIT) == 1)
+		continue;
+	ck_assert_int_eq(pthread_create(&reader, NULL, read_soon, NULL), 0);
+	notify_leave(&notify, 42);
+	ck_assert_int_eq(pthread_join(reader, NULL), 0);
+	end();
+}
+END_TEST
+
+/* A status for which there was no room is sent later. */
+START_TEST(full_queue_delays_status)
+{
+	begin(false, "20000", NULL);
+	notify_ready(&notify, loop, describe, &manager);
+	while (send(notify.fd, "x", 1, MSG_DONTWAIT) == 1)
+		continue;
+	status = "no server is available";
+	ck_assert_int_eq(timer_start(loop, &tick, 50), 0);
+	ck_assert_int_eq(loop_run(loop), 0);
+	WAIT_FOR(is_told("|STATUS=no server is available\n"), 5000);
+	end();
+}
+END_TEST
+
 SUITE(test_notify)
 {
 	Suite *s = suite_create("notify");
@@ -173,5 +215,7 @@ SUITE(test_notify)
 	tcase_add_loop_test(c, nobody_to_tell, 0, 4);
 	suite_add_tcase(s, c);
 	SUITE_ADD(s, reader_that_is_full, 20);
+	SUITE_ADD(s, full_queue_loses_no_main_pid, 20);
+	SUITE_ADD(s, full_queue_delays_status, 20);
 	return s;
 }
