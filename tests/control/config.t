@@ -92,8 +92,6 @@ ask x = server 1: x
 drop
 > servers
 ? 0 addr 0.0.0.0 port 0 conn 0
-> recent
-? connects 1 sx 22 rx 2
 
 # a file may say later where a server is, but must say it
 file late.conf
@@ -110,20 +108,20 @@ file absent.conf
 file answers.conf
 | timeout 4; settings
 file more-answers.conf
-| mode; recent; blacklist
+| mode; timeout; blacklist
 | include {DIR}more-recent.conf
 | pid
 file more-recent.conf
 | server 3 address localhost port {P3}
-| recent
+| timeout
 > server all remove; server 1 address 127.0.0.1 port {P1}
 > include {DIR}answers.conf
 ~ error: include: {DIR}answers.conf:1: unknown command "settings"
 > include {DIR}more-answers.conf
 < no hash no roundrobin no stubborn no weight no prio
-< 127.0.0.1 connects 1 sx 22 rx 2
+< 3
 < 30
-< 127.0.0.1 connects 1 sx 22 rx 2
+< 3
 < {PID}
 > server 3 remove
 

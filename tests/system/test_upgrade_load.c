@@ -294,7 +294,7 @@ END_TEST
 START_TEST(dns_queries)
 {
 	const char *argv[] = { "dnsperf", "-s", NULL, "-p", NULL, "-d", NULL,
-		"-l", "4", "-Q", "1000", "-c", "10", NULL };
+		"-l", "600", "-Q", "1000", "-c", "10", NULL };
 	struct child server, load;
 	struct spot at;
 	const char *said;
@@ -324,8 +324,8 @@ START_TEST(dns_queries)
 		    20000);
 		pid = upgrading_go(&ctl, pid);
 	}
-	ck_assert_msg(!child_has_ended(&load), "too slow to be of use");
-	ck_assert_int_eq(child_wait(&load, 60000), 0);
+	ck_assert_msg(!child_has_ended(&load), "%s", child_out(&load));
+	ck_assert_int_eq(child_stop(&load, SIGINT), 0);
 	said = child_out(&load);
 	ck_assert_msg(report_number(said, "Queries lost:") == 0 &&
 		report_number(said, "Queries completed:") > 1000,

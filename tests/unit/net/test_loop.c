@@ -104,6 +104,7 @@ START_TEST(restarted_watches_are_silent)
 	list_init(&task.link);
 	ck_assert_int_eq(loop_run(loop), 0);
 	ck_assert_int_eq(calls, 1);
+	watch_stop(loop, a.fd >= 0 ? &a : &b);
 	loop_free(loop);
 }
 END_TEST
@@ -581,10 +582,10 @@ run_with_pause(int method, uint64_t after_ms, uint64_t due_ms)
 	ck_assert_int_eq(
 	    watch_start(loop, &a, ends[0], READY_READ, note_event), 0);
 	timer_init(&timer, note_time);
+	began = loop_now(loop);
 	ck_assert_int_eq(timer_start(loop, &timer, due_ms), 0);
 	timer_init(&many[0], pause_process);
 	ck_assert_int_eq(timer_start(loop, &many[0], 0), 0);
-	began = loop_now(loop);
 	ck_assert_int_eq(loop_run(loop), 0);
 	return began;
 }
