@@ -237,6 +237,7 @@ static const struct need {
 	{ "http_status", has_servers, "with dummy" },
 	{ "forwarded", is_http, "without http" },
 	{ "http_forwarded", is_http, "without http" },
+	{ "redirect_https", is_http, "without http" },
 	{ "http_connect", is_http, "without http" },
 	{ "http_sticky", is_http, "without http" },
 	{ "http_sticky", has_connections, no_connections },

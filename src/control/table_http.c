@@ -30,6 +30,14 @@ const struct command rows_http[] = {
 	    .option = "http-status",
 	    .help = "clients get a page, not a reset: 503 if no server can "
 		    "take them, 502 or 504 if theirs does not answer" },
+	{ .name = "redirect_https",
+	    .kind = KIND_UNSIGNED,
+	    .offset = AT(frontend.http.redirect_port),
+	    .max = UINT16_MAX,
+	    .option = "redirect-https",
+	    .args = "[PORT]",
+	    .help = "clients without TLS are redirected to https, at that "
+		    "port; 0: they are not" },
 	{ .name = "http_connect",
 	    .kind = KIND_FLAG,
 	    .offset = AT(frontend.http.connect),

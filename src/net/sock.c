@@ -315,6 +315,19 @@ sock_has_bytes(int fd)
 	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
 }
 
+int
+sock_next_byte(int fd)
+{
+	unsigned char byte;
+	ssize_t n = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (n > 0)
+		return byte;
+	return n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)
+	    ? SOCK_NONE_YET
+	    : SOCK_NEVER;
+}
+
 void
 sock_take_urgent(int fd)
 {

@@ -131,6 +131,10 @@ bool sock_has_ended(int fd);
 bool sock_has_input(int fd);
 /* Whether it would give bytes. */
 bool sock_has_bytes(int fd);
+/* The byte that a read would begin with; SOCK_NONE_YET, or SOCK_NEVER: the end,
+ * or an error. */
+enum { SOCK_NONE_YET = -1, SOCK_NEVER = -2 };
+int sock_next_byte(int fd);
 
 /* From now on urgent bytes are read in line with the others (SO_OOBINLINE). */
 void sock_take_urgent(int fd);

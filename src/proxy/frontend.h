@@ -81,6 +81,8 @@ struct http_options {
 	bool standard; /* by Forwarded (RFC 7239), too */
 	bool status;   /* who cannot be served gets 503 */
 	bool connect;  /* CONNECT is passed on */
+	/* That clients without TLS are sent to; 0: they are served. */
+	unsigned redirect_port;
 	int forwarded; /* enum http_forwarded, or an access list */
 	/* The cookie that names a client's server; "": none does. */
 	char sticky[HTTP_COOKIE_NAME];

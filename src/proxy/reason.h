@@ -36,6 +36,7 @@ enum reason {
 	REASON_PROXY_INVALID,	/* its PROXY header is wrong, or missing */
 	REASON_PROXY_TIMEOUT,	/* it did not come in time */
 	REASON_BAD_REQUEST,	/* of HTTP, refused with a page */
+	REASON_REDIRECTED,	/* of HTTP, to HTTPS */
 	REASON_EVICTED,		/* of a flow: others needed what it had */
 	REASON_NO_ANSWER,	/* to its request: the server ended */
 	REASON_DENIED,		/* an access list does not permit it */
@@ -43,8 +44,8 @@ enum reason {
 };
 
 /* A status as of HTTP, for readers of web servers' logs: 200 for a good end,
- * 4xx for what the client did, 5xx for the rest. A flow of datagrams that is
- * silent has ended well. */
+ * 308 for a client that was redirected, 4xx for what the client did, 5xx for
+ * the rest. A flow of datagrams that is silent has ended well. */
 unsigned reason_status(enum reason r, bool is_flow);
 /* How a session with a server ended, by its status: 2xx, 4xx, 5xx. */
 enum server_end reason_end(enum reason r);

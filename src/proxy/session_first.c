@@ -116,7 +116,7 @@ session_first_wanted(const struct frontend_core *f)
 	for (i = 0; i < DECIDERS; i++)
 		if (deciders[i].wanted(f))
 			return true;
-	return false;
+	return session_redirect_wanted(f);
 }
 
 /* ---- deciding ---- */
@@ -140,8 +140,12 @@ session_first_decide(struct session *s, bool last)
 static void
 session_first_conclude(struct session *s, enum pipe_verdict stop)
 {
-	enum first_verdict v = session_first_decide(s, stop == PIPE_DONE);
+	bool last = stop == PIPE_DONE, redirected = session_is_redirected(s);
+	enum first_verdict v = redirected ? session_redirect(s, last)
+					  : session_first_decide(s, last);
 
+	if (redirected && (v != FIRST_MORE || last))
+		return;
 	if (v == FIRST_KNOWN)
 		session_hello_next(s);
 	else if (v == FIRST_WRONG)
@@ -216,8 +220,9 @@ session_first_serves_silence(const struct session *s)
 {
 	const struct frontend_core *f = &s->frontend->core;
 
-	return (!f->options.peek && !session_sticky_wanted(f)) ||
-	    f->options.peek_wait_ms > 0 || f->routes != NULL;
+	return !session_is_redirected(s) &&
+	    ((!f->options.peek && !session_sticky_wanted(f)) ||
+		f->options.peek_wait_ms > 0 || f->routes != NULL);
 }
 
 uint64_t
@@ -226,7 +231,8 @@ session_first_due(const struct session *s)
 	uint64_t due = session_hello_due(s);
 	uint64_t wait = s->frontend->core.options.peek_wait_ms;
 
-	if (wait == 0 || pipe_pending(&s->to_server) > 0)
+	if (wait == 0 || pipe_pending(&s->to_server) > 0 ||
+	    session_is_redirected(s))
 		return due;
 	return s->active + wait < due ? s->active + wait : due;
 }

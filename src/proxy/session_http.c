@@ -12,6 +12,7 @@
 #include "pool/acl.h"
 #include "proxy/http_forwarded.h"
 #include "proxy/http_page.h"
+#include "proxy/http_redirect.h"
 #include "proxy/http_relay.h"
 #include "proxy/session_private.h"
 
@@ -106,13 +107,11 @@ is_head(const struct session *s)
 	    memcmp(buffer_bytes(kept), "HEAD ", 5) == 0;
 }
 
-/* Lets the server go and says the page to the client; 0: just the end. */
+/* Lets the server go and says these bytes to the client, or just the end. */
 static void
-session_answer(struct session *s, unsigned status, enum reason why, bool reset)
+session_say(struct session *s, const char *bytes, size_t n, enum reason why,
+    bool reset)
 {
-	bool head = status != 0 && is_head(s);
-	char page[HTTP_PAGE_MAX];
-
 	if (s->state == QUEUED)
 		session_queue_leave(s);
 	expiry_cancel(&s->expiry);
@@ -122,10 +121,9 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 	pipe_drop(&s->to_server, &s->frontend->core.share);
 	(void)pipe_set_filter(&s->to_client, NULL);
 	s->to_client.ended = true;
-	if (status != 0) /* a page ends well */
+	if (n > 0) /* a page ends well */
 		s->server_reset = false;
-	if (status != 0 &&
-	    pipe_add(&s->to_client, page, http_page(page, status, head)) < 0) {
+	if (n > 0 && pipe_add(&s->to_client, bytes, n) < 0) {
 		session_close(s, REASON_NO_RESOURCES);
 		return;
 	}
@@ -133,6 +131,16 @@ session_answer(struct session *s, unsigned status, enum reason why, bool reset)
 	session_set_state(s, DRAINING);
 	session_relay_schedule(s);
 	session_relay(s);
+}
+
+/* The same with the page of that status; 0: just the end. */
+static void
+session_answer(struct session *s, unsigned status, enum reason why, bool reset)
+{
+	char page[HTTP_PAGE_MAX];
+	size_t n = status != 0 ? http_page(page, status, is_head(s)) : 0;
+
+	session_say(s, page, n, why, reset);
 }
 
 void
@@ -155,6 +163,50 @@ session_unserved(struct session *s, enum reason why)
 	s->because = (uint8_t)why;
 	loop_soon(s->frontend->core.loop, &s->task);
 }
+
+/* ---- from HTTP to HTTPS ---- */
+
+bool
+session_redirect_wanted(const struct frontend_core *f)
+{
+	return f->options.http.on && f->options.http.redirect_port != 0;
+}
+
+bool
+session_is_redirected(const struct session *s)
+{
+	return s->redirected ||
+	    (session_redirect_wanted(&s->frontend->core) &&
+		!session_client_has_tls(s));
+}
+
+enum first_verdict
+session_redirect(struct session *s, bool last)
+{
+	const struct buffer *kept = pipe_kept(&s->to_server);
+	unsigned port = s->frontend->core.options.http.redirect_port;
+	enum first_verdict v = FIRST_MORE;
+	struct buffer answer;
+
+	buffer_init(&answer);
+	if (port == 0) /* no longer */
+		v = FIRST_WRONG;
+	else if (kept != NULL)
+		v = http_redirect(buffer_bytes(kept), buffer_length(kept), port,
+		    &answer);
+	if (v == FIRST_KNOWN)
+		session_say(s, buffer_bytes(&answer), buffer_length(&answer),
+		    REASON_REDIRECTED, false);
+	else if (kept == NULL && last)
+		session_close(s, REASON_DONE);
+	else if (v == FIRST_WRONG || last)
+		session_answer(
+		    s, HTTP_PAGE_NO_TLS, REASON_BAD_REQUEST, false);
+	buffer_fini(&answer);
+	return v;
+}
+
+/* ---- pages for requests ---- */
 
 /* Whether the client has asked and no byte of any answer has come. One that had
  * answers before takes the end for that of an idle connection and asks anew

@@ -121,6 +121,7 @@ struct session {
 	bool no_port : 1; /* none is left to one of its addresses */
 	bool http : 1; /* the client began with a request of HTTP/1 */
 	bool asked : 1; /* the client spoke last: an answer is due */
+	bool redirected : 1; /* it began without TLS where TLS is expected */
 	bool leaving : 1; /* ends at a quiet moment; its client is forgotten */
 };
 
@@ -373,6 +374,14 @@ void session_http_on_turn(struct session *s);
 void session_http_too_slow(struct session *s);
 /* The same of a session that relays: returns true when it relays no more. */
 bool session_http_settle(struct session *s);
+/* Whether clients without TLS are redirected to HTTPS, and whether this one
+ * is. */
+bool session_redirect_wanted(const struct frontend_core *f);
+bool session_is_redirected(const struct session *s);
+/* Redirects it by its first bytes, or tells it that they are no request;
+ * FIRST_MORE: more bytes decide, unless this is their end, the `last`. Anything
+ * else: the session drains, or is closed. */
+enum first_verdict session_redirect(struct session *s, bool last);
 /* Whether there is somebody for the client at all, be it the abuse server. */
 bool session_is_welcome(const struct session *s);
 /* Nobody can serve the client: it is told so, or its connection is closed;

@@ -66,16 +66,47 @@ session_tls_begin(struct session *s)
 {
 	if (!session_is_welcome(s))
 		session_close(s, REASON_DENIED);
-	else if (tls_accept(&s->down, s->frontend->core.tls.server) < 0)
-		session_close(s, REASON_NO_RESOURCES);
 	else if (s->down.flags & STREAM_READABLE)
 		session_tls_on_client(s, READY_READ);
+}
+
+/* A record of TLS begins with its type, below 32; a request of HTTP with a
+ * letter (RFC 8446, 5.1; RFC 9110, 9.1). */
+static bool
+is_plain(int byte)
+{
+	return byte >= 'A' && byte <= 'Z';
+}
+
+/* The client has said something. Returns whether its handshake begins: one that
+ * is redirected takes the next step. */
+static bool
+session_tls_accept(struct session *s)
+{
+	const struct frontend_core *f = &s->frontend->core;
+	int byte = session_redirect_wanted(f) ? sock_next_byte(s->down.fd)
+					      : SOCK_NEVER;
+
+	if (byte == SOCK_NONE_YET)
+		return false;
+	if (is_plain(byte)) {
+		s->redirected = true;
+		session_hello_next(s);
+		return false;
+	}
+	if (tls_accept(&s->down, f->tls.server) < 0) {
+		session_close(s, REASON_NO_RESOURCES);
+		return false;
+	}
+	return true;
 }
 
 void
 session_tls_on_client(struct session *s, unsigned ready)
 {
 	stream_note_ready(&s->down, ready);
+	if (!stream_is_tls(&s->down) && !session_tls_accept(s))
+		return;
 	switch (tls_handshake(&s->down)) {
 	case TLS_DONE:
 		session_tls_done(s);

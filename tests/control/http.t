@@ -26,6 +26,18 @@ pen -r {FRONT} {S0}
 > no http_status
 > http_connect
 > no http_connect
+> redirect_https
+< 0
+> redirect_https 443
+< 443
+> redirect_https json
+< {"redirect_https":443}
+> redirect_https 65536
+~ error: redirect_https: 
+> redirect_https www
+~ error: redirect_https: 
+> redirect_https 0
+< 0
 > http_sticky
 > http_sticky SRV; http_sticky
 < SRV
@@ -38,5 +50,10 @@ pen -r {FRONT} {S0}
 ~ error: http_sticky: 
 > no http_sticky SRV
 < error: no http_sticky: takes no argument
-> no http; http_sticky SRV
+> no http; redirect_https 443
+< 443
+says redirect_https has no effect without http
+> redirect_https 0
+< 0
+> http_sticky SRV
 says http_sticky has no effect without http

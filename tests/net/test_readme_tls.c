@@ -31,6 +31,21 @@ clients_talk_tls(void)
 	ck_assert_int_eq(strncmp(page, "web", 3), 0);
 }
 
+static void
+plain_http_is_redirected(void)
+{
+	const char *head = fetch("http://front/a?b", "--head");
+
+	ck_assert_msg(
+	    strstr(head, "\r\nLocation: https://front/a?b\r\n") != NULL, "%s",
+	    head);
+	clients_talk_tls();
+	/* curl follows it there */
+	head = fetch("http://localhost/", "--location", "--cacert", "site.pem",
+	    "--connect-to", "localhost::front:");
+	ck_assert_int_eq(strncmp(head, "web", 3), 0);
+}
+
 /* A server that talks TLS, with a certificate of its own for that name. */
 static struct child *
 tls_server(unsigned machine, const char *name)
@@ -138,6 +153,13 @@ const struct example readme_tls[] = {
 	    .before = webs_up,
 	    .after = MAKE_SITE,
 	    .check = clients_talk_tls },
+	{ .line = "pen -E site.pem -H --redirect-https 443 80,443 web1:80 "
+		  "web2:80",
+	    .programs = "openssl",
+	    .needs_tls = true,
+	    .before = webs_up,
+	    .after = MAKE_SITE,
+	    .check = plain_http_is_redirected },
 	{ .line = "pen --upstream-tls 80 web1:443 web2:443",
 	    .programs = "openssl",
 	    .needs_tls = true,
