@@ -115,7 +115,7 @@ START_TEST(request_in_pieces)
 	up_with_tls("");
 	fd = spot_connect(&c.front);
 	for (i = 0; i < strlen(GET); i++) {
-		spot_send(fd, GET + i, 1);
+		spot_send(fd, &GET[i], 1);
 		wait_nap();
 	}
 	is_redirected(spot_recv_all(fd));
