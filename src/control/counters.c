@@ -31,6 +31,7 @@ state_item(unsigned i)
 	.size = sizeof(((const type *)NULL)->member), .name
 #define FRONTEND(m) MEMBER(COUNTER_FRONTEND, struct frontend_stats, m)
 #define CHECKER(m) MEMBER(COUNTER_CHECKER, struct checker_stats, m)
+#define PANIC(m) MEMBER(COUNTER_PANIC, struct pool_panic, m)
 #define FRAMES(m) MEMBER(COUNTER_FRAMES, struct director_stats, m)
 #define FAST(m) MEMBER(COUNTER_FAST, struct director_fast, m)
 #define TARPIT(m) MEMBER(COUNTER_TARPIT, struct tarpit_stats, m)
@@ -170,6 +171,10 @@ static const struct counter counters[] = {
 	    "Health checks left out, as clients had been answered." },
 	{ CHECKER(running) = "checks_running", METRIC_GAUGE,
 	    "pen_checks_running", NULL, "Health checks under way." },
+	{ PANIC(on) = "panic", METRIC_GAUGE, "pen_panic", NULL,
+	    "1: too few servers are up, and all are tried." },
+	{ PANIC(begun) = "panics", METRIC_COUNTER, "pen_panics", NULL,
+	    "How often that began." },
 	{ FRAMES(received) = "received", METRIC_COUNTER, "pen_dsr_received",
 	    NULL, "Frames that direct return received." },
 	{ FRAMES(received_bytes) = "received_bytes", METRIC_COUNTER,
@@ -304,7 +309,8 @@ void
 counters_view(struct counter_view *v, const struct pen *p)
 {
 	*v = (struct counter_view){ .of[COUNTER_FRONTEND] =
-					frontend_stats(p->frontend) };
+					frontend_stats(p->frontend),
+		.of[COUNTER_PANIC] = pool_panic(p->pool) };
 	if (p->checker != NULL)
 		v->of[COUNTER_CHECKER] = checker_stats(p->checker);
 	if (p->director == NULL)

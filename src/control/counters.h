@@ -18,6 +18,7 @@ struct pen;
 enum counter_source {
 	COUNTER_FRONTEND,  /* struct frontend_stats */
 	COUNTER_CHECKER,   /* checker_stats */
+	COUNTER_PANIC,	   /* pool_panic */
 	COUNTER_FRAMES,	   /* director_stats; of direct return from here on */
 	COUNTER_FAST,	   /* director_fast */
 	COUNTER_TARPIT,	   /* tarpit_stats */

@@ -326,6 +326,7 @@ static const struct need {
 	{ "check_lazy", is_checked, "without check" },
 	{ "check_initial", is_checked, "without check" },
 	{ "checks_max", is_checked, "without check" },
+	{ "panic", is_checked, "without check" },
 	{ "on_up", is_checked, "without check" },
 	{ "on_up", has_levels, "without prio or emergency" },
 };

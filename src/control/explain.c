@@ -399,6 +399,16 @@ tell_obstacles(struct facts *whole, const struct subject *s)
 }
 
 static void
+add_panic(const struct subject *s, char *text, size_t size)
+{
+	const struct server *chosen = s->x.decision.server;
+	size_t n = strlen(text);
+
+	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
+		snprintf(text + n, size - n, ", although it is down (panic)");
+}
+
+static void
 tell(struct reply *r, const struct subject *s)
 {
 	char text[256], who[PEER_TEXT_MAX];
@@ -408,6 +418,7 @@ tell(struct reply *r, const struct subject *s)
 		sentence_of_limit(s, text, sizeof(text));
 	else
 		sentence(s, text, sizeof(text));
+	add_panic(s, text, sizeof(text));
 	facts_begin(&f, r, FACTS_LINES);
 	facts_text(&f, "client",
 	    s->who.port == 0 ? peer_format_host(&s->who, who)

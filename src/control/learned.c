@@ -80,6 +80,7 @@ write_server(
 	handover_add_number(w, s->received, 8);
 	write_history(w, &s->history, now);
 	handover_add_number(w, s->health.unproven, 1);
+	handover_add_number(w, s->health.assumed, 1);
 	handover_close(w);
 }
 

@@ -177,6 +177,7 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 	get_history(r, &past->history, now);
 	/* older processes do not say it */
 	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
+	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
 }
 
 static struct learned_server *

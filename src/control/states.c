@@ -139,6 +139,27 @@ on_down(void *arg, struct server *s, const char *reason)
 		frontend_cut_sessions(p->frontend);
 }
 
+/* Sessions at servers that are down were spared as long as it lasted. */
+static void
+on_panic(void *arg, const struct pool_panic *now)
+{
+	struct pen *p = arg;
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	if (!now->on)
+		frontend_cut_sessions(p->frontend);
+	if (takeover_is_one(&p->takeover))
+		return;
+	if (now->on)
+		log_warn("panic: too few servers are up, all are tried "
+			 "up=%u checked=%u",
+		    now->checked - now->failing, now->checked);
+	else
+		log_info("panic is over up=%u checked=%u",
+		    now->checked - now->failing, now->checked);
+}
+
 /* ---- life ---- */
 
 void
@@ -149,6 +170,7 @@ states_watch(struct pen *p)
 		.on_state = on_state,
 		.on_down = on_down,
 		.on_well = on_well,
+		.on_panic = on_panic,
 		.arg = p };
 
 	timer_init(&p->revival, on_revival);

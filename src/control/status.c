@@ -146,6 +146,9 @@ status_page(const struct pen *p, struct buffer *out)
 	    out, p->plan->listen_text != NULL ? p->plan->listen_text : "");
 	reply_add(out, "</h1>\n<p>pen %s, balance %s, %s</p>\n",
 	    PACKAGE_VERSION, p->plan->config.pool.balance->name, when);
+	if (pool_panic(p->pool)->on)
+		add(out,
+		    "<p>panic: too few servers are up, all are tried</p>\n");
 	if (p->phase == PHASE_DRAINING) {
 		add(out, "<p>");
 		stopping_tell(p, out);

@@ -50,6 +50,7 @@ function verdict_of(now) {
     find(up === 0 ? 3 : BAD.indexOf(bad[0].state) >= 0 ? 2 : 1, up === 0 ? "No server is up" :
       up + " of " + n + " servers " + (up === 1 ? "is" : "are") + " up", listed(bad));
   }
+  if (c.panic > 0) find(2, "Panic: too few servers are up, pen tries all of them");
   if (now.pen.draining) find(4, "This pen is stopping: it takes no new clients");
   share(minute.failed, "failed", minute.failed_most, 3);
   share(minute.refused, "were refused", minute.refused_most, 2);

@@ -10,6 +10,7 @@ health_take(
 	if (h->since == 0)
 		h->since = now;
 	h->good = good ? h->good + 1 : 0;
+	h->assumed = h->assumed && good;
 	if (good != h->down) {
 		h->against = 0;
 		return false;
@@ -17,7 +18,7 @@ health_take(
 	if (++h->against < (good ? o->rise : o->fall) &&
 	    !(good && h->unproven))
 		return false;
-	h->unproven = false;
+	h->unproven = h->assumed = false;
 	h->down = !good;
 	h->against = 0;
 	h->since = now;

@@ -19,6 +19,7 @@ struct health_options {
 struct health {
 	bool down;
 	bool unproven;	  /* down until its first success, which is enough */
+	bool assumed;	  /* down, though no check has failed yet */
 	unsigned against; /* consecutive results that contradict `down` */
 	unsigned good;	  /* consecutive successes, since it was last up or
 			   * suspected */

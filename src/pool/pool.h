@@ -39,6 +39,7 @@ struct pool_options {
 	uint64_t clients_max; /* how many are remembered at most */
 	uint64_t blacklist_ms;
 	uint64_t slow_start_ms; /* 0: none */
+	unsigned panic; /* see struct pool_panic, in percent; 0: never */
 	unsigned tries; /* servers a client is given at most; 0: each once */
 	enum failback failback;
 	enum server_on_down on_down; /* of servers that say nothing else */
@@ -51,6 +52,16 @@ struct pool_options {
 struct server_change {
 	enum server_state was, is;
 	uint64_t lasted_ms; /* the state before */
+};
+
+/* Whether so few servers pass their checks that those that fail them are tried
+ * as well: fewer than pool_options.panic percent of the regular servers that
+ * are checked and that the operator wants to have new clients. */
+struct pool_panic {
+	uint32_t on;	  /* 1: now */
+	uint32_t checked; /* servers of which this is said */
+	uint32_t failing; /* of these, those that are down */
+	uint64_t begun;	  /* how often it began */
 };
 
 /* Who wants to know of such changes, and what time it is then. */
@@ -67,6 +78,8 @@ struct pool_watcher {
 	/* A check has found it well, the first one since it was new or failed:
 	 * its state need not change. */
 	void (*on_well)(void *arg, struct server *s);
+	/* Panic has begun or is over. */
+	void (*on_panic)(void *arg, const struct pool_panic *now);
 	void *arg;
 };
 
@@ -234,7 +247,12 @@ pool_may_stay(const struct pool *p, const struct server *s, uint64_t now)
 		(!s->by_operator && pool_has_nobody_left(p)));
 }
 
-/* Whether sessions of `s` are to end: it is down, and on_down says so. */
+const struct pool_panic *pool_panic(const struct pool *p);
+/* Whether health checks keep clients from `s`: it is down, and there is no
+ * panic. */
+bool pool_keeps_out(const struct server *s);
+
+/* Whether sessions of `s` are to end: it is kept out, and on_down says so. */
 bool pool_cuts_sessions(const struct pool *p, const struct server *s);
 
 /* Begins another round for a client that still has its server: if that fails

@@ -501,7 +501,7 @@ pool_cuts_sessions(const struct pool *p, const struct server *s)
 
 	if (what == SERVER_ON_DOWN_AS_SET)
 		what = p->options.on_down;
-	return what == SERVER_ON_DOWN_CUT && s->present && s->health.down;
+	return what == SERVER_ON_DOWN_CUT && s->present && pool_keeps_out(s);
 }
 
 void

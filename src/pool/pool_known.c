@@ -11,6 +11,7 @@ pool_begin_checks(struct pool *p, struct server *s)
 {
 	(void)p;
 	s->checked = true;
+	pool_refresh(s);
 	pool_tell(s, s->history.reason);
 }
 
@@ -34,8 +35,7 @@ pool_checked(struct pool *p, struct server *s, bool good, const char *reason,
 	    health_take(&s->health, &pool_options(p)->health, good, now);
 
 	s->checked = true;
-	if (changed)
-		pool_refresh(s);
+	pool_refresh(s);
 	clear_suspicion(s);
 	pool_tell(s, reason);
 	if (changed && !good)
@@ -50,7 +50,8 @@ pool_assume(struct pool *p, struct server *s, enum server_initial initial)
 {
 	(void)p;
 	s->health = (struct health){ .down = initial != SERVER_INITIAL_UP,
-		.unproven = initial == SERVER_INITIAL_CHECKED };
+		.unproven = initial == SERVER_INITIAL_CHECKED,
+		.assumed = initial != SERVER_INITIAL_UP };
 	pool_refresh(s);
 	pool_tell(s, "not checked yet");
 }

@@ -39,6 +39,7 @@ struct pool {
 	void *order;	   /* of options.balance */
 	struct sticky *sticky;
 	struct acl acls[ACL_MAX];
+	struct pool_panic panic;
 	struct countries *countries; /* of clients, for these */
 	unsigned acls_of_owners; /* lists with entries for users or groups */
 };

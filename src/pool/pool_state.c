@@ -5,9 +5,10 @@
  *       '---revive heap---> pool_refresh()        a blacklisting has ended
  *
  * Every change of a server ends in pool_refresh(), which alone decides whether
- * the server is eligible. */
+ * the server is eligible; of all servers at once when panic begins or ends. */
 #include "config.h"
 
+#include "pool/panic.h"
 #include "pool/pool_private.h"
 
 /* For how long the first refusal blacklists a server. */
@@ -27,10 +28,16 @@ pool_weight(const struct pool *p, const struct server *s)
 
 /* ---- which servers are eligible ---- */
 
+bool
+pool_keeps_out(const struct server *s)
+{
+	return s->health.down && !(s->failing && s->pool->panic.on);
+}
+
 static bool
 is_in_service(const struct server *s)
 {
-	return s->present && !s->health.down && s->admin != SERVER_DISABLED;
+	return s->present && !pool_keeps_out(s) && s->admin != SERVER_DISABLED;
 }
 
 /* Whether the operator wants it to have new clients. */
@@ -121,8 +128,8 @@ pool_leave(struct server *s)
 
 /* Brings the sets in step with the server. If memory for the order is short,
  * the server stays out until its next change. */
-void
-pool_refresh(struct server *s)
+static void
+refresh_sets(struct server *s)
 {
 	struct pool *p = s->pool;
 	const struct balance *b = p->options.balance;
@@ -145,6 +152,54 @@ pool_refresh(struct server *s)
 		if (p->on_eligible != NULL)
 			p->on_eligible(p->on_eligible_arg, s->slot);
 	}
+}
+
+static void
+refresh_all_sets(struct pool *p)
+{
+	unsigned i;
+
+	for (i = SLOTS_SPECIAL; i < p->slots; i++)
+		refresh_sets(p->servers[i]);
+}
+
+/* ---- too few are up ---- */
+
+const struct pool_panic *
+pool_panic(const struct pool *p)
+{
+	return &p->panic;
+}
+
+static void
+count_for_panic(struct server *s)
+{
+	panic_count(&s->pool->panic, s,
+	    s->role == SERVER_REGULAR && s->present && s->checked &&
+		!s->by_operator && is_in_rotation(s));
+}
+
+/* Whether panic has begun or ended: the sets of all are out of step then. */
+static bool
+review_panic(struct pool *p)
+{
+	const struct pool_watcher *w = &p->watcher;
+
+	if (!panic_review(&p->panic, p->options.panic))
+		return false;
+	if (w->on_panic != NULL)
+		w->on_panic(w->arg, &p->panic);
+	return true;
+}
+
+void
+pool_refresh(struct server *s)
+{
+	count_for_panic(s);
+	if (!s->pool->changing && review_panic(s->pool))
+		refresh_all_sets(s->pool);
+	else
+		refresh_sets(s);
 }
 
 /* The server has one connection more, or less. That of one that is eligible and
@@ -267,7 +322,9 @@ pool_enter_all(struct pool *p)
 	unsigned i;
 
 	for (i = SLOTS_SPECIAL; i < p->slots; i++)
-		pool_refresh(p->servers[i]);
+		count_for_panic(p->servers[i]);
+	(void)review_panic(p);
+	refresh_all_sets(p);
 }
 
 void
@@ -293,7 +350,7 @@ pool_end_changes(struct pool *p)
 		pool_leave_all(p);
 	if ((all || p->list_changed) && b->listed != NULL)
 		rc = b->listed(p->order, all);
-	if (all)
+	if (all || review_panic(p))
 		pool_enter_all(p);
 	p->list_changed = false;
 	return rc;

@@ -102,7 +102,7 @@ next_wait(const struct checker *c, const struct checker_record *r,
 	if (bad && h->down) {
 		if (c->options.interval_down_ms > 0)
 			return c->options.interval_down_ms;
-		if (!pool_has_eligible(c->pool))
+		if (!pool_has_eligible(c->pool) || pool_panic(c->pool)->on)
 			return one;
 		wait = 2 * (last > one ? last : one);
 		return wait < most ? wait : most;

@@ -35,6 +35,14 @@ pen -r -b 0 {FRONT} {S0} {S1}
 ~ expects up, down or checked, got "later"
 > check_lazy
 > no check_lazy
+> panic
+< 0
+> panic 101
+~ out of range 0..100
+> panic 50
+< 50
+> panic 0
+< 0
 > checks_max
 < 256
 > checks_max 0
@@ -43,6 +51,8 @@ pen -r -b 0 {FRONT} {S0} {S1}
 ~ checks 0
 ~ checks_skipped 0
 ~ checks_running 0
+~ panic 0
+~ panics 0
 > check dsr
 ~ check dsr: dsr_if is not set
 > check ping

@@ -145,7 +145,7 @@ dispatch_server(
 	s = pool_slot(d->pool, w->server);
 	if (!nexthops_may_go_on(d->hops, s) ||
 	    dsr_flow_begins_again(w, a->frame.tcp_flags) ||
-	    (s->health.down &&
+	    (pool_keeps_out(s) &&
 		(has_nothing_yet(&a->frame) ||
 		    pool_cuts_sessions(d->pool, s))))
 		return begin(d, a, w, l->length);

@@ -136,6 +136,21 @@ START_TEST(on_up)
 }
 END_TEST
 
+START_TEST(panic)
+{
+	static char check[] = "connect";
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	plan->config.pool.panic = 50;
+	ck_assert_str_eq(printed(), "panic has no effect without check\n");
+	plan->config.checks.text = check;
+	ck_assert_str_eq(printed(), "");
+	plan->config.checks.text = NULL;
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(eight_are_all_named)
 {
 	plan = plan_new();
@@ -361,6 +376,7 @@ SUITE(test_doubts)
 	SUITE_ADD(s, many_servers_are_few_lines, 10);
 	SUITE_ADD(s, the_algorithm_has_no_use_for_it, 10);
 	SUITE_ADD(s, on_up, 10);
+	SUITE_ADD(s, panic, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
 	SUITE_ADD(s, transparent, 10);
