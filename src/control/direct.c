@@ -1,6 +1,7 @@
 /* direct.c: a plan's words as a director's. */
 #include "config.h"
 
+#include <net/if.h>
 #include <pwd.h>
 #include <string.h>
 #include <unistd.h>
@@ -271,6 +272,16 @@ user_to_be(const struct plan *p)
 	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
 
 	return pw != NULL ? pw->pw_uid : geteuid();
+}
+
+void
+direct_find_others(struct vip_others *o, const struct plan *p)
+{
+	struct peer list[VIPS_MAX];
+	unsigned n = places(&p->listen, list);
+
+	vip_locks_others(o, if_nametoindex(p->config.dsr.interface),
+	    user_to_be(p), list, n);
 }
 
 static int

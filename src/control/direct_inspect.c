@@ -60,6 +60,7 @@ make_wanted(struct wanted *w, const struct pen *p)
 	w->is.shared = !d->announce;
 	w->is.fast = d->fast;
 	w->is.no_flows = d->flows == 0;
+	direct_find_others(&w->is.others, plan);
 	w->is.vip = w->vip;
 	for (i = 0; i < plan->listen.count; i++)
 		add_vip(w, &plan->listen.entry[i].at);

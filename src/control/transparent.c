@@ -112,7 +112,10 @@ static void
 log_finding(void *arg, const struct way_finding *f)
 {
 	(void)arg;
-	log_warn("%s fix=\"%s\"", f->what, f->fix);
+	if (f->fix[0] != '\0')
+		log_warn("%s fix=\"%s\"", f->what, f->fix);
+	else
+		log_warn("%s", f->what);
 }
 
 void

@@ -290,6 +290,38 @@ START_TEST(another_director)
 }
 END_TEST
 
+/* One on this machine that takes all frames, unless it is the one that is
+ * asked about. */
+START_TEST(another_director_here)
+{
+	struct dsrpen other;
+
+	NEED_DSR_OF_OURS("--check");
+	NEED_NETRIG(&rig, &two);
+	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, NETRIG_VIP4_B,
+	    NETRIG_VIP4_B ":0", netrig_server4(0), NULL);
+	if (strstr(dsrpen_ask(&other, &rig, "dsr"), "\nlink xdp\n") == NULL)
+		SKIP("no link by XDP");
+	EXPECT_AND_MEND({ NETRIG_HOME,
+	    text("error: process %d takes all frames of eth0 by XDP: two "
+		 "directors on one interface both need dsr_link packet; fix: "
+		 "dsr_link packet",
+		(int)other.child.pid) });
+	ck_assert_str_eq(dsrpen_ask(&other, &rig, "listen " NETRIG_VIP4 ":80"),
+	    NETRIG_VIP4 ":80\n");
+	EXPECT_AND_MEND({ NETRIG_HOME,
+	    "warning: an XDP program, perhaps of a running director" });
+	dsrpen_down(&other);
+	/* by packets: XDP would take its frames */
+	dsrpen_up(&other, &rig, NETRIG_DIRECTOR, NETRIG_VIP4_B, "-O",
+	    "dsr_link packet", NETRIG_VIP4_B ":0", netrig_server4(0), NULL);
+	ck_assert_ptr_nonnull(inspectrun_line(
+	    check(), "note: frames are moved by packet; not by xdp: "));
+	dsrpen_down(&other);
+	netrig_down(&rig);
+}
+END_TEST
+
 static bool
 has_ended_while_asked(struct netrig_tap *client)
 {
@@ -394,6 +426,7 @@ SUITE(test_dsr_inspect)
 	SUITE_ADD(s, servers, 60);
 	SUITE_ADD(s, addresses_that_are_taken, 60);
 	SUITE_ADD(s, another_director, 60);
+	SUITE_ADD(s, another_director_here, 60);
 	SUITE_ADD(s, a_tagged_segment, 30);
 	SUITE_ADD(s, a_director_that_serves, 30);
 	SUITE_ADD(s, starting_tells_the_worst, 30);

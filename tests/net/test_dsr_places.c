@@ -214,6 +214,71 @@ START_TEST(a_second_copy_of_a_user)
 }
 END_TEST
 
+/* The first link that works, which is XDP's where there is one. */
+static bool
+first_is_up_by_xdp(const char *listen)
+{
+	dsrpen_up(&pen, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, listen,
+	    netrig_server4(0), NULL);
+	return strstr(dsrpen_ask(&pen, &rig, "dsr"), "\nlink xdp\n") != NULL;
+}
+
+static void
+second_is_told_of_xdp(const char *link)
+{
+	struct dsrpen second;
+
+	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O", link,
+	    NETRIG_VIP4 ":81", netrig_server4(0), NULL);
+	WAIT_FOR(child_has_ended(&second.child), 10000);
+	ck_assert_int_eq(second.child.status, 1);
+	ck_assert_msg(child_has_said(&second.child,
+			  "two directors on one interface both need dsr_link "
+			  "packet"),
+	    "%s", child_err(&second.child));
+	ck_assert_msg(!child_has_said(&second.child, "fix=\"\""), "%s",
+	    child_err(&second.child));
+}
+
+/* Of XDP the second one would get no frame, not even an answer to ARP. */
+START_TEST(a_second_one_beside_xdp)
+{
+	NEED_DSR_OF_OURS("locks");
+	NEED_NETRIG(&rig, &one);
+	if (!first_is_up_by_xdp(NETRIG_VIP4 ":80"))
+		SKIP("no link by XDP");
+	second_is_told_of_xdp("no dsr_link");
+	second_is_told_of_xdp("dsr_link packet");
+	second_is_told_of_xdp("dsr_link xdp");
+	/* it goes with its process */
+	child_stop(&pen.child, SIGKILL);
+	second_is_started(NETRIG_VIP4 ":81");
+	netrig_down(&rig);
+}
+END_TEST
+
+/* With XDP the second one would take the frames of the first. */
+START_TEST(a_second_one_takes_no_frames)
+{
+	struct dsrpen second;
+
+	NEED_DSR_OF_OURS("locks");
+	NEED_NETRIG(&rig, &one);
+	first_is_up(NETRIG_VIP4 ":80");
+	dsrpen_up(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4_B,
+	    NETRIG_VIP4_B ":80", netrig_server4(0), NULL);
+	ck_assert_ptr_nonnull(
+	    strstr(dsrpen_ask(&second, &rig, "dsr"), "\nlink packet\n"));
+	dsrpen_down(&second);
+	dsrpen_start(&second, &rig, NETRIG_DIRECTOR, NETRIG_VIP4, "-O",
+	    "dsr_link xdp", NETRIG_VIP4 ":81", netrig_server4(0), NULL);
+	WAIT_FOR(child_has_ended(&second.child), 10000);
+	ck_assert_int_eq(second.child.status, 1);
+	dsrpen_down(&pen);
+	netrig_down(&rig);
+}
+END_TEST
+
 SUITE(test_dsr_places)
 {
 	Suite *s = suite_create("dsr_places");
@@ -224,6 +289,8 @@ SUITE(test_dsr_places)
 	tcase_add_loop_test(t, connections_outlast_their_port, 0, 2);
 	tcase_add_test(t, a_second_copy);
 	tcase_add_test(t, a_second_copy_of_a_user);
+	tcase_add_test(t, a_second_one_beside_xdp);
+	tcase_add_test(t, a_second_one_takes_no_frames);
 	suite_add_tcase(s, t);
 	return s;
 }

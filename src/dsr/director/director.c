@@ -310,6 +310,7 @@ on_tick(struct timer *t)
 		return;
 	}
 	vip_locks_drain(&d->vips.locks);
+	vip_locks_drain(&d->frames);
 	nexthops_note_link(&d->forward.hops, "no carrier");
 	nexthops_tick(&d->forward.hops, now);
 	fast_path_refresh(&d->dispatch.fast);
@@ -349,6 +350,26 @@ director_join(struct director *d, struct loop *l, struct pool *p)
 	d->tarpit.vips = &d->vips;
 }
 
+/* The lock of the frames is given back by a link that takes none. */
+static int
+open_link(struct director *d, const struct director_options *o,
+    struct link_filter *filter, struct error *e)
+{
+	struct link *l = &d->forward.wire.link;
+	struct vip_others others;
+
+	if (vip_locks_take_frames(&d->frames, d->ifindex, d->user, e) < 0)
+		return -1;
+	vip_locks_others(&others, d->ifindex, d->user, NULL, 0);
+	filter->shared = others.there;
+	if (link_open(l, o->link, o->interface, filter, e) < 0)
+		return -1;
+	d->open = true;
+	if (!l->ops->takes)
+		vip_locks_free(&d->frames);
+	return 0;
+}
+
 static int
 open_all(struct director *d, const struct director_options *o, struct error *e)
 {
@@ -363,9 +384,8 @@ open_all(struct director *d, const struct director_options *o, struct error *e)
 	    checks_open(&d->checks) < 0)
 		return error_set(e, "out of memory");
 	dispatch_open(&d->dispatch);
-	if (link_open(&fw->wire.link, o->link, o->interface, &filter, e) < 0)
+	if (open_link(d, o, &filter, e) < 0)
 		return -1;
-	d->open = true;
 	fast_path_open(&d->dispatch.fast);
 	if (tunnels_prepare(&fw->tunnels, &fw->hops, &o->forward, e) < 0)
 		return -1;
@@ -425,5 +445,6 @@ director_free(struct director *d)
 	checks_close(&d->checks);
 	dispatch_fini(&d->dispatch);
 	vips_fini(&d->vips);
+	vip_locks_free(&d->frames);
 	free(d);
 }

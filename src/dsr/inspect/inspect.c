@@ -87,12 +87,22 @@ judge_mtu(struct inspect_judge *j)
 }
 
 static void
+judge_program(struct inspect_judge *j)
+{
+	const struct vip_others *o = &j->wanted->others;
+
+	inspect_set(j, "process", o->pid != 0 ? "process %d" : "a process",
+	    (int)o->pid);
+	inspect_say(j, o->take ? FOUND_XDP_DIRECTOR : FOUND_XDP_PROGRAM);
+}
+
+static void
 judge_mode(struct inspect_judge *j)
 {
 	const struct inspect_machine *m = j->machine;
 
 	if (m->xdp)
-		inspect_say(j, FOUND_XDP_PROGRAM);
+		judge_program(j);
 	if (m->promiscuous)
 		inspect_say(j, FOUND_PROMISCUOUS);
 	if (m->offloads & INSPECT_LRO)

@@ -14,6 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "dsr/segment/vip_lock.h"
 #include "dsr/segment/who_has.h"
 
 enum inspect_level {
@@ -49,6 +50,7 @@ struct inspect_request {
 	bool shared;	    /* other directors may have the VIPs, too */
 	bool fast;	    /* a fast path */
 	bool no_flows;	    /* are remembered */
+	struct vip_others others;
 	const struct inspect_server *server;
 	unsigned servers;
 };

@@ -167,6 +167,7 @@ inspect_ask(struct inspect_segment *s, const struct inspect_request *w)
 	}
 	f = filter_of(s, list);
 	f.fast_flows = w->fast ? 1 : 0;
+	f.shared = w->others.there;
 	/* The best link may take all frames of the interface: link_listen()
 	 * opens one that gets copies. */
 	if (try_link(s, w, &f) == 0) {

@@ -50,6 +50,10 @@ static const struct row rows[FOUND_ROWS] = {
 	    .says = "interface {interface} has an MTU of {mtu}, longer "
 		    "packets of clients are lost",
 	    .fix = "ip link set {interface} mtu 1500" },
+	[FOUND_XDP_DIRECTOR] = { .level = INSPECT_ERROR,
+	    .says = "{process} takes all frames of {interface} by XDP: two "
+		    "directors on one interface both need dsr_link packet",
+	    .fix = "dsr_link packet" },
 	[FOUND_XDP_PROGRAM] = { .level = INSPECT_WARNING,
 	    .at_start = true,
 	    .says =

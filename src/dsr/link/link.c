@@ -39,6 +39,11 @@ open_as(struct link *l, const struct link_ops *ops, bool asked,
     enum purpose purpose, const char *ifname, const struct link_filter *f,
     struct error *e)
 {
+	if (f->shared && ops->takes)
+		return error_set(e,
+		    "interface %s: %s would take the frames of another "
+		    "director there: both need dsr_link packet",
+		    ifname, ops->name);
 	memset(l, 0, sizeof(*l));
 	l->fd = -1;
 	l->ops = ops;

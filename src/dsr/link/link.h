@@ -69,6 +69,9 @@ struct link_filter {
 	/* How many flows the kernel may forward by itself (the fast path); 0:
 	 * none. Read by link_open() only. */
 	uint32_t fast_flows;
+	/* Another process receives frames of the interface, too: no kind opens
+	 * that would take them. Read by link_open() and link_try() only. */
+	bool shared;
 };
 
 struct link_counters {

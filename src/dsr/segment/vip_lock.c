@@ -19,6 +19,8 @@
 /* NAME_MAX_HERE: behind the byte 0 that makes a name abstract. CLAIMS: how many
  * processes may ask who has a name until the next vip_locks_drain(). */
 enum { NAME_MAX_HERE = 100, CLAIMS = 64, TRIES = 100 };
+/* How often, and how long apart, the lock of all frames is tried. */
+enum { FRAMES_TRIES = 20, FRAMES_MS = 50 };
 static const char names_of_all[] = "/proc/net/unix";
 
 /* With an empty `port` the name is the beginning of those of all ports of the
@@ -95,9 +97,9 @@ find_owner(const char *name, uid_t user, pid_t *pid)
 	return owner;
 }
 
-/* Whether another process has a single port of the address. */
+/* Whether another process has a name that begins like this. */
 static bool
-any_port_is_locked(const char *begins, uid_t user, pid_t *pid)
+any_is_locked(const char *begins, uid_t user, pid_t *pid)
 {
 	FILE *f = fopen(names_of_all, "re");
 	char line[256], *at;
@@ -122,7 +124,7 @@ overlap_is_locked(
 	char name[NAME_MAX_HERE];
 
 	make_name(name, ifindex, vip, vip->port == 0 ? "" : "0");
-	return vip->port == 0 ? any_port_is_locked(name, user, pid)
+	return vip->port == 0 ? any_is_locked(name, user, pid)
 			      : find_owner(name, user, pid) == ANOTHER;
 }
 
@@ -151,6 +153,13 @@ bind_name(int fd, const char *name, uid_t user, pid_t *pid)
 	return false;
 }
 
+static void
+name_process(char *text, size_t size, pid_t pid)
+{
+	snprintf(text, size, pid != 0 ? "process %d" : "another process",
+	    (int)pid);
+}
+
 static int
 take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
     struct error *e)
@@ -172,12 +181,74 @@ take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 		return 0;
 	close(*fd);
 	*fd = -1;
-	snprintf(process, sizeof(process),
-	    other != 0 ? "process %d" : "another process", (int)other);
+	name_process(process, sizeof(process), other);
 	return error_set(e,
 	    "%s is in use: %s serves it by direct return on the same "
 	    "interface",
 	    peer_format(vip, text), process);
+}
+
+/* ---- all frames ---- */
+
+static void
+make_name_of_frames(char name[NAME_MAX_HERE], unsigned ifindex)
+{
+	snprintf(name, NAME_MAX_HERE, "pen dsr %u frames", ifindex);
+}
+
+static int
+take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
+{
+	static const struct timespec pause = { .tv_nsec = FRAMES_MS * 1000000 };
+	char name[NAME_MAX_HERE], process[32];
+	unsigned i;
+	pid_t other;
+
+	make_name_of_frames(name, ifindex);
+	*fd = open_socket();
+	if (*fd < 0)
+		return error_set(e, "cannot open the socket of a lock: %s",
+		    strerror(errno));
+	for (i = 0; i < FRAMES_TRIES; i++) {
+		if (bind_name(*fd, name, user, &other))
+			return 0;
+		nanosleep(&pause, NULL);
+	}
+	name_process(process, sizeof(process), other);
+	return error_set(e,
+	    "%s takes all frames of this interface by XDP: two directors on "
+	    "one interface both need dsr_link packet",
+	    process);
+}
+
+static bool
+is_locked(unsigned ifindex, uid_t user, const struct peer *vip)
+{
+	char name[NAME_MAX_HERE], port[8];
+	pid_t pid;
+
+	snprintf(port, sizeof(port), "%u", vip->port);
+	make_name(name, ifindex, vip, port);
+	return find_owner(name, user, &pid) == ANOTHER ||
+	    overlap_is_locked(ifindex, user, vip, &pid);
+}
+
+void
+vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
+    const struct peer *vips, unsigned count)
+{
+	char name[NAME_MAX_HERE];
+	unsigned i;
+	pid_t pid;
+
+	*o = (struct vip_others){ .there = false };
+	for (i = 0; i < count; i++)
+		if (is_locked(ifindex, user, &vips[i]))
+			return;
+	snprintf(name, sizeof(name), "pen dsr %u ", ifindex);
+	o->there = any_is_locked(name, user, &pid);
+	make_name_of_frames(name, ifindex);
+	o->take = o->there && find_owner(name, user, &o->pid) == ANOTHER;
 }
 
 static void
@@ -208,6 +279,23 @@ take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 	return 0;
 }
 
+static int
+take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
+{
+	return take(ifindex, user, NULL, fd, e);
+}
+
+void
+vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
+    const struct peer *vips, unsigned count)
+{
+	(void)ifindex;
+	(void)user;
+	(void)vips;
+	(void)count;
+	*o = (struct vip_others){ .there = false };
+}
+
 static void
 drain(int fd)
 {
@@ -229,6 +317,31 @@ find(const struct vip_locks *l, const struct peer *vip)
 	return NULL;
 }
 
+static int
+make_room(struct vip_locks *l, unsigned count, struct error *e)
+{
+	*l =
+	    (struct vip_locks){ .fd = calloc((size_t)count + 1, sizeof(*l->fd)),
+		    .vip = calloc((size_t)count + 1, sizeof(*l->vip)) };
+	if (l->fd != NULL && l->vip != NULL)
+		return 0;
+	vip_locks_free(l);
+	return error_set(e, "out of memory");
+}
+
+int
+vip_locks_take_frames(
+    struct vip_locks *l, unsigned ifindex, uid_t user, struct error *e)
+{
+	if (make_room(l, 1, e) < 0)
+		return -1;
+	l->count = 1;
+	if (take_frames(ifindex, user, &l->fd[0], e) == 0)
+		return 0;
+	vip_locks_free(l);
+	return -1;
+}
+
 int
 vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
@@ -236,13 +349,8 @@ vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
 {
 	unsigned i;
 
-	*l =
-	    (struct vip_locks){ .fd = calloc((size_t)count + 1, sizeof(*l->fd)),
-		    .vip = calloc((size_t)count + 1, sizeof(*l->vip)) };
-	if (l->fd == NULL || l->vip == NULL) {
-		vip_locks_free(l);
-		return error_set(e, "out of memory");
-	}
+	if (make_room(l, count, e) < 0)
+		return -1;
 	for (i = 0; i < count; i++) {
 		l->fd[i] = -1;
 		l->vip[i] = vips[i];

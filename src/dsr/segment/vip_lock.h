@@ -1,5 +1,6 @@
 /* vip_lock.h: keeps a second director from the same VIP on the same interface:
- * two would forward each frame twice, or to two servers.
+ * two would forward each frame twice, or to two servers. And from an interface
+ * whose frames the first one takes from all others.
  *
  * On Linux a lock is a socket with an abstract name, unix(7): names are those
  * of the network namespace, as interfaces are, and go with the process. Anybody
@@ -10,6 +11,7 @@
 #ifndef PEN_DSR_VIP_LOCK_H
 #define PEN_DSR_VIP_LOCK_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "base/addr.h"
@@ -29,6 +31,26 @@ struct vip_locks {
 int vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
     unsigned ifindex, uid_t user, const struct peer *vips, unsigned count,
     struct error *e);
+/* Locks all frames of the interface: for a link that takes them from others, as
+ * long as it is open; a link of another kind needs that nobody has this lock.
+ * To be called with the VIPs locked, and before vip_locks_others(). Waits for a
+ * second while another process has it, which may give it back as soon as it
+ * knows its kind of link. Returns as vip_locks_take(). */
+int vip_locks_take_frames(
+    struct vip_locks *l, unsigned ifindex, uid_t user, struct error *e);
+
+/* What other processes have on an interface. */
+struct vip_others {
+	bool there; /* VIPs */
+	bool take;  /* all of its frames */
+	pid_t pid;  /* of who does; 0: not known */
+};
+
+/* Fills in `o`: nothing is there when another process has one of these VIPs: it
+ * is the director about which somebody asks. */
+void vip_locks_others(struct vip_others *o, unsigned ifindex, uid_t user,
+    const struct peer *vips, unsigned count);
+
 /* Closes the connections of those who asked whose the locks are: to be called
  * every now and then. */
 void vip_locks_drain(const struct vip_locks *l);

@@ -127,6 +127,12 @@ START_TEST(modes_of_an_interface)
 	m.xdp = true;
 	expect(INSPECT_WARNING, true,
 	    "an XDP program, perhaps of a running director", "");
+	w.others = (struct vip_others){ .there = true, .take = true, .pid = 7 };
+	expect(INSPECT_ERROR, false, "process 7 takes all frames of eth0",
+	    "dsr_link packet");
+	w.others.pid = 0;
+	expect(INSPECT_ERROR, false, "a process takes all frames of eth0",
+	    "dsr_link packet");
 	m.xdp = false;
 	m.offloads = INSPECT_LRO;
 	expect(INSPECT_WARNING, false, "large receive offload of eth0",

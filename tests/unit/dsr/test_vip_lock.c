@@ -299,6 +299,95 @@ START_TEST(one_that_never_listens)
 }
 END_TEST
 
+/* ---- all frames ---- */
+
+static int
+take_frames(void)
+{
+	return vip_locks_take_frames(&locks, interface, 0, &why);
+}
+
+/* A process that has an address, and perhaps all frames, for so long. */
+static pid_t
+start_taker(bool takes, unsigned us)
+{
+	int ready[2];
+	pid_t pid;
+	char c = 'n';
+
+	ck_assert_int_eq(pipe(ready), 0);
+	pid = child_fork();
+	if (pid == 0) {
+		if (take("192.0.2.1", 80) == 0 &&
+		    (!takes || take_frames() == 0))
+			c = 'y';
+		(void)!write(ready[1], &c, 1);
+		usleep(us);
+		vip_locks_free(&locks);
+		for (;;)
+			pause();
+	}
+	close(ready[1]);
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	close(ready[0]);
+	ck_assert_int_eq(c, 'y');
+	return pid;
+}
+
+enum { LONG_US = 60 * 1000000 };
+
+START_TEST(all_frames_are_one_directors)
+{
+	pid_t pid = start_taker(true, LONG_US);
+	struct vip_others o;
+
+	ck_assert_int_eq(take_frames(), -1);
+	ck_assert_ptr_nonnull(strstr(why.text, text("process %d", (int)pid)));
+	ck_assert_ptr_nonnull(strstr(why.text, "both need dsr_link packet"));
+	vip_locks_others(&o, interface, 0, NULL, 0);
+	ck_assert(o.there && o.take);
+	ck_assert_int_eq(o.pid, pid);
+	stop(pid);
+	ck_assert_int_eq(take_frames(), 0);
+	vip_locks_others(&o, interface, 0, NULL, 0);
+	ck_assert(!o.there && !o.take);
+	vip_locks_free(&locks);
+}
+END_TEST
+
+/* It has found that its link takes none. */
+START_TEST(frames_that_are_given_back)
+{
+	pid_t pid = start_taker(true, 100000);
+
+	ck_assert_int_eq(take_frames(), 0);
+	vip_locks_free(&locks);
+	stop(pid);
+}
+END_TEST
+
+START_TEST(a_director_is_not_another_than_itself)
+{
+	pid_t pid = start_taker(false, LONG_US);
+	struct vip_others o;
+	struct peer vip[2];
+	struct addr at;
+
+	ck_assert_int_eq(addr_parse_ip(&at, "192.0.2.2", 80), 0);
+	peer_from_addr(&vip[0], &at);
+	ck_assert_int_eq(addr_parse_ip(&at, "192.0.2.1", 80), 0);
+	peer_from_addr(&vip[1], &at);
+	vip_locks_others(&o, interface, 0, vip, 1);
+	ck_assert(o.there && !o.take);
+	vip_locks_others(&o, interface, 0, vip, 2);
+	ck_assert(!o.there);
+	vip[1].port = 0;
+	vip_locks_others(&o, interface, 0, vip, 2);
+	ck_assert(!o.there);
+	stop(pid);
+}
+END_TEST
+
 static void
 up(void)
 {
@@ -321,6 +410,9 @@ SUITE(test_vip_lock)
 	tcase_add_test(t, two_that_begin_at_once);
 	tcase_add_test(t, one_that_ends_at_once);
 	tcase_add_test(t, one_that_never_listens);
+	tcase_add_test(t, all_frames_are_one_directors);
+	tcase_add_test(t, frames_that_are_given_back);
+	tcase_add_test(t, a_director_is_not_another_than_itself);
 	suite_add_tcase(s, t);
 	return s;
 }
