@@ -77,8 +77,8 @@ pipe_kernel_take_over(struct pipe *p, const struct stream *from,
 	if (!share->splice || share->tap != NULL || p->dropping ||
 	    p->copy_only || from->flags & STREAM_URGENT ||
 	    (filter != NULL && filter->clear < SPLICE_WORTH) ||
-	    (p->read_ahead && share->keep_max > 0) || !from->ops->in_kernel ||
-	    !to->ops->in_kernel)
+	    (p->read_ahead && share->keep_max > 0) ||
+	    !stream_ops(from)->in_kernel || !stream_ops(to)->in_kernel)
 		return false;
 	if (pipe_more(p) != NULL)
 		p->more->kernel = kernel_new(share);

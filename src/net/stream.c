@@ -62,7 +62,7 @@ plain_close(struct stream *s, bool reset)
 		close(s->fd);
 }
 
-static const struct stream_ops plain_ops = {
+const struct stream_ops stream_plain = {
 	.read = plain_read,
 	.write = plain_write,
 	.shutdown = plain_shutdown,
@@ -75,7 +75,6 @@ void
 stream_init(struct stream *s)
 {
 	watch_init(&s->watch);
-	s->ops = &plain_ops;
 	s->inside = NULL;
 	s->fd = -1;
 	s->flags = 0;
@@ -101,7 +100,7 @@ note_rare(struct stream *s, unsigned ready)
 		s->flags &= ~(unsigned)STREAM_AT_EOF;
 	}
 	if (ready & READY_WRITE && s->flags & STREAM_UNSENT)
-		s->ops->flush(s);
+		stream_ops(s)->flush(s);
 }
 
 void
@@ -112,7 +111,8 @@ stream_note_ready(struct stream *s, unsigned ready)
 		s->flags &= ~(unsigned)STREAM_BUFFERED;
 	}
 	if (ready & READY_EOF)
-		s->flags |= s->ops->fin_is_end && !(ready & READY_ERROR) &&
+		s->flags |= stream_ops(s)->fin_is_end &&
+			!(ready & READY_ERROR) &&
 			!(s->flags & (STREAM_URGENT | STREAM_READ_END))
 		    ? STREAM_AT_EOF
 		    : STREAM_FIN;
@@ -128,7 +128,7 @@ stream_close(struct loop *l, struct stream *s, bool reset)
 	if (s->fd < 0)
 		return;
 	watch_stop(l, &s->watch);
-	s->ops->close(s, reset);
+	stream_ops(s)->close(s, reset);
 	s->fd = -1;
 	s->flags = 0;
 }

@@ -67,13 +67,25 @@ struct stream_ops {
 	bool fin_is_end; /* the end of the bytes is that of the connection */
 };
 
+/* What the operations of a stream need begins with them. */
+struct stream_inside {
+	const struct stream_ops *ops;
+};
+
 struct stream {
 	struct watch watch; /* watch.fd is the descriptor once watched */
-	const struct stream_ops *ops;
-	void *inside; /* of the operations; NULL: a plain socket */
-	int fd;	      /* -1: closed */
+	struct stream_inside *inside; /* NULL: a plain socket */
+	int fd;			      /* -1: closed */
 	unsigned flags;
 };
+
+extern const struct stream_ops stream_plain;
+
+static inline const struct stream_ops *
+stream_ops(const struct stream *s)
+{
+	return s->inside != NULL ? s->inside->ops : &stream_plain;
+}
 
 /* An end without a connection. */
 void stream_init(struct stream *s);
@@ -109,19 +121,19 @@ void stream_note_ready(struct stream *s, unsigned ready);
 static inline ssize_t
 stream_read(struct stream *s, void *bytes, size_t room)
 {
-	return s->ops->read(s, bytes, room);
+	return stream_ops(s)->read(s, bytes, room);
 }
 
 static inline ssize_t
 stream_write(struct stream *s, const void *bytes, size_t n, bool last)
 {
-	return s->ops->write(s, bytes, n, last);
+	return stream_ops(s)->write(s, bytes, n, last);
 }
 
 static inline void
 stream_shutdown(struct stream *s)
 {
-	s->ops->shutdown(s);
+	stream_ops(s)->shutdown(s);
 }
 
 /* Stops watching and closes; fine on a closed one. */

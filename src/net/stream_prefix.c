@@ -10,7 +10,7 @@
 #include "net/stream_prefix.h"
 
 struct prefix {
-	const struct stream_ops *below; /* those of the stream without it */
+	struct stream_inside inside;
 	size_t n, sent;
 	bool end_due; /* the owner's end follows */
 	char bytes[];
@@ -19,7 +19,7 @@ struct prefix {
 static struct prefix *
 prefix_of(const struct stream *s)
 {
-	return s->inside;
+	return (struct prefix *)s->inside;
 }
 
 /* The stream goes on without. */
@@ -28,7 +28,6 @@ remove_prefix(struct stream *s)
 {
 	struct prefix *p = prefix_of(s);
 
-	s->ops = p->below;
 	s->inside = NULL;
 	s->flags &= ~(unsigned)(STREAM_PREFIXED | STREAM_UNSENT);
 	free(p);
@@ -64,7 +63,7 @@ send_both(struct stream *s, const void *bytes, size_t n, bool more)
 static ssize_t
 prefix_read(struct stream *s, void *bytes, size_t room)
 {
-	return prefix_of(s)->below->read(s, bytes, room);
+	return stream_plain.read(s, bytes, room);
 }
 
 static ssize_t
@@ -90,7 +89,7 @@ prefix_flush(struct stream *s)
 	if (s->flags & STREAM_PREFIXED)
 		remove_prefix(s);
 	if (end_due)
-		s->ops->shutdown(s);
+		stream_shutdown(s);
 }
 
 static void
@@ -106,7 +105,7 @@ static void
 prefix_close(struct stream *s, bool reset)
 {
 	remove_prefix(s);
-	s->ops->close(s, reset);
+	stream_plain.close(s, reset);
 }
 
 static const struct stream_ops prefix_ops = {
@@ -124,10 +123,9 @@ stream_prefix(struct stream *s, const void *bytes, size_t n)
 
 	if (p == NULL)
 		return -1;
-	*p = (struct prefix){ .below = s->ops, .n = n };
+	*p = (struct prefix){ .inside.ops = &prefix_ops, .n = n };
 	memcpy(p->bytes, bytes, n);
-	s->inside = p;
-	s->ops = &prefix_ops;
+	s->inside = &p->inside;
 	s->flags |= STREAM_PREFIXED;
 	return 0;
 }

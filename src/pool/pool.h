@@ -83,30 +83,45 @@ struct pool_watcher {
 	void *arg;
 };
 
+enum { ATTEMPTS_SLOT = 20, ATTEMPTS_GIVEN = 12 }; /* bits */
+
 /* The servers one client has been given so far. All zero before its first
  * choice, except `proven`, `allowed` and `wanted`. */
 struct attempts {
-	uint64_t set;	/* a bit for each server: its slot modulo 64 */
-	unsigned first; /* slot of the first server given */
-	unsigned last;	/* slot of the last one */
-	unsigned count; /* regular servers given in this round */
-	unsigned flags; /* ATTEMPTED_* */
-	uint32_t hint;	/* where the client is remembered; see sticky.h */
-	bool proven;	/* the client is at its address; see sticky.h */
-	bool abuse;	/* it gets the abuse server, or none */
-	uint16_t given; /* servers in all rounds, the special ones included */
+	uint64_t set; /* a bit for each server: its slot modulo 64 */
 	/* The regular servers that the client may be given; NULL: all. It must
 	 * last as long as the call. */
 	struct server_set *allowed;
-	/* The server that the client says it had; NULL: none. It counts for the
-	 * first choice alone. */
-	struct server *wanted;
+	uint32_t hint; /* where the client is remembered; see sticky.h */
+	unsigned first : ATTEMPTS_SLOT; /* of the first server given */
+	unsigned flags : 3;		/* ATTEMPTED_* */
+	bool proven : 1; /* the client is at its address; see sticky.h */
+	bool abuse : 1;	 /* it gets the abuse server, or none */
+	/* Regular servers given in this round: 0, 1, or 2 for more. */
+	unsigned count : 2;
+	unsigned last : ATTEMPTS_SLOT; /* slot of the last one */
+	/* Servers in all rounds, the special ones included, as far as it
+	 * goes. */
+	unsigned given : ATTEMPTS_GIVEN;
+	/* Slot, and 1, of the server that the client says it had; 0: none. It
+	 * counts for the first choice alone. */
+	unsigned wanted : ATTEMPTS_SLOT;
 };
 enum {
+	ATTEMPTS_SLOT_MAX = (1 << ATTEMPTS_SLOT) - 1,
+	ATTEMPTS_GIVEN_MAX = (1 << ATTEMPTS_GIVEN) - 1,
 	ATTEMPTED_EMERGENCY = 1,
 	ATTEMPTED_ABUSE = 2,
-	ATTEMPTED_BLACKLISTED = 4 /* no eligible server was left */
+	ATTEMPTED_BLACKLISTED = 4, /* no eligible server was left */
+	ATTEMPTED_ALL = 7
 };
+
+/* The client says that it had this server; NULL: none. */
+static inline void
+attempts_want(struct attempts *a, const struct server *s)
+{
+	a->wanted = s == NULL ? 0 : (s->slot + 1) & ATTEMPTS_SLOT_MAX;
+}
 
 /* A pool without servers, or NULL with errno ENOMEM. */
 struct pool *pool_new(void);

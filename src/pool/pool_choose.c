@@ -183,9 +183,11 @@ new_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
 /* The server that the client asks for; not one that drains, for the same reason
  * as that which is remembered. */
 static struct server *
-wanted_by(const struct peer *who, const struct attempts *attempts)
+wanted_by(const struct pool *p, const struct peer *who,
+    const struct attempts *attempts)
 {
-	struct server *s = attempts->wanted;
+	struct server *s =
+	    attempts->wanted == 0 ? NULL : p->servers[attempts->wanted - 1];
 
 	return s != NULL && s->present && s->admin != SERVER_DRAINING &&
 		pool_is_serving(s) && pool_server_permits(s, who) &&
@@ -199,7 +201,7 @@ first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
 {
 	struct decision d = { .rule = RULE_STICKY,
-		.server = wanted_by(who, attempts) };
+		.server = wanted_by(p, who, attempts) };
 	struct server *s;
 
 	if (d.server != NULL)
@@ -512,7 +514,7 @@ pool_restart_round(struct attempts *attempts)
 	attempts->set = has_last ? attempt_bit(attempts->last) : 0;
 	attempts->first = attempts->last;
 	attempts->count = attempts->flags == 0 && has_last;
-	attempts->given = (uint16_t)attempts->count;
+	attempts->given = attempts->count;
 	attempts->flags = 0;
 }
 
@@ -547,12 +549,15 @@ pool_decide(struct pool *p, const struct peer *who, struct attempts *attempts,
 static void
 note_attempt(struct attempts *attempts, const struct server *s)
 {
-	attempts->given++;
+	if (attempts->given < ATTEMPTS_GIVEN_MAX)
+		attempts->given++;
 	if (s->role != SERVER_REGULAR)
 		return;
-	if (attempts->count++ == 0)
-		attempts->first = s->slot;
-	attempts->last = s->slot;
+	if (attempts->count == 0)
+		attempts->first = s->slot & ATTEMPTS_SLOT_MAX;
+	if (attempts->count < 2)
+		attempts->count++;
+	attempts->last = s->slot & ATTEMPTS_SLOT_MAX;
 	attempts->set |= attempt_bit(s->slot);
 }
 
@@ -573,7 +578,7 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 		pool_take_among(p, attempts->allowed, who, d.server);
 	if (d.server == NULL)
 		return NULL;
-	attempts->flags |= attempted_flag(d.rule);
+	attempts->flags |= attempted_flag(d.rule) & ATTEMPTED_ALL;
 	if (d.rule == RULE_LAST_RESORT)
 		take_last_resort(d.server, attempts, now);
 	note_attempt(attempts, d.server);

@@ -108,7 +108,7 @@ is_outranked(const struct session *s)
 	return (s->state == RELAYING || s->state == CONNECTING) && s->counted &&
 	    level_is_outranked(s->server, s->frontend->core.best_level,
 		&s->client,
-		s->facts != NULL ? session_first_allowed(s) : NULL);
+		s->more->facts != NULL ? session_first_allowed(s) : NULL);
 }
 
 /* One that still connects to a server that is down goes to the next one if this

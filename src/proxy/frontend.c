@@ -382,6 +382,7 @@ frontend_new(struct loop *l, struct pool *p, const struct frontend_options *o,
 	f->core.dummies = &f->dummies;
 	session_init_timeouts(f);
 	session_count_init(f);
+	session_turns_init(f);
 	list_init(&f->cut.task.link);
 	f->cut.task.run = session_cut_on_turn;
 	session_rebalance_init(f);
@@ -407,6 +408,7 @@ frontend_free(struct frontend *f)
 		return;
 	frontend_stop(f);
 	session_close_all(f);
+	session_turns_fini(f);
 	session_fini_timeouts(f);
 	preopened_fini(&f->preopened);
 	flows_fini(&f->flows);

@@ -26,6 +26,19 @@ struct frontend_listener {
 	struct task task; /* frees it */
 };
 
+/* What few sessions have; NULL: they have not. */
+struct session_more {
+	struct session_facts *facts;
+	struct source *source; /* that it counts in, or waits for */
+	struct http_relay *http_relay;
+};
+
+/* Sessions that asked for another turn, in this order. */
+struct session_turns {
+	struct session *first, *last;
+	struct task task;
+};
+
 /* The walk over all sessions that adds up their bytes. */
 struct session_walk {
 	struct timer timer;
@@ -74,6 +87,8 @@ struct frontend {
 	struct list settled;  /* those that have been there for a while */
 	struct list stale;    /* those that a new time has not reached yet */
 	struct id_table connections;
+	struct session_turns turns;
+	struct session_more nothing; /* of sessions that have none */
 	struct timeouts session_times; /* one for each: its state's */
 	struct task rescheduling;      /* reaches the stale ones */
 	bool retune;		       /* keep-alive was set anew, too */

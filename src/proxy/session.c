@@ -18,7 +18,7 @@
 static const struct session_handlers {
 	void (*client)(struct session *s, unsigned ready); /* its socket is */
 	void (*server)(struct session *s, unsigned ready);
-	void (*turn)(struct session *s); /* that was asked for with `task` */
+	void (*turn)(struct session *s); /* that was asked for */
 	void (*time)(struct session *s); /* `expiry` is over */
 	void (*reschedule)(struct session *s); /* settings say other times */
 } handlers[STATES] = {
@@ -71,14 +71,6 @@ session_on_server(struct watch *w, unsigned ready)
 	handlers[s->state].server(s, ready);
 }
 
-static void
-session_on_turn(struct task *t)
-{
-	struct session *s = list_entry(t, struct session, task);
-
-	handlers[s->state].turn(s);
-}
-
 void
 session_on_time(struct timeouts *t, struct expiry *x)
 {
@@ -128,14 +120,90 @@ session_set_state(struct session *s, enum session_state to)
 /* ---- closing ---- */
 
 static void
+session_free(struct session *s)
+{
+	session_more_free(s->more);
+	free(s);
+}
+
+static void
 session_free_task(struct task *t)
 {
-	struct session *s = list_entry(t, struct session, task);
+	session_free(list_entry(t, struct session, task));
+}
 
-	session_facts_free(s->facts);
-	if (s->http_relay != NULL)
-		session_http_free(s);
-	free(s);
+static void
+session_free_soon(struct session *s)
+{
+	s->task = (struct task){ .run = session_free_task };
+	list_init(&s->task.link);
+	loop_soon(s->frontend->core.loop, &s->task);
+}
+
+/* ---- turns ---- */
+
+void
+session_soon(struct session *s)
+{
+	struct session_turns *t = &s->frontend->turns;
+
+	s->turn_due = true;
+	if (s->has_turn)
+		return;
+	s->has_turn = true;
+	s->next_turn = NULL;
+	if (t->first == NULL)
+		t->first = s;
+	else
+		t->last->next_turn = s;
+	t->last = s;
+	loop_soon(s->frontend->core.loop, &t->task);
+}
+
+static void
+session_take_turn(struct session *s)
+{
+	s->has_turn = false;
+	if (s->state == CLOSED) {
+		session_free(s);
+	} else if (s->turn_due) {
+		s->turn_due = false;
+		handlers[s->state].turn(s);
+	}
+}
+
+/* Those that ask again wait for the next wake-up. */
+static void
+session_turns_run(struct task *task)
+{
+	struct session_turns *t =
+	    list_entry(task, struct session_turns, task);
+	struct session *s = t->first, *next;
+
+	t->first = NULL;
+	for (; s != NULL; s = next) {
+		next = s->next_turn;
+		session_take_turn(s);
+	}
+}
+
+void
+session_turns_init(struct frontend *f)
+{
+	f->turns.task.run = session_turns_run;
+	list_init(&f->turns.task.link);
+}
+
+void
+session_turns_fini(struct frontend *f)
+{
+	struct session *s, *next;
+
+	list_remove(&f->turns.task.link);
+	for (s = f->turns.first; s != NULL; s = next) {
+		next = s->next_turn;
+		session_free_soon(s);
+	}
 }
 
 void
@@ -206,9 +274,10 @@ session_close(struct session *s, enum reason why)
 	list_remove(&s->link);
 	id_table_remove(&f->connections, s->number);
 	session_set_state(s, CLOSED);
-	list_remove(&s->task.link);
-	s->task.run = session_free_task;
-	loop_soon(f->core.loop, &s->task);
+	if (s->more == &f->nothing) /* it may be gone before the session */
+		s->more = NULL;
+	if (!s->has_turn) /* else it is freed then */
+		session_free_soon(s);
 	frontend_client_out(&f->core, said);
 }
 
@@ -238,6 +307,7 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 		return NULL;
 	}
 	s->frontend = f;
+	s->more = &f->nothing;
 	stream_open_plain(&s->down, fd, false);
 	stream_init(&s->up);
 	pipe_init(&s->to_server, false);
@@ -250,8 +320,6 @@ session_new(struct frontend *f, int fd, const struct peer *who)
 	}
 	s->attempts.proven = true; /* accept(2) says so */
 	expiry_init(&s->expiry);
-	list_init(&s->task.link);
-	s->task.run = session_on_turn;
 	s->started = loop_now(f->core.loop);
 	s->state = HELLO;
 	list_append(&f->sessions, &s->link);

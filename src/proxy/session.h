@@ -30,6 +30,9 @@ struct frontend_core;
 struct pipe;
 struct task;
 
+/* The turns that sessions ask for, and their end: all sessions are closed. */
+void session_turns_init(struct frontend *f);
+void session_turns_fini(struct frontend *f);
 /* The routes in force are others. */
 void session_queue_reroute(struct frontend *f);
 /* Prepares the frontend's queues for its sessions. */

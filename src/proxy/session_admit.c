@@ -50,12 +50,12 @@ session_admit_due(const struct session *s)
 		return f->draining ? loop_now(f->loop) : due;
 	if (s->admission != DELAYED)
 		return UINT64_MAX;
-	if (first_delayed(s->source) != s ||
-	    source_is_full(&f->sources, s->source))
+	if (first_delayed(s->more->source) != s ||
+	    source_is_full(&f->sources, s->more->source))
 		return due;
 	again = loop_now(f->loop) +
-	    rate_limit_wait(
-		&f->options.limits.rate, &s->source->bucket, loop_now(f->loop));
+	    rate_limit_wait(&f->options.limits.rate,
+		&s->more->source->bucket, loop_now(f->loop));
 	return again < due ? again : due;
 }
 
@@ -76,8 +76,9 @@ stop_waiting(struct session *s)
 
 	f->stats.limits.waiting--;
 	if (s->admission == DELAYED) {
-		source_wait_over(&f->sources, s->source, &s->facts->queue_link);
-		wake_first(s->source);
+		source_wait_over(&f->sources, s->more->source,
+		    &s->more->facts->queue_link);
+		wake_first(s->more->source);
 	}
 	s->admission = NOT_ADMITTED;
 }
@@ -101,8 +102,8 @@ wait_in(struct session *s, struct source *src, enum admission how)
 	s->admission = (uint8_t)how;
 	if (how == DELAYED) {
 		f->stats.limits.delayed++;
-		s->source = src;
-		source_wait(&f->sources, src, &s->facts->queue_link);
+		s->more->source = src;
+		source_wait(&f->sources, src, &s->more->facts->queue_link);
 	} else {
 		f->stats.limits.tarpitted++;
 	}
@@ -117,7 +118,7 @@ enter(struct session *s, struct source *src)
 {
 	struct source_limits *t = &s->frontend->core.sources;
 
-	s->source = src;
+	s->more->source = src;
 	s->admission = ADMITTED;
 	source_touch(t, src, true); /* accept(2) says so */
 	source_enter(t, src);
@@ -179,6 +180,10 @@ session_admit_begin(struct session *s)
 		session_hello_next(s);
 		return;
 	}
+	if (session_more(s) == NULL) {
+		session_close(s, REASON_NO_RESOURCES);
+		return;
+	}
 	v = source_arrive(&f->sources, src, true, loop_now(f->loop));
 	if (v == LIMIT_WITHIN)
 		enter(s, src);
@@ -190,10 +195,10 @@ session_admit_begin(struct session *s)
 static void
 resume(struct session *s)
 {
-	struct source *src = s->source;
+	struct source *src = s->more->source;
 
 	stop_waiting(s);
-	s->source = NULL;
+	s->more->source = NULL;
 	if (session_wait_is_over(s))
 		enter(s, src);
 }
@@ -209,8 +214,8 @@ session_admit_on_time(struct session *s)
 		session_close(s, REASON_TARPIT);
 		return;
 	}
-	if (first_delayed(s->source) == s)
-		v = source_try_again(&f->sources, s->source, now);
+	if (first_delayed(s->more->source) == s)
+		v = source_try_again(&f->sources, s->more->source, now);
 	if (v == LIMIT_WITHIN)
 		resume(s);
 	else if (now - s->active >= f->options.limits.wait_ms)
@@ -222,7 +227,7 @@ session_admit_on_time(struct session *s)
 void
 session_admit_leave(struct session *s)
 {
-	struct source *src = s->source;
+	struct source *src = s->more->source;
 
 	if (s->admission == ADMITTED) {
 		source_leave(&s->frontend->core.sources, src);
@@ -231,5 +236,5 @@ session_admit_leave(struct session *s)
 		stop_waiting(s);
 	}
 	s->admission = NOT_ADMITTED;
-	s->source = NULL;
+	s->more->source = NULL;
 }

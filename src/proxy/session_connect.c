@@ -107,21 +107,22 @@ session_take_server(struct session *s, struct server *server, uint64_t now)
 	s->addr_tried = 0;
 	s->preopened_tried = false;
 	s->connect_us = 0;
+	s->connect_done = false;
 	s->addr_start = (uint8_t)server->addr_first;
 	if (s->failed_once)
 		f->core.stats.retries++;
 	pool_opened(f->core.pool, server, &s->client, &s->attempts, now);
 	s->counted = true;
-	if (s->facts != NULL && s->facts->sticky != NULL)
+	if (s->more->facts != NULL && s->more->facts->sticky != NULL)
 		session_sticky_set(s);
 }
 
 struct server *
 session_choose(struct session *s, uint64_t now)
 {
-	if (s->facts != NULL) {
+	if (s->more->facts != NULL) {
 		s->attempts.allowed = session_first_allowed(s);
-		s->attempts.wanted = session_sticky_server(s);
+		attempts_want(&s->attempts, session_sticky_server(s));
 	}
 	return pool_choose(
 	    s->frontend->core.pool, &s->client, &s->attempts, now);

@@ -39,12 +39,13 @@ session_connected(struct session *s)
 		server->addr_first =
 		    (s->addr_start + s->addr_tried - 1u) % server->addrs.count;
 	pool_connected(f->core.pool, server, loop_now(f->core.loop));
-	if (s->connect_us != 0) {
+	if (s->connect_us != 0 && !s->connect_done) {
 		uint32_t took = session_clock_us(s) - s->connect_us;
 
 		pool_took(f->core.pool, server, took);
 		duration_add(&f->core.durations.connect, took);
-		s->connect_took_us = took > 0 ? took : 1;
+		s->connect_us = took > 0 ? took : 1;
+		s->connect_done = true;
 	}
 	s->up.flags |= STREAM_WRITABLE;
 	s->asked = s->to_server.bytes + pipe_pending(&s->to_server) > 0;
@@ -68,7 +69,7 @@ session_connected_at_once(struct session *s, struct pipe_stop sent)
 		s->server_reset = true;
 	session_connected(s);
 	if (sent.verdict == PIPE_DONE || sent.verdict == PIPE_YIELDED)
-		loop_soon(l, &s->task);
+		session_soon(s);
 	if (watch_start(l, &s->up.watch, s->up.fd,
 		READY_READ |
 		    (pipe_pending(&s->to_server) > 0 ? READY_WRITE : 0u) |
@@ -100,7 +101,7 @@ session_send_early(struct session *s)
 	struct pipe_stop stop = pipe_pump(
 	    &s->to_server, &s->down, &s->up, &s->frontend->core.share);
 
-	if (s->http_relay != NULL)
+	if (s->more->http_relay != NULL)
 		session_http_note(s);
 	if (stop.verdict == PIPE_READ_FAILED)
 		stop = session_client_unread(s, stop);

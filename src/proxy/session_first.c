@@ -182,9 +182,9 @@ session_first_allowed(const struct session *s)
 	struct route *r;
 	struct first f;
 
-	if (routes == NULL || s->facts->first == NULL)
+	if (routes == NULL || s->more->facts->first == NULL)
 		return NULL;
-	first_unpack(s->facts->first, &f);
+	first_unpack(s->more->facts->first, &f);
 	r = routes_find(routes, &f);
 	return r != NULL ? &r->servers : NULL;
 }
@@ -206,9 +206,9 @@ session_first_may_move(const struct session *s)
 const char *
 session_first_name(const struct session *s, struct first *f)
 {
-	if (s->facts == NULL || s->facts->first == NULL)
+	if (s->more->facts == NULL || s->more->facts->first == NULL)
 		return NULL;
-	first_unpack(s->facts->first, f);
+	first_unpack(s->more->facts->first, f);
 	return f->sni[0] != '\0' ? f->sni : NULL;
 }
 

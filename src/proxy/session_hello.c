@@ -139,19 +139,34 @@ session_hello_on_time(struct session *s)
 	steps[s->step].on_time(s);
 }
 
+struct session_more *
+session_more(struct session *s)
+{
+	struct session_more *more = s->more;
+
+	if (more == &s->frontend->nothing) {
+		more = memory_zeroed(sizeof(*more));
+		if (more != NULL)
+			s->more = more;
+	}
+	return more;
+}
+
 struct session_facts *
 session_facts(struct session *s)
 {
-	if (s->facts != NULL)
-		return s->facts;
-	s->facts = memory_zeroed(sizeof(*s->facts));
-	if (s->facts != NULL)
-		s->facts->session = s;
-	return s->facts;
+	struct session_more *more = session_more(s);
+
+	if (more == NULL || more->facts != NULL)
+		return more == NULL ? NULL : more->facts;
+	more->facts = memory_zeroed(sizeof(*more->facts));
+	if (more->facts != NULL)
+		more->facts->session = s;
+	return more->facts;
 }
 
-void
-session_facts_free(struct session_facts *facts)
+static void
+facts_free(struct session_facts *facts)
 {
 	if (facts == NULL)
 		return;
@@ -159,4 +174,15 @@ session_facts_free(struct session_facts *facts)
 	free(facts->first);
 	free(facts->sticky);
 	free(facts);
+}
+
+void
+session_more_free(struct session_more *more)
+{
+	if (more == NULL)
+		return;
+	facts_free(more->facts);
+	if (more->http_relay != NULL)
+		session_http_free(more->http_relay);
+	free(more);
 }

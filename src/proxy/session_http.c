@@ -32,7 +32,7 @@ bool
 session_client_has_tls(const struct session *s)
 {
 	return stream_is_tls(&s->down) ||
-	    (s->facts != NULL && s->facts->header.tls.on);
+	    (s->more->facts != NULL && s->more->facts->header.tls.on);
 }
 
 /* What clients say of the protocol counts from trusted proxies alone, which
@@ -60,8 +60,10 @@ session_http_begin(struct session *s)
 	struct frontend *f = s->frontend;
 	struct http_relay *h;
 
-	if (!f->core.options.http.on || s->http_relay != NULL)
+	if (!f->core.options.http.on || s->more->http_relay != NULL)
 		return true;
+	if (session_more(s) == NULL)
+		return false;
 	if (f->http_room == NULL && (f->http_room = malloc(HTTP_ROOM)) == NULL)
 		return false;
 	h = malloc(sizeof(*h));
@@ -69,22 +71,22 @@ session_http_begin(struct session *s)
 		return false;
 	http_relay_init(h, f->http_room);
 	prepare_lines(s, h);
-	s->http_relay = h;
+	s->more->http_relay = h;
 	return session_http_attach(s) && pipe_refilter(&s->to_server) == 0;
 }
 
 bool
 session_http_attach(struct session *s)
 {
-	return pipe_set_filter(&s->to_server, &s->http_relay->up) == 0 &&
-	    pipe_set_filter(&s->to_client, &s->http_relay->down) == 0;
+	return pipe_set_filter(&s->to_server, &s->more->http_relay->up) == 0 &&
+	    pipe_set_filter(&s->to_client, &s->more->http_relay->down) == 0;
 }
 
 void
-session_http_free(struct session *s)
+session_http_free(struct http_relay *h)
 {
-	http_relay_fini(s->http_relay);
-	free(s->http_relay);
+	http_relay_fini(h);
+	free(h);
 }
 
 /* ---- pages ---- */
@@ -94,7 +96,7 @@ session_http_free(struct session *s)
 static bool
 is_head(const struct session *s)
 {
-	const struct http_relay *h = s->http_relay;
+	const struct http_relay *h = s->more->http_relay;
 	const struct buffer *kept = pipe_kept(&s->to_server);
 
 	if (h != NULL && h->requests.status != 0)
@@ -161,7 +163,7 @@ session_unserved(struct session *s, enum reason why)
 		return;
 	}
 	s->because = (uint8_t)why;
-	loop_soon(s->frontend->core.loop, &s->task);
+	session_soon(s);
 }
 
 /* ---- from HTTP to HTTPS ---- */
@@ -214,7 +216,7 @@ session_redirect(struct session *s, bool last)
 static bool
 is_unanswered(const struct session *s)
 {
-	const struct http_relay *h = s->http_relay;
+	const struct http_relay *h = s->more->http_relay;
 
 	if (s->state != RELAYING || s->client_told ||
 	    s->to_client.bytes + pipe_pending(&s->to_client) > 0)
@@ -237,7 +239,7 @@ session_http_unanswered(struct session *s, unsigned status, enum reason why)
 static void
 session_refuse(struct session *s, bool told)
 {
-	const struct http_requests *r = &s->http_relay->requests;
+	const struct http_requests *r = &s->more->http_relay->requests;
 	char client[PEER_TEXT_MAX];
 
 	log_debug("request refused client=%s status=%u error=\"%s\"",
@@ -250,7 +252,7 @@ session_refuse(struct session *s, bool told)
 static void
 session_note_partial(struct session *s)
 {
-	struct http_relay *h = s->http_relay;
+	struct http_relay *h = s->more->http_relay;
 	bool partial = http_relay_is_partial(h);
 
 	if (partial == (h->partial_since != 0))
@@ -263,7 +265,7 @@ session_note_partial(struct session *s)
 void
 session_http_too_slow(struct session *s)
 {
-	struct http_relay *h = s->http_relay;
+	struct http_relay *h = s->more->http_relay;
 
 	if (h->pending.count == 0 && pipe_pending(&s->to_client) == 0)
 		session_answer(s, 408, REASON_HELLO_TIMEOUT,
@@ -276,8 +278,8 @@ void
 session_http_note(struct session *s)
 {
 	session_note_partial(s);
-	if (http_relay_refusal(s->http_relay) != HTTP_REFUSAL_NONE)
-		loop_soon(s->frontend->core.loop, &s->task);
+	if (http_relay_refusal(s->more->http_relay) != HTTP_REFUSAL_NONE)
+		session_soon(s);
 }
 
 void
@@ -287,8 +289,8 @@ session_http_on_turn(struct session *s)
 
 	if (why != REASON_DONE)
 		session_answer(s, reason_status(why, false), why, false);
-	else if (s->http_relay != NULL &&
-	    http_relay_refusal(s->http_relay) == HTTP_REFUSAL_PAGE)
+	else if (s->more->http_relay != NULL &&
+	    http_relay_refusal(s->more->http_relay) == HTTP_REFUSAL_PAGE)
 		session_refuse(s, true);
 }
 
@@ -299,23 +301,23 @@ give_up_waiting(struct session *s)
 {
 	struct frontend *f = s->frontend;
 
-	if (!s->to_client.ended || !s->http_relay->up.waits ||
+	if (!s->to_client.ended || !s->more->http_relay->up.waits ||
 	    s->request != NULL || s->to_server.dropping)
 		return;
 	pipe_drop(&s->to_server, &f->core.share);
-	loop_soon(f->core.loop, &s->task);
+	session_soon(s);
 }
 
 /* The answers before the page go first, out of the kernel's pipe, too. */
 bool
 session_http_settle(struct session *s)
 {
-	enum http_refusal refusal = http_relay_refusal(s->http_relay);
+	enum http_refusal refusal = http_relay_refusal(s->more->http_relay);
 
 	if (s->state != RELAYING)
 		return false;
 	session_note_partial(s);
-	if (http_relay_is_over(s->http_relay) && !s->client_told &&
+	if (http_relay_is_over(s->more->http_relay) && !s->client_told &&
 	    pipe_pending(&s->to_client) == 0) {
 		if (s->leaving)
 			pool_forget_client(

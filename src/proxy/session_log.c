@@ -22,8 +22,8 @@ session_tls_facts(const struct stream *s, struct tls_facts *facts)
 static const struct peer *
 session_sender(const struct session *s)
 {
-	return s->facts != NULL && s->facts->sender.family != 0
-	    ? &s->facts->sender
+	return s->more->facts != NULL && s->more->facts->sender.family != 0
+	    ? &s->more->facts->sender
 	    : NULL;
 }
 
@@ -32,7 +32,7 @@ static void
 session_tell_id(const struct session *s, struct session_record *r,
     char text[PROXY_ID_TEXT])
 {
-	const struct session_facts *facts = s->facts;
+	const struct session_facts *facts = s->more->facts;
 
 	if (facts == NULL)
 		return;
@@ -47,6 +47,8 @@ session_tell_id(const struct session *s, struct session_record *r,
 static struct session_record
 session_record(const struct session *s, enum reason why)
 {
+	const struct session_facts *facts = s->more->facts;
+	const struct http_relay *h = s->more->http_relay;
 	uint64_t now = loop_now(s->frontend->core.loop);
 
 	return (struct session_record){
@@ -56,11 +58,10 @@ session_record(const struct session *s, enum reason why)
 		.port = s->port,
 		.session = s->number,
 		.server = s->server,
-		.up = s->to_server.bytes +
-		    (s->http_relay != NULL ? s->http_relay->sent : 0),
+		.up = s->to_server.bytes + (h != NULL ? h->sent : 0),
 		.down = s->to_client.bytes,
-		.queued_ms = s->facts != NULL ? s->facts->queue_ms : 0,
-		.connect_us = s->connect_took_us,
+		.queued_ms = facts != NULL ? facts->queue_ms : 0,
+		.connect_us = s->connect_done ? s->connect_us : 0,
 		.first_ms = s->first_ms == 0 ? UINT64_MAX : s->first_ms - 1u,
 		.total_ms = now - s->started,
 		.failures = s->attempts.given - (s->server != NULL ? 1u : 0u),
@@ -97,10 +98,10 @@ void
 session_on_read(struct pipe *p, const char *bytes, size_t n)
 {
 	struct session *s = container_of(p, struct session, to_server);
-	uint32_t answered = (uint32_t)s->to_client.bytes;
+	const struct http_relay *h = s->more->http_relay;
 	bool first = p->bytes + pipe_pending(p) == n;
 
-	if (s->http_relay != NULL)
+	if (h != NULL)
 		session_note_requests(s, bytes, n, first);
 	else if (first)
 		session_note_first(s, bytes, n);
@@ -108,12 +109,11 @@ session_on_read(struct pipe *p, const char *bytes, size_t n)
 		session_drop_request(s);
 	if (s->frontend->requestlog == NULL) {
 		p->reported = s->request != NULL ||
-		    (s->http_relay != NULL &&
-			s->http_relay->requests.stage != HTTP_REQUESTS_TUNNEL);
+		    (h != NULL && h->requests.stage != HTTP_REQUESTS_TUNNEL);
 		return;
 	}
-	if (first || answered != s->heard)
+	if (first || !s->asked)
 		requestlog_line(
 		    s->frontend->requestlog, &s->client, s->server, bytes, n);
-	s->heard = answered;
+	s->asked = true;
 }

@@ -18,8 +18,8 @@ enum { NEXT_MS = 1000 };
 static bool
 may_await_next(const struct session *s)
 {
-	return s->http_relay != NULL && s->state == RELAYING &&
-	    http_relay_may_move(s->http_relay) && !s->client_told &&
+	return s->more->http_relay != NULL && s->state == RELAYING &&
+	    http_relay_may_move(s->more->http_relay) && !s->client_told &&
 	    !s->server_told && !s->to_server.ended && !s->to_server.dropped &&
 	    pipe_pending(&s->to_client) == 0 && !s->leaving &&
 	    !s->frontend->core.draining && session_repeats(s);
@@ -47,7 +47,7 @@ static void
 session_next_read(struct session *s)
 {
 	struct frontend *f = s->frontend;
-	struct http_requests *r = &s->http_relay->requests;
+	struct http_requests *r = &s->more->http_relay->requests;
 	struct pipe_stop stop =
 	    pipe_pump(&s->to_server, &s->down, &s->up, &f->core.share);
 
@@ -56,7 +56,7 @@ session_next_read(struct session *s)
 	if (stop.verdict == PIPE_READ_FAILED)
 		session_close(s, session_unread_reason(stop.cause));
 	else if (pipe_pending(&s->to_server) > 0 || r->status != 0 ||
-	    http_relay_is_partial(s->http_relay))
+	    http_relay_is_partial(s->more->http_relay))
 		session_connect_anew(s);
 	else if (s->to_server.ended)
 		pass_end_on(s);

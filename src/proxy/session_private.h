@@ -53,7 +53,8 @@ enum hello_step {
 	HELLO_STEPS
 };
 
-/* What few sessions have: made when it is first needed, freed with them. */
+/* What few sessions have: made when it is first needed, freed with them, as is
+ * what it has. */
 struct session_facts {
 	struct first_packed *first; /* of its first bytes; NULL: not read */
 	struct peer came_to; /* as a proxy said; family 0: none did */
@@ -80,18 +81,18 @@ struct session {
 	struct pipe to_client;
 	struct server *server; /* NULL: none chosen yet */
 	struct peer client;
-	uint16_t port;	 /* that it came to; 0: a Unix socket */
 	uint32_t number; /* of the connection, for commands */
-	uint32_t heard;	 /* answer bytes before its last request; wraps */
 	uint32_t connect_us; /* when it began, wraps; 0: not yet */
-	uint32_t connect_took_us; /* 0: no server answered */
 	uint32_t first_ms; /* until the first answer byte, and 1; 0: none */
-	struct session_facts *facts; /* NULL: none */
-	struct source *source; /* that it counts in, or waits for; or NULL */
-	struct http_relay *http_relay; /* NULL: none */
-	struct attempts attempts;
 	uint32_t lingers_s; /* after `started`: it lingers since; 0: not yet */
-	struct task task;   /* goes on next time, or frees */
+	/* Its own, or its frontend's `nothing`; NULL once it is closed and has
+	 * none. */
+	struct session_more *more;
+	union {
+		struct attempts attempts;
+		struct task task; /* frees it, once it is closed */
+	};
+	struct session *next_turn; /* of the frontend's turns, where it is in */
 	uint64_t started;   /* ms */
 	struct expiry expiry; /* the one thing that it waits for, if any */
 	uint64_t active;      /* ms: last byte, or the state's beginning */
@@ -104,6 +105,8 @@ struct session {
 	uint8_t admission;   /* by the limits of its source */
 	uint8_t addr_tried;  /* addresses of this server tried so far */
 	uint8_t addr_start;  /* the one it began with */
+	uint16_t port;	 /* that it came to; 0: a Unix socket */
+	bool connect_done : 1; /* connect_us is how long it took */
 	bool counted : 1; /* the pool counts its connection */
 	bool server_told : 1; /* the client's end was passed on */
 	bool client_cut : 1; /* it ended, in TLS, without close_notify */
@@ -121,6 +124,8 @@ struct session {
 	bool no_port : 1; /* none is left to one of its addresses */
 	bool http : 1; /* the client began with a request of HTTP/1 */
 	bool asked : 1; /* the client spoke last: an answer is due */
+	bool has_turn : 1; /* it is in the frontend's turns */
+	bool turn_due : 1; /* and wants it */
 	bool redirected : 1; /* it began without TLS where TLS is expected */
 	bool leaving : 1; /* ends at a quiet moment; its client is forgotten */
 };
@@ -129,6 +134,8 @@ struct session {
 
 /* Goes to a new state; an illegal move is a bug and aborts. */
 void session_set_state(struct session *s, enum session_state to);
+/* Calls it once more after the events of this wake-up. */
+void session_soon(struct session *s);
 /* Closes the server's connection, which no longer counts. What the server sent
  * and the client has not taken yet stays in the pipe. */
 void session_release_server(struct session *s, bool reset);
@@ -157,8 +164,9 @@ void session_hello_schedule(struct session *s);
 /* When a step is over that hello_timeout bounds. */
 uint64_t session_hello_due(const struct session *s);
 /* The session's own; NULL: no memory. */
+struct session_more *session_more(struct session *s);
 struct session_facts *session_facts(struct session *s);
-void session_facts_free(struct session_facts *facts); /* NULL is fine */
+void session_more_free(struct session_more *more); /* NULL is fine */
 
 /* Begins to watch the client. Returns 0, or -1 with errno. */
 int session_hello_watch(struct session *s);
@@ -365,7 +373,7 @@ bool session_http_begin(struct session *s);
 /* The same once there are some, when a pipe was made anew. The memory that it
  * may need is the only reason to fail. */
 bool session_http_attach(struct session *s);
-void session_http_free(struct session *s);
+void session_http_free(struct http_relay *h);
 /* Bytes came before the session relays: a turn is asked for if a request was
  * refused. */
 void session_http_note(struct session *s);

@@ -42,7 +42,7 @@ has_texts(const struct proxy_header *h)
 static void
 session_proxy_done(struct session *s)
 {
-	struct session_facts *facts = s->facts;
+	struct session_facts *facts = s->more->facts;
 	const struct proxy_header *h = &facts->header;
 
 	if (h->client.family != 0) {
@@ -83,7 +83,7 @@ take(struct session *s, char *bytes, size_t n)
 static enum progress
 parse(struct session *s, char *bytes, size_t n, struct failure *f)
 {
-	struct session_facts *facts = s->facts;
+	struct session_facts *facts = s->more->facts;
 	size_t before = buffer_length(&facts->bytes), whole;
 	const char *why;
 	ssize_t used;

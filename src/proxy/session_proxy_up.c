@@ -37,8 +37,8 @@ tell_addresses(const struct session *s, struct telling *t)
 	struct addr local;
 
 	h->client = s->client;
-	if (s->facts != NULL && s->facts->came_to.family != 0) {
-		h->server = s->facts->came_to;
+	if (s->more->facts != NULL && s->more->facts->came_to.family != 0) {
+		h->server = s->more->facts->came_to;
 		return;
 	}
 	if (sock_local_addr(s->down.fd, &local) == 0)
@@ -104,8 +104,8 @@ write_header(struct session *s, enum proxy_version version,
 	struct telling t;
 
 	t.header = (struct proxy_header){ .client = { .family = 0 } };
-	if (version == PROXY_V2 && s->facts != NULL)
-		t.header = s->facts->header;
+	if (version == PROXY_V2 && s->more->facts != NULL)
+		t.header = s->more->facts->header;
 	tell_addresses(s, &t);
 	if (version == PROXY_V2) {
 		if (stream_is_tls(&s->down))

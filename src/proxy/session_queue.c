@@ -20,14 +20,14 @@ session_queue_schedule(struct session *s)
 
 	expiry_cancel(&s->expiry);
 	timeouts_add(&f->session_times, &s->expiry,
-	    s->facts->queued + f->core.options.queue_ms);
+	    s->more->facts->queued + f->core.options.queue_ms);
 }
 
 /* When it began to wait, the first time; 0: it never did. */
 static uint64_t
 session_queued(const struct session *s)
 {
-	return s->facts != NULL ? s->facts->queued : 0;
+	return s->more->facts != NULL ? s->more->facts->queued : 0;
 }
 
 void
@@ -66,9 +66,9 @@ queue_add(struct session *s, bool in_front)
 	if (list_is_empty(&q->link))
 		list_append(&s->frontend->queue.queues, &q->link);
 	if (in_front)
-		list_prepend(&q->sessions, &s->facts->queue_link);
+		list_prepend(&q->sessions, &s->more->facts->queue_link);
 	else
-		list_append(&q->sessions, &s->facts->queue_link);
+		list_append(&q->sessions, &s->more->facts->queue_link);
 }
 
 static bool
@@ -97,9 +97,9 @@ session_queue(struct session *s)
 	    timer_start(f->core.loop, &q->look, LOOK_MS) < 0)
 		return false;
 	session_set_state(s, QUEUED);
-	queue_add(s, s->facts->queued != 0);
-	if (s->facts->queued == 0) {
-		s->facts->queued = now;
+	queue_add(s, s->more->facts->queued != 0);
+	if (s->more->facts->queued == 0) {
+		s->more->facts->queued = now;
 		f->core.stats.queued_total++;
 	}
 	f->core.stats.queued++;
@@ -113,11 +113,12 @@ session_queue_leave(struct session *s)
 	struct frontend *f = s->frontend;
 	struct route_queue *q = queue_of(s);
 
-	list_remove(&s->facts->queue_link);
+	list_remove(&s->more->facts->queue_link);
 	if (list_is_empty(&q->sessions) && list_is_empty(&q->tried))
 		list_remove(&q->link);
 	f->core.stats.queued--;
-	s->facts->queue_ms += (uint32_t)(loop_now(f->core.loop) - s->active);
+	s->more->facts->queue_ms +=
+	    (uint32_t)(loop_now(f->core.loop) - s->active);
 }
 
 /* Tells the watch what of the client is of interest. Returns false when the
@@ -239,8 +240,8 @@ session_queue_serve(struct frontend *f)
 		s = queue_first(q);
 		session_queue_resume(s);
 		if (queue_first(q) == s) {
-			list_remove(&s->facts->queue_link);
-			list_append(&q->tried, &s->facts->queue_link);
+			list_remove(&s->more->facts->queue_link);
+			list_append(&q->tried, &s->more->facts->queue_link);
 		}
 	}
 	queue_end_turn(&f->queue.queues);
@@ -265,7 +266,7 @@ queue_take(struct list *queues)
 	if (best == NULL)
 		return NULL;
 	s = queue_first(best);
-	list_remove(&s->facts->queue_link);
+	list_remove(&s->more->facts->queue_link);
 	if (list_is_empty(&best->sessions))
 		list_remove(&best->link);
 	return s;
@@ -281,11 +282,11 @@ session_queue_reroute(struct frontend *f)
 
 	list_init(&all);
 	while ((s = queue_take(&f->queue.queues)) != NULL)
-		list_append(&all, &s->facts->queue_link);
+		list_append(&all, &s->more->facts->queue_link);
 	while (!list_is_empty(&all)) {
 		s = list_entry(all.next, struct session_facts, queue_link)
 			->session;
-		list_remove(&s->facts->queue_link);
+		list_remove(&s->more->facts->queue_link);
 		s->attempts.allowed = session_first_allowed(s);
 		queue_add(s, false);
 		queue_of(s)->due = true;

@@ -34,7 +34,8 @@ session_may_end_quietly(const struct session *s)
 static bool
 is_idle(const struct session *s)
 {
-	if (s->http_relay != NULL && !http_relay_is_idle(s->http_relay))
+	if (s->more->http_relay != NULL &&
+	    !http_relay_is_idle(s->more->http_relay))
 		return false;
 	return !s->asked && pipe_pending(&s->to_server) == 0 &&
 	    pipe_pending(&s->to_client) == 0 && !s->to_server.ended &&
@@ -72,7 +73,8 @@ session_leave(struct session *s)
 	enum quiet_end which = s->frontend->core.options.end.quiet;
 
 	if (which == QUIET_END_ALL ||
-	    (which == QUIET_END_HTTP && (s->http || s->http_relay != NULL))) {
+	    (which == QUIET_END_HTTP &&
+		(s->http || s->more->http_relay != NULL))) {
 		s->leaving = true;
 		session_reschedule(s);
 		return;
@@ -91,7 +93,7 @@ ask(void *entry)
 
 	if (!s->counted || s->leaving || s->server->slot >= r->slots ||
 	    r->surplus[s->server->slot] == 0 || !session_may_end_quietly(s) ||
-	    (s->facts != NULL && !session_first_may_move(s)))
+	    (s->more->facts != NULL && !session_first_may_move(s)))
 		return;
 	r->surplus[s->server->slot]--;
 	s->leaving = true;

@@ -28,7 +28,8 @@ session_is_unsent(const struct session *s)
 static bool
 session_is_plain(const struct session *s)
 {
-	return s->down.ops->fin_is_end && s->up.ops->fin_is_end;
+	return stream_ops(&s->down)->fin_is_end &&
+	    stream_ops(&s->up)->fin_is_end;
 }
 
 /* Whether the client's kernel, or its stream, has bytes that it has not taken.
@@ -368,8 +369,8 @@ session_relay_down(struct session *s, struct pipe_stop *down)
 	struct pipe *p = &s->to_client;
 	uint64_t before = p->bytes + pipe_pending(p);
 
-	if (s->http_relay != NULL && session_is_asked(s))
-		s->http_relay->responses.ends = true;
+	if (s->more->http_relay != NULL && session_is_asked(s))
+		s->more->http_relay->responses.ends = true;
 	*down = pipe_pump(p, &s->up, &s->down, &s->frontend->core.share);
 	if (p->bytes + pipe_pending(p) > before) {
 		s->asked = false;
@@ -407,7 +408,7 @@ session_relay_up(struct session *s)
 	}
 	/* the read made the client's stream writable, which no event tells */
 	if (stalled && !(s->down.flags & STREAM_STALLED))
-		loop_soon(s->frontend->core.loop, &s->task);
+		session_soon(s);
 	return up;
 }
 
@@ -431,7 +432,7 @@ session_relay(struct session *s)
 			: REASON_CLIENT_RESET);
 		return;
 	}
-	if (s->http_relay != NULL && session_http_settle(s))
+	if (s->more->http_relay != NULL && session_http_settle(s))
 		return;
 	/* the common end: two closes are all that is left to do */
 	if (down.verdict == PIPE_DONE && up.verdict == PIPE_DONE &&
@@ -440,7 +441,7 @@ session_relay(struct session *s)
 		return;
 	}
 	if (down.verdict == PIPE_YIELDED || up.verdict == PIPE_YIELDED)
-		loop_soon(s->frontend->core.loop, &s->task);
+		session_soon(s);
 	session_conclude(
 	    s, down.verdict == PIPE_DONE, up.verdict == PIPE_DONE);
 }

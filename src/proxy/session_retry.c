@@ -114,11 +114,11 @@ void
 session_note_requests(
     struct session *s, const char *bytes, size_t n, bool all)
 {
-	enum http_repeat what = http_relay_note(s->http_relay, all);
+	enum http_repeat what = http_relay_note(s->more->http_relay, all);
 	size_t had = s->request != NULL && all ? s->request->length : 0;
 
 	if (all)
-		s->http = !s->http_relay->requests.undecided;
+		s->http = !s->more->http_relay->requests.undecided;
 	if (what == HTTP_REPEAT_NO && s->request != NULL)
 		session_drop_request(s);
 	else if (what != HTTP_REPEAT_NO && s->request != NULL && n > had)
@@ -153,7 +153,7 @@ session_keep_unsent(struct session *s)
 
 	if (s->to_server.bytes > 0 || b == NULL)
 		return;
-	if (s->http_relay != NULL)
+	if (s->more->http_relay != NULL)
 		session_note_requests(
 		    s, buffer_bytes(b), buffer_length(b), true);
 	else
@@ -249,15 +249,15 @@ session_leave_server(
 	session_release_server(s, reset);
 	s->counted_up = 0;
 	s->counted_down = down;
-	list_remove(&s->task.link);
+	s->turn_due = false;
 	s->server_told = s->server_reset = s->server_cut = false;
 	s->client_sending = s->interleaved = s->refused = false;
 	s->server_talks = false;
 	pipe_fini(&s->to_client, &f->core.share);
 	pipe_init(&s->to_client, true);
 	s->to_client.bytes = down;
-	if (s->http_relay != NULL) {
-		s->http_relay->sent += s->to_server.bytes;
+	if (s->more->http_relay != NULL) {
+		s->more->http_relay->sent += s->to_server.bytes;
 		if (!session_http_attach(s))
 			return -1;
 	}

@@ -49,7 +49,7 @@ session_sticky_decide(struct session *s, const char *bytes, size_t n, bool last)
 struct server *
 session_sticky_server(const struct session *s)
 {
-	const struct http_sticky *k = s->facts->sticky;
+	const struct http_sticky *k = s->more->facts->sticky;
 
 	return k != NULL && k->digest != 0
 	    ? pool_by_digest(s->frontend->core.pool, k->digest)
@@ -61,16 +61,16 @@ session_sticky_server(const struct session *s)
 void
 session_sticky_set(struct session *s)
 {
-	struct http_sticky *k = s->facts->sticky;
+	struct http_sticky *k = s->more->facts->sticky;
 	uint64_t digest = s->server->digest;
 
-	if (s->http_relay == NULL)
+	if (s->more->http_relay == NULL)
 		return;
-	s->http_relay->responses.add = NULL;
+	s->more->http_relay->responses.add = NULL;
 	if (digest == 0 || digest == k->digest ||
 	    !session_sticky_wanted(&s->frontend->core))
 		return;
 	http_sticky_set(k->line, s->frontend->core.options.http.sticky, digest,
 	    session_client_has_tls(s));
-	s->http_relay->responses.add = k->line;
+	s->more->http_relay->responses.add = k->line;
 }

@@ -36,8 +36,8 @@ is_half_closed(const struct session *s)
 static bool
 is_partial(const struct session *s)
 {
-	return s->state == RELAYING && s->http_relay != NULL &&
-	    s->http_relay->partial_since != 0;
+	return s->state == RELAYING && s->more->http_relay != NULL &&
+	    s->more->http_relay->partial_since != 0;
 }
 
 static void
@@ -80,7 +80,7 @@ silence_limit(const struct session *s, enum reason *why)
 		take_sooner(&due, why, s->active, o->half_timeout_ms,
 		    REASON_HALF_TIMEOUT);
 	if (is_partial(s))
-		take_sooner(&due, why, s->http_relay->partial_since,
+		take_sooner(&due, why, s->more->http_relay->partial_since,
 		    o->hello_ms, REASON_HELLO_TIMEOUT);
 	if (o->end.max_age_ms > 0)
 		take_sooner(&due, why, retirement(s), o->end.drain_ms,

@@ -32,7 +32,7 @@ enum { UNREAD_MAX = 2 * OUT_MAX };
 static struct tls *
 inside(const struct stream *s)
 {
-	return s->inside;
+	return (struct tls *)s->inside;
 }
 
 /* ---- the operations ---- */
@@ -267,7 +267,7 @@ static const struct stream_ops tls_ops = {
 bool
 stream_is_tls(const struct stream *s)
 {
-	return s->ops == &tls_ops;
+	return stream_ops(s) == &tls_ops;
 }
 
 SSL *
@@ -337,8 +337,8 @@ tls_open(struct stream *s, struct tls_context *c, bool client)
 	if (!(s->flags & STREAM_NODELAY))
 		sock_set_nodelay(s->fd);
 	s->flags |= STREAM_NODELAY;
-	s->ops = &tls_ops;
-	s->inside = t;
+	t->inside.ops = &tls_ops;
+	s->inside = &t->inside;
 	if (s->flags & STREAM_AT_EOF)
 		s->flags |= STREAM_FIN;
 	s->flags &= ~(unsigned)STREAM_AT_EOF;

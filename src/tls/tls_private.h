@@ -10,7 +10,8 @@
 enum { TLS_RECORD_DATA = 16384, TLS_RECORD_MAX = 5 + TLS_RECORD_DATA + 256 };
 
 struct tls {
-	struct tls_end end; /* first: what OpenSSL reads */
+	struct stream_inside inside; /* first */
+	struct tls_end end; /* what OpenSSL reads */
 	struct tls_context *context;
 	struct stream *stream;
 	SSL *ssl;

@@ -56,7 +56,7 @@ tls_wire_keep(struct tls *t)
 int
 tls_prefix(struct stream *s, const void *bytes, size_t n)
 {
-	struct tls *t = s->inside;
+	struct tls *t = (struct tls *)s->inside;
 
 	if (buffer_append(&t->unsent, bytes, n) < 0)
 		return -1;

@@ -12,6 +12,7 @@
 static struct pipe_share share;
 static struct pipe pipe_;
 static struct stream from, to;
+static struct stream_inside noting;
 static struct pipe_filter filter;
 static int in[2], out[2];
 
@@ -48,9 +49,10 @@ begin(struct stream_ops *ops)
 	    socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, out), 0);
 	stream_open_plain(&from, in[1], false);
 	stream_open_plain(&to, out[0], false);
-	*ops = *to.ops;
+	*ops = *stream_ops(&to);
 	ops->write = write_noting;
-	to.ops = ops;
+	noting.ops = ops;
+	to.inside = &noting;
 	pipe_init(&pipe_, false);
 	filter = (struct pipe_filter){ .take = hold };
 	ck_assert_int_eq(pipe_set_filter(&pipe_, &filter), 0);

@@ -30,7 +30,7 @@ begin(void)
 	far = fd[1];
 	ck_assert_int_eq(stream_prefix(&s, "prefix:", 7), 0);
 	ck_assert(s.flags & STREAM_PREFIXED);
-	ck_assert(!s.ops->in_kernel);
+	ck_assert(!stream_ops(&s)->in_kernel);
 }
 
 static void
@@ -55,7 +55,7 @@ static void
 is_plain(void)
 {
 	ck_assert(!(s.flags & (STREAM_PREFIXED | STREAM_UNSENT)));
-	ck_assert(s.ops->in_kernel);
+	ck_assert(stream_ops(&s)->in_kernel);
 	ck_assert_ptr_null(s.inside);
 }
 
