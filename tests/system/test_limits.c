@@ -13,6 +13,7 @@
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
+#include "support/udp.h"
 #include "support/wait.h"
 
 #ifndef MSG_NOSIGNAL
@@ -146,7 +147,7 @@ START_TEST(what_was_wanted_is_kept)
 	const char *said;
 
 	backend_start(&b, SPOT_TCP4, backend_echo, NULL);
-	spot_new(&front, SPOT_TCP4);
+	udp_spot(&front, SPOT_TCP4); /* dns takes that of datagrams, too */
 	spot_new(&ctl, SPOT_UNIX);
 	write_file(file, files[_i]);
 	pen_start_limited(&pen, 1024, "-f", "-C", ctl.text, "-F", file,
