@@ -114,7 +114,8 @@ log_addresses(const struct pen *p, const struct server_plan *new,
 	if (p->phase < PHASE_SERVING)
 		return;
 	if (c->addrs.count == 0) {
-		if (old != NULL && old->parent != 0)
+		if ((new == NULL || new->host == NULL) && old != NULL &&
+		    old->parent != 0)
 			log_info("name has lost an address server=%u name=%s "
 				 "address=%s",
 			    number, old->host, old->address);
@@ -173,7 +174,7 @@ set_server(struct pen *p, struct plan *draft, const struct change *c)
 	struct server *set;
 
 	log_addresses(p, s, c);
-	if (c->addrs.count == 0)
+	if (s == NULL || s->host == NULL)
 		return remove_server(p, c->slot);
 	server_spec_init(&spec);
 	spec.name = s->host;

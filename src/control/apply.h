@@ -19,7 +19,8 @@
 #include "control/names.h"
 #include "control/pen.h"
 
-/* A server that the draft sets; without an address, one that it removes. */
+/* A server that the draft sets or removes; without an address one that it
+ * removes, or whose name has none yet. */
 struct change {
 	unsigned slot;
 	struct server_addrs addrs;

@@ -9,6 +9,7 @@
 #include "control/apply.h"
 #include "control/direct.h"
 #include "control/expand.h"
+#include "control/takeover.h"
 #include "net/sock_try.h"
 
 /* ---- names ---- */
@@ -172,11 +173,48 @@ choose_addresses(struct server_addrs *found, const struct resolved *r,
 	keep_addresses(found, r, old);
 }
 
+/* With start_unresolved a server may wait for its address; and one that waits
+ * goes on with that. Not in a process that takes over: the old one goes on, and
+ * may know the address. */
+static bool
+may_wait(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct server_plan *s, const struct names *n, const char *why)
+{
+	const struct server *old = pool_slot(p->pool, slot);
+
+	if (old != NULL && old->unresolved &&
+	    same_host(plan_slot(p->plan, slot), s))
+		return true;
+	if (!draft->config.names.start_unresolved ||
+	    takeover_is_one(&p->takeover))
+		return false;
+	if (!n->quiet)
+		log_warn("name not resolved, server has no address yet "
+			 "server=%u name=%s error=\"%s\"",
+		    server_number(slot), s->host, why);
+	return true;
+}
+
+/* The server has no address; that is an error unless it may wait. */
+static int
+no_address(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct names *n, const char *why, struct server_addrs *found,
+    struct error *e)
+{
+	const struct server_plan *s = plan_slot(draft, slot);
+
+	if (!may_wait(p, draft, slot, s, n, why))
+		return bad_host(s, why, e);
+	*found = (struct server_addrs){ .count = 0 };
+	return 0;
+}
+
 /* From a name: what was found just now, else what is known from before. */
 static int
-named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
+named_addresses(const struct pen *p, const struct plan *draft, unsigned slot,
     const struct names *n, struct server_addrs *found, struct error *e)
 {
+	const struct server_plan *s = plan_slot(draft, slot);
 	const struct name *name = names_find(n, s->host);
 	const struct server *old = pool_slot(p->pool, slot);
 	unsigned i;
@@ -192,8 +230,9 @@ named_addresses(const struct pen *p, unsigned slot, const struct server_plan *s,
 			    s->host, name->query.error.text);
 		*found = old->addrs;
 	} else {
-		return bad_host(s,
-		    name != NULL ? name->query.error.text : "not looked up", e);
+		return no_address(p, draft, slot, n,
+		    name != NULL ? name->query.error.text : "not looked up",
+		    found, e);
 	}
 	for (i = 0; i < found->count; i++)
 		addr_set_port(&found->addr[i], s->port);
@@ -257,14 +296,14 @@ addresses(const struct pen *p, const struct plan *draft, unsigned slot,
 		s->address != NULL ? s->address : s->host,
 		s->service.there ? s->service.port : s->port) == 0)
 		return 0;
-	if (expand_is_wanted(s))
+	if (expand_is_wanted(s) && slot < SLOTS_SPECIAL)
 		return bad_host(s,
-		    slot < SLOTS_SPECIAL
-			? "only a numbered server can stand for all addresses "
-			  "of a name"
-			: why_none(s, n),
+		    "only a numbered server can stand for all addresses of a "
+		    "name",
 		    e);
-	return named_addresses(p, slot, s, n, found, e);
+	if (expand_is_wanted(s))
+		return no_address(p, draft, slot, n, why_none(s, n), found, e);
+	return named_addresses(p, draft, slot, n, found, e);
 }
 
 /* ---- servers ---- */
@@ -277,8 +316,12 @@ differs(const struct pen *p, unsigned slot, const struct server_plan *s,
 	const struct server_plan *before = plan_slot(p->plan, slot);
 	const struct server *old = pool_slot(p->pool, slot);
 
-	return before == NULL || !server_plan_equal(before, s) || s->out_now ||
-	    old == NULL || !old->present || !same_set(&old->addrs, found);
+	if (before == NULL || !server_plan_equal(before, s) || s->out_now ||
+	    old == NULL)
+		return true;
+	return found->count == 0
+	    ? !old->unresolved
+	    : !old->present || !same_set(&old->addrs, found);
 }
 
 static int
@@ -362,7 +405,7 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 		return error_set(e, "%.300s: there is no server %u", s->origin,
 		    server_number(slot));
 	if (s == NULL || s->host == NULL) {
-		if ((old == NULL || !old->present))
+		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
 	} else if (addresses(p, draft, slot, s, n, &found, e) < 0) {
 		return -1;
@@ -385,7 +428,7 @@ concerns_all(const struct apply *a)
 	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
-/* Servers to be set, and those without an address to be removed. */
+/* Servers to be set, and to be removed. */
 int
 apply_servers_check(struct apply *a, struct error *e)
 {

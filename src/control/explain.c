@@ -393,7 +393,7 @@ tell_obstacles(struct facts *whole, const struct subject *s)
 	for (i = 0; i < count && told < OBSTACLES_TOLD; i++) {
 		const struct server *server = pool_server(s->pen->pool, i);
 
-		if (server->present)
+		if (server->present || server->unresolved)
 			told += tell_obstacle(whole, s, server);
 	}
 }

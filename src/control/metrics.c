@@ -199,7 +199,7 @@ add_servers(struct metrics_walk *w, const struct family *f, struct buffer *out)
 
 	do {
 		s = pool_slot(w->pen->pool, w->slot++);
-		if (s != NULL && s->addrs.count > 0)
+		if (s != NULL && server_is_known(s))
 			f->each(f, w->pen, s, out);
 	} while (w->slot < slots && buffer_length(out) < REPLY_PIECE);
 	return w->slot < slots;

@@ -68,6 +68,7 @@ struct check_settings {
 struct name_settings {
 	uint64_t interval_ms; /* between lookups of a name; 0: never again */
 	char *server;	      /* IP[:PORT] to ask; NULL: the system's */
+	bool start_unresolved; /* servers may wait for an address */
 };
 
 /* A line for each session that is over; see proxy/sessionlog.h. */

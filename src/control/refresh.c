@@ -16,6 +16,9 @@ enum { PORTION = 500, UPGRADE_MS = 1000 };
  * live: they are looked up once more when so much of it is over. */
 enum { UNKNOWN_TTL_MS = 1000 };
 
+/* While a server waits for its address. */
+enum { UNRESOLVED_MS = 2000 };
+
 enum step {
 	STEP_WAIT,    /* until the next round is due */
 	STEP_COLLECT, /* the names of some servers more */
@@ -31,6 +34,7 @@ struct refresh {
 	struct names names; /* of the round; its range is the portion's */
 	unsigned failing;   /* names that failed the last time */
 	uint64_t ttl_ms;    /* of what was found then; 0: not known */
+	unsigned waiting;   /* servers without an address, then */
 	uint64_t draws;	    /* of the next interval's length */
 };
 
@@ -50,6 +54,9 @@ start_timer(struct refresh *r, uint64_t interval_ms)
 {
 	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
 		interval_ms = r->ttl_ms;
+	r->waiting = pool_unresolved(r->pen->pool);
+	if (r->waiting > 0 && interval_ms > UNRESOLVED_MS)
+		interval_ms = UNRESOLVED_MS;
 	timer_stop(&r->timer);
 	if (interval_ms > 0 &&
 	    timer_start(r->pen->loop, &r->timer, vary(r, interval_ms)) < 0)
@@ -256,6 +263,7 @@ refresh_commit(struct apply *a)
 	sooner = ttl_ms > 0 && (r->ttl_ms == 0 || ttl_ms < r->ttl_ms);
 	if (sooner)
 		r->ttl_ms = ttl_ms;
-	if (sooner || wanted != a->now->config.names.interval_ms)
+	if (sooner || wanted != a->now->config.names.interval_ms ||
+	    pool_unresolved(a->pen->pool) > r->waiting)
 		start_timer(r, wanted);
 }

@@ -155,7 +155,7 @@ server_index_set(struct server_index *x, const struct server *s)
 	int rc;
 
 	forget(x, s->slot);
-	if (!s->present || s->role != SERVER_REGULAR)
+	if ((!s->present && !s->unresolved) || s->role != SERVER_REGULAR)
 		return 0;
 	keys = array_grow(x->keys, &x->room, sizeof(struct key *), s->slot);
 	if (keys == NULL)

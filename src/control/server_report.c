@@ -180,7 +180,7 @@ slots_in_use(const struct pool *p)
 {
 	unsigned n = pool_count(p);
 
-	while (n > 0 && pool_server(p, n - 1)->addrs.count == 0)
+	while (n > 0 && !server_is_known(pool_server(p, n - 1)))
 		n--;
 	return n;
 }
@@ -214,7 +214,7 @@ more_servers_long(struct reply *r, struct pen *p)
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
 		s = server_at(p->pool, (unsigned)r->at++, regular);
-		if (s->addrs.count == 0)
+		if (!server_is_known(s))
 			continue;
 		if (r->json)
 			tell_short(r, p, s);

@@ -103,7 +103,7 @@ add_servers(const struct pen *p, struct buffer *out)
 	    "<th>connect p99 us</th></tr></thead>\n"
 	    "<tbody>\n");
 	for (i = 0; i < pool_count(p->pool); i++)
-		if (pool_server(p->pool, i)->addrs.count > 0)
+		if (server_is_known(pool_server(p->pool, i)))
 			add_server(out, pool_server(p->pool, i), report_now(p));
 	add(out, "</tbody></table>\n");
 }

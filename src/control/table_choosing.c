@@ -161,6 +161,12 @@ const struct command rows_servers[] = {
 	    .help =
 		"how often pen looks up the names of servers again; 0: only "
 		"when they are set" },
+	{ .name = "start_unresolved",
+	    .kind = KIND_FLAG,
+	    .offset = AT(names.start_unresolved),
+	    .option = "start-unresolved",
+	    .help = "servers whose names have no address yet are down until "
+		    "they have one" },
 	{ .name = "resolver",
 	    .kind = KIND_TEXT,
 	    .offset = AT(names.server),

@@ -250,7 +250,7 @@ add_server(const struct trend *t, unsigned slot, struct buffer *out)
 	const struct trend_server *ts = &t->servers[slot];
 	unsigned i;
 
-	if (s == NULL || s->addrs.count == 0)
+	if (s == NULL || !server_is_known(s))
 		return;
 	reply_add(out, ",\"server %u\":[", s->number);
 	for (i = 0; i < t->count; i++)

@@ -36,7 +36,7 @@ obstacle_to_all(const struct server *s)
 		return OBSTACLE_MAINT;
 	if (s->admin == SERVER_DRAINING && s->role == SERVER_REGULAR)
 		return OBSTACLE_DRAIN;
-	if (pool_keeps_out(s))
+	if (s->unresolved || pool_keeps_out(s))
 		return OBSTACLE_DOWN;
 	if (s->blacklisted_until != 0)
 		return s->checked && !s->by_operator ? OBSTACLE_SUSPECT

@@ -151,13 +151,15 @@ grow_list(struct pool *p, unsigned slots)
 	return 0;
 }
 
-/* Adds the server to the counts of servers with a weight and with an access
- * list, or with `by` -1 takes it out of them. */
+/* Adds the server to the counts of servers with a weight, with an access list
+ * and without an address, or with `by` -1 takes it out of them. */
 static void
 count_settings(struct server *s, int by)
 {
 	struct pool *p = s->pool;
 
+	if (s->unresolved)
+		p->unresolved += (unsigned)by;
 	if (s->role != SERVER_REGULAR)
 		return;
 	if (s->present && s->set.weight > 0)
@@ -193,7 +195,9 @@ note_listed(struct server *s)
 static int
 set_server(struct server *s, const struct server_spec *spec)
 {
-	bool same = s->present && server_addrs_equal(&s->addrs, &spec->addrs);
+	bool unresolved = spec->addrs.count == 0;
+	bool same = unresolved ? s->unresolved
+	    : s->present && server_addrs_equal(&s->addrs, &spec->addrs);
 	char *name = strdup(spec->name);
 	char *host = spec->host != NULL ? strdup(spec->host) : NULL;
 
@@ -224,8 +228,11 @@ set_server(struct server *s, const struct server_spec *spec)
 	free(s->host);
 	s->name = name;
 	s->host = host;
-	s->addrs = spec->addrs;
-	s->present = spec->addrs.count > 0;
+	/* as those of a removed server, they are needed as long as that */
+	if (!unresolved || s->connections == 0)
+		s->addrs = spec->addrs;
+	s->present = !unresolved;
+	s->unresolved = unresolved;
 	s->set = spec->set;
 	if (spec->admin >= 0)
 		s->admin = (enum server_admin)spec->admin;
@@ -233,6 +240,13 @@ set_server(struct server *s, const struct server_spec *spec)
 	if (s->present && s->role == SERVER_REGULAR)
 		digest_list(&s->pool->digests, s);
 	return 0;
+}
+
+static const char *
+why_set(const struct server *s)
+{
+	return s->unresolved && server_state(s) == SERVER_DOWN ? "no address"
+							       : s->pool->why;
 }
 
 /* A server at other addresses is another one; but who was told that the one
@@ -243,9 +257,9 @@ note_server(struct server *s, unsigned generation)
 	if (s->history.state == SERVER_EMPTY ||
 	    (s->generation != generation &&
 		s->history.state == server_state(s)))
-		history_begin(s, &s->pool->watcher, s->pool->why);
+		history_begin(s, &s->pool->watcher, why_set(s));
 	else
-		pool_tell(s, s->pool->why);
+		pool_tell(s, why_set(s));
 }
 
 struct server *
@@ -281,11 +295,13 @@ pool_set_server(
 void
 pool_forget_server(struct server *s)
 {
+	s->addrs.count = 0;
+	s->addr_first = 0;
+	if (s->unresolved)
+		return;
 	free(s->name);
 	free(s->host);
 	s->name = s->host = NULL;
-	s->addrs.count = 0;
-	s->addr_first = 0;
 	history_begin(s, &s->pool->watcher, "");
 }
 
@@ -294,14 +310,14 @@ pool_remove_server(struct pool *p, struct server *s)
 {
 	bool alone = !p->changing;
 
-	if (s == NULL || !s->present)
+	if (s == NULL || (!s->present && !s->unresolved))
 		return;
 	if (alone)
 		pool_begin_changes(p, NULL);
 	pool_leave(s);
 	count_settings(s, -1);
 	digest_unlist(&p->digests, s);
-	s->present = false;
+	s->present = s->unresolved = false;
 	note_listed(s);
 	pool_end_blacklisting(s);
 	pool_refresh(s);
@@ -335,6 +351,12 @@ pool_server(const struct pool *p, unsigned number)
 {
 	/* Any number may be asked for, so server_slot() could wrap. */
 	return number < pool_count(p) ? p->servers[server_slot(number)] : NULL;
+}
+
+unsigned
+pool_unresolved(const struct pool *p)
+{
+	return p->unresolved;
 }
 
 struct server *

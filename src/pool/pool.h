@@ -140,7 +140,7 @@ void pool_options_init(struct pool_options *o);
 struct server_spec {
 	char *name; /* owned by the caller */
 	const char *host; /* the same; see struct server; NULL: the name */
-	struct server_addrs addrs;
+	struct server_addrs addrs; /* none: its name is not resolved yet */
 	struct server_settings set;
 	int admin; /* enum server_admin; -1: as it was, SERVER_ENABLED of a
 		    * new one */
@@ -159,13 +159,16 @@ struct server *pool_slot(const struct pool *p, unsigned slot);
 /* The same for the regular servers alone, by number. */
 unsigned pool_count(const struct pool *p);
 struct server *pool_server(const struct pool *p, unsigned number);
+/* How many servers wait for an address. */
+unsigned pool_unresolved(const struct pool *p);
 /* The regular server that has this digest (digest.h), or NULL. */
 struct server *pool_by_digest(const struct pool *p, uint64_t digest);
 
 /* Fills a slot with the server that the spec describes; the list grows to hold
  * it, slots between being empty. Counters, connections and state of a server
- * that was there stay if the addresses are the same, else start anew. Returns
- * the server, or NULL with errno ENOMEM. */
+ * that was there stay if the addresses are the same, else start anew. A server
+ * without an address gets no clients. Returns the server, or NULL with errno
+ * ENOMEM. */
 struct server *pool_set_slot(
     struct pool *p, unsigned slot, const struct server_spec *spec);
 struct server *pool_set_server(

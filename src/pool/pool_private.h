@@ -18,6 +18,7 @@ struct pool {
 	unsigned slots, room;
 	unsigned weighted;	  /* regular servers with a weight */
 	unsigned with_acl;	  /* regular servers with an access list */
+	unsigned unresolved;	  /* servers without an address */
 	unsigned full;		  /* servers that only their limits keep out */
 	struct eligible eligible; /* servers that may take a new client */
 	/* Blacklisted servers, by slot, keyed by the end of their time. */
@@ -48,7 +49,8 @@ struct pool {
 bool pool_is_serving(const struct server *s);
 /* For how long a failure blacklists `s`, in ms; 0: not at all. */
 uint64_t pool_blacklist_ms(const struct server *s);
-/* Frees the name and addresses of a removed server without connections. */
+/* Frees the name and addresses of a removed server without connections; of one
+ * that waits for an address those that it had. */
 void pool_forget_server(struct server *s);
 
 /* Takes a server out of the eligible set and the algorithm's order. */

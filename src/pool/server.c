@@ -6,12 +6,12 @@
 enum server_state
 server_state(const struct server *s)
 {
-	if (!s->present)
+	if (!s->present && !s->unresolved)
 		return s->addrs.count > 0 ? SERVER_REMOVED : SERVER_EMPTY;
 	if (s->admin != SERVER_ENABLED)
 		return s->admin == SERVER_DRAINING ? SERVER_DRAIN
 						   : SERVER_MAINT;
-	if (s->health.down)
+	if (s->health.down || s->unresolved)
 		return SERVER_DOWN;
 	if (s->blacklisted_until != 0)
 		return s->checked && !s->by_operator ? SERVER_SUSPECT

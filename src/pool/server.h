@@ -6,7 +6,7 @@
  *     maint         by the operator: no clients
  *     drain         by the operator: no new clients
  *     down          `fall` health checks have failed: no new clients, until
- *                   `rise` of them have succeeded
+ *                   `rise` of them have succeeded; or it has no address yet
  *     suspect       it failed a client, and health checks find out why
  *     blacklisted   it failed a client, and nothing checks it, or by the
  *                   operator; for a time, or until it answers
@@ -170,6 +170,7 @@ struct server {
 	unsigned number; /* in commands and logs; see server_number() */
 	enum server_role role;
 	bool present; /* false: an empty slot, never chosen */
+	bool unresolved; /* not present, as its name has no address yet */
 	char *name;   /* host or path as the operator gave it; owned */
 	char *host;   /* what its TLS and HTTP call it; owned; NULL: its name */
 	struct server_addrs addrs;
@@ -224,6 +225,14 @@ server_state_is_down(enum server_state state)
 {
 	return state == SERVER_DOWN || state == SERVER_SUSPECT ||
 	    state == SERVER_BLACKLISTED;
+}
+
+/* Whether there is a server in the slot to report on: also one that was removed
+ * and has connections, and one without an address. */
+static inline bool
+server_is_known(const struct server *s)
+{
+	return s->addrs.count > 0 || s->unresolved;
 }
 
 /* How many of SERVER_SHARES equal parts of the server's weight count now: all,

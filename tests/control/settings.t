@@ -24,6 +24,8 @@ pen -x 500 {FRONT} {S0} {S1}
 > resolve_interval 0.5; resolve_interval 0
 < 0.500
 < 0
+> start_unresolved
+> no start_unresolved
 > resolve_interval x
 < error: resolve_interval: "x" is not a valid duration (5, 0.5, 200ms, 5m, 2h)
 > resolver

@@ -145,6 +145,47 @@ START_TEST(roundrobin_takes_turns)
 }
 END_TEST
 
+/* It is there, and gets its clients once it has an address. */
+START_TEST(server_waits_for_its_address)
+{
+	struct server_spec spec;
+	struct server *s;
+
+	begin(2, "roundrobin", false);
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "web.test";
+	s = pool_set_server(pool, 1, &spec);
+	ck_assert_ptr_nonnull(s);
+	ck_assert_uint_eq(pool_unresolved(pool), 1);
+	ck_assert_int_eq(server_state(s), SERVER_DOWN);
+	ck_assert_str_eq(s->history.reason, "no address");
+	ck_assert(server_is_known(s));
+	ck_assert_int_eq(pick(7), 0);
+	ck_assert_int_eq(pick(7), 0);
+	spec.admin = SERVER_DISABLED;
+	ck_assert_ptr_eq(pool_set_server(pool, 1, &spec), s);
+	ck_assert_int_eq(server_state(s), SERVER_MAINT);
+	spec.admin = SERVER_ENABLED;
+	ck_assert_ptr_eq(pool_set_server(pool, 1, &spec), s);
+	ck_assert_int_eq(server_state(s), SERVER_DOWN);
+	ck_assert_uint_eq(pool_unresolved(pool), 1);
+	set_server(1, 0, 0, 0, 0);
+	ck_assert_uint_eq(pool_unresolved(pool), 0);
+	ck_assert_int_eq(server_state(s), SERVER_UP);
+	ck_assert_int_eq(open_one(7), 1);
+	ck_assert_ptr_eq(pool_set_server(pool, 1, &spec), s);
+	ck_assert_uint_gt(s->addrs.count, 0); /* for its connection */
+	close_one(7, 1);
+	ck_assert_uint_eq(s->addrs.count, 0);
+	ck_assert_str_eq(s->name, "web.test");
+	pool_remove_server(pool, s);
+	ck_assert_uint_eq(pool_unresolved(pool), 0);
+	ck_assert_int_eq(server_state(s), SERVER_EMPTY);
+	ck_assert_ptr_null(s->name);
+	end();
+}
+END_TEST
+
 /* Weights 5, 1, 1: exact shares, and never more than three in a row. */
 START_TEST(wrr_is_exact_and_smooth)
 {
@@ -1199,6 +1240,7 @@ SUITE(test_pool)
 {
 	Suite *s = suite_create("pool");
 
+	SUITE_ADD(s, server_waits_for_its_address, 10);
 	SUITE_ADD(s, roundrobin_takes_turns, 10);
 	SUITE_ADD(s, wrr_is_exact_and_smooth, 10);
 	SUITE_ADD(s, wrr_weight_zero_gets_nothing, 10);
