@@ -172,6 +172,25 @@ is_filtered(int error)
 	return error == EXDEV || error == EINVAL;
 }
 
+/* What the answer says about a mark; others have marks for other things. */
+static void
+note_answer(
+    struct way *w, const struct answer *r, uint32_t mark, uint32_t table)
+{
+	bool usual = table == USUAL_TABLE && w->mark == 0;
+
+	if (r->error == 0 && r->type == RTN_LOCAL)
+		w->back = WAY_MARKED;
+	else if (is_filtered(r->error) && (usual || w->back == WAY_NO_RULE))
+		w->back = WAY_FILTERED;
+	else if (w->back == WAY_NO_RULE && usual)
+		w->back = WAY_NO_ROUTE;
+	else
+		return;
+	w->mark = mark;
+	w->table = table;
+}
+
 /* Which route what it answers to a client has when it comes in. */
 static void
 read_back(int fd, struct way *w, uint32_t interface, const struct marks *marks)
@@ -189,20 +208,10 @@ read_back(int fd, struct way *w, uint32_t interface, const struct marks *marks)
 		return;
 	}
 	w->back = is_filtered(r.error) ? WAY_FILTERED : WAY_NO_RULE;
-	for (i = 0; i < marks->count; i++) {
+	for (i = 0; i < marks->count && w->back != WAY_MARKED; i++) {
 		r = ask_route(
 		    fd, &client, &w->at, interface, marks->at[i].mark);
-		w->mark = marks->at[i].mark;
-		w->table = marks->at[i].table;
-		if (r.error == 0 && r.type == RTN_LOCAL) {
-			w->back = WAY_MARKED;
-			return;
-		}
-		/* others have marks for other things */
-		if (w->back == WAY_NO_RULE && is_filtered(r.error))
-			w->back = WAY_FILTERED;
-		else if (w->back == WAY_NO_RULE && w->table == USUAL_TABLE)
-			w->back = WAY_NO_ROUTE;
+		note_answer(w, &r, marks->at[i].mark, marks->at[i].table);
 	}
 }
 

@@ -206,6 +206,33 @@ say_filtered(struct way_finding *f, const struct way *w, const struct words *t)
 	    w->interface, w->interface);
 }
 
+/* The one that say_no_rule() makes. */
+enum { USUAL_MARK = 1 };
+
+/* The mark that a packet filter must set, as far as the way itself does not
+ * tell whether one does: what is not delivered cannot be asked for. 0: it
+ * tells, or no mark is needed. */
+static uint32_t
+mark_to_be(const struct way *w)
+{
+	if (w->back != WAY_NO_RULE && w->back != WAY_NO_ROUTE &&
+	    w->back != WAY_FILTERED)
+		return 0;
+	return w->back != WAY_NO_RULE && w->mark != 0 ? w->mark : USUAL_MARK;
+}
+
+static void
+say_mark(struct way_finding *f, uint32_t mark)
+{
+	f->level = WAY_NOTE;
+	snprintf(f->what, sizeof(f->what),
+	    "transparent: a packet filter must mark what servers answer to "
+	    "clients %u, and their route to clients must lead here: both are "
+	    "known only when it is delivered",
+	    (unsigned)mark);
+	snprintf(f->fix, sizeof(f->fix), NFT "%u", (unsigned)mark);
+}
+
 /* What is wrong with the way of its answers; false: nothing. */
 static bool
 judge_back(struct way_finding *f, const struct way *w, const struct words *t)
@@ -267,6 +294,41 @@ judge_probe(struct way_finding *f, const struct way *w, const struct words *t,
 	return true;
 }
 
+static void
+judge_way(const struct way *w, bool some, way_report_fn *report, void *arg)
+{
+	struct way_finding f = { .level = WAY_ERROR };
+	struct words t;
+
+	make_words(&t, w);
+	if (judge_back(&f, w, &t) || judge_probe(&f, w, &t, some))
+		report(arg, &f);
+	/* the filter does not let us see whether there is one */
+	if (w->back == WAY_FILTERED && w->mark == 0) {
+		say_no_rule(&f, w, &t);
+		report(arg, &f);
+	}
+}
+
+/* Each mark once, after all that says what it is for. */
+static void
+judge_marks(const struct way *list, unsigned n, way_report_fn *report,
+    void *arg)
+{
+	struct way_finding f;
+	unsigned i, k;
+
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < i; k++)
+			if (mark_to_be(&list[k]) == mark_to_be(&list[i]))
+				break;
+		if (k < i || mark_to_be(&list[i]) == 0)
+			continue;
+		say_mark(&f, mark_to_be(&list[i]));
+		report(arg, &f);
+	}
+}
+
 /* Whether the same was said of a server before. */
 static bool
 is_known(const struct way *list, const struct way *w)
@@ -297,7 +359,6 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 {
 	struct way_finding f = { .level = WAY_ERROR };
 	bool some = some_answer(list, n);
-	struct words t;
 	unsigned i;
 
 	if (no_right) {
@@ -308,12 +369,8 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 		    "setcap cap_net_raw+ep $(command -v pen)");
 		report(arg, &f);
 	}
-	for (i = 0; i < n; i++) {
-		if (is_known(list, &list[i]))
-			continue;
-		make_words(&t, &list[i]);
-		if (judge_back(&f, &list[i], &t) ||
-		    judge_probe(&f, &list[i], &t, some))
-			report(arg, &f);
-	}
+	for (i = 0; i < n; i++)
+		if (!is_known(list, &list[i]))
+			judge_way(&list[i], some, report, arg);
+	judge_marks(list, n, report, arg);
 }

@@ -19,7 +19,8 @@ enum way_back {
 	WAY_MARKED,   /* the same, if a packet filter marks it */
 	WAY_NO_ROUTE, /* a rule for a mark leads to a table without it */
 	WAY_NO_RULE,  /* no rule makes it local */
-	WAY_FILTERED /* rp_filter drops it */
+	WAY_FILTERED  /* rp_filter drops it, at least with the mark; 0: it is
+		       * not known whether there is a rule */
 };
 
 /* Whose connection attempts a server answers, be it by refusing. */
@@ -58,8 +59,10 @@ void ways_read(struct way *list, unsigned n);
 /* Connects to those whose answers may come back, from our address and from a
  * client's, and waits up to two seconds for answers; fills in `probe`. */
 void ways_probe(struct way *list, unsigned n);
-/* Reports what is wrong, once for all servers behind an interface. Without the
- * right to such sockets that is one finding, and nobody was asked. */
+/* Reports what is wrong, once for all servers behind an interface, and all that
+ * will be needed: a packet filter, too, before it can be seen that there is
+ * none. Without the right to such sockets that is one finding, and nobody was
+ * asked. */
 void ways_judge(const struct way *list, unsigned n, bool no_right,
     way_report_fn *report, void *arg);
 
