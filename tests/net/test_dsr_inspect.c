@@ -17,6 +17,7 @@ static const struct netrig_options two = { .servers = 2 };
 static const struct netrig_options pair = { .servers = 2,
 	.two_directors = true };
 static const struct netrig_options tagged = { .servers = 2, .vlan = 100 };
+static const struct netrig_options elsewhere = { .servers = 2, .beyond = 2 };
 static struct netrig rig;
 
 #define OF_3 "(192.168.100.3, 02:00:00:64:00:03)"
@@ -228,6 +229,32 @@ START_TEST(servers)
 }
 END_TEST
 
+/* The director has another interface, which leads to them. */
+START_TEST(servers_elsewhere)
+{
+	static const char *const tunnels[] = { "dsr_forward tunnel", NULL };
+
+	NEED_NETRIG(&rig, &elsewhere);
+	run.beyond = true;
+	netrig_make_route(&rig);
+	EXPECT_AND_MEND(
+	    { NETRIG_HOME,
+		text("warning: server 0 (%s) does not answer ARP for %s, the "
+		     "route there leads through eth1: ",
+		    netrig_far4(0), netrig_far4(0)) },
+	    { NETRIG_HOME,
+		text("warning: server 1 (%s) does not answer NDP for %s, the "
+		     "route there leads through eth1: ",
+		    netrig_far6(1), netrig_far6(1)) },
+	    { NETRIG_HOME, "error: no server answers" });
+	ck_assert_ptr_nonnull(
+	    strstr(child_err(&run.child), "; fix: dsr_forward tunnel\n"));
+	is_fine(check_with(NULL, tunnels));
+	run.beyond = false;
+	netrig_down(&rig);
+}
+END_TEST
+
 /* A server's own address is not to be taken from it for dsr_ip. */
 START_TEST(addresses_that_are_taken)
 {
@@ -424,6 +451,7 @@ SUITE(test_dsr_inspect)
 	SUITE_ADD(s, forwarding, 60);
 	SUITE_ADD(s, without_rights, 30);
 	SUITE_ADD(s, servers, 60);
+	SUITE_ADD(s, servers_elsewhere, 60);
 	SUITE_ADD(s, addresses_that_are_taken, 60);
 	SUITE_ADD(s, another_director, 60);
 	SUITE_ADD(s, another_director_here, 60);

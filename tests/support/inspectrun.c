@@ -29,8 +29,8 @@ inspectrun_start(struct inspectrun *r, const char *const before[],
 		argv[i++] = *settings++;
 	}
 	argv[i++] = NETRIG_VIP4 ":0,[" NETRIG_VIP6 "]:0";
-	argv[i++] = netrig_server4(0);
-	argv[i++] = netrig_server6(1);
+	argv[i++] = r->beyond ? netrig_far4(0) : netrig_server4(0);
+	argv[i++] = r->beyond ? netrig_far6(1) : netrig_server6(1);
 	argv[i] = NULL;
 	netrig_start(r->rig, NETRIG_DIRECTOR, &r->child, argv);
 }

@@ -3,12 +3,15 @@
 #ifndef PEN_TEST_INSPECTRUN_H
 #define PEN_TEST_INSPECTRUN_H
 
+#include <stdbool.h>
+
 #include "support/child.h"
 #include "support/netrig.h"
 
 struct inspectrun {
 	const struct netrig *rig; /* the test's; up while it runs */
 	struct child child;
+	bool beyond; /* its servers are beyond the far router */
 };
 
 /* A finding, and where its command belongs; NETRIG_HOME: nowhere. */

@@ -81,6 +81,8 @@ struct inspect_route {
 	enum inspect_way way;
 	struct peer net;
 	unsigned prefix; /* bits */
+	char interface[16]; /* it leads through; "": not known */
+	bool router;	    /* the next hop is one */
 };
 
 /* An address that some interface of the machine has. */
@@ -136,6 +138,8 @@ struct inspect_question {
 	const struct inspect_server *server; /* of that role */
 	struct mac mac[INSPECT_MACS];
 	unsigned macs;
+	/* The system's, to a server that did not answer. */
+	struct inspect_route route;
 };
 
 struct inspect_segment {

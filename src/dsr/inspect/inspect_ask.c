@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "dsr/inspect/inspect.h"
+#include "dsr/inspect/inspect_linux.h"
 #include "dsr/link/link.h"
 
 /* An address without an answer is asked for every half second, after a second
@@ -180,4 +181,7 @@ inspect_ask(struct inspect_segment *s, const struct inspect_request *w)
 		}
 	}
 	free(list);
+#ifdef HAVE_LINK_PACKET
+	inspect_linux_read_routes(s);
+#endif
 }

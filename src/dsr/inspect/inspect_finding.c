@@ -190,8 +190,15 @@ static const struct row rows[FOUND_ROWS] = {
 	    .fix = "ip addr flush to {ip}" },
 	[FOUND_SERVER_SILENT] = { .level = INSPECT_WARNING,
 	    .says = "server {server} does not answer {protocol} for {ip}: it "
-		    "is down, or not on this segment; to run there",
+		    "is down, or not on this segment and needs a tunnel "
+		    "(dsr_forward tunnel); to run there",
 	    .fix = "ip addr show to {ip}" },
+	[FOUND_SERVER_ELSEWHERE] = { .level = INSPECT_WARNING,
+	    .says = "server {server} does not answer {protocol} for {ip}, the "
+		    "route there leads {way}: if the server is not on the "
+		    "segment of {interface}, it needs a tunnel, and must "
+		    "unpack it",
+	    .fix = "dsr_forward tunnel" },
 	[FOUND_SERVER_TWICE] = { .level = INSPECT_WARNING,
 	    .says = "server {server} is {count} machines: {mac} and {mac2} "
 		    "answer for {ip}; to run on the wrong one",

@@ -154,6 +154,24 @@ struct route_request {
 	uint8_t ip[16];
 };
 
+static void
+read_hop(struct inspect_route *r, union netlink_answer *a, size_t n)
+{
+	enum { HEAD = sizeof(struct rtmsg) };
+	uint32_t index;
+	struct rtattr *at =
+	    netlink_attribute_of(a, n, HEAD, RTA_OIF, sizeof(index));
+	char name[IF_NAMESIZE];
+
+	r->router = netlink_attribute_of(a, n, HEAD, RTA_GATEWAY, 4) != NULL ||
+	    netlink_attribute_of(a, n, HEAD, RTA_VIA, 4) != NULL;
+	if (at == NULL)
+		return;
+	memcpy(&index, RTA_DATA(at), sizeof(index));
+	if (if_indextoname(index, name) != NULL)
+		snprintf(r->interface, sizeof(r->interface), "%.15s", name);
+}
+
 /* The route to `ip`, with the whole net that it is of,
  * which the kernel has in its answer since Linux 4.13. */
 static struct inspect_route
@@ -161,7 +179,9 @@ ask_route(int fd, const struct peer *ip)
 {
 	bool v4 = ip->family == AF_INET;
 	unsigned size = v4 ? 4 : 16;
-	struct inspect_route found = { INSPECT_NO_ROUTE, *ip, 8 * size };
+	struct inspect_route found = { .way = INSPECT_NO_ROUTE,
+		.net = *ip,
+		.prefix = 8 * size };
 	struct route_request q = { .head = { .nlmsg_type = RTM_GETROUTE,
 				       .nlmsg_flags = NLM_F_REQUEST },
 		.route = { .rtm_family = (unsigned char)ip->family,
@@ -184,10 +204,12 @@ ask_route(int fd, const struct peer *ip)
 	else if (route->rtm_type == RTN_UNICAST)
 		found.way = INSPECT_ROUTE;
 	net = netlink_attribute_of(&answer, n, sizeof(*route), RTA_DST, size);
-	if (net != NULL) {
+	if (net != NULL)
 		memcpy(found.net.ip + 16 - size, RTA_DATA(net), size);
+	/* The default route names no net. */
+	if (net != NULL || route->rtm_dst_len == 0)
 		found.prefix = route->rtm_dst_len;
-	}
+	read_hop(&found, &answer, n);
 	return found;
 }
 
@@ -266,6 +288,23 @@ read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 		m->route[i] = ask_route(fd, &w->vip[i]);
 	if (m->exists)
 		read_link(m, fd, w);
+	close(fd);
+}
+
+void
+inspect_linux_read_routes(struct inspect_segment *s)
+{
+	int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+	unsigned i;
+
+	if (fd < 0)
+		return;
+	for (i = 0; i < s->questions; i++) {
+		struct inspect_question *q = &s->question[i];
+
+		if (q->role == INSPECT_SERVER && q->macs == 0)
+			q->route = ask_route(fd, &q->ip);
+	}
 	close(fd);
 }
 

@@ -177,6 +177,24 @@ judge_same_mac(struct inspect_judge *j, const struct inspect_question *q)
 				    : FOUND_SERVERS_ONE_MAC6);
 }
 
+/* It is elsewhere, if the system knows well where. The interface of the segment
+ * has no address as a rule, so that all that is on it seems to be where the
+ * default route leads. */
+static enum inspect_row
+silent_row(struct inspect_judge *j, const struct inspect_question *q)
+{
+	const struct inspect_route *r = &q->route;
+	bool other = r->interface[0] != '\0' &&
+	    strcmp(r->interface, j->wanted->interface) != 0;
+
+	if (r->way != INSPECT_ROUTE || r->prefix == 0 ||
+	    (!other && !r->router))
+		return FOUND_SERVER_SILENT;
+	inspect_set(j, "way", other ? "through %s" : "to a router on %s",
+	    r->interface);
+	return FOUND_SERVER_ELSEWHERE;
+}
+
 static void
 judge_server(struct inspect_judge *j, const struct inspect_question *q)
 {
@@ -186,7 +204,7 @@ judge_server(struct inspect_judge *j, const struct inspect_question *q)
 	inspect_set_mac(j, "mac2", &q->mac[1]);
 	inspect_set(j, "count", "%u", q->macs);
 	if (q->macs == 0 && j->silent++ < SILENT_REPORTED)
-		inspect_say(j, FOUND_SERVER_SILENT);
+		inspect_say(j, silent_row(j, q));
 	if (q->macs > 1)
 		inspect_say(j, FOUND_SERVER_TWICE);
 	if (q->macs > 0)

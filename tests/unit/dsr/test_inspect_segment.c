@@ -219,6 +219,41 @@ START_TEST(servers_that_are_silent)
 }
 END_TEST
 
+/* The default route leads anywhere, so it says nothing. */
+START_TEST(servers_that_are_elsewhere)
+{
+	struct inspect_route r = { .way = INSPECT_ROUTE,
+		.interface = "eth1",
+		.prefix = 64 };
+	unsigned i;
+
+	answers("192.0.2.100", 100);
+	for (i = 0; i < s.questions; i++)
+		s.question[i].route = r;
+	expect(INSPECT_WARNING,
+	    "server 1 (host) does not answer NDP for 2001:db8::101, the route "
+	    "there leads through eth1: if the server is not on the segment of "
+	    "eth0, it needs a tunnel, and must unpack it",
+	    "dsr_forward tunnel");
+	ck_assert_uint_eq(found_n, 2);
+	r.interface[3] = '0';
+	r.router = true;
+	for (i = 0; i < s.questions; i++)
+		s.question[i].route = r;
+	expect(INSPECT_WARNING,
+	    "server 1 (host) does not answer NDP for 2001:db8::101, the route "
+	    "there leads to a router on eth0: ",
+	    "dsr_forward tunnel");
+	for (i = 0; i < s.questions; i++)
+		s.question[i].route.prefix = 0;
+	expect(INSPECT_WARNING,
+	    "server 1 (host) does not answer NDP for 2001:db8::101: it is "
+	    "down, or not on this segment and needs a tunnel (dsr_forward "
+	    "tunnel)",
+	    "ip addr show to 2001:db8::101");
+}
+END_TEST
+
 START_TEST(servers_that_are_two_or_one)
 {
 	be_well();
@@ -402,6 +437,7 @@ SUITE(test_inspect_segment)
 	tcase_add_test(c, a_link_without_a_fast_path);
 	tcase_add_test(c, a_link_that_does_not_open);
 	tcase_add_test(c, servers_that_are_silent);
+	tcase_add_test(c, servers_that_are_elsewhere);
 	tcase_add_test(c, servers_that_are_two_or_one);
 	tcase_add_test(c, vips_that_are_taken);
 	tcase_add_test(c, own_addresses_that_are_taken);
