@@ -130,7 +130,9 @@ run_library(struct loop *l)
 		l->stopped = l->failed = true;
 }
 
-/* How long it may sleep, ms; -1: until something comes. */
+/* How long it may sleep, ms; -1: until something comes. The clock is not read
+ * after a turn with one event, which is most of them and short: a timer is late
+ * by that turn. */
 static int
 may_sleep(struct loop *l)
 {
@@ -140,7 +142,8 @@ may_sleep(struct loop *l)
 		l->library_due = true;
 	if (l->library_due || !list_is_empty(&l->tasks))
 		return 0;
-	loop_update_now(l); /* the last turn may have been long */
+	if (l->busy)
+		loop_update_now(l);
 	ms = loop_timers_wait(l);
 	l->wake = ms < 0 ? UINT64_MAX : l->now + (uint64_t)ms;
 	return ms;
@@ -173,6 +176,7 @@ one_turn(struct loop *l)
 		if (w != NULL)
 			w->on_ready(w, from_epoll(ev[i].events));
 	}
+	l->busy = n != 1 || l->library_due || !list_is_empty(&l->tasks);
 	loop_run_tasks(l);
 	if (l->library_due && !l->stopped)
 		run_library(l);

@@ -34,6 +34,7 @@ struct loop {
 	int epoll_fd;	      /* -1: libevent watches each descriptor */
 	struct watch library; /* libevent's own set */
 	bool library_due;     /* it has something to do */
+	bool busy; /* the last turn may have been long */
 
 	/* ---- with the event library's methods only ---- */
 	struct timeval turn_began;
