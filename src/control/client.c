@@ -37,6 +37,7 @@ struct client {
 	struct request request;
 	struct buffer in; /* lines not carried out yet */
 	bool ended;	  /* it has said its last word */
+	bool gone;	  /* and takes nothing any more */
 	bool busy;	  /* a line is being carried out */
 	bool waits;	  /* for names, or for a server to drain */
 	bool answered;	  /* and that was all */
@@ -174,6 +175,7 @@ client_read(struct client *k)
 
 /* ---- answers ---- */
 
+/* Returns 0, or -1 when it is gone, which no second write would find out. */
 static int
 client_write(struct client *k)
 {
@@ -183,8 +185,10 @@ client_write(struct client *k)
 	while (buffer_length(out) > 0 && k->stream.flags & STREAM_WRITABLE) {
 		n = stream_write(
 		    &k->stream, buffer_bytes(out), buffer_length(out), false);
-		if (n < 0)
-			return errno == EAGAIN ? 0 : -1;
+		if (n < 0) {
+			k->gone = errno != EAGAIN;
+			return k->gone ? -1 : 0;
+		}
 		buffer_consume(out, (size_t)n);
 		be_patient(k);
 	}
@@ -270,7 +274,7 @@ client_go_on(struct client *k)
 	gone = client_read(k) < 0;
 	if (!gone) {
 		again = client_work(k);
-		gone = client_write(k) < 0;
+		gone = k->gone || client_write(k) < 0;
 	}
 	busy = buffer_length(&k->request.reply.out) > 0;
 	if (!gone && !busy && !again && !k->told &&

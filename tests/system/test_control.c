@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -201,6 +202,30 @@ does_not_read(const char *method)
 	close(fd);
 	down();
 }
+
+/* Of clients that are gone before their answer, none keeps a descriptor until
+ * it would have been silent for too long. */
+START_TEST(client_gone_before_answer)
+{
+	enum { MANY = 40 };
+	int i, fd, alone;
+
+	up(NULL);
+	ck_assert_str_eq(ask("blacklist\n"), "30\n");
+	alone = child_fds(pen.child.pid);
+	ck_assert_int_eq(kill(pen.child.pid, SIGSTOP), 0);
+	for (i = 0; i < MANY; i++) {
+		fd = spot_connect(&ctl);
+		spot_send(fd, "help\n", 5);
+		close(fd);
+	}
+	ck_assert_int_eq(kill(pen.child.pid, SIGCONT), 0);
+	ck_assert_str_eq(ask("blacklist\n"), "30\n");
+	ck_assert_str_eq(ask("blacklist\n"), "30\n");
+	ck_assert_int_lt(child_fds(pen.child.pid), alone + MANY / 2);
+	down();
+}
+END_TEST
 
 START_TEST(client_that_does_not_read)
 {
@@ -585,6 +610,7 @@ SUITE(test_control)
 	SUITE_ADD(s, servers_change_while_running, 20);
 	SUITE_ADD(s, rude_clients, 30);
 	SUITE_ADD(s, who_may_command, 20);
+	SUITE_ADD(s, client_gone_before_answer, 30);
 	SUITE_ADD(s, client_that_does_not_read, 30);
 	SUITE_ADD(s, exit_when_allowed, 20);
 	SUITE_ADD(s, sockets_have_levels, 20);
