@@ -5,7 +5,8 @@
  *        |                '--' names       '-- with a prompt: the next line
  *
  * Owns a line while it is incomplete and an answer while it is not taken; an
- * answer of any size is made in pieces, as it is taken. */
+ * answer of any size is made in pieces, as it is taken. Commands are carried
+ * out, and pieces made, in turn with all others who wait for some. */
 #include "config.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "control/pen.h"
 #include "control/request.h"
 #include "control/socket_private.h"
 #include "net/sock.h"
@@ -44,7 +46,7 @@ struct client {
 	bool told;	  /* so it was told, by our end */
 	size_t dropped;	  /* bytes that came too late */
 	struct expiry expiry;
-	struct task turn; /* goes on next time: others have theirs first */
+	struct task turn; /* goes on when those before it had theirs */
 	struct task free_task;
 };
 
@@ -221,22 +223,31 @@ line_is_done(struct client *k)
 		k->answered = true;
 }
 
-/* Carries out what there is, as far as the client takes the answers; returns
- * whether there is more to do. A piece of a long answer is a turn's work. It
- * writes first and last, so that an answer left over means a full socket, and
- * the loop says when to go on. */
+/* Whether a turn may be of use: to a line that is carried out, or has come. */
 static bool
-client_work(struct client *k)
+has_work(const struct client *k)
+{
+	return !k->waits && !k->answered &&
+	    buffer_length(&k->request.reply.out) < REPLY_PIECE &&
+	    (k->busy || buffer_length(&k->in) > 0);
+}
+
+/* Carries out what there is, as far as the client takes the answers, if it is
+ * its turn; returns whether there is more to do. A piece of a long answer is a
+ * turn's work. It writes first and last, so that an answer left over means a
+ * full socket, and the loop says when to go on. */
+static bool
+client_work(struct client *k, bool turn)
 {
 	enum request_result result;
 	int i;
 
 	if (client_write(k) < 0)
 		return false;
+	if (!turn)
+		return has_work(k);
 	for (i = 0; i < LINES; i++) {
-		if (k->waits || k->answered ||
-		    buffer_length(&k->request.reply.out) >= REPLY_PIECE ||
-		    (!k->busy && !take_line(k)))
+		if (!has_work(k) || (!k->busy && !take_line(k)))
 			return false;
 		result = k->busy ? request_run(&k->request) : REQUEST_DONE;
 		k->waits = result == REQUEST_WAITS;
@@ -267,13 +278,13 @@ may_read_on(const struct client *k)
 }
 
 static void
-client_go_on(struct client *k)
+client_go_on(struct client *k, bool turn)
 {
 	bool busy, gone, again = false;
 
 	gone = client_read(k) < 0;
 	if (!gone) {
-		again = client_work(k);
+		again = client_work(k, turn);
 		gone = k->gone || client_write(k) < 0;
 	}
 	busy = buffer_length(&k->request.reply.out) > 0;
@@ -289,7 +300,7 @@ client_go_on(struct client *k)
 	if (watch_want(k->control->loop, &k->stream.watch, wanted(k)) < 0)
 		client_close(k);
 	else if (again || may_read_on(k))
-		loop_soon(k->control->loop, &k->turn);
+		pieces_soon(&k->control->pen->replies, &k->turn);
 }
 
 static void
@@ -298,13 +309,13 @@ client_on_ready(struct watch *w, unsigned ready)
 	struct client *k = list_entry(w, struct client, stream.watch);
 
 	stream_note_ready(&k->stream, ready);
-	client_go_on(k);
+	client_go_on(k, false);
 }
 
 static void
 client_on_turn(struct task *t)
 {
-	client_go_on(list_entry(t, struct client, turn));
+	client_go_on(list_entry(t, struct client, turn), true);
 }
 
 /* What it waited for is there, or not yet; that it is silent is no fault of
@@ -316,7 +327,7 @@ client_on_wake(struct request *q)
 
 	k->waits = false;
 	be_patient(k);
-	client_go_on(k);
+	client_go_on(k, true);
 }
 
 /* ---- life ---- */

@@ -378,6 +378,7 @@ pen_start(struct pen *p, struct error *e)
 		return error_set(e, "out of memory");
 	share_descriptors(p);
 	p->loop = loop_new(plan->config.method, e);
+	pieces_init(&p->replies, p->loop, REPLY_PIECES);
 	if (p->loop == NULL && plan->config.method != NULL)
 		origin_add(plan, plan->config.method, e);
 	/* Who can connect may send signals: they wait for the loop. */

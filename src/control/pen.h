@@ -28,6 +28,7 @@
 #include "control/takeover.h"
 #include "net/inherited.h"
 #include "net/loop.h"
+#include "net/pieces.h"
 #include "control/stopping.h"
 
 struct checker;
@@ -64,6 +65,7 @@ struct pen {
 	struct checker *checker;
 	struct director *director; /* NULL: no direct return */
 	struct control *control;
+	struct pieces replies; /* of control and web, together */
 	struct geoip *geoip; /* NULL: no database of countries */
 	struct resolver *resolver;
 	struct refresh *refresh; /* of names; from SERVING on */

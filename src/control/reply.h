@@ -25,8 +25,9 @@ struct reply {
 	bool listed;	  /* an item of it is there: a comma before the next */
 };
 
-/* Bytes after which a piece is long enough. */
-enum { REPLY_PIECE = 16 * 1024 };
+/* Bytes after which a piece is long enough; pieces in a turn of the loop, for
+ * all who have asked: clients of the traffic wait for the end of a turn. */
+enum { REPLY_PIECE = 16 * 1024, REPLY_PIECES = 4 };
 
 void reply_init(struct reply *r);
 void reply_fini(struct reply *r);

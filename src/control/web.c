@@ -361,7 +361,7 @@ struct web *
 web_open(struct pen *p, const struct addr *at, unsigned mode, struct error *e)
 {
 	struct web *w = calloc(1, sizeof(*w));
-	struct http_pages h = { permits, on_get, w };
+	struct http_pages h = { permits, on_get, w, &p->replies };
 
 	if (w == NULL) {
 		error_set(e, "out of memory");

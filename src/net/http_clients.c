@@ -102,7 +102,7 @@ slowest(struct http_clients *c)
 	for (i = 0; i < HTTP_CLIENTS; i++) {
 		struct http_client *client = &c->slot[i];
 
-		if (client->bev != NULL && !client->ended &&
+		if (client->bev != NULL && !client->ended && !client->waits &&
 		    (found == NULL || client->moved < found->moved))
 			found = client;
 	}

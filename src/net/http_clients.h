@@ -21,6 +21,7 @@ struct http_client {
 	uint64_t moved;		 /* ms: its last progress */
 	void *answer;		 /* http_server's; NULL: not a long one */
 	bool asked;		 /* its request is complete */
+	bool waits;		 /* for us, who have not made its next piece */
 	bool ended;		 /* by us */
 };
 

@@ -52,6 +52,7 @@ struct http_streaming {
 	void (*done)(void *arg);
 	void *arg;
 	bool last; /* the last piece is made */
+	struct task turn; /* waits to make the next one */
 };
 
 /* ---- connections ---- */
@@ -115,6 +116,7 @@ end_answer(struct http_streaming *w)
 {
 	if (!w->last && evhttp_request_get_connection(w->request) == NULL)
 		evhttp_request_free(w->request);
+	list_remove(&w->turn.link);
 	w->done(w->arg);
 	free(w);
 }
@@ -273,14 +275,26 @@ http_reply(struct http_exchange *x, unsigned status, const char *type,
 
 /* ---- long answers ---- */
 
+/* The client has taken the last piece. */
 static void
-send_piece(struct evhttp_connection *c, void *arg)
+want_piece(struct evhttp_connection *c, void *arg)
 {
 	struct http_streaming *w = arg;
+
+	(void)c;
+	w->client->waits = true;
+	pieces_soon(w->server->pages.pieces, &w->turn);
+}
+
+static void
+send_piece(struct task *turn)
+{
+	struct http_streaming *w =
+	    list_entry(turn, struct http_streaming, turn);
 	struct evbuffer *piece = evbuffer_new();
 	struct buffer text;
 
-	(void)c;
+	w->client->waits = false;
 	w->client->moved = loop_now(w->server->loop);
 	buffer_init(&text);
 	do
@@ -290,7 +304,7 @@ send_piece(struct evhttp_connection *c, void *arg)
 		(void)evbuffer_add(
 		    piece, buffer_bytes(&text), buffer_length(&text));
 		evhttp_send_reply_chunk_with_cb(
-		    w->request, piece, w->last ? NULL : send_piece, w);
+		    w->request, piece, w->last ? NULL : want_piece, w);
 	}
 	buffer_fini(&text);
 	if (piece != NULL)
@@ -314,11 +328,12 @@ http_stream(struct http_exchange *x, const char *type,
 		return;
 	}
 	*w = (struct http_streaming){ x->server, x->request, x->client, more,
-		done, arg, false };
+		done, arg, false, { .run = send_piece } };
+	list_init(&w->turn.link);
 	x->client->answer = w;
 	add_headers(x->request, type);
 	evhttp_send_reply_start(x->request, 200, NULL);
-	send_piece(NULL, w);
+	want_piece(NULL, w);
 }
 
 /* ---- life ---- */

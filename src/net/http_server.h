@@ -5,7 +5,8 @@
  * It may not get in the way of others: a connection has 10 s for its request
  * and 30 s in all; there are 64 at a time, others wait in the backlog, and who
  * is without progress longest is dropped for them; a long answer is made piece
- * by piece, the next when the client has taken the last.
+ * by piece, the next when the client has taken the last and those who asked
+ * before have had theirs.
  *
  * A client on loopback must name this machine: 421 for another Host. */
 #ifndef PEN_NET_HTTP_SERVER_H
@@ -15,6 +16,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 #include "net/listener.h"
+#include "net/pieces.h"
 
 struct http_exchange; /* one request, until it is answered */
 struct http_server;
@@ -26,6 +28,7 @@ struct http_pages {
 	 * has no query. */
 	void (*get)(void *arg, struct http_exchange *x, const char *path);
 	void *arg;
+	struct pieces *pieces; /* in whose turns long answers are made */
 };
 
 /* Listens, and serves from now on. `mode` is that of a Unix socket's file; 0:
