@@ -68,6 +68,7 @@ session_give_up_address(struct session *s, int error)
 		return false;
 	}
 	if (s->addr_tried >= server->addrs.count) {
+		session_note_tried(s, server);
 		session_blame_server(s, server, error, why);
 		pool_closed(
 		    f->core.pool, server, &s->client, &s->attempts, 0, 0);
@@ -205,6 +206,7 @@ session_connect_anew(struct session *s)
 	s->server = NULL;
 	s->server_reset = s->failed_once = s->refused = false;
 	s->attempts.given = 0;
+	session_forget_tried(s);
 	expiry_cancel(&s->expiry);
 	session_set_state(s, CONNECTING);
 	session_connect_again(s);

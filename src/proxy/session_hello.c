@@ -173,6 +173,7 @@ facts_free(struct session_facts *facts)
 	buffer_fini(&facts->bytes);
 	free(facts->first);
 	free(facts->sticky);
+	free(facts->tried);
 	free(facts);
 }
 

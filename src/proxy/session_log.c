@@ -1,6 +1,8 @@
 /* session_log.c: what is logged of sessions: that they end, and requests. */
 #include "config.h"
 
+#include <stdlib.h>
+
 #include "base/log.h"
 #include "net/loop.h"
 #include "proxy/first.h"
@@ -65,6 +67,7 @@ session_record(const struct session *s, enum reason why)
 		.first_ms = s->first_ms == 0 ? UINT64_MAX : s->first_ms - 1u,
 		.total_ms = now - s->started,
 		.failures = s->attempts.given - (s->server != NULL ? 1u : 0u),
+		.tried = facts != NULL ? facts->tried : NULL,
 	};
 }
 
@@ -90,6 +93,32 @@ session_log_close(const struct session *s, enum reason why)
 				     : session_first_name(s, &first);
 	sessionlog_put(g, &r);
 }
+
+/* ---- servers that were tried ---- */
+
+void
+session_note_tried(struct session *s, const struct server *server)
+{
+	struct session_facts *facts = s->frontend->core.sessionlog != NULL
+	    ? session_facts(s)
+	    : NULL;
+
+	if (facts != NULL)
+		facts->tried = record_add_tried(facts->tried, server);
+}
+
+void
+session_forget_tried(struct session *s)
+{
+	struct session_facts *facts = s->more->facts;
+
+	if (facts == NULL)
+		return;
+	free(facts->tried);
+	facts->tried = NULL;
+}
+
+/* ---- requests ---- */
 
 /* A request is what comes first, and what comes after an answer: bytes that
  * follow without one in between belong to the request before. Without a log,

@@ -63,6 +63,7 @@ struct session_facts {
 	struct buffer bytes;
 	uint64_t id; /* that servers are told; 0: none so far */
 	struct http_sticky *sticky; /* of http_sticky; NULL: it was off */
+	char *tried; /* servers that failed it, for its line; NULL: none */
 	struct session *session;
 	struct list queue_link; /* while QUEUED, or DELAYED */
 	uint64_t queued;   /* ms: since when, the first time; 0: never */
@@ -258,6 +259,11 @@ void session_connect_again(struct session *s);
 void session_connect_anew(struct session *s);
 /* The same for one that lost its server, with the next one that was chosen. */
 void session_connect_to(struct session *s, struct server *server);
+/* The server has failed the session, which goes on to another one if it may:
+ * that stands in its line of the log. */
+void session_note_tried(struct session *s, const struct server *server);
+/* The same is of no interest any more. */
+void session_forget_tried(struct session *s);
 /* No address of the server took the connection, or it took a request in vain:
  * tells the pool. `why` says more than the errno. */
 void session_blame_server(

@@ -1,6 +1,7 @@
 /* session_record.c: the fields of a session's line in the log, one row each. */
 #include "config.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -223,6 +224,12 @@ put_failures(const struct session_record *r, char *value)
 	return r->failures == 0 ? 0 : number_format(value, r->failures);
 }
 
+static size_t
+put_tried(const struct session_record *r, char *value)
+{
+	return r->tried == NULL ? 0 : put_text(value, r->tried);
+}
+
 /* ---- TLS ---- */
 
 static size_t
@@ -307,6 +314,7 @@ const struct record_field record_fields[] = {
 	{ .name = "first_ms", .put = put_first_ms, NUMBER },
 	{ .name = "ms", .put = put_ms, NUMBER },
 	{ .name = "failures", .put = put_failures, NUMBER },
+	{ .name = "tried", .put = put_tried },
 	{ .name = "tls", .put = put_tls, TLS },
 	{ .name = "cipher", .put = put_cipher, TLS },
 	{ .name = "sni", .put = put_sni, TLS },
@@ -326,6 +334,55 @@ record_field_find(const char *name, size_t n)
 		if (strlen(f->name) == n && memcmp(f->name, name, n) == 0)
 			return f;
 	return NULL;
+}
+
+/* ---- servers that were tried ---- */
+
+static size_t
+put_tried_server(const struct server *s, char *value)
+{
+	const struct addr *at = &s->addrs.addr[s->addr_first];
+	size_t n;
+
+	if (s->addrs.count == 0)
+		return s->name == NULL ? 0 : put_text(value, s->name);
+	if (s->name == NULL || is_address(s->name))
+		return strlen(addr_format(at, value));
+	n = put_text(value, s->name);
+	if (n > RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX)
+		n = RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX;
+	value[n++] = ':';
+	return n + number_format(value + n, addr_port(at));
+}
+
+static unsigned
+count_tried(const char *list)
+{
+	unsigned n = 1;
+
+	for (; (list = strchr(list, ',')) != NULL; list++)
+		n++;
+	return n;
+}
+
+char *
+record_add_tried(char *list, const struct server *s)
+{
+	char one[RECORD_VALUE_MAX + 1], *longer;
+	size_t used = list == NULL ? 0 : strlen(list) + 1;
+	size_t n = put_tried_server(s, one);
+
+	if (n == 0 || used + n > RECORD_VALUE_MAX ||
+	    (list != NULL && count_tried(list) >= RECORD_TRIED_MAX))
+		return list;
+	longer = realloc(list, used + n + 1);
+	if (longer == NULL)
+		return list;
+	if (used > 0)
+		longer[used - 1] = ',';
+	memcpy(longer + used, one, n);
+	longer[used + n] = '\0';
+	return longer;
 }
 
 void

@@ -25,6 +25,7 @@
  *     first_ms    12                              until the first answer byte
  *     ms          140                             all of it
  *     failures    1                               servers that failed it
+ *     tried       web2:80,10.0.0.3:80             which; the first of them
  *     tls         TLSv1.3                         of the client's side
  *     cipher      TLS_AES_256_GCM_SHA384
  *     sni         www.example.org
@@ -74,6 +75,7 @@ struct session_record {
 	uint64_t first_ms;   /* UINT64_MAX: no byte came */
 	uint64_t total_ms;
 	unsigned failures; /* of servers, before this one */
+	const char *tried; /* those, as record_add_tried() has it; NULL: none */
 	const struct tls_facts *client_tls, *server_tls; /* NULL: none */
 	const char *sni; /* NULL: none */
 };
@@ -94,6 +96,14 @@ extern const struct record_field record_fields[]; /* ended by no name */
 
 /* NULL: there is none. */
 const struct record_field *record_field_find(const char *name, size_t n);
+
+/* A list of servers that were tried has so many at most, and RECORD_VALUE_MAX
+ * bytes. */
+enum { RECORD_TRIED_MAX = 8 };
+/* Adds a server to such a list, NULL or from the heap, if there is room: its
+ * name, or its address if it has no name, and its port. Returns the list, as it
+ * was if memory is short. */
+char *record_add_tried(char *list, const struct server *s);
 
 /* Makes the texts again when the second has changed. */
 void record_time_set(struct record_time *t, int64_t second);

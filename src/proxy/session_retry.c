@@ -227,6 +227,8 @@ note_loss(struct session *s, const struct server *next)
 	r->lost_by = r->prompt && next != s->server ? s->server : NULL;
 	r->generation = s->server->generation;
 	s->failed_once |= next != s->server;
+	if (next != s->server)
+		session_note_tried(s, s->server);
 	f->core.stats.requests_retried++;
 	if (log_level >= LOG_LEVEL_DEBUG)
 		log_debug("request sent again client=%s lost_by=%u name=%s "

@@ -123,6 +123,37 @@ START_TEST(sample)
 }
 END_TEST
 
+/* Two servers refuse, the third one serves; then it refuses as well. */
+START_TEST(tried_servers)
+{
+	const char *path = scratch("sessions"), *line;
+	struct spot none[2];
+	struct pen pen;
+	int i;
+
+	prepare();
+	for (i = 0; i < 2; i++)
+		spot_new(&none[i], SPOT_TCP4);
+	pen_up(&pen, &front, "-O", text("session_log %s", path), "-O",
+	    "retry 0", "-O", "blacklist 0", "-r", "-O", "prio", front.text,
+	    text("localhost:%d", none[0].port), none[1].text, back.at.text,
+	    NULL);
+	visit(1);
+	WAIT_FOR(count(contents(path), "\n") == 1, 10000);
+	line = text(" failures=2 tried=localhost:%d,%s\n", none[0].port,
+	    none[1].text);
+	ck_assert_msg(
+	    strstr(contents(path), line) != NULL, "%s", contents(path));
+	backend_stop(&back);
+	spot_expect_reset(spot_connect(&front));
+	pen_down(&pen);
+	line = text(" failures=3 tried=localhost:%d,%s,%s\n", none[0].port,
+	    none[1].text, back.at.text);
+	ck_assert_msg(
+	    strstr(contents(path), line) != NULL, "%s", contents(path));
+}
+END_TEST
+
 /* As RFC 5424 has it, to a collector. */
 START_TEST(syslog_collector)
 {
@@ -195,6 +226,7 @@ SUITE(test_session_log)
 	SUITE_ADD(s, none_when_off, 60);
 	SUITE_ADD(s, file_has_all, 60);
 	SUITE_ADD(s, sample, 60);
+	SUITE_ADD(s, tried_servers, 30);
 	SUITE_ADD(s, syslog_collector, 60);
 	SUITE_ADD(s, full_disk, 60);
 	SUITE_ADD(s, mistakes, 60);

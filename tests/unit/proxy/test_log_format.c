@@ -218,6 +218,40 @@ START_TEST(common)
 }
 END_TEST
 
+/* By name and port, or by address; so many, and no more than a value has. */
+START_TEST(tried_servers)
+{
+	static char long_name[RECORD_VALUE_MAX];
+	char *list = NULL;
+	int i;
+
+	prepare();
+	ck_assert_ptr_null(strstr(line_of("logfmt", true), "tried"));
+	list = record_add_tried(list, &server);
+	server.name = (char *)(uintptr_t) "10.0.0.1";
+	list = record_add_tried(list, &server);
+	record.tried = list;
+	ck_assert_ptr_nonnull(strstr(
+	    line_of("logfmt", true), " tried=web1:80,10.0.0.1:80"));
+	ck_assert_ptr_nonnull(strstr(
+	    line_of("jsonl", true), "\"tried\":\"web1:80,10.0.0.1:80\""));
+	memset(long_name, 'n', sizeof(long_name) - 1);
+	server.name = long_name;
+	ck_assert_ptr_eq(record_add_tried(list, &server), list);
+	server.name = (char *)(uintptr_t) "w";
+	for (i = 0; i < 20; i++)
+		list = record_add_tried(list, &server);
+	ck_assert_str_eq(
+	    list, "web1:80,10.0.0.1:80,w:80,w:80,w:80,w:80,w:80,w:80");
+	free(list);
+	list = NULL;
+	server.name = long_name;
+	list = record_add_tried(list, &server);
+	ck_assert_uint_le(strlen(list), RECORD_VALUE_MAX);
+	free(list);
+}
+END_TEST
+
 START_TEST(templates)
 {
 	const struct record_field *f;
@@ -286,6 +320,7 @@ SUITE(test_log_format)
 	SUITE_ADD(s, json, 10);
 	SUITE_ADD(s, json_is_utf8, 10);
 	SUITE_ADD(s, common, 10);
+	SUITE_ADD(s, tried_servers, 10);
 	SUITE_ADD(s, templates, 10);
 	SUITE_ADD(s, mistakes, 10);
 	SUITE_ADD(s, too_long, 10);
