@@ -85,6 +85,18 @@ wait_for_answer(struct dns_query *q)
 	    q->all_asked || due > last ? last : due);
 }
 
+static bool
+ask(struct dns_query *q, struct server *s)
+{
+	struct dns *d = q->dns;
+
+	while (dns_ask(q, s) < 0)
+		if (!dgram_error_blames(errno) ||
+		    !dns_server_takes_nothing(d, s, errno))
+			return false;
+	return true;
+}
+
 /* To the next server that takes it; each has its turn. When nobody is left who
  * could answer, the client is told. */
 static void
@@ -97,10 +109,8 @@ pass_on(struct dns_query *q)
 	for (;;) {
 		s = pool_choose(f->pool, &q->who, &q->attempts, now(d));
 		q->all_asked = s == NULL;
-		if (s == NULL || dns_ask(q, s) == 0)
+		if (s == NULL || ask(q, s))
 			break;
-		if (dgram_error_blames(errno))
-			dns_server_failed(d, s, errno);
 		f->stats.retries++;
 	}
 	if (list_is_empty(&q->asks))

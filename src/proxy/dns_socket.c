@@ -23,6 +23,7 @@ struct dns_server {
 	uint64_t silent_since; /* ms: when the first of them was sent */
 	uint64_t answered;     /* ms: when it last gave an answer */
 	unsigned refused;      /* addresses in a row */
+	bool doubted;	       /* it has refused since its last answer */
 };
 
 static uint64_t
@@ -134,6 +135,7 @@ entry(struct dns *d, const struct server *s)
 	if (e->generation != s->generation) {
 		e->generation = s->generation;
 		e->silent = e->refused = 0;
+		e->doubted = false;
 		e->answered = 0;
 	}
 	return e;
@@ -225,16 +227,42 @@ dns_server_failed(struct dns *d, struct server *s, int error)
 	retire_all(e);
 }
 
+/* Whether it is the first refusal since the server's last answer, which may be
+ * forged: nothing follows from it yet. */
+static bool
+is_first_refusal(struct dns_server *e)
+{
+	bool first = !e->doubted;
+
+	e->doubted = true;
+	return first;
+}
+
+bool
+dns_server_takes_nothing(struct dns *d, struct server *s, int error)
+{
+	struct dns_server *e = entry(d, s);
+
+	if (e != NULL && is_first_refusal(e)) {
+		retire_all(e);
+		return true;
+	}
+	dns_server_failed(d, s, error);
+	return false;
+}
+
 bool
 dns_server_refused(const struct dns_socket *s, int error)
 {
 	struct server *server = s->server;
 	struct dns_server *e = entry(s->dns, server);
+	bool first;
 
 	if (!is_right(s))
 		return true;
 	server->addr_first = (server->addr_first + 1) % server->addrs.count;
-	if (e != NULL && ++e->refused < server->addrs.count) {
+	first = e != NULL && is_first_refusal(e);
+	if (e != NULL && (++e->refused < server->addrs.count || first)) {
 		retire_all(e);
 		return true;
 	}
@@ -253,6 +281,7 @@ dns_server_answered(const struct dns_socket *s)
 	e = entry(d, s->server);
 	if (e != NULL) {
 		e->silent = e->refused = 0;
+		e->doubted = false;
 		e->answered = now(d);
 	}
 	if (s->server->blacklisted_until != 0)

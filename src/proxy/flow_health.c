@@ -1,17 +1,18 @@
 /* flow_health.c: what flows tell about their servers: who refuses, who is
  * silent. A flow speaks of the server it was given: one that took its place
- * since is neither blamed nor praised for it. */
+ * since is neither blamed nor praised for it. Anybody who guesses a port can
+ * forge a refusal (RFC 5927), so it takes two without an answer in between. */
 #include "config.h"
-
 
 #include "base/array.h"
 #include "pool/level.h"
 #include "proxy/flow_private.h"
 
-/* Questions a server has left unanswered. */
+/* What a server has done since its last answer. */
 struct flow_server {
-	uint64_t since; /* ms: the first of them */
-	unsigned unanswered;
+	uint64_t since;	     /* ms: the first of the questions, */
+	unsigned unanswered; /* which it has left unanswered */
+	bool refused;
 	unsigned generation; /* of the server */
 };
 
@@ -21,15 +22,12 @@ flow_is_current(const struct flow *w)
 	return w->server->present && w->server->generation == w->generation;
 }
 
-/* NULL if memory is short, and for a special server: silence alone does not
- * take that out of rotation. */
+/* NULL if memory is short. */
 static struct flow_server *
 flow_server_record(struct flows *fs, const struct server *s)
 {
 	struct flow_server *r;
 
-	if (s->role != SERVER_REGULAR)
-		return NULL;
 	r = array_grow(fs->servers, &fs->server_room, sizeof(*r), s->slot);
 	if (r == NULL)
 		return NULL;
@@ -49,7 +47,9 @@ flow_note_question(struct flow *w)
 	struct flow_server *s;
 	uint64_t now = loop_now(f->loop);
 
+	/* silence alone does not take a special server out of rotation */
 	if (o->udp.responses == 0 || o->udp.fail == 0 ||
+	    w->server->role != SERVER_REGULAR ||
 	    (s = flow_server_record(f->flows, w->server)) == NULL)
 		return false;
 	if (s->unanswered++ == 0)
@@ -78,6 +78,8 @@ flow_note_answer(struct flow *w)
 	if (!flow_is_current(w))
 		return;
 	forget_questions(w);
+	if (w->server->slot < w->frontend->flows->server_room)
+		w->frontend->flows->servers[w->server->slot].refused = false;
 	w->addresses_tried = 0;
 	s->answered_ms = loop_now(f->loop);
 	if (s->blacklisted_until != 0)
@@ -112,10 +114,31 @@ try_address(struct flow *w)
 	return ++w->addresses_tried < s->addrs.count;
 }
 
+/* Whether it is the first refusal since the server's last answer, so that
+ * nothing follows from it yet. */
+static bool
+is_first_refusal(struct flow *w, int error)
+{
+	struct frontend_core *f = w->frontend;
+	struct flow_server *r;
+	bool first;
+
+	if (!flow_is_current(w) ||
+	    !frontend_error_tells(
+		f, w->server, addr_port(&w->listener->at), error) ||
+	    (r = flow_server_record(f->flows, w->server)) == NULL)
+		return false;
+	first = !r->refused;
+	r->refused = true;
+	return first;
+}
+
 bool
 flow_refused(struct flow *w, int error)
 {
-	if (try_address(w)) {
+	bool first = is_first_refusal(w, error);
+
+	if (try_address(w) || first) {
 		flow_hang_up(w);
 		return true;
 	}

@@ -127,8 +127,9 @@ bool flow_note_question(struct flow *w);
 void flow_note_answer(struct flow *w);
 void flow_server_failed(struct flow *w, int error);
 /* The server's address refused the datagram: closes the socket. Returns true
- * when the server has another address to try; else the server has failed and
- * is released. */
+ * when the server is to be tried again: it has another address, or refused for
+ * the first time since it answered; else the server has failed and is
+ * released. */
 bool flow_refused(struct flow *w, int error);
 
 #endif
