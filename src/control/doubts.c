@@ -81,7 +81,9 @@ print_forward(
 static bool
 has_useless_weight(const struct plan *p, const struct server_plan *s)
 {
-	return !p->config.pool.balance->weighted && s->set.weight > 1;
+	const struct balance *b = p->config.pool.balance;
+
+	return !b->weighted && !b->shares && s->set.weight > 1;
 }
 
 static void

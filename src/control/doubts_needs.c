@@ -91,8 +91,7 @@ doubts_has_shares(const struct plan *p)
 {
 	const struct balance *b = p->config.pool.balance;
 
-	return b != &balance_roundrobin && b != &balance_prio &&
-	    b != &balance_hash;
+	return b != &balance_roundrobin && b != &balance_hash;
 }
 
 static bool
@@ -225,7 +224,7 @@ static const struct need {
 	{ "clients_max", is_sticky, "while clients are not remembered" },
 	{ "sticky_prefix6", is_sticky, "while clients are not remembered" },
 	{ "hash_prefix6", is_hashed, "without hash" },
-	{ "slow_start", doubts_has_shares, "with roundrobin, prio or hash" },
+	{ "slow_start", doubts_has_shares, "with roundrobin or hash" },
 	{ "queue", has_connections, no_connections },
 	{ "retry", has_connections, no_connections },
 	{ "peek", has_connections, no_connections },

@@ -47,11 +47,12 @@ struct balance {
 	 * depends on that. */
 	void (*take)(void *order, struct server *s);
 	/* Of the servers of a set (server_set.h) `who` gets the one that costs
-	 * least, of equals the next in turn; the server is eligible, or, where
-	 * there is an owner(), perhaps not. NULL: they take turns, by their
-	 * weights if they have any. */
+	 * least, of equals the next in turn, with `shares` by their weights;
+	 * the server is eligible, or, where there is an owner(), perhaps not.
+	 * NULL: they take turns, by their weights if they have any. */
 	uint64_t (*cost)(
 	    void *order, const struct server *s, const struct peer *who);
+	bool shares;
 	/* Returns the server that `who` belongs to, eligible or not, or NULL if
 	 * there is none. NULL: clients belong to no server. */
 	struct server *(*owner)(void *order, const struct peer *who);

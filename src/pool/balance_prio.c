@@ -1,13 +1,31 @@
-/* balance_prio.c: the lowest priority number; of equals the first in the
- * list. */
+/* balance_prio.c: the lowest priority number; equals take turns in proportion
+ * to their weights, by deadlines as in balance_wrr.c.
+ *
+ *     key:    priority | deadline      32 bits each
+ *
+ * heap_order.turn is the virtual time of all priorities: a server whose
+ * deadline has passed while better ones served is due now. A server of weight 0
+ * weighs 1, as one that stands by needs no weight. */
 #include "config.h"
 
 #include "pool/balance_heap.h"
 
+/* Between two turns of a server of weight 1. */
+enum { PERIOD = 1 << 16 };
+
+/* Of the deadlines; what is left above is more than the longest step. */
+#define END_OF_TIME (UINT64_C(1) << 31)
+
+static uint64_t
+prio_level(const struct server *s)
+{
+	return (uint64_t)((int64_t)s->set.prio - INT32_MIN);
+}
+
 static uint64_t
 prio_key(const struct server *s)
 {
-	return ((uint64_t)((int64_t)s->set.prio - INT32_MIN) << 32) + s->slot;
+	return prio_level(s) << 32 | s->turn;
 }
 
 static void *
@@ -17,22 +35,76 @@ prio_start(const struct pool *p)
 }
 
 static uint64_t
+prio_step(const struct heap_order *o, const struct server *s)
+{
+	uint64_t weight = pool_weight(o->pool, s);
+
+	return (uint64_t)PERIOD * SERVER_SHARES /
+	    ((weight > 0 ? weight : 1) * server_share(s));
+}
+
+/* It keeps its deadline while it is not eligible, so that it gains no turn when
+ * it comes back; with a greater weight it is due earlier. */
+static int
+prio_enter(void *order, struct server *s)
+{
+	struct heap_order *o = order;
+	uint64_t latest = o->turn + prio_step(o, s);
+
+	if (s->turn < o->turn)
+		s->turn = o->turn;
+	else if (s->turn > latest)
+		s->turn = latest;
+	return heap_order_enter(order, s);
+}
+
+/* Moves time and deadlines back by the same amount, to time 0. */
+static void
+prio_restart_time(struct heap_order *o)
+{
+	struct server *s;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(o->pool); i++) {
+		s = pool_slot(o->pool, i);
+		s->turn = s->turn > o->turn ? s->turn - o->turn : 0;
+		if (heap_has(&o->heap, i))
+			heap_set(&o->heap, i, prio_key(s));
+	}
+	o->turn = 0;
+}
+
+static void
+prio_take(void *order, struct server *s)
+{
+	struct heap_order *o = order;
+
+	if (o->turn < s->turn)
+		o->turn = s->turn;
+	if (o->turn >= END_OF_TIME)
+		prio_restart_time(o);
+	s->turn = o->turn + prio_step(o, s);
+	heap_set(&o->heap, s->slot, prio_key(s));
+}
+
+static uint64_t
 prio_cost(void *order, const struct server *s, const struct peer *who)
 {
 	(void)order;
 	(void)who;
-	return prio_key(s);
+	return prio_level(s);
 }
 
 const struct balance balance_prio = {
 	.name = "prio",
-	.help = "the first server of the lowest priority number",
+	.help = "the lowest priority number; equals in turn, by weight",
+	.turns = true,
 	.start = prio_start,
 	.stop = heap_order_stop,
-	.enter = heap_order_enter,
+	.enter = prio_enter,
 	.leave = heap_order_leave,
-	.changed = heap_order_changed,
 	.next = heap_order_next,
-	.take = heap_order_take,
+	.take = prio_take,
 	.cost = prio_cost,
+	.shares = true,
 };

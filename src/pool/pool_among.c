@@ -11,22 +11,50 @@
 static int64_t
 gain_of(const struct pool *p, const struct server *s)
 {
-	return (int64_t)pool_weight(p, s) * server_share(s);
+	unsigned weight = pool_weight(p, s);
+
+	return (int64_t)(weight > 0 ? weight : 1) * server_share(s);
 }
 
-/* Smaller is better. Credit is what has been gained, so the greatest is first:
- * half of the range is added for an unsigned number. */
+/* Whether those of equal cost get their shares by weight. */
+static bool
+has_shares(const struct balance *b)
+{
+	return b->cost != NULL ? b->shares : b->weighted;
+}
+
+/* Of two the smaller cost is better, then the greater credit. */
+struct rank {
+	uint64_t cost;
+	int64_t credit;
+};
+
 static uint64_t
-cost_of(const struct pool *p, void *order, const struct server_set *set,
-    unsigned i, const struct server *s, const struct peer *who)
+cost_of(const struct pool *p, void *order, const struct server *s,
+    const struct peer *who)
 {
 	const struct balance *b = pool_options(p)->balance;
 
-	if (b->cost != NULL)
-		return b->cost(order, s, who);
-	if (!b->weighted)
-		return 0;
-	return (UINT64_C(1) << 63) - (uint64_t)(set->credit[i] + gain_of(p, s));
+	return b->cost != NULL ? b->cost(order, s, who) : 0;
+}
+
+/* Credit is what the server will have gained with this choice. */
+static struct rank
+rank_of(const struct pool *p, void *order, const struct server_set *set,
+    unsigned i, const struct server *s, const struct peer *who)
+{
+	struct rank r = { .cost = cost_of(p, order, s, who) };
+
+	if (has_shares(pool_options(p)->balance))
+		r.credit = set->credit[i] + gain_of(p, s);
+	return r;
+}
+
+static bool
+is_better(const struct rank *a, const struct rank *b)
+{
+	return a->cost < b->cost ||
+	    (a->cost == b->cost && a->credit > b->credit);
 }
 
 static bool
@@ -42,19 +70,19 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
     const struct peer *who, uint64_t attempted)
 {
 	unsigned first = server_set_find(set, set->next), k, i;
-	uint64_t cost, least = 0;
 	struct server *s, *best = NULL;
+	struct rank rank, top = { .cost = 0 };
 
 	for (k = 0; k < set->count; k++) {
 		i = (first + k) % set->count;
 		s = pool_slot(p, set->slots[i]);
 		if (!is_candidate(p, s, who) || attempted >> s->slot % 64 & 1)
 			continue;
-		cost = cost_of(p, order, set, i, s, who);
-		if (best != NULL && cost >= least)
+		rank = rank_of(p, order, set, i, s, who);
+		if (best != NULL && !is_better(&rank, &top))
 			continue;
 		best = s;
-		least = cost;
+		top = rank;
 		if (pool_options(p)->balance->cost == NULL &&
 		    !pool_options(p)->balance->weighted)
 			break; /* all are equal */
@@ -62,17 +90,20 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
 	return best;
 }
 
+/* Those of other costs were no choice: they gain nothing. */
 static void
-take_by_weight(const struct pool *p, struct server_set *set,
+take_by_weight(const struct pool *p, void *order, struct server_set *set,
     const struct peer *who, const struct server *taken)
 {
+	uint64_t cost = cost_of(p, order, taken, who);
 	int64_t gained = 0;
 	unsigned i;
 
 	for (i = 0; i < set->count; i++) {
 		const struct server *s = pool_slot(p, set->slots[i]);
 
-		if (!is_candidate(p, s, who))
+		if (!is_candidate(p, s, who) ||
+		    cost_of(p, order, s, who) != cost)
 			continue;
 		set->credit[i] += gain_of(p, s);
 		gained += gain_of(p, s);
@@ -83,14 +114,12 @@ take_by_weight(const struct pool *p, struct server_set *set,
 }
 
 void
-pool_take_among(const struct pool *p, struct server_set *set,
+pool_take_among(const struct pool *p, void *order, struct server_set *set,
     const struct peer *who, const struct server *s)
 {
-	const struct balance *b = pool_options(p)->balance;
-
 	set->next = s->slot + 1;
-	if (b->cost == NULL && b->weighted)
-		take_by_weight(p, set, who, s);
+	if (has_shares(pool_options(p)->balance))
+		take_by_weight(p, order, set, who, s);
 }
 
 struct server *

@@ -575,7 +575,8 @@ pool_choose(struct pool *p, const struct peer *who, struct attempts *attempts,
 		take_turn(p, d.turn);
 	else if (attempts->allowed != NULL &&
 	    (d.rule == RULE_BALANCE || d.rule == RULE_RETRY))
-		pool_take_among(p, attempts->allowed, who, d.server);
+		pool_take_among(
+		    p, p->order, attempts->allowed, who, d.server);
 	if (d.server == NULL)
 		return NULL;
 	attempts->flags |= attempted_flag(d.rule) & ATTEMPTED_ALL;

@@ -273,13 +273,30 @@ START_TEST(priorities)
 	for (i = 0; i < 5; i++)
 		ck_assert_int_eq(ask_from("127.0.0.1"), 1);
 	backend_stop(&servers[1]);
-	/* The one that finds it out goes on in list order. */
-	ask_from("127.0.0.1");
 	for (i = 0; i < 5; i++)
 		ck_assert_int_eq(ask_from("127.0.0.1"), 2);
 	pen_down(&pen);
 	backend_stop(&servers[0]);
 	backend_stop(&servers[2]);
+}
+END_TEST
+
+/* Equals share by weight. */
+START_TEST(equal_priorities)
+{
+	int i;
+
+	start_servers(3);
+	pen_up(&pen, &front, "-r", "-O", "prio", front.text,
+	    text("%s:0:0:1:2", servers[0].at.text),
+	    text("%s:0:0:3:1", servers[1].at.text),
+	    text("%s:0:0:1:1", servers[2].at.text), NULL);
+	for (i = 0; i < 8; i++)
+		ask_from("127.0.0.1");
+	ck_assert_int_eq(servers[0].accepted, 0);
+	ck_assert_int_eq(servers[1].accepted, 6);
+	ck_assert_int_eq(servers[2].accepted, 2);
+	stop_all(3);
 }
 END_TEST
 
@@ -494,6 +511,7 @@ SUITE(test_choice)
 	SUITE_ADD(s, hash_by_address_and_port, 10);
 	SUITE_ADD(s, weights, 10);
 	SUITE_ADD(s, priorities, 10);
+	SUITE_ADD(s, equal_priorities, 10);
 	SUITE_ADD(s, limits_of_servers, 10);
 	SUITE_ADD(s, soft_limit_spares_known_clients, 10);
 	SUITE_ADD(s, algorithms_by_name, 20);

@@ -530,6 +530,35 @@ START_TEST(service)
 }
 END_TEST
 
+/* The targets of the lowest priority share the clients by their weights. */
+START_TEST(service_by_priority)
+{
+	struct nameserver_target to[] = { { "a.test", 0, 10, 3 },
+		{ "b.test", 0, 10, 1 }, { "b.test", 9, 20, 9 } };
+	int i, got_one = 0, got_two = 0;
+
+#ifndef HAVE_CARES
+	SKIP("built without c-ares");
+#endif
+	begin();
+	to[0].port = to[1].port = one.at.port;
+	nameserver_set(&names, "a.test", "127.0.0.1", NULL);
+	nameserver_set(&names, "b.test", "127.0.0.2", NULL);
+	nameserver_set_service(&names, "_web._tcp.test", to, 3);
+	pen_up(&pen, &front, "-r", "-O", "prio", "--resolver", names.text,
+	    front.text, "_web._tcp.test", NULL);
+	for (i = 0; i < 8; i++) {
+		const char *who = spot_hear(&front);
+
+		got_one += strcmp(who, "one") == 0;
+		got_two += strcmp(who, "two") == 0;
+	}
+	ck_assert_int_eq(got_one, 6);
+	ck_assert_int_eq(got_two, 2);
+	end();
+}
+END_TEST
+
 SUITE(test_names)
 {
 	Suite *s = suite_create("names");
@@ -552,5 +581,6 @@ SUITE(test_names)
 	SUITE_ADD(s, written_as_the_name, 60);
 	SUITE_ADD(s, other_host_instead, 60);
 	SUITE_ADD(s, service, 60);
+	SUITE_ADD(s, service_by_priority, 60);
 	return s;
 }

@@ -101,9 +101,14 @@ START_TEST(the_algorithm_has_no_use_for_it)
 	plan->config.pool.balance = balance_find("prio");
 	plan->config.pool.slow_start_ms = 1000;
 	ck_assert_str_eq(printed(),
-	    "slow_start has no effect with roundrobin, prio or hash\n"
-	    "server 1: weight 3 does not count with prio\n"
-	    "server 1: slow_start has no effect with prio\n");
+	    "");
+	plan->config.pool.balance = balance_find("hash");
+	set_choice(1, 3, 0, 1000);
+	ck_assert_str_eq(printed(),
+	    "slow_start has no effect with roundrobin or hash\n"
+	    "server 1: slow_start has no effect with hash\n"
+	    "server 2 gets no clients: it has no weight, and others have "
+	    "one\n");
 	plan->config.pool.balance = balance_find("wrr");
 	set_choice(1, 3, 0, 1000);
 	ck_assert_str_eq(printed(),

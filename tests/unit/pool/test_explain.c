@@ -58,6 +58,7 @@ set_slot(unsigned slot)
 
 	spec_at(&spec, slot);
 	spec.set.weight = draw(2) * draw(5);
+	spec.set.prio = (int)draw(3);
 	spec.set.soft = draw(3) == 0 ? 1 + draw(3) : 0;
 	spec.set.hard = draw(4) == 0 ? 1 + draw(3) : 0;
 	spec.set.acl = draw(4) == 0 ? 1 + (int)draw(2) : -1;

@@ -168,7 +168,7 @@ expect_clients(const char *servers)
 START_TEST(unhealthy_ones_get_no_clients)
 {
 	static const char *const all[] = { "roundrobin", "wrr", "leastconn",
-		"wleastconn", "hash", "p2c", "least_time" };
+		"wleastconn", "prio", "hash", "p2c", "least_time" };
 	unsigned i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

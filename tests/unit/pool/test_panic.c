@@ -120,7 +120,7 @@ choose(void)
 START_TEST(all_are_tried)
 {
 	static const char *const all[] = { "roundrobin", "wrr", "leastconn",
-		"wleastconn", "hash", "p2c", "least_time" };
+		"wleastconn", "prio", "hash", "p2c", "least_time" };
 	unsigned i;
 
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {

@@ -275,11 +275,70 @@ START_TEST(prio_lowest_first)
 	set_server(1, 0, 2, 0, 0);
 	set_server(2, 0, 2, 0, 0);
 	ck_assert_int_eq(pick(1), 1);
+	ck_assert_int_eq(pick(1), 2);
 	ck_assert_int_eq(pick(1), 1);
 	blacklist(1);
 	ck_assert_int_eq(pick(1), 2);
+	ck_assert_int_eq(pick(1), 2);
 	blacklist(2);
 	ck_assert_int_eq(pick(1), 0);
+	end();
+}
+END_TEST
+
+/* Clients that come one by one: how many each of five servers gets. */
+static void
+expect_shares(int clients, int a, int b, int c, int d, int e)
+{
+	int want[] = { a, b, c, d, e }, got[5] = { 0 }, i;
+
+	for (i = 0; i < clients; i++)
+		got[pick((unsigned)i)]++;
+	for (i = 0; i < 5; i++)
+		ck_assert_int_eq(got[i], want[i]);
+}
+
+/* Also when a level has waited for long; who has no weight weighs 1. */
+START_TEST(prio_equals_share)
+{
+	begin(5, "prio", false);
+	set_server(0, 0, 2, 0, 0);
+	set_server(1, 3, 1, 0, 0);
+	set_server(2, 4, 2, 0, 0);
+	set_server(3, 1, 1, 0, 0);
+	set_server(4, 0, 3, 0, 0);
+	expect_shares(400, 0, 300, 0, 100, 0);
+	pool_set_admin(pool, pool_server(pool, 1), SERVER_DRAINING);
+	expect_shares(40, 0, 0, 0, 40, 0);
+	pool_set_admin(pool, pool_server(pool, 3), SERVER_DRAINING);
+	expect_shares(50, 10, 0, 40, 0, 0);
+	pool_set_admin(pool, pool_server(pool, 1), SERVER_ENABLED);
+	pool_set_admin(pool, pool_server(pool, 3), SERVER_ENABLED);
+	expect_shares(4, 0, 3, 0, 1, 0);
+	expect_shares(400, 0, 300, 0, 100, 0);
+	set_server(1, 0, 3, 0, 0);
+	expect_shares(4, 0, 0, 0, 4, 0);
+	end();
+}
+END_TEST
+
+/* A client whose server fails gets the best of the others. */
+START_TEST(prio_after_a_failure)
+{
+	struct attempts attempts = { 0 };
+
+	begin(4, "prio", false);
+	set_server(0, 0, 4, 0, 0);
+	set_server(1, 0, 1, 0, 0);
+	set_server(2, 0, 3, 0, 0);
+	set_server(3, 0, 1, 0, 0);
+	ck_assert_int_eq(try_next(1, &attempts), 1);
+	blacklist(1);
+	ck_assert_int_eq(try_next(1, &attempts), 3);
+	blacklist(3);
+	ck_assert_int_eq(try_next(1, &attempts), 2);
+	blacklist(2);
+	ck_assert_int_eq(try_next(1, &attempts), 0);
 	end();
 }
 END_TEST
@@ -617,16 +676,16 @@ serve_with_one_dead(int dead, int rounds, int got[])
  * one after the other or several at once. */
 START_TEST(who_fails_over_takes_a_turn)
 {
-	static const char *const names[] = { "roundrobin", "wrr" };
+	static const char *const names[] = { "roundrobin", "wrr", "prio" };
 	int dead, n;
 
-	for (n = 0; n < 4; n++)
+	for (n = 0; n < 6; n++)
 		for (dead = 0; dead < 3; dead++) {
 			int got[3] = { 0 }, a = (dead + 1) % 3,
 			    b = (dead + 2) % 3;
 
-			begin(3, names[n % 2], false);
-			options.blacklist_ms = n < 2 ? 0 : 1000;
+			begin(3, names[n % 3], false);
+			options.blacklist_ms = n < 3 ? 0 : 1000;
 			ck_assert_int_eq(pool_set_options(pool, &options), 0);
 			serve_with_one_dead(dead, 100, got);
 			ck_assert_int_eq(got[a] + got[b], 300);
@@ -1247,6 +1306,8 @@ SUITE(test_pool)
 	SUITE_ADD(s, leastconn_levels, 10);
 	SUITE_ADD(s, wleastconn_follows_weights, 10);
 	SUITE_ADD(s, prio_lowest_first, 10);
+	SUITE_ADD(s, prio_equals_share, 10);
+	SUITE_ADD(s, prio_after_a_failure, 10);
 	SUITE_ADD(s, p2c_prefers_the_less_busy, 10);
 	SUITE_ADD(s, p2c_follows_weights, 10);
 	SUITE_ADD(s, least_time_follows_times, 10);

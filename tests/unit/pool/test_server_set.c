@@ -18,7 +18,7 @@ static struct server_set set;
 
 /* Server 10.0.0.1:80 and so on. */
 static void
-put_server(unsigned slot, unsigned weight, uint64_t soft)
+put_server_of(unsigned slot, unsigned weight, uint64_t soft, int prio)
 {
 	char name[32];
 	struct server_spec spec;
@@ -30,8 +30,14 @@ put_server(unsigned slot, unsigned weight, uint64_t soft)
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
 	spec.set.weight = weight;
 	spec.set.soft = soft;
-	spec.set.prio = (int)slot;
+	spec.set.prio = prio;
 	ck_assert_ptr_nonnull(pool_set_slot(pool, slot, &spec));
+}
+
+static void
+put_server(unsigned slot, unsigned weight, uint64_t soft)
+{
+	put_server_of(slot, weight, soft, (int)slot);
 }
 
 /* The slots are those of servers `a` and `b`, and of one that is not there. */
@@ -234,6 +240,33 @@ START_TEST(prio_in_a_set)
 }
 END_TEST
 
+/* Of a set, too, equals get their shares. */
+START_TEST(prio_shares_in_a_set)
+{
+	unsigned slots[] = { server_slot(1), server_slot(2), server_slot(4) };
+	unsigned got[SERVERS] = { 0 }, i;
+	struct server_set three;
+
+	begin(balance_find("prio"), 1, 2);
+	ck_assert_int_eq(server_set_init(&three, slots, 3), 0);
+	put_server_of(server_slot(1), 3, 0, 7);
+	put_server_of(server_slot(2), 0, 0, 9);
+	put_server_of(server_slot(4), 1, 0, 7);
+	for (i = 0; i < 400; i++)
+		got[serve(&three, i, false)->number]++;
+	ck_assert_uint_eq(got[1], 300);
+	ck_assert_uint_eq(got[4], 100);
+	put_server_of(server_slot(2), 0, 0, 7);
+	for (i = 0; i < 5; i++)
+		got[serve(&three, i, false)->number]++;
+	ck_assert_uint_eq(got[1], 303);
+	ck_assert_uint_eq(got[2], 1);
+	ck_assert_uint_eq(got[4], 101);
+	server_set_fini(&three);
+	end();
+}
+END_TEST
+
 /* The owner of a client is its server in each set that has it; when a server
  * goes, only its clients move; weights are shares. */
 START_TEST(hash_moves_nobody_else)
@@ -378,6 +411,7 @@ SUITE(test_server_set)
 	SUITE_ADD(s, wrr_by_weight, 10);
 	SUITE_ADD(s, leastconn_compares_the_members, 10);
 	SUITE_ADD(s, prio_in_a_set, 10);
+	SUITE_ADD(s, prio_shares_in_a_set, 10);
 	SUITE_ADD(s, hash_moves_nobody_else, 10);
 	SUITE_ADD(s, sticky_within_the_set, 10);
 	SUITE_ADD(s, stubborn_within_the_set, 10);

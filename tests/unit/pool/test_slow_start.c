@@ -130,6 +130,8 @@ START_TEST(in_turn)
 {
 	grows("wrr", 0);
 	grows("wrr", 100);
+	grows("prio", 0);
+	grows("prio", 100);
 }
 END_TEST
 

@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "pool/balance.h"
@@ -154,13 +155,14 @@ END_TEST
 /* An algorithm that comes back starts without the turns of its last time. */
 START_TEST(turns_start_anew_with_the_algorithm)
 {
-	static const char *const names[] = { "leastconn", "wleastconn", "wrr" };
+	static const char *const names[] = { "leastconn", "wleastconn", "wrr",
+		"prio" };
 	unsigned i, k;
 	int got[SERVERS];
 
 	begin("roundrobin");
-	for (i = 0; i < 3; i++)
-		for (k = 0; k < SERVERS; k++) {
+	for (i = 0; i < 4; i++)
+		for (k = 0; k < 4; k++) {
 			set_balance(names[i]);
 			serve(got, 300);
 			set_balance(names[k]);
@@ -170,6 +172,22 @@ START_TEST(turns_start_anew_with_the_algorithm)
 			ck_assert_int_eq(got[2], 10);
 			set_balance("roundrobin");
 		}
+	pool_free(pool);
+}
+END_TEST
+
+/* Deadlines begin again at 0 long before that. */
+START_TEST(deadlines_do_not_run_out)
+{
+	static const int wanted[SERVERS] = { 100000, 500000, 100000 };
+	int got[SERVERS], i;
+
+	begin("prio");
+	for (i = 0; i < SERVERS; i++)
+		set_server((unsigned)i, i == 1 ? 5 : 1, 0);
+	serve(got, 700000);
+	for (i = 0; i < SERVERS; i++)
+		ck_assert_int_le(abs(got[i] - wanted[i]), 10);
 	pool_free(pool);
 }
 END_TEST
@@ -201,6 +219,7 @@ SUITE(test_turns)
 	SUITE_ADD(s, wrr_keeps_shares_through_changes, 10);
 	SUITE_ADD(s, wrr_spreads_those_that_are_added, 10);
 	SUITE_ADD(s, turns_start_anew_with_the_algorithm, 10);
+	SUITE_ADD(s, deadlines_do_not_run_out, 60);
 	SUITE_ADD(s, turns_do_not_run_out, 60);
 	return s;
 }
