@@ -99,14 +99,14 @@ void dns_server_answered(const struct dns_socket *s);
  * has failed after udp_fail of them in a row that last `timeout` or longer. */
 void dns_server_silent(const struct dns_socket *s, uint64_t sent);
 void dns_server_failed(struct dns *d, struct server *s, int error);
-/* A socket to it refuses what is sent, perhaps for what was sent before. Returns
- * whether that is the first refusal since an answer, and a new socket may be
- * tried; else the server has failed. */
+/* A socket to it refuses what is sent, perhaps for what was sent before.
+ * Returns whether that is the first refusal since an answer, and a new socket
+ * may be tried; else the server has failed. */
 bool dns_server_takes_nothing(struct dns *d, struct server *s, int error);
 /* The address of that socket refused a query. The server has failed when all
  * its addresses have, and two queries were refused since its last answer: a
- * single refusal may be forged. Returns whether the queries on the socket may go to the
- * same server once more. */
+ * single refusal may be forged. Returns whether the queries on the socket may
+ * go to the same server once more. */
 bool dns_server_refused(const struct dns_socket *s, int error);
 
 #endif
