@@ -26,6 +26,15 @@ state_item(unsigned i)
 	return dsr_state_name((enum dsr_state)i);
 }
 
+static const char *
+class_item(unsigned i)
+{
+	static const char *const classes[HTTP_CLASSES] = { "1xx", "2xx", "3xx",
+		"4xx", "5xx" };
+
+	return classes[i];
+}
+
 #define MEMBER(of, type, member)                          \
 	.source = of, .offset = offsetof(type, member),   \
 	.size = sizeof(((const type *)NULL)->member), .name
@@ -156,6 +165,10 @@ static const struct counter counters[] = {
 	    "TLS handshakes that failed." },
 	{ FRONTEND(tls.up_failed) = "tls_up_failed", METRIC_COUNTER,
 	    "pen_tls_handshakes_failed", "side=\"server\"" },
+	{ FRONTEND(http_classes[0]) = "http_", METRIC_COUNTER,
+	    "pen_http_responses", "class",
+	    "Answers of HTTP servers, by class of status.",
+	    ARRAY(HTTP_CLASSES, uint64_t, class_item) },
 	{ FRONTEND(lines_lost.sessions) = "session_lines_lost", METRIC_COUNTER,
 	    "pen_log_lines_lost", "log=\"sessions\"",
 	    "Lines of logs that nobody took, as on a full disk." },

@@ -20,6 +20,7 @@
 #include "net/loop.h"
 #include "net/sources.h"
 #include "pool/pool.h"
+#include "proxy/http_responses.h"
 #include "proxy/http_sticky.h"
 #include "proxy/proxy_header.h"
 #include "proxy/reason.h"
@@ -222,6 +223,9 @@ struct frontend_stats {
 	struct tls_stats tls;
 	struct limit_stats limits;
 	struct line_stats lines_lost;
+	/* Answers of servers, by the class of their status, from 1xx on; where
+	 * they are read. */
+	uint64_t http_classes[HTTP_CLASSES];
 };
 
 /* Of sessions, since the start. */

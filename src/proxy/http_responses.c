@@ -119,6 +119,15 @@ add_lines(struct http_responses *r, struct pass *p)
 	add(p, "Connection: close\r\n");
 }
 
+static void
+count_status(const struct http_responses *r)
+{
+	unsigned class = r->status / 100;
+
+	if (r->classes != NULL && class >= 1 && class <= HTTP_CLASSES)
+		r->classes[class - 1]++;
+}
+
 /* HTTP/1.1 200 OK (RFC 9112, 4); the phrase may be missing. */
 static bool
 take_status(struct http_responses *r, struct pass *p)
@@ -142,6 +151,7 @@ take_status(struct http_responses *r, struct pass *p)
 		return until_close(r);
 	r->status = (unsigned)(l[9] - '0') * 100 +
 	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
+	count_status(r);
 	r->chunked = r->has_length = r->odd = false;
 	r->last = l[7] == '0';
 	r->left = 0;

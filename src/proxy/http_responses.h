@@ -32,10 +32,15 @@ enum http_responses_stage {
 	HTTP_RESPONSES_CLOSE
 };
 
-/* All zero at first, but for the first two and `add`. */
+/* Of statuses: 1xx to 5xx. */
+enum { HTTP_CLASSES = 5 };
+
+/* All zero at first, but for the first three and `add`. */
 struct http_responses {
 	struct http_pending *pending;
 	struct http_requests *requests; /* told what is decided */
+	uint64_t *classes; /* counts them by the class of their status, of
+			    * which it has HTTP_CLASSES; NULL: not counted */
 	/* A line for the first answer that is not interim; NULL: none. */
 	const char *add;
 	/* The next answer that no other request waits behind is the last one:

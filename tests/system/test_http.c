@@ -367,6 +367,44 @@ START_TEST(websocket)
 }
 END_TEST
 
+/* By class, in the reports and in /metrics; behind 101 nothing is. */
+START_TEST(answers_are_counted)
+{
+	static const struct scripted_step steps[] = {
+		{ "\r\n\r\n", "HTTP/1.1 100 Continue\r\n\r\n" OK },
+		{ "\r\n\r\n",
+		    "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n" },
+		{ "\r\n\r\n", SWITCHING },
+		{ "", "\r\n\r\nHTTP/1.1 200 OK\r\n\r\n" },
+		{ "", NULL }
+	};
+	struct spot web;
+	const char *got;
+	int fd;
+
+	spot_new(&web, SPOT_TCP4);
+	up(steps, text("web %s", web.text));
+	fd = spot_connect(&front);
+	say(fd, GET "\r\n");
+	hear(fd, "HTTP/1.1 100 Continue\r\n\r\n" OK);
+	say(fd, GET "\r\n");
+	hear(fd, "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n");
+	say(fd, UPGRADE "\r\n");
+	hear(fd, SWITCHING "\r\n\r\nHTTP/1.1 200 OK\r\n\r\n");
+	got = spot_ask(&ctl, "statistics\n");
+	ck_assert_msg(strstr(got, "\nhttp_1xx 2\nhttp_2xx 1\nhttp_3xx 0\n"
+				  "http_4xx 1\nhttp_5xx 0\n") != NULL,
+	    "%s", got);
+	got = spot_ask(&web, "GET /metrics HTTP/1.0\r\n\r\n");
+	ck_assert_msg(
+	    strstr(got, "\npen_http_responses_total{class=\"1xx\"} 2\n"
+			"pen_http_responses_total{class=\"2xx\"} 1\n") != NULL,
+	    "%s", got);
+	close(fd);
+	down();
+}
+END_TEST
+
 START_TEST(refused_upgrade)
 {
 	static const struct scripted_step steps[] = {
@@ -697,6 +735,7 @@ SUITE(test_http)
 	SUITE_ADD(s, slow_headers_get_408, 30);
 	SUITE_ADD(s, long_headers_get_431, 20);
 	SUITE_ADD(s, websocket, 20);
+	SUITE_ADD(s, answers_are_counted, 30);
 	SUITE_ADD(s, refused_upgrade, 20);
 	SUITE_ADD(s, connect_method, 20);
 	SUITE_ADD(s, behind_peek, 20);

@@ -189,6 +189,34 @@ START_TEST(a_line_is_added_to_the_first_answer)
 }
 END_TEST
 
+/* Each status line counts once, wherever it was cut; what is none does not. */
+START_TEST(classes_are_counted)
+{
+	static const char text[] =
+	    "HTTP/1.1 100 Continue\r\n\r\n"
+	    "HTTP/1.1 200 OK\r\nContent-Length: 12\r\n\r\nHTTP/1.1 500"
+	    "HTTP/1.1 304\r\n\r\n"
+	    "HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n"
+	    "HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"
+	    "HTTP/1.1 503 Busy\r\nContent-Length: 0\r\n\r\n";
+	static const unsigned kinds[5];
+	static const uint64_t wanted[HTTP_CLASSES] = { 1, 1, 1, 1, 1 };
+	uint64_t classes[HTTP_CLASSES];
+	size_t cut;
+
+	for (cut = 0; cut < sizeof(text); cut++) {
+		begin(kinds, 5);
+		memset(classes, 0, sizeof(classes));
+		seen.r.classes = classes;
+		give(text, cut);
+		give(text + cut, sizeof(text) - 1 - cut);
+		ck_assert_mem_eq(classes, wanted, sizeof(classes));
+		give("HTTP/1.1 200 OK\r\n\r\n", 19); /* not asked for */
+		ck_assert_mem_eq(classes, wanted, sizeof(classes));
+	}
+}
+END_TEST
+
 START_TEST(bodies_pass_unread)
 {
 	unsigned kind = 0;
@@ -209,6 +237,7 @@ SUITE(test_http_responses)
 	SUITE_ADD(s, other_protocols, 5);
 	SUITE_ADD(s, decisions, 5);
 	SUITE_ADD(s, a_line_is_added_to_the_first_answer, 5);
+	SUITE_ADD(s, classes_are_counted, 10);
 	SUITE_ADD(s, bodies_pass_unread, 5);
 	return s;
 }
