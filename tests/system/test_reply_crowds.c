@@ -114,11 +114,16 @@ expect_turns(const struct spot *at, const char *line)
 	ck_abort_msg("%ld bytes to the crowd before the answers", sent);
 }
 
+/* The traffic goes to server 0. */
 static void
 begin(void)
 {
+	int i;
+
 	webrig_begin("prio", "");
-	webrig_add_servers(SERVERS);
+	for (i = 1; i < SERVERS; i++)
+		webrig_command(text(
+		    "server %d address 127.0.0.1 port %d prio 9", i, i));
 	(void)webrig_get("/healthz");
 	pen_expect_rest(&webrig.pen);
 	alone = child_fds(webrig.pen.child.pid);

@@ -136,8 +136,9 @@ START_TEST(tried_servers)
 		spot_new(&none[i], SPOT_TCP4);
 	pen_up(&pen, &front, "-O", text("session_log %s", path), "-O",
 	    "retry 0", "-O", "blacklist 0", "-r", "-O", "prio", front.text,
-	    text("localhost:%d", none[0].port), none[1].text, back.at.text,
-	    NULL);
+	    text("localhost:%d:0:0:0:1", none[0].port),
+	    text("%s:0:0:0:2", none[1].text),
+	    text("%s:0:0:0:3", back.at.text), NULL);
 	visit(1);
 	WAIT_FOR(count(contents(path), "\n") == 1, 10000);
 	line = text(" failures=2 tried=localhost:%d,%s\n", none[0].port,
