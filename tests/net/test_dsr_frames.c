@@ -3,7 +3,10 @@
  * about answers that are too big for a link. */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <check.h>
+#include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -11,6 +14,7 @@
 #include "support/netrig.h"
 #include "support/nginx.h"
 #include "support/suite.h"
+#include "support/wait.h"
 
 static struct netrig rig;
 static struct dsrnet net;
@@ -178,6 +182,95 @@ START_TEST(fragments6)
 }
 END_TEST
 
+/* ---- echo ---- */
+
+static int echo;
+static struct sockaddr_storage echo_to;
+
+static void
+open_echo(bool v6)
+{
+	struct sockaddr_in6 *in6 = (void *)&echo_to;
+	struct sockaddr_in *in = (void *)&echo_to;
+
+	memset(&echo_to, 0, sizeof(echo_to));
+	echo_to.ss_family = v6 ? AF_INET6 : AF_INET;
+	ck_assert_int_eq(inet_pton(echo_to.ss_family, netrig_vip(v6),
+			     v6 ? (void *)&in6->sin6_addr
+				: (void *)&in->sin_addr),
+	    1);
+	netrig_enter(&rig, NETRIG_CLIENT);
+	echo = socket(echo_to.ss_family, SOCK_RAW | SOCK_CLOEXEC,
+	    v6 ? IPPROTO_ICMPV6 : IPPROTO_ICMP);
+	netrig_leave(&rig);
+	ck_assert_int_ge(echo, 0);
+}
+
+/* An echo request of n bytes, all zero but the type, a number and the sum
+ * (RFC 1071), which for IPv6 is the kernel's. */
+static void
+send_echo(bool v6, unsigned number, size_t n)
+{
+	static uint8_t m[9000];
+	unsigned sum = ~(0x800 + number);
+
+	m[0] = v6 ? 128 : 8;
+	m[2] = (uint8_t)(sum >> 8);
+	m[3] = (uint8_t)sum;
+	m[7] = (uint8_t)number;
+	ck_assert_int_eq(sendto(echo, m, n, 0, (struct sockaddr *)&echo_to,
+			     v6 ? sizeof(struct sockaddr_in6)
+				: sizeof(struct sockaddr_in)),
+	    n);
+}
+
+/* Whether the whole answer to it has come; the header of IPv4 comes, too. */
+static bool
+is_echoed(bool v6, unsigned number, size_t n)
+{
+	static uint8_t m[10000];
+	const uint8_t *icmp = v6 ? m : m + 20;
+	ssize_t got;
+
+	while ((got = recv(echo, m, sizeof(m), MSG_DONTWAIT)) > 0)
+		if (icmp[0] == (v6 ? 129 : 0) && icmp[7] == number)
+			return (size_t)got == n + (v6 ? 0 : 20);
+	return false;
+}
+
+/* The pieces of each request are at one server; the next one has another. */
+static void
+expect_echo(bool v6)
+{
+	static const struct netrig_options three = { .servers = 3 };
+	static const size_t sizes[] = { 64, 1473 + 8, 4000, 9000 };
+	unsigned i;
+
+	NEED_NETRIG(&rig, &three);
+	dsrnet_begin(&net, &rig, netrig_vip(v6), SOCK_DGRAM);
+	open_echo(v6);
+	for (i = 0; i < 12; i++) {
+		send_echo(v6, i, sizes[i % 4]);
+		WAIT_FOR(is_echoed(v6, i, sizes[i % 4]), 5000);
+	}
+	close(echo);
+	dsrnet_end(&net);
+}
+
+START_TEST(echo4)
+{
+	NEED_DSR_OF_OURS("fragments");
+	expect_echo(false);
+}
+END_TEST
+
+START_TEST(echo6)
+{
+	NEED_DSR_OF_OURS("IPv6");
+	expect_echo(true);
+}
+END_TEST
+
 SUITE(test_dsr_frames)
 {
 	Suite *s = suite_create("dsr_frames");
@@ -194,5 +287,7 @@ SUITE(test_dsr_frames)
 	SUITE_ADD(s, narrow_link6, 90);
 	SUITE_ADD(s, fragments4, 90);
 	SUITE_ADD(s, fragments6, 90);
+	SUITE_ADD(s, echo4, 90);
+	SUITE_ADD(s, echo6, 90);
 	return s;
 }

@@ -68,11 +68,25 @@ fragment_key(const struct frame *f)
 	return key;
 }
 
+/* The other fragments of the packet, which have no ports, go to its server,
+ * too. */
+static void
+note_fragments(
+    struct director *d, const struct frame *f, const struct server *s)
+{
+	struct dsr_fragment_key key;
+
+	if (s == NULL || !f->first_fragment)
+		return;
+	key = fragment_key(f);
+	dsr_fragments_add(
+	    &d->dispatch.fragments, &key, s->slot, loop_now(d->loop));
+}
+
 static void
 on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	struct frame *f = &a->frame;
-	struct dsr_fragment_key key;
 	struct server *s;
 
 	if (!vips_serve(&d->vips, f) && !dispatch_keeps(&d->dispatch, a)) {
@@ -86,12 +100,7 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	}
 	director_note_vlan(d, f);
 	s = dispatch_server(&d->dispatch, a, l);
-	/* The others of the packet have no ports to find the flow by. */
-	if (s != NULL && f->first_fragment) {
-		key = fragment_key(f);
-		dsr_fragments_add(
-		    &d->dispatch.fragments, &key, s->slot, loop_now(d->loop));
-	}
+	note_fragments(d, f, s);
 	forward_frame(&d->forward, f, l, s);
 }
 
@@ -128,13 +137,17 @@ on_error_frame(
 static void
 on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 {
+	struct server *s;
+
 	/* A ping of a VIP is any server's to answer. */
-	if (vips_have_address(&d->vips, &f->to))
-		forward_frame(
-		    &d->forward, f, l, dispatch_choose(&d->dispatch, &f->from));
-	else if (d->forward.tunnels == NULL ||
-	    !tunnels_on_error(d->forward.tunnels, f))
+	if (vips_have_address(&d->vips, &f->to)) {
+		s = dispatch_choose(&d->dispatch, &f->from);
+		note_fragments(d, f, s);
+		forward_frame(&d->forward, f, l, s);
+	} else if (d->forward.tunnels == NULL ||
+	    !tunnels_on_error(d->forward.tunnels, f)) {
 		drop(d, DIRECTOR_OTHER, l);
+	}
 }
 
 /* ARP, or NDP that may be other than a solicitation or advertisement. */
