@@ -211,12 +211,12 @@ set_server(struct server *s, const struct server_spec *spec)
 	count_settings(s, -1);
 	digest_unlist(&s->pool->digests, s);
 	/* What is known of a server at other addresses says nothing about
-	 * it. */
+	 * it; whether it is checked is told after this. */
 	if (!same) {
 		pool_end_blacklisting(s);
 		s->refusals = 0;
 		s->health = (struct health){ .down = false };
-		s->checked = false;
+		s->checked = s->checked && s->present;
 		s->admin = SERVER_ENABLED;
 		clear_counters(s);
 		s->addr_first = 0;

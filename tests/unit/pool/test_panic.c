@@ -224,6 +224,28 @@ START_TEST(new_servers_wait)
 }
 END_TEST
 
+/* A name has another address: until its checks begin there, nothing is known of
+ * the server, but that it will be checked. */
+START_TEST(another_address_is_no_reason)
+{
+	struct server_spec spec;
+
+	begin("roundrobin", 50);
+	check(0, false);
+	check(1, false);
+	server_spec_init(&spec);
+	spec.name = (char *)(uintptr_t) "web.test";
+	spec.addrs.count = 1;
+	ck_assert_int_eq(
+	    addr_parse_ip(&spec.addrs.addr[0], "10.0.0.9", 80), 0);
+	ck_assert_ptr_nonnull(pool_set_server(pool, 3, &spec));
+	pool_begin_checks(pool, pool_server(pool, 3));
+	ck_assert_uint_eq(begun, 0);
+	expect_clients("23");
+	pool_free(pool);
+}
+END_TEST
+
 /* A server that fails a client is blacklisted, down or not; who can be tried is
  * tried before the emergency server. */
 START_TEST(failures_count)
@@ -283,6 +305,7 @@ SUITE(test_panic)
 	SUITE_ADD(s, the_setting_decides, 10);
 	SUITE_ADD(s, the_operator_is_obeyed, 10);
 	SUITE_ADD(s, new_servers_wait, 10);
+	SUITE_ADD(s, another_address_is_no_reason, 10);
 	SUITE_ADD(s, failures_count, 10);
 	SUITE_ADD(s, who_is_tried_is_not_down, 10);
 	return s;
