@@ -97,11 +97,33 @@ has_ended(struct terminal *t)
 	return child_has_ended(&t->child);
 }
 
+static bool
+has_left(struct terminal *t)
+{
+	if (has_ended(t))
+		return true;
+	(void)!write(t->fd, "\004", 1);
+	return false;
+}
+
+static int
+close_terminal(struct terminal *t)
+{
+	take_what_is_shown(t);
+	close(t->fd);
+	return t->child.status;
+}
+
+int
+terminal_leave(struct terminal *t, int ms)
+{
+	WAIT_FOR(has_left(t), ms);
+	return close_terminal(t);
+}
+
 int
 terminal_wait(struct terminal *t, int ms)
 {
 	WAIT_FOR(has_ended(t), ms);
-	take_what_is_shown(t);
-	close(t->fd);
-	return t->child.status;
+	return close_terminal(t);
 }

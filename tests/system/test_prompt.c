@@ -61,8 +61,7 @@ START_TEST(prompts)
 	ck_assert_int_eq(terminal_wait(&t, 5000), 1);
 	sit_down();
 	type("mode\n", "<mode>\r\npen> ");
-	terminal_type(&t, "\004");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	ck_assert_int_eq(terminal_leave(&t, 5000), 0);
 	sit_down();
 	terminal_type(&t, "hang\n");
 	WAIT_FOR(atomic_load(&server.open) == 1, 5000);
@@ -132,15 +131,13 @@ START_TEST(remembers)
 	ck_assert_uint_eq(st.st_mode & 0777, 0600);
 	sit_down();
 	type("\020\020\n", "<second>\r\npen> ");
-	terminal_type(&t, "\004");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	ck_assert_int_eq(terminal_leave(&t, 5000), 0);
 	/* elsewhere, where it cannot be written */
 	ck_assert_int_eq(setenv("XDG_STATE_HOME", "/proc/none", 1), 0);
 	sit_down();
 	type("third\n", "<third>\r\npen> ");
 	type("\020\n", "<third>\r\npen> ");
-	terminal_type(&t, "\004");
-	ck_assert_int_eq(terminal_wait(&t, 5000), 0);
+	ck_assert_int_eq(terminal_leave(&t, 5000), 0);
 	ck_assert_ptr_null(strstr(contents(file), "third"));
 	backend_stop(&server);
 }
