@@ -9,87 +9,31 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "support/backend.h"
 #include "support/mounts.h"
-#include "support/nameserver.h"
-#include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
+#include "system/namesrig.h"
 
-#define NAME "web.test"
-
-static struct nameserver names;
-static struct backend one, two;
-static struct spot front, ctl;
-static struct pen pen;
-
-/* Two servers with the same port, at 127.0.0.1 and 127.0.0.2. */
-static void
-begin(void)
-{
-	struct spot at;
-
-	nameserver_start(&names);
-	nameserver_set(&names, NAME, "127.0.0.1", NULL);
-	backend_start(&one, SPOT_TCP4, backend_say, "one");
-	spot_at_host(&at, &one.at, "127.0.0.2");
-	backend_start_at(&two, &at, backend_say, "two");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-}
-
-static const char *
-server(void)
-{
-	return text(NAME ":%d", one.at.port);
-}
+static struct names_rig rig;
 
 static const char *
 all_servers(void)
 {
-	return text(NAME "*:%d", one.at.port);
-}
-
-static void
-start_pen(const char *interval)
-{
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", interval, front.text, server(), NULL);
-}
-
-static void
-end(void)
-{
-	pen_down(&pen);
-	backend_stop(&one);
-	backend_stop(&two);
-	nameserver_stop(&names);
-}
-
-static int
-count_said(const char *what)
-{
-	const char *at = child_err(&pen.child);
-	int n = 0;
-
-	for (; (at = strstr(at, what)) != NULL; at++)
-		n++;
-	return n;
+	return text(NAME "*:%d", rig.one.at.port);
 }
 
 /* The lines of the servers' addresses, in the order of their numbers. */
 static bool
 has_servers(const char *first, const char *second, const char *third)
 {
-	const char *answer = spot_ask(&ctl, "servers\n"), *const want[] = {
-		first, second, third
-	};
+	const char *answer = spot_ask(&rig.ctl, "servers\n"),
+		   *const want[] = { first, second, third };
 	char line[64];
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "127", one.at.port);
+		    want[i] != NULL ? want[i] : "127", rig.one.at.port);
 		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
 			return false;
 	}
@@ -101,7 +45,7 @@ has_servers(const char *first, const char *second, const char *third)
 static bool
 has_asked_again(int questions)
 {
-	return names.questions > questions + 12;
+	return rig.names.questions > questions + 12;
 }
 
 /* While the question for one family fails, its addresses stay, and those of the
@@ -113,23 +57,25 @@ START_TEST(one_family_fails)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	nameserver_set(
-	    &names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", "0.05", front.text, all_servers(), NULL);
+	names_rig_begin(&rig);
+	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.2", "::1", NULL);
+	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
+	    rig.names.text, "--resolve-interval", "0.05", rig.front.text,
+	    all_servers(), NULL);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
-	nameserver_fail(&names, NAME, "A");
-	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
-	ck_assert_int_eq(count_said("first=" NAME " error=\"A: "), 1);
-	asked = names.questions;
+	nameserver_fail(&rig.names, NAME, "A");
+	WAIT_FOR(
+	    names_rig_said(&rig, "names not resolved, addresses kept") == 1,
+	    20000);
+	ck_assert_int_eq(names_rig_said(&rig, "first=" NAME " error=\"A: "), 1);
+	asked = rig.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", "::1"));
-	ck_assert_int_eq(count_said("not resolved"), 1);
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
+	ck_assert_int_eq(names_rig_said(&rig, "not resolved"), 1);
+	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
 	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
-	ck_assert_int_eq(count_said("names resolved again"), 1);
-	end();
+	ck_assert_int_eq(names_rig_said(&rig, "names resolved again"), 1);
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -141,16 +87,18 @@ START_TEST(one_family_of_one_server_fails)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	nameserver_set(&names, NAME, "127.0.0.1", "::1", NULL);
-	start_pen("0.05");
-	nameserver_fail(&names, NAME, "A");
-	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
-	asked = names.questions;
+	names_rig_begin(&rig);
+	nameserver_set(&rig.names, NAME, "127.0.0.1", "::1", NULL);
+	names_rig_start(&rig, "0.05");
+	nameserver_fail(&rig.names, NAME, "A");
+	WAIT_FOR(
+	    names_rig_said(&rig, "names not resolved, addresses kept") == 1,
+	    20000);
+	asked = rig.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_int_eq(count_said("name has other addresses"), 0);
-	end();
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	ck_assert_int_eq(names_rig_said(&rig, "name has other addresses"), 0);
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -165,23 +113,26 @@ START_TEST(one_target_fails)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	to[0].port = to[1].port = one.at.port;
-	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
-	nameserver_set(&names, "two.test", "127.0.0.2", NULL);
-	nameserver_set_service(&names, "_web._tcp.test", to, 2);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", "0.05", front.text, "_web._tcp.test", NULL);
+	names_rig_begin(&rig);
+	to[0].port = to[1].port = rig.one.at.port;
+	nameserver_set(&rig.names, "one.test", "127.0.0.1", NULL);
+	nameserver_set(&rig.names, "two.test", "127.0.0.2", NULL);
+	nameserver_set_service(&rig.names, "_web._tcp.test", to, 2);
+	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
+	    rig.names.text, "--resolve-interval", "0.05", rig.front.text,
+	    "_web._tcp.test", NULL);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	nameserver_fail(&names, "two.test", "A");
-	WAIT_FOR(count_said("names not resolved, addresses kept") == 1, 20000);
-	ck_assert_int_eq(count_said("error=\"two.test A: "), 1);
-	asked = names.questions;
+	nameserver_fail(&rig.names, "two.test", "A");
+	WAIT_FOR(
+	    names_rig_said(&rig, "names not resolved, addresses kept") == 1,
+	    20000);
+	ck_assert_int_eq(names_rig_said(&rig, "error=\"two.test A: "), 1);
+	asked = rig.names.questions;
 	WAIT_FOR(has_asked_again(asked), 60000);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	nameserver_set(&names, "two.test", NULL);
+	nameserver_set(&rig.names, "two.test", NULL);
 	WAIT_FOR(has_servers("127.0.0.1", NULL, NULL), 20000);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -191,14 +142,15 @@ START_TEST(half_an_answer_at_the_start)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	nameserver_fail(&names, NAME, "AAAA");
-	start_pen("0.05");
-	ck_assert_str_eq(spot_hear(&front), "one");
+	names_rig_begin(&rig);
+	nameserver_fail(&rig.names, NAME, "AAAA");
+	names_rig_start(&rig, "0.05");
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
 	ck_assert_int_eq(
-	    count_said("name resolved in part name=" NAME " error=\"AAAA: "),
+	    names_rig_said(
+		&rig, "name resolved in part name=" NAME " error=\"AAAA: "),
 	    1);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -230,7 +182,8 @@ host_was(const char *host)
 	bool was;
 
 	pthread_mutex_lock(&lock);
-	was = strcmp(asked_host, text("Host: %s:%d", host, one.at.port)) == 0;
+	was =
+	    strcmp(asked_host, text("Host: %s:%d", host, rig.one.at.port)) == 0;
 	pthread_mutex_unlock(&lock);
 	return was;
 }
@@ -240,28 +193,28 @@ START_TEST(checks_name_the_host)
 {
 	struct nameserver_target to = { "one.test", 0, 10, 3 };
 
-	nameserver_start(&names);
-	backend_start(&one, SPOT_TCP4, note_host, NULL);
-	to.port = one.at.port;
-	nameserver_set(&names, NAME, "127.0.0.1", NULL);
-	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
-	nameserver_set_service(&names, "_web._tcp.test", &to, 1);
-	spot_new(&front, SPOT_TCP4);
-	pen_up(&pen, &front, "-r", "--resolver", names.text, "-O",
-	    "check http /; check_interval 50ms", front.text, all_servers(),
+	nameserver_start(&rig.names);
+	backend_start(&rig.one, SPOT_TCP4, note_host, NULL);
+	to.port = rig.one.at.port;
+	nameserver_set(&rig.names, NAME, "127.0.0.1", NULL);
+	nameserver_set(&rig.names, "one.test", "127.0.0.1", NULL);
+	nameserver_set_service(&rig.names, "_web._tcp.test", &to, 1);
+	spot_new(&rig.front, SPOT_TCP4);
+	pen_up(&rig.pen, &rig.front, "-r", "--resolver", rig.names.text, "-O",
+	    "check http /; check_interval 50ms", rig.front.text, all_servers(),
 	    NULL);
 	WAIT_FOR(host_was(NAME), 20000);
-	pen_down(&pen);
+	pen_down(&rig.pen);
 #ifdef HAVE_CARES
-	spot_new(&front, SPOT_TCP4);
-	pen_up(&pen, &front, "-r", "--resolver", names.text, "-O",
-	    "check http /; check_interval 50ms", front.text, "_web._tcp.test",
-	    NULL);
+	spot_new(&rig.front, SPOT_TCP4);
+	pen_up(&rig.pen, &rig.front, "-r", "--resolver", rig.names.text, "-O",
+	    "check http /; check_interval 50ms", rig.front.text,
+	    "_web._tcp.test", NULL);
 	WAIT_FOR(host_was("one.test"), 20000);
-	pen_down(&pen);
+	pen_down(&rig.pen);
 #endif
-	backend_stop(&one);
-	nameserver_stop(&names);
+	backend_stop(&rig.one);
+	nameserver_stop(&rig.names);
 }
 END_TEST
 
@@ -274,12 +227,12 @@ START_TEST(time_to_live_counts_at_once)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	start_pen("3600");
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(count_said("name has other addresses") == 1, 20000);
-	ck_assert_str_eq(spot_hear(&front), "two");
-	end();
+	names_rig_begin(&rig);
+	names_rig_start(&rig, "3600");
+	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(names_rig_said(&rig, "name has other addresses") == 1, 20000);
+	ck_assert_str_eq(spot_hear(&rig.front), "two");
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -301,23 +254,24 @@ START_TEST(resolv_conf_is_followed)
 		SKIP("cannot mount here");
 	if (!nameserver_start_usual(&first) || !nameserver_start_usual(&other))
 		SKIP("no name server can be at port 53 here");
-	begin();
+	names_rig_begin(&rig);
 	nameserver_set(&first, NAME, "127.0.0.1", NULL);
 	nameserver_set(&other, NAME, "127.0.0.2", NULL);
 	use_name_server(&first);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolve-interval", "0.05",
-	    front.text, one.at.text, NULL);
-	ck_assert_str_eq(spot_ask(&ctl,
-			     text("server 0 address " NAME " port %d\n",
-				 one.at.port)),
+	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text,
+	    "--resolve-interval", "0.05", rig.front.text, rig.one.at.text,
+	    NULL);
+	ck_assert_str_eq(
+	    spot_ask(&rig.ctl,
+		text("server 0 address " NAME " port %d\n", rig.one.at.port)),
 	    "");
-	ck_assert_str_eq(spot_hear(&front), "one");
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
 	use_name_server(&other);
-	WAIT_FOR(count_said("name has other addresses") == 1, 20000);
-	ck_assert_str_eq(spot_hear(&front), "two");
+	WAIT_FOR(names_rig_said(&rig, "name has other addresses") == 1, 20000);
+	ck_assert_str_eq(spot_hear(&rig.front), "two");
 	nameserver_stop(&first);
 	nameserver_stop(&other);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 

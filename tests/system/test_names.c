@@ -7,71 +7,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/backend.h"
-#include "support/nameserver.h"
-#include "support/penrun.h"
 #include "support/suite.h"
 #include "support/wait.h"
+#include "system/namesrig.h"
 
-#define NAME "web.test"
-
-static struct nameserver names;
-static struct backend one, two;
-static struct spot front, ctl;
-static struct pen pen;
-
-/* Two servers with the same port, at 127.0.0.1 and 127.0.0.2. */
-static void
-begin(void)
-{
-	struct spot at;
-
-	nameserver_start(&names);
-	nameserver_set(&names, NAME, "127.0.0.1", NULL);
-	backend_start(&one, SPOT_TCP4, backend_say, "one");
-	spot_at_host(&at, &one.at, "127.0.0.2");
-	backend_start_at(&two, &at, backend_say, "two");
-	spot_new(&front, SPOT_TCP4);
-	spot_new(&ctl, SPOT_UNIX);
-}
-
-static const char *
-server(void)
-{
-	return text(NAME ":%d", one.at.port);
-}
-
-static void
-start_pen(const char *interval)
-{
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", interval, front.text, server(), NULL);
-}
-
-static void
-end(void)
-{
-	pen_down(&pen);
-	backend_stop(&one);
-	backend_stop(&two);
-	nameserver_stop(&names);
-}
+static struct names_rig rig;
 
 static bool
 is_served_by(const char *who)
 {
-	return strcmp(spot_hear(&front), who) == 0;
-}
-
-static int
-count_said(const char *what)
-{
-	const char *at = child_err(&pen.child);
-	int n = 0;
-
-	for (; (at = strstr(at, what)) != NULL; at++)
-		n++;
-	return n;
+	return strcmp(spot_hear(&rig.front), who) == 0;
 }
 
 /* Every client is served, whatever the name has just then. */
@@ -79,19 +24,20 @@ START_TEST(traffic_follows_the_name)
 {
 	int i;
 
-	begin();
-	start_pen("0.05");
-	ck_assert_str_eq(spot_hear(&front), "one");
+	names_rig_begin(&rig);
+	names_rig_start(&rig, "0.05");
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
 	for (i = 0; i < 6; i++) {
 		const char *who = i % 2 == 0 ? "two" : "one";
 
-		nameserver_set(&names, NAME,
+		nameserver_set(&rig.names, NAME,
 		    i % 2 == 0 ? "127.0.0.2" : "127.0.0.1", NULL);
 		WAIT_FOR(is_served_by(who), 10000);
 	}
-	ck_assert_int_eq(count_said("name has other addresses server=0"), 6);
-	ck_assert_int_eq(count_said("failed"), 0);
-	end();
+	ck_assert_int_eq(
+	    names_rig_said(&rig, "name has other addresses server=0"), 6);
+	ck_assert_int_eq(names_rig_said(&rig, "failed"), 0);
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -102,21 +48,21 @@ START_TEST(sessions_stay)
 	struct spot at;
 	int fd;
 
-	begin();
-	backend_stop(&one);
-	backend_start_at(&echo, &one.at, backend_echo, NULL);
-	start_pen("0.05");
-	fd = spot_connect(&front);
+	names_rig_begin(&rig);
+	backend_stop(&rig.one);
+	backend_start_at(&echo, &rig.one.at, backend_echo, NULL);
+	names_rig_start(&rig, "0.05");
+	fd = spot_connect(&rig.front);
 	spot_expect_echo(fd, "before");
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
-	WAIT_FOR(count_said("name has other addresses") > 0, 10000);
-	ck_assert_str_eq(spot_hear(&front), "two");
+	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
+	WAIT_FOR(names_rig_said(&rig, "name has other addresses") > 0, 10000);
+	ck_assert_str_eq(spot_hear(&rig.front), "two");
 	spot_expect_echo(fd, "after");
 	close(fd);
 	at = echo.at;
 	backend_stop(&echo);
-	backend_start_at(&one, &at, backend_say, "one");
-	end();
+	backend_start_at(&rig.one, &at, backend_say, "one");
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -125,31 +71,33 @@ START_TEST(name_server_fails)
 {
 	int asked;
 
-	begin();
-	start_pen("0.05");
-	nameserver_set_mode(&names, NAMESERVER_FAILS);
-	WAIT_FOR(count_said("names not resolved, addresses kept") > 0, 20000);
-	asked = names.questions;
-	WAIT_FOR(names.questions > asked + 4, 60000);
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_int_eq(count_said("not resolved"), 1);
-	nameserver_set_mode(&names, NAMESERVER_ANSWERS);
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
+	names_rig_begin(&rig);
+	names_rig_start(&rig, "0.05");
+	nameserver_set_mode(&rig.names, NAMESERVER_FAILS);
+	WAIT_FOR(names_rig_said(&rig, "names not resolved, addresses kept") > 0,
+	    20000);
+	asked = rig.names.questions;
+	WAIT_FOR(rig.names.questions > asked + 4, 60000);
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	ck_assert_int_eq(names_rig_said(&rig, "not resolved"), 1);
+	nameserver_set_mode(&rig.names, NAMESERVER_ANSWERS);
+	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
 	WAIT_FOR(is_served_by("two"), 60000);
-	ck_assert_int_eq(count_said("names resolved again"), 1);
-	end();
+	ck_assert_int_eq(names_rig_said(&rig, "names resolved again"), 1);
+	names_rig_end(&rig);
 }
 END_TEST
 
 /* A name that has no address any more keeps those it had. */
 START_TEST(name_is_gone)
 {
-	begin();
-	start_pen("0.05");
-	nameserver_set(&names, NAME, NULL);
-	WAIT_FOR(count_said("names not resolved, addresses kept") > 0, 20000);
-	ck_assert_str_eq(spot_hear(&front), "one");
-	end();
+	names_rig_begin(&rig);
+	names_rig_start(&rig, "0.05");
+	nameserver_set(&rig.names, NAME, NULL);
+	WAIT_FOR(names_rig_said(&rig, "names not resolved, addresses kept") > 0,
+	    20000);
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -159,19 +107,19 @@ START_TEST(order_of_many)
 {
 	int asked;
 
-	begin();
-	nameserver_set(&names, NAME, "127.0.0.1", "127.1.0.2", "127.1.0.3",
+	names_rig_begin(&rig);
+	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.1.0.2", "127.1.0.3",
 	    "127.1.0.4", "127.1.0.5", "127.1.0.6", "127.1.0.7", "127.1.0.8",
 	    "127.1.0.9", "127.1.0.10", NULL);
-	start_pen("0.05");
-	nameserver_set(&names, NAME, "127.1.0.10", "127.1.0.9", "127.1.0.8",
+	names_rig_start(&rig, "0.05");
+	nameserver_set(&rig.names, NAME, "127.1.0.10", "127.1.0.9", "127.1.0.8",
 	    "127.1.0.7", "127.1.0.6", "127.1.0.5", "127.1.0.4", "127.1.0.3",
 	    "127.1.0.2", "127.0.0.1", NULL);
-	asked = names.questions;
-	WAIT_FOR(names.questions > asked + 8, 60000);
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_int_eq(count_said("name has other addresses"), 0);
-	end();
+	asked = rig.names.questions;
+	WAIT_FOR(rig.names.questions > asked + 8, 60000);
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	ck_assert_int_eq(names_rig_said(&rig, "name has other addresses"), 0);
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -180,39 +128,40 @@ START_TEST(interval_set_anew)
 {
 	int asked;
 
-	begin();
-	start_pen("0");
-	asked = names.questions;
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_int_eq(names.questions, asked);
-	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.05\n"), "0.050\n");
+	names_rig_begin(&rig);
+	names_rig_start(&rig, "0");
+	asked = rig.names.questions;
+	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	ck_assert_int_eq(rig.names.questions, asked);
+	ck_assert_str_eq(
+	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
 	WAIT_FOR(is_served_by("two"), 10000);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
 START_TEST(no_such_name_at_the_start)
 {
-	nameserver_start(&names);
-	spot_new(&front, SPOT_TCP4);
+	nameserver_start(&rig.names);
+	spot_new(&rig.front, SPOT_TCP4);
 	pen_expect_failure("server \"" NAME "\": ", "-f", "--resolver",
-	    names.text, front.text, NAME ":80", NULL);
-	ck_assert_int_gt(names.questions, 0);
-	nameserver_stop(&names);
+	    rig.names.text, rig.front.text, NAME ":80", NULL);
+	ck_assert_int_gt(rig.names.questions, 0);
+	nameserver_stop(&rig.names);
 	pen_expect_failure("\"nobody\" is not an IP address", "-f",
-	    "--resolver", "nobody", front.text, NAME ":80", NULL);
+	    "--resolver", "nobody", rig.front.text, NAME ":80", NULL);
 }
 END_TEST
 
 /* One that cannot be asked for is refused at once, not waited for. */
 START_TEST(malformed_name)
 {
-	nameserver_start(&names);
-	spot_new(&front, SPOT_TCP4);
+	nameserver_start(&rig.names);
+	spot_new(&rig.front, SPOT_TCP4);
 	pen_expect_failure("server \"a..test\": ", "-f", "--resolver",
-	    names.text, front.text, "a..test:80", NULL);
-	nameserver_stop(&names);
+	    rig.names.text, rig.front.text, "a..test:80", NULL);
+	nameserver_stop(&rig.names);
 }
 END_TEST
 
@@ -221,32 +170,32 @@ END_TEST
 static const char *
 all_servers(void)
 {
-	return text(NAME "*:%d", one.at.port);
+	return text(NAME "*:%d", rig.one.at.port);
 }
 
 /* With `interval` "0" only what the test says looks the name up again. */
 static void
 begin_with_all(const char *interval, const char *first, const char *second)
 {
-	begin();
-	nameserver_set(&names, NAME, first, second, NULL);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", interval, front.text, all_servers(), NULL);
+	names_rig_begin(&rig);
+	nameserver_set(&rig.names, NAME, first, second, NULL);
+	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
+	    rig.names.text, "--resolve-interval", interval, rig.front.text,
+	    all_servers(), NULL);
 }
 
 /* The lines of the servers' addresses, in the order of their numbers. */
 static bool
 has_servers(const char *first, const char *second, const char *third)
 {
-	const char *answer = spot_ask(&ctl, "servers\n"), *const want[] = {
-		first, second, third
-	};
+	const char *answer = spot_ask(&rig.ctl, "servers\n"),
+		   *const want[] = { first, second, third };
 	char line[64];
 	unsigned i;
 
 	for (i = 0; i < 3; i++) {
 		snprintf(line, sizeof(line), "%u addr %s port %d conn", i,
-		    want[i] != NULL ? want[i] : "127", one.at.port);
+		    want[i] != NULL ? want[i] : "127", rig.one.at.port);
 		if ((strstr(answer, line) != NULL) != (want[i] != NULL))
 			return false;
 	}
@@ -265,15 +214,15 @@ START_TEST(each_address_is_a_server)
 		got_one += is_served_by("one");
 	ck_assert_int_eq(got_one, 5);
 	nameserver_set(
-	    &names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	    &rig.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
 	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
-	nameserver_set(&names, NAME, "127.0.0.2", NULL);
+	nameserver_set(&rig.names, NAME, "127.0.0.2", NULL);
 	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 10000);
 	for (i = 0; i < 4; i++)
-		ck_assert_str_eq(spot_hear(&front), "two");
-	nameserver_set(&names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+		ck_assert_str_eq(spot_hear(&rig.front), "two");
+	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
 	WAIT_FOR(has_servers("127.0.0.2", "127.0.0.1", NULL), 10000);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -289,11 +238,12 @@ long_list(void)
 	int i;
 
 	ck_assert_ptr_nonnull(f);
-	fprintf(f, "server 0 address " NAME "* port %d\n", one.at.port);
+	fprintf(f, "server 0 address " NAME "* port %d\n", rig.one.at.port);
 	for (i = 1; i < FAR; i++)
 		fprintf(f, "server %d address 10.0.%d.%d port 1 maint\n", i,
 		    i >> 8, i & 255);
-	fprintf(f, "server %d address far.test* port %d\n", FAR, one.at.port);
+	fprintf(
+	    f, "server %d address far.test* port %d\n", FAR, rig.one.at.port);
 	fclose(f);
 	return path;
 }
@@ -302,15 +252,15 @@ long_list(void)
 static bool
 has_far(int number, const char *address)
 {
-	return strstr(spot_ask(&ctl, "servers\n"),
+	return strstr(spot_ask(&rig.ctl, "servers\n"),
 		   text("\n%d addr %s port %d conn", number, address,
-		       one.at.port)) != NULL;
+		       rig.one.at.port)) != NULL;
 }
 
 static bool
 asked_again(int questions)
 {
-	return names.questions >= questions + 12;
+	return rig.names.questions >= questions + 12;
 }
 
 /* All names are followed, and what came from a name stays while others are
@@ -319,25 +269,26 @@ START_TEST(names_of_a_long_list_follow)
 {
 	int questions;
 
-	begin();
-	nameserver_set(&names, NAME, "127.0.0.1", "127.0.0.2", NULL);
-	nameserver_set(&names, "far.test", "127.0.0.3", NULL);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", "0.05", "-F", long_list(), front.text, NULL);
+	names_rig_begin(&rig);
+	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.2", NULL);
+	nameserver_set(&rig.names, "far.test", "127.0.0.3", NULL);
+	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
+	    rig.names.text, "--resolve-interval", "0.05", "-F", long_list(),
+	    rig.front.text, NULL);
 	ck_assert(has_far(FAR, "127.0.0.3"));
 	ck_assert(has_far(FAR + 1, "127.0.0.2"));
-	questions = names.questions;
+	questions = rig.names.questions;
 	WAIT_FOR(asked_again(questions), 20000);
-	ck_assert_int_eq(count_said("name has "), 0);
-	nameserver_set(&names, "far.test", "127.0.0.4", NULL);
+	ck_assert_int_eq(names_rig_said(&rig, "name has "), 0);
+	nameserver_set(&rig.names, "far.test", "127.0.0.4", NULL);
 	WAIT_FOR(has_far(FAR, "127.0.0.4"), 20000);
 	ck_assert(has_far(FAR + 1, "127.0.0.2"));
-	nameserver_set(&names, NAME, "127.0.0.2", "127.0.0.5", NULL);
+	nameserver_set(&rig.names, NAME, "127.0.0.2", "127.0.0.5", NULL);
 	WAIT_FOR(has_far(FAR + 1, "127.0.0.2"), 20000);
-	WAIT_FOR(strstr(spot_ask(&ctl, "servers\n"), "0 addr 127.0.0.5") !=
-		NULL,
+	WAIT_FOR(
+	    strstr(spot_ask(&rig.ctl, "servers\n"), "0 addr 127.0.0.5") != NULL,
 	    20000);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -346,11 +297,12 @@ START_TEST(nothing_is_said_at_the_start)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	ck_assert_int_eq(count_said("name has "), 0);
-	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.05\n"), "0.050\n");
-	nameserver_set(&names, NAME, "127.0.0.1", "127.0.0.3", NULL);
-	WAIT_FOR(count_said("name has another address") == 1, 10000);
-	end();
+	ck_assert_int_eq(names_rig_said(&rig, "name has "), 0);
+	ck_assert_str_eq(
+	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
+	nameserver_set(&rig.names, NAME, "127.0.0.1", "127.0.0.3", NULL);
+	WAIT_FOR(names_rig_said(&rig, "name has another address") == 1, 10000);
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -365,18 +317,18 @@ START_TEST(clients_while_addresses_change)
 		const char *who;
 
 		if (i % 20 == 0)
-			nameserver_set(&names, NAME,
+			nameserver_set(&rig.names, NAME,
 			    i % 40 == 0 ? "127.0.0.2" : "127.0.0.1",
 			    i % 60 == 0 ? "127.0.0.1" : NULL, NULL);
-		who = spot_hear(&front);
+		who = spot_hear(&rig.front);
 		ck_assert_msg(
 		    strcmp(who, "one") == 0 || strcmp(who, "two") == 0,
 		    "client %d: \"%s\"", i, who);
 	}
-	changes = count_said("name has ");
+	changes = names_rig_said(&rig, "name has ");
 	ck_assert_int_gt(changes, 0);
-	ck_assert_int_eq(count_said("server suspect"), 0);
-	end();
+	ck_assert_int_eq(names_rig_said(&rig, "server suspect"), 0);
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -385,30 +337,31 @@ END_TEST
 START_TEST(operator_and_addresses)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(spot_ask(&ctl, "server 1 drain\n"), "");
-	ck_assert_str_eq(spot_ask(&ctl, "server 1 weight 4\n"),
+	ck_assert_str_eq(spot_ask(&rig.ctl, "server 1 drain\n"), "");
+	ck_assert_str_eq(spot_ask(&rig.ctl, "server 1 weight 4\n"),
 	    "error: server: server 1 is an address of " NAME
 	    "*: set server 0\n");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 max 7\n"), "");
+	ck_assert_str_eq(spot_ask(&rig.ctl, "server 0 max 7\n"), "");
 	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "servers\n"), "127.0.0.2 port"));
-	ck_assert_ptr_nonnull(strstr(strstr(spot_ask(&ctl, "servers\n"),
-		"127.0.0.2"), " max 7 "));
+	    strstr(spot_ask(&rig.ctl, "servers\n"), "127.0.0.2 port"));
+	ck_assert_ptr_nonnull(strstr(
+	    strstr(spot_ask(&rig.ctl, "servers\n"), "127.0.0.2"), " max 7 "));
 	nameserver_set(
-	    &names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
-	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.05\n"), "0.050\n");
+	    &rig.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	ck_assert_str_eq(
+	    spot_ask(&rig.ctl, "resolve_interval 0.05\n"), "0.050\n");
 	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
-	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "explain 127.0.0.1\n"),
-		"1 name " NAME "* obstacle drain"));
-	end();
+	ck_assert_ptr_nonnull(strstr(spot_ask(&rig.ctl, "explain 127.0.0.1\n"),
+	    "1 name " NAME "* obstacle drain"));
+	names_rig_end(&rig);
 }
 END_TEST
 
 static bool
 is_not_in_route(const char *sni, unsigned server)
 {
-	return strstr(spot_ask(&ctl, text("explain 10.0.0.1 sni %s\n", sni)),
+	return strstr(
+		   spot_ask(&rig.ctl, text("explain 10.0.0.1 sni %s\n", sni)),
 		   text("\n%u name %s obstacle route", server,
 		       server == 9 ? "127.0.0.9" : NAME "*")) != NULL;
 }
@@ -419,11 +372,11 @@ START_TEST(routes_follow_addresses)
 	unsigned i;
 
 	begin_with_all("0.05", "127.0.0.1", "127.0.0.2");
-	spot_ask(&ctl, "server 9 address 127.0.0.9 port 80\n");
-	spot_ask(&ctl, "route sni a.test 0; route sni b.test " NAME "*\n");
-	spot_ask(&ctl, "route sni c.test 1\n");
+	spot_ask(&rig.ctl, "server 9 address 127.0.0.9 port 80\n");
+	spot_ask(&rig.ctl, "route sni a.test 0; route sni b.test " NAME "*\n");
+	spot_ask(&rig.ctl, "route sni c.test 1\n");
 	nameserver_set(
-	    &names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
+	    &rig.names, NAME, "127.0.0.3", "127.0.0.2", "127.0.0.1", NULL);
 	WAIT_FOR(has_servers("127.0.0.1", "127.0.0.2", "127.0.0.3"), 10000);
 	for (i = 0; i < 3; i++) {
 		ck_assert(!is_not_in_route("a.test", i));
@@ -432,7 +385,7 @@ START_TEST(routes_follow_addresses)
 	}
 	ck_assert(is_not_in_route("a.test", 9));
 	ck_assert(is_not_in_route("b.test", 9));
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -440,12 +393,12 @@ END_TEST
 START_TEST(blacklisted_is_one_address)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(spot_ask(&ctl, "server 0 blacklist 60\n"), "");
-	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "servers long\n"),
-	    "state blacklisted"));
-	ck_assert_str_eq(spot_hear(&front), "two");
-	ck_assert_str_eq(spot_hear(&front), "two");
-	end();
+	ck_assert_str_eq(spot_ask(&rig.ctl, "server 0 blacklist 60\n"), "");
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&rig.ctl, "servers long\n"), "state blacklisted"));
+	ck_assert_str_eq(spot_hear(&rig.front), "two");
+	ck_assert_str_eq(spot_hear(&rig.front), "two");
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -455,16 +408,16 @@ START_TEST(written_as_the_name)
 	const char *file = scratch("pen.conf"), *answer;
 
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
-	ck_assert_str_eq(spot_ask(&ctl, "server 1 drain\n"), "");
-	answer = spot_ask(&ctl, text("write %s; include %s\n", file, file));
+	ck_assert_str_eq(spot_ask(&rig.ctl, "server 1 drain\n"), "");
+	answer = spot_ask(&rig.ctl, text("write %s; include %s\n", file, file));
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s", answer);
 	ck_assert(has_servers("127.0.0.1", "127.0.0.2", NULL));
-	ck_assert_ptr_nonnull(
-	    strstr(spot_ask(&ctl, "explain 127.0.0.1\n"), "obstacle drain"));
+	ck_assert_ptr_nonnull(strstr(
+	    spot_ask(&rig.ctl, "explain 127.0.0.1\n"), "obstacle drain"));
 	answer = contents(file);
 	ck_assert_ptr_nonnull(strstr(answer, "server 0 address " NAME "* "));
 	ck_assert_ptr_null(strstr(answer, "server 1 "));
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -472,16 +425,17 @@ START_TEST(other_host_instead)
 {
 	begin_with_all("0", "127.0.0.1", "127.0.0.2");
 	ck_assert_str_eq(
-	    spot_ask(&ctl,
-		text("server 0 address 127.0.0.2 port %d\n", one.at.port)),
+	    spot_ask(&rig.ctl,
+		text("server 0 address 127.0.0.2 port %d\n", rig.one.at.port)),
 	    "");
 	ck_assert(has_servers("127.0.0.2", NULL, NULL));
-	ck_assert_ptr_nonnull(strstr(spot_ask(&ctl, "emergency " NAME "*:80\n"),
-	    "only a numbered server can stand for all addresses of a name"));
 	ck_assert_ptr_nonnull(strstr(
-	    spot_ask(&ctl, "server 5 address none.test* port 80\n"),
-	    "error: "));
-	end();
+	    spot_ask(&rig.ctl, "emergency " NAME "*:80\n"),
+	    "only a numbered server can stand for all addresses of a name"));
+	ck_assert_ptr_nonnull(
+	    strstr(spot_ask(&rig.ctl, "server 5 address none.test* port 80\n"),
+		"error: "));
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -490,7 +444,7 @@ END_TEST
 static bool
 servers_say(const char *what)
 {
-	return strstr(spot_ask(&ctl, "servers\n"), what) != NULL;
+	return strstr(spot_ask(&rig.ctl, "servers\n"), what) != NULL;
 }
 
 /* Each target is a server with the port, priority and weight of its record, and
@@ -503,30 +457,33 @@ START_TEST(service)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	to[0].port = to[1].port = one.at.port;
-	nameserver_set(&names, "one.test", "127.0.0.1", NULL);
-	nameserver_set(&names, "two.test", "127.0.0.2", NULL);
-	nameserver_set_service(&names, "_web._tcp.test", to, 2);
-	pen_up(&pen, &front, "-r", "-C", ctl.text, "--resolver", names.text,
-	    "--resolve-interval", "3600", front.text, "_web._tcp.test", NULL);
+	names_rig_begin(&rig);
+	to[0].port = to[1].port = rig.one.at.port;
+	nameserver_set(&rig.names, "one.test", "127.0.0.1", NULL);
+	nameserver_set(&rig.names, "two.test", "127.0.0.2", NULL);
+	nameserver_set_service(&rig.names, "_web._tcp.test", to, 2);
+	pen_up(&rig.pen, &rig.front, "-r", "-C", rig.ctl.text, "--resolver",
+	    rig.names.text, "--resolve-interval", "3600", rig.front.text,
+	    "_web._tcp.test", NULL);
 	ck_assert(servers_say(text("0 addr 127.0.0.1 port %d conn 0 max 0 "
 				   "hard 0 weight 3 prio 10",
-	    one.at.port)));
+	    rig.one.at.port)));
 	ck_assert(servers_say(text("1 addr 127.0.0.2 port %d conn 0 max 0 "
 				   "hard 0 weight 1 prio 20",
-	    one.at.port)));
-	ck_assert_str_eq(spot_hear(&front), "one");
-	ck_assert_str_eq(spot_hear(&front), "two");
-	nameserver_set_service(&names, "_web._tcp.test", to + 1, 1);
-	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 0.1\n"), "0.100\n");
+	    rig.one.at.port)));
+	ck_assert_str_eq(spot_hear(&rig.front), "one");
+	ck_assert_str_eq(spot_hear(&rig.front), "two");
+	nameserver_set_service(&rig.names, "_web._tcp.test", to + 1, 1);
+	ck_assert_str_eq(
+	    spot_ask(&rig.ctl, "resolve_interval 0.1\n"), "0.100\n");
 	WAIT_FOR(has_servers("127.0.0.2", NULL, NULL), 20000);
-	ck_assert_str_eq(spot_ask(&ctl, "resolve_interval 3600\n"), "3600\n");
+	ck_assert_str_eq(
+	    spot_ask(&rig.ctl, "resolve_interval 3600\n"), "3600\n");
 	to[1].weight = 0;
-	nameserver_set_service(&names, "_web._tcp.test", to, 2);
+	nameserver_set_service(&rig.names, "_web._tcp.test", to, 2);
 	WAIT_FOR(servers_say(" weight 1 prio 10") || servers_say(" weight 3 "),
 	    20000);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
@@ -540,22 +497,22 @@ START_TEST(service_by_priority)
 #ifndef HAVE_CARES
 	SKIP("built without c-ares");
 #endif
-	begin();
-	to[0].port = to[1].port = one.at.port;
-	nameserver_set(&names, "a.test", "127.0.0.1", NULL);
-	nameserver_set(&names, "b.test", "127.0.0.2", NULL);
-	nameserver_set_service(&names, "_web._tcp.test", to, 3);
-	pen_up(&pen, &front, "-r", "-O", "prio", "--resolver", names.text,
-	    front.text, "_web._tcp.test", NULL);
+	names_rig_begin(&rig);
+	to[0].port = to[1].port = rig.one.at.port;
+	nameserver_set(&rig.names, "a.test", "127.0.0.1", NULL);
+	nameserver_set(&rig.names, "b.test", "127.0.0.2", NULL);
+	nameserver_set_service(&rig.names, "_web._tcp.test", to, 3);
+	pen_up(&rig.pen, &rig.front, "-r", "-O", "prio", "--resolver",
+	    rig.names.text, rig.front.text, "_web._tcp.test", NULL);
 	for (i = 0; i < 8; i++) {
-		const char *who = spot_hear(&front);
+		const char *who = spot_hear(&rig.front);
 
 		got_one += strcmp(who, "one") == 0;
 		got_two += strcmp(who, "two") == 0;
 	}
 	ck_assert_int_eq(got_one, 6);
 	ck_assert_int_eq(got_two, 2);
-	end();
+	names_rig_end(&rig);
 }
 END_TEST
 
