@@ -20,7 +20,7 @@ static struct manager manager;
 static struct notify notify;
 static struct loop *loop;
 static struct timer tick;
-static const char *status = "serving";
+static const char *status;
 
 static void
 describe(void *arg, char text_[NOTIFY_STATUS_MAX])
@@ -49,6 +49,7 @@ begin(bool is_abstract, const char *watchdog, const char *pid)
 {
 	struct error e;
 
+	status = "serving";
 	manager_begin(&manager, is_abstract);
 	setenv("NOTIFY_SOCKET", manager.name, 1);
 	if (watchdog != NULL)
