@@ -563,6 +563,7 @@ START_TEST(server_that_answers_an_end_by_closing)
 	ssize_t k;
 	int fd;
 
+	NEED_PROGRAM("nginx");
 	tls_chain_begin(&c);
 	nginx_up_with(&web, "all is well", "ssl",
 	    text("ssl_certificate %s; ssl_certificate_key %s;", c.site,
