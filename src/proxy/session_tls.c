@@ -60,13 +60,32 @@ session_tls_due(const struct session *s)
 	return s->active + s->frontend->core.tls.handshake_ms;
 }
 
-/* A client that nobody may serve is not worth the work of a handshake. */
+/* The context for clients is gone when TLS was switched off meanwhile. */
+static bool
+session_tls_accept(struct session *s)
+{
+	struct tls_server *server = s->frontend->core.tls.server;
+
+	if (server != NULL && tls_accept(&s->down, server) == 0)
+		return true;
+	session_close(s,
+	    server == NULL ? REASON_TLS_FAILED : REASON_NO_RESOURCES);
+	return false;
+}
+
+/* A client that nobody may serve is not worth the work of a handshake. Where
+ * plain HTTP is redirected, the first byte decides between the two. */
 void
 session_tls_begin(struct session *s)
 {
-	if (!session_is_welcome(s))
+	if (!session_is_welcome(s)) {
 		session_close(s, REASON_DENIED);
-	else if (s->down.flags & STREAM_READABLE)
+		return;
+	}
+	if (!session_redirect_wanted(&s->frontend->core) &&
+	    !session_tls_accept(s))
+		return;
+	if (s->down.flags & STREAM_READABLE)
 		session_tls_on_client(s, READY_READ);
 }
 
@@ -78,14 +97,14 @@ is_plain(int byte)
 	return byte >= 'A' && byte <= 'Z';
 }
 
-/* The client has said something. Returns whether its handshake begins: one that
- * is redirected takes the next step. */
+/* Looks at the first byte. Returns whether a handshake begins: a client that is
+ * redirected takes the next step. */
 static bool
-session_tls_accept(struct session *s)
+session_tls_or_plain(struct session *s)
 {
-	const struct frontend_core *f = &s->frontend->core;
-	int byte = session_redirect_wanted(f) ? sock_next_byte(s->down.fd)
-					      : SOCK_NEVER;
+	int byte = session_redirect_wanted(&s->frontend->core)
+	    ? sock_next_byte(s->down.fd)
+	    : SOCK_NEVER;
 
 	if (byte == SOCK_NONE_YET)
 		return false;
@@ -94,18 +113,14 @@ session_tls_accept(struct session *s)
 		session_hello_next(s);
 		return false;
 	}
-	if (tls_accept(&s->down, f->tls.server) < 0) {
-		session_close(s, REASON_NO_RESOURCES);
-		return false;
-	}
-	return true;
+	return session_tls_accept(s);
 }
 
 void
 session_tls_on_client(struct session *s, unsigned ready)
 {
 	stream_note_ready(&s->down, ready);
-	if (!stream_is_tls(&s->down) && !session_tls_accept(s))
+	if (!stream_is_tls(&s->down) && !session_tls_or_plain(s))
 		return;
 	switch (tls_handshake(&s->down)) {
 	case TLS_DONE:

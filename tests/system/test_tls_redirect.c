@@ -200,6 +200,27 @@ START_TEST(switched_off_meanwhile)
 }
 END_TEST
 
+/* A client that has said nothing yet when TLS is switched off is closed; the
+ * next one is served without. */
+START_TEST(tls_goes_meanwhile)
+{
+	int fd;
+
+	up_with_tls("hello_timeout 60");
+	fd = spot_connect(&c.front);
+	WAIT_FOR(strstr(tls_chain_ask(&c, "connections"), "hello") != NULL,
+	    10000);
+	ck_assert_str_eq(tls_chain_ask(&c, "no ssl_cert"), "");
+	spot_send(fd, "\x16\x03\x01\x00\x02zz", 7);
+	spot_expect_reset(fd);
+	close(fd);
+	tls_chain_counts(&c, "closed_tls_failed", 1);
+	is_redirected(answer_to(GET));
+	ck_assert_int_eq(server.accepted, 0);
+	down();
+}
+END_TEST
+
 /* Where pen has no TLS, all are redirected but those whose proxy had it. */
 START_TEST(behind_a_proxy_with_tls)
 {
@@ -241,6 +262,7 @@ SUITE(test_tls_redirect)
 	SUITE_ADD(s, request_with_a_body, 30);
 	SUITE_ADD(s, what_is_no_request, 30);
 	SUITE_ADD(s, switched_off_meanwhile, 30);
+	SUITE_ADD(s, tls_goes_meanwhile, 30);
 	SUITE_ADD(s, behind_a_proxy_with_tls, 30);
 	SUITE_ADD(s, log_line, 30);
 	return s;
