@@ -64,6 +64,23 @@ heap_order_changed(void *order, struct server *s)
 	heap_set(&o->heap, s->slot, o->key(s));
 }
 
+void
+heap_order_restart_time(struct heap_order *o, uint64_t to)
+{
+	uint64_t past = o->turn - to;
+	struct server *s;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(o->pool); i++) {
+		s = pool_slot(o->pool, i);
+		s->turn = s->turn > past ? s->turn - past : 0;
+		if (heap_has(&o->heap, i))
+			heap_set(&o->heap, i,
+			    o->key == NULL ? s->turn : o->key(s));
+	}
+	o->turn = to;
+}
+
 /* Forgets all turns. Servers of equal load lose their order once; if turns
  * overflowed, one server would be chosen before its equals until it caught
  * up. */

@@ -33,6 +33,9 @@ void heap_order_changed(void *order, struct server *s);
 /* The smallest, which counts as chosen last once it is taken. */
 struct server *heap_order_next(void *order, const struct peer *who);
 void heap_order_take(void *order, struct server *s);
+/* For orders whose turns are deadlines: moves the time and all deadlines back
+ * by the same amount, to time `to`. Without key(), deadlines are the keys. */
+void heap_order_restart_time(struct heap_order *o, uint64_t to);
 /* The load alone: for keys with a turn. */
 uint64_t heap_order_cost(
     void *order, const struct server *s, const struct peer *who);

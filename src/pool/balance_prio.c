@@ -58,22 +58,6 @@ prio_enter(void *order, struct server *s)
 	return heap_order_enter(order, s);
 }
 
-/* Moves time and deadlines back by the same amount, to time 0. */
-static void
-prio_restart_time(struct heap_order *o)
-{
-	struct server *s;
-	unsigned i;
-
-	for (i = 0; i < pool_slots(o->pool); i++) {
-		s = pool_slot(o->pool, i);
-		s->turn = s->turn > o->turn ? s->turn - o->turn : 0;
-		if (heap_has(&o->heap, i))
-			heap_set(&o->heap, i, prio_key(s));
-	}
-	o->turn = 0;
-}
-
 static void
 prio_take(void *order, struct server *s)
 {
@@ -82,7 +66,7 @@ prio_take(void *order, struct server *s)
 	if (o->turn < s->turn)
 		o->turn = s->turn;
 	if (o->turn >= END_OF_TIME)
-		prio_restart_time(o);
+		heap_order_restart_time(o, 0);
 	s->turn = o->turn + prio_step(o, s);
 	heap_set(&o->heap, s->slot, prio_key(s));
 }

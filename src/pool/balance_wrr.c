@@ -85,23 +85,6 @@ wrr_next(void *order, const struct peer *who)
 	return heap_order_next(order, who);
 }
 
-/* Moves time and deadlines back by the same amount, to time 1. */
-static void
-wrr_restart_time(struct heap_order *o)
-{
-	uint64_t past = o->turn - 1;
-	struct server *s;
-	unsigned i;
-
-	for (i = 0; i < pool_slots(o->pool); i++) {
-		s = pool_slot(o->pool, i);
-		s->turn = s->turn > past ? s->turn - past : 0;
-		if (heap_has(&o->heap, i))
-			heap_set(&o->heap, i, s->turn);
-	}
-	o->turn = 1;
-}
-
 static void
 wrr_take(void *order, struct server *s)
 {
@@ -109,7 +92,7 @@ wrr_take(void *order, struct server *s)
 
 	o->turn = heap_top_key(&o->heap);
 	if (o->turn >= END_OF_TIME)
-		wrr_restart_time(o);
+		heap_order_restart_time(o, 1);
 	wrr_set_deadline(o, s, o->turn + wrr_step(o, s));
 }
 
