@@ -18,18 +18,18 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "control/recent.h"
-#include "control/executable.h"
-#include "control/names.h"
-#include "control/notify.h"
-#include "control/plan.h"
-#include "control/reply.h"
-#include "control/secure.h"
-#include "control/takeover.h"
+#include "control/life/recent.h"
+#include "control/upgrade/executable.h"
+#include "control/apply/names.h"
+#include "control/life/notify.h"
+#include "control/plan/plan.h"
+#include "control/answer/reply.h"
+#include "control/apply/secure.h"
+#include "control/upgrade/takeover.h"
 #include "net/inherited.h"
 #include "net/loop.h"
 #include "net/pieces.h"
-#include "control/stopping.h"
+#include "control/life/stopping.h"
 
 struct checker;
 struct acl_loads;

@@ -142,7 +142,7 @@ struct server_addrs {
 };
 
 /* The operator's settings of one server, set by rows of
- * control/table_server.c. */
+ * control/plan/table_server.c. */
 struct server_settings {
 	uint64_t soft, hard;   /* connections; 0: no limit */
 	uint64_t blacklist_ms; /* own blacklist time; 0: the pool's */

@@ -21,7 +21,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
-#include "control/process.h"
+#include "control/life/process.h"
 #include "tools/log_line.h"
 #include "tools/visits.h"
 

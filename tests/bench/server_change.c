@@ -21,8 +21,8 @@
 #endif
 
 #include "base/log.h"
-#include "control/apply.h"
-#include "control/request.h"
+#include "control/apply/apply.h"
+#include "control/socket/request.h"
 #include "pool/balance.h"
 
 enum { ROUNDS = 20 };

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/command.h"
+#include "control/language/command.h"
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"

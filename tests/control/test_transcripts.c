@@ -12,7 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/command.h"
+#include "control/language/command.h"
 #include "support/backend.h"
 #ifdef HAVE_OPENSSL
 #include "support/certs.h"

@@ -19,14 +19,27 @@ dsr/flows: base dsr/frame
 dsr/inspect: base dsr/frame dsr/link dsr/segment dsr/xdp
 dsr/forward: base net pool dsr/frame dsr/link dsr/segment dsr/flows
 dsr/director: base net pool dsr/frame dsr/link dsr/segment dsr/flows dsr/forward
-control: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director
-tools: base net tls pool proxy control
-main.c: base net tls pool proxy control tools
+control/answer: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/value: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/plan: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/life: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/language: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/apply: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/verify: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/report: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/file: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/web: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/upgrade: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/commands: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control/socket: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+control: base net tls pool proxy dsr/frame dsr/link dsr/segment dsr/flows dsr/forward dsr/inspect dsr/director control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+tools: base net tls pool proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control
+main.c: base net tls pool proxy control/answer control/value control/plan control/life control/language control/apply control/verify control/report control/file control/web control/upgrade control/commands control/socket control tools
 '
 # How many files may include a _private.h, where that is more than three. These are
 # to become fewer, but for that of sessions: a file each state and step.
 private='
-control/value_private.h 6
+control/value/value_private.h 6
 net/loop_private.h 4
 proxy/flow_private.h 5
 proxy/session_private.h 20

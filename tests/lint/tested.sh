@@ -5,80 +5,80 @@ cd "${SRCDIR:-.}" || exit 1
 
 # test: sources
 elsewhere='
-tests/control/test_transcripts: control/access control/access_command
-	control/check_command control/client_command control/config_command
-	control/connection_command control/limit_command
-	control/mode_command control/pen control/reply control/report
-	control/request control/server_report control/server_setting
-	control/table control/table_checks
-	control/table_choosing control/table_connections control/table_dsr
-	control/table_ends control/table_http control/table_limits
-	control/table_log control/table_process control/table_server
-	control/table_tls control/value control/value_acl control/value_address
-	control/value_certificate control/value_number control/value_word
-	control/write_command
+tests/control/test_transcripts: control/value/access control/commands/access_command
+	control/commands/check_command control/commands/client_command control/commands/config_command
+	control/commands/connection_command control/commands/limit_command
+	control/commands/mode_command control/pen control/answer/reply control/report/report
+	control/socket/request control/report/server_report control/plan/server_setting
+	control/plan/table control/plan/table_checks
+	control/plan/table_choosing control/plan/table_connections control/plan/table_dsr
+	control/plan/table_ends control/plan/table_http control/plan/table_limits
+	control/plan/table_log control/plan/table_process control/plan/table_server
+	control/plan/table_tls control/value/value control/value/value_acl control/value/value_address
+	control/value/value_certificate control/value/value_number control/value/value_word
+	control/commands/write_command
 tests/lint/bpf: dsr/xdp/xdp_program.bpf
-tests/lint/completion: control/completion control/help
+tests/lint/completion: control/language/completion control/language/help
 tests/lint/install: tls/tls_none tools/edit_plain tools/top_plain
 tests/net/test_dsr_check: dsr/director/checks proxy/check_dsr
-tests/net/test_dsr_choice: control/direct control/dsr_report dsr/director/director
+tests/net/test_dsr_choice: control/apply/direct control/report/dsr_report dsr/director/director
 	dsr/director/director_control dsr/director/dispatch dsr/forward/forward
 	dsr/forward/vips dsr/forward/wire
 tests/net/test_dsr_fast: dsr/director/fast_path dsr/xdp/xdp_program
-tests/net/test_dsr_inspect: control/direct_inspect dsr/link/netlink
+tests/net/test_dsr_inspect: control/verify/direct_inspect dsr/link/netlink
 tests/net/test_dsr_places: dsr/forward/nexthop dsr/forward/nexthop_choose
 tests/net/test_dsr_tunnel: dsr/forward/tunnels
-tests/net/test_transparent: control/transparent
-tests/net/test_transparent_check: control/transparent_routes control/transparent_ways
-tests/system/test_check: control/derive control/origin control/preflight
+tests/net/test_transparent: control/verify/transparent
+tests/net/test_transparent_check: control/verify/transparent_routes control/verify/transparent_ways
+tests/system/test_check: control/apply/derive control/plan/origin control/verify/preflight
 tests/system/test_check_services: proxy/check_connect proxy/check_http
 	proxy/check_send proxy/check_stream
 tests/system/test_check_udp: proxy/check_datagram
-tests/system/test_checks: control/checks control/checks_apply
+tests/system/test_checks: control/apply/checks control/apply/checks_apply
 tests/system/test_checks_tls: proxy/check_tls
 tests/system/test_choice: net/sources
 tests/system/test_client_limits: proxy/limits
-tests/system/test_control: control/client control/config_file control/socket
+tests/system/test_control: control/socket/client control/file/config_file control/socket/socket
 tests/system/test_dns: proxy/dns proxy/dns_ask proxy/dns_socket
 tests/system/test_dummy: proxy/dummy
-tests/system/test_failover: control/states proxy/session_connect
-tests/system/test_geoip: control/geoip
+tests/system/test_failover: control/life/states proxy/session_connect
+tests/system/test_geoip: control/apply/geoip
 tests/system/test_http: proxy/http_forwarded proxy/session_http
 tests/system/test_http_pages: proxy/http_page
 tests/system/test_http_sticky: proxy/session_sticky
 tests/system/test_logtools: tools/mergelogs tools/penlog tools/penlogd
 tests/system/test_lost_requests: proxy/session_retry
-tests/system/test_names: control/expand control/refresh
+tests/system/test_names: control/apply/expand control/apply/refresh
 tests/system/test_penctl: tools/penctl tools/watch
-tests/system/test_prometheus: control/metrics
-	control/metrics_process control/metrics_server control/trend
+tests/system/test_prometheus: control/report/metrics
+	control/report/metrics_process control/report/metrics_server control/report/trend
 tests/system/test_prompt: tools/edit_libedit tools/prompt
 tests/system/test_proxy_datagrams: proxy/proxy_datagram proxy/flow_named
 tests/system/test_proxy_down: proxy/session_proxy
 tests/system/test_proxy_up: proxy/session_proxy_up
 tests/system/test_queue: proxy/session_queue
 tests/system/test_relay: proxy/session proxy/session_relay
-tests/system/test_routes: control/routes proxy/session_hello
+tests/system/test_routes: control/apply/routes proxy/session_hello
 tests/system/test_session_log: proxy/session_count proxy/session_log
 	proxy/session_record proxy/sessionlog
-tests/system/test_shutdown: control/stopping
+tests/system/test_shutdown: control/life/stopping
 tests/system/test_tls: proxy/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
 	tls/tls_wire
 tests/system/test_tls_limits: tls/tls_posthandshake
-tests/system/test_tls_reload: control/secure tls/cert_files
+tests/system/test_tls_reload: control/apply/secure tls/cert_files
 tests/system/test_tls_resume: tls/tls_tickets
-tests/system/test_tls_settings: control/secure_check control/tls_command
+tests/system/test_tls_settings: control/verify/secure_check control/commands/tls_command
 	tls/tls_context tls/tls_server_setup
 tests/system/test_tls_upstream: tls/tls_client tls/tls_trust
 tests/system/test_top: tools/top tools/top_screen tools/top_text
 tests/system/test_udp: proxy/flow proxy/flow_health proxy/flow_socket proxy/flow_table
-tests/system/test_upgrade: control/takeover control/upgrade control/upgrade_end
-	control/upgrade_start
-tests/system/test_web: control/status control/web net/http_clients net/http_server
+tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end
+	control/upgrade/upgrade_start
+tests/system/test_web: control/report/status control/web/web net/http_clients net/http_server
 tests/system/test_client_limits: proxy/session_admit
-tests/system/test_process: control/rights
-tests/unit/control/test_config_merge: control/config_edit control/config_edit_write
-	control/config_lines control/config_text
+tests/system/test_process: control/life/rights
+tests/unit/control/test_config_merge: control/file/config_edit control/file/config_edit_write
+	control/file/config_lines control/file/config_text
 tests/unit/dsr/test_frame: dsr/frame/mac
 tests/unit/dsr/test_tarpit: dsr/segment/token_bucket
 tests/unit/dsr/test_director_vlan: dsr/segment/vlan

@@ -4,10 +4,10 @@
 #include <check.h>
 #include <string.h>
 
-#include "control/apply.h"
-#include "control/config_file.h"
-#include "control/plan.h"
-#include "control/request.h"
+#include "control/apply/apply.h"
+#include "control/file/config_file.h"
+#include "control/plan/plan.h"
+#include "control/socket/request.h"
 #include "support/ask.h"
 #include "support/suite.h"
 

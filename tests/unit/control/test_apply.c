@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/apply.h"
-#include "control/command.h"
+#include "control/apply/apply.h"
+#include "control/language/command.h"
 #include "pool/balance.h"
 #include "support/ask.h"
 #include "support/suite.h"

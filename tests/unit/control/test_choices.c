@@ -3,9 +3,9 @@
 
 #include <check.h>
 
-#include "control/access.h"
-#include "control/choices.h"
-#include "control/plan.h"
+#include "control/value/access.h"
+#include "control/value/choices.h"
+#include "control/plan/plan.h"
 #include "support/suite.h"
 
 START_TEST(words_and_values)

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "control/command.h"
+#include "control/language/command.h"
 #include "control/pen.h"
 #include "pool/balance.h"
 #include "support/ask.h"

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/config_file.h"
-#include "control/request.h"
+#include "control/file/config_file.h"
+#include "control/socket/request.h"
 #include "support/ask.h"
 #include "support/suite.h"
 

@@ -4,8 +4,8 @@
 #include <check.h>
 #include <string.h>
 
-#include "control/counters.h"
-#include "control/metrics_private.h"
+#include "control/report/counters.h"
+#include "control/report/metrics_private.h"
 #include "support/suite.h"
 
 /* What is not there would be counted for nobody. */

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "control/descriptors.h"
+#include "control/apply/descriptors.h"
 #include "proxy/dns.h"
 #include "support/suite.h"
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "control/doubts.h"
+#include "control/verify/doubts.h"
 #include "pool/balance.h"
 #include "support/suite.h"
 

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "control/facts.h"
+#include "control/answer/facts.h"
 #include "support/suite.h"
 
 static struct reply r;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/handover.h"
+#include "control/upgrade/handover.h"
 #include "support/suite.h"
 
 static struct buffer out;

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/inherit.h"
+#include "control/upgrade/inherit.h"
 #include "net/sock.h"
 #include "support/child.h"
 #include "support/suite.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "control/apply.h"
-#include "control/learned.h"
+#include "control/apply/apply.h"
+#include "control/upgrade/learned.h"
 #include "net/loop.h"
 #include "support/ask.h"
 #include "support/pooladmin.h"

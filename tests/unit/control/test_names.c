@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "control/names.h"
-#include "control/spec.h"
+#include "control/apply/names.h"
+#include "control/value/spec.h"
 #include "support/nameserver.h"
 #include "support/suite.h"
 

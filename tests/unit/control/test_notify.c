@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "control/notify.h"
+#include "control/life/notify.h"
 #include "support/manager.h"
 #include "support/suite.h"
 #include "support/wait.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "control/on_state.h"
+#include "control/life/on_state.h"
 #include "support/suite.h"
 #include "support/wait.h"
 

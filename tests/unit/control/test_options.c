@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control/choices.h"
-#include "control/command.h"
-#include "control/options.h"
+#include "control/value/choices.h"
+#include "control/language/command.h"
+#include "control/language/options.h"
 #include "pool/balance.h"
 #include "support/ask.h"
 #include "support/suite.h"

@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "control/process.h"
+#include "control/life/process.h"
 #include "support/suite.h"
 
 static struct process proc;

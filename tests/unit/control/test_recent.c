@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/recent.h"
-#include "control/facts.h"
+#include "control/life/recent.h"
+#include "control/answer/facts.h"
 #include "support/suite.h"
 
 static struct recent recent;

@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/choices.h"
-#include "control/command.h"
+#include "control/value/choices.h"
+#include "control/language/command.h"
 #include "control/pen.h"
-#include "control/server_setting.h"
-#include "control/table.h"
+#include "control/plan/server_setting.h"
+#include "control/plan/table.h"
 #include "support/ask.h"
 #include "support/suite.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "control/command.h"
+#include "control/language/command.h"
 #include "control/pen.h"
 #include "support/ask.h"
 #include "support/suite.h"

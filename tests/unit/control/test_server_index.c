@@ -8,7 +8,7 @@
 #include <time.h>
 
 #include "base/hash.h"
-#include "control/server_index.h"
+#include "control/plan/server_index.h"
 #include "support/suite.h"
 
 enum { SERVERS = 60, HOSTS = 8 };

@@ -7,11 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "control/choices.h"
-#include "control/command.h"
+#include "control/value/choices.h"
+#include "control/language/command.h"
 #include "control/pen.h"
-#include "control/setting.h"
-#include "control/value.h"
+#include "control/plan/setting.h"
+#include "control/value/value.h"
 #include "support/ask.h"
 #include "support/suite.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/spec.h"
+#include "control/value/spec.h"
 #include "support/suite.h"
 
 static struct listen_list list;

@@ -1,0 +1,337 @@
+/* facts.c: the only file that knows the JSON library. */
+#include "config.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef HAVE_JANSSON
+#include <jansson.h>
+#endif
+
+#include "base/words.h"
+#include "control/answer/facts.h"
+
+/* ---- text ---- */
+
+static bool
+tells_text(const struct facts *f)
+{
+	return !f->reply->json && f->style != FACTS_SILENT;
+}
+
+/* What stands before a value. */
+static void
+lead(struct facts *f, const char *key)
+{
+	struct buffer *out = &f->reply->out;
+
+	if (f->style == FACTS_HTML)
+		reply_add(out, "<tr><th>%s</th><td class=\"n\">", key);
+	else if (f->style == FACTS_LINES)
+		reply_add(out, "%s%s ", f->count > 0 ? "\n" : "", key);
+	else if (f->count > 0)
+		reply_add(out, " %s ", key);
+	f->count++;
+}
+
+/* What stands behind it. */
+static void
+trail(struct facts *f)
+{
+	if (f->style == FACTS_HTML)
+		reply_add(&f->reply->out, "</td></tr>\n");
+}
+
+/* ---- JSON ---- */
+
+#ifdef HAVE_JANSSON
+
+/* Digits that a double keeps of a decimal fraction: 0.2 stays 0.2. */
+enum { DECIMAL_DIGITS = DBL_DIG };
+
+bool
+facts_have_json(void)
+{
+	return true;
+}
+
+static void
+put(struct facts *f, const char *key, json_t *value)
+{
+	if (f->object != NULL)
+		(void)json_object_set_new(f->object, key, value);
+	else
+		json_decref(value);
+}
+
+/* Not all that is text is UTF-8, as JSON must be: what is not is taken for
+ * Latin-1, byte by byte, so that it is told at all. */
+static json_t *
+json_of(const char *text)
+{
+	json_t *value = json_string(text);
+	char *copy, *to;
+
+	if (value != NULL || (copy = malloc(2 * strlen(text) + 1)) == NULL)
+		return value;
+	for (to = copy; *text != '\0'; text++) {
+		unsigned char c = (unsigned char)*text;
+
+		if (c >= 0x80)
+			*to++ = (char)(0xc0 | c >> 6);
+		*to++ = (char)(c < 0x80 ? c : 0x80 | (c & 0x3f));
+	}
+	*to = '\0';
+	value = json_string(copy);
+	free(copy);
+	return value;
+}
+
+static void
+begin_object(struct facts *f)
+{
+	f->object = json_object();
+}
+
+static json_t *
+json_list(const char *const *values, unsigned n)
+{
+	json_t *list = json_array();
+	unsigned i;
+
+	for (i = 0; i < n; i++)
+		(void)json_array_append_new(
+		    list, values[i] != NULL ? json_of(values[i]) : json_null());
+	return list;
+}
+
+static int
+append(const char *bytes, size_t n, void *out)
+{
+	return buffer_append(out, bytes, n);
+}
+
+static void
+begin_items(struct facts *f, const char *key)
+{
+	f->items = json_array();
+	put(f, key, f->items);
+}
+
+static void
+end_object(struct facts *f)
+{
+	struct reply *r = f->reply;
+
+	if (f->whole != NULL) {
+		(void)json_array_append_new(f->whole->items, f->object);
+		return;
+	}
+	if (r->listed)
+		(void)buffer_append(&r->out, ",\n", 2);
+	r->listed = r->in_list;
+	(void)json_dump_callback(f->object, append, &r->out,
+	    JSON_COMPACT | JSON_PRESERVE_ORDER |
+		JSON_REAL_PRECISION(DECIMAL_DIGITS));
+	json_decref(f->object);
+}
+
+#define PUT(f, key, value)                  \
+	do {                                \
+		if ((f)->reply->json)       \
+			put(f, key, value); \
+	} while (0)
+
+#else
+
+bool
+facts_have_json(void)
+{
+	return false;
+}
+
+static void
+begin_object(struct facts *f)
+{
+	(void)f;
+}
+
+static void
+begin_items(struct facts *f, const char *key)
+{
+	(void)f;
+	(void)key;
+}
+
+static void
+end_object(struct facts *f)
+{
+	(void)f;
+}
+
+#define PUT(f, key, value) (void)0
+
+#endif
+
+/* ---- facts ---- */
+
+void
+facts_begin(struct facts *f, struct reply *r, enum facts_style style)
+{
+	*f = (struct facts){ .reply = r, .style = style };
+	if (r->json)
+		begin_object(f);
+}
+
+void
+facts_items(struct facts *whole, const char *key)
+{
+	if (whole->reply->json)
+		begin_items(whole, key);
+	else if (tells_text(whole) && whole->count > 0)
+		(void)buffer_append(&whole->reply->out, "\n", 1);
+	whole->count = 0;
+}
+
+void
+facts_item_begin(struct facts *f, struct facts *whole)
+{
+	facts_begin(f, whole->reply, FACTS_LINE);
+	f->whole = whole;
+}
+
+void
+facts_end(struct facts *f)
+{
+	struct reply *r = f->reply;
+
+	if (r->json && f->object != NULL) {
+		end_object(f);
+		if (!r->in_list && f->whole == NULL)
+			(void)buffer_append(&r->out, "\n", 1);
+	} else if (tells_text(f) && f->count > 0 && f->style != FACTS_HTML) {
+		(void)buffer_append(&r->out, "\n", 1);
+	}
+}
+
+void
+facts_text(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
+	if (!tells_text(f) || value == NULL)
+		return;
+	lead(f, key);
+	(void)buffer_append(&f->reply->out, value, strlen(value));
+	trail(f);
+}
+
+void
+facts_word(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
+	if (!tells_text(f) || value == NULL)
+		return;
+	lead(f, key);
+	words_append(&f->reply->out, value);
+	trail(f);
+}
+
+void
+facts_phrase(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
+	if (!tells_text(f) || value == NULL)
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "\"%.500s\"", value);
+	trail(f);
+}
+
+void
+facts_number(struct facts *f, const char *key, uint64_t value)
+{
+	PUT(f, key, json_integer((json_int_t)value));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%" PRIu64, value);
+	trail(f);
+}
+
+void
+facts_integer(struct facts *f, const char *key, int64_t value)
+{
+	PUT(f, key, json_integer(value));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%" PRId64, value);
+	trail(f);
+}
+
+void
+facts_decimal(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key,
+	    strchr(value, '.') != NULL
+		? json_real(strtod(value, NULL))
+		: json_integer(strtoll(value, NULL, 10)));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%s", value);
+	trail(f);
+}
+
+void
+facts_flag(struct facts *f, const char *key, bool value)
+{
+	PUT(f, key, json_boolean(value));
+	if (!tells_text(f))
+		return;
+	lead(f, key);
+	reply_add(&f->reply->out, "%s", value ? "yes" : "no");
+	trail(f);
+}
+
+void
+facts_json_text(struct facts *f, const char *key, const char *value)
+{
+	PUT(f, key, value != NULL ? json_of(value) : json_null());
+	(void)f, (void)key, (void)value;
+}
+
+void
+facts_json_number(struct facts *f, const char *key, uint64_t value)
+{
+	PUT(f, key, json_integer((json_int_t)value));
+	(void)f, (void)key, (void)value;
+}
+
+void
+facts_json_texts(
+    struct facts *f, const char *key, const char *const *values, unsigned n)
+{
+	PUT(f, key, json_list(values, n));
+	(void)f, (void)key, (void)values, (void)n;
+}
+
+void
+facts_list_begin(struct reply *r)
+{
+	if (!r->json)
+		return;
+	(void)buffer_append(&r->out, "[", 1);
+	r->in_list = true;
+	r->listed = false;
+}
+
+void
+facts_list_end(struct reply *r)
+{
+	if (!r->json)
+		return;
+	(void)buffer_append(&r->out, "]\n", 2);
+	r->in_list = r->listed = false;
+}

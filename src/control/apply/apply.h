@@ -1,0 +1,129 @@
+/* apply.h: the one way in which a plan comes into force: at the start, after a
+ * command, after a reload.
+ *
+ *     draft -> check -> prepare --> commit    the draft is in force
+ *                |         |
+ *                |         '-> cancel         nothing has changed
+ *                '--------------------------> nothing has changed
+ *
+ * The participants carry it out, in the order of the array in apply.c. All of
+ * them check the draft, and open nothing. Then all of them prepare: they open
+ * what is new beside what is there. If one fails, those before it cancel what
+ * they have prepared, in reverse order. Then all of them commit, which cannot
+ * fail.
+ *
+ * A start is the first apply: it goes the same way, with nothing open yet. */
+#ifndef PEN_CONTROL_APPLY_H
+#define PEN_CONTROL_APPLY_H
+
+#include "control/apply/names.h"
+#include "control/pen.h"
+
+/* A server that the draft sets or removes; without an address one that it
+ * removes, or whose name has none yet. */
+struct change {
+	unsigned slot;
+	struct server_addrs addrs;
+};
+
+struct changes {
+	struct change *list;
+	size_t count, room;
+};
+
+struct check_changes;
+struct sessionlog_options;
+struct web;
+
+/* One draft on its way. */
+struct apply {
+	struct pen *pen;
+	const struct plan *now; /* in force until the commit */
+	struct plan *wanted;	/* the draft */
+	const struct names *names;
+	bool first;	  /* nothing is open yet: everything is new */
+	unsigned changes; /* of servers, PLAN_*; all of them until SERVING */
+
+	/* What participants have prepared. */
+	struct changes servers;
+	struct secure_change tls;
+	struct check_changes *checks;
+	struct requestlog *log;
+	struct sessionlog *sessions;
+	struct routes *routes;
+	char *route_doubts; /* new ones; NULL: none */
+	bool routes_changed;
+	bool log_changed, sessions_changed;
+	struct geoip *geoip;
+	bool geoip_changed;
+	struct web *web;
+	bool web_changed;
+};
+
+/* Adds to `n` the host names that `draft` needs and whose addresses are not
+ * known; and, known or not, those of the servers that `n` is for. Returns 0, or
+ * -1 with errno ENOMEM. */
+int apply_want_names(
+    const struct pen *p, const struct plan *draft, struct names *n);
+/* Whether nobody has that number: no server in force or in the draft, and none
+ * that is removed and still has connections. */
+bool apply_is_free(
+    const struct pen *p, const struct plan *draft, unsigned number);
+/* Makes `draft` the plan in force, and changes what runs accordingly. Servers
+ * that stay keep their connections, counters, clients and health; those that
+ * are gone get no new client. `draft` belongs to the pen from now on: it is in
+ * force, or freed. Returns 0, or -1 with a sentence; then nothing has
+ * changed. */
+int apply_plan(
+    struct pen *p, struct plan *draft, const struct names *n, struct error *e);
+/* Does both, and looks the names up in between, which blocks: only before the
+ * program serves. */
+int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
+
+/* ---- the parts of participants; each is called by apply.c alone ---- */
+
+/* Finds out which servers the draft changes, and their addresses. */
+int apply_servers_check(struct apply *a, struct error *e);
+
+/* Which servers the routes of first bytes mean, among those of the draft. */
+int apply_routes_prepare(struct apply *a, struct error *e);
+void apply_routes_commit(struct apply *a);
+void apply_routes_cancel(struct apply *a);
+
+/* Access lists; and the number of the one that a server refers to, or -1. */
+int apply_acls_check(struct apply *a, struct error *e);
+void apply_acls_commit(struct apply *a);
+/* Takes the named lists out that are empty and that nothing refers to. */
+void apply_acls_forget(struct plan *p);
+int apply_acls_number(const struct plan *p, const struct acl_ref *ref);
+
+/* The frontend and its settings. */
+int apply_frontend_check(struct apply *a, struct error *e);
+int apply_frontend_prepare(struct apply *a, struct error *e);
+void apply_frontend_commit(struct apply *a);
+void apply_frontend_cancel(struct apply *a);
+
+/* Where clients come in: sockets, or the VIPs of direct server return. */
+int apply_listen_prepare(struct apply *a, struct error *e);
+void apply_listen_cancel(struct apply *a);
+
+/* Where the pages are; len 0: nowhere. Returns 0, or -1 with a sentence. */
+int apply_web_find(const struct plan *p, struct addr *at, struct error *e);
+int apply_web_prepare(struct apply *a, struct error *e);
+void apply_web_commit(struct apply *a);
+void apply_web_cancel(struct apply *a);
+
+/* The logs of requests and of sessions. */
+int apply_log_prepare(struct apply *a, struct error *e);
+void apply_log_commit(struct apply *a);
+void apply_log_cancel(struct apply *a);
+/* Where it goes: an address (names are looked up at the start only), or none: a
+ * file. Returns 0, or -1 with a phrase. */
+int apply_log_find(
+    const struct pen *p, const char *text, struct addr *to, struct error *e);
+/* What the log of sessions is to be; `to` is NULL: nothing. Returns 0, or -1
+ * with a sentence. */
+int apply_log_sessions(const struct pen *p, const struct plan *plan,
+    struct sessionlog_options *o, struct error *e);
+
+#endif

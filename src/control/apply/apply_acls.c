@@ -1,0 +1,233 @@
+/* apply_acls.c: the access lists of a plan come into force: names get numbers,
+ * and what refers to a list finds it. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/apply/apply.h"
+#include "control/language/command.h"
+#include "control/plan/origin.h"
+
+/* ---- numbers of names ---- */
+
+/* Two lists of one name in two plans have the same number, so that servers that
+ * do not change need not be touched. */
+static void
+number_lists(struct plan_acls *l, const struct plan_acls *now)
+{
+	const struct named_acl *old;
+	bool taken[ACL_MAX] = { false };
+	struct named_acl *n;
+	int next = ACL_LISTS;
+
+	for (n = now->named; n != plan_acls_end(now); n++)
+		taken[n->number] = true;
+	for (n = l->named; n != plan_acls_end(l); n++) {
+		old = plan_acls_find(now, n->name);
+		n->number = old != NULL ? old->number : 0;
+	}
+	for (n = l->named; n != plan_acls_end(l); n++) {
+		if (n->number != 0)
+			continue;
+		while (next < ACL_MAX - 1 && taken[next])
+			next++;
+		taken[next] = true;
+		n->number = next;
+	}
+}
+
+/* ---- references ---- */
+
+static bool
+refers(const struct command *row)
+{
+	return row->kind == KIND_ACL || row->kind == KIND_FORWARDED;
+}
+
+static struct acl_ref *
+ref_of(struct plan *p, const struct command *row)
+{
+	return (struct acl_ref *)((char *)&p->config + row->offset);
+}
+
+static int
+resolve(const struct plan_acls *l, struct acl_ref *ref)
+{
+	const struct named_acl *n;
+
+	if (ref->name == NULL)
+		return 0;
+	n = plan_acls_find(l, ref->name);
+	if (n == NULL)
+		return -1;
+	ref->number = n->number;
+	return 0;
+}
+
+static int
+resolve_settings(struct plan *p, struct error *e)
+{
+	const struct command *row;
+	struct acl_ref *ref;
+
+	COMMAND_EACH (row) {
+		if (!refers(row))
+			continue;
+		ref = ref_of(p, row);
+		if (resolve(&p->acls, ref) == 0)
+			continue;
+		error_set(e,
+		    "there is no access list \"%s\", which %s names",
+		    ref->name, row->name);
+		origin_add(p, row->name, e);
+		return -1;
+	}
+	return 0;
+}
+
+static bool
+has_lost_names(const struct plan_acls *l, const struct plan_acls *now)
+{
+	const struct named_acl *n;
+
+	for (n = now->named; n != plan_acls_end(now); n++)
+		if (plan_acls_find(l, n->name) == NULL)
+			return true;
+	return false;
+}
+
+/* Of servers that are as before only if a list is gone: there may be very many
+ * of them. */
+static int
+check_servers(const struct apply *a, bool all, struct error *e)
+{
+	const struct plan *p = a->wanted;
+	const struct server_plan *s;
+	unsigned slot = 0;
+
+	for (;; slot++) {
+		if (!all)
+			slot = plan_next_change(a->now, p, slot);
+		s = plan_slot(p, slot);
+		if (s == NULL)
+			return 0;
+		if (s->acl.name != NULL &&
+		    plan_acls_find(&p->acls, s->acl.name) == NULL)
+			return error_set(e,
+			    "%.300s%sthere is no access list \"%s\", which "
+			    "server %u names",
+			    s->origin != NULL ? s->origin : "",
+			    s->origin != NULL ? ": " : "", s->acl.name,
+			    server_number(slot));
+	}
+}
+
+/* ---- lists that nobody has any more ---- */
+
+static bool
+is_setting(struct plan *p, const char *name)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (refers(row) && ref_of(p, row)->name != NULL &&
+		    strcmp(ref_of(p, row)->name, name) == 0)
+			return true;
+	return false;
+}
+
+static bool
+is_of_a_server(const struct plan *p, const char *name)
+{
+	const struct server_plan *s;
+	unsigned slot;
+
+	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
+		if (s->acl.name != NULL && strcmp(s->acl.name, name) == 0)
+			return true;
+	return false;
+}
+
+/* "no acl NAME" leaves an empty list. It stays while something refers to it,
+ * as a numbered one does. */
+void
+apply_acls_forget(struct plan *p)
+{
+	struct plan_acls *l = &p->acls;
+	uint32_t i = 0;
+
+	while (i < l->count) {
+		const char *name = l->named[i].name;
+
+		if (!acl_is_empty(&l->named[i].list) || is_setting(p, name) ||
+		    is_of_a_server(p, name))
+			i++;
+		else
+			plan_acls_remove(l, name);
+	}
+}
+
+int
+apply_acls_number(const struct plan *p, const struct acl_ref *ref)
+{
+	const struct named_acl *n;
+
+	if (ref->name == NULL)
+		return ref->number;
+	n = plan_acls_find(&p->acls, ref->name);
+	return n != NULL ? n->number : -1;
+}
+
+/* An empty list permits all: anybody could be anybody then. */
+static int
+check_proxies(const struct plan *p, struct error *e)
+{
+	const struct acl_ref *ref = &p->config.accept_proxy;
+	const struct acl *list = plan_acls_of(&p->acls, ref);
+	char word[ACL_WORD_MAX];
+
+	if (list == NULL || !acl_is_empty(list))
+		return 0;
+	error_set(e, "access list %s is empty: who may name clients?",
+	    acl_ref_word(ref, word));
+	origin_add(p, "accept_proxy", e);
+	return -1;
+}
+
+/* ---- taking part in a change; see apply.h ---- */
+
+int
+apply_acls_check(struct apply *a, struct error *e)
+{
+	struct plan *p = a->wanted;
+	bool all = a->pen->phase < PHASE_SERVING ||
+	    has_lost_names(&p->acls, &a->now->acls);
+
+	apply_acls_forget(p);
+	number_lists(&p->acls, &a->now->acls);
+	if (resolve_settings(p, e) < 0 || check_servers(a, all, e) < 0)
+		return -1;
+	p->config.pool.client_acl = p->config.client_acl.number;
+	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
+	p->config.frontend.http.forwarded = p->config.forwarded.number;
+	p->config.frontend.accept_proxy = p->config.accept_proxy.number;
+	return check_proxies(p, e);
+}
+
+/* Copies share the entries of the draft's lists, so that this cannot fail. */
+void
+apply_acls_commit(struct apply *a)
+{
+	const struct plan_acls *l = &a->wanted->acls;
+	const struct acl *lists[ACL_MAX] = { NULL };
+	static const struct acl none;
+	int i;
+
+	for (i = 0; i < ACL_LISTS; i++)
+		lists[i] = &l->numbered[i];
+	for (i = 0; i < (int)l->count; i++)
+		lists[l->named[i].number] = &l->named[i].list;
+	for (i = 0; i < ACL_MAX; i++)
+		pool_set_acl(a->pen->pool, (unsigned)i,
+		    lists[i] != NULL ? lists[i] : &none);
+}

@@ -1,0 +1,114 @@
+/* apply_frontend.c: the frontend of a plan, and where clients come in. */
+#include "config.h"
+
+#include <stdlib.h>
+
+#include "base/log.h"
+#include "control/apply/apply.h"
+#include "control/apply/direct.h"
+#include "control/plan/origin.h"
+#include "net/sock.h"
+
+/* ---- its settings ---- */
+
+int
+apply_frontend_check(struct apply *a, struct error *e)
+{
+	struct frontend_options *o = &a->wanted->config.frontend;
+	int port = spec_default_port(&a->wanted->listen);
+
+	o->first_port = port > 0 ? (uint16_t)port : 0;
+	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
+		return 0;
+	return error_set(e, "%s: this system cannot limit the rate of a socket",
+	    origin_name(a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
+}
+
+int
+apply_frontend_prepare(struct apply *a, struct error *e)
+{
+	struct pen *p = a->pen;
+
+	if (!a->first)
+		return 0;
+	p->frontend =
+	    frontend_new(p->loop, p->pool, &a->wanted->config.frontend, e);
+	if (p->frontend == NULL)
+		return -1;
+	frontend_inherit(p->frontend, &p->inherited);
+	return 0;
+}
+
+void
+apply_frontend_cancel(struct apply *a)
+{
+	if (!a->first)
+		return;
+	frontend_free(a->pen->frontend);
+	a->pen->frontend = NULL;
+}
+
+void
+apply_frontend_commit(struct apply *a)
+{
+	frontend_set_options(a->pen->frontend, &a->wanted->config.frontend);
+}
+
+/* ---- listeners ---- */
+
+/* Connections, datagrams, or both at the same addresses. */
+static int
+listen_at(struct pen *p, const struct plan *plan, struct error *e)
+{
+	const struct frontend_options *o = &plan->config.frontend;
+	struct frontend_address *all;
+	unsigned i, n = 0;
+	int rc;
+
+	if (p->director != NULL)
+		return direct_listen(p, &plan->listen, e);
+	all = calloc(2 * plan->listen.count + 1, sizeof(*all));
+	if (all == NULL)
+		return error_set(e, "out of memory");
+	for (i = 0; i < plan->listen.count; i++) {
+		all[n] = plan->listen.entry[i];
+		all[n++].datagram = o->udp.on;
+		if (!o->dns.on)
+			continue;
+		all[n] = plan->listen.entry[i];
+		all[n++].datagram = false;
+	}
+	rc = frontend_relisten(p->frontend, all, n, e);
+	free(all);
+	return rc;
+}
+
+/* A director that was opened just now serves its addresses already. */
+static bool
+listens_already(const struct apply *a)
+{
+	return a->first
+	    ? a->pen->director != NULL
+	    : listen_list_equal(&a->now->listen, &a->wanted->listen);
+}
+
+int
+apply_listen_prepare(struct apply *a, struct error *e)
+{
+	if (listens_already(a) || listen_at(a->pen, a->wanted, e) == 0)
+		return 0;
+	origin_add(a->wanted, "listen", e);
+	return -1;
+}
+
+void
+apply_listen_cancel(struct apply *a)
+{
+	struct error e;
+
+	/* of a start the frontend, or the director, goes as a whole */
+	if (a->first || listens_already(a))
+		return;
+	if (listen_at(a->pen, a->now, &e) < 0)
+		log_error("listeners not restored error=\"%s\"", e.text);
+}

@@ -1,0 +1,242 @@
+/* apply_log.c: the logs of a plan: of requests, and of sessions. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/words.h"
+#include "control/apply/apply.h"
+#include "control/plan/origin.h"
+#include "net/resolve.h"
+#include "proxy/requestlog.h"
+#include "proxy/sessionlog.h"
+
+/* HOST:PORT, by UDP; all else is a file. */
+static bool
+is_remote(const char *text)
+{
+	const char *colon = strrchr(text, ':');
+
+	return colon != NULL && colon != text && colon[1] != '\0' &&
+	    strchr(text, '/') == NULL;
+}
+
+int
+apply_log_find(
+    const struct pen *p, const char *text, struct addr *to, struct error *e)
+{
+	const char *rest;
+	struct resolved found;
+	uint16_t port;
+	char *host;
+	int rc;
+
+	memset(to, 0, sizeof(*to));
+	if (!is_remote(text))
+		return 0;
+	host = spec_split_host(text, &rest, e);
+	if (host == NULL)
+		return -1;
+	rc = *rest == ':' ? resolve_port(rest + 1, &port, e)
+			  : error_set(e, "no port");
+	if (rc == 0)
+		rc = resolve_host(host, port,
+		    p->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC,
+		    &found, e);
+	if (rc == 0)
+		*to = found.addr[0];
+	free(host);
+	return rc;
+}
+
+static int
+open_log(
+    struct pen *p, const char *text, struct requestlog **log, struct error *e)
+{
+	struct error why;
+	struct addr to;
+
+	*log = NULL;
+	if (text == NULL)
+		return 0;
+	if (apply_log_find(p, text, &to, &why) == 0)
+		*log = to.len > 0 ? requestlog_open_udp(p->loop, &to, &why)
+				  : requestlog_open_file(p->loop, text, &why);
+	if (*log != NULL)
+		return 0;
+	return error_set(e, "log \"%.200s\": %.250s", text, why.text);
+}
+
+static int
+prepare_requests(struct apply *a, struct error *e)
+{
+	const char *before = a->now->config.log, *now = a->wanted->config.log;
+
+	a->log_changed = a->first || !text_equal(before, now);
+	if (!a->log_changed || open_log(a->pen, now, &a->log, e) == 0)
+		return 0;
+	origin_add(a->wanted, "log", e);
+	return -1;
+}
+
+/* ---- sessions ---- */
+
+/* Where lines of sessions go, NULL: nowhere. Who watches the program in a
+ * terminal sees them; who debugs it sees all of them. */
+static const char *
+sessions_to(const struct config *c)
+{
+	const char *to = c->session_log.to;
+
+	bool automatic = to != NULL && strcmp(to, "auto") == 0;
+
+	if (to != NULL && !automatic && strcmp(to, "off") != 0)
+		return to;
+	if (c->debug > 0 || (automatic && c->process.foreground))
+		return "log";
+	return NULL;
+}
+
+static bool
+are_sessions_equal(const struct config *a, const struct config *b)
+{
+	return text_equal(sessions_to(a), sessions_to(b)) &&
+	    text_equal(a->session_log.format, b->session_log.format) &&
+	    a->session_log.sample == b->session_log.sample;
+}
+
+/* The address behind "udp:" or "syslog:", if it is one of them. */
+static int
+find_remote(
+    const struct pen *p, const char *to, struct addr *at, struct error *e)
+{
+	static const char *const schemes[] = { "udp:", "syslog:" };
+	size_t i, n;
+
+	at->len = 0;
+	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		n = strlen(schemes[i]);
+		if (strncmp(to, schemes[i], n) != 0)
+			continue;
+		if (apply_log_find(p, to + n, at, e) < 0)
+			return -1;
+		return at->len > 0 ? 0 : error_set(e, "expects HOST:PORT");
+	}
+	return 0;
+}
+
+/* A format is wrong wherever the lines go. */
+static int
+check_format(const struct plan *p, struct error *e)
+{
+	const char *text = p->config.session_log.format;
+	struct error why;
+	struct log_format *f;
+
+	if (text == NULL)
+		return 0;
+	f = log_format_new(text, &why);
+	log_format_free(f);
+	if (f != NULL)
+		return 0;
+	error_set(e, "\"%.200s\": %.250s", text, why.text);
+	origin_add(p, "log_format", e);
+	return -1;
+}
+
+static int
+explain_sessions(const struct plan *p, const char *to, const struct error *why,
+    struct error *e)
+{
+	error_set(e, "\"%.200s\": %.250s", to, why->text);
+	origin_add(p, "session_log", e);
+	return -1;
+}
+
+int
+apply_log_sessions(const struct pen *p, const struct plan *plan,
+    struct sessionlog_options *o, struct error *e)
+{
+	const struct config *c = &plan->config;
+	struct error why;
+
+	memset(o, 0, sizeof(*o));
+	o->to = sessions_to(c);
+	o->format = c->session_log.format;
+	o->sample = c->session_log.sample;
+	if (check_format(plan, e) < 0)
+		return -1;
+	if (o->to == NULL ||
+	    (find_remote(p, o->to, &o->remote, &why) == 0 &&
+		sessionlog_check(o, &why) == 0))
+		return 0;
+	return explain_sessions(plan, o->to, &why, e);
+}
+
+static int
+prepare_sessions(struct apply *a, struct error *e)
+{
+	struct sessionlog_options o;
+	struct error why;
+
+	a->sessions_changed = a->first ||
+	    !are_sessions_equal(&a->now->config, &a->wanted->config);
+	if (!a->sessions_changed)
+		return 0;
+	if (apply_log_sessions(a->pen, a->wanted, &o, e) < 0)
+		return -1;
+	if (o.to == NULL)
+		return 0;
+	a->sessions = sessionlog_open(a->pen->loop, &o, &why);
+	return a->sessions != NULL ? 0
+				   : explain_sessions(a->wanted, o.to, &why, e);
+}
+
+/* ---- both ---- */
+
+int
+apply_log_prepare(struct apply *a, struct error *e)
+{
+	if (prepare_requests(a, e) < 0)
+		return -1;
+	if (prepare_sessions(a, e) == 0)
+		return 0;
+	requestlog_close(a->log);
+	return -1;
+}
+
+void
+apply_log_cancel(struct apply *a)
+{
+	requestlog_close(a->log);
+	sessionlog_free(a->sessions);
+}
+
+static void
+commit_sessions(struct apply *a)
+{
+	struct pen *p = a->pen;
+
+	frontend_set_sessionlog(p->frontend, a->sessions);
+	sessionlog_free(p->sessionlog);
+	p->sessionlog = a->sessions;
+}
+
+static void
+commit_requests(struct apply *a)
+{
+	struct pen *p = a->pen;
+
+	frontend_set_requestlog(p->frontend, a->log);
+	requestlog_close(p->log);
+	p->log = a->log;
+}
+
+void
+apply_log_commit(struct apply *a)
+{
+	if (a->log_changed)
+		commit_requests(a);
+	if (a->sessions_changed)
+		commit_sessions(a);
+}

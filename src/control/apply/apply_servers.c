@@ -1,0 +1,449 @@
+/* apply_servers.c: which servers a draft changes, and the addresses of them. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/apply/apply.h"
+#include "control/apply/direct.h"
+#include "control/apply/expand.h"
+#include "control/upgrade/takeover.h"
+#include "net/sock_try.h"
+
+/* ---- names ---- */
+
+static bool
+is_name(const char *host)
+{
+	struct addr a;
+
+	return host != NULL && !addr_is_unix_text(host) &&
+	    addr_parse_ip(&a, host, 0) < 0;
+}
+
+static bool
+same_host(const struct server_plan *a, const struct server_plan *b)
+{
+	return a != NULL && a->host != NULL && strcmp(a->host, b->host) == 0;
+}
+
+static int
+want_name(struct names *n, const struct server_plan *s)
+{
+	char name[SPEC_TEXT_MAX];
+
+	if (s->parent != 0)
+		return 0;
+	return names_want(n,
+	    expand_is_wanted(s) && expand_name(s, name) ? name : s->host);
+}
+
+/* The next server that the draft changes, or that is in the range of `n`. */
+static unsigned
+next_concerned(const struct plan *now, const struct plan *draft,
+    const struct names *n, unsigned slot)
+{
+	unsigned next;
+
+	if (slot >= n->from && slot < n->past)
+		return slot;
+	next = plan_next_change(now, draft, slot);
+	return slot < n->from && n->from < n->past && next > n->from ? n->from
+								     : next;
+}
+
+int
+apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
+{
+	const struct plan *now = p->plan;
+	const struct server_plan *s;
+	unsigned slot = next_concerned(now, draft, n, 0);
+
+	while ((s = plan_slot(draft, slot)) != NULL) {
+		bool fresh = slot >= n->from && slot < n->past;
+
+		if (is_name(s->host) &&
+		    (fresh || !same_host(plan_slot(now, slot), s)) &&
+		    want_name(n, s) < 0)
+			return -1;
+		slot = next_concerned(now, draft, n, slot + 1);
+	}
+	return 0;
+}
+
+/* ---- numbers ---- */
+
+static bool
+is_planned(const struct plan *p, unsigned number)
+{
+	const struct server_plan *s = plan_server(p, number);
+
+	return s != NULL && s->host != NULL;
+}
+
+bool
+apply_is_free(const struct pen *p, const struct plan *draft, unsigned number)
+{
+	const struct server *s = pool_server(p->pool, number);
+
+	return !is_planned(draft, number) && !is_planned(p->plan, number) &&
+	    (s == NULL || (s->connections == 0 && !direct_has_flows(p, s)));
+}
+
+/* ---- addresses ---- */
+
+static bool
+has_address(const struct server_addrs *list, const struct addr *a)
+{
+	unsigned i;
+
+	for (i = 0; i < list->count; i++)
+		if (addr_equal(&list->addr[i], a))
+			return true;
+	return false;
+}
+
+/* The same ones in another order, as name servers like to give them. */
+static bool
+same_set(const struct server_addrs *a, const struct server_addrs *b)
+{
+	unsigned i;
+
+	for (i = 0; i < a->count; i++)
+		if (!has_address(b, &a->addr[i]))
+			return false;
+	return a->count == b->count;
+}
+
+static int
+bad_host(const struct server_plan *s, const char *why, struct error *e)
+{
+	return error_set(e, "%s%sserver \"%.150s\": %.200s",
+	    s->origin != NULL ? s->origin : "", s->origin != NULL ? ": " : "",
+	    s->host, why);
+}
+
+/* Adds those addresses of an answer that `old` has, or those that it has not,
+ * as long as there is space. */
+static void
+take_addresses(struct server_addrs *found, const struct resolved *r,
+    uint16_t port, const struct server_addrs *old, bool has)
+{
+	struct addr a;
+	unsigned i;
+
+	for (i = 0; i < r->count && found->count < SERVER_ADDRS_MAX; i++) {
+		a = r->addr[i];
+		addr_set_port(&a, port);
+		if (has_address(old, &a) == has)
+			found->addr[found->count++] = a;
+	}
+}
+
+/* Adds those addresses of `old` that half an answer says nothing of. */
+static void
+keep_addresses(struct server_addrs *found, const struct resolved *r,
+    const struct server_addrs *old)
+{
+	unsigned i;
+
+	for (i = 0; i < old->count && found->count < SERVER_ADDRS_MAX; i++)
+		if (!has_address(found, &old->addr[i]) &&
+		    resolved_may_have(r, NULL, &old->addr[i]))
+			found->addr[found->count++] = old->addr[i];
+}
+
+/* Of more than a server can have those that it has already: the order of an
+ * answer changes each time. */
+static void
+choose_addresses(struct server_addrs *found, const struct resolved *r,
+    uint16_t port, const struct server_addrs *old)
+{
+	static const struct server_addrs none = { .count = 0 };
+	bool many = r->count > SERVER_ADDRS_MAX;
+
+	if (old == NULL)
+		old = &none;
+	found->count = 0;
+	if (many)
+		take_addresses(found, r, port, old, true);
+	take_addresses(found, r, port, many ? old : &none, false);
+	keep_addresses(found, r, old);
+}
+
+/* With start_unresolved a server may wait for its address; and one that waits
+ * goes on with that. Not in a process that takes over: the old one goes on, and
+ * may know the address. */
+static bool
+may_wait(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct server_plan *s, const struct names *n, const char *why)
+{
+	const struct server *old = pool_slot(p->pool, slot);
+
+	if (old != NULL && old->unresolved &&
+	    same_host(plan_slot(p->plan, slot), s))
+		return true;
+	if (!draft->config.names.start_unresolved ||
+	    takeover_is_one(&p->takeover))
+		return false;
+	if (!n->quiet)
+		log_warn("name not resolved, server has no address yet "
+			 "server=%u name=%s error=\"%s\"",
+		    server_number(slot), s->host, why);
+	return true;
+}
+
+/* The server has no address; that is an error unless it may wait. */
+static int
+no_address(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct names *n, const char *why, struct server_addrs *found,
+    struct error *e)
+{
+	const struct server_plan *s = plan_slot(draft, slot);
+
+	if (!may_wait(p, draft, slot, s, n, why))
+		return bad_host(s, why, e);
+	*found = (struct server_addrs){ .count = 0 };
+	return 0;
+}
+
+/* From a name: what was found just now, else what is known from before. */
+static int
+named_addresses(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct names *n, struct server_addrs *found, struct error *e)
+{
+	const struct server_plan *s = plan_slot(draft, slot);
+	const struct name *name = names_find(n, s->host);
+	const struct server *old = pool_slot(p->pool, slot);
+	unsigned i;
+
+	if (name != NULL && !name->query.failed) {
+		choose_addresses(found, &name->query.result, s->port,
+		    old != NULL && old->present ? &old->addrs : NULL);
+	} else if (old != NULL && old->present &&
+	    same_host(plan_slot(p->plan, slot), s)) {
+		if (name != NULL && !n->quiet)
+			log_warn("name not resolved, addresses kept name=%s "
+				 "error=\"%s\"",
+			    s->host, name->query.error.text);
+		*found = old->addrs;
+	} else {
+		return no_address(p, draft, slot, n,
+		    name != NULL ? name->query.error.text : "not looked up",
+		    found, e);
+	}
+	for (i = 0; i < found->count; i++)
+		addr_set_port(&found->addr[i], s->port);
+	if (old != NULL && old->present && same_set(&old->addrs, found))
+		*found = old->addrs;
+	return 0;
+}
+
+/* Whether each client of a server comes to a port. */
+static int
+check_port(
+    const struct plan *draft, const struct server_plan *s, struct error *e)
+{
+	char path[ADDR_TEXT_MAX], text[SPEC_TEXT_MAX];
+	unsigned i;
+
+	if (s->port != 0 || s->service.there || direct_is_wanted(draft))
+		return 0;
+	if (!s->same_port)
+		return bad_host(s, "no port", e);
+	if (draft->config.frontend.dns.on)
+		return bad_host(s, "needs a port, for DNS", e);
+	for (i = 0; i < draft->listen.count; i++) {
+		const struct addr *at = &draft->listen.entry[i].at;
+
+		if (at->u.sa.sa_family == AF_UNIX) {
+			snprintf(text, sizeof(text),
+			    "port 0 means the port that clients use, and %s "
+			    "has none",
+			    addr_format(at, path));
+			return bad_host(s, text, e);
+		}
+	}
+	return 0;
+}
+
+/* Why no address of "NAME*" was found. */
+static const char *
+why_none(const struct server_plan *s, const struct names *n)
+{
+	char host[SPEC_TEXT_MAX];
+	const struct name *name =
+	    expand_name(s, host) ? names_find(n, host) : NULL;
+
+	return name != NULL ? name->query.error.text : "not looked up";
+}
+
+static int
+addresses(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct server_plan *s, const struct names *n,
+    struct server_addrs *found, struct error *e)
+{
+	found->count = 1;
+	if (addr_is_unix_text(s->host))
+		return addr_parse_unix(&found->addr[0], s->host) == 0
+		    ? 0
+		    : bad_host(s, "not a path of a Unix socket", e);
+	if (check_port(draft, s, e) < 0)
+		return -1;
+	if (addr_parse_ip(&found->addr[0],
+		s->address != NULL ? s->address : s->host,
+		s->service.there ? s->service.port : s->port) == 0)
+		return 0;
+	if (expand_is_wanted(s) && slot < SLOTS_SPECIAL)
+		return bad_host(s,
+		    "only a numbered server can stand for all addresses of a "
+		    "name",
+		    e);
+	if (expand_is_wanted(s))
+		return no_address(p, draft, slot, n, why_none(s, n), found, e);
+	return named_addresses(p, draft, slot, n, found, e);
+}
+
+/* ---- servers ---- */
+
+/* Whether the server must be set anew: its plan differs, or its addresses. */
+static bool
+differs(const struct pen *p, unsigned slot, const struct server_plan *s,
+    const struct server_addrs *found)
+{
+	const struct server_plan *before = plan_slot(p->plan, slot);
+	const struct server *old = pool_slot(p->pool, slot);
+
+	if (before == NULL || !server_plan_equal(before, s) || s->out_now ||
+	    old == NULL)
+		return true;
+	return found->count == 0
+	    ? !old->unresolved
+	    : !old->present || !same_set(&old->addrs, found);
+}
+
+static int
+add_change(struct changes *c, unsigned slot, const struct server_addrs *found)
+{
+	struct change *new;
+	size_t room;
+
+	if (c->count == c->room) {
+		room = c->room > 0 ? 2 * c->room : 8;
+		new = realloc(c->list, room * sizeof(*new));
+		if (new == NULL)
+			return -1;
+		c->list = new;
+		c->room = room;
+	}
+	c->list[c->count].slot = slot;
+	c->list[c->count++].addrs = *found;
+	return 0;
+}
+
+/* ---- pen itself as a server ---- */
+
+static bool
+is_listener(const struct frontend_address *l, const struct addr *a)
+{
+	struct addr host = l->at;
+
+	if (l->at.u.sa.sa_family == AF_UNIX)
+		return addr_equal(&l->at, a);
+	if (addr_port(&l->at) != addr_port(a) || a->u.sa.sa_family == AF_UNIX)
+		return false;
+	addr_set_port(&host, addr_port(a));
+	if (!addr_is_any(&l->at))
+		return addr_equal(&host, a);
+	return (l->at.u.sa.sa_family == a->u.sa.sa_family ||
+		   (l->at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
+	    sock_is_local(a);
+}
+
+/* A server that would be pen itself: each client would come to it again, for
+ * ever. With direct return frames go elsewhere. What a name has got since is no
+ * fault of who changes something else. */
+static int
+check_elsewhere(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct server_addrs *found, struct error *e)
+{
+	const struct server_plan *s = plan_slot(draft, slot);
+	const struct server_plan *now = plan_slot(p->plan, slot);
+	const struct listen_list *listen = &draft->listen;
+	char text[ADDR_TEXT_MAX], name[32] = "the emergency server";
+	unsigned i, k;
+
+	if (slot == SLOT_ABUSE)
+		snprintf(name, sizeof(name), "the abuse server");
+	else if (slot != SLOT_EMERGENCY)
+		snprintf(name, sizeof(name), "server %u", server_number(slot));
+	if (direct_is_wanted(draft) ||
+	    (p->phase >= PHASE_SERVING && same_host(now, s) &&
+		now->port == s->port &&
+		listen_list_equal(&p->plan->listen, listen)))
+		return 0;
+	for (i = 0; i < found->count; i++)
+		for (k = 0; k < listen->count; k++)
+			if (is_listener(&listen->entry[k], &found->addr[i]))
+				return error_set(e,
+				    "%s is pen's own listening address %s",
+				    name, addr_format(&found->addr[i], text));
+	return 0;
+}
+
+static int
+find_change(const struct pen *p, const struct plan *draft, unsigned slot,
+    const struct names *n, struct changes *c, struct error *e)
+{
+	const struct server_plan *s = plan_slot(draft, slot);
+	const struct server *old = pool_slot(p->pool, slot);
+	struct server_addrs found = { .count = 0 };
+
+	if (s != NULL && s->host == NULL && s->origin != NULL)
+		return error_set(e, "%.300s: there is no server %u", s->origin,
+		    server_number(slot));
+	if (s == NULL || s->host == NULL) {
+		if (old == NULL || (!old->present && !old->unresolved))
+			return 0;
+	} else if (addresses(p, draft, slot, s, n, &found, e) < 0) {
+		return -1;
+	} else if (check_elsewhere(p, draft, slot, &found, e) < 0) {
+		return -1;
+	} else if (!differs(p, slot, s, &found)) {
+		return 0;
+	}
+	return add_change(c, slot, &found) == 0 ? 0
+						: error_set(e, "out of memory");
+}
+
+/* Whether servers may have to be set, or refused, that are the same in both
+ * plans, because ports mean something else. */
+static bool
+concerns_all(const struct apply *a)
+{
+	return a->now->config.frontend.dns.on !=
+	    a->wanted->config.frontend.dns.on ||
+	    !listen_list_equal(&a->now->listen, &a->wanted->listen);
+}
+
+/* Servers to be set, and to be removed. */
+int
+apply_servers_check(struct apply *a, struct error *e)
+{
+	bool all = concerns_all(a);
+	unsigned now = plan_slots(a->now), wanted = plan_slots(a->wanted);
+	unsigned slots = now > wanted ? now : wanted, slot;
+
+	for (slot = 0; slot < slots; slot++) {
+		if (!all)
+			slot = next_concerned(
+			    a->now, a->wanted, a->names, slot);
+		if (slot < slots &&
+		    find_change(a->pen, a->wanted, slot, a->names, &a->servers,
+			e) < 0)
+			return -1;
+	}
+	return 0;
+}

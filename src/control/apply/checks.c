@@ -1,0 +1,281 @@
+/* checks.c: health checks of servers: what a plan says of them, and what they
+ * need. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/words.h"
+#include "control/apply/checks.h"
+#include "control/apply/direct.h"
+#include "control/verify/preflight.h"
+#include "control/plan/origin.h"
+#include "proxy/check_dsr.h"
+#include "proxy/check_stream.h"
+
+/* ---- what a plan says ---- */
+
+const char *
+checks_text(const struct plan *p, unsigned slot)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+
+	if (s == NULL || s->host == NULL)
+		return NULL;
+	if (s->check == NULL)
+		return p->config.checks.text;
+	return strcmp(s->check, "off") != 0 ? s->check : NULL;
+}
+
+bool
+checks_are_wanted(const struct plan *p)
+{
+	return p->config.checks.text != NULL ||
+	    plan_traits(p) & TRAIT_CHECKED;
+}
+
+/* Returns NULL when there is none, with a sentence when it is wrong. */
+static struct check_spec *
+spec_of(const char *text, struct error *e)
+{
+	return text != NULL ? check_spec_read(text, e) : NULL;
+}
+
+unsigned
+checks_traits(const char *text)
+{
+	struct error e;
+	struct check_spec *s = strcmp(text, "off") != 0 ? spec_of(text, &e)
+							: NULL;
+	const struct check_tls *tls = s != NULL ? check_spec_tls(s) : NULL;
+	unsigned traits = s != NULL ? TRAIT_CHECKED : 0;
+
+	if (tls != NULL)
+		traits |= TRAIT_CHECK_TLS |
+		    (tls->no_verify ? 0 : TRAIT_CHECK_VERIFY);
+	check_spec_drop(s);
+	return traits;
+}
+
+unsigned
+checks_all_traits(const struct plan *p)
+{
+	const char *text = p->config.checks.text;
+
+	return plan_traits(p) | (text != NULL ? checks_traits(text) : 0);
+}
+
+/* The first one that clients come to; 0: any. */
+static uint16_t
+first_port(const struct plan *p)
+{
+	int port = spec_default_port(&p->listen);
+
+	return port > 0 ? (uint16_t)port : 0;
+}
+
+bool
+checks_concern_all(const struct apply *a)
+{
+	const struct check_settings *x = &a->now->config.checks,
+				    *y = &a->wanted->config.checks;
+
+	return a->first ||
+	    a->now->config.tls.upstream_verify !=
+	    a->wanted->config.tls.upstream_verify ||
+	    x->port != y->port || first_port(a->now) != first_port(a->wanted) ||
+	    !text_equal(x->text, y->text);
+}
+
+bool
+checks_may_differ(const struct apply *a)
+{
+	return checks_concern_all(a) || a->changes & (PLAN_CHECKS | PLAN_HOSTS);
+}
+
+/* ---- programs ---- */
+
+int
+checks_try_program(
+    const struct pen *p, const struct check_spec *s, struct error *e)
+{
+	const char *program = check_spec_program(s);
+	struct error why;
+
+	if (program == NULL || preflight_program(p, program, &why) == 0)
+		return 0;
+	return error_set(
+	    e, "check %s: %.450s", check_spec_kind(s)->name, why.text);
+}
+
+static int
+try_text(const struct pen *p, const char *text, struct error *e)
+{
+	struct check_spec *s = spec_of(text, e);
+	int rc = s != NULL ? checks_try_program(p, s, e) : 0;
+
+	check_spec_drop(s);
+	return rc;
+}
+
+int
+checks_try_programs(const struct pen *p, struct error *e)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	if (try_text(p, p->plan->config.checks.text, e) < 0) {
+		origin_add(p->plan, "check", e);
+		return -1;
+	}
+	for (i = 0; (s = plan_slot(p->plan, i)) != NULL; i++)
+		if (s->check != NULL &&
+		    try_text(p, checks_text(p->plan, i), e) < 0) {
+			origin_put(s->origin, "", e);
+			return -1;
+		}
+	return 0;
+}
+
+/* ---- direct return ---- */
+
+uint16_t
+checks_dsr_port(const struct check_settings *s, const struct check_spec *spec)
+{
+	const struct check_dsr_settings *o = check_spec_settings(spec);
+
+	return o->port != 0 ? o->port : (uint16_t)s->port;
+}
+
+static int
+check_address(
+    const struct plan *p, const struct addr *at, uint16_t port, struct error *e)
+{
+	const struct dsr_settings *s = &p->config.dsr;
+	bool v6 = at->u.sa.sa_family == AF_INET6;
+
+	if (s->ip[v6].len == 0)
+		return error_set(e,
+		    "check dsr needs a dsr_ip of %s, the source of its probes",
+		    v6 ? "IPv6" : "IPv4");
+	if (addr_port(at) == 0 && port == 0)
+		return error_set(e,
+		    "check dsr needs a port to probe, as the listening address "
+		    "has none");
+	return 0;
+}
+
+static int
+check_direct(const struct plan *p, uint16_t port, struct error *e)
+{
+	unsigned i;
+
+	if (!direct_is_wanted(p))
+		return error_set(e, "check dsr: dsr_if is not set");
+	if (p->config.frontend.udp.on)
+		return error_set(
+		    e, "check dsr probes by TCP, but -U forwards only UDP");
+	for (i = 0; i < p->listen.count; i++)
+		if (check_address(p, &p->listen.entry[i].at, port, e) < 0)
+			return -1;
+	return 0;
+}
+
+/* ---- what checks need ---- */
+
+uint16_t
+checks_other_port(const struct plan *p, const struct server_plan *s)
+{
+	if (s->check_port != 0)
+		return (uint16_t)s->check_port;
+	if (p->config.checks.port != 0)
+		return (uint16_t)p->config.checks.port;
+	return s->same_port && !s->service.there ? first_port(p) : 0;
+}
+
+uint16_t
+checks_port(const struct plan *p, const struct server_plan *s)
+{
+	uint16_t other = checks_other_port(p, s);
+
+	return other != 0      ? other
+	    : s->service.there ? s->service.port
+			       : s->port;
+}
+
+static int
+check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
+    struct error *e)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+	const struct check_kind *kind = check_spec_kind(spec);
+	bool path = s->check_address == NULL && addr_is_unix_text(s->host);
+	const struct check_tls *tls = check_spec_tls(spec);
+
+	if (kind == &check_dsr && s->check != NULL)
+		return error_set(e,
+		    "server \"%.150s\": check dsr cannot be set for one "
+		    "server, only for all",
+		    s->host);
+	if (tls != NULL && tls->verify && !p->config.tls.upstream_verify)
+		return error_set(e,
+		    "server \"%.150s\": check %s verify: ssl_upstream_verify "
+		    "is off",
+		    s->host, kind->name);
+	if (!kind->needs_port || path || checks_port(p, s) != 0)
+		return 0;
+	return error_set(e,
+	    "server \"%.150s\": check %s needs a check_port, as the server has "
+	    "no port of its own",
+	    s->host, kind->name);
+}
+
+static int
+check_server(const struct plan *p, unsigned slot, const struct check_spec *all,
+    struct error *e)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+	const char *text = checks_text(p, slot);
+	struct check_spec *own = NULL;
+	int rc;
+
+	if (text == NULL)
+		return 0;
+	if (s->check != NULL && (own = check_spec_read(text, e)) == NULL)
+		return -1;
+	rc = check_one(p, slot, own != NULL ? own : all, e);
+	check_spec_drop(own);
+	return rc;
+}
+
+static int
+check_servers(struct apply *a, const struct check_spec *all, struct error *e)
+{
+	const struct plan *p = a->wanted;
+	size_t i, n = checks_concern_all(a) ? plan_slots(p) : a->servers.count;
+	unsigned slot;
+
+	for (i = 0; i < n; i++) {
+		slot = checks_concern_all(a) ? (unsigned)i
+					     : a->servers.list[i].slot;
+		if (check_server(p, slot, all, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+int
+checks_check(struct apply *a, struct error *e)
+{
+	const struct check_settings *s = &a->wanted->config.checks;
+	struct check_spec *all = NULL;
+	int rc = 0;
+
+	if (s->text != NULL && (all = check_spec_read(s->text, e)) == NULL)
+		return -1;
+	if (all != NULL && check_spec_kind(all) == &check_dsr)
+		rc = check_direct(a->wanted, checks_dsr_port(s, all), e);
+	if (rc == 0)
+		rc = check_servers(a, all, e);
+	check_spec_drop(all);
+	return rc;
+}

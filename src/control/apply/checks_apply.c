@@ -1,0 +1,304 @@
+/* checks_apply.c: checks of a draft come into force: they are carried out by
+ * the checker or, "dsr", by the director. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/memory.h"
+#include "base/words.h"
+#include "control/apply/checks.h"
+#include "control/plan/origin.h"
+#include "dsr/director/director.h"
+#include "proxy/check_dsr.h"
+#include "proxy/checker.h"
+#include "proxy/frontend_core.h"
+
+/* A server that the draft sets, checks, or checks no longer. */
+struct check_change {
+	unsigned slot;
+	struct checker_target target; /* its spec is ours */
+	bool was_present;
+	unsigned generation; /* of its addresses before */
+};
+
+struct check_changes {
+	struct check_spec *all; /* of servers that say nothing; NULL: none */
+	struct check_change *list;
+	size_t count;
+};
+
+/* ---- the director ---- */
+
+/* The others are asked by the checker, or not at all. */
+static bool
+is_left_to_director(void *arg, const struct server *s)
+{
+	const struct pen *p = arg;
+	const struct server_plan *plan = plan_slot(p->plan, s->slot);
+
+	return plan == NULL || plan->check == NULL;
+}
+
+static int
+set_director(struct pen *p, const struct plan *plan, struct error *e)
+{
+	const struct check_settings *s = &plan->config.checks;
+	struct director_check c = { .interval_ms = s->interval_ms,
+		.timeout_ms = s->timeout_ms,
+		.wants = is_left_to_director,
+		.arg = p };
+	struct check_spec *spec;
+
+	if (p->director == NULL)
+		return 0;
+	spec = s->text != NULL ? check_spec_read(s->text, e) : NULL;
+	if (spec != NULL && check_spec_kind(spec) == &check_dsr) {
+		c.on = true;
+		c.port = checks_dsr_port(s, spec);
+	}
+	check_spec_drop(spec);
+	return director_set_check(p->director, &c, e);
+}
+
+/* ---- prepare ---- */
+
+static void
+free_changes(struct check_changes *c)
+{
+	size_t i;
+
+	if (c == NULL)
+		return;
+	for (i = 0; i < c->count; i++)
+		check_spec_drop(c->list[i].target.spec);
+	check_spec_drop(c->all);
+	free(c->list);
+	free(c);
+}
+
+/* A check that stays as it is may have lost its program: its results say so. */
+static int
+try_program(struct apply *a, const struct check_spec *spec, const char *before,
+    struct error *e)
+{
+	return a->first || !text_equal(check_spec_text(spec), before)
+	    ? checks_try_program(a->pen, spec, e)
+	    : 0;
+}
+
+/* Returns 0, or -1 with a sentence. */
+static int
+find_target(struct apply *a, struct check_changes *all, struct check_change *c,
+    struct error *e)
+{
+	const struct plan *p = a->wanted;
+	const struct server_plan *s = plan_slot(p, c->slot);
+	struct checker_target *t = &c->target;
+	const char *text = checks_text(p, c->slot);
+
+	if (text == NULL)
+		return 0;
+	if (checker_reserve(a->pen->checker, c->slot) < 0)
+		return error_set(e, "out of memory");
+	if (s->check != NULL &&
+	    ((t->spec = check_spec_read(text, e)) == NULL ||
+		try_program(a, t->spec, checks_text(a->now, c->slot), e) < 0)) {
+		origin_put(s->origin, "", e);
+		return -1;
+	}
+	if (s->check == NULL)
+		t->spec = check_spec_hold(all->all);
+	t->port = checks_other_port(p, s);
+	if (s->check_address != NULL)
+		(void)addr_parse_ip(
+		    &t->at, s->check_address, checks_port(p, s));
+	return 0;
+}
+
+static int
+find_targets(struct apply *a, struct check_changes *c, struct error *e)
+{
+	bool all = checks_concern_all(a);
+	struct check_change *one;
+	const struct server *s;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		one = &c->list[i];
+		one->slot = all ? (unsigned)i : a->servers.list[i].slot;
+		s = pool_slot(a->pen->pool, one->slot);
+		one->was_present = s != NULL && s->present && !a->first;
+		one->generation = s != NULL ? s->generation : 0;
+		if (find_target(a, c, one, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static unsigned
+slots_of(const struct apply *a)
+{
+	unsigned now = pool_slots(a->pen->pool), wanted = plan_slots(a->wanted);
+
+	return now > wanted ? now : wanted;
+}
+
+/* Returns 0, or -1 with a sentence. */
+static int
+read_all(struct apply *a, struct check_changes *c, struct error *e)
+{
+	const char *text = a->wanted->config.checks.text;
+
+	if (text == NULL)
+		return 0;
+	c->all = check_spec_read(text, e);
+	if (c->all != NULL &&
+	    try_program(a, c->all, a->now->config.checks.text, e) == 0)
+		return 0;
+	origin_add(a->wanted, "check", e);
+	return -1;
+}
+
+static struct check_changes *
+compile(struct apply *a, struct error *e)
+{
+	struct check_changes *c = calloc(1, sizeof(*c));
+
+	if (c == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	c->count = checks_concern_all(a) ? slots_of(a) : a->servers.count;
+	c->list = calloc(c->count + 1, sizeof(*c->list));
+	if (c->list == NULL)
+		c->count = 0;
+	if (c->list == NULL)
+		error_set(e, "out of memory");
+	else if (read_all(a, c, e) == 0 && find_targets(a, c, e) == 0)
+		return c;
+	free_changes(c);
+	return NULL;
+}
+
+static int
+open_checker(struct pen *p, struct error *e)
+{
+	p->checker =
+	    checker_new(p->loop, p->pool, frontend_core_of(p->frontend));
+	if (p->checker == NULL)
+		return error_set(e, "out of memory");
+	checker_set_programs(p->checker, p->programs);
+	return 0;
+}
+
+int
+checks_prepare(struct apply *a, struct error *e)
+{
+	if (a->first && open_checker(a->pen, e) < 0)
+		return -1;
+	a->checks = compile(a, e);
+	if (a->checks != NULL && set_director(a->pen, a->wanted, e) == 0)
+		return 0;
+	free_changes(a->checks);
+	a->checks = NULL;
+	if (a->first)
+		checks_free(a->pen);
+	return -1;
+}
+
+void
+checks_cancel(struct apply *a)
+{
+	struct error e;
+
+	free_changes(a->checks);
+	a->checks = NULL;
+	/* of a start all goes as a whole */
+	if (a->first)
+		checks_free(a->pen);
+	else if (set_director(a->pen, a->now, &e) < 0)
+		log_error("checks not restored error=\"%s\"", e.text);
+}
+
+/* ---- commit ---- */
+
+static const struct checker_target unchecked = { .spec = NULL };
+
+static bool
+is_by_director(const struct check_spec *s)
+{
+	return check_spec_kind(s) == &check_dsr;
+}
+
+/* What is known of a server by its checks is void when nobody makes them, or
+ * somebody else does. */
+static void
+forget_health(struct pen *p, struct server *s, bool was, bool by_director)
+{
+	if (s != NULL && s->present && (by_director ? was : s->checked))
+		pool_unchecked(p->pool, s);
+}
+
+/* A server that serves already goes on while its first check is under way,
+ * whatever new ones begin as. */
+static void
+commit_one(struct apply *a, struct check_change *c)
+{
+	enum server_initial initial = a->wanted->config.checks.initial;
+	struct pen *p = a->pen;
+	struct server *s = pool_slot(p->pool, c->slot);
+	struct checker_target *t = &c->target;
+	bool by_director = t->spec != NULL && is_by_director(t->spec), is, new;
+	struct checker_report before;
+
+	is = t->spec != NULL && !by_director && s != NULL && s->present;
+	new = is && (!c->was_present || c->generation != s->generation);
+	if (!is)
+		forget_health(p, s,
+		    checker_report(p->checker, c->slot, &before), by_director);
+	else
+		pool_begin_checks(p->pool, s);
+	if (new)
+		pool_assume(p->pool, s, initial);
+	checker_set(p->checker, c->slot, is ? t : &unchecked,
+	    new && initial != SERVER_INITIAL_UP);
+}
+
+void
+checks_commit(struct apply *a)
+{
+	const struct check_settings *s = &a->wanted->config.checks;
+	struct checker_options o = { .interval_ms = s->interval_ms,
+		.interval_down_ms = s->interval_down_ms,
+		.timeout_ms = s->timeout_ms,
+		.running_max = (unsigned)s->running_max,
+		.lazy = s->lazy };
+	size_t i;
+
+	checker_set_options(a->pen->checker, &o);
+	for (i = 0; i < a->checks->count; i++)
+		commit_one(a, &a->checks->list[i]);
+	free_changes(a->checks);
+	a->checks = NULL;
+}
+
+void
+checks_stop(struct pen *p)
+{
+	static const struct checker_target none;
+	struct checker_report report;
+	unsigned i;
+
+	for (i = 0; p->checker != NULL && i < pool_slots(p->pool); i++)
+		if (checker_report(p->checker, i, &report))
+			checker_set(p->checker, i, &none, false);
+}
+
+void
+checks_free(struct pen *p)
+{
+	checker_free(p->checker);
+	p->checker = NULL;
+}

@@ -1,0 +1,57 @@
+/* derive.c: settings that follow from others. */
+#include "config.h"
+
+#include "control/apply/derive.h"
+#include "control/apply/descriptors.h"
+#include "pool/balance.h"
+
+/* Pen's precedence: prio, weight, hash, round robin. A client goes back to its
+ * last server only when no mode was asked for, or `sticky` was; each DNS query
+ * is balanced by itself. */
+static void
+derive_pool_options(
+    const struct mode_options *m, bool dns, struct pool_options *o)
+{
+	bool plain = !m->roundrobin && !m->hash && !m->weight && !m->prio &&
+	    !m->balance && !dns;
+
+	o->balance = balance_find(m->balance != NULL ? m->balance
+		: m->prio			     ? "prio"
+		: m->weight			     ? "wleastconn"
+		: m->hash			     ? "hash"
+						     : "roundrobin");
+	o->sticky =
+	    m->sticky == TRISTATE_UNSET ? plain : m->sticky == TRISTATE_ON;
+	o->stubborn = m->stubborn;
+	o->hash_port = m->roundrobin;
+}
+
+/* A director without a memory of flows must choose alike for each frame. */
+static void
+derive_alone(const struct dsr_settings *s, struct pool_options *o)
+{
+	if (s->interface == NULL || s->flows > 0)
+		return;
+	o->balance = balance_find("hash");
+	o->sticky = false;
+}
+
+void
+derive_settings(struct plan *p, size_t descriptors, size_t kept)
+{
+	struct config *c = &p->config;
+	struct frontend_options *f = &c->frontend;
+
+	derive_pool_options(&c->mode, f->dns.on, &c->pool);
+	derive_alone(&c->dsr, &c->pool);
+	c->tls.no_h2 = f->http.on;
+	f->udp.on = c->udp || f->dns.on;
+	f->udp.each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
+	f->dump = c->debug < 2 ? 0 : c->ascii ? 2 : 1;
+	if (descriptors > 0) {
+		descriptors_settle(descriptors, p, kept);
+	} else {
+		f->sessions_max = c->conn_max;
+		f->preopened = c->idlers;
+	}
+}

@@ -1,0 +1,109 @@
+/* descriptors.c: the budget of descriptors. */
+#include "config.h"
+
+#include "base/log.h"
+#include "control/apply/descriptors.h"
+#include "proxy/dns.h"
+
+/* Standard files, the loop, the log, a file being read. */
+enum { OWN = 16 };
+/* Control clients at a time; pipes that are left to long flows. */
+enum { CONTROL_MIN = 8, CONTROL_MAX = 200, PIPES_MAX = 4096 };
+/* For pipes, when nobody says how many sessions there may be. */
+enum { PIPES_USUAL = 750 };
+
+static size_t
+smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static size_t
+larger(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+static size_t
+minus(size_t a, size_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Health checks that run at a time; those that single servers have of their own
+ * are few. */
+static size_t
+count_checks(const struct plan *plan)
+{
+	size_t most = (size_t)plan->config.checks.running_max;
+
+	return plan->config.checks.text != NULL
+	    ? smaller(most, plan_slots(plan))
+	    : 0;
+}
+
+/* What the process has open whoever comes. */
+static size_t
+count_own(const struct plan *plan)
+{
+	size_t n = OWN + plan->listen.count + count_checks(plan);
+	unsigned i;
+
+	for (i = 0; i < plan->control_count; i++)
+		n += plan->controls[i].at.count;
+	if (plan->config.frontend.dns.on) /* old ones stay for their answers */
+		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
+	return n;
+}
+
+static size_t
+sessions_of(size_t left, size_t each)
+{
+	return left > each ? left / each : 1;
+}
+
+struct descriptors
+descriptors_share(size_t limit, const struct plan *plan, size_t kept)
+{
+	const struct frontend_options *o = &plan->config.frontend;
+	size_t wanted = (size_t)plan->config.conn_max;
+	size_t each = o->udp.on && !o->dns.on ? 1 : 2, part = limit / 20, left;
+	struct descriptors d;
+
+	d.control =
+	    part < CONTROL_MIN ? CONTROL_MIN : smaller(part, CONTROL_MAX);
+	left = minus(limit, count_own(plan) + d.control);
+	d.idlers = smaller((size_t)plan->config.idlers,
+	    smaller(left / 2, minus(left, each * kept)));
+	left -= d.idlers;
+	d.sessions = sessions_of(left, each);
+	d.usual = larger(kept,
+	    sessions_of(minus(left, smaller(part, PIPES_USUAL)), each));
+	left = minus(left, each * (wanted > 0 ? wanted : d.usual));
+	d.kernel_pipes = smaller(left / 2, PIPES_MAX);
+	return d;
+}
+
+/* *value is what the plan before had, and has been told then. */
+static void
+lower(const char *what, uint64_t wanted, uint64_t *value, size_t most,
+    size_t limit)
+{
+	if (wanted > most && *value != most)
+		log_warn("%s lowered from=%llu to=%zu descriptors=%zu", what,
+		    (unsigned long long)wanted, most, limit);
+	*value = wanted < most ? wanted : most;
+}
+
+void
+descriptors_settle(size_t limit, struct plan *plan, size_t kept)
+{
+	struct descriptors d = descriptors_share(limit, plan, kept);
+	struct config *c = &plan->config;
+	struct frontend_options *o = &c->frontend;
+
+	lower("idlers", c->idlers, &o->preopened, d.idlers, limit);
+	lower("conn_max", c->conn_max > 0 ? c->conn_max : d.usual,
+	    &o->sessions_max, d.sessions, limit);
+	o->kernel_pipes_max = d.kernel_pipes;
+}

@@ -1,0 +1,384 @@
+/* direct.c: a plan's words as a director's. */
+#include "config.h"
+
+#include <net/if.h>
+#include <pwd.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/apply/direct.h"
+#include "control/plan/origin.h"
+#include "dsr/director/director.h"
+
+/* More are asked about, and answered for, too often. */
+enum { VIPS_MAX = 64 };
+
+bool
+direct_is_wanted(const struct plan *p)
+{
+	return p->config.dsr.interface != NULL;
+}
+
+static int
+check_address(const struct plan *p, const struct addr *at, struct error *e)
+{
+	bool path = at->u.sa.sa_family == AF_UNIX;
+	char text[ADDR_TEXT_MAX];
+
+	if (!direct_is_wanted(p)) {
+		if (path || addr_port(at) != 0)
+			return 0;
+		error_set(e,
+		    "listening address \"%.200s\": port out of range 1..65535",
+		    p->listen_text);
+		origin_add(p, "listen", e);
+		return -1;
+	}
+	if (!path && !addr_is_any(at))
+		return 0;
+	addr_format(at, text);
+	return error_set(e,
+	    "\"%s\": direct server return needs the address that clients use",
+	    text);
+}
+
+/* ---- the way to servers ---- */
+
+bool
+direct_is_tunnelled(const struct plan *p, enum server_forward forward)
+{
+	return forward == SERVER_FORWARD_TUNNEL ||
+	    (forward == SERVER_FORWARD_AS_SET &&
+		p->config.dsr.forward == SERVER_FORWARD_TUNNEL);
+}
+
+static bool
+is_tunnelled(const struct plan *p, const struct server_plan *s)
+{
+	return s->host != NULL && direct_is_tunnelled(p, s->set.forward);
+}
+
+/* Whether another machine can have the address. */
+static bool
+is_of_another(const struct plan *p, const struct addr *a)
+{
+	struct addr at;
+	unsigned i;
+
+	if (addr_is_any(a) || addr_is_group(a) || addr_is_loopback(a))
+		return false;
+	for (i = 0; i < 2; i++)
+		if (addr_equal(&p->config.dsr.ip[i], a))
+			return false;
+	for (i = 0; i < p->listen.count; i++) {
+		at = p->listen.entry[i].at;
+		addr_set_port(&at, 0);
+		if (addr_equal(&at, a))
+			return false;
+	}
+	return true;
+}
+
+/* What the plan wants; false: its gateway is no address of one. */
+static bool
+read_forward(const struct plan *p, struct director_forward *f)
+{
+	const struct dsr_settings *s = &p->config.dsr;
+	const struct server_plan *each;
+	struct addr a;
+	unsigned i;
+
+	memset(f, 0, sizeof(*f));
+	/* servers may come later, when the right to raw sockets is gone */
+	f->tunnel = f->tunnels = s->forward == SERVER_FORWARD_TUNNEL;
+	for (i = 0; !f->tunnels && (each = plan_slot(p, i)) != NULL; i++)
+		f->tunnels = is_tunnelled(p, each);
+	if (s->gateway == NULL)
+		return true;
+	f->has_gateway_mac = mac_parse(&f->gateway_mac, s->gateway) == 0;
+	if (f->has_gateway_mac)
+		return mac_is_station(&f->gateway_mac);
+	if (addr_parse_ip(&a, s->gateway, 0) < 0 || !is_of_another(p, &a))
+		return false;
+	peer_from_addr(&f->gateway, &a);
+	f->gateway.scope = 0;
+	return true;
+}
+
+/* Tunnels through a gateway come from an own address of the server's family. */
+static int
+check_source(const struct plan *p, const struct server_plan *s, struct error *e)
+{
+	bool v6;
+	struct addr a;
+
+	if (!is_tunnelled(p, s) || addr_parse_ip(&a, s->host, 0) < 0)
+		return 0;
+	v6 = a.u.sa.sa_family == AF_INET6;
+	if (p->config.dsr.ip[v6].len > 0)
+		return 0;
+	return error_set(e,
+	    "server \"%.150s\": a tunnel through dsr_gateway needs an IPv%d "
+	    "dsr_ip",
+	    s->host, v6 ? 6 : 4);
+}
+
+static int
+check_forward(const struct plan *p, struct error *e)
+{
+	const struct server_plan *s;
+	struct director_forward f;
+	unsigned i;
+
+	if (!read_forward(p, &f))
+		return error_set(e,
+		    "dsr_gateway: \"%.100s\" is not an address of a router",
+		    p->config.dsr.gateway);
+	if (p->config.dsr.gateway == NULL)
+		return 0;
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
+		if (check_source(p, s, e) < 0)
+			return -1;
+	return 0;
+}
+
+int
+direct_prepare_forward(struct apply *a, struct error *e)
+{
+	struct director_forward f;
+
+	/* one that was opened just now has opened that, too */
+	if (a->first || a->pen->director == NULL)
+		return 0;
+	(void)read_forward(a->wanted, &f);
+	return director_prepare_forward(a->pen->director, &f, e);
+}
+
+void
+direct_commit_forward(struct apply *a)
+{
+	struct director_forward f;
+
+	if (a->first || a->pen->director == NULL)
+		return;
+	(void)read_forward(a->wanted, &f);
+	director_set_forward(a->pen->director, &f);
+}
+
+/* ---- what a plan may want ---- */
+
+/* Questions in a VIP's name are the servers' own address to them: they do not
+ * answer. */
+static int
+check_own(const struct plan *p, const struct addr *at, struct error *e)
+{
+	struct peer vip, own;
+	unsigned i;
+
+	peer_from_addr(&vip, at);
+	for (i = 0; i < 2; i++) {
+		if (p->config.dsr.ip[i].len == 0)
+			continue;
+		peer_from_addr(&own, &p->config.dsr.ip[i]);
+		if (peer_same_host(&vip, &own))
+			return error_set(e,
+			    "dsr_ip needs an address of its own, not one that "
+			    "clients use");
+	}
+	return 0;
+}
+
+static int
+check_server(const struct server_plan *s, struct error *e)
+{
+	if (s->host == NULL || !addr_is_unix_text(s->host))
+		return 0;
+	return error_set(e,
+	    "server \"%.200s\": direct server return needs servers with IP "
+	    "addresses",
+	    s->host);
+}
+
+static int
+check_servers(const struct plan *p, struct error *e)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
+		if (check_server(s, e) < 0)
+			return -1;
+	return 0;
+}
+
+int
+direct_check(struct apply *a, struct error *e)
+{
+	const struct plan *p = a->wanted;
+	unsigned i;
+
+	if (direct_is_wanted(p) && p->listen.count > VIPS_MAX)
+		return error_set(e,
+		    "direct server return has %d addresses at the most",
+		    VIPS_MAX);
+	for (i = 0; i < p->listen.count; i++)
+		if (check_address(p, &p->listen.entry[i].at, e) < 0)
+			return -1;
+	if (!direct_is_wanted(p))
+		return 0;
+	for (i = 0; i < p->listen.count; i++)
+		if (check_own(p, &p->listen.entry[i].at, e) < 0)
+			return -1;
+	if (a->changes & PLAN_HOSTS && check_servers(p, e) < 0)
+		return -1;
+	if (p->config.frontend.dns.on || p->config.frontend.dummy ||
+	    tls_settings_serve(&p->config.tls))
+		return error_set(e,
+		    "direct server return forwards frames as they are: no dns, "
+		    "dummy or TLS");
+	return check_forward(p, e);
+}
+
+static unsigned
+places(const struct listen_list *at, struct peer list[VIPS_MAX])
+{
+	unsigned i;
+
+	for (i = 0; i < at->count; i++)
+		peer_from_addr(&list[i], &at->entry[i].at);
+	return at->count;
+}
+
+/* What is asked for and cannot be is slower, not wrong. */
+static void
+warn_fast(const struct director *d, const struct dsr_settings *s)
+{
+	struct director_status now;
+
+	director_status(d, &now);
+	if (s->fast && !now.fast.on)
+		log_warn("dsr_fast_path has no effect: %s link=%s",
+		    s->flows == 0 ? "dsr_flows is 0"
+				  : "this kind of link has no fast path",
+		    now.link);
+}
+
+/* Whose locks count besides root's. */
+static uid_t
+user_to_be(const struct plan *p)
+{
+	const char *name = p->config.process.user;
+	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
+
+	return pw != NULL ? pw->pw_uid : geteuid();
+}
+
+void
+direct_find_others(struct vip_others *o, const struct plan *p)
+{
+	struct peer list[VIPS_MAX];
+	unsigned n = places(&p->listen, list);
+
+	vip_locks_others(o, if_nametoindex(p->config.dsr.interface),
+	    user_to_be(p), list, n);
+}
+
+static int
+open_director(struct pen *p, const struct plan *plan, struct error *e)
+{
+	const struct config *c = &plan->config;
+	struct peer list[VIPS_MAX];
+	struct director_options o = { .interface = c->dsr.interface,
+		.link = c->dsr.link,
+		.ip = { c->dsr.ip[0], c->dsr.ip[1] },
+		.flows = c->dsr.flows,
+		.announce = c->dsr.announce,
+		.udp_only = c->frontend.udp.on,
+		.fast = c->dsr.fast,
+		.user = user_to_be(plan) };
+	unsigned n = places(&plan->listen, list);
+
+	direct_warn(p);
+	(void)read_forward(plan, &o.forward);
+	p->director = director_new(p->loop, p->pool, &o, list, n, e);
+	return p->director != NULL ? 0 : -1;
+}
+
+static const struct acl *
+tarpit_list(const struct plan *p)
+{
+	return plan_acls_of(&p->acls, &p->config.dsr.tarpit_acl);
+}
+
+/* An empty list permits all, elsewhere; nobody wants that here. */
+static int
+set_tarpit(struct apply *a, struct error *e)
+{
+	const struct acl *list = tarpit_list(a->wanted),
+			 *before = a->first ? NULL : tarpit_list(a->now);
+	char word[ACL_WORD_MAX];
+
+	if (list != NULL && list->count == 0 &&
+	    (before == NULL || before->count > 0))
+		log_warn("tarpit has no addresses: its list is empty acl=%s",
+		    acl_ref_word(&a->wanted->config.dsr.tarpit_acl, word));
+	return director_set_tarpit(a->pen->director, list, e);
+}
+
+/* ---- taking part in a change; see apply.h ---- */
+
+static void
+close_director(struct pen *p)
+{
+	director_free(p->director);
+	p->director = NULL;
+}
+
+int
+direct_prepare(struct apply *a, struct error *e)
+{
+	struct pen *p = a->pen;
+
+	if (!direct_is_wanted(a->wanted))
+		return 0;
+	if (a->first && open_director(p, a->wanted, e) < 0)
+		return -1;
+	if (set_tarpit(a, e) == 0) {
+		if (a->first)
+			warn_fast(p->director, &a->wanted->config.dsr);
+		return 0;
+	}
+	if (a->first)
+		close_director(p);
+	return -1;
+}
+
+void
+direct_cancel(struct apply *a)
+{
+	struct error e;
+
+	if (a->pen->director == NULL)
+		return;
+	if (a->first)
+		close_director(a->pen);
+	else if (director_set_tarpit(
+		     a->pen->director, tarpit_list(a->now), &e) < 0)
+		log_error("tarpit not restored error=\"%s\"", e.text);
+}
+
+int
+direct_listen(struct pen *p, const struct listen_list *at, struct error *e)
+{
+	struct peer list[VIPS_MAX];
+	unsigned n = places(at, list);
+
+	return director_set_vips(p->director, list, n, e);
+}
+
+bool
+direct_has_flows(const struct pen *p, const struct server *s)
+{
+	return p->director != NULL && director_has_flows(p->director, s);
+}

@@ -1,0 +1,48 @@
+/* direct.h: direct server return of the plan in force. */
+#ifndef PEN_CONTROL_DIRECT_H
+#define PEN_CONTROL_DIRECT_H
+
+#include "control/apply/apply.h"
+#include "dsr/segment/vip_lock.h"
+
+/* Checks what the draft wants of it, and opens nothing: port 0 is for direct
+ * return alone, which needs IP addresses that clients use, and a dsr_ip beside
+ * them. Returns 0, or -1 with a sentence. */
+int direct_check(struct apply *a, struct error *e);
+bool direct_is_wanted(const struct plan *p);
+/* Whether a server that says this of itself gets its packets in tunnels. */
+bool direct_is_tunnelled(const struct plan *p, enum server_forward forward);
+/* What other directors of this machine have on its interface; nothing when one
+ * of them is the plan's own. */
+void direct_find_others(struct vip_others *o, const struct plan *p);
+/* Opens the interface, at the start, and sets the tarpit's addresses. Returns
+ * 0, or -1 with a sentence and everything as it was. Has no effect without
+ * direct return, nor have those below. */
+int direct_prepare(struct apply *a, struct error *e);
+/* Undoes that. */
+void direct_cancel(struct apply *a);
+/* Opens what the draft needs to reach its servers, by MAC or in tunnels; what
+ * was opened once stays open. Returns 0, or -1 with a sentence. */
+int direct_prepare_forward(struct apply *a, struct error *e);
+/* Sends packets to servers as the draft says. Its servers must be in the
+ * pool. */
+void direct_commit_forward(struct apply *a);
+/* Serves these addresses from now on. Returns 0, or -1 with a sentence and
+ * everything as it was. */
+int direct_listen(struct pen *p, const struct listen_list *at, struct error *e);
+
+/* Whether clients are still sent to the server by direct return, after a FIN,
+ * too. */
+bool direct_has_flows(const struct pen *p, const struct server *s);
+
+/* ---- direct_inspect.c ---- */
+
+/* Looks at the machine and asks the segment whether what is in force can work,
+ * for up to three seconds; prints what it finds on standard error, a line each.
+ * Returns 1 when something keeps it from working, 0 when nothing does or it is
+ * not wanted, -1 with a sentence when it could not look. */
+int direct_inspect(const struct pen *p, struct error *e);
+/* Writes the worst of what the machine alone tells to the log. */
+void direct_warn(const struct pen *p);
+
+#endif

@@ -1,0 +1,67 @@
+/* secure.h: TLS of a plan: certificates are opened, read again and replaced.
+ *
+ *     a plan -> secure_prepare() -> secure_commit()     see apply.h
+ *     a timer, HUP, reload -> secure_look()             when files do */
+#ifndef PEN_CONTROL_SECURE_H
+#define PEN_CONTROL_SECURE_H
+
+#include <time.h>
+
+#include "control/plan/plan.h"
+#include "net/loop.h"
+#include "tls/tls_client.h"
+#include "tls/tls_server.h"
+
+struct apply;
+struct pen;
+
+struct secure {
+	struct tls_memory *memory; /* NULL: no TLS yet */
+	struct tls_server *server; /* towards clients; NULL: plain */
+	struct tls_client *client; /* towards servers; NULL: plain */
+	struct timer look;
+	unsigned rest_ms; /* not done yet: when to go on; 0: done */
+	bool looking;	  /* to go on is what the timer is for */
+	struct timer warn;
+};
+
+/* What was opened for a draft. */
+struct secure_change {
+	bool changed;
+	struct tls_memory *memory; /* NULL: there was some */
+	struct tls_server *server;
+	struct tls_client *client;
+};
+
+/* Checks what the draft wants of TLS, without opening anything: no setting for
+ * TLS with clients without a certificate, none without the others it needs.
+ * Returns 0, or -1 with a sentence that names the option or FILE:LINE. */
+int secure_check(struct apply *a, struct error *e);
+/* Whether TLS is to be spoken with it. */
+bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
+/* Whether it is with any, or with those to come. */
+bool secure_wants_client(const struct plan *p);
+/* Whether the draft's TLS settings, or the servers that TLS is spoken with, may
+ * differ from those in force. */
+bool secure_may_differ(const struct apply *a);
+/* Reads the files of a draft. Returns 0, or -1 with a sentence and nothing
+ * opened. */
+int secure_prepare(struct apply *a, struct error *e);
+void secure_cancel(struct apply *a);
+/* The draft is in force: clients and servers meet it from now on. */
+void secure_commit(struct apply *a);
+/* Reads the files of the plan in force and closes them again, for --check.
+ * Returns 0, or -1 with a sentence. */
+int secure_try(struct pen *p, struct error *e);
+/* Looks at all files: of HUP and reload. With many that have changed it goes on
+ * in the loop, between clients. */
+void secure_look(struct pen *p);
+void secure_free(struct pen *p);
+
+/* The `at`th certificate that is in use; false at the end. */
+bool secure_certificate(
+    const struct pen *p, unsigned at, struct tls_certificate *c);
+/* Whole days until then; below 0: it is over. */
+int64_t secure_days_left(time_t ends);
+
+#endif

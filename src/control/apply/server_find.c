@@ -1,0 +1,292 @@
+/* server_find.c: see server_find.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "base/number.h"
+#include "base/words.h"
+#include "control/language/command.h"
+#include "control/apply/expand.h"
+#include "control/pen.h"
+#include "control/apply/server_find.h"
+#include "control/plan/server_index.h"
+
+/* Servers listed in an error; those that are compared for a hint. */
+enum { FOUND_MAX = 6, HINTS_MAX = 1000 };
+
+/* What the word says. */
+struct wanted {
+	char host[SPEC_TEXT_MAX]; /* an IP address in its usual form */
+	bool ip, path;
+	int port; /* -1: any */
+};
+
+struct search {
+	const struct call *call;
+	struct wanted wanted;
+	unsigned count;
+	unsigned slot[FOUND_MAX];
+	void (*each)(void *arg, unsigned slot); /* NULL: they are counted */
+	void *arg;
+	unsigned parent; /* only its addresses, by number + 1; 0: any */
+};
+
+/* ---- the word ---- */
+
+static int
+parse_word(struct wanted *w, const char *word, struct error *e)
+{
+	const char *rest = "";
+	char *host = addr_is_unix_text(word) ? strdup(word)
+					     : spec_split_host(word, &rest, e);
+	struct addr ip;
+	uint16_t port = 0;
+	int rc = 0;
+
+	*w = (struct wanted){ .port = -1, .path = addr_is_unix_text(word) };
+	if (host == NULL)
+		return error_set(e, "\"%.100s\" is not a server", word);
+	w->ip = !w->path && addr_parse_ip(&ip, host, 0) == 0;
+	if (w->ip)
+		addr_format_host(&ip, w->host);
+	else
+		snprintf(w->host, sizeof(w->host), "%s", host);
+	free(host);
+	if (rest[0] == ':') {
+		if (strcmp(rest, ":0") != 0)
+			rc = resolve_port(rest + 1, &port, e);
+		w->port = port;
+	}
+	return rc;
+}
+
+/* ---- servers that fit ---- */
+
+static bool
+is_same_ip(const struct addr *a, const char *text)
+{
+	char ip[ADDR_TEXT_MAX];
+
+	return strcmp(addr_format_host(a, ip), text) == 0;
+}
+
+static bool
+text_is_ip(const char *host, const char *ip)
+{
+	struct addr a;
+
+	return host != NULL && addr_parse_ip(&a, host, 0) == 0 &&
+	    is_same_ip(&a, ip);
+}
+
+/* Whether the server in force has the address: a name has several. */
+static bool
+has_address(const struct pen *p, unsigned slot, const struct server_plan *s,
+    const char *ip)
+{
+	const struct server_plan *now = plan_slot(p->plan, slot);
+	const struct server *have = pool_slot(p->pool, slot);
+	unsigned i;
+
+	if (now == NULL || !text_equal(now->host, s->host) || have == NULL ||
+	    !have->present)
+		return false;
+	for (i = 0; i < have->addrs.count; i++)
+		if (is_same_ip(&have->addrs.addr[i], ip))
+			return true;
+	return false;
+}
+
+static bool
+fits(const struct search *f, unsigned slot)
+{
+	const struct server_plan *s = plan_slot(f->call->plan, slot);
+	const struct wanted *w = &f->wanted;
+
+	if (s == NULL || s->host == NULL || slot < SLOTS_SPECIAL)
+		return false;
+	if (w->port >= 0 && w->port != s->port)
+		return false;
+	if (w->path ? strcmp(s->host, w->host) == 0
+		    : strcasecmp(s->host, w->host) == 0)
+		return true;
+	return w->ip &&
+	    (text_is_ip(s->host, w->host) || text_is_ip(s->address, w->host) ||
+		has_address(f->call->pen, slot, s, w->host));
+}
+
+static void
+visit(void *arg, unsigned slot)
+{
+	struct search *f = arg;
+	unsigned i;
+
+	if (!fits(f, slot))
+		return;
+	if (f->each != NULL) {
+		if (f->parent == 0 ||
+		    plan_slot(f->call->plan, slot)->parent == f->parent)
+			f->each(f->arg, slot);
+		return;
+	}
+	for (i = 0; i < f->count && i < FOUND_MAX; i++)
+		if (f->slot[i] == slot)
+			return;
+	/* in order, as far as they are listed */
+	for (i = f->count < FOUND_MAX ? f->count : FOUND_MAX;
+	     i > 0 && f->slot[i - 1] > slot; i--)
+		if (i < FOUND_MAX)
+			f->slot[i] = f->slot[i - 1];
+	if (i < FOUND_MAX)
+		f->slot[i] = slot;
+	f->count++;
+}
+
+/* Those in force by the index, and those that the draft has changed. */
+static void
+search(struct search *f)
+{
+	const struct plan *now = f->call->pen->plan, *draft = f->call->plan;
+	unsigned slot, slots = plan_slots(draft);
+
+	server_index_each(f->call->pen->index, f->wanted.host, visit, f);
+	for (slot = plan_next_change(now, draft, 0); slot < slots;
+	     slot = plan_next_change(now, draft, slot + 1))
+		visit(f, slot);
+}
+
+/* ---- errors ---- */
+
+static int
+refuse_several(const struct search *f, const char *word, struct error *e)
+{
+	char list[300], one[SPEC_TEXT_MAX];
+	size_t n = 0;
+	unsigned i;
+
+	for (i = 0; i < f->count && i < FOUND_MAX && n < sizeof(list); i++)
+		n +=
+		    (size_t)snprintf(list + n, sizeof(list) - n, "%s%u (%.60s)",
+			i > 0 ? ", " : "", server_number(f->slot[i]),
+			spec_format_server(
+			    plan_slot(f->call->plan, f->slot[i]), one));
+	return error_set(e, "\"%.60s\" is several servers: %s%s; say which",
+	    word, list, f->count > FOUND_MAX ? " .." : "");
+}
+
+/* The host that was meant, of not too many. */
+static const char *
+nearest(const struct plan *p, const char *host)
+{
+	struct words_nearest n = words_nearest_to(host, true);
+	const struct server_plan *s;
+	unsigned slot;
+
+	for (slot = SLOTS_SPECIAL;
+	     slot < HINTS_MAX && (s = plan_slot(p, slot)) != NULL; slot++)
+		if (s->host != NULL)
+			words_nearest_offer(&n, s->host);
+	return n.best;
+}
+
+static int
+refuse_none(const struct search *f, const char *word, struct error *e)
+{
+	const char *near = nearest(f->call->plan, f->wanted.host);
+
+	if (near != NULL)
+		return error_set(e,
+		    "there is no server \"%.100s\" (did you mean %.100s?)",
+		    word, near);
+	return error_set(e,
+	    "there is no server \"%.100s\" (\"server add %.100s\" makes one)",
+	    word, word);
+}
+
+int
+server_find_refuse(const struct call *c, unsigned number, struct error *e)
+{
+	const struct plan *p = c->pen->plan;
+	unsigned count = plan_count(p);
+	char last[64] = "";
+
+	while (count > 0 && plan_server(p, count - 1)->host == NULL)
+		count--;
+	if (count > 0)
+		snprintf(last, sizeof(last), "the last is %u; ", count - 1);
+	return error_set(e,
+	    "there is no server %u (%s\"server %u address HOST\" makes one)",
+	    number, last, number);
+}
+
+/* ---- the server ---- */
+
+static int
+parse_number(const char *word, unsigned *number, struct error *e)
+{
+	uint64_t n;
+
+	if (number_parse(word, 0, SERVERS_MAX - 1, &n) < 0)
+		return error_set(e, "\"%.100s\" is not a number from 0 to %d",
+		    word, SERVERS_MAX - 1);
+	*number = (unsigned)n;
+	return 0;
+}
+
+int
+server_find(
+    const struct call *c, const char *word, unsigned *number, struct error *e)
+{
+	struct search f = { .call = c };
+
+	if (word[strspn(word, "0123456789")] == '\0')
+		return parse_number(word, number, e);
+	if (parse_word(&f.wanted, word, e) < 0)
+		return -1;
+	search(&f);
+	if (f.count == 0)
+		return refuse_none(&f, word, e);
+	if (f.count > 1)
+		return refuse_several(&f, word, e);
+	*number = server_number(f.slot[0]);
+	return 0;
+}
+
+/* A server by its number, and the addresses of its name that have others. */
+static int
+find_number(struct search *f, const char *word, struct error *e)
+{
+	const struct server_plan *s;
+	unsigned number = 0;
+
+	if (parse_number(word, &number, e) < 0)
+		return -1;
+	s = plan_server(f->call->plan, number);
+	if (s == NULL || s->host == NULL)
+		return 0;
+	f->each(f->arg, server_slot(number));
+	if (!expand_is_wanted(s))
+		return 0;
+	f->parent = number + 1;
+	f->wanted = (struct wanted){ .port = -1 };
+	snprintf(f->wanted.host, sizeof(f->wanted.host), "%s", s->host);
+	search(f);
+	return 0;
+}
+
+int
+server_find_each(const struct call *c, const char *word,
+    void (*visit_one)(void *arg, unsigned slot), void *arg, struct error *e)
+{
+	struct search f = { .call = c, .each = visit_one, .arg = arg };
+
+	if (word[strspn(word, "0123456789")] == '\0')
+		return find_number(&f, word, e);
+	if (parse_word(&f.wanted, word, e) < 0)
+		return -1;
+	search(&f);
+	return 0;
+}

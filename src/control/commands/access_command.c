@@ -1,0 +1,337 @@
+/* access_command.c: commands about who may come in, and from where we go
+ * out. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "base/number.h"
+#include "control/apply/acl_loads.h"
+#include "control/answer/acl_report.h"
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+#include "control/value/value.h"
+
+/* ---- access lists ---- */
+
+static bool
+is_on_tcp(const struct control_plan *k)
+{
+	unsigned i;
+
+	for (i = 0; i < k->at.count; i++)
+		if (k->at.entry[i].at.u.sa.sa_family != AF_UNIX)
+			return true;
+	return false;
+}
+
+/* Who changes the list that guards a control socket decides who may do what
+ * that socket may. */
+static bool
+guards_a_control(const struct plan *p, const struct acl_ref *list)
+{
+	unsigned i;
+
+	if (!acl_ref_equal(&p->config.control_acl, list))
+		return false;
+	for (i = 0; i < p->control_count; i++)
+		if (is_on_tcp(&p->controls[i]))
+			return true;
+	return false;
+}
+
+/* Names the entry that an address with bits beyond its mask has become. */
+static void
+tell_cut(const struct call *c, const struct acl_entry *entry)
+{
+	const struct words *w = c->words;
+	const char *mask = w->count > 3 ? w->word[3] : "";
+	char taken[ACL_TEXT_MAX];
+
+	if (c->dry)
+		return;
+	acl_format_entry(entry, taken);
+	log_warn("acl: address has host bits set "
+		 "acl=%s given=\"%.60s%s%.20s\" taken=\"%s\"%s%s",
+	    w->word[0], w->word[2], *mask != '\0' ? " " : "", mask, taken,
+	    c->origin != NULL ? " at=" : "",
+	    c->origin != NULL ? c->origin : "");
+	if (c->asker != NULL)
+		reply_add(&c->reply->out,
+		    "warning: %.60s has host bits set, using %s\n", w->word[2],
+		    taken);
+}
+
+/* The same of the lines of a file. */
+static void
+tell_cuts(const struct call *c, const char *path,
+    const struct acl_file_facts *facts)
+{
+	if (facts->cut == 0 || c->dry)
+		return;
+	log_warn("acl: addresses have host bits set acl=%s entries=%zu "
+		 "first=%.300s:%u",
+	    c->words->word[0], facts->cut, path, facts->first_cut);
+	if (c->asker != NULL)
+		reply_add(&c->reply->out,
+		    "warning: %zu addresses have host bits set, the first at "
+		    "%.300s:%u\n",
+		    facts->cut, path, facts->first_cut);
+}
+
+static int
+add_entry(struct call *c, struct acl *l, bool permit, const struct acl *like,
+    struct error *e)
+{
+	const struct words *w = c->words;
+	struct acl_entry entry;
+
+	if (acl_entry_parse(&entry, permit, w->word[2], w->word[3], e) < 0)
+		return -1;
+	if (acl_add_entry(l, &entry, like) < 0)
+		return error_set(e, "out of memory");
+	if (entry.was_cut)
+		tell_cut(c, &entry);
+	return 0;
+}
+
+static int
+add_file(struct call *c, struct acl *l, enum acl_verb verb,
+    const struct acl *like, const char *path, struct error *e)
+{
+	struct acl_file_facts facts;
+	int rc;
+
+	/* an error quotes the file */
+	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN)
+		return error_set(e, "file: needs the level admin, yours is %s",
+		    access_name(c->asker->access));
+	if (call_needs_local(c, e) < 0)
+		return -1;
+	if (c->pen->loads == NULL)
+		rc = acl_add_file(l, path, verb, like, &facts, e);
+	else
+		rc = acl_loads_add(
+		    c->pen->loads, l, path, verb, like, &facts, e);
+	if (rc == 0)
+		tell_cuts(c, path, &facts);
+	return rc < 0 ? -1 : 0;
+}
+
+/* What follows the list: [permit|deny] file PATH, or an entry. A list that is
+ * built anew shares what it has in common with the one in force. */
+static int
+add(struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
+{
+	const struct words *w = c->words;
+	const struct acl *like = plan_acls_of(&c->pen->plan->acls, list);
+	enum acl_verb verb = ACL_AS_WRITTEN;
+
+	if (w->count == 3 && strcmp(w->word[1], "file") == 0)
+		return add_file(c, l, verb, like, w->word[2], e);
+	if (strcmp(w->word[1], "permit") == 0)
+		verb = ACL_PERMIT;
+	else if (strcmp(w->word[1], "deny") == 0)
+		verb = ACL_DENY;
+	else
+		return error_set(e, "\"%.100s\": expected permit or deny",
+		    w->word[1]);
+	if (w->count == 4 && strcmp(w->word[2], "file") == 0)
+		return add_file(c, l, verb, like, w->word[3], e);
+	return add_entry(c, l, verb == ACL_PERMIT, like, e);
+}
+
+int
+run_acls(struct call *c, struct error *e)
+{
+	(void)e;
+	acl_report_all(&c->plan->acls, c->reply);
+	return 0;
+}
+
+/* "acl LIST" asks; in a file it is a mistake. */
+static int
+answer_acl(struct call *c, struct error *e)
+{
+	const struct plan_acls *all = &c->plan->acls;
+	struct acl_ref list = ACL_REF_NONE;
+	const struct acl *l;
+
+	if (acl_word_parse(c->words->word[0], &list.number, e) < 0)
+		return -1;
+	if (list.number < 0)
+		list.name = c->words->word[0];
+	l = plan_acls_of(all, &list);
+	if (l == NULL)
+		return error_set(
+		    e, "there is no access list \"%s\"", list.name);
+	acl_report(l, c->reply);
+	return 0;
+}
+
+int
+run_acl(struct call *c, struct error *e)
+{
+	const struct words *w = c->words;
+	struct acl_ref list = ACL_REF_NONE;
+	struct acl *l;
+
+	if (w->count == 1 && !c->no && c->origin == NULL && c->option == NULL)
+		return answer_acl(c, e);
+	if (w->count < (c->no ? 1 : 3) || w->count > (c->no ? 1 : 4))
+		return error_set(e, "expects %s", c->no ? "N" : c->row->args);
+	if (acl_word_parse(w->word[0], &list.number, e) < 0)
+		return -1;
+	if (list.number < 0)
+		list.name = w->word[0];
+	if (c->asker != NULL && c->asker->access < ACCESS_ADMIN &&
+	    guards_a_control(c->pen->plan, &list))
+		return error_set(e,
+		    "needs the level admin, yours is %s, because "
+		    "control_acl uses this list",
+		    access_name(c->asker->access));
+	l = plan_acls_edit(&c->plan->acls, w->word[0], e);
+	if (l == NULL)
+		return -1;
+	if (!c->no)
+		return add(c, &list, l, e);
+	acl_clear(l);
+	return 0;
+}
+
+/* ---- control sockets ---- */
+
+static void
+remove_controls(struct plan *p)
+{
+	while (p->control_count > 0) {
+		free(p->controls[--p->control_count].text);
+		free(p->controls[p->control_count].origin);
+		listen_list_fini(&p->controls[p->control_count].at);
+	}
+}
+
+/* A bare port is for this host alone: the socket has no password. */
+static int
+parse_control(
+    struct call *c, const char *text, struct listen_list *at, struct error *e)
+{
+	enum resolve_how how =
+	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+	const struct plan *now = c->pen->plan;
+	char local[64];
+	unsigned i;
+
+	for (i = 0; i < now->control_count; i++)
+		if (strcmp(now->controls[i].text, text) == 0)
+			return listen_list_copy(at, &now->controls[i].at) == 0
+			    ? 0
+			    : error_set(e, "out of memory");
+	if (strpbrk(text, ":/@") == NULL) {
+		snprintf(local, sizeof(local), "127.0.0.1:%.40s", text);
+		text = local;
+	}
+	return spec_parse_listen(at, text, how, e);
+}
+
+static int
+add_control(struct call *c, const char *text, struct error *e)
+{
+	struct plan *p = c->plan;
+	struct control_plan *k = &p->controls[p->control_count];
+
+	if (p->control_count == CONTROLS_MAX)
+		return error_set(e, "more than %d", CONTROLS_MAX);
+	*k = p->next_control;
+	k->text = strdup(text);
+	if (k->text == NULL)
+		return error_set(e, "out of memory");
+	if (parse_control(c, text, &k->at, e) < 0) {
+		listen_list_fini(&k->at);
+		free(k->text);
+		return -1;
+	}
+	p->control_count++;
+	return 0;
+}
+
+/* Pen's reply names one address: the last one given. */
+static int
+answer_control(struct call *c)
+{
+	const struct plan *p = c->plan;
+	struct facts f;
+	unsigned i;
+
+	if (!c->reply->json) {
+		if (p->control_count > 0)
+			reply_line(&c->reply->out,
+			    p->controls[p->control_count - 1].text);
+		return 0;
+	}
+	facts_list_begin(c->reply);
+	for (i = 0; i < p->control_count; i++) {
+		facts_begin(&f, c->reply, FACTS_SILENT);
+		facts_text(&f, "control", p->controls[i].text);
+		facts_text(&f, "level", access_name(p->controls[i].level));
+		facts_text(&f, "others", access_name(p->controls[i].others));
+		facts_end(&f);
+	}
+	facts_list_end(c->reply);
+	return 0;
+}
+
+int
+run_control(struct call *c, struct error *e)
+{
+	if (c->no) {
+		remove_controls(c->plan);
+		return c->words->count == 0
+		    ? 0
+		    : error_set(e, "no control takes no argument");
+	}
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	return c->words->count == 0 ? answer_control(c)
+				    : add_control(c, c->words->word[0], e);
+}
+
+static int
+parse_level(const char *word, enum access *level, struct error *e)
+{
+	if (access_find(word, level) == 0)
+		return 0;
+	return error_set(
+	    e, "\"%.100s\": expected look, operate or admin", word);
+}
+
+int
+run_control_level(struct call *c, struct error *e)
+{
+	struct control_plan *k = &c->plan->next_control;
+	const struct words *w = c->words;
+
+	if (w->count < 1 || w->count > 2)
+		return error_set(e, "expects %s", c->row->args);
+	if (parse_level(w->word[0], &k->level, e) < 0)
+		return -1;
+	k->others = k->level < ACCESS_LOOK ? k->level : ACCESS_LOOK;
+	return w->count == 2 ? parse_level(w->word[1], &k->others, e) : 0;
+}
+
+int
+run_control_mode(struct call *c, struct error *e)
+{
+	unsigned mode;
+
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (value_parse_mode(c->words->word[0], &mode, e) < 0)
+		return -1;
+	c->plan->next_control.mode = (mode_t)mode;
+	return 0;
+}

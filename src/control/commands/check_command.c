@@ -1,0 +1,175 @@
+/* check_command.c: what is known of servers from their health checks. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/addr.h"
+#include "control/apply/checks.h"
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+#include "dsr/director/director.h"
+#include "net/loop.h"
+#include "proxy/checker.h"
+
+/* ---- what was found out ---- */
+
+/* The same of both who ask servers. */
+struct finding {
+	const char *kind, *result, *reason;
+	char address[ADDR_TEXT_MAX];
+	uint64_t took_us;
+	uint64_t next_ms;
+	bool has_next;
+};
+
+/* How many results in a row there are, of how many that would change the
+ * state. */
+static void
+tell_count(struct facts *f, const struct pen *p, const struct server *s)
+{
+	const struct health_options *o = &pool_options(p->pool)->health;
+
+	facts_number(f, s->health.down ? "rise" : "fall", s->health.against);
+	facts_number(f, "of",
+	    s->health.unproven	 ? 1
+		: s->health.down ? o->rise
+				 : o->fall);
+}
+
+static void
+tell_server(struct reply *r, const struct pen *p, const struct server *s,
+    const struct finding *found)
+{
+	struct facts f;
+
+	facts_begin(&f, r, FACTS_LINE);
+	facts_number(&f, "server", s->number);
+	facts_text(&f, "check", found->kind);
+	facts_text(&f, "state", server_state_name(server_state(s)));
+	facts_text(&f, "result", found->result);
+	facts_text(&f, "address", found->address);
+	tell_count(&f, p, s);
+	facts_number(&f, "since",
+	    (loop_now(p->loop) - s->history.since_ms) / 1000);
+	facts_number(&f, "rtt_us", found->took_us);
+	if (found->has_next) {
+		facts_number(&f, "next_ms", found->next_ms);
+		facts_text(&f, "reason", found->reason);
+	}
+	facts_end(&f);
+}
+
+/* ---- who found it out ---- */
+
+/* The director asks at the VIPs. Returns false when it does not ask this
+ * one. */
+static bool
+ask_director(const struct pen *p, const struct server *s, struct finding *found)
+{
+	static const struct probe_report none = { .result = PROBE_NONE };
+	const struct probe_report *report;
+
+	if (p->director == NULL || s->role != SERVER_REGULAR ||
+	    p->plan->config.checks.text == NULL ||
+	    plan_slot(p->plan, s->slot)->check != NULL)
+		return false;
+	report = director_probed(p->director, s);
+	if (report == NULL)
+		report = &none;
+	*found = (struct finding){ .kind = "dsr",
+		.result = probe_result_name(report->result),
+		.address = "none",
+		.took_us = report->rtt };
+	if (report->result != PROBE_NONE)
+		peer_format(&report->vip, found->address);
+	return true;
+}
+
+static bool
+ask_checker(const struct pen *p, const struct server *s, struct finding *found)
+{
+	static const char *const results[] = { "none", "ok", "failed" };
+	struct checker_report w;
+
+	if (!checker_report(p->checker, s->slot, &w))
+		return false;
+	*found = (struct finding){ .kind = check_spec_kind(w.spec)->name,
+		.result = results[w.result],
+		.reason = w.reason,
+		.address = "none",
+		.took_us = w.result == CHECK_GOOD ? w.took_us : 0,
+		.next_ms = w.next_ms,
+		.has_next = true };
+	if (w.address->len > 0)
+		addr_format(w.address, found->address);
+	return true;
+}
+
+static bool
+find_out(const struct pen *p, const struct server *s, struct finding *found)
+{
+	return s->present &&
+	    (ask_checker(p, s, found) || ask_director(p, s, found));
+}
+
+void
+checks_tell(struct facts *f, const struct pen *p, const struct server *s)
+{
+	struct finding found;
+
+	if (p->phase < PHASE_SERVING || !find_out(p, s, &found)) {
+		facts_text(f, "check_kind", NULL);
+		return;
+	}
+	facts_text(f, "check_kind", found.kind);
+	facts_text(f, "check_result", found.result);
+	facts_number(f, "check_us", found.took_us);
+	tell_count(f, p, s);
+}
+
+static bool
+more_checks(struct reply *r, struct pen *p)
+{
+	unsigned count = pool_slots(p->pool);
+	struct finding found;
+
+	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
+		const struct server *s = pool_slot(p->pool, (unsigned)r->at++);
+
+		if (find_out(p, s, &found))
+			tell_server(r, p, s, &found);
+	}
+	if (r->at < count)
+		return true;
+	facts_list_end(r);
+	return false;
+}
+
+int
+run_checks(struct call *c, struct error *e)
+{
+	if (!checks_are_wanted(c->pen->plan))
+		return error_set(e, "no check is set");
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->more = more_checks;
+	return 0;
+}
+
+/* ---- settings ---- */
+
+int
+after_check_address(struct call *c, void *base, struct error *e)
+{
+	struct server_plan *s = base;
+	struct addr a;
+
+	(void)c;
+	if (strcmp(s->check_address, "default") == 0)
+		return plan_set_text(&s->check_address, NULL);
+	if (addr_parse_ip(&a, s->check_address, 0) == 0)
+		return 0;
+	return error_set(e, "check_address \"%.100s\" is not an IP address",
+	    s->check_address);
+}

@@ -1,0 +1,186 @@
+/* client_command.c: commands about the memory of clients, and where they go. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+#include "control/apply/server_find.h"
+#include "pool/sticky.h"
+
+enum { RECENT_SECONDS = 300, WALK = 2000 };
+
+/* ---- all that were seen ---- */
+
+static void
+tell_client(struct reply *r, const struct sticky_client *client, uint64_t now)
+{
+	struct peer who = { .family = client->family };
+	char text[PEER_TEXT_MAX];
+	struct facts f;
+
+	memcpy(who.ip, client->ip, sizeof(who.ip));
+	facts_begin(&f, r, FACTS_LINE);
+	facts_text(&f, "client", peer_format_host(&who, text));
+	facts_number(&f, "connects", client->connects);
+	facts_number(&f, "sx", client->sent);
+	facts_number(&f, "rx", client->received);
+	facts_json_number(&f, "server", client->server);
+	facts_json_number(&f, "age_ms", now - client->seen);
+	facts_end(&f);
+}
+
+/* A piece ends after some clients looked at too: those passed over cost
+ * time. */
+static bool
+more_recent(struct reply *r, struct pen *p)
+{
+	const struct sticky *clients = pool_sticky(p->pool);
+	size_t count = clients != NULL ? sticky_count(clients) : 0, walked;
+	uint64_t now = loop_now(p->loop);
+
+	for (walked = 0; r->at < count && walked < WALK &&
+	     buffer_length(&r->out) < REPLY_PIECE;
+	     walked++) {
+		const struct sticky_client *client =
+		    sticky_at(clients, (size_t)r->at++);
+
+		if (client->seen + r->arg >= now)
+			tell_client(r, client, now);
+	}
+	if (r->at < count)
+		return true;
+	facts_list_end(r);
+	return false;
+}
+
+int
+run_recent(struct call *c, struct error *e)
+{
+	uint64_t ms = RECENT_SECONDS * 1000;
+
+	if (call_needs_serving(c, e) < 0 || call_duration(c, &ms, e) < 0)
+		return -1;
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->arg = ms;
+	c->reply->more = more_recent;
+	return 0;
+}
+
+/* ---- one of them ---- */
+
+static int
+unknown(const struct peer *who, struct error *e)
+{
+	char text[PEER_TEXT_MAX];
+
+	return error_set(
+	    e, "%s is not remembered", peer_format_host(who, text));
+}
+
+static int
+tell_one(struct call *c, const struct peer *who, struct error *e)
+{
+	struct sticky *clients = pool_sticky(c->pen->pool);
+	uint64_t now = loop_now(c->pen->loop);
+	const struct sticky_client *client;
+	const struct sticky_away *away;
+	char text[PEER_TEXT_MAX];
+	sticky_hint hint = 0;
+	struct facts f;
+
+	client = sticky_find(
+	    clients, who, &hint, now, pool_options(c->pen->pool)->tracking_ms);
+	if (client == NULL)
+		return unknown(who, e);
+	away = sticky_away(clients, hint);
+	facts_begin(&f, c->reply, FACTS_LINES);
+	facts_text(&f, "client", peer_format_host(who, text));
+	facts_number(&f, "server", client->server);
+	if (away != NULL && away->home > 0)
+		facts_number(&f, "home", away->home - 1);
+	facts_number(&f, "age_ms", now - client->seen);
+	facts_number(&f, "connects", client->connects);
+	facts_number(&f, "sx", client->sent);
+	facts_number(&f, "rx", client->received);
+	facts_end(&f);
+	return 0;
+}
+
+static int
+move(struct call *c, const struct peer *who, struct error *e)
+{
+	const struct server *s;
+	unsigned n;
+
+	if (server_find(c, c->words->word[2], &n, e) < 0)
+		return -1;
+	s = pool_server(c->pen->pool, n);
+	if (s == NULL || !s->present)
+		return server_find_refuse(c, n, e);
+	if (sticky_move(pool_sticky(c->pen->pool), who, s->number,
+		loop_now(c->pen->loop)) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
+static int
+change(struct call *c, const struct peer *who, struct error *e)
+{
+	const struct words *w = c->words;
+
+	if (w->count == 2 && strcmp(w->word[1], "forget") == 0)
+		return sticky_forget(pool_sticky(c->pen->pool), who)
+		    ? 0
+		    : unknown(who, e);
+	if (w->count == 3 && strcmp(w->word[1], "move") == 0)
+		return move(c, who, e);
+	return error_set(e, "expects %s", c->row->args);
+}
+
+int
+run_client_command(struct call *c, struct error *e)
+{
+	const struct words *w = c->words;
+	struct addr at;
+	struct peer who;
+
+	if (call_needs_serving(c, e) < 0)
+		return -1;
+	if (w->count == 0)
+		return error_set(e, "expects %s", c->row->args);
+	if (spec_parse_ip(&at, w->word[0], 0) < 0)
+		return error_set(
+		    e, "\"%.100s\" is not an IP address", w->word[0]);
+	if (pool_sticky(c->pen->pool) == NULL)
+		return error_set(e, "clients are not remembered");
+	peer_from_addr(&who, &at);
+	return w->count == 1 ? tell_one(c, &who, e) : change(c, &who, e);
+}
+
+/* ---- where they go ---- */
+
+int
+run_rebalance(struct call *c, struct error *e)
+{
+	uint64_t percent, asked;
+	struct facts f;
+
+	if (call_needs_serving(c, e) < 0)
+		return -1;
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (number_parse(c->words->word[0], 1, 100, &percent) < 0)
+		return error_set(e, "\"%.100s\" is not a number from 1 to 100",
+		    c->words->word[0]);
+	if (frontend_rebalance(c->pen->frontend, (unsigned)percent, &asked, e) <
+	    0)
+		return -1;
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_number(&f, "sessions", asked);
+	facts_end(&f);
+	return 0;
+}

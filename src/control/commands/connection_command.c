@@ -1,0 +1,368 @@
+/* connection_command.c: commands about connections, flows, and where clients
+ * come in. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/number.h"
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+
+static int
+parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
+{
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (number_parse(c->words->word[0], 0, max, n) == 0)
+		return 0;
+	return error_set(e, "\"%.100s\" is not a number from 0 to %llu",
+	    c->words->word[0], (unsigned long long)max);
+}
+
+/* The frontend, or NULL with a phrase. */
+static struct frontend *
+serving(struct call *c, struct error *e)
+{
+	return call_needs_serving(c, e) == 0 ? c->pen->frontend : NULL;
+}
+
+/* ---- where clients come in ---- */
+
+static int
+answer_listen(struct call *c)
+{
+	struct facts f;
+
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_text(&f, "listen", c->plan->listen_text);
+	facts_end(&f);
+	return 0;
+}
+
+int
+run_listen(struct call *c, struct error *e)
+{
+	enum resolve_how how =
+	    c->pen->phase < PHASE_SERVING ? RESOLVE_NAMES : RESOLVE_NUMERIC;
+	const struct plan *now = c->pen->plan;
+	struct listen_list list = { .count = 0 };
+	const char *text = c->words->word[0];
+	int rc;
+
+	if (c->words->count == 0)
+		return answer_listen(c);
+	if (c->words->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (now->listen_text != NULL && strcmp(now->listen_text, text) == 0)
+		rc = listen_list_copy(&list, &now->listen) == 0
+		    ? 0
+		    : error_set(e, "out of memory");
+	else
+		rc = spec_parse_listen(&list, text, how, e);
+	if (rc == 0 && plan_set_text(&c->plan->listen_text, text) < 0)
+		rc = error_set(e, "out of memory");
+	if (rc < 0) {
+		listen_list_fini(&list);
+		return -1;
+	}
+	listen_list_fini(&c->plan->listen);
+	c->plan->listen = list;
+	return answer_listen(c);
+}
+
+/* ---- connections ---- */
+
+/* What a client that talks TLS has shown of itself. */
+static void
+tell_tls(struct facts *f, const struct stream *s)
+{
+	struct tls_facts t;
+
+	if (s == NULL || !stream_is_open(s) || !stream_is_tls(s))
+		return;
+	tls_facts(s, &t);
+	facts_text(f, "tls", t.version);
+	facts_text(f, "cipher", t.cipher);
+	facts_flag(f, "resumed", t.resumed);
+	if (t.name[0] != '\0')
+		facts_text(f, "name", t.name);
+	if (t.alpn[0] != '\0')
+		facts_text(f, "alpn", t.alpn);
+	if (!t.certificate)
+		return;
+	facts_text(f, "subject", t.subject);
+	facts_text(f, "serial", t.serial);
+	facts_text(f, "verified", t.verified);
+}
+
+static void
+tell_connection(struct facts *f, const struct connection_info *i)
+{
+	char client[PEER_TEXT_MAX];
+
+	facts_number(f, "connection", i->number);
+	facts_text(f, "state", i->state);
+	facts_text(f, "client", peer_format(&i->client, client));
+	if (i->server != NULL)
+		facts_number(f, "server", i->server->number);
+	else
+		facts_integer(f, "server", -1);
+	facts_integer(f, "downfd", i->down_fd);
+	facts_integer(f, "upfd", i->up_fd);
+	facts_number(f, "pending_down", i->pending_down);
+	facts_number(f, "pending_up", i->pending_up);
+	facts_number(f, "sx", i->up);
+	facts_number(f, "rx", i->down);
+	facts_number(f, "age_ms", i->age_ms);
+	facts_number(f, "idle_ms", i->idle_ms);
+	tell_tls(f, i->stream);
+}
+
+/* Pen's shape: numbers, of a free one zeroes. */
+static void
+print_connection(
+    struct buffer *out, uint64_t number, const struct connection_info *i)
+{
+	reply_add(out,
+	    "Connection %llu:\nstate = %u\ndownfd = %d, upfd = %d\n"
+	    "client = %u, server = %u\npend = %zu\n",
+	    (unsigned long long)number, i->phase, i->down_fd, i->up_fd,
+	    i->client_number, i->server != NULL ? i->server->number : 0,
+	    i->pending_down);
+}
+
+static int
+out_of_range(struct call *c, uint64_t n, struct error *e)
+{
+	c->reply->classic = c->origin == NULL; /* else the file is to blame */
+	return error_set(
+	    e, "Connection %llu out of range", (unsigned long long)n);
+}
+
+int
+run_connection(struct call *c, struct error *e)
+{
+	struct connection_info info;
+	struct facts f;
+	uint64_t n;
+
+	if (serving(c, e) == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+		return -1;
+	if (!frontend_connection(c->pen->frontend, n, &info)) {
+		if (n >= c->plan->config.frontend.sessions_max)
+			return out_of_range(c, n, e);
+		info = (struct connection_info){ .number = (unsigned)n,
+			.state = "free",
+			.down_fd = -1,
+			.up_fd = -1 };
+	}
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	tell_connection(&f, &info);
+	facts_end(&f);
+	if (!c->reply->json)
+		print_connection(&c->reply->out, n, &info);
+	return 0;
+}
+
+static bool
+more_connections(struct reply *r, struct pen *p)
+{
+	struct connection_info info;
+	struct facts f;
+	bool found = true;
+
+	while (buffer_length(&r->out) < REPLY_PIECE &&
+	    (found = frontend_connection_next(p->frontend, r->at, &info))) {
+		facts_begin(&f, r, FACTS_LINE);
+		tell_connection(&f, &info);
+		facts_end(&f);
+		r->at = info.number + UINT64_C(1);
+	}
+	if (!found)
+		facts_list_end(r);
+	return found;
+}
+
+int
+run_connections(struct call *c, struct error *e)
+{
+	if (serving(c, e) == NULL)
+		return -1;
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->more = more_connections;
+	return 0;
+}
+
+int
+run_close(struct call *c, struct error *e)
+{
+	struct frontend *f = serving(c, e);
+	uint64_t n;
+
+	if (f == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+		return -1;
+	if (!frontend_close_connection(f, n))
+		return out_of_range(c, n, e);
+	reply_add(&c->reply->out, "Forcibly closing connection %llu\n",
+	    (unsigned long long)n);
+	return 0;
+}
+
+int
+run_socket(struct call *c, struct error *e)
+{
+	struct frontend *frontend = serving(c, e);
+	struct facts f;
+	int64_t number;
+	uint64_t fd;
+
+	if (frontend == NULL || parse_one(c, INT32_MAX, &fd, e) < 0)
+		return -1;
+	number = frontend_connection_of_fd(frontend, (int)fd);
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_number(&f, "socket", fd);
+	facts_integer(&f, "connection", number);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out,
+		    "Socket %llu belongs to connection %lld\n",
+		    (unsigned long long)fd, (long long)number);
+	return 0;
+}
+
+/* ---- flows ---- */
+
+static void
+tell_flow(struct reply *r, const struct flow_info *i)
+{
+	char client[PEER_TEXT_MAX];
+	struct facts f;
+
+	facts_begin(&f, r, FACTS_LINE);
+	facts_number(&f, "flow", i->number);
+	facts_text(&f, "client", peer_format(&i->client, client));
+	facts_integer(
+	    &f, "server", i->server != NULL ? (int64_t)i->server->number : -1);
+	facts_integer(&f, "fd", i->fd);
+	facts_number(&f, "requests", i->requests);
+	facts_number(&f, "responses", i->responses);
+	facts_number(&f, "sx", i->up);
+	facts_number(&f, "rx", i->down);
+	facts_number(&f, "age_ms", i->age_ms);
+	facts_number(&f, "idle_ms", i->idle_ms);
+	facts_end(&f);
+}
+
+int
+run_flow(struct call *c, struct error *e)
+{
+	struct flow_info info;
+	uint64_t n;
+
+	if (serving(c, e) == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+		return -1;
+	if (!frontend_flow(c->pen->frontend, n, &info))
+		return error_set(
+		    e, "there is no flow %llu", (unsigned long long)n);
+	tell_flow(c->reply, &info);
+	return 0;
+}
+
+static bool
+more_flows(struct reply *r, struct pen *p)
+{
+	struct flow_info info;
+	bool found = true;
+
+	while (buffer_length(&r->out) < REPLY_PIECE &&
+	    (found = frontend_flow_next(p->frontend, r->at, &info))) {
+		tell_flow(r, &info);
+		r->at = info.number + UINT64_C(1);
+	}
+	if (!found)
+		facts_list_end(r);
+	return found;
+}
+
+int
+run_flows(struct call *c, struct error *e)
+{
+	if (serving(c, e) == NULL)
+		return -1;
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->more = more_flows;
+	return 0;
+}
+
+/* ---- how many there may be ---- */
+
+/* What descriptors allow is not less than a number; see ROW_GROWS. */
+int
+after_conn_max(struct call *c, void *base, struct error *e)
+{
+	const struct config *now = &c->pen->plan->config;
+	struct config *wanted = base;
+
+	(void)e;
+	if (c->grows && now->conn_max == 0 &&
+	    wanted->conn_max < now->frontend.sessions_max)
+		wanted->conn_max = 0;
+	return 0;
+}
+
+/* The number that was set; without one, what descriptors allow. */
+static uint64_t
+conn_max_of(const struct plan *p)
+{
+	return p->config.conn_max > 0 ? p->config.conn_max
+				      : p->config.frontend.sessions_max;
+}
+
+void
+tell_conn_max(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_number(f, key, conn_max_of(p));
+}
+
+int
+run_conn_max(struct call *c, struct error *e)
+{
+	struct facts f;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	tell_conn_max(&f, "conn_max", c->plan);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "%llu\n",
+		    (unsigned long long)conn_max_of(c->plan));
+	return 0;
+}
+
+/* ---- connections opened in advance ---- */
+
+int
+run_idlers(struct call *c, struct error *e)
+{
+	/* of a draft, what is in force is not settled yet */
+	uint64_t want = c->plan == c->pen->plan
+	    ? c->plan->config.frontend.preopened
+	    : c->plan->config.idlers;
+	uint64_t have = c->pen->phase < PHASE_SERVING
+	    ? 0
+	    : frontend_preopened(c->pen->frontend);
+	struct facts f;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_number(&f, "have", have);
+	facts_number(&f, "want", want);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "Idlers: %llu/%llu\n",
+		    (unsigned long long)have, (unsigned long long)want);
+	return 0;
+}

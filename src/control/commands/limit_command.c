@@ -1,0 +1,114 @@
+/* limit_command.c: commands about the limits of each client. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+
+/* Told, if nobody says how many; at most; entries of the table at a time. */
+enum { TOP = 10, TOP_MAX = 1000, PORTION = 4000 };
+
+static const struct order {
+	const char *word;
+	enum source_order by;
+} orders[] = {
+	{ "conns", SOURCES_BY_CONNS },
+	{ "rate", SOURCES_BY_RATE },
+	{ "limited", SOURCES_BY_LIMITED },
+};
+
+static int
+parse_order(const char *word, enum source_order *by, struct error *e)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++)
+		if (strcmp(word, orders[i].word) == 0) {
+			*by = orders[i].by;
+			return 0;
+		}
+	return error_set(
+	    e, "\"%.100s\": expected conns, rate or limited", word);
+}
+
+/* clients [N] [ORDER] */
+static int
+parse_top(struct call *c, uint64_t *n, enum source_order *by, struct error *e)
+{
+	const struct words *w = c->words;
+	int i = 1;
+
+	*n = TOP;
+	*by = SOURCES_BY_CONNS;
+	if (w->count < 1 || w->count > 3 || strcmp(w->word[0], "clients") != 0)
+		return error_set(e, "expects %s", c->row->args);
+	if (i < w->count && number_parse(w->word[i], 1, TOP_MAX, n) == 0)
+		i++;
+	if (i < w->count && w->word[i][0] >= '0' && w->word[i][0] <= '9')
+		return error_set(e, "\"%.100s\" is not a number from 1 to %d",
+		    w->word[i], TOP_MAX);
+	if (i < w->count && parse_order(w->word[i++], by, e) < 0)
+		return -1;
+	return i == w->count ? 0 : error_set(e, "expects %s", c->row->args);
+}
+
+static void
+tell_source(struct reply *r, const struct source *s, uint64_t now)
+{
+	char text[SOURCE_TEXT_MAX], rate[32];
+	uint64_t tenths = rate_tenths(&s->rate, now);
+	struct facts f;
+
+	snprintf(rate, sizeof(rate), "%llu.%u", (unsigned long long)tenths / 10,
+	    (unsigned)(tenths % 10));
+	facts_begin(&f, r, FACTS_LINE);
+	facts_text(&f, "client", source_format(s, text));
+	facts_number(&f, "conns", s->conns);
+	facts_number(&f, "waiting", s->waits);
+	facts_decimal(&f, "rate", rate);
+	facts_number(&f, "passed", s->passed);
+	facts_number(&f, "limited", s->limited);
+	facts_end(&f);
+}
+
+/* All have been seen: those that have most are told. */
+static bool
+more_top(struct reply *r, struct pen *p)
+{
+	struct source_walk *w = r->kept;
+	uint64_t now = loop_now(p->loop);
+	unsigned i;
+
+	if (source_walk_on(frontend_sources(p->frontend), w, PORTION, now))
+		return true;
+	for (i = 0; i < w->count; i++)
+		if (w->top[i]->in_use)
+			tell_source(r, w->top[i], now);
+	facts_list_end(r);
+	return false;
+}
+
+int
+run_top(struct call *c, struct error *e)
+{
+	struct reply *r = c->reply;
+	enum source_order by;
+	uint64_t n;
+
+	if (parse_top(c, &n, &by, e) < 0)
+		return -1;
+	if (call_needs_serving(c, e) < 0)
+		return -1;
+	free(r->kept);
+	r->kept = source_walk_new(by, (unsigned)n);
+	if (r->kept == NULL)
+		return error_set(e, "out of memory");
+	facts_list_begin(r);
+	r->more = more_top;
+	return 0;
+}

@@ -1,0 +1,107 @@
+/* mode_command.c: commands that pick algorithms and ways of working. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+#include "pool/balance.h"
+
+const char *
+balance_name(unsigned i)
+{
+	return balance_table[i] != NULL ? balance_table[i]->name : NULL;
+}
+
+/* As ipvsadm(8) calls them. */
+const char *
+balance_alias(const char *word)
+{
+	static const char *const names[][2] = {
+		{ "rr", "roundrobin" },
+		{ "lc", "leastconn" },
+		{ "wlc", "wleastconn" },
+		{ "sh", "hash" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i][0]) == 0)
+			return names[i][1];
+	return word;
+}
+
+/* "balance default" leaves the memory of clients to the modes as well. */
+int
+after_balance(struct call *c, void *base, struct error *e)
+{
+	struct config *config = base;
+
+	(void)c, (void)e;
+	if (config->mode.balance == NULL)
+		config->mode.sticky = TRISTATE_UNSET;
+	return 0;
+}
+
+void
+tell_balance(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_text(f, key, p->config.pool.balance->name);
+}
+
+void
+tell_sticky(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_flag(f, key, p->config.pool.sticky);
+}
+
+/* Whether the algorithm is in force, by its mode or by its name. */
+static bool
+is_chosen(const struct plan *p, bool mode, const char *name)
+{
+	const char *balance = p->config.mode.balance;
+
+	return balance != NULL ? strcmp(balance, name) == 0 : mode;
+}
+
+int
+run_mode(struct call *c, struct error *e)
+{
+	const struct mode_options *m = &c->plan->config.mode;
+	const struct {
+		const char *name;
+		bool on;
+	} modes[] = {
+		{ "hash", is_chosen(c->plan, m->hash, "hash") },
+		{ "roundrobin",
+		    is_chosen(c->plan, m->roundrobin, "roundrobin") },
+		{ "stubborn", m->stubborn },
+		{ "weight", is_chosen(c->plan, m->weight, "wleastconn") },
+		{ "prio", is_chosen(c->plan, m->prio, "prio") },
+	};
+	enum { MODES = sizeof(modes) / sizeof(modes[0]) };
+	bool stopping = c->pen->phase == PHASE_DRAINING;
+	struct facts f;
+	int i;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	for (i = 0; i < MODES; i++)
+		facts_flag(&f, modes[i].name, modes[i].on);
+	facts_json_text(&f, "balance", c->plan->config.pool.balance->name);
+	if (pool_panic(c->pen->pool)->on)
+		facts_json_number(&f, "panic", 1);
+	if (stopping)
+		facts_json_number(&f, "stopping", stopping_left(c->pen));
+	facts_end(&f);
+	for (i = 0; i < MODES && !c->reply->json; i++)
+		reply_add(&c->reply->out, "%s%s%s", modes[i].on ? "" : "no ",
+		    modes[i].name, i + 1 < MODES ? " " : "\n");
+	if (pool_panic(c->pen->pool)->on && !c->reply->json)
+		reply_add(&c->reply->out,
+		    "panic: too few servers are up, all are tried\n");
+	if (stopping && !c->reply->json)
+		stopping_tell(c->pen, &c->reply->out);
+	return 0;
+}

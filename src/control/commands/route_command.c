@@ -1,0 +1,232 @@
+/* route_command.c: the command route. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+#include "control/plan/route_plan.h"
+#include "control/apply/server_find.h"
+
+/* ---- words ---- */
+
+static int
+expects(const struct call *c, struct error *e)
+{
+	return error_set(e, "expects %s", c->row->args);
+}
+
+static const char *
+what_is_wanted(enum route_kind kind)
+{
+	switch (kind) {
+	case ROUTE_ALPN:
+		return "the name of a protocol, as h2";
+	case ROUTE_PROTOCOL:
+		return "tls, ssh, http, postgres or silent";
+	default:
+		return "NAME, *.NAME or *";
+	}
+}
+
+/* Names are compared in lower case. */
+static void
+lower(enum route_kind kind, char *pattern)
+{
+	if (kind != ROUTE_SNI && kind != ROUTE_HOST)
+		return;
+	for (; *pattern != '\0'; pattern++)
+		if (*pattern >= 'A' && *pattern <= 'Z')
+			*pattern += 'a' - 'A';
+}
+
+/* Carries out `step` for each pattern of the list "a,b" in r->pattern, until
+ * one fails. */
+static int
+each_pattern(struct call *c, struct route_plan *r,
+    int (*step)(struct call *c, struct route_plan *r, struct error *e),
+    struct error *e)
+{
+	char *list = r->pattern, *comma;
+	int rc;
+
+	do {
+		r->pattern = list;
+		comma = strchr(list, ',');
+		if (comma != NULL)
+			*comma = '\0';
+		rc = step(c, r, e);
+		if (comma != NULL)
+			*comma = ',';
+		list = comma != NULL ? comma + 1 : list;
+	} while (rc == 0 && comma != NULL);
+	return rc;
+}
+
+static int
+check_pattern(struct call *c, struct route_plan *r, struct error *e)
+{
+	(void)c;
+	lower(r->kind, r->pattern);
+	if (route_pattern_is_valid(r->kind, r->pattern))
+		return 0;
+	return error_set(e, "\"%.100s\": expected %s", r->pattern,
+	    what_is_wanted(r->kind));
+}
+
+/* Takes KIND and, unless that is default, PATTERN[,PATTERN ..]. Returns how
+ * many words that were, or -1 with a phrase. */
+static int
+parse_subject(struct call *c, struct route_plan *r, struct error *e)
+{
+	static char none[] = "";
+	const struct words *w = c->words;
+
+	if (w->count < 1)
+		return expects(c, e);
+	if (!route_kind_find(w->word[0], &r->kind))
+		return error_set(e,
+		    "\"%.100s\": expected sni, alpn, host, protocol or "
+		    "default",
+		    w->word[0]);
+	r->pattern = none;
+	if (r->kind == ROUTE_DEFAULT)
+		return 1;
+	if (w->count < 2)
+		return expects(c, e);
+	r->pattern = w->word[1];
+	if (each_pattern(c, r, check_pattern, e) < 0)
+		return -1;
+	r->pattern = w->word[1];
+	return 2;
+}
+
+static void
+ignore(void *arg, unsigned slot)
+{
+	(void)arg;
+	(void)slot;
+}
+
+/* Which servers there are is known when the plan is whole; what can be none is
+ * refused. */
+static int
+check_servers(const struct call *c, const char *list, struct error *e)
+{
+	char word[SPEC_TEXT_MAX];
+	size_t n;
+
+	for (;; list += n + 1) {
+		n = strcspn(list, ",");
+		if (n == 0 || n >= sizeof(word))
+			return error_set(
+			    e, "\"%.100s\": expected SERVER[,SERVER ..]", list);
+		memcpy(word, list, n);
+		word[n] = '\0';
+		if (server_find_each(c, word, ignore, NULL, e) < 0)
+			return -1;
+		if (list[n] == '\0')
+			return 0;
+	}
+}
+
+/* ---- the list ---- */
+
+static void
+tell(struct facts *f, const struct route_plan *r, const struct route *force)
+{
+	facts_text(f, "kind", route_kind_name(r->kind));
+	facts_text(f, "pattern", r->kind != ROUTE_DEFAULT ? r->pattern : NULL);
+	facts_text(f, "servers", r->servers);
+	facts_number(f, "clients", force != NULL ? force->clients : 0);
+}
+
+/* As the commands that set them. */
+static int
+answer(struct call *c)
+{
+	const struct routes *in_force =
+	    c->pen->frontend != NULL ? frontend_routes(c->pen->frontend) : NULL;
+	const struct route_plan *r;
+	struct facts f;
+	unsigned i;
+
+	facts_list_begin(c->reply);
+	for (i = 0; (r = route_plans_at(c->plan->routes, i)) != NULL; i++) {
+		facts_begin(&f, c->reply, FACTS_SILENT);
+		tell(&f, r,
+		    in_force != NULL && i < in_force->count ? &in_force->list[i]
+							    : NULL);
+		facts_end(&f);
+		if (c->reply->json)
+			continue;
+		route_plan_print(r, &c->reply->out);
+		(void)buffer_append(&c->reply->out, "\n", 1);
+	}
+	facts_list_end(c->reply);
+	return 0;
+}
+
+/* ---- changes ---- */
+
+static int
+remove_one(struct call *c, struct route_plan *r, struct error *e)
+{
+	if (route_plans_remove(&c->plan->routes, r->kind, r->pattern) == 0)
+		return 0;
+	return error_set(
+	    e, errno == ENOENT ? "there is no such route" : "out of memory");
+}
+
+static int
+set_one(struct call *c, struct route_plan *r, struct error *e)
+{
+	if (route_plans_set(&c->plan->routes, r) == 0)
+		return 0;
+	if (errno == E2BIG)
+		return error_set(e, "more than %d", ROUTES_MAX);
+	return error_set(e, "out of memory");
+}
+
+static int
+remove_route(struct call *c, struct error *e)
+{
+	struct route_plan r;
+	int n;
+
+	if (c->words->count == 0) {
+		route_plans_drop(c->plan->routes);
+		c->plan->routes = NULL;
+		return 0;
+	}
+	n = parse_subject(c, &r, e);
+	if (n < 0)
+		return -1;
+	if (n != c->words->count)
+		return error_set(e, "expects KIND PATTERN");
+	return each_pattern(c, &r, remove_one, e);
+}
+
+int
+run_route(struct call *c, struct error *e)
+{
+	struct route_plan r;
+	int n;
+
+	if (c->no)
+		return remove_route(c, e);
+	if (c->words->count == 0)
+		return answer(c);
+	n = parse_subject(c, &r, e);
+	if (n < 0)
+		return -1;
+	if (c->words->count != n + 1)
+		return expects(c, e);
+	r.servers = c->words->word[n];
+	if (check_servers(c, r.servers, e) < 0)
+		return -1;
+	return each_pattern(c, &r, set_one, e);
+}

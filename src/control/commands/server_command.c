@@ -1,0 +1,377 @@
+/* server_command.c: commands about servers. They change the draft; nothing is
+ * looked up here. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/apply/apply.h"
+#include "control/language/command.h"
+#include "control/value/choices.h"
+#include "control/answer/facts.h"
+#include "control/plan/origin.h"
+#include "control/pen.h"
+#include "control/report/report.h"
+#include "control/apply/server_find.h"
+#include "control/plan/server_index.h"
+#include "control/plan/server_setting.h"
+
+/* ---- what follows from settings of a server ---- */
+
+/* Behind a Unix socket may be the control socket of this process. */
+static int
+may_be_server(const struct call *c, const char *host, struct error *e)
+{
+	return addr_is_unix_text(host) ? call_needs_local(c, e) : 0;
+}
+
+/* The port of the first listening address, where none was given. */
+int
+after_address(struct call *c, void *base, struct error *e)
+{
+	int port = spec_default_port(&c->plan->listen);
+	struct server_plan *s = base;
+	char what[32];
+
+	if (may_be_server(c, s->host, e) < 0)
+		return -1;
+	snprintf(what, sizeof(what), "server %.20s", c->words->word[0]);
+	origin_warn_twice(c, s->origin, what);
+	if (plan_set_text(&s->origin, c->origin) < 0 ||
+	    plan_set_text(&s->address, NULL) < 0)
+		return error_set(e, "out of memory");
+	if (addr_is_unix_text(s->host)) {
+		s->port = 0;
+		s->same_port = false;
+	} else if (s->port == 0 && !s->same_port) {
+		s->port = port > 0 ? (uint16_t)port : 0;
+	}
+	return 0;
+}
+
+/* As in classic Pen, who says so on a control socket also takes the server out
+ * at once. A file says what is to be later. */
+int
+after_blacklist(struct call *c, void *base, struct error *e)
+{
+	struct server_plan *s = base;
+
+	(void)e;
+	s->out_now = c->origin == NULL;
+	return 0;
+}
+
+int
+after_program(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+
+	(void)c;
+	if (config->on_state == NULL || config->on_state[0] == '/')
+		return 0;
+	return error_set(
+	    e, "\"%.200s\": expects an absolute path", config->on_state);
+}
+
+int
+after_resolver(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+	struct addr at;
+
+	(void)c;
+	if (config->names.server == NULL ||
+	    spec_parse_ip(&at, config->names.server, 0) == 0)
+		return 0;
+	return error_set(e, "\"%.100s\" is not an IP address, or IP:PORT",
+	    config->names.server);
+}
+
+/* ---- server add ---- */
+
+static bool
+is_planned(const struct plan *p, unsigned number)
+{
+	const struct server_plan *s = plan_server(p, number);
+
+	return s != NULL && s->host != NULL;
+}
+
+/* Which server in force is the same as the new one, and not planned yet. */
+struct same {
+	const struct call *call;
+	const struct server_plan *new;
+	unsigned number; /* the first; SERVERS_MAX: none */
+};
+
+static void
+visit_same(void *arg, unsigned slot)
+{
+	struct same *x = arg;
+	const struct server_plan *s = plan_slot(x->call->pen->plan, slot);
+	unsigned number = server_number(slot);
+
+	if (s != NULL && s->host != NULL && number < x->number &&
+	    strcmp(s->host, x->new->host) == 0 && s->port == x->new->port &&
+	    !is_planned(x->call->plan, number))
+		x->number = number;
+}
+
+/* The number of a running server that is the same, which keeps it what it is
+ * when a file is read again; else the first one that nobody uses. */
+static unsigned
+number_for(const struct call *c, const struct server_plan *new)
+{
+	struct same x = { c, new, SERVERS_MAX };
+	unsigned i;
+
+	server_index_each(c->pen->index, new->host, visit_same, &x);
+	if (x.number < SERVERS_MAX)
+		return x.number;
+	for (i = 0; !apply_is_free(c->pen, c->plan, i); i++)
+		;
+	return i;
+}
+
+static int
+add_server(struct call *c, struct error *e)
+{
+	struct server_plan new, *s;
+	unsigned i;
+
+	server_plan_init(&new);
+	if (c->words->count != 2)
+		return error_set(
+		    e, "add expects HOST[:PORT[:MAX[:HARD[:WEIGHT[:PRIO]]]]]");
+	if (spec_parse_server(&new, c->words->word[1],
+		spec_default_port(&c->plan->listen), e) < 0 ||
+	    may_be_server(c, new.host, e) < 0 ||
+	    plan_set_text(&new.origin, c->origin) < 0) {
+		server_plan_clear(&new);
+		return -1;
+	}
+	i = number_for(c, &new);
+	s = i < SERVERS_MAX ? plan_edit(c->plan, server_slot(i)) : NULL;
+	if (s == NULL) {
+		server_plan_clear(&new);
+		return error_set(e, "too many servers");
+	}
+	server_plan_clear(s);
+	*s = new;
+	c->slot = server_slot(i);
+	reply_add(&c->reply->out, "%u\n", i);
+	return 0;
+}
+
+/* ---- handlers ---- */
+
+static int
+change_all(struct call *c, struct error *e)
+{
+	struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; i < plan_count(c->plan); i++) {
+		if (!is_planned(c->plan, i))
+			continue;
+		s = plan_edit(c->plan, server_slot(i));
+		if (s == NULL)
+			return error_set(e, "out of memory");
+		if (server_setting_run(c, s, e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static bool
+is_removal(const struct call *c)
+{
+	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
+}
+
+/* A file may say where the server is later; that is found out when the plan is
+ * whole. */
+static int
+note_absent(const struct call *c, unsigned number, struct server_plan *s,
+    struct error *e)
+{
+	if (c->origin == NULL)
+		return server_find_refuse(c, number, e);
+	if (plan_set_text(&s->origin, c->origin) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
+/* Whether it is what the operator may do to one of a name's addresses. */
+static bool
+is_of_one_address(const struct call *c)
+{
+	int i;
+
+	for (i = 1; i < c->words->count; i++)
+		if (choice_find(choices_admin, c->words->word[i]) == NULL)
+			return false;
+	return true;
+}
+
+/* What Pen 0.34 writes of a number that no server has: the address is a text of
+ * glibc for what is none. */
+static bool
+is_hole(const struct call *c)
+{
+	int i;
+
+	for (i = 1; c->origin != NULL && i + 1 < c->words->count; i++)
+		if (strcmp(c->words->word[i], "address") == 0 &&
+		    strcmp(c->words->word[i + 1], "(unknown") == 0)
+			return true;
+	return false;
+}
+
+static int
+change_one(struct call *c, struct error *e)
+{
+	struct server_plan *s;
+	bool was_there;
+	unsigned n;
+
+	if (is_hole(c))
+		return 0;
+	if (server_find(c, c->words->word[0], &n, e) < 0)
+		return -1;
+	s = plan_edit(c->plan, server_slot(n));
+	if (s == NULL)
+		return error_set(e, "out of memory");
+	was_there = s->host != NULL;
+	if (s->parent != 0 && !is_of_one_address(c))
+		return error_set(e,
+		    "server %u is an address of %s: set server %u", n, s->host,
+		    s->parent - 1);
+	if (server_setting_run(c, s, e) < 0)
+		return -1;
+	c->slot = server_slot(n);
+	if (s->host != NULL ||
+	    (is_removal(c) && (was_there || c->origin != NULL)))
+		return 0;
+	return note_absent(c, n, s, e);
+}
+
+/* Takes "wait [SEC]" off the end of the words, behind what lets no new clients
+ * in. */
+static int
+take_wait(struct call *c, struct words *w, struct error *e)
+{
+	int n = w->count, at = n - 1;
+	const struct choice *verb;
+
+	if (n > 3 && strcmp(w->word[n - 2], "wait") == 0)
+		at = n - 2;
+	if (n < 3 || strcmp(w->word[at], "wait") != 0)
+		return 0;
+	verb = choice_find(choices_admin, w->word[at - 1]);
+	if (verb != NULL ? verb->value == SERVER_ENABLED
+			 : strcmp(w->word[at - 1], "remove") != 0)
+		return 0;
+	if (c->asker == NULL || c->origin != NULL)
+		return error_set(e, "wait: only on the control socket");
+	if (at == n - 2 &&
+	    number_parse_ms(w->word[n - 1], 1, LONG_MS, &c->drain_ms) < 0)
+		return error_set(
+		    e, "wait: \"%.100s\" is not a duration", w->word[n - 1]);
+	if (strcmp(w->word[0], "all") == 0)
+		return error_set(e, "wait: for one server");
+	c->drains = true;
+	w->count = at;
+	return 0;
+}
+
+int
+run_server(struct call *c, struct error *e)
+{
+	char args[COMMAND_TEXT_MAX];
+	const struct words *all = c->words;
+	struct words w = *all;
+	int rc;
+
+	if (w.count == 0)
+		return error_set(e, "expects %s", command_args(c->row, args));
+	if (take_wait(c, &w, e) < 0)
+		return -1;
+	c->words = &w;
+	if (strcmp(w.word[0], "add") == 0)
+		rc = add_server(c, e);
+	else if (strcmp(w.word[0], "all") == 0)
+		rc = change_all(c, e);
+	else
+		rc = change_one(c, e);
+	c->words = all;
+	return rc;
+}
+
+int
+run_servers(struct call *c, struct error *e)
+{
+	if (c->words->count == 0)
+		report_servers(c->reply);
+	else if (c->words->count == 1 && strcmp(c->words->word[0], "long") == 0)
+		report_servers_long(c->reply);
+	else
+		return error_set(e, "expects %s", c->row->args);
+	return 0;
+}
+
+/* ---- servers outside the list ---- */
+
+static int
+answer_special(struct call *c, const struct server_plan *s)
+{
+	struct facts f;
+	char text[SPEC_TEXT_MAX];
+
+	if (s->host != NULL)
+		spec_format_server(s, text);
+	facts_begin(&f, c->reply, FACTS_LINE);
+	facts_text(&f, c->row->name, s->host != NULL ? text : NULL);
+	facts_end(&f);
+	return 0;
+}
+
+static int
+set_special(struct call *c, unsigned slot, struct error *e)
+{
+	struct server_plan new, *s;
+
+	if (c->words->count == 0 && !c->no)
+		return answer_special(c, plan_slot(c->plan, slot));
+	s = plan_edit(c->plan, slot);
+	if (s == NULL)
+		return error_set(e, "out of memory");
+	server_plan_clear(s);
+	if (c->no)
+		return 0;
+	if (c->words->count != 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (spec_parse_server(&new, c->words->word[0],
+		spec_default_port(&c->plan->listen), e) < 0 ||
+	    may_be_server(c, new.host, e) < 0 ||
+	    plan_set_text(&new.origin, c->origin) < 0) {
+		server_plan_clear(&new);
+		return -1;
+	}
+	*s = new;
+	return 0;
+}
+
+int
+run_emergency(struct call *c, struct error *e)
+{
+	return set_special(c, SLOT_EMERGENCY, e);
+}
+
+int
+run_abuse(struct call *c, struct error *e)
+{
+	return set_special(c, SLOT_ABUSE, e);
+}

@@ -1,0 +1,59 @@
+/* tls_command.c: commands about certificates and protocols of TLS. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "control/language/command.h"
+#include "control/answer/facts.h"
+#include "control/pen.h"
+#include "control/apply/secure.h"
+
+static void
+tell_certificate(struct reply *r, const struct tls_certificate *c)
+{
+	char ends[32] = "?";
+	struct facts f;
+	struct tm day;
+
+	if (gmtime_r(&c->ends, &day) != NULL)
+		strftime(ends, sizeof(ends), "%Y-%m-%dT%H:%M:%SZ", &day);
+	facts_begin(&f, r, FACTS_LINE);
+	facts_text(&f, "cert", c->name);
+	facts_text(&f, "file", c->file);
+	facts_text(&f, "ends", ends);
+	facts_integer(&f, "days", secure_days_left(c->ends));
+	facts_text(&f, "for",
+	    c->to_servers    ? "servers"
+		: c->by_name ? "name"
+			     : "default");
+	facts_number(&f, "used", c->used);
+	facts_end(&f);
+}
+
+static bool
+more_certificates(struct reply *r, struct pen *p)
+{
+	struct tls_certificate c;
+
+	while (buffer_length(&r->out) < REPLY_PIECE) {
+		if (!secure_certificate(p, (unsigned)r->at, &c)) {
+			facts_list_end(r);
+			return false;
+		}
+		tell_certificate(r, &c);
+		r->at++;
+	}
+	return true;
+}
+
+int
+run_certs(struct call *c, struct error *e)
+{
+	(void)e;
+	facts_list_begin(c->reply);
+	c->reply->at = 0;
+	c->reply->more = more_certificates;
+	return 0;
+}

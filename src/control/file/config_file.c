@@ -1,0 +1,231 @@
+/* config_file.c: lines of a file, and where each stands. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "control/file/config_file.h"
+#include "control/pen.h"
+
+enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, ORIGIN_MAX = 400 };
+
+/* What some editors put before UTF-8. */
+static const char bom[] = "\xef\xbb\xbf";
+
+struct reading {
+	struct call *call;
+	const char *path;
+	void (*on_error)(const char *sentence);
+	struct error first;
+	bool failed;
+};
+
+char *
+config_next_line(char **rest, unsigned *lines)
+{
+	char *line = *rest, *end = line;
+
+	if (*lines == 0 && strncmp(line, bom, sizeof(bom) - 1) == 0)
+		end = line += sizeof(bom) - 1;
+	do {
+		end += strcspn(end, "\n");
+		++*lines;
+		if (*end == '\0') {
+			*rest = NULL;
+			return line;
+		}
+		if (end == line || end[-1] != '\\')
+			break;
+		memmove(line + 2, line, (size_t)(end - 1 - line));
+		line += 2;
+		end++;
+	} while (true);
+	*end = '\0';
+	*rest = end + 1;
+	return line;
+}
+
+static void
+run_line(struct reading *r, const char *line, unsigned number)
+{
+	char origin[ORIGIN_MAX];
+	struct call c = *r->call;
+	struct error why, at;
+
+	snprintf(origin, sizeof(origin), "%.380s:%u", r->path, number);
+	c.origin = origin;
+	c.depth++;
+	if (command_run_line(&c, line, &why) == 0)
+		return;
+	error_set(&at, "%.380s: %.500s", origin, why.text);
+	if (!r->failed)
+		r->first = at;
+	r->failed = true;
+	if (r->on_error != NULL)
+		r->on_error(at.text);
+}
+
+/* ---- what looks like something else ---- */
+
+/* A line that says nothing loses nothing in a comment. */
+static bool
+says_nothing(const char *raw)
+{
+	raw += strspn(raw, " \t\r");
+	return *raw == '#' || *raw == '\n' || *raw == '\0';
+}
+
+/* `raw` is the line as it stands in the file. */
+static const char *
+find_doubt(const char *raw, unsigned number)
+{
+	size_t n = strcspn(raw, "\n");
+	const char *text = raw + strspn(raw, " \t");
+
+	if (number == 1 && strncmp(raw, bom, sizeof(bom) - 1) == 0)
+		return "begins with a byte order mark, which is ignored";
+	if (n > 1 && raw[n - 1] == '\r' && raw[n - 2] == '\\')
+		return "the backslash before a carriage return does not "
+		       "continue the line";
+	if (n > 0 && raw[n - 1] == '\\' && *text == '#' && raw[n] == '\n' &&
+	    !says_nothing(raw + n + 1))
+		return "the backslash makes the next line part of this "
+		       "comment";
+	return NULL;
+}
+
+static void
+warn_of_lines(const struct reading *r, const char *text)
+{
+	const char *doubt;
+	unsigned number;
+
+	if (r->call->dry)
+		return;
+	for (number = 1; *text != '\0'; number++) {
+		doubt = find_doubt(text, number);
+		if (doubt != NULL)
+			log_write(NULL, LOG_LEVEL_WARN, "%.380s:%u: %s",
+			    r->path, number, doubt);
+		text += strcspn(text, "\n");
+		text += *text == '\n';
+	}
+}
+
+/* All of it, as a string. Only before anybody is served may it wait for
+ * more. */
+static int
+read_text(const char *path, bool wait, struct buffer *text, struct error *e)
+{
+	if (file_read(path, FILE_MAX, wait, text, e) < 0)
+		return -1;
+	if (buffer_length(text) > 0 &&
+	    memchr(buffer_bytes(text), '\0', buffer_length(text)) != NULL)
+		return error_set(e, "contains a NUL byte");
+	return buffer_append(text, "", 1) == 0 ? 0
+					       : error_set(e, "out of memory");
+}
+
+int
+config_load(struct call *c, const char *path,
+    void (*on_error)(const char *sentence), struct error *e)
+{
+	struct reading r = { .call = c, .path = path, .on_error = on_error };
+	unsigned lines = 0, number;
+	struct buffer text;
+	struct error why;
+	char *rest;
+
+	if (c->depth >= DEPTH_MAX)
+		return error_set(e,
+		    "\"%.200s\": include nesting too deep (maximum %d)", path,
+		    DEPTH_MAX);
+	buffer_init(&text);
+	if (read_text(path, c->pen->phase < PHASE_SERVING, &text, &why) < 0) {
+		buffer_fini(&text);
+		error_set(e, "\"%.300s\": %.200s", path, why.text);
+		if (on_error != NULL && c->depth == 0)
+			on_error(e->text);
+		return -1;
+	}
+	rest = text.data + text.start;
+	warn_of_lines(&r, rest);
+	while (rest != NULL && (!r.failed || on_error != NULL)) {
+		number = lines + 1;
+		run_line(&r, config_next_line(&rest, &lines), number);
+	}
+	buffer_fini(&text);
+	if (r.failed)
+		*e = r.first;
+	return r.failed ? -1 : 0;
+}
+
+static bool
+has_server(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL)
+			return true;
+	return false;
+}
+
+/* A plan that cannot serve anybody is a mistake; but a start may be before its
+ * servers, which come by the control socket or the file. A file that has lost
+ * its servers is refused. */
+static int
+check_whole(const struct pen *pen, const struct plan *p, struct error *e)
+{
+	if (p->listen.count == 0)
+		return error_set(e,
+		    "no listening address (usage: pen [options] "
+		    "[address:]port server ...)");
+	if (has_server(p) || p->config.frontend.dummy ||
+	    ((p->control_count > 0 || p->config.file != NULL) &&
+		!has_server(pen->plan)))
+		return 0;
+	return error_set(
+	    e, "no server (usage: pen [options] [address:]port server ...)");
+}
+
+static int
+load_unheard(struct pen *p, struct plan *draft,
+    void (*on_error)(const char *sentence), struct error *e)
+{
+	struct reply unheard;
+	struct call c = { .pen = p, .plan = draft, .reply = &unheard };
+	int rc = 0;
+
+	reply_init(&unheard);
+	if (p->given->config.file != NULL)
+		rc = config_load(&c, p->given->config.file, on_error, e);
+	reply_fini(&unheard);
+	return rc;
+}
+
+struct plan *
+config_draft(
+    struct pen *p, void (*on_error)(const char *sentence), struct error *e)
+{
+	struct plan *draft = plan_copy(p->given);
+
+	if (draft == NULL) {
+		error_set(e, "out of memory");
+		return NULL;
+	}
+	if (load_unheard(p, draft, on_error, e) < 0) {
+		plan_free(draft);
+		return NULL;
+	}
+	if (check_whole(p, draft, e) == 0)
+		return draft;
+	if (on_error != NULL)
+		on_error(e->text);
+	plan_free(draft);
+	return NULL;
+}

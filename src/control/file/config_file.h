@@ -1,0 +1,28 @@
+/* config.h: configuration files: the same commands as everywhere, a line each.
+ *
+ * A backslash at the end of a line joins the next one to it. Files are read at
+ * the start, for a reload and by `include`; each changes a draft only. */
+#ifndef PEN_CONTROL_CONFIG_FILE_H
+#define PEN_CONTROL_CONFIG_FILE_H
+
+#include "control/language/command.h"
+
+/* Cuts the next line off *rest, a string, in place; its continuations are
+ * joined to it. *rest becomes NULL behind the last one; *lines counts those of
+ * the file. */
+char *config_next_line(char **rest, unsigned *lines);
+
+/* Carries out all lines on c->plan (the rest of `c` as for a single command).
+ * On a wrong line it goes on when `on_error` is there, which gets the sentence
+ * "FILE:LINE: ...", and stops when it is NULL. Returns 0, or -1 with the first
+ * of those sentences. */
+int config_load(struct call *c, const char *path,
+    void (*on_error)(const char *sentence), struct error *e);
+
+/* A draft from the command line and the configuration file, if there is one:
+ * what a restart would give. What its commands answer is not heard. NULL with a
+ * sentence, which on_error has got too if it is not NULL. */
+struct plan *config_draft(
+    struct pen *p, void (*on_error)(const char *sentence), struct error *e);
+
+#endif

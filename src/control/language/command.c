@@ -1,0 +1,265 @@
+/* command.c: finds the row of a line and carries it out. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/language/command.h"
+#include "control/plan/origin.h"
+#include "control/pen.h"
+#include "control/plan/setting.h"
+#include "control/plan/table.h"
+
+const struct command *
+command_find(const char *name)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
+			return row;
+	return NULL;
+}
+
+/* ---- the nearest name, for typing errors ---- */
+
+int
+command_unknown(const char *name, struct error *e)
+{
+	struct words_nearest n = words_nearest_to(name, true);
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (!(row->flags & ROW_OPTION) && command_is_there(row))
+			words_nearest_offer(&n, row->name);
+	if (n.best != NULL)
+		return error_set(e,
+		    "unknown command \"%.100s\" (did you mean %s?)", name,
+		    n.best);
+	return error_set(e, "unknown command \"%.100s\"", name);
+}
+
+/* ---- what a row is ---- */
+
+bool
+command_is_there(const struct command *row)
+{
+#ifdef HAVE_OPENSSL
+	(void)row;
+	return true;
+#else
+	return !(row->flags & ROW_TLS);
+#endif
+}
+
+/* "NAME" alone, where an argument would set it. */
+static bool
+is_question(const struct command *row, int arguments, bool no)
+{
+	return arguments == 0 && !no && row->args != NULL &&
+	    row->args[0] == '[';
+}
+
+bool
+command_changes(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_ASKS && arguments == 1 && !no)
+		return false;
+	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
+}
+
+enum access
+command_access(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_LOOK ||
+	    (row->flags & ROW_ASKS && arguments <= 1 && !no) ||
+	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
+		return ACCESS_LOOK;
+	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;
+}
+
+bool
+command_takes_argument(const struct command *row)
+{
+	return row->args != NULL && !(row->flags & ROW_COUNT);
+}
+
+const char *
+command_help(const struct command *row, char text[COMMAND_TEXT_MAX])
+{
+	const char *rest = strchr(row->help, '#'), *name;
+	size_t n, room = COMMAND_TEXT_MAX;
+	unsigned i;
+
+	if (row->names == NULL || rest == NULL)
+		return row->help;
+	n = (size_t)snprintf(
+	    text, room, "%.*s", (int)(rest - row->help), row->help);
+	for (i = 0; (name = row->names(i)) != NULL && n < room; i++)
+		n += (size_t)snprintf(
+		    text + n, room - n, "%s%s", i > 0 ? " " : "", name);
+	if (n < room)
+		snprintf(text + n, room - n, "%s", rest + 1);
+	return text;
+}
+
+const char *
+command_args(const struct command *row, char text[COMMAND_TEXT_MAX])
+{
+	const char *rest = row->args != NULL ? strchr(row->args, '#') : NULL;
+	const struct command *of = rows_server;
+	size_t n, room = COMMAND_TEXT_MAX;
+
+	if (rest == NULL)
+		return row->args;
+	n = (size_t)snprintf(
+	    text, room, "%.*s", (int)(rest - row->args), row->args);
+	for (; of->name != NULL && n < room; of++)
+		if (!(of->flags & ROW_BARE))
+			n += (size_t)snprintf(text + n, room - n, "%s[%s %s]",
+			    of > rows_server ? " " : "", of->name, of->args);
+	if (n < room)
+		snprintf(text + n, room - n, "%s", rest + 1);
+	return text;
+}
+
+/* Whether it names a file, or does what may be done only by who could. */
+static bool
+is_local(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_LOCAL)
+		return row->kind > KIND_CHANGE ||
+		    command_changes(row, arguments, no);
+	return arguments > 0 &&
+	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
+		row->kind == KIND_KEYS);
+}
+
+/* ---- carrying out ---- */
+
+int
+command_run(struct call *c, struct error *e)
+{
+	const struct command *row = c->row;
+
+	/* What is not there can be switched off, as files of Pen do. */
+	if (!command_is_there(row))
+		return c->no && row->flags & ROW_NO
+		    ? 0
+		    : error_set(e, "built without TLS");
+	if (row->kind == KIND_OBSOLETE || (c->dry && row->kind == KIND_REPORT))
+		return 0;
+	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
+		return error_set(e, "there is no \"no %s\"", row->name);
+	/* a file may be refused yet, or only be looked at */
+	if (row->kind == KIND_ACTION && c->origin != NULL)
+		return error_set(e, "only on the control socket");
+	if (is_local(row, c->words->count, c->no) && call_needs_local(c, e) < 0)
+		return -1;
+	if (c->words->count > 0 && row->args == NULL)
+		return error_set(
+		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
+	if ((row->kind < KIND_CHANGE ? setting_run(c, e) : row->run(c, e)) < 0)
+		return -1;
+	if (command_changes(row, c->words->count, c->no) && origin_note(c) < 0)
+		return error_set(e, "out of memory");
+	return 0;
+}
+
+int
+command_parse(char *line, const struct command **row, struct words *arguments,
+    bool *no, char **rest, struct error *e)
+{
+	struct words w;
+	int i;
+
+	*row = NULL;
+	if (words_split(&w, line, rest) < 0)
+		return error_set(e, "%s",
+		    errno == EINVAL ? "missing closing quote"
+				    : "too many words");
+	arguments->end = w.end;
+	if (w.count == 0)
+		return 0;
+	*no = w.count > 1 && strcmp(w.word[0], "no") == 0;
+	*row = command_find(w.word[*no]);
+	if (*row == NULL)
+		return command_unknown(w.word[*no], e);
+	arguments->count = w.count - 1 - *no;
+	for (i = 0; i <= arguments->count; i++)
+		arguments->word[i] = w.word[i + 1 + *no];
+	return 0;
+}
+
+static int
+run_one(struct call *c, char *line, char **rest, struct error *e)
+{
+	struct words arguments;
+	struct error why;
+
+	if (command_parse(line, &c->row, &arguments, &c->no, rest, e) < 0)
+		return -1;
+	if (c->row == NULL)
+		return 0;
+	c->words = &arguments;
+	if (command_run(c, &why) == 0) {
+		reply_finish(c->reply, c->pen);
+		return 0;
+	}
+	return error_set(
+	    e, "%s%s: %.400s", c->no ? "no " : "", c->row->name, why.text);
+}
+
+int
+command_run_line(struct call *c, const char *line, struct error *e)
+{
+	char *copy = strdup(line), *next = copy;
+	int rc = 0;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	while (rc == 0 && next != NULL)
+		rc = run_one(c, next, &next, e);
+	free(copy);
+	return rc;
+}
+
+/* ---- what handlers begin with ---- */
+
+int
+call_needs_serving(const struct call *c, struct error *e)
+{
+	return c->pen->phase >= PHASE_SERVING
+	    ? 0
+	    : error_set(e, "only while pen is running");
+}
+
+/* Who reaches a TCP port may be anybody of this host, or beyond: a log with
+ * lines of one's choice may become a configuration, or a program. */
+int
+call_needs_local(const struct call *c, struct error *e)
+{
+	return c->asker == NULL || !c->asker->remote
+	    ? 0
+	    : error_set(e,
+		  "not on TCP: only in a file, on the command line or on a "
+		  "Unix socket");
+}
+
+int
+call_duration(const struct call *c, uint64_t *ms, struct error *e)
+{
+	const struct words *w = c->words;
+
+	if (w->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (w->count == 1 && number_parse_ms(w->word[0], 0, LONG_MS, ms) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
+		    "2h)",
+		    w->word[0]);
+	return 0;
+}

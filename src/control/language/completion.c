@@ -1,0 +1,305 @@
+/* completion.c: what shells want to know, from the rows. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/value/choices.h"
+#include "control/language/command.h"
+#include "control/language/completion.h"
+
+static bool
+is_option(const struct command *row)
+{
+	return row->option != NULL && command_is_there(row);
+}
+
+static bool
+is_command(const struct command *row)
+{
+	return !(row->flags & ROW_OPTION) && command_is_there(row);
+}
+
+static bool
+takes_file(const struct command *row)
+{
+	return command_takes_argument(row) &&
+	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
+		row->kind == KIND_KEYS);
+}
+
+/* Whether its value is a word of a list. */
+static bool
+takes_word(const struct command *row)
+{
+	return row->choices != NULL || row->names != NULL;
+}
+
+static void
+print_values(const struct command *row)
+{
+	const struct choice *c;
+	const char *name, *blank = "";
+	unsigned i;
+
+	for (c = row->choices; c != NULL && c->word != NULL; c++)
+		if (c->refused == NULL) {
+			printf("%s%s", blank, c->word);
+			blank = " ";
+		}
+	for (i = 0; row->names != NULL && (name = row->names(i)) != NULL; i++)
+		printf("%s ", name);
+	printf("%s", row->names != NULL ? row->none : "");
+}
+
+/* In single quotes of a shell; what would end them is left out. */
+static void
+print_quoted(const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (strchr("'[]:`\\", *text) == NULL)
+			putchar(*text);
+}
+
+static void
+print_help(const struct command *row)
+{
+	char text[COMMAND_TEXT_MAX];
+
+	print_quoted(command_help(row, text));
+}
+
+/* ---- bash ---- */
+
+static void
+print_words(bool (*wanted)(const struct command *row), bool options)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row) {
+		if (!wanted(row))
+			continue;
+		if (options && row->letter != '\0')
+			printf(" -%c", row->letter);
+		printf(options ? " --%s" : " %s",
+		    options ? row->option : row->name);
+	}
+}
+
+/* "-x|--name" of an option, for a pattern of `case`. */
+static void
+print_names(const struct command *row, const char *before)
+{
+	if (row->letter != '\0')
+		printf("%s-%c", before, row->letter);
+	printf("%s--%s", row->letter != '\0' ? "|" : before, row->option);
+}
+
+/* The options whose argument is a file, or one of another kind, but for words
+ * of a list. */
+static void
+print_pattern(bool files)
+{
+	const struct command *row;
+	const char *bar = "";
+
+	COMMAND_EACH (row) {
+		if (!is_option(row) || !command_takes_argument(row) ||
+		    takes_word(row) || takes_file(row) != files)
+			continue;
+		print_names(row, bar);
+		bar = "|";
+	}
+}
+
+static void
+print_word_cases(void)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row) {
+		if (!is_option(row) || !takes_word(row))
+			continue;
+		printf("\n\t");
+		print_names(row, "");
+		printf(")\n\t\tCOMPREPLY=($(compgen -W '");
+		print_values(row);
+		printf("' -- \"$cur\"))\n\t\treturn;;");
+	}
+}
+
+static void
+print_bash(void)
+{
+	printf("# bash completion for pen and penctl\n"
+	       "_pen_commands='");
+	print_words(is_command, false);
+	printf("'\n"
+	       "_pen()\n{\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
+	       "\tlocal prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+	       "\tCOMPREPLY=()\n"
+	       "\tcase $prev in\n"
+	       "\t-O|-o|--command)\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no\" -- "
+	       "\"$cur\"))\n"
+	       "\t\treturn;;\n"
+	       "\t--completion)\n"
+	       "\t\tCOMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\"))\n"
+	       "\t\treturn;;\n\t");
+	print_pattern(true);
+	printf(")\n"
+	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	       "\t\treturn;;\n\t");
+	print_pattern(false);
+	printf(")\n\t\treturn;;");
+	print_word_cases();
+	printf("\n"
+	       "\tesac\n"
+	       "\tif [[ $cur == -* ]]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -W '-O -o --command --completion "
+	       "--help --version");
+	print_words(is_option, true);
+	printf("' -- \"$cur\"))\n"
+	       "\telse\n"
+	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	       "\tfi\n}\n"
+	       "_penctl()\n{\n"
+	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
+	       "\tif [[ $cur == -* ]]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -W '--address --json --timeout --help "
+	       "--version' -- \"$cur\"))\n"
+	       "\telif [[ $COMP_CWORD == 1 && -z $PENCTL ]]; then\n"
+	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	       "\telse\n"
+	       "\t\tCOMPREPLY=($(compgen -W \"$_pen_commands no json\" -- "
+	       "\"$cur\"))\n"
+	       "\tfi\n}\n"
+	       "complete -o filenames -F _pen pen\n"
+	       "complete -F _penctl penctl\n");
+}
+
+/* ---- zsh ---- */
+
+static void
+print_zsh_option(const struct command *row, const char *name)
+{
+	printf("\t\t'*%s[", name);
+	print_help(row);
+	printf("]");
+	if (command_takes_argument(row)) {
+		printf(":");
+		print_quoted(row->args);
+		printf(":%s", takes_file(row) ? "_files" : "");
+		if (takes_word(row)) {
+			printf("(");
+			print_values(row);
+			printf(")");
+		}
+	}
+	printf("' \\\n");
+}
+
+static void
+print_zsh(void)
+{
+	const struct command *row;
+	char name[80];
+
+	printf("#compdef pen penctl\n"
+	       "_pen_commands()\n{\n"
+	       "\tlocal -a commands\n\tcommands=(\n");
+	COMMAND_EACH (row)
+		if (is_command(row)) {
+			printf("\t\t'%s:", row->name);
+			print_help(row);
+			printf("'\n");
+		}
+	printf("\t)\n\t_describe command commands\n}\n"
+	       "if [[ $service == penctl ]]; then\n"
+	       "\t_arguments \\\n"
+	       "\t\t'--address[control socket]:address:_files' \\\n"
+	       "\t\t'--json[answers as JSON]' \\\n"
+	       "\t\t'--timeout[seconds to wait]:seconds:' \\\n"
+	       "\t\t'--help' '--version' \\\n"
+	       "\t\t'1:address:_files' '*:command:_pen_commands'\n"
+	       "else\n"
+	       "\t_arguments -s \\\n");
+	COMMAND_EACH (row) {
+		if (!is_option(row))
+			continue;
+		if (row->letter != '\0') {
+			snprintf(name, sizeof(name), "-%c", row->letter);
+			print_zsh_option(row, name);
+		}
+		snprintf(name, sizeof(name), "--%s", row->option);
+		print_zsh_option(row, name);
+	}
+	printf(
+	    "\t\t'*-O[a command]:command:_pen_commands' \\\n"
+	    "\t\t'*--command[a command]:command:_pen_commands' \\\n"
+	    "\t\t'--completion[completion script]:shell:(bash zsh fish)' \\\n"
+	    "\t\t'--help' '--version' '*:server:_hosts'\n"
+	    "fi\n");
+}
+
+/* ---- fish ---- */
+
+static void
+print_fish(void)
+{
+	const struct command *row;
+
+	printf("# fish completion for pen and penctl\n");
+	COMMAND_EACH (row) {
+		if (!is_option(row))
+			continue;
+		printf("complete -c pen -l %s", row->option);
+		if (row->letter != '\0')
+			printf(" -s %c", row->letter);
+		if (command_takes_argument(row))
+			printf(takes_file(row) ? " -r -F" : " -x");
+		if (takes_word(row)) {
+			printf(" -a '");
+			print_values(row);
+			printf("'");
+		}
+		printf(" -d '");
+		print_help(row);
+		printf("'\n");
+	}
+	printf("complete -c pen -s O -l command -x -a '");
+	print_words(is_command, false);
+	printf("' -d 'a command'\n"
+	       "complete -c pen -l completion -x -a 'bash zsh fish'\n"
+	       "complete -c pen -l help\ncomplete -c pen -l version\n"
+	       "complete -c penctl -l address -r -F -d 'control socket'\n"
+	       "complete -c penctl -l json -d 'answers as JSON'\n"
+	       "complete -c penctl -l timeout -x -d 'seconds to wait'\n"
+	       "complete -c penctl -l help\ncomplete -c penctl -l version\n");
+	COMMAND_EACH (row) {
+		if (!is_command(row))
+			continue;
+		printf("complete -c penctl -a %s -d '", row->name);
+		print_help(row);
+		printf("'\n");
+	}
+}
+
+int
+completion_print(const char *shell)
+{
+	static const struct {
+		const char *name;
+		void (*print)(void);
+	} shells[] = { { "bash", print_bash }, { "zsh", print_zsh },
+		{ "fish", print_fish } };
+	size_t i;
+
+	for (i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
+		if (strcmp(shells[i].name, shell) == 0) {
+			shells[i].print();
+			return 0;
+		}
+	return -1;
+}

@@ -1,0 +1,249 @@
+/* help.c: prints the table for people. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#ifdef HAVE_OPENSSL
+#include <openssl/crypto.h>
+#endif
+
+#include "control/language/command.h"
+#include "control/language/help.h"
+#include "control/answer/reply.h"
+#include "control/plan/table.h"
+#include "net/loop.h"
+
+enum { COLUMN = 30, WIDTH = 79 };
+
+/* The help text behind the name, which ends at column `at`, broken at
+ * blanks. */
+static void
+add_wrapped(struct buffer *out, const char *text, size_t at)
+{
+	if (at > COLUMN - 1) {
+		(void)buffer_append(out, "\n", 1);
+		at = 0;
+	}
+	while (*text != '\0') {
+		size_t n = strlen(text), room = WIDTH - COLUMN;
+
+		if (n > room)
+			for (n = room; n > 0 && text[n] != ' '; n--)
+				;
+		reply_add(
+		    out, "%*s%.*s\n", (int)(COLUMN - at), "", (int)n, text);
+		text += n;
+		text += *text == ' ';
+		at = 0;
+	}
+}
+
+static void
+add_line(struct buffer *out, const char *left, const char *text)
+{
+	(void)buffer_append(out, left, strlen(left));
+	add_wrapped(out, text, strlen(left));
+}
+
+/* An option has one argument, and has it always: the first, without
+ * brackets. */
+static void
+add_option(struct buffer *out, const struct command *row)
+{
+	char left[160], help[COMMAND_TEXT_MAX];
+	const char *args =
+	    row->args != NULL && !(row->flags & ROW_COUNT) ? row->args : "";
+	size_t n = strcspn(args, " ");
+
+	if (args[0] == '[') {
+		args++;
+		n -= args[n - 2] == ']' ? 2 : 1;
+	}
+	snprintf(left, sizeof(left), "  %c%c%c --%s %.*s",
+	    row->letter != '\0' ? '-' : ' ',
+	    row->letter != '\0' ? row->letter : ' ',
+	    row->letter != '\0' ? ',' : ' ', row->option, (int)n, args);
+	add_line(out, left, command_help(row, help));
+}
+
+void
+help_add_command(struct buffer *out, const struct command *row)
+{
+	char left[COMMAND_TEXT_MAX + 80], help[COMMAND_TEXT_MAX];
+	char text[COMMAND_TEXT_MAX];
+	const char *args = command_args(row, text);
+
+	snprintf(left, sizeof(left), "%s%s%s", row->name,
+	    args != NULL ? " " : "", args != NULL ? args : "");
+	add_line(out, left, command_help(row, help));
+}
+
+static void
+add_group(struct buffer *out, const struct command_group *g)
+{
+	const struct command *row;
+	bool titled = false;
+
+	for (row = g->rows; row->name != NULL; row++) {
+		if (row->flags & ROW_OPTION || !command_is_there(row))
+			continue;
+		if (!titled)
+			reply_add(out, " %s:\n", g->title);
+		titled = true;
+		(void)buffer_append(out, "  ", 2);
+		help_add_command(out, row);
+	}
+}
+
+static const char usage[] =
+    "usage: pen [options] [address:]port|/path|@name[,...] server ...\n"
+    "       server = host[:port[:soft[:hard[:weight[:prio]]]]] | "
+    "[v6]:port... | /path\n\n"
+    "Distributes connections and datagrams among servers.\n\n";
+
+/* What most need: a screen of it. */
+static const char *const common[] = { "round-robin", "hash", "weight", "sticky",
+	"emergency", "check-servers", "udp", "dns", "cert", "upstream-tls",
+	"proxy-protocol", "http", "client-acl", "client-conns", "foreground",
+	"control", "config", "check", "session-log", "web", "user" };
+
+static const struct command *
+row_of_option(const char *option)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (row->option != NULL && strcmp(row->option, option) == 0)
+			break;
+	return row != NULL && command_is_there(row) ? row : NULL;
+}
+
+static void
+add_short_help(struct buffer *out)
+{
+	const struct command_group *g;
+	const struct command *row;
+	char groups[512] = "";
+	size_t i, n = 0;
+
+	reply_add(out, "%s", usage);
+	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
+		if ((row = row_of_option(common[i])) != NULL)
+			add_option(out, row);
+	add_line(out, "  -O, -o, --command COMMAND", "any command");
+	add_line(out, "      --version", "version, libraries, features");
+	for (g = command_groups; g->rows != rows_obsolete; g++)
+		n += (size_t)snprintf(groups + n, sizeof(groups) - n, "%s%s",
+		    n > 0 ? " " : "", g->key);
+	add_line(out, "      --help GROUP", groups);
+	add_line(out, "      --help all", "all options and commands");
+}
+
+static void
+add_own_options(struct buffer *out)
+{
+	add_line(
+	    out, "  -O, -o, --command COMMAND", "any of the commands below");
+	add_line(out, "      --completion SHELL",
+	    "prints completion for bash, zsh or fish");
+	add_line(out, "      --help [GROUP|all]",
+	    "common options, one group, or everything");
+	add_line(out, "      --version", "version, libraries, features");
+}
+
+static void
+add_full_help(struct buffer *out)
+{
+	const struct command_group *g;
+	const struct command *row;
+
+	reply_add(out, "%soptions:\n", usage);
+	COMMAND_EACH (row)
+		if (row->option != NULL && command_is_there(row))
+			add_option(out, row);
+	add_own_options(out);
+	reply_add(out, "\ncommands:\n");
+	for (g = command_groups; g->rows != NULL; g++)
+		add_group(out, g);
+}
+
+static void
+add_group_help(struct buffer *out, const struct command_group *g)
+{
+	const struct command *row;
+
+	reply_add(out, "options:\n");
+	for (row = g->rows; row->name != NULL; row++)
+		if (row->option != NULL && command_is_there(row))
+			add_option(out, row);
+	reply_add(out, "\ncommands:\n");
+	add_group(out, g);
+}
+
+static int
+add_help(struct buffer *out, const char *group)
+{
+	const struct command_group *g;
+
+	if (group == NULL) {
+		add_short_help(out);
+		return 0;
+	}
+	if (strcmp(group, "all") == 0) {
+		add_full_help(out);
+		return 0;
+	}
+	for (g = command_groups; g->rows != NULL; g++)
+		if (strcmp(g->key, group) == 0) {
+			add_group_help(out, g);
+			return 0;
+		}
+	return -1;
+}
+
+int
+help_print(const char *group)
+{
+	struct buffer out;
+	int rc;
+
+	buffer_init(&out);
+	rc = add_help(&out, group);
+	fwrite(buffer_bytes(&out), 1, buffer_length(&out), stdout);
+	buffer_fini(&out);
+	return rc;
+}
+
+void
+help_print_version(void)
+{
+	printf(
+	    "pen %s\nlibevent %s\n", PACKAGE_VERSION, loop_library_version());
+#ifdef HAVE_OPENSSL
+	printf("%s\n", OpenSSL_version(OPENSSL_VERSION));
+#endif
+	printf("features:"
+#ifdef HAVE_SYS_EPOLL_H
+	       " epoll"
+#endif
+#ifdef HAVE_SPLICE
+	       " splice"
+#endif
+#ifdef HAVE_ACCEPT4
+	       " accept4"
+#endif
+#ifdef HAVE_JANSSON
+	       " json"
+#endif
+#ifdef HAVE_LINK_PACKET
+	       " packet"
+#endif
+#ifdef HAVE_LINK_XDP
+	       " xdp"
+#endif
+#ifdef HAVE_LINK_PCAP
+	       " pcap"
+#endif
+	       "\n");
+}

@@ -1,0 +1,338 @@
+/* options.c: getopt_long over the rows of the command table. */
+#include "config.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/language/command.h"
+#include "control/language/completion.h"
+#include "control/language/help.h"
+#include "control/language/options.h"
+#include "control/pen.h"
+#include "control/plan/setting.h"
+
+/* Long options without a letter are numbered from here on, by their row. */
+enum { OPTION_COMPLETION = 997, OPTION_VERSION, OPTION_HELP, LONG_BASE };
+
+/* An option as given, carried out once all operands are known. */
+struct given {
+	const struct command *row; /* NULL: -O */
+	char *argument;
+};
+
+struct options {
+	struct option *longs;
+	char *shorts;
+	struct given *given;
+	unsigned count;
+};
+
+/* ---- getopt's tables, made from ours ---- */
+
+static int
+build_tables(struct options *o, int argc, char **argv)
+{
+	static const struct option own[] = {
+		{ "command", required_argument, NULL, 'O' },
+		{ "help", no_argument, NULL, OPTION_HELP },
+		{ "version", no_argument, NULL, OPTION_VERSION },
+		{ "completion", required_argument, NULL, OPTION_COMPLETION },
+		{ NULL, 0, NULL, 0 },
+	};
+	const struct command *row;
+	size_t rows = 0, n = 0, s, most = 0;
+
+	/* Letters may stand together: no more options than characters. */
+	while (argc-- > 0)
+		most += strlen(argv[argc]) + 1;
+	COMMAND_EACH (row)
+		rows++;
+	o->longs = calloc(rows + 5, sizeof(*o->longs));
+	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
+	o->given = calloc(most, sizeof(*o->given));
+	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
+		return -1;
+	s = (size_t)sprintf(o->shorts, ":O:o:");
+	COMMAND_EACH (row) {
+		if (row->option == NULL)
+			continue;
+		o->longs[n].name = row->option;
+		o->longs[n].has_arg = command_takes_argument(row)
+		    ? required_argument
+		    : no_argument;
+		o->longs[n++].val = LONG_BASE + (int)command_index(row);
+		if (row->letter == '\0')
+			continue;
+		o->shorts[s++] = row->letter;
+		if (command_takes_argument(row))
+			o->shorts[s++] = ':';
+	}
+	memcpy(&o->longs[n], own, sizeof(own));
+	return 0;
+}
+
+static void
+free_tables(struct options *o)
+{
+	free(o->longs);
+	free(o->shorts);
+	free(o->given);
+}
+
+static const struct command *
+row_of(int option)
+{
+	const struct command *row;
+
+	if (option >= LONG_BASE)
+		return command_at((unsigned)(option - LONG_BASE));
+	COMMAND_EACH (row)
+		if (row->letter == option)
+			return row;
+	return NULL;
+}
+
+/* ---- reading ---- */
+
+/* The long option that a mistyped one was probably meant to be; NULL: none. */
+static const char *
+nearest_option(const char *name)
+{
+	struct words_nearest n;
+	const struct command *row;
+
+	if (strncmp(name, "--", 2) != 0)
+		return NULL;
+	n = words_nearest_to(name + 2, true);
+	COMMAND_EACH (row)
+		if (row->option != NULL && command_is_there(row))
+			words_nearest_offer(&n, row->option);
+	return n.best;
+}
+
+/* What lists the options that one of this name could be: those of a group that
+ * is called so. */
+static const char *
+group_of(const char *name)
+{
+	const struct command_group *g;
+
+	for (g = command_groups; g->rows != NULL; g++)
+		if (strcmp(name + 2, g->key) == 0)
+			return g->key;
+	return NULL;
+}
+
+static int
+bad_option(int found, char **argv, struct error *e)
+{
+	const char *word = argv[optind - 1], *nearest, *group;
+	char name[128];
+
+	if (optopt > 0 && optopt < OPTION_COMPLETION)
+		snprintf(name, sizeof(name), "-%c", optopt);
+	else
+		snprintf(name, sizeof(name), "%.*s",
+		    (int)(strcspn(word, "=") < 100 ? strcspn(word, "=") : 100),
+		    word);
+	if (found == ':')
+		return error_set(e, "option %s: needs an argument", name);
+	if (optopt >= OPTION_COMPLETION)
+		return error_set(e,
+		    "option %s: takes no argument, got \"%.100s\"", name,
+		    word + strcspn(word, "=") + 1);
+	nearest = nearest_option(name);
+	if (nearest != NULL)
+		return error_set(e, "option %s: unknown (did you mean --%s?)",
+		    name, nearest);
+	group = group_of(name);
+	return error_set(e, "option %s: unknown (pen --help %s lists %s)",
+	    name, group != NULL ? group : "all",
+	    group != NULL ? "what there is" : "all");
+}
+
+/* Options that print something and are done. `group` is the word behind, which
+ * may be missing. */
+static enum options_result
+print(int option, const char *group, struct error *e)
+{
+	if (option == OPTION_HELP) {
+		if (help_print(group) < 0) {
+			error_set(e,
+			    "option --help: \"%.100s\" is not a group (pen "
+			    "--help lists them)",
+			    group);
+			return OPTIONS_BAD;
+		}
+	} else if (option == OPTION_VERSION)
+		help_print_version();
+	else if (completion_print(optarg) < 0) {
+		error_set(e, "option --completion: expected bash, zsh or fish");
+		return OPTIONS_BAD;
+	}
+	return OPTIONS_DONE;
+}
+
+/* As GNU programs do, getopt moves options that come behind operands before
+ * them, up to a "--". */
+static enum options_result
+read_options(struct options *o, int argc, char **argv, struct error *e)
+{
+	int found;
+
+	opterr = 0;
+	optind = 1;
+	while ((found = getopt_long(argc, argv, o->shorts, o->longs, NULL)) !=
+	    -1) {
+		if (found == '?' || found == ':') {
+			bad_option(found, argv, e);
+			return OPTIONS_BAD;
+		}
+		if (found >= OPTION_COMPLETION && found < LONG_BASE)
+			return print(found, argv[optind], e);
+		o->given[o->count].row =
+		    found == 'O' || found == 'o' ? NULL : row_of(found);
+		o->given[o->count++].argument = optarg;
+	}
+	return OPTIONS_RUN;
+}
+
+/* ---- carrying out ---- */
+
+static int
+run_option(struct call *c, const struct given *g, struct error *e)
+{
+	const struct command *row = g->row;
+	struct words w = { .count = 0 };
+	char number[24], option[80];
+	struct error why;
+
+	if (row->flags & ROW_COUNT) {
+		snprintf(number, sizeof(number), "%llu",
+		    (unsigned long long)setting_number(c->plan, row) + 1);
+		w.word[w.count++] = number;
+	} else if (command_takes_argument(row)) {
+		w.word[w.count++] = g->argument;
+	}
+	w.word[w.count] = NULL;
+	if (row->letter != '\0')
+		snprintf(option, sizeof(option), "option -%c", row->letter);
+	else
+		snprintf(option, sizeof(option), "option --%s", row->option);
+	if (row->kind == KIND_OBSOLETE)
+		fprintf(stderr, "pen: %s is obsolete and ignored\n", option);
+	c->row = row;
+	c->words = &w;
+	c->no = false;
+	c->option = option;
+	if (command_run(c, &why) == 0)
+		return 0;
+	return error_set(e, "%s: %.400s", option, why.text);
+}
+
+static int
+run_command(struct call *c, const char *line, struct error *e)
+{
+	c->origin = "option -O";
+	return command_run_line(c, line, e);
+}
+
+/* What a command answers is for the control socket; here, silence is
+ * success. */
+static int
+run_given(
+    struct pen *p, struct plan *plan, const struct given *g, struct error *e)
+{
+	struct reply reply;
+	struct call c = { .pen = p, .plan = plan, .reply = &reply };
+	int rc;
+
+	reply_init(&reply);
+	if (g->row != NULL)
+		rc = run_option(&c, g, e);
+	else
+		rc = run_command(&c, g->argument, e);
+	reply_fini(&reply);
+	return rc;
+}
+
+static int
+take_servers(struct plan *plan, char **operands, struct error *e)
+{
+	struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; operands[i] != NULL; i++) {
+		s = i < SERVERS_MAX ? plan_edit(plan, server_slot(i)) : NULL;
+		if (s == NULL)
+			return error_set(e, "too many servers");
+		if (spec_parse_server(s, operands[i],
+			spec_default_port(&plan->listen), e) < 0)
+			return -1;
+	}
+	return 0;
+}
+
+static int
+take_operands(struct plan *plan, char **operands, struct error *e)
+{
+	if (operands[0] == NULL)
+		return 0;
+	if (spec_parse_listen(&plan->listen, operands[0], RESOLVE_NAMES, e) < 0)
+		return -1;
+	if (plan_set_text(&plan->listen_text, operands[0]) < 0)
+		return error_set(e, "out of memory");
+	return take_servers(plan, operands + 1, e);
+}
+
+/* The operands are wrong. If the first one is a path, it may belong to a health
+ * check that was written without quotes. */
+static int
+ask_for_quotes(const struct options *o, char **operands, struct error *e)
+{
+	struct error why = *e;
+	const struct given *g;
+
+	for (g = o->given; g < o->given + o->count; g++)
+		if (g->row != NULL && g->row->kind == KIND_CHECK &&
+		    *operands[0] == '/' && strchr(g->argument, ' ') == NULL)
+			return error_set(e,
+			    "%.300s (did you mean --%s \"%.50s %.100s\"?)",
+			    why.text, g->row->option, g->argument, operands[0]);
+	return -1;
+}
+
+static int
+run_all(
+    struct pen *p, const struct options *o, char **operands, struct error *e)
+{
+	unsigned i;
+
+	if (take_operands(p->given, operands, e) < 0)
+		return ask_for_quotes(o, operands, e);
+	for (i = 0; i < o->count; i++)
+		if (run_given(p, p->given, &o->given[i], e) < 0)
+			return -1;
+	return 0;
+}
+
+enum options_result
+options_parse(struct pen *p, int argc, char **argv, struct error *e)
+{
+	struct options o = { .count = 0 };
+	enum options_result result;
+
+	if (build_tables(&o, argc, argv) < 0) {
+		free_tables(&o);
+		error_set(e, "out of memory");
+		return OPTIONS_BAD;
+	}
+	result = read_options(&o, argc, argv, e);
+	if (result == OPTIONS_RUN && run_all(p, &o, argv + optind, e) < 0)
+		result = OPTIONS_BAD;
+	free_tables(&o);
+	return result;
+}

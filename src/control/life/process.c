@@ -1,0 +1,334 @@
+/* process.c: fork, pid file, privileges. Ends no process itself. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/log.h"
+#include "control/life/process.h"
+
+void
+process_init(struct process *p)
+{
+	p->background = false;
+	p->ready_fd = -1;
+	p->null_fd = -1;
+	p->pid_fd = -1;
+	p->pid_is_ours = false;
+	p->pid_file[0] = '\0';
+}
+
+/* ---- standard files ---- */
+
+void
+process_fill_standard_files(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
+/* ---- background ---- */
+
+/* Ready, or gone: what the child says or how it ended is the exit status. */
+static int
+wait_for_child(int fd, pid_t child)
+{
+	char word;
+	ssize_t n;
+	int status;
+
+	do
+		n = read(fd, &word, 1);
+	while (n < 0 && errno == EINTR);
+	if (n == 1)
+		return 0;
+	while (waitpid(child, &status, 0) < 0)
+		if (errno != EINTR)
+			return 1;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
+}
+
+/* What a new root may lack is opened before it is entered. */
+void
+process_stay_in_background(struct process *p)
+{
+	p->background = true;
+	log_open_syslog(LOG_SYSLOG_PATH, "pen");
+	p->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+}
+
+int
+process_background(struct process *p, struct error *e)
+{
+	int fd[2], status;
+	pid_t child;
+
+	if (pipe(fd) < 0) {
+		error_set(e, "pipe: %s", strerror(errno));
+		return -2;
+	}
+	child = fork();
+	if (child < 0) {
+		error_set(e, "fork: %s", strerror(errno));
+		close(fd[0]);
+		close(fd[1]);
+		return -2;
+	}
+	if (child > 0) {
+		close(fd[1]);
+		status = wait_for_child(fd[0], child);
+		close(fd[0]);
+		return status;
+	}
+	close(fd[0]);
+	fcntl(fd[1], F_SETFD, FD_CLOEXEC);
+	setsid();
+	p->ready_fd = fd[1];
+	process_stay_in_background(p);
+	if (p->null_fd >= 0)
+		return -1;
+	error_set(e, "/dev/null: %s", strerror(errno));
+	return -2;
+}
+
+static int
+leave_terminal(struct process *p, struct error *e)
+{
+	int fd;
+
+	if (p->null_fd < 0)
+		return 0;
+	for (fd = 0; fd <= STDERR_FILENO; fd++)
+		if (dup2(p->null_fd, fd) < 0)
+			return error_set(e, "dup2: %s", strerror(errno));
+	close(p->null_fd);
+	p->null_fd = -1;
+	return 0;
+}
+
+static int
+write_pid(struct process *p, struct error *e)
+{
+	char text[24];
+	int n = snprintf(text, sizeof(text), "%ld\n", (long)getpid());
+
+	if (p->pid_fd < 0 ||
+	    (ftruncate(p->pid_fd, 0) == 0 &&
+		pwrite(p->pid_fd, text, (size_t)n, 0) == n))
+		return 0;
+	return error_set(
+	    e, "pid file \"%.300s\": %s", p->pid_file, strerror(errno));
+}
+
+int
+process_ready(struct process *p, struct error *e)
+{
+	ssize_t n;
+
+	if (write_pid(p, e) < 0)
+		return -1;
+	if (!p->background)
+		return 0;
+	log_use_syslog();
+	if (leave_terminal(p, e) < 0)
+		return -1;
+	if (p->ready_fd < 0)
+		return 0;
+	n = write(p->ready_fd, "r", 1);
+	close(p->ready_fd);
+	p->ready_fd = -1;
+	return n == 1 ? 0 : error_set(e, "the parent process is gone");
+}
+
+/* ---- pid file ---- */
+
+static int
+pid_file_busy(int fd, const char *path, struct error *e)
+{
+	char text[24] = "";
+	ssize_t n = read(fd, text, sizeof(text) - 1);
+
+	text[n > 0 ? (size_t)n : 0] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return error_set(e, "already running as pid %s (pid file \"%.300s\")",
+	    text[0] != '\0' ? text : "?", path);
+}
+
+/* In a new root the path may name another file. */
+static bool
+path_is_pid_file(const struct process *p)
+{
+	struct stat there, ours;
+
+	return lstat(p->pid_file, &there) == 0 &&
+	    fstat(p->pid_fd, &ours) == 0 && there.st_dev == ours.st_dev &&
+	    there.st_ino == ours.st_ino;
+}
+
+int
+process_lock_pid_file(
+    struct process *p, const char *path, bool rooted, struct error *e)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct error why;
+	int fd, rc;
+
+	if (strlen(path) >= sizeof(p->pid_file))
+		return error_set(
+		    e, "pid file \"%.300s\": %s", path, strerror(ENAMETOOLONG));
+	memcpy(p->pid_file, path, strlen(path) + 1);
+	if (p->pid_fd >= 0 && (rooted || path_is_pid_file(p)))
+		return 0;
+	if (p->pid_fd >= 0)
+		close(p->pid_fd);
+	p->pid_fd = -1;
+	fd = file_open_own(path, O_RDWR | O_CREAT, 0644, &why);
+	if (fd < 0)
+		return error_set(e, "pid file \"%.300s\": %s", path, why.text);
+	if (fcntl(fd, F_SETLK, &lock) < 0) {
+		rc = errno == EAGAIN || errno == EACCES
+		    ? pid_file_busy(fd, path, e)
+		    : error_set(
+			  e, "pid file \"%.300s\": %s", path, strerror(errno));
+		close(fd);
+		return rc;
+	}
+	p->pid_fd = fd;
+	p->pid_is_ours = true;
+	return 0;
+}
+
+void
+process_take_pid_file(struct process *p, int fd)
+{
+	p->pid_fd = fd;
+	p->pid_is_ours = false;
+}
+
+void
+process_let_pid_file_go(struct process *p)
+{
+	struct flock lock = { .l_type = F_UNLCK, .l_whence = SEEK_SET };
+
+	if (p->pid_fd >= 0)
+		(void)fcntl(p->pid_fd, F_SETLK, &lock);
+}
+
+void
+process_keep_pid_file(struct process *p)
+{
+	struct flock lock = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	struct error e;
+
+	if (p->pid_fd < 0)
+		return;
+	p->pid_is_ours = true;
+	if (fcntl(p->pid_fd, F_SETLK, &lock) < 0)
+		log_warn("pid file not locked file=%s error=\"%s\"",
+		    p->pid_file, strerror(errno));
+	if (write_pid(p, &e) < 0)
+		log_warn("pid file not written error=\"%s\"", e.text);
+}
+
+void
+process_leave_pid_file(struct process *p)
+{
+	if (p->pid_fd >= 0)
+		close(p->pid_fd);
+	p->pid_fd = -1;
+}
+
+/* ---- privileges ---- */
+
+static int
+find_user(const char *name, struct passwd **pw, struct error *e)
+{
+	*pw = getpwnam(name);
+	return *pw != NULL ? 0 : error_set(e, "user \"%.200s\": unknown", name);
+}
+
+static int
+fail_user(const struct passwd *pw, struct error *e)
+{
+	return error_set(
+	    e, "user \"%.200s\": %s", pw->pw_name, strerror(errno));
+}
+
+/* From here on nothing of the old root is found. The time zone is read
+ * before. */
+static int
+change_root(const char *path, struct error *e)
+{
+	tzset();
+	if (chroot(path) < 0 || chdir("/") < 0)
+		return error_set(
+		    e, "directory \"%.300s\": %s", path, strerror(errno));
+	return 0;
+}
+
+static int
+change_user(const struct passwd *pw, struct error *e)
+{
+	if (setgid(pw->pw_gid) < 0 || setuid(pw->pw_uid) < 0)
+		return fail_user(pw, e);
+	if (pw->pw_uid != 0 && setuid(0) == 0)
+		return error_set(e,
+		    "user \"%.200s\": root privileges could be regained",
+		    pw->pw_name);
+	return 0;
+}
+
+bool
+process_is_user(const char *name)
+{
+	const struct passwd *pw = name != NULL ? getpwnam(name) : NULL;
+
+	return pw != NULL && pw->pw_uid == geteuid() &&
+	    pw->pw_uid == getuid();
+}
+
+/* Root's other groups go first: without root they could not be dropped. They go
+ * before the root changes, too: initgroups() reads the system's files, and may
+ * load code that nsswitch.conf(5) names, while this is still root's process. */
+int
+process_drop_privileges(const struct process_options *o, struct error *e)
+{
+	struct passwd *pw = NULL;
+
+	if (o->user != NULL && find_user(o->user, &pw, e) < 0)
+		return -1;
+	if (pw != NULL && initgroups(pw->pw_name, pw->pw_gid) < 0)
+		return fail_user(pw, e);
+	if (o->directory != NULL && change_root(o->directory, e) < 0)
+		return -1;
+	return pw != NULL ? change_user(pw, e) : 0;
+}
+
+/* Without the right to remove it (another user, a chroot) it is emptied. */
+void
+process_fini(struct process *p)
+{
+	if (p->pid_fd < 0)
+		return;
+	if (p->pid_is_ours &&
+	    (!path_is_pid_file(p) || unlink(p->pid_file) < 0))
+		(void)!ftruncate(p->pid_fd, 0);
+	close(p->pid_fd);
+	p->pid_fd = -1;
+}

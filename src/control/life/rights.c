@@ -1,0 +1,138 @@
+/* rights.c: capabilities as Linux has them. */
+#include "config.h"
+
+#include "control/life/rights.h"
+
+#ifdef HAVE_LINUX_CAPABILITY_H
+
+#include <errno.h>
+#include <linux/capability.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* The bounding set can be made smaller by those alone who may set capabilities;
+ * for the others, nothing new by execve() has to do. */
+static void
+give_up_future(void)
+{
+	int cap;
+
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+/* The ambient set goes with the permitted one. */
+int
+rights_give_up(struct error *e)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	give_up_future();
+	if (syscall(SYS_capset, &head, none) != 0)
+		return error_set(
+		    e, "cannot give up capabilities: %s", strerror(errno));
+	return 0;
+}
+
+/* ---- transparent ---- */
+
+/* Linux is content with either of the two, of which CAP_NET_RAW allows less:
+ * ip(7) names the other one alone. */
+static const int wanted[] = { CAP_NET_RAW, CAP_NET_ADMIN };
+
+/* Returns the one that the process has; -1: neither. */
+static int
+right_that_is_there(void)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3];
+	size_t i;
+
+	if (syscall(SYS_capget, &head, set) == 0)
+		for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++)
+			if (set[CAP_TO_INDEX(wanted[i])].permitted &
+			    CAP_TO_MASK(wanted[i]))
+				return wanted[i];
+	return -1;
+}
+
+int
+rights_begin_change(struct error *e)
+{
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) == 0)
+		return 0;
+	return error_set(e, "cannot keep capabilities: %s", strerror(errno));
+}
+
+/* What is inheritable alone gives no program anything: capabilities(7). */
+int
+rights_end_change(struct error *e)
+{
+	struct __user_cap_header_struct head = {
+		.version = _LINUX_CAPABILITY_VERSION_3
+	};
+	struct __user_cap_data_struct set[_LINUX_CAPABILITY_U32S_3] = { 0 };
+	int right = right_that_is_there();
+
+	if (right >= 0)
+		set[CAP_TO_INDEX(right)] = (struct __user_cap_data_struct){
+			CAP_TO_MASK(right), CAP_TO_MASK(right),
+			CAP_TO_MASK(right)
+		};
+	(void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	if (syscall(SYS_capset, &head, set) != 0)
+		return error_set(
+		    e, "cannot keep a capability: %s", strerror(errno));
+	rights_hand_on(false);
+	return 0;
+}
+
+void
+rights_hand_on(bool on)
+{
+	int right = right_that_is_there();
+
+	if (right >= 0)
+		(void)prctl(PR_CAP_AMBIENT,
+		    on ? PR_CAP_AMBIENT_RAISE : PR_CAP_AMBIENT_LOWER, right, 0,
+		    0);
+}
+
+#else
+
+int
+rights_begin_change(struct error *e)
+{
+	(void)e;
+	return 0;
+}
+
+int
+rights_end_change(struct error *e)
+{
+	(void)e;
+	return 0;
+}
+
+void
+rights_hand_on(bool on)
+{
+	(void)on;
+}
+
+int
+rights_give_up(struct error *e)
+{
+	(void)e;
+	return 0;
+}
+
+#endif

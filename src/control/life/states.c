@@ -1,0 +1,188 @@
+/* states.c: see states.h. */
+#include "config.h"
+
+#include <time.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/list.h"
+#include "control/life/on_state.h"
+#include "control/pen.h"
+#include "control/life/states.h"
+#include "proxy/checker.h"
+
+/* Without clients only a timer notices that a blacklisting is over; this is how
+ * late it may be. */
+enum { REVIVAL_MS = 1000 };
+
+const char *
+states_who(const struct pen *p)
+{
+	return p->who != NULL ? p->who : "configuration";
+}
+
+/* ---- the end of blacklistings ---- */
+
+static void
+await_revival(struct pen *p)
+{
+	uint64_t now = loop_now(p->loop), at = pool_next_revival(p->pool);
+	uint64_t ms = at > now ? at - now : 1;
+
+	if (at != UINT64_MAX)
+		(void)timer_start(
+		    p->loop, &p->revival, ms < REVIVAL_MS ? ms : REVIVAL_MS);
+}
+
+static void
+on_revival(struct timer *t)
+{
+	struct pen *p = container_of(t, struct pen, revival);
+
+	pool_revive(p->pool, loop_now(p->loop));
+	await_revival(p);
+}
+
+/* ---- a change ---- */
+
+static uint64_t
+now_ms(void *arg)
+{
+	const struct pen *p = arg;
+
+	return p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
+}
+
+static int64_t
+now_wall(void *arg)
+{
+	(void)arg;
+	return time(NULL);
+}
+
+/* The pool tells of a change once. The limit is for a server that comes and
+ * goes with every other client. */
+static void
+log_change(struct server *s, const struct server_change *c)
+{
+	bool bad = c->is == SERVER_DOWN || c->is == SERVER_SUSPECT ||
+	    c->is == SERVER_BLACKLISTED;
+	enum log_level level = bad ? LOG_LEVEL_WARN : LOG_LEVEL_INFO;
+
+	if (level <= log_level)
+		log_write(&s->history.log, level,
+		    "server %s server=%u name=%s reason=\"%s\" prev=%s "
+		    "prev_s=%llu",
+		    server_state_name(c->is), s->number, s->name,
+		    s->history.reason, server_state_name(c->was),
+		    (unsigned long long)(c->lasted_ms / 1000));
+}
+
+/* Sessions at lesser servers may end for it: the frontend finds out which. */
+static void
+on_well(void *arg, struct server *s)
+{
+	struct pen *p = arg;
+
+	(void)s;
+	if (p->phase == PHASE_SERVING &&
+	    pool_options(p->pool)->on_up == SERVER_ON_UP_CUT)
+		frontend_cut_sessions(p->frontend);
+}
+
+/* What is taken over from another process was announced by that one; and of two
+ * that know a server, the one that serves runs the program. */
+static void
+announce(struct pen *p, struct server *s, const struct server_change *c)
+{
+	const char *program = p->plan->config.on_state;
+
+	log_change(s, c);
+	if (pool_cuts_sessions(p->pool, s))
+		frontend_cut_sessions(p->frontend);
+	if (c->is == SERVER_UP)
+		on_well(p, s);
+	if (program != NULL && p->phase == PHASE_SERVING)
+		on_state_add(p->on_state, program, s, c);
+}
+
+static void
+on_state(void *arg, struct server *s, const struct server_change *c)
+{
+	struct pen *p = arg;
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	recent_note(&p->recent, s, c);
+	if (!takeover_is_one(&p->takeover))
+		announce(p, s, c);
+	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
+		await_revival(p);
+	if (c->is == SERVER_SUSPECT && p->checker != NULL)
+		checker_hurry(p->checker, s);
+}
+
+/* Its state does not change, but its sessions are as lost as those of another
+ * one. */
+static void
+on_down(void *arg, struct server *s, const char *reason)
+{
+	struct pen *p = arg;
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	log_warn("server does not answer checks server=%u name=%s state=%s "
+		 "sessions=%llu reason=\"%s\"",
+	    s->number, s->name, server_state_name(server_state(s)),
+	    (unsigned long long)s->connections, reason);
+	if (pool_cuts_sessions(p->pool, s))
+		frontend_cut_sessions(p->frontend);
+}
+
+/* Sessions at servers that are down were spared as long as it lasted. */
+static void
+on_panic(void *arg, const struct pool_panic *now)
+{
+	struct pen *p = arg;
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	if (!now->on)
+		frontend_cut_sessions(p->frontend);
+	if (takeover_is_one(&p->takeover))
+		return;
+	if (now->on)
+		log_warn("panic: too few servers are up, all are tried "
+			 "up=%u checked=%u",
+		    now->checked - now->failing, now->checked);
+	else
+		log_info("panic is over up=%u checked=%u",
+		    now->checked - now->failing, now->checked);
+}
+
+/* ---- life ---- */
+
+void
+states_watch(struct pen *p)
+{
+	struct pool_watcher w = { .now = now_ms,
+		.wall = now_wall,
+		.on_state = on_state,
+		.on_down = on_down,
+		.on_well = on_well,
+		.on_panic = on_panic,
+		.arg = p };
+
+	timer_init(&p->revival, on_revival);
+	pool_watch(p->pool, &w);
+}
+
+void
+states_unwatch(struct pen *p)
+{
+	struct pool_watcher none = { .arg = NULL };
+
+	timer_fini(&p->revival);
+	if (p->pool != NULL)
+		pool_watch(p->pool, &none);
+}

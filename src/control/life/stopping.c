@@ -1,0 +1,111 @@
+/* stopping.c: the graceful stop; see stopping.h. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <sys/wait.h>
+
+#include "base/log.h"
+#include "control/pen.h"
+#include "control/answer/reply.h"
+#include "dsr/director/director.h"
+#include "proxy/requestlog.h"
+#include "proxy/sessionlog.h"
+
+/* How often to check whether anybody is left, and whether logs were moved. */
+enum { TICK_MS = 50, FOLLOW_MS = 1000 };
+
+uint64_t
+stopping_left(const struct pen *p)
+{
+	return frontend_left(p->frontend) +
+	    (p->director != NULL ? director_left(p->director) : 0);
+}
+
+void
+stopping_tell(const struct pen *p, struct buffer *out)
+{
+	uint64_t left = stopping_left(p);
+
+	reply_add(out, "stopping, %" PRIu64 " session%s left\n", left,
+	    left == 1 ? "" : "s");
+}
+
+/* Who has taken over is our child, and gets the signals that tell of new
+ * logs. */
+static void
+follow_successor(struct pen *p, uint64_t now)
+{
+	if (p->successor != 0 &&
+	    waitpid(p->successor, NULL, WNOHANG) == p->successor)
+		p->successor = 0;
+	if (now - p->stopping.followed < FOLLOW_MS)
+		return;
+	p->stopping.followed = now;
+	if (p->log != NULL)
+		requestlog_follow(p->log);
+	if (p->sessionlog != NULL)
+		sessionlog_follow(p->sessionlog);
+}
+
+static void
+on_tick(struct timer *t)
+{
+	struct pen *p = list_entry(t, struct pen, stopping.tick);
+	uint64_t left = stopping_left(p), now = loop_now(p->loop);
+
+	if (p->replaced)
+		follow_successor(p, now);
+	if (left > 0 && now < p->stopping.until &&
+	    timer_start(p->loop, t, TICK_MS) == 0)
+		return;
+	log_info("stopped left=%" PRIu64 " ms=%" PRIu64, left,
+	    now - p->stopping.since);
+	pen_stop(p);
+}
+
+void
+stopping_init(struct stopping *s)
+{
+	timer_init(&s->tick, on_tick);
+}
+
+void
+stopping_fini(struct stopping *s)
+{
+	timer_fini(&s->tick);
+}
+
+uint64_t
+stopping_sooner(const struct pen *p, uint64_t ms)
+{
+	uint64_t now = loop_now(p->loop), left;
+
+	if (p->phase != PHASE_DRAINING || p->stopping.until == UINT64_MAX)
+		return ms;
+	left = p->stopping.until > now ? p->stopping.until - now : 1;
+	return ms == 0 || left < ms ? left : ms;
+}
+
+void
+stopping_begin(struct pen *p, uint64_t ms, const char *who)
+{
+	uint64_t now;
+
+	if (p->phase != PHASE_SERVING && p->phase != PHASE_DRAINING)
+		return;
+	now = loop_now(p->loop);
+	p->stopping.asked = !p->replaced || p->phase == PHASE_DRAINING;
+	p->stopping.until = ms > 0 ? now + ms : UINT64_MAX;
+	if (p->phase == PHASE_SERVING) {
+		p->phase = PHASE_DRAINING;
+		p->stopping.since = now;
+		notify_draining(&p->notify);
+		frontend_drain(p->frontend);
+		if (p->director != NULL)
+			director_drain(p->director);
+	}
+	log_info("stopping reason=\"%s\" left=%" PRIu64 " most_ms=%" PRIu64,
+	    who, stopping_left(p), ms);
+	if (timer_start(p->loop, &p->stopping.tick, 0) < 0)
+		pen_stop(p);
+}

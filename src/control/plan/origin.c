@@ -1,0 +1,201 @@
+/* origin.c: a string a row, by the row's number; certificates have
+ * one each, as their row may be repeated. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/plan/origin.h"
+#include "control/plan/setting.h"
+
+/* Either what stands on the command line or FILE:LINE and the row's name. */
+static const char *
+describe(const struct call *c, char text[ORIGIN_TEXT_MAX])
+{
+	if (c->option != NULL)
+		return c->option;
+	if (c->origin == NULL)
+		return NULL;
+	snprintf(text, ORIGIN_TEXT_MAX, "%.400s: %s", c->origin, c->row->name);
+	return text;
+}
+
+/* The certificate set just now: that of the same file, or the last one, which a
+ * key belongs to. */
+static unsigned
+pair_of(const struct call *c)
+{
+	const struct tls_settings *s = &c->plan->config.tls;
+	unsigned i;
+
+	for (i = 0; i + 1 < s->pairs; i++)
+		if (strcmp(c->row->name, "ssl_cert") == 0 &&
+		    strcmp(s->pair[i].cert, c->words->word[0]) == 0)
+			break;
+	return i;
+}
+
+/* `origin` set a certificate, or its key in the same breath, or there are none
+ * now. */
+static int
+note_certificate(const struct call *c, const char *origin)
+{
+	struct pair_origin *pair = c->plan->pair_origin;
+	unsigned i, at = pair_of(c);
+
+	for (i = 0; c->no && i < TLS_PAIRS_MAX; i++) {
+		(void)plan_set_text(&pair[i].cert, NULL);
+		(void)plan_set_text(&pair[i].key, NULL);
+	}
+	if (c->no)
+		return 0;
+	return plan_set_text(&pair[at].cert, origin) < 0 ||
+		(c->words->count == 2 &&
+		    plan_set_text(&pair[at].key, origin) < 0)
+	    ? -1
+	    : 0;
+}
+
+/* Each control socket has its own; none is left when they were removed. */
+static int
+note_control(const struct call *c, const char *origin)
+{
+	struct plan *p = c->plan;
+
+	return p->control_count > 0
+	    ? plan_set_text(&p->controls[p->control_count - 1].origin, origin)
+	    : 0;
+}
+
+void
+origin_warn_twice(const struct call *c, const char *before, const char *what)
+{
+	const char *colon;
+	size_t file, line;
+
+	if (c->dry || c->asker != NULL || c->origin == NULL || before == NULL)
+		return;
+	colon = strrchr(c->origin, ':');
+	if (colon == NULL) /* an option */
+		return;
+	file = (size_t)(colon + 1 - c->origin);
+	line = strncmp(before, c->origin, file) == 0
+	    ? strspn(before + file, "0123456789")
+	    : 0;
+	if (line > 0)
+		log_write(NULL, LOG_LEVEL_WARN,
+		    "%s: %s was set in line %.*s already; this one counts",
+		    c->origin, what, (int)line, before + file);
+}
+
+/* Whether one that was set before is gone. */
+static bool
+is_one_value(const struct command *row)
+{
+	return row->kind < KIND_CHANGE && row->kind != KIND_BITS &&
+	    row->kind != KIND_SOURCE && row->kind != KIND_OWN_ADDRESSES &&
+	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS;
+}
+
+int
+origin_note(const struct call *c)
+{
+	char text[ORIGIN_TEXT_MAX];
+	const char *origin = describe(c, text);
+	const struct command *row = c->row;
+
+	if (is_one_value(row))
+		origin_warn_twice(
+		    c, c->plan->origin[command_index(row)], row->name);
+
+	if (strcmp(row->name, "ssl_cert") == 0 &&
+	    note_certificate(c, origin) < 0)
+		return -1;
+	if (strcmp(row->name, "ssl_key") == 0 &&
+	    plan_set_text(&c->plan->pair_origin[pair_of(c)].key, origin) < 0)
+		return -1;
+	if (strcmp(row->name, "control") == 0 && note_control(c, origin) < 0)
+		return -1;
+	if (row->alias != NULL)
+		row = command_find(row->alias); /* which is what it sets */
+	return plan_set_text(&c->plan->origin[command_index(row)], origin);
+}
+
+const char *
+origin_name(const struct plan *p, const char *setting)
+{
+	const struct command *row = command_find(setting);
+
+	if (row == NULL || p->origin[command_index(row)] == NULL)
+		return setting;
+	return p->origin[command_index(row)];
+}
+
+static bool
+quotes(const struct error *e, const char *value)
+{
+	char quoted[256];
+
+	if (value == NULL)
+		return false;
+	snprintf(quoted, sizeof(quoted), "\"%.200s\"", value);
+	return strstr(e->text, quoted) != NULL;
+}
+
+static const char *
+origin_quoted(const struct plan *p, const struct error *e, const char **name)
+{
+	const struct command *row;
+	unsigned i;
+
+	*name = "";
+	for (i = 0; i < p->config.tls.pairs; i++) {
+		if (quotes(e, p->config.tls.pair[i].cert))
+			return p->pair_origin[i].cert;
+		if (quotes(e, p->config.tls.pair[i].key))
+			return p->pair_origin[i].key;
+	}
+	COMMAND_EACH (row)
+		if (row->kind < KIND_CHANGE &&
+		    quotes(e, setting_string(p, row))) {
+			*name = row->name;
+			return p->origin[command_index(row)];
+		}
+	return NULL;
+}
+
+/* The origin names the setting: once is enough. */
+void
+origin_put(const char *origin, const char *name, struct error *e)
+{
+	size_t n = strlen(name);
+	struct error why = *e;
+	const char *rest = why.text;
+
+	if (origin == NULL)
+		return;
+	if (n > 0 && strncmp(rest, name, n) == 0) {
+		if (strncmp(rest + n, ": ", 2) == 0)
+			rest += n + 2;
+		else if (rest[n] == ' ')
+			rest += n + 1;
+	}
+	error_set(e, "%.250s: %.250s", origin, rest);
+}
+
+void
+origin_add(const struct plan *p, const char *setting, struct error *e)
+{
+	const struct command *row = command_find(setting);
+
+	origin_put(p->origin[command_index(row)], setting, e);
+}
+
+void
+origin_blame(const struct plan *p, struct error *e)
+{
+	const char *name, *origin = origin_quoted(p, e, &name);
+
+	origin_put(origin, name, e);
+}

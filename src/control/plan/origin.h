@@ -1,0 +1,31 @@
+/* origin.h: where each setting of a plan was set last, for errors that are
+ * found when the plan is whole: "option -R", "pen.conf:3: ssl_require". */
+#ifndef PEN_CONTROL_ORIGIN_H
+#define PEN_CONTROL_ORIGIN_H
+
+#include "control/language/command.h"
+
+enum { ORIGIN_TEXT_MAX = 480 };
+
+/* Notes that c->row was carried out on c->plan, from c->option or c->origin;
+ * one that came by the control socket has neither, and no origin. Returns 0, or
+ * -1 with errno ENOMEM. */
+int origin_note(const struct call *c);
+
+/* Warns if a line of a file sets `what` again: `before` is its origin before,
+ * or NULL. */
+void origin_warn_twice(
+    const struct call *c, const char *before, const char *what);
+
+/* What an error about the setting begins with: its origin, which is the plan's,
+ * or its name alone. */
+const char *origin_name(const struct plan *p, const char *setting);
+/* Puts an origin (NULL: none) before a sentence about the setting `name`. */
+void origin_put(const char *origin, const char *name, struct error *e);
+/* Puts the setting's origin, if there is one, before a sentence about it. */
+void origin_add(const struct plan *p, const char *setting, struct error *e);
+/* Puts the origin of the setting whose value the sentence quotes before it, if
+ * there is one. */
+void origin_blame(const struct plan *p, struct error *e);
+
+#endif

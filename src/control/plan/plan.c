@@ -1,0 +1,196 @@
+/* plan.c: making, copying and freeing plans; see plan_print.c for their
+ * text. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "control/language/command.h"
+#include "control/plan/plan.h"
+#include "control/plan/table.h"
+#include "control/value/value.h"
+
+int
+plan_set_text(char **held, const char *text)
+{
+	char *new = NULL;
+
+	if (text != NULL && (new = strdup(text)) == NULL)
+		return -1;
+	free(*held);
+	*held = new;
+	return 0;
+}
+
+int
+plan_free_text(char **text)
+{
+	free(*text);
+	*text = NULL;
+	return 0;
+}
+
+int
+plan_own_text(char **text)
+{
+	if (*text == NULL)
+		return 0;
+	*text = strdup(*text);
+	return *text != NULL ? 0 : -1;
+}
+
+/* ---- all strings of a plan but its servers' ---- */
+
+/* Calls `visit` for each; goes on after a failure, so that plan_own_text()
+ * leaves nothing that belongs to another plan. Returns 0 if all went well. */
+static int
+each_text(struct plan *p, int (*visit)(char **text))
+{
+	const struct command *row;
+	unsigned i;
+	int rc = 0;
+
+	COMMAND_EACH (row)
+		if (row->kind < KIND_CHANGE)
+			rc |= value_each_text(row, &p->config, visit);
+	for (i = 0; i < TLS_PAIRS_MAX; i++) {
+		rc |= visit(&p->pair_origin[i].cert);
+		rc |= visit(&p->pair_origin[i].key);
+	}
+	for (i = 0; i < ROWS_MAX; i++)
+		rc |= visit(&p->origin[i]);
+	rc |= visit(&p->listen_text);
+	for (i = 0; i < p->control_count; i++) {
+		rc |= visit(&p->controls[i].text);
+		rc |= visit(&p->controls[i].origin);
+	}
+	return rc;
+}
+
+/* Visits the lists of addresses. Returns whether one visit said so. */
+static int
+each_list(struct plan *p, int (*visit)(struct listen_list *))
+{
+	int rc = visit(&p->listen);
+	unsigned i;
+
+	for (i = 0; i < p->control_count; i++)
+		rc |= visit(&p->controls[i].at);
+	return rc;
+}
+
+static int
+own_list(struct listen_list *list)
+{
+	const struct listen_list shared = *list;
+
+	return listen_list_copy(list, &shared);
+}
+
+static int
+free_list(struct listen_list *list)
+{
+	listen_list_fini(list);
+	return 0;
+}
+
+/* ---- life ---- */
+
+static void
+config_init(struct config *c)
+{
+	pool_options_init(&c->pool);
+	frontend_options_init(&c->frontend);
+	tls_settings_init(&c->tls);
+	c->dsr = (struct dsr_settings){
+		.flows = 1000000,
+		.announce = true,
+		.forward = SERVER_FORWARD_MAC,
+		.tarpit_acl = ACL_REF_NONE,
+	};
+	c->client_exempt_acl = (struct acl_ref)ACL_REF_NONE;
+	c->forwarded.number = HTTP_FORWARDED_APPEND;
+	c->checks = (struct check_settings){
+		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
+	};
+	c->accept_proxy = c->web_acl = (struct acl_ref)ACL_REF_NONE;
+	c->session_log.sample = 1;
+	c->names = (struct name_settings){ .interval_ms = 60000 };
+}
+
+struct plan *
+plan_new(void)
+{
+	struct plan *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return NULL;
+	config_init(&p->config);
+	p->next_control = (struct control_plan){
+		.level = ACCESS_ADMIN, .others = ACCESS_LOOK, .mode = 0600
+	};
+	plan_acls_init(&p->acls);
+	p->config.session_log.to = strdup("auto");
+	p->config.session_log.format = strdup("logfmt");
+	if (plan_servers_init(&p->servers) == 0 &&
+	    p->config.session_log.to != NULL &&
+	    p->config.session_log.format != NULL)
+		return p;
+	plan_free(p);
+	errno = ENOMEM;
+	return NULL;
+}
+
+static void
+plan_fini(struct plan *p)
+{
+	each_text(p, plan_free_text);
+	each_list(p, free_list);
+	plan_servers_fini(&p->servers);
+	plan_acls_fini(&p->acls);
+	route_plans_drop(p->routes);
+}
+
+void
+plan_free(struct plan *p)
+{
+	if (p == NULL)
+		return;
+	plan_fini(p);
+	free(p);
+}
+
+struct plan *
+plan_copy(const struct plan *from)
+{
+	struct plan *p = malloc(sizeof(*p));
+	int rc;
+
+	if (p == NULL)
+		return NULL;
+	*p = *from;
+	rc = plan_servers_copy(&p->servers, &from->servers);
+	rc |= each_text(p, plan_own_text);
+	rc |= each_list(p, own_list);
+	rc |= plan_acls_copy(&p->acls, &from->acls);
+	p->routes = route_plans_hold(from->routes);
+	if (rc == 0)
+		return p;
+	plan_free(p);
+	errno = ENOMEM;
+	return NULL;
+}
+
+int
+plan_become(struct plan *p, const struct plan *from)
+{
+	struct plan *copy = plan_copy(from);
+
+	if (copy == NULL)
+		return -1;
+	plan_fini(p);
+	*p = *copy;
+	free(copy);
+	return 0;
+}

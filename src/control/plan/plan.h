@@ -1,0 +1,242 @@
+/* plan.h: what the operator wants: every setting, address, server and access
+ * list, as words and numbers. Pure data: it owns its strings and nothing else,
+ * opens nothing and looks no name up.
+ *
+ *     options, file, command --> draft (a copy) --> apply_plan() --> running
+ *
+ * Changes are made to a draft; only one that is right as a whole becomes the
+ * running plan, so what is refused changes nothing. */
+#ifndef PEN_CONTROL_PLAN_H
+#define PEN_CONTROL_PLAN_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "base/buffer.h"
+#include "control/value/access.h"
+#include "control/plan/plan_acls.h"
+#include "control/plan/route_plan.h"
+#include "control/value/spec.h"
+#include "tls/tls_settings.h"
+#include "pool/pool.h"
+#include "proxy/frontend.h"
+
+/* How the process runs; see process.h. */
+struct process_options {
+	bool foreground;
+	char *user;
+	char *directory; /* to chroot into */
+	char *pid_file;
+};
+
+/* A switch that follows other settings until it is set itself. */
+enum tristate { TRISTATE_UNSET, TRISTATE_OFF, TRISTATE_ON };
+
+/* Pen's modes; together they pick the algorithm (see derive.h). */
+struct mode_options {
+	bool hash, roundrobin, stubborn, weight, prio;
+	const char *balance;  /* an algorithm by name, or NULL */
+	enum tristate sticky; /* unset: as the modes say */
+};
+
+/* Direct server return; see dsr/director/director.h. */
+struct dsr_settings {
+	char *interface; /* NULL: off */
+	char *link;	 /* kind; NULL: the best */
+	struct addr ip[2];
+	uint64_t flows;
+	bool announce;
+	bool fast;		     /* flows go by the link's fast path */
+	enum server_forward forward; /* to servers that do not say */
+	char *gateway;		     /* of tunnels: IP or MAC; NULL: none */
+	struct acl_ref tarpit_acl;   /* list of addresses to hold */
+};
+
+/* How servers are checked that do not say. */
+struct check_settings {
+	char *text;    /* in words, see proxy/check_spec.h; NULL: not at all */
+	unsigned port; /* instead of the servers' own; 0: these */
+	uint64_t interval_ms, timeout_ms;
+	uint64_t interval_down_ms; /* of a server that is down; 0: longer and
+				    * longer */
+	uint64_t running_max; /* checks at a time */
+	bool lazy;	      /* not while servers answer clients */
+	enum server_initial initial;
+};
+
+/* How names of servers become addresses while pen serves. */
+struct name_settings {
+	uint64_t interval_ms; /* between lookups of a name; 0: never again */
+	char *server;	      /* IP[:PORT] to ask; NULL: the system's */
+	bool start_unresolved; /* servers may wait for an address */
+};
+
+/* A line for each session that is over; see proxy/sessionlog.h. */
+struct session_log_settings {
+	char *to;     /* "auto": in the foreground, the program's log;
+		 NULL or "off": nowhere */
+	char *format; /* NULL: logfmt */
+	uint64_t sample;
+};
+
+/* What rows of the table point into. Strings are the plan's own. */
+struct config {
+	struct pool_options pool;
+	struct frontend_options frontend;
+	struct process_options process;
+	struct mode_options mode;
+	struct tls_settings tls;
+	struct dsr_settings dsr;
+	struct check_settings checks;
+	struct name_settings names;
+	/* As the operator wants them; `frontend` has what is in force. */
+	uint64_t conn_max; /* 0: as many as descriptors allow */
+	uint64_t idlers;
+	bool udp;
+	const char *method; /* of the event loop; NULL: the best */
+	uint64_t debug;
+	struct acl_ref client_acl;  /* the list that clients must pass */
+	struct acl_ref client_exempt_acl; /* who is not limited */
+	struct acl_ref forwarded; /* of KIND_FORWARDED */
+	struct acl_ref control_acl; /* the same of control clients on TCP */
+	struct acl_ref accept_proxy; /* of proxies, which name clients */
+	bool ascii;
+	bool abort_on_error;
+	bool allow_exit;
+	bool check;	 /* --check */
+	bool print;	 /* --print */
+	bool print_all;	 /* --print-all */
+	char *explain;	 /* --explain: a client; NULL: none */
+	char *file;	 /* the configuration file */
+	char *geoip;	 /* the database of countries */
+	char *log;	 /* of requests: a path or HOST:PORT */
+	struct session_log_settings session_log;
+	char *web;	 /* where the pages are: [ADDRESS:]PORT or /PATH */
+	unsigned web_mode; /* of a socket file; 0: as the umask says */
+	struct acl_ref web_acl; /* who may see them */
+	char *web_stats; /* where USR1 writes the status page */
+	char *on_state;	 /* program, run when a server's state changes */
+};
+
+struct control_plan {
+	char *text; /* the address as given */
+	char *origin; /* where; see origin.h */
+	struct listen_list at;
+	enum access level;  /* of root and the user pen runs as */
+	enum access others; /* of other users that the file's mode lets in */
+	mode_t mode;
+};
+
+/* Rows of the command table, at most. */
+enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000, ROWS_MAX = 256 };
+
+/* Where a certificate and its key were set; see origin.h. */
+struct pair_origin {
+	char *cert, *key;
+};
+
+/* The servers of a plan, in pages that plans share; see plan_servers.c. */
+struct plan_page;
+struct plan_servers {
+	struct plan_page **page;
+	uint32_t pages, room;
+	unsigned slots; /* as in the pool's list (pool/server.h) */
+};
+
+struct plan {
+	struct config config;
+	char *listen_text; /* as given, or NULL */
+	struct listen_list listen;
+	struct control_plan controls[CONTROLS_MAX];
+	unsigned control_count;
+	struct control_plan next_control; /* levels and mode of the next one */
+	struct plan_servers servers;
+	struct plan_acls acls;
+	struct route_plans *routes; /* NULL: none */
+	char *origin[ROWS_MAX]; /* by row: where it was set; see origin.h */
+	struct pair_origin pair_origin[TLS_PAIRS_MAX];
+};
+
+/* All defaults, no server. NULL with errno ENOMEM. */
+struct plan *plan_new(void);
+struct plan *plan_copy(const struct plan *p);
+void plan_free(struct plan *p); /* NULL is fine */
+/* Makes `p` the same as `from`. Returns 0, or -1 with errno ENOMEM and `p`
+ * as it was. */
+int plan_become(struct plan *p, const struct plan *from);
+
+/* ---- servers ---- */
+
+/* The server that is meant for a slot of the pool's list (pool/server.h), for
+ * reading; one without a host is none. NULL behind the last slot, so that a
+ * walk over all servers, the two special ones included, is
+ *
+ *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
+ */
+const struct server_plan *plan_slot(const struct plan *p, unsigned slot);
+/* The same for a regular server, by number; NULL behind the last one. */
+const struct server_plan *plan_server(const struct plan *p, unsigned number);
+unsigned plan_slots(const struct plan *p);
+/* How many regular servers there are, empty slots included. */
+unsigned plan_count(const struct plan *p);
+/* The same server, to be changed: this plan has it alone from now on. The list
+ * grows to hold it, slots between being empty. Valid until the plan is copied.
+ * NULL with errno ENOMEM. */
+struct server_plan *plan_edit(struct plan *p, unsigned slot);
+/* The first slot from `slot` on whose server is another one in `b` than in `a`,
+ * or is to be taken out at once; behind the last slot of both when there is
+ * none. The cost is that of the servers that were edited since one plan was
+ * copied from the other. */
+unsigned plan_next_change(
+    const struct plan *a, const struct plan *b, unsigned slot);
+/* Which settings of servers differ in two plans, PLAN_*, at the same cost. */
+unsigned plan_changes(const struct plan *a, const struct plan *b);
+enum {
+	PLAN_HOSTS = 1, /* or ports, or which servers there are */
+	PLAN_LIMITS = 2,
+	PLAN_TLS = 4,
+	PLAN_FORWARD = 8,
+	PLAN_CHECKS = 16
+};
+
+/* What any of its servers is or has, TRAIT_*. Pages that plans share remember
+ * it, so that of a long list it costs a hundredth. */
+unsigned plan_traits(const struct plan *p);
+enum {
+	TRAIT_CHECKED = 1,	/* by a check of its own */
+	TRAIT_CHECK_TLS = 2,	/* and that talks TLS */
+	TRAIT_CHECK_VERIFY = 4, /* and may verify certificates */
+	TRAIT_TLS = 8,		/* "tls on" */
+	TRAIT_PATH = 16		/* a Unix socket */
+};
+void server_plan_clear(struct server_plan *s);
+/* Makes `s` the same as `from`. Returns 0, or -1 with errno ENOMEM and `s` as
+ * it was. */
+int server_plan_become(struct server_plan *s, const struct server_plan *from);
+/* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
+int plan_set_text(char **held, const char *text);
+/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns
+ * 0, or -1 with errno ENOMEM and nothing there. */
+int plan_own_text(char **text);
+/* Empties it. Returns 0. */
+int plan_free_text(char **text);
+bool server_plan_equal(
+    const struct server_plan *a, const struct server_plan *b);
+
+/* For plan.c: the list of a new plan, and of a copy. Return 0, or -1 with errno
+ * ENOMEM and what plan_servers_fini() takes. */
+int plan_servers_init(struct plan_servers *l);
+int plan_servers_copy(struct plan_servers *to, const struct plan_servers *from);
+void plan_servers_fini(struct plan_servers *l);
+
+/* ---- as text ---- */
+
+/* All of it as commands, a line each, that give the same plan when read
+ * back. */
+void plan_print(const struct plan *p, struct buffer *text);
+/* One control socket, behind its levels and mode: where these are not those
+ * that the one `before` had. NULL prints them all. */
+void plan_print_control(const struct control_plan *k,
+    const struct control_plan *before, struct buffer *text);
+
+#endif

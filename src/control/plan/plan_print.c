@@ -1,0 +1,113 @@
+/* plan_print.c: a plan as the commands that make it. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/answer/acl_report.h"
+#include "control/language/command.h"
+#include "control/plan/plan.h"
+#include "control/answer/reply.h"
+#include "control/plan/server_setting.h"
+#include "control/plan/setting.h"
+
+void
+plan_print_control(const struct control_plan *k,
+    const struct control_plan *before, struct buffer *text)
+{
+	if (before == NULL || k->level != before->level ||
+	    k->others != before->others)
+		reply_add(text, "control_level %s %s\n", access_name(k->level),
+		    access_name(k->others));
+	if (before == NULL || k->mode != before->mode)
+		reply_add(text, "control_mode %04o\n", (unsigned)k->mode);
+	reply_command(text, "control", k->text);
+}
+
+static void
+print_listeners(const struct plan *p, struct buffer *text)
+{
+	unsigned i;
+
+	if (p->listen_text != NULL)
+		reply_command(text, "listen", p->listen_text);
+	if (p->control_count > 0)
+		reply_add(text, "no control\n");
+	for (i = 0; i < p->control_count; i++)
+		plan_print_control(&p->controls[i], NULL, text);
+}
+
+static void
+print_acl(const char *list, const struct acl *l, struct buffer *text)
+{
+	struct acl_item item = { .next = 0 };
+
+	while (acl_next(l, &item)) {
+		reply_add(text, "acl %s ", list);
+		acl_print_item(&item, text);
+	}
+}
+
+static void
+print_acls(const struct plan *p, struct buffer *text)
+{
+	char list[ACL_WORD_MAX];
+	const struct acl *l;
+	unsigned i;
+
+	for (i = 0; (l = plan_acls_at(&p->acls, i, list)) != NULL; i++) {
+		reply_add(text, "no acl %s\n", list);
+		print_acl(list, l, text);
+	}
+}
+
+static void
+print_special(
+    const struct server_plan *s, const char *name, struct buffer *text)
+{
+	char at[SPEC_TEXT_MAX];
+
+	reply_command(
+	    text, name, s->host != NULL ? spec_format_limits(s, at) : NULL);
+}
+
+static void
+print_servers(const struct plan *p, struct buffer *text)
+{
+	const struct server_plan *s;
+	static const struct server_plan empty = SERVER_PLAN_NONE;
+	unsigned i;
+
+	reply_add(text, "server all remove\n");
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
+		if (server_plan_equal(s, &empty) || s->parent != 0)
+			continue;
+		reply_add(text, "server %u", i);
+		server_setting_print(s, text);
+		(void)buffer_append(text, "\n", 1);
+	}
+	print_special(plan_slot(p, SLOT_EMERGENCY), "emergency", text);
+	print_special(plan_slot(p, SLOT_ABUSE), "abuse", text);
+}
+
+static void
+print_routes(const struct plan *p, struct buffer *text)
+{
+	const struct route_plan *r;
+	unsigned i;
+
+	reply_add(text, "no route\n");
+	for (i = 0; (r = route_plans_at(p->routes, i)) != NULL; i++) {
+		route_plan_print(r, text);
+		(void)buffer_append(text, "\n", 1);
+	}
+}
+
+void
+plan_print(const struct plan *p, struct buffer *text)
+{
+	setting_print_all(p, text);
+	print_listeners(p, text);
+	print_acls(p, text);
+	print_servers(p, text);
+	print_routes(p, text);
+}

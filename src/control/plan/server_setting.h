@@ -1,0 +1,20 @@
+/* server_setting.h: the settings of one server of a plan: one walk over the
+ * rows of table_server.c for all of them. */
+#ifndef PEN_CONTROL_SERVER_SETTING_H
+#define PEN_CONTROL_SERVER_SETTING_H
+
+#include "control/language/command.h"
+
+/* Sets what the words from words->word[1] on say: "weight 5 drain". "remove"
+ * empties it. Returns 0, or -1 with a phrase; then `s` has what came before. */
+int server_setting_run(struct call *c, struct server_plan *s, struct error *e);
+/* Appends its settings as such words, a blank before each. */
+void server_setting_print(const struct server_plan *s, struct buffer *out);
+/* The same without settings that are as a new server has them. */
+void server_setting_print_short(
+    const struct server_plan *s, struct buffer *out);
+/* Tells as JSON what the pool knows of them, and its access list. */
+void server_setting_tell(struct facts *f, const struct server_settings *s,
+    const struct acl_ref *acl);
+
+#endif

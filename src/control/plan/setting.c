@@ -1,0 +1,154 @@
+/* setting.c: settings of a plan: set, asked for, compared, printed. */
+#include "config.h"
+
+#include "control/answer/facts.h"
+#include "control/plan/setting.h"
+#include "control/value/value.h"
+
+/* ---- all of them ---- */
+
+const struct command *
+setting_next(const struct command *row)
+{
+	do
+		row = command_next(row);
+	while (row != NULL &&
+	    (!value_is_there(row) || row->flags & ROW_OPTION ||
+		row->alias != NULL));
+	return row;
+}
+
+bool
+setting_equal(
+    const struct plan *a, const struct plan *b, const struct command *row)
+{
+	return !value_is_there(row) || value_equal(row, &a->config, &b->config);
+}
+
+const struct command *
+setting_next_difference(
+    const struct plan *a, const struct plan *b, const struct command *row)
+{
+	do
+		row = setting_next(row);
+	while (row != NULL && setting_equal(a, b, row));
+	return row;
+}
+
+static void
+tell(struct facts *f, const struct plan *p, const struct command *row)
+{
+	const char *key = row->key != NULL ? row->key : row->name;
+
+	if (row->tell != NULL)
+		row->tell(f, key, p);
+	else
+		value_tell(f, key, row, &p->config);
+}
+
+/* Those that only options set; of --check there is nothing to tell. */
+static void
+tell_options(struct facts *f, const struct plan *p)
+{
+	const struct command *row;
+
+	COMMAND_EACH (row)
+		if (value_is_there(row) && row->flags & ROW_OPTION &&
+		    command_find(row->name) == NULL)
+			tell(f, p, row);
+}
+
+/* Of rows that share their value, the one with a key tells it. */
+void
+setting_tell_all(struct facts *f, const struct plan *p)
+{
+	const struct command *row;
+
+	SETTING_EACH (row)
+		if (row->kind != KIND_SELF || row->key != NULL)
+			tell(f, p, row);
+	tell_options(f, p);
+}
+
+void
+setting_print_all(const struct plan *p, struct buffer *out)
+{
+	const struct command *row;
+
+	SETTING_EACH (row)
+		value_print(row, &p->config, out);
+}
+
+/* ---- one ---- */
+
+bool
+setting_flag(const struct plan *p, const struct command *row)
+{
+	return *(const bool *)((const char *)&p->config + row->offset);
+}
+
+const char *
+setting_string(const struct plan *p, const struct command *row)
+{
+	if (row->kind != KIND_TEXT && row->kind != KIND_FILE)
+		return NULL;
+	return *(char *const *)((const char *)&p->config + row->offset);
+}
+
+uint64_t
+setting_number(const struct plan *p, const struct command *row)
+{
+	return value_number(row, &p->config);
+}
+
+/* ---- as commands ---- */
+
+static int
+answer(struct call *c, struct error *e)
+{
+	struct facts f;
+
+	if (c->row->run != NULL)
+		return c->row->run(c, e);
+	if (!c->reply->json) {
+		value_answer(c->row, &c->plan->config, &c->reply->out);
+		return 0;
+	}
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	tell(&f, c->plan, c->row);
+	facts_end(&f);
+	return 0;
+}
+
+/* Whether the value is one that is given up while the program serves: its
+ * memory only grows. */
+static bool
+shrinks(const struct call *c, uint64_t before)
+{
+	return c->row->flags & ROW_GROWS && c->grows &&
+	    setting_number(c->plan, c->row) < before;
+}
+
+static int
+set(struct call *c, struct error *e)
+{
+	const struct command *row = c->row;
+	uint64_t before =
+	    value_is_number(row) ? setting_number(c->plan, row) : 0;
+
+	if (value_set(row, &c->plan->config, c->words, c->no, e) < 0)
+		return -1;
+	if (shrinks(c, before))
+		value_put_number(row, &c->plan->config, before);
+	return row->after != NULL ? row->after(c, &c->plan->config, e) : 0;
+}
+
+int
+setting_run(struct call *c, struct error *e)
+{
+	if (!command_changes(c->row, c->words->count, c->no))
+		return answer(c, e);
+	if (set(c, e) < 0)
+		return -1;
+	return value_echoes(c->row) && !c->no ? answer(c, e) : 0;
+}

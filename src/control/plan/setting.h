@@ -1,0 +1,36 @@
+/* setting.h: rows that are settings, on a plan: one walk for all of them. */
+#ifndef PEN_CONTROL_SETTING_H
+#define PEN_CONTROL_SETTING_H
+
+#include "control/language/command.h"
+
+/* NAME VALUE sets, NAME asks, no NAME unsets: on c->plan. Returns 0, or -1 with
+ * a phrase. */
+int setting_run(struct call *c, struct error *e);
+
+/* The settings that this build has and that commands set, in the order of the
+ * table. NULL begins, and ends. */
+const struct command *setting_next(const struct command *row);
+#define SETTING_EACH(row)                               \
+	for ((row) = setting_next(NULL); (row) != NULL; \
+	     (row) = setting_next(row))
+
+/* Whether two plans agree in it; rows without a value always do. */
+bool setting_equal(
+    const struct plan *a, const struct plan *b, const struct command *row);
+/* The next setting behind `row` in which the two plans differ; NULL begins, and
+ * ends. */
+const struct command *setting_next_difference(
+    const struct plan *a, const struct plan *b, const struct command *row);
+
+/* Of KIND_FLAG. */
+bool setting_flag(const struct plan *p, const struct command *row);
+/* Of KIND_TEXT and KIND_FILE, else NULL; the plan's. */
+const char *setting_string(const struct plan *p, const struct command *row);
+uint64_t setting_number(const struct plan *p, const struct command *row);
+
+/* All as commands, and as facts. */
+void setting_print_all(const struct plan *p, struct buffer *out);
+void setting_tell_all(struct facts *f, const struct plan *p);
+
+#endif

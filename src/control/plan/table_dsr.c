@@ -1,0 +1,91 @@
+/* table_dsr.c: rows of the command table: direct server return. */
+#include "config.h"
+
+#include "control/value/choices.h"
+#include "control/language/command.h"
+#include "control/plan/table.h"
+
+const struct command rows_dsr[] = {
+	{ .name = "dsr_if",
+	    .kind = KIND_TEXT,
+	    .offset = AT(dsr.interface),
+	    .flags = ROW_NO | ROW_START,
+	    .option = "dsr-if",
+	    .args = "[IF]",
+	    .help = "forward what clients send through this interface; servers "
+		    "answer them directly" },
+	{ .name = "dsr_ip",
+	    .kind = KIND_OWN_ADDRESSES,
+	    .offset = AT(dsr.ip),
+	    .flags = ROW_NO | ROW_START,
+	    .option = "dsr-ip",
+	    .args = "IP",
+	    .help =
+		"own address on the segment of dsr_if, the source of health "
+		"checks; one of each family" },
+	{ .name = "dsr_link",
+	    .kind = KIND_TEXT,
+	    .offset = AT(dsr.link),
+	    .flags = ROW_NO | ROW_START,
+	    .option = "dsr-link",
+	    .args = "[KIND]",
+	    .help =
+		"how pen reads and sends frames: xdp, packet or pcap; else the "
+		"best" },
+	{ .name = "dsr_flows",
+	    .kind = KIND_NUMBER,
+	    .offset = AT(dsr.flows),
+	    .max = 1 << 30,
+	    .flags = ROW_START,
+	    .option = "dsr-flows",
+	    .args = "[N]",
+	    .help = "flows remembered; 0: servers are chosen by a hash alone" },
+	{ .name = "dsr_announce",
+	    .kind = KIND_FLAG,
+	    .offset = AT(dsr.announce),
+	    .flags = ROW_START,
+	    .option = "dsr-announce",
+	    .help = "announce the listening addresses by ARP and NDP (on by "
+		    "default)" },
+	{ .name = "dsr_fast_path",
+	    .kind = KIND_FLAG,
+	    .offset = AT(dsr.fast),
+	    .flags = ROW_START,
+	    .option = "dsr-fast-path",
+	    .help = "with dsr_link xdp: the kernel forwards the frames of "
+		    "established flows" },
+	{ .name = "dsr_forward",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(dsr.forward),
+	    .choices = choices_dsr_forward,
+	    .option = "dsr-forward",
+	    .args = "mac|tunnel",
+	    .help = "how packets get to servers: by hardware address, or IP in "
+		    "IP" },
+	{ .name = "dsr_gateway",
+	    .kind = KIND_TEXT,
+	    .offset = AT(dsr.gateway),
+	    .flags = ROW_NO,
+	    .option = "dsr-gateway",
+	    .args = "[IP|MAC]",
+	    .help =
+		"next hop of tunnelled packets on the segment of dsr_if; else "
+		"the kernel's route" },
+	{ .name = "tarpit_acl",
+	    .kind = KIND_ACL,
+	    .offset = AT(dsr.tarpit_acl),
+	    .flags = ROW_NO,
+	    .noun = "an access list",
+	    .none = "-1",
+	    .reply = "tarpit_acl = #",
+	    .option = "tarpit-acl",
+	    .args = "[LIST]",
+	    .help = "tarpit connections to unused addresses that this list "
+		    "permits; -1: none" },
+	{ .name = "dsr",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_dsr,
+	    .help = "prints the state of direct server return (DSR)" },
+	{ .name = NULL },
+};

@@ -1,0 +1,78 @@
+/* table_ends.c: rows of the command table:
+ * how sessions end that are asked to, and where clients go then. */
+#include "config.h"
+
+#include "control/value/choices.h"
+#include "control/language/command.h"
+#include "control/plan/table.h"
+
+const struct command rows_ends[] = {
+	{ .name = "drain_timeout",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.end.drain_ms),
+	    .max = LONG_MS,
+	    .option = "drain-timeout",
+	    .args = "[SEC]",
+	    .help =
+		"time limit for sessions to finish when draining; 0: none" },
+	{ .name = "failback",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(pool.failback),
+	    .choices = choices_failback,
+	    .option = "failback",
+	    .args = "[never|idle|now]",
+	    .help = "when clients return to the server that they were moved "
+		    "away from" },
+	{ .name = "client",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE | ROW_ASKS,
+	    .run = run_client_command,
+	    .args = "ADDRESS [forget|move SERVER]",
+	    .help = "prints what is remembered of a client, or changes that" },
+	{ .name = "max_age",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.end.max_age_ms),
+	    .max = LONG_MS,
+	    .option = "max-age",
+	    .args = "[SEC]",
+	    .help = "age at which sessions are asked to end; 0: never" },
+	{ .name = "rebalance",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE,
+	    .run = run_rebalance,
+	    .args = "PERCENT",
+	    .help =
+		"asks sessions beyond a server's share to end, at most PERCENT "
+		"of all that it has" },
+	{ .name = "on_down",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(pool.on_down),
+	    .choices = choices_on_down,
+	    .option = "on-down",
+	    .args = "[keep|cut]",
+	    .help = "what becomes of a server's sessions when it goes down" },
+	{ .name = "on_up",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(pool.on_up),
+	    .choices = choices_on_up,
+	    .option = "on-up",
+	    .args = "[keep|cut]",
+	    .help = "what becomes of sessions at lesser servers when a better "
+		    "one comes up" },
+	{ .name = "quiet_end",
+	    .kind = KIND_CHOICE,
+	    .offset = AT(frontend.end.quiet),
+	    .choices = choices_quiet_end,
+	    .option = "quiet-end",
+	    .args = "[http|all|none]",
+	    .help = "which sessions pen may end early, at a quiet moment" },
+	{ .name = "quiet_time",
+	    .kind = KIND_SECONDS,
+	    .offset = AT(frontend.end.quiet_ms),
+	    .min = 1,
+	    .max = LONG_MS,
+	    .option = "quiet-time",
+	    .args = "[SEC]",
+	    .help = "the silence after an answer that makes a moment quiet" },
+	{ .name = NULL },
+};

@@ -1,0 +1,413 @@
+/* counters.c: the rows, and where their numbers are. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/report/counters.h"
+#include "control/pen.h"
+#include "proxy/checker.h"
+
+static const char *
+reason_item(unsigned i)
+{
+	return reason_name((enum reason)i);
+}
+
+static const char *
+drop_item(unsigned i)
+{
+	return director_drop_name((enum director_drop)i);
+}
+
+static const char *
+state_item(unsigned i)
+{
+	return dsr_state_name((enum dsr_state)i);
+}
+
+static const char *
+class_item(unsigned i)
+{
+	static const char *const classes[HTTP_CLASSES] = { "1xx", "2xx", "3xx",
+		"4xx", "5xx" };
+
+	return classes[i];
+}
+
+#define MEMBER(of, type, member)                          \
+	.source = of, .offset = offsetof(type, member),   \
+	.size = sizeof(((const type *)NULL)->member), .name
+#define FRONTEND(m) MEMBER(COUNTER_FRONTEND, struct frontend_stats, m)
+#define CHECKER(m) MEMBER(COUNTER_CHECKER, struct checker_stats, m)
+#define PANIC(m) MEMBER(COUNTER_PANIC, struct pool_panic, m)
+#define FRAMES(m) MEMBER(COUNTER_FRAMES, struct director_stats, m)
+#define FAST(m) MEMBER(COUNTER_FAST, struct director_fast, m)
+#define TARPIT(m) MEMBER(COUNTER_TARPIT, struct tarpit_stats, m)
+#define LINK(m) MEMBER(COUNTER_LINK, struct link_counters, m)
+#define NEIGHBORS(m) MEMBER(COUNTER_NEIGHBORS, struct neighbors_stats, m)
+#define FLOWS(m) MEMBER(COUNTER_FLOWS, struct dsr_flows, m)
+#define ARRAY(n, type, names) \
+	.count = n, .stride = sizeof(type), .item = names
+
+static const struct counter counters[] = {
+	{ FRONTEND(sessions) = "sessions", METRIC_GAUGE, "pen_sessions", NULL,
+	    "Sessions that are open." },
+	{ FRONTEND(sessions_peak) = "sessions_peak", METRIC_GAUGE,
+	    "pen_sessions_peak", NULL,
+	    "Most sessions that were open at once." },
+	{ FRONTEND(connecting) = "connecting", METRIC_GAUGE,
+	    "pen_sessions_connecting", NULL,
+	    "Sessions that wait for a server to answer." },
+	{ FRONTEND(queued) = "queued", METRIC_GAUGE, "pen_sessions_queued",
+	    NULL, "Sessions that wait because all servers are full." },
+	{ FRONTEND(accepted) = "accepted", METRIC_COUNTER,
+	    "pen_connections_accepted", NULL, "Connections of clients." },
+	{ FRONTEND(queued_total) = "queued_total", METRIC_COUNTER,
+	    "pen_sessions_had_to_queue", NULL,
+	    "Sessions that had to wait for a full server." },
+	{ FRONTEND(retries) = "retries", METRIC_COUNTER, "pen_retries", NULL,
+	    "Servers tried after another had failed." },
+	{ FRONTEND(requests_retried) = "requests_retried", METRIC_COUNTER,
+	    "pen_requests_retried", NULL,
+	    "Requests sent to another server, as one lost them." },
+	{ FRONTEND(up) = "bytes_up", METRIC_COUNTER, "pen_bytes",
+	    "direction=\"up\"",
+	    "Bytes to servers (up) and to clients (down)." },
+	{ FRONTEND(down) = "bytes_down", METRIC_COUNTER, "pen_bytes",
+	    "direction=\"down\"" },
+	{ FRONTEND(flows.now) = "flows", METRIC_GAUGE, "pen_udp_flows", NULL,
+	    "UDP flows that are open." },
+	{ FRONTEND(flows.peak) = "flows_peak", METRIC_GAUGE,
+	    "pen_udp_flows_peak", NULL,
+	    "Most UDP flows that were open at once." },
+	{ FRONTEND(flows.opened) = "flows_opened", METRIC_COUNTER,
+	    "pen_udp_flows_opened", NULL, "UDP flows since the start." },
+	{ FRONTEND(flows.evicted) = "flows_evicted", METRIC_COUNTER,
+	    "pen_udp_flows_evicted", NULL,
+	    "UDP flows that ended early to make room for others." },
+	{ FRONTEND(flows.ports) = "flow_ports", METRIC_GAUGE, "pen_udp_ports",
+	    NULL, "Local ports that UDP flows have." },
+	{ FRONTEND(flows.ports_max) = "flow_ports_max", METRIC_GAUGE,
+	    "pen_udp_ports_max", NULL,
+	    "Local ports that UDP flows may have; 0: not known." },
+	{ FRONTEND(datagrams.up) = "datagrams_up", METRIC_COUNTER,
+	    "pen_datagrams", "direction=\"up\"",
+	    "Datagrams to servers (up) and to clients (down)." },
+	{ FRONTEND(datagrams.down) = "datagrams_down", METRIC_COUNTER,
+	    "pen_datagrams", "direction=\"down\"" },
+	{ FRONTEND(datagrams.no_server) = "dropped_no_server", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"no_server\"",
+	    "Datagrams that were dropped." },
+	{ FRONTEND(datagrams.unsent) = "dropped_send", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"send\"" },
+	{ FRONTEND(datagrams.too_long) = "dropped_size", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"size\"" },
+	{ FRONTEND(datagrams.no_memory) = "dropped_memory", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"memory\"" },
+	{ FRONTEND(datagrams.flood) = "dropped_flood", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"flood\"" },
+	{ FRONTEND(datagrams.unnamed) = "dropped_proxy", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"proxy\"" },
+	{ FRONTEND(dns.waiting) = "dns_waiting", METRIC_GAUGE,
+	    "pen_dns_queries_waiting", NULL,
+	    "DNS queries that wait for an answer." },
+	{ FRONTEND(dns.peak) = "dns_peak", METRIC_GAUGE, "pen_dns_queries_peak",
+	    NULL, "Most DNS queries that waited at once." },
+	{ FRONTEND(dns.queries) = "dns_queries", METRIC_COUNTER,
+	    "pen_dns_queries", NULL, "DNS queries." },
+	{ FRONTEND(dns.failed) = "dns_failed", METRIC_COUNTER,
+	    "pen_dns_queries_failed", NULL,
+	    "DNS queries that were answered SERVFAIL, as no server did." },
+	{ FRONTEND(dns.malformed) = "dns_malformed", METRIC_COUNTER,
+	    "pen_dns_malformed", NULL, "Messages that are no DNS messages." },
+	{ FRONTEND(dns.unasked) = "dns_unasked", METRIC_COUNTER,
+	    "pen_dns_unasked", NULL,
+	    "DNS answers to nothing that was asked, or too late." },
+	{ FRONTEND(limits.beyond) = "limit_beyond", METRIC_COUNTER,
+	    "pen_limit_beyond", NULL,
+	    "Connections, flows and datagrams beyond client_conns or "
+	    "client_rate." },
+	{ FRONTEND(limits.refused) = "limit_refused", METRIC_COUNTER,
+	    "pen_limit_connections", "result=\"refused\"",
+	    "What became of connections beyond a limit of their client." },
+	{ FRONTEND(limits.delayed) = "limit_delayed", METRIC_COUNTER,
+	    "pen_limit_connections", "result=\"delayed\"" },
+	{ FRONTEND(limits.tarpitted) = "limit_tarpitted", METRIC_COUNTER,
+	    "pen_limit_connections", "result=\"tarpitted\"" },
+	{ FRONTEND(limits.abuse) = "limit_abuse", METRIC_COUNTER,
+	    "pen_limit_connections", "result=\"abuse\"" },
+	{ FRONTEND(limits.waiting) = "limit_waiting", METRIC_GAUGE,
+	    "pen_limit_connections_waiting", NULL,
+	    "Connections that are delayed or tarpitted." },
+	{ FRONTEND(limits.untracked) = "limit_untracked", METRIC_COUNTER,
+	    "pen_limit_untracked", NULL,
+	    "Connections and datagrams without a limit, for lack of "
+	    "memory." },
+	{ FRONTEND(limits.pauses) = "conn_rate_pauses", METRIC_COUNTER,
+	    "pen_conn_rate_pauses", NULL,
+	    "Times that conn_rate paused the listeners." },
+	{ FRONTEND(limits.dropped) = "dropped_limit", METRIC_COUNTER,
+	    "pen_datagrams_dropped", "reason=\"limit\"" },
+	{ FRONTEND(tls.handshakes) = "tls_handshakes", METRIC_COUNTER,
+	    "pen_tls_handshakes", "side=\"client\",resumed=\"no\"",
+	    "TLS handshakes that succeeded.",
+	    .less = offsetof(struct frontend_stats, tls.resumed) },
+	{ FRONTEND(tls.resumed) = "tls_resumed", METRIC_COUNTER,
+	    "pen_tls_handshakes", "side=\"client\",resumed=\"yes\"" },
+	{ FRONTEND(tls.up_handshakes) = "tls_up_handshakes", METRIC_COUNTER,
+	    "pen_tls_handshakes", "side=\"server\",resumed=\"no\"",
+	    .less = offsetof(struct frontend_stats, tls.up_resumed) },
+	{ FRONTEND(tls.up_resumed) = "tls_up_resumed", METRIC_COUNTER,
+	    "pen_tls_handshakes", "side=\"server\",resumed=\"yes\"" },
+	{ FRONTEND(tls.failed) = "tls_failed", METRIC_COUNTER,
+	    "pen_tls_handshakes_failed", "side=\"client\"",
+	    "TLS handshakes that failed." },
+	{ FRONTEND(tls.up_failed) = "tls_up_failed", METRIC_COUNTER,
+	    "pen_tls_handshakes_failed", "side=\"server\"" },
+	{ FRONTEND(http_classes[0]) = "http_", METRIC_COUNTER,
+	    "pen_http_responses", "class",
+	    "Answers of HTTP servers, by class of status.",
+	    ARRAY(HTTP_CLASSES, uint64_t, class_item) },
+	{ FRONTEND(lines_lost.sessions) = "session_lines_lost", METRIC_COUNTER,
+	    "pen_log_lines_lost", "log=\"sessions\"",
+	    "Lines of logs that nobody took, as on a full disk." },
+	{ FRONTEND(lines_lost.requests) = "request_lines_lost", METRIC_COUNTER,
+	    "pen_log_lines_lost", "log=\"requests\"" },
+	{ FRONTEND(reasons[0]) = "closed_", METRIC_COUNTER,
+	    "pen_sessions_closed", "reason", "Sessions that ended, by reason.",
+	    ARRAY(REASONS, uint64_t, reason_item) },
+	{ CHECKER(begun) = "checks", METRIC_COUNTER, "pen_checks", NULL,
+	    "Health checks that began." },
+	{ CHECKER(skipped) = "checks_skipped", METRIC_COUNTER,
+	    "pen_checks_skipped", NULL,
+	    "Health checks left out, as clients had been answered." },
+	{ CHECKER(running) = "checks_running", METRIC_GAUGE,
+	    "pen_checks_running", NULL, "Health checks under way." },
+	{ PANIC(on) = "panic", METRIC_GAUGE, "pen_panic", NULL,
+	    "1: too few servers are up, and all are tried." },
+	{ PANIC(begun) = "panics", METRIC_COUNTER, "pen_panics", NULL,
+	    "How often that began." },
+	{ FRAMES(received) = "received", METRIC_COUNTER, "pen_dsr_received",
+	    NULL, "Frames that direct return received." },
+	{ FRAMES(received_bytes) = "received_bytes", METRIC_COUNTER,
+	    "pen_dsr_received_bytes", NULL, "Their bytes." },
+	{ FRAMES(forwarded) = "forwarded", METRIC_COUNTER, "pen_dsr_forwarded",
+	    NULL, "Frames that were forwarded to servers." },
+	{ FRAMES(forwarded_bytes) = "forwarded_bytes", METRIC_COUNTER,
+	    "pen_dsr_forwarded_bytes", NULL, "Their bytes." },
+	{ FRAMES(tunnelled) = "tunnelled", METRIC_COUNTER, "pen_dsr_tunnelled",
+	    NULL, "Packets of those forwarded that went into tunnels." },
+	{ FRAMES(too_big.frames) = "too_big", METRIC_COUNTER, "pen_dsr_too_big",
+	    NULL, "Packets that were too big for their tunnel." },
+	{ FRAMES(too_big.bytes) = "too_big_bytes", METRIC_COUNTER,
+	    "pen_dsr_too_big_bytes", NULL, "Their bytes." },
+	{ FRAMES(probes) = "probes", METRIC_COUNTER, "pen_dsr_probes", NULL,
+	    "Frames of health checks among those forwarded." },
+	{ FRAMES(answered) = "answered", METRIC_COUNTER, "pen_dsr_answered",
+	    NULL, "Frames that were answered: ARP, NDP, tarpit." },
+	{ FRAMES(pending) = "held", METRIC_GAUGE, "pen_dsr_pending", NULL,
+	    "Frames that wait for the hardware address of their server." },
+	{ FRAMES(dropped[0].frames) = "dropped_", METRIC_COUNTER,
+	    "pen_dsr_dropped", "reason", "Frames that were dropped.",
+	    ARRAY(DIRECTOR_DROPS, struct frame_count, drop_item) },
+	{ FRAMES(dropped[0].bytes) = "dropped_", METRIC_COUNTER,
+	    "pen_dsr_dropped_bytes", "reason", "Their bytes.",
+	    ARRAY(DIRECTOR_DROPS, struct frame_count, drop_item),
+	    .tail = "_bytes" },
+	{ FAST(flows) = "fast_flows", METRIC_GAUGE, "pen_dsr_fast_flows", NULL,
+	    "Flows whose frames the kernel forwards by itself." },
+	{ FAST(passed.frames) = "fast_frames", METRIC_COUNTER,
+	    "pen_dsr_fast_forwarded", NULL,
+	    "Frames of these, which are not among those received." },
+	{ FAST(passed.bytes) = "fast_bytes", METRIC_COUNTER,
+	    "pen_dsr_fast_forwarded_bytes", NULL, "Their bytes." },
+	{ TARPIT(arp) = "tarpit_arp", METRIC_COUNTER, "pen_dsr_tarpit",
+	    "kind=\"arp\"",
+	    "Questions and connections to unused addresses that the "
+	    "tarpit answered." },
+	{ TARPIT(syn) = "tarpit_syn", METRIC_COUNTER, "pen_dsr_tarpit",
+	    "kind=\"syn\"" },
+	{ TARPIT(ack) = "tarpit_ack", METRIC_COUNTER, "pen_dsr_tarpit",
+	    "kind=\"ack\"" },
+	{ TARPIT(limited) = "tarpit_limited", METRIC_COUNTER,
+	    "pen_dsr_tarpit_limited", NULL,
+	    "What the tarpit left unanswered, for its rate." },
+	{ LINK(received) = "link_received", METRIC_COUNTER,
+	    "pen_dsr_link_received", NULL, "Frames from the link." },
+	{ LINK(sent) = "link_sent", METRIC_COUNTER, "pen_dsr_link_sent", NULL,
+	    "Frames that the link has sent." },
+	{ LINK(merged) = "link_merged", METRIC_COUNTER, "pen_dsr_link_merged",
+	    NULL, "Received frames that the kernel had joined." },
+	{ LINK(missed) = "link_missed", METRIC_COUNTER, "pen_dsr_link_dropped",
+	    "reason=\"missed\"",
+	    "Frames that the link lost: the kernel had no room, they "
+	    "came in part, a queue was full, they were longer than the "
+	    "MTU." },
+	{ LINK(cut) = "link_cut", METRIC_COUNTER, "pen_dsr_link_dropped",
+	    "reason=\"cut\"" },
+	{ LINK(refused) = "link_refused", METRIC_COUNTER,
+	    "pen_dsr_link_dropped", "reason=\"refused\"" },
+	{ LINK(too_long) = "link_too_long", METRIC_COUNTER,
+	    "pen_dsr_link_dropped", "reason=\"too_long\"" },
+	{ NEIGHBORS(requests) = "neighbor_questions", METRIC_COUNTER,
+	    "pen_dsr_neighbor_questions", NULL,
+	    "ARP and NDP requests that were sent." },
+	{ NEIGHBORS(answers) = "neighbor_answers", METRIC_COUNTER,
+	    "pen_dsr_neighbor_answers", NULL,
+	    "ARP and NDP answers that were sent." },
+	{ NEIGHBORS(failures) = "neighbor_failures", METRIC_COUNTER,
+	    "pen_dsr_neighbor_failures", NULL,
+	    "Servers whose hardware address stopped to answer." },
+	{ NEIGHBORS(moves) = "neighbor_moves", METRIC_COUNTER,
+	    "pen_dsr_neighbor_moves", NULL,
+	    "Changes of hardware addresses that were believed." },
+	{ NEIGHBORS(claims) = "neighbor_claims", METRIC_COUNTER,
+	    "pen_dsr_neighbor_claims", NULL,
+	    "Changes of hardware addresses that were not believed at "
+	    "once." },
+	{ NEIGHBORS(conflicts) = "neighbor_conflicts", METRIC_COUNTER,
+	    "pen_dsr_neighbor_conflicts", NULL,
+	    "Frames of others who claim a VIP." },
+	{ NEIGHBORS(bad) = "neighbor_bad", METRIC_COUNTER,
+	    "pen_dsr_neighbor_bad", NULL,
+	    "ARP and NDP frames from impossible addresses." },
+	{ FLOWS(count) = "flows", METRIC_GAUGE, "pen_dsr_flows", NULL,
+	    "Flows of direct return that are remembered." },
+	{ FLOWS(max) = "flows_max", METRIC_GAUGE, "pen_dsr_flows_max", NULL,
+	    "Flows of direct return that may be remembered." },
+	{ FLOWS(stats.peak) = "flows_peak", METRIC_GAUGE, "pen_dsr_flows_peak",
+	    NULL, "Most flows of direct return at once." },
+	{ FLOWS(stats.opened) = "flows_opened", METRIC_COUNTER,
+	    "pen_dsr_flows_opened", NULL,
+	    "Flows of direct return since the start." },
+	{ FLOWS(stats.expired) = "flows_expired", METRIC_COUNTER,
+	    "pen_dsr_flows_ended", "reason=\"expired\"",
+	    "Flows that were forgotten: in time, or early for others." },
+	{ FLOWS(stats.evicted) = "flows_evicted", METRIC_COUNTER,
+	    "pen_dsr_flows_ended", "reason=\"evicted\"" },
+	{ FLOWS(stats.pushed_out) = "flows_pushed_out", METRIC_COUNTER,
+	    "pen_dsr_flows_pushed_out", NULL,
+	    "Evicted flows that were in use." },
+	{ FLOWS(stats.no_memory) = "flows_no_memory", METRIC_COUNTER,
+	    "pen_dsr_flows_no_memory", NULL,
+	    "Flows that memory had no room for." },
+	{ FLOWS(lists[0].count) = "flows_", METRIC_GAUGE,
+	    "pen_dsr_flows_in_state", "state",
+	    "Flows of direct return, by state.",
+	    ARRAY(DSR_STATES, struct dsr_list, state_item) },
+};
+
+enum { COUNTERS = sizeof(counters) / sizeof(counters[0]) };
+
+const struct counter *
+counter_at(unsigned number)
+{
+	return number < COUNTERS ? &counters[number] : NULL;
+}
+
+const struct counter *
+counter_family(const struct counter *c)
+{
+	const struct counter *first = counters;
+
+	while (strcmp(first->metric, c->metric) != 0)
+		first++;
+	return first;
+}
+
+/* ---- numbers ---- */
+
+void
+counters_view(struct counter_view *v, const struct pen *p)
+{
+	*v = (struct counter_view){ .of[COUNTER_FRONTEND] =
+					frontend_stats(p->frontend),
+		.of[COUNTER_PANIC] = pool_panic(p->pool) };
+	if (p->checker != NULL)
+		v->of[COUNTER_CHECKER] = checker_stats(p->checker);
+	if (p->director == NULL)
+		return;
+	director_status(p->director, &v->dsr);
+	v->of[COUNTER_FRAMES] = v->dsr.frames;
+	v->of[COUNTER_FAST] = &v->dsr.fast;
+	v->of[COUNTER_TARPIT] = v->dsr.tarpit;
+	v->of[COUNTER_LINK] = &v->dsr.counters;
+	v->of[COUNTER_NEIGHBORS] = &v->dsr.neighbors->stats;
+	v->of[COUNTER_FLOWS] = v->dsr.flows;
+}
+
+static uint64_t
+number_at(const void *from, size_t offset, size_t size)
+{
+	uint64_t wide;
+	uint32_t narrow;
+
+	if (size == sizeof(wide)) {
+		memcpy(&wide, (const char *)from + offset, sizeof(wide));
+		return wide;
+	}
+	memcpy(&narrow, (const char *)from + offset, sizeof(narrow));
+	return narrow;
+}
+
+uint64_t
+counter_value(const struct counter_view *v, const struct counter *c, unsigned i)
+{
+	return number_at(
+	    v->of[c->source], c->offset + i * c->stride, c->size);
+}
+
+uint64_t
+counter_metric(
+    const struct counter_view *v, const struct counter *c, unsigned i)
+{
+	uint64_t value = counter_value(v, c, i);
+
+	return c->less == 0
+	    ? value
+	    : value - number_at(v->of[c->source], c->less, c->size);
+}
+
+/* ---- reports ---- */
+
+static void
+tell(struct facts *f, const struct counter_view *v, const struct counter *c,
+    unsigned i, const char *prefix)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), "%s%s%s%s", prefix, c->name,
+	    c->item != NULL ? c->item(i) : "", c->tail != NULL ? c->tail : "");
+	facts_number(f, name, counter_value(v, c, i));
+}
+
+/* Arrays of the same items are told item by item. */
+static bool
+goes_with(const struct counter *c, const struct counter *first)
+{
+	return c == first || (c < counters + COUNTERS && first->count > 0 &&
+		   c->item == first->item);
+}
+
+void
+counters_tell(struct facts *f, const struct pen *p, bool dsr_alone)
+{
+	const struct counter *first, *c = counters;
+	struct counter_view v;
+	unsigned i;
+
+	counters_view(&v, p);
+	for (first = c; first < counters + COUNTERS; first = c) {
+		bool dsr = first->source >= COUNTER_FRAMES;
+		const char *prefix = dsr && !dsr_alone ? "dsr_" : "";
+
+		i = 0;
+		do {
+			for (c = first; goes_with(c, first); c++)
+				if (v.of[c->source] != NULL &&
+				    (dsr || !dsr_alone))
+					tell(f, &v, c, i, prefix);
+		} while (++i < first->count);
+	}
+}

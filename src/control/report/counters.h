@@ -1,0 +1,74 @@
+/* counters.h: all that is counted since the start, and what is there now, a row
+ * each; from them `statistics`, `dsr` and the file of web_stats, in text and
+ * JSON, /metrics and what an upgrade hands over are made.
+ *
+ * A new counter: its member, and a row in counters.c. */
+#ifndef PEN_CONTROL_COUNTERS_H
+#define PEN_CONTROL_COUNTERS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "control/answer/facts.h"
+#include "dsr/director/director.h"
+
+struct pen;
+
+/* The struct that a counter stands in. */
+enum counter_source {
+	COUNTER_FRONTEND,  /* struct frontend_stats */
+	COUNTER_CHECKER,   /* checker_stats */
+	COUNTER_PANIC,	   /* pool_panic */
+	COUNTER_FRAMES,	   /* director_stats; of direct return from here on */
+	COUNTER_FAST,	   /* director_fast */
+	COUNTER_TARPIT,	   /* tarpit_stats */
+	COUNTER_LINK,	   /* link_counters */
+	COUNTER_NEIGHBORS, /* neighbors_stats */
+	COUNTER_FLOWS,	   /* dsr_flows */
+	COUNTER_SOURCES
+};
+
+/* Of Prometheus. */
+enum metric_type { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM };
+
+struct counter {
+	enum counter_source source;
+	size_t offset, size; /* of a number of that size */
+	size_t less; /* the metric is without that member; 0: with all */
+	const char *name;    /* of reports */
+	enum metric_type type;
+	const char *metric; /* its family, without "_total" */
+	const char *labels; /* within the family; NULL: none */
+	const char *help;   /* of the first row of a family */
+
+	/* An array: `count` numbers, `stride` bytes from one to the next. The
+	 * name is followed by item(i) and `tail`, and item(i) is the value of
+	 * the label `labels`. */
+	unsigned count;
+	size_t stride;
+	const char *tail;
+	const char *(*item)(unsigned i);
+};
+
+/* The rows by number; NULL behind the last. */
+const struct counter *counter_at(unsigned number);
+/* The first row of the same family. */
+const struct counter *counter_family(const struct counter *c);
+
+/* Where they stand now: until the loop goes on. */
+struct counter_view {
+	const void *of[COUNTER_SOURCES]; /* NULL: not there */
+	struct director_status dsr;
+};
+
+void counters_view(struct counter_view *v, const struct pen *p);
+/* The number as reports have it, and as its metric has it; `i` of an array. */
+uint64_t counter_value(
+    const struct counter_view *v, const struct counter *c, unsigned i);
+uint64_t counter_metric(
+    const struct counter_view *v, const struct counter *c, unsigned i);
+/* Tells those of all sources, or of direct return alone, whose names have
+ * "dsr_" in front among the others. */
+void counters_tell(struct facts *f, const struct pen *p, bool dsr_alone);
+
+#endif

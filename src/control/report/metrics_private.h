@@ -1,0 +1,43 @@
+/* metrics_private.h: what a family of metrics is that has no row in counters.c,
+ * and how its lines are written. For metrics.c, metrics_process.c and
+ * metrics_server.c, which have their rows. */
+#ifndef PEN_CONTROL_METRICS_PRIVATE_H
+#define PEN_CONTROL_METRICS_PRIVATE_H
+
+#include "base/duration.h"
+#include "control/report/counters.h"
+
+struct server;
+
+struct family {
+	const char *name; /* without "_total" */
+	enum metric_type type;
+	const char *help;
+	size_t offset; /* of what it tells */
+	/* Of all at once. */
+	void (*all)(
+	    const struct family *f, const struct pen *p, struct buffer *out);
+	/* Of a server. */
+	void (*each)(const struct family *f, const struct pen *p,
+	    const struct server *s, struct buffer *out);
+};
+
+enum { METRIC_TEXT_MAX = 256 };
+
+/* The rows by number; NULL behind the last. */
+const struct family *metrics_of_process(unsigned number);
+const struct family *metrics_of_servers(unsigned number);
+
+/* Appends a line; labels are `a="b",c="d"`, or NULL. */
+void metric_number(struct buffer *out, const struct family *f,
+    const char *labels, uint64_t value);
+/* The same of a time, in seconds. */
+void metric_seconds(struct buffer *out, const struct family *f,
+    const char *labels, uint64_t us);
+/* The lines of a histogram. */
+void metric_duration(struct buffer *out, const struct family *f,
+    const char *labels, const struct duration *d);
+/* As the value of a label has to be written. */
+const char *metric_escape(char to[METRIC_TEXT_MAX], const char *text);
+
+#endif

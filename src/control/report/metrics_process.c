@@ -1,0 +1,209 @@
+/* metrics_process.c: the families of metrics that are no counters: what this
+ * pen is, and how long things took. */
+#include "config.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control/report/metrics_private.h"
+#include "control/pen.h"
+#include "pool/balance.h"
+
+static void
+all_info(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	char labels[128];
+
+	snprintf(labels, sizeof(labels), "version=\"%s\",balance=\"%s\"",
+	    PACKAGE_VERSION, p->plan->config.pool.balance->name);
+	metric_number(out, f, labels, 1);
+}
+
+static void
+all_start(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	metric_number(out, f, NULL, (uint64_t)p->started_wall);
+}
+
+static void
+all_draining(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	metric_number(out, f, NULL, p->phase == PHASE_DRAINING);
+}
+
+static void
+all_max(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	const char *from = (const void *)frontend_options(p->frontend);
+	uint64_t value;
+
+	memcpy(&value, from + f->offset, sizeof(value));
+	metric_number(out, f, NULL, value);
+}
+
+static void
+all_reload(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	metric_number(out, f, NULL, !p->reload_failed);
+}
+
+static void
+all_loaded(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	metric_number(out, f, NULL, (uint64_t)p->loaded_wall);
+}
+
+/* Two may have the same name and file, so they have numbers. Of very many these
+ * are the first. */
+static void
+all_certificates(
+    const struct family *f, const struct pen *p, struct buffer *out)
+{
+	enum { MOST = 1000 };
+	char labels[400], name[METRIC_TEXT_MAX], file[METRIC_TEXT_MAX];
+	struct tls_certificate c;
+	unsigned i;
+
+	for (i = 0; i < MOST && secure_certificate(p, i, &c); i++) {
+		snprintf(labels, sizeof(labels),
+		    "certificate=\"%u\",side=\"%s\",name=\"%.150s\","
+		    "file=\"%.150s\"",
+		    i, c.to_servers ? "server" : "client",
+		    metric_escape(name, c.name != NULL ? c.name : ""),
+		    metric_escape(file, c.file != NULL ? c.file : ""));
+		metric_number(out, f, labels, (uint64_t)c.ends);
+	}
+}
+
+/* ---- what the system knows of the process ---- */
+
+static void
+all_cpu(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	struct rusage u;
+
+	(void)p;
+	if (getrusage(RUSAGE_SELF, &u) == 0)
+		metric_seconds(out, f, NULL,
+		    (uint64_t)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) *
+			    1000000 +
+			(uint64_t)(u.ru_utime.tv_usec + u.ru_stime.tv_usec));
+}
+
+/* Only Linux says so in a file. */
+static void
+all_memory(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	FILE *file = fopen("/proc/self/statm", "re");
+	unsigned long long pages;
+
+	(void)p;
+	if (file == NULL)
+		return;
+	if (fscanf(file, "%*u %llu", &pages) == 1)
+		metric_number(
+		    out, f, NULL, pages * (uint64_t)sysconf(_SC_PAGESIZE));
+	fclose(file);
+}
+
+/* Newer kernels know how many there are, without a walk (Linux 6.2). */
+static void
+all_files(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	static const char path[] = "/proc/self/fd";
+	struct stat st;
+	uint64_t n = 0;
+	DIR *dir;
+
+	(void)p;
+	if (stat(path, &st) == 0 && st.st_size > 0) {
+		metric_number(out, f, NULL, (uint64_t)st.st_size);
+		return;
+	}
+	dir = opendir(path);
+	if (dir == NULL)
+		return;
+	while (readdir(dir) != NULL)
+		n++;
+	closedir(dir);
+	metric_number(out, f, NULL, n > 3 ? n - 3 : 0); /* ".", "..", dir */
+}
+
+static void
+all_files_max(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	struct rlimit most;
+
+	(void)p;
+	if (getrlimit(RLIMIT_NOFILE, &most) == 0)
+		metric_number(out, f, NULL, (uint64_t)most.rlim_cur);
+}
+
+/* ---- times ---- */
+
+/* `offset` is that of a struct duration in struct frontend_durations. */
+static void
+all_durations(const struct family *f, const struct pen *p, struct buffer *out)
+{
+	const char *from = (const void *)frontend_durations(p->frontend);
+
+	metric_duration(out, f, NULL, (const void *)(from + f->offset));
+}
+
+#define DURATION(member)      \
+	.all = all_durations, \
+	.offset = offsetof(struct frontend_durations, member)
+
+#define MAX(member) \
+	.all = all_max, .offset = offsetof(struct frontend_options, member)
+
+static const struct family families[] = {
+	{ "process_start_time_seconds", METRIC_GAUGE,
+	    "When it was started, Unix time.", .all = all_start },
+	{ "process_cpu_seconds", METRIC_COUNTER,
+	    "Time of processors that it has used.", .all = all_cpu },
+	{ "process_resident_memory_bytes", METRIC_GAUGE, "Resident memory.",
+	    .all = all_memory },
+	{ "process_open_fds", METRIC_GAUGE, "Descriptors that are open.",
+	    .all = all_files },
+	{ "process_max_fds", METRIC_GAUGE, "Descriptors that may be open.",
+	    .all = all_files_max },
+	{ "pen_config_last_reload_successful", METRIC_GAUGE,
+	    "1: the last reload, or the start, succeeded.", .all = all_reload },
+	{ "pen_config_last_reload_success_timestamp_seconds", METRIC_GAUGE,
+	    "When that was last, Unix time.", .all = all_loaded },
+	{ "pen_sessions_max", METRIC_GAUGE,
+	    "Sessions that may be open (conn_max); 0: any number.",
+	    MAX(sessions_max) },
+	{ "pen_sessions_connecting_max", METRIC_GAUGE,
+	    "Sessions that may wait for a server to answer; 0: any number.",
+	    MAX(pending_max) },
+	{ "pen_certificate_expiry_seconds", METRIC_GAUGE,
+	    "When a certificate ends, Unix time.", .all = all_certificates },
+	{ "pen_info", METRIC_GAUGE, "Version and algorithm of this pen.",
+	    .all = all_info },
+	{ "pen_start_time_seconds", METRIC_GAUGE,
+	    "When it was started, Unix time.", .all = all_start },
+	{ "pen_draining", METRIC_GAUGE,
+	    "1 while it stops and takes no new clients.",
+	    .all = all_draining },
+	{ "pen_connect_duration_seconds", METRIC_HISTOGRAM,
+	    "How long connects to servers took.", DURATION(connect) },
+	{ "pen_first_byte_duration_seconds", METRIC_HISTOGRAM,
+	    "From the beginning of a session to its first answer byte.",
+	    DURATION(first_byte) },
+	{ "pen_session_duration_seconds", METRIC_HISTOGRAM,
+	    "How long sessions took.", DURATION(session) },
+};
+
+const struct family *
+metrics_of_process(unsigned number)
+{
+	return number < sizeof(families) / sizeof(families[0])
+	    ? &families[number]
+	    : NULL;
+}

@@ -1,0 +1,264 @@
+/* metrics_server.c: the families of metrics that have lines for each server.
+ * They name it by its number; pen_server_info knows its name and address. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/report/metrics_private.h"
+#include "control/pen.h"
+#include "control/report/report.h"
+#include "proxy/checker.h"
+
+enum { LABELS_MAX = 440 };
+
+/* `server="0"`, and more behind it. */
+static const char *
+labels_of(
+    const struct server *s, const char *more, char text[static LABELS_MAX])
+{
+	if (s->role == SERVER_REGULAR)
+		snprintf(text, LABELS_MAX, "server=\"%u\"%.400s", s->number,
+		    more);
+	else
+		snprintf(text, LABELS_MAX, "server=\"%s\"%.400s",
+		    report_role(s->role), more);
+	return text;
+}
+
+static void
+add_number(const struct family *f, const struct server *s, uint64_t value,
+    struct buffer *out)
+{
+	char labels[LABELS_MAX];
+
+	metric_number(out, f, labels_of(s, "", labels), value);
+}
+
+static void
+each_info(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	char name[METRIC_TEXT_MAX] = "", address[METRIC_TEXT_MAX],
+	     at[ADDR_TEXT_MAX], more[LABELS_MAX], labels[LABELS_MAX];
+
+	(void)p;
+	if (s->name != NULL)
+		metric_escape(name, s->name);
+	addr_format(&s->addrs.addr[s->addr_first], at);
+	snprintf(more, sizeof(more), ",name=\"%.180s\",address=\"%.180s\"",
+	    name, metric_escape(address, at));
+	metric_number(out, f, labels_of(s, more, labels), 1);
+}
+
+static void
+each_up(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	(void)p;
+	add_number(f, s, server_is_healthy(s), out);
+}
+
+/* A set of states, of which one is 1. */
+static void
+each_state(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	enum server_state is = server_state(s);
+	char more[64], labels[LABELS_MAX];
+	int i;
+
+	(void)p;
+	for (i = SERVER_REMOVED; i < SERVER_STATES; i++) {
+		snprintf(more, sizeof(more), ",state=\"%s\"",
+		    server_state_name((enum server_state)i));
+		metric_number(out, f, labels_of(s, more, labels),
+		    i == (int)is);
+	}
+}
+
+static void
+each_changes(const struct family *f, const struct pen *p,
+    const struct server *s, struct buffer *out)
+{
+	(void)p;
+	add_number(f, s, s->history.changes, out);
+}
+
+static void
+each_since(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	(void)p;
+	add_number(f, s, (uint64_t)s->history.since_wall, out);
+}
+
+/* Those that last, too. */
+static void
+each_down(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	const struct server_history *h = &s->history;
+	char labels[LABELS_MAX];
+	uint64_t ms = h->down_ms;
+
+	if (server_state_is_down(h->state))
+		ms += report_now(p) - h->since_ms;
+	metric_seconds(out, f, labels_of(s, "", labels), ms * 1000);
+}
+
+static void
+each_end(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	static const char *const ends[SERVER_ENDS] = { ",end=\"good\"",
+		",end=\"client\"", ",end=\"failed\"" };
+	char labels[LABELS_MAX];
+	int i;
+
+	(void)p;
+	for (i = 0; i < SERVER_ENDS; i++)
+		metric_number(
+		    out, f, labels_of(s, ends[i], labels), s->ended[i]);
+}
+
+/* `offset` is that of a struct duration in struct server. Without a value there
+ * are no lines: many servers have none. */
+static void
+each_duration(const struct family *f, const struct pen *p,
+    const struct server *s, struct buffer *out)
+{
+	const char *from = (const void *)s;
+	const struct duration *d = (const void *)(from + f->offset);
+	char labels[LABELS_MAX];
+	unsigned i;
+
+	(void)p;
+	for (i = 0; i < DURATION_BUCKETS && d->bucket[i] == 0; i++)
+		;
+	if (i < DURATION_BUCKETS)
+		metric_duration(out, f, labels_of(s, "", labels), d);
+}
+
+/* The last check; nothing where there is none yet. */
+static bool
+checked(const struct pen *p, const struct server *s, bool *good, uint64_t *us)
+{
+	const struct probe_report *probe =
+	    p->director != NULL ? director_probed(p->director, s) : NULL;
+	struct checker_report r;
+
+	if (probe != NULL) {
+		*good = probe->result == PROBE_OK;
+		*us = probe->rtt;
+		return probe->result != PROBE_NONE;
+	}
+	if (p->checker == NULL || !checker_report(p->checker, s->slot, &r))
+		return false;
+	*good = r.result == CHECK_GOOD;
+	*us = r.took_us;
+	return r.result != CHECK_NONE;
+}
+
+static void
+each_check(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	uint64_t us;
+	bool good;
+
+	if (checked(p, s, &good, &us))
+		add_number(f, s, good, out);
+}
+
+static void
+each_check_time(const struct family *f, const struct pen *p,
+    const struct server *s, struct buffer *out)
+{
+	char labels[LABELS_MAX];
+	uint64_t us;
+	bool good;
+
+	if (checked(p, s, &good, &us) && good)
+		metric_seconds(out, f, labels_of(s, "", labels), us);
+}
+
+static void
+each_weight(const struct family *f, const struct pen *p, const struct server *s,
+    struct buffer *out)
+{
+	(void)p;
+	add_number(f, s, s->set.weight, out);
+}
+
+/* `offset` is that of a number in struct server. */
+static void
+each_counter(const struct family *f, const struct pen *p,
+    const struct server *s, struct buffer *out)
+{
+	uint64_t value;
+
+	(void)p;
+	memcpy(&value, (const char *)s + f->offset, sizeof(value));
+	add_number(f, s, value, out);
+}
+
+#define DURATION(member) \
+	.each = each_duration, .offset = offsetof(struct server, member)
+#define SERVER(member) \
+	.each = each_counter, .offset = offsetof(struct server, member)
+
+static const struct family families[] = {
+	{ "pen_server_info", METRIC_GAUGE, "Its name and address.",
+	    .each = each_info },
+	{ "pen_server_up", METRIC_GAUGE, "1: the server may get new clients.",
+	    .each = each_up },
+	{ "pen_server_state", METRIC_GAUGE, "1: the server is in this state.",
+	    .each = each_state },
+	{ "pen_server_state_changes", METRIC_COUNTER, "Changes of its state.",
+	    .each = each_changes },
+	{ "pen_server_state_since_seconds", METRIC_GAUGE,
+	    "When its state changed last, Unix time.", .each = each_since },
+	{ "pen_server_down_seconds", METRIC_COUNTER,
+	    "How long it was down, suspect or blacklisted.",
+	    .each = each_down },
+	{ "pen_server_check_good", METRIC_GAUGE,
+	    "1: its last health check was good.", .each = each_check },
+	{ "pen_server_check_duration_seconds", METRIC_GAUGE,
+	    "How long that took.", .each = each_check_time },
+	{ "pen_server_weight", METRIC_GAUGE, "Its weight.",
+	    .each = each_weight },
+	{ "pen_server_connections_max", METRIC_GAUGE,
+	    "At so many connections it gets no new clients; 0: no limit.",
+	    SERVER(set.soft) },
+	{ "pen_server_connections_hard", METRIC_GAUGE,
+	    "At so many connections it gets no clients at all; 0: no limit.",
+	    SERVER(set.hard) },
+	{ "pen_server_connections", METRIC_GAUGE, "Connections that are open.",
+	    SERVER(connections) },
+	{ "pen_server_connects", METRIC_COUNTER, "Clients that it was given.",
+	    SERVER(connects) },
+	{ "pen_server_failures", METRIC_COUNTER, "Connects to it that failed.",
+	    SERVER(failures) },
+	{ "pen_server_sessions_closed", METRIC_COUNTER,
+	    "Sessions with it that ended: well, by their client's doing, or "
+	    "failed.",
+	    .each = each_end },
+	{ "pen_server_sent_bytes", METRIC_COUNTER, "Bytes sent to it.",
+	    SERVER(sent) },
+	{ "pen_server_received_bytes", METRIC_COUNTER,
+	    "Bytes received from it.", SERVER(received) },
+	{ "pen_server_connect_duration_seconds", METRIC_HISTOGRAM,
+	    "How long connects to it took.", DURATION(connect_durations) },
+	{ "pen_server_first_byte_duration_seconds", METRIC_HISTOGRAM,
+	    "From the beginning of a session to its first answer byte.",
+	    DURATION(first_bytes) },
+};
+
+const struct family *
+metrics_of_servers(unsigned number)
+{
+	return number < sizeof(families) / sizeof(families[0])
+	    ? &families[number]
+	    : NULL;
+}

@@ -1,0 +1,35 @@
+/* report.h: what the program says about itself: servers and counters. */
+#ifndef PEN_CONTROL_REPORT_H
+#define PEN_CONTROL_REPORT_H
+
+#include "control/answer/facts.h"
+#include "pool/server.h"
+
+struct pen;
+
+/* Adds the servers in pieces, a line each:
+ * 0 addr 127.0.0.1 port 9001 conn 0 max 0 hard 0 weight 0 prio 0 sx 0 rx 0 */
+void report_servers(struct reply *r);
+/* The same with all that is known of each server, its state and history, times
+ * and rates, and the two special servers behind the others. As JSON the objects
+ * are the same. */
+void report_servers_long(struct reply *r);
+/* The name of its state. */
+const char *report_server_state(const struct server *s);
+/* "regular", "emergency" or "abuse". */
+const char *report_role(enum server_role role);
+/* A time, in seconds since 1970, in local time: RFC 3339, section 5.6. */
+enum { REPORT_TEXT_MAX = 40 };
+const char *report_time(int64_t seconds, char text[REPORT_TEXT_MAX]);
+/* Connects a second, lately; `now` as report_now() says. */
+const char *report_rate(
+    const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);
+/* The loop's ms; before there is a loop, the clock's. */
+uint64_t report_now(const struct pen *p);
+/* All counters: "NAME VALUE" with FACTS_LINES. */
+void report_counters(
+    const struct pen *p, struct reply *r, enum facts_style style);
+/* Servers and counters to the log, as SIGUSR1 asks. */
+void report_log(struct pen *p);
+
+#endif

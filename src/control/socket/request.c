@@ -1,0 +1,391 @@
+/* request.c: one line of commands: parse, may you, do, wait, answer. */
+#include "config.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/log.h"
+#include "control/apply/apply.h"
+#include "control/answer/facts.h"
+#include "control/socket/request.h"
+
+static void
+on_drain(struct timer *t)
+{
+	struct request *q = list_entry(t, struct request, drain.tick);
+
+	q->on_wake(q);
+}
+
+static void
+on_upgrade(struct upgrade_waiter *w)
+{
+	struct request *q = list_entry(w, struct request, upgrade);
+
+	q->on_wake(q);
+}
+
+static void
+on_loads(struct acl_loads *l)
+{
+	struct request *q = list_entry(l, struct request, loads);
+
+	q->on_wake(q);
+}
+
+void
+request_init(struct request *q, struct pen *p, struct asker *asker,
+    void (*on_wake)(struct request *q))
+{
+	memset(q, 0, sizeof(*q));
+	q->pen = p;
+	q->asker = asker;
+	q->on_wake = on_wake;
+	reply_init(&q->reply);
+	names_init(&q->names);
+	acl_loads_init(&q->loads, on_loads);
+	q->loads.loop = p->loop;
+	drain_init(&q->drain, on_drain);
+	q->upgrade.on_news = on_upgrade;
+}
+
+void
+request_fini(struct request *q)
+{
+	names_fini(&q->names);
+	acl_loads_clear(&q->loads);
+	drain_fini(&q->drain);
+	upgrade_wait_cancel(&q->upgrade);
+	reply_fini(&q->reply);
+	free(q->line);
+	q->line = q->next = NULL;
+}
+
+int
+request_begin(struct request *q, const char *line)
+{
+	free(q->line);
+	q->failed = q->reply.classic = false;
+	q->line = q->next = strdup(line);
+	if (q->line != NULL)
+		return 0;
+	q->failed = true;
+	return error_set(&q->error, "out of memory");
+}
+
+/* ---- one command ---- */
+
+/* "json" as the last word asks for it; not of what changes something. */
+static int
+take_json(const struct command *row, struct words *w, bool no, bool *json,
+    struct error *e)
+{
+	int n = w->count;
+
+	*json = n > 0 && strcmp(w->word[n - 1], "json") == 0 &&
+	    (row->kind == KIND_REPORT || (row->flags & ROW_ASKS && n == 2) ||
+		(n == 1 && row->kind <= KIND_CHANGE && !no &&
+		    !command_changes(row, 0, no)));
+	if (!*json)
+		return 0;
+	if (!facts_have_json())
+		return error_set(e, "json: built without Jansson");
+	w->word[--w->count] = NULL;
+	return 0;
+}
+
+static void
+on_names(struct names *n)
+{
+	struct request *q = list_entry(n, struct request, names);
+
+	q->on_wake(q);
+}
+
+/* Looks the names up that the draft needs. Returns whether it waits for
+ * them. */
+static bool
+wait_for_names(struct request *q)
+{
+	if (q->names.missing == 0)
+		return false;
+	if (q->pen->resolver == NULL) {
+		names_look_up_now(&q->names, NULL);
+		return false;
+	}
+	names_look_up(&q->names, q->pen->resolver, on_names);
+	return true;
+}
+
+/* The command changes a draft, which comes into force if it can. */
+static int
+change(struct request *q, struct call *c, bool *waits, struct error *e)
+{
+	size_t said = buffer_length(&q->reply.out);
+	struct pen *p = q->pen;
+	int rc;
+
+	c->plan = plan_copy(p->plan);
+	if (c->plan == NULL)
+		return error_set(e, "out of memory");
+	p->loads = &q->loads;
+	rc = command_run(c, e);
+	p->loads = NULL;
+	*waits = rc == 0 && acl_loads_wait(&q->loads);
+	q->names.past = c->fresh ? UINT_MAX : 0;
+	if (rc == 0 && apply_want_names(p, c->plan, &q->names) < 0)
+		rc = error_set(e, "out of memory");
+	if (rc == 0 && !*waits)
+		*waits = wait_for_names(q);
+	p->who = q->asker != NULL ? q->asker->who : NULL;
+	p->remote = q->asker != NULL && q->asker->remote;
+	if (rc < 0 || *waits)
+		plan_free(c->plan);
+	else
+		rc = apply_plan(p, c->plan, &q->names, e);
+	p->who = NULL;
+	p->remote = false;
+	if (rc == 0 && !*waits && c->drains)
+		drain_begin(&q->drain, p, c->slot, c->drain_ms);
+	if (rc < 0 || *waits) /* what it answered is not true (yet) */
+		buffer_cut(&q->reply.out, said);
+	return rc;
+}
+
+/* Who has kept a control session open over an upgrade talks to the old process,
+ * whose own sessions and end are all that there is to command. */
+static int
+refuse_to_change(const struct request *q, const struct command *row,
+    enum access needed, struct error *e)
+{
+	const struct pen *p = q->pen;
+
+	if (q->asker == NULL || !p->replaced || needed == ACCESS_LOOK ||
+	    row->flags & ROW_DRAINING)
+		return 0;
+	return p->successor != 0
+	    ? error_set(e, "process %ld serves now", (long)p->successor)
+	    : error_set(e, "another process serves now");
+}
+
+/* For who watches from outside. */
+static void
+note_reload(struct pen *p, bool done)
+{
+	p->reload_failed = !done;
+	if (done)
+		p->loaded_wall = time(NULL);
+}
+
+/* What the row is allowed to do and takes, then does it. */
+static int
+run_row(struct request *q, const struct command *row, struct words *w, bool no,
+    bool *waits, struct error *e)
+{
+	struct call c = { .pen = q->pen,
+		.plan = q->pen->plan,
+		.row = row,
+		.words = w,
+		.no = no,
+		.asker = q->asker,
+		.reply = &q->reply,
+		.grows = q->pen->phase >= PHASE_SERVING };
+	enum access needed;
+	int rc;
+
+	if (take_json(row, w, no, &q->reply.json, e) < 0)
+		return -1;
+	needed = command_access(row, w->count, no);
+	if (q->asker != NULL && q->asker->access < needed)
+		return error_set(e, "needs the level %s, yours is %s",
+		    access_name(needed), access_name(q->asker->access));
+	if (refuse_to_change(q, row, needed, e) < 0)
+		return -1;
+	if (!command_changes(row, w->count, no) || !command_is_there(row)) {
+		if (command_run(&c, e) < 0)
+			return -1;
+		if (c.upgrades)
+			upgrade_wait(q->pen, &q->upgrade);
+		return 0;
+	}
+	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
+		return error_set(e, "only at the start");
+	rc = change(q, &c, waits, e);
+	if (row->run == run_reload && !*waits)
+		note_reload(q->pen, rc == 0);
+	return rc;
+}
+
+/* What it was, before why: "no acl: expects N". */
+static void
+name_error(struct request *q, const struct command *row, bool no,
+    const struct error *why)
+{
+	error_set(
+	    &q->error, "%s%s: %.400s", no ? "no " : "", row->name, why->text);
+	if (q->reply.classic)
+		q->error = *why;
+}
+
+/* ---- who did what ---- */
+
+enum { LOGGED_MAX = 200 };
+
+/* The command, as one word between quotes. */
+static void
+copy_command(char to[LOGGED_MAX], const char *from, size_t length)
+{
+	size_t n;
+
+	while (length > 0 && (*from == ' ' || *from == '\t')) {
+		from++;
+		length--;
+	}
+	while (length > 0 && strchr(" \t\r", from[length - 1]) != NULL)
+		length--;
+	for (n = 0; n < length && n < LOGGED_MAX - 1; n++)
+		to[n] = from[n] == '"'		   ? '\''
+		    : (unsigned char)from[n] < ' ' ? '?'
+						   : from[n];
+	to[n] = '\0';
+}
+
+/* What a control client has changed, or done; not what it asked for. */
+static void
+log_command(const struct request *q, const struct command *row, int arguments,
+    bool no, const char *text, size_t length)
+{
+	char command[LOGGED_MAX];
+
+	if (q->asker == NULL || log_level < LOG_LEVEL_INFO ||
+	    command_access(row, arguments, no) == ACCESS_LOOK ||
+	    (row->kind != KIND_ACTION && !command_changes(row, arguments, no)))
+		return;
+	copy_command(command, text, length);
+	log_write(
+	    NULL, LOG_LEVEL_INFO, "command \"%s\" %s", command, q->asker->who);
+}
+
+/* The command at q->next. On *waits it is to be done again. */
+static int
+run_next(struct request *q, bool *waits)
+{
+	struct error *e = &q->error;
+	char *copy = strdup(q->next), *rest;
+	const struct command *row;
+	struct words w;
+	struct error why;
+	bool no = false;
+	int rc;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	rc = command_parse(copy, &row, &w, &no, &rest, e);
+	if (rc == 0 && row != NULL) {
+		rc = run_row(q, row, &w, no, waits, &why);
+		if (rc < 0)
+			name_error(q, row, no, &why);
+		else if (!*waits)
+			log_command(q, row, w.count, no, q->next,
+			    rest != NULL ? (size_t)(rest - copy) - 1
+					 : strlen(q->next));
+	}
+	if (!*waits) {
+		q->next = rest != NULL ? q->next + (rest - copy) : NULL;
+		names_forget(&q->names);
+		acl_loads_clear(&q->loads);
+	}
+	free(copy);
+	return rc;
+}
+
+/* ---- the line ---- */
+
+static enum request_result
+refuse(struct request *q)
+{
+	q->failed = true;
+	q->next = NULL;
+	q->reply.more = NULL;
+	reply_add(&q->reply.out, "%s%.500s\n",
+	    q->reply.classic ? "" : "error: ", q->error.text);
+	return REQUEST_DONE;
+}
+
+static enum request_result
+go_on_draining(struct request *q)
+{
+	struct error why;
+
+	switch (drain_go_on(&q->drain, &q->reply.out, &why)) {
+	case DRAIN_WAITS:
+		return REQUEST_WAITS;
+	case DRAIN_DONE:
+		return REQUEST_DONE;
+	case DRAIN_FAILED:
+		break;
+	}
+	q->error = why;
+	return refuse(q);
+}
+
+/* Each time there is news. */
+static enum request_result
+go_on_upgrading(struct request *q)
+{
+	long pid = (long)q->upgrade.pid;
+
+	switch (q->upgrade.result) {
+	case UPGRADE_WAITS:
+		reply_add(&q->reply.out, "process %ld starts\n", pid);
+		return REQUEST_WAITS;
+	case UPGRADE_FAILED:
+		q->upgrade.result = UPGRADE_NONE;
+		error_set(&q->error, "upgrade: %.400s", q->upgrade.why.text);
+		return refuse(q);
+	default:
+		reply_add(&q->reply.out, "process %ld serves\n", pid);
+		q->upgrade.result = UPGRADE_NONE;
+		return REQUEST_DONE;
+	}
+}
+
+/* What the command before waits for. */
+static enum request_result
+go_on_waiting(struct request *q)
+{
+	if (drain_is_on(&q->drain))
+		return go_on_draining(q);
+	return q->upgrade.result != UPGRADE_NONE ? go_on_upgrading(q)
+						 : REQUEST_DONE;
+}
+
+enum request_result
+request_run(struct request *q)
+{
+	enum request_result result;
+	bool waits = false;
+
+	for (;;) {
+		if (buffer_length(&q->reply.out) >= REPLY_PIECE)
+			return REQUEST_FULL;
+		result = go_on_waiting(q);
+		if (result == REQUEST_WAITS || q->failed)
+			return result;
+		if (q->reply.more != NULL) {
+			if (!q->reply.more(&q->reply, q->pen))
+				q->reply.more = NULL;
+			if (q->reply.more != NULL)
+				return REQUEST_FULL;
+			continue;
+		}
+		if (q->next == NULL || (q->asker != NULL && q->asker->quit))
+			return REQUEST_DONE;
+		if (run_next(q, &waits) < 0)
+			return refuse(q);
+		if (waits)
+			return REQUEST_WAITS;
+	}
+}

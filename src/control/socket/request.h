@@ -1,0 +1,54 @@
+/* request.h: a line of commands being carried out while the program serves.
+ *
+ *     request_init() -> request_run() -> REQUEST_DONE
+ *                          ^   |
+ *                          |   |-> REQUEST_FULL   take the answer, run again
+ *                          '---'-> REQUEST_WAITS  on_wake() comes: run again
+ *
+ * The commands of a line (;) are carried out in order until one is refused.
+ * Each changes a draft that is applied as a whole. One that needs names of
+ * hosts waits for them and is then done again from its beginning, so that what
+ * others changed meanwhile is not lost; so does one that needs a long file of
+ * an access list. One that has drained a server may wait
+ * for the last connection before it answers; one that has begun an upgrade
+ * waits for its end. */
+#ifndef PEN_CONTROL_REQUEST_H
+#define PEN_CONTROL_REQUEST_H
+
+#include "control/apply/acl_loads.h"
+#include "control/language/command.h"
+#include "control/commands/drain.h"
+#include "control/apply/names.h"
+#include "control/upgrade/upgrade.h"
+
+enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
+
+struct request {
+	struct pen *pen;
+	struct asker *asker; /* NULL: nobody; everything is allowed */
+	struct reply reply;
+	bool failed;
+	struct error error; /* why; also in the reply, behind "error: " */
+	/* Not to be touched from here on. */
+	char *line, *next;
+	struct names names;
+	struct acl_loads loads;
+	struct drain drain;
+	struct upgrade_waiter upgrade;
+	void (*on_wake)(struct request *q);
+};
+
+/* `asker` stays the caller's. */
+void request_init(struct request *q, struct pen *p, struct asker *asker,
+    void (*on_wake)(struct request *q));
+/* Cancels what waits. */
+void request_fini(struct request *q);
+
+/* Begins a line, which is copied; the one before is done. Returns 0, or -1
+ * without memory: it has failed then. */
+int request_begin(struct request *q, const char *line);
+/* Goes on. While the answer is REQUEST_FULL, take (some of) reply.out before
+ * calling again. */
+enum request_result request_run(struct request *q);
+
+#endif

@@ -1,0 +1,195 @@
+/* socket.c: the listeners of the control socket, and who may come in. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/pen.h"
+#include "control/socket/socket.h"
+#include "control/socket/socket_private.h"
+#include "net/listener.h"
+
+struct control_listener {
+	struct list link;
+	struct listener listener;
+	enum access level, others;
+	uid_t owner; /* who opened it */
+};
+
+static struct control_listener *
+of(struct list *link)
+{
+	return list_entry(link, struct control_listener, link);
+}
+
+/* ---- who may come in ---- */
+
+/* Root, who opened the socket and who runs the program are its owners; others
+ * were let in by the file's mode only. */
+static bool
+is_owner(const struct control_listener *cl, const struct peer_owner *owner)
+{
+	return owner->uid == 0 || owner->uid == cl->owner ||
+	    owner->uid == geteuid();
+}
+
+/* On TCP the list of control_acl decides. List 0 is the one that control_acl
+ * names when nobody has set it, so that it permits all while it is empty; any
+ * other list was named to keep somebody out, and permits nobody then. It
+ * decides about those on Unix sockets if it has an entry for any of them. */
+static bool
+may_enter(const struct control *c, const struct peer *who)
+{
+	const struct pen *p = c->pen;
+	unsigned number = (unsigned)p->plan->config.control_acl.number;
+	const struct acl *l = pool_acl(p->pool, number);
+
+	if (who->family == AF_UNIX)
+		return !l->has_unix || acl_permits(l, who);
+	return (!acl_is_empty(l) || number == 0) && acl_permits(l, who);
+}
+
+/* Whether it is an owner of the socket; sets who it is. */
+static bool
+identify(const struct control_listener *cl, int fd, struct peer *who)
+{
+	struct peer_owner owner;
+
+	if (who->family != AF_UNIX || sock_peer_owner(fd, &owner) < 0)
+		return false;
+	peer_set_owner(who, &owner);
+	return is_owner(cl, &owner);
+}
+
+static void
+on_accept(struct listener *l, int fd, const struct peer *from)
+{
+	struct control_listener *cl =
+	    list_entry(l, struct control_listener, listener);
+	struct control *c = l->arg;
+	struct peer who = *from;
+	bool owner = identify(cl, fd, &who);
+
+	if (!owner && !may_enter(c, &who)) {
+		close(fd);
+		return;
+	}
+	if (c->count == c->most)
+		client_close_oldest(c);
+	client_start(c, fd, from,
+	    owner || who.family != AF_UNIX ? cl->level : cl->others);
+}
+
+/* ---- life ---- */
+
+struct control *
+control_new(struct pen *p, struct loop *l, unsigned most)
+{
+	struct control *c = calloc(1, sizeof(*c));
+
+	if (c == NULL)
+		return NULL;
+	c->pen = p;
+	c->loop = l;
+	c->most = most;
+	list_init(&c->listeners);
+	list_init(&c->clients);
+	timeouts_init(&c->idle, l, client_on_idle, NULL);
+	return c;
+}
+
+void
+control_free(struct control *c)
+{
+	struct list *link;
+
+	if (c == NULL)
+		return;
+	while (c->count > 0)
+		client_close_oldest(c);
+	while ((link = list_first(&c->listeners)) != NULL) {
+		list_remove(link);
+		listener_close(&of(link)->listener);
+		free(of(link));
+	}
+	timeouts_fini(&c->idle);
+	free(c);
+}
+
+void
+control_each_listener(struct control *c,
+    void (*fn)(void *arg, struct listener *l), void *arg)
+{
+	struct list *link;
+
+	for (link = c->listeners.next; link != &c->listeners; link = link->next)
+		fn(arg, &of(link)->listener);
+}
+
+static void
+pause_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_pause(l);
+}
+
+void
+control_pause(struct control *c)
+{
+	control_each_listener(c, pause_listener, NULL);
+}
+
+/* Events that were fetched already may point to the listeners, which stay. */
+static void
+leave_listener(void *arg, struct listener *l)
+{
+	(void)arg;
+	listener_leave(l);
+	listener_close(l);
+}
+
+void
+control_leave(struct control *c)
+{
+	control_each_listener(c, leave_listener, NULL);
+}
+
+int
+control_listen(struct control *c, const struct addr *at,
+    const struct control_plan *plan, struct error *e)
+{
+	struct control_listener *cl = calloc(1, sizeof(*cl));
+	struct sock_listen_options o = { .backlog = 128,
+		.unix_mode = plan->mode,
+		.inherited = &c->pen->inherited };
+
+	if (cl == NULL)
+		return error_set(e, "out of memory");
+	if (listener_open(&cl->listener, c->loop, at, &o, e) < 0) {
+		free(cl);
+		return -1;
+	}
+	cl->level = plan->level;
+	cl->others = plan->others;
+	cl->owner = geteuid();
+	cl->listener.budget = 16;
+	cl->listener.on_accept = on_accept;
+	cl->listener.arg = c;
+	list_append(&c->listeners, &cl->link);
+	return 0;
+}
+
+int
+control_start(struct control *c)
+{
+	struct list *link;
+
+	for (link = c->listeners.next; link != &c->listeners; link = link->next)
+		if (listener_resume(
+			&list_entry(link, struct control_listener, link)
+			     ->listener) < 0)
+			return -1;
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* socket.h: the control socket: one line in, one answer out, closed.
+ *
+ * Any number of addresses, TCP or Unix, many clients at once, each with the
+ * access its socket and its user give it. A client gets a fixed time to say its
+ * line and, from its last progress on, the same time to read the answer; a
+ * silent or slow one costs a descriptor until then and nothing else; when there
+ * are too many the one that is silent longest makes room. Errors answer one
+ * line beginning "error: ". */
+#ifndef PEN_CONTROL_SOCKET_H
+#define PEN_CONTROL_SOCKET_H
+
+#include "base/addr.h"
+#include "base/error.h"
+#include "control/plan/plan.h"
+#include "net/loop.h"
+
+struct pen;
+struct control;
+struct listener;
+
+/* No sockets yet, and up to `most` clients at a time; `p` outlives it. NULL
+ * with errno ENOMEM. */
+struct control *control_new(struct pen *p, struct loop *l, unsigned most);
+/* Closes everything; NULL is fine. */
+void control_free(struct control *c);
+
+/* Listens at one more address, with the levels and the mode of `plan`. Returns
+ * 0, or -1 with a sentence. */
+int control_listen(struct control *c, const struct addr *at,
+    const struct control_plan *plan, struct error *e);
+/* Accepts from now on. Returns 0, or -1 with errno. */
+int control_start(struct control *c);
+/* Accepts nobody until control_start(); clients that are there go on. */
+void control_pause(struct control *c);
+/* Another process has the sockets and their files: closes them here. Clients
+ * that are there go on. */
+void control_leave(struct control *c);
+/* Calls `fn` for each socket. */
+void control_each_listener(struct control *c,
+    void (*fn)(void *arg, struct listener *l), void *arg);
+
+#endif

@@ -1,0 +1,100 @@
+/* executable.c: argv[0] as a path. */
+#include "config.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "control/upgrade/executable.h"
+
+static bool
+is_program(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0 || access(path, X_OK) < 0)
+		return false;
+	errno = EACCES;
+	return S_ISREG(st.st_mode);
+}
+
+/* A path that does not depend on the working directory; NULL without one. */
+static char *
+absolute(const char *path)
+{
+	char cwd[PATH_MAX], *whole;
+	size_t size;
+
+	if (path[0] == '/')
+		return strdup(path);
+	if (getcwd(cwd, sizeof(cwd)) == NULL)
+		return NULL;
+	size = strlen(cwd) + strlen(path) + sizeof("/");
+	whole = malloc(size);
+	if (whole != NULL)
+		snprintf(whole, size, "%s/%s", cwd, path);
+	return whole;
+}
+
+/* As execvp(3) finds it: an empty directory is the working directory. */
+static char *
+search(const char *name)
+{
+	const char *dir = getenv("PATH");
+	char path[PATH_MAX];
+	size_t n;
+
+	for (; dir != NULL && *dir != '\0'; dir += n + (dir[n] == ':')) {
+		n = strcspn(dir, ":");
+		if (snprintf(path, sizeof(path), "%.*s/%s", n > 0 ? (int)n : 1,
+			n > 0 ? dir : ".", name) < (int)sizeof(path) &&
+		    is_program(path))
+			return absolute(path);
+	}
+	return NULL;
+}
+
+static char **
+copy_list(int argc, char *const *argv)
+{
+	char **list = calloc((size_t)argc + 1, sizeof(char *));
+
+	if (list != NULL)
+		memcpy(list, argv, (size_t)argc * sizeof(char *));
+	return list;
+}
+
+void
+executable_note(struct executable *x, int argc, char *const *argv)
+{
+	x->path = NULL;
+	x->argv = copy_list(argc, argv);
+	if (argc > 0)
+		x->path = strchr(argv[0], '/') != NULL ? absolute(argv[0])
+						       : search(argv[0]);
+}
+
+void
+executable_fini(struct executable *x)
+{
+	free(x->path);
+	free(x->argv);
+	*x = (struct executable){ .path = NULL };
+}
+
+int
+executable_check(const struct executable *x, struct error *e)
+{
+	if (x->path == NULL || x->argv == NULL)
+		return error_set(e,
+		    "cannot find the file of this program; start it by its "
+		    "full path");
+	if (is_program(x->path))
+		return 0;
+	return error_set(e, "\"%.300s\": %s", x->path, strerror(errno));
+}

@@ -1,0 +1,277 @@
+/* learned.c: what the program has learned, as records. */
+#include "config.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "control/upgrade/learned.h"
+#include "control/upgrade/learned_private.h"
+#include "control/pen.h"
+#include "control/report/counters.h"
+#include "proxy/reason.h"
+
+/* The parts in the order in which they are written: clients name servers. */
+enum {
+	PART_SERVERS,
+	PART_COUNTERS,
+	PART_KEYS,
+	PART_CLIENTS,
+	PART_FLOWS,
+	PART_END
+};
+
+/* Things in a piece: some ten kilobytes. */
+enum { SERVERS = 50, CLIENTS = 250, FLOWS = 100 };
+
+void
+learned_writer_init(struct learned_writer *l, const struct pen *p)
+{
+	*l = (struct learned_writer){ .pen = p, .part = PART_SERVERS };
+}
+
+static void
+next_part(struct learned_writer *l)
+{
+	l->part++;
+	l->at = 0;
+}
+
+/* ---- servers ---- */
+
+/* From one time to a later one in ms, but 1 at least; 0 if one of them is
+ * none. */
+static uint64_t
+span(uint64_t from, uint64_t to)
+{
+	if (from == 0 || to == 0)
+		return 0;
+	return to > from ? to - from : 1;
+}
+
+static void
+write_history(struct handover_writer *w, const struct server_history *h,
+    uint64_t now)
+{
+	handover_add_number(w, h->state, 1);
+	handover_add_number(w, h->changes, 4);
+	handover_add_number(w, span(h->since_ms, now), 8);
+	handover_add_number(w, (uint64_t)h->since_wall, 8);
+	handover_add_text(w, h->reason);
+}
+
+static void
+write_server(
+    struct handover_writer *w, const struct server *s, uint64_t now)
+{
+	handover_open(w, HANDOVER_SERVER);
+	handover_add_number(w, s->slot, 4);
+	handover_add_addr(w, &s->addrs.addr[s->addr_first]);
+	handover_add_number(w, s->admin, 1);
+	handover_add_number(w, span(now, s->blacklisted_until), 8);
+	handover_add_number(w, s->by_operator, 1);
+	handover_add_number(w, s->refusals, 4);
+	handover_add_number(w, s->health.down, 1);
+	handover_add_number(w, s->health.against, 4);
+	handover_add_number(w, s->health.good, 4);
+	handover_add_number(w, span(s->health.since, now), 8);
+	handover_add_number(w, s->connects, 8);
+	handover_add_number(w, s->failures, 8);
+	handover_add_number(w, s->sent, 8);
+	handover_add_number(w, s->received, 8);
+	write_history(w, &s->history, now);
+	handover_add_number(w, s->health.unproven, 1);
+	handover_add_number(w, s->health.assumed, 1);
+	handover_close(w);
+}
+
+static void
+write_servers(struct learned_writer *l, struct handover_writer *w)
+{
+	const struct pool *pool = l->pen->pool;
+	uint64_t now = loop_now(l->pen->loop);
+	const struct server *s;
+	unsigned i;
+
+	for (i = 0; i < SERVERS && l->at < pool_slots(pool); i++, l->at++) {
+		s = pool_slot(pool, (unsigned)l->at);
+		if (s->present && s->addrs.count > 0)
+			write_server(w, s, now);
+	}
+	if (l->at >= pool_slots(pool))
+		next_part(l);
+}
+
+/* ---- counters ---- */
+
+/* Those of the frontend, by number; of an array the names of its items. */
+const char *
+learned_counter(unsigned i, size_t *offset)
+{
+	const struct counter *c;
+	unsigned row;
+
+	for (row = 0; (c = counter_at(row)) != NULL; row++) {
+		unsigned n = c->count > 0 ? c->count : 1;
+
+		if (c->source != COUNTER_FRONTEND)
+			continue;
+		if (i < n) {
+			*offset = c->offset + i * c->stride;
+			return c->item != NULL ? c->item(i) : c->name;
+		}
+		i -= n;
+	}
+	return NULL;
+}
+
+static void
+write_counters(struct learned_writer *l, struct handover_writer *w)
+{
+	const struct frontend_stats *st = frontend_stats(l->pen->frontend);
+	const char *name;
+	size_t offset;
+	unsigned i;
+
+	for (i = 0; (name = learned_counter(i, &offset)) != NULL; i++) {
+		handover_open(w, HANDOVER_COUNTER);
+		handover_add_text(w, name);
+		handover_add_number(w,
+		    *(const uint64_t *)(const void *)((const char *)st +
+			offset),
+		    8);
+		handover_close(w);
+	}
+	next_part(l);
+}
+
+/* ---- TLS ---- */
+
+/* Clients resume their sessions with the new process, too. */
+static void
+write_keys(struct learned_writer *l, struct handover_writer *w)
+{
+	const struct tls_server *t = l->pen->secure.server;
+	unsigned char keys[TLS_KEYS_BYTES];
+	size_t n = t != NULL ? tls_server_export_keys(t, keys) : 0;
+
+	if (n > 0) {
+		handover_open(w, HANDOVER_TLS_KEYS);
+		handover_add(w, keys, n);
+		handover_close(w);
+		tls_wipe(keys, n);
+	}
+	next_part(l);
+}
+
+/* ---- clients ---- */
+
+static void
+write_client(
+    struct handover_writer *w, const struct sticky_client *c, uint64_t now)
+{
+	handover_add(w, c->ip, sizeof(c->ip));
+	handover_add_number(w, c->scope, 2);
+	handover_add_number(w, c->family, 1);
+	handover_add_number(w, c->proven, 1);
+	handover_add_number(w, server_slot(c->server), 4);
+	handover_add_number(w, now > c->seen ? now - c->seen : 0, 8);
+	handover_add_number(w, c->connects, 4);
+	handover_add_number(w, c->sent, 8);
+	handover_add_number(w, c->received, 8);
+}
+
+static void
+write_clients(struct learned_writer *l, struct handover_writer *w)
+{
+	const struct sticky *sticky = pool_sticky(l->pen->pool);
+	size_t count = sticky != NULL ? sticky_count(sticky) : 0;
+	uint64_t now = loop_now(l->pen->loop);
+	unsigned i;
+
+	if (l->at >= count) {
+		next_part(l);
+		return;
+	}
+	handover_open(w, HANDOVER_CLIENTS);
+	for (i = 0; i < CLIENTS && l->at < count; i++)
+		write_client(w, sticky_at(sticky, (size_t)l->at++), now);
+	handover_close(w);
+}
+
+/* ---- flows ---- */
+
+static void
+write_flow(struct handover_writer *w, const struct flow_past *past)
+{
+	handover_add_addr(w, &past->client);
+	handover_add_addr(w, &past->listener);
+	handover_add(w, past->local.ip, sizeof(past->local.ip));
+	handover_add_number(w, past->local.interface, 4);
+	handover_add_number(w, past->local.family, 2);
+	handover_add_number(w, past->server->slot, 4);
+	handover_add_number(w, past->steady, 1);
+}
+
+static void
+write_flows(struct learned_writer *l, struct handover_writer *w)
+{
+	struct flow_past past;
+	unsigned i;
+
+	handover_open(w, HANDOVER_FLOWS);
+	for (i = 0; i < FLOWS &&
+	     frontend_flow_past(l->pen->frontend, &l->at, &past);
+	     i++)
+		write_flow(w, &past);
+	handover_close(w);
+	if (i < FLOWS)
+		next_part(l);
+}
+
+/* ---- all ---- */
+
+static int
+write_piece(struct learned_writer *l, struct buffer *out, unsigned end)
+{
+	bool first = l->part == PART_SERVERS && l->at == 0;
+	struct handover_writer w;
+
+	if (first)
+		handover_begin(&w, out);
+	else
+		handover_go_on(&w, out);
+	switch (l->part) {
+	case PART_SERVERS:
+		write_servers(l, &w);
+		break;
+	case PART_COUNTERS:
+		write_counters(l, &w);
+		break;
+	case PART_KEYS:
+		write_keys(l, &w);
+		break;
+	case PART_CLIENTS:
+		write_clients(l, &w);
+		break;
+	case PART_FLOWS:
+		write_flows(l, &w);
+		break;
+	}
+	if (l->part == PART_END) {
+		handover_open(&w, HANDOVER_END);
+		handover_close(&w);
+	}
+	return w.failed ? -1 : l->part < end;
+}
+
+int
+learned_write(struct learned_writer *l, struct buffer *out)
+{
+	return write_piece(l, out, PART_FLOWS);
+}
+
+int
+learned_write_flows(struct learned_writer *l, struct buffer *out)
+{
+	return write_piece(l, out, PART_END);
+}

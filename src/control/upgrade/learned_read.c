@@ -1,0 +1,441 @@
+/* learned_read.c: what another process has learned comes into force here. */
+#include "config.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "control/upgrade/learned.h"
+#include "control/upgrade/learned_private.h"
+#include "control/pen.h"
+
+/* An address of a server here, for the search. */
+struct learned_address {
+	uint64_t hash;
+	const struct addr *at;
+	struct server *server;
+};
+
+/* A server of the other process, and the same one here; NULL: none. */
+struct learned_server {
+	struct server *here;
+	struct server_past past;
+};
+
+/* ---- which server is which ---- */
+
+static uint64_t
+hash_of(const struct addr *at)
+{
+	char text[ADDR_TEXT_MAX];
+
+	addr_format(at, text);
+	return hash_stable(text, strlen(text));
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct learned_address *x = a, *y = b;
+
+	if (x->hash != y->hash)
+		return x->hash < y->hash ? -1 : 1;
+	return x->server->slot < y->server->slot ? -1
+						 : x->server->slot >
+	    y->server->slot;
+}
+
+static size_t
+count_addresses(const struct pool *pool)
+{
+	size_t count = 0;
+	unsigned i;
+
+	for (i = 0; i < pool_slots(pool); i++)
+		count += pool_slot(pool, i)->addrs.count;
+	return count;
+}
+
+/* Without memory no server is found again. */
+static void
+list_addresses(struct learned_reader *l, const struct pool *pool)
+{
+	struct learned_address *a;
+	struct server *s;
+	unsigned i, k;
+
+	l->addresses =
+	    calloc(count_addresses(pool) + 1, sizeof(*l->addresses));
+	if (l->addresses == NULL)
+		return;
+	for (i = 0; i < pool_slots(pool); i++) {
+		s = pool_slot(pool, i);
+		for (k = 0; s->present && k < s->addrs.count; k++) {
+			a = &l->addresses[l->address_count++];
+			a->at = &s->addrs.addr[k];
+			a->hash = hash_of(a->at);
+			a->server = s;
+		}
+	}
+	qsort(l->addresses, l->address_count, sizeof(*l->addresses), compare);
+}
+
+/* The first entry with that hash, or where it would be. */
+static size_t
+lower_bound(const struct learned_reader *l, uint64_t hash)
+{
+	size_t low = 0, high = l->address_count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (l->addresses[middle].hash < hash)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A server at that address: the one in the same slot if that is one of several,
+ * else the first. The servers beside the list are found in their slots only. */
+static struct server *
+find_server(
+    const struct learned_reader *l, unsigned slot, const struct addr *at)
+{
+	uint64_t hash = hash_of(at);
+	struct server *found = NULL, *s;
+	size_t i;
+
+	for (i = lower_bound(l, hash);
+	     i < l->address_count && l->addresses[i].hash == hash; i++) {
+		s = l->addresses[i].server;
+		if (!addr_equal(l->addresses[i].at, at))
+			continue;
+		if (s->slot == slot)
+			return s;
+		if (found == NULL && s->role == SERVER_REGULAR &&
+		    slot >= SLOTS_SPECIAL)
+			found = s;
+	}
+	return found;
+}
+
+/* ---- servers ---- */
+
+/* A time that was so long ago; at the least 1, as 0 is none. */
+static uint64_t
+ago(uint64_t now, uint64_t ms)
+{
+	return ms == 0 ? 0 : ms < now ? now - ms : 1;
+}
+
+static void
+get_history(
+    struct handover_record *r, struct server_history *h, uint64_t now)
+{
+	char reason[256];
+	size_t i;
+
+	memset(h, 0, sizeof(*h));
+	h->state = (enum server_state)handover_get_number(r, 1);
+	h->changes = (unsigned)handover_get_number(r, 4);
+	h->since_ms = ago(now, handover_get_number(r, 8));
+	h->since_wall = (int64_t)handover_get_number(r, 8);
+	handover_get_text(r, reason);
+	/* what came is not trusted: it goes to logs and reports */
+	for (i = 0; i < sizeof(h->reason) - 1 && reason[i] != '\0'; i++)
+		h->reason[i] = reason[i] < ' ' || reason[i] > '~' ||
+			reason[i] == '"'
+		    ? '?'
+		    : reason[i];
+}
+
+static void
+get_past(struct handover_record *r, struct server_past *past, uint64_t now)
+{
+	uint64_t admin = handover_get_number(r, 1),
+		 left = handover_get_number(r, 8);
+
+	past->admin = admin == SERVER_DRAINING || admin == SERVER_DISABLED
+	    ? (enum server_admin)admin
+	    : SERVER_ENABLED;
+	past->blacklisted_until =
+	    left > 0 && left < INT64_MAX ? now + left : 0;
+	past->by_operator = handover_get_number(r, 1) != 0;
+	past->refusals = (unsigned)handover_get_number(r, 4) % 64;
+	past->health.down = handover_get_number(r, 1) != 0;
+	past->health.against = (unsigned)handover_get_number(r, 4);
+	past->health.good = (unsigned)handover_get_number(r, 4);
+	past->health.since = ago(now, handover_get_number(r, 8));
+	past->connects = handover_get_number(r, 8);
+	past->failures = handover_get_number(r, 8);
+	past->sent = handover_get_number(r, 8);
+	past->received = handover_get_number(r, 8);
+	get_history(r, &past->history, now);
+	/* older processes do not say it */
+	past->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
+	past->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
+}
+
+static struct learned_server *
+server_at(struct learned_reader *l, uint64_t slot)
+{
+	struct learned_server *list;
+
+	if (slot >= server_slot(SERVERS_MAX))
+		return NULL;
+	list = array_grow(
+	    l->servers, &l->servers_room, sizeof(*list), (uint32_t)slot);
+	if (list == NULL)
+		return NULL;
+	l->servers = list;
+	return &list[slot];
+}
+
+/* The server here that had that slot there, or NULL. */
+static struct server *
+server_of(const struct learned_reader *l, uint64_t slot)
+{
+	return slot < l->servers_room ? l->servers[slot].here : NULL;
+}
+
+static void
+read_server(struct learned_reader *l, struct handover_record *r)
+{
+	uint64_t slot = handover_get_number(r, 4);
+	struct server_past past;
+	struct learned_server *s;
+	struct addr at;
+
+	handover_get_addr(r, &at);
+	get_past(r, &past, loop_now(l->pen->loop));
+	if (r->bad || l->addresses == NULL)
+		return;
+	s = server_at(l, slot);
+	if (s == NULL || s->here != NULL)
+		return;
+	s->past = past;
+	s->here = find_server(l, (unsigned)slot, &at);
+	l->server_count += s->here != NULL;
+}
+
+/* So that it is written, and stays when something else of it changes. */
+static void
+note_mark(struct pen *p, const struct server *s)
+{
+	struct server_plan *plan;
+
+	if (s->role != SERVER_REGULAR || s->admin == SERVER_ENABLED)
+		return;
+	plan = plan_edit(p->plan, s->slot);
+	if (plan != NULL)
+		plan->admin = (int)s->admin;
+}
+
+static void
+restore_servers(struct learned_reader *l)
+{
+	uint64_t now = loop_now(l->pen->loop);
+	uint32_t i;
+
+	for (i = 0; i < l->servers_room; i++) {
+		struct learned_server *s = &l->servers[i];
+
+		if (s->here == NULL)
+			continue;
+		pool_restore(l->pen->pool, s->here, &s->past, now);
+		note_mark(l->pen, s->here);
+	}
+}
+
+/* ---- counters ---- */
+
+static void
+read_counter(struct learned_reader *l, struct handover_record *r)
+{
+	char wanted[256];
+	const char *name;
+	uint64_t value;
+	size_t offset;
+	unsigned i;
+
+	handover_get_text(r, wanted);
+	value = handover_get_number(r, 8);
+	for (i = 0; !r->bad && (name = learned_counter(i, &offset)) != NULL;
+	     i++)
+		if (strcmp(name, wanted) == 0)
+			*(uint64_t *)(void *)((char *)&l->stats + offset) =
+			    value;
+}
+
+static void
+restore_counters(struct learned_reader *l)
+{
+	uint32_t i;
+
+	frontend_restore_stats(l->pen->frontend, &l->stats);
+	for (i = 0; i < l->servers_room; i++)
+		if (l->servers[i].here != NULL)
+			pool_restore_counters(l->pen->pool, l->servers[i].here,
+			    &l->servers[i].past);
+}
+
+/* ---- TLS ---- */
+
+static void
+read_keys(struct learned_reader *l, const struct handover_record *r)
+{
+	struct tls_server *t = l->pen->secure.server;
+
+	if (t != NULL && !r->bad)
+		(void)tls_server_import_keys(t, r->at, r->left);
+}
+
+/* ---- clients ---- */
+
+/* Returns whether the client is one, of a server that is here. */
+static bool
+get_client(struct learned_reader *l, struct handover_record *r,
+    struct sticky_client *c)
+{
+	const struct server *s;
+
+	memset(c, 0, sizeof(*c));
+	handover_get(r, c->ip, sizeof(c->ip));
+	c->scope = (uint16_t)handover_get_number(r, 2);
+	c->family = (uint8_t)handover_get_number(r, 1);
+	c->proven = handover_get_number(r, 1) != 0;
+	s = server_of(l, handover_get_number(r, 4));
+	c->seen =
+	    ago(loop_now(l->pen->loop), handover_get_number(r, 8) + 1);
+	c->connects = (uint32_t)handover_get_number(r, 4);
+	c->sent = handover_get_number(r, 8);
+	c->received = handover_get_number(r, 8);
+	if (r->bad || s == NULL || s->role != SERVER_REGULAR)
+		return false;
+	c->server = s->number;
+	return true;
+}
+
+static void
+read_clients(struct learned_reader *l, struct handover_record *r)
+{
+	struct sticky_client c, *list;
+
+	if (pool_sticky(l->pen->pool) == NULL)
+		return;
+	while (r->left > 0) {
+		if (!get_client(l, r, &c))
+			continue;
+		list = array_grow(l->clients, &l->clients_room, sizeof(*list),
+		    l->client_count);
+		if (list == NULL)
+			return;
+		l->clients = list;
+		list[l->client_count++] = c;
+	}
+}
+
+static int
+compare_seen(const void *a, const void *b)
+{
+	const struct sticky_client *x = a, *y = b;
+
+	return x->seen < y->seen ? -1 : x->seen > y->seen;
+}
+
+/* In the order in which they were seen: who is forgotten first follows from
+ * that. */
+static void
+restore_clients(struct learned_reader *l)
+{
+	struct sticky *sticky = pool_sticky(l->pen->pool);
+	uint32_t i;
+
+	if (sticky == NULL || l->client_count == 0)
+		return;
+	qsort(l->clients, l->client_count, sizeof(*l->clients), compare_seen);
+	for (i = 0; i < l->client_count; i++)
+		(void)sticky_restore(sticky, &l->clients[i]);
+}
+
+/* ---- flows ---- */
+
+static void
+read_flows(struct learned_reader *l, struct handover_record *r)
+{
+	struct flow_past past;
+	struct server *s;
+
+	learned_settle(l);
+	while (r->left > 0) {
+		memset(&past, 0, sizeof(past));
+		handover_get_addr(r, &past.client);
+		handover_get_addr(r, &past.listener);
+		handover_get(r, past.local.ip, sizeof(past.local.ip));
+		past.local.interface = (unsigned)handover_get_number(r, 4);
+		past.local.family = (uint16_t)handover_get_number(r, 2);
+		s = server_of(l, handover_get_number(r, 4));
+		past.steady = handover_get_number(r, 1) != 0;
+		if (!r->bad && s != NULL &&
+		    frontend_adopt_flow(l->pen->frontend, &past, s))
+			l->flow_count++;
+	}
+}
+
+/* ---- all ---- */
+
+void
+learned_reader_init(struct learned_reader *l, struct pen *p)
+{
+	memset(l, 0, sizeof(*l));
+	l->pen = p;
+	list_addresses(l, p->pool);
+}
+
+void
+learned_read(struct learned_reader *l, struct handover_record *record)
+{
+	switch (record->type) {
+	case HANDOVER_SERVER:
+		read_server(l, record);
+		break;
+	case HANDOVER_COUNTER:
+		read_counter(l, record);
+		break;
+	case HANDOVER_TLS_KEYS:
+		read_keys(l, record);
+		break;
+	case HANDOVER_CLIENTS:
+		read_clients(l, record);
+		break;
+	case HANDOVER_FLOWS:
+		read_flows(l, record);
+		break;
+	}
+}
+
+void
+learned_settle(struct learned_reader *l)
+{
+	if (l->settled)
+		return;
+	l->settled = true;
+	restore_servers(l);
+	restore_clients(l);
+}
+
+void
+learned_reader_end(struct learned_reader *l)
+{
+	learned_settle(l);
+	restore_counters(l);
+	log_info("taken over servers=%u clients=%" PRIu32 " flows=%u",
+	    l->server_count, l->client_count, l->flow_count);
+	free(l->addresses);
+	free(l->servers);
+	free(l->clients);
+}

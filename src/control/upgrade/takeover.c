@@ -1,0 +1,237 @@
+/* takeover.c: reads what the old process says; see takeover.h. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/log.h"
+#include "base/number.h"
+#include "base/output.h"
+#include "control/upgrade/handover.h"
+#include "control/upgrade/learned.h"
+#include "control/pen.h"
+#include "control/life/process.h"
+#include "control/upgrade/takeover.h"
+#include "net/sock.h"
+
+/* How long the old process may take for all of it: longer than it gives us. */
+enum { WAIT_MS = 60000 };
+
+void
+takeover_init(struct takeover *t)
+{
+	*t = (struct takeover){ .fd = -1, .error_fd = -1 };
+}
+
+void
+takeover_fini(struct takeover *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	if (t->error_fd >= 0)
+		close(t->error_fd);
+	takeover_init(t);
+}
+
+/* ---- what was passed ---- */
+
+/* A descriptor that is open and no standard file; -1: not so. Programs that we
+ * start do not get it. */
+static int
+descriptor(const char *text)
+{
+	uint64_t fd;
+
+	if (number_parse(text, STDERR_FILENO + 1, INT32_MAX, &fd) < 0 ||
+	    fcntl((int)fd, F_SETFD, FD_CLOEXEC) < 0)
+		return -1;
+	return (int)fd;
+}
+
+/* "7+,8-": descriptors; + says that the file of the socket is ours. */
+static void
+take_sockets(struct pen *p, char *list)
+{
+	struct error e;
+	char *item, *rest = list;
+	size_t n;
+	bool ours;
+	int fd;
+
+	while ((item = strsep(&rest, ",")) != NULL) {
+		n = strlen(item);
+		if (n < 2)
+			continue;
+		ours = item[n - 1] == '+';
+		item[n - 1] = '\0';
+		fd = descriptor(item);
+		if (fd >= 0 && inherited_add(&p->inherited, fd, ours, &e) < 0)
+			log_warn("inherited descriptor closed fd=%d "
+				 "error=\"%s\"",
+			    fd, e.text);
+	}
+}
+
+/* One "name=value". */
+static void
+take_word(struct pen *p, struct process *proc, char *word)
+{
+	char *value = strchr(word, '=');
+	uint64_t us = 0;
+
+	if (value == NULL)
+		return;
+	*value++ = '\0';
+	if (strcmp(word, "state") == 0)
+		p->takeover.fd = descriptor(value);
+	else if (strcmp(word, "errors") == 0)
+		p->takeover.error_fd = descriptor(value);
+	else if (strcmp(word, "pid") == 0)
+		process_take_pid_file(proc, descriptor(value));
+	else if (strcmp(word, "notify") == 0)
+		notify_take(&p->notify, descriptor(value));
+	else if (strcmp(word, "watchdog") == 0 &&
+	    number_parse(value, 1, UINT64_MAX, &us) == 0)
+		p->notify.watchdog_us = us;
+	else if (strcmp(word, "rooted") == 0)
+		p->takeover.rooted = true;
+	else if (strcmp(word, "sockets") == 0)
+		take_sockets(p, value);
+}
+
+void
+takeover_begin(struct pen *p, struct process *proc)
+{
+	const char *given = getenv("PEN_UPGRADE");
+	char *copy, *word, *rest;
+
+	if (given == NULL)
+		return;
+	copy = rest = strdup(given);
+	unsetenv("PEN_UPGRADE");
+	while (copy != NULL && (word = strsep(&rest, " ")) != NULL)
+		take_word(p, proc, word);
+	free(copy);
+}
+
+/* ---- what it has learned ---- */
+
+static void
+say(struct takeover *t, char word)
+{
+	/* one that is gone does not want to know */
+	(void)sock_send(t->fd, &word, 1, false);
+}
+
+/* Receives `n` bytes. Returns how many came: fewer when the old process is
+ * gone, or -1 when it is silent. */
+static ssize_t
+receive(int fd, void *bytes, size_t n, uint64_t end)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	size_t done = 0;
+	uint64_t now;
+	ssize_t k;
+
+	while (done < n) {
+		now = clock_monotonic_ms();
+		if (now >= end)
+			return -1;
+		if (poll(&p, 1, (int)(end - now)) <= 0)
+			continue;
+		k = recv(fd, (char *)bytes + done, n - done, 0);
+		if (k > 0)
+			done += (size_t)k;
+		else if (k == 0 || (errno != EINTR && errno != EAGAIN))
+			break;
+	}
+	return (ssize_t)done;
+}
+
+/* A part of the state; one that is not understood is read all the same. Returns
+ * what receive() does: 0 means that it is over. */
+static ssize_t
+read_part(struct takeover *t, struct handover_reader *r,
+    struct learned_reader *l, uint64_t end)
+{
+	char part[TAKEOVER_PART_MAX];
+	struct handover_record record;
+	uint32_t length;
+	ssize_t n = receive(t->fd, &length, sizeof(length), end);
+
+	if (n < (ssize_t)sizeof(length) || length > sizeof(part))
+		return n < 0 ? n : 0;
+	n = receive(t->fd, part, length, end);
+	if (n < (ssize_t)length)
+		return n < 0 ? n : 0;
+	(void)handover_feed(r, part, (size_t)n);
+	while (handover_next(r, &record))
+		learned_read(l, &record);
+	return 1;
+}
+
+/* Until the old process has stopped accepting, or is gone. Returns 0, or -1
+ * when it is silent. */
+static int
+listen_to(struct takeover *t, struct handover_reader *r,
+    struct learned_reader *l)
+{
+	uint64_t end = clock_monotonic_ms() + WAIT_MS;
+	ssize_t n;
+	char what;
+
+	while ((n = receive(t->fd, &what, 1, end)) > 0)
+		switch (what) {
+		case TAKEOVER_STATE:
+			n = read_part(t, r, l, end);
+			if (n <= 0)
+				return (int)n;
+			break;
+		case TAKEOVER_ASK:
+			learned_settle(l);
+			say(t, TAKEOVER_LOADED);
+			break;
+		default: /* GO */
+			return 0;
+		}
+	return (int)n;
+}
+
+int
+takeover_wait(struct pen *p, struct error *e)
+{
+	struct handover_reader r;
+	struct learned_reader l;
+	int rc;
+
+	handover_reader_init(&r);
+	learned_reader_init(&l, p);
+	say(&p->takeover, TAKEOVER_PREPARED);
+	rc = listen_to(&p->takeover, &r, &l);
+	if (r.error != NULL)
+		log_warn("state of the old process not understood error=\"%s\"",
+		    r.error);
+	learned_reader_end(&l);
+	handover_reader_fini(&r);
+	if (p->takeover.error_fd >= 0)
+		(void)dup2(p->takeover.error_fd, STDERR_FILENO);
+	output_own(STDERR_FILENO);
+	return rc == 0 ? 0
+		       : error_set(e,
+			     "the old process sent nothing in time");
+}
+
+void
+takeover_finish(struct pen *p)
+{
+	if (!takeover_is_one(&p->takeover))
+		return;
+	say(&p->takeover, TAKEOVER_SERVING);
+	takeover_fini(&p->takeover);
+}

@@ -1,0 +1,285 @@
+/* upgrade.c: the stages of an upgrade, as the old process goes through them. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/pen.h"
+#include "control/life/process.h"
+#include "control/socket/socket.h"
+#include "control/upgrade/takeover.h"
+#include "control/upgrade/upgrade_private.h"
+#include "net/sock.h"
+
+/* How long the new process may take until it serves, in steps; how long while
+ * nobody accepts; parts of the state in a turn. */
+enum { STEP_MS = 5000, STEPS = 6, SWITCH_MS = 2000, PARTS = 8 };
+
+/* ---- telling ---- */
+
+static void
+add_word(struct upgrade *u, char word)
+{
+	(void)buffer_append(&u->out, &word, 1);
+}
+
+/* Returns what the writer does. */
+static int
+add_part(struct upgrade *u,
+    int (*write_part)(struct learned_writer *l, struct buffer *out))
+{
+	struct buffer part;
+	uint32_t length;
+	int rc;
+
+	buffer_init(&part);
+	rc = write_part(&u->learned, &part);
+	length = (uint32_t)buffer_length(&part);
+	add_word(u, TAKEOVER_STATE);
+	if (rc < 0 || length > TAKEOVER_PART_MAX ||
+	    buffer_append(&u->out, &length, sizeof(length)) < 0 ||
+	    buffer_append(&u->out, buffer_bytes(&part), length) < 0)
+		rc = -1;
+	buffer_fini(&part);
+	return rc;
+}
+
+/* Adds what comes next. Returns whether there was something. */
+static bool
+add_next(struct upgrade *u)
+{
+	bool flows = u->stage == UPGRADE_SWITCHING;
+	int rc;
+
+	if (!flows && u->stage != UPGRADE_TELLING)
+		return false;
+	rc = add_part(u, flows ? learned_write_flows : learned_write);
+	if (rc == 0) {
+		add_word(u, flows ? TAKEOVER_GO : TAKEOVER_ASK);
+		u->stage = flows ? UPGRADE_SWITCHED : UPGRADE_TOLD;
+	}
+	return rc >= 0;
+}
+
+/* The new process takes what it is told; that may be much. */
+static void
+took(struct upgrade *u, size_t n)
+{
+	buffer_consume(&u->out, n);
+	if (u->stage >= UPGRADE_SWITCHING)
+		(void)timer_start(u->pen->loop, &u->timer, SWITCH_MS);
+}
+
+/* Sends some of what there is to tell, so that clients have their turn. Returns
+ * 0, or -1 when the new process takes nothing. */
+static int
+tell(struct upgrade *u)
+{
+	bool more = true;
+	ssize_t n = 0;
+	int i;
+
+	for (i = 0; i < PARTS && more && n >= 0; i++) {
+		if (buffer_length(&u->out) == 0 && !add_next(u))
+			more = false;
+		if (buffer_length(&u->out) == 0)
+			break;
+		n = sock_send(u->child.fd, buffer_bytes(&u->out),
+		    buffer_length(&u->out), false);
+		if (n > 0)
+			took(u, (size_t)n);
+		else if (errno != EAGAIN)
+			return -1;
+	}
+	more = buffer_length(&u->out) > 0 || u->stage == UPGRADE_TELLING ||
+	    u->stage == UPGRADE_SWITCHING;
+	return watch_want(u->pen->loop, &u->watch,
+	    READY_READ | WATCH_LEVEL | (more ? READY_WRITE : 0u));
+}
+
+/* ---- what the new process says ---- */
+
+/* Nobody accepts from here on; clients wait in the kernel's queues. */
+static void
+stop_accepting(struct upgrade *u)
+{
+	struct pen *p = u->pen;
+
+	frontend_pause(p->frontend);
+	control_pause(p->control);
+	process_let_pid_file_go(p->process);
+}
+
+/* Returns 0, or -1 if that makes no sense now. */
+static int
+take_word(struct upgrade *u, char word)
+{
+	if (word == TAKEOVER_PREPARED && u->stage == UPGRADE_STARTING) {
+		learned_writer_init(&u->learned, u->pen);
+		u->stage = UPGRADE_TELLING;
+		return 0;
+	}
+	if (word == TAKEOVER_LOADED && u->stage == UPGRADE_TOLD) {
+		stop_accepting(u);
+		u->stage = UPGRADE_SWITCHING;
+		return timer_start(u->pen->loop, &u->timer, SWITCH_MS);
+	}
+	return -1;
+}
+
+static void
+on_ready(struct watch *w, unsigned ready)
+{
+	struct upgrade *u = list_entry(w, struct upgrade, watch);
+	ssize_t n;
+	char word;
+
+	(void)ready;
+	while ((n = read(u->child.fd, &word, 1)) == 1) {
+		if (word == TAKEOVER_SERVING && u->stage == UPGRADE_SWITCHED) {
+			upgrade_finish(u);
+			return;
+		}
+		if (take_word(u, word) < 0) {
+			upgrade_fail(u,
+			    "it sent a step that is not expected now",
+			    true);
+			return;
+		}
+	}
+	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
+		upgrade_fail(u, "it has ended", false);
+	else if (tell(u) < 0)
+		upgrade_fail(u,
+		    "it did not read the state of this process",
+		    true);
+}
+
+static void
+on_errors(struct watch *w, unsigned ready)
+{
+	(void)ready;
+	upgrade_hear(list_entry(w, struct upgrade, error_watch));
+}
+
+static void
+on_time(struct timer *t)
+{
+	struct upgrade *u = list_entry(t, struct upgrade, timer);
+
+	if (u->stage == UPGRADE_ENDING) {
+		upgrade_reap(u);
+	} else if (u->stage >= UPGRADE_SWITCHING) {
+		upgrade_fail(u, "it does not serve within 2 seconds", true);
+	} else if (++u->steps < STEPS &&
+	    timer_start(u->pen->loop, t, STEP_MS) == 0) {
+		upgrade_tell_waiters(u, UPGRADE_WAITS, NULL);
+	} else {
+		upgrade_fail(u, "it does not serve after 30 seconds", true);
+	}
+}
+
+/* ---- the beginning ---- */
+
+static int
+refuse_director(const struct pen *p, struct error *e)
+{
+	if (p->director == NULL)
+		return 0;
+	return error_set(e,
+	    "two processes cannot serve the same VIPs by direct server return: "
+	    "stop this process, then start the new one");
+}
+
+static int
+check(const struct pen *p, struct error *e)
+{
+	struct error why;
+
+	if (p->upgrade != NULL)
+		return error_set(e, "another upgrade is under way");
+	if (p->phase != PHASE_SERVING)
+		return error_set(e, "pen is stopping");
+	if (refuse_director(p, e) < 0)
+		return -1;
+	if (executable_check(&p->executable, &why) == 0)
+		return 0;
+	if (p->plan->config.process.directory == NULL)
+		return error_set(e, "%s", why.text);
+	return error_set(e,
+	    "%.300s inside the directory of -j, which is now the root: stop "
+	    "this process, then start the new one",
+	    why.text);
+}
+
+static int
+watch_child(struct upgrade *u)
+{
+	struct loop *l = u->pen->loop;
+
+	if (watch_start(l, &u->watch, u->child.fd, READY_READ | WATCH_LEVEL,
+		on_ready) < 0)
+		return -1;
+	if (watch_start(l, &u->error_watch, u->child.error_fd,
+		READY_READ | WATCH_LEVEL, on_errors) < 0) {
+		watch_stop(l, &u->watch);
+		return -1;
+	}
+	return timer_start(l, &u->timer, STEP_MS);
+}
+
+int
+upgrade_begin(
+    struct pen *p, uint64_t drain_ms, const char *who, struct error *e)
+{
+	struct upgrade *u;
+
+	if (check(p, e) < 0)
+		return -1;
+	u = calloc(1, sizeof(*u));
+	if (u == NULL)
+		return error_set(e, "out of memory");
+	if (upgrade_start(p, &u->child, e) < 0) {
+		free(u);
+		return -1;
+	}
+	u->pen = p;
+	u->drain_ms = drain_ms;
+	watch_init(&u->watch);
+	watch_init(&u->error_watch);
+	timer_init(&u->timer, on_time);
+	buffer_init(&u->out);
+	list_init(&u->waiters);
+	p->upgrade = u;
+	log_info("upgrading by=\"%s\" program=%s pid=%ld", who,
+	    p->executable.path, (long)u->child.pid);
+	if (watch_child(u) < 0)
+		upgrade_fail(u, strerror(errno), true);
+	/* it may be gone already, and nobody can wait for it */
+	return p->upgrade != NULL
+	    ? 0
+	    : error_set(e, "the new process could not be watched");
+}
+
+bool
+upgrade_is_under_way(const struct pen *p)
+{
+	return p->upgrade != NULL;
+}
+
+void
+upgrade_free(struct upgrade *u)
+{
+	struct error e;
+
+	if (u == NULL)
+		return;
+	kill(u->child.pid, SIGKILL);
+	error_set(&e, "pen is stopping");
+	upgrade_tell_waiters(u, UPGRADE_FAILED, &e);
+	upgrade_discard(u);
+}

@@ -1,0 +1,257 @@
+/* upgrade_end.c: the new process serves, or it has failed; and who is told. */
+#include "config.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "control/apply/checks.h"
+#include "control/pen.h"
+#include "control/life/process.h"
+#include "control/socket/socket.h"
+#include "control/life/stopping.h"
+#include "control/upgrade/upgrade_private.h"
+#include "control/web/web.h"
+
+/* How often to see whether a process that failed has ended, and how many times
+ * before it is killed. */
+enum { REAP_MS = 20, REAPS = 50 };
+
+/* ---- what the new process says on standard error ---- */
+
+void
+upgrade_hear(struct upgrade *u)
+{
+	char rest[512];
+	size_t room;
+	ssize_t n;
+
+	for (;;) {
+		room = sizeof(u->said) - 1 - u->said_length;
+		n = room > 0
+		    ? read(u->child.error_fd, u->said + u->said_length, room)
+		    : read(u->child.error_fd, rest, sizeof(rest));
+		if (n <= 0)
+			break;
+		if (room > 0)
+			u->said_length += (size_t)n;
+	}
+	if (n == 0)
+		watch_stop(u->pen->loop, &u->error_watch);
+}
+
+/* Behind "pen: " or the time of a log line. */
+static const char *
+message_of(const char *line)
+{
+	const char *colon = strstr(line, ": ");
+
+	if (strncmp(line, "pen: ", 5) == 0)
+		return line + 5;
+	if (line[0] >= '0' && line[0] <= '9' && colon == line + 19)
+		return colon + 2;
+	return line;
+}
+
+/* Calls for each line that it has said; to be called once. Returns the first
+ * one, or "". */
+static const char *
+first_line(struct upgrade *u)
+{
+	u->said[u->said_length] = '\0';
+	u->said[strcspn(u->said, "\n")] = '\0';
+	return message_of(u->said);
+}
+
+static void
+log_lines(struct upgrade *u)
+{
+	char *line, *rest = u->said;
+
+	u->said[u->said_length] = '\0';
+	while ((line = strsep(&rest, "\n")) != NULL)
+		if (*line != '\0')
+			log_info("new process: %s", message_of(line));
+}
+
+/* ---- who waits ---- */
+
+void
+upgrade_wait(struct pen *p, struct upgrade_waiter *w)
+{
+	w->result = UPGRADE_WAITS;
+	w->pid = p->upgrade->child.pid;
+	list_append(&p->upgrade->waiters, &w->link);
+}
+
+void
+upgrade_wait_cancel(struct upgrade_waiter *w)
+{
+	if (w->result == UPGRADE_WAITS)
+		list_remove(&w->link);
+	w->result = UPGRADE_NONE;
+}
+
+/* Who is told may go. */
+void
+upgrade_tell_waiters(
+    struct upgrade *u, enum upgrade_result result, const struct error *why)
+{
+	struct list now = LIST_INIT(now), *link;
+	struct upgrade_waiter *w;
+
+	while ((link = list_first(&u->waiters)) != NULL) {
+		list_remove(link);
+		list_append(&now, link);
+	}
+	while ((link = list_first(&now)) != NULL) {
+		w = list_entry(link, struct upgrade_waiter, link);
+		list_remove(link);
+		if (result == UPGRADE_WAITS)
+			list_append(&u->waiters, link);
+		w->result = result;
+		if (why != NULL)
+			w->why = *why;
+		w->on_news(w);
+	}
+}
+
+/* ---- SIGHUP ---- */
+
+void
+upgrade_pass_hangup(struct pen *p)
+{
+	if (p->upgrade != NULL) {
+		p->upgrade->hangup = true;
+		log_info("SIGHUP waits for the end of the upgrade");
+	} else if (p->successor != 0 && kill(p->successor, SIGHUP) == 0) {
+		log_info("SIGHUP passed on pid=%ld", (long)p->successor);
+	} else {
+		log_warn("SIGHUP not passed on error=\"the process that took "
+			 "over has ended\"");
+	}
+}
+
+/* ---- the end ---- */
+
+static void
+free_task(struct task *t)
+{
+	free(list_entry(t, struct upgrade, task));
+}
+
+/* Events that were fetched already may point to it. */
+void
+upgrade_discard(struct upgrade *u)
+{
+	struct pen *p = u->pen;
+
+	timer_fini(&u->timer);
+	watch_stop(p->loop, &u->watch);
+	watch_stop(p->loop, &u->error_watch);
+	close(u->child.fd);
+	close(u->child.error_fd);
+	buffer_fini(&u->out);
+	p->upgrade = NULL;
+	list_init(&u->task.link);
+	u->task.run = free_task;
+	loop_soon(p->loop, &u->task);
+}
+
+/* Nothing has happened: clients are accepted again. */
+static void
+go_on(struct upgrade *u)
+{
+	struct pen *p = u->pen;
+
+	if (u->stage != UPGRADE_SWITCHING && u->stage != UPGRADE_SWITCHED)
+		return;
+	process_keep_pid_file(p->process);
+	frontend_resume(p->frontend);
+	if (control_start(p->control) < 0)
+		log_error("control sockets not watched error=\"%s\"",
+		    strerror(errno));
+}
+
+static void
+log_failure(struct upgrade *u, int status)
+{
+	struct error e;
+	char how[64];
+
+	if (WIFEXITED(status))
+		snprintf(how, sizeof(how), "exit status %d",
+		    WEXITSTATUS(status));
+	else
+		snprintf(how, sizeof(how), "killed by signal %d",
+		    WTERMSIG(status));
+	upgrade_hear(u);
+	error_set(&e, "process %ld: %s (%s): \"%.200s\"", (long)u->child.pid,
+	    u->why, how, first_line(u));
+	log_error("not upgraded, this process goes on pid=%ld error=\"%s\" "
+		  "end=\"%s\" said=\"%s\"",
+	    (long)u->child.pid, u->why, how, first_line(u));
+	upgrade_tell_waiters(u, UPGRADE_FAILED, &e);
+}
+
+/* It ends soon, or is killed; nothing here waits for that. */
+void
+upgrade_reap(struct upgrade *u)
+{
+	int status = 0;
+
+	if (waitpid(u->child.pid, &status, WNOHANG) == u->child.pid) {
+		log_failure(u, status);
+		upgrade_discard(u);
+		if (u->hangup)
+			(void)raise(SIGHUP);
+		return;
+	}
+	if (u->reaps++ == REAPS)
+		kill(u->child.pid, SIGKILL);
+	(void)timer_start(u->pen->loop, &u->timer, REAP_MS);
+}
+
+void
+upgrade_fail(struct upgrade *u, const char *why, bool kill_it)
+{
+	if (kill_it)
+		kill(u->child.pid, SIGKILL);
+	go_on(u);
+	u->stage = UPGRADE_ENDING;
+	u->why = why;
+	watch_stop(u->pen->loop, &u->watch);
+	upgrade_reap(u);
+}
+
+/* The new process has everything: this one drains. */
+void
+upgrade_finish(struct upgrade *u)
+{
+	struct pen *p = u->pen;
+	uint64_t ms = u->drain_ms;
+	long pid = (long)u->child.pid;
+
+	upgrade_hear(u);
+	log_lines(u);
+	log_info("upgraded pid=%ld", pid);
+	p->replaced = true;
+	p->successor = u->child.pid;
+	checks_stop(p);
+	notify_leave(&p->notify, pid);
+	process_leave_pid_file(p->process);
+	frontend_leave(p->frontend);
+	control_leave(p->control);
+	web_leave(p->web);
+	upgrade_tell_waiters(u, UPGRADE_DONE, NULL);
+	upgrade_discard(u);
+	stopping_begin(p, ms, "upgrade");
+	if (u->hangup)
+		upgrade_pass_hangup(p);
+}
+

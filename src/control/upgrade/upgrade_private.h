@@ -1,0 +1,58 @@
+/* upgrade_private.h: the inside of an upgrade, for upgrade.c (how it goes on)
+ * and upgrade_end.c (how it ends, and who is told). */
+#ifndef PEN_CONTROL_UPGRADE_PRIVATE_H
+#define PEN_CONTROL_UPGRADE_PRIVATE_H
+
+#include "base/buffer.h"
+#include "control/upgrade/learned.h"
+#include "control/upgrade/upgrade.h"
+#include "control/upgrade/upgrade_start.h"
+#include "net/loop.h"
+
+/* Bytes that are kept of what the new process says. */
+enum { UPGRADE_SAID_MAX = 4096 };
+
+enum upgrade_stage {
+	UPGRADE_STARTING,
+	UPGRADE_TELLING,
+	UPGRADE_TOLD,
+	UPGRADE_SWITCHING,
+	UPGRADE_SWITCHED,
+	UPGRADE_ENDING
+};
+
+struct upgrade {
+	struct pen *pen;
+	enum upgrade_stage stage;
+	struct upgrade_child child;
+	struct watch watch, error_watch;
+	struct timer timer;
+	struct learned_writer learned;
+	struct buffer out; /* not sent yet */
+	uint64_t drain_ms;
+	char said[UPGRADE_SAID_MAX];
+	size_t said_length;
+	const char *why; /* it failed */
+	bool hangup;	 /* SIGHUP came meanwhile */
+	int steps, reaps;
+	struct list waiters;
+	struct task task; /* frees */
+};
+
+/* Some lines of the new process can be read. */
+void upgrade_hear(struct upgrade *u);
+/* Calls those who wait. `why` is of UPGRADE_FAILED, else NULL. */
+void upgrade_tell_waiters(
+    struct upgrade *u, enum upgrade_result result, const struct error *why);
+
+/* It has failed, which is logged when it has ended; the old process goes on as
+ * if nothing had happened. */
+void upgrade_fail(struct upgrade *u, const char *why, bool kill_it);
+/* The new process has failed, and may have ended by now. */
+void upgrade_reap(struct upgrade *u);
+/* The new process serves: this one drains. */
+void upgrade_finish(struct upgrade *u);
+/* Closes all, and frees it later. */
+void upgrade_discard(struct upgrade *u);
+
+#endif

@@ -1,0 +1,287 @@
+/* upgrade_start.c: posix_spawn() with a list of descriptors. */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/array.h"
+#include "control/pen.h"
+#include "control/life/process.h"
+#include "control/answer/reply.h"
+#include "control/life/rights.h"
+#include "control/socket/socket.h"
+#include "control/upgrade/upgrade_start.h"
+#include "control/web/web.h"
+#include "net/listener.h"
+
+extern char **environ;
+
+/* The descriptors of the new process, from the first one behind the standard
+ * files on. */
+enum { FIRST = STDERR_FILENO + 1 };
+
+struct plan_of_start {
+	/* Copies of what is passed, high enough to be out of the way; owned.
+	 * Number n becomes FIRST + n. -1: the locked file. */
+	int *fd;
+	uint32_t count, room;
+	/* A file that this process has locked; not owned; -1: none. It must not
+	 * be copied here: to close a copy would give the lock up (fcntl(2)). */
+	int locked;
+	int highest; /* number of a copy */
+	int above; /* copies are above this number */
+	struct buffer words; /* PEN_UPGRADE=... */
+	bool failed;
+};
+
+/* Adds a copy, or -1. Returns its number in the new process. */
+static int
+add(struct plan_of_start *s, int copy)
+{
+	int *list = array_grow(s->fd, &s->room, sizeof(*list), s->count);
+
+	if (list == NULL) {
+		s->failed = true;
+		if (copy >= 0)
+			close(copy);
+		return -1;
+	}
+	s->fd = list;
+	list[s->count++] = copy;
+	if (copy > s->highest)
+		s->highest = copy;
+	return FIRST + (int)s->count - 1;
+}
+
+/* Passes a descriptor on. Returns its number there. */
+static int
+pass(struct plan_of_start *s, int fd)
+{
+	int copy = fcntl(fd, F_DUPFD_CLOEXEC, s->above);
+
+	if (copy >= 0)
+		return add(s, copy);
+	s->failed = true;
+	return -1;
+}
+
+static void
+pass_locked(struct plan_of_start *s, const char *name, int fd)
+{
+	s->locked = fd;
+	if (fd >= 0)
+		reply_add(&s->words, " %s=%d", name, add(s, -1));
+}
+
+static void
+pass_as(struct plan_of_start *s, const char *name, int fd)
+{
+	if (fd >= 0)
+		reply_add(&s->words, " %s=%d", name, pass(s, fd));
+}
+
+static void
+count_listener(void *arg, struct listener *l)
+{
+	(void)l;
+	++*(int *)arg;
+}
+
+static void
+pass_listener(void *arg, struct listener *l)
+{
+	struct plan_of_start *s = arg;
+
+	reply_add(&s->words, "%d%c,", pass(s, l->fd),
+	    l->file.inode != 0 ? '+' : '-');
+}
+
+/* How many listeners there are, to keep clear of the numbers that they get. */
+static int
+count_listeners(const struct pen *p)
+{
+	int n = 0;
+
+	frontend_each_listener(p->frontend, count_listener, &n);
+	control_each_listener(p->control, count_listener, &n);
+	web_each_listener(p->web, count_listener, &n);
+	return n;
+}
+
+static void
+list_descriptors(struct plan_of_start *s, const struct pen *p, int state_fd)
+{
+	s->above = s->highest = FIRST + 4 + count_listeners(p);
+	reply_add(&s->words, "PEN_UPGRADE=version=1");
+	pass_as(s, "state", state_fd);
+	pass_as(s, "errors", STDERR_FILENO);
+	pass_locked(s, "pid", p->process->pid_fd);
+	pass_as(s, "notify", p->notify.fd);
+	if (p->notify.watchdog_us > 0)
+		reply_add(&s->words, " watchdog=%" PRIu64,
+		    p->notify.watchdog_us);
+	if (p->plan->config.process.directory != NULL)
+		reply_add(&s->words, " rooted=1");
+	reply_add(&s->words, " sockets=");
+	frontend_each_listener(p->frontend, pass_listener, s);
+	control_each_listener(p->control, pass_listener, s);
+	web_each_listener(p->web, pass_listener, s);
+	if (buffer_append(&s->words, "", 1) < 0)
+		s->failed = true;
+}
+
+static void
+free_plan(struct plan_of_start *s)
+{
+	uint32_t i;
+
+	for (i = 0; i < s->count; i++)
+		if (s->fd[i] >= 0)
+			close(s->fd[i]);
+	free(s->fd);
+	buffer_fini(&s->words);
+}
+
+/* ---- starting ---- */
+
+/* Our environment and one variable more. The caller frees the list alone. */
+static char **
+environment(char *word)
+{
+	size_t n = 0;
+	char **list;
+
+	while (environ[n] != NULL)
+		n++;
+	list = calloc(n + 2, sizeof(char *));
+	if (list == NULL)
+		return NULL;
+	memcpy(list, environ, n * sizeof(char *));
+	list[n] = word;
+	return list;
+}
+
+/* Signals that we ignore or catch do what they usually do, until it says
+ * otherwise. */
+static int
+set_attributes(posix_spawnattr_t *attr)
+{
+	sigset_t all, none;
+
+	sigfillset(&all);
+	sigemptyset(&none);
+	return posix_spawnattr_setsigdefault(attr, &all) != 0 ||
+		posix_spawnattr_setsigmask(attr, &none) != 0 ||
+		posix_spawnattr_setflags(attr,
+		    POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK) != 0
+	    ? -1
+	    : 0;
+}
+
+static int
+set_files(posix_spawn_file_actions_t *files, const struct plan_of_start *s,
+    int errors)
+{
+	int spare = s->highest + 1, from;
+	uint32_t i;
+
+	if (s->locked >= 0 &&
+	    posix_spawn_file_actions_adddup2(files, s->locked, spare) != 0)
+		return -1;
+	for (i = 0; i < s->count; i++) {
+		from = s->fd[i] >= 0 ? s->fd[i] : spare;
+		if (posix_spawn_file_actions_adddup2(
+			files, from, FIRST + (int)i) != 0)
+			return -1;
+	}
+	if (s->locked >= 0 &&
+	    posix_spawn_file_actions_addclose(files, spare) != 0)
+		return -1;
+	return posix_spawn_file_actions_adddup2(files, errors, STDERR_FILENO);
+}
+
+static int
+spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
+    struct error *e)
+{
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t attr;
+	char **env = environment(s->words.data + s->words.start);
+	int rc = ENOMEM;
+
+	if (env == NULL)
+		return error_set(e, "out of memory");
+	posix_spawn_file_actions_init(&files);
+	posix_spawnattr_init(&attr);
+	rights_hand_on(true);
+	if (set_attributes(&attr) == 0 && set_files(&files, s, errors) == 0)
+		rc = posix_spawn(pid, p->executable.path, &files, &attr,
+		    p->executable.argv, env);
+	rights_hand_on(false);
+	posix_spawn_file_actions_destroy(&files);
+	posix_spawnattr_destroy(&attr);
+	free(env);
+	if (rc == 0)
+		return 0;
+	return error_set(
+	    e, "\"%.300s\": %s", p->executable.path, strerror(rc));
+}
+
+static void
+close_both(const int fd[2])
+{
+	close(fd[0]);
+	close(fd[1]);
+}
+
+/* Our ends do not block; those of the new process may. */
+static int
+open_channels(int state[2], int errors[2])
+{
+	if (socketpair(AF_UNIX, SOCK_STREAM, 0, state) < 0)
+		return -1;
+	if (pipe(errors) < 0) {
+		close_both(state);
+		return -1;
+	}
+	fcntl(state[0], F_SETFL, O_NONBLOCK);
+	fcntl(errors[0], F_SETFL, O_NONBLOCK);
+	fcntl(state[0], F_SETFD, FD_CLOEXEC);
+	fcntl(state[1], F_SETFD, FD_CLOEXEC);
+	fcntl(errors[0], F_SETFD, FD_CLOEXEC);
+	fcntl(errors[1], F_SETFD, FD_CLOEXEC);
+	return 0;
+}
+
+int
+upgrade_start(
+    const struct pen *p, struct upgrade_child *child, struct error *e)
+{
+	struct plan_of_start s = { .count = 0 };
+	int state[2], errors[2], rc;
+
+	if (open_channels(state, errors) < 0)
+		return error_set(e, "%s", strerror(errno));
+	list_descriptors(&s, p, state[1]);
+	rc = s.failed ? error_set(e, "%s", strerror(errno))
+		      : spawn(p, &s, errors[1], &child->pid, e);
+	free_plan(&s);
+	close(state[1]);
+	close(errors[1]);
+	if (rc < 0) {
+		close(state[0]);
+		close(errors[0]);
+		return -1;
+	}
+	child->fd = state[0];
+	child->error_fd = errors[0];
+	return 0;
+}

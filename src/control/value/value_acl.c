@@ -1,0 +1,174 @@
+/* value_acl.c: references to access lists, by number or name; and what refers
+ * to one or says append or replace. */
+#include "config.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "control/value/value_private.h"
+#include "proxy/frontend.h"
+
+/* What begins with a digit is a number, and an error about it says so. */
+static int
+parse_number(const struct command *row, const char *word, int *number,
+    struct error *e)
+{
+	uint64_t n;
+
+	if (number_parse(word, 0, ACL_LISTS - 1, &n) < 0) {
+		if (row->noun == NULL && errno == ERANGE)
+			return error_set(e, "%s out of range 0..%d", word,
+			    ACL_LISTS - 1);
+		return acl_word_parse(word, number, e);
+	}
+	*number = (int)n;
+	return 0;
+}
+
+static int
+set_acl(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	struct acl_ref *ref = value;
+	const char *word = w->word[0];
+	char *name = NULL;
+	int number = -1;
+
+	if (w->count != !no)
+		return value_expects(row, e);
+	if (!no && acl_name_is_valid(word)) {
+		name = strdup(word);
+		if (name == NULL)
+			return error_set(e, "out of memory");
+	} else if (!no && !(row->flags & ROW_NO && strcmp(word, "-1") == 0) &&
+	    parse_number(row, word, &number, e) < 0) {
+		return -1;
+	}
+	free(ref->name);
+	*ref = (struct acl_ref){ .number = number, .name = name };
+	return 0;
+}
+
+static bool
+acl_words(const struct command *row, const void *value, struct buffer *out)
+{
+	const struct acl_ref *ref = value;
+	char word[ACL_WORD_MAX];
+
+	(void)row;
+	if (ref->name == NULL && ref->number < 0)
+		return false;
+	reply_add(out, "%s", acl_ref_word(ref, word));
+	return true;
+}
+
+static void
+tell_acl(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	const struct acl_ref *ref = value;
+
+	(void)row;
+	if (ref->name != NULL)
+		facts_text(f, key, ref->name);
+	else
+		facts_integer(f, key, ref->number);
+}
+
+static bool
+equal_acl(const struct command *row, const void *a, const void *b)
+{
+	(void)row;
+	return acl_ref_equal(a, b);
+}
+
+static int
+each_text_of_acl(void *value, int (*visit)(char **text))
+{
+	struct acl_ref *ref = value;
+
+	return visit(&ref->name);
+}
+
+const struct value_kind value_kind_acl = {
+	.set = set_acl,
+	.words = acl_words,
+	.tell = tell_acl,
+	.equal = equal_acl,
+	.size = sizeof(struct acl_ref),
+	.each_text = each_text_of_acl,
+	.number = true,
+};
+
+/* ---- append, replace, trust LIST ---- */
+
+static int
+set_policy(struct acl_ref *ref, int policy)
+{
+	free(ref->name);
+	*ref = (struct acl_ref){ .number = policy };
+	return 0;
+}
+
+static int
+set_forwarded(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	const char *word = w->count > 0 ? w->word[0] : "";
+	struct words list = { .count = 1 };
+
+	if (!no && w->count == 1 && strcmp(word, "append") == 0)
+		return set_policy(value, HTTP_FORWARDED_APPEND);
+	if (!no && w->count == 1 && strcmp(word, "replace") == 0)
+		return set_policy(value, HTTP_FORWARDED_REPLACE);
+	/* an option has both words in one */
+	if (!no && w->count == 1 && strncmp(word, "trust ", 6) == 0)
+		list.word[0] = w->word[0] + 6;
+	else if (!no && w->count == 2 && strcmp(word, "trust") == 0)
+		list.word[0] = w->word[1];
+	else
+		return error_set(e, "expects append, replace or trust LIST");
+	return set_acl(row, value, &list, false, e);
+}
+
+static bool
+forwarded_words(
+    const struct command *row, const void *value, struct buffer *out)
+{
+	const struct acl_ref *ref = value;
+	char word[ACL_WORD_MAX];
+
+	(void)row;
+	if (ref->name == NULL && ref->number < 0)
+		reply_add(out, "%s",
+		    ref->number == HTTP_FORWARDED_REPLACE ? "replace"
+							  : "append");
+	else
+		reply_add(out, "trust %s", acl_ref_word(ref, word));
+	return true;
+}
+
+static void
+tell_forwarded(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	struct buffer words;
+
+	buffer_init(&words);
+	(void)forwarded_words(row, value, &words);
+	if (buffer_append(&words, "", 1) == 0)
+		facts_text(f, key, buffer_bytes(&words));
+	buffer_fini(&words);
+}
+
+const struct value_kind value_kind_forwarded = {
+	.set = set_forwarded,
+	.words = forwarded_words,
+	.tell = tell_forwarded,
+	.equal = equal_acl,
+	.size = sizeof(struct acl_ref),
+	.each_text = each_text_of_acl,
+};

@@ -1,0 +1,221 @@
+/* value_certificate.c: certificates and their keys, of which there may be
+ * several. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/value/value_private.h"
+
+static int
+set_pair_text(char **text, const char *word, struct error *e)
+{
+	return plan_set_text(text, word) == 0 ? 0
+					      : error_set(e, "out of memory");
+}
+
+static void
+forget_pairs(struct tls_settings *s)
+{
+	unsigned i;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++) {
+		(void)plan_set_text(&s->pair[i].cert, NULL);
+		(void)plan_set_text(&s->pair[i].key, NULL);
+	}
+	s->pairs = 0;
+}
+
+/* The same file again is the same certificate; a key that came before its
+ * certificate waits in the entry of the next. */
+static int
+set_certificate(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	struct tls_settings *s = value;
+	unsigned i;
+
+	if (no) {
+		forget_pairs(s);
+		return 0;
+	}
+	if (w->count == 0 || w->count > 2)
+		return value_expects(row, e);
+	for (i = 0; i < s->pairs; i++)
+		if (strcmp(s->pair[i].cert, w->word[0]) == 0)
+			break;
+	if (i == TLS_PAIRS_MAX)
+		return error_set(e, "at most %d", TLS_PAIRS_MAX);
+	if (set_pair_text(&s->pair[i].cert, w->word[0], e) < 0 ||
+	    (w->count == 2 &&
+		set_pair_text(&s->pair[i].key, w->word[1], e) < 0))
+		return -1;
+	if (i == s->pairs)
+		s->pairs++;
+	return 0;
+}
+
+/* Of the certificate that came last. */
+static int
+set_key(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	struct tls_settings *s = value;
+	unsigned at = s->pairs > 0 ? s->pairs - 1 : 0;
+
+	(void)no;
+	if (w->count != 1)
+		return value_expects(row, e);
+	return set_pair_text(&s->pair[at].key, w->word[0], e);
+}
+
+/* With the keys: which one belongs to which is in their order. */
+static void
+print_certificates(
+    const struct command *row, const void *value, struct buffer *out)
+{
+	const struct tls_settings *s = value;
+	unsigned i;
+
+	reply_add(out, "no %s\n", row->name);
+	for (i = 0; i < s->pairs; i++) {
+		reply_command(out, row->name, s->pair[i].cert);
+		if (s->pair[i].key != NULL)
+			reply_command(out, "ssl_key", s->pair[i].key);
+	}
+}
+
+static void
+print_no_keys(const struct command *row, const void *value, struct buffer *out)
+{
+	(void)row, (void)value, (void)out;
+}
+
+/* ---- what certificates and keys have in common: a file for each ---- */
+
+static const char *
+file_of(const struct tls_settings *s, unsigned i, bool key)
+{
+	return key ? s->pair[i].key : s->pair[i].cert;
+}
+
+static void
+answer_files(const struct tls_settings *s, bool key, struct buffer *out)
+{
+	unsigned i;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		if (file_of(s, i, key) != NULL)
+			reply_line(out, file_of(s, i, key));
+}
+
+/* One for each certificate: null where its key is in the same file. */
+static void
+tell_files(
+    struct facts *f, const char *name, const struct tls_settings *s, bool key)
+{
+	const char *list[TLS_PAIRS_MAX];
+	unsigned i;
+
+	for (i = 0; i < s->pairs; i++)
+		list[i] = file_of(s, i, key);
+	facts_json_texts(f, name, list, s->pairs);
+}
+
+static bool
+equal_files(
+    const struct tls_settings *a, const struct tls_settings *b, bool key)
+{
+	unsigned i;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		if (!text_equal(file_of(a, i, key), file_of(b, i, key)))
+			return false;
+	return true;
+}
+
+static int
+each_file(struct tls_settings *s, bool key, int (*visit)(char **text))
+{
+	unsigned i;
+	int rc = 0;
+
+	for (i = 0; i < TLS_PAIRS_MAX; i++)
+		rc |= visit(key ? &s->pair[i].key : &s->pair[i].cert);
+	return rc;
+}
+
+/* ---- certificates ---- */
+
+static void
+answer_certificates(const void *value, struct buffer *out)
+{
+	answer_files(value, false, out);
+}
+
+static void
+tell_certificates(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	tell_files(f, key, value, false);
+}
+
+static bool
+equal_certificates(const struct command *row, const void *a, const void *b)
+{
+	(void)row;
+	return equal_files(a, b, false);
+}
+
+static int
+each_certificate(void *value, int (*visit)(char **text))
+{
+	return each_file(value, false, visit);
+}
+
+/* ---- keys ---- */
+
+static void
+answer_keys(const void *value, struct buffer *out)
+{
+	answer_files(value, true, out);
+}
+
+static void
+tell_keys(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	tell_files(f, key, value, true);
+}
+
+static bool
+equal_keys(const struct command *row, const void *a, const void *b)
+{
+	(void)row;
+	return equal_files(a, b, true);
+}
+
+static int
+each_key(void *value, int (*visit)(char **text))
+{
+	return each_file(value, true, visit);
+}
+
+const struct value_kind value_kind_certificates = {
+	.set = set_certificate,
+	.print = print_certificates,
+	.answer = answer_certificates,
+	.tell = tell_certificates,
+	.equal = equal_certificates,
+	.each_text = each_certificate,
+};
+
+const struct value_kind value_kind_keys = {
+	.set = set_key,
+	.print = print_no_keys,
+	.answer = answer_keys,
+	.tell = tell_keys,
+	.equal = equal_keys,
+	.each_text = each_key,
+};

@@ -1,0 +1,412 @@
+/* value_number.c: values that are a switch or a number. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/number.h"
+#include "base/rate_limit.h"
+#include "control/value/value_private.h"
+
+/* ---- switches ---- */
+
+static int
+set_flag(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	(void)row, (void)w, (void)e;
+	*(bool *)value = !no;
+	return 0;
+}
+
+static bool
+flag_words(const struct command *row, const void *value, struct buffer *out)
+{
+	(void)row, (void)out;
+	return *(const bool *)value;
+}
+
+static void
+print_flag(const struct command *row, const void *value, struct buffer *out)
+{
+	reply_add(out, "%s%s\n", *(const bool *)value ? "" : "no ", row->name);
+}
+
+static void
+tell_flag(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	facts_flag(f, key, *(const bool *)value);
+}
+
+/* One that may be left to another setting. */
+static int
+set_tristate(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	enum tristate state = no ? TRISTATE_OFF : TRISTATE_ON;
+
+	(void)row, (void)w, (void)e;
+	memcpy(value, &state, sizeof(state));
+	return 0;
+}
+
+static enum tristate
+get_tristate(const void *value)
+{
+	enum tristate state;
+
+	memcpy(&state, value, sizeof(state));
+	return state;
+}
+
+static bool
+tristate_words(const struct command *row, const void *value, struct buffer *out)
+{
+	(void)row, (void)out;
+	return get_tristate(value) == TRISTATE_ON;
+}
+
+static void
+print_tristate(const struct command *row, const void *value, struct buffer *out)
+{
+	if (get_tristate(value) != TRISTATE_UNSET)
+		reply_add(out, "%s%s\n",
+		    get_tristate(value) == TRISTATE_ON ? "" : "no ", row->name);
+}
+
+static void
+tell_tristate(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	(void)row;
+	facts_flag(f, key, get_tristate(value) == TRISTATE_ON);
+}
+
+/* ---- modes of files ---- */
+
+int
+value_parse_mode(const char *word, unsigned *mode, struct error *e)
+{
+	unsigned long m;
+	char *end;
+
+	m = strtoul(word, &end, 8);
+	if (*end != '\0' || end == word || m == 0 || m > 0777)
+		return error_set(
+		    e, "\"%.100s\" is not an octal mode such as 0660", word);
+	*mode = (unsigned)m;
+	return 0;
+}
+
+static int
+set_mode(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	if (no) {
+		*(unsigned *)value = 0;
+		return 0;
+	}
+	if (w->count == 0)
+		return value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	return value_parse_mode(w->word[0], value, e);
+}
+
+static bool
+mode_words(const struct command *row, const void *value, struct buffer *out)
+{
+	unsigned mode = *(const unsigned *)value;
+
+	(void)row;
+	if (mode != 0)
+		reply_add(out, "%04o", mode);
+	return mode != 0;
+}
+
+static void
+answer_mode(const void *value, struct buffer *out)
+{
+	if (mode_words(NULL, value, out))
+		reply_add(out, "\n");
+}
+
+static void
+tell_mode(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	char text[8];
+
+	(void)row;
+	snprintf(text, sizeof(text), "%04o", *(const unsigned *)value & 0777);
+	facts_text(f, key, *(const unsigned *)value != 0 ? text : NULL);
+}
+
+const struct value_kind value_kind_flag = {
+	.set = set_flag,
+	.words = flag_words,
+	.print = print_flag,
+	.tell = tell_flag,
+	.size = sizeof(bool),
+};
+
+const struct value_kind value_kind_tristate = {
+	.set = set_tristate,
+	.words = tristate_words,
+	.print = print_tristate,
+	.tell = tell_tristate,
+	.size = sizeof(enum tristate),
+};
+
+/* ---- numbers ---- */
+
+uint64_t
+value_get_number(const struct command *row, const void *value)
+{
+	unsigned u;
+	int i;
+
+	switch (row->kind) {
+	case KIND_UNSIGNED:
+	case KIND_CHOICE:
+		memcpy(&u, value, sizeof(u));
+		return u;
+	case KIND_INT:
+	case KIND_ACL:
+		memcpy(&i, value, sizeof(i));
+		return (uint64_t)i;
+	default:
+		return *(const uint64_t *)value;
+	}
+}
+
+void
+value_store_number(const struct command *row, void *value, uint64_t n)
+{
+	switch (row->kind) {
+	case KIND_UNSIGNED:
+		*(unsigned *)value = (unsigned)n;
+		break;
+	case KIND_INT:
+	case KIND_ACL:
+		*(int *)value = (int)n;
+		break;
+	default:
+		*(uint64_t *)value = n;
+	}
+}
+
+static int
+refuse_number(const struct command *row, const char *word, struct error *e)
+{
+	uint64_t unit = row->kind == KIND_SECONDS ? 1000 : 1;
+
+	if (row->noun != NULL)
+		return error_set(e, "\"%.100s\" is not %s from %llu to %llu",
+		    word, row->noun, (unsigned long long)row->min,
+		    (unsigned long long)row->max);
+	if (errno == ERANGE)
+		return error_set(e, "%s out of range %llu..%llu", word,
+		    (unsigned long long)((row->min + unit - 1) / unit),
+		    (unsigned long long)(row->max / unit));
+	return error_set(e, "\"%.100s\" is not a valid %s", word,
+	    row->kind == KIND_SECONDS	 ? "duration (5, 0.5, 200ms, 5m, 2h)"
+		: row->kind == KIND_SIZE ? "size (512, 64k, 4m)"
+					 : "number");
+}
+
+static int
+set_number(const struct command *row, void *value, const struct words *w,
+    bool no, struct error *e)
+{
+	const char *word = w->word[0];
+	uint64_t n;
+	int rc;
+
+	(void)no;
+	if (w->count == 0)
+		return value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	if (row->kind == KIND_SECONDS)
+		rc = number_parse_ms(word, row->min, row->max, &n);
+	else if (row->kind == KIND_SIZE)
+		rc = number_parse_size(word, row->min, row->max, &n);
+	else
+		rc = number_parse(word, row->min, row->max, &n);
+	if (rc < 0)
+		return refuse_number(row, word, e);
+	value_store_number(row, value, n);
+	return 0;
+}
+
+static bool
+number_words(const struct command *row, const void *value, struct buffer *out)
+{
+	reply_add(
+	    out, "%llu", (unsigned long long)value_get_number(row, value));
+	return true;
+}
+
+static void
+tell_number(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	facts_integer(f, key, (int64_t)value_get_number(row, value));
+}
+
+static bool
+int_words(const struct command *row, const void *value, struct buffer *out)
+{
+	reply_add(out, "%d", (int)value_get_number(row, value));
+	return true;
+}
+
+static const char *
+seconds_text(uint64_t ms, char text[32])
+{
+	unsigned long long s = ms / 1000;
+	unsigned part = (unsigned)(ms % 1000);
+
+	if (part != 0)
+		snprintf(text, 32, "%llu.%03u", s, part);
+	else
+		snprintf(text, 32, "%llu", s);
+	return text;
+}
+
+static bool
+seconds_words(const struct command *row, const void *value, struct buffer *out)
+{
+	char text[32];
+
+	reply_add(out, "%s", seconds_text(value_get_number(row, value), text));
+	return true;
+}
+
+static void
+tell_seconds(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	char text[32];
+
+	facts_decimal(f, key, seconds_text(value_get_number(row, value), text));
+}
+
+/* So many in a time: N, each second, N/SEC, or 0: any number. */
+static int
+set_rate(const struct command *row, void *value, const struct words *w, bool no,
+    struct error *e)
+{
+	struct rate_limit l = { .period_ms = 1000 };
+	const char *word = w->word[0], *slash;
+	char count[32];
+
+	(void)no;
+	if (w->count == 0)
+		return value_expects(row, e);
+	if (w->count > 1)
+		return value_one_is_enough(w, e);
+	slash = strchr(word, '/');
+	snprintf(count, sizeof(count), "%.*s",
+	    (int)(slash != NULL ? slash - word : 31), word);
+	if (number_parse(count, 0, row->max, &l.count) < 0 ||
+	    (slash != NULL &&
+		number_parse_ms(
+		    slash + 1, 1, RATE_LIMIT_PERIOD, &l.period_ms) < 0))
+		return error_set(e,
+		    "\"%.100s\" is not a rate (100, 100/10), from 0 to %llu "
+		    "in up to a day",
+		    word, (unsigned long long)row->max);
+	if (l.count == 0)
+		l.period_ms = 0;
+	*(struct rate_limit *)value = l;
+	return 0;
+}
+
+static void
+rate_text(const void *value, char text[64])
+{
+	const struct rate_limit *l = value;
+	char seconds[32];
+
+	if (l->count == 0)
+		strcpy(text, "0");
+	else
+		snprintf(text, 64, "%llu/%s", (unsigned long long)l->count,
+		    seconds_text(l->period_ms, seconds));
+}
+
+static bool
+rate_words(const struct command *row, const void *value, struct buffer *out)
+{
+	char text[64];
+
+	(void)row;
+	rate_text(value, text);
+	reply_add(out, "%s", text);
+	return true;
+}
+
+static void
+tell_rate(struct facts *f, const char *key, const struct command *row,
+    const void *value)
+{
+	char text[64];
+
+	(void)row;
+	rate_text(value, text);
+	facts_text(f, key, text);
+}
+
+const struct value_kind value_kind_number = {
+	.set = set_number,
+	.words = number_words,
+	.tell = tell_number,
+	.size = sizeof(uint64_t),
+	.number = true,
+};
+
+const struct value_kind value_kind_unsigned = {
+	.set = set_number,
+	.words = number_words,
+	.tell = tell_number,
+	.size = sizeof(unsigned),
+	.number = true,
+};
+
+const struct value_kind value_kind_int = {
+	.set = set_number,
+	.words = int_words,
+	.tell = tell_number,
+	.size = sizeof(int),
+	.number = true,
+};
+
+const struct value_kind value_kind_seconds = {
+	.set = set_number,
+	.words = seconds_words,
+	.tell = tell_seconds,
+	.size = sizeof(uint64_t),
+	.number = true,
+};
+
+const struct value_kind value_kind_rate = {
+	.set = set_rate,
+	.words = rate_words,
+	.tell = tell_rate,
+	.size = sizeof(struct rate_limit),
+	.number = true, /* the count comes first */
+};
+
+const struct value_kind value_kind_mode = {
+	.set = set_mode,
+	.words = mode_words,
+	.answer = answer_mode,
+	.tell = tell_mode,
+	.size = sizeof(unsigned),
+};

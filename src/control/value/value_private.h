@@ -1,0 +1,51 @@
+/* value_private.h: what a kind of value can do. */
+#ifndef PEN_CONTROL_VALUE_PRIVATE_H
+#define PEN_CONTROL_VALUE_PRIVATE_H
+
+#include "control/value/value.h"
+
+/* Here `value` is the value itself. */
+struct value_kind {
+	int (*set)(const struct command *row, void *value,
+	    const struct words *w, bool no, struct error *e);
+	/* As value_words(). */
+	bool (*words)(
+	    const struct command *row, const void *value, struct buffer *out);
+	/* NULL: "NAME WORDS", or "no NAME" where there are none. */
+	void (*print)(
+	    const struct command *row, const void *value, struct buffer *out);
+	/* NULL: the words. */
+	void (*answer)(const void *value, struct buffer *out);
+	void (*tell)(struct facts *f, const char *key,
+	    const struct command *row, const void *value);
+	/* NULL: its bytes are compared. */
+	bool (*equal)(const struct command *row, const void *a, const void *b);
+	size_t size;
+	/* NULL: it owns no strings. */
+	int (*each_text)(void *value, int (*visit)(char **text));
+	bool number; /* one that setting it answers with */
+};
+
+extern const struct value_kind
+    /* value_number.c */
+    value_kind_flag,
+    value_kind_tristate, value_kind_number, value_kind_unsigned, value_kind_int,
+    value_kind_seconds, value_kind_rate, value_kind_mode,
+    /* value_acl.c */
+    value_kind_acl, value_kind_forwarded,
+    /* value_word.c */
+    value_kind_text, value_kind_choice, value_kind_bits, value_kind_name,
+    value_kind_self, value_kind_host, value_kind_check, value_kind_cookie,
+    /* value_address.c */
+    value_kind_source, value_kind_own_addresses, value_kind_port,
+    /* value_certificate.c */
+    value_kind_certificates, value_kind_keys;
+
+/* What an error says about arguments. Return -1. */
+int value_expects(const struct command *row, struct error *e);
+int value_one_is_enough(const struct words *w, struct error *e);
+/* The number at `value`. */
+void value_store_number(const struct command *row, void *value, uint64_t n);
+uint64_t value_get_number(const struct command *row, const void *value);
+
+#endif

@@ -1,0 +1,165 @@
+/* direct_inspect.c: asks dsr/inspect about the plan in force, for --check and
+ * for the log of a director that starts. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/apply/direct.h"
+#include "dsr/inspect/inspect.h"
+
+/* What is wanted, and the memory behind it. */
+struct wanted {
+	struct inspect_request is;
+	struct peer vip[LISTEN_MAX]; /* those of all ports are one */
+	struct inspect_server *server;
+};
+
+static void
+add_vip(struct wanted *w, const struct addr *at)
+{
+	struct peer *new = &w->vip[w->is.vips];
+	unsigned i;
+
+	peer_from_addr(new, at);
+	new->port = 0;
+	for (i = 0; i < w->is.vips; i++)
+		if (peer_same_host(&w->vip[i], new))
+			return;
+	w->is.vips++;
+}
+
+/* Those with tunnels need not be on the segment. */
+static void
+add_server(struct wanted *w, const struct plan *p, const struct server *s)
+{
+	struct inspect_server *new = &w->server[w->is.servers];
+
+	if (!s->present || s->addrs.count == 0 ||
+	    direct_is_tunnelled(p, s->set.forward))
+		return;
+	peer_from_addr(&new->ip, &s->addrs.addr[s->addr_first]);
+	new->number = s->number;
+	new->name = s->name;
+	w->is.servers++;
+}
+
+static int
+make_wanted(struct wanted *w, const struct pen *p)
+{
+	const struct plan *plan = p->plan;
+	const struct dsr_settings *d = &plan->config.dsr;
+	unsigned i, slots = pool_slots(p->pool);
+
+	memset(w, 0, sizeof(*w));
+	w->is.interface = d->interface;
+	w->is.link = d->link;
+	w->is.shared = !d->announce;
+	w->is.fast = d->fast;
+	w->is.no_flows = d->flows == 0;
+	direct_find_others(&w->is.others, plan);
+	w->is.vip = w->vip;
+	for (i = 0; i < plan->listen.count; i++)
+		add_vip(w, &plan->listen.entry[i].at);
+	for (i = 0; i < 2; i++)
+		if (d->ip[i].len > 0)
+			peer_from_addr(&w->is.own[i], &d->ip[i]);
+	w->server = calloc(slots, sizeof(*w->server));
+	if (w->server == NULL)
+		return -1;
+	w->is.server = w->server;
+	for (i = 0; i < slots; i++)
+		add_server(w, plan, pool_slot(p->pool, i));
+	return 0;
+}
+
+/* ---- --check ---- */
+
+static void
+print(void *arg, const struct inspect_finding *f)
+{
+	static const char *const levels[] = { "note", "warning", "error" };
+	bool *wrong = arg;
+
+	fprintf(stderr, "%s: %s%s%s\n", levels[f->level], f->what,
+	    f->fix[0] != '\0' ? "; fix: " : "", f->fix);
+	*wrong = *wrong || f->level == INSPECT_ERROR;
+}
+
+/* What is plainly wrong with the interface needs no second sentence from the
+ * link, and what another program takes is not heard. */
+static bool
+may_ask(const struct inspect_machine *m)
+{
+	return m->exists && !m->no_ethernet && !m->down && !m->no_carrier &&
+	    !m->xdp && !(m->lacks & INSPECT_RAW);
+}
+
+static int
+inspect(const struct wanted *w, bool *wrong)
+{
+	struct inspect_machine m;
+	struct inspect_segment s;
+	int rc = inspect_machine_read(&m, &w->is);
+
+	if (rc == 0)
+		inspect_judge_machine(&m, &w->is, print, wrong);
+	if (rc == 0 && may_ask(&m) &&
+	    (rc = inspect_segment_init(&s, &w->is)) == 0) {
+		inspect_ask(&s, &w->is);
+		inspect_judge_segment(&s, &w->is, print, wrong);
+		inspect_segment_fini(&s);
+	}
+	inspect_machine_free(&m);
+	return rc;
+}
+
+int
+direct_inspect(const struct pen *p, struct error *e)
+{
+	struct wanted w;
+	bool wrong = false;
+	int rc;
+
+	if (!direct_is_wanted(p->plan))
+		return 0;
+	rc = make_wanted(&w, p);
+	if (rc == 0)
+		rc = inspect(&w, &wrong);
+	if (rc < 0)
+		error_set(e, "interface %s: %s", p->plan->config.dsr.interface,
+		    strerror(errno));
+	free(w.server);
+	return rc < 0 ? -1 : wrong;
+}
+
+/* ---- at the start ---- */
+
+static void
+log_finding(void *arg, const struct inspect_finding *f)
+{
+	(void)arg;
+	if (!f->at_start)
+		return;
+	if (f->fix[0] != '\0')
+		log_warn("%s fix=\"%s\"", f->what, f->fix);
+	else
+		log_warn("%s", f->what);
+}
+
+void
+direct_warn(const struct pen *p)
+{
+	struct inspect_machine m;
+	struct wanted w;
+
+	if (make_wanted(&w, p) == 0) {
+		if (inspect_machine_read(&m, &w.is) == 0)
+			inspect_judge_machine(&m, &w.is, log_finding, NULL);
+		inspect_machine_free(&m);
+	}
+	free(w.server);
+}

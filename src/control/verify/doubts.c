@@ -1,0 +1,466 @@
+/* doubts.c: settings without effect, limits and servers that look like
+ * mistakes. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/value/access.h"
+#include "control/apply/apply.h"
+#include "control/value/choices.h"
+#include "control/apply/direct.h"
+#include "control/verify/doubts.h"
+#include "control/plan/server_index.h"
+#include "control/plan/origin.h"
+#include "control/answer/reply.h"
+#include "pool/balance.h"
+
+/* ---- servers ---- */
+
+/* Lines of a kind about servers: each line is compared with those of the plan
+ * before, and there may be very many servers. */
+enum { EACH_MAX = 8 };
+
+/* What is compared: a plan alone, or two of them, of which only the servers
+ * that they do not share are of interest. */
+struct scope {
+	const struct plan *before, *now; /* before: NULL: alone */
+	unsigned changes;
+	const struct server_index *index; /* of the servers of `now` */
+};
+
+static unsigned
+next_slot(const struct scope *w, unsigned slot)
+{
+	return w->before == NULL ? slot
+				 : plan_next_change(w->before, w->now, slot);
+}
+
+/* A setting of one server that has no effect: what is printed behind its
+ * number, and of the servers beyond EACH_MAX. */
+struct server_doubt {
+	bool (*is)(const struct plan *p, const struct server_plan *s);
+	void (*print)(const struct plan *p, const struct server_plan *s,
+	    struct buffer *text);
+	const char *more;
+};
+
+static bool
+has_useless_max(const struct plan *p, const struct server_plan *s)
+{
+	(void)p;
+	return s->set.hard > 0 && s->set.soft > s->set.hard;
+}
+
+static void
+print_max(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "max %llu has no effect with hard %llu",
+	    (unsigned long long)s->set.soft, (unsigned long long)s->set.hard);
+}
+
+static bool
+has_useless_forward(const struct plan *p, const struct server_plan *s)
+{
+	return !direct_is_wanted(p) && s->set.forward != SERVER_FORWARD_AS_SET;
+}
+
+static void
+print_forward(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "forward %s has no effect without dsr_if",
+	    choice_name(choices_server_forward, (int)s->set.forward));
+}
+
+/* Weight 1 is what a server has where weights do not count. */
+static bool
+has_useless_weight(const struct plan *p, const struct server_plan *s)
+{
+	const struct balance *b = p->config.pool.balance;
+
+	return !b->weighted && !b->shares && s->set.weight > 1;
+}
+
+static void
+print_weight(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	reply_add(text, "weight %u does not count with %s", s->set.weight,
+	    p->config.pool.balance->name);
+}
+
+static bool
+has_useless_prio(const struct plan *p, const struct server_plan *s)
+{
+	return p->config.pool.balance != &balance_prio && s->set.prio != 0;
+}
+
+static void
+print_prio(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "prio %d has no effect without prio", s->set.prio);
+}
+
+static bool
+has_useless_start(const struct plan *p, const struct server_plan *s)
+{
+	return s->set.slow_start_ms > 0 && !doubts_has_shares(p);
+}
+
+static void
+print_start(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)s;
+	reply_add(text, "slow_start has no effect with %s",
+	    p->config.pool.balance->name);
+}
+
+static const struct server_doubt server_doubts[] = {
+	{ has_useless_max, print_max, "max has no effect with a lower hard" },
+	{ has_useless_forward, print_forward,
+	    "forward has no effect without dsr_if" },
+	{ has_useless_weight, print_weight, "their weights do not count" },
+	{ has_useless_prio, print_prio, "prio has no effect without prio" },
+	{ has_useless_start, print_start, "slow_start has no effect" },
+};
+
+static void
+print_each(const struct scope *w, const struct plan *p,
+    const struct server_doubt *d, struct buffer *text)
+{
+	const struct server_plan *s;
+	unsigned i, n = 0;
+
+	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
+	     i = next_slot(w, i + 1)) {
+		if (s->host == NULL || !d->is(p, s) || ++n > EACH_MAX)
+			continue;
+		reply_add(text, "server %u: ", server_number(i));
+		d->print(p, s, text);
+		reply_add(text, "\n");
+	}
+	if (n > EACH_MAX)
+		reply_add(
+		    text, "%u more servers: %s\n", n - EACH_MAX, d->more);
+}
+
+static bool
+has_weight(const struct server_plan *s)
+{
+	return s->host != NULL && (s->set.weight > 0 || s->service.there);
+}
+
+/* Beside servers with a weight, one without gets nobody. */
+static void
+print_weightless(const struct plan *p, struct buffer *text)
+{
+	const struct server_plan *s;
+	unsigned i, n = 0, with = 0;
+
+	for (i = 0; (s = plan_server(p, i)) != NULL && with == 0; i++)
+		with += has_weight(s);
+	if (with == 0 || !p->config.pool.balance->weighted)
+		return;
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL && !has_weight(s) && ++n <= EACH_MAX)
+			reply_add(text,
+			    "server %u gets no clients: it has no weight, and "
+			    "others have one\n",
+			    i);
+	if (n > EACH_MAX)
+		reply_add(text, "%u more servers have no weight\n",
+		    n - EACH_MAX);
+}
+
+static bool
+sends_to_abuse(const struct plan *p)
+{
+	return !acl_is_empty(plan_acls_of(&p->acls, &p->config.client_acl)) ||
+	    p->config.frontend.limits.action == LIMIT_ACTION_ABUSE;
+}
+
+static void
+print_http(const struct plan *p, struct buffer *text)
+{
+	const struct acl_ref *ref = &p->config.forwarded;
+	const struct tls_settings *t = &p->config.tls;
+	char word[ACL_WORD_MAX];
+
+	if (!p->config.frontend.http.on)
+		return;
+	if ((ref->name != NULL || ref->number >= 0) &&
+	    acl_is_empty(plan_acls_of(&p->acls, ref)))
+		reply_add(text,
+		    "%.400s trusts everybody: access list %s is empty\n",
+		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
+	if (tls_settings_serve(t) && t->alpn != NULL &&
+	    tls_alpn_has(t->alpn, "h2"))
+		reply_add(text, "%.400s: h2 is not offered with http\n",
+		    origin_name(p, "ssl_alpn"));
+}
+
+static void
+print_abuse(const struct plan *p, struct buffer *text)
+{
+	char list[ACL_WORD_MAX];
+
+	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(p))
+		reply_add(text,
+		    "%.400s has no effect while access list %s denies nobody\n",
+		    origin_name(p, "abuse"),
+		    acl_ref_word(&p->config.client_acl, list));
+}
+
+/* ---- open to everybody ---- */
+
+/* List 0 permits all while it is empty, as nobody named another one. */
+static bool
+is_no_list(const struct plan *p, const struct acl_ref *list)
+{
+	return list->name == NULL &&
+	    (list->number < 0 ||
+		(list->number == 0 &&
+		    acl_is_empty(plan_acls_of(&p->acls, list))));
+}
+
+static bool
+is_for_others(const struct addr *at)
+{
+	return at->len > 0 && at->u.sa.sa_family != AF_UNIX &&
+	    !addr_is_loopback(at);
+}
+
+static void
+print_unguarded(const struct plan *p, struct buffer *text)
+{
+	const struct config *c = &p->config;
+	unsigned i, k;
+	struct addr at;
+	struct error e;
+
+	for (i = 0; i < p->control_count; i++) {
+		const struct control_plan *o = &p->controls[i];
+
+		for (k = 0; k < o->at.count; k++)
+			if (is_for_others(&o->at.entry[k].at))
+				break;
+		if (k < o->at.count && is_no_list(p, &c->control_acl))
+			reply_add(text,
+			    "control %.200s: everybody who reaches it has the "
+			    "level %s, as list 0 (control_acl) is empty\n",
+			    o->text, access_name(o->level));
+	}
+	if (apply_web_find(p, &at, &e) == 0 &&
+	    c->web_acl.name == NULL && c->web_acl.number < 0 &&
+	    is_for_others(&at))
+		reply_add(text,
+		    "web %.200s: everybody who reaches it reads it, without "
+		    "web_acl\n",
+		    c->web);
+}
+
+/* ---- servers that are the same ---- */
+
+struct numbered {
+	const struct server_plan *is;
+	unsigned number;
+};
+
+static int
+compare_servers(const struct server_plan *x, const struct server_plan *y)
+{
+	int rc = strcmp(x->host, y->host);
+
+	return rc != 0 ? rc : (x->port > y->port) - (x->port < y->port);
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct numbered *x = a, *y = b;
+	int rc = compare_servers(x->is, y->is);
+
+	return rc != 0 ? rc : (x->number > y->number) - (x->number < y->number);
+}
+
+static void
+print_twins(const struct plan *p, struct buffer *text)
+{
+	struct numbered *all = calloc(plan_count(p) + 1u, sizeof(*all));
+	const struct server_plan *s;
+	char name[SPEC_TEXT_MAX];
+	unsigned i, n = 0, twins = 0;
+
+	for (i = 0; all != NULL && (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL && s->parent == 0)
+			all[n++] = (struct numbered){ s, i };
+	if (n > 1)
+		qsort(all, n, sizeof(*all), compare);
+	for (i = 1; i < n; i++) {
+		if (compare_servers(all[i].is, all[i - 1].is) != 0 ||
+		    ++twins > EACH_MAX)
+			continue;
+		reply_add(text, "server %u is the same as server %u: %.300s\n",
+		    all[i].number, all[i - 1].number,
+		    spec_format_server(all[i].is, name));
+	}
+	if (twins > EACH_MAX)
+		reply_add(text, "%u more servers are the same as others\n",
+		    twins - EACH_MAX);
+	free(all);
+}
+
+/* A server and those that are the same, the nearest ones by number. */
+struct twin {
+	const struct plan *plan;
+	unsigned slot, below, above; /* 0: none */
+};
+
+static void
+visit_twin(void *arg, unsigned slot)
+{
+	struct twin *t = arg;
+	const struct server_plan *s = plan_slot(t->plan, slot);
+
+	if (s == NULL || s->host == NULL || s->parent != 0 ||
+	    compare_servers(s, plan_slot(t->plan, t->slot)) != 0)
+		return;
+	if (slot < t->slot && slot > t->below)
+		t->below = slot;
+	if (slot > t->slot && (t->above == 0 || slot < t->above))
+		t->above = slot;
+}
+
+static bool
+is_elsewhere_now(const struct scope *w, unsigned slot)
+{
+	const struct server_plan *old = plan_slot(w->before, slot);
+	const struct server_plan *s = plan_slot(w->now, slot);
+
+	return s->host != NULL && s->parent == 0 &&
+	    (old == NULL || old->host == NULL || compare_servers(old, s) != 0);
+}
+
+/* Only those that are the same as another one since this change. */
+static void
+print_new_twins(const struct scope *w, struct buffer *text)
+{
+	char name[SPEC_TEXT_MAX];
+	struct twin t = { .plan = w->now };
+	unsigned slot, twins = 0;
+
+	for (slot = next_slot(w, SLOTS_SPECIAL);
+	     plan_slot(w->now, slot) != NULL; slot = next_slot(w, slot + 1)) {
+		if (!is_elsewhere_now(w, slot))
+			continue;
+		t.slot = slot;
+		t.below = t.above = 0;
+		server_index_each(
+		    w->index, plan_slot(w->now, slot)->host, visit_twin, &t);
+		if (t.below + t.above == 0 || ++twins > EACH_MAX)
+			continue;
+		reply_add(text, "server %u is the same as server %u: %.300s\n",
+		    server_number(t.below > 0 ? slot : t.above),
+		    server_number(t.below > 0 ? t.below : slot),
+		    spec_format_server(plan_slot(w->now, slot), name));
+	}
+	if (twins > EACH_MAX)
+		reply_add(text, "%u more servers are the same as others\n",
+		    twins - EACH_MAX);
+}
+
+/* ---- all of them ---- */
+
+/* Of servers, those that what is in `changes` can have changed. */
+static void
+print_changed(const struct scope *w, const struct plan *p, struct buffer *text)
+{
+	size_t i;
+
+	doubts_print_needs(p, text);
+	for (i = 0; i < sizeof(server_doubts) / sizeof(server_doubts[0]); i++)
+		print_each(w, p, &server_doubts[i], text);
+	if (w->before == NULL)
+		print_weightless(p, text);
+	print_http(p, text);
+	print_abuse(p, text);
+	print_unguarded(p, text);
+	if (p->config.geoip == NULL)
+		plan_acls_print_countries(&p->acls, text);
+	if (!(w->changes & PLAN_HOSTS))
+		return;
+	if (w->before == NULL)
+		print_twins(p, text);
+	else if (p == w->now)
+		print_new_twins(w, text);
+}
+
+void
+doubts_print(const struct plan *p, struct buffer *text)
+{
+	struct scope w = { .now = p, .changes = PLAN_HOSTS };
+
+	print_changed(&w, p, text);
+}
+
+/* Whether the text has the line, of `n` bytes with its newline. */
+static bool
+has_line(const struct buffer *text, const char *line, size_t n)
+{
+	size_t all = buffer_length(text), one;
+	const char *at = all > 0 ? buffer_bytes(text) : NULL;
+
+	for (; all > 0; at += one, all -= one) {
+		one = (size_t)((const char *)memchr(at, '\n', all) - at) + 1;
+		if (one == n && memcmp(at, line, n) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* They have no site, which would drop some of so many at once. */
+enum { LINES_MAX = 100 };
+
+void
+doubts_log(const struct plan *before, const struct plan *p,
+    const struct server_index *index)
+{
+	/* there may be very many servers, and a command changes one */
+	struct scope w = { .before = before,
+		.now = p,
+		.changes =
+		    before != NULL ? plan_changes(before, p) : PLAN_HOSTS,
+		.index = index };
+	struct buffer old, now;
+	const char *line;
+	unsigned lines = 0;
+	size_t n;
+
+	buffer_init(&old);
+	buffer_init(&now);
+	print_changed(&w, p, &now);
+	if (before != NULL && buffer_length(&now) > 0)
+		print_changed(&w, before, &old);
+	for (; buffer_length(&now) > 0; buffer_consume(&now, n)) {
+		line = buffer_bytes(&now);
+		n = (size_t)((const char *)memchr(
+				 line, '\n', buffer_length(&now)) -
+			line) +
+		    1;
+		if (!has_line(&old, line, n) && lines++ < LINES_MAX)
+			log_write(
+			    NULL, LOG_LEVEL_WARN, "%.*s", (int)n - 1, line);
+	}
+	if (lines > LINES_MAX)
+		log_warn("%u more lines like these", lines - LINES_MAX);
+	buffer_fini(&old);
+	buffer_fini(&now);
+}

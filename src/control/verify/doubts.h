@@ -1,0 +1,22 @@
+/* doubts.h: what a plan holds that is right and yet of no use, or not of the
+ * use it seems to have: it is accepted, but not in silence. */
+#ifndef PEN_CONTROL_DOUBTS_H
+#define PEN_CONTROL_DOUBTS_H
+
+#include "control/plan/plan.h"
+
+struct server_index;
+
+/* Appends a line for each, with the option or FILE:LINE where it was set. The
+ * plan is one in force. */
+void doubts_print(const struct plan *p, struct buffer *text);
+/* Of these, the settings that have no effect without another one. */
+void doubts_print_needs(const struct plan *p, struct buffer *text);
+/* Whether slow_start has an effect: the algorithm has shares. */
+bool doubts_has_shares(const struct plan *p);
+/* Logs those that the plan before (NULL: none) did not have. `index` is of the
+ * servers of `p`; NULL if there was no plan before. */
+void doubts_log(const struct plan *before, const struct plan *p,
+    const struct server_index *index);
+
+#endif

@@ -1,0 +1,489 @@
+/* explain.c: see explain.h. */
+#include "config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/number.h"
+#include "control/language/command.h"
+#include "control/verify/explain.h"
+#include "control/answer/facts.h"
+#include "control/value/first_words.h"
+#include "control/pen.h"
+#include "control/apply/routes.h"
+#include "pool/balance.h"
+#include "pool/explain.h"
+
+/* Servers that are told one by one; of longer lists the rest is counted. */
+enum { OBSTACLES_TOLD = 200 };
+
+struct subject {
+	const struct pen *pen;
+	struct peer who;
+	uint64_t now;
+	struct attempts attempts;  /* of a client that comes now */
+	struct first first;	   /* what it says */
+	const struct route *route; /* NULL: none */
+	struct explanation x;
+	enum limit_verdict limit; /* that the client is beyond */
+};
+
+/* ---- the client ---- */
+
+/* "unix:uid=33", "unix:uid=33,gid=33"; without a group it is that of the same
+ * number. */
+static int
+parse_owner(struct peer *who, const char *text)
+{
+	const char *const begin = "unix:uid=", *const group = ",gid=";
+	struct peer_owner owner = { .pid = 0 };
+	char uid[16] = "";
+	const char *gid = strstr(text, group);
+	uint64_t u, g;
+
+	if (strncmp(text, begin, strlen(begin)) != 0)
+		return -1;
+	text += strlen(begin);
+	snprintf(uid, sizeof(uid), "%.*s", (int)strcspn(text, ","), text);
+	if (number_parse(uid, 0, UINT32_MAX, &u) < 0 ||
+	    number_parse(
+		gid != NULL ? gid + strlen(group) : uid, 0, UINT32_MAX, &g) < 0)
+		return -1;
+	owner.uid = (uint32_t)u;
+	owner.gid = (uint32_t)g;
+	peer_set_owner(who, &owner);
+	return 0;
+}
+
+static int
+parse_client(struct peer *who, const char *text, struct error *e)
+{
+	struct addr at;
+
+	*who = (struct peer){ .family = AF_UNIX };
+	if (strcmp(text, "unix") == 0 || parse_owner(who, text) == 0)
+		return 0;
+	if (spec_parse_ip(&at, text, 0) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a client: ADDRESS, ADDRESS:PORT, unix "
+		    "or unix:uid=N,gid=N",
+		    text);
+	peer_from_addr(who, &at);
+	return 0;
+}
+
+/* Where the list asks for it: "SE". */
+static void
+tell_country(struct facts *f, const struct subject *s)
+{
+	int number;
+	char code[3];
+
+	if (!acl_has_countries(s->x.acl))
+		return;
+	number = countries_of(pool_countries(s->pen->pool), &s->who);
+	if (number < 0) {
+		facts_text(f, "country", "unknown");
+		return;
+	}
+	snprintf(
+	    code, sizeof(code), "%c%c", 'A' + number / 26, 'A' + number % 26);
+	facts_text(f, "country", code);
+}
+
+/* ---- its route ---- */
+
+/* Finds the route, and the servers it allows. `made`, which the caller frees,
+ * is for routes that are not in force yet. */
+static int
+find_route(
+    struct subject *s, struct pen *p, struct routes **made, struct error *e)
+{
+	struct routes *routes =
+	    p->frontend != NULL ? frontend_routes(p->frontend) : NULL;
+	struct route *r;
+
+	*made = NULL;
+	if (p->frontend == NULL && routes_make(p, p->plan, made) < 0)
+		return error_set(e, "out of memory");
+	if (*made != NULL)
+		routes_prepare(*made, NULL);
+	if (routes == NULL)
+		routes = *made;
+	r = routes != NULL ? routes_find(routes, &s->first) : NULL;
+	if (r == NULL)
+		return 0;
+	s->route = r;
+	s->attempts.allowed = &r->servers;
+	return 0;
+}
+
+/* ---- why, in a sentence ---- */
+
+static const char *
+client_acl(const struct subject *s, char word[ACL_WORD_MAX])
+{
+	return acl_ref_word(&s->pen->plan->config.client_acl, word);
+}
+
+static void
+sentence_of_none(const struct subject *s, char *text, size_t size)
+{
+	const struct pool *pool = s->pen->pool;
+	char list[ACL_WORD_MAX];
+
+	if (!s->x.permitted)
+		snprintf(text, size,
+		    "access list %s denies the client, and there is no abuse "
+		    "server",
+		    client_acl(s, list));
+	else if (pool_may_wait(pool, &s->who, &s->attempts) &&
+	    s->pen->plan->config.frontend.queue_ms > 0)
+		snprintf(text, size,
+		    "all servers that may take the client are full: it waits");
+	else if (pool_options(pool)->stubborn && pool_has_eligible(pool))
+		snprintf(text, size,
+		    "the client's server is unavailable, and with stubborn it "
+		    "gets no other");
+	else if (s->route != NULL)
+		snprintf(
+		    text, size, "no server of its route may take the client");
+	else
+		snprintf(text, size, "no server may take the client");
+}
+
+static void
+sentence(const struct subject *s, char *text, size_t size)
+{
+	const struct decision *d = &s->x.decision;
+	const struct pool_options *o = pool_options(s->pen->pool);
+	char list[ACL_WORD_MAX];
+
+	switch (d->rule) {
+	case RULE_STICKY:
+		snprintf(text, size,
+		    "the client used this server last, %llu s ago",
+		    (unsigned long long)(s->now - s->x.client->seen) / 1000);
+		break;
+	case RULE_FAILBACK:
+		snprintf(text, size,
+		    "the client was moved away from this server and returns to "
+		    "it (failback)");
+		break;
+	case RULE_BALANCE:
+		snprintf(text, size, "%s chooses it", o->balance->name);
+		break;
+	case RULE_PASSED_ON:
+		snprintf(text, size,
+		    "%s chooses server %u, whose access list denies the "
+		    "client: it gets the next one",
+		    o->balance->name, d->turn->number);
+		break;
+	case RULE_ABUSE:
+		snprintf(text, size,
+		    "access list %s denies the client: it gets the abuse "
+		    "server",
+		    client_acl(s, list));
+		break;
+	case RULE_EMERGENCY:
+		snprintf(text, size,
+		    "no other server may take the client: it gets the "
+		    "emergency server");
+		break;
+	case RULE_LAST_RESORT:
+		snprintf(text, size,
+		    "all servers are out of rotation: of those that are "
+		    "suspect or blacklisted, pen tries the one whose time ends "
+		    "first");
+		break;
+	default:
+		sentence_of_none(s, text, size);
+	}
+}
+
+/* ---- limits of the client ---- */
+
+static const char *
+outcome_of_limit(const struct subject *s)
+{
+	switch (s->pen->plan->config.frontend.limits.action) {
+	case LIMIT_ACTION_DELAY:
+		return "is delayed";
+	case LIMIT_ACTION_TARPIT:
+		return "is tarpitted";
+	case LIMIT_ACTION_ABUSE:
+		if (s->x.decision.server != NULL)
+			return "gets the abuse server";
+		break;
+	case LIMIT_ACTION_REFUSE:
+		break;
+	}
+	return "is refused";
+}
+
+static void
+sentence_of_limit(const struct subject *s, char *text, size_t size)
+{
+	const struct limit_options *o = &s->pen->plan->config.frontend.limits;
+
+	if (s->limit == LIMIT_CONNS)
+		snprintf(text, size,
+		    "the client has the %llu connections that client_conns "
+		    "allows: it %s",
+		    (unsigned long long)o->conns, outcome_of_limit(s));
+	else
+		snprintf(text, size,
+		    "the client comes more often than client_rate allows: it "
+		    "%s",
+		    outcome_of_limit(s));
+}
+
+/* One that is beyond a limit gets no server but the abuse server, or one
+ * later. */
+static void
+explain_limit(struct subject *s)
+{
+	const struct pen *p = s->pen;
+	struct server *abuse = pool_slot(p->pool, SLOT_ABUSE);
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	s->limit = frontend_limit(p->frontend, &s->who);
+	if (s->limit == LIMIT_WITHIN)
+		return;
+	s->x.decision.server =
+	    p->plan->config.frontend.limits.action == LIMIT_ACTION_ABUSE &&
+		abuse->present
+	    ? abuse
+	    : NULL;
+}
+
+/* ---- the answer ---- */
+
+static void
+tell_server(struct facts *f, const struct server *s)
+{
+	char at[ADDR_TEXT_MAX];
+
+	if (s == NULL) {
+		facts_integer(f, "server", -1);
+		return;
+	}
+	facts_number(f, "server", s->number);
+	facts_text(f, "name", s->name);
+	facts_text(
+	    f, "address", addr_format(&s->addrs.addr[s->addr_first], at));
+}
+
+static void
+tell_acl(struct facts *f, const struct subject *s)
+{
+	const struct acl_ref *list = &s->pen->plan->config.client_acl;
+	const struct explanation *x = &s->x;
+	const struct acl_entry *entry;
+	char text[ACL_TEXT_MAX];
+
+	if (list->name != NULL)
+		facts_text(f, "acl", list->name);
+	else
+		facts_integer(f, "acl", list->number);
+	facts_flag(f, "permitted", x->permitted);
+	tell_country(f, s);
+	if (x->entry == x->acl->count) {
+		facts_text(f, "entry", "none");
+		return;
+	}
+	entry = acl_at(x->acl, x->entry);
+	facts_number(f, "entry", x->entry + 1);
+	facts_text(f, "matches", acl_format_entry(entry, text));
+	if (entry->line > 0) {
+		facts_text(f, "file", acl_file_of(x->acl, x->entry));
+		facts_number(f, "line", entry->line);
+	}
+}
+
+/* What is explained is a client that a proxy names, not the proxy. */
+static void
+tell_proxy(struct facts *f, const struct subject *s)
+{
+	const struct config *c = &s->pen->plan->config;
+	const struct server *server = s->x.decision.server;
+	enum proxy_version version;
+	char word[ACL_WORD_MAX];
+
+	if (plan_acls_of(&s->pen->plan->acls, &c->accept_proxy) != NULL)
+		facts_text(
+		    f, "accept_proxy", acl_ref_word(&c->accept_proxy, word));
+	if (server == NULL)
+		return;
+	version = frontend_server_proxy(&c->frontend, server);
+	if (version != PROXY_OFF)
+		facts_number(f, "proxy_protocol", version);
+}
+
+static void
+tell_remembered(struct facts *f, const struct subject *s)
+{
+	const struct sticky_client *c = s->x.client;
+
+	if (c == NULL) {
+		facts_text(f, "remembered", "none");
+		return;
+	}
+	facts_number(f, "remembered", c->server);
+	facts_number(f, "remembered_age", (s->now - c->seen) / 1000);
+}
+
+/* A listener that has no connection left accepts nobody. */
+static void
+tell_limit(struct facts *f, const struct pen *p)
+{
+	uint64_t max = p->plan->config.frontend.sessions_max;
+
+	if (p->phase < PHASE_SERVING ||
+	    frontend_stats(p->frontend)->sessions < max)
+		return;
+	facts_text(f, "waits", "conn_max");
+	facts_number(f, "conn_max", max);
+}
+
+/* Where there are routes. */
+static void
+tell_route(struct facts *f, const struct subject *s)
+{
+	char text[16 + FIRST_NAME];
+
+	if (s->pen->plan->routes == NULL)
+		return;
+	snprintf(text, sizeof(text), "%s", "none");
+	if (s->route != NULL)
+		snprintf(text, sizeof(text), "%s%s%s",
+		    route_kind_name(s->route->kind),
+		    s->route->kind != ROUTE_DEFAULT ? " " : "",
+		    s->route->pattern);
+	facts_phrase(f, "route", text);
+}
+
+static bool
+tell_obstacle(
+    struct facts *whole, const struct subject *s, const struct server *server)
+{
+	enum obstacle o = pool_obstacle(server, &s->who, &s->x);
+	struct facts f;
+
+	if (o == OBSTACLE_NONE || server == s->x.decision.server)
+		return false;
+	facts_item_begin(&f, whole);
+	facts_number(&f, "server", server->number);
+	facts_text(&f, "name", server->name);
+	facts_text(&f, "obstacle", obstacle_name(o));
+	facts_end(&f);
+	return true;
+}
+
+/* The servers that could not get the client, and why. */
+static void
+tell_obstacles(struct facts *whole, const struct subject *s)
+{
+	unsigned count = pool_count(s->pen->pool), i, told = 0;
+
+	facts_items(whole, "passed_over");
+	for (i = 0; i < count && told < OBSTACLES_TOLD; i++) {
+		const struct server *server = pool_server(s->pen->pool, i);
+
+		if (server->present || server->unresolved)
+			told += tell_obstacle(whole, s, server);
+	}
+}
+
+static void
+add_panic(const struct subject *s, char *text, size_t size)
+{
+	const struct server *chosen = s->x.decision.server;
+	size_t n = strlen(text);
+
+	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
+		snprintf(text + n, size - n, ", although it is down (panic)");
+}
+
+static void
+tell(struct reply *r, const struct subject *s)
+{
+	char text[256], who[PEER_TEXT_MAX];
+	struct facts f;
+
+	if (s->limit != LIMIT_WITHIN)
+		sentence_of_limit(s, text, sizeof(text));
+	else
+		sentence(s, text, sizeof(text));
+	add_panic(s, text, sizeof(text));
+	facts_begin(&f, r, FACTS_LINES);
+	facts_text(&f, "client",
+	    s->who.port == 0 ? peer_format_host(&s->who, who)
+			     : peer_format(&s->who, who));
+	tell_server(&f, s->x.decision.server);
+	facts_text(&f, "rule",
+	    s->limit != LIMIT_WITHIN ? "limit"
+				     : decision_rule_name(s->x.decision.rule));
+	facts_text(&f, "because", text);
+	tell_limit(&f, s->pen);
+	tell_acl(&f, s);
+	tell_route(&f, s);
+	tell_proxy(&f, s);
+	tell_remembered(&f, s);
+	tell_obstacles(&f, s);
+	facts_end(&f);
+}
+
+static int
+explain_words(
+    struct pen *p, const struct words *w, struct reply *r, struct error *e)
+{
+	struct subject s = { .pen = p };
+	struct routes *made;
+	int i;
+
+	if (parse_client(&s.who, w->word[0], e) < 0)
+		return -1;
+	/* the word behind the last one is NULL */
+	for (i = 1; i < w->count; i += 2)
+		if (first_words_set(&s.first, w->word[i], w->word[i + 1], e) <
+		    0)
+			return -1;
+	if (find_route(&s, p, &made, e) < 0)
+		return -1;
+	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
+	pool_explain(p->pool, &s.who, &s.attempts, s.now, &s.x);
+	explain_limit(&s);
+	tell(r, &s);
+	routes_free(made);
+	return 0;
+}
+
+int
+explain_client(
+    struct pen *p, const char *line, struct reply *r, struct error *e)
+{
+	char *copy = strdup(line), *rest;
+	struct words w;
+	int rc;
+
+	if (copy == NULL)
+		return error_set(e, "out of memory");
+	if (words_split(&w, copy, &rest) < 0 || w.count == 0)
+		rc = error_set(e, "\"%.100s\" is not a client", line);
+	else
+		rc = explain_words(p, &w, r, e);
+	free(copy);
+	return rc;
+}
+
+int
+run_explain(struct call *c, struct error *e)
+{
+	if (c->words->count == 0)
+		return error_set(e, "expects %s", c->row->args);
+	return explain_words(c->pen, c->words, c->reply, e);
+}

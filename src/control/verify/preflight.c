@@ -1,0 +1,265 @@
+/* preflight.c: tries what would be opened, without opening it. */
+#include "config.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/words.h"
+#include "control/apply/apply.h"
+#include "control/apply/checks.h"
+#include "control/apply/direct.h"
+#include "control/plan/origin.h"
+#include "control/verify/preflight.h"
+#include "control/verify/transparent.h"
+#include "net/program.h"
+#include "net/sock_try.h"
+#include "proxy/sessionlog.h"
+
+/* ---- what is used later ---- */
+
+/* Where a path will lead: before the start, below the root to be. */
+static const char *
+rooted(const struct pen *p, const char *path, char *text, size_t size)
+{
+	const char *root = p->plan->config.process.directory;
+
+	if (p->phase >= PHASE_SERVING || root == NULL || p->takeover.rooted)
+		return path;
+	snprintf(text, size, "%s/%s", root, path);
+	return text;
+}
+
+/* A pipe may get its reader, and a link its target, until the page is
+ * written. */
+static int
+try_page(const struct pen *p, const struct plan *draft, struct error *e)
+{
+	const char *file = draft->config.web_stats, *path;
+	char text[4096];
+	struct stat st;
+	struct error why;
+
+	if (file == NULL)
+		return 0;
+	path = rooted(p, file, text, sizeof(text));
+	if ((lstat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
+		!S_ISDIR(st.st_mode)) ||
+	    file_may_write(path, &why) == 0)
+		return 0;
+	error_set(e, "\"%.300s\": %.150s", file, why.text);
+	origin_add(draft, "web_stats", e);
+	return -1;
+}
+
+static int
+try_source(const struct plan *draft, struct error *e)
+{
+	const struct sources *list = &draft->config.frontend.source;
+	char host[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; i < list->count; i++)
+		if (sock_try_source(&list->at[i]) < 0)
+			break;
+	if (i == list->count)
+		return 0;
+	error_set(e, "\"%s\": %s", addr_format_host(&list->at[i], host),
+	    errno == EADDRNOTAVAIL ? "not an address of this host"
+				   : strerror(errno));
+	origin_add(draft, "source", e);
+	return -1;
+}
+
+/* Who reaches a TCP port may be anybody of this host, or beyond. */
+int
+preflight_program(const struct pen *p, const char *program, struct error *e)
+{
+	char text[4096];
+
+	if (p->remote)
+		return error_set(e,
+		    "a program can be set by a file, by the command line or on "
+		    "a Unix socket, not on TCP");
+	return program_check(rooted(p, program, text, sizeof(text)), e);
+}
+
+static int
+try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
+{
+	const char *program = draft->config.on_state;
+
+	if (program == NULL || preflight_program(p, program, e) == 0)
+		return 0;
+	origin_add(draft, "on_state", e);
+	return -1;
+}
+
+static int
+prepare_on_state(struct apply *a, struct error *e)
+{
+	return a->first ||
+		!text_equal(a->wanted->config.on_state, a->now->config.on_state)
+	    ? try_on_state(a->pen, a->wanted, e)
+	    : 0;
+}
+
+int
+preflight_prepare(struct apply *a, struct error *e)
+{
+	const struct config *now = &a->now->config, *new = &a->wanted->config;
+
+	if ((a->first || !text_equal(new->web_stats, now->web_stats)) &&
+	    try_page(a->pen, a->wanted, e) < 0)
+		return -1;
+	if (prepare_on_state(a, e) < 0 || transparent_prepare(a, e) < 0)
+		return -1;
+	if (!a->first &&
+	    sources_equal(&new->frontend.source, &now->frontend.source))
+		return 0;
+	return try_source(a->wanted, e);
+}
+
+/* ---- what a start opens ---- */
+
+/* Whoever reaches a TCP port commands the process: not one that is root. */
+int
+preflight_control(const struct plan *p, const struct addr *at, struct error *e)
+{
+	if (at->u.sa.sa_family == AF_UNIX || geteuid() != 0 ||
+	    p->config.process.user != NULL)
+		return 0;
+	return error_set(
+	    e, "a TCP control port is refused as root: use -u USER, or a path");
+}
+
+static int
+try_controls(const struct pen *pen, struct error *e)
+{
+	const struct plan *p = pen->plan;
+	unsigned i, k;
+
+	for (i = 0; i < p->control_count; i++) {
+		const struct control_plan *c = &p->controls[i];
+
+		for (k = 0; k < c->at.count; k++) {
+			const struct addr *at = &c->at.entry[k].at;
+
+			if (preflight_control(p, at, e) == 0 &&
+			    sock_try_listen(at, false, false, e) == 0)
+				continue;
+			origin_put(c->origin, "control", e);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+/* Direct return has its addresses on no interface of ours. */
+static int
+try_listeners(const struct pen *pen, struct error *e)
+{
+	const struct plan *p = pen->plan;
+	const struct frontend_options *o = &p->config.frontend;
+	unsigned i;
+
+	for (i = 0; !direct_is_wanted(p) && i < p->listen.count; i++)
+		if (sock_try_listen(&p->listen.entry[i].at,
+			o->udp.on && !o->dns.on, o->freebind, e) < 0) {
+			origin_add(p, "listen", e);
+			return -1;
+		}
+	return 0;
+}
+
+static int
+try_web(const struct pen *p, struct error *e)
+{
+	struct addr at;
+
+	if (apply_web_find(p->plan, &at, e) < 0)
+		return -1;
+	if (at.len == 0 || sock_try_listen(&at, false, false, e) == 0)
+		return 0;
+	origin_add(p->plan, "web", e);
+	return -1;
+}
+
+static int
+try_loop(const struct pen *p, struct error *e)
+{
+	const char *method = p->plan->config.method;
+	struct loop *l = loop_new(method, e);
+
+	loop_free(l);
+	if (l == NULL && method != NULL)
+		origin_add(p->plan, method, e);
+	return l != NULL ? 0 : -1;
+}
+
+static int
+try_log(const struct pen *p, struct error *e)
+{
+	const char *log = p->plan->config.log;
+	struct error why;
+	struct addr to;
+
+	if (log == NULL ||
+	    (apply_log_find(p, log, &to, &why) == 0 &&
+		(to.len > 0 || file_may_write(log, &why) == 0)))
+		return 0;
+	error_set(e, "log \"%.200s\": %.250s", log, why.text);
+	origin_add(p->plan, "log", e);
+	return -1;
+}
+
+static int
+try_session_log(const struct pen *p, struct error *e)
+{
+	struct sessionlog_options o;
+
+	return apply_log_sessions(p, p->plan, &o, e);
+}
+
+static int
+try_process(const struct pen *p, struct error *e)
+{
+	const struct process_options *o = &p->plan->config.process;
+	struct error why;
+
+	if (o->pid_file == NULL || file_may_write(o->pid_file, &why) == 0)
+		return 0;
+	return error_set(
+	    e, "pid file \"%.300s\": %.150s", o->pid_file, why.text);
+}
+
+static int
+try_settings(const struct pen *p, struct error *e)
+{
+	return try_page(p, p->plan, e) == 0 &&
+		try_on_state(p, p->plan, e) == 0 &&
+		checks_try_programs(p, e) == 0
+	    ? try_source(p->plan, e)
+	    : -1;
+}
+
+int
+preflight(const struct pen *p, void (*on_error)(const char *sentence))
+{
+	static int (*const tries[])(const struct pen *,
+	    struct error *) = { try_process, try_loop, try_listeners,
+		try_controls, try_web, try_log, try_session_log, try_settings };
+	struct error e;
+	size_t i;
+	int rc = 0;
+
+	for (i = 0; i < sizeof(tries) / sizeof(tries[0]); i++)
+		if (tries[i](p, &e) < 0) {
+			on_error(e.text);
+			rc = -1;
+		}
+	return rc;
+}

@@ -1,0 +1,28 @@
+/* preflight.h: what a start or a change would fail at, found out beforehand. */
+#ifndef PEN_CONTROL_PREFLIGHT_H
+#define PEN_CONTROL_PREFLIGHT_H
+
+#include "control/apply/apply.h"
+
+/* Tries what is only used later, and would fail then: the file of the status
+ * page, the program of on_state, and the addresses that connections to servers
+ * come from. While the program serves, what stays as it is is not tried again.
+ * Returns 0, or -1 with a sentence. */
+int preflight_prepare(struct apply *a, struct error *e);
+
+/* Tries all that a start with the plan in force would open, for --check: makes,
+ * locks and takes nothing, also beside a pen that runs with that plan. Calls
+ * `on_error` for all that is wrong. Returns 0, or -1 if there was something. */
+int preflight(const struct pen *p, void (*on_error)(const char *sentence));
+
+/* Whether who gave the command may set that program, and whether it can be
+ * executed in the root to be. Returns 0, or -1 with a sentence. */
+int preflight_program(
+    const struct pen *p, const char *program, struct error *e);
+
+/* Whether a control socket may listen there. Returns 0, or -1 with a
+ * sentence. */
+int preflight_control(
+    const struct plan *p, const struct addr *at, struct error *e);
+
+#endif

@@ -1,0 +1,179 @@
+/* route_doubts.c: see route_doubts.h. */
+#include "config.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "control/language/command.h"
+#include "control/apply/direct.h"
+#include "control/verify/route_doubts.h"
+#include "control/apply/routes.h"
+#include "control/apply/server_find.h"
+#include "tls/tls_settings.h"
+
+struct doubting {
+	struct call call; /* what server_find_each() wants: pen and plan */
+	const struct route_plan *route;
+	unsigned servers; /* that a word means */
+	struct buffer *text;
+};
+
+/* ---- servers ---- */
+
+static void
+count_server(void *arg, unsigned slot)
+{
+	unsigned *servers = arg;
+
+	(void)slot;
+	++*servers;
+}
+
+static void
+doubt_word(void *arg, const char *word)
+{
+	struct doubting *d = arg;
+	struct error e;
+
+	d->servers = 0;
+	(void)server_find_each(&d->call, word, count_server, &d->servers, &e);
+	if (d->servers > 0)
+		return;
+	route_plan_print(d->route, d->text);
+	reply_add(d->text, ": there is no server %.100s\n", word);
+}
+
+/* ---- routes that come to nothing ---- */
+
+/* Whether each name that `b` is for is one of `a`, too. All that end with
+ * ".b.a" end with ".a". */
+static bool
+covers(const struct route_plan *a, const struct route_plan *b)
+{
+	size_t n = strlen(a->pattern), m = strlen(b->pattern);
+
+	if (a->kind != b->kind ||
+	    (a->kind != ROUTE_SNI && a->kind != ROUTE_HOST))
+		return false;
+	if (n == 1)
+		return a->pattern[0] == '*';
+	return a->pattern[0] == '*' && m > n - 1 &&
+	    strcmp(b->pattern + m - (n - 1), a->pattern + 1) == 0;
+}
+
+static void
+doubt_order(struct doubting *d, const struct route_plans *all, unsigned i)
+{
+	const struct route_plan *a;
+	unsigned k;
+
+	for (k = 0; k < i; k++) {
+		a = route_plans_at(all, k);
+		if (!covers(a, d->route))
+			continue;
+		route_plan_print(d->route, d->text);
+		reply_add(d->text, " has no effect behind route %s %s\n",
+		    route_kind_name(a->kind), a->pattern);
+		return;
+	}
+}
+
+static void
+doubt_protocol(struct doubting *d, const struct plan *plan)
+{
+	if (d->route->kind != ROUTE_PROTOCOL ||
+	    strcmp(d->route->pattern, "tls") != 0 ||
+	    !tls_settings_serve(&plan->config.tls))
+		return;
+	route_plan_print(d->route, d->text);
+	reply_add(d->text,
+	    " has no effect with ssl_cert: the TLS of clients ends here\n");
+}
+
+/* ---- all of them ---- */
+
+static bool
+has_connections(const struct plan *plan)
+{
+	const struct frontend_options *o = &plan->config.frontend;
+
+	return (!o->udp.on || o->dns.on) && !direct_is_wanted(plan) &&
+	    !o->dummy;
+}
+
+static void
+print_doubts(struct pen *p, const struct plan *plan, struct buffer *text)
+{
+	struct doubting d = { .call = { .pen = p,
+				  .plan = (struct plan *)(uintptr_t)plan },
+		.text = text };
+	unsigned i;
+
+	if (route_plans_count(plan->routes) > 0 && !has_connections(plan)) {
+		reply_add(
+		    text, "route has no effect with udp, dsr_if or dummy\n");
+		return;
+	}
+	for (i = 0; (d.route = route_plans_at(plan->routes, i)) != NULL; i++) {
+		routes_each_word(d.route->servers, doubt_word, &d);
+		doubt_order(&d, plan->routes, i);
+		doubt_protocol(&d, plan);
+	}
+}
+
+static bool
+has_line(const char *lines, const char *line, size_t n)
+{
+	for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1)
+		if (strncmp(lines, line, n) == 0)
+			return true;
+	return false;
+}
+
+static char *
+doubts_of(struct pen *p, const struct plan *plan)
+{
+	struct buffer text;
+
+	buffer_init(&text);
+	if (plan != NULL)
+		print_doubts(p, plan, &text);
+	if (buffer_append(&text, "", 1) == 0)
+		return text.data; /* nothing of it was consumed */
+	buffer_fini(&text);
+	return NULL;
+}
+
+char *
+route_doubts_new(
+    struct pen *p, const struct plan *before, const struct plan *plan)
+{
+	char *old = doubts_of(p, before), *now = doubts_of(p, plan);
+	char *from, *to;
+	size_t n;
+
+	if (old != NULL && now != NULL) {
+		for (from = to = now; *from != '\0'; from += n) {
+			n = strcspn(from, "\n") + 1;
+			if (has_line(old, from, n))
+				continue;
+			memmove(to, from, n);
+			to += n;
+		}
+		*to = '\0';
+	}
+	free(old);
+	return now;
+}
+
+void
+route_doubts_log(const char *lines)
+{
+	size_t n;
+
+	for (; lines != NULL && *lines != '\0'; lines += n + 1) {
+		n = strcspn(lines, "\n");
+		log_write(NULL, LOG_LEVEL_WARN, "%.*s", (int)n, lines);
+	}
+}

@@ -1,0 +1,68 @@
+/* apply_web.c: the pages of a plan. */
+#include "config.h"
+
+#include "base/words.h"
+#include "control/apply/apply.h"
+#include "control/plan/origin.h"
+#include "control/web/web.h"
+
+int
+apply_web_find(const struct plan *p, struct addr *at, struct error *e)
+{
+	const char *text = p->config.web;
+	struct error why;
+
+	at->len = 0;
+	if (text == NULL || web_parse(at, text, &why) == 0)
+		return 0;
+	error_set(e, "\"%.200s\": %.250s", text, why.text);
+	origin_add(p, "web", e);
+	return -1;
+}
+
+static bool
+is_served_already(const struct apply *a, const struct addr *at)
+{
+	struct addr now;
+	struct error e;
+
+	return !a->first && apply_web_find(a->now, &now, &e) == 0 &&
+	    (at->len == 0 ? now.len == 0 : now.len > 0 && addr_equal(&now, at));
+}
+
+int
+apply_web_prepare(struct apply *a, struct error *e)
+{
+	struct error why;
+	struct addr at;
+
+	if (apply_web_find(a->wanted, &at, e) < 0)
+		return -1;
+	a->web_changed = !is_served_already(a, &at);
+	if (!a->web_changed || at.len == 0)
+		return 0;
+	a->web = web_open(
+	    a->pen, &at, a->wanted->config.web_mode, &why);
+	if (a->web != NULL)
+		return 0;
+	error_set(e, "%s", why.text);
+	origin_add(a->wanted, "web", e);
+	return -1;
+}
+
+void
+apply_web_cancel(struct apply *a)
+{
+	web_close(a->web);
+}
+
+void
+apply_web_commit(struct apply *a)
+{
+	struct pen *p = a->pen;
+
+	if (!a->web_changed)
+		return;
+	web_close(p->web);
+	p->web = a->web;
+}
