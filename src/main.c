@@ -16,6 +16,8 @@
 #include "control/file/config_file.h"
 #include "control/file/config_merge.h"
 #include "control/apply/direct.h"
+#include "control/upgrade/takeover.h"
+#include "control/verify/direct_inspect.h"
 #include "control/verify/doubts.h"
 #include "control/verify/explain.h"
 #include "control/apply/geoip.h"
@@ -65,9 +67,9 @@ drop_privileges(struct pen *p, struct error *e)
 	struct process_options o = p->plan->config.process;
 	bool keep = o.user != NULL && transparent_is_wanted(p->plan);
 
-	if (p->takeover.rooted)
+	if (p->predecessor.rooted)
 		o.directory = NULL;
-	if (takeover_is_one(&p->takeover) && process_is_user(o.user))
+	if (predecessor_is_there(&p->predecessor) && process_is_user(o.user))
 		o.user = NULL;
 	if (keep && rights_begin_change(e) < 0)
 		return -1;
@@ -81,7 +83,7 @@ drop_privileges(struct pen *p, struct error *e)
 static int
 take_over(struct pen *p, struct process *proc, struct error *e)
 {
-	if (!takeover_is_one(&p->takeover))
+	if (!predecessor_is_there(&p->predecessor))
 		return 0;
 	if (takeover_wait(p, e) < 0)
 		return -1;
@@ -100,7 +102,7 @@ serve(struct pen *p, struct process *proc)
 	output_own(STDERR_FILENO);
 	if (pid_file != NULL &&
 	    process_lock_pid_file(
-		proc, pid_file, p->takeover.rooted, &e) < 0)
+		proc, pid_file, p->predecessor.rooted, &e) < 0)
 		return fail(&e);
 	if (pen_start(p, &e) < 0 ||
 	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
@@ -294,7 +296,7 @@ check(struct pen *p)
 static int
 go_to_background(struct pen *p, struct process *proc, struct error *e)
 {
-	if (!takeover_is_one(&p->takeover))
+	if (!predecessor_is_there(&p->predecessor))
 		return process_background(proc, e);
 	process_stay_in_background(proc);
 	return -1;

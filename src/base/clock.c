@@ -30,3 +30,19 @@ clock_zone(const struct tm *local, char zone[CLOCK_ZONE_MAX])
 	(void)strftime(text, sizeof(text), "%z", local);
 	snprintf(zone, CLOCK_ZONE_MAX, "%.3s:%.2s", text, text + 3);
 }
+
+const char *
+clock_text(int64_t seconds, char text[CLOCK_TEXT_MAX])
+{
+	time_t t = (time_t)seconds;
+	char zone[CLOCK_ZONE_MAX];
+	struct tm tm;
+	size_t n;
+
+	if (localtime_r(&t, &tm) == NULL)
+		return "";
+	n = strftime(text, CLOCK_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
+	clock_zone(&tm, zone);
+	snprintf(text + n, CLOCK_TEXT_MAX - n, "%s", zone);
+	return text;
+}

@@ -15,5 +15,8 @@ uint64_t clock_monotonic_us(void);
 enum { CLOCK_ZONE_MAX = 8 };
 struct tm;
 void clock_zone(const struct tm *local, char zone[CLOCK_ZONE_MAX]);
+/* A time, in seconds since 1970, in local time: RFC 3339, section 5.6. */
+enum { CLOCK_TEXT_MAX = 40 };
+const char *clock_text(int64_t seconds, char text[CLOCK_TEXT_MAX]);
 
 #endif

@@ -18,14 +18,15 @@
 #include "control/life/on_state.h"
 #include "control/plan/origin.h"
 #include "control/pen.h"
-#include "control/verify/preflight.h"
 #include "control/apply/refresh.h"
 #include "control/report/report.h"
 #include "control/socket/request.h"
 #include "control/plan/server_index.h"
+#include "control/registry.h"
 #include "control/socket/socket.h"
 #include "control/life/states.h"
 #include "control/report/status.h"
+#include "control/upgrade/takeover.h"
 #include "control/upgrade/upgrade.h"
 #include "control/web/web.h"
 #include "dsr/director/director.h"
@@ -51,28 +52,10 @@ share_descriptors(struct pen *p)
 
 /* ---- signals ---- */
 
-void
-pen_stop(struct pen *p)
-{
-	if (p->phase < PHASE_SERVING)
-		return;
-	p->phase = PHASE_STOPPING;
-	notify_stopping(&p->notify);
-	loop_stop(p->loop);
-}
-
-void
-pen_stop_by(struct pen *p, const char *who)
-{
-	if (p->phase >= PHASE_SERVING && p->phase < PHASE_STOPPING)
-		log_info("stopped reason=\"%s\"", who);
-	pen_stop(p);
-}
-
 static void
 on_stop(void *arg)
 {
-	pen_stop_by(arg, "SIGTERM or SIGINT");
+	stopping_end_by(arg, "SIGTERM or SIGINT");
 }
 
 /* The second signal ends at once what the first one lets take its time. A
@@ -84,7 +67,7 @@ on_quit(void *arg)
 	uint64_t ms = p->plan->config.frontend.end.drain_ms;
 
 	if (p->phase == PHASE_DRAINING && p->stopping.asked)
-		pen_stop_by(p, "SIGQUIT");
+		stopping_end_by(p, "SIGQUIT");
 	else
 		stopping_begin(p, stopping_sooner(p, ms), "SIGQUIT");
 }
@@ -158,7 +141,7 @@ on_hangup(void *arg)
 {
 	struct pen *p = arg;
 
-	if (p->replaced || upgrade_is_under_way(p)) {
+	if (p->replaced || p->upgrade != NULL) {
 		reopen_logs(p);
 		upgrade_pass_hangup(p);
 		return;
@@ -219,10 +202,13 @@ pen_new(void)
 	p->given = plan_new();
 	p->pool = pool_new();
 	p->index = server_index_new();
+	p->secure = secure_new(p);
+	p->commands = command_groups;
+	p->participants = participants;
 	notify_init(&p->notify);
-	takeover_init(&p->takeover);
+	predecessor_init(&p->predecessor);
 	if (p->plan == NULL || p->given == NULL || p->pool == NULL ||
-	    p->index == NULL) {
+	    p->index == NULL || p->secure == NULL) {
 		pen_free(p);
 		return NULL;
 	}
@@ -259,7 +245,7 @@ pen_free(struct pen *p)
 	frontend_free(p->frontend);
 	director_free(p->director);
 	geoip_free(p->geoip);
-	secure_free(p);
+	secure_free(p->secure);
 	requestlog_close(p->log);
 	sessionlog_free(p->sessionlog);
 	on_state_free(p->on_state);
@@ -271,54 +257,12 @@ pen_free(struct pen *p)
 	server_index_free(p->index);
 	notify_fini(&p->notify);
 	inherited_fini(&p->inherited);
-	takeover_fini(&p->takeover);
+	predecessor_fini(&p->predecessor);
 	executable_fini(&p->executable);
 	loop_free(p->loop);
 	plan_free(p->plan);
 	plan_free(p->given);
 	free(p);
-}
-
-/* ---- control sockets ---- */
-
-static int
-listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
-{
-	unsigned i, k;
-
-	for (i = 0; i < plan->control_count; i++) {
-		const struct control_plan *c = &plan->controls[i];
-
-		for (k = 0; k < c->at.count; k++) {
-			const struct addr *at = &c->at.entry[k].at;
-
-			if (preflight_control(plan, at, e) == 0 &&
-			    control_listen(p->control, at, c, e) == 0)
-				continue;
-			origin_put(c->origin, "control", e);
-			return -1;
-		}
-	}
-	return 0;
-}
-
-int
-pen_open_control(struct pen *p, const struct plan *plan, struct error *e)
-{
-	p->control = control_new(p, p->loop, (unsigned)p->control_clients);
-	if (p->control == NULL)
-		return error_set(e, "out of memory");
-	if (listen_for_control(p, plan, e) == 0)
-		return 0;
-	pen_close_control(p);
-	return -1;
-}
-
-void
-pen_close_control(struct pen *p)
-{
-	control_free(p->control);
-	p->control = NULL;
 }
 
 /* ---- start and end ---- */

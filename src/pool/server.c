@@ -20,6 +20,14 @@ server_state(const struct server *s)
 }
 
 const char *
+server_role_name(enum server_role role)
+{
+	static const char *const roles[] = { "regular", "emergency", "abuse" };
+
+	return roles[role];
+}
+
+const char *
 server_state_name(enum server_state state)
 {
 	static const char *const names[SERVER_STATES] = {

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "control/language/command.h"
+#include "control/registry.h"
 #include "support/backend.h"
 #include "support/penrun.h"
 #include "support/suite.h"
@@ -65,7 +66,7 @@ START_TEST(control_missing_argument)
 	is_refused("socket");
 	is_refused("include");
 	is_refused("no");
-	COMMAND_EACH(row) {
+	COMMAND_EACH (command_groups, row) {
 		if (ends_it(row) || strcmp(row->name, "pending_max") == 0 ||
 		    strcmp(row->name, "listen") == 0)
 			continue;

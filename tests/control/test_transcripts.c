@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "control/language/command.h"
+#include "control/registry.h"
 #include "support/backend.h"
 #ifdef HAVE_OPENSSL
 #include "support/certs.h"
@@ -467,7 +468,7 @@ START_TEST(every_command)
 	const struct command *row;
 	const char *missing = "";
 
-	COMMAND_EACH(row)
+	COMMAND_EACH (command_groups, row)
 		if (!(row->flags & ROW_OPTION) && !is_used(row->name))
 			missing = text("%s %s", missing, row->name);
 	ck_assert_msg(*missing == '\0', "no transcript of%s", missing);

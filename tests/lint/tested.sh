@@ -6,7 +6,8 @@ cd "${SRCDIR:-.}" || exit 1
 # test: sources
 elsewhere='
 tests/control/test_transcripts: control/value/access control/commands/access_command
-	control/commands/check_command control/commands/client_command control/commands/config_command
+	control/registry control/value/row control/value/text control/plan/table_hooks
+	control/report/check_report control/commands/client_command control/commands/config_command
 	control/commands/connection_command control/commands/limit_command
 	control/commands/mode_command control/pen control/answer/reply control/report/report
 	control/socket/request control/report/server_report control/plan/server_setting
@@ -35,6 +36,7 @@ tests/system/test_check_services: proxy/check_connect proxy/check_http
 	proxy/check_send proxy/check_stream
 tests/system/test_check_udp: proxy/check_datagram
 tests/system/test_checks: control/apply/checks control/apply/checks_apply
+	control/apply/rooted control/plan/check_plan
 tests/system/test_checks_tls: proxy/check_tls
 tests/system/test_choice: net/sources
 tests/system/test_client_limits: proxy/limits
@@ -72,7 +74,7 @@ tests/system/test_tls_settings: control/verify/secure_check control/commands/tls
 tests/system/test_tls_upstream: tls/tls_client tls/tls_trust
 tests/system/test_top: tools/top tools/top_screen tools/top_text
 tests/system/test_udp: proxy/flow proxy/flow_health proxy/flow_socket proxy/flow_table
-tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end
+tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end control/life/predecessor
 	control/upgrade/upgrade_start
 tests/system/test_web: control/report/status control/web/web net/http_clients net/http_server
 tests/system/test_client_limits: proxy/session_admit

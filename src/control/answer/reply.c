@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "control/pen.h"
 #include "control/answer/reply.h"
 
 void
@@ -31,8 +30,6 @@ reply_finish(struct reply *r, struct pen *p)
 {
 	struct buffer all = r->out;
 
-	if (p->phase < PHASE_SERVING)
-		r->more = NULL;
 	buffer_init(&r->out);
 	while (r->more != NULL) {
 		if (!r->more(r, p))

@@ -32,8 +32,8 @@ enum { REPLY_PIECE = 16 * 1024, REPLY_PIECES = 4 };
 void reply_init(struct reply *r);
 void reply_fini(struct reply *r);
 
-/* Makes the rest of the answer at once, however long: where another follows it.
- * Before the program serves there is nobody to hear it, and no rest. */
+/* Makes the rest of the answer at once, however long: where another follows
+ * it. */
 void reply_finish(struct reply *r, struct pen *p);
 
 /* Appends formatted text, up to 511 bytes of it. What memory has no room for is

@@ -6,18 +6,19 @@
  *                |         '-> cancel         nothing has changed
  *                '--------------------------> nothing has changed
  *
- * The participants carry it out, in the order of the array in apply.c. All of
- * them check the draft, and open nothing. Then all of them prepare: they open
- * what is new beside what is there. If one fails, those before it cancel what
- * they have prepared, in reverse order. Then all of them commit, which cannot
- * fail.
+ * The participants carry it out, in the order of the array in registry.c. All
+ * of them check the draft, and open nothing. Then all of them prepare: they
+ * open what is new beside what is there. If one fails, those before it cancel
+ * what they have prepared, in reverse order. Then all of them commit, which
+ * cannot fail.
  *
  * A start is the first apply: it goes the same way, with nothing open yet. */
 #ifndef PEN_CONTROL_APPLY_H
 #define PEN_CONTROL_APPLY_H
 
 #include "control/apply/names.h"
-#include "control/pen.h"
+#include "control/apply/secure.h"
+#include "control/life/context.h"
 
 /* A server that the draft sets or removes; without an address one that it
  * removes, or whose name has none yet. */
@@ -80,10 +81,32 @@ int apply_plan(
  * program serves. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
+/* Who takes part, in this order; the last has no name. Each part may be left
+ * out. A prepare that fails has undone itself; commit or cancel follows one
+ * that succeeded. */
+struct participant {
+	const char *name;
+	/* Before that it only checks: there is no loop to open anything in. */
+	enum phase since;
+	int (*check)(struct apply *a, struct error *e);
+	int (*prepare)(struct apply *a, struct error *e);
+	void (*commit)(struct apply *a);
+	void (*cancel)(struct apply *a);
+};
+
 /* ---- the parts of participants; each is called by apply.c alone ---- */
+
+/* The process: settings of the start, and how much is logged. */
+int apply_process_check(struct apply *a, struct error *e);
+void apply_process_commit(struct apply *a);
 
 /* Finds out which servers the draft changes, and their addresses. */
 int apply_servers_check(struct apply *a, struct error *e);
+/* apply_pool.c: takes the draft's settings, but keeps the memory of clients:
+ * that is given up when nothing can fail any more. */
+int apply_servers_prepare(struct apply *a, struct error *e);
+void apply_servers_commit(struct apply *a);
+void apply_servers_cancel(struct apply *a);
 
 /* Which servers the routes of first bytes mean, among those of the draft. */
 int apply_routes_prepare(struct apply *a, struct error *e);
@@ -106,12 +129,6 @@ void apply_frontend_cancel(struct apply *a);
 /* Where clients come in: sockets, or the VIPs of direct server return. */
 int apply_listen_prepare(struct apply *a, struct error *e);
 void apply_listen_cancel(struct apply *a);
-
-/* Where the pages are; len 0: nowhere. Returns 0, or -1 with a sentence. */
-int apply_web_find(const struct plan *p, struct addr *at, struct error *e);
-int apply_web_prepare(struct apply *a, struct error *e);
-void apply_web_commit(struct apply *a);
-void apply_web_cancel(struct apply *a);
 
 /* The logs of requests and of sessions. */
 int apply_log_prepare(struct apply *a, struct error *e);

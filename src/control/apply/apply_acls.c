@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "control/apply/apply.h"
-#include "control/language/command.h"
+#include "control/plan/table.h"
 #include "control/plan/origin.h"
 
 /* ---- numbers of names ---- */
@@ -70,7 +70,7 @@ resolve_settings(struct plan *p, struct error *e)
 	const struct command *row;
 	struct acl_ref *ref;
 
-	COMMAND_EACH (row) {
+	TABLE_EACH (row) {
 		if (!refers(row))
 			continue;
 		ref = ref_of(p, row);
@@ -129,7 +129,7 @@ is_setting(struct plan *p, const char *name)
 {
 	const struct command *row;
 
-	COMMAND_EACH (row)
+	TABLE_EACH (row)
 		if (refers(row) && ref_of(p, row)->name != NULL &&
 		    strcmp(ref_of(p, row)->name, name) == 0)
 			return true;

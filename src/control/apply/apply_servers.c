@@ -9,7 +9,6 @@
 #include "control/apply/apply.h"
 #include "control/apply/direct.h"
 #include "control/apply/expand.h"
-#include "control/upgrade/takeover.h"
 #include "net/sock_try.h"
 
 /* ---- names ---- */
@@ -186,7 +185,7 @@ may_wait(const struct pen *p, const struct plan *draft, unsigned slot,
 	    same_host(plan_slot(p->plan, slot), s))
 		return true;
 	if (!draft->config.names.start_unresolved ||
-	    takeover_is_one(&p->takeover))
+	    predecessor_is_there(&p->predecessor))
 		return false;
 	if (!n->quiet)
 		log_warn("name not resolved, server has no address yet "

@@ -7,70 +7,18 @@
 #include "base/words.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
-#include "control/verify/preflight.h"
+#include "control/apply/rooted.h"
 #include "control/plan/origin.h"
 #include "proxy/check_dsr.h"
 #include "proxy/check_stream.h"
 
 /* ---- what a plan says ---- */
 
-const char *
-checks_text(const struct plan *p, unsigned slot)
-{
-	const struct server_plan *s = plan_slot(p, slot);
-
-	if (s == NULL || s->host == NULL)
-		return NULL;
-	if (s->check == NULL)
-		return p->config.checks.text;
-	return strcmp(s->check, "off") != 0 ? s->check : NULL;
-}
-
-bool
-checks_are_wanted(const struct plan *p)
-{
-	return p->config.checks.text != NULL ||
-	    plan_traits(p) & TRAIT_CHECKED;
-}
-
 /* Returns NULL when there is none, with a sentence when it is wrong. */
 static struct check_spec *
 spec_of(const char *text, struct error *e)
 {
 	return text != NULL ? check_spec_read(text, e) : NULL;
-}
-
-unsigned
-checks_traits(const char *text)
-{
-	struct error e;
-	struct check_spec *s = strcmp(text, "off") != 0 ? spec_of(text, &e)
-							: NULL;
-	const struct check_tls *tls = s != NULL ? check_spec_tls(s) : NULL;
-	unsigned traits = s != NULL ? TRAIT_CHECKED : 0;
-
-	if (tls != NULL)
-		traits |= TRAIT_CHECK_TLS |
-		    (tls->no_verify ? 0 : TRAIT_CHECK_VERIFY);
-	check_spec_drop(s);
-	return traits;
-}
-
-unsigned
-checks_all_traits(const struct plan *p)
-{
-	const char *text = p->config.checks.text;
-
-	return plan_traits(p) | (text != NULL ? checks_traits(text) : 0);
-}
-
-/* The first one that clients come to; 0: any. */
-static uint16_t
-first_port(const struct plan *p)
-{
-	int port = spec_default_port(&p->listen);
-
-	return port > 0 ? (uint16_t)port : 0;
 }
 
 bool
@@ -82,7 +30,9 @@ checks_concern_all(const struct apply *a)
 	return a->first ||
 	    a->now->config.tls.upstream_verify !=
 	    a->wanted->config.tls.upstream_verify ||
-	    x->port != y->port || first_port(a->now) != first_port(a->wanted) ||
+	    x->port != y->port ||
+	    check_plan_first_port(a->now) !=
+	    check_plan_first_port(a->wanted) ||
 	    !text_equal(x->text, y->text);
 }
 
@@ -101,7 +51,7 @@ checks_try_program(
 	const char *program = check_spec_program(s);
 	struct error why;
 
-	if (program == NULL || preflight_program(p, program, &why) == 0)
+	if (program == NULL || rooted_program(p, program, &why) == 0)
 		return 0;
 	return error_set(
 	    e, "check %s: %.450s", check_spec_kind(s)->name, why.text);
@@ -129,7 +79,7 @@ checks_try_programs(const struct pen *p, struct error *e)
 	}
 	for (i = 0; (s = plan_slot(p->plan, i)) != NULL; i++)
 		if (s->check != NULL &&
-		    try_text(p, checks_text(p->plan, i), e) < 0) {
+		    try_text(p, check_plan_text(p->plan, i), e) < 0) {
 			origin_put(s->origin, "", e);
 			return -1;
 		}
@@ -137,14 +87,6 @@ checks_try_programs(const struct pen *p, struct error *e)
 }
 
 /* ---- direct return ---- */
-
-uint16_t
-checks_dsr_port(const struct check_settings *s, const struct check_spec *spec)
-{
-	const struct check_dsr_settings *o = check_spec_settings(spec);
-
-	return o->port != 0 ? o->port : (uint16_t)s->port;
-}
 
 static int
 check_address(
@@ -182,26 +124,6 @@ check_direct(const struct plan *p, uint16_t port, struct error *e)
 
 /* ---- what checks need ---- */
 
-uint16_t
-checks_other_port(const struct plan *p, const struct server_plan *s)
-{
-	if (s->check_port != 0)
-		return (uint16_t)s->check_port;
-	if (p->config.checks.port != 0)
-		return (uint16_t)p->config.checks.port;
-	return s->same_port && !s->service.there ? first_port(p) : 0;
-}
-
-uint16_t
-checks_port(const struct plan *p, const struct server_plan *s)
-{
-	uint16_t other = checks_other_port(p, s);
-
-	return other != 0      ? other
-	    : s->service.there ? s->service.port
-			       : s->port;
-}
-
 static int
 check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
     struct error *e)
@@ -221,7 +143,7 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 		    "server \"%.150s\": check %s verify: ssl_upstream_verify "
 		    "is off",
 		    s->host, kind->name);
-	if (!kind->needs_port || path || checks_port(p, s) != 0)
+	if (!kind->needs_port || path || check_plan_port(p, s) != 0)
 		return 0;
 	return error_set(e,
 	    "server \"%.150s\": check %s needs a check_port, as the server has "
@@ -234,7 +156,7 @@ check_server(const struct plan *p, unsigned slot, const struct check_spec *all,
     struct error *e)
 {
 	const struct server_plan *s = plan_slot(p, slot);
-	const char *text = checks_text(p, slot);
+	const char *text = check_plan_text(p, slot);
 	struct check_spec *own = NULL;
 	int rc;
 
@@ -273,7 +195,7 @@ checks_check(struct apply *a, struct error *e)
 	if (s->text != NULL && (all = check_spec_read(s->text, e)) == NULL)
 		return -1;
 	if (all != NULL && check_spec_kind(all) == &check_dsr)
-		rc = check_direct(a->wanted, checks_dsr_port(s, all), e);
+		rc = check_direct(a->wanted, check_plan_dsr_port(s, all), e);
 	if (rc == 0)
 		rc = check_servers(a, all, e);
 	check_spec_drop(all);

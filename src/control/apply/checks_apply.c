@@ -56,7 +56,7 @@ set_director(struct pen *p, const struct plan *plan, struct error *e)
 	spec = s->text != NULL ? check_spec_read(s->text, e) : NULL;
 	if (spec != NULL && check_spec_kind(spec) == &check_dsr) {
 		c.on = true;
-		c.port = checks_dsr_port(s, spec);
+		c.port = check_plan_dsr_port(s, spec);
 	}
 	check_spec_drop(spec);
 	return director_set_check(p->director, &c, e);
@@ -96,7 +96,7 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 	const struct plan *p = a->wanted;
 	const struct server_plan *s = plan_slot(p, c->slot);
 	struct checker_target *t = &c->target;
-	const char *text = checks_text(p, c->slot);
+	const char *text = check_plan_text(p, c->slot);
 
 	if (text == NULL)
 		return 0;
@@ -104,16 +104,17 @@ find_target(struct apply *a, struct check_changes *all, struct check_change *c,
 		return error_set(e, "out of memory");
 	if (s->check != NULL &&
 	    ((t->spec = check_spec_read(text, e)) == NULL ||
-		try_program(a, t->spec, checks_text(a->now, c->slot), e) < 0)) {
+		try_program(a, t->spec, check_plan_text(a->now, c->slot),
+		    e) < 0)) {
 		origin_put(s->origin, "", e);
 		return -1;
 	}
 	if (s->check == NULL)
 		t->spec = check_spec_hold(all->all);
-	t->port = checks_other_port(p, s);
+	t->port = check_plan_other_port(p, s);
 	if (s->check_address != NULL)
 		(void)addr_parse_ip(
-		    &t->at, s->check_address, checks_port(p, s));
+		    &t->at, s->check_address, check_plan_port(p, s));
 	return 0;
 }
 

@@ -299,7 +299,6 @@ open_director(struct pen *p, const struct plan *plan, struct error *e)
 		.user = user_to_be(plan) };
 	unsigned n = places(&plan->listen, list);
 
-	direct_warn(p);
 	(void)read_forward(plan, &o.forward);
 	p->director = director_new(p->loop, p->pool, &o, list, n, e);
 	return p->director != NULL ? 0 : -1;

@@ -35,14 +35,4 @@ int direct_listen(struct pen *p, const struct listen_list *at, struct error *e);
  * too. */
 bool direct_has_flows(const struct pen *p, const struct server *s);
 
-/* ---- direct_inspect.c ---- */
-
-/* Looks at the machine and asks the segment whether what is in force can work,
- * for up to three seconds; prints what it finds on standard error, a line each.
- * Returns 1 when something keeps it from working, 0 when nothing does or it is
- * not wanted, -1 with a sentence when it could not look. */
-int direct_inspect(const struct pen *p, struct error *e);
-/* Writes the worst of what the machine alone tells to the log. */
-void direct_warn(const struct pen *p);
-
 #endif

@@ -8,6 +8,7 @@
 #include "base/words.h"
 #include "control/apply/apply.h"
 #include "control/apply/expand.h"
+#include "control/value/text.h"
 
 bool
 expand_is_wanted(const struct server_plan *s)
@@ -116,8 +117,8 @@ restore_first(const struct plan *now, struct plan *draft)
 			continue;
 		copy = plan_edit(draft, server_slot(i));
 		if (copy == NULL ||
-		    plan_set_text(&copy->address, before->address) < 0 ||
-		    plan_set_text(&copy->target, before->target) < 0)
+		    text_set(&copy->address, before->address) < 0 ||
+		    text_set(&copy->target, before->target) < 0)
 			return -1;
 		copy->service = before->service;
 	}
@@ -314,8 +315,8 @@ add(struct expansions *all, const struct expansion *x, unsigned at)
 	addr_format_host(&r->addr[at], text);
 	if (s->address == NULL) {
 		s->service = r->service[at];
-		return plan_set_text(&s->target, resolved_target(r, at)) == 0
-		    ? plan_set_text(&s->address, text)
+		return text_set(&s->target, resolved_target(r, at)) == 0
+		    ? text_set(&s->address, text)
 		    : -1;
 	}
 	while (!apply_is_free(all->pen, all->draft, all->free))

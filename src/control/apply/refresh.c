@@ -6,7 +6,6 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "control/apply/refresh.h"
-#include "control/upgrade/upgrade.h"
 
 /* A round goes in portions, between which traffic has its turn: there may be
  * very many names. */
@@ -175,7 +174,7 @@ collect(struct refresh *r)
 static void
 take(struct refresh *r)
 {
-	if (upgrade_is_under_way(r->pen)) {
+	if (r->pen->upgrade != NULL) {
 		go_on(r, STEP_TAKE, UPGRADE_MS);
 	} else if (next_portion(r)) {
 		take_answers(r);
@@ -192,7 +191,7 @@ on_time(struct timer *t)
 
 	switch (r->step) {
 	case STEP_WAIT:
-		if (upgrade_is_under_way(r->pen))
+		if (r->pen->upgrade != NULL)
 			wait_for_round(r);
 		else
 			first_portion(r, STEP_COLLECT);

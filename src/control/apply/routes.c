@@ -8,7 +8,6 @@
 #include "base/array.h"
 #include "control/apply/apply.h"
 #include "control/language/command.h"
-#include "control/verify/route_doubts.h"
 #include "control/apply/routes.h"
 #include "control/apply/server_find.h"
 
@@ -130,8 +129,6 @@ apply_routes_prepare(struct apply *a, struct error *e)
 		return 0;
 	if (routes_make(a->pen, a->wanted, &a->routes) < 0)
 		return error_set(e, "out of memory");
-	if (!a->first) /* a start logs its own */
-		a->route_doubts = route_doubts_new(a->pen, a->now, a->wanted);
 	return 0;
 }
 
@@ -149,5 +146,4 @@ apply_routes_commit(struct apply *a)
 	if (a->routes != NULL)
 		routes_prepare(a->routes, frontend_routes(a->pen->frontend));
 	frontend_set_routes(a->pen->frontend, a->routes);
-	route_doubts_log(a->route_doubts);
 }

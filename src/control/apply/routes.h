@@ -2,7 +2,7 @@
 #ifndef PEN_CONTROL_ROUTES_H
 #define PEN_CONTROL_ROUTES_H
 
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "proxy/route.h"
 
 /* The routes of a draft, whose servers are those of the draft; *made is NULL

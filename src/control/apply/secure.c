@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 
@@ -28,7 +29,7 @@ bool
 secure_wants_client(const struct plan *p)
 {
 	return p->config.tls.upstream ||
-	    checks_all_traits(p) & (TRAIT_TLS | TRAIT_CHECK_TLS);
+	    check_plan_traits(p) & (TRAIT_TLS | TRAIT_CHECK_TLS);
 }
 
 /* Checks alone may verify nothing, and the certificates of all CAs of the
@@ -38,7 +39,7 @@ secure_verifies(const struct plan *p)
 {
 	return p->config.tls.upstream_verify &&
 	    (p->config.tls.upstream ||
-		checks_all_traits(p) & (TRAIT_TLS | TRAIT_CHECK_VERIFY));
+		check_plan_traits(p) & (TRAIT_TLS | TRAIT_CHECK_VERIFY));
 }
 
 /* ---- opening ---- */
@@ -58,14 +59,14 @@ open_both(struct pen *p, const struct plan *draft, struct secure_change *c,
 {
 	const struct tls_settings *t = &draft->config.tls;
 	struct tls_settings towards = *t;
-	struct tls_memory *m = p->secure.memory;
+	struct tls_memory *m = p->secure->memory;
 
 	if (m == NULL)
 		m = c->memory = tls_memory_new();
 	if (m == NULL)
 		return error_set(e, "out of memory");
 	if (tls_settings_serve(t) &&
-	    (c->server = tls_server_new(t, m, p->secure.server, e)) == NULL)
+	    (c->server = tls_server_new(t, m, p->secure->server, e)) == NULL)
 		return -1;
 	towards.upstream_verify = secure_verifies(draft);
 	if (secure_wants_client(draft) &&
@@ -80,8 +81,8 @@ open_change(struct pen *p, const struct plan *draft, struct secure_change *c,
 {
 	bool serve = tls_settings_serve(&draft->config.tls);
 	bool call = secure_wants_client(draft);
-	bool same = serve == (p->secure.server != NULL) &&
-	    call == (p->secure.client != NULL) &&
+	bool same = serve == (p->secure->server != NULL) &&
+	    call == (p->secure->client != NULL) &&
 	    secure_verifies(draft) == secure_verifies(p->plan) &&
 	    tls_settings_equal(&draft->config.tls, &p->plan->config.tls);
 
@@ -143,15 +144,15 @@ secure_certificate(
 {
 	unsigned own = 0;
 
-	if (p->secure.client != NULL &&
-	    tls_client_certificate(p->secure.client, c)) {
+	if (p->secure->client != NULL &&
+	    tls_client_certificate(p->secure->client, c)) {
 		c->to_servers = true;
 		if (at == 0)
 			return true;
 		own = 1;
 	}
-	return p->secure.server != NULL &&
-	    tls_server_certificate(p->secure.server, at - own, c);
+	return p->secure->server != NULL &&
+	    tls_server_certificate(p->secure->server, at - own, c);
 }
 
 static void
@@ -176,7 +177,7 @@ warn_of_ends(struct pen *p)
 static void
 on_warn(struct timer *t)
 {
-	struct pen *p = container_of(t, struct pen, secure.warn);
+	struct pen *p = container_of(t, struct secure, warn)->pen;
 
 	warn_of_ends(p);
 	(void)timer_start(p->loop, t, UINT64_C(1000) * DAY_S);
@@ -187,7 +188,7 @@ on_warn(struct timer *t)
 static void
 set_look(struct pen *p, uint64_t watch_ms)
 {
-	struct secure *s = &p->secure;
+	struct secure *s = p->secure;
 	uint64_t ms = watch_ms;
 
 	s->looking = s->rest_ms > 0 && (ms == 0 || s->rest_ms < ms);
@@ -201,7 +202,7 @@ set_look(struct pen *p, uint64_t watch_ms)
 static void
 look(struct pen *p, unsigned most)
 {
-	struct secure *s = &p->secure;
+	struct secure *s = p->secure;
 	uint64_t now;
 
 	s->rest_ms = 0;
@@ -219,16 +220,16 @@ void
 secure_look(struct pen *p)
 {
 	look(p, UINT_MAX);
-	if (p->secure.rest_ms > 0)
+	if (p->secure->rest_ms > 0)
 		set_look(p, p->plan->config.tls.watch_ms);
 }
 
 static void
 on_look(struct timer *t)
 {
-	struct pen *p = container_of(t, struct pen, secure.look);
+	struct pen *p = container_of(t, struct secure, look)->pen;
 
-	look(p, p->secure.looking ? 0 : LOOK_AT);
+	look(p, p->secure->looking ? 0 : LOOK_AT);
 	set_look(p, p->plan->config.tls.watch_ms);
 }
 
@@ -246,24 +247,20 @@ forbid_core(void)
 static void
 replace(struct pen *p, struct secure_change *c)
 {
-	tls_server_free(p->secure.server);
-	tls_client_free(p->secure.client);
-	p->secure.server = c->server;
-	p->secure.client = c->client;
+	tls_server_free(p->secure->server);
+	tls_client_free(p->secure->client);
+	p->secure->server = c->server;
+	p->secure->client = c->client;
 	if (c->memory != NULL)
-		p->secure.memory = c->memory;
+		p->secure->memory = c->memory;
 	*c = (struct secure_change){ .changed = false };
 }
 
 static void
 set_timers(struct pen *p, uint64_t watch_ms)
 {
-	struct secure *s = &p->secure;
+	struct secure *s = p->secure;
 
-	if (s->look.on_time == NULL) {
-		timer_init(&s->look, on_look);
-		timer_init(&s->warn, on_warn);
-	}
 	timer_stop(&s->warn);
 	set_look(p, watch_ms);
 	if (s->server == NULL && s->client == NULL)
@@ -281,11 +278,11 @@ secure_commit(struct apply *a)
 
 	if (changed) {
 		replace(p, &a->tls);
-		if (p->secure.server != NULL || p->secure.client != NULL)
+		if (p->secure->server != NULL || p->secure->client != NULL)
 			forbid_core();
 	}
-	tls = (struct frontend_tls){ .server = p->secure.server,
-		.client = p->secure.client,
+	tls = (struct frontend_tls){ .server = p->secure->server,
+		.client = p->secure->client,
 		.handshake_ms = t->handshake_ms,
 		.upstream = t->upstream,
 		.require_close_notify = t->require_close_notify };
@@ -294,14 +291,28 @@ secure_commit(struct apply *a)
 		set_timers(p, t->watch_ms);
 }
 
-void
-secure_free(struct pen *p)
+struct secure *
+secure_new(struct pen *p)
 {
-	struct secure *s = &p->secure;
+	struct secure *s = calloc(1, sizeof(*s));
 
+	if (s == NULL)
+		return NULL;
+	s->pen = p;
+	timer_init(&s->look, on_look);
+	timer_init(&s->warn, on_warn);
+	return s;
+}
+
+void
+secure_free(struct secure *s)
+{
+	if (s == NULL)
+		return;
 	timer_fini(&s->look);
 	timer_fini(&s->warn);
 	tls_server_free(s->server);
 	tls_client_free(s->client);
 	tls_memory_free(s->memory);
+	free(s);
 }

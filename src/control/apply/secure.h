@@ -16,6 +16,7 @@ struct apply;
 struct pen;
 
 struct secure {
+	struct pen *pen;
 	struct tls_memory *memory; /* NULL: no TLS yet */
 	struct tls_server *server; /* towards clients; NULL: plain */
 	struct tls_client *client; /* towards servers; NULL: plain */
@@ -33,10 +34,6 @@ struct secure_change {
 	struct tls_client *client;
 };
 
-/* Checks what the draft wants of TLS, without opening anything: no setting for
- * TLS with clients without a certificate, none without the others it needs.
- * Returns 0, or -1 with a sentence that names the option or FILE:LINE. */
-int secure_check(struct apply *a, struct error *e);
 /* Whether TLS is to be spoken with it. */
 bool secure_is_upstream(const struct plan *p, const struct server_plan *s);
 /* Whether it is with any, or with those to come. */
@@ -56,7 +53,9 @@ int secure_try(struct pen *p, struct error *e);
 /* Looks at all files: of HUP and reload. With many that have changed it goes on
  * in the loop, between clients. */
 void secure_look(struct pen *p);
-void secure_free(struct pen *p);
+/* No TLS yet; NULL with errno ENOMEM. `p` outlives it. */
+struct secure *secure_new(struct pen *p);
+void secure_free(struct secure *s);
 
 /* The `at`th certificate that is in use; false at the end. */
 bool secure_certificate(

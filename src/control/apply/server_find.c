@@ -10,7 +10,7 @@
 #include "base/words.h"
 #include "control/language/command.h"
 #include "control/apply/expand.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/apply/server_find.h"
 #include "control/plan/server_index.h"
 

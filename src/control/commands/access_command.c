@@ -10,10 +10,11 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "control/apply/acl_loads.h"
-#include "control/answer/acl_report.h"
+#include "control/report/acl_report.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/value/value.h"
 
 /* ---- access lists ---- */
@@ -145,7 +146,7 @@ add(struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
 	return add_entry(c, l, verb == ACL_PERMIT, like, e);
 }
 
-int
+static int
 run_acls(struct call *c, struct error *e)
 {
 	(void)e;
@@ -173,7 +174,7 @@ answer_acl(struct call *c, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_acl(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
@@ -285,7 +286,7 @@ answer_control(struct call *c)
 	return 0;
 }
 
-int
+static int
 run_control(struct call *c, struct error *e)
 {
 	if (c->no) {
@@ -309,7 +310,7 @@ parse_level(const char *word, enum access *level, struct error *e)
 	    e, "\"%.100s\": expected look, operate or admin", word);
 }
 
-int
+static int
 run_control_level(struct call *c, struct error *e)
 {
 	struct control_plan *k = &c->plan->next_control;
@@ -323,7 +324,7 @@ run_control_level(struct call *c, struct error *e)
 	return w->count == 2 ? parse_level(w->word[1], &k->others, e) : 0;
 }
 
-int
+static int
 run_control_mode(struct call *c, struct error *e)
 {
 	unsigned mode;
@@ -335,3 +336,50 @@ run_control_mode(struct call *c, struct error *e)
 	c->plan->next_control.mode = (mode_t)mode;
 	return 0;
 }
+
+const struct command acl_commands[] = {
+	{ .name = "acl",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,
+	    .run = run_acl,
+	    .args = "LIST permit|deny ADDRESS[/LEN] [MASK]|unix|uid USER|gid "
+		    "GROUP|country CC|file PATH",
+	    .help = "adds an entry to an access list, 0..9 or a name, or "
+		    "prints it; no acl LIST empties it" },
+	{ .name = "acls",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_acls,
+	    .help = "prints which access lists there are" },
+	{ .name = NULL },
+};
+
+const struct command control_commands[] = {
+	{ .name = "control",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_NO | ROW_LOCAL,
+	    .run = run_control,
+	    .letter = 'C',
+	    .option = "control",
+	    .args = "[ADDRESS]",
+	    .help = "control socket: [address:]port or /path; may be "
+		    "repeated" },
+	{ .name = "control_level",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_LOCAL,
+	    .run = run_control_level,
+	    .option = "control-level",
+	    .args = "LEVEL [OTHERS]",
+	    .help =
+		"what clients of the next control sockets may do: look, "
+		"operate or admin; OTHERS: the same for users other than root "
+		"and pen's" },
+	{ .name = "control_mode",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_LOCAL,
+	    .run = run_control_mode,
+	    .option = "control-mode",
+	    .args = "MODE",
+	    .help = "file mode of the next control sockets" },
+	{ .name = NULL },
+};

@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/apply/server_find.h"
 #include "pool/sticky.h"
 
@@ -56,7 +57,7 @@ more_recent(struct reply *r, struct pen *p)
 	return false;
 }
 
-int
+static int
 run_recent(struct call *c, struct error *e)
 {
 	uint64_t ms = RECENT_SECONDS * 1000;
@@ -141,7 +142,7 @@ change(struct call *c, const struct peer *who, struct error *e)
 	return error_set(e, "expects %s", c->row->args);
 }
 
-int
+static int
 run_client_command(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
@@ -163,7 +164,7 @@ run_client_command(struct call *c, struct error *e)
 
 /* ---- where they go ---- */
 
-int
+static int
 run_rebalance(struct call *c, struct error *e)
 {
 	uint64_t percent, asked;
@@ -184,3 +185,31 @@ run_rebalance(struct call *c, struct error *e)
 	facts_end(&f);
 	return 0;
 }
+
+const struct command recent_commands[] = {
+	{ .name = "recent",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_recent,
+	    .args = "[SEC]",
+	    .help = "prints the clients seen in the last 300 or SEC seconds" },
+	{ .name = NULL },
+};
+
+const struct command client_commands[] = {
+	{ .name = "client",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE | ROW_ASKS,
+	    .run = run_client_command,
+	    .args = "ADDRESS [forget|move SERVER]",
+	    .help = "prints what is remembered of a client, or changes that" },
+	{ .name = "rebalance",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE,
+	    .run = run_rebalance,
+	    .args = "PERCENT",
+	    .help =
+		"asks sessions beyond a server's share to end, at most PERCENT "
+		"of all that it has" },
+	{ .name = NULL },
+};

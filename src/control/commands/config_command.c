@@ -5,13 +5,14 @@
 #include <string.h>
 
 #include "control/apply/apply.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/file/config_file.h"
 #include "control/answer/facts.h"
 #include "control/apply/geoip.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
-int
+static int
 run_include(struct call *c, struct error *e)
 {
 	if (c->words->count != 1)
@@ -21,12 +22,13 @@ run_include(struct call *c, struct error *e)
 
 /* The draft becomes what a restart would give; what is the same stays as it is
  * when that is applied. */
-int
+static int
 run_reload(struct call *c, struct error *e)
 {
 	struct plan *new;
 	int rc;
 
+	c->reloads = true;
 	if (c->depth > 0)
 		return error_set(e, "not allowed in a configuration file");
 	new = config_draft(c->pen, NULL, e);
@@ -178,7 +180,7 @@ tell_differences(struct reply *r, struct buffer *file, struct buffer *running)
 	return rc;
 }
 
-int
+static int
 run_diff(struct call *c, struct error *e)
 {
 	struct buffer file, running;
@@ -203,3 +205,25 @@ run_diff(struct call *c, struct error *e)
 	buffer_fini(&running);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }
+
+const struct command config_commands[] = {
+	{ .name = "include",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_LOCAL,
+	    .run = run_include,
+	    .args = "FILE",
+	    .help = "runs the commands of a file" },
+	{ .name = "reload",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_OPERATE,
+	    .run = run_reload,
+	    .help =
+		"reads the configuration again; servers and sockets that stay "
+		"the same are not disturbed" },
+	{ .name = "diff",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_diff,
+	    .help = "prints what differs: - in the file, + running" },
+	{ .name = NULL },
+};

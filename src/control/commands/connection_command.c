@@ -5,9 +5,13 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
+#include "control/value/text.h"
+#include "tls/tls.h"
+#include "proxy/frontend.h"
 
 static int
 parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
@@ -40,7 +44,7 @@ answer_listen(struct call *c)
 	return 0;
 }
 
-int
+static int
 run_listen(struct call *c, struct error *e)
 {
 	enum resolve_how how =
@@ -60,7 +64,7 @@ run_listen(struct call *c, struct error *e)
 		    : error_set(e, "out of memory");
 	else
 		rc = spec_parse_listen(&list, text, how, e);
-	if (rc == 0 && plan_set_text(&c->plan->listen_text, text) < 0)
+	if (rc == 0 && text_set(&c->plan->listen_text, text) < 0)
 		rc = error_set(e, "out of memory");
 	if (rc < 0) {
 		listen_list_fini(&list);
@@ -140,7 +144,7 @@ out_of_range(struct call *c, uint64_t n, struct error *e)
 	    e, "Connection %llu out of range", (unsigned long long)n);
 }
 
-int
+static int
 run_connection(struct call *c, struct error *e)
 {
 	struct connection_info info;
@@ -184,7 +188,7 @@ more_connections(struct reply *r, struct pen *p)
 	return found;
 }
 
-int
+static int
 run_connections(struct call *c, struct error *e)
 {
 	if (serving(c, e) == NULL)
@@ -195,7 +199,7 @@ run_connections(struct call *c, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_close(struct call *c, struct error *e)
 {
 	struct frontend *f = serving(c, e);
@@ -210,7 +214,7 @@ run_close(struct call *c, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_socket(struct call *c, struct error *e)
 {
 	struct frontend *frontend = serving(c, e);
@@ -255,7 +259,7 @@ tell_flow(struct reply *r, const struct flow_info *i)
 	facts_end(&f);
 }
 
-int
+static int
 run_flow(struct call *c, struct error *e)
 {
 	struct flow_info info;
@@ -286,7 +290,7 @@ more_flows(struct reply *r, struct pen *p)
 	return found;
 }
 
-int
+static int
 run_flows(struct call *c, struct error *e)
 {
 	if (serving(c, e) == NULL)
@@ -299,70 +303,47 @@ run_flows(struct call *c, struct error *e)
 
 /* ---- how many there may be ---- */
 
-/* What descriptors allow is not less than a number; see ROW_GROWS. */
-int
-after_conn_max(struct call *c, void *base, struct error *e)
-{
-	const struct config *now = &c->pen->plan->config;
-	struct config *wanted = base;
-
-	(void)e;
-	if (c->grows && now->conn_max == 0 &&
-	    wanted->conn_max < now->frontend.sessions_max)
-		wanted->conn_max = 0;
-	return 0;
-}
-
-/* The number that was set; without one, what descriptors allow. */
-static uint64_t
-conn_max_of(const struct plan *p)
-{
-	return p->config.conn_max > 0 ? p->config.conn_max
-				      : p->config.frontend.sessions_max;
-}
-
-void
-tell_conn_max(struct facts *f, const char *key, const struct plan *p)
-{
-	facts_number(f, key, conn_max_of(p));
-}
-
-int
-run_conn_max(struct call *c, struct error *e)
-{
-	struct facts f;
-
-	(void)e;
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	tell_conn_max(&f, "conn_max", c->plan);
-	facts_end(&f);
-	if (!c->reply->json)
-		reply_add(&c->reply->out, "%llu\n",
-		    (unsigned long long)conn_max_of(c->plan));
-	return 0;
-}
-
 /* ---- connections opened in advance ---- */
 
-int
-run_idlers(struct call *c, struct error *e)
-{
-	/* of a draft, what is in force is not settled yet */
-	uint64_t want = c->plan == c->pen->plan
-	    ? c->plan->config.frontend.preopened
-	    : c->plan->config.idlers;
-	uint64_t have = c->pen->phase < PHASE_SERVING
-	    ? 0
-	    : frontend_preopened(c->pen->frontend);
-	struct facts f;
-
-	(void)e;
-	facts_begin(&f, c->reply, FACTS_SILENT);
-	facts_number(&f, "have", have);
-	facts_number(&f, "want", want);
-	facts_end(&f);
-	if (!c->reply->json)
-		reply_add(&c->reply->out, "Idlers: %llu/%llu\n",
-		    (unsigned long long)have, (unsigned long long)want);
-	return 0;
-}
+const struct command connection_commands[] = {
+	{ .name = "listen",
+	    .kind = KIND_CHANGE,
+	    .run = run_listen,
+	    .args = "[[ADDRESS:]PORT]",
+	    .help = "the addresses pen listens on; takes effect at once" },
+	{ .name = "connection",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_connection,
+	    .args = "N",
+	    .help = "prints a connection" },
+	{ .name = "connections",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_connections,
+	    .help = "prints all connections" },
+	{ .name = "close",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE | ROW_DRAINING,
+	    .run = run_close,
+	    .args = "N",
+	    .help = "closes a connection" },
+	{ .name = "socket",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_socket,
+	    .args = "FD",
+	    .help = "prints which connection a descriptor belongs to" },
+	{ .name = "flow",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_flow,
+	    .args = "N",
+	    .help = "prints a flow of datagrams" },
+	{ .name = "flows",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_flows,
+	    .help = "prints all flows of datagrams" },
+	{ .name = NULL },
+};

@@ -2,40 +2,40 @@
 #include "config.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 #include "control/commands/drain.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/answer/reply.h"
+#include "net/loop.h"
+#include "pool/pool.h"
 
 /* How often to count, and to say how many are left: often enough for penctl,
  * which waits 10 s for a word. */
 enum { TICK_MS = 100, TELL_MS = 3000 };
 
-void
-drain_init(struct drain *d, void (*on_tick)(struct timer *t))
-{
-	*d = (struct drain){ .loop = NULL };
-	timer_init(&d->tick, on_tick);
-}
+struct drain {
+	struct wait wait;
+	struct loop *loop; /* NULL: it has not begun */
+	unsigned slot;
+	const struct server *server;
+	unsigned generation; /* of the server */
+	uint64_t ms;	/* at most; 0: no limit */
+	uint64_t until; /* the loop's ms */
+	uint64_t next;	/* line about how many are left */
+	struct timer tick;
+};
 
-void
-drain_fini(struct drain *d)
+static void
+drain_begin(struct wait *w, struct pen *p)
 {
-	timer_fini(&d->tick);
-	d->loop = NULL;
-}
-
-void
-drain_begin(struct drain *d, const struct pen *p, unsigned slot, uint64_t ms)
-{
+	struct drain *d = container_of(w, struct drain, wait);
 	uint64_t now = loop_now(p->loop);
 
 	d->loop = p->loop;
-	d->server = pool_slot(p->pool, slot);
-	d->number = server_number(slot);
+	d->server = pool_slot(p->pool, d->slot);
 	d->generation = d->server->generation;
-	d->ms = ms;
-	d->until = ms > 0 ? now + ms : UINT64_MAX;
+	d->until = d->ms > 0 ? now + d->ms : UINT64_MAX;
 	d->next = now + TELL_MS;
 }
 
@@ -52,43 +52,69 @@ refuse_late(const struct drain *d, struct error *e)
 {
 	return error_set(e,
 	    "server %u: %" PRIu64 " connection%s left after %" PRIu64 " ms",
-	    d->number, left(d), left(d) == 1 ? "" : "s", d->ms);
+	    server_number(d->slot), left(d), left(d) == 1 ? "" : "s", d->ms);
 }
 
-static enum drain_result
-end(struct drain *d, enum drain_result result)
+static enum wait_result
+drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 {
-	timer_stop(&d->tick);
-	d->loop = NULL;
-	return result;
-}
-
-enum drain_result
-drain_go_on(struct drain *d, struct buffer *out, struct error *e)
-{
+	struct drain *d = container_of(w, struct drain, wait);
 	uint64_t now = loop_now(d->loop);
+	unsigned number = server_number(d->slot);
 
 	if (left(d) == 0) {
-		reply_add(out, "server %u: no connections left\n", d->number);
-		return end(d, DRAIN_DONE);
+		reply_add(out, "server %u: no connections left\n", number);
+		return WAIT_DONE;
 	}
 	if (d->server->present && d->server->admin == SERVER_ENABLED) {
-		error_set(e,
-		    "server %u: is up again and no longer drains",
-		    d->number);
-		return end(d, DRAIN_FAILED);
+		error_set(
+		    e, "server %u: is up again and no longer drains", number);
+		return WAIT_FAILED;
 	}
 	if (now >= d->until) {
 		refuse_late(d, e);
-		return end(d, DRAIN_FAILED);
+		return WAIT_FAILED;
 	}
 	if (now >= d->next) {
 		reply_add(
-		    out, "server %u: %" PRIu64 " left\n", d->number, left(d));
+		    out, "server %u: %" PRIu64 " left\n", number, left(d));
 		d->next = now + TELL_MS;
 	}
 	if (timer_start(d->loop, &d->tick, TICK_MS) == 0)
-		return DRAIN_WAITS;
+		return WAIT_ON;
 	error_set(e, "out of memory");
-	return end(d, DRAIN_FAILED);
+	return WAIT_FAILED;
+}
+
+static void
+drain_on_tick(struct timer *t)
+{
+	struct drain *d = container_of(t, struct drain, tick);
+
+	d->wait.on_wake(&d->wait);
+}
+
+static void
+drain_end(struct wait *w)
+{
+	struct drain *d = container_of(w, struct drain, wait);
+
+	timer_fini(&d->tick);
+	free(d);
+}
+
+struct wait *
+drain_new(unsigned slot, uint64_t ms)
+{
+	static const struct wait_kind kind = { drain_begin, drain_go_on,
+		drain_end };
+	struct drain *d = calloc(1, sizeof(*d));
+
+	if (d == NULL)
+		return NULL;
+	d->wait.kind = &kind;
+	d->slot = slot;
+	d->ms = ms;
+	timer_init(&d->tick, drain_on_tick);
+	return &d->wait;
 }

@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 /* Told, if nobody says how many; at most; entries of the table at a time. */
 enum { TOP = 10, TOP_MAX = 1000, PORTION = 4000 };
@@ -93,7 +94,7 @@ more_top(struct reply *r, struct pen *p)
 	return false;
 }
 
-int
+static int
 run_top(struct call *c, struct error *e)
 {
 	struct reply *r = c->reply;
@@ -112,3 +113,14 @@ run_top(struct call *c, struct error *e)
 	r->more = more_top;
 	return 0;
 }
+
+const struct command limit_commands[] = {
+	{ .name = "top",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_top,
+	    .args = "clients [N] [conns|rate|limited]",
+	    .help = "prints the clients with the most connections, while "
+		    "client_conns or client_rate is set" },
+	{ .name = NULL },
+};

@@ -3,58 +3,11 @@
 
 #include <string.h>
 
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "pool/balance.h"
-
-const char *
-balance_name(unsigned i)
-{
-	return balance_table[i] != NULL ? balance_table[i]->name : NULL;
-}
-
-/* As ipvsadm(8) calls them. */
-const char *
-balance_alias(const char *word)
-{
-	static const char *const names[][2] = {
-		{ "rr", "roundrobin" },
-		{ "lc", "leastconn" },
-		{ "wlc", "wleastconn" },
-		{ "sh", "hash" },
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-		if (strcmp(word, names[i][0]) == 0)
-			return names[i][1];
-	return word;
-}
-
-/* "balance default" leaves the memory of clients to the modes as well. */
-int
-after_balance(struct call *c, void *base, struct error *e)
-{
-	struct config *config = base;
-
-	(void)c, (void)e;
-	if (config->mode.balance == NULL)
-		config->mode.sticky = TRISTATE_UNSET;
-	return 0;
-}
-
-void
-tell_balance(struct facts *f, const char *key, const struct plan *p)
-{
-	facts_text(f, key, p->config.pool.balance->name);
-}
-
-void
-tell_sticky(struct facts *f, const char *key, const struct plan *p)
-{
-	facts_flag(f, key, p->config.pool.sticky);
-}
 
 /* Whether the algorithm is in force, by its mode or by its name. */
 static bool
@@ -65,7 +18,7 @@ is_chosen(const struct plan *p, bool mode, const char *name)
 	return balance != NULL ? strcmp(balance, name) == 0 : mode;
 }
 
-int
+static int
 run_mode(struct call *c, struct error *e)
 {
 	const struct mode_options *m = &c->plan->config.mode;
@@ -105,3 +58,12 @@ run_mode(struct call *c, struct error *e)
 		stopping_tell(c->pen, &c->reply->out);
 	return 0;
 }
+
+const struct command mode_commands[] = {
+	{ .name = "mode",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_mode,
+	    .help = "prints the modes in force" },
+	{ .name = NULL },
+};

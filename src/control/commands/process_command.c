@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
 #include "control/language/help.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/plan/setting.h"
 #include "control/report/status.h"
@@ -18,7 +19,7 @@
 #include "dsr/director/director.h"
 #include "proxy/checker.h"
 
-int
+static int
 run_pid(struct call *c, struct error *e)
 {
 	struct facts f;
@@ -30,7 +31,7 @@ run_pid(struct call *c, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_exit(struct call *c, struct error *e)
 {
 	if (!c->plan->config.allow_exit) {
@@ -38,11 +39,11 @@ run_exit(struct call *c, struct error *e)
 		return error_set(
 		    e, "Exit is not enabled; restart with -X flag");
 	}
-	pen_stop_by(c->pen, c->asker != NULL ? c->asker->who : "exit");
+	stopping_end_by(c->pen, c->asker != NULL ? c->asker->who : "exit");
 	return 0;
 }
 
-int
+static int
 run_shutdown(struct call *c, struct error *e)
 {
 	uint64_t ms = c->plan->config.frontend.end.drain_ms;
@@ -55,7 +56,7 @@ run_shutdown(struct call *c, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_upgrade(struct call *c, struct error *e)
 {
 	uint64_t ms = 0;
@@ -65,8 +66,8 @@ run_upgrade(struct call *c, struct error *e)
 	if (upgrade_begin(c->pen, ms,
 		c->asker != NULL ? c->asker->who : "upgrade", e) < 0)
 		return -1;
-	c->upgrades = true;
-	return 0;
+	c->wait = upgrade_wait_new();
+	return c->wait != NULL ? 0 : error_set(e, "out of memory");
 }
 
 static int
@@ -76,7 +77,7 @@ on_socket_only(struct call *c, struct error *e)
 				: error_set(e, "only on the control socket");
 }
 
-int
+static int
 run_prompt(struct call *c, struct error *e)
 {
 	if (on_socket_only(c, e) < 0)
@@ -85,7 +86,7 @@ run_prompt(struct call *c, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_quit(struct call *c, struct error *e)
 {
 	if (on_socket_only(c, e) < 0)
@@ -97,7 +98,8 @@ run_quit(struct call *c, struct error *e)
 /* ---- help and settings ---- */
 
 static void
-tell_row(struct reply *r, const struct command *row)
+tell_row(const struct command_group *all, struct reply *r,
+    const struct command *row)
 {
 	char text[COMMAND_TEXT_MAX], args[COMMAND_TEXT_MAX];
 	struct facts f;
@@ -106,36 +108,37 @@ tell_row(struct reply *r, const struct command *row)
 	facts_text(&f, "command", row->name);
 	facts_text(&f, "arguments", command_args(row, args));
 	facts_text(&f, "help", command_help(row, text));
-	facts_text(&f, "group", command_group_of(row));
-	facts_text(&f, "access", access_name(command_access(row, 1, false)));
+	facts_text(&f, "group", command_group_of(all, row)->title);
+	facts_text(&f, "access", access_name(row_access(row, 1, false)));
 	facts_end(&f);
 	if (!r->json)
 		help_add_command(&r->out, row);
 }
 
-int
+static int
 run_help(struct call *c, struct error *e)
 {
+	const struct command_group *all = c->pen->commands;
 	const struct command *row;
 
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (c->words->count == 1) {
-		row = command_find(c->words->word[0]);
+		row = command_find(all, c->words->word[0]);
 		if (row == NULL)
-			return command_unknown(c->words->word[0], e);
-		tell_row(c->reply, row);
+			return command_unknown(all, c->words->word[0], e);
+		tell_row(all, c->reply, row);
 		return 0;
 	}
 	facts_list_begin(c->reply);
-	COMMAND_EACH (row)
-		if (!(row->flags & ROW_OPTION) && command_is_there(row))
-			tell_row(c->reply, row);
+	COMMAND_EACH (all, row)
+		if (!(row->flags & ROW_OPTION) && row_is_there(row))
+			tell_row(all, c->reply, row);
 	facts_list_end(c->reply);
 	return 0;
 }
 
-int
+static int
 run_show(struct call *c, struct error *e)
 {
 	struct facts f;
@@ -154,7 +157,7 @@ run_show(struct call *c, struct error *e)
 
 /* ---- counters ---- */
 
-int
+static int
 run_statistics(struct call *c, struct error *e)
 {
 	if (call_needs_serving(c, e) < 0)
@@ -164,7 +167,7 @@ run_statistics(struct call *c, struct error *e)
 }
 
 /* Not what is there now, nor what is known of clients. */
-int
+static int
 run_clear(struct call *c, struct error *e)
 {
 	const struct words *w = c->words;
@@ -191,7 +194,7 @@ write_page(struct pen *p)
 		log_error("status page not written error=\"%s\"", e.text);
 }
 
-int
+static int
 run_status(struct call *c, struct error *e)
 {
 	if (call_needs_serving(c, e) < 0)
@@ -205,3 +208,79 @@ run_status(struct call *c, struct error *e)
 		write_page(c->pen);
 	return 0;
 }
+
+const struct command counter_commands[] = {
+	{ .name = "statistics",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_statistics,
+	    .help = "prints the counters" },
+	{ .name = "clear",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_OPERATE,
+	    .run = run_clear,
+	    .args = "counters",
+	    .help = "sets the counters of servers and statistics to zero" },
+	{ .name = "status",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_status,
+	    .help = "prints the status page, in HTML" },
+	{ .name = NULL },
+};
+
+const struct command help_commands[] = {
+	{ .name = "show",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_show,
+	    .args = "settings",
+	    .help = "prints all settings" },
+	{ .name = "help",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_help,
+	    .args = "[COMMAND]",
+	    .help = "prints the commands" },
+	{ .name = "prompt",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_LOOK,
+	    .run = run_prompt,
+	    .help = "keeps the control session open, with a prompt" },
+	{ .name = "quit",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_LOOK,
+	    .run = run_quit,
+	    .help = "ends the control session" },
+	{ .name = NULL },
+};
+
+const struct command process_commands[] = {
+	{ .name = "exit",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_DRAINING,
+	    .run = run_exit,
+	    .help = "ends pen, if it was started with -X" },
+	{ .name = "shutdown",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_DRAINING,
+	    .run = run_shutdown,
+	    .args = "[SEC]",
+	    .help =
+		"accepts no new clients, and ends pen when the last session "
+		"has ended" },
+	{ .name = "upgrade",
+	    .kind = KIND_ACTION,
+	    .flags = ROW_LOCAL,
+	    .run = run_upgrade,
+	    .args = "[SEC]",
+	    .help =
+		"starts the program on disk, which takes over; this process "
+		"ends when its sessions have ended" },
+	{ .name = "pid",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_pid,
+	    .help = "prints the process id" },
+	{ .name = NULL },
+};

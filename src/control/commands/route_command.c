@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
-#include "control/plan/route_plan.h"
+#include "control/life/context.h"
+#include "control/value/route_plan.h"
 #include "control/apply/server_find.h"
+#include "control/value/text.h"
 
 /* ---- words ---- */
 
@@ -210,7 +212,7 @@ remove_route(struct call *c, struct error *e)
 	return each_pattern(c, &r, remove_one, e);
 }
 
-int
+static int
 run_route(struct call *c, struct error *e)
 {
 	struct route_plan r;
@@ -230,3 +232,16 @@ run_route(struct call *c, struct error *e)
 		return -1;
 	return each_pattern(c, &r, set_one, e);
 }
+
+const struct command route_commands[] = {
+	{ .name = "route",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_NO,
+	    .run = run_route,
+	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | "
+		    "default SERVERS]",
+	    .help =
+		"select servers by the client's first bytes (SNI, ALPN, "
+		"Host, protocol); first match wins" },
+	{ .name = NULL },
+};

@@ -8,86 +8,21 @@
 
 #include "base/number.h"
 #include "control/apply/apply.h"
+#include "control/commands/commands.h"
+#include "control/commands/drain.h"
 #include "control/language/command.h"
 #include "control/value/choices.h"
 #include "control/answer/facts.h"
 #include "control/plan/origin.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/apply/server_find.h"
 #include "control/plan/server_index.h"
 #include "control/plan/server_setting.h"
+#include "control/plan/table.h"
+#include "control/value/text.h"
 
 /* ---- what follows from settings of a server ---- */
-
-/* Behind a Unix socket may be the control socket of this process. */
-static int
-may_be_server(const struct call *c, const char *host, struct error *e)
-{
-	return addr_is_unix_text(host) ? call_needs_local(c, e) : 0;
-}
-
-/* The port of the first listening address, where none was given. */
-int
-after_address(struct call *c, void *base, struct error *e)
-{
-	int port = spec_default_port(&c->plan->listen);
-	struct server_plan *s = base;
-	char what[32];
-
-	if (may_be_server(c, s->host, e) < 0)
-		return -1;
-	snprintf(what, sizeof(what), "server %.20s", c->words->word[0]);
-	origin_warn_twice(c, s->origin, what);
-	if (plan_set_text(&s->origin, c->origin) < 0 ||
-	    plan_set_text(&s->address, NULL) < 0)
-		return error_set(e, "out of memory");
-	if (addr_is_unix_text(s->host)) {
-		s->port = 0;
-		s->same_port = false;
-	} else if (s->port == 0 && !s->same_port) {
-		s->port = port > 0 ? (uint16_t)port : 0;
-	}
-	return 0;
-}
-
-/* As in classic Pen, who says so on a control socket also takes the server out
- * at once. A file says what is to be later. */
-int
-after_blacklist(struct call *c, void *base, struct error *e)
-{
-	struct server_plan *s = base;
-
-	(void)e;
-	s->out_now = c->origin == NULL;
-	return 0;
-}
-
-int
-after_program(struct call *c, void *base, struct error *e)
-{
-	const struct config *config = base;
-
-	(void)c;
-	if (config->on_state == NULL || config->on_state[0] == '/')
-		return 0;
-	return error_set(
-	    e, "\"%.200s\": expects an absolute path", config->on_state);
-}
-
-int
-after_resolver(struct call *c, void *base, struct error *e)
-{
-	const struct config *config = base;
-	struct addr at;
-
-	(void)c;
-	if (config->names.server == NULL ||
-	    spec_parse_ip(&at, config->names.server, 0) == 0)
-		return 0;
-	return error_set(e, "\"%.100s\" is not an IP address, or IP:PORT",
-	    config->names.server);
-}
 
 /* ---- server add ---- */
 
@@ -148,7 +83,7 @@ add_server(struct call *c, struct error *e)
 	if (spec_parse_server(&new, c->words->word[1],
 		spec_default_port(&c->plan->listen), e) < 0 ||
 	    may_be_server(c, new.host, e) < 0 ||
-	    plan_set_text(&new.origin, c->origin) < 0) {
+	    text_set(&new.origin, c->origin) < 0) {
 		server_plan_clear(&new);
 		return -1;
 	}
@@ -199,7 +134,7 @@ note_absent(const struct call *c, unsigned number, struct server_plan *s,
 {
 	if (c->origin == NULL)
 		return server_find_refuse(c, number, e);
-	if (plan_set_text(&s->origin, c->origin) < 0)
+	if (text_set(&s->origin, c->origin) < 0)
 		return error_set(e, "out of memory");
 	return 0;
 }
@@ -261,7 +196,8 @@ change_one(struct call *c, struct error *e)
 /* Takes "wait [SEC]" off the end of the words, behind what lets no new clients
  * in. */
 static int
-take_wait(struct call *c, struct words *w, struct error *e)
+take_wait(struct call *c, struct words *w, bool *drains, uint64_t *ms,
+    struct error *e)
 {
 	int n = w->count, at = n - 1;
 	const struct choice *verb;
@@ -277,27 +213,29 @@ take_wait(struct call *c, struct words *w, struct error *e)
 	if (c->asker == NULL || c->origin != NULL)
 		return error_set(e, "wait: only on the control socket");
 	if (at == n - 2 &&
-	    number_parse_ms(w->word[n - 1], 1, LONG_MS, &c->drain_ms) < 0)
+	    number_parse_ms(w->word[n - 1], 1, LONG_MS, ms) < 0)
 		return error_set(
 		    e, "wait: \"%.100s\" is not a duration", w->word[n - 1]);
 	if (strcmp(w->word[0], "all") == 0)
 		return error_set(e, "wait: for one server");
-	c->drains = true;
+	*drains = true;
 	w->count = at;
 	return 0;
 }
 
-int
+static int
 run_server(struct call *c, struct error *e)
 {
 	char args[COMMAND_TEXT_MAX];
 	const struct words *all = c->words;
 	struct words w = *all;
+	bool drains = false;
+	uint64_t ms = 0;
 	int rc;
 
 	if (w.count == 0)
 		return error_set(e, "expects %s", command_args(c->row, args));
-	if (take_wait(c, &w, e) < 0)
+	if (take_wait(c, &w, &drains, &ms, e) < 0)
 		return -1;
 	c->words = &w;
 	if (strcmp(w.word[0], "add") == 0)
@@ -307,10 +245,13 @@ run_server(struct call *c, struct error *e)
 	else
 		rc = change_one(c, e);
 	c->words = all;
-	return rc;
+	if (rc < 0 || !drains)
+		return rc;
+	c->wait = drain_new(c->slot, ms);
+	return c->wait != NULL ? 0 : error_set(e, "out of memory");
 }
 
-int
+static int
 run_servers(struct call *c, struct error *e)
 {
 	if (c->words->count == 0)
@@ -356,7 +297,7 @@ set_special(struct call *c, unsigned slot, struct error *e)
 	if (spec_parse_server(&new, c->words->word[0],
 		spec_default_port(&c->plan->listen), e) < 0 ||
 	    may_be_server(c, new.host, e) < 0 ||
-	    plan_set_text(&new.origin, c->origin) < 0) {
+	    text_set(&new.origin, c->origin) < 0) {
 		server_plan_clear(&new);
 		return -1;
 	}
@@ -364,14 +305,49 @@ set_special(struct call *c, unsigned slot, struct error *e)
 	return 0;
 }
 
-int
+static int
 run_emergency(struct call *c, struct error *e)
 {
 	return set_special(c, SLOT_EMERGENCY, e);
 }
 
-int
+static int
 run_abuse(struct call *c, struct error *e)
 {
 	return set_special(c, SLOT_ABUSE, e);
 }
+
+const struct command server_commands[] = {
+	{ .name = "server",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_OPERATE,
+	    .run = run_server,
+	    .args = "SERVER|all # [up|drain|maint|remove [wait [SEC]]] | add "
+		    "SPEC",
+	    .help =
+		"changes, adds or removes a server; SERVER: a number, which "
+		"may be new, a host or an address" },
+	{ .name = "servers",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_servers,
+	    .args = "[long]",
+	    .help = "prints the servers; long: all that is known of them" },
+	{ .name = "emergency",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_NO | ROW_OPERATE,
+	    .run = run_emergency,
+	    .letter = 'e',
+	    .option = "emergency",
+	    .args = "[HOST:PORT]",
+	    .help = "server used while all others are unavailable" },
+	{ .name = "abuse",
+	    .kind = KIND_CHANGE,
+	    .flags = ROW_NO | ROW_OPERATE,
+	    .run = run_abuse,
+	    .letter = 'B',
+	    .option = "abuse",
+	    .args = "[HOST:PORT]",
+	    .help = "server for clients that client_acl denies" },
+	{ .name = NULL },
+};

@@ -5,9 +5,10 @@
 #include <string.h>
 #include <time.h>
 
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/apply/secure.h"
 
 static void
@@ -48,7 +49,7 @@ more_certificates(struct reply *r, struct pen *p)
 	return true;
 }
 
-int
+static int
 run_certs(struct call *c, struct error *e)
 {
 	(void)e;
@@ -57,3 +58,12 @@ run_certs(struct call *c, struct error *e)
 	c->reply->more = more_certificates;
 	return 0;
 }
+
+const struct command tls_commands[] = {
+	{ .name = "certs",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK | ROW_TLS,
+	    .run = run_certs,
+	    .help = "prints the certificates" },
+	{ .name = NULL },
+};

@@ -6,9 +6,10 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "control/commands/commands.h"
 #include "control/language/command.h"
 #include "control/file/config_merge.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 enum { FILE_MAX = 64 * 1024 * 1024 };
 
@@ -102,7 +103,7 @@ save(struct call *c, const struct wanted *w, struct buffer *old,
 	return 0;
 }
 
-int
+static int
 run_write(struct call *c, struct error *e)
 {
 	struct buffer old, new;
@@ -118,3 +119,14 @@ run_write(struct call *c, struct error *e)
 	buffer_fini(&new);
 	return rc;
 }
+
+const struct command write_commands[] = {
+	{ .name = "write",
+	    .kind = KIND_ACTION,
+	    .run = run_write,
+	    .args = "[all] [FILE]",
+	    .help =
+		"saves the running configuration as commands, where it is not "
+		"the default, or all of it; keeps comments and order" },
+	{ .name = NULL },
+};

@@ -6,6 +6,7 @@
 
 #include "control/file/config_edit.h"
 #include "control/file/config_edit_private.h"
+#include "control/registry.h"
 
 void
 config_edit_init(struct config_edit *d)
@@ -64,7 +65,8 @@ compare_order(const void *a, const void *b)
 {
 	const struct config_thing *x = *(const struct config_thing *const *)a;
 	const struct config_thing *y = *(const struct config_thing *const *)b;
-	unsigned i = command_index(x->row), k = command_index(y->row);
+	unsigned i = command_index(command_groups, x->row);
+	unsigned k = command_index(command_groups, y->row);
 
 	if (i != k)
 		return i < k ? -1 : 1;

@@ -6,6 +6,7 @@
 
 #include "control/file/config_edit_private.h"
 #include "control/plan/server_setting.h"
+#include "control/registry.h"
 
 static const char mark[] = "# overrides what is said elsewhere\n";
 
@@ -215,7 +216,7 @@ align(struct config_edit *d, struct config_range have, const struct lines *l,
 static uint32_t
 find_kin(const struct config_edit *d, const struct config_thing *x)
 {
-	const char *group = command_group_of(x->row);
+	const char *group = command_group_of(command_groups, x->row)->title;
 	uint32_t i, near = d->text.items;
 
 	for (i = d->text.items; i-- > 0;) {
@@ -226,7 +227,8 @@ find_kin(const struct config_edit *d, const struct config_thing *x)
 		if (item->row == x->row)
 			return i;
 		if (near == d->text.items &&
-		    strcmp(command_group_of(item->row), group) == 0)
+		    strcmp(command_group_of(command_groups, item->row)->title,
+			group) == 0)
 			near = i;
 	}
 	return near;
@@ -238,7 +240,7 @@ add_at_end(struct config_edit *d, const struct config_thing *x,
     const char *text, const char **group)
 {
 	struct buffer *tail = &d->text.tail;
-	const char *title = command_group_of(x->row);
+	const char *title = command_group_of(command_groups, x->row)->title;
 
 	if (*group == NULL || strcmp(*group, title) != 0)
 		reply_add(tail, "%s# %s\n",

@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "control/file/config_file.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 enum { FILE_MAX = 64 * 1024 * 1024, DEPTH_MAX = 8, ORIGIN_MAX = 400 };
 

@@ -8,6 +8,8 @@
 #include "base/array.h"
 #include "control/file/config_lines.h"
 #include "control/apply/server_find.h"
+#include "control/plan/plan.h"
+#include "control/registry.h"
 #include "pool/server.h"
 
 /* ---- what a command sets ---- */
@@ -49,7 +51,7 @@ find_key(const struct call *c, char key[KEY_MAX])
 	const char *word = c->words->count > 0 ? c->words->word[0] : "";
 	unsigned long number;
 
-	if (!command_changes(c->row, c->words->count, c->no) ||
+	if (!row_changes(c->row, c->words->count, c->no) ||
 	    is_row(c, "include") || is_row(c, "reload"))
 		return false;
 	if (is_row(c, "acl")) {
@@ -208,7 +210,8 @@ add_printed(struct config_lines *l, struct plan *p, char *text, uint32_t order)
 	struct error e;
 	char *rest;
 
-	if (command_parse(text, &c.row, &w, &c.no, &rest, &e) < 0 ||
+	if (command_parse(command_groups, text, &c.row, &w, &c.no, &rest,
+		&e) < 0 ||
 	    c.row == NULL || is_only_emptying(&c))
 		return 0;
 	one.row = c.row;

@@ -12,7 +12,7 @@
 #ifndef PEN_CONTROL_CONFIG_MERGE_H
 #define PEN_CONTROL_CONFIG_MERGE_H
 
-#include "control/pen.h"
+#include "control/life/context.h"
 
 /* Puts into `out`, which is empty, what the file `path`, with the text `old`,
  * is to become so that a start with it gives the plan in force, with the

@@ -10,6 +10,7 @@
 #include "control/file/config_file.h"
 #include "control/file/config_lines.h"
 #include "control/file/config_text.h"
+#include "control/registry.h"
 
 /* ---- taken apart ---- */
 
@@ -76,7 +77,8 @@ note_items(struct config_text *t, char *copy, struct error *e)
 	bool no;
 
 	for (; at != NULL; at = rest) {
-		if (command_parse(at, &row, &w, &no, &rest, e) < 0)
+		if (command_parse(
+			command_groups, at, &row, &w, &no, &rest, e) < 0)
 			return -1;
 		chunk->comment = (uint32_t)(w.end - copy);
 		if (row != NULL &&
@@ -180,7 +182,8 @@ run_words(struct config_item *item, struct call *c, char *text, struct error *e)
 	struct error why;
 	char *rest;
 
-	if (command_parse(text, &c->row, &arguments, &c->no, &rest, e) < 0)
+	if (command_parse(command_groups, text, &c->row, &arguments, &c->no,
+		&rest, e) < 0)
 		return -1;
 	c->words = &arguments;
 	c->slot = 0;

@@ -9,31 +9,81 @@
 #include "base/number.h"
 #include "control/language/command.h"
 #include "control/plan/origin.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 
+/* ---- all rows ---- */
+
 const struct command *
-command_find(const char *name)
+command_next(const struct command_group *all, const struct command *row)
+{
+	const struct command *const *part, *last;
+
+	if (row == NULL)
+		return all->part[0];
+	if (row[1].name != NULL)
+		return row + 1;
+	/* the last of its part */
+	for (; all->key != NULL; all++)
+		for (part = all->part; *part != NULL; part++) {
+			for (last = *part; last[1].name != NULL; last++)
+				;
+			if (last == row)
+				return part[1] != NULL ? part[1]
+						       : all[1].part[0];
+		}
+	return NULL;
+}
+
+const struct command_group *
+command_group_of(const struct command_group *all, const struct command *row)
+{
+	const struct command *const *part, *r;
+
+	for (; all->key != NULL; all++)
+		for (part = all->part; *part != NULL; part++)
+			for (r = *part; r->name != NULL; r++)
+				if (r == row)
+					return all;
+	return NULL;
+}
+
+unsigned
+command_index(const struct command_group *all, const struct command *row)
+{
+	const struct command *r;
+	unsigned i = 0;
+
+	COMMAND_EACH (all, r) {
+		if (r == row)
+			break;
+		i++;
+	}
+	return i;
+}
+
+const struct command *
+command_find(const struct command_group *all, const char *name)
 {
 	const struct command *row;
 
-	COMMAND_EACH (row)
+	COMMAND_EACH (all, row)
 		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
 			return row;
 	return NULL;
 }
 
-/* ---- the nearest name, for typing errors ---- */
-
+/* The nearest name is for typing errors. */
 int
-command_unknown(const char *name, struct error *e)
+command_unknown(
+    const struct command_group *all, const char *name, struct error *e)
 {
 	struct words_nearest n = words_nearest_to(name, true);
 	const struct command *row;
 
-	COMMAND_EACH (row)
-		if (!(row->flags & ROW_OPTION) && command_is_there(row))
+	COMMAND_EACH (all, row)
+		if (!(row->flags & ROW_OPTION) && row_is_there(row))
 			words_nearest_offer(&n, row->name);
 	if (n.best != NULL)
 		return error_set(e,
@@ -43,49 +93,6 @@ command_unknown(const char *name, struct error *e)
 }
 
 /* ---- what a row is ---- */
-
-bool
-command_is_there(const struct command *row)
-{
-#ifdef HAVE_OPENSSL
-	(void)row;
-	return true;
-#else
-	return !(row->flags & ROW_TLS);
-#endif
-}
-
-/* "NAME" alone, where an argument would set it. */
-static bool
-is_question(const struct command *row, int arguments, bool no)
-{
-	return arguments == 0 && !no && row->args != NULL &&
-	    row->args[0] == '[';
-}
-
-bool
-command_changes(const struct command *row, int arguments, bool no)
-{
-	if (row->flags & ROW_ASKS && arguments == 1 && !no)
-		return false;
-	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
-}
-
-enum access
-command_access(const struct command *row, int arguments, bool no)
-{
-	if (row->flags & ROW_LOOK ||
-	    (row->flags & ROW_ASKS && arguments <= 1 && !no) ||
-	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
-		return ACCESS_LOOK;
-	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;
-}
-
-bool
-command_takes_argument(const struct command *row)
-{
-	return row->args != NULL && !(row->flags & ROW_COUNT);
-}
 
 const char *
 command_help(const struct command *row, char text[COMMAND_TEXT_MAX])
@@ -132,7 +139,7 @@ is_local(const struct command *row, int arguments, bool no)
 {
 	if (row->flags & ROW_LOCAL)
 		return row->kind > KIND_CHANGE ||
-		    command_changes(row, arguments, no);
+		    row_changes(row, arguments, no);
 	return arguments > 0 &&
 	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
 		row->kind == KIND_KEYS);
@@ -146,7 +153,7 @@ command_run(struct call *c, struct error *e)
 	const struct command *row = c->row;
 
 	/* What is not there can be switched off, as files of Pen do. */
-	if (!command_is_there(row))
+	if (!row_is_there(row))
 		return c->no && row->flags & ROW_NO
 		    ? 0
 		    : error_set(e, "built without TLS");
@@ -164,14 +171,15 @@ command_run(struct call *c, struct error *e)
 		    e, "takes no argument, got \"%.100s\"", c->words->word[0]);
 	if ((row->kind < KIND_CHANGE ? setting_run(c, e) : row->run(c, e)) < 0)
 		return -1;
-	if (command_changes(row, c->words->count, c->no) && origin_note(c) < 0)
+	if (row_changes(row, c->words->count, c->no) && origin_note(c) < 0)
 		return error_set(e, "out of memory");
 	return 0;
 }
 
 int
-command_parse(char *line, const struct command **row, struct words *arguments,
-    bool *no, char **rest, struct error *e)
+command_parse(const struct command_group *all, char *line,
+    const struct command **row, struct words *arguments, bool *no, char **rest,
+    struct error *e)
 {
 	struct words w;
 	int i;
@@ -185,9 +193,9 @@ command_parse(char *line, const struct command **row, struct words *arguments,
 	if (w.count == 0)
 		return 0;
 	*no = w.count > 1 && strcmp(w.word[0], "no") == 0;
-	*row = command_find(w.word[*no]);
+	*row = command_find(all, w.word[*no]);
 	if (*row == NULL)
-		return command_unknown(w.word[*no], e);
+		return command_unknown(all, w.word[*no], e);
 	arguments->count = w.count - 1 - *no;
 	for (i = 0; i <= arguments->count; i++)
 		arguments->word[i] = w.word[i + 1 + *no];
@@ -200,12 +208,15 @@ run_one(struct call *c, char *line, char **rest, struct error *e)
 	struct words arguments;
 	struct error why;
 
-	if (command_parse(line, &c->row, &arguments, &c->no, rest, e) < 0)
+	if (command_parse(c->pen->commands, line, &c->row, &arguments, &c->no,
+		rest, e) < 0)
 		return -1;
 	if (c->row == NULL)
 		return 0;
 	c->words = &arguments;
 	if (command_run(c, &why) == 0) {
+		if (c->pen->phase < PHASE_SERVING)
+			c->reply->more = NULL; /* nobody hears it */
 		reply_finish(c->reply, c->pen);
 		return 0;
 	}
@@ -235,31 +246,4 @@ call_needs_serving(const struct call *c, struct error *e)
 	return c->pen->phase >= PHASE_SERVING
 	    ? 0
 	    : error_set(e, "only while pen is running");
-}
-
-/* Who reaches a TCP port may be anybody of this host, or beyond: a log with
- * lines of one's choice may become a configuration, or a program. */
-int
-call_needs_local(const struct call *c, struct error *e)
-{
-	return c->asker == NULL || !c->asker->remote
-	    ? 0
-	    : error_set(e,
-		  "not on TCP: only in a file, on the command line or on a "
-		  "Unix socket");
-}
-
-int
-call_duration(const struct call *c, uint64_t *ms, struct error *e)
-{
-	const struct words *w = c->words;
-
-	if (w->count > 1)
-		return error_set(e, "expects %s", c->row->args);
-	if (w->count == 1 && number_parse_ms(w->word[0], 0, LONG_MS, ms) < 0)
-		return error_set(e,
-		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
-		    "2h)",
-		    w->word[0]);
-	return 0;
 }

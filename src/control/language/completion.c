@@ -11,19 +11,19 @@
 static bool
 is_option(const struct command *row)
 {
-	return row->option != NULL && command_is_there(row);
+	return row->option != NULL && row_is_there(row);
 }
 
 static bool
 is_command(const struct command *row)
 {
-	return !(row->flags & ROW_OPTION) && command_is_there(row);
+	return !(row->flags & ROW_OPTION) && row_is_there(row);
 }
 
 static bool
 takes_file(const struct command *row)
 {
-	return command_takes_argument(row) &&
+	return row_takes_argument(row) &&
 	    (row->kind == KIND_FILE || row->kind == KIND_CERTIFICATES ||
 		row->kind == KIND_KEYS);
 }
@@ -72,11 +72,12 @@ print_help(const struct command *row)
 /* ---- bash ---- */
 
 static void
-print_words(bool (*wanted)(const struct command *row), bool options)
+print_words(const struct command_group *all,
+    bool (*wanted)(const struct command *row), bool options)
 {
 	const struct command *row;
 
-	COMMAND_EACH (row) {
+	COMMAND_EACH (all, row) {
 		if (!wanted(row))
 			continue;
 		if (options && row->letter != '\0')
@@ -98,13 +99,13 @@ print_names(const struct command *row, const char *before)
 /* The options whose argument is a file, or one of another kind, but for words
  * of a list. */
 static void
-print_pattern(bool files)
+print_pattern(const struct command_group *all, bool files)
 {
 	const struct command *row;
 	const char *bar = "";
 
-	COMMAND_EACH (row) {
-		if (!is_option(row) || !command_takes_argument(row) ||
+	COMMAND_EACH (all, row) {
+		if (!is_option(row) || !row_takes_argument(row) ||
 		    takes_word(row) || takes_file(row) != files)
 			continue;
 		print_names(row, bar);
@@ -113,11 +114,11 @@ print_pattern(bool files)
 }
 
 static void
-print_word_cases(void)
+print_word_cases(const struct command_group *all)
 {
 	const struct command *row;
 
-	COMMAND_EACH (row) {
+	COMMAND_EACH (all, row) {
 		if (!is_option(row) || !takes_word(row))
 			continue;
 		printf("\n\t");
@@ -129,11 +130,11 @@ print_word_cases(void)
 }
 
 static void
-print_bash(void)
+print_bash(const struct command_group *all)
 {
 	printf("# bash completion for pen and penctl\n"
 	       "_pen_commands='");
-	print_words(is_command, false);
+	print_words(all, is_command, false);
 	printf("'\n"
 	       "_pen()\n{\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
@@ -147,19 +148,19 @@ print_bash(void)
 	       "\t--completion)\n"
 	       "\t\tCOMPREPLY=($(compgen -W 'bash zsh fish' -- \"$cur\"))\n"
 	       "\t\treturn;;\n\t");
-	print_pattern(true);
+	print_pattern(all, true);
 	printf(")\n"
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
 	       "\t\treturn;;\n\t");
-	print_pattern(false);
+	print_pattern(all, false);
 	printf(")\n\t\treturn;;");
-	print_word_cases();
+	print_word_cases(all);
 	printf("\n"
 	       "\tesac\n"
 	       "\tif [[ $cur == -* ]]; then\n"
 	       "\t\tCOMPREPLY=($(compgen -W '-O -o --command --completion "
 	       "--help --version");
-	print_words(is_option, true);
+	print_words(all, is_option, true);
 	printf("' -- \"$cur\"))\n"
 	       "\telse\n"
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
@@ -187,7 +188,7 @@ print_zsh_option(const struct command *row, const char *name)
 	printf("\t\t'*%s[", name);
 	print_help(row);
 	printf("]");
-	if (command_takes_argument(row)) {
+	if (row_takes_argument(row)) {
 		printf(":");
 		print_quoted(row->args);
 		printf(":%s", takes_file(row) ? "_files" : "");
@@ -201,7 +202,7 @@ print_zsh_option(const struct command *row, const char *name)
 }
 
 static void
-print_zsh(void)
+print_zsh(const struct command_group *all)
 {
 	const struct command *row;
 	char name[80];
@@ -209,7 +210,7 @@ print_zsh(void)
 	printf("#compdef pen penctl\n"
 	       "_pen_commands()\n{\n"
 	       "\tlocal -a commands\n\tcommands=(\n");
-	COMMAND_EACH (row)
+	COMMAND_EACH (all, row)
 		if (is_command(row)) {
 			printf("\t\t'%s:", row->name);
 			print_help(row);
@@ -225,7 +226,7 @@ print_zsh(void)
 	       "\t\t'1:address:_files' '*:command:_pen_commands'\n"
 	       "else\n"
 	       "\t_arguments -s \\\n");
-	COMMAND_EACH (row) {
+	COMMAND_EACH (all, row) {
 		if (!is_option(row))
 			continue;
 		if (row->letter != '\0') {
@@ -246,18 +247,18 @@ print_zsh(void)
 /* ---- fish ---- */
 
 static void
-print_fish(void)
+print_fish(const struct command_group *all)
 {
 	const struct command *row;
 
 	printf("# fish completion for pen and penctl\n");
-	COMMAND_EACH (row) {
+	COMMAND_EACH (all, row) {
 		if (!is_option(row))
 			continue;
 		printf("complete -c pen -l %s", row->option);
 		if (row->letter != '\0')
 			printf(" -s %c", row->letter);
-		if (command_takes_argument(row))
+		if (row_takes_argument(row))
 			printf(takes_file(row) ? " -r -F" : " -x");
 		if (takes_word(row)) {
 			printf(" -a '");
@@ -269,7 +270,7 @@ print_fish(void)
 		printf("'\n");
 	}
 	printf("complete -c pen -s O -l command -x -a '");
-	print_words(is_command, false);
+	print_words(all, is_command, false);
 	printf("' -d 'a command'\n"
 	       "complete -c pen -l completion -x -a 'bash zsh fish'\n"
 	       "complete -c pen -l help\ncomplete -c pen -l version\n"
@@ -277,7 +278,7 @@ print_fish(void)
 	       "complete -c penctl -l json -d 'answers as JSON'\n"
 	       "complete -c penctl -l timeout -x -d 'seconds to wait'\n"
 	       "complete -c penctl -l help\ncomplete -c penctl -l version\n");
-	COMMAND_EACH (row) {
+	COMMAND_EACH (all, row) {
 		if (!is_command(row))
 			continue;
 		printf("complete -c penctl -a %s -d '", row->name);
@@ -287,18 +288,18 @@ print_fish(void)
 }
 
 int
-completion_print(const char *shell)
+completion_print(const struct command_group *all, const char *shell)
 {
 	static const struct {
 		const char *name;
-		void (*print)(void);
+		void (*print)(const struct command_group *all);
 	} shells[] = { { "bash", print_bash }, { "zsh", print_zsh },
 		{ "fish", print_fish } };
 	size_t i;
 
 	for (i = 0; i < sizeof(shells) / sizeof(shells[0]); i++)
 		if (strcmp(shells[i].name, shell) == 0) {
-			shells[i].print();
+			shells[i].print(all);
 			return 0;
 		}
 	return -1;

@@ -80,20 +80,28 @@ help_add_command(struct buffer *out, const struct command *row)
 }
 
 static void
-add_group(struct buffer *out, const struct command_group *g)
+add_part(struct buffer *out, const struct command *row)
 {
-	const struct command *row;
-	bool titled = false;
-
-	for (row = g->rows; row->name != NULL; row++) {
-		if (row->flags & ROW_OPTION || !command_is_there(row))
+	for (; row->name != NULL; row++) {
+		if (row->flags & ROW_OPTION || !row_is_there(row))
 			continue;
-		if (!titled)
-			reply_add(out, " %s:\n", g->title);
-		titled = true;
 		(void)buffer_append(out, "  ", 2);
 		help_add_command(out, row);
 	}
+}
+
+static void
+add_group(struct buffer *out, const struct command_group *g)
+{
+	size_t before = buffer_length(out), title;
+	unsigned i;
+
+	reply_add(out, " %s:\n", g->title);
+	title = buffer_length(out);
+	for (i = 0; g->part[i] != NULL; i++)
+		add_part(out, g->part[i]);
+	if (buffer_length(out) == title) /* options alone */
+		buffer_cut(out, before);
 }
 
 static const char usage[] =
@@ -109,18 +117,18 @@ static const char *const common[] = { "round-robin", "hash", "weight", "sticky",
 	"control", "config", "check", "session-log", "web", "user" };
 
 static const struct command *
-row_of_option(const char *option)
+row_of_option(const struct command_group *all, const char *option)
 {
 	const struct command *row;
 
-	COMMAND_EACH (row)
+	COMMAND_EACH (all, row)
 		if (row->option != NULL && strcmp(row->option, option) == 0)
 			break;
-	return row != NULL && command_is_there(row) ? row : NULL;
+	return row != NULL && row_is_there(row) ? row : NULL;
 }
 
 static void
-add_short_help(struct buffer *out)
+add_short_help(struct buffer *out, const struct command_group *all)
 {
 	const struct command_group *g;
 	const struct command *row;
@@ -129,11 +137,11 @@ add_short_help(struct buffer *out)
 
 	reply_add(out, "%s", usage);
 	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
-		if ((row = row_of_option(common[i])) != NULL)
+		if ((row = row_of_option(all, common[i])) != NULL)
 			add_option(out, row);
 	add_line(out, "  -O, -o, --command COMMAND", "any command");
 	add_line(out, "      --version", "version, libraries, features");
-	for (g = command_groups; g->rows != rows_obsolete; g++)
+	for (g = all; g->part[0] != rows_obsolete; g++)
 		n += (size_t)snprintf(groups + n, sizeof(groups) - n, "%s%s",
 		    n > 0 ? " " : "", g->key);
 	add_line(out, "      --help GROUP", groups);
@@ -153,18 +161,18 @@ add_own_options(struct buffer *out)
 }
 
 static void
-add_full_help(struct buffer *out)
+add_full_help(struct buffer *out, const struct command_group *all)
 {
 	const struct command_group *g;
 	const struct command *row;
 
 	reply_add(out, "%soptions:\n", usage);
-	COMMAND_EACH (row)
-		if (row->option != NULL && command_is_there(row))
+	COMMAND_EACH (all, row)
+		if (row->option != NULL && row_is_there(row))
 			add_option(out, row);
 	add_own_options(out);
 	reply_add(out, "\ncommands:\n");
-	for (g = command_groups; g->rows != NULL; g++)
+	for (g = all; g->key != NULL; g++)
 		add_group(out, g);
 }
 
@@ -172,29 +180,32 @@ static void
 add_group_help(struct buffer *out, const struct command_group *g)
 {
 	const struct command *row;
+	unsigned i;
 
 	reply_add(out, "options:\n");
-	for (row = g->rows; row->name != NULL; row++)
-		if (row->option != NULL && command_is_there(row))
-			add_option(out, row);
+	for (i = 0; g->part[i] != NULL; i++)
+		for (row = g->part[i]; row->name != NULL; row++)
+			if (row->option != NULL && row_is_there(row))
+				add_option(out, row);
 	reply_add(out, "\ncommands:\n");
 	add_group(out, g);
 }
 
 static int
-add_help(struct buffer *out, const char *group)
+add_help(struct buffer *out, const struct command_group *all,
+    const char *group)
 {
 	const struct command_group *g;
 
 	if (group == NULL) {
-		add_short_help(out);
+		add_short_help(out, all);
 		return 0;
 	}
 	if (strcmp(group, "all") == 0) {
-		add_full_help(out);
+		add_full_help(out, all);
 		return 0;
 	}
-	for (g = command_groups; g->rows != NULL; g++)
+	for (g = all; g->key != NULL; g++)
 		if (strcmp(g->key, group) == 0) {
 			add_group_help(out, g);
 			return 0;
@@ -203,13 +214,13 @@ add_help(struct buffer *out, const char *group)
 }
 
 int
-help_print(const char *group)
+help_print(const struct command_group *all, const char *group)
 {
 	struct buffer out;
 	int rc;
 
 	buffer_init(&out);
-	rc = add_help(&out, group);
+	rc = add_help(&out, all, group);
 	fwrite(buffer_bytes(&out), 1, buffer_length(&out), stdout);
 	buffer_fini(&out);
 	return rc;

@@ -11,8 +11,10 @@
 #include "control/language/completion.h"
 #include "control/language/help.h"
 #include "control/language/options.h"
-#include "control/pen.h"
+#include "control/life/context.h"
+#include "control/plan/plan.h"
 #include "control/plan/setting.h"
+#include "control/value/text.h"
 
 /* Long options without a letter are numbered from here on, by their row. */
 enum { OPTION_COMPLETION = 997, OPTION_VERSION, OPTION_HELP, LONG_BASE };
@@ -24,6 +26,8 @@ struct given {
 };
 
 struct options {
+	const struct command_group *all;
+	const struct command **rows; /* by number of long option */
 	struct option *longs;
 	char *shorts;
 	struct given *given;
@@ -48,26 +52,30 @@ build_tables(struct options *o, int argc, char **argv)
 	/* Letters may stand together: no more options than characters. */
 	while (argc-- > 0)
 		most += strlen(argv[argc]) + 1;
-	COMMAND_EACH (row)
+	COMMAND_EACH (o->all, row)
 		rows++;
+	o->rows = calloc(rows, sizeof(*o->rows));
 	o->longs = calloc(rows + 5, sizeof(*o->longs));
 	o->shorts = calloc(2 * rows + sizeof(":O:o:"), 1);
 	o->given = calloc(most, sizeof(*o->given));
-	if (o->longs == NULL || o->shorts == NULL || o->given == NULL)
+	if (o->rows == NULL || o->longs == NULL || o->shorts == NULL ||
+	    o->given == NULL)
 		return -1;
 	s = (size_t)sprintf(o->shorts, ":O:o:");
-	COMMAND_EACH (row) {
+	COMMAND_EACH (o->all, row) {
 		if (row->option == NULL)
 			continue;
 		o->longs[n].name = row->option;
-		o->longs[n].has_arg = command_takes_argument(row)
+		o->longs[n].has_arg = row_takes_argument(row)
 		    ? required_argument
 		    : no_argument;
-		o->longs[n++].val = LONG_BASE + (int)command_index(row);
+		o->rows[n] = row;
+		o->longs[n].val = LONG_BASE + (int)n;
+		n++;
 		if (row->letter == '\0')
 			continue;
 		o->shorts[s++] = row->letter;
-		if (command_takes_argument(row))
+		if (row_takes_argument(row))
 			o->shorts[s++] = ':';
 	}
 	memcpy(&o->longs[n], own, sizeof(own));
@@ -77,19 +85,20 @@ build_tables(struct options *o, int argc, char **argv)
 static void
 free_tables(struct options *o)
 {
+	free(o->rows);
 	free(o->longs);
 	free(o->shorts);
 	free(o->given);
 }
 
 static const struct command *
-row_of(int option)
+row_of(const struct options *o, int option)
 {
 	const struct command *row;
 
 	if (option >= LONG_BASE)
-		return command_at((unsigned)(option - LONG_BASE));
-	COMMAND_EACH (row)
+		return o->rows[option - LONG_BASE];
+	COMMAND_EACH (o->all, row)
 		if (row->letter == option)
 			return row;
 	return NULL;
@@ -99,7 +108,7 @@ row_of(int option)
 
 /* The long option that a mistyped one was probably meant to be; NULL: none. */
 static const char *
-nearest_option(const char *name)
+nearest_option(const struct options *o, const char *name)
 {
 	struct words_nearest n;
 	const struct command *row;
@@ -107,8 +116,8 @@ nearest_option(const char *name)
 	if (strncmp(name, "--", 2) != 0)
 		return NULL;
 	n = words_nearest_to(name + 2, true);
-	COMMAND_EACH (row)
-		if (row->option != NULL && command_is_there(row))
+	COMMAND_EACH (o->all, row)
+		if (row->option != NULL && row_is_there(row))
 			words_nearest_offer(&n, row->option);
 	return n.best;
 }
@@ -116,18 +125,19 @@ nearest_option(const char *name)
 /* What lists the options that one of this name could be: those of a group that
  * is called so. */
 static const char *
-group_of(const char *name)
+group_of(const struct options *o, const char *name)
 {
 	const struct command_group *g;
 
-	for (g = command_groups; g->rows != NULL; g++)
+	for (g = o->all; g->key != NULL; g++)
 		if (strcmp(name + 2, g->key) == 0)
 			return g->key;
 	return NULL;
 }
 
 static int
-bad_option(int found, char **argv, struct error *e)
+bad_option(
+    const struct options *o, int found, char **argv, struct error *e)
 {
 	const char *word = argv[optind - 1], *nearest, *group;
 	char name[128];
@@ -144,11 +154,11 @@ bad_option(int found, char **argv, struct error *e)
 		return error_set(e,
 		    "option %s: takes no argument, got \"%.100s\"", name,
 		    word + strcspn(word, "=") + 1);
-	nearest = nearest_option(name);
+	nearest = nearest_option(o, name);
 	if (nearest != NULL)
 		return error_set(e, "option %s: unknown (did you mean --%s?)",
 		    name, nearest);
-	group = group_of(name);
+	group = group_of(o, name);
 	return error_set(e, "option %s: unknown (pen --help %s lists %s)",
 	    name, group != NULL ? group : "all",
 	    group != NULL ? "what there is" : "all");
@@ -157,10 +167,10 @@ bad_option(int found, char **argv, struct error *e)
 /* Options that print something and are done. `group` is the word behind, which
  * may be missing. */
 static enum options_result
-print(int option, const char *group, struct error *e)
+print(const struct options *o, int option, const char *group, struct error *e)
 {
 	if (option == OPTION_HELP) {
-		if (help_print(group) < 0) {
+		if (help_print(o->all, group) < 0) {
 			error_set(e,
 			    "option --help: \"%.100s\" is not a group (pen "
 			    "--help lists them)",
@@ -169,7 +179,7 @@ print(int option, const char *group, struct error *e)
 		}
 	} else if (option == OPTION_VERSION)
 		help_print_version();
-	else if (completion_print(optarg) < 0) {
+	else if (completion_print(o->all, optarg) < 0) {
 		error_set(e, "option --completion: expected bash, zsh or fish");
 		return OPTIONS_BAD;
 	}
@@ -188,13 +198,13 @@ read_options(struct options *o, int argc, char **argv, struct error *e)
 	while ((found = getopt_long(argc, argv, o->shorts, o->longs, NULL)) !=
 	    -1) {
 		if (found == '?' || found == ':') {
-			bad_option(found, argv, e);
+			bad_option(o, found, argv, e);
 			return OPTIONS_BAD;
 		}
 		if (found >= OPTION_COMPLETION && found < LONG_BASE)
-			return print(found, argv[optind], e);
+			return print(o, found, argv[optind], e);
 		o->given[o->count].row =
-		    found == 'O' || found == 'o' ? NULL : row_of(found);
+		    found == 'O' || found == 'o' ? NULL : row_of(o, found);
 		o->given[o->count++].argument = optarg;
 	}
 	return OPTIONS_RUN;
@@ -214,7 +224,7 @@ run_option(struct call *c, const struct given *g, struct error *e)
 		snprintf(number, sizeof(number), "%llu",
 		    (unsigned long long)setting_number(c->plan, row) + 1);
 		w.word[w.count++] = number;
-	} else if (command_takes_argument(row)) {
+	} else if (row_takes_argument(row)) {
 		w.word[w.count++] = g->argument;
 	}
 	w.word[w.count] = NULL;
@@ -283,7 +293,7 @@ take_operands(struct plan *plan, char **operands, struct error *e)
 		return 0;
 	if (spec_parse_listen(&plan->listen, operands[0], RESOLVE_NAMES, e) < 0)
 		return -1;
-	if (plan_set_text(&plan->listen_text, operands[0]) < 0)
+	if (text_set(&plan->listen_text, operands[0]) < 0)
 		return error_set(e, "out of memory");
 	return take_servers(plan, operands + 1, e);
 }
@@ -322,7 +332,7 @@ run_all(
 enum options_result
 options_parse(struct pen *p, int argc, char **argv, struct error *e)
 {
-	struct options o = { .count = 0 };
+	struct options o = { .all = p->commands };
 	enum options_result result;
 
 	if (build_tables(&o, argc, argv) < 0) {

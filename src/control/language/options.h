@@ -3,7 +3,7 @@
 #define PEN_CONTROL_OPTIONS_H
 
 #include "base/error.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 enum options_result { OPTIONS_RUN, OPTIONS_DONE, OPTIONS_BAD };
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 struct process {
 	bool background;

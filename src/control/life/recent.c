@@ -3,9 +3,9 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "control/life/recent.h"
 #include "control/answer/facts.h"
-#include "control/report/report.h"
 
 void
 recent_note(
@@ -32,14 +32,14 @@ recent_note(
 static void
 tell(const struct recent_change *n, uint64_t now_ms, struct reply *r)
 {
-	char time[REPORT_TEXT_MAX];
+	char time[CLOCK_TEXT_MAX];
 	struct facts f;
 
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", n->server);
-	facts_text(&f, "role", report_role(n->role));
+	facts_text(&f, "role", server_role_name(n->role));
 	facts_text(&f, "name", n->name);
-	facts_text(&f, "time", report_time(n->wall, time));
+	facts_text(&f, "time", clock_text(n->wall, time));
 	facts_number(&f, "ago_s", (now_ms - n->at_ms) / 1000);
 	facts_text(&f, "was", server_state_name(n->was));
 	facts_text(&f, "state", server_state_name(n->is));

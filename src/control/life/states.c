@@ -7,7 +7,7 @@
 #include "base/log.h"
 #include "base/list.h"
 #include "control/life/on_state.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/life/states.h"
 #include "proxy/checker.h"
 
@@ -114,7 +114,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	if (p->phase < PHASE_SERVING)
 		return;
 	recent_note(&p->recent, s, c);
-	if (!takeover_is_one(&p->takeover))
+	if (!predecessor_is_there(&p->predecessor))
 		announce(p, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);
@@ -149,7 +149,7 @@ on_panic(void *arg, const struct pool_panic *now)
 		return;
 	if (!now->on)
 		frontend_cut_sessions(p->frontend);
-	if (takeover_is_one(&p->takeover))
+	if (predecessor_is_there(&p->predecessor))
 		return;
 	if (now->on)
 		log_warn("panic: too few servers are up, all are tried "

@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "base/log.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "dsr/director/director.h"
 #include "proxy/requestlog.h"
@@ -28,6 +28,24 @@ stopping_tell(const struct pen *p, struct buffer *out)
 
 	reply_add(out, "stopping, %" PRIu64 " session%s left\n", left,
 	    left == 1 ? "" : "s");
+}
+
+void
+stopping_end(struct pen *p)
+{
+	if (p->phase < PHASE_SERVING)
+		return;
+	p->phase = PHASE_STOPPING;
+	notify_stopping(&p->notify);
+	loop_stop(p->loop);
+}
+
+void
+stopping_end_by(struct pen *p, const char *who)
+{
+	if (p->phase >= PHASE_SERVING && p->phase < PHASE_STOPPING)
+		log_info("stopped reason=\"%s\"", who);
+	stopping_end(p);
 }
 
 /* Who has taken over is our child, and gets the signals that tell of new
@@ -60,7 +78,7 @@ on_tick(struct timer *t)
 		return;
 	log_info("stopped left=%" PRIu64 " ms=%" PRIu64, left,
 	    now - p->stopping.since);
-	pen_stop(p);
+	stopping_end(p);
 }
 
 void
@@ -107,5 +125,5 @@ stopping_begin(struct pen *p, uint64_t ms, const char *who)
 	log_info("stopping reason=\"%s\" left=%" PRIu64 " most_ms=%" PRIu64,
 	    who, stopping_left(p), ms);
 	if (timer_start(p->loop, &p->stopping.tick, 0) < 0)
-		pen_stop(p);
+		stopping_end(p);
 }

@@ -3,7 +3,7 @@
  *     SERVING -> stopping_begin() -> DRAINING -> STOPPING
  *                                       |           ^
  *                                       '-----------' nobody is left, the time
- *                                                     is over, or pen_stop()
+ *                                                     is over, stopping_end()
  *
  * While the program is DRAINING it takes no new clients; sessions and flows go
  * on, and control answers. */
@@ -36,6 +36,11 @@ void stopping_begin(struct pen *p, uint64_t ms, const char *who);
 /* `ms`, or what the stop that goes on leaves if that is less; 0 is no limit in
  * both. */
 uint64_t stopping_sooner(const struct pen *p, uint64_t ms);
+
+/* Ends the loop, at once. Has no effect before the program serves. */
+void stopping_end(struct pen *p);
+/* The same, with a log line: `who` has asked for it. */
+void stopping_end_by(struct pen *p, const char *who);
 
 /* Sessions, flows and queries that the stop waits for. */
 uint64_t stopping_left(const struct pen *p);

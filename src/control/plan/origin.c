@@ -1,5 +1,5 @@
-/* origin.c: a string a row, by the row's number; certificates have
- * one each, as their row may be repeated. */
+/* origin.c: a string a setting, by its number; certificates have one each, as
+ * their row may be repeated. */
 #include "config.h"
 
 #include <stdio.h>
@@ -8,6 +8,8 @@
 #include "base/log.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
+#include "control/plan/table.h"
+#include "control/value/text.h"
 
 /* Either what stands on the command line or FILE:LINE and the row's name. */
 static const char *
@@ -45,14 +47,14 @@ note_certificate(const struct call *c, const char *origin)
 	unsigned i, at = pair_of(c);
 
 	for (i = 0; c->no && i < TLS_PAIRS_MAX; i++) {
-		(void)plan_set_text(&pair[i].cert, NULL);
-		(void)plan_set_text(&pair[i].key, NULL);
+		(void)text_set(&pair[i].cert, NULL);
+		(void)text_set(&pair[i].key, NULL);
 	}
 	if (c->no)
 		return 0;
-	return plan_set_text(&pair[at].cert, origin) < 0 ||
+	return text_set(&pair[at].cert, origin) < 0 ||
 		(c->words->count == 2 &&
-		    plan_set_text(&pair[at].key, origin) < 0)
+		    text_set(&pair[at].key, origin) < 0)
 	    ? -1
 	    : 0;
 }
@@ -64,7 +66,7 @@ note_control(const struct call *c, const char *origin)
 	struct plan *p = c->plan;
 
 	return p->control_count > 0
-	    ? plan_set_text(&p->controls[p->control_count - 1].origin, origin)
+	    ? text_set(&p->controls[p->control_count - 1].origin, origin)
 	    : 0;
 }
 
@@ -98,38 +100,60 @@ is_one_value(const struct command *row)
 	    row->kind != KIND_CERTIFICATES && row->kind != KIND_KEYS;
 }
 
+/* Commands whose origin errors name, too; those of settings are before. */
+enum { ORIGIN_LISTEN = ROWS_MAX - 2, ORIGIN_ABUSE };
+
+/* ROWS_MAX: it has none. */
+static unsigned
+index_of(const struct command *row, const char *name)
+{
+	if (row != NULL && row->kind < KIND_CHANGE)
+		return table_index(row);
+	return strcmp(name, "listen") == 0 ? ORIGIN_LISTEN
+	    : strcmp(name, "abuse") == 0   ? ORIGIN_ABUSE
+					   : ROWS_MAX;
+}
+
+/* NULL: it is not known. */
+static const char *
+origin_of(const struct plan *p, const char *name)
+{
+	unsigned i = index_of(table_find(name), name);
+
+	return i < ROWS_MAX ? p->origin[i] : NULL;
+}
+
 int
 origin_note(const struct call *c)
 {
 	char text[ORIGIN_TEXT_MAX];
 	const char *origin = describe(c, text);
 	const struct command *row = c->row;
+	unsigned i;
 
 	if (is_one_value(row))
 		origin_warn_twice(
-		    c, c->plan->origin[command_index(row)], row->name);
-
+		    c, c->plan->origin[table_index(row)], row->name);
 	if (strcmp(row->name, "ssl_cert") == 0 &&
 	    note_certificate(c, origin) < 0)
 		return -1;
 	if (strcmp(row->name, "ssl_key") == 0 &&
-	    plan_set_text(&c->plan->pair_origin[pair_of(c)].key, origin) < 0)
+	    text_set(&c->plan->pair_origin[pair_of(c)].key, origin) < 0)
 		return -1;
 	if (strcmp(row->name, "control") == 0 && note_control(c, origin) < 0)
 		return -1;
 	if (row->alias != NULL)
-		row = command_find(row->alias); /* which is what it sets */
-	return plan_set_text(&c->plan->origin[command_index(row)], origin);
+		row = table_find(row->alias); /* which is what it sets */
+	i = index_of(row, row->name);
+	return i < ROWS_MAX ? text_set(&c->plan->origin[i], origin) : 0;
 }
 
 const char *
 origin_name(const struct plan *p, const char *setting)
 {
-	const struct command *row = command_find(setting);
+	const char *origin = origin_of(p, setting);
 
-	if (row == NULL || p->origin[command_index(row)] == NULL)
-		return setting;
-	return p->origin[command_index(row)];
+	return origin != NULL ? origin : setting;
 }
 
 static bool
@@ -156,11 +180,11 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 		if (quotes(e, p->config.tls.pair[i].key))
 			return p->pair_origin[i].key;
 	}
-	COMMAND_EACH (row)
+	TABLE_EACH (row)
 		if (row->kind < KIND_CHANGE &&
 		    quotes(e, setting_string(p, row))) {
 			*name = row->name;
-			return p->origin[command_index(row)];
+			return p->origin[table_index(row)];
 		}
 	return NULL;
 }
@@ -187,9 +211,7 @@ origin_put(const char *origin, const char *name, struct error *e)
 void
 origin_add(const struct plan *p, const char *setting, struct error *e)
 {
-	const struct command *row = command_find(setting);
-
-	origin_put(p->origin[command_index(row)], setting, e);
+	origin_put(origin_of(p, setting), setting, e);
 }
 
 void
@@ -198,4 +220,18 @@ origin_blame(const struct plan *p, struct error *e)
 	const char *name, *origin = origin_quoted(p, e, &name);
 
 	origin_put(origin, name, e);
+}
+
+int
+origin_find_web(const struct plan *p, struct addr *at, struct error *e)
+{
+	const char *text = p->config.web;
+	struct error why;
+
+	at->len = 0;
+	if (text == NULL || spec_parse_web(at, text, &why) == 0)
+		return 0;
+	error_set(e, "\"%.200s\": %.250s", text, why.text);
+	origin_add(p, "web", e);
+	return -1;
 }

@@ -3,7 +3,8 @@
 #ifndef PEN_CONTROL_ORIGIN_H
 #define PEN_CONTROL_ORIGIN_H
 
-#include "control/language/command.h"
+#include "control/plan/plan.h"
+#include "control/value/row.h"
 
 enum { ORIGIN_TEXT_MAX = 480 };
 
@@ -27,5 +28,9 @@ void origin_add(const struct plan *p, const char *setting, struct error *e);
 /* Puts the origin of the setting whose value the sentence quotes before it, if
  * there is one. */
 void origin_blame(const struct plan *p, struct error *e);
+
+/* Where the pages of the plan are; len 0: nowhere. Returns 0, or -1 with a
+ * sentence, which begins with its origin. */
+int origin_find_web(const struct plan *p, struct addr *at, struct error *e);
 
 #endif

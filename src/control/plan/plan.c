@@ -6,43 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/language/command.h"
 #include "control/plan/plan.h"
 #include "control/plan/table.h"
+#include "control/value/text.h"
 #include "control/value/value.h"
-
-int
-plan_set_text(char **held, const char *text)
-{
-	char *new = NULL;
-
-	if (text != NULL && (new = strdup(text)) == NULL)
-		return -1;
-	free(*held);
-	*held = new;
-	return 0;
-}
-
-int
-plan_free_text(char **text)
-{
-	free(*text);
-	*text = NULL;
-	return 0;
-}
-
-int
-plan_own_text(char **text)
-{
-	if (*text == NULL)
-		return 0;
-	*text = strdup(*text);
-	return *text != NULL ? 0 : -1;
-}
 
 /* ---- all strings of a plan but its servers' ---- */
 
-/* Calls `visit` for each; goes on after a failure, so that plan_own_text()
+/* Calls `visit` for each; goes on after a failure, so that text_own()
  * leaves nothing that belongs to another plan. Returns 0 if all went well. */
 static int
 each_text(struct plan *p, int (*visit)(char **text))
@@ -51,7 +22,7 @@ each_text(struct plan *p, int (*visit)(char **text))
 	unsigned i;
 	int rc = 0;
 
-	COMMAND_EACH (row)
+	TABLE_EACH (row)
 		if (row->kind < KIND_CHANGE)
 			rc |= value_each_text(row, &p->config, visit);
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
@@ -145,7 +116,7 @@ plan_new(void)
 static void
 plan_fini(struct plan *p)
 {
-	each_text(p, plan_free_text);
+	each_text(p, text_free);
 	each_list(p, free_list);
 	plan_servers_fini(&p->servers);
 	plan_acls_fini(&p->acls);
@@ -171,7 +142,7 @@ plan_copy(const struct plan *from)
 		return NULL;
 	*p = *from;
 	rc = plan_servers_copy(&p->servers, &from->servers);
-	rc |= each_text(p, plan_own_text);
+	rc |= each_text(p, text_own);
 	rc |= each_list(p, own_list);
 	rc |= plan_acls_copy(&p->acls, &from->acls);
 	p->routes = route_plans_hold(from->routes);

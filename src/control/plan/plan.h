@@ -14,8 +14,9 @@
 
 #include "base/buffer.h"
 #include "control/value/access.h"
-#include "control/plan/plan_acls.h"
-#include "control/plan/route_plan.h"
+#include "control/value/plan_acls.h"
+#include "control/value/route_plan.h"
+#include "control/value/row.h"
 #include "control/value/spec.h"
 #include "tls/tls_settings.h"
 #include "pool/pool.h"
@@ -28,9 +29,6 @@ struct process_options {
 	char *directory; /* to chroot into */
 	char *pid_file;
 };
-
-/* A switch that follows other settings until it is set itself. */
-enum tristate { TRISTATE_UNSET, TRISTATE_OFF, TRISTATE_ON };
 
 /* Pen's modes; together they pick the algorithm (see derive.h). */
 struct mode_options {
@@ -127,7 +125,7 @@ struct control_plan {
 	mode_t mode;
 };
 
-/* Rows of the command table, at most. */
+/* Settings, at most, and the commands that have an origin. */
 enum { CONTROLS_MAX = 16, SERVERS_MAX = 100000, ROWS_MAX = 256 };
 
 /* Where a certificate and its key were set; see origin.h. */
@@ -213,13 +211,6 @@ void server_plan_clear(struct server_plan *s);
 /* Makes `s` the same as `from`. Returns 0, or -1 with errno ENOMEM and `s` as
  * it was. */
 int server_plan_become(struct server_plan *s, const struct server_plan *from);
-/* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */
-int plan_set_text(char **held, const char *text);
-/* Gives `text`, a copy of somebody else's pointer, a string of its own. Returns
- * 0, or -1 with errno ENOMEM and nothing there. */
-int plan_own_text(char **text);
-/* Empties it. Returns 0. */
-int plan_free_text(char **text);
 bool server_plan_equal(
     const struct server_plan *a, const struct server_plan *b);
 

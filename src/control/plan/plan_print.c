@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "control/answer/acl_report.h"
-#include "control/language/command.h"
 #include "control/plan/plan.h"
 #include "control/answer/reply.h"
 #include "control/plan/server_setting.h"

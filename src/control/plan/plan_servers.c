@@ -14,10 +14,10 @@
 
 #include "base/array.h"
 #include "base/words.h"
-#include "control/apply/checks.h"
-#include "control/language/command.h"
+#include "control/plan/check_plan.h"
 #include "control/plan/plan.h"
 #include "control/plan/table.h"
+#include "control/value/text.h"
 #include "control/value/value.h"
 
 enum { PAGE_SLOTS = 64 };
@@ -48,7 +48,7 @@ each_text(struct server_plan *s, int (*visit)(char **text))
 void
 server_plan_clear(struct server_plan *s)
 {
-	each_text(s, plan_free_text);
+	each_text(s, text_free);
 	server_plan_init(s);
 }
 
@@ -73,7 +73,7 @@ server_plan_become(struct server_plan *s, const struct server_plan *from)
 {
 	struct server_plan new = *from;
 
-	if (each_text(&new, plan_own_text) < 0) {
+	if (each_text(&new, text_own) < 0) {
 		server_plan_clear(&new);
 		return -1;
 	}
@@ -121,7 +121,7 @@ page_copy(const struct plan_page *from)
 
 	for (i = 0; page != NULL && i < PAGE_SLOTS; i++) {
 		page->slot[i] = from->slot[i];
-		if (each_text(&page->slot[i], plan_own_text) < 0)
+		if (each_text(&page->slot[i], text_own) < 0)
 			page = page_release(page);
 	}
 	return page;
@@ -257,7 +257,8 @@ server_traits(const struct server_plan *s)
 		traits |= TRAIT_TLS;
 	if (addr_is_unix_text(s->host))
 		traits |= TRAIT_PATH;
-	return s->check != NULL ? traits | checks_traits(s->check) : traits;
+	return s->check != NULL ? traits | check_plan_traits_of(s->check)
+				: traits;
 }
 
 /* Only pages that are shared stay as they are. */

@@ -3,7 +3,8 @@
 #ifndef PEN_CONTROL_SERVER_SETTING_H
 #define PEN_CONTROL_SERVER_SETTING_H
 
-#include "control/language/command.h"
+#include "control/plan/plan.h"
+#include "control/value/row.h"
 
 /* Sets what the words from words->word[1] on say: "weight 5 drain". "remove"
  * empties it. Returns 0, or -1 with a phrase; then `s` has what came before. */

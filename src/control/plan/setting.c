@@ -3,6 +3,7 @@
 
 #include "control/answer/facts.h"
 #include "control/plan/setting.h"
+#include "control/plan/table.h"
 #include "control/value/value.h"
 
 /* ---- all of them ---- */
@@ -11,7 +12,7 @@ const struct command *
 setting_next(const struct command *row)
 {
 	do
-		row = command_next(row);
+		row = table_next(row);
 	while (row != NULL &&
 	    (!value_is_there(row) || row->flags & ROW_OPTION ||
 		row->alias != NULL));
@@ -52,9 +53,9 @@ tell_options(struct facts *f, const struct plan *p)
 {
 	const struct command *row;
 
-	COMMAND_EACH (row)
+	TABLE_EACH (row)
 		if (value_is_there(row) && row->flags & ROW_OPTION &&
-		    command_find(row->name) == NULL)
+		    table_find(row->name) == NULL)
 			tell(f, p, row);
 }
 
@@ -125,7 +126,7 @@ answer(struct call *c, struct error *e)
 static bool
 shrinks(const struct call *c, uint64_t before)
 {
-	return c->row->flags & ROW_GROWS && c->grows &&
+	return c->row->flags & ROW_GROWS && c->grows != NULL &&
 	    setting_number(c->plan, c->row) < before;
 }
 
@@ -146,7 +147,7 @@ set(struct call *c, struct error *e)
 int
 setting_run(struct call *c, struct error *e)
 {
-	if (!command_changes(c->row, c->words->count, c->no))
+	if (!row_changes(c->row, c->words->count, c->no))
 		return answer(c, e);
 	if (set(c, e) < 0)
 		return -1;

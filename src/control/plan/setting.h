@@ -2,7 +2,8 @@
 #ifndef PEN_CONTROL_SETTING_H
 #define PEN_CONTROL_SETTING_H
 
-#include "control/language/command.h"
+#include "control/plan/plan.h"
+#include "control/value/row.h"
 
 /* NAME VALUE sets, NAME asks, no NAME unsets: on c->plan. Returns 0, or -1 with
  * a phrase. */

@@ -1,77 +1,58 @@
-/* table.c: the groups of the command table, and walks over all its rows. */
+/* table.c: walks over the rows of all settings. */
 #include "config.h"
+
+#include <string.h>
 
 #include "control/plan/table.h"
 
-const struct command_group command_groups[] = {
-	{ "choosing", "choosing", rows_choosing },
-	{ "servers", "servers", rows_servers },
-	{ "connections", "connections", rows_connections },
-	{ "logs", "logs", rows_log },
-	{ "limits", "limits", rows_limits },
-	{ "http", "HTTP", rows_http },
-	{ "ends", "ends of sessions", rows_ends },
-	{ "tls", "TLS", rows_tls },
-	{ "dsr", "direct server return", rows_dsr },
-	{ "checks", "checks", rows_checks },
-	{ "configuration", "configuration", rows_configuration },
-	{ "process", "process", rows_process },
-	{ "obsolete", "obsolete", rows_obsolete },
-	{ NULL, NULL, NULL },
+static const struct command *const tables[] = {
+	rows_choosing, rows_servers, rows_connections, rows_log, rows_limits,
+	rows_http, rows_ends, rows_tls, rows_dsr, rows_checks,
+	rows_configuration, rows_process, rows_obsolete
 };
 
+enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
+
 const struct command *
-command_next(const struct command *row)
+table_next(const struct command *row)
 {
-	const struct command_group *g = command_groups;
-	const struct command *r;
+	const struct command *last;
+	size_t i;
 
 	if (row == NULL)
-		return g->rows;
+		return tables[0];
 	if (row[1].name != NULL)
 		return row + 1;
-	/* it was the last of its group, whose end stands behind it */
-	for (;; g++) {
-		for (r = g->rows; r->name != NULL; r++)
+	for (i = 0; i + 1 < TABLES; i++) {
+		for (last = tables[i]; last[1].name != NULL; last++)
 			;
-		if (r == row + 1)
-			return g[1].rows;
+		if (last == row)
+			return tables[i + 1];
 	}
+	return NULL;
 }
 
-const char *
-command_group_of(const struct command *row)
+const struct command *
+table_find(const char *name)
 {
-	const struct command_group *g;
-	const struct command *r;
+	const struct command *row;
 
-	for (g = command_groups; g->rows != NULL; g++)
-		for (r = g->rows; r->name != NULL; r++)
-			if (r == row)
-				return g->title;
-	return "";
+	TABLE_EACH (row)
+		if (strcmp(row->name, name) == 0 && !(row->flags & ROW_OPTION))
+			return row;
+	return NULL;
 }
 
 unsigned
-command_index(const struct command *row)
+table_index(const struct command *row)
 {
-	const struct command_group *g;
 	const struct command *r;
 	unsigned i = 0;
 
-	for (g = command_groups; g->rows != NULL; g++)
-		for (r = g->rows; r->name != NULL; r++, i++)
-			if (r == row)
-				return i;
-	return ROWS_MAX;
-}
-
-const struct command *
-command_at(unsigned index)
-{
-	const struct command *row = command_next(NULL);
-
-	while (row != NULL && index-- > 0)
-		row = command_next(row);
-	return row;
+	TABLE_EACH (r) {
+		if (r == row)
+			break;
+		i++;
+	}
+	return i;
 }

@@ -1,19 +1,50 @@
-/* table.h: the parts of the command table, one file each; see command.h. */
+/* table.h: the rows of all settings, and what follows from some of them. */
 #ifndef PEN_CONTROL_TABLE_H
 #define PEN_CONTROL_TABLE_H
 
-#include "control/language/command.h"
+#include "control/plan/plan.h"
+#include "control/value/row.h"
 
 /* Where a member of struct config is. */
 #define AT(member) offsetof(struct config, member)
 
 /* Each is ended by a row without a name. */
 extern const struct command rows_choosing[], rows_servers[], rows_connections[],
-    rows_log[], rows_limits[],
-    rows_http[],
-    rows_ends[], rows_tls[], rows_dsr[], rows_checks[], rows_configuration[],
-    rows_process[], rows_obsolete[];
+    rows_log[], rows_limits[], rows_http[], rows_ends[], rows_tls[], rows_dsr[],
+    rows_checks[], rows_configuration[], rows_process[], rows_obsolete[];
 /* Those of a server, which are no commands; see table_server.c. */
 extern const struct command rows_server[];
+
+/* The setting behind `row`; NULL begins, and ends. */
+const struct command *table_next(const struct command *row);
+#define TABLE_EACH(row)                               \
+	for ((row) = table_next(NULL); (row) != NULL; \
+	     (row) = table_next(row))
+
+/* The setting of that name, which is not only an option, or NULL. */
+const struct command *table_find(const char *name);
+/* Its number among all settings, less than ROWS_MAX. */
+unsigned table_index(const struct command *row);
+
+/* Whether who gives the command may name that host as a server. Returns 0, or
+ * -1 with a phrase. */
+int may_be_server(const struct call *c, const char *host, struct error *e);
+
+/* ---- table_hooks.c: hooks of rows ---- */
+
+const char *balance_name(unsigned i);
+const char *balance_alias(const char *word);
+int after_address(struct call *c, void *base, struct error *e);
+int after_balance(struct call *c, void *base, struct error *e);
+int after_blacklist(struct call *c, void *base, struct error *e);
+int after_check_address(struct call *c, void *base, struct error *e);
+int after_conn_max(struct call *c, void *base, struct error *e);
+int after_program(struct call *c, void *base, struct error *e);
+int after_resolver(struct call *c, void *base, struct error *e);
+void tell_balance(struct facts *f, const char *key, const struct plan *p);
+void tell_conn_max(struct facts *f, const char *key, const struct plan *p);
+void tell_sticky(struct facts *f, const char *key, const struct plan *p);
+int run_conn_max(struct call *c, struct error *e);
+int run_idlers(struct call *c, struct error *e);
 
 #endif

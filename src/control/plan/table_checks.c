@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "control/value/choices.h"
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_checks[] = {
@@ -92,10 +91,5 @@ const struct command rows_checks[] = {
 	    .option = "checks-max",
 	    .args = "[N]",
 	    .help = "checks that run at a time" },
-	{ .name = "checks",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_checks,
-	    .help = "prints the results of health checks" },
 	{ .name = NULL },
 };

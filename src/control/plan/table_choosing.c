@@ -2,7 +2,6 @@
  * who serves the next client: algorithms and servers. */
 #include "config.h"
 
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_choosing[] = {
@@ -112,46 +111,10 @@ const struct command rows_choosing[] = {
 	    .help =
 		"ramp-up time of a server that has come up; 0: full share "
 		"at once" },
-	{ .name = "mode",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_mode,
-	    .help = "prints the modes in force" },
 	{ .name = NULL },
 };
 
 const struct command rows_servers[] = {
-	{ .name = "server",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_OPERATE,
-	    .run = run_server,
-	    .args = "SERVER|all # [up|drain|maint|remove [wait [SEC]]] | add "
-		    "SPEC",
-	    .help =
-		"changes, adds or removes a server; SERVER: a number, which "
-		"may be new, a host or an address" },
-	{ .name = "servers",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_servers,
-	    .args = "[long]",
-	    .help = "prints the servers; long: all that is known of them" },
-	{ .name = "emergency",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE,
-	    .run = run_emergency,
-	    .letter = 'e',
-	    .option = "emergency",
-	    .args = "[HOST:PORT]",
-	    .help = "server used while all others are unavailable" },
-	{ .name = "abuse",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE,
-	    .run = run_abuse,
-	    .letter = 'B',
-	    .option = "abuse",
-	    .args = "[HOST:PORT]",
-	    .help = "server for clients that client_acl denies" },
 	{ .name = "resolve_interval",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(names.interval_ms),
@@ -184,28 +147,6 @@ const struct command rows_servers[] = {
 	    .option = "on-state",
 	    .args = "[PROGRAM]",
 	    .help = "run this program when the state of a server changes" },
-	{ .name = "route",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO,
-	    .run = run_route,
-	    .args = "[sni|alpn|host|protocol PATTERN[,PATTERN ..] SERVERS | "
-		    "default SERVERS]",
-	    .help =
-		"select servers by the client's first bytes (SNI, ALPN, "
-		"Host, protocol); first match wins" },
-	{ .name = "acl",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_OPERATE | ROW_ASKS,
-	    .run = run_acl,
-	    .args = "LIST permit|deny ADDRESS[/LEN] [MASK]|unix|uid USER|gid "
-		    "GROUP|country CC|file PATH",
-	    .help = "adds an entry to an access list, 0..9 or a name, or "
-		    "prints it; no acl LIST empties it" },
-	{ .name = "acls",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_acls,
-	    .help = "prints which access lists there are" },
 	{ .name = "client_acl",
 	    .kind = KIND_ACL,
 	    .offset = AT(client_acl),

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "control/value/choices.h"
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_dsr[] = {
@@ -82,10 +81,5 @@ const struct command rows_dsr[] = {
 	    .args = "[LIST]",
 	    .help = "tarpit connections to unused addresses that this list "
 		    "permits; -1: none" },
-	{ .name = "dsr",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_dsr,
-	    .help = "prints the state of direct server return (DSR)" },
 	{ .name = NULL },
 };

@@ -3,7 +3,6 @@
 #include "config.h"
 
 #include "control/value/choices.h"
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_ends[] = {
@@ -23,12 +22,6 @@ const struct command rows_ends[] = {
 	    .args = "[never|idle|now]",
 	    .help = "when clients return to the server that they were moved "
 		    "away from" },
-	{ .name = "client",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE | ROW_ASKS,
-	    .run = run_client_command,
-	    .args = "ADDRESS [forget|move SERVER]",
-	    .help = "prints what is remembered of a client, or changes that" },
 	{ .name = "max_age",
 	    .kind = KIND_SECONDS,
 	    .offset = AT(frontend.end.max_age_ms),
@@ -36,14 +29,6 @@ const struct command rows_ends[] = {
 	    .option = "max-age",
 	    .args = "[SEC]",
 	    .help = "age at which sessions are asked to end; 0: never" },
-	{ .name = "rebalance",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_OPERATE,
-	    .run = run_rebalance,
-	    .args = "PERCENT",
-	    .help =
-		"asks sessions beyond a server's share to end, at most PERCENT "
-		"of all that it has" },
 	{ .name = "on_down",
 	    .kind = KIND_CHOICE,
 	    .offset = AT(pool.on_down),

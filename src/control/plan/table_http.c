@@ -1,7 +1,6 @@
 /* table_http.c: rows of the command table: clients that talk HTTP/1. */
 #include "config.h"
 
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_http[] = {

@@ -4,7 +4,6 @@
 
 #include "base/rate_limit.h"
 #include "control/value/choices.h"
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_limits[] = {
@@ -87,12 +86,5 @@ const struct command rows_limits[] = {
 	    .help =
 		"maximum rate of accepted connections, others wait; 0: no "
 		"limit" },
-	{ .name = "top",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_top,
-	    .args = "clients [N] [conns|rate|limited]",
-	    .help = "prints the clients with the most connections, while "
-		    "client_conns or client_rate is set" },
 	{ .name = NULL },
 };

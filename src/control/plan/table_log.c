@@ -1,7 +1,6 @@
 /* table_log.c: rows of the command table: what pen writes of its clients. */
 #include "config.h"
 
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_log[] = {

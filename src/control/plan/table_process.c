@@ -2,7 +2,6 @@
  * the configuration and the process. */
 #include "config.h"
 
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_configuration[] = {
@@ -16,31 +15,6 @@ const struct command rows_configuration[] = {
 	    .help =
 		"configuration file, one command per line; reloaded on "
 		"SIGHUP" },
-	{ .name = "include",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL,
-	    .run = run_include,
-	    .args = "FILE",
-	    .help = "runs the commands of a file" },
-	{ .name = "reload",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_OPERATE,
-	    .run = run_reload,
-	    .help =
-		"reads the configuration again; servers and sockets that stay "
-		"the same are not disturbed" },
-	{ .name = "write",
-	    .kind = KIND_ACTION,
-	    .run = run_write,
-	    .args = "[all] [FILE]",
-	    .help =
-		"saves the running configuration as commands, where it is not "
-		"the default, or all of it; keeps comments and order" },
-	{ .name = "diff",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_diff,
-	    .help = "prints what differs: - in the file, + running" },
 	{ .name = "check",
 	    .kind = KIND_FLAG,
 	    .offset = AT(check),
@@ -68,64 +42,16 @@ const struct command rows_configuration[] = {
 	    .args = "CLIENT",
 	    .help = "check everything, say which server that address would "
 		    "get and why, and end" },
-	{ .name = "show",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_show,
-	    .args = "settings",
-	    .help = "prints all settings" },
-	{ .name = "help",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_help,
-	    .args = "[COMMAND]",
-	    .help = "prints the commands" },
 	{ .name = NULL },
 };
 
 const struct command rows_process[] = {
-	{ .name = "control",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_NO | ROW_LOCAL,
-	    .run = run_control,
-	    .letter = 'C',
-	    .option = "control",
-	    .args = "[ADDRESS]",
-	    .help = "control socket: [address:]port or /path; may be "
-		    "repeated" },
-	{ .name = "control_level",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL,
-	    .run = run_control_level,
-	    .option = "control-level",
-	    .args = "LEVEL [OTHERS]",
-	    .help =
-		"what clients of the next control sockets may do: look, "
-		"operate or admin; OTHERS: the same for users other than root "
-		"and pen's" },
-	{ .name = "control_mode",
-	    .kind = KIND_CHANGE,
-	    .flags = ROW_LOCAL,
-	    .run = run_control_mode,
-	    .option = "control-mode",
-	    .args = "MODE",
-	    .help = "file mode of the next control sockets" },
 	{ .name = "control_acl",
 	    .kind = KIND_ACL,
 	    .offset = AT(control_acl),
 	    .option = "control-acl",
 	    .args = "[LIST]",
 	    .help = "the access list that control clients must pass" },
-	{ .name = "prompt",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_LOOK,
-	    .run = run_prompt,
-	    .help = "keeps the control session open, with a prompt" },
-	{ .name = "quit",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_LOOK,
-	    .run = run_quit,
-	    .help = "ends the control session" },
 	{ .name = "allow-exit",
 	    .kind = KIND_FLAG,
 	    .offset = AT(allow_exit),
@@ -133,27 +59,6 @@ const struct command rows_process[] = {
 	    .letter = 'X',
 	    .option = "allow-exit",
 	    .help = "allow the exit command" },
-	{ .name = "exit",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_DRAINING,
-	    .run = run_exit,
-	    .help = "ends pen, if it was started with -X" },
-	{ .name = "shutdown",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_DRAINING,
-	    .run = run_shutdown,
-	    .args = "[SEC]",
-	    .help =
-		"accepts no new clients, and ends pen when the last session "
-		"has ended" },
-	{ .name = "upgrade",
-	    .kind = KIND_ACTION,
-	    .flags = ROW_LOCAL,
-	    .run = run_upgrade,
-	    .args = "[SEC]",
-	    .help =
-		"starts the program on disk, which takes over; this process "
-		"ends when its sessions have ended" },
 	{ .name = "foreground",
 	    .kind = KIND_FLAG,
 	    .offset = AT(process.foreground),
@@ -229,11 +134,6 @@ const struct command rows_process[] = {
 	    .offset = AT(method),
 	    .flags = ROW_START,
 	    .help = "wait for events with select" },
-	{ .name = "pid",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK,
-	    .run = run_pid,
-	    .help = "prints the process id" },
 	{ .name = NULL },
 };
 

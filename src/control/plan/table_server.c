@@ -4,7 +4,6 @@
 #include "config.h"
 
 #include "control/value/choices.h"
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 #define AT_SERVER(member) offsetof(struct server_plan, member)

@@ -2,7 +2,6 @@
 #include "config.h"
 
 #include "control/value/choices.h"
-#include "control/language/command.h"
 #include "control/plan/table.h"
 
 const struct command rows_tls[] = {
@@ -282,10 +281,5 @@ const struct command rows_tls[] = {
 	    .flags = ROW_TLS,
 	    .option = "upstream-resume",
 	    .help = "resume sessions with servers (on by default)" },
-	{ .name = "certs",
-	    .kind = KIND_REPORT,
-	    .flags = ROW_LOOK | ROW_TLS,
-	    .run = run_certs,
-	    .help = "prints the certificates" },
 	{ .name = NULL },
 };

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "control/report/counters.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "proxy/checker.h"
 
 static const char *

@@ -3,7 +3,7 @@
 
 #include "control/language/command.h"
 #include "control/report/counters.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 /* "unknown" is a word of the text; JSON has null. */
 static void
@@ -70,7 +70,7 @@ tell_neighbor(void *arg, const struct neighbor *w)
 	facts_end(&f);
 }
 
-int
+static int
 run_dsr(struct call *c, struct error *e)
 {
 	const struct pen *p = c->pen;
@@ -98,3 +98,12 @@ run_dsr(struct call *c, struct error *e)
 	facts_end(&f);
 	return 0;
 }
+
+const struct command dsr_commands[] = {
+	{ .name = "dsr",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_dsr,
+	    .help = "prints the state of direct server return (DSR)" },
+	{ .name = NULL },
+};

@@ -7,7 +7,7 @@
 #include "base/words.h"
 #include "control/report/metrics.h"
 #include "control/report/metrics_private.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 const char metrics_type_text[] = "text/plain; version=0.0.4; charset=utf-8",
 	   metrics_type_open[] =

@@ -9,8 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "control/apply/secure.h"
 #include "control/report/metrics_private.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "pool/balance.h"
 
 static void

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "control/report/metrics_private.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 #include "proxy/checker.h"
 
@@ -22,7 +22,7 @@ labels_of(
 		    more);
 	else
 		snprintf(text, LABELS_MAX, "server=\"%s\"%.400s",
-		    report_role(s->role), more);
+		    server_role_name(s->role), more);
 	return text;
 }
 

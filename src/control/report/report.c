@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "control/report/counters.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 
 void

@@ -3,6 +3,7 @@
 #define PEN_CONTROL_REPORT_H
 
 #include "control/answer/facts.h"
+#include "control/value/row.h"
 #include "pool/server.h"
 
 struct pen;
@@ -16,11 +17,7 @@ void report_servers(struct reply *r);
 void report_servers_long(struct reply *r);
 /* The name of its state. */
 const char *report_server_state(const struct server *s);
-/* "regular", "emergency" or "abuse". */
-const char *report_role(enum server_role role);
-/* A time, in seconds since 1970, in local time: RFC 3339, section 5.6. */
 enum { REPORT_TEXT_MAX = 40 };
-const char *report_time(int64_t seconds, char text[REPORT_TEXT_MAX]);
 /* Connects a second, lately; `now` as report_now() says. */
 const char *report_rate(
     const struct server *s, uint64_t now, char text[REPORT_TEXT_MAX]);
@@ -31,5 +28,11 @@ void report_counters(
     const struct pen *p, struct reply *r, enum facts_style style);
 /* Servers and counters to the log, as SIGUSR1 asks. */
 void report_log(struct pen *p);
+
+/* The check of a server, its last result, how long that took, and how many
+ * results in a row of how many stand against the server's state. */
+void report_check(struct facts *f, const struct pen *p, const struct server *s);
+/* The commands dsr and checks. */
+extern const struct command dsr_commands[], check_commands[];
 
 #endif

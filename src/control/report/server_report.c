@@ -7,7 +7,7 @@
 
 #include "base/clock.h"
 #include "control/apply/checks.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/plan/server_setting.h"
 
@@ -15,22 +15,6 @@ const char *
 report_server_state(const struct server *s)
 {
 	return server_state_name(server_state(s));
-}
-
-const char *
-report_time(int64_t seconds, char text[REPORT_TEXT_MAX])
-{
-	time_t t = (time_t)seconds;
-	char zone[CLOCK_ZONE_MAX];
-	struct tm tm;
-	size_t n;
-
-	if (localtime_r(&t, &tm) == NULL)
-		return "";
-	n = strftime(text, REPORT_TEXT_MAX, "%Y-%m-%dT%H:%M:%S", &tm);
-	clock_zone(&tm, zone);
-	snprintf(text + n, REPORT_TEXT_MAX - n, "%s", zone);
-	return text;
 }
 
 const char *
@@ -77,14 +61,6 @@ tell_numbers(struct facts *f, const struct server *s)
 	facts_number(f, "rx", s->received);
 }
 
-const char *
-report_role(enum server_role role)
-{
-	static const char *const roles[] = { "regular", "emergency", "abuse" };
-
-	return roles[role];
-}
-
 static void
 tell_state(struct facts *f, const struct server *s, uint64_t now)
 {
@@ -93,12 +69,12 @@ tell_state(struct facts *f, const struct server *s, uint64_t now)
 
 	facts_word(f, "name", s->name);
 	facts_text(f, "state", report_server_state(s));
-	facts_text(f, "since", report_time(h->since_wall, since));
+	facts_text(f, "since", clock_text(h->since_wall, since));
 	facts_number(f, "age_s", (now - h->since_ms) / 1000);
 	facts_phrase(f, "reason", h->reason);
 	facts_number(f, "changes", h->changes);
 	facts_number(f, "share", server_share(s) * 100 / SERVER_SHARES);
-	facts_text(f, "role", report_role(s->role));
+	facts_text(f, "role", server_role_name(s->role));
 }
 
 /* Without a connect that was timed there is nothing to tell. */
@@ -150,7 +126,7 @@ tell_short(struct reply *r, const struct pen *p, const struct server *s)
 	if (r->json) {
 		tell_state(&f, s, now);
 		tell_counts(&f, s, now);
-		checks_tell(&f, p, s);
+		report_check(&f, p, s);
 		server_setting_tell(&f, &s->set, acl_of(p, s));
 	}
 	facts_end(&f);
@@ -168,7 +144,7 @@ tell_long(struct reply *r, const struct pen *p, const struct server *s)
 	tell_address(&f, s);
 	tell_numbers(&f, s);
 	tell_counts(&f, s, now);
-	checks_tell(&f, p, s);
+	report_check(&f, p, s);
 	facts_end(&f);
 }
 

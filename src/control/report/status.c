@@ -5,7 +5,8 @@
 #include <time.h>
 
 #include "base/file.h"
-#include "control/pen.h"
+#include "base/clock.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/report/status.h"
 #include "pool/balance.h"
@@ -56,7 +57,7 @@ add_history(struct buffer *out, const struct server *s, uint64_t now)
 	const struct histogram *h = &s->connect_times;
 	char text[REPORT_TEXT_MAX];
 
-	add_cell(out, report_time(s->history.since_wall, text));
+	add_cell(out, clock_text(s->history.since_wall, text));
 	add_cell(out, s->history.reason);
 	reply_add(out, "<td class=\"n\">%s</td>", report_rate(s, now, text));
 	add_number(out, histogram_percentile(h, 50));

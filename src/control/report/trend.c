@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "control/pen.h"
+#include "control/apply/secure.h"
+#include "control/life/context.h"
 #include "control/answer/reply.h"
 #include "control/report/trend.h"
 

@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/socket/request.h"
 #include "control/socket/socket_private.h"
 #include "net/sock.h"

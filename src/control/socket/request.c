@@ -12,17 +12,9 @@
 #include "control/socket/request.h"
 
 static void
-on_drain(struct timer *t)
+on_wait(struct wait *w)
 {
-	struct request *q = list_entry(t, struct request, drain.tick);
-
-	q->on_wake(q);
-}
-
-static void
-on_upgrade(struct upgrade_waiter *w)
-{
-	struct request *q = list_entry(w, struct request, upgrade);
+	struct request *q = w->arg;
 
 	q->on_wake(q);
 }
@@ -47,8 +39,24 @@ request_init(struct request *q, struct pen *p, struct asker *asker,
 	names_init(&q->names);
 	acl_loads_init(&q->loads, on_loads);
 	q->loads.loop = p->loop;
-	drain_init(&q->drain, on_drain);
-	q->upgrade.on_news = on_upgrade;
+}
+
+static void
+end_wait(struct request *q)
+{
+	if (q->wait != NULL)
+		q->wait->kind->end(q->wait);
+	q->wait = NULL;
+}
+
+/* The answer waits for what a command that is in force wants. */
+static void
+begin_wait(struct request *q, struct wait *w)
+{
+	q->wait = w;
+	w->on_wake = on_wait;
+	w->arg = q;
+	w->kind->begin(w, q->pen);
 }
 
 void
@@ -56,8 +64,7 @@ request_fini(struct request *q)
 {
 	names_fini(&q->names);
 	acl_loads_clear(&q->loads);
-	drain_fini(&q->drain);
-	upgrade_wait_cancel(&q->upgrade);
+	end_wait(q);
 	reply_fini(&q->reply);
 	free(q->line);
 	q->line = q->next = NULL;
@@ -87,7 +94,7 @@ take_json(const struct command *row, struct words *w, bool no, bool *json,
 	*json = n > 0 && strcmp(w->word[n - 1], "json") == 0 &&
 	    (row->kind == KIND_REPORT || (row->flags & ROW_ASKS && n == 2) ||
 		(n == 1 && row->kind <= KIND_CHANGE && !no &&
-		    !command_changes(row, 0, no)));
+		    !row_changes(row, 0, no)));
 	if (!*json)
 		return 0;
 	if (!facts_have_json())
@@ -147,8 +154,6 @@ change(struct request *q, struct call *c, bool *waits, struct error *e)
 		rc = apply_plan(p, c->plan, &q->names, e);
 	p->who = NULL;
 	p->remote = false;
-	if (rc == 0 && !*waits && c->drains)
-		drain_begin(&q->drain, p, c->slot, c->drain_ms);
 	if (rc < 0 || *waits) /* what it answered is not true (yet) */
 		buffer_cut(&q->reply.out, said);
 	return rc;
@@ -179,6 +184,24 @@ note_reload(struct pen *p, bool done)
 		p->loaded_wall = time(NULL);
 }
 
+/* What the answer of the command waits for is wanted if it was carried out. */
+static void
+finish(struct request *q, struct call *c, bool done)
+{
+	if (c->wait == NULL)
+		return;
+	if (done)
+		begin_wait(q, c->wait);
+	else
+		c->wait->kind->end(c->wait);
+}
+
+static uint64_t
+preopened(const struct pen *p)
+{
+	return frontend_preopened(p->frontend);
+}
+
 /* What the row is allowed to do and takes, then does it. */
 static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
@@ -190,31 +213,33 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		.words = w,
 		.no = no,
 		.asker = q->asker,
-		.reply = &q->reply,
-		.grows = q->pen->phase >= PHASE_SERVING };
+		.reply = &q->reply };
 	enum access needed;
 	int rc;
 
+	if (q->pen->phase >= PHASE_SERVING) {
+		c.grows = q->pen->plan;
+		c.preopened = preopened;
+	}
 	if (take_json(row, w, no, &q->reply.json, e) < 0)
 		return -1;
-	needed = command_access(row, w->count, no);
+	needed = row_access(row, w->count, no);
 	if (q->asker != NULL && q->asker->access < needed)
 		return error_set(e, "needs the level %s, yours is %s",
 		    access_name(needed), access_name(q->asker->access));
 	if (refuse_to_change(q, row, needed, e) < 0)
 		return -1;
-	if (!command_changes(row, w->count, no) || !command_is_there(row)) {
-		if (command_run(&c, e) < 0)
-			return -1;
-		if (c.upgrades)
-			upgrade_wait(q->pen, &q->upgrade);
-		return 0;
+	if (!row_changes(row, w->count, no) || !row_is_there(row)) {
+		rc = command_run(&c, e);
+		finish(q, &c, rc == 0);
+		return rc;
 	}
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
 		return error_set(e, "only at the start");
 	rc = change(q, &c, waits, e);
-	if (row->run == run_reload && !*waits)
+	if (c.reloads && !*waits)
 		note_reload(q->pen, rc == 0);
+	finish(q, &c, rc == 0 && !*waits);
 	return rc;
 }
 
@@ -260,8 +285,8 @@ log_command(const struct request *q, const struct command *row, int arguments,
 	char command[LOGGED_MAX];
 
 	if (q->asker == NULL || log_level < LOG_LEVEL_INFO ||
-	    command_access(row, arguments, no) == ACCESS_LOOK ||
-	    (row->kind != KIND_ACTION && !command_changes(row, arguments, no)))
+	    row_access(row, arguments, no) == ACCESS_LOOK ||
+	    (row->kind != KIND_ACTION && !row_changes(row, arguments, no)))
 		return;
 	copy_command(command, text, length);
 	log_write(
@@ -282,7 +307,7 @@ run_next(struct request *q, bool *waits)
 
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = command_parse(copy, &row, &w, &no, &rest, e);
+	rc = command_parse(q->pen->commands, copy, &row, &w, &no, &rest, e);
 	if (rc == 0 && row != NULL) {
 		rc = run_row(q, row, &w, no, waits, &why);
 		if (rc < 0)
@@ -314,52 +339,23 @@ refuse(struct request *q)
 	return REQUEST_DONE;
 }
 
-static enum request_result
-go_on_draining(struct request *q)
-{
-	struct error why;
-
-	switch (drain_go_on(&q->drain, &q->reply.out, &why)) {
-	case DRAIN_WAITS:
-		return REQUEST_WAITS;
-	case DRAIN_DONE:
-		return REQUEST_DONE;
-	case DRAIN_FAILED:
-		break;
-	}
-	q->error = why;
-	return refuse(q);
-}
-
-/* Each time there is news. */
-static enum request_result
-go_on_upgrading(struct request *q)
-{
-	long pid = (long)q->upgrade.pid;
-
-	switch (q->upgrade.result) {
-	case UPGRADE_WAITS:
-		reply_add(&q->reply.out, "process %ld starts\n", pid);
-		return REQUEST_WAITS;
-	case UPGRADE_FAILED:
-		q->upgrade.result = UPGRADE_NONE;
-		error_set(&q->error, "upgrade: %.400s", q->upgrade.why.text);
-		return refuse(q);
-	default:
-		reply_add(&q->reply.out, "process %ld serves\n", pid);
-		q->upgrade.result = UPGRADE_NONE;
-		return REQUEST_DONE;
-	}
-}
-
 /* What the command before waits for. */
 static enum request_result
 go_on_waiting(struct request *q)
 {
-	if (drain_is_on(&q->drain))
-		return go_on_draining(q);
-	return q->upgrade.result != UPGRADE_NONE ? go_on_upgrading(q)
-						 : REQUEST_DONE;
+	enum wait_result result;
+	struct error why;
+
+	if (q->wait == NULL)
+		return REQUEST_DONE;
+	result = q->wait->kind->go_on(q->wait, &q->reply.out, &why);
+	if (result == WAIT_ON)
+		return REQUEST_WAITS;
+	end_wait(q);
+	if (result == WAIT_DONE)
+		return REQUEST_DONE;
+	q->error = why;
+	return refuse(q);
 }
 
 enum request_result

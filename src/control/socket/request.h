@@ -9,17 +9,14 @@
  * Each changes a draft that is applied as a whole. One that needs names of
  * hosts waits for them and is then done again from its beginning, so that what
  * others changed meanwhile is not lost; so does one that needs a long file of
- * an access list. One that has drained a server may wait
- * for the last connection before it answers; one that has begun an upgrade
- * waits for its end. */
+ * an access list. The answer of some waits for something else, see wait.h. */
 #ifndef PEN_CONTROL_REQUEST_H
 #define PEN_CONTROL_REQUEST_H
 
+#include "control/answer/wait.h"
 #include "control/apply/acl_loads.h"
 #include "control/language/command.h"
-#include "control/commands/drain.h"
 #include "control/apply/names.h"
-#include "control/upgrade/upgrade.h"
 
 enum request_result { REQUEST_DONE, REQUEST_FULL, REQUEST_WAITS };
 
@@ -33,8 +30,7 @@ struct request {
 	char *line, *next;
 	struct names names;
 	struct acl_loads loads;
-	struct drain drain;
-	struct upgrade_waiter upgrade;
+	struct wait *wait; /* of the last command; NULL: nothing */
 	void (*on_wake)(struct request *q);
 };
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control/pen.h"
+#include "control/apply/apply.h"
+#include "control/plan/origin.h"
 #include "control/socket/socket.h"
 #include "control/socket/socket_private.h"
+#include "control/verify/preflight.h"
 #include "net/listener.h"
 
 struct control_listener {
@@ -192,4 +194,52 @@ control_start(struct control *c)
 			     ->listener) < 0)
 			return -1;
 	return 0;
+}
+
+/* ---- a plan comes into force: only a start opens them ---- */
+
+static int
+listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
+{
+	unsigned i, k;
+
+	for (i = 0; i < plan->control_count; i++) {
+		const struct control_plan *c = &plan->controls[i];
+
+		for (k = 0; k < c->at.count; k++) {
+			const struct addr *at = &c->at.entry[k].at;
+
+			if (preflight_control(plan, at, e) == 0 &&
+			    control_listen(p->control, at, c, e) == 0)
+				continue;
+			origin_put(c->origin, "control", e);
+			return -1;
+		}
+	}
+	return 0;
+}
+
+int
+control_prepare(struct apply *a, struct error *e)
+{
+	struct pen *p = a->pen;
+
+	if (!a->first)
+		return 0;
+	p->control = control_new(p, p->loop, (unsigned)p->control_clients);
+	if (p->control == NULL)
+		return error_set(e, "out of memory");
+	if (listen_for_control(p, a->wanted, e) == 0)
+		return 0;
+	control_cancel(a);
+	return -1;
+}
+
+void
+control_cancel(struct apply *a)
+{
+	if (!a->first)
+		return;
+	control_free(a->pen->control);
+	a->pen->control = NULL;
 }

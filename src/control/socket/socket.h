@@ -14,6 +14,7 @@
 #include "control/plan/plan.h"
 #include "net/loop.h"
 
+struct apply;
 struct pen;
 struct control;
 struct listener;
@@ -38,5 +39,9 @@ void control_leave(struct control *c);
 /* Calls `fn` for each socket. */
 void control_each_listener(struct control *c,
     void (*fn)(void *arg, struct listener *l), void *arg);
+
+/* The control sockets of a plan, as a participant of the start; see apply.h. */
+int control_prepare(struct apply *a, struct error *e);
+void control_cancel(struct apply *a);
 
 #endif

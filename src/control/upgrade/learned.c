@@ -4,9 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "control/apply/secure.h"
 #include "control/upgrade/learned.h"
 #include "control/upgrade/learned_private.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/counters.h"
 #include "proxy/reason.h"
 
@@ -150,7 +151,7 @@ write_counters(struct learned_writer *l, struct handover_writer *w)
 static void
 write_keys(struct learned_writer *l, struct handover_writer *w)
 {
-	const struct tls_server *t = l->pen->secure.server;
+	const struct tls_server *t = l->pen->secure->server;
 	unsigned char keys[TLS_KEYS_BYTES];
 	size_t n = t != NULL ? tls_server_export_keys(t, keys) : 0;
 

@@ -8,9 +8,10 @@
 #include "base/array.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "control/apply/secure.h"
 #include "control/upgrade/learned.h"
 #include "control/upgrade/learned_private.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 
 /* An address of a server here, for the search. */
 struct learned_address {
@@ -288,7 +289,7 @@ restore_counters(struct learned_reader *l)
 static void
 read_keys(struct learned_reader *l, const struct handover_record *r)
 {
-	struct tls_server *t = l->pen->secure.server;
+	struct tls_server *t = l->pen->secure->server;
 
 	if (t != NULL && !r->bad)
 		(void)tls_server_import_keys(t, r->at, r->left);

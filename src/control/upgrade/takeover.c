@@ -15,29 +15,13 @@
 #include "base/output.h"
 #include "control/upgrade/handover.h"
 #include "control/upgrade/learned.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/upgrade/takeover.h"
 #include "net/sock.h"
 
 /* How long the old process may take for all of it: longer than it gives us. */
 enum { WAIT_MS = 60000 };
-
-void
-takeover_init(struct takeover *t)
-{
-	*t = (struct takeover){ .fd = -1, .error_fd = -1 };
-}
-
-void
-takeover_fini(struct takeover *t)
-{
-	if (t->fd >= 0)
-		close(t->fd);
-	if (t->error_fd >= 0)
-		close(t->error_fd);
-	takeover_init(t);
-}
 
 /* ---- what was passed ---- */
 
@@ -89,9 +73,9 @@ take_word(struct pen *p, struct process *proc, char *word)
 		return;
 	*value++ = '\0';
 	if (strcmp(word, "state") == 0)
-		p->takeover.fd = descriptor(value);
+		p->predecessor.fd = descriptor(value);
 	else if (strcmp(word, "errors") == 0)
-		p->takeover.error_fd = descriptor(value);
+		p->predecessor.error_fd = descriptor(value);
 	else if (strcmp(word, "pid") == 0)
 		process_take_pid_file(proc, descriptor(value));
 	else if (strcmp(word, "notify") == 0)
@@ -100,7 +84,7 @@ take_word(struct pen *p, struct process *proc, char *word)
 	    number_parse(value, 1, UINT64_MAX, &us) == 0)
 		p->notify.watchdog_us = us;
 	else if (strcmp(word, "rooted") == 0)
-		p->takeover.rooted = true;
+		p->predecessor.rooted = true;
 	else if (strcmp(word, "sockets") == 0)
 		take_sockets(p, value);
 }
@@ -123,7 +107,7 @@ takeover_begin(struct pen *p, struct process *proc)
 /* ---- what it has learned ---- */
 
 static void
-say(struct takeover *t, char word)
+say(struct predecessor *t, char word)
 {
 	/* one that is gone does not want to know */
 	(void)sock_send(t->fd, &word, 1, false);
@@ -157,7 +141,7 @@ receive(int fd, void *bytes, size_t n, uint64_t end)
 /* A part of the state; one that is not understood is read all the same. Returns
  * what receive() does: 0 means that it is over. */
 static ssize_t
-read_part(struct takeover *t, struct handover_reader *r,
+read_part(struct predecessor *t, struct handover_reader *r,
     struct learned_reader *l, uint64_t end)
 {
 	char part[TAKEOVER_PART_MAX];
@@ -179,7 +163,7 @@ read_part(struct takeover *t, struct handover_reader *r,
 /* Until the old process has stopped accepting, or is gone. Returns 0, or -1
  * when it is silent. */
 static int
-listen_to(struct takeover *t, struct handover_reader *r,
+listen_to(struct predecessor *t, struct handover_reader *r,
     struct learned_reader *l)
 {
 	uint64_t end = clock_monotonic_ms() + WAIT_MS;
@@ -212,15 +196,15 @@ takeover_wait(struct pen *p, struct error *e)
 
 	handover_reader_init(&r);
 	learned_reader_init(&l, p);
-	say(&p->takeover, TAKEOVER_PREPARED);
-	rc = listen_to(&p->takeover, &r, &l);
+	say(&p->predecessor, TAKEOVER_PREPARED);
+	rc = listen_to(&p->predecessor, &r, &l);
 	if (r.error != NULL)
 		log_warn("state of the old process not understood error=\"%s\"",
 		    r.error);
 	learned_reader_end(&l);
 	handover_reader_fini(&r);
-	if (p->takeover.error_fd >= 0)
-		(void)dup2(p->takeover.error_fd, STDERR_FILENO);
+	if (p->predecessor.error_fd >= 0)
+		(void)dup2(p->predecessor.error_fd, STDERR_FILENO);
 	output_own(STDERR_FILENO);
 	return rc == 0 ? 0
 		       : error_set(e,
@@ -230,8 +214,8 @@ takeover_wait(struct pen *p, struct error *e)
 void
 takeover_finish(struct pen *p)
 {
-	if (!takeover_is_one(&p->takeover))
+	if (!predecessor_is_there(&p->predecessor))
 		return;
-	say(&p->takeover, TAKEOVER_SERVING);
-	takeover_fini(&p->takeover);
+	say(&p->predecessor, TAKEOVER_SERVING);
+	predecessor_fini(&p->predecessor);
 }

@@ -32,24 +32,10 @@ enum {
 };
 enum { TAKEOVER_PART_MAX = 64 * 1024 };
 
-struct takeover {
-	int fd;	      /* to the old process; -1: this is no takeover */
-	int error_fd; /* its standard error; -1: none */
-	bool rooted;  /* in the root directory of the configuration already */
-};
-
-void takeover_init(struct takeover *t);
-void takeover_fini(struct takeover *t);
-
 /* Reads what PEN_UPGRADE says, and removes it: adds the sockets to
  * p->inherited, and gives the pid file to `proc` and the service manager to
  * p->notify. What is not right there is left out. */
 void takeover_begin(struct pen *p, struct process *proc);
-static inline bool
-takeover_is_one(const struct takeover *t)
-{
-	return t->fd >= 0;
-}
 
 /* Everything is open: takes over what the old process has learned, until that
  * has stopped accepting, or is gone. Blocks. Returns 0, or -1 with a sentence

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/socket/socket.h"
 #include "control/upgrade/takeover.h"
@@ -263,12 +263,6 @@ upgrade_begin(
 	return p->upgrade != NULL
 	    ? 0
 	    : error_set(e, "the new process could not be watched");
-}
-
-bool
-upgrade_is_under_way(const struct pen *p)
-{
-	return p->upgrade != NULL;
 }
 
 void

@@ -22,26 +22,10 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/list.h"
 
 struct pen;
 struct upgrade;
-
-/* Somebody who wants to know how an upgrade goes; all zero: nobody. */
-enum upgrade_result {
-	UPGRADE_NONE,
-	UPGRADE_WAITS, /* it is under way */
-	UPGRADE_DONE,
-	UPGRADE_FAILED
-};
-struct upgrade_waiter {
-	struct list link;
-	enum upgrade_result result;
-	pid_t pid;	  /* of the new process */
-	struct error why; /* FAILED: a phrase */
-	/* Called when it is over, and every five seconds until then. */
-	void (*on_news)(struct upgrade_waiter *w);
-};
+struct wait;
 
 /* Starts an upgrade; how it ends is logged. Sessions that are left `drain_ms`
  * after it are ended; 0: they have all the time they want. `who` asks for it,
@@ -49,13 +33,9 @@ struct upgrade_waiter {
  * now. */
 int upgrade_begin(
     struct pen *p, uint64_t drain_ms, const char *who, struct error *e);
-/* Whether one is under way: nothing may change its configuration then, or the
- * new process would have another one. */
-bool upgrade_is_under_way(const struct pen *p);
-/* Tells `w`, whose on_news is set, of the upgrade that is under way. */
-void upgrade_wait(struct pen *p, struct upgrade_waiter *w);
-/* Tells it nothing more; fine on nobody. */
-void upgrade_wait_cancel(struct upgrade_waiter *w);
+/* Waits for the end of the upgrade that is under way when the wait begins, with
+ * a line every five seconds. NULL with errno ENOMEM. */
+struct wait *upgrade_wait_new(void);
 /* SIGHUP came. It is passed on to the process that has taken over; one that
  * comes during an upgrade is kept for whoever serves after it. */
 void upgrade_pass_hangup(struct pen *p);

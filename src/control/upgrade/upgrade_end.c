@@ -11,7 +11,7 @@
 
 #include "base/log.h"
 #include "control/apply/checks.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/socket/socket.h"
 #include "control/life/stopping.h"
@@ -81,20 +81,57 @@ log_lines(struct upgrade *u)
 
 /* ---- who waits ---- */
 
-void
-upgrade_wait(struct pen *p, struct upgrade_waiter *w)
+static void
+upgrade_wait_begin(struct wait *wait, struct pen *p)
 {
-	w->result = UPGRADE_WAITS;
+	struct upgrade_waiter *w =
+	    container_of(wait, struct upgrade_waiter, wait);
+
 	w->pid = p->upgrade->child.pid;
 	list_append(&p->upgrade->waiters, &w->link);
 }
 
-void
-upgrade_wait_cancel(struct upgrade_waiter *w)
+static enum wait_result
+upgrade_wait_go_on(struct wait *wait, struct buffer *out, struct error *e)
 {
-	if (w->result == UPGRADE_WAITS)
+	const struct upgrade_waiter *w =
+	    container_of(wait, struct upgrade_waiter, wait);
+
+	switch (w->result) {
+	case UPGRADE_WAITS:
+		reply_add(out, "process %ld starts\n", (long)w->pid);
+		return WAIT_ON;
+	case UPGRADE_DONE:
+		reply_add(out, "process %ld serves\n", (long)w->pid);
+		return WAIT_DONE;
+	default:
+		error_set(e, "upgrade: %.400s", w->why.text);
+		return WAIT_FAILED;
+	}
+}
+
+static void
+upgrade_wait_end(struct wait *wait)
+{
+	struct upgrade_waiter *w =
+	    container_of(wait, struct upgrade_waiter, wait);
+
+	if (w->pid != 0 && w->result == UPGRADE_WAITS)
 		list_remove(&w->link);
-	w->result = UPGRADE_NONE;
+	free(w);
+}
+
+struct wait *
+upgrade_wait_new(void)
+{
+	static const struct wait_kind kind = { upgrade_wait_begin,
+		upgrade_wait_go_on, upgrade_wait_end };
+	struct upgrade_waiter *w = calloc(1, sizeof(*w));
+
+	if (w == NULL)
+		return NULL;
+	w->wait.kind = &kind;
+	return &w->wait;
 }
 
 /* Who is told may go. */
@@ -117,7 +154,7 @@ upgrade_tell_waiters(
 		w->result = result;
 		if (why != NULL)
 			w->why = *why;
-		w->on_news(w);
+		w->wait.on_wake(&w->wait);
 	}
 }
 

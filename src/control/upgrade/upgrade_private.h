@@ -4,6 +4,8 @@
 #define PEN_CONTROL_UPGRADE_PRIVATE_H
 
 #include "base/buffer.h"
+#include "base/list.h"
+#include "control/answer/wait.h"
 #include "control/upgrade/learned.h"
 #include "control/upgrade/upgrade.h"
 #include "control/upgrade/upgrade_start.h"
@@ -11,6 +13,17 @@
 
 /* Bytes that are kept of what the new process says. */
 enum { UPGRADE_SAID_MAX = 4096 };
+
+enum upgrade_result { UPGRADE_WAITS, UPGRADE_DONE, UPGRADE_FAILED };
+
+/* A command whose answer waits for the end. */
+struct upgrade_waiter {
+	struct wait wait;
+	struct list link; /* while the result is UPGRADE_WAITS */
+	enum upgrade_result result;
+	pid_t pid;	  /* of the new process; 0: it has not begun */
+	struct error why; /* FAILED: a phrase */
+};
 
 enum upgrade_stage {
 	UPGRADE_STARTING,

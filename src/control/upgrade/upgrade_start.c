@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/life/process.h"
 #include "control/answer/reply.h"
 #include "control/life/rights.h"

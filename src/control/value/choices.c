@@ -6,7 +6,9 @@
 
 #include "control/value/access.h"
 #include "control/value/choices.h"
-#include "control/plan/plan.h"
+#include "pool/pool.h"
+#include "proxy/frontend.h"
+#include "tls/tls_settings.h"
 
 const struct choice choices_access[] = {
 	{ "look", ACCESS_LOOK, NULL },

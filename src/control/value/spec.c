@@ -461,3 +461,25 @@ spec_format_limits(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 	    s->set.weight, s->set.prio);
 	return text;
 }
+
+/* ---- pages ---- */
+
+int
+spec_parse_web(struct addr *at, const char *text, struct error *e)
+{
+	char local[64];
+	struct listen_list list = { .count = 0 };
+	int rc;
+
+	if (strspn(text, "0123456789") == strlen(text)) {
+		snprintf(local, sizeof(local), "127.0.0.1:%.20s", text);
+		text = local;
+	}
+	rc = spec_parse_listen(&list, text, RESOLVE_NUMERIC, e);
+	if (rc == 0 && list.count != 1)
+		rc = error_set(e, "expects one address");
+	if (rc == 0)
+		*at = list.entry[0].at;
+	listen_list_fini(&list);
+	return rc;
+}

@@ -14,7 +14,7 @@
 
 #include "base/addr.h"
 #include "base/error.h"
-#include "control/plan/plan_acls.h"
+#include "control/value/plan_acls.h"
 #include "net/resolve.h"
 #include "pool/pool.h"
 #include "proxy/frontend.h"
@@ -93,5 +93,9 @@ int spec_parse_ip(struct addr *a, const char *text, uint16_t port);
  * copy of the host without brackets, and *rest at ":..." or the end. NULL with
  * a phrase in `e`. */
 char *spec_split_host(const char *text, const char **rest, struct error *e);
+
+/* "[ADDRESS:]PORT", of loopback without an address, or "/PATH". Returns 0, or
+ * -1 with a phrase. */
+int spec_parse_web(struct addr *at, const char *text, struct error *e);
 
 #endif

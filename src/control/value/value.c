@@ -67,7 +67,7 @@ value_one_is_enough(const struct words *w, struct error *e)
 bool
 value_is_there(const struct command *row)
 {
-	return row->kind < KIND_CHANGE && command_is_there(row);
+	return row->kind < KIND_CHANGE && row_is_there(row);
 }
 
 int

@@ -8,7 +8,7 @@
 #ifndef PEN_CONTROL_VALUE_H
 #define PEN_CONTROL_VALUE_H
 
-#include "control/language/command.h"
+#include "control/value/row.h"
 #include "control/answer/facts.h"
 
 /* Whether the row has a value. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/number.h"
+#include "control/value/plan_acls.h"
 #include "control/value/value_private.h"
 #include "proxy/frontend.h"
 

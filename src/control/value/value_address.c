@@ -4,7 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/value/spec.h"
 #include "control/value/value_private.h"
+#include "net/sources.h"
 
 /* ---- local addresses towards servers ---- */
 

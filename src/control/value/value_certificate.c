@@ -4,12 +4,14 @@
 
 #include <string.h>
 
+#include "control/value/text.h"
 #include "control/value/value_private.h"
+#include "tls/tls_settings.h"
 
 static int
 set_pair_text(char **text, const char *word, struct error *e)
 {
-	return plan_set_text(text, word) == 0 ? 0
+	return text_set(text, word) == 0 ? 0
 					      : error_set(e, "out of memory");
 }
 
@@ -19,8 +21,8 @@ forget_pairs(struct tls_settings *s)
 	unsigned i;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
-		(void)plan_set_text(&s->pair[i].cert, NULL);
-		(void)plan_set_text(&s->pair[i].key, NULL);
+		(void)text_set(&s->pair[i].cert, NULL);
+		(void)text_set(&s->pair[i].key, NULL);
 	}
 	s->pairs = 0;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/value/choices.h"
+#include "control/value/text.h"
 #include "control/value/value_private.h"
 #include "proxy/check_spec.h"
 #include "proxy/http_sticky.h"
@@ -23,7 +24,7 @@ set_text(const struct command *row, void *value, const struct words *w, bool no,
 		return value_expects(row, e);
 	if (w->count > 1)
 		return value_one_is_enough(w, e);
-	if (plan_set_text(value, no ? NULL : w->word[0]) < 0)
+	if (text_set(value, no ? NULL : w->word[0]) < 0)
 		return error_set(e, "out of memory");
 	return 0;
 }
@@ -84,7 +85,7 @@ set_host(const struct command *row, void *value, const struct words *w, bool no,
 		    e, "\"%.150s\": not a path of a Unix socket", word);
 	if (word[0] == '\0')
 		return error_set(e, "no host");
-	if (plan_set_text(value, word) < 0)
+	if (text_set(value, word) < 0)
 		return error_set(e, "out of memory");
 	return 0;
 }
@@ -111,12 +112,12 @@ set_check(const struct command *row, void *value, const struct words *w,
 	if (no != (w->count == 0))
 		return value_expects(row, e);
 	if (no || own != NULL)
-		return plan_set_text(
+		return text_set(
 		    value, own != NULL && own->value ? own->word : NULL);
 	s = check_spec_new(w, e);
 	if (s == NULL)
 		return -1;
-	rc = plan_set_text(value, check_spec_text(s));
+	rc = text_set(value, check_spec_text(s));
 	check_spec_drop(s);
 	return rc == 0 ? 0 : error_set(e, "out of memory");
 }

@@ -9,6 +9,7 @@
 
 #include "base/log.h"
 #include "control/apply/direct.h"
+#include "control/verify/direct_inspect.h"
 #include "dsr/inspect/inspect.h"
 
 /* What is wanted, and the memory behind it. */
@@ -150,16 +151,20 @@ log_finding(void *arg, const struct inspect_finding *f)
 		log_warn("%s", f->what);
 }
 
-void
-direct_warn(const struct pen *p)
+int
+direct_warn(struct apply *a, struct error *e)
 {
 	struct inspect_machine m;
 	struct wanted w;
 
-	if (make_wanted(&w, p) == 0) {
+	(void)e;
+	if (!a->first || !direct_is_wanted(a->wanted))
+		return 0;
+	if (make_wanted(&w, a->pen) == 0) {
 		if (inspect_machine_read(&m, &w.is) == 0)
 			inspect_judge_machine(&m, &w.is, log_finding, NULL);
 		inspect_machine_free(&m);
 	}
 	free(w.server);
+	return 0;
 }

@@ -258,7 +258,7 @@ print_unguarded(const struct plan *p, struct buffer *text)
 			    "level %s, as list 0 (control_acl) is empty\n",
 			    o->text, access_name(o->level));
 	}
-	if (apply_web_find(p, &at, &e) == 0 &&
+	if (origin_find_web(p, &at, &e) == 0 &&
 	    c->web_acl.name == NULL && c->web_acl.number < 0 &&
 	    is_for_others(&at))
 		reply_add(text,
@@ -463,4 +463,10 @@ doubts_log(const struct plan *before, const struct plan *p,
 		log_warn("%u more lines like these", lines - LINES_MAX);
 	buffer_fini(&old);
 	buffer_fini(&now);
+}
+
+void
+doubts_commit(struct apply *a)
+{
+	doubts_log(a->now, a->wanted, a->pen->index);
 }

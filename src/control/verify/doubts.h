@@ -3,7 +3,7 @@
 #ifndef PEN_CONTROL_DOUBTS_H
 #define PEN_CONTROL_DOUBTS_H
 
-#include "control/plan/plan.h"
+#include "control/apply/apply.h"
 
 struct server_index;
 
@@ -18,5 +18,8 @@ bool doubts_has_shares(const struct plan *p);
  * servers of `p`; NULL if there was no plan before. */
 void doubts_log(const struct plan *before, const struct plan *p,
     const struct server_index *index);
+
+/* The same as a participant; see apply.h. */
+void doubts_commit(struct apply *a);
 
 #endif

@@ -10,13 +10,14 @@
 #include "control/answer/reply.h"
 #include "control/apply/secure.h"
 #include "control/plan/setting.h"
+#include "control/plan/table.h"
 #include "control/verify/transparent.h"
 #include "pool/balance.h"
 
 static bool
 is_checked(const struct plan *p)
 {
-	return checks_are_wanted(p);
+	return check_plan_is_wanted(p);
 }
 
 static bool
@@ -339,8 +340,8 @@ doubts_print_needs(const struct plan *p, struct buffer *text)
 
 	for (i = 0; defaults != NULL && i < sizeof(needs) / sizeof(needs[0]);
 	     i++) {
-		row = command_find(needs[i].setting);
-		if (command_is_there(row) && !setting_equal(p, defaults, row) &&
+		row = table_find(needs[i].setting);
+		if (row_is_there(row) && !setting_equal(p, defaults, row) &&
 		    !needs[i].has_effect(p))
 			reply_add(text, "%.400s has no effect %s\n",
 			    origin_name(p, row->name), needs[i].why);

@@ -11,7 +11,7 @@
 #include "control/verify/explain.h"
 #include "control/answer/facts.h"
 #include "control/value/first_words.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/apply/routes.h"
 #include "pool/balance.h"
 #include "pool/explain.h"
@@ -480,10 +480,20 @@ explain_client(
 	return rc;
 }
 
-int
+static int
 run_explain(struct call *c, struct error *e)
 {
 	if (c->words->count == 0)
 		return error_set(e, "expects %s", c->row->args);
 	return explain_words(c->pen, c->words, c->reply, e);
 }
+
+const struct command explain_commands[] = {
+	{ .name = "explain",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_explain,
+	    .args = "ADDRESS[:PORT]|unix [sni|alpn|host|protocol NAME ..]",
+	    .help = "prints which server a client would get now, and why" },
+	{ .name = NULL },
+};

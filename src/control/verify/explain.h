@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "control/answer/reply.h"
+#include "control/value/row.h"
 
 struct pen;
 
@@ -15,5 +16,7 @@ struct pen;
  * phrase. */
 int explain_client(
     struct pen *p, const char *line, struct reply *r, struct error *e);
+
+extern const struct command explain_commands[];
 
 #endif

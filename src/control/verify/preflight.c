@@ -13,6 +13,7 @@
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
 #include "control/plan/origin.h"
+#include "control/apply/rooted.h"
 #include "control/verify/preflight.h"
 #include "control/verify/transparent.h"
 #include "net/program.h"
@@ -20,18 +21,6 @@
 #include "proxy/sessionlog.h"
 
 /* ---- what is used later ---- */
-
-/* Where a path will lead: before the start, below the root to be. */
-static const char *
-rooted(const struct pen *p, const char *path, char *text, size_t size)
-{
-	const char *root = p->plan->config.process.directory;
-
-	if (p->phase >= PHASE_SERVING || root == NULL || p->takeover.rooted)
-		return path;
-	snprintf(text, size, "%s/%s", root, path);
-	return text;
-}
 
 /* A pipe may get its reader, and a link its target, until the page is
  * written. */
@@ -45,7 +34,7 @@ try_page(const struct pen *p, const struct plan *draft, struct error *e)
 
 	if (file == NULL)
 		return 0;
-	path = rooted(p, file, text, sizeof(text));
+	path = rooted_path(p, file, text, sizeof(text));
 	if ((lstat(path, &st) == 0 && !S_ISREG(st.st_mode) &&
 		!S_ISDIR(st.st_mode)) ||
 	    file_may_write(path, &why) == 0)
@@ -74,25 +63,12 @@ try_source(const struct plan *draft, struct error *e)
 	return -1;
 }
 
-/* Who reaches a TCP port may be anybody of this host, or beyond. */
-int
-preflight_program(const struct pen *p, const char *program, struct error *e)
-{
-	char text[4096];
-
-	if (p->remote)
-		return error_set(e,
-		    "a program can be set by a file, by the command line or on "
-		    "a Unix socket, not on TCP");
-	return program_check(rooted(p, program, text, sizeof(text)), e);
-}
-
 static int
 try_on_state(const struct pen *p, const struct plan *draft, struct error *e)
 {
 	const char *program = draft->config.on_state;
 
-	if (program == NULL || preflight_program(p, program, e) == 0)
+	if (program == NULL || rooted_program(p, program, e) == 0)
 		return 0;
 	origin_add(draft, "on_state", e);
 	return -1;
@@ -180,7 +156,7 @@ try_web(const struct pen *p, struct error *e)
 {
 	struct addr at;
 
-	if (apply_web_find(p->plan, &at, e) < 0)
+	if (origin_find_web(p->plan, &at, e) < 0)
 		return -1;
 	if (at.len == 0 || sock_try_listen(&at, false, false, e) == 0)
 		return 0;

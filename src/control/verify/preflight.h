@@ -15,11 +15,6 @@ int preflight_prepare(struct apply *a, struct error *e);
  * `on_error` for all that is wrong. Returns 0, or -1 if there was something. */
 int preflight(const struct pen *p, void (*on_error)(const char *sentence));
 
-/* Whether who gave the command may set that program, and whether it can be
- * executed in the root to be. Returns 0, or -1 with a sentence. */
-int preflight_program(
-    const struct pen *p, const char *program, struct error *e);
-
 /* Whether a control socket may listen there. Returns 0, or -1 with a
  * sentence. */
 int preflight_control(

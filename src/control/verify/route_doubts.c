@@ -177,3 +177,26 @@ route_doubts_log(const char *lines)
 		log_write(NULL, LOG_LEVEL_WARN, "%.*s", (int)n, lines);
 	}
 }
+
+/* A start logs its own. */
+int
+route_doubts_prepare(struct apply *a, struct error *e)
+{
+	(void)e;
+	if (a->routes_changed && !a->first)
+		a->route_doubts = route_doubts_new(a->pen, a->now, a->wanted);
+	return 0;
+}
+
+void
+route_doubts_commit(struct apply *a)
+{
+	route_doubts_log(a->route_doubts);
+	free(a->route_doubts);
+}
+
+void
+route_doubts_cancel(struct apply *a)
+{
+	free(a->route_doubts);
+}

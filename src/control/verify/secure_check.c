@@ -2,10 +2,10 @@
  * opened. */
 #include "config.h"
 
-#include "control/apply/apply.h"
 #include "control/value/choices.h"
 #include "control/plan/origin.h"
 #include "control/plan/setting.h"
+#include "control/verify/secure_check.h"
 #include "tls/tls_settings.h"
 
 /* ---- settings that need others ---- */

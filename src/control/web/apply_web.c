@@ -6,27 +6,13 @@
 #include "control/plan/origin.h"
 #include "control/web/web.h"
 
-int
-apply_web_find(const struct plan *p, struct addr *at, struct error *e)
-{
-	const char *text = p->config.web;
-	struct error why;
-
-	at->len = 0;
-	if (text == NULL || web_parse(at, text, &why) == 0)
-		return 0;
-	error_set(e, "\"%.200s\": %.250s", text, why.text);
-	origin_add(p, "web", e);
-	return -1;
-}
-
 static bool
 is_served_already(const struct apply *a, const struct addr *at)
 {
 	struct addr now;
 	struct error e;
 
-	return !a->first && apply_web_find(a->now, &now, &e) == 0 &&
+	return !a->first && origin_find_web(a->now, &now, &e) == 0 &&
 	    (at->len == 0 ? now.len == 0 : now.len > 0 && addr_equal(&now, at));
 }
 
@@ -36,7 +22,7 @@ apply_web_prepare(struct apply *a, struct error *e)
 	struct error why;
 	struct addr at;
 
-	if (apply_web_find(a->wanted, &at, e) < 0)
+	if (origin_find_web(a->wanted, &at, e) < 0)
 		return -1;
 	a->web_changed = !is_served_already(a, &at);
 	if (!a->web_changed || at.len == 0)

@@ -5,8 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "control/apply/secure.h"
 #include "control/report/metrics.h"
-#include "control/pen.h"
+#include "control/life/context.h"
 #include "control/report/report.h"
 #include "control/value/spec.h"
 #include "control/report/status.h"
@@ -335,26 +336,6 @@ permits(void *arg, const struct peer *who)
 		return true;
 	l = pool_acl(w->pen->pool, (unsigned)number);
 	return l->count > 0 && acl_permits(l, who);
-}
-
-int
-web_parse(struct addr *at, const char *text, struct error *e)
-{
-	char local[64];
-	struct listen_list list = { .count = 0 };
-	int rc;
-
-	if (strspn(text, "0123456789") == strlen(text)) {
-		snprintf(local, sizeof(local), "127.0.0.1:%.20s", text);
-		text = local;
-	}
-	rc = spec_parse_listen(&list, text, RESOLVE_NUMERIC, e);
-	if (rc == 0 && list.count != 1)
-		rc = error_set(e, "expects one address");
-	if (rc == 0)
-		*at = list.entry[0].at;
-	listen_list_fini(&list);
-	return rc;
 }
 
 struct web *

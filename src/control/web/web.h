@@ -13,13 +13,11 @@
 #include "base/addr.h"
 #include "base/error.h"
 
+struct apply;
 struct listener;
 struct pen;
 struct web;
 
-/* "[ADDRESS:]PORT", of loopback without an address, or "/PATH". Returns 0, or
- * -1 with a phrase. */
-int web_parse(struct addr *at, const char *text, struct error *e);
 /* Listens and serves. `mode` is that of a Unix socket's file; 0: as the umask
  * says. NULL with a sentence. */
 struct web *web_open(
@@ -30,5 +28,10 @@ void web_leave(struct web *w);
 /* Calls `fn` for its listener. */
 void web_each_listener(
     struct web *w, void (*fn)(void *arg, struct listener *l), void *arg);
+
+/* The pages of a draft, as a participant; see apply.h. */
+int apply_web_prepare(struct apply *a, struct error *e);
+void apply_web_commit(struct apply *a);
+void apply_web_cancel(struct apply *a);
 
 #endif

@@ -11,6 +11,7 @@
 
 #include "control/file/config_file.h"
 #include "control/socket/request.h"
+#include "control/value/text.h"
 #include "support/ask.h"
 #include "support/suite.h"
 
@@ -41,7 +42,7 @@ start(const char *const *options, const char *path)
 	ck_assert_ptr_nonnull(pen);
 	c.pen = pen;
 	c.plan = pen->given;
-	ck_assert_int_eq(plan_set_text(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
 	reply_init(&r);
 	for (; options != NULL && *options != NULL; options++)
 		ck_assert_msg(command_run_line(&c, *options, &e) == 0, "%s: %s",
@@ -386,7 +387,7 @@ is_right(const char *path, const char *file)
 
 	write_file(path, file);
 	pen = pen_new();
-	ck_assert_int_eq(plan_set_text(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
 	right = apply_given(pen, &e) == 0;
 	pen_free(pen);
 	return right;

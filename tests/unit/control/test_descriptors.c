@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/apply/descriptors.h"
+#include "control/value/text.h"
 #include "proxy/dns.h"
 #include "support/suite.h"
 
@@ -109,7 +110,7 @@ START_TEST(checks_have_theirs)
 	size_t without = descriptors_share(524288, plan, 0).sessions;
 
 	ck_assert_int_eq(
-	    plan_set_text(&plan->config.checks.text, "connect"), 0);
+	    text_set(&plan->config.checks.text, "connect"), 0);
 	ck_assert_uint_eq(
 	    descriptors_share(524288, plan, 0).sessions, without - 256 / 2);
 	plan->servers.slots = server_slot(8);

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <string.h>
 
+#include "control/value/text.h"
 #include "control/verify/doubts.h"
 #include "pool/balance.h"
 #include "support/suite.h"
@@ -22,7 +23,7 @@ add_servers(unsigned n, uint64_t soft, uint64_t hard, enum server_forward f)
 	for (i = 0; i < n; i++) {
 		s = plan_edit(plan, server_slot(i));
 		ck_assert_ptr_nonnull(s);
-		ck_assert_int_eq(plan_set_text(&s->host, "127.0.0.1"), 0);
+		ck_assert_int_eq(text_set(&s->host, "127.0.0.1"), 0);
 		s->port = (uint16_t)(1000 + i);
 		s->set.soft = soft;
 		s->set.hard = hard;
@@ -301,7 +302,7 @@ START_TEST(pages_that_nobody_serves)
 	ck_assert_ptr_nonnull(plan);
 	plan->config.web_acl.number = 3;
 	ck_assert_str_eq(printed(), "web_acl has no effect without web\n");
-	ck_assert_int_eq(plan_set_text(&plan->config.web, "8080"), 0);
+	ck_assert_int_eq(text_set(&plan->config.web, "8080"), 0);
 	ck_assert_str_eq(printed(), "");
 	plan_free(plan);
 }

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/upgrade/executable.h"
+#include "control/life/executable.h"
 #include "support/suite.h"
 
 static struct executable x;

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "control/registry.h"
 #include "control/value/choices.h"
 #include "control/language/command.h"
 #include "control/language/options.h"
@@ -75,7 +76,7 @@ end(void)
 static bool
 works(const struct command *row)
 {
-	return command_is_there(row) && row->kind != KIND_OBSOLETE;
+	return row_is_there(row) && row->kind != KIND_OBSOLETE;
 }
 
 /* The documented letters are all there, and each means one row. */
@@ -88,11 +89,11 @@ START_TEST(every_letter)
 	for (c = letters; *c != '\0'; c++) {
 		int rows = 0;
 
-		COMMAND_EACH(row)
+		COMMAND_EACH (command_groups, row)
 			rows += row->letter == *c;
 		ck_assert_msg(rows == 1, "-%c: %d rows", *c, rows);
 	}
-	COMMAND_EACH(row)
+	COMMAND_EACH (command_groups, row)
 		ck_assert_msg(
 		    row->letter == '\0' || strchr(letters, row->letter) != NULL,
 		    "-%c is not documented", row->letter);
@@ -229,7 +230,7 @@ START_TEST(every_row)
 {
 	const struct command *row;
 
-	COMMAND_EACH(row) {
+	COMMAND_EACH (command_groups, row) {
 		if (row->option == NULL)
 			continue;
 		try_row(row, text("--%s", row->option));
@@ -268,7 +269,7 @@ START_TEST(tls_without_certificate)
 	const struct command *row;
 	int rows = 0;
 
-	COMMAND_EACH(row) {
+	COMMAND_EACH (command_groups, row) {
 		if (!is_for_clients(row))
 			continue;
 		rows++;

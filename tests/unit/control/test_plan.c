@@ -10,6 +10,7 @@
 
 #include "control/file/config_file.h"
 #include "control/socket/request.h"
+#include "control/value/text.h"
 #include "support/ask.h"
 #include "support/suite.h"
 
@@ -26,7 +27,7 @@ begin(const char *file)
 	pen = pen_new();
 	ck_assert_ptr_nonnull(pen);
 	write_file(path, file);
-	ck_assert_int_eq(plan_set_text(&pen->given->config.file, path), 0);
+	ck_assert_int_eq(text_set(&pen->given->config.file, path), 0);
 	ck_assert_int_eq(spec_parse_listen(&pen->given->listen,
 			     "127.0.0.1:8080", RESOLVE_NAMES, &e),
 	    0);

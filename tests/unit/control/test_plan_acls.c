@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "control/plan/plan_acls.h"
+#include "control/value/plan_acls.h"
 #include "support/suite.h"
 
 static struct error e;

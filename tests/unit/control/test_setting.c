@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "control/registry.h"
 #include "control/value/choices.h"
 #include "control/language/command.h"
 #include "control/pen.h"
@@ -43,7 +44,7 @@ begin(const struct command *row)
 static bool
 is_value(const struct command *row)
 {
-	return !(row->flags & ROW_OPTION) && command_is_there(row) &&
+	return !(row->flags & ROW_OPTION) && row_is_there(row) &&
 	    (row->kind == KIND_NUMBER || row->kind == KIND_UNSIGNED ||
 		row->kind == KIND_INT || row->kind == KIND_SIZE ||
 		row->kind == KIND_SECONDS);
@@ -142,9 +143,9 @@ START_TEST(every_value)
 	const struct command *row;
 	int rows = 0;
 
-	COMMAND_EACH(row)
+	COMMAND_EACH (command_groups, row)
 	{
-		if (!is_value(row) || !command_is_there(row))
+		if (!is_value(row) || !row_is_there(row))
 			continue;
 		rows++;
 		begin(row);
@@ -165,12 +166,12 @@ START_TEST(every_flag)
 	const struct command *row;
 	int rows = 0;
 
-	COMMAND_EACH(row)
+	COMMAND_EACH (command_groups, row)
 	{
 		int i;
 
 		if (row->kind != KIND_FLAG || row->flags & ROW_OPTION ||
-		    !command_is_there(row))
+		    !row_is_there(row))
 			continue;
 		rows++;
 		begin(row);
@@ -408,7 +409,7 @@ START_TEST(while_serving)
 			     RESOLVE_NAMES, &e),
 	    0);
 	ck_assert_msg(pen_start(pen, &e) == 0, "%s", e.text);
-	COMMAND_EACH(row)
+	COMMAND_EACH (command_groups, row)
 	if (is_value(row) && row->flags & ROW_START)
 		refuses(row, text("%" PRIu64, row->min), "only at the start");
 	ck_assert_int_eq(run("poll"), -1);

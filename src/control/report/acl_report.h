@@ -2,7 +2,7 @@
 #ifndef PEN_CONTROL_ACL_REPORT_H
 #define PEN_CONTROL_ACL_REPORT_H
 
-#include "control/plan/plan_acls.h"
+#include "control/value/plan_acls.h"
 #include "control/answer/reply.h"
 
 /* Tells about each list that is not empty: its entries, those of files
@@ -10,7 +10,5 @@
 void acl_report_all(const struct plan_acls *all, struct reply *r);
 /* Tells what the list is made of, as the operator said it. */
 void acl_report(const struct acl *l, struct reply *r);
-/* Prints one thing that a list is made of, as "acl LIST" takes it. */
-void acl_print_item(const struct acl_item *item, struct buffer *out);
 
 #endif

@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-#include "base/words.h"
-#include "control/answer/acl_report.h"
+#include "control/report/acl_report.h"
 #include "control/answer/facts.h"
 
 static void
@@ -69,20 +68,6 @@ tell_item(struct reply *r, const struct acl_item *item)
 	else
 		tell_file(&f, item);
 	facts_end(&f);
-}
-
-void
-acl_print_item(const struct acl_item *item, struct buffer *out)
-{
-	char text[ACL_TEXT_MAX];
-
-	if (item->entry != NULL) {
-		reply_add(out, "%s\n", acl_format_entry(item->entry, text));
-		return;
-	}
-	reply_add(out, "%sfile ", acl_verb_word(item->verb));
-	words_append(out, item->path);
-	(void)buffer_append(out, "\n", 1);
 }
 
 void

@@ -70,6 +70,8 @@ const struct acl *plan_acls_at(
     const struct plan_acls *l, unsigned i, char word[ACL_WORD_MAX]);
 /* Prints the doubt that lists with entries for countries are without geoip. */
 void plan_acls_print_countries(const struct plan_acls *l, struct buffer *text);
+/* Prints one thing that a list is made of, as "acl LIST" takes it. */
+void acl_print_item(const struct acl_item *item, struct buffer *out);
 void plan_acls_remove(struct plan_acls *l, const char *name);
 
 /* The word of a reference, which is not none. Returns `word`. */

@@ -9,7 +9,8 @@
 
 #include "base/array.h"
 #include "base/number.h"
-#include "control/plan/plan_acls.h"
+#include "base/words.h"
+#include "control/value/plan_acls.h"
 #include "control/answer/reply.h"
 
 void
@@ -251,4 +252,18 @@ acl_ref_equal(const struct acl_ref *a, const struct acl_ref *b)
 	if (a->name != NULL && b->name != NULL)
 		return strcmp(a->name, b->name) == 0;
 	return a->name == b->name && a->number == b->number;
+}
+
+void
+acl_print_item(const struct acl_item *item, struct buffer *out)
+{
+	char text[ACL_TEXT_MAX];
+
+	if (item->entry != NULL) {
+		reply_add(out, "%s\n", acl_format_entry(item->entry, text));
+		return;
+	}
+	reply_add(out, "%sfile ", acl_verb_word(item->verb));
+	words_append(out, item->path);
+	(void)buffer_append(out, "\n", 1);
 }

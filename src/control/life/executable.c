@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "control/upgrade/executable.h"
+#include "control/life/executable.h"
 
 static bool
 is_program(const char *path)

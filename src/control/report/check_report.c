@@ -7,7 +7,8 @@
 #include "control/apply/checks.h"
 #include "control/language/command.h"
 #include "control/answer/facts.h"
-#include "control/pen.h"
+#include "control/life/context.h"
+#include "control/report/report.h"
 #include "dsr/director/director.h"
 #include "net/loop.h"
 #include "proxy/checker.h"
@@ -114,7 +115,7 @@ find_out(const struct pen *p, const struct server *s, struct finding *found)
 }
 
 void
-checks_tell(struct facts *f, const struct pen *p, const struct server *s)
+report_check(struct facts *f, const struct pen *p, const struct server *s)
 {
 	struct finding found;
 
@@ -146,10 +147,10 @@ more_checks(struct reply *r, struct pen *p)
 	return false;
 }
 
-int
+static int
 run_checks(struct call *c, struct error *e)
 {
-	if (!checks_are_wanted(c->pen->plan))
+	if (!check_plan_is_wanted(c->pen->plan))
 		return error_set(e, "no check is set");
 	facts_list_begin(c->reply);
 	c->reply->at = 0;
@@ -159,17 +160,11 @@ run_checks(struct call *c, struct error *e)
 
 /* ---- settings ---- */
 
-int
-after_check_address(struct call *c, void *base, struct error *e)
-{
-	struct server_plan *s = base;
-	struct addr a;
-
-	(void)c;
-	if (strcmp(s->check_address, "default") == 0)
-		return plan_set_text(&s->check_address, NULL);
-	if (addr_parse_ip(&a, s->check_address, 0) == 0)
-		return 0;
-	return error_set(e, "check_address \"%.100s\" is not an IP address",
-	    s->check_address);
-}
+const struct command check_commands[] = {
+	{ .name = "checks",
+	    .kind = KIND_REPORT,
+	    .flags = ROW_LOOK,
+	    .run = run_checks,
+	    .help = "prints the results of health checks" },
+	{ .name = NULL },
+};

@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/words.h"
 #include "control/answer/reply.h"
-#include "control/plan/route_plan.h"
+#include "control/value/route_plan.h"
 
 struct route_plans {
 	unsigned holders;

@@ -1,0 +1,174 @@
+/* apply_pool.c: servers and settings of the pool. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "control/apply/apply.h"
+#include "control/apply/expand.h"
+#include "control/life/states.h"
+#include "control/plan/server_index.h"
+
+/* A server that is the same stays drained or down where the draft does not say:
+ * then the plan says so, or it would be lost when that is written. */
+static void
+note_admin(struct plan *draft, const struct server *set)
+{
+	struct server_plan *s;
+
+	if (set->role != SERVER_REGULAR || set->admin == SERVER_ENABLED)
+		return;
+	s = plan_edit(draft, set->slot);
+	if (s != NULL)
+		s->admin = (int)set->admin;
+}
+
+/* What is asked for once is no part of the plan that is kept. Before the start
+ * there are no clients to keep away. */
+static void
+take_out_now(struct pen *p, struct plan *draft, struct server *set)
+{
+	struct server_plan *s;
+
+	if (!plan_slot(draft, set->slot)->out_now)
+		return;
+	s = plan_edit(draft, set->slot);
+	if (s != NULL)
+		s->out_now = false;
+	if (p->phase >= PHASE_SERVING)
+		pool_take_out(p->pool, set, loop_now(p->loop));
+}
+
+/* Names move to other hosts while nobody watches; what they have at the start
+ * is no news. */
+static void
+log_addresses(const struct pen *p, const struct server_plan *new,
+    const struct change *c)
+{
+	const struct server_plan *old = plan_slot(p->plan, c->slot);
+	const struct server *s = pool_slot(p->pool, c->slot);
+	unsigned number = server_number(c->slot);
+	char text[ADDR_TEXT_MAX];
+
+	if (p->phase < PHASE_SERVING)
+		return;
+	if (c->addrs.count == 0) {
+		if ((new == NULL || new->host == NULL) && old != NULL &&
+		    old->parent != 0)
+			log_info("name has lost an address server=%u name=%s "
+				 "address=%s",
+			    number, old->host, old->address);
+		return;
+	}
+	addr_format(&c->addrs.addr[0], text);
+	if (s != NULL && s->present && strcmp(s->name, new->host) == 0) {
+		if (!server_addrs_equal(&s->addrs, &c->addrs))
+			log_info("name has other addresses server=%u name=%s "
+				 "address=%s addresses=%u",
+			    number, new->host, text, c->addrs.count);
+	} else if (new->parent != 0) {
+		log_info("name has another address server=%u name=%s "
+			 "address=%s",
+		    number, new->host, text);
+	}
+}
+
+/* Weight 0 is a small share there (RFC 2782), and none here. */
+static void
+take_service(
+    struct server_settings *set, const struct resolved_service *service)
+{
+	set->weight = service->weight > 0 ? service->weight : 1;
+	set->prio = service->prio;
+}
+
+static int
+remove_server(struct pen *p, unsigned slot)
+{
+	struct server *s = pool_slot(p->pool, slot);
+
+	pool_remove_server(p->pool, s);
+	return s != NULL ? server_index_set(p->index, s) : 0;
+}
+
+/* One of the hosts that a name stands for: the target of a service, which its
+ * certificate is for (RFC 6125, 6.2.1); else the name without its star. NULL:
+ * the name itself. */
+static const char *
+host_name(const struct server_plan *s, char text[SPEC_TEXT_MAX])
+{
+	if (s->target != NULL)
+		return s->target;
+	return (s->parent != 0 || expand_is_wanted(s)) && expand_name(s, text)
+	    ? text
+	    : NULL;
+}
+
+static int
+set_server(struct pen *p, struct plan *draft, const struct change *c)
+{
+	const struct server_plan *s = plan_slot(draft, c->slot);
+	struct server_spec spec;
+	char text[SPEC_TEXT_MAX], host[SPEC_TEXT_MAX];
+	struct server *set;
+
+	log_addresses(p, s, c);
+	if (s == NULL || s->host == NULL)
+		return remove_server(p, c->slot);
+	server_spec_init(&spec);
+	spec.name = s->host;
+	spec.host = host_name(s, host);
+	spec.addrs = c->addrs;
+	spec.set = s->set;
+	spec.set.acl = apply_acls_number(draft, &s->acl);
+	spec.admin = s->admin;
+	if (s->service.there)
+		take_service(&spec.set, &s->service);
+	set = pool_set_slot(p->pool, c->slot, &spec);
+	if (set == NULL)
+		return -1;
+	log_debug("server set server=%u %s", set->number,
+	    spec_format_limits(s, text));
+	note_admin(draft, set);
+	take_out_now(p, draft, set);
+	return server_index_set(p->index, set);
+}
+
+/* Takes the draft's settings, but keeps the memory of clients: that is given up
+ * when nothing can fail any more. */
+int
+apply_servers_prepare(struct apply *a, struct error *e)
+{
+	struct pool *pool = a->pen->pool;
+	struct pool_options o = a->wanted->config.pool;
+
+	o.sticky = o.sticky || pool_options(pool)->sticky;
+	if (pool_set_options(pool, &o) == 0)
+		return 0;
+	return error_set(e, "out of memory");
+}
+
+void
+apply_servers_cancel(struct apply *a)
+{
+	(void)pool_set_options(a->pen->pool, &a->now->config.pool);
+}
+
+void
+apply_servers_commit(struct apply *a)
+{
+	struct pool *pool = a->pen->pool;
+	const struct pool_options *wanted = &a->wanted->config.pool;
+	size_t i;
+
+	pool_begin_changes(pool, states_who(a->pen));
+	for (i = 0; i < a->servers.count; i++)
+		if (set_server(a->pen, a->wanted, &a->servers.list[i]) < 0)
+			log_error("out of memory server=%u",
+			    server_number(a->servers.list[i].slot));
+	if (pool_end_changes(pool) < 0)
+		log_error("out of memory");
+	/* giving the memory of clients up cannot fail */
+	if (pool_options(pool)->sticky != wanted->sticky)
+		(void)pool_set_options(pool, wanted);
+}

@@ -1,0 +1,57 @@
+/* apply_process.c: settings of the process: those of the start, and how much is
+ * logged. */
+#include "config.h"
+
+#include <string.h>
+
+#include "base/log.h"
+#include "control/apply/apply.h"
+#include "control/plan/setting.h"
+#include "control/plan/table.h"
+
+static bool
+are_controls_equal(const struct plan *a, const struct plan *b)
+{
+	unsigned i;
+
+	if (a->control_count != b->control_count)
+		return false;
+	for (i = 0; i < a->control_count; i++) {
+		const struct control_plan *x = &a->controls[i],
+					  *y = &b->controls[i];
+
+		if (strcmp(x->text, y->text) != 0 || x->level != y->level ||
+		    x->others != y->others || x->mode != y->mode)
+			return false;
+	}
+	return true;
+}
+
+int
+apply_process_check(struct apply *a, struct error *e)
+{
+	const struct command *row;
+
+	if (a->pen->phase < PHASE_SERVING)
+		return 0;
+	if (a->pen->upgrade != NULL)
+		return error_set(e, "an upgrade is under way");
+	TABLE_EACH(row)
+		if (row->flags & ROW_START &&
+		    !setting_equal(a->now, a->wanted, row))
+			return error_set(e, "%s: only at the start", row->name);
+	if (!are_controls_equal(a->now, a->wanted))
+		return error_set(e, "control sockets change only at the start");
+	if (a->pen->phase == PHASE_DRAINING &&
+	    !listen_list_equal(&a->now->listen, &a->wanted->listen))
+		return error_set(e,
+		    "pen is stopping and opens no new listening sockets");
+	return 0;
+}
+
+void
+apply_process_commit(struct apply *a)
+{
+	log_level =
+	    a->wanted->config.debug > 0 ? LOG_LEVEL_DEBUG : LOG_LEVEL_INFO;
+}

@@ -1,0 +1,31 @@
+/* rooted.c: see rooted.h. */
+#include "config.h"
+
+#include <stdio.h>
+
+#include "control/apply/rooted.h"
+#include "net/program.h"
+
+const char *
+rooted_path(const struct pen *p, const char *path, char *text, size_t size)
+{
+	const char *root = p->plan->config.process.directory;
+
+	if (p->phase >= PHASE_SERVING || root == NULL || p->predecessor.rooted)
+		return path;
+	snprintf(text, size, "%s/%s", root, path);
+	return text;
+}
+
+/* Who reaches a TCP port may be anybody of this host, or beyond. */
+int
+rooted_program(const struct pen *p, const char *program, struct error *e)
+{
+	char text[4096];
+
+	if (p->remote)
+		return error_set(e,
+		    "a program can be set by a file, by the command line or on "
+		    "a Unix socket, not on TCP");
+	return program_check(rooted_path(p, program, text, sizeof(text)), e);
+}

@@ -1,0 +1,99 @@
+/* context.h: the one context of the process: what the operator wants, and what
+ * does it. Everything above this directory works on it; nothing below has it.
+ * pen.h has its life. */
+#ifndef PEN_CONTROL_CONTEXT_H
+#define PEN_CONTROL_CONTEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "control/life/executable.h"
+#include "control/life/notify.h"
+#include "control/life/predecessor.h"
+#include "control/life/recent.h"
+#include "control/life/stopping.h"
+#include "control/plan/plan.h"
+#include "net/inherited.h"
+#include "net/loop.h"
+#include "net/pieces.h"
+
+struct checker;
+struct command_group;
+struct acl_loads;
+struct control;
+struct director;
+struct geoip;
+struct on_state;
+struct programs;
+struct participant;
+struct process;
+struct refresh;
+struct request;
+struct requestlog;
+struct resolver;
+struct secure;
+struct server_index;
+struct sessionlog;
+struct upgrade;
+struct web;
+
+enum phase {
+	PHASE_PLANNING,
+	PHASE_STARTING,
+	PHASE_SERVING,
+	PHASE_DRAINING,
+	PHASE_STOPPING
+};
+
+struct pen {
+	/* The language, and who takes part in an apply; see registry.h. */
+	const struct command_group *commands;
+	const struct participant *participants;
+	enum phase phase;
+	struct plan *plan;  /* in force */
+	struct plan *given; /* by the command line; a reload begins here */
+	struct loop *loop;  /* from STARTING on, as those below */
+	struct pool *pool;  /* always there */
+	struct frontend *frontend;
+	struct secure *secure;	    /* TLS of the plan */
+	struct checker *checker;
+	struct director *director; /* NULL: no direct return */
+	struct control *control;
+	struct pieces replies; /* of control and web, together */
+	struct geoip *geoip; /* NULL: no database of countries */
+	struct resolver *resolver;
+	struct refresh *refresh; /* of names; from SERVING on */
+	uint64_t names_ttl_ms;	 /* of those that the start has looked up */
+	struct requestlog *log;	  /* NULL: none */
+	struct sessionlog *sessionlog; /* NULL: none */
+	struct web *web; /* pages; NULL: none */
+	uint64_t started_ms; /* of the loop */
+	int64_t started_wall; /* seconds since 1970 */
+	int64_t loaded_wall;  /* the same: the last reload that succeeded, or
+			       * the start */
+	bool reload_failed;   /* the last one */
+	struct request *reload;	  /* of SIGHUP, while it waits for names */
+	struct programs *programs;
+	struct on_state *on_state;
+	const char *who;      /* gave the command that is applied; or NULL */
+	bool remote;		  /* and is on TCP: may not set programs */
+	struct acl_loads *loads; /* of that command; NULL: it may wait */
+	struct server_index *index; /* of the servers in force */
+	struct timer revival; /* see states.h */
+	struct recent recent;
+	struct stopping stopping; /* in DRAINING */
+	size_t descriptors;	  /* the process may have; 0: not known yet */
+	uint64_t control_clients; /* at a time */
+	/* Listening sockets of others, until the first apply is over. */
+	struct inherited inherited;
+	struct notify notify; /* the service manager */
+	struct executable executable;
+	struct process *process;  /* main's; NULL: none */
+	struct predecessor predecessor;
+	struct upgrade *upgrade; /* under way: no plan changes; NULL: none */
+	bool replaced;		  /* another one serves, and this one drains */
+	pid_t successor;	  /* that one; 0: it has ended */
+};
+
+#endif

@@ -1,0 +1,90 @@
+/* check_plan.c: see check_plan.h. */
+#include "config.h"
+
+#include <string.h>
+
+#include "control/plan/check_plan.h"
+#include "control/value/spec.h"
+#include "proxy/check_dsr.h"
+#include "proxy/check_stream.h"
+
+const char *
+check_plan_text(const struct plan *p, unsigned slot)
+{
+	const struct server_plan *s = plan_slot(p, slot);
+
+	if (s == NULL || s->host == NULL)
+		return NULL;
+	if (s->check == NULL)
+		return p->config.checks.text;
+	return strcmp(s->check, "off") != 0 ? s->check : NULL;
+}
+
+bool
+check_plan_is_wanted(const struct plan *p)
+{
+	return p->config.checks.text != NULL ||
+	    plan_traits(p) & TRAIT_CHECKED;
+}
+
+unsigned
+check_plan_traits_of(const char *text)
+{
+	struct error e;
+	struct check_spec *s =
+	    strcmp(text, "off") != 0 ? check_spec_read(text, &e) : NULL;
+	const struct check_tls *tls = s != NULL ? check_spec_tls(s) : NULL;
+	unsigned traits = s != NULL ? TRAIT_CHECKED : 0;
+
+	if (tls != NULL)
+		traits |= TRAIT_CHECK_TLS |
+		    (tls->no_verify ? 0 : TRAIT_CHECK_VERIFY);
+	check_spec_drop(s);
+	return traits;
+}
+
+unsigned
+check_plan_traits(const struct plan *p)
+{
+	const char *text = p->config.checks.text;
+
+	return plan_traits(p) | (text != NULL ? check_plan_traits_of(text) : 0);
+}
+
+/* The first one that clients come to; 0: any. */
+uint16_t
+check_plan_first_port(const struct plan *p)
+{
+	int port = spec_default_port(&p->listen);
+
+	return port > 0 ? (uint16_t)port : 0;
+}
+
+uint16_t
+check_plan_other_port(const struct plan *p, const struct server_plan *s)
+{
+	if (s->check_port != 0)
+		return (uint16_t)s->check_port;
+	if (p->config.checks.port != 0)
+		return (uint16_t)p->config.checks.port;
+	return s->same_port && !s->service.there ? check_plan_first_port(p) : 0;
+}
+
+uint16_t
+check_plan_port(const struct plan *p, const struct server_plan *s)
+{
+	uint16_t other = check_plan_other_port(p, s);
+
+	return other != 0      ? other
+	    : s->service.there ? s->service.port
+			       : s->port;
+}
+
+uint16_t
+check_plan_dsr_port(
+    const struct check_settings *s, const struct check_spec *spec)
+{
+	const struct check_dsr_settings *o = check_spec_settings(spec);
+
+	return o->port != 0 ? o->port : (uint16_t)s->port;
+}

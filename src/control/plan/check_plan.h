@@ -1,0 +1,29 @@
+/* check_plan.h: what a plan says of health checks. */
+#ifndef PEN_CONTROL_CHECK_PLAN_H
+#define PEN_CONTROL_CHECK_PLAN_H
+
+#include "control/plan/plan.h"
+#include "proxy/check_spec.h"
+
+/* How the server in the slot is to be checked, in words (proxy/check_spec.h);
+ * NULL: it is not. */
+const char *check_plan_text(const struct plan *p, unsigned slot);
+/* Whether any server is to be. */
+bool check_plan_is_wanted(const struct plan *p);
+/* What a check is, in words: TRAIT_CHECK*; and plan_traits() with those of the
+ * check for all. */
+unsigned check_plan_traits_of(const char *text);
+unsigned check_plan_traits(const struct plan *p);
+/* The first port that clients come to; 0: any. */
+uint16_t check_plan_first_port(const struct plan *p);
+/* The port for checks of the server that is not its own: set, or the first that
+ * clients come to, where it has none; 0: none. */
+uint16_t check_plan_other_port(
+    const struct plan *p, const struct server_plan *s);
+/* The port to ask the server at; 0: none. */
+uint16_t check_plan_port(const struct plan *p, const struct server_plan *s);
+/* The port of "dsr" where the listening address has none; 0: none. */
+uint16_t check_plan_dsr_port(
+    const struct check_settings *s, const struct check_spec *spec);
+
+#endif

@@ -1,0 +1,215 @@
+/* table_hooks.c: what follows from settings, and what they answer besides their
+ * value. */
+#include "config.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "control/answer/facts.h"
+#include "control/plan/origin.h"
+#include "control/plan/table.h"
+#include "control/value/text.h"
+#include "pool/balance.h"
+
+/* ---- algorithms ---- */
+
+const char *
+balance_name(unsigned i)
+{
+	return balance_table[i] != NULL ? balance_table[i]->name : NULL;
+}
+
+/* As ipvsadm(8) calls them. */
+const char *
+balance_alias(const char *word)
+{
+	static const char *const names[][2] = {
+		{ "rr", "roundrobin" },
+		{ "lc", "leastconn" },
+		{ "wlc", "wleastconn" },
+		{ "sh", "hash" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strcmp(word, names[i][0]) == 0)
+			return names[i][1];
+	return word;
+}
+
+/* "balance default" leaves the memory of clients to the modes as well. */
+int
+after_balance(struct call *c, void *base, struct error *e)
+{
+	struct config *config = base;
+
+	(void)c, (void)e;
+	if (config->mode.balance == NULL)
+		config->mode.sticky = TRISTATE_UNSET;
+	return 0;
+}
+
+void
+tell_balance(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_text(f, key, p->config.pool.balance->name);
+}
+
+void
+tell_sticky(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_flag(f, key, p->config.pool.sticky);
+}
+
+/* ---- servers ---- */
+
+/* Behind a Unix socket may be the control socket of this process. */
+int
+may_be_server(const struct call *c, const char *host, struct error *e)
+{
+	return addr_is_unix_text(host) ? call_needs_local(c, e) : 0;
+}
+
+/* The port of the first listening address, where none was given. */
+int
+after_address(struct call *c, void *base, struct error *e)
+{
+	int port = spec_default_port(&c->plan->listen);
+	struct server_plan *s = base;
+	char what[32];
+
+	if (may_be_server(c, s->host, e) < 0)
+		return -1;
+	snprintf(what, sizeof(what), "server %.20s", c->words->word[0]);
+	origin_warn_twice(c, s->origin, what);
+	if (text_set(&s->origin, c->origin) < 0 ||
+	    text_set(&s->address, NULL) < 0)
+		return error_set(e, "out of memory");
+	if (addr_is_unix_text(s->host)) {
+		s->port = 0;
+		s->same_port = false;
+	} else if (s->port == 0 && !s->same_port) {
+		s->port = port > 0 ? (uint16_t)port : 0;
+	}
+	return 0;
+}
+
+/* As in classic Pen, who says so on a control socket also takes the server out
+ * at once. A file says what is to be later. */
+int
+after_blacklist(struct call *c, void *base, struct error *e)
+{
+	struct server_plan *s = base;
+
+	(void)e;
+	s->out_now = c->origin == NULL;
+	return 0;
+}
+
+int
+after_program(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+
+	(void)c;
+	if (config->on_state == NULL || config->on_state[0] == '/')
+		return 0;
+	return error_set(
+	    e, "\"%.200s\": expects an absolute path", config->on_state);
+}
+
+int
+after_resolver(struct call *c, void *base, struct error *e)
+{
+	const struct config *config = base;
+	struct addr at;
+
+	(void)c;
+	if (config->names.server == NULL ||
+	    spec_parse_ip(&at, config->names.server, 0) == 0)
+		return 0;
+	return error_set(e, "\"%.100s\" is not an IP address, or IP:PORT",
+	    config->names.server);
+}
+
+int
+after_check_address(struct call *c, void *base, struct error *e)
+{
+	struct server_plan *s = base;
+	struct addr a;
+
+	(void)c;
+	if (strcmp(s->check_address, "default") == 0)
+		return text_set(&s->check_address, NULL);
+	if (addr_parse_ip(&a, s->check_address, 0) == 0)
+		return 0;
+	return error_set(e, "check_address \"%.100s\" is not an IP address",
+	    s->check_address);
+}
+
+/* ---- how many connections there may be ---- */
+
+/* What descriptors allow is not less than a number; see ROW_GROWS. */
+int
+after_conn_max(struct call *c, void *base, struct error *e)
+{
+	struct config *wanted = base;
+
+	(void)e;
+	if (c->grows != NULL && c->grows->config.conn_max == 0 &&
+	    wanted->conn_max < c->grows->config.frontend.sessions_max)
+		wanted->conn_max = 0;
+	return 0;
+}
+
+/* The number that was set; without one, what descriptors allow. */
+static uint64_t
+conn_max_of(const struct plan *p)
+{
+	return p->config.conn_max > 0 ? p->config.conn_max
+				      : p->config.frontend.sessions_max;
+}
+
+void
+tell_conn_max(struct facts *f, const char *key, const struct plan *p)
+{
+	facts_number(f, key, conn_max_of(p));
+}
+
+int
+run_conn_max(struct call *c, struct error *e)
+{
+	struct facts f;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	tell_conn_max(&f, "conn_max", c->plan);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "%llu\n",
+		    (unsigned long long)conn_max_of(c->plan));
+	return 0;
+}
+
+/* ---- connections opened in advance ---- */
+
+int
+run_idlers(struct call *c, struct error *e)
+{
+	/* of a draft, what is in force is not settled yet */
+	uint64_t want = c->plan == c->grows
+	    ? c->plan->config.frontend.preopened
+	    : c->plan->config.idlers;
+	uint64_t have = c->preopened != NULL ? c->preopened(c->pen) : 0;
+	struct facts f;
+
+	(void)e;
+	facts_begin(&f, c->reply, FACTS_SILENT);
+	facts_number(&f, "have", have);
+	facts_number(&f, "want", want);
+	facts_end(&f);
+	if (!c->reply->json)
+		reply_add(&c->reply->out, "Idlers: %llu/%llu\n",
+		    (unsigned long long)have, (unsigned long long)want);
+	return 0;
+}

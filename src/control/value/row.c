@@ -1,0 +1,75 @@
+/* row.c: see row.h. */
+#include "config.h"
+
+#include "base/number.h"
+#include "control/value/row.h"
+
+bool
+row_is_there(const struct command *row)
+{
+#ifdef HAVE_OPENSSL
+	(void)row;
+	return true;
+#else
+	return !(row->flags & ROW_TLS);
+#endif
+}
+
+/* "NAME" alone, where an argument would set it. */
+static bool
+is_question(const struct command *row, int arguments, bool no)
+{
+	return arguments == 0 && !no && row->args != NULL &&
+	    row->args[0] == '[';
+}
+
+bool
+row_changes(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_ASKS && arguments == 1 && !no)
+		return false;
+	return row->kind <= KIND_CHANGE && !is_question(row, arguments, no);
+}
+
+enum access
+row_access(const struct command *row, int arguments, bool no)
+{
+	if (row->flags & ROW_LOOK ||
+	    (row->flags & ROW_ASKS && arguments <= 1 && !no) ||
+	    (row->kind <= KIND_CHANGE && is_question(row, arguments, no)))
+		return ACCESS_LOOK;
+	return row->flags & ROW_OPERATE ? ACCESS_OPERATE : ACCESS_ADMIN;
+}
+
+bool
+row_takes_argument(const struct command *row)
+{
+	return row->args != NULL && !(row->flags & ROW_COUNT);
+}
+
+/* Who reaches a TCP port may be anybody of this host, or beyond: a log with
+ * lines of one's choice may become a configuration, or a program. */
+int
+call_needs_local(const struct call *c, struct error *e)
+{
+	return c->asker == NULL || !c->asker->remote
+	    ? 0
+	    : error_set(e,
+		  "not on TCP: only in a file, on the command line or on a "
+		  "Unix socket");
+}
+
+int
+call_duration(const struct call *c, uint64_t *ms, struct error *e)
+{
+	const struct words *w = c->words;
+
+	if (w->count > 1)
+		return error_set(e, "expects %s", c->row->args);
+	if (w->count == 1 && number_parse_ms(w->word[0], 0, LONG_MS, ms) < 0)
+		return error_set(e,
+		    "\"%.100s\" is not a valid duration (5, 0.5, 200ms, 5m, "
+		    "2h)",
+		    w->word[0]);
+	return 0;
+}
