@@ -175,7 +175,7 @@ on_upgrade(void *arg)
 }
 
 static int
-catch_signals(struct pen *p, struct error *e)
+pen_catch_signals(struct pen *p, struct error *e)
 {
 	signal(SIGPIPE, SIG_IGN);
 	if (loop_on_signal(p->loop, SIGTERM, on_stop, p) < 0 ||
@@ -291,7 +291,7 @@ open_resolver(struct pen *p, struct error *e)
 /* Opens what the plan wants. What was inherited and not wanted is closed, also
  * when that was in the way of an address of the plan. */
 static int
-open_all(struct pen *p, struct plan *plan, struct error *e)
+pen_open_all(struct pen *p, struct plan *plan, struct error *e)
 {
 	int rc = apply_plan_now(p, plan, e);
 
@@ -326,12 +326,12 @@ pen_start(struct pen *p, struct error *e)
 	if (p->loop == NULL && plan->config.method != NULL)
 		origin_add(plan, plan->config.method, e);
 	/* Who can connect may send signals: they wait for the loop. */
-	if (p->loop == NULL || catch_signals(p, e) < 0 ||
+	if (p->loop == NULL || pen_catch_signals(p, e) < 0 ||
 	    open_resolver(p, e) < 0 || open_programs(p, e) < 0) {
 		plan_free(plan);
 		return -1;
 	}
-	if (open_all(p, plan, e) < 0)
+	if (pen_open_all(p, plan, e) < 0)
 		return -1;
 	p->phase = PHASE_SERVING;
 	p->refresh = refresh_new(p);
@@ -343,7 +343,7 @@ pen_start(struct pen *p, struct error *e)
 
 /* One line for `systemctl status`; its cost does not grow with the tables. */
 static void
-describe(void *arg, char status[NOTIFY_STATUS_MAX])
+pen_describe(void *arg, char status[NOTIFY_STATUS_MAX])
 {
 	const struct pen *p = arg;
 	const struct frontend_stats *st = frontend_stats(p->frontend);
@@ -361,7 +361,7 @@ pen_run(struct pen *p, struct error *e)
 	    (p->director != NULL && director_start(p->director) < 0))
 		return error_set(e, "cannot watch the sockets");
 	takeover_finish(p);
-	notify_ready(&p->notify, p->loop, describe, p);
+	notify_ready(&p->notify, p->loop, pen_describe, p);
 	if (loop_run(p->loop) < 0)
 		return error_set(e, "the event loop failed");
 	if (p->director != NULL && director_has_ended(p->director))

@@ -57,7 +57,7 @@ facts_have_json(void)
 }
 
 static void
-put(struct facts *f, const char *key, json_t *value)
+facts_put(struct facts *f, const char *key, json_t *value)
 {
 	if (f->object != NULL)
 		(void)json_object_set_new(f->object, key, value);
@@ -107,7 +107,7 @@ json_list(const char *const *values, unsigned n)
 }
 
 static int
-append(const char *bytes, size_t n, void *out)
+facts_append(const char *bytes, size_t n, void *out)
 {
 	return buffer_append(out, bytes, n);
 }
@@ -116,7 +116,7 @@ static void
 begin_items(struct facts *f, const char *key)
 {
 	f->items = json_array();
-	put(f, key, f->items);
+	facts_put(f, key, f->items);
 }
 
 static void
@@ -131,16 +131,16 @@ end_object(struct facts *f)
 	if (r->listed)
 		(void)buffer_append(&r->out, ",\n", 2);
 	r->listed = r->in_list;
-	(void)json_dump_callback(f->object, append, &r->out,
+	(void)json_dump_callback(f->object, facts_append, &r->out,
 	    JSON_COMPACT | JSON_PRESERVE_ORDER |
 		JSON_REAL_PRECISION(DECIMAL_DIGITS));
 	json_decref(f->object);
 }
 
-#define PUT(f, key, value)                  \
-	do {                                \
-		if ((f)->reply->json)       \
-			put(f, key, value); \
+#define PUT(f, key, value)                        \
+	do {                                      \
+		if ((f)->reply->json)             \
+			facts_put(f, key, value); \
 	} while (0)
 
 #else

@@ -22,7 +22,7 @@ struct acl_load {
 };
 
 static struct acl_load *
-of(struct list *link)
+acl_loads_of(struct list *link)
 {
 	return list_entry(link, struct acl_load, link);
 }
@@ -39,7 +39,7 @@ free_load(struct acl_load *load)
 }
 
 static void
-on_turn(struct task *t)
+acl_loads_on_turn(struct task *t)
 {
 	struct acl_loads *l = list_entry(t, struct acl_loads, turn);
 	struct acl_load *load = l->reading;
@@ -57,7 +57,8 @@ on_turn(struct task *t)
 void
 acl_loads_init(struct acl_loads *l, void (*on_done)(struct acl_loads *l))
 {
-	*l = (struct acl_loads){ .turn.run = on_turn, .on_done = on_done };
+	*l = (struct acl_loads){ .turn.run = acl_loads_on_turn,
+		.on_done = on_done };
 	list_init(&l->all);
 	list_init(&l->turn.link);
 }
@@ -75,28 +76,28 @@ acl_loads_clear(struct acl_loads *l)
 
 	while ((link = list_first(&l->all)) != NULL) {
 		list_remove(link);
-		free_load(of(link));
+		free_load(acl_loads_of(link));
 	}
 	list_remove(&l->turn.link);
 	l->reading = NULL;
 }
 
 static struct acl_load *
-find(struct acl_loads *l, const struct acl *list, const char *path,
+acl_loads_find(struct acl_loads *l, const struct acl *list, const char *path,
     enum acl_verb verb)
 {
 	struct list *link;
 
 	for (link = l->all.next; link != &l->all; link = link->next)
-		if (of(link)->verb == verb &&
-		    strcmp(of(link)->path, path) == 0 &&
-		    acl_equal(&of(link)->before, list))
-			return of(link);
+		if (acl_loads_of(link)->verb == verb &&
+		    strcmp(acl_loads_of(link)->path, path) == 0 &&
+		    acl_equal(&acl_loads_of(link)->before, list))
+			return acl_loads_of(link);
 	return NULL;
 }
 
 static enum acl_load_result
-begin(struct acl_loads *l, const struct acl *list, const char *path,
+acl_loads_begin(struct acl_loads *l, const struct acl *list, const char *path,
     enum acl_verb verb, struct error *e)
 {
 	struct acl_load *load = calloc(1, sizeof(*load));
@@ -120,7 +121,7 @@ begin(struct acl_loads *l, const struct acl *list, const char *path,
 }
 
 static bool
-is_short(const char *path)
+acl_loads_is_short(const char *path)
 {
 	struct stat st;
 
@@ -138,9 +139,9 @@ acl_loads_add(struct acl_loads *l, struct acl *list, const char *path,
 		return ACL_LOAD_DONE;
 	if (l->reading != NULL) /* one after the other */
 		return ACL_LOAD_WAITS;
-	load = find(l, list, path, verb);
-	if (load == NULL && !is_short(path))
-		return begin(l, list, path, verb, e);
+	load = acl_loads_find(l, list, path, verb);
+	if (load == NULL && !acl_loads_is_short(path))
+		return acl_loads_begin(l, list, path, verb, e);
 	if (load == NULL)
 		return acl_add_file(list, path, verb, NULL, facts, e) == 0
 		    ? ACL_LOAD_DONE

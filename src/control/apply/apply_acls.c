@@ -99,7 +99,7 @@ has_lost_names(const struct plan_acls *l, const struct plan_acls *now)
 /* Of servers that are as before only if a list is gone: there may be very many
  * of them. */
 static int
-check_servers(const struct apply *a, bool all, struct error *e)
+apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 {
 	const struct plan *p = a->wanted;
 	const struct server_plan *s;
@@ -205,7 +205,8 @@ apply_acls_check(struct apply *a, struct error *e)
 
 	apply_acls_forget(p);
 	number_lists(&p->acls, &a->now->acls);
-	if (resolve_settings(p, e) < 0 || check_servers(a, all, e) < 0)
+	if (resolve_settings(p, e) < 0 ||
+	    apply_acls_check_servers(a, all, e) < 0)
 		return -1;
 	p->config.pool.client_acl = p->config.client_acl.number;
 	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;

@@ -50,7 +50,7 @@ apply_log_find(
 }
 
 static int
-open_log(
+apply_log_open_log(
     struct pen *p, const char *text, struct requestlog **log, struct error *e)
 {
 	struct error why;
@@ -73,7 +73,7 @@ prepare_requests(struct apply *a, struct error *e)
 	const char *before = a->now->config.log, *now = a->wanted->config.log;
 
 	a->log_changed = a->first || !text_equal(before, now);
-	if (!a->log_changed || open_log(a->pen, now, &a->log, e) == 0)
+	if (!a->log_changed || apply_log_open_log(a->pen, now, &a->log, e) == 0)
 		return 0;
 	origin_add(a->wanted, "log", e);
 	return -1;

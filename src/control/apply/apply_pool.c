@@ -105,7 +105,7 @@ host_name(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 }
 
 static int
-set_server(struct pen *p, struct plan *draft, const struct change *c)
+apply_pool_set_server(struct pen *p, struct plan *draft, const struct change *c)
 {
 	const struct server_plan *s = plan_slot(draft, c->slot);
 	struct server_spec spec;
@@ -163,7 +163,8 @@ apply_servers_commit(struct apply *a)
 
 	pool_begin_changes(pool, states_who(a->pen));
 	for (i = 0; i < a->servers.count; i++)
-		if (set_server(a->pen, a->wanted, &a->servers.list[i]) < 0)
+		if (apply_pool_set_server(
+			a->pen, a->wanted, &a->servers.list[i]) < 0)
 			log_error("out of memory server=%u",
 			    server_number(a->servers.list[i].slot));
 	if (pool_end_changes(pool) < 0)

@@ -14,7 +14,7 @@
 /* ---- names ---- */
 
 static bool
-is_name(const char *host)
+apply_servers_is_name(const char *host)
 {
 	struct addr a;
 
@@ -63,7 +63,7 @@ apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
 	while ((s = plan_slot(draft, slot)) != NULL) {
 		bool fresh = slot >= n->from && slot < n->past;
 
-		if (is_name(s->host) &&
+		if (apply_servers_is_name(s->host) &&
 		    (fresh || !same_host(plan_slot(now, slot), s)) &&
 		    want_name(n, s) < 0)
 			return -1;
@@ -75,7 +75,7 @@ apply_want_names(const struct pen *p, const struct plan *draft, struct names *n)
 /* ---- numbers ---- */
 
 static bool
-is_planned(const struct plan *p, unsigned number)
+apply_servers_is_planned(const struct plan *p, unsigned number)
 {
 	const struct server_plan *s = plan_server(p, number);
 
@@ -87,14 +87,15 @@ apply_is_free(const struct pen *p, const struct plan *draft, unsigned number)
 {
 	const struct server *s = pool_server(p->pool, number);
 
-	return !is_planned(draft, number) && !is_planned(p->plan, number) &&
+	return !apply_servers_is_planned(draft, number) &&
+	    !apply_servers_is_planned(p->plan, number) &&
 	    (s == NULL || (s->connections == 0 && !direct_has_flows(p, s)));
 }
 
 /* ---- addresses ---- */
 
 static bool
-has_address(const struct server_addrs *list, const struct addr *a)
+apply_servers_has_address(const struct server_addrs *list, const struct addr *a)
 {
 	unsigned i;
 
@@ -111,7 +112,7 @@ same_set(const struct server_addrs *a, const struct server_addrs *b)
 	unsigned i;
 
 	for (i = 0; i < a->count; i++)
-		if (!has_address(b, &a->addr[i]))
+		if (!apply_servers_has_address(b, &a->addr[i]))
 			return false;
 	return a->count == b->count;
 }
@@ -136,7 +137,7 @@ take_addresses(struct server_addrs *found, const struct resolved *r,
 	for (i = 0; i < r->count && found->count < SERVER_ADDRS_MAX; i++) {
 		a = r->addr[i];
 		addr_set_port(&a, port);
-		if (has_address(old, &a) == has)
+		if (apply_servers_has_address(old, &a) == has)
 			found->addr[found->count++] = a;
 	}
 }
@@ -149,7 +150,7 @@ keep_addresses(struct server_addrs *found, const struct resolved *r,
 	unsigned i;
 
 	for (i = 0; i < old->count && found->count < SERVER_ADDRS_MAX; i++)
-		if (!has_address(found, &old->addr[i]) &&
+		if (!apply_servers_has_address(found, &old->addr[i]) &&
 		    resolved_may_have(r, NULL, &old->addr[i]))
 			found->addr[found->count++] = old->addr[i];
 }
@@ -324,7 +325,8 @@ differs(const struct pen *p, unsigned slot, const struct server_plan *s,
 }
 
 static int
-add_change(struct changes *c, unsigned slot, const struct server_addrs *found)
+apply_servers_add_change(
+    struct changes *c, unsigned slot, const struct server_addrs *found)
 {
 	struct change *new;
 	size_t room;
@@ -413,8 +415,9 @@ find_change(const struct pen *p, const struct plan *draft, unsigned slot,
 	} else if (!differs(p, slot, s, &found)) {
 		return 0;
 	}
-	return add_change(c, slot, &found) == 0 ? 0
-						: error_set(e, "out of memory");
+	return apply_servers_add_change(c, slot, &found) == 0
+	    ? 0
+	    : error_set(e, "out of memory");
 }
 
 /* Whether servers may have to be set, or refused, that are the same in both

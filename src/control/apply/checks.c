@@ -58,7 +58,7 @@ checks_try_program(
 }
 
 static int
-try_text(const struct pen *p, const char *text, struct error *e)
+checks_try_text(const struct pen *p, const char *text, struct error *e)
 {
 	struct check_spec *s = spec_of(text, e);
 	int rc = s != NULL ? checks_try_program(p, s, e) : 0;
@@ -73,13 +73,13 @@ checks_try_programs(const struct pen *p, struct error *e)
 	const struct server_plan *s;
 	unsigned i;
 
-	if (try_text(p, p->plan->config.checks.text, e) < 0) {
+	if (checks_try_text(p, p->plan->config.checks.text, e) < 0) {
 		origin_add(p->plan, "check", e);
 		return -1;
 	}
 	for (i = 0; (s = plan_slot(p->plan, i)) != NULL; i++)
 		if (s->check != NULL &&
-		    try_text(p, check_plan_text(p->plan, i), e) < 0) {
+		    checks_try_text(p, check_plan_text(p->plan, i), e) < 0) {
 			origin_put(s->origin, "", e);
 			return -1;
 		}
@@ -89,7 +89,7 @@ checks_try_programs(const struct pen *p, struct error *e)
 /* ---- direct return ---- */
 
 static int
-check_address(
+checks_check_address(
     const struct plan *p, const struct addr *at, uint16_t port, struct error *e)
 {
 	const struct dsr_settings *s = &p->config.dsr;
@@ -117,7 +117,8 @@ check_direct(const struct plan *p, uint16_t port, struct error *e)
 		return error_set(
 		    e, "check dsr probes by TCP, but -U forwards only UDP");
 	for (i = 0; i < p->listen.count; i++)
-		if (check_address(p, &p->listen.entry[i].at, port, e) < 0)
+		if (checks_check_address(p, &p->listen.entry[i].at, port, e) <
+		    0)
 			return -1;
 	return 0;
 }
@@ -152,8 +153,8 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 }
 
 static int
-check_server(const struct plan *p, unsigned slot, const struct check_spec *all,
-    struct error *e)
+checks_check_server(const struct plan *p, unsigned slot,
+    const struct check_spec *all, struct error *e)
 {
 	const struct server_plan *s = plan_slot(p, slot);
 	const char *text = check_plan_text(p, slot);
@@ -170,7 +171,8 @@ check_server(const struct plan *p, unsigned slot, const struct check_spec *all,
 }
 
 static int
-check_servers(struct apply *a, const struct check_spec *all, struct error *e)
+checks_check_servers(
+    struct apply *a, const struct check_spec *all, struct error *e)
 {
 	const struct plan *p = a->wanted;
 	size_t i, n = checks_concern_all(a) ? plan_slots(p) : a->servers.count;
@@ -179,7 +181,7 @@ check_servers(struct apply *a, const struct check_spec *all, struct error *e)
 	for (i = 0; i < n; i++) {
 		slot = checks_concern_all(a) ? (unsigned)i
 					     : a->servers.list[i].slot;
-		if (check_server(p, slot, all, e) < 0)
+		if (checks_check_server(p, slot, all, e) < 0)
 			return -1;
 	}
 	return 0;
@@ -197,7 +199,7 @@ checks_check(struct apply *a, struct error *e)
 	if (all != NULL && check_spec_kind(all) == &check_dsr)
 		rc = check_direct(a->wanted, check_plan_dsr_port(s, all), e);
 	if (rc == 0)
-		rc = check_servers(a, all, e);
+		rc = checks_check_servers(a, all, e);
 	check_spec_drop(all);
 	return rc;
 }

@@ -148,7 +148,7 @@ slots_of(const struct apply *a)
 
 /* Returns 0, or -1 with a sentence. */
 static int
-read_all(struct apply *a, struct check_changes *c, struct error *e)
+checks_apply_read_all(struct apply *a, struct check_changes *c, struct error *e)
 {
 	const char *text = a->wanted->config.checks.text;
 
@@ -163,7 +163,7 @@ read_all(struct apply *a, struct check_changes *c, struct error *e)
 }
 
 static struct check_changes *
-compile(struct apply *a, struct error *e)
+checks_apply_compile(struct apply *a, struct error *e)
 {
 	struct check_changes *c = calloc(1, sizeof(*c));
 
@@ -177,7 +177,8 @@ compile(struct apply *a, struct error *e)
 		c->count = 0;
 	if (c->list == NULL)
 		error_set(e, "out of memory");
-	else if (read_all(a, c, e) == 0 && find_targets(a, c, e) == 0)
+	else if (checks_apply_read_all(a, c, e) == 0 &&
+	    find_targets(a, c, e) == 0)
 		return c;
 	free_changes(c);
 	return NULL;
@@ -199,7 +200,7 @@ checks_prepare(struct apply *a, struct error *e)
 {
 	if (a->first && open_checker(a->pen, e) < 0)
 		return -1;
-	a->checks = compile(a, e);
+	a->checks = checks_apply_compile(a, e);
 	if (a->checks != NULL && set_director(a->pen, a->wanted, e) == 0)
 		return 0;
 	free_changes(a->checks);

@@ -13,7 +13,7 @@ enum { CONTROL_MIN = 8, CONTROL_MAX = 200, PIPES_MAX = 4096 };
 enum { PIPES_USUAL = 750 };
 
 static size_t
-smaller(size_t a, size_t b)
+descriptors_smaller(size_t a, size_t b)
 {
 	return a < b ? a : b;
 }
@@ -38,7 +38,7 @@ count_checks(const struct plan *plan)
 	size_t most = (size_t)plan->config.checks.running_max;
 
 	return plan->config.checks.text != NULL
-	    ? smaller(most, plan_slots(plan))
+	    ? descriptors_smaller(most, plan_slots(plan))
 	    : 0;
 }
 
@@ -70,24 +70,25 @@ descriptors_share(size_t limit, const struct plan *plan, size_t kept)
 	size_t each = o->udp.on && !o->dns.on ? 1 : 2, part = limit / 20, left;
 	struct descriptors d;
 
-	d.control =
-	    part < CONTROL_MIN ? CONTROL_MIN : smaller(part, CONTROL_MAX);
+	d.control = part < CONTROL_MIN ? CONTROL_MIN
+				       : descriptors_smaller(part, CONTROL_MAX);
 	left = minus(limit, count_own(plan) + d.control);
-	d.idlers = smaller((size_t)plan->config.idlers,
-	    smaller(left / 2, minus(left, each * kept)));
+	d.idlers = descriptors_smaller((size_t)plan->config.idlers,
+	    descriptors_smaller(left / 2, minus(left, each * kept)));
 	left -= d.idlers;
 	d.sessions = sessions_of(left, each);
 	d.usual = larger(kept,
-	    sessions_of(minus(left, smaller(part, PIPES_USUAL)), each));
+	    sessions_of(
+		minus(left, descriptors_smaller(part, PIPES_USUAL)), each));
 	left = minus(left, each * (wanted > 0 ? wanted : d.usual));
-	d.kernel_pipes = smaller(left / 2, PIPES_MAX);
+	d.kernel_pipes = descriptors_smaller(left / 2, PIPES_MAX);
 	return d;
 }
 
 /* *value is what the plan before had, and has been told then. */
 static void
-lower(const char *what, uint64_t wanted, uint64_t *value, size_t most,
-    size_t limit)
+descriptors_lower(const char *what, uint64_t wanted, uint64_t *value,
+    size_t most, size_t limit)
 {
 	if (wanted > most && *value != most)
 		log_warn("%s lowered from=%llu to=%zu descriptors=%zu", what,
@@ -102,8 +103,8 @@ descriptors_settle(size_t limit, struct plan *plan, size_t kept)
 	struct config *c = &plan->config;
 	struct frontend_options *o = &c->frontend;
 
-	lower("idlers", c->idlers, &o->preopened, d.idlers, limit);
-	lower("conn_max", c->conn_max > 0 ? c->conn_max : d.usual,
+	descriptors_lower("idlers", c->idlers, &o->preopened, d.idlers, limit);
+	descriptors_lower("conn_max", c->conn_max > 0 ? c->conn_max : d.usual,
 	    &o->sessions_max, d.sessions, limit);
 	o->kernel_pipes_max = d.kernel_pipes;
 }

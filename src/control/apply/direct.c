@@ -21,7 +21,8 @@ direct_is_wanted(const struct plan *p)
 }
 
 static int
-check_address(const struct plan *p, const struct addr *at, struct error *e)
+direct_check_address(
+    const struct plan *p, const struct addr *at, struct error *e)
 {
 	bool path = at->u.sa.sa_family == AF_UNIX;
 	char text[ADDR_TEXT_MAX];
@@ -190,7 +191,7 @@ check_own(const struct plan *p, const struct addr *at, struct error *e)
 }
 
 static int
-check_server(const struct server_plan *s, struct error *e)
+direct_check_server(const struct server_plan *s, struct error *e)
 {
 	if (s->host == NULL || !addr_is_unix_text(s->host))
 		return 0;
@@ -201,13 +202,13 @@ check_server(const struct server_plan *s, struct error *e)
 }
 
 static int
-check_servers(const struct plan *p, struct error *e)
+direct_check_servers(const struct plan *p, struct error *e)
 {
 	const struct server_plan *s;
 	unsigned i;
 
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
-		if (check_server(s, e) < 0)
+		if (direct_check_server(s, e) < 0)
 			return -1;
 	return 0;
 }
@@ -223,14 +224,14 @@ direct_check(struct apply *a, struct error *e)
 		    "direct server return has %d addresses at the most",
 		    VIPS_MAX);
 	for (i = 0; i < p->listen.count; i++)
-		if (check_address(p, &p->listen.entry[i].at, e) < 0)
+		if (direct_check_address(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
 	if (!direct_is_wanted(p))
 		return 0;
 	for (i = 0; i < p->listen.count; i++)
 		if (check_own(p, &p->listen.entry[i].at, e) < 0)
 			return -1;
-	if (a->changes & PLAN_HOSTS && check_servers(p, e) < 0)
+	if (a->changes & PLAN_HOSTS && direct_check_servers(p, e) < 0)
 		return -1;
 	if (p->config.frontend.dns.on || p->config.frontend.dummy ||
 	    tls_settings_serve(&p->config.tls))

@@ -235,7 +235,7 @@ begin_one(
 
 /* The operator's servers, with the addresses that they keep. */
 static int
-begin(struct expansions *all, const struct names *n)
+expand_begin(struct expansions *all, const struct names *n)
 {
 	unsigned slots = plan_slots(all->draft);
 	const struct server_plan *s;
@@ -260,7 +260,7 @@ begin(struct expansions *all, const struct names *n)
 /* A server that came from a name stays, with the settings of the operator's, or
  * is removed. */
 static int
-follow(struct expansions *all, unsigned number)
+expand_follow(struct expansions *all, unsigned number)
 {
 	const struct server_plan *s = plan_server(all->draft, number);
 	struct expansion *x = expansion_of(all, s);
@@ -296,7 +296,7 @@ follow_all(struct expansions *all)
 	for (i = 0; (all->all || all->count > 0) &&
 	     (s = plan_server(all->draft, i)) != NULL;
 	     i++)
-		if (s->parent != 0 && follow(all, i) < 0)
+		if (s->parent != 0 && expand_follow(all, i) < 0)
 			return -1;
 	return 0;
 }
@@ -304,7 +304,7 @@ follow_all(struct expansions *all)
 /* A server for an address that has none: the operator's own if it has no
  * address yet, else another one. */
 static int
-add(struct expansions *all, const struct expansion *x, unsigned at)
+expand_add(struct expansions *all, const struct expansion *x, unsigned at)
 {
 	const struct resolved *r = &x->name->query.result;
 	struct server_plan *s = edit(all, x->number), wanted;
@@ -336,7 +336,7 @@ add(struct expansions *all, const struct expansion *x, unsigned at)
 /* The operator's server has lost its address, and all others have servers: it
  * takes one of theirs. */
 static int
-take_over(struct expansions *all, const struct expansion *x)
+expand_take_over(struct expansions *all, const struct expansion *x)
 {
 	struct server_plan *own, *other;
 
@@ -355,22 +355,22 @@ take_over(struct expansions *all, const struct expansion *x)
 }
 
 static int
-complete(struct expansions *all, const struct expansion *x)
+expand_complete(struct expansions *all, const struct expansion *x)
 {
 	unsigned at;
 
 	if (x->name == NULL)
 		return 0;
 	for (at = 0; at < x->name->query.result.count; at++)
-		if (!x->has[at] && add(all, x, at) < 0)
+		if (!x->has[at] && expand_add(all, x, at) < 0)
 			return -1;
 	return plan_server(all->draft, x->number)->address != NULL
 	    ? 0
-	    : take_over(all, x);
+	    : expand_take_over(all, x);
 }
 
 static int
-expand(struct expansions *all, const struct names *n)
+expand_all(struct expansions *all, const struct names *n)
 {
 	unsigned i;
 
@@ -378,10 +378,10 @@ expand(struct expansions *all, const struct names *n)
 	    (restore(all->now, all->draft) < 0 ||
 		restore_first(all->now, all->draft) < 0))
 		return -1;
-	if (begin(all, n) < 0 || follow_all(all) < 0)
+	if (expand_begin(all, n) < 0 || follow_all(all) < 0)
 		return -1;
 	for (i = 0; i < all->count; i++)
-		if (complete(all, &all->list[i]) < 0)
+		if (expand_complete(all, &all->list[i]) < 0)
 			return -1;
 	return 0;
 }
@@ -398,7 +398,7 @@ expand_names(const struct pen *p, struct plan *draft, const struct names *n,
 	all.past = all.all ? UINT_MAX : n->past;
 	if (all.from >= all.past)
 		return 0;
-	rc = expand(&all, n);
+	rc = expand_all(&all, n);
 	free(all.list);
 	return rc == 0 ? 0 : error_set(e, "too many servers, or no memory");
 }

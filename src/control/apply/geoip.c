@@ -107,7 +107,7 @@ open_copy(struct geoip *g, struct error *e)
 /* ---- a file that has changed ---- */
 
 static void
-take(struct geoip *g)
+geoip_take(struct geoip *g)
 {
 	char made[32];
 	time_t when = (time_t)countries_made(g->new);
@@ -124,7 +124,7 @@ static void
 end_copy(struct geoip *g, int rc, struct error *why)
 {
 	if (rc == 0)
-		take(g);
+		geoip_take(g);
 	close_copy(g);
 	if (settling_read(&g->settling, rc == 0, loop_now(g->pen->loop)))
 		log_warn("geoip: the database stays as it was file=%s "
@@ -146,7 +146,7 @@ start_copy(struct geoip *g)
 }
 
 static void
-go_on(struct geoip *g)
+geoip_go_on(struct geoip *g)
 {
 	struct error why;
 	int rc = copy_piece(g);
@@ -159,7 +159,7 @@ go_on(struct geoip *g)
 }
 
 static void
-set_timer(struct geoip *g)
+geoip_set_timer(struct geoip *g)
 {
 	unsigned ms = g->from >= 0
 	    ? NEXT_MS
@@ -170,7 +170,7 @@ set_timer(struct geoip *g)
 }
 
 static void
-look(struct geoip *g)
+geoip_check_file(struct geoip *g)
 {
 	bool changed = watched_file_has_changed(&g->file);
 
@@ -179,15 +179,15 @@ look(struct geoip *g)
 }
 
 static void
-on_time(struct timer *t)
+geoip_on_time(struct timer *t)
 {
 	struct geoip *g = container_of(t, struct geoip, timer);
 
 	if (g->from >= 0)
-		go_on(g);
+		geoip_go_on(g);
 	else
-		look(g);
-	set_timer(g);
+		geoip_check_file(g);
+	geoip_set_timer(g);
 }
 
 void
@@ -195,8 +195,8 @@ geoip_look(struct geoip *g)
 {
 	if (g == NULL || g->from >= 0)
 		return;
-	look(g);
-	set_timer(g);
+	geoip_check_file(g);
+	geoip_set_timer(g);
 }
 
 /* ---- life ---- */
@@ -227,7 +227,7 @@ geoip_new(struct pen *p, const char *path, struct error *e)
 	}
 	g->pen = p;
 	g->from = g->to = -1;
-	timer_init(&g->timer, on_time);
+	timer_init(&g->timer, geoip_on_time);
 	watched_file_none(&g->file);
 	if (countries_open(g->new, path, &why) < 0)
 		error_set(e, "geoip \"%.300s\": %.150s", path, why.text);
@@ -284,7 +284,7 @@ geoip_commit(struct apply *a)
 	}
 	countries_take(known, a->geoip->new);
 	start_copy(a->geoip);
-	set_timer(a->geoip);
+	geoip_set_timer(a->geoip);
 }
 
 void

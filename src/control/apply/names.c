@@ -65,7 +65,7 @@ has_host(const struct hash_table_link *l, const void *host)
 }
 
 static struct name *
-find(const struct names *n, const char *host)
+names_find_one(const struct names *n, const char *host)
 {
 	struct hash_table_link *l;
 
@@ -81,7 +81,7 @@ names_want(struct names *n, const char *host)
 {
 	struct name *one;
 
-	if (find(n, host) != NULL)
+	if (names_find_one(n, host) != NULL)
 		return 0;
 	if (n->by_host.now.buckets == NULL && hash_table_init(&n->by_host) < 0)
 		return -1;
@@ -102,7 +102,7 @@ names_want(struct names *n, const char *host)
 const struct name *
 names_find(const struct names *n, const char *host)
 {
-	const struct name *one = find(n, host);
+	const struct name *one = names_find_one(n, host);
 
 	return one != NULL && one->done ? one : NULL;
 }
@@ -111,7 +111,7 @@ static void on_done(struct query *q);
 
 /* Asks for some more. */
 static void
-ask(struct names *n, unsigned count)
+names_query_next(struct names *n, unsigned count)
 {
 	struct name *one;
 
@@ -126,7 +126,7 @@ ask(struct names *n, unsigned count)
 }
 
 static void
-note_answer(struct names *n, const struct name *one)
+names_note_answer(struct names *n, const struct name *one)
 {
 	uint64_t ms = one->query.result.ttl_ms;
 
@@ -148,11 +148,11 @@ on_done(struct query *q)
 	struct names *n = one->names;
 
 	one->done = true;
-	note_answer(n, one);
+	names_note_answer(n, one);
 	if (--n->missing == 0)
 		n->on_all(n);
 	else
-		ask(n, q->failed ? 2 : 1);
+		names_query_next(n, q->failed ? 2 : 1);
 }
 
 void
@@ -162,7 +162,7 @@ names_look_up(
 	n->on_all = on_all;
 	n->resolver = r;
 	n->next = n->all.next;
-	ask(n, ASK_AT_ONCE);
+	names_query_next(n, ASK_AT_ONCE);
 }
 
 /* ---- at the start ---- */

@@ -49,7 +49,7 @@ vary(struct refresh *r, uint64_t ms)
 
 /* Addresses that expire sooner are looked up sooner. */
 static void
-start_timer(struct refresh *r, uint64_t interval_ms)
+refresh_start_timer(struct refresh *r, uint64_t interval_ms)
 {
 	if (r->ttl_ms > 0 && r->ttl_ms < interval_ms)
 		interval_ms = r->ttl_ms;
@@ -67,7 +67,7 @@ static void
 wait_for_round(struct refresh *r)
 {
 	r->step = STEP_WAIT;
-	start_timer(r, r->pen->plan->config.names.interval_ms);
+	refresh_start_timer(r, r->pen->plan->config.names.interval_ms);
 }
 
 void
@@ -79,7 +79,7 @@ refresh_start(struct refresh *r)
 
 /* The next portion of a step; a round whose timer fails ends there. */
 static void
-go_on(struct refresh *r, enum step step, uint64_t ms)
+refresh_go_on(struct refresh *r, enum step step, uint64_t ms)
 {
 	r->step = step;
 	if (timer_start(r->pen->loop, &r->timer, ms) == 0)
@@ -93,7 +93,7 @@ go_on(struct refresh *r, enum step step, uint64_t ms)
 /* One line when names begin to fail, and one when none does any more, however
  * long that takes. */
 static void
-tell_failures(struct refresh *r)
+refresh_tell_failures(struct refresh *r)
 {
 	const struct name *first = r->names.first_failed;
 	unsigned failing = r->names.failed;
@@ -142,29 +142,29 @@ static void
 first_portion(struct refresh *r, enum step step)
 {
 	r->names.from = r->names.past = 0;
-	go_on(r, step, 0);
+	refresh_go_on(r, step, 0);
 }
 
 static void
-on_names(struct names *n)
+refresh_on_names(struct names *n)
 {
 	struct refresh *r = list_entry(n, struct refresh, names);
 
-	tell_failures(r);
+	refresh_tell_failures(r);
 	r->ttl_ms = n->ttl_ms;
 	first_portion(r, STEP_TAKE);
 }
 
 static void
-collect(struct refresh *r)
+refresh_collect(struct refresh *r)
 {
 	struct names *n = &r->names;
 
 	if (next_portion(r) && apply_want_names(r->pen, r->pen->plan, n) == 0) {
-		go_on(r, STEP_COLLECT, 0);
+		refresh_go_on(r, STEP_COLLECT, 0);
 	} else if (n->missing > 0) {
 		r->step = STEP_ASK;
-		names_look_up(n, r->pen->resolver, on_names);
+		names_look_up(n, r->pen->resolver, refresh_on_names);
 	} else {
 		wait_for_round(r);
 	}
@@ -172,20 +172,20 @@ collect(struct refresh *r)
 
 /* An upgrade lets nothing change the configuration. */
 static void
-take(struct refresh *r)
+refresh_take(struct refresh *r)
 {
 	if (r->pen->upgrade != NULL) {
-		go_on(r, STEP_TAKE, UPGRADE_MS);
+		refresh_go_on(r, STEP_TAKE, UPGRADE_MS);
 	} else if (next_portion(r)) {
 		take_answers(r);
-		go_on(r, STEP_TAKE, 0);
+		refresh_go_on(r, STEP_TAKE, 0);
 	} else {
-		go_on(r, STEP_FORGET, 0);
+		refresh_go_on(r, STEP_FORGET, 0);
 	}
 }
 
 static void
-on_time(struct timer *t)
+refresh_on_time(struct timer *t)
 {
 	struct refresh *r = container_of(t, struct refresh, timer);
 
@@ -197,16 +197,16 @@ on_time(struct timer *t)
 			first_portion(r, STEP_COLLECT);
 		break;
 	case STEP_COLLECT:
-		collect(r);
+		refresh_collect(r);
 		break;
-	case STEP_ASK: /* on_names() goes on */
+	case STEP_ASK: /* refresh_on_names() goes on */
 		break;
 	case STEP_TAKE:
-		take(r);
+		refresh_take(r);
 		break;
 	case STEP_FORGET:
 		if (names_forget_some(&r->names, PORTION))
-			go_on(r, STEP_FORGET, 0);
+			refresh_go_on(r, STEP_FORGET, 0);
 		else
 			wait_for_round(r);
 		break;
@@ -228,7 +228,7 @@ refresh_new(struct pen *p)
 	r->draws = seed.k0;
 	names_init(&r->names);
 	r->names.quiet = true;
-	timer_init(&r->timer, on_time);
+	timer_init(&r->timer, refresh_on_time);
 	return r;
 }
 
@@ -264,5 +264,5 @@ refresh_commit(struct apply *a)
 		r->ttl_ms = ttl_ms;
 	if (sooner || wanted != a->now->config.names.interval_ms ||
 	    pool_unresolved(a->pen->pool) > r->waiting)
-		start_timer(r, wanted);
+		refresh_start_timer(r, wanted);
 }

@@ -59,7 +59,7 @@ struct making {
 };
 
 static void
-add_word(void *arg, const char *word)
+routes_add_word(void *arg, const char *word)
 {
 	struct making *m = arg;
 	struct error e;
@@ -75,7 +75,7 @@ make_one(struct making *m, const struct route_plan *from, struct route *to)
 	to->kind = from->kind;
 	to->pattern = strdup(from->pattern);
 	m->found.count = 0;
-	routes_each_word(from->servers, add_word, m);
+	routes_each_word(from->servers, routes_add_word, m);
 	if (to->pattern == NULL || m->found.no_memory)
 		rc = -1;
 	if (server_set_init(&to->servers, m->found.slots, m->found.count) < 0)

@@ -200,7 +200,7 @@ set_look(struct pen *p, uint64_t watch_ms)
 }
 
 static void
-look(struct pen *p, unsigned most)
+secure_refresh_some(struct pen *p, unsigned most)
 {
 	struct secure *s = p->secure;
 	uint64_t now;
@@ -219,7 +219,7 @@ look(struct pen *p, unsigned most)
 void
 secure_look(struct pen *p)
 {
-	look(p, UINT_MAX);
+	secure_refresh_some(p, UINT_MAX);
 	if (p->secure->rest_ms > 0)
 		set_look(p, p->plan->config.tls.watch_ms);
 }
@@ -229,7 +229,7 @@ on_look(struct timer *t)
 {
 	struct pen *p = container_of(t, struct secure, look)->pen;
 
-	look(p, p->secure->looking ? 0 : LOOK_AT);
+	secure_refresh_some(p, p->secure->looking ? 0 : LOOK_AT);
 	set_look(p, p->plan->config.tls.watch_ms);
 }
 
@@ -245,7 +245,7 @@ forbid_core(void)
 }
 
 static void
-replace(struct pen *p, struct secure_change *c)
+secure_replace(struct pen *p, struct secure_change *c)
 {
 	tls_server_free(p->secure->server);
 	tls_client_free(p->secure->client);
@@ -277,7 +277,7 @@ secure_commit(struct apply *a)
 	struct frontend_tls tls;
 
 	if (changed) {
-		replace(p, &a->tls);
+		secure_replace(p, &a->tls);
 		if (p->secure->server != NULL || p->secure->client != NULL)
 			forbid_core();
 	}

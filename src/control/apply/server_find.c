@@ -37,7 +37,7 @@ struct search {
 /* ---- the word ---- */
 
 static int
-parse_word(struct wanted *w, const char *word, struct error *e)
+server_find_parse_word(struct wanted *w, const char *word, struct error *e)
 {
 	const char *rest = "";
 	char *host = addr_is_unix_text(word) ? strdup(word)
@@ -84,8 +84,8 @@ text_is_ip(const char *host, const char *ip)
 
 /* Whether the server in force has the address: a name has several. */
 static bool
-has_address(const struct pen *p, unsigned slot, const struct server_plan *s,
-    const char *ip)
+server_find_has_address(const struct pen *p, unsigned slot,
+    const struct server_plan *s, const char *ip)
 {
 	const struct server_plan *now = plan_slot(p->plan, slot);
 	const struct server *have = pool_slot(p->pool, slot);
@@ -101,7 +101,7 @@ has_address(const struct pen *p, unsigned slot, const struct server_plan *s,
 }
 
 static bool
-fits(const struct search *f, unsigned slot)
+server_find_fits(const struct search *f, unsigned slot)
 {
 	const struct server_plan *s = plan_slot(f->call->plan, slot);
 	const struct wanted *w = &f->wanted;
@@ -115,7 +115,7 @@ fits(const struct search *f, unsigned slot)
 		return true;
 	return w->ip &&
 	    (text_is_ip(s->host, w->host) || text_is_ip(s->address, w->host) ||
-		has_address(f->call->pen, slot, s, w->host));
+		server_find_has_address(f->call->pen, slot, s, w->host));
 }
 
 static void
@@ -124,7 +124,7 @@ visit(void *arg, unsigned slot)
 	struct search *f = arg;
 	unsigned i;
 
-	if (!fits(f, slot))
+	if (!server_find_fits(f, slot))
 		return;
 	if (f->each != NULL) {
 		if (f->parent == 0 ||
@@ -147,7 +147,7 @@ visit(void *arg, unsigned slot)
 
 /* Those in force by the index, and those that the draft has changed. */
 static void
-search(struct search *f)
+server_find_search(struct search *f)
 {
 	const struct plan *now = f->call->pen->plan, *draft = f->call->plan;
 	unsigned slot, slots = plan_slots(draft);
@@ -225,7 +225,7 @@ server_find_refuse(const struct call *c, unsigned number, struct error *e)
 /* ---- the server ---- */
 
 static int
-parse_number(const char *word, unsigned *number, struct error *e)
+server_find_parse_number(const char *word, unsigned *number, struct error *e)
 {
 	uint64_t n;
 
@@ -243,10 +243,10 @@ server_find(
 	struct search f = { .call = c };
 
 	if (word[strspn(word, "0123456789")] == '\0')
-		return parse_number(word, number, e);
-	if (parse_word(&f.wanted, word, e) < 0)
+		return server_find_parse_number(word, number, e);
+	if (server_find_parse_word(&f.wanted, word, e) < 0)
 		return -1;
-	search(&f);
+	server_find_search(&f);
 	if (f.count == 0)
 		return refuse_none(&f, word, e);
 	if (f.count > 1)
@@ -262,7 +262,7 @@ find_number(struct search *f, const char *word, struct error *e)
 	const struct server_plan *s;
 	unsigned number = 0;
 
-	if (parse_number(word, &number, e) < 0)
+	if (server_find_parse_number(word, &number, e) < 0)
 		return -1;
 	s = plan_server(f->call->plan, number);
 	if (s == NULL || s->host == NULL)
@@ -273,7 +273,7 @@ find_number(struct search *f, const char *word, struct error *e)
 	f->parent = number + 1;
 	f->wanted = (struct wanted){ .port = -1 };
 	snprintf(f->wanted.host, sizeof(f->wanted.host), "%s", s->host);
-	search(f);
+	server_find_search(f);
 	return 0;
 }
 
@@ -285,8 +285,8 @@ server_find_each(const struct call *c, const char *word,
 
 	if (word[strspn(word, "0123456789")] == '\0')
 		return find_number(&f, word, e);
-	if (parse_word(&f.wanted, word, e) < 0)
+	if (server_find_parse_word(&f.wanted, word, e) < 0)
 		return -1;
-	search(&f);
+	server_find_search(&f);
 	return 0;
 }

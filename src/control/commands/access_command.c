@@ -85,8 +85,8 @@ tell_cuts(const struct call *c, const char *path,
 }
 
 static int
-add_entry(struct call *c, struct acl *l, bool permit, const struct acl *like,
-    struct error *e)
+access_add_entry(struct call *c, struct acl *l, bool permit,
+    const struct acl *like, struct error *e)
 {
 	const struct words *w = c->words;
 	struct acl_entry entry;
@@ -101,7 +101,7 @@ add_entry(struct call *c, struct acl *l, bool permit, const struct acl *like,
 }
 
 static int
-add_file(struct call *c, struct acl *l, enum acl_verb verb,
+access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
     const struct acl *like, const char *path, struct error *e)
 {
 	struct acl_file_facts facts;
@@ -126,14 +126,15 @@ add_file(struct call *c, struct acl *l, enum acl_verb verb,
 /* What follows the list: [permit|deny] file PATH, or an entry. A list that is
  * built anew shares what it has in common with the one in force. */
 static int
-add(struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
+access_add(
+    struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
 {
 	const struct words *w = c->words;
 	const struct acl *like = plan_acls_of(&c->pen->plan->acls, list);
 	enum acl_verb verb = ACL_AS_WRITTEN;
 
 	if (w->count == 3 && strcmp(w->word[1], "file") == 0)
-		return add_file(c, l, verb, like, w->word[2], e);
+		return access_add_file(c, l, verb, like, w->word[2], e);
 	if (strcmp(w->word[1], "permit") == 0)
 		verb = ACL_PERMIT;
 	else if (strcmp(w->word[1], "deny") == 0)
@@ -142,8 +143,8 @@ add(struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
 		return error_set(e, "\"%.100s\": expected permit or deny",
 		    w->word[1]);
 	if (w->count == 4 && strcmp(w->word[2], "file") == 0)
-		return add_file(c, l, verb, like, w->word[3], e);
-	return add_entry(c, l, verb == ACL_PERMIT, like, e);
+		return access_add_file(c, l, verb, like, w->word[3], e);
+	return access_add_entry(c, l, verb == ACL_PERMIT, like, e);
 }
 
 static int
@@ -199,7 +200,7 @@ run_acl(struct call *c, struct error *e)
 	if (l == NULL)
 		return -1;
 	if (!c->no)
-		return add(c, &list, l, e);
+		return access_add(c, &list, l, e);
 	acl_clear(l);
 	return 0;
 }
@@ -240,7 +241,7 @@ parse_control(
 }
 
 static int
-add_control(struct call *c, const char *text, struct error *e)
+access_add_control(struct call *c, const char *text, struct error *e)
 {
 	struct plan *p = c->plan;
 	struct control_plan *k = &p->controls[p->control_count];
@@ -297,8 +298,9 @@ run_control(struct call *c, struct error *e)
 	}
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
-	return c->words->count == 0 ? answer_control(c)
-				    : add_control(c, c->words->word[0], e);
+	return c->words->count == 0
+	    ? answer_control(c)
+	    : access_add_control(c, c->words->word[0], e);
 }
 
 static int

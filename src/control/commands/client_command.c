@@ -112,7 +112,7 @@ tell_one(struct call *c, const struct peer *who, struct error *e)
 }
 
 static int
-move(struct call *c, const struct peer *who, struct error *e)
+client_move(struct call *c, const struct peer *who, struct error *e)
 {
 	const struct server *s;
 	unsigned n;
@@ -129,7 +129,7 @@ move(struct call *c, const struct peer *who, struct error *e)
 }
 
 static int
-change(struct call *c, const struct peer *who, struct error *e)
+client_change(struct call *c, const struct peer *who, struct error *e)
 {
 	const struct words *w = c->words;
 
@@ -138,7 +138,7 @@ change(struct call *c, const struct peer *who, struct error *e)
 		    ? 0
 		    : unknown(who, e);
 	if (w->count == 3 && strcmp(w->word[1], "move") == 0)
-		return move(c, who, e);
+		return client_move(c, who, e);
 	return error_set(e, "expects %s", c->row->args);
 }
 
@@ -159,7 +159,7 @@ run_client_command(struct call *c, struct error *e)
 	if (pool_sticky(c->pen->pool) == NULL)
 		return error_set(e, "clients are not remembered");
 	peer_from_addr(&who, &at);
-	return w->count == 1 ? tell_one(c, &who, e) : change(c, &who, e);
+	return w->count == 1 ? tell_one(c, &who, e) : client_change(c, &who, e);
 }
 
 /* ---- where they go ---- */

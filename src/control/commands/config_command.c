@@ -54,14 +54,14 @@ struct parts {
 };
 
 static int
-compare(const void *a, const void *b)
+config_compare(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 /* Whether the next line belongs to the part that this one is in. */
 static bool
-goes_on(const char *line, const char *next)
+config_goes_on(const char *line, const char *next)
 {
 	if (strncmp(line, "acl ", 4) == 0)
 		return strncmp(line, next, 4 + strcspn(line + 4, " ") + 1) == 0;
@@ -77,7 +77,7 @@ end_of(char *line)
 {
 	char *end = line + strcspn(line, "\n");
 
-	while (*end != '\0' && goes_on(line, end + 1)) {
+	while (*end != '\0' && config_goes_on(line, end + 1)) {
 		line = end + 1;
 		end = line + strcspn(line, "\n");
 	}
@@ -107,7 +107,7 @@ cut_parts(struct buffer *text, struct parts *l)
 			*end++ = '\0';
 	}
 	memcpy(l->sorted, l->part, l->count * sizeof(char *));
-	qsort(l->sorted, l->count, sizeof(char *), compare);
+	qsort(l->sorted, l->count, sizeof(char *), config_compare);
 	return 0;
 }
 
@@ -157,7 +157,7 @@ tell_only_in(struct reply *r, const struct parts *mine,
 
 	for (i = 0; i < mine->count; i++)
 		if (bsearch(&mine->part[i], other->sorted, other->count,
-			sizeof(char *), compare) == NULL)
+			sizeof(char *), config_compare) == NULL)
 			tell_part(r, mark, mine->part[i]);
 }
 

@@ -14,7 +14,7 @@
 #include "proxy/frontend.h"
 
 static int
-parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
+connection_parse_one(struct call *c, uint64_t max, uint64_t *n, struct error *e)
 {
 	if (c->words->count != 1)
 		return error_set(e, "expects %s", c->row->args);
@@ -79,7 +79,7 @@ run_listen(struct call *c, struct error *e)
 
 /* What a client that talks TLS has shown of itself. */
 static void
-tell_tls(struct facts *f, const struct stream *s)
+connection_tell_tls(struct facts *f, const struct stream *s)
 {
 	struct tls_facts t;
 
@@ -120,7 +120,7 @@ tell_connection(struct facts *f, const struct connection_info *i)
 	facts_number(f, "rx", i->down);
 	facts_number(f, "age_ms", i->age_ms);
 	facts_number(f, "idle_ms", i->idle_ms);
-	tell_tls(f, i->stream);
+	connection_tell_tls(f, i->stream);
 }
 
 /* Pen's shape: numbers, of a free one zeroes. */
@@ -151,7 +151,8 @@ run_connection(struct call *c, struct error *e)
 	struct facts f;
 	uint64_t n;
 
-	if (serving(c, e) == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+	if (serving(c, e) == NULL ||
+	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
 	if (!frontend_connection(c->pen->frontend, n, &info)) {
 		if (n >= c->plan->config.frontend.sessions_max)
@@ -205,7 +206,7 @@ run_close(struct call *c, struct error *e)
 	struct frontend *f = serving(c, e);
 	uint64_t n;
 
-	if (f == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+	if (f == NULL || connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
 	if (!frontend_close_connection(f, n))
 		return out_of_range(c, n, e);
@@ -222,7 +223,7 @@ run_socket(struct call *c, struct error *e)
 	int64_t number;
 	uint64_t fd;
 
-	if (frontend == NULL || parse_one(c, INT32_MAX, &fd, e) < 0)
+	if (frontend == NULL || connection_parse_one(c, INT32_MAX, &fd, e) < 0)
 		return -1;
 	number = frontend_connection_of_fd(frontend, (int)fd);
 	facts_begin(&f, c->reply, FACTS_SILENT);
@@ -265,7 +266,8 @@ run_flow(struct call *c, struct error *e)
 	struct flow_info info;
 	uint64_t n;
 
-	if (serving(c, e) == NULL || parse_one(c, UINT32_MAX, &n, e) < 0)
+	if (serving(c, e) == NULL ||
+	    connection_parse_one(c, UINT32_MAX, &n, e) < 0)
 		return -1;
 	if (!frontend_flow(c->pen->frontend, n, &info))
 		return error_set(

@@ -41,7 +41,7 @@ drain_begin(struct wait *w, struct pen *p)
 
 /* A server in its slot after it has none. */
 static uint64_t
-left(const struct drain *d)
+drain_left(const struct drain *d)
 {
 	return d->server->generation == d->generation ? d->server->connections
 						      : 0;
@@ -52,7 +52,8 @@ refuse_late(const struct drain *d, struct error *e)
 {
 	return error_set(e,
 	    "server %u: %" PRIu64 " connection%s left after %" PRIu64 " ms",
-	    server_number(d->slot), left(d), left(d) == 1 ? "" : "s", d->ms);
+	    server_number(d->slot), drain_left(d),
+	    drain_left(d) == 1 ? "" : "s", d->ms);
 }
 
 static enum wait_result
@@ -62,7 +63,7 @@ drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 	uint64_t now = loop_now(d->loop);
 	unsigned number = server_number(d->slot);
 
-	if (left(d) == 0) {
+	if (drain_left(d) == 0) {
 		reply_add(out, "server %u: no connections left\n", number);
 		return WAIT_DONE;
 	}
@@ -76,8 +77,8 @@ drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 		return WAIT_FAILED;
 	}
 	if (now >= d->next) {
-		reply_add(
-		    out, "server %u: %" PRIu64 " left\n", number, left(d));
+		reply_add(out, "server %u: %" PRIu64 " left\n", number,
+		    drain_left(d));
 		d->next = now + TELL_MS;
 	}
 	if (timer_start(d->loop, &d->tick, TICK_MS) == 0)

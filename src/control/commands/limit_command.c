@@ -59,7 +59,7 @@ parse_top(struct call *c, uint64_t *n, enum source_order *by, struct error *e)
 }
 
 static void
-tell_source(struct reply *r, const struct source *s, uint64_t now)
+limit_tell_source(struct reply *r, const struct source *s, uint64_t now)
 {
 	char text[SOURCE_TEXT_MAX], rate[32];
 	uint64_t tenths = rate_tenths(&s->rate, now);
@@ -89,13 +89,13 @@ more_top(struct reply *r, struct pen *p)
 		return true;
 	for (i = 0; i < w->count; i++)
 		if (w->top[i]->in_use)
-			tell_source(r, w->top[i], now);
+			limit_tell_source(r, w->top[i], now);
 	facts_list_end(r);
 	return false;
 }
 
 static int
-run_top(struct call *c, struct error *e)
+limit_run_top(struct call *c, struct error *e)
 {
 	struct reply *r = c->reply;
 	enum source_order by;
@@ -118,7 +118,7 @@ const struct command limit_commands[] = {
 	{ .name = "top",
 	    .kind = KIND_REPORT,
 	    .flags = ROW_LOOK,
-	    .run = run_top,
+	    .run = limit_run_top,
 	    .args = "clients [N] [conns|rate|limited]",
 	    .help = "prints the clients with the most connections, while "
 		    "client_conns or client_rate is set" },

@@ -36,7 +36,7 @@ what_is_wanted(enum route_kind kind)
 
 /* Names are compared in lower case. */
 static void
-lower(enum route_kind kind, char *pattern)
+route_lower(enum route_kind kind, char *pattern)
 {
 	if (kind != ROUTE_SNI && kind != ROUTE_HOST)
 		return;
@@ -72,7 +72,7 @@ static int
 check_pattern(struct call *c, struct route_plan *r, struct error *e)
 {
 	(void)c;
-	lower(r->kind, r->pattern);
+	route_lower(r->kind, r->pattern);
 	if (route_pattern_is_valid(r->kind, r->pattern))
 		return 0;
 	return error_set(e, "\"%.100s\": expected %s", r->pattern,
@@ -116,7 +116,7 @@ ignore(void *arg, unsigned slot)
 /* Which servers there are is known when the plan is whole; what can be none is
  * refused. */
 static int
-check_servers(const struct call *c, const char *list, struct error *e)
+route_check_servers(const struct call *c, const char *list, struct error *e)
 {
 	char word[SPEC_TEXT_MAX];
 	size_t n;
@@ -138,7 +138,8 @@ check_servers(const struct call *c, const char *list, struct error *e)
 /* ---- the list ---- */
 
 static void
-tell(struct facts *f, const struct route_plan *r, const struct route *force)
+route_tell(
+    struct facts *f, const struct route_plan *r, const struct route *force)
 {
 	facts_text(f, "kind", route_kind_name(r->kind));
 	facts_text(f, "pattern", r->kind != ROUTE_DEFAULT ? r->pattern : NULL);
@@ -148,7 +149,7 @@ tell(struct facts *f, const struct route_plan *r, const struct route *force)
 
 /* As the commands that set them. */
 static int
-answer(struct call *c)
+route_answer(struct call *c)
 {
 	const struct routes *in_force =
 	    c->pen->frontend != NULL ? frontend_routes(c->pen->frontend) : NULL;
@@ -159,7 +160,7 @@ answer(struct call *c)
 	facts_list_begin(c->reply);
 	for (i = 0; (r = route_plans_at(c->plan->routes, i)) != NULL; i++) {
 		facts_begin(&f, c->reply, FACTS_SILENT);
-		tell(&f, r,
+		route_tell(&f, r,
 		    in_force != NULL && i < in_force->count ? &in_force->list[i]
 							    : NULL);
 		facts_end(&f);
@@ -184,7 +185,7 @@ remove_one(struct call *c, struct route_plan *r, struct error *e)
 }
 
 static int
-set_one(struct call *c, struct route_plan *r, struct error *e)
+route_set_one(struct call *c, struct route_plan *r, struct error *e)
 {
 	if (route_plans_set(&c->plan->routes, r) == 0)
 		return 0;
@@ -221,16 +222,16 @@ run_route(struct call *c, struct error *e)
 	if (c->no)
 		return remove_route(c, e);
 	if (c->words->count == 0)
-		return answer(c);
+		return route_answer(c);
 	n = parse_subject(c, &r, e);
 	if (n < 0)
 		return -1;
 	if (c->words->count != n + 1)
 		return expects(c, e);
 	r.servers = c->words->word[n];
-	if (check_servers(c, r.servers, e) < 0)
+	if (route_check_servers(c, r.servers, e) < 0)
 		return -1;
-	return each_pattern(c, &r, set_one, e);
+	return each_pattern(c, &r, route_set_one, e);
 }
 
 const struct command route_commands[] = {

@@ -27,7 +27,7 @@
 /* ---- server add ---- */
 
 static bool
-is_planned(const struct plan *p, unsigned number)
+server_is_planned(const struct plan *p, unsigned number)
 {
 	const struct server_plan *s = plan_server(p, number);
 
@@ -50,7 +50,7 @@ visit_same(void *arg, unsigned slot)
 
 	if (s != NULL && s->host != NULL && number < x->number &&
 	    strcmp(s->host, x->new->host) == 0 && s->port == x->new->port &&
-	    !is_planned(x->call->plan, number))
+	    !server_is_planned(x->call->plan, number))
 		x->number = number;
 }
 
@@ -71,7 +71,7 @@ number_for(const struct call *c, const struct server_plan *new)
 }
 
 static int
-add_server(struct call *c, struct error *e)
+server_add_server(struct call *c, struct error *e)
 {
 	struct server_plan new, *s;
 	unsigned i;
@@ -109,7 +109,7 @@ change_all(struct call *c, struct error *e)
 	unsigned i;
 
 	for (i = 0; i < plan_count(c->plan); i++) {
-		if (!is_planned(c->plan, i))
+		if (!server_is_planned(c->plan, i))
 			continue;
 		s = plan_edit(c->plan, server_slot(i));
 		if (s == NULL)
@@ -239,7 +239,7 @@ run_server(struct call *c, struct error *e)
 		return -1;
 	c->words = &w;
 	if (strcmp(w.word[0], "add") == 0)
-		rc = add_server(c, e);
+		rc = server_add_server(c, e);
 	else if (strcmp(w.word[0], "all") == 0)
 		rc = change_all(c, e);
 	else
@@ -280,7 +280,7 @@ answer_special(struct call *c, const struct server_plan *s)
 }
 
 static int
-set_special(struct call *c, unsigned slot, struct error *e)
+server_set_special(struct call *c, unsigned slot, struct error *e)
 {
 	struct server_plan new, *s;
 
@@ -308,13 +308,13 @@ set_special(struct call *c, unsigned slot, struct error *e)
 static int
 run_emergency(struct call *c, struct error *e)
 {
-	return set_special(c, SLOT_EMERGENCY, e);
+	return server_set_special(c, SLOT_EMERGENCY, e);
 }
 
 static int
 run_abuse(struct call *c, struct error *e)
 {
-	return set_special(c, SLOT_ABUSE, e);
+	return server_set_special(c, SLOT_ABUSE, e);
 }
 
 const struct command server_commands[] = {

@@ -12,7 +12,7 @@
 #include "control/apply/secure.h"
 
 static void
-tell_certificate(struct reply *r, const struct tls_certificate *c)
+tls_tell_certificate(struct reply *r, const struct tls_certificate *c)
 {
 	char ends[32] = "?";
 	struct facts f;
@@ -43,7 +43,7 @@ more_certificates(struct reply *r, struct pen *p)
 			facts_list_end(r);
 			return false;
 		}
-		tell_certificate(r, &c);
+		tls_tell_certificate(r, &c);
 		r->at++;
 	}
 	return true;

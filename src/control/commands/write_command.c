@@ -20,7 +20,7 @@ struct wanted {
 };
 
 static int
-parse(const struct call *c, struct wanted *w, struct error *e)
+write_parse(const struct call *c, struct wanted *w, struct error *e)
 {
 	int at = c->words->count > 0 && strcmp(c->words->word[0], "all") == 0;
 
@@ -38,7 +38,8 @@ parse(const struct call *c, struct wanted *w, struct error *e)
 
 /* Who may not write there is not always who started pen. */
 static int
-refuse(const struct call *c, const char *path, const char *why, struct error *e)
+write_refuse(
+    const struct call *c, const char *path, const char *why, struct error *e)
 {
 	const struct process_options *o = &c->plan->config.process;
 	const char *user = o->user, *root = o->directory;
@@ -93,13 +94,13 @@ save(struct call *c, const struct wanted *w, struct buffer *old,
 	bool there;
 
 	if (read_old(w->path, &there, old, &why) < 0)
-		return refuse(c, w->path, why.text, e);
+		return write_refuse(c, w->path, why.text, e);
 	if (w->own && !there && c->plan->config.process.directory != NULL)
-		return refuse(c, w->path, "is not there", e);
+		return write_refuse(c, w->path, "is not there", e);
 	if (make_text(c, w, old, there, new, e) < 0)
 		return -1;
 	if (file_replace_kept(w->path, there ? old : NULL, new, &why) < 0)
-		return refuse(c, w->path, why.text, e);
+		return write_refuse(c, w->path, why.text, e);
 	return 0;
 }
 
@@ -110,7 +111,7 @@ run_write(struct call *c, struct error *e)
 	struct wanted w;
 	int rc;
 
-	if (parse(c, &w, e) < 0)
+	if (write_parse(c, &w, e) < 0)
 		return -1;
 	buffer_init(&old);
 	buffer_init(&new);

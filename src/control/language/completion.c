@@ -72,7 +72,7 @@ print_help(const struct command *row)
 /* ---- bash ---- */
 
 static void
-print_words(const struct command_group *all,
+completion_print_words(const struct command_group *all,
     bool (*wanted)(const struct command *row), bool options)
 {
 	const struct command *row;
@@ -134,7 +134,7 @@ print_bash(const struct command_group *all)
 {
 	printf("# bash completion for pen and penctl\n"
 	       "_pen_commands='");
-	print_words(all, is_command, false);
+	completion_print_words(all, is_command, false);
 	printf("'\n"
 	       "_pen()\n{\n"
 	       "\tlocal cur=${COMP_WORDS[COMP_CWORD]}\n"
@@ -160,7 +160,7 @@ print_bash(const struct command_group *all)
 	       "\tif [[ $cur == -* ]]; then\n"
 	       "\t\tCOMPREPLY=($(compgen -W '-O -o --command --completion "
 	       "--help --version");
-	print_words(all, is_option, true);
+	completion_print_words(all, is_option, true);
 	printf("' -- \"$cur\"))\n"
 	       "\telse\n"
 	       "\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
@@ -270,7 +270,7 @@ print_fish(const struct command_group *all)
 		printf("'\n");
 	}
 	printf("complete -c pen -s O -l command -x -a '");
-	print_words(all, is_command, false);
+	completion_print_words(all, is_command, false);
 	printf("' -d 'a command'\n"
 	       "complete -c pen -l completion -x -a 'bash zsh fish'\n"
 	       "complete -c pen -l help\ncomplete -c pen -l version\n"

@@ -40,7 +40,7 @@ add_wrapped(struct buffer *out, const char *text, size_t at)
 }
 
 static void
-add_line(struct buffer *out, const char *left, const char *text)
+help_add_line(struct buffer *out, const char *left, const char *text)
 {
 	(void)buffer_append(out, left, strlen(left));
 	add_wrapped(out, text, strlen(left));
@@ -64,7 +64,7 @@ add_option(struct buffer *out, const struct command *row)
 	    row->letter != '\0' ? '-' : ' ',
 	    row->letter != '\0' ? row->letter : ' ',
 	    row->letter != '\0' ? ',' : ' ', row->option, (int)n, args);
-	add_line(out, left, command_help(row, help));
+	help_add_line(out, left, command_help(row, help));
 }
 
 void
@@ -76,11 +76,11 @@ help_add_command(struct buffer *out, const struct command *row)
 
 	snprintf(left, sizeof(left), "%s%s%s", row->name,
 	    args != NULL ? " " : "", args != NULL ? args : "");
-	add_line(out, left, command_help(row, help));
+	help_add_line(out, left, command_help(row, help));
 }
 
 static void
-add_part(struct buffer *out, const struct command *row)
+help_add_part(struct buffer *out, const struct command *row)
 {
 	for (; row->name != NULL; row++) {
 		if (row->flags & ROW_OPTION || !row_is_there(row))
@@ -99,7 +99,7 @@ add_group(struct buffer *out, const struct command_group *g)
 	reply_add(out, " %s:\n", g->title);
 	title = buffer_length(out);
 	for (i = 0; g->part[i] != NULL; i++)
-		add_part(out, g->part[i]);
+		help_add_part(out, g->part[i]);
 	if (buffer_length(out) == title) /* options alone */
 		buffer_cut(out, before);
 }
@@ -139,25 +139,25 @@ add_short_help(struct buffer *out, const struct command_group *all)
 	for (i = 0; i < sizeof(common) / sizeof(common[0]); i++)
 		if ((row = row_of_option(all, common[i])) != NULL)
 			add_option(out, row);
-	add_line(out, "  -O, -o, --command COMMAND", "any command");
-	add_line(out, "      --version", "version, libraries, features");
+	help_add_line(out, "  -O, -o, --command COMMAND", "any command");
+	help_add_line(out, "      --version", "version, libraries, features");
 	for (g = all; g->part[0] != rows_obsolete; g++)
 		n += (size_t)snprintf(groups + n, sizeof(groups) - n, "%s%s",
 		    n > 0 ? " " : "", g->key);
-	add_line(out, "      --help GROUP", groups);
-	add_line(out, "      --help all", "all options and commands");
+	help_add_line(out, "      --help GROUP", groups);
+	help_add_line(out, "      --help all", "all options and commands");
 }
 
 static void
 add_own_options(struct buffer *out)
 {
-	add_line(
+	help_add_line(
 	    out, "  -O, -o, --command COMMAND", "any of the commands below");
-	add_line(out, "      --completion SHELL",
+	help_add_line(out, "      --completion SHELL",
 	    "prints completion for bash, zsh or fish");
-	add_line(out, "      --help [GROUP|all]",
+	help_add_line(out, "      --help [GROUP|all]",
 	    "common options, one group, or everything");
-	add_line(out, "      --version", "version, libraries, features");
+	help_add_line(out, "      --version", "version, libraries, features");
 }
 
 static void

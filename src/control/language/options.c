@@ -125,7 +125,7 @@ nearest_option(const struct options *o, const char *name)
 /* What lists the options that one of this name could be: those of a group that
  * is called so. */
 static const char *
-group_of(const struct options *o, const char *name)
+options_group_of(const struct options *o, const char *name)
 {
 	const struct command_group *g;
 
@@ -158,7 +158,7 @@ bad_option(
 	if (nearest != NULL)
 		return error_set(e, "option %s: unknown (did you mean --%s?)",
 		    name, nearest);
-	group = group_of(o, name);
+	group = options_group_of(o, name);
 	return error_set(e, "option %s: unknown (pen --help %s lists %s)",
 	    name, group != NULL ? group : "all",
 	    group != NULL ? "what there is" : "all");
@@ -167,7 +167,8 @@ bad_option(
 /* Options that print something and are done. `group` is the word behind, which
  * may be missing. */
 static enum options_result
-print(const struct options *o, int option, const char *group, struct error *e)
+options_print(
+    const struct options *o, int option, const char *group, struct error *e)
 {
 	if (option == OPTION_HELP) {
 		if (help_print(o->all, group) < 0) {
@@ -189,7 +190,7 @@ print(const struct options *o, int option, const char *group, struct error *e)
 /* As GNU programs do, getopt moves options that come behind operands before
  * them, up to a "--". */
 static enum options_result
-read_options(struct options *o, int argc, char **argv, struct error *e)
+options_read_options(struct options *o, int argc, char **argv, struct error *e)
 {
 	int found;
 
@@ -202,7 +203,7 @@ read_options(struct options *o, int argc, char **argv, struct error *e)
 			return OPTIONS_BAD;
 		}
 		if (found >= OPTION_COMPLETION && found < LONG_BASE)
-			return print(o, found, argv[optind], e);
+			return options_print(o, found, argv[optind], e);
 		o->given[o->count].row =
 		    found == 'O' || found == 'o' ? NULL : row_of(o, found);
 		o->given[o->count++].argument = optarg;
@@ -340,7 +341,7 @@ options_parse(struct pen *p, int argc, char **argv, struct error *e)
 		error_set(e, "out of memory");
 		return OPTIONS_BAD;
 	}
-	result = read_options(&o, argc, argv, e);
+	result = options_read_options(&o, argc, argv, e);
 	if (result == OPTIONS_RUN && run_all(p, &o, argv + optind, e) < 0)
 		result = OPTIONS_BAD;
 	free_tables(&o);

@@ -43,7 +43,7 @@ absolute(const char *path)
 
 /* As execvp(3) finds it: an empty directory is the working directory. */
 static char *
-search(const char *name)
+executable_search(const char *name)
 {
 	const char *dir = getenv("PATH");
 	char path[PATH_MAX];
@@ -75,8 +75,9 @@ executable_note(struct executable *x, int argc, char *const *argv)
 	x->path = NULL;
 	x->argv = copy_list(argc, argv);
 	if (argc > 0)
-		x->path = strchr(argv[0], '/') != NULL ? absolute(argv[0])
-						       : search(argv[0]);
+		x->path = strchr(argv[0], '/') != NULL
+		    ? absolute(argv[0])
+		    : executable_search(argv[0]);
 }
 
 void

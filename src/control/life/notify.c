@@ -93,7 +93,7 @@ notify_open(struct notify *n)
 /* ---- messages ---- */
 
 static bool
-send_message(struct notify *n, const char *message, int wait_ms)
+notify_send_message(struct notify *n, const char *message, int wait_ms)
 {
 	struct pollfd queue = { .fd = n->fd, .events = POLLOUT };
 	size_t length = strlen(message);
@@ -106,12 +106,11 @@ send_message(struct notify *n, const char *message, int wait_ms)
 
 /* Sends what the next message does not make up for. Waits for a full queue,
  * but not again before it had room. */
-static void
-tell(struct notify *n, const char *fmt, ...)
+static void notify_tell(struct notify *n, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 
 static void
-tell(struct notify *n, const char *fmt, ...)
+notify_tell(struct notify *n, const char *fmt, ...)
 {
 	char message[MESSAGE_MAX];
 	va_list args;
@@ -121,7 +120,7 @@ tell(struct notify *n, const char *fmt, ...)
 	va_start(args, fmt);
 	vsnprintf(message, sizeof(message), fmt, args);
 	va_end(args);
-	n->is_full = !send_message(n, message, n->is_full ? 0 : WAIT_MS);
+	n->is_full = !notify_send_message(n, message, n->is_full ? 0 : WAIT_MS);
 }
 
 /* Only a status that has changed is worth a message. */
@@ -134,14 +133,14 @@ tell_status(struct notify *n)
 	if (strcmp(now, n->status) == 0)
 		return;
 	snprintf(message, sizeof(message), "STATUS=%s\n", now);
-	if (send_message(n, message, 0))
+	if (notify_send_message(n, message, 0))
 		memcpy(n->status, now, sizeof(now));
 }
 
 /* ---- the watchdog ---- */
 
 static void
-start_timer(struct notify *n)
+notify_start_timer(struct notify *n)
 {
 	uint64_t ms = n->watchdog_us / 4000;
 
@@ -152,14 +151,14 @@ start_timer(struct notify *n)
 
 /* It comes from the loop, so that a loop that does not turn says nothing. */
 static void
-on_time(struct timer *t)
+notify_on_time(struct timer *t)
 {
 	struct notify *n = list_entry(t, struct notify, timer);
 
 	if (n->watchdog_us > 0)
-		(void)send_message(n, "WATCHDOG=1\n", 0);
+		(void)notify_send_message(n, "WATCHDOG=1\n", 0);
 	tell_status(n);
-	start_timer(n);
+	notify_start_timer(n);
 }
 
 /* ---- what happens ---- */
@@ -174,29 +173,29 @@ notify_ready(struct notify *n, struct loop *l,
 	n->describe = describe;
 	n->arg = arg;
 	n->describe(n->arg, n->status);
-	tell(n, "READY=1\nSTATUS=%s\n", n->status);
-	timer_init(&n->timer, on_time);
-	start_timer(n);
+	notify_tell(n, "READY=1\nSTATUS=%s\n", n->status);
+	timer_init(&n->timer, notify_on_time);
+	notify_start_timer(n);
 }
 
 /* The time tells which READY is the answer to which reload. */
 void
 notify_reloading(struct notify *n)
 {
-	tell(n, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n",
+	notify_tell(n, "RELOADING=1\nMONOTONIC_USEC=%" PRIu64 "\n",
 	    clock_monotonic_us());
 }
 
 void
 notify_reloaded(struct notify *n)
 {
-	tell(n, "READY=1\n");
+	notify_tell(n, "READY=1\n");
 }
 
 void
 notify_draining(struct notify *n)
 {
-	tell(n, "STOPPING=1\n");
+	notify_tell(n, "STOPPING=1\n");
 }
 
 void
@@ -211,13 +210,13 @@ notify_take(struct notify *n, int fd)
 void
 notify_leave(struct notify *n, pid_t pid)
 {
-	tell(n, "MAINPID=%ld\n", (long)pid);
+	notify_tell(n, "MAINPID=%ld\n", (long)pid);
 	notify_fini(n);
 }
 
 void
 notify_stopping(struct notify *n)
 {
-	tell(n, "STOPPING=1\n");
+	notify_tell(n, "STOPPING=1\n");
 	timer_fini(&n->timer);
 }

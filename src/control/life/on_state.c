@@ -68,7 +68,7 @@ next_change(struct on_state *o)
 }
 
 static void
-on_end(void *arg, const struct program_result *r)
+on_state_on_end(void *arg, const struct program_result *r)
 {
 	struct change *c = arg;
 	struct on_state *o = c->owner;
@@ -83,13 +83,13 @@ on_end(void *arg, const struct program_result *r)
 }
 
 static void
-start(struct on_state *o, struct change *c)
+on_state_start(struct on_state *o, struct change *c)
 {
 	char *argv[] = { c->program, NULL };
 	struct program_options options = { .argv = argv,
 		.env = c->env.list,
 		.limit_ms = ON_STATE_LIMIT_MS,
-		.on_end = on_end,
+		.on_end = on_state_on_end,
 		.arg = c };
 
 	o->waits--;
@@ -112,13 +112,13 @@ on_task(struct task *t)
 	struct change *c;
 
 	while (o->runs < ON_STATE_RUNNING && (c = next_change(o)) != NULL)
-		start(o, c);
+		on_state_start(o, c);
 }
 
 /* ---- changes ---- */
 
 static void
-describe(
+on_state_describe(
     struct change *c, const struct server *s, const struct server_change *w)
 {
 	char host[ADDR_TEXT_MAX] = "", port[8] = "";
@@ -152,7 +152,7 @@ new_change(struct on_state *o, const char *program, const struct server *s,
 	c->server = s->number;
 	list_init(&c->link);
 	c->program = strdup(program);
-	describe(c, s, w);
+	on_state_describe(c, s, w);
 	if (c->program != NULL && !c->env.failed)
 		return c;
 	free_change(c);
@@ -160,7 +160,7 @@ new_change(struct on_state *o, const char *program, const struct server *s,
 }
 
 static void
-drop(struct on_state *o, const struct server *s, const char *why)
+on_state_drop(struct on_state *o, const struct server *s, const char *why)
 {
 	o->dropped++;
 	log_warn("on_state dropped server=%u error=\"%s\" dropped=%llu",
@@ -174,12 +174,12 @@ on_state_add(struct on_state *o, const char *program, const struct server *s,
 	struct change *c;
 
 	if (o->waits >= ON_STATE_WAITING) {
-		drop(o, s, "too many changes wait");
+		on_state_drop(o, s, "too many changes wait");
 		return;
 	}
 	c = new_change(o, program, s, w);
 	if (c == NULL) {
-		drop(o, s, "out of memory");
+		on_state_drop(o, s, "out of memory");
 		return;
 	}
 	list_append(&o->waiting, &c->link);

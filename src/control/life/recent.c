@@ -30,7 +30,8 @@ recent_note(
 }
 
 static void
-tell(const struct recent_change *n, uint64_t now_ms, struct reply *r)
+life_recent_tell(
+    const struct recent_change *n, uint64_t now_ms, struct reply *r)
 {
 	char time[CLOCK_TEXT_MAX];
 	struct facts f;
@@ -54,7 +55,8 @@ recent_tell(const struct recent *c, uint64_t now_ms, struct reply *r)
 
 	facts_list_begin(r);
 	for (i = 1; i <= c->count; i++)
-		tell(&c->list[(c->next + RECENT_CHANGES - i) % RECENT_CHANGES],
+		life_recent_tell(
+		    &c->list[(c->next + RECENT_CHANGES - i) % RECENT_CHANGES],
 		    now_ms, r);
 	facts_list_end(r);
 }

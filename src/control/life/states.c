@@ -93,7 +93,7 @@ on_well(void *arg, struct server *s)
 /* What is taken over from another process was announced by that one; and of two
  * that know a server, the one that serves runs the program. */
 static void
-announce(struct pen *p, struct server *s, const struct server_change *c)
+states_announce(struct pen *p, struct server *s, const struct server_change *c)
 {
 	const char *program = p->plan->config.on_state;
 
@@ -115,7 +115,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 		return;
 	recent_note(&p->recent, s, c);
 	if (!predecessor_is_there(&p->predecessor))
-		announce(p, s, c);
+		states_announce(p, s, c);
 	if (c->is == SERVER_SUSPECT || c->is == SERVER_BLACKLISTED)
 		await_revival(p);
 	if (c->is == SERVER_SUSPECT && p->checker != NULL)

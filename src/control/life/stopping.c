@@ -66,7 +66,7 @@ follow_successor(struct pen *p, uint64_t now)
 }
 
 static void
-on_tick(struct timer *t)
+stopping_on_tick(struct timer *t)
 {
 	struct pen *p = list_entry(t, struct pen, stopping.tick);
 	uint64_t left = stopping_left(p), now = loop_now(p->loop);
@@ -84,7 +84,7 @@ on_tick(struct timer *t)
 void
 stopping_init(struct stopping *s)
 {
-	timer_init(&s->tick, on_tick);
+	timer_init(&s->tick, stopping_on_tick);
 }
 
 void

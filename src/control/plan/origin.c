@@ -13,7 +13,7 @@
 
 /* Either what stands on the command line or FILE:LINE and the row's name. */
 static const char *
-describe(const struct call *c, char text[ORIGIN_TEXT_MAX])
+origin_describe(const struct call *c, char text[ORIGIN_TEXT_MAX])
 {
 	if (c->option != NULL)
 		return c->option;
@@ -61,7 +61,7 @@ note_certificate(const struct call *c, const char *origin)
 
 /* Each control socket has its own; none is left when they were removed. */
 static int
-note_control(const struct call *c, const char *origin)
+origin_note_control(const struct call *c, const char *origin)
 {
 	struct plan *p = c->plan;
 
@@ -127,7 +127,7 @@ int
 origin_note(const struct call *c)
 {
 	char text[ORIGIN_TEXT_MAX];
-	const char *origin = describe(c, text);
+	const char *origin = origin_describe(c, text);
 	const struct command *row = c->row;
 	unsigned i;
 
@@ -140,7 +140,8 @@ origin_note(const struct call *c)
 	if (strcmp(row->name, "ssl_key") == 0 &&
 	    text_set(&c->plan->pair_origin[pair_of(c)].key, origin) < 0)
 		return -1;
-	if (strcmp(row->name, "control") == 0 && note_control(c, origin) < 0)
+	if (strcmp(row->name, "control") == 0 &&
+	    origin_note_control(c, origin) < 0)
 		return -1;
 	if (row->alias != NULL)
 		row = table_find(row->alias); /* which is what it sets */

@@ -16,7 +16,7 @@
 /* Calls `visit` for each; goes on after a failure, so that text_own()
  * leaves nothing that belongs to another plan. Returns 0 if all went well. */
 static int
-each_text(struct plan *p, int (*visit)(char **text))
+plan_each_text(struct plan *p, int (*visit)(char **text))
 {
 	const struct command *row;
 	unsigned i;
@@ -116,7 +116,7 @@ plan_new(void)
 static void
 plan_fini(struct plan *p)
 {
-	each_text(p, text_free);
+	plan_each_text(p, text_free);
 	each_list(p, free_list);
 	plan_servers_fini(&p->servers);
 	plan_acls_fini(&p->acls);
@@ -142,7 +142,7 @@ plan_copy(const struct plan *from)
 		return NULL;
 	*p = *from;
 	rc = plan_servers_copy(&p->servers, &from->servers);
-	rc |= each_text(p, text_own);
+	rc |= plan_each_text(p, text_own);
 	rc |= each_list(p, own_list);
 	rc |= plan_acls_copy(&p->acls, &from->acls);
 	p->routes = route_plans_hold(from->routes);

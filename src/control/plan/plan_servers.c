@@ -35,7 +35,7 @@ struct plan_page {
 /* Calls `visit` for each of its strings, also after a failure. Returns 0 if all
  * calls did. */
 static int
-each_text(struct server_plan *s, int (*visit)(char **text))
+plan_servers_each_text(struct server_plan *s, int (*visit)(char **text))
 {
 	const struct command *row;
 	int rc = visit(&s->origin) | visit(&s->address) | visit(&s->target);
@@ -48,7 +48,7 @@ each_text(struct server_plan *s, int (*visit)(char **text))
 void
 server_plan_clear(struct server_plan *s)
 {
-	each_text(s, text_free);
+	plan_servers_each_text(s, text_free);
 	server_plan_init(s);
 }
 
@@ -73,7 +73,7 @@ server_plan_become(struct server_plan *s, const struct server_plan *from)
 {
 	struct server_plan new = *from;
 
-	if (each_text(&new, text_own) < 0) {
+	if (plan_servers_each_text(&new, text_own) < 0) {
 		server_plan_clear(&new);
 		return -1;
 	}
@@ -121,7 +121,7 @@ page_copy(const struct plan_page *from)
 
 	for (i = 0; page != NULL && i < PAGE_SLOTS; i++) {
 		page->slot[i] = from->slot[i];
-		if (each_text(&page->slot[i], text_own) < 0)
+		if (plan_servers_each_text(&page->slot[i], text_own) < 0)
 			page = page_release(page);
 	}
 	return page;

@@ -44,7 +44,7 @@ server_index_new(void)
 }
 
 static void
-forget(struct server_index *x, unsigned slot)
+server_index_forget(struct server_index *x, unsigned slot)
 {
 	struct key *k;
 
@@ -67,7 +67,7 @@ server_index_free(struct server_index *x)
 	if (x == NULL)
 		return;
 	for (slot = 0; slot < x->room; slot++)
-		forget(x, slot);
+		server_index_forget(x, slot);
 	free(x->keys);
 	hash_table_fini(&x->table);
 	free(x);
@@ -79,7 +79,7 @@ server_index_free(struct server_index *x)
 enum { KEY_MAX = 256 };
 
 static uint64_t
-hash_of(const struct server_index *x, const char *text)
+server_index_hash_of(const struct server_index *x, const char *text)
 {
 	char lower[KEY_MAX];
 	size_t n;
@@ -90,7 +90,7 @@ hash_of(const struct server_index *x, const char *text)
 }
 
 static struct group *
-group_of(const struct hash_table_link *l)
+server_index_group_of(const struct hash_table_link *l)
 {
 	return list_entry(
 	    (struct hash_table_link *)(uintptr_t)l, struct group, link);
@@ -114,7 +114,7 @@ find_group(struct server_index *x, uint64_t hash)
 	struct group *g;
 
 	if (l != NULL)
-		return group_of(l);
+		return server_index_group_of(l);
 	g = malloc(sizeof(*g));
 	if (g == NULL)
 		return NULL;
@@ -124,9 +124,9 @@ find_group(struct server_index *x, uint64_t hash)
 }
 
 static int
-add(struct server_index *x, unsigned slot, const char *text)
+server_index_add(struct server_index *x, unsigned slot, const char *text)
 {
-	uint64_t hash = hash_of(x, text);
+	uint64_t hash = server_index_hash_of(x, text);
 	struct key *k;
 
 	for (k = x->keys[slot]; k != NULL; k = k->next)
@@ -154,16 +154,17 @@ server_index_set(struct server_index *x, const struct server *s)
 	unsigned i;
 	int rc;
 
-	forget(x, s->slot);
+	server_index_forget(x, s->slot);
 	if ((!s->present && !s->unresolved) || s->role != SERVER_REGULAR)
 		return 0;
 	keys = array_grow(x->keys, &x->room, sizeof(struct key *), s->slot);
 	if (keys == NULL)
 		return -1;
 	x->keys = keys;
-	rc = add(x, s->slot, s->name);
+	rc = server_index_add(x, s->slot, s->name);
 	for (i = 0; i < s->addrs.count; i++)
-		rc |= add(x, s->slot, addr_format_host(&s->addrs.addr[i], ip));
+		rc |= server_index_add(
+		    x, s->slot, addr_format_host(&s->addrs.addr[i], ip));
 	return rc;
 }
 
@@ -173,13 +174,13 @@ void
 server_index_each(const struct server_index *x, const char *key,
     void (*visit)(void *arg, unsigned slot), void *arg)
 {
-	const struct hash_table_link *l =
-	    hash_table_find(&x->table, hash_of(x, key), is_any, NULL);
+	const struct hash_table_link *l = hash_table_find(
+	    &x->table, server_index_hash_of(x, key), is_any, NULL);
 	const struct list *head, *at;
 
 	if (l == NULL)
 		return;
-	head = &group_of(l)->keys;
+	head = &server_index_group_of(l)->keys;
 	for (at = head->next; at != head; at = at->next)
 		visit(arg,
 		    list_entry((struct list *)(uintptr_t)at, struct key, same)

@@ -28,7 +28,7 @@ find_row(const char *word)
 
 /* "expected acl, address ... up, drain, down or remove" */
 static int
-refuse(const char *word, struct error *e)
+server_setting_refuse(const char *word, struct error *e)
 {
 	char list[COMMAND_TEXT_MAX];
 	const struct choice *choice;
@@ -63,8 +63,8 @@ value_words_at(const struct command *row, const struct words *w, int at)
 }
 
 static int
-set_one(struct call *c, struct server_plan *s, const struct command *row,
-    const struct words *value, struct error *e)
+server_setting_set_one(struct call *c, struct server_plan *s,
+    const struct command *row, const struct words *value, struct error *e)
 {
 	bool named = row->kind == KIND_CHOICE || row->kind == KIND_CHECK;
 	struct error why;
@@ -90,12 +90,12 @@ server_setting_run(struct call *c, struct server_plan *s, struct error *e)
 		}
 		row = find_row(w->word[k]);
 		if (row == NULL)
-			return refuse(w->word[k], e);
+			return server_setting_refuse(w->word[k], e);
 		if (!(row->flags & ROW_BARE) && ++k == w->count)
 			return error_set(
 			    e, "\"%.100s\" needs a value", row->name);
 		value = value_words_at(row, w, k);
-		if (set_one(c, s, row, &value, e) < 0)
+		if (server_setting_set_one(c, s, row, &value, e) < 0)
 			return -1;
 		k += value.count - 1;
 	}
@@ -122,7 +122,7 @@ print_one(
 }
 
 static bool
-is_address(const struct command *row)
+server_setting_is_address(const struct command *row)
 {
 	return row->kind == KIND_HOST || row->kind == KIND_PORT;
 }
@@ -137,7 +137,8 @@ print_if_set(const struct server_plan *s, unsigned flags, bool checks,
 
 	server_plan_init(&empty);
 	for (row = rows_server; row->name != NULL; row++)
-		if ((row->flags & ROW_IF_SET) == flags && !is_address(row) &&
+		if ((row->flags & ROW_IF_SET) == flags &&
+		    !server_setting_is_address(row) &&
 		    checks == (row->kind == KIND_CHECK) &&
 		    !value_equal(row, s, &empty))
 			print_one(row, s, out);
@@ -163,7 +164,7 @@ server_setting_print_short(const struct server_plan *s, struct buffer *out)
 	const struct command *row;
 
 	for (row = rows_server; row->name != NULL; row++)
-		if (is_address(row))
+		if (server_setting_is_address(row))
 			print_one(row, s, out);
 	print_if_set(s, 0, false, out);
 	print_if_set(s, ROW_IF_SET, false, out);

@@ -37,7 +37,7 @@ setting_next_difference(
 }
 
 static void
-tell(struct facts *f, const struct plan *p, const struct command *row)
+setting_tell(struct facts *f, const struct plan *p, const struct command *row)
 {
 	const char *key = row->key != NULL ? row->key : row->name;
 
@@ -56,7 +56,7 @@ tell_options(struct facts *f, const struct plan *p)
 	TABLE_EACH (row)
 		if (value_is_there(row) && row->flags & ROW_OPTION &&
 		    table_find(row->name) == NULL)
-			tell(f, p, row);
+			setting_tell(f, p, row);
 }
 
 /* Of rows that share their value, the one with a key tells it. */
@@ -67,7 +67,7 @@ setting_tell_all(struct facts *f, const struct plan *p)
 
 	SETTING_EACH (row)
 		if (row->kind != KIND_SELF || row->key != NULL)
-			tell(f, p, row);
+			setting_tell(f, p, row);
 	tell_options(f, p);
 }
 
@@ -105,7 +105,7 @@ setting_number(const struct plan *p, const struct command *row)
 /* ---- as commands ---- */
 
 static int
-answer(struct call *c, struct error *e)
+setting_answer(struct call *c, struct error *e)
 {
 	struct facts f;
 
@@ -116,7 +116,7 @@ answer(struct call *c, struct error *e)
 		return 0;
 	}
 	facts_begin(&f, c->reply, FACTS_SILENT);
-	tell(&f, c->plan, c->row);
+	setting_tell(&f, c->plan, c->row);
 	facts_end(&f);
 	return 0;
 }
@@ -131,7 +131,7 @@ shrinks(const struct call *c, uint64_t before)
 }
 
 static int
-set(struct call *c, struct error *e)
+setting_set(struct call *c, struct error *e)
 {
 	const struct command *row = c->row;
 	uint64_t before =
@@ -148,8 +148,8 @@ int
 setting_run(struct call *c, struct error *e)
 {
 	if (!row_changes(c->row, c->words->count, c->no))
-		return answer(c, e);
-	if (set(c, e) < 0)
+		return setting_answer(c, e);
+	if (setting_set(c, e) < 0)
 		return -1;
-	return value_echoes(c->row) && !c->no ? answer(c, e) : 0;
+	return value_echoes(c->row) && !c->no ? setting_answer(c, e) : 0;
 }

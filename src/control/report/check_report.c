@@ -39,8 +39,8 @@ tell_count(struct facts *f, const struct pen *p, const struct server *s)
 }
 
 static void
-tell_server(struct reply *r, const struct pen *p, const struct server *s,
-    const struct finding *found)
+check_report_tell_server(struct reply *r, const struct pen *p,
+    const struct server *s, const struct finding *found)
 {
 	struct facts f;
 
@@ -139,7 +139,7 @@ more_checks(struct reply *r, struct pen *p)
 		const struct server *s = pool_slot(p->pool, (unsigned)r->at++);
 
 		if (find_out(p, s, &found))
-			tell_server(r, p, s, &found);
+			check_report_tell_server(r, p, s, &found);
 	}
 	if (r->at < count)
 		return true;

@@ -372,8 +372,8 @@ counter_metric(
 /* ---- reports ---- */
 
 static void
-tell(struct facts *f, const struct counter_view *v, const struct counter *c,
-    unsigned i, const char *prefix)
+report_counters_tell(struct facts *f, const struct counter_view *v,
+    const struct counter *c, unsigned i, const char *prefix)
 {
 	char name[64];
 
@@ -407,7 +407,8 @@ counters_tell(struct facts *f, const struct pen *p, bool dsr_alone)
 			for (c = first; goes_with(c, first); c++)
 				if (v.of[c->source] != NULL &&
 				    (dsr || !dsr_alone))
-					tell(f, &v, c, i, prefix);
+					report_counters_tell(
+					    f, &v, c, i, prefix);
 		} while (++i < first->count);
 	}
 }

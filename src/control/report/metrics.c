@@ -23,7 +23,7 @@ suffix(enum metric_type type)
 }
 
 static void
-add_line(struct buffer *out, const char *name, const char *tail,
+metrics_add_line(struct buffer *out, const char *name, const char *tail,
     const char *labels, const char *value)
 {
 	if (labels != NULL)
@@ -53,8 +53,8 @@ metric_number(struct buffer *out, const struct family *f, const char *labels,
 {
 	char text[32];
 
-	add_line(out, f->name, suffix(f->type), labels,
-	    format_number(text, value));
+	metrics_add_line(
+	    out, f->name, suffix(f->type), labels, format_number(text, value));
 }
 
 void
@@ -63,7 +63,7 @@ metric_seconds(struct buffer *out, const struct family *f, const char *labels,
 {
 	char text[32];
 
-	add_line(
+	metrics_add_line(
 	    out, f->name, suffix(f->type), labels, format_seconds(text, us));
 }
 
@@ -83,12 +83,13 @@ metric_duration(struct buffer *out, const struct family *f, const char *labels,
 			snprintf(bound, sizeof(bound), "+Inf");
 		snprintf(all, sizeof(all), "%s%sle=\"%s\"", own,
 		    *own != '\0' ? "," : "", bound);
-		add_line(
+		metrics_add_line(
 		    out, f->name, "_bucket", all, format_number(text, sum));
 	}
-	add_line(
+	metrics_add_line(
 	    out, f->name, "_sum", labels, format_seconds(text, d->sum_us));
-	add_line(out, f->name, "_count", labels, format_number(text, sum));
+	metrics_add_line(
+	    out, f->name, "_count", labels, format_number(text, sum));
 }
 
 /* Backslash, quote and newline are escaped, as the format has it; what is not
@@ -124,12 +125,12 @@ add_counter(const struct counter_view *v, const struct counter *c,
 	unsigned i;
 
 	if (c->count == 0)
-		add_line(out, c->metric, suffix(c->type), c->labels,
+		metrics_add_line(out, c->metric, suffix(c->type), c->labels,
 		    format_number(text, counter_metric(v, c, 0)));
 	for (i = 0; i < c->count; i++) {
 		snprintf(labels, sizeof(labels), "%s=\"%s\"", c->labels,
 		    c->item(i));
-		add_line(out, c->metric, suffix(c->type), labels,
+		metrics_add_line(out, c->metric, suffix(c->type), labels,
 		    format_number(text, counter_metric(v, c, i)));
 	}
 }
@@ -148,7 +149,7 @@ add_head(const struct metrics_walk *w, const char *name, enum metric_type type,
 
 /* A family at its first row, with those of its rows that come later. */
 static void
-add_counters(struct metrics_walk *w, struct buffer *out)
+metrics_add_counters(struct metrics_walk *w, struct buffer *out)
 {
 	const struct counter *c, *first = counter_at(w->number);
 	struct counter_view v;
@@ -168,7 +169,7 @@ more_counters(struct metrics_walk *w, struct buffer *out)
 {
 	while (counter_at(w->number) != NULL &&
 	    buffer_length(out) < REPLY_PIECE) {
-		add_counters(w, out);
+		metrics_add_counters(w, out);
 		w->number++;
 	}
 	return counter_at(w->number) != NULL;
@@ -192,7 +193,8 @@ more_of_process(struct metrics_walk *w, struct buffer *out)
 
 /* Returns false when the family has all its lines. */
 static bool
-add_servers(struct metrics_walk *w, const struct family *f, struct buffer *out)
+metrics_add_servers(
+    struct metrics_walk *w, const struct family *f, struct buffer *out)
 {
 	unsigned slots = pool_slots(w->pen->pool);
 	const struct server *s;
@@ -214,7 +216,7 @@ more_of_servers(struct metrics_walk *w, struct buffer *out)
 	    buffer_length(out) < REPLY_PIECE) {
 		if (w->slot == 0)
 			add_head(w, f->name, f->type, f->help, out);
-		if (add_servers(w, f, out))
+		if (metrics_add_servers(w, f, out))
 			continue;
 		w->number++;
 		w->slot = 0;

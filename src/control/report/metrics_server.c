@@ -27,8 +27,8 @@ labels_of(
 }
 
 static void
-add_number(const struct family *f, const struct server *s, uint64_t value,
-    struct buffer *out)
+metrics_server_add_number(const struct family *f, const struct server *s,
+    uint64_t value, struct buffer *out)
 {
 	char labels[LABELS_MAX];
 
@@ -56,7 +56,7 @@ each_up(const struct family *f, const struct pen *p, const struct server *s,
     struct buffer *out)
 {
 	(void)p;
-	add_number(f, s, server_is_healthy(s), out);
+	metrics_server_add_number(f, s, server_is_healthy(s), out);
 }
 
 /* A set of states, of which one is 1. */
@@ -82,7 +82,7 @@ each_changes(const struct family *f, const struct pen *p,
     const struct server *s, struct buffer *out)
 {
 	(void)p;
-	add_number(f, s, s->history.changes, out);
+	metrics_server_add_number(f, s, s->history.changes, out);
 }
 
 static void
@@ -90,7 +90,7 @@ each_since(const struct family *f, const struct pen *p, const struct server *s,
     struct buffer *out)
 {
 	(void)p;
-	add_number(f, s, (uint64_t)s->history.since_wall, out);
+	metrics_server_add_number(f, s, (uint64_t)s->history.since_wall, out);
 }
 
 /* Those that last, too. */
@@ -168,7 +168,7 @@ each_check(const struct family *f, const struct pen *p, const struct server *s,
 	bool good;
 
 	if (checked(p, s, &good, &us))
-		add_number(f, s, good, out);
+		metrics_server_add_number(f, s, good, out);
 }
 
 static void
@@ -188,7 +188,7 @@ each_weight(const struct family *f, const struct pen *p, const struct server *s,
     struct buffer *out)
 {
 	(void)p;
-	add_number(f, s, s->set.weight, out);
+	metrics_server_add_number(f, s, s->set.weight, out);
 }
 
 /* `offset` is that of a number in struct server. */
@@ -200,7 +200,7 @@ each_counter(const struct family *f, const struct pen *p,
 
 	(void)p;
 	memcpy(&value, (const char *)s + f->offset, sizeof(value));
-	add_number(f, s, value, out);
+	metrics_server_add_number(f, s, value, out);
 }
 
 #define DURATION(member) \

@@ -19,7 +19,7 @@ report_counters(const struct pen *p, struct reply *r, enum facts_style style)
 }
 
 static void
-log_lines(struct buffer *text)
+report_log_lines(struct buffer *text)
 {
 	char *line, *rest = NULL;
 
@@ -42,7 +42,7 @@ report_log(struct pen *p)
 		more = r.more(&r, p);
 		if (!more)
 			report_counters(p, &r, FACTS_LINES);
-		log_lines(&r.out);
+		report_log_lines(&r.out);
 		buffer_fini(&r.out);
 	}
 	reply_fini(&r);

@@ -37,7 +37,7 @@ report_now(const struct pen *p)
 /* ---- groups of facts ---- */
 
 static void
-tell_address(struct facts *f, const struct server *s)
+server_report_tell_address(struct facts *f, const struct server *s)
 {
 	char host[ADDR_TEXT_MAX] = "0.0.0.0";
 	const struct addr *at = &s->addrs.addr[s->addr_first];
@@ -62,7 +62,7 @@ tell_numbers(struct facts *f, const struct server *s)
 }
 
 static void
-tell_state(struct facts *f, const struct server *s, uint64_t now)
+server_report_tell_state(struct facts *f, const struct server *s, uint64_t now)
 {
 	const struct server_history *h = &s->history;
 	char since[REPORT_TEXT_MAX];
@@ -121,10 +121,10 @@ tell_short(struct reply *r, const struct pen *p, const struct server *s)
 
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", s->number);
-	tell_address(&f, s);
+	server_report_tell_address(&f, s);
 	tell_numbers(&f, s);
 	if (r->json) {
-		tell_state(&f, s, now);
+		server_report_tell_state(&f, s, now);
 		tell_counts(&f, s, now);
 		report_check(&f, p, s);
 		server_setting_tell(&f, &s->set, acl_of(p, s));
@@ -140,8 +140,8 @@ tell_long(struct reply *r, const struct pen *p, const struct server *s)
 
 	facts_begin(&f, r, FACTS_LINE);
 	facts_number(&f, "server", s->number);
-	tell_state(&f, s, now);
-	tell_address(&f, s);
+	server_report_tell_state(&f, s, now);
+	server_report_tell_address(&f, s);
 	tell_numbers(&f, s);
 	tell_counts(&f, s, now);
 	report_check(&f, p, s);
@@ -163,7 +163,7 @@ slots_in_use(const struct pool *p)
 
 /* The regular servers by number, then the special ones. */
 static struct server *
-server_at(const struct pool *p, unsigned i, unsigned regular)
+server_report_server_at(const struct pool *p, unsigned i, unsigned regular)
 {
 	return i < regular ? pool_server(p, i) : pool_slot(p, i - regular);
 }
@@ -189,7 +189,8 @@ more_servers_long(struct reply *r, struct pen *p)
 	const struct server *s;
 
 	while (r->at < count && buffer_length(&r->out) < REPLY_PIECE) {
-		s = server_at(p->pool, (unsigned)r->at++, regular);
+		s = server_report_server_at(
+		    p->pool, (unsigned)r->at++, regular);
 		if (!server_is_known(s))
 			continue;
 		if (r->json)
@@ -204,7 +205,8 @@ more_servers_long(struct reply *r, struct pen *p)
 }
 
 static void
-begin(struct reply *r, bool (*more)(struct reply *r, struct pen *p))
+server_report_begin(
+    struct reply *r, bool (*more)(struct reply *r, struct pen *p))
 {
 	facts_list_begin(r);
 	r->at = 0;
@@ -214,11 +216,11 @@ begin(struct reply *r, bool (*more)(struct reply *r, struct pen *p))
 void
 report_servers(struct reply *r)
 {
-	begin(r, more_servers);
+	server_report_begin(r, more_servers);
 }
 
 void
 report_servers_long(struct reply *r)
 {
-	begin(r, more_servers_long);
+	server_report_begin(r, more_servers_long);
 }

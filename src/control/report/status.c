@@ -12,24 +12,24 @@
 #include "pool/balance.h"
 
 static void
-add(struct buffer *out, const char *text)
+status_add(struct buffer *out, const char *text)
 {
 	(void)buffer_append(out, text, strlen(text));
 }
 
 static void
-add_escaped(struct buffer *out, const char *text)
+status_add_escaped(struct buffer *out, const char *text)
 {
 	for (; *text != '\0'; text++)
 		switch (*text) {
 		case '<':
-			add(out, "&lt;");
+			status_add(out, "&lt;");
 			break;
 		case '&':
-			add(out, "&amp;");
+			status_add(out, "&amp;");
 			break;
 		case '"':
-			add(out, "&quot;");
+			status_add(out, "&quot;");
 			break;
 		default:
 			(void)buffer_append(out, text, 1);
@@ -39,13 +39,13 @@ add_escaped(struct buffer *out, const char *text)
 static void
 add_cell(struct buffer *out, const char *text)
 {
-	add(out, "<td>");
-	add_escaped(out, text);
-	add(out, "</td>");
+	status_add(out, "<td>");
+	status_add_escaped(out, text);
+	status_add(out, "</td>");
 }
 
 static void
-add_number(struct buffer *out, uint64_t n)
+status_add_number(struct buffer *out, uint64_t n)
 {
 	reply_add(out, "<td class=\"n\">%llu</td>", (unsigned long long)n);
 }
@@ -60,41 +60,41 @@ add_history(struct buffer *out, const struct server *s, uint64_t now)
 	add_cell(out, clock_text(s->history.since_wall, text));
 	add_cell(out, s->history.reason);
 	reply_add(out, "<td class=\"n\">%s</td>", report_rate(s, now, text));
-	add_number(out, histogram_percentile(h, 50));
-	add_number(out, histogram_percentile(h, 99));
+	status_add_number(out, histogram_percentile(h, 50));
+	status_add_number(out, histogram_percentile(h, 99));
 }
 
 static void
-add_server(struct buffer *out, const struct server *s, uint64_t now)
+status_add_server(struct buffer *out, const struct server *s, uint64_t now)
 {
 	char at[ADDR_TEXT_MAX] = "";
 
 	if (s->addrs.count > 0)
 		addr_format(&s->addrs.addr[s->addr_first], at);
 	reply_add(out, "<tr class=\"%s\">", report_server_state(s));
-	add_number(out, s->number);
+	status_add_number(out, s->number);
 	add_cell(out, s->name != NULL ? s->name : "");
 	add_cell(out, at);
 	add_cell(out, report_server_state(s));
-	add_number(out, s->connections);
-	add_number(out, s->set.soft);
-	add_number(out, s->set.hard);
-	add_number(out, s->set.weight);
+	status_add_number(out, s->connections);
+	status_add_number(out, s->set.soft);
+	status_add_number(out, s->set.hard);
+	status_add_number(out, s->set.weight);
 	reply_add(out, "<td class=\"n\">%d</td>", s->set.prio);
-	add_number(out, s->connects);
-	add_number(out, s->failures);
-	add_number(out, s->sent);
-	add_number(out, s->received);
+	status_add_number(out, s->connects);
+	status_add_number(out, s->failures);
+	status_add_number(out, s->sent);
+	status_add_number(out, s->received);
 	add_history(out, s, now);
-	add(out, "</tr>\n");
+	status_add(out, "</tr>\n");
 }
 
 static void
-add_servers(const struct pen *p, struct buffer *out)
+status_add_servers(const struct pen *p, struct buffer *out)
 {
 	unsigned i;
 
-	add(out,
+	status_add(out,
 	    "<table>\n<caption>Servers</caption>\n<thead><tr>"
 	    "<th>server</th><th>name</th><th>address</th><th>state</th>"
 	    "<th>conn</th><th>max</th><th>hard</th><th>weight</th>"
@@ -105,20 +105,21 @@ add_servers(const struct pen *p, struct buffer *out)
 	    "<tbody>\n");
 	for (i = 0; i < pool_count(p->pool); i++)
 		if (server_is_known(pool_server(p->pool, i)))
-			add_server(out, pool_server(p->pool, i), report_now(p));
-	add(out, "</tbody></table>\n");
+			status_add_server(
+			    out, pool_server(p->pool, i), report_now(p));
+	status_add(out, "</tbody></table>\n");
 }
 
 static void
-add_counters(const struct pen *p, struct buffer *out)
+status_add_counters(const struct pen *p, struct buffer *out)
 {
 	struct reply r;
 
 	reply_init(&r);
 	report_counters(p, &r, FACTS_HTML);
-	add(out, "<table>\n<caption>Counters</caption>\n<tbody>\n");
+	status_add(out, "<table>\n<caption>Counters</caption>\n<tbody>\n");
 	(void)buffer_append(out, buffer_bytes(&r.out), buffer_length(&r.out));
-	add(out, "</tbody></table>\n");
+	status_add(out, "</tbody></table>\n");
 	reply_fini(&r);
 }
 
@@ -131,7 +132,7 @@ status_page(const struct pen *p, struct buffer *out)
 
 	if (localtime_r(&now, &tm) != NULL)
 		strftime(when, sizeof(when), "%Y-%m-%d %H:%M:%S %z", &tm);
-	add(out,
+	status_add(out,
 	    "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
 	    "<title>pen status</title>\n<style>\n"
 	    "body { font-family: sans-serif; margin: 1em }\n"
@@ -143,21 +144,21 @@ status_page(const struct pen *p, struct buffer *out)
 	    ".down, .suspect, .blacklisted { background: #fdd }\n"
 	    ".drain, .maint, .removed { background: #ffd }\n"
 	    "</style></head><body>\n<h1>pen ");
-	add_escaped(
+	status_add_escaped(
 	    out, p->plan->listen_text != NULL ? p->plan->listen_text : "");
 	reply_add(out, "</h1>\n<p>pen %s, balance %s, %s</p>\n",
 	    PACKAGE_VERSION, p->plan->config.pool.balance->name, when);
 	if (pool_panic(p->pool)->on)
-		add(out,
+		status_add(out,
 		    "<p>panic: too few servers are up, all are tried</p>\n");
 	if (p->phase == PHASE_DRAINING) {
-		add(out, "<p>");
+		status_add(out, "<p>");
 		stopping_tell(p, out);
-		add(out, "</p>\n");
+		status_add(out, "</p>\n");
 	}
-	add_servers(p, out);
-	add_counters(p, out);
-	add(out, "</body></html>\n");
+	status_add_servers(p, out);
+	status_add_counters(p, out);
+	status_add(out, "</body></html>\n");
 }
 
 int

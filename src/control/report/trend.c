@@ -113,7 +113,7 @@ find_certificate(struct trend *t)
 }
 
 static void
-on_time(struct timer *timer)
+trend_on_time(struct timer *timer)
 {
 	struct trend *t = list_entry(timer, struct trend, timer);
 
@@ -204,7 +204,7 @@ trend_new(struct pen *p)
 	for (i = 0; i < TREND_MINUTE; i++)
 		mark_now(t, &t->marks[i]);
 	find_certificate(t);
-	timer_init(&t->timer, on_time);
+	timer_init(&t->timer, trend_on_time);
 	if (timer_start(p->loop, &t->timer, TREND_STEP_MS) == 0)
 		return t;
 	free(t);
@@ -225,7 +225,7 @@ trend_free(struct trend *t)
 
 /* The position of the i-th sample from the oldest on. */
 static unsigned
-position(const struct trend *t, unsigned i)
+trend_position(const struct trend *t, unsigned i)
 {
 	return (t->next + TREND_SAMPLES - t->count + i) % TREND_SAMPLES;
 }
@@ -240,12 +240,12 @@ add_total(const struct trend *t, unsigned what, struct buffer *out)
 	reply_add(out, "%s\"total %s\":[", what == 0 ? "{" : ",", names[what]);
 	for (i = 0; i < t->count; i++)
 		reply_add(out, "%s%llu", i > 0 ? "," : "",
-		    (unsigned long long)t->totals[what][position(t, i)]);
+		    (unsigned long long)t->totals[what][trend_position(t, i)]);
 	reply_add(out, "]");
 }
 
 static void
-add_server(const struct trend *t, unsigned slot, struct buffer *out)
+trend_add_server(const struct trend *t, unsigned slot, struct buffer *out)
 {
 	const struct server *s = pool_slot(t->pen->pool, slot);
 	const struct trend_server *ts = &t->servers[slot];
@@ -256,7 +256,8 @@ add_server(const struct trend *t, unsigned slot, struct buffer *out)
 	reply_add(out, ",\"server %u\":[", s->number);
 	for (i = 0; i < t->count; i++)
 		reply_add(out, "%s%.1f", i > 0 ? "," : "",
-		    ts->connects[position(t, i)] * 1000.0 / TREND_STEP_MS);
+		    ts->connects[trend_position(t, i)] * 1000.0 /
+			TREND_STEP_MS);
 	reply_add(out, "]");
 }
 
@@ -269,7 +270,7 @@ trend_more(const struct trend *t, unsigned *at, struct buffer *out)
 		if (*at < TREND_TOTALS)
 			add_total(t, *at, out);
 		else
-			add_server(t, *at - TREND_TOTALS, out);
+			trend_add_server(t, *at - TREND_TOTALS, out);
 		++*at;
 	}
 	if (*at < most)

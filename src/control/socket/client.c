@@ -94,7 +94,7 @@ be_patient(struct client *k)
 /* ---- lines ---- */
 
 static void
-begin(struct client *k, char *line)
+client_begin(struct client *k, char *line)
 {
 	be_patient(k);
 	if (request_begin(&k->request, line) == 0)
@@ -106,7 +106,7 @@ begin(struct client *k, char *line)
 /* Takes the next line, complete with its newline or with the client's end.
  * Returns whether there was one. */
 static bool
-take_line(struct client *k)
+client_take_line(struct client *k)
 {
 	size_t n = buffer_length(&k->in), skip;
 	const char *bytes = n > 0 ? buffer_bytes(&k->in) : "";
@@ -131,7 +131,7 @@ take_line(struct client *k)
 		reply_add(
 		    &k->request.reply.out, "error: a line with a NUL byte\n");
 	else
-		begin(k, line);
+		client_begin(k, line);
 	free(line);
 	buffer_consume(&k->in, skip);
 	return true;
@@ -146,7 +146,7 @@ is_heard(const struct client *k)
 
 /* Whether there is room for more of its bytes. */
 static bool
-has_room(const struct client *k)
+client_has_room(const struct client *k)
 {
 	return !is_heard(k) || buffer_length(&k->in) <= LINE_MAX_LENGTH;
 }
@@ -160,7 +160,7 @@ client_read(struct client *k)
 	char chunk[CHUNK];
 	ssize_t n;
 
-	if (!(k->stream.flags & STREAM_READABLE) || !has_room(k))
+	if (!(k->stream.flags & STREAM_READABLE) || !client_has_room(k))
 		return 0;
 	n = stream_read(&k->stream, chunk, sizeof(chunk));
 	if (n < 0)
@@ -247,7 +247,7 @@ client_work(struct client *k, bool turn)
 	if (!turn)
 		return has_work(k);
 	for (i = 0; i < LINES; i++) {
-		if (!has_work(k) || (!k->busy && !take_line(k)))
+		if (!has_work(k) || (!k->busy && !client_take_line(k)))
 			return false;
 		result = k->busy ? request_run(&k->request) : REQUEST_DONE;
 		k->waits = result == REQUEST_WAITS;
@@ -264,9 +264,9 @@ client_work(struct client *k, bool turn)
 
 /* What the loop is to wait for: nothing that would not be taken now. */
 static unsigned
-wanted(const struct client *k)
+client_wanted(const struct client *k)
 {
-	return (k->ended || !has_room(k) ? 0u : READY_READ) |
+	return (k->ended || !client_has_room(k) ? 0u : READY_READ) |
 	    (buffer_length(&k->request.reply.out) > 0 ? READY_WRITE : 0u);
 }
 
@@ -274,7 +274,8 @@ wanted(const struct client *k)
 static bool
 may_read_on(const struct client *k)
 {
-	return k->stream.flags & STREAM_READABLE && !k->ended && has_room(k);
+	return k->stream.flags & STREAM_READABLE && !k->ended &&
+	    client_has_room(k);
 }
 
 static void
@@ -297,7 +298,8 @@ client_go_on(struct client *k, bool turn)
 		client_close(k);
 		return;
 	}
-	if (watch_want(k->control->loop, &k->stream.watch, wanted(k)) < 0)
+	if (watch_want(k->control->loop, &k->stream.watch, client_wanted(k)) <
+	    0)
 		client_close(k);
 	else if (again || may_read_on(k))
 		pieces_soon(&k->control->pen->replies, &k->turn);
@@ -333,7 +335,7 @@ client_on_wake(struct request *q)
 /* ---- life ---- */
 
 static void
-name_client(struct asker *a, int fd, const struct peer *who)
+client_name_client(struct asker *a, int fd, const struct peer *who)
 {
 	char text[PEER_TEXT_MAX];
 	struct peer_owner owner;
@@ -359,7 +361,7 @@ client_start(
 	k->control = c;
 	k->asker.access = access;
 	k->asker.remote = who->family != AF_UNIX;
-	name_client(&k->asker, fd, who);
+	client_name_client(&k->asker, fd, who);
 	k->free_task.run = client_free_task;
 	k->turn.run = client_on_turn;
 	list_init(&k->free_task.link);

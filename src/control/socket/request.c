@@ -104,7 +104,7 @@ take_json(const struct command *row, struct words *w, bool no, bool *json,
 }
 
 static void
-on_names(struct names *n)
+request_on_names(struct names *n)
 {
 	struct request *q = list_entry(n, struct request, names);
 
@@ -122,13 +122,13 @@ wait_for_names(struct request *q)
 		names_look_up_now(&q->names, NULL);
 		return false;
 	}
-	names_look_up(&q->names, q->pen->resolver, on_names);
+	names_look_up(&q->names, q->pen->resolver, request_on_names);
 	return true;
 }
 
 /* The command changes a draft, which comes into force if it can. */
 static int
-change(struct request *q, struct call *c, bool *waits, struct error *e)
+request_change(struct request *q, struct call *c, bool *waits, struct error *e)
 {
 	size_t said = buffer_length(&q->reply.out);
 	struct pen *p = q->pen;
@@ -186,7 +186,7 @@ note_reload(struct pen *p, bool done)
 
 /* What the answer of the command waits for is wanted if it was carried out. */
 static void
-finish(struct request *q, struct call *c, bool done)
+request_finish(struct request *q, struct call *c, bool done)
 {
 	if (c->wait == NULL)
 		return;
@@ -231,15 +231,15 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 		return -1;
 	if (!row_changes(row, w->count, no) || !row_is_there(row)) {
 		rc = command_run(&c, e);
-		finish(q, &c, rc == 0);
+		request_finish(q, &c, rc == 0);
 		return rc;
 	}
 	if (row->flags & ROW_START && q->pen->phase >= PHASE_SERVING)
 		return error_set(e, "only at the start");
-	rc = change(q, &c, waits, e);
+	rc = request_change(q, &c, waits, e);
 	if (c.reloads && !*waits)
 		note_reload(q->pen, rc == 0);
-	finish(q, &c, rc == 0 && !*waits);
+	request_finish(q, &c, rc == 0 && !*waits);
 	return rc;
 }
 
@@ -329,7 +329,7 @@ run_next(struct request *q, bool *waits)
 /* ---- the line ---- */
 
 static enum request_result
-refuse(struct request *q)
+request_refuse(struct request *q)
 {
 	q->failed = true;
 	q->next = NULL;
@@ -355,7 +355,7 @@ go_on_waiting(struct request *q)
 	if (result == WAIT_DONE)
 		return REQUEST_DONE;
 	q->error = why;
-	return refuse(q);
+	return request_refuse(q);
 }
 
 enum request_result
@@ -380,7 +380,7 @@ request_run(struct request *q)
 		if (q->next == NULL || (q->asker != NULL && q->asker->quit))
 			return REQUEST_DONE;
 		if (run_next(q, &waits) < 0)
-			return refuse(q);
+			return request_refuse(q);
 		if (waits)
 			return REQUEST_WAITS;
 	}

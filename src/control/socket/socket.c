@@ -21,7 +21,7 @@ struct control_listener {
 };
 
 static struct control_listener *
-of(struct list *link)
+socket_of(struct list *link)
 {
 	return list_entry(link, struct control_listener, link);
 }
@@ -55,7 +55,7 @@ may_enter(const struct control *c, const struct peer *who)
 
 /* Whether it is an owner of the socket; sets who it is. */
 static bool
-identify(const struct control_listener *cl, int fd, struct peer *who)
+socket_identify(const struct control_listener *cl, int fd, struct peer *who)
 {
 	struct peer_owner owner;
 
@@ -66,13 +66,13 @@ identify(const struct control_listener *cl, int fd, struct peer *who)
 }
 
 static void
-on_accept(struct listener *l, int fd, const struct peer *from)
+socket_on_accept(struct listener *l, int fd, const struct peer *from)
 {
 	struct control_listener *cl =
 	    list_entry(l, struct control_listener, listener);
 	struct control *c = l->arg;
 	struct peer who = *from;
-	bool owner = identify(cl, fd, &who);
+	bool owner = socket_identify(cl, fd, &who);
 
 	if (!owner && !may_enter(c, &who)) {
 		close(fd);
@@ -113,8 +113,8 @@ control_free(struct control *c)
 		client_close_oldest(c);
 	while ((link = list_first(&c->listeners)) != NULL) {
 		list_remove(link);
-		listener_close(&of(link)->listener);
-		free(of(link));
+		listener_close(&socket_of(link)->listener);
+		free(socket_of(link));
 	}
 	timeouts_fini(&c->idle);
 	free(c);
@@ -127,11 +127,11 @@ control_each_listener(struct control *c,
 	struct list *link;
 
 	for (link = c->listeners.next; link != &c->listeners; link = link->next)
-		fn(arg, &of(link)->listener);
+		fn(arg, &socket_of(link)->listener);
 }
 
 static void
-pause_listener(void *arg, struct listener *l)
+socket_pause_listener(void *arg, struct listener *l)
 {
 	(void)arg;
 	listener_pause(l);
@@ -140,12 +140,12 @@ pause_listener(void *arg, struct listener *l)
 void
 control_pause(struct control *c)
 {
-	control_each_listener(c, pause_listener, NULL);
+	control_each_listener(c, socket_pause_listener, NULL);
 }
 
 /* Events that were fetched already may point to the listeners, which stay. */
 static void
-leave_listener(void *arg, struct listener *l)
+socket_leave_listener(void *arg, struct listener *l)
 {
 	(void)arg;
 	listener_leave(l);
@@ -155,7 +155,7 @@ leave_listener(void *arg, struct listener *l)
 void
 control_leave(struct control *c)
 {
-	control_each_listener(c, leave_listener, NULL);
+	control_each_listener(c, socket_leave_listener, NULL);
 }
 
 int
@@ -177,7 +177,7 @@ control_listen(struct control *c, const struct addr *at,
 	cl->others = plan->others;
 	cl->owner = geteuid();
 	cl->listener.budget = 16;
-	cl->listener.on_accept = on_accept;
+	cl->listener.on_accept = socket_on_accept;
 	cl->listener.arg = c;
 	list_append(&c->listeners, &cl->link);
 	return 0;

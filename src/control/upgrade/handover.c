@@ -15,7 +15,7 @@ enum { HEADER = 12, TYPE_AT = 4, CHECK_AT = 6, FRONT = 14, TEXT_MAX = 255 };
 /* ---- numbers ---- */
 
 static void
-put(unsigned char *to, uint64_t value, unsigned n)
+handover_put(unsigned char *to, uint64_t value, unsigned n)
 {
 	unsigned i;
 
@@ -68,7 +68,7 @@ handover_add_number(struct handover_writer *w, uint64_t value, unsigned n)
 {
 	unsigned char bytes[8];
 
-	put(bytes, value, n);
+	handover_put(bytes, value, n);
 	handover_add(w, bytes, n);
 }
 
@@ -113,8 +113,8 @@ handover_close(struct handover_writer *w)
 	if (w->failed)
 		return;
 	front = (unsigned char *)w->out->data + w->out->start + w->record;
-	put(front, n, 4);
-	put(front + CHECK_AT,
+	handover_put(front, n, 4);
+	handover_put(front + CHECK_AT,
 	    check_of((unsigned)get(front + TYPE_AT, 2), front + FRONT, n), 8);
 }
 
@@ -152,7 +152,7 @@ bytes_of(const struct handover_reader *r)
 
 /* Returns whether the header has come and is right. */
 static bool
-read_header(struct handover_reader *r)
+handover_read_header(struct handover_reader *r)
 {
 	if (r->begun || buffer_length(&r->in) < HEADER)
 		return r->begun;
@@ -185,7 +185,7 @@ handover_next(struct handover_reader *r, struct handover_record *record)
 		return false;
 	drop_used(r);
 	if (!r->begun) {
-		if (!read_header(r))
+		if (!handover_read_header(r))
 			return false;
 		buffer_consume(&r->in, HEADER);
 	}

@@ -29,7 +29,7 @@ struct learned_server {
 /* ---- which server is which ---- */
 
 static uint64_t
-hash_of(const struct addr *at)
+learned_read_hash_of(const struct addr *at)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -38,7 +38,7 @@ hash_of(const struct addr *at)
 }
 
 static int
-compare(const void *a, const void *b)
+learned_read_compare(const void *a, const void *b)
 {
 	const struct learned_address *x = a, *y = b;
 
@@ -77,11 +77,12 @@ list_addresses(struct learned_reader *l, const struct pool *pool)
 		for (k = 0; s->present && k < s->addrs.count; k++) {
 			a = &l->addresses[l->address_count++];
 			a->at = &s->addrs.addr[k];
-			a->hash = hash_of(a->at);
+			a->hash = learned_read_hash_of(a->at);
 			a->server = s;
 		}
 	}
-	qsort(l->addresses, l->address_count, sizeof(*l->addresses), compare);
+	qsort(l->addresses, l->address_count, sizeof(*l->addresses),
+	    learned_read_compare);
 }
 
 /* The first entry with that hash, or where it would be. */
@@ -106,7 +107,7 @@ static struct server *
 find_server(
     const struct learned_reader *l, unsigned slot, const struct addr *at)
 {
-	uint64_t hash = hash_of(at);
+	uint64_t hash = learned_read_hash_of(at);
 	struct server *found = NULL, *s;
 	size_t i;
 
@@ -182,7 +183,7 @@ get_past(struct handover_record *r, struct server_past *past, uint64_t now)
 }
 
 static struct learned_server *
-server_at(struct learned_reader *l, uint64_t slot)
+learned_read_server_at(struct learned_reader *l, uint64_t slot)
 {
 	struct learned_server *list;
 
@@ -198,13 +199,13 @@ server_at(struct learned_reader *l, uint64_t slot)
 
 /* The server here that had that slot there, or NULL. */
 static struct server *
-server_of(const struct learned_reader *l, uint64_t slot)
+learned_read_server_of(const struct learned_reader *l, uint64_t slot)
 {
 	return slot < l->servers_room ? l->servers[slot].here : NULL;
 }
 
 static void
-read_server(struct learned_reader *l, struct handover_record *r)
+learned_read_server(struct learned_reader *l, struct handover_record *r)
 {
 	uint64_t slot = handover_get_number(r, 4);
 	struct server_past past;
@@ -215,7 +216,7 @@ read_server(struct learned_reader *l, struct handover_record *r)
 	get_past(r, &past, loop_now(l->pen->loop));
 	if (r->bad || l->addresses == NULL)
 		return;
-	s = server_at(l, slot);
+	s = learned_read_server_at(l, slot);
 	if (s == NULL || s->here != NULL)
 		return;
 	s->past = past;
@@ -225,7 +226,7 @@ read_server(struct learned_reader *l, struct handover_record *r)
 
 /* So that it is written, and stays when something else of it changes. */
 static void
-note_mark(struct pen *p, const struct server *s)
+learned_read_note_mark(struct pen *p, const struct server *s)
 {
 	struct server_plan *plan;
 
@@ -248,7 +249,7 @@ restore_servers(struct learned_reader *l)
 		if (s->here == NULL)
 			continue;
 		pool_restore(l->pen->pool, s->here, &s->past, now);
-		note_mark(l->pen, s->here);
+		learned_read_note_mark(l->pen, s->here);
 	}
 }
 
@@ -309,7 +310,7 @@ get_client(struct learned_reader *l, struct handover_record *r,
 	c->scope = (uint16_t)handover_get_number(r, 2);
 	c->family = (uint8_t)handover_get_number(r, 1);
 	c->proven = handover_get_number(r, 1) != 0;
-	s = server_of(l, handover_get_number(r, 4));
+	s = learned_read_server_of(l, handover_get_number(r, 4));
 	c->seen =
 	    ago(loop_now(l->pen->loop), handover_get_number(r, 8) + 1);
 	c->connects = (uint32_t)handover_get_number(r, 4);
@@ -379,7 +380,7 @@ read_flows(struct learned_reader *l, struct handover_record *r)
 		handover_get(r, past.local.ip, sizeof(past.local.ip));
 		past.local.interface = (unsigned)handover_get_number(r, 4);
 		past.local.family = (uint16_t)handover_get_number(r, 2);
-		s = server_of(l, handover_get_number(r, 4));
+		s = learned_read_server_of(l, handover_get_number(r, 4));
 		past.steady = handover_get_number(r, 1) != 0;
 		if (!r->bad && s != NULL &&
 		    frontend_adopt_flow(l->pen->frontend, &past, s))
@@ -402,7 +403,7 @@ learned_read(struct learned_reader *l, struct handover_record *record)
 {
 	switch (record->type) {
 	case HANDOVER_SERVER:
-		read_server(l, record);
+		learned_read_server(l, record);
 		break;
 	case HANDOVER_COUNTER:
 		read_counter(l, record);

@@ -64,7 +64,7 @@ take_sockets(struct pen *p, char *list)
 
 /* One "name=value". */
 static void
-take_word(struct pen *p, struct process *proc, char *word)
+takeover_take_word(struct pen *p, struct process *proc, char *word)
 {
 	char *value = strchr(word, '=');
 	uint64_t us = 0;
@@ -100,14 +100,14 @@ takeover_begin(struct pen *p, struct process *proc)
 	copy = rest = strdup(given);
 	unsetenv("PEN_UPGRADE");
 	while (copy != NULL && (word = strsep(&rest, " ")) != NULL)
-		take_word(p, proc, word);
+		takeover_take_word(p, proc, word);
 	free(copy);
 }
 
 /* ---- what it has learned ---- */
 
 static void
-say(struct predecessor *t, char word)
+takeover_say(struct predecessor *t, char word)
 {
 	/* one that is gone does not want to know */
 	(void)sock_send(t->fd, &word, 1, false);
@@ -116,7 +116,7 @@ say(struct predecessor *t, char word)
 /* Receives `n` bytes. Returns how many came: fewer when the old process is
  * gone, or -1 when it is silent. */
 static ssize_t
-receive(int fd, void *bytes, size_t n, uint64_t end)
+takeover_receive(int fd, void *bytes, size_t n, uint64_t end)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
 	size_t done = 0;
@@ -139,19 +139,19 @@ receive(int fd, void *bytes, size_t n, uint64_t end)
 }
 
 /* A part of the state; one that is not understood is read all the same. Returns
- * what receive() does: 0 means that it is over. */
+ * what takeover_receive() does: 0 means that it is over. */
 static ssize_t
-read_part(struct predecessor *t, struct handover_reader *r,
+takeover_read_part(struct predecessor *t, struct handover_reader *r,
     struct learned_reader *l, uint64_t end)
 {
 	char part[TAKEOVER_PART_MAX];
 	struct handover_record record;
 	uint32_t length;
-	ssize_t n = receive(t->fd, &length, sizeof(length), end);
+	ssize_t n = takeover_receive(t->fd, &length, sizeof(length), end);
 
 	if (n < (ssize_t)sizeof(length) || length > sizeof(part))
 		return n < 0 ? n : 0;
-	n = receive(t->fd, part, length, end);
+	n = takeover_receive(t->fd, part, length, end);
 	if (n < (ssize_t)length)
 		return n < 0 ? n : 0;
 	(void)handover_feed(r, part, (size_t)n);
@@ -170,16 +170,16 @@ listen_to(struct predecessor *t, struct handover_reader *r,
 	ssize_t n;
 	char what;
 
-	while ((n = receive(t->fd, &what, 1, end)) > 0)
+	while ((n = takeover_receive(t->fd, &what, 1, end)) > 0)
 		switch (what) {
 		case TAKEOVER_STATE:
-			n = read_part(t, r, l, end);
+			n = takeover_read_part(t, r, l, end);
 			if (n <= 0)
 				return (int)n;
 			break;
 		case TAKEOVER_ASK:
 			learned_settle(l);
-			say(t, TAKEOVER_LOADED);
+			takeover_say(t, TAKEOVER_LOADED);
 			break;
 		default: /* GO */
 			return 0;
@@ -196,7 +196,7 @@ takeover_wait(struct pen *p, struct error *e)
 
 	handover_reader_init(&r);
 	learned_reader_init(&l, p);
-	say(&p->predecessor, TAKEOVER_PREPARED);
+	takeover_say(&p->predecessor, TAKEOVER_PREPARED);
 	rc = listen_to(&p->predecessor, &r, &l);
 	if (r.error != NULL)
 		log_warn("state of the old process not understood error=\"%s\"",
@@ -216,6 +216,6 @@ takeover_finish(struct pen *p)
 {
 	if (!predecessor_is_there(&p->predecessor))
 		return;
-	say(&p->predecessor, TAKEOVER_SERVING);
+	takeover_say(&p->predecessor, TAKEOVER_SERVING);
 	predecessor_fini(&p->predecessor);
 }

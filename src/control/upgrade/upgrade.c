@@ -22,14 +22,14 @@ enum { STEP_MS = 5000, STEPS = 6, SWITCH_MS = 2000, PARTS = 8 };
 /* ---- telling ---- */
 
 static void
-add_word(struct upgrade *u, char word)
+upgrade_add_word(struct upgrade *u, char word)
 {
 	(void)buffer_append(&u->out, &word, 1);
 }
 
 /* Returns what the writer does. */
 static int
-add_part(struct upgrade *u,
+upgrade_add_part(struct upgrade *u,
     int (*write_part)(struct learned_writer *l, struct buffer *out))
 {
 	struct buffer part;
@@ -39,7 +39,7 @@ add_part(struct upgrade *u,
 	buffer_init(&part);
 	rc = write_part(&u->learned, &part);
 	length = (uint32_t)buffer_length(&part);
-	add_word(u, TAKEOVER_STATE);
+	upgrade_add_word(u, TAKEOVER_STATE);
 	if (rc < 0 || length > TAKEOVER_PART_MAX ||
 	    buffer_append(&u->out, &length, sizeof(length)) < 0 ||
 	    buffer_append(&u->out, buffer_bytes(&part), length) < 0)
@@ -50,16 +50,16 @@ add_part(struct upgrade *u,
 
 /* Adds what comes next. Returns whether there was something. */
 static bool
-add_next(struct upgrade *u)
+upgrade_add_next(struct upgrade *u)
 {
 	bool flows = u->stage == UPGRADE_SWITCHING;
 	int rc;
 
 	if (!flows && u->stage != UPGRADE_TELLING)
 		return false;
-	rc = add_part(u, flows ? learned_write_flows : learned_write);
+	rc = upgrade_add_part(u, flows ? learned_write_flows : learned_write);
 	if (rc == 0) {
-		add_word(u, flows ? TAKEOVER_GO : TAKEOVER_ASK);
+		upgrade_add_word(u, flows ? TAKEOVER_GO : TAKEOVER_ASK);
 		u->stage = flows ? UPGRADE_SWITCHED : UPGRADE_TOLD;
 	}
 	return rc >= 0;
@@ -77,14 +77,14 @@ took(struct upgrade *u, size_t n)
 /* Sends some of what there is to tell, so that clients have their turn. Returns
  * 0, or -1 when the new process takes nothing. */
 static int
-tell(struct upgrade *u)
+upgrade_tell(struct upgrade *u)
 {
 	bool more = true;
 	ssize_t n = 0;
 	int i;
 
 	for (i = 0; i < PARTS && more && n >= 0; i++) {
-		if (buffer_length(&u->out) == 0 && !add_next(u))
+		if (buffer_length(&u->out) == 0 && !upgrade_add_next(u))
 			more = false;
 		if (buffer_length(&u->out) == 0)
 			break;
@@ -116,7 +116,7 @@ stop_accepting(struct upgrade *u)
 
 /* Returns 0, or -1 if that makes no sense now. */
 static int
-take_word(struct upgrade *u, char word)
+upgrade_take_word(struct upgrade *u, char word)
 {
 	if (word == TAKEOVER_PREPARED && u->stage == UPGRADE_STARTING) {
 		learned_writer_init(&u->learned, u->pen);
@@ -132,7 +132,7 @@ take_word(struct upgrade *u, char word)
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+upgrade_on_ready(struct watch *w, unsigned ready)
 {
 	struct upgrade *u = list_entry(w, struct upgrade, watch);
 	ssize_t n;
@@ -144,7 +144,7 @@ on_ready(struct watch *w, unsigned ready)
 			upgrade_finish(u);
 			return;
 		}
-		if (take_word(u, word) < 0) {
+		if (upgrade_take_word(u, word) < 0) {
 			upgrade_fail(u,
 			    "it sent a step that is not expected now",
 			    true);
@@ -153,7 +153,7 @@ on_ready(struct watch *w, unsigned ready)
 	}
 	if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR))
 		upgrade_fail(u, "it has ended", false);
-	else if (tell(u) < 0)
+	else if (upgrade_tell(u) < 0)
 		upgrade_fail(u,
 		    "it did not read the state of this process",
 		    true);
@@ -167,7 +167,7 @@ on_errors(struct watch *w, unsigned ready)
 }
 
 static void
-on_time(struct timer *t)
+upgrade_on_time(struct timer *t)
 {
 	struct upgrade *u = list_entry(t, struct upgrade, timer);
 
@@ -196,7 +196,7 @@ refuse_director(const struct pen *p, struct error *e)
 }
 
 static int
-check(const struct pen *p, struct error *e)
+upgrade_check(const struct pen *p, struct error *e)
 {
 	struct error why;
 
@@ -222,7 +222,7 @@ watch_child(struct upgrade *u)
 	struct loop *l = u->pen->loop;
 
 	if (watch_start(l, &u->watch, u->child.fd, READY_READ | WATCH_LEVEL,
-		on_ready) < 0)
+		upgrade_on_ready) < 0)
 		return -1;
 	if (watch_start(l, &u->error_watch, u->child.error_fd,
 		READY_READ | WATCH_LEVEL, on_errors) < 0) {
@@ -238,7 +238,7 @@ upgrade_begin(
 {
 	struct upgrade *u;
 
-	if (check(p, e) < 0)
+	if (upgrade_check(p, e) < 0)
 		return -1;
 	u = calloc(1, sizeof(*u));
 	if (u == NULL)
@@ -251,7 +251,7 @@ upgrade_begin(
 	u->drain_ms = drain_ms;
 	watch_init(&u->watch);
 	watch_init(&u->error_watch);
-	timer_init(&u->timer, on_time);
+	timer_init(&u->timer, upgrade_on_time);
 	buffer_init(&u->out);
 	list_init(&u->waiters);
 	p->upgrade = u;

@@ -69,7 +69,7 @@ first_line(struct upgrade *u)
 }
 
 static void
-log_lines(struct upgrade *u)
+upgrade_end_log_lines(struct upgrade *u)
 {
 	char *line, *rest = u->said;
 
@@ -177,7 +177,7 @@ upgrade_pass_hangup(struct pen *p)
 /* ---- the end ---- */
 
 static void
-free_task(struct task *t)
+upgrade_end_free_task(struct task *t)
 {
 	free(list_entry(t, struct upgrade, task));
 }
@@ -196,13 +196,13 @@ upgrade_discard(struct upgrade *u)
 	buffer_fini(&u->out);
 	p->upgrade = NULL;
 	list_init(&u->task.link);
-	u->task.run = free_task;
+	u->task.run = upgrade_end_free_task;
 	loop_soon(p->loop, &u->task);
 }
 
 /* Nothing has happened: clients are accepted again. */
 static void
-go_on(struct upgrade *u)
+upgrade_end_go_on(struct upgrade *u)
 {
 	struct pen *p = u->pen;
 
@@ -259,7 +259,7 @@ upgrade_fail(struct upgrade *u, const char *why, bool kill_it)
 {
 	if (kill_it)
 		kill(u->child.pid, SIGKILL);
-	go_on(u);
+	upgrade_end_go_on(u);
 	u->stage = UPGRADE_ENDING;
 	u->why = why;
 	watch_stop(u->pen->loop, &u->watch);
@@ -275,7 +275,7 @@ upgrade_finish(struct upgrade *u)
 	long pid = (long)u->child.pid;
 
 	upgrade_hear(u);
-	log_lines(u);
+	upgrade_end_log_lines(u);
 	log_info("upgraded pid=%ld", pid);
 	p->replaced = true;
 	p->successor = u->child.pid;

@@ -44,7 +44,7 @@ struct plan_of_start {
 
 /* Adds a copy, or -1. Returns its number in the new process. */
 static int
-add(struct plan_of_start *s, int copy)
+upgrade_start_add(struct plan_of_start *s, int copy)
 {
 	int *list = array_grow(s->fd, &s->room, sizeof(*list), s->count);
 
@@ -63,12 +63,12 @@ add(struct plan_of_start *s, int copy)
 
 /* Passes a descriptor on. Returns its number there. */
 static int
-pass(struct plan_of_start *s, int fd)
+upgrade_start_pass(struct plan_of_start *s, int fd)
 {
 	int copy = fcntl(fd, F_DUPFD_CLOEXEC, s->above);
 
 	if (copy >= 0)
-		return add(s, copy);
+		return upgrade_start_add(s, copy);
 	s->failed = true;
 	return -1;
 }
@@ -78,14 +78,14 @@ pass_locked(struct plan_of_start *s, const char *name, int fd)
 {
 	s->locked = fd;
 	if (fd >= 0)
-		reply_add(&s->words, " %s=%d", name, add(s, -1));
+		reply_add(&s->words, " %s=%d", name, upgrade_start_add(s, -1));
 }
 
 static void
 pass_as(struct plan_of_start *s, const char *name, int fd)
 {
 	if (fd >= 0)
-		reply_add(&s->words, " %s=%d", name, pass(s, fd));
+		reply_add(&s->words, " %s=%d", name, upgrade_start_pass(s, fd));
 }
 
 static void
@@ -100,7 +100,7 @@ pass_listener(void *arg, struct listener *l)
 {
 	struct plan_of_start *s = arg;
 
-	reply_add(&s->words, "%d%c,", pass(s, l->fd),
+	reply_add(&s->words, "%d%c,", upgrade_start_pass(s, l->fd),
 	    l->file.inode != 0 ? '+' : '-');
 }
 
@@ -172,7 +172,7 @@ environment(char *word)
 /* Signals that we ignore or catch do what they usually do, until it says
  * otherwise. */
 static int
-set_attributes(posix_spawnattr_t *attr)
+upgrade_start_set_attributes(posix_spawnattr_t *attr)
 {
 	sigset_t all, none;
 
@@ -187,8 +187,8 @@ set_attributes(posix_spawnattr_t *attr)
 }
 
 static int
-set_files(posix_spawn_file_actions_t *files, const struct plan_of_start *s,
-    int errors)
+upgrade_start_set_files(posix_spawn_file_actions_t *files,
+    const struct plan_of_start *s, int errors)
 {
 	int spare = s->highest + 1, from;
 	uint32_t i;
@@ -222,7 +222,8 @@ spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
 	posix_spawn_file_actions_init(&files);
 	posix_spawnattr_init(&attr);
 	rights_hand_on(true);
-	if (set_attributes(&attr) == 0 && set_files(&files, s, errors) == 0)
+	if (upgrade_start_set_attributes(&attr) == 0 &&
+	    upgrade_start_set_files(&files, s, errors) == 0)
 		rc = posix_spawn(pid, p->executable.path, &files, &attr,
 		    p->executable.argv, env);
 	rights_hand_on(false);
@@ -244,7 +245,7 @@ close_both(const int fd[2])
 
 /* Our ends do not block; those of the new process may. */
 static int
-open_channels(int state[2], int errors[2])
+upgrade_start_open_channels(int state[2], int errors[2])
 {
 	if (socketpair(AF_UNIX, SOCK_STREAM, 0, state) < 0)
 		return -1;
@@ -268,7 +269,7 @@ upgrade_start(
 	struct plan_of_start s = { .count = 0 };
 	int state[2], errors[2], rc;
 
-	if (open_channels(state, errors) < 0)
+	if (upgrade_start_open_channels(state, errors) < 0)
 		return error_set(e, "%s", strerror(errno));
 	list_descriptors(&s, p, state[1]);
 	rc = s.failed ? error_set(e, "%s", strerror(errno))

@@ -18,7 +18,7 @@ set_protocol(struct first *f, const char *name)
 }
 
 static bool
-set_alpn(struct first *f, const char *name)
+first_words_set_alpn(struct first *f, const char *name)
 {
 	size_t n = strlen(name);
 
@@ -54,7 +54,7 @@ first_words_set(
 	else if (kind == ROUTE_HOST)
 		good = first_set_name(f->host, value, strlen(value));
 	else if (kind == ROUTE_ALPN)
-		good = set_alpn(f, value);
+		good = first_words_set_alpn(f, value);
 	else
 		good = route_pattern_is_valid(kind, value);
 	if (!good)

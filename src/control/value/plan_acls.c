@@ -111,7 +111,7 @@ acl_word_parse(const char *word, int *number, struct error *e)
 
 /* Where the name is, or would be. */
 static uint32_t
-position(const struct plan_acls *l, const char *name, bool *there)
+plan_acls_position(const struct plan_acls *l, const char *name, bool *there)
 {
 	uint32_t low = 0, high = l->count, middle;
 	int order;
@@ -133,7 +133,7 @@ struct named_acl *
 plan_acls_find(const struct plan_acls *l, const char *name)
 {
 	bool there;
-	uint32_t i = position(l, name, &there);
+	uint32_t i = plan_acls_position(l, name, &there);
 
 	return there ? &l->named[i] : NULL;
 }
@@ -143,7 +143,7 @@ add_named(struct plan_acls *l, const char *name, struct error *e)
 {
 	struct named_acl *all, *mine;
 	bool there;
-	uint32_t at = position(l, name, &there);
+	uint32_t at = plan_acls_position(l, name, &there);
 	char *own;
 
 	if (there)
@@ -208,7 +208,7 @@ void
 plan_acls_remove(struct plan_acls *l, const char *name)
 {
 	bool there;
-	uint32_t i = position(l, name, &there);
+	uint32_t i = plan_acls_position(l, name, &there);
 	struct named_acl *gone = &l->named[i];
 
 	if (!there)

@@ -82,7 +82,7 @@ route_plans_equal(const struct route_plans *a, const struct route_plans *b)
 /* ---- changes ---- */
 
 static int
-copy(struct route_plan *to, const struct route_plan *from)
+route_plan_copy(struct route_plan *to, const struct route_plan *from)
 {
 	*to = *from;
 	to->pattern = strdup(from->pattern);
@@ -94,7 +94,7 @@ copy(struct route_plan *to, const struct route_plan *from)
 }
 
 static int
-append(struct route_plans *r, const struct route_plan *one)
+route_plan_append(struct route_plans *r, const struct route_plan *one)
 {
 	struct route_plan *list =
 	    array_grow(r->list, &r->room, sizeof(*list), r->count);
@@ -102,7 +102,7 @@ append(struct route_plans *r, const struct route_plan *one)
 	if (list == NULL)
 		return -1;
 	r->list = list;
-	if (copy(&list[r->count], one) < 0)
+	if (route_plan_copy(&list[r->count], one) < 0)
 		return -1;
 	r->count++;
 	return 0;
@@ -122,7 +122,7 @@ own(struct route_plans **r)
 		return -1;
 	new->holders = 1;
 	for (i = 0; i < route_plans_count(*r); i++)
-		if (append(new, &(*r)->list[i]) < 0) {
+		if (route_plan_append(new, &(*r)->list[i]) < 0) {
 			route_plans_drop(new);
 			errno = ENOMEM;
 			return -1;
@@ -134,7 +134,8 @@ own(struct route_plans **r)
 
 /* The position of that route, or the count. */
 static unsigned
-find(const struct route_plans *r, enum route_kind kind, const char *pattern)
+route_plan_find(
+    const struct route_plans *r, enum route_kind kind, const char *pattern)
 {
 	unsigned i, n = route_plans_count(r);
 
@@ -146,7 +147,7 @@ find(const struct route_plans *r, enum route_kind kind, const char *pattern)
 int
 route_plans_set(struct route_plans **r, const struct route_plan *one)
 {
-	unsigned at = find(*r, one->kind, one->pattern);
+	unsigned at = route_plan_find(*r, one->kind, one->pattern);
 	struct route_plan new;
 
 	if (at == ROUTES_MAX) {
@@ -156,8 +157,8 @@ route_plans_set(struct route_plans **r, const struct route_plan *one)
 	if (own(r) < 0)
 		return -1;
 	if (at == (*r)->count)
-		return append(*r, one);
-	if (copy(&new, one) < 0)
+		return route_plan_append(*r, one);
+	if (route_plan_copy(&new, one) < 0)
 		return -1;
 	free_one(&(*r)->list[at]);
 	(*r)->list[at] = new;
@@ -168,7 +169,7 @@ int
 route_plans_remove(
     struct route_plans **r, enum route_kind kind, const char *pattern)
 {
-	unsigned at = find(*r, kind, pattern);
+	unsigned at = route_plan_find(*r, kind, pattern);
 
 	if (at == route_plans_count(*r)) {
 		errno = ENOENT;

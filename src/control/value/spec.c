@@ -11,7 +11,7 @@
 #include "control/value/spec.h"
 
 static int
-parse_unix(struct addr *a, const char *text, struct error *e)
+spec_parse_unix(struct addr *a, const char *text, struct error *e)
 {
 	if (addr_parse_unix(a, text) == 0)
 		return 0;
@@ -77,7 +77,7 @@ struct ports {
 };
 
 static int
-add_port(struct ports *p, uint16_t port, struct error *e)
+spec_add_port(struct ports *p, uint16_t port, struct error *e)
 {
 	if (p->count == LISTEN_MAX)
 		return error_set(e, "more than %d ports", LISTEN_MAX);
@@ -106,14 +106,14 @@ parse_range(struct ports *p, char *text, struct error *e)
 		    "ports %u-%u: the first is higher than the last", first,
 		    last);
 	for (; first < last; first++)
-		if (add_port(p, first, e) < 0)
+		if (spec_add_port(p, first, e) < 0)
 			return -1;
-	return add_port(p, last, e);
+	return spec_add_port(p, last, e);
 }
 
 /* Several are joined by '+', which is in the name of few services. */
 static int
-parse_ports(struct ports *p, char *text, struct error *e)
+spec_parse_ports(struct ports *p, char *text, struct error *e)
 {
 	char *rest = text, *one;
 	struct error none;
@@ -121,7 +121,7 @@ parse_ports(struct ports *p, char *text, struct error *e)
 
 	p->count = 0;
 	if (parse_listen_port(text, &port, &none) == 0)
-		return add_port(p, port, e);
+		return spec_add_port(p, port, e);
 	while (rest != NULL) {
 		one = rest;
 		rest = strchr(one, '+');
@@ -135,7 +135,7 @@ parse_ports(struct ports *p, char *text, struct error *e)
 
 /* One address without commas. */
 static int
-parse_one(
+spec_parse_one(
     struct listen_list *list, char *text, enum resolve_how how, struct error *e)
 {
 	char *colon = strrchr(text, ':');
@@ -146,8 +146,9 @@ parse_one(
 	unsigned i, k;
 
 	if (addr_is_unix_text(text))
-		return parse_unix(&a, text, e) < 0 ? -1
-						   : add_listener(list, &a, e);
+		return spec_parse_unix(&a, text, e) < 0
+		    ? -1
+		    : add_listener(list, &a, e);
 	if (colon != NULL) {
 		*colon = '\0';
 		if (text[0] == '[' && colon[-1] == ']') {
@@ -157,7 +158,7 @@ parse_one(
 	}
 	if (colon == NULL || host[0] == '\0' || strcmp(host, "*") == 0)
 		host = "0.0.0.0";
-	if (parse_ports(&p, colon != NULL ? colon + 1 : text, e) < 0 ||
+	if (spec_parse_ports(&p, colon != NULL ? colon + 1 : text, e) < 0 ||
 	    resolve_host(host, 0, how, &r, e) < 0)
 		return -1;
 	for (k = 0; k < p.count; k++)
@@ -213,7 +214,7 @@ spec_parse_listen(struct listen_list *list, const char *text,
 			*rest++ = '\0';
 		rc = refuse_scheme(one, &why);
 		if (rc == 0)
-			rc = parse_one(list, one, how, &why);
+			rc = spec_parse_one(list, one, how, &why);
 	}
 	free(copy);
 	if (rc < 0)
@@ -346,7 +347,7 @@ spec_parse_server_port(struct server_plan *s, const char *text, struct error *e)
 
 /* Everything behind the host: ":PORT:SOFT:HARD:WEIGHT:PRIO", cut in place. */
 static int
-parse_rest(struct server_plan *s, char *rest, struct error *e)
+spec_parse_rest(struct server_plan *s, char *rest, struct error *e)
 {
 	struct field fields[] = {
 		{ "soft limit", UINT32_MAX, 0 },
@@ -386,7 +387,7 @@ parse_host_server(
 	copy = strdup(rest);
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = parse_rest(s, copy, e);
+	rc = spec_parse_rest(s, copy, e);
 	free(copy);
 	if (rc == 0 && s->port == 0 && !s->same_port && !any_port)
 		return error_set(
@@ -399,7 +400,7 @@ parse_unix_server(struct server_plan *s, const char *text, struct error *e)
 {
 	struct addr a;
 
-	if (parse_unix(&a, text, e) < 0)
+	if (spec_parse_unix(&a, text, e) < 0)
 		return -1;
 	s->port = 0;
 	s->host = strdup(text);

@@ -85,7 +85,8 @@ value_words(const struct command *row, const void *base, struct buffer *out)
 
 /* What is appended to the name is known only when it is there. */
 static void
-print_words(const struct command *row, const void *value, struct buffer *out)
+value_print_words(
+    const struct command *row, const void *value, struct buffer *out)
 {
 	struct buffer words;
 
@@ -109,7 +110,7 @@ value_print(const struct command *row, const void *base, struct buffer *out)
 	if (kind_of(row)->print != NULL)
 		kind_of(row)->print(row, value, out);
 	else
-		print_words(row, value, out);
+		value_print_words(row, value, out);
 }
 
 /* What stands around the value: "Idle timeout: # seconds". */

@@ -14,8 +14,8 @@
 
 /* What begins with a digit is a number, and an error about it says so. */
 static int
-parse_number(const struct command *row, const char *word, int *number,
-    struct error *e)
+value_acl_parse_number(
+    const struct command *row, const char *word, int *number, struct error *e)
 {
 	uint64_t n;
 
@@ -45,7 +45,7 @@ set_acl(const struct command *row, void *value, const struct words *w, bool no,
 		if (name == NULL)
 			return error_set(e, "out of memory");
 	} else if (!no && !(row->flags & ROW_NO && strcmp(word, "-1") == 0) &&
-	    parse_number(row, word, &number, e) < 0) {
+	    value_acl_parse_number(row, word, &number, e) < 0) {
 		return -1;
 	}
 	free(ref->name);
@@ -67,7 +67,7 @@ acl_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_acl(struct facts *f, const char *key, const struct command *row,
+value_acl_tell_acl(struct facts *f, const char *key, const struct command *row,
     const void *value)
 {
 	const struct acl_ref *ref = value;
@@ -97,7 +97,7 @@ each_text_of_acl(void *value, int (*visit)(char **text))
 const struct value_kind value_kind_acl = {
 	.set = set_acl,
 	.words = acl_words,
-	.tell = tell_acl,
+	.tell = value_acl_tell_acl,
 	.equal = equal_acl,
 	.size = sizeof(struct acl_ref),
 	.each_text = each_text_of_acl,

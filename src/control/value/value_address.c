@@ -71,8 +71,8 @@ source_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_source(struct facts *f, const char *key, const struct command *row,
-    const void *value)
+value_address_tell_source(struct facts *f, const char *key,
+    const struct command *row, const void *value)
 {
 	const struct sources *s = value;
 	char text[SOURCES_TEXT], host[ADDR_TEXT_MAX];
@@ -96,7 +96,7 @@ equal_sources(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_source = {
 	.set = set_source,
 	.words = source_words,
-	.tell = tell_source,
+	.tell = value_address_tell_source,
 	.equal = equal_sources,
 };
 
@@ -138,8 +138,8 @@ print_own(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_own(struct facts *f, const char *key, const struct command *row,
-    const void *value)
+value_address_tell_own(struct facts *f, const char *key,
+    const struct command *row, const void *value)
 {
 	const struct addr *own = value;
 	char host[FAMILIES][ADDR_TEXT_MAX];
@@ -170,7 +170,7 @@ equal_own(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_own_addresses = {
 	.set = set_own,
 	.print = print_own,
-	.tell = tell_own,
+	.tell = value_address_tell_own,
 	.equal = equal_own,
 };
 

@@ -30,8 +30,8 @@ forget_pairs(struct tls_settings *s)
 /* The same file again is the same certificate; a key that came before its
  * certificate waits in the entry of the next. */
 static int
-set_certificate(const struct command *row, void *value, const struct words *w,
-    bool no, struct error *e)
+value_certificate_set_certificate(const struct command *row, void *value,
+    const struct words *w, bool no, struct error *e)
 {
 	struct tls_settings *s = value;
 	unsigned i;
@@ -58,8 +58,8 @@ set_certificate(const struct command *row, void *value, const struct words *w,
 
 /* Of the certificate that came last. */
 static int
-set_key(const struct command *row, void *value, const struct words *w, bool no,
-    struct error *e)
+value_certificate_set_key(const struct command *row, void *value,
+    const struct words *w, bool no, struct error *e)
 {
 	struct tls_settings *s = value;
 	unsigned at = s->pairs > 0 ? s->pairs - 1 : 0;
@@ -95,7 +95,7 @@ print_no_keys(const struct command *row, const void *value, struct buffer *out)
 /* ---- what certificates and keys have in common: a file for each ---- */
 
 static const char *
-file_of(const struct tls_settings *s, unsigned i, bool key)
+value_certificate_file_of(const struct tls_settings *s, unsigned i, bool key)
 {
 	return key ? s->pair[i].key : s->pair[i].cert;
 }
@@ -106,8 +106,8 @@ answer_files(const struct tls_settings *s, bool key, struct buffer *out)
 	unsigned i;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (file_of(s, i, key) != NULL)
-			reply_line(out, file_of(s, i, key));
+		if (value_certificate_file_of(s, i, key) != NULL)
+			reply_line(out, value_certificate_file_of(s, i, key));
 }
 
 /* One for each certificate: null where its key is in the same file. */
@@ -119,7 +119,7 @@ tell_files(
 	unsigned i;
 
 	for (i = 0; i < s->pairs; i++)
-		list[i] = file_of(s, i, key);
+		list[i] = value_certificate_file_of(s, i, key);
 	facts_json_texts(f, name, list, s->pairs);
 }
 
@@ -130,7 +130,8 @@ equal_files(
 	unsigned i;
 
 	for (i = 0; i < TLS_PAIRS_MAX; i++)
-		if (!text_equal(file_of(a, i, key), file_of(b, i, key)))
+		if (!text_equal(value_certificate_file_of(a, i, key),
+			value_certificate_file_of(b, i, key)))
 			return false;
 	return true;
 }
@@ -205,7 +206,7 @@ each_key(void *value, int (*visit)(char **text))
 }
 
 const struct value_kind value_kind_certificates = {
-	.set = set_certificate,
+	.set = value_certificate_set_certificate,
 	.print = print_certificates,
 	.answer = answer_certificates,
 	.tell = tell_certificates,
@@ -214,7 +215,7 @@ const struct value_kind value_kind_certificates = {
 };
 
 const struct value_kind value_kind_keys = {
-	.set = set_key,
+	.set = value_certificate_set_key,
 	.print = print_no_keys,
 	.answer = answer_keys,
 	.tell = tell_keys,

@@ -299,8 +299,8 @@ tell_seconds(struct facts *f, const char *key, const struct command *row,
 
 /* So many in a time: N, each second, N/SEC, or 0: any number. */
 static int
-set_rate(const struct command *row, void *value, const struct words *w, bool no,
-    struct error *e)
+value_number_set_rate(const struct command *row, void *value,
+    const struct words *w, bool no, struct error *e)
 {
 	struct rate_limit l = { .period_ms = 1000 };
 	const char *word = w->word[0], *slash;
@@ -353,8 +353,8 @@ rate_words(const struct command *row, const void *value, struct buffer *out)
 }
 
 static void
-tell_rate(struct facts *f, const char *key, const struct command *row,
-    const void *value)
+value_number_tell_rate(struct facts *f, const char *key,
+    const struct command *row, const void *value)
 {
 	char text[64];
 
@@ -396,9 +396,9 @@ const struct value_kind value_kind_seconds = {
 };
 
 const struct value_kind value_kind_rate = {
-	.set = set_rate,
+	.set = value_number_set_rate,
 	.words = rate_words,
-	.tell = tell_rate,
+	.tell = value_number_tell_rate,
 	.size = sizeof(struct rate_limit),
 	.number = true, /* the count comes first */
 };

@@ -66,15 +66,15 @@ equal_texts(const struct command *row, const void *a, const void *b)
 }
 
 static int
-each_text(void *value, int (*visit)(char **text))
+value_word_each_text(void *value, int (*visit)(char **text))
 {
 	return visit(value);
 }
 
 /* The host of a server: a name, an address or the path of a Unix socket. */
 static int
-set_host(const struct command *row, void *value, const struct words *w, bool no,
-    struct error *e)
+value_word_set_host(const struct command *row, void *value,
+    const struct words *w, bool no, struct error *e)
 {
 	const char *word = w->word[0];
 	struct addr a;
@@ -297,7 +297,8 @@ tell_bits(struct facts *f, const char *key, const struct command *row,
 /* ---- names of things that stand elsewhere ---- */
 
 static int
-refuse_name(const struct command *row, const char *word, struct error *e)
+value_word_refuse_name(
+    const struct command *row, const char *word, struct error *e)
 {
 	char list[NAMES_TEXT_MAX] = "";
 	const char *name;
@@ -312,8 +313,8 @@ refuse_name(const struct command *row, const char *word, struct error *e)
 }
 
 static int
-set_name(const struct command *row, void *value, const struct words *w, bool no,
-    struct error *e)
+value_word_set_name(const struct command *row, void *value,
+    const struct words *w, bool no, struct error *e)
 {
 	const char *name, *wanted = w->count > 0 ? w->word[0] : NULL;
 	unsigned i;
@@ -332,12 +333,13 @@ set_name(const struct command *row, void *value, const struct words *w, bool no,
 			*(const char **)value = name;
 			return 0;
 		}
-	return refuse_name(row, w->word[0], e);
+	return value_word_refuse_name(row, w->word[0], e);
 }
 
 /* Both lines: the first also undoes what may depend on the name. */
 static void
-print_name(const struct command *row, const void *value, struct buffer *out)
+value_word_print_name(
+    const struct command *row, const void *value, struct buffer *out)
 {
 	reply_add(out, "%s %s\n", row->name, row->none);
 	if (*(const char *const *)value != NULL)
@@ -387,7 +389,7 @@ const struct value_kind value_kind_text = {
 	.answer = answer_text,
 	.tell = tell_text,
 	.equal = equal_texts,
-	.each_text = each_text,
+	.each_text = value_word_each_text,
 };
 
 const struct value_kind value_kind_choice = {
@@ -405,9 +407,9 @@ const struct value_kind value_kind_bits = {
 };
 
 const struct value_kind value_kind_name = {
-	.set = set_name,
+	.set = value_word_set_name,
 	.words = text_words,
-	.print = print_name,
+	.print = value_word_print_name,
 	.tell = tell_text,
 	.equal = equal_texts,
 };
@@ -421,12 +423,12 @@ const struct value_kind value_kind_self = {
 };
 
 const struct value_kind value_kind_host = {
-	.set = set_host,
+	.set = value_word_set_host,
 	.words = text_words,
 	.answer = answer_text,
 	.tell = tell_text,
 	.equal = equal_texts,
-	.each_text = each_text,
+	.each_text = value_word_each_text,
 };
 
 const struct value_kind value_kind_cookie = {
@@ -442,5 +444,5 @@ const struct value_kind value_kind_check = {
 	.words = check_words,
 	.tell = tell_check,
 	.equal = equal_texts,
-	.each_text = each_text,
+	.each_text = value_word_each_text,
 };

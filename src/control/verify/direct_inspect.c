@@ -20,7 +20,7 @@ struct wanted {
 };
 
 static void
-add_vip(struct wanted *w, const struct addr *at)
+direct_inspect_add_vip(struct wanted *w, const struct addr *at)
 {
 	struct peer *new = &w->vip[w->is.vips];
 	unsigned i;
@@ -35,7 +35,8 @@ add_vip(struct wanted *w, const struct addr *at)
 
 /* Those with tunnels need not be on the segment. */
 static void
-add_server(struct wanted *w, const struct plan *p, const struct server *s)
+direct_inspect_add_server(
+    struct wanted *w, const struct plan *p, const struct server *s)
 {
 	struct inspect_server *new = &w->server[w->is.servers];
 
@@ -64,7 +65,7 @@ make_wanted(struct wanted *w, const struct pen *p)
 	direct_find_others(&w->is.others, plan);
 	w->is.vip = w->vip;
 	for (i = 0; i < plan->listen.count; i++)
-		add_vip(w, &plan->listen.entry[i].at);
+		direct_inspect_add_vip(w, &plan->listen.entry[i].at);
 	for (i = 0; i < 2; i++)
 		if (d->ip[i].len > 0)
 			peer_from_addr(&w->is.own[i], &d->ip[i]);
@@ -73,14 +74,14 @@ make_wanted(struct wanted *w, const struct pen *p)
 		return -1;
 	w->is.server = w->server;
 	for (i = 0; i < slots; i++)
-		add_server(w, plan, pool_slot(p->pool, i));
+		direct_inspect_add_server(w, plan, pool_slot(p->pool, i));
 	return 0;
 }
 
 /* ---- --check ---- */
 
 static void
-print(void *arg, const struct inspect_finding *f)
+direct_inspect_print(void *arg, const struct inspect_finding *f)
 {
 	static const char *const levels[] = { "note", "warning", "error" };
 	bool *wrong = arg;
@@ -107,11 +108,11 @@ inspect(const struct wanted *w, bool *wrong)
 	int rc = inspect_machine_read(&m, &w->is);
 
 	if (rc == 0)
-		inspect_judge_machine(&m, &w->is, print, wrong);
+		inspect_judge_machine(&m, &w->is, direct_inspect_print, wrong);
 	if (rc == 0 && may_ask(&m) &&
 	    (rc = inspect_segment_init(&s, &w->is)) == 0) {
 		inspect_ask(&s, &w->is);
-		inspect_judge_segment(&s, &w->is, print, wrong);
+		inspect_judge_segment(&s, &w->is, direct_inspect_print, wrong);
 		inspect_segment_fini(&s);
 	}
 	inspect_machine_free(&m);
@@ -140,7 +141,7 @@ direct_inspect(const struct pen *p, struct error *e)
 /* ---- at the start ---- */
 
 static void
-log_finding(void *arg, const struct inspect_finding *f)
+direct_inspect_log_finding(void *arg, const struct inspect_finding *f)
 {
 	(void)arg;
 	if (!f->at_start)
@@ -162,7 +163,8 @@ direct_warn(struct apply *a, struct error *e)
 		return 0;
 	if (make_wanted(&w, a->pen) == 0) {
 		if (inspect_machine_read(&m, &w.is) == 0)
-			inspect_judge_machine(&m, &w.is, log_finding, NULL);
+			inspect_judge_machine(
+			    &m, &w.is, direct_inspect_log_finding, NULL);
 		inspect_machine_free(&m);
 	}
 	free(w.server);

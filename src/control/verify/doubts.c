@@ -283,7 +283,7 @@ compare_servers(const struct server_plan *x, const struct server_plan *y)
 }
 
 static int
-compare(const void *a, const void *b)
+doubts_compare(const void *a, const void *b)
 {
 	const struct numbered *x = a, *y = b;
 	int rc = compare_servers(x->is, y->is);
@@ -303,7 +303,7 @@ print_twins(const struct plan *p, struct buffer *text)
 		if (s->host != NULL && s->parent == 0)
 			all[n++] = (struct numbered){ s, i };
 	if (n > 1)
-		qsort(all, n, sizeof(*all), compare);
+		qsort(all, n, sizeof(*all), doubts_compare);
 	for (i = 1; i < n; i++) {
 		if (compare_servers(all[i].is, all[i - 1].is) != 0 ||
 		    ++twins > EACH_MAX)
@@ -413,7 +413,7 @@ doubts_print(const struct plan *p, struct buffer *text)
 
 /* Whether the text has the line, of `n` bytes with its newline. */
 static bool
-has_line(const struct buffer *text, const char *line, size_t n)
+doubts_has_line(const struct buffer *text, const char *line, size_t n)
 {
 	size_t all = buffer_length(text), one;
 	const char *at = all > 0 ? buffer_bytes(text) : NULL;
@@ -455,7 +455,7 @@ doubts_log(const struct plan *before, const struct plan *p,
 				 line, '\n', buffer_length(&now)) -
 			line) +
 		    1;
-		if (!has_line(&old, line, n) && lines++ < LINES_MAX)
+		if (!doubts_has_line(&old, line, n) && lines++ < LINES_MAX)
 			log_write(
 			    NULL, LOG_LEVEL_WARN, "%.*s", (int)n - 1, line);
 	}

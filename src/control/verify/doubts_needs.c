@@ -61,7 +61,7 @@ has_flows(const struct plan *p)
 
 /* Those of DNS are answered by TCP, too. */
 static bool
-has_connections(const struct plan *p)
+doubts_needs_has_connections(const struct plan *p)
 {
 	return !direct_is_wanted(p) &&
 	    (!p->config.frontend.udp.on || is_dns(p));
@@ -82,7 +82,7 @@ is_sticky(const struct plan *p)
 }
 
 static bool
-is_hashed(const struct plan *p)
+doubts_needs_is_hashed(const struct plan *p)
 {
 	return strcmp(p->config.pool.balance->name, "hash") == 0;
 }
@@ -103,7 +103,7 @@ has_levels(const struct plan *p)
 }
 
 static bool
-is_tls(const struct plan *p)
+doubts_needs_is_tls(const struct plan *p)
 {
 	return tls_settings_serve(&p->config.tls);
 }
@@ -111,7 +111,7 @@ is_tls(const struct plan *p)
 static bool
 is_any_tls(const struct plan *p)
 {
-	return is_tls(p) || secure_wants_client(p);
+	return doubts_needs_is_tls(p) || secure_wants_client(p);
 }
 
 /* Without a certificate it is an error, see secure_check.c. */
@@ -120,25 +120,26 @@ asks_for_certificates(const struct plan *p)
 {
 	const struct tls_settings *t = &p->config.tls;
 
-	return t->require || t->request || t->request_any || !is_tls(p);
+	return t->require || t->request || t->request_any ||
+	    !doubts_needs_is_tls(p);
 }
 
 static bool
 has_certificate(const struct plan *p)
 {
-	return p->config.tls.pairs > 0 || !is_tls(p);
+	return p->config.tls.pairs > 0 || !doubts_needs_is_tls(p);
 }
 
 static bool
 has_tickets(const struct plan *p)
 {
-	return p->config.tls.tickets || !is_tls(p);
+	return p->config.tls.tickets || !doubts_needs_is_tls(p);
 }
 
 static bool
 has_no_tickets(const struct plan *p)
 {
-	return !p->config.tls.tickets || !is_tls(p);
+	return !p->config.tls.tickets || !doubts_needs_is_tls(p);
 }
 
 static bool
@@ -212,7 +213,7 @@ is_peeking(const struct plan *p)
 {
 	return p->config.frontend.peek || p->routes != NULL ||
 	    p->config.frontend.http.sticky[0] != '\0' ||
-	    !has_connections(p);
+	    !doubts_needs_has_connections(p);
 }
 
 /* A setting, when it has an effect, and what it says if it has none. */
@@ -224,33 +225,33 @@ static const struct need {
 	{ "tracking", is_sticky, "while clients are not remembered" },
 	{ "clients_max", is_sticky, "while clients are not remembered" },
 	{ "sticky_prefix6", is_sticky, "while clients are not remembered" },
-	{ "hash_prefix6", is_hashed, "without hash" },
+	{ "hash_prefix6", doubts_needs_is_hashed, "without hash" },
 	{ "slow_start", doubts_has_shares, "with roundrobin or hash" },
-	{ "queue", has_connections, no_connections },
-	{ "retry", has_connections, no_connections },
-	{ "peek", has_connections, no_connections },
-	{ "peek_wait", has_connections, no_connections },
+	{ "queue", doubts_needs_has_connections, no_connections },
+	{ "retry", doubts_needs_has_connections, no_connections },
+	{ "peek", doubts_needs_has_connections, no_connections },
+	{ "peek_wait", doubts_needs_has_connections, no_connections },
 	{ "peek_wait", is_peeking, "without peek or route" },
-	{ "http", has_connections, no_connections },
+	{ "http", doubts_needs_has_connections, no_connections },
 	{ "http", has_servers, "with dummy" },
-	{ "http_status", has_connections, no_connections },
+	{ "http_status", doubts_needs_has_connections, no_connections },
 	{ "http_status", has_servers, "with dummy" },
 	{ "forwarded", is_http, "without http" },
 	{ "http_forwarded", is_http, "without http" },
 	{ "redirect_https", is_http, "without http" },
 	{ "http_connect", is_http, "without http" },
 	{ "http_sticky", is_http, "without http" },
-	{ "http_sticky", has_connections, no_connections },
-	{ "rate_up", has_connections, no_connections },
-	{ "rate_down", has_connections, no_connections },
-	{ "sndbuf", has_connections, no_connections },
-	{ "rcvbuf", has_connections, no_connections },
-	{ "keepalive", has_connections, no_connections },
-	{ "keepalive_time", has_connections, no_connections },
-	{ "keepalive_interval", has_connections, no_connections },
-	{ "keepalive_count", has_connections, no_connections },
-	{ "user_timeout", has_connections, no_connections },
-	{ "idlers", has_connections, no_connections },
+	{ "http_sticky", doubts_needs_has_connections, no_connections },
+	{ "rate_up", doubts_needs_has_connections, no_connections },
+	{ "rate_down", doubts_needs_has_connections, no_connections },
+	{ "sndbuf", doubts_needs_has_connections, no_connections },
+	{ "rcvbuf", doubts_needs_has_connections, no_connections },
+	{ "keepalive", doubts_needs_has_connections, no_connections },
+	{ "keepalive_time", doubts_needs_has_connections, no_connections },
+	{ "keepalive_interval", doubts_needs_has_connections, no_connections },
+	{ "keepalive_count", doubts_needs_has_connections, no_connections },
+	{ "user_timeout", doubts_needs_has_connections, no_connections },
+	{ "idlers", doubts_needs_has_connections, no_connections },
 	{ "idlers", is_not_transparent, "with transparent" },
 	{ "session_log", is_no_director, "with dsr_if" },
 	{ "session_log", has_servers, "with dummy" },
@@ -258,11 +259,11 @@ static const struct need {
 	{ "log_format", has_servers, "with dummy" },
 	{ "log_sample", is_no_director, "with dsr_if" },
 	{ "log_sample", has_servers, "with dummy" },
-	{ "log", has_connections, no_connections },
+	{ "log", doubts_needs_has_connections, no_connections },
 	{ "web_acl", has_pages, "without web" },
 	{ "transparent", is_no_director, "with dsr_if" },
 	{ "freebind", is_no_director, "with dsr_if" },
-	{ "proxy_protocol", has_connections, no_connections },
+	{ "proxy_protocol", doubts_needs_has_connections, no_connections },
 	{ "accept_proxy", is_no_dummy, "with dummy" },
 	{ "accept_proxy", is_no_director, "with dsr_if" },
 	{ "udp_timeout", is_udp, "without udp" },
@@ -278,8 +279,8 @@ static const struct need {
 	{ "dns_timeout", is_dns, "without dns" },
 	{ "client_conns", knows_clients, "with dsr_if or dummy" },
 	{ "client_rate", knows_clients, "with dsr_if or dummy" },
-	{ "conn_rate", has_connections, no_connections },
-	{ "client_limit_action", has_connections, no_connections },
+	{ "conn_rate", doubts_needs_has_connections, no_connections },
+	{ "client_limit_action", doubts_needs_has_connections, no_connections },
 	{ "client_limit_action", has_client_limits, no_limits },
 	{ "client_limit_action", has_action, "without an abuse server" },
 	{ "client_limit_time", delays_clients, no_delay },

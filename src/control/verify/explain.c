@@ -35,7 +35,7 @@ struct subject {
 /* "unix:uid=33", "unix:uid=33,gid=33"; without a group it is that of the same
  * number. */
 static int
-parse_owner(struct peer *who, const char *text)
+explain_parse_owner(struct peer *who, const char *text)
 {
 	const char *const begin = "unix:uid=", *const group = ",gid=";
 	struct peer_owner owner = { .pid = 0 };
@@ -63,7 +63,7 @@ parse_client(struct peer *who, const char *text, struct error *e)
 	struct addr at;
 
 	*who = (struct peer){ .family = AF_UNIX };
-	if (strcmp(text, "unix") == 0 || parse_owner(who, text) == 0)
+	if (strcmp(text, "unix") == 0 || explain_parse_owner(who, text) == 0)
 		return 0;
 	if (spec_parse_ip(&at, text, 0) < 0)
 		return error_set(e,
@@ -263,7 +263,7 @@ explain_limit(struct subject *s)
 /* ---- the answer ---- */
 
 static void
-tell_server(struct facts *f, const struct server *s)
+explain_tell_server(struct facts *f, const struct server *s)
 {
 	char at[ADDR_TEXT_MAX];
 
@@ -278,7 +278,7 @@ tell_server(struct facts *f, const struct server *s)
 }
 
 static void
-tell_acl(struct facts *f, const struct subject *s)
+explain_tell_acl(struct facts *f, const struct subject *s)
 {
 	const struct acl_ref *list = &s->pen->plan->config.client_acl;
 	const struct explanation *x = &s->x;
@@ -409,7 +409,7 @@ add_panic(const struct subject *s, char *text, size_t size)
 }
 
 static void
-tell(struct reply *r, const struct subject *s)
+explain_tell(struct reply *r, const struct subject *s)
 {
 	char text[256], who[PEER_TEXT_MAX];
 	struct facts f;
@@ -423,13 +423,13 @@ tell(struct reply *r, const struct subject *s)
 	facts_text(&f, "client",
 	    s->who.port == 0 ? peer_format_host(&s->who, who)
 			     : peer_format(&s->who, who));
-	tell_server(&f, s->x.decision.server);
+	explain_tell_server(&f, s->x.decision.server);
 	facts_text(&f, "rule",
 	    s->limit != LIMIT_WITHIN ? "limit"
 				     : decision_rule_name(s->x.decision.rule));
 	facts_text(&f, "because", text);
 	tell_limit(&f, s->pen);
-	tell_acl(&f, s);
+	explain_tell_acl(&f, s);
 	tell_route(&f, s);
 	tell_proxy(&f, s);
 	tell_remembered(&f, s);
@@ -457,7 +457,7 @@ explain_words(
 	s.now = p->loop != NULL ? loop_now(p->loop) : clock_monotonic_ms();
 	pool_explain(p->pool, &s.who, &s.attempts, s.now, &s.x);
 	explain_limit(&s);
-	tell(r, &s);
+	explain_tell(r, &s);
 	routes_free(made);
 	return 0;
 }

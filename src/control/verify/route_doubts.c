@@ -49,7 +49,7 @@ doubt_word(void *arg, const char *word)
 /* Whether each name that `b` is for is one of `a`, too. All that end with
  * ".b.a" end with ".a". */
 static bool
-covers(const struct route_plan *a, const struct route_plan *b)
+route_doubts_covers(const struct route_plan *a, const struct route_plan *b)
 {
 	size_t n = strlen(a->pattern), m = strlen(b->pattern);
 
@@ -70,7 +70,7 @@ doubt_order(struct doubting *d, const struct route_plans *all, unsigned i)
 
 	for (k = 0; k < i; k++) {
 		a = route_plans_at(all, k);
-		if (!covers(a, d->route))
+		if (!route_doubts_covers(a, d->route))
 			continue;
 		route_plan_print(d->route, d->text);
 		reply_add(d->text, " has no effect behind route %s %s\n",
@@ -94,7 +94,7 @@ doubt_protocol(struct doubting *d, const struct plan *plan)
 /* ---- all of them ---- */
 
 static bool
-has_connections(const struct plan *plan)
+route_doubts_has_connections(const struct plan *plan)
 {
 	const struct frontend_options *o = &plan->config.frontend;
 
@@ -110,7 +110,8 @@ print_doubts(struct pen *p, const struct plan *plan, struct buffer *text)
 		.text = text };
 	unsigned i;
 
-	if (route_plans_count(plan->routes) > 0 && !has_connections(plan)) {
+	if (route_plans_count(plan->routes) > 0 &&
+	    !route_doubts_has_connections(plan)) {
 		reply_add(
 		    text, "route has no effect with udp, dsr_if or dummy\n");
 		return;
@@ -123,7 +124,7 @@ print_doubts(struct pen *p, const struct plan *plan, struct buffer *text)
 }
 
 static bool
-has_line(const char *lines, const char *line, size_t n)
+route_doubts_has_line(const char *lines, const char *line, size_t n)
 {
 	for (; *lines != '\0'; lines += strcspn(lines, "\n") + 1)
 		if (strncmp(lines, line, n) == 0)
@@ -156,7 +157,7 @@ route_doubts_new(
 	if (old != NULL && now != NULL) {
 		for (from = to = now; *from != '\0'; from += n) {
 			n = strcspn(from, "\n") + 1;
-			if (has_line(old, from, n))
+			if (route_doubts_has_line(old, from, n))
 				continue;
 			memmove(to, from, n);
 			to += n;

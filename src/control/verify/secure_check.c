@@ -11,8 +11,8 @@
 /* ---- settings that need others ---- */
 
 static int
-needs(const struct plan *p, const char *setting, const char *others,
-    struct error *e)
+secure_check_needs(const struct plan *p, const char *setting,
+    const char *others, struct error *e)
 {
 	return error_set(e, "%s needs %s", origin_name(p, setting), others);
 }
@@ -45,17 +45,17 @@ check_unused(const struct plan *p, struct error *e)
 	int rc = 0;
 
 	if (p->config.tls.pair[0].key != NULL)
-		return needs(p, "ssl_key", "ssl_cert (-E)", e);
+		return secure_check_needs(p, "ssl_key", "ssl_cert (-E)", e);
 	if (p->config.tls.password != NULL &&
 	    p->config.tls.upstream_cert == NULL)
-		return needs(
+		return secure_check_needs(
 		    p, "ssl_password", "ssl_cert (-E) or ssl_upstream_cert", e);
 	defaults = plan_new();
 	if (defaults == NULL)
 		return error_set(e, "out of memory");
 	row = find_unused(p, defaults);
 	if (row != NULL)
-		rc = needs(p, row->name,
+		rc = secure_check_needs(p, row->name,
 		    "ssl_cert (-E) or ssl_sni_path (--sni-path)", e);
 	plan_free(defaults);
 	return rc;
@@ -90,7 +90,8 @@ check_served(const struct plan *p, struct error *e)
 		    e, "%s: dummy does not support TLS", origin_name(p, first));
 	if ((t->require || t->request) && !t->request_any &&
 	    t->ca_file == NULL && t->ca_dir == NULL)
-		return needs(p, t->require ? "ssl_require" : "ssl_request",
+		return secure_check_needs(p,
+		    t->require ? "ssl_require" : "ssl_request",
 		    "ssl_ca_file (-G) or ssl_ca_dir (-A)", e);
 	return check_versions(p, e);
 }

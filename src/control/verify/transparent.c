@@ -80,7 +80,7 @@ list_ways(struct way list[WAYS], const struct pen *p)
 }
 
 static void
-print(void *arg, const struct way_finding *f)
+transparent_print(void *arg, const struct way_finding *f)
 {
 	static const char *const levels[] = { "note", "warning", "error" };
 	bool *wrong = arg;
@@ -104,12 +104,12 @@ transparent_inspect(const struct pen *p)
 	ways_read(list, n);
 	if (!no_right)
 		ways_probe(list, n);
-	ways_judge(list, n, no_right, print, &wrong);
+	ways_judge(list, n, no_right, transparent_print, &wrong);
 	return wrong;
 }
 
 static void
-log_finding(void *arg, const struct way_finding *f)
+transparent_log_finding(void *arg, const struct way_finding *f)
 {
 	(void)arg;
 	if (f->fix[0] != '\0')
@@ -128,5 +128,5 @@ transparent_warn(const struct pen *p)
 		return;
 	n = list_ways(list, p);
 	ways_read(list, n);
-	ways_judge(list, n, false, log_finding, NULL);
+	ways_judge(list, n, false, transparent_log_finding, NULL);
 }

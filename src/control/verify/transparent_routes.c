@@ -31,7 +31,8 @@ struct answer {
 };
 
 static void
-add(struct question *q, unsigned short name, const void *value, size_t n)
+transparent_routes_add(
+    struct question *q, unsigned short name, const void *value, size_t n)
 {
 	struct rtattr *at =
 	    (void *)((char *)q + NLMSG_ALIGN(q->head.nlmsg_len));
@@ -58,17 +59,18 @@ ip_of(const struct addr *a)
 }
 
 static void
-add_port(struct question *q, const struct addr *from)
+transparent_routes_add_port(struct question *q, const struct addr *from)
 {
 	uint8_t protocol = IPPROTO_TCP;
 	uint16_t port = htons(addr_port(from));
 
-	add(q, RTA_IP_PROTO, &protocol, sizeof(protocol));
-	add(q, RTA_SPORT, &port, sizeof(port));
+	transparent_routes_add(q, RTA_IP_PROTO, &protocol, sizeof(protocol));
+	transparent_routes_add(q, RTA_SPORT, &port, sizeof(port));
 }
 
 static void
-take(struct answer *r, union netlink_answer *a, size_t n, int family)
+transparent_routes_take(
+    struct answer *r, union netlink_answer *a, size_t n, int family)
 {
 	struct rtmsg *m = NLMSG_DATA(&a->head);
 	struct rtattr *at;
@@ -95,8 +97,8 @@ take(struct answer *r, union netlink_answer *a, size_t n, int family)
 /* The route to `to`; with `from`, of a packet that comes from there through
  * that interface, or, if it is 0, from its port by TCP on this machine. */
 static struct answer
-ask_route(int fd, const struct addr *to, const struct addr *from,
-    uint32_t interface, uint32_t mark)
+transparent_routes_ask_route(int fd, const struct addr *to,
+    const struct addr *from, uint32_t interface, uint32_t mark)
 {
 	int family = to->u.sa.sa_family;
 	struct question q = { .head = { .nlmsg_len =
@@ -108,23 +110,24 @@ ask_route(int fd, const struct addr *to, const struct addr *from,
 	union netlink_answer a;
 	size_t n;
 
-	add(&q, RTA_DST, ip_of(to), ip_size(to));
+	transparent_routes_add(&q, RTA_DST, ip_of(to), ip_size(to));
 	q.route.rtm_dst_len = (unsigned char)(8 * ip_size(to));
 	if (from != NULL) {
-		add(&q, RTA_SRC, ip_of(from), ip_size(from));
+		transparent_routes_add(&q, RTA_SRC, ip_of(from), ip_size(from));
 		q.route.rtm_src_len = (unsigned char)(8 * ip_size(from));
 		if (interface != 0)
-			add(&q, RTA_IIF, &interface, sizeof(interface));
+			transparent_routes_add(
+			    &q, RTA_IIF, &interface, sizeof(interface));
 		else
-			add_port(&q, from);
+			transparent_routes_add_port(&q, from);
 	}
 	if (mark != 0)
-		add(&q, RTA_MARK, &mark, sizeof(mark));
+		transparent_routes_add(&q, RTA_MARK, &mark, sizeof(mark));
 	n = netlink_ask(fd, &q.head, &a, RTM_NEWROUTE);
 	if (n == 0)
 		r.error = errno;
 	else
-		take(&r, &a, n, family);
+		transparent_routes_take(&r, &a, n, family);
 	return r;
 }
 
@@ -141,7 +144,7 @@ struct marks {
 };
 
 static bool
-note_mark(const void *arg, struct nlmsghdr *m)
+transparent_routes_note_mark(const void *arg, struct nlmsghdr *m)
 {
 	struct marks *list = *(struct marks *const *)arg;
 	struct fib_rule_hdr *h = NLMSG_DATA(m);
@@ -174,7 +177,7 @@ is_filtered(int error)
 
 /* What the answer says about a mark; others have marks for other things. */
 static void
-note_answer(
+transparent_routes_note_answer(
     struct way *w, const struct answer *r, uint32_t mark, uint32_t table)
 {
 	bool usual = table == USUAL_TABLE && w->mark == 0;
@@ -202,16 +205,17 @@ read_back(int fd, struct way *w, uint32_t interface, const struct marks *marks)
 
 	ways_client(&who, w->at.u.sa.sa_family);
 	addr_from_peer(&client, &who);
-	r = ask_route(fd, &client, &w->at, interface, 0);
+	r = transparent_routes_ask_route(fd, &client, &w->at, interface, 0);
 	if (r.error == 0 && r.type == RTN_LOCAL) {
 		w->back = WAY_LOCAL;
 		return;
 	}
 	w->back = is_filtered(r.error) ? WAY_FILTERED : WAY_NO_RULE;
 	for (i = 0; i < marks->count && w->back != WAY_MARKED; i++) {
-		r = ask_route(
+		r = transparent_routes_ask_route(
 		    fd, &client, &w->at, interface, marks->at[i].mark);
-		note_answer(w, &r, marks->at[i].mark, marks->at[i].table);
+		transparent_routes_note_answer(
+		    w, &r, marks->at[i].mark, marks->at[i].table);
 	}
 }
 
@@ -224,7 +228,7 @@ read_here(int fd, struct way *w)
 
 	ways_client(&who, w->at.u.sa.sa_family);
 	addr_from_peer(&client, &who);
-	r = ask_route(fd, &client, &w->at, 0, 0);
+	r = transparent_routes_ask_route(fd, &client, &w->at, 0, 0);
 	w->own = w->at;
 	w->back = r.error == 0 && r.type == RTN_LOCAL ? WAY_LOCAL : WAY_HERE;
 }
@@ -232,7 +236,7 @@ read_here(int fd, struct way *w)
 static void
 read_way(int fd, struct way *w)
 {
-	struct answer r = ask_route(fd, &w->at, NULL, 0, 0);
+	struct answer r = transparent_routes_ask_route(fd, &w->at, NULL, 0, 0);
 	struct marks marks = { .count = 0 }, *list = &marks;
 
 	if (r.error != 0)
@@ -244,8 +248,8 @@ read_way(int fd, struct way *w)
 	}
 	if (if_indextoname(r.interface, w->interface) == NULL)
 		return;
-	(void)netlink_any(RTM_GETRULE,
-	    (unsigned char)w->at.u.sa.sa_family, note_mark, &list);
+	(void)netlink_any(RTM_GETRULE, (unsigned char)w->at.u.sa.sa_family,
+	    transparent_routes_note_mark, &list);
 	read_back(fd, w, r.interface, &marks);
 }
 

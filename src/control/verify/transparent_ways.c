@@ -43,7 +43,7 @@ begin_attempt(struct attempt *a, const struct addr *to, const struct peer *who)
 
 /* Whether it is over. */
 static bool
-follow(struct attempt *a)
+transparent_ways_follow(struct attempt *a)
 {
 	struct pollfd p = { .fd = a->fd, .events = POLLOUT };
 	int error;
@@ -68,19 +68,19 @@ end_attempt(struct attempt *a)
 }
 
 static bool
-may_answer(const struct way *w)
+transparent_ways_may_answer(const struct way *w)
 {
 	return w->back == WAY_UNKNOWN || w->back == WAY_LOCAL ||
 	    w->back == WAY_MARKED;
 }
 
 static void
-ask(struct attempt both[2], const struct way *w)
+transparent_ways_ask(struct attempt both[2], const struct way *w)
 {
 	struct peer client;
 
 	both[0] = both[1] = (struct attempt){ .fd = -1 };
-	if (!may_answer(w))
+	if (!transparent_ways_may_answer(w))
 		return;
 	ways_client(&client, w->at.u.sa.sa_family);
 	begin_attempt(&both[0], &w->at, NULL);
@@ -88,15 +88,15 @@ ask(struct attempt both[2], const struct way *w)
 }
 
 static void
-wait_for(struct attempt list[][2], unsigned n)
+transparent_ways_wait_for(struct attempt list[][2], unsigned n)
 {
 	uint64_t end = clock_monotonic_ms() + WAIT_MS;
 	unsigned i, left;
 
 	do {
 		for (i = left = 0; i < n; i++) {
-			left += !follow(&list[i][0]);
-			left += !follow(&list[i][1]);
+			left += !transparent_ways_follow(&list[i][0]);
+			left += !transparent_ways_follow(&list[i][1]);
 		}
 		if (left > 0)
 			poll(NULL, 0, NAP_MS);
@@ -113,10 +113,10 @@ ways_probe(struct way *list, unsigned n)
 	unsigned i, some = n < TOGETHER ? n : TOGETHER;
 
 	for (i = 0; i < some; i++)
-		ask(both[i], &list[i]);
-	wait_for(both, some);
+		transparent_ways_ask(both[i], &list[i]);
+	transparent_ways_wait_for(both, some);
 	for (i = 0; i < some; i++) {
-		if (may_answer(&list[i]))
+		if (transparent_ways_may_answer(&list[i]))
 			list[i].probe = both[i][1].answered ? PROBE_CLIENTS
 			    : both[i][0].answered	    ? PROBE_OURS
 							    : PROBE_NOBODY;
@@ -331,7 +331,7 @@ judge_marks(const struct way *list, unsigned n, way_report_fn *report,
 
 /* Whether the same was said of a server before. */
 static bool
-is_known(const struct way *list, const struct way *w)
+transparent_ways_is_known(const struct way *list, const struct way *w)
 {
 	for (; list < w; list++)
 		if (list->back == w->back && list->probe == w->probe &&
@@ -370,7 +370,7 @@ ways_judge(const struct way *list, unsigned n, bool no_right,
 		report(arg, &f);
 	}
 	for (i = 0; i < n; i++)
-		if (!is_known(list, &list[i]))
+		if (!transparent_ways_is_known(list, &list[i]))
 			judge_way(&list[i], some, report, arg);
 	judge_marks(list, n, report, arg);
 }

@@ -102,7 +102,7 @@ tell_minute(const struct trend *t, struct reply *r)
 
 /* The one that ends first. */
 static void
-tell_certificate(const struct trend *t, struct reply *r)
+web_tell_certificate(const struct trend *t, struct reply *r)
 {
 	struct facts f;
 
@@ -117,7 +117,7 @@ tell_certificate(const struct trend *t, struct reply *r)
 }
 
 static void
-take(struct status_walk *w, struct buffer *out)
+web_take(struct status_walk *w, struct buffer *out)
 {
 	(void)buffer_append(
 	    out, buffer_bytes(&w->reply.out), buffer_length(&w->reply.out));
@@ -129,21 +129,21 @@ begin_status(struct status_walk *w, struct buffer *out)
 {
 	reply_add(out, "{\"pen\":");
 	tell_pen(w->pen, &w->reply);
-	take(w, out);
+	web_take(w, out);
 	reply_add(out, ",\"counters\":");
 	report_counters(w->pen, &w->reply, FACTS_LINES);
-	take(w, out);
+	web_take(w, out);
 	reply_add(out, ",\"minute\":");
 	tell_minute(w->trend, &w->reply);
-	take(w, out);
+	web_take(w, out);
 	reply_add(out, ",\"certificate\":");
-	tell_certificate(w->trend, &w->reply);
-	take(w, out);
+	web_tell_certificate(w->trend, &w->reply);
+	web_take(w, out);
 	reply_add(out, ",\"limits\":");
 	tell_limits(w->pen, out);
 	reply_add(out, ",\"changes\":");
 	recent_tell(&w->pen->recent, report_now(w->pen), &w->reply);
-	take(w, out);
+	web_take(w, out);
 	reply_add(out, ",\"servers\":");
 	report_servers_long(&w->reply);
 }
@@ -160,7 +160,7 @@ more_status(void *arg, struct buffer *out)
 	}
 	if (w->part == SERVERS)
 		more = w->reply.more(&w->reply, w->pen);
-	take(w, out);
+	web_take(w, out);
 	if (!more)
 		reply_add(out, "}\n");
 	return more;
@@ -263,7 +263,7 @@ get_page(struct web *w, struct http_exchange *x)
 }
 
 static void
-say(struct http_exchange *x, unsigned status, const char *line)
+web_say(struct http_exchange *x, unsigned status, const char *line)
 {
 	http_reply(x, status, plain, line, strlen(line));
 }
@@ -272,7 +272,7 @@ static void
 get_health(struct web *w, struct http_exchange *x)
 {
 	(void)w;
-	say(x, 200, "ok\n");
+	web_say(x, 200, "ok\n");
 }
 
 static bool
@@ -290,11 +290,11 @@ static void
 get_ready(struct web *w, struct http_exchange *x)
 {
 	if (w->pen->phase != PHASE_SERVING)
-		say(x, 503, "stopping\n");
+		web_say(x, 503, "stopping\n");
 	else if (!has_healthy_server(w->pen->pool))
-		say(x, 503, "no server is up\n");
+		web_say(x, 503, "no server is up\n");
 	else
-		say(x, 200, "ok\n");
+		web_say(x, 200, "ok\n");
 }
 
 static const struct page {
@@ -319,7 +319,7 @@ on_get(void *arg, struct http_exchange *x, const char *path)
 			pages[i].get(arg, x);
 			return;
 		}
-	say(x, 404, "no such page\n");
+	web_say(x, 404, "no such page\n");
 }
 
 /* ---- life ---- */
