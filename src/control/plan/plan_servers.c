@@ -325,24 +325,19 @@ plan_next_change(const struct plan *a, const struct plan *b, unsigned slot)
 	return slot;
 }
 
+/* A name has other addresses, or its service another port. */
 static unsigned
 server_changes(const struct server_plan *a, const struct server_plan *b)
 {
-	unsigned changes = 0;
+	const struct command *row;
+	unsigned changes = !text_equal(a->address, b->address) ||
+		a->service.port != b->service.port
+	    ? PLAN_HOSTS
+	    : 0;
 
-	if (!text_equal(a->host, b->host) ||
-	    !text_equal(a->address, b->address) ||
-	    a->service.port != b->service.port || a->port != b->port ||
-	    a->same_port != b->same_port)
-		changes |= PLAN_HOSTS;
-	if (a->set.soft != b->set.soft || a->set.hard != b->set.hard)
-		changes |= PLAN_LIMITS;
-	if (a->set.tls != b->set.tls)
-		changes |= PLAN_TLS;
-	if (a->set.forward != b->set.forward)
-		changes |= PLAN_FORWARD;
-	if (!text_equal(a->check, b->check))
-		changes |= PLAN_CHECKS;
+	for (row = rows_server; row->name != NULL; row++)
+		if (row->changes != 0 && !value_equal(row, a, b))
+			changes |= row->changes;
 	return changes;
 }
 

@@ -149,6 +149,7 @@ struct command {
 	/* Does what else follows when it has been set; `base` is what the
 	 * offset is in. Returns 0, or -1 with a phrase. */
 	int (*after)(struct call *c, void *base, struct error *e);
+	unsigned changes; /* PLAN_*: what depends on it, of a server's */
 	/* Tells what is in force, where that is not the value. */
 	void (*tell)(struct facts *f, const char *key, const struct plan *p);
 };
