@@ -33,7 +33,7 @@
 #include "proxy/sessionlog.h"
 
 static int
-fail(const struct error *e)
+main_fail(const struct error *e)
 {
 	fprintf(stderr, "pen: %s\n", e->text);
 	return 1;
@@ -81,7 +81,7 @@ drop_privileges(struct pen *p, struct error *e)
 
 /* From here on clients are ours, and so are the pid file and the terminal. */
 static int
-take_over(struct pen *p, struct process *proc, struct error *e)
+main_take_over(struct pen *p, struct process *proc, struct error *e)
 {
 	if (!predecessor_is_there(&p->predecessor))
 		return 0;
@@ -93,7 +93,7 @@ take_over(struct pen *p, struct process *proc, struct error *e)
 
 /* Opens everything, gives up what is not needed any more, and serves. */
 static int
-serve(struct pen *p, struct process *proc)
+main_serve(struct pen *p, struct process *proc)
 {
 	const char *pid_file = p->plan->config.process.pid_file;
 	struct error e;
@@ -103,15 +103,15 @@ serve(struct pen *p, struct process *proc)
 	if (pid_file != NULL &&
 	    process_lock_pid_file(
 		proc, pid_file, p->predecessor.rooted, &e) < 0)
-		return fail(&e);
-	if (pen_start(p, &e) < 0 ||
-	    drop_privileges(p, &e) < 0 || drop_rights(p, &e) < 0 ||
-	    take_over(p, proc, &e) < 0 || process_ready(proc, &e) < 0)
-		return fail(&e);
+		return main_fail(&e);
+	if (pen_start(p, &e) < 0 || drop_privileges(p, &e) < 0 ||
+	    drop_rights(p, &e) < 0 || main_take_over(p, proc, &e) < 0 ||
+	    process_ready(proc, &e) < 0)
+		return main_fail(&e);
 	transparent_warn(p);
 	log_info("started version=%s pid=%ld uid=%ld", PACKAGE_VERSION,
 	    (long)getpid(), (long)getuid());
-	return pen_run(p, &e) < 0 ? fail(&e) : 0;
+	return pen_run(p, &e) < 0 ? main_fail(&e) : 0;
 }
 
 static void
@@ -148,7 +148,7 @@ check_files(struct pen *p)
 }
 
 static void
-print(struct buffer *text)
+main_print(struct buffer *text)
 {
 	fwrite(buffer_bytes(text), 1, buffer_length(text), stdout);
 	buffer_fini(text);
@@ -165,9 +165,9 @@ explain(struct pen *p)
 
 	reply_init(&r);
 	rc = explain_client(p, p->plan->config.explain, &r, &e);
-	print(&r.out);
+	main_print(&r.out);
 	reply_fini(&r);
-	return rc < 0 ? fail(&e) : 0;
+	return rc < 0 ? main_fail(&e) : 0;
 }
 
 static void
@@ -202,13 +202,13 @@ print_configuration(struct pen *p)
 	} else {
 		rc = config_merge(p, "new file", &none, false, &text, &e);
 	}
-	print(&text);
-	return rc < 0 ? fail(&e) : 0;
+	main_print(&text);
+	return rc < 0 ? main_fail(&e) : 0;
 }
 
 /* What the process gives up once everything is open. */
 static int
-drop_all(struct pen *p, struct error *e)
+main_drop_all(struct pen *p, struct error *e)
 {
 	return drop_privileges(p, e) < 0 ? -1 : drop_rights(p, e);
 }
@@ -244,7 +244,7 @@ try_to_drop(struct pen *p, struct error *e)
 		return error_set(e, "pipe: %s", strerror(errno));
 	child = fork();
 	if (child == 0) {
-		rc = drop_all(p, e);
+		rc = main_drop_all(p, e);
 		if (rc < 0)
 			(void)!write(fd[1], e->text, strlen(e->text));
 		_exit(rc < 0 ? 1 : 0);
@@ -274,7 +274,7 @@ check_start(struct pen *p)
 /* --check: says all that is wrong, and what direct return, or transparent,
  * finds wrong around it. */
 static int
-check(struct pen *p)
+main_check(struct pen *p)
 {
 	struct error e;
 	int rc;
@@ -303,22 +303,22 @@ go_to_background(struct pen *p, struct process *proc, struct error *e)
 }
 
 static int
-run(struct pen *p, struct process *proc)
+main_run(struct pen *p, struct process *proc)
 {
 	const struct config *o = &p->given->config;
 	struct error e;
 	int status = -1;
 
 	if (o->check || is_to_print(o) || o->explain != NULL)
-		return check(p);
+		return main_check(p);
 	if (make_plan(p, NULL, &e) < 0)
-		return fail(&e);
+		return main_fail(&e);
 	log_doubts(p);
 	if (!p->plan->config.process.foreground)
 		status = go_to_background(p, proc, &e);
 	if (status == -2)
-		return fail(&e);
-	return status == -1 ? serve(p, proc) : status;
+		return main_fail(&e);
+	return status == -1 ? main_serve(p, proc) : status;
 }
 
 int
@@ -333,7 +333,7 @@ main(int argc, char **argv)
 	p = pen_new();
 	if (p == NULL) {
 		error_set(&e, "out of memory");
-		return fail(&e);
+		return main_fail(&e);
 	}
 	process_init(&proc);
 	notify_open(&p->notify);
@@ -345,10 +345,10 @@ main(int argc, char **argv)
 	case OPTIONS_DONE:
 		break;
 	case OPTIONS_BAD:
-		status = fail(&e);
+		status = main_fail(&e);
 		break;
 	case OPTIONS_RUN:
-		status = run(p, &proc);
+		status = main_run(p, &proc);
 		break;
 	}
 	pen_free(p);

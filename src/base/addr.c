@@ -101,7 +101,7 @@ addr_parse_unix(struct addr *a, const char *path)
 }
 
 static void
-format_unix(const struct addr *a, char *text)
+addr_format_unix(const struct addr *a, char *text)
 {
 	size_t header = offsetof(struct sockaddr_un, sun_path);
 	size_t n = a->len > header ? a->len - header : 0, i;
@@ -119,7 +119,7 @@ format_unix(const struct addr *a, char *text)
 }
 
 static struct addr_text
-text_of(const struct addr *a)
+addr_host_text(const struct addr *a)
 {
 	return a->u.sa.sa_family == AF_INET
 	    ? (struct addr_text){ .ip = (const uint8_t *)&a->u.in.sin_addr }
@@ -135,9 +135,9 @@ addr_format_host(const struct addr *a, char text[ADDR_TEXT_MAX])
 
 	text[0] = '\0';
 	if (a->len > 0 && a->u.sa.sa_family == AF_UNIX) {
-		format_unix(a, text);
+		addr_format_unix(a, text);
 	} else if (a->len > 0) {
-		ip = text_of(a);
+		ip = addr_host_text(a);
 		addr_text_host(text, &ip);
 	}
 	return text;
@@ -150,7 +150,7 @@ addr_format(const struct addr *a, char text[ADDR_TEXT_MAX])
 
 	if (a->len == 0 || a->u.sa.sa_family == AF_UNIX)
 		return addr_format_host(a, text);
-	ip = text_of(a);
+	ip = addr_host_text(a);
 	addr_text_with_port(text, &ip, addr_port(a));
 	return text;
 }

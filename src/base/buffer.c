@@ -24,7 +24,7 @@ buffer_fini(struct buffer *b)
 }
 
 static int
-grow(struct buffer *b, size_t need)
+buffer_grow(struct buffer *b, size_t need)
 {
 	size_t size = b->size > 0 ? b->size : SIZE_MIN;
 	char *data;
@@ -60,7 +60,7 @@ buffer_reserve(struct buffer *b, size_t room)
 		memmove(b->data, b->data + b->start, length);
 		b->start = 0;
 		b->end = length;
-	} else if (grow(b, b->end + room) < 0) {
+	} else if (buffer_grow(b, b->end + room) < 0) {
 		return NULL;
 	}
 	return b->data + b->end;

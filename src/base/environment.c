@@ -32,7 +32,7 @@ is_inherited(const char *entry)
 
 /* Makes sure that another entry and the NULL behind it fit. */
 static bool
-grow(struct environment *e)
+environment_grow(struct environment *e)
 {
 	unsigned size = e->size > 0 ? e->size * 2 : 32;
 	char **list;
@@ -49,9 +49,9 @@ grow(struct environment *e)
 
 /* The list takes `entry` over; NULL: memory was short. */
 static void
-append(struct environment *e, char *entry)
+environment_append(struct environment *e, char *entry)
 {
-	if (entry == NULL || !grow(e)) {
+	if (entry == NULL || !environment_grow(e)) {
 		e->failed = true;
 		free(entry);
 		return;
@@ -68,7 +68,7 @@ environment_init(struct environment *e)
 	*e = (struct environment){ .list = NULL };
 	for (own = environ; own != NULL && *own != NULL; own++)
 		if (is_inherited(*own))
-			append(e, strdup(*own));
+			environment_append(e, strdup(*own));
 }
 
 void
@@ -89,7 +89,7 @@ environment_add(struct environment *e, const char *name, const char *fmt, ...)
 		vsnprintf(entry + head, (size_t)n + 1, fmt, args);
 		va_end(args);
 	}
-	append(e, entry);
+	environment_append(e, entry);
 }
 
 void

@@ -95,7 +95,7 @@ file_list_at(int dir, struct error *e)
  * the target's length, or -1 with errno, EINVAL or ELOOP if `path` is no link.
  */
 static ssize_t
-read_link(const char *path, char target[PATH_MAX], struct stat *st)
+file_read_link(const char *path, char target[PATH_MAX], struct stat *st)
 {
 #ifdef O_PATH
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -179,7 +179,7 @@ follow_own_links(const char *path, struct error *e)
 
 	if (name == NULL)
 		file_error(e);
-	while (name != NULL && (n = read_link(name, target, &st)) >= 0 &&
+	while (name != NULL && (n = file_read_link(name, target, &st)) >= 0 &&
 	    !is_kernels(name, target)) {
 		next = follow_link(name, target, (size_t)n, &st, links++, e);
 		free(name);
@@ -263,7 +263,7 @@ file_may_write(const char *path, struct error *e)
 enum { PIPE_MOST = 1024 * 1024 };
 
 static int
-write_all(int fd, const struct buffer *text)
+file_write_all(int fd, const struct buffer *text)
 {
 	size_t done = 0, all = buffer_length(text);
 	ssize_t n;
@@ -292,7 +292,7 @@ write_through(const char *path, const struct buffer *text, struct error *e)
 	if (buffer_length(text) > PIPE_BUF && buffer_length(text) < PIPE_MOST)
 		(void)fcntl(fd, F_SETPIPE_SZ, (int)(2 * buffer_length(text)));
 #endif
-	rc = write_all(fd, text);
+	rc = file_write_all(fd, text);
 	if (rc < 0 && errno == EAGAIN)
 		error_set(e, "full: its reader is too slow");
 	else if (rc < 0)
@@ -330,7 +330,7 @@ fill_and_rename(int fd, const char *temporary, const char *path,
 {
 	int rc = 0, saved;
 
-	if (make_like(fd, like) < 0 || write_all(fd, text) < 0 ||
+	if (make_like(fd, like) < 0 || file_write_all(fd, text) < 0 ||
 	    (like->durable && fsync(fd) < 0))
 		rc = -1;
 	saved = errno;
@@ -405,7 +405,7 @@ file_replace(
 }
 
 static bool
-is_same(const struct buffer *a, const struct buffer *b)
+file_is_same(const struct buffer *a, const struct buffer *b)
 {
 	size_t n = buffer_length(a);
 
@@ -448,7 +448,7 @@ file_replace_kept(const char *path, const struct buffer *old,
 
 	if (old == NULL)
 		return file_replace(path, text, true, e);
-	if (is_same(old, text))
+	if (file_is_same(old, text))
 		return 0;
 	real = follow_own_links(path, e);
 	if (real == NULL)

@@ -59,7 +59,7 @@ less(const struct heap_item *a, const struct heap_item *b)
 }
 
 static void
-put(struct heap *h, uint32_t i, struct heap_item item)
+heap_put(struct heap *h, uint32_t i, struct heap_item item)
 {
 	h->items[i] = item;
 	h->position[item.number] = i + 1;
@@ -70,10 +70,10 @@ static void
 rise(struct heap *h, uint32_t i, struct heap_item item)
 {
 	while (i > 0 && less(&item, &h->items[(i - 1) / WAYS])) {
-		put(h, i, h->items[(i - 1) / WAYS]);
+		heap_put(h, i, h->items[(i - 1) / WAYS]);
 		i = (i - 1) / WAYS;
 	}
-	put(h, i, item);
+	heap_put(h, i, item);
 }
 
 static void
@@ -88,14 +88,14 @@ sink(struct heap *h, uint32_t i, struct heap_item item)
 				best = k;
 		if (!less(&h->items[best], &item))
 			break;
-		put(h, i, h->items[best]);
+		heap_put(h, i, h->items[best]);
 		i = best;
 	}
-	put(h, i, item);
+	heap_put(h, i, item);
 }
 
 static void
-settle(struct heap *h, uint32_t i, struct heap_item item)
+heap_settle(struct heap *h, uint32_t i, struct heap_item item)
 {
 	if (i > 0 && less(&item, &h->items[(i - 1) / WAYS]))
 		rise(h, i, item);
@@ -111,7 +111,7 @@ heap_set(struct heap *h, uint32_t number, uint64_t key)
 	if (h->position[number] == 0)
 		rise(h, h->count++, item);
 	else
-		settle(h, h->position[number] - 1, item);
+		heap_settle(h, h->position[number] - 1, item);
 }
 
 void
@@ -125,7 +125,7 @@ heap_remove(struct heap *h, uint32_t number)
 	h->position[number] = 0;
 	h->count--;
 	if (i < h->count)
-		settle(h, i, h->items[h->count]);
+		heap_settle(h, i, h->items[h->count]);
 }
 
 bool

@@ -21,7 +21,7 @@ bucket_of(uint32_t us)
 
 /* The middle of a bucket. */
 static uint32_t
-value_of(unsigned bucket)
+histogram_value_of(unsigned bucket)
 {
 	unsigned shift = (bucket - 1) / SUBS + FIRST_BITS - SUB_BITS;
 
@@ -63,5 +63,5 @@ histogram_percentile(const struct histogram *h, unsigned percent)
 		if (seen >= wanted)
 			break;
 	}
-	return value_of(i);
+	return histogram_value_of(i);
 }

@@ -141,7 +141,7 @@ put_line(enum log_level level, const char *line)
 }
 
 static void
-write_line(enum log_level level, const char *line)
+log_write_line(enum log_level level, const char *line)
 {
 	char text[64];
 
@@ -218,12 +218,12 @@ log_write(struct log_site *site, enum log_level level, const char *fmt, ...)
 	if (dropped > 0) {
 		snprintf(line, sizeof(line), "similar lines not shown count=%u",
 		    dropped);
-		write_line(level, line);
+		log_write_line(level, line);
 	}
 	va_start(args, fmt);
 	vsnprintf(line, sizeof(line), fmt, args);
 	va_end(args);
 	text_make_printable(line, strlen(line));
 	keep_quotes_apart(line);
-	write_line(level, line);
+	log_write_line(level, line);
 }

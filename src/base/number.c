@@ -31,8 +31,8 @@ parse_digits(const char *text, uint64_t *value)
 
 /* `v` times `unit`, if it is in range and nothing follows it. */
 static int
-finish(const char *rest, uint64_t v, uint64_t unit, uint64_t min, uint64_t max,
-    uint64_t *value)
+number_finish(const char *rest, uint64_t v, uint64_t unit, uint64_t min,
+    uint64_t max, uint64_t *value)
 {
 	if (*rest != '\0') {
 		errno = EINVAL;
@@ -52,7 +52,7 @@ number_parse(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 	uint64_t v = 0;
 	size_t n = parse_digits(text, &v);
 
-	return n == 0 ? -1 : finish(text + n, v, 1, min, max, value);
+	return n == 0 ? -1 : number_finish(text + n, v, 1, min, max, value);
 }
 
 int
@@ -70,7 +70,7 @@ number_parse_size(const char *text, uint64_t min, uint64_t max, uint64_t *value)
 		unit = UINT64_C(1) << (10 * ((at - units) / 2 + 1));
 		n++;
 	}
-	return finish(text + n, v, unit, min, max, value);
+	return number_finish(text + n, v, unit, min, max, value);
 }
 
 /* Milliseconds of a unit of time, 0: it is none. */
@@ -120,7 +120,7 @@ number_parse_ms(
 		return -1;
 	unit = unit_ms(text + n);
 	if (unit > 0)
-		return finish("", v, unit, min_ms, max_ms, value_ms);
+		return number_finish("", v, unit, min_ms, max_ms, value_ms);
 	if (text[n] == '.') {
 		if (parse_thousandths(text + n + 1, &fraction) < 0)
 			return -1;
@@ -130,7 +130,7 @@ number_parse_ms(
 		errno = ERANGE;
 		return -1;
 	}
-	return finish(
+	return number_finish(
 	    text + n, v * 1000 + fraction, 1, min_ms, max_ms, value_ms);
 }
 

@@ -20,7 +20,7 @@ enum { PIPE_PIECE = 4096, PATH_SIZE = 64 };
 
 /* In /proc even a pipe has a name, and a terminal of another container. */
 static int
-open_again(int fd)
+output_open_again(int fd)
 {
 	int flags = O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, again = -1;
 	char path[PATH_SIZE];
@@ -48,7 +48,7 @@ may_block(int fd)
 void
 output_own(int fd)
 {
-	int again = may_block(fd) ? open_again(fd) : -1;
+	int again = may_block(fd) ? output_open_again(fd) : -1;
 
 	if (again < 0)
 		return;
@@ -59,7 +59,7 @@ output_own(int fd)
 /* ---- writing ---- */
 
 static bool
-has_room(int fd)
+output_has_room(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 
@@ -76,7 +76,7 @@ write_terminal(int fd, int flags, const void *bytes, size_t n)
 	ssize_t written;
 	int saved;
 
-	if (!has_room(fd) || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
+	if (!output_has_room(fd) || fcntl(fd, F_SETFL, flags | O_NONBLOCK) < 0)
 		return -1;
 	written = write(fd, bytes, n);
 	saved = errno;
@@ -102,7 +102,7 @@ output_write(int fd, const void *bytes, size_t n)
 		return write(fd, bytes, n);
 	if (!S_ISFIFO(st.st_mode))
 		return write_terminal(fd, flags, bytes, n);
-	if (!has_room(fd))
+	if (!output_has_room(fd))
 		return -1;
 	return write(fd, bytes, n < PIPE_PIECE ? n : PIPE_PIECE);
 }

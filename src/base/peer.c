@@ -112,7 +112,7 @@ peer_is_ip4(const struct peer *p)
 }
 
 static struct addr_text
-text_of(const struct peer *p)
+peer_host_text(const struct peer *p)
 {
 	return p->family == AF_INET
 	    ? (struct addr_text){ .ip = p->ip + 12 }
@@ -122,7 +122,7 @@ text_of(const struct peer *p)
 }
 
 static bool
-is_ip(const struct peer *p)
+peer_is_ip(const struct peer *p)
 {
 	return p->family == AF_INET || p->family == AF_INET6;
 }
@@ -130,9 +130,9 @@ is_ip(const struct peer *p)
 char *
 peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 {
-	struct addr_text ip = text_of(p);
+	struct addr_text ip = peer_host_text(p);
 
-	if (is_ip(p))
+	if (peer_is_ip(p))
 		addr_text_host(text, &ip);
 	else
 		format_owner(p, text);
@@ -142,9 +142,9 @@ peer_format_host(const struct peer *p, char text[PEER_TEXT_MAX])
 char *
 peer_format(const struct peer *p, char text[PEER_TEXT_MAX])
 {
-	struct addr_text ip = text_of(p);
+	struct addr_text ip = peer_host_text(p);
 
-	if (!is_ip(p))
+	if (!peer_is_ip(p))
 		return peer_format_host(p, text);
 	addr_text_with_port(text, &ip, p->port);
 	return text;

@@ -11,7 +11,7 @@ static const char blanks[] = " \t\r\n";
 /* Copies one word from *from to *to, without its quotes. Returns 0, or -1 when
  * missing closing quote. */
 static int
-take_word(char **from, char **to)
+words_take(char **from, char **to)
 {
 	char quote = '\0', *f = *from, *t = *to;
 
@@ -56,7 +56,7 @@ words_split(struct words *w, char *line, char **rest)
 			return -1;
 		}
 		w->word[w->count++] = to = from;
-		if (take_word(&from, &to) < 0) {
+		if (words_take(&from, &to) < 0) {
 			errno = EINVAL;
 			return -1;
 		}

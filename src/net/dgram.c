@@ -111,7 +111,7 @@ dgram_error_blames(int error)
 /* ---- receiving ---- */
 
 static void
-note_control(struct dgram *d, struct msghdr *m)
+dgram_note_control(struct dgram *d, struct msghdr *m)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
 	struct dgram_local *local = &d->local;
@@ -215,7 +215,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 		d->from.len = m[i].msg_hdr.msg_namelen;
 		if (d->from.len < sizeof(d->from.u.sa.sa_family))
 			d->from.u.sa.sa_family = AF_UNIX;
-		note_control(d, &m[i].msg_hdr);
+		dgram_note_control(d, &m[i].msg_hdr);
 	}
 	b->count = n > 0 ? (unsigned)n : 0;
 	return n;

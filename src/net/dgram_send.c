@@ -19,7 +19,7 @@ enum { SEGMENT_MAX = 1452, SEGMENTS_MAX = 64, JOINED_MAX = 65000 };
 /* ---- control data of a message ---- */
 
 static void
-add_control(struct msghdr *m, union dgram_control *c, int level, int type,
+dgram_add_control(struct msghdr *m, union dgram_control *c, int level, int type,
     const void *what, size_t n)
 {
 	struct cmsghdr *h;
@@ -44,7 +44,8 @@ add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
 		struct in_pktinfo info = { .ipi_ifindex = 0 };
 
 		memcpy(&info.ipi_spec_dst, l->ip + 12, 4);
-		add_control(m, c, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
+		dgram_add_control(
+		    m, c, IPPROTO_IP, IP_PKTINFO, &info, sizeof(info));
 	}
 #endif
 #ifdef IPV6_RECVPKTINFO
@@ -52,7 +53,7 @@ add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
 		struct in6_pktinfo info = { .ipi6_ifindex = l->interface };
 
 		memcpy(&info.ipi6_addr, l->ip, 16);
-		add_control(
+		dgram_add_control(
 		    m, c, IPPROTO_IPV6, IPV6_PKTINFO, &info, sizeof(info));
 	}
 #endif
@@ -66,7 +67,7 @@ add_segment(struct msghdr *m, union dgram_control *c, unsigned segment)
 	uint16_t each = (uint16_t)segment;
 
 	if (segment > 0)
-		add_control(
+		dgram_add_control(
 		    m, c, IPPROTO_UDP, UDP_SEGMENT, &each, sizeof(each));
 #else
 	(void)m;
@@ -99,7 +100,7 @@ is_about_segments(int error)
 /* ---- to the connected peer ---- */
 
 static int
-send_message(int fd, const struct msghdr *m)
+dgram_send_message(int fd, const struct msghdr *m)
 {
 	ssize_t sent;
 
@@ -118,7 +119,7 @@ dgram_send(int fd, const void *header, size_t head, const void *bytes, size_t n)
 	ssize_t sent;
 
 	if (head > 0)
-		return send_message(fd, &m);
+		return dgram_send_message(fd, &m);
 	do
 		sent = send(fd, bytes, n, MSG_NOSIGNAL | MSG_DONTWAIT);
 	while (sent < 0 && errno == EINTR);
@@ -136,7 +137,7 @@ dgram_send_segments(
 
 	if (can_segment(family)) {
 		add_segment(&m, &c, segment);
-		if (send_message(fd, &m) == 0)
+		if (dgram_send_message(fd, &m) == 0)
 			return 0;
 		if (!is_about_segments(errno))
 			return -1;
@@ -209,7 +210,7 @@ fill_message(struct outgoing *o, unsigned k, unsigned first, unsigned n)
 }
 
 static void
-prepare(struct outgoing *o)
+outgoing_prepare(struct outgoing *o)
 {
 	unsigned i, n;
 
@@ -240,7 +241,7 @@ send_pieces(const struct outgoing *o, struct msghdr *m, const struct dgram *d,
 		v->iov_len = d->n - at;
 		if (v->iov_len > each)
 			v->iov_len = each;
-		if (send_message(o->fd, m) < 0)
+		if (dgram_send_message(o->fd, m) < 0)
 			return -1;
 	}
 	return 0;
@@ -271,7 +272,7 @@ send_singly(struct outgoing *o, unsigned k)
 }
 
 static int
-send_some(int fd, struct dgram_message *m, unsigned n)
+dgram_send_some(int fd, struct dgram_message *m, unsigned n)
 {
 #ifdef HAVE_SENDMMSG
 	int sent;
@@ -283,7 +284,7 @@ send_some(int fd, struct dgram_message *m, unsigned n)
 	return sent;
 #else
 	(void)n;
-	return send_message(fd, &m[0].msg_hdr) < 0 ? -1 : 1;
+	return dgram_send_message(fd, &m[0].msg_hdr) < 0 ? -1 : 1;
 #endif
 }
 
@@ -315,7 +316,7 @@ send_from(struct outgoing *o, unsigned k)
 		return send_singly(o, k) < 0 ? -1 : 1;
 	while (k + n < o->count && !goes_singly(o, k + n))
 		n++;
-	sent = send_some(o->fd, o->m + k, n);
+	sent = dgram_send_some(o->fd, o->m + k, n);
 	if (sent > 0)
 		note_sent(o, k, (unsigned)sent);
 	if (sent < 0 && o->segment[k] > 0 && is_about_segments(errno))
@@ -336,7 +337,7 @@ dgram_send_batch(int fd, struct dgram_batch *b, const struct addr *to,
 	memcpy(&o.to, &to->u, to->len);
 	o.to_len = to->len;
 	o.from = from;
-	prepare(&o);
+	outgoing_prepare(&o);
 	while (k < o.count) {
 		n = send_from(&o, k);
 		if (n <= 0)

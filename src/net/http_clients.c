@@ -74,7 +74,7 @@ http_clients_remove(struct http_clients *c, struct http_client *client)
 /* The end of the stream is what evhttp closes a connection for. What a client
  * does not read is not to stay in the kernel, so it gets a reset. */
 static void
-end(struct http_client *client)
+http_client_end(struct http_client *client)
 {
 	struct linger reset = { .l_onoff = 1, .l_linger = 0 };
 	int fd = bufferevent_getfd(client->bev);
@@ -119,7 +119,7 @@ drop_slowest(struct http_clients *c, uint64_t now)
 
 		if (client == NULL || now - client->moved < GRACE_MS)
 			return;
-		end(client);
+		http_client_end(client);
 	}
 }
 
@@ -136,7 +136,7 @@ http_clients_sweep(struct http_clients *c, uint64_t now)
 		if (is_freed(client->bev))
 			http_clients_remove(c, client);
 		else if (!client->ended && is_late(client, now))
-			end(client);
+			http_client_end(client);
 	}
 	if (c->count < HTTP_CLIENTS)
 		return HTTP_SWEEP_MS;

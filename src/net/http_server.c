@@ -122,7 +122,7 @@ end_answer(struct http_streaming *w)
 }
 
 static void
-on_closed(struct evhttp_connection *c, void *arg)
+http_server_on_closed(struct evhttp_connection *c, void *arg)
 {
 	struct http_server *s = arg;
 	struct http_client *client = http_clients_find(
@@ -189,14 +189,14 @@ check_host(const struct http_server *s, struct evhttp_request *request,
 
 /* The client of a request; evhttp tells when it frees it. */
 static struct http_client *
-client_of(struct http_server *s, struct evhttp_request *request)
+http_server_client_of(struct http_server *s, struct evhttp_request *request)
 {
 	struct evhttp_connection *c = evhttp_request_get_connection(request);
 	struct http_client *client = http_clients_find(
 	    &s->clients, evhttp_connection_get_bufferevent(c));
 
 	if (client != NULL)
-		evhttp_connection_set_closecb(c, on_closed, s);
+		evhttp_connection_set_closecb(c, http_server_on_closed, s);
 	return client;
 }
 
@@ -226,7 +226,8 @@ add_headers(struct evhttp_request *request, const char *type)
 static void
 on_request(struct evhttp_request *request, void *arg)
 {
-	struct http_exchange x = { arg, request, client_of(arg, request) };
+	struct http_exchange x = { arg, request,
+		http_server_client_of(arg, request) };
 	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
 	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
 	static const char denied[] = "access denied\n",
@@ -350,7 +351,7 @@ limit_send_buffer(int fd)
 
 /* evhttp gets a copy of the descriptor, which it owns. */
 static int
-serve(struct http_server *s, struct error *e)
+http_server_serve(struct http_server *s, struct error *e)
 {
 	struct evhttp_bound_socket *bound;
 	int fd = dup(s->listener.fd);
@@ -401,7 +402,7 @@ http_server_open(struct loop *l, const struct addr *at, unsigned mode,
 		free(s);
 		return NULL;
 	}
-	if (serve(s, e) == 0)
+	if (http_server_serve(s, e) == 0)
 		return s;
 	http_server_close(s);
 	return NULL;

@@ -53,7 +53,7 @@ is_listening(int fd, int type)
 }
 
 static int
-describe(struct inherited_socket *s, struct error *e)
+inherited_describe(struct inherited_socket *s, struct error *e)
 {
 	int type = get_int(s->fd, SOL_SOCKET, SO_TYPE), family;
 
@@ -86,7 +86,7 @@ inherited_add(struct inherited *in, int fd, bool file_is_ours, struct error *e)
 	struct inherited_socket s = { .fd = fd, .file_is_ours = file_is_ours },
 				*list;
 
-	if (describe(&s, e) < 0 || set_flags(fd, e) < 0)
+	if (inherited_describe(&s, e) < 0 || set_flags(fd, e) < 0)
 		return -1;
 	list = array_grow(in->list, &in->room, sizeof(*list), in->count);
 	if (list == NULL)
@@ -99,8 +99,8 @@ inherited_add(struct inherited *in, int fd, bool file_is_ours, struct error *e)
 /* ---- who takes it ---- */
 
 static bool
-fits(const struct inherited_socket *s, const struct addr *at, bool datagram,
-    bool v6_only)
+inherited_fits(const struct inherited_socket *s, const struct addr *at,
+    bool datagram, bool v6_only)
 {
 	return s->fd >= 0 && s->datagram == datagram &&
 	    addr_equal(&s->at, at) &&
@@ -118,7 +118,7 @@ inherited_take(struct inherited *in, const struct addr *at, bool datagram,
 	for (i = 0; in != NULL && i < in->count; i++) {
 		struct inherited_socket *s = &in->list[i];
 
-		if (!fits(s, at, datagram, v6_only))
+		if (!inherited_fits(s, at, datagram, v6_only))
 			continue;
 		fd = s->fd;
 		s->fd = -1;

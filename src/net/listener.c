@@ -70,7 +70,7 @@ next_burst(struct listener *l)
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+listener_on_ready(struct watch *w, unsigned ready)
 {
 	struct listener *l = container_of(w, struct listener, watch);
 	unsigned i, burst = next_burst(l);
@@ -122,7 +122,7 @@ listener_open(struct listener *l, struct loop *loop, const struct addr *at,
     const struct sock_listen_options *o, struct error *e)
 {
 	watch_init(&l->watch);
-	l->watch.on_ready = on_ready;
+	l->watch.on_ready = listener_on_ready;
 	timer_init(&l->retry, on_retry);
 	l->loop = loop;
 	l->at = *at;

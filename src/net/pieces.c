@@ -4,7 +4,7 @@
 #include "net/pieces.h"
 
 static void
-on_turn(struct task *turn)
+pieces_on_turn(struct task *turn)
 {
 	struct pieces *p = container_of(turn, struct pieces, turn);
 	unsigned left = p->budget;
@@ -28,7 +28,7 @@ pieces_init(struct pieces *p, struct loop *l, unsigned budget)
 	p->budget = budget;
 	list_init(&p->waiting);
 	list_init(&p->turn.link);
-	p->turn.run = on_turn;
+	p->turn.run = pieces_on_turn;
 }
 
 void

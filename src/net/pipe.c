@@ -66,7 +66,7 @@ keep_room(struct pipe *p, size_t room)
 }
 
 static int
-keep(struct pipe *p, const char *bytes, size_t n)
+pipe_keep(struct pipe *p, const char *bytes, size_t n)
 {
 	if (keep_room(p, n) == NULL)
 		return -1;
@@ -164,7 +164,8 @@ send_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 		}
 		p->bytes += (uint64_t)sent;
 	}
-	if ((size_t)sent < n && keep(p, bytes + sent, n - (size_t)sent) < 0)
+	if ((size_t)sent < n &&
+	    pipe_keep(p, bytes + sent, n - (size_t)sent) < 0)
 		return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 	if (p->bytes > 0)
 		report(p, share, bytes, n);
@@ -191,7 +192,7 @@ filter_on(struct pipe *p, struct stream *to, struct pipe_share *share,
 /* Passes on what was just read into the scratch, of which there were `room`
  * bytes. A short read of a stream whose FIN is here was its last. */
 static inline struct pipe_stop
-pass_on(struct pipe *p, struct stream *from, struct stream *to,
+pipe_pass_on(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share, size_t n, size_t room)
 {
 	if (n < room) {
@@ -209,7 +210,7 @@ pass_on(struct pipe *p, struct stream *from, struct stream *to,
 }
 
 static struct pipe_stop
-copy(struct pipe *p, struct stream *from, struct stream *to,
+pipe_copy(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share, size_t room)
 {
 	ssize_t n = stream_read(from, share->scratch, room);
@@ -224,7 +225,7 @@ copy(struct pipe *p, struct stream *from, struct stream *to,
 		p->dropped = true;
 		return stop(PIPE_YIELDED);
 	}
-	return pass_on(p, from, to, share, (size_t)n, room);
+	return pipe_pass_on(p, from, to, share, (size_t)n, room);
 }
 
 /* `to` takes nothing now: reads ahead into the buffer up to the limit. */
@@ -239,7 +240,7 @@ read_ahead(struct pipe *p, struct stream *from, struct stream *to,
 	if (room > share->scratch_size)
 		room = share->scratch_size;
 	if (pipe_filter(p) != NULL)
-		return copy(p, from, to, share, room);
+		return pipe_copy(p, from, to, share, room);
 	at = keep_room(p, room);
 	if (at == NULL)
 		return stop(PIPE_BLOCKED);
@@ -292,7 +293,7 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	    (p->full_reads >= FULL_READS &&
 		pipe_kernel_take_over(p, from, to, share)))
 		return pipe_kernel_move(p, from, to, share);
-	return copy(p, from, to, share, share->scratch_size);
+	return pipe_copy(p, from, to, share, share->scratch_size);
 }
 
 struct pipe_stop
@@ -332,7 +333,7 @@ pipe_gather(struct pipe *p, struct stream *from, size_t most,
 		if (share->tap != NULL)
 			share->tap(
 			    share->tap_arg, from, share->scratch, (size_t)n);
-		if (n > 0 && keep(p, share->scratch, (size_t)n) < 0)
+		if (n > 0 && pipe_keep(p, share->scratch, (size_t)n) < 0)
 			return (struct pipe_stop){ PIPE_READ_FAILED, ENOMEM };
 		p->ended = n == 0 ||
 		    ((size_t)n < room && from->flags & STREAM_AT_EOF);
@@ -358,7 +359,7 @@ pipe_restart(struct pipe *p, const char *bytes, size_t n,
 	p->full_reads = 0;
 	p->dropping = p->dropped = false;
 	p->reported = true;
-	return n == 0 ? 0 : keep(p, bytes, n);
+	return n == 0 ? 0 : pipe_keep(p, bytes, n);
 }
 
 int
@@ -376,7 +377,7 @@ pipe_refilter(struct pipe *p)
 	rc = pipe_filter(p)->take(pipe_filter(p), buffer_bytes(&raw),
 	    buffer_length(&raw), &out, &n);
 	if (rc == 0 && n > 0)
-		rc = keep(p, out, n);
+		rc = pipe_keep(p, out, n);
 	buffer_fini(&raw);
 	return rc;
 }
@@ -384,7 +385,7 @@ pipe_refilter(struct pipe *p)
 int
 pipe_add(struct pipe *p, const char *bytes, size_t n)
 {
-	return keep(p, bytes, n);
+	return pipe_keep(p, bytes, n);
 }
 
 void

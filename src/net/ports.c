@@ -11,7 +11,7 @@
 enum { LEFT = 20, PORTS = 65536, LIST_MAX = 64 * 1024 };
 
 static uint64_t
-draw(struct ports *p)
+ports_draw(struct ports *p)
 {
 	p->drawn++;
 	return hash_keyed(&p->secret, &p->drawn, sizeof(p->drawn));
@@ -72,7 +72,7 @@ ports_init_from(struct ports *p, const char *range, const char *reserved)
 /* Reads a file into `text` of `size` bytes, cut if it must; "" when it
  * cannot. */
 static void
-read_text(const char *path, char *text, size_t size)
+ports_read_file(const char *path, char *text, size_t size)
 {
 	FILE *f = fopen(path, "re");
 	size_t n = f != NULL ? fread(text, 1, size - 1, f) : 0;
@@ -91,8 +91,8 @@ ports_init(struct ports *p)
 
 	if (list == NULL)
 		return -1;
-	read_text(SETTINGS "port_range", range, sizeof(range));
-	read_text(SETTINGS "reserved_ports", list, LIST_MAX);
+	ports_read_file(SETTINGS "port_range", range, sizeof(range));
+	ports_read_file(SETTINGS "reserved_ports", list, LIST_MAX);
 	rc = ports_init_from(p, range, list);
 	free(list);
 	return rc;
@@ -141,8 +141,8 @@ ports_take(struct ports *p)
 
 	if (p->free == 0)
 		return 0;
-	other =
-	    (p->first + (unsigned)(draw(p) % ((p->free + 1) / 2))) % p->room;
+	other = (p->first + (unsigned)(ports_draw(p) % ((p->free + 1) / 2))) %
+	    p->room;
 	port = p->ring[other];
 	p->ring[other] = p->ring[p->first];
 	p->first = (p->first + 1) % p->room;

@@ -151,7 +151,7 @@ free_run(struct task *t)
 
 /* The run goes; its memory stays until this wake-up is over. */
 static void
-drop(struct program_run *r)
+program_drop(struct program_run *r)
 {
 	struct programs *p = r->owner;
 
@@ -165,7 +165,7 @@ drop(struct program_run *r)
 }
 
 static void
-tell(struct program_run *r)
+program_tell(struct program_run *r)
 {
 	struct program_result *result = &r->result;
 
@@ -176,7 +176,7 @@ tell(struct program_run *r)
 		result->end = PROGRAM_TIMED_OUT;
 		result->code = 0;
 	}
-	drop(r);
+	program_drop(r);
 	if (r->on_end != NULL)
 		r->on_end(r->arg, result);
 }
@@ -184,13 +184,13 @@ tell(struct program_run *r)
 static void
 on_never_executed(struct task *t)
 {
-	tell(container_of(t, struct program_run, task));
+	program_tell(container_of(t, struct program_run, task));
 }
 
 /* Returns whether the process has ended. It is not reaped before its group is
  * killed: until then its number stays taken, and so does the group's. */
 static bool
-reap(struct program_run *r)
+program_reap(struct program_run *r)
 {
 	siginfo_t info;
 	int status;
@@ -223,7 +223,7 @@ on_child(void *arg)
 		    container_of(link, struct program_run, link);
 
 		next = link->next;
-		if (r->pid == 0 || !reap(r))
+		if (r->pid == 0 || !program_reap(r))
 			continue;
 		list_remove(link);
 		list_append(&ended, link);
@@ -234,12 +234,12 @@ on_child(void *arg)
 
 		if (r->fd >= 0)
 			(void)read_output(r);
-		tell(r);
+		program_tell(r);
 	}
 }
 
 static void
-on_limit(struct timer *t)
+program_on_limit(struct timer *t)
 {
 	struct program_run *r = container_of(t, struct program_run, limit);
 
@@ -271,7 +271,7 @@ new_run(struct programs *p, const struct program_options *o)
 	r->on_end = o->on_end;
 	r->arg = o->arg;
 	watch_init(&r->watch);
-	timer_init(&r->limit, on_limit);
+	timer_init(&r->limit, program_on_limit);
 	timer_init(&r->pause, on_pause_over);
 	list_init(&r->task.link);
 	r->task.run = on_never_executed;
@@ -333,7 +333,7 @@ open_null(struct programs *p)
 }
 
 static int
-begin(struct program_run *r, const struct program_options *o)
+program_begin(struct program_run *r, const struct program_options *o)
 {
 	int out = -1, rc = -1, error;
 
@@ -364,10 +364,10 @@ program_start(struct programs *p, const struct program_options *o)
 		return NULL;
 	}
 	r = new_run(p, o);
-	if (r == NULL || begin(r, o) == 0)
+	if (r == NULL || program_begin(r, o) == 0)
 		return r;
 	error = errno;
-	drop(r);
+	program_drop(r);
 	errno = error;
 	return NULL;
 }
@@ -445,8 +445,8 @@ reap_last(struct programs *p)
 			    container_of(link, struct program_run, link);
 
 			next = link->next;
-			if (r->pid == 0 || reap(r))
-				drop(r);
+			if (r->pid == 0 || program_reap(r))
+				program_drop(r);
 		}
 		if (!list_is_empty(&p->runs))
 			(void)nanosleep(&ms, NULL);
@@ -464,7 +464,7 @@ programs_free(struct programs *p)
 		program_cancel(container_of(link, struct program_run, link));
 	reap_last(p);
 	while ((link = list_first(&p->runs)) != NULL)
-		drop(container_of(link, struct program_run, link));
+		program_drop(container_of(link, struct program_run, link));
 	list_remove(&p->queue);
 	list_remove(&p->next.link);
 	if (p->null_fd >= 0)

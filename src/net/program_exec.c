@@ -24,7 +24,7 @@
 /* ---- posix_spawn ---- */
 
 static int
-set_attributes(posix_spawnattr_t *a)
+exec_set_attributes(posix_spawnattr_t *a)
 {
 	sigset_t all, none;
 	int flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
@@ -45,7 +45,7 @@ set_attributes(posix_spawnattr_t *a)
 
 /* All else is closed on exec. */
 static int
-set_files(posix_spawn_file_actions_t *f, const struct program_exec *x)
+exec_set_files(posix_spawn_file_actions_t *f, const struct program_exec *x)
 {
 	if (posix_spawn_file_actions_adddup2(f, x->null, 0) != 0 ||
 	    posix_spawn_file_actions_adddup2(f, x->out, 1) != 0 ||
@@ -76,7 +76,8 @@ program_exec_spawn(const struct program_exec *x, int *error)
 		return -1;
 	}
 	*error = ENOMEM;
-	if (set_attributes(&attributes) == 0 && set_files(&files, x) == 0)
+	if (exec_set_attributes(&attributes) == 0 &&
+	    exec_set_files(&files, x) == 0)
 		*error = posix_spawn(
 		    &pid, x->argv[0], &files, &attributes, x->argv, x->env);
 	posix_spawnattr_destroy(&attributes);

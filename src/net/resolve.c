@@ -33,7 +33,7 @@ resolve_port(const char *text, uint16_t *port, struct error *e)
 }
 
 static bool
-has_address(const struct resolved *r, const struct addr *a)
+resolved_has(const struct resolved *r, const struct addr *a)
 {
 	unsigned i;
 
@@ -45,7 +45,7 @@ has_address(const struct resolved *r, const struct addr *a)
 
 /* An order of addresses that every answer gives alike. */
 static int
-compare(const struct addr *a, const struct addr *b)
+resolve_compare(const struct addr *a, const struct addr *b)
 {
 	bool v6 = a->u.sa.sa_family == AF_INET6;
 	int rc;
@@ -71,9 +71,10 @@ index_for(const struct resolved *r, const struct addr *a)
 	if (r->count < RESOLVE_MAX)
 		return r->count;
 	for (i = 1; i < r->count; i++)
-		if (compare(&r->addr[i], &r->addr[highest]) > 0)
+		if (resolve_compare(&r->addr[i], &r->addr[highest]) > 0)
 			highest = i;
-	return compare(a, &r->addr[highest]) < 0 ? highest : RESOLVE_MAX;
+	return resolve_compare(a, &r->addr[highest]) < 0 ? highest
+							 : RESOLVE_MAX;
 }
 
 bool
@@ -154,7 +155,7 @@ resolve_add(struct resolved *r, const struct sockaddr *sa, socklen_t len,
 	a.len = len;
 	memcpy(&a.u, sa, len);
 	addr_set_port(&a, port);
-	i = has_address(r, &a) ? RESOLVE_MAX : index_for(r, &a);
+	i = resolved_has(r, &a) ? RESOLVE_MAX : index_for(r, &a);
 	if (i == RESOLVE_MAX)
 		return;
 	r->service[i] = is != NULL ? *is : none;

@@ -26,7 +26,7 @@ resolver_new(struct loop *l)
 }
 
 static void
-forget(struct lookup *k)
+lookup_forget(struct lookup *k)
 {
 	if (k->query == NULL)
 		return;
@@ -43,7 +43,7 @@ resolver_free(struct resolver *r)
 	if (r == NULL)
 		return;
 	for (link = r->lookups.next; link != &r->lookups; link = link->next)
-		forget(list_entry(link, struct lookup, link));
+		lookup_forget(list_entry(link, struct lookup, link));
 	if (r->library != NULL)
 		library_close(r->library);
 	free(r);
@@ -131,14 +131,14 @@ fail_with(struct query *q, const char *why)
 }
 
 static void
-on_limit(struct timer *t)
+lookup_on_limit(struct timer *t)
 {
 	struct lookup *k = list_entry(t, struct lookup, limit);
 	struct resolver *r = k->resolver;
 	struct query *q = k->query;
 
 	fail_with(q, "name lookup timed out");
-	forget(k);
+	lookup_forget(k);
 	library_cancel(r->library, k);
 	loop_soon(r->loop, &q->task);
 }
@@ -149,7 +149,7 @@ resolver_answered(struct lookup *k, const char *why)
 	struct query *q = k->query;
 
 	if (q != NULL) {
-		forget(k);
+		lookup_forget(k);
 		if (why != NULL)
 			fail_with(q, why);
 		else if (q->result.count == 0)
@@ -172,7 +172,7 @@ new_lookup(struct resolver *r, struct query *q, uint16_t port)
 	k->resolver = r;
 	k->query = q;
 	k->port = port;
-	timer_init(&k->limit, on_limit);
+	timer_init(&k->limit, lookup_on_limit);
 	if (timer_start(r->loop, &k->limit, r->limit_ms) < 0) {
 		free(k);
 		return NULL;
@@ -216,7 +216,7 @@ query_cancel(struct query *q)
 	list_remove(&q->task.link);
 	if (k == NULL)
 		return;
-	forget(k);
+	lookup_forget(k);
 	library_cancel(k->resolver->library, k);
 }
 

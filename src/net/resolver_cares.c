@@ -52,7 +52,7 @@ arm_timer(struct resolver_library *l)
 }
 
 static void
-on_time(struct timer *t)
+cares_on_time(struct timer *t)
 {
 	struct resolver_library *l =
 	    container_of(t, struct resolver_library, timer);
@@ -62,7 +62,7 @@ on_time(struct timer *t)
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+cares_on_ready(struct watch *w, unsigned ready)
 {
 	struct ares_socket *s = container_of(w, struct ares_socket, watch);
 	struct resolver_library *l = s->library;
@@ -76,7 +76,7 @@ on_ready(struct watch *w, unsigned ready)
 }
 
 static void
-free_socket(struct task *t)
+cares_free_socket(struct task *t)
 {
 	free(container_of(t, struct ares_socket, task));
 }
@@ -104,7 +104,7 @@ add_socket(struct resolver_library *l)
 	if (s == NULL)
 		return NULL;
 	s->library = l;
-	s->task.run = free_socket;
+	s->task.run = cares_free_socket;
 	list_init(&s->task.link);
 	watch_init(&s->watch);
 	list_append(&l->sockets, &s->link);
@@ -138,7 +138,7 @@ on_socket(void *arg, ares_socket_t fd, int reads, int writes)
 		s = add_socket(l);
 		if (s != NULL &&
 		    watch_start(l->resolver->loop, &s->watch, fd, want,
-			on_ready) < 0)
+			cares_on_ready) < 0)
 			drop_socket(s);
 	}
 }
@@ -172,7 +172,7 @@ close_channels(struct resolver_library *l)
 }
 
 static int
-open_channels(struct resolver_library *l, const struct addr *server)
+cares_open_channels(struct resolver_library *l, const struct addr *server)
 {
 	static char files_only[] = "f", dns_only[] = "b";
 	char text[ADDR_TEXT_MAX];
@@ -195,9 +195,9 @@ library_open(struct resolver *r, const struct addr *server)
 		return NULL;
 	l->resolver = r;
 	list_init(&l->sockets);
-	timer_init(&l->timer, on_time);
+	timer_init(&l->timer, cares_on_time);
 	if (ares_library_init(ARES_LIB_INIT_ALL) == ARES_SUCCESS) {
-		if (open_channels(l, server) == 0)
+		if (cares_open_channels(l, server) == 0)
 			return l;
 		ares_library_cleanup();
 	}
@@ -266,7 +266,7 @@ asking_drop(struct asking *a)
 }
 
 static bool
-is_known(int status)
+cares_is_known(int status)
 {
 	return status == ARES_SUCCESS || status == ARES_ENODATA ||
 	    status == ARES_ENOTFOUND;
@@ -280,7 +280,7 @@ note_failure(const struct family *f, int status)
 	const char *name =
 	    q != NULL ? q->result.host[f->host->number].name : NULL;
 
-	if (is_known(status)) {
+	if (cares_is_known(status)) {
 		if (!a->failed)
 			error_set(&a->why, "%s", ares_strerror(status));
 		return;
@@ -340,7 +340,7 @@ on_family(void *arg, int status, int timeouts, struct ares_addrinfo *found)
 		note_failure(f, status);
 	else if (q != NULL && is_same_host(h, found))
 		take_nodes(h, &q->result, found);
-	if (q != NULL && is_known(status))
+	if (q != NULL && cares_is_known(status))
 		q->result.host[h->number].failed &= ~f->bit;
 	if (found != NULL)
 		ares_freeaddrinfo(found);

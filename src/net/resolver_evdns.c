@@ -24,20 +24,20 @@ struct resolver_library {
 };
 
 static void
-go_on(struct resolver_library *l)
+evdns_go_on(struct resolver_library *l)
 {
 	loop_poll_library(l->resolver->loop);
 	(void)timer_start(l->resolver->loop, &l->tick, TICK_MS);
 }
 
 static void
-on_tick(struct timer *t)
+evdns_on_tick(struct timer *t)
 {
 	struct resolver_library *l =
 	    list_entry(t, struct resolver_library, tick);
 
 	if (!list_is_empty(&l->resolver->lookups))
-		go_on(l);
+		evdns_go_on(l);
 }
 
 static int
@@ -82,7 +82,7 @@ library_open(struct resolver *r, const struct addr *server)
 	if (l == NULL)
 		return NULL;
 	l->resolver = r;
-	timer_init(&l->tick, on_tick);
+	timer_init(&l->tick, evdns_on_tick);
 	if ((server != NULL ? use_server(l, server) : use_system(l)) == 0)
 		return l;
 	if (l->dns != NULL)
@@ -107,7 +107,7 @@ library_close(struct resolver_library *l)
 
 /* Called from inside evdns_getaddrinfo() too, when the answer is at hand. */
 static void
-on_answer(int result, struct evutil_addrinfo *list, void *arg)
+evdns_on_answer(int result, struct evutil_addrinfo *list, void *arg)
 {
 	struct lookup *k = arg;
 
@@ -131,15 +131,16 @@ library_ask(struct resolver_library *l, struct lookup *k, const char *host)
 		return;
 	}
 	hints.ai_family = AF_UNSPEC;
-	request = evdns_getaddrinfo(l->dns, host, NULL, &hints, on_answer, k);
+	request =
+	    evdns_getaddrinfo(l->dns, host, NULL, &hints, evdns_on_answer, k);
 	if (request != NULL) /* else `k` is gone */
 		k->request = request;
-	go_on(l);
+	evdns_go_on(l);
 }
 
 void
 library_cancel(struct resolver_library *l, struct lookup *k)
 {
 	evdns_getaddrinfo_cancel(k->request);
-	go_on(l);
+	evdns_go_on(l);
 }

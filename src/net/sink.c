@@ -130,7 +130,7 @@ write_bytes(struct sink *s, const char *bytes, size_t n)
 /* The rest of a line that is half written stays, to be written before all else:
  * nobody reads half lines, or two as one. All else is lost. */
 static void
-lose(struct sink *s, size_t done, int error)
+sink_lose(struct sink *s, size_t done, int error)
 {
 	bool within = done > 0 ? s->lines[done - 1] != '\n' : s->rest > 0;
 	const char *end = NULL;
@@ -146,7 +146,7 @@ lose(struct sink *s, size_t done, int error)
 }
 
 static void
-flush(struct sink *s)
+sink_flush(struct sink *s)
 {
 	size_t done;
 
@@ -165,13 +165,13 @@ flush(struct sink *s)
 		note_written(s);
 		return;
 	}
-	lose(s, done, errno);
+	sink_lose(s, done, errno);
 	if (s->used > 0)
 		(void)timer_start(s->loop, &s->flush, FLUSH_MS);
 }
 
 static void
-let_go(struct sink *s)
+sink_let_go(struct sink *s)
 {
 	free(s->lines);
 	s->lines = NULL;
@@ -183,20 +183,20 @@ on_flush(struct timer *t)
 {
 	struct sink *s = list_entry(t, struct sink, flush);
 
-	flush(s);
+	sink_flush(s);
 	if (s->used == 0)
-		let_go(s);
+		sink_let_go(s);
 }
 
 /* Of the last lines, before the file is another one. */
 static void
-finish(struct sink *s)
+sink_finish(struct sink *s)
 {
-	flush(s);
+	sink_flush(s);
 	timer_stop(&s->flush);
 	if (s->rest > 0)
 		note_lost(s, 1, ENOSPC);
-	let_go(s);
+	sink_let_go(s);
 }
 
 static void
@@ -205,7 +205,7 @@ gather(struct sink *s, const char *line, size_t n)
 	bool first;
 
 	if (s->used + n > GATHER)
-		flush(s);
+		sink_flush(s);
 	if (s->lines == NULL)
 		s->lines = malloc(GATHER);
 	if (s->lines == NULL || s->used + n > GATHER) {
@@ -216,7 +216,7 @@ gather(struct sink *s, const char *line, size_t n)
 	memcpy(s->lines + s->used, line, n);
 	s->used += n;
 	if (first && timer_start(s->loop, &s->flush, FLUSH_MS) < 0)
-		flush(s);
+		sink_flush(s);
 }
 
 /* ---- datagrams ---- */
@@ -347,7 +347,7 @@ sink_close(struct sink *s)
 {
 	if (s == NULL)
 		return;
-	finish(s);
+	sink_finish(s);
 	timer_fini(&s->flush);
 	close(s->fd);
 	free(s->path);
@@ -365,7 +365,7 @@ sink_reopen(struct sink *s, struct error *e)
 	fd = open_file(s->path, &why);
 	if (fd < 0)
 		return error_set(e, "\"%.300s\": %s", s->path, why.text);
-	finish(s);
+	sink_finish(s);
 	close(s->fd);
 	s->fd = fd;
 	return 0;

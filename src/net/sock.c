@@ -171,7 +171,7 @@ has_no_way(const struct addr *to)
 }
 
 static int
-connect_from(const struct addr *source, const struct addr *to,
+sock_connect_from(const struct addr *source, const struct addr *to,
     const struct sock_connect_options *o)
 {
 	int family = to->u.sa.sa_family;
@@ -211,7 +211,7 @@ connect_from_ours(const struct addr *to, const struct sock_connect_options *o)
 	unsigned left = sources_of(o->sources, family);
 
 	do
-		fd = connect_from(
+		fd = sock_connect_from(
 		    sources_next(o->sources, family, o->turn), to, o);
 	while (fd < 0 && errno == EADDRNOTAVAIL && left-- > 1);
 	return fd;
@@ -226,7 +226,7 @@ connect_as_client(const struct addr *to, const struct sock_connect_options *o)
 
 	addr_from_peer(&from, o->client);
 	addr_set_port(&from, 0);
-	return connect_from(&from, to, o);
+	return sock_connect_from(&from, to, o);
 }
 
 int

@@ -49,7 +49,7 @@ bind_and_listen(int fd, const struct addr *at,
 }
 
 static int
-open_listener(const struct addr *at, const struct sock_listen_options *o,
+sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
     struct sock_file *file, struct error *e)
 {
 	char text[ADDR_TEXT_MAX];
@@ -106,7 +106,7 @@ sock_listen(const struct addr *at, const struct sock_listen_options *o,
 	if (fd >= 0)
 		return fd;
 	lock = sock_file_lock(at);
-	fd = open_listener(at, o, file, e);
+	fd = sock_open_listener(at, o, file, e);
 	if (lock >= 0)
 		sock_close_quietly(lock);
 	return fd;

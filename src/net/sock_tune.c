@@ -27,7 +27,7 @@ set_size(int fd, int name, uint64_t size)
 
 /* Older kernels take 32 bits, whose highest value is no limit. */
 static void
-set_rate(int fd, uint64_t rate)
+sock_set_pacing(int fd, uint64_t rate)
 {
 #ifdef SO_MAX_PACING_RATE
 	uint32_t half = rate < UINT32_MAX ? (uint32_t)rate : UINT32_MAX;
@@ -48,5 +48,5 @@ sock_tune(int fd, const struct sock_tuning *t)
 	set_size(fd, SO_SNDBUF, t->sndbuf);
 	set_size(fd, SO_RCVBUF, t->rcvbuf);
 	if (t->rate > 0)
-		set_rate(fd, t->rate);
+		sock_set_pacing(fd, t->rate);
 }

@@ -38,7 +38,7 @@ chain_out(struct expiry *x)
 
 /* Takes one thing out of the open slot; NULL: none is left. */
 static struct expiry *
-take_one(struct timeouts *t)
+timeouts_take_one(struct timeouts *t)
 {
 	struct expiry *x;
 	unsigned i;
@@ -121,7 +121,7 @@ open_slot(struct timeouts *t, unsigned level, unsigned slot)
 /* ---- time ---- */
 
 static void
-set_timer(struct timeouts *t, uint64_t when)
+timeouts_set_timer(struct timeouts *t, uint64_t when)
 {
 	uint64_t now = loop_now(t->loop);
 
@@ -133,7 +133,7 @@ set_timer(struct timeouts *t, uint64_t when)
 /* Goes on to the first slot, which is the first one of the lowest level.
  * Returns false when its time has not come, or nothing waits. */
 static bool
-go_on(struct timeouts *t)
+timeouts_go_on(struct timeouts *t)
 {
 	unsigned level, slot;
 	uint64_t start;
@@ -146,7 +146,7 @@ go_on(struct timeouts *t)
 	slot = lowest_bit(t->used[level]);
 	start = slot_start(t, level, slot);
 	if (start > loop_now(t->loop)) {
-		set_timer(t, start);
+		timeouts_set_timer(t, start);
 		return false;
 	}
 	t->at = start;
@@ -155,7 +155,7 @@ go_on(struct timeouts *t)
 }
 
 static void
-on_time(struct timer *timer)
+timeouts_on_time(struct timer *timer)
 {
 	struct timeouts *t = container_of(timer, struct timeouts, timer);
 	unsigned left = TIMEOUTS_PORTION;
@@ -163,8 +163,8 @@ on_time(struct timer *timer)
 
 	t->wake = 0; /* what is added meanwhile need not set the timer */
 	while (left > 0) {
-		x = take_one(t);
-		if (x == NULL && !go_on(t))
+		x = timeouts_take_one(t);
+		if (x == NULL && !timeouts_go_on(t))
 			return;
 		if (x == NULL)
 			continue;
@@ -176,7 +176,7 @@ on_time(struct timer *timer)
 		else
 			(void)timeouts_insert(t, x);
 	}
-	set_timer(t, t->at);
+	timeouts_set_timer(t, t->at);
 }
 
 /* ---- what owners call ---- */
@@ -189,7 +189,7 @@ timeouts_init(struct timeouts *t, struct loop *l,
 	unsigned level;
 
 	t->loop = l;
-	timer_init(&t->timer, on_time);
+	timer_init(&t->timer, timeouts_on_time);
 	t->running = false;
 	t->in = t->out = t->levels = 0;
 	t->wake = t->at = 0;
@@ -203,13 +203,13 @@ timeouts_init(struct timeouts *t, struct loop *l,
 void
 timeouts_fini(struct timeouts *t)
 {
-	while (take_one(t) != NULL)
+	while (timeouts_take_one(t) != NULL)
 		;
 	while (t->levels != 0) {
 		unsigned level = lowest_bit(t->levels);
 
 		open_slot(t, level, lowest_bit(t->used[level]));
-		while (take_one(t) != NULL)
+		while (timeouts_take_one(t) != NULL)
 			;
 	}
 	timer_fini(&t->timer);
@@ -233,7 +233,7 @@ timeouts_add(struct timeouts *t, struct expiry *x, uint64_t due)
 	x->due = due;
 	start = timeouts_insert(t, x);
 	if (!t->running || start < t->wake)
-		set_timer(t, start);
+		timeouts_set_timer(t, start);
 }
 
 void

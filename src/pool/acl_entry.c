@@ -98,8 +98,8 @@ parse_address(struct acl_entry *entry, const char *what, const char *mask,
 /* ---- Unix clients ---- */
 
 static int
-parse_owner(struct acl_entry *entry, bool group, const char *who,
-    struct error *e)
+acl_entry_parse_owner(
+    struct acl_entry *entry, bool group, const char *who, struct error *e)
 {
 	struct peer p = { .family = AF_UNIX };
 	struct peer_owner owner = { .pid = 0 };
@@ -163,7 +163,7 @@ acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
 		return 0;
 	if (group || strcmp(what, "uid") == 0)
 		return more != NULL
-		    ? parse_owner(entry, group, more, e)
+		    ? acl_entry_parse_owner(entry, group, more, e)
 		    : error_set(e, "%s: which one is missing", what);
 	if (strcmp(what, "country") == 0)
 		return more != NULL
@@ -173,7 +173,7 @@ acl_entry_parse(struct acl_entry *entry, bool permit, const char *what,
 }
 
 static void
-format_unix(const struct acl_entry *e, const char *verb, char *text)
+acl_entry_format_unix(const struct acl_entry *e, const char *verb, char *text)
 {
 	struct peer p = { .family = AF_UNIX };
 	struct peer_owner owner;
@@ -198,7 +198,7 @@ acl_format_entry(const struct acl_entry *e, char text[ACL_TEXT_MAX])
 	char host[INET6_ADDRSTRLEN], mask[INET_ADDRSTRLEN];
 
 	if (e->family == AF_UNIX) {
-		format_unix(e, verb, text);
+		acl_entry_format_unix(e, verb, text);
 	} else if (e->family == ACL_COUNTRY) {
 		snprintf(text, ACL_TEXT_MAX, "%s country %c%c", verb,
 		    e->ip[0], e->ip[1]);

@@ -25,7 +25,7 @@ struct acl_reader {
 };
 
 static int
-refuse(const struct acl_reader *r, const char *why, struct error *e)
+acl_file_refuse(const struct acl_reader *r, const char *why, struct error *e)
 {
 	return error_set(e, "%.300s:%u: %.180s", r->path, r->line, why);
 }
@@ -33,7 +33,7 @@ refuse(const struct acl_reader *r, const char *why, struct error *e)
 /* Splits a line, in place, up to a comment. Returns how many words it has, at
  * most LINE_WORDS. */
 static int
-split(char *line, char *word[LINE_WORDS])
+acl_file_split(char *line, char *word[LINE_WORDS])
 {
 	char *at = line;
 	int n = 0;
@@ -62,27 +62,27 @@ take_verb(const struct acl_reader *r, const char *word, bool *permit)
 }
 
 static int
-add_line(struct acl_reader *r, char *line, struct error *e)
+acl_file_add_line(struct acl_reader *r, char *line, struct error *e)
 {
 	char *word[LINE_WORDS];
 	struct acl_entry entry;
 	struct error why;
-	int n = split(line, word), at;
+	int n = acl_file_split(line, word), at;
 	bool permit;
 
 	if (n == 0)
 		return 0;
 	at = take_verb(r, word[0], &permit);
 	if (n == at)
-		return refuse(r, "whom is missing", e);
+		return acl_file_refuse(r, "whom is missing", e);
 	if (n > at + 2)
-		return refuse(r, "more than one entry in a line", e);
+		return acl_file_refuse(r, "more than one entry in a line", e);
 	if (acl_entry_parse(&entry, permit, word[at],
 		n > at + 1 ? word[at + 1] : NULL, &why) < 0)
-		return refuse(r, why.text, e);
+		return acl_file_refuse(r, why.text, e);
 	entry.line = r->line;
 	if (acl_add_entry(&r->list, &entry, NULL) < 0)
-		return refuse(r, "out of memory", e);
+		return acl_file_refuse(r, "out of memory", e);
 	r->facts.entries++;
 	if (entry.was_cut && r->facts.cut++ == 0)
 		r->facts.first_cut = r->line;
@@ -92,7 +92,7 @@ add_line(struct acl_reader *r, char *line, struct error *e)
 /* A line is copied, so that it ends with a NUL and may be cut. Of a long one
  * the rest is a comment, or it is no entry. */
 static int
-add_next(struct acl_reader *r, struct error *e)
+acl_file_add_next(struct acl_reader *r, struct error *e)
 {
 	const char *at = buffer_bytes(&r->text), *end;
 	size_t left = buffer_length(&r->text), n, fits;
@@ -102,14 +102,14 @@ add_next(struct acl_reader *r, struct error *e)
 	end = memchr(at, '\n', left);
 	n = end != NULL ? (size_t)(end - at) : left;
 	if (memchr(at, '\0', n) != NULL)
-		return refuse(r, "contains a NUL byte", e);
+		return acl_file_refuse(r, "contains a NUL byte", e);
 	fits = n < sizeof(line) ? n : sizeof(line) - 1;
 	memcpy(line, at, fits);
 	line[fits] = '\0';
 	if (fits < n && strpbrk(line, "#;") == NULL)
-		return refuse(r, "is too long", e);
+		return acl_file_refuse(r, "is too long", e);
 	buffer_consume(&r->text, n + (end != NULL));
-	return add_line(r, line, e);
+	return acl_file_add_line(r, line, e);
 }
 
 /* ---- files that have not changed ---- */
@@ -221,7 +221,7 @@ acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e)
 	while (buffer_length(&r->text) > 0) {
 		if (lines-- == 0)
 			return 1;
-		if (add_next(r, e) < 0)
+		if (acl_file_add_next(r, e) < 0)
 			return -1;
 	}
 	entries = r->facts.entries;

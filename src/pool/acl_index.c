@@ -72,7 +72,7 @@ common_bits(const uint8_t a[16], const uint8_t b[16])
 }
 
 static unsigned
-smaller(unsigned a, unsigned b)
+smaller_of(unsigned a, unsigned b)
 {
 	return a < b ? a : b;
 }
@@ -98,7 +98,7 @@ has_gap(const struct acl_entry *e)
 }
 
 static bool
-covers(const struct acl_entry *a, const struct acl_entry *b)
+acl_entry_covers(const struct acl_entry *a, const struct acl_entry *b)
 {
 	unsigned bits = acl_prefix_length(a->mask);
 
@@ -180,7 +180,7 @@ add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
 	while (*at != 0) {
 		sample = *at & NUMBER;
 		if (*at & LEAF) {
-			if (covers(&entries[sample], e))
+			if (acl_entry_covers(&entries[sample], e))
 				return;
 			depth = end_depth(&entries[sample]);
 		} else {
@@ -190,7 +190,8 @@ add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
 		/* the first level on which the two differ or one of them
 		 * ends */
 		fork = common_bits(e->ip, entries[sample].ip);
-		fork = smaller(smaller(fork / STRIDE * STRIDE, end), depth);
+		fork =
+		    smaller_of(smaller_of(fork / STRIDE * STRIDE, end), depth);
 		if (*at & LEAF || fork < depth)
 			put_node_above(x, entries, at, fork, sample);
 		branch = x->nodes[*at & NUMBER].branch;

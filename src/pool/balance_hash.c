@@ -107,7 +107,7 @@ balance_hash_draw(unsigned bucket, uint64_t id)
 
 /* Whether server `x`, which drew `ux`, has a better claim than `y`. */
 static bool
-is_better(const struct order *o, const struct hash_listed *x, uint64_t ux,
+hash_is_better(const struct order *o, const struct hash_listed *x, uint64_t ux,
     const struct hash_listed *y, uint64_t uy)
 {
 	uint64_t cx, cy;
@@ -142,7 +142,7 @@ balance_hash_find_owner(const struct order *o, unsigned bucket)
 	for (x++; x < past; x++) {
 		u = hash_mix(mixed ^ x->id);
 		if (minus_log_at_least(u) * best->weight > cost * x->weight ||
-		    x->weight == 0 || !is_better(o, x, u, best, most))
+		    x->weight == 0 || !hash_is_better(o, x, u, best, most))
 			continue;
 		best = x;
 		most = u;
@@ -171,7 +171,7 @@ balance_hash_follow_changes(
 		if (x->weight == 0 || x == best)
 			continue;
 		u = balance_hash_draw(bucket, x->id);
-		if (is_better(o, x, u, best, most)) {
+		if (hash_is_better(o, x, u, best, most)) {
 			best = x;
 			most = u;
 		}
@@ -181,7 +181,7 @@ balance_hash_follow_changes(
 
 /* Following a change costs some times what asking one server does. */
 static unsigned
-owner_of(struct order *o, unsigned bucket)
+hash_owner_of(struct order *o, unsigned bucket)
 {
 	struct bucket *b = &o->bucket[bucket];
 	const struct hash_list *l = &o->list;
@@ -239,7 +239,7 @@ static struct server *
 balance_hash_owner(void *order, const struct peer *who)
 {
 	struct order *o = order;
-	unsigned i = owner_of(
+	unsigned i = hash_owner_of(
 	    o, balance_hash_key_of(pool_options(o->pool), who) % BUCKETS);
 
 	return i == NOBODY ? NULL : pool_slot(o->pool, i);
@@ -251,14 +251,14 @@ balance_hash_next(void *order, const struct peer *who)
 	struct order *o = order;
 	const struct eligible *u = pool_eligible(o->pool);
 	uint64_t key = balance_hash_key_of(pool_options(o->pool), who);
-	unsigned first = owner_of(o, key % BUCKETS), i = first, k;
+	unsigned first = hash_owner_of(o, key % BUCKETS), i = first, k;
 	long next;
 
 	for (k = 0; k < RETRIES && i != NOBODY; k++) {
 		if (eligible_has(u, i))
 			return pool_slot(o->pool, i);
 		key = hash_mix(key);
-		i = owner_of(o, key % BUCKETS);
+		i = hash_owner_of(o, key % BUCKETS);
 	}
 	next = eligible_next_around(u, first == NOBODY ? 0 : first);
 	return next == ELIGIBLE_NONE ? NULL

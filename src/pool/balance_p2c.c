@@ -78,7 +78,7 @@ weight_below(const struct order *o, unsigned number)
 
 /* The server to which unit `n` of the total belongs. */
 static unsigned
-server_at(const struct order *o, uint64_t n)
+p2c_server_at(const struct order *o, uint64_t n)
 {
 	unsigned number = 0, step;
 
@@ -171,10 +171,10 @@ draw_weighted(const struct order *o, unsigned other)
 	uint64_t before, n;
 
 	if (other == NOBODY)
-		return server_at(o, p2c_draw(o, 1, o->total));
+		return p2c_server_at(o, p2c_draw(o, 1, o->total));
 	before = weight_below(o, other);
 	n = p2c_draw(o, 2, o->total - o->weight[other]);
-	return server_at(o, n < before ? n : n + o->weight[other]);
+	return p2c_server_at(o, n < before ? n : n + o->weight[other]);
 }
 
 /* A server that starts slowly is passed over as often as its weight lacks. */

@@ -109,7 +109,7 @@ code_in(MMDB_entry_s *entry)
 }
 
 static int
-ask(struct countries *c, const struct peer *who)
+countries_ask(struct countries *c, const struct peer *who)
 {
 	struct addr at;
 	MMDB_lookup_result_s found;
@@ -129,7 +129,7 @@ countries_of(struct countries *c, const struct peer *who)
 	    (who->family != AF_INET && who->family != AF_INET6))
 		return -1;
 	if (!peer_same_host(&c->last, who)) {
-		c->country = ask(c, who);
+		c->country = countries_ask(c, who);
 		c->last = *who;
 	}
 	return c->country;

@@ -21,7 +21,7 @@ digest_of(const struct server *s)
 }
 
 static uint64_t
-key_of(const struct hash_table *list, uint64_t digest)
+digest_key(const struct hash_table *list, uint64_t digest)
 {
 	return hash_table_hash(list, &digest, sizeof(digest));
 }
@@ -30,7 +30,7 @@ void
 digest_list(struct hash_table *list, struct server *s)
 {
 	s->digest = digest_of(s);
-	hash_table_add(list, &s->by_digest, key_of(list, s->digest));
+	hash_table_add(list, &s->by_digest, digest_key(list, s->digest));
 }
 
 void
@@ -54,8 +54,8 @@ has_digest(const struct hash_table_link *l, const void *digest)
 struct server *
 digest_find(const struct hash_table *list, uint64_t digest)
 {
-	struct hash_table_link *l =
-	    hash_table_find(list, key_of(list, digest), has_digest, &digest);
+	struct hash_table_link *l = hash_table_find(
+	    list, digest_key(list, digest), has_digest, &digest);
 
 	return l != NULL ? container_of(l, struct server, by_digest) : NULL;
 }

@@ -24,7 +24,7 @@ forget_changes(struct hash_list *l)
 }
 
 static void
-add_change(struct hash_list *l, unsigned slot, bool lost)
+hash_list_add_change(struct hash_list *l, unsigned slot, bool lost)
 {
 	l->change[l->changes++ % HASH_CHANGES] =
 	    (struct hash_change){ .slot = slot, .lost = lost };
@@ -34,21 +34,22 @@ add_change(struct hash_list *l, unsigned slot, bool lost)
 
 /* A server that is not listed keeps its last ID. */
 static void
-set_one(struct hash_list *l, unsigned slot, uint64_t id, unsigned weight)
+hash_list_set_one(
+    struct hash_list *l, unsigned slot, uint64_t id, unsigned weight)
 {
 	struct hash_listed *x = &l->one[slot], old = *x;
 
 	if (weight == old.weight && (id == old.id || weight == 0))
 		return;
 	*x = (struct hash_listed){ .id = id, .weight = weight, .slot = slot };
-	add_change(l, slot,
-	    old.weight > 0 && (id != old.id || weight < old.weight));
+	hash_list_add_change(
+	    l, slot, old.weight > 0 && (id != old.id || weight < old.weight));
 }
 
 /* ---- the order of texts ---- */
 
 static uint64_t
-text_of(const struct server *s)
+hash_list_text_of(const struct server *s)
 {
 	char text[ADDR_TEXT_MAX];
 
@@ -81,7 +82,7 @@ is_in(const struct hash_list *l, unsigned slot, unsigned at)
 }
 
 static void
-move(struct hash_list *l, unsigned to, unsigned from)
+hash_list_move(struct hash_list *l, unsigned to, unsigned from)
 {
 	memmove(&l->sorted[to], &l->sorted[from],
 	    (l->present - from) * sizeof(*l->sorted));
@@ -103,7 +104,7 @@ number_text(struct hash_list *l, unsigned at)
 	for (; at < l->present && l->text[l->sorted[at]] == text; at++) {
 		s = pool_slot(l->pool, l->sorted[at]);
 		weight = pool_weight(l->pool, s);
-		set_one(
+		hash_list_set_one(
 		    l, s->slot, n > 0 ? hash_mix(text + n) : text, weight);
 		n += weight > 0;
 	}
@@ -122,7 +123,7 @@ number_all(struct hash_list *l)
 /* ---- following the pool ---- */
 
 static int
-lengthen(struct hash_list *l)
+hash_list_lengthen(struct hash_list *l)
 {
 	unsigned slots = pool_slots(l->pool);
 	void *one, *text, *sorted;
@@ -152,8 +153,8 @@ take_out(struct hash_list *l, unsigned slot)
 
 	if (!is_in(l, slot, at))
 		return;
-	move(l, at, at + 1);
-	set_one(l, slot, l->one[slot].id, 0);
+	hash_list_move(l, at, at + 1);
+	hash_list_set_one(l, slot, l->one[slot].id, 0);
 	number_text(l, position_of(l, text, 0));
 }
 
@@ -161,7 +162,7 @@ static void
 follow_one(struct hash_list *l, unsigned slot)
 {
 	const struct server *s = pool_slot(l->pool, slot);
-	uint64_t text = s->present ? text_of(s) : 0;
+	uint64_t text = s->present ? hash_list_text_of(s) : 0;
 	unsigned at;
 
 	if (!s->present || text != l->text[slot])
@@ -171,7 +172,7 @@ follow_one(struct hash_list *l, unsigned slot)
 	l->text[slot] = text;
 	at = position_of(l, text, slot);
 	if (!is_in(l, slot, at)) {
-		move(l, at + 1, at);
+		hash_list_move(l, at + 1, at);
 		l->sorted[at] = slot;
 	}
 	number_text(l, position_of(l, text, 0));
@@ -183,7 +184,7 @@ struct sortable {
 };
 
 static int
-compare(const void *a, const void *b)
+sortable_compare(const void *a, const void *b)
 {
 	const struct sortable *x = a, *y = b;
 
@@ -193,7 +194,7 @@ compare(const void *a, const void *b)
 }
 
 static unsigned
-collect(const struct hash_list *l, struct sortable *to)
+hash_list_collect(const struct hash_list *l, struct sortable *to)
 {
 	unsigned slot, n = 0;
 
@@ -201,7 +202,8 @@ collect(const struct hash_list *l, struct sortable *to)
 		const struct server *s = pool_slot(l->pool, slot);
 
 		if (s->present)
-			to[n++] = (struct sortable){ text_of(s), slot };
+			to[n++] =
+			    (struct sortable){ hash_list_text_of(s), slot };
 		else
 			l->one[slot].weight = 0;
 	}
@@ -209,15 +211,15 @@ collect(const struct hash_list *l, struct sortable *to)
 }
 
 static int
-read_all(struct hash_list *l)
+hash_list_read_all(struct hash_list *l)
 {
 	struct sortable *all = malloc((l->slots + 1u) * sizeof(*all));
 	unsigned i;
 
 	if (all == NULL)
 		return -1;
-	l->present = collect(l, all);
-	qsort(all, l->present, sizeof(*all), compare);
+	l->present = hash_list_collect(l, all);
+	qsort(all, l->present, sizeof(*all), sortable_compare);
 	for (i = 0; i < l->present; i++) {
 		l->sorted[i] = all[i].slot;
 		l->text[all[i].slot] = all[i].text;
@@ -243,9 +245,9 @@ hash_list_follow(struct hash_list *l, bool all)
 {
 	unsigned i;
 
-	if (l->slots < pool_slots(l->pool) && lengthen(l) < 0)
+	if (l->slots < pool_slots(l->pool) && hash_list_lengthen(l) < 0)
 		return -1;
-	if (l->notes > HASH_NOTED && read_all(l) < 0)
+	if (l->notes > HASH_NOTED && hash_list_read_all(l) < 0)
 		return -1;
 	for (i = 0; l->notes <= HASH_NOTED && i < l->notes; i++)
 		follow_one(l, l->noted[i]);
@@ -261,7 +263,7 @@ int
 hash_list_init(struct hash_list *l, const struct pool *p)
 {
 	l->pool = p;
-	return lengthen(l) < 0 ? -1 : read_all(l);
+	return hash_list_lengthen(l) < 0 ? -1 : hash_list_read_all(l);
 }
 
 void

@@ -17,7 +17,7 @@ copy_reason(char to[SERVER_REASON_MAX], const char *from)
 }
 
 static void
-note(struct server_history *h, enum server_state is,
+history_note(struct server_history *h, enum server_state is,
     const struct pool_watcher *w, const char *reason)
 {
 	h->state = is;
@@ -32,7 +32,7 @@ history_begin(
 {
 	s->history.changes = 0;
 	s->history.down_ms = 0;
-	note(&s->history, server_state(s), w, reason);
+	history_note(&s->history, server_state(s), w, reason);
 }
 
 void
@@ -44,7 +44,7 @@ history_tell(struct server *s, const struct pool_watcher *w, const char *reason)
 
 	if (c.is == c.was)
 		return;
-	note(h, c.is, w, reason);
+	history_note(h, c.is, w, reason);
 	h->changes++;
 	c.lasted_ms = h->since_ms - since;
 	if (server_state_is_down(c.was))

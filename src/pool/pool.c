@@ -193,7 +193,7 @@ note_listed(struct server *s)
 
 /* Makes `s` what the spec says. Returns 0, or -1 with errno ENOMEM. */
 static int
-set_server(struct server *s, const struct server_spec *spec)
+pool_make_server(struct server *s, const struct server_spec *spec)
 {
 	bool unresolved = spec->addrs.count == 0;
 	bool same = unresolved ? s->unresolved
@@ -277,7 +277,7 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 	s = p->servers[slot];
 	generation = s->generation;
 	pool_leave(s);
-	rc = set_server(s, spec);
+	rc = pool_make_server(s, spec);
 	pool_refresh(s);
 	note_server(s, generation);
 	if (alone && pool_end_changes(p) < 0)

@@ -51,7 +51,7 @@ rank_of(const struct pool *p, void *order, const struct server_set *set,
 }
 
 static bool
-is_better(const struct rank *a, const struct rank *b)
+rank_is_better(const struct rank *a, const struct rank *b)
 {
 	return a->cost < b->cost ||
 	    (a->cost == b->cost && a->credit > b->credit);
@@ -79,7 +79,7 @@ pool_among(const struct pool *p, void *order, const struct server_set *set,
 		if (!is_candidate(p, s, who) || attempted >> s->slot % 64 & 1)
 			continue;
 		rank = rank_of(p, order, set, i, s, who);
-		if (best != NULL && !is_better(&rank, &top))
+		if (best != NULL && !rank_is_better(&rank, &top))
 			continue;
 		best = s;
 		top = rank;

@@ -107,8 +107,8 @@ first_permitting(struct pool *p, struct server *s, const struct peer *who)
 
 /* The server that the algorithm says the client belongs to, or NULL. */
 static struct server *
-owner_of(struct pool *p, const struct peer *who,
-    const struct attempts *attempts)
+pool_owner_of(
+    struct pool *p, const struct peer *who, const struct attempts *attempts)
 {
 	const struct balance *b = p->options.balance;
 
@@ -131,7 +131,7 @@ belongs_elsewhere(struct pool *p, const struct peer *who,
 		return false;
 	if (remembered != NULL || p->options.balance->owner == NULL)
 		return remembered != NULL;
-	own = owner_of(p, who, attempts);
+	own = pool_owner_of(p, who, attempts);
 	return own == NULL || !eligible_has(&p->eligible, own->slot);
 }
 
@@ -380,7 +380,7 @@ stubborn_last_resort(struct pool *p, const struct peer *who,
 	struct server *own = pool_remembered(p, who, attempts, now);
 
 	if (own == NULL)
-		own = owner_of(p, who, attempts);
+		own = pool_owner_of(p, who, attempts);
 	if (own == NULL)
 		return first_blacklisted(p, who, attempts);
 	return heap_has(&p->last_resort, own->slot) &&

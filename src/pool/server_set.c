@@ -7,7 +7,7 @@
 #include "pool/server_set.h"
 
 static int
-compare(const void *a, const void *b)
+server_set_compare(const void *a, const void *b)
 {
 	unsigned x = *(const unsigned *)a, y = *(const unsigned *)b;
 
@@ -28,7 +28,7 @@ server_set_init(struct server_set *set, const unsigned *slots, unsigned count)
 	}
 	if (count > 0) {
 		memcpy(set->slots, slots, count * sizeof(*slots));
-		qsort(set->slots, count, sizeof(*slots), compare);
+		qsort(set->slots, count, sizeof(*slots), server_set_compare);
 	}
 	for (i = 0; i < count; i++)
 		if (i == 0 || set->slots[i] != set->slots[set->count - 1])

@@ -63,7 +63,7 @@ sticky_aways_get(const struct sticky_aways *t, uint32_t i)
 
 /* Made if it can be; NULL without memory, or when none are noted. */
 static struct sticky_away *
-make(struct sticky_aways *t, uint32_t i)
+sticky_away_make(struct sticky_aways *t, uint32_t i)
 {
 	struct sticky_away **slab = &t->slab[i >> SLAB_BITS];
 
@@ -76,7 +76,7 @@ void
 sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
     unsigned last, bool served)
 {
-	struct sticky_away *a = make(t, i);
+	struct sticky_away *a = sticky_away_make(t, i);
 
 	if (a == NULL)
 		return;
@@ -109,7 +109,7 @@ void
 sticky_aways_move(struct sticky_aways *t, uint32_t from, uint32_t to)
 {
 	const struct sticky_away *was = sticky_aways_get(t, from);
-	struct sticky_away *is = make(t, to);
+	struct sticky_away *is = sticky_away_make(t, to);
 
 	if (is != NULL)
 		*is = was != NULL ? *was : (struct sticky_away){ .home = 0 };

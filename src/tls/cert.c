@@ -208,7 +208,7 @@ certificate_end_of(const X509 *x)
 }
 
 static void
-find_name(struct certificate *c)
+certificate_find_name(struct certificate *c)
 {
 	GENERAL_NAMES *names =
 	    X509_get_ext_d2i(c->leaf, NID_subject_alt_name, NULL, NULL);
@@ -254,7 +254,7 @@ certificate_parse(const struct cert_texts *t, struct error *e)
 		return NULL;
 	}
 	c->ends = certificate_end_of(c->leaf);
-	find_name(c);
+	certificate_find_name(c);
 	return c;
 }
 

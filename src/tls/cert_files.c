@@ -34,7 +34,7 @@ cert_files_name(const char *file, char name[CERT_NAME_MAX + 1])
 
 /* The file of a wildcard may begin with '_' instead of '*'. */
 static void
-file_of(
+cert_file_of(
     int dir, const char *name, enum cert_part part, char file[FILE_NAME_MAX])
 {
 	struct file_id there;
@@ -54,7 +54,7 @@ cert_file_ids_take(struct cert_file_ids *s, int dir, const char *name)
 	int i;
 
 	for (i = 0; i < PARTS; i++) {
-		file_of(dir, name, (enum cert_part)i, file);
+		cert_file_of(dir, name, (enum cert_part)i, file);
 		file_id_read(&s->of[i], dir, file);
 	}
 }
@@ -78,7 +78,7 @@ cert_file_ids_suffice(const struct cert_file_ids *s)
 }
 
 static int
-read_part(int dir, const char *name, enum cert_part part,
+cert_read_part(int dir, const char *name, enum cert_part part,
     const struct cert_file_ids *s, struct buffer *text, struct error *e)
 {
 	char file[FILE_NAME_MAX];
@@ -86,7 +86,7 @@ read_part(int dir, const char *name, enum cert_part part,
 
 	if (s->of[part].inode == 0)
 		return 0;
-	file_of(dir, name, part, file);
+	cert_file_of(dir, name, part, file);
 	if (file_read_at(dir, file, CERT_FILE_MAX, false, text, &why) == 0)
 		return 0;
 	return error_set(e, "%.300s: %.150s", file, why.text);
@@ -102,10 +102,10 @@ cert_files_read(int dir, const char *name, const struct cert_file_ids *s,
 		return error_set(e,
 		    "found no file .pem of that name in lower "
 		    "case, nor .crt and .key");
-	return read_part(dir, name, cert, s, &t->cert, e) < 0 ||
-		read_part(dir, name, PART_KEY, s, &t->key, e) < 0 ||
-		read_part(dir, name, PART_CA, s, &t->chain, e) < 0 ||
-		read_part(dir, name, PART_OCSP, s, &t->ocsp, e) < 0
+	return cert_read_part(dir, name, cert, s, &t->cert, e) < 0 ||
+		cert_read_part(dir, name, PART_KEY, s, &t->key, e) < 0 ||
+		cert_read_part(dir, name, PART_CA, s, &t->chain, e) < 0 ||
+		cert_read_part(dir, name, PART_OCSP, s, &t->ocsp, e) < 0
 	    ? -1
 	    : 0;
 }

@@ -17,7 +17,7 @@ enum { PARSED_MAX = 1000 };
 /* ---- the table ---- */
 
 static bool
-is_name(const struct hash_table_link *l, const void *key)
+cert_store_is_name(const struct hash_table_link *l, const void *key)
 {
 	const struct cert_entry *n =
 	    (const struct cert_entry *)(const void *)((const char *)l -
@@ -30,7 +30,8 @@ struct cert_entry *
 cert_entry_find(const struct cert_store *s, const char *name)
 {
 	struct hash_table_link *l = hash_table_find(&s->table,
-	    hash_table_hash(&s->table, name, strlen(name)), is_name, name);
+	    hash_table_hash(&s->table, name, strlen(name)), cert_store_is_name,
+	    name);
 
 	return l != NULL ? list_entry(l, struct cert_entry, link) : NULL;
 }

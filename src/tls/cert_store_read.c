@@ -63,7 +63,7 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 }
 
 static void
-add_file(struct cert_store *s, const char *file)
+cert_store_add_file(struct cert_store *s, const char *file)
 {
 	char name[CERT_NAME_MAX + 1];
 	struct cert_entry *n;
@@ -91,7 +91,7 @@ cert_store_read(struct cert_store *s, struct error *e)
 	file_id_read(&s->seen, s->dir, NULL);
 	s->unsure = file_id_is_recent(&s->seen);
 	while ((file = readdir(d)) != NULL)
-		add_file(s, file->d_name);
+		cert_store_add_file(s, file->d_name);
 	closedir(d);
 	for (link = s->all.next; link != &s->all; link = next) {
 		struct cert_entry *n =

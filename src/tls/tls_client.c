@@ -79,8 +79,8 @@ client_data_free(void *arg)
 /* ---- contexts ---- */
 
 static int
-set_certificate(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
-    struct error *e)
+tls_client_set_certificate(SSL_CTX *ctx, struct tls_client *t,
+    struct tls_client_data *v, struct error *e)
 {
 	struct watched_file *file = &t->file[FILE_CERT];
 
@@ -117,7 +117,7 @@ set_trust(SSL_CTX *ctx, struct tls_client *t, struct error *e)
 }
 
 static int
-set_up(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
+tls_client_set_up(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
     struct error *e)
 {
 	SSL_CTX_set_options(
@@ -131,13 +131,14 @@ set_up(SSL_CTX *ctx, struct tls_client *t, struct tls_client_data *v,
 		return error_set(e, "TLS: %s", cert_reason());
 	v->no_alpn = text_equal(t->settings.upstream_alpn, TLS_ALPN_NONE);
 	v->alpn_length = tls_alpn_wire(t->settings.upstream_alpn, v->alpn);
-	return set_certificate(ctx, t, v, e) < 0 || set_trust(ctx, t, e) < 0
+	return tls_client_set_certificate(ctx, t, v, e) < 0 ||
+		set_trust(ctx, t, e) < 0
 	    ? -1
 	    : 0;
 }
 
 static struct tls_context *
-build(struct tls_client *t, struct error *e)
+tls_client_build(struct tls_client *t, struct error *e)
 {
 	struct tls_client_data *v = calloc(1, sizeof(*v));
 	SSL_CTX *ctx = SSL_CTX_new(TLS_client_method());
@@ -151,7 +152,7 @@ build(struct tls_client *t, struct error *e)
 	}
 	ERR_clear_error();
 	hash_key_init(&v->secret);
-	if (set_up(ctx, t, v, e) < 0) {
+	if (tls_client_set_up(ctx, t, v, e) < 0) {
 		SSL_CTX_free(ctx);
 		client_data_free(v);
 		return NULL;
@@ -168,7 +169,7 @@ build(struct tls_client *t, struct error *e)
 }
 
 static bool
-has_changed(struct tls_client *t)
+tls_client_has_changed(struct tls_client *t)
 {
 	int i;
 
@@ -179,7 +180,7 @@ has_changed(struct tls_client *t)
 }
 
 static void
-replace(struct tls_client *t, uint64_t now)
+tls_client_replace(struct tls_client *t, uint64_t now)
 {
 	struct tls_context *c;
 	struct error e;
@@ -188,7 +189,7 @@ replace(struct tls_client *t, uint64_t now)
 	/* before they are read: a change while they are read counts */
 	for (i = 0; i < FILES; i++)
 		watched_file_note(&t->file[i]);
-	c = build(t, &e);
+	c = tls_client_build(t, &e);
 	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);
 	if (c == NULL)
@@ -201,15 +202,17 @@ replace(struct tls_client *t, uint64_t now)
 unsigned
 tls_client_refresh(struct tls_client *t, bool all, uint64_t now)
 {
-	if (settling_is_due(&t->settling, all && has_changed(t), now))
-		replace(t, now);
+	if (settling_is_due(
+		&t->settling, all && tls_client_has_changed(t), now))
+		tls_client_replace(t, now);
 	return settling_wait_ms(&t->settling, now);
 }
 
 /* ---- life ---- */
 
 static int
-open_all(struct tls_client *t, const struct tls_settings *s, struct error *e)
+tls_client_open_all(
+    struct tls_client *t, const struct tls_settings *s, struct error *e)
 {
 	const char *path[FILES] = { s->upstream_cert, s->upstream_key,
 		s->password, s->upstream_ca };
@@ -226,7 +229,7 @@ open_all(struct tls_client *t, const struct tls_settings *s, struct error *e)
 	for (i = 0; i < FILES; i++)
 		if (watched_file_init(&t->file[i], path[i], e) < 0)
 			return -1;
-	t->context = build(t, e);
+	t->context = tls_client_build(t, e);
 	return t->context != NULL ? 0 : -1;
 }
 
@@ -245,7 +248,7 @@ tls_client_new(
 	t->memory = m;
 	for (i = 0; i < FILES; i++)
 		watched_file_none(&t->file[i]);
-	if (open_all(t, s, &why) == 0)
+	if (tls_client_open_all(t, s, &why) == 0)
 		return t;
 	tls_client_free(t);
 	error_set(e, "%s", why.text);
@@ -271,7 +274,7 @@ tls_client_free(struct tls_client *t)
 /* Sets the name that the server's certificate must be for, and the one to send
  * (RFC 6066, 3: a host name, never an address). */
 static int
-set_name(SSL *ssl, const char *name, bool verify)
+tls_client_set_name(SSL *ssl, const char *name, bool verify)
 {
 	unsigned char number[16];
 	bool numeric = inet_pton(AF_INET, name, number) == 1 ||
@@ -300,7 +303,7 @@ set_name(SSL *ssl, const char *name, bool verify)
 
 /* Offers the protocols of the setting, else the one that the client talks. */
 static void
-set_alpn(SSL *ssl, const struct tls_client_data *v, const char *alpn)
+tls_client_set_alpn(SSL *ssl, const struct tls_client_data *v, const char *alpn)
 {
 	unsigned char wire[TLS_ALPN_MAX];
 	int n = v->alpn_length;
@@ -341,9 +344,9 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 		return -1;
 	ssl = tls_ssl(s);
 	tls_set_key(s, key);
-	if (set_name(ssl, name, o->upstream_verify) < 0)
+	if (tls_client_set_name(ssl, name, o->upstream_verify) < 0)
 		return -1;
-	set_alpn(ssl, v, alpn);
+	tls_client_set_alpn(ssl, v, alpn);
 	if (v->known[key % SESSIONS].session != NULL &&
 	    v->known[key % SESSIONS].key == key)
 		(void)SSL_set_session(ssl, v->known[key % SESSIONS].session);
@@ -363,9 +366,9 @@ tls_connect_once(
 		return -1;
 	if (!verify)
 		SSL_set_verify(tls_ssl(s), SSL_VERIFY_NONE, NULL);
-	if (set_name(tls_ssl(s), name, verify) < 0)
+	if (tls_client_set_name(tls_ssl(s), name, verify) < 0)
 		return -1;
-	set_alpn(tls_ssl(s), t->context->arg, "");
+	tls_client_set_alpn(tls_ssl(s), t->context->arg, "");
 	return 0;
 }
 

@@ -99,7 +99,7 @@ server_data_new(struct tls_server *t, struct error *e)
 
 /* A new context, from what the files hold now. NULL with a sentence. */
 static struct tls_context *
-build(struct tls_server *t, struct error *e)
+tls_server_build(struct tls_server *t, struct error *e)
 {
 	struct tls_server_data *v = server_data_new(t, e);
 	struct tls_context *c;
@@ -131,7 +131,7 @@ build(struct tls_server *t, struct error *e)
 /* ---- files that change ---- */
 
 static bool
-has_changed(struct tls_server *t)
+tls_server_has_changed(struct tls_server *t)
 {
 	struct file_id now;
 	int i;
@@ -161,13 +161,13 @@ note_all(struct tls_server *t)
 }
 
 static void
-replace(struct tls_server *t, uint64_t now)
+tls_server_replace(struct tls_server *t, uint64_t now)
 {
 	struct tls_context *c;
 	struct error e;
 
 	note_all(t);
-	c = read_tickets(t, &e) == 0 ? build(t, &e) : NULL;
+	c = read_tickets(t, &e) == 0 ? tls_server_build(t, &e) : NULL;
 	if (settling_read(&t->settling, c != NULL, now))
 		log_error("certificates not replaced error=\"%s\"", e.text);
 	if (c == NULL)
@@ -182,8 +182,9 @@ tls_server_refresh(struct tls_server *t, unsigned most, uint64_t now)
 {
 	unsigned files, store;
 
-	if (settling_is_due(&t->settling, most > 0 && has_changed(t), now))
-		replace(t, now);
+	if (settling_is_due(
+		&t->settling, most > 0 && tls_server_has_changed(t), now))
+		tls_server_replace(t, now);
 	files = settling_wait_ms(&t->settling, now);
 	store = t->store != NULL ? cert_store_refresh(t->store, most, now) : 0;
 	return sooner_ms(files, store);
@@ -251,7 +252,7 @@ open_tickets(struct tls_server *t, const struct tls_server *before)
 }
 
 static int
-open_all(struct tls_server *t, const struct tls_settings *s,
+tls_server_open_all(struct tls_server *t, const struct tls_settings *s,
     const struct tls_server *before, struct error *e)
 {
 	unsigned char wire[TLS_ALPN_MAX];
@@ -266,7 +267,7 @@ open_all(struct tls_server *t, const struct tls_settings *s,
 	if (watch_files(t, e) < 0 || open_store(t, before, e) < 0 ||
 	    read_tickets(t, e) < 0)
 		return -1;
-	t->context = build(t, e);
+	t->context = tls_server_build(t, e);
 	return t->context != NULL ? 0 : -1;
 }
 
@@ -286,7 +287,7 @@ tls_server_new(const struct tls_settings *s, struct tls_memory *m,
 	t->ca_dir = -1;
 	for (i = 0; i < SERVER_FILES; i++)
 		watched_file_none(&t->file[i]);
-	if (open_all(t, s, before, &why) == 0)
+	if (tls_server_open_all(t, s, before, &why) == 0)
 		return t;
 	tls_server_free(t);
 	error_set(e, "%s", why.text);

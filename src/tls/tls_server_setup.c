@@ -78,7 +78,7 @@ is_refused(SSL *ssl, const char *list)
 }
 
 static int
-refuse_name(int *alert)
+refuse_sni(int *alert)
 {
 	*alert = SSL_AD_UNRECOGNIZED_NAME;
 	return SSL_TLSEXT_ERR_ALERT_FATAL;
@@ -94,7 +94,7 @@ on_name(SSL *ssl, int *alert, void *arg)
 
 	(void)arg;
 	if (is_refused(ssl, v->refuse_names))
-		return refuse_name(alert);
+		return refuse_sni(alert);
 	c = named(ssl);
 	if (c != NULL) {
 		certificate_drop(c);
@@ -102,7 +102,7 @@ on_name(SSL *ssl, int *alert, void *arg)
 	}
 	if (v->pair[0] != NULL && !v->strict)
 		return SSL_TLSEXT_ERR_NOACK;
-	return refuse_name(alert);
+	return refuse_sni(alert);
 }
 
 static int

@@ -132,7 +132,8 @@ renew(struct tls_tickets *t)
 
 /* The key of a ticket, or NULL. */
 static struct ticket_key *
-key_of(struct tls_tickets *t, const unsigned char name[16], unsigned *at)
+tls_ticket_key_of(
+    struct tls_tickets *t, const unsigned char name[16], unsigned *at)
 {
 	for (*at = 0; *at < t->count; ++*at)
 		if (memcmp(t->key[*at].name, name, 16) == 0)
@@ -145,7 +146,7 @@ key_of(struct tls_tickets *t, const unsigned char name[16], unsigned *at)
  * 2: fine, but send a new ticket. TLS 1.3 always gets 2, as its tickets are
  * used once (RFC 8446, C.4). */
 static struct ticket_key *
-prepare(SSL *ssl, unsigned char name[16], unsigned char *iv,
+tls_ticket_prepare(SSL *ssl, unsigned char name[16], unsigned char *iv,
     EVP_CIPHER_CTX *cipher, int making, int *result)
 {
 	struct tls_tickets *t = tls_tickets_of(ssl);
@@ -165,7 +166,7 @@ prepare(SSL *ssl, unsigned char name[16], unsigned char *iv,
 		*result = 1;
 		return k;
 	}
-	k = key_of(t, name, &at);
+	k = tls_ticket_key_of(t, name, &at);
 	*result = k == NULL				   ? 0
 	    : at == 0 && SSL_version(ssl) < TLS1_3_VERSION ? 1
 							   : 2;
@@ -188,7 +189,7 @@ on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 	struct ticket_key *k;
 	int result;
 
-	k = prepare(ssl, name, iv, cipher, making, &result);
+	k = tls_ticket_prepare(ssl, name, iv, cipher, making, &result);
 	if (k == NULL)
 		return result;
 	params[0] = OSSL_PARAM_construct_octet_string(
@@ -206,7 +207,7 @@ on_ticket(SSL *ssl, unsigned char *name, unsigned char *iv,
 	struct ticket_key *k;
 	int result;
 
-	k = prepare(ssl, name, iv, cipher, making, &result);
+	k = tls_ticket_prepare(ssl, name, iv, cipher, making, &result);
 	if (k == NULL)
 		return result;
 	return HMAC_Init_ex(mac, k->mac, sizeof(k->mac), EVP_sha256(), NULL) ==

@@ -93,7 +93,7 @@ tls_trust_revoked(SSL_CTX *ctx, const struct buffer *pem, struct error *e)
 
 /* "1a2b3c4d.0" and "1a2b3c4d.r0" are what c_rehash and OpenSSL call them. */
 static bool
-is_hashed(const char *name)
+tls_trust_is_hashed(const char *name)
 {
 	int i;
 
@@ -107,7 +107,7 @@ is_hashed(const char *name)
 }
 
 static int
-add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
+tls_trust_add_file(SSL_CTX *ctx, int dir, const char *name, bool ask)
 {
 	struct buffer text;
 	struct error e;
@@ -135,8 +135,8 @@ add_files(SSL_CTX *ctx, DIR *d, int dir, bool hashed, bool ask)
 	rewinddir(d);
 	while ((file = readdir(d)) != NULL)
 		if (file->d_name[0] != '.' &&
-		    is_hashed(file->d_name) == hashed &&
-		    add_file(ctx, dir, file->d_name, ask) > 0)
+		    tls_trust_is_hashed(file->d_name) == hashed &&
+		    tls_trust_add_file(ctx, dir, file->d_name, ask) > 0)
 			n++;
 	return n;
 }

@@ -18,7 +18,7 @@ enum { RETRY_MS = 10 };
 /* ---- the target ---- */
 
 static int
-parse_unix(struct target *t, const char *text, struct error *e)
+target_parse_unix(struct target *t, const char *text, struct error *e)
 {
 	t->at.count = 1;
 	if (addr_parse_unix(&t->at.addr[0], text) == 0)
@@ -59,7 +59,7 @@ target_parse(struct target *t, const char *text, struct error *e)
 
 	if (copy == NULL)
 		return error_set(e, "out of memory");
-	rc = addr_is_unix_text(copy) ? parse_unix(t, copy, &why)
+	rc = addr_is_unix_text(copy) ? target_parse_unix(t, copy, &why)
 				     : parse_host(t, copy, &why);
 	free(copy);
 	return rc == 0
@@ -79,7 +79,7 @@ target_is_clearly(const char *word)
 
 /* Returns 0, or -1 with errno ETIMEDOUT, or EINTR after a signal. */
 static int
-wait_for(int fd, short events, uint64_t deadline)
+ask_wait_for(int fd, short events, uint64_t deadline)
 {
 	struct pollfd p = { .fd = fd, .events = events };
 	uint64_t now = clock_monotonic_ms();
@@ -102,7 +102,7 @@ connect_one(const struct addr *to, uint64_t deadline)
 		if (errno != EAGAIN || clock_monotonic_ms() >= deadline ||
 		    poll(NULL, 0, RETRY_MS) < 0)
 			return -1;
-	why = wait_for(fd, POLLOUT, deadline) < 0 ? errno : sock_error(fd);
+	why = ask_wait_for(fd, POLLOUT, deadline) < 0 ? errno : sock_error(fd);
 	if (why == 0)
 		return fd;
 	close(fd);
@@ -146,7 +146,7 @@ send_all(int fd, const char *bytes, size_t n, const struct target *t)
 		if (sent < 0 && errno != EAGAIN)
 			return -1;
 		if (sent < 0 &&
-		    wait_for(
+		    ask_wait_for(
 			fd, POLLOUT, clock_monotonic_ms() + t->timeout_ms) < 0)
 			return -1;
 		if (sent > 0) {
@@ -203,7 +203,7 @@ fits_classic(const char *bytes, size_t n, bool whole)
 
 /* Whether the line that begins so could become a refusal yet. */
 static bool
-is_open(const struct answer *a)
+answer_is_open(const struct answer *a)
 {
 	if (a->n < sizeof(refusal) - 1 && memcmp(a->held, refusal, a->n) == 0)
 		return true;
@@ -211,7 +211,7 @@ is_open(const struct answer *a)
 }
 
 static int
-flush(struct answer *a)
+answer_flush(struct answer *a)
 {
 	size_t n = a->out_n;
 
@@ -221,10 +221,10 @@ flush(struct answer *a)
 
 /* Up to CHUNK bytes. */
 static int
-pass(struct answer *a, bool error, const char *bytes, size_t n)
+answer_pass(struct answer *a, bool error, const char *bytes, size_t n)
 {
 	if ((a->out_error != error || n > sizeof(a->out) - a->out_n) &&
-	    flush(a) < 0)
+	    answer_flush(a) < 0)
 		return -1;
 	a->out_error = error;
 	memcpy(a->out + a->out_n, bytes, n);
@@ -245,7 +245,7 @@ answer_decide(struct answer *a)
 	a->refused = error || (n > 0 && fits_classic(a->held, n, true));
 	a->n = 0;
 	a->error = error;
-	return pass(a, error, a->held, n);
+	return answer_pass(a, error, a->held, n);
 }
 
 /* A piece of a line, with its newline or without. */
@@ -258,7 +258,7 @@ answer_line(struct answer *a, const char *bytes, size_t n, bool ends)
 		a->held[a->n++] = *bytes++;
 		n--;
 		text--;
-		if (!is_open(a) && answer_decide(a) < 0)
+		if (!answer_is_open(a) && answer_decide(a) < 0)
 			return -1;
 	}
 	if (!ends && !a->decided)
@@ -266,7 +266,7 @@ answer_line(struct answer *a, const char *bytes, size_t n, bool ends)
 	if (!a->decided && answer_decide(a) < 0)
 		return -1;
 	a->decided = !ends;
-	return pass(a, a->error, bytes, n);
+	return answer_pass(a, a->error, bytes, n);
 }
 
 static enum ask_status
@@ -284,7 +284,7 @@ answer_add(struct answer *a, const char *bytes, size_t n)
 		bytes += piece;
 		n -= piece;
 	}
-	return flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
+	return answer_flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
 }
 
 /* What is held at the end is a line too. */
@@ -293,7 +293,7 @@ answer_end(struct answer *a)
 {
 	if (!a->decided && a->n > 0 && answer_decide(a) < 0)
 		return ASK_STOPPED;
-	return flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
+	return answer_flush(a) < 0 ? ASK_STOPPED : ASK_ANSWERED;
 }
 
 /* Reads to the end. -1 with errno when there is none in time. */
@@ -314,7 +314,7 @@ answer_read(
 				return 0;
 		} else if (errno != EAGAIN) {
 			return -1;
-		} else if (wait_for(fd, POLLIN,
+		} else if (ask_wait_for(fd, POLLIN,
 			       clock_monotonic_ms() + t->timeout_ms) < 0) {
 			return -1;
 		}

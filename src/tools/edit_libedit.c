@@ -50,7 +50,7 @@ struct stem {
 };
 
 static bool
-is_blank(char c)
+edit_is_blank(char c)
 {
 	return c == ' ' || c == '\t';
 }
@@ -62,15 +62,15 @@ find_stem(struct stem *s, const LineInfo *line)
 	const char *first = line->buffer, *p;
 	size_t n;
 
-	while (first < line->cursor && is_blank(*first))
+	while (first < line->cursor && edit_is_blank(*first))
 		first++;
-	for (p = line->cursor; p > first && !is_blank(p[-1]); p--)
+	for (p = line->cursor; p > first && !edit_is_blank(p[-1]); p--)
 		;
 	s->start = p;
 	s->length = (size_t)(line->cursor - p);
 	if (p == first)
 		return true;
-	while (p > first && is_blank(p[-1]))
+	while (p > first && edit_is_blank(p[-1]))
 		p--;
 	n = (size_t)(p - first);
 	return (n == 4 && strncmp(first, "help", n) == 0) ||
@@ -124,7 +124,7 @@ insert_rest(EditLine *el, const struct stem *name, size_t from, bool whole)
 }
 
 static unsigned char
-complete(EditLine *el, int key)
+edit_complete(EditLine *el, int key)
 {
 	struct edit *x = edit_of(el);
 	struct stem stem, common;
@@ -194,7 +194,7 @@ edit_remember(struct edit *x, const char *line)
 /* ---- life ---- */
 
 static int
-set_up(struct edit *x)
+edit_set_up(struct edit *x)
 {
 	x->el = el_init("penctl", stdin, stdout, stderr);
 	if (x->el == NULL || open_history(x) < 0)
@@ -205,7 +205,8 @@ set_up(struct edit *x)
 	el_set(x->el, EL_HIST, history, x->history);
 	el_set(x->el, EL_EDITOR, "emacs");
 	/* el_set() would copy these strings and forget the copies */
-	el_wset(x->el, EL_ADDFN, L"complete", L"complete a command", complete);
+	el_wset(
+	    x->el, EL_ADDFN, L"complete", L"complete a command", edit_complete);
 	el_set(x->el, EL_BIND, "^I", "complete", NULL);
 	el_set(x->el, EL_BIND, "^R", "em-inc-search-prev", NULL);
 	el_source(x->el, NULL);
@@ -224,7 +225,7 @@ edit_new(const struct target *t, const char *prompt)
 	x->prompt = prompt;
 	names_init(&x->names);
 	buffer_init(&x->line);
-	if (set_up(x) == 0)
+	if (edit_set_up(x) == 0)
 		return x;
 	edit_free(x);
 	errno = ENOMEM;

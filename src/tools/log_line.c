@@ -26,7 +26,7 @@ log_host(char host[LOG_HOST_MAX], const char *text)
 /* Copies the word at *at, which moves behind the blanks that follow it. Returns
  * 0, or -1 if there is none or it is too long. */
 static int
-take_word(const char **at, char word[LOG_HOST_MAX])
+log_line_take_word(const char **at, char word[LOG_HOST_MAX])
 {
 	size_t n = strcspn(*at, " \t\r\n");
 
@@ -67,11 +67,11 @@ pen_line_parse(struct pen_line *p, const char *line, bool datagram)
 			return -1;
 		line += 2;
 	}
-	if (take_word(&line, word) < 0)
+	if (log_line_take_word(&line, word) < 0)
 		return -1;
 	log_host(p->client, word);
 	if ((!datagram && take_seconds(&line, &p->time) < 0) ||
-	    take_word(&line, word) < 0)
+	    log_line_take_word(&line, word) < 0)
 		return -1;
 	log_host(p->server, word);
 	n = strcspn(line, "\r\n");

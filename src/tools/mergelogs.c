@@ -55,7 +55,7 @@ struct merge {
 };
 
 static int
-complain(const char *what, const char *why)
+mergelogs_complain(const char *what, const char *why)
 {
 	fprintf(stderr, "mergelogs: %s: %s\n", what, why);
 	return -1;
@@ -71,7 +71,7 @@ open_source(struct merge *m, struct source *s, const char *path)
 	s->path = path;
 	s->file = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
 	if (s->file == NULL)
-		return complain(path, strerror(errno));
+		return mergelogs_complain(path, strerror(errno));
 	if (fstat(fileno(s->file), &st) == 0 && S_ISREG(st.st_mode))
 		m->size += (unsigned long long)st.st_size;
 	return 0;
@@ -79,7 +79,7 @@ open_source(struct merge *m, struct source *s, const char *path)
 
 /* Reads the next line, without its end. Returns false at the end. */
 static bool
-next_line(struct source *s)
+source_next_line(struct source *s)
 {
 	ssize_t n = getline(&s->line, &s->room, s->file);
 
@@ -109,7 +109,7 @@ next_web_line(struct merge *m, struct web_log *l)
 	int64_t before = l->now.time;
 
 	l->there = false;
-	while (next_line(&l->source)) {
+	while (source_next_line(&l->source)) {
 		l->now.time = before;
 		if (web_line_parse(&l->now, l->source.line, m->zone) == 0) {
 			l->there = true;
@@ -124,7 +124,7 @@ static void
 next_visit(struct merge *m)
 {
 	m->pen_there = false;
-	while (next_line(&m->pen)) {
+	while (source_next_line(&m->pen)) {
 		if (pen_line_parse(&m->visit, m->pen.line, false) == 0) {
 			m->pen_there = true;
 			return;
@@ -143,7 +143,7 @@ read_visits(struct merge *m, int64_t time)
 	while (m->pen_there && p->time <= time + m->jitter) {
 		if (visits_add(m->visits, p->time, p->client, p->server,
 			p->request) < 0)
-			return complain(m->pen.path, "out of memory");
+			return mergelogs_complain(m->pen.path, "out of memory");
 		next_visit(m);
 	}
 	return 0;
@@ -234,14 +234,15 @@ merge(struct merge *m)
 	if (m->rejected > 0)
 		fprintf(stderr, "mergelogs: %llu lines left out\n",
 		    m->rejected);
-	return fflush(stdout) == 0 ? 0
-				   : complain("output", strerror(errno));
+	return fflush(stdout) == 0
+	    ? 0
+	    : mergelogs_complain("output", strerror(errno));
 }
 
 /* ---- the command line ---- */
 
 static int
-usage(void)
+mergelogs_usage(void)
 {
 	fputs("usage: mergelogs -p PENLOG [-cd] [-j JITTER] [-n VISITS] "
 	      "[-r REJECTS] [-t SECONDS]\n"
@@ -267,7 +268,7 @@ add_log(struct merge *m, char *text)
 		}
 	}
 	if (end == NULL || end == text || end[1] == '\0')
-		return complain(text, "expected SERVER:LOGFILE");
+		return mergelogs_complain(text, "expected SERVER:LOGFILE");
 	*end = '\0';
 	log_host(l->server, host);
 	if (open_source(m, &l->source, end + 1) < 0)
@@ -278,13 +279,14 @@ add_log(struct merge *m, char *text)
 }
 
 static int
-parse_number(const char *option, const char *text, int64_t min, int64_t *value)
+mergelogs_parse_number(
+    const char *option, const char *text, int64_t min, int64_t *value)
 {
 	bool minus = min < 0 && text[0] == '-';
 	uint64_t n;
 
 	if (number_parse(text + minus, 0, INT32_MAX, &n) < 0)
-		return complain(option, "is not a number");
+		return mergelogs_complain(option, "is not a number");
 	*value = minus ? -(int64_t)n : (int64_t)n;
 	return 0;
 }
@@ -303,25 +305,26 @@ take_option(struct merge *m, int c, int64_t *visits)
 	case 'p':
 		return open_source(m, &m->pen, optarg);
 	case 'j':
-		return parse_number("-j", optarg, 0, &m->jitter);
+		return mergelogs_parse_number("-j", optarg, 0, &m->jitter);
 	case 'n':
-		return parse_number("-n", optarg, 0, visits);
+		return mergelogs_parse_number("-n", optarg, 0, visits);
 	case 'r':
 		m->rejects = fopen(optarg, "w");
-		return m->rejects != NULL ? 0
-					  : complain(optarg, strerror(errno));
+		return m->rejects != NULL
+		    ? 0
+		    : mergelogs_complain(optarg, strerror(errno));
 	case 't':
-		if (parse_number("-t", optarg, -1, &zone) < 0)
+		if (mergelogs_parse_number("-t", optarg, -1, &zone) < 0)
 			return -1;
 		m->zone = (int)zone;
 		return 0;
 	default:
-		return usage();
+		return mergelogs_usage();
 	}
 }
 
 static int
-parse(struct merge *m, int argc, char **argv)
+merge_parse(struct merge *m, int argc, char **argv)
 {
 	int64_t visits = VISITS_MAX;
 	int c, i;
@@ -330,11 +333,11 @@ parse(struct merge *m, int argc, char **argv)
 		if (take_option(m, c, &visits) < 0)
 			return -1;
 	if (m->pen.file == NULL || optind == argc)
-		return usage();
+		return mergelogs_usage();
 	m->visits = visits_new((size_t)visits + 1);
 	m->logs = calloc((size_t)(argc - optind), sizeof(*m->logs));
 	if (m->visits == NULL || m->logs == NULL)
-		return complain("start", "out of memory");
+		return mergelogs_complain("start", "out of memory");
 	for (i = optind; i < argc; i++)
 		if (add_log(m, argv[i]) < 0)
 			return -1;
@@ -352,7 +355,7 @@ close_source(struct source *s)
 }
 
 static int
-finish(struct merge *m, int rc)
+merge_finish(struct merge *m, int rc)
 {
 	unsigned i;
 
@@ -360,7 +363,7 @@ finish(struct merge *m, int rc)
 		close_source(&m->logs[i].source);
 	close_source(&m->pen);
 	if (m->rejects != NULL && fclose(m->rejects) != 0)
-		rc = complain("rejects", strerror(errno));
+		rc = mergelogs_complain("rejects", strerror(errno));
 	visits_free(m->visits);
 	free(m->logs);
 	return rc == 0 ? 0 : 1;
@@ -373,6 +376,6 @@ main(int argc, char **argv)
 	int rc;
 
 	m = (struct merge){ .jitter = 2 };
-	rc = parse(&m, argc, argv);
-	return finish(&m, rc == 0 ? merge(&m) : rc);
+	rc = merge_parse(&m, argc, argv);
+	return merge_finish(&m, rc == 0 ? merge(&m) : rc);
 }

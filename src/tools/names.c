@@ -24,7 +24,7 @@ names_fini(struct names *k)
 }
 
 static int
-collect(void *arg, bool error, const char *bytes, size_t n)
+names_collect(void *arg, bool error, const char *bytes, size_t n)
 {
 	struct names *k = arg;
 
@@ -43,7 +43,8 @@ names_ask(struct names *k, const struct target *t)
 		return;
 	k->asked = true;
 	/* The final NUL lets a line be looked at as a string. */
-	if (ask(t, line, sizeof(line) - 1, collect, k, &e) != ASK_ANSWERED ||
+	if (ask(t, line, sizeof(line) - 1, names_collect, k, &e) !=
+		ASK_ANSWERED ||
 	    buffer_append(&k->text, "", 1) < 0)
 		buffer_fini(&k->text);
 }

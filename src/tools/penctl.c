@@ -33,7 +33,7 @@ struct penctl {
 };
 
 static int
-complain(int status, const char *what)
+penctl_complain(int status, const char *what)
 {
 	fprintf(stderr, "penctl: %s\n", what);
 	return status;
@@ -42,7 +42,7 @@ complain(int status, const char *what)
 /* ---- answers ---- */
 
 static int
-write_all(int fd, const char *bytes, size_t n)
+penctl_write_all(int fd, const char *bytes, size_t n)
 {
 	struct pollfd p = { .fd = fd, .events = POLLOUT };
 	ssize_t done;
@@ -86,12 +86,13 @@ ends_with(const struct penctl *p, const char *text)
 
 /* Errors go to standard error, everything else to standard output. */
 static int
-print(void *arg, bool error, const char *bytes, size_t n)
+penctl_print(void *arg, bool error, const char *bytes, size_t n)
 {
 	struct penctl *p = arg;
 
 	keep_end(p, bytes, n);
-	if (write_all(error ? STDERR_FILENO : STDOUT_FILENO, bytes, n) == 0)
+	if (penctl_write_all(error ? STDERR_FILENO : STDOUT_FILENO, bytes, n) ==
+	    0)
 		return 0;
 	p->cannot_write = errno;
 	return -1;
@@ -131,18 +132,18 @@ ask_line(struct penctl *p, const char *line, size_t n)
 	enum ask_status status;
 
 	p->end_n = 0;
-	status = ask(&p->target, line, n, print, p, &e);
+	status = ask(&p->target, line, n, penctl_print, p, &e);
 	if (p->end_n > 0 && !ends_with(p, "\n") && isatty(STDOUT_FILENO) &&
-	    write_all(STDOUT_FILENO, "\n", 1) < 0)
+	    penctl_write_all(STDOUT_FILENO, "\n", 1) < 0)
 		p->cannot_write = errno;
 	if (p->cannot_write != 0 && p->cannot_write != EPIPE)
-		return complain(UNREACHABLE, strerror(p->cannot_write));
+		return penctl_complain(UNREACHABLE, strerror(p->cannot_write));
 	if (status == ASK_NO_ANSWER)
-		return complain(UNREACHABLE, e.text);
+		return penctl_complain(UNREACHABLE, e.text);
 	if (status == ASK_REFUSED)
 		return REFUSED;
 	if (status == ASK_ANSWERED && waits(line, n) && !ends_with(p, drained))
-		return complain(UNREACHABLE,
+		return penctl_complain(UNREACHABLE,
 		    "incomplete answer: pen ended before the server had "
 		    "drained");
 	return 0;
@@ -152,7 +153,7 @@ ask_line(struct penctl *p, const char *line, size_t n)
 
 /* A word as the other side reads it back: quoted when it has to be. */
 static int
-add_word(struct buffer *line, const char *word)
+penctl_add_word(struct buffer *line, const char *word)
 {
 	bool quote = word[0] == '\0' || strpbrk(word, " \t\r\"'#\\;") != NULL;
 
@@ -176,7 +177,7 @@ ask_buffer(struct penctl *p, struct buffer *line)
 
 /* `json` goes behind the last word of each command, not into a comment. */
 static int
-add_json(struct buffer *line, char *text)
+penctl_add_json(struct buffer *line, char *text)
 {
 	struct words w;
 	int rc = 0, i;
@@ -185,9 +186,9 @@ add_json(struct buffer *line, char *text)
 		if (words_split(&w, text, &text) < 0)
 			return 1;
 		for (i = 0; rc == 0 && i < w.count; i++)
-			rc = add_word(line, w.word[i]);
+			rc = penctl_add_word(line, w.word[i]);
 		if (rc == 0 && w.count > 0)
-			rc = add_word(line, "json");
+			rc = penctl_add_word(line, "json");
 		if (rc == 0 && text != NULL)
 			rc = buffer_append(line, ";", 1);
 	}
@@ -204,15 +205,15 @@ ask_for_json(struct penctl *p, const char *text)
 	int status, rc;
 
 	buffer_init(&line);
-	rc = copy != NULL ? add_json(&line, copy) : -1;
+	rc = copy != NULL ? penctl_add_json(&line, copy) : -1;
 	if (rc > 0) {
 		buffer_cut(&line, 0);
 		rc = buffer_append(&line, text, strlen(text));
 		if (rc == 0)
-			rc = add_word(&line, "json");
+			rc = penctl_add_word(&line, "json");
 	}
 	status = rc == 0 ? ask_buffer(p, &line)
-			 : complain(UNREACHABLE, "out of memory");
+			 : penctl_complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);
 	free(copy);
 	return status;
@@ -228,8 +229,9 @@ join_words(struct buffer *line, char **words)
 	for (i = 0; rc == 0 && words[i] != NULL; i++)
 		rc = i == 0 && words[1] == NULL && words[0][0] != '\0'
 		    ? buffer_append(line, words[0], strlen(words[0]))
-		    : strcmp(words[i], ";") == 0 ? buffer_append(line, ";", 1)
-						 : add_word(line, words[i]);
+		    : strcmp(words[i], ";") == 0
+		    ? buffer_append(line, ";", 1)
+		    : penctl_add_word(line, words[i]);
 	return rc == 0 ? buffer_append(line, "", 1) : -1;
 }
 
@@ -241,10 +243,11 @@ ask_words(struct penctl *p, char **words)
 
 	for (i = 0; words[i] != NULL; i++)
 		if (strchr(words[i], '\n') != NULL)
-			return complain(REFUSED, "a command is one line");
+			return penctl_complain(
+			    REFUSED, "a command is one line");
 	buffer_init(&line);
 	if (join_words(&line, words) < 0)
-		status = complain(UNREACHABLE, "out of memory");
+		status = penctl_complain(UNREACHABLE, "out of memory");
 	else if (p->json)
 		status = ask_for_json(p, buffer_bytes(&line));
 	else
@@ -264,9 +267,9 @@ watch_words(struct penctl *p, char **words)
 
 	buffer_init(&line);
 	if (words[0] == NULL)
-		status = complain(REFUSED, "watch: expects a command");
+		status = penctl_complain(REFUSED, "watch: expects a command");
 	else if (join_words(&line, words) < 0)
-		status = complain(UNREACHABLE, "out of memory");
+		status = penctl_complain(UNREACHABLE, "out of memory");
 	else
 		status = watch(&p->target, buffer_bytes(&line), &p->repeat);
 	buffer_fini(&line);
@@ -282,14 +285,15 @@ run_top(struct penctl *p, char **words)
 	int status = GO_ON;
 
 	if (t == NULL)
-		return complain(UNREACHABLE, "out of memory");
+		return penctl_complain(UNREACHABLE, "out of memory");
 	t->pen[t->pens++] = p->target;
 	t->repeat = p->repeat;
 	for (; *words != NULL && status == GO_ON; words++) {
 		if (t->pens == TOP_PENS)
-			status = complain(REFUSED, "top: too many addresses");
+			status =
+			    penctl_complain(REFUSED, "top: too many addresses");
 		else if (target_parse(&t->pen[t->pens], *words, &e) < 0)
-			status = complain(UNREACHABLE, e.text);
+			status = penctl_complain(UNREACHABLE, e.text);
 		else
 			t->pen[t->pens++].timeout_ms = p->target.timeout_ms;
 	}
@@ -308,7 +312,7 @@ is_top_of_servers(char **words)
 }
 
 static int
-run_words(struct penctl *p, char **words)
+penctl_run_words(struct penctl *p, char **words)
 {
 	if (strcmp(words[0], "watch") == 0)
 		return watch_words(p, words + 1);
@@ -319,7 +323,7 @@ run_words(struct penctl *p, char **words)
 
 /* A line of a script or of the prompt, without its newline. */
 static int
-run_line(void *arg, const char *line)
+penctl_run_line(void *arg, const char *line)
 {
 	struct penctl *p = arg;
 
@@ -344,13 +348,14 @@ run_script(struct penctl *p)
 		if (line[n - 1] == '\n')
 			line[--n] = '\0';
 		one = strlen(line) == (size_t)n
-		    ? run_line(p, line)
-		    : complain(REFUSED, "a line with a NUL byte is not sent");
+		    ? penctl_run_line(p, line)
+		    : penctl_complain(
+			  REFUSED, "a line with a NUL byte is not sent");
 		if (one > status)
 			status = one;
 	}
 	if (ferror(stdin))
-		status = complain(UNREACHABLE, strerror(errno));
+		status = penctl_complain(UNREACHABLE, strerror(errno));
 	free(line);
 	return status;
 }
@@ -358,7 +363,7 @@ run_script(struct penctl *p)
 /* ---- the command line ---- */
 
 static int
-usage(FILE *to, int status)
+penctl_usage(FILE *to, int status)
 {
 	fputs("usage: penctl [options] [address] [command ...]\n\n"
 	      "Sends commands to the control socket of pen and prints the "
@@ -391,7 +396,7 @@ print_version(void)
 
 /* The argument of -i, -n or -t. Returns 0, or -1 and has complained. */
 static int
-parse_number(struct penctl *p, int option, const char *text)
+penctl_parse_number(struct penctl *p, int option, const char *text)
 {
 	if (option == 'n' && number_parse(text, 1, UINT32_MAX,
 				 &p->repeat.count) == 0)
@@ -402,8 +407,8 @@ parse_number(struct penctl *p, int option, const char *text)
 	if (option == 't' &&
 	    number_parse_ms(text, 1, LONG_MS, &p->target.timeout_ms) == 0)
 		return 0;
-	(void)complain(0,
-	    option == 'n'       ? "--count: expects a number from 1 on"
+	(void)penctl_complain(0,
+	    option == 'n'	? "--count: expects a number from 1 on"
 		: option == 'i' ? "--interval: expects seconds, 0.1 to 86400"
 				: "--timeout: expects seconds, 0.001 to 86400");
 	return -1;
@@ -412,7 +417,7 @@ parse_number(struct penctl *p, int option, const char *text)
 /* Options stand before the address and behind it. Returns GO_ON, or the exit
  * status. */
 static int
-parse_options(struct penctl *p, const char **at, int argc, char **argv)
+penctl_parse_options(struct penctl *p, const char **at, int argc, char **argv)
 {
 	static const struct option longs[] = {
 		{ "address", required_argument, NULL, 'a' },
@@ -429,7 +434,7 @@ parse_options(struct penctl *p, const char **at, int argc, char **argv)
 	while ((found = getopt_long(
 		    argc, argv, "+a:i:jn:t:", longs, NULL)) != -1) {
 		if (found == 'h')
-			return usage(stdout, 0);
+			return penctl_usage(stdout, 0);
 		if (found == 'v')
 			return print_version();
 		if (found == 'a')
@@ -437,8 +442,8 @@ parse_options(struct penctl *p, const char **at, int argc, char **argv)
 		else if (found == 'j')
 			p->json = true;
 		else if (strchr("int", found) == NULL)
-			return usage(stderr, UNREACHABLE);
-		else if (parse_number(p, found, optarg) < 0)
+			return penctl_usage(stderr, UNREACHABLE);
+		else if (penctl_parse_number(p, found, optarg) < 0)
 			return UNREACHABLE;
 	}
 	return GO_ON;
@@ -472,23 +477,23 @@ main(int argc, char **argv)
 	int status, before;
 
 	signal(SIGPIPE, SIG_IGN);
-	status = parse_options(&p, &option, argc, argv);
+	status = penctl_parse_options(&p, &option, argc, argv);
 	if (status != GO_ON)
 		return status;
 	before = optind;
 	at = take_address(option, argv);
 	if (optind > before) {
-		status = parse_options(&p, &at, argc, argv);
+		status = penctl_parse_options(&p, &at, argc, argv);
 		if (status != GO_ON)
 			return status;
 	}
 	if (at == NULL)
-		return usage(stderr, UNREACHABLE);
+		return penctl_usage(stderr, UNREACHABLE);
 	if (target_parse(&p.target, at, &e) < 0)
-		return complain(UNREACHABLE, e.text);
+		return penctl_complain(UNREACHABLE, e.text);
 	if (argv[optind] != NULL)
-		return run_words(&p, argv + optind);
+		return penctl_run_words(&p, argv + optind);
 	return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO)
-	    ? prompt(&p.target, run_line, &p)
+	    ? prompt(&p.target, penctl_run_line, &p)
 	    : run_script(&p);
 }

@@ -13,7 +13,7 @@
 enum { DATAGRAM_MAX = 16 * 1024 };
 
 static int
-complain(const char *what, const char *why)
+penlog_complain(const char *what, const char *why)
 {
 	fprintf(stderr, "penlog: %s: %s\n", what, why);
 	return 1;
@@ -31,24 +31,24 @@ bind_to(int fd, int family, const char *ip)
 	int rc = getaddrinfo(ip, NULL, &hints, &at);
 
 	if (rc != 0) {
-		(void)complain(ip, gai_strerror(rc));
+		(void)penlog_complain(ip, gai_strerror(rc));
 		return -1;
 	}
 	rc = bind(fd, at->ai_addr, at->ai_addrlen);
 	if (rc < 0)
-		(void)complain(ip, strerror(errno));
+		(void)penlog_complain(ip, strerror(errno));
 	freeaddrinfo(at);
 	return rc;
 }
 
 /* A socket that is connected to penlogd, or -1 with a message. */
 static int
-open_socket(const struct addrinfo *to, const char *own)
+penlog_open_socket(const struct addrinfo *to, const char *own)
 {
 	int fd = socket(to->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0) {
-		(void)complain("socket", strerror(errno));
+		(void)penlog_complain("socket", strerror(errno));
 		return -1;
 	}
 	if (own != NULL && bind_to(fd, to->ai_family, own) < 0) {
@@ -56,7 +56,7 @@ open_socket(const struct addrinfo *to, const char *own)
 		return -1;
 	}
 	if (connect(fd, to->ai_addr, to->ai_addrlen) < 0) {
-		(void)complain("connect", strerror(errno));
+		(void)penlog_complain("connect", strerror(errno));
 		close(fd);
 		return -1;
 	}
@@ -86,7 +86,9 @@ send_lines(int fd)
 	while ((n = getline(&line, &room, stdin)) > 0)
 		send_line(fd, line, (size_t)n);
 	free(line);
-	return ferror(stdin) ? complain("standard input", strerror(errno)) : 0;
+	return ferror(stdin)
+	    ? penlog_complain("standard input", strerror(errno))
+	    : 0;
 }
 
 int
@@ -106,8 +108,8 @@ main(int argc, char **argv)
 	}
 	rc = getaddrinfo(argv[1], argv[2], &hints, &to);
 	if (rc != 0)
-		return complain(argv[1], gai_strerror(rc));
-	fd = open_socket(to, argv[3]);
+		return penlog_complain(argv[1], gai_strerror(rc));
+	fd = penlog_open_socket(to, argv[3]);
 	freeaddrinfo(to);
 	if (fd < 0)
 		return 1;

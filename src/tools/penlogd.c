@@ -51,7 +51,7 @@ on_signal(int signo)
 }
 
 static int
-complain(const char *what)
+penlogd_complain(const char *what)
 {
 	fprintf(stderr, "penlogd: %s\n", what);
 	return 1;
@@ -77,7 +77,8 @@ remember(struct penlogd *d, const char *line)
 
 /* A line that no visit belongs to is written as it came. */
 static void
-write_line(struct penlogd *d, const char *line, const struct peer *server)
+penlogd_write_line(
+    struct penlogd *d, const char *line, const struct peer *server)
 {
 	char from[PEER_TEXT_MAX];
 	struct web_line w;
@@ -108,13 +109,13 @@ take_datagram(struct penlogd *d, char *text, const struct peer *from)
 		if (text[0] == '+')
 			remember(d, text);
 		else if (text[0] != '\0')
-			write_line(d, text, from);
+			penlogd_write_line(d, text, from);
 	}
 }
 
 /* Returns whether there may be more. */
 static bool
-take_batch(struct penlogd *d)
+penlogd_take_batch(struct penlogd *d)
 {
 	char *text = d->text;
 	struct peer from;
@@ -140,7 +141,7 @@ take_batch(struct penlogd *d)
 /* ---- the file ---- */
 
 static FILE *
-open_log(const char *path, struct error *e)
+penlogd_open_log(const char *path, struct error *e)
 {
 	struct error why;
 	int fd = file_open_own(
@@ -162,7 +163,7 @@ reopen(struct penlogd *d)
 	hangup = 0;
 	if (d->path == NULL)
 		return;
-	new = open_log(d->path, &e);
+	new = penlogd_open_log(d->path, &e);
 	if (new == NULL) {
 		log_error("log not reopened: %s", e.text);
 		return;
@@ -172,7 +173,7 @@ reopen(struct penlogd *d)
 }
 
 static void
-flush(struct penlogd *d)
+penlogd_flush(struct penlogd *d)
 {
 	if (fflush(d->out) == 0)
 		return;
@@ -205,7 +206,7 @@ open_family(int family, uint16_t port)
 /* Both families at once, or IPv4 where there is no IPv6. A burst of lines waits
  * in the socket. */
 static int
-open_socket(struct penlogd *d, struct error *e)
+penlogd_open_socket(struct penlogd *d, struct error *e)
 {
 	int most = 8 << 20;
 
@@ -220,7 +221,7 @@ open_socket(struct penlogd *d, struct error *e)
 }
 
 static void
-catch_signals(sigset_t *open)
+penlogd_catch_signals(sigset_t *open)
 {
 	struct sigaction sa = { .sa_handler = on_signal };
 	sigset_t closed;
@@ -237,28 +238,28 @@ catch_signals(sigset_t *open)
 
 /* Signals come only while it waits. What has come is written before that. */
 static void
-serve(struct penlogd *d, const sigset_t *open)
+penlogd_serve(struct penlogd *d, const sigset_t *open)
 {
 	fd_set in;
 
 	while (!ended) {
-		if (take_batch(d))
+		if (penlogd_take_batch(d))
 			continue;
-		flush(d);
+		penlogd_flush(d);
 		FD_ZERO(&in);
 		FD_SET(d->fd, &in);
 		(void)pselect(d->fd + 1, &in, NULL, NULL, NULL, open);
 		if (hangup)
 			reopen(d);
 	}
-	(void)take_batch(d);
-	flush(d);
+	(void)penlogd_take_batch(d);
+	penlogd_flush(d);
 }
 
 /* ---- the start ---- */
 
 static int
-usage(void)
+penlogd_usage(void)
 {
 	fputs("usage: penlogd [-bdf] [-j DIR] [-l FILE] [-n N] [-p FILE] "
 	      "[-u USER] PORT\n",
@@ -267,7 +268,7 @@ usage(void)
 }
 
 static int
-parse_options(struct penlogd *d, int argc, char **argv)
+penlogd_parse_options(struct penlogd *d, int argc, char **argv)
 {
 	int c;
 
@@ -290,7 +291,8 @@ parse_options(struct penlogd *d, int argc, char **argv)
 			break;
 		case 'n':
 			if (number_parse(optarg, 1, 1 << 30, &d->entries) < 0)
-				return complain("-n: not a number above 0");
+				return penlogd_complain(
+				    "-n: not a number above 0");
 			break;
 		case 'p':
 			d->process.pid_file = optarg;
@@ -299,29 +301,29 @@ parse_options(struct penlogd *d, int argc, char **argv)
 			d->process.user = optarg;
 			break;
 		default:
-			return usage();
+			return penlogd_usage();
 		}
 	}
 	if (argc - optind != 1)
-		return usage();
+		return penlogd_usage();
 	if (number_parse(argv[optind], 1, 65535, &d->port) < 0)
-		return complain("PORT is not a number from 1 to 65535");
+		return penlogd_complain("PORT is not a number from 1 to 65535");
 	return 0;
 }
 
 /* Standard output is kept, where it is the log: the background has none. */
 static int
-open_all(struct penlogd *d, struct process *p, struct error *e)
+penlogd_open_all(struct penlogd *d, struct process *p, struct error *e)
 {
 	int out;
 
 	d->visits = visits_new(d->entries);
 	if (d->visits == NULL)
 		return error_set(e, "out of memory");
-	if (open_socket(d, e) < 0)
+	if (penlogd_open_socket(d, e) < 0)
 		return -1;
 	if (d->path != NULL) {
-		d->out = open_log(d->path, e);
+		d->out = penlogd_open_log(d->path, e);
 	} else {
 		out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
 		d->out = out >= 0 ? fdopen(out, "a") : NULL;
@@ -346,7 +348,7 @@ main(int argc, char **argv)
 	int rc;
 
 	d = (struct penlogd){ .fd = -1, .entries = 1000 };
-	rc = parse_options(&d, argc, argv);
+	rc = penlogd_parse_options(&d, argc, argv);
 	if (rc != 0)
 		return rc;
 	process_init(&p);
@@ -355,12 +357,13 @@ main(int argc, char **argv)
 	if (rc >= 0)
 		return rc;
 	log_open_syslog(LOG_SYSLOG_PATH, "penlogd");
-	catch_signals(&open);
-	if (rc == -2 || open_all(&d, &p, &e) < 0 || process_ready(&p, &e) < 0) {
+	penlogd_catch_signals(&open);
+	if (rc == -2 || penlogd_open_all(&d, &p, &e) < 0 ||
+	    process_ready(&p, &e) < 0) {
 		process_fini(&p);
-		return complain(e.text);
+		return penlogd_complain(e.text);
 	}
-	serve(&d, &open);
+	penlogd_serve(&d, &open);
 	fclose(d.out);
 	close(d.fd);
 	visits_free(d.visits);

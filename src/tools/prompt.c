@@ -19,7 +19,7 @@ on_interrupt(int signal)
 
 /* Ctrl-C throws the line away; while an answer is awaited it ends penctl. */
 static const char *
-read_line(struct edit *x)
+prompt_read_line(struct edit *x)
 {
 	struct sigaction act = { .sa_handler = on_interrupt }, old;
 	const char *line;
@@ -48,7 +48,7 @@ prompt(const struct target *t, prompt_run_fn *run, void *arg)
 		perror("penctl");
 		return ASK_NO_ANSWER;
 	}
-	while ((line = read_line(x)) != NULL) {
+	while ((line = prompt_read_line(x)) != NULL) {
 		line += strspn(line, " \t");
 		if (strcmp(line, "quit") == 0)
 			break;

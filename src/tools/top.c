@@ -13,14 +13,14 @@
 enum { PLAIN_COLUMNS = 132 };
 
 static int
-take(void *arg, bool error, const char *bytes, size_t n)
+top_take(void *arg, bool error, const char *bytes, size_t n)
 {
 	(void)error;
 	return buffer_append(arg, bytes, n);
 }
 
 static int
-add_lines(struct top_table *t, unsigned pen, struct buffer *text)
+top_add_lines(struct top_table *t, unsigned pen, struct buffer *text)
 {
 	char *line, *rest;
 
@@ -44,11 +44,10 @@ ask_one(struct top *t, struct top_table *to, unsigned pen)
 
 	buffer_init(&text);
 	error_set(&e, "out of memory");
-	status =
-	    ask(&t->pen[pen], line, sizeof(line) - 1, take, &text, &e);
+	status = ask(&t->pen[pen], line, sizeof(line) - 1, top_take, &text, &e);
 	if (status == ASK_REFUSED)
 		error_set(&e, "pen refuses to list its servers");
-	if (status == ASK_ANSWERED && add_lines(to, pen, &text) < 0)
+	if (status == ASK_ANSWERED && top_add_lines(to, pen, &text) < 0)
 		status = ASK_STOPPED;
 	buffer_fini(&text);
 	if (status == ASK_ANSWERED)
@@ -115,7 +114,7 @@ top_say(struct top *t, const struct top_server *s, const char *word)
 /* ---- plain lines ---- */
 
 static void
-print(struct top *t, bool first)
+top_print(struct top *t, bool first)
 {
 	char line[TOP_LINE];
 	uint32_t i;
@@ -141,7 +140,7 @@ print_all(struct top *t)
 			fprintf(stderr, "penctl: %s\n", t->message.text);
 			return ASK_NO_ANSWER;
 		}
-		print(t, i == 0);
+		top_print(t, i == 0);
 		if (ferror(stdout))
 			return ASK_NO_ANSWER;
 	}

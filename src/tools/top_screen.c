@@ -88,7 +88,7 @@ scroll_to_selected(struct screen *w)
 }
 
 static void
-draw(struct screen *w)
+screen_draw(struct screen *w)
 {
 	const struct top *t = w->top;
 	char line[TOP_LINE];
@@ -128,7 +128,7 @@ ask_about(struct screen *w, const char *word)
 }
 
 static void
-on_answer(struct screen *w, int key)
+screen_on_answer(struct screen *w, int key)
 {
 	w->mode = MODE_KEYS;
 	if (key != 'y' && key != 'Y')
@@ -214,7 +214,7 @@ static void
 on_key(struct screen *w, int key)
 {
 	if (w->mode == MODE_ASK)
-		on_answer(w, key);
+		screen_on_answer(w, key);
 	else if (w->mode == MODE_FILTER)
 		on_filter_key(w, key);
 	else
@@ -239,7 +239,7 @@ wait_for_key(struct screen *w)
 }
 
 static void
-run(struct screen *w)
+screen_run(struct screen *w)
 {
 	uint64_t now, done = 0;
 
@@ -253,7 +253,7 @@ run(struct screen *w)
 			w->due = clock_monotonic_ms() +
 			    w->top->repeat.interval_ms;
 		}
-		draw(w);
+		screen_draw(w);
 		wait_for_key(w);
 	}
 }
@@ -272,7 +272,7 @@ top_screen(struct top *t)
 	keypad(stdscr, TRUE);
 	set_escdelay(50);
 	(void)curs_set(0);
-	run(&w);
+	screen_run(&w);
 	endwin();
 	delscreen(terminal);
 	return 0;

@@ -26,7 +26,7 @@ top_table_fini(struct top_table *t)
 
 /* The word behind `key`, or "". */
 static const char *
-value_of(const struct words *w, const char *key)
+top_value_of(const struct words *w, const char *key)
 {
 	int i;
 
@@ -39,7 +39,7 @@ value_of(const struct words *w, const char *key)
 static uint64_t
 number_of(const struct words *w, const char *key)
 {
-	return strtoull(value_of(w, key), NULL, 10);
+	return strtoull(top_value_of(w, key), NULL, 10);
 }
 
 /* What came from elsewhere goes to a terminal. */
@@ -54,24 +54,24 @@ copy_text(char *to, size_t room, const char *from)
 }
 
 static void
-read_server(struct top_server *s, unsigned pen, const struct words *w)
+top_server_read(struct top_server *s, unsigned pen, const struct words *w)
 {
 	char at[2 * TOP_TEXT];
 	unsigned i;
 
 	memset(s, 0, sizeof(*s));
-	copy_text(s->name, sizeof(s->name), value_of(w, "name"));
-	snprintf(at, sizeof(at), "%.90s:%.20s", value_of(w, "addr"),
-	    value_of(w, "port"));
+	copy_text(s->name, sizeof(s->name), top_value_of(w, "name"));
+	snprintf(at, sizeof(at), "%.90s:%.20s", top_value_of(w, "addr"),
+	    top_value_of(w, "port"));
 	copy_text(s->at, sizeof(s->at), at);
-	copy_text(s->state, sizeof(s->state), value_of(w, "state"));
-	copy_text(s->reason, sizeof(s->reason), value_of(w, "reason"));
+	copy_text(s->state, sizeof(s->state), top_value_of(w, "state"));
+	copy_text(s->reason, sizeof(s->reason), top_value_of(w, "reason"));
 	s->sessions = number_of(w, "conn");
 	s->failures = number_of(w, "failures");
 	s->age_s = number_of(w, "age_s");
 	s->up = number_of(w, "sx");
 	s->down = number_of(w, "rx");
-	s->rate = strtod(value_of(w, "rate"), NULL);
+	s->rate = strtod(top_value_of(w, "rate"), NULL);
 	for (i = 0; i < TOP_PENS; i++)
 		s->number[i] = -1;
 	s->number[pen] = (int)strtol(w->word[0], NULL, 10);
@@ -94,7 +94,7 @@ top_table_add(struct top_table *t, unsigned pen, const char *line)
 	} else if ((list = array_grow(t->list, &t->room, sizeof(*list),
 			t->count)) != NULL) {
 		t->list = list;
-		read_server(&list[t->count++], pen, &w);
+		top_server_read(&list[t->count++], pen, &w);
 		rc = 0;
 	}
 	free(copy);
@@ -261,7 +261,7 @@ top_order_name(enum top_order order)
 }
 
 static bool
-fits(const struct top_server *s, const char *filter)
+top_server_fits(const struct top_server *s, const char *filter)
 {
 	return strstr(s->name, filter) != NULL ||
 	    strstr(s->at, filter) != NULL || strstr(s->state, filter) != NULL;
@@ -280,7 +280,7 @@ top_table_arrange(struct top_table *view, const struct top_table *t,
 	view->list = list;
 	view->count = 0;
 	for (i = 0; i < t->count; i++)
-		if (fits(&t->list[i], filter))
+		if (top_server_fits(&t->list[i], filter))
 			list[view->count++] = t->list[i];
 	if (view->count > 1)
 		qsort(list, view->count, sizeof(*list), orders[order].compare);

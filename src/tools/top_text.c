@@ -25,7 +25,7 @@ tell_amount(char *to, size_t room, double value)
 }
 
 static void
-tell_state(char *to, size_t room, const struct top_server *s)
+tell_server_state(char *to, size_t room, const struct top_server *s)
 {
 	snprintf(to, room, "%s", s->state);
 }
@@ -37,7 +37,7 @@ tell_sessions(char *to, size_t room, const struct top_server *s)
 }
 
 static void
-tell_rate(char *to, size_t room, const struct top_server *s)
+tell_server_rate(char *to, size_t room, const struct top_server *s)
 {
 	tell_amount(to, room, s->rate);
 }
@@ -55,7 +55,7 @@ tell_down(char *to, size_t room, const struct top_server *s)
 }
 
 static void
-tell_failures(char *to, size_t room, const struct top_server *s)
+tell_server_failures(char *to, size_t room, const struct top_server *s)
 {
 	tell_amount(to, room, (double)s->failures);
 }
@@ -76,7 +76,7 @@ tell_since(char *to, size_t room, const struct top_server *s)
 }
 
 static void
-tell_address(char *to, size_t room, const struct top_server *s)
+tell_server_address(char *to, size_t room, const struct top_server *s)
 {
 	snprintf(to, room, "%s", s->at);
 }
@@ -95,13 +95,13 @@ static const struct column {
 	unsigned from;
 	void (*tell)(char *to, size_t room, const struct top_server *s);
 } table[] = {
-	{ "ADDRESS", -22, 110, tell_address },
-	{ "STATE", -11, 0, tell_state },
+	{ "ADDRESS", -22, 110, tell_server_address },
+	{ "STATE", -11, 0, tell_server_state },
 	{ "SESSIONS", 8, 0, tell_sessions },
-	{ "NEW/S", 6, 50, tell_rate },
+	{ "NEW/S", 6, 50, tell_server_rate },
 	{ "UP/S", 6, 70, tell_up },
 	{ "DOWN/S", 6, 70, tell_down },
-	{ "FAILED", 6, 50, tell_failures },
+	{ "FAILED", 6, 50, tell_server_failures },
 	{ "FOR", 5, 70, tell_since },
 	{ "REASON", -26, 110, tell_reason },
 };
@@ -130,7 +130,7 @@ name_width(unsigned columns)
 
 /* `s` NULL: the headings. */
 static const char *
-tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
+top_text_tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 {
 	unsigned width = name_width(columns), i;
 	char text[TOP_TEXT];
@@ -161,14 +161,14 @@ tell(char line[TOP_LINE], const struct top_server *s, unsigned columns)
 const char *
 top_table_headings(char line[TOP_LINE], unsigned columns)
 {
-	return tell(line, NULL, columns);
+	return top_text_tell(line, NULL, columns);
 }
 
 const char *
 top_table_line(
     char line[TOP_LINE], const struct top_server *s, unsigned columns)
 {
-	return tell(line, s, columns);
+	return top_text_tell(line, s, columns);
 }
 
 const char *
@@ -187,7 +187,7 @@ top_table_sums(char line[TOP_LINE], const struct top_table *t, unsigned pens)
 		sum.down_s += s->down_s;
 		well += strcmp(s->state, "up") == 0;
 	}
-	tell_rate(rate, sizeof(rate), &sum);
+	tell_server_rate(rate, sizeof(rate), &sum);
 	tell_up(up, sizeof(up), &sum);
 	tell_down(down, sizeof(down), &sum);
 	snprintf(line, TOP_LINE,

@@ -63,7 +63,7 @@ of_asked(struct list *link)
 }
 
 static void
-forget(struct visits *v, struct visit *visit)
+visits_forget(struct visits *v, struct visit *visit)
 {
 	struct asked *w = visit->asked;
 
@@ -83,7 +83,7 @@ visits_free(struct visits *v)
 	if (v == NULL)
 		return;
 	while (v->count > 0)
-		forget(v, of_age(list_first(&v->by_age)));
+		visits_forget(v, of_age(list_first(&v->by_age)));
 	hash_table_fini(&v->table);
 	free(v->key);
 	free(v);
@@ -92,7 +92,7 @@ visits_free(struct visits *v)
 /* ---- what was asked ---- */
 
 static bool
-is_asked(const struct hash_table_link *l, const void *key)
+visit_is_asked(const struct hash_table_link *l, const void *key)
 {
 	const char *text = (const char *)l + offsetof(struct asked, text) -
 	    offsetof(struct asked, link);
@@ -102,7 +102,7 @@ is_asked(const struct hash_table_link *l, const void *key)
 
 /* Makes the key. Returns its length, or 0 with errno ENOMEM. */
 static size_t
-set_key(struct visits *v, const char *server, const char *request)
+visits_set_key(struct visits *v, const char *server, const char *request)
 {
 	size_t room = strlen(server) + strlen(request) + 2;
 
@@ -121,7 +121,7 @@ static struct asked *
 find_asked(struct visits *v, uint64_t hash)
 {
 	struct hash_table_link *l =
-	    hash_table_find(&v->table, hash, is_asked, v->key);
+	    hash_table_find(&v->table, hash, visit_is_asked, v->key);
 
 	return l != NULL ? list_entry(l, struct asked, link) : NULL;
 }
@@ -168,7 +168,8 @@ int
 visits_add(struct visits *v, int64_t time, const char *client,
     const char *server, const char *request)
 {
-	size_t length = set_key(v, server, request), n = strlen(client) + 1;
+	size_t length = visits_set_key(v, server, request),
+	       n = strlen(client) + 1;
 	struct visit *new = malloc(sizeof(*new) + n);
 	struct list *before;
 	struct asked *w;
@@ -191,7 +192,7 @@ visits_add(struct visits *v, int64_t time, const char *client,
 	insert_behind(before, &new->in_asked);
 	list_append(&v->by_age, &new->by_age);
 	if (++v->count > v->most)
-		forget(v, of_age(list_first(&v->by_age)));
+		visits_forget(v, of_age(list_first(&v->by_age)));
 	return 0;
 }
 
@@ -207,7 +208,7 @@ forget_old(struct visits *v, struct asked *w, int64_t time)
 	for (; (next = first->next) != &w->visits; first = next) {
 		if (of_asked(next)->time > time)
 			return;
-		forget(v, of_asked(first));
+		visits_forget(v, of_asked(first));
 	}
 }
 
@@ -215,7 +216,7 @@ const char *
 visits_find(struct visits *v, int64_t time, int64_t slack, const char *server,
     const char *request)
 {
-	size_t length = set_key(v, server, request);
+	size_t length = visits_set_key(v, server, request);
 	struct visit *visit, *best = NULL;
 	struct list *link;
 	struct asked *w;

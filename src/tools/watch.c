@@ -36,7 +36,7 @@ watch_wait(const struct repeat *r)
 }
 
 static int
-take(void *arg, bool error, const char *bytes, size_t n)
+watch_take(void *arg, bool error, const char *bytes, size_t n)
 {
 	(void)error;
 	return buffer_append(arg, bytes, n);
@@ -44,7 +44,7 @@ take(void *arg, bool error, const char *bytes, size_t n)
 
 /* The lines that fit above the last one, each cut to the width. */
 static void
-draw(struct buffer *text, unsigned columns, unsigned lines)
+watch_draw(struct buffer *text, unsigned columns, unsigned lines)
 {
 	size_t left = buffer_length(text), length;
 	const char *at = left > 0 ? buffer_bytes(text) : "", *end;
@@ -68,7 +68,7 @@ show(struct buffer *text, bool first)
 	unsigned columns, lines;
 
 	if (watch_terminal_size(&columns, &lines)) {
-		draw(text, columns, lines);
+		watch_draw(text, columns, lines);
 	} else {
 		if (!first)
 			putchar('\n');
@@ -87,7 +87,7 @@ ask_once(const struct target *t, const char *line, bool first)
 	struct error e;
 
 	buffer_init(&text);
-	status = ask(t, line, strlen(line), take, &text, &e);
+	status = ask(t, line, strlen(line), watch_take, &text, &e);
 	if (status == ASK_NO_ANSWER || status == ASK_STOPPED) {
 		if (status == ASK_STOPPED)
 			error_set(&e, "out of memory");

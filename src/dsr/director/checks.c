@@ -18,7 +18,7 @@ enum { TICK_MIN_MS = 5, TICK_MAX_MS = 50 };
 /* ---- out ---- */
 
 static bool
-on_send(void *arg, uint32_t server, const struct peer *from,
+checks_on_send(void *arg, uint32_t server, const struct peer *from,
     const struct peer *to, const struct tcp_segment *s)
 {
 	struct checks *c = arg;
@@ -36,7 +36,7 @@ on_send(void *arg, uint32_t server, const struct peer *from,
 /* ---- results ---- */
 
 static bool
-is_asked(const struct checks *c, const struct server *s)
+checks_is_asked(const struct checks *c, const struct server *s)
 {
 	const struct director_check *o = &c->settings;
 
@@ -44,7 +44,8 @@ is_asked(const struct checks *c, const struct server *s)
 }
 
 static void
-tell_pool(struct checks *c, struct server *s, const struct probe_report *r)
+checks_tell_pool(
+    struct checks *c, struct server *s, const struct probe_report *r)
 {
 	char vip[PEER_TEXT_MAX], reason[SERVER_REASON_MAX];
 
@@ -73,13 +74,13 @@ on_result(
 	struct checks *c = arg;
 	struct server *s = pool_slot(c->pool, server);
 
-	if (was_cut_off(c, r) || s == NULL || !is_asked(c, s) ||
+	if (was_cut_off(c, r) || s == NULL || !checks_is_asked(c, s) ||
 	    s->generation != version)
 		return;
 	/* It may have moved to another MAC. */
 	if (r->result == PROBE_TIMEOUT)
 		nexthops_probe(&c->forward->hops, s);
-	tell_pool(c, s, r);
+	checks_tell_pool(c, s, r);
 }
 
 /* ---- in ---- */
@@ -104,7 +105,7 @@ checks_on_frame(
 /* ---- time ---- */
 
 static void
-on_time(struct timer *t)
+checks_on_time(struct timer *t)
 {
 	struct checks *c = container_of(t, struct checks, timer);
 	uint64_t us = probes_tick(&c->probes, clock_monotonic_us()), ms;
@@ -119,11 +120,11 @@ on_time(struct timer *t)
 
 /* A server whose MAC is still being resolved is not probed: it would fail. */
 static void
-follow(struct checks *c, struct server *s, uint64_t now)
+checks_follow(struct checks *c, struct server *s, uint64_t now)
 {
 	uint32_t number = s->slot;
 
-	if (!is_asked(c, s)) {
+	if (!checks_is_asked(c, s)) {
 		probes_drop(&c->probes, number);
 		return;
 	}
@@ -140,7 +141,7 @@ checks_tick(struct checks *c)
 	unsigned i;
 
 	for (i = 0; c->settings.on && i < pool_count(c->pool); i++)
-		follow(c, pool_server(c->pool, i), now);
+		checks_follow(c, pool_server(c->pool, i), now);
 }
 
 /* ---- VIPs to ask ---- */
@@ -211,13 +212,13 @@ checks_forget(struct checks *c)
 		struct server *s = pool_server(c->pool, i);
 
 		probes_drop(&c->probes, s->slot);
-		if (is_asked(c, s))
+		if (checks_is_asked(c, s))
 			pool_unchecked(c->pool, s);
 	}
 }
 
 static bool
-is_same(const struct director_check *a, const struct director_check *b)
+checks_is_same(const struct director_check *a, const struct director_check *b)
 {
 	return a->on == b->on && a->port == b->port &&
 	    a->interval_ms == b->interval_ms && a->timeout_ms == b->timeout_ms;
@@ -226,7 +227,7 @@ is_same(const struct director_check *a, const struct director_check *b)
 int
 checks_set(struct checks *c, const struct director_check *s, struct error *e)
 {
-	if (is_same(&c->settings, s))
+	if (checks_is_same(&c->settings, s))
 		return 0;
 	if ((s->on && timer_start(c->loop, &c->timer, TICK_MIN_MS) < 0) ||
 	    plan_probes(c, s) < 0)
@@ -244,10 +245,10 @@ int
 checks_open(struct checks *c)
 {
 	struct probes_options o = {
-		.send = on_send, .on_result = on_result, .arg = c
+		.send = checks_on_send, .on_result = on_result, .arg = c
 	};
 
-	timer_init(&c->timer, on_time);
+	timer_init(&c->timer, checks_on_time);
 	return probes_init(&c->probes, &o);
 }
 

@@ -41,7 +41,8 @@ director_note_vlan(struct director *d, const struct frame *f)
 /* ---- kinds of frames ---- */
 
 static void
-drop(struct director *d, enum director_drop why, const struct link_frame *l)
+director_drop_frame(
+    struct director *d, enum director_drop why, const struct link_frame *l)
 {
 	wire_drop(&d->forward.wire, why, l->length);
 }
@@ -55,7 +56,7 @@ on_other_flow(
 
 	if (!checks_on_frame(&d->checks, f, l) &&
 	    !tarpit_net_on_flow(&d->tarpit, f, unsummed))
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 }
 
 static struct dsr_fragment_key
@@ -95,7 +96,7 @@ on_flow_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 	}
 	/* A server without the VIP that forwards packets sends it back. */
 	if (checks_is_own_request(&d->checks, f)) {
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	director_note_vlan(d, f);
@@ -114,7 +115,7 @@ on_fragment(struct director *d, struct frame *f, const struct link_frame *l)
 		&d->dispatch.fragments, &key, loop_now(d->loop), &number))
 		forward_frame(&d->forward, f, l, pool_slot(d->pool, number));
 	else
-		drop(d, DIRECTOR_FRAGMENT, l);
+		director_drop_frame(d, DIRECTOR_FRAGMENT, l);
 }
 
 /* An ICMP error about a flow goes to its server, which may lower its path MTU.
@@ -127,7 +128,7 @@ on_error_frame(
 	    dsr_flows_find(&d->dispatch.flows, &a->key, a->hash);
 
 	if (w == NULL && !vips_serve(&d->vips, &a->frame))
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 	else
 		forward_frame(&d->forward, &a->frame, l,
 		    w != NULL ? pool_slot(d->pool, w->server)
@@ -146,7 +147,7 @@ on_icmp(struct director *d, struct frame *f, const struct link_frame *l)
 		forward_frame(&d->forward, f, l, s);
 	} else if (d->forward.tunnels == NULL ||
 	    !tunnels_on_error(d->forward.tunnels, f)) {
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 	}
 }
 
@@ -158,7 +159,7 @@ on_neighbor(
 	struct who_has m;
 
 	if (!who_has_read(f, &m)) {
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	/* The tag comes first: neighbours ignore messages with another one. */
@@ -179,10 +180,11 @@ is_stray_broadcast(const struct frame *f)
 }
 
 static void
-on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
+director_on_frame(
+    struct director *d, struct arrival *a, const struct link_frame *l)
 {
 	if (a->frame.kind != FRAME_BAD && is_stray_broadcast(&a->frame)) {
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 		return;
 	}
 	switch (a->frame.kind) {
@@ -203,10 +205,10 @@ on_frame(struct director *d, struct arrival *a, const struct link_frame *l)
 		on_neighbor(d, &a->frame, l);
 		break;
 	case FRAME_BAD:
-		drop(d, DIRECTOR_BAD, l);
+		director_drop_frame(d, DIRECTOR_BAD, l);
 		break;
 	case FRAME_OTHER:
-		drop(d, DIRECTOR_OTHER, l);
+		director_drop_frame(d, DIRECTOR_OTHER, l);
 		break;
 	}
 }
@@ -242,7 +244,7 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 		if (has_flow(&a[i].frame))
 			dsr_flows_expect_flow(&d->dispatch.flows, a[i].hash);
 	for (i = 0; i < n; i++)
-		on_frame(d, &a[i], &list[i]);
+		director_on_frame(d, &a[i], &list[i]);
 	forward_flush(&d->forward);
 	/* A reply in this batch made a MAC known: pending frames can go. */
 	if (d->forward.hops.resolved) {
@@ -254,7 +256,7 @@ on_batch(struct director *d, const struct link_frame *list, unsigned n)
 /* Opening it again would need rights that are gone. Whoever starts this process
  * has them, and notices its end. */
 static void
-end(struct director *d)
+director_end(struct director *d)
 {
 	if (d->ended)
 		return;
@@ -268,7 +270,7 @@ end(struct director *d)
 /* Whether to poll for frames once more, n of which came in the last poll,
  * before anything else; may sleep for 50 us. */
 static bool
-goes_on(const struct director *d, struct busy_poll *p, int n)
+director_polls_on(const struct director *d, struct busy_poll *p, int n)
 {
 	switch (busy_poll_after(p, n, WIRE_BATCH, d->pauses)) {
 	case BUSY_POLL_ENOUGH:
@@ -285,7 +287,7 @@ goes_on(const struct director *d, struct busy_poll *p, int n)
 }
 
 static void
-on_ready(struct watch *w, unsigned ready)
+director_on_ready(struct watch *w, unsigned ready)
 {
 	struct director *d = container_of(w, struct director, watch);
 	struct link_frame list[WIRE_BATCH];
@@ -302,16 +304,16 @@ on_ready(struct watch *w, unsigned ready)
 		if (n > 0)
 			on_batch(d, list, (unsigned)n);
 		link_release(&d->forward.wire.link);
-	} while (goes_on(d, &poll, n));
+	} while (director_polls_on(d, &poll, n));
 	/* Once only: a tick that is put off each time never comes. */
 	if (d->forward.wire.link.waits && !d->soon)
 		d->soon = timer_start(d->loop, &d->tick, SOON_MS) == 0;
 	if (error == ENODEV)
-		end(d);
+		director_end(d);
 }
 
 static void
-on_tick(struct timer *t)
+director_on_tick(struct timer *t)
 {
 	struct director *d = container_of(t, struct director, tick);
 	uint64_t now = loop_now(d->loop);
@@ -319,7 +321,7 @@ on_tick(struct timer *t)
 
 	link_refresh(&d->forward.wire.link);
 	if (d->forward.wire.link.gone) {
-		end(d);
+		director_end(d);
 		return;
 	}
 	vip_locks_drain(&d->vips.locks);
@@ -384,7 +386,8 @@ open_link(struct director *d, const struct director_options *o,
 }
 
 static int
-open_all(struct director *d, const struct director_options *o, struct error *e)
+director_open_all(
+    struct director *d, const struct director_options *o, struct error *e)
 {
 	struct forward *fw = &d->forward;
 	struct link_filter filter =
@@ -421,9 +424,10 @@ director_new(struct loop *l, struct pool *p, const struct director_options *o,
 	d->user = o->user;
 	d->ifindex = if_nametoindex(o->interface);
 	watch_init(&d->watch);
-	timer_init(&d->tick, on_tick);
+	timer_init(&d->tick, director_on_tick);
 	vips_init(&d->vips, o->ip, o->udp_only);
-	if (director_set_vips(d, list, count, e) == 0 && open_all(d, o, e) == 0)
+	if (director_set_vips(d, list, count, e) == 0 &&
+	    director_open_all(d, o, e) == 0)
 		return d;
 	director_free(d);
 	return NULL;
@@ -439,7 +443,7 @@ director_start(struct director *d)
 	if (timer_start(d->loop, &d->tick, TICK_MS) < 0)
 		return -1;
 	return watch_start(d->loop, &d->watch, d->forward.wire.link.fd,
-	    READY_READ | WATCH_LEVEL, on_ready);
+	    READY_READ | WATCH_LEVEL, director_on_ready);
 }
 
 void

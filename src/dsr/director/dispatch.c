@@ -24,7 +24,7 @@ is_over(const struct dsr_flow *w)
 }
 
 static struct peer
-client_of(const struct dsr_flow *w)
+dispatch_client_of(const struct dsr_flow *w)
 {
 	struct peer who = { .family = w->key.family,
 		.port = w->key.client_port };
@@ -40,7 +40,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 	struct dispatch *d = arg;
 	struct server *s = pool_slot(d->pool, w->server);
 	struct attempts none = { .count = 0 };
-	struct peer who = client_of(w);
+	struct peer who = dispatch_client_of(w);
 
 	fast_path_leave(&d->fast, w);
 	if (s == NULL)
@@ -53,7 +53,7 @@ on_flow_end(void *arg, struct dsr_flow *w)
 
 /* Counts a frame for its flow, whose state it may change. */
 static void
-go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
+dispatch_go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
     uint8_t tcp_flags, unsigned bytes)
 {
 	uint64_t now = loop_now(d->loop);
@@ -67,7 +67,7 @@ go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
 		nexthops_probe(d->hops, s);
 	if (is_over(w) == was_over)
 		return;
-	who = client_of(w);
+	who = dispatch_client_of(w);
 	if (was_over)
 		pool_opened(d->pool, s, &who, &none, now);
 	else
@@ -79,7 +79,8 @@ go_on(struct dispatch *d, struct dsr_flow *w, struct server *s,
 /* Chooses until a server's next hop is not gone. No client has tried those that
  * are: they do not count for the setting `tries`. */
 static struct server *
-choose(struct dispatch *d, const struct peer *who, struct attempts *attempts)
+dispatch_choose_reachable(
+    struct dispatch *d, const struct peer *who, struct attempts *attempts)
 {
 	uint64_t now = loop_now(d->loop);
 	struct server *s;
@@ -109,7 +110,7 @@ is_new(
 /* The server of a new flow, or of one, `old`, that cannot keep its server.
  * `old` stays in the table as long as no other server can be chosen. */
 static struct server *
-begin(
+dispatch_begin(
     struct dispatch *d, struct arrival *a, struct dsr_flow *old, unsigned bytes)
 {
 	uint64_t now = loop_now(d->loop);
@@ -120,7 +121,7 @@ begin(
 
 	if (d->draining && is_new(d, f, old))
 		return NULL;
-	s = choose(d, &f->from, &attempts);
+	s = dispatch_choose_reachable(d, &f->from, &attempts);
 	if (s == NULL)
 		return NULL;
 	if (old != NULL)
@@ -141,15 +142,15 @@ dispatch_server(
 	struct server *s;
 
 	if (w == NULL)
-		return begin(d, a, NULL, l->length);
+		return dispatch_begin(d, a, NULL, l->length);
 	s = pool_slot(d->pool, w->server);
 	if (!nexthops_may_go_on(d->hops, s) ||
 	    dsr_flow_begins_again(w, a->frame.tcp_flags) ||
 	    (pool_keeps_out(s) &&
 		(has_nothing_yet(&a->frame) ||
 		    pool_cuts_sessions(d->pool, s))))
-		return begin(d, a, w, l->length);
-	go_on(d, w, s, a->frame.tcp_flags, l->length);
+		return dispatch_begin(d, a, w, l->length);
+	dispatch_go_on(d, w, s, a->frame.tcp_flags, l->length);
 	fast_path_on_frame(&d->fast, w, &a->frame, l);
 	return s;
 }
@@ -172,7 +173,7 @@ dispatch_choose(struct dispatch *d, const struct peer *client)
 {
 	struct attempts attempts;
 
-	return choose(d, client, &attempts);
+	return dispatch_choose_reachable(d, client, &attempts);
 }
 
 static uint32_t

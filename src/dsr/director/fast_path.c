@@ -99,7 +99,7 @@ fast_path_leave(struct fast_path *fp, struct dsr_flow *w)
 /* Whether the program in the kernel would forward such a frame: no tag, options
  * or fragments, and no checksum that is missing. */
 static bool
-is_plain(const struct frame *f, const struct link_frame *l)
+fast_path_is_plain(const struct frame *f, const struct link_frame *l)
 {
 	unsigned head = f->family == AF_INET6 ? IP6_HEAD : IP4_HEAD;
 
@@ -150,7 +150,7 @@ fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
 	}
 	/* A frame that was received before its VIP was removed must not get its
 	 * flow back into the kernel. */
-	if (w->frames % WORTH != 0 || !is_plain(f, l) ||
+	if (w->frames % WORTH != 0 || !fast_path_is_plain(f, l) ||
 	    !vips_have_address(fp->vips, &f->to) ||
 	    w->server >= fp->entries_n || fp->entries[w->server].longest == 0 ||
 	    is_added(fp, w))

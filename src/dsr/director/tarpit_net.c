@@ -11,8 +11,8 @@ enum { BEFORE_IP4 = 96 }; /* bits of a mask that are not of an IPv4 address */
 /* ---- nets of the filter ---- */
 
 static void
-add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
-    unsigned bits)
+add_net(struct link_net *list, unsigned *n, unsigned family,
+    const uint8_t ip[16], unsigned bits)
 {
 	unsigned all = family == AF_INET ? bits + BEFORE_IP4 : bits, i;
 	struct link_net *t = &list[(*n)++];
@@ -24,25 +24,25 @@ add(struct link_net *list, unsigned *n, unsigned family, const uint8_t ip[16],
 }
 
 /* Bits behind a gap in a mask are left out: the net is larger than need be, and
- * is_wanted() is exact. */
+ * tarpit_is_wanted() is exact. */
 static void
-add_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
+add_acl_entry(struct link_net *list, unsigned *n, const struct acl_entry *e)
 {
 	unsigned bits = acl_prefix_length(e->mask);
 
 	if (e->family == AF_INET)
-		add(list, n, AF_INET, e->ip, bits - BEFORE_IP4);
+		add_net(list, n, AF_INET, e->ip, bits - BEFORE_IP4);
 	else if (e->family == AF_INET6)
-		add(list, n, AF_INET6, e->ip, bits);
+		add_net(list, n, AF_INET6, e->ip, bits);
 }
 
 static void
-add_all(struct link_net *list, unsigned *n)
+add_any_net(struct link_net *list, unsigned *n)
 {
 	static const uint8_t any4[16] = { [10] = 0xff, [11] = 0xff }, any6[16];
 
-	add(list, n, AF_INET6, any6, 0);
-	add(list, n, AF_INET, any4, 0);
+	add_net(list, n, AF_INET6, any6, 0);
+	add_net(list, n, AF_INET, any4, 0);
 }
 
 /* The nets that all a list permits is in; freed by the caller. */
@@ -57,19 +57,19 @@ nets_of(const struct acl *list, unsigned *n)
 		return nets;
 	/* A list that ends with deny permits all that it does not deny. */
 	if (!acl_at(list, list->count - 1)->permit) {
-		add_all(nets, n);
+		add_any_net(nets, n);
 		return nets;
 	}
 	for (i = 0; i < list->count; i++)
 		if (acl_at(list, i)->permit)
-			add_entry(nets, n, acl_at(list, i));
+			add_acl_entry(nets, n, acl_at(list, i));
 	return nets;
 }
 
 /* ---- what the tarpit asks ---- */
 
 static bool
-is_wanted(void *arg, const struct peer *ip)
+tarpit_is_wanted(void *arg, const struct peer *ip)
 {
 	const struct tarpit_net *t = arg;
 
@@ -79,7 +79,7 @@ is_wanted(void *arg, const struct peer *ip)
 }
 
 static void
-on_send(void *arg, const unsigned char *bytes, size_t length)
+tarpit_on_send(void *arg, const unsigned char *bytes, size_t length)
 {
 	const struct tarpit_net *t = arg;
 
@@ -92,8 +92,8 @@ open_tarpit(struct tarpit_net *t)
 	struct tarpit_options o = { .mac = t->hops->wire->link.mac,
 		.ip4 = t->vips->own[0],
 		.ip6 = t->hops->neighbors.own6,
-		.is_wanted = is_wanted,
-		.send = on_send,
+		.is_wanted = tarpit_is_wanted,
+		.send = tarpit_on_send,
 		.arg = t };
 
 	if (t->tarpit.traps != NULL)

@@ -75,7 +75,7 @@ dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash)
 }
 
 static bool
-is_key(const struct hash_table_link *l, const void *key)
+dsr_flow_is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct dsr_flow *w =
 	    (const struct dsr_flow *)(const void *)((const char *)l -
@@ -124,7 +124,8 @@ join_list(struct dsr_flows *fs, struct dsr_flow *w)
 }
 
 static void
-set_state(struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
+dsr_flow_set_state(
+    struct dsr_flows *fs, struct dsr_flow *w, enum dsr_state state)
 {
 	leave_list(fs, w);
 	w->state = state;
@@ -145,7 +146,7 @@ first_state(const struct dsr_key *key, uint8_t tcp_flags)
 
 /* The state after an ACK, or data. */
 static enum dsr_state
-go_on(const struct dsr_flow *w)
+dsr_flow_go_on(const struct dsr_flow *w)
 {
 	switch (w->state) {
 	case DSR_SYN:
@@ -171,7 +172,7 @@ next_state(const struct dsr_flow *w, uint8_t tcp_flags)
 	if (tcp_flags & FRAME_SYN)
 		return w->state == DSR_ESTABLISHED ? DSR_ESTABLISHED : DSR_SYN;
 	if (!(tcp_flags & FRAME_FIN))
-		return tcp_flags & FRAME_ACK ? go_on(w) : w->state;
+		return tcp_flags & FRAME_ACK ? dsr_flow_go_on(w) : w->state;
 	/* FIN is evicted later than flows that are not assured: two forged
 	 * frames must not get a flow there. */
 	if (w->state == DSR_CLOSE ||
@@ -202,7 +203,7 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	if (w->seen == second && w->state == state)
 		return;
 	w->seen = second;
-	set_state(fs, w, state);
+	dsr_flow_set_state(fs, w, state);
 }
 
 /* ---- coming and going ---- */
@@ -234,7 +235,7 @@ struct dsr_flow *
 dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 {
 	struct hash_table_link *l =
-	    hash_table_find(&fs->table, hash, is_key, key);
+	    hash_table_find(&fs->table, hash, dsr_flow_is_key, key);
 	struct dsr_flow *w;
 
 	if (l == NULL)
@@ -246,7 +247,8 @@ dsr_flows_find(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash)
 
 /* Of the states from..to, or NULL. */
 static struct dsr_flow *
-idlest(const struct dsr_flows *fs, enum dsr_state from, enum dsr_state to)
+dsr_flows_idlest(
+    const struct dsr_flows *fs, enum dsr_state from, enum dsr_state to)
 {
 	struct dsr_flow *found = NULL, *w;
 	unsigned i;
@@ -274,7 +276,7 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 	if (second <= w->seen)
 		return false;
 	w->seen = second;
-	set_state(fs, w, w->state);
+	dsr_flow_set_state(fs, w, w->state);
 	return true;
 }
 
@@ -284,7 +286,8 @@ static struct dsr_flow *
 idlest_of_good(struct dsr_flows *fs)
 {
 	for (int i = 0; i < TRIES; i++) {
-		struct dsr_flow *w = idlest(fs, DSR_UDP, DSR_ESTABLISHED);
+		struct dsr_flow *w =
+		    dsr_flows_idlest(fs, DSR_UDP, DSR_ESTABLISHED);
 
 		if (w == NULL || !is_used_elsewhere(fs, w))
 			return w;
@@ -302,14 +305,14 @@ evict(struct dsr_flows *fs)
 
 	/* Newcomers that have their share of the table evict each other. */
 	if (weak == 0 || weak < fs->max / NEWCOMERS) {
-		w = idlest(fs, DSR_FIN, DSR_FIN);
+		w = dsr_flows_idlest(fs, DSR_FIN, DSR_FIN);
 		if (w == NULL)
 			w = idlest_of_good(fs);
 	}
 	if (w == NULL)
-		w = idlest(fs, DSR_SYN, DSR_CLOSE);
+		w = dsr_flows_idlest(fs, DSR_SYN, DSR_CLOSE);
 	if (w == NULL)
-		w = idlest(fs, DSR_FIN, DSR_ESTABLISHED);
+		w = dsr_flows_idlest(fs, DSR_FIN, DSR_ESTABLISHED);
 	if (w == NULL)
 		return;
 	fs->stats.pushed_out += is_active(w->state);
@@ -319,7 +322,7 @@ evict(struct dsr_flows *fs)
 
 /* Without memory for one more, an evicted flow's is reused. */
 static struct dsr_flow *
-take(struct dsr_flows *fs)
+dsr_flows_take(struct dsr_flows *fs)
 {
 	struct dsr_flow *w = dsr_flow_take(fs);
 
@@ -339,7 +342,8 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 		return NULL;
 	if (fs->count >= fs->max)
 		evict(fs);
-	if (dsr_flows_know_server(fs, server) < 0 || (w = take(fs)) == NULL) {
+	if (dsr_flows_know_server(fs, server) < 0 ||
+	    (w = dsr_flows_take(fs)) == NULL) {
 		fs->stats.no_memory++;
 		return NULL;
 	}

@@ -52,7 +52,7 @@ dsr_fragment_key_make(struct dsr_fragment_key *key, const struct peer *from,
 }
 
 static bool
-is_key(const struct hash_table_link *l, const void *key)
+dsr_fragment_is_key(const struct hash_table_link *l, const void *key)
 {
 	const struct dsr_fragment *x =
 	    (const struct dsr_fragment *)(const void *)((const char *)l -
@@ -62,17 +62,17 @@ is_key(const struct hash_table_link *l, const void *key)
 }
 
 static struct dsr_fragment *
-find(const struct dsr_fragments *fr, const struct dsr_fragment_key *key,
-    uint64_t hash)
+dsr_fragment_of(const struct dsr_fragments *fr,
+    const struct dsr_fragment_key *key, uint64_t hash)
 {
 	struct hash_table_link *l =
-	    hash_table_find(&fr->table, hash, is_key, key);
+	    hash_table_find(&fr->table, hash, dsr_fragment_is_key, key);
 
 	return l != NULL ? list_entry(l, struct dsr_fragment, link) : NULL;
 }
 
 static void
-drop(struct dsr_fragments *fr, struct dsr_fragment *x)
+dsr_fragments_drop(struct dsr_fragments *fr, struct dsr_fragment *x)
 {
 	hash_table_remove(&fr->table, &x->link);
 	x->due = 0;
@@ -83,16 +83,16 @@ dsr_fragments_add(struct dsr_fragments *fr, const struct dsr_fragment_key *key,
     uint32_t server, uint64_t now)
 {
 	uint64_t hash = hash_table_hash(&fr->table, key, sizeof(*key));
-	struct dsr_fragment *x = find(fr, key, hash);
+	struct dsr_fragment *x = dsr_fragment_of(fr, key, hash);
 
 	/* The ring is in the order of time, so that an older entry of the same
 	 * packet leaves a gap. */
 	if (x != NULL)
-		drop(fr, x);
+		dsr_fragments_drop(fr, x);
 	x = &fr->ring[fr->next];
 	fr->next = (fr->next + 1) % fr->size;
 	if (x->due != 0)
-		drop(fr, x);
+		dsr_fragments_drop(fr, x);
 	x->key = *key;
 	x->due = now + DSR_FRAGMENT_MS;
 	x->server = server;
@@ -104,7 +104,7 @@ dsr_fragments_find(const struct dsr_fragments *fr,
     const struct dsr_fragment_key *key, uint64_t now, uint32_t *server)
 {
 	uint64_t hash = hash_table_hash(&fr->table, key, sizeof(*key));
-	const struct dsr_fragment *x = find(fr, key, hash);
+	const struct dsr_fragment *x = dsr_fragment_of(fr, key, hash);
 
 	if (x == NULL || x->due <= now)
 		return false;

@@ -50,8 +50,8 @@ forward_send(struct forward *fw, const struct server *s, unsigned char *bytes,
 /* ---- frames that wait for the MAC of their next hop ---- */
 
 static void
-keep(struct forward *fw, const struct frame *f, const struct link_frame *l,
-    const struct server *s)
+forward_keep(struct forward *fw, const struct frame *f,
+    const struct link_frame *l, const struct server *s)
 {
 	struct link_frame copy = *l;
 
@@ -71,7 +71,7 @@ forward_frame(struct forward *fw, struct frame *f, const struct link_frame *l,
 	if (s == NULL)
 		wire_drop(&fw->wire, DIRECTOR_NO_SERVER, l->length);
 	else if (!forward_pass(fw, f, l, s))
-		keep(fw, f, l, s);
+		forward_keep(fw, f, l, s);
 }
 
 /* The server may be gone by now. */

@@ -12,7 +12,7 @@
 /* ---- servers and their neighbours ---- */
 
 static struct nexthop *
-grow(struct nexthops *n, uint32_t at)
+nexthops_grow(struct nexthops *n, uint32_t at)
 {
 	struct nexthop *grown =
 	    array_grow(n->list, &n->count, sizeof(*grown), at);
@@ -26,8 +26,8 @@ grow(struct nexthops *n, uint32_t at)
 /* Whether the neighbour is the right one for that hop; sets *ip to its address
  * if that had to be found. */
 static bool
-is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
-    const struct server *s, struct peer *ip)
+nexthop_is_right(const struct nexthops *n, const struct nexthop *h,
+    enum hop hop, const struct server *s, struct peer *ip)
 {
 	/* The generation of the server's addresses was compared already. */
 	if (hop == HOP_SERVER)
@@ -42,7 +42,7 @@ is_right(const struct nexthops *n, const struct nexthop *h, enum hop hop,
 struct nexthop *
 nexthops_get(struct nexthops *n, const struct server *s)
 {
-	struct nexthop *h = grow(n, s->slot);
+	struct nexthop *h = nexthops_grow(n, s->slot);
 	struct neighbor *old;
 	struct peer ip;
 	enum hop hop;
@@ -55,7 +55,7 @@ nexthops_get(struct nexthops *n, const struct server *s)
 		return h->generation == s->generation ? h : NULL;
 	hop = nexthop_choose(n, h, s);
 	if (h->generation == s->generation && h->hop == hop &&
-	    is_right(n, h, hop, s, &ip))
+	    nexthop_is_right(n, h, hop, s, &ip))
 		return h;
 	if (hop == HOP_NONE && h->hop != hop)
 		log_warn(
@@ -258,7 +258,7 @@ nexthops_tick(struct nexthops *n, uint64_t now)
 /* ---- VIPs ---- */
 
 static int
-add_vip(struct nexthops *n, const struct peer *vip)
+nexthops_add_vip(struct nexthops *n, const struct peer *vip)
 {
 	if (n->announce)
 		return neighbors_add_vip(&n->neighbors, vip, loop_now(n->loop));
@@ -271,7 +271,7 @@ nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
 	unsigned i;
 
 	for (i = 0; i < n->vips->count; i++)
-		if (add_vip(n, &n->vips->list[i]) < 0)
+		if (nexthops_add_vip(n, &n->vips->list[i]) < 0)
 			log_error("out of memory");
 	for (i = 0; i < olds; i++)
 		if (!vips_have_address(n->vips, &old[i]))
@@ -281,7 +281,7 @@ nexthops_set_vips(struct nexthops *n, const struct peer *old, unsigned olds)
 /* ---- life ---- */
 
 static void
-on_send(void *arg, const unsigned char *bytes, size_t length)
+nexthops_on_send(void *arg, const unsigned char *bytes, size_t length)
 {
 	struct nexthops *n = arg;
 
@@ -292,7 +292,7 @@ int
 nexthops_open(struct nexthops *n, struct error *e)
 {
 	struct neighbors_options o = { .mac = n->wire->link.mac,
-		.send = on_send,
+		.send = nexthops_on_send,
 		.on_change = on_change,
 		.on_conflict = on_conflict,
 		.ip4 = n->vips->own[0],

@@ -53,7 +53,7 @@ struct route {
 
 /* connect() of a datagram socket finds the route and sends nothing. */
 static int
-ask(int fd, const struct addr *to, struct route_path *w)
+route_ask_socket(int fd, const struct addr *to, struct route_path *w)
 {
 	struct addr own = { .len = sizeof(own.u) };
 	int mtu = 0;
@@ -87,7 +87,7 @@ route_ask(const struct peer *to, struct route_path *w)
 	fd = socket(a.u.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return -1;
-	rc = ask(fd, &a, w);
+	rc = route_ask_socket(fd, &a, w);
 	error = errno;
 	close(fd);
 	errno = error;
@@ -97,7 +97,7 @@ route_ask(const struct peer *to, struct route_path *w)
 /* ---- sockets ---- */
 
 static int
-set(int fd, int level, int name, int value)
+route_set_option(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value));
 }
@@ -107,13 +107,13 @@ set_fragmentation(int fd, bool v6, bool may_fragment)
 {
 #ifdef IP_MTU_DISCOVER
 	if (!v6 &&
-	    set(fd, IPPROTO_IP, IP_MTU_DISCOVER,
+	    route_set_option(fd, IPPROTO_IP, IP_MTU_DISCOVER,
 		may_fragment ? IP_PMTUDISC_DONT : IP_PMTUDISC_DO) != 0)
 		return -1;
 #endif
 #ifdef IPV6_MTU_DISCOVER
 	if (v6 &&
-	    set(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
+	    route_set_option(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER,
 		may_fragment ? IPV6_PMTUDISC_DONT : IPV6_PMTUDISC_DO) != 0)
 		return -1;
 #endif
@@ -135,7 +135,7 @@ receive_nothing(int fd)
 	(void)setsockopt(
 	    fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof(program));
 #else
-	(void)set(fd, SOL_SOCKET, SO_RCVBUF, 1);
+	(void)route_set_option(fd, SOL_SOCKET, SO_RCVBUF, 1);
 #endif
 }
 
@@ -145,20 +145,20 @@ set_options(int fd, bool v6, bool may_fragment)
 	receive_nothing(fd);
 	/* The second one is not limited by net.core.wmem_max, with the
 	 * right. */
-	(void)set(fd, SOL_SOCKET, SO_SNDBUF, QUEUE);
+	(void)route_set_option(fd, SOL_SOCKET, SO_SNDBUF, QUEUE);
 #ifdef SO_SNDBUFFORCE
-	(void)set(fd, SOL_SOCKET, SO_SNDBUFFORCE, QUEUE);
+	(void)route_set_option(fd, SOL_SOCKET, SO_SNDBUFFORCE, QUEUE);
 #endif
 #ifdef IP_RECVERR
 	if (!v6)
-		(void)set(fd, IPPROTO_IP, IP_RECVERR, 1);
+		(void)route_set_option(fd, IPPROTO_IP, IP_RECVERR, 1);
 #endif
 #ifdef IPV6_RECVERR
 	if (v6)
-		(void)set(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
+		(void)route_set_option(fd, IPPROTO_IPV6, IPV6_RECVERR, 1);
 #endif
-	if ((v6 ? set(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, HOPS)
-		: set(fd, IPPROTO_IP, IP_TTL, HOPS)) != 0)
+	if ((v6 ? route_set_option(fd, IPPROTO_IPV6, IPV6_UNICAST_HOPS, HOPS)
+		: route_set_option(fd, IPPROTO_IP, IP_TTL, HOPS)) != 0)
 		return -1;
 	return set_fragmentation(fd, v6, may_fragment);
 }
@@ -227,7 +227,7 @@ put_class(struct msghdr *m, union control *c, bool v6, int class)
 }
 
 static int
-send_some(int fd, struct message *m, unsigned n)
+route_send_some(int fd, struct message *m, unsigned n)
 {
 #ifdef HAVE_SENDMMSG
 	return sendmmsg(
@@ -239,7 +239,7 @@ send_some(int fd, struct message *m, unsigned n)
 }
 
 static void
-lose(struct frame_count *lost, const struct kind *k, unsigned i)
+route_lose(struct frame_count *lost, const struct kind *k, unsigned i)
 {
 	frame_count_add(lost, 1, k->part[i].iov_len);
 }
@@ -254,21 +254,21 @@ flush_kind(struct kind *k, struct frame_count *lost)
 	int n;
 
 	while (done < k->count) {
-		n = send_some(k->fd, k->message + done, k->count - done);
+		n = route_send_some(k->fd, k->message + done, k->count - done);
 		if (n > 0) {
 			done += (unsigned)n;
 			again = false;
 		} else if (errno == EAGAIN || errno == ENOBUFS) {
 			break;
 		} else if (again) {
-			lose(lost, k, done++);
+			route_lose(lost, k, done++);
 			again = false;
 		} else {
 			again = true;
 		}
 	}
 	while (done < k->count)
-		lose(lost, k, done++);
+		route_lose(lost, k, done++);
 	k->count = 0;
 }
 

@@ -71,7 +71,7 @@ tunnels_flush(struct tunnels *t)
 }
 
 static unsigned char *
-take(struct tunnels *t, size_t room)
+tunnels_take(struct tunnels *t, size_t room)
 {
 	unsigned char *at;
 
@@ -109,7 +109,7 @@ put_on_route(struct tunnels *t, const struct frame *f, const struct egress *w)
 		    w->tunnel.may_fragment || frame_may_fragment(f) };
 
 	if (!w->stays) {
-		p.bytes = take(t, f->packet);
+		p.bytes = tunnels_take(t, f->packet);
 		memcpy((void *)(uintptr_t)p.bytes, inner, f->packet);
 	}
 	route_send(t->route, &p, &t->wire->stats.dropped[DIRECTOR_SEND]);
@@ -120,7 +120,7 @@ static void
 put_on_link(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	size_t room = FRAME_HEAD_MAX + frame_tunnel_adds(AF_INET6) + f->packet;
-	unsigned char *out = take(t, room);
+	unsigned char *out = tunnels_take(t, room);
 	size_t n;
 
 	w->tunnel.id = (uint16_t)t->ids++;
@@ -134,7 +134,7 @@ put_on_link(struct tunnels *t, const struct frame *f, struct egress *w)
 }
 
 static void
-put(struct tunnels *t, const struct frame *f, struct egress *w)
+tunnels_put(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	if (w->route)
 		put_on_route(t, f, w);
@@ -163,7 +163,7 @@ fragment_inner(struct tunnels *t, const struct frame *f, struct egress *w)
 	while (
 	    (n = frame_fragment(out, PACKET, f, inner_mtu(w), 0, &done)) > 0) {
 		frame_parse(&part, out, n);
-		put(t, &part, w);
+		tunnels_put(t, &part, w);
 	}
 }
 
@@ -195,7 +195,7 @@ fragment_outer(struct tunnels *t, const struct frame *f, struct egress *w)
 	n = frame_make_tunnel(whole, PACKET, &w->head, f, &w->tunnel);
 	frame_parse(&outer, whole, n);
 	for (;;) {
-		out = take(t, room);
+		out = tunnels_take(t, room);
 		n = frame_fragment(out, room, &outer, w->mtu, id, &done);
 		if (n == 0)
 			break;
@@ -206,7 +206,7 @@ fragment_outer(struct tunnels *t, const struct frame *f, struct egress *w)
 
 /* Sends ICMP: "fragmentation needed" or "packet too big". */
 static void
-refuse(struct tunnels *t, const struct frame *f, const struct egress *w)
+tunnels_refuse(struct tunnels *t, const struct frame *f, const struct egress *w)
 {
 	unsigned char *out;
 	size_t n;
@@ -214,7 +214,7 @@ refuse(struct tunnels *t, const struct frame *f, const struct egress *w)
 	frame_count_add(&t->wire->stats.too_big, 1, w->came);
 	if (!token_bucket_take(&t->icmp_out, loop_now(t->hops->loop)))
 		return;
-	out = take(t, FRAME_MADE_MAX);
+	out = tunnels_take(t, FRAME_MADE_MAX);
 	n = frame_make_too_big(out, FRAME_MADE_MAX, f, NULL, inner_mtu(w));
 	if (n > 0)
 		put_frame(t, out, n);
@@ -222,16 +222,16 @@ refuse(struct tunnels *t, const struct frame *f, const struct egress *w)
 
 /* Returns false when the packet is too big. */
 static bool
-pass_on(struct tunnels *t, const struct frame *f, struct egress *w)
+tunnels_pass_on(struct tunnels *t, const struct frame *f, struct egress *w)
 {
 	if (f->packet <= inner_mtu(w))
-		put(t, f, w);
+		tunnels_put(t, f, w);
 	else if (frame_may_fragment(f))
 		fragment_inner(t, f, w);
 	else if (f->family == AF_INET6 && f->packet <= PATH_MTU_LEAST6)
 		fragment_outer(t, f, w);
 	else {
-		refuse(t, f, w);
+		tunnels_refuse(t, f, w);
 		return false;
 	}
 	return true;
@@ -282,7 +282,7 @@ pass_on_segments(struct tunnels *t, const struct link_frame *l, unsigned count,
 		}
 		frame_parse(&segment, bytes, n);
 		each = *w;
-		if (!pass_on(t, &segment, &each))
+		if (!tunnels_pass_on(t, &segment, &each))
 			return false;
 	}
 	return true;
@@ -307,8 +307,8 @@ tunnels_pass(struct tunnels *t, const struct frame *f,
 	}
 	w.came = l->length;
 	w.stays = l->offload.type == 0;
-	passed =
-	    w.stays ? pass_on(t, f, &w) : pass_on_segments(t, l, segments, &w);
+	passed = w.stays ? tunnels_pass_on(t, f, &w)
+			 : pass_on_segments(t, l, segments, &w);
 	if (passed) {
 		t->wire->stats.forwarded++;
 		t->wire->stats.forwarded_bytes += l->length;
@@ -321,7 +321,7 @@ tunnels_pass(struct tunnels *t, const struct frame *f,
 /* The next of the servers whose tunnel ends at that address, by the kernel's
  * route or not; NULL: no more. */
 static struct server *
-next_server(
+tunnels_next_server(
     struct nexthops *n, unsigned *slot, const struct peer *to, bool by_route)
 {
 	const struct nexthop *h;
@@ -356,7 +356,7 @@ tunnels_on_error(struct tunnels *t, const struct frame *f)
 	if (!frame_read_tunnel_error(f, &e) ||
 	    !token_bucket_take(&t->icmp_in, now))
 		return false;
-	while ((s = next_server(n, &slot, &e.to, false)) != NULL) {
+	while ((s = tunnels_next_server(n, &slot, &e.to, false)) != NULL) {
 		known = true;
 		h = nexthops_known(n, s);
 		if (path_mtu_lower(
@@ -390,7 +390,7 @@ on_route_error(struct nexthops *n, const struct route_error *e)
 	struct server *s;
 	unsigned slot = 0;
 
-	while ((s = next_server(n, &slot, &e->to, true)) != NULL) {
+	while ((s = tunnels_next_server(n, &slot, &e->to, true)) != NULL) {
 		nexthops_known(n, s)->ask_s = 0;
 		if (gone && s->blacklisted_until <= now)
 			pool_failed(n->pool, s, strerror(e->error), now);

@@ -33,7 +33,7 @@ sum_words(const unsigned char *p, unsigned n)
 /* Finds the checksum of TCP or UDP, if the header and the length that it names
  * are within the packet. */
 static bool
-find_field(struct summed *s, unsigned protocol)
+checksum_find_field(struct summed *s, unsigned protocol)
 {
 	if (protocol == IPPROTO_UDP && s->length >= UDP_HEAD) {
 		size_t n = get16(s->from + 4);
@@ -62,7 +62,7 @@ find4(struct summed *s, unsigned char *ip, size_t n)
 	s->from = ip + head;
 	s->length = all - head;
 	s->pseudo = sum_words(ip + 12, 2);
-	return find_field(s, ip[9]);
+	return checksum_find_field(s, ip[9]);
 }
 
 /* Behind extension headers: those are frame_parse()'s to follow. */
@@ -77,7 +77,7 @@ find6_behind(struct summed *s, unsigned char *bytes, size_t length)
 	s->from = bytes + f.transport;
 	s->length = f.net + f.packet - f.transport;
 	s->pseudo = sum_words(bytes + f.net + 8, 8);
-	return find_field(s, f.protocol);
+	return checksum_find_field(s, f.protocol);
 }
 
 static bool
@@ -90,11 +90,11 @@ find6(struct summed *s, unsigned char *ip, size_t n)
 	s->from = ip + IP6_HEAD;
 	s->length = all - IP6_HEAD;
 	s->pseudo = sum_words(ip + 8, 8);
-	return find_field(s, ip[6]);
+	return checksum_find_field(s, ip[6]);
 }
 
 static bool
-find(struct summed *s, unsigned char *bytes, size_t length)
+checksum_find(struct summed *s, unsigned char *bytes, size_t length)
 {
 	size_t net = FRAME_HEAD;
 	unsigned type = get16(bytes + 12);
@@ -124,7 +124,7 @@ checksum_complete(unsigned char *bytes, size_t length)
 	struct summed s = { .from = NULL };
 	uint16_t field, partial, sum;
 
-	if (length < FRAME_HEAD_MAX || !find(&s, bytes, length))
+	if (length < FRAME_HEAD_MAX || !checksum_find(&s, bytes, length))
 		return false;
 	memcpy(&field, s.from + s.field, 2);
 	partial = sum_fold(s.pseudo);

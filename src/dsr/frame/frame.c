@@ -52,7 +52,7 @@ check_ports(const struct frame *f, const unsigned char *p, size_t n)
 }
 
 static void
-parse_ports(struct frame *f, size_t n)
+frame_parse_ports(struct frame *f, size_t n)
 {
 	const unsigned char *p = f->bytes + f->transport;
 	const char *wrong = check_ports(f, p, n);
@@ -101,7 +101,7 @@ parse_quote(struct frame *f, const struct packet *outer)
 }
 
 static bool
-is_error(unsigned family, unsigned type)
+frame_is_icmp_error(unsigned family, unsigned type)
 {
 	if (family == AF_INET6)
 		return type >= 1 && type <= IP6_ERROR_LAST;
@@ -126,7 +126,7 @@ parse_icmp(struct frame *f, const struct packet *p)
 			bad(f, "fragment");
 		else if (f->bytes[f->net + 7] != 255)
 			bad(f, "hops");
-	} else if (is_error(f->family, type) && !p->more) {
+	} else if (frame_is_icmp_error(f->family, type) && !p->more) {
 		parse_quote(f, p);
 	}
 }
@@ -159,7 +159,7 @@ parse_ip(struct frame *f, unsigned family)
 	}
 	f->first_fragment = p.more;
 	if (p.protocol == IPPROTO_TCP || p.protocol == IPPROTO_UDP)
-		parse_ports(f, p.end - p.transport);
+		frame_parse_ports(f, p.end - p.transport);
 	else if (p.protocol ==
 	    (family == AF_INET ? IPPROTO_ICMP : IPPROTO_ICMPV6))
 		parse_icmp(f, &p);

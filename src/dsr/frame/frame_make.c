@@ -80,7 +80,7 @@ make_ip(unsigned char *out, const struct ip_fields *f)
 }
 
 static bool
-is_ip(unsigned family)
+is_ip_family(unsigned family)
 {
 	return family == AF_INET || family == AF_INET6;
 }
@@ -93,8 +93,9 @@ make_start(unsigned char *out, size_t room, const struct frame_head *head,
 	/* The length in the header: that of IPv6 leaves itself out. */
 	size_t counted = f->content + (f->from->family == AF_INET ? ip : 0);
 
-	if (!is_ip(f->from->family) || f->to->family != f->from->family ||
-	    counted > UINT16_MAX || room < at + ip + f->content)
+	if (!is_ip_family(f->from->family) ||
+	    f->to->family != f->from->family || counted > UINT16_MAX ||
+	    room < at + ip + f->content)
 		return 0;
 	make_head(out, head, f->from->family == AF_INET ? TYPE_IP4 : TYPE_IP6);
 	return at + make_ip(out + at, f);

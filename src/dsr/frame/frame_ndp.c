@@ -25,7 +25,8 @@ ndp_group(uint8_t group[16], const uint8_t ip[16])
 
 /* All options must have a length, known or not. */
 static bool
-read_options(struct ndp *n, const unsigned char *p, const unsigned char *end)
+ndp_read_options(
+    struct ndp *n, const unsigned char *p, const unsigned char *end)
 {
 	unsigned wanted = n->advertisement ? OPTION_TARGET : OPTION_SOURCE;
 
@@ -77,7 +78,7 @@ frame_read_ndp(const struct frame *f, struct ndp *n)
 		n->solicited = (p[4] & FLAG_SOLICITED) != 0;
 		n->override = (p[4] & FLAG_OVERRIDE) != 0;
 	}
-	return read_options(n, p + ND_SIZE, end) && is_valid(n);
+	return ndp_read_options(n, p + ND_SIZE, end) && is_valid(n);
 }
 
 static void

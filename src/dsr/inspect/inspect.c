@@ -30,7 +30,7 @@ serves_family(const struct inspect_request *w, int v6)
 }
 
 static bool
-is_vip(const struct inspect_request *w, const struct peer *ip)
+inspect_is_vip(const struct inspect_request *w, const struct peer *ip)
 {
 	unsigned i;
 
@@ -253,10 +253,10 @@ judge_vip(struct inspect_judge *j, unsigned i)
 /* A frame to our own hardware address never leaves; and a server whose only
  * address is a VIP cannot be asked for. */
 static void
-judge_server(struct inspect_judge *j, const struct inspect_server *s)
+judge_reach(struct inspect_judge *j, const struct inspect_server *s)
 {
 	inspect_set_server(j, s);
-	if (is_vip(j->wanted, &s->ip))
+	if (inspect_is_vip(j->wanted, &s->ip))
 		inspect_say(j, FOUND_SERVER_IS_VIP);
 	else if (is_here(j, &s->ip))
 		inspect_say(j, FOUND_SERVER_HERE);
@@ -286,5 +286,5 @@ inspect_judge_machine(const struct inspect_machine *m,
 	for (i = 0; i < 2; i++)
 		judge_family(&j, (int)i);
 	for (i = 0; i < w->servers; i++)
-		judge_server(&j, &w->server[i]);
+		judge_reach(&j, &w->server[i]);
 }

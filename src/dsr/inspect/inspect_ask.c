@@ -82,7 +82,8 @@ own_of(const struct inspect_segment *s, unsigned family)
 }
 
 static void
-ask(struct link *l, const struct inspect_segment *s, unsigned round)
+inspect_ask_round(
+    struct link *l, const struct inspect_segment *s, unsigned round)
 {
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct link_frame f = { .bytes = bytes };
@@ -104,7 +105,7 @@ ask(struct link *l, const struct inspect_segment *s, unsigned round)
 
 /* Returns false when the link has ended. */
 static bool
-receive(struct link *l, struct inspect_segment *s)
+inspect_receive(struct link *l, struct inspect_segment *s)
 {
 	struct link_frame list[BATCH];
 	struct frame f;
@@ -143,10 +144,10 @@ ask_all(struct link *l, struct inspect_segment *s)
 
 	while (passed < ROUNDS * ROUND_MS && !is_done(s, passed)) {
 		if (passed >= (uint64_t)round * ROUND_MS)
-			ask(l, s, round++);
+			inspect_ask_round(l, s, round++);
 		/* Short: the rounds begin and end by the clock. */
 		(void)poll(&p, 1, 50);
-		if (!receive(l, s))
+		if (!inspect_receive(l, s))
 			return;
 		passed = clock_monotonic_ms() - start;
 	}

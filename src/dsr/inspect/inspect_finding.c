@@ -282,7 +282,8 @@ inspect_set_server(struct inspect_judge *j, const struct inspect_server *s)
 
 /* Copies the text with values for names. What does not fit is left out. */
 static void
-expand(struct inspect_judge *j, char *out, size_t room, const char *text)
+inspect_expand(
+    struct inspect_judge *j, char *out, size_t room, const char *text)
 {
 	const struct inspect_value *v;
 	size_t n = 0, length;
@@ -307,8 +308,8 @@ inspect_say(struct inspect_judge *j, enum inspect_row row)
 	struct inspect_finding f = { .level = r->level,
 		.at_start = r->at_start };
 
-	expand(j, f.what, sizeof(f.what), r->says);
-	expand(j, f.fix, sizeof(f.fix), r->fix);
+	inspect_expand(j, f.what, sizeof(f.what), r->says);
+	inspect_expand(j, f.fix, sizeof(f.fix), r->fix);
 	j->report(j->arg, &f);
 }
 

@@ -61,7 +61,7 @@ read_offloads(struct inspect_machine *m, int fd, const char *name)
 }
 
 static void
-read_peer(struct inspect_machine *m, int fd, const char *name)
+inspect_read_veth_peer(struct inspect_machine *m, int fd, const char *name)
 {
 #ifdef HAVE_LINK_XDP
 	uint64_t features;
@@ -96,7 +96,7 @@ read_interface(struct inspect_machine *m, const struct inspect_request *w)
 		m->no_ethernet = r.ifr_hwaddr.sa_family != ARPHRD_ETHER;
 	read_offloads(m, fd, name);
 	if (w->fast)
-		read_peer(m, fd, name);
+		inspect_read_veth_peer(m, fd, name);
 	close(fd);
 }
 
@@ -175,7 +175,7 @@ read_hop(struct inspect_route *r, union netlink_answer *a, size_t n)
 /* The route to `ip`, with the whole net that it is of,
  * which the kernel has in its answer since Linux 4.13. */
 static struct inspect_route
-ask_route(int fd, const struct peer *ip)
+inspect_ask_route(int fd, const struct peer *ip)
 {
 	bool v4 = ip->family == AF_INET;
 	unsigned size = v4 ? 4 : 16;
@@ -266,7 +266,8 @@ name_peer(struct inspect_machine *m, union netlink_answer *a, size_t n)
 }
 
 static void
-read_link(struct inspect_machine *m, int fd, const struct inspect_request *w)
+inspect_read_link(
+    struct inspect_machine *m, int fd, const struct inspect_request *w)
 {
 	union netlink_answer a;
 	size_t n = ask_link(fd, w->interface, &a);
@@ -285,9 +286,9 @@ read_netlink(struct inspect_machine *m, const struct inspect_request *w)
 	if (fd < 0)
 		return;
 	for (i = 0; i < w->vips; i++)
-		m->route[i] = ask_route(fd, &w->vip[i]);
+		m->route[i] = inspect_ask_route(fd, &w->vip[i]);
 	if (m->exists)
-		read_link(m, fd, w);
+		inspect_read_link(m, fd, w);
 	close(fd);
 }
 
@@ -303,7 +304,7 @@ inspect_linux_read_routes(struct inspect_segment *s)
 		struct inspect_question *q = &s->question[i];
 
 		if (q->role == INSPECT_SERVER && q->macs == 0)
-			q->route = ask_route(fd, &q->ip);
+			q->route = inspect_ask_route(fd, &q->ip);
 	}
 	close(fd);
 }

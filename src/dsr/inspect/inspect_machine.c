@@ -26,7 +26,7 @@ count_bits(const struct peer *mask)
 
 /* False when it is no address of IP. */
 static bool
-read_peer(struct peer *p, const struct sockaddr *sa)
+peer_of_sockaddr(struct peer *p, const struct sockaddr *sa)
 {
 	struct addr a = { .len = sizeof(struct sockaddr_in) };
 
@@ -47,11 +47,11 @@ note_address(struct inspect_machine *m, const struct ifaddrs *i)
 	struct peer mask;
 	size_t length;
 
-	if (!read_peer(&a->ip, i->ifa_addr))
+	if (!peer_of_sockaddr(&a->ip, i->ifa_addr))
 		return;
 	/* Masks of IPv6 have no family on some systems. */
 	a->prefix = a->ip.family == AF_INET ? 32 : 128;
-	if (read_peer(&mask, i->ifa_netmask)) {
+	if (peer_of_sockaddr(&mask, i->ifa_netmask)) {
 		mask.family = a->ip.family;
 		a->prefix = count_bits(&mask);
 	}

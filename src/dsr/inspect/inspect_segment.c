@@ -14,8 +14,8 @@ enum { SILENT_REPORTED = 8 };
 /* ---- questions ---- */
 
 static void
-add(struct inspect_segment *s, enum inspect_role role, const struct peer *ip,
-    const struct inspect_server *server)
+segment_add_question(struct inspect_segment *s, enum inspect_role role,
+    const struct peer *ip, const struct inspect_server *server)
 {
 	struct inspect_question *q = &s->question[s->questions++];
 
@@ -38,12 +38,13 @@ inspect_segment_init(struct inspect_segment *s, const struct inspect_request *w)
 	if (s->question == NULL)
 		return -1;
 	for (i = 0; i < w->vips; i++)
-		add(s, INSPECT_VIP, &w->vip[i], NULL);
+		segment_add_question(s, INSPECT_VIP, &w->vip[i], NULL);
 	for (i = 0; i < 2; i++)
 		if (w->own[i].family != 0)
-			add(s, INSPECT_OWN, &w->own[i], NULL);
+			segment_add_question(s, INSPECT_OWN, &w->own[i], NULL);
 	for (i = 0; i < servers; i++)
-		add(s, INSPECT_SERVER, &w->server[i].ip, &w->server[i]);
+		segment_add_question(
+		    s, INSPECT_SERVER, &w->server[i].ip, &w->server[i]);
 	return 0;
 }
 
@@ -72,7 +73,8 @@ inspect_make(unsigned char *out, size_t room, const struct inspect_segment *s,
 /* ---- answers ---- */
 
 static void
-note(struct inspect_segment *s, const struct peer *ip, const struct mac *mac)
+segment_note(
+    struct inspect_segment *s, const struct peer *ip, const struct mac *mac)
 {
 	struct inspect_question *q;
 	unsigned i, k;
@@ -92,7 +94,7 @@ note(struct inspect_segment *s, const struct peer *ip, const struct mac *mac)
 }
 
 static bool
-is_vip(const struct inspect_segment *s, const struct peer *ip)
+segment_is_vip(const struct inspect_segment *s, const struct peer *ip)
 {
 	unsigned i;
 
@@ -111,10 +113,10 @@ inspect_hear(struct inspect_segment *s, const struct frame *f)
 	if (!who_has_read(f, &m))
 		return;
 	/* A request for a VIP has the segment's tag, as in a director. */
-	if (m.request && is_vip(s, &m.target))
+	if (m.request && segment_is_vip(s, &m.target))
 		s->vlan = m.vlan & FRAME_VLAN_ID;
 	if ((m.vlan & FRAME_VLAN_ID) == s->vlan && m.sender.family != 0)
-		note(s, &m.sender, &m.mac);
+		segment_note(s, &m.sender, &m.mac);
 }
 
 /* ---- judging ---- */
@@ -196,7 +198,7 @@ silent_row(struct inspect_judge *j, const struct inspect_question *q)
 }
 
 static void
-judge_server(struct inspect_judge *j, const struct inspect_question *q)
+segment_judge_server(struct inspect_judge *j, const struct inspect_question *q)
 {
 	inspect_set_server(j, q->server);
 	inspect_set(j, "protocol", q->ip.family == AF_INET ? "ARP" : "NDP");
@@ -218,7 +220,7 @@ judge_question(struct inspect_judge *j, const struct inspect_question *q)
 
 	inspect_set_ip(j, "ip", &q->ip);
 	if (q->role == INSPECT_SERVER)
-		judge_server(j, q);
+		segment_judge_server(j, q);
 	for (i = 0; i < q->macs && q->role != INSPECT_SERVER; i++)
 		judge_claim(j, q, &q->mac[i]);
 }

@@ -54,7 +54,8 @@ open_as(struct link *l, const struct link_ops *ops, bool asked,
 }
 
 static bool
-is_wanted(const struct link_ops *ops, const char *kind, enum purpose purpose)
+link_kind_is_wanted(
+    const struct link_ops *ops, const char *kind, enum purpose purpose)
 {
 	return (kind == NULL || strcmp(kind, ops->name) == 0) &&
 	    (purpose != LISTEN || !ops->takes);
@@ -71,7 +72,7 @@ open_first(struct link *l, const char *kind, enum purpose purpose,
 	if (ifname[0] == '\0' || strlen(ifname) >= sizeof(l->name))
 		return error_set(e, "no interface \"%s\"", ifname);
 	for (unsigned i = 0; kinds[i] != NULL; i++) {
-		if (!is_wanted(kinds[i], kind, purpose))
+		if (!link_kind_is_wanted(kinds[i], kind, purpose))
 			continue;
 		/* the first sentence is the best kind's: it is returned */
 		if (open_as(l, kinds[i], kind != NULL, purpose, ifname, f,

@@ -41,7 +41,8 @@ enum {
 };
 
 static void
-put(struct link_program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
+filter_put(
+    struct link_program *p, uint16_t code, uint32_t k, uint8_t yes, uint8_t no)
 {
 	p->at[p->count++] = (struct link_insn){ code, yes, no, k };
 }
@@ -59,55 +60,56 @@ word(const uint8_t *b)
 static void
 put_mac(struct link_program *p, const struct mac *mac)
 {
-	put(p, LD_BYTE, 0, 0, 0);
-	put(p, HAS_BIT, 1, 5, 0);
-	put(p, LD_WORD, 0, 0, 0);
-	put(p, EQUAL, word(mac->byte), 0, 2);
-	put(p, LD_HALF, 4, 0, 0);
-	put(p, EQUAL, (uint32_t)mac->byte[4] << 8 | mac->byte[5], 1, 0);
-	put(p, RETURN, REFUSE, 0, 0);
+	filter_put(p, LD_BYTE, 0, 0, 0);
+	filter_put(p, HAS_BIT, 1, 5, 0);
+	filter_put(p, LD_WORD, 0, 0, 0);
+	filter_put(p, EQUAL, word(mac->byte), 0, 2);
+	filter_put(p, LD_HALF, 4, 0, 0);
+	filter_put(p, EQUAL, (uint32_t)mac->byte[4] << 8 | mac->byte[5], 1, 0);
+	filter_put(p, RETURN, REFUSE, 0, 0);
 }
 
 static void
 put_tag(struct link_program *p)
 {
-	put(p, SET_X, 0, 0, 0);
-	put(p, LD_HALF, 12, 0, 0);
-	put(p, EQUAL, 0x8100, 0, 2);
-	put(p, SET_X, 4, 0, 0);
-	put(p, LD_HALF, 16, 0, 0);
+	filter_put(p, SET_X, 0, 0, 0);
+	filter_put(p, LD_HALF, 12, 0, 0);
+	filter_put(p, EQUAL, 0x8100, 0, 2);
+	filter_put(p, SET_X, 4, 0, 0);
+	filter_put(p, LD_HALF, 16, 0, 0);
 }
 
 static void
 put_arp(struct link_program *p)
 {
-	put(p, EQUAL, 0x0806, 0, 5);
-	put(p, LD_HALF_X, 20, 0, 0);
-	put(p, EQUAL, 1, 1, 0);
-	put(p, EQUAL, 2, 0, 1);
-	put(p, RETURN, ACCEPT, 0, 0);
-	put(p, RETURN, REFUSE, 0, 0);
+	filter_put(p, EQUAL, 0x0806, 0, 5);
+	filter_put(p, LD_HALF_X, 20, 0, 0);
+	filter_put(p, EQUAL, 1, 1, 0);
+	filter_put(p, EQUAL, 2, 0, 1);
+	filter_put(p, RETURN, ACCEPT, 0, 0);
+	filter_put(p, RETURN, REFUSE, 0, 0);
 }
 
 static void
 put_ndp(struct link_program *p)
 {
-	put(p, LD_BYTE_X, 20, 0, 0);
-	put(p, EQUAL, 58, 0, 4);
-	put(p, LD_BYTE_X, 54, 0, 0);
-	put(p, AT_LEAST, 133, 0, 2);
-	put(p, GREATER, 137, 1, 0);
-	put(p, RETURN, ACCEPT, 0, 0);
+	filter_put(p, LD_BYTE_X, 20, 0, 0);
+	filter_put(p, EQUAL, 58, 0, 4);
+	filter_put(p, LD_BYTE_X, 54, 0, 0);
+	filter_put(p, AT_LEAST, 133, 0, 2);
+	filter_put(p, GREATER, 137, 1, 0);
+	filter_put(p, RETURN, ACCEPT, 0, 0);
 }
 
 static void
 put_ip6(struct link_program *p, const struct peer *a)
 {
 	for (unsigned w = 0; w < 4; w++) {
-		put(p, LD_WORD_X, 38 + 4 * w, 0, 0);
-		put(p, EQUAL, word(a->ip + 4 * w), 0, (uint8_t)(7 - 2 * w));
+		filter_put(p, LD_WORD_X, 38 + 4 * w, 0, 0);
+		filter_put(
+		    p, EQUAL, word(a->ip + 4 * w), 0, (uint8_t)(7 - 2 * w));
 	}
-	put(p, RETURN, ACCEPT, 0, 0);
+	filter_put(p, RETURN, ACCEPT, 0, 0);
 }
 
 /* The last of the words that begin with the first `bits` of this one. */
@@ -123,9 +125,9 @@ put_net4(struct link_program *p, const struct link_net *t)
 {
 	uint32_t first = word(t->ip.ip + 12);
 
-	put(p, AT_LEAST, first, 0, 2);
-	put(p, GREATER, last_of(first, t->bits), 1, 0);
-	put(p, RETURN, ACCEPT, 0, 0);
+	filter_put(p, AT_LEAST, first, 0, 2);
+	filter_put(p, GREATER, last_of(first, t->bits), 1, 0);
+	filter_put(p, RETURN, ACCEPT, 0, 0);
 }
 
 static void
@@ -136,17 +138,18 @@ put_net6(struct link_program *p, const struct link_net *t)
 	uint32_t first;
 
 	for (unsigned w = 0; w < whole; w++) {
-		put(p, LD_WORD_X, 38 + 4 * w, 0, 0);
+		filter_put(p, LD_WORD_X, 38 + 4 * w, 0, 0);
 		over -= 2;
-		put(p, EQUAL, word(t->ip.ip + 4 * w), 0, (uint8_t)(over + 1));
+		filter_put(
+		    p, EQUAL, word(t->ip.ip + 4 * w), 0, (uint8_t)(over + 1));
 	}
 	if (rest > 0) {
 		first = word(t->ip.ip + 4 * whole);
-		put(p, LD_WORD_X, 38 + 4 * whole, 0, 0);
-		put(p, AT_LEAST, first, 0, 2);
-		put(p, GREATER, last_of(first, rest), 1, 0);
+		filter_put(p, LD_WORD_X, 38 + 4 * whole, 0, 0);
+		filter_put(p, AT_LEAST, first, 0, 2);
+		filter_put(p, GREATER, last_of(first, rest), 1, 0);
 	}
-	put(p, RETURN, ACCEPT, 0, 0);
+	filter_put(p, RETURN, ACCEPT, 0, 0);
 }
 
 static void
@@ -172,9 +175,9 @@ write_with(struct link_program *p, const struct link_filter *f,
 	put_mac(p, mac);
 	put_tag(p);
 	put_arp(p);
-	put(p, EQUAL, 0x86dd, 1, 0);
+	filter_put(p, EQUAL, 0x86dd, 1, 0);
 	over = p->count;
-	put(p, GO, 0, 0, 0); /* over IPv6: how far is known below */
+	filter_put(p, GO, 0, 0, 0); /* over IPv6: how far is known below */
 	put_ndp(p);
 	for (unsigned i = 0; i < f->count && !any; i++) {
 		if (f->address[i].family == AF_INET6)
@@ -182,20 +185,20 @@ write_with(struct link_program *p, const struct link_filter *f,
 	}
 	if (!any)
 		put_nets(p, f, AF_INET6);
-	put(p, RETURN, any ? ACCEPT : REFUSE, 0, 0);
+	filter_put(p, RETURN, any ? ACCEPT : REFUSE, 0, 0);
 	p->at[over].k = p->count - over - 1;
-	put(p, EQUAL, 0x0800, 1, 0);
-	put(p, RETURN, REFUSE, 0, 0);
-	put(p, LD_WORD_X, 30, 0, 0);
+	filter_put(p, EQUAL, 0x0800, 1, 0);
+	filter_put(p, RETURN, REFUSE, 0, 0);
+	filter_put(p, LD_WORD_X, 30, 0, 0);
 	for (unsigned i = 0; i < f->count && !any; i++) {
 		if (f->address[i].family != AF_INET)
 			continue;
-		put(p, EQUAL, word(f->address[i].ip + 12), 0, 1);
-		put(p, RETURN, ACCEPT, 0, 0);
+		filter_put(p, EQUAL, word(f->address[i].ip + 12), 0, 1);
+		filter_put(p, RETURN, ACCEPT, 0, 0);
 	}
 	if (!any)
 		put_nets(p, f, AF_INET);
-	put(p, RETURN, any ? ACCEPT : REFUSE, 0, 0);
+	filter_put(p, RETURN, any ? ACCEPT : REFUSE, 0, 0);
 }
 
 bool

@@ -25,7 +25,7 @@ ask_of(const char *name, struct ifreq *r)
 }
 
 static void
-ask(const struct link *l, struct ifreq *r)
+interface_request(const struct link *l, struct ifreq *r)
 {
 	ask_of(l->name, r);
 }
@@ -57,7 +57,7 @@ interface_refresh(struct link *l, int fd)
 		l->up = false;
 		return;
 	}
-	ask(l, &r);
+	interface_request(l, &r);
 	if (ioctl(fd, SIOCGIFMTU, &r) == 0)
 		l->mtu = (unsigned)r.ifr_mtu;
 	l->up = ioctl(fd, SIOCGIFFLAGS, &r) == 0 &&
@@ -69,7 +69,7 @@ interface_may_send(const struct link *l, int fd)
 {
 	struct ifreq r;
 
-	ask(l, &r);
+	interface_request(l, &r);
 	if (ioctl(fd, SIOCGIFFLAGS, &r) != 0)
 		errno = ENODEV;
 	else if (r.ifr_flags & IFF_UP)
@@ -84,7 +84,7 @@ interface_identify(struct link *l, int fd, struct error *e)
 {
 	struct ifreq r;
 
-	ask(l, &r);
+	interface_request(l, &r);
 	if (ioctl(fd, SIOCGIFINDEX, &r) != 0)
 		return error_set(
 		    e, "interface %s: %s", l->name, strerror(errno));
@@ -113,7 +113,7 @@ interface_is_veth(const char *name, int fd)
 /* ---- groups ---- */
 
 static int
-want(const struct link *l, int fd, int option, unsigned short type,
+interface_want(const struct link *l, int fd, int option, unsigned short type,
     const struct mac *mac)
 {
 	struct packet_mreq r = { .mr_ifindex = l->ifindex, .mr_type = type };
@@ -149,16 +149,16 @@ static void
 drop_groups(struct link *l, int fd, const struct mac *list, unsigned n)
 {
 	while (n > 0)
-		want(l, fd, PACKET_DROP_MEMBERSHIP, PACKET_MR_MULTICAST,
-		    &list[--n]);
+		interface_want(l, fd, PACKET_DROP_MEMBERSHIP,
+		    PACKET_MR_MULTICAST, &list[--n]);
 }
 
 static int
 join_groups(struct link *l, int fd, const struct mac *list, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
-		if (want(l, fd, PACKET_ADD_MEMBERSHIP, PACKET_MR_MULTICAST,
-			&list[i]) != 0) {
+		if (interface_want(l, fd, PACKET_ADD_MEMBERSHIP,
+			PACKET_MR_MULTICAST, &list[i]) != 0) {
 			drop_groups(l, fd, list, i);
 			return -1;
 		}
@@ -177,7 +177,8 @@ want_all_groups(
 		all = all || f->net[i].ip.family == AF_INET6;
 	if (all == w->all_groups)
 		return;
-	if (want(l, w->fd, all ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP,
+	if (interface_want(l, w->fd,
+		all ? PACKET_ADD_MEMBERSHIP : PACKET_DROP_MEMBERSHIP,
 		PACKET_MR_ALLMULTI, NULL) == 0)
 		w->all_groups = all;
 	else
@@ -227,7 +228,7 @@ set_feature(
 	struct ethtool_value v = { .cmd = ETHTOOL_GFLAGS };
 	struct ifreq r;
 
-	ask(l, &r);
+	interface_request(l, &r);
 	r.ifr_data = (void *)&v;
 	*changed = false;
 	if (ioctl(fd, SIOCETHTOOL, &r) != 0)

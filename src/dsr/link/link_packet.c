@@ -112,7 +112,7 @@ take_large(struct link *l, struct packet_ring *p, struct link_frame *f)
 
 /* Whether what is in the slot is for us. */
 static bool
-take(struct link *l, struct packet_ring *p, unsigned char *slot,
+packet_take(struct link *l, struct packet_ring *p, unsigned char *slot,
     unsigned status, struct link_frame *f)
 {
 	const struct tpacket2_hdr *h = (const void *)slot;
@@ -148,7 +148,7 @@ take(struct link *l, struct packet_ring *p, unsigned char *slot,
 
 /* Reports why the kernel wakes us without a frame. */
 static int
-report_change(struct link *l)
+packet_report_change(struct link *l)
 {
 	struct packet_ring *p = l->inside;
 	int error = p->error;
@@ -198,7 +198,7 @@ packet_receive(struct link *l, struct link_frame *list, unsigned most)
 		if ((status & TP_STATUS_COPY) &&
 		    p->large_used == PACKET_LARGE_COUNT)
 			break;
-		if (take(l, p, slot, status, &list[n]))
+		if (packet_take(l, p, slot, status, &list[n]))
 			n++;
 		slot_next(p, &p->head);
 		p->unreleased++;
@@ -207,7 +207,7 @@ packet_receive(struct link *l, struct link_frame *list, unsigned most)
 		/* the caller has nothing to release */
 		if (unreleased == 0)
 			packet_release(l);
-		return report_change(l);
+		return packet_report_change(l);
 	}
 	l->count.received += n;
 	l->up = true;
@@ -247,7 +247,7 @@ send_refused(struct link *l, int error)
 
 /* Whether one packet, with its checksums done. */
 static bool
-is_plain(const struct link_frame *f)
+packet_is_plain(const struct link_frame *f)
 {
 	return f->offload.flags == 0 && f->offload.type == 0;
 }
@@ -255,14 +255,14 @@ is_plain(const struct link_frame *f)
 /* The first frames of the list, up to PACKET_BATCH, that one socket can send;
  * returns how many. sendmmsg() does not write to them. */
 static unsigned
-prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
+packet_prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
     bool plain)
 {
 	unsigned i;
 
 	if (n > PACKET_BATCH)
 		n = PACKET_BATCH;
-	for (i = 0; i < n && is_plain(&list[i]) == plain; i++) {
+	for (i = 0; i < n && packet_is_plain(&list[i]) == plain; i++) {
 		struct iovec *part = p->part[i];
 		struct msghdr *m = &p->message[i].msg_hdr;
 
@@ -278,15 +278,15 @@ prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
 /* Those in front that one socket can send, `*some` of them; how many were
  * taken, or -1. */
 static int
-send_some(
+packet_send_some(
     struct link *l, const struct link_frame *list, unsigned n, unsigned *some)
 {
 	struct packet_ring *p = l->inside;
-	bool plain = is_plain(list);
+	bool plain = packet_is_plain(list);
 	unsigned done = 0;
 	int fd = plain ? p->out : l->fd;
 
-	n = *some = prepare(p, list, n, plain);
+	n = *some = packet_prepare(p, list, n, plain);
 	while (done < n) {
 		int got =
 		    sendmmsg(fd, p->message + done, n - done, MSG_DONTWAIT);
@@ -312,7 +312,7 @@ packet_send(struct link *l, const struct link_frame *list, unsigned n)
 	unsigned done = 0, some;
 
 	while (done < n) {
-		int got = send_some(l, list + done, n - done, &some);
+		int got = packet_send_some(l, list + done, n - done, &some);
 
 		if (got < 0 && done == 0)
 			return -1;

@@ -121,7 +121,7 @@ open_options(struct link *l)
  * socket, even if only to read, when a frame of it has left: nobody waits for
  * this one. It receives nothing, because it has no protocol. */
 static int
-open_out(const struct link *l, struct packet_ring *p)
+packet_open_out(const struct link *l, struct packet_ring *p)
 {
 	struct sockaddr_ll at = { .sll_family = AF_PACKET,
 		.sll_ifindex = l->ifindex };
@@ -136,7 +136,7 @@ open_out(const struct link *l, struct packet_ring *p)
 }
 
 static int
-open_memory(struct link *l, struct error *e)
+packet_open_memory(struct link *l, struct error *e)
 {
 	struct packet_ring *p = calloc(1, sizeof(*p));
 
@@ -151,7 +151,8 @@ open_memory(struct link *l, struct error *e)
 	p->changes.fd = l->fd;
 	for (unsigned i = 0; i < PACKET_BATCH; i++)
 		p->part[i][0].iov_len = sizeof(struct link_offload);
-	if (open_options(l) != 0 || open_ring(l, p) != 0 || open_out(l, p) != 0)
+	if (open_options(l) != 0 || open_ring(l, p) != 0 ||
+	    packet_open_out(l, p) != 0)
 		return error_set(e,
 		    "interface %s: cannot make a ring for frames: %s",
 		    l->name, strerror(errno));
@@ -170,8 +171,8 @@ packet_open(struct link *l, const struct link_filter *f, struct error *e)
 		return error_set(e,
 		    "interface %s: cannot open a packet socket: %s",
 		    l->name, strerror(errno));
-	if (interface_identify(l, l->fd, e) != 0 || open_memory(l, e) != 0 ||
-	    packet_set_filter(l, f, e) != 0)
+	if (interface_identify(l, l->fd, e) != 0 ||
+	    packet_open_memory(l, e) != 0 || packet_set_filter(l, f, e) != 0)
 		goto failed;
 	at.sll_ifindex = l->ifindex;
 	if (bind(l->fd, (struct sockaddr *)&at, sizeof(at)) != 0) {

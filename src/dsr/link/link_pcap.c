@@ -49,7 +49,7 @@ _Static_assert(sizeof(struct link_insn) == sizeof(struct bpf_insn) &&
     "a program is what pcap_setfilter() takes");
 
 static void
-on_frame(u_char *user, const struct pcap_pkthdr *h, const u_char *bytes)
+pcap_on_frame(u_char *user, const struct pcap_pkthdr *h, const u_char *bytes)
 {
 	struct link *l = (void *)user;
 	struct capture *c = l->inside;
@@ -81,7 +81,7 @@ is_up(const struct link *l, bool *exists)
 
 /* Nothing came: because the interface is down? */
 static int
-report_change(struct link *l, bool failed)
+pcap_report_change(struct link *l, bool failed)
 {
 	bool was = l->up, exists;
 
@@ -103,9 +103,9 @@ capture_receive(struct link *l, struct link_frame *list, unsigned most)
 		return 0;
 	c->list = list;
 	c->count = 0;
-	got = pcap_dispatch(c->pcap, (int)some, on_frame, (u_char *)l);
+	got = pcap_dispatch(c->pcap, (int)some, pcap_on_frame, (u_char *)l);
 	if (c->count == 0)
-		return report_change(l, got < 0);
+		return pcap_report_change(l, got < 0);
 	l->up = true;
 	l->count.received += c->count;
 	return (int)c->count;
@@ -216,7 +216,7 @@ ethernet_of(const struct sockaddr *a)
 }
 
 static int
-identify(struct link *l, struct error *e)
+pcap_identify(struct link *l, struct error *e)
 {
 	struct ifaddrs *all;
 	bool found = false;
@@ -282,7 +282,7 @@ capture_open(struct link *l, const struct link_filter *f, struct error *e)
 	c->memory = malloc((size_t)FRAMES * FRAME_SIZE);
 	if (c->ask < 0 || c->memory == NULL)
 		error_set(e, "interface %s: %s", l->name, strerror(errno));
-	else if (identify(l, e) == 0 && activate(l, c, e) == 0 &&
+	else if (pcap_identify(l, e) == 0 && activate(l, c, e) == 0 &&
 	    capture_set_filter(l, f, e) == 0) {
 		capture_refresh(l);
 		return 0;

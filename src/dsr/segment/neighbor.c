@@ -43,7 +43,7 @@ neighbors_send(struct neighbors *n, const unsigned char *bytes, size_t length)
 /* A probe is answered, too: a host that wants the address learns that it is
  * taken. */
 static void
-answer(struct neighbors *n, const struct who_has *m)
+neighbors_answer(struct neighbors *n, const struct who_has *m)
 {
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct frame_head head = neighbors_head(n, &m->mac);
@@ -68,7 +68,7 @@ neighbors_on_message(struct neighbors *n, const struct who_has *m, uint64_t now)
 	if (neighbors_claimed(n, m, now))
 		return;
 	if (m->request && neighbors_have_vip(n, &m->target))
-		answer(n, m);
+		neighbors_answer(n, m);
 	neighbors_learn(n, m, now);
 }
 

@@ -54,7 +54,7 @@ neighbors_find(struct neighbors *n, const struct peer *ip)
 }
 
 static struct neighbor *
-first_of(struct neighbors *n, enum neighbor_queue queue)
+neighbor_first_of(struct neighbors *n, enum neighbor_queue queue)
 {
 	struct list *link = list_first(&n->queue[queue]);
 
@@ -66,7 +66,7 @@ first_of(struct neighbors *n, enum neighbor_queue queue)
 static struct neighbor *
 first_due(struct neighbors *n, enum neighbor_queue queue, uint64_t now)
 {
-	struct neighbor *w = first_of(n, queue);
+	struct neighbor *w = neighbor_first_of(n, queue);
 
 	return w != NULL && w->due <= now ? w : NULL;
 }
@@ -83,7 +83,7 @@ move_to(struct neighbors *n, enum neighbor_queue queue, struct neighbor *w,
 /* ---- asking ---- */
 
 static void
-ask(struct neighbors *n, struct neighbor *w, uint64_t now)
+neighbor_ask(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	/* Nobody else receives it then, who could answer first. */
 	bool alone = w->state == NEIGHBOR_PROBE && w->tries == 0;
@@ -112,12 +112,12 @@ ask_due(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(n, NEIGHBOR_READY)) != NULL &&
+	while ((w = neighbor_first_of(n, NEIGHBOR_READY)) != NULL &&
 	    token_bucket_take(&n->rate, now))
-		ask(n, w, now);
+		neighbor_ask(n, w, now);
 	while ((w = first_due(n, NEIGHBOR_GONE, now)) != NULL &&
 	    token_bucket_take(&n->rate, now))
-		ask(n, w, now);
+		neighbor_ask(n, w, now);
 }
 
 /* Asks all that have failed: the segment may be in reach again. */
@@ -126,7 +126,7 @@ ask_failed(struct neighbors *n, uint64_t now)
 {
 	struct neighbor *w;
 
-	while ((w = first_of(n, NEIGHBOR_GONE)) != NULL) {
+	while ((w = neighbor_first_of(n, NEIGHBOR_GONE)) != NULL) {
 		w->returning = true;
 		w->tries = 0;
 		move_to(n, NEIGHBOR_READY, w, now);
@@ -148,7 +148,7 @@ neighbors_resume(struct neighbors *n, uint64_t now)
 
 	/* Requests that were sent before count for nothing: all begin again. */
 	n->paused = false;
-	while ((w = first_of(n, NEIGHBOR_ASKED)) != NULL)
+	while ((w = neighbor_first_of(n, NEIGHBOR_ASKED)) != NULL)
 		move_to(n, NEIGHBOR_READY, w, now);
 	for (at = ready->next; at != ready; at = at->next)
 		list_entry(at, struct neighbor, entry.order)->tries = 0;
@@ -159,7 +159,7 @@ neighbors_resume(struct neighbors *n, uint64_t now)
 
 /* The callback is the last thing: it may drop w. */
 static void
-change(struct neighbors *n, struct neighbor *w, bool reachable)
+neighbor_change(struct neighbors *n, struct neighbor *w, bool reachable)
 {
 	if (n->options.on_change != NULL)
 		n->options.on_change(n->options.arg, w, reachable);
@@ -186,11 +186,11 @@ believe(
 	if (were_none)
 		ask_failed(n, now);
 	if (!same)
-		change(n, w, true);
+		neighbor_change(n, w, true);
 }
 
 static void
-give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
+neighbor_give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
 {
 	bool was_failed = w->state == NEIGHBOR_FAILED;
 
@@ -201,7 +201,7 @@ give_up(struct neighbors *n, struct neighbor *w, uint64_t now)
 	if (was_failed)
 		return;
 	n->stats.failures++;
-	change(n, w, false);
+	neighbor_change(n, w, false);
 }
 
 static void
@@ -280,7 +280,7 @@ check_answers(struct neighbors *n, uint64_t now)
 
 	while ((w = first_due(n, NEIGHBOR_ASKED, now)) != NULL)
 		if (w->tries >= NEIGHBOR_TRIES)
-			give_up(n, w, now);
+			neighbor_give_up(n, w, now);
 		else
 			move_to(n, NEIGHBOR_READY, w, now);
 	while ((w = first_due(n, NEIGHBOR_CONFIRMED, now)) != NULL)

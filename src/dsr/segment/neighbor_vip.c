@@ -22,7 +22,7 @@ neighbors_have_vip(const struct neighbors *n, const struct peer *ip)
 /* ---- announcing ---- */
 
 static void
-announce(struct neighbors *n, const struct vip *v)
+vip_announce(struct neighbors *n, const struct vip *v)
 {
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct frame_head head = neighbors_head(n, &mac_broadcast);
@@ -33,7 +33,7 @@ announce(struct neighbors *n, const struct vip *v)
 }
 
 static struct vip *
-first_of(struct list *queue)
+vip_first_of(struct list *queue)
 {
 	struct list *link = list_first(queue);
 
@@ -55,8 +55,8 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 	struct list *announcing = &n->queue[NEIGHBOR_ANNOUNCING];
 	struct vip *v;
 
-	while ((v = first_of(announcing)) != NULL && v->due <= now) {
-		announce(n, v);
+	while ((v = vip_first_of(announcing)) != NULL && v->due <= now) {
+		vip_announce(n, v);
 		v->due = now + NEIGHBOR_ANNOUNCE_MS;
 		list_remove(&v->entry.order);
 		list_append(
@@ -104,7 +104,7 @@ neighbors_claimed(struct neighbors *n, const struct who_has *m, uint64_t now)
 	v->reported = now;
 	if (n->options.on_conflict != NULL &&
 	    n->options.on_conflict(n->options.arg, &v->entry.ip, &m->mac))
-		announce(n, v);
+		vip_announce(n, v);
 	return true;
 }
 

@@ -42,7 +42,7 @@ pending_compact(struct pending *q)
 }
 
 static void
-drop(struct pending_frame *f)
+pending_drop_frame(struct pending_frame *f)
 {
 	free(f->frame.bytes);
 	f->frame.bytes = NULL;
@@ -57,7 +57,7 @@ pending_expire(struct pending *q, uint64_t now, struct frame_count *lost)
 		if (q->list[i].until > now)
 			continue;
 		frame_count_add(lost, 1, q->list[i].frame.length);
-		drop(&q->list[i]);
+		pending_drop_frame(&q->list[i]);
 	}
 	pending_compact(q);
 }

@@ -190,7 +190,7 @@ oldest(struct list *head)
 
 /* us until the oldest one of the list has waited for so long. */
 static uint64_t
-left(struct list *head, uint64_t wait, uint64_t now)
+probes_time_left(struct list *head, uint64_t wait, uint64_t now)
 {
 	const struct probe *q = oldest(head);
 
@@ -206,13 +206,13 @@ probes_tick(struct probes *p, uint64_t now)
 	struct probe *q;
 	unsigned begun = 0;
 
-	while (left(&p->once, half, now) == 0) {
+	while (probes_time_left(&p->once, half, now) == 0) {
 		q = oldest(&p->once);
 		list_remove(&q->order);
 		list_append(&p->twice, &q->order);
 		(void)send_syn(p, q);
 	}
-	while (left(&p->twice, p->plan.timeout, now) == 0) {
+	while (probes_time_left(&p->twice, p->plan.timeout, now) == 0) {
 		q = oldest(&p->twice);
 		send_reset(p, q, q->seq + 1);
 		end_request(p, q, PROBE_TIMEOUT, now);
@@ -224,8 +224,8 @@ probes_tick(struct probes *p, uint64_t now)
 		ask_next(p, (uint32_t)heap_top(&p->due), now);
 		next = UINT64_MAX;
 	}
-	asked = left(&p->once, half, now);
-	again = left(&p->twice, p->plan.timeout, now);
+	asked = probes_time_left(&p->once, half, now);
+	again = probes_time_left(&p->twice, p->plan.timeout, now);
 	if (next != UINT64_MAX)
 		next = next > now ? next - now : 0;
 	next = asked < next ? asked : next;
@@ -235,7 +235,7 @@ probes_tick(struct probes *p, uint64_t now)
 /* ---- in ---- */
 
 static struct probe *
-find(struct probes *p, const struct peer *from, const struct peer *to)
+probes_find(struct probes *p, const struct peer *from, const struct peer *to)
 {
 	unsigned at = (to->port - (unsigned)PORT_FIRST) % PROBES_MOST;
 	struct probe *q = &p->slots[at];
@@ -254,7 +254,7 @@ bool
 probes_on_tcp(struct probes *p, const struct peer *from, const struct peer *to,
     const struct tcp_segment *s, uint64_t now)
 {
-	struct probe *q = find(p, from, to);
+	struct probe *q = probes_find(p, from, to);
 	bool reset = (s->flags & FRAME_RST) != 0;
 
 	if (q == NULL)
@@ -279,7 +279,7 @@ probes_on_tcp(struct probes *p, const struct peer *from, const struct peer *to,
 /* ---- servers ---- */
 
 static int
-grow(struct probes *p, uint32_t at)
+probes_grow(struct probes *p, uint32_t at)
 {
 	struct probed *grown;
 
@@ -297,7 +297,7 @@ probes_add(struct probes *p, uint32_t server, uint32_t version, uint64_t now)
 {
 	struct probed *w;
 
-	if (grow(p, server) < 0)
+	if (probes_grow(p, server) < 0)
 		return -1;
 	w = &p->servers[server];
 	if (w->used && w->version == version)

@@ -23,7 +23,7 @@ struct trap {
 /* ---- out ---- */
 
 static bool
-may_answer(struct tarpit *t, uint64_t now)
+tarpit_may_answer(struct tarpit *t, uint64_t now)
 {
 	bool may = token_bucket_take(&t->answers, now);
 
@@ -41,7 +41,7 @@ send_made(struct tarpit *t, const unsigned char *bytes, size_t length)
 /* ---- whose an address is ---- */
 
 static struct trap *
-find(const struct tarpit *t, const struct peer *ip)
+trap_find(const struct tarpit *t, const struct peer *ip)
 {
 	return who_has_find(&t->table, ip);
 }
@@ -49,9 +49,9 @@ find(const struct tarpit *t, const struct peer *ip)
 /* The trap of an address. A new one reuses that of the address which was not
  * mentioned for longest. */
 static struct trap *
-take(struct tarpit *t, const struct peer *ip)
+trap_take(struct tarpit *t, const struct peer *ip)
 {
-	struct trap *p = find(t, ip);
+	struct trap *p = trap_find(t, ip);
 
 	if (p == NULL) {
 		p = list_entry(list_first(&t->order), struct trap, entry.order);
@@ -66,7 +66,7 @@ take(struct tarpit *t, const struct peer *ip)
 }
 
 static void
-set_state(struct trap *p, enum trap_state state, uint64_t now)
+trap_set_state(struct trap *p, enum trap_state state, uint64_t now)
 {
 	p->state = state;
 	p->since = now;
@@ -76,13 +76,14 @@ static void
 on_claim(struct tarpit *t, const struct peer *ip, uint64_t now)
 {
 	if (t->options.is_wanted(t->options.arg, ip))
-		set_state(take(t, ip), TRAP_IN_USE, now);
+		trap_set_state(trap_take(t, ip), TRAP_IN_USE, now);
 }
 
 /* Sends a request of our own to the segment of the asker. Without an address of
  * ours it is a probe. */
 static void
-ask(struct tarpit *t, struct trap *p, const struct who_has *m, uint64_t now)
+tarpit_ask(
+    struct tarpit *t, struct trap *p, const struct who_has *m, uint64_t now)
 {
 	const struct tarpit_options *o = &t->options;
 	const struct peer *ip = &p->entry.ip;
@@ -101,7 +102,7 @@ ask(struct tarpit *t, struct trap *p, const struct who_has *m, uint64_t now)
 
 /* Whether requests are counted from this one on. */
 static bool
-begins(const struct trap *p, uint64_t now)
+trap_begins(const struct trap *p, uint64_t now)
 {
 	switch (p->state) {
 	case TRAP_IN_USE:
@@ -131,12 +132,14 @@ is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
 	/* Whoever has the address receives a request to all, too. */
 	bool to_all = !mac_is_station(&m->to);
-	struct trap *p = to_all ? take(t, &m->target) : find(t, &m->target);
+	struct trap *p =
+	    to_all ? trap_take(t, &m->target) : trap_find(t, &m->target);
 
 	if (!to_all)
-		return p != NULL && p->state == TRAP_OURS && !begins(p, now);
-	if (begins(p, now)) {
-		set_state(p, TRAP_ASKED, now);
+		return p != NULL && p->state == TRAP_OURS &&
+		    !trap_begins(p, now);
+	if (trap_begins(p, now)) {
+		trap_set_state(p, TRAP_ASKED, now);
 		p->asker = m->from;
 		p->asked = 0;
 	}
@@ -146,10 +149,10 @@ is_ours(struct tarpit *t, const struct who_has *m, uint64_t now)
 		return false;
 	p->repeated = now;
 	if (is_silent(p, now)) {
-		set_state(p, TRAP_OURS, now);
+		trap_set_state(p, TRAP_OURS, now);
 		return true;
 	}
-	ask(t, p, m, now);
+	tarpit_ask(t, p, m, now);
 	return false;
 }
 
@@ -157,13 +160,13 @@ static bool
 is_to_be_answered(struct tarpit *t, const struct who_has *m, uint64_t now)
 {
 	return t->options.is_wanted(t->options.arg, &m->target) &&
-	    is_ours(t, m, now) && may_answer(t, now);
+	    is_ours(t, m, now) && tarpit_may_answer(t, now);
 }
 
 /* ---- ARP and NDP ---- */
 
 static void
-answer(struct tarpit *t, const struct who_has *m)
+tarpit_answer(struct tarpit *t, const struct who_has *m)
 {
 	unsigned char bytes[FRAME_MADE_MAX];
 	struct frame_head head = {
@@ -188,7 +191,7 @@ tarpit_on_message(struct tarpit *t, const struct who_has *m, uint64_t now)
 	else if (m->request)
 		on_claim(t, &m->target, now);
 	if (!probe && m->request && is_to_be_answered(t, m, now))
-		answer(t, m);
+		tarpit_answer(t, m);
 }
 
 /* ---- connections ---- */
@@ -227,8 +230,8 @@ is_for_us(const struct tarpit *t, const struct frame *f, uint64_t now)
 	    !mac_is_station(&from) || who_has_is_nobody(&f->from) ||
 	    !t->options.is_wanted(t->options.arg, &f->to))
 		return false;
-	p = find(t, &f->to);
-	return p == NULL || p->state != TRAP_IN_USE || begins(p, now);
+	p = trap_find(t, &f->to);
+	return p == NULL || p->state != TRAP_IN_USE || trap_begins(p, now);
 }
 
 static size_t
@@ -261,7 +264,7 @@ tarpit_on_flow(struct tarpit *t, const struct frame *f, uint64_t now)
 	if (!syn &&
 	    ((s.flags & KINDS) != FRAME_ACK || !is_of_ours(t, f, &s, &first)))
 		return false;
-	if (!may_answer(t, now))
+	if (!tarpit_may_answer(t, now))
 		return true;
 	if (syn)
 		n = frame_make_synack(

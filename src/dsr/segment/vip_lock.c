@@ -47,7 +47,7 @@ make_address(struct sockaddr_un *at, const char *name)
 }
 
 static int
-open_socket(void)
+vip_lock_socket(void)
 {
 	return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
@@ -79,7 +79,7 @@ find_owner(const char *name, uid_t user, pid_t *pid)
 	struct sockaddr_un at;
 	struct ucred who = { .pid = 0 };
 	socklen_t n = make_address(&at, name), len = sizeof(who);
-	int fd = open_socket();
+	int fd = vip_lock_socket();
 	enum owner owner;
 
 	*pid = 0;
@@ -161,7 +161,7 @@ name_process(char *text, size_t size, pid_t pid)
 }
 
 static int
-take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
+vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
     struct error *e)
 {
 	char name[NAME_MAX_HERE], port[8], text[PEER_TEXT_MAX], process[32];
@@ -169,7 +169,7 @@ take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 
 	snprintf(port, sizeof(port), "%u", vip->port);
 	make_name(name, ifindex, vip, port);
-	*fd = open_socket();
+	*fd = vip_lock_socket();
 	if (*fd < 0)
 		return error_set(e,
 		    "cannot open the socket of a lock: %s",
@@ -205,7 +205,7 @@ take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
 	pid_t other;
 
 	make_name_of_frames(name, ifindex);
-	*fd = open_socket();
+	*fd = vip_lock_socket();
 	if (*fd < 0)
 		return error_set(e, "cannot open the socket of a lock: %s",
 		    strerror(errno));
@@ -268,7 +268,7 @@ drain(int fd)
 #else
 
 static int
-take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
+vip_lock_take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
     struct error *e)
 {
 	(void)ifindex;
@@ -282,7 +282,7 @@ take(unsigned ifindex, uid_t user, const struct peer *vip, int *fd,
 static int
 take_frames(unsigned ifindex, uid_t user, int *fd, struct error *e)
 {
-	return take(ifindex, user, NULL, fd, e);
+	return vip_lock_take(ifindex, user, NULL, fd, e);
 }
 
 void
@@ -306,7 +306,7 @@ drain(int fd)
 
 /* The lock of a VIP, or NULL. */
 static int *
-find(const struct vip_locks *l, const struct peer *vip)
+vip_lock_find(const struct vip_locks *l, const struct peer *vip)
 {
 	unsigned i;
 
@@ -355,8 +355,9 @@ vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
 		l->fd[i] = -1;
 		l->vip[i] = vips[i];
 		l->count = i + 1;
-		if (find(kept, &vips[i]) != NULL || find(l, &vips[i]) != NULL ||
-		    take(ifindex, user, &vips[i], &l->fd[i], e) == 0)
+		if (vip_lock_find(kept, &vips[i]) != NULL ||
+		    vip_lock_find(l, &vips[i]) != NULL ||
+		    vip_lock_take(ifindex, user, &vips[i], &l->fd[i], e) == 0)
 			continue;
 		vip_locks_free(l);
 		return -1;
@@ -371,7 +372,8 @@ vip_locks_replace(struct vip_locks *kept, struct vip_locks *l)
 	int *had;
 
 	for (i = 0; i < l->count; i++)
-		if (l->fd[i] < 0 && (had = find(kept, &l->vip[i])) != NULL) {
+		if (l->fd[i] < 0 &&
+		    (had = vip_lock_find(kept, &l->vip[i])) != NULL) {
 			l->fd[i] = *had;
 			*had = -1;
 		}

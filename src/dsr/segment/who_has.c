@@ -18,7 +18,7 @@ who_has_is_nobody(const struct peer *ip)
 }
 
 static struct peer
-sender_of(unsigned family, const uint8_t *ip)
+who_has_sender(unsigned family, const uint8_t *ip)
 {
 	struct peer p;
 
@@ -32,7 +32,7 @@ read_arp(struct who_has *w, const struct arp *a)
 	w->request = a->request;
 	w->solicited = w->override = !a->request;
 	w->mac = a->sender_mac;
-	w->sender = sender_of(AF_INET, a->sender);
+	w->sender = who_has_sender(AF_INET, a->sender);
 	peer_of_ip(&w->target, AF_INET, a->target);
 }
 
@@ -46,7 +46,7 @@ read_ndp(struct who_has *w, const struct ndp *d)
 	w->override = d->override;
 	w->mac = d->has_mac ? d->mac : w->from;
 	peer_of_ip(&w->target, AF_INET6, d->target);
-	w->sender = w->request ? sender_of(AF_INET6, d->from) : w->target;
+	w->sender = w->request ? who_has_sender(AF_INET6, d->from) : w->target;
 }
 
 bool
@@ -159,7 +159,7 @@ struct key {
 _Static_assert(sizeof(struct key) == 18, "a key has no holes");
 
 static uint64_t
-hash_of(const struct hash_table *t, const struct peer *ip)
+who_has_hash(const struct hash_table *t, const struct peer *ip)
 {
 	struct key k = { .family = ip->family };
 
@@ -188,7 +188,7 @@ void *
 who_has_find(const struct hash_table *t, const struct peer *ip)
 {
 	struct hash_table_link *l =
-	    hash_table_find(t, hash_of(t, ip), has_ip, ip);
+	    hash_table_find(t, who_has_hash(t, ip), has_ip, ip);
 
 	return l != NULL ? list_entry(l, struct who_has_entry, link) : NULL;
 }
@@ -199,5 +199,5 @@ who_has_add(
 {
 	e->ip = *ip;
 	e->ip.port = 0;
-	hash_table_add(t, &e->link, hash_of(t, ip));
+	hash_table_add(t, &e->link, who_has_hash(t, ip));
 }

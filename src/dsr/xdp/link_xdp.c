@@ -32,7 +32,7 @@ enum { HOST_EVERY = 16, FAST_EVERY = 4 }; /* refreshes, to the next check */
 /* ---- chunks ---- */
 
 static uint64_t
-address_of(const struct xdp_rings *x, uint32_t chunk)
+xdp_chunk_address(const struct xdp_rings *x, uint32_t chunk)
 {
 	return (uint64_t)chunk << x->shift;
 }
@@ -56,14 +56,14 @@ xdp_fill(struct xdp_rings *x, struct xdp_queue *q)
 		return;
 	for (unsigned i = 0; i < n; i++)
 		*xsk_ring_prod__fill_addr(&q->fill, at + i) =
-		    address_of(x, x->free[--x->free_n]);
+		    xdp_chunk_address(x, x->free[--x->free_n]);
 	xsk_ring_prod__submit(&q->fill, n);
 	q->due -= n;
 	wake(q);
 }
 
 static void
-take_back(struct xdp_rings *x, uint64_t address)
+xdp_take_back(struct xdp_rings *x, uint64_t address)
 {
 	uint32_t chunk = (uint32_t)(address >> x->shift);
 
@@ -75,14 +75,14 @@ take_back(struct xdp_rings *x, uint64_t address)
 
 /* Takes back the chunks that the kernel has sent. */
 static void
-reap(struct xdp_rings *x)
+xdp_reap(struct xdp_rings *x)
 {
 	struct xsk_ring_cons *done = &x->queue[0].done;
 	uint32_t at;
 	unsigned n = xsk_ring_cons__peek(done, XDP_OUT, &at);
 
 	for (unsigned i = 0; i < n; i++)
-		take_back(x, *xsk_ring_cons__comp_addr(done, at + i));
+		xdp_take_back(x, *xsk_ring_cons__comp_addr(done, at + i));
 	if (n > 0)
 		xsk_ring_cons__release(done, n);
 }
@@ -92,7 +92,7 @@ xdp_release(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
 
-	reap(x);
+	xdp_reap(x);
 	for (unsigned i = 0; i < x->received_n; i++) {
 		uint32_t chunk = x->received[i];
 
@@ -108,7 +108,7 @@ xdp_release(struct link *l)
 /* ---- in ---- */
 
 static unsigned
-take(struct xdp_rings *x, struct xdp_queue *q, struct link_frame *list,
+xdp_take(struct xdp_rings *x, struct xdp_queue *q, struct link_frame *list,
     unsigned most)
 {
 	uint32_t at;
@@ -133,7 +133,7 @@ take(struct xdp_rings *x, struct xdp_queue *q, struct link_frame *list,
 
 /* Reports a change of the interface that concerns the caller. */
 static int
-report_change(struct link *l)
+xdp_report_change(struct link *l)
 {
 	struct xdp_rings *x = l->inside;
 	bool was = l->up, any = false;
@@ -160,12 +160,12 @@ xdp_receive(struct link *l, struct link_frame *list, unsigned most)
 
 	/* a queue that is always full must not starve the others */
 	for (unsigned i = 0; i < x->queues && n < most; i++) {
-		n += take(x, &x->queue[x->next], list + n, most - n);
+		n += xdp_take(x, &x->queue[x->next], list + n, most - n);
 		if (++x->next == x->queues)
 			x->next = 0;
 	}
 	if (n == 0)
-		return report_change(l);
+		return xdp_report_change(l);
 	for (unsigned i = 0; i < n; i++)
 		list[i].summed_here =
 		    checksum_complete(list[i].bytes, list[i].length);
@@ -217,7 +217,7 @@ push(struct link *l)
 		left = waiting(x);
 		if (left == before) {
 			/* it may wait for chunks that have left */
-			reap(x);
+			xdp_reap(x);
 			return;
 		}
 	}
@@ -264,7 +264,7 @@ static uint32_t
 chunk_for_copy(struct link *l, struct xdp_rings *x)
 {
 	if (x->free_n == 0)
-		reap(x);
+		xdp_reap(x);
 	if (x->free_n == 0)
 		kick(l);
 	return x->free_n > 0 ? x->free[--x->free_n] : (uint32_t)NOWHERE;
@@ -272,7 +272,7 @@ chunk_for_copy(struct link *l, struct xdp_rings *x)
 
 /* Sets where the frame is sent from. Returns false if there is no room. */
 static bool
-settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
+xdp_settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
     struct xdp_desc *d)
 {
 	uintptr_t offset = (uintptr_t)f->bytes - (uintptr_t)x->memory;
@@ -293,7 +293,7 @@ settle(struct link *l, struct xdp_rings *x, const struct link_frame *f,
 	chunk = chunk_for_copy(l, x);
 	if (chunk == NOWHERE)
 		return false;
-	d->addr = address_of(x, chunk);
+	d->addr = xdp_chunk_address(x, chunk);
 	copy.bytes = x->memory + d->addr;
 	memcpy(copy.bytes, f->bytes, f->length);
 	if (f->offload.flags & LINK_CHECKSUM)
@@ -310,14 +310,14 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 
 	if (!l->up && interface_may_send(l, x->changes.fd) != 0)
 		return -1;
-	reap(x);
+	xdp_reap(x);
 	for (i = 0; i < n; i++) {
 		struct xdp_desc d;
 
 		if (!may_go(l, &list[i]))
 			continue;
 		if (xsk_prod_nb_free(&x->ring, 1) == 0 ||
-		    !settle(l, x, &list[i], &d) ||
+		    !xdp_settle(l, x, &list[i], &d) ||
 		    xsk_ring_prod__reserve(&x->ring, 1, &at) == 0)
 			break;
 		*xsk_ring_prod__tx_desc(&x->ring, at) = d;
@@ -337,7 +337,7 @@ xdp_send(struct link *l, const struct link_frame *list, unsigned n)
 static void
 feed(struct xdp_rings *x)
 {
-	reap(x);
+	xdp_reap(x);
 	for (unsigned i = 0; i < x->queues; i++) {
 		xdp_fill(x, &x->queue[i]);
 		wake(&x->queue[i]);

@@ -90,7 +90,7 @@ set_entry(struct link *l, uint32_t entry, const struct link_entry *g)
 }
 
 static struct xdp_flow_key
-key_of(const struct dsr_key *flow)
+xdp_flow_key_of(const struct dsr_key *flow)
 {
 	struct xdp_flow_key key;
 
@@ -104,7 +104,7 @@ fast_add(
     struct link *l, const struct dsr_key *flow, uint32_t entry, uint32_t epoch)
 {
 	const struct xdp_rings *x = l->inside;
-	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow_key key = xdp_flow_key_of(flow);
 	struct xdp_flow f = { .entry = entry,
 		.epoch = epoch,
 		.used_ns = clock_monotonic_us() * 1000 };
@@ -132,7 +132,7 @@ fast_find(
     const struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 {
 	const struct xdp_rings *x = l->inside;
-	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow_key key = xdp_flow_key_of(flow);
 	struct xdp_flow f;
 
 	if (bpf_map_lookup_elem(x->program.flows, &key, &f) != 0)
@@ -147,7 +147,7 @@ fast_remove(
     struct link *l, const struct dsr_key *flow, struct link_offloaded *c)
 {
 	const struct xdp_rings *x = l->inside;
-	struct xdp_flow_key key = key_of(flow);
+	struct xdp_flow_key key = xdp_flow_key_of(flow);
 	struct xdp_flow f;
 
 	if (bpf_map_lookup_and_delete_elem(x->program.flows, &key, &f) == 0) {

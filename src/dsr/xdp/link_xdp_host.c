@@ -23,7 +23,7 @@
 
 /* An address may have a label of its own, "eth0:1". */
 static bool
-is_name(const struct link *l, const char *name)
+host_is_name(const struct link *l, const char *name)
 {
 	size_t n = strlen(l->name);
 
@@ -33,7 +33,7 @@ is_name(const struct link *l, const char *name)
 
 /* Link-local addresses of IPv6 do not count: every interface has one. */
 static bool
-has_address(const struct link *l)
+host_has_address(const struct link *l)
 {
 	struct ifaddrs *all;
 	bool found = false;
@@ -43,7 +43,7 @@ has_address(const struct link *l)
 	for (struct ifaddrs *i = all; i != NULL; i = i->ifa_next) {
 		const struct sockaddr_in6 *in6 = (const void *)i->ifa_addr;
 
-		if (in6 == NULL || !is_name(l, i->ifa_name))
+		if (in6 == NULL || !host_is_name(l, i->ifa_name))
 			continue;
 		if (in6->sin6_family == AF_INET ||
 		    (in6->sin6_family == AF_INET6 &&
@@ -210,9 +210,9 @@ is_in_use(const struct link *l)
 
 /* What needs the interface's ARP, in a sentence; NULL: nothing does. */
 static const char *
-needs(const struct link *l)
+host_needs(const struct link *l)
 {
-	if (has_address(l))
+	if (host_has_address(l))
 		return "has addresses of its own";
 	return has_others_above(l) ? "is part of others" : NULL;
 }
@@ -229,7 +229,7 @@ int
 xdp_check_host(const struct link *l, struct error *e)
 {
 	struct xdp_rings *x = l->inside;
-	const char *what = needs(l);
+	const char *what = host_needs(l);
 
 	/* only at the start: a router has a million routes */
 	if (what == NULL && is_in_use(l))
@@ -295,7 +295,7 @@ xdp_recheck_host(const struct link *l)
 	if (!x->changed)
 		return;
 	x->changed = false;
-	what = needs(l);
+	what = host_needs(l);
 	if (what != NULL && !x->needed)
 		warn(l, what);
 	x->needed = what != NULL;

@@ -166,13 +166,13 @@ xdp_attach(struct link *l, struct error *e)
 /* ---- addresses ---- */
 
 static int
-compare(const void *a, const void *b)
+xdp_key_compare(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct xdp_key));
 }
 
 static struct xdp_key
-key_of(const struct peer *p, unsigned bits)
+xdp_key_of(const struct peer *p, unsigned bits)
 {
 	struct xdp_key k = { .bits = xdp_key_bits(p->family, bits),
 		.family = p->family };
@@ -191,11 +191,11 @@ make_keys(const struct link_filter *f)
 	if (list == NULL)
 		return NULL;
 	for (unsigned i = 0; i < f->count; i++)
-		list[i] = key_of(
+		list[i] = xdp_key_of(
 		    &f->address[i], f->address[i].family == AF_INET ? 32 : 128);
 	for (unsigned i = 0; i < f->nets; i++)
-		list[f->count + i] = key_of(&f->net[i].ip, f->net[i].bits);
-	qsort(list, n, sizeof(*list), compare);
+		list[f->count + i] = xdp_key_of(&f->net[i].ip, f->net[i].bits);
+	qsort(list, n, sizeof(*list), xdp_key_compare);
 	return list;
 }
 
@@ -206,13 +206,13 @@ remove_others(const struct xdp_rings *x, const struct xdp_key *list, unsigned n,
 {
 	for (unsigned i = 0; i < n; i++)
 		if (keeps == 0 ||
-		    bsearch(&list[i], keep, keeps, sizeof(*keep), compare) ==
-			NULL)
+		    bsearch(&list[i], keep, keeps, sizeof(*keep),
+			xdp_key_compare) == NULL)
 			bpf_map_delete_elem(x->program.addresses, &list[i]);
 }
 
 static int
-add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
+maps_add_all(const struct xdp_rings *x, const struct xdp_key *list, unsigned n)
 {
 	uint32_t value = 0;
 
@@ -245,7 +245,7 @@ xdp_set_addresses(struct link *l, const struct link_filter *f, struct error *e)
 
 	if (list == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
-	if (add_all(x, list, n) != 0) {
+	if (maps_add_all(x, list, n) != 0) {
 		error = errno;
 		remove_others(x, list, n, x->key, x->keys);
 		free(list);

@@ -117,7 +117,7 @@ get_memory(struct xdp_rings *x)
 }
 
 static int
-open_memory(struct link *l, struct xdp_rings *x, struct error *e)
+xdp_open_memory(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	x->shift = l->mtu + FRAME_HEAD_MAX <= XDP_SMALL - XDP_FRONT ? 11 : 12;
 	x->chunks = x->queues * burst_of_queue(x) + SPARE;
@@ -203,7 +203,7 @@ open_queue(struct link *l, struct xdp_rings *x, unsigned i, struct error *e)
 }
 
 static int
-open_out(struct link *l, struct xdp_rings *x, struct error *e)
+xdp_open_out(struct link *l, struct xdp_rings *x, struct error *e)
 {
 	struct xsk_socket_config c = { .tx_size = XDP_OUT,
 		.libxdp_flags = XSK_LIBXDP_FLAGS__INHIBIT_PROG_LOAD,
@@ -241,7 +241,7 @@ open_sockets(struct link *l, struct xdp_rings *x, struct error *e)
 	for (unsigned i = 0; i < x->queues; i++)
 		if (open_queue(l, x, i, e) != 0)
 			return -1;
-	return open_out(l, x, e);
+	return xdp_open_out(l, x, e);
 }
 
 /* ---- all of it ---- */
@@ -310,7 +310,7 @@ try_outside(struct link *l, struct xdp_rings *x, struct error *e)
 static int
 open_outside(struct link *l, struct xdp_rings *x, struct error *e)
 {
-	if (open_memory(l, x, e) != 0)
+	if (xdp_open_memory(l, x, e) != 0)
 		return -1;
 	if (l->trial)
 		return try_outside(l, x, e);
@@ -338,7 +338,7 @@ xdp_open(struct link *l, const struct link_filter *f, struct error *e)
 }
 
 static void
-close_all(const int *fd, unsigned n)
+xdp_close_all(const int *fd, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++)
 		if (fd[i] >= 0)
@@ -351,7 +351,7 @@ xdp_close(struct link *l)
 	struct xdp_rings *x = l->inside;
 	const int fds[] = { x->attached, x->netlink, l->fd };
 
-	close_all(fds, sizeof(fds) / sizeof(fds[0]));
+	xdp_close_all(fds, sizeof(fds) / sizeof(fds[0]));
 	xdp_close_fast(x);
 	xdp_program_close(&x->program);
 	if (x->out != NULL)
@@ -362,7 +362,7 @@ xdp_close(struct link *l)
 	if (x->umem != NULL)
 		xsk_umem__delete(x->umem);
 	interface_restore(l, &x->changes);
-	close_all(&x->changes.fd, 1);
+	xdp_close_all(&x->changes.fd, 1);
 	if (x->memory != NULL)
 		munmap(x->memory, x->size);
 	free(x->queue);

@@ -44,7 +44,7 @@ request_make(struct request *q, unsigned short family, uint8_t command,
 
 /* Asks, and copies the value of one attribute of the answer. */
 static int
-ask(int fd, const struct request *q, unsigned short name, void *value,
+features_ask(int fd, const struct request *q, unsigned short name, void *value,
     size_t size)
 {
 	union netlink_answer a;
@@ -71,11 +71,12 @@ ask_both(int fd, uint32_t ifindex, uint64_t *features)
 
 	request_make(&q, GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 1,
 	    CTRL_ATTR_FAMILY_NAME, family_name, sizeof(family_name));
-	if (ask(fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)) != 0)
+	if (features_ask(
+		fd, &q, CTRL_ATTR_FAMILY_ID, &family, sizeof(family)) != 0)
 		return -1;
 	request_make(&q, family, GET_DEVICE, FAMILY_VERSION, IFINDEX, &ifindex,
 	    sizeof(ifindex));
-	return ask(fd, &q, FEATURES, features, sizeof(*features));
+	return features_ask(fd, &q, FEATURES, features, sizeof(*features));
 }
 
 int
