@@ -149,15 +149,17 @@ words_append(struct buffer *out, const char *word)
 	(void)buffer_append(out, "\"", 1);
 }
 
-enum { COMPARED_MAX = 40 };
+enum { COMPARED_MAX = 40, FAR = 1000 };
 
-unsigned
-words_distance(const char *a, const char *b)
+/* Letters to change, add or leave out to get from one word to the other
+ * (Levenshtein); FAR when one of them is longer than 40. */
+static unsigned
+distance(const char *a, const char *b)
 {
 	unsigned row[COMPARED_MAX + 1], i, k, n = (unsigned)strlen(b);
 
 	if (strlen(a) > COMPARED_MAX || n > COMPARED_MAX)
-		return WORDS_FAR;
+		return FAR;
 	for (k = 0; k <= n; k++)
 		row[k] = k;
 	for (i = 0; a[i] != '\0'; i++) {
@@ -188,7 +190,7 @@ words_nearest_to(const char *typed, bool strict)
 void
 words_nearest_offer(struct words_nearest *n, const char *name)
 {
-	unsigned d = words_distance(n->typed, name);
+	unsigned d = distance(n->typed, name);
 
 	if (d >= n->distance)
 		return;

@@ -26,11 +26,6 @@ int words_split(struct words *w, char *line, char **rest);
  * What memory has no room for is missing. */
 void words_append(struct buffer *out, const char *word);
 
-/* Letters to change, add or leave out to get from one word to the other
- * (Levenshtein); WORDS_FAR when one of them is longer than 40. */
-enum { WORDS_FAR = 1000 };
-unsigned words_distance(const char *a, const char *b);
-
 /* Which of several names a mistyped one was meant to be: the nearest of those
  * that are offered, if it is nearer than WORDS_TYPO; with `strict`, a name of
  * less than five letters must be one letter away. */

@@ -22,26 +22,6 @@
 #define TRANSPARENT6 SOL_SOCKET, SO_BINDANY
 #endif
 
-bool
-sock_has_transparent(void)
-{
-#ifdef TRANSPARENT4
-	return true;
-#else
-	return false;
-#endif
-}
-
-bool
-sock_has_freebind(void)
-{
-#if HAVE_DECL_IP_FREEBIND
-	return true;
-#else
-	return sock_has_transparent();
-#endif
-}
-
 int
 sock_set_transparent(int fd, int family)
 {

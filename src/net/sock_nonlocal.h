@@ -12,10 +12,6 @@
 
 #include "base/addr.h"
 
-/* Whether this system has such sockets. */
-bool sock_has_transparent(void);
-bool sock_has_freebind(void);
-
 /* Lets the socket be bound to the address of another host. Returns 0, or -1
  * with errno: EPERM without the right, ENOPROTOOPT where there is no such
  * option. */

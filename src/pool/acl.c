@@ -299,19 +299,6 @@ acl_add_entry(
 }
 
 int
-acl_add(struct acl *l, bool permit, const char *address, const char *mask)
-{
-	struct acl_entry entry;
-	struct error why;
-
-	if (acl_entry_parse(&entry, permit, address, mask, &why) < 0) {
-		errno = EINVAL;
-		return -1;
-	}
-	return acl_add_entry(l, &entry, NULL);
-}
-
-int
 acl_add_span(struct acl *l, const char *path, const struct file_id *id,
     size_t count, enum acl_verb verb)
 {

@@ -34,11 +34,6 @@ enum acl_verb { ACL_AS_WRITTEN, ACL_PERMIT, ACL_DENY };
 
 void acl_init(struct acl *l);
 void acl_fini(struct acl *l);
-/* Appends an entry. `address` is an IPv4 or IPv6 address, with or without /LEN,
- * or "unix"; `mask` is a dotted IPv4 mask, only without /LEN, or NULL. Bits of
- * the address outside the mask are cleared. Returns 0, or -1 with errno EINVAL
- * or ENOMEM. */
-int acl_add(struct acl *l, bool permit, const char *address, const char *mask);
 /* Appends an entry. If all of the list is the beginning of `like` (NULL: none),
  * and `like` has the same entry next, they share it. Returns 0, or -1 with
  * errno ENOMEM. */

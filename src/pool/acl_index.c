@@ -28,18 +28,12 @@ struct acl_node {
 #define NONE	    UINT32_MAX
 
 void
-acl_index_init(struct acl_index *x)
-{
-	*x = (struct acl_index){ .nodes = NULL };
-}
-
-void
 acl_index_fini(struct acl_index *x)
 {
 	free(x->nodes);
 	free(x->samples);
 	free(x->others);
-	acl_index_init(x);
+	*x = (struct acl_index){ .nodes = NULL };
 }
 
 /* ---- bits ---- */

@@ -32,7 +32,6 @@ struct acl_index {
 
 enum { ACL_INDEX_MAX = 1 << 26 }; /* entries and nodes */
 
-void acl_index_init(struct acl_index *x);
 void acl_index_fini(struct acl_index *x);
 /* Adds entry `n` of `entries`; all entries below it have been added. Returns 0,
  * or -1 with errno ENOMEM and the index as it was. */

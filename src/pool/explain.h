@@ -53,10 +53,6 @@ enum obstacle {
  * client that comes now, it changes nothing but their hint. */
 struct decision pool_decide(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
-/* The server that the client used last and may go back to, or NULL: it does not
- * drain. */
-struct server *pool_remembered(struct pool *p, const struct peer *who,
-    struct attempts *attempts, uint64_t now);
 bool pool_server_permits(const struct server *s, const struct peer *who);
 /* Whether the client has been given the server, or one that shares its bit. */
 bool pool_was_attempted(

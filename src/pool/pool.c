@@ -285,13 +285,6 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 	return rc == 0 ? s : NULL;
 }
 
-struct server *
-pool_set_server(
-    struct pool *p, unsigned number, const struct server_spec *spec)
-{
-	return pool_set_slot(p, server_slot(number), spec);
-}
-
 void
 pool_forget_server(struct server *s)
 {

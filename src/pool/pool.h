@@ -171,8 +171,6 @@ struct server *pool_by_digest(const struct pool *p, uint64_t digest);
  * ENOMEM. */
 struct server *pool_set_slot(
     struct pool *p, unsigned slot, const struct server_spec *spec);
-struct server *pool_set_server(
-    struct pool *p, unsigned number, const struct server_spec *spec);
 /* Empties the slot of a server. It gets no new client; its open connections go
  * on, and when the last of them has ended its name and addresses are freed
  * (addrs.count is 0 then). The other servers keep their slots. `s` may be

@@ -68,7 +68,9 @@ next_around(
 	    : server_set_next_around(attempts->allowed, &p->eligible, from);
 }
 
-struct server *
+/* The server that the client used last and may go back to, or NULL: it does not
+ * drain. */
+static struct server *
 pool_remembered(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
 {

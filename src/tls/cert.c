@@ -194,7 +194,8 @@ copy_ocsp(struct certificate *c, const struct buffer *text, struct error *e)
 
 /* ---- facts ---- */
 
-time_t
+/* When it expires, as seconds since 1970. */
+static time_t
 certificate_end_of(const X509 *x)
 {
 	ASN1_TIME *epoch = ASN1_TIME_set(NULL, 0);

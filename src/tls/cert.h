@@ -53,8 +53,6 @@ struct certificate *certificate_read(struct watched_file *cert,
 struct certificate *certificate_hold(struct certificate *c);
 void certificate_drop(struct certificate *c); /* NULL is fine */
 
-/* When it expires, as seconds since 1970. */
-time_t certificate_end_of(const X509 *x);
 /* The first reason in OpenSSL's error queue, which is empty then. Never
  * NULL. */
 const char *cert_reason(void);

@@ -74,7 +74,6 @@ cert_entry_free(struct cert_store *s, struct cert_entry *n)
 	list_remove(&n->order);
 	cert_texts_fini(&n->texts);
 	s->count--;
-	s->good_count -= n->good;
 	free(n);
 }
 
@@ -250,10 +249,4 @@ cert_store_next(
 	*info = (struct cert_store_info){ n->name, n->ends, n->used };
 	++*at;
 	return true;
-}
-
-unsigned
-cert_store_count(const struct cert_store *s)
-{
-	return s->good_count;
 }

@@ -47,6 +47,5 @@ struct cert_store_info {
 };
 bool cert_store_next(
     struct cert_store *s, unsigned *at, struct cert_store_info *info);
-unsigned cert_store_count(const struct cert_store *s);
 
 #endif

@@ -40,7 +40,7 @@ struct cert_store {
 	struct list parsed;
 	struct list fresh;     /* their files have never been read */
 	struct list unsettled; /* by the time when they are read once more */
-	unsigned count, good_count, parsed_count;
+	unsigned count, parsed_count;
 	unsigned due;	   /* entries of `all` whose files are to be checked */
 	struct list *next; /* the first of those */
 	struct list *walk; /* where cert_store_next() was; NULL: unknown */

@@ -58,7 +58,6 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	if (n->good)
 		return;
 	n->good = true;
-	s->good_count++;
 	s->walk = NULL;
 }
 

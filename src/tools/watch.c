@@ -16,7 +16,8 @@
 static const char home[] = "\033[H", end_of_line[] = "\033[K\n",
 		  end_of_screen[] = "\033[J";
 
-bool
+/* The terminal of standard output; false: it is none. */
+static bool
 watch_terminal_size(unsigned *columns, unsigned *lines)
 {
 	struct winsize size = { .ws_col = 0 };

@@ -15,8 +15,6 @@ struct repeat {
  * exit status: at a terminal only a refusal ends it before its time. */
 int watch(const struct target *t, const char *line, const struct repeat *r);
 
-/* The terminal of standard output; false: it is none. */
-bool watch_terminal_size(unsigned *columns, unsigned *lines);
 /* Waits for the next time. */
 void watch_wait(const struct repeat *r);
 

@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "pool/acl.h"
+#include "support/acladd.h"
 
 enum { CLIENTS = 1 << 20 };
 

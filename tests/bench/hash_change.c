@@ -42,7 +42,7 @@ set_server(unsigned i, unsigned weight)
 	spec.addrs.count = 1;
 	spec.set.weight = weight;
 	if (addr_parse_ip(&spec.addrs.addr[0], name, 80) < 0 ||
-	    pool_set_server(pool, i, &spec) == NULL)
+	    pool_set_slot(pool, server_slot(i), &spec) == NULL)
 		abort();
 }
 

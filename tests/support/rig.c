@@ -49,7 +49,8 @@ rig_add_server(unsigned index, const struct spot *at)
 	spec.name = (char *)(uintptr_t)at->text;
 	spec.addrs.count = 1;
 	spec.addrs.addr[0] = rig_addr(at);
-	ck_assert_ptr_nonnull(pool_set_server(rig.pool, index, &spec));
+	ck_assert_ptr_nonnull(
+	    pool_set_slot(rig.pool, server_slot(index), &spec));
 }
 
 void

@@ -78,6 +78,17 @@ store_look(void)
 	}
 }
 
+unsigned
+store_count(void)
+{
+	struct cert_store_info info;
+	unsigned n = 0;
+
+	while (cert_store_next(store, &n, &info))
+		;
+	return n;
+}
+
 const char *
 stderr_to_file(void)
 {

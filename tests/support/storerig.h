@@ -25,6 +25,8 @@ extern uint64_t store_now;
 /* Looks until nothing is left to be looked at; nothing takes time but what
  * waits for files to settle. */
 void store_look(void);
+/* How many names have a good certificate. */
+unsigned store_count(void);
 
 /* From here on stderr is this file; how many lines a file has. */
 const char *stderr_to_file(void);

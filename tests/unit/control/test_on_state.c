@@ -51,7 +51,7 @@ add_server(unsigned i)
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0],
 			     i == 1 ? "::1" : "10.0.0.1", (uint16_t)(8000 + i)),
 	    0);
-	server[i] = pool_set_server(pool, i, &spec);
+	server[i] = pool_set_slot(pool, server_slot(i), &spec);
 	ck_assert_ptr_nonnull(server[i]);
 }
 

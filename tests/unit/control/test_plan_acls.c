@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "control/value/plan_acls.h"
+#include "support/acladd.h"
 #include "support/suite.h"
 
 static struct error e;

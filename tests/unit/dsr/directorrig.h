@@ -42,7 +42,7 @@ directorrig_add_server(unsigned i)
 	spec.name = name;
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 0), 0);
-	s = pool_set_server(d.pool, i, &spec);
+	s = pool_set_slot(d.pool, server_slot(i), &spec);
 	ck_assert_ptr_nonnull(s);
 	d.forward.hops.list[FIRST + i] =
 	    (struct nexthop){ .hop = HOP_GIVEN, .generation = s->generation };

@@ -48,7 +48,7 @@ START_TEST(left_out)
 	store_opens();
 	for (i = 0; i < 3; i++)
 		store_look();
-	ck_assert_uint_eq(cert_store_count(store), 1);
+	ck_assert_uint_eq(store_count(), 1);
 	store_gives("empty.test", "star.test");
 	store_gives("differ.test", "star.test");
 	store_gives("dir.test", "star.test");
@@ -63,7 +63,7 @@ START_TEST(left_out)
 	cert_write_key(store_dir.first, store_file("differ.test.key"));
 	store_look();
 	store_gives("differ.test", "first.test");
-	ck_assert_uint_eq(cert_store_count(store), 3);
+	ck_assert_uint_eq(store_count(), 3);
 	ck_assert_uint_eq(file_lines(said), 7);
 	cert_free(other);
 	store_end();
@@ -203,7 +203,7 @@ START_TEST(come_and_go)
 	certdir_remove(&store_dir, "a.test.pem");
 	store_look();
 	store_gives_none("a.test");
-	ck_assert_uint_eq(cert_store_count(store), 1);
+	ck_assert_uint_eq(store_count(), 1);
 	/* whoever has it keeps it */
 	ck_assert_str_eq(kept->name, "a.test");
 	certificate_drop(kept);
@@ -237,7 +237,7 @@ START_TEST(change_in_a_row)
 		certificate_drop(c);
 		memcpy(from, to, sizeof(from));
 	}
-	ck_assert_uint_eq(cert_store_count(store), 1);
+	ck_assert_uint_eq(store_count(), 1);
 	store_end();
 }
 END_TEST
@@ -337,7 +337,7 @@ START_TEST(a_few_at_a_time)
 		n = readable(name, MANY);
 		ck_assert_uint_gt(n, had);
 		ck_assert_uint_le(n, had + 10);
-		ck_assert_uint_eq(cert_store_count(store), n);
+		ck_assert_uint_eq(store_count(), n);
 		had = n;
 		calls++;
 	}
@@ -352,7 +352,7 @@ START_TEST(a_few_at_a_time)
 		certdir_remove(&store_dir, text("%u.test.pem", i));
 	store_put("newer.test.pem", "newer.test");
 	store_look();
-	ck_assert_uint_eq(cert_store_count(store), MANY / 2 + 2);
+	ck_assert_uint_eq(store_count(), MANY / 2 + 2);
 	for (i = 1; i < MANY; i += 2)
 		store_gives(name[i], "changed");
 	store_gives("newer.test", "newer.test");
@@ -378,7 +378,7 @@ START_TEST(many)
 		store_put(file, name);
 	}
 	store_opens();
-	ck_assert_uint_eq(cert_store_count(store), (unsigned)n);
+	ck_assert_uint_eq(store_count(), (unsigned)n);
 	for (round = 0; round < 2; round++)
 		for (i = 0; i < n; i++) {
 			snprintf(name, sizeof(name), "%d.test", i);

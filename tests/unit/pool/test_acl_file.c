@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "pool/acl_private.h"
+#include "support/acladd.h"
 #include "support/suite.h"
 
 static struct error e;

@@ -6,6 +6,7 @@
 
 #include "pool/acl.h"
 #include "pool/countries.h"
+#include "support/acladd.h"
 #include "support/mmdb.h"
 #include "support/suite.h"
 

@@ -22,7 +22,7 @@ put(struct pool *p, unsigned number, const char *name, const char *host)
 	snprintf(spec.name, 64, "%s", name);
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], host, 80), 0);
-	s = pool_set_server(p, number, &spec);
+	s = pool_set_slot(p, server_slot(number), &spec);
 	ck_assert_ptr_nonnull(s);
 	return s;
 }

@@ -10,6 +10,7 @@
 #include "pool/balance.h"
 #include "pool/explain.h"
 #include "pool/server_set.h"
+#include "support/acladd.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"
 
@@ -252,7 +253,7 @@ begin_with_one(void)
 	pool = pool_new();
 	ck_assert_ptr_nonnull(pool);
 	spec_at(&spec, 0);
-	s = pool_set_server(pool, 0, &spec);
+	s = pool_set_slot(pool, server_slot(0), &spec);
 	ck_assert_ptr_nonnull(s);
 	return s;
 }

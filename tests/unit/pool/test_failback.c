@@ -44,7 +44,8 @@ begin(enum failback f)
 		spec.addrs.count = 1;
 		ck_assert_int_eq(
 		    addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-		ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(pool, server_slot(i), &spec));
 	}
 	ck_assert_int_eq(addr_parse_ip(&at, "192.0.2.1", 1024), 0);
 	peer_from_addr(&who, &at);

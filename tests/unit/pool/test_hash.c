@@ -27,7 +27,7 @@ add_server(unsigned i, const char *ip, unsigned weight)
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
 	spec.set.weight = weight;
-	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(i), &spec));
 }
 
 static void

@@ -100,7 +100,8 @@ set_servers(void)
 		ck_assert_int_eq(
 		    addr_parse_ip(&spec.addrs.addr[0], spec.name, 80), 0);
 		spec.set.weight = 1;
-		ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(pool, server_slot(i), &spec));
 	}
 }
 
@@ -244,7 +245,7 @@ START_TEST(another_address_begins_anew)
 	spec.name = (char *)(uintptr_t) "10.0.0.9";
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], spec.name, 80), 0);
-	ck_assert_ptr_nonnull(pool_set_server(pool, 3, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(3), &spec));
 	expect_clients("0123");
 	pool_free(pool);
 }

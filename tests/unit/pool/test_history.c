@@ -55,7 +55,7 @@ set_marked(unsigned i, const char *ip, int admin)
 	spec.addrs.count = 1;
 	spec.admin = admin;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], ip, 80), 0);
-	s = pool_set_server(pool, i, &spec);
+	s = pool_set_slot(pool, server_slot(i), &spec);
 	ck_assert_ptr_nonnull(s);
 	return s;
 }

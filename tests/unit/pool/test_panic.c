@@ -238,7 +238,7 @@ START_TEST(another_address_is_no_reason)
 	spec.addrs.count = 1;
 	ck_assert_int_eq(
 	    addr_parse_ip(&spec.addrs.addr[0], "10.0.0.9", 80), 0);
-	ck_assert_ptr_nonnull(pool_set_server(pool, 3, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(3), &spec));
 	pool_begin_checks(pool, pool_server(pool, 3));
 	ck_assert_uint_eq(begun, 0);
 	expect_clients("23");

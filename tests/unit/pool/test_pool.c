@@ -8,6 +8,7 @@
 
 #include "pool/balance.h"
 #include "pool/sticky.h"
+#include "support/acladd.h"
 #include "support/pooladmin.h"
 #include "support/suite.h"
 
@@ -33,7 +34,7 @@ set_server(unsigned i, unsigned weight, int prio, uint64_t soft, uint64_t hard)
 	spec.set.prio = prio;
 	spec.set.soft = soft;
 	spec.set.hard = hard;
-	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(i), &spec));
 }
 
 static void
@@ -154,7 +155,7 @@ START_TEST(server_waits_for_its_address)
 	begin(2, "roundrobin", false);
 	server_spec_init(&spec);
 	spec.name = (char *)(uintptr_t) "web.test";
-	s = pool_set_server(pool, 1, &spec);
+	s = pool_set_slot(pool, server_slot(1), &spec);
 	ck_assert_ptr_nonnull(s);
 	ck_assert_uint_eq(pool_unresolved(pool), 1);
 	ck_assert_int_eq(server_state(s), SERVER_DOWN);
@@ -163,17 +164,17 @@ START_TEST(server_waits_for_its_address)
 	ck_assert_int_eq(pick(7), 0);
 	ck_assert_int_eq(pick(7), 0);
 	spec.admin = SERVER_DISABLED;
-	ck_assert_ptr_eq(pool_set_server(pool, 1, &spec), s);
+	ck_assert_ptr_eq(pool_set_slot(pool, server_slot(1), &spec), s);
 	ck_assert_int_eq(server_state(s), SERVER_MAINT);
 	spec.admin = SERVER_ENABLED;
-	ck_assert_ptr_eq(pool_set_server(pool, 1, &spec), s);
+	ck_assert_ptr_eq(pool_set_slot(pool, server_slot(1), &spec), s);
 	ck_assert_int_eq(server_state(s), SERVER_DOWN);
 	ck_assert_uint_eq(pool_unresolved(pool), 1);
 	set_server(1, 0, 0, 0, 0);
 	ck_assert_uint_eq(pool_unresolved(pool), 0);
 	ck_assert_int_eq(server_state(s), SERVER_UP);
 	ck_assert_int_eq(open_one(7), 1);
-	ck_assert_ptr_eq(pool_set_server(pool, 1, &spec), s);
+	ck_assert_ptr_eq(pool_set_slot(pool, server_slot(1), &spec), s);
 	ck_assert_uint_gt(s->addrs.count, 0); /* for its connection */
 	close_one(7, 1);
 	ck_assert_uint_eq(s->addrs.count, 0);
@@ -1237,7 +1238,7 @@ START_TEST(server_lists_clients_it_takes)
 	spec.addrs.count = 1;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
 	spec.set.acl = 3;
-	ck_assert_ptr_nonnull(pool_set_server(pool, 0, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(0), &spec));
 	ck_assert_int_eq(
 	    acl_add(pool_acl(pool, 3), true, "192.0.0.0/31", NULL), 0);
 	for (i = 2; i < 10; i++)

@@ -40,7 +40,7 @@ make_pool(unsigned servers, unsigned clients, const char *balance, bool sticky)
 		spec.addrs.count = 1;
 		spec.set.weight = 1;
 		addr_parse_ip(&spec.addrs.addr[0], name, 80);
-		ck_assert_ptr_nonnull(pool_set_server(p, i, &spec));
+		ck_assert_ptr_nonnull(pool_set_slot(p, server_slot(i), &spec));
 	}
 	pool_options_init(&o);
 	o.balance = balance_find(balance);
@@ -149,7 +149,7 @@ change_hash(unsigned servers)
 	o.balance = balance_find("hash");
 	began = seconds();
 	ck_assert_int_eq(pool_set_options(p, &o), 0);
-	ck_assert_ptr_nonnull(pool_set_server(p, 0, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(p, server_slot(0), &spec));
 	began = seconds() - began;
 	pool_free(p);
 	return began * 1e3;
@@ -179,7 +179,7 @@ set_weight(struct pool *p, unsigned number, unsigned weight)
 	spec.set.weight = weight;
 	ck_assert_int_eq(
 	    addr_parse_ip(&spec.addrs.addr[0], name, (uint16_t)number), 0);
-	ck_assert_ptr_nonnull(pool_set_server(p, number, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(p, server_slot(number), &spec));
 }
 
 /* Microseconds of the fastest of some changes: a server gets another weight,

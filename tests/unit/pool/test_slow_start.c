@@ -36,7 +36,8 @@ set_servers(unsigned weight, uint64_t own_ms)
 		    addr_parse_ip(&spec.addrs.addr[0], spec.name, 80), 0);
 		spec.set.weight = weight;
 		spec.set.slow_start_ms = i == SLOW ? own_ms : 0;
-		ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(pool, server_slot(i), &spec));
 	}
 }
 

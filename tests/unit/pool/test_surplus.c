@@ -30,7 +30,8 @@ begin(const unsigned weights[SERVERS], const uint64_t connections[SERVERS])
 		spec.set.weight = weights[i];
 		ck_assert_int_eq(
 		    addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
-		ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+		ck_assert_ptr_nonnull(
+		    pool_set_slot(pool, server_slot(i), &spec));
 		pool_server(pool, i)->connections = connections[i];
 	}
 }

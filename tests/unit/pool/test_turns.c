@@ -28,7 +28,7 @@ set_server(unsigned i, unsigned weight, uint64_t soft)
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], name, 80), 0);
 	spec.set.weight = weight;
 	spec.set.soft = soft;
-	ck_assert_ptr_nonnull(pool_set_server(pool, i, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(i), &spec));
 }
 
 static void

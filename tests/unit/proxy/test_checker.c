@@ -83,7 +83,7 @@ put_server(unsigned number, unsigned addresses)
 	for (i = 0; i < addresses; i++)
 		addr_parse_ip(&s.addrs.addr[i], "192.0.2.1",
 		    (uint16_t)(1000 + number + 300 * i));
-	return pool_set_server(pool, number, &s);
+	return pool_set_slot(pool, server_slot(number), &s);
 }
 
 static void

@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "support/acladd.h"
 #include "support/suite.h"
 #include "support/udp.h"
 #include "support/udprig.h"
@@ -198,7 +199,7 @@ add_with_two_addresses(void)
 	spec.addrs.count = 2;
 	spec.addrs.addr[0] = rig_addr(&one);
 	spec.addrs.addr[1] = rig_addr(&two);
-	ck_assert_ptr_nonnull(pool_set_server(rig.pool, 0, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(rig.pool, server_slot(0), &spec));
 }
 
 /* Nobody is at the first address of its name; somebody is at the second. */

@@ -233,7 +233,7 @@ START_TEST(a_full_server_keeps_them)
 	spec.name = s->name;
 	spec.addrs = s->addrs;
 	spec.set.hard = 1;
-	s = pool_set_server(rig.pool, 1, &spec);
+	s = pool_set_slot(rig.pool, server_slot(1), &spec);
 	ck_assert_ptr_nonnull(s);
 	pool_opened(rig.pool, s, &who, &attempts, loop_now(rig.loop));
 	want(4);
@@ -303,7 +303,7 @@ START_TEST(every_address_is_tried)
 	spec.addrs.addr[0] = rig_addr(&dead);
 	spec.addrs.addr[1] = rig_addr(&gone);
 	spec.addrs.addr[2] = rig_addr(&rig.backend.at);
-	s = pool_set_server(rig.pool, 0, &spec);
+	s = pool_set_slot(rig.pool, server_slot(0), &spec);
 	ck_assert_ptr_nonnull(s);
 	rig_front();
 	RUN_UNTIL(frontend_preopened(rig.frontend) == 2);

@@ -466,7 +466,7 @@ START_TEST(no_ipv6_is_no_lack_of_ports)
 	spec.addrs.count = 2;
 	ck_assert_int_eq(addr_parse_ip(&spec.addrs.addr[0], "::1", 9), 0);
 	spec.addrs.addr[1] = rig_addr(&dead);
-	ck_assert_ptr_nonnull(pool_set_server(rig.pool, 0, &spec));
+	ck_assert_ptr_nonnull(pool_set_slot(rig.pool, server_slot(0), &spec));
 	rig_front();
 	fd = spot_connect(&rig.front);
 	RUN_UNTIL(pool_server(rig.pool, 0)->failures > 0);
